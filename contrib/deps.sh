@@ -1,0 +1,125 @@
+#!/bin/sh
+# Make sure that what llmc needs is on this machine.
+#
+#   contrib/deps.sh build    to build, test and run it
+#   contrib/deps.sh lint     and to check it as CI does
+#
+# Looks for the things themselves first, and does nothing when all are there.
+# On Debian, Ubuntu and their relatives the missing packages are installed
+# (with sudo only when not root); elsewhere they are named and this stops.
+set -eu
+
+# What it is, how it is called, and Debian's package.
+build='
+command cc           gcc
+header  stdio.h      libc6-dev
+command make         make
+command meson        meson
+command ninja        ninja-build
+command pkg-config   pkg-config
+module  libevent     libevent-dev
+module  json-c       libjson-c-dev
+module  libbsd       libbsd-dev
+module  check        check
+command tmux         tmux
+command git          git
+file    /usr/share/zoneinfo/America/New_York tzdata
+'
+lint='
+command clang        clang
+command clang-format clang-format
+command clang-tidy   clang-tidy
+command cppcheck     cppcheck
+command mandoc       mandoc
+command shellcheck   shellcheck
+command valgrind     valgrind
+command npm          npm
+runtime asan         libclang-rt-dev
+'
+
+# The sanitizer and fuzzer runtimes of clang: do they link?
+have_runtime() {
+	dir=$(mktemp -d) || return 1
+	echo 'int main(void) { return 0; }' >"$dir/a.c"
+	status=0
+	clang -fsanitize=address -o "$dir/a" "$dir/a.c" 2>/dev/null || status=1
+	rm -rf "$dir"
+	return "$status"
+}
+
+have() { # kind name
+	case $1 in
+	command) command -v "$2" >/dev/null 2>&1 ;;
+	module) pkg-config --exists "$2" 2>/dev/null ;;
+	header) [ -e "/usr/include/$2" ] ;;
+	file) [ -e "$2" ] ;;
+	runtime) have_runtime ;;
+	esac
+}
+
+# Older releases name clang's runtime by its version only.
+package_name() {
+	if [ "$1" = libclang-rt-dev ] &&
+	    ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
+		version=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
+		echo "libclang-rt-${version:-14}-dev"
+	else
+		echo "$1"
+	fi
+}
+
+missing_of() { # table
+	echo "$1" | while read -r kind name package; do
+		[ -z "$kind" ] || have "$kind" "$name" || echo "$package"
+	done
+}
+
+install_packages() { # package...
+	sudo=
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null 2>&1 || {
+			echo "deps.sh: not root and no sudo; ask an administrator for:" >&2
+			echo "  apt-get install $*" >&2
+			exit 1
+		}
+		sudo=sudo
+	fi
+	echo "deps.sh: installing $*"
+	$sudo apt-get -qq update
+	$sudo env DEBIAN_FRONTEND=noninteractive \
+		apt-get -qq -y --no-install-recommends install "$@" >/dev/null
+}
+
+need() { # table
+	missing=$(missing_of "$1")
+	[ -n "$missing" ] || return 0
+	if ! command -v apt-get >/dev/null 2>&1; then
+		echo "deps.sh: please install what is missing; Debian calls it:" >&2
+		echo "$missing" | sed 's/^/  /' >&2
+		exit 1
+	fi
+	packages=
+	for package in $missing; do
+		packages="$packages $(package_name "$package")"
+	done
+	# shellcheck disable=SC2086 # one word a package
+	install_packages $packages
+	missing=$(missing_of "$1")
+	if [ -n "$missing" ]; then
+		echo "deps.sh: still missing after the installation:" >&2
+		echo "$missing" | sed 's/^/  /' >&2
+		exit 1
+	fi
+}
+
+case ${1:-build} in
+build) need "$build" ;;
+lint)
+	need "$build"
+	need "$lint"
+	;;
+*)
+	echo "usage: contrib/deps.sh [build | lint]" >&2
+	exit 2
+	;;
+esac

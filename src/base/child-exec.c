@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child-exec.h"
+#include "child.h"
+#include "errtext.h"
+#include "mem.h"
+
+/* The child's view: what becomes its three descriptors, and the way back. */
+struct exec_plan {
+	const char *const *argv;
+	char **env;
+	const char *cwd;
+	int std[3];
+	int status;
+	bool detach;
+};
+
+/* The same descriptor clear of 0, 1 and 2, so that no dup2 in the child can hit
+ * another end. Takes fd over; negative errno. */
+static int
+exec_fd(int fd)
+{
+	int moved;
+
+	if (fd == -1)
+		return -errno;
+	if (fd > 2)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (moved == -1)
+		moved = -errno;
+	fd_close(fd);
+	return moved;
+}
+
+static int
+exec_pipe(int ret[2])
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) == -1)
+		return -errno;
+	fds[0] = exec_fd(fds[0]);
+	fds[1] = exec_fd(fds[1]);
+	if (fds[0] < 0 || fds[1] < 0) {
+		int r = fds[0] < 0 ? fds[0] : fds[1];
+
+		fd_close(fds[0]);
+		fd_close(fds[1]);
+		return r;
+	}
+	ret[0] = fds[0];
+	ret[1] = fds[1];
+	return 0;
+}
+
+static size_t
+env_name_len(const char *edit)
+{
+	return strcspn(edit, "=");
+}
+
+static bool
+env_same_name(const char *a, const char *b)
+{
+	size_t len = env_name_len(a);
+
+	return len == env_name_len(b) && strncmp(a, b, len) == 0;
+}
+
+static bool
+env_edited(const char *entry, const char *const *edits)
+{
+	for (; edits != NULL && *edits != NULL; edits++)
+		if (env_same_name(entry, *edits))
+			return true;
+	return false;
+}
+
+/* Our environment with the edits; only the array is allocated. */
+static char **
+env_build(const char *const *edits)
+{
+	size_t count = 0, n = 0;
+	char **env;
+
+	for (char **e = environ; e != NULL && *e != NULL; e++)
+		count++;
+	for (size_t i = 0; edits != NULL && edits[i] != NULL; i++)
+		count++;
+	env = xcalloc(count + 1, sizeof *env);
+	for (char **e = environ; e != NULL && *e != NULL; e++)
+		if (!env_edited(*e, edits))
+			env[n++] = *e;
+	for (size_t i = 0; edits != NULL && edits[i] != NULL; i++) {
+		if (strchr(edits[i], '=') == NULL ||
+		    env_edited(edits[i], edits + i + 1))
+			continue;
+		memcpy(&env[n++], &edits[i], sizeof *env);
+	}
+	return env;
+}
+
+static void __attribute__((noreturn)) child_report(int status, bool in_chdir)
+{
+	struct child_exec_failure failure;
+
+	memset(&failure, 0, sizeof failure);
+	failure.error = errno;
+	failure.in_chdir = in_chdir;
+	if (write(status, &failure, sizeof failure) == -1)
+		_exit(126);
+	_exit(127);
+}
+
+static void
+child_close_from(int first)
+{
+	long max;
+
+	if (close_range((unsigned)first, ~0u, 0) == 0)
+		return;
+	max = sysconf(_SC_OPEN_MAX);
+	if (max < 0 || max > 65536)
+		max = 65536;
+	for (int fd = first; fd < max; fd++)
+		close(fd);
+}
+
+/* Go on in a process of our own, out of the group that child.c ends with its
+ * leader. The leader stays until we have left: the pipe's end tells it. */
+static void
+child_leave(int status)
+{
+	int left[2] = { -1, -1 };
+	pid_t pid = -1;
+	char byte;
+
+	if (pipe2(left, O_CLOEXEC) == 0)
+		pid = fork();
+	if (pid == -1)
+		child_report(status, false);
+	if (pid > 0) {
+		close(left[1]);
+		if (read(left[0], &byte, 1) == -1)
+			_exit(126);
+		_exit(0);
+	}
+	setsid();
+	close(left[0]);
+	close(left[1]);
+}
+
+/* In the new process: nothing here may allocate or lock. */
+static void
+child_become(const struct exec_plan *plan)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	setsid();
+	if (plan->detach)
+		child_leave(plan->status);
+	for (int signo = 1; signo < NSIG; signo++)
+		sigaction(signo, &dfl, NULL);
+	for (int i = 0; i < 3; i++)
+		if (dup2(plan->std[i], i) == -1)
+			child_report(plan->status, false);
+	if (plan->status != 3) {
+		/* The standard ends above 2 are copies by now. */
+		if (dup2(plan->status, 3) == -1)
+			child_report(plan->status, false);
+		fcntl(3, F_SETFD, FD_CLOEXEC);
+	}
+	child_close_from(4);
+	if (plan->cwd != NULL && chdir(plan->cwd) == -1)
+		child_report(3, true);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	environ = plan->env; /* the new PATH is the one to search */
+	execvp(plan->argv[0], (char *const *)(uintptr_t)plan->argv);
+	child_report(3, false);
+}
+
+static pid_t
+child_fork(const struct exec_plan *plan)
+{
+	sigset_t all, old;
+	pid_t pid;
+	int saved;
+
+	/* No handler of ours may run in the child. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	pid = fork();
+	if (pid == 0)
+		child_become(plan);
+	saved = errno;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	errno = saved;
+	return pid;
+}
+
+static void
+nonblocking(int fd)
+{
+	int flags;
+
+	if (fd == -1)
+		return;
+	flags = fcntl(fd, F_GETFL);
+	fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+int
+child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
+    struct err *err)
+{
+	const char *const shell[] = { "/bin/sh", "-c", spec->shell, NULL };
+	enum {
+		IN,
+		OUT,
+		ERR,
+		STATUS,
+		PIPES
+	};
+	int p[PIPES][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
+	const bool wanted[PIPES] = { spec->input != NULL, true,
+		!spec->merge_stderr, true };
+	cleanup_free char **env = NULL;
+	struct exec_plan plan;
+	pid_t pid = -1;
+	int r = 0;
+
+	for (int i = 0; i < PIPES && r == 0; i++)
+		if (wanted[i])
+			r = exec_pipe(p[i]);
+	if (r == 0 && !wanted[IN]) {
+		r = exec_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+		if (r >= 0) {
+			p[IN][0] = r;
+			r = 0;
+		}
+	}
+	if (r == 0) {
+		env = env_build(spec->env);
+		plan = (struct exec_plan){
+			.argv = spec->shell != NULL ? shell : spec->argv,
+			.env = env,
+			.cwd = spec->cwd,
+			.std = { p[IN][0], p[OUT][1],
+			    spec->merge_stderr ? p[OUT][1] : p[ERR][1] },
+			.status = p[STATUS][1],
+			.detach = spec->detach,
+		};
+		pid = child_fork(&plan);
+		if (pid == -1)
+			r = -errno;
+	}
+	p[IN][0] = fd_close(p[IN][0]);
+	for (int i = OUT; i < PIPES; i++)
+		p[i][1] = fd_close(p[i][1]);
+	if (r < 0) {
+		fd_close(p[IN][1]);
+		for (int i = OUT; i < PIPES; i++)
+			fd_close(p[i][0]);
+		return err_errno(err, r, "no process can be started");
+	}
+	*ret_pipes = (struct child_exec_pipes){ .pid = pid,
+		.in = p[IN][1],
+		.out = p[OUT][0],
+		.err = p[ERR][0],
+		.status = p[STATUS][0] };
+	nonblocking(ret_pipes->in);
+	nonblocking(ret_pipes->out);
+	nonblocking(ret_pipes->err);
+	nonblocking(ret_pipes->status);
+	return 0;
+}

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "child-exec.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "procref.h"
+#include "text.h"
+
+#define OUTPUT_MAX     (64 * 1024)
+#define GRACE_MS       5000
+#define DRAIN_MS       200 /* for a pipe that outlives its child */
+#define KILL_MS        5000 /* for a process that SIGKILL does not end */
+#define READ_PER_EVENT (64 * 1024)
+
+enum child_stream {
+	STREAM_OUT,
+	STREAM_ERR,
+	STREAM_COUNT
+};
+
+struct child {
+	struct loop *loop;
+	child_fn *done;
+	void *arg;
+	pid_t pid;
+	int pidfd; /* -1: SIGCHLD tells */
+	struct loop_watch *pid_watch;
+	struct loop_signal *pid_signal;
+	struct loop_call *pid_check;
+	struct child_pipe {
+		struct child *child;
+		int fd;
+		struct loop_watch *watch;
+		struct child_output *output;
+	} pipes[STREAM_COUNT];
+	int input_fd;
+	struct loop_watch *input_watch;
+	struct buf input;
+	size_t input_sent;
+	int status_fd; /* why it could not start, or end of file */
+	size_t output_max;
+	int64_t began_ms, grace_ms;
+	struct loop_timer *deadline; /* then grace, then the last wait */
+	struct loop_timer *drain;
+	bool ending, dead;
+	struct child_result result;
+};
+
+/* Killed children nobody waits for; collected when the next one starts. */
+static struct {
+	pid_t *pids;
+	size_t count;
+} child_orphans;
+
+static void
+child_orphans_collect(void)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < child_orphans.count; i++) {
+		pid_t pid = child_orphans.pids[i];
+
+		if (waitpid(pid, NULL, WNOHANG) == 0)
+			child_orphans.pids[kept++] = pid;
+	}
+	child_orphans.count = kept;
+	if (kept == 0) {
+		free(child_orphans.pids);
+		child_orphans.pids = NULL;
+	}
+}
+
+static void
+child_orphans_add(pid_t pid)
+{
+	child_orphans.pids = xreallocarray(child_orphans.pids,
+	    child_orphans.count + 1, sizeof *child_orphans.pids);
+	child_orphans.pids[child_orphans.count++] = pid;
+	child_orphans_collect();
+}
+
+void
+child_result_init(struct child_result *result)
+{
+	memset(result, 0, sizeof *result);
+	buf_init(&result->out.head);
+	buf_init(&result->out.tail);
+	buf_init(&result->err.head);
+	buf_init(&result->err.tail);
+}
+
+void
+child_result_release(struct child_result *result)
+{
+	buf_release(&result->out.head);
+	buf_release(&result->out.tail);
+	buf_release(&result->err.head);
+	buf_release(&result->err.tail);
+}
+
+void
+child_result_cleanup(struct child_result *result)
+{
+	child_result_release(result);
+}
+
+bool
+child_succeeded(const struct child_result *result)
+{
+	return result->start_error == 0 && result->exited &&
+	    result->status == 0;
+}
+
+void
+child_result_describe(const struct child_result *result, struct buf *out)
+{
+	const char *name;
+
+	if (result->start_error != 0) {
+		buf_addf(out, "could not be started (%s): %s",
+		    result->start_step, strerror(-result->start_error));
+		return;
+	}
+	if (result->exited)
+		buf_addf(out, "exited with status %d", result->status);
+	else if ((name = sigabbrev_np(result->signal)) != NULL)
+		buf_addf(out, "killed by SIG%s", name);
+	else
+		buf_addf(out, "killed by signal %d", result->signal);
+	if (!result->timed_out && !result->cancelled)
+		return;
+	buf_addf(out, "; it was %s after ",
+	    result->timed_out ? "ended" : "cancelled");
+	text_add_duration(out, result->duration_ms);
+}
+
+void
+child_output_text(const struct child_output *output, struct buf *out)
+{
+	uint64_t kept = output->head.len + output->tail.len;
+
+	buf_add(out, output->head.data, output->head.len);
+	if (output->total > kept)
+		buf_addf(out, "\n[... %llu bytes left out ...]\n",
+		    (unsigned long long)(output->total - kept));
+	buf_add(out, output->tail.data, output->tail.len);
+}
+
+/* The first half of max stays in head; tail is trimmed to the second half
+ * whenever it has grown to twice that. */
+static void
+output_add(
+    struct child_output *output, size_t max, const char *bytes, size_t len)
+{
+	size_t half = max / 2, room = half - output->head.len;
+
+	output->total += len;
+	if (room > 0) {
+		if (room > len)
+			room = len;
+		buf_add(&output->head, bytes, room);
+		bytes += room;
+		len -= room;
+	}
+	buf_add(&output->tail, bytes, len);
+	if (output->tail.len > 2 * half)
+		buf_consume(&output->tail, output->tail.len - half);
+}
+
+static void
+output_end(struct child_output *output, size_t max)
+{
+	if (output->tail.len > max / 2)
+		buf_consume(&output->tail, output->tail.len - max / 2);
+}
+
+static void
+pipe_close(struct child_pipe *p)
+{
+	loop_watch_free(take_ptr(&p->watch));
+	p->fd = fd_close(p->fd);
+}
+
+static void
+child_input_close(struct child *child)
+{
+	loop_watch_free(take_ptr(&child->input_watch));
+	child->input_fd = fd_close(child->input_fd);
+	buf_release(&child->input);
+}
+
+/* Everything but the process itself. */
+static void
+child_free(struct child *child)
+{
+	for (int i = 0; i < STREAM_COUNT; i++)
+		pipe_close(&child->pipes[i]);
+	child_input_close(child);
+	loop_watch_free(child->pid_watch);
+	loop_signal_free(child->pid_signal);
+	loop_call_free(child->pid_check);
+	loop_timer_free(child->deadline);
+	loop_timer_free(child->drain);
+	fd_close(child->pidfd);
+	fd_close(child->status_fd);
+	child_result_release(&child->result);
+	free(child);
+}
+
+static void
+child_read_start_error(struct child *child)
+{
+	struct child_exec_failure failure;
+	ssize_t n = read(child->status_fd, &failure, sizeof failure);
+
+	if (n != (ssize_t)sizeof failure)
+		return;
+	child->result.start_error = -failure.error;
+	child->result.start_step = failure.in_chdir ? "chdir" : "exec";
+}
+
+/* The dead leader still holds its pid, so its group cannot be anybody else's:
+ * end what is left of it first, reap after. */
+static void
+child_reap(struct child *child)
+{
+	siginfo_t info = { 0 };
+
+	kill(-child->pid, SIGKILL);
+	if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG) == -1 ||
+	    info.si_pid == 0) {
+		/* Only when somebody else reaped it, or it will not die. */
+		child->result.signal = SIGKILL;
+		child_orphans_add(child->pid);
+		return;
+	}
+	child->result.exited = info.si_code == CLD_EXITED;
+	if (child->result.exited)
+		child->result.status = info.si_status;
+	else
+		child->result.signal = info.si_status;
+}
+
+static void
+child_finish(struct child *child)
+{
+	child_fn *done = child->done;
+	void *arg = child->arg;
+
+	child_reap(child);
+	child_read_start_error(child);
+	child->result.duration_ms = clock_mono_ms() - child->began_ms;
+	for (int i = 0; i < STREAM_COUNT; i++) {
+		pipe_close(&child->pipes[i]);
+		if (child->pipes[i].output != NULL)
+			output_end(child->pipes[i].output, child->output_max);
+	}
+	done(&child->result, arg);
+	child_free(child);
+}
+
+static void
+child_drained(void *arg)
+{
+	child_finish(arg);
+}
+
+static bool
+child_open_pipes(const struct child *child)
+{
+	for (int i = 0; i < STREAM_COUNT; i++)
+		if (child->pipes[i].fd != -1)
+			return true;
+	return false;
+}
+
+static void
+child_died(struct child *child)
+{
+	if (child->dead)
+		return;
+	child->dead = true;
+	loop_watch_free(take_ptr(&child->pid_watch));
+	loop_timer_free(take_ptr(&child->deadline));
+	child_input_close(child);
+	if (child_open_pipes(child))
+		child->drain =
+		    loop_after(child->loop, DRAIN_MS, child_drained, child);
+	else
+		child_finish(child);
+}
+
+/* Has it ended? Looks without reaping. */
+static void
+child_look(void *arg)
+{
+	struct child *child = arg;
+	siginfo_t info = { 0 };
+
+	if (waitid(P_PID, (id_t)child->pid, &info,
+		WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid == 0)
+		return;
+	child_died(child);
+}
+
+static void
+child_pidfd_event(int fd, unsigned what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	child_look(arg);
+}
+
+/* Not from inside the signal's own callback: child_look may free it. */
+static void
+child_sigchld(int signo, void *arg)
+{
+	struct child *child = arg;
+
+	(void)signo;
+	loop_call_request(child->pid_check);
+}
+
+static void
+child_pipe_event(int fd, unsigned what, void *arg)
+{
+	struct child_pipe *p = arg;
+	struct child *child = p->child;
+	char bytes[READ_PER_EVENT];
+	ssize_t n = read(fd, bytes, sizeof bytes);
+
+	(void)what;
+	if (n > 0) {
+		output_add(p->output, child->output_max, bytes, (size_t)n);
+		return;
+	}
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	pipe_close(p);
+	if (child->dead && !child_open_pipes(child))
+		child_finish(child);
+}
+
+static void
+child_input_event(int fd, unsigned what, void *arg)
+{
+	struct child *child = arg;
+	ssize_t n = write(fd, child->input.data + child->input_sent,
+	    child->input.len - child->input_sent);
+
+	(void)what;
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		child->input_sent += (size_t)n;
+	/* EPIPE: it does not want the rest. */
+	if (n == -1 || child->input_sent == child->input.len)
+		child_input_close(child);
+}
+
+/* To the group; a child on its way to setsid leads none yet, and gets it
+ * alone. Its pid is ours until it is reaped. */
+static void
+child_signal(const struct child *child, int signo)
+{
+	if (kill(-child->pid, signo) == -1 && errno == ESRCH)
+		kill(child->pid, signo);
+}
+
+static void
+child_unkillable(void *arg)
+{
+	struct child *child = arg;
+
+	/* Asleep in the kernel; the caller is not made to wait with it. */
+	child->dead = true;
+	child_finish(child);
+}
+
+static void
+child_kill(void *arg)
+{
+	struct child *child = arg;
+
+	child_signal(child, SIGKILL);
+	loop_timer_free(child->deadline);
+	child->deadline =
+	    loop_after(child->loop, KILL_MS, child_unkillable, child);
+}
+
+static void
+child_end(struct child *child)
+{
+	if (child->ending || child->dead)
+		return;
+	child->ending = true;
+	child_signal(child, SIGTERM);
+	child_signal(child, SIGCONT); /* a stopped one cannot hear SIGTERM */
+	loop_timer_free(child->deadline);
+	child->deadline =
+	    loop_after(child->loop, child->grace_ms, child_kill, child);
+}
+
+static void
+child_timed_out(void *arg)
+{
+	struct child *child = arg;
+
+	child->result.timed_out = true;
+	child_end(child);
+}
+
+void
+child_cancel(struct child *child)
+{
+	if (!child->ending && !child->dead)
+		child->result.cancelled = true;
+	child_end(child);
+}
+
+void
+child_abandon(struct child *child)
+{
+	child_signal(child, SIGKILL);
+	child_orphans_add(child->pid);
+	child_free(child);
+}
+
+pid_t
+child_pid(const struct child *child)
+{
+	return child->pid;
+}
+
+static void
+child_watch(struct child *child)
+{
+	child->pidfd = procref_pidfd_open(child->pid);
+	if (child->pidfd >= 0)
+		child->pid_watch = loop_watch_new(child->loop, child->pidfd,
+		    LOOP_READ, child_pidfd_event, child);
+	if (child->pid_watch == NULL) {
+		child->pid_check =
+		    loop_call_new(child->loop, child_look, child);
+		child->pid_signal =
+		    loop_signal_new(child->loop, SIGCHLD, child_sigchld, child);
+		/* It may have died before the handler stood. */
+		loop_call_request(child->pid_check);
+	}
+	for (int i = 0; i < STREAM_COUNT; i++)
+		if (child->pipes[i].fd != -1)
+			child->pipes[i].watch =
+			    loop_watch_new(child->loop, child->pipes[i].fd,
+				LOOP_READ, child_pipe_event, &child->pipes[i]);
+	if (child->input_fd != -1)
+		child->input_watch = loop_watch_new(child->loop,
+		    child->input_fd, LOOP_WRITE, child_input_event, child);
+}
+
+static struct child *
+child_new(
+    struct loop *loop, const struct child_spec *spec, child_fn *done, void *arg)
+{
+	struct child *child = xcalloc(1, sizeof *child);
+
+	child->loop = loop;
+	child->done = done;
+	child->arg = arg;
+	child->pidfd = child->input_fd = child->status_fd = -1;
+	child_result_init(&child->result);
+	buf_init(&child->input);
+	child->pipes[STREAM_OUT].output = &child->result.out;
+	child->pipes[STREAM_ERR].output = &child->result.err;
+	for (int i = 0; i < STREAM_COUNT; i++) {
+		child->pipes[i].child = child;
+		child->pipes[i].fd = -1;
+	}
+	child->output_max =
+	    spec->output_max > 0 ? spec->output_max : OUTPUT_MAX;
+	child->grace_ms = spec->grace_ms > 0 ? spec->grace_ms : GRACE_MS;
+	child->began_ms = clock_mono_ms();
+	return child;
+}
+
+int
+child_spawn(struct loop *loop, const struct child_spec *spec, child_fn *done,
+    void *arg, struct child **ret_child, struct err *err)
+{
+	struct child_exec_pipes ends;
+	struct child *child;
+	int r;
+
+	if ((spec->argv == NULL) == (spec->shell == NULL) ||
+	    (spec->argv != NULL && spec->argv[0] == NULL))
+		return err_set(err, -EINVAL, "no program to run");
+	child_orphans_collect();
+	log_debug("run %s%s", spec->shell != NULL ? "sh -c " : spec->argv[0],
+	    spec->shell != NULL ? spec->shell : "");
+	r = child_exec(spec, &ends, err);
+	if (r < 0)
+		return r;
+	child = child_new(loop, spec, done, arg);
+	child->pid = ends.pid;
+	child->pipes[STREAM_OUT].fd = ends.out;
+	child->pipes[STREAM_ERR].fd = ends.err;
+	child->input_fd = ends.in;
+	child->status_fd = ends.status;
+	buf_add(&child->input, spec->input, spec->input_len);
+	child->deadline = loop_after(loop,
+	    spec->deadline_ms > 0 ? spec->deadline_ms : CHILD_DEADLINE_MS,
+	    child_timed_out, child);
+	child_watch(child);
+	if (ret_child != NULL)
+		*ret_child = child;
+	return 0;
+}
+
+struct child_sync {
+	struct loop *loop;
+	struct child_result *result;
+};
+
+static void
+child_sync_done(const struct child_result *result, void *arg)
+{
+	struct child_sync *sync = arg;
+	struct child_result *copy = sync->result;
+
+	*copy = *result;
+	buf_init(&copy->out.head);
+	buf_init(&copy->out.tail);
+	buf_init(&copy->err.head);
+	buf_init(&copy->err.tail);
+	buf_add(&copy->out.head, result->out.head.data, result->out.head.len);
+	buf_add(&copy->out.tail, result->out.tail.data, result->out.tail.len);
+	buf_add(&copy->err.head, result->err.head.data, result->err.head.len);
+	buf_add(&copy->err.tail, result->err.tail.data, result->err.tail.len);
+	loop_stop(sync->loop, 0);
+}
+
+int
+child_run(const struct child_spec *spec, struct child_result *ret_result,
+    struct err *err)
+{
+	struct child_sync sync = { loop_new(), ret_result };
+	const char *name;
+	int r;
+
+	child_result_init(ret_result);
+	r = child_spawn(sync.loop, spec, child_sync_done, &sync, NULL, err);
+	if (r == 0) {
+		loop_run(sync.loop);
+		r = ret_result->start_error;
+		name = spec->argv != NULL ? spec->argv[0] : "/bin/sh";
+		if (r < 0)
+			err_errno(err, r, "%s cannot be started (%s)", name,
+			    ret_result->start_step);
+	}
+	loop_free(sync.loop);
+	return r;
+}

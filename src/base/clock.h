@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The one place that reads the clock.
+ *
+ * Durations come from the monotonic clock, stamps for people and file names
+ * from the wall clock. Rules (model/) never call this: they get `now` as an
+ * argument. Tests, and the loop's virtual mode, put their own time in.
+ */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+int64_t clock_mono_us(void); /* microseconds since some fixed point */
+int64_t clock_mono_ms(void);
+int64_t clock_wall_ms(void); /* milliseconds since 1970, UTC */
+
+/* Virtual time: both clocks stand still until moved. Starts at the given
+ * readings; clock_virtual_end() goes back to the machine's clocks. */
+void clock_virtual_begin(int64_t mono_ms, int64_t wall_ms);
+void clock_virtual_advance(int64_t ms);
+bool clock_is_virtual(void);
+void clock_virtual_end(void);
+
+/* "2026-01-31T08:15:30.123Z". Any int64 gives a well-formed text. */
+#define CLOCK_STAMP_SIZE 88 /* room for any int in every field */
+void clock_format_stamp(int64_t wall_ms, char out[CLOCK_STAMP_SIZE]);
+
+/* "20260131T081530Z", for file names. */
+void clock_format_compact(int64_t wall_ms, char out[CLOCK_STAMP_SIZE]);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "mem.h"
+#include "text.h"
+
+#define FILE_READ_STEP 65536
+#define FILE_LINKS_MAX 40 /* as many as the kernel follows */
+#define FILE_NAME_PART 200 /* of the name, kept in a temporary one */
+
+/* What a file must be: regular. */
+static int
+file_check_type(const struct stat *st)
+{
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	return S_ISREG(st->st_mode) ? 0 : -EINVAL;
+}
+
+/* Open a regular file; O_NONBLOCK keeps a fifo from holding us. */
+static int
+file_open_regular(const char *path, int flags, mode_t mode, struct stat *ret_st)
+{
+	cleanup_fd int fd = -1;
+	struct stat st;
+	int r;
+
+	fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, mode);
+	if (fd == -1)
+		return errno == ENXIO ? -EINVAL : -errno; /* a socket */
+	if (fstat(fd, &st) == -1)
+		return -errno;
+	r = file_check_type(&st);
+	if (r < 0)
+		return r;
+	*ret_st = st;
+	return take_fd(&fd);
+}
+
+/* Read to the end, by looking and not by st_size: files of /proc have none. */
+static int
+file_read_fd(int fd, size_t max, struct buf *buf)
+{
+	size_t before = buf->len;
+	ssize_t n;
+
+	for (;;) {
+		buf_reserve(buf, FILE_READ_STEP);
+		n = read(fd, buf->data + buf->len, FILE_READ_STEP);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n == 0 ? 0 : -errno;
+		buf_grew(buf, (size_t)n);
+		if (buf->len - before > max)
+			return -EFBIG;
+	}
+}
+
+int
+file_read(const char *path, size_t max, struct buf *buf, struct err *err)
+{
+	cleanup_fd int fd = -1;
+	size_t before = buf->len;
+	struct stat st = { 0 };
+	int r;
+
+	fd = file_open_regular(path, O_RDONLY, 0, &st);
+	if (fd < 0)
+		return err_errno(err, fd, "cannot read %s", path);
+	if (st.st_size > 0 && (uintmax_t)st.st_size > max)
+		r = -EFBIG;
+	else
+		r = file_read_fd(fd, max, buf);
+	if (r == 0)
+		return 0;
+	buf_truncate(buf, before);
+	if (r == -EFBIG)
+		return err_set(err, r,
+		    "cannot read %s: it is longer than %zu bytes", path, max);
+	return err_errno(err, r, "cannot read %s", path);
+}
+
+int
+file_write_all(int fd, const void *bytes, size_t len)
+{
+	const char *at = bytes;
+	ssize_t n;
+
+	while (len > 0) {
+		n = write(fd, at, len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* The directory part, "." where there is none; the caller frees. */
+static char *
+file_dir_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		return xstrdup(".");
+	return xstrndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static const char *
+file_name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+/* Where path leads when its last part is a link, dead or not: realpath(3)
+ * would refuse a dead one. The caller frees; NULL with errno on failure. */
+static char *
+file_resolve(const char *path)
+{
+	cleanup_free char *at = xstrdup(path);
+	char target[PATH_MAX];
+	ssize_t n;
+
+	for (int i = 0; i < FILE_LINKS_MAX; i++) {
+		cleanup_free char *dir = NULL;
+		char *next;
+
+		n = readlink(at, target, sizeof target - 1);
+		if (n == -1 && errno != EINVAL && errno != ENOENT)
+			return NULL;
+		if (n == -1)
+			return take_ptr(&at);
+		target[n] = '\0';
+		dir = file_dir_of(at);
+		next = file_join(dir, target);
+		free(at);
+		at = next;
+	}
+	errno = ELOOP;
+	return NULL;
+}
+
+/* Bytes, owner, mode, disk, in that order: a change of owner may take mode
+ * bits away, and nobody else may read before the owner is right. */
+static int
+file_fill(
+    int fd, const void *bytes, size_t len, mode_t mode, const struct stat *old)
+{
+	int r = file_write_all(fd, bytes, len);
+
+	if (r < 0)
+		return r;
+	/* Only root can give a file away, and only to an owner its namespace
+	 * knows; the bytes matter more. */
+	if (old != NULL && fchown(fd, old->st_uid, old->st_gid) == -1 &&
+	    errno != EPERM && errno != EINVAL)
+		return -errno;
+	if (fchmod(fd, old != NULL ? old->st_mode & 07777 : mode) == -1)
+		return -errno;
+	return fsync(fd) == -1 ? -errno : 0;
+}
+
+/* Some file systems have no fsync for directories and say EINVAL. */
+static int
+file_sync_dir(int fd)
+{
+	return fsync(fd) == -1 && errno != EINVAL ? -errno : 0;
+}
+
+static int
+file_open_dir(const char *path)
+{
+	cleanup_free char *dir = file_dir_of(path);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd == -1 ? -errno : fd;
+}
+
+static char *
+file_temporary_name(const char *path)
+{
+	cleanup_free char *dir = file_dir_of(path), *name = NULL;
+	const char *base = file_name_of(path);
+	size_t len = text_cut(base, strlen(base), FILE_NAME_PART);
+
+	name = xasprintf(".%.*s.XXXXXX.tmp", (int)len, base);
+	return file_join(dir, name);
+}
+
+static int
+file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode)
+{
+	cleanup_fd int dir = -1, fd = -1;
+	cleanup_free char *temporary = NULL;
+	struct stat st;
+	bool found;
+	int r;
+
+	found = lstat(path, &st) == 0;
+	if (!found && errno != ENOENT)
+		return -errno;
+	r = found ? file_check_type(&st) : 0;
+	if (r < 0)
+		return r;
+	dir = file_open_dir(path);
+	if (dir < 0)
+		return dir;
+	temporary = file_temporary_name(path);
+	fd = mkostemps(temporary, (int)strlen(".tmp"), O_CLOEXEC);
+	if (fd == -1)
+		return -errno;
+	r = file_fill(fd, bytes, len, mode, found ? &st : NULL);
+	if (r == 0 && rename(temporary, path) == -1)
+		r = -errno;
+	if (r < 0) {
+		unlink(temporary);
+		return r;
+	}
+	return file_sync_dir(dir);
+}
+
+int
+file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
+    struct err *err)
+{
+	cleanup_free char *target = NULL;
+	int r;
+
+	target = file_resolve(path);
+	if (target == NULL)
+		r = -errno;
+	else
+		r = file_replace_at(target, bytes, len, mode);
+	if (r < 0)
+		return err_errno(err, r, "cannot write %s", path);
+	return 0;
+}
+
+int
+file_mkdirs(const char *path, mode_t mode, struct err *err)
+{
+	cleanup_free char *part = xstrdup(path);
+	char *end = part;
+	int saved;
+
+	if (*path == '\0')
+		return err_errno(err, -ENOENT, "cannot make a directory");
+	while (*end != '\0') {
+		char kept;
+
+		end += strspn(end, "/");
+		end += strcspn(end, "/");
+		kept = *end;
+		*end = '\0';
+		/* Whatever mkdir says about one that is there is fine. */
+		if (mkdir(part, mode) == -1) {
+			saved = errno == EEXIST ? ENOTDIR : errno;
+			if (!file_is_dir(part))
+				return err_errno(err, -saved,
+				    "cannot make the directory %s", part);
+		}
+		*end = kept;
+	}
+	return 0;
+}
+
+/* Does the file end within a record? */
+static int
+file_is_torn(int fd, off_t size, bool *ret_torn)
+{
+	char last = '\n';
+
+	if (size > 0 && pread(fd, &last, 1, size - 1) == -1)
+		return -errno;
+	*ret_torn = last != '\n';
+	return 0;
+}
+
+/* One system call, so that records of several writers do not mix. The rest of
+ * a short write could land behind another's record: it stays torn. */
+static int
+file_append_record(int fd, const void *bytes, size_t len, bool torn)
+{
+	char newline[] = "\n";
+	struct iovec part[2];
+	ssize_t n;
+
+	part[0].iov_base = newline;
+	part[0].iov_len = torn ? 1 : 0;
+	memcpy(&part[1].iov_base, &bytes, sizeof bytes);
+	part[1].iov_len = len;
+	do
+		n = writev(fd, part, nitems(part));
+	while (n == -1 && errno == EINTR);
+	if (n == -1)
+		return -errno;
+	return (size_t)n == part[0].iov_len + len ? 0 : -ENOSPC;
+}
+
+static int
+file_append_at(
+    const char *path, const void *bytes, size_t len, mode_t mode, bool sync)
+{
+	cleanup_fd int fd = -1, dir = -1;
+	struct stat st = { 0 };
+	bool torn = false;
+	int r;
+
+	fd = file_open_regular(path, O_RDWR | O_APPEND | O_CREAT, mode, &st);
+	if (fd < 0)
+		return fd;
+	r = file_is_torn(fd, st.st_size, &torn);
+	if (r == 0)
+		r = file_append_record(fd, bytes, len, torn);
+	if (r < 0 || !sync)
+		return r;
+	if (fdatasync(fd) == -1)
+		return -errno;
+	if (st.st_size > 0)
+		return 0;
+	/* The first record: the name must survive too. */
+	dir = file_open_dir(path);
+	return dir < 0 ? dir : file_sync_dir(dir);
+}
+
+int
+file_append(const char *path, const void *bytes, size_t len, mode_t mode,
+    bool sync, struct err *err)
+{
+	int r = file_append_at(path, bytes, len, mode, sync);
+
+	if (r < 0)
+		return err_errno(err, r, "cannot append to %s", path);
+	return 0;
+}
+
+bool
+file_exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+bool
+file_is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+char *
+file_join(const char *dir, const char *name)
+{
+	size_t len = strlen(dir);
+
+	if (*name == '/' || len == 0)
+		return xstrdup(name);
+	while (len > 0 && dir[len - 1] == '/')
+		len--;
+	return xasprintf("%.*s/%s", (int)len, dir, name);
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "log.h"
+#include "mem.h"
+#include "text.h"
+
+#define MESSAGE_MAX  (32 * 1024)
+#define FATAL_STATUS 70 /* EX_SOFTWARE */
+
+static const struct {
+	const char *name;
+	const char *colour;
+} log_levels[LOG_LEVEL_COUNT] = {
+	[LOG_LEVEL_DEBUG] = { "DEBUG", "2" },
+	[LOG_LEVEL_INFO] = { "INFO", "36" },
+	[LOG_LEVEL_WARN] = { "WARN", "33" },
+	[LOG_LEVEL_ERROR] = { "ERROR", "1;31" },
+};
+
+/* One log a process: the verbs would carry it through every call otherwise. */
+static struct {
+	struct log_options options;
+	char component[64];
+	char *path;
+	int fd;
+	bool torn; /* the last write stopped inside a record */
+	bool dying;
+} log_state = {
+	.options = { .terminal = true, .level = LOG_LEVEL_WARN },
+	.component = "llmc",
+	.fd = -1,
+};
+
+const char *
+log_level_name(enum log_level level)
+{
+	return log_levels[level].name;
+}
+
+bool
+log_level_parse(const char *name, enum log_level *ret_level)
+{
+	for (size_t i = 0; i < LOG_LEVEL_COUNT; i++) {
+		if (strcasecmp(name, log_levels[i].name) != 0)
+			continue;
+		*ret_level = (enum log_level)i;
+		return true;
+	}
+	return false;
+}
+
+/* "info,autod=debug": the last part that names us, or names nobody, counts; one
+ * that names us goes before one that does not. */
+static void
+log_filter(const char *filter, const char *component, enum log_level *level)
+{
+	cleanup_free char *copy = xstrdup(filter);
+	char *rest = copy, *part, *value;
+	bool named = false;
+	enum log_level found;
+
+	while ((part = strsep(&rest, ",")) != NULL) {
+		value = strchr(part, '=');
+		if (value != NULL) {
+			*value++ = '\0';
+			if (strcmp(part, component) == 0 &&
+			    log_level_parse(value, &found)) {
+				*level = found;
+				named = true;
+			}
+		} else if (!named && log_level_parse(part, &found)) {
+			*level = found;
+		}
+	}
+}
+
+static int
+log_open_file(void)
+{
+	int mode = log_state.options.mode != 0 ? log_state.options.mode : 0600;
+
+	if (log_state.path == NULL || log_state.fd != -1)
+		return 0;
+	log_state.fd = open(log_state.path,
+	    O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, mode);
+	return log_state.fd == -1 ? -errno : 0;
+}
+
+int
+log_open(const struct log_options *options)
+{
+	const char *filter = getenv("LLMC_LOG");
+
+	log_close();
+	log_state.options = *options;
+	snprintf(log_state.component, sizeof log_state.component, "%s",
+	    options->component != NULL ? options->component : "llmc");
+	if (filter != NULL)
+		log_filter(
+		    filter, log_state.component, &log_state.options.level);
+	if (options->path != NULL)
+		log_state.path = xstrdup(options->path);
+	return log_open_file();
+}
+
+void
+log_close(void)
+{
+	log_state.fd = fd_close(log_state.fd);
+	log_state.torn = false;
+	free(take_ptr(&log_state.path));
+}
+
+bool
+log_enabled(enum log_level level)
+{
+	return level >= log_state.options.level;
+}
+
+/* path.1 becomes path.2 and so on; the oldest goes. */
+static void
+log_shift(const char *path, int keep)
+{
+	cleanup_free char *last = xasprintf("%s.%d", path, keep);
+
+	if (keep < 1) {
+		unlink(path);
+		return;
+	}
+	unlink(last);
+	for (int i = keep; i >= 1; i--) {
+		cleanup_free char *to = xasprintf("%s.%d", path, i);
+		cleanup_free char *from =
+		    i > 1 ? xasprintf("%s.%d", path, i - 1) : xstrdup(path);
+
+		rename(from, to);
+	}
+}
+
+/* Somebody else may write and rotate the same file: whoever holds the lock on
+ * the file that path names shifts it, everybody else just opens the new one.
+ * The old descriptor is closed first, so that rotation works with none free. */
+static void
+log_rotate(const struct stat *ours)
+{
+	struct stat st;
+
+	if (ours->st_nlink > 0 && stat(log_state.path, &st) == 0 &&
+	    st.st_ino == ours->st_ino && st.st_dev == ours->st_dev) {
+		if (flock(log_state.fd, LOCK_EX | LOCK_NB) == -1)
+			return;
+		if (stat(log_state.path, &st) == 0 && st.st_ino == ours->st_ino)
+			log_shift(log_state.path, log_state.options.keep);
+	}
+	log_state.fd = fd_close(log_state.fd);
+	log_open_file();
+}
+
+static void
+log_write_file(struct buf *line)
+{
+	struct stat st;
+	ssize_t n;
+
+	if (log_state.path == NULL || log_open_file() < 0)
+		return;
+	if (fstat(log_state.fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (st.st_nlink == 0 ||
+		(log_state.options.max_size > 0 && st.st_size > 0 &&
+		    st.st_size + (off_t)line->len >
+			log_state.options.max_size)))
+		log_rotate(&st);
+	if (log_state.fd == -1)
+		return;
+	if (log_state.torn)
+		buf_splice(line, 0, 0, "\n", 1);
+	do
+		n = write(log_state.fd, line->data, line->len);
+	while (n == -1 && errno == EINTR);
+	if (n >= 0)
+		log_state.torn = (size_t)n < line->len;
+}
+
+static void
+log_add_fields(struct buf *line, va_list fields)
+{
+	const char *key, *value;
+
+	while ((key = va_arg(fields, const char *)) != NULL) {
+		value = va_arg(fields, const char *);
+		if (value == NULL)
+			continue;
+		buf_addc(line, ',');
+		text_add_json(line, key, strlen(key));
+		buf_addc(line, ':');
+		text_add_json(
+		    line, value, text_cut(value, strlen(value), MESSAGE_MAX));
+	}
+}
+
+static void
+log_terminal(enum log_level level, int64_t now, const char *message, size_t len,
+    va_list fields)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+	time_t seconds = (time_t)(now / 1000);
+	const char *key, *value;
+	struct tm tm = { 0 };
+
+	localtime_r(&seconds, &tm);
+	buf_addf(&line, "%02d:%02d:%02d ", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	if (log_state.options.colour)
+		buf_addf(&line, "\033[%sm%-5s\033[0m ",
+		    log_levels[level].colour, log_levels[level].name);
+	else
+		buf_addf(&line, "%-5s ", log_levels[level].name);
+	text_add_visible(&line, message, len, false);
+	while ((key = va_arg(fields, const char *)) != NULL) {
+		value = va_arg(fields, const char *);
+		if (value == NULL)
+			continue;
+		buf_addf(&line, " %s=", key);
+		text_add_visible(&line, value, strlen(value), false);
+	}
+	buf_addc(&line, '\n');
+	if (write(STDERR_FILENO, line.data, line.len) == -1)
+		return; /* nobody is looking */
+}
+
+static void
+log_record(enum log_level level, const char *message, va_list fields)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+	char stamp[CLOCK_STAMP_SIZE];
+	int64_t now = clock_wall_ms();
+	size_t len = text_cut(message, strlen(message), MESSAGE_MAX);
+	int saved = errno;
+	va_list again;
+
+	va_copy(again, fields);
+	if (log_state.path != NULL) {
+		clock_format_stamp(now, stamp);
+		buf_addf(&line,
+		    "{\"timestamp\":\"%s\",\"level\":\"%s\",\"pid\":%d,"
+		    "\"component\":",
+		    stamp, log_levels[level].name, (int)getpid());
+		text_add_json(
+		    &line, log_state.component, strlen(log_state.component));
+		buf_adds(&line, ",\"message\":");
+		text_add_json(&line, message, len);
+		log_add_fields(&line, fields);
+		buf_adds(&line, "}\n");
+		log_write_file(&line);
+	}
+	if (log_state.options.terminal)
+		log_terminal(level, now, message, len, again);
+	va_end(again);
+	errno = saved;
+}
+
+void
+log_fields(enum log_level level, const char *message, ...)
+{
+	va_list fields;
+
+	if (!log_enabled(level))
+		return;
+	va_start(fields, message);
+	log_record(level, message, fields);
+	va_end(fields);
+}
+
+/* words: the system's words for errno go behind the message. */
+__attribute__((format(printf, 3, 0))) static void
+log_format(enum log_level level, bool words, const char *fmt, va_list ap)
+{
+	cleanup_buf struct buf message = BUF_INIT;
+	int saved = errno;
+
+	if (!log_enabled(level))
+		return;
+	buf_vaddf(&message, fmt, ap);
+	if (words)
+		buf_addf(&message, ": %s", strerror(saved));
+	log_fields(level, message.data, NULL);
+	errno = saved;
+}
+
+void
+log_debug(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_format(LOG_LEVEL_DEBUG, false, fmt, ap);
+	va_end(ap);
+}
+
+void
+log_info(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_format(LOG_LEVEL_INFO, false, fmt, ap);
+	va_end(ap);
+}
+
+void
+log_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_format(LOG_LEVEL_WARN, true, fmt, ap);
+	va_end(ap);
+}
+
+void
+log_warnx(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_format(LOG_LEVEL_WARN, false, fmt, ap);
+	va_end(ap);
+}
+
+void
+log_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_format(LOG_LEVEL_ERROR, true, fmt, ap);
+	va_end(ap);
+}
+
+void
+log_errorx(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_format(LOG_LEVEL_ERROR, false, fmt, ap);
+	va_end(ap);
+}
+
+/* Without allocation: memory may be what ran out. When even logging fails on
+ * the way, the plain line below is what remains. */
+__attribute__((format(printf, 2, 0))) static void
+log_die(bool words, const char *fmt, va_list ap)
+{
+	char text[1024];
+	int saved = errno;
+	size_t len;
+
+	vsnprintf(text, sizeof text, fmt, ap);
+	len = strlen(text);
+	if (words)
+		snprintf(
+		    text + len, sizeof text - len, ": %s", strerror(saved));
+	if (log_state.dying) {
+		dprintf(STDERR_FILENO, "fatal: %s\n", text);
+		_exit(FATAL_STATUS);
+	}
+	log_state.dying = true;
+	log_state.options.terminal = true;
+	log_fields(LOG_LEVEL_ERROR, text, "fatal", "true", NULL);
+	exit(FATAL_STATUS);
+}
+
+void
+fatal(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_die(true, fmt, ap);
+	va_end(ap);
+	abort();
+}
+
+void
+fatalx(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_die(false, fmt, ap);
+	va_end(ap);
+	abort();
+}

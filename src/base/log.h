@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Logging: one JSON object a line in the log file, one line of plain text on
+ * the terminal.
+ *
+ *   {"timestamp":"...Z","level":"WARN","pid":1,"component":"autod",
+ *    "message":"...", fields...}
+ *
+ * One write(2) on an O_APPEND descriptor per record, nothing buffered, never
+ * fatal: a full disk loses the record, not the program. WARN and ERROR are an
+ * interface (the overseer acts on them), so libraries (base, model, port) log
+ * debug only and return errors; the programs decide what is worth a warning.
+ *
+ * The verbs keep errno. Those without x append the system's words for errno.
+ *
+ * LLMC_LOG sets what is written: "debug", or per component
+ * "info,autod=debug,tmux=error". It overrides log_open()'s level.
+ */
+#ifndef LOG_H
+#define LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum log_level {
+	LOG_LEVEL_DEBUG,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_WARN,
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_COUNT
+};
+
+struct log_options {
+	const char *component; /* who speaks; copied */
+	const char *path; /* log file, NULL = none; copied */
+	int64_t max_size; /* rotate beyond this many bytes, 0 = never */
+	int keep; /* rotated files kept: path.1 .. path.keep */
+	int mode; /* of a new file, 0 = 0600 */
+	bool terminal; /* plain copy on standard error */
+	bool colour; /* that copy in colours */
+	enum log_level level; /* lowest that is written */
+};
+
+/* Start logging; may be called again to change options. Negative errno when
+ * the file cannot be opened: the terminal copy works all the same, and every
+ * later record tries the file again. */
+int log_open(const struct log_options *options);
+void log_close(void);
+bool log_enabled(enum log_level level);
+const char *log_level_name(enum log_level level); /* "WARN" */
+bool log_level_parse(const char *name, enum log_level *ret_level);
+
+void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_warnx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_errorx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* A record with fields: key, value, key, value, ..., NULL. All are strings; a
+ * NULL value leaves its key out. */
+void log_fields(enum log_level level, const char *message, ...)
+    __attribute__((sentinel));
+
+/* For broken invariants and exhausted memory only: never for input, files or
+ * children. Logs and exits with 70 (fatal adds the words for errno). */
+void
+fatal(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void
+fatalx(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Allocation that never returns NULL, and ownership that leaves a scope only
+ * by an explicit word.
+ *
+ * A variable marked with one of the cleanup_ attributes is released on every
+ * way out of its scope. To hand it on, take it: return take_ptr(&p).
+ */
+#ifndef MEM_H
+#define MEM_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* Exhausted memory ends the program with a message: there is no honest way on.
+ * A size that would overflow counts as exhausted. */
+void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size);
+void *xreallocarray(void *old, size_t count, size_t size);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t max);
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *
+xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+
+/* Handlers for the attributes below; each accepts the empty value. */
+void mem_cleanup_free(void *pointer_to_pointer);
+void mem_cleanup_fd(int *fd);
+
+#define cleanup_free __attribute__((cleanup(mem_cleanup_free)))
+#define cleanup_fd   __attribute__((cleanup(mem_cleanup_fd)))
+
+/* Close a descriptor, keeping errno. Negative: nothing. Returns -1, so that
+ * fd = fd_close(fd) leaves nothing behind. */
+int fd_close(int fd);
+
+/* Empty the variable and return what it held. */
+int take_fd(int *fd);
+void *take_pointer(void *pointer_to_pointer);
+#define take_ptr(p) ((__typeof__(*(p)))take_pointer(p))
+
+#define nitems(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

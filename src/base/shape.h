@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What a JSON value must look like, as a table: checks it with the path in the
+ * error, and prints it as JSON Schema for people and programs.
+ *
+ * A shape is a constant, and may not contain itself; nothing here allocates
+ * for the caller but the printed schema.
+ */
+#ifndef SHAPE_H
+#define SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct json_object;
+struct shape;
+
+enum shape_type {
+	SHAPE_ANY, /* null too */
+	SHAPE_STRING,
+	SHAPE_INT, /* 3, not 3.0, and what an int64_t holds */
+	SHAPE_NUMBER,
+	SHAPE_BOOL,
+	SHAPE_OBJECT, /* members listed in of->fields */
+	SHAPE_ARRAY, /* every element is described by of->fields[0] */
+	SHAPE_MAP, /* any keys, every value is described by of->fields[0] */
+	SHAPE_TYPE_COUNT
+};
+
+#define SHAPE_OPTIONAL 1u /* may be missing */
+#define SHAPE_NULLABLE 2u /* may be null */
+
+struct shape_field {
+	const char
+	    *name; /* NULL for elements, and ends the list of an object */
+	enum shape_type type;
+	unsigned flags;
+	const struct shape
+	    *of; /* OBJECT, ARRAY and MAP; NULL = not looked into */
+	int64_t min, max; /* INT: bounds; both 0 = none.
+			   * STRING, ARRAY, MAP: least and most length in
+			   * bytes or elements; max 0 = no upper bound */
+	const char *const *choices; /* STRING: NULL terminated, NULL = any */
+	const char *help;
+};
+
+struct shape {
+	const struct shape_field *fields; /* object: ends with a NULL name;
+					   * array and map: one element */
+	bool open; /* object: unknown members are fine */
+	const char *help;
+};
+
+/* 0, or -EINVAL with words such as
+ * "workers.auto-1.status: expected a string, found a number". */
+int shape_check(const struct shape_field *field, struct json_object *value,
+    const char *at, struct err *err);
+
+/* JSON Schema (draft 2020-12) of the field; the caller owns it. Where they
+ * differ, shape_check() has the last word: a schema counts the length of a
+ * string in characters, and takes 3.0 for an integer. */
+struct json_object *shape_schema(const struct shape_field *field);
+
+#endif

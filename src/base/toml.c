@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Documents, tables and arrays. Scalars are read in toml-value.c, strings in
+ * toml-string.c; toml-mark.c remembers where each value stood.
+ *
+ * TOML's rules on who may add to which table are answered by the origin of the
+ * table alone: see table_enter() and pair_enter().
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "log.h"
+#include "mem.h"
+#include "text.h"
+#include "toml-value.h"
+#include "toml.h"
+
+#define BOM "\xef\xbb\xbf"
+
+/* The parts of a dotted key. */
+struct key {
+	char *part[TOML_DEPTH_MAX];
+	size_t count;
+};
+
+struct document {
+	struct toml_reader in;
+	struct json_object *root;
+	struct json_object *section; /* the table that keys go to now */
+	size_t section_depth; /* levels from the root to it */
+};
+
+static int read_value(struct document *doc, size_t depth, const char *expected,
+    struct json_object **ret);
+
+static int
+fail_depth(struct document *doc)
+{
+	return err_set(doc->in.err, -E2BIG,
+	    "line %u: nested more than %d levels deep", doc->in.line,
+	    TOML_DEPTH_MAX);
+}
+
+static void
+object_add(
+    struct json_object *table, const char *key, struct json_object *value)
+{
+	if (json_object_object_add(table, key, value) < 0)
+		fatalx("out of memory: a TOML table");
+}
+
+static void
+array_add(struct json_object *array, struct json_object *value)
+{
+	if (json_object_array_add(array, value) < 0)
+		fatalx("out of memory: a TOML array");
+}
+
+static void
+key_cleanup(struct key *key)
+{
+	for (size_t i = 0; i < key->count; i++)
+		free(key->part[i]);
+}
+
+/* json-c's keys end at a NUL, so one in a key is kept as the two bytes C0 80,
+ * which no valid text holds. */
+static char *
+key_encode(const struct buf *text)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	for (size_t i = 0; i < text->len; i++) {
+		if (text->data[i] == '\0')
+			buf_adds(&out, "\xc0\x80");
+		else
+			buf_addc(&out, text->data[i]);
+	}
+	return buf_take(&out);
+}
+
+static bool
+is_bare(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+static int
+read_key_part(struct toml_reader *in, char **ret)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int r;
+
+	if (toml_peek(in) == '"' || toml_peek(in) == '\'') {
+		r = toml_read_string(in, true, &text);
+		if (r < 0)
+			return r;
+		*ret = key_encode(&text);
+		return 0;
+	}
+	for (; is_bare(toml_peek(in)); in->at++)
+		buf_addc(&text, toml_peek(in));
+	if (text.len == 0)
+		return toml_expected(
+		    in, "a key (letters, digits, _ and -, or \"quoted\")");
+	*ret = buf_take(&text);
+	return 0;
+}
+
+static int
+read_key(struct document *doc, struct key *key)
+{
+	struct toml_reader *in = &doc->in;
+	int r;
+
+	for (;;) {
+		if (key->count == TOML_DEPTH_MAX)
+			return fail_depth(doc);
+		r = read_key_part(in, &key->part[key->count]);
+		if (r < 0)
+			return r;
+		key->count++;
+		toml_skip_blanks(in);
+		if (toml_peek(in) != '.')
+			return 0;
+		in->at++;
+		toml_skip_blanks(in);
+	}
+}
+
+/* "why" about the key up to and with part `last`. */
+static int
+key_fail(struct document *doc, const struct key *key, size_t last,
+    struct json_object *old, const char *why)
+{
+	cleanup_buf struct buf name = BUF_INIT, shown = BUF_INIT;
+
+	for (size_t i = 0; i <= last; i++)
+		buf_addf(&name, "%s%s", i == 0 ? "" : ".", key->part[i]);
+	text_add_visible(
+	    &shown, name.data, text_cut(name.data, name.len, 60), false);
+	return toml_fail(&doc->in, "'%s' is %s since line %u: %s", shown.data,
+	    toml_type_name(toml_mark_of(old).type), toml_mark_of(old).line,
+	    why);
+}
+
+/* A table without a header of its own, named at the offset `at`. */
+static struct json_object *
+table_add_named(struct document *doc, struct json_object *parent,
+    const char *name, enum toml_origin origin, size_t at)
+{
+	struct json_object *table = toml_must(json_object_new_object());
+	struct toml_mark mark = {
+		.type = TOML_TABLE, .line = doc->in.line, .start = at, .end = at
+	};
+
+	toml_mark_set(table, origin, &mark);
+	object_add(parent, name, table);
+	return table;
+}
+
+/* One step of a header's path, [here.here.x]: down into a table, or into the
+ * last table of an array of tables. */
+static int
+table_enter(struct document *doc, const struct key *key, size_t i, size_t at,
+    struct json_object **table, size_t *depth)
+{
+	struct json_object *next;
+	enum toml_origin origin;
+
+	*depth += 1;
+	if (!json_object_object_get_ex(*table, key->part[i], &next)) {
+		*table = table_add_named(
+		    doc, *table, key->part[i], TOML_ORIGIN_IMPLICIT, at);
+		return 0;
+	}
+	origin = toml_origin_of(next);
+	if (origin == TOML_ORIGIN_VALUE)
+		return key_fail(doc, key, i, next,
+		    "a header cannot add to a value, nor to an inline {table}");
+	if (origin == TOML_ORIGIN_HEADERS) {
+		*depth += 1;
+		next = json_object_array_get_idx(
+		    next, json_object_array_length(next) - 1);
+	}
+	*table = next;
+	return 0;
+}
+
+/* [header]: a new table, or one that so far was only implied. */
+static int
+section_open_table(struct document *doc, const struct key *key,
+    const struct toml_mark *mark, struct json_object *parent)
+{
+	const char *name = key->part[key->count - 1];
+	struct json_object *old, *table;
+
+	if (!json_object_object_get_ex(parent, name, &old)) {
+		table = toml_must(json_object_new_object());
+		object_add(parent, name, table);
+	} else if (toml_origin_of(old) == TOML_ORIGIN_IMPLICIT) {
+		table = old;
+	} else {
+		return key_fail(doc, key, key->count - 1, old,
+		    "it cannot be defined a second time");
+	}
+	toml_mark_set(table, TOML_ORIGIN_HEADER, mark);
+	doc->section = table;
+	return 0;
+}
+
+/* [[header]]: one more table in an array of such. */
+static int
+section_open_element(struct document *doc, const struct key *key,
+    const struct toml_mark *mark, struct json_object *parent)
+{
+	const char *name = key->part[key->count - 1];
+	struct toml_mark array_mark = *mark;
+	struct json_object *array;
+
+	if (!json_object_object_get_ex(parent, name, &array)) {
+		array = toml_must(json_object_new_array());
+		array_mark.type = TOML_ARRAY;
+		toml_mark_set(array, TOML_ORIGIN_HEADERS, &array_mark);
+		object_add(parent, name, array);
+	} else if (toml_origin_of(array) != TOML_ORIGIN_HEADERS) {
+		return key_fail(doc, key, key->count - 1, array,
+		    "[[...]] can only add to what was begun with [[...]]");
+	}
+	doc->section = toml_must(json_object_new_object());
+	toml_mark_set(doc->section, TOML_ORIGIN_HEADER, mark);
+	array_add(array, doc->section);
+	doc->section_depth++;
+	return 0;
+}
+
+static int
+section_open(struct document *doc, const struct key *key, bool is_element,
+    const struct toml_mark *mark)
+{
+	struct json_object *parent = doc->root;
+	size_t depth = 0;
+	int r;
+
+	for (size_t i = 0; i + 1 < key->count; i++) {
+		r = table_enter(doc, key, i, mark->start, &parent, &depth);
+		if (r < 0)
+			return r;
+	}
+	doc->section_depth = depth + 1;
+	if (doc->section_depth + is_element > TOML_DEPTH_MAX)
+		return fail_depth(doc);
+	return is_element ? section_open_element(doc, key, mark, parent) :
+			    section_open_table(doc, key, mark, parent);
+}
+
+static int
+read_header(struct document *doc)
+{
+	__attribute__((cleanup(key_cleanup))) struct key key = { .count = 0 };
+	struct toml_reader *in = &doc->in;
+	bool is_element = toml_at(in, "[[");
+	const char *close = is_element ? "]]" : "]";
+	struct toml_mark mark = {
+		.type = TOML_TABLE, .line = in->line, .start = in->at
+	};
+	int r;
+
+	in->at += strlen(close);
+	toml_skip_blanks(in);
+	r = read_key(doc, &key);
+	if (r < 0)
+		return r;
+	if (!toml_at(in, close))
+		return toml_expected(in,
+		    is_element ? "']]' after the table's name" :
+				 "']' after the table's name");
+	in->at += strlen(close);
+	mark.end = in->at;
+	return section_open(doc, &key, is_element, &mark);
+}
+
+/* One step of a dotted key, here.here.x = 1: only tables that such keys made
+ * may be added to. */
+static int
+pair_enter(struct document *doc, const struct key *key, size_t i, size_t at,
+    struct json_object **table)
+{
+	struct json_object *next;
+
+	if (!json_object_object_get_ex(*table, key->part[i], &next)) {
+		*table = table_add_named(
+		    doc, *table, key->part[i], TOML_ORIGIN_DOTTED, at);
+		return 0;
+	}
+	if (toml_origin_of(next) == TOML_ORIGIN_VALUE)
+		return key_fail(
+		    doc, key, i, next, "nothing can be added to it");
+	if (toml_origin_of(next) != TOML_ORIGIN_DOTTED)
+		return key_fail(
+		    doc, key, i, next, "put the key under its [header]");
+	*table = next;
+	return 0;
+}
+
+/* key = value, added to the table, which is `depth` levels deep. */
+static int
+read_pair(struct document *doc, struct json_object *table, size_t depth)
+{
+	__attribute__((cleanup(key_cleanup))) struct key key = { .count = 0 };
+	struct toml_reader *in = &doc->in;
+	struct json_object *value;
+	size_t last, at = in->at;
+	int r;
+
+	r = read_key(doc, &key);
+	if (r < 0)
+		return r;
+	last = key.count - 1;
+	if (toml_peek(in) != '=')
+		return toml_expected(in, "'=' after the key");
+	for (size_t i = 0; i < last; i++) {
+		r = pair_enter(doc, &key, i, at, &table);
+		if (r < 0)
+			return r;
+	}
+	if (json_object_object_get_ex(table, key.part[last], &value))
+		return key_fail(
+		    doc, &key, last, value, "it cannot be set a second time");
+	in->at++;
+	toml_skip_blanks(in);
+	r = read_value(doc, depth + key.count, "a value after '='", &value);
+	if (r < 0)
+		return r;
+	object_add(table, key.part[last], value);
+	return 0;
+}
+
+static int
+fail_array_end(struct toml_reader *in, unsigned first_line)
+{
+	return toml_fail(in,
+	    "the array that starts in line %u has no closing ']'", first_line);
+}
+
+static int
+read_array(struct document *doc, size_t depth, struct json_object *array)
+{
+	struct toml_reader *in = &doc->in;
+	unsigned first_line = in->line;
+	struct json_object *value = NULL;
+	int r;
+
+	in->at++;
+	toml_skip_space(in);
+	while (toml_peek(in) != ']') {
+		if (in->at == in->len)
+			return fail_array_end(in, first_line);
+		r = read_value(
+		    doc, depth + 1, "a value or ']' in the array", &value);
+		if (r < 0)
+			return r;
+		array_add(array, value);
+		toml_skip_space(in);
+		if (toml_peek(in) == ']')
+			break;
+		if (in->at == in->len)
+			return fail_array_end(in, first_line);
+		if (toml_peek(in) != ',')
+			return toml_expected(
+			    in, "',' or ']' after the array's value");
+		in->at++;
+		toml_skip_space(in);
+	}
+	in->at++;
+	return 0;
+}
+
+static int
+read_inline_table(struct document *doc, size_t depth, struct json_object *table)
+{
+	struct toml_reader *in = &doc->in;
+	int r;
+
+	in->at++;
+	toml_skip_blanks(in);
+	if (toml_peek(in) == '}') {
+		in->at++;
+		return 0;
+	}
+	for (;;) {
+		r = read_pair(doc, table, depth);
+		if (r < 0)
+			return r;
+		toml_skip_blanks(in);
+		if (toml_peek(in) == '}')
+			break;
+		if (toml_peek(in) != ',')
+			return toml_expected(in,
+			    "',' or '}' on the same line in the inline table");
+		in->at++;
+		toml_skip_blanks(in);
+	}
+	in->at++;
+	return 0;
+}
+
+static int
+read_text(struct toml_reader *in, struct json_object **ret)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int r;
+
+	r = toml_read_string(in, false, &text);
+	if (r < 0)
+		return r;
+	*ret = toml_must(json_object_new_string_len(text.data, (int)text.len));
+	return 0;
+}
+
+/* The value at the cursor without its mark. *ret is set on failure too, where
+ * a part of it was built. */
+static int
+read_unmarked(struct document *doc, size_t depth, const char *expected,
+    struct json_object **ret, enum toml_type *type)
+{
+	struct toml_reader *in = &doc->in;
+
+	switch (toml_peek(in)) {
+	case '"':
+	case '\'':
+		*type = TOML_STRING;
+		return read_text(in, ret);
+	case '[':
+		*type = TOML_ARRAY;
+		*ret = toml_must(json_object_new_array());
+		return read_array(doc, depth, *ret);
+	case '{':
+		*type = TOML_TABLE;
+		*ret = toml_must(json_object_new_object());
+		return read_inline_table(doc, depth, *ret);
+	case '\0':
+	case '\r':
+	case '\n':
+	case '#':
+	case ',':
+	case ']':
+	case '}':
+	case '=':
+		return toml_expected(in, expected);
+	default:
+		return toml_read_scalar(in, ret, type);
+	}
+}
+
+static int
+read_value(struct document *doc, size_t depth, const char *expected,
+    struct json_object **ret)
+{
+	struct toml_mark mark = { .line = doc->in.line, .start = doc->in.at };
+	struct json_object *value = NULL;
+	int r;
+
+	if (depth > TOML_DEPTH_MAX)
+		return fail_depth(doc);
+	r = read_unmarked(doc, depth, expected, &value, &mark.type);
+	if (r < 0) {
+		json_object_put(value);
+		return r;
+	}
+	mark.end = doc->in.at;
+	toml_mark_set(value, TOML_ORIGIN_VALUE, &mark);
+	*ret = value;
+	return 0;
+}
+
+static int
+read_line_end(struct toml_reader *in, const char *expected)
+{
+	toml_skip_blanks(in);
+	toml_skip_comment(in);
+	if (in->at < in->len && !toml_at_newline(in))
+		return toml_expected(in, expected);
+	toml_skip_newline(in);
+	return 0;
+}
+
+/* A header or a pair with its line's end; the section's tail is behind it. */
+static int
+read_statement(struct document *doc)
+{
+	bool is_header = toml_peek(&doc->in) == '[';
+	int r;
+
+	r = is_header ? read_header(doc) :
+			read_pair(doc, doc->section, doc->section_depth);
+	if (r < 0)
+		return r;
+	r = read_line_end(&doc->in,
+	    is_header ? "the end of the line after the header" :
+			"the end of the line after the value");
+	if (r < 0)
+		return r;
+	toml_mark_tail(doc->section, doc->in.at);
+	return 0;
+}
+
+/* The first key of a root that has none would go before the first header and
+ * the comment lines that touch it. */
+static int
+read_document(struct document *doc)
+{
+	struct toml_reader *in = &doc->in;
+	bool has_statement = false, in_comment = false;
+	size_t start, lead = 0;
+	int r;
+
+	while (in->at < in->len) {
+		start = in->at;
+		toml_skip_blanks(in);
+		if (toml_peek(in) == '#' || toml_at_newline(in) ||
+		    in->at == in->len) {
+			if (toml_peek(in) != '#')
+				in_comment = false;
+			else if (!in_comment) {
+				in_comment = true;
+				lead = start;
+			}
+			toml_skip_comment(in);
+			toml_skip_newline(in);
+			continue;
+		}
+		if (!has_statement)
+			toml_mark_tail(doc->root, in_comment ? lead : start);
+		has_statement = true;
+		in_comment = false;
+		r = read_statement(doc);
+		if (r < 0)
+			return r;
+	}
+	if (!has_statement)
+		toml_mark_tail(doc->root, in->len);
+	return 0;
+}
+
+int
+toml_parse(const char *bytes, size_t len, struct json_object **ret_root,
+    unsigned *ret_line, struct err *err)
+{
+	struct document doc = {
+		.in = { .text = bytes, .len = len, .line = 1, .err = err }
+	};
+	struct toml_mark mark = { .type = TOML_TABLE, .line = 1, .end = len };
+	int r;
+
+	doc.root = toml_must(json_object_new_object());
+	doc.section = doc.root;
+	toml_mark_set(doc.root, TOML_ORIGIN_ROOT, &mark);
+	if (len > TOML_SIZE_MAX)
+		r = err_set(err, -E2BIG, "the text is larger than %d MiB",
+		    TOML_SIZE_MAX / 1024 / 1024);
+	else
+		r = toml_reader_check(&doc.in);
+	if (r == 0) {
+		if (toml_at(&doc.in, BOM))
+			doc.in.at = strlen(BOM);
+		r = read_document(&doc);
+	}
+	if (r < 0) {
+		json_object_put(doc.root);
+		if (ret_line != NULL)
+			*ret_line = doc.in.line;
+		return r;
+	}
+	*ret_root = doc.root;
+	return 0;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "mem.h"
+#include "unit.h"
+
+#define YEAR_2020 INT64_C(1577836800000)
+
+START_TEST(the_monotonic_clock_never_goes_back)
+{
+	int64_t last = clock_mono_us();
+
+	ck_assert_int_gt(last, 0);
+	for (int i = 0; i < 10000; i++) {
+		int64_t now = clock_mono_us();
+
+		ck_assert_int_ge(now, last);
+		last = now;
+	}
+	ck_assert_int_ge(clock_mono_ms(), last / 1000);
+}
+END_TEST
+
+START_TEST(the_clocks_are_those_of_the_machine)
+{
+	struct timespec before, after;
+	int64_t ms;
+
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	ms = clock_mono_ms();
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	ck_assert_int_ge(ms, before.tv_sec * 1000 + before.tv_nsec / 1000000);
+	ck_assert_int_le(ms, after.tv_sec * 1000 + after.tv_nsec / 1000000);
+
+	ck_assert_int_ge(clock_wall_ms(), YEAR_2020);
+	ck_assert_int_lt(
+	    llabs(clock_wall_ms() - (int64_t)time(NULL) * 1000), 60000);
+}
+END_TEST
+
+START_TEST(virtual_time_stands_still_until_moved)
+{
+	ck_assert(!clock_is_virtual());
+	clock_virtual_begin(5000, YEAR_2020);
+	ck_assert(clock_is_virtual());
+	for (int i = 0; i < 1000; i++) {
+		ck_assert_int_eq(clock_mono_us(), 5000000);
+		ck_assert_int_eq(clock_mono_ms(), 5000);
+		ck_assert_int_eq(clock_wall_ms(), YEAR_2020);
+	}
+	clock_virtual_advance(1);
+	ck_assert_int_eq(clock_mono_us(), 5001000);
+	ck_assert_int_eq(clock_mono_ms(), 5001);
+	ck_assert_int_eq(clock_wall_ms(), YEAR_2020 + 1);
+	clock_virtual_advance(86400000);
+	ck_assert_int_eq(clock_mono_ms(), 86405001);
+	ck_assert_int_eq(clock_wall_ms(), YEAR_2020 + 86400001);
+	clock_virtual_end();
+}
+END_TEST
+
+START_TEST(virtual_time_ends_and_begins_anew)
+{
+	clock_virtual_begin(1, 2);
+	clock_virtual_advance(100);
+	clock_virtual_end();
+	ck_assert(!clock_is_virtual());
+	ck_assert_int_ge(clock_wall_ms(), YEAR_2020);
+	clock_virtual_begin(7, -8);
+	ck_assert_int_eq(clock_mono_ms(), 7);
+	ck_assert_int_eq(clock_wall_ms(), -8);
+	/* Beginning again without an end starts over too. */
+	clock_virtual_begin(0, 0);
+	ck_assert_int_eq(clock_mono_ms(), 0);
+	ck_assert_int_eq(clock_wall_ms(), 0);
+	clock_virtual_end();
+}
+END_TEST
+
+static const struct stamp {
+	int64_t wall_ms;
+	const char *stamp, *compact;
+} stamps[] = {
+	{ 0, "1970-01-01T00:00:00.000Z", "19700101T000000Z" },
+	{ 1, "1970-01-01T00:00:00.001Z", "19700101T000000Z" },
+	{ INT64_C(1769847330123), "2026-01-31T08:15:30.123Z",
+	    "20260131T081530Z" },
+	{ INT64_C(951782400000), "2000-02-29T00:00:00.000Z",
+	    "20000229T000000Z" },
+	{ INT64_C(1709207999999), "2024-02-29T11:59:59.999Z",
+	    "20240229T115959Z" },
+	/* No leap day in 2100; behind the end of 32 bits. */
+	{ INT64_C(4107542400000), "2100-03-01T00:00:00.000Z",
+	    "21000301T000000Z" },
+	{ INT64_C(2147483648000), "2038-01-19T03:14:08.000Z",
+	    "20380119T031408Z" },
+	/* Before 1970 the milliseconds still count up. */
+	{ -1, "1969-12-31T23:59:59.999Z", "19691231T235959Z" },
+	{ -1000, "1969-12-31T23:59:59.000Z", "19691231T235959Z" },
+	{ -1001, "1969-12-31T23:59:58.999Z", "19691231T235958Z" },
+	/* The first and the last of four digits, and those beyond. */
+	{ INT64_C(-62167219200000), "0000-01-01T00:00:00.000Z",
+	    "00000101T000000Z" },
+	{ INT64_C(253402300799999), "9999-12-31T23:59:59.999Z",
+	    "99991231T235959Z" },
+	{ INT64_C(-62167219200001), "1970-01-01T00:00:00.000Z",
+	    "19700101T000000Z" },
+	{ INT64_C(253402300800000), "1970-01-01T00:00:00.000Z",
+	    "19700101T000000Z" },
+	{ INT64_MAX, "1970-01-01T00:00:00.000Z", "19700101T000000Z" },
+	{ INT64_MIN, "1970-01-01T00:00:00.000Z", "19700101T000000Z" },
+};
+
+static void
+expect_stamps(void)
+{
+	char out[CLOCK_STAMP_SIZE];
+
+	for (size_t i = 0; i < nitems(stamps); i++) {
+		memset(out, 'x', sizeof out);
+		clock_format_stamp(stamps[i].wall_ms, out);
+		ck_assert_str_eq(out, stamps[i].stamp);
+		memset(out, 'x', sizeof out);
+		clock_format_compact(stamps[i].wall_ms, out);
+		ck_assert_str_eq(out, stamps[i].compact);
+	}
+}
+
+START_TEST(stamps_of_known_dates)
+{
+	expect_stamps();
+}
+END_TEST
+
+START_TEST(stamps_are_utc_in_every_time_zone)
+{
+	setenv("TZ", "Pacific/Kiritimati", 1);
+	tzset();
+	expect_stamps();
+	setenv("TZ", "XXX+12", 1);
+	tzset();
+	expect_stamps();
+	unsetenv("TZ");
+	tzset();
+}
+END_TEST
+
+START_TEST(stamps_sort_like_the_times)
+{
+	char last[CLOCK_STAMP_SIZE] = "", out[CLOCK_STAMP_SIZE];
+
+	for (int64_t ms = -62167219200000; ms <= 253402300799999;
+	     ms += INT64_C(123456789012)) {
+		clock_format_stamp(ms, out);
+		ck_assert_uint_eq(strlen(out), 24);
+		ck_assert_int_lt(strcmp(last, out), 0);
+		memcpy(last, out, sizeof last);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("clock");
+
+	unit_case(s, "clock",
+	    (const TTest *[]){ the_monotonic_clock_never_goes_back,
+		the_clocks_are_those_of_the_machine, NULL });
+	unit_case(s, "virtual",
+	    (const TTest *[]){ virtual_time_stands_still_until_moved,
+		virtual_time_ends_and_begins_anew, NULL });
+	unit_case(s, "stamp",
+	    (const TTest *[]){ stamps_of_known_dates,
+		stamps_are_utc_in_every_time_zone, stamps_sort_like_the_times,
+		NULL });
+	return s;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "file.h"
+#include "log.h"
+#include "mem.h"
+#include "unit.h"
+
+static void
+open_log(const char *path, enum log_level level)
+{
+	struct log_options options = {
+		.component = "unit", .path = path, .level = level
+	};
+
+	ck_assert_int_eq(log_open(&options), 0);
+}
+
+static void
+read_file(const char *path, struct buf *out)
+{
+	buf_clear(out);
+	ck_assert_int_eq(file_read(path, 10 * 1024 * 1024, out, NULL), 0);
+}
+
+static int
+count_lines(const char *text)
+{
+	int n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == '\n';
+	return n;
+}
+
+static const char *
+member(struct json_object *record, const char *key)
+{
+	struct json_object *value = NULL;
+
+	ck_assert_msg(
+	    json_object_object_get_ex(record, key, &value), "no %s", key);
+	return json_object_get_string(value);
+}
+
+START_TEST(a_record_is_one_json_line)
+{
+	const char *path = unit_path("a.log");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *record;
+
+	clock_virtual_begin(0, 1769847330123);
+	open_log(path, LOG_LEVEL_INFO);
+	log_fields(LOG_LEVEL_WARN, "two\nlines \"quoted\" \x1b[31m\xff",
+	    "worker", "auto-1", "empty", NULL, "task", "t\t1", NULL);
+	log_close();
+	clock_virtual_end();
+	read_file(path, &text);
+	ck_assert_int_eq(count_lines(text.data), 1);
+	ck_assert_ptr_null(strchr(text.data, '\x1b'));
+	record = json_tokener_parse(text.data);
+	ck_assert_ptr_nonnull(record);
+	ck_assert_str_eq(
+	    member(record, "timestamp"), "2026-01-31T08:15:30.123Z");
+	ck_assert_str_eq(member(record, "level"), "WARN");
+	ck_assert_int_eq(
+	    (int)strtol(member(record, "pid"), NULL, 10), (int)getpid());
+	ck_assert_str_eq(member(record, "component"), "unit");
+	ck_assert_str_eq(member(record, "message"),
+	    "two\nlines \"quoted\" \x1b[31m\xef\xbf\xbd");
+	ck_assert_str_eq(member(record, "worker"), "auto-1");
+	ck_assert_str_eq(member(record, "task"), "t\t1");
+	ck_assert(!json_object_object_get_ex(record, "empty", NULL));
+	json_object_put(record);
+}
+END_TEST
+
+START_TEST(levels_and_errno)
+{
+	const char *path = unit_path("b.log");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	open_log(path, LOG_LEVEL_INFO);
+	log_debug("not written");
+	log_info("one %d", 1);
+	errno = ENOENT;
+	log_warn("opening %s", "x");
+	ck_assert_int_eq(errno, ENOENT);
+	log_warnx("plain");
+	errno = EACCES;
+	log_error("four");
+	log_errorx("five");
+	log_close();
+	read_file(path, &text);
+	ck_assert_int_eq(count_lines(text.data), 5);
+	ck_assert_ptr_null(strstr(text.data, "not written"));
+	ck_assert_ptr_nonnull(
+	    strstr(text.data, "opening x: No such file or directory\""));
+	ck_assert_ptr_nonnull(strstr(text.data, "\"plain\""));
+	ck_assert_ptr_nonnull(strstr(text.data, "four: Permission denied\""));
+}
+END_TEST
+
+START_TEST(the_environment_filters)
+{
+	static const struct {
+		const char *filter;
+		enum log_level lowest;
+	} cases[] = {
+		{ "debug", LOG_LEVEL_DEBUG },
+		{ "ERROR", LOG_LEVEL_ERROR },
+		{ "error,unit=debug", LOG_LEVEL_DEBUG },
+		{ "unit=warn,debug", LOG_LEVEL_WARN },
+		{ "other=debug", LOG_LEVEL_INFO },
+		{ "nonsense,unit=nonsense", LOG_LEVEL_INFO },
+		{ "", LOG_LEVEL_INFO },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		setenv("LLMC_LOG", cases[i].filter, 1);
+		open_log(unit_path("c.log"), LOG_LEVEL_INFO);
+		for (int l = 0; l < LOG_LEVEL_COUNT; l++)
+			ck_assert_msg(log_enabled((enum log_level)l) ==
+				(l >= (int)cases[i].lowest),
+			    "%s: level %d", cases[i].filter, l);
+	}
+	unsetenv("LLMC_LOG");
+	log_close();
+}
+END_TEST
+
+START_TEST(rotation_keeps_what_it_should)
+{
+	const char *path = unit_path("d.log");
+	struct log_options options = { .component = "unit",
+		.path = path,
+		.max_size = 1000,
+		.keep = 2,
+		.level = LOG_LEVEL_INFO };
+	cleanup_buf struct buf text = BUF_INIT;
+	struct stat st;
+
+	ck_assert_int_eq(log_open(&options), 0);
+	for (int i = 0; i < 100; i++)
+		log_info("record number %d", i);
+	log_close();
+	read_file(path, &text);
+	ck_assert_ptr_nonnull(strstr(text.data, "number 99\""));
+	ck_assert_int_le((int)text.len, 1000);
+	ck_assert(file_exists(unit_path("d.log.1")));
+	ck_assert(file_exists(unit_path("d.log.2")));
+	ck_assert(!file_exists(unit_path("d.log.3")));
+	read_file(unit_path("d.log.1"), &text);
+	ck_assert_int_le((int)text.len, 1000);
+	ck_assert_int_eq(text.data[text.len - 1], '\n');
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_mode & 0777, 0600);
+}
+END_TEST
+
+START_TEST(a_record_larger_than_the_limit_is_written)
+{
+	const char *path = unit_path("e.log");
+	struct log_options options = { .component = "unit",
+		.path = path,
+		.max_size = 50,
+		.keep = 1,
+		.level = LOG_LEVEL_INFO };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	ck_assert_int_eq(log_open(&options), 0);
+	log_info("first");
+	log_info("second");
+	log_close();
+	read_file(path, &text);
+	ck_assert_ptr_nonnull(strstr(text.data, "second"));
+	read_file(unit_path("e.log.1"), &text);
+	ck_assert_ptr_nonnull(strstr(text.data, "first"));
+}
+END_TEST
+
+START_TEST(a_removed_file_comes_back)
+{
+	const char *path = unit_path("f.log");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	open_log(path, LOG_LEVEL_INFO);
+	log_info("before");
+	ck_assert_int_eq(unlink(path), 0);
+	log_info("after");
+	log_close();
+	read_file(path, &text);
+	ck_assert_ptr_nonnull(strstr(text.data, "after"));
+}
+END_TEST
+
+START_TEST(an_unwritable_log_is_tried_again)
+{
+	const char *dir = unit_path("sub"), *path = unit_path("sub/g.log");
+	struct log_options options = {
+		.component = "unit", .path = path, .level = LOG_LEVEL_INFO
+	};
+	cleanup_buf struct buf text = BUF_INIT;
+
+	ck_assert_int_eq(log_open(&options), -ENOENT);
+	log_info("lost");
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	log_info("kept");
+	log_close();
+	read_file(path, &text);
+	ck_assert_int_eq(count_lines(text.data), 1);
+}
+END_TEST
+
+START_TEST(a_full_disk_is_survived)
+{
+	open_log("/dev/full", LOG_LEVEL_INFO);
+	errno = 0;
+	for (int i = 0; i < 10; i++)
+		log_info("nobody will read this");
+	ck_assert_int_eq(errno, 0);
+	log_close();
+}
+END_TEST
+
+START_TEST(a_huge_message_is_cut_between_characters)
+{
+	const char *path = unit_path("h.log");
+	cleanup_buf struct buf message = BUF_INIT, text = BUF_INIT;
+	struct json_object *record;
+
+	for (int i = 0; i < 40000; i++)
+		buf_adds(&message, "\xe2\x82\xac");
+	open_log(path, LOG_LEVEL_INFO);
+	log_info("%s", message.data);
+	log_close();
+	read_file(path, &text);
+	ck_assert_int_lt((int)text.len, 40000);
+	ck_assert_ptr_null(strstr(text.data, "\xef\xbf\xbd"));
+	record = json_tokener_parse(text.data);
+	ck_assert_ptr_nonnull(record);
+	json_object_put(record);
+}
+END_TEST
+
+/* What the terminal copy looks like, through a file as standard error. */
+static void
+capture_terminal(bool colour, struct buf *out)
+{
+	const char *path = unit_path("stderr");
+	struct log_options options = { .component = "unit",
+		.terminal = true,
+		.colour = colour,
+		.level = LOG_LEVEL_INFO };
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int saved = dup(2);
+
+	dup2(fd, 2);
+	log_open(&options);
+	log_fields(LOG_LEVEL_WARN, "odd\n\x1b[2J", "worker", "adam", NULL);
+	log_debug("hidden");
+	log_close();
+	dup2(saved, 2);
+	close(saved);
+	close(fd);
+	read_file(path, out);
+}
+
+START_TEST(the_terminal_copy_is_safe_to_look_at)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	setenv("TZ", "UTC", 1);
+	clock_virtual_begin(0, 1769847330123);
+	capture_terminal(false, &text);
+	ck_assert_str_eq(
+	    text.data, "08:15:30 WARN  odd\\x0a\\x1b[2J worker=adam\n");
+	capture_terminal(true, &text);
+	ck_assert_str_eq(text.data,
+	    "08:15:30 \x1b[33mWARN \x1b[0m odd\\x0a\\x1b[2J worker=adam\n");
+	clock_virtual_end();
+}
+END_TEST
+
+START_TEST(fatal_exits_with_70)
+{
+	fatalx("broken invariant %d", 7);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("log");
+	const char *fork_mode = getenv("CK_FORK");
+	TCase *tc;
+
+	unit_case(s, "file",
+	    (const TTest *[]){ a_record_is_one_json_line, levels_and_errno,
+		the_environment_filters, rotation_keeps_what_it_should,
+		a_record_larger_than_the_limit_is_written,
+		a_removed_file_comes_back, an_unwritable_log_is_tried_again,
+		a_full_disk_is_survived,
+		a_huge_message_is_cut_between_characters,
+		the_terminal_copy_is_safe_to_look_at, NULL });
+	/* Not where the test would end the whole program. */
+	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
+		tc = tcase_create("fatal");
+		tcase_add_exit_test(tc, fatal_exits_with_70, 70);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mem.h"
+#include "unit.h"
+
+static int
+open_null(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+static bool
+is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) != -1;
+}
+
+START_TEST(nothing_is_still_something)
+{
+	cleanup_free void *a = xmalloc(0);
+	cleanup_free void *b = xcalloc(0, 8);
+	cleanup_free void *c = xcalloc(8, 0);
+	cleanup_free void *d = xreallocarray(NULL, 0, 8);
+
+	ck_assert_ptr_nonnull(a);
+	ck_assert_ptr_nonnull(b);
+	ck_assert_ptr_nonnull(c);
+	ck_assert_ptr_nonnull(d);
+}
+END_TEST
+
+START_TEST(calloc_clears_and_realloc_keeps)
+{
+	cleanup_free char *p = xcalloc(16, 4);
+
+	for (int i = 0; i < 64; i++)
+		ck_assert_int_eq(p[i], 0);
+	memset(p, 'x', 64);
+	p = xreallocarray(p, 1000, 10);
+	for (int i = 0; i < 64; i++)
+		ck_assert_int_eq(p[i], 'x');
+}
+END_TEST
+
+START_TEST(strings_are_copied)
+{
+	cleanup_free char *whole = xstrdup("hello");
+	cleanup_free char *part = xstrndup("hello", 3);
+	cleanup_free char *more = xstrndup("hello", 99);
+	cleanup_free char *none = xstrndup("hello", 0);
+	/* Nothing behind the maximum is read. */
+	cleanup_free char *open_end = xstrndup((const char[]){ 'a', 'b' }, 2);
+	cleanup_free char *made = xasprintf("%s-%d", "x", 7);
+
+	ck_assert_str_eq(whole, "hello");
+	ck_assert_str_eq(part, "hel");
+	ck_assert_str_eq(more, "hello");
+	ck_assert_str_eq(none, "");
+	ck_assert_str_eq(open_end, "ab");
+	ck_assert_str_eq(made, "x-7");
+}
+END_TEST
+
+START_TEST(take_ptr_empties_the_variable)
+{
+	char *p = xstrdup("mine"), *was = p;
+	int *number = NULL;
+	cleanup_free char *q = take_ptr(&p);
+
+	ck_assert_ptr_null(p);
+	ck_assert_ptr_eq(q, was);
+	ck_assert_str_eq(q, "mine");
+	ck_assert_ptr_null(take_ptr(&number));
+}
+END_TEST
+
+static char *
+hand_over(bool give)
+{
+	cleanup_free char *p = xstrdup("given");
+
+	if (!give)
+		return NULL;
+	return take_ptr(&p);
+}
+
+START_TEST(what_was_taken_outlives_the_scope)
+{
+	cleanup_free char *p = hand_over(true);
+
+	ck_assert_str_eq(p, "given");
+	/* A leak here is for the sanitizer to find. */
+	ck_assert_ptr_null(hand_over(false));
+}
+END_TEST
+
+START_TEST(take_fd_empties_the_variable)
+{
+	int fd = open_null(), was = fd, taken;
+
+	{
+		cleanup_fd int kept = fd;
+
+		taken = take_fd(&kept);
+		ck_assert_int_eq(kept, -1);
+	}
+	ck_assert_int_eq(taken, was);
+	ck_assert(is_open(taken));
+	ck_assert_int_eq(close(taken), 0);
+	fd = -1;
+	ck_assert_int_eq(take_fd(&fd), -1);
+}
+END_TEST
+
+START_TEST(a_descriptor_is_closed_with_its_scope)
+{
+	int was;
+
+	{
+		cleanup_fd int fd = open_null();
+		cleanup_fd int none = -1;
+
+		was = fd;
+		ck_assert(is_open(was));
+		ck_assert_int_eq(none, -1);
+	}
+	ck_assert(!is_open(was));
+}
+END_TEST
+
+START_TEST(fd_close_leaves_nothing_behind)
+{
+	int fd = open_null(), was = fd;
+
+	fd = fd_close(fd);
+	ck_assert_int_eq(fd, -1);
+	ck_assert(!is_open(was));
+	ck_assert_int_eq(fd_close(-1), -1);
+}
+END_TEST
+
+START_TEST(cleanup_keeps_errno)
+{
+	int closed = open_null();
+
+	ck_assert_int_eq(close(closed), 0);
+	errno = ENOTTY;
+	{
+		cleanup_free char *p = NULL;
+		cleanup_fd int fd = -1;
+
+		ck_assert(p == NULL && fd == -1);
+		errno = ENOTTY;
+	}
+	ck_assert_int_eq(errno, ENOTTY);
+	/* A close that fails. */
+	fd_close(closed);
+	ck_assert_int_eq(errno, ENOTTY);
+}
+END_TEST
+
+START_TEST(items_are_counted)
+{
+	static const char *const three[] = { "a", "b", "c" };
+
+	ck_assert_uint_eq(nitems(three), 3);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("mem");
+
+	unit_case(s, "allocation",
+	    (const TTest *[]){ nothing_is_still_something,
+		calloc_clears_and_realloc_keeps, strings_are_copied,
+		items_are_counted, NULL });
+	unit_case(s, "ownership",
+	    (const TTest *[]){ take_ptr_empties_the_variable,
+		what_was_taken_outlives_the_scope, take_fd_empties_the_variable,
+		a_descriptor_is_closed_with_its_scope,
+		fd_close_leaves_nothing_behind, cleanup_keeps_errno, NULL });
+	return s;
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Most tests run twice: _i is 0 with pidfds and 1 without. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "procref.h"
+#include "unit.h"
+
+static const char *const OTHER_BOOT = "00000000-1111-2222-3333-444444444444";
+
+typedef void child_body(void);
+
+/* False on an old kernel, and under valgrind. */
+static bool
+pidfd_works(void)
+{
+	cleanup_fd int fd = procref_pidfd_open(getpid());
+
+	return fd >= 0;
+}
+
+/* A child that runs body, says so, and waits for a signal. */
+static pid_t
+start(child_body *body)
+{
+	int ends[2];
+	char c;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		/* Nothing is left when a test fails. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (body != NULL)
+			body();
+		if (write(ends[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	ck_assert_int_eq(read(ends[0], &c, 1), 1);
+	close(ends[0]);
+	return pid;
+}
+
+/* A child that has ended and was not waited for. */
+static pid_t
+start_zombie(void)
+{
+	siginfo_t info;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		_exit(0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	return pid;
+}
+
+/* Reap; the signal that ended it, 0 = it exited. */
+static int
+reap(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void
+end(pid_t pid)
+{
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(reap(pid), SIGKILL);
+}
+
+static void
+expect_running(pid_t pid)
+{
+	ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
+}
+
+static void
+expect_gone(struct procref *ref)
+{
+	ck_assert(!procref_alive(ref));
+	ck_assert_int_eq(procref_signal(ref, SIGKILL), -ESRCH);
+	ck_assert_int_eq(procref_signal(ref, 0), -ESRCH);
+	ck_assert_int_eq(procref_signal_group(ref, SIGKILL), -ESRCH);
+	ck_assert_int_eq(procref_open(ref), -ESRCH);
+	ck_assert_int_eq(procref_state(ref), 0);
+}
+
+static void
+expect_stops(struct procref *ref)
+{
+	siginfo_t info;
+
+	ck_assert_int_eq(procref_signal(ref, SIGSTOP), 0);
+	ck_assert_int_eq(
+	    waitid(P_PID, (id_t)ref->pid, &info, WSTOPPED | WNOWAIT), 0);
+	ck_assert_int_eq(procref_state(ref), 'T');
+}
+
+START_TEST(refers_to_ourselves)
+{
+	struct procref ref = PROCREF_INIT;
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set_self(&ref), 0);
+	ck_assert_int_eq(ref.pid, getpid());
+	ck_assert_uint_gt(ref.start_time, 0);
+	ck_assert_uint_eq(strlen(ref.boot_id), PROCREF_BOOT_ID_SIZE - 1);
+	ck_assert_int_eq(ref.pidfd >= 0, pidfd_works());
+	ck_assert(procref_alive(&ref));
+	ck_assert_int_eq(procref_signal(&ref, 0), 0);
+	ck_assert_int_eq(procref_state(&ref), 'R');
+	procref_release(&ref);
+	ck_assert_int_eq(ref.pid, 0);
+	ck_assert_int_eq(ref.pidfd, -1);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(nothing_is_gone)
+{
+	struct procref ref = PROCREF_INIT;
+
+	procref_disable_pidfd(_i == 1);
+	expect_gone(&ref);
+	ck_assert_int_eq(procref_set(&ref, 0), -ESRCH);
+	ck_assert_int_eq(procref_set(&ref, -1), -ESRCH);
+	ck_assert_int_eq(procref_set(&ref, INT_MAX), -ESRCH);
+	ck_assert_int_eq(ref.pid, 0);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(failure_leaves_the_reference_alone)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start(NULL);
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_set(&ref, INT_MAX), -ESRCH);
+	ck_assert_int_eq(ref.pid, pid);
+	ck_assert(procref_alive(&ref));
+	end(pid);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(signals_the_process)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start(NULL);
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_signal(&ref, 12345), -EINVAL);
+	ck_assert_int_eq(procref_signal(&ref, SIGUSR1), 0);
+	ck_assert_int_eq(reap(pid), SIGUSR1);
+	expect_gone(&ref);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(state_follows_the_process)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start(NULL);
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	expect_stops(&ref);
+	ck_assert(procref_alive(&ref));
+	end(pid);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(zombie_is_there_but_not_alive)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start_zombie();
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert(!procref_alive(&ref));
+	ck_assert_int_eq(procref_state(&ref), 'Z');
+	ck_assert_int_eq(procref_signal(&ref, SIGUSR1), -ESRCH);
+	ck_assert_int_eq(reap(pid), 0);
+	expect_gone(&ref);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(zombie_is_gone_for_all_but_its_parent)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t zombie = start_zombie(), other;
+	int status;
+
+	procref_disable_pidfd(_i == 1);
+	other = fork();
+	ck_assert_int_ge(other, 0);
+	if (other == 0)
+		_exit(procref_set(&ref, zombie) == -ESRCH ? 7 : 8);
+	ck_assert_int_eq(waitpid(other, &status, 0), other);
+	ck_assert_int_eq(WEXITSTATUS(status), 7);
+	reap(zombie);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(reused_pid_is_another_process)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start(NULL);
+
+	/* Without its pidfd, as after reading it from a file. */
+	procref_disable_pidfd(true);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	procref_disable_pidfd(_i == 1);
+	ref.start_time++;
+	expect_gone(&ref);
+	ref.start_time -= 2;
+	expect_gone(&ref);
+	expect_running(pid);
+	ref.start_time++;
+	ck_assert_int_eq(procref_open(&ref), 0);
+	ck_assert_int_eq(ref.pidfd >= 0, pidfd_works());
+	ck_assert(procref_alive(&ref));
+	end(pid);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(other_boot_is_another_process)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start(NULL);
+
+	procref_disable_pidfd(true);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	procref_disable_pidfd(_i == 1);
+	memcpy(ref.boot_id, OTHER_BOOT, sizeof ref.boot_id);
+	expect_gone(&ref);
+	expect_running(pid);
+	end(pid);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+static void
+take_confusing_name(void)
+{
+	prctl(PR_SET_NAME, ") Z 1 1 (\n) X");
+}
+
+START_TEST(name_cannot_confuse)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start(take_confusing_name);
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert(procref_alive(&ref));
+	expect_stops(&ref);
+	ck_assert_int_eq(procref_signal_group(&ref, SIGKILL), -ESRCH);
+	expect_running(pid);
+	end(pid);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+static void *
+wait_forever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+START_TEST(process_lives_on_without_its_first_thread)
+{
+	struct procref ref = PROCREF_INIT;
+	int64_t deadline = clock_mono_ms() + 20000;
+	pthread_t thread;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		if (pthread_create(&thread, NULL, wait_forever, NULL) != 0)
+			_exit(1);
+		syscall(SYS_exit, 0); /* of this thread only */
+	}
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	while (procref_state(&ref) != 'Z' && clock_mono_ms() < deadline)
+		sched_yield();
+	ck_assert_int_eq(procref_state(&ref), 'Z');
+	ck_assert(procref_alive(&ref));
+	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
+	ck_assert_int_eq(reap(pid), SIGKILL);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+/* The group tests know that all are dead when their pipe ends. */
+static int group_pipe[2];
+
+static void
+lead_group_of_two(void)
+{
+	if (setsid() == -1)
+		_exit(1);
+	if (fork() == 0)
+		for (;;)
+			pause();
+}
+
+static pid_t
+start_group(void)
+{
+	pid_t pid;
+
+	ck_assert_int_eq(pipe2(group_pipe, O_CLOEXEC), 0);
+	pid = start(lead_group_of_two);
+	close(group_pipe[1]);
+	return pid;
+}
+
+static void
+expect_group_ended(void)
+{
+	char c;
+
+	ck_assert_int_eq(read(group_pipe[0], &c, 1), 0);
+	close(group_pipe[0]);
+}
+
+START_TEST(group_gets_the_signal)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start_group();
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, 0), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, 12345), -EINVAL);
+	expect_running(pid);
+	ck_assert_int_eq(procref_signal_group(&ref, SIGUSR1), 0);
+	ck_assert_int_eq(reap(pid), SIGUSR1);
+	expect_group_ended();
+	ck_assert_int_eq(procref_signal_group(&ref, SIGUSR1), -ESRCH);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(group_of_a_zombie_leader_gets_the_signal)
+{
+	struct procref ref = PROCREF_INIT;
+	siginfo_t info;
+	pid_t pid = start_group();
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, SIGUSR1), 0);
+	expect_group_ended();
+	ck_assert_int_eq(reap(pid), SIGKILL);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(group_led_by_another_gets_nothing)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start(NULL);
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, SIGKILL), -ESRCH);
+	expect_running(pid);
+	end(pid);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(group_of_init_gets_nothing)
+{
+	struct procref ref = PROCREF_INIT;
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, 1), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, 0), -ESRCH);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(written_reference_finds_the_process_again)
+{
+	struct procref ref = PROCREF_INIT, back = PROCREF_INIT;
+	cleanup_json struct json_object *json = NULL;
+	pid_t pid = start(NULL);
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	json = procref_to_json(&ref);
+	ck_assert_int_eq(procref_from_json(&back, json, NULL), 0);
+	ck_assert_int_eq(back.pid, pid);
+	ck_assert_uint_eq(back.start_time, ref.start_time);
+	ck_assert_str_eq(back.boot_id, ref.boot_id);
+	ck_assert_int_eq(back.pidfd, -1);
+	ck_assert(procref_alive(&back));
+	ck_assert_int_eq(procref_open(&back), 0);
+	ck_assert_int_eq(procref_open(&back), 0);
+	ck_assert_int_eq(procref_signal(&back, SIGUSR1), 0);
+	ck_assert_int_eq(reap(pid), SIGUSR1);
+	expect_gone(&back);
+	procref_release(&ref);
+	procref_release(&back);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(written_nothing_stays_nothing)
+{
+	struct procref ref = PROCREF_INIT, back = PROCREF_INIT;
+	cleanup_json struct json_object *json = procref_to_json(&ref);
+
+	ck_assert_int_eq(procref_set_self(&back), 0);
+	ck_assert_int_eq(procref_from_json(&back, json, NULL), 0);
+	ck_assert_int_eq(back.pid, 0);
+	ck_assert_int_eq(back.pidfd, -1);
+}
+END_TEST
+
+START_TEST(malformed_reference_is_refused)
+{
+	static const struct {
+		const char *text;
+		int code;
+		const char *word;
+	} cases[] = {
+		{ "{}", -ENOENT, "pid" },
+		{ "{\"pid\":\"1\"}", -EINVAL, "pid" },
+		{ "{\"pid\":-1,\"start_time\":1,\"boot_id\":\"\"}", -EINVAL,
+		    "pid" },
+		{ "{\"pid\":99999999999,\"start_time\":1,\"boot_id\":\"\"}",
+		    -EINVAL, "pid" },
+		{ "{\"pid\":1,\"boot_id\":\"\"}", -ENOENT, "start_time" },
+		{ "{\"pid\":1,\"start_time\":-1,\"boot_id\":\"\"}", -EINVAL,
+		    "start_time" },
+		{ "{\"pid\":1,\"start_time\":1}", -ENOENT, "boot_id" },
+		{ "{\"pid\":1,\"start_time\":1,\"boot_id\":\"abc\"}", -EINVAL,
+		    "boot_id" },
+		{ "{\"pid\":1,\"start_time\":1,\"boot_id\":\"0123456789"
+		  "0123456789012345678901234567890123456789\"}",
+		    -EINVAL, "boot_id" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_json struct json_object *json =
+		    json_tokener_parse(cases[i].text);
+		struct procref ref = PROCREF_INIT;
+		struct err err = { 0 };
+
+		ck_assert_int_eq(
+		    procref_from_json(&ref, json, &err), cases[i].code);
+		ck_assert_int_eq(err.code, cases[i].code);
+		ck_assert_msg(
+		    strstr(err.msg, cases[i].word) != NULL, "%s", err.msg);
+		ck_assert_int_eq(ref.pid, 0);
+	}
+}
+END_TEST
+
+START_TEST(release_takes_any_empty_reference)
+{
+	struct procref ref = PROCREF_INIT, zero;
+
+	memset(&zero, 0, sizeof zero);
+	procref_release(&ref);
+	procref_release(&ref);
+	procref_release(&zero);
+	ck_assert_int_ne(fcntl(0, F_GETFD), -1);
+	ck_assert_int_eq(zero.pidfd, -1);
+}
+END_TEST
+
+START_TEST(set_again_closes_the_old_pidfd)
+{
+	struct procref ref = PROCREF_INIT;
+	int old;
+
+	ck_assert_int_eq(procref_set(&ref, 1), 0);
+	old = ref.pidfd;
+	ck_assert_int_eq(procref_set_self(&ref), 0);
+	if (!pidfd_works())
+		return;
+	ck_assert_int_ge(old, 0);
+	ck_assert_int_ne(ref.pidfd, old);
+	ck_assert_int_eq(fcntl(old, F_GETFD), -1);
+	ck_assert_int_ne(fcntl(ref.pidfd, F_GETFD) & FD_CLOEXEC, 0);
+	procref_release(&ref);
+}
+END_TEST
+
+START_TEST(pidfd_open_honours_the_switch)
+{
+	int expected = pidfd_works() ? -ESRCH : -ENOSYS;
+
+	ck_assert_int_eq(procref_pidfd_open(INT_MAX), expected);
+	procref_disable_pidfd(true);
+	ck_assert_int_eq(procref_pidfd_open(getpid()), -ENOSYS);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const twice[] = { refers_to_ourselves, nothing_is_gone,
+		failure_leaves_the_reference_alone, signals_the_process,
+		state_follows_the_process, zombie_is_there_but_not_alive,
+		zombie_is_gone_for_all_but_its_parent,
+		reused_pid_is_another_process, other_boot_is_another_process,
+		name_cannot_confuse, process_lives_on_without_its_first_thread,
+		group_gets_the_signal, group_of_a_zombie_leader_gets_the_signal,
+		group_led_by_another_gets_nothing, group_of_init_gets_nothing,
+		written_reference_finds_the_process_again };
+	Suite *s = suite_create("procref");
+	TCase *tc = tcase_create("with and without pidfd");
+
+	tcase_set_timeout(tc, 60);
+	for (size_t i = 0; i < nitems(twice); i++)
+		tcase_add_loop_test(tc, twice[i], 0, 2);
+	suite_add_tcase(s, tc);
+	unit_case(s, "procref",
+	    (const TTest *[]){ written_nothing_stays_nothing,
+		malformed_reference_is_refused,
+		release_takes_any_empty_reference,
+		set_again_closes_the_old_pidfd, pidfd_open_honours_the_switch,
+		NULL });
+	return s;
+}

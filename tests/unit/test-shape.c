@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "shape.h"
+#include "unit.h"
+
+static const char *const states[] = { "idle", "busy", "done", NULL };
+
+static const struct shape_field worker_fields[] = {
+	{ .name = "status",
+	    .type = SHAPE_STRING,
+	    .choices = states,
+	    .help = "what it does" },
+	{ .name = "pid", .type = SHAPE_INT, .min = 1, .max = 4194304 },
+	{ .name = "load", .type = SHAPE_NUMBER, .flags = SHAPE_OPTIONAL },
+	{ .name = "note",
+	    .type = SHAPE_STRING,
+	    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
+	    .min = 2,
+	    .max = 5 },
+	{ .name = NULL },
+};
+static const struct shape worker_shape = { .fields = worker_fields,
+	.help = "one agent" };
+static const struct shape workers_shape = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+	    .of = &worker_shape } },
+};
+static const struct shape tags_shape = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_STRING } },
+};
+static const struct shape nullables_shape = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_INT,
+	    .flags = SHAPE_NULLABLE } },
+};
+static const struct shape open_shape = {
+	.fields = (const struct shape_field[]){ { .name = NULL } },
+	.open = true,
+	.help = "whatever",
+};
+static const struct shape_field document_fields[] = {
+	{ .name = "workers",
+	    .type = SHAPE_MAP,
+	    .of = &workers_shape,
+	    .max = 2 },
+	{ .name = "tags",
+	    .type = SHAPE_ARRAY,
+	    .flags = SHAPE_OPTIONAL,
+	    .of = &tags_shape,
+	    .min = 1,
+	    .max = 3 },
+	{ .name = "extra", .type = SHAPE_ANY, .flags = SHAPE_OPTIONAL },
+	{ .name = "on", .type = SHAPE_BOOL, .flags = SHAPE_OPTIONAL },
+	{ .name = NULL },
+};
+static const struct shape document_shape = { .fields = document_fields };
+static const struct shape_field document = { .type = SHAPE_OBJECT,
+	.of = &document_shape };
+
+/* A field checked alone. NULL words: it fits. */
+static void
+assert_check(const struct shape_field *field, const char *text, const char *at,
+    const char *words)
+{
+	cleanup_json struct json_object *value = NULL;
+	struct err err = { 0, "" };
+	int r;
+
+	if (strcmp(text, "null") != 0)
+		ck_assert_int_eq(
+		    json_parse(text, strlen(text), 4096, &value, NULL), 0);
+	r = shape_check(field, value, at, &err);
+	ck_assert_str_eq(err.msg, words == NULL ? "" : words);
+	ck_assert_int_eq(r, words == NULL ? 0 : -EINVAL);
+	ck_assert_int_eq(err.code, r);
+	ck_assert_int_eq(shape_check(field, value, at, NULL), r);
+}
+
+static void
+assert_document(const char *text, const char *words)
+{
+	assert_check(&document, text, "", words);
+}
+
+START_TEST(what_fits_is_accepted)
+{
+	assert_document("{\"workers\":{}}", NULL);
+	assert_document("{\"workers\":{\"auto-1\":{\"status\":\"idle\","
+			"\"pid\":1,\"load\":2,\"note\":null},"
+			"\"\":{\"status\":\"done\",\"pid\":4194304,"
+			"\"load\":0.5,\"note\":\"abcde\"}},"
+			"\"tags\":[\"a\",\"\",\"c\"],\"extra\":[{}],"
+			"\"on\":false}",
+	    NULL);
+}
+END_TEST
+
+START_TEST(wrong_types_are_named_with_their_path)
+{
+	assert_document("[]", "expected an object, found an array");
+	assert_check(&document, "[]", "plan.goals[2]",
+	    "plan.goals[2]: expected an object, found an array");
+	assert_document(
+	    "{\"workers\":3}", "workers: expected an object, found a number");
+	assert_document("{\"workers\":{\"auto-1\":{\"status\":1.5,\"pid\":1}}}",
+	    "workers.auto-1.status: expected a string, found a number");
+	assert_document("{\"workers\":{\"a\":\"x\"}}",
+	    "workers.a: expected an object, found a string");
+	assert_document("{\"workers\":{},\"tags\":[\"a\",true]}",
+	    "tags[1]: expected a string, found a boolean");
+	assert_document("{\"workers\":{},\"tags\":{}}",
+	    "tags: expected an array, found an object");
+	assert_document("{\"workers\":{},\"on\":0}",
+	    "on: expected a boolean, found a number");
+	assert_document("{\"workers\":{\"a\":{\"status\":\"idle\",\"pid\":1,"
+			"\"load\":\"1\"}}}",
+	    "workers.a.load: expected a number, found a string");
+	assert_check(&document, "{\"workers\":[]}", "file",
+	    "file.workers: expected an object, found an array");
+}
+END_TEST
+
+START_TEST(missing_and_null_are_different)
+{
+	assert_document("{}", "workers: missing");
+	assert_document(
+	    "{\"workers\":null}", "workers: expected an object, found null");
+	assert_document(
+	    "{\"workers\":{\"a\":{\"pid\":1}}}", "workers.a.status: missing");
+	/* Optional is not nullable. */
+	assert_document("{\"workers\":{},\"tags\":null}",
+	    "tags: expected an array, found null");
+	/* Anything holds null too. */
+	assert_document("{\"workers\":{},\"extra\":null}", NULL);
+}
+END_TEST
+
+START_TEST(unknown_members_are_refused_unless_open)
+{
+	static const struct shape open = { .fields = document_fields,
+		.open = true };
+	static const struct shape_field field = { .type = SHAPE_OBJECT,
+		.of = &open };
+
+	assert_document(
+	    "{\"workers\":{},\"zebra\":1}", "zebra: unknown member");
+	assert_document("{\"wrokers\":{}}",
+	    "wrokers: unknown member, did you mean \"workers\"?");
+	assert_document("{\"workers\":{\"a\":{\"status\":\"idle\",\"pid\":1,"
+			"\"stat\\nus\":1}}}",
+	    "workers.a.stat\\x0aus: unknown member, "
+	    "did you mean \"status\"?");
+	assert_check(&field, "{\"workers\":{},\"zebra\":1}", "", NULL);
+	assert_check(&field, "{\"workers\":1,\"zebra\":1}", "",
+	    "workers: expected an object, found a number");
+}
+END_TEST
+
+START_TEST(integers_have_bounds)
+{
+	static const struct shape_field bounded = {
+		.type = SHAPE_INT, .min = -2, .max = 7
+	};
+	static const struct shape_field free = { .type = SHAPE_INT };
+
+	assert_check(&bounded, "-2", "n", NULL);
+	assert_check(&bounded, "7", "n", NULL);
+	assert_check(
+	    &bounded, "8", "n", "n: expected an integer from -2 to 7, found 8");
+	assert_check(
+	    &bounded, "-3", "", "expected an integer from -2 to 7, found -3");
+	assert_check(&bounded, "3.0", "n", "n: expected an integer, found 3.0");
+	assert_check(
+	    &bounded, "\"3\"", "n", "n: expected an integer, found a string");
+	assert_check(&free, "9223372036854775807", "n", NULL);
+	assert_check(&free, "-9223372036854775808", "n", NULL);
+	assert_check(
+	    &free, "9223372036854775808", "n", "n: integer out of range");
+}
+END_TEST
+
+START_TEST(numbers_are_finite)
+{
+	static const struct shape_field number = { .type = SHAPE_NUMBER };
+
+	assert_check(&number, "3", "n", NULL);
+	assert_check(&number, "-0.5e10", "n", NULL);
+	assert_check(&number, "18446744073709551615", "n", NULL);
+	assert_check(&number, "1e999", "n", "n: number out of range");
+}
+END_TEST
+
+START_TEST(strings_have_lengths_in_bytes)
+{
+	static const struct shape_field text = {
+		.type = SHAPE_STRING, .min = 2, .max = 4
+	};
+	static const struct shape_field filled = { .type = SHAPE_STRING,
+		.min = 1 };
+
+	assert_check(&text, "\"ab\"", "s", NULL);
+	assert_check(&text, "\"\\u00e9\\u00e9\"", "s", NULL);
+	assert_check(
+	    &text, "\"a\"", "s", "s: expected 2 or more bytes, found 1");
+	assert_check(
+	    &text, "\"abcde\"", "s", "s: expected 4 or fewer bytes, found 5");
+	assert_check(
+	    &filled, "\"\"", "s", "s: expected 1 or more bytes, found 0");
+	assert_check(&filled, "\"any length at all\"", "s", NULL);
+}
+END_TEST
+
+START_TEST(choices_are_listed)
+{
+	static const struct shape_field choice = { .type = SHAPE_STRING,
+		.choices = states };
+
+	assert_check(&choice, "\"busy\"", "s", NULL);
+	assert_check(&choice, "\"Busy\"", "s",
+	    "s: expected one of idle, busy, done; found \"Busy\"");
+	assert_check(&choice, "\"\"", "s",
+	    "s: expected one of idle, busy, done; found \"\"");
+	/* Long ones are cut between characters. */
+	assert_check(&choice,
+	    "\"123456789 123456789 123456789 123456789\xc3\xa9 and on\"", "s",
+	    "s: expected one of idle, busy, done; "
+	    "found \"123456789 123456789 123456789 123456789\"...");
+}
+END_TEST
+
+START_TEST(collections_have_sizes)
+{
+	assert_document("{\"workers\":{},\"tags\":[]}",
+	    "tags: expected 1 or more elements, found 0");
+	assert_document("{\"workers\":{},\"tags\":[\"\",\"\",\"\",\"\"]}",
+	    "tags: expected 3 or fewer elements, found 4");
+	assert_document("{\"workers\":{\"a\":1,\"b\":2,\"c\":3}}",
+	    "workers: expected 2 or fewer members, found 3");
+}
+END_TEST
+
+START_TEST(without_a_shape_of_its_own_nothing_is_looked_into)
+{
+	static const struct shape_field object = { .type = SHAPE_OBJECT };
+	static const struct shape_field array = { .type = SHAPE_ARRAY,
+		.max = 2 };
+	static const struct shape_field map = { .type = SHAPE_MAP, .min = 1 };
+
+	assert_check(&object, "{\"a\":[1]}", "x", NULL);
+	assert_check(
+	    &object, "[]", "x", "x: expected an object, found an array");
+	assert_check(&array, "[1,{}]", "x", NULL);
+	assert_check(
+	    &array, "[1,2,3]", "x", "x: expected 2 or fewer elements, found 3");
+	assert_check(&map, "{\"a\":null}", "x", NULL);
+	assert_check(&map, "{}", "x", "x: expected 1 or more members, found 0");
+}
+END_TEST
+
+START_TEST(elements_may_be_nullable)
+{
+	static const struct shape_field array = { .type = SHAPE_ARRAY,
+		.of = &nullables_shape };
+	static const struct shape_field map = { .type = SHAPE_MAP,
+		.of = &nullables_shape };
+
+	assert_check(&array, "[1,null]", "x", NULL);
+	assert_check(&array, "[null,\"\"]", "x",
+	    "x[1]: expected an integer, found a string");
+	assert_check(&map, "{\"k\":null}", "x", NULL);
+	assert_check(
+	    &map, "{\"k\":[]}", "", "k: expected an integer, found an array");
+	assert_document("{\"workers\":{\"a\":null}}",
+	    "workers.a: expected an object, found null");
+}
+END_TEST
+
+START_TEST(null_alone)
+{
+	static const struct shape_field nullable = { .type = SHAPE_BOOL,
+		.flags = SHAPE_NULLABLE };
+	static const struct shape_field any = { .type = SHAPE_ANY };
+
+	assert_check(&nullable, "null", "x", NULL);
+	assert_check(&any, "null", "x", NULL);
+	assert_check(
+	    &document, "null", "x", "x: expected an object, found null");
+}
+END_TEST
+
+static void
+assert_schema(const struct shape_field *field, const char *expected)
+{
+	cleanup_json struct json_object *schema = shape_schema(field);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print(schema, false, &text);
+	ck_assert_str_eq(text.data, expected);
+}
+
+#define DIALECT "\"$schema\":\"https://json-schema.org/draft/2020-12/schema\""
+
+START_TEST(schema_says_the_same)
+{
+	assert_schema(&document,
+	    "{" DIALECT ",\"type\":\"object\",\"properties\":{"
+	    "\"workers\":{\"type\":\"object\",\"maxProperties\":2,"
+	    "\"additionalProperties\":{"
+	    "\"description\":\"one agent\",\"type\":\"object\",\"properties\":{"
+	    "\"status\":{\"description\":\"what it does\","
+	    "\"type\":\"string\",\"enum\":[\"idle\",\"busy\",\"done\"]},"
+	    "\"pid\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":4194304},"
+	    "\"load\":{\"type\":\"number\"},"
+	    "\"note\":{\"type\":[\"string\",\"null\"],\"minLength\":2,"
+	    "\"maxLength\":5}},\"required\":[\"status\",\"pid\"],"
+	    "\"additionalProperties\":false}},"
+	    "\"tags\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":3,"
+	    "\"items\":{\"type\":\"string\"}},"
+	    "\"extra\":{},\"on\":{\"type\":\"boolean\"}},"
+	    "\"required\":[\"workers\"],\"additionalProperties\":false}");
+}
+END_TEST
+
+START_TEST(schema_of_single_fields)
+{
+	assert_schema(
+	    &(struct shape_field){ .type = SHAPE_ANY }, "{" DIALECT "}");
+	assert_schema(&(struct shape_field){ .type = SHAPE_INT },
+	    "{" DIALECT ",\"type\":\"integer\"}");
+	assert_schema(&(struct shape_field){ .type = SHAPE_INT, .max = 9 },
+	    "{" DIALECT ",\"type\":\"integer\",\"minimum\":0,\"maximum\":9}");
+	assert_schema(&(struct shape_field){ .type = SHAPE_INT, .min = -9 },
+	    "{" DIALECT ",\"type\":\"integer\",\"minimum\":-9,\"maximum\":0}");
+	assert_schema(&(struct shape_field){ .type = SHAPE_STRING, .min = 1 },
+	    "{" DIALECT ",\"type\":\"string\",\"minLength\":1}");
+	assert_schema(&(struct shape_field){ .type = SHAPE_STRING,
+			  .flags = SHAPE_NULLABLE,
+			  .choices = states },
+	    "{" DIALECT ",\"type\":[\"string\",\"null\"],"
+	    "\"enum\":[\"idle\",\"busy\",\"done\",null]}");
+	assert_schema(&(struct shape_field){ .type = SHAPE_OBJECT },
+	    "{" DIALECT ",\"type\":\"object\"}");
+	assert_schema(&(struct shape_field){ .type = SHAPE_MAP, .min = 1 },
+	    "{" DIALECT ",\"type\":\"object\",\"minProperties\":1}");
+	assert_schema(
+	    &(struct shape_field){ .type = SHAPE_OBJECT, .of = &open_shape },
+	    "{" DIALECT ",\"description\":\"whatever\",\"type\":\"object\","
+	    "\"properties\":{},\"additionalProperties\":true}");
+	assert_schema(
+	    &(struct shape_field){
+		.type = SHAPE_OBJECT, .of = &open_shape, .help = "this one" },
+	    "{" DIALECT ",\"description\":\"this one\",\"type\":\"object\","
+	    "\"properties\":{},\"additionalProperties\":true}");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("shape");
+
+	unit_case(s, "check",
+	    (const TTest *[]){ what_fits_is_accepted,
+		wrong_types_are_named_with_their_path,
+		missing_and_null_are_different,
+		unknown_members_are_refused_unless_open, integers_have_bounds,
+		numbers_are_finite, strings_have_lengths_in_bytes,
+		choices_are_listed, collections_have_sizes,
+		without_a_shape_of_its_own_nothing_is_looked_into,
+		elements_may_be_nullable, null_alone, NULL });
+	unit_case(s, "schema",
+	    (const TTest *[]){
+		schema_says_the_same, schema_of_single_fields, NULL });
+	return s;
+}

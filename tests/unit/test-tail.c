@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Most tests run twice: _i is 0 with inotify and 1 without. Time is virtual:
+ * settle() lets three seconds pass at once, enough for the slow way too.
+ */
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "loop.h"
+#include "mem.h"
+#include "tail.h"
+#include "unit.h"
+#include "watch.h"
+
+static struct loop *loop;
+static struct tail *tail;
+static struct buf got = BUF_INIT; /* "line|cut line~|", since settle() */
+static uint64_t turn, turn_bytes, turn_bytes_most;
+static int lines;
+
+static void
+collect(const char *line, size_t len, bool cut, void *arg)
+{
+	(void)arg;
+	ck_assert_int_eq(line[len], '\0');
+	lines++;
+	buf_add(&got, line, len);
+	buf_adds(&got, cut ? "~|" : "|");
+	if (turn != loop_turns(loop))
+		turn_bytes = 0;
+	turn = loop_turns(loop);
+	turn_bytes += len + 1;
+	if (turn_bytes > turn_bytes_most)
+		turn_bytes_most = turn_bytes;
+}
+
+static void
+stop(void *arg)
+{
+	loop_stop(arg, 0);
+}
+
+static const char *
+settle(void)
+{
+	struct loop_timer *timer = loop_after(loop, 3000, stop, loop);
+
+	buf_clear(&got);
+	loop_run(loop);
+	loop_timer_free(timer);
+	return got.data;
+}
+
+static void
+setup(int without)
+{
+	clock_virtual_begin(1000000, 1000000);
+	watch_disable_inotify(without == 1);
+	loop = loop_new();
+	lines = 0;
+	turn_bytes_most = 0;
+}
+
+static void
+teardown(void)
+{
+	tail_free(tail);
+	tail = NULL;
+	loop_free(loop);
+	buf_release(&got);
+	watch_disable_inotify(false);
+	clock_virtual_end();
+}
+
+static const char *
+fresh_dir(void)
+{
+	static int count;
+	cleanup_free char *name = xasprintf("dir%d", count++);
+	const char *dir = unit_path(name);
+
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	return dir;
+}
+
+static const char *
+in(const char *dir, const char *name)
+{
+	cleanup_free char *end = NULL;
+
+	end = xasprintf("%s/%s", strrchr(dir, '/') + 1, name);
+	return unit_path(end);
+}
+
+static void
+add_bytes(const char *path, const char *bytes, size_t len)
+{
+	FILE *f = fopen(path, "a");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(bytes, 1, len, f), len);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+static void
+add(const char *path, const char *text)
+{
+	add_bytes(path, text, strlen(text));
+}
+
+static void
+start(const char *path, bool from_start)
+{
+	ck_assert_int_eq(
+	    tail_new(loop, path, from_start, collect, NULL, &tail, NULL), 0);
+}
+
+START_TEST(each_line_comes_once)
+{
+	const char *path = in(fresh_dir(), "f");
+
+	setup(_i);
+	add(path, "one\ntwo\n");
+	start(path, true);
+	ck_assert_str_eq(settle(), "one|two|");
+	ck_assert_uint_eq(tail_offset(tail), 8);
+	ck_assert_str_eq(settle(), "");
+	add(path, "three\n\nfive\n");
+	ck_assert_str_eq(settle(), "three||five|");
+	ck_assert_uint_eq(tail_offset(tail), 20);
+	teardown();
+}
+END_TEST
+
+START_TEST(start_at_the_end_skips_what_is_there)
+{
+	const char *path = in(fresh_dir(), "f");
+
+	setup(_i);
+	add(path, "old\nolder\n");
+	start(path, false);
+	add(path, "new\n");
+	ck_assert_str_eq(settle(), "new|");
+	ck_assert_uint_eq(tail_offset(tail), 14);
+	teardown();
+}
+END_TEST
+
+START_TEST(start_at_the_end_keeps_an_unfinished_line)
+{
+	const char *dir = fresh_dir();
+
+	setup(_i);
+	add(in(dir, "f"), "old\n{\"begun\"");
+	start(in(dir, "f"), false);
+	ck_assert_str_eq(settle(), "");
+	ck_assert_uint_eq(tail_offset(tail), 4);
+	add(in(dir, "f"), ":1}\nnext\n");
+	ck_assert_str_eq(settle(), "{\"begun\":1}|next|");
+	tail_free(tail);
+	add(in(dir, "g"), "only begun");
+	start(in(dir, "g"), false);
+	add(in(dir, "g"), ", now done\n");
+	ck_assert_str_eq(settle(), "only begun, now done|");
+	teardown();
+}
+END_TEST
+
+START_TEST(start_at_the_end_of_a_huge_unfinished_line)
+{
+	const char *path = in(fresh_dir(), "f");
+	cleanup_free char *text = xcalloc(1, TAIL_CHUNK + 11);
+
+	setup(_i);
+	memset(text, 'x', TAIL_CHUNK + 10);
+	add(path, text);
+	start(path, false);
+	add(path, "y\nnext\n");
+	settle();
+	ck_assert_uint_eq(got.len, TAIL_CHUNK + strlen("y~|next|"));
+	ck_assert_str_eq(got.data + TAIL_CHUNK, "y~|next|");
+	teardown();
+}
+END_TEST
+
+START_TEST(unfinished_line_waits_for_its_newline)
+{
+	const char *path = in(fresh_dir(), "f");
+
+	setup(_i);
+	add(path, "who");
+	start(path, true);
+	ck_assert_str_eq(settle(), "");
+	ck_assert_uint_eq(tail_offset(tail), 0);
+	add(path, "le\npa");
+	ck_assert_str_eq(settle(), "whole|");
+	ck_assert_uint_eq(tail_offset(tail), 6);
+	add(path, "r");
+	ck_assert_str_eq(settle(), "");
+	add(path, "t\n");
+	ck_assert_str_eq(settle(), "part|");
+	teardown();
+}
+END_TEST
+
+START_TEST(file_may_come_later)
+{
+	const char *path = in(fresh_dir(), "f");
+
+	setup(_i);
+	start(path, false);
+	ck_assert_str_eq(settle(), "");
+	add(path, "first\n");
+	ck_assert_str_eq(settle(), "first|");
+	add(path, "second\n");
+	ck_assert_str_eq(settle(), "second|");
+	teardown();
+}
+END_TEST
+
+START_TEST(rotation_loses_nothing)
+{
+	const char *dir = fresh_dir(), *path = in(dir, "f");
+
+	setup(_i);
+	add(path, "1\n");
+	start(path, true);
+	ck_assert_str_eq(settle(), "1|");
+	/* All between two looks. */
+	add(path, "2\n");
+	ck_assert_int_eq(rename(path, in(dir, "f.1")), 0);
+	add(in(dir, "f.1"), "3\n");
+	add(path, "4\n");
+	ck_assert_str_eq(settle(), "2|3|4|");
+	ck_assert_uint_eq(tail_offset(tail), 2);
+	/* With a pause while there is no file. */
+	ck_assert_int_eq(rename(path, in(dir, "f.1")), 0);
+	ck_assert_str_eq(settle(), "");
+	add(in(dir, "f.1"), "5\n");
+	settle();
+	add(path, "6\n");
+	settle();
+	ck_assert_int_eq(lines, 6);
+	ck_assert_ptr_nonnull(strstr(got.data, "6|"));
+	teardown();
+}
+END_TEST
+
+START_TEST(unfinished_line_of_a_replaced_file_is_dropped)
+{
+	const char *dir = fresh_dir(), *path = in(dir, "f");
+
+	setup(_i);
+	add(path, "1\nto");
+	start(path, true);
+	ck_assert_str_eq(settle(), "1|");
+	ck_assert_int_eq(file_replace(path, "rn\n2\n", 5, 0600, NULL), 0);
+	ck_assert_str_eq(settle(), "rn|2|");
+	ck_assert_uint_eq(tail_offset(tail), 5);
+	teardown();
+}
+END_TEST
+
+START_TEST(truncated_file_is_read_again)
+{
+	const char *path = in(fresh_dir(), "f");
+
+	setup(_i);
+	add(path, "a long first line\nunfin");
+	start(path, true);
+	ck_assert_str_eq(settle(), "a long first line|");
+	ck_assert_int_eq(truncate(path, 0), 0);
+	add(path, "new\n");
+	ck_assert_str_eq(settle(), "new|");
+	ck_assert_uint_eq(tail_offset(tail), 4);
+	ck_assert_int_eq(truncate(path, 0), 0);
+	ck_assert_str_eq(settle(), "");
+	ck_assert_uint_eq(tail_offset(tail), 0);
+	add(path, "and\nmore\n");
+	ck_assert_str_eq(settle(), "and|more|");
+	teardown();
+}
+END_TEST
+
+START_TEST(deleted_file_may_come_back)
+{
+	const char *path = in(fresh_dir(), "f");
+
+	setup(_i);
+	add(path, "1\n");
+	start(path, true);
+	ck_assert_str_eq(settle(), "1|");
+	add(path, "2\n");
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_str_eq(settle(), "2|");
+	add(path, "3\n");
+	ck_assert_str_eq(settle(), "3|");
+	teardown();
+}
+END_TEST
+
+START_TEST(bytes_come_as_they_are)
+{
+	const char *path = in(fresh_dir(), "f");
+
+	setup(_i);
+	add_bytes(path, "a\r\n\0b\0\n\xff\xfe\n", 10);
+	start(path, true);
+	settle();
+	ck_assert_int_eq(lines, 3);
+	ck_assert_uint_eq(got.len, 10);
+	ck_assert_mem_eq(got.data, "a\r|\0b\0|\xff\xfe|", 10);
+	teardown();
+}
+END_TEST
+
+START_TEST(over_long_line_comes_cut_once)
+{
+	const char *path = in(fresh_dir(), "f");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	setup(_i);
+	while (text.len < TAIL_LINE_MAX)
+		buf_addc(&text, 'x');
+	add(path, text.data);
+	start(path, true);
+	settle();
+	ck_assert_int_eq(lines, 0);
+	add(path, "\n"); /* just fits */
+	settle();
+	ck_assert_uint_eq(got.len, TAIL_LINE_MAX + 1);
+	add(path, text.data);
+	add(path, "y\nnext\n"); /* one too many */
+	settle();
+	ck_assert_uint_eq(got.len, TAIL_LINE_MAX + strlen("~|next|"));
+	ck_assert_str_eq(got.data + TAIL_LINE_MAX, "~|next|");
+	add(path, text.data);
+	settle();
+	add(path, text.data);
+	add(path, text.data);
+	add(path, "\nlast\n"); /* much too long, and in pieces */
+	settle();
+	ck_assert_str_eq(got.data + TAIL_LINE_MAX, "~|last|");
+	ck_assert_uint_eq(tail_offset(tail),
+	    5 * TAIL_LINE_MAX + strlen("\ny\nnext\n\nlast\n"));
+	teardown();
+}
+END_TEST
+
+START_TEST(cut_falls_between_characters)
+{
+	const char *path = in(fresh_dir(), "f");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	setup(_i);
+	while (text.len < TAIL_LINE_MAX - 1)
+		buf_addc(&text, 'x');
+	buf_adds(&text, "\xe2\x82\xac and more\n");
+	add(path, text.data);
+	start(path, true);
+	settle();
+	ck_assert_uint_eq(got.len, TAIL_LINE_MAX - 1 + strlen("~|"));
+	teardown();
+}
+END_TEST
+
+START_TEST(flood_is_read_in_chunks)
+{
+	const char *path = in(fresh_dir(), "f");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	setup(_i);
+	for (int i = 0; i < 200000; i++)
+		buf_addf(&text, "line %d\n", i);
+	add(path, text.data);
+	start(path, true);
+	settle();
+	ck_assert_int_eq(lines, 200000);
+	ck_assert_uint_eq(tail_offset(tail), text.len);
+	/* A line begun in one turn may end in the next. */
+	ck_assert_uint_le(turn_bytes_most, TAIL_CHUNK + 20);
+	for (size_t i = 0; i < text.len; i++)
+		if (text.data[i] == '\n')
+			text.data[i] = '|';
+	ck_assert(strcmp(got.data, text.data) == 0);
+	teardown();
+}
+END_TEST
+
+static void
+free_at_two(const char *line, size_t len, bool cut, void *arg)
+{
+	collect(line, len, cut, arg);
+	if (lines == 2)
+		tail_free(take_ptr(&tail));
+}
+
+START_TEST(may_be_freed_from_its_call)
+{
+	const char *path = in(fresh_dir(), "f");
+
+	setup(_i);
+	add(path, "1\n2\n3\n4\n");
+	ck_assert_int_eq(
+	    tail_new(loop, path, true, free_at_two, NULL, &tail, NULL), 0);
+	ck_assert_str_eq(settle(), "1|2|");
+	ck_assert_ptr_null(tail);
+	add(path, "5\n");
+	ck_assert_str_eq(settle(), "");
+	teardown();
+}
+END_TEST
+
+START_TEST(may_be_freed_with_lines_due)
+{
+	const char *path = in(fresh_dir(), "f");
+
+	setup(_i);
+	add(path, "1\n");
+	start(path, true);
+	tail_free(take_ptr(&tail));
+	tail_free(NULL);
+	ck_assert_str_eq(settle(), "");
+	teardown();
+}
+END_TEST
+
+static void
+note_offset(const char *line, size_t len, bool cut, void *arg)
+{
+	uint64_t *offset = arg;
+
+	collect(line, len, cut, NULL);
+	*offset = tail_offset(tail);
+}
+
+START_TEST(offset_counts_the_line_being_reported)
+{
+	const char *path = in(fresh_dir(), "f");
+	uint64_t offset = 0;
+
+	setup(_i);
+	add(path, "four\n");
+	ck_assert_int_eq(
+	    tail_new(loop, path, true, note_offset, &offset, &tail, NULL), 0);
+	ck_assert_str_eq(settle(), "four|");
+	ck_assert_uint_eq(offset, 5);
+	teardown();
+}
+END_TEST
+
+START_TEST(only_regular_files_have_lines)
+{
+	const char *dir = fresh_dir(), *path = in(dir, "f");
+
+	setup(_i);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	start(path, true);
+	ck_assert_str_eq(settle(), "");
+	add(in(dir, "real"), "1\n");
+	ck_assert_int_eq(rename(in(dir, "real"), path), 0);
+	ck_assert_str_eq(settle(), "1|");
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_str_eq(settle(), "");
+	ck_assert_int_eq(rmdir(path), 0);
+	add(path, "2\n");
+	ck_assert_str_eq(settle(), "2|");
+	teardown();
+}
+END_TEST
+
+START_TEST(missing_directory_is_an_error)
+{
+	const char *dir = fresh_dir();
+	struct err err = { 0 };
+
+	setup(_i);
+	ck_assert_int_eq(
+	    tail_new(loop, in(dir, "none/f"), true, collect, NULL, &tail, &err),
+	    -ENOENT);
+	ck_assert_int_eq(err.code, -ENOENT);
+	ck_assert_ptr_null(tail);
+	teardown();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const twice[] = { each_line_comes_once,
+		start_at_the_end_skips_what_is_there,
+		start_at_the_end_keeps_an_unfinished_line,
+		start_at_the_end_of_a_huge_unfinished_line,
+		unfinished_line_waits_for_its_newline, file_may_come_later,
+		rotation_loses_nothing,
+		unfinished_line_of_a_replaced_file_is_dropped,
+		truncated_file_is_read_again, deleted_file_may_come_back,
+		bytes_come_as_they_are, over_long_line_comes_cut_once,
+		cut_falls_between_characters, flood_is_read_in_chunks,
+		may_be_freed_from_its_call, may_be_freed_with_lines_due,
+		offset_counts_the_line_being_reported,
+		only_regular_files_have_lines, missing_directory_is_an_error };
+	Suite *s = suite_create("tail");
+	TCase *tc = tcase_create("with and without inotify");
+
+	tcase_set_timeout(tc, 60);
+	for (size_t i = 0; i < nitems(twice); i++)
+		tcase_add_loop_test(tc, twice[i], 0, 2);
+	suite_add_tcase(s, tc);
+	return s;
+}

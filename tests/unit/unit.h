@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What every unit test shares: the main function (unit-main.c runs the suite
+ * that the test defines, TAP on standard output) and scratch directories.
+ */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <check.h>
+#include <stddef.h>
+
+/* Defined by each test file. */
+Suite *unit_suite(void);
+
+/* One test case per group of tests: a case named `name` with those functions,
+ * NULL terminated. */
+void unit_case(Suite *suite, const char *name, const TTest *const *tests);
+
+/* A new empty directory, removed with all it holds when the test program
+ * ends. Lives until then. */
+const char *unit_scratch(void);
+
+/* "dir/name" inside unit_scratch(); the text lives until the program ends. */
+const char *unit_path(const char *name);
+
+/* The vector folder (LLMC_VECTORS, else ../shared/vectors from the source
+ * tree), or NULL where it is absent. Set by meson. */
+const char *unit_vectors(void);
+
+/* Report the running suite as skipped (TAP) and exit: for absent vectors. */
+void unit_skip_all(const char *why) __attribute__((noreturn));
+
+#endif
