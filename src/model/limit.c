@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "json.h"
+#include "limit.h"
+#include "mem.h"
+
+#define SECOND INT64_C(1000)
+#define MINUTE (60 * SECOND)
+
+#define NEAR_PERCENT  75 /* of a limit, to be worth a warning */
+#define NEAR_MESSAGES 100 /* left */
+
+static const char *const class_words[] = {
+	[LIMIT_NONE] = "none",
+	[LIMIT_NEAR] = "near",
+	[LIMIT_USAGE] = "limited",
+	[LIMIT_OUTAGE] = "outage",
+	[LIMIT_AUTH] = "auth",
+};
+
+_Static_assert(
+    nitems(class_words) == LIMIT_CLASS_COUNT, "a word for every class");
+
+/* StopFailure's error words that say it all. The others ("invalid_request",
+ * "unknown", ...) leave it to the text. */
+static const struct {
+	const char *word;
+	enum limit_class class;
+} error_words[] = {
+	{ "rate_limit", LIMIT_USAGE },
+	{ "server_error", LIMIT_OUTAGE },
+	{ "overloaded", LIMIT_OUTAGE },
+	{ "authentication_failed", LIMIT_AUTH },
+	{ "oauth_org_not_allowed", LIMIT_AUTH },
+	{ "billing_error", LIMIT_AUTH },
+	{ "model_not_found", LIMIT_AUTH },
+};
+
+/* Notices, tried from the top: words that stand in the text in this order
+ * (the second may be NULL), any case. */
+static const struct {
+	const char *first, *then;
+	enum limit_class class;
+} notices[] = {
+	/* The conversation's own limit is not the account's. */
+	{ "context limit reached", NULL, LIMIT_NONE },
+
+	{ "run /login", NULL, LIMIT_AUTH },
+	{ "oauth token", "expired", LIMIT_AUTH },
+	{ "oauth token", "revoked", LIMIT_AUTH },
+	{ "invalid api key", NULL, LIMIT_AUTH },
+	{ "invalid x-api-key", NULL, LIMIT_AUTH },
+	{ "invalid bearer token", NULL, LIMIT_AUTH },
+	{ "authentication_error", NULL, LIMIT_AUTH },
+	{ "failed to authenticate", NULL, LIMIT_AUTH },
+	{ "not logged in", NULL, LIMIT_AUTH },
+	{ "credit balance is too low", NULL, LIMIT_AUTH },
+
+	{ "approaching", "usage limit", LIMIT_NEAR },
+	{ "close to", "usage limit", LIMIT_NEAR },
+
+	{ "hit your", "limit", LIMIT_USAGE },
+	{ "reached your", "limit", LIMIT_USAGE },
+	{ "usage limit reached", NULL, LIMIT_USAGE },
+	{ "limit reached", "reset", LIMIT_USAGE },
+	{ "rate limit reached", NULL, LIMIT_USAGE },
+	{ "rate limit exceeded", NULL, LIMIT_USAGE },
+	{ "rate_limit_error", NULL, LIMIT_USAGE },
+	{ "exceed your", "rate limit", LIMIT_USAGE },
+	{ "limit will reset", NULL, LIMIT_USAGE },
+	{ "out of extra usage", NULL, LIMIT_USAGE },
+	{ "too many requests", NULL, LIMIT_USAGE },
+
+	{ "overloaded", NULL, LIMIT_OUTAGE },
+	{ "internal server error", NULL, LIMIT_OUTAGE },
+	{ "bad gateway", NULL, LIMIT_OUTAGE },
+	{ "service unavailable", NULL, LIMIT_OUTAGE },
+	{ "gateway timeout", NULL, LIMIT_OUTAGE },
+	{ "econnrefused", NULL, LIMIT_OUTAGE },
+	{ "econnreset", NULL, LIMIT_OUTAGE },
+	{ "etimedout", NULL, LIMIT_OUTAGE },
+	{ "enotfound", NULL, LIMIT_OUTAGE },
+	{ "eai_again", NULL, LIMIT_OUTAGE },
+	{ "connection error", NULL, LIMIT_OUTAGE },
+	{ "connection closed", NULL, LIMIT_OUTAGE },
+	{ "connection refused", NULL, LIMIT_OUTAGE },
+	{ "unable to connect", NULL, LIMIT_OUTAGE },
+	{ "socket hang up", NULL, LIMIT_OUTAGE },
+	{ "fetch failed", NULL, LIMIT_OUTAGE },
+	{ "request timed out", NULL, LIMIT_OUTAGE },
+};
+
+static bool
+starts_with(const char *s, const char *word)
+{
+	return strncasecmp(s, word, strlen(word)) == 0;
+}
+
+static bool
+says(const char *text, const char *first, const char *then)
+{
+	const char *found = strcasestr(text, first);
+
+	return found != NULL &&
+	    (then == NULL || strcasestr(found + strlen(first), then) != NULL);
+}
+
+/* The number at s, at most four digits; -1 when it has none or more. */
+static int
+small_number(const char *s, size_t *ret_len)
+{
+	size_t len = strspn(s, "0123456789");
+
+	*ret_len = len;
+	return len == 0 || len > 4 ? -1 : (int)strtol(s, NULL, 10);
+}
+
+/* Is the number of percent at s, or of messages, close to the end? */
+static bool
+is_near(const char *text, const char *s, int number, size_t len)
+{
+	static const char before[] = "usage is at ";
+	size_t at = (size_t)(s - text);
+
+	if (starts_with(s + len, " message"))
+		return number < NEAR_MESSAGES &&
+		    (says(s + len, "remaining", NULL) ||
+			says(s + len, "left", NULL));
+	if (s[len] != '%' || number < NEAR_PERCENT || number > 100)
+		return false;
+	if (starts_with(s + len, "% of your") &&
+	    strcasestr(s + len, "limit") != NULL)
+		return true;
+	return at >= strlen(before) && starts_with(s - strlen(before), before);
+}
+
+static enum limit_class
+class_of_code(int code)
+{
+	if (code == 429)
+		return LIMIT_USAGE;
+	if (code == 401 || code == 403)
+		return LIMIT_AUTH;
+	return code >= 500 && code <= 599 ? LIMIT_OUTAGE : LIMIT_NONE;
+}
+
+/* What the numbers in the text say: near a limit, or an HTTP status where the
+ * text is known to be an error of the API. */
+static enum limit_class
+class_of_numbers(const char *text, bool codes)
+{
+	enum limit_class class;
+	size_t len;
+	int number;
+
+	for (const char *s = text; *s != '\0'; s += len == 0 ? 1 : len) {
+		number = small_number(s, &len);
+		if (number < 0)
+			continue;
+		if (is_near(text, s, number, len))
+			return LIMIT_NEAR;
+		class = codes && len == 3 ? class_of_code(number) : LIMIT_NONE;
+		if (class != LIMIT_NONE)
+			return class;
+	}
+	return LIMIT_NONE;
+}
+
+enum limit_class
+limit_classify(const char *error, const char *text)
+{
+	enum limit_class class;
+	bool codes;
+
+	for (size_t i = 0; error != NULL && i < nitems(error_words); i++)
+		if (strcmp(error, error_words[i].word) == 0)
+			return error_words[i].class;
+	if (text == NULL ||
+	    (error == NULL &&
+		strnlen(text, LIMIT_NOTICE_MAX + 1) > LIMIT_NOTICE_MAX))
+		return LIMIT_NONE;
+	codes = error != NULL || strcasestr(text, "api error") != NULL;
+	class = class_of_numbers(text, false);
+	if (class != LIMIT_NONE)
+		return class;
+	for (size_t i = 0; i < nitems(notices); i++)
+		if (says(text, notices[i].first, notices[i].then))
+			return notices[i].class;
+	return class_of_numbers(text, codes);
+}
+
+enum limit_class
+limit_from_event(struct json_object *event, int64_t *ret_at_ms)
+{
+	struct json_object *info;
+	const char *status;
+	int64_t at;
+
+	*ret_at_ms = 0;
+	if (strcmp(json_string_or(event, "type", ""), "rate_limit_event") != 0)
+		return LIMIT_NONE;
+	if (json_get_object(event, "", "rate_limit_info", &info, NULL) < 0)
+		info = event;
+	at = json_int_or(info, "resetsAt", 0);
+	if (at > 0 && at < INT64_MAX / SECOND)
+		*ret_at_ms = at * SECOND;
+	status = json_string_or(info, "status", "");
+	if (strcmp(status, "rejected") == 0)
+		return LIMIT_USAGE;
+	return strcmp(status, "allowed_warning") == 0 ? LIMIT_NEAR : LIMIT_NONE;
+}
+
+int64_t
+limit_backoff_ms(enum limit_class class, int tries)
+{
+	static const struct {
+		int64_t first, most;
+	} waits[LIMIT_CLASS_COUNT] = {
+		[LIMIT_USAGE] = { 5 * MINUTE, 60 * MINUTE },
+		[LIMIT_OUTAGE] = { 30 * SECOND, 15 * MINUTE },
+	};
+	int64_t wait = waits[class].first;
+
+	for (int i = 0; i < tries && wait < waits[class].most; i++)
+		wait *= 2;
+	return wait < waits[class].most ? wait : waits[class].most;
+}
+
+const char *limit_class_name(enum limit_class class)
+{
+	return class_words[class];
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "settings-value.h"
+#include "settings.h"
+#include "text.h"
+#include "toml-edit.h"
+#include "toml.h"
+
+static bool
+has_bounds(const struct setting *row)
+{
+	return row->min != 0 || row->max != 0;
+}
+
+void
+settings_describe_allowed(const struct setting *row, struct buf *out)
+{
+	switch (row->type) {
+	case SETTING_STRING:
+		buf_adds(out, "a string");
+		break;
+	case SETTING_PATH:
+		buf_adds(out, "a path");
+		break;
+	case SETTING_CHOICE:
+		buf_adds(out, "one of ");
+		for (size_t i = 0; row->choices[i] != NULL; i++)
+			buf_addf(out, "%s\"%s\"", i > 0 ? ", " : "",
+			    row->choices[i]);
+		break;
+	case SETTING_BOOL:
+		buf_adds(out, "true or false");
+		break;
+	case SETTING_INT:
+		buf_adds(out, "a whole number");
+		if (has_bounds(row))
+			buf_addf(out, " from %lld to %lld", (long long)row->min,
+			    (long long)row->max);
+		break;
+	case SETTING_DURATION:
+		buf_adds(out, "a duration such as \"30s\" or \"5m\"");
+		if (has_bounds(row)) {
+			buf_adds(out, " from ");
+			text_add_duration(out, row->min);
+			buf_adds(out, " to ");
+			text_add_duration(out, row->max);
+		}
+		break;
+	case SETTING_LIST:
+		buf_adds(out, "a list of strings such as [\"a\", \"b\"]");
+		break;
+	case SETTING_TYPE_COUNT:
+		break;
+	}
+}
+
+void
+value_clear(struct value *value)
+{
+	free(take_ptr(&value->string));
+	for (size_t i = 0; i < value->item_count; i++)
+		free(value->items[i]);
+	free(take_ptr(&value->items));
+	value->item_count = 0;
+}
+
+static char *
+expand_home(const char *path, const char *home)
+{
+	if (home == NULL || path[0] != '~' ||
+	    (path[1] != '/' && path[1] != '\0'))
+		return xstrdup(path);
+	return xasprintf("%s%s", home, path + 1);
+}
+
+static bool
+is_choice(const struct setting *row, const char *s)
+{
+	for (size_t i = 0; row->choices[i] != NULL; i++)
+		if (strcmp(row->choices[i], s) == 0)
+			return true;
+	return false;
+}
+
+static bool
+in_bounds(const struct setting *row, int64_t number)
+{
+	return !has_bounds(row) || (number >= row->min && number <= row->max);
+}
+
+/* A string that C can hold: no NUL inside. */
+static bool
+is_text(struct json_object *json)
+{
+	return toml_mark_of(json).type == TOML_STRING &&
+	    strlen(json_object_get_string(json)) ==
+	    (size_t)json_object_get_string_len(json);
+}
+
+static bool
+set_string(struct value *value, struct json_object *json, const char *home)
+{
+	const char *s = json_object_get_string(json);
+
+	if (!is_text(json))
+		return false;
+	if (value->row->type == SETTING_CHOICE && !is_choice(value->row, s))
+		return false;
+	value->string = value->row->type == SETTING_PATH ?
+	    expand_home(s, home) :
+	    xstrdup(s);
+	return true;
+}
+
+static bool
+set_duration(struct value *value, struct json_object *json)
+{
+	enum toml_type type = toml_mark_of(json).type;
+	cleanup_buf struct buf text = BUF_INIT;
+	int64_t ms;
+
+	if (type > TOML_FLOAT || (type == TOML_STRING && !is_text(json)))
+		return false;
+	/* A number's text is a duration in plain seconds; a float has all of
+	 * its digits only to the machine. */
+	if (type == TOML_FLOAT)
+		buf_addf(&text, "%.6f", json_object_get_double(json));
+	else
+		buf_adds(&text, json_object_get_string(json));
+	if (!text_parse_duration(text.data, &ms) || !in_bounds(value->row, ms))
+		return false;
+	value->number = ms;
+	return true;
+}
+
+static bool
+set_list(struct value *value, struct json_object *json)
+{
+	size_t count;
+
+	if (!json_object_is_type(json, json_type_array))
+		return false;
+	count = json_object_array_length(json);
+	for (size_t i = 0; i < count; i++)
+		if (!is_text(json_object_array_get_idx(json, i)))
+			return false;
+	value->items = xcalloc(count + 1, sizeof *value->items);
+	for (size_t i = 0; i < count; i++)
+		value->items[i] = xstrdup(
+		    json_object_get_string(json_object_array_get_idx(json, i)));
+	value->item_count = count;
+	return true;
+}
+
+bool
+value_set(struct value *value, struct json_object *json, const char *home)
+{
+	struct value fresh = { .row = value->row, .path = value->path };
+	bool ok = false;
+
+	switch (value->row->type) {
+	case SETTING_STRING:
+	case SETTING_PATH:
+	case SETTING_CHOICE:
+		ok = set_string(&fresh, json, home);
+		break;
+	case SETTING_BOOL:
+		ok = json_object_is_type(json, json_type_boolean);
+		fresh.boolean = json_object_get_boolean(json);
+		break;
+	case SETTING_INT:
+		fresh.number = json_object_get_int64(json);
+		ok = json_object_is_type(json, json_type_int) &&
+		    in_bounds(value->row, fresh.number);
+		break;
+	case SETTING_DURATION:
+		ok = set_duration(&fresh, json);
+		break;
+	case SETTING_LIST:
+		ok = set_list(&fresh, json);
+		break;
+	case SETTING_TYPE_COUNT:
+		break;
+	}
+	if (!ok)
+		return false;
+	fresh.line = toml_mark_of(json).line;
+	value_clear(value);
+	*value = fresh;
+	return true;
+}
+
+/* Exact: what does not fit into two units is told in seconds. */
+static void
+add_duration(int64_t ms, struct buf *out)
+{
+	size_t before = out->len;
+	int64_t back;
+
+	text_add_duration(out, ms);
+	if (text_parse_duration(out->data + before, &back) && back == ms)
+		return;
+	buf_truncate(out, before);
+	buf_addf(out, "%lld", (long long)(ms / 1000));
+	if (ms % 1000 != 0)
+		buf_addf(out, ".%03lld", (long long)(ms % 1000));
+	buf_addc(out, 's');
+}
+
+struct json_object *
+value_json(const struct value *value)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *list;
+
+	switch (value->row->type) {
+	case SETTING_BOOL:
+		return json_object_new_boolean(value->boolean);
+	case SETTING_INT:
+		return json_object_new_int64(value->number);
+	case SETTING_DURATION:
+		add_duration(value->number, &text);
+		return json_object_new_string(text.data);
+	case SETTING_LIST:
+		list = json_object_new_array();
+		for (size_t i = 0; i < value->item_count; i++)
+			json_object_array_add(
+			    list, json_object_new_string(value->items[i]));
+		return list;
+	default:
+		return json_object_new_string(value->string);
+	}
+}
+
+/* Strings and durations may be typed bare; what is already TOML stays as it
+ * is only for the other types. */
+static void
+typed_to_toml(const struct setting *row, const char *typed, struct buf *out)
+{
+	int64_t ignored;
+
+	switch (row->type) {
+	case SETTING_STRING:
+	case SETTING_PATH:
+	case SETTING_CHOICE:
+		toml_quote(out, typed);
+		break;
+	case SETTING_DURATION:
+		if (text_parse_int(typed, 0, INT64_MAX, &ignored))
+			buf_adds(out, typed);
+		else
+			toml_quote(out, typed);
+		break;
+	default:
+		buf_adds(out, typed);
+	}
+}
+
+int
+settings_value_text(const struct setting *row, const char *typed,
+    struct buf *out, struct err *err)
+{
+	cleanup_json struct json_object *root = NULL;
+	cleanup_buf struct buf text = BUF_INIT, line = BUF_INIT,
+			       allowed = BUF_INIT;
+	struct value value = { .row = row };
+	struct json_object *json = NULL;
+	bool ok;
+
+	typed_to_toml(row, typed, &text);
+	buf_addf(&line, "x = %s\n", text.data);
+	/* A value and nothing behind it: no comment, no second line. */
+	ok = toml_parse(line.data, line.len, &root, NULL, NULL) == 0 &&
+	    json_object_object_get_ex(root, "x", &json) &&
+	    toml_mark_of(json).end - toml_mark_of(json).start == text.len &&
+	    strchr(text.data, '\n') == NULL && value_set(&value, json, NULL);
+	value_clear(&value);
+	if (!ok) {
+		settings_describe_allowed(row, &allowed);
+		return err_set(
+		    err, -EINVAL, "expected %s, found %s", allowed.data, typed);
+	}
+	buf_adds(out, text.data);
+	return 0;
+}

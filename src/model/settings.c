@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "id.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+#include "settings-value.h"
+#include "settings.h"
+#include "text.h"
+#include "toml-edit.h"
+#include "toml.h"
+
+#define DEFAULTS "defaults."
+#define WORKERS  "workers."
+
+struct settings {
+	struct value *values; /* one per row, then those of workers */
+	size_t count;
+	char **workers; /* NULL terminated */
+	size_t worker_count;
+	char *home;
+};
+
+/* "workers.adam.model": the part behind the name, or NULL. */
+static const char *
+worker_key(const char *path)
+{
+	const char *dot;
+
+	if (strncmp(path, WORKERS, strlen(WORKERS)) != 0)
+		return NULL;
+	dot = strchr(path + strlen(WORKERS), '.');
+	return dot != NULL ? dot + 1 : NULL;
+}
+
+/* Length of the name in "workers.adam" and "workers.adam.model", 0 for other
+ * paths. */
+static size_t
+worker_name_len(const char *path)
+{
+	if (strncmp(path, WORKERS, strlen(WORKERS)) != 0)
+		return 0;
+	return strcspn(path + strlen(WORKERS), ".");
+}
+
+static bool
+worker_name_ok(const char *path)
+{
+	cleanup_free char *name =
+	    xstrndup(path + strlen(WORKERS), worker_name_len(path));
+
+	return text_is_name(name);
+}
+
+const struct setting *
+settings_find(const char *path, bool *ret_worker)
+{
+	const char *key = worker_key(path);
+	cleanup_free char *general =
+	    key != NULL ? xasprintf(DEFAULTS "%s", key) : xstrdup(path);
+
+	if (key != NULL && !worker_name_ok(path))
+		return NULL;
+	for (size_t i = 0; i < settings_count; i++) {
+		if (strcmp(settings_table[i].path, general) != 0)
+			continue;
+		if (ret_worker != NULL)
+			*ret_worker = key != NULL;
+		return &settings_table[i];
+	}
+	return NULL;
+}
+
+static const char *
+nearest(const char *path)
+{
+	cleanup_free const char **names =
+	    xcalloc(settings_count + 1, sizeof *names);
+
+	for (size_t i = 0; i < settings_count; i++)
+		names[i] = settings_table[i].path;
+	return text_nearest(path, names);
+}
+
+/* About the first len bytes of path: "workers.Adam". */
+static void
+describe_bad_name(const char *path, size_t len, struct buf *out)
+{
+	buf_addf(out,
+	    "%.*s: a worker's name begins with a letter or digit and goes on "
+	    "with letters, digits, - and _, all lower case, 32 at most",
+	    (int)len, path);
+}
+
+void
+settings_describe_unknown(const char *path, struct buf *out)
+{
+	const char *key = worker_key(path), *near;
+	size_t len = worker_name_len(path);
+	cleanup_free char *general =
+	    key != NULL ? xasprintf(DEFAULTS "%s", key) : xstrdup(path);
+
+	if (strncmp(path, WORKERS, strlen(WORKERS)) == 0 &&
+	    !worker_name_ok(path)) {
+		describe_bad_name(path, strlen(WORKERS) + len, out);
+		return;
+	}
+	near = nearest(general);
+	buf_addf(out, "%s: no such setting", path);
+	if (near == NULL)
+		return;
+	if (key != NULL && strncmp(near, DEFAULTS, strlen(DEFAULTS)) == 0)
+		buf_addf(out, "; did you mean \"%.*s.%s\"?",
+		    (int)(strlen(WORKERS) + len), path,
+		    near + strlen(DEFAULTS));
+	else
+		buf_addf(out, "; did you mean \"%s\"?", near);
+}
+
+static struct value *
+value_find(const struct settings *settings, const char *path)
+{
+	for (size_t i = 0; i < settings->count; i++)
+		if (strcmp(settings->values[i].path, path) == 0)
+			return &settings->values[i];
+	return NULL;
+}
+
+static struct value *
+value_add(
+    struct settings *settings, const char *path, const struct setting *row)
+{
+	struct value *value;
+
+	settings->values = xreallocarray(
+	    settings->values, settings->count + 1, sizeof *settings->values);
+	value = &settings->values[settings->count++];
+	*value = (struct value){ .path = xstrdup(path), .row = row };
+	return value;
+}
+
+static void
+problem_add(struct settings_problems *problems, bool fatal, unsigned line,
+    const char *text)
+{
+	struct settings_problem *p;
+
+	problems->list = xreallocarray(
+	    problems->list, problems->count + 1, sizeof *problems->list);
+	p = &problems->list[problems->count++];
+	p->fatal = fatal;
+	p->line = line;
+	p->text = xstrdup(text);
+	problems->fatal |= fatal;
+}
+
+void
+settings_problems_release(struct settings_problems *problems)
+{
+	for (size_t i = 0; i < problems->count; i++)
+		free(problems->list[i].text);
+	free(problems->list);
+	*problems = (struct settings_problems){ 0 };
+}
+
+static void
+problem_value(struct settings_problems *problems, const char *path,
+    const struct setting *row, struct json_object *json)
+{
+	struct toml_mark mark = toml_mark_of(json);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_addf(&text, "%s: expected ", path);
+	settings_describe_allowed(row, &text);
+	buf_addf(&text, ", found %s", toml_type_name(mark.type));
+	if (mark.type == TOML_FLOAT) {
+		buf_addf(&text, " %.15g", json_object_get_double(json));
+	} else if (mark.type <= TOML_BOOL) {
+		buf_addc(&text, ' ');
+		json_print(json, false, &text);
+	}
+	problem_add(problems, true, mark.line, text.data);
+}
+
+static void
+problem_unknown(
+    struct settings_problems *problems, const char *path, unsigned line)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	settings_describe_unknown(path, &text);
+	problem_add(problems, false, line, text.data);
+}
+
+static void
+problem_bad_name(
+    struct settings_problems *problems, const char *path, unsigned line)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	describe_bad_name(path, strlen(path), &text);
+	problem_add(problems, true, line, text.data);
+}
+
+static void
+problem_no_table(struct settings_problems *problems, const char *path,
+    struct json_object *json)
+{
+	struct toml_mark mark = toml_mark_of(json);
+	cleanup_free char *text = xasprintf(
+	    "%s: expected a table, found %s", path, toml_type_name(mark.type));
+
+	problem_add(problems, true, mark.line, text);
+}
+
+/* Is path the name of a table that holds known keys? */
+static bool
+is_section(const char *path)
+{
+	size_t len = strlen(path);
+
+	if (strcmp(path, "workers") == 0)
+		return true;
+	for (size_t i = 0; i < settings_count; i++)
+		if (strncmp(settings_table[i].path, path, len) == 0 &&
+		    settings_table[i].path[len] == '.')
+			return true;
+	return false;
+}
+
+static void
+worker_add(struct settings *settings, const char *name)
+{
+	settings->workers = xreallocarray(settings->workers,
+	    settings->worker_count + 2, sizeof *settings->workers);
+	settings->workers[settings->worker_count++] = xstrdup(name);
+	settings->workers[settings->worker_count] = NULL;
+}
+
+static void
+take_value(struct settings *settings, const char *path,
+    const struct setting *row, bool worker, struct json_object *json,
+    struct settings_problems *problems)
+{
+	struct value *value = value_find(settings, path);
+	size_t before = settings->count;
+
+	if (value == NULL && worker)
+		value = value_add(settings, path, row);
+	if (value_set(value, json, settings->home))
+		return;
+	problem_value(problems, path, row, json);
+	/* A worker's key that is wrong is as if it were not there. */
+	if (settings->count > before) {
+		settings->count--;
+		free(value->path);
+	}
+}
+
+/* The path of a table's key, as it would be typed: a key with a dot or a
+ * control character in it is quoted, and so never taken for a known one. */
+static void
+path_of(struct buf *out, const char *prefix, const char *key)
+{
+	if (prefix[0] != '\0')
+		buf_addf(out, "%s.", prefix);
+	toml_quote_key(out, key);
+}
+
+static void
+walk(struct settings *settings, const char *prefix, struct json_object *table,
+    struct settings_problems *problems)
+{
+	bool of_workers = strcmp(prefix, "workers") == 0;
+
+	json_object_object_foreach(table, key, json)
+	{
+		cleanup_buf struct buf path = BUF_INIT;
+		const struct setting *row;
+		bool worker = false;
+		unsigned line = toml_mark_of(json).line;
+
+		path_of(&path, prefix, key);
+		row = settings_find(path.data, &worker);
+		if (row != NULL) {
+			take_value(
+			    settings, path.data, row, worker, json, problems);
+		} else if (of_workers && !text_is_name(key)) {
+			problem_bad_name(problems, path.data, line);
+		} else if (!of_workers && !is_section(path.data)) {
+			problem_unknown(problems, path.data, line);
+		} else if (!json_object_is_type(json, json_type_object)) {
+			problem_no_table(problems, path.data, json);
+		} else {
+			if (of_workers)
+				worker_add(settings, key);
+			walk(settings, path.data, json, problems);
+		}
+	}
+}
+
+static void
+set_default(struct settings *settings, const struct setting *row,
+    const struct settings_facts *facts)
+{
+	struct value *value = value_add(settings, row->path, row);
+	cleanup_json struct json_object *root = NULL;
+	cleanup_free char *text = NULL;
+	char hash[9];
+
+	if (row->fallback != NULL) {
+		text = xasprintf("x = %s\n", row->fallback);
+		if (toml_parse(text, strlen(text), &root, NULL, NULL) < 0 ||
+		    !value_set(value, json_object_object_get(root, "x"),
+			settings->home))
+			fatalx("%s: the table's default is wrong", row->path);
+		value->line = 0;
+	} else if (strcmp(row->path, "tmux.socket") == 0) {
+		id_hash(facts->root, hash, 8);
+		value->string = xasprintf("llmc-%s", hash);
+	} else if (strcmp(row->path, "repo.default_branch") == 0) {
+		value->string = xstrdup(
+		    facts->default_branch != NULL ? facts->default_branch : "");
+	} else {
+		fatalx("%s: the table has no default", row->path);
+	}
+}
+
+/* The words behind "line 3: ": a problem has its line beside it. */
+static const char *
+without_line(const char *msg)
+{
+	const char *end;
+
+	if (strncmp(msg, "line ", 5) != 0)
+		return msg;
+	end = strstr(msg, ": ");
+	return end != NULL ? end + 2 : msg;
+}
+
+struct settings *
+settings_parse(const char *text, size_t len, const struct settings_facts *facts,
+    struct settings_problems *ret_problems)
+{
+	struct settings *settings = xcalloc(1, sizeof *settings);
+	cleanup_json struct json_object *root = NULL;
+	struct err err = { 0 };
+	unsigned line = 0;
+
+	*ret_problems = (struct settings_problems){ 0 };
+	settings->workers = xcalloc(1, sizeof *settings->workers);
+	if (facts->home != NULL && facts->home[0] != '\0')
+		settings->home = xstrdup(facts->home);
+	for (size_t i = 0; i < settings_count; i++)
+		set_default(settings, &settings_table[i], facts);
+	if (toml_parse(text, len, &root, &line, &err) < 0)
+		problem_add(ret_problems, true, line, without_line(err.msg));
+	else
+		walk(settings, "", root, ret_problems);
+	return settings;
+}
+
+void
+settings_free(struct settings *settings)
+{
+	if (settings == NULL)
+		return;
+	for (size_t i = 0; i < settings->count; i++) {
+		value_clear(&settings->values[i]);
+		free(settings->values[i].path);
+	}
+	for (size_t i = 0; i < settings->worker_count; i++)
+		free(settings->workers[i]);
+	free(settings->workers);
+	free(settings->values);
+	free(settings->home);
+	free(settings);
+}
+
+/* A worker's key that is not set is the general one. */
+static const struct value *
+value_get(const struct settings *settings, const char *path)
+{
+	const struct value *value = value_find(settings, path);
+	const struct setting *row;
+
+	if (value == NULL && (row = settings_find(path, NULL)) != NULL)
+		value = value_find(settings, row->path);
+	return value;
+}
+
+static const struct value *
+value_need(
+    const struct settings *settings, const char *path, enum setting_type type)
+{
+	const struct value *value = value_get(settings, path);
+
+	if (value == NULL || value->row->type != type)
+		fatalx("%s: no such setting of that type", path);
+	return value;
+}
+
+const char *
+settings_string(const struct settings *settings, const char *path)
+{
+	const struct value *value = value_get(settings, path);
+
+	if (value == NULL || value->row->type > SETTING_CHOICE)
+		fatalx("%s: no such setting of that type", path);
+	return value->string;
+}
+
+bool
+settings_bool(const struct settings *settings, const char *path)
+{
+	return value_need(settings, path, SETTING_BOOL)->boolean;
+}
+
+int64_t
+settings_int(const struct settings *settings, const char *path)
+{
+	return value_need(settings, path, SETTING_INT)->number;
+}
+
+int64_t
+settings_duration(const struct settings *settings, const char *path)
+{
+	return value_need(settings, path, SETTING_DURATION)->number;
+}
+
+size_t
+settings_list(const struct settings *settings, const char *path,
+    const char *const **ret_items)
+{
+	const struct value *value = value_need(settings, path, SETTING_LIST);
+
+	*ret_items = (const char *const *)value->items;
+	return value->item_count;
+}
+
+void
+settings_worker_path(const struct settings *settings, const char *worker,
+    const char *key, struct buf *out)
+{
+	size_t before = out->len;
+
+	buf_addf(out, WORKERS "%s.%s", worker, key);
+	if (value_find(settings, out->data + before) != NULL)
+		return;
+	buf_truncate(out, before);
+	buf_addf(out, DEFAULTS "%s", key);
+}
+
+size_t
+settings_workers(const struct settings *settings, const char *const **ret_names)
+{
+	*ret_names = (const char *const *)settings->workers;
+	return settings->worker_count;
+}
+
+bool
+settings_value(const struct settings *settings, const char *path,
+    struct json_object **ret_value, unsigned *ret_line)
+{
+	const struct value *value = value_get(settings, path);
+
+	if (value == NULL)
+		return false;
+	*ret_value = value_json(value);
+	if (ret_line != NULL)
+		*ret_line = value->line;
+	return true;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The configuration: one table lists every key, and everything that knows
+ * about keys (parsing, checks, `llmc config`, the example file, the manual)
+ * reads that table. Pure: text and facts in, values and problems out.
+ *
+ * Keys of [defaults] may also stand in [workers.<name>], where they count for
+ * that worker only.
+ */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct json_object;
+struct settings;
+
+enum setting_type {
+	SETTING_STRING,
+	SETTING_PATH, /* "~" and "~/..." mean the home directory */
+	SETTING_CHOICE,
+	SETTING_BOOL,
+	SETTING_INT,
+	SETTING_DURATION, /* "500ms", "30s", "5m", "1h" or plain seconds */
+	SETTING_LIST, /* of strings */
+	SETTING_TYPE_COUNT
+};
+
+#define SETTING_RESTART 1u /* a change needs a restart of the daemon */
+
+struct setting {
+	const char *path; /* "repo.default_branch" */
+	enum setting_type type;
+	const char *fallback; /* the default, as TOML; NULL: derived */
+	const char *derived; /* how it is derived, in words */
+	int64_t min, max; /* INT, DURATION (in ms); both 0 = none */
+	const char *const *choices; /* CHOICE; NULL terminated */
+	unsigned flags;
+	const char *help; /* one sentence */
+};
+
+extern const struct setting settings_table[];
+extern const size_t settings_count;
+
+/* The row of a path ("workers.adam.model" finds that of "defaults.model"), or
+ * NULL. *ret_worker (may be NULL) is true for a key of a worker's own. */
+const struct setting *settings_find(const char *path, bool *ret_worker);
+
+/* Why settings_find() does not know a path, appended: "tmux.colums: no such
+ * setting; did you mean \"tmux.columns\"?", or what is wrong with the name of
+ * a worker in it. */
+void settings_describe_unknown(const char *path, struct buf *out);
+
+/* What the file cannot know. All strings are copied. */
+struct settings_facts {
+	const char *root; /* of the repository */
+	const char *home; /* NULL or empty = unknown: "~" stays */
+	const char *default_branch; /* NULL = unknown */
+};
+
+/* One thing wrong with a file. */
+struct settings_problem {
+	bool fatal; /* an error; else a warning */
+	unsigned line;
+	char *text; /* names the key and says what is allowed */
+};
+
+struct settings_problems {
+	struct settings_problem *list;
+	size_t count;
+	bool fatal; /* at least one error */
+};
+
+void settings_problems_release(struct settings_problems *problems);
+
+/* Read a config text. Always gives settings: a key with an error keeps its
+ * default, so that `llmc doctor` can go on looking. The caller frees them and
+ * releases the problems. */
+struct settings *settings_parse(const char *text, size_t len,
+    const struct settings_facts *facts, struct settings_problems *ret_problems);
+void settings_free(struct settings *settings);
+
+/* Effective values. An unknown key, or one of another type, is a broken
+ * invariant. Strings live as long as the settings. */
+const char *settings_string(const struct settings *settings, const char *path);
+bool settings_bool(const struct settings *settings, const char *path);
+int64_t settings_int(const struct settings *settings, const char *path);
+int64_t settings_duration(const struct settings *settings, const char *path);
+size_t settings_list(const struct settings *settings, const char *path,
+    const char *const **ret_items); /* NULL terminated */
+
+/* The path to ask for a worker's effective value of a [defaults] key ("model"):
+ * "workers.<name>.model" where that is set, else "defaults.model". Appended. */
+void settings_worker_path(const struct settings *settings, const char *worker,
+    const char *key, struct buf *out);
+
+/* Names of the workers that have a section, in the order of the file. */
+size_t settings_workers(
+    const struct settings *settings, const char *const **ret_names);
+
+/* One effective value as JSON (a duration as its text), owned by the caller,
+ * and where it comes from: a line of the file, or 0 for a default. False when
+ * there is no such key. */
+bool settings_value(const struct settings *settings, const char *path,
+    struct json_object **ret_value, unsigned *ret_line);
+
+/* Turn what a person typed for a key into TOML ("opus" -> "\"opus\""), checked
+ * against the table. -EINVAL with what is allowed, without the key's name. */
+int settings_value_text(const struct setting *setting, const char *typed,
+    struct buf *out, struct err *err);
+
+/* "a whole number from 1 to 500", "one of wait, overlap", "true or false". */
+void settings_describe_allowed(const struct setting *setting, struct buf *out);
+
+#endif

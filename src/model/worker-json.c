@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: ISC */
+
+/* state.json's record of a worker: one table, read in both directions. */
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "text.h"
+#include "worker-words.h"
+#include "worker.h"
+
+enum field_type {
+	FIELD_STRING, /* char * */
+	FIELD_BOOL,
+	FIELD_COUNT, /* int, not negative */
+	FIELD_PAST, /* int64_t: a time that has been */
+	FIELD_TIME, /* int64_t: a time that may be to come */
+	FIELD_NUMBER, /* uint64_t, up to INT64_MAX */
+	FIELD_STATUS,
+	FIELD_STEP,
+	FIELD_ACCEPT,
+	FIELD_OBJECT, /* struct json_object * */
+};
+
+struct field {
+	const char *key;
+	enum field_type type;
+	size_t offset;
+};
+
+#define AT(member) offsetof(struct worker, member)
+
+/* In the order of struct worker; each member but the name may be missing. */
+static const struct field fields[] = {
+	{ "name", FIELD_STRING, AT(name) },
+	{ "branch", FIELD_STRING, AT(branch) },
+	{ "worktree", FIELD_STRING, AT(worktree) },
+	{ "status", FIELD_STATUS, AT(status) },
+	{ "since_ms", FIELD_PAST, AT(since_ms) },
+	{ "activity_ms", FIELD_PAST, AT(activity_ms) },
+	{ "created_ms", FIELD_PAST, AT(created_ms) },
+	{ "prompt", FIELD_STRING, AT(prompt) },
+	{ "prompt_command", FIELD_STRING, AT(prompt_command) },
+	{ "commit", FIELD_STRING, AT(commit) },
+	{ "self_review", FIELD_BOOL, AT(self_review) },
+	{ "self_reviewed", FIELD_BOOL, AT(self_reviewed) },
+	{ "role_prompt", FIELD_STRING, AT(role_prompt) },
+	{ "excluded", FIELD_BOOL, AT(excluded) },
+	{ "step", FIELD_STEP, AT(step) },
+	{ "pending", FIELD_STRING, AT(pending) },
+	{ "receipt", FIELD_STRING, AT(receipt) },
+	{ "pending_clear", FIELD_BOOL, AT(pending_clear) },
+	{ "pending_since_ms", FIELD_PAST, AT(pending_since_ms) },
+	{ "pending_tries", FIELD_COUNT, AT(pending_tries) },
+	{ "after", FIELD_STATUS, AT(after) },
+	{ "generation", FIELD_NUMBER, AT(generation) },
+	{ "session", FIELD_STRING, AT(session) },
+	{ "transcript", FIELD_STRING, AT(transcript) },
+	{ "pane", FIELD_OBJECT, AT(pane) },
+	{ "ready", FIELD_BOOL, AT(ready) },
+	{ "busy", FIELD_BOOL, AT(busy) },
+	{ "open_tools", FIELD_COUNT, AT(open_tools) },
+	{ "crashes", FIELD_COUNT, AT(crashes) },
+	{ "crashed_ms", FIELD_PAST, AT(crashed_ms) },
+	{ "reason", FIELD_STRING, AT(reason) },
+	{ "sticky", FIELD_BOOL, AT(sticky) },
+	{ "before", FIELD_STATUS, AT(before) },
+	{ "until_ms", FIELD_TIME, AT(until_ms) },
+	{ "limit_tries", FIELD_COUNT, AT(limit_tries) },
+	{ "accept", FIELD_ACCEPT, AT(accept) },
+	{ "accept_onto", FIELD_STRING, AT(accept_onto) },
+	{ "accept_commit", FIELD_STRING, AT(accept_commit) },
+	{ "accept_message", FIELD_STRING, AT(accept_message) },
+	{ "conflicts", FIELD_COUNT, AT(conflicts) },
+};
+
+/* One member, seen as what its field says it is. */
+union member {
+	void *at;
+	char **string;
+	bool *boolean;
+	int *count;
+	int64_t *time;
+	uint64_t *number;
+	enum worker_status *status;
+	enum prompt_step *step;
+	enum accept_step *accept;
+	struct json_object **object;
+};
+
+static void
+set_member(struct json_object *json, const struct field *field, union member m)
+{
+	const char *key = field->key;
+
+	switch (field->type) {
+	case FIELD_STRING:
+		json_set_string(json, key, *m.string);
+		break;
+	case FIELD_BOOL:
+		json_set_bool(json, key, *m.boolean);
+		break;
+	case FIELD_COUNT:
+		json_set_int(json, key, *m.count);
+		break;
+	case FIELD_PAST:
+	case FIELD_TIME:
+		json_set_int(json, key, *m.time);
+		break;
+	case FIELD_NUMBER:
+		json_set_int(json, key, (int64_t)*m.number);
+		break;
+	case FIELD_STATUS:
+		json_set_string(json, key, worker_status_name(*m.status));
+		break;
+	case FIELD_STEP:
+		json_set_string(json, key, prompt_step_name(*m.step));
+		break;
+	case FIELD_ACCEPT:
+		json_set_string(json, key, accept_step_name(*m.accept));
+		break;
+	case FIELD_OBJECT:
+		json_set(json, key, json_object_get(*m.object));
+		break;
+	}
+}
+
+struct json_object *
+worker_to_json(const struct worker *worker)
+{
+	struct json_object *json = json_object_new_object();
+	struct worker view = *worker; /* the same members, without const */
+
+	for (size_t i = 0; i < nitems(fields); i++)
+		set_member(json, &fields[i],
+		    (union member){ .at = (char *)&view + fields[i].offset });
+	return json;
+}
+
+/* The index of the member's word in the list. */
+static int
+get_word(struct json_object *json, const char *at, const char *key,
+    const char *const *words, unsigned *ret, struct err *err)
+{
+	cleanup_buf struct buf path = BUF_INIT, seen = BUF_INIT;
+	const char *word, *nearest;
+	int r;
+
+	r = json_get_string(json, at, key, &word, err);
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; words[i] != NULL; i++) {
+		if (strcmp(words[i], word) == 0) {
+			*ret = i;
+			return 0;
+		}
+	}
+	json_path_key(&path, at, key);
+	text_add_visible(&seen, word, text_cut(word, strlen(word), 40), false);
+	nearest = text_nearest(word, words);
+	if (nearest == NULL)
+		return err_set(err, -EINVAL, "%s: \"%s\" is no word for it",
+		    path.data, seen.data);
+	return err_set(err, -EINVAL,
+	    "%s: \"%s\" is no word for it; did you mean \"%s\"?", path.data,
+	    seen.data, nearest);
+}
+
+static int
+get_time(struct json_object *json, const char *at, const char *key,
+    int64_t most, int64_t *ret, struct err *err)
+{
+	int64_t ms;
+	int r;
+
+	r = json_get_int(json, at, key, INT64_MIN, INT64_MAX, &ms, err);
+	if (r < 0)
+		return r;
+	*ret = ms < 0 ? 0 : ms > most ? most : ms;
+	return 0;
+}
+
+static int
+get_member(struct json_object *json, const char *at, const struct field *field,
+    int64_t now_ms, union member m, struct err *err)
+{
+	const char *key = field->key, *string;
+	unsigned word = 0;
+	int64_t number;
+	int r = 0;
+
+	switch (field->type) {
+	case FIELD_STRING:
+		r = json_get_string(json, at, key, &string, err);
+		if (r == 0)
+			worker_set(m.string, string);
+		return r;
+	case FIELD_BOOL:
+		return json_get_bool(json, at, key, m.boolean, err);
+	case FIELD_COUNT:
+		r = json_get_int(json, at, key, 0, INT_MAX, &number, err);
+		if (r == 0)
+			*m.count = (int)number;
+		return r;
+	case FIELD_PAST:
+		return get_time(json, at, key, now_ms, m.time, err);
+	case FIELD_TIME:
+		return get_time(json, at, key, INT64_MAX, m.time, err);
+	case FIELD_NUMBER:
+		r = json_get_int(json, at, key, 0, INT64_MAX, &number, err);
+		if (r == 0)
+			*m.number = (uint64_t)number;
+		return r;
+	case FIELD_OBJECT:
+		r = json_get_object(json, at, key, m.object, err);
+		if (r == 0)
+			json_object_get(*m.object);
+		return r;
+	case FIELD_STATUS:
+		r = get_word(json, at, key, worker_status_words, &word, err);
+		if (r == 0)
+			*m.status = (enum worker_status)word;
+		return r;
+	case FIELD_STEP:
+		r = get_word(json, at, key, prompt_step_words, &word, err);
+		if (r == 0)
+			*m.step = (enum prompt_step)word;
+		return r;
+	case FIELD_ACCEPT:
+		r = get_word(json, at, key, accept_step_words, &word, err);
+		if (r == 0)
+			*m.accept = (enum accept_step)word;
+		return r;
+	}
+	return r;
+}
+
+/* Members that only make sense together, where a file was edited by hand. */
+static void
+mend(struct worker *worker)
+{
+	if (!worker_may(worker->before, WORKER_PAUSED) ||
+	    worker->before == WORKER_PAUSED || worker->before == WORKER_LIMITED)
+		worker->before = WORKER_OFFLINE;
+	if (worker->step != PROMPT_NONE &&
+	    (worker->pending == NULL || worker->receipt == NULL))
+		worker_forget_pending(worker);
+}
+
+int
+worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
+    struct worker **ret_worker, struct err *err)
+{
+	struct worker *worker;
+	struct err words;
+	const char *name;
+	int r;
+
+	r = json_get_string(json, at, "name", &name, &words);
+	if (r == 0 && !text_is_name(name))
+		r = err_set(&words, -EINVAL, "%s%sname: not a worker's name",
+		    at, *at == '\0' ? "" : ".");
+	if (r < 0)
+		return err_set(err, -EINVAL, "%s", words.msg);
+	worker = worker_new(name, now_ms);
+	for (size_t i = 0; i < nitems(fields); i++) {
+		r = get_member(json, at, &fields[i], now_ms,
+		    (union member){ .at = (char *)worker + fields[i].offset },
+		    &words);
+		if (r < 0 && r != -ENOENT) {
+			worker_free(worker);
+			return err_set(err, r, "%s", words.msg);
+		}
+	}
+	mend(worker);
+	*ret_worker = worker;
+	return 0;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The statuses' words, and the one table of who may follow whom. */
+
+#include <string.h>
+
+#include "mem.h"
+#include "worker-words.h"
+#include "worker.h"
+
+const char *const worker_status_words[] = {
+	[WORKER_IDLE] = "idle",
+	[WORKER_STARTING] = "starting",
+	[WORKER_WORKING] = "working",
+	[WORKER_NEEDS_REVIEW] = "needs_review",
+	[WORKER_REVIEWING] = "reviewing",
+	[WORKER_REJECTED] = "rejected",
+	[WORKER_REBASING] = "rebasing",
+	[WORKER_NO_CHANGES] = "no_changes",
+	[WORKER_ACCEPTING] = "accepting",
+	[WORKER_PAUSED] = "paused",
+	[WORKER_LIMITED] = "limited",
+	[WORKER_ERROR] = "error",
+	[WORKER_OFFLINE] = "offline",
+	[WORKER_STATUS_COUNT] = NULL,
+};
+
+const char *const prompt_step_words[] = {
+	[PROMPT_NONE] = "none",
+	[PROMPT_PARKED] = "parked",
+	[PROMPT_CLEARING] = "clearing",
+	[PROMPT_PASTED] = "pasted",
+	[PROMPT_STEP_COUNT] = NULL,
+};
+
+const char *const accept_step_words[] = {
+	[ACCEPT_NONE] = "none",
+	[ACCEPT_PREPARE] = "prepare",
+	[ACCEPT_PUBLISH] = "publish",
+	[ACCEPT_CLEANUP] = "cleanup",
+	[ACCEPT_STEP_COUNT] = NULL,
+};
+
+/*
+ * [from][to]. What is not listed is refused. Every status may fail or lose its
+ * session; the comments say when the other moves happen.
+ */
+static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
+	[WORKER_IDLE] = {
+		[WORKER_STARTING] = true, /* a task for it */
+		[WORKER_WORKING] = true, /* a person typed one themselves */
+		[WORKER_NEEDS_REVIEW] = true, /* found with finished work */
+		[WORKER_REBASING] = true, /* found in the middle of one */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true, /* the account's limit */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	/* Where the prompt leads to, or back from where it was withdrawn. */
+	[WORKER_STARTING] = {
+		[WORKER_IDLE] = true,
+		[WORKER_WORKING] = true,
+		[WORKER_NEEDS_REVIEW] = true,
+		[WORKER_REVIEWING] = true,
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true,
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_WORKING] = {
+		[WORKER_IDLE] = true, /* the task was taken away */
+		[WORKER_STARTING] = true, /* a further prompt */
+		[WORKER_NEEDS_REVIEW] = true, /* finished */
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true, /* finished, nothing changed */
+		[WORKER_ACCEPTING] = true, /* finished, nobody reviews */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_NEEDS_REVIEW] = {
+		[WORKER_IDLE] = true, /* landed by other means, or dropped */
+		[WORKER_STARTING] = true, /* a message */
+		[WORKER_REVIEWING] = true, /* told to look itself first */
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true, /* the default branch moved on */
+		[WORKER_ACCEPTING] = true,
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_REVIEWING] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true,
+		[WORKER_NEEDS_REVIEW] = true, /* has looked */
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_REJECTED] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true,
+		[WORKER_NEEDS_REVIEW] = true, /* reworked */
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true, /* took everything back */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	/* Never straight to idle: that would forget half-rebased work. */
+	[WORKER_REBASING] = {
+		[WORKER_STARTING] = true,
+		[WORKER_WORKING] = true, /* went on with its task */
+		[WORKER_NEEDS_REVIEW] = true, /* resolved */
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true, /* the next conflict */
+		[WORKER_ACCEPTING] = true, /* resolved during a landing */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_NO_CHANGES] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true,
+		[WORKER_WORKING] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_ACCEPTING] = true, /* closes the task */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	/* A transaction of git's: it needs no agent and waits for none. */
+	[WORKER_ACCEPTING] = {
+		[WORKER_IDLE] = true, /* landed */
+		[WORKER_NEEDS_REVIEW] = true, /* not now: rolled back */
+		[WORKER_REBASING] = true, /* a conflict */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	/* Back to where it was, or what could follow there: worker_transition()
+	 * asks `before` too. Not to limited, which would end by itself. */
+	[WORKER_PAUSED] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true, /* a person's message */
+		[WORKER_WORKING] = true,
+		[WORKER_NEEDS_REVIEW] = true,
+		[WORKER_REVIEWING] = true,
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true,
+		[WORKER_ACCEPTING] = true,
+		[WORKER_PAUSED] = true, /* for another reason */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_LIMITED] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true, /* "continue" */
+		[WORKER_WORKING] = true,
+		[WORKER_NEEDS_REVIEW] = true,
+		[WORKER_REVIEWING] = true,
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true,
+		[WORKER_ACCEPTING] = true,
+		[WORKER_PAUSED] = true, /* needs a person after all */
+		[WORKER_LIMITED] = true, /* not over yet */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_ERROR] = {
+		[WORKER_IDLE] = true, /* mended */
+		[WORKER_STARTING] = true, /* tried again */
+		[WORKER_NEEDS_REVIEW] = true, /* its work is there */
+		[WORKER_REBASING] = true,
+		[WORKER_ERROR] = true, /* for another reason */
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_OFFLINE] = {
+		[WORKER_IDLE] = true, /* ready, and nothing to go on with */
+		[WORKER_STARTING] = true, /* going on with its task */
+		[WORKER_REBASING] = true,
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true, /* not launched before it ends */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true, /* launched again */
+	},
+};
+
+/* A new status needs a word, a row, and a thought about every other row. */
+_Static_assert(WORKER_STATUS_COUNT == 13, "worker_moves knows 13 statuses");
+_Static_assert(nitems(worker_status_words) == WORKER_STATUS_COUNT + 1,
+    "a word for every status");
+_Static_assert(nitems(prompt_step_words) == PROMPT_STEP_COUNT + 1,
+    "a word for every step of a prompt");
+_Static_assert(nitems(accept_step_words) == ACCEPT_STEP_COUNT + 1,
+    "a word for every step of a landing");
+
+const char *
+worker_status_name(enum worker_status status)
+{
+	return worker_status_words[status];
+}
+
+const char *
+prompt_step_name(enum prompt_step step)
+{
+	return prompt_step_words[step];
+}
+
+const char *
+accept_step_name(enum accept_step step)
+{
+	return accept_step_words[step];
+}
+
+bool
+worker_status_parse(const char *name, enum worker_status *ret_status)
+{
+	for (unsigned i = 0; i < WORKER_STATUS_COUNT; i++) {
+		if (strcmp(worker_status_words[i], name) == 0) {
+			*ret_status = (enum worker_status)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+worker_may(enum worker_status from, enum worker_status to)
+{
+	return (unsigned)from < WORKER_STATUS_COUNT &&
+	    (unsigned)to < WORKER_STATUS_COUNT && worker_moves[from][to];
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "errtext.h"
+#include "mem.h"
+#include "worker.h"
+
+struct worker *
+worker_new(const char *name, int64_t now_ms)
+{
+	struct worker *worker = xcalloc(1, sizeof *worker);
+
+	worker->name = xstrdup(name);
+	worker->status = WORKER_OFFLINE;
+	worker->since_ms = now_ms;
+	worker->activity_ms = now_ms;
+	worker->created_ms = now_ms;
+	worker->before = WORKER_OFFLINE;
+	worker->after = WORKER_WORKING;
+	return worker;
+}
+
+void
+worker_free(struct worker *worker)
+{
+	if (worker == NULL)
+		return;
+	free(worker->name);
+	free(worker->branch);
+	free(worker->worktree);
+	free(worker->prompt);
+	free(worker->prompt_command);
+	free(worker->commit);
+	free(worker->role_prompt);
+	free(worker->pending);
+	free(worker->receipt);
+	free(worker->session);
+	free(worker->transcript);
+	json_object_put(worker->pane);
+	free(worker->reason);
+	free(worker->accept_onto);
+	free(worker->accept_commit);
+	free(worker->accept_message);
+	free(worker);
+}
+
+void
+worker_set(char **member, const char *value)
+{
+	/* The copy comes first: value may be a part of what goes. */
+	char *copy = value == NULL ? NULL : xstrdup(value);
+
+	free(*member);
+	*member = copy;
+}
+
+static bool
+is_waiting(enum worker_status status)
+{
+	return status == WORKER_PAUSED || status == WORKER_LIMITED;
+}
+
+/* Waiting lies over a status: where that one could go, the worker still can. */
+static bool
+may_now(const struct worker *worker, enum worker_status to)
+{
+	if (!worker_may(worker->status, to))
+		return false;
+	if (!is_waiting(worker->status) || is_waiting(to))
+		return true;
+	return to == worker->before || to == WORKER_STARTING ||
+	    worker_may(worker->before, to);
+}
+
+static void
+forget_landing(struct worker *worker)
+{
+	worker->accept = ACCEPT_NONE;
+	worker_set(&worker->accept_onto, NULL);
+	worker_set(&worker->accept_commit, NULL);
+	worker_set(&worker->accept_message, NULL);
+	worker->conflicts = 0;
+}
+
+void
+worker_forget_pending(struct worker *worker)
+{
+	worker->step = PROMPT_NONE;
+	worker_set(&worker->pending, NULL);
+	worker_set(&worker->receipt, NULL);
+	worker->pending_clear = false;
+	worker->pending_since_ms = 0;
+	worker->pending_tries = 0;
+	worker->after = WORKER_WORKING;
+}
+
+static void
+forget_task(struct worker *worker)
+{
+	worker_set(&worker->prompt, NULL);
+	worker_set(&worker->prompt_command, NULL);
+	worker_set(&worker->commit, NULL);
+	worker->self_review = false;
+	worker->self_reviewed = false;
+	worker_forget_pending(worker);
+	forget_landing(worker);
+}
+
+static void
+forget_reason(struct worker *worker)
+{
+	worker_set(&worker->reason, NULL);
+	worker->sticky = false;
+}
+
+/* What arriving at a status does to the rest of the record. */
+static const struct effects {
+	bool forgets_task;
+	bool proves; /* the worker gets on: old trouble no longer counts */
+	bool forgets_reason;
+	bool takes_reason;
+	bool ends_session;
+} effects[WORKER_STATUS_COUNT] = {
+	[WORKER_IDLE] = { .forgets_task = true,
+	    .proves = true,
+	    .forgets_reason = true },
+	[WORKER_WORKING] = { .forgets_reason = true },
+	[WORKER_NEEDS_REVIEW] = { .proves = true, .forgets_reason = true },
+	[WORKER_NO_CHANGES] = { .proves = true, .forgets_reason = true },
+	[WORKER_PAUSED] = { .takes_reason = true },
+	[WORKER_LIMITED] = { .takes_reason = true },
+	[WORKER_ERROR] = { .takes_reason = true },
+	[WORKER_OFFLINE] = { .ends_session = true },
+};
+
+static void
+arrive(struct worker *worker, const char *reason, bool moved)
+{
+	const struct effects *does = &effects[worker->status];
+
+	if (does->forgets_task)
+		forget_task(worker);
+	if (does->proves) {
+		worker->crashes = 0;
+		worker->crashed_ms = 0;
+		worker->limit_tries = 0;
+	}
+	if (does->forgets_reason || (does->takes_reason && moved))
+		forget_reason(worker);
+	if (does->takes_reason && reason != NULL)
+		worker_set(&worker->reason, reason);
+	if (does->ends_session) {
+		worker->ready = false;
+		worker->busy = false;
+		worker->open_tools = 0;
+	}
+}
+
+int
+worker_transition(struct worker *worker, enum worker_status to,
+    const char *reason, int64_t now_ms, struct err *err)
+{
+	cleanup_free char *words = reason == NULL ? NULL : xstrdup(reason);
+	enum worker_status from = worker->status;
+
+	if ((unsigned)to >= WORKER_STATUS_COUNT)
+		return err_set(
+		    err, -EINVAL, "%s: there is no such status", worker->name);
+	if (!may_now(worker, to))
+		return err_set(err, -EINVAL, "%s: %s cannot become %s",
+		    worker->name, worker_status_name(from),
+		    worker_status_name(to));
+	if (is_waiting(to) && !is_waiting(from))
+		worker->before = from;
+	if (is_waiting(from) && !is_waiting(to))
+		forget_reason(worker);
+	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
+		worker->until_ms = 0;
+	worker->status = to;
+	worker->activity_ms = now_ms;
+	if (to != from)
+		worker->since_ms = now_ms;
+	arrive(worker, words, to != from);
+	return 0;
+}
+
+bool
+worker_is_auto(const char *name)
+{
+	return strncmp(name, "auto-", strlen("auto-")) == 0;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "dice.h"
+#include "json.h"
+#include "limit.h"
+#include "mem.h"
+#include "unit.h"
+
+#define MINUTE 60000
+
+static void
+assert_class(const char *error, const char *text, enum limit_class wanted)
+{
+	ck_assert_msg(limit_classify(error, text) == wanted,
+	    "%s, \"%s\": wanted %s, got %s", error == NULL ? "-" : error,
+	    text == NULL ? "-" : text, limit_class_name(wanted),
+	    limit_class_name(limit_classify(error, text)));
+}
+
+START_TEST(error_words_outrank_the_text)
+{
+	assert_class("rate_limit", NULL, LIMIT_USAGE);
+	assert_class("rate_limit",
+	    "API Error: Request rejected (429) \xc2\xb7 ...", LIMIT_USAGE);
+	assert_class("server_error", "API Error: 529 Overloaded", LIMIT_OUTAGE);
+	assert_class("server_error", "you've hit your limit", LIMIT_OUTAGE);
+	assert_class("overloaded", "", LIMIT_OUTAGE);
+	assert_class("authentication_failed", "API Error: 403", LIMIT_AUTH);
+	assert_class("billing_error", NULL, LIMIT_AUTH);
+	assert_class("model_not_found", NULL, LIMIT_AUTH);
+}
+END_TEST
+
+START_TEST(other_error_words_leave_it_to_the_text)
+{
+	assert_class("unknown", NULL, LIMIT_NONE);
+	assert_class("unknown", "API Error: 400 bad", LIMIT_NONE);
+	assert_class("unknown", "429 too many requests", LIMIT_USAGE);
+	assert_class("unknown", "502", LIMIT_OUTAGE);
+	assert_class("unknown", "(401)", LIMIT_AUTH);
+	assert_class("unknown", "took 1500 ms, 5000 more", LIMIT_NONE);
+	assert_class("invalid_request",
+	    "Context limit reached \xc2\xb7 /compact or /clear to continue",
+	    LIMIT_NONE);
+	assert_class("something_new", "Overloaded", LIMIT_OUTAGE);
+}
+END_TEST
+
+START_TEST(notices_of_a_usage_limit)
+{
+	static const char *const texts[] = {
+		"You've hit your limit \xc2\xb7 resets 7pm (Asia/Tokyo)",
+		"You\xe2\x80\x99ve hit your weekly limit",
+		"You're out of extra usage \xc2\xb7 resets 9pm",
+		"Claude AI usage limit reached|1766502000",
+		"5-hour limit reached \xe2\x88\x99 resets 3am",
+		"Claude usage limit reached. Your limit will reset at 7pm",
+		"API Error: Rate limit reached",
+		"API Error: 429 {\"type\":\"error\"}",
+		"This request would exceed your organization's rate limit",
+	};
+
+	for (size_t i = 0; i < nitems(texts); i++)
+		assert_class(NULL, texts[i], LIMIT_USAGE);
+}
+END_TEST
+
+START_TEST(notices_of_an_outage)
+{
+	static const char *const texts[] = {
+		"API Error: 500 internal server error",
+		"API Error: 503",
+		"529 Overloaded \xc2\xb7 Retrying in 8s \xc2\xb7 attempt 5/10",
+		"Overloaded",
+		"API Error: Connection error.",
+		"connect ECONNREFUSED 127.0.0.1:443",
+		"read ECONNRESET",
+		"getaddrinfo EAI_AGAIN api.anthropic.com",
+		"API Error: Request timed out",
+		"Unable to connect to API",
+	};
+
+	for (size_t i = 0; i < nitems(texts); i++)
+		assert_class(NULL, texts[i], LIMIT_OUTAGE);
+}
+END_TEST
+
+START_TEST(notices_of_a_login)
+{
+	assert_class(NULL, "OAuth token has expired", LIMIT_AUTH);
+	assert_class(NULL, "Please run /login", LIMIT_AUTH);
+	assert_class(
+	    NULL, "Invalid API key \xc2\xb7 Please run /login", LIMIT_AUTH);
+	assert_class(NULL, "API Error: 401 {...}", LIMIT_AUTH);
+	assert_class(NULL, "Credit balance is too low", LIMIT_AUTH);
+}
+END_TEST
+
+START_TEST(warnings_ahead_of_the_limit)
+{
+	assert_class(NULL, "90% of your usage limit", LIMIT_NEAR);
+	assert_class(NULL, "You've used 92% of your weekly limit", LIMIT_NEAR);
+	assert_class(NULL, "usage is at 95%", LIMIT_NEAR);
+	assert_class(NULL, "5 messages remaining", LIMIT_NEAR);
+	assert_class(NULL, "1 message left", LIMIT_NEAR);
+	assert_class(
+	    NULL, "Approaching usage limit \xc2\xb7 resets at 7pm", LIMIT_NEAR);
+	assert_class(NULL, "10% of your usage limit", LIMIT_NONE);
+	assert_class(NULL, "usage is at 20%", LIMIT_NONE);
+	assert_class(NULL, "500 messages remaining", LIMIT_NONE);
+	assert_class(NULL, "5% of usage", LIMIT_NONE);
+}
+END_TEST
+
+START_TEST(what_only_looks_like_a_notice_is_none)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	assert_class(NULL, NULL, LIMIT_NONE);
+	assert_class(NULL, "", LIMIT_NONE);
+	assert_class(NULL, "the 500 error page", LIMIT_NONE);
+	assert_class(NULL, "Working on implementing quota scan", LIMIT_NONE);
+	assert_class(NULL, "Resets 11:30pm (America/New_York)", LIMIT_NONE);
+	assert_class(NULL, "Renamed 429 files", LIMIT_NONE);
+	buf_adds(&text, "rate limit reached");
+	while (text.len < LIMIT_NOTICE_MAX)
+		buf_addc(&text, '.');
+	assert_class(NULL, text.data, LIMIT_USAGE);
+	buf_addc(&text, '.');
+	assert_class(NULL, text.data, LIMIT_NONE);
+	assert_class("unknown", text.data, LIMIT_USAGE);
+}
+END_TEST
+
+static void
+assert_reset(const char *text, int month, int day, int hour, int minute,
+    const char *zone, const char *words)
+{
+	struct limit_reset reset;
+
+	ck_assert_msg(limit_parse_reset(text, &reset), "%s", text);
+	ck_assert_int_eq(reset.month, month);
+	ck_assert_int_eq(reset.day, day);
+	ck_assert_int_eq(reset.hour, hour);
+	ck_assert_int_eq(reset.minute, minute);
+	ck_assert_str_eq(reset.zone, zone);
+	ck_assert_str_eq(reset.words, words);
+	ck_assert_int_eq(reset.at_ms, 0);
+}
+
+START_TEST(reset_as_a_time_of_day)
+{
+	assert_reset("You've hit your limit \xc2\xb7 resets 7pm "
+		     "(America/Los_Angeles)",
+	    0, 0, 19, 0, "America/Los_Angeles", "7pm (America/Los_Angeles)");
+	assert_reset("resets 9pm", 0, 0, 21, 0, "", "9pm");
+	assert_reset("Resets 11:30pm (America/New_York)", 0, 0, 23, 30,
+	    "America/New_York", "11:30pm (America/New_York)");
+	assert_reset(
+	    "Your limit will reset at 12 AM.", 0, 0, 0, 0, "", "12 AM");
+	assert_reset("resets: 12pm", 0, 0, 12, 0, "", "12pm");
+	assert_reset("resets 07:05", 0, 0, 7, 5, "", "07:05");
+	assert_reset("resets 19:00 (UTC)", 0, 0, 19, 0, "UTC", "19:00 (UTC)");
+	assert_reset("reset the box; resets 1am", 0, 0, 1, 0, "", "1am");
+}
+END_TEST
+
+START_TEST(reset_with_a_date)
+{
+	assert_reset("weekly limit reached \xc2\xb7 resets Oct 9 at 5:30pm "
+		     "(Europe/Berlin)",
+	    10, 9, 17, 30, "Europe/Berlin", "Oct 9 at 5:30pm (Europe/Berlin)");
+	assert_reset(
+	    "resets December 31, 1am", 12, 31, 1, 0, "", "December 31, 1am");
+	assert_reset("resets on Jan 1, 10am", 1, 1, 10, 0, "", "Jan 1, 10am");
+}
+END_TEST
+
+START_TEST(reset_as_an_absolute_time)
+{
+	static const char *const texts[] = { "resets at 1766502000",
+		"Claude AI usage limit reached|1766502000",
+		"resets 1766502000000" };
+	struct limit_reset reset;
+
+	for (size_t i = 0; i < nitems(texts); i++) {
+		ck_assert(limit_parse_reset(texts[i], &reset));
+		ck_assert_int_eq(reset.at_ms, 1766502000000);
+		ck_assert_int_eq(reset.hour, -1);
+		ck_assert_int_eq(strncmp(reset.words, "1766502000", 10), 0);
+	}
+}
+END_TEST
+
+START_TEST(reset_that_cannot_be_read_is_none)
+{
+	static const char *const texts[] = { "", "reset", "resets", "resets 7",
+		"resets 25:00", "resets 13pm", "resets 0am", "resets 7:60pm",
+		"resets 7pmx", "resets soon", "resets Oct 32 at 5pm",
+		"resets Oct", "resets at 12345", "resets at 99999999999999999",
+		"7pm (UTC)", "resets 7:", "resets 007pm" };
+	struct limit_reset reset = { .hour = 42 };
+
+	for (size_t i = 0; i < nitems(texts); i++)
+		ck_assert_msg(
+		    !limit_parse_reset(texts[i], &reset), "%s", texts[i]);
+	ck_assert_int_eq(reset.hour, 42);
+}
+END_TEST
+
+START_TEST(zone_is_never_a_path_to_elsewhere)
+{
+	static const char *const zones[] = { "../../etc/passwd", "/etc/passwd",
+		"", "a b", "UTC", "Etc/GMT+5" };
+	struct limit_reset reset;
+
+	for (size_t i = 0; i < nitems(zones); i++) {
+		cleanup_free char *text =
+		    xasprintf("resets 7pm (%s)", zones[i]);
+
+		ck_assert(limit_parse_reset(text, &reset));
+		ck_assert_str_eq(reset.zone, i < 4 ? "" : zones[i]);
+		ck_assert_int_eq(reset.hour, 19);
+	}
+	/* Too long for a zone, and open at the end. */
+	ck_assert(
+	    limit_parse_reset("resets 7pm (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+			      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa)",
+		&reset));
+	ck_assert_str_eq(reset.zone, "");
+	ck_assert(limit_parse_reset("resets 7pm (UTC", &reset));
+	ck_assert_str_eq(reset.zone, "");
+	ck_assert_str_eq(reset.words, "7pm");
+}
+END_TEST
+
+static enum limit_class
+event_class(const char *text, int64_t *ret_at_ms)
+{
+	cleanup_json struct json_object *event = NULL;
+
+	ck_assert_int_eq(json_parse(text, strlen(text), 4096, &event, NULL), 0);
+	return limit_from_event(event, ret_at_ms);
+}
+
+START_TEST(stream_event_tells_class_and_time)
+{
+	int64_t at;
+
+	ck_assert_int_eq(
+	    event_class("{\"type\":\"rate_limit_event\",\"status\":"
+			"\"rejected\",\"resetsAt\":1766502000}",
+		&at),
+	    LIMIT_USAGE);
+	ck_assert_int_eq(at, 1766502000000);
+	ck_assert_int_eq(
+	    event_class("{\"type\":\"rate_limit_event\",\"rate_limit_info\":"
+			"{\"status\":\"allowed_warning\"}}",
+		&at),
+	    LIMIT_NEAR);
+	ck_assert_int_eq(at, 0);
+	ck_assert_int_eq(
+	    event_class("{\"type\":\"rate_limit_event\",\"status\":"
+			"\"allowed\",\"resetsAt\":9223372036854775807}",
+		&at),
+	    LIMIT_NONE);
+	ck_assert_int_eq(at, 0);
+	ck_assert_int_eq(
+	    event_class("{\"type\":\"result\",\"status\":\"rejected\"}", &at),
+	    LIMIT_NONE);
+	ck_assert_int_eq(event_class("[]", &at), LIMIT_NONE);
+	ck_assert_int_eq(limit_from_event(NULL, &at), LIMIT_NONE);
+}
+END_TEST
+
+START_TEST(backoff_doubles_up_to_its_bound)
+{
+	static const int64_t outage[] = { 30000, 60000, 120000, 240000, 480000,
+		900000, 900000 };
+	static const int64_t usage[] = { 5 * MINUTE, 10 * MINUTE, 20 * MINUTE,
+		40 * MINUTE, 60 * MINUTE, 60 * MINUTE };
+
+	for (size_t i = 0; i < nitems(outage); i++)
+		ck_assert_int_eq(
+		    limit_backoff_ms(LIMIT_OUTAGE, (int)i), outage[i]);
+	for (size_t i = 0; i < nitems(usage); i++)
+		ck_assert_int_eq(
+		    limit_backoff_ms(LIMIT_USAGE, (int)i), usage[i]);
+	ck_assert_int_eq(limit_backoff_ms(LIMIT_OUTAGE, -1), 30000);
+	ck_assert_int_eq(limit_backoff_ms(LIMIT_USAGE, 2147483647), 3600000);
+	ck_assert_int_eq(limit_backoff_ms(LIMIT_NONE, 3), 0);
+	ck_assert_int_eq(limit_backoff_ms(LIMIT_NEAR, 3), 0);
+	ck_assert_int_eq(limit_backoff_ms(LIMIT_AUTH, 3), 0);
+}
+END_TEST
+
+START_TEST(random_notices_give_well_formed_answers)
+{
+	static const char *const pieces[] = { "resets ", "at ", "7", "pm", ":",
+		"30", "(", "UTC", ")", "Oct ", "1766502000", "limit reached|",
+		"% of your ", "limit", " messages remaining", "API Error", "/",
+		"500", " ", "\xc2\xb7" };
+	struct dice dice = { 0x5eed0003 };
+	int parsed = 0;
+
+	for (int i = 0; i < 100000; i++) {
+		cleanup_buf struct buf text = BUF_INIT;
+		struct limit_reset reset;
+
+		dice_text(&dice, pieces, nitems(pieces), 200, &text);
+		ck_assert_uint_lt(
+		    limit_classify(
+			dice_coin(&dice) ? "unknown" : NULL, text.data),
+		    LIMIT_CLASS_COUNT);
+		if (!limit_parse_reset(text.data, &reset))
+			continue;
+		parsed++;
+		ck_assert((reset.at_ms > 0) == (reset.hour == -1));
+		ck_assert_int_le(reset.hour, 23);
+		ck_assert_int_le(reset.minute, 59);
+		ck_assert_ptr_nonnull(strstr(text.data, reset.words));
+		ck_assert((reset.month == 0) == (reset.day == 0));
+		ck_assert_ptr_null(strchr(reset.zone, '.'));
+	}
+	ck_assert_int_gt(parsed, 100);
+}
+END_TEST
+
+static enum limit_class
+class_named(const char *name)
+{
+	for (unsigned i = 0; i < LIMIT_CLASS_COUNT; i++)
+		if (strcmp(limit_class_name((enum limit_class)i), name) == 0)
+			return (enum limit_class)i;
+	ck_abort_msg("no class is called %s", name);
+}
+
+START_TEST(vectors_hold)
+{
+	cleanup_json struct json_object *file = NULL;
+	cleanup_free char *path =
+	    xasprintf("%s/usage_limit_text.json", unit_vectors());
+	struct json_object *list, *row, *event;
+	struct limit_reset reset;
+	const char *text, *words;
+	enum limit_class wanted;
+	int64_t at;
+
+	ck_assert_int_eq(json_load(path, 1 << 20, &file, NULL), 0);
+	ck_assert_int_eq(json_get_array(file, "", "vectors", &list, NULL), 0);
+	ck_assert_uint_ge(json_object_array_length(list), 12);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		row = json_object_array_get_idx(list, i);
+		wanted = class_named(json_string_or(row, "class", "?"));
+		text = json_string_or(row, "text", NULL);
+		if (text == NULL) {
+			ck_assert_int_eq(json_get_object(row, "", "stream_json",
+					     &event, NULL),
+			    0);
+			ck_assert_int_eq(limit_from_event(event, &at), wanted);
+			ck_assert_int_eq(
+			    at, json_int_or(event, "resetsAt", 0) * 1000);
+			continue;
+		}
+		assert_class(NULL, text, wanted);
+		words = json_string_or(row, "resets", NULL);
+		ck_assert_int_eq(
+		    limit_parse_reset(text, &reset), words != NULL);
+		if (words != NULL)
+			ck_assert_str_eq(reset.words, words);
+	}
+}
+END_TEST
+
+START_TEST(api_error_vectors_hold)
+{
+	cleanup_json struct json_object *file = NULL;
+	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
+	struct json_object *list, *row, *entry;
+	const char *expect;
+	enum limit_class wanted;
+
+	ck_assert_int_eq(json_load(path, 1 << 20, &file, NULL), 0);
+	ck_assert_int_eq(json_get_array(file, "", "api_error", &list, NULL), 0);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		row = json_object_array_get_idx(list, i);
+		ck_assert_int_eq(
+		    json_get_object(row, "", "entry", &entry, NULL), 0);
+		expect = json_string_or(row, "expect", "");
+		wanted = strcmp(expect, "server") == 0 ? LIMIT_OUTAGE :
+		    strcmp(expect, "rate_limit") == 0  ? LIMIT_USAGE :
+							 LIMIT_NONE;
+		assert_class(json_bool_or(entry, "isApiErrorMessage", false) ?
+			"unknown" :
+			NULL,
+		    json_string_or(entry, "text", NULL), wanted);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("limit");
+
+	unit_case(suite, "classify",
+	    (const TTest *[]){ error_words_outrank_the_text,
+		other_error_words_leave_it_to_the_text,
+		notices_of_a_usage_limit, notices_of_an_outage,
+		notices_of_a_login, warnings_ahead_of_the_limit,
+		what_only_looks_like_a_notice_is_none,
+		stream_event_tells_class_and_time, NULL });
+	unit_case(suite, "reset",
+	    (const TTest *[]){ reset_as_a_time_of_day, reset_with_a_date,
+		reset_as_an_absolute_time, reset_that_cannot_be_read_is_none,
+		zone_is_never_a_path_to_elsewhere,
+		random_notices_give_well_formed_answers, NULL });
+	unit_case(suite, "backoff",
+	    (const TTest *[]){ backoff_doubles_up_to_its_bound, NULL });
+	if (unit_vectors() != NULL)
+		unit_case(suite, "vectors",
+		    (const TTest *[]){
+			vectors_hold, api_error_vectors_hold, NULL });
+	return suite;
+}

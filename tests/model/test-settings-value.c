@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What the table says of a single value: type, bounds, words. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "settings.h"
+#include "unit.h"
+
+static const struct settings_facts facts = { .root = "/home/me/project",
+	.home = "/home/me",
+	.default_branch = "trunk" };
+
+static struct {
+	char *list[8192];
+	size_t count;
+} kept;
+
+static void
+kept_free(void)
+{
+	while (kept.count > 0)
+		free(kept.list[--kept.count]);
+}
+
+/* Texts that live until the process ends. */
+static const char *
+keep(char *text)
+{
+	if (kept.count == 0)
+		atexit(kept_free);
+	ck_assert_uint_lt(kept.count, nitems(kept.list));
+	return kept.list[kept.count++] = text;
+}
+
+/* Parsed settings and problems, released with the test. */
+struct parsed {
+	struct settings *settings;
+	struct settings_problems problems;
+};
+
+static void
+parsed_cleanup(struct parsed *p)
+{
+	settings_free(p->settings);
+	settings_problems_release(&p->problems);
+}
+
+#define cleanup_parsed __attribute__((cleanup(parsed_cleanup)))
+
+static struct parsed
+parse(const char *text)
+{
+	struct parsed p;
+
+	p.settings = settings_parse(text, strlen(text), &facts, &p.problems);
+	ck_assert_ptr_nonnull(p.settings);
+	return p;
+}
+
+/* A config text with one key of the table set. */
+static const char *
+one_key(const struct setting *row, const char *value)
+{
+	const char *dot = strrchr(row->path, '.');
+
+	return keep(xasprintf("[%.*s]\n%s = %s\n", (int)(dot - row->path),
+	    row->path, dot + 1, value));
+}
+
+static const char *
+value_of(const struct settings *settings, const char *path)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct buf text = BUF_INIT;
+
+	ck_assert(settings_value(settings, path, &json, NULL));
+	json_print(json, false, &text);
+	return keep(buf_take(&text));
+}
+
+static void
+assert_taken(const struct setting *row, const char *value)
+{
+	cleanup_parsed struct parsed p = parse(one_key(row, value));
+	cleanup_json struct json_object *json = NULL;
+	unsigned line = 0;
+
+	ck_assert_msg(p.problems.count == 0, "%s = %s: %s", row->path, value,
+	    p.problems.count > 0 ? p.problems.list[0].text : "");
+	ck_assert(settings_value(p.settings, row->path, &json, &line));
+	ck_assert_uint_eq(line, 2);
+}
+
+/* An error in line 2 that names the key and what is allowed; the default
+ * stays. */
+static void
+assert_refused(const struct setting *row, const char *value)
+{
+	cleanup_parsed struct parsed p = parse(one_key(row, value));
+	cleanup_parsed struct parsed none = parse("");
+	cleanup_buf struct buf allowed = BUF_INIT;
+
+	settings_describe_allowed(row, &allowed);
+	ck_assert_msg(p.problems.count == 1 && p.problems.fatal,
+	    "%s = %s is taken", row->path, value);
+	ck_assert(p.problems.list[0].fatal);
+	ck_assert_uint_eq(p.problems.list[0].line, 2);
+	ck_assert_ptr_nonnull(strstr(p.problems.list[0].text, row->path));
+	ck_assert_ptr_nonnull(strstr(p.problems.list[0].text, allowed.data));
+	ck_assert_str_eq(value_of(p.settings, row->path),
+	    value_of(none.settings, row->path));
+}
+
+START_TEST(wrong_types_are_errors)
+{
+	/* TOML of each type, and which setting types take it. */
+	static const struct {
+		const char *value;
+		unsigned fits;
+	} values[] = {
+		{ "true", 1u << SETTING_BOOL },
+		{ "1979-05-27T07:32:00Z", 0 },
+		{ "1979-05-27", 0 },
+		{ "07:32:00", 0 },
+		{ "{ a = 1 }", 0 },
+		{ "[1]", 0 },
+		{ "[[\"a\"]]", 0 },
+		{ "[\"a\", 1]", 0 },
+		{ "[\"a\\u0000b\"]", 0 },
+		{ "[\"a\", 'b']", 1u << SETTING_LIST },
+		{ "[]", 1u << SETTING_LIST },
+		{ "\"a\\u0000b\"", 0 },
+		{ "nan", 0 },
+		{ "-inf", 0 },
+		{ "-1", 0 },
+		{ "'text \\ \"here\"'",
+		    1u << SETTING_STRING | 1u << SETTING_PATH },
+		{ "\"\"", 1u << SETTING_STRING | 1u << SETTING_PATH },
+	};
+
+	for (size_t i = 0; i < settings_count; i++)
+		for (size_t v = 0; v < nitems(values); v++) {
+			const struct setting *row = &settings_table[i];
+
+			if (values[v].fits & 1u << row->type)
+				assert_taken(row, values[v].value);
+			else
+				assert_refused(row, values[v].value);
+		}
+}
+END_TEST
+
+START_TEST(bounds_are_inclusive)
+{
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct setting *row = &settings_table[i];
+		bool ms = row->type == SETTING_DURATION;
+		long long inside[] = { row->min, row->max };
+		long long outside[] = { row->min - 1, row->max + 1 };
+
+		if (row->type != SETTING_INT && row->type != SETTING_DURATION)
+			continue;
+		ck_assert_msg(row->max > 0, "%s has no bounds", row->path);
+		for (size_t j = 0; j < nitems(inside); j++) {
+			assert_taken(row,
+			    keep(xasprintf(
+				ms ? "\"%lldms\"" : "%lld", inside[j])));
+			assert_refused(row,
+			    keep(xasprintf(
+				ms ? "\"%lldms\"" : "%lld", outside[j])));
+		}
+		assert_refused(row, "9223372036854775807");
+		if (!ms)
+			assert_refused(row, "20.0");
+	}
+}
+END_TEST
+
+START_TEST(choices_are_exact)
+{
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct setting *row = &settings_table[i];
+
+		for (size_t c = 0;
+		     row->choices != NULL && row->choices[c] != NULL; c++) {
+			assert_taken(
+			    row, keep(xasprintf("\"%s\"", row->choices[c])));
+			assert_refused(
+			    row, keep(xasprintf("\"%s \"", row->choices[c])));
+		}
+	}
+}
+END_TEST
+
+START_TEST(durations_take_text_and_numbers)
+{
+	static const struct {
+		const char *value;
+		int64_t ms;
+	} cases[] = { { "\"500ms\"", 500 }, { "\"30s\"", 30000 },
+		{ "\"5m\"", 300000 }, { "\"1h\"", 3600000 }, { "90", 90000 },
+		{ "0.5", 500 }, { "0.1", 100 }, { "2.2", 2200 },
+		{ "600.1", 600100 }, { "2.25", 2250 }, { "1e2", 100000 },
+		{ "\"1m30s\"", 90000 }, { "\"0.5\"", 500 }, { "0x10", 16000 } };
+	const struct setting *row =
+	    settings_find("defaults.start_timeout", NULL);
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_parsed struct parsed p =
+		    parse(one_key(row, cases[i].value));
+
+		ck_assert_uint_eq(p.problems.count, 0);
+		ck_assert_int_eq(
+		    settings_duration(p.settings, row->path), cases[i].ms);
+	}
+	assert_refused(row, "\"\"");
+	assert_refused(row, "\"1 h\"");
+	assert_refused(row, "\"-5s\"");
+	assert_refused(row, "0.0001");
+}
+END_TEST
+
+START_TEST(typed_values_become_toml)
+{
+	static const struct {
+		const char *path, *typed, *toml; /* NULL: refused */
+	} cases[] = {
+		{ "defaults.model", "opus", "\"opus\"" },
+		{ "defaults.model", "", "\"\"" },
+		{ "defaults.model", "a\"b\\c\nd\x1b",
+		    "\"a\\\"b\\\\c\\nd\\u001b\"" },
+		{ "defaults.model", "bad\xff", "\"bad\xef\xbf\xbd\"" },
+		{ "repo.worktree_dir", "~/x", "\"~/x\"" },
+		{ "repo.push", "true", "true" },
+		{ "repo.push", "yes", NULL },
+		{ "repo.push", "\"true\"", NULL },
+		{ "tmux.rows", "50", "50" },
+		{ "tmux.rows", "+50", "+50" },
+		{ "tmux.rows", "0x32", "0x32" },
+		{ "tmux.rows", "050", NULL },
+		{ "tmux.rows", " 50", NULL },
+		{ "tmux.rows", "50 ", NULL },
+		{ "tmux.rows", "50#x", NULL },
+		{ "tmux.rows", "50\ny = 1", NULL },
+		{ "tmux.rows", "", NULL },
+		{ "defaults.start_timeout", "5m", "\"5m\"" },
+		{ "defaults.start_timeout", "30", "30" },
+		{ "defaults.start_timeout", "0.5", "\"0.5\"" },
+		{ "defaults.start_timeout", "0", NULL },
+		{ "defaults.start_timeout", "05", NULL },
+		{ "defaults.extra_args", "[\"a\",\n\"b\"]", NULL },
+		{ "defaults.extra_args", "[\"a\"]", "[\"a\"]" },
+		{ "defaults.extra_args", "[\"a\"] # x", NULL },
+		{ "defaults.permission_mode", "plan", "\"plan\"" },
+		{ "defaults.permission_mode", "plans", NULL },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		const struct setting *row = settings_find(cases[i].path, NULL);
+		cleanup_buf struct buf out = BUF_INIT;
+		struct err err = { 0 };
+		int r;
+
+		ck_assert_ptr_nonnull(row);
+		buf_adds(&out, ">");
+		r = settings_value_text(row, cases[i].typed, &out, &err);
+		if (cases[i].toml == NULL) {
+			ck_assert_msg(r == -EINVAL, "%s", cases[i].typed);
+			ck_assert_int_eq(err.code, -EINVAL);
+			ck_assert_str_eq(out.data, ">");
+			ck_assert_int_eq(strncmp(err.msg, "expected ", 9), 0);
+			continue;
+		}
+		ck_assert_msg(r == 0, "%s: %s", cases[i].typed, err.msg);
+		ck_assert_str_eq(out.data + 1, cases[i].toml);
+		assert_taken(row, cases[i].toml);
+	}
+}
+END_TEST
+
+START_TEST(durations_are_told_exactly)
+{
+	static const struct {
+		const char *typed, *told;
+	} cases[] = { { "90", "\"1m30s\"" }, { "61.5", "\"61.500s\"" },
+		{ "3599", "\"59m59s\"" }, { "1.25", "\"1.25s\"" },
+		{ "3599.001", "\"3599.001s\"" } };
+	const struct setting *row =
+	    settings_find("defaults.start_timeout", NULL);
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_parsed struct parsed p =
+		    parse(one_key(row, cases[i].typed));
+		cleanup_parsed struct parsed again;
+
+		ck_assert_str_eq(
+		    value_of(p.settings, row->path), cases[i].told);
+		again = parse(one_key(row, cases[i].told));
+		ck_assert_int_eq(settings_duration(again.settings, row->path),
+		    settings_duration(p.settings, row->path));
+	}
+}
+END_TEST
+
+START_TEST(allowed_is_told_for_every_type)
+{
+	static const struct {
+		const char *path, *words;
+	} cases[] = {
+		{ "defaults.model", "a string" },
+		{ "repo.worktree_dir", "a path" },
+		{ "repo.push", "true or false" },
+		{ "tmux.rows", "a whole number from 5 to 1000" },
+		{ "defaults.start_timeout",
+		    "a duration such as \"30s\" or \"5m\" from 100ms to 1h" },
+		{ "defaults.extra_args",
+		    "a list of strings such as [\"a\", \"b\"]" },
+		{ "repo.dirty_checkout", "one of \"wait\", \"overlap\"" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_buf struct buf out = BUF_INIT;
+
+		settings_describe_allowed(
+		    settings_find(cases[i].path, NULL), &out);
+		ck_assert_str_eq(out.data, cases[i].words);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("settings-value");
+
+	unit_case(s, "read",
+	    (const TTest *[]){ wrong_types_are_errors, bounds_are_inclusive,
+		choices_are_exact, durations_take_text_and_numbers, NULL });
+	unit_case(s, "typed",
+	    (const TTest *[]){ typed_values_become_toml,
+		durations_are_told_exactly, allowed_is_told_for_every_type,
+		NULL });
+	return s;
+}

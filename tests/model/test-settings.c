@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "settings.h"
+#include "unit.h"
+
+static const struct settings_facts facts = { .root = "/home/me/project",
+	.home = "/home/me",
+	.default_branch = "trunk" };
+
+static struct {
+	char *list[8192];
+	size_t count;
+} kept;
+
+static void
+kept_free(void)
+{
+	while (kept.count > 0)
+		free(kept.list[--kept.count]);
+}
+
+/* Texts that live until the process ends. */
+static const char *
+keep(char *text)
+{
+	if (kept.count == 0)
+		atexit(kept_free);
+	ck_assert_uint_lt(kept.count, nitems(kept.list));
+	return kept.list[kept.count++] = text;
+}
+
+/* Parsed settings and problems, released with the test. */
+struct parsed {
+	struct settings *settings;
+	struct settings_problems problems;
+};
+
+static void
+parsed_cleanup(struct parsed *p)
+{
+	settings_free(p->settings);
+	settings_problems_release(&p->problems);
+}
+
+#define cleanup_parsed __attribute__((cleanup(parsed_cleanup)))
+
+static struct parsed
+parse(const char *text)
+{
+	struct parsed p;
+
+	p.settings = settings_parse(text, strlen(text), &facts, &p.problems);
+	ck_assert_ptr_nonnull(p.settings);
+	return p;
+}
+
+/* A config text with one key of the table set. */
+static const char *
+one_key(const struct setting *row, const char *value)
+{
+	const char *dot = strrchr(row->path, '.');
+
+	return keep(xasprintf("[%.*s]\n%s = %s\n", (int)(dot - row->path),
+	    row->path, dot + 1, value));
+}
+
+static const char *
+value_of(const struct settings *settings, const char *path)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct buf text = BUF_INIT;
+
+	ck_assert(settings_value(settings, path, &json, NULL));
+	json_print(json, false, &text);
+	return keep(buf_take(&text));
+}
+
+START_TEST(table_is_well_formed)
+{
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct setting *row = &settings_table[i];
+		const char *dot = strchr(row->path, '.');
+
+		ck_assert_msg(dot != NULL && strchr(dot + 1, '.') == NULL,
+		    "%s: not section.key", row->path);
+		ck_assert_uint_lt(row->type, SETTING_TYPE_COUNT);
+		ck_assert_msg((row->fallback == NULL) == (row->derived != NULL),
+		    "%s: one of fallback and derived", row->path);
+		ck_assert_msg(
+		    (row->choices != NULL) == (row->type == SETTING_CHOICE),
+		    "%s: choices", row->path);
+		ck_assert_msg(row->min <= row->max, "%s: bounds", row->path);
+		ck_assert_msg(row->help != NULL &&
+			row->help[strlen(row->help) - 1] == '.',
+		    "%s: help is no sentence", row->path);
+		for (size_t j = 0; j < i; j++)
+			ck_assert_str_ne(settings_table[j].path, row->path);
+		ck_assert_ptr_eq(settings_find(row->path, NULL), row);
+	}
+}
+END_TEST
+
+START_TEST(every_default_can_be_written)
+{
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct setting *row = &settings_table[i];
+		cleanup_parsed struct parsed none = parse(""),
+					     p = parse(row->fallback != NULL ?
+						     one_key(
+							 row, row->fallback) :
+						     "");
+
+		ck_assert_uint_eq(none.problems.count, 0);
+		ck_assert_uint_eq(p.problems.count, 0);
+		ck_assert_str_eq(value_of(p.settings, row->path),
+		    value_of(none.settings, row->path));
+	}
+}
+END_TEST
+
+START_TEST(derived_defaults_come_from_the_facts)
+{
+	struct settings_facts other = facts;
+	cleanup_parsed struct parsed p = parse(""), q, r;
+	const char *socket = settings_string(p.settings, "tmux.socket");
+
+	ck_assert_str_eq(
+	    settings_string(p.settings, "repo.default_branch"), "trunk");
+	ck_assert_uint_eq(strlen(socket), strlen("llmc-12345678"));
+	ck_assert_int_eq(strncmp(socket, "llmc-", 5), 0);
+	q = parse("");
+	ck_assert_str_eq(settings_string(q.settings, "tmux.socket"), socket);
+	other.root = "/home/me/project2";
+	other.default_branch = NULL;
+	r.settings = settings_parse("", 0, &other, &r.problems);
+	ck_assert_str_ne(settings_string(r.settings, "tmux.socket"), socket);
+	ck_assert_str_eq(
+	    settings_string(r.settings, "repo.default_branch"), "");
+}
+END_TEST
+
+START_TEST(accessors_give_the_effective_value)
+{
+	cleanup_parsed struct parsed p =
+	    parse("[repo]\nworktree_dir = \"~/trees\"\npush = true\n"
+		  "[defaults]\nallowed_tools = [\"a b\", \"\"]\n"
+		  "permission_mode = \"plan\"\n"
+		  "[tmux]\nrows = 50\n");
+	const char *const *items;
+
+	ck_assert_uint_eq(p.problems.count, 0);
+	ck_assert_str_eq(
+	    settings_string(p.settings, "repo.worktree_dir"), "/home/me/trees");
+	ck_assert(settings_bool(p.settings, "repo.push"));
+	ck_assert_int_eq(settings_int(p.settings, "tmux.rows"), 50);
+	ck_assert_str_eq(
+	    settings_string(p.settings, "defaults.permission_mode"), "plan");
+	ck_assert_uint_eq(
+	    settings_list(p.settings, "defaults.allowed_tools", &items), 2);
+	ck_assert_str_eq(items[0], "a b");
+	ck_assert_str_eq(items[1], "");
+	ck_assert_ptr_null(items[2]);
+	ck_assert_uint_eq(
+	    settings_list(p.settings, "defaults.extra_args", &items), 0);
+	ck_assert_ptr_null(items[0]);
+}
+END_TEST
+
+START_TEST(value_tells_its_line)
+{
+	cleanup_parsed struct parsed p = parse("\n[tmux]\n\nrows = 50\n");
+	struct json_object *json = NULL;
+	unsigned line = 99;
+
+	ck_assert(settings_value(p.settings, "tmux.rows", &json, &line));
+	ck_assert_int_eq(json_object_get_int64(json), 50);
+	ck_assert_uint_eq(line, 4);
+	json_object_put(json);
+	ck_assert(settings_value(p.settings, "tmux.columns", &json, &line));
+	ck_assert_uint_eq(line, 0);
+	json_object_put(json);
+	ck_assert(settings_value(p.settings, "workers.x.model", &json, &line));
+	json_object_put(json);
+	json = NULL;
+	ck_assert(!settings_value(p.settings, "tmux.none", &json, &line));
+	ck_assert(!settings_value(p.settings, "tmux", &json, &line));
+	ck_assert(!settings_value(p.settings, "workers.x", &json, &line));
+	ck_assert_ptr_null(json);
+}
+END_TEST
+
+START_TEST(home_is_for_paths_only)
+{
+	struct settings_facts homeless = facts;
+	static const char text[] = "[repo]\nworktree_dir = \"~/w\"\n"
+				   "branch_prefix = \"~/\"\n";
+	cleanup_parsed struct parsed p = parse(text), q;
+
+	ck_assert_str_eq(
+	    settings_string(p.settings, "repo.branch_prefix"), "~/");
+	homeless.home = "";
+	q.settings = settings_parse(text, strlen(text), &homeless, &q.problems);
+	ck_assert_str_eq(
+	    settings_string(q.settings, "repo.worktree_dir"), "~/w");
+}
+END_TEST
+
+START_TEST(unknown_keys_are_warnings)
+{
+	static const struct {
+		const char *text;
+		unsigned line;
+		const char *words;
+	} cases[] = {
+		{ "[tmux]\nrow = 1\n", 2,
+		    "tmux.row: no such setting; did you mean "
+		    "\"tmux.rows\"?" },
+		{ "x = 1\n", 1, "x: no such setting" },
+		{ "[nothing.at.all]\nx = 1\n", 1, "nothing: no such" },
+		{ "\"tmux.rows\" = 50\n", 1, "\"tmux.rows\": no such" },
+		{ "[workers.a]\n\"b.model\" = \"x\"\n", 2,
+		    "workers.a.\"b.model\": no such" },
+		{ "[workers.a.b]\nmodel = \"x\"\n", 1, "workers.a.b: no such" },
+		{ "[workers.a]\nmodl = 1\n", 2,
+		    "workers.a.modl: no such setting; did you mean "
+		    "\"workers.a.model\"?" },
+		{ "\"\" = 1\n", 1, "\"\": no such" },
+		{ "\"\\u0000\\n\" = 1\n", 1, ": no such" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_parsed struct parsed p = parse(cases[i].text);
+
+		ck_assert_uint_eq(p.problems.count, 1);
+		ck_assert(!p.problems.fatal);
+		ck_assert(!p.problems.list[0].fatal);
+		ck_assert_uint_eq(p.problems.list[0].line, cases[i].line);
+		ck_assert_msg(
+		    strstr(p.problems.list[0].text, cases[i].words) != NULL,
+		    "%s", p.problems.list[0].text);
+		ck_assert_ptr_null(strchr(p.problems.list[0].text, '\n'));
+		ck_assert_int_eq(settings_int(p.settings, "tmux.rows"), 40);
+	}
+}
+END_TEST
+
+START_TEST(broken_texts_are_one_error_with_its_line)
+{
+	static const struct {
+		const char *text;
+		unsigned line;
+	} cases[] = { { "[tmux\n", 1 }, { "\n\nrows\n", 3 },
+		{ "[a]\n[a]\n", 2 }, { "a = \"\xff\"\n", 1 } };
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_parsed struct parsed p = parse(cases[i].text);
+
+		ck_assert_uint_eq(p.problems.count, 1);
+		ck_assert(p.problems.fatal);
+		ck_assert_uint_eq(p.problems.list[0].line, cases[i].line);
+		ck_assert_int_ne(
+		    strncmp(p.problems.list[0].text, "line ", 5), 0);
+		ck_assert_int_eq(settings_int(p.settings, "tmux.rows"), 40);
+	}
+}
+END_TEST
+
+START_TEST(sections_must_be_tables)
+{
+	static const char *const texts[] = { "tmux = 1\n", "[[tmux]]\n",
+		"workers = \"x\"\n", "[[workers]]\n", "workers.adam = 1\n",
+		"[[workers.adam]]\n" };
+
+	for (size_t i = 0; i < nitems(texts); i++) {
+		cleanup_parsed struct parsed p = parse(texts[i]);
+
+		ck_assert_uint_eq(p.problems.count, 1);
+		ck_assert(p.problems.fatal);
+		ck_assert_ptr_nonnull(
+		    strstr(p.problems.list[0].text, "expected a table"));
+	}
+}
+END_TEST
+
+START_TEST(all_problems_are_collected)
+{
+	cleanup_parsed struct parsed p =
+	    parse("[tmux]\nrows = 0\nwrong = 1\ncolumns = \"x\"\n"
+		  "[workers.Adam]\nmodel = 1\n");
+
+	ck_assert_uint_eq(p.problems.count, 4);
+	ck_assert(p.problems.fatal);
+	ck_assert(p.problems.list[0].fatal);
+	ck_assert(!p.problems.list[1].fatal);
+	ck_assert_uint_eq(p.problems.list[3].line, 5);
+	ck_assert_ptr_nonnull(
+	    strstr(p.problems.list[3].text, "workers.Adam: a worker's name"));
+	settings_problems_release(&p.problems);
+	ck_assert_uint_eq(p.problems.count, 0);
+	ck_assert_ptr_null(p.problems.list);
+}
+END_TEST
+
+START_TEST(workers_stand_over_the_defaults)
+{
+	cleanup_parsed struct parsed p =
+	    parse("[defaults]\nmodel = \"sonnet\"\n"
+		  "[workers.eve]\n"
+		  "[workers.adam]\nmodel = \"opus\"\nstart_timeout = 0\n");
+	cleanup_buf struct buf path = BUF_INIT;
+	const char *const *names;
+
+	ck_assert_uint_eq(settings_workers(p.settings, &names), 2);
+	ck_assert_str_eq(names[0], "eve");
+	ck_assert_str_eq(names[1], "adam");
+	ck_assert_ptr_null(names[2]);
+	buf_adds(&path, ">");
+	settings_worker_path(p.settings, "adam", "model", &path);
+	ck_assert_str_eq(path.data, ">workers.adam.model");
+	buf_clear(&path);
+	settings_worker_path(p.settings, "eve", "model", &path);
+	ck_assert_str_eq(path.data, "defaults.model");
+	buf_clear(&path);
+	settings_worker_path(p.settings, "stranger", "model", &path);
+	ck_assert_str_eq(path.data, "defaults.model");
+	ck_assert_str_eq(
+	    settings_string(p.settings, "workers.adam.model"), "opus");
+	ck_assert_str_eq(
+	    settings_string(p.settings, "workers.eve.model"), "sonnet");
+	/* A wrong one is as if it were not there. */
+	ck_assert_uint_eq(p.problems.count, 1);
+	ck_assert(p.problems.fatal);
+	ck_assert_int_eq(
+	    settings_duration(p.settings, "workers.adam.start_timeout"),
+	    settings_duration(p.settings, "defaults.start_timeout"));
+}
+END_TEST
+
+START_TEST(many_workers_are_kept_apart)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_parsed struct parsed p;
+	const char *const *names;
+
+	for (int i = 0; i < 300; i++)
+		buf_addf(&text, "[workers.w%d]\nmodel = \"m%d\"\n", i, i);
+	p = parse(text.data);
+	ck_assert_uint_eq(p.problems.count, 0);
+	ck_assert_uint_eq(settings_workers(p.settings, &names), 300);
+	for (int i = 0; i < 300; i++)
+		ck_assert_str_eq(settings_string(p.settings,
+				     keep(xasprintf("workers.w%d.model", i))),
+		    keep(xasprintf("m%d", i)));
+}
+END_TEST
+
+START_TEST(find_knows_workers)
+{
+	bool worker = true;
+
+	ck_assert_ptr_eq(settings_find("defaults.model", &worker),
+	    settings_find("workers.a-1_b.model", NULL));
+	ck_assert(!worker);
+	ck_assert_ptr_nonnull(settings_find("workers.a.model", &worker));
+	ck_assert(worker);
+	ck_assert_ptr_null(settings_find("workers.A.model", NULL));
+	ck_assert_ptr_null(settings_find("workers..model", NULL));
+	ck_assert_ptr_null(settings_find("workers.a.b.model", NULL));
+	ck_assert_ptr_null(settings_find("workers.a.rows", NULL));
+	ck_assert_ptr_null(settings_find("workers.a", NULL));
+	ck_assert_ptr_null(settings_find("tmux", NULL));
+	ck_assert_ptr_null(settings_find("tmux.rows.", NULL));
+	ck_assert_ptr_null(settings_find("", NULL));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("settings");
+
+	unit_case(s, "table",
+	    (const TTest *[]){ table_is_well_formed,
+		every_default_can_be_written,
+		derived_defaults_come_from_the_facts, find_knows_workers,
+		NULL });
+	unit_case(s, "values",
+	    (const TTest *[]){ accessors_give_the_effective_value,
+		value_tells_its_line, home_is_for_paths_only, NULL });
+	unit_case(s, "problems",
+	    (const TTest *[]){ unknown_keys_are_warnings,
+		broken_texts_are_one_error_with_its_line,
+		sections_must_be_tables, all_problems_are_collected, NULL });
+	unit_case(s, "workers",
+	    (const TTest *[]){ workers_stand_over_the_defaults,
+		many_workers_are_kept_apart, NULL });
+	return s;
+}

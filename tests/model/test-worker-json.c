@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: ISC */
+
+/* state.json's record of a worker. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "dice.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "unit.h"
+#include "worker.h"
+
+#define NOW 1000000
+
+static void
+cleanup_worker_fn(struct worker **worker)
+{
+	worker_free(*worker);
+}
+#define cleanup_worker __attribute__((cleanup(cleanup_worker_fn)))
+
+static struct json_object *
+parse(const char *text)
+{
+	struct json_object *json = NULL;
+
+	ck_assert_int_eq(
+	    json_parse(text, strlen(text), 1 << 20, &json, NULL), 0);
+	return json;
+}
+
+static struct worker *
+load(const char *text)
+{
+	cleanup_json struct json_object *json = parse(text);
+	struct worker *worker = NULL;
+	struct err err = { 0, "" };
+	int r = worker_from_json(json, "workers.auto-1", NOW, &worker, &err);
+
+	ck_assert_msg(r == 0, "%s", err.msg);
+	ck_assert_str_eq(err.msg, "");
+	return worker;
+}
+
+static void
+assert_refused(const char *text, const char *words)
+{
+	cleanup_json struct json_object *json = parse(text);
+	struct worker *worker = NULL;
+	struct err err = { 0, "" };
+
+	ck_assert_int_eq(
+	    worker_from_json(json, "w", NOW, &worker, &err), -EINVAL);
+	ck_assert_str_eq(err.msg, words);
+	ck_assert_int_eq(err.code, -EINVAL);
+	ck_assert_ptr_null(worker);
+	ck_assert_int_eq(
+	    worker_from_json(json, "w", NOW, &worker, NULL), -EINVAL);
+}
+
+START_TEST(missing_members_take_their_defaults)
+{
+	cleanup_worker struct worker *worker =
+	    load("{\"name\":\"a\",\"prompt\":null,\"colour\":\"red\"}");
+	cleanup_worker struct worker *fresh = worker_new("a", NOW);
+	cleanup_json struct json_object *one = worker_to_json(worker);
+	cleanup_json struct json_object *other = worker_to_json(fresh);
+
+	ck_assert(json_object_equal(one, other));
+}
+END_TEST
+
+START_TEST(record_names_what_is_wrong)
+{
+	assert_refused("{}", "w.name: missing");
+	assert_refused("[]", "w: expected an object, found an array");
+	assert_refused(
+	    "{\"name\":3}", "w.name: expected a string, found a number");
+	assert_refused("{\"name\":\"../x\"}", "w.name: not a worker's name");
+	assert_refused("{\"name\":\"a\",\"status\":\"wroking\"}",
+	    "w.status: \"wroking\" is no word for it; did you mean "
+	    "\"working\"?");
+	assert_refused("{\"name\":\"a\",\"step\":\"\\u001b[2J\"}",
+	    "w.step: \"\\x1b[2J\" is no word for it");
+	assert_refused("{\"name\":\"a\",\"accept\":true}",
+	    "w.accept: expected a string, found a boolean");
+	assert_refused("{\"name\":\"a\",\"crashes\":-1}",
+	    "w.crashes: expected an integer from 0 to 2147483647, found -1");
+	assert_refused("{\"name\":\"a\",\"since_ms\":\"now\"}",
+	    "w.since_ms: expected an integer, found a string");
+	assert_refused("{\"name\":\"a\",\"pane\":[]}",
+	    "w.pane: expected an object, found an array");
+	assert_refused("{\"name\":\"a\",\"ready\":1}",
+	    "w.ready: expected a boolean, found a number");
+	assert_refused("{\"name\":\"a\",\"prompt\":{}}",
+	    "w.prompt: expected a string, found an object");
+}
+END_TEST
+
+START_TEST(times_are_clamped_but_deadlines_are_not)
+{
+	cleanup_worker struct worker *worker =
+	    load("{\"name\":\"a\",\"since_ms\":9000000000,\"activity_ms\":-5,"
+		 "\"created_ms\":17,\"crashed_ms\":1000001,"
+		 "\"pending_since_ms\":9223372036854775807,"
+		 "\"until_ms\":9000000000}");
+
+	ck_assert_int_eq(worker->since_ms, NOW);
+	ck_assert_int_eq(worker->activity_ms, 0);
+	ck_assert_int_eq(worker->created_ms, 17);
+	ck_assert_int_eq(worker->crashed_ms, NOW);
+	ck_assert_int_eq(worker->pending_since_ms, NOW);
+	ck_assert_int_eq(worker->until_ms, 9000000000);
+}
+END_TEST
+
+START_TEST(members_that_contradict_each_other_are_mended)
+{
+	cleanup_worker struct worker *worker =
+	    load("{\"name\":\"a\",\"status\":\"limited\",\"before\":\"error\","
+		 "\"step\":\"pasted\",\"pending\":\"x\"}");
+	cleanup_worker struct worker *other =
+	    load("{\"name\":\"a\",\"status\":\"limited\","
+		 "\"before\":\"paused\",\"step\":\"parked\","
+		 "\"pending\":\"x\",\"receipt\":\"1\"}");
+
+	ck_assert_int_eq(worker->before, WORKER_OFFLINE);
+	ck_assert_int_eq(worker->step, PROMPT_NONE);
+	ck_assert_ptr_null(worker->pending);
+	ck_assert_int_eq(other->before, WORKER_OFFLINE);
+	ck_assert_int_eq(other->step, PROMPT_PARKED);
+	ck_assert_int_eq(
+	    worker_transition(other, WORKER_OFFLINE, NULL, NOW, NULL), 0);
+}
+END_TEST
+
+static void
+roll_string(struct dice *dice, char **member)
+{
+	static const char *const pieces[] = { "a", "\"", "\\", "\n", "\t",
+		"\x01", "\x7f", "/", "\xc3\xa9", "\xf0\x9f\xa4\x96", "{}", " ",
+		"\xe2\x80\xa8" };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (dice_below(dice, 4) == 0)
+		return;
+	dice_text(dice, pieces, nitems(pieces), 64, &text);
+	worker_set(member, text.data);
+}
+
+static enum worker_status
+roll_status(struct dice *dice)
+{
+	return (enum worker_status)dice_below(dice, WORKER_STATUS_COUNT);
+}
+
+static int64_t
+roll_time(struct dice *dice)
+{
+	return (int64_t)(dice_next(dice) % (NOW + 1));
+}
+
+static void
+roll_task(struct dice *dice, struct worker *w)
+{
+	roll_string(dice, &w->branch);
+	roll_string(dice, &w->worktree);
+	w->status = roll_status(dice);
+	w->since_ms = roll_time(dice);
+	w->activity_ms = roll_time(dice);
+	w->created_ms = roll_time(dice);
+	roll_string(dice, &w->prompt);
+	roll_string(dice, &w->prompt_command);
+	roll_string(dice, &w->commit);
+	w->self_review = dice_coin(dice);
+	w->self_reviewed = dice_coin(dice);
+	roll_string(dice, &w->role_prompt);
+	w->excluded = dice_coin(dice);
+	roll_string(dice, &w->pending);
+	roll_string(dice, &w->receipt);
+	if (w->pending != NULL && w->receipt != NULL)
+		w->step = (enum prompt_step)dice_below(dice, PROMPT_STEP_COUNT);
+	w->pending_clear = dice_coin(dice);
+	w->pending_since_ms = roll_time(dice);
+	w->pending_tries = (int)(dice_next(dice) >> 33);
+	w->after = roll_status(dice);
+}
+
+static void
+roll_session(struct dice *dice, struct worker *w)
+{
+	w->generation = dice_next(dice) >> 1;
+	roll_string(dice, &w->session);
+	roll_string(dice, &w->transcript);
+	if (dice_coin(dice)) {
+		w->pane = json_object_new_object();
+		json_set_int(w->pane, "pid", dice_below(dice, 99999));
+	}
+	w->ready = dice_coin(dice);
+	w->busy = dice_coin(dice);
+	w->open_tools = (int)(dice_next(dice) >> 33);
+	w->crashes = (int)(dice_next(dice) >> 33);
+	w->crashed_ms = roll_time(dice);
+	roll_string(dice, &w->reason);
+	w->sticky = dice_coin(dice);
+	do {
+		w->before = roll_status(dice);
+	} while (!worker_may(w->before, WORKER_PAUSED) ||
+	    w->before == WORKER_PAUSED || w->before == WORKER_LIMITED);
+	w->until_ms = (int64_t)(dice_next(dice) >> 1);
+	w->limit_tries = (int)(dice_next(dice) >> 33);
+	w->accept = (enum accept_step)dice_below(dice, ACCEPT_STEP_COUNT);
+	roll_string(dice, &w->accept_onto);
+	roll_string(dice, &w->accept_commit);
+	roll_string(dice, &w->accept_message);
+	w->conflicts = (int)(dice_next(dice) >> 33);
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* Member by member: a record that mixes two of them up would print alike. */
+static void
+assert_same(const struct worker *a, const struct worker *b)
+{
+	ck_assert(same_text(a->name, b->name));
+	ck_assert(same_text(a->branch, b->branch));
+	ck_assert(same_text(a->worktree, b->worktree));
+	ck_assert(same_text(a->prompt, b->prompt));
+	ck_assert(same_text(a->prompt_command, b->prompt_command));
+	ck_assert(same_text(a->commit, b->commit));
+	ck_assert(same_text(a->role_prompt, b->role_prompt));
+	ck_assert(same_text(a->pending, b->pending));
+	ck_assert(same_text(a->receipt, b->receipt));
+	ck_assert(same_text(a->session, b->session));
+	ck_assert(same_text(a->transcript, b->transcript));
+	ck_assert(same_text(a->reason, b->reason));
+	ck_assert(same_text(a->accept_onto, b->accept_onto));
+	ck_assert(same_text(a->accept_commit, b->accept_commit));
+	ck_assert(same_text(a->accept_message, b->accept_message));
+	ck_assert_int_eq(a->status, b->status);
+	ck_assert_int_eq(a->since_ms, b->since_ms);
+	ck_assert_int_eq(a->activity_ms, b->activity_ms);
+	ck_assert_int_eq(a->created_ms, b->created_ms);
+	ck_assert_int_eq(a->self_review, b->self_review);
+	ck_assert_int_eq(a->self_reviewed, b->self_reviewed);
+	ck_assert_int_eq(a->excluded, b->excluded);
+	ck_assert_int_eq(a->step, b->step);
+	ck_assert_int_eq(a->pending_clear, b->pending_clear);
+	ck_assert_int_eq(a->pending_since_ms, b->pending_since_ms);
+	ck_assert_int_eq(a->pending_tries, b->pending_tries);
+	ck_assert_int_eq(a->after, b->after);
+	ck_assert_int_eq(a->ready, b->ready);
+	ck_assert_int_eq(a->busy, b->busy);
+	ck_assert_int_eq(a->open_tools, b->open_tools);
+	ck_assert_int_eq(a->crashes, b->crashes);
+	ck_assert_int_eq(a->crashed_ms, b->crashed_ms);
+	ck_assert_int_eq(a->sticky, b->sticky);
+	ck_assert_int_eq(a->before, b->before);
+	ck_assert_int_eq(a->until_ms, b->until_ms);
+	ck_assert_int_eq(a->limit_tries, b->limit_tries);
+	ck_assert_int_eq(a->accept, b->accept);
+	ck_assert_int_eq(a->conflicts, b->conflicts);
+	ck_assert_uint_eq(a->generation, b->generation);
+	ck_assert_int_eq(json_object_equal(a->pane, b->pane), 1);
+}
+
+START_TEST(random_records_come_back_identical)
+{
+	struct dice dice = { 0x5eed0002 };
+
+	for (int i = 0; i < 3000; i++) {
+		cleanup_worker struct worker *worker = worker_new("a-1", NOW);
+		cleanup_worker struct worker *again = NULL;
+		cleanup_json struct json_object *json = NULL, *read = NULL,
+						*second = NULL;
+		cleanup_buf struct buf text = BUF_INIT, other = BUF_INIT;
+
+		roll_task(&dice, worker);
+		roll_session(&dice, worker);
+		json = worker_to_json(worker);
+		json_print(json, true, &text);
+		ck_assert_int_eq(
+		    json_parse(text.data, text.len, text.len, &read, NULL), 0);
+		ck_assert_int_eq(
+		    worker_from_json(read, "", NOW, &again, NULL), 0);
+		assert_same(worker, again);
+		second = worker_to_json(again);
+		json_print(second, true, &other);
+		ck_assert_str_eq(text.data, other.data);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("worker-json");
+
+	unit_case(suite, "record",
+	    (const TTest *[]){ missing_members_take_their_defaults,
+		record_names_what_is_wrong,
+		times_are_clamped_but_deadlines_are_not,
+		members_that_contradict_each_other_are_mended,
+		random_records_come_back_identical, NULL });
+	return suite;
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "buf.h"
+#include "dice.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "unit.h"
+#include "worker.h"
+
+#define NOW 1000000
+
+static void
+cleanup_worker_fn(struct worker **worker)
+{
+	worker_free(*worker);
+}
+#define cleanup_worker __attribute__((cleanup(cleanup_worker_fn)))
+
+static struct worker *
+worker_at(enum worker_status status)
+{
+	struct worker *worker = worker_new("auto-1", 5);
+
+	worker->status = status;
+	return worker;
+}
+
+static void
+move(struct worker *worker, enum worker_status to, const char *reason)
+{
+	ck_assert_int_eq(worker_transition(worker, to, reason, NOW, NULL), 0);
+	ck_assert_int_eq(worker->status, to);
+}
+
+/* Columns as the rows: idle, starting, working, needs_review, reviewing,
+ * rejected, rebasing, no_changes, accepting, paused, limited, error, offline.
+ */
+static const char *const wanted_table[WORKER_STATUS_COUNT] = {
+	[WORKER_IDLE] = /*         */ ". S W N . . b . . P L E O",
+	[WORKER_STARTING] = /*     */ "I . W N v r b 0 . P L E O",
+	[WORKER_WORKING] = /*      */ "I S . N . . b 0 A P L E O",
+	[WORKER_NEEDS_REVIEW] = /* */ "I S . . v r b . A P L E O",
+	[WORKER_REVIEWING] = /*    */ "I S . N . r b . . P L E O",
+	[WORKER_REJECTED] = /*     */ "I S . N . . b 0 . P L E O",
+	[WORKER_REBASING] = /*     */ ". S W N . r b . A P L E O",
+	[WORKER_NO_CHANGES] = /*   */ "I S W . . . b . A P L E O",
+	[WORKER_ACCEPTING] = /*    */ "I . . N . . b . . . . E O",
+	[WORKER_PAUSED] = /*       */ "I S W N v r b 0 A P . E O",
+	[WORKER_LIMITED] = /*      */ "I S W N v r b 0 A P L E O",
+	[WORKER_ERROR] = /*        */ "I S . N . . b . . . . E O",
+	[WORKER_OFFLINE] = /*      */ "I S . . . . b . . P L E O",
+};
+
+START_TEST(table_is_the_one_that_was_agreed)
+{
+	static const char letters[] = "ISWNvrb0APLEO";
+
+	printf("# %-13sI S W N v r b 0 A P L E O\n", "from \\ to");
+	for (unsigned from = 0; from < WORKER_STATUS_COUNT; from++) {
+		cleanup_buf struct buf row = BUF_INIT;
+
+		for (unsigned to = 0; to < WORKER_STATUS_COUNT; to++)
+			buf_addf(&row, "%s%c", to > 0 ? " " : "",
+			    worker_may((enum worker_status)from,
+				(enum worker_status)to) ?
+				letters[to] :
+				'.');
+		printf("# %-13s%s\n",
+		    worker_status_name((enum worker_status)from), row.data);
+		ck_assert_str_eq(row.data, wanted_table[from]);
+	}
+	fflush(stdout);
+}
+END_TEST
+
+START_TEST(original_transitions_hold)
+{
+	cleanup_json struct json_object *file = NULL;
+	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
+	struct json_object *list, *row;
+	enum worker_status from, to;
+	size_t count;
+
+	ck_assert_int_eq(json_load(path, 1 << 20, &file, NULL), 0);
+	ck_assert_int_eq(
+	    json_get_array(file, "", "transitions", &list, NULL), 0);
+	count = json_object_array_length(list);
+	ck_assert_uint_eq(count, 81);
+	for (size_t i = 0; i < count; i++) {
+		row = json_object_array_get_idx(list, i);
+		ck_assert(worker_status_parse(
+		    json_string_or(row, "from", ""), &from));
+		ck_assert(
+		    worker_status_parse(json_string_or(row, "to", ""), &to));
+		ck_assert_msg(
+		    worker_may(from, to) == json_bool_or(row, "allow", false),
+		    "%s to %s", worker_status_name(from),
+		    worker_status_name(to));
+	}
+}
+END_TEST
+
+START_TEST(auto_names_are_as_in_the_original)
+{
+	cleanup_json struct json_object *file = NULL;
+	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
+	struct json_object *list, *row;
+
+	ck_assert_int_eq(json_load(path, 1 << 20, &file, NULL), 0);
+	ck_assert_int_eq(json_get_array(file, "", "is_auto", &list, NULL), 0);
+	ck_assert_uint_gt(json_object_array_length(list), 0);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		row = json_object_array_get_idx(list, i);
+		ck_assert_int_eq(worker_is_auto(json_object_get_string(
+				     json_object_array_get_idx(row, 0))),
+		    json_object_get_boolean(json_object_array_get_idx(row, 1)));
+	}
+}
+END_TEST
+
+/* Every status that can be reached from one, itself included. */
+static unsigned
+reach(unsigned from)
+{
+	unsigned seen = 1u << from, before = 0;
+
+	while (seen != before) {
+		before = seen;
+		for (unsigned s = 0; s < WORKER_STATUS_COUNT; s++)
+			for (unsigned to = 0; to < WORKER_STATUS_COUNT; to++)
+				if ((before & 1u << s) != 0 &&
+				    worker_may((enum worker_status)s,
+					(enum worker_status)to))
+					seen |= 1u << to;
+	}
+	return seen;
+}
+
+START_TEST(every_status_is_reached_from_every_other)
+{
+	for (unsigned from = 0; from < WORKER_STATUS_COUNT; from++)
+		ck_assert_uint_eq(reach(from), (1u << WORKER_STATUS_COUNT) - 1);
+}
+END_TEST
+
+START_TEST(what_is_no_status_may_nothing)
+{
+	ck_assert(!worker_may(WORKER_IDLE, WORKER_STATUS_COUNT));
+	ck_assert(!worker_may(WORKER_STATUS_COUNT, WORKER_IDLE));
+	ck_assert(!worker_may((enum worker_status) - 1, WORKER_IDLE));
+}
+END_TEST
+
+START_TEST(names_parse_back)
+{
+	enum worker_status status;
+
+	for (unsigned i = 0; i < WORKER_STATUS_COUNT; i++) {
+		ck_assert(worker_status_parse(
+		    worker_status_name((enum worker_status)i), &status));
+		ck_assert_uint_eq(status, i);
+	}
+	status = WORKER_ERROR;
+	ck_assert(!worker_status_parse("", &status));
+	ck_assert(!worker_status_parse("Idle", &status));
+	ck_assert(!worker_status_parse("idle ", &status));
+	ck_assert_int_eq(status, WORKER_ERROR);
+	ck_assert_str_eq(prompt_step_name(PROMPT_CLEARING), "clearing");
+	ck_assert_str_eq(accept_step_name(ACCEPT_PUBLISH), "publish");
+	ck_assert(worker_is_auto("auto-12"));
+	ck_assert(!worker_is_auto("auto"));
+	ck_assert(!worker_is_auto("adam"));
+}
+END_TEST
+
+START_TEST(new_worker_is_offline)
+{
+	cleanup_worker struct worker *worker = worker_new("adam", 7);
+
+	ck_assert_str_eq(worker->name, "adam");
+	ck_assert_int_eq(worker->status, WORKER_OFFLINE);
+	ck_assert_int_eq(worker->created_ms, 7);
+	ck_assert_int_eq(worker->since_ms, 7);
+	ck_assert(!worker->ready);
+	ck_assert_ptr_null(worker->prompt);
+	worker_free(NULL);
+}
+END_TEST
+
+START_TEST(refused_move_changes_nothing_and_says_so)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_IDLE);
+	struct err err = { 0, "" };
+
+	ck_assert_int_eq(
+	    worker_transition(worker, WORKER_REVIEWING, "x", NOW, &err),
+	    -EINVAL);
+	ck_assert_int_eq(err.code, -EINVAL);
+	ck_assert_str_eq(err.msg, "auto-1: idle cannot become reviewing");
+	ck_assert_int_eq(worker->status, WORKER_IDLE);
+	ck_assert_int_eq(worker->since_ms, 5);
+	ck_assert_int_eq(worker->activity_ms, 5);
+	ck_assert_ptr_null(worker->reason);
+	ck_assert_int_eq(
+	    worker_transition(worker, WORKER_STATUS_COUNT, NULL, NOW, &err),
+	    -EINVAL);
+	ck_assert_str_eq(err.msg, "auto-1: there is no such status");
+}
+END_TEST
+
+START_TEST(move_stamps_since_only_on_a_change)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_OFFLINE);
+
+	ck_assert_int_eq(
+	    worker_transition(worker, WORKER_OFFLINE, NULL, 20, NULL), 0);
+	ck_assert_int_eq(worker->since_ms, 5);
+	ck_assert_int_eq(worker->activity_ms, 20);
+	ck_assert_int_eq(
+	    worker_transition(worker, WORKER_IDLE, NULL, 30, NULL), 0);
+	ck_assert_int_eq(worker->since_ms, 30);
+	ck_assert_int_eq(worker->activity_ms, 30);
+}
+END_TEST
+
+static void
+fill(struct worker *worker)
+{
+	worker_set(&worker->prompt, "task");
+	worker_set(&worker->prompt_command, "issue 3");
+	worker_set(&worker->commit, "abc");
+	worker->self_review = worker->self_reviewed = true;
+	worker_set(&worker->role_prompt, "role");
+	worker->excluded = true;
+	worker->step = PROMPT_PASTED;
+	worker_set(&worker->pending, "text");
+	worker_set(&worker->receipt, "17");
+	worker->pending_clear = true;
+	worker->pending_tries = 2;
+	worker->generation = 4;
+	worker_set(&worker->session, "s");
+	worker->ready = true;
+	worker->crashes = 2;
+	worker->crashed_ms = 3;
+	worker_set(&worker->reason, "why");
+	worker->sticky = true;
+	worker->limit_tries = 3;
+	worker->accept = ACCEPT_PUBLISH;
+	worker_set(&worker->accept_onto, "a");
+	worker_set(&worker->accept_commit, "b");
+	worker_set(&worker->accept_message, "c");
+	worker->conflicts = 1;
+}
+
+START_TEST(idle_forgets_the_task_but_not_the_session)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_ACCEPTING);
+
+	fill(worker);
+	move(worker, WORKER_IDLE, "ignored");
+	ck_assert_ptr_null(worker->prompt);
+	ck_assert_ptr_null(worker->prompt_command);
+	ck_assert_ptr_null(worker->commit);
+	ck_assert(!worker->self_review && !worker->self_reviewed);
+	ck_assert_int_eq(worker->step, PROMPT_NONE);
+	ck_assert_ptr_null(worker->pending);
+	ck_assert_ptr_null(worker->receipt);
+	ck_assert(!worker->pending_clear);
+	ck_assert_int_eq(worker->pending_tries, 0);
+	ck_assert_int_eq(worker->crashes, 0);
+	ck_assert_int_eq(worker->crashed_ms, 0);
+	ck_assert_int_eq(worker->limit_tries, 0);
+	ck_assert_ptr_null(worker->reason);
+	ck_assert(!worker->sticky);
+	ck_assert_int_eq(worker->accept, ACCEPT_NONE);
+	ck_assert_ptr_null(worker->accept_onto);
+	ck_assert_ptr_null(worker->accept_commit);
+	ck_assert_ptr_null(worker->accept_message);
+	ck_assert_int_eq(worker->conflicts, 0);
+	ck_assert(worker->excluded && worker->ready);
+	ck_assert_str_eq(worker->role_prompt, "role");
+	ck_assert_str_eq(worker->session, "s");
+	ck_assert_uint_eq(worker->generation, 4);
+}
+END_TEST
+
+START_TEST(finished_work_ends_the_row_of_crashes_and_keeps_the_task)
+{
+	static const enum worker_status ends[] = { WORKER_NEEDS_REVIEW,
+		WORKER_NO_CHANGES };
+
+	for (size_t i = 0; i < nitems(ends); i++) {
+		cleanup_worker struct worker *worker =
+		    worker_at(WORKER_WORKING);
+
+		fill(worker);
+		move(worker, ends[i], NULL);
+		ck_assert_int_eq(worker->crashes, 0);
+		ck_assert_int_eq(worker->limit_tries, 0);
+		ck_assert_ptr_null(worker->reason);
+		ck_assert_str_eq(worker->prompt, "task");
+		ck_assert_str_eq(worker->commit, "abc");
+		ck_assert_int_eq(worker->conflicts, 1);
+	}
+}
+END_TEST
+
+START_TEST(working_forgets_the_reason_but_not_the_crashes)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_STARTING);
+
+	fill(worker);
+	move(worker, WORKER_WORKING, NULL);
+	ck_assert_ptr_null(worker->reason);
+	ck_assert(!worker->sticky);
+	ck_assert_int_eq(worker->crashes, 2);
+}
+END_TEST
+
+START_TEST(error_keeps_its_reason_on_the_way_to_a_retry)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+
+	move(worker, WORKER_ERROR, "dirty");
+	ck_assert_str_eq(worker->reason, "dirty");
+	worker->sticky = true;
+	move(worker, WORKER_ERROR, NULL);
+	ck_assert_str_eq(worker->reason, "dirty");
+	ck_assert(worker->sticky);
+	move(worker, WORKER_ERROR, "worse");
+	ck_assert_str_eq(worker->reason, "worse");
+	move(worker, WORKER_OFFLINE, "ignored");
+	ck_assert_str_eq(worker->reason, "worse");
+	ck_assert(worker->sticky);
+	/* Its own words may be given back. */
+	move(worker, WORKER_ERROR, worker->reason);
+	ck_assert_str_eq(worker->reason, "worse");
+	ck_assert(!worker->sticky);
+	move(worker, WORKER_STARTING, NULL);
+	move(worker, WORKER_PAUSED, NULL);
+	ck_assert_ptr_null(worker->reason);
+}
+END_TEST
+
+START_TEST(offline_session_is_neither_ready_nor_busy)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+
+	fill(worker);
+	worker->busy = true;
+	worker->open_tools = 2;
+	move(worker, WORKER_OFFLINE, NULL);
+	ck_assert(!worker->ready && !worker->busy);
+	ck_assert_int_eq(worker->open_tools, 0);
+	ck_assert_int_eq(worker->step, PROMPT_PASTED);
+	ck_assert_str_eq(worker->prompt, "task");
+}
+END_TEST
+
+START_TEST(waiting_worker_goes_back_to_where_it_was)
+{
+	for (unsigned s = 0; s < WORKER_STATUS_COUNT; s++) {
+		enum worker_status from = (enum worker_status)s;
+		cleanup_worker struct worker *worker = worker_at(from);
+
+		if (from == WORKER_PAUSED || from == WORKER_LIMITED ||
+		    !worker_may(from, WORKER_LIMITED))
+			continue;
+		move(worker, WORKER_LIMITED, "429");
+		ck_assert_int_eq(worker->before, from);
+		worker->until_ms = NOW + 5;
+		move(worker, WORKER_LIMITED, NULL);
+		ck_assert_int_eq(worker->until_ms, NOW + 5);
+		ck_assert_str_eq(worker->reason, "429");
+		move(worker, WORKER_PAUSED, "log in");
+		ck_assert_int_eq(worker->before, from);
+		ck_assert_int_eq(worker->until_ms, 0);
+		ck_assert_str_eq(worker->reason, "log in");
+		move(worker, from, NULL);
+		ck_assert_ptr_null(worker->reason);
+	}
+}
+END_TEST
+
+START_TEST(waiting_worker_goes_nowhere_its_status_could_not)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_NEEDS_REVIEW);
+
+	move(worker, WORKER_PAUSED, NULL);
+	ck_assert_int_eq(
+	    worker_transition(worker, WORKER_WORKING, NULL, NOW, NULL),
+	    -EINVAL);
+	ck_assert_int_eq(
+	    worker_transition(worker, WORKER_LIMITED, NULL, NOW, NULL),
+	    -EINVAL);
+	move(worker, WORKER_ACCEPTING, NULL);
+	move(worker, WORKER_NEEDS_REVIEW, NULL);
+	move(worker, WORKER_LIMITED, NULL);
+	move(worker, WORKER_STARTING, NULL);
+	move(worker, WORKER_REJECTED, NULL);
+}
+END_TEST
+
+START_TEST(random_moves_never_leave_the_table)
+{
+	struct dice dice = { 0x5eed0001 };
+	cleanup_worker struct worker *worker = worker_new("auto-1", 0);
+	unsigned seen = 0, taken = 0;
+
+	for (int i = 0; i < 200000; i++) {
+		enum worker_status from = worker->status,
+				   to = (enum worker_status)dice_below(
+				       &dice, WORKER_STATUS_COUNT + 2);
+		int r = worker_transition(worker, to, "why", i, NULL);
+
+		ck_assert_uint_lt(worker->status, WORKER_STATUS_COUNT);
+		if (r < 0) {
+			ck_assert_int_eq(worker->status, from);
+			continue;
+		}
+		taken++;
+		seen |= 1u << to;
+		ck_assert(worker_may(from, to));
+		ck_assert_int_eq(worker->status, to);
+		ck_assert_int_eq(worker->activity_ms, i);
+		if (to == WORKER_LIMITED || to == WORKER_PAUSED) {
+			ck_assert(worker->before != WORKER_LIMITED &&
+			    worker->before != WORKER_PAUSED);
+			ck_assert(worker_may(to, worker->before));
+		}
+		if (to == WORKER_WORKING || to == WORKER_IDLE)
+			ck_assert_ptr_null(worker->reason);
+	}
+	ck_assert_uint_eq(seen, (1u << WORKER_STATUS_COUNT) - 1);
+	ck_assert_uint_gt(taken, 50000);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("worker");
+
+	unit_case(suite, "table",
+	    (const TTest *[]){ table_is_the_one_that_was_agreed,
+		every_status_is_reached_from_every_other,
+		what_is_no_status_may_nothing, names_parse_back, NULL });
+	if (unit_vectors() != NULL)
+		unit_case(suite, "vectors",
+		    (const TTest *[]){ original_transitions_hold,
+			auto_names_are_as_in_the_original, NULL });
+	unit_case(suite, "moves",
+	    (const TTest *[]){ new_worker_is_offline,
+		refused_move_changes_nothing_and_says_so,
+		move_stamps_since_only_on_a_change,
+		idle_forgets_the_task_but_not_the_session,
+		finished_work_ends_the_row_of_crashes_and_keeps_the_task,
+		working_forgets_the_reason_but_not_the_crashes,
+		error_keeps_its_reason_on_the_way_to_a_retry,
+		offline_session_is_neither_ready_nor_busy,
+		waiting_worker_goes_back_to_where_it_was,
+		waiting_worker_goes_nowhere_its_status_could_not,
+		random_moves_never_leave_the_table, NULL });
+	return suite;
+}
