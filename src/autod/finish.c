@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The end of a turn: Stop is judged by git's facts, at once; a StopFailure by
+ * what it says. Uncommitted work is sent back by the Stop gate a few times,
+ * then committed for the worker.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "git-work.h"
+#include "json.h"
+#include "limit.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "server.h"
+#include "settings.h"
+#include "text.h"
+#include "zone.h"
+
+#define GATES_MAX 2
+#define HOUR_MS   (3600 * (int64_t)1000)
+
+static const char leftover_message[] = "Work of an unfinished commit";
+
+static const char limit_over_text[] =
+    "The interruption is over. Go on with the task from where it stopped.";
+
+/* A Stop that is being judged. */
+struct finish {
+	struct agent *agent;
+	struct server_call *call;
+};
+
+static bool
+has_background(struct json_object *data)
+{
+	struct json_object *tasks = NULL;
+
+	return json_object_object_get_ex(data, "background_tasks", &tasks) &&
+	    json_object_is_type(tasks, json_type_array) &&
+	    json_object_array_length(tasks) > 0;
+}
+
+static void
+finish_end(struct finish *finish)
+{
+	daemon_reply(finish->agent->daemon, finish->call, NULL);
+	free(finish);
+}
+
+/* Send the worker back with a reason; the turn goes on. When nobody waits for
+ * the answer (the event comes from the spool), the turn is over: the reason
+ * begins another one. */
+static void
+gate(struct finish *finish, const char *reason)
+{
+	struct agent *agent = finish->agent;
+	struct json_object *result;
+	int gates = agent->gates;
+
+	log_fields(LOG_LEVEL_INFO, "sent back at the end of its turn", "worker",
+	    agent->worker->name, "reason", reason, NULL);
+	if (finish->call == NULL) {
+		agent_prompt(agent, reason, false, agent->worker->status);
+	} else {
+		result = json_object_new_object();
+		json_set_string(result, "decision", "block");
+		json_set_string(result, "reason", reason);
+		daemon_reply(agent->daemon, take_ptr(&finish->call), result);
+		agent->worker->busy = true;
+		daemon_changed(agent->daemon);
+	}
+	agent->gates = gates + 1;
+	finish_end(finish);
+}
+
+/* The work is there, in commits. */
+static void
+finish_with(struct agent *agent, const char *head)
+{
+	struct worker *w = agent->worker;
+	cleanup_buf struct buf path = BUF_INIT;
+	const struct settings *settings = agent->daemon->settings;
+
+	if (agent_move(agent, WORKER_NEEDS_REVIEW, NULL) < 0)
+		return;
+	worker_set(&w->commit, head);
+	if (w->accept != ACCEPT_NONE) {
+		landing_begin(agent, NULL, NULL); /* the conflict is resolved */
+		return;
+	}
+	if (!w->self_review || w->self_reviewed)
+		return;
+	w->self_reviewed = true;
+	settings_worker_path(settings, w->name, "self_review_prompt", &path);
+	agent_move(agent, WORKER_REVIEWING, NULL);
+	agent_prompt(agent, settings_string(settings, path.data), false,
+	    WORKER_REVIEWING);
+}
+
+static void
+finish_committed_facts(
+    const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct finish *finish = arg;
+	struct agent *agent = finish->agent;
+
+	agent->operating = false;
+	if (err != NULL) {
+		log_errorx("%s: git: %s", agent->worker->name, err->msg);
+		agent_move(agent, WORKER_ERROR, err->msg);
+	} else {
+		finish_with(agent, facts->head);
+	}
+	agent_tick_later(agent, 1);
+	finish_end(finish);
+}
+
+static void
+finish_committed(const struct err *err, void *arg)
+{
+	struct finish *finish = arg;
+	struct agent *agent = finish->agent;
+	struct daemon *d = agent->daemon;
+
+	if (err != NULL) {
+		agent->operating = false;
+		agent_move(agent, WORKER_ERROR, err->msg);
+		log_warnx("%s: leftovers cannot be committed: %s",
+		    agent->worker->name, err->msg);
+		finish_end(finish);
+		return;
+	}
+	git_work_facts(d->git, agent->worker->worktree, daemon_branch(d),
+	    finish_committed_facts, finish);
+}
+
+/* Still in the middle of a rebase when the turn ended. */
+static void
+judge_unfinished_rebase(struct finish *finish, const struct git_facts *facts)
+{
+	struct agent *agent = finish->agent;
+	cleanup_free char *reason = xasprintf(
+	    "The rebase is not finished: %d unmerged file%s. Resolve them, "
+	    "git add, and run git rebase --continue until it is done.",
+	    facts->conflicts, facts->conflicts == 1 ? "" : "s");
+
+	if (agent->gates < GATES_MAX) {
+		gate(finish, reason);
+		return;
+	}
+	agent_move(agent, WORKER_PAUSED,
+	    "the agent could not finish its rebase; resolve it in the "
+	    "worktree, or run: llmc reset");
+	finish_end(finish);
+}
+
+/* Leftovers are committed before the Stop is answered: should we die over it,
+ * the hook keeps its event for the next daemon. */
+static void
+judge(struct finish *finish, const struct git_facts *facts)
+{
+	struct agent *agent = finish->agent;
+	struct worker *w = agent->worker;
+	int dirt = facts->changed + facts->untracked;
+	cleanup_free char *reason = NULL;
+
+	if (facts->rebasing) {
+		judge_unfinished_rebase(finish, facts);
+		return;
+	}
+	if (dirt > 0 && agent->gates < GATES_MAX) {
+		reason = xasprintf("%d file%s in the worktree %s not "
+				   "committed. Commit what belongs to the "
+				   "task, remove what does not, and leave "
+				   "git status clean.",
+		    dirt, dirt == 1 ? "" : "s", dirt == 1 ? "is" : "are");
+		gate(finish, reason);
+		return;
+	}
+	if (dirt > 0) {
+		agent->operating = true;
+		git_work_commit_leftovers(agent->daemon->git, w->worktree,
+		    daemon_branch(agent->daemon), leftover_message,
+		    finish_committed, finish);
+		return;
+	}
+	if (facts->ahead == 0 && w->status != WORKER_REVIEWING &&
+	    w->status != WORKER_REBASING) {
+		agent_move(agent, WORKER_NO_CHANGES, NULL);
+	} else {
+		finish_with(agent, facts->head);
+	}
+	finish_end(finish);
+}
+
+static void
+finish_facts(const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct finish *finish = arg;
+	struct agent *agent = finish->agent;
+
+	agent->operating = false;
+	agent_tick_later(agent, 1);
+	if (err != NULL) {
+		log_warnx("%s: git: %s", agent->worker->name, err->msg);
+		agent_move(agent, WORKER_ERROR, err->msg);
+		finish_end(finish);
+	} else {
+		judge(finish, facts);
+	}
+}
+
+/* A turn of this status ends with a judgement. */
+static bool
+is_judged(enum worker_status status)
+{
+	return status == WORKER_WORKING || status == WORKER_REJECTED ||
+	    status == WORKER_REVIEWING || status == WORKER_REBASING;
+}
+
+/* The turn has ended and nobody has judged it: something else was being done to
+ * the worktree just then, or the daemon died over it. */
+bool
+finish_is_due(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	return is_judged(w->status) && !w->busy && w->step == PROMPT_NONE &&
+	    !agent->operating && agent->phase == AGENT_UP;
+}
+
+void
+finish_turn(
+    struct agent *agent, struct server_call *call, struct json_object *data)
+{
+	struct worker *w = agent->worker;
+	struct finish *finish;
+
+	w->open_tools = 0;
+	if (agent->compacting || has_background(data)) {
+		daemon_reply(agent->daemon, call, NULL);
+		return;
+	}
+	/* A turn that ends had begun: its hook may have been lost. */
+	if (w->status == WORKER_STARTING)
+		deliver_confirm(agent);
+	w->busy = false;
+	daemon_changed(agent->daemon);
+	if (agent->operating || !is_judged(w->status)) {
+		daemon_reply(agent->daemon, call, NULL);
+		return;
+	}
+	finish = xcalloc(1, sizeof *finish);
+	finish->agent = agent;
+	finish->call = call;
+	agent->operating = true;
+	git_work_facts(agent->daemon->git, w->worktree,
+	    daemon_branch(agent->daemon), finish_facts, finish);
+}
+
+/* --- failures -------------------------------------------------------- */
+
+/* A time of day that comes only much later has most likely just passed, and a
+ * date that is more than a week away as well: then the back-off decides. */
+static int64_t
+limit_until(enum limit_class class, const char *text, int tries)
+{
+	int64_t now = clock_wall_ms(), until = 0, most = 12 * HOUR_MS;
+	struct limit_reset reset;
+
+	if (limit_parse_reset(text, &reset)) {
+		if (reset.at_ms > 0)
+			until = reset.at_ms;
+		else if (reset.hour >= 0)
+			until = zone_next(
+			    &(struct zone_time){ reset.month, reset.day,
+				reset.hour, reset.minute, reset.zone },
+			    now);
+		if (reset.at_ms > 0 || reset.month > 0)
+			most = 8 * 24 * HOUR_MS;
+	}
+	if (until > now && until - now <= most)
+		return until;
+	return now + limit_backoff_ms(class, tries);
+}
+
+static void
+limit_worker(struct agent *agent, const char *text, int64_t until)
+{
+	struct worker *w = agent->worker;
+
+	w->busy = false;
+	if (w->status != WORKER_LIMITED &&
+	    agent_move(agent, WORKER_LIMITED, text) < 0)
+		return;
+	w->until_ms = until;
+	w->limit_tries++;
+	daemon_changed(agent->daemon);
+	agent_tick_later(agent, 1);
+}
+
+/* The account's limit is everybody's: those that would run into it next wait
+ * as well. Who is in a turn hears of it from the agent itself. */
+static void
+limit_everybody(struct daemon *d, const char *text, int64_t until)
+{
+	for (size_t i = 0; i < d->agent_count; i++) {
+		enum worker_status status = d->agents[i]->worker->status;
+
+		if (status == WORKER_STARTING || status == WORKER_LIMITED ||
+		    status == WORKER_IDLE)
+			limit_worker(d->agents[i], text, until);
+	}
+}
+
+void
+finish_failed(struct agent *agent, const char *error, const char *text)
+{
+	struct daemon *d = agent->daemon;
+	struct worker *w = agent->worker;
+	enum limit_class class = limit_classify(error, text);
+	cleanup_free char *words = NULL;
+	int64_t until;
+
+	w->open_tools = 0;
+	log_fields(LOG_LEVEL_INFO, "a turn failed", "worker", w->name, "error",
+	    error, "class", limit_class_name(class), "text", text, NULL);
+	if (class == LIMIT_USAGE || class == LIMIT_OUTAGE) {
+		until = limit_until(class, text, w->limit_tries);
+		limit_worker(agent, text, until);
+		if (class == LIMIT_USAGE)
+			limit_everybody(d, text, until);
+		return;
+	}
+	w->busy = false;
+	words = xasprintf("%s%s",
+	    text[0] != '\0' ? text : "the turn failed without a word",
+	    class == LIMIT_AUTH ? "; see to it, then: llmc message WORKER "
+				  "continue" :
+				  "");
+	agent_move(agent, WORKER_PAUSED, words);
+	log_fields(LOG_LEVEL_WARN, "a worker waits for a person", "worker",
+	    w->name, "reason", words, NULL);
+}
+
+void
+finish_limit_over(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+	enum worker_status before = w->before;
+
+	log_fields(
+	    LOG_LEVEL_INFO, "the limit is over", "worker", w->name, NULL);
+	w->until_ms = 0;
+	if (before == WORKER_IDLE || before == WORKER_NEEDS_REVIEW ||
+	    before == WORKER_NO_CHANGES || before == WORKER_OFFLINE) {
+		agent_move(agent, before, NULL);
+		return;
+	}
+	agent_move(agent, WORKER_STARTING, NULL);
+	if (w->step == PROMPT_NONE)
+		agent_prompt(agent, limit_over_text, false,
+		    before == WORKER_STARTING ? w->after : before);
+}

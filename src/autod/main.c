@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * autod: owner of the workers. In the foreground until it is told to end, or
+ * for one request (--oneshot) while no daemon runs.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon.h"
+#include "errtext.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "oneshot.h"
+#include "workspace.h"
+
+#define LOG_SIZE (50 * 1024 * 1024)
+#define LOG_KEEP 3
+
+static const char usage[] =
+    "usage: autod [--root DIR] [--oneshot] [--help | --version]\n";
+
+struct options {
+	const char *root;
+	bool oneshot;
+};
+
+/* -1 = go on, else the exit status. */
+static int
+parse(int argc, char **argv, struct options *options)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--version") == 0) {
+			puts("autod " LLMC_VERSION);
+			return 0;
+		}
+		if (strcmp(argv[i], "--help") == 0) {
+			printf("%sautod owns the workers of a repository "
+			       "while it runs. llmc up starts it; see "
+			       "autod(8).\n",
+			    usage);
+			return 0;
+		}
+		if (strcmp(argv[i], "--oneshot") == 0) {
+			options->oneshot = true;
+		} else if (strcmp(argv[i], "--root") == 0 && i + 1 < argc) {
+			options->root = argv[++i];
+		} else {
+			fprintf(stderr, "autod: %s: not understood\n%s",
+			    argv[i], usage);
+			return 2;
+		}
+	}
+	return -1;
+}
+
+static int
+fail(const struct err *err)
+{
+	fprintf(stderr, "autod: %s\n", err->msg);
+	return 1;
+}
+
+static int
+run_daemon(struct daemon *d)
+{
+	struct err err = { 0 };
+	int status;
+
+	if (daemon_start(d, &err) < 0)
+		return fail(&err);
+	log_info("autod " LLMC_VERSION " owns %s", d->workspace->root);
+	status = loop_run(d->loop);
+	log_info("autod ends with status %d", status);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options options = { .root = getenv("LLMC_ROOT") };
+	cleanup_workspace struct workspace workspace = { 0 };
+	cleanup_free char *log = NULL;
+	struct daemon *d = NULL;
+	struct loop *loop;
+	struct err err = { 0 };
+	int status = parse(argc, argv, &options);
+
+	if (status >= 0)
+		return status;
+	if ((options.root != NULL ?
+		    workspace_at(options.root, &workspace, &err) :
+		    workspace_find(".", &workspace, &err)) < 0)
+		return fail(&err);
+	if (!workspace_initialised(&workspace)) {
+		err_set(&err, -ENOENT, "%s is not set up; run: llmc init",
+		    workspace.root);
+		return fail(&err);
+	}
+	log = workspace_path(&workspace, "logs/autod.log");
+	log_open(&(struct log_options){ .component = "autod",
+	    .path = log,
+	    .max_size = LOG_SIZE,
+	    .keep = LOG_KEEP,
+	    .terminal = !options.oneshot,
+	    .colour = isatty(STDERR_FILENO),
+	    .level = LOG_LEVEL_INFO });
+	loop = loop_new();
+	if (daemon_new(loop, &workspace, options.oneshot, &d, &err) < 0)
+		status = fail(&err);
+	else
+		status = options.oneshot ? oneshot_run(d) : run_daemon(d);
+	daemon_free(d);
+	loop_free(loop);
+	log_close();
+	return status;
+}

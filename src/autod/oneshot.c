@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "daemon.h"
+#include "errtext.h"
+#include "file.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "oneshot.h"
+#include "rpc.h"
+#include "server.h"
+
+#define SETTLE_MS   5
+#define DEADLINE_MS (10 * 60 * 1000)
+
+/* We serve ourselves: the request goes through our own socket, so that a call
+ * is a call. */
+struct oneshot {
+	struct daemon *daemon;
+	int fd;
+	struct loop_watch *watch;
+	struct loop_timer *settle, *deadline;
+	struct buf answer;
+	int status;
+};
+
+static bool
+is_busy(const struct daemon *d)
+{
+	for (size_t i = 0; i < d->agent_count; i++)
+		if (d->agents[i]->operating || d->agents[i]->tmux_busy)
+			return true;
+	return d->dirty || !TAILQ_EMPTY(&d->effects) ||
+	    !TAILQ_EMPTY(&d->landings);
+}
+
+/* The answer is out, but what it began must be finished and written. */
+static void
+oneshot_settle(void *arg)
+{
+	struct oneshot *o = arg;
+
+	if (!is_busy(o->daemon))
+		loop_stop(o->daemon->loop, o->status);
+}
+
+static void
+oneshot_late(void *arg)
+{
+	struct oneshot *o = arg;
+
+	fputs("autod: the request took too long\n", stderr);
+	loop_stop(o->daemon->loop, 1);
+}
+
+static void
+oneshot_read(int fd, unsigned what, void *arg)
+{
+	struct oneshot *o = arg;
+	char bytes[65536];
+	ssize_t n = read(fd, bytes, sizeof bytes);
+
+	(void)what;
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n > 0)
+		buf_add(&o->answer, bytes, (size_t)n);
+	if (n > 0 && memchr(bytes, '\n', (size_t)n) == NULL)
+		return;
+	loop_watch_free(take_ptr(&o->watch));
+	o->status = n > 0 &&
+		file_write_all(STDOUT_FILENO, o->answer.data, o->answer.len) ==
+		    0 ?
+	    0 :
+	    1;
+	o->settle = loop_every(o->daemon->loop, SETTLE_MS, oneshot_settle, o);
+}
+
+static int
+oneshot_connect(struct oneshot *o, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	snprintf(
+	    address.sun_path, sizeof address.sun_path, "%s", o->daemon->socket);
+	o->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (o->fd == -1 ||
+	    connect(o->fd, (struct sockaddr *)&address, sizeof address) == -1)
+		return err_errno(err, -errno, "%s", o->daemon->socket);
+	o->watch =
+	    loop_watch_new(o->daemon->loop, o->fd, LOOP_READ, oneshot_read, o);
+	return 0;
+}
+
+static int
+read_request(struct buf *line)
+{
+	ssize_t n;
+
+	do {
+		buf_reserve(line, 65536);
+		n = read(STDIN_FILENO, line->data + line->len, 65536);
+		if (n > 0)
+			buf_grew(line, (size_t)n);
+	} while (n > 0 && line->len <= RPC_LINE_MAX);
+	if (line->len == 0 || line->len > RPC_LINE_MAX)
+		return -EINVAL;
+	if (line->data[line->len - 1] != '\n')
+		buf_addc(line, '\n');
+	return 0;
+}
+
+int
+oneshot_run(struct daemon *d)
+{
+	struct oneshot o = { .daemon = d, .fd = -1, .answer = BUF_INIT };
+	cleanup_buf struct buf request = BUF_INIT;
+	struct err err = { 0 };
+	int status = 1;
+
+	if (read_request(&request) < 0) {
+		fputs("autod: no request on standard input\n", stderr);
+		return 2;
+	}
+	if (server_new(d->loop, d->socket, methods_call, d, &d->server, &err) ==
+		0 &&
+	    oneshot_connect(&o, &err) == 0 &&
+	    file_write_all(o.fd, request.data, request.len) == 0) {
+		o.deadline = loop_after(d->loop, DEADLINE_MS, oneshot_late, &o);
+		status = loop_run(d->loop);
+	} else {
+		fprintf(stderr, "autod: %s\n", err.msg);
+	}
+	loop_watch_free(o.watch);
+	loop_timer_free(o.settle);
+	loop_timer_free(o.deadline);
+	fd_close(o.fd);
+	buf_release(&o.answer);
+	return status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "buf.h"
+#include "cli.h"
+#include "mem.h"
+#include "terminal.h"
+#include "text.h"
+
+/* The first byte of the answer's line; 0 for none. */
+static char
+read_answer(void)
+{
+	char first = 0, c = 0;
+
+	for (size_t n = 0; read(STDIN_FILENO, &c, 1) == 1 && c != '\n'; n++)
+		if (n == 0)
+			first = c;
+	return first;
+}
+
+int
+ask_confirm(struct cli *cli, bool yes, const char *fmt, ...)
+{
+	cleanup_free char *question = NULL;
+	cleanup_buf struct buf shown = BUF_INIT;
+	va_list ap;
+	char answer;
+
+	if (yes)
+		return CLI_OK;
+	va_start(ap, fmt);
+	question = xvasprintf(fmt, ap);
+	va_end(ap);
+	if (cli->json || !terminal_here())
+		return cli_fail(cli, "not_confirmed",
+		    "%s There is nobody to ask; to mean it, add --yes",
+		    question);
+	text_add_visible(&shown, question, strlen(question), true);
+	fprintf(stderr, "%s [y/N] ", shown.data);
+	answer = read_answer();
+	if (answer == 'y' || answer == 'Y')
+		return CLI_OK;
+	return cli_fail(cli, "not_confirmed", "nothing was done");
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Ask the person before something is lost. */
+#ifndef ASK_H
+#define ASK_H
+
+#include <stdbool.h>
+
+struct cli;
+
+/* "<question> [y/N] ". CLI_OK for a yes, from the keyboard or beforehand (yes:
+ * the flag --yes). Else the failure is reported: the person said no, or there
+ * is nobody to ask, which --json counts as too. */
+int ask_confirm(struct cli *cli, bool yes, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "config.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "table.h"
+#include "text.h"
+
+const struct cli_flag cli_global_flags[] = {
+	{ "root", "DIR", "work on the repository at DIR, not on the one here" },
+	{ "json", NULL, "print one JSON value and nothing else" },
+	{ "verbose", NULL, "also tell what is done on the way (-v)" },
+	{ "no-color", NULL, "no colours, on terminals either" },
+	{ "help", NULL, "show this help (-h)" },
+	{ "version", NULL, "show the version" },
+	{ NULL, NULL, NULL },
+};
+
+const struct cli_command *
+cli_find(const char *name)
+{
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (strcmp(cli_commands[i]->name, name) == 0)
+			return cli_commands[i];
+	return NULL;
+}
+
+/* One line, whatever the words hold. */
+static void
+print_line(const char *message)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	buf_adds(&line, "llmc: ");
+	text_add_visible(&line, message, strlen(message), false);
+	fprintf(stderr, "%s\n", line.data);
+}
+
+/* The failure as JSON on standard output, or as one line on standard error. */
+static void
+report(struct cli *cli, const char *code, const char *message)
+{
+	struct json_object *error;
+
+	if (cli->silent)
+		return;
+	if (cli->json) {
+		error = json_object_new_object();
+		json_set_string(error, "code", code);
+		json_set_string(error, "message", message);
+		json_object_put(cli->result);
+		cli->result = json_object_new_object();
+		json_set(cli->result, "error", error);
+		return;
+	}
+	print_line(message);
+}
+
+void
+cli_warn(struct cli *cli, const char *fmt, ...)
+{
+	cleanup_free char *message = NULL;
+	va_list ap;
+
+	if (cli->json)
+		return;
+	va_start(ap, fmt);
+	message = xvasprintf(fmt, ap);
+	va_end(ap);
+	print_line(message);
+}
+
+int
+cli_fail(struct cli *cli, const char *code, const char *fmt, ...)
+{
+	cleanup_free char *message = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	message = xvasprintf(fmt, ap);
+	va_end(ap);
+	report(cli, code, message);
+	return CLI_FAILED;
+}
+
+int
+cli_fail_err(struct cli *cli, const char *code, const struct err *err)
+{
+	return cli_fail(cli, code, "%s", err->msg);
+}
+
+int
+cli_misuse(
+    struct cli *cli, const struct cli_command *command, const char *fmt, ...)
+{
+	cleanup_free char *message = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	message = xvasprintf(fmt, ap);
+	va_end(ap);
+	report(cli, "usage", message);
+	if (cli->json || cli->silent)
+		return CLI_USAGE;
+	if (command != NULL)
+		fprintf(stderr,
+		    "usage: llmc %s%s%s\n"
+		    "       llmc help %s tells more\n",
+		    command->name, command->usage[0] != '\0' ? " " : "",
+		    command->usage, command->name);
+	else
+		fprintf(stderr,
+		    "usage: llmc [OPTIONS] COMMAND [ARGUMENTS]\n"
+		    "       llmc help lists the commands\n");
+	return CLI_USAGE;
+}
+
+int
+cli_find_workspace(struct cli *cli, unsigned needs)
+{
+	struct err err = { 0 };
+	int r;
+
+	if (needs == 0)
+		return CLI_OK;
+	if (cli->root_option != NULL)
+		r = workspace_at(cli->root_option, &cli->workspace, &err);
+	else
+		r = workspace_find(".", &cli->workspace, &err);
+	if (r < 0)
+		return cli_fail_err(cli,
+		    r == -ENOENT ? "no_repository" : "bad_repository", &err);
+	if ((needs & CLI_NEEDS_INIT) && !workspace_initialised(&cli->workspace))
+		return cli_fail(cli, "not_initialised",
+		    "%s is not set up for llmc; run: llmc init",
+		    cli->workspace.root);
+	return CLI_OK;
+}
+
+int
+cli_load_settings(struct cli *cli, struct settings **ret_settings)
+{
+	struct err err = { 0 };
+	int r = config_load_strict(&cli->workspace, ret_settings, &err);
+
+	if (r < 0)
+		return cli_fail_err(
+		    cli, r == -EINVAL ? "bad_config" : "io", &err);
+	return CLI_OK;
+}
+
+void
+cli_flush(struct cli *cli)
+{
+	if (!cli->json)
+		file_write_all(STDOUT_FILENO, cli->text.data, cli->text.len);
+	buf_clear(&cli->text);
+}
+
+struct json_object *
+cli_lines(const char *text)
+{
+	struct json_object *list = json_object_new_array();
+
+	while (*text != '\0') {
+		size_t len = strcspn(text, "\n");
+		cleanup_buf struct buf line = BUF_INIT;
+
+		text_add_utf8(&line, text, len);
+		json_object_array_add(list, json_object_new_string(line.data));
+		text += len + (text[len] == '\n');
+	}
+	return list;
+}
+
+void
+cli_coloured(struct cli *cli, const char *sgr, const char *text)
+{
+	if (cli->colour)
+		buf_addf(&cli->text, "\033[%sm%s\033[0m", sgr, text);
+	else
+		buf_adds(&cli->text, text);
+}
+
+static void
+usage_flags(const struct cli_flag *flags, struct buf *out)
+{
+	const struct table_column columns[] = { { .title = NULL },
+		{ .title = NULL } };
+	struct table *table = table_new(columns, 2);
+
+	for (; flags != NULL && flags->name != NULL; flags++) {
+		cleanup_free char *left = xasprintf("  --%s%s%s", flags->name,
+		    flags->value != NULL ? " " : "",
+		    flags->value != NULL ? flags->value : "");
+
+		table_row(table, (const char *[]){ left, flags->help });
+	}
+	table_print(table, 0, false, out);
+	table_free(table);
+}
+
+static void
+usage_commands(struct buf *out)
+{
+	const struct table_column columns[] = { { .title = NULL },
+		{ .title = NULL } };
+	struct table *table = table_new(columns, 2);
+
+	for (size_t i = 0; cli_commands[i] != NULL; i++) {
+		cleanup_free char *left = NULL;
+
+		if (cli_commands[i]->hidden)
+			continue;
+		left = xasprintf("  %s", cli_commands[i]->name);
+
+		table_row(
+		    table, (const char *[]){ left, cli_commands[i]->summary });
+	}
+	table_print(table, 0, false, out);
+	table_free(table);
+}
+
+void
+cli_usage(const struct cli_command *command, struct buf *out)
+{
+	if (command == NULL) {
+		buf_adds(out,
+		    "llmc runs Claude Code unattended, each worker in its own "
+		    "tmux session and git\nworktree, and lands what they "
+		    "make.\n\n"
+		    "usage: llmc [OPTIONS] COMMAND [ARGUMENTS]\n\n"
+		    "Commands:\n");
+		usage_commands(out);
+		buf_adds(out, "\nOptions, before or behind the command:\n");
+		usage_flags(cli_global_flags, out);
+		buf_adds(out,
+		    "\nStart with: llmc init, then llmc doctor.\n"
+		    "More: llmc help COMMAND, man llmc, man llmc.conf.\n");
+		return;
+	}
+	buf_addf(out, "llmc %s: %s\n\nusage: llmc %s%s%s\n", command->name,
+	    command->summary, command->name,
+	    command->usage[0] != '\0' ? " " : "", command->usage);
+	if (command->help != NULL)
+		buf_addf(out, "\n%s", command->help);
+	if (command->flags != NULL) {
+		buf_adds(out, "\nOptions:\n");
+		usage_flags(command->flags, out);
+	}
+	buf_adds(out, "\nOptions of every command:\n");
+	usage_flags(cli_global_flags, out);
+}
+
+/* Does word name this flag? *ret_value: behind "=", or NULL. */
+static bool
+flag_matches(const char *word, const char *name, const char **ret_value)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, len) != 0)
+		return false;
+	word += 2 + len;
+	if (*word != '\0' && *word != '=')
+		return false;
+	*ret_value = *word == '=' ? word + 1 : NULL;
+	return true;
+}
+
+int
+cli_parse_global(struct cli *cli, int argc, char **argv, int i, bool *ret_help,
+    bool *ret_version)
+{
+	const char *word = argv[i], *value = NULL;
+
+	if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
+		*ret_help = true;
+	} else if (strcmp(word, "--version") == 0) {
+		*ret_version = true;
+	} else if (strcmp(word, "-v") == 0 || strcmp(word, "--verbose") == 0) {
+		cli->verbose = true;
+	} else if (strcmp(word, "--json") == 0) {
+		cli->json = true;
+	} else if (strcmp(word, "--no-color") == 0) {
+		cli->colour = false;
+	} else if (flag_matches(word, "root", &value)) {
+		if (value == NULL && i + 1 < argc)
+			value = argv[i + 1];
+		if (value == NULL || value[0] == '\0')
+			return -cli_misuse(
+			    cli, NULL, "--root needs a directory");
+		cli->root_option = value;
+		return strchr(word, '=') != NULL ? 1 : 2;
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
+int
+cli_unknown_command(struct cli *cli, const char *word)
+{
+	const char *names[128], *near;
+	size_t count = 0;
+
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		names[count++] = cli_commands[i]->name;
+	names[count] = NULL;
+	near = text_nearest(word, names);
+	if (near != NULL)
+		return cli_misuse(cli, NULL,
+		    "%s: no such command; did you mean \"%s\"?", word, near);
+	return cli_misuse(cli, NULL, "%s: no such command", word);
+}
+
+int
+cli_unknown_flag(
+    struct cli *cli, const struct cli_command *command, const char *word)
+{
+	const char *names[CLI_FLAGS_MAX + 16], *near;
+	cleanup_free char *name = xstrdup(word + strspn(word, "-"));
+	size_t count = 0;
+
+	for (const struct cli_flag *f = command != NULL ? command->flags : NULL;
+	     f != NULL && f->name != NULL; f++)
+		names[count++] = f->name;
+	for (const struct cli_flag *f = cli_global_flags; f->name != NULL; f++)
+		names[count++] = f->name;
+	names[count] = NULL;
+	name[strcspn(name, "=")] = '\0';
+	near = text_nearest(name, names);
+	if (near != NULL)
+		return cli_misuse(cli, command,
+		    "%s: no such option; did you mean --%s?", word, near);
+	return cli_misuse(cli, command, "%s: no such option", word);
+}
+
+/* A flag of the command's own at argv[i]: words taken, or -CLI_USAGE. */
+static int
+parse_own(struct cli *cli, const struct cli_command *command, int argc,
+    char **argv, int i, struct cli_args *args)
+{
+	const struct cli_flag *flags = command->flags;
+	const char *value = NULL;
+	int taken = 1;
+
+	for (size_t f = 0; flags != NULL && flags[f].name != NULL; f++) {
+		if (!flag_matches(argv[i], flags[f].name, &value))
+			continue;
+		if (flags[f].value == NULL) {
+			if (value != NULL)
+				return -cli_misuse(cli, command,
+				    "--%s takes no value", flags[f].name);
+			value = "";
+		} else if (value == NULL) {
+			if (i + 1 >= argc)
+				return -cli_misuse(cli, command,
+				    "--%s needs a value: %s", flags[f].name,
+				    flags[f].value);
+			value = argv[i + 1];
+			taken = 2;
+		}
+		args->flags[f] = value;
+		return taken;
+	}
+	return -cli_unknown_flag(cli, command, argv[i]);
+}
+
+/* Words that are no flags are moved to the front of argv, in order. */
+int
+cli_parse(struct cli *cli, const struct cli_command *command, int argc,
+    char **argv, struct cli_args *ret_args, bool *ret_help)
+{
+	struct cli_args args = { 0 };
+	bool version = false;
+	int i = 0, taken;
+
+	while (i < argc) {
+		if (strcmp(argv[i], "--") == 0) {
+			for (i++; i < argc; i++)
+				argv[args.count++] = argv[i];
+			break;
+		}
+		taken =
+		    cli_parse_global(cli, argc, argv, i, ret_help, &version);
+		if (taken == 0 && argv[i][0] == '-' && argv[i][1] != '\0' &&
+		    !(argv[i][1] >= '0' && argv[i][1] <= '9'))
+			taken = parse_own(cli, command, argc, argv, i, &args);
+		if (taken < 0)
+			return -taken;
+		if (taken == 0) {
+			argv[args.count++] = argv[i];
+			taken = 1;
+		}
+		i += taken;
+	}
+	if (version)
+		return cli_misuse(
+		    cli, command, "--version goes before the command");
+	args.list = (const char *const *)argv;
+	*ret_args = args;
+	if (*ret_help)
+		return CLI_OK;
+	if (args.count < command->min_args)
+		return cli_misuse(
+		    cli, command, "%s needs more arguments", command->name);
+	if (args.count > command->max_args)
+		return cli_misuse(cli, command, "%s: one argument too many",
+		    args.list[command->max_args]);
+	return CLI_OK;
+}

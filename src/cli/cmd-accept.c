@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc accept: land a worker's work on the default branch, as one commit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "remote.h"
+#include "roster.h"
+#include "shape.h"
+#include "text.h"
+#include "worker.h"
+
+enum {
+	FLAG_FORCE
+};
+
+static const struct cli_flag accept_flags[] = {
+	[FLAG_FORCE] = { "force", NULL,
+	    "also the work of a worker that is paused or made no commit" },
+	{ NULL, NULL, NULL },
+};
+
+static void
+tell(struct cli *cli, struct json_object *result)
+{
+	const char *worker = json_string_or(result, "worker", "");
+	const char *message = json_string_or(result, "commit_message", "");
+
+	if (json_bool_or(result, "needs_conflict_resolution", false)) {
+		buf_addf(&cli->text,
+		    "%s conflicts with what has landed meanwhile and resolves "
+		    "it first; it lands then.\n"
+		    "Follow it with: llmc wait %s --until idle,paused\n",
+		    worker, worker);
+		return;
+	}
+	if (json_bool_or(result, "already_incorporated", false)) {
+		buf_addf(&cli->text,
+		    "The work of %s is on the default branch already; it is "
+		    "free again.\n",
+		    worker);
+		return;
+	}
+	buf_addf(&cli->text, "Landed [%.7s] ",
+	    json_string_or(result, "commit_sha", ""));
+	text_add_visible(&cli->text, message, strcspn(message, "\n"), false);
+	buf_addf(&cli->text, "\n%s is free again.\n", worker);
+}
+
+static int
+accept_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *name = args->count > 0 ? args->list[0] : NULL;
+	bool force = args->flags[FLAG_FORCE] != NULL;
+	struct json_object *params;
+	struct state state;
+	int status;
+
+	if (force && name == NULL)
+		return cli_misuse(
+		    cli, &cmd_accept, "--force needs the name of the worker");
+	status = roster_load(cli, &state);
+	if (status != CLI_OK)
+		return status;
+	if (name == NULL)
+		status = roster_reviewed(cli, &state, &name);
+	if (status == CLI_OK) {
+		params = remote_worker(name);
+		json_set_bool(params, "force", force);
+		status = remote_call(cli, "worker.accept", REMOTE_ONESHOT,
+		    params, REMOTE_LONG_MS, &cli->result);
+	}
+	if (status == CLI_OK)
+		tell(cli, cli->result);
+	state_release(&state);
+	return status;
+}
+
+static const struct shape accept_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "commit_sha",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "what landed; empty when it had landed before" },
+		{ .name = "commit_message",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "idle", "rebasing", NULL } },
+		{ .name = "needs_conflict_resolution", .type = SHAPE_BOOL },
+		{ .name = "already_incorporated", .type = SHAPE_BOOL },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_accept = {
+	.name = "accept",
+	.usage = "[WORKER] [--force]",
+	.summary = "land a worker's work on the default branch, as one commit",
+	.help = "Without a name, the work of the last review. It is rebased, "
+		"squashed into one\ncommit, and the default branch moves to "
+		"it; a checkout of that branch moves along,\nunless it has "
+		"changes. A conflict goes back to the worker, and lands when "
+		"that is\nresolved.\n",
+	.flags = accept_flags,
+	.max_args = 1,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &accept_shape },
+	.run = accept_run,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc attach: look into a session, and take over if you like. */
+#include "commands.h"
+#include "json.h"
+#include "mem.h"
+#include "sessions.h"
+#include "settings.h"
+#include "shape.h"
+
+static int
+attach_target(
+    struct cli *cli, const struct settings *settings, const char *target)
+{
+	struct sessions sessions;
+	const struct session *found;
+	cleanup_buf struct buf names = BUF_INIT, words = BUF_INIT;
+	int status = sessions_load(cli, settings, &sessions);
+
+	if (status != CLI_OK)
+		return status;
+	found = sessions_find(&sessions, target);
+	if (found == NULL) {
+		for (size_t i = 0; i < sessions.count; i++)
+			buf_addf(&names, " %s", sessions.list[i].name);
+		status = cli_fail(cli, "no_such_session",
+		    "%s has no session; %s%s", target,
+		    names.len > 0 ? "there are:" :
+				    "none runs; llmc status tells why",
+		    names.data);
+	} else {
+		sessions_attach_words(settings, found->name, &words);
+		cli->result = json_object_new_object();
+		json_set_string(cli->result, "session", found->name);
+		json_set_string(cli->result, "attach", words.data);
+		status = sessions_attach(cli, settings, found->name);
+	}
+	sessions_release(&sessions);
+	return status;
+}
+
+static int
+attach_run(struct cli *cli, const struct cli_args *args)
+{
+	struct settings *settings = NULL;
+	int status = cli_load_settings(cli, &settings);
+
+	if (status == CLI_OK)
+		status = attach_target(cli, settings, args->list[0]);
+	settings_free(settings);
+	return status;
+}
+
+static const struct shape attach_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "session", .type = SHAPE_STRING },
+		{ .name = "attach",
+		    .type = SHAPE_STRING,
+		    .help = "what to type; with --json nothing is attached" },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_attach = {
+	.name = "attach",
+	.usage = "TARGET",
+	.summary = "look into a session, and take over if you like",
+	.help = "TARGET is a worker, a console, or the name of a session. "
+		"Detach with tmux's own\nkeys, by default Ctrl-b d; the worker "
+		"goes on. Inside the same tmux server the\nclient changes "
+		"over.\n",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &attach_shape },
+	.run = attach_run,
+};

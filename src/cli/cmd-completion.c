@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * llmc completion: scripts for shells, made from the table of commands when
+ * llmc is built; and the names of the workers, which those scripts ask for.
+ */
+#include <string.h>
+
+#include "clock.h"
+#include "commands.h"
+#include "mem.h"
+#include "shape.h"
+#include "state.h"
+#include "text.h"
+#include "worker.h"
+
+/* What the value of an option, or an argument, stands for. */
+static const struct {
+	const char *name; /* as in a usage */
+	const char *words; /* what it can be; NULL: see below */
+	bool files;
+} values[] = {
+	{ "WORKER", NULL, false },
+	{ "TARGET", NULL, false },
+	{ "FILE", NULL, true },
+	{ "DIR", NULL, true },
+	{ "FORMAT", "toml mdoc", false },
+	{ "INTERFACE", "git difftastic vscode", false },
+	{ "LEVEL", "debug info warn error", false },
+	{ "STATUS",
+	    "idle starting working needs_review reviewing rejected rebasing "
+	    "no_changes accepting paused limited error offline",
+	    false },
+};
+
+static int
+value_find(const char *name)
+{
+	for (size_t i = 0; name != NULL && i < nitems(values); i++)
+		if (strcmp(values[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* Does the command take the names of workers as arguments? */
+static bool
+takes_workers(const struct cli_command *command)
+{
+	return strncmp(command->usage, "WORKER", 6) == 0 ||
+	    strncmp(command->usage, "[WORKER", 7) == 0 ||
+	    strncmp(command->usage, "TARGET", 6) == 0 ||
+	    strncmp(command->usage, "[NAME ...", 9) == 0;
+}
+
+/* The first words of "list | get KEY | set KEY VALUE": such a usage has no
+ * brackets before its first bar. With blanks between; appended. */
+static void
+add_verbs(const struct cli_command *command, struct buf *out)
+{
+	const char *p = command->usage;
+	size_t before = out->len;
+
+	if (strchr(p, '|') == NULL || strcspn(p, "[") < strcspn(p, "|"))
+		return;
+	for (; *p != '\0'; p += strcspn(p, "|")) {
+		p += strspn(p, "| ");
+		if (out->len > before)
+			buf_addc(out, ' ');
+		buf_add(out, p, strcspn(p, " |"));
+	}
+}
+
+static void
+add_commands(struct buf *out)
+{
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (!cli_commands[i]->hidden)
+			buf_addf(out, "%s%s", i > 0 ? " " : "",
+			    cli_commands[i]->name);
+}
+
+static void
+add_flag_names(const struct cli_flag *flags, struct buf *out)
+{
+	for (; flags != NULL && flags->name != NULL; flags++)
+		buf_addf(out, " --%s", flags->name);
+}
+
+/* --- bash ------------------------------------------------------------ */
+
+/* What may stand behind an option: the case is "<command><word before>". */
+static void
+bash_values(const struct cli_command *command, struct buf *out)
+{
+	const struct cli_flag *flags = command->flags;
+
+	for (; flags != NULL && flags->name != NULL; flags++) {
+		int value = value_find(flags->value);
+
+		if (flags->value == NULL)
+			continue;
+		buf_addf(out, "\t%s--%s) ", command->name, flags->name);
+		if (value < 0)
+			buf_adds(out, "return ;;\n");
+		else if (values[value].files)
+			buf_adds(out,
+			    "COMPREPLY=($(compgen -f -- \"$cur\")); "
+			    "return ;;\n");
+		else if (values[value].words != NULL)
+			buf_addf(
+			    out, "words='%s' flags= ;;\n", values[value].words);
+		else
+			buf_adds(out,
+			    "words=$(llmc completion workers "
+			    "2>/dev/null) flags= ;;\n");
+	}
+}
+
+static void
+bash_command(const struct cli_command *command, struct buf *out)
+{
+	cleanup_buf struct buf verbs = BUF_INIT;
+
+	add_verbs(command, &verbs);
+	buf_addf(out, "\t%s)\n\t\tflags+='", command->name);
+	add_flag_names(command->flags, out);
+	buf_adds(out, "'\n");
+	if (verbs.len > 0)
+		buf_addf(out, "\t\twords='%s'\n", verbs.data);
+	else if (takes_workers(command))
+		buf_adds(
+		    out, "\t\twords=$(llmc completion workers 2>/dev/null)\n");
+	else if (strcmp(command->usage, "[COMMAND]") == 0)
+		buf_adds(out, "\t\twords=$commands\n");
+	buf_adds(out, "\t\t;;\n");
+}
+
+static void
+completion_bash(struct buf *out)
+{
+	buf_adds(out,
+	    "# bash completion for llmc; made by llmc completion bash\n"
+	    "_llmc()\n{\n"
+	    "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
+	    "\tlocal prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	    "\tlocal command= words= flags='");
+	add_flag_names(cli_global_flags, out);
+	buf_adds(out, "' commands='");
+	add_commands(out);
+	buf_adds(out,
+	    "' i\n"
+	    "\tCOMPREPLY=()\n"
+	    "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
+	    "\t\tcase ${COMP_WORDS[i]} in\n"
+	    "\t\t--root) ((i++)) ;;\n"
+	    "\t\t-*) ;;\n"
+	    "\t\t*) command=${COMP_WORDS[i]}; break ;;\n"
+	    "\t\tesac\n"
+	    "\tdone\n"
+	    "\tcase $command in\n"
+	    "\t'') words=$commands ;;\n");
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (!cli_commands[i]->hidden)
+			bash_command(cli_commands[i], out);
+	buf_adds(out, "\tesac\n\tcase $command$prev in\n");
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (!cli_commands[i]->hidden)
+			bash_values(cli_commands[i], out);
+	buf_adds(out,
+	    "\t*--root) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n"
+	    "\tesac\n"
+	    "\tCOMPREPLY=($(compgen -W \"$words $flags\" -- \"$cur\"))\n"
+	    "}\n"
+	    "complete -F _llmc llmc\n");
+}
+
+/* --- zsh ------------------------------------------------------------- */
+
+/* Inside of single quotes, where a colon and a bracket mean something. */
+static void
+zsh_text(const char *text, struct buf *out)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '\'')
+			buf_adds(out, "'\\''");
+		else if (strchr(":[]\\", *text) != NULL)
+			buf_addf(out, "\\%c", *text);
+		else
+			buf_addc(out, *text);
+	}
+}
+
+static void
+zsh_value(const char *name, struct buf *out)
+{
+	int value = value_find(name);
+
+	if (name == NULL)
+		return;
+	buf_addf(out, ":%s:", name);
+	if (value < 0)
+		buf_adds(out, " ");
+	else if (values[value].files)
+		buf_adds(out, "_files");
+	else if (values[value].words != NULL)
+		buf_addf(out, "(%s)", values[value].words);
+	else
+		buf_adds(out, "_llmc_workers");
+}
+
+static void
+zsh_flags(const struct cli_flag *flags, struct buf *out)
+{
+	for (; flags != NULL && flags->name != NULL; flags++) {
+		buf_addf(out, " \\\n\t\t\t'--%s[", flags->name);
+		zsh_text(flags->help, out);
+		buf_addc(out, ']');
+		zsh_value(flags->value, out);
+		buf_addc(out, '\'');
+	}
+}
+
+static void
+zsh_command(const struct cli_command *command, struct buf *out)
+{
+	cleanup_buf struct buf verbs = BUF_INIT;
+
+	add_verbs(command, &verbs);
+	buf_addf(out, "\t%s)\n\t\t_arguments", command->name);
+	zsh_flags(cli_global_flags, out);
+	zsh_flags(command->flags, out);
+	if (verbs.len > 0)
+		buf_addf(out, " \\\n\t\t\t'1:what:(%s)'", verbs.data);
+	else if (takes_workers(command))
+		buf_adds(out, " \\\n\t\t\t'*:worker:_llmc_workers'");
+	else if (strcmp(command->usage, "[COMMAND]") == 0)
+		buf_adds(out, " \\\n\t\t\t'1:command:_llmc_commands'");
+	buf_adds(out, "\n\t\t;;\n");
+}
+
+static void
+completion_zsh(struct buf *out)
+{
+	buf_adds(out,
+	    "#compdef llmc\n"
+	    "# zsh completion for llmc; made by llmc completion zsh\n"
+	    "_llmc_workers()\n{\n"
+	    "\tlocal -a names\n"
+	    "\tnames=(${(f)\"$(llmc completion workers 2>/dev/null)\"})\n"
+	    "\tcompadd -a names\n"
+	    "}\n"
+	    "_llmc_commands()\n{\n"
+	    "\tlocal -a commands\n"
+	    "\tcommands=(\n");
+	for (size_t i = 0; cli_commands[i] != NULL; i++) {
+		if (cli_commands[i]->hidden)
+			continue;
+		buf_addf(out, "\t\t'%s:", cli_commands[i]->name);
+		zsh_text(cli_commands[i]->summary, out);
+		buf_adds(out, "'\n");
+	}
+	buf_adds(out,
+	    "\t)\n"
+	    "\t_describe command commands\n"
+	    "}\n"
+	    "_llmc()\n{\n"
+	    "\tlocal curcontext=$curcontext state line\n"
+	    "\t_arguments -C");
+	zsh_flags(cli_global_flags, out);
+	buf_adds(out,
+	    " \\\n\t\t\t'1:command:_llmc_commands' '*::argument:->rest'\n"
+	    "\t[[ $state == rest ]] || return\n"
+	    "\tcase $line[1] in\n");
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (!cli_commands[i]->hidden)
+			zsh_command(cli_commands[i], out);
+	buf_adds(out, "\tesac\n}\n_llmc \"$@\"\n");
+}
+
+/* --- fish ------------------------------------------------------------ */
+
+static void
+fish_text(const char *text, struct buf *out)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_addc(out, '\\');
+		buf_addc(out, *text);
+	}
+}
+
+static void
+fish_flags(const struct cli_flag *flags, const char *condition, struct buf *out)
+{
+	for (; flags != NULL && flags->name != NULL; flags++) {
+		int value = value_find(flags->value);
+
+		buf_addf(out, "complete -c llmc%s -l %s -d '", condition,
+		    flags->name);
+		fish_text(flags->help, out);
+		buf_addc(out, '\'');
+		if (flags->value == NULL)
+			;
+		else if (value < 0)
+			buf_adds(out, " -x");
+		else if (values[value].files)
+			buf_adds(out, " -r -F");
+		else if (values[value].words != NULL)
+			buf_addf(out, " -x -a '%s'", values[value].words);
+		else
+			buf_adds(out,
+			    " -x -a '(llmc completion workers "
+			    "2>/dev/null)'");
+		buf_addc(out, '\n');
+	}
+}
+
+static void
+fish_command(const struct cli_command *command, struct buf *out)
+{
+	cleanup_free char *condition =
+	    xasprintf(" -n '__fish_seen_subcommand_from %s'", command->name);
+	cleanup_buf struct buf verbs = BUF_INIT;
+
+	buf_addf(out, "complete -c llmc -n __fish_use_subcommand -a %s -d '",
+	    command->name);
+	fish_text(command->summary, out);
+	buf_adds(out, "'\n");
+	add_verbs(command, &verbs);
+	if (verbs.len > 0)
+		buf_addf(
+		    out, "complete -c llmc%s -a '%s'\n", condition, verbs.data);
+	else if (takes_workers(command))
+		buf_addf(out,
+		    "complete -c llmc%s -a '(llmc completion workers "
+		    "2>/dev/null)'\n",
+		    condition);
+	fish_flags(command->flags, condition, out);
+}
+
+static void
+completion_fish(struct buf *out)
+{
+	buf_adds(out,
+	    "# fish completion for llmc; made by llmc completion fish\n"
+	    "complete -c llmc -f\n");
+	fish_flags(cli_global_flags, "", out);
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (!cli_commands[i]->hidden)
+			fish_command(cli_commands[i], out);
+}
+
+/* --- the command ----------------------------------------------------- */
+
+/* Silent whatever happens: a shell asks in the middle of a line. */
+static void
+completion_workers(struct cli *cli)
+{
+	cleanup_free char *recovered = NULL;
+	struct state state;
+	int r = cli->root_option != NULL ?
+	    workspace_at(cli->root_option, &cli->workspace, NULL) :
+	    workspace_find(".", &cli->workspace, NULL);
+
+	if (r < 0 ||
+	    state_load(
+		&cli->workspace, clock_wall_ms(), &state, &recovered, NULL) < 0)
+		return;
+	for (size_t i = 0; i < state.count; i++)
+		buf_addf(&cli->text, "%s\n", state.workers[i]->name);
+	state_release(&state);
+}
+
+static int
+completion_run(struct cli *cli, const struct cli_args *args)
+{
+	static const struct {
+		const char *name;
+		void (*print)(struct buf *out);
+	} shells[] = {
+		{ "bash", completion_bash },
+		{ "zsh", completion_zsh },
+		{ "fish", completion_fish },
+	};
+
+	if (strcmp(args->list[0], "workers") == 0) {
+		completion_workers(cli);
+		return CLI_OK;
+	}
+	for (size_t i = 0; i < nitems(shells); i++)
+		if (strcmp(shells[i].name, args->list[0]) == 0) {
+			shells[i].print(&cli->text);
+			return CLI_OK;
+		}
+	return cli_misuse(cli, &cmd_completion,
+	    "%s: no such shell; it is bash, zsh or fish", args->list[0]);
+}
+
+const struct cli_command cmd_completion = {
+	.name = "completion",
+	.usage = "bash | zsh | fish | workers",
+	.summary = "print the completion script of a shell (internal)",
+	.help = "The scripts are made from the table of commands and are "
+		"installed with llmc.\nThey ask for the names of the workers "
+		"with llmc completion workers.\n",
+	.hidden = true,
+	.min_args = 1,
+	.max_args = 1,
+	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.run = completion_run,
+};

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc config: show and change settings, all of it out of the one table. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "config-doc.h"
+#include "config.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "settings.h"
+#include "shape.h"
+#include "table.h"
+#include "text.h"
+
+enum {
+	FLAG_FORMAT
+};
+
+static const struct cli_flag config_flags[] = {
+	[FLAG_FORMAT] = { "format", "FORMAT",
+	    "of doc: toml (as a config file), or mdoc (for the manual)" },
+	{ NULL, NULL, NULL },
+};
+
+/* An effective value as people write it: strings bare. */
+static void
+add_value_text(struct json_object *value, struct buf *out)
+{
+	const char *s;
+
+	if (json_object_is_type(value, json_type_string)) {
+		s = json_object_get_string(value);
+		text_add_visible(out, s, strlen(s), true);
+	} else {
+		json_print(value, false, out);
+	}
+}
+
+static const char *
+source_words(const struct setting *row, unsigned line)
+{
+	if (line > 0)
+		return "file";
+	return row->fallback != NULL ? "default" : "derived";
+}
+
+static struct json_object *
+value_json(const char *path, struct json_object *value,
+    const struct setting *row, unsigned line)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "key", path);
+	json_set(json, "value", json_object_get(value));
+	json_set_string(json, "source", source_words(row, line));
+	json_set(json, "line", line > 0 ? json_object_new_int64(line) : NULL);
+	return json;
+}
+
+/* Warnings go to standard error as they are; errors end the command. */
+static int
+load(struct cli *cli, struct settings **ret_settings)
+{
+	cleanup_free char *file =
+	    workspace_path(&cli->workspace, "config.toml");
+	struct settings_problems problems;
+	struct err err = { 0 };
+	int status = CLI_OK;
+
+	if (config_load(&cli->workspace, ret_settings, &problems, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	for (size_t i = 0; i < problems.count; i++) {
+		struct settings_problem *p = &problems.list[i];
+
+		if (p->fatal && status == CLI_OK)
+			status = cli_fail(cli, "bad_config", "%s:%u: %s", file,
+			    p->line, p->text);
+		else if (!p->fatal)
+			cli_warn(
+			    cli, "%s:%u: warning: %s", file, p->line, p->text);
+	}
+	settings_problems_release(&problems);
+	if (status != CLI_OK) {
+		settings_free(*ret_settings);
+		*ret_settings = NULL;
+	}
+	return status;
+}
+
+static int
+unknown_key(struct cli *cli, const char *key)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+
+	settings_describe_unknown(key, &words);
+	return cli_fail(cli, "no_such_key", "%s", words.data);
+}
+
+static void
+list_row(struct cli *cli, struct table *table, const struct settings *settings,
+    const char *path)
+{
+	const struct setting *row = settings_find(path, NULL);
+	cleanup_buf struct buf text = BUF_INIT, from = BUF_INIT;
+	cleanup_json struct json_object *value = NULL;
+	unsigned line = 0;
+
+	settings_value(settings, path, &value, &line);
+	json_print(value, false, &text);
+	buf_adds(&from, source_words(row, line));
+	if (line > 0)
+		buf_addf(&from, " line %u", line);
+	table_row(table, (const char *[]){ path, text.data, from.data });
+	if (line > 0)
+		table_colour(table, 1, "1");
+	json_object_array_add(cli->result, value_json(path, value, row, line));
+}
+
+/* Rows that a worker has of its own. */
+static void
+list_worker(struct cli *cli, struct table *table,
+    const struct settings *settings, const char *worker)
+{
+	static const char prefix[] = "defaults.";
+
+	for (size_t i = 0; i < settings_count; i++) {
+		cleanup_buf struct buf path = BUF_INIT;
+
+		if (strncmp(settings_table[i].path, prefix, strlen(prefix)) !=
+		    0)
+			continue;
+		settings_worker_path(settings, worker,
+		    settings_table[i].path + strlen(prefix), &path);
+		if (strcmp(path.data, settings_table[i].path) != 0)
+			list_row(cli, table, settings, path.data);
+	}
+}
+
+static int
+config_list(struct cli *cli, const struct cli_args *args)
+{
+	const struct table_column columns[] = { { .title = "KEY" },
+		{ .title = "VALUE", .flexible = true }, { .title = "FROM" } };
+	struct table *table;
+	struct settings *settings = NULL;
+	const char *const *workers;
+	size_t count;
+	int status = load(cli, &settings);
+
+	(void)args;
+	if (status != CLI_OK)
+		return status;
+	table = table_new(columns, 3);
+	cli->result = json_object_new_array();
+	for (size_t i = 0; i < settings_count; i++)
+		list_row(cli, table, settings, settings_table[i].path);
+	count = settings_workers(settings, &workers);
+	for (size_t i = 0; i < count; i++)
+		list_worker(cli, table, settings, workers[i]);
+	table_print(table, cli->width, cli->colour, &cli->text);
+	table_free(table);
+	settings_free(settings);
+	return CLI_OK;
+}
+
+static int
+config_get(struct cli *cli, const struct cli_args *args)
+{
+	const char *key = args->list[1];
+	const struct setting *row = settings_find(key, NULL);
+	cleanup_json struct json_object *value = NULL;
+	struct settings *settings = NULL;
+	unsigned line = 0;
+	int status;
+
+	if (row == NULL)
+		return unknown_key(cli, key);
+	status = load(cli, &settings);
+	if (status != CLI_OK)
+		return status;
+	settings_value(settings, key, &value, &line);
+	settings_free(settings);
+	add_value_text(value, &cli->text);
+	buf_addc(&cli->text, '\n');
+	cli->result = value_json(key, value, row, line);
+	return CLI_OK;
+}
+
+static int
+change(struct cli *cli, const char *key, const char *typed)
+{
+	struct err err = { 0 };
+	int r;
+
+	if (settings_find(key, NULL) == NULL)
+		return unknown_key(cli, key);
+	r = config_change(&cli->workspace, key, typed, &err);
+	if (r == -ENOENT)
+		return cli_fail(
+		    cli, "not_set", "%s is not set in the file", key);
+	if (r < 0)
+		return cli_fail_err(
+		    cli, r == -EINVAL ? "bad_value" : "io", &err);
+	return CLI_OK;
+}
+
+static int
+config_set(struct cli *cli, const struct cli_args *args)
+{
+	const char *const get[] = { "get", args->list[1] };
+	struct cli_args after = { .count = 2, .list = get };
+	int status = change(cli, args->list[1], args->list[2]);
+
+	if (status != CLI_OK)
+		return status;
+	status = config_get(cli, &after);
+	buf_clear(&cli->text); /* as quiet as git config */
+	return status;
+}
+
+static int
+config_unset(struct cli *cli, const struct cli_args *args)
+{
+	const char *const get[] = { "get", args->list[1] };
+	struct cli_args after = { .count = 2, .list = get };
+	int status = change(cli, args->list[1], NULL);
+
+	if (status != CLI_OK)
+		return status;
+	status = config_get(cli, &after);
+	buf_clear(&cli->text);
+	return status;
+}
+
+static int
+config_doc(struct cli *cli, const struct cli_args *args)
+{
+	const char *format = args->flags[FLAG_FORMAT];
+
+	if (format == NULL || strcmp(format, "toml") == 0)
+		config_doc_toml(&cli->text);
+	else if (strcmp(format, "mdoc") == 0)
+		config_doc_mdoc(&cli->text);
+	else
+		return cli_misuse(cli, &cmd_config,
+		    "%s: no such format; it is toml or mdoc", format);
+	cli->result = config_doc_json();
+	return CLI_OK;
+}
+
+static const struct {
+	const char *name;
+	int args;
+	unsigned needs;
+	int (*run)(struct cli *cli, const struct cli_args *args);
+} config_verbs[] = {
+	{ "list", 0, CLI_NEEDS_INIT, config_list },
+	{ "get", 1, CLI_NEEDS_INIT, config_get },
+	{ "set", 2, CLI_NEEDS_INIT, config_set },
+	{ "unset", 1, CLI_NEEDS_INIT, config_unset },
+	{ "doc", 0, 0, config_doc },
+};
+
+static int
+config_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *names[nitems(config_verbs) + 1], *near;
+	int status;
+
+	for (size_t i = 0; i < nitems(config_verbs); i++) {
+		names[i] = config_verbs[i].name;
+		if (strcmp(config_verbs[i].name, args->list[0]) != 0)
+			continue;
+		if (args->count != config_verbs[i].args + 1)
+			return cli_misuse(cli, &cmd_config,
+			    "config %s takes %d argument%s", names[i],
+			    config_verbs[i].args,
+			    config_verbs[i].args == 1 ? "" : "s");
+		status = cli_find_workspace(cli, config_verbs[i].needs);
+		return status == CLI_OK ? config_verbs[i].run(cli, args) :
+					  status;
+	}
+	names[nitems(config_verbs)] = NULL;
+	near = text_nearest(args->list[0], names);
+	if (near != NULL)
+		return cli_misuse(cli, &cmd_config,
+		    "config %s: no such thing; did you mean \"%s\"?",
+		    args->list[0], near);
+	return cli_misuse(
+	    cli, &cmd_config, "config %s: no such thing", args->list[0]);
+}
+
+const struct cli_command cmd_config = {
+	.name = "config",
+	.usage = "list | get KEY | set KEY VALUE | unset KEY | doc",
+	.summary = "show and change settings",
+	.help = "list   every setting, its value and where that comes from\n"
+		"get    the value in force, defaults included\n"
+		"set    change .llmc/config.toml in place; comments and order "
+		"stay\n"
+		"unset  remove a setting from the file: the default counts "
+		"again\n"
+		"doc    every key with its default and its meaning\n"
+		"\n"
+		"Keys of [defaults] can be set for one worker: "
+		"workers.NAME.model\n"
+		"Durations are written 500ms, 30s, 5m, 1h, or in seconds.\n"
+		"Lists are written [\"a\", \"b\"].\n",
+	.flags = config_flags,
+	.min_args = 1,
+	.max_args = 3,
+	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
+	    .help = "list: an array of {key, value, source, line}; get, set "
+		    "and unset: one of those; doc: an array of {key, type, "
+		    "default, derived, allowed, restart, help}" },
+	.run = config_run,
+};

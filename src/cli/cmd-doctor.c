@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * llmc doctor: look at everything that llmc stands on, say what is wrong and
+ * what to type. What it can mend is in doctor-repair.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "clock.h"
+#include "commands.h"
+#include "config.h"
+#include "doctor.h"
+#include "errtext.h"
+#include "file.h"
+#include "git-ask.h"
+#include "json.h"
+#include "mem.h"
+#include "settings.h"
+#include "shape.h"
+#include "sibling.h"
+#include "text.h"
+
+#define PROGRAM_DEADLINE_MS 10000
+
+enum {
+	FLAG_REPAIR,
+	FLAG_REBUILD,
+	FLAG_YES
+};
+
+static const struct cli_flag doctor_flags[] = {
+	[FLAG_REPAIR] = { "repair", NULL,
+	    "set broken workers back, and end sessions without a worker" },
+	[FLAG_REBUILD] = { "rebuild", NULL,
+	    "make a new state from the worktrees; no daemon may run" },
+	[FLAG_YES] = { "yes", NULL, "do not ask" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct {
+	const char *name;
+	const char *colour;
+} verdicts[VERDICT_COUNT] = {
+	[VERDICT_OK] = { "ok", "32" },
+	[VERDICT_WARN] = { "warn", "33" },
+	[VERDICT_FAIL] = { "fail", "1;31" },
+};
+
+void
+doctor_note(struct doctor *d, enum verdict verdict, const char *name,
+    const char *detail, const char *fix)
+{
+	struct json_object *check = json_object_new_object();
+	struct cli *cli = d->cli;
+	cleanup_free char *tag = xasprintf("%-5s", verdicts[verdict].name);
+
+	d->counts[verdict]++;
+	json_set_string(check, "name", name);
+	json_set_string(check, "status", verdicts[verdict].name);
+	json_set_string(check, "detail", detail);
+	json_set_string(check, "fix", fix);
+	json_object_array_add(d->checks, check);
+	cli_coloured(cli, verdicts[verdict].colour, tag);
+	buf_addf(&cli->text, " %-11s ", name);
+	text_add_visible(&cli->text, detail, strlen(detail), false);
+	buf_addc(&cli->text, '\n');
+	if (fix != NULL) {
+		buf_adds(&cli->text, "                  -> ");
+		text_add_visible(&cli->text, fix, strlen(fix), false);
+		buf_addc(&cli->text, '\n');
+	}
+}
+
+/* Does the version in "tmux 3.3a" or "git version 2.39.5" reach major.minor?
+ * A text without a number counts as new enough: a build from source. */
+static bool
+version_reaches(const char *text, long major, long minor)
+{
+	const char *p = text + strcspn(text, "0123456789");
+	char *end;
+	long found;
+
+	if (*p == '\0')
+		return true;
+	found = strtol(p, &end, 10);
+	if (found != major || *end != '.')
+		return found >= major;
+	return strtol(end + 1, NULL, 10) >= minor;
+}
+
+/* The first line that a program prints of its version; negative errno. */
+static int
+ask_version(const char *program, const char *flag, struct buf *out)
+{
+	const char *const argv[] = { program, flag, NULL };
+	struct child_spec spec = { .argv = argv,
+		.deadline_ms = PROGRAM_DEADLINE_MS };
+	cleanup_child_result struct child_result result;
+	struct err err = { 0 };
+	int r = child_run(&spec, &result, &err);
+
+	if (r < 0)
+		return r;
+	if (!child_succeeded(&result)) {
+		child_result_describe(&result, out);
+		return -EIO;
+	}
+	child_output_text(&result.out, out);
+	buf_truncate(out, strcspn(out->data, "\n"));
+	return 0;
+}
+
+static const struct program {
+	const char *name;
+	const char *setting; /* that names the program, NULL = name */
+	const char *flag;
+	long major, minor;
+	enum verdict missing;
+	const char *fix;
+} programs[] = {
+	{ "git", NULL, "--version", 2, 31, VERDICT_FAIL,
+	    "install it, on Debian with: apt-get install git" },
+	{ "tmux", "tmux.command", "-V", 3, 2, VERDICT_FAIL,
+	    "install it, on Debian with: apt-get install tmux" },
+	{ "agent", "defaults.agent_command", "--version", 0, 0, VERDICT_WARN,
+	    "install Claude Code (npm install -g @anthropic-ai/claude-code), "
+	    "or name another program: llmc config set "
+	    "defaults.agent_command PROGRAM" },
+};
+
+static void
+check_program(struct doctor *d, const struct program *p)
+{
+	const char *program = p->setting != NULL && d->settings != NULL ?
+	    settings_string(d->settings, p->setting) :
+	    (strcmp(p->name, "agent") == 0 ? "claude" : p->name);
+	cleanup_buf struct buf version = BUF_INIT;
+	cleanup_free char *detail = NULL;
+	int r = ask_version(program, p->flag, &version);
+
+	if (r == -ENOENT || r == -EACCES || r == -ENOTDIR) {
+		detail = xasprintf("%s: %s", program, strerror(-r));
+		doctor_note(d, p->missing, p->name, detail, p->fix);
+	} else if (r < 0) {
+		detail = xasprintf("%s %s %s", program, p->flag,
+		    version.len > 0 ? version.data : strerror(-r));
+		doctor_note(d, p->missing, p->name, detail, p->fix);
+	} else if (!version_reaches(version.data, p->major, p->minor)) {
+		detail = xasprintf("%s is older than %ld.%ld", version.data,
+		    p->major, p->minor);
+		doctor_note(d, VERDICT_FAIL, p->name, detail, p->fix);
+	} else {
+		doctor_note(d, VERDICT_OK, p->name, version.data, NULL);
+	}
+}
+
+static void
+check_siblings(struct doctor *d)
+{
+	static const char *const names[] = { "autod", "overseer" };
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *path = sibling_find(names[i]);
+
+		if (path != NULL)
+			doctor_note(d, VERDICT_OK, names[i], path, NULL);
+		else
+			doctor_note(d, VERDICT_FAIL, names[i],
+			    "not found beside llmc, nor on PATH",
+			    "install llmc whole: make install");
+	}
+}
+
+static void
+check_repository(struct doctor *d)
+{
+	const struct workspace *ws = &d->cli->workspace;
+	struct err err = { 0 };
+	int r = git_has_commit(ws->root, &err);
+
+	d->have_git = r > 0;
+	if (r < 0)
+		doctor_note(d, VERDICT_FAIL, "repository", err.msg, NULL);
+	else if (r == 0)
+		doctor_note(d, VERDICT_FAIL, "repository",
+		    "it has no commit yet",
+		    "make one: git commit --allow-empty -m Start");
+	else
+		doctor_note(d, VERDICT_OK, "repository", ws->root, NULL);
+}
+
+static void
+check_branch(struct doctor *d)
+{
+	const char *branch;
+	cleanup_free char *detail = NULL;
+
+	if (d->settings == NULL || !d->have_git)
+		return;
+	branch = settings_string(d->settings, "repo.default_branch");
+	if (branch[0] == '\0') {
+		doctor_note(d, VERDICT_FAIL, "branch",
+		    "no branch is checked out and origin has no HEAD",
+		    "name it: llmc config set repo.default_branch BRANCH");
+	} else if (!git_branch_exists(d->cli->workspace.root, branch)) {
+		detail = xasprintf("there is no branch %s", branch);
+		doctor_note(d, VERDICT_FAIL, "branch", detail,
+		    "make it, or name another: llmc config set "
+		    "repo.default_branch BRANCH");
+	} else {
+		detail = xasprintf("work lands on %s", branch);
+		doctor_note(d, VERDICT_OK, "branch", detail, NULL);
+	}
+}
+
+static void
+check_config(struct doctor *d)
+{
+	const struct workspace *ws = &d->cli->workspace;
+	cleanup_free char *file = workspace_path(ws, "config.toml");
+	struct settings_problems problems;
+	struct err err = { 0 };
+
+	if (!workspace_initialised(ws)) {
+		doctor_note(d, VERDICT_FAIL, "config",
+		    "llmc is not set up here", "run: llmc init");
+		return;
+	}
+	if (config_load(ws, &d->settings, &problems, &err) < 0) {
+		doctor_note(d, VERDICT_FAIL, "config", err.msg,
+		    "make it readable for you");
+		return;
+	}
+	for (size_t i = 0; i < problems.count; i++) {
+		struct settings_problem *p = &problems.list[i];
+		cleanup_free char *detail =
+		    xasprintf("%s:%u: %s", file, p->line, p->text);
+
+		doctor_note(d, p->fatal ? VERDICT_FAIL : VERDICT_WARN, "config",
+		    detail, "edit the file; llmc config doc tells all keys");
+	}
+	if (problems.count == 0)
+		doctor_note(d, VERDICT_OK, "config", file, NULL);
+	settings_problems_release(&problems);
+}
+
+static void
+check_state(struct doctor *d)
+{
+	const struct workspace *ws = &d->cli->workspace;
+	cleanup_free char *file = workspace_path(ws, "state.json");
+	cleanup_free char *recovered = NULL;
+	struct err err = { 0 };
+
+	if (!file_exists(file)) {
+		doctor_note(d, VERDICT_OK, "state", "none yet", NULL);
+		return;
+	}
+	if (state_load(ws, clock_wall_ms(), &d->state, &recovered, &err) < 0) {
+		doctor_note(d, VERDICT_FAIL, "state", err.msg,
+		    "make a new one from the worktrees: llmc doctor "
+		    "--rebuild");
+		return;
+	}
+	d->have_state = true;
+	if (recovered != NULL)
+		doctor_note(d, VERDICT_WARN, "state", recovered,
+		    "its backup is used, and the next daemon writes a new "
+		    "one");
+	else
+		doctor_note(d, VERDICT_OK, "state", file, NULL);
+}
+
+static void
+check_permissions(struct doctor *d)
+{
+	const char *dir = d->cli->workspace.dir;
+	cleanup_free char *detail = NULL, *fix = NULL;
+	cleanup_buf struct buf quoted = BUF_INIT;
+	struct stat st;
+
+	if (stat(dir, &st) == -1)
+		return; /* check_config has said so */
+	text_add_shell(&quoted, dir);
+	if (st.st_uid != geteuid()) {
+		detail = xasprintf("%s belongs to user %u, you are %u", dir,
+		    (unsigned)st.st_uid, (unsigned)geteuid());
+		doctor_note(d, VERDICT_FAIL, "permissions", detail,
+		    "run llmc as that user, or give the folder to yourself");
+	} else if (access(dir, R_OK | W_OK | X_OK) == -1) {
+		detail = xasprintf("%s: %s", dir, strerror(errno));
+		fix = xasprintf("chmod 700 %s", quoted.data);
+		doctor_note(d, VERDICT_FAIL, "permissions", detail, fix);
+	} else if (st.st_mode & 077) {
+		detail = xasprintf("%s has mode %03o: others can look at "
+				   "prompts and logs",
+		    dir, (unsigned)(st.st_mode & 0777));
+		fix = xasprintf("chmod 700 %s", quoted.data);
+		doctor_note(d, VERDICT_WARN, "permissions", detail, fix);
+	} else {
+		doctor_note(d, VERDICT_OK, "permissions", dir, NULL);
+	}
+}
+
+static void
+check_exclude(struct doctor *d)
+{
+	const char *const args[] = { "check-ignore", "--quiet", ".llmc", NULL };
+	const struct workspace *ws = &d->cli->workspace;
+
+	if (!workspace_initialised(ws) || !d->have_git)
+		return;
+	if (git_ask(ws->root, args, NULL, NULL) == 0)
+		doctor_note(
+		    d, VERDICT_OK, "exclude", "git does not see .llmc", NULL);
+	else
+		doctor_note(d, VERDICT_WARN, "exclude",
+		    "git would add .llmc to a commit", "run: llmc init");
+}
+
+static void
+check_all(struct doctor *d)
+{
+	static void (*const checks[])(struct doctor *) = { check_config,
+		check_repository, check_branch, check_state, check_permissions,
+		check_exclude };
+
+	for (size_t i = 0; i < nitems(checks); i++)
+		checks[i](d);
+}
+
+static void
+tell_verdict(struct doctor *d)
+{
+	struct cli *cli = d->cli;
+
+	if (d->counts[VERDICT_FAIL] > 0)
+		buf_addf(&cli->text, "%d to mend, %d to look at.\n",
+		    d->counts[VERDICT_FAIL], d->counts[VERDICT_WARN]);
+	else
+		buf_addf(&cli->text, "All is well%s.\n",
+		    d->counts[VERDICT_WARN] > 0 ? ", but see the warnings" :
+						  "");
+	cli->result = json_object_new_object();
+	json_set_bool(cli->result, "ok", d->counts[VERDICT_FAIL] == 0);
+	json_set(cli->result, "checks", json_object_get(d->checks));
+	json_set(cli->result, "repairs", json_object_get(d->repairs));
+}
+
+static void
+doctor_release(struct doctor *d)
+{
+	if (d->have_state)
+		state_release(&d->state);
+	settings_free(d->settings);
+	json_object_put(d->checks);
+	json_object_put(d->repairs);
+}
+
+/* What changes something comes first; the report then tells how it is. */
+static int
+mend(struct cli *cli, const struct cli_args *args, struct doctor *d)
+{
+	bool yes = args->flags[FLAG_YES] != NULL;
+	int status = CLI_OK;
+
+	if (args->flags[FLAG_REPAIR] == NULL &&
+	    args->flags[FLAG_REBUILD] == NULL)
+		return CLI_OK;
+	if (getenv("LLMC_AGENT") != NULL)
+		return cli_fail(cli, "refused",
+		    "llmc doctor may only look here: this is a worker's own "
+		    "session");
+	status = cli_find_workspace(cli, CLI_NEEDS_REPO | CLI_NEEDS_INIT);
+	if (status == CLI_OK && args->flags[FLAG_REBUILD] != NULL)
+		status = doctor_rebuild(d, yes);
+	if (status == CLI_OK && args->flags[FLAG_REPAIR] != NULL)
+		status = doctor_repair(d, yes);
+	workspace_release(&cli->workspace);
+	return status;
+}
+
+static int
+doctor_run(struct cli *cli, const struct cli_args *args)
+{
+	struct doctor d = { .cli = cli,
+		.checks = json_object_new_array(),
+		.repairs = json_object_new_array() };
+	struct err err = { 0 };
+	int r, status = mend(cli, args, &d);
+
+	if (status != CLI_OK) {
+		doctor_release(&d);
+		return status;
+	}
+	r = cli->root_option != NULL ?
+	    workspace_at(cli->root_option, &cli->workspace, &err) :
+	    workspace_find(".", &cli->workspace, &err);
+	if (r < 0)
+		doctor_note(&d, VERDICT_FAIL, "repository", err.msg, NULL);
+	else
+		check_all(&d);
+	for (size_t i = 0; i < nitems(programs); i++)
+		check_program(&d, &programs[i]);
+	check_siblings(&d);
+	if (r == 0 && workspace_initialised(&cli->workspace))
+		doctor_check_fleet(&d);
+	tell_verdict(&d);
+	doctor_release(&d);
+	return d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static const struct shape check_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "name", .type = SHAPE_STRING },
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "ok", "warn", "fail", NULL } },
+		{ .name = "detail", .type = SHAPE_STRING },
+		{ .name = "fix",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "what to do about it" },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape doctor_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "ok",
+		    .type = SHAPE_BOOL,
+		    .help = "no check failed; warnings are fine" },
+		{ .name = "checks",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_OBJECT, .of = &check_shape },
+			} },
+		{ .name = "repairs",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_STRING },
+			},
+		    .help = "what --repair and --rebuild did, in words" },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_doctor = {
+	.name = "doctor",
+	.usage = "[--repair] [--rebuild] [--yes]",
+	.summary = "check that everything llmc needs is there and in order",
+	.help = "Looks at the programs llmc runs and their versions, the "
+		"repository, the config\nfile, the state, the daemon, the "
+		"workers with their worktrees and sessions, and\nClaude "
+		"Code's own settings, and says what to do about what is wrong. "
+		"Changes\nnothing unless told to. Exit status 1 when "
+		"something must be mended.\n",
+	.flags = doctor_flags,
+	.shape =
+	    &(const struct shape_field){
+		.type = SHAPE_OBJECT,
+		.of = &doctor_shape,
+	    },
+	.run = doctor_run,
+};

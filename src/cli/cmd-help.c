@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "shape.h"
+#include "text.h"
+
+static struct json_object *
+command_json(const struct cli_command *command)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *options = json_object_new_array();
+
+	json_set_string(json, "name", command->name);
+	json_set_string(json, "usage", command->usage);
+	json_set_string(json, "summary", command->summary);
+	json_set_string(json, "help", command->help);
+	for (const struct cli_flag *f = command->flags;
+	     f != NULL && f->name != NULL; f++) {
+		struct json_object *option = json_object_new_object();
+
+		json_set_string(option, "name", f->name);
+		json_set_string(option, "value", f->value);
+		json_set_string(option, "help", f->help);
+		json_object_array_add(options, option);
+	}
+	json_set(json, "options", options);
+	return json;
+}
+
+static int
+help_run(struct cli *cli, const struct cli_args *args)
+{
+	const struct cli_command *command = NULL;
+
+	if (args->count > 0) {
+		command = cli_find(args->list[0]);
+		if (command == NULL)
+			return cli_unknown_command(cli, args->list[0]);
+	}
+	cli_usage(command, &cli->text);
+	cli->result = json_object_new_array();
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (command == NULL || command == cli_commands[i])
+			json_object_array_add(
+			    cli->result, command_json(cli_commands[i]));
+	return CLI_OK;
+}
+
+static const struct shape option_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "name", .type = SHAPE_STRING },
+		{ .name = "value",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "what its value is called; null for a switch" },
+		{ .name = "help", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape command_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "name", .type = SHAPE_STRING },
+		{ .name = "usage", .type = SHAPE_STRING },
+		{ .name = "summary", .type = SHAPE_STRING },
+		{ .name = "help",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = "options",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_OBJECT, .of = &option_shape },
+			} },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_help = {
+	.name = "help",
+	.usage = "[COMMAND]",
+	.summary = "show help for llmc or for one command",
+	.max_args = 1,
+	.shape =
+	    &(const struct shape_field){
+		.type = SHAPE_ARRAY,
+		.of =
+		    &(const struct shape){
+			.fields =
+			    &(const struct shape_field){
+				.type = SHAPE_OBJECT, .of = &command_shape },
+		    },
+	    },
+	.run = help_run,
+};

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * llmc hook EVENT: one event of a Claude Code session, to the daemon. Always
+ * exits 0 and is silent unless the daemon has something to say to Claude. When
+ * nobody listens the event is kept for the next daemon. Reads no configuration.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "clock.h"
+#include "commands.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "shape.h"
+#include "spool.h"
+#include "text.h"
+
+#define INPUT_MAX (8 * 1024 * 1024)
+#define TEXT_MAX  (128 * 1024) /* of one member: must fit into the spool */
+#define INPUT_MS  2000 /* for a standard input that is never closed */
+#define ANSWER_MS 3000
+#define STOP_MS   50000 /* git may be slow; Claude waits 60 s */
+
+enum {
+	FLAG_WORKER,
+	FLAG_GENERATION,
+	FLAG_SOCKET,
+	FLAG_SPOOL
+};
+
+static const struct cli_flag hook_flags[] = {
+	[FLAG_WORKER] = { "worker", "NAME", "whose session it is" },
+	[FLAG_GENERATION] = { "generation", "N", "of its launch" },
+	[FLAG_SOCKET] = { "socket", "PATH", "of the daemon" },
+	[FLAG_SPOOL] = { "spool", "DIR", "where events wait for a daemon" },
+	{ NULL, NULL, NULL },
+};
+
+/* Which events may be dropped, and which wait for an answer. */
+static const struct {
+	const char *event;
+	bool life; /* only a sign of life */
+	int64_t answer_ms;
+} hook_events[] = {
+	{ "PreToolUse", true, 0 },
+	{ "PostToolUse", true, 0 },
+	{ "PostToolUseFailure", true, 0 },
+	{ "SubagentStop", true, 0 },
+	{ "Stop", false, STOP_MS },
+};
+
+/* What the daemon uses of the events, so that a tool's megabytes stay here. */
+static const char *const hook_members[] = { "session_id", "transcript_path",
+	"source", "reason", "prompt", "notification_type", "message",
+	"stop_hook_active", "last_assistant_message", "background_tasks",
+	"error", "trigger", "agent_type", "tool_name" };
+
+/* All of it, though only so much is kept: whoever writes into a closed pipe
+ * gets an error, and may take it for one of the hook's. */
+static void
+read_input(struct buf *input)
+{
+	struct pollfd event = { .fd = STDIN_FILENO, .events = POLLIN };
+	int64_t end = clock_mono_ms() + INPUT_MS;
+	ssize_t n = 1;
+
+	while (n > 0) {
+		int64_t left = end - clock_mono_ms();
+
+		if (left <= 0 || poll(&event, 1, (int)left) <= 0)
+			return;
+		buf_reserve(input, 65536);
+		n = read(STDIN_FILENO, input->data + input->len, 65536);
+		if (n > 0)
+			buf_grew(input, (size_t)n);
+		if (input->len > INPUT_MAX)
+			buf_truncate(input, INPUT_MAX);
+	}
+}
+
+/* The member, or the beginning of a text that nobody would read whole. */
+static struct json_object *
+bounded(struct json_object *member)
+{
+	const char *text;
+	size_t len;
+
+	if (!json_object_is_type(member, json_type_string))
+		return json_object_get(member);
+	text = json_object_get_string(member);
+	len = (size_t)json_object_get_string_len(member);
+	if (len <= TEXT_MAX)
+		return json_object_get(member);
+	return json_object_new_string_len(
+	    text, (int)text_cut(text, len, TEXT_MAX));
+}
+
+static struct json_object *
+event_params(
+    const char *event, const struct cli_args *args, struct json_object *data)
+{
+	struct json_object *params = json_object_new_object();
+	struct json_object *kept = json_object_new_object(), *member;
+	const char *generation = args->flags[FLAG_GENERATION];
+	char id[ID_ULID_SIZE];
+	int64_t number = 0;
+
+	for (size_t i = 0; i < nitems(hook_members); i++)
+		if (json_object_is_type(data, json_type_object) &&
+		    json_object_object_get_ex(data, hook_members[i], &member))
+			json_set(kept, hook_members[i], bounded(member));
+	id_ulid(clock_wall_ms(), id);
+	text_parse_int(generation, 0, INT64_MAX, &number);
+	json_set_string(params, "event", event);
+	json_set_string(params, "worker", args->flags[FLAG_WORKER]);
+	json_set_int(params, "generation", number);
+	json_set_string(params, "id", id);
+	json_set(params, "data", kept);
+	return params;
+}
+
+/* The one thing that is ever printed: a decision of the daemon's. */
+static void
+print_decision(struct cli *cli, struct json_object *result)
+{
+	if (!json_object_is_type(result, json_type_object))
+		return;
+	json_print(result, false, &cli->text);
+	buf_addc(&cli->text, '\n');
+}
+
+/* Nobody sits at a worker: a question is answered here, also while no daemon
+ * runs, and the agent is told why. */
+static void
+deny_permission(struct cli *cli)
+{
+	cleanup_json struct json_object *answer = json_object_new_object();
+	struct json_object *output = json_object_new_object();
+	struct json_object *decision = json_object_new_object();
+
+	json_set_string(decision, "behavior", "deny");
+	json_set_string(decision, "message",
+	    "This session is unattended: nobody can grant the permission. Do "
+	    "without it, or say in your last message what you would need.");
+	json_set_string(output, "hookEventName", "PermissionRequest");
+	json_set(output, "decision", decision);
+	json_set(answer, "hookSpecificOutput", output);
+	json_print(answer, false, &cli->text);
+	buf_addc(&cli->text, '\n');
+}
+
+static int
+hook_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *event = args->list[0];
+	const char *socket = args->flags[FLAG_SOCKET];
+	const char *spool = args->flags[FLAG_SPOOL];
+	cleanup_buf struct buf input = BUF_INIT;
+	cleanup_json struct json_object *data = NULL, *params = NULL,
+					*result = NULL;
+	int64_t answer_ms = ANSWER_MS;
+	bool life = false;
+	int r;
+
+	if (args->flags[FLAG_WORKER] == NULL || socket == NULL ||
+	    args->flags[FLAG_GENERATION] == NULL)
+		return CLI_OK;
+	read_input(&input);
+	if (strcmp(event, "PermissionRequest") == 0) {
+		deny_permission(cli);
+		return CLI_OK;
+	}
+	for (size_t i = 0; i < nitems(hook_events); i++) {
+		if (strcmp(hook_events[i].event, event) != 0)
+			continue;
+		life = hook_events[i].life;
+		if (hook_events[i].answer_ms > 0)
+			answer_ms = hook_events[i].answer_ms;
+	}
+	json_parse(input.data, input.len, INPUT_MAX, &data, NULL);
+	params = event_params(event, args, data);
+	r = client_call(socket, "hook.event", params, answer_ms, !life, &result,
+	    NULL, NULL);
+	if (r == 0)
+		print_decision(cli, result);
+	else if (!life && spool != NULL && r != -EPROTO)
+		spool_write(spool, clock_wall_ms(), params, NULL);
+	return CLI_OK;
+}
+
+const struct cli_command cmd_hook = {
+	.name = "hook",
+	.usage = "EVENT --worker NAME --generation N --socket PATH "
+		 "[--spool DIR]",
+	.summary = "report an event of a session to the daemon (internal)",
+	.help = "What Claude Code's hooks run. Reads the event from standard "
+		"input, always exits\nwith 0, and prints nothing unless the "
+		"daemon has something to say to Claude.\nWhen no daemon "
+		"listens, the event waits in DIR for the next one.\n",
+	.hidden = true,
+	.silent = true, /* 2 would hold Claude up */
+	.flags = hook_flags,
+	.min_args = 1,
+	.max_args = 1,
+	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.run = hook_run,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc message: tell a worker something about its task. */
+#include <stdlib.h>
+
+#include "commands.h"
+#include "draft.h"
+#include "json.h"
+#include "remote.h"
+#include "roster.h"
+#include "shape.h"
+#include "worker.h"
+
+static int
+message_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *name = args->list[0];
+	const struct worker *worker;
+	struct draft draft = DRAFT_INIT;
+	struct json_object *params;
+	struct state state;
+	int status = roster_load(cli, &state);
+
+	if (status != CLI_OK)
+		return status;
+	status = roster_find(cli, &state, name, &worker);
+	if (status == CLI_OK)
+		status = draft_fill(cli, args->count > 1 ? args->list[1] : NULL,
+		    "message", NULL, &draft);
+	if (status == CLI_OK) {
+		params = remote_worker(name);
+		json_set_string(params, "text", draft.text.data);
+		status = remote_call(
+		    cli, "worker.message", 0, params, 0, &cli->result);
+	}
+	if (status == CLI_OK)
+		buf_addf(&cli->text, "Sent to %s, which is %s.\n", name,
+		    json_string_or(cli->result, "new_status", ""));
+	state_release(&state);
+	return draft_end(cli, &draft, status);
+}
+
+static const struct shape message_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "message_sent", .type = SHAPE_BOOL },
+		{ .name = "previous_status", .type = SHAPE_STRING },
+		{ .name = "new_status", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_message = {
+	.name = "message",
+	.usage = "WORKER [TEXT]",
+	.summary = "tell a worker something about its task",
+	.help = "The text is typed into its session as it is; the "
+		"conversation goes on. A worker\nthat waits for review takes "
+		"it as a rejection. TEXT - is standard input; without\nTEXT an "
+		"editor opens.\n",
+	.min_args = 1,
+	.max_args = 2,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &message_shape },
+	.run = message_run,
+};

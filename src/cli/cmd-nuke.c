@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc nuke: remove workers, with their worktrees and branches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask.h"
+#include "commands.h"
+#include "config.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "remote.h"
+#include "roster.h"
+#include "sessions.h"
+#include "settings.h"
+#include "shape.h"
+#include "worker.h"
+
+enum {
+	FLAG_ALL,
+	FLAG_YES
+};
+
+static const struct cli_flag nuke_flags[] = {
+	[FLAG_ALL] = { "all", NULL, "every worker" },
+	[FLAG_YES] = { "yes", NULL, "do not ask" },
+	{ NULL, NULL, NULL },
+};
+
+struct nuke {
+	struct cli *cli;
+	struct state state;
+	struct settings *settings;
+	struct sessions sessions;
+	const char **names;
+	size_t count;
+	struct json_object *removed, *salvaged, *failed;
+};
+
+/* Consoles have no worker; they are only sessions. */
+static const struct session *
+find_console(const struct nuke *n, const char *name)
+{
+	const struct session *found = sessions_find(&n->sessions, name);
+
+	return found != NULL && strcmp(found->role, "console") == 0 ? found :
+								      NULL;
+}
+
+static int
+choose(struct nuke *n, const struct cli_args *args)
+{
+	bool all = args->flags[FLAG_ALL] != NULL;
+	const struct worker *worker;
+
+	if (all == (args->count > 0))
+		return cli_misuse(n->cli, &cmd_nuke,
+		    all ? "name workers, or say --all; not both" :
+			  "which worker? name it, or say --all");
+	n->count = all ? n->state.count : (size_t)args->count;
+	n->names = xcalloc(n->count + 1, sizeof *n->names);
+	for (size_t i = 0; i < n->count; i++) {
+		n->names[i] = all ? n->state.workers[i]->name : args->list[i];
+		if (state_find(&n->state, n->names[i]) != NULL ||
+		    find_console(n, n->names[i]) != NULL)
+			continue;
+		return roster_find(n->cli, &n->state, n->names[i], &worker);
+	}
+	return CLI_OK;
+}
+
+static void
+note_failed(struct nuke *n, const char *name, const char *message)
+{
+	json_set_string(n->failed, name, message);
+	cli_warn(n->cli, "%s: %s", name, message);
+}
+
+static void
+nuke_worker(struct nuke *n, const char *name)
+{
+	cleanup_free char *table = xasprintf("workers.%s", name);
+	cleanup_json struct json_object *result = NULL;
+	struct err err = { 0 };
+	const char *code, *salvage;
+
+	if (!remote_try(n->cli, "worker.nuke", REMOTE_ONESHOT,
+		remote_worker(name), REMOTE_LONG_MS, &result, &code, &err)) {
+		note_failed(n, name, err.msg);
+		return;
+	}
+	if (config_remove_table(&n->cli->workspace, table, &err) < 0)
+		cli_warn(n->cli, "%s: its settings stay: %s", name, err.msg);
+	json_object_array_add(n->removed, json_object_new_string(name));
+	salvage = json_string_or(result, "salvage", "");
+	buf_addf(&n->cli->text, "%s is gone.\n", name);
+	if (salvage[0] == '\0')
+		return;
+	json_set_string(n->salvaged, name, salvage);
+	buf_addf(&n->cli->text, "Its work is kept: llmc salvage show %s\n",
+	    roster_salvage(salvage));
+}
+
+static void
+nuke_one(struct nuke *n, const char *name)
+{
+	const struct session *console = find_console(n, name);
+
+	if (state_find(&n->state, name) != NULL) {
+		nuke_worker(n, name);
+	} else if (console != NULL &&
+	    sessions_kill(n->cli, n->settings, console->name) == CLI_OK) {
+		json_object_array_add(n->removed, json_object_new_string(name));
+		buf_addf(&n->cli->text, "%s is gone.\n", name);
+	} else {
+		json_set_string(n->failed, name, "its session did not end");
+	}
+}
+
+static int
+nuke_all(struct nuke *n, bool yes)
+{
+	struct cli *cli = n->cli;
+	cleanup_buf struct buf list = BUF_INIT;
+	int status;
+
+	for (size_t i = 0; i < n->count; i++)
+		buf_addf(&list, "%s%s", i > 0 ? ", " : "", n->names[i]);
+	status = n->count == 0 ?
+	    CLI_OK :
+	    ask_confirm(cli, yes,
+		"This removes %s: session, worktree, branch and settings.",
+		list.data);
+	if (status != CLI_OK)
+		return status;
+	for (size_t i = 0; i < n->count; i++)
+		nuke_one(n, n->names[i]);
+	if (n->count == 0)
+		buf_adds(&cli->text, "There is no worker.\n");
+	cli->result = json_object_new_object();
+	json_set(cli->result, "workers_removed", json_object_get(n->removed));
+	json_set(cli->result, "salvaged", json_object_get(n->salvaged));
+	json_set(cli->result, "failed", json_object_get(n->failed));
+	return json_object_object_length(n->failed) == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static int
+nuke_run(struct cli *cli, const struct cli_args *args)
+{
+	struct nuke n = { .cli = cli };
+	int status = cli_load_settings(cli, &n.settings);
+
+	if (status != CLI_OK)
+		return status;
+	status = roster_load(cli, &n.state);
+	if (status == CLI_OK) {
+		status = sessions_load(cli, n.settings, &n.sessions);
+		if (status == CLI_OK)
+			status = choose(&n, args);
+		n.removed = json_object_new_array();
+		n.salvaged = json_object_new_object();
+		n.failed = json_object_new_object();
+		if (status == CLI_OK)
+			status = nuke_all(&n, args->flags[FLAG_YES] != NULL);
+		json_object_put(n.removed);
+		json_object_put(n.salvaged);
+		json_object_put(n.failed);
+		sessions_release(&n.sessions);
+		free(n.names);
+		state_release(&n.state);
+	}
+	settings_free(n.settings);
+	return status;
+}
+
+static const struct shape word_shape = {
+	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+};
+
+static const struct shape nuke_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "workers_removed",
+		    .type = SHAPE_ARRAY,
+		    .of = &word_shape },
+		{ .name = "salvaged",
+		    .type = SHAPE_MAP,
+		    .of = &word_shape,
+		    .help = "the ref that keeps a worker's work, by worker" },
+		{ .name = "failed",
+		    .type = SHAPE_MAP,
+		    .of = &word_shape,
+		    .help = "why not, by worker; the exit status is then 1" },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_nuke = {
+	.name = "nuke",
+	.usage = "[NAME ...] [--all] [--yes]",
+	.summary = "remove workers, with their worktrees and branches",
+	.help = "Ends the session and removes worktree, branch and settings. "
+		"Work that has not\nlanded is kept as a ref that llmc salvage "
+		"lists. A console can be named too.\nAsks first; without a "
+		"terminal only --yes will do.\n",
+	.flags = nuke_flags,
+	.max_args = 1000,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &nuke_shape },
+	.run = nuke_run,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc pane FILE: what a worker's tmux pane runs; becomes the agent. */
+#include "commands.h"
+#include "errtext.h"
+#include "launcher.h"
+#include "shape.h"
+
+static int
+pane_run(struct cli *cli, const struct cli_args *args)
+{
+	struct err err = { 0 };
+
+	launcher_exec(args->list[0], &err);
+	return cli_fail_err(cli, "failed", &err);
+}
+
+const struct cli_command cmd_pane = {
+	.name = "pane",
+	.usage = "FILE",
+	.summary = "become the agent that FILE describes (internal)",
+	.help = "What a worker's tmux pane runs: reads the argument vector and "
+		"environment from\nFILE and executes the agent, so that "
+		"nothing of it shows in ps or meets a limit\nof tmux.\n",
+	.hidden = true,
+	.min_args = 1,
+	.max_args = 1,
+	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.run = pane_run,
+};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc peek: the last lines on a worker's screen. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "mem.h"
+#include "roster.h"
+#include "sessions.h"
+#include "settings.h"
+#include "shape.h"
+#include "text.h"
+#include "tmux.h"
+#include "worker.h"
+
+#define LINES_DEFAULT 10
+#define LINES_MAX     100000
+
+enum {
+	FLAG_LINES
+};
+
+static const struct cli_flag peek_flags[] = {
+	[FLAG_LINES] = { "lines", "N", "how many lines; 10 if not given" },
+	{ NULL, NULL, NULL },
+};
+
+/* The one that did something last. */
+static int
+choose(struct cli *cli, const struct state *state,
+    const struct worker **ret_worker)
+{
+	const struct worker *found = NULL;
+
+	for (size_t i = 0; i < state->count; i++)
+		if (found == NULL ||
+		    state->workers[i]->activity_ms > found->activity_ms)
+			found = state->workers[i];
+	if (found == NULL)
+		return cli_fail(cli, "no_such_worker",
+		    "there is no worker yet; add one with: llmc add NAME");
+	*ret_worker = found;
+	return CLI_OK;
+}
+
+/* Only the last `count` lines that have something on them. */
+static struct json_object *
+last_lines(const char *text, size_t count)
+{
+	cleanup_json struct json_object *all = cli_lines(text);
+	struct json_object *kept = json_object_new_array();
+	size_t total = json_object_array_length(all), from = total;
+
+	while (from > 0 && count > 0) {
+		const char *line = json_object_get_string(
+		    json_object_array_get_idx(all, --from));
+
+		if (line[strspn(line, " \t\r")] != '\0')
+			count--;
+	}
+	for (; from < total; from++) {
+		struct json_object *item = json_object_array_get_idx(all, from);
+		const char *line = json_object_get_string(item);
+
+		if (line[strspn(line, " \t\r")] != '\0')
+			json_object_array_add(kept, json_object_get(item));
+	}
+	return kept;
+}
+
+static int
+peek_worker(struct cli *cli, const struct worker *worker, int lines)
+{
+	cleanup_free char *session = tmux_session_name(worker->name);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *list;
+	struct settings *settings = NULL;
+	struct sessions sessions = { 0 };
+	int status = cli_load_settings(cli, &settings);
+
+	if (status == CLI_OK)
+		status = sessions_load(cli, settings, &sessions);
+	if (status == CLI_OK && sessions_find(&sessions, session) == NULL)
+		status = cli_fail(cli, "no_such_session",
+		    "%s has no session; it is %s%s%s", worker->name,
+		    worker_status_name(worker->status),
+		    worker->reason != NULL ? ": " : "",
+		    worker->reason != NULL ? worker->reason : "");
+	if (status == CLI_OK)
+		status = sessions_capture(cli, settings, session, lines, &text);
+	sessions_release(&sessions);
+	settings_free(settings);
+	if (status != CLI_OK)
+		return status;
+	list = last_lines(text.data, (size_t)lines);
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "worker", worker->name);
+	json_set(cli->result, "lines", list);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const char *line =
+		    json_object_get_string(json_object_array_get_idx(list, i));
+
+		text_add_visible(&cli->text, line, strlen(line), false);
+		buf_addc(&cli->text, '\n');
+	}
+	if (json_object_array_length(list) == 0)
+		buf_addf(
+		    &cli->text, "(the screen of %s is empty)\n", worker->name);
+	return CLI_OK;
+}
+
+static int
+peek_run(struct cli *cli, const struct cli_args *args)
+{
+	const struct worker *worker = NULL;
+	int64_t lines = LINES_DEFAULT;
+	struct state state;
+	int status;
+
+	if (args->flags[FLAG_LINES] != NULL &&
+	    !text_parse_int(args->flags[FLAG_LINES], 1, LINES_MAX, &lines))
+		return cli_misuse(cli, &cmd_peek,
+		    "--lines takes a number from 1 to %d", LINES_MAX);
+	status = roster_load(cli, &state);
+	if (status != CLI_OK)
+		return status;
+	status = args->count > 0 ?
+	    roster_find(cli, &state, args->list[0], &worker) :
+	    choose(cli, &state, &worker);
+	if (status == CLI_OK && worker != NULL)
+		status = peek_worker(cli, worker, (int)lines);
+	state_release(&state);
+	return status;
+}
+
+static const struct shape peek_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "lines",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_STRING },
+			} },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_peek = {
+	.name = "peek",
+	.usage = "[WORKER] [--lines N]",
+	.summary = "show the last lines on a worker's screen",
+	.help = "Without a name, the worker that did something last. Blank "
+		"lines are left out.\n",
+	.flags = peek_flags,
+	.max_args = 1,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &peek_shape },
+	.run = peek_run,
+};

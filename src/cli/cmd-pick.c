@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc pick: land what a worker has, whatever state it is in. */
+#include "commands.h"
+#include "json.h"
+#include "remote.h"
+#include "shape.h"
+
+static int
+pick_run(struct cli *cli, const struct cli_args *args)
+{
+	int status = remote_call(cli, "worker.pick", REMOTE_ONESHOT,
+	    remote_worker(args->list[0]), REMOTE_LONG_MS, &cli->result);
+
+	if (status == CLI_OK)
+		buf_addf(&cli->text,
+		    "Landed [%.7s], what %s has at this moment; it goes on as "
+		    "before.\n",
+		    json_string_or(cli->result, "commit_sha", ""),
+		    args->list[0]);
+	return status;
+}
+
+static const struct shape pick_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "success", .type = SHAPE_BOOL },
+		{ .name = "commit_sha", .type = SHAPE_STRING },
+		{ .name = "salvage",
+		    .type = SHAPE_STRING,
+		    .help = "ref of its work as it was" },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_pick = {
+	.name = "pick",
+	.usage = "WORKER",
+	.summary = "land what a worker has, whatever state it is in",
+	.help = "For emergencies: commits and uncommitted changes are merged "
+		"with the default\nbranch as one commit. The worker, its "
+		"worktree and its task stay as they are. A\nconflict lands "
+		"nothing.\n",
+	.min_args = 1,
+	.max_args = 1,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &pick_shape },
+	.run = pick_run,
+};

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc reject: send finished work back, with the reasons. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "draft.h"
+#include "git-ask.h"
+#include "json.h"
+#include "mem.h"
+#include "remote.h"
+#include "roster.h"
+#include "settings.h"
+#include "shape.h"
+#include "worker.h"
+
+enum {
+	FLAG_WORKER
+};
+
+static const struct cli_flag reject_flags[] = {
+	[FLAG_WORKER] = { "worker", "WORKER",
+	    "whose work; else that of the last review" },
+	{ NULL, NULL, NULL },
+};
+
+/* The diff, to look at while writing. */
+static void
+add_diff(struct cli *cli, const struct worker *worker, struct buf *out)
+{
+	struct settings *settings = NULL;
+	cleanup_free char *range = NULL;
+	const char *args[] = { "diff", NULL, "--", NULL };
+
+	if (cli_load_settings(cli, &settings) != CLI_OK)
+		return;
+	range = xasprintf("%s...%s",
+	    settings_string(settings, "repo.default_branch"), worker->branch);
+	args[1] = range;
+	buf_addf(out, "# Why is the work of %s sent back?\n", worker->name);
+	git_ask(cli->workspace.root, args, out, NULL);
+	settings_free(settings);
+}
+
+static int
+reject_named(struct cli *cli, const struct worker *worker, const char *typed)
+{
+	cleanup_buf struct buf below = BUF_INIT;
+	struct draft draft = DRAFT_INIT;
+	struct json_object *params;
+	int status;
+
+	/* Before anything is written in vain. */
+	if (worker->status != WORKER_NEEDS_REVIEW)
+		return cli_fail(cli, "wrong_status",
+		    "%s is %s; only finished work can be rejected",
+		    worker->name, worker_status_name(worker->status));
+	if (typed == NULL)
+		add_diff(cli, worker, &below);
+	status = draft_fill(cli, typed, "reject", below.data, &draft);
+	if (status == CLI_OK) {
+		params = remote_worker(worker->name);
+		json_set_string(params, "text", draft.text.data);
+		status = remote_call(
+		    cli, "worker.reject", 0, params, 0, &cli->result);
+	}
+	if (status == CLI_OK)
+		buf_addf(&cli->text, "%s is at it again.\n", worker->name);
+	return draft_end(cli, &draft, status);
+}
+
+static int
+reject_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *name = args->flags[FLAG_WORKER];
+	const struct worker *worker = NULL;
+	struct state state;
+	int status = roster_load(cli, &state);
+
+	if (status != CLI_OK)
+		return status;
+	if (name == NULL)
+		status = roster_reviewed(cli, &state, &name);
+	if (status == CLI_OK)
+		status = roster_find(cli, &state, name, &worker);
+	if (status == CLI_OK)
+		status = reject_named(
+		    cli, worker, args->count > 0 ? args->list[0] : NULL);
+	state_release(&state);
+	return status;
+}
+
+static const struct shape reject_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "message_sent", .type = SHAPE_BOOL },
+		{ .name = "previous_status", .type = SHAPE_STRING },
+		{ .name = "new_status", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_reject = {
+	.name = "reject",
+	.usage = "[TEXT] [--worker WORKER]",
+	.summary = "send finished work back, with the reasons",
+	.help = "The worker keeps its conversation and its commits, and is "
+		"told to mend what TEXT\nsays. TEXT - is standard input; "
+		"without TEXT an editor opens and shows the diff.\n",
+	.flags = reject_flags,
+	.max_args = 1,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &reject_shape },
+	.run = reject_run,
+};

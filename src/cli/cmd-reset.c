@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc reset: set a worker back to the default branch, without a task. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask.h"
+#include "commands.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "remote.h"
+#include "roster.h"
+#include "shape.h"
+#include "worker.h"
+
+enum {
+	FLAG_ALL,
+	FLAG_YES
+};
+
+static const struct cli_flag reset_flags[] = {
+	[FLAG_ALL] = { "all", NULL, "every worker" },
+	[FLAG_YES] = { "yes", NULL, "do not ask" },
+	{ NULL, NULL, NULL },
+};
+
+static void
+tell(struct cli *cli, struct json_object *result)
+{
+	const char *salvage = json_string_or(result, "salvage", "");
+
+	buf_addf(&cli->text, "%s was %s and is set back.\n",
+	    json_string_or(result, "worker", ""),
+	    json_string_or(result, "previous_status", ""));
+	if (salvage[0] != '\0')
+		buf_addf(&cli->text, "Its work is kept: llmc salvage show %s\n",
+		    roster_salvage(salvage));
+}
+
+static int
+reset_one(struct cli *cli, const char *name)
+{
+	int status = remote_call(cli, "worker.reset", REMOTE_ONESHOT,
+	    remote_worker(name), REMOTE_LONG_MS, &cli->result);
+
+	if (status == CLI_OK)
+		tell(cli, cli->result);
+	return status;
+}
+
+/* One that fails does not keep the others from it. */
+static int
+reset_all(struct cli *cli, const struct state *state)
+{
+	struct json_object *done = json_object_new_array();
+	struct json_object *failed = json_object_new_object();
+	struct err err = { 0 };
+	const char *code;
+
+	for (size_t i = 0; i < state->count; i++) {
+		cleanup_json struct json_object *result = NULL;
+		const char *name = state->workers[i]->name;
+
+		if (remote_try(cli, "worker.reset", REMOTE_ONESHOT,
+			remote_worker(name), REMOTE_LONG_MS, &result, &code,
+			&err)) {
+			json_object_array_add(
+			    done, json_object_new_string(name));
+			tell(cli, result);
+		} else {
+			json_set_string(failed, name, err.msg);
+			cli_warn(cli, "%s: %s", name, err.msg);
+		}
+	}
+	if (state->count == 0)
+		buf_adds(&cli->text, "There is no worker.\n");
+	cli->result = json_object_new_object();
+	json_set(cli->result, "workers_reset", done);
+	json_set(cli->result, "failed", failed);
+	return json_object_object_length(failed) == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static int
+reset_run(struct cli *cli, const struct cli_args *args)
+{
+	bool all = args->flags[FLAG_ALL] != NULL;
+	const char *name = args->count > 0 ? args->list[0] : NULL;
+	const struct worker *worker;
+	struct state state;
+	int status;
+
+	if (all == (name != NULL))
+		return cli_misuse(cli, &cmd_reset,
+		    all ? "name a worker, or say --all; not both" :
+			  "which worker? name it, or say --all");
+	status = roster_load(cli, &state);
+	if (status != CLI_OK)
+		return status;
+	if (!all)
+		status = roster_find(cli, &state, name, &worker);
+	if (status == CLI_OK)
+		status = ask_confirm(cli, args->flags[FLAG_YES] != NULL,
+		    "This ends the session of %s and takes its task and its "
+		    "unlanded work away; the work is kept for llmc salvage.",
+		    all ? "every worker" : name);
+	if (status == CLI_OK)
+		status = all ? reset_all(cli, &state) : reset_one(cli, name);
+	state_release(&state);
+	return status;
+}
+
+static const struct shape word_shape = {
+	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+};
+
+static const struct shape reset_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "worker",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "previous_status",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "new_status",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "salvage",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "the ref that keeps its work; empty when there "
+			    "was none" },
+		{ .name = "workers_reset",
+		    .type = SHAPE_ARRAY,
+		    .of = &word_shape,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "with --all, in place of the members above" },
+		{ .name = "failed",
+		    .type = SHAPE_MAP,
+		    .of = &word_shape,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "with --all: why not, by worker" },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_reset = {
+	.name = "reset",
+	.usage = "[WORKER | --all] [--yes]",
+	.summary = "set a worker back to the default branch, without a task",
+	.help = "Ends the session, saves what has not landed as a ref that "
+		"llmc salvage lists,\nsets branch and worktree back to the "
+		"default branch, and forgets the task. A\nrunning daemon "
+		"starts a fresh session. Asks first; without a terminal only\n"
+		"--yes will do.\n",
+	.flags = reset_flags,
+	.max_args = 1,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &reset_shape },
+	.run = reset_run,
+};

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc review: show a worker's finished work. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "commands.h"
+#include "errtext.h"
+#include "git-ask.h"
+#include "json.h"
+#include "mem.h"
+#include "remote.h"
+#include "roster.h"
+#include "settings.h"
+#include "shape.h"
+#include "terminal.h"
+#include "text.h"
+#include "worker.h"
+
+enum {
+	FLAG_NAMES,
+	FLAG_FORCE,
+	FLAG_INTERFACE
+};
+
+static const struct cli_flag review_flags[] = {
+	[FLAG_NAMES] = { "name-only", NULL, "only the names of the files" },
+	[FLAG_FORCE] = { "force", NULL, "whatever the worker's status is" },
+	[FLAG_INTERFACE] = { "interface", "INTERFACE",
+	    "git (the default), difftastic or vscode" },
+	{ NULL, NULL, NULL },
+};
+
+enum interface {
+	INTERFACE_GIT,
+	INTERFACE_DIFFTASTIC,
+	INTERFACE_VSCODE,
+	INTERFACE_COUNT
+};
+
+static const char *const interface_names[] = { "git", "difftastic", "vscode",
+	NULL };
+
+struct review {
+	struct cli *cli;
+	const struct worker *worker;
+	enum interface interface;
+	bool names_only;
+	char *range; /* merge base to the branch */
+	struct json_object *answer; /* the daemon's */
+};
+
+/* The one that has waited longest. */
+static int
+choose(struct cli *cli, const struct state *state,
+    const struct worker **ret_worker)
+{
+	const struct worker *found = NULL;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+
+		if (w->status == WORKER_NEEDS_REVIEW &&
+		    (found == NULL || w->since_ms < found->since_ms))
+			found = w;
+	}
+	if (found == NULL)
+		return cli_fail(cli, "nothing_to_review",
+		    "no worker waits for review; llmc status shows what they "
+		    "do");
+	*ret_worker = found;
+	return CLI_OK;
+}
+
+static struct json_object *
+changed_files(const struct review *r)
+{
+	const char *const args[] = { "-c", "core.quotePath=false", "diff",
+		"--name-only", r->range, "--", NULL };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	git_ask(r->cli->workspace.root, args, &text, NULL);
+	return cli_lines(text.data);
+}
+
+static int
+git_line(const struct review *r, const char *format, struct buf *out)
+{
+	const char *const args[] = { "log", "-1", format, r->worker->branch,
+		"--", NULL };
+
+	return git_ask(r->cli->workspace.root, args, out, NULL);
+}
+
+static void
+show_head(const struct review *r, const char *sha)
+{
+	struct cli *cli = r->cli;
+	cleanup_buf struct buf excerpt = BUF_INIT, message = BUF_INIT;
+
+	roster_excerpt(r->worker, &excerpt);
+	git_line(r, "--format=%B", &message);
+	cli_coloured(cli, "1", r->worker->name);
+	buf_addf(&cli->text, "  %s  [%.7s]\n", r->worker->branch, sha);
+	if (excerpt.len > 0)
+		buf_addf(&cli->text, "Task: \"%s\"\n", excerpt.data);
+	buf_addc(&cli->text, '\n');
+	text_add_visible(&cli->text, message.data, message.len, true);
+	buf_adds(&cli->text, "\n\n");
+}
+
+static int
+open_vscode(struct cli *cli, const char *worktree)
+{
+	const char *const argv[] = { "code", worktree, NULL };
+	struct child_spec spec = { .argv = argv };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+
+	if (child_run(&spec, &result, &err) < 0)
+		return cli_fail_err(cli, "not_installed", &err);
+	if (child_succeeded(&result))
+		return CLI_OK;
+	child_result_describe(&result, &words);
+	return cli_fail(cli, "failed", "code %s", words.data);
+}
+
+/* Straight to the terminal, with git's own pager where there is one. */
+static int
+show_diff(const struct review *r)
+{
+	const char *argv[12] = { "git", "-C", r->cli->workspace.root };
+	struct err err = { 0 };
+	size_t n = 3;
+	int status;
+
+	if (r->interface == INTERFACE_VSCODE)
+		return open_vscode(r->cli, r->worker->worktree);
+	if (r->interface == INTERFACE_DIFFTASTIC) {
+		argv[n++] = "-c";
+		argv[n++] = "diff.external=difft";
+	}
+	argv[n++] = "diff";
+	if (r->interface == INTERFACE_DIFFTASTIC)
+		argv[n++] = "--ext-diff";
+	if (r->names_only)
+		argv[n++] = "--name-only";
+	argv[n++] = r->range;
+	argv[n] = "--";
+	cli_flush(r->cli);
+	status = terminal_run(argv, &err);
+	if (status < 0)
+		return cli_fail_err(r->cli, "failed", &err);
+	/* 141: the pager was left before its end. */
+	if (status != 0 && status != 141)
+		return cli_fail(r->cli, "failed",
+		    "git diff ended with status %d%s", status,
+		    r->interface == INTERFACE_DIFFTASTIC ?
+			"; is difft installed?" :
+			"");
+	return CLI_OK;
+}
+
+static void
+show_conflict(const struct review *r)
+{
+	buf_addf(&r->cli->text,
+	    "%s conflicts with what has landed meanwhile and resolves it; "
+	    "review it then.\nFollow it with: llmc wait %s --until "
+	    "needs_review\n",
+	    r->worker->name, r->worker->name);
+}
+
+static int
+review_show(struct review *r)
+{
+	struct cli *cli = r->cli;
+	const char *now = json_string_or(
+	    r->answer, "status", json_string_or(r->answer, "new_status", ""));
+	cleanup_buf struct buf sha = BUF_INIT;
+	int status = CLI_OK;
+
+	git_line(r, "--format=%H", &sha);
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "worker", r->worker->name);
+	json_set_string(cli->result, "status", now);
+	json_set_string(cli->result, "branch", r->worker->branch);
+	json_set_string(cli->result, "commit_sha", sha.data);
+	json_set(cli->result, "changed_files", changed_files(r));
+	if (cli->json)
+		return CLI_OK;
+	if (strcmp(now, "rebasing") == 0) {
+		show_conflict(r);
+		return CLI_OK;
+	}
+	show_head(r, sha.data);
+	status = show_diff(r);
+	if (status == CLI_OK && strcmp(now, "needs_review") == 0)
+		buf_adds(&cli->text,
+		    "\nNext: llmc accept, or llmc reject \"WHY\"\n");
+	return status;
+}
+
+static int
+review_named(struct review *r, bool force)
+{
+	struct json_object *params = remote_worker(r->worker->name);
+	struct settings *settings = NULL;
+	int status = cli_load_settings(r->cli, &settings);
+
+	if (status != CLI_OK) {
+		json_object_put(params);
+		return status;
+	}
+	json_set_bool(params, "force", force);
+	status = remote_call(
+	    r->cli, "worker.review", 0, params, REMOTE_LONG_MS, &r->answer);
+	if (status == CLI_OK) {
+		r->range = xasprintf("%s...%s",
+		    settings_string(settings, "repo.default_branch"),
+		    r->worker->branch);
+		status = review_show(r);
+	}
+	free(r->range);
+	json_object_put(r->answer);
+	settings_free(settings);
+	return status;
+}
+
+static int
+review_run(struct cli *cli, const struct cli_args *args)
+{
+	struct review r = { .cli = cli,
+		.names_only = args->flags[FLAG_NAMES] != NULL };
+	const char *interface = args->flags[FLAG_INTERFACE];
+	bool force = args->flags[FLAG_FORCE] != NULL;
+	struct state state;
+	int status;
+
+	while (interface != NULL && r.interface < INTERFACE_COUNT &&
+	    strcmp(interface, interface_names[r.interface]) != 0)
+		r.interface++;
+	if (r.interface == INTERFACE_COUNT)
+		return cli_misuse(cli, &cmd_review,
+		    "%s: no such interface; it is git, difftastic or vscode",
+		    interface);
+	if (force && args->count == 0)
+		return cli_misuse(
+		    cli, &cmd_review, "--force needs the name of the worker");
+	status = roster_load(cli, &state);
+	if (status != CLI_OK)
+		return status;
+	if (args->count > 0)
+		status = roster_find(cli, &state, args->list[0], &r.worker);
+	else
+		status = choose(cli, &state, &r.worker);
+	if (status == CLI_OK && r.worker != NULL)
+		status = review_named(&r, force);
+	state_release(&state);
+	return status;
+}
+
+static const struct shape review_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .help = "rebasing: it resolves a conflict first" },
+		{ .name = "branch", .type = SHAPE_STRING },
+		{ .name = "commit_sha", .type = SHAPE_STRING },
+		{ .name = "changed_files",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_STRING },
+			} },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_review = {
+	.name = "review",
+	.usage = "[WORKER] [--name-only] [--force] [--interface INTERFACE]",
+	.summary = "show a worker's finished work",
+	.help = "Without a name, the work that has waited longest. It is "
+		"brought up to date with\nthe default branch first, and shown "
+		"as one diff from there. llmc accept and\nllmc reject then "
+		"mean this worker. difftastic needs difft, vscode the program\n"
+		"code, which opens the worktree.\n",
+	.flags = review_flags,
+	.max_args = 1,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &review_shape },
+	.run = review_run,
+};

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc start: give a task to a free worker. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask.h"
+#include "child.h"
+#include "commands.h"
+#include "draft.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "prompt.h"
+#include "remote.h"
+#include "shape.h"
+#include "text.h"
+
+#define COMMAND_MS (10 * 60 * 1000)
+
+enum {
+	FLAG_WORKER,
+	FLAG_PREFIX,
+	FLAG_PROMPT,
+	FLAG_FILE,
+	FLAG_COMMAND,
+	FLAG_REVIEW,
+	FLAG_YES
+};
+
+static const struct cli_flag start_flags[] = {
+	[FLAG_WORKER] = { "worker", "WORKER", "the worker to take" },
+	[FLAG_PREFIX] = { "prefix", "TEXT",
+	    "a free worker whose name begins with TEXT" },
+	[FLAG_PROMPT] = { "prompt", "TEXT", "the task" },
+	[FLAG_FILE] = { "prompt-file", "FILE",
+	    "the task is in FILE; - is standard input" },
+	[FLAG_COMMAND] = { "prompt-cmd", "COMMAND",
+	    "the task is what this shell command prints" },
+	[FLAG_REVIEW] = { "self-review", NULL,
+	    "have the agent look over its work before you do" },
+	[FLAG_YES] = { "yes", NULL,
+	    "do not ask about paths that lead out of the worktree" },
+	{ NULL, NULL, NULL },
+};
+
+static int
+check_flags(struct cli *cli, const struct cli_args *args)
+{
+	int sources = (args->flags[FLAG_PROMPT] != NULL) +
+	    (args->flags[FLAG_FILE] != NULL) +
+	    (args->flags[FLAG_COMMAND] != NULL);
+
+	if (args->flags[FLAG_WORKER] != NULL &&
+	    args->flags[FLAG_PREFIX] != NULL)
+		return cli_misuse(
+		    cli, &cmd_start, "--worker and --prefix: only one of them");
+	if (sources > 1)
+		return cli_misuse(cli, &cmd_start,
+		    "--prompt, --prompt-file and --prompt-cmd: only one of "
+		    "them");
+	return CLI_OK;
+}
+
+static int
+prompt_from_command(struct cli *cli, const char *command, struct draft *draft)
+{
+	struct child_spec spec = { .shell = command,
+		.output_max = 2 * PROMPT_MAX,
+		.deadline_ms = COMMAND_MS };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+
+	if (child_run(&spec, &result, &err) < 0)
+		return cli_fail_err(cli, "failed", &err);
+	if (!child_succeeded(&result)) {
+		child_result_describe(&result, &words);
+		if (result.err.total > 0) {
+			buf_adds(&words, ": ");
+			child_output_text(&result.err, &words);
+		}
+		while (words.data[words.len - 1] == '\n')
+			buf_truncate(&words, words.len - 1);
+		return cli_fail(cli, "failed", "--prompt-cmd %s", words.data);
+	}
+	if (result.out.total > PROMPT_MAX)
+		return cli_fail(
+		    cli, "too_long", "--prompt-cmd printed more than 1 MiB");
+	child_output_text(&result.out, &draft->text);
+	if (draft->text.data[strspn(draft->text.data, " \t\r\n")] == '\0')
+		return cli_fail(cli, "empty", "--prompt-cmd printed nothing");
+	return CLI_OK;
+}
+
+static int
+get_prompt(struct cli *cli, const struct cli_args *args, struct draft *draft)
+{
+	if (args->flags[FLAG_COMMAND] != NULL)
+		return prompt_from_command(
+		    cli, args->flags[FLAG_COMMAND], draft);
+	if (args->flags[FLAG_FILE] != NULL)
+		return draft_read(cli, args->flags[FLAG_FILE], draft);
+	/* Nobody should write a task for a daemon that is not there. */
+	if (args->flags[FLAG_PROMPT] == NULL && !remote_alive(cli))
+		return cli_fail(cli, "no_daemon",
+		    "no daemon runs for %s; start it with: llmc up --detach",
+		    cli->workspace.root);
+	return draft_fill(cli, args->flags[FLAG_PROMPT], "start",
+	    "# Write the task above, as you would type it to the agent.\n",
+	    draft);
+}
+
+/* An agent follows such a path, and edits your files in place of its own. */
+static int
+check_paths(struct cli *cli, const char *text, bool yes)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	if (!prompt_names_root(text, cli->workspace.root, &path))
+		return CLI_OK;
+	return ask_confirm(cli, yes,
+	    "The task names @%s, which is your own checkout and not the "
+	    "worker's; write it relative to the top of the repository. Go on "
+	    "all the same?",
+	    path.data);
+}
+
+static struct json_object *
+start_params(const struct cli_args *args, const char *text)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_set_string(params, "prompt", text);
+	if (args->flags[FLAG_WORKER] != NULL)
+		json_set_string(params, "worker", args->flags[FLAG_WORKER]);
+	if (args->flags[FLAG_PREFIX] != NULL)
+		json_set_string(params, "prefix", args->flags[FLAG_PREFIX]);
+	if (args->flags[FLAG_COMMAND] != NULL)
+		json_set_string(
+		    params, "prompt_command", args->flags[FLAG_COMMAND]);
+	if (args->flags[FLAG_REVIEW] != NULL)
+		json_set_bool(params, "self_review", true);
+	return params;
+}
+
+static int
+start_run(struct cli *cli, const struct cli_args *args)
+{
+	struct draft draft = DRAFT_INIT;
+	int status = check_flags(cli, args);
+
+	if (status == CLI_OK)
+		status = get_prompt(cli, args, &draft);
+	if (status == CLI_OK)
+		status = check_paths(
+		    cli, draft.text.data, args->flags[FLAG_YES] != NULL);
+	if (status == CLI_OK)
+		status = remote_call(cli, "worker.start", 0,
+		    start_params(args, draft.text.data), REMOTE_LONG_MS,
+		    &cli->result);
+	if (status == CLI_OK) {
+		const char *name = json_string_or(cli->result, "worker", "");
+
+		buf_addf(&cli->text,
+		    "%s has the task, on %s.\n"
+		    "Look at it with: llmc peek %s, or llmc attach %s\n",
+		    name, json_string_or(cli->result, "branch", ""), name,
+		    name);
+	}
+	return draft_end(cli, &draft, status);
+}
+
+static const struct shape start_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "starting", NULL } },
+		{ .name = "self_review_enabled", .type = SHAPE_BOOL },
+		{ .name = "worktree_path", .type = SHAPE_STRING },
+		{ .name = "branch", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_start = {
+	.name = "start",
+	.usage = "[--worker WORKER | --prefix TEXT] [--prompt TEXT | "
+		 "--prompt-file FILE | --prompt-cmd COMMAND] [--self-review] "
+		 "[--yes]",
+	.summary = "give a task to a free worker",
+	.help = "Takes the first free worker by name, sets it back to the "
+		"default branch, and\nsends it the task as a new "
+		"conversation. Without a task on the command line, an\neditor "
+		"opens: $EDITOR, $VISUAL or vi.\n",
+	.flags = start_flags,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &start_shape },
+	.run = start_run,
+};

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * llmc status: what state.json and daemon.json say. A pure read: asks neither
+ * the daemon nor tmux nor git, and changes nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "commands.h"
+#include "config.h"
+#include "errtext.h"
+#include "json.h"
+#include "lock.h"
+#include "mem.h"
+#include "procref.h"
+#include "roster.h"
+#include "sessions.h"
+#include "settings.h"
+#include "shape.h"
+#include "table.h"
+#include "text.h"
+#include "tmux.h"
+#include "worker.h"
+
+#define REGISTRATION_MAX (64 * 1024)
+#define SHA_LEN          7
+
+struct status {
+	struct cli *cli;
+	struct state state;
+	struct settings *settings;
+	int64_t now;
+};
+
+static void
+section(struct cli *cli, const char *title)
+{
+	size_t len = strlen(title);
+
+	buf_addf(&cli->text, "%s%s\n", cli->text.len > 0 ? "\n" : "", title);
+	for (size_t i = 0; i < len; i++)
+		buf_addc(&cli->text, '-');
+	buf_addc(&cli->text, '\n');
+}
+
+/* --- the daemon ------------------------------------------------------ */
+
+/* Its registration, while the process that wrote it lives and holds the lock;
+ * else NULL. */
+static struct json_object *
+load_daemon(struct cli *cli)
+{
+	cleanup_free char *file =
+	    workspace_path(&cli->workspace, "daemon.json");
+	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
+	cleanup_json struct json_object *json = NULL;
+	struct procref ref = PROCREF_INIT;
+	bool alive;
+
+	if (json_load(file, REGISTRATION_MAX, &json, NULL) < 0 ||
+	    procref_from_json(&ref, json, NULL) < 0)
+		return NULL;
+	alive = procref_alive(&ref) && lock_is_held(lock) == 1;
+	procref_release(&ref);
+	return alive ? take_ptr(&json) : NULL;
+}
+
+static void
+show_daemon(struct status *s)
+{
+	struct cli *cli = s->cli;
+	cleanup_json struct json_object *found = load_daemon(cli);
+	struct json_object *json = json_object_new_object();
+	int64_t up = 0, pid = json_int_or(found, "pid", 0);
+
+	if (found != NULL)
+		up = s->now / 1000 -
+		    json_int_or(found, "start_time_unix", s->now / 1000);
+	if (up < 0)
+		up = 0;
+	json_set_bool(json, "active", found != NULL);
+	json_set(json, "pid", found ? json_object_new_int64(pid) : NULL);
+	json_set(json, "uptime_secs", found ? json_object_new_int64(up) : NULL);
+	json_set_string(json, "instance_id",
+	    found ? json_string_or(found, "instance_id", NULL) : NULL);
+	json_set_string(json, "version",
+	    found ? json_string_or(found, "version", NULL) : NULL);
+	json_set(cli->result, "daemon", json);
+	section(cli, "DAEMON");
+	if (found != NULL) {
+		cli_coloured(cli, "32", "running");
+		buf_addf(&cli->text, "  pid %lld  up ", (long long)pid);
+		text_add_duration(&cli->text, up * 1000);
+	} else {
+		cli_coloured(cli, "90", "not running");
+		buf_adds(&cli->text, "  start it with: llmc up");
+	}
+	buf_addc(&cli->text, '\n');
+}
+
+/* --- workers --------------------------------------------------------- */
+
+static struct json_object *
+worker_json(const struct status *s, const struct worker *w)
+{
+	struct json_object *json = json_object_new_object();
+	cleanup_buf struct buf excerpt = BUF_INIT, attach = BUF_INIT;
+	cleanup_free char *session = tmux_session_name(w->name);
+	int64_t since = s->now - w->since_ms;
+
+	roster_excerpt(w, &excerpt);
+	sessions_attach_words(s->settings, session, &attach);
+	json_set_string(json, "name", w->name);
+	json_set_string(json, "status", worker_status_name(w->status));
+	json_set_string(json, "branch", w->branch);
+	json_set_string(json, "worktree_path", w->worktree);
+	json_set_int(json, "time_in_state_secs", since > 0 ? since / 1000 : 0);
+	json_set_string(json, "commit_sha", w->commit);
+	json_set_string(json, "prompt_cmd", w->prompt_command);
+	json_set_string(
+	    json, "prompt_excerpt", excerpt.len > 0 ? excerpt.data : NULL);
+	json_set_string(json, "error_reason", w->reason);
+	json_set(json, "until_unix",
+	    w->until_ms > 0 ? json_object_new_int64(w->until_ms / 1000) : NULL);
+	json_set_string(json, "attach", attach.data);
+	return json;
+}
+
+static void
+worker_row(const struct status *s, struct table *table, const struct worker *w)
+{
+	cleanup_buf struct buf since = BUF_INIT, words = BUF_INIT,
+			       excerpt = BUF_INIT;
+	cleanup_free char *sha = NULL;
+
+	/* To the second: milliseconds tell nobody anything here. */
+	text_add_duration(&since, (s->now - w->since_ms) / 1000 * 1000);
+	if (w->commit != NULL)
+		sha = xasprintf("[%.*s]", SHA_LEN, w->commit);
+	if (w->reason != NULL)
+		buf_addf(&words, "(%s)", w->reason);
+	if (w->until_ms > s->now) {
+		buf_addf(&words, "%suntil in ", words.len > 0 ? " " : "");
+		text_add_duration(&words, (w->until_ms - s->now) / 1000 * 1000);
+	}
+	roster_excerpt(w, &excerpt);
+	if (excerpt.len > 0 && w->status != WORKER_IDLE)
+		buf_addf(
+		    &words, "%s\"%s\"", words.len > 0 ? " " : "", excerpt.data);
+	table_row(table,
+	    (const char *[]){ w->name, worker_status_name(w->status), w->branch,
+		since.data, sha, words.data });
+	table_colour(table, 1, roster_colour(w));
+}
+
+/* The workers by hand, or those of auto mode. */
+static size_t
+show_workers(struct status *s, const char *title, const char *key, bool is_auto)
+{
+	const struct table_column columns[] = { { .title = NULL },
+		{ .title = NULL }, { .title = NULL, .flexible = true },
+		{ .title = NULL, .right = true }, { .title = NULL },
+		{ .title = NULL, .flexible = true } };
+	struct json_object *list = json_object_new_array();
+	struct table *table = table_new(columns, (int)nitems(columns));
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->state.count; i++) {
+		const struct worker *w = s->state.workers[i];
+
+		if (worker_is_auto(w->name) != is_auto)
+			continue;
+		count++;
+		json_object_array_add(list, worker_json(s, w));
+		worker_row(s, table, w);
+	}
+	if (count > 0) {
+		section(s->cli, title);
+		table_print(
+		    table, s->cli->width, s->cli->colour, &s->cli->text);
+	}
+	table_free(table);
+	if (count > 0 || !is_auto)
+		json_set(s->cli->result, key, list);
+	else
+		json_object_put(list);
+	return count;
+}
+
+static void
+show_summary(struct status *s)
+{
+	struct json_object *counts = json_object_new_object();
+	struct cli *cli = s->cli;
+	size_t by_status[WORKER_STATUS_COUNT] = { 0 };
+	const char *comma = ": ";
+
+	for (size_t i = 0; i < s->state.count; i++)
+		by_status[s->state.workers[i]->status]++;
+	if (s->state.count == 0)
+		buf_adds(&cli->text,
+		    "\nThere is no worker yet; add one with: llmc add NAME\n");
+	else
+		buf_addf(&cli->text, "\n%zu worker%s", s->state.count,
+		    s->state.count == 1 ? "" : "s");
+	for (int i = 0; i < WORKER_STATUS_COUNT; i++) {
+		const char *name = worker_status_name((enum worker_status)i);
+
+		if (by_status[i] == 0)
+			continue;
+		buf_addf(&cli->text, "%s%zu %s", comma, by_status[i], name);
+		comma = ", ";
+		json_set_int(counts, name, (int64_t)by_status[i]);
+	}
+	if (s->state.count > 0)
+		buf_addc(&cli->text, '\n');
+	json_set(cli->result, "summary", counts);
+}
+
+/* Of the first worker that has a session: the others are called alike. */
+static void
+show_attach(struct status *s)
+{
+	for (size_t i = 0; i < s->state.count; i++) {
+		const struct worker *w = s->state.workers[i];
+		cleanup_free char *session = tmux_session_name(w->name);
+
+		if (w->pane == NULL)
+			continue;
+		buf_adds(&s->cli->text, "Look inside: ");
+		sessions_attach_words(s->settings, session, &s->cli->text);
+		buf_addc(&s->cli->text, '\n');
+		return;
+	}
+}
+
+/* Without asking git for the default branch, which is not shown. */
+static int
+load_settings(struct cli *cli, struct settings **ret_settings)
+{
+	struct settings_problems problems;
+	struct err err = { 0 };
+
+	if (config_load_with(
+		&cli->workspace, NULL, ret_settings, &problems, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	if (problems.fatal)
+		cli_warn(cli, "config.toml has errors; llmc doctor tells");
+	settings_problems_release(&problems);
+	return CLI_OK;
+}
+
+static int
+status_run(struct cli *cli, const struct cli_args *args)
+{
+	struct status s = { .cli = cli, .now = clock_wall_ms() };
+	int status = load_settings(cli, &s.settings);
+
+	(void)args;
+	if (status != CLI_OK)
+		return status;
+	status = roster_load(cli, &s.state);
+	if (status == CLI_OK) {
+		cli->result = json_object_new_object();
+		show_daemon(&s);
+		show_workers(&s, "WORKERS", "workers", false);
+		show_workers(&s, "AUTO WORKERS", "auto_workers", true);
+		show_summary(&s);
+		show_attach(&s);
+		state_release(&s.state);
+	}
+	settings_free(s.settings);
+	return status;
+}
+
+static const struct shape worker_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "name", .type = SHAPE_STRING },
+		{ .name = "status", .type = SHAPE_STRING },
+		{ .name = "branch",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = "worktree_path",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = "time_in_state_secs", .type = SHAPE_INT },
+		{ .name = "commit_sha",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = "prompt_cmd",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "command that made its task" },
+		{ .name = "prompt_excerpt",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = "error_reason",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "of error, paused and limited, or why it did not "
+			    "land" },
+		{ .name = "until_unix",
+		    .type = SHAPE_INT,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "limited: goes on then" },
+		{ .name = "attach",
+		    .type = SHAPE_STRING,
+		    .help = "what to type to look inside" },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape daemon_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "active", .type = SHAPE_BOOL },
+		{ .name = "pid", .type = SHAPE_INT, .flags = SHAPE_NULLABLE },
+		{ .name = "uptime_secs",
+		    .type = SHAPE_INT,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = "instance_id",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = "version",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape workers_shape = {
+	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &worker_shape },
+};
+
+static const struct shape status_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "daemon", .type = SHAPE_OBJECT, .of = &daemon_shape },
+		{ .name = "workers",
+		    .type = SHAPE_ARRAY,
+		    .of = &workers_shape },
+		{ .name = "auto_workers",
+		    .type = SHAPE_ARRAY,
+		    .of = &workers_shape,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "summary",
+		    .type = SHAPE_MAP,
+		    .of =
+			&(const struct shape){
+			    .fields = &(
+				const struct shape_field){ .type = SHAPE_INT },
+			},
+		    .help = "workers by status" },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_status = {
+	.name = "status",
+	.usage = "",
+	.summary = "show the daemon and the workers",
+	.help = "One line for each worker: name, status, branch, time in that "
+		"status, commit,\nwhat is wrong if anything, and the "
+		"beginning of its task. Only reads files: fast,\nand works "
+		"without a daemon.\n",
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &status_shape },
+	.run = status_run,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc trust: the one change to the user's own Claude files, because they ask
+ * for it: this repository is trusted. */
+#include <stdlib.h>
+
+#include "claude-home.h"
+#include "commands.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "shape.h"
+
+enum {
+	FLAG_ONBOARDING
+};
+
+static const struct cli_flag trust_flags[] = {
+	[FLAG_ONBOARDING] = { "onboarding", NULL,
+	    "also skip the screens of a first start" },
+	{ NULL, NULL, NULL },
+};
+
+static void
+tell(struct cli *cli, const char *file, unsigned before, unsigned after)
+{
+	static const struct {
+		unsigned bit;
+		const char *done;
+	} changes[] = {
+		{ CLAUDE_NOT_TRUSTED, "this repository is trusted" },
+		{ CLAUDE_KEY_UNKNOWN,
+		    "the key in ANTHROPIC_API_KEY is approved" },
+		{ CLAUDE_NOT_ONBOARDED,
+		    "the screens of a first start are skipped" },
+	};
+
+	buf_addf(&cli->text, "%s%s\n", file,
+	    before == after ? " said so before." : " now says:");
+	for (size_t i = 0; i < nitems(changes); i++)
+		if ((before & changes[i].bit) && !(after & changes[i].bit))
+			buf_addf(&cli->text, "  %s\n", changes[i].done);
+	if (after & CLAUDE_NOT_ONBOARDED)
+		buf_adds(&cli->text,
+		    "Claude Code has never been started by this user: start it "
+		    "once by hand, or say: llmc trust --onboarding\n");
+}
+
+static int
+trust_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *home = getenv("HOME"), *key = getenv("ANTHROPIC_API_KEY");
+	const char *root = cli->workspace.root;
+	bool onboarding = args->flags[FLAG_ONBOARDING] != NULL;
+	cleanup_free char *file = NULL;
+	struct err err = { 0 };
+	unsigned before, after,
+	    wanted = CLAUDE_NOT_TRUSTED | CLAUDE_KEY_UNKNOWN |
+	    (onboarding ? CLAUDE_NOT_ONBOARDED : 0);
+
+	if (home == NULL || home[0] == '\0')
+		return cli_fail(cli, "no_home",
+		    "HOME is not set, so there is no ~/.claude.json");
+	file = file_join(home, ".claude.json");
+	before = claude_home_check(home, root, key, &err);
+	if (before & CLAUDE_FILE_BROKEN)
+		return cli_fail(cli, "io", "%s; it is left as it is", err.msg);
+	if ((before & wanted) != 0 &&
+	    claude_home_trust(home, root, key, onboarding, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	after = claude_home_check(home, root, key, &err);
+	tell(cli, file, before, after);
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "file", file);
+	json_set_string(cli->result, "root", root);
+	json_set_bool(cli->result, "changed", before != after);
+	json_set_bool(cli->result, "trusted", !(after & CLAUDE_NOT_TRUSTED));
+	json_set_bool(
+	    cli->result, "onboarded", !(after & CLAUDE_NOT_ONBOARDED));
+	return CLI_OK;
+}
+
+static const struct shape trust_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "file", .type = SHAPE_STRING },
+		{ .name = "root", .type = SHAPE_STRING },
+		{ .name = "changed", .type = SHAPE_BOOL },
+		{ .name = "trusted", .type = SHAPE_BOOL },
+		{ .name = "onboarded", .type = SHAPE_BOOL },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_trust = {
+	.name = "trust",
+	.usage = "[--onboarding]",
+	.summary = "have Claude Code trust this repository",
+	.help = "Claude Code asks before it works in a new repository, and "
+		"nobody could answer\nfor a worker. This writes the answer to "
+		"~/.claude.json, and the approval of the\nkey in "
+		"ANTHROPIC_API_KEY if that is set. Everything else in the file "
+		"stays.\n",
+	.flags = trust_flags,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &trust_shape },
+	.run = trust_run,
+};

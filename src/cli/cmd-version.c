@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "commands.h"
+#include "json.h"
+#include "shape.h"
+
+static int
+version_run(struct cli *cli, const struct cli_args *args)
+{
+	(void)args;
+	buf_adds(&cli->text, "llmc " LLMC_VERSION "\n");
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "name", "llmc");
+	json_set_string(cli->result, "version", LLMC_VERSION);
+	return CLI_OK;
+}
+
+static const struct shape version_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "name", .type = SHAPE_STRING },
+		{ .name = "version", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_version = {
+	.name = "version",
+	.usage = "",
+	.summary = "show the version",
+	.shape =
+	    &(const struct shape_field){
+		.type = SHAPE_OBJECT,
+		.of = &version_shape,
+	    },
+	.run = version_run,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+
+/* One per cmd-<name>.c. */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+#include "cli.h"
+
+extern const struct cli_command cmd_accept;
+extern const struct cli_command cmd_add;
+extern const struct cli_command cmd_attach;
+extern const struct cli_command cmd_completion;
+extern const struct cli_command cmd_config;
+extern const struct cli_command cmd_console;
+extern const struct cli_command cmd_doctor;
+extern const struct cli_command cmd_down;
+extern const struct cli_command cmd_help;
+extern const struct cli_command cmd_hook;
+extern const struct cli_command cmd_init;
+extern const struct cli_command cmd_logs;
+extern const struct cli_command cmd_message;
+extern const struct cli_command cmd_nuke;
+extern const struct cli_command cmd_pane;
+extern const struct cli_command cmd_peek;
+extern const struct cli_command cmd_pick;
+extern const struct cli_command cmd_rebase;
+extern const struct cli_command cmd_reject;
+extern const struct cli_command cmd_reset;
+extern const struct cli_command cmd_review;
+extern const struct cli_command cmd_salvage;
+extern const struct cli_command cmd_schema;
+extern const struct cli_command cmd_start;
+extern const struct cli_command cmd_status;
+extern const struct cli_command cmd_trust;
+extern const struct cli_command cmd_up;
+extern const struct cli_command cmd_version;
+extern const struct cli_command cmd_wait;
+
+#endif

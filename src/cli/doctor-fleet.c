@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The part of llmc doctor that looks at what runs. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "claude-home.h"
+#include "cli.h"
+#include "doctor.h"
+#include "errtext.h"
+#include "file.h"
+#include "git-ask.h"
+#include "json.h"
+#include "lock.h"
+#include "mem.h"
+#include "remote.h"
+#include "sessions.h"
+#include "settings.h"
+#include "text.h"
+#include "tmux.h"
+#include "worker.h"
+
+/* --- the daemon ------------------------------------------------------ */
+
+static void
+check_daemon(struct doctor *d)
+{
+	cleanup_free char *lock =
+	    workspace_path(&d->cli->workspace, "state.lock");
+
+	if (remote_alive(d->cli))
+		doctor_note(d, VERDICT_OK, "daemon", "runs and answers", NULL);
+	else if (lock_is_held(lock) == 1)
+		doctor_note(d, VERDICT_FAIL, "daemon",
+		    "one holds the lock, but does not answer",
+		    "look at llmc logs; end it with llmc down, or by hand");
+	else if (d->have_state && d->state.daemon_running)
+		doctor_note(d, VERDICT_WARN, "daemon",
+		    "the last one did not end properly",
+		    "llmc up goes on from what it had written");
+	else
+		doctor_note(d, VERDICT_OK, "daemon", "does not run", NULL);
+}
+
+/* --- Claude Code ----------------------------------------------------- */
+
+/* Another agent has its own first-run ways. */
+static bool
+is_claude(const char *command)
+{
+	const char *slash = strrchr(command, '/');
+
+	return strcmp(slash != NULL ? slash + 1 : command, "claude") == 0;
+}
+
+static void
+check_claude(struct doctor *d)
+{
+	static const struct {
+		unsigned bit;
+		const char *fix;
+	} fixes[] = {
+		{ CLAUDE_FILE_BROKEN, "mend ~/.claude.json" },
+		{ CLAUDE_NOT_ONBOARDED,
+		    "start claude once by hand, or run: llmc trust "
+		    "--onboarding" },
+		{ CLAUDE_NOT_TRUSTED, "run: llmc trust" },
+		{ CLAUDE_KEY_UNKNOWN, "run: llmc trust" },
+	};
+	const char *home = getenv("HOME");
+	struct err err = { 0 };
+	unsigned found;
+
+	if (d->settings == NULL || home == NULL || home[0] == '\0' ||
+	    !is_claude(settings_string(d->settings, "defaults.agent_command")))
+		return;
+	found = claude_home_check(
+	    home, d->cli->workspace.root, getenv("ANTHROPIC_API_KEY"), &err);
+	for (size_t i = 0; i < nitems(fixes); i++)
+		if (found & fixes[i].bit)
+			doctor_note(d, VERDICT_WARN, "claude",
+			    fixes[i].bit == CLAUDE_FILE_BROKEN ?
+				err.msg :
+				claude_home_words(fixes[i].bit),
+			    fixes[i].fix);
+	if (found == 0)
+		doctor_note(d, VERDICT_OK, "claude",
+		    "no dialog stands between a worker and its task", NULL);
+}
+
+/* --- worktrees ------------------------------------------------------- */
+
+/* The worker that a worktree at this path would be of; NULL for none. */
+static const char *
+name_below(const char *dir, const char *path)
+{
+	size_t len = strlen(dir);
+
+	if (strncmp(path, dir, len) != 0 || path[len] != '/' ||
+	    !text_is_name(path + len + 1))
+		return NULL;
+	return path + len + 1;
+}
+
+static void
+add_worktree(struct doctor_worktrees *w, const char *name, const char *path,
+    const char *branch)
+{
+	w->list = xreallocarray(w->list, w->count + 1, sizeof *w->list);
+	w->list[w->count++] = (struct doctor_worktree){
+		.name = xstrdup(name),
+		.path = xstrdup(path),
+		.branch = xstrdup(branch),
+	};
+}
+
+/* "worktree PATH", "HEAD ID", "branch refs/heads/X", a blank line. */
+static void
+parse_worktrees(char *text, const char *dir, struct doctor_worktrees *w)
+{
+	static const char heads[] = "branch refs/heads/";
+	const char *path = NULL, *branch = "";
+	char *rest = text, *line;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (strncmp(line, "worktree ", 9) == 0) {
+			path = line + 9;
+			branch = "";
+		} else if (strncmp(line, heads, strlen(heads)) == 0) {
+			branch = line + strlen(heads);
+		}
+		/* The blank line behind the last one is trimmed away. */
+		if (path != NULL && (*line == '\0' || rest == NULL)) {
+			const char *name = name_below(dir, path);
+
+			if (name != NULL)
+				add_worktree(w, name, path, branch);
+			path = NULL;
+		}
+	}
+}
+
+int
+doctor_worktrees_load(struct cli *cli, const struct settings *settings,
+    struct doctor_worktrees *ret_worktrees)
+{
+	const char *const args[] = { "worktree", "list", "--porcelain", NULL };
+	cleanup_free char *dir = workspace_resolve(
+	    &cli->workspace, settings_string(settings, "repo.worktree_dir"));
+	cleanup_free char *real = realpath(dir, NULL);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	*ret_worktrees = (struct doctor_worktrees){ 0 };
+	if (git_ask(cli->workspace.root, args, &text, &err) != 0)
+		return cli_fail_err(cli, "git", &err);
+	parse_worktrees(text.data, real != NULL ? real : dir, ret_worktrees);
+	return CLI_OK;
+}
+
+void
+doctor_worktrees_release(struct doctor_worktrees *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		free(w->list[i].name);
+		free(w->list[i].path);
+		free(w->list[i].branch);
+	}
+	free(w->list);
+	*w = (struct doctor_worktrees){ 0 };
+}
+
+static void
+check_worktrees(struct doctor *d)
+{
+	struct doctor_worktrees w;
+
+	if (doctor_worktrees_load(d->cli, d->settings, &w) != CLI_OK)
+		return;
+	for (size_t i = 0; i < w.count; i++) {
+		cleanup_free char *fix = NULL;
+		cleanup_buf struct buf path = BUF_INIT;
+
+		if (state_find(&d->state, w.list[i].name) != NULL)
+			continue;
+		text_add_shell(&path, w.list[i].path);
+		fix = xasprintf("llmc add %s takes it back, git worktree "
+				"remove %s removes it",
+		    w.list[i].name, path.data);
+		doctor_note(d, VERDICT_WARN, "worktree", w.list[i].path, fix);
+	}
+	doctor_worktrees_release(&w);
+}
+
+/* --- workers and sessions -------------------------------------------- */
+
+static bool
+check_worker(struct doctor *d, const struct worker *w)
+{
+	cleanup_free char *detail = NULL, *fix = NULL;
+
+	if (w->worktree != NULL && !file_is_dir(w->worktree)) {
+		detail = xasprintf(
+		    "%s: its worktree %s is gone", w->name, w->worktree);
+		doctor_note(d, VERDICT_FAIL, "worker", detail,
+		    "run: llmc doctor --repair");
+		return false;
+	}
+	if (w->status != WORKER_ERROR && w->status != WORKER_PAUSED)
+		return true;
+	detail = xasprintf("%s: %s: %s", w->name, worker_status_name(w->status),
+	    w->reason != NULL ? w->reason : "no reason is known");
+	fix = xasprintf("go on with: llmc message %s TEXT, or begin again: "
+			"llmc reset %s",
+	    w->name, w->name);
+	doctor_note(d, w->status == WORKER_ERROR ? VERDICT_FAIL : VERDICT_WARN,
+	    "worker", detail, fix);
+	return false;
+}
+
+static void
+check_workers(struct doctor *d)
+{
+	cleanup_free char *detail = NULL;
+	bool well = true;
+
+	for (size_t i = 0; i < d->state.count; i++)
+		well = check_worker(d, d->state.workers[i]) && well;
+	detail = xasprintf("%zu, and all in order", d->state.count);
+	if (well && d->state.count > 0)
+		doctor_note(d, VERDICT_OK, "workers", detail, NULL);
+}
+
+static void
+check_sessions(struct doctor *d)
+{
+	struct sessions sessions;
+	struct err err = { 0 };
+
+	if (sessions_try(d->cli, d->settings, &sessions, &err) < 0) {
+		doctor_note(d, VERDICT_WARN, "sessions", err.msg, NULL);
+		return;
+	}
+	for (size_t i = 0; i < sessions.count; i++) {
+		const struct session *s = &sessions.list[i];
+
+		if (strcmp(s->role, "worker") == 0 &&
+		    state_find(&d->state, s->worker) == NULL)
+			doctor_note(d, VERDICT_WARN, "session", s->name,
+			    "it has no worker; end it with: llmc doctor "
+			    "--repair");
+	}
+	sessions_release(&sessions);
+}
+
+void
+doctor_check_fleet(struct doctor *d)
+{
+	check_daemon(d);
+	check_claude(d);
+	if (!d->have_state || d->settings == NULL)
+		return;
+	check_workers(d);
+	check_worktrees(d);
+	check_sessions(d);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "draft.h"
+#include "errtext.h"
+#include "file.h"
+#include "mem.h"
+#include "prompt.h"
+#include "terminal.h"
+
+#define DRAFT_FILE_MAX (64 * 1024 * 1024) /* with a diff below the text */
+
+static const char draft_end_line[] =
+    "# ------------------------ >8 ------------------------\n";
+static const char draft_end_words[] =
+    "# What stands below the line above is left out.\n";
+
+static bool
+is_blank(const char *text)
+{
+	return text[strspn(text, " \t\r\n")] == '\0';
+}
+
+static int
+too_long(struct cli *cli, const char *what)
+{
+	return cli_fail(cli, "too_long", "%s: longer than 1 MiB", what);
+}
+
+/* Everything there is, up to the bound. Negative errno. */
+static int
+read_all(int fd, struct buf *out)
+{
+	ssize_t n;
+
+	do {
+		buf_reserve(out, 65536);
+		n = read(fd, out->data + out->len, 65536);
+		if (n > 0)
+			buf_grew(out, (size_t)n);
+	} while (
+	    (n > 0 || (n == -1 && errno == EINTR)) && out->len <= PROMPT_MAX);
+	return n == -1 ? -errno : 0;
+}
+
+int
+draft_read(struct cli *cli, const char *path, struct draft *draft)
+{
+	bool is_input = strcmp(path, "-") == 0;
+	const char *what = is_input ? "standard input" : path;
+	int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	int r = fd == -1 ? -errno : read_all(fd, &draft->text);
+
+	if (!is_input)
+		fd_close(fd);
+	if (r < 0)
+		return cli_fail(cli, "io", "%s: %s", what, strerror(-r));
+	if (draft->text.len > PROMPT_MAX)
+		return too_long(cli, what);
+	if (is_blank(draft->text.data))
+		return cli_fail(cli, "empty", "%s: nothing in it", what);
+	return CLI_OK;
+}
+
+static const char *
+editor_command(void)
+{
+	const char *const values[] = { getenv("EDITOR"), getenv("VISUAL") };
+
+	for (size_t i = 0; i < nitems(values); i++)
+		if (values[i] != NULL && values[i][0] != '\0')
+			return values[i];
+	return "vi";
+}
+
+/* Through the shell, as git does it: the variable may hold arguments. */
+static int
+run_editor(struct cli *cli, const char *file)
+{
+	const char *editor = editor_command();
+	cleanup_free char *script = xasprintf("%s \"$1\"", editor);
+	const char *const argv[] = { "/bin/sh", "-c", script, "sh", file,
+		NULL };
+	struct err err = { 0 };
+	int r = terminal_run(argv, &err);
+
+	if (r < 0)
+		return cli_fail_err(cli, "failed", &err);
+	if (r > 0)
+		return cli_fail(cli, "failed",
+		    "the editor %s ended with status %d; nothing is sent",
+		    editor, r);
+	return CLI_OK;
+}
+
+static int
+make_file(struct cli *cli, const char *kind, const char *below,
+    struct draft *draft, struct err *err)
+{
+	cleanup_free char *dir = workspace_path(&cli->workspace, "drafts");
+	cleanup_free char *name = xasprintf("%s-%ld.md", kind, (long)getpid());
+	cleanup_buf struct buf text = BUF_INIT;
+	int r = file_mkdirs(dir, 0700, err);
+
+	if (r < 0)
+		return r;
+	draft->file = file_join(dir, name);
+	buf_addf(&text, "\n%s%s", draft_end_line, draft_end_words);
+	if (below != NULL)
+		buf_adds(&text, below);
+	return file_replace(draft->file, text.data, text.len, 0600, err);
+}
+
+/* Up to the line that ends it, wherever the person left that. */
+static void
+cut_text(struct buf *text)
+{
+	size_t len = strlen(draft_end_line);
+	const char *p = text->data;
+
+	while (p != NULL && strncmp(p, draft_end_line, len) != 0) {
+		p = strchr(p, '\n');
+		if (p != NULL)
+			p++;
+	}
+	if (p != NULL)
+		buf_truncate(text, (size_t)(p - text->data));
+}
+
+static int
+edit(struct cli *cli, const char *kind, const char *below, struct draft *draft)
+{
+	struct err err = { 0 };
+	int status;
+
+	if (!terminal_here() || cli->json)
+		return cli_fail(cli, "no_terminal",
+		    "there is no terminal for an editor; give the text on the "
+		    "command line");
+	if (make_file(cli, kind, below, draft, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	status = run_editor(cli, draft->file);
+	if (status == CLI_OK &&
+	    file_read(draft->file, DRAFT_FILE_MAX, &draft->text, &err) < 0)
+		status = cli_fail_err(cli, "io", &err);
+	cut_text(&draft->text);
+	if (status == CLI_OK && is_blank(draft->text.data))
+		status = cli_fail(
+		    cli, "empty", "nothing was written; nothing is sent");
+	if (status == CLI_OK && draft->text.len > PROMPT_MAX)
+		return too_long(cli, "the text"); /* and the file is kept */
+	if (status != CLI_OK) {
+		unlink(draft->file);
+		free(take_ptr(&draft->file));
+	}
+	return status;
+}
+
+int
+draft_fill(struct cli *cli, const char *typed, const char *kind,
+    const char *below, struct draft *draft)
+{
+	if (typed == NULL)
+		return edit(cli, kind, below, draft);
+	if (strcmp(typed, "-") == 0)
+		return draft_read(cli, "-", draft);
+	if (is_blank(typed))
+		return cli_fail(cli, "empty", "the text is empty");
+	buf_adds(&draft->text, typed);
+	return CLI_OK;
+}
+
+int
+draft_end(struct cli *cli, struct draft *draft, int status)
+{
+	if (draft->file != NULL && status == CLI_OK)
+		unlink(draft->file);
+	else if (draft->file != NULL)
+		cli_warn(cli, "your text is kept in %s", draft->file);
+	free(take_ptr(&draft->file));
+	buf_release(&draft->text);
+	return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A text that a person writes for a worker: typed on the command line, piped
+ * in, or made in an editor. What was made in an editor stays in a file until
+ * it has arrived, so that a refusal loses nothing.
+ */
+#ifndef DRAFT_H
+#define DRAFT_H
+
+#include "buf.h"
+
+struct cli;
+
+struct draft {
+	struct buf text;
+	char *file; /* of the editor, NULL = none */
+};
+
+#define DRAFT_INIT             \
+	{                      \
+		BUF_INIT, NULL \
+	}
+
+/* Fill the draft: `typed` as it is, "-" from standard input, NULL in the
+ * editor ($EDITOR, $VISUAL, vi), which shows the lines of `below` (may be
+ * NULL) under a line that ends the text. `kind` is a word for the file's name.
+ * CLI_OK, or the failure (no terminal, an empty text too) is reported. */
+int draft_fill(struct cli *cli, const char *typed, const char *kind,
+    const char *below, struct draft *draft);
+
+/* The bytes of a file, or of standard input ("-"). */
+int draft_read(struct cli *cli, const char *path, struct draft *draft);
+
+/* Release it. status CLI_OK: it has arrived, and its file is removed; else
+ * the person is told where it is. Returns status. */
+int draft_end(struct cli *cli, struct draft *draft, int status);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The daemon's log for people: which records are wanted, and how they look. */
+#ifndef LOG_VIEW_H
+#define LOG_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log.h"
+
+struct buf;
+struct json_object;
+
+struct log_view {
+	const char *worker; /* only records about it, NULL = all */
+	enum log_level level; /* and above */
+	bool colour;
+};
+
+/* One line of the log, or NULL when it is not wanted or no record. The caller
+ * owns it. */
+struct json_object *
+log_view_read(const struct log_view *view, const char *line, size_t len);
+
+/* "2026-01-31 08:15:30 WARN  message  key=value", with a newline; appended. */
+void log_view_print(
+    const struct log_view *view, struct json_object *record, struct buf *out);
+
+/* The last `count` wanted records of a log and of its rotated files, oldest
+ * first, as an array; the caller owns it. Of the log itself only the first
+ * `end` bytes are looked at. What cannot be read is left out. */
+struct json_object *log_view_last(
+    const struct log_view *view, const char *path, uint64_t end, size_t count);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc, the command line: options common to all commands, and the dispatch. */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "file.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+
+/* NO_COLOR and FORCE_COLOR as other programs understand them; --no-color is
+ * looked at later and goes before both. */
+static bool
+wants_colour(void)
+{
+	const char *no = getenv("NO_COLOR"), *force = getenv("FORCE_COLOR");
+	const char *term = getenv("TERM");
+
+	if (no != NULL && no[0] != '\0')
+		return false;
+	if (force != NULL && force[0] != '\0' && strcmp(force, "0") != 0)
+		return true;
+	return isatty(STDOUT_FILENO) && term != NULL &&
+	    strcmp(term, "dumb") != 0;
+}
+
+static int
+terminal_width(void)
+{
+	struct winsize size;
+
+	if (!isatty(STDOUT_FILENO) ||
+	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == -1)
+		return 0;
+	return size.ws_col;
+}
+
+/* A program started with a standard descriptor closed must not find its first
+ * file there. */
+static void
+open_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= 2);
+	fd_close(fd);
+}
+
+static int
+run_command(struct cli *cli, int argc, char **argv)
+{
+	const struct cli_command *command = cli_find(argv[0]);
+	struct cli_args args;
+	bool help = false;
+	int status;
+
+	if (command == NULL)
+		return cli_unknown_command(cli, argv[0]);
+	cli->silent = command->silent;
+	status = cli_parse(cli, command, argc - 1, argv + 1, &args, &help);
+	if (status != CLI_OK)
+		return status;
+	if (help) {
+		const char *name = command->name;
+
+		args = (struct cli_args){ .count = 1, .list = &name };
+		return cmd_help.run(cli, &args);
+	}
+	if (cli->verbose)
+		log_open(&(struct log_options){ .component = "llmc",
+		    .terminal = true,
+		    .level = LOG_LEVEL_DEBUG });
+	/* An agent must not take the fleet down it is part of. */
+	if (command->guarded && getenv("LLMC_AGENT") != NULL)
+		return cli_fail(cli, "refused",
+		    "llmc %s is not for agents: this is a worker's own "
+		    "session",
+		    command->name);
+	status = cli_find_workspace(cli, command->needs);
+	return status == CLI_OK ? command->run(cli, &args) : status;
+}
+
+static int
+run(struct cli *cli, int argc, char **argv)
+{
+	bool help = false, version = false;
+	struct cli_args none = { 0 };
+	int i = 1, taken;
+
+	while (i < argc && argv[i][0] == '-') {
+		taken = cli_parse_global(cli, argc, argv, i, &help, &version);
+		if (taken < 0)
+			return -taken;
+		if (taken == 0)
+			return cli_unknown_flag(cli, NULL, argv[i]);
+		i += taken;
+	}
+	if (version)
+		return cmd_version.run(cli, &none);
+	if (help && i >= argc)
+		return cmd_help.run(cli, &none);
+	if (i >= argc)
+		return cli_misuse(cli, NULL, "what is to be done?");
+	if (help) {
+		none.count = 1;
+		none.list = (const char *const *)&argv[i];
+		return cmd_help.run(cli, &none);
+	}
+	return run_command(cli, argc - i, argv + i);
+}
+
+/* What was made, in the form that was asked for. A reader that went away
+ * (llmc help | head) is no failure of ours; a full disk is. */
+static int
+print_result(struct cli *cli, int status)
+{
+	int r;
+
+	if (cli->json) {
+		buf_clear(&cli->text);
+		if (cli->result != NULL)
+			json_print(cli->result, true, &cli->text);
+	}
+	r = file_write_all(STDOUT_FILENO, cli->text.data, cli->text.len);
+	if (cli->silent)
+		return CLI_OK;
+	if (r < 0 && r != -EPIPE) {
+		fprintf(stderr, "llmc: standard output: %s\n", strerror(-r));
+		return CLI_FAILED;
+	}
+	return status;
+}
+
+/* --json behind a mistake must still be honoured: look for it first. */
+static bool
+json_is_wanted(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--json") == 0)
+			return true;
+	return false;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct cli cli = { .text = BUF_INIT };
+	const char *root = getenv("LLMC_ROOT");
+	int status;
+
+	open_standard_descriptors();
+	setlocale(LC_CTYPE, "C");
+	signal(SIGPIPE, SIG_IGN);
+	if (root != NULL && root[0] != '\0')
+		cli.root_option = root;
+	cli.json = json_is_wanted(argc, argv);
+	cli.colour = wants_colour();
+	cli.width = terminal_width();
+	status = run(&cli, argc, argv);
+	status = print_result(&cli, status);
+	json_object_put(cli.result);
+	buf_release(&cli.text);
+	workspace_release(&cli.workspace);
+	log_close();
+	return status;
+}

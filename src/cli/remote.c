@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "child.h"
+#include "cli.h"
+#include "client.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "remote.h"
+#include "rpc.h"
+#include "sibling.h"
+
+#define DEADLINE_MS (60 * 1000)
+#define ANSWER_MAX  (4 * 1024 * 1024)
+
+/* The daemon's codes as words for programs. */
+static const char *
+code_word(int code)
+{
+	switch (code) {
+	case -32001:
+		return "busy";
+	case -32002:
+		return "no_such_worker";
+	case -32003:
+		return "wrong_status";
+	case RPC_INVALID_PARAMS:
+		return "bad_value";
+	default:
+		return "failed";
+	}
+}
+
+bool
+remote_alive(struct cli *cli)
+{
+	cleanup_free char *socket = client_socket_path(&cli->workspace);
+	cleanup_json struct json_object *result = NULL;
+
+	return client_call(socket, "daemon.info", NULL, 5000, true, &result,
+		   NULL, NULL) == 0;
+}
+
+struct json_object *
+remote_worker(const char *name)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_set_string(params, "worker", name);
+	return params;
+}
+
+static bool
+fail(const char **ret_code, const char *code)
+{
+	*ret_code = code;
+	return false;
+}
+
+/* The answer of --oneshot: one line of JSON-RPC. */
+static bool
+read_answer(const struct child_result *result, struct json_object **ret_result,
+    const char **ret_code, struct err *err)
+{
+	cleanup_buf struct buf line = BUF_INIT, words = BUF_INIT;
+	struct rpc_message message;
+
+	child_output_text(&result->out, &line);
+	buf_truncate(&line, strcspn(line.data, "\n"));
+	if (line.len == 0 ||
+	    rpc_decode(line.data, line.len, &message, NULL, NULL, NULL) < 0) {
+		child_output_text(&result->err, &words);
+		buf_truncate(&words, strcspn(words.data, "\n"));
+		err_set(err, -EIO, "%s",
+		    words.len > 0 ? words.data : "autod gave no answer");
+		return fail(ret_code, "failed");
+	}
+	*ret_code = NULL;
+	if (message.kind == RPC_ERROR) {
+		*ret_code = code_word(message.code);
+		err_set(err, -EPROTO, "%s", message.message);
+	} else {
+		*ret_result = json_object_get(message.result);
+	}
+	rpc_message_release(&message);
+	return *ret_code == NULL;
+}
+
+static bool
+call_oneshot(struct cli *cli, const char *method, struct json_object *params,
+    int64_t deadline_ms, struct json_object **ret_result, const char **ret_code,
+    struct err *err)
+{
+	cleanup_free char *autod = sibling_find("autod");
+	const char *const argv[] = { autod, "--root", cli->workspace.root,
+		"--oneshot", NULL };
+	cleanup_buf struct buf request = BUF_INIT;
+	cleanup_json struct json_object *id = json_object_new_int(1);
+	cleanup_child_result struct child_result result;
+	struct child_spec spec = { .argv = argv,
+		.output_max = ANSWER_MAX,
+		.deadline_ms = deadline_ms };
+
+	child_result_init(&result);
+	if (autod == NULL) {
+		err_set(err, -ENOENT,
+		    "autod is not found beside llmc, nor on PATH");
+		return fail(ret_code, "not_installed");
+	}
+	rpc_encode_request(&request, id, method, params);
+	spec.input = request.data;
+	spec.input_len = request.len;
+	if (child_run(&spec, &result, err) < 0)
+		return fail(ret_code, "failed");
+	return read_answer(&result, ret_result, ret_code, err);
+}
+
+bool
+remote_try(struct cli *cli, const char *method, unsigned flags,
+    struct json_object *params, int64_t deadline_ms,
+    struct json_object **ret_result, const char **ret_code, struct err *err)
+{
+	cleanup_json struct json_object *owned = params;
+	cleanup_free char *socket = client_socket_path(&cli->workspace);
+	int code = 0, r;
+
+	*ret_result = NULL;
+	if (deadline_ms <= 0)
+		deadline_ms = DEADLINE_MS;
+	r = client_call(
+	    socket, method, owned, deadline_ms, true, ret_result, &code, err);
+	if (r == 0)
+		return true;
+	if (r == -EPROTO)
+		return fail(ret_code, code_word(code));
+	if (r != -ENOENT && r != -ECONNREFUSED)
+		return fail(ret_code, r == -ETIMEDOUT ? "timeout" : "io");
+	if (flags & REMOTE_ONESHOT)
+		return call_oneshot(
+		    cli, method, owned, deadline_ms, ret_result, ret_code, err);
+	err_set(err, r,
+	    "no daemon runs for %s; start it with: llmc up --detach",
+	    cli->workspace.root);
+	return fail(ret_code, "no_daemon");
+}
+
+int
+remote_call(struct cli *cli, const char *method, unsigned flags,
+    struct json_object *params, int64_t deadline_ms,
+    struct json_object **ret_result)
+{
+	const char *code;
+	struct err err = { 0 };
+
+	if (remote_try(cli, method, flags, params, deadline_ms, ret_result,
+		&code, &err))
+		return CLI_OK;
+	return cli_fail_err(cli, code, &err);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "cli.h"
+#include "clock.h"
+#include "errtext.h"
+#include "mem.h"
+#include "roster.h"
+#include "text.h"
+#include "worker.h"
+
+#define EXCERPT_WIDTH 50
+
+int
+roster_load(struct cli *cli, struct state *ret_state)
+{
+	cleanup_free char *recovered = NULL;
+	struct err err = { 0 };
+
+	if (state_load(&cli->workspace, clock_wall_ms(), ret_state, &recovered,
+		&err) < 0)
+		return cli_fail_err(cli, "bad_state", &err);
+	if (recovered != NULL)
+		cli_warn(cli, "state.json is damaged, its backup is shown: %s",
+		    recovered);
+	return CLI_OK;
+}
+
+int
+roster_find(struct cli *cli, const struct state *state, const char *name,
+    const struct worker **ret_worker)
+{
+	const struct worker *found = state_find(state, name);
+	cleanup_buf struct buf names = BUF_INIT;
+
+	if (found != NULL) {
+		*ret_worker = found;
+		return CLI_OK;
+	}
+	for (size_t i = 0; i < state->count; i++)
+		buf_addf(&names, " %s", state->workers[i]->name);
+	if (state->count == 0)
+		return cli_fail(cli, "no_such_worker",
+		    "there is no worker %s, nor any other; add one with: llmc "
+		    "add NAME",
+		    name);
+	return cli_fail(cli, "no_such_worker",
+	    "there is no worker %s; there are:%s", name, names.data);
+}
+
+int
+roster_reviewed(
+    struct cli *cli, const struct state *state, const char **ret_name)
+{
+	if (state->last_reviewed == NULL ||
+	    state_find(state, state->last_reviewed) == NULL)
+		return cli_fail(cli, "no_such_worker",
+		    "no worker has been reviewed yet; name one, or look at its "
+		    "work first: llmc review");
+	*ret_name = state->last_reviewed;
+	return CLI_OK;
+}
+
+void
+roster_excerpt(const struct worker *worker, struct buf *out)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+	const char *p = worker->prompt;
+	size_t len, cut;
+
+	/* Every run of blanks becomes one. */
+	for (; p != NULL && *p != '\0'; p += len) {
+		p += strspn(p, " \t\r\n");
+		len = strcspn(p, " \t\r\n");
+		if (len > 0 && line.len > 0)
+			buf_addc(&line, ' ');
+		buf_add(&line, p, len);
+		/* Enough for any width, and bounded. */
+		if (line.len > EXCERPT_WIDTH * 8)
+			break;
+	}
+	cut = text_cut_width(line.data, line.len, EXCERPT_WIDTH);
+	if (cut < line.len) {
+		size_t word = cut;
+
+		while (word > 0 && line.data[word] != ' ')
+			word--;
+		if (word > cut / 2)
+			cut = word;
+		buf_truncate(&line, cut);
+		buf_adds(&line, "...");
+	}
+	text_add_visible(out, line.data, line.len, false);
+}
+
+const char *
+roster_salvage(const char *ref)
+{
+	size_t len = strlen(ROSTER_SALVAGE);
+
+	return strncmp(ref, ROSTER_SALVAGE, len) == 0 ? ref + len : ref;
+}
+
+const char *
+roster_colour(const struct worker *worker)
+{
+	static const char *const colours[WORKER_STATUS_COUNT] = {
+		[WORKER_IDLE] = "32",
+		[WORKER_STARTING] = "33",
+		[WORKER_WORKING] = "33",
+		[WORKER_NEEDS_REVIEW] = "34",
+		[WORKER_REVIEWING] = "36",
+		[WORKER_REJECTED] = "31",
+		[WORKER_REBASING] = "35",
+		[WORKER_NO_CHANGES] = "93",
+		[WORKER_ACCEPTING] = "36",
+		[WORKER_PAUSED] = "1;35",
+		[WORKER_LIMITED] = "95",
+		[WORKER_ERROR] = "1;31",
+		[WORKER_OFFLINE] = "90",
+	};
+
+	return colours[worker->status];
+}

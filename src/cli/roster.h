@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The workers as state.json has them, for commands that only look, or that
+ * choose a worker before they ask the daemon. Reading takes no lock.
+ */
+#ifndef ROSTER_H
+#define ROSTER_H
+
+#include "state.h"
+
+struct buf;
+struct cli;
+struct worker;
+
+/* CLI_OK and a state that the caller releases, or the failure is reported. */
+int roster_load(struct cli *cli, struct state *ret_state);
+
+/* The worker of that name, or the failure (with the names there are). */
+int roster_find(struct cli *cli, const struct state *state, const char *name,
+    const struct worker **ret_worker);
+
+/* The worker that was reviewed last: what accept and reject mean without a
+ * name. The name is the state's. */
+int roster_reviewed(
+    struct cli *cli, const struct state *state, const char **ret_name);
+
+/* The beginning of a worker's task on one line, for people; appended. Nothing
+ * where it has none. */
+void roster_excerpt(const struct worker *worker, struct buf *out);
+
+/* The part of a salvage ref that people type: "worker/time". */
+#define ROSTER_SALVAGE "refs/llmc/salvage/"
+const char *roster_salvage(const char *ref);
+
+/* A colour for a status, as cli_coloured() takes it. */
+const char *roster_colour(const struct worker *worker);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * tmux from the command line: one question and its answer, in a loop of its
+ * own. Failures are reported; all return an exit status.
+ */
+#ifndef SESSIONS_H
+#define SESSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+struct cli;
+struct err;
+struct settings;
+struct tmux_session;
+
+struct session {
+	char *name; /* in tmux: "llmc-adam" */
+	char *role; /* "worker", "console", "overseer", "" = not ours */
+	char *worker; /* "" = none */
+	bool dead; /* its program has ended */
+};
+
+struct sessions {
+	struct session *list;
+	size_t count;
+};
+
+/* All sessions of this root's server; none when no server runs. */
+int sessions_load(struct cli *cli, const struct settings *settings,
+    struct sessions *ret_sessions);
+/* The same without the report: negative errno. */
+int sessions_try(struct cli *cli, const struct settings *settings,
+    struct sessions *ret_sessions, struct err *err);
+void sessions_release(struct sessions *sessions);
+
+/* By the worker's name, the console's ("console1"), or the session's own;
+ * NULL when there is none. */
+const struct session *
+sessions_find(const struct sessions *sessions, const char *target);
+
+/* The screen and up to `history` lines above it, appended. */
+int sessions_capture(struct cli *cli, const struct settings *settings,
+    const char *name, int history, struct buf *out);
+
+int sessions_start(struct cli *cli, const struct settings *settings,
+    const struct tmux_session *session);
+int sessions_kill(
+    struct cli *cli, const struct settings *settings, const char *name);
+
+/* The words to type to attach, quoted for a shell; appended. */
+void sessions_attach_words(
+    const struct settings *settings, const char *name, struct buf *out);
+
+/* Become tmux, attached to the session; inside the same server the client
+ * changes over. Comes back only with a failure, or with --json, where it only
+ * tells how. */
+int sessions_attach(
+    struct cli *cli, const struct settings *settings, const char *name);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Programs that need the person's own terminal: an editor, a pager, tmux.
+ * Everything else is run by base/child, which keeps children away from it.
+ */
+#ifndef TERMINAL_H
+#define TERMINAL_H
+
+#include <stdbool.h>
+
+struct err;
+
+/* Is a person there: are standard input and standard error a terminal? */
+bool terminal_here(void);
+
+/* Become the program (argv[0] is looked up in PATH). Returns only on failure:
+ * negative errno. */
+int terminal_become(const char *const *argv, struct err *err);
+
+/* Run it with our own standard descriptors and wait for its end, however long
+ * that takes. Its exit status (128 + signal for a death by one), or negative
+ * errno. Interrupts from the keyboard are its own while it runs. */
+int terminal_run(const char *const *argv, struct err *err);
+
+#endif

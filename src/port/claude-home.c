@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "claude-home.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+
+#define FILE_MAX (64 * 1024 * 1024)
+#define KEY_TAIL 20 /* how much of a key the program remembers it by */
+
+static char *
+home_file(const char *home)
+{
+	return file_join(home, ".claude.json");
+}
+
+static int
+load(const char *file, struct json_object **ret_json, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	int r = json_load(file, FILE_MAX, &json, err);
+
+	if (r < 0)
+		return r;
+	if (!json_object_is_type(json, json_type_object))
+		return err_set(err, -EINVAL, "%s: expected an object, found %s",
+		    file, json_type_words(json));
+	*ret_json = take_ptr(&json);
+	return 0;
+}
+
+static const char *
+key_tail(const char *key)
+{
+	size_t len = strlen(key);
+
+	return len > KEY_TAIL ? key + len - KEY_TAIL : key;
+}
+
+/* The member object, made where it is missing or something else. */
+static struct json_object *
+object_member(struct json_object *object, const char *key)
+{
+	struct json_object *member = NULL;
+
+	if (json_object_object_get_ex(object, key, &member) &&
+	    json_object_is_type(member, json_type_object))
+		return member;
+	member = json_object_new_object();
+	json_set(object, key, member);
+	return member;
+}
+
+static struct json_object *
+find_member(struct json_object *object, const char *key)
+{
+	struct json_object *member = NULL;
+
+	if (!json_object_is_type(object, json_type_object) ||
+	    !json_object_object_get_ex(object, key, &member))
+		return NULL;
+	return member;
+}
+
+static bool
+list_has(struct json_object *list, const char *word)
+{
+	if (!json_object_is_type(list, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *item = json_object_array_get_idx(list, i);
+
+		if (json_object_is_type(item, json_type_string) &&
+		    strcmp(json_object_get_string(item), word) == 0)
+			return true;
+	}
+	return false;
+}
+
+unsigned
+claude_home_check(
+    const char *home, const char *root, const char *api_key, struct err *err)
+{
+	cleanup_free char *file = home_file(home);
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *project, *approved;
+	unsigned problems = 0;
+	int r = load(file, &json, err);
+
+	if (r < 0 && r != -ENOENT)
+		return CLAUDE_FILE_BROKEN;
+	if (!json_bool_or(json, "hasCompletedOnboarding", false))
+		problems |= CLAUDE_NOT_ONBOARDED;
+	project = find_member(find_member(json, "projects"), root);
+	if (!json_bool_or(project, "hasTrustDialogAccepted", false))
+		problems |= CLAUDE_NOT_TRUSTED;
+	approved =
+	    find_member(find_member(json, "customApiKeyResponses"), "approved");
+	if (api_key != NULL && api_key[0] != '\0' &&
+	    !list_has(approved, key_tail(api_key)))
+		problems |= CLAUDE_KEY_UNKNOWN;
+	return problems;
+}
+
+const char *
+claude_home_words(unsigned bit)
+{
+	switch (bit) {
+	case CLAUDE_NOT_ONBOARDED:
+		return "Claude Code has never been started by this user";
+	case CLAUDE_NOT_TRUSTED:
+		return "Claude Code does not trust this repository yet";
+	case CLAUDE_KEY_UNKNOWN:
+		return "the key in ANTHROPIC_API_KEY is not approved yet";
+	case CLAUDE_FILE_BROKEN:
+		return "~/.claude.json cannot be read";
+	default:
+		return "";
+	}
+}
+
+static void
+approve_key(struct json_object *json, const char *api_key)
+{
+	struct json_object *responses, *approved = NULL;
+
+	if (api_key == NULL || api_key[0] == '\0')
+		return;
+	responses = object_member(json, "customApiKeyResponses");
+	approved = find_member(responses, "approved");
+	if (!json_object_is_type(approved, json_type_array)) {
+		approved = json_object_new_array();
+		json_set(responses, "approved", approved);
+	}
+	if (!list_has(approved, key_tail(api_key)))
+		json_object_array_add(
+		    approved, json_object_new_string(key_tail(api_key)));
+}
+
+int
+claude_home_trust(const char *home, const char *root, const char *api_key,
+    bool onboarding, struct err *err)
+{
+	cleanup_free char *file = home_file(home);
+	cleanup_json struct json_object *json = NULL;
+	int r = load(file, &json, err);
+
+	if (r == -ENOENT)
+		json = json_object_new_object();
+	else if (r < 0)
+		return r;
+	json_set_bool(object_member(object_member(json, "projects"), root),
+	    "hasTrustDialogAccepted", true);
+	approve_key(json, api_key);
+	if (onboarding)
+		json_set_bool(json, "hasCompletedOnboarding", true);
+	return json_save(file, json, 0600, err);
+}

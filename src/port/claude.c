@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "claude.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "settings.h"
+#include "text.h"
+#include "workspace.h"
+
+/* Questions block even where permissions are bypassed; plan mode and worktree
+ * tools leave the task; the rest starts things nobody would look at. */
+const char *const claude_denied_tools[] = { "AskUserQuestion", "EnterPlanMode",
+	"ExitPlanMode", "EnterWorktree", "ExitWorktree", "ScheduleWakeup",
+	"CronCreate", "SendMessage", "ListAgents", NULL };
+
+/* The hooks we want, and how long Claude lets each run, in seconds. SessionEnd
+ * has little time of its own, so it is given some. */
+static const struct {
+	const char *event;
+	int timeout;
+} claude_hooks[] = {
+	{ "SessionStart", 30 },
+	{ "SessionEnd", 5 },
+	{ "UserPromptSubmit", 10 },
+	{ "PreToolUse", 5 },
+	{ "PostToolUse", 5 },
+	{ "PostToolUseFailure", 5 },
+	{ "PermissionRequest", 10 },
+	{ "Notification", 10 },
+	{ "Stop", 60 },
+	{ "StopFailure", 10 },
+	{ "SubagentStop", 5 },
+	{ "PreCompact", 5 },
+};
+
+/* A growing, NULL terminated list of owned strings. */
+struct list {
+	char **items;
+	size_t count;
+};
+
+static void
+list_add(struct list *list, char *item)
+{
+	list->items =
+	    xreallocarray(list->items, list->count + 2, sizeof *list->items);
+	list->items[list->count++] = item;
+	list->items[list->count] = NULL;
+}
+
+static void
+list_flag(struct list *list, const char *flag, const char *value)
+{
+	list_add(list, xstrdup(flag));
+	list_add(list, xstrdup(value));
+}
+
+void
+claude_free_list(char **list)
+{
+	if (list == NULL)
+		return;
+	for (size_t i = 0; list[i] != NULL; i++)
+		free(list[i]);
+	free(list);
+}
+
+static char *
+session_path(const struct claude_launch *launch, const char *name)
+{
+	cleanup_free char *relative =
+	    xasprintf("sessions/%s/%s", launch->worker, name);
+
+	return workspace_path(launch->workspace, relative);
+}
+
+/* The path of a worker's effective value of a [defaults] key. */
+static const char *
+worker_string(const struct claude_launch *launch, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	settings_worker_path(launch->settings, launch->worker, key, &path);
+	return settings_string(launch->settings, path.data);
+}
+
+static size_t
+worker_list(const struct claude_launch *launch, const char *key,
+    const char *const **ret_items)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	settings_worker_path(launch->settings, launch->worker, key, &path);
+	return settings_list(launch->settings, path.data, ret_items);
+}
+
+static bool
+worker_bool(const struct claude_launch *launch, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	settings_worker_path(launch->settings, launch->worker, key, &path);
+	return settings_bool(launch->settings, path.data);
+}
+
+static void
+add_tools(struct list *argv, const struct claude_launch *launch,
+    const char *flag, const char *key, const char *const *always)
+{
+	cleanup_buf struct buf joined = BUF_INIT;
+	const char *const *items;
+	size_t count = worker_list(launch, key, &items);
+
+	for (; always != NULL && *always != NULL; always++)
+		buf_addf(&joined, "%s%s", joined.len > 0 ? "," : "", *always);
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&joined, "%s%s", joined.len > 0 ? "," : "", items[i]);
+	if (joined.len > 0)
+		list_flag(argv, flag, joined.data);
+}
+
+char **
+claude_argv(const struct claude_launch *launch)
+{
+	cleanup_free char *settings = session_path(launch, "settings.json");
+	const char *mode = worker_string(launch, "permission_mode");
+	const char *model = worker_string(launch, "model");
+	const char *extra = worker_string(launch, "append_system_prompt");
+	struct list argv = { 0 };
+	const char *const *items;
+	size_t count;
+
+	list_add(&argv, xstrdup(worker_string(launch, "agent_command")));
+	list_flag(&argv, launch->resume ? "--resume" : "--session-id",
+	    launch->session);
+	list_flag(&argv, "--settings", settings);
+	list_flag(&argv, "--permission-mode", mode);
+	if (model[0] != '\0')
+		list_flag(&argv, "--model", model);
+	if (extra[0] != '\0')
+		list_flag(&argv, "--append-system-prompt", extra);
+	if (worker_bool(launch, "isolate")) {
+		list_flag(&argv, "--setting-sources", "");
+		list_add(&argv, xstrdup("--strict-mcp-config"));
+	}
+	add_tools(&argv, launch, "--allowedTools", "allowed_tools", NULL);
+	add_tools(&argv, launch, "--disallowedTools", "disallowed_tools",
+	    claude_denied_tools);
+	count = worker_list(launch, "extra_args", &items);
+	for (size_t i = 0; i < count; i++)
+		list_add(&argv, xstrdup(items[i]));
+	return argv.items;
+}
+
+char **
+claude_env(const struct claude_launch *launch)
+{
+	struct list env = { 0 };
+
+	list_add(&env, xasprintf("LLMC_ROOT=%s", launch->workspace->root));
+	list_add(&env, xasprintf("LLMC_WORKER=%s", launch->worker));
+	list_add(&env, xstrdup("LLMC_AGENT=1"));
+	/* Classic rendering: scrollback works, and bracketed paste is asked
+	 * for before SessionStart. */
+	list_add(&env, xstrdup("CLAUDE_CODE_NO_FLICKER=0"));
+	if (launch->max_turns > 0)
+		list_add(&env,
+		    xasprintf("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=%d",
+			launch->max_turns + 1));
+	if (geteuid() == 0 &&
+	    strcmp(worker_string(launch, "permission_mode"),
+		"bypassPermissions") == 0)
+		list_add(&env, xstrdup("IS_SANDBOX=1"));
+	return env.items;
+}
+
+/* {"hooks":[{"type":"command","command":...,"args":[...],"timeout":N}]}; with
+ * args there is no shell in between, and nothing to quote. */
+static struct json_object *
+hook_json(const struct claude_launch *launch, const char *event, int timeout)
+{
+	cleanup_free char *generation =
+	    xasprintf("%llu", (unsigned long long)launch->generation);
+	cleanup_free char *spool = workspace_path(launch->workspace, "spool");
+	const char *const args[] = { "hook", event, "--worker", launch->worker,
+		"--generation", generation, "--socket", launch->socket,
+		"--spool", spool };
+	struct json_object *hook = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	struct json_object *entry = json_object_new_object();
+	struct json_object *words = json_object_new_array();
+	struct json_object *entries = json_object_new_array();
+
+	json_set_string(hook, "type", "command");
+	json_set_string(hook, "command", launch->llmc);
+	for (size_t i = 0; i < nitems(args); i++)
+		json_object_array_add(words, json_object_new_string(args[i]));
+	json_set(hook, "args", words);
+	json_set_int(hook, "timeout", timeout);
+	json_object_array_add(list, hook);
+	json_set(entry, "hooks", list);
+	json_object_array_add(entries, entry);
+	return entries;
+}
+
+struct json_object *
+claude_settings(const struct claude_launch *launch)
+{
+	struct json_object *settings = json_object_new_object();
+	struct json_object *hooks = json_object_new_object();
+
+	/* What would ask a person, or talk over our prompts. */
+	json_set_bool(settings, "skipDangerousModePermissionPrompt", true);
+	json_set_bool(settings, "disableAgentView", true);
+	json_set_bool(settings, "disableRemoteControl", true);
+	json_set_bool(settings, "promptSuggestionEnabled", false);
+	json_set_bool(settings, "spinnerTipsEnabled", false);
+	json_set_int(settings, "feedbackSurveyRate", 0);
+	json_set_string(settings, "crossSessionInbound", "refuse");
+	for (size_t i = 0; i < nitems(claude_hooks); i++)
+		json_set(hooks, claude_hooks[i].event,
+		    hook_json(launch, claude_hooks[i].event,
+			claude_hooks[i].timeout));
+	json_set(settings, "hooks", hooks);
+	return settings;
+}
+
+/* What a session of Claude Code tells its children of itself: a daemon that was
+ * started from one must not hand it on. */
+static bool
+is_of_another_session(const char *entry)
+{
+	static const char *const names[] = { "CLAUDECODE",
+		"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
+		"CLAUDE_ENV_FILE", "CLAUDE_PID", "CLAUDE_PROJECT_DIR" };
+
+	for (size_t i = 0; i < nitems(names); i++)
+		if (strncmp(entry, names[i], strlen(names[i])) == 0 &&
+		    entry[strlen(names[i])] == '=')
+			return true;
+	return false;
+}
+
+static void
+list_json(struct json_object *json, char **list)
+{
+	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+		json_object_array_add(json, json_object_new_string(list[i]));
+}
+
+int
+claude_prepare(
+    const struct claude_launch *launch, char **ret_launcher, struct err *err)
+{
+	cleanup_free char *dir = session_path(launch, "");
+	cleanup_free char *settings = session_path(launch, "settings.json");
+	cleanup_free char *launcher = session_path(launch, "launch.json");
+	cleanup_json struct json_object *hooks = claude_settings(launch);
+	cleanup_json struct json_object *file = json_object_new_object();
+	char **argv = claude_argv(launch), **env = claude_env(launch);
+	struct json_object *words = json_object_new_array();
+	struct json_object *variables = json_object_new_array();
+	int r = file_mkdirs(dir, 0700, err);
+
+	/* The whole environment, not only the edits: the tmux server keeps
+	 * that of whoever started it, perhaps days ago. */
+	list_json(words, argv);
+	for (size_t i = 0; environ[i] != NULL; i++)
+		if (!is_of_another_session(environ[i]))
+			json_object_array_add(
+			    variables, json_object_new_string(environ[i]));
+	list_json(variables, env);
+	json_set(file, "argv", words);
+	json_set(file, "env", variables);
+	json_set_string(file, "cwd", launch->cwd);
+	claude_free_list(argv);
+	claude_free_list(env);
+	if (r == 0)
+		r = json_save(settings, hooks, 0600, err);
+	if (r == 0)
+		r = json_save(launcher, file, 0600, err);
+	if (r == 0)
+		*ret_launcher = take_ptr(&launcher);
+	return r;
+}

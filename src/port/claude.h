@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Claude Code: how it is launched and which files it is given. Makes argument
+ * vectors and files; starts nothing. The user's own files are claude-home.h's.
+ */
+#ifndef CLAUDE_H
+#define CLAUDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct json_object;
+struct settings;
+struct workspace;
+
+/* Tools that wait for a person, or leave the worktree: always taken away. */
+extern const char *const claude_denied_tools[];
+
+struct claude_launch {
+	const struct workspace *workspace;
+	const struct settings *settings;
+	const char *worker; /* whose settings count */
+	const char *cwd; /* its worktree */
+	uint64_t generation;
+	const char *session; /* a new id, or the one to resume */
+	bool resume;
+	const char *llmc; /* path of our own program, for the hooks */
+	const char *socket; /* of the daemon, for the hooks */
+	int max_turns; /* sets the Stop hook's block cap, 0 = default */
+};
+
+/* Argument vector of the agent, NULL terminated, and what its environment has
+ * besides ours ("K=V"). Each string and the array are owned by the caller
+ * (claude_free_list). Extra: IS_SANDBOX=1 as root with bypassPermissions. */
+char **claude_argv(const struct claude_launch *launch);
+char **claude_env(const struct claude_launch *launch);
+void claude_free_list(char **list);
+
+/* The settings file for --settings: hooks and what pre-empts dialogs. */
+struct json_object *claude_settings(const struct claude_launch *launch);
+
+/* Write settings and launcher files (0600) under .llmc/sessions/<worker>/ and
+ * return the path of the launcher file, owned by the caller: `llmc pane FILE`
+ * reads argument vector and environment from it and execs the agent. */
+int claude_prepare(
+    const struct claude_launch *launch, char **ret_launcher, struct err *err);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "client.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "rpc.h"
+#include "workspace.h"
+
+#define READ_SIZE 65536
+#define CALL_ID   1 /* one call a connection */
+
+static bool
+fits(const char *path)
+{
+	struct sockaddr_un address;
+
+	return strlen(path) < sizeof address.sun_path;
+}
+
+char *
+client_socket_path(const struct workspace *workspace)
+{
+	cleanup_free char *path = workspace_path(workspace, "autod.sock");
+	cleanup_free char *name = NULL, *other = NULL;
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char hash[17];
+
+	if (fits(path))
+		return take_ptr(&path);
+	id_hash(workspace->root, hash, 16);
+	name = xasprintf("llmc-%u-%s.sock", (unsigned)getuid(), hash);
+	if (runtime != NULL && *runtime == '/') {
+		other = file_join(runtime, name);
+		if (fits(other) && file_is_dir(runtime))
+			return take_ptr(&other);
+	}
+	return file_join("/tmp", name);
+}
+
+/* Milliseconds left, as poll(2) wants them; 0 = none. */
+static int
+time_left(int64_t until_ms)
+{
+	int64_t left = until_ms - clock_mono_ms();
+
+	if (left < 0)
+		left = 0;
+	return left > INT_MAX ? INT_MAX : (int)left;
+}
+
+static int
+say_timeout(const char *path, struct err *err)
+{
+	return err_set(
+	    err, -ETIMEDOUT, "%s: no answer within the time given", path);
+}
+
+static int
+wait_for(
+    int fd, short events, const char *path, int64_t until_ms, struct err *err)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	int n;
+
+	for (;;) {
+		n = poll(&p, 1, time_left(until_ms));
+		if (n > 0)
+			return 0;
+		if (n == 0)
+			return say_timeout(path, err);
+		if (errno != EINTR)
+			return err_errno(err, -errno, "%s", path);
+	}
+}
+
+/* poll(2) cannot wait for a listener with too many callers, connect(2) can:
+ * as long as it may send. */
+static int
+set_patience(int fd, int64_t until_ms)
+{
+	int left = time_left(until_ms);
+	struct timeval tv = { .tv_sec = left / 1000,
+		.tv_usec = left % 1000 * 1000 };
+
+	if (left == 0)
+		tv.tv_usec = 1; /* zero would be for ever */
+	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof tv);
+}
+
+/* A socket in /tmp could be anybody's. */
+static int
+check_peer(int fd, const char *path, struct err *err)
+{
+	struct ucred peer;
+	socklen_t len = sizeof peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1)
+		return err_errno(err, -errno, "%s", path);
+	if (peer.uid != geteuid())
+		return err_set(err, -EACCES, "%s belongs to user %u", path,
+		    (unsigned)peer.uid);
+	return 0;
+}
+
+static int
+dial(const char *path, int64_t until_ms, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	cleanup_fd int fd = -1;
+	int r;
+
+	if (!fits(path))
+		return err_errno(err, -ENAMETOOLONG, "%s", path);
+	strlcpy(address.sun_path, path, sizeof address.sun_path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd == -1)
+		return err_errno(err, -errno, "%s", path);
+	do {
+		if (set_patience(fd, until_ms) == -1)
+			return err_errno(err, -errno, "%s", path);
+		r = connect(fd, (struct sockaddr *)&address, sizeof address);
+	} while (r == -1 && errno == EINTR);
+	if (r == -1 && errno == EAGAIN)
+		return say_timeout(path, err);
+	if (r == -1 && (errno == ENOENT || errno == ECONNREFUSED))
+		return err_set(err, -errno,
+		    "nobody listens at %s; start the daemon with: llmc up",
+		    path);
+	if (r == -1)
+		return err_errno(err, -errno, "%s", path);
+	r = check_peer(fd, path, err);
+	return r < 0 ? r : take_fd(&fd);
+}
+
+static int
+say_gone(const char *path, struct err *err)
+{
+	return err_set(err, -ECONNRESET,
+	    "%s: the daemon hung up before it answered", path);
+}
+
+static int
+send_all(int fd, const struct buf *line, const char *path, int64_t until_ms,
+    struct err *err)
+{
+	size_t sent = 0;
+	ssize_t n;
+	int r;
+
+	while (sent < line->len) {
+		n = send(fd, line->data + sent, line->len - sent,
+		    MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n >= 0) {
+			sent += (size_t)n;
+			continue;
+		}
+		if (errno == EPIPE || errno == ECONNRESET)
+			return say_gone(path, err);
+		if (errno != EAGAIN && errno != EINTR)
+			return err_errno(err, -errno, "%s", path);
+		r = wait_for(fd, POLLOUT, path, until_ms, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The next line that was sent to us. */
+static int
+read_line(int fd, struct rpc_reader *reader, struct buf *line, const char *path,
+    int64_t until_ms, struct err *err)
+{
+	char bytes[READ_SIZE];
+	ssize_t n;
+	int r;
+
+	for (;;) {
+		r = rpc_reader_next(reader, line);
+		if (r == 1)
+			return 0;
+		if (r < 0)
+			return err_set(
+			    err, -EBADMSG, "%s: the answer is too long", path);
+		r = wait_for(fd, POLLIN, path, until_ms, err);
+		if (r < 0)
+			return r;
+		n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+		if (n == -1 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n == 0 || (n == -1 && errno == ECONNRESET))
+			return say_gone(path, err);
+		if (n == -1)
+			return err_errno(err, -errno, "%s", path);
+		rpc_reader_feed(reader, bytes, (size_t)n);
+	}
+}
+
+/* 1: it is the answer, and what to make of it is in *ret_status; 0: it is
+ * something else that a daemon may say. */
+static int
+take_message(const struct rpc_message *m, int *ret_status,
+    struct json_object **ret_result, int *ret_code, struct err *err)
+{
+	bool ours = m->id != NULL && json_object_get_int64(m->id) == CALL_ID &&
+	    json_object_is_type(m->id, json_type_int);
+
+	if (m->kind == RPC_RESULT && ours) {
+		*ret_result = json_object_get(m->result);
+		*ret_status = 0;
+		return 1;
+	}
+	/* What could not be read has no id. */
+	if (m->kind == RPC_ERROR && (ours || m->id == NULL)) {
+		if (ret_code != NULL)
+			*ret_code = m->code;
+		*ret_status = err_set(err, -EPROTO, "%s", m->message);
+		return 1;
+	}
+	return 0;
+}
+
+static int
+hear(int fd, const char *path, int64_t until_ms,
+    struct json_object **ret_result, int *ret_code, struct err *err)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+	struct rpc_reader reader;
+	struct rpc_message m;
+	struct err why;
+	int r, done = 0;
+
+	rpc_reader_init(&reader, 0);
+	while (done == 0) {
+		r = read_line(fd, &reader, &line, path, until_ms, err);
+		if (r < 0)
+			break;
+		r = rpc_decode(line.data, line.len, &m, NULL, NULL, &why);
+		if (r < 0) {
+			r = err_set(err, -EBADMSG, "%s: the answer is none: %s",
+			    path, why.msg);
+			break;
+		}
+		done = take_message(&m, &r, ret_result, ret_code, err);
+		rpc_message_release(&m);
+	}
+	rpc_reader_release(&reader);
+	return r;
+}
+
+int
+client_call(const char *socket, const char *method, struct json_object *params,
+    int64_t deadline_ms, bool wait, struct json_object **ret_result,
+    int *ret_code, struct err *err)
+{
+	int64_t until_ms = clock_mono_ms() + deadline_ms;
+	cleanup_json struct json_object *id =
+	    wait ? json_object_new_int(CALL_ID) : NULL;
+	cleanup_buf struct buf line = BUF_INIT;
+	cleanup_fd int fd = -1;
+	int r;
+
+	rpc_encode_request(&line, id, method, params);
+	if (line.len - 1 > RPC_LINE_MAX)
+		return err_set(err, -E2BIG,
+		    "%s: the request is too long: "
+		    "%zu bytes",
+		    method, line.len);
+	fd = dial(socket, until_ms, err);
+	if (fd < 0)
+		return fd;
+	r = send_all(fd, &line, socket, until_ms, err);
+	if (r < 0 || !wait)
+		return r;
+	return hear(fd, socket, until_ms, ret_result, ret_code, err);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Ask the daemon: one request, one reply. Blocking, for programs without a
+ * loop (the command line, the hook); bounded by a deadline. */
+#ifndef CLIENT_H
+#define CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct json_object;
+struct workspace;
+
+/* The daemon's socket: <root>/.llmc/autod.sock, or, where that is too long for
+ * a socket, one in $XDG_RUNTIME_DIR or /tmp, named after the user and a hash of
+ * the root. The caller frees. */
+char *client_socket_path(const struct workspace *workspace);
+
+/* -ENOENT or -ECONNREFUSED: nobody listens. -EACCES: it is another user who
+ * does. -ETIMEDOUT. -ECONNRESET: gone before it answered. -E2BIG: the request
+ * is too long. -EBADMSG: the answer is none. -EPROTO with the server's message
+ * in err when it answered with an error; *ret_code (may be NULL) is its code.
+ *
+ * deadline_ms is counted from now and bounds the whole. The result is owned by
+ * the caller, may be NULL. params stays the caller's. wait false sends a
+ * notification and returns; *ret_result (may be NULL) is then left alone. */
+int client_call(const char *socket, const char *method,
+    struct json_object *params, int64_t deadline_ms, bool wait,
+    struct json_object **ret_result, int *ret_code, struct err *err);
+
+#endif

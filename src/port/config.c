@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "config.h"
+#include "errtext.h"
+#include "file.h"
+#include "git-ask.h"
+#include "lock.h"
+#include "mem.h"
+#include "settings.h"
+#include "toml-edit.h"
+#include "toml.h"
+#include "workspace.h"
+
+#define KEY_PARTS_MAX 8
+
+static int
+read_config(const char *file, struct buf *text, struct err *err)
+{
+	int r = file_read(file, TOML_SIZE_MAX, text, err);
+
+	return r == -ENOENT ? 0 : r;
+}
+
+static struct settings *
+parse_config(const struct workspace *ws, const char *branch,
+    const struct buf *text, struct settings_problems *ret_problems)
+{
+	struct settings_facts facts = { .root = ws->root,
+		.home = getenv("HOME"),
+		.default_branch = branch };
+
+	return settings_parse(text->data, text->len, &facts, ret_problems);
+}
+
+int
+config_load_with(const struct workspace *ws, const char *branch,
+    struct settings **ret_settings, struct settings_problems *ret_problems,
+    struct err *err)
+{
+	cleanup_free char *file = workspace_path(ws, "config.toml");
+	cleanup_buf struct buf text = BUF_INIT;
+	int r = read_config(file, &text, err);
+
+	if (r < 0)
+		return r;
+	*ret_settings = parse_config(ws, branch, &text, ret_problems);
+	return 0;
+}
+
+int
+config_load(const struct workspace *ws, struct settings **ret_settings,
+    struct settings_problems *ret_problems, struct err *err)
+{
+	cleanup_free char *branch = git_default_branch(ws->root);
+
+	return config_load_with(ws, branch, ret_settings, ret_problems, err);
+}
+
+/* The first error as words, if there is one. */
+static int
+first_error(
+    const char *file, const struct settings_problems *problems, struct err *err)
+{
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct settings_problem *p = &problems->list[i];
+
+		if (p->fatal)
+			return err_set(
+			    err, -EINVAL, "%s:%u: %s", file, p->line, p->text);
+	}
+	return 0;
+}
+
+int
+config_load_strict(
+    const struct workspace *ws, struct settings **ret_settings, struct err *err)
+{
+	cleanup_free char *file = workspace_path(ws, "config.toml");
+	struct settings_problems problems;
+	struct settings *settings;
+	int r = config_load(ws, &settings, &problems, err);
+
+	if (r < 0)
+		return r;
+	r = first_error(file, &problems, err);
+	settings_problems_release(&problems);
+	if (r < 0) {
+		settings_free(settings);
+		return r;
+	}
+	*ret_settings = settings;
+	return 0;
+}
+
+/* Cut "a.b.c" at its dots, in place. Known keys have no dot in a part. */
+static size_t
+split_path(char *path, const char *parts[KEY_PARTS_MAX])
+{
+	size_t count = 0;
+	char *part;
+
+	while (count < KEY_PARTS_MAX && (part = strsep(&path, ".")) != NULL)
+		parts[count++] = part;
+	return count;
+}
+
+/* "line 3: what" as "FILE:3: what". */
+static void
+name_file(struct err *err, const char *file)
+{
+	cleanup_free char *msg = NULL;
+	size_t digits;
+
+	if (err == NULL)
+		return;
+	msg = xstrdup(err->msg);
+	digits = strspn(msg + strcspn(msg, "0123456789"), "0123456789");
+	if (strncmp(msg, "line ", 5) == 0 && msg[5 + digits] == ':')
+		err_set(err, err->code, "%s:%s", file, msg + 5);
+	else
+		err_prefix(err, "%s", file);
+}
+
+/* What is to be done to the text: a value set, a key or a table removed. */
+struct edit {
+	const char *path;
+	const char *typed; /* NULL = remove the key */
+	bool table; /* remove the table */
+};
+
+static int
+edit_text(const char *file, struct buf *text, const struct edit *edit,
+    struct err *err)
+{
+	const struct setting *row = settings_find(edit->path, NULL);
+	cleanup_free char *copy = xstrdup(edit->path);
+	cleanup_buf struct buf value = BUF_INIT;
+	const char *parts[KEY_PARTS_MAX];
+	size_t count = split_path(copy, parts);
+	int r;
+
+	if (edit->table) {
+		r = toml_edit_remove_table(text, parts, count, err);
+		if (r == -ENOENT)
+			r = 0;
+	} else if (edit->typed != NULL) {
+		r = settings_value_text(row, edit->typed, &value, err);
+		if (r < 0) {
+			err_prefix(err, "%s", edit->path);
+			return r;
+		}
+		r = toml_edit_set(text, parts, count, value.data, err);
+	} else {
+		r = toml_edit_unset(text, parts, count, err);
+	}
+	if (r < 0)
+		name_file(err, file);
+	return r;
+}
+
+/* Errors in a text; the first one in words. */
+static size_t
+count_errors(const struct workspace *ws, const char *file,
+    const struct buf *text, struct err *err)
+{
+	struct settings_problems problems;
+	size_t count = 0;
+
+	settings_free(parse_config(ws, NULL, text, &problems));
+	for (size_t i = 0; i < problems.count; i++)
+		count += problems.list[i].fatal;
+	first_error(file, &problems, err);
+	settings_problems_release(&problems);
+	return count;
+}
+
+static int
+change_file(
+    const struct workspace *ws, const struct edit *edit, struct err *err)
+{
+	cleanup_free char *file = workspace_path(ws, "config.toml");
+	cleanup_free char *lock_file = workspace_path(ws, "config.lock");
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_fd int lock = lock_try(lock_file, err);
+	size_t errors;
+	int r;
+
+	if (lock < 0)
+		return lock == -EAGAIN ?
+		    err_set(err, lock, "another llmc is changing %s; try again",
+			file) :
+		    lock;
+	r = read_config(file, &text, err);
+	if (r < 0)
+		return r;
+	errors = count_errors(ws, file, &text, NULL);
+	r = edit_text(file, &text, edit, err);
+	if (r < 0)
+		return r;
+	/* A file with several errors is mended one by one. */
+	if (count_errors(ws, file, &text, err) > errors)
+		return -EINVAL;
+	return file_replace(file, text.data, text.len, 0600, err);
+}
+
+int
+config_change(const struct workspace *ws, const char *path, const char *typed,
+    struct err *err)
+{
+	struct edit edit = { .path = path, .typed = typed };
+
+	return change_file(ws, &edit, err);
+}
+
+int
+config_remove_table(
+    const struct workspace *ws, const char *path, struct err *err)
+{
+	struct edit edit = { .path = path, .table = true };
+
+	return change_file(ws, &edit, err);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The configuration file: read into settings, changed in place. */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <stddef.h>
+
+struct err;
+struct settings;
+struct settings_problems;
+struct workspace;
+
+/* Read <root>/.llmc/config.toml. A missing file means all defaults. Negative
+ * errno only when the file cannot be read at all; what is wrong inside it is
+ * in the problems. The caller frees both. */
+int
+config_load(const struct workspace *workspace, struct settings **ret_settings,
+    struct settings_problems *ret_problems, struct err *err);
+
+/* The same without asking git for the default branch: for a program with a
+ * loop, which must not wait. default_branch may be NULL. */
+int config_load_with(const struct workspace *workspace,
+    const char *default_branch, struct settings **ret_settings,
+    struct settings_problems *ret_problems, struct err *err);
+
+/* The same as config_load, with the first error as a failure: "FILE:LINE:
+ * what". Warnings are passed over. */
+int config_load_strict(const struct workspace *workspace,
+    struct settings **ret_settings, struct err *err);
+
+/* Set a key to what a person typed, or remove it (typed NULL; -ENOENT when it
+ * is not set). Every other byte of the file stays. The file is checked before
+ * it is replaced, atomically, under a lock. */
+int config_change(const struct workspace *workspace, const char *path,
+    const char *typed, struct err *err);
+
+/* Remove a whole [table] ("workers.adam"). None there is fine. */
+int config_remove_table(
+    const struct workspace *workspace, const char *path, struct err *err);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "child.h"
+#include "errtext.h"
+#include "git-ask.h"
+#include "mem.h"
+
+#define GIT_DEADLINE_MS 20000
+#define GIT_ARGS_MAX    32
+
+/* Variables that would make git look at another repository than `dir`. */
+static const char *const git_env[] = { "LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
+	"GIT_OPTIONAL_LOCKS=0", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
+	"GIT_COMMON_DIR", "GIT_PREFIX", NULL };
+
+static void
+add_trimmed(struct buf *out, const struct child_output *output)
+{
+	child_output_text(output, out);
+	while (out->len > 0 && out->data[out->len - 1] == '\n')
+		buf_truncate(out, out->len - 1);
+}
+
+/* What git says over several lines, as one. */
+static void
+add_folded(struct buf *out, const struct child_output *output)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *line;
+	size_t len;
+
+	add_trimmed(&text, output);
+	for (line = text.data; *line != '\0'; line += len) {
+		line += strspn(line, "\n\t ");
+		len = strcspn(line, "\n");
+		if (out->len > 0)
+			buf_addc(out, ' ');
+		buf_add(out, line, len);
+	}
+}
+
+int
+git_ask(
+    const char *dir, const char *const *args, struct buf *out, struct err *err)
+{
+	const char *argv[GIT_ARGS_MAX + 4] = { "git", "-C", dir };
+	struct child_spec spec = {
+		.argv = argv, .env = git_env, .deadline_ms = GIT_DEADLINE_MS
+	};
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf words = BUF_INIT;
+	int r;
+
+	for (size_t i = 0; i < GIT_ARGS_MAX && args[i] != NULL; i++)
+		argv[3 + i] = args[i];
+	r = child_run(&spec, &result, err);
+	if (r < 0)
+		return r;
+	if (result.timed_out || !result.exited) {
+		child_result_describe(&result, &words);
+		return err_set(err, -ETIMEDOUT, "git %s in %s %s", args[0], dir,
+		    words.data);
+	}
+	if (result.status != 0) {
+		add_folded(&words, &result.err);
+		err_set(err, -EIO, "git %s: %s", args[0],
+		    words.len > 0 ? words.data : "failed without a word");
+		return result.status;
+	}
+	if (out != NULL)
+		add_trimmed(out, &result.out);
+	return 0;
+}
+
+int
+git_has_commit(const char *dir, struct err *err)
+{
+	const char *const args[] = { "rev-parse", "--verify", "--quiet",
+		"HEAD^{commit}", NULL };
+	int r = git_ask(dir, args, NULL, err);
+
+	if (r == 0)
+		return 1;
+	/* 1 is the answer "no"; more is a refusal, a wrong owner say. */
+	return r == 1 ? 0 : (r < 0 ? r : -EIO);
+}
+
+static char *
+ask_branch(const char *dir, const char *ref)
+{
+	const char *const args[] = { "symbolic-ref", "--quiet", "--short", ref,
+		NULL };
+	cleanup_buf struct buf name = BUF_INIT;
+
+	if (git_ask(dir, args, &name, NULL) != 0 || name.len == 0)
+		return NULL;
+	return buf_take(&name);
+}
+
+char *
+git_default_branch(const char *dir)
+{
+	static const char remote[] = "origin/";
+	cleanup_free char *name = ask_branch(dir, "refs/remotes/origin/HEAD");
+
+	if (name != NULL && strncmp(name, remote, strlen(remote)) == 0)
+		return xstrdup(name + strlen(remote));
+	return ask_branch(dir, "HEAD");
+}
+
+bool
+git_branch_exists(const char *dir, const char *branch)
+{
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	const char *const args[] = { "show-ref", "--verify", "--quiet", ref,
+		NULL };
+
+	return git_ask(dir, args, NULL, NULL) == 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Questions to git that the command line asks and waits for. Never from inside
+ * a loop. git runs with LC_ALL=C, without prompts and without optional locks.
+ */
+#ifndef GIT_ASK_H
+#define GIT_ASK_H
+
+#include <stdbool.h>
+
+struct buf;
+struct err;
+
+/* Run `git -C dir args...` (NULL terminated); its standard output, final
+ * newline cut off, is appended to out (may be NULL). 0, the exit status when
+ * git said no (with its complaint in err, on one line), or negative errno. */
+int git_ask(
+    const char *dir, const char *const *args, struct buf *out, struct err *err);
+
+/* Does HEAD name a commit? 1, 0 or negative errno. */
+int git_has_commit(const char *dir, struct err *err);
+
+/* The branch that origin/HEAD names, else the one checked out; the caller
+ * frees. NULL when there is neither. */
+char *git_default_branch(const char *dir);
+
+/* Is there such a local branch? */
+bool git_branch_exists(const char *dir, const char *branch);
+
+#endif

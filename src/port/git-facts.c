@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Looking only: facts, unmerged paths, messages. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "git-op.h"
+#include "git-parse.h"
+#include "git-work.h"
+#include "mem.h"
+#include "text.h"
+
+struct facts_op {
+	struct git_op op;
+	struct git_facts facts;
+	git_facts_fn *fn;
+	void *arg;
+};
+
+static enum git_op_next
+facts_ask_status(struct git_op *op)
+{
+	return git_op_args(op, "status", "--porcelain=v2", "-z", "--branch",
+	    "--untracked-files=all", "--ignore-submodules=dirty",
+	    "--no-renames", "--no-ahead-behind", NULL);
+}
+
+static void
+facts_count(struct git_facts *facts, const struct git_status_entry *entry)
+{
+	size_t len = strlen(entry->text);
+
+	switch (entry->kind) {
+	case GIT_STATUS_HEAD:
+		strlcpy(facts->head, entry->text, sizeof facts->head);
+		break;
+	case GIT_STATUS_BRANCH:
+		strlcpy(facts->branch, entry->text, sizeof facts->branch);
+		break;
+	case GIT_STATUS_UNMERGED:
+		facts->conflicts++;
+		facts->changed++;
+		break;
+	case GIT_STATUS_CHANGED:
+		facts->changed++;
+		break;
+	case GIT_STATUS_UNTRACKED:
+		/* With all files told, only a repository is told as folder. */
+		if (len > 0 && entry->text[len - 1] != '/')
+			facts->untracked++;
+		break;
+	}
+}
+
+static enum git_op_next
+facts_status(struct git_op *op, const struct git_answer *answer)
+{
+	struct facts_op *facts = op->self;
+	struct git_status_entry entry;
+	struct git_records records;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	facts->facts.rebasing = git_op_rebasing(op);
+	git_records_init(&records, answer->out, answer->out_len);
+	while (git_status_next(&records, &entry))
+		facts_count(&facts->facts, &entry);
+	return GIT_OP_NEXT;
+}
+
+/* A repository without a commit has no branch either; that is a fact. */
+static enum git_op_next
+facts_tip(struct git_op *op, const struct git_answer *answer)
+{
+	struct facts_op *facts = op->self;
+	enum git_op_next next = git_op_onto(op, answer);
+
+	if (next == GIT_OP_FAIL && op->err.code == -ENOENT &&
+	    op->head_id[0] == '\0') {
+		memset(&op->err, 0, sizeof op->err);
+		return GIT_OP_DONE;
+	}
+	memcpy(facts->facts.onto, op->onto_id, GIT_ID_SIZE);
+	if (next == GIT_OP_NEXT && facts->facts.head[0] == '\0')
+		return GIT_OP_DONE;
+	return next;
+}
+
+static enum git_op_next
+facts_ask_distance(struct git_op *op)
+{
+	const struct facts_op *facts = op->self;
+	cleanup_free char *range =
+	    xasprintf("%s...%s", facts->facts.onto, facts->facts.head);
+
+	return git_op_args(
+	    op, "rev-list", "--left-right", "--count", range, NULL);
+}
+
+static enum git_op_next
+facts_distance(struct git_op *op, const struct git_answer *answer)
+{
+	struct facts_op *facts = op->self;
+	const char *tab = strchr(answer->out, '\t');
+	cleanup_free char *left = NULL;
+	int64_t behind, ahead;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	if (tab != NULL)
+		left = xstrndup(answer->out, (size_t)(tab - answer->out));
+	if (left == NULL || !text_parse_int(left, 0, INT32_MAX, &behind) ||
+	    !text_parse_int(tab + 1, 0, INT32_MAX, &ahead))
+		return git_op_fail(op, -EPROTO,
+		    "git rev-list --count answered \"%s\"", answer->out);
+	facts->facts.behind = (int)behind;
+	facts->facts.ahead = (int)ahead;
+	facts->facts.diverged = behind > 0 && ahead > 0;
+	return GIT_OP_DONE;
+}
+
+static const struct git_op_step facts_steps[] = {
+	GIT_OP_GITDIR,
+	{ .ask = facts_ask_status, .answer = facts_status },
+	{ .ask = git_op_ask_onto, .answer = facts_tip },
+	{ .ask = facts_ask_distance, .answer = facts_distance },
+};
+
+static void
+facts_finish(struct git_op *op, const struct err *err)
+{
+	struct facts_op *facts = op->self;
+
+	facts->fn(err == NULL ? &facts->facts : NULL, err, facts->arg);
+}
+
+void
+git_work_facts(struct git *git, const char *dir, const char *branch,
+    git_facts_fn *fn, void *arg)
+{
+	struct facts_op *facts = xcalloc(1, sizeof *facts);
+
+	facts->op.onto = xstrdup(branch);
+	facts->fn = fn;
+	facts->arg = arg;
+	facts->op.self = facts;
+	facts->op.finish = facts_finish;
+	git_op_start(
+	    &facts->op, git, dir, facts_steps, nitems(facts_steps), false);
+}
+
+/* Both lists: unmerged paths and messages. */
+struct list_op {
+	struct git_op op;
+	struct buf text; /* what the list points into */
+	const char **list;
+	size_t count;
+	git_list_fn *fn;
+	void *arg;
+};
+
+static void
+list_add(struct list_op *list, const char *entry)
+{
+	list->list =
+	    xreallocarray(list->list, list->count + 2, sizeof *list->list);
+	list->list[list->count++] = entry;
+	list->list[list->count] = NULL;
+}
+
+static enum git_op_next
+conflicts_ask(struct git_op *op)
+{
+	return git_op_args(op, "ls-files", "--unmerged", "-z", NULL);
+}
+
+/* "mode id stage\tpath", up to three for a path, one after the other. */
+static enum git_op_next
+conflicts_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct list_op *list = op->self;
+	struct git_records records;
+	const char *record, *path;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	buf_add(&list->text, answer->out, answer->out_len);
+	git_records_init(&records, list->text.data, list->text.len);
+	while ((record = git_records_next(&records)) != NULL) {
+		path = strchr(record, '\t');
+		if (path == NULL)
+			continue;
+		path++;
+		if (list->count == 0 ||
+		    strcmp(list->list[list->count - 1], path) != 0)
+			list_add(list, path);
+	}
+	return GIT_OP_DONE;
+}
+
+static enum git_op_next
+messages_ask(struct git_op *op)
+{
+	cleanup_free char *range = xasprintf("%s..HEAD", op->onto_id);
+
+	return git_op_args(op, "log", "--reverse", "-z", "--format=%B",
+	    "--no-color", "--no-show-signature", range, "--", NULL);
+}
+
+static enum git_op_next
+messages_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct list_op *list = op->self;
+	struct git_records records;
+	const char *record;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	buf_add(&list->text, answer->out, answer->out_len);
+	git_records_init(&records, list->text.data, list->text.len);
+	while ((record = git_records_next(&records)) != NULL) {
+		size_t at = (size_t)(record - list->text.data);
+		size_t end = at + strlen(record);
+
+		while (end > at && list->text.data[end - 1] == '\n')
+			list->text.data[--end] = '\0';
+		list_add(list, record);
+	}
+	return GIT_OP_DONE;
+}
+
+static const struct git_op_step conflicts_steps[] = {
+	{ .ask = conflicts_ask, .answer = conflicts_answer },
+};
+
+static const struct git_op_step messages_steps[] = {
+	GIT_OP_ONTO,
+	{ .ask = messages_ask, .answer = messages_answer },
+};
+
+static void
+list_finish(struct git_op *op, const struct err *err)
+{
+	struct list_op *list = op->self;
+	static const char *const none[] = { NULL };
+
+	if (err != NULL)
+		list->fn(NULL, 0, err, list->arg);
+	else
+		list->fn(list->count > 0 ? list->list : none, list->count, NULL,
+		    list->arg);
+}
+
+static void
+list_release(struct git_op *op)
+{
+	struct list_op *list = op->self;
+
+	free(list->list);
+	buf_release(&list->text);
+}
+
+static struct list_op *
+list_new(git_list_fn *fn, void *arg)
+{
+	struct list_op *list = xcalloc(1, sizeof *list);
+
+	buf_init(&list->text);
+	list->fn = fn;
+	list->arg = arg;
+	list->op.self = list;
+	list->op.finish = list_finish;
+	list->op.release = list_release;
+	return list;
+}
+
+void
+git_work_conflicts(struct git *git, const char *dir, git_list_fn *fn, void *arg)
+{
+	struct list_op *list = list_new(fn, arg);
+
+	git_op_start(&list->op, git, dir, conflicts_steps,
+	    nitems(conflicts_steps), false);
+}
+
+void
+git_work_messages(struct git *git, const char *dir, const char *onto,
+    git_list_fn *fn, void *arg)
+{
+	struct list_op *list = list_new(fn, arg);
+
+	list->op.onto = xstrdup(onto);
+	git_op_start(
+	    &list->op, git, dir, messages_steps, nitems(messages_steps), false);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "file.h"
+#include "git-land-check.h"
+#include "git-op.h"
+#include "mem.h"
+#include "text.h"
+
+#define NAMES_MAX 5 /* told by name in a sentence */
+
+static const char gitlink_mode[] = "160000";
+
+void
+land_check_init(struct land_check *check, const char *tree, bool overlap)
+{
+	memset(check, 0, sizeof *check);
+	check->tree = tree;
+	check->overlap = overlap;
+	buf_init(&check->in_way);
+	buf_init(&check->suspects);
+}
+
+void
+land_check_release(struct land_check *check)
+{
+	git_changes_release(&check->changes);
+	buf_release(&check->in_way);
+	buf_release(&check->suspects);
+}
+
+void
+land_check_blame(struct land_check *check, const char *path)
+{
+	buf_add(&check->in_way, path, strlen(path) + 1);
+	check->in_way_count++;
+}
+
+void
+land_check_blame_all(struct land_check *check, const char *out, size_t len)
+{
+	struct git_records records;
+	const char *path;
+
+	git_records_init(&records, out, len);
+	while ((path = git_records_next(&records)) != NULL)
+		land_check_blame(check, path);
+}
+
+/* A row with mode 0 takes the path out. */
+static void
+suspect(struct land_check *check, const struct git_change *change)
+{
+	bool gone = change->status == 'D';
+
+	buf_addf(
+	    &check->suspects, "%s %s\t", gone ? "0" : change->mode, change->id);
+	buf_add(&check->suspects, change->path, strlen(change->path) + 1);
+}
+
+static bool
+exists(const struct land_check *check, const char *path, struct stat *st)
+{
+	cleanup_free char *full = file_join(check->tree, path);
+
+	return lstat(full, st) == 0;
+}
+
+/* Does the landing touch something above the path? */
+static bool
+touched_above(const struct land_check *check, const char *path)
+{
+	cleanup_free char *folder = xstrdup(path);
+	char *slash;
+
+	while ((slash = strrchr(folder, '/')) != NULL) {
+		*slash = '\0';
+		if (git_changes_find(&check->changes, folder) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* A tracked file with changes, staged or not. */
+static void
+judge_changed(struct land_check *check, const struct git_status_entry *entry)
+{
+	const struct git_change *change =
+	    git_changes_find(&check->changes, entry->text);
+	struct stat st;
+
+	if (change == NULL) {
+		if (!check->overlap || touched_above(check, entry->text) ||
+		    git_changes_below(&check->changes, entry->text))
+			land_check_blame(check, entry->text);
+		return;
+	}
+	/* What is staged must be nobody's own: the old or the landed one. */
+	if (strcmp(entry->index_id, entry->head_id) != 0 &&
+	    strcmp(entry->index_id, change->id) != 0)
+		land_check_blame(check, entry->text);
+	else if (change->status == 'D' && exists(check, entry->text, &st))
+		land_check_blame(check, entry->text);
+	else
+		suspect(check, change);
+}
+
+/* A file where the landing needs a folder, and which it does not remove. From
+ * the top down: below a link to a folder the rest would look fine. */
+static bool
+blocked_above(struct land_check *check, const char *path)
+{
+	cleanup_free char *folder = xstrdup(path);
+	struct stat st;
+
+	for (char *slash = strchr(folder, '/'); slash != NULL;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (!exists(check, folder, &st))
+			return false;
+		if (!S_ISDIR(st.st_mode)) {
+			if (git_changes_find(&check->changes, folder) == NULL)
+				land_check_blame(check, folder);
+			return true;
+		}
+		*slash = '/';
+	}
+	return false;
+}
+
+/* A new file of the landing: is something there that git does not know? */
+static void
+judge_added(struct land_check *check, const struct git_change *change)
+{
+	cleanup_free char *full = file_join(check->tree, change->path);
+	struct stat st;
+
+	if (blocked_above(check, change->path) ||
+	    !exists(check, change->path, &st))
+		return;
+	if (!S_ISDIR(st.st_mode))
+		suspect(check, change);
+	else if (strcmp(change->mode, gitlink_mode) != 0 &&
+	    !git_changes_below(&check->changes, change->path) &&
+	    !git_place_is_free(full))
+		land_check_blame(check, change->path);
+}
+
+static int
+compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Files that the index knows are judged with its eyes only. */
+static void
+judge_all_added(struct land_check *check, const char **known, size_t count)
+{
+	if (count > 0)
+		qsort(known, count, sizeof *known, compare_paths);
+	for (size_t i = 0; i < check->changes.count; i++) {
+		const struct git_change *change = &check->changes.v[i];
+
+		if (change->status != 'A' ||
+		    (count > 0 &&
+			bsearch(&change->path, known, count, sizeof *known,
+			    compare_paths) != NULL))
+			continue;
+		judge_added(check, change);
+	}
+}
+
+void
+land_check_status(struct land_check *check, const char *out, size_t len)
+{
+	cleanup_free const char **known = NULL;
+	struct git_status_entry entry;
+	struct git_records records;
+	size_t count = 0, cap = 0;
+
+	git_records_init(&records, out, len);
+	while (git_status_next(&records, &entry)) {
+		if (entry.kind == GIT_STATUS_HEAD)
+			strlcpy(check->head, entry.text, sizeof check->head);
+		else if (entry.kind == GIT_STATUS_BRANCH)
+			strlcpy(
+			    check->branch, entry.text, sizeof check->branch);
+		else if (entry.kind == GIT_STATUS_UNMERGED)
+			land_check_blame(check, entry.text);
+		if (entry.kind != GIT_STATUS_CHANGED)
+			continue;
+		judge_changed(check, &entry);
+		if (count == cap) {
+			cap = cap == 0 ? 16 : cap * 2;
+			known = xreallocarray(known, cap, sizeof *known);
+		}
+		known[count++] = entry.text;
+	}
+	judge_all_added(check, known, count);
+}
+
+void
+land_check_describe(const struct land_check *check, struct buf *out)
+{
+	struct git_records records;
+	const char *path, *before = "";
+	int told = 0;
+
+	buf_addf(out, "%zu %s in the way in %s: ", check->in_way_count,
+	    check->in_way_count == 1 ? "file is" : "files are", check->tree);
+	git_records_init(&records, check->in_way.data, check->in_way.len);
+	while ((path = git_records_next(&records)) != NULL) {
+		buf_adds(out, before);
+		if (told++ == NAMES_MAX) {
+			buf_adds(out, "...");
+			break;
+		}
+		text_add_visible(out, path, strlen(path), false);
+		before = ", ";
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Is a checkout in the way of a landing? From what git says of both, and a look
+ * at the files. Private to git-land.c.
+ */
+#ifndef GIT_LAND_CHECK_H
+#define GIT_LAND_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "buf.h"
+#include "git-parse.h"
+
+struct land_check {
+	const char *tree; /* path of the checkout; borrowed */
+	bool overlap; /* only files that the landing touches are in the way */
+	struct git_changes changes; /* what the landing does */
+
+	/* Found. */
+	char head[GIT_ID_SIZE]; /* the checkout's commit */
+	char branch[256]; /* and branch, "" = detached */
+	struct buf in_way; /* paths, NUL terminated */
+	size_t in_way_count;
+	/* Paths that may have the landed content already: rows for
+	 * `update-index -z --index-info` that put it into an index. */
+	struct buf suspects;
+};
+
+void land_check_init(struct land_check *check, const char *tree, bool overlap);
+void land_check_release(struct land_check *check);
+
+/* Judge the answer of status (git_status_next) of the checkout, without
+ * untracked files; check->changes is filled. */
+void land_check_status(struct land_check *check, const char *out, size_t len);
+
+/* Count a path, or several, as in the way. */
+void land_check_blame(struct land_check *check, const char *path);
+void
+land_check_blame_all(struct land_check *check, const char *out, size_t len);
+
+/* "3 files are in the way in /path: a, b, c", names made visible. */
+void land_check_describe(const struct land_check *check, struct buf *out);
+
+#endif

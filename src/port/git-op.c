@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "git-op.h"
+#include "mem.h"
+
+static void
+list_add(char ***list, size_t *count, char *owned)
+{
+	*list = xreallocarray(*list, *count + 2, sizeof **list);
+	(*list)[(*count)++] = owned;
+	(*list)[*count] = NULL;
+}
+
+static void
+list_clear(char ***list, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++)
+		free((*list)[i]);
+	free(*list);
+	*list = NULL;
+	*count = 0;
+}
+
+void
+git_op_arg(struct git_op *op, const char *arg)
+{
+	list_add(&op->args, &op->nargs, xstrdup(arg));
+}
+
+enum git_op_next
+git_op_args(struct git_op *op, ...)
+{
+	const char *arg;
+	va_list ap;
+
+	va_start(ap, op);
+	while ((arg = va_arg(ap, const char *)) != NULL)
+		git_op_arg(op, arg);
+	va_end(ap);
+	return GIT_OP_ASK;
+}
+
+void
+git_op_env(struct git_op *op, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	list_add(&op->env, &op->nenv, xvasprintf(fmt, ap));
+	va_end(ap);
+}
+
+enum git_op_next
+git_op_fail(struct git_op *op, int code, const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	err_set(&op->err, code, "%s", text);
+	return GIT_OP_FAIL;
+}
+
+enum git_op_next
+git_op_complain(struct git_op *op, const struct git_answer *answer)
+{
+	const char *verb = op->nargs > 0 ? op->args[0] : "";
+
+	if (answer->err != NULL) {
+		op->err = *answer->err;
+		return GIT_OP_FAIL;
+	}
+	if (answer->complaint[0] == '\0')
+		return git_op_fail(op, -EIO,
+		    "git %s in %s failed without a word (status %d)", verb,
+		    op->dir, answer->status);
+	return git_op_fail(op, answer->locked ? -EBUSY : -EIO, "git %s: %s",
+	    verb, answer->complaint);
+}
+
+static void
+op_clear_question(struct git_op *op)
+{
+	list_clear(&op->args, &op->nargs);
+	list_clear(&op->env, &op->nenv);
+	buf_clear(&op->input);
+	op->run_dir = NULL;
+	op->deadline_ms = 0;
+}
+
+static void
+op_free(void *arg)
+{
+	struct git_op *op = arg;
+
+	if (op->release != NULL)
+		op->release(op);
+	op_clear_question(op);
+	buf_release(&op->input);
+	free(op->dir);
+	free(op->gitdir);
+	free(op->onto);
+	free(op->self);
+}
+
+/* The queues are free again before the caller hears: it may ask for more, or
+ * free the git. */
+static void
+op_end(struct git_op *op)
+{
+	if (op->root_turn != NULL)
+		git_turn_end(op->root_turn);
+	git_turn_end(op->turn);
+	op->finish(op, op->err.code != 0 ? &op->err : NULL);
+	op_free(op);
+}
+
+static void op_answered(const struct git_answer *answer, void *arg);
+
+static void
+op_ask(struct git_op *op)
+{
+	struct git_turn *turn =
+	    op->root_turn != NULL ? op->root_turn : op->turn;
+	struct git_command command = {
+		.args = (const char *const *)op->args,
+		.env = (const char *const *)op->env,
+		.input = op->input.len > 0 ? op->input.data : NULL,
+		.input_len = op->input.len,
+		.dir = op->run_dir != NULL ? op->run_dir : op->dir,
+		.deadline_ms = op->deadline_ms,
+	};
+
+	git_turn_run(turn, &command, op_answered, op);
+}
+
+static void
+op_advance(struct git_op *op)
+{
+	while (op->at < op->count) {
+		op_clear_question(op);
+		switch (op->steps[op->at].ask(op)) {
+		case GIT_OP_ASK:
+			op_ask(op);
+			return;
+		case GIT_OP_NEXT:
+			op->at++;
+			break;
+		case GIT_OP_AGAIN:
+			break;
+		case GIT_OP_DONE:
+		case GIT_OP_FAIL:
+			op->at = op->count;
+			break;
+		}
+	}
+	op_end(op);
+}
+
+static void
+op_answered(const struct git_answer *answer, void *arg)
+{
+	struct git_op *op = arg;
+	const struct git_op_step *step = &op->steps[op->at];
+	enum git_op_next next;
+
+	if (answer->err != NULL && !step->tolerant)
+		next = git_op_complain(op, answer);
+	else if (step->answer != NULL)
+		next = step->answer(op, answer);
+	else
+		next = answer->status == 0 ? GIT_OP_NEXT :
+					     git_op_complain(op, answer);
+	if (next == GIT_OP_NEXT)
+		op->at++;
+	else if (next != GIT_OP_AGAIN)
+		op->at = op->count;
+	op_advance(op);
+}
+
+static void
+op_begin_root(struct git_turn *turn, void *arg)
+{
+	struct git_op *op = arg;
+
+	op->root_turn = turn;
+	op_advance(op);
+}
+
+static void
+op_begin_both(struct git_turn *turn, void *arg)
+{
+	struct git_op *op = arg;
+
+	op->turn = turn;
+	git_turn(
+	    git_queue(op->git, git_root(op->git)), op_begin_root, NULL, op);
+}
+
+static void
+op_begin(struct git_turn *turn, void *arg)
+{
+	struct git_op *op = arg;
+
+	op->turn = turn;
+	op_advance(op);
+}
+
+void
+git_op_start(struct git_op *op, struct git *git, const char *dir,
+    const struct git_op_step *steps, size_t count, bool both_queues)
+{
+	bool both = both_queues && strcmp(dir, git_root(git)) != 0;
+
+	op->git = git;
+	op->dir = xstrdup(dir);
+	op->steps = steps;
+	op->count = count;
+	buf_init(&op->input);
+	/* Always the worktree's queue first: nobody waits in a circle. */
+	git_turn(
+	    git_queue(git, dir), both ? op_begin_both : op_begin, op_free, op);
+}
+
+enum git_op_next
+git_op_ask_ids(struct git_op *op, const char *const *names)
+{
+	for (size_t i = 0; names[i] != NULL; i++) {
+		if (strchr(names[i], '\n') != NULL)
+			return git_op_fail(op, -EINVAL,
+			    "a name in git cannot have a line break in it");
+		buf_adds(&op->input, names[i]);
+		buf_addc(&op->input, '\n');
+	}
+	return git_op_args(op, "cat-file", "--batch-check=%(objectname)", NULL);
+}
+
+/* Anything else is the name and a word about it. */
+static bool
+is_id(const char *s, size_t len)
+{
+	return (len == 40 || len == 64) && strspn(s, "0123456789abcdef") >= len;
+}
+
+void
+git_op_ids(
+    const struct git_answer *answer, char (*ids)[GIT_ID_SIZE], size_t count)
+{
+	const char *line = answer->out;
+
+	memset(ids, 0, count * sizeof *ids);
+	for (size_t i = 0; i < count; i++) {
+		size_t len = strcspn(line, "\n");
+
+		if (is_id(line, len))
+			memcpy(ids[i], line, len);
+		line += len;
+		if (*line == '\n')
+			line++;
+	}
+}
+
+char *
+git_op_branch_name(const char *branch)
+{
+	return xasprintf("refs/heads/%s^{commit}", branch);
+}
+
+enum git_op_next
+git_op_ask_gitdir(struct git_op *op)
+{
+	return git_op_args(op, "rev-parse", "--absolute-git-dir", NULL);
+}
+
+enum git_op_next
+git_op_gitdir(struct git_op *op, const struct git_answer *answer)
+{
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	free(op->gitdir);
+	op->gitdir = xstrdup(answer->out);
+	return GIT_OP_NEXT;
+}
+
+enum git_op_next
+git_op_ask_onto(struct git_op *op)
+{
+	cleanup_free char *branch = git_op_branch_name(op->onto);
+	cleanup_free char *other = xasprintf("%s^{commit}", op->onto);
+
+	return git_op_ask_ids(
+	    op, (const char *[]){ branch, other, "HEAD^{commit}", NULL });
+}
+
+enum git_op_next
+git_op_onto(struct git_op *op, const struct git_answer *answer)
+{
+	char ids[3][GIT_ID_SIZE];
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_op_ids(answer, ids, nitems(ids));
+	memcpy(op->onto_id, ids[0][0] != '\0' ? ids[0] : ids[1], GIT_ID_SIZE);
+	memcpy(op->head_id, ids[2], GIT_ID_SIZE);
+	if (op->onto_id[0] != '\0')
+		return GIT_OP_NEXT;
+	if (op->head_id[0] == '\0')
+		return git_op_fail(op, -ENOENT,
+		    "%s has no commit on %s yet; type: git commit "
+		    "--allow-empty -m start",
+		    git_root(op->git), op->onto);
+	return git_op_fail(op, -ENOENT, "there is no branch or commit %s in %s",
+	    op->onto, git_root(op->git));
+}
+
+enum git_op_next
+git_op_ask_identity(struct git_op *op)
+{
+	return git_op_args(op, "var", "GIT_COMMITTER_IDENT", NULL);
+}
+
+enum git_op_next
+git_op_identity(struct git_op *op, const struct git_answer *answer)
+{
+	if (answer->status == 0)
+		return GIT_OP_NEXT;
+	return git_op_fail(op, -ENOKEY,
+	    "git does not know whose commits these are; type: git config "
+	    "--global user.name \"Your Name\" && git config --global "
+	    "user.email you@example.org");
+}
+
+enum git_op_next
+git_op_ask_trees(struct git_op *op)
+{
+	op->run_dir = git_root(op->git);
+	return git_op_args(op, "worktree", "list", "--porcelain", "-z", NULL);
+}
+
+enum git_op_next
+git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of)
+{
+	return git_op_args(
+	    op, "merge-base", "--is-ancestor", ancestor, of, NULL);
+}
+
+bool
+git_place_is_free(const char *path)
+{
+	DIR *stream = opendir(path);
+	struct dirent *entry;
+	bool empty = true;
+
+	if (stream == NULL)
+		return errno == ENOENT;
+	while (empty && (entry = readdir(stream)) != NULL)
+		empty = strcmp(entry->d_name, ".") == 0 ||
+		    strcmp(entry->d_name, "..") == 0;
+	closedir(stream);
+	return empty;
+}
+
+char *
+git_rebased_branch(const char *gitdir)
+{
+	static const char *const names[] = { "rebase-merge/head-name",
+		"rebase-apply/head-name" };
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *path = file_join(gitdir, names[i]);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		if (file_read(path, 4096, &text, NULL) < 0)
+			continue;
+		buf_truncate(&text, strcspn(text.data, "\n"));
+		if (strncmp(text.data, "refs/heads/", 11) == 0)
+			return buf_take(&text);
+	}
+	return NULL;
+}
+
+bool
+git_op_has(const struct git_op *op, const char *name)
+{
+	cleanup_free char *path = file_join(op->gitdir, name);
+
+	return file_exists(path);
+}
+
+bool
+git_op_rebasing(const struct git_op *op)
+{
+	return git_op_has(op, "rebase-merge") || git_op_has(op, "rebase-apply");
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * How the operations of git-work.h are made: a table of steps, each a question
+ * to git and what its answer means, run in one turn of the worktree's queue.
+ * Private to the git-*.c files.
+ */
+#ifndef GIT_OP_H
+#define GIT_OP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "git-work.h"
+#include "git.h"
+
+struct git_op;
+
+enum git_op_next {
+	GIT_OP_ASK, /* the question is in op (from `ask` only) */
+	GIT_OP_NEXT, /* go on behind this step */
+	GIT_OP_AGAIN, /* go on with the step op->at, which may have been set */
+	GIT_OP_DONE,
+	GIT_OP_FAIL /* op->err says why */
+};
+
+struct git_op_step {
+	enum git_op_next (*ask)(struct git_op *op);
+	/* NULL: the exit status must be 0. */
+	enum git_op_next (*answer)(
+	    struct git_op *op, const struct git_answer *answer);
+	bool tolerant; /* answer is called for a git that did not end, too */
+};
+
+struct git_op {
+	struct git *git;
+	struct git_turn *turn;
+	struct git_turn *root_turn; /* of an operation that needs both queues */
+	const struct git_op_step *steps;
+	size_t count, at;
+	char *dir;
+	char *gitdir; /* after GIT_OP_GITDIR */
+	char *onto; /* may be NULL where GIT_OP_ONTO is not used */
+	char onto_id[GIT_ID_SIZE], head_id[GIT_ID_SIZE]; /* after it */
+	struct err err;
+
+	/* The question being composed; cleared before each step. */
+	char **args;
+	size_t nargs;
+	char **env;
+	size_t nenv;
+	struct buf input;
+	const char *run_dir; /* NULL = dir */
+	int64_t deadline_ms;
+
+	/* The whole operation. `finish` tells the caller; `release` frees what
+	 * the operation itself holds, NULL = nothing; then self is freed. */
+	void *self;
+	void (*finish)(struct git_op *op, const struct err *err);
+	void (*release)(struct git_op *op);
+};
+
+/* Start an operation; op is part of the allocated self, which is freed in the
+ * end. both_queues: it changes the list of worktrees, so nothing else of the
+ * repository's queue may run. */
+void git_op_start(struct git_op *op, struct git *git, const char *dir,
+    const struct git_op_step *steps, size_t count, bool both_queues);
+
+/* Compose the question; git_op_args returns GIT_OP_ASK. */
+enum git_op_next git_op_args(struct git_op *op, ...) __attribute__((sentinel));
+void git_op_arg(struct git_op *op, const char *arg);
+void git_op_env(struct git_op *op, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Set op->err and return GIT_OP_FAIL. */
+enum git_op_next git_op_fail(struct git_op *op, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+enum git_op_next
+git_op_complain(struct git_op *op, const struct git_answer *answer);
+
+/* Ask for the ids of several names at once (NULL terminated); the answer's ids
+ * are "" for those that name nothing. */
+enum git_op_next git_op_ask_ids(struct git_op *op, const char *const *names);
+void git_op_ids(
+    const struct git_answer *answer, char (*ids)[GIT_ID_SIZE], size_t count);
+
+/* The name of a branch's commit, for git_op_ask_ids; the caller frees. */
+char *git_op_branch_name(const char *branch);
+
+/* Ready made steps: the git directory of the worktree; the commits that `onto`
+ * and HEAD name (-ENOENT for onto, "" for an unborn HEAD); whether git knows
+ * whose commits it would make; the list of worktrees (a question only). */
+enum git_op_next git_op_ask_gitdir(struct git_op *op);
+enum git_op_next
+git_op_gitdir(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_op_ask_onto(struct git_op *op);
+enum git_op_next
+git_op_onto(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_op_ask_identity(struct git_op *op);
+enum git_op_next
+git_op_identity(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_op_ask_trees(struct git_op *op);
+
+#define GIT_OP_GITDIR                                             \
+	{                                                         \
+		.ask = git_op_ask_gitdir, .answer = git_op_gitdir \
+	}
+#define GIT_OP_ONTO                                           \
+	{                                                     \
+		.ask = git_op_ask_onto, .answer = git_op_onto \
+	}
+#define GIT_OP_IDENTITY                                               \
+	{                                                             \
+		.ask = git_op_ask_identity, .answer = git_op_identity \
+	}
+
+/* Exit status 0 = yes, 1 = no. */
+enum git_op_next
+git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of);
+
+/* Nothing at that path, or a folder with nothing in it. */
+bool git_place_is_free(const char *path);
+
+/* The full name of the branch that a rebase has taken off HEAD; NULL = none.
+ * The caller frees. */
+char *git_rebased_branch(const char *gitdir);
+
+/* Is there such a file in the git directory of the worktree? */
+bool git_op_has(const struct git_op *op, const char *name);
+bool git_op_rebasing(const struct git_op *op);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Rebase, its end, and the way back to the start: rebase, abort, reset. */
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "file.h"
+#include "git-op.h"
+#include "git-parse.h"
+#include "git-work.h"
+#include "mem.h"
+
+#define REBASE_DEADLINE_MS (INT64_C(10) * 60 * 1000)
+#define STALE_LOCK_MS      (INT64_C(10) * 60 * 1000)
+
+struct rebase_op {
+	struct git_op op;
+	char *branch; /* reset: the one to set back */
+	char *head_name; /* branch that a broken rebase had taken off */
+	char last_head[GIT_ID_SIZE]; /* at the last stop without conflict */
+	struct err stopped; /* what git said when it stopped */
+	bool conflict;
+	git_rebase_fn *rebase_fn; /* one of the two */
+	git_work_fn *fn;
+	void *arg;
+};
+
+enum rebase_step {
+	REBASE_GITDIR,
+	REBASE_IDENTITY,
+	REBASE_ABORT,
+	REBASE_ATTACH,
+	REBASE_RESTORE,
+	REBASE_ONTO,
+	REBASE_RUN,
+	REBASE_UNMERGED,
+	REBASE_HEAD,
+	REBASE_CONTINUE,
+	REBASE_GIVE_UP,
+	REBASE_COUNT
+};
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+/* What git itself could not end: a handful of small files. */
+static void
+remove_rebase_dirs(const struct git_op *op)
+{
+	static const char *const names[] = { "rebase-merge", "rebase-apply" };
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *path = file_join(op->gitdir, names[i]);
+
+		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	}
+}
+
+static enum git_op_next
+abort_ask(struct git_op *op)
+{
+	struct rebase_op *rebase = op->self;
+
+	if (!git_op_rebasing(op))
+		return GIT_OP_NEXT;
+	free(rebase->head_name);
+	rebase->head_name = git_rebased_branch(op->gitdir);
+	if (git_op_has(op, "rebase-apply/applying"))
+		return git_op_args(op, "am", "--abort", NULL);
+	return git_op_args(op, "rebase", "--abort", NULL);
+}
+
+static enum git_op_next
+abort_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct rebase_op *rebase = op->self;
+
+	if (answer->status == 0)
+		free(take_ptr(&rebase->head_name));
+	else if (answer->locked)
+		return git_op_complain(op, answer);
+	remove_rebase_dirs(op);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+attach_ask(struct git_op *op)
+{
+	const struct rebase_op *rebase = op->self;
+
+	if (rebase->head_name == NULL)
+		return GIT_OP_NEXT;
+	return git_op_args(op, "symbolic-ref", "HEAD", rebase->head_name, NULL);
+}
+
+static enum git_op_next
+restore_ask(struct git_op *op)
+{
+	const struct rebase_op *rebase = op->self;
+
+	if (rebase->head_name == NULL)
+		return GIT_OP_NEXT;
+	return git_op_args(op, "reset", "--hard", "--quiet", NULL);
+}
+
+static enum git_op_next
+rebase_ask(struct git_op *op)
+{
+	op->deadline_ms = REBASE_DEADLINE_MS;
+	return git_op_args(op, "rebase", "--merge", "--quiet", "--no-stat",
+	    "--no-autostash", "--no-fork-point", "--rerere-autoupdate",
+	    op->onto_id, NULL);
+}
+
+static enum git_op_next
+rebase_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct rebase_op *rebase = op->self;
+
+	if (answer->status == 0)
+		return GIT_OP_DONE;
+	git_op_complain(op, answer);
+	if (!git_op_rebasing(op))
+		return GIT_OP_FAIL;
+	rebase->stopped = op->err;
+	memset(&op->err, 0, sizeof op->err);
+	/* Cut off in the middle it has no conflict to show, only a mess. */
+	op->at = answer->err != NULL ? REBASE_GIVE_UP : REBASE_UNMERGED;
+	return GIT_OP_AGAIN;
+}
+
+static enum git_op_next
+unmerged_ask(struct git_op *op)
+{
+	return git_op_args(op, "ls-files", "--unmerged", "-z", NULL);
+}
+
+static enum git_op_next
+unmerged_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct rebase_op *rebase = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	rebase->conflict = answer->out_len > 0;
+	return rebase->conflict ? GIT_OP_DONE : GIT_OP_NEXT;
+}
+
+static enum git_op_next
+head_ask(struct git_op *op)
+{
+	return git_op_ask_ids(op, (const char *[]){ "HEAD^{commit}", NULL });
+}
+
+/* Stopped without a conflict: rerere has resolved it, and the rebase can go on.
+ * When that did not move HEAD, something else is wrong. */
+static enum git_op_next
+head_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct rebase_op *rebase = op->self;
+	char id[1][GIT_ID_SIZE];
+
+	git_op_ids(answer, id, 1);
+	if (strcmp(id[0], rebase->last_head) == 0) {
+		op->at = REBASE_GIVE_UP;
+		return GIT_OP_AGAIN;
+	}
+	memcpy(rebase->last_head, id[0], GIT_ID_SIZE);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+continue_ask(struct git_op *op)
+{
+	op->deadline_ms = REBASE_DEADLINE_MS;
+	return git_op_args(op, "rebase", "--continue", NULL);
+}
+
+static enum git_op_next
+give_up_ask(struct git_op *op)
+{
+	return git_op_args(op, "rebase", "--abort", NULL);
+}
+
+static enum git_op_next
+give_up_answer(struct git_op *op, const struct git_answer *answer)
+{
+	const struct rebase_op *rebase = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	op->err = rebase->stopped;
+	return GIT_OP_FAIL;
+}
+
+static const struct git_op_step rebase_steps[] = {
+	[REBASE_GITDIR] = GIT_OP_GITDIR,
+	[REBASE_IDENTITY] = GIT_OP_IDENTITY,
+	[REBASE_ABORT] = { .ask = abort_ask, .answer = abort_answer },
+	[REBASE_ATTACH] = { .ask = attach_ask },
+	[REBASE_RESTORE] = { .ask = restore_ask },
+	[REBASE_ONTO] = GIT_OP_ONTO,
+	[REBASE_RUN] = { .ask = rebase_ask,
+	    .answer = rebase_answer,
+	    .tolerant = true },
+	[REBASE_UNMERGED] = { .ask = unmerged_ask, .answer = unmerged_answer },
+	[REBASE_HEAD] = { .ask = head_ask, .answer = head_answer },
+	[REBASE_CONTINUE] = { .ask = continue_ask,
+	    .answer = rebase_answer,
+	    .tolerant = true },
+	[REBASE_GIVE_UP] = { .ask = give_up_ask, .answer = give_up_answer },
+};
+
+static const struct git_op_step abort_steps[] = {
+	GIT_OP_GITDIR,
+	{ .ask = abort_ask, .answer = abort_answer },
+	{ .ask = attach_ask },
+	{ .ask = restore_ask },
+};
+
+/* A ref is never moved under a checkout that does not follow. */
+static enum git_op_next
+reset_trees(struct git_op *op, const struct git_answer *answer)
+{
+	const struct rebase_op *reset = op->self;
+	struct git_trees trees = { 0 };
+	const struct git_tree *other = NULL;
+	enum git_op_next next = GIT_OP_NEXT;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_trees_parse(&trees, answer->out, answer->out_len);
+	while ((other = git_trees_on(&trees, reset->branch, other)) != NULL)
+		if (!git_same_path(other->path, op->dir))
+			next = git_op_fail(op, -EBUSY,
+			    "branch %s is checked out at %s", reset->branch,
+			    other->path);
+	git_trees_release(&trees);
+	return next;
+}
+
+/* Left by a git that was killed: nobody else will ever remove it. */
+static void
+remove_stale_lock(const struct git_op *op)
+{
+	cleanup_free char *path = file_join(op->gitdir, "index.lock");
+	struct stat st;
+
+	if (stat(path, &st) == 0 &&
+	    clock_wall_ms() - (int64_t)st.st_mtime * 1000 > STALE_LOCK_MS)
+		unlink(path);
+}
+
+/* Quit, not abort: where HEAD and files go is decided below. */
+static enum git_op_next
+reset_ask_quit(struct git_op *op)
+{
+	remove_stale_lock(op);
+	if (!git_op_rebasing(op))
+		return GIT_OP_NEXT;
+	return git_op_args(op, "rebase", "--quit", NULL);
+}
+
+static enum git_op_next
+reset_quit(struct git_op *op, const struct git_answer *answer)
+{
+	(void)answer;
+	remove_rebase_dirs(op);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+reset_ask_sequence(struct git_op *op)
+{
+	if (!git_op_has(op, "sequencer"))
+		return GIT_OP_NEXT;
+	return git_op_args(op, "cherry-pick", "--quit", NULL);
+}
+
+static enum git_op_next
+reset_ask_checkout(struct git_op *op)
+{
+	const struct rebase_op *reset = op->self;
+
+	return git_op_args(op, "checkout", "--quiet", "--force", "--no-track",
+	    "-B", reset->branch, op->onto_id, NULL);
+}
+
+static enum git_op_next
+reset_ask_clean(struct git_op *op)
+{
+	return git_op_args(op, "clean", "-d", "--force", "--quiet", NULL);
+}
+
+static enum git_op_next
+reset_ask_verify(struct git_op *op)
+{
+	const struct rebase_op *reset = op->self;
+	cleanup_free char *branch = git_op_branch_name(reset->branch);
+
+	return git_op_ask_ids(
+	    op, (const char *[]){ branch, "HEAD^{commit}", NULL });
+}
+
+static enum git_op_next
+reset_verify(struct git_op *op, const struct git_answer *answer)
+{
+	const struct rebase_op *reset = op->self;
+	char ids[2][GIT_ID_SIZE];
+
+	git_op_ids(answer, ids, nitems(ids));
+	if (strcmp(ids[0], op->onto_id) == 0 &&
+	    strcmp(ids[1], op->onto_id) == 0)
+		return GIT_OP_DONE;
+	return git_op_fail(op, -EIO,
+	    "%s or branch %s was moved by somebody else meanwhile", op->dir,
+	    reset->branch);
+}
+
+static const struct git_op_step reset_steps[] = {
+	GIT_OP_GITDIR,
+	{ .ask = git_op_ask_trees, .answer = reset_trees },
+	GIT_OP_ONTO,
+	{ .ask = reset_ask_quit, .answer = reset_quit },
+	{ .ask = reset_ask_sequence },
+	{ .ask = reset_ask_checkout },
+	{ .ask = reset_ask_clean },
+	{ .ask = reset_ask_verify, .answer = reset_verify },
+};
+
+static void
+rebase_finish(struct git_op *op, const struct err *err)
+{
+	struct rebase_op *rebase = op->self;
+
+	if (rebase->rebase_fn != NULL)
+		rebase->rebase_fn(
+		    err == NULL && rebase->conflict, err, rebase->arg);
+	else
+		rebase->fn(err, rebase->arg);
+}
+
+static void
+rebase_release(struct git_op *op)
+{
+	struct rebase_op *rebase = op->self;
+
+	free(rebase->branch);
+	free(rebase->head_name);
+}
+
+static struct rebase_op *
+rebase_new(const char *onto, void *arg)
+{
+	struct rebase_op *rebase = xcalloc(1, sizeof *rebase);
+
+	rebase->arg = arg;
+	rebase->op.self = rebase;
+	rebase->op.finish = rebase_finish;
+	rebase->op.release = rebase_release;
+	if (onto != NULL)
+		rebase->op.onto = xstrdup(onto);
+	return rebase;
+}
+
+void
+git_work_rebase(struct git *git, const char *dir, const char *onto,
+    git_rebase_fn *fn, void *arg)
+{
+	struct rebase_op *rebase = rebase_new(onto, arg);
+
+	rebase->rebase_fn = fn;
+	git_op_start(
+	    &rebase->op, git, dir, rebase_steps, nitems(rebase_steps), false);
+}
+
+void
+git_work_rebase_abort(
+    struct git *git, const char *dir, git_work_fn *fn, void *arg)
+{
+	struct rebase_op *rebase = rebase_new(NULL, arg);
+
+	rebase->fn = fn;
+	git_op_start(
+	    &rebase->op, git, dir, abort_steps, nitems(abort_steps), false);
+}
+
+void
+git_work_reset(struct git *git, const char *dir, const char *branch,
+    const char *onto, git_work_fn *fn, void *arg)
+{
+	struct rebase_op *rebase = rebase_new(onto, arg);
+
+	rebase->branch = xstrdup(branch);
+	rebase->fn = fn;
+	git_op_start(
+	    &rebase->op, git, dir, reset_steps, nitems(reset_steps), false);
+}

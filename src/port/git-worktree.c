@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Worktrees: made, mended, removed. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "git-op.h"
+#include "git-parse.h"
+#include "git-work.h"
+#include "mem.h"
+
+struct tree_op {
+	struct git_op op;
+	char *branch;
+	char branch_id[GIT_ID_SIZE];
+	struct git_trees trees;
+	bool registered, repaired, unregister;
+	char *stale; /* a worktree that is gone, but holds the branch */
+	git_work_fn *fn;
+	void *arg;
+};
+
+static bool
+has_own_git(const char *dir)
+{
+	cleanup_free char *path = file_join(dir, ".git");
+
+	return file_exists(path);
+}
+
+/* git lists the main one first; the user may have put the root elsewhere. */
+static bool
+is_users_tree(const struct tree_op *tree)
+{
+	const char *dir = tree->op.dir;
+
+	return git_same_path(git_root(tree->op.git), dir) ||
+	    (tree->trees.count > 0 &&
+		git_same_path(tree->trees.v[0].path, dir));
+}
+
+static enum git_op_next
+add_ask_trees(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+
+	/* The second look is only for what was mended after the first. */
+	if (op->at > 0 && !tree->repaired)
+		return GIT_OP_NEXT;
+	return git_op_ask_trees(op);
+}
+
+/* Who has the branch already? */
+static enum git_op_next
+add_check_branch(struct tree_op *tree)
+{
+	const struct git_tree *other = NULL;
+
+	while (
+	    (other = git_trees_on(&tree->trees, tree->branch, other)) != NULL) {
+		if (git_same_path(other->path, tree->op.dir))
+			continue;
+		if (file_exists(other->path) || other->locked)
+			return git_op_fail(&tree->op, -EBUSY,
+			    "branch %s is checked out at %s", tree->branch,
+			    other->path);
+		free(tree->stale);
+		tree->stale = xstrdup(other->path);
+	}
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+add_trees(struct git_op *op, const struct git_answer *answer)
+{
+	struct tree_op *tree = op->self;
+	const struct git_tree *here;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_trees_parse(&tree->trees, answer->out, answer->out_len);
+	here = git_trees_at(&tree->trees, op->dir);
+	if (is_users_tree(tree))
+		return git_op_fail(op, -EEXIST,
+		    "%s is the repository's main working tree", op->dir);
+	tree->registered = here != NULL;
+	if (git_place_is_free(op->dir)) {
+		tree->unregister = tree->registered;
+	} else if (here != NULL && has_own_git(op->dir)) {
+		if (!here->unfinished)
+			return GIT_OP_DONE;
+		tree->unregister = true;
+	} else if (!tree->registered || tree->repaired) {
+		return git_op_fail(op, -EEXIST,
+		    "%s is not empty and not a worktree of %s; move it away, "
+		    "or type: git worktree repair %s",
+		    op->dir, git_root(op->git), op->dir);
+	}
+	return add_check_branch(tree);
+}
+
+/* A folder whose .git was deleted gets it back. */
+static enum git_op_next
+add_ask_repair(struct git_op *op)
+{
+	struct tree_op *tree = op->self;
+
+	if (!tree->registered || tree->unregister)
+		return GIT_OP_NEXT;
+	tree->repaired = true;
+	op->run_dir = git_root(op->git);
+	return git_op_args(op, "worktree", "repair", NULL);
+}
+
+/* It mends all worktrees; another one's trouble is not ours. */
+static enum git_op_next
+add_repair(struct git_op *op, const struct git_answer *answer)
+{
+	(void)op;
+	(void)answer;
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+ask_unregister(struct git_op *op, const char *path)
+{
+	op->run_dir = git_root(op->git);
+	return git_op_args(
+	    op, "worktree", "remove", "--force", "--force", "--", path, NULL);
+}
+
+static enum git_op_next
+add_ask_unregister(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+
+	if (!tree->unregister)
+		return GIT_OP_NEXT;
+	/* git removes a folder only with its .git in it. */
+	if (git_place_is_free(op->dir))
+		rmdir(op->dir);
+	return ask_unregister(op, op->dir);
+}
+
+static enum git_op_next
+add_ask_stale(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+
+	return tree->stale != NULL ? ask_unregister(op, tree->stale) :
+				     GIT_OP_NEXT;
+}
+
+static enum git_op_next
+ask_branch(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+	cleanup_free char *name = git_op_branch_name(tree->branch);
+
+	op->run_dir = git_root(op->git);
+	return git_op_ask_ids(op, (const char *[]){ name, NULL });
+}
+
+static enum git_op_next
+take_branch(struct git_op *op, const struct git_answer *answer)
+{
+	struct tree_op *tree = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_op_ids(answer, &tree->branch_id, 1);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+add_ask_onto(struct git_op *op)
+{
+	op->run_dir = git_root(op->git);
+	return git_op_ask_onto(op);
+}
+
+static enum git_op_next
+add_ask(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+
+	op->run_dir = git_root(op->git);
+	git_op_args(op, "worktree", "add", "--quiet", NULL);
+	if (tree->branch_id[0] != '\0')
+		return git_op_args(op, "--", op->dir, tree->branch, NULL);
+	return git_op_args(op, "--no-track", "-b", tree->branch, "--", op->dir,
+	    op->onto_id, NULL);
+}
+
+static const struct git_op_step add_steps[] = {
+	{ .ask = add_ask_trees, .answer = add_trees },
+	{ .ask = add_ask_repair, .answer = add_repair },
+	{ .ask = add_ask_trees, .answer = add_trees },
+	{ .ask = add_ask_unregister },
+	{ .ask = add_ask_stale },
+	{ .ask = ask_branch, .answer = take_branch },
+	{ .ask = add_ask_onto, .answer = git_op_onto },
+	{ .ask = add_ask },
+};
+
+static enum git_op_next
+remove_trees(struct git_op *op, const struct git_answer *answer)
+{
+	struct tree_op *tree = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_trees_parse(&tree->trees, answer->out, answer->out_len);
+	if (is_users_tree(tree))
+		return git_op_fail(op, -EINVAL,
+		    "%s is the repository's main working tree", op->dir);
+	tree->registered = git_trees_at(&tree->trees, op->dir) != NULL;
+	if (!git_place_is_free(op->dir)) {
+		if (!tree->registered)
+			return git_op_fail(op, -EEXIST,
+			    "%s is not a worktree of %s and is left alone",
+			    op->dir, git_root(op->git));
+	} else if (file_is_dir(op->dir)) {
+		rmdir(op->dir);
+	}
+	return GIT_OP_NEXT;
+}
+
+/* A removal that was killed in the middle may have lost the .git that the
+ * next one asks for. */
+static enum git_op_next
+remove_ask_repair(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+
+	if (!tree->registered || !file_is_dir(op->dir) || has_own_git(op->dir))
+		return GIT_OP_NEXT;
+	op->run_dir = git_root(op->git);
+	return git_op_args(op, "worktree", "repair", NULL);
+}
+
+static enum git_op_next
+remove_ask(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+
+	return tree->registered ? ask_unregister(op, op->dir) : GIT_OP_NEXT;
+}
+
+static enum git_op_next
+remove_ask_delete(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+
+	if (tree->branch_id[0] == '\0')
+		return GIT_OP_DONE;
+	op->run_dir = git_root(op->git);
+	return git_op_args(
+	    op, "branch", "--quiet", "-D", "--", tree->branch, NULL);
+}
+
+static const struct git_op_step remove_steps[] = {
+	{ .ask = git_op_ask_trees, .answer = remove_trees },
+	{ .ask = remove_ask_repair, .answer = add_repair },
+	{ .ask = remove_ask },
+	{ .ask = ask_branch, .answer = take_branch },
+	{ .ask = remove_ask_delete },
+};
+
+static void
+tree_finish(struct git_op *op, const struct err *err)
+{
+	struct tree_op *tree = op->self;
+
+	tree->fn(err, tree->arg);
+}
+
+static void
+tree_release(struct git_op *op)
+{
+	struct tree_op *tree = op->self;
+
+	free(tree->branch);
+	free(tree->stale);
+	git_trees_release(&tree->trees);
+}
+
+static struct tree_op *
+tree_new(const char *branch, git_work_fn *fn, void *arg)
+{
+	struct tree_op *tree = xcalloc(1, sizeof *tree);
+
+	tree->branch = xstrdup(branch);
+	tree->fn = fn;
+	tree->arg = arg;
+	tree->op.self = tree;
+	tree->op.finish = tree_finish;
+	tree->op.release = tree_release;
+	return tree;
+}
+
+void
+git_work_add(struct git *git, const char *dir, const char *branch,
+    const char *onto, git_work_fn *fn, void *arg)
+{
+	struct tree_op *tree = tree_new(branch, fn, arg);
+
+	tree->op.onto = xstrdup(onto);
+	git_op_start(&tree->op, git, dir, add_steps, nitems(add_steps), true);
+}
+
+void
+git_work_remove(struct git *git, const char *dir, const char *branch,
+    git_work_fn *fn, void *arg)
+{
+	struct tree_op *tree = tree_new(branch, fn, arg);
+
+	git_op_start(
+	    &tree->op, git, dir, remove_steps, nitems(remove_steps), true);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "errtext.h"
+#include "loop.h"
+#include "mem.h"
+#include "server-conn.h"
+#include "server.h"
+
+#define BACKLOG      128
+#define ACCEPTS_MOST 16 /* in one turn of the loop */
+
+struct server {
+	struct loop *loop;
+	struct loop_watch *watch; /* NULL while nothing is accepted */
+	struct loop_timer *pause;
+	struct server_owner owner;
+	struct server_conns conns;
+	int count;
+	int fd;
+	uid_t uid;
+	char *path;
+	dev_t dev; /* of the socket's file */
+	ino_t ino;
+};
+
+static int
+address_set(struct sockaddr_un *ret_address, const char *path, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	if (strlcpy(address.sun_path, path, sizeof address.sun_path) >=
+	    sizeof address.sun_path)
+		return err_set(err, -ENAMETOOLONG,
+		    "%s is too long for a socket: at most %zu bytes", path,
+		    sizeof address.sun_path - 1);
+	*ret_address = address;
+	return 0;
+}
+
+/* Is somebody there? -EADDRINUSE, or 0 when the place is free; a file that a
+ * dead listener left is removed. */
+static int
+clear_place(const struct sockaddr_un *address, struct err *err)
+{
+	const char *path = address->sun_path;
+	cleanup_fd int fd = -1;
+	struct stat st;
+
+	if (lstat(path, &st) == -1)
+		return errno == ENOENT ? 0 : err_errno(err, -errno, "%s", path);
+	if (!S_ISSOCK(st.st_mode))
+		return err_set(
+		    err, -EEXIST, "%s is there and is no socket", path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd == -1)
+		return err_errno(err, -errno, "%s", path);
+	/* Anything but a refusal is a living one, if a busy one. */
+	if (connect(fd, (const struct sockaddr *)address, sizeof *address) ==
+		0 ||
+	    errno == EAGAIN)
+		return err_set(err, -EADDRINUSE, "another listens at %s", path);
+	if (errno != ECONNREFUSED && errno != ENOENT)
+		return err_errno(err, -errno, "%s", path);
+	if (unlink(path) == -1 && errno != ENOENT)
+		return err_errno(err, -errno, "cannot remove %s", path);
+	return 0;
+}
+
+/* A bound descriptor. The mask makes the file 0600 from its first moment. */
+static int
+bind_private(const struct sockaddr_un *address, struct err *err)
+{
+	cleanup_fd int fd = -1;
+	mode_t mask;
+	int r;
+
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd == -1)
+		return err_errno(err, -errno, "%s", address->sun_path);
+	mask = umask(0177);
+	r = bind(fd, (const struct sockaddr *)address, sizeof *address);
+	r = r == -1 ? -errno : 0;
+	umask(mask);
+	if (r < 0)
+		return err_errno(
+		    err, r, "cannot listen at %s", address->sun_path);
+	return take_fd(&fd);
+}
+
+static void server_watch(struct server *server);
+
+static void
+server_pause_over(void *arg)
+{
+	struct server *server = arg;
+
+	loop_timer_free(take_ptr(&server->pause));
+	server_watch(server);
+}
+
+/* A connection that cannot be taken now stays readable: looking away for a
+ * while is all there is against turning in circles. */
+static void
+server_pause(struct server *server)
+{
+	loop_watch_free(take_ptr(&server->watch));
+	if (server->pause == NULL)
+		server->pause = loop_after(
+		    server->loop, SERVER_PAUSE_MS, server_pause_over, server);
+}
+
+static bool
+is_own(const struct server *server, int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof peer;
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+	    peer.uid == server->uid;
+}
+
+static void
+server_take(struct server *server, int fd)
+{
+	if (!is_own(server, fd))
+		fd_close(fd);
+	else if (server_conn_new(
+		     server->loop, fd, &server->owner, &server->conns) != NULL)
+		server->count++;
+}
+
+static void
+server_accept(int fd, unsigned what, void *arg)
+{
+	struct server *server = arg;
+	int peer;
+
+	(void)what;
+	for (int i = 0;
+	     i < ACCEPTS_MOST && server->count < SERVER_CONNECTIONS_MAX; i++) {
+		peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (peer >= 0)
+			server_take(server, peer);
+		else if (errno == EAGAIN)
+			return;
+		else if (errno != EINTR && errno != ECONNABORTED) {
+			server_pause(server);
+			return;
+		}
+	}
+	if (server->count >= SERVER_CONNECTIONS_MAX)
+		loop_watch_free(take_ptr(&server->watch));
+}
+
+static void
+server_watch(struct server *server)
+{
+	if (server->watch != NULL || server->pause != NULL ||
+	    server->count >= SERVER_CONNECTIONS_MAX)
+		return;
+	server->watch = loop_watch_new(
+	    server->loop, server->fd, LOOP_READ, server_accept, server);
+	if (server->watch == NULL)
+		server_pause(server);
+}
+
+static void
+server_conn_ended(struct server_conn *conn, void *arg)
+{
+	struct server *server = arg;
+
+	(void)conn;
+	server->count--;
+	server_watch(server);
+}
+
+static int
+server_listen(struct server *server, struct err *err)
+{
+	struct sockaddr_un address;
+	struct stat st;
+	int r;
+
+	r = address_set(&address, server->path, err);
+	if (r == 0)
+		r = clear_place(&address, err);
+	if (r < 0)
+		return r;
+	r = bind_private(&address, err);
+	if (r < 0)
+		return r;
+	server->fd = r;
+	if (lstat(server->path, &st) == -1)
+		return err_errno(err, -errno, "%s", server->path);
+	server->dev = st.st_dev;
+	server->ino = st.st_ino;
+	if (listen(server->fd, BACKLOG) == -1)
+		return err_errno(
+		    err, -errno, "cannot listen at %s", server->path);
+	return 0;
+}
+
+int
+server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
+    struct server **ret_server, struct err *err)
+{
+	struct server *server = xcalloc(1, sizeof *server);
+	int r;
+
+	server->loop = loop;
+	server->path = xstrdup(path);
+	server->fd = -1;
+	server->uid = geteuid();
+	server->owner = (struct server_owner){ .fn = fn,
+		.fn_arg = arg,
+		.ended = server_conn_ended,
+		.ended_arg = server };
+	LIST_INIT(&server->conns);
+	r = server_listen(server, err);
+	if (r < 0) {
+		server_free(server);
+		return r;
+	}
+	server_watch(server);
+	*ret_server = server;
+	return 0;
+}
+
+void
+server_free(struct server *server)
+{
+	struct server_conn *conn;
+	struct stat st;
+
+	if (server == NULL)
+		return;
+	while ((conn = LIST_FIRST(&server->conns)) != NULL)
+		server_conn_free(conn);
+	loop_watch_free(server->watch);
+	loop_timer_free(server->pause);
+	if (server->fd >= 0 && lstat(server->path, &st) == 0 &&
+	    st.st_dev == server->dev && st.st_ino == server->ino)
+		unlink(server->path);
+	fd_close(server->fd);
+	free(server->path);
+	free(server);
+}

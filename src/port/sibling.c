@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "mem.h"
+#include "sibling.h"
+
+static bool
+is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    access(path, X_OK) == 0;
+}
+
+/* path if it is a program, NULL (and path freed) if not. */
+static char *
+program_or_null(char *path)
+{
+	if (is_program(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+static char *
+find_on_path(const char *name)
+{
+	const char *path = getenv("PATH");
+	cleanup_free char *copy = xstrdup(path != NULL ? path : "");
+	char *rest = copy, *dir, *found;
+
+	while ((dir = strsep(&rest, ":")) != NULL) {
+		found = dir[0] == '/' ? program_or_null(file_join(dir, name)) :
+					NULL;
+		if (found != NULL)
+			return found;
+	}
+	return NULL;
+}
+
+/* In the build tree every program lies in the folder of its sources. */
+static char *
+find_in_build(const char *dir, const char *name)
+{
+	cleanup_free char *up = xstrdup(dir);
+	const char *folder = strcmp(name, "llmc") == 0 ? "cli" : name;
+
+	return program_or_null(
+	    xasprintf("%s/%s/%s", dirname(up), folder, name));
+}
+
+char *
+sibling_find(const char *name)
+{
+	cleanup_free char *self = realpath("/proc/self/exe", NULL);
+	char *found;
+
+	if (self != NULL) {
+		const char *dir = dirname(self);
+
+		found = program_or_null(file_join(dir, name));
+		if (found == NULL)
+			found = find_in_build(dir, name);
+		if (found != NULL)
+			return found;
+	}
+	found = program_or_null(file_join(LLMC_LIBEXECDIR, name));
+	return found != NULL ? found : find_on_path(name);
+}

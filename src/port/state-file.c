@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Where state.json is kept: the file, its backup, and what a person broke. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "state.h"
+#include "workspace.h"
+
+/* All zero when there is no file. */
+static struct state_mark
+mark_of(const char *path)
+{
+	struct state_mark mark = { 0 };
+	struct stat st;
+
+	if (stat(path, &st) == 0) {
+		mark.dev = st.st_dev;
+		mark.ino = st.st_ino;
+		mark.size = st.st_size;
+		mark.written = st.st_mtim;
+	}
+	return mark;
+}
+
+static bool
+mark_equal(const struct state_mark *a, const struct state_mark *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+	    a->written.tv_sec == b->written.tv_sec &&
+	    a->written.tv_nsec == b->written.tv_nsec;
+}
+
+static int
+load_file(
+    const char *path, int64_t now_ms, struct state *ret_state, struct err *err)
+{
+	/* Looked at first: should the file be replaced meanwhile, the mark is
+	 * one that does not fit any more. */
+	struct state_mark mark = mark_of(path);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct state state;
+	int r;
+
+	r = file_read(path, STATE_SIZE_MAX, &text, err);
+	if (r < 0)
+		return r;
+	r = state_parse(text.data, text.len, now_ms, &state, err);
+	if (r < 0) {
+		err_prefix(err, "%s", path);
+		return r;
+	}
+	state.mark = mark;
+	*ret_state = state;
+	return 0;
+}
+
+/* Is it the file that is at fault? With descriptors or rights missing, a better
+ * moment will come. */
+static bool
+is_broken(int r)
+{
+	return r == -EINVAL || r == -E2BIG || r == -EFBIG || r == -EIO ||
+	    r == -EISDIR;
+}
+
+int
+state_load(const struct workspace *workspace, int64_t now_ms,
+    struct state *ret_state, char **ret_recovered, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, "state.json");
+	cleanup_free char *backup = workspace_path(workspace, "state.json.bak");
+	struct err first = { 0, "" }, second = { 0, "" };
+	int r, b;
+
+	*ret_recovered = NULL;
+	r = load_file(path, now_ms, ret_state, &first);
+	if (r == 0)
+		return 0;
+	if (r != -ENOENT && !is_broken(r))
+		return err_set(err, r, "%s", first.msg);
+	b = load_file(backup, now_ms, ret_state, &second);
+	if (b == 0) {
+		memset(&ret_state->mark, 0, sizeof ret_state->mark);
+		*ret_recovered =
+		    xasprintf("%s; the last good state was taken from %s",
+			first.msg, backup);
+		return 0;
+	}
+	if (r == -ENOENT && b == -ENOENT) {
+		state_init(ret_state);
+		return 0;
+	}
+	if (b != -ENOENT && !is_broken(b))
+		return err_set(err, b, "%s", second.msg);
+	return err_set(err, -EINVAL,
+	    "%s, nor does its backup help: %s; mend one of them by hand, or "
+	    "run: llmc doctor --rebuild",
+	    first.msg, second.msg);
+}
+
+/* Give the file a second name, in one step, whatever had that name. */
+static int
+link_over(const char *path, const char *to)
+{
+	cleanup_free char *temporary = xasprintf("%s.tmp", to);
+	int r = 0;
+
+	unlink(temporary);
+	if (linkat(AT_FDCWD, path, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) ==
+	    -1)
+		return -errno;
+	if (rename(temporary, to) == -1)
+		r = -errno;
+	/* Where both are the same file already, rename(2) leaves both. */
+	unlink(temporary);
+	return r;
+}
+
+/* The same for file systems without links. */
+static int
+copy_over(const char *path, const char *to, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int r = file_read(path, STATE_SIZE_MAX, &text, err);
+
+	if (r < 0)
+		return r;
+	return file_replace(to, text.data, text.len, 0600, err);
+}
+
+/* Keep what is there now, before it is replaced. */
+static int
+keep_old(const char *path, const struct state *state, struct err *err)
+{
+	cleanup_free char *to = NULL;
+	struct state_mark now = mark_of(path);
+	struct state old;
+	bool good = true;
+	int r;
+
+	if (now.ino == 0)
+		return 0;
+	/* Only a file that we did not write must be looked into. */
+	if (!mark_equal(&now, &state->mark)) {
+		r = load_file(path, INT64_MAX, &old, NULL);
+		good = r == 0;
+		if (good)
+			state_release(&old);
+		else if (!is_broken(r))
+			return err_errno(err, r, "%s", path);
+	}
+	to = xasprintf("%s%s", path, good ? ".bak" : ".broken");
+	if (link_over(path, to) == 0)
+		return 0;
+	return copy_over(path, to, err);
+}
+
+int
+state_save(
+    const struct workspace *workspace, struct state *state, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, "state.json");
+	cleanup_json struct json_object *json = state_to_json(state);
+	cleanup_buf struct buf text = BUF_INIT;
+	int r;
+
+	json_print(json, true, &text);
+	if (text.len > STATE_SIZE_MAX)
+		return err_set(err, -EFBIG,
+		    "%s would be %zu bytes long and could not be read again",
+		    path, text.len);
+	r = keep_old(path, state, err);
+	if (r < 0)
+		return r;
+	r = file_replace(path, text.data, text.len, 0600, err);
+	if (r < 0)
+		return r;
+	state->mark = mark_of(path);
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Times of day in named zones, resolved with the system's tzdata. */
+#ifndef ZONE_H
+#define ZONE_H
+
+#include <stdint.h>
+
+struct zone_time {
+	int month, day; /* from 1; 0 = any day */
+	int hour, minute;
+	const char *zone; /* "America/New_York"; "" or unknown: the machine's */
+};
+
+/* The next moment after now (wall clock ms) when clocks in that zone show that
+ * time; the first of two where they are set back. A time that is skipped when
+ * they are set forward counts from before the change (02:30 is then 03:30); a
+ * day that no year has is a day from now. */
+int64_t zone_next(const struct zone_time *when, int64_t now_ms);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A worker "ann" about to be launched, for tests: settings from a text, and a
+ * root with blanks and quotes in its name.
+ */
+#ifndef CLAUDE_WORLD_H
+#define CLAUDE_WORLD_H
+
+#include "claude.h"
+#include "workspace.h"
+
+struct claude_world {
+	struct workspace workspace;
+	struct settings *settings;
+	struct claude_launch launch;
+};
+
+/* The text must be a faultless configuration. The root exists. */
+void claude_world_begin(struct claude_world *world, const char *config);
+void claude_world_end(struct claude_world *world);
+#define cleanup_claude_world __attribute__((cleanup(claude_world_end)))
+
+/* The launcher file of claude_prepare(), which must work; the caller frees. */
+char *claude_world_prepare(struct claude_world *world);
+
+#endif

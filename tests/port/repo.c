@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "buf.h"
+#include "child.h"
+#include "errtext.h"
+#include "file.h"
+#include "mem.h"
+#include "repo.h"
+#include "text.h"
+#include "unit.h"
+
+#define GUARD_MS 50000
+
+static char *old_path;
+
+static void
+set_environment(const char *base)
+{
+	static const char *const people[] = { "GIT_AUTHOR_NAME", "A U Thor",
+		"GIT_AUTHOR_EMAIL", "author@example.org", "GIT_COMMITTER_NAME",
+		"C O Mitter", "GIT_COMMITTER_EMAIL", "committer@example.org" };
+
+	setenv("HOME", base, 1);
+	setenv("XDG_CONFIG_HOME", base, 1);
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	setenv("B", base, 1);
+	unsetenv("GIT_CONFIG_GLOBAL");
+	for (size_t i = 0; i < nitems(people); i += 2)
+		setenv(people[i], people[i + 1], 1);
+}
+
+static const char *
+run_in(struct repo *repo, const char *dir, const char *text)
+{
+	struct child_spec spec = {
+		.shell = text, .cwd = dir, .deadline_ms = GUARD_MS
+	};
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf out = BUF_INIT;
+	static char *kept[256];
+	static size_t count;
+	struct err err = { 0 };
+
+	setenv("R", repo->root, 1);
+	setenv("W", repo->dir, 1);
+	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
+	child_output_text(&result.out, &out);
+	ck_assert_msg(child_succeeded(&result), "%s\n%s%s", text, out.data,
+	    result.err.head.data);
+	while (out.len > 0 && out.data[out.len - 1] == '\n')
+		buf_truncate(&out, out.len - 1);
+	count = (count + 1) % nitems(kept);
+	free(kept[count]);
+	return kept[count] = buf_take(&out);
+}
+
+const char *
+repo_sh(struct repo *repo, const char *text)
+{
+	return run_in(repo, repo->root, text);
+}
+
+const char *
+repo_wt(struct repo *repo, const char *text)
+{
+	return run_in(repo, repo->dir, text);
+}
+
+void
+repo_reopen(struct repo *repo, const struct git_options *options)
+{
+	git_free(repo->git);
+	repo->git = git_new(repo->loop, options);
+}
+
+struct repo *
+repo_new_empty(void)
+{
+	static int number;
+	struct git_options options = { 0 };
+	struct repo *repo = xcalloc(1, sizeof *repo);
+	cleanup_free char *name = xasprintf("r%d", ++number);
+	/* Names that break whoever splits at blanks or lines. */
+	cleanup_free char *root = xasprintf("r%d/ma in\n\xc3\xa9", number);
+	cleanup_free char *dir =
+	    xasprintf("r%d/work trees/a\xc3\xa4 n\nn", number);
+
+	repo->base = unit_path(name);
+	repo->root = unit_path(root);
+	repo->dir = unit_path(dir);
+	ck_assert_int_eq(file_mkdirs(repo->root, 0755, NULL), 0);
+	set_environment(repo->base);
+	repo_sh(repo, "git init -q -b main .");
+	repo->loop = loop_new();
+	options.root = repo->root;
+	repo->git = git_new(repo->loop, &options);
+	return repo;
+}
+
+struct repo *
+repo_new(bool run_hooks)
+{
+	struct repo *repo = repo_new_empty();
+	struct git_options options = { .root = repo->root,
+		.run_hooks = run_hooks };
+
+	repo_sh(repo, "echo one >a.txt; git add a.txt; git commit -qm first");
+	repo_reopen(repo, &options);
+	return repo;
+}
+
+void
+repo_free(struct repo *repo)
+{
+	if (repo == NULL)
+		return;
+	repo_untrap(repo);
+	git_free(repo->git);
+	loop_free(repo->loop);
+	free(repo);
+}
+
+void
+repo_cleanup(struct repo **repo)
+{
+	repo_free(*repo);
+}
+
+static void
+guard(void *arg)
+{
+	(void)arg;
+	ck_abort_msg("no answer from git in time");
+}
+
+void
+repo_wait(struct repo *repo)
+{
+	struct loop_timer *timer =
+	    loop_after(repo->loop, GUARD_MS, guard, NULL);
+
+	if (!repo->called)
+		loop_run(repo->loop);
+	loop_timer_free(timer);
+	ck_assert(repo->called);
+}
+
+static void
+begin(struct repo *repo)
+{
+	repo->called = false;
+	repo->code = 0;
+	repo->msg[0] = repo->text[0] = '\0';
+	repo->conflict = false;
+	memset(&repo->facts, 0, sizeof repo->facts);
+}
+
+static void
+answered(struct repo *repo, const struct err *err)
+{
+	ck_assert_msg(!repo->called, "answered twice");
+	repo->called = true;
+	if (err != NULL) {
+		repo->code = err->code;
+		snprintf(repo->msg, sizeof repo->msg, "%s", err->msg);
+	}
+	loop_stop(repo->loop, 0);
+}
+
+static void
+work_done(const struct err *err, void *arg)
+{
+	answered(arg, err);
+}
+
+static void
+text_done(const char *text, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	ck_assert((text == NULL) == (err != NULL));
+	snprintf(repo->text, sizeof repo->text, "%s", text != NULL ? text : "");
+	answered(repo, err);
+}
+
+static void
+list_done(
+    const char *const *list, size_t count, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+	cleanup_buf struct buf all = BUF_INIT;
+
+	ck_assert((list == NULL) == (err != NULL));
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&all, "%s|", list[i]);
+	if (list != NULL)
+		ck_assert_ptr_null(list[count]);
+	snprintf(repo->text, sizeof repo->text, "%s", all.data);
+	answered(repo, err);
+}
+
+static void
+facts_done(const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	ck_assert((facts == NULL) == (err != NULL));
+	if (facts != NULL)
+		repo->facts = *facts;
+	answered(repo, err);
+}
+
+static void
+rebase_done(bool conflict, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	repo->conflict = conflict;
+	answered(repo, err);
+}
+
+static void
+land_done(enum git_land_result result, const char *detail,
+    const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	ck_assert((result == GIT_LAND_FAILED) == (err != NULL));
+	repo->landed = result;
+	snprintf(repo->text, sizeof repo->text, "%s", detail);
+	answered(repo, err);
+}
+
+static int
+finished(struct repo *repo)
+{
+	repo_wait(repo);
+	return repo->code;
+}
+
+int
+repo_add(struct repo *repo)
+{
+	begin(repo);
+	git_work_add(repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
+	return finished(repo);
+}
+
+int
+repo_facts(struct repo *repo)
+{
+	begin(repo);
+	git_work_facts(repo->git, repo->dir, "main", facts_done, repo);
+	return finished(repo);
+}
+
+int
+repo_conflicts(struct repo *repo)
+{
+	begin(repo);
+	git_work_conflicts(repo->git, repo->dir, list_done, repo);
+	return finished(repo);
+}
+
+int
+repo_salvage(struct repo *repo, const char *stamp)
+{
+	struct git_salvage what = { .worker = "ann",
+		.branch = "llmc/ann",
+		.onto = "main",
+		.stamp = stamp };
+
+	begin(repo);
+	git_work_salvage(repo->git, repo->dir, &what, text_done, repo);
+	return finished(repo);
+}
+
+int
+repo_reset(struct repo *repo)
+{
+	begin(repo);
+	git_work_reset(
+	    repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
+	return finished(repo);
+}
+
+int
+repo_remove(struct repo *repo)
+{
+	begin(repo);
+	git_work_remove(repo->git, repo->dir, "llmc/ann", work_done, repo);
+	return finished(repo);
+}
+
+int
+repo_leftovers(struct repo *repo, const char *message)
+{
+	begin(repo);
+	git_work_commit_leftovers(
+	    repo->git, repo->dir, "main", message, work_done, repo);
+	return finished(repo);
+}
+
+int
+repo_rebase(struct repo *repo)
+{
+	begin(repo);
+	git_work_rebase(repo->git, repo->dir, "main", rebase_done, repo);
+	return finished(repo);
+}
+
+int
+repo_abort(struct repo *repo)
+{
+	begin(repo);
+	git_work_rebase_abort(repo->git, repo->dir, work_done, repo);
+	return finished(repo);
+}
+
+int
+repo_messages(struct repo *repo)
+{
+	begin(repo);
+	git_work_messages(repo->git, repo->dir, "main", list_done, repo);
+	return finished(repo);
+}
+
+int
+repo_squash(struct repo *repo, const char *message)
+{
+	begin(repo);
+	git_work_squash(
+	    repo->git, repo->dir, "ann", "main", message, text_done, repo);
+	return finished(repo);
+}
+
+enum git_land_result
+repo_land(struct repo *repo, const char *onto, const char *id, bool overlap)
+{
+	/* Often the answer of the operation before. */
+	cleanup_free char *name = xstrdup(id);
+
+	begin(repo);
+	git_work_land(repo->git, "main", onto, name, overlap, land_done, repo);
+	finished(repo);
+	return repo->landed;
+}
+
+static const char trap_text[] = "#!/bin/sh\n"
+				"n=$(($(cat \"$TRAP/count\") + 1))\n"
+				"echo $n >\"$TRAP/count\"\n"
+				"PATH=$TRAP_PATH\n"
+				"if [ $n -eq $TRAP_NTH ]; then\n"
+				"	case $TRAP_MODE in\n"
+				"	before) ;;\n"
+				"	after) git \"$@\" >/dev/null 2>&1 ;;\n"
+				"	hang) exec tail -f /dev/null ;;\n"
+				"	esac\n"
+				"	kill -KILL $$\n"
+				"fi\n"
+				"exec git \"$@\"\n";
+
+void
+repo_trap(struct repo *repo, int nth, const char *mode)
+{
+	cleanup_free char *folder = file_join(repo->base, "trap");
+	cleanup_free char *program = file_join(folder, "git");
+	cleanup_free char *count = file_join(folder, "count");
+	cleanup_free char *number = xasprintf("%d", nth), *path = NULL;
+
+	repo_untrap(repo);
+	old_path = xstrdup(getenv("PATH"));
+	path = xasprintf("%s:%s", folder, old_path);
+	ck_assert_int_eq(file_mkdirs(folder, 0755, NULL), 0);
+	ck_assert_int_eq(
+	    file_replace(program, trap_text, sizeof trap_text - 1, 0755, NULL),
+	    0);
+	ck_assert_int_eq(chmod(program, 0755), 0);
+	ck_assert_int_eq(file_replace(count, "0\n", 2, 0644, NULL), 0);
+	setenv("TRAP", folder, 1);
+	setenv("TRAP_PATH", old_path, 1);
+	setenv("TRAP_NTH", number, 1);
+	setenv("TRAP_MODE", mode, 1);
+	setenv("PATH", path, 1);
+}
+
+int
+repo_trap_count(struct repo *repo)
+{
+	cleanup_free char *path = file_join(repo->base, "trap/count");
+	cleanup_buf struct buf text = BUF_INIT;
+	int64_t count;
+
+	ck_assert_int_eq(file_read(path, 64, &text, NULL), 0);
+	buf_truncate(&text, strcspn(text.data, "\n"));
+	ck_assert(text_parse_int(text.data, 0, 1000000, &count));
+	return (int)count;
+}
+
+void
+repo_untrap(struct repo *repo)
+{
+	(void)repo;
+	if (old_path == NULL)
+		return;
+	setenv("PATH", old_path, 1);
+	free(take_ptr(&old_path));
+}

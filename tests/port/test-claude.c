@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "claude-world.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "settings.h"
+#include "unit.h"
+
+#define NOBODY 65534
+
+static void
+list_cleanup(char ***list)
+{
+	claude_free_list(*list);
+}
+
+#define cleanup_list __attribute__((cleanup(list_cleanup)))
+
+static size_t
+list_count(char **list, const char *word)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; list[i] != NULL; i++)
+		count += strcmp(list[i], word) == 0;
+	return count;
+}
+
+/* What stands behind the flag, which is there at most once; NULL: no flag. */
+static const char *
+flag(char **argv, const char *name)
+{
+	ck_assert_uint_le(list_count(argv, name), 1);
+	for (size_t i = 0; argv[i] != NULL; i++)
+		if (strcmp(argv[i], name) == 0)
+			return argv[i + 1];
+	return NULL;
+}
+
+static char *
+joined(char **list)
+{
+	struct buf text = BUF_INIT;
+
+	for (size_t i = 0; list[i] != NULL; i++)
+		buf_addf(&text, "%s[%s]", i > 0 ? " " : "", list[i]);
+	return buf_take(&text);
+}
+
+/* --- argument vector ------------------------------------------------- */
+
+START_TEST(defaults_give_the_least_arguments)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **argv = NULL;
+	cleanup_free char *text = NULL, *want = NULL;
+
+	claude_world_begin(&w, "");
+	argv = claude_argv(&w.launch);
+	text = joined(argv);
+	want = xasprintf(
+	    "[claude] [--session-id] [%s] [--settings] "
+	    "[%s/sessions/ann/settings.json] [--permission-mode] "
+	    "[bypassPermissions] [--disallowedTools] [AskUserQuestion,"
+	    "EnterPlanMode,ExitPlanMode,EnterWorktree,ExitWorktree,"
+	    "ScheduleWakeup,CronCreate,SendMessage,ListAgents]",
+	    w.launch.session, w.workspace.dir);
+	ck_assert_str_eq(text, want);
+}
+END_TEST
+
+/* Every key of [defaults]: how it shows in a launch, or who else uses it. */
+static const struct {
+	const char *key;
+	const char *value; /* as TOML; NULL: not a matter of the launch */
+	const char *shows; /* in the joined argument vector */
+} keys[] = {
+	{ "agent_command", "\"/opt/an agent\"", "[/opt/an agent] [--" },
+	{ "model", "\"opus\"", " [--model] [opus]" },
+	{ "permission_mode", "\"acceptEdits\"",
+	    " [--permission-mode] [acceptEdits]" },
+	{ "allowed_tools", "[\"Read\", \"Bash(git log:*)\"]",
+	    " [--allowedTools] [Read,Bash(git log:*)]" },
+	{ "disallowed_tools", "[\"WebFetch\", \"Task\"]",
+	    ",ListAgents,WebFetch,Task]" },
+	{ "append_system_prompt", "\"Two\\nlines, \\\"quoted\\\" ü\"",
+	    " [--append-system-prompt] [Two\nlines, \"quoted\" ü]" },
+	{ "extra_args", "[\"--effort\", \"\", \"a b\"]",
+	    "] [--effort] [] [a b]" },
+	{ "isolate", "true", " [--setting-sources] [] [--strict-mcp-config]" },
+	{ "role_prompt", NULL, NULL },
+	{ "excluded_from_pool", NULL, NULL },
+	{ "self_review", NULL, NULL },
+	{ "self_review_prompt", NULL, NULL },
+	{ "hang_timeout", NULL, NULL },
+	{ "start_timeout", NULL, NULL },
+};
+
+static void
+expect_shown(const char *section, size_t i, bool shown)
+{
+	cleanup_free char *config =
+	    xasprintf("[%s]\n%s = %s\n", section, keys[i].key, keys[i].value);
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **argv = NULL;
+	cleanup_free char *text = NULL;
+
+	claude_world_begin(&w, config);
+	argv = claude_argv(&w.launch);
+	text = joined(argv);
+	ck_assert_msg((strstr(text, keys[i].shows) != NULL) == shown,
+	    "%s: %s in %s", config, keys[i].shows, text);
+}
+
+START_TEST(each_key_shows_for_all_and_for_one)
+{
+	for (size_t i = 0; i < nitems(keys); i++) {
+		if (keys[i].value == NULL)
+			continue;
+		expect_shown("defaults", i, true);
+		expect_shown("workers.ann", i, true);
+		expect_shown("workers.bob", i, false);
+	}
+}
+END_TEST
+
+START_TEST(no_key_of_the_table_is_forgotten)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < settings_count; i++) {
+		const char *path = settings_table[i].path;
+		bool known = false;
+
+		if (strncmp(path, "defaults.", 9) != 0)
+			continue;
+		for (size_t k = 0; k < nitems(keys); k++)
+			known |= strcmp(keys[k].key, path + 9) == 0;
+		ck_assert_msg(known, "%s: does a launch show it?", path);
+		found++;
+	}
+	ck_assert_uint_eq(found, nitems(keys));
+}
+END_TEST
+
+START_TEST(own_value_of_a_worker_goes_before_the_default)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **argv = NULL, **other = NULL;
+
+	claude_world_begin(&w,
+	    "[defaults]\nmodel = \"opus\"\nisolate = true\n"
+	    "extra_args = [\"--default\"]\nallowed_tools = [\"Read\"]\n"
+	    "[workers.ann]\nmodel = \"haiku\"\nisolate = false\n"
+	    "extra_args = []\nallowed_tools = [\"Edit\"]\n");
+	argv = claude_argv(&w.launch);
+	ck_assert_str_eq(flag(argv, "--model"), "haiku");
+	ck_assert_str_eq(flag(argv, "--allowedTools"), "Edit");
+	ck_assert_ptr_null(flag(argv, "--setting-sources"));
+	ck_assert_ptr_null(flag(argv, "--strict-mcp-config"));
+	ck_assert_uint_eq(list_count(argv, "--default"), 0);
+	w.launch.worker = "bob";
+	other = claude_argv(&w.launch);
+	ck_assert_str_eq(flag(other, "--model"), "opus");
+	ck_assert_str_eq(flag(other, "--allowedTools"), "Read");
+	ck_assert_str_eq(flag(other, "--setting-sources"), "");
+	ck_assert_uint_eq(list_count(other, "--default"), 1);
+}
+END_TEST
+
+START_TEST(empty_own_value_takes_a_default_away)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **argv = NULL;
+
+	claude_world_begin(&w,
+	    "[defaults]\nmodel = \"opus\"\nappend_system_prompt = \"x\"\n"
+	    "[workers.ann]\nmodel = \"\"\nappend_system_prompt = \"\"\n");
+	argv = claude_argv(&w.launch);
+	ck_assert_ptr_null(flag(argv, "--model"));
+	ck_assert_ptr_null(flag(argv, "--append-system-prompt"));
+}
+END_TEST
+
+START_TEST(session_is_new_or_resumed)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **fresh = NULL, **resumed = NULL;
+
+	claude_world_begin(&w, "");
+	fresh = claude_argv(&w.launch);
+	ck_assert_str_eq(flag(fresh, "--session-id"), w.launch.session);
+	ck_assert_ptr_null(flag(fresh, "--resume"));
+	w.launch.resume = true;
+	resumed = claude_argv(&w.launch);
+	ck_assert_str_eq(flag(resumed, "--resume"), w.launch.session);
+	ck_assert_ptr_null(flag(resumed, "--session-id"));
+}
+END_TEST
+
+START_TEST(denied_tools_cannot_be_given_back)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **argv = NULL;
+	const char *denied;
+
+	claude_world_begin(&w,
+	    "[defaults]\ndisallowed_tools = [\"Task\"]\n"
+	    "[workers.ann]\ndisallowed_tools = []\n"
+	    "allowed_tools = [\"AskUserQuestion\"]\n");
+	argv = claude_argv(&w.launch);
+	denied = flag(argv, "--disallowedTools");
+	ck_assert_ptr_nonnull(denied);
+	ck_assert_ptr_null(strstr(denied, "Task"));
+	for (size_t i = 0; claude_denied_tools[i] != NULL; i++)
+		ck_assert_ptr_nonnull(strstr(denied, claude_denied_tools[i]));
+}
+END_TEST
+
+/* The flags for tools take as many words as they find. */
+START_TEST(tools_are_one_word)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **argv = NULL;
+	size_t last = 0;
+
+	claude_world_begin(&w, "[defaults]\nallowed_tools = [\"A\", \"B\"]\n");
+	argv = claude_argv(&w.launch);
+	while (argv[last + 1] != NULL)
+		last++;
+	ck_assert_str_eq(argv[last - 1], "--disallowedTools");
+	ck_assert_str_eq(argv[last - 3], "--allowedTools");
+	ck_assert_str_eq(argv[last - 2], "A,B");
+}
+END_TEST
+
+/* --- environment ----------------------------------------------------- */
+
+START_TEST(environment_names_the_worker)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **env = NULL;
+	cleanup_free char *root = NULL;
+
+	claude_world_begin(&w, "");
+	root = xasprintf("LLMC_ROOT=%s", w.workspace.root);
+	env = claude_env(&w.launch);
+	ck_assert_uint_eq(list_count(env, root), 1);
+	ck_assert_uint_eq(list_count(env, "LLMC_WORKER=ann"), 1);
+	ck_assert_uint_eq(list_count(env, "LLMC_AGENT=1"), 1);
+	ck_assert_uint_eq(list_count(env, "CLAUDE_CODE_NO_FLICKER=0"), 1);
+}
+END_TEST
+
+START_TEST(block_cap_is_above_the_turns)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **plain = NULL, **capped = NULL;
+	cleanup_free char *text = NULL;
+
+	claude_world_begin(&w, "");
+	plain = claude_env(&w.launch);
+	text = joined(plain);
+	ck_assert_ptr_null(strstr(text, "BLOCK_CAP"));
+	w.launch.max_turns = 20;
+	capped = claude_env(&w.launch);
+	ck_assert_uint_eq(
+	    list_count(capped, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=21"), 1);
+}
+END_TEST
+
+static size_t
+sandboxed(const char *config)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_list char **env = NULL;
+
+	claude_world_begin(&w, config);
+	env = claude_env(&w.launch);
+	return list_count(env, "IS_SANDBOX=1");
+}
+
+START_TEST(only_root_that_bypasses_says_sandbox)
+{
+	static const char edits[] =
+	    "[workers.ann]\npermission_mode = \"acceptEdits\"\n";
+	static const char bypass[] =
+	    "[defaults]\npermission_mode = \"plan\"\n"
+	    "[workers.ann]\npermission_mode = \"bypassPermissions\"\n";
+	bool root = geteuid() == 0;
+
+	ck_assert_uint_eq(sandboxed(""), root ? 1 : 0);
+	ck_assert_uint_eq(sandboxed(bypass), root ? 1 : 0);
+	ck_assert_uint_eq(sandboxed(edits), 0);
+	if (!root)
+		return;
+	ck_assert_int_eq(chmod(unit_scratch(), 0777), 0);
+	ck_assert_int_eq(seteuid(NOBODY), 0);
+	ck_assert_uint_eq(sandboxed(bypass), 0);
+	ck_assert_int_eq(seteuid(0), 0);
+}
+END_TEST
+
+/* --- settings file --------------------------------------------------- */
+
+static struct json_object *
+only_hook(struct json_object *settings, const char *event)
+{
+	struct json_object *hooks, *list, *inner;
+
+	ck_assert(json_get_object(settings, "", "hooks", &hooks, NULL) == 0);
+	ck_assert(json_get_array(hooks, "", event, &list, NULL) == 0);
+	ck_assert_uint_eq(json_object_array_length(list), 1);
+	ck_assert(json_get_array(json_object_array_get_idx(list, 0), "",
+		      "hooks", &inner, NULL) == 0);
+	ck_assert_uint_eq(json_object_array_length(inner), 1);
+	return json_object_array_get_idx(inner, 0);
+}
+
+static const char *
+word(struct json_object *args, size_t i)
+{
+	return json_object_get_string(json_object_array_get_idx(args, i));
+}
+
+START_TEST(hooks_say_whose_and_which_launch)
+{
+	static const char *const events[] = { "SessionStart", "SessionEnd",
+		"UserPromptSubmit", "PreToolUse", "PostToolUse",
+		"PostToolUseFailure", "PermissionRequest", "Notification",
+		"Stop", "StopFailure", "SubagentStop", "PreCompact" };
+	cleanup_json struct json_object *settings = NULL;
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *spool = NULL;
+
+	claude_world_begin(&w, "");
+	spool = file_join(w.workspace.dir, "spool");
+	settings = claude_settings(&w.launch);
+	for (size_t i = 0; i < nitems(events); i++) {
+		const char *const want[] = { "hook", events[i], "--worker",
+			"ann", "--generation", "18446744073709551615",
+			"--socket", w.launch.socket, "--spool", spool };
+		struct json_object *hook = only_hook(settings, events[i]);
+		struct json_object *args;
+
+		ck_assert_str_eq(json_string_or(hook, "type", ""), "command");
+		ck_assert_str_eq(
+		    json_string_or(hook, "command", ""), w.launch.llmc);
+		ck_assert(json_get_array(hook, "", "args", &args, NULL) == 0);
+		ck_assert_uint_eq(json_object_array_length(args), nitems(want));
+		for (size_t k = 0; k < nitems(want); k++)
+			ck_assert_str_eq(word(args, k), want[k]);
+		ck_assert_int_gt(json_int_or(hook, "timeout", 0), 0);
+	}
+	ck_assert_int_eq(json_object_object_length(
+			     json_object_object_get(settings, "hooks")),
+	    (int)nitems(events));
+}
+END_TEST
+
+START_TEST(settings_preempt_what_asks_a_person)
+{
+	cleanup_json struct json_object *settings = NULL;
+	cleanup_claude_world struct claude_world w;
+
+	claude_world_begin(&w, "");
+	settings = claude_settings(&w.launch);
+	ck_assert(
+	    json_bool_or(settings, "skipDangerousModePermissionPrompt", false));
+	ck_assert(json_bool_or(settings, "disableAgentView", false));
+	ck_assert(json_bool_or(settings, "disableRemoteControl", false));
+	ck_assert(!json_bool_or(settings, "promptSuggestionEnabled", true));
+	ck_assert(!json_bool_or(settings, "spinnerTipsEnabled", true));
+	ck_assert_int_eq(json_int_or(settings, "feedbackSurveyRate", 1), 0);
+	ck_assert_str_eq(
+	    json_string_or(settings, "crossSessionInbound", ""), "refuse");
+}
+END_TEST
+
+/* --- files ----------------------------------------------------------- */
+
+static void
+expect_private(const char *path, mode_t mode)
+{
+	struct stat st;
+
+	ck_assert_msg(stat(path, &st) == 0, "%s", path);
+	ck_assert_uint_eq(st.st_mode & 0777, mode);
+}
+
+START_TEST(files_are_for_the_user_alone)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *launcher = NULL, *dir = NULL, *settings = NULL;
+	mode_t old = umask(0);
+
+	claude_world_begin(&w, "");
+	launcher = claude_world_prepare(&w);
+	umask(old);
+	dir = file_join(w.workspace.dir, "sessions/ann");
+	settings = file_join(dir, "settings.json");
+	expect_private(dir, 0700);
+	expect_private(settings, 0600);
+	expect_private(launcher, 0600);
+}
+END_TEST
+
+START_TEST(settings_file_is_the_one_that_is_named)
+{
+	cleanup_json struct json_object *json = NULL, *want = NULL;
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *launcher = NULL;
+	cleanup_list char **argv = NULL;
+
+	claude_world_begin(&w, "");
+	launcher = claude_world_prepare(&w);
+	argv = claude_argv(&w.launch);
+	want = claude_settings(&w.launch);
+	ck_assert_int_eq(
+	    json_load(flag(argv, "--settings"), 1 << 20, &json, NULL), 0);
+	ck_assert(json_object_equal(json, want));
+}
+END_TEST
+
+START_TEST(next_launch_replaces_the_files)
+{
+	cleanup_json struct json_object *json = NULL;
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *first = NULL, *second = NULL;
+	struct json_object *argv;
+
+	claude_world_begin(&w, "");
+	first = claude_world_prepare(&w);
+	w.launch.resume = true;
+	second = claude_world_prepare(&w);
+	ck_assert_str_eq(first, second);
+	ck_assert_int_eq(json_load(second, 1 << 22, &json, NULL), 0);
+	ck_assert(json_get_array(json, "", "argv", &argv, NULL) == 0);
+	ck_assert_str_eq(word(argv, 1), "--resume");
+}
+END_TEST
+
+START_TEST(launch_that_cannot_be_written_is_an_error)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *file = NULL;
+	struct err err = { 0 };
+	char *launcher = NULL;
+
+	claude_world_begin(&w, "");
+	w.launch.worker = "blocked";
+	file = file_join(w.workspace.dir, "sessions/blocked");
+	w.launch.worker = "blocked/settings.json";
+	free(claude_world_prepare(&w)); /* makes a directory of that name */
+	w.launch.worker = "blocked";
+	ck_assert_int_lt(claude_prepare(&w.launch, &launcher, &err), 0);
+	ck_assert_ptr_nonnull(strstr(err.msg, file));
+	ck_assert_ptr_null(launcher);
+}
+END_TEST
+
+/* A daemon that was started by an agent, or by one of its hooks. */
+START_TEST(another_session_is_not_handed_on)
+{
+	static const char *const names[] = { "CLAUDECODE", "CLAUDE_PID",
+		"CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR",
+		"CLAUDE_ENV_FILE", "CLAUDE_CODE_ENTRYPOINT" };
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *launcher = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < nitems(names); i++)
+		setenv(names[i], "of-another", 1);
+	setenv("CLAUDECODE_MINE", "kept-one", 1);
+	claude_world_begin(&w, "");
+	launcher = claude_world_prepare(&w);
+	for (size_t i = 0; i < nitems(names); i++)
+		unsetenv(names[i]);
+	unsetenv("CLAUDECODE_MINE");
+	ck_assert_int_eq(file_read(launcher, 1 << 22, &text, NULL), 0);
+	ck_assert_ptr_null(strstr(text.data, "of-another"));
+	ck_assert_ptr_nonnull(strstr(text.data, "CLAUDECODE_MINE=kept-one"));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("claude");
+
+	unit_case(suite, "argv",
+	    (const TTest *const[]){ defaults_give_the_least_arguments,
+		each_key_shows_for_all_and_for_one,
+		no_key_of_the_table_is_forgotten,
+		own_value_of_a_worker_goes_before_the_default,
+		empty_own_value_takes_a_default_away, session_is_new_or_resumed,
+		denied_tools_cannot_be_given_back, tools_are_one_word, NULL });
+	unit_case(suite, "env",
+	    (const TTest *const[]){ environment_names_the_worker,
+		block_cap_is_above_the_turns,
+		only_root_that_bypasses_says_sandbox, NULL });
+	unit_case(suite, "files",
+	    (const TTest *const[]){ hooks_say_whose_and_which_launch,
+		settings_preempt_what_asks_a_person,
+		files_are_for_the_user_alone,
+		settings_file_is_the_one_that_is_named,
+		next_launch_replaces_the_files,
+		launch_that_cannot_be_written_is_an_error,
+		another_session_is_not_handed_on, NULL });
+	return suite;
+}

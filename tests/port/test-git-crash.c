@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Every operation, killed right after each of its git commands, then run again:
+ * the second run must get to the same end.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "repo.h"
+#include "unit.h"
+
+#define CALLS_MAX 40
+
+struct scenario {
+	const char *root, *tree; /* shell, to begin with; NULL = nothing */
+	bool without_tree;
+	int (*run)(struct repo *repo);
+	const char *look; /* shell, in the main tree */
+	const char *want;
+};
+
+static int
+run_salvage(struct repo *repo)
+{
+	return repo_salvage(repo, "s1");
+}
+
+static int
+run_leftovers(struct repo *repo)
+{
+	return repo_leftovers(repo, "left");
+}
+
+static int
+run_squash(struct repo *repo)
+{
+	return repo_squash(repo, "m");
+}
+
+static int
+run_land(struct repo *repo)
+{
+	if (repo_land(repo, "main~0", "id", false) == GIT_LAND_DIRTY)
+		return -1;
+	/* Landed by the first run: main is not the start any more. */
+	return repo->code;
+}
+
+static void
+prepare(struct repo *repo, const struct scenario *scenario)
+{
+	if (!scenario->without_tree)
+		ck_assert_int_eq(repo_add(repo), 0);
+	if (scenario->tree != NULL)
+		repo_wt(repo, scenario->tree);
+	if (scenario->root != NULL)
+		repo_sh(repo, scenario->root);
+}
+
+/* False when the operation has no such command any more. */
+static bool
+kill_after(const struct scenario *scenario, int nth)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	int first, calls;
+
+	prepare(repo, scenario);
+	repo_trap(repo, nth, "after");
+	first = scenario->run(repo);
+	calls = repo_trap_count(repo);
+	repo_untrap(repo);
+	ck_assert_msg(scenario->run(repo) == 0, "%d: %s", nth, repo->msg);
+	ck_assert_msg(
+	    strcmp(repo_sh(repo, scenario->look), scenario->want) == 0,
+	    "%d: %s", nth, repo_sh(repo, scenario->look));
+	if (calls >= nth)
+		return true;
+	ck_assert_int_eq(first, 0);
+	return false;
+}
+
+static void
+kill_everywhere(const struct scenario *scenario)
+{
+	int nth = 1;
+
+	while (kill_after(scenario, nth))
+		nth++;
+	ck_assert_int_gt(nth, 2);
+	ck_assert_int_lt(nth, CALLS_MAX);
+}
+
+#define WORK "echo two >>a.txt; echo n >n; git add .; git commit -qm w1"
+
+START_TEST(add)
+{
+	kill_everywhere(&(struct scenario){
+	    .without_tree = true,
+	    .run = repo_add,
+	    .look = "git -C \"$W\" status --short --branch; "
+		    "cat \"$W/a.txt\"",
+	    .want = "## llmc/ann\none",
+	});
+}
+END_TEST
+
+START_TEST(add_after_damage)
+{
+	kill_everywhere(&(struct scenario){
+	    .root = "rm -rf \"$W\"; mkdir \"$W\"",
+	    .run = repo_add,
+	    .look = "git -C \"$W\" status --short --branch; "
+		    "cat \"$W/a.txt\"",
+	    .want = "## llmc/ann\none",
+	});
+}
+END_TEST
+
+START_TEST(remove_both)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK "; echo dirt >dirt",
+	    .run = repo_remove,
+	    .look = "git worktree list --porcelain | grep -c ^worktree; "
+		    "ls \"$W\" 2>/dev/null; git branch --list 'llmc/*'",
+	    .want = "1",
+	});
+}
+END_TEST
+
+START_TEST(salvage)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK "; echo dirt >>a.txt; echo u >u",
+	    .run = run_salvage,
+	    .look = "r=refs/llmc/salvage/ann/s1; git ls-tree -r --name-only "
+		    "$r; git cat-file blob $r:a.txt; git log -1 --format=%s "
+		    "$r^; git -C \"$W\" status --short; "
+		    "ls .git/worktrees/*/llmc* 2>/dev/null || :",
+	    .want = "a.txt\nn\nu\none\ntwo\ndirt\nw1\n M a.txt\n?? u",
+	});
+}
+END_TEST
+
+START_TEST(leftovers)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK "; echo dirt >>a.txt; echo u >u",
+	    .run = run_leftovers,
+	    .look = "git log --format=%s main..llmc/ann; git cat-file blob "
+		    "llmc/ann:u; git -C \"$W\" status --short",
+	    .want = "w1\nu",
+	});
+}
+END_TEST
+
+START_TEST(rebase)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK "; echo 3 >>n; git commit -qam w2",
+	    .root = "echo e >e; git add e; git commit -qm else",
+	    .run = repo_rebase,
+	    .look = "git log --format=%s llmc/ann; git -C \"$W\" status "
+		    "--short --branch",
+	    .want = "w2\nw1\nelse\nfirst\n## llmc/ann",
+	});
+}
+END_TEST
+
+START_TEST(rebase_over_a_stale_one)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK "; d=$(git rev-parse --git-dir)/rebase-merge; "
+			 "mkdir \"$d\"; echo refs/heads/llmc/ann "
+			 ">\"$d/head-name\"",
+	    .root = "echo e >e; git add e; git commit -qm else",
+	    .run = repo_rebase,
+	    .look = "git log --format=%s llmc/ann; git -C \"$W\" status "
+		    "--short --branch",
+	    .want = "w1\nelse\nfirst\n## llmc/ann",
+	});
+}
+END_TEST
+
+START_TEST(reset)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK "; git checkout -q --detach; echo u >u",
+	    .root = "echo other >>a.txt; git commit -qam against; "
+		    "cd \"$W\"; git checkout -q llmc/ann; "
+		    "! git rebase -q main >/dev/null 2>&1",
+	    .run = repo_reset,
+	    .look = "git log --format=%s llmc/ann; git -C \"$W\" status "
+		    "--short --branch",
+	    .want = "against\nfirst\n## llmc/ann",
+	});
+}
+END_TEST
+
+START_TEST(squash)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK,
+	    .run = run_squash,
+	    .look = "git log --format=%s refs/llmc/landing/ann; "
+		    "git cat-file blob refs/llmc/landing/ann:n",
+	    .want = "m\nfirst\nn",
+	});
+}
+END_TEST
+
+#define LAND_LOOK "git log --format=%s main; git status --short; cat a.txt"
+
+START_TEST(land_with_a_checkout)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK "; git tag id",
+	    .root = "git show id:n >n", /* and a file that is there already */
+	    .run = run_land,
+	    .look = LAND_LOOK,
+	    .want = "w1\nfirst\none\ntwo",
+	});
+}
+END_TEST
+
+START_TEST(land_without_a_checkout)
+{
+	kill_everywhere(&(struct scenario){
+	    .tree = WORK "; git tag id",
+	    .root = "git checkout -q --detach",
+	    .run = run_land,
+	    .look = LAND_LOOK,
+	    .want = "w1\nfirst\none",
+	});
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-crash");
+
+	unit_case(s, "crash",
+	    (const TTest *[]){ add, add_after_damage, remove_both, salvage,
+		leftovers, rebase, rebase_over_a_stale_one, reset, squash,
+		land_with_a_checkout, land_without_a_checkout, NULL });
+	return s;
+}

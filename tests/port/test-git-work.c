@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "file.h"
+#include "mem.h"
+#include "repo.h"
+#include "unit.h"
+
+/* A repository with the worktree in place. */
+static struct repo *
+with_tree(void)
+{
+	struct repo *repo = repo_new(false);
+
+	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
+	return repo;
+}
+
+/* What a worker does, and what happens on main meanwhile. */
+#define WORK      "echo two >>a.txt; echo new >new.txt; git add .; git commit -qm w1"
+#define ELSEWHERE "echo e >else.txt; git add .; git commit -qm elsewhere"
+#define AGAINST   "echo other >>a.txt; git add .; git commit -qm against"
+
+START_TEST(facts_of_a_fresh_worktree)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo->facts.head, repo_sh(repo, "git rev-parse main"));
+	ck_assert_str_eq(repo->facts.onto, repo->facts.head);
+	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+	ck_assert_int_eq(repo->facts.ahead + repo->facts.behind, 0);
+	ck_assert_int_eq(repo->facts.changed + repo->facts.untracked, 0);
+	ck_assert(!repo->facts.diverged && !repo->facts.rebasing);
+}
+END_TEST
+
+START_TEST(facts_count_what_lies_about)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo,
+	    "echo x >>a.txt; echo s >staged; git add staged; mkdir d; "
+	    "echo 1 >d/1; echo 2 >'d/n\nl'; echo '*.o' >.gitignore; >i.o; "
+	    "git init -q nested; >nested/file");
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.changed, 2);
+	ck_assert_int_eq(repo->facts.untracked, 3);
+	ck_assert_int_eq(repo->facts.conflicts, 0);
+}
+END_TEST
+
+START_TEST(facts_tell_ahead_behind_and_diverged)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, WORK "; git commit -q --allow-empty -m w2");
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.ahead, 2);
+	ck_assert_int_eq(repo->facts.behind, 0);
+	ck_assert(!repo->facts.diverged);
+	repo_sh(repo, ELSEWHERE);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.behind, 1);
+	ck_assert(repo->facts.diverged);
+	repo_wt(repo, "git checkout -q --detach");
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo->facts.branch, "");
+	/* A tag of the same name does not count. */
+	repo_sh(repo, "git tag main llmc/ann");
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.behind, 1);
+}
+END_TEST
+
+START_TEST(facts_see_a_rebase_and_its_conflicts)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, WORK);
+	repo_sh(repo, AGAINST);
+	repo_wt(repo, "! git rebase -q main 2>/dev/null");
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert(repo->facts.rebasing);
+	ck_assert_int_eq(repo->facts.conflicts, 1);
+	ck_assert_str_eq(repo->facts.branch, "");
+	ck_assert_int_eq(repo_conflicts(repo), 0);
+	ck_assert_str_eq(repo->text, "a.txt|");
+	ck_assert_int_eq(repo_abort(repo), 0);
+	ck_assert_int_eq(repo_conflicts(repo), 0);
+	ck_assert_str_eq(repo->text, "");
+}
+END_TEST
+
+START_TEST(facts_of_what_is_not_there)
+{
+	cleanup_repo struct repo *repo = repo_new_empty();
+
+	ck_assert_int_eq(repo_facts(repo), -ENOENT);
+	ck_assert_int_eq(repo_conflicts(repo), -ENOENT);
+	repo->dir = repo->root;
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo->facts.head, "");
+	ck_assert_str_eq(repo->facts.onto, "");
+	ck_assert_str_eq(repo->facts.branch, "main");
+	repo_sh(repo,
+	    "git checkout -q -b other; git commit -q --allow-empty "
+	    "-m x");
+	ck_assert_int_eq(repo_facts(repo), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "main"));
+}
+END_TEST
+
+START_TEST(conflicts_name_every_file_once)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, "echo w >'b\nc'; echo w >d; git add .; git commit -qm w");
+	repo_sh(repo, "echo m >'b\nc'; echo m >d; git add .; git commit -qm m");
+	ck_assert_int_eq(repo_rebase(repo), 0);
+	ck_assert(repo->conflict);
+	ck_assert_int_eq(repo_conflicts(repo), 0);
+	ck_assert_str_eq(repo->text, "b\nc|d|");
+}
+END_TEST
+
+START_TEST(add_makes_branch_and_folder)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	ck_assert_str_eq(repo_wt(repo, "git symbolic-ref HEAD; cat a.txt"),
+	    "refs/heads/llmc/ann\none");
+	repo_wt(repo, WORK);
+	ck_assert_int_eq(repo_add(repo), 0); /* again: left as it is */
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.ahead, 1);
+}
+END_TEST
+
+START_TEST(add_takes_a_branch_that_exists)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	repo_sh(repo, "git branch llmc/ann; " ELSEWHERE);
+	ck_assert_int_eq(repo_add(repo), 0);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.behind, 1);
+}
+END_TEST
+
+START_TEST(add_mends_what_is_half_there)
+{
+	static const char *const damage[] = {
+		"rm -rf \"$W\"",
+		"rm -rf \"$W\"; mkdir \"$W\"",
+		"rm \"$W/.git\"",
+		"git worktree remove -f \"$W\"; mkdir \"$W\"",
+		"git worktree lock \"$W\"; rm -rf \"$W\"",
+		"git worktree move \"$W\" \"$B/x\"; rm -rf \"$B/x\"",
+		/* Killed in the middle. */
+		("rm \"$W/a.txt\"; d=$(git -C \"$W\" rev-parse --git-dir); "
+		 "rm \"$d/index\"; echo initializing >\"$d/locked\""),
+	};
+
+	for (size_t i = 0; i < nitems(damage); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+
+		repo_sh(repo, damage[i]);
+		ck_assert_msg(
+		    repo_add(repo) == 0, "%s: %s", damage[i], repo->msg);
+		ck_assert_int_eq(repo_facts(repo), 0);
+		ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+		ck_assert_msg(repo->facts.changed == 0, "%s", damage[i]);
+		ck_assert_str_eq(repo_wt(repo, "cat a.txt"), "one");
+	}
+}
+END_TEST
+
+START_TEST(add_keeps_its_hands_off_other_things)
+{
+	static const char *const other[] = {
+		"mkdir -p \"$W\"; echo precious >\"$W/file\"",
+		"mkdir -p \"$(dirname \"$W\")\"; echo precious >\"$W\"",
+		"git init -q \"$W\"; echo precious >\"$W/file\"",
+		"git clone -q . \"$W\"; echo precious >\"$W/file\"",
+	};
+
+	for (size_t i = 0; i < nitems(other); i++) {
+		cleanup_repo struct repo *repo = repo_new(false);
+
+		repo_sh(repo, other[i]);
+		ck_assert_int_eq(repo_add(repo), -EEXIST);
+		ck_assert_int_eq(repo_remove(repo), -EEXIST);
+		ck_assert_str_eq(repo_sh(repo,
+				     "cat \"$W/file\" 2>/dev/null || "
+				     "cat \"$W\""),
+		    "precious");
+	}
+}
+END_TEST
+
+START_TEST(add_refuses_the_users_tree_and_a_branch_in_use)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	const char *dir = repo->dir;
+
+	repo_sh(repo, "git worktree add -q \"$B/x\" -b llmc/ann");
+	ck_assert_int_eq(repo_add(repo), -EBUSY);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "/x"));
+	ck_assert_int_eq(repo_remove(repo), -EIO); /* git keeps the branch */
+	repo_sh(repo, "git worktree lock \"$B/x\"; rm -r \"$B/x\"");
+	ck_assert_int_eq(repo_add(repo), -EBUSY); /* on a disk that is away? */
+	repo_sh(repo, "git worktree unlock \"$B/x\"");
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo->dir = repo->root;
+	ck_assert_int_eq(repo_add(repo), -EEXIST);
+	ck_assert_int_eq(repo_remove(repo), -EINVAL);
+	repo->dir = dir;
+}
+END_TEST
+
+START_TEST(add_needs_a_commit)
+{
+	cleanup_repo struct repo *repo = repo_new_empty();
+
+	ck_assert_int_eq(repo_add(repo), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "git commit --allow-empty"));
+	repo_sh(repo, "git commit -q --allow-empty -m x; git branch -m trunk");
+	ck_assert_int_eq(repo_add(repo), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "no branch or commit main"));
+}
+END_TEST
+
+START_TEST(a_name_with_a_line_break_is_refused)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	ck_assert_int_eq(
+	    repo_land(repo, "main\nmain", "main", false), GIT_LAND_FAILED);
+	ck_assert_int_eq(repo->code, -EINVAL);
+}
+END_TEST
+
+START_TEST(remove_takes_folder_registration_and_branch)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo,
+	    WORK "; echo dirt >>a.txt; echo u >u; "
+		 "git worktree lock .");
+	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
+	ck_assert(!file_exists(repo->dir));
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		"git worktree list --porcelain | grep -c ^worktree; "
+		"git branch --list 'llmc/*'"),
+	    "1");
+	ck_assert_int_eq(repo_remove(repo), 0);
+}
+END_TEST
+
+START_TEST(remove_finishes_what_was_begun)
+{
+	static const char *const damage[] = {
+		"rm -rf \"$W\"",
+		"rm \"$W/.git\" \"$W/a.txt\"",
+		"rm -rf \"$W\"; mkdir \"$W\"",
+		"git worktree remove \"$W\"",
+		"git worktree remove \"$W\"; git branch -qD llmc/ann",
+	};
+
+	for (size_t i = 0; i < nitems(damage); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+
+		repo_wt(repo, "echo u >u; git add u; git commit -qm u");
+		repo_sh(repo, damage[i]);
+		ck_assert_msg(
+		    repo_remove(repo) == 0, "%s: %s", damage[i], repo->msg);
+		ck_assert(!file_exists(repo->dir));
+		ck_assert_str_eq(
+		    repo_sh(repo,
+			"git worktree list --porcelain | grep -c ^worktree; "
+			"git branch --list 'llmc/*'"),
+		    "1");
+	}
+}
+END_TEST
+
+START_TEST(reset_goes_back_to_the_start)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo,
+	    "echo '*.o' >.git-ignore-me; git config core.excludesFile "
+	    "\"$B/ignore\"; echo '*.o' >\"$B/ignore\"");
+	repo_wt(repo,
+	    WORK "; echo d >>a.txt; mkdir u; >u/u; >keep.o; "
+		 "git init -q nested; >nested/file");
+	repo_sh(repo, ELSEWHERE);
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo->facts.head, repo_sh(repo, "git rev-parse main"));
+	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+	ck_assert_int_eq(repo->facts.changed + repo->facts.untracked, 0);
+	ck_assert_str_eq(
+	    repo_wt(repo, "ls"), "a.txt\nelse.txt\nkeep.o\nnested");
+}
+END_TEST
+
+START_TEST(reset_ends_whatever_is_in_progress)
+{
+	static const char *const states[] = {
+		"! git rebase -q main 2>/dev/null",
+		"! git rebase -q --apply main 2>/dev/null",
+		"! git merge -q main >/dev/null 2>&1",
+		"! git cherry-pick main~1 main >/dev/null 2>&1",
+		"git format-patch -q -1 main --stdout >\"$B/p\"; "
+		"! git am -q \"$B/p\" >/dev/null 2>&1",
+		"git checkout -q --detach",
+		"git checkout -q -b mine",
+		"mkdir \"$(git rev-parse --git-dir)/rebase-merge\"",
+		"d=$(git rev-parse --git-dir); >\"$d/index.lock\"; "
+		"touch -d '1 hour ago' \"$d/index.lock\"",
+		"git checkout -q --orphan empty",
+	};
+
+	for (size_t i = 0; i < nitems(states); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+
+		repo_wt(repo, WORK);
+		repo_sh(repo, AGAINST "; echo more >>a.txt; git commit -qam m");
+		repo_wt(repo, states[i]);
+		ck_assert_msg(
+		    repo_reset(repo) == 0, "%s: %s", states[i], repo->msg);
+		ck_assert_int_eq(repo_facts(repo), 0);
+		ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+		ck_assert_str_eq(repo->facts.head, repo->facts.onto);
+		ck_assert(!repo->facts.rebasing);
+		ck_assert_int_eq(repo->facts.changed, 0);
+		ck_assert_int_eq(repo_reset(repo), 0);
+	}
+}
+END_TEST
+
+START_TEST(reset_never_moves_a_branch_under_another_checkout)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, WORK "; git checkout -q --detach");
+	repo_sh(repo, "git checkout -q llmc/ann");
+	ck_assert_int_eq(repo_reset(repo), -EBUSY);
+	ck_assert_str_eq(repo_sh(repo, "git status --porcelain"), "");
+}
+END_TEST
+
+START_TEST(reset_needs_a_worktree)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_sh(repo, "echo mine >>a.txt; rm \"$W/.git\"");
+	ck_assert_int_eq(repo_reset(repo), -ENOENT);
+	ck_assert_str_eq(repo_sh(repo, "cat a.txt"), "one\nmine");
+}
+END_TEST
+
+START_TEST(rebase_goes_on_top)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, WORK "; git commit -q --allow-empty -m w2");
+	ck_assert_int_eq(repo_rebase(repo), 0); /* nothing to do */
+	repo_sh(repo, ELSEWHERE);
+	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+	ck_assert(!repo->conflict);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.ahead, 2);
+	ck_assert_int_eq(repo->facts.behind, 0);
+	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+	ck_assert_int_eq(repo_messages(repo), 0);
+	ck_assert_str_eq(repo->text, "w1|w2|");
+}
+END_TEST
+
+START_TEST(rebase_leaves_a_conflict_for_the_worker)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, WORK);
+	repo_sh(repo, AGAINST "; git config advice.mergeConflict false");
+	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+	ck_assert(repo->conflict);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert(repo->facts.rebasing);
+	/* Asked again, it starts again. */
+	repo_wt(repo, "echo junk >a.txt");
+	ck_assert_int_eq(repo_rebase(repo), 0);
+	ck_assert(repo->conflict);
+	repo_wt(repo,
+	    "echo both >a.txt; git add a.txt; "
+	    "GIT_EDITOR=: git rebase --continue >/dev/null 2>&1");
+	ck_assert_int_eq(repo_rebase(repo), 0);
+	ck_assert(!repo->conflict);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.ahead, 1);
+	ck_assert_int_eq(repo->facts.behind, 0);
+}
+END_TEST
+
+START_TEST(rebase_takes_what_rerere_knows)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_sh(repo, "git config rerere.enabled true");
+	repo_wt(repo, WORK);
+	repo_sh(repo, AGAINST);
+	ck_assert_int_eq(repo_rebase(repo), 0);
+	ck_assert(repo->conflict);
+	repo_wt(repo,
+	    "echo both >a.txt; git add a.txt; "
+	    "GIT_EDITOR=: git rebase --continue >/dev/null 2>&1; "
+	    "git reset -q --hard ORIG_HEAD; echo l >>new.txt; "
+	    "git commit -qam w2");
+	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+	ck_assert_msg(!repo->conflict, "%s", repo_wt(repo, "git status"));
+	ck_assert_str_eq(repo_wt(repo,
+			     "cat a.txt new.txt; git log --format=%s "
+			     "main..llmc/ann"),
+	    "both\nnew\nl\nw2\nw1");
+}
+END_TEST
+
+START_TEST(a_rebase_that_cannot_is_an_error_and_leaves_nothing)
+{
+	static const char *const ways[] = { "echo dirt >>a.txt",
+		"echo in-the-way >else.txt" };
+
+	for (size_t i = 0; i < nitems(ways); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+
+		repo_wt(repo, WORK);
+		repo_sh(repo, ELSEWHERE);
+		repo_wt(repo, ways[i]);
+		ck_assert_int_eq(repo_rebase(repo), -EIO);
+		ck_assert_ptr_nonnull(strstr(repo->msg, "git rebase: "));
+		ck_assert_int_eq(repo_facts(repo), 0);
+		ck_assert(!repo->facts.rebasing);
+		ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+		ck_assert_int_eq(repo->facts.ahead, 1);
+	}
+}
+END_TEST
+
+START_TEST(a_rebase_stopped_by_a_file_in_the_way_is_taken_back)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	/* Its second pick meets an ignored file; it is no conflict. */
+	repo_wt(repo,
+	    WORK "; mkdir sub; echo s >sub/s; git add .; git commit "
+		 "-qm w2; git rm -rq sub; git commit -qm w3; "
+		 "mkdir sub; echo mine >sub/s");
+	repo_sh(repo, ELSEWHERE);
+	ck_assert_int_eq(repo_rebase(repo), -EIO);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert(!repo->facts.rebasing);
+	ck_assert_int_eq(repo->facts.ahead, 3);
+	ck_assert_str_eq(repo_wt(repo, "cat sub/s"), "mine");
+}
+END_TEST
+
+START_TEST(abort_mends_a_broken_rebase)
+{
+	static const char *const states[] = {
+		":",
+		"! git rebase -q main 2>/dev/null",
+		"! git rebase -q --apply main 2>/dev/null",
+		"! git rebase -q main 2>/dev/null; "
+		"rm \"$(git rev-parse --git-dir)/rebase-merge/orig-head\"",
+		"mkdir \"$(git rev-parse --git-dir)/rebase-apply\"",
+		"git format-patch -q -1 main --stdout >\"$B/p\"; "
+		"! git am -q \"$B/p\" >/dev/null 2>&1",
+	};
+
+	for (size_t i = 0; i < nitems(states); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+
+		repo_wt(repo, WORK);
+		repo_sh(repo, AGAINST);
+		repo_wt(repo, states[i]);
+		ck_assert_msg(
+		    repo_abort(repo) == 0, "%s: %s", states[i], repo->msg);
+		ck_assert_int_eq(repo_facts(repo), 0);
+		ck_assert(!repo->facts.rebasing);
+		ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+		ck_assert_int_eq(repo->facts.ahead, 1);
+		ck_assert_msg(repo->facts.changed == 0, "%s", states[i]);
+	}
+}
+END_TEST
+
+START_TEST(messages_keep_lines_and_order)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	ck_assert_int_eq(repo_messages(repo), 0);
+	ck_assert_str_eq(repo->text, "");
+	repo_wt(repo,
+	    "git commit -q --allow-empty -m 'one\n\nbody\n#1'; "
+	    "git commit -q --allow-empty --allow-empty-message -m ''; "
+	    "git commit -q --allow-empty -m 'zw\xc3\xb6lf'");
+	ck_assert_int_eq(repo_messages(repo), 0);
+	ck_assert_str_eq(repo->text, "one\n\nbody\n#1||zw\xc3\xb6lf|");
+	repo->dir = repo->base;
+	ck_assert_int_eq(repo_messages(repo), -ENOENT);
+}
+END_TEST
+
+START_TEST(operations_on_one_worktree_keep_their_order)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	/* Cut off in the middle of one, with another waiting: all released. */
+	git_work_add(repo->git, repo->dir, "llmc/ann", "main", NULL, NULL);
+	git_work_remove(repo->git, repo->dir, "llmc/ann", NULL, NULL);
+	git_work_land(repo->git, "main", "main", "main", false, NULL, NULL);
+	git_free(take_ptr(&repo->git));
+}
+END_TEST
+
+START_TEST(a_hanging_git_ends_an_operation)
+{
+	cleanup_repo struct repo *repo = with_tree();
+	struct git_options options = { .root = repo->root, .deadline_ms = 300 };
+
+	repo_reopen(repo, &options);
+	repo_trap(repo, 2, "hang");
+	ck_assert_int_eq(repo_facts(repo), -ETIMEDOUT);
+	ck_assert_int_eq(repo_facts(repo), 0);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-work");
+
+	unit_case(s, "facts",
+	    (const TTest *[]){ facts_of_a_fresh_worktree,
+		facts_count_what_lies_about,
+		facts_tell_ahead_behind_and_diverged,
+		facts_see_a_rebase_and_its_conflicts,
+		facts_of_what_is_not_there, conflicts_name_every_file_once,
+		messages_keep_lines_and_order, a_hanging_git_ends_an_operation,
+		NULL });
+	unit_case(s, "worktree",
+	    (const TTest *[]){ add_makes_branch_and_folder,
+		add_takes_a_branch_that_exists, add_mends_what_is_half_there,
+		add_keeps_its_hands_off_other_things,
+		add_refuses_the_users_tree_and_a_branch_in_use,
+		add_needs_a_commit, a_name_with_a_line_break_is_refused,
+		remove_takes_folder_registration_and_branch,
+		remove_finishes_what_was_begun,
+		operations_on_one_worktree_keep_their_order, NULL });
+	unit_case(s, "reset",
+	    (const TTest *[]){ reset_goes_back_to_the_start,
+		reset_ends_whatever_is_in_progress,
+		reset_never_moves_a_branch_under_another_checkout,
+		reset_needs_a_worktree, NULL });
+	unit_case(s, "rebase",
+	    (const TTest *[]){ rebase_goes_on_top,
+		rebase_leaves_a_conflict_for_the_worker,
+		rebase_takes_what_rerere_knows,
+		a_rebase_that_cannot_is_an_error_and_leaves_nothing,
+		a_rebase_stopped_by_a_file_in_the_way_is_taken_back,
+		abort_mends_a_broken_rebase, NULL });
+	return s;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What claude_prepare() writes and `llmc pane FILE` executes, with a script
+ * for an agent that tells how the kernel was told to start it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "child.h"
+#include "claude-world.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "launcher.h"
+#include "mem.h"
+#include "text.h"
+#include "unit.h"
+
+#define OUTPUT_MAX (4 * 1024 * 1024)
+#define LONG       (100 * 1024)
+
+/* Arguments and environment, each ended by a NUL, and its directory. */
+#define AGENT                                                             \
+	"#!/bin/sh\n"                                                     \
+	"cat /proc/$$/cmdline; printf '=====\\0'; cat /proc/$$/environ; " \
+	"printf '=====\\0'; printf '%s\\0' \"$(pwd -P)\"\n"
+
+#define ODD \
+	"line one\nline\ttwo \xc3\xbc\xf0\x9f\x8c\x8d \"q\" 'a' $(x) \\ #{y}"
+
+struct ran {
+	int status;
+	char *words[512]; /* into out */
+	size_t count;
+	struct buf out, err;
+};
+
+static void
+ran_release(struct ran *ran)
+{
+	buf_release(&ran->out);
+	buf_release(&ran->err);
+}
+
+#define cleanup_ran __attribute__((cleanup(ran_release)))
+
+static const char *
+agent_script(const char *name)
+{
+	const char *path = unit_path(name);
+
+	ck_assert_int_eq(
+	    file_replace(path, AGENT, strlen(AGENT), 0700, NULL), 0);
+	return path;
+}
+
+/* llmc pane FILE, in an environment like that of a tmux pane. */
+static void
+run_pane(const char *file, struct ran *ran)
+{
+	static const char *const env[] = { "TMUX=/tmp/tmux-0/pane,1,0",
+		"TMUX_PANE=%7", "TERM=tmux-256color", "COLORTERM", "STALE=1",
+		"ASAN_OPTIONS=detect_leaks=0", NULL };
+	const char *llmc = getenv("LLMC_BIN");
+	const char *const argv[] = { llmc, "pane", file, NULL };
+	struct child_spec spec = { .argv = argv,
+		.env = env,
+		.cwd = "/",
+		.output_max = OUTPUT_MAX,
+		.deadline_ms = 30000 };
+	cleanup_child_result struct child_result result;
+	struct err err = { 0 };
+
+	ck_assert_msg(llmc != NULL, "LLMC_BIN is not set: run through meson");
+	memset(ran, 0, sizeof *ran);
+	buf_init(&ran->out);
+	buf_init(&ran->err);
+	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
+	ck_assert(result.exited);
+	ran->status = result.status;
+	child_output_text(&result.out, &ran->out);
+	child_output_text(&result.err, &ran->err);
+	for (char *s = ran->out.data; s < ran->out.data + ran->out.len;
+	     s += strlen(s) + 1) {
+		ck_assert_uint_lt(ran->count, nitems(ran->words));
+		ran->words[ran->count++] = s;
+	}
+}
+
+static size_t
+find(const struct ran *ran, const char *word, size_t from)
+{
+	while (from < ran->count && strcmp(ran->words[from], word) != 0)
+		from++;
+	return from;
+}
+
+static bool
+has(const struct ran *ran, const char *word)
+{
+	return find(ran, word, 0) < ran->count;
+}
+
+/* The value of a variable of the agent's, which it has at most once. */
+static const char *
+variable(const struct ran *ran, const char *name)
+{
+	size_t len = strlen(name);
+	const char *value = NULL;
+
+	for (size_t i = find(ran, "=====", 0) + 1; i < ran->count; i++) {
+		if (strncmp(ran->words[i], name, len) != 0 ||
+		    ran->words[i][len] != '=')
+			continue;
+		ck_assert_msg(value == NULL, "%s is there twice", name);
+		value = ran->words[i] + len + 1;
+	}
+	return value;
+}
+
+static void
+config_line(struct buf *config, const char *key, const char *value)
+{
+	buf_addf(config, "%s = ", key);
+	text_add_json(config, value, strlen(value));
+	buf_addc(config, '\n');
+}
+
+static void
+prepare_and_run(const char *config, struct ran *ran)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *launcher = NULL;
+
+	claude_world_begin(&w, config);
+	launcher = claude_world_prepare(&w);
+	run_pane(launcher, ran);
+}
+
+START_TEST(arguments_arrive_as_they_are)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *launcher = NULL;
+	cleanup_buf struct buf config = BUF_INIT;
+	cleanup_ran struct ran ran;
+	char **argv;
+
+	buf_adds(&config, "[defaults]\n");
+	config_line(&config, "agent_command", agent_script("an agent's"));
+	config_line(&config, "append_system_prompt", ODD);
+	buf_adds(&config, "extra_args = [\"\", \"-x\", ");
+	text_add_json(&config, ODD, strlen(ODD));
+	buf_adds(&config, ", \"\"]\nisolate = true\n");
+	claude_world_begin(&w, config.data);
+	launcher = claude_world_prepare(&w);
+	run_pane(launcher, &ran);
+	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
+	ck_assert_str_eq(ran.err.data, "");
+	argv = claude_argv(&w.launch);
+	/* A script's arguments come behind those of its interpreter. */
+	for (size_t i = 0; argv[i] != NULL; i++)
+		ck_assert_str_eq(ran.words[i + 1], argv[i]);
+	claude_free_list(argv);
+	ck_assert_str_eq(ran.words[find(&ran, "=====", 0) - 1], "");
+	ck_assert_str_eq(ran.words[find(&ran, "=====", 0) - 2], ODD);
+	/* It runs where the launch says. */
+	ck_assert_str_eq(ran.words[ran.count - 1], w.launch.cwd);
+}
+END_TEST
+
+START_TEST(environment_is_ours_and_the_panes)
+{
+	cleanup_buf struct buf config = BUF_INIT;
+	cleanup_ran struct ran ran;
+
+	setenv("ODD", ODD, 1);
+	setenv("EMPTY", "", 1);
+	setenv("EQUALS", "a=b=c", 1);
+	setenv("LLMC_WORKER", "of-the-daemon", 1);
+	setenv("TMUX", "of-the-daemon", 1);
+	setenv("TERM", "of-the-daemon", 1);
+	setenv("COLORTERM", "of-the-daemon", 1);
+	buf_adds(&config, "[defaults]\n");
+	config_line(&config, "agent_command", agent_script("agent-env"));
+	prepare_and_run(config.data, &ran);
+	unsetenv("TMUX");
+	unsetenv("LLMC_WORKER");
+	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
+	ck_assert_str_eq(variable(&ran, "ODD"), ODD);
+	ck_assert_str_eq(variable(&ran, "EMPTY"), "");
+	ck_assert_str_eq(variable(&ran, "EQUALS"), "a=b=c");
+	ck_assert_str_eq(variable(&ran, "LLMC_WORKER"), "ann");
+	ck_assert_str_eq(variable(&ran, "LLMC_AGENT"), "1");
+	ck_assert_str_eq(variable(&ran, "PATH"), getenv("PATH"));
+	/* tmux knows its pane better. */
+	ck_assert_str_eq(variable(&ran, "TMUX"), "/tmp/tmux-0/pane,1,0");
+	ck_assert_str_eq(variable(&ran, "TMUX_PANE"), "%7");
+	ck_assert_str_eq(variable(&ran, "TERM"), "tmux-256color");
+	ck_assert_ptr_null(variable(&ran, "COLORTERM"));
+	/* What the server was started with is not for the agent. */
+	ck_assert_ptr_null(variable(&ran, "STALE"));
+}
+END_TEST
+
+START_TEST(arguments_of_100_kilobytes_arrive)
+{
+	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
+	cleanup_ran struct ran ran;
+
+	for (int i = 0; text.len < LONG; i++)
+		buf_addf(&text, "%d \xc3\xbc\n", i);
+	buf_adds(&config, "[defaults]\n");
+	config_line(&config, "agent_command", agent_script("agent-long"));
+	config_line(&config, "append_system_prompt", text.data);
+	buf_adds(&config, "extra_args = [");
+	text_add_json(&config, text.data, text.len);
+	buf_adds(&config, "]\n");
+	prepare_and_run(config.data, &ran);
+	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
+	ck_assert(has(&ran, "--append-system-prompt"));
+	ck_assert_str_eq(
+	    ran.words[find(&ran, "--append-system-prompt", 0) + 1], text.data);
+	ck_assert_str_eq(ran.words[find(&ran, "=====", 0) - 1], text.data);
+}
+END_TEST
+
+START_TEST(agent_is_found_on_the_path_of_the_file)
+{
+	const char *dir = unit_path("bin");
+	cleanup_free char *old = xstrdup(getenv("PATH"));
+	cleanup_free char *path = xasprintf("%s:%s", dir, old);
+	cleanup_ran struct ran ran;
+
+	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	agent_script("bin/my-own-agent");
+	setenv("PATH", path, 1);
+	prepare_and_run("[defaults]\nagent_command = \"my-own-agent\"\n", &ran);
+	setenv("PATH", old, 1);
+	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
+	ck_assert_str_eq(variable(&ran, "PATH"), path);
+}
+END_TEST
+
+/* --- failures -------------------------------------------------------- */
+
+static void
+expect_failure(const char *file, const char *words)
+{
+	cleanup_ran struct ran ran;
+
+	run_pane(file, &ran);
+	ck_assert_int_eq(ran.status, 1);
+	ck_assert_str_eq(ran.out.data, "");
+	ck_assert_msg(strstr(ran.err.data, words) != NULL, "no \"%s\" in: %s",
+	    words, ran.err.data);
+	ck_assert_ptr_eq(
+	    strchr(ran.err.data, '\n'), ran.err.data + ran.err.len - 1);
+}
+
+static void
+expect_agent_failure(const char *command, const char *words)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_buf struct buf config = BUF_INIT;
+	cleanup_free char *launcher = NULL;
+
+	buf_adds(&config, "[defaults]\n");
+	config_line(&config, "agent_command", command);
+	claude_world_begin(&w, config.data);
+	launcher = claude_world_prepare(&w);
+	expect_failure(launcher, command);
+	expect_failure(launcher, "defaults.agent_command");
+	expect_failure(launcher, words);
+}
+
+START_TEST(agent_that_is_missing_is_named)
+{
+	const char *plain = unit_path("not-executable");
+
+	expect_agent_failure("no-such-agent-here", "No such file");
+	expect_agent_failure("/nowhere/an agent", "No such file");
+	ck_assert_int_eq(file_replace(plain, "x", 1, 0600, NULL), 0);
+	expect_agent_failure(plain, "Permission denied");
+}
+END_TEST
+
+START_TEST(argument_too_long_for_the_kernel_is_told)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_buf struct buf config = BUF_INIT;
+	cleanup_free char *launcher = NULL;
+
+	buf_adds(&config, "[defaults]\n");
+	config_line(&config, "agent_command", agent_script("agent-too-long"));
+	buf_adds(&config, "append_system_prompt = \"");
+	for (int i = 0; i < 3 * LONG; i++)
+		buf_addc(&config, 'x');
+	buf_adds(&config, "\"\n");
+	claude_world_begin(&w, config.data);
+	launcher = claude_world_prepare(&w);
+	expect_failure(launcher, "Argument list too long");
+}
+END_TEST
+
+START_TEST(directory_that_is_gone_is_named)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *launcher = NULL;
+
+	claude_world_begin(&w, "");
+	w.launch.cwd = "/nowhere/at all";
+	launcher = claude_world_prepare(&w);
+	expect_failure(launcher, "/nowhere/at all: No such file");
+}
+END_TEST
+
+START_TEST(broken_file_is_named)
+{
+	static const char *const texts[][2] = {
+		{ "", "launch.json" },
+		{ "{", "launch.json" },
+		{ "[]", "expected an object" },
+		{ "{}", "argv" },
+		{ "{\"argv\":[],\"env\":[],\"cwd\":\"/\"}", "argv" },
+		{ "{\"argv\":[1],\"env\":[],\"cwd\":\"/\"}", "argv[0]" },
+		{ "{\"argv\":[\"x\"],\"env\":{},\"cwd\":\"/\"}", "env" },
+		{ "{\"argv\":[\"x\"],\"env\":[null],\"cwd\":\"/\"}", "env[0]" },
+		{ "{\"argv\":[\"x\"],\"env\":[]}", "cwd" },
+		{ "{\"argv\":[\"\\u0000\"],\"env\":[],\"cwd\":\"/\"}",
+		    "launch.json" },
+	};
+	const char *file = unit_path("launch.json");
+
+	expect_failure(file, "launch.json: No such file");
+	for (size_t i = 0; i < nitems(texts); i++) {
+		ck_assert_int_eq(file_replace(file, texts[i][0],
+				     strlen(texts[i][0]), 0600, NULL),
+		    0);
+		expect_failure(file, texts[i][1]);
+		expect_failure(file, "launch.json");
+	}
+}
+END_TEST
+
+START_TEST(broken_file_leaves_the_caller_as_he_was)
+{
+	const char *file = unit_path("broken.json");
+	struct err err = { 0 };
+
+	ck_assert_int_eq(file_replace(file, "{}", 2, 0600, NULL), 0);
+	setenv("STILL", "here", 1);
+	ck_assert_int_eq(launcher_exec(file, &err), -EINVAL);
+	ck_assert_str_eq(getenv("STILL"), "here");
+	ck_assert_ptr_nonnull(strstr(err.msg, "broken.json"));
+	ck_assert_int_eq(launcher_exec(unit_path("none"), &err), -ENOENT);
+}
+END_TEST
+
+START_TEST(entries_without_a_name_are_passed_over)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *file = unit_path("entries.json");
+	const char *agent = agent_script("agent-entries");
+	cleanup_ran struct ran ran;
+
+	buf_addf(&text,
+	    "{\"argv\":[\"%s\"],\"cwd\":\"/\",\"env\":[\"NOVALUE\",\"=x\",\"\","
+	    "\"TWICE=1\",\"TWICE=2\",\"PATH=/usr/bin:/bin\"]}",
+	    agent);
+	ck_assert_int_eq(
+	    file_replace(file, text.data, text.len, 0600, NULL), 0);
+	run_pane(file, &ran);
+	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
+	ck_assert_str_eq(variable(&ran, "TWICE"), "2");
+	ck_assert_ptr_null(variable(&ran, "NOVALUE"));
+	ck_assert(!has(&ran, "NOVALUE"));
+	ck_assert(!has(&ran, "=x"));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("launcher");
+
+	unit_case(suite, "agent",
+	    (const TTest *const[]){ arguments_arrive_as_they_are,
+		environment_is_ours_and_the_panes,
+		arguments_of_100_kilobytes_arrive,
+		agent_is_found_on_the_path_of_the_file,
+		entries_without_a_name_are_passed_over, NULL });
+	unit_case(suite, "failures",
+	    (const TTest *const[]){ agent_that_is_missing_is_named,
+		argument_too_long_for_the_kernel_is_told,
+		directory_that_is_gone_is_named, broken_file_is_named,
+		broken_file_leaves_the_caller_as_he_was, NULL });
+	return suite;
+}

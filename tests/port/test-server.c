@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "rpc.h"
+#include "server-world.h"
+#include "server.h"
+#include "unit.h"
+
+START_TEST(answers_requests_by_their_id)
+{
+	struct world w;
+	int fd;
+
+	world_begin(&w, "answers");
+	fd = dial(w.path);
+	say(fd,
+	    "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"echo\","
+	    "\"params\":{\"a\":[1,\"\\u00e4\"]}}\n");
+	say(fd, REQUEST("\"seven\"", "echo"));
+	expect(&w, fd,
+	    RESULT("7", "{\"a\":[1,\"ä\"]}") RESULT("\"seven\"", "null"));
+	say(fd, REQUEST("9", "dance"));
+	expect(&w, fd,
+	    "{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":"
+	    "{\"code\":-32601,\"message\":\"what?\","
+	    "\"data\":\"dance\"}}\n");
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(answers_may_come_later_and_in_any_order)
+{
+	struct world w;
+	int fd;
+
+	world_begin(&w, "later");
+	fd = dial(w.path);
+	say(fd, REQUEST("1", "park") REQUEST("2", "park") REQUEST("3", "echo"));
+	expect(&w, fd, RESULT("3", "null"));
+	ck_assert(!server_call_gone(w.parked[0]));
+	server_reply(w.parked[1], json_object_new_int(22));
+	server_reply(w.parked[0], json_object_new_int(11));
+	w.count = 0;
+	expect(&w, fd, RESULT("2", "22") RESULT("1", "11"));
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(notifications_are_not_answered)
+{
+	struct world w;
+	int fd;
+
+	world_begin(&w, "notification");
+	fd = dial(w.path);
+	say(fd, NOTICE("echo") NOTICE("dance") NOTICE("park"));
+	say(fd, REQUEST("1", "echo"));
+	expect(&w, fd, RESULT("1", "null"));
+	ck_assert_str_eq(w.trace.data, "echo dance park echo ");
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(malformed_lines_are_answered)
+{
+	static const struct {
+		const char *line;
+		const char *id;
+		int code;
+	} rows[] = {
+		{ "{\"jsonrpc\":", "null", RPC_PARSE_ERROR },
+		{ "hello", "null", RPC_PARSE_ERROR },
+		{ "\"a\\u0000b\"", "null", RPC_PARSE_ERROR },
+		{ "{\"a\":\"\xff\"}", "null", RPC_PARSE_ERROR },
+		{ "3", "null", RPC_INVALID_REQUEST },
+		{ "[" NOTICE("echo") /* cut at the newline */, "null",
+		    RPC_PARSE_ERROR },
+		{ "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\"}]",
+		    "null", RPC_INVALID_REQUEST },
+		{ "{\"id\":4,\"method\":\"echo\"}", "4", RPC_INVALID_REQUEST },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":5}", "\"x\"",
+		    RPC_INVALID_REQUEST },
+		{ "{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":5}", "5",
+		    RPC_INVALID_REQUEST },
+	};
+	struct world w;
+	int fd;
+
+	world_begin(&w, "malformed");
+	fd = dial(w.path);
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_free char *line =
+		    xstrndup(rows[i].line, strcspn(rows[i].line, "\n"));
+		cleanup_free char *want =
+		    xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":"
+			      "{\"code\":%d,\"message\":\"",
+			rows[i].id, rows[i].code);
+		cleanup_free char *text = NULL;
+
+		say(fd, line);
+		say(fd, "\n");
+		text = hear(&w, fd, 1);
+		ck_assert_msg(strncmp(text, want, strlen(want)) == 0, "%s: %s",
+		    line, text);
+	}
+	say(fd, "\n \r\n" REQUEST("1", "echo"));
+	expect(&w, fd, RESULT("1", "null"));
+	ck_assert_str_eq(w.trace.data, "echo ");
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_line_too_long_is_refused_and_the_next_is_served)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *answer = NULL;
+	struct world w;
+	int fd;
+
+	world_begin(&w, "long");
+	fd = dial(w.path);
+	buf_adds(&text, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"");
+	while (text.len <= RPC_LINE_MAX)
+		buf_adds(&text, "aaaaaaaaaaaaaaaa");
+	buf_adds(&text, "\"}\n" REQUEST("2", "echo"));
+	say_long(&w, fd, &text);
+	answer = hear(&w, fd, 2);
+	ck_assert_ptr_nonnull(strstr(answer, "\"id\":null"));
+	ck_assert_ptr_nonnull(strstr(answer, "-32700"));
+	ck_assert_ptr_nonnull(strstr(answer, "longer than 4 MiB"));
+	ck_assert_ptr_nonnull(strstr(answer, RESULT("2", "null")));
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(an_answer_too_long_becomes_an_error)
+{
+	cleanup_free char *text = NULL;
+	cleanup_free char *answer = NULL;
+	struct world w;
+	int fd;
+
+	world_begin(&w, "long-answer");
+	fd = dial(w.path);
+	text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"long\","
+			 "\"params\":{\"n\":%d}}\n",
+	    RPC_LINE_MAX);
+	say(fd, text);
+	answer = hear(&w, fd, 1);
+	ck_assert_ptr_nonnull(strstr(answer, "-32603"));
+	ck_assert_ptr_nonnull(strstr(answer, "\"id\":1"));
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_client_that_left_is_no_trouble)
+{
+	struct world w;
+	int fd;
+
+	world_begin(&w, "left");
+	fd = dial(w.path);
+	say(fd, REQUEST("1", "park") REQUEST("2", "park"));
+	pass(&w, 1);
+	ck_assert_int_eq(w.count, 2);
+	ck_assert(!server_call_gone(w.parked[0]));
+	fd_close(fd);
+	ck_assert(server_call_gone(w.parked[0]));
+	server_reply(w.parked[0], json_object_new_int(1));
+	pass(&w, 1);
+	ck_assert(server_call_gone(w.parked[1]));
+	server_fail(w.parked[1], 5, "late", json_object_new_int(1));
+	w.count = 0;
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(what_a_client_said_before_it_left_is_heard)
+{
+	struct world w;
+	int fd;
+
+	world_begin(&w, "said");
+	fd = dial(w.path);
+	say(fd, REQUEST("1", "echo") NOTICE("a") REQUEST("1", "park"));
+	for (int i = 0; i < 100; i++)
+		say(fd, NOTICE("b"));
+	fd_close(fd);
+	pass(&w, 1);
+	ck_assert(strncmp(w.trace.data, "echo a park b b ", 16) == 0);
+	ck_assert_uint_eq(w.trace.len, strlen("echo a park ") + 200);
+	ck_assert(server_call_gone(w.parked[0]));
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_client_that_only_stopped_sending_gets_its_answers)
+{
+	struct world w;
+	int fd;
+
+	world_begin(&w, "half-closed");
+	fd = dial(w.path);
+	/* The last line may lack its newline then. */
+	say(fd,
+	    REQUEST("1", "park") "{\"jsonrpc\":\"2.0\",\"id\":2,"
+				 "\"method\":\"echo\"}");
+	shutdown(fd, SHUT_WR);
+	expect(&w, fd, RESULT("2", "null"));
+	pass(&w, 2 * SERVER_IDLE_MS);
+	ck_assert(!server_call_gone(w.parked[0]));
+	server_reply(w.parked[0], NULL);
+	w.count = 0;
+	expect(&w, fd, RESULT("1", "null") "EOF");
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(others_are_refused)
+{
+	struct world w;
+	int fd;
+
+	if (geteuid() != 0)
+		return;
+	world_begin(&w, "others");
+	/* The file's mode and the folder's would do, were they kept. */
+	ck_assert_int_eq(chmod(unit_scratch(), 0711), 0);
+	ck_assert_int_eq(chmod(w.path, 0666), 0);
+	ck_assert_int_eq(seteuid(65534), 0);
+	fd = dial(w.path);
+	ck_assert_int_eq(seteuid(0), 0);
+	say(fd, REQUEST("1", "echo"));
+	pass(&w, 1);
+	ck_assert_str_eq(w.trace.data, "");
+	ck_assert_int_eq(send(fd, "\n", 1, MSG_NOSIGNAL), -1);
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(the_file_is_private_whatever_the_mask)
+{
+	static const mode_t masks[] = { 0, 022, 0777 };
+	struct stat st;
+	struct world w;
+	mode_t old;
+
+	for (size_t i = 0; i < nitems(masks); i++) {
+		old = umask(masks[i]);
+		world_begin(&w, "private");
+		ck_assert_uint_eq(umask(old), masks[i]);
+		ck_assert_int_eq(lstat(w.path, &st), 0);
+		ck_assert_uint_eq(st.st_mode & 07777, 0600);
+		world_end(&w);
+		ck_assert(!file_exists(unit_path("private")));
+	}
+}
+END_TEST
+
+START_TEST(a_live_listener_is_left_alone)
+{
+	struct err err = { 0, "" };
+	struct world w;
+	int fd;
+
+	world_begin(&w, "live");
+	ck_assert_int_eq(world_try(&w, w.path, &err), -EADDRINUSE);
+	ck_assert_ptr_nonnull(strstr(err.msg, w.path));
+	fd = dial(w.path);
+	say(fd, REQUEST("1", "echo"));
+	expect(&w, fd, RESULT("1", "null"));
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+/* The file of a listener that died. */
+static void
+leave_dead(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strlcpy(a.sun_path, path, sizeof a.sun_path);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+	fd_close(fd);
+}
+
+START_TEST(a_dead_ones_file_is_replaced)
+{
+	struct world w;
+
+	leave_dead(unit_path("dead"));
+	world_begin(&w, "dead");
+	fd_close(dial(w.path));
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(impossible_places_are_refused)
+{
+	char path[200] = "";
+	struct world w;
+	size_t len;
+
+	world_begin(&w, "places");
+	len = strlen(unit_scratch());
+	memset(path, 'a', sizeof path - 1);
+	memcpy(path, unit_scratch(), len);
+	path[len] = '/';
+	ck_assert_int_eq(world_try(&w, path, NULL), -ENAMETOOLONG);
+	path[108] = '\0';
+	ck_assert_int_eq(world_try(&w, path, NULL), -ENAMETOOLONG);
+	path[107] = '\0';
+	ck_assert_int_eq(world_try(&w, path, NULL), 0);
+	ck_assert_int_eq(world_try(&w, unit_path("no/where"), NULL), -ENOENT);
+	ck_assert_int_eq(
+	    file_replace(unit_path("file"), "x", 1, 0600, NULL), 0);
+	ck_assert_int_eq(world_try(&w, unit_path("file"), NULL), -EEXIST);
+	ck_assert(file_exists(unit_path("file")));
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(anothers_file_is_not_removed)
+{
+	struct world w;
+
+	world_begin(&w, "anothers");
+	ck_assert_int_eq(unlink(w.path), 0);
+	leave_dead(w.path);
+	server_free(take_ptr(&w.server));
+	ck_assert(file_exists(w.path));
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(may_be_freed_by_a_call)
+{
+	struct world w;
+	int fd;
+
+	world_begin(&w, "quit");
+	fd = dial(w.path);
+	say(fd, REQUEST("1", "park") REQUEST("2", "quit") REQUEST("3", "echo"));
+	expect(&w, fd, "EOF");
+	ck_assert_str_eq(w.trace.data, "park quit ");
+	ck_assert_ptr_null(w.server);
+	ck_assert(server_call_gone(w.parked[0]));
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(an_answer_before_the_end_arrives)
+{
+	struct world w;
+	int fd;
+
+	world_begin(&w, "last");
+	fd = dial(w.path);
+	say(fd, REQUEST("1", "park"));
+	pass(&w, 1);
+	server_reply(w.parked[0], NULL);
+	w.count = 0;
+	server_free(take_ptr(&w.server));
+	expect(&w, fd, RESULT("1", "null"));
+	expect(&w, fd, "EOF");
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("server");
+
+	unit_case(s, "calls",
+	    (const TTest *[]){ answers_requests_by_their_id,
+		answers_may_come_later_and_in_any_order,
+		notifications_are_not_answered, malformed_lines_are_answered,
+		a_line_too_long_is_refused_and_the_next_is_served,
+		an_answer_too_long_becomes_an_error,
+		a_client_that_left_is_no_trouble,
+		what_a_client_said_before_it_left_is_heard,
+		a_client_that_only_stopped_sending_gets_its_answers,
+		may_be_freed_by_a_call, an_answer_before_the_end_arrives,
+		NULL });
+	unit_case(s, "place",
+	    (const TTest *[]){ others_are_refused,
+		the_file_is_private_whatever_the_mask,
+		a_live_listener_is_left_alone, a_dead_ones_file_is_replaced,
+		impossible_places_are_refused, anothers_file_is_not_removed,
+		NULL });
+	return s;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A tmux that is missing, hangs, lies, dies, or is another one. */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "loop.h"
+#include "mem.h"
+#include "procref.h"
+#include "tmux-world.h"
+#include "unit.h"
+
+#define FOREVER "exec sleep 1000"
+
+/* One of everything, all with the same outcome. */
+static void
+expect_all(struct world *world, int code)
+{
+	const char *const keys[] = { "x", NULL };
+	cleanup_buf struct buf out = BUF_INIT;
+	struct answer answer;
+
+	ck_assert_int_eq(world_start(world, "llmc-a", FOREVER, NULL), code);
+	ck_assert_int_eq(world_paste(world, "llmc-a", "x", true), code);
+	ck_assert_int_eq(world_keys(world, "llmc-a", keys), code);
+	ck_assert_int_eq(world_kill(world, "llmc-a"), code);
+	ck_assert_int_eq(world_capture(world, "llmc-a", 0, &out), code);
+	ck_assert_int_eq(world_list(world, &out), code);
+	answer_begin(&answer, world);
+	tmux_server(world->tmux, answer_server, &answer);
+	world_wait(&answer);
+	ck_assert_int_eq(answer.err.code, code);
+	ck_assert_int_eq(answer.pid, 0);
+	answer_begin(&answer, world);
+	tmux_kill_server(world->tmux, answer_done, &answer);
+	world_wait(&answer);
+	ck_assert_int_eq(answer.err.code, code);
+}
+
+START_TEST(a_missing_tmux_is_never_a_missing_session)
+{
+	struct world world;
+
+	world_begin(&world, "no-such-tmux-anywhere");
+	expect_all(&world, -ENOENT);
+	world_end(&world);
+}
+END_TEST
+
+START_TEST(a_tmux_that_hangs_is_given_up)
+{
+	struct world world;
+
+	world_begin(&world, world_script("tmux-hangs", FOREVER));
+	tmux_free(world.tmux);
+	world.options.deadline_ms = 50;
+	ck_assert_int_eq(
+	    tmux_new(world.loop, &world.options, &world.tmux, NULL), 0);
+	expect_all(&world, -ETIMEDOUT);
+	world_end(&world);
+}
+END_TEST
+
+START_TEST(one_session_that_hangs_does_not_hold_up_another)
+{
+	const char *script = "case \"$*\" in *=bad*) " FOREVER ";; esac\n"
+			     "exec tmux \"$@\"";
+	struct answer bad, behind;
+	struct world world;
+
+	world_begin(&world, world_script("tmux-hangs-once", script));
+	answer_begin(&bad, &world);
+	answer_begin(&behind, &world);
+	ck_assert_int_eq(world_start(&world, "good", FOREVER, NULL), 0);
+	tmux_paste(world.tmux, "bad", "x", true, answer_done, &bad);
+	tmux_kill(world.tmux, "bad", answer_done, &behind);
+	ck_assert_int_eq(world_paste(&world, "good", "x", true), 0);
+	ck_assert_int_eq(world_kill(&world, "good"), 0);
+	ck_assert_int_eq(bad.count, 0);
+	ck_assert_int_eq(behind.count, 0);
+	world_end(&world);
+}
+END_TEST
+
+START_TEST(what_tmux_complains_of_is_passed_on)
+{
+	static const struct {
+		const char *script;
+		int code;
+		const char *words;
+	} cases[] = {
+		{ "exit 3", -EIO, "exited with status 3" },
+		{ "kill -9 $$", -EIO, "killed by SIGKILL" },
+		{ "echo 'strange \033[31m thing' >&2; exit 1", -EIO,
+		    "strange \\x1b[31m thing" },
+		{ "echo 'error connecting to /x (Permission denied)' >&2;"
+		  "exit 1",
+		    -EIO, "Permission denied" },
+		{ "echo 'duplicate session: a' >&2; exit 1", -EEXIST,
+		    "duplicate" },
+		{ "echo 'command too long' >&2; exit 1", -E2BIG, "too long" },
+		{ "echo; exit 0", -EIO, "process id" },
+		{ "echo -1; exit 0", -EIO, "process id" },
+		{ "echo 99999999999; exit 0", -EIO, "process id" },
+		{ "echo 12x; exit 0", -EIO, "process id" },
+	};
+	const char *const argv[] = { "true", NULL };
+	struct tmux_session session = {
+		.name = "llmc-a", .role = "worker", .cwd = "/", .argv = argv
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct world world;
+		struct answer answer;
+
+		world_begin(&world, world_script("tmux-lies", cases[i].script));
+		ck_assert_int_eq(world_start_session(&world, &session, &answer),
+		    cases[i].code);
+		ck_assert_msg(strstr(answer.err.msg, cases[i].words) != NULL,
+		    "%s", answer.err.msg);
+		world_end(&world);
+	}
+}
+END_TEST
+
+START_TEST(start_tries_again_while_an_old_server_ends)
+{
+	const char *script =
+	    "n=$(cat \"$HOME/n\" 2>/dev/null); n=$((n + 1))\n"
+	    "echo $n >\"$HOME/n\"\n"
+	    "[ $n -gt 3 ] || { echo server exited unexpectedly >&2; exit 1; }\n"
+	    "echo 4711";
+	struct world world;
+	pid_t pid = 0;
+
+	world_begin(&world, world_script("tmux-ends", script));
+	ck_assert_int_eq(world_start(&world, "llmc-a", "true", &pid), 0);
+	ck_assert_int_eq(pid, 4711);
+	world_end(&world);
+	world_begin(&world,
+	    world_script(
+		"tmux-ends", "echo server exited unexpectedly >&2; exit 1"));
+	ck_assert_int_eq(
+	    world_start(&world, "llmc-a", "true", NULL), -ECONNRESET);
+	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -ESRCH);
+	ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);
+	ck_assert_int_eq(world_server(&world), 0);
+	world_end(&world);
+}
+END_TEST
+
+static bool
+process_gone(void *arg)
+{
+	const struct procref *ref = arg;
+
+	return !procref_alive(ref);
+}
+
+START_TEST(a_killed_server_is_no_server_and_can_be_started_again)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	struct procref ref = PROCREF_INIT;
+	struct world world;
+
+	world_begin(&world, NULL);
+	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
+	ck_assert_int_eq(procref_set(&ref, world_server(&world)), 0);
+	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
+	world_until(&world, process_gone, &ref);
+	procref_release(&ref);
+	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -ESRCH);
+	ck_assert_int_eq(world_list(&world, &out), 0);
+	ck_assert_str_eq(out.data, "");
+	ck_assert_int_eq(world_server(&world), 0);
+	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
+	ck_assert_int_eq(world_list(&world, &out), 0);
+	ck_assert_str_eq(out.data, "llmc-a worker  1 live -\n");
+	world_end(&world);
+}
+END_TEST
+
+START_TEST(only_our_own_config_is_read)
+{
+	cleanup_free char *theirs = NULL, *ours = NULL;
+	const char *text = "set -g @theirs yes\nset -g history-limit 3\n";
+	struct world world;
+
+	world_begin(&world, NULL);
+	ck_assert_int_eq(file_replace(unit_path("home/.tmux.conf"), text,
+			     strlen(text), 0600, NULL),
+	    0);
+	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
+	theirs = world_tmux("show-options", "-gv", "@theirs", NULL);
+	ck_assert_str_eq(theirs, "");
+	ours = world_tmux("display-message", "-p", "-t", "=llmc-a:",
+	    "#{history_limit} #{window_width}x#{window_height} #{status}"
+	    "#{remain-on-exit}",
+	    NULL);
+	ck_assert_str_eq(ours, "2000 100x30 onon");
+	world_end(&world);
+}
+END_TEST
+
+START_TEST(a_config_that_went_away_is_written_again)
+{
+	struct world world;
+
+	world_begin(&world, NULL);
+	ck_assert_int_eq(unlink(world.options.config), 0);
+	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
+	ck_assert(file_exists(world.options.config));
+	world_end(&world);
+}
+END_TEST
+
+START_TEST(a_config_that_cannot_be_written_is_an_error)
+{
+	struct tmux_options options = { .command = "tmux",
+		.socket = "t",
+		.config = "/no/such/place/tmux.conf" };
+	struct loop *loop = loop_new();
+	struct tmux *tmux = NULL;
+	struct err err = { 0 };
+
+	ck_assert_int_eq(tmux_new(loop, &options, &tmux, &err), -ENOENT);
+	ck_assert_str_ne(err.msg, "");
+	options.socket = "";
+	ck_assert_int_eq(tmux_new(loop, &options, &tmux, &err), -EINVAL);
+	options.socket = "../x";
+	ck_assert_int_eq(tmux_new(loop, &options, &tmux, &err), -EINVAL);
+	ck_assert_ptr_null(tmux);
+	tmux_free(NULL);
+	loop_free(loop);
+}
+END_TEST
+
+START_TEST(a_server_of_the_users_does_not_reach_our_children)
+{
+	cleanup_free char *got = NULL;
+	struct world world;
+
+	world_begin(&world,
+	    world_script("tmux-env",
+		"echo \"<$TMUX><$TMUX_PANE><$PWD>\" >\"$HOME/env\"; echo 1"));
+	setenv("TMUX", "/tmp/theirs,1,0", 1);
+	setenv("TMUX_PANE", "%7", 1);
+	ck_assert_int_eq(world_start(&world, "llmc-a", "true", NULL), 0);
+	unsetenv("TMUX");
+	unsetenv("TMUX_PANE");
+	got = world_file(unit_path("home/env"));
+	ck_assert_int_eq(strncmp(got, "<><></", 6), 0);
+	world_end(&world);
+}
+END_TEST
+
+/* Newer ones strip escapes from what they paste unless told not to. */
+START_TEST(a_tmux_with_literal_paste_is_asked_for_it)
+{
+	const char *script =
+	    "case \"$*\" in\n"
+	    "*list-panes*) echo '%5 0'; echo '[-dprS] [-s separator]' ;;\n"
+	    "*) cat >\"$HOME/pasted\"; echo \"$*\" >\"$HOME/words\" ;;\n"
+	    "esac";
+	cleanup_free char *words = NULL, *pasted = NULL;
+	struct world world;
+
+	world_begin(&world, world_script("tmux-new", script));
+	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), 0);
+	words = world_file(unit_path("home/words"));
+	pasted = world_file(unit_path("home/pasted"));
+	ck_assert_ptr_nonnull(strstr(words, "paste-buffer -Srd -b llmc-"));
+	ck_assert_str_eq(pasted, "\033[200~x\033[201~\r");
+	world_end(&world);
+}
+END_TEST
+
+static void
+never(const struct err *err, void *arg)
+{
+	(void)err;
+	(void)arg;
+	ck_abort_msg("called after tmux_free");
+}
+
+START_TEST(free_abandons_what_is_under_way)
+{
+	struct answer answer;
+	struct world world;
+
+	world_begin(
+	    &world, world_script("tmux-hangs", ": >\"$HOME/began\"; " FOREVER));
+	tmux_paste(world.tmux, "llmc-a", "x", true, never, NULL);
+	tmux_kill(world.tmux, "llmc-a", never, NULL);
+	tmux_kill_server(world.tmux, never, NULL);
+	world_until_file(&world, unit_path("home/began"));
+	tmux_free(world.tmux);
+	world.options.command = "tmux";
+	ck_assert_int_eq(
+	    tmux_new(world.loop, &world.options, &world.tmux, NULL), 0);
+	answer_begin(&answer, &world);
+	tmux_kill(world.tmux, "llmc-a", answer_done, &answer);
+	world_wait(&answer);
+	world_end(&world);
+}
+END_TEST
+
+static void
+free_inside(const struct err *err, void *arg)
+{
+	struct world *world = arg;
+
+	(void)err;
+	tmux_free(take_ptr(&world->tmux));
+	loop_stop(world->loop, 0);
+}
+
+START_TEST(free_from_inside_a_callback_is_fine)
+{
+	static const struct {
+		const char *command, *name;
+	} cases[] = { { NULL, "llmc-a" }, { "no-such-tmux-anywhere", "llmc-a" },
+		{ NULL, "no name" } };
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct world world;
+
+		world_begin(&world, cases[i].command);
+		tmux_kill(world.tmux, cases[i].name, free_inside, &world);
+		tmux_kill(world.tmux, cases[i].name, never, NULL);
+		ck_assert_int_eq(loop_run(world.loop), 0);
+		ck_assert_ptr_null(world.tmux);
+		world_end(&world);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("tmux-faults");
+
+	world_prepare();
+	unit_case(s, "program",
+	    (const TTest *const[]){ a_missing_tmux_is_never_a_missing_session,
+		a_tmux_that_hangs_is_given_up,
+		one_session_that_hangs_does_not_hold_up_another,
+		what_tmux_complains_of_is_passed_on,
+		a_tmux_with_literal_paste_is_asked_for_it,
+		a_server_of_the_users_does_not_reach_our_children, NULL });
+	unit_case(s, "server",
+	    (const TTest *const[]){ start_tries_again_while_an_old_server_ends,
+		a_killed_server_is_no_server_and_can_be_started_again,
+		only_our_own_config_is_read,
+		a_config_that_went_away_is_written_again,
+		a_config_that_cannot_be_written_is_an_error, NULL });
+	unit_case(s, "free",
+	    (const TTest *const[]){ free_abandons_what_is_under_way,
+		free_from_inside_a_callback_is_fine, NULL });
+	return s;
+}
