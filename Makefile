@@ -1,0 +1,54 @@
+# Two commands for people: make demo, make check. meson does the work.
+BUILD = build
+.DEFAULT_GOAL = all
+.PHONY: all deps lint-deps demo check install bench soak fuzz format lint docs \
+	clean
+
+all: deps
+	@[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD)
+	@ninja -C $(BUILD) --quiet
+
+deps:
+	@contrib/deps.sh build
+
+lint-deps:
+	@contrib/deps.sh lint
+
+# The main job, end to end, on a scratch repository.
+demo: all
+	@contrib/demo.sh $(BUILD)
+
+check: all
+	@tests/check.sh $(BUILD)
+
+install: all
+	meson install -C $(BUILD)
+
+# Speed, measured and printed.
+bench: all
+	@ninja -C $(BUILD) --quiet tests/bench/bench tests/bench/bench-fleet
+	@$(BUILD)/tests/bench/bench $(BUILD)
+	@$(BUILD)/tests/bench/bench-fleet $(BUILD)
+
+# Proofs that take long: every test many times, every failing system call, and
+# each fuzz target for minutes.
+soak: all lint-deps
+	@tests/soak.sh $(BUILD)
+
+# Each fuzz target for FUZZ_SECONDS.
+FUZZ_SECONDS = 60
+fuzz: lint-deps
+	@tests/fuzz/run.sh build-fuzz $(FUZZ_SECONDS)
+
+format: lint-deps
+	clang-format -i src/*/*.[ch] tests/*/*.[ch]
+
+# The parts of the documents that are made from tables.
+docs: all
+	@contrib/docs.sh $(BUILD)
+
+lint: all lint-deps
+	@tests/lint.sh $(BUILD)
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "buf.h"
+#include "child.h"
+#include "errtext.h"
+#include "mem.h"
+
+void
+bench_must(int r, const char *what, const struct err *err)
+{
+	if (r >= 0)
+		return;
+	fprintf(stderr, "bench: %s: %s\n", what,
+	    err->msg[0] != '\0' ? err->msg : strerror(-r));
+	exit(1);
+}
+
+void
+bench_run_with(const char *dir, const char *const *argv, const char *input)
+{
+	struct child_spec spec = { .argv = argv,
+		.cwd = dir,
+		.input = input,
+		.input_len = input != NULL ? strlen(input) : 0 };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+
+	bench_must(child_run(&spec, &result, &err), argv[0], &err);
+	if (child_succeeded(&result))
+		return;
+	child_result_describe(&result, &words);
+	buf_addc(&words, '\n');
+	child_output_text(&result.err, &words);
+	fprintf(stderr, "bench: %s %s\n", argv[0], words.data);
+	exit(1);
+}
+
+void
+bench_run(const char *dir, const char *const *argv)
+{
+	bench_run_with(dir, argv, NULL);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void
+bench_sort(double *times, size_t count)
+{
+	qsort(times, count, sizeof *times, compare);
+}
+
+char *
+bench_time(double us, bool batch)
+{
+	if (us >= 1000)
+		return xasprintf("%.2f ms", us / 1000);
+	return xasprintf("%.*f us", batch ? 2 : 0, us);
+}

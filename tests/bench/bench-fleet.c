@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What the fleet costs, against its targets: bench-fleet BUILD. A daemon with
+ * 1, 10 and 100 sessions of the stand-in agent in a scratch repository, on a
+ * tmux server of its own.
+ *
+ * A wake-up is a voluntary context switch of the daemon. While it is measured
+ * nobody asks anything; a patrol, which comes every 30 seconds, is measured
+ * apart.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "table.h"
+
+#define HOOKS     200
+#define STATUSES  100
+#define PROMPTS   10
+#define IDLE_MS   6000
+#define PATROLS   2
+#define PATROL_MS 2000
+#define WAIT_MS   60000
+#define STATE_MAX (16 * 1024 * 1024)
+
+struct fleet {
+	char *llmc, *scratch, *repo, *prompts, *socket, *spool;
+	long pid;
+	int workers;
+	struct table *table;
+};
+
+/* --- the table -------------------------------------------------------- */
+
+/* A target of 0 is none. */
+static void
+report(struct fleet *f, const char *what, double value, double target,
+    const char *unit, const char *more)
+{
+	cleanup_free char *figure = xasprintf("%.2f %s", value, unit);
+	cleanup_free char *wanted =
+	    target > 0 ? xasprintf("%g %s", target, unit) : xstrdup("-");
+
+	table_row(f->table,
+	    (const char *[]){ what, wanted, figure, more,
+		target <= 0         ? "" :
+		    value <= target ? "reached" :
+				      "missed" });
+}
+
+static void
+report_times(struct fleet *f, const char *what, double *us, size_t count,
+    double target_ms)
+{
+	cleanup_free char *p99 = NULL;
+
+	bench_sort(us, count);
+	p99 = xasprintf("p99 %.2f ms", us[(count * 99) / 100] / 1000);
+	report(f, what, us[count / 2] / 1000, target_ms, "ms", p99);
+}
+
+/* --- the daemon, as /proc has it -------------------------------------- */
+
+struct cost {
+	double rss_mb;
+	double cpu_ms;
+	double wakeups;
+	double children_ms; /* CPU of those that have ended */
+};
+
+static double
+number_behind(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at != NULL ? strtod(at + strlen(key), NULL) : 0;
+}
+
+/* Two numbers of /proc/PID/stat, 16 and 17, in clock ticks. */
+static double
+children_ms(const struct fleet *f)
+{
+	cleanup_free char *path = xasprintf("/proc/%ld/stat", f->pid);
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *at;
+	char *end;
+	double user;
+
+	if (file_read(path, 65536, &text, NULL) < 0)
+		return 0;
+	at = strrchr(text.data, ')');
+	for (int i = 2; i < 16 && at != NULL; i++)
+		at = strchr(at + 1, ' ');
+	if (at == NULL)
+		return 0;
+	user = strtod(at, &end);
+	return (user + strtod(end, NULL)) * 1000 / (double)sysconf(_SC_CLK_TCK);
+}
+
+static struct cost
+cost_now(const struct fleet *f)
+{
+	cleanup_free char *status = xasprintf("/proc/%ld/status", f->pid);
+	cleanup_free char *sched = xasprintf("/proc/%ld/schedstat", f->pid);
+	cleanup_buf struct buf text = BUF_INIT, run = BUF_INIT;
+	struct err err = { 0 };
+
+	bench_must(file_read(status, 65536, &text, &err), status, &err);
+	bench_must(file_read(sched, 65536, &run, &err), sched, &err);
+	return (struct cost){
+		.rss_mb = number_behind(text.data, "VmRSS:") / 1024,
+		.cpu_ms = strtod(run.data, NULL) / 1e6,
+		.wakeups =
+		    number_behind(text.data, "\nvoluntary_ctxt_switches:"),
+		.children_ms = children_ms(f),
+	};
+}
+
+/* --- the fleet -------------------------------------------------------- */
+
+static void
+config(struct fleet *f, const char *key, const char *value)
+{
+	bench_run(f->repo,
+	    (const char *[]){ f->llmc, "config", "set", key, value, NULL });
+}
+
+static struct json_object *
+read_json(const struct fleet *f, const char *name)
+{
+	cleanup_free char *path = xasprintf("%s/.llmc/%s", f->repo, name);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	bench_must(file_read(path, STATE_MAX, &text, &err), path, &err);
+	return json_tokener_parse(text.data);
+}
+
+static struct json_object *
+worker_record(struct json_object *state, int number)
+{
+	cleanup_free char *name = xasprintf("w%03d", number);
+
+	return json_object_object_get(
+	    json_object_object_get(state, "workers"), name);
+}
+
+static int
+count_status(const struct fleet *f, const char *status)
+{
+	cleanup_json struct json_object *state = read_json(f, "state.json");
+	int count = 0;
+
+	for (int i = 1; i <= f->workers; i++)
+		count += strcmp(json_string_or(
+				    worker_record(state, i), "status", ""),
+			     status) == 0;
+	return count;
+}
+
+static void
+wait_for(const struct fleet *f, const char *status, int count)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	struct err err = { 0 };
+
+	while (count_status(f, status) < count) {
+		if (clock_mono_ms() > end) {
+			err_set(&err, -ETIMEDOUT, "%d of %d are %s",
+			    count_status(f, status), count, status);
+			bench_must(-ETIMEDOUT, "workers", &err);
+		}
+		poll(NULL, 0, 50); /* another program's file */
+	}
+}
+
+static void
+grow_to(struct fleet *f, int count)
+{
+	while (f->workers < count) {
+		cleanup_free char *name = xasprintf("w%03d", ++f->workers);
+
+		bench_run(
+		    f->repo, (const char *[]){ f->llmc, "add", name, NULL });
+	}
+	wait_for(f, "idle", count);
+}
+
+/* --- what is measured ------------------------------------------------- */
+
+static void
+measure_hook(struct fleet *f, const char *event, const char *what)
+{
+	cleanup_json struct json_object *state = read_json(f, "state.json");
+	cleanup_free char *generation = xasprintf("%lld",
+	    (long long)json_int_or(worker_record(state, 1), "generation", 0));
+	const char *const argv[] = { f->llmc, "hook", event, "--worker", "w001",
+		"--generation", generation, "--socket", f->socket, "--spool",
+		f->spool, NULL };
+	struct cost before = cost_now(f), after;
+	struct err err = { 0 };
+	double us[HOOKS];
+
+	for (int i = -5; i < HOOKS; i++) {
+		int64_t start = clock_mono_us();
+
+		bench_run_with(f->repo, argv,
+		    "{\"session_id\":\"s\",\"tool_name\":\"Bash\","
+		    "\"notification_type\":\"idle_prompt\"}");
+		if (i >= 0)
+			us[i] = (double)(clock_mono_us() - start);
+	}
+	after = cost_now(f);
+	err_set(&err, -EIO, "the daemon has not heard them");
+	bench_must(
+	    after.wakeups - before.wakeups < HOOKS ? -EIO : 0, what, &err);
+	report_times(f, what, us, HOOKS, 5);
+}
+
+static void
+measure_status(struct fleet *f)
+{
+	const char *const argv[] = { f->llmc, "status", NULL };
+	double us[STATUSES];
+
+	for (int i = 0; i < STATUSES; i++) {
+		int64_t start = clock_mono_us();
+
+		bench_run(f->repo, argv);
+		us[i] = (double)(clock_mono_us() - start);
+	}
+	report_times(f, "llmc status, 100 workers", us, STATUSES, 20);
+}
+
+/* From the command to the moment when the agent has it. */
+static void
+measure_prompts(struct fleet *f)
+{
+	double us[PROMPTS];
+
+	for (int i = 0; i < PROMPTS; i++) {
+		cleanup_free char *name = xasprintf("w%03d", i + 1);
+		cleanup_buf struct buf text = BUF_INIT;
+		int64_t start = clock_mono_us(), end = start + WAIT_MS * 1000;
+		struct err err = { 0 };
+
+		bench_run(f->repo,
+		    (const char *[]){ f->llmc, "start", "--worker", name,
+			"--prompt", name, NULL });
+		do {
+			buf_clear(&text);
+			file_read(f->prompts, STATE_MAX, &text, NULL);
+			bench_must(clock_mono_us() > end ? -ETIMEDOUT : 0,
+			    "prompt", &err);
+			poll(NULL, 0, 1);
+		} while (strstr(text.data, name) == NULL);
+		us[i] = (double)(clock_mono_us() - start);
+	}
+	report_times(f, "llmc start until the agent has it", us, PROMPTS, 0);
+	wait_for(f, "no_changes", PROMPTS);
+}
+
+static void
+measure_idle(struct fleet *f, double rss_target)
+{
+	cleanup_free char *rss = xasprintf("autod, %d worker%s: memory",
+	    f->workers, f->workers == 1 ? "" : "s");
+	cleanup_free char *wakeups =
+	    xasprintf("autod, %d worker%s: wake-ups a second", f->workers,
+		f->workers == 1 ? "" : "s");
+	cleanup_free char *cpu = NULL;
+	struct cost before, after;
+
+	poll(NULL, 0, 1000); /* what was begun comes to its end */
+	before = cost_now(f);
+	poll(NULL, 0, IDLE_MS);
+	after = cost_now(f);
+	cpu = xasprintf("%.2f ms of CPU in %d s", after.cpu_ms - before.cpu_ms,
+	    IDLE_MS / 1000);
+	report(f, rss, after.rss_mb, rss_target, "MB", "");
+	report(f, wakeups,
+	    (after.wakeups - before.wakeups) / (IDLE_MS / 1000.0), 1, "/s",
+	    cpu);
+}
+
+/* What the daemon does about a fleet in which nothing happens. */
+static void
+measure_patrol(struct fleet *f)
+{
+	cleanup_free char *more = NULL;
+	struct cost before, after;
+
+	config(f, "daemon.patrol_interval", "2s");
+	/* The first one sees all the workers that just came up. */
+	poll(NULL, 0, PATROL_MS + PATROL_MS / 2);
+	before = cost_now(f);
+	poll(NULL, 0, PATROLS * PATROL_MS);
+	after = cost_now(f);
+	config(f, "daemon.patrol_interval", "30s");
+	more = xasprintf("%.0f wake-ups; git, tmux: %.0f ms",
+	    (after.wakeups - before.wakeups) / PATROLS,
+	    (after.children_ms - before.children_ms) / PATROLS);
+	report(f, "autod, 100 workers: CPU of a patrol",
+	    (after.cpu_ms - before.cpu_ms) / PATROLS, 0, "ms", more);
+}
+
+static void
+measure_all(struct fleet *f)
+{
+	grow_to(f, 1);
+	measure_idle(f, 0);
+	measure_hook(f, "Notification", "llmc hook, answered");
+	measure_hook(f, "PostToolUse", "llmc hook, a sign of life");
+	grow_to(f, 10);
+	measure_idle(f, 0);
+	grow_to(f, 100);
+	measure_idle(f, 8);
+	measure_patrol(f);
+	measure_status(f);
+	measure_prompts(f);
+}
+
+/* --- setting up ------------------------------------------------------- */
+
+static void
+fleet_begin(struct fleet *f, const char *build)
+{
+	cleanup_free char *agent = file_join(build, "tests/tools/fake-claude");
+	cleanup_free char *home = file_join(f->scratch, "home");
+	cleanup_json struct json_object *daemon = NULL;
+
+	setenv("HOME", home, 1);
+	setenv("TMUX_TMPDIR", f->scratch, 1);
+	setenv("FAKE_CLAUDE_LOG", f->prompts, 1);
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	unsetenv("TMUX");
+	unsetenv("LLMC_ROOT");
+	unsetenv("LLMC_AGENT");
+	bench_run(NULL, (const char *[]){ "mkdir", "-p", home, NULL });
+	bench_run(NULL,
+	    (const char *[]){
+		"git", "init", "-q", "-b", "main", f->repo, NULL });
+	bench_run(f->repo,
+	    (const char *[]){ "git", "config", "user.name", "Bench", NULL });
+	bench_run(f->repo,
+	    (const char *[]){
+		"git", "config", "user.email", "bench@example.invalid", NULL });
+	bench_run(f->repo,
+	    (const char *[]){
+		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
+	bench_run(f->repo, (const char *[]){ f->llmc, "init", NULL });
+	config(f, "defaults.agent_command", agent);
+	bench_run(f->repo, (const char *[]){ f->llmc, "up", "--detach", NULL });
+	daemon = read_json(f, "daemon.json");
+	f->pid = (long)json_int_or(daemon, "pid", 0);
+	f->socket = xstrdup(json_string_or(daemon, "socket", ""));
+	f->spool = xasprintf("%s/.llmc/spool", f->repo);
+}
+
+static void
+fleet_end(const struct fleet *f)
+{
+	bench_run(f->repo, (const char *[]){ f->llmc, "down", NULL });
+	bench_run("/", (const char *[]){ "rm", "-rf", "--", f->scratch, NULL });
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct table_column columns[] = { { .title = "WHAT" },
+		{ .title = "TARGET", .right = true },
+		{ .title = "MEASURED", .right = true }, { .title = "" },
+		{ .title = "" } };
+	const char *tmp = getenv("TMPDIR");
+	cleanup_free char *build = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct fleet f = { 0 };
+
+	if (argc != 2) {
+		fputs("usage: bench-fleet BUILD\n", stderr);
+		return 2;
+	}
+	build = realpath(argv[1], NULL);
+	f.scratch =
+	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	if (build == NULL || mkdtemp(f.scratch) == NULL) {
+		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
+		return 1;
+	}
+	f.llmc = file_join(build, "src/cli/llmc");
+	f.repo = file_join(f.scratch, "repo");
+	f.prompts = file_join(f.scratch, "prompts.jsonl");
+	f.table = table_new(columns, nitems(columns));
+	fleet_begin(&f, build);
+	measure_all(&f);
+	table_print(f.table, 0, false, &text);
+	fputs(text.data, stdout);
+	fleet_end(&f);
+	table_free(f.table);
+	free(f.llmc);
+	free(f.repo);
+	free(f.prompts);
+	free(f.scratch);
+	free(f.socket);
+	free(f.spool);
+	return 0;
+}

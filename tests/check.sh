@@ -1,0 +1,26 @@
+#!/bin/sh
+# Every test: tests/check.sh BUILD
+#
+# Those with the real Claude Code run where it is: LLMC_REAL_CLAUDE names it, or
+# `claude` is the version that the tests are written for.
+set -u
+
+build=${1:?build folder}
+cd "$(dirname "$0")/.." || exit 1
+
+missing=
+if real=$(tests/tools/real-claude.sh --here 2>/dev/null); then
+	LLMC_REAL_CLAUDE=$real
+	export LLMC_REAL_CLAUDE
+else
+	unset LLMC_REAL_CLAUDE
+	missing=$(tests/tools/real-claude.sh --here 2>&1)
+fi
+meson test -C "$build" --print-errorlogs
+status=$?
+if [ -n "$missing" ]; then
+	echo "Not tested with the real Claude Code: $missing."
+	echo "To have it: export" \
+		"LLMC_REAL_CLAUDE=\$(tests/tools/real-claude.sh $build/real-claude)"
+fi
+exit "$status"

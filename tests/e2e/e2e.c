@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "child.h"
+#include "e2e.h"
+#include "errtext.h"
+#include "file.h"
+#include "mem.h"
+#include "text.h"
+
+#define DEADLINE_MS 50000
+#define READ_MAX    (1024 * 1024)
+#define ARGS_MAX    32
+
+/* Whatever was handed out: reachable, so that no leak checker minds. */
+static struct {
+	void **list;
+	size_t count;
+} kept;
+
+static struct {
+	char *llmc;
+	char *source;
+	const char *edits[64]; /* ends with NULL */
+	size_t edit_count;
+	bool ready;
+} e2e;
+
+static void *
+keep(void *p)
+{
+	kept.list = xreallocarray(kept.list, kept.count + 1, sizeof *kept.list);
+	kept.list[kept.count++] = p;
+	return p;
+}
+
+/* Must a variable of the caller's environment not reach the tests? */
+static bool
+is_foreign(const char *entry)
+{
+	static const char *const prefixes[] = { "LLMC_", "GIT_", "XDG_", "TMUX",
+		"NO_COLOR=", "FORCE_COLOR=", "CDPATH=", "LD_PRELOAD=",
+		"ANTHROPIC_", "CLAUDE", "AI_AGENT=", "DISABLE_",
+		"IS_SANDBOX=", "FAKE_CLAUDE_", NULL };
+
+	for (size_t i = 0; prefixes[i] != NULL; i++)
+		if (strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+static void
+clear_environment(void)
+{
+	for (size_t i = 0; environ[i] != NULL;) {
+		cleanup_free char *name =
+		    xstrndup(environ[i], strcspn(environ[i], "="));
+
+		if (!is_foreign(environ[i])) {
+			i++;
+			continue;
+		}
+		unsetenv(name);
+		i = 0;
+	}
+}
+
+static char *
+need_env(const char *name)
+{
+	const char *value = getenv(name);
+
+	ck_assert_msg(value != NULL, "%s is not set: run through meson", name);
+	return xstrdup(value);
+}
+
+/* As in unit-main.c, for the programs that are run. */
+static void
+without_leak_search(void)
+{
+#if defined(__aarch64__)
+	const char *options = getenv("ASAN_OPTIONS");
+	cleanup_free char *edited =
+	    xasprintf("%s:detect_leaks=0", options != NULL ? options : "");
+
+	setenv("ASAN_OPTIONS", edited, 1);
+#endif
+}
+
+static void
+e2e_ready(void)
+{
+	if (e2e.ready)
+		return;
+	e2e.ready = true;
+	e2e.llmc = need_env("LLMC_BIN");
+	e2e.source = need_env("LLMC_SOURCE");
+	clear_environment();
+	without_leak_search();
+	setenv("LLMC", e2e.llmc, 1);
+	setenv("HOME", e2e_dir("home"), 1);
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	setenv("TERM", "dumb", 1);
+}
+
+const char *
+e2e_llmc_path(void)
+{
+	e2e_ready();
+	return e2e.llmc;
+}
+
+const char *
+e2e_source(const char *name)
+{
+	e2e_ready();
+	return e2e_path("%s/%s", e2e.source, name);
+}
+
+void
+e2e_env(const char *edit)
+{
+	ck_assert_uint_lt(e2e.edit_count, nitems(e2e.edits) - 1);
+	e2e.edits[e2e.edit_count++] = keep(xstrdup(edit));
+}
+
+const char *const *
+e2e_edits(void)
+{
+	return e2e.edits;
+}
+
+static char *
+output_text(const struct child_output *output)
+{
+	struct buf text = BUF_INIT;
+
+	child_output_text(output, &text);
+	return keep(buf_take(&text));
+}
+
+static struct e2e_run *
+run(const struct child_spec *spec, const char *command)
+{
+	struct e2e_run *run = keep(xcalloc(1, sizeof *run));
+	cleanup_child_result struct child_result result;
+	struct err err = { 0 };
+
+	ck_assert_msg(child_run(spec, &result, &err) == 0, "%s", err.msg);
+	ck_assert_msg(!result.timed_out, "%s took too long", command);
+	run->status = result.exited ? result.status : 128 + result.signal;
+	run->out = output_text(&result.out);
+	run->err = output_text(&result.err);
+	run->command = command;
+	return run;
+}
+
+static struct e2e_run *
+run_program(const char *program, const char *dir, const char *const *args)
+{
+	const char *argv[ARGS_MAX + 2] = { program };
+	struct child_spec spec = { .argv = argv,
+		.cwd = dir != NULL ? dir : unit_scratch(),
+		.env = e2e.edits,
+		.output_max = READ_MAX,
+		.deadline_ms = DEADLINE_MS };
+	struct buf command = BUF_INIT;
+
+	for (size_t i = 0; args[i] != NULL; i++) {
+		ck_assert_uint_lt(i, ARGS_MAX);
+		argv[1 + i] = args[i];
+	}
+	for (size_t i = 0; argv[i] != NULL; i++) {
+		if (i > 0)
+			buf_addc(&command, ' ');
+		text_add_shell(&command, argv[i]);
+	}
+	keep(command.data);
+	return run(&spec, e2e_shown(command.data));
+}
+
+/* The arguments up to NULL, as a vector for one call. */
+static const char *const *
+gather(va_list ap)
+{
+	const char **args = keep(xcalloc(ARGS_MAX + 1, sizeof *args));
+
+	for (size_t i = 0; (args[i] = va_arg(ap, const char *)) != NULL; i++)
+		ck_assert_uint_lt(i, ARGS_MAX);
+	return args;
+}
+
+struct e2e_run *
+e2e_llmcv(const char *dir, const char *const *args)
+{
+	e2e_ready();
+	return run_program(e2e.llmc, dir, args);
+}
+
+struct e2e_run *
+e2e_llmc(const char *dir, ...)
+{
+	struct e2e_run *run;
+	va_list ap;
+
+	va_start(ap, dir);
+	run = e2e_llmcv(dir, gather(ap));
+	va_end(ap);
+	return run;
+}
+
+struct e2e_run *
+e2e_sh(const char *dir, const char *script)
+{
+	const char *const args[] = { "-c", script, NULL };
+
+	e2e_ready();
+	return run_program("/bin/sh", dir, args);
+}
+
+const char *
+e2e_git(const char *dir, ...)
+{
+	struct e2e_run *run;
+	va_list ap;
+
+	e2e_ready();
+	va_start(ap, dir);
+	run = run_program("git", dir, gather(ap));
+	va_end(ap);
+	ck_assert_msg(
+	    run->status == 0, "%s: %s", run->command, e2e_shown(run->err));
+	return run->out;
+}
+
+const char *
+e2e_dir(const char *name)
+{
+	const char *path = unit_path(name);
+	struct err err = { 0 };
+
+	ck_assert_msg(file_mkdirs(path, 0755, &err) == 0, "%s", err.msg);
+	return path;
+}
+
+const char *
+e2e_empty_repo(const char *name)
+{
+	const char *dir = e2e_dir(name);
+
+	e2e_git(dir, "init", "-q", "-b", "main", NULL);
+	e2e_git(dir, "config", "user.name", "Test", NULL);
+	e2e_git(dir, "config", "user.email", "test@example.invalid", NULL);
+	return dir;
+}
+
+const char *
+e2e_repo(const char *name)
+{
+	const char *dir = e2e_empty_repo(name);
+
+	e2e_write(e2e_path("%s/README", dir), "hello\n");
+	e2e_git(dir, "add", "README", NULL);
+	e2e_git(dir, "commit", "-q", "-m", "Start", NULL);
+	return dir;
+}
+
+const char *
+e2e_workspace(const char *name)
+{
+	const char *dir = e2e_repo(name);
+
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	return dir;
+}
+
+const char *
+e2e_path(const char *fmt, ...)
+{
+	char *path;
+	va_list ap;
+
+	va_start(ap, fmt);
+	path = keep(xvasprintf(fmt, ap));
+	va_end(ap);
+	return path;
+}
+
+const char *
+e2e_read(const char *path)
+{
+	struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	ck_assert_msg(
+	    file_read(path, READ_MAX, &text, &err) == 0, "%s", err.msg);
+	return keep(buf_take(&text));
+}
+
+static void
+write_mode(const char *path, const char *text, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+	ck_assert_msg(fd != -1, "%s: %s", path, strerror(errno));
+	ck_assert_int_eq(file_write_all(fd, text, strlen(text)), 0);
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+	fd_close(fd);
+}
+
+void
+e2e_write(const char *path, const char *text)
+{
+	write_mode(path, text, 0644);
+}
+
+void
+e2e_script(const char *path, const char *text)
+{
+	write_mode(path, text, 0755);
+}
+
+bool
+e2e_exists(const char *path)
+{
+	return file_exists(path);
+}
+
+const char *
+e2e_shown(const char *text)
+{
+	struct buf shown = BUF_INIT;
+
+	text_add_visible(&shown, text, strlen(text), false);
+	return keep(buf_take(&shown));
+}
+
+static void
+expect_status(const struct e2e_run *run, int status)
+{
+	ck_assert_msg(run->status == status, "%s: status %d, not %d: %s%s",
+	    run->command, run->status, status, e2e_shown(run->out),
+	    e2e_shown(run->err));
+}
+
+void
+e2e_expect(const struct e2e_run *run, int status, const char *words)
+{
+	expect_status(run, status);
+	if (words == NULL)
+		ck_assert_msg(status != 0 || run->err[0] == '\0', "%s: %s",
+		    run->command, e2e_shown(run->err));
+	else
+		ck_assert_msg(strstr(run->err, words) != NULL,
+		    "%s: no \"%s\" in: %s", run->command, e2e_shown(words),
+		    e2e_shown(run->err));
+}
+
+struct json_object *
+e2e_json(const struct e2e_run *run, int status)
+{
+	struct json_object *value = NULL;
+	struct err err = { 0 };
+
+	expect_status(run, status);
+	ck_assert_msg(
+	    run->err[0] == '\0', "%s: %s", run->command, e2e_shown(run->err));
+	ck_assert_msg(
+	    json_parse(run->out, strlen(run->out), READ_MAX, &value, &err) == 0,
+	    "%s: %s in: %s", run->command, err.msg, e2e_shown(run->out));
+	return keep(value);
+}
+
+void
+e2e_json_error(
+    const struct e2e_run *run, int status, const char *code, const char *words)
+{
+	struct json_object *error = NULL, *json = e2e_json(run, status);
+
+	ck_assert_int_eq(json_object_object_length(json), 1);
+	ck_assert(json_get_object(json, "", "error", &error, NULL) == 0);
+	ck_assert_int_eq(json_object_object_length(error), 2);
+	ck_assert_str_eq(json_string_or(error, "code", ""), code);
+	e2e_has(json_string_or(error, "message", ""), words);
+}
+
+void
+e2e_skipped(const char *why)
+{
+	printf("# skipped: %s\n", why);
+	fflush(stdout);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What the tests of the whole program share: the real llmc of this build and
+ * the real git, in scratch directories, with an environment that holds nothing
+ * of the person who runs the tests.
+ *
+ * Everything returned here lives until the test program ends. A helper that
+ * cannot do its work fails the running test.
+ */
+#ifndef E2E_H
+#define E2E_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "json.h"
+#include "unit.h"
+
+struct e2e_run {
+	int status; /* exit status; 128 + signal for a death by one */
+	const char *out;
+	const char *err;
+	const char *command; /* for messages */
+};
+
+const char *e2e_llmc_path(void); /* of the llmc under test */
+const char *e2e_source(const char *name); /* a file of the source tree */
+
+/* An environment edit ("K=V" sets, "K" removes) for all that is run later. */
+void e2e_env(const char *edit);
+const char *const *e2e_edits(void); /* all of them, for child_spec.env */
+
+/* Run llmc, git or a shell script in dir (NULL: the scratch directory).
+ * Arguments end with NULL. The script finds llmc as "$LLMC". */
+struct e2e_run *e2e_llmc(const char *dir, ...) __attribute__((sentinel));
+struct e2e_run *e2e_llmcv(const char *dir, const char *const *args);
+struct e2e_run *e2e_sh(const char *dir, const char *script);
+const char *e2e_git(const char *dir, ...) __attribute__((sentinel));
+
+/* A directory, an empty repository, one with a commit on main, one in which
+ * llmc init has been run: all new, in the scratch directory. */
+const char *e2e_dir(const char *name);
+const char *e2e_empty_repo(const char *name);
+const char *e2e_repo(const char *name);
+const char *e2e_workspace(const char *name);
+
+/* "dir/name", formatted as by printf. */
+const char *
+e2e_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+const char *e2e_read(const char *path);
+void e2e_write(const char *path, const char *text);
+void e2e_script(const char *path, const char *text); /* made executable */
+bool e2e_exists(const char *path);
+
+/* The run ended with that status, and standard error has (all of) the words.
+ * Status 0 also asks for an empty standard error when words is NULL. */
+void e2e_expect(const struct e2e_run *run, int status, const char *words);
+
+/* Ended with that status; standard output is exactly one JSON value and
+ * standard error is empty. */
+struct json_object *e2e_json(const struct e2e_run *run, int status);
+
+/* {"error":{"code":...,"message":...}} with that code and those words. */
+void e2e_json_error(
+    const struct e2e_run *run, int status, const char *code, const char *words);
+
+/* Say (in TAP) that a test could not be done here, and why. */
+void e2e_skipped(const char *why);
+
+/* Text on one line, as TAP wants it. */
+const char *e2e_shown(const char *text);
+
+#define e2e_has(text, part)                                               \
+	ck_assert_msg(strstr((text), (part)) != NULL, "no \"%s\" in: %s", \
+	    e2e_shown(part), e2e_shown(text))
+#define e2e_lacks(text, part)                                          \
+	ck_assert_msg(strstr((text), (part)) == NULL, "\"%s\" in: %s", \
+	    e2e_shown(part), e2e_shown(text))
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "clock.h"
+#include "errtext.h"
+#include "fleet.h"
+
+#define ARGS_MAX 16
+#define API_KEY  "dummy-key-for-tests-0123456789"
+
+static const char *root;
+
+/* Paths that meson and the caller give; kept, for the environment is emptied.
+ */
+static const char *
+given(const char *name, const char **kept)
+{
+	const char *value = getenv(name);
+
+	if (*kept == NULL && value != NULL && value[0] != '\0')
+		*kept = e2e_path("%s", value);
+	return *kept;
+}
+
+static const char *
+needed(const char *name, const char **kept)
+{
+	ck_assert_msg(given(name, kept) != NULL, "%s is not set", name);
+	return *kept;
+}
+
+const char *
+fleet_real_agent(void)
+{
+	static const char *kept;
+
+	return given("LLMC_REAL_CLAUDE", &kept);
+}
+
+const char *
+fleet_prompt_log(void)
+{
+	return e2e_path("%s/prompts.jsonl", unit_scratch());
+}
+
+/* Leave a program behind that ends with this one, or soon after. */
+static void
+leave_behind(const char *script)
+{
+	struct child_spec spec = {
+		.shell = script, .cwd = unit_scratch(), .detach = true
+	};
+	cleanup_child_result struct child_result result;
+	struct err err = { 0 };
+
+	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
+}
+
+/* A test that fails or is killed ends at once: others tidy up behind it. */
+static void
+guard(void)
+{
+	const char *socket =
+	    fleet_do("config", "get", "tmux.socket", NULL)->out;
+
+	leave_behind(e2e_path("exec >/dev/null 2>&1 </dev/null\n"
+			      "tail --pid=%d -s 0.5 -f /dev/null\n"
+			      "%s",
+	    (int)getpid(),
+	    e2e_path("[ -d '%s' ] || exit\n"
+		     "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
+		     "'%s/.llmc/daemon.json')\n"
+		     "[ -z \"$pid\" ] || kill -KILL \"$pid\"\n"
+		     "TMUX_TMPDIR='%s' tmux -L %.*s kill-server",
+		root, root, unit_scratch(), (int)strcspn(socket, "\n"),
+		socket)));
+}
+
+static const char *
+begin(const char *agent)
+{
+	e2e_env(e2e_path("TMPDIR=%s", unit_scratch()));
+	e2e_env(e2e_path("TMUX_TMPDIR=%s", unit_scratch()));
+	e2e_env(e2e_path("FAKE_CLAUDE_LOG=%s", fleet_prompt_log()));
+	root = e2e_workspace("a fleet");
+	e2e_git(root, "config", "user.name", "Fleet", NULL);
+	e2e_git(root, "config", "user.email", "fleet@example.invalid", NULL);
+	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
+	fleet_do("config", "set", "daemon.patrol_interval", "500ms", NULL);
+	guard();
+	return root;
+}
+
+const char *
+fleet_begin(void)
+{
+	static const char *kept;
+
+	return begin(needed("LLMC_FAKE_CLAUDE", &kept));
+}
+
+/* The stub of the API, with a log of what reached the model. */
+static void
+start_api(const char *stub)
+{
+	const char *port = e2e_path("%s/port", unit_scratch());
+	int64_t end = clock_mono_ms() + 20000;
+
+	leave_behind(e2e_path("exec '%s' --with %d --log '%s' >'%s' "
+			      "2>/dev/null </dev/null",
+	    stub, (int)getpid(), fleet_prompt_log(), port));
+	while (!e2e_exists(port) || strchr(e2e_read(port), '\n') == NULL) {
+		ck_assert_msg(clock_mono_ms() < end, "no stub of the API");
+		poll(NULL, 0, 5); /* a file of another program's */
+	}
+	e2e_env(e2e_path("ANTHROPIC_BASE_URL=http://127.0.0.1:%ld",
+	    strtol(e2e_read(port) + strlen("PORT "), NULL, 10)));
+}
+
+const char *
+fleet_begin_real(void)
+{
+	/* Nothing but the stub is talked to, and failures come soon. */
+	static const char *const edits[] = { "ANTHROPIC_API_KEY=" API_KEY,
+		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
+		"DISABLE_ERROR_REPORTING=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
+		"CLAUDE_CODE_MAX_RETRIES=2", "LC_ALL=C.UTF-8", NULL };
+	static const char *stub;
+	const char *agent = fleet_real_agent();
+
+	needed("LLMC_STUB_API", &stub);
+	e2e_llmc_path(); /* the caller's environment goes */
+	start_api(stub);
+	for (size_t i = 0; edits[i] != NULL; i++)
+		e2e_env(edits[i]);
+	return begin(agent);
+}
+
+void
+fleet_up(void)
+{
+	fleet_do("up", "--detach", NULL);
+}
+
+void
+fleet_end(void)
+{
+	if (root == NULL)
+		return;
+	/* Whatever the test did: no daemon and no tmux server stay behind. */
+	e2e_sh(root,
+	    "$LLMC down >/dev/null 2>&1\n"
+	    "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
+	    ".llmc/daemon.json 2>/dev/null)\n"
+	    "[ -z \"$pid\" ] || kill -KILL \"$pid\" 2>/dev/null\n"
+	    "tmux -L \"$($LLMC config get tmux.socket)\" kill-server "
+	    ">/dev/null 2>&1\n"
+	    "true");
+	root = NULL;
+}
+
+const char *
+fleet_root(void)
+{
+	return root;
+}
+
+const char *
+fleet_worktree(const char *worker)
+{
+	return e2e_path("%s/.worktrees/%s", root, worker);
+}
+
+static struct e2e_run *
+run_list(const char *command, va_list ap)
+{
+	const char *args[ARGS_MAX] = { command };
+
+	for (size_t i = 1; i < ARGS_MAX - 1; i++) {
+		args[i] = va_arg(ap, const char *);
+		if (args[i] == NULL)
+			break;
+	}
+	return e2e_llmcv(root, args);
+}
+
+struct e2e_run *
+fleet_do(const char *command, ...)
+{
+	struct e2e_run *run;
+	va_list ap;
+
+	va_start(ap, command);
+	run = run_list(command, ap);
+	va_end(ap);
+	ck_assert_msg(run->status == 0, "%s: status %d: %s", run->command,
+	    run->status, e2e_shown(run->err));
+	return run;
+}
+
+void
+fleet_fails(const char *words, const char *command, ...)
+{
+	struct e2e_run *run;
+	va_list ap;
+
+	va_start(ap, command);
+	run = run_list(command, ap);
+	va_end(ap);
+	e2e_expect(run, 1, words);
+}
+
+void
+fleet_wait(const char *worker, const char *status)
+{
+	struct e2e_run *run = e2e_llmc(
+	    root, "wait", worker, "--until", status, "--timeout", "30s", NULL);
+
+	if (run->status != 0) {
+		struct e2e_run *log = e2e_sh(
+		    root, "tail -n 30 .llmc/logs/autod.log; $LLMC status");
+
+		ck_abort_msg("%s did not become %s: %s %s", worker, status,
+		    e2e_shown(run->err), e2e_shown(log->out));
+	}
+}
+
+void
+fleet_add(const char *worker)
+{
+	fleet_do("add", worker, NULL);
+	fleet_wait(worker, "idle");
+}
+
+void
+fleet_start(const char *worker, const char *task)
+{
+	fleet_do("start", "--worker", worker, "--prompt", task, NULL);
+}
+
+struct json_object *
+fleet_worker(const char *worker)
+{
+	const char *text = e2e_read(e2e_path("%s/.llmc/state.json", root));
+	struct json_object *state = json_tokener_parse(text);
+	struct json_object *workers = NULL, *record = NULL;
+
+	ck_assert_msg(json_object_object_get_ex(state, "workers", &workers) &&
+		json_object_object_get_ex(workers, worker, &record),
+	    "no record of %s in %s", worker, e2e_shown(text));
+	json_object_get(record);
+	json_object_put(state);
+	return record;
+}
+
+const char *
+fleet_status(const char *worker)
+{
+	struct json_object *record = fleet_worker(worker);
+	const char *status =
+	    e2e_path("%s", json_string_or(record, "status", "?"));
+
+	json_object_put(record);
+	return status;
+}
+
+static int
+count_words(struct json_object *prompts, const char *words)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < json_object_array_length(prompts); i++)
+		count += strstr(json_object_get_string(
+				    json_object_array_get_idx(prompts, i)),
+			     words) != NULL;
+	return count;
+}
+
+/* A line of the stub's log has all that was said in one conversation so far:
+ * the most that was seen in each counts. */
+static void
+count_line(
+    struct json_object *seen, struct json_object *line, const char *words)
+{
+	struct json_object *prompts = NULL;
+	const char *conversation = json_string_or(line, "conversation", "");
+	int count;
+
+	if (!json_object_object_get_ex(line, "prompts", &prompts))
+		return;
+	count = count_words(prompts, words);
+	if (count > json_int_or(seen, conversation, 0))
+		json_set_int(seen, conversation, count);
+}
+
+static int
+sum(struct json_object *seen)
+{
+	int total = 0;
+
+	{
+		json_object_object_foreach(seen, key, most)
+		{
+			(void)key;
+			total += json_object_get_int(most);
+		}
+	}
+	return total;
+}
+
+int
+fleet_prompts(const char *words)
+{
+	struct json_object *seen = json_object_new_object(), *json;
+	const char *line;
+	int count = 0;
+
+	if (!e2e_exists(fleet_prompt_log()))
+		line = "";
+	else
+		line = e2e_read(fleet_prompt_log());
+	for (; *line != '\0'; line += strcspn(line, "\n") + 1) {
+		json = json_tokener_parse(line);
+		/* The last line may not be whole yet. */
+		if (json == NULL || strchr(line, '\n') == NULL)
+			break;
+		count +=
+		    strstr(json_string_or(json, "prompt", ""), words) != NULL;
+		count_line(seen, json, words);
+		json_object_put(json);
+	}
+	count += sum(seen);
+	json_object_put(seen);
+	return count;
+}
+
+static int
+number_member(const char *path, const char *key)
+{
+	struct json_object *json = json_tokener_parse(e2e_read(path));
+	int number = (int)json_int_or(json, key, 0);
+
+	json_object_put(json);
+	return number;
+}
+
+int
+fleet_daemon_pid(void)
+{
+	return number_member(e2e_path("%s/.llmc/daemon.json", root), "pid");
+}
+
+static int
+recorded_pid(const char *worker)
+{
+	struct json_object *record = fleet_worker(worker), *pane = NULL;
+	int pid = 0;
+
+	if (json_object_object_get_ex(record, "pane", &pane))
+		pid = (int)json_int_or(pane, "pid", 0);
+	json_object_put(record);
+	return pid;
+}
+
+int
+fleet_next_agent_pid(const char *worker, int before)
+{
+	int64_t end = clock_mono_ms() + 10000;
+	int pid;
+
+	while ((pid = recorded_pid(worker)) <= 1 || pid == before) {
+		ck_assert_msg(
+		    clock_mono_ms() < end, "%s has no new process", worker);
+		poll(NULL, 0, 10); /* a file of another program's */
+	}
+	return pid;
+}
+
+/* It may report before tmux has told which process it is. */
+int
+fleet_agent_pid(const char *worker)
+{
+	return fleet_next_agent_pid(worker, 0);
+}
+
+void
+fleet_kill(int pid)
+{
+	struct pollfd event = { .events = POLLIN };
+
+	event.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	ck_assert_int_ge(event.fd, 0);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(poll(&event, 1, 10000), 1);
+	close(event.fd);
+}
+
+const char *
+fleet_log(void)
+{
+	return e2e_git(root, "log", "--format=%s", "main", NULL);
+}
+
+int
+fleet_commits(void)
+{
+	return (int)strtol(
+	    e2e_git(root, "rev-list", "--count", "main", NULL), NULL, 10);
+}
+
+static bool
+has_spooled(void)
+{
+	DIR *dir = opendir(e2e_path("%s/.llmc/spool", root));
+	struct dirent *entry;
+	bool found = false;
+
+	if (dir == NULL)
+		return false;
+	while (!found && (entry = readdir(dir)) != NULL)
+		found = strstr(entry->d_name, ".json") != NULL;
+	closedir(dir);
+	return found;
+}
+
+void
+fleet_wait_spooled(void)
+{
+	int64_t end = clock_mono_ms() + 30000;
+
+	while (!has_spooled()) {
+		ck_assert_msg(clock_mono_ms() < end, "nothing is spooled");
+		poll(NULL, 0, 10); /* a folder of another program's */
+	}
+}
+
+void
+fleet_wait_prompt(const char *words)
+{
+	int64_t end = clock_mono_ms() + 30000;
+
+	while (fleet_prompts(words) == 0) {
+		ck_assert_msg(
+		    clock_mono_ms() < end, "no prompt with: %s", words);
+		poll(NULL, 0, 10); /* a file of another program's */
+	}
+}
+
+/* Is the prompt in the conversation's file, from which it can be resumed? */
+static bool
+written_down(const char *worker, const char *words)
+{
+	struct json_object *record = fleet_worker(worker);
+	const char *file =
+	    e2e_path("%s", json_string_or(record, "transcript", ""));
+
+	json_object_put(record);
+	return file[0] != '\0' && e2e_exists(file) &&
+	    strstr(e2e_read(file), words) != NULL;
+}
+
+void
+fleet_wait_written(const char *worker, const char *words)
+{
+	int64_t end = clock_mono_ms() + 30000;
+
+	while (!written_down(worker, words)) {
+		ck_assert_msg(clock_mono_ms() < end,
+		    "not in the transcript of %s: %s", worker, words);
+		poll(NULL, 0, 10); /* a file of another program's */
+	}
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "fleet.h"
+#include "mem.h"
+#include "scenarios.h"
+
+#define TIMEOUT_S 120
+#define MINUTE_MS 60000
+
+#define ATTRIBUTION "Co-Authored-By: Claude <noreply@anthropic.com>"
+
+/* How often the daemon has written a line with these words. */
+static int
+logged(const char *words)
+{
+	const char *log =
+	    e2e_read(e2e_path("%s/.llmc/logs/autod.log", fleet_root()));
+	int count = 0;
+
+	while ((log = strstr(log, words)) != NULL) {
+		count++;
+		log += strlen(words);
+	}
+	return count;
+}
+
+START_TEST(a_task_lands_as_one_commit_without_attribution)
+{
+	fleet_add("adam");
+	fleet_start("adam",
+	    "fake: commit hello.txt hi\n"
+	    "fake: run echo yes >again.txt && git add again.txt && git commit "
+	    "-q -m 'Say it again' -m '" ATTRIBUTION "'");
+	fleet_wait("adam", "needs_review");
+	e2e_has(e2e_git(fleet_worktree("adam"), "log", NULL), ATTRIBUTION);
+	ck_assert_int_eq(fleet_commits(), 1);
+	fleet_do("accept", "adam", NULL);
+	fleet_wait("adam", "idle");
+	ck_assert_int_eq(fleet_commits(), 2);
+	e2e_lacks(e2e_git(fleet_root(), "log", "main", NULL), "Co-Authored-By");
+	/* The checkout followed, and is clean. */
+	e2e_has(e2e_read(e2e_path("%s/hello.txt", fleet_root())), "hi");
+	ck_assert_str_eq(
+	    e2e_git(fleet_root(), "status", "--porcelain", NULL), "");
+	ck_assert_int_eq(fleet_prompts("fake: commit hello.txt"), 1);
+}
+END_TEST
+
+static const char *
+long_text(int lines, int width)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (int i = 0; i < lines; i++)
+		buf_addf(&text, "%sline %03d of a long prompt,%*s and its end",
+		    i > 0 ? "\n" : "", i, width, "");
+	return e2e_path("%s", text.data);
+}
+
+/* One task after the other, each in a fresh conversation of one process. */
+START_TEST(every_prompt_arrives_whole)
+{
+	const char *const texts[] = { "please greet me", long_text(50, 1),
+		long_text(256, 41),
+		"/clear is a word of this task, not a command",
+		"!touch bang.txt",
+		"gr\u00fc\u00df Gott, \u4f60\u597d, "
+		"\U0001f98a na\u00efve \"q\" $(x) #{y} %s" };
+	int agent;
+
+	fleet_add("adam");
+	agent = fleet_agent_pid("adam");
+	for (size_t i = 0; i < nitems(texts); i++) {
+		const char *task =
+		    e2e_path("%s\nfake: commit %zu.txt x", texts[i], i);
+
+		fleet_start("adam", task);
+		fleet_wait("adam", "needs_review");
+		ck_assert_int_eq(fleet_prompts(task), 1);
+		fleet_do("accept", "adam", NULL);
+		fleet_wait("adam", "idle");
+		ck_assert_int_eq(fleet_commits(), (int)i + 2);
+		ck_assert_int_eq(fleet_agent_pid("adam"), agent);
+	}
+	ck_assert(!e2e_exists(e2e_path("%s/bang.txt", fleet_root())));
+}
+END_TEST
+
+START_TEST(a_message_is_text_whatever_it_begins_with)
+{
+	static const char *const texts[] = { "!touch bang.txt",
+		"/clear the table", "exit" };
+
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit a.txt x");
+	fleet_wait("adam", "needs_review");
+	for (size_t i = 0; i < nitems(texts); i++) {
+		fleet_do("message", "adam", texts[i], NULL);
+		fleet_wait_prompt(texts[i]);
+		fleet_wait("adam", "needs_review");
+	}
+	ck_assert(!e2e_exists(e2e_path("%s/bang.txt", fleet_worktree("adam"))));
+	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 1);
+}
+END_TEST
+
+START_TEST(leftovers_are_sent_back_then_committed)
+{
+	fleet_add("adam");
+	fleet_start("adam", "fake: write left.txt over");
+	fleet_wait("adam", "needs_review");
+	ck_assert_int_eq(logged("sent back at the end of its turn"), 2);
+	ck_assert_str_eq(
+	    e2e_git(fleet_worktree("adam"), "status", "--porcelain", NULL), "");
+	e2e_has(
+	    e2e_read(e2e_path("%s/left.txt", fleet_worktree("adam"))), "over");
+}
+END_TEST
+
+START_TEST(a_killed_agent_goes_on)
+{
+	int agent;
+
+	fleet_add("adam");
+	fleet_start("adam", "fake: sleep 60000");
+	fleet_wait("adam", "working");
+	fleet_wait_prompt("fake: sleep");
+	fleet_wait_written("adam", "fake: sleep");
+	agent = fleet_agent_pid("adam");
+	fleet_kill(agent);
+	fleet_wait("adam", "no_changes,needs_review");
+	ck_assert_int_ne(fleet_agent_pid("adam"), agent);
+	ck_assert_int_eq(logged("\"resume\":\"yes\""), 1);
+	/* Told to go on once; the task itself was not given twice. */
+	ck_assert_int_eq(fleet_prompts("fake: sleep"), 1);
+	ck_assert_int_eq(fleet_prompts("taken up again"), 1);
+}
+END_TEST
+
+/* Hangs the first time, and does its work the second. */
+static const char second_time[] =
+    "fake: run [ -e $TMPDIR/seen ] || { touch $TMPDIR/seen; "
+    "tail --pid=$CLAUDE_PID -f /dev/null; }\n"
+    "fake: commit second.txt x";
+
+/* End the agent in its turn, with nobody there to notice, and do something to
+ * the file of its conversation. */
+static void
+interrupt(const char *damage)
+{
+	struct json_object *worker;
+	const char *file;
+
+	fleet_add("adam");
+	fleet_start("adam", second_time);
+	fleet_wait("adam", "working");
+	fleet_wait_written("adam", "second.txt");
+	e2e_sh(fleet_root(),
+	    e2e_path("until [ -e '%s/seen' ]; do :; done", unit_scratch()));
+	fleet_kill(fleet_daemon_pid());
+	fleet_kill(fleet_agent_pid("adam"));
+	worker = fleet_worker("adam");
+	file = e2e_path("%s", json_string_or(worker, "transcript", ""));
+	json_object_put(worker);
+	e2e_expect(
+	    e2e_sh(fleet_root(), e2e_path("%s '%s'", damage, file)), 0, NULL);
+	fleet_up();
+}
+
+START_TEST(a_lost_conversation_is_given_the_task_again)
+{
+	interrupt("rm");
+	fleet_wait("adam", "needs_review");
+	ck_assert_int_eq(logged("\"resume\":\"yes\""), 0);
+	ck_assert_int_eq(fleet_prompts("second.txt"), 2);
+	ck_assert_int_eq(fleet_prompts("what was said in it is lost"), 1);
+}
+END_TEST
+
+START_TEST(a_conversation_that_cannot_be_resumed_begins_anew)
+{
+	interrupt("echo '{}' >");
+	fleet_wait("adam", "needs_review");
+	ck_assert_int_eq(logged("its conversation cannot be resumed"), 1);
+	ck_assert_int_eq(fleet_prompts("second.txt"), 2);
+}
+END_TEST
+
+START_TEST(a_killed_daemon_adopts_what_runs)
+{
+	int agent;
+
+	fleet_add("adam");
+	fleet_start("adam", "fake: sleep 1500\nfake: commit late.txt x");
+	fleet_wait("adam", "working");
+	agent = fleet_agent_pid("adam");
+	fleet_kill(fleet_daemon_pid());
+	fleet_up();
+	fleet_wait("adam", "needs_review");
+	ck_assert_int_eq(fleet_agent_pid("adam"), agent);
+	ck_assert_int_eq(fleet_prompts("late.txt"), 1);
+	fleet_do("accept", "adam", NULL);
+	e2e_has(e2e_read(e2e_path("%s/late.txt", fleet_root())), "x");
+}
+END_TEST
+
+/* What the API may answer, and what becomes of the worker. */
+static const struct failure {
+	const char *step;
+	const char *status;
+	const char *words; /* in the reason */
+	int64_t
+	    wait_ms; /* at least, and at most ten times that; 0 = for ever */
+} failures[] = {
+	{ "limit You've hit your limit", "limited", "hit your limit",
+	    5 * MINUTE_MS },
+	{ "fail 500", "limited", "500", MINUTE_MS / 2 },
+	{ "fail 529", "limited", "Overloaded", MINUTE_MS / 2 },
+	{ "fail 401", "paused", "llmc message", 0 },
+	{ "fail 403", "paused", "llmc message", 0 },
+};
+
+static void
+check_failure(const struct failure *failure)
+{
+	struct json_object *worker = fleet_worker("adam");
+	int64_t wait = json_int_or(worker, "until_ms", 0) - clock_wall_ms();
+
+	e2e_has(json_string_or(worker, "reason", ""), failure->words);
+	if (failure->wait_ms > 0) {
+		ck_assert_int_gt(wait, failure->wait_ms / 2);
+		ck_assert_int_lt(wait, failure->wait_ms * 10);
+	}
+	json_object_put(worker);
+}
+
+START_TEST(failures_of_the_api_are_told_apart)
+{
+	fleet_add("adam");
+	for (size_t i = 0; i < nitems(failures); i++) {
+		fleet_start("adam", e2e_path("fake: %s", failures[i].step));
+		fleet_wait("adam", "limited,paused,error,needs_review");
+		ck_assert_str_eq(fleet_status("adam"), failures[i].status);
+		check_failure(&failures[i]);
+		e2e_has(fleet_do("status", NULL)->out, failures[i].status);
+		fleet_do("reset", "adam", "--yes", NULL);
+		fleet_wait("adam", "idle");
+	}
+}
+END_TEST
+
+void
+scenarios_add_test(Suite *suite, SFun begin, const TTest *test)
+{
+	TCase *tc = tcase_create(test->name);
+
+	tcase_set_timeout(tc, TIMEOUT_S);
+	tcase_add_checked_fixture(tc, begin, fleet_end);
+	tcase_add_test(tc, test);
+	suite_add_tcase(suite, tc);
+}
+
+void
+scenarios_add(Suite *suite, SFun begin)
+{
+	const TTest *const all[] = {
+		a_task_lands_as_one_commit_without_attribution,
+		every_prompt_arrives_whole,
+		a_message_is_text_whatever_it_begins_with,
+		leftovers_are_sent_back_then_committed, a_killed_agent_goes_on,
+		a_lost_conversation_is_given_the_task_again,
+		a_conversation_that_cannot_be_resumed_begins_anew,
+		a_killed_daemon_adopts_what_runs,
+		failures_of_the_api_are_told_apart
+	};
+
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(suite, begin, all[i]);
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "e2e.h"
+#include "mem.h"
+#include "schema.h"
+
+/* The names of all commands, NULL terminated. */
+static const char *const *
+commands(void)
+{
+	static const char *names[128];
+	struct json_object *json =
+	    e2e_json(e2e_llmc(NULL, "--json", "help", NULL), 0);
+	size_t count = json_object_array_length(json);
+
+	ck_assert_uint_ge(count, 6);
+	ck_assert_uint_lt(count, nitems(names));
+	for (size_t i = 0; i < count; i++)
+		names[i] = json_string_or(
+		    json_object_array_get_idx(json, i), "name", "");
+	names[count] = NULL;
+	return names;
+}
+
+START_TEST(help_lists_the_commands)
+{
+	static const char *const some[] = { "init", "doctor", "config",
+		"schema", "version", "help" };
+	struct e2e_run *help = e2e_llmc(NULL, "help", NULL);
+
+	e2e_expect(help, 0, NULL);
+	e2e_has(help->out, "usage: llmc [OPTIONS] COMMAND");
+	for (size_t i = 0; i < nitems(some); i++)
+		e2e_has(help->out, e2e_path("\n  %s ", some[i]));
+	for (size_t i = 0; i < strlen(help->out); i++)
+		ck_assert(help->out[i] != '\t');
+	ck_assert_str_eq(e2e_llmc(NULL, "--help", NULL)->out, help->out);
+	ck_assert_str_eq(e2e_llmc(NULL, "-h", NULL)->out, help->out);
+}
+END_TEST
+
+START_TEST(every_command_has_help_three_ways)
+{
+	const char *const *names = commands();
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		struct e2e_run *help = e2e_llmc(NULL, "help", names[i], NULL);
+
+		e2e_expect(help, 0, NULL);
+		e2e_has(help->out, e2e_path("usage: llmc %s", names[i]));
+		e2e_has(help->out, "--root DIR");
+		ck_assert_str_eq(
+		    e2e_llmc(NULL, names[i], "--help", NULL)->out, help->out);
+		ck_assert_str_eq(
+		    e2e_llmc(NULL, "--help", names[i], NULL)->out, help->out);
+		ck_assert_str_eq(
+		    e2e_llmc(NULL, names[i], "-h", "--", "x", NULL)->out,
+		    help->out);
+	}
+}
+END_TEST
+
+START_TEST(help_as_json_is_the_table)
+{
+	struct json_object *json =
+	    e2e_json(e2e_llmc(NULL, "config", "--help", "--json", NULL), 0);
+	struct json_object *one = json_object_array_get_idx(json, 0);
+
+	ck_assert_uint_eq(json_object_array_length(json), 1);
+	ck_assert_str_eq(json_string_or(one, "name", ""), "config");
+	ck_assert(json_object_is_type(
+	    json_object_object_get(one, "options"), json_type_array));
+}
+END_TEST
+
+START_TEST(version_is_told_two_ways)
+{
+	struct e2e_run *run = e2e_llmc(NULL, "--version", NULL);
+	struct json_object *json;
+
+	e2e_expect(run, 0, NULL);
+	ck_assert_str_eq(run->out, "llmc " LLMC_VERSION "\n");
+	ck_assert_str_eq(e2e_llmc(NULL, "version", NULL)->out, run->out);
+	json = e2e_json(e2e_llmc(NULL, "--version", "--json", NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "version", ""), LLMC_VERSION);
+	e2e_expect(e2e_llmc(NULL, "doctor", "--version", NULL), 2,
+	    "--version goes before the command");
+}
+END_TEST
+
+START_TEST(unknown_words_name_the_nearest)
+{
+	static const struct {
+		const char *args[3], *words;
+	} cases[] = {
+		{ { "docter" },
+		    "docter: no such command; did you mean "
+		    "\"doctor\"?" },
+		{ { "INIT" }, "did you mean \"init\"?" },
+		{ { "help", "confg" }, "did you mean \"config\"?" },
+		{ { "schema", "confg" }, "did you mean \"config\"?" },
+		{ { "--help", "confg" }, "did you mean \"config\"?" },
+		{ { "--jsno", "init" }, "did you mean --json?" },
+		{ { "--rot=x", "init" }, "did you mean --root?" },
+		{ { "init", "--verbos" }, "did you mean --verbose?" },
+		{ { "config", "--fromat=x" }, "did you mean --format?" },
+		{ { "frobnicate" }, "frobnicate: no such command" },
+		{ { "-x" }, "-x: no such option" },
+		{ { "init", "-x" }, "-x: no such option" },
+		{ { "--json=1", "init" }, "did you mean --json?" },
+		{ { "" }, ": no such command" },
+		{ { "-" }, "-: no such option" },
+		{ { NULL }, "what is to be done?" },
+		{ { "init", "extra" }, "extra: one argument too many" },
+		{ { "version", "x" }, "x: one argument too many" },
+		{ { "two\nlines" }, "two\\x0alines: no such command\n" },
+		{ { "\x1b[31m" }, "\\x1b[31m: no such command" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct e2e_run *run = e2e_llmcv(NULL, cases[i].args);
+
+		e2e_expect(run, 2, cases[i].words);
+		e2e_has(run->err, "usage: llmc ");
+		ck_assert_str_eq(run->out, "");
+		e2e_lacks(run->err, "\x1b");
+	}
+}
+END_TEST
+
+START_TEST(json_errors_are_one_value_on_standard_output)
+{
+	const char *plain = e2e_dir("plain");
+
+	e2e_json_error(
+	    e2e_llmc(plain, "--json", NULL), 2, "usage", "what is to be done");
+	e2e_json_error(e2e_llmc(plain, "--json", "docter", NULL), 2, "usage",
+	    "did you mean");
+	/* The mistake may come before the flag. */
+	e2e_json_error(e2e_llmc(plain, "docter", "--json", NULL), 2, "usage",
+	    "did you mean");
+	e2e_json_error(e2e_llmc(plain, "--what", "--json", NULL), 2, "usage",
+	    "no such option");
+	e2e_json_error(e2e_llmc(plain, "init", "--root", "--json", NULL), 1,
+	    "no_repository", "--json");
+	e2e_json_error(e2e_llmc(plain, "init", "--json", NULL), 1,
+	    "no_repository", "git init");
+	e2e_json_error(e2e_llmc(plain, "--json", "bad\xff", NULL), 2, "usage",
+	    "bad\xef\xbf\xbd: no such command");
+	/* Behind "--" it is an argument. */
+	e2e_expect(e2e_llmc(plain, "help", "--", "--json", NULL), 2,
+	    "--json: no such command");
+}
+END_TEST
+
+START_TEST(flags_stand_before_and_behind)
+{
+	const char *dir = e2e_workspace("r");
+	const char *plain = e2e_dir("plain");
+	const char *out;
+
+	out = e2e_llmc(dir, "--json", "config", "get", "tmux.rows", NULL)->out;
+	ck_assert_str_eq(
+	    e2e_llmc(dir, "config", "--json", "get", "tmux.rows", NULL)->out,
+	    out);
+	ck_assert_str_eq(
+	    e2e_llmc(dir, "config", "get", "tmux.rows", "--json", NULL)->out,
+	    out);
+	ck_assert_str_eq(e2e_llmc(plain, "--root", dir, "config", "get",
+			     "tmux.rows", "--json", NULL)
+			     ->out,
+	    out);
+	ck_assert_str_eq(e2e_llmc(plain, "config", "get", "--json",
+			     e2e_path("--root=%s", dir), "tmux.rows", NULL)
+			     ->out,
+	    out);
+	e2e_expect(
+	    e2e_llmc(dir, "-v", "config", "get", "tmux.rows", NULL), 0, "");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "get", "tmux.rows", "--verbose", NULL), 0,
+	    "");
+}
+END_TEST
+
+START_TEST(colours_are_asked_for)
+{
+	const char *dir = e2e_workspace("r");
+	static const char *const list[] = { "config", "list", NULL };
+	static const char *const plain[] = { "--no-color", "config", "list",
+		NULL };
+	static const char *const json[] = { "--json", "config", "list", NULL };
+
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "tmux.rows", "41", NULL), 0, NULL);
+	e2e_lacks(e2e_llmcv(dir, list)->out, "\033");
+	e2e_env("FORCE_COLOR=1");
+	e2e_has(e2e_llmcv(dir, list)->out, "\033[");
+	e2e_lacks(e2e_llmcv(dir, plain)->out, "\033");
+	e2e_lacks(e2e_llmcv(dir, json)->out, "\033");
+	e2e_env("NO_COLOR=1");
+	e2e_lacks(e2e_llmcv(dir, list)->out, "\033");
+	e2e_env("NO_COLOR=");
+	e2e_has(e2e_llmcv(dir, list)->out, "\033[");
+	e2e_env("FORCE_COLOR=0");
+	e2e_lacks(e2e_llmcv(dir, list)->out, "\033");
+	e2e_env("FORCE_COLOR=");
+	e2e_lacks(e2e_llmcv(dir, list)->out, "\033");
+}
+END_TEST
+
+/* On a terminal of its own, which script(1) makes. */
+START_TEST(a_terminal_gets_colours_and_its_width)
+{
+	const char *dir = e2e_workspace("r");
+	struct e2e_run *run;
+
+	if (e2e_sh(dir, "script -qec true /dev/null")->status != 0) {
+		e2e_skipped("no script(1) that makes a terminal");
+		return;
+	}
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "tmux.rows", "41", NULL), 0, NULL);
+	e2e_env("TERM=xterm");
+	run = e2e_sh(dir, "script -qec '\"$LLMC\" config list' /dev/null");
+	e2e_has(run->out, "\033[1m");
+	run = e2e_sh(
+	    dir, "script -qec 'stty cols 60; \"$LLMC\" config list' /dev/null");
+	e2e_has(run->out, "\xe2\x80\xa6");
+	e2e_env("TERM=dumb");
+	run = e2e_sh(dir, "script -qec '\"$LLMC\" config list' /dev/null");
+	e2e_lacks(run->out, "\033[");
+}
+END_TEST
+
+START_TEST(a_reader_that_went_away_is_no_failure)
+{
+	/* A pipe whose reading end is closed for sure. */
+	struct e2e_run *run = e2e_sh(
+	    NULL, "mkfifo p && exec 3<>p 4>p 3<&- && \"$LLMC\" schema >&4");
+
+	e2e_expect(run, 0, NULL);
+	run = e2e_sh(NULL, "exec 3<>p 4>p 3<&-; \"$LLMC\" nothing 2>&4");
+	ck_assert_int_eq(run->status, 2);
+	run = e2e_sh(NULL, "exec 3<>p 4>p 3<&-; \"$LLMC\" --json nothing >&4");
+	ck_assert_int_eq(run->status, 2);
+}
+END_TEST
+
+START_TEST(a_full_disk_is_a_failure)
+{
+	static const char *const calls[] = { "version", "help", "schema",
+		"config doc", "--json version", "--json schema" };
+
+	if (!e2e_exists("/dev/full")) {
+		e2e_skipped("there is no /dev/full");
+		return;
+	}
+	for (size_t i = 0; i < nitems(calls); i++) {
+		struct e2e_run *run =
+		    e2e_sh(NULL, e2e_path("\"$LLMC\" %s >/dev/full", calls[i]));
+
+		e2e_expect(
+		    run, 1, "llmc: standard output: No space left on device");
+	}
+	ck_assert_int_eq(
+	    e2e_sh(NULL, "\"$LLMC\" nothing 2>/dev/full")->status, 2);
+}
+END_TEST
+
+START_TEST(closed_standard_descriptors_do_no_harm)
+{
+	const char *dir = e2e_repo("r");
+	struct e2e_run *run;
+
+	run = e2e_sh(dir, "\"$LLMC\" init <&- >&- 2>&-");
+	ck_assert_int_eq(run->status, 0);
+	e2e_has(e2e_read(e2e_path("%s/.llmc/config.toml", dir)), "llmc config");
+	e2e_lacks(e2e_read(e2e_path("%s/.llmc/config.toml", dir)), "Set up");
+	e2e_has(e2e_read(e2e_path("%s/.git/info/exclude", dir)), "/.llmc\n");
+	run = e2e_sh(dir, "\"$LLMC\" config set tmux.rows 41 <&- >&- 2>&-");
+	ck_assert_int_eq(run->status, 0);
+	run = e2e_sh(dir, "\"$LLMC\" config get tmux.rows <&- 2>&-");
+	ck_assert_str_eq(run->out, "41\n");
+	run = e2e_sh(dir, "\"$LLMC\" config get tmux.rws <&- >&-");
+	e2e_expect(run, 1, "tmux.rows");
+}
+END_TEST
+
+START_TEST(own_name_does_not_matter)
+{
+	const char *dir = e2e_workspace("r");
+	const char *names[] = { unit_path("--json"), unit_path("a b\n'c"),
+		unit_path("x=y") };
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		struct e2e_run *run;
+
+		ck_assert_int_eq(symlink(e2e_llmc_path(), names[i]), 0);
+		e2e_env(e2e_path("LINK=%s", names[i]));
+		run = e2e_sh(dir, "\"$LINK\" version");
+		e2e_expect(run, 0, NULL);
+		ck_assert_str_eq(run->out, "llmc " LLMC_VERSION "\n");
+		run = e2e_sh(dir, "\"$LINK\" nothing");
+		e2e_expect(
+		    run, 2, "llmc: nothing: no such command\nusage: llmc ");
+		/* The other programs are found by where llmc really is. */
+		run = e2e_sh(dir, "\"$LINK\" --json doctor");
+		e2e_has(run->out, "\"autod\",\n      \"status\": \"ok\"");
+	}
+}
+END_TEST
+
+/* From a directory that was removed meanwhile. */
+START_TEST(a_directory_that_is_gone_is_told)
+{
+	struct e2e_run *run =
+	    e2e_sh(NULL, "mkdir d && cd d && rmdir ../d && \"$LLMC\" init");
+
+	e2e_expect(run, 1, "No such file or directory");
+	run = e2e_sh(NULL, "mkdir d && cd d && rmdir ../d && \"$LLMC\" help");
+	e2e_expect(run, 0, NULL);
+}
+END_TEST
+
+static void
+assert_matches(
+    struct json_object *schemas, const char *command, struct json_object *value)
+{
+	struct json_object *schema = json_object_object_get(schemas, command);
+	cleanup_buf struct buf why = BUF_INIT;
+
+	ck_assert_msg(schema != NULL, "no schema of %s", command);
+	ck_assert_msg(schema_matches(schema, value, "", &why), "%s: %s",
+	    command, why.data);
+}
+
+START_TEST(output_matches_the_schema)
+{
+	static const struct {
+		const char *args[5];
+		int status;
+	} calls[] = {
+		{ { "init" }, 0 },
+		{ { "init" }, 0 },
+		{ { "config", "list" }, 0 },
+		{ { "config", "get", "tmux.rows" }, 0 },
+		{ { "config", "set", "tmux.rows", "41" }, 0 },
+		{ { "config", "unset", "tmux.rows" }, 0 },
+		{ { "config", "doc" }, 0 },
+		{ { "schema" }, 0 },
+		{ { "schema", "doctor" }, 0 },
+		{ { "version" }, 0 },
+		{ { "help" }, 0 },
+		{ { "help", "config" }, 0 },
+		{ { "doctor" }, 0 },
+	};
+	const char *dir = e2e_repo("r");
+	struct json_object *schemas, *json;
+
+	schemas = e2e_json(e2e_llmc(NULL, "schema", NULL), 0);
+	json = e2e_json(e2e_llmc(NULL, "--json", "schema", NULL), 0);
+	ck_assert(json_object_equal(schemas, json));
+	for (size_t i = 0; i < nitems(calls); i++) {
+		const char *args[8] = { "--json" };
+
+		for (size_t j = 0; calls[i].args[j] != NULL; j++)
+			args[j + 1] = calls[i].args[j];
+		assert_matches(schemas, calls[i].args[0],
+		    e2e_json(e2e_llmcv(dir, args), calls[i].status));
+	}
+	assert_matches(schemas, "error",
+	    e2e_json(e2e_llmc(dir, "--json", "nothing", NULL), 2));
+	assert_matches(schemas, "error",
+	    e2e_json(e2e_llmc(e2e_dir("plain"), "--json", "init", NULL), 1));
+	assert_matches(schemas, "doctor",
+	    e2e_json(e2e_llmc(e2e_dir("plain"), "--json", "doctor", NULL), 1));
+}
+END_TEST
+
+START_TEST(every_command_has_a_schema)
+{
+	struct json_object *schemas =
+	    e2e_json(e2e_llmc(NULL, "schema", NULL), 0);
+	const char *const *names = commands();
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		struct json_object *one =
+		    e2e_json(e2e_llmc(NULL, "schema", names[i], NULL), 0);
+
+		ck_assert(json_object_equal(
+		    one, json_object_object_get(schemas, names[i])));
+		e2e_has(json_string_or(one, "$schema", ""), "2020-12");
+	}
+}
+END_TEST
+
+/* The checker itself must be able to say no. */
+START_TEST(schema_checker_says_no)
+{
+	static const struct {
+		const char *schema, *value, *why;
+	} cases[] = {
+		{ "{\"type\":\"object\"}", "[]", "type" },
+		{ "{\"type\":[\"array\",\"null\"]}", "{}", "type" },
+		{ "{\"properties\":{\"a\":{\"type\":\"string\"}}}", "{\"a\":1}",
+		    "a: does not match \"type\"" },
+		{ "{\"required\":[\"a\"]}", "{}", "required" },
+		{ "{\"additionalProperties\":false}", "{\"a\":1}",
+		    "additionalProperties" },
+		{ "{\"additionalProperties\":{\"type\":\"null\"}}", "{\"a\":1}",
+		    "a: " },
+		{ "{\"items\":{\"enum\":[\"x\"]}}", "[\"x\",\"y\"]", "[1]: " },
+		{ "{\"items\":{\"minimum\":3}}", "[2]", "minimum" },
+		{ "{\"maxItems\":1}", "[1,2]", "maxItems" },
+		{ "{\"unheard\":1}", "{}", "unheard" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_json struct json_object *schema =
+		    json_tokener_parse(cases[i].schema);
+		cleanup_json struct json_object *value =
+		    json_tokener_parse(cases[i].value);
+		cleanup_buf struct buf why = BUF_INIT;
+
+		ck_assert(!schema_matches(schema, value, "", &why));
+		e2e_has(why.data, cases[i].why);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("cli");
+
+	unit_case(s, "help",
+	    (const TTest *[]){ help_lists_the_commands,
+		every_command_has_help_three_ways, help_as_json_is_the_table,
+		version_is_told_two_ways, NULL });
+	unit_case(s, "words",
+	    (const TTest *[]){ unknown_words_name_the_nearest,
+		json_errors_are_one_value_on_standard_output,
+		flags_stand_before_and_behind, colours_are_asked_for,
+		a_terminal_gets_colours_and_its_width, NULL });
+	unit_case(s, "surroundings",
+	    (const TTest *[]){ a_reader_that_went_away_is_no_failure,
+		a_full_disk_is_a_failure,
+		closed_standard_descriptors_do_no_harm,
+		own_name_does_not_matter, a_directory_that_is_gone_is_told,
+		NULL });
+	unit_case(s, "schema",
+	    (const TTest *[]){ output_matches_the_schema,
+		every_command_has_a_schema, schema_checker_says_no, NULL });
+	return s;
+}

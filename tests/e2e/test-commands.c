@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What people and scripts type, with a daemon and without. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "fleet.h"
+#include "mem.h"
+#include "schema.h"
+
+/* The JSON of a command, which must match its schema. */
+static struct json_object *
+json_of(int status, const char *command, const char *first, const char *second)
+{
+	const char *args[6] = { "--json", command, first, second, NULL };
+	struct json_object *value =
+	    e2e_json(e2e_llmcv(fleet_root(), args), status);
+	struct json_object *schema =
+	    e2e_json(e2e_llmc(fleet_root(), "schema", command, NULL), 0);
+	cleanup_buf struct buf why = BUF_INIT;
+
+	ck_assert_msg(schema_matches(schema, value, "", &why), "%s: %s",
+	    command, why.data);
+	return value;
+}
+
+static const char *
+member(struct json_object *value, const char *key)
+{
+	return json_string_or(value, key, "(none)");
+}
+
+/* A script with the command on a terminal of its own; its output. */
+static struct e2e_run *
+on_terminal(const char *input, const char *command)
+{
+	return e2e_sh(fleet_root(),
+	    e2e_path("export TERM=xterm; printf '%s' | "
+		     "script -qec \"\\\"$LLMC\\\" %s\" /dev/null",
+		input, command));
+}
+
+/* --- without a daemon ------------------------------------------------ */
+
+START_TEST(status_reads_only)
+{
+	struct json_object *json, *workers;
+	struct e2e_run *run;
+
+	run = fleet_do("status", NULL);
+	e2e_has(run->out, "not running");
+	e2e_has(run->out, "llmc add NAME");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", fleet_root())));
+	fleet_do("add", "adam", NULL);
+	json = json_of(0, "status", NULL, NULL);
+	workers = json_object_object_get(json, "workers");
+	ck_assert_uint_eq(json_object_array_length(workers), 1);
+	ck_assert_str_eq(
+	    member(json_object_array_get_idx(workers, 0), "status"), "offline");
+	e2e_has(fleet_do("status", NULL)->out, "1 worker: 1 offline");
+}
+END_TEST
+
+START_TEST(add_writes_settings_and_takes_them_back)
+{
+	const char *config = e2e_path("%s/.llmc/config.toml", fleet_root());
+	const char *before;
+
+	fleet_do("add", "adam", "--model", "opus", "--role-prompt",
+	    "say \"hi\"\nand more", "--self-review", NULL);
+	ck_assert_str_eq(
+	    fleet_do("config", "get", "workers.adam.model", NULL)->out,
+	    "opus\n");
+	ck_assert_str_eq(
+	    fleet_do("config", "get", "workers.adam.role_prompt", NULL)->out,
+	    "say \"hi\"\nand more\n");
+	before = e2e_read(config);
+	fleet_fails("already", "add", "adam", "--model", "haiku", NULL);
+	fleet_fails("lower case", "add", "Adam", "--model", "haiku", NULL);
+	fleet_fails("taken", "add", "console1", "--model", "haiku", NULL);
+	/* Something lies where its worktree would be. */
+	e2e_sh(fleet_root(), "mkdir .worktrees/eve; date >.worktrees/eve/x");
+	fleet_fails("", "add", "eve", "--model", "haiku", NULL);
+	ck_assert_str_eq(e2e_read(config), before);
+	json_of(0, "add", "carl", NULL);
+}
+END_TEST
+
+START_TEST(commands_say_that_no_daemon_runs)
+{
+	static const char *const calls[][3] = { { "start", "--prompt", "x" },
+		{ "start", NULL, NULL }, { "message", "adam", "x" },
+		{ "rebase", "adam", NULL }, { "review", "adam", "--force" },
+		{ "wait", "adam", "--until=idle" }, { "down", NULL, NULL } };
+
+	fleet_do("add", "adam", NULL);
+	for (size_t i = 0; i < nitems(calls); i++)
+		fleet_fails(
+		    "llmc up", calls[i][0], calls[i][1], calls[i][2], NULL);
+	fleet_fails("no session", "peek", "adam", NULL);
+	fleet_fails("no session", "attach", "adam", NULL);
+	e2e_json_error(
+	    e2e_llmc(fleet_root(), "--json", "start", "--prompt", "x", NULL), 1,
+	    "no_daemon", "llmc up");
+}
+END_TEST
+
+START_TEST(what_is_lost_is_asked_about)
+{
+	struct e2e_run *run;
+
+	fleet_do("add", "adam", NULL);
+	fleet_fails("--yes", "nuke", "adam", NULL);
+	fleet_fails("--yes", "reset", "adam", NULL);
+	fleet_fails("--yes", "reset", "--all", NULL);
+	e2e_json_error(e2e_llmc(fleet_root(), "--json", "nuke", "--all", NULL),
+	    1, "not_confirmed", "--yes");
+	e2e_expect(e2e_llmc(fleet_root(), "nuke", NULL), 2, "which worker");
+	e2e_expect(e2e_llmc(fleet_root(), "nuke", "adam", "--all", NULL), 2,
+	    "not both");
+	run = on_terminal("n\\n", "nuke adam");
+	e2e_has(run->out, "[y/N]");
+	e2e_has(run->out, "nothing was done");
+	ck_assert_int_eq(run->status, 1);
+	ck_assert_str_eq(fleet_status("adam"), "offline");
+	run = on_terminal("y\\n", "nuke adam");
+	e2e_has(run->out, "adam is gone");
+	ck_assert_int_eq(run->status, 0);
+	fleet_fails("there is no worker adam", "nuke", "adam", NULL);
+}
+END_TEST
+
+START_TEST(trust_adds_and_keeps_the_rest)
+{
+	const char *home = e2e_dir("other home");
+	const char *file = e2e_path("%s/.claude.json", home);
+	struct json_object *json;
+
+	e2e_env(e2e_path("HOME=%s", home));
+	e2e_write(file, "{\"theme\":\"dark\",\"n\":3}\n");
+	json = json_of(0, "trust", NULL, NULL);
+	ck_assert(json_bool_or(json, "changed", false));
+	ck_assert(json_bool_or(json, "trusted", false));
+	ck_assert(!json_bool_or(json, "onboarded", true));
+	e2e_has(e2e_read(file), "\"theme\": \"dark\"");
+	e2e_has(e2e_read(file), "hasTrustDialogAccepted");
+	e2e_lacks(e2e_read(file), "hasCompletedOnboarding");
+	json = json_of(0, "trust", "--onboarding", NULL);
+	ck_assert(json_bool_or(json, "onboarded", false));
+	e2e_has(fleet_do("trust", NULL)->out, "said so before");
+	e2e_write(file, "{\"theme\":");
+	fleet_fails("left as it is", "trust", NULL);
+	ck_assert_str_eq(e2e_read(file), "{\"theme\":");
+	e2e_env("HOME");
+	fleet_fails("HOME", "trust", NULL);
+}
+END_TEST
+
+START_TEST(rebuild_makes_a_state_from_worktrees)
+{
+	const char *state = e2e_path("%s/.llmc/state.json", fleet_root());
+	struct json_object *json;
+
+	fleet_do("add", "adam", NULL);
+	fleet_do("add", "eve", NULL);
+	e2e_sh(fleet_worktree("eve"),
+	    "date >new && git add new && git commit -qm 'By eve'");
+	e2e_write(state, "{broken");
+	e2e_write(e2e_path("%s.bak", state), "{broken");
+	fleet_fails("--rebuild", "status", NULL);
+	fleet_fails("--yes", "doctor", "--rebuild", NULL);
+	json = json_of(0, "doctor", "--rebuild", "--yes");
+	ck_assert_uint_eq(
+	    json_object_array_length(json_object_object_get(json, "repairs")),
+	    2);
+	ck_assert_str_eq(fleet_status("adam"), "offline");
+	ck_assert_str_eq(fleet_status("eve"), "needs_review");
+	e2e_sh(fleet_root(), "cat .llmc/state.json.2* | grep -q broken");
+	fleet_do("accept", "eve", NULL);
+	e2e_has(fleet_log(), "By eve");
+}
+END_TEST
+
+START_TEST(repair_brings_a_worktree_back)
+{
+	fleet_do("add", "adam", NULL);
+	e2e_sh(fleet_worktree("adam"),
+	    "date >new && git add new && git commit -qm 'By adam'");
+	e2e_sh(fleet_root(), "rm -rf .worktrees/adam");
+	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out, "is gone");
+	fleet_do("doctor", "--repair", "--yes", NULL);
+	ck_assert(e2e_exists(e2e_path("%s/.git", fleet_worktree("adam"))));
+	/* What it had committed is not lost. */
+	e2e_has(fleet_do("salvage", "list", NULL)->out, "adam/");
+	e2e_env("LLMC_AGENT=1");
+	fleet_fails("worker's own session", "doctor", "--repair", NULL);
+}
+END_TEST
+
+START_TEST(consoles_are_sessions_of_their_own)
+{
+	struct json_object *json = json_of(0, "console", NULL, NULL);
+
+	ck_assert_str_eq(member(json, "name"), "console1");
+	ck_assert_str_eq(member(json, "session"), "llmc-console1");
+	ck_assert(json_bool_or(json, "created", false));
+	e2e_has(member(json, "attach"), "attach -t '=llmc-console1'");
+	json = json_of(0, "console", "console1", NULL);
+	ck_assert(!json_bool_or(json, "created", true));
+	e2e_has(fleet_do("console", NULL)->out, "console2 runs");
+	fleet_fails("begins with", "console", "adam", NULL);
+	json_of(0, "attach", "console2", NULL);
+	fleet_fails("no terminal", "attach", "console2", NULL);
+	e2e_env("TMUX=/nowhere,1,0");
+	fleet_fails("another tmux", "attach", "console2", NULL);
+	e2e_has(fleet_do("nuke", "console2", "--yes", NULL)->out, "gone");
+	fleet_fails("llmc-console1", "attach", "console2", NULL);
+}
+END_TEST
+
+START_TEST(completion_knows_commands_and_workers)
+{
+	static const char *const checks[][2] = {
+		{ "llmc sta", "status start" },
+		{ "llmc reset --a", "--all" },
+		{ "llmc salvage r", "restore" },
+		{ "llmc peek ad", "adam" },
+		{ "llmc start --worker ev", "eve" },
+		{ "llmc wait adam --until needs", "needs_review" },
+		{ "llmc --root . logs --level d", "debug" },
+	};
+
+	fleet_do("add", "adam", NULL);
+	fleet_do("add", "eve", NULL);
+	for (size_t i = 0; i < nitems(checks); i++) {
+		struct e2e_run *run = e2e_sh(fleet_root(),
+		    e2e_path("PATH=\"$(dirname \"$LLMC\"):$PATH\" bash -c '"
+			     "eval \"$(llmc completion bash)\"; "
+			     "COMP_WORDS=(%s); "
+			     "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+			     "_llmc; echo ${COMPREPLY[*]}'",
+			checks[i][0]));
+
+		e2e_expect(run, 0, NULL);
+		ck_assert_str_eq(run->out, e2e_path("%s\n", checks[i][1]));
+	}
+	e2e_has(fleet_do("completion", "zsh", NULL)->out, "#compdef llmc");
+	e2e_has(fleet_do("completion", "fish", NULL)->out,
+	    "complete -c llmc -n __fish_use_subcommand -a status");
+}
+END_TEST
+
+/* --- with a daemon --------------------------------------------------- */
+
+START_TEST(tasks_come_from_anywhere)
+{
+	fleet_up();
+	fleet_add("adam");
+	fleet_fails("status 3: why", "start", "--prompt-cmd",
+	    "echo why >&2; exit 3", NULL);
+	fleet_fails("printed nothing", "start", "--prompt-cmd", "true", NULL);
+	fleet_fails("No such file", "start", "--prompt-file", "nope", NULL);
+	fleet_fails("empty", "start", "--prompt", " \n", NULL);
+	fleet_fails("no worker nobody", "start", "--worker", "nobody",
+	    "--prompt", "x", NULL);
+	e2e_expect(e2e_llmc(fleet_root(), "start", "--prompt", "x",
+		       "--prompt-cmd", "y", NULL),
+	    2, "only one");
+	fleet_fails("your own checkout", "start", "--prompt",
+	    e2e_path("see @\"%s/README\"", fleet_root()), NULL);
+	e2e_expect(e2e_sh(fleet_root(),
+		       "echo 'fake: commit a.txt 1' | "
+		       "\"$LLMC\" start --prompt-file - >/dev/null"),
+	    0, NULL);
+	fleet_wait("adam", "needs_review");
+	fleet_fails("no worker is free: adam is needs_review", "start",
+	    "--prompt", "x", NULL);
+	fleet_do("accept", "adam", NULL);
+	fleet_do("start", "--prompt-cmd", "echo 'fake: commit b.txt 2'", NULL);
+	fleet_wait("adam", "needs_review");
+}
+END_TEST
+
+START_TEST(an_editor_writes_tasks_and_loses_none)
+{
+	const char *editor = e2e_path("%s/editor", unit_scratch());
+	struct e2e_run *run;
+
+	e2e_script(editor,
+	    "#!/bin/sh\n"
+	    "printf '# a heading\\nfake: commit a.txt 1\\n' | "
+	    "cat - \"$1\" >\"$1.new\" && mv \"$1.new\" \"$1\"\n");
+	e2e_env(e2e_path("EDITOR=%s", editor));
+	fleet_up();
+	fleet_add("adam");
+	run = on_terminal("", "start");
+	ck_assert_msg(run->status == 0, "%s", run->out);
+	fleet_wait("adam", "needs_review");
+	ck_assert_int_eq(fleet_prompts("# a heading"), 1);
+	ck_assert_int_eq(fleet_prompts(">8"), 0);
+	/* Nobody is free: the text stays. */
+	run = on_terminal("", "start");
+	ck_assert_int_eq(run->status, 1);
+	e2e_has(run->out, "your text is kept in");
+	e2e_has(e2e_sh(fleet_root(), "cat .llmc/drafts/*")->out, "a heading");
+	e2e_env("EDITOR=true");
+	run = on_terminal("", "reject --worker adam");
+	e2e_has(run->out, "nothing was written");
+	e2e_env("EDITOR=false");
+	run = on_terminal("", "message adam");
+	e2e_has(run->out, "nothing is sent");
+}
+END_TEST
+
+START_TEST(verdicts_mean_the_last_review)
+{
+	struct json_object *json;
+
+	fleet_up();
+	fleet_add("adam");
+	fleet_add("eve");
+	fleet_fails("no worker waits", "review", NULL);
+	fleet_fails("llmc review", "accept", NULL);
+	fleet_start("eve", "fake: commit b.txt 2");
+	fleet_wait("eve", "needs_review");
+	fleet_start("adam", "fake: commit a.txt 1");
+	fleet_wait("adam", "needs_review");
+	/* The one that has waited longest. */
+	json = json_of(0, "review", NULL, NULL);
+	ck_assert_str_eq(member(json, "worker"), "eve");
+	json = json_of(0, "reject", "fake: commit c.txt 3", NULL);
+	ck_assert_str_eq(member(json, "worker"), "eve");
+	ck_assert_str_eq(member(json, "new_status"), "rejected");
+	fleet_wait("eve", "needs_review");
+	e2e_has(fleet_do("review", "adam", NULL)->out, "+1");
+	json = json_of(0, "accept", NULL, NULL);
+	ck_assert_str_eq(member(json, "worker"), "adam");
+	ck_assert_str_eq(member(json, "status"), "idle");
+	/* Who has the answer finds it in the state. */
+	ck_assert_str_eq(fleet_status("adam"), "idle");
+	e2e_expect(e2e_llmc(fleet_root(), "review", "--interface", "x", NULL),
+	    2, "git, difftastic or vscode");
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "accept", "--force", NULL), 2, "name");
+	fleet_fails("adam is idle", "accept", "adam", NULL);
+	fleet_fails("adam is idle", "message", "adam", "x", NULL);
+}
+END_TEST
+
+START_TEST(conflicts_are_listed)
+{
+	struct json_object *json, *files;
+
+	fleet_up();
+	fleet_add("adam");
+	fleet_add("eve");
+	fleet_start("adam", "fake: commit same.txt 1");
+	fleet_start("eve", "fake: commit same.txt 2");
+	fleet_wait("adam", "needs_review");
+	fleet_wait("eve", "needs_review");
+	json = json_of(0, "rebase", "eve", NULL);
+	ck_assert(json_bool_or(json, "success", false));
+	fleet_do("accept", "adam", NULL);
+	json = json_of(0, "rebase", "eve", NULL);
+	ck_assert(!json_bool_or(json, "success", true));
+	files = json_object_object_get(json, "conflicts");
+	ck_assert_uint_eq(json_object_array_length(files), 1);
+	ck_assert_str_eq(
+	    json_object_get_string(json_object_array_get_idx(files, 0)),
+	    "same.txt");
+}
+END_TEST
+
+START_TEST(what_is_taken_can_be_brought_back)
+{
+	struct json_object *json, *list;
+	const char *ref;
+
+	fleet_up();
+	fleet_add("adam");
+	e2e_has(fleet_do("salvage", "list", NULL)->out, "Nothing");
+	fleet_start("adam", "fake: commit a.txt 1");
+	fleet_wait("adam", "needs_review");
+	json = json_of(0, "pick", "adam", NULL);
+	ck_assert_str_eq(fleet_status("adam"), "needs_review");
+	e2e_write(e2e_path("%s/dirt.txt", fleet_worktree("adam")), "dirt\n");
+	json = json_of(0, "reset", "adam", "--yes");
+	ref = member(json, "salvage");
+	e2e_has(ref, "refs/llmc/salvage/adam/");
+	list = json_of(0, "salvage", "list", NULL);
+	ck_assert_uint_ge(json_object_array_length(list), 1);
+	e2e_has(fleet_do("salvage", "show", ref, NULL)->out, "+dirt");
+	json = json_of(0, "salvage", "show", ref);
+	fleet_do("salvage", "restore", ref, "--branch", "back", NULL);
+	ck_assert_str_eq(
+	    e2e_git(fleet_root(), "show", "back:dirt.txt", NULL), "dirt\n");
+	fleet_fails(
+	    "already", "salvage", "restore", ref, "--branch", "back", NULL);
+	fleet_fails("salvage list", "salvage", "show", "nope", NULL);
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "salvage", "drop", NULL), 2, "restore");
+}
+END_TEST
+
+START_TEST(waiting_ends)
+{
+	struct json_object *json;
+	struct e2e_run *run;
+
+	fleet_up();
+	fleet_add("adam");
+	json = e2e_json(e2e_llmc(fleet_root(), "--json", "wait", "adam",
+			    "--until", "error,idle", NULL),
+	    0);
+	ck_assert_str_eq(member(json, "status"), "idle");
+	json = e2e_json(e2e_llmc(fleet_root(), "--json", "wait", "adam",
+			    "--until", "error", "--timeout", "50ms", NULL),
+	    1);
+	ck_assert(!json_bool_or(json, "reached", true));
+	fleet_fails(
+	    "no worker nobody", "wait", "nobody", "--until", "idle", NULL);
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "wait", "adam", "--until", "idel", NULL), 2,
+	    "did you mean \"idle\"?");
+	run = e2e_sh(fleet_root(),
+	    "\"$LLMC\" wait adam --until error --timeout 30s & "
+	    "\"$LLMC\" nuke adam --yes >/dev/null; wait $!");
+	e2e_expect(run, 1, "adam is gone");
+}
+END_TEST
+
+START_TEST(the_log_is_shown_and_followed)
+{
+	struct json_object *json;
+	struct e2e_run *run;
+
+	fleet_up();
+	fleet_add("adam");
+	fleet_add("eve");
+	json = json_of(0, "logs", "--worker", "eve");
+	ck_assert_uint_ge(json_object_array_length(json), 2);
+	run = fleet_do("logs", "--worker", "adam", "--lines", "1", NULL);
+	e2e_has(run->out, " INFO  worker changes");
+	e2e_has(run->out, "to=idle");
+	ck_assert_ptr_eq(strchr(run->out, '\n'), strrchr(run->out, '\n'));
+	run = e2e_llmc(fleet_root(), "logs", "--level", "error", NULL);
+	e2e_expect(run, 0, "nothing of that");
+	e2e_expect(e2e_llmc(fleet_root(), "logs", "--level", "loud", NULL), 2,
+	    "no such level");
+	/* It ends when nobody reads any more. */
+	run = e2e_sh(fleet_root(),
+	    "( until grep -q to=offline seen 2>/dev/null; do "
+	    "\"$LLMC\" reset eve --yes >/dev/null; done ) & "
+	    "\"$LLMC\" logs --follow --worker eve --lines 0 | "
+	    "sed -u /to=offline/q | tee seen; wait");
+	e2e_has(run->out, "to=offline");
+}
+END_TEST
+
+START_TEST(a_screen_is_peeked_at)
+{
+	struct json_object *json, *lines;
+
+	fleet_up();
+	fleet_add("adam");
+	fleet_start("adam", "fake: say hello from the screen");
+	fleet_wait("adam", "no_changes");
+	json = json_of(0, "peek", "--lines", "100");
+	ck_assert_str_eq(member(json, "worker"), "adam");
+	e2e_has(fleet_do("peek", "adam", "--lines", "100", NULL)->out,
+	    "hello from the screen");
+	json = json_of(0, "peek", "--lines", "2");
+	lines = json_object_object_get(json, "lines");
+	ck_assert_uint_eq(json_object_array_length(lines), 2);
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "peek", "--lines", "0", NULL), 2, "from 1");
+}
+END_TEST
+
+START_TEST(status_tells_how_to_look_inside)
+{
+	struct e2e_run *run;
+
+	fleet_up();
+	fleet_add("adam");
+	run = fleet_do("status", NULL);
+	e2e_has(run->out, "running  pid ");
+	e2e_has(run->out, "attach -t '=llmc-adam'\n");
+	json_of(0, "status", NULL, NULL);
+	fleet_do("down", NULL);
+	run = fleet_do("status", NULL);
+	e2e_has(run->out, "not running");
+	e2e_has(run->out, "1 worker: 1 offline\n");
+	e2e_lacks(run->out, "attach -t");
+}
+END_TEST
+
+static void
+begin(void)
+{
+	fleet_begin();
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("commands");
+	const TTest *const all[] = { status_reads_only,
+		add_writes_settings_and_takes_them_back,
+		commands_say_that_no_daemon_runs, what_is_lost_is_asked_about,
+		trust_adds_and_keeps_the_rest,
+		rebuild_makes_a_state_from_worktrees,
+		repair_brings_a_worktree_back,
+		consoles_are_sessions_of_their_own,
+		completion_knows_commands_and_workers, tasks_come_from_anywhere,
+		an_editor_writes_tasks_and_loses_none,
+		verdicts_mean_the_last_review, conflicts_are_listed,
+		what_is_taken_can_be_brought_back, waiting_ends,
+		the_log_is_shown_and_followed, a_screen_is_peeked_at,
+		status_tells_how_to_look_inside, NULL };
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 90);
+		tcase_add_checked_fixture(tc, begin, fleet_end);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}

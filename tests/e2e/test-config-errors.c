@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What llmc config says when something is wrong. */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "e2e.h"
+#include "mem.h"
+
+static const char *
+config_of(const char *dir)
+{
+	return e2e_path("%s/.llmc/config.toml", dir);
+}
+
+START_TEST(set_refuses_what_the_table_forbids)
+{
+	static const struct {
+		const char *key, *typed, *allowed;
+	} cases[] = {
+		{ "tmux.rows", "4", "a whole number from 5 to 1000, found 4" },
+		{ "tmux.rows", "1001", "a whole number from 5 to 1000" },
+		{ "tmux.rows", "-7", "found -7" },
+		{ "tmux.rows", "many", "found many" },
+		{ "tmux.rows", "40.0", "a whole number" },
+		{ "tmux.rows", "", "a whole number" },
+		{ "tmux.rows", "\"40\"", "a whole number" },
+		{ "tmux.rows", "40 # forty", "a whole number" },
+		{ "tmux.rows", "40\n[tmux]", "a whole number" },
+		{ "tmux.rows", "99999999999999999999", "a whole number" },
+		{ "defaults.start_timeout", "99ms", "from 100ms to 1h" },
+		{ "defaults.start_timeout", "2h", "from 100ms to 1h" },
+		{ "defaults.start_timeout", "soon", "a duration such as" },
+		{ "defaults.start_timeout", "-5", "a duration such as" },
+		{ "defaults.permission_mode", "Plan", "one of \"bypass" },
+		{ "defaults.permission_mode", "", "\"default\"" },
+		{ "defaults.allowed_tools", "Bash", "a list of strings" },
+		{ "defaults.allowed_tools", "[1]", "a list of strings" },
+		{ "defaults.allowed_tools", "[\"a\", 1]", "a list of strings" },
+		{ "defaults.allowed_tools", "[\"\\u0000\"]",
+		    "a list of strings" },
+		{ "workers.adam.start_timeout", "2h",
+		    "workers.adam.start_timeout: expected a duration" },
+	};
+	const char *dir = e2e_workspace("r");
+	const char *before = e2e_read(config_of(dir));
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		const char *const args[] = { "config", "set", cases[i].key,
+			cases[i].typed, "--json", NULL };
+		struct e2e_run *run = e2e_llmc(
+		    dir, "config", "set", cases[i].key, cases[i].typed, NULL);
+
+		e2e_expect(run, 1, cases[i].allowed);
+		ck_assert_str_eq(run->out, "");
+		e2e_json_error(
+		    e2e_llmcv(dir, args), 1, "bad_value", cases[i].key);
+		ck_assert_str_eq(e2e_read(config_of(dir)), before);
+	}
+}
+END_TEST
+
+START_TEST(unknown_keys_name_the_nearest)
+{
+	static const struct {
+		const char *key, *words;
+	} cases[] = {
+		{ "tmux.colums", "did you mean \"tmux.columns\"?" },
+		{ "default.model", "did you mean \"defaults.model\"?" },
+		{ "workers.adam.modle",
+		    "did you mean \"workers.adam.model\"?" },
+		{ "workers.Adam.model", "a worker's name begins with" },
+		{ "workers..model", "a worker's name begins with" },
+		{ "workers.adam", "workers.adam: no such setting" },
+		{ "tmux", "tmux: no such setting" },
+		{ "", ": no such setting" },
+		{ "nothing.like.it", "no such setting" },
+		{ "repo.default_branch.x", "no such setting" },
+	};
+	static const char *const verbs[] = { "get", "set", "unset" };
+	const char *dir = e2e_workspace("r");
+	const char *before = e2e_read(config_of(dir));
+
+	for (size_t i = 0; i < nitems(cases); i++)
+		for (size_t v = 0; v < nitems(verbs); v++) {
+			const char *const args[] = { "config", verbs[v],
+				cases[i].key,
+				strcmp(verbs[v], "set") == 0 ? "x" : NULL,
+				NULL };
+
+			e2e_expect(e2e_llmcv(dir, args), 1, cases[i].words);
+		}
+	e2e_json_error(
+	    e2e_llmc(dir, "--json", "config", "get", "tmux.colums", NULL), 1,
+	    "no_such_key", "tmux.columns");
+	ck_assert_str_eq(e2e_read(config_of(dir)), before);
+}
+END_TEST
+
+START_TEST(wrong_files_are_told_by_line)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{ "\n[tmux]\nrows = \"x\"\n",
+		    ":3: tmux.rows: expected a whole number from 5 to 1000, "
+		    "found a string \"x\"" },
+		{ "[tmux]\nrows = 4.0\n", ":2: tmux.rows: expected" },
+		{ "[tmux]\nrows = true\n", "found a boolean true" },
+		{ "[tmux]\nrows = [1]\n", "found an array" },
+		{ "[tmux.rows]\nx = 1\n", ":1: tmux.rows: expected" },
+		{ "[tmux]\nrows = 1979-05-27\n", ":2: tmux.rows: expected" },
+		{ "[tmux]\nrows = nan\n", ":2: tmux.rows: expected" },
+		{ "[tmux]\nrows = 3\n", "found an integer 3" },
+		{ "[tmux]\ncommand = 3\n",
+		    ":2: tmux.command: expected a string, found an integer" },
+		{ "[repo]\nworktree_dir = 3\n",
+		    ":2: repo.worktree_dir: expected a path" },
+		{ "[defaults]\npermission_mode = \"x\"\n",
+		    ":2: defaults.permission_mode: expected one of" },
+		{ "[defaults]\nallowed_tools = \"x\"\n",
+		    ":2: defaults.allowed_tools: expected a list" },
+		{ "[defaults]\nallowed_tools = [\"a\\u0000\"]\n",
+		    ":2: defaults.allowed_tools: expected a list" },
+		{ "[defaults]\nstart_timeout = \"2h\"\n",
+		    ":2: defaults.start_timeout: expected a duration" },
+		{ "[defaults]\nstart_timeout = -1\n", ":2: defaults.start" },
+		{ "[defaults]\nstart_timeout = inf\n", ":2: defaults.start" },
+		{ "[workers.adam]\nstart_timeout = 0\n",
+		    ":2: workers.adam.start_timeout: expected a duration" },
+		{ "[workers.Adam]\nmodel = \"x\"\n",
+		    ":1: workers.Adam: a worker's name" },
+		{ "[workers.\"a.b\"]\nmodel = \"x\"\n",
+		    ":1: workers.\"a.b\": a worker's name" },
+		{ "tmux = 3\n", ":1: tmux: expected a table, found an int" },
+		{ "[[tmux]]\nrows = 3\n", ":1: tmux: expected a table" },
+		{ "workers = 1\n", ":1: workers: expected a table" },
+		{ "workers.adam = 1\n", ":1: workers.adam: expected a table" },
+		{ "[tmux]\nrows =\n", ":2: expected a value" },
+		{ "[tmux\n", ":1: " },
+		{ "a = 1\na = 2\n", ":2: " },
+		{ "x = \"\xff\"\n", ":1: " },
+	};
+	const char *dir = e2e_workspace("r");
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct e2e_run *run;
+
+		e2e_write(config_of(dir), cases[i].text);
+		run = e2e_llmc(dir, "config", "list", NULL);
+		e2e_expect(run, 1, e2e_path("%s:", config_of(dir)));
+		e2e_has(run->err, cases[i].words);
+		e2e_lacks(run->err, ": line ");
+		ck_assert_str_eq(run->out, "");
+		e2e_json_error(
+		    e2e_llmc(dir, "--json", "config", "get", "tmux.rows", NULL),
+		    1, "bad_config", cases[i].words);
+	}
+}
+END_TEST
+
+START_TEST(unknown_keys_in_the_file_are_warnings)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{ "[tmux]\nrow = 3\n",
+		    ":2: warning: tmux.row: no such setting; did you mean "
+		    "\"tmux.rows\"?" },
+		{ "[workers.adam]\nmodle = \"x\"\n",
+		    ":2: warning: workers.adam.modle: no such setting; did "
+		    "you mean \"workers.adam.model\"?" },
+		{ "[tmus]\nrows = 3\n", ":1: warning: tmus: no such setting" },
+		{ "\"tmux.rows\" = 3\n", ":1: warning: \"tmux.rows\": no" },
+		{ "[workers]\nadam.\"x.y\" = 3\n", ":2: warning: workers." },
+		{ "\"a\\u001b[31m\\nb\" = 1\n", ":1: warning: \"a\\u001b[31m" },
+	};
+	const char *dir = e2e_workspace("r");
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct e2e_run *run;
+
+		e2e_write(config_of(dir), cases[i].text);
+		run = e2e_llmc(dir, "config", "get", "tmux.rows", NULL);
+		e2e_expect(
+		    run, 0, e2e_path("%s%s", config_of(dir), cases[i].words));
+		ck_assert_str_eq(run->out, "40\n");
+		ck_assert_ptr_eq(
+		    strchr(run->err, '\n'), strrchr(run->err, '\n'));
+		/* One JSON value and nothing else. */
+		e2e_json(e2e_llmc(dir, "--json", "config", "list", NULL), 0);
+	}
+}
+END_TEST
+
+START_TEST(set_can_mend_the_very_key_that_is_wrong)
+{
+	const char *dir = e2e_workspace("r");
+
+	/* What is wrong elsewhere is told and stands in nobody's way. */
+	e2e_write(config_of(dir), "[tmux]\nrows = 1\ncolumns = 9\n");
+	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.columns", "99", NULL),
+	    1, "config.toml:2: tmux.rows: ");
+	ck_assert_str_eq(
+	    e2e_read(config_of(dir)), "[tmux]\nrows = 1\ncolumns = 99\n");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "tmux.rows", "41", NULL), 0, NULL);
+	ck_assert_str_eq(
+	    e2e_read(config_of(dir)), "[tmux]\nrows = 41\ncolumns = 99\n");
+	e2e_write(config_of(dir), "[tmux]\nrows = \n");
+	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.columns", "98", NULL),
+	    1, "config.toml:2: expected a value");
+	e2e_write(config_of(dir), "tmux = 3\n");
+	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.columns", "98", NULL),
+	    1, "config.toml: 'tmux' is an integer in line 1");
+	ck_assert_str_eq(e2e_read(config_of(dir)), "tmux = 3\n");
+}
+END_TEST
+
+START_TEST(verbs_are_checked)
+{
+	const char *dir = e2e_workspace("r");
+
+	e2e_expect(e2e_llmc(dir, "config", NULL), 2, "usage: llmc config");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "lsit", NULL), 2, "did you mean \"list\"?");
+	e2e_expect(e2e_llmc(dir, "config", "frobnicate", NULL), 2,
+	    "usage: llmc config");
+	e2e_expect(e2e_llmc(dir, "config", "get", NULL), 2, "takes 1 argument");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "a", NULL), 2, "takes 2 arguments");
+	e2e_expect(e2e_llmc(dir, "config", "set", "a", "b", "c", NULL), 2,
+	    "c: one argument too many");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "list", "x", NULL), 2, "takes 0 arg");
+	e2e_expect(e2e_llmc(dir, "config", "doc", "--format", "x", NULL), 2,
+	    "it is toml or mdoc");
+	e2e_expect(e2e_llmc(dir, "config", "doc", "--format", NULL), 2,
+	    "--format needs a value");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "defaults.model", "--", "-x", NULL),
+	    0, NULL);
+	ck_assert_str_eq(
+	    e2e_llmc(dir, "config", "get", "defaults.model", NULL)->out,
+	    "-x\n");
+}
+END_TEST
+
+START_TEST(file_that_cannot_be_read_is_told)
+{
+	const char *dir = e2e_workspace("r");
+
+	ck_assert_int_eq(unlink(config_of(dir)), 0);
+	ck_assert_int_eq(mkdir(config_of(dir), 0700), 0);
+	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 1,
+	    "config.toml: Is a directory");
+	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,
+	    "config.toml: Is a directory");
+	e2e_json_error(e2e_llmc(dir, "--json", "config", "list", NULL), 1, "io",
+	    "Is a directory");
+	ck_assert_int_eq(rmdir(config_of(dir)), 0);
+	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 1, "llmc init");
+	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,
+	    "llmc init");
+}
+END_TEST
+
+START_TEST(file_in_a_readonly_folder_is_told)
+{
+	const char *dir = e2e_workspace("r");
+	struct e2e_run *run;
+
+	if (geteuid() == 0) {
+		e2e_skipped("root writes everywhere");
+		return;
+	}
+	ck_assert_int_eq(chmod(e2e_path("%s/.llmc", dir), 0500), 0);
+	run = e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL);
+	e2e_expect(run, 1, "Permission denied");
+	ck_assert_str_eq(
+	    e2e_llmc(dir, "config", "get", "tmux.rows", NULL)->out, "40\n");
+}
+END_TEST
+
+START_TEST(lock_that_cannot_be_made_is_told)
+{
+	const char *dir = e2e_workspace("r");
+	const char *before = e2e_read(config_of(dir));
+
+	ck_assert_int_eq(mkdir(e2e_path("%s/.llmc/config.lock", dir), 0700), 0);
+	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,
+	    "config.lock");
+	ck_assert_str_eq(e2e_read(config_of(dir)), before);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("config-errors");
+
+	unit_case(s, "typed",
+	    (const TTest *[]){ set_refuses_what_the_table_forbids,
+		unknown_keys_name_the_nearest, verbs_are_checked,
+		set_can_mend_the_very_key_that_is_wrong, NULL });
+	unit_case(s, "file",
+	    (const TTest *[]){ wrong_files_are_told_by_line,
+		unknown_keys_in_the_file_are_warnings,
+		file_that_cannot_be_read_is_told,
+		file_in_a_readonly_folder_is_told,
+		lock_that_cannot_be_made_is_told, NULL });
+	return s;
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "e2e.h"
+#include "mem.h"
+#include "settings.h"
+
+static const char *
+config_of(const char *dir)
+{
+	return e2e_path("%s/.llmc/config.toml", dir);
+}
+
+static const char *
+get(const char *dir, const char *key)
+{
+	struct e2e_run *run = e2e_llmc(dir, "config", "get", key, NULL);
+	size_t len = strlen(run->out);
+
+	e2e_expect(run, 0, NULL);
+	ck_assert_uint_gt(len, 0);
+	return e2e_path("%.*s", (int)(len - 1), run->out);
+}
+
+static void
+set(const char *dir, const char *key, const char *value)
+{
+	struct e2e_run *run = e2e_llmc(dir, "config", "set", key, value, NULL);
+
+	e2e_expect(run, 0, NULL);
+	ck_assert_str_eq(run->out, "");
+}
+
+/* The row of a key in the array that `config list --json` prints. */
+static struct json_object *
+row_of(struct json_object *list, const char *key)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		if (strcmp(json_string_or(row, "key", ""), key) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+static struct json_object *
+list(const char *dir)
+{
+	return e2e_json(e2e_llmc(dir, "--json", "config", "list", NULL), 0);
+}
+
+START_TEST(list_shows_every_key_and_where_it_is_from)
+{
+	const char *dir = e2e_workspace("r");
+	struct json_object *rows, *row;
+	const char *text;
+
+	e2e_write(config_of(dir),
+	    "[tmux]\ncolumns = 99\n\n[workers.adam]\nmodel = \"opus\"\n");
+	rows = list(dir);
+	text = e2e_llmc(dir, "config", "list", NULL)->out;
+	for (size_t i = 0; i < settings_count; i++) {
+		ck_assert_ptr_nonnull(row_of(rows, settings_table[i].path));
+		e2e_has(text, settings_table[i].path);
+	}
+	ck_assert_uint_eq(json_object_array_length(rows), settings_count + 1);
+	row = row_of(rows, "tmux.columns");
+	ck_assert_int_eq(json_int_or(row, "value", 0), 99);
+	ck_assert_str_eq(json_string_or(row, "source", ""), "file");
+	ck_assert_int_eq(json_int_or(row, "line", 0), 2);
+	row = row_of(rows, "tmux.rows");
+	ck_assert_str_eq(json_string_or(row, "source", ""), "default");
+	ck_assert_int_eq(json_int_or(row, "line", -1), -1);
+	ck_assert_str_eq(
+	    json_string_or(row_of(rows, "tmux.socket"), "source", ""),
+	    "derived");
+	row = row_of(rows, "workers.adam.model");
+	ck_assert_str_eq(json_string_or(row, "value", ""), "opus");
+	ck_assert_int_eq(json_int_or(row, "line", 0), 5);
+	e2e_has(text, "file line 2");
+}
+END_TEST
+
+START_TEST(get_prints_the_bare_value)
+{
+	const char *dir = e2e_workspace("r");
+	struct json_object *json;
+
+	ck_assert_str_eq(get(dir, "tmux.columns"), "120");
+	ck_assert_str_eq(get(dir, "tmux.command"), "tmux");
+	ck_assert_str_eq(get(dir, "defaults.allowed_tools"), "[]");
+	ck_assert_str_eq(get(dir, "defaults.start_timeout"), "15s");
+	ck_assert_str_eq(get(dir, "repo.default_branch"), "main");
+	ck_assert_str_eq(get(dir, "workers.adam.agent_command"), "claude");
+	json = e2e_json(
+	    e2e_llmc(dir, "config", "get", "tmux.columns", "--json", NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "key", ""), "tmux.columns");
+	ck_assert_int_eq(json_int_or(json, "value", 0), 120);
+}
+END_TEST
+
+START_TEST(set_takes_every_type)
+{
+	static const struct {
+		const char *key, *typed, *shown, *line;
+	} cases[] = {
+		{ "repo.default_branch", "next", "next",
+		    "default_branch = \"next\"" },
+		{ "repo.worktree_dir", "~/trees", NULL,
+		    "worktree_dir = \"~/trees\"" },
+		{ "defaults.permission_mode", "plan", "plan",
+		    "permission_mode = \"plan\"" },
+		{ "tmux.rows", "50", "50", "rows = 50" },
+		{ "tmux.history_limit", "1_000", "1000",
+		    "history_limit = 1_000" },
+		{ "defaults.allowed_tools", "[\"Bash(ls *)\", \"Read\"]",
+		    "[\"Bash(ls *)\",\"Read\"]",
+		    "allowed_tools = [\"Bash(ls *)\", \"Read\"]" },
+		{ "defaults.start_timeout", "500ms", "500ms",
+		    "start_timeout = \"500ms\"" },
+		{ "defaults.append_system_prompt", "say \"hi\"\\\n\tthen stop",
+		    NULL,
+		    "append_system_prompt = "
+		    "\"say \\\"hi\\\"\\\\\\n\\tthen stop\"" },
+	};
+	const char *dir = e2e_workspace("r");
+	const char *home = getenv("HOME");
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		set(dir, cases[i].key, cases[i].typed);
+		if (cases[i].shown != NULL)
+			ck_assert_str_eq(
+			    get(dir, cases[i].key), cases[i].shown);
+		e2e_has(e2e_read(config_of(dir)),
+		    e2e_path("\n%s\n", cases[i].line));
+	}
+	/* "~" stays in the file and is expanded when it is asked for. */
+	ck_assert_str_eq(
+	    get(dir, "repo.worktree_dir"), e2e_path("%s/trees", home));
+}
+END_TEST
+
+START_TEST(durations_are_exact)
+{
+	static const struct {
+		const char *typed, *shown;
+	} cases[] = {
+		{ "500ms", "500ms" },
+		{ "30s", "30s" },
+		{ "5m", "5m" },
+		{ "1h", "1h" },
+		{ "90", "1m30s" },
+		{ "0.5", "500ms" },
+		{ "61.5", "61.500s" },
+		{ "59m59s", "59m59s" },
+		{ "1.5s", "1.5s" },
+		{ "100ms", "100ms" },
+	};
+	const char *dir = e2e_workspace("r");
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		set(dir, "defaults.start_timeout", cases[i].typed);
+		ck_assert_str_eq(
+		    get(dir, "defaults.start_timeout"), cases[i].shown);
+		/* What is shown can be typed. */
+		set(dir, "defaults.start_timeout", cases[i].shown);
+		ck_assert_str_eq(
+		    get(dir, "defaults.start_timeout"), cases[i].shown);
+	}
+	e2e_write(config_of(dir), "[defaults]\nstart_timeout = 2.25\n");
+	ck_assert_str_eq(get(dir, "defaults.start_timeout"), "2.25s");
+}
+END_TEST
+
+START_TEST(set_keeps_comments_and_order)
+{
+	static const char before[] = "# top\n\n"
+				     "[tmux] # screens\n"
+				     "# wide\n"
+				     "columns   =  100 # not too wide\n"
+				     "\n"
+				     "# who\n"
+				     "[defaults]\n"
+				     "model = 'opus'\n"
+				     "\n"
+				     "  [workers.adam] # first\n"
+				     "  model = \"haiku\"\n"
+				     "# end, without a newline";
+	const char *dir = e2e_workspace("r");
+	const char *expected;
+
+	e2e_write(config_of(dir), before);
+	set(dir, "tmux.columns", "90");
+	set(dir, "defaults.model", "sonnet");
+	set(dir, "workers.adam.model", "opus");
+	expected = "# top\n\n"
+		   "[tmux] # screens\n"
+		   "# wide\n"
+		   "columns   =  90 # not too wide\n"
+		   "\n"
+		   "# who\n"
+		   "[defaults]\n"
+		   "model = \"sonnet\"\n"
+		   "\n"
+		   "  [workers.adam] # first\n"
+		   "  model = \"opus\"\n"
+		   "# end, without a newline";
+	ck_assert_str_eq(e2e_read(config_of(dir)), expected);
+	set(dir, "tmux.rows", "50");
+	e2e_has(e2e_read(config_of(dir)),
+	    "columns   =  90 # not too wide\nrows = 50\n\n# who\n");
+	set(dir, "repo.branch_prefix", "w/");
+	e2e_has(e2e_read(config_of(dir)), "[repo]\nbranch_prefix = \"w/\"\n");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "unset", "tmux.rows", NULL), 0, NULL);
+	e2e_expect(e2e_llmc(dir, "config", "unset", "repo.branch_prefix", NULL),
+	    0, NULL);
+	ck_assert_int_eq(
+	    strncmp(e2e_read(config_of(dir)), expected, strlen(expected)), 0);
+}
+END_TEST
+
+START_TEST(unset_brings_the_default_back)
+{
+	const char *dir = e2e_workspace("r");
+	const char *start = e2e_read(config_of(dir));
+	struct json_object *json;
+
+	set(dir, "tmux.rows", "50");
+	json = e2e_json(
+	    e2e_llmc(dir, "--json", "config", "unset", "tmux.rows", NULL), 0);
+	ck_assert_int_eq(json_int_or(json, "value", 0), 40);
+	ck_assert_str_eq(json_string_or(json, "source", ""), "default");
+	e2e_has(e2e_read(config_of(dir)), start);
+	e2e_expect(e2e_llmc(dir, "config", "unset", "tmux.rows", NULL), 1,
+	    "tmux.rows is not set in the file");
+	e2e_json_error(
+	    e2e_llmc(dir, "--json", "config", "unset", "tmux.rows", NULL), 1,
+	    "not_set", "tmux.rows");
+}
+END_TEST
+
+START_TEST(worker_keys_stand_over_the_defaults)
+{
+	const char *dir = e2e_workspace("r");
+
+	set(dir, "defaults.model", "sonnet");
+	set(dir, "workers.adam-1.model", "opus");
+	set(dir, "workers.adam-1.extra_args", "[\"-x\"]");
+	ck_assert_str_eq(get(dir, "workers.adam-1.model"), "opus");
+	ck_assert_str_eq(get(dir, "workers.adam-1.extra_args"), "[\"-x\"]");
+	ck_assert_str_eq(get(dir, "workers.eve.model"), "sonnet");
+	ck_assert_str_eq(get(dir, "defaults.model"), "sonnet");
+	e2e_has(e2e_read(config_of(dir)),
+	    "[workers.adam-1]\nmodel = \"opus\"\nextra_args = [\"-x\"]\n");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "unset", "workers.adam-1.model", NULL), 0,
+	    NULL);
+	ck_assert_str_eq(get(dir, "workers.adam-1.model"), "sonnet");
+}
+END_TEST
+
+START_TEST(home_is_expanded_where_it_is_known)
+{
+	const char *dir = e2e_workspace("r");
+
+	e2e_write(config_of(dir), "[repo]\nworktree_dir = \"~/w\"\n");
+	e2e_env("HOME=/somewhere");
+	ck_assert_str_eq(get(dir, "repo.worktree_dir"), "/somewhere/w");
+	e2e_env("HOME=");
+	ck_assert_str_eq(get(dir, "repo.worktree_dir"), "~/w");
+	e2e_env("HOME");
+	ck_assert_str_eq(get(dir, "repo.worktree_dir"), "~/w");
+	e2e_env("HOME=/somewhere");
+	e2e_write(config_of(dir), "[repo]\nworktree_dir = \"~x/w\"\n");
+	ck_assert_str_eq(get(dir, "repo.worktree_dir"), "~x/w");
+	e2e_write(config_of(dir), "[repo]\nworktree_dir = \"~\"\n");
+	ck_assert_str_eq(get(dir, "repo.worktree_dir"), "/somewhere");
+}
+END_TEST
+
+START_TEST(default_branch_is_that_of_origin)
+{
+	const char *origin = e2e_repo("origin");
+	const char *dir = unit_path("clone");
+
+	e2e_git(NULL, "clone", "-q", origin, dir, NULL);
+	e2e_git(dir, "checkout", "-q", "-b", "topic", NULL);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	ck_assert_str_eq(get(dir, "repo.default_branch"), "main");
+	e2e_git(dir, "remote", "set-head", "origin", "--delete", NULL);
+	ck_assert_str_eq(get(dir, "repo.default_branch"), "topic");
+	set(dir, "repo.default_branch", "mine");
+	ck_assert_str_eq(get(dir, "repo.default_branch"), "mine");
+}
+END_TEST
+
+START_TEST(socket_is_stable_and_one_per_root)
+{
+	const char *a = e2e_workspace("a"), *b = e2e_workspace("b");
+	const char *socket = get(a, "tmux.socket");
+
+	e2e_has(socket, "llmc-");
+	ck_assert_uint_eq(strlen(socket), strlen("llmc-") + 8);
+	ck_assert_str_eq(get(a, "tmux.socket"), socket);
+	ck_assert_str_eq(get(e2e_dir("a/below"), "tmux.socket"), socket);
+	ck_assert_str_ne(get(b, "tmux.socket"), socket);
+	ck_assert_int_eq(symlink(a, unit_path("link")), 0);
+	ck_assert_str_eq(get(unit_path("link"), "tmux.socket"), socket);
+}
+END_TEST
+
+START_TEST(sets_at_one_time_lose_nothing)
+{
+	static const struct {
+		const char *key, *value;
+	} sets[] = { { "tmux.rows", "50" }, { "tmux.columns", "90" },
+		{ "tmux.history_limit", "7" }, { "tmux.command", "tmux-x" },
+		{ "defaults.model", "opus" }, { "repo.branch_prefix", "w/" } };
+	const char *dir = e2e_workspace("r");
+	struct e2e_run *run;
+
+	run = e2e_sh(dir,
+	    "set_one() {\n"
+	    "  until \"$LLMC\" config set $1 $2 2>err.$1; do\n"
+	    "    grep -q 'another llmc is changing .*; try again' err.$1 ||\n"
+	    "      { cat err.$1; exit 1; }\n"
+	    "  done\n"
+	    "}\n"
+	    "for s in tmux.rows=50 tmux.columns=90 tmux.history_limit=7 \\\n"
+	    "    tmux.command=tmux-x defaults.model=opus \\\n"
+	    "    repo.branch_prefix=w/; do\n"
+	    "  set_one ${s%=*} ${s#*=} & p=\"$p $!\"\n"
+	    "done\n"
+	    "for i in $p; do wait $i || exit 1; done\n"
+	    "rm -f err.*; ls -A .llmc | grep tmp; true");
+	e2e_expect(run, 0, NULL);
+	ck_assert_str_eq(run->out, "");
+	for (size_t i = 0; i < nitems(sets); i++)
+		ck_assert_str_eq(get(dir, sets[i].key), sets[i].value);
+}
+END_TEST
+
+START_TEST(linked_file_is_changed_where_it_lies)
+{
+	const char *dir = e2e_workspace("r");
+	const char *real = unit_path("real.toml");
+	struct stat st;
+
+	e2e_write(real, "[tmux]\nrows = 30\n");
+	ck_assert_int_eq(chmod(real, 0640), 0);
+	ck_assert_int_eq(unlink(config_of(dir)), 0);
+	ck_assert_int_eq(symlink(real, config_of(dir)), 0);
+	set(dir, "tmux.rows", "31");
+	ck_assert_str_eq(e2e_read(real), "[tmux]\nrows = 31\n");
+	ck_assert_int_eq(lstat(config_of(dir), &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	ck_assert_int_eq(stat(real, &st), 0);
+	ck_assert_int_eq(st.st_mode & 07777, 0640);
+}
+END_TEST
+
+START_TEST(byte_order_mark_and_crlf_are_kept)
+{
+	const char *dir = e2e_workspace("r");
+
+	e2e_write(config_of(dir), "\xef\xbb\xbf[tmux]\r\nrows = 30\r\n");
+	set(dir, "tmux.rows", "31");
+	set(dir, "tmux.columns", "90");
+	ck_assert_str_eq(e2e_read(config_of(dir)),
+	    "\xef\xbb\xbf[tmux]\r\nrows = 31\r\ncolumns = 90\r\n");
+}
+END_TEST
+
+START_TEST(doc_needs_no_repository_and_lists_every_key)
+{
+	const char *plain = e2e_dir("plain");
+	struct e2e_run *toml = e2e_llmc(plain, "config", "doc", NULL);
+	struct e2e_run *mdoc =
+	    e2e_llmc(plain, "config", "doc", "--format=mdoc", NULL);
+	struct json_object *json =
+	    e2e_json(e2e_llmc(plain, "--json", "config", "doc", NULL), 0);
+
+	e2e_expect(toml, 0, NULL);
+	e2e_expect(mdoc, 0, NULL);
+	ck_assert_uint_eq(json_object_array_length(json), settings_count);
+	for (size_t i = 0; i < settings_count; i++) {
+		const char *key = strrchr(settings_table[i].path, '.') + 1;
+
+		e2e_has(toml->out, e2e_path("%s = ", key));
+		e2e_has(mdoc->out, e2e_path(".It Ic %s\n", key));
+		ck_assert_ptr_nonnull(row_of(json, settings_table[i].path));
+	}
+}
+END_TEST
+
+START_TEST(example_is_what_doc_prints)
+{
+	struct e2e_run *run = e2e_llmc(NULL, "config", "doc", NULL);
+
+	ck_assert_str_eq(
+	    e2e_read(e2e_source("examples/config.toml")), run->out);
+}
+END_TEST
+
+/* Every key stands in the example, and taking it over changes nothing. */
+START_TEST(example_holds_all_keys_with_their_defaults)
+{
+	const char *dir = e2e_workspace("r");
+	struct json_object *defaults = list(dir), *example;
+
+	e2e_write(config_of(dir), e2e_read(e2e_source("examples/config.toml")));
+	example = list(dir);
+	ck_assert_uint_eq(json_object_array_length(example),
+	    json_object_array_length(defaults));
+	for (size_t i = 0; i < settings_count; i++) {
+		const char *path = settings_table[i].path;
+		struct json_object *row = row_of(example, path);
+
+		ck_assert_ptr_nonnull(row);
+		ck_assert(json_object_equal(
+		    json_object_object_get(row, "value"),
+		    json_object_object_get(row_of(defaults, path), "value")));
+		ck_assert_str_eq(json_string_or(row, "source", ""),
+		    settings_table[i].fallback != NULL ? "file" : "derived");
+	}
+	/* Derived ones stand there as comments. */
+	e2e_has(e2e_read(config_of(dir)), "\n# socket = ");
+	e2e_has(e2e_read(config_of(dir)), "\n# default_branch = ");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("config");
+
+	unit_case(s, "values",
+	    (const TTest *[]){ list_shows_every_key_and_where_it_is_from,
+		get_prints_the_bare_value, set_takes_every_type,
+		durations_are_exact, worker_keys_stand_over_the_defaults,
+		home_is_expanded_where_it_is_known,
+		default_branch_is_that_of_origin,
+		socket_is_stable_and_one_per_root, NULL });
+	unit_case(s, "file",
+	    (const TTest *[]){ set_keeps_comments_and_order,
+		unset_brings_the_default_back, sets_at_one_time_lose_nothing,
+		linked_file_is_changed_where_it_lies,
+		byte_order_mark_and_crlf_are_kept, NULL });
+	unit_case(s, "documents",
+	    (const TTest *[]){ doc_needs_no_repository_and_lists_every_key,
+		example_is_what_doc_prints,
+		example_holds_all_keys_with_their_defaults, NULL });
+	return s;
+}

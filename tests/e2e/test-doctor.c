@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "e2e.h"
+#include "mem.h"
+
+/* A folder for PATH with links to the real git and tmux, an agent that tells
+ * its version, and nothing else. */
+static const char *
+tools(void)
+{
+	const char *dir = e2e_dir("bin");
+
+	e2e_expect(e2e_sh(dir,
+		       "ln -s \"$(command -v git)\" git && "
+		       "ln -s \"$(command -v tmux)\" tmux"),
+	    0, NULL);
+	e2e_script(e2e_path("%s/claude", dir),
+	    "#!/bin/sh\necho '9.9.9 (Fake Agent)'\n");
+	e2e_env(e2e_path("PATH=%s", dir));
+	return dir;
+}
+
+/* Nothing that Claude Code would ask about this repository. */
+static void
+trust(const char *dir)
+{
+	e2e_expect(e2e_llmc(dir, "trust", "--onboarding", NULL), 0, NULL);
+}
+
+static struct json_object *
+doctor(const char *dir, int status)
+{
+	struct json_object *json =
+	    e2e_json(e2e_llmc(dir, "--json", "doctor", NULL), status);
+
+	ck_assert(json_bool_or(json, "ok", status != 0) == (status == 0));
+	return json_object_object_get(json, "checks");
+}
+
+/* The first check of that name, or NULL. */
+static struct json_object *
+find(struct json_object *checks, const char *name)
+{
+	for (size_t i = 0; i < json_object_array_length(checks); i++) {
+		struct json_object *check =
+		    json_object_array_get_idx(checks, i);
+
+		if (strcmp(json_string_or(check, "name", ""), name) == 0)
+			return check;
+	}
+	return NULL;
+}
+
+static void
+assert_check(struct json_object *checks, const char *name, const char *status,
+    const char *detail, const char *fix)
+{
+	struct json_object *check = find(checks, name);
+
+	ck_assert_msg(check != NULL, "there is no check %s", name);
+	ck_assert_msg(strcmp(json_string_or(check, "status", ""), status) == 0,
+	    "%s is %s: %s", name, json_string_or(check, "status", ""),
+	    json_string_or(check, "detail", ""));
+	e2e_has(json_string_or(check, "detail", ""), detail);
+	if (fix != NULL)
+		e2e_has(json_string_or(check, "fix", ""), fix);
+}
+
+START_TEST(all_is_well)
+{
+	static const char *const names[] = { "config", "repository", "branch",
+		"state", "permissions", "exclude", "git", "tmux", "agent",
+		"autod", "overseer", "daemon", "claude" };
+	const char *dir = e2e_workspace("r");
+	struct json_object *checks;
+	struct e2e_run *run;
+
+	tools();
+	trust(dir);
+	checks = doctor(dir, 0);
+	for (size_t i = 0; i < nitems(names); i++) {
+		assert_check(checks, names[i], "ok", "", NULL);
+		ck_assert_ptr_null(
+		    json_object_object_get(find(checks, names[i]), "fix"));
+	}
+	assert_check(checks, "agent", "ok", "9.9.9 (Fake Agent)", NULL);
+	assert_check(checks, "branch", "ok", "main", NULL);
+	run = e2e_llmc(dir, "doctor", NULL);
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "\nAll is well");
+	/* A look changes nothing. */
+	ck_assert_str_eq(e2e_git(dir, "status", "--porcelain", NULL), "");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", dir)));
+}
+END_TEST
+
+START_TEST(missing_programs_are_named)
+{
+	const char *dir = e2e_workspace("r");
+	const char *bin = tools();
+	struct json_object *checks;
+
+	ck_assert_int_eq(unlink(e2e_path("%s/claude", bin)), 0);
+	checks = doctor(dir, 0); /* a warning: one can start without */
+	assert_check(checks, "agent", "warn",
+	    "claude: No such file or directory", "defaults.agent_command");
+	ck_assert_int_eq(unlink(e2e_path("%s/tmux", bin)), 0);
+	checks = doctor(dir, 1);
+	assert_check(
+	    checks, "tmux", "fail", "No such file", "apt-get install tmux");
+	ck_assert_int_eq(unlink(e2e_path("%s/git", bin)), 0);
+	checks = doctor(dir, 1);
+	assert_check(
+	    checks, "git", "fail", "No such file", "apt-get install git");
+	assert_check(checks, "repository", "fail", "git", NULL);
+	/* What only git could tell is not guessed at. */
+	ck_assert_ptr_null(find(checks, "branch"));
+	ck_assert_ptr_null(find(checks, "exclude"));
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "git");
+}
+END_TEST
+
+START_TEST(programs_of_the_config_are_looked_at)
+{
+	const char *dir = e2e_workspace("r");
+	const char *agent = unit_path("my agent");
+	struct json_object *checks;
+
+	tools();
+	e2e_script(agent, "#!/bin/sh\necho mine 1\n");
+	e2e_expect(e2e_llmc(dir, "config", "set", "defaults.agent_command",
+		       agent, NULL),
+	    0, NULL);
+	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.command",
+		       "/no/such/tmux", NULL),
+	    0, NULL);
+	checks = doctor(dir, 1);
+	assert_check(checks, "agent", "ok", "mine 1", NULL);
+	assert_check(checks, "tmux", "fail", "/no/such/tmux: No such", NULL);
+	ck_assert_int_eq(chmod(agent, 0644), 0);
+	assert_check(doctor(dir, 1), "agent", "warn", "Permission denied",
+	    "defaults.agent_command");
+}
+END_TEST
+
+START_TEST(old_and_odd_versions)
+{
+	static const struct {
+		const char *says, *status, *detail;
+	} cases[] = {
+		{ "echo tmux 2.9a", "fail", "tmux 2.9a is older than 3.2" },
+		{ "echo tmux 3.1c", "fail", "is older than 3.2" },
+		{ "echo tmux 3.2", "ok", "tmux 3.2" },
+		{ "echo tmux 3.10", "ok", "tmux 3.10" },
+		{ "echo tmux 4", "ok", "tmux 4" },
+		{ "echo tmux next-3.4", "ok", "tmux next-3.4" },
+		{ "echo tmux master", "ok", "tmux master" },
+		{ "exit 3", "fail", "tmux -V exited with status 3" },
+		{ "kill -9 $$", "fail", "tmux -V killed by SIGKILL" },
+		{ "printf 'tmux 3.3\\nmore'", "ok", "tmux 3.3" },
+	};
+	const char *dir = e2e_workspace("r");
+	const char *tmux = e2e_path("%s/tmux", tools());
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct json_object *checks;
+
+		unlink(tmux);
+		e2e_script(tmux, e2e_path("#!/bin/sh\n%s\n", cases[i].says));
+		checks = doctor(dir, strcmp(cases[i].status, "ok") != 0);
+		assert_check(
+		    checks, "tmux", cases[i].status, cases[i].detail, NULL);
+	}
+	e2e_lacks(
+	    json_string_or(find(doctor(dir, 0), "tmux"), "detail", ""), "more");
+}
+END_TEST
+
+START_TEST(old_git_is_refused)
+{
+	const char *dir = e2e_workspace("r");
+	const char *bin = tools();
+
+	ck_assert_int_eq(
+	    rename(e2e_path("%s/git", bin), e2e_path("%s/real-git", bin)), 0);
+	e2e_script(e2e_path("%s/git", bin),
+	    "#!/bin/sh\n"
+	    "[ \"$1\" = --version ] && { echo git version 2.30.1; exit; }\n"
+	    "exec real-git \"$@\"\n");
+	assert_check(doctor(dir, 1), "git", "fail", "is older than 2.31", NULL);
+}
+END_TEST
+
+/* The one slow test: doctor gives a program ten seconds. */
+START_TEST(a_program_that_hangs_is_told)
+{
+	const char *dir = e2e_workspace("r");
+	const char *bin = tools();
+	struct json_object *checks;
+
+	e2e_script(
+	    e2e_path("%s/claude", bin), "#!/bin/sh\nexec /bin/sleep 100\n");
+	checks = doctor(dir, 0);
+	assert_check(checks, "agent", "warn", "ended after 10",
+	    "defaults.agent_command");
+}
+END_TEST
+
+START_TEST(broken_config_is_told_and_the_rest_looked_at)
+{
+	const char *dir = e2e_workspace("r");
+	const char *config = e2e_path("%s/.llmc/config.toml", dir);
+	struct json_object *checks;
+
+	tools();
+	e2e_write(config, "[tmux]\nrows = 1\nrow = 2\n");
+	checks = doctor(dir, 1);
+	assert_check(checks, "config", "fail",
+	    "config.toml:2: tmux.rows: ", "llmc config doc");
+	assert_check(checks, "tmux", "ok", "tmux", NULL);
+	e2e_write(config, "[tmux]\nrow = 2\n");
+	assert_check(doctor(dir, 0), "config", "warn",
+	    "config.toml:2: tmux.row: no such setting", NULL);
+	e2e_has(e2e_llmc(dir, "doctor", NULL)->out, "but see the warnings");
+	e2e_write(config, "[tmux\n");
+	checks = doctor(dir, 1);
+	assert_check(checks, "config", "fail", "config.toml:1: ", NULL);
+	assert_check(checks, "branch", "ok", "main", NULL);
+	ck_assert_int_eq(unlink(config), 0);
+	assert_check(
+	    doctor(dir, 1), "config", "fail", "not set up", "llmc init");
+	ck_assert_int_eq(mkdir(config, 0700), 0);
+	assert_check(doctor(dir, 1), "config", "fail", "Is a directory",
+	    "make it readable");
+}
+END_TEST
+
+START_TEST(corrupt_state_is_told)
+{
+	const char *dir = e2e_workspace("r");
+	const char *state = e2e_path("%s/.llmc/state.json", dir);
+
+	tools();
+	e2e_write(state, "{}\n");
+	assert_check(doctor(dir, 0), "state", "ok", "state.json", NULL);
+	e2e_write(state, "{\"workers\":");
+	assert_check(
+	    doctor(dir, 1), "state", "fail", "state.json", "--rebuild");
+	e2e_write(state, "");
+	assert_check(doctor(dir, 1), "state", "fail", "state.json", NULL);
+}
+END_TEST
+
+START_TEST(dialogs_of_claude_are_foreseen)
+{
+	const char *dir = e2e_workspace("r");
+
+	tools();
+	e2e_env("ANTHROPIC_API_KEY=sk-ant-0123456789abcdefghijklmnop");
+	assert_check(doctor(dir, 0), "claude", "warn", "never", "--onboarding");
+	trust(dir);
+	assert_check(doctor(dir, 0), "claude", "ok", "", NULL);
+	e2e_env("ANTHROPIC_API_KEY=sk-ant-another-key-0123456789");
+	assert_check(
+	    doctor(dir, 0), "claude", "warn", "not approved", "llmc trust");
+	/* Another agent has its own ways. */
+	e2e_expect(e2e_llmc(dir, "config", "set", "defaults.agent_command",
+		       "git", NULL),
+	    0, NULL);
+	ck_assert_ptr_null(find(doctor(dir, 0), "claude"));
+}
+END_TEST
+
+START_TEST(open_folder_is_a_warning)
+{
+	const char *dir = e2e_workspace("it's here");
+	const char *ours = e2e_path("%s/.llmc", dir);
+	struct json_object *checks;
+	const char *fix;
+
+	tools();
+	ck_assert_int_eq(chmod(ours, 0777), 0);
+	checks = doctor(dir, 0);
+	assert_check(
+	    checks, "permissions", "warn", "has mode 777", "chmod 700 '");
+	/* What it says works as it stands. */
+	fix = json_string_or(find(checks, "permissions"), "fix", "");
+	e2e_env("PATH=/usr/bin:/bin");
+	e2e_expect(e2e_sh(NULL, fix), 0, NULL);
+	assert_check(doctor(dir, 0), "permissions", "ok", "", NULL);
+}
+END_TEST
+
+START_TEST(folder_of_another_user_is_told)
+{
+	const char *dir = e2e_workspace("r");
+
+	if (geteuid() != 0) {
+		e2e_skipped("only root can give a folder away");
+		return;
+	}
+	tools();
+	ck_assert_int_eq(chown(e2e_path("%s/.llmc", dir), 65534, 65534), 0);
+	assert_check(doctor(dir, 1), "permissions", "fail",
+	    "belongs to user 65534, you are 0", "run llmc as that user");
+}
+END_TEST
+
+START_TEST(removed_exclude_line_is_told)
+{
+	const char *dir = e2e_workspace("r");
+
+	tools();
+	e2e_write(e2e_path("%s/.git/info/exclude", dir), "");
+	assert_check(doctor(dir, 0), "exclude", "warn",
+	    "git would add .llmc to a commit", "llmc init");
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	assert_check(doctor(dir, 0), "exclude", "ok", "", NULL);
+	/* Ignored in another way is as good. */
+	e2e_write(e2e_path("%s/.git/info/exclude", dir), "");
+	e2e_write(e2e_path("%s/.gitignore", dir), ".llmc\n");
+	assert_check(doctor(dir, 0), "exclude", "ok", "", NULL);
+}
+END_TEST
+
+START_TEST(branch_that_is_missing_is_told)
+{
+	const char *dir = e2e_workspace("r");
+
+	tools();
+	e2e_expect(e2e_llmc(dir, "config", "set", "repo.default_branch",
+		       "nowhere", NULL),
+	    0, NULL);
+	assert_check(doctor(dir, 1), "branch", "fail",
+	    "there is no branch nowhere", "config set repo.default_branch");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "unset", "repo.default_branch", NULL), 0,
+	    NULL);
+	e2e_git(dir, "checkout", "-q", "--detach", NULL);
+	assert_check(doctor(dir, 1), "branch", "fail",
+	    "no branch is checked out", "config set repo.default_branch");
+	e2e_git(dir, "checkout", "-q", "--orphan", "fresh", NULL);
+	assert_check(doctor(dir, 1), "repository", "fail",
+	    "it has no commit yet", "git commit --allow-empty");
+}
+END_TEST
+
+START_TEST(outside_of_a_repository_the_programs_are_looked_at)
+{
+	const char *plain = e2e_dir("plain");
+	struct json_object *checks;
+
+	tools();
+	checks = doctor(plain, 1);
+	assert_check(checks, "repository", "fail", "git init", NULL);
+	assert_check(checks, "git", "ok", "git version", NULL);
+	assert_check(checks, "agent", "ok", "Fake", NULL);
+	e2e_empty_repo("empty");
+	assert_check(doctor(unit_path("empty"), 1), "config", "fail",
+	    "not set up", "llmc init");
+}
+END_TEST
+
+START_TEST(report_has_a_line_and_a_colour_for_each)
+{
+	const char *dir = e2e_workspace("two\nlines");
+	struct e2e_run *run;
+
+	tools();
+	trust(dir);
+	e2e_write(e2e_path("%s/.llmc/config.toml", dir), "[tmux]\nrows=1\n");
+	run = e2e_llmc(dir, "doctor", NULL);
+	e2e_expect(run, 1, NULL);
+	ck_assert_str_eq(run->err, "");
+	e2e_has(run->out, "fail  config ");
+	e2e_has(run->out, "                  -> edit the file");
+	e2e_has(run->out, "ok    git ");
+	e2e_has(run->out, "\n1 to mend, ");
+	e2e_lacks(run->out, "two\nlines");
+	e2e_env("FORCE_COLOR=1");
+	run = e2e_llmc(dir, "doctor", NULL);
+	e2e_has(run->out, "\033[1;31mfail \033[0m config");
+	e2e_has(run->out, "\033[32mok   \033[0m git");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("doctor");
+
+	unit_case(s, "programs",
+	    (const TTest *[]){ all_is_well, missing_programs_are_named,
+		programs_of_the_config_are_looked_at, old_and_odd_versions,
+		old_git_is_refused, a_program_that_hangs_is_told, NULL });
+	unit_case(s, "repository",
+	    (const TTest *[]){ broken_config_is_told_and_the_rest_looked_at,
+		corrupt_state_is_told, dialogs_of_claude_are_foreseen,
+		open_folder_is_a_warning, folder_of_another_user_is_told,
+		removed_exclude_line_is_told, branch_that_is_missing_is_told,
+		outside_of_a_repository_the_programs_are_looked_at,
+		report_has_a_line_and_a_colour_for_each, NULL });
+	return s;
+}

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "e2e.h"
+#include "mem.h"
+
+/* The set-up is whole, git sees nothing of it, and a second run is idle. */
+static void
+assert_set_up(const char *root)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(e2e_path("%s/.llmc", root), &st), 0);
+	ck_assert_int_eq(st.st_mode & 07777, 0700);
+	ck_assert_int_eq(stat(e2e_path("%s/.llmc/config.toml", root), &st), 0);
+	ck_assert_int_eq(st.st_mode & 07777, 0600);
+	ck_assert_int_eq(stat(e2e_path("%s/.llmc/logs", root), &st), 0);
+	ck_assert_int_eq(st.st_mode & 07777, 0700);
+	ck_assert_str_eq(e2e_git(root, "status", "--porcelain", NULL), "");
+}
+
+static size_t
+count_lines(const char *text, const char *line)
+{
+	const char *needle = e2e_path("\n%s\n", line);
+	const char *hay = e2e_path("\n%s", text);
+	size_t count = 0;
+
+	while ((hay = strstr(hay, needle)) != NULL) {
+		count++;
+		hay++;
+	}
+	return count;
+}
+
+START_TEST(first_run_sets_up_and_says_what_next)
+{
+	const char *dir = e2e_repo("r");
+	struct e2e_run *run = e2e_llmc(dir, "init", NULL);
+
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "Set up llmc in ");
+	e2e_has(run->out, "llmc doctor");
+	assert_set_up(dir);
+	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 0, NULL);
+}
+END_TEST
+
+START_TEST(second_run_changes_nothing)
+{
+	const char *dir = e2e_workspace("r");
+	const char *exclude = e2e_path("%s/.git/info/exclude", dir);
+	const char *before = e2e_read(exclude);
+	struct json_object *json;
+
+	json = e2e_json(e2e_llmc(dir, "--json", "init", NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "root", ""), dir);
+	ck_assert(!json_bool_or(json, "created", true));
+	ck_assert(!json_bool_or(json, "changed", true));
+	e2e_has(e2e_llmc(dir, "init", NULL)->out, "nothing to do");
+	ck_assert_str_eq(e2e_read(exclude), before);
+	ck_assert_uint_eq(count_lines(before, "/.llmc"), 1);
+	ck_assert_uint_eq(count_lines(before, "/.worktrees/"), 1);
+}
+END_TEST
+
+START_TEST(json_tells_the_first_run)
+{
+	const char *dir = e2e_repo("r");
+	struct json_object *json;
+
+	json = e2e_json(e2e_llmc(dir, "init", "--json", NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "root", ""), dir);
+	ck_assert(json_bool_or(json, "created", false));
+	ck_assert(json_bool_or(json, "changed", false));
+}
+END_TEST
+
+START_TEST(no_commit_is_refused_with_the_cure)
+{
+	const char *dir = e2e_empty_repo("r");
+
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "git commit --allow-empty");
+	e2e_json_error(e2e_llmc(dir, "--json", "init", NULL), 1, "no_commit",
+	    "has no commit yet");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
+}
+END_TEST
+
+START_TEST(outside_of_a_repository_is_refused)
+{
+	const char *dir = e2e_dir("plain");
+
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "git init");
+	e2e_json_error(e2e_llmc(dir, "--json", "init", NULL), 1,
+	    "no_repository", "not inside a git repository");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
+}
+END_TEST
+
+START_TEST(a_folder_named_git_is_no_repository)
+{
+	const char *dir = e2e_dir("plain");
+	const char *outer = e2e_repo("outer");
+	const char *inner = e2e_path("%s/inner", outer);
+
+	e2e_dir("plain/.git");
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "git init");
+	/* As git does, the search goes on upwards. */
+	ck_assert_int_eq(mkdir(inner, 0755), 0);
+	ck_assert_int_eq(mkdir(e2e_path("%s/.git", inner), 0755), 0);
+	e2e_expect(e2e_llmc(inner, "init", NULL), 0, NULL);
+	ck_assert(e2e_exists(e2e_path("%s/.llmc/config.toml", outer)));
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", inner)));
+}
+END_TEST
+
+START_TEST(second_run_repairs_what_is_missing)
+{
+	const char *dir = e2e_workspace("r");
+	const char *exclude = e2e_path("%s/.git/info/exclude", dir);
+	struct json_object *json;
+
+	e2e_write(exclude, "");
+	ck_assert_int_eq(rmdir(e2e_path("%s/.llmc/logs", dir)), 0);
+	json = e2e_json(e2e_llmc(dir, "--json", "init", NULL), 0);
+	ck_assert(!json_bool_or(json, "created", true));
+	ck_assert(json_bool_or(json, "changed", false));
+	assert_set_up(dir);
+	ck_assert_int_eq(unlink(exclude), 0);
+	ck_assert_int_eq(rmdir(e2e_path("%s/.git/info", dir)), 0);
+	e2e_has(e2e_llmc(dir, "init", NULL)->out,
+	    "what was missing has been added");
+	assert_set_up(dir);
+	ck_assert_int_eq(unlink(e2e_path("%s/.llmc/config.toml", dir)), 0);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	assert_set_up(dir);
+}
+END_TEST
+
+START_TEST(own_config_and_excludes_are_kept)
+{
+	const char *dir = e2e_workspace("r");
+	const char *config = e2e_path("%s/.llmc/config.toml", dir);
+	const char *exclude = e2e_path("%s/.git/info/exclude", dir);
+
+	e2e_write(config, "[tmux]\nrows = 30 # mine\n");
+	e2e_write(exclude, "# mine\n*.o");
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	ck_assert_str_eq(e2e_read(config), "[tmux]\nrows = 30 # mine\n");
+	ck_assert_str_eq(
+	    e2e_read(exclude), "# mine\n*.o\n/.llmc\n/.worktrees/\n");
+}
+END_TEST
+
+START_TEST(worktree_folder_of_the_config_is_excluded)
+{
+	static const struct {
+		const char *dir;
+		const char *line; /* NULL: nothing to exclude */
+	} cases[] = {
+		{ "work trees/here", "/work trees/here/" },
+		{ "./a//b/", "/a/b/" },
+		{ "a*[1]?\\\\b", "/a\\*\\[1]\\?\\\\b/" },
+		{ "../outside", NULL },
+		{ ".", NULL },
+		{ "/elsewhere", NULL },
+		{ "~/elsewhere", NULL },
+		{ "two\\nlines", NULL },
+	};
+	const char *dir = e2e_workspace("r");
+	const char *exclude = e2e_path("%s/.git/info/exclude", dir);
+	const char *config = e2e_path("%s/.llmc/config.toml", dir);
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		e2e_write(exclude, "");
+		e2e_write(config,
+		    e2e_path("[repo]\nworktree_dir = \"%s\"\n", cases[i].dir));
+		e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+		ck_assert_str_eq(e2e_read(exclude),
+		    cases[i].line != NULL ?
+			e2e_path("/.llmc\n%s\n", cases[i].line) :
+			"/.llmc\n");
+	}
+}
+END_TEST
+
+START_TEST(excluded_marks_are_taken_literally_by_git)
+{
+	const char *dir = e2e_workspace("r");
+	const char *trees = e2e_path("%s/a*[1]", dir);
+
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "repo.worktree_dir", "a*[1]", NULL),
+	    0, NULL);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	ck_assert_int_eq(mkdir(trees, 0755), 0);
+	e2e_write(e2e_path("%s/x", trees), "");
+	ck_assert_str_eq(e2e_git(dir, "status", "--porcelain", NULL), "");
+	ck_assert_int_eq(mkdir(e2e_path("%s/ab1", dir), 0755), 0);
+	e2e_write(e2e_path("%s/ab1/x", dir), "");
+	e2e_has(e2e_git(dir, "status", "--porcelain", NULL), "ab1/");
+}
+END_TEST
+
+START_TEST(broken_config_is_told_and_left_alone)
+{
+	const char *dir = e2e_workspace("r");
+	const char *config = e2e_path("%s/.llmc/config.toml", dir);
+
+	e2e_write(config, "[tmux]\n\nrows = \n");
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "config.toml:3: ");
+	e2e_json_error(e2e_llmc(dir, "--json", "init", NULL), 1, "bad_config",
+	    "config.toml:3: ");
+	ck_assert_str_eq(e2e_read(config), "[tmux]\n\nrows = \n");
+}
+END_TEST
+
+START_TEST(llmc_folder_that_is_a_file_is_told)
+{
+	const char *dir = e2e_repo("r");
+	const char *ours = e2e_path("%s/.llmc", dir);
+
+	e2e_write(ours, "mine\n");
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "/.llmc: Not a directory");
+	e2e_json_error(
+	    e2e_llmc(dir, "--json", "init", NULL), 1, "io", "Not a directory");
+	ck_assert_str_eq(e2e_read(ours), "mine\n");
+}
+END_TEST
+
+START_TEST(llmc_folder_that_is_a_dead_link_is_told)
+{
+	const char *dir = e2e_repo("r");
+
+	ck_assert_int_eq(symlink("nowhere", e2e_path("%s/.llmc", dir)), 0);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "/.llmc: Not a directory");
+	ck_assert(!e2e_exists(e2e_path("%s/nowhere", dir)));
+}
+END_TEST
+
+START_TEST(llmc_folder_may_be_a_link)
+{
+	const char *dir = e2e_repo("r");
+	const char *other = e2e_dir("other");
+
+	ck_assert_int_eq(symlink(other, e2e_path("%s/.llmc", dir)), 0);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	ck_assert(e2e_exists(e2e_path("%s/config.toml", other)));
+	ck_assert_str_eq(e2e_git(dir, "status", "--porcelain", NULL), "");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "tmux.rows", "30", NULL), 0, NULL);
+}
+END_TEST
+
+START_TEST(exclude_that_is_a_folder_is_told)
+{
+	const char *dir = e2e_repo("r");
+	const char *exclude = e2e_path("%s/.git/info/exclude", dir);
+
+	ck_assert_int_eq(unlink(exclude), 0);
+	ck_assert_int_eq(mkdir(exclude, 0755), 0);
+	e2e_expect(
+	    e2e_llmc(dir, "init", NULL), 1, "info/exclude: Is a directory");
+}
+END_TEST
+
+/* What a mode forbids does not stop root, so root gives its rights away. */
+START_TEST(without_write_permission_is_told)
+{
+	const char *dir = e2e_repo("r");
+	const char *as = "";
+	struct e2e_run *run;
+
+	if (geteuid() == 0) {
+		as = "setpriv --reuid=65534 --regid=65534 --clear-groups "
+		     "env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory "
+		     "GIT_CONFIG_VALUE_0=\"*\" ";
+		run = e2e_sh(NULL,
+		    "chmod 755 . && setpriv --reuid=65534 --regid=65534 "
+		    "--clear-groups \"$LLMC\" version");
+		if (run->status != 0) {
+			e2e_skipped("root, and no way to be somebody else");
+			return;
+		}
+	}
+	ck_assert_int_eq(chmod(dir, 0555), 0);
+	run = e2e_sh(dir, e2e_path("%s\"$LLMC\" init", as));
+	e2e_expect(run, 1, "/.llmc: Permission denied");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
+}
+END_TEST
+
+START_TEST(repository_of_another_user_is_told)
+{
+	const char *dir = e2e_repo("r");
+
+	if (geteuid() != 0) {
+		e2e_skipped("only root can give a folder away");
+		return;
+	}
+	ck_assert_int_eq(chown(e2e_path("%s/.git", dir), 65534, 65534), 0);
+	ck_assert_int_eq(chown(dir, 65534, 65534), 0);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "dubious ownership");
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "safe.directory");
+	e2e_json_error(e2e_llmc(dir, "--json", "init", NULL), 1,
+	    "bad_repository", "dubious ownership");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
+}
+END_TEST
+
+START_TEST(worktree_sets_up_the_main_tree)
+{
+	const char *dir = e2e_repo("r");
+	const char *tree = unit_path("side tree");
+	struct e2e_run *run;
+
+	e2e_git(dir, "worktree", "add", "-q", tree, "-b", "side", NULL);
+	run = e2e_llmc(tree, "init", NULL);
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "This is a worktree of ");
+	assert_set_up(dir);
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", tree)));
+	ck_assert_str_eq(e2e_git(tree, "status", "--porcelain", NULL), "");
+	e2e_has(e2e_llmc(dir, "init", NULL)->out, "nothing to do");
+	e2e_expect(
+	    e2e_llmc(tree, "config", "set", "tmux.rows", "31", NULL), 0, NULL);
+	ck_assert_str_eq(
+	    e2e_llmc(dir, "config", "get", "tmux.rows", NULL)->out, "31\n");
+}
+END_TEST
+
+START_TEST(worktree_of_a_bare_repository_is_refused)
+{
+	const char *dir = e2e_repo("r");
+	const char *bare = unit_path("bare");
+	const char *tree = unit_path("tree");
+
+	e2e_git(dir, "clone", "-q", "--bare", dir, bare, NULL);
+	e2e_git(bare, "worktree", "add", "-q", tree, "main", NULL);
+	e2e_expect(
+	    e2e_llmc(tree, "init", NULL), 1, "without a main working tree");
+}
+END_TEST
+
+START_TEST(subdirectory_sets_up_the_top)
+{
+	const char *dir = e2e_repo("r");
+	const char *below = e2e_dir("r/a/b");
+
+	e2e_expect(e2e_llmc(below, "init", NULL), 0, NULL);
+	assert_set_up(dir);
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", below)));
+}
+END_TEST
+
+START_TEST(bare_repository_and_git_folder_are_refused)
+{
+	const char *bare = e2e_dir("bare");
+	const char *dir = e2e_repo("r");
+
+	e2e_git(bare, "init", "-q", "--bare", NULL);
+	e2e_expect(e2e_llmc(bare, "init", NULL), 1, "go to a working tree");
+	e2e_json_error(e2e_llmc(bare, "--json", "init", NULL), 1,
+	    "bad_repository", "bare repository");
+	e2e_expect(e2e_llmc(e2e_path("%s/.git", dir), "init", NULL), 1,
+	    "go to a working tree");
+	e2e_expect(e2e_llmc(e2e_path("%s/.git/refs", dir), "init", NULL), 1,
+	    "go to a working tree");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", bare)));
+}
+END_TEST
+
+START_TEST(submodule_is_a_repository_of_its_own)
+{
+	const char *inner = e2e_repo("inner");
+	const char *outer = e2e_repo("outer");
+	const char *module = e2e_path("%s/mod", outer);
+
+	e2e_git(outer, "-c", "protocol.file.allow=always", "submodule", "add",
+	    "-q", inner, "mod", NULL);
+	e2e_git(outer, "commit", "-q", "-m", "Module", NULL);
+	e2e_expect(e2e_llmc(module, "init", NULL), 0, NULL);
+	assert_set_up(module);
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", outer)));
+	e2e_has(e2e_read(e2e_path("%s/.git/modules/mod/info/exclude", outer)),
+	    "/.llmc\n");
+	ck_assert_str_eq(e2e_git(outer, "status", "--porcelain", NULL), "");
+}
+END_TEST
+
+START_TEST(separate_git_folder_works)
+{
+	const char *dir = e2e_repo("r");
+	const char *git = unit_path("elsewhere.git");
+
+	e2e_git(dir, "init", "-q", "--separate-git-dir", git, NULL);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	assert_set_up(dir);
+	e2e_has(e2e_read(e2e_path("%s/info/exclude", git)), "/.llmc\n");
+}
+END_TEST
+
+START_TEST(git_file_that_is_broken_is_told)
+{
+	const char *dir = e2e_dir("r");
+	const char *file = e2e_path("%s/.git", dir);
+
+	e2e_write(file, "nonsense\n");
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "gitdir: ");
+	e2e_write(file, "gitdir: /no/such/place\n");
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "/no/such/place");
+	e2e_json_error(e2e_llmc(dir, "--json", "init", NULL), 1,
+	    "no_repository", "/no/such/place");
+}
+END_TEST
+
+START_TEST(odd_paths_work)
+{
+	static const char *const names[] = { "with space", "it's \"quoted\"",
+		"h\xc3\xa9llo \xe2\x9c\x93 \xf0\x9f\x90\x99", "-dash",
+		"$HOME `x` \\back", "two\nlines", "\x1b[31mred", "a*[b]?",
+		"bad\xff utf" };
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		const char *dir = e2e_repo(names[i]);
+		struct e2e_run *run = e2e_llmc(dir, "init", NULL);
+
+		e2e_expect(run, 0, NULL);
+		e2e_lacks(run->out, "\x1b");
+		e2e_lacks(run->out, "two\nlines");
+		assert_set_up(dir);
+		e2e_expect(
+		    e2e_llmc(dir, "config", "set", "tmux.rows", "33", NULL), 0,
+		    NULL);
+		ck_assert_str_eq(
+		    e2e_llmc(dir, "config", "get", "tmux.rows", NULL)->out,
+		    "33\n");
+		e2e_json(e2e_llmc(dir, "--json", "init", NULL), 0);
+		run = e2e_llmc(dir, "config", "set", "tmux.rows", "x", NULL);
+		ck_assert_ptr_eq(
+		    strchr(run->err, '\n'), strrchr(run->err, '\n'));
+	}
+}
+END_TEST
+
+START_TEST(root_option_and_variable_name_the_repository)
+{
+	const char *a = e2e_repo("a"), *b = e2e_repo("b"), *c = e2e_repo("c");
+	const char *plain = e2e_dir("plain");
+
+	e2e_expect(e2e_llmc(plain, "--root", a, "init", NULL), 0, NULL);
+	assert_set_up(a);
+	e2e_env(e2e_path("LLMC_ROOT=%s", b));
+	e2e_expect(e2e_llmc(plain, "init", NULL), 0, NULL);
+	assert_set_up(b);
+	/* The option goes before the variable. */
+	e2e_expect(
+	    e2e_llmc(plain, "init", e2e_path("--root=%s", c), NULL), 0, NULL);
+	assert_set_up(c);
+	/* An empty variable is none. */
+	e2e_env("LLMC_ROOT=");
+	e2e_expect(e2e_llmc(plain, "init", NULL), 1, "git init");
+	e2e_expect(e2e_llmc(plain, "--root", "../a", "init", NULL), 0, NULL);
+}
+END_TEST
+
+START_TEST(root_option_must_be_the_top)
+{
+	const char *dir = e2e_repo("r");
+	const char *below = e2e_dir("r/below");
+	const char *tree = unit_path("tree");
+
+	e2e_expect(e2e_llmc(NULL, "--root", below, "init", NULL), 1,
+	    "is not the top of a git repository");
+	e2e_expect(e2e_llmc(NULL, "--root", "nowhere", "init", NULL), 1,
+	    "nowhere: No such file or directory");
+	e2e_expect(
+	    e2e_llmc(NULL, "init", "--root", NULL), 2, "needs a directory");
+	e2e_expect(
+	    e2e_llmc(NULL, "init", "--root=", NULL), 2, "needs a directory");
+	e2e_git(dir, "worktree", "add", "-q", tree, "-b", "side", NULL);
+	e2e_expect(e2e_llmc(NULL, "--root", tree, "init", NULL), 0, NULL);
+	assert_set_up(dir);
+}
+END_TEST
+
+START_TEST(variables_of_git_do_not_mislead)
+{
+	const char *dir = e2e_repo("r"), *other = e2e_repo("other");
+
+	e2e_env(e2e_path("GIT_DIR=%s/.git", other));
+	e2e_env(e2e_path("GIT_WORK_TREE=%s", other));
+	e2e_env(e2e_path("GIT_INDEX_FILE=%s/.git/index", other));
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	ck_assert(e2e_exists(e2e_path("%s/.llmc/config.toml", dir)));
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", other)));
+}
+END_TEST
+
+START_TEST(other_commands_ask_for_init_first)
+{
+	const char *dir = e2e_repo("r");
+
+	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 1, "llmc init");
+	e2e_json_error(
+	    e2e_llmc(dir, "--json", "config", "get", "tmux.rows", NULL), 1,
+	    "not_initialised", "llmc init");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
+}
+END_TEST
+
+START_TEST(runs_side_by_side_do_not_hurt)
+{
+	const char *dir = e2e_repo("r");
+	const char *exclude;
+	struct e2e_run *run = e2e_sh(dir,
+	    "for i in 1 2 3 4 5 6; do \"$LLMC\" init & p=\"$p $!\"; done\n"
+	    "for i in $p; do wait $i || exit 1; done");
+
+	e2e_expect(run, 0, NULL);
+	assert_set_up(dir);
+	exclude = e2e_read(e2e_path("%s/.git/info/exclude", dir));
+	ck_assert_uint_eq(count_lines(exclude, "/.llmc"), 1);
+	run = e2e_sh(dir, "ls -A .llmc .git/info | grep tmp");
+	ck_assert_str_eq(run->out, "");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("init");
+
+	unit_case(s, "runs",
+	    (const TTest *[]){ first_run_sets_up_and_says_what_next,
+		second_run_changes_nothing, json_tells_the_first_run,
+		second_run_repairs_what_is_missing,
+		own_config_and_excludes_are_kept,
+		worktree_folder_of_the_config_is_excluded,
+		excluded_marks_are_taken_literally_by_git,
+		runs_side_by_side_do_not_hurt,
+		other_commands_ask_for_init_first, NULL });
+	unit_case(s, "refusals",
+	    (const TTest *[]){ no_commit_is_refused_with_the_cure,
+		outside_of_a_repository_is_refused,
+		a_folder_named_git_is_no_repository,
+		broken_config_is_told_and_left_alone,
+		llmc_folder_that_is_a_file_is_told,
+		llmc_folder_that_is_a_dead_link_is_told,
+		exclude_that_is_a_folder_is_told,
+		without_write_permission_is_told,
+		repository_of_another_user_is_told,
+		bare_repository_and_git_folder_are_refused,
+		git_file_that_is_broken_is_told, NULL });
+	unit_case(s, "places",
+	    (const TTest *[]){ llmc_folder_may_be_a_link,
+		worktree_sets_up_the_main_tree,
+		worktree_of_a_bare_repository_is_refused,
+		subdirectory_sets_up_the_top,
+		submodule_is_a_repository_of_its_own, separate_git_folder_works,
+		odd_paths_work, root_option_and_variable_name_the_repository,
+		root_option_must_be_the_top, variables_of_git_do_not_mislead,
+		NULL });
+	return s;
+}

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The daemon is killed again and again while two workers are given tasks and
+ * their work is accepted. It is killed the moment that state.json shows a step
+ * of a prompt or of a landing, and started again. The oracle is git, and what
+ * the stand-in agent says it was told; state.json only tells when to kill and
+ * what to ask for next.
+ *
+ *   KILLS       how many (12)
+ *   KILLS_SEED  of tasks, victims and moments (1)
+ *
+ * That it can fail was tried by breaking the daemon:
+ *
+ *   deliver_tick()   pastes without having written it down: told twice
+ *   gate()           an answer to nobody, as it once was: a round without end
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "child.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "fleet.h"
+#include "loop.h"
+#include "mem.h"
+#include "procref.h"
+#include "text.h"
+#include "watch.h"
+
+#define WORKERS   2
+#define ROUND_MS  90000 /* for two tasks, whatever is killed meanwhile */
+#define UP_TRIES  50
+#define UP_MS     100 /* between them */
+#define DELAY_MS  40 /* of a late kill */
+#define READ_MAX  (16 * 1024 * 1024)
+#define TASKS_MAX 100 /* and two a kill */
+
+static struct target {
+	const char *key, *word; /* of a worker's record */
+	int hits; /* killed when this was seen */
+	int found; /* what the dead had written last */
+} targets[] = {
+	{ "status", "starting", 0, 0 },
+	{ "step", "parked", 0, 0 },
+	{ "step", "clearing", 0, 0 },
+	{ "step", "pasted", 0, 0 },
+	{ "status", "working", 0, 0 },
+	{ "status", "needs_review", 0, 0 },
+	{ "accept", "prepare", 0, 0 },
+	{ "accept", "publish", 0, 0 },
+	{ "accept", "cleanup", 0, 0 },
+	{ "status", "rebasing", 0, 0 },
+	/* Not what is written but what is done. */
+	{ "agent", "told", 0, 0 },
+	{ "git", "moved", 0, 0 },
+};
+
+/* What a task consists of; %s is its name. The last one makes two workers
+ * collide. */
+static const char *const scenes[] = {
+	"fake: commit %s.txt %s",
+	"fake: commit %s.txt %s\nfake: commit more/%s.txt %s",
+	"fake: write %s.txt %s",
+	"fake: sleep 200\nfake: commit %s.txt %s",
+	"fake: commit shared.txt %s\nfake: commit %s.txt %s\nfake: resolve",
+};
+#define COLLISION (nitems(scenes) - 1)
+
+enum stage {
+	STAGE_WANTED, /* the task is to be given */
+	STAGE_TAKEN,
+	STAGE_ACCEPTED, /* the verdict is on its way, or has arrived */
+	STAGE_OVER
+};
+
+struct job {
+	struct kills *kills;
+	const char *worker;
+	char *task; /* its name */
+	char *prompt;
+	enum stage stage;
+	bool asking; /* a command about it runs */
+};
+
+struct kills {
+	struct loop *loop;
+	struct watch *watch, *told, *moved;
+	struct loop_timer *guard, *late, *again;
+	char *state_file;
+	struct procref daemon;
+	bool up; /* it runs, as far as we know */
+	int up_tries;
+	struct target *target; /* NULL = no more */
+	size_t victim;
+	int wanted, done;
+	int tasks; /* given so far */
+	uint64_t random;
+	struct job jobs[WORKERS];
+	char *failure;
+};
+
+static void kills_look(void *arg);
+static void daemon_start(void *arg);
+
+static size_t
+pick(struct kills *k, size_t count)
+{
+	k->random = k->random * 6364136223846793005u + 1442695040888963407u;
+	return (size_t)(k->random >> 33) % count;
+}
+
+static void
+kills_fail(struct kills *k, char *words)
+{
+	if (k->failure == NULL)
+		k->failure = words;
+	else
+		free(words);
+	loop_stop(k->loop, 1);
+}
+
+static void
+kills_late(void *arg)
+{
+	kills_fail(arg, xstrdup("a round did not come to its end"));
+}
+
+/* --- what is written -------------------------------------------------- */
+
+static struct json_object *
+read_json(const char *path)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_read(path, READ_MAX, &text, NULL) < 0)
+		return NULL;
+	return json_tokener_parse(text.data);
+}
+
+static const char *
+member(struct json_object *state, const char *worker, const char *key)
+{
+	struct json_object *workers = NULL, *record = NULL;
+
+	if (!json_object_object_get_ex(state, "workers", &workers) ||
+	    !json_object_object_get_ex(workers, worker, &record))
+		return "";
+	return json_string_or(record, key, "");
+}
+
+static bool
+shows(struct json_object *state, const char *worker, const struct target *t)
+{
+	return strcmp(member(state, worker, t->key), t->word) == 0;
+}
+
+/* --- the killing ------------------------------------------------------ */
+
+static bool
+is_late(const struct kills *k)
+{
+	return k->late != NULL && loop_timer_pending(k->late);
+}
+
+/* Each target once, then any. */
+static void
+target_next(struct kills *k)
+{
+	size_t left = 0, nth;
+
+	k->target = NULL;
+	if (k->done >= k->wanted)
+		return;
+	k->victim = pick(k, WORKERS);
+	for (size_t i = 0; i < nitems(targets); i++)
+		left += targets[i].hits == 0;
+	nth = pick(k, left > 0 ? left : nitems(targets));
+	for (size_t i = 0; i < nitems(targets); i++)
+		if ((left == 0 || targets[i].hits == 0) && nth-- == 0)
+			k->target = &targets[i];
+}
+
+static void
+daemon_died(struct kills *k)
+{
+	cleanup_json struct json_object *state = read_json(k->state_file);
+
+	for (size_t i = 0; i < nitems(targets); i++)
+		for (size_t j = 0; j < WORKERS; j++)
+			targets[i].found +=
+			    shows(state, k->jobs[j].worker, &targets[i]);
+	target_next(k);
+	daemon_start(k);
+}
+
+static void
+daemon_kill(void *arg)
+{
+	struct kills *k = arg;
+	struct pollfd gone = { .fd = k->daemon.pidfd, .events = POLLIN };
+
+	k->target->hits++;
+	k->done++;
+	k->up = false;
+	if (procref_signal(&k->daemon, SIGKILL) < 0 ||
+	    poll(&gone, 1, 10000) != 1)
+		kills_fail(k, xstrdup("the daemon ended by itself"));
+	else
+		daemon_died(k);
+}
+
+static bool
+is_moment(struct kills *k, struct json_object *state)
+{
+	return k->target != NULL && !is_late(k) &&
+	    shows(state, k->jobs[k->victim].worker, k->target);
+}
+
+/* The first pass kills at once, later ones also a little later. */
+static void
+strike(struct kills *k)
+{
+	bool later = k->target->hits > 0 && pick(k, 2) == 0;
+
+	if (!later) {
+		daemon_kill(k);
+		return;
+	}
+	loop_timer_free(k->late);
+	k->late =
+	    loop_after(k->loop, 1 + (int64_t)pick(k, DELAY_MS), daemon_kill, k);
+}
+
+static void
+kills_effect(struct kills *k, const char *word)
+{
+	if (k->up && k->target != NULL && !is_late(k) &&
+	    strcmp(k->target->word, word) == 0)
+		strike(k);
+}
+
+static void
+kills_told(void *arg)
+{
+	kills_effect(arg, "told");
+}
+
+static void
+kills_moved(void *arg)
+{
+	kills_effect(arg, "moved");
+}
+
+/* --- commands --------------------------------------------------------- */
+
+static void
+spawn(struct kills *k, const char *const *args, child_fn *fn, void *arg)
+{
+	const char *argv[8] = { e2e_llmc_path() };
+	struct child_spec spec = {
+		.argv = argv, .cwd = fleet_root(), .env = e2e_edits()
+	};
+	struct err err = { 0 };
+
+	for (size_t i = 0; args[i] != NULL; i++)
+		argv[1 + i] = args[i];
+	if (child_spawn(k->loop, &spec, fn, arg, NULL, &err) < 0)
+		kills_fail(k, xstrdup(err.msg));
+}
+
+/* Who runs now? */
+static bool
+daemon_find(struct kills *k)
+{
+	cleanup_free char *file =
+	    xasprintf("%s/.llmc/daemon.json", fleet_root());
+	cleanup_json struct json_object *json = read_json(file);
+
+	k->up = json != NULL &&
+	    procref_from_json(&k->daemon, json, NULL) == 0 &&
+	    procref_open(&k->daemon) == 0;
+	return k->up;
+}
+
+static void
+daemon_started(const struct child_result *result, void *arg)
+{
+	struct kills *k = arg;
+
+	if (child_succeeded(result) && daemon_find(k)) {
+		k->up_tries = 0;
+		kills_look(k);
+	} else if (++k->up_tries == UP_TRIES) {
+		kills_fail(k, xstrdup("the daemon does not start"));
+	} else {
+		/* A command that found no daemon may own the state. */
+		loop_timer_free(k->again);
+		k->again = loop_after(k->loop, UP_MS, daemon_start, k);
+	}
+}
+
+static void
+daemon_start(void *arg)
+{
+	spawn(arg, (const char *[]){ "up", "--detach", NULL }, daemon_started,
+	    arg);
+}
+
+static void
+job_asked(const struct child_result *result, void *arg)
+{
+	struct job *job = arg;
+
+	/* One that failed: the daemon was killed, and perhaps had heard. */
+	job->asking = false;
+	if (job->stage == STAGE_WANTED && child_succeeded(result))
+		job->stage = STAGE_TAKEN;
+	kills_look(job->kills);
+}
+
+static void
+job_ask(struct job *job)
+{
+	job->asking = true;
+	if (job->stage == STAGE_WANTED)
+		spawn(job->kills,
+		    (const char *[]){ "start", "--worker", job->worker,
+			"--prompt", job->prompt, NULL },
+		    job_asked, job);
+	else
+		spawn(job->kills,
+		    (const char *[]){ "accept", job->worker, NULL }, job_asked,
+		    job);
+}
+
+/* --- the course of a task --------------------------------------------- */
+
+static void
+job_look(struct job *job, struct json_object *state)
+{
+	struct kills *k = job->kills;
+	const char *status = member(state, job->worker, "status");
+	bool idle = strcmp(status, "idle") == 0;
+
+	if (status[0] == '\0' || strcmp(status, "error") == 0 ||
+	    strcmp(status, "paused") == 0 || strcmp(status, "no_changes") == 0)
+		kills_fail(k,
+		    xasprintf("%s is %s: %s", job->worker,
+			status[0] != '\0' ? status : "gone",
+			member(state, job->worker, "reason")));
+	else if (job->stage == STAGE_WANTED && idle)
+		job_ask(job);
+	else if (job->stage == STAGE_WANTED && strcmp(status, "offline") != 0)
+		job->stage = STAGE_TAKEN;
+	else if (job->stage == STAGE_TAKEN && idle)
+		kills_fail(k,
+		    xasprintf("%s lost its task %s", job->worker, job->task));
+	else if (strcmp(status, "needs_review") == 0) {
+		job->stage = STAGE_ACCEPTED;
+		job_ask(job);
+	} else if (job->stage == STAGE_ACCEPTED && idle)
+		job->stage = STAGE_OVER;
+}
+
+static void
+kills_look(void *arg)
+{
+	struct kills *k = arg;
+	cleanup_json struct json_object *state = NULL;
+	bool over = true;
+
+	if (!k->up || k->failure != NULL)
+		return;
+	state = read_json(k->state_file);
+	if (is_moment(k, state)) {
+		strike(k);
+		if (!k->up)
+			return;
+	}
+	for (size_t i = 0; i < WORKERS; i++) {
+		struct job *job = &k->jobs[i];
+
+		if (!job->asking && job->stage != STAGE_OVER)
+			job_look(job, state);
+		over = over && job->stage == STAGE_OVER && !job->asking;
+	}
+	if (over && !is_late(k))
+		loop_stop(k->loop, 0);
+}
+
+static void
+job_begin(struct job *job, size_t scene)
+{
+	cleanup_free char *task =
+	    xasprintf("task-%04d-%s", ++job->kills->tasks, job->worker);
+	struct buf prompt = BUF_INIT;
+	const char *at = scenes[scene], *mark;
+
+	for (; (mark = strstr(at, "%s")) != NULL; at = mark + 2) {
+		buf_add(&prompt, at, (size_t)(mark - at));
+		buf_adds(&prompt, task);
+	}
+	buf_adds(&prompt, at);
+	free(job->prompt);
+	free(job->task);
+	job->prompt = buf_take(&prompt);
+	job->task = take_ptr(&task);
+	job->stage = STAGE_WANTED;
+}
+
+/* --- the oracle ------------------------------------------------------- */
+
+/* The task itself; told again of it to resolve a conflict does not count. */
+static int
+times_told(const char *task)
+{
+	cleanup_free char *words = xasprintf("%s.txt", task);
+	cleanup_buf struct buf text = BUF_INIT;
+	int count = 0;
+
+	file_read(fleet_prompt_log(), READ_MAX, &text, NULL);
+	for (char *at = text.data, *line; (line = strsep(&at, "\n")) != NULL;)
+		count += strstr(line, words) != NULL &&
+		    strstr(line, "Your task was") == NULL;
+	return count;
+}
+
+static void
+verify_task(const struct job *job)
+{
+	const char *root = fleet_root(), *file = e2e_path("%s.txt", job->task);
+	int told = times_told(job->task);
+
+	/* Added by one commit, and by one only. */
+	ck_assert_str_eq(
+	    e2e_git(root, "rev-list", "--count", "main", "--", file, NULL),
+	    "1\n");
+	ck_assert_str_eq(e2e_git(root, "show", e2e_path("main:%s", file), NULL),
+	    e2e_path("%s\n", job->task));
+	ck_assert_msg(told == 1, "%s was told %d times", job->task, told);
+}
+
+static void
+verify_round(const struct kills *k)
+{
+	const char *root = fleet_root();
+
+	for (size_t i = 0; i < WORKERS; i++) {
+		verify_task(&k->jobs[i]);
+		e2e_has(e2e_git(root, "worktree", "list", "--porcelain", NULL),
+		    e2e_path("branch refs/heads/llmc/%s", k->jobs[i].worker));
+		ck_assert_str_eq(e2e_git(fleet_worktree(k->jobs[i].worker),
+				     "status", "--porcelain", NULL),
+		    "");
+	}
+	ck_assert_int_eq(fleet_commits(), 1 + k->tasks);
+	ck_assert_str_eq(e2e_git(root, "status", "--porcelain", NULL), "");
+	ck_assert_str_eq(
+	    e2e_git(root, "symbolic-ref", "HEAD", NULL), "refs/heads/main\n");
+}
+
+/* All that has ever landed is still there. */
+static void
+verify_all(const struct kills *k)
+{
+	const char *files =
+	    e2e_git(fleet_root(), "ls-tree", "--name-only", "main", NULL);
+
+	for (int i = 1; i <= k->tasks; i++)
+		e2e_has(files,
+		    e2e_path("task-%04d-%s.txt", i,
+			k->jobs[(i - 1) % WORKERS].worker));
+	e2e_git(fleet_root(), "fsck", "--no-dangling", "--no-progress", NULL);
+}
+
+/* --- the run ---------------------------------------------------------- */
+
+static void
+round_run(struct kills *k)
+{
+	bool collide =
+	    k->target != NULL && strcmp(k->target->word, "rebasing") == 0;
+	size_t both = pick(k, nitems(scenes));
+
+	for (size_t i = 0; i < WORKERS; i++)
+		job_begin(&k->jobs[i],
+		    collide || both == COLLISION ? COLLISION :
+						   pick(k, COLLISION));
+	k->guard = loop_after(k->loop, ROUND_MS, kills_late, k);
+	kills_look(k);
+	loop_run(k->loop);
+	loop_timer_free(take_ptr(&k->guard));
+	if (k->failure != NULL) {
+		struct e2e_run *log = e2e_sh(fleet_root(),
+		    "{ tail -n 40 .llmc/logs/autod.log; $LLMC status; "
+		    "cat .llmc/state.json; } | sed 's/^/# /'");
+
+		fputs(log->out, stdout);
+		ck_abort_msg("after %d kills: %s", k->done, k->failure);
+	}
+	verify_round(k);
+}
+
+static void
+kills_report(const struct kills *k)
+{
+	printf("# %d kills, %d tasks, %d sessions started again\n", k->done,
+	    k->tasks, fleet_prompts("taken up again"));
+	printf("# %-8s %-14s %5s %8s\n", "", "", "hits", "written");
+	for (size_t i = 0; i < nitems(targets); i++)
+		printf("# %-8s %-14s %5d %8d\n", targets[i].key,
+		    targets[i].word, targets[i].hits, targets[i].found);
+	fflush(stdout);
+}
+
+static int64_t
+number_from_env(const char *name, int64_t otherwise)
+{
+	const char *text = getenv(name);
+	int64_t number;
+
+	return text != NULL && text_parse_int(text, 1, INT32_MAX, &number) ?
+	    number :
+	    otherwise;
+}
+
+static void
+watch(struct kills *k, const char *path, watch_fn *fn, struct watch **ret)
+{
+	struct err err = { 0 };
+
+	ck_assert_msg(
+	    watch_new(k->loop, path, fn, k, ret, &err) == 0, "%s", err.msg);
+}
+
+static void
+kills_open(struct kills *k)
+{
+	static const char *const names[WORKERS] = { "adam", "eve" };
+
+	k->loop = loop_new();
+	k->wanted = (int)number_from_env("KILLS", 12);
+	k->random = (uint64_t)number_from_env("KILLS_SEED", 1);
+	k->state_file = xasprintf("%s/.llmc/state.json", fleet_root());
+	for (size_t i = 0; i < WORKERS; i++) {
+		k->jobs[i] = (struct job){ .kills = k, .worker = names[i] };
+		fleet_add(names[i]);
+	}
+	watch(k, k->state_file, kills_look, &k->watch);
+	watch(k, fleet_prompt_log(), kills_told, &k->told);
+	watch(k, e2e_path("%s/.git/refs/heads/main", fleet_root()), kills_moved,
+	    &k->moved);
+	ck_assert(daemon_find(k));
+}
+
+static void
+kills_close(struct kills *k)
+{
+	for (size_t i = 0; i < WORKERS; i++) {
+		free(k->jobs[i].task);
+		free(k->jobs[i].prompt);
+	}
+	procref_release(&k->daemon);
+	loop_timer_free(k->late);
+	loop_timer_free(k->again);
+	watch_free(k->watch);
+	watch_free(k->told);
+	watch_free(k->moved);
+	loop_free(k->loop);
+	free(k->state_file);
+}
+
+START_TEST(nothing_is_lost_and_nothing_is_done_twice)
+{
+	struct kills k = { .daemon = PROCREF_INIT };
+
+	kills_open(&k);
+	target_next(&k);
+	do {
+		ck_assert_msg(k.tasks < TASKS_MAX + WORKERS * k.wanted,
+		    "%s %s is never met", k.target->key, k.target->word);
+		round_run(&k);
+	} while (k.target != NULL);
+	verify_all(&k);
+	kills_report(&k);
+	for (size_t i = 0; i < nitems(targets); i++)
+		ck_assert_msg(
+		    k.wanted < (int)nitems(targets) || targets[i].hits > 0,
+		    "%s %s was never met", targets[i].key, targets[i].word);
+	kills_close(&k);
+}
+END_TEST
+
+static void
+begin(void)
+{
+	fleet_begin();
+	fleet_up();
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("kills");
+	TCase *tc = tcase_create("kills");
+
+	tcase_set_timeout(tc, 60 + 20.0 * (double)number_from_env("KILLS", 12));
+	tcase_add_checked_fixture(tc, begin, fleet_end);
+	tcase_add_test(tc, nothing_is_lost_and_nothing_is_done_twice);
+	suite_add_tcase(s, tc);
+	return s;
+}

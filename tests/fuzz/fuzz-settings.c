@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Any bytes as a config file, and as what a person types for a key: always
+ * settings in force, problems of one line each, and typed values that are read
+ * back without one. */
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "settings.h"
+#include "text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct settings_facts facts = {
+	.root = "/r", .home = "/h", .default_branch = "main"
+};
+
+static void
+need(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void
+check_problems(const struct settings_problems *problems)
+{
+	bool fatal = false;
+
+	for (size_t i = 0; i < problems->count; i++) {
+		const struct settings_problem *p = &problems->list[i];
+
+		fatal |= p->fatal;
+		need(p->text[0] != '\0' && p->line > 0);
+		need(strchr(p->text, '\n') == NULL);
+		need(text_utf8_valid(p->text, strlen(p->text)));
+	}
+	need(fatal == problems->fatal);
+}
+
+/* Every key has a value of its type, also where the file is wrong. */
+static void
+check_values(const struct settings *settings)
+{
+	for (size_t i = 0; i < settings_count; i++) {
+		cleanup_json struct json_object *json = NULL;
+		cleanup_buf struct buf text = BUF_INIT;
+
+		need(settings_value(
+		    settings, settings_table[i].path, &json, NULL));
+		json_print(json, false, &text);
+	}
+}
+
+static void
+check_workers(const struct settings *settings)
+{
+	const char *const *names;
+	size_t count = settings_workers(settings, &names);
+
+	for (size_t i = 0; i < count; i++) {
+		cleanup_buf struct buf path = BUF_INIT;
+
+		need(text_is_name(names[i]));
+		settings_worker_path(settings, names[i], "model", &path);
+		need(settings_string(settings, path.data) != NULL);
+	}
+	need(names[count] == NULL);
+}
+
+static void
+check_file(const char *text, size_t len)
+{
+	struct settings_problems problems;
+	struct settings *settings =
+	    settings_parse(text, len, &facts, &problems);
+
+	check_problems(&problems);
+	check_values(settings);
+	check_workers(settings);
+	settings_problems_release(&problems);
+	settings_free(settings);
+}
+
+static void
+check_typed(const struct setting *row, const char *typed)
+{
+	const char *dot = strrchr(row->path, '.');
+	cleanup_buf struct buf value = BUF_INIT, file = BUF_INIT;
+	struct settings_problems problems;
+	struct settings *settings;
+	struct err err = { 0 };
+	int r = settings_value_text(row, typed, &value, &err);
+
+	if (r != 0) {
+		need(r == -EINVAL && err.code == r && value.len == 0);
+		return;
+	}
+	buf_addf(&file, "[%.*s]\n%s = %s\n", (int)(dot - row->path), row->path,
+	    dot + 1, value.data);
+	settings = settings_parse(file.data, file.len, &facts, &problems);
+	need(problems.count == 0);
+	settings_problems_release(&problems);
+	settings_free(settings);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	cleanup_free char *typed = NULL;
+	cleanup_buf struct buf words = BUF_INIT;
+
+	check_file((const char *)data, size);
+	if (size == 0 || size > 256)
+		return 0;
+	typed = xstrndup((const char *)data + 1, size - 1);
+	check_typed(&settings_table[data[0] % settings_count], typed);
+	if (settings_find(typed, NULL) == NULL)
+		settings_describe_unknown(typed, &words);
+	return 0;
+}

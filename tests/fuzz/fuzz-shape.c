@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Any JSON against a shape with every type: an answer with words, and the same
+ * one without. */
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "shape.h"
+#include "text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct shape deep = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "i", .type = SHAPE_INT, .min = -5, .max = 5 },
+		{ .name = "f", .type = SHAPE_NUMBER, .flags = SHAPE_OPTIONAL },
+		{ .name = "b",
+		    .type = SHAPE_BOOL,
+		    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
+		{ .name = NULL } },
+	.open = true,
+};
+static const struct shape element = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .type = SHAPE_OBJECT, .of = &deep, .help = "deep" } },
+};
+static const struct shape top = {
+	.fields = (const struct shape_field[]){ { .name = "s",
+						    .type = SHAPE_STRING,
+						    .flags = SHAPE_OPTIONAL,
+						    .min = 1,
+						    .max = 9 },
+	    { .name = "c",
+		.type = SHAPE_STRING,
+		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE,
+		.choices = (const char *const[]){ "x", "yy", NULL } },
+	    { .name = "a",
+		.type = SHAPE_ARRAY,
+		.flags = SHAPE_OPTIONAL,
+		.of = &element,
+		.max = 4 },
+	    { .name = "m",
+		.type = SHAPE_MAP,
+		.flags = SHAPE_OPTIONAL,
+		.of = &element,
+		.max = 4 },
+	    { .name = "y", .type = SHAPE_ANY, .flags = SHAPE_OPTIONAL },
+	    { .name = NULL } },
+};
+
+static void
+check(const struct shape_field *field, struct json_object *value)
+{
+	struct err err = { 0, "" };
+	int r;
+
+	r = shape_check(field, value, "", &err);
+	if (r != 0 && r != -EINVAL)
+		abort();
+	if (err.code != r || (r == 0) != (err.msg[0] == '\0'))
+		abort();
+	for (const char *s = err.msg; *s != '\0'; s++)
+		if ((unsigned char)*s < 0x20)
+			abort();
+	if (shape_check(field, value, "", NULL) != r)
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct shape_field field = { .type = SHAPE_OBJECT,
+		.of = &top };
+	cleanup_json struct json_object *value = NULL, *schema = NULL;
+
+	if (json_parse((const char *)data, size, 65536, &value, NULL) < 0)
+		return 0;
+	check(&field, value);
+	check(&element.fields[0], value);
+	schema = shape_schema(&field);
+	if (!json_object_is_type(schema, json_type_object))
+		abort();
+	check(&field, schema);
+	return 0;
+}

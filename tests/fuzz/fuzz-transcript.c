@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Any bytes as the lines of a transcript. Counts only grow, one line at most
+ * by what it can hold, and the texts that are kept are valid UTF-8.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "text.h"
+#include "transcript.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+must(bool rule)
+{
+	if (!rule)
+		abort();
+}
+
+static void
+check_text(const char *text)
+{
+	must(strlen(text) <= 64 * 1024);
+	must(text_utf8_valid(text, strlen(text)));
+}
+
+static void
+check_line(struct transcript_parser *parser, const char *line, size_t len)
+{
+	/* Exactly as long, so that reading beyond it is noticed. */
+	cleanup_free char *bytes = xmalloc(len);
+	const struct transcript_totals *now = transcript_parser_totals(parser);
+	struct transcript_totals was = *now;
+
+	if (len > 0)
+		memcpy(bytes, line, len);
+	transcript_parser_line(parser, bytes, len);
+	must(now->bytes == was.bytes + len + 1);
+	must(now->prompts + now->interrupted + now->replies + now->api_errors +
+		now->skipped <=
+	    was.prompts + was.interrupted + was.replies + was.api_errors +
+		was.skipped + 1);
+	must(now->prompts >= was.prompts && now->replies >= was.replies);
+	must(now->tool_calls >= was.tool_calls);
+	must(now->tool_errors >= was.tool_errors);
+	must(now->input_tokens >= was.input_tokens);
+	must(now->output_tokens >= was.output_tokens);
+	must(now->cache_read_tokens >= was.cache_read_tokens);
+	must(now->cache_write_tokens >= was.cache_write_tokens);
+	must(now->cost_usd >= 0);
+	check_text(transcript_parser_last_text(parser));
+	check_text(transcript_parser_last_error(parser));
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct transcript_parser *parser = transcript_parser_new();
+	const char *at = (const char *)data, *end = at + size, *newline;
+
+	while (at < end) {
+		newline = memchr(at, '\n', (size_t)(end - at));
+		if (newline == NULL)
+			newline = end;
+		check_line(parser, at, (size_t)(newline - at));
+		at = newline + 1;
+	}
+	transcript_parser_free(parser);
+	return 0;
+}

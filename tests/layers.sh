@@ -1,0 +1,71 @@
+#!/bin/sh
+# Which way the arrows point: checks the #include lines against the house plan
+# and that calls with one right place are made only there. Prints TAP.
+#
+#   cli, autod, overseer -> port, model -> base
+set -eu
+
+cd "$(dirname "$0")/.."
+n=0
+failed=0
+
+verdict() { # what, offending lines
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		echo "$2" | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+# Quoted includes of one folder that are not headers of the allowed folders.
+outside() { # folder allowed...
+	folder=$1
+	shift
+	grep -Hn '^#include "' src/"$folder"/*.[ch] 2>/dev/null |
+		while IFS= read -r line; do
+			header=$(printf '%s\n' "$line" |
+				sed 's/.*#include "\([^"]*\)".*/\1/')
+			for allowed in "$@"; do
+				[ -f "src/$allowed/$header" ] && continue 2
+			done
+			printf '%s\n' "$line"
+		done
+}
+
+# Lines of the sources, comments left out, that use a word outside of some
+# files.
+uses() { # pattern allowed-file...
+	pattern=$1
+	shift
+	grep -HnE "$pattern" src/*/*.c | grep -vE ':[[:space:]]*(/\*|\*)' |
+		while IFS= read -r line; do
+			for allowed in "$@"; do
+				case $line in "$allowed":*) continue 2 ;; esac
+			done
+			printf '%s\n' "$line"
+		done
+}
+
+echo 1..10
+verdict "base includes only base" "$(outside base base)"
+verdict "model includes only base" "$(outside model model base)"
+verdict "port includes only model and base" "$(outside port port model base)"
+verdict "autod includes no other program" \
+	"$(outside autod autod port model base)"
+verdict "overseer includes no other program" \
+	"$(outside overseer overseer port model base)"
+verdict "cli includes no other program" "$(outside cli cli port model base)"
+verdict "model knows no clock, system call or loop" \
+	"$(grep -HnE '#include [<"](event2?/|time\.h|unistd\.h|sys/|fcntl\.h|signal\.h|clock\.h|loop\.h|file\.h|child\.h)' src/model/*.[ch] || true)"
+verdict "processes are made, signalled and reaped in one place each" \
+	"$(uses '\b(v?fork|kill|killpg|waitpid|waitid|wait4|tgkill|posix_spawnp?|execvp?e?|execlp?)\(' \
+		src/base/child.c src/base/child-exec.c src/base/procref.c \
+		src/port/launcher.c src/cli/terminal.c)"
+verdict "the clock is read in one place" \
+	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
+names=$(for f in src/*/*.h; do basename "$f"; done | sort | uniq -d)
+verdict "every header name exists once" "$names"
+exit "$failed"

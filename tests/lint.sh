@@ -1,0 +1,47 @@
+#!/bin/sh
+# Every checker that reads the sources: tests/lint.sh BUILD. One line each.
+set -eu
+
+build=$(cd "${1:-build}" && pwd)
+cd "$(dirname "$0")/.."
+failed=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+run() { # name command...
+	name=$1
+	shift
+	if "$@" >"$log" 2>&1; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		tail -n 60 "$log"
+		failed=1
+	fi
+}
+
+sources=$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
+units=$(git ls-files 'src/*.c')
+scripts=$(git ls-files '*.sh' .ci/run)
+pages=$(git ls-files 'man/*.[0-9]')
+
+# shellcheck disable=SC2317 # called through run
+tidy() {
+	# Two at a time; what it counts on standard error is of no use.
+	echo "$units" | xargs -n 4 -P 2 clang-tidy -p "$build" --quiet 2>/dev/null
+}
+
+# shellcheck disable=SC2086 # lists of names without blanks
+{
+	run clang-format clang-format --dry-run --Werror $sources
+	run shellcheck shellcheck $scripts
+	run mandoc mandoc -T lint -W warning $pages
+	run cppcheck cppcheck --std=c11 --error-exitcode=1 --inline-suppr \
+		--enable=warning,portability --quiet -j 2 \
+		--suppressions-list=tests/cppcheck.supp \
+		-D_GNU_SOURCE '-D__typeof__(x)=void *' -DLLMC_VERSION='"x"' -DLLMC_LIBEXECDIR='"x"' \
+		$units
+	run clang-tidy tidy
+	run layers tests/layers.sh
+}
+exit "$failed"

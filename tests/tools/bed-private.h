@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What bed.c (driving) and bed-make.c (setting up) share. */
+#ifndef BED_PRIVATE_H
+#define BED_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "id.h"
+#include "procref.h"
+
+struct buf;
+struct json_object;
+
+#define BED_FILE_MAX (64 * 1024 * 1024)
+
+struct bed {
+	char *dir, *home, *repo, *record, *settings;
+	const char *agent;
+	char **env; /* edits for every child */
+	size_t env_count;
+	char session[ID_UUID_SIZE];
+	struct procref pane;
+	bool started;
+	struct json_object *events;
+	size_t cursor;
+	char *ended; /* status+signal of the pane */
+	char *path; /* what bed_path() gave last */
+};
+
+/* Standard output of a child, without the last newline; NULL when it failed.
+ * The caller frees. */
+char *bed_run(struct bed *bed, const char *const *argv, const char *shell,
+    const struct buf *input);
+
+/* Look until it is so; in vain: the test fails. */
+typedef bool bed_check_fn(struct bed *bed, const void *arg);
+void bed_until(
+    struct bed *bed, bed_check_fn *check, const void *arg, const char *what);
+bool bed_is_gone(struct bed *bed, const void *arg);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "script.h"
+#include "stub.h"
+
+#define SUMMARY_ASKED "Your task is to create a detailed summary"
+#define REMINDER      "<system-reminder>"
+#define LOST          "[Tool call interrupted"
+
+int64_t
+stub_tokens(struct json_object *json)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print(json, false, &text);
+	return (int64_t)text.len / 4 + 1;
+}
+
+/* ---- which steps were played: the conversation is played through */
+
+/* What only the stand-in can do is passed over. */
+static void
+stub_next(struct script *script, struct script_action *action)
+{
+	do
+		script_next(script, action);
+	while (action->kind == SCRIPT_DO_COMPACT ||
+	    action->kind == SCRIPT_DO_EXIT ||
+	    action->kind == SCRIPT_DO_IGNORE_ENTER);
+}
+
+/* A person's text begins anew: what was left of the turn before did not
+ * happen. One that comes along with a tool's result is part of the turn. */
+static void
+stub_play_text(struct script *script, const char *text, bool within)
+{
+	if (strncmp(text, REMINDER, strlen(REMINDER)) == 0)
+		return;
+	if (!within)
+		script_release(script);
+	script_add(script, text, strlen(text));
+}
+
+static bool
+stub_has_block(struct json_object *content, const char *type)
+{
+	struct json_object *block;
+
+	for (size_t i = 0; i < json_object_array_length(content); i++) {
+		block = json_object_array_get_idx(content, i);
+		if (strcmp(json_string_or(block, "type", ""), type) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+stub_play_user(struct script *script, struct json_object *content)
+{
+	bool within = stub_has_block(content, "tool_result");
+	struct json_object *block;
+	const char *text;
+
+	for (size_t i = 0; i < json_object_array_length(content); i++) {
+		block = json_object_array_get_idx(content, i);
+		text = json_string_or(block, "text", NULL);
+		if (text != NULL)
+			stub_play_text(script, text, within);
+		/* Killed in the middle: nothing of it goes on. */
+		if (strstr(json_string_or(block, "content", ""), LOST) != NULL)
+			script_release(script);
+	}
+}
+
+/* What the model said took the steps of one answer; with an answer that calls
+ * no tool the turn was over. */
+static void
+stub_play_assistant(struct script *script, struct json_object *content)
+{
+	struct script_action played = SCRIPT_ACTION_INIT;
+
+	if (stub_has_block(content, "tool_use"))
+		stub_next(script, &played);
+	else
+		script_release(script);
+	script_action_release(&played);
+}
+
+static void
+stub_play(struct script *script, struct json_object *message)
+{
+	const char *role = json_string_or(message, "role", "");
+	const char *text = json_string_or(message, "content", NULL);
+	bool user = strcmp(role, "user") == 0;
+	struct json_object *content = NULL;
+
+	if (json_get_array(message, "", "content", &content, NULL) < 0) {
+		if (user && text != NULL)
+			stub_play_text(script, text, false);
+	} else if (user) {
+		stub_play_user(script, content);
+	} else if (strcmp(role, "assistant") == 0) {
+		stub_play_assistant(script, content);
+	}
+}
+
+/* ---- what the log tells */
+
+static void
+stub_add_prompt(struct json_object *list, const char *text)
+{
+	if (text != NULL && strncmp(text, REMINDER, strlen(REMINDER)) != 0)
+		json_object_array_add(list, json_object_new_string(text));
+}
+
+static void
+stub_add_prompts(struct json_object *list, struct json_object *message)
+{
+	struct json_object *content = NULL;
+
+	if (json_get_array(message, "", "content", &content, NULL) < 0) {
+		stub_add_prompt(list, json_string_or(message, "content", NULL));
+		return;
+	}
+	for (size_t i = 0; i < json_object_array_length(content); i++)
+		stub_add_prompt(list,
+		    json_string_or(
+			json_object_array_get_idx(content, i), "text", NULL));
+}
+
+struct json_object *
+stub_prompts(struct json_object *request)
+{
+	struct json_object *list = json_object_new_array(), *messages = NULL,
+			   *message;
+
+	if (json_get_array(request, "", "messages", &messages, NULL) < 0)
+		return list;
+	for (size_t i = 0; i < json_object_array_length(messages); i++) {
+		message = json_object_array_get_idx(messages, i);
+		if (strcmp(json_string_or(message, "role", ""), "user") == 0)
+			stub_add_prompts(list, message);
+	}
+	return list;
+}
+
+const char *
+stub_conversation(struct json_object *request)
+{
+	struct json_object *metadata = NULL;
+
+	if (json_get_object(request, "", "metadata", &metadata, NULL) < 0)
+		return "";
+	return json_string_or(metadata, "user_id", "");
+}
+
+/* The text of the last message, for calls that no person made. */
+static bool
+stub_asks_summary(struct json_object *messages)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t n = json_object_array_length(messages);
+
+	if (n > 0)
+		json_print(
+		    json_object_array_get_idx(messages, n - 1), false, &text);
+	return strstr(text.data, SUMMARY_ASKED) != NULL;
+}
+
+void
+stub_plan(struct json_object *request, struct script_action *action)
+{
+	struct json_object *messages = NULL;
+	struct script script = { 0 };
+
+	if (json_get_array(request, "", "messages", &messages, NULL) == 0) {
+		if (stub_asks_summary(messages)) {
+			buf_adds(&action->say,
+			    "<summary>A short summary.</summary>");
+			return;
+		}
+		for (size_t i = 0; i < json_object_array_length(messages); i++)
+			stub_play(
+			    &script, json_object_array_get_idx(messages, i));
+	}
+	stub_next(&script, action);
+	script_release(&script);
+}
+
+/* ---- the message */
+
+static struct json_object *
+stub_usage(int64_t input, int64_t output)
+{
+	struct json_object *usage = json_object_new_object();
+
+	json_set_int(usage, "input_tokens", input);
+	json_set_int(usage, "cache_creation_input_tokens", 0);
+	json_set_int(usage, "cache_read_input_tokens", 0);
+	json_set_int(usage, "output_tokens", output);
+	json_set_string(usage, "service_tier", "standard");
+	return usage;
+}
+
+static struct json_object *
+stub_content(const struct script_action *action)
+{
+	struct json_object *content = json_object_new_array(), *block, *input;
+	char uuid[ID_UUID_SIZE], id[40];
+
+	if (action->say.len > 0) {
+		block = json_object_new_object();
+		json_set_string(block, "type", "text");
+		json_set_string(block, "text", action->say.data);
+		json_object_array_add(content, block);
+	}
+	if (action->kind != SCRIPT_DO_TOOL)
+		return content;
+	id_uuid(uuid);
+	snprintf(id, sizeof(id), "toolu_%.23s", uuid);
+	input = json_object_new_object();
+	json_set_string(input, "command", action->command.data);
+	json_set_string(input, "description", "scripted by the test");
+	if (action->background)
+		json_set_bool(input, "run_in_background", true);
+	block = json_object_new_object();
+	json_set_string(block, "type", "tool_use");
+	json_set_string(block, "id", id);
+	json_set_string(block, "name", "Bash");
+	json_set(block, "input", input);
+	json_object_array_add(content, block);
+	return content;
+}
+
+struct json_object *
+stub_message(struct json_object *request, const struct script_action *action)
+{
+	struct json_object *message = json_object_new_object();
+	char uuid[ID_UUID_SIZE], id[40];
+
+	id_uuid(uuid);
+	snprintf(id, sizeof(id), "msg_%.23s", uuid);
+	json_set_string(message, "id", id);
+	json_set_string(message, "type", "message");
+	json_set_string(message, "role", "assistant");
+	json_set_string(
+	    message, "model", json_string_or(request, "model", "stub"));
+	json_set(message, "content", stub_content(action));
+	json_set_string(message, "stop_reason",
+	    action->kind == SCRIPT_DO_TOOL ? "tool_use" : "end_turn");
+	json_set_string(message, "stop_sequence", NULL);
+	json_set(message, "usage",
+	    stub_usage(stub_tokens(request),
+		(int64_t)(action->say.len + action->command.len) / 4 + 1));
+	return message;
+}
+
+/* ---- the stream */
+
+static void
+stub_event(struct buf *out, const char *type, struct json_object *data)
+{
+	json_set_string(data, "type", type);
+	buf_addf(out, "event: %s\ndata: ", type);
+	json_print(data, false, out);
+	buf_adds(out, "\n\n");
+	json_object_put(data);
+}
+
+static struct json_object *
+stub_block_event(size_t index)
+{
+	struct json_object *data = json_object_new_object();
+
+	json_set_int(data, "index", (int64_t)index);
+	return data;
+}
+
+/* The empty block, its whole contents as one delta, its end. */
+static void
+stub_stream_block(struct buf *out, size_t index, struct json_object *block)
+{
+	cleanup_buf struct buf input = BUF_INIT;
+	struct json_object *empty = json_object_new_object();
+	struct json_object *delta = json_object_new_object(), *data;
+	const char *type = json_string_or(block, "type", "");
+	bool tool = strcmp(type, "tool_use") == 0;
+
+	json_set_string(empty, "type", type);
+	json_set_string(
+	    delta, "type", tool ? "input_json_delta" : "text_delta");
+	if (tool) {
+		json_set_string(empty, "id", json_string_or(block, "id", ""));
+		json_set_string(
+		    empty, "name", json_string_or(block, "name", ""));
+		json_set(empty, "input", json_object_new_object());
+		json_print(
+		    json_object_object_get(block, "input"), false, &input);
+		json_set_string(delta, "partial_json", input.data);
+	} else {
+		json_set_string(empty, "text", "");
+		json_set_string(
+		    delta, "text", json_string_or(block, "text", ""));
+	}
+	data = stub_block_event(index);
+	json_set(data, "content_block", empty);
+	stub_event(out, "content_block_start", data);
+	data = stub_block_event(index);
+	json_set(data, "delta", delta);
+	stub_event(out, "content_block_delta", data);
+	stub_event(out, "content_block_stop", stub_block_event(index));
+}
+
+static void
+stub_stream_start(struct json_object *message, struct buf *out)
+{
+	struct json_object *data = json_object_new_object();
+	struct json_object *start = json_object_new_object();
+
+	json_object_object_foreach(message, key, value)
+	    json_object_object_add(start, key, json_object_get(value));
+	json_set(start, "content", json_object_new_array());
+	json_set(start, "stop_reason", NULL);
+	json_set(data, "message", start);
+	stub_event(out, "message_start", data);
+}
+
+void
+stub_stream(struct json_object *message, struct buf *out)
+{
+	struct json_object *content =
+	    json_object_object_get(message, "content");
+	struct json_object *data, *delta;
+
+	stub_stream_start(message, out);
+	for (size_t i = 0; i < json_object_array_length(content); i++)
+		stub_stream_block(
+		    out, i, json_object_array_get_idx(content, i));
+	delta = json_object_new_object();
+	json_set_string(
+	    delta, "stop_reason", json_string_or(message, "stop_reason", ""));
+	json_set(delta, "stop_sequence", NULL);
+	data = json_object_new_object();
+	json_set(data, "delta", delta);
+	json_set(data, "usage",
+	    json_object_get(json_object_object_get(message, "usage")));
+	stub_event(out, "message_delta", data);
+	stub_event(out, "message_stop", json_object_new_object());
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A stub of the Messages API on 127.0.0.1, for the real Claude Code in tests:
+ *
+ *   stub-api [--port N] [--retry-after SECONDS] [--log FILE] [--with PID]
+ *
+ * Prints "PORT n" when it listens (port 0, the default, takes a free one), and
+ * ends with the process PID. The log has a line a request: what was answered,
+ * and what a person had said in which conversation by then. The
+ * "model" does what the steps in the prompt say (script.h). Nothing is kept
+ * between requests: the conversation itself tells which steps were played, so
+ * that a retry or a resumed session gets the same answer again.
+ */
+
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "file.h"
+#include "id.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "script.h"
+#include "stub.h"
+#include "text.h"
+
+#define BODY_MAX (64 * 1024 * 1024)
+
+struct stub {
+	struct loop *loop;
+	int64_t port;
+	int64_t retry_after;
+	int64_t with; /* pid */
+	const char *log;
+};
+
+/* An answer that waits for its time. */
+struct stub_reply {
+	struct stub *stub;
+	struct evhttp_request *request;
+	struct json_object *body;
+	struct script_action action;
+	struct loop_timer *timer;
+};
+
+/* When a request comes, not when it is answered: some never are. */
+static void
+stub_log(const struct stub *stub, struct evhttp_request *request,
+    struct json_object *body, const struct script_action *action)
+{
+	cleanup_json struct json_object *json = json_object_new_object();
+	cleanup_buf struct buf line = BUF_INIT;
+	bool fails = action->kind == SCRIPT_DO_FAIL;
+
+	if (stub->log == NULL)
+		return;
+	json_set_string(json, "path", evhttp_request_get_uri(request));
+	json_set_int(json, "status",
+	    fails                              ? action->status :
+		action->kind == SCRIPT_DO_HANG ? 0 :
+						 200);
+	json_set_string(json, "answer",
+	    fails                       ? action->text.data :
+		action->command.len > 0 ? action->command.data :
+					  action->say.data);
+	json_set_string(json, "conversation", stub_conversation(body));
+	json_set(json, "prompts", stub_prompts(body));
+	json_print(json, false, &line);
+	buf_addc(&line, '\n');
+	file_append(stub->log, line.data, line.len, 0600, false, NULL);
+}
+
+static void
+stub_header(struct evhttp_request *request, const char *key, const char *value)
+{
+	evhttp_add_header(
+	    evhttp_request_get_output_headers(request), key, value);
+}
+
+static void
+stub_send_json(
+    struct evhttp_request *request, int status, struct json_object *json)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct evbuffer *body = evbuffer_new();
+
+	json_print(json, false, &text);
+	evbuffer_add(body, text.data, text.len);
+	stub_header(request, "Content-Type", "application/json");
+	evhttp_send_reply(request, status, "", body);
+	evbuffer_free(body);
+}
+
+static void
+stub_send_error(struct evhttp_request *request, int status, const char *words,
+    int64_t retry_after)
+{
+	cleanup_json struct json_object *json = json_object_new_object();
+	struct json_object *error = json_object_new_object();
+	char seconds[24];
+
+	json_set_string(error, "type", script_error(status)->type);
+	json_set_string(error, "message", words);
+	json_set_string(json, "type", "error");
+	json_set(json, "error", error);
+	if (status == 429) {
+		snprintf(
+		    seconds, sizeof(seconds), "%lld", (long long)retry_after);
+		stub_header(request, "retry-after", seconds);
+	}
+	stub_send_json(request, status, json);
+}
+
+static void
+stub_send_stream(struct evhttp_request *request, struct json_object *message)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct evbuffer *chunk = evbuffer_new();
+
+	stub_stream(message, &text);
+	stub_header(request, "Content-Type", "text/event-stream");
+	stub_header(request, "Cache-Control", "no-cache");
+	evhttp_send_reply_start(request, 200, "OK");
+	evbuffer_add(chunk, text.data, text.len);
+	evhttp_send_reply_chunk(request, chunk);
+	evhttp_send_reply_end(request);
+	evbuffer_free(chunk);
+}
+
+/* ---- an answer */
+
+static void
+stub_reply_free(struct stub_reply *reply)
+{
+	loop_timer_free(reply->timer);
+	json_object_put(reply->body);
+	script_action_release(&reply->action);
+	free(reply);
+}
+
+/* The client did not wait; the request goes with its connection. */
+static void
+stub_reply_lost(struct evhttp_connection *connection, void *arg)
+{
+	(void)connection;
+	stub_reply_free(arg);
+}
+
+static void
+stub_reply_send(void *arg)
+{
+	struct stub_reply *reply = arg;
+	const struct script_action *action = &reply->action;
+	cleanup_json struct json_object *message = NULL;
+
+	evhttp_connection_set_closecb(
+	    evhttp_request_get_connection(reply->request), NULL, NULL);
+	if (action->kind == SCRIPT_DO_FAIL) {
+		stub_send_error(reply->request, action->status,
+		    action->text.data, reply->stub->retry_after);
+		stub_reply_free(reply);
+		return;
+	}
+	message = stub_message(reply->body, action);
+	if (json_bool_or(reply->body, "stream", false))
+		stub_send_stream(reply->request, message);
+	else
+		stub_send_json(reply->request, 200, message);
+	stub_reply_free(reply);
+}
+
+static void
+stub_messages(
+    struct stub *stub, struct evhttp_request *request, struct json_object *body)
+{
+	struct stub_reply *reply = xcalloc(1, sizeof(*reply));
+
+	reply->stub = stub;
+	reply->request = request;
+	reply->body = json_object_get(body);
+	reply->action = (struct script_action)SCRIPT_ACTION_INIT;
+	stub_plan(body, &reply->action);
+	stub_log(stub, request, body, &reply->action);
+	evhttp_connection_set_closecb(
+	    evhttp_request_get_connection(request), stub_reply_lost, reply);
+	if (reply->action.kind == SCRIPT_DO_HANG)
+		return;
+	reply->timer = loop_after(
+	    stub->loop, reply->action.delay_ms, stub_reply_send, reply);
+}
+
+/* ---- requests */
+
+static int
+stub_read_body(struct evhttp_request *request, struct json_object **ret_body)
+{
+	struct evbuffer *input = evhttp_request_get_input_buffer(request);
+	size_t len = evbuffer_get_length(input);
+
+	return json_parse((const char *)evbuffer_pullup(input, -1), len,
+	    BODY_MAX, ret_body, NULL);
+}
+
+static void
+stub_request(struct evhttp_request *request, void *arg)
+{
+	struct stub *stub = arg;
+	const char *path =
+	    evhttp_uri_get_path(evhttp_request_get_evhttp_uri(request));
+	cleanup_json struct json_object *body = NULL;
+	cleanup_json struct json_object *count = NULL;
+
+	if (evhttp_request_get_command(request) != EVHTTP_REQ_POST) {
+		evhttp_send_reply(request, 200, "OK", NULL);
+	} else if (stub_read_body(request, &body) < 0) {
+		stub_send_error(request, 400, "the body is not JSON", 0);
+	} else if (strcmp(path, "/v1/messages") == 0) {
+		stub_messages(stub, request, body);
+	} else if (strcmp(path, "/v1/messages/count_tokens") == 0) {
+		count = json_object_new_object();
+		json_set_int(count, "input_tokens", stub_tokens(body));
+		stub_send_json(request, 200, count);
+	} else {
+		stub_send_error(request, 404, "no such endpoint", 0);
+	}
+}
+
+static void
+stub_stop(int signo, void *arg)
+{
+	struct stub *stub = arg;
+
+	(void)signo;
+	loop_stop(stub->loop, 0);
+}
+
+static int
+stub_listen(struct stub *stub, struct evhttp *http)
+{
+	struct evhttp_bound_socket *bound;
+	struct sockaddr_in address;
+	socklen_t len = sizeof(address);
+
+	evhttp_set_max_body_size(http, BODY_MAX);
+	evhttp_set_allowed_methods(
+	    http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
+	evhttp_set_gencb(http, stub_request, stub);
+	bound = evhttp_bind_socket_with_handle(
+	    http, "127.0.0.1", (unsigned short)stub->port);
+	if (bound == NULL ||
+	    getsockname(evhttp_bound_socket_get_fd(bound),
+		(struct sockaddr *)&address, &len) == -1) {
+		fputs("stub-api: cannot listen on 127.0.0.1\n", stderr);
+		return -1;
+	}
+	printf("PORT %d\n", ntohs(address.sin_port));
+	fflush(stdout);
+	return 0;
+}
+
+static void
+stub_alone(int fd, unsigned what, void *arg)
+{
+	struct stub *stub = arg;
+
+	(void)fd;
+	(void)what;
+	loop_stop(stub->loop, 0);
+}
+
+/* Watch the process that this one shall not outlive. */
+static int
+stub_accompany(struct stub *stub, struct loop_watch **ret_watch)
+{
+	int fd = (int)syscall(SYS_pidfd_open, (pid_t)stub->with, 0);
+
+	if (fd == -1) {
+		perror("stub-api: --with");
+		return -1;
+	}
+	*ret_watch =
+	    loop_watch_new(stub->loop, fd, LOOP_READ, stub_alone, stub);
+	return 0;
+}
+
+static int
+stub_options(struct stub *stub, int argc, char **argv)
+{
+	const struct {
+		const char *flag;
+		int64_t *number;
+		int64_t max;
+	} numbers[] = {
+		{ "--port", &stub->port, 65535 },
+		{ "--retry-after", &stub->retry_after, INT32_MAX },
+		{ "--with", &stub->with, INT32_MAX },
+	};
+
+	for (int i = 1; i + 1 < argc; i += 2) {
+		size_t n = 0;
+
+		if (strcmp(argv[i], "--log") == 0) {
+			stub->log = argv[i + 1];
+			continue;
+		}
+		while (n < nitems(numbers) &&
+		    strcmp(argv[i], numbers[n].flag) != 0)
+			n++;
+		if (n == nitems(numbers) ||
+		    !text_parse_int(
+			argv[i + 1], 0, numbers[n].max, numbers[n].number))
+			return -1;
+	}
+	return argc % 2 == 1 ? 0 : -1;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct stub stub = { .retry_after = 3600 };
+	struct loop_signal *signals[2];
+	struct loop_watch *watch = NULL;
+	struct evhttp *http;
+	int status = 1;
+
+	if (stub_options(&stub, argc, argv) < 0) {
+		fputs("usage: stub-api [--port N] [--retry-after SECONDS] "
+		      "[--log FILE] [--with PID]\n",
+		    stderr);
+		return 2;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	stub.loop = loop_new();
+	signals[0] = loop_signal_new(stub.loop, SIGTERM, stub_stop, &stub);
+	signals[1] = loop_signal_new(stub.loop, SIGINT, stub_stop, &stub);
+	http = evhttp_new(loop_event_base(stub.loop));
+	if (http != NULL &&
+	    (stub.with == 0 || stub_accompany(&stub, &watch) == 0) &&
+	    stub_listen(&stub, http) == 0)
+		status = loop_run(stub.loop);
+	if (http != NULL)
+		evhttp_free(http);
+	loop_watch_free(watch);
+	loop_signal_free(signals[0]);
+	loop_signal_free(signals[1]);
+	loop_free(stub.loop);
+	return status;
+}

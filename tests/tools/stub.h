@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What stub-api answers: from a request to a message, no sockets here. */
+#ifndef STUB_H
+#define STUB_H
+
+#include <stdint.h>
+
+struct buf;
+struct json_object;
+struct script_action;
+
+/* What comes next in the conversation of a request. */
+void stub_plan(struct json_object *request, struct script_action *action);
+
+/* The API's message for it; the caller owns it. */
+struct json_object *
+stub_message(struct json_object *request, const struct script_action *action);
+
+/* The same message as a stream of server-sent events. */
+void stub_stream(struct json_object *message, struct buf *out);
+
+/* For the log: which conversation it is ("" = not told), and what a person (or
+ * a hook) has said in it, from the beginning; the caller owns the list. */
+const char *stub_conversation(struct json_object *request);
+struct json_object *stub_prompts(struct json_object *request);
+
+int64_t stub_tokens(struct json_object *json);
+
+#endif
