@@ -1,0 +1,126 @@
+#!/bin/sh
+# Do the documents tell what the programs do? tests/manual.sh BUILD. Prints TAP.
+set -eu
+
+build=$(cd "${1:-build}" && pwd)
+cd "$(dirname "$0")/.."
+llmc=$build/src/cli/llmc
+page=man/llmc.1
+map=docs/architecture.md
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM HUP
+n=0
+failed=0
+
+# Leaks are the business of other tests, and looking for them takes seconds a
+# run in some containers.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+export ASAN_OPTIONS
+
+verdict() { # what, what is wrong
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '%s\n' "$2" | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+differs() { # file expected
+	diff -u "$1" "$2" || true
+}
+
+# Words on standard input that have no list item in the pages.
+undescribed() { # macro before the word, such as "Cm "; page...
+	macro=$1
+	shift
+	while read -r word; do
+		grep -qE "^\.It (.* )?$macro$word( |\$)" "$@" || echo "$word"
+	done
+}
+
+commands() {
+	"$llmc" help |
+		sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'
+}
+
+options() {
+	"$llmc" help "$@" | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p'
+}
+
+# "config list", "config get", ...: a synopsis of alternatives, one a line.
+forms() {
+	for command in $(commands); do
+		"$llmc" help "$command" |
+			sed -n 's/^usage: llmc [a-z-]* \(.* | .*\)/\1/p' |
+			tr '|' '\n' |
+			sed -n "s/^ *\([a-z][a-z-]*\).*/$command \1/p"
+	done
+}
+
+# Files of src/ and tests/ that the map has no line for, and the other way
+# round. A folder's files stand below its heading.
+map_gaps() {
+	find src tests -name "*.[ch]" -o -name "*.sh" |
+		LC_ALL=C sort >"$scratch/there"
+	awk '
+	/^#/ { folder = "" }
+	/^### `(src|tests)\// {
+		folder = $2
+		gsub(/`/, "", folder)
+	}
+	folder != "" && /^- `/ {
+		sub(/:.*/, "")
+		count = split($0, part, "`")
+		for (i = 2; i < count; i += 2)
+			print folder part[i]
+	}' "$map" | grep -E '\.([ch]|sh)$' | LC_ALL=C sort >"$scratch/told"
+	LC_ALL=C comm -3 "$scratch/there" "$scratch/told" |
+		sed -e 's/^[^	]/not in the map: &/' \
+			-e 's/^	/in the map, but not there: /'
+}
+
+echo 1..9
+
+sed -n '/^\.\\" BEGIN KEYS/,/^\.\\" END KEYS/p' man/llmc.conf.5 |
+	sed '1d;$d' >"$scratch/keys"
+"$llmc" config doc --format mdoc >"$scratch/mdoc"
+verdict "llmc.conf.5 has the keys of llmc config doc --format mdoc" \
+	"$(differs "$scratch/keys" "$scratch/mdoc")"
+
+"$llmc" config doc >"$scratch/toml"
+verdict "examples/config.toml is what llmc config doc prints" \
+	"$(differs examples/config.toml "$scratch/toml")"
+
+verdict "llmc.1 describes every command" "$(commands | undescribed 'Cm ' "$page")"
+verdict "llmc.1 describes every form of every command" \
+	"$(forms | undescribed 'Cm ' "$page")"
+verdict "llmc.1 describes every option" \
+	"$({
+		options
+		for command in $(commands); do
+			options "$command"
+		done
+	} | sort -u | undescribed 'Fl -' "$page")"
+verdict "the manuals describe every environment variable that is read" \
+	"$(grep -ho 'getenv("[A-Z_]*")' src/*/*.c |
+		sed 's/.*"\(.*\)".*/\1/' | sort -u |
+		undescribed 'Ev ' man/*.[0-9])"
+verdict "llmc.1 names no error code that the sources do not have" \
+	"$(sed -n '/^\.Sh JSON/,/^\.Sh ENV/s/^\.It Sy //p' "$page" |
+		while read -r code; do
+			grep -q "\"$code\"" src/cli/*.c || echo "$code"
+		done)"
+verdict "the map in $map is complete" "$(map_gaps)"
+
+if command -v mandoc >/dev/null 2>&1; then
+	verdict "mandoc finds no fault in the manuals" \
+		"$(mandoc -T lint -W warning man/*.[0-9] 2>&1 || true)"
+else
+	n=$((n + 1))
+	echo "ok $n - mandoc finds no fault in the manuals # SKIP no mandoc"
+fi
+exit "$failed"
