@@ -33,6 +33,9 @@ void agent_check_pane(struct agent *agent);
 /* End the session of a turn that hangs; the next launch resumes it. */
 void agent_restart(struct agent *agent);
 
+/* finish.c: of a commit made for a worker that left its work lying. */
+extern const char agent_leftover_message[];
+
 /* fleet.c: save what the worktree has that would be lost. */
 void agent_salvage(struct agent *agent, git_ref_fn *fn, void *arg);
 

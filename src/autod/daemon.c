@@ -40,6 +40,13 @@ daemon_branch(const struct daemon *d)
 	return settings_string(d->settings, "repo.default_branch");
 }
 
+bool
+daemon_lands_over_dirt(const struct daemon *d)
+{
+	return strcmp(settings_string(d->settings, "repo.dirty_checkout"),
+		   "overlap") == 0;
+}
+
 /* --- settings -------------------------------------------------------- */
 
 /* Warnings are told once a load; an error keeps the old settings. */

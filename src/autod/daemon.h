@@ -123,6 +123,8 @@ void daemon_stop(struct daemon *daemon, bool now);
 int daemon_reload(struct daemon *daemon, struct err *err);
 /* tmux, git and branch of the settings in force. */
 const char *daemon_branch(const struct daemon *daemon);
+/* Only changes to the very files of a landing are in its way. */
+bool daemon_lands_over_dirt(const struct daemon *daemon);
 
 /* commit.c: persist, then act. */
 void daemon_changed(struct daemon *daemon);

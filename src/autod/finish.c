@@ -24,9 +24,8 @@
 #include "zone.h"
 
 #define GATES_MAX 2
-#define HOUR_MS   (3600 * (int64_t)1000)
 
-static const char leftover_message[] = "Work of an unfinished commit";
+const char agent_leftover_message[] = "Work of an unfinished commit";
 
 static const char limit_over_text[] =
     "The interruption is over. Go on with the task from where it stopped.";
@@ -187,7 +186,7 @@ judge(struct finish *finish, const struct git_facts *facts)
 	if (dirt > 0) {
 		agent->operating = true;
 		git_work_commit_leftovers(agent->daemon->git, w->worktree,
-		    daemon_branch(agent->daemon), leftover_message,
+		    daemon_branch(agent->daemon), agent_leftover_message,
 		    finish_committed, finish);
 		return;
 	}
@@ -267,28 +266,22 @@ finish_turn(
 
 /* --- failures -------------------------------------------------------- */
 
-/* A time of day that comes only much later has most likely just passed, and a
- * date that is more than a week away as well: then the back-off decides. */
 static int64_t
 limit_until(enum limit_class class, const char *text, int tries)
 {
-	int64_t now = clock_wall_ms(), until = 0, most = 12 * HOUR_MS;
-	struct limit_reset reset;
+	int64_t now = clock_wall_ms(), named = 0;
+	struct limit_reset reset = { 0 };
 
 	if (limit_parse_reset(text, &reset)) {
-		if (reset.at_ms > 0)
-			until = reset.at_ms;
-		else if (reset.hour >= 0)
-			until = zone_next(
+		named = reset.at_ms;
+		if (named == 0 && reset.hour >= 0)
+			named = zone_next(
 			    &(struct zone_time){ reset.month, reset.day,
 				reset.hour, reset.minute, reset.zone },
 			    now);
-		if (reset.at_ms > 0 || reset.month > 0)
-			most = 8 * 24 * HOUR_MS;
 	}
-	if (until > now && until - now <= most)
-		return until;
-	return now + limit_backoff_ms(class, tries);
+	return limit_look_again_ms(
+	    class, named, reset.at_ms > 0 || reset.month > 0, tries, now);
 }
 
 static void

@@ -29,8 +29,6 @@
 
 #define ROUNDS_MAX 20 /* of a default branch that moves on meanwhile */
 
-static const char leftover_message[] = "Work of an unfinished commit";
-
 struct landing {
 	TAILQ_ENTRY(landing) entry;
 	struct agent *agent;
@@ -47,13 +45,6 @@ static void landing_next(void *arg);
 static void landing_prepare(struct landing *l);
 static void landing_publish(void *arg);
 static void landing_cleanup(void *arg);
-
-static bool
-overlap_only(const struct daemon *d)
-{
-	return strcmp(settings_string(d->settings, "repo.dirty_checkout"),
-		   "overlap") == 0;
-}
 
 /* --- the end of a landing -------------------------------------------- */
 
@@ -279,7 +270,7 @@ landing_facts(const struct git_facts *facts, const struct err *err, void *arg)
 		return;
 	}
 	git_work_commit_leftovers(l->agent->daemon->git,
-	    l->agent->worker->worktree, l->onto, leftover_message,
+	    l->agent->worker->worktree, l->onto, agent_leftover_message,
 	    landing_tidied, l);
 }
 
@@ -342,7 +333,7 @@ landing_publish(void *arg)
 	const struct worker *w = l->agent->worker;
 
 	git_work_land(d->git, daemon_branch(d), w->accept_onto,
-	    w->accept_commit, overlap_only(d), landing_published, l);
+	    w->accept_commit, daemon_lands_over_dirt(d), landing_published, l);
 }
 
 /* --- clean up -------------------------------------------------------- */

@@ -85,9 +85,7 @@ pick_committed(const struct git_answer *answer, void *arg)
 	}
 	snprintf(pick->commit, sizeof pick->commit, "%s", answer->out);
 	git_work_land(d->git, daemon_branch(d), pick->onto, pick->commit,
-	    strcmp(settings_string(d->settings, "repo.dirty_checkout"),
-		"overlap") == 0,
-	    pick_landed, pick);
+	    daemon_lands_over_dirt(d), pick_landed, pick);
 }
 
 static void

@@ -234,3 +234,15 @@ const char *limit_class_name(enum limit_class class)
 {
 	return class_words[class];
 }
+
+int64_t
+limit_look_again_ms(enum limit_class class, int64_t named_ms, bool dated,
+    int tries, int64_t now_ms)
+{
+	const int64_t hour = 3600 * (int64_t)1000;
+	int64_t most = dated ? 8 * 24 * hour : 12 * hour;
+
+	if (named_ms > now_ms && named_ms - now_ms <= most)
+		return named_ms;
+	return now_ms + limit_backoff_ms(class, tries);
+}

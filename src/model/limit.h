@@ -59,4 +59,11 @@ limit_from_event(struct json_object *event, int64_t *ret_at_ms);
  * 1 h for usage limits; 0 for the others. */
 int64_t limit_backoff_ms(enum limit_class class, int tries);
 
+/* When to look again. named_ms is the moment that the message names, 0 = none;
+ * dated: it named a day, not only a time of day. A time of day more than 12
+ * hours away has most likely just passed, and so has a date more than 8 days
+ * away: then the back-off decides. */
+int64_t limit_look_again_ms(enum limit_class class, int64_t named_ms,
+    bool dated, int tries, int64_t now_ms);
+
 #endif

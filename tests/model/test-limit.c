@@ -401,13 +401,41 @@ START_TEST(api_error_vectors_hold)
 }
 END_TEST
 
+START_TEST(a_reset_far_away_has_just_passed)
+{
+	const int64_t hour = 3600000, now = 1000000 * hour;
+	const int64_t later = now + limit_backoff_ms(LIMIT_USAGE, 0);
+
+	ck_assert_int_eq(
+	    limit_look_again_ms(LIMIT_USAGE, now + 5 * hour, false, 0, now),
+	    now + 5 * hour);
+	ck_assert_int_eq(
+	    limit_look_again_ms(LIMIT_USAGE, now + 12 * hour, false, 0, now),
+	    now + 12 * hour);
+	ck_assert_int_eq(limit_look_again_ms(
+			     LIMIT_USAGE, now + 12 * hour + 1, false, 0, now),
+	    later);
+	ck_assert_int_eq(
+	    limit_look_again_ms(LIMIT_USAGE, now + 100 * hour, true, 0, now),
+	    now + 100 * hour);
+	ck_assert_int_eq(
+	    limit_look_again_ms(LIMIT_USAGE, now + 300 * hour, true, 0, now),
+	    later);
+	ck_assert_int_eq(
+	    limit_look_again_ms(LIMIT_USAGE, now - 1, true, 0, now), later);
+	ck_assert_int_eq(
+	    limit_look_again_ms(LIMIT_USAGE, 0, false, 0, now), later);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("limit");
 
 	unit_case(suite, "classify",
-	    (const TTest *[]){ error_words_outrank_the_text,
+	    (const TTest *[]){ a_reset_far_away_has_just_passed,
+		error_words_outrank_the_text,
 		other_error_words_leave_it_to_the_text,
 		notices_of_a_usage_limit, notices_of_an_outage,
 		notices_of_a_login, warnings_ahead_of_the_limit,
