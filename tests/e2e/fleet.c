@@ -160,11 +160,11 @@ fleet_end(void)
 		return;
 	/* Whatever the test did: no daemon and no tmux server stay behind. */
 	e2e_sh(root,
-	    "$LLMC down >/dev/null 2>&1\n"
+	    "\"$LLMC\" down >/dev/null 2>&1\n"
 	    "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
 	    ".llmc/daemon.json 2>/dev/null)\n"
 	    "[ -z \"$pid\" ] || kill -KILL \"$pid\" 2>/dev/null\n"
-	    "tmux -L \"$($LLMC config get tmux.socket)\" kill-server "
+	    "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" kill-server "
 	    ">/dev/null 2>&1\n"
 	    "true");
 	root = NULL;
@@ -229,7 +229,7 @@ fleet_wait(const char *worker, const char *status)
 
 	if (run->status != 0) {
 		struct e2e_run *log = e2e_sh(
-		    root, "tail -n 30 .llmc/logs/autod.log; $LLMC status");
+		    root, "tail -n 30 .llmc/logs/autod.log; \"$LLMC\" status");
 
 		ck_abort_msg("%s did not become %s: %s %s", worker, status,
 		    e2e_shown(run->err), e2e_shown(log->out));

@@ -497,7 +497,7 @@ round_run(struct kills *k)
 	loop_timer_free(take_ptr(&k->guard));
 	if (k->failure != NULL) {
 		struct e2e_run *log = e2e_sh(fleet_root(),
-		    "{ tail -n 40 .llmc/logs/autod.log; $LLMC status; "
+		    "{ tail -n 40 .llmc/logs/autod.log; \"$LLMC\" status; "
 		    "cat .llmc/state.json; } | sed 's/^/# /'");
 
 		fputs(log->out, stdout);

@@ -96,7 +96,7 @@ START_TEST(a_lost_tmux_server_is_made_again)
 	fleet_add("adam");
 	agent = fleet_agent_pid("adam");
 	e2e_sh(fleet_root(),
-	    "tmux -L \"$($LLMC config get tmux.socket)\" kill-server");
+	    "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" kill-server");
 	fleet_next_agent_pid("adam", agent);
 	fleet_wait("adam", "idle");
 	fleet_start("adam", "fake: commit x.txt y");

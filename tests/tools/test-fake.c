@@ -428,10 +428,10 @@ START_TEST(ids_and_rights_are_checked_at_the_start)
 
 	turn(bed, "make a transcript");
 	command = xasprintf("fake='%s'; "
-			    "$fake --resume %s 2>&1; echo $?; "
-			    "$fake --session-id %s 2>&1; echo $?; "
-			    "$fake --session-id x 2>&1; echo $?; "
-			    "$fake --version",
+			    "\"$fake\" --resume %s 2>&1; echo $?; "
+			    "\"$fake\" --session-id %s 2>&1; echo $?; "
+			    "\"$fake\" --session-id x 2>&1; echo $?; "
+			    "\"$fake\" --version",
 	    fake(), id, bed_session(bed));
 	text = bed_shell(bed, command);
 	ck_assert_ptr_nonnull(
