@@ -189,6 +189,15 @@ child_become(const struct exec_plan *plan)
 	child_report(3, false);
 }
 
+/* What is its standard input where no pipe is. Negative errno. */
+static int
+exec_input(const struct child_spec *spec)
+{
+	if (spec->stdin_fd > 0)
+		return exec_fd(fcntl(spec->stdin_fd, F_DUPFD_CLOEXEC, 3));
+	return exec_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
 static pid_t
 child_fork(const struct exec_plan *plan)
 {
@@ -243,7 +252,7 @@ child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
 		if (wanted[i])
 			r = exec_pipe(p[i]);
 	if (r == 0 && !wanted[IN]) {
-		r = exec_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
+		r = exec_input(spec);
 		if (r >= 0) {
 			p[IN][0] = r;
 			r = 0;

@@ -17,6 +17,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "procref.h"
+#include "reaper.h"
 #include "text.h"
 
 #define OUTPUT_MAX     (64 * 1024)
@@ -59,7 +60,7 @@ struct child {
 	struct child_result result;
 };
 
-/* Killed children nobody waits for; collected when the next one starts. */
+/* Children nobody waits for; collected when the next one starts. */
 static struct {
 	pid_t *pids;
 	size_t count;
@@ -75,6 +76,8 @@ child_orphans_collect(void)
 
 		if (waitpid(pid, NULL, WNOHANG) == 0)
 			child_orphans.pids[kept++] = pid;
+		else
+			reaper_forget(pid);
 	}
 	child_orphans.count = kept;
 	if (kept == 0) {
@@ -247,6 +250,7 @@ child_reap(struct child *child)
 		child_orphans_add(child->pid);
 		return;
 	}
+	reaper_forget(child->pid);
 	child->result.exited = info.si_code == CLD_EXITED;
 	if (child->result.exited)
 		child->result.status = info.si_status;
@@ -440,6 +444,13 @@ child_abandon(struct child *child)
 	child_free(child);
 }
 
+void
+child_release(struct child *child)
+{
+	child_orphans_add(child->pid);
+	child_free(child);
+}
+
 pid_t
 child_pid(const struct child *child)
 {
@@ -466,9 +477,13 @@ child_watch(struct child *child)
 			child->pipes[i].watch =
 			    loop_watch_new(child->loop, child->pipes[i].fd,
 				LOOP_READ, child_pipe_event, &child->pipes[i]);
-	if (child->input_fd != -1)
-		child->input_watch = loop_watch_new(child->loop,
-		    child->input_fd, LOOP_WRITE, child_input_event, child);
+	if (child->input_fd == -1)
+		return;
+	child->input_watch = loop_watch_new(
+	    child->loop, child->input_fd, LOOP_WRITE, child_input_event, child);
+	/* One that cannot be fed must not take half of it for the whole. */
+	if (child->input_watch == NULL)
+		child_signal(child, SIGKILL);
 }
 
 static struct child *
@@ -507,6 +522,8 @@ child_spawn(struct loop *loop, const struct child_spec *spec, child_fn *done,
 	if ((spec->argv == NULL) == (spec->shell == NULL) ||
 	    (spec->argv != NULL && spec->argv[0] == NULL))
 		return err_set(err, -EINVAL, "no program to run");
+	if (spec->input != NULL && spec->stdin_fd > 0)
+		return err_set(err, -EINVAL, "two standard inputs");
 	child_orphans_collect();
 	log_debug("run %s%s", spec->shell != NULL ? "sh -c " : spec->argv[0],
 	    spec->shell != NULL ? spec->shell : "");
@@ -515,6 +532,7 @@ child_spawn(struct loop *loop, const struct child_spec *spec, child_fn *done,
 		return r;
 	child = child_new(loop, spec, done, arg);
 	child->pid = ends.pid;
+	reaper_know(child->pid);
 	child->pipes[STREAM_OUT].fd = ends.out;
 	child->pipes[STREAM_ERR].fd = ends.err;
 	child->input_fd = ends.in;

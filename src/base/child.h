@@ -40,6 +40,8 @@ struct child_spec {
 				 * Later ones win. */
 	const void *input; /* standard input, copied; NULL = /dev/null */
 	size_t input_len;
+	int stdin_fd; /* instead of input: a descriptor that becomes its
+		       * standard input and stays open here; 0 = none */
 	size_t output_max; /* kept bytes per stream, 0 = 64 KiB */
 	int64_t deadline_ms; /* 0 = CHILD_DEADLINE_MS; there is always one */
 	int64_t grace_ms; /* SIGTERM to SIGKILL, 0 = 5 s */
@@ -81,6 +83,10 @@ void child_cancel(struct child *child);
 
 /* Kill it at once and forget it: `done` will not be called. For shutdown. */
 void child_abandon(struct child *child);
+
+/* Let it run on and forget it: `done` will not be called, nothing ends it. It
+ * is still reaped. */
+void child_release(struct child *child);
 
 pid_t child_pid(const struct child *child);
 

@@ -208,7 +208,8 @@ file_temporary_name(const char *path)
 }
 
 static int
-file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode)
+file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode,
+    struct stat *ret_stat)
 {
 	cleanup_fd int dir = -1, fd = -1;
 	cleanup_free char *temporary = NULL;
@@ -230,6 +231,8 @@ file_replace_at(const char *path, const void *bytes, size_t len, mode_t mode)
 	if (fd == -1)
 		return -errno;
 	r = file_fill(fd, bytes, len, mode, found ? &st : NULL);
+	if (r == 0 && fstat(fd, ret_stat) == -1)
+		r = -errno;
 	if (r == 0 && rename(temporary, path) == -1)
 		r = -errno;
 	if (r < 0) {
@@ -243,6 +246,15 @@ int
 file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
     struct err *err)
 {
+	struct stat st;
+
+	return file_replace_told(path, bytes, len, mode, &st, err);
+}
+
+int
+file_replace_told(const char *path, const void *bytes, size_t len, mode_t mode,
+    struct stat *ret_stat, struct err *err)
+{
 	cleanup_free char *target = NULL;
 	int r;
 
@@ -250,7 +262,7 @@ file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
 	if (target == NULL)
 		r = -errno;
 	else
-		r = file_replace_at(target, bytes, len, mode);
+		r = file_replace_at(target, bytes, len, mode, ret_stat);
 	if (r < 0)
 		return err_errno(err, r, "cannot write %s", path);
 	return 0;

@@ -14,6 +14,7 @@
 
 struct buf;
 struct err;
+struct stat;
 
 /* Append the whole file to buf. -EFBIG when it is longer than max bytes,
  * -EISDIR, -ENOENT, ...; buf is unchanged on failure. Never blocks on a fifo:
@@ -29,6 +30,10 @@ int file_read(const char *path, size_t max, struct buf *buf, struct err *err);
  * survive a power cut. Anything but a regular file is -EINVAL or -EISDIR. */
 int file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
     struct err *err);
+/* The same, and which file that is: asked of the file itself, as another may
+ * have come in its place by now. */
+int file_replace_told(const char *path, const void *bytes, size_t len,
+    mode_t mode, struct stat *ret_stat, struct err *err);
 
 /* mkdir -p; existing directories are fine, an existing file is -ENOTDIR. */
 int file_mkdirs(const char *path, mode_t mode, struct err *err);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,12 +22,16 @@
 
 #define PROCREF_BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
 
+#define PROCREF_EXITING 0x4 /* PF_EXITING of the kernel */
+
 struct procref_stat {
 	char state;
 	pid_t parent;
 	pid_t group;
+	unsigned flags;
 	long threads;
 	uint64_t start_time;
+	int wait_status;
 };
 
 static bool procref_no_pidfd;
@@ -106,14 +111,16 @@ procref_read_stat(pid_t pid, struct procref_stat *ret_stat)
 	if (r < 0)
 		return r == -ENOENT ? -ESRCH : r;
 	end = strrchr(text, ')');
-	/* Fields 3, 4, 5, 20 and 22. */
+	/* Fields 3, 4, 5, 9, 20 and 22, and the last one. */
 	if (end == NULL ||
 	    sscanf(end + 1,
-		" %c %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+		" %c %d %d %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s"
 		" %*s %*s %ld %*s %llu",
-		&st.state, &st.parent, &st.group, &st.threads, &start) != 5)
+		&st.state, &st.parent, &st.group, &st.flags, &st.threads,
+		&start) != 6)
 		return -ESRCH;
 	st.start_time = start;
+	st.wait_status = (int)strtol(strrchr(text, ' '), NULL, 10);
 	*ret_stat = st;
 	return 0;
 }
@@ -282,6 +289,20 @@ procref_state(const struct procref *ref)
 	struct procref_stat st;
 
 	return procref_find(ref, &st) < 0 ? 0 : st.state;
+}
+
+int
+procref_ending(const struct procref *ref, int *ret_wait_status)
+{
+	struct procref_stat st;
+	int r = procref_find(ref, &st);
+
+	if (r < 0)
+		return r;
+	if ((st.flags & PROCREF_EXITING) == 0)
+		return -EAGAIN;
+	*ret_wait_status = st.wait_status;
+	return 0;
 }
 
 struct json_object *

@@ -66,6 +66,12 @@ int procref_from_json(
 /* The one letter state of /proc/PID/stat (R, S, D, T, Z...), or 0 when gone. */
 char procref_state(const struct procref *ref);
 
+/* Is it past its last instruction, with the kernel still taking it down (which
+ * lasts as long as its slowest descriptor: 15 ms for inotify), or a zombie? 0
+ * and how it ended, as wait(2) tells it; also 0 when that may not be read.
+ * -EAGAIN when it is not ending, -ESRCH when it is gone. */
+int procref_ending(const struct procref *ref, int *ret_wait_status);
+
 /* Tests: behave as on a kernel without pidfd_open(2). */
 void procref_disable_pidfd(bool disable);
 

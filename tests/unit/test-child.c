@@ -496,6 +496,72 @@ START_TEST(a_detached_one_is_left_behind)
 }
 END_TEST
 
+START_TEST(a_descriptor_can_be_its_standard_input)
+{
+	const char *path = unit_path("input");
+	struct child_spec spec = { .shell = "cat; ls /proc/self/fd | wc -l" };
+	cleanup_child_result struct child_result r;
+
+	ck_assert_int_eq(file_replace(path, "text\n", 5, 0600, NULL), 0);
+	spec.stdin_fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_gt(spec.stdin_fd, 2);
+	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
+	ck_assert_str_eq(r.out.head.data, "text\n4\n");
+	/* The same open file, which is now read, and still ours. */
+	ck_assert_int_eq(lseek(spec.stdin_fd, 0, SEEK_CUR), 5);
+	close(spec.stdin_fd);
+}
+END_TEST
+
+START_TEST(two_standard_inputs_or_a_closed_one_are_refused)
+{
+	struct child_spec both = {
+		.shell = "cat", .input = "x", .input_len = 1, .stdin_fd = 1
+	};
+	struct child_spec closed = { .shell = "cat", .stdin_fd = 900 };
+	cleanup_child_result struct child_result r;
+
+	ck_assert_int_eq(child_run(&both, &r, NULL), -EINVAL);
+	ck_assert_int_eq(child_run(&closed, &r, NULL), -EBADF);
+}
+END_TEST
+
+START_TEST(a_released_one_runs_on_and_is_reaped)
+{
+	const char *go = unit_path("release-go"), *to = unit_path("release-to");
+	cleanup_free char *command =
+	    xasprintf("read x <'%s'; echo $x >'%s'", go, to);
+	struct child_spec spec = { .shell = command, .deadline_ms = 1 };
+	struct waiter w = { .loop = loop_new() };
+	cleanup_child_result struct child_result r;
+	char text[8] = "";
+	pid_t pid;
+	int fd;
+
+	unlink(go); /* of the other way, where tests share a process */
+	unlink(to);
+	ck_assert_int_eq(mkfifo(go, 0600), 0);
+	ck_assert_int_eq(mkfifo(to, 0600), 0);
+	ck_assert_int_eq(
+	    child_spawn(w.loop, &spec, waiter_done, &w, &w.child, NULL), 0);
+	pid = child_pid(w.child);
+	child_release(w.child);
+	loop_run(w.loop);
+	loop_free(w.loop);
+	ck_assert_int_eq(w.calls, 0);
+	fd = open(go, O_WRONLY);
+	ck_assert_int_eq(write(fd, "on\n", 3), 3);
+	close(fd);
+	fd = open(to, O_RDONLY);
+	ck_assert_int_eq(read(fd, text, sizeof text - 1), 3);
+	close(fd);
+	ck_assert_str_eq(text, "on\n");
+	ck_assert(gone_within(pid, 5000));
+	run_shell("true", &r);
+	ck_assert_int_eq(kill(pid, 0), -1);
+}
+END_TEST
+
 static void
 without_pidfd(void)
 {
@@ -526,7 +592,10 @@ unit_suite(void)
 		a_detached_one_is_left_behind, many_at_once,
 		no_process_to_be_had_is_an_error,
 		works_with_standard_descriptors_closed,
-		signals_are_as_on_a_fresh_start };
+		signals_are_as_on_a_fresh_start,
+		a_descriptor_can_be_its_standard_input,
+		two_standard_inputs_or_a_closed_one_are_refused,
+		a_released_one_runs_on_and_is_reaped };
 	const struct {
 		const char *name;
 		void (*setup)(void);

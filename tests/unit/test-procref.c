@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -214,6 +215,76 @@ START_TEST(zombie_is_there_but_not_alive)
 	ck_assert_int_eq(procref_signal(&ref, SIGUSR1), -ESRCH);
 	ck_assert_int_eq(reap(pid), 0);
 	expect_gone(&ref);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+/* A descriptor that the kernel is slow to close, and a pipe that breaks before
+ * it is. */
+static pid_t
+start_slow_to_die(int *ret_pipe)
+{
+	int ends[2];
+	pid_t pid;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ends[0]);
+		inotify_add_watch(inotify_init1(IN_CLOEXEC), "/", IN_ATTRIB);
+		if (write(ends[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ends[1]);
+	*ret_pipe = ends[0];
+	return pid;
+}
+
+START_TEST(how_it_ends_is_known_before_it_is_gone)
+{
+	struct procref ref = PROCREF_INIT;
+	int fd = -1, status = -1;
+	pid_t pid = start_slow_to_die(&fd);
+	char c;
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(read(fd, &c, 1), 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_ending(&ref, &status), -EAGAIN);
+	ck_assert_int_eq(status, -1);
+	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
+	ck_assert_int_eq(read(fd, &c, 1), 0); /* broken */
+	ck_assert_int_eq(procref_ending(&ref, &status), 0);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(procref_ending(&ref, &status), -ESRCH);
+	procref_release(&ref);
+	close(fd);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(zombie_tells_how_it_ended)
+{
+	struct procref ref = PROCREF_INIT;
+	int status = -1;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		_exit(3);
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(
+	    waitid(P_PID, (id_t)pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_ending(&ref, &status), 0);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
@@ -559,8 +630,10 @@ unit_suite(void)
 		failure_leaves_the_reference_alone, signals_the_process,
 		state_follows_the_process, zombie_is_there_but_not_alive,
 		zombie_is_gone_for_all_but_its_parent,
-		reused_pid_is_another_process, other_boot_is_another_process,
-		name_cannot_confuse, process_lives_on_without_its_first_thread,
+		how_it_ends_is_known_before_it_is_gone,
+		zombie_tells_how_it_ended, reused_pid_is_another_process,
+		other_boot_is_another_process, name_cannot_confuse,
+		process_lives_on_without_its_first_thread,
 		group_gets_the_signal, group_of_a_zombie_leader_gets_the_signal,
 		group_led_by_another_gets_nothing, group_of_init_gets_nothing,
 		written_reference_finds_the_process_again };

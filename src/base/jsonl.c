@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+
+/* The end of one file, in whole lines. */
+struct jsonl_part {
+	struct buf text;
+	size_t from; /* the first line that is wanted */
+	dev_t dev;
+	ino_t ino;
+};
+
+struct jsonl_parts {
+	struct jsonl_part *at; /* newest first */
+	size_t count;
+};
+
+static char *
+jsonl_name(const char *path, int index)
+{
+	return index == 0 ? xstrdup(path) : xasprintf("%s.%d", path, index);
+}
+
+/* Everything up to the first gap moves on by one; a rotation that died half
+ * way left one, and nothing behind it has to go. */
+static int
+jsonl_shift(const char *path, int keep)
+{
+	int gap = 1;
+
+	if (keep < 1)
+		return unlink(path) == -1 ? -errno : 0;
+	for (; gap < keep; gap++) {
+		cleanup_free char *name = jsonl_name(path, gap);
+
+		if (!file_exists(name))
+			break;
+	}
+	for (int i = gap; i >= 1; i--) {
+		cleanup_free char *to = jsonl_name(path, i);
+		cleanup_free char *from = jsonl_name(path, i - 1);
+
+		if (rename(from, to) == -1)
+			return -errno;
+	}
+	return 0;
+}
+
+int
+jsonl_append(const char *path, struct json_object *record, int64_t max_size,
+    int keep, struct err *err)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+	struct stat st;
+	int r = 0;
+
+	if (max_size > 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size > max_size)
+		r = jsonl_shift(path, keep);
+	if (r < 0)
+		return err_errno(err, r, "cannot rotate %s", path);
+	json_print(record, false, &line);
+	buf_addc(&line, '\n');
+	return file_append(path, line.data, line.len, 0600, false, err);
+}
+
+static int
+jsonl_pread(int fd, off_t from, size_t len, struct buf *text)
+{
+	ssize_t n;
+
+	buf_reserve(text, len);
+	while (text->len < len) {
+		n = pread(fd, text->data + text->len, len - text->len,
+		    from + (off_t)text->len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			return -errno;
+		if (n == 0)
+			break;
+		buf_grew(text, (size_t)n);
+	}
+	return 0;
+}
+
+/* What is after the last newline is torn; what is before the first one is, too,
+ * when there is more of the file in front of it. */
+static void
+jsonl_whole_lines(struct buf *text, bool from_start)
+{
+	const char *last = memrchr(text->data, '\n', text->len);
+	const char *first = memchr(text->data, '\n', text->len);
+
+	if (last == NULL) {
+		buf_clear(text);
+		return;
+	}
+	buf_truncate(text, (size_t)(last + 1 - text->data));
+	if (!from_start)
+		buf_consume(text, (size_t)(first + 1 - text->data));
+}
+
+static int
+jsonl_read_part(const char *path, struct jsonl_part *part)
+{
+	cleanup_fd int fd =
+	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	off_t from = 0;
+	int r;
+
+	if (fd == -1 || fstat(fd, &st) == -1)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	part->dev = st.st_dev;
+	part->ino = st.st_ino;
+	if (st.st_size > (off_t)JSONL_LOOK_MAX)
+		from = st.st_size - (off_t)JSONL_LOOK_MAX;
+	r = jsonl_pread(fd, from, (size_t)(st.st_size - from), &part->text);
+	if (r == 0)
+		jsonl_whole_lines(&part->text, from == 0);
+	return r;
+}
+
+/* NULL when the line holds no object; the caller owns it. */
+static struct json_object *
+jsonl_parse(const char *line, size_t len)
+{
+	struct json_object *value = NULL;
+
+	if (json_parse(line, len, JSONL_LINE_MAX, &value, NULL) == 0 &&
+	    json_object_is_type(value, json_type_object))
+		return value;
+	json_object_put(value);
+	return NULL;
+}
+
+/* Go back from the end over at most count records; how many there were. */
+static size_t
+jsonl_back(struct jsonl_part *part, size_t count)
+{
+	const char *text = part->text.data;
+	size_t end = part->text.len, found = 0;
+
+	while (end > 0 && found < count) {
+		const char *before = memrchr(text, '\n', end - 1);
+		size_t start = before != NULL ? (size_t)(before + 1 - text) : 0;
+		struct json_object *record =
+		    jsonl_parse(text + start, end - 1 - start);
+
+		if (record != NULL)
+			found++;
+		json_object_put(record);
+		end = start;
+	}
+	part->from = end;
+	return found;
+}
+
+static bool
+jsonl_forth(const struct jsonl_part *part, jsonl_fn *fn, void *arg)
+{
+	size_t at = part->from;
+	bool more = true;
+
+	while (more && at < part->text.len) {
+		const char *line = part->text.data + at;
+		const char *end = memchr(line, '\n', part->text.len - at);
+		struct json_object *record =
+		    jsonl_parse(line, (size_t)(end - line));
+
+		if (record != NULL)
+			more = fn(record, arg);
+		json_object_put(record);
+		at = (size_t)(end + 1 - part->text.data);
+	}
+	return more;
+}
+
+/* The next older file becomes a part, unless it was read under its younger name
+ * already: somebody rotates meanwhile. */
+static int
+jsonl_add_part(const char *path, struct jsonl_parts *parts)
+{
+	struct jsonl_part part = { .text = BUF_INIT }, *last = NULL;
+	int r = jsonl_read_part(path, &part);
+
+	if (parts->count > 0)
+		last = &parts->at[parts->count - 1];
+	if (r < 0 ||
+	    (last != NULL && last->dev == part.dev && last->ino == part.ino)) {
+		buf_release(&part.text);
+		return r < 0 ? r : 0;
+	}
+	parts->at =
+	    xreallocarray(parts->at, parts->count + 1, sizeof *parts->at);
+	parts->at[parts->count++] = part;
+	return 1;
+}
+
+/* Two names in a row without a file are the end: a rotation that died half way
+ * leaves one. */
+static int
+jsonl_collect(
+    const char *path, size_t count, struct jsonl_parts *parts, struct err *err)
+{
+	size_t left = count;
+	int missing = 0, r;
+
+	for (int i = 0; missing < 2 && (count == 0 || left > 0); i++) {
+		cleanup_free char *name = jsonl_name(path, i);
+
+		r = jsonl_add_part(name, parts);
+		if (r < 0 && r != -ENOENT)
+			return err_errno(err, r, "cannot read %s", name);
+		missing = r == -ENOENT ? missing + 1 : 0;
+		if (r == 1 && count > 0)
+			left -= jsonl_back(&parts->at[parts->count - 1], left);
+	}
+	return 0;
+}
+
+int
+jsonl_last(
+    const char *path, size_t count, jsonl_fn *fn, void *arg, struct err *err)
+{
+	struct jsonl_parts parts = { 0 };
+	int r = jsonl_collect(path, count, &parts, err);
+	bool more = r == 0;
+
+	for (size_t i = parts.count; i-- > 0;) {
+		more = more && jsonl_forth(&parts.at[i], fn, arg);
+		buf_release(&parts.at[i].text);
+	}
+	free(parts.at);
+	return r;
+}
