@@ -171,6 +171,7 @@ config_doc_json(void)
 		[SETTING_INT] = "int",
 		[SETTING_DURATION] = "duration",
 		[SETTING_LIST] = "list",
+		[SETTING_AMOUNT] = "amount",
 	};
 	struct json_object *list = json_object_new_array(), *json;
 

@@ -14,10 +14,27 @@
 #include "toml-edit.h"
 #include "toml.h"
 
+#define AMOUNT_UNIT 1000000 /* an amount is held in millionths */
+
 static bool
 has_bounds(const struct setting *row)
 {
 	return row->min != 0 || row->max != 0;
+}
+
+/* Whole where it is, else with the decimals it needs. */
+static void
+add_amount(int64_t number, struct buf *out)
+{
+	long long rest = number % AMOUNT_UNIT;
+
+	buf_addf(out, "%s%lld", number < 0 && number > -AMOUNT_UNIT ? "-" : "",
+	    (long long)(number / AMOUNT_UNIT));
+	if (rest == 0)
+		return;
+	buf_addf(out, ".%06lld", rest < 0 ? -rest : rest);
+	while (out->data[out->len - 1] == '0')
+		buf_truncate(out, out->len - 1);
 }
 
 void
@@ -52,6 +69,15 @@ settings_describe_allowed(const struct setting *row, struct buf *out)
 			text_add_duration(out, row->min);
 			buf_adds(out, " to ");
 			text_add_duration(out, row->max);
+		}
+		break;
+	case SETTING_AMOUNT:
+		buf_adds(out, "a number such as 2.50");
+		if (has_bounds(row)) {
+			buf_adds(out, " from ");
+			add_amount(row->min, out);
+			buf_adds(out, " to ");
+			add_amount(row->max, out);
 		}
 		break;
 	case SETTING_LIST:
@@ -142,6 +168,38 @@ set_duration(struct value *value, struct json_object *json)
 }
 
 static bool
+set_amount(struct value *value, struct json_object *json)
+{
+	double amount = json_object_get_double(json) * AMOUNT_UNIT, off;
+
+	if (toml_mark_of(json).type != TOML_INTEGER &&
+	    toml_mark_of(json).type != TOML_FLOAT)
+		return false;
+	if (!(amount > -1e18 && amount < 1e18)) /* nor is it no number */
+		return false;
+	value->number = (int64_t)(amount < 0 ? amount - 0.5 : amount + 0.5);
+	/* A seventh decimal would be lost, and the least bound become none;
+	 * what a double cannot tell apart is no decimal. */
+	off = amount - (double)value->number;
+	if ((off < 0 ? -off : off) >
+	    0.001 + (amount < 0 ? -amount : amount) * 1e-15)
+		return false;
+	return in_bounds(value->row, value->number);
+}
+
+static struct json_object *
+amount_json(int64_t number)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (number % AMOUNT_UNIT == 0)
+		return json_object_new_int64(number / AMOUNT_UNIT);
+	add_amount(number, &text);
+	return json_object_new_double_s(
+	    (double)number / AMOUNT_UNIT, text.data);
+}
+
+static bool
 set_list(struct value *value, struct json_object *json)
 {
 	size_t count;
@@ -183,6 +241,9 @@ value_set(struct value *value, struct json_object *json, const char *home)
 		break;
 	case SETTING_DURATION:
 		ok = set_duration(&fresh, json);
+		break;
+	case SETTING_AMOUNT:
+		ok = set_amount(&fresh, json);
 		break;
 	case SETTING_LIST:
 		ok = set_list(&fresh, json);
@@ -229,6 +290,8 @@ value_json(const struct value *value)
 	case SETTING_DURATION:
 		add_duration(value->number, &text);
 		return json_object_new_string(text.data);
+	case SETTING_AMOUNT:
+		return amount_json(value->number);
 	case SETTING_LIST:
 		list = json_object_new_array();
 		for (size_t i = 0; i < value->item_count; i++)

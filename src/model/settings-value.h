@@ -19,7 +19,7 @@ struct value {
 	unsigned line; /* 0 = a default */
 	char *string;
 	bool boolean;
-	int64_t number; /* INT, or ms of a DURATION */
+	int64_t number; /* INT, ms of a DURATION, millionths of an AMOUNT */
 	char **items; /* NULL terminated */
 	size_t item_count;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -382,6 +383,29 @@ settings_free(struct settings *settings)
 	free(settings);
 }
 
+int
+settings_override(struct settings *settings, const char *path,
+    const char *typed, struct err *err)
+{
+	struct value *value = value_find(settings, path);
+	cleanup_json struct json_object *root = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err why = { 0 };
+
+	if (value == NULL)
+		fatalx("%s: no such setting", path);
+	buf_adds(&text, "x = ");
+	if (settings_value_text(value->row, typed, &text, &why) < 0)
+		return err_set(err, -EINVAL, "%s: %s", path, why.msg);
+	buf_addc(&text, '\n');
+	if (toml_parse(text.data, text.len, &root, NULL, NULL) < 0 ||
+	    !value_set(
+		value, json_object_object_get(root, "x"), settings->home))
+		fatalx("%s: a checked value is refused", path);
+	value->line = 0; /* of no file */
+	return 0;
+}
+
 /* A worker's key that is not set is the general one. */
 static const struct value *
 value_get(const struct settings *settings, const char *path)
@@ -431,6 +455,12 @@ int64_t
 settings_duration(const struct settings *settings, const char *path)
 {
 	return value_need(settings, path, SETTING_DURATION)->number;
+}
+
+int64_t
+settings_amount(const struct settings *settings, const char *path)
+{
+	return value_need(settings, path, SETTING_AMOUNT)->number;
 }
 
 size_t

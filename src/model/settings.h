@@ -28,6 +28,7 @@ enum setting_type {
 	SETTING_INT,
 	SETTING_DURATION, /* "500ms", "30s", "5m", "1h" or plain seconds */
 	SETTING_LIST, /* of strings */
+	SETTING_AMOUNT, /* a number with up to six decimals, in millionths */
 	SETTING_TYPE_COUNT
 };
 
@@ -38,7 +39,7 @@ struct setting {
 	enum setting_type type;
 	const char *fallback; /* the default, as TOML; NULL: derived */
 	const char *derived; /* how it is derived, in words */
-	int64_t min, max; /* INT, DURATION (in ms); both 0 = none */
+	int64_t min, max; /* INT, DURATION (ms), AMOUNT; both 0 = none */
 	const char *const *choices; /* CHOICE; NULL terminated */
 	unsigned flags;
 	const char *help; /* one sentence */
@@ -91,6 +92,7 @@ const char *settings_string(const struct settings *settings, const char *path);
 bool settings_bool(const struct settings *settings, const char *path);
 int64_t settings_int(const struct settings *settings, const char *path);
 int64_t settings_duration(const struct settings *settings, const char *path);
+int64_t settings_amount(const struct settings *settings, const char *path);
 size_t settings_list(const struct settings *settings, const char *path,
     const char *const **ret_items); /* NULL terminated */
 
@@ -98,6 +100,12 @@ size_t settings_list(const struct settings *settings, const char *path,
  * "workers.<name>.model" where that is set, else "defaults.model". Appended. */
 void settings_worker_path(const struct settings *settings, const char *worker,
     const char *key, struct buf *out);
+
+/* Put a value (as a person types it) over what the file has: for options of the
+ * command line. -EINVAL (unchanged) names the key and says what is allowed. A
+ * key of the table only; its line is 0 then. */
+int settings_override(struct settings *settings, const char *path,
+    const char *typed, struct err *err);
 
 /* Names of the workers that have a section, in the order of the file. */
 size_t settings_workers(

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "text.h"
+#include "word.h"
 #include "worker-words.h"
 #include "worker.h"
 
@@ -22,6 +23,7 @@ enum field_type {
 	FIELD_PAST, /* int64_t: a time that has been */
 	FIELD_TIME, /* int64_t: a time that may be to come */
 	FIELD_NUMBER, /* uint64_t, up to INT64_MAX */
+	FIELD_SUM, /* int64_t, not negative */
 	FIELD_STATUS,
 	FIELD_STEP,
 	FIELD_ACCEPT,
@@ -47,6 +49,12 @@ static const struct field fields[] = {
 	{ "created_ms", FIELD_PAST, AT(created_ms) },
 	{ "prompt", FIELD_STRING, AT(prompt) },
 	{ "prompt_command", FIELD_STRING, AT(prompt_command) },
+	{ "task", FIELD_STRING, AT(task) },
+	{ "stalls", FIELD_COUNT, AT(stalls) },
+	{ "over_budget", FIELD_BOOL, AT(over_budget) },
+	{ "usage_transcript", FIELD_STRING, AT(usage_transcript) },
+	{ "usage_tokens", FIELD_SUM, AT(usage_tokens) },
+	{ "usage_cost", FIELD_SUM, AT(usage_cost) },
 	{ "commit", FIELD_STRING, AT(commit) },
 	{ "self_review", FIELD_BOOL, AT(self_review) },
 	{ "self_reviewed", FIELD_BOOL, AT(self_reviewed) },
@@ -86,7 +94,7 @@ union member {
 	char **string;
 	bool *boolean;
 	int *count;
-	int64_t *time;
+	int64_t *time; /* or a sum */
 	uint64_t *number;
 	enum worker_status *status;
 	enum prompt_step *step;
@@ -111,6 +119,7 @@ set_member(struct json_object *json, const struct field *field, union member m)
 		break;
 	case FIELD_PAST:
 	case FIELD_TIME:
+	case FIELD_SUM:
 		json_set_int(json, key, *m.time);
 		break;
 	case FIELD_NUMBER:
@@ -141,35 +150,6 @@ worker_to_json(const struct worker *worker)
 		set_member(json, &fields[i],
 		    (union member){ .at = (char *)&view + fields[i].offset });
 	return json;
-}
-
-/* The index of the member's word in the list. */
-static int
-get_word(struct json_object *json, const char *at, const char *key,
-    const char *const *words, unsigned *ret, struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT, seen = BUF_INIT;
-	const char *word, *nearest;
-	int r;
-
-	r = json_get_string(json, at, key, &word, err);
-	if (r < 0)
-		return r;
-	for (unsigned i = 0; words[i] != NULL; i++) {
-		if (strcmp(words[i], word) == 0) {
-			*ret = i;
-			return 0;
-		}
-	}
-	json_path_key(&path, at, key);
-	text_add_visible(&seen, word, text_cut(word, strlen(word), 40), false);
-	nearest = text_nearest(word, words);
-	if (nearest == NULL)
-		return err_set(err, -EINVAL, "%s: \"%s\" is no word for it",
-		    path.data, seen.data);
-	return err_set(err, -EINVAL,
-	    "%s: \"%s\" is no word for it; did you mean \"%s\"?", path.data,
-	    seen.data, nearest);
 }
 
 static int
@@ -217,23 +197,25 @@ get_member(struct json_object *json, const char *at, const struct field *field,
 		if (r == 0)
 			*m.number = (uint64_t)number;
 		return r;
+	case FIELD_SUM:
+		return json_get_int(json, at, key, 0, INT64_MAX, m.time, err);
 	case FIELD_OBJECT:
 		r = json_get_object(json, at, key, m.object, err);
 		if (r == 0)
 			json_object_get(*m.object);
 		return r;
 	case FIELD_STATUS:
-		r = get_word(json, at, key, worker_status_words, &word, err);
+		r = word_get(json, at, key, worker_status_words, &word, err);
 		if (r == 0)
 			*m.status = (enum worker_status)word;
 		return r;
 	case FIELD_STEP:
-		r = get_word(json, at, key, prompt_step_words, &word, err);
+		r = word_get(json, at, key, prompt_step_words, &word, err);
 		if (r == 0)
 			*m.step = (enum prompt_step)word;
 		return r;
 	case FIELD_ACCEPT:
-		r = get_word(json, at, key, accept_step_words, &word, err);
+		r = word_get(json, at, key, accept_step_words, &word, err);
 		if (r == 0)
 			*m.accept = (enum accept_step)word;
 		return r;

@@ -35,6 +35,8 @@ worker_free(struct worker *worker)
 	free(worker->worktree);
 	free(worker->prompt);
 	free(worker->prompt_command);
+	free(worker->task);
+	free(worker->usage_transcript);
 	free(worker->commit);
 	free(worker->role_prompt);
 	free(worker->pending);
@@ -104,6 +106,9 @@ forget_task(struct worker *worker)
 {
 	worker_set(&worker->prompt, NULL);
 	worker_set(&worker->prompt_command, NULL);
+	worker_set(&worker->task, NULL);
+	worker->stalls = 0;
+	worker->over_budget = false;
 	worker_set(&worker->commit, NULL);
 	worker->self_review = false;
 	worker->self_reviewed = false;
@@ -138,14 +143,23 @@ static const struct effects {
 	[WORKER_OFFLINE] = { .ends_session = true },
 };
 
+/* A session that has only begun proves nothing: it may end again at once. */
+static bool
+has_proved(const struct worker *worker, enum worker_status from)
+{
+	return effects[worker->status].proves &&
+	    (worker->status != WORKER_IDLE || from != WORKER_OFFLINE);
+}
+
 static void
-arrive(struct worker *worker, const char *reason, bool moved)
+arrive(struct worker *worker, enum worker_status from, const char *reason)
 {
 	const struct effects *does = &effects[worker->status];
+	bool moved = worker->status != from;
 
 	if (does->forgets_task)
 		forget_task(worker);
-	if (does->proves) {
+	if (has_proved(worker, from)) {
 		worker->crashes = 0;
 		worker->crashed_ms = 0;
 		worker->limit_tries = 0;
@@ -181,11 +195,13 @@ worker_transition(struct worker *worker, enum worker_status to,
 		forget_reason(worker);
 	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
 		worker->until_ms = 0;
+	if (from == WORKER_PAUSED && to != WORKER_PAUSED)
+		worker->over_budget = false;
 	worker->status = to;
 	worker->activity_ms = now_ms;
 	if (to != from)
 		worker->since_ms = now_ms;
-	arrive(worker, words, to != from);
+	arrive(worker, from, words);
 	return 0;
 }
 

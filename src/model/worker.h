@@ -74,6 +74,11 @@ struct worker {
 	/* The task. */
 	char *prompt; /* what it works on */
 	char *prompt_command; /* where that came from, for people */
+	char *task; /* id of the task in auto mode, NULL = by hand */
+	int stalls; /* things tried since its last sign of life */
+	bool over_budget; /* paused for that; llmc resume goes on */
+	char *usage_transcript; /* conversation whose use is counted so far: */
+	int64_t usage_tokens, usage_cost; /* cost in millionths of a dollar */
 	char *commit; /* HEAD when it finished */
 	bool self_review; /* look over the work before a person does */
 	bool self_reviewed;
@@ -125,16 +130,16 @@ void worker_free(struct worker *worker);
  * status before could go itself. Effects:
  *
  * any move stamps activity; one to another status stamps since;
- * to idle forgets prompt, commit, self-review, the prompt on its way and the
- *   landing with its conflicts: a worker that shall go on with something goes
- *   to starting instead;
+ * to idle forgets prompt, task (with its stalls), commit, self-review, the
+ *   prompt on its way and the landing with its conflicts: a worker that shall
+ *   go on with something goes to starting instead; what was used stays;
  * to idle, needs_review and no_changes zeroes crashes and limit tries;
  * to those, to working, and out of limited and paused forgets reason and
  *   sticky;
  * to error, paused and limited takes the reason (NULL: none; for a move within
  *   the same status: the old one), sticky is false after a change of status;
  * to limited and paused remembers the status before, but not of one another;
- * out of limited forgets until;
+ * out of limited forgets until, out of paused and to idle over_budget;
  * to offline the session is neither ready nor busy, and no tool is open.
  *
  * A worker that waits for a verdict needs no session: it keeps its status when

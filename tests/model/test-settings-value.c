@@ -226,6 +226,43 @@ START_TEST(durations_take_text_and_numbers)
 }
 END_TEST
 
+START_TEST(amounts_are_held_in_millionths)
+{
+	static const struct {
+		const char *value, *told;
+		int64_t millionths;
+	} cases[] = { { "0", "0", 0 }, { "2.50", "2.5", 2500000 },
+		{ "5", "5", 5000000 }, { "0.1", "0.1", 100000 },
+		{ "0.000001", "0.000001", 1 }, { "1e3", "1000", 1000000000 },
+		{ "1.005", "1.005", 1005000 }, { "0.3", "0.3", 300000 },
+		{ "123456.789012", "123456.789012", 123456789012 },
+		{ "999999.999999", "999999.999999", 999999999999 },
+		{ "1000000", "1000000", 1000000000000 },
+		{ "1000000.0", "1000000", 1000000000000 } };
+	const struct setting *row = settings_find("budget.task_cost", NULL);
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_parsed struct parsed p =
+		    parse(one_key(row, cases[i].value));
+
+		ck_assert_msg(p.problems.count == 0, "%s", cases[i].value);
+		ck_assert_int_eq(settings_amount(p.settings, row->path),
+		    cases[i].millionths);
+		ck_assert_str_eq(
+		    value_of(p.settings, row->path), cases[i].told);
+	}
+	assert_refused(row, "-0.000001");
+	assert_refused(row, "0.0000001"); /* would mean no bound */
+	assert_refused(row, "0.0000015");
+	assert_refused(row, "1000000.000001");
+	assert_refused(row, "1e300");
+	assert_refused(row, "9223372036854775807");
+	assert_refused(row, "inf");
+	assert_refused(row, "\"2.50\"");
+	assert_refused(row, "\"$2\"");
+}
+END_TEST
+
 START_TEST(typed_values_become_toml)
 {
 	static const struct {
@@ -254,6 +291,12 @@ START_TEST(typed_values_become_toml)
 		{ "defaults.start_timeout", "0.5", "\"0.5\"" },
 		{ "defaults.start_timeout", "0", NULL },
 		{ "defaults.start_timeout", "05", NULL },
+		{ "budget.day_cost", "2.50", "2.50" },
+		{ "budget.day_cost", "3", "3" },
+		{ "budget.day_cost", "$3", NULL },
+		{ "budget.day_cost", ".5", NULL },
+		{ "budget.day_cost", "-1", NULL },
+		{ "budget.day_cost", "", NULL },
 		{ "defaults.extra_args", "[\"a\",\n\"b\"]", NULL },
 		{ "defaults.extra_args", "[\"a\"]", "[\"a\"]" },
 		{ "defaults.extra_args", "[\"a\"] # x", NULL },
@@ -319,6 +362,8 @@ START_TEST(allowed_is_told_for_every_type)
 		{ "tmux.rows", "a whole number from 5 to 1000" },
 		{ "defaults.start_timeout",
 		    "a duration such as \"30s\" or \"5m\" from 100ms to 1h" },
+		{ "budget.day_cost",
+		    "a number such as 2.50 from 0 to 1000000" },
 		{ "defaults.extra_args",
 		    "a list of strings such as [\"a\", \"b\"]" },
 		{ "repo.dirty_checkout", "one of \"wait\", \"overlap\"" },
@@ -341,7 +386,8 @@ unit_suite(void)
 
 	unit_case(s, "read",
 	    (const TTest *[]){ wrong_types_are_errors, bounds_are_inclusive,
-		choices_are_exact, durations_take_text_and_numbers, NULL });
+		choices_are_exact, durations_take_text_and_numbers,
+		amounts_are_held_in_millionths, NULL });
 	unit_case(s, "typed",
 	    (const TTest *[]){ typed_values_become_toml,
 		durations_are_told_exactly, allowed_is_told_for_every_type,

@@ -197,6 +197,80 @@ START_TEST(value_tells_its_line)
 }
 END_TEST
 
+static void
+assert_override_refused(struct settings *settings, const char *path,
+    const char *typed, const char *words)
+{
+	const char *before = value_of(settings, path);
+	struct err err = { 0 };
+
+	ck_assert_int_eq(
+	    settings_override(settings, path, typed, &err), -EINVAL);
+	ck_assert_int_eq(err.code, -EINVAL);
+	ck_assert_str_eq(err.msg, words);
+	ck_assert_int_eq(
+	    settings_override(settings, path, typed, NULL), -EINVAL);
+	ck_assert_str_eq(value_of(settings, path), before);
+}
+
+START_TEST(options_stand_over_the_file)
+{
+	cleanup_parsed struct parsed p =
+	    parse("[auto]\nconcurrency = 2\ntask_pool_command = \"old\"\n");
+	struct settings *s = p.settings;
+	cleanup_json struct json_object *json = NULL;
+	unsigned line = 99;
+
+	ck_assert_uint_eq(p.problems.count, 0);
+	ck_assert_int_eq(
+	    settings_override(s, "auto.concurrency", "8", NULL), 0);
+	ck_assert_int_eq(settings_int(s, "auto.concurrency"), 8);
+	ck_assert(settings_value(s, "auto.concurrency", &json, &line));
+	ck_assert_uint_eq(line, 0);
+	ck_assert_int_eq(settings_override(s, "auto.task_pool_command",
+			     "echo \"a\" | head\n", NULL),
+	    0);
+	ck_assert_str_eq(settings_string(s, "auto.task_pool_command"),
+	    "echo \"a\" | head\n");
+	ck_assert_int_eq(
+	    settings_override(s, "auto.task_pool_command", "", NULL), 0);
+	ck_assert_str_eq(settings_string(s, "auto.task_pool_command"), "");
+	ck_assert_int_eq(
+	    settings_override(s, "auto.tasks_dir", "~/tasks", NULL), 0);
+	ck_assert_str_eq(
+	    settings_string(s, "auto.tasks_dir"), "/home/me/tasks");
+	ck_assert_int_eq(
+	    settings_override(s, "auto.check_timeout", "90", NULL), 0);
+	ck_assert_int_eq(settings_duration(s, "auto.check_timeout"), 90000);
+	ck_assert_int_eq(
+	    settings_override(s, "budget.day_cost", "12.5", NULL), 0);
+	ck_assert_int_eq(settings_amount(s, "budget.day_cost"), 12500000);
+	ck_assert_int_eq(
+	    settings_override(s, "auto.require_commit", "true", NULL), 0);
+	ck_assert(settings_bool(s, "auto.require_commit"));
+}
+END_TEST
+
+START_TEST(wrong_options_are_refused_with_what_is_allowed)
+{
+	cleanup_parsed struct parsed p = parse("[auto]\nconcurrency = 2\n");
+
+	assert_override_refused(p.settings, "auto.concurrency", "0",
+	    "auto.concurrency: expected a whole number from 1 to 100, found "
+	    "0");
+	assert_override_refused(p.settings, "auto.concurrency", "2 # two",
+	    "auto.concurrency: expected a whole number from 1 to 100, found 2 "
+	    "# two");
+	assert_override_refused(p.settings, "budget.task_cost", "cheap",
+	    "budget.task_cost: expected a number such as 2.50 from 0 to "
+	    "1000000, found cheap");
+	assert_override_refused(p.settings, "auto.on_post_accept_failure",
+	    "shrug",
+	    "auto.on_post_accept_failure: expected one of \"shutdown\", "
+	    "\"continue\", \"revert\", \"fix\", found shrug");
+}
+END_TEST
+
 START_TEST(home_is_for_paths_only)
 {
 	struct settings_facts homeless = facts;
@@ -394,7 +468,9 @@ unit_suite(void)
 		NULL });
 	unit_case(s, "values",
 	    (const TTest *[]){ accessors_give_the_effective_value,
-		value_tells_its_line, home_is_for_paths_only, NULL });
+		value_tells_its_line, options_stand_over_the_file,
+		wrong_options_are_refused_with_what_is_allowed,
+		home_is_for_paths_only, NULL });
 	unit_case(s, "problems",
 	    (const TTest *[]){ unknown_keys_are_warnings,
 		broken_texts_are_one_error_with_its_line,

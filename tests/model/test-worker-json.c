@@ -89,6 +89,17 @@ START_TEST(record_names_what_is_wrong)
 	    "w.accept: expected a string, found a boolean");
 	assert_refused("{\"name\":\"a\",\"crashes\":-1}",
 	    "w.crashes: expected an integer from 0 to 2147483647, found -1");
+	assert_refused("{\"name\":\"a\",\"stalls\":-1}",
+	    "w.stalls: expected an integer from 0 to 2147483647, found -1");
+	assert_refused("{\"name\":\"a\",\"usage_tokens\":-1}",
+	    "w.usage_tokens: expected an integer from 0 to "
+	    "9223372036854775807, found -1");
+	assert_refused("{\"name\":\"a\",\"usage_cost\":0.5}",
+	    "w.usage_cost: expected an integer, found 0.5");
+	assert_refused("{\"name\":\"a\",\"over_budget\":\"yes\"}",
+	    "w.over_budget: expected a boolean, found a string");
+	assert_refused("{\"name\":\"a\",\"task\":17}",
+	    "w.task: expected a string, found a number");
 	assert_refused("{\"name\":\"a\",\"since_ms\":\"now\"}",
 	    "w.since_ms: expected an integer, found a string");
 	assert_refused("{\"name\":\"a\",\"pane\":[]}",
@@ -174,6 +185,12 @@ roll_task(struct dice *dice, struct worker *w)
 	w->created_ms = roll_time(dice);
 	roll_string(dice, &w->prompt);
 	roll_string(dice, &w->prompt_command);
+	roll_string(dice, &w->task);
+	w->stalls = (int)(dice_next(dice) >> 33);
+	w->over_budget = dice_coin(dice);
+	roll_string(dice, &w->usage_transcript);
+	w->usage_tokens = (int64_t)(dice_next(dice) >> 1);
+	w->usage_cost = (int64_t)(dice_next(dice) >> 1);
 	roll_string(dice, &w->commit);
 	w->self_review = dice_coin(dice);
 	w->self_reviewed = dice_coin(dice);
@@ -234,6 +251,8 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert(same_text(a->worktree, b->worktree));
 	ck_assert(same_text(a->prompt, b->prompt));
 	ck_assert(same_text(a->prompt_command, b->prompt_command));
+	ck_assert(same_text(a->task, b->task));
+	ck_assert(same_text(a->usage_transcript, b->usage_transcript));
 	ck_assert(same_text(a->commit, b->commit));
 	ck_assert(same_text(a->role_prompt, b->role_prompt));
 	ck_assert(same_text(a->pending, b->pending));
@@ -248,6 +267,10 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert_int_eq(a->since_ms, b->since_ms);
 	ck_assert_int_eq(a->activity_ms, b->activity_ms);
 	ck_assert_int_eq(a->created_ms, b->created_ms);
+	ck_assert_int_eq(a->stalls, b->stalls);
+	ck_assert_int_eq(a->over_budget, b->over_budget);
+	ck_assert_int_eq(a->usage_tokens, b->usage_tokens);
+	ck_assert_int_eq(a->usage_cost, b->usage_cost);
 	ck_assert_int_eq(a->self_review, b->self_review);
 	ck_assert_int_eq(a->self_reviewed, b->self_reviewed);
 	ck_assert_int_eq(a->excluded, b->excluded);

@@ -172,6 +172,11 @@ START_TEST(names_parse_back)
 	ck_assert_int_eq(status, WORKER_ERROR);
 	ck_assert_str_eq(prompt_step_name(PROMPT_CLEARING), "clearing");
 	ck_assert_str_eq(accept_step_name(ACCEPT_PUBLISH), "publish");
+	ck_assert(worker_is_auto("auto-1"));
+	ck_assert(worker_is_auto("auto-foo"));
+	ck_assert(!worker_is_auto("auto1"));
+	ck_assert(!worker_is_auto("xauto-1"));
+	ck_assert(!worker_is_auto(""));
 	ck_assert(worker_is_auto("auto-12"));
 	ck_assert(!worker_is_auto("auto"));
 	ck_assert(!worker_is_auto("adam"));
@@ -233,6 +238,12 @@ fill(struct worker *worker)
 {
 	worker_set(&worker->prompt, "task");
 	worker_set(&worker->prompt_command, "issue 3");
+	worker_set(&worker->task, "t17");
+	worker->stalls = 2;
+	worker->over_budget = true;
+	worker_set(&worker->usage_transcript, "u");
+	worker->usage_tokens = 5;
+	worker->usage_cost = 6;
 	worker_set(&worker->commit, "abc");
 	worker->self_review = worker->self_reviewed = true;
 	worker_set(&worker->role_prompt, "role");
@@ -265,6 +276,12 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 	move(worker, WORKER_IDLE, "ignored");
 	ck_assert_ptr_null(worker->prompt);
 	ck_assert_ptr_null(worker->prompt_command);
+	ck_assert_ptr_null(worker->task);
+	ck_assert_int_eq(worker->stalls, 0);
+	ck_assert(!worker->over_budget);
+	ck_assert_str_eq(worker->usage_transcript, "u");
+	ck_assert_int_eq(worker->usage_tokens, 5);
+	ck_assert_int_eq(worker->usage_cost, 6);
 	ck_assert_ptr_null(worker->commit);
 	ck_assert(!worker->self_review && !worker->self_reviewed);
 	ck_assert_int_eq(worker->step, PROMPT_NONE);
@@ -289,6 +306,18 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 }
 END_TEST
 
+START_TEST(a_session_that_has_only_begun_does_not_end_the_row_of_crashes)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_OFFLINE);
+
+	fill(worker);
+	move(worker, WORKER_IDLE, NULL);
+	ck_assert_int_eq(worker->crashes, 2);
+	ck_assert_int_eq(worker->crashed_ms, 3);
+	ck_assert_ptr_null(worker->reason);
+}
+END_TEST
+
 START_TEST(finished_work_ends_the_row_of_crashes_and_keeps_the_task)
 {
 	static const enum worker_status ends[] = { WORKER_NEEDS_REVIEW,
@@ -304,9 +333,32 @@ START_TEST(finished_work_ends_the_row_of_crashes_and_keeps_the_task)
 		ck_assert_int_eq(worker->limit_tries, 0);
 		ck_assert_ptr_null(worker->reason);
 		ck_assert_str_eq(worker->prompt, "task");
+		ck_assert_str_eq(worker->task, "t17");
+		ck_assert_int_eq(worker->stalls, 2);
 		ck_assert_str_eq(worker->commit, "abc");
 		ck_assert_int_eq(worker->conflicts, 1);
 	}
+}
+END_TEST
+
+START_TEST(who_leaves_the_pause_is_no_longer_over_budget)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+
+	fill(worker);
+	move(worker, WORKER_PAUSED, "budget");
+	ck_assert(worker->over_budget);
+	move(worker, WORKER_PAUSED, NULL);
+	ck_assert(worker->over_budget);
+	move(worker, WORKER_WORKING, NULL);
+	ck_assert(!worker->over_budget);
+	ck_assert_str_eq(worker->task, "t17");
+	worker->over_budget = true;
+	move(worker, WORKER_LIMITED, "limit");
+	ck_assert(worker->over_budget);
+	move(worker, WORKER_PAUSED, NULL);
+	move(worker, WORKER_OFFLINE, NULL);
+	ck_assert(!worker->over_budget);
 }
 END_TEST
 
@@ -459,7 +511,9 @@ unit_suite(void)
 		refused_move_changes_nothing_and_says_so,
 		move_stamps_since_only_on_a_change,
 		idle_forgets_the_task_but_not_the_session,
+		a_session_that_has_only_begun_does_not_end_the_row_of_crashes,
 		finished_work_ends_the_row_of_crashes_and_keeps_the_task,
+		who_leaves_the_pause_is_no_longer_over_budget,
 		working_forgets_the_reason_but_not_the_crashes,
 		error_keeps_its_reason_on_the_way_to_a_retry,
 		offline_session_is_neither_ready_nor_busy,

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "backoff.h"
+
+#define SECOND 1000
+#define HOUR   (3600 * SECOND)
+
+const struct backoff backoff_dirty = { 60 * SECOND, HOUR, 10 };
+const struct backoff backoff_git = { SECOND, 30 * SECOND, 6 };
+
+bool
+backoff_next(const struct backoff *backoff, int tries, int64_t *ret_wait_ms)
+{
+	int64_t wait = backoff->first_ms;
+
+	if (tries >= backoff->tries_max)
+		return false;
+	while (tries-- > 0 && wait < backoff->max_ms)
+		wait = wait > backoff->max_ms / 2 ? backoff->max_ms : wait * 2;
+	*ret_wait_ms = wait < backoff->max_ms ? wait : backoff->max_ms;
+	return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Waiting longer each time: how long, and when to give up. */
+#ifndef BACKOFF_H
+#define BACKOFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct backoff {
+	int64_t first_ms;
+	int64_t max_ms;
+	int tries_max;
+};
+
+extern const struct backoff backoff_dirty; /* 60 s doubling to 1 h, 10 tries */
+extern const struct backoff backoff_git; /* a lock in the way: 1 s to 30 s, 6 */
+
+/* The wait before try number `tries` + 1, tries counted from 0; false when
+ * there is none any more. */
+bool
+backoff_next(const struct backoff *backoff, int tries, int64_t *ret_wait_ms);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "excerpt.h"
+#include "text.h"
+
+/* Length of the escape sequence at s, which begins with ESC. */
+static size_t
+escape_len(const char *s)
+{
+	size_t len = 2;
+
+	if (s[1] == '\0')
+		return 1;
+	if (s[1] == ']') { /* a title or link, to BEL or ESC \ */
+		len += strcspn(s + len, "\a\x1b\n");
+		return len + (s[len] == '\a' ? 1 : 0);
+	}
+	if (s[1] != '[')
+		return len;
+	/* Parameters and intermediates, then one final byte. */
+	while (s[len] >= 0x20 && s[len] <= 0x3f)
+		len++;
+	return len + (s[len] >= 0x40 && s[len] <= 0x7e ? 1 : 0);
+}
+
+void
+excerpt_plain(const char *text, struct buf *out)
+{
+	size_t n;
+
+	for (const char *s = text; *s != '\0'; s += n) {
+		n = *s == '\x1b' ? escape_len(s) : 1;
+		if (s[0] == '\r' && s[1] != '\n')
+			buf_addc(out, '\n');
+		else if (*s == '\n' || *s == '\t' ||
+		    ((unsigned char)*s >= 0x20 && *s != 0x7f))
+			buf_addc(out, *s);
+	}
+}
+
+/* Where the last whole lines begin that are at most max bytes. */
+static size_t
+tail_start(const char *s, size_t len, size_t max)
+{
+	const char *newline;
+	size_t at;
+
+	if (len <= max)
+		return 0;
+	/* One byte earlier: a cut right behind a newline loses no line. */
+	at = len - max - 1;
+	newline = memchr(s + at, '\n', len - at);
+	if (newline != NULL && (size_t)(newline + 1 - s) < len)
+		return (size_t)(newline + 1 - s);
+	for (at++; at < len && ((unsigned char)s[at] & 0xc0) == 0x80; at++)
+		continue;
+	return at;
+}
+
+/* More backticks than stand in a row anywhere in the text, three at least. */
+static size_t
+fence_len(const char *s)
+{
+	size_t longest = 2, run;
+
+	for (; *s != '\0'; s += run + (s[run] == '\0' ? 0 : 1)) {
+		run = strspn(s, "`");
+		if (run > longest)
+			longest = run;
+	}
+	return longest + 1;
+}
+
+static void
+add_ticks(struct buf *out, size_t len)
+{
+	while (len-- > 0)
+		buf_addc(out, '`');
+	buf_addc(out, '\n');
+}
+
+void
+excerpt_fence(const char *text, struct buf *out)
+{
+	size_t len = fence_len(text);
+
+	add_ticks(out, len);
+	buf_addf(out, "%s\n", text);
+	add_ticks(out, len);
+}
+
+void
+excerpt_add(const char *output, struct buf *out)
+{
+	cleanup_buf struct buf plain = BUF_INIT, text = BUF_INIT;
+	size_t start;
+
+	excerpt_plain(output, &plain);
+	text_add_utf8(&text, plain.data, plain.len);
+	while (text.len > 0 && strchr(" \t\n", text.data[text.len - 1]) != NULL)
+		buf_truncate(&text, text.len - 1);
+	if (text.len == 0) {
+		buf_adds(out, "It said nothing.\n");
+		return;
+	}
+	start = tail_start(text.data, text.len, EXCERPT_MAX);
+	if (start > 0)
+		buf_addf(out, "(The first %zu bytes are left out.)\n", start);
+	excerpt_fence(text.data + start, out);
+}

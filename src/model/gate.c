@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "excerpt.h"
+#include "gate.h"
+#include "mem.h"
+#include "text.h"
+
+#define WORDS_MAX 600 /* bytes of the agent's words in a reason */
+
+static const char *const ending_words[] = {
+	[ENDING_PLAIN] = "plain",
+	[ENDING_QUESTION] = "question",
+	[ENDING_REFUSAL] = "refusal",
+	[ENDING_ERROR] = "error",
+};
+
+static const char *const action_words[] = {
+	[GATE_ACCEPT] = "accept",
+	[GATE_NO_CHANGES] = "no_changes",
+	[GATE_CHECK] = "check",
+	[GATE_BACK] = "back",
+	[GATE_NUDGE] = "nudge",
+	[GATE_FAIL] = "fail",
+};
+
+_Static_assert(nitems(ending_words) == ENDING_COUNT, "a word for every ending");
+_Static_assert(
+    nitems(action_words) == GATE_ACTION_COUNT, "a word for every action");
+
+const char *
+gate_ending_name(enum gate_ending ending)
+{
+	return ending_words[ending];
+}
+
+const char *
+gate_action_name(enum gate_action action)
+{
+	return action_words[action];
+}
+
+enum trouble {
+	TROUBLE_NONE,
+	TROUBLE_REBASE,
+	TROUBLE_DIRT,
+	TROUBLE_QUESTION,
+	TROUBLE_REFUSAL,
+	TROUBLE_ERROR,
+	TROUBLE_NO_COMMIT,
+	TROUBLE_COUNT
+};
+
+/* What the worker is told, and what is told about it when there is no turn
+ * left. */
+static const struct {
+	enum gate_action action;
+	const char *told, *reason;
+} troubles[] = {
+	[TROUBLE_REBASE] = { GATE_BACK,
+	    "The rebase is not finished. Resolve what conflicts, git add it "
+	    "and run git rebase --continue until git status says that no "
+	    "rebase is in progress.",
+	    "it left a rebase unfinished" },
+	[TROUBLE_DIRT] = { GATE_BACK,
+	    "Commit what belongs to the task (amend your commit if there is "
+	    "one) and remove or restore the rest, until git status shows a "
+	    "clean worktree.",
+	    "it left changes that are not committed" },
+	[TROUBLE_QUESTION] = { GATE_NUDGE,
+	    "Nobody is there to answer. Decide yourself what serves the task "
+	    "best, go on without asking, finish it and commit. If it is "
+	    "finished, say so in a plain sentence, without a question or an "
+	    "offer.",
+	    "it ended with a question" },
+	[TROUBLE_REFUSAL] = { GATE_NUDGE,
+	    "You said that you cannot or will not go on. Look for another way "
+	    "to do the task, or do the part of it that is possible, and "
+	    "commit. If it is finished, say so in a plain sentence.",
+	    "it refused" },
+	[TROUBLE_ERROR] = { GATE_NUDGE,
+	    "Your last turn ended with an error. Go on with the task where "
+	    "you stopped.",
+	    "its turn ended with an error" },
+	[TROUBLE_NO_COMMIT] = { GATE_BACK,
+	    "There is no commit on your branch, and the task is not done "
+	    "without one. Do what it asks for and commit it.",
+	    "it made no commit" },
+};
+
+_Static_assert(
+    nitems(troubles) == TROUBLE_COUNT, "words for every kind of trouble");
+
+static enum trouble
+find_trouble(const struct gate_facts *facts)
+{
+	static const enum trouble by_ending[ENDING_COUNT] = {
+		[ENDING_QUESTION] = TROUBLE_QUESTION,
+		[ENDING_REFUSAL] = TROUBLE_REFUSAL,
+		[ENDING_ERROR] = TROUBLE_ERROR,
+	};
+
+	if (facts->rebasing)
+		return TROUBLE_REBASE;
+	if (facts->dirt > 0)
+		return TROUBLE_DIRT;
+	if (by_ending[facts->ending] != TROUBLE_NONE)
+		return by_ending[facts->ending];
+	if (facts->ahead <= 0 && facts->commit_wanted && !facts->resolving)
+		return TROUBLE_NO_COMMIT;
+	return TROUBLE_NONE;
+}
+
+/* How much of it there is, where that can be counted. */
+static void
+add_count(const struct gate_facts *facts, enum trouble trouble, struct buf *out)
+{
+	if (trouble == TROUBLE_REBASE && facts->conflicts > 0)
+		buf_addf(out, "%d file%s still in conflict. ", facts->conflicts,
+		    facts->conflicts == 1 ? " is" : "s are");
+	if (trouble == TROUBLE_DIRT)
+		buf_addf(out, "%d file%s changed or untracked. ", facts->dirt,
+		    facts->dirt == 1 ? " is" : "s are");
+}
+
+static void
+tell(const struct gate_facts *facts, enum trouble trouble, struct buf *words)
+{
+	add_count(facts, trouble, words);
+	buf_adds(words, troubles[trouble].told);
+	/* A question that goes unanswered is only asked again. */
+	if (troubles[trouble].action == GATE_BACK &&
+	    facts->ending == ENDING_QUESTION)
+		buf_addf(words, " %s", troubles[TROUBLE_QUESTION].told);
+}
+
+/* The end of what the agent said, from a whole character on. */
+static void
+add_last_words(const char *said, struct buf *out)
+{
+	size_t len = strlen(said);
+
+	while (len > 0 && strchr(" \t\n", said[len - 1]) != NULL)
+		len--;
+	if (len == 0)
+		return;
+	buf_adds(out, ": ");
+	if (len > WORDS_MAX) {
+		said += len - WORDS_MAX;
+		len = WORDS_MAX;
+		while (len > 0 && ((unsigned char)*said & 0xc0) == 0x80) {
+			said++;
+			len--;
+		}
+		buf_adds(out, "... ");
+	}
+	text_add_utf8(out, said, len);
+}
+
+static void
+add_reason(const struct gate_facts *facts, enum trouble trouble,
+    bool out_of_turns, struct buf *words)
+{
+	buf_adds(words, troubles[trouble].reason);
+	if (out_of_turns)
+		buf_addf(words, " after %d turn%s", facts->turns,
+		    facts->turns == 1 ? "" : "s");
+	else
+		buf_addf(words, " after being told %d times to go on",
+		    facts->nudges);
+	if (troubles[trouble].action == GATE_NUDGE && facts->words != NULL)
+		add_last_words(facts->words, words);
+}
+
+enum gate_action
+gate_judge(const struct gate_facts *facts, struct buf *words)
+{
+	enum trouble trouble = find_trouble(facts);
+	bool out_of_turns =
+	    facts->turns_max > 0 && facts->turns >= facts->turns_max;
+
+	if (trouble == TROUBLE_NONE) {
+		if (facts->ahead <= 0)
+			return GATE_NO_CHANGES;
+		return facts->check_wanted && !facts->checked ? GATE_CHECK :
+								GATE_ACCEPT;
+	}
+	if (out_of_turns ||
+	    (troubles[trouble].action == GATE_NUDGE &&
+		facts->nudges >= GATE_NUDGES_MAX)) {
+		add_reason(facts, trouble, out_of_turns, words);
+		return GATE_FAIL;
+	}
+	tell(facts, trouble, words);
+	return troubles[trouble].action;
+}
+
+void
+gate_check_words(
+    const char *command, const char *how, const char *output, struct buf *out)
+{
+	buf_addf(out, "The check of your work failed: %s %s.\n", command, how);
+	excerpt_add(output, out);
+	buf_adds(out,
+	    "Find the cause, mend it and commit (amend your commit). Leave "
+	    "the check itself as strict as it is.\n");
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <ctype.h>
+#include <string.h>
+
+#include "buf.h"
+#include "health.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+#include "text.h"
+
+#define LINE_MAX_BYTES      ((size_t)1024 * 1024)
+#define SIGNATURE_WORDS_MAX 200
+#define SHORT_HASH_MIN      7 /* as git shortens them */
+#define IDENTIFIER_MIN      16 /* random ones: ULIDs, keys */
+#define PATH_MIN            4 /* shorter is "I/O" */
+
+#define NUMBER_MARK "#"
+#define PATH_MARK   "@"
+
+static const struct {
+	const char *name;
+	bool needs_remedy;
+} verdicts[] = {
+	[HEALTH_FINE] = { "fine", false },
+	[HEALTH_STARTING] = { "starting", false },
+	[HEALTH_STOPPED_BY_US] = { "stopped", false },
+	[HEALTH_EMPTY] = { "empty", false },
+	[HEALTH_START_FAILED] = { "start_failed", true },
+	[HEALTH_DIED] = { "died", true },
+	[HEALTH_FAILED] = { "failed", true },
+	[HEALTH_IDENTITY] = { "identity", true },
+	[HEALTH_HUNG] = { "hung", true },
+	[HEALTH_FROZEN] = { "frozen", true },
+	[HEALTH_COMPLAINED] = { "complained", true },
+	[HEALTH_STALLED] = { "stalled", false },
+};
+
+_Static_assert(
+    nitems(verdicts) == HEALTH_VERDICT_COUNT, "a row for every verdict");
+
+/* Where a line may keep its words, the best first. */
+static const struct {
+	const char *object, *key;
+} message_places[] = {
+	{ NULL, "message" },
+	{ "event", "error" },
+	{ "event", "message" },
+	{ NULL, "error" },
+};
+
+const char *
+health_verdict_name(enum health_verdict verdict)
+{
+	return verdicts[verdict].name;
+}
+
+bool
+health_needs_remedy(enum health_verdict verdict)
+{
+	return verdicts[verdict].needs_remedy;
+}
+
+/* The end of a process that never was ready is no success, whatever its exit
+ * status says. */
+static enum health_verdict
+judge_end(const struct health_facts *facts)
+{
+	if (facts->told_to_end)
+		return HEALTH_STOPPED_BY_US;
+	if (facts->failure)
+		return HEALTH_FAILED;
+	if (!facts->ready)
+		return HEALTH_START_FAILED;
+	return facts->status == 0 ? HEALTH_EMPTY : HEALTH_DIED;
+}
+
+static bool
+is_over(int64_t age_ms, int64_t limit_ms)
+{
+	return limit_ms > 0 && age_ms > limit_ms;
+}
+
+/* What moved before this run began says nothing about it. */
+static int64_t
+still_ms(const struct health_facts *facts)
+{
+	return facts->moved_ms < facts->up_ms ? facts->moved_ms : facts->up_ms;
+}
+
+enum health_verdict
+health_judge(
+    const struct health_facts *facts, const struct health_limits *limits)
+{
+	bool overdue;
+
+	if (facts->ended)
+		return judge_end(facts);
+	if (facts->told_to_end)
+		return HEALTH_FINE;
+	if (facts->failure)
+		return HEALTH_FAILED;
+	if (facts->ready && !facts->identity)
+		return HEALTH_IDENTITY;
+	if (facts->complaint != NULL)
+		return HEALTH_COMPLAINED;
+	if (facts->frozen)
+		return HEALTH_FROZEN;
+	if (!facts->ready) {
+		overdue = is_over(facts->up_ms, limits->start_ms);
+		return overdue && !facts->starved ? HEALTH_START_FAILED :
+						    HEALTH_STARTING;
+	}
+	if (facts->starved)
+		return HEALTH_FINE;
+	if (is_over(facts->beat_ms, limits->heartbeat_ms))
+		return HEALTH_HUNG;
+	if (facts->assigned && is_over(still_ms(facts), limits->stall_ms))
+		return HEALTH_STALLED;
+	return HEALTH_FINE;
+}
+
+static const char *
+line_message(struct json_object *json)
+{
+	struct json_object *object;
+	const char *message;
+
+	for (size_t i = 0; i < nitems(message_places); i++) {
+		object = json;
+		if (message_places[i].object != NULL &&
+		    json_get_object(
+			json, "", message_places[i].object, &object, NULL) < 0)
+			continue;
+		message = json_string_or(object, message_places[i].key, "");
+		if (*message != '\0')
+			return message;
+	}
+	return "(a line without a message)";
+}
+
+/* Can it be of that level? Most lines are told apart without being parsed, so
+ * that a flood of them is got through. A letter may be written as \uXXXX. */
+static bool
+may_be(const char *line, enum log_level wanted)
+{
+	if (line[strspn(line, " \t\r\n")] != '{')
+		return false;
+	if (strstr(line, "\\u") != NULL)
+		return true;
+	for (unsigned i = wanted; i < LOG_LEVEL_COUNT; i++)
+		if (strcasestr(line, log_level_name(i)) != NULL)
+			return true;
+	return false;
+}
+
+bool
+health_read_line(
+    const char *line, const char *level, int64_t pid, struct buf *message)
+{
+	cleanup_json struct json_object *json = NULL;
+	enum log_level wanted = LOG_LEVEL_COUNT, found = LOG_LEVEL_DEBUG;
+	const char *words;
+
+	if (!log_level_parse(level, &wanted) || !may_be(line, wanted))
+		return false;
+	if (json_parse(line, strlen(line), LINE_MAX_BYTES, &json, NULL) < 0 ||
+	    !json_object_is_type(json, json_type_object))
+		return false;
+	if (!log_level_parse(json_string_or(json, "level", ""), &found) ||
+	    found < wanted)
+		return false;
+	if (pid > 0 && json_int_or(json, "pid", pid) != pid)
+		return false;
+	words = line_message(json);
+	buf_add(
+	    message, words, text_cut(words, strlen(words), HEALTH_MESSAGE_MAX));
+	return true;
+}
+
+static bool
+is_digit(char c)
+{
+	return isdigit((unsigned char)c) != 0;
+}
+
+static bool
+has_digit(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (is_digit(s[i]))
+			return true;
+	return false;
+}
+
+/* A number with its unit, a date, an address, or what a program made up: it is
+ * another one each time. */
+static bool
+is_number(const char *s, size_t len)
+{
+	bool hex = true;
+
+	if (is_digit(s[0]))
+		return true;
+	if (len < SHORT_HASH_MIN || !has_digit(s, len))
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)s[i]) && s[i] != '-')
+			return false;
+		if (s[i] != '-' && !isxdigit((unsigned char)s[i]))
+			hex = false;
+	}
+	return hex || (len >= IDENTIFIER_MIN && memchr(s, '-', len) == NULL);
+}
+
+/* "auto-17" is "auto-#". */
+static void
+add_word(const char *s, size_t len, struct buf *out)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (!is_digit(s[i]))
+			buf_addc(out, (char)tolower((unsigned char)s[i]));
+		else if (i == 0 || !is_digit(s[i - 1]))
+			buf_adds(out, NUMBER_MARK);
+	}
+}
+
+static void
+add_token(const char *s, size_t len, struct buf *out)
+{
+	static const char wrapping[] = "\"'`()[]{}<>,;:.!?";
+	cleanup_buf struct buf word = BUF_INIT;
+
+	while (len > 0 && strchr(wrapping, s[0]) != NULL)
+		s++, len--;
+	while (len > 0 && strchr(wrapping, s[len - 1]) != NULL)
+		len--;
+	if (len == 0)
+		return;
+	if (len >= PATH_MIN && memchr(s, '/', len) != NULL)
+		buf_adds(&word, PATH_MARK);
+	else if (is_number(s, len))
+		buf_adds(&word, NUMBER_MARK);
+	else
+		add_word(s, len, &word);
+	/* "1h 3m" and "45s" are both one number. */
+	if (strcmp(word.data, NUMBER_MARK) == 0 && out->len > 0 &&
+	    strcmp(out->data + out->len - 1, NUMBER_MARK) == 0)
+		return;
+	if (out->len > 0)
+		buf_addc(out, ' ');
+	buf_add(out, word.data, word.len);
+}
+
+static void
+add_tokens(const char *words, struct buf *out)
+{
+	static const char blanks[] = " \t\r\n\f\v";
+	size_t len;
+
+	for (;; words += len) {
+		words += strspn(words, blanks);
+		len = strcspn(words, blanks);
+		if (len == 0)
+			return;
+		add_token(words, len, out);
+	}
+}
+
+void
+health_signature(enum health_verdict verdict, const char *class,
+    const char *words, struct buf *out)
+{
+	cleanup_buf struct buf rest = BUF_INIT, clean = BUF_INIT;
+
+	buf_adds(out, health_verdict_name(verdict));
+	if (class != NULL && *class != '\0')
+		buf_addf(out, "/%s", class);
+	if (words == NULL)
+		return;
+	text_add_utf8(
+	    &clean, words, text_cut(words, strlen(words), HEALTH_MESSAGE_MAX));
+	add_tokens(clean.data, &rest);
+	if (rest.len == 0)
+		return;
+	buf_adds(out, ": ");
+	buf_add(
+	    out, rest.data, text_cut(rest.data, rest.len, SIGNATURE_WORDS_MAX));
+}

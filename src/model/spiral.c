@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "spiral.h"
+#include "word.h"
+
+#define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
+
+#define SAME_LEAST 2 /* the first failure is always repaired */
+
+/* A person, or the end of the overseer, came between: nothing was tried. */
+#define OUTCOME_UNFINISHED "interrupted"
+
+static const char *const kind_words[] = {
+	[SPIRAL_FAILURE] = "failure",
+	[SPIRAL_STALL] = "stall",
+	[SPIRAL_REMEDY] = "remedy",
+	[SPIRAL_STOP] = "stop",
+	[SPIRAL_GAVE_UP] = "gave_up",
+	[SPIRAL_CLEAR] = "clear",
+	[SPIRAL_KIND_COUNT] = NULL,
+};
+
+static const struct {
+	const char *key;
+	size_t offset;
+} texts[] = {
+	{ "signature", offsetof(struct spiral_event, signature) },
+	{ "class", offsetof(struct spiral_event, class) },
+	{ "words", offsetof(struct spiral_event, words) },
+	{ "outcome", offsetof(struct spiral_event, outcome) },
+	{ "log", offsetof(struct spiral_event, log) },
+};
+
+/* What the events up to one have come to. */
+struct memory {
+	bool tried; /* repaired, and no long run since */
+	int row; /* failures and stalls without a long run between */
+};
+
+const char *
+spiral_kind_name(enum spiral_kind kind)
+{
+	return kind_words[kind];
+}
+
+static char **
+event_text(struct spiral_event *event, size_t index)
+{
+	return (char **)(void *)((char *)event + texts[index].offset);
+}
+
+static const char *
+event_text_of(const struct spiral_event *event, size_t index)
+{
+	return *(const char *const *)(const void *)((const char *)event +
+	    texts[index].offset);
+}
+
+void
+spiral_event_release(struct spiral_event *event)
+{
+	for (size_t i = 0; i < nitems(texts); i++)
+		free(*event_text(event, i));
+	memset(event, 0, sizeof *event);
+}
+
+struct json_object *
+spiral_event_to_json(const struct spiral_event *event)
+{
+	struct json_object *json = json_object_new_object();
+	const char *text;
+
+	json_set_string(json, "kind", spiral_kind_name(event->kind));
+	json_set_int(json, "at_ms", event->at_ms);
+	json_set_int(json, "run_ms", event->run_ms);
+	if (event->kind == SPIRAL_REMEDY)
+		json_set_int(json, "took_ms", event->took_ms);
+	for (size_t i = 0; i < nitems(texts); i++) {
+		text = event_text_of(event, i);
+		if (text != NULL)
+			json_set_string(json, texts[i].key, text);
+	}
+	return json;
+}
+
+/* What may be missing: *ret is as it was then. */
+static int
+optional(int r)
+{
+	return r == -ENOENT ? 0 : r;
+}
+
+static int
+read_numbers(
+    struct json_object *json, struct spiral_event *event, struct err *err)
+{
+	int r;
+
+	r = json_get_int(json, "", "at_ms", 0, INT64_MAX, &event->at_ms, err);
+	if (r < 0)
+		return r;
+	r = optional(json_get_int(
+	    json, "", "run_ms", 0, INT64_MAX, &event->run_ms, err));
+	if (r < 0)
+		return r;
+	return optional(json_get_int(
+	    json, "", "took_ms", 0, INT64_MAX, &event->took_ms, err));
+}
+
+int
+spiral_event_from_json(
+    struct json_object *json, struct spiral_event *ret_event, struct err *err)
+{
+	struct spiral_event event = { 0 };
+	unsigned kind = 0;
+	int r;
+
+	r = word_get(json, "", "kind", kind_words, &kind, err);
+	if (r < 0)
+		return r;
+	event.kind = (enum spiral_kind)kind;
+	r = read_numbers(json, &event, err);
+	for (size_t i = 0; r == 0 && i < nitems(texts); i++) {
+		const char *text = NULL;
+
+		r = optional(
+		    json_get_string(json, "", texts[i].key, &text, err));
+		if (text != NULL)
+			*event_text(&event, i) = xstrdup(text);
+	}
+	if (r < 0) {
+		spiral_event_release(&event);
+		return r;
+	}
+	*ret_event = event;
+	return 0;
+}
+
+/* Those that count: what came after the last CLEAR. */
+static void
+skip_cleared(const struct spiral_event **history, size_t *count)
+{
+	for (size_t i = *count; i > 0; i--) {
+		if ((*history)[i - 1].kind != SPIRAL_CLEAR)
+			continue;
+		*history += i;
+		*count -= i;
+		return;
+	}
+}
+
+/* Of a time ahead of now the clock was set back: it was a moment ago. */
+static bool
+is_within(int64_t at_ms, int64_t window_ms, int64_t now_ms)
+{
+	return now_ms - at_ms < window_ms;
+}
+
+static bool
+is_run(const struct spiral_event *event)
+{
+	return event->kind == SPIRAL_FAILURE || event->kind == SPIRAL_STALL ||
+	    event->kind == SPIRAL_STOP;
+}
+
+static void
+remember(struct memory *memory, const struct spiral_event *event,
+    const struct spiral_rules *rules)
+{
+	if (is_run(event) && event->run_ms >= rules->cooldown_ms)
+		*memory = (struct memory){ 0 };
+	if (event->kind == SPIRAL_FAILURE || event->kind == SPIRAL_STALL)
+		memory->row++;
+	if (event->kind == SPIRAL_REMEDY &&
+	    (event->outcome == NULL ||
+		strcmp(event->outcome, OUTCOME_UNFINISHED) != 0))
+		memory->tried = true;
+}
+
+/* The failures (or stalls) with the signature of the last event, that one
+ * included. */
+static int
+count_same(const struct spiral_event *history, size_t count,
+    const struct spiral_rules *rules, int64_t now_ms)
+{
+	const struct spiral_event *last = &history[count - 1];
+	int same = 1;
+
+	if (last->signature == NULL)
+		return same;
+	for (size_t i = 0; i + 1 < count; i++) {
+		if (history[i].kind == last->kind &&
+		    history[i].signature != NULL &&
+		    strcmp(history[i].signature, last->signature) == 0 &&
+		    is_within(history[i].at_ms, rules->same_window_ms, now_ms))
+			same++;
+	}
+	return same;
+}
+
+static int
+count_repairs(const struct spiral_event *history, size_t count, int64_t now_ms)
+{
+	int repairs = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (history[i].kind == SPIRAL_REMEDY &&
+		    is_within(history[i].at_ms, DAY_MS, now_ms))
+			repairs++;
+	return repairs;
+}
+
+/* None before the first restart: what died once is missed. */
+static int64_t
+pause_ms(const struct spiral_rules *rules, int times)
+{
+	int64_t wait = times > 1 ? rules->delay_ms : 0;
+
+	while (--times > 1 && wait > 0 && wait < rules->delay_max_ms)
+		wait = wait > INT64_MAX / 2 ? INT64_MAX : wait * 2;
+	return wait < rules->delay_max_ms ? wait : rules->delay_max_ms;
+}
+
+static bool
+is_slow_spiral(const struct spiral_rules *rules, int same)
+{
+	return rules->same_max > 0 && rules->same_window_ms > 0 &&
+	    same >= SAME_LEAST && same >= rules->same_max;
+}
+
+struct spiral_decision
+spiral_decide(const struct spiral_event *history, size_t count,
+    const struct spiral_rules *rules, int64_t now_ms)
+{
+	struct spiral_decision decision = { .action = SPIRAL_RESTART };
+	struct memory memory = { 0 };
+	bool failed;
+
+	skip_cleared(&history, &count);
+	if (count == 0)
+		return decision;
+	for (size_t i = 0; i < count; i++)
+		remember(&memory, &history[i], rules);
+	failed = history[count - 1].kind == SPIRAL_FAILURE;
+	decision.same = count_same(history, count, rules, now_ms);
+	if (failed && memory.tried)
+		decision.why = "spiral";
+	else if (is_slow_spiral(rules, decision.same))
+		decision.why = "slow_spiral";
+	else if (failed && rules->day_max > 0 &&
+	    count_repairs(history, count, now_ms) >= rules->day_max)
+		decision.why = "day_budget";
+	if (decision.why != NULL) {
+		decision.action = SPIRAL_END;
+		return decision;
+	}
+	if (failed)
+		decision.action = SPIRAL_REPAIR;
+	decision.delay_ms = pause_ms(
+	    rules, memory.row > decision.same ? memory.row : decision.same);
+	return decision;
+}
+
+bool
+spiral_is_over(
+    const struct spiral_event *history, size_t count, struct buf *words)
+{
+	const struct spiral_event *event;
+
+	skip_cleared(&history, &count);
+	while (count > 0 && history[count - 1].kind != SPIRAL_GAVE_UP)
+		count--;
+	if (count == 0)
+		return false;
+	event = &history[count - 1];
+	buf_adds(words, event->class != NULL ? event->class : "gave up");
+	if (event->words != NULL)
+		buf_addf(words, ": %s", event->words);
+	return true;
+}

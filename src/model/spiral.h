@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What to do about a failure, from what is remembered of those before it. The
+ * first failure is always repaired; a failure soon after a repair is a spiral;
+ * a long healthy run begins anew. Beyond that: the same failure again and again
+ * even with long runs between (a slow spiral), a bound of repairs per day, and
+ * growing pauses between restarts.
+ */
+#ifndef SPIRAL_H
+#define SPIRAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct json_object;
+
+enum spiral_kind {
+	SPIRAL_FAILURE, /* the daemon failed after run_ms */
+	SPIRAL_STALL, /* restarted without repair */
+	SPIRAL_REMEDY, /* a repair ended with `outcome` */
+	SPIRAL_STOP, /* stopped by a person after run_ms */
+	SPIRAL_GAVE_UP, /* the overseer ended for a person */
+	SPIRAL_CLEAR, /* a person says: begin anew (words = the reason) */
+	SPIRAL_KIND_COUNT
+};
+
+const char *spiral_kind_name(enum spiral_kind kind);
+
+/* A line of failures.jsonl. Strings are owned. */
+struct spiral_event {
+	enum spiral_kind kind;
+	int64_t at_ms; /* wall clock */
+	int64_t run_ms; /* how long the daemon had run */
+	char *signature; /* of the failure; NULL for others */
+	char *class, *words; /* for people */
+	char *outcome; /* of a repair: "completed", "gave up", ... */
+	int64_t took_ms; /* the repair */
+	char *log; /* its file */
+};
+
+void spiral_event_release(struct spiral_event *event);
+struct json_object *spiral_event_to_json(const struct spiral_event *event);
+/* -EINVAL (or -ENOENT for kind and at_ms) with words that name the member;
+ * members that are not known are ignored. */
+int spiral_event_from_json(
+    struct json_object *json, struct spiral_event *ret_event, struct err *err);
+
+struct spiral_rules {
+	int64_t cooldown_ms; /* restart_cooldown */
+	int same_max; /* failures of one signature ... */
+	int64_t same_window_ms; /* ... within this: a slow spiral; 0 = never */
+	int day_max; /* repairs in 24 hours; 0 = no bound */
+	int64_t delay_ms, delay_max_ms; /* before a second restart, then
+					 * doubling; none before the first */
+};
+
+enum spiral_action {
+	SPIRAL_RESTART, /* without repair */
+	SPIRAL_REPAIR,
+	SPIRAL_END, /* a person is needed */
+	SPIRAL_ACTION_COUNT
+};
+
+struct spiral_decision {
+	enum spiral_action action;
+	int64_t delay_ms; /* before the next start */
+	const char *why; /* "spiral", "slow_spiral", "day_budget", or NULL */
+	int same; /* failures of this signature in the window */
+};
+
+/* The history ends with the event (FAILURE or STALL) that is to be decided
+ * about. Only what came after the last CLEAR counts. The same_max-th failure of
+ * one signature is a slow spiral, but never the first one; stalls are counted
+ * for themselves, and only those with a signature. A repair with the outcome
+ * "interrupted" counts for the day, not as tried. A run of cooldown_ms or more
+ * is a long one. */
+struct spiral_decision spiral_decide(const struct spiral_event *history,
+    size_t count, const struct spiral_rules *rules, int64_t now_ms);
+
+/* Did the history end with a verdict that needs a person, not cleared since?
+ * Then the overseer refuses to start: the words say why. */
+bool spiral_is_over(
+    const struct spiral_event *history, size_t count, struct buf *words);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "excerpt.h"
+#include "json.h"
+#include "mem.h"
+#include "task.h"
+#include "text.h"
+#include "worker.h"
+
+#define DETAIL_MAX       1024
+#define PRIORITY_DEFAULT 3
+
+/* Length of a mark that begins a line (and of the blank behind it): a heading,
+ * a quotation, an item, a box to tick. 0 = none: "#12" and "-v" are words. */
+static size_t
+mark_len(const char *s)
+{
+	static const char *const boxes[] = { "[ ] ", "[x] ", "[X] " };
+	size_t len = strspn(s, "0123456789");
+
+	for (size_t i = 0; i < nitems(boxes); i++)
+		if (strncmp(s, boxes[i], strlen(boxes[i])) == 0)
+			return strlen(boxes[i]);
+	if (len > 0 && (s[len] == '.' || s[len] == ')'))
+		len++;
+	else if (len == 0 && *s != '\0' && strchr("*-+>", *s) != NULL)
+		len = 1;
+	else if (len == 0)
+		len = strspn(s, "#");
+	else
+		return 0;
+	return len > 0 && (s[len] == ' ' || s[len] == '\t') ? len + 1 : 0;
+}
+
+static bool
+is_blank(char c)
+{
+	return (unsigned char)c <= ' ' || c == 0x7f;
+}
+
+/* The line without its marks, each run of blanks and controls as one. */
+static void
+add_unmarked(const char *line, size_t len, struct buf *out)
+{
+	cleanup_free char *copy = xstrndup(line, len);
+	const char *s = copy;
+	size_t n, before = out->len;
+
+	for (;;) {
+		while (*s != '\0' && is_blank(*s))
+			s++;
+		if ((n = mark_len(s)) == 0)
+			break;
+		s += n;
+	}
+	for (; *s != '\0'; s++) {
+		if (*s == '`' || (s[0] == '*' && s[1] == '*')) {
+			s += *s == '*' ? 1 : 0;
+		} else if (!is_blank(*s)) {
+			buf_addc(out, *s);
+		} else if (out->len > before &&
+		    out->data[out->len - 1] != ' ') {
+			buf_addc(out, ' ');
+		}
+	}
+	while (out->len > before && out->data[out->len - 1] == ' ')
+		buf_truncate(out, out->len - 1);
+}
+
+/* Letters or digits of any language; a line of dashes has none. */
+static bool
+says_something(const char *s)
+{
+	for (; *s != '\0'; s++)
+		if ((*s >= '0' && *s <= '9') || (*s >= 'A' && *s <= 'Z') ||
+		    (*s >= 'a' && *s <= 'z') || (unsigned char)*s >= 0x80)
+			return true;
+	return false;
+}
+
+/* The first line of text that says something, or NULL. */
+static char *
+title_of(const char *text)
+{
+	cleanup_buf struct buf line = BUF_INIT, title = BUF_INIT;
+	size_t len;
+
+	for (; text != NULL && *text != '\0'; text += len) {
+		len = strcspn(text, "\n");
+		buf_clear(&line);
+		if (strncmp(text, "```", 3) != 0)
+			add_unmarked(text, len, &line);
+		if (says_something(line.data)) {
+			text_add_utf8(&title, line.data, line.len);
+			buf_truncate(&title,
+			    text_cut(title.data, title.len, TASK_TITLE_MAX));
+			return buf_take(&title);
+		}
+		len += text[len] == '\n' ? 1 : 0;
+	}
+	return NULL;
+}
+
+struct task *
+task_new(const char *id, const char *source, const char *key, const char *title,
+    const char *text, int64_t now_ms)
+{
+	struct task *task = xcalloc(1, sizeof *task);
+
+	task->id = xstrdup(id);
+	worker_set(&task->source, source);
+	worker_set(&task->key, key);
+	worker_set(&task->text, text);
+	task->title = title_of(title);
+	if (task->title == NULL)
+		task->title = title_of(text);
+	if (task->title == NULL)
+		task->title = xstrdup(id);
+	task->priority = PRIORITY_DEFAULT;
+	task->created_ms = now_ms;
+	task->history = json_object_new_array();
+	return task;
+}
+
+void
+task_free(struct task *task)
+{
+	if (task == NULL)
+		return;
+	free(task->id);
+	free(task->source);
+	free(task->key);
+	free(task->title);
+	free(task->text);
+	free(task->label);
+	free(task->worker);
+	free(task->commit);
+	free(task->reason);
+	free(task->last_words);
+	json_object_put(task->history);
+	free(task);
+}
+
+void
+task_note(
+    struct task *task, const char *what, const char *detail, int64_t now_ms)
+{
+	struct json_object *entry = json_object_new_object();
+	cleanup_free char *cut = NULL;
+
+	json_set_int(entry, "at_unix", now_ms / 1000);
+	json_set_string(entry, "what", what);
+	if (detail != NULL) {
+		cut = xstrndup(
+		    detail, text_cut(detail, strlen(detail), DETAIL_MAX));
+		json_set_string(entry, "detail", cut);
+	}
+	json_object_array_add(task->history, entry);
+	/* How it began and how it went on lately say the most. */
+	if (json_object_array_length(task->history) > TASK_HISTORY_MAX)
+		json_object_array_del_idx(task->history, 1, 1);
+}
+
+void
+task_assign(struct task *task, const char *worker, int64_t now_ms)
+{
+	task->step = TASK_ASSIGNED;
+	worker_set(&task->worker, worker);
+	task->attempts++;
+	task->turns_before += task->turns;
+	task->turns = 0;
+	task->nudges = 0;
+	task->assigned_ms = now_ms;
+	task_note(task, "assigned", worker, now_ms);
+}
+
+bool
+task_attempt_failed(
+    struct task *task, const char *reason, int max_attempts, int64_t now_ms)
+{
+	if (task->attempts >= max_attempts) {
+		task_settle(task,
+		    max_attempts <= 1 ? OUTCOME_FAILED : OUTCOME_DEAD_LETTER,
+		    reason, now_ms);
+		return false;
+	}
+	task->step = TASK_WAITING;
+	worker_set(&task->reason, reason);
+	task_note(task, "attempt failed", reason, now_ms);
+	return true;
+}
+
+void
+task_give_back(struct task *task, const char *why, int64_t now_ms)
+{
+	if (task->step == TASK_ASSIGNED && task->attempts > 0)
+		task->attempts--;
+	task->step = TASK_WAITING;
+	task_note(task, "given back", why, now_ms);
+}
+
+void
+task_settle(struct task *task, enum task_outcome outcome, const char *reason,
+    int64_t now_ms)
+{
+	bool good = outcome == OUTCOME_LANDED || outcome == OUTCOME_NO_CHANGES;
+
+	task->step = TASK_SETTLING;
+	task->outcome = outcome;
+	task->finished_ms = now_ms;
+	if (reason != NULL || good)
+		worker_set(&task->reason, reason);
+	task_note(task, task_outcome_name(outcome), reason, now_ms);
+}
+
+static void
+add_quoted(const char *text, struct buf *out)
+{
+	size_t len;
+
+	for (; *text != '\0'; text += len) {
+		len = strcspn(text, "\n");
+		buf_addf(out, "> %.*s\n", (int)len, text);
+		len += text[len] == '\n' ? 1 : 0;
+	}
+}
+
+void
+task_text(const struct task *task, struct buf *out)
+{
+	int failed = task->attempts - (task->step == TASK_ASSIGNED ? 1 : 0);
+
+	if (task->text != NULL)
+		buf_adds(out, task->text);
+	if (task->reason == NULL)
+		return;
+	if (out->len > 0 && out->data[out->len - 1] != '\n')
+		buf_addc(out, '\n');
+	if (failed > 1)
+		buf_addf(out,
+		    "\nThis was tried %d times before, and failed. How the "
+		    "last attempt ended:\n",
+		    failed);
+	else
+		buf_adds(out,
+		    "\nThis was tried before, and failed. How that attempt "
+		    "ended:\n");
+	add_quoted(task->reason, out);
+	if (task->last_words != NULL && *task->last_words != '\0') {
+		buf_adds(out, "The last words of the agent that tried:\n");
+		add_quoted(task->last_words, out);
+	}
+}
+
+static bool
+label_in_use(const char *label, struct task *const *tasks, size_t count)
+{
+	if (label == NULL)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (tasks[i]->step == TASK_ASSIGNED &&
+		    tasks[i]->label != NULL &&
+		    strcmp(tasks[i]->label, label) == 0)
+			return true;
+	return false;
+}
+
+struct task *
+task_next_waiting(struct task *const *tasks, size_t count)
+{
+	struct task *best = NULL, *task;
+	bool best_used = false, used;
+
+	for (size_t i = 0; i < count; i++) {
+		task = tasks[i];
+		if (task->step != TASK_WAITING)
+			continue;
+		used = label_in_use(task->label, tasks, count);
+		if (best != NULL &&
+		    (used != best_used ? used :
+			    task->priority != best->priority ?
+					 task->priority > best->priority :
+					 task->created_ms >= best->created_ms))
+			continue;
+		best = task;
+		best_used = used;
+	}
+	return best;
+}
+
+struct task *
+task_for_fix(const char *id, const struct task *broken, const char *command,
+    const char *output, int64_t now_ms)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *title = xasprintf("Fix after: %s", broken->title);
+	struct task *task;
+
+	buf_adds(&text,
+	    "A command that checks the default branch after each landing "
+	    "failed, and has to succeed again.\n\nThe command:\n");
+	add_quoted(command, &text);
+	buf_adds(&text, "What had just landed");
+	if (broken->commit != NULL)
+		buf_addf(&text, " as %s", broken->commit);
+	buf_adds(&text, ":\n");
+	add_quoted(broken->title, &text);
+	buf_adds(&text, "What the command said:\n");
+	excerpt_add(output, &text);
+	buf_adds(&text,
+	    "\nFind the cause and mend it. Leave the command and the checks "
+	    "it makes as strict as they are.\n");
+	task = task_new(id, "fix", broken->id, title, text.data, now_ms);
+	worker_set(&task->label, broken->label);
+	task->priority = 0; /* whatever lands meanwhile fails too */
+	task->fixes = broken->fixes + 1;
+	return task;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+#include "taskfile.h"
+#include "text.h"
+
+#define PRIORITY_LOWEST  4
+#define PRIORITY_DEFAULT 3
+#define FAILED_KEY       "llmc_failed"
+
+static const char *const status_words[] = {
+	[TASKFILE_PENDING] = "pending",
+	[TASKFILE_IN_PROGRESS] = "in_progress",
+	[TASKFILE_COMPLETED] = "completed",
+};
+
+_Static_assert(
+    nitems(status_words) == TASKFILE_STATUS_COUNT, "every status has its word");
+
+void
+taskfile_free(struct taskfile *task)
+{
+	if (task == NULL)
+		return;
+	free(task->id);
+	free(task->subject);
+	free(task->description);
+	free(task->owner);
+	free(task->label);
+	free(task->failed);
+	for (char **id = task->blocked_by; id != NULL && *id != NULL; id++)
+		free(*id);
+	free(task->blocked_by);
+	json_object_put(task->json);
+	free(task);
+}
+
+static void
+cleanup_task(struct taskfile **task)
+{
+	taskfile_free(*task);
+}
+
+static int
+parse_text(
+    struct json_object *json, const char *key, char **ret, struct err *err)
+{
+	const char *value = NULL;
+	int r;
+
+	r = json_get_string(json, "", key, &value, err);
+	if (r == -ENOENT)
+		return err_set(err, -EINVAL, "%s: is missing", key);
+	if (r < 0)
+		return r;
+	*ret = xstrdup(value);
+	return 0;
+}
+
+static int
+parse_status(
+    struct json_object *json, enum taskfile_status *ret_status, struct err *err)
+{
+	const char *word = "";
+	int r;
+
+	r = json_get_string(json, "", "status", &word, err);
+	if (r == -ENOENT)
+		return err_set(err, -EINVAL, "status: is missing");
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < nitems(status_words); i++) {
+		if (strcmp(word, status_words[i]) == 0) {
+			*ret_status = (enum taskfile_status)i;
+			return 0;
+		}
+	}
+	return err_set(err, -EINVAL,
+	    "status: \"%.40s\" is none of pending, in_progress, completed",
+	    word);
+}
+
+/* An array of strings that need not be there: NULL then. */
+static int
+check_ids(struct json_object *json, const char *key,
+    struct json_object **ret_array, struct err *err)
+{
+	struct json_object *array = NULL, *id;
+	int r;
+
+	r = json_get_array(json, "", key, &array, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
+		id = json_object_array_get_idx(array, i);
+		if (!json_object_is_type(id, json_type_string))
+			return err_set(err, -EINVAL,
+			    "%s[%zu]: expected a string, found %s", key, i,
+			    json_type_words(id));
+	}
+	if (ret_array != NULL)
+		*ret_array = array;
+	return 0;
+}
+
+static char **
+copy_ids(struct json_object *array)
+{
+	size_t count = array == NULL ? 0 : json_object_array_length(array);
+	char **ids = xcalloc(count + 1, sizeof *ids);
+
+	for (size_t i = 0; i < count; i++)
+		ids[i] = xstrdup(json_object_get_string(
+		    json_object_array_get_idx(array, i)));
+	return ids;
+}
+
+/* A text that means nothing when it is empty. */
+static int
+parse_optional(
+    struct json_object *json, const char *key, char **ret, struct err *err)
+{
+	const char *value = NULL;
+	int r;
+
+	r = json_get_string(json, "", key, &value, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (*value != '\0')
+		*ret = xstrdup(value);
+	return 0;
+}
+
+/* What others keep in there is theirs: what is not as we know it says nothing
+ * to us. */
+static void
+parse_metadata(struct taskfile *task)
+{
+	struct json_object *metadata =
+	    json_object_object_get(task->json, "metadata");
+	int64_t priority;
+
+	task->priority = PRIORITY_DEFAULT;
+	if (!json_object_is_type(metadata, json_type_object))
+		return;
+	priority = json_int_or(metadata, "priority", PRIORITY_DEFAULT);
+	task->priority = priority < 0  ? 0 :
+	    priority > PRIORITY_LOWEST ? PRIORITY_LOWEST :
+					 (int)priority;
+	parse_optional(metadata, "label", &task->label, NULL);
+	parse_optional(metadata, FAILED_KEY, &task->failed, NULL);
+}
+
+int
+taskfile_parse(
+    const char *bytes, size_t len, struct taskfile **ret_task, struct err *err)
+{
+	__attribute__((cleanup(cleanup_task))) struct taskfile *task =
+	    xcalloc(1, sizeof *task);
+	struct json_object *ids = NULL;
+	int r;
+
+	r = json_parse(bytes, len, TASKFILE_SIZE_MAX, &task->json, err);
+	if (r == 0 && !json_object_is_type(task->json, json_type_object))
+		r = err_set(err, -EINVAL, "expected an object, found %s",
+		    json_type_words(task->json));
+	if (r == 0)
+		r = parse_text(task->json, "id", &task->id, err);
+	if (r == 0 && *task->id == '\0')
+		r = err_set(err, -EINVAL, "id: is empty");
+	if (r == 0)
+		r = parse_text(task->json, "subject", &task->subject, err);
+	if (r == 0)
+		r = parse_text(
+		    task->json, "description", &task->description, err);
+	if (r == 0)
+		r = parse_status(task->json, &task->status, err);
+	if (r == 0)
+		r = parse_optional(task->json, "owner", &task->owner, err);
+	if (r == 0)
+		r = check_ids(task->json, "blocks", NULL, err);
+	if (r == 0)
+		r = check_ids(task->json, "blockedBy", &ids, err);
+	if (r < 0)
+		return r;
+	task->blocked_by = copy_ids(ids);
+	parse_metadata(task);
+	*ret_task = take_ptr(&task);
+	return 0;
+}
+
+struct taskfile *
+taskfile_stand_in(const char *id)
+{
+	struct taskfile *task = xcalloc(1, sizeof *task);
+
+	task->id = xstrdup(id);
+	task->subject = xstrdup("");
+	task->description = xstrdup("");
+	task->status = TASKFILE_IN_PROGRESS;
+	task->priority = PRIORITY_DEFAULT;
+	task->blocked_by = xcalloc(1, sizeof *task->blocked_by);
+	return task;
+}
+
+static bool
+is_completed(const char *id, struct taskfile *const *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(all[i]->id, id) == 0)
+			return all[i]->status == TASKFILE_COMPLETED;
+	}
+	return false;
+}
+
+bool
+taskfile_eligible(
+    const struct taskfile *task, struct taskfile *const *all, size_t count)
+{
+	if (task->status != TASKFILE_PENDING || task->owner != NULL ||
+	    task->failed != NULL)
+		return false;
+	for (char **id = task->blocked_by; *id != NULL; id++) {
+		if (!is_completed(*id, all, count))
+			return false;
+	}
+	return true;
+}
+
+/* --- circles ---------------------------------------------------------- */
+
+/* A walk from one task to its blockers, and on to theirs. */
+struct walk {
+	const struct taskfile **by_id; /* sorted */
+	size_t count;
+	const struct taskfile **queue; /* those reached, in that order */
+	size_t *from; /* index in queue of the one that is blocked by it */
+	bool *seen; /* as by_id */
+	size_t end; /* of queue */
+};
+
+static int
+compare_by_id(const void *a, const void *b)
+{
+	const struct taskfile *const *one = a, *const *other = b;
+
+	return strcmp((*one)->id, (*other)->id);
+}
+
+static int
+compare_with_id(const void *id, const void *task)
+{
+	const struct taskfile *const *one = task;
+
+	return strcmp(id, (*one)->id);
+}
+
+static void
+walk_init(struct walk *walk, struct taskfile *const *all, size_t count)
+{
+	bool sorted = true;
+
+	walk->count = count;
+	walk->by_id = xcalloc(count + 1, sizeof(struct taskfile *));
+	for (size_t i = 0; i < count; i++) {
+		walk->by_id[i] = all[i];
+		if (i > 0 && strcmp(all[i - 1]->id, all[i]->id) > 0)
+			sorted = false;
+	}
+	if (!sorted)
+		qsort(walk->by_id, count, sizeof(struct taskfile *),
+		    compare_by_id);
+	walk->queue = xcalloc(count + 1, sizeof(struct taskfile *));
+	walk->from = xcalloc(count + 1, sizeof *walk->from);
+	walk->seen = xcalloc(count + 1, sizeof *walk->seen);
+	walk->end = 0;
+}
+
+static void
+walk_release(struct walk *walk)
+{
+	free(walk->by_id);
+	free(walk->queue);
+	free(walk->from);
+	free(walk->seen);
+}
+
+/* Index in by_id, or count. */
+static size_t
+walk_find(const struct walk *walk, const char *id)
+{
+	const struct taskfile **found = bsearch(id, walk->by_id, walk->count,
+	    sizeof(struct taskfile *), compare_with_id);
+
+	return found == NULL ? walk->count : (size_t)(found - walk->by_id);
+}
+
+/* Queue the blockers of queue[at]; true when the first one is among them. */
+static bool
+walk_step(struct walk *walk, size_t at)
+{
+	size_t found;
+
+	for (char **id = walk->queue[at]->blocked_by; *id != NULL; id++) {
+		if (strcmp(*id, walk->queue[0]->id) == 0)
+			return true;
+		found = walk_find(walk, *id);
+		if (found == walk->count || walk->seen[found] ||
+		    walk->by_id[found]->status == TASKFILE_COMPLETED)
+			continue;
+		walk->seen[found] = true;
+		walk->queue[walk->end] = walk->by_id[found];
+		walk->from[walk->end++] = at;
+	}
+	return false;
+}
+
+static void
+walk_say(const struct walk *walk, size_t last, struct buf *words)
+{
+	cleanup_free size_t *path = xcalloc(walk->end + 1, sizeof *path);
+	size_t steps = 0;
+
+	for (size_t at = last; at != 0; at = walk->from[at])
+		path[steps++] = at;
+	buf_addf(words, "waits for itself: %s", walk->queue[0]->id);
+	while (steps > 0)
+		buf_addf(words, " -> %s", walk->queue[path[--steps]]->id);
+	buf_addf(words, " -> %s", walk->queue[0]->id);
+}
+
+static bool
+walk_circle(struct walk *walk, const struct taskfile *task, struct buf *words)
+{
+	size_t own = walk_find(walk, task->id);
+
+	walk->queue[walk->end++] = task;
+	if (own < walk->count)
+		walk->seen[own] = true;
+	for (size_t at = 0; at < walk->end; at++) {
+		if (walk_step(walk, at)) {
+			walk_say(walk, at, words);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+taskfile_broken(const struct taskfile *task, struct taskfile *const *all,
+    size_t count, struct buf *words)
+{
+	struct walk walk;
+	bool broken = false;
+
+	if (task->blocked_by[0] == NULL || task->status == TASKFILE_COMPLETED)
+		return false;
+	walk_init(&walk, all, count);
+	for (char **id = task->blocked_by; *id != NULL && !broken; id++) {
+		if (strcmp(*id, task->id) == 0 ||
+		    walk_find(&walk, *id) < walk.count)
+			continue;
+		buf_addf(words, "waits for %s, which does not exist", *id);
+		broken = true;
+	}
+	if (!broken)
+		broken = walk_circle(&walk, task, words);
+	walk_release(&walk);
+	return broken;
+}
+
+/* --- the next one ----------------------------------------------------- */
+
+static bool
+is_label_used(const char *label, struct taskfile *const *all, size_t count,
+    const char *const *active)
+{
+	if (label == NULL)
+		return false;
+	for (; active != NULL && *active != NULL; active++) {
+		if (strcmp(*active, label) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (all[i]->status == TASKFILE_IN_PROGRESS &&
+		    all[i]->owner != NULL && all[i]->label != NULL &&
+		    strcmp(all[i]->label, label) == 0)
+			return true;
+	}
+	return false;
+}
+
+int
+taskfile_compare_ids(const char *a, const char *b)
+{
+	int64_t one = 0, other = 0;
+
+	if (text_parse_int(a, INT64_MIN, INT64_MAX, &one) &&
+	    text_parse_int(b, INT64_MIN, INT64_MAX, &other) && one != other)
+		return one < other ? -1 : 1;
+	return strcmp(a, b);
+}
+
+const struct taskfile *
+taskfile_select(
+    struct taskfile *const *all, size_t count, const char *const *active)
+{
+	const struct taskfile *best = NULL, *task;
+	bool used, best_used = false;
+
+	for (size_t i = 0; i < count; i++) {
+		task = all[i];
+		if (!taskfile_eligible(task, all, count))
+			continue;
+		used = is_label_used(task->label, all, count, active);
+		if (best == NULL || (best_used && !used) ||
+		    (used == best_used &&
+			(task->priority < best->priority ||
+			    (task->priority == best->priority &&
+				taskfile_compare_ids(task->id, best->id) <
+				    0)))) {
+			best = task;
+			best_used = used;
+		}
+	}
+	return best;
+}
+
+/* --- out -------------------------------------------------------------- */
+
+static void
+write_failed(struct json_object *json, const char *failed)
+{
+	struct json_object *metadata = json_object_object_get(json, "metadata");
+
+	if (failed == NULL) {
+		if (json_object_is_type(metadata, json_type_object))
+			json_object_object_del(metadata, FAILED_KEY);
+		return;
+	}
+	if (!json_object_is_type(metadata, json_type_object)) {
+		metadata = json_object_new_object();
+		json_set(json, "metadata", metadata);
+	}
+	json_set_string(
+	    metadata, FAILED_KEY, *failed == '\0' ? "failed" : failed);
+}
+
+void
+taskfile_write(const struct taskfile *task, enum taskfile_status status,
+    const char *owner, const char *failed, struct buf *out)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_object_deep_copy(task->json, &json, NULL) == -1)
+		fatalx("out of memory: a task file");
+	json_set_string(json, "status", status_words[status]);
+	if (owner != NULL)
+		json_set_string(json, "owner", owner);
+	else
+		json_object_object_del(json, "owner");
+	write_failed(json, failed);
+	json_print(json, true, out);
+}
+
+void
+taskfile_text(const struct taskfile *task, struct buf *out)
+{
+	buf_adds(out, task->subject);
+	if (*task->subject != '\0' && *task->description != '\0')
+		buf_adds(out, "\n\n");
+	buf_adds(out, task->description);
+}

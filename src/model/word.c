@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "text.h"
+#include "word.h"
+
+#define SHOWN_MAX 40 /* bytes of a wrong word */
+
+bool
+word_find(const char *const *words, const char *word, unsigned *ret_index)
+{
+	for (unsigned i = 0; words[i] != NULL; i++) {
+		if (strcmp(words[i], word) == 0) {
+			*ret_index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+int
+word_get(struct json_object *json, const char *at, const char *key,
+    const char *const *words, unsigned *ret_index, struct err *err)
+{
+	cleanup_buf struct buf path = BUF_INIT, seen = BUF_INIT;
+	const char *word = NULL, *nearest;
+	int r;
+
+	r = json_get_string(json, at, key, &word, err);
+	if (r < 0)
+		return r;
+	if (word_find(words, word, ret_index))
+		return 0;
+	json_path_key(&path, at, key);
+	text_add_visible(
+	    &seen, word, text_cut(word, strlen(word), SHOWN_MAX), false);
+	nearest = text_nearest(word, words);
+	if (nearest == NULL)
+		return err_set(err, -EINVAL, "%s: \"%s\" is no word for it",
+		    path.data, seen.data);
+	return err_set(err, -EINVAL,
+	    "%s: \"%s\" is no word for it; did you mean \"%s\"?", path.data,
+	    seen.data, nearest);
+}

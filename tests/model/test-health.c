@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "dice.h"
+#include "health.h"
+#include "json.h"
+#include "mem.h"
+#include "text.h"
+#include "unit.h"
+
+#define SECOND 1000
+#define PID    4711
+
+static const struct health_limits limits = {
+	.start_ms = 60 * SECOND,
+	.heartbeat_ms = 30 * SECOND,
+	.stall_ms = 3600 * SECOND,
+};
+
+/* Ready for two hours, just beaten, just moved. */
+static struct health_facts
+well(void)
+{
+	return (struct health_facts){ .ready = true,
+		.identity = true,
+		.status = -1,
+		.up_ms = 7200 * SECOND };
+}
+
+static struct health_facts
+starting(int64_t up_ms)
+{
+	return (struct health_facts){ .status = -1,
+		.up_ms = up_ms,
+		.beat_ms = INT64_MAX,
+		.moved_ms = INT64_MAX };
+}
+
+static void
+assert_verdict(const struct health_facts *facts, enum health_verdict wanted)
+{
+	ck_assert_str_eq(health_verdict_name(health_judge(facts, &limits)),
+	    health_verdict_name(wanted));
+}
+
+START_TEST(ready_and_beating_is_fine)
+{
+	struct health_facts facts = well();
+
+	assert_verdict(&facts, HEALTH_FINE);
+	facts.assigned = true;
+	assert_verdict(&facts, HEALTH_FINE);
+	facts.beat_ms = -5;
+	facts.moved_ms = -5;
+	assert_verdict(&facts, HEALTH_FINE);
+}
+END_TEST
+
+START_TEST(start_has_its_time_and_no_more)
+{
+	struct health_facts facts = starting(0);
+
+	assert_verdict(&facts, HEALTH_STARTING);
+	facts.up_ms = limits.start_ms;
+	assert_verdict(&facts, HEALTH_STARTING);
+	facts.up_ms++;
+	assert_verdict(&facts, HEALTH_START_FAILED);
+	facts.starved = true;
+	assert_verdict(&facts, HEALTH_STARTING);
+}
+END_TEST
+
+START_TEST(end_is_told_apart_by_how_it_came)
+{
+	struct health_facts facts = well();
+
+	facts.ended = true;
+	facts.status = 0;
+	assert_verdict(&facts, HEALTH_EMPTY);
+	facts.status = 1;
+	assert_verdict(&facts, HEALTH_DIED);
+	facts.status = 137;
+	assert_verdict(&facts, HEALTH_DIED);
+	facts.status = -1;
+	assert_verdict(&facts, HEALTH_DIED);
+	facts.failure = true;
+	assert_verdict(&facts, HEALTH_FAILED);
+	facts.told_to_end = true;
+	assert_verdict(&facts, HEALTH_STOPPED_BY_US);
+}
+END_TEST
+
+START_TEST(end_before_it_was_ready_is_a_failed_start)
+{
+	struct health_facts facts = starting(10);
+
+	facts.ended = true;
+	facts.status = 1;
+	assert_verdict(&facts, HEALTH_START_FAILED);
+	facts.status = 0;
+	assert_verdict(&facts, HEALTH_START_FAILED);
+	facts.failure = true;
+	assert_verdict(&facts, HEALTH_FAILED);
+	facts.told_to_end = true;
+	assert_verdict(&facts, HEALTH_STOPPED_BY_US);
+}
+END_TEST
+
+START_TEST(on_its_way_out_nothing_is_held_against_it)
+{
+	struct health_facts facts = well();
+
+	facts.told_to_end = true;
+	facts.identity = false;
+	facts.beat_ms = INT64_MAX;
+	facts.complaint = "x";
+	assert_verdict(&facts, HEALTH_FINE);
+}
+END_TEST
+
+START_TEST(earlier_verdicts_hide_later_ones)
+{
+	struct health_facts facts = well();
+
+	facts.assigned = true;
+	facts.moved_ms = INT64_MAX;
+	assert_verdict(&facts, HEALTH_STALLED);
+	facts.beat_ms = INT64_MAX;
+	assert_verdict(&facts, HEALTH_HUNG);
+	facts.frozen = true;
+	assert_verdict(&facts, HEALTH_FROZEN);
+	facts.complaint = "x";
+	assert_verdict(&facts, HEALTH_COMPLAINED);
+	facts.identity = false;
+	assert_verdict(&facts, HEALTH_IDENTITY);
+	facts.failure = true;
+	assert_verdict(&facts, HEALTH_FAILED);
+	facts.ended = true;
+	facts.failure = false;
+	assert_verdict(&facts, HEALTH_DIED);
+}
+END_TEST
+
+START_TEST(identity_counts_once_it_is_ready)
+{
+	struct health_facts facts = starting(0);
+
+	assert_verdict(&facts, HEALTH_STARTING);
+	facts.ready = true;
+	facts.beat_ms = 0;
+	assert_verdict(&facts, HEALTH_IDENTITY);
+}
+END_TEST
+
+START_TEST(complaint_and_stop_signal_count_during_the_start)
+{
+	struct health_facts facts = starting(0);
+
+	facts.frozen = true;
+	assert_verdict(&facts, HEALTH_FROZEN);
+	facts.complaint = "x";
+	assert_verdict(&facts, HEALTH_COMPLAINED);
+}
+END_TEST
+
+START_TEST(starved_watcher_judges_no_hang_and_no_stall)
+{
+	struct health_facts facts = well();
+
+	facts.starved = true;
+	facts.assigned = true;
+	facts.beat_ms = INT64_MAX;
+	facts.moved_ms = INT64_MAX;
+	assert_verdict(&facts, HEALTH_FINE);
+	facts.frozen = true;
+	assert_verdict(&facts, HEALTH_FROZEN);
+	facts.ended = true;
+	assert_verdict(&facts, HEALTH_DIED);
+}
+END_TEST
+
+START_TEST(empty_queue_never_stalls)
+{
+	struct health_facts facts = well();
+
+	facts.moved_ms = INT64_MAX;
+	facts.up_ms = INT64_MAX;
+	assert_verdict(&facts, HEALTH_FINE);
+}
+END_TEST
+
+START_TEST(earlier_run_does_not_stall_this_one)
+{
+	struct health_facts facts = well();
+
+	facts.assigned = true;
+	facts.up_ms = 5 * SECOND;
+	facts.moved_ms = 90000 * SECOND;
+	assert_verdict(&facts, HEALTH_FINE);
+	facts.moved_ms = INT64_MAX;
+	assert_verdict(&facts, HEALTH_FINE);
+	facts.up_ms = limits.stall_ms;
+	assert_verdict(&facts, HEALTH_FINE);
+	facts.up_ms++;
+	assert_verdict(&facts, HEALTH_STALLED);
+}
+END_TEST
+
+START_TEST(limit_of_zero_is_never)
+{
+	static const struct health_limits none = { 0 };
+	struct health_facts facts = starting(INT64_MAX);
+
+	ck_assert_int_eq(health_judge(&facts, &none), HEALTH_STARTING);
+	facts.ready = facts.identity = facts.assigned = true;
+	ck_assert_int_eq(health_judge(&facts, &none), HEALTH_FINE);
+}
+END_TEST
+
+START_TEST(repair_is_for_failures_but_not_for_stalls)
+{
+	static const enum health_verdict without[] = { HEALTH_FINE,
+		HEALTH_STARTING, HEALTH_STOPPED_BY_US, HEALTH_EMPTY,
+		HEALTH_STALLED };
+	unsigned count = 0;
+
+	for (size_t i = 0; i < nitems(without); i++)
+		ck_assert(!health_needs_remedy(without[i]));
+	for (unsigned v = 0; v < HEALTH_VERDICT_COUNT; v++)
+		count += health_needs_remedy((enum health_verdict)v);
+	ck_assert_uint_eq(count, HEALTH_VERDICT_COUNT - nitems(without));
+}
+END_TEST
+
+START_TEST(verdicts_have_names_of_their_own)
+{
+	for (unsigned a = 0; a < HEALTH_VERDICT_COUNT; a++)
+		for (unsigned b = 0; b < a; b++)
+			ck_assert_str_ne(
+			    health_verdict_name((enum health_verdict)a),
+			    health_verdict_name((enum health_verdict)b));
+}
+END_TEST
+
+/* NULL: the line is ignored. */
+static void
+assert_line(const char *line, const char *level, const char *wanted)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	buf_adds(&out, ">");
+	ck_assert_msg(
+	    health_read_line(line, level, PID, &out) == (wanted != NULL),
+	    "%s at %s", line, level);
+	ck_assert_str_eq(out.data + 1, wanted == NULL ? "" : wanted);
+}
+
+START_TEST(line_at_the_level_or_above_counts)
+{
+	const char *info = "{\"level\":\"INFO\",\"message\":\"m\"}";
+	const char *warn = "{\"level\":\"WARN\",\"message\":\"m\"}";
+	const char *error = "{\"level\":\"error\",\"message\":\"m\"}";
+
+	assert_line(info, "warn", NULL);
+	assert_line(warn, "warn", "m");
+	assert_line(error, "warn", "m");
+	assert_line(warn, "error", NULL);
+	assert_line(error, "error", "m");
+	assert_line(error, "never", NULL);
+	assert_line(error, "", NULL);
+}
+END_TEST
+
+START_TEST(line_of_another_process_is_ignored)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	const char *other =
+	    "{\"level\":\"ERROR\",\"pid\":4712,\"message\":\"m\"}";
+
+	assert_line(other, "warn", NULL);
+	assert_line("{\"level\":\"ERROR\",\"pid\":4711,\"message\":\"m\"}",
+	    "warn", "m");
+	assert_line("{\"level\":\"ERROR\",\"message\":\"m\"}", "warn", "m");
+	ck_assert(health_read_line(other, "warn", 0, &out));
+}
+END_TEST
+
+START_TEST(what_is_no_record_is_ignored)
+{
+	static const char *const lines[] = { "", "x", "null", "[]", "\"ERROR\"",
+		"{", "{}", "{\"level\":3}", "{\"level\":\"LOUD\"}",
+		"{\"message\":\"m\"}", "{\"level\":\"ERROR\"} x",
+		"{\"level\":\"ERROR\",\"message\":\"m" };
+
+	for (size_t i = 0; i < nitems(lines); i++)
+		assert_line(lines[i], "warn", NULL);
+}
+END_TEST
+
+START_TEST(message_is_found_where_it_is)
+{
+	assert_line("{\"level\":\"ERROR\",\"error\":\"e\"}", "warn", "e");
+	assert_line("{\"level\":\"ERROR\",\"message\":\"\",\"event\":{"
+		    "\"message\":\"in\"}}",
+	    "warn", "in");
+	assert_line("{\"level\":\"ERROR\",\"message\":7,\"event\":7}", "warn",
+	    "(a line without a message)");
+}
+END_TEST
+
+START_TEST(message_is_cut_between_characters)
+{
+	cleanup_buf struct buf line = BUF_INIT, out = BUF_INIT;
+
+	buf_adds(&line, "{\"level\":\"WARN\",\"message\":\"x");
+	while (line.len < 3 * HEALTH_MESSAGE_MAX)
+		buf_adds(&line, "\xe2\x82\xac");
+	buf_adds(&line, "\"}");
+	ck_assert(health_read_line(line.data, "warn", PID, &out));
+	ck_assert_uint_le(out.len, HEALTH_MESSAGE_MAX);
+	ck_assert_uint_gt(out.len, HEALTH_MESSAGE_MAX - 3);
+	ck_assert(text_utf8_valid(out.data, out.len));
+}
+END_TEST
+
+static void
+assert_signature(const char *words, const char *wanted)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	health_signature(HEALTH_FAILED, "pool", words, &out);
+	ck_assert_str_eq(out.data, wanted);
+}
+
+START_TEST(signature_has_verdict_class_and_words)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	health_signature(HEALTH_DIED, NULL, NULL, &out);
+	health_signature(HEALTH_DIED, "", "", &out);
+	ck_assert_str_eq(out.data, "dieddied");
+	assert_signature("No  such\tfile\n", "failed/pool: no such file");
+}
+END_TEST
+
+START_TEST(signature_forgets_what_is_new_each_time)
+{
+	assert_signature(
+	    "exit status 17, pid 4711", "failed/pool: exit status # pid #");
+	assert_signature(
+	    "no heartbeat for 1m5s", "failed/pool: no heartbeat for #");
+	assert_signature(
+	    "no heartbeat for 1h 5m", "failed/pool: no heartbeat for #");
+	assert_signature("worker auto-12 at 2026-01-02 03:04:05.6",
+	    "failed/pool: worker auto-# at #");
+	assert_signature(
+	    "commit c3c4991f is gone", "failed/pool: commit # is gone");
+	assert_signature("instance a3bb189e-8bf9-3888-9912-ace4e6543002",
+	    "failed/pool: instance #");
+	assert_signature("task 01HX3Z8K9QW4T5Y6R7E8W9Q0AB (TK3Z8K9QW4T5Y6R7E8)",
+	    "failed/pool: task #");
+	assert_signature("cannot open \"/home/a/x.json\": I/O error",
+	    "failed/pool: cannot open @ i/o error");
+	assert_signature("src/a.c and ~/b", "failed/pool: @ and ~/b");
+}
+END_TEST
+
+START_TEST(signature_keeps_failures_apart)
+{
+	cleanup_buf struct buf a = BUF_INIT, b = BUF_INIT, c = BUF_INIT;
+
+	health_signature(HEALTH_DIED, "x", "no space left", &a);
+	health_signature(HEALTH_DIED, "x", "no such file", &b);
+	health_signature(HEALTH_HUNG, "x", "no space left", &c);
+	ck_assert_str_ne(a.data, b.data);
+	ck_assert_str_ne(a.data, c.data);
+	assert_signature("feedback defaced", "failed/pool: feedback defaced");
+}
+END_TEST
+
+START_TEST(signature_is_short_and_valid)
+{
+	static const char *const pieces[] = { "\xe2\x82\xac", "\xff", " ", "7",
+		"/a/b", "word ", "\n", "(", "0xdeadbeef1", "\xc3" };
+
+	for (uint64_t seed = 1; seed <= 500; seed++) {
+		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
+		cleanup_buf struct buf words = BUF_INIT, out = BUF_INIT;
+
+		for (unsigned i = 0; i < 40; i++)
+			dice_text(&dice, pieces, nitems(pieces), 8000, &words);
+		health_signature(HEALTH_DIED, "c", words.data, &out);
+		ck_assert_uint_le(out.len, 220);
+		ck_assert(text_utf8_valid(out.data, out.len));
+		ck_assert_ptr_null(strchr(out.data, '\n'));
+		ck_assert_ptr_null(strpbrk(out.data, "0123456789"));
+	}
+}
+END_TEST
+
+static struct json_object *
+vectors(const char *name, struct json_object **ret_file)
+{
+	cleanup_free char *path = xasprintf("%s/llmc.json", unit_vectors());
+	struct json_object *list = NULL;
+
+	ck_assert_int_eq(json_load(path, 1 << 20, ret_file, NULL), 0);
+	ck_assert_int_eq(json_get_array(*ret_file, "", name, &list, NULL), 0);
+	ck_assert_uint_gt(json_object_array_length(list), 0);
+	return list;
+}
+
+START_TEST(heartbeat_is_stale_as_in_the_original)
+{
+	cleanup_json struct json_object *file = NULL;
+	struct json_object *list = vectors("heartbeat_stale", &file), *row;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct health_facts facts = well();
+		struct health_limits given = { 0 };
+
+		row = json_object_array_get_idx(list, i);
+		facts.beat_ms = json_int_or(row, "age", -1) * SECOND;
+		given.heartbeat_ms = json_int_or(row, "timeout", -1) * SECOND;
+		ck_assert_msg((health_judge(&facts, &given) == HEALTH_HUNG) ==
+			json_bool_or(row, "stale", false),
+		    "%s", json_object_to_json_string(row));
+	}
+}
+END_TEST
+
+START_TEST(stall_is_judged_as_in_the_original)
+{
+	cleanup_json struct json_object *file = NULL;
+	struct json_object *list = vectors("stall", &file), *row;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct health_facts facts = well();
+		struct health_limits given = { 0 };
+		int64_t done, given_out;
+
+		row = json_object_array_get_idx(list, i);
+		done = json_int_or(row, "last_done_ago", -1) * SECOND;
+		given_out = json_int_or(row, "last_assign_ago", -1) * SECOND;
+		facts.assigned = true;
+		facts.moved_ms = done < given_out ? done : given_out;
+		facts.up_ms = INT64_MAX;
+		given.stall_ms = json_int_or(row, "timeout", -1) * SECOND;
+		ck_assert_msg(
+		    (health_judge(&facts, &given) == HEALTH_STALLED) ==
+			json_bool_or(row, "stalled", false),
+		    "%s", json_object_to_json_string(row));
+	}
+}
+END_TEST
+
+/* "ERROR First" of the vectors as a line; what is no level stays as it is. */
+static void
+line_of(const char *words, struct buf *out)
+{
+	size_t level = strcspn(words, " ");
+
+	if (strncmp(words, "ERROR", level) != 0 &&
+	    strncmp(words, "INFO", level) != 0) {
+		buf_adds(out, words);
+		return;
+	}
+	buf_addf(out, "{\"level\":\"%.*s\",\"message\":\"%s\"}", (int)level,
+	    words, words[level] == '\0' ? "" : words + level + 1);
+}
+
+static void
+first_complaint(struct json_object *lines, struct buf *out)
+{
+	for (size_t i = 0; i < json_object_array_length(lines); i++) {
+		cleanup_buf struct buf line = BUF_INIT;
+
+		line_of(
+		    json_object_get_string(json_object_array_get_idx(lines, i)),
+		    &line);
+		if (health_read_line(line.data, "warn", PID, out))
+			return;
+	}
+}
+
+/* The rows about files are those of the tail; a WARN is ignored at "error" as
+ * in the original, and counts at "warn", which is the default here. */
+START_TEST(lines_are_read_as_in_the_original)
+{
+	cleanup_json struct json_object *file = NULL;
+	struct json_object *list = vectors("log_tail", &file), *row, *part;
+	unsigned checked = 0;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		cleanup_buf struct buf out = BUF_INIT;
+		const char *wanted;
+
+		row = json_object_array_get_idx(list, i);
+		wanted = json_string_or(row, "expect", "");
+		if (json_get_array(row, "", "lines", &part, NULL) == 0) {
+			first_complaint(part, &out);
+			ck_assert_str_eq(out.data, wanted);
+		} else if (json_get_object(row, "", "line", &part, NULL) == 0) {
+			bool fails =
+			    health_read_line(json_object_to_json_string(part),
+				"error", PID, &out);
+
+			ck_assert(
+			    fails == (strncmp(wanted, "failure: ", 9) == 0));
+			ck_assert_str_eq(out.data, fails ? wanted + 9 : "");
+		} else {
+			continue;
+		}
+		checked++;
+	}
+	ck_assert_uint_eq(checked, 5);
+	assert_line("{\"level\":\"WARN\",\"message\":\"Slow query\"}", "warn",
+	    "Slow query");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("health");
+
+	unit_case(suite, "judge",
+	    (const TTest *[]){ ready_and_beating_is_fine,
+		start_has_its_time_and_no_more,
+		end_is_told_apart_by_how_it_came,
+		end_before_it_was_ready_is_a_failed_start,
+		on_its_way_out_nothing_is_held_against_it,
+		earlier_verdicts_hide_later_ones,
+		identity_counts_once_it_is_ready,
+		complaint_and_stop_signal_count_during_the_start,
+		starved_watcher_judges_no_hang_and_no_stall,
+		empty_queue_never_stalls, earlier_run_does_not_stall_this_one,
+		limit_of_zero_is_never,
+		repair_is_for_failures_but_not_for_stalls,
+		verdicts_have_names_of_their_own, NULL });
+	unit_case(suite, "line",
+	    (const TTest *[]){ line_at_the_level_or_above_counts,
+		line_of_another_process_is_ignored,
+		what_is_no_record_is_ignored, message_is_found_where_it_is,
+		message_is_cut_between_characters, NULL });
+	unit_case(suite, "signature",
+	    (const TTest *[]){ signature_has_verdict_class_and_words,
+		signature_forgets_what_is_new_each_time,
+		signature_keeps_failures_apart, signature_is_short_and_valid,
+		NULL });
+	if (unit_vectors() != NULL)
+		unit_case(suite, "vectors",
+		    (const TTest *[]){ heartbeat_is_stale_as_in_the_original,
+			stall_is_judged_as_in_the_original,
+			lines_are_read_as_in_the_original, NULL });
+	return suite;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The record of a task. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "dice.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "task.h"
+#include "unit.h"
+#include "worker.h"
+
+#define NOW 1766502000000
+
+static void
+cleanup_task_fn(struct task **task)
+{
+	task_free(*task);
+}
+#define cleanup_task __attribute__((cleanup(cleanup_task_fn)))
+
+static struct json_object *
+parse(const char *text)
+{
+	struct json_object *json = NULL;
+
+	ck_assert_int_eq(
+	    json_parse(text, strlen(text), 1 << 20, &json, NULL), 0);
+	return json;
+}
+
+static struct task *
+load(const char *text)
+{
+	cleanup_json struct json_object *json = parse(text);
+	struct task *task = NULL;
+	struct err err = { 0, "" };
+	int r = task_from_json(json, "tasks[0]", &task, &err);
+
+	ck_assert_msg(r == 0, "%s", err.msg);
+	ck_assert_str_eq(err.msg, "");
+	return task;
+}
+
+static void
+assert_refused(const char *text, const char *words)
+{
+	cleanup_json struct json_object *json = parse(text);
+	struct task *task = NULL;
+	struct err err = { 0, "" };
+
+	ck_assert_int_eq(task_from_json(json, "t", &task, &err), -EINVAL);
+	ck_assert_str_eq(err.msg, words);
+	ck_assert_int_eq(err.code, -EINVAL);
+	ck_assert_ptr_null(task);
+	ck_assert_int_eq(task_from_json(json, "t", &task, NULL), -EINVAL);
+}
+
+START_TEST(missing_members_take_their_defaults)
+{
+	cleanup_task struct task *task =
+	    load("{\"id\":\"t7\",\"worker\":null,\"colour\":\"red\"}");
+	cleanup_task struct task *fresh =
+	    task_new("t7", NULL, NULL, NULL, NULL, 0);
+	cleanup_json struct json_object *one = task_to_json(task);
+	cleanup_json struct json_object *other = task_to_json(fresh);
+
+	ck_assert(json_object_equal(one, other));
+	ck_assert_str_eq(task->title, "t7");
+	ck_assert_int_eq(task->priority, 3);
+}
+END_TEST
+
+START_TEST(missing_title_comes_from_the_text)
+{
+	cleanup_task struct task *task =
+	    load("{\"id\":\"t7\",\"text\":\"# Mend it\\nnow\"}");
+
+	ck_assert_str_eq(task->title, "Mend it");
+}
+END_TEST
+
+START_TEST(record_names_what_is_wrong)
+{
+	assert_refused("{}", "t.id: missing");
+	assert_refused("[]", "t: expected an object, found an array");
+	assert_refused("{\"id\":7}", "t.id: expected a string, found a number");
+	assert_refused("{\"id\":\"\"}", "t.id: not a task's id");
+	assert_refused("{\"id\":\"../t1\"}", "t.id: not a task's id");
+	assert_refused("{\"id\":\"t1\",\"step\":\"wating\"}",
+	    "t.step: \"wating\" is no word for it; did you mean \"waiting\"?");
+	assert_refused("{\"id\":\"t1\",\"outcome\":\"\\u001b[2J\"}",
+	    "t.outcome: \"\\x1b[2J\" is no word for it");
+	assert_refused("{\"id\":\"t1\",\"text\":[]}",
+	    "t.text: expected a string, found an array");
+	assert_refused("{\"id\":\"t1\",\"attempts\":-1}",
+	    "t.attempts: expected an integer from 0 to 2147483647, found -1");
+	assert_refused("{\"id\":\"t1\",\"tokens\":-1}",
+	    "t.tokens: expected an integer from 0 to 9223372036854775807, "
+	    "found -1");
+	assert_refused("{\"id\":\"t1\",\"cost\":\"2\"}",
+	    "t.cost: expected an integer, found a string");
+	assert_refused("{\"id\":\"t1\",\"priority\":\"high\"}",
+	    "t.priority: expected an integer, found a string");
+	assert_refused("{\"id\":\"t1\",\"created_ms\":true}",
+	    "t.created_ms: expected an integer, found a boolean");
+}
+END_TEST
+
+START_TEST(history_is_looked_into)
+{
+	assert_refused("{\"id\":\"t1\",\"history\":{}}",
+	    "t.history: expected an array, found an object");
+	assert_refused("{\"id\":\"t1\",\"history\":[3]}",
+	    "t.history[0]: expected an object, found a number");
+	assert_refused("{\"id\":\"t1\",\"history\":[{\"what\":\"x\"}]}",
+	    "t.history[0].at_unix: missing");
+	assert_refused(
+	    "{\"id\":\"t1\",\"history\":[{\"at_unix\":1,\"what\":\"x\"},"
+	    "{\"at_unix\":1}]}",
+	    "t.history[1].what: missing");
+	assert_refused("{\"id\":\"t1\",\"history\":[{\"at_unix\":1,\"what\":"
+		       "\"x\",\"detail\":1}]}",
+	    "t.history[0].detail: expected a string, found a number");
+}
+END_TEST
+
+START_TEST(numbers_are_brought_into_their_range)
+{
+	cleanup_task struct task *high =
+	    load("{\"id\":\"t1\",\"priority\":99999999999,\"created_ms\":-5}");
+	cleanup_task struct task *low = load("{\"id\":\"t1\",\"priority\":-1}");
+
+	ck_assert_int_eq(high->priority, 4);
+	ck_assert_int_eq(high->created_ms, 0);
+	ck_assert_int_eq(low->priority, 0);
+}
+END_TEST
+
+START_TEST(members_that_contradict_each_other_are_mended)
+{
+	cleanup_task struct task *orphan =
+	    load("{\"id\":\"t1\",\"step\":\"assigned\"}");
+	cleanup_task struct task *open =
+	    load("{\"id\":\"t1\",\"step\":\"settling\"}");
+	cleanup_task struct task *good = load(
+	    "{\"id\":\"t1\",\"step\":\"settling\",\"outcome\":\"aborted\"}");
+
+	ck_assert_int_eq(orphan->step, TASK_WAITING);
+	ck_assert_int_eq(open->step, TASK_WAITING);
+	ck_assert_int_eq(good->step, TASK_SETTLING);
+}
+END_TEST
+
+START_TEST(history_is_the_tasks_own_and_bounded)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_task struct task *task = NULL;
+
+	buf_adds(&text, "{\"id\":\"t1\",\"history\":[");
+	for (int i = 0; i < 100; i++)
+		buf_addf(&text, "%s{\"at_unix\":%d,\"what\":\"x\"}",
+		    i > 0 ? "," : "", i);
+	buf_adds(&text, "]}");
+	json = parse(text.data);
+	ck_assert_int_eq(task_from_json(json, "", &task, NULL), 0);
+	ck_assert_uint_eq(
+	    json_object_array_length(task->history), TASK_HISTORY_MAX);
+	task_note(task, "more", NULL, NOW);
+	ck_assert_uint_eq(
+	    json_object_array_length(json_object_object_get(json, "history")),
+	    100);
+}
+END_TEST
+
+static void
+roll_string(struct dice *dice, char **member)
+{
+	static const char *const pieces[] = { "a", "\"", "\\", "\n", "\t",
+		"\x01", "\x7f", "/", "\xc3\xa9", "\xf0\x9f\xa4\x96", "{}", " ",
+		"\xe2\x80\xa8" };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (dice_below(dice, 4) == 0)
+		return;
+	dice_text(dice, pieces, nitems(pieces), 64, &text);
+	worker_set(member, text.data);
+}
+
+static int
+roll_count(struct dice *dice)
+{
+	return (int)(dice_next(dice) >> 33);
+}
+
+static int64_t
+roll_sum(struct dice *dice)
+{
+	return (int64_t)(dice_next(dice) >> 1);
+}
+
+static void
+roll(struct dice *dice, struct task *t)
+{
+	roll_string(dice, &t->source);
+	roll_string(dice, &t->key);
+	roll_string(dice, &t->title);
+	roll_string(dice, &t->text);
+	roll_string(dice, &t->label);
+	roll_string(dice, &t->worker);
+	roll_string(dice, &t->commit);
+	roll_string(dice, &t->reason);
+	roll_string(dice, &t->last_words);
+	t->priority = (int)dice_below(dice, 5);
+	t->outcome = (enum task_outcome)dice_below(dice, OUTCOME_COUNT);
+	do {
+		t->step = (enum task_step)dice_below(dice, TASK_STEP_COUNT);
+	} while ((t->step == TASK_ASSIGNED && t->worker == NULL) ||
+	    (t->step == TASK_SETTLING && t->outcome == OUTCOME_NONE));
+	t->attempts = roll_count(dice);
+	t->turns = roll_count(dice);
+	t->turns_before = roll_count(dice);
+	t->nudges = roll_count(dice);
+	t->fixes = roll_count(dice);
+	t->turns_allowed = roll_count(dice);
+	t->created_ms = roll_sum(dice);
+	t->assigned_ms = roll_sum(dice);
+	t->finished_ms = roll_sum(dice);
+	t->tokens = roll_sum(dice);
+	t->tokens_allowed = roll_sum(dice);
+	t->cost = roll_sum(dice);
+	t->cost_allowed = roll_sum(dice);
+	t->time_allowed_ms = roll_sum(dice);
+	for (unsigned n = dice_below(dice, 5); n > 0; n--)
+		task_note(t, "step", dice_coin(dice) ? "why" : NULL, NOW);
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* Member by member: a record that mixes two of them up would print alike. */
+static void
+assert_same(const struct task *a, const struct task *b)
+{
+	ck_assert(same_text(a->id, b->id));
+	ck_assert(same_text(a->source, b->source));
+	ck_assert(same_text(a->key, b->key));
+	ck_assert(same_text(a->title, b->title));
+	ck_assert(same_text(a->text, b->text));
+	ck_assert(same_text(a->label, b->label));
+	ck_assert(same_text(a->worker, b->worker));
+	ck_assert(same_text(a->commit, b->commit));
+	ck_assert(same_text(a->reason, b->reason));
+	ck_assert(same_text(a->last_words, b->last_words));
+	ck_assert_int_eq(a->priority, b->priority);
+	ck_assert_int_eq(a->step, b->step);
+	ck_assert_int_eq(a->outcome, b->outcome);
+	ck_assert_int_eq(a->attempts, b->attempts);
+	ck_assert_int_eq(a->turns, b->turns);
+	ck_assert_int_eq(a->turns_before, b->turns_before);
+	ck_assert_int_eq(a->nudges, b->nudges);
+	ck_assert_int_eq(a->fixes, b->fixes);
+	ck_assert_int_eq(a->turns_allowed, b->turns_allowed);
+	ck_assert_int_eq(a->created_ms, b->created_ms);
+	ck_assert_int_eq(a->assigned_ms, b->assigned_ms);
+	ck_assert_int_eq(a->finished_ms, b->finished_ms);
+	ck_assert_int_eq(a->tokens, b->tokens);
+	ck_assert_int_eq(a->tokens_allowed, b->tokens_allowed);
+	ck_assert_int_eq(a->cost, b->cost);
+	ck_assert_int_eq(a->cost_allowed, b->cost_allowed);
+	ck_assert_int_eq(a->time_allowed_ms, b->time_allowed_ms);
+	ck_assert_int_eq(json_object_equal(a->history, b->history), 1);
+}
+
+START_TEST(random_records_come_back_identical)
+{
+	struct dice dice = { 0x5eed0003 };
+
+	for (int i = 0; i < 3000; i++) {
+		cleanup_task struct task *task =
+		    task_new("t9", NULL, NULL, NULL, NULL, NOW);
+		cleanup_task struct task *again = NULL;
+		cleanup_json struct json_object *json = NULL, *read = NULL;
+		cleanup_buf struct buf text = BUF_INIT;
+
+		roll(&dice, task);
+		json = task_to_json(task);
+		json_print(json, false, &text);
+		ck_assert_int_eq(
+		    json_parse(text.data, text.len, text.len, &read, NULL), 0);
+		ck_assert_int_eq(task_from_json(read, "", &again, NULL), 0);
+		assert_same(task, again);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("task-json");
+
+	unit_case(suite, "record",
+	    (const TTest *[]){ missing_members_take_their_defaults,
+		missing_title_comes_from_the_text, record_names_what_is_wrong,
+		history_is_looked_into, numbers_are_brought_into_their_range,
+		members_that_contradict_each_other_are_mended,
+		history_is_the_tasks_own_and_bounded,
+		random_records_come_back_identical, NULL });
+	return suite;
+}

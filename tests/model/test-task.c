@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "buf.h"
+#include "excerpt.h"
+#include "json.h"
+#include "mem.h"
+#include "task.h"
+#include "text.h"
+#include "unit.h"
+#include "worker.h"
+
+#define NOW 1766502000000
+
+static void
+cleanup_task_fn(struct task **task)
+{
+	task_free(*task);
+}
+#define cleanup_task __attribute__((cleanup(cleanup_task_fn)))
+
+static struct task *
+make(const char *text)
+{
+	return task_new("t1", "folder", "a.md", NULL, text, NOW);
+}
+
+/* The entry that many from the end of the history: "what: detail". */
+static void
+assert_noted(const struct task *task, size_t back, const char *wanted)
+{
+	size_t count = json_object_array_length(task->history);
+	struct json_object *entry;
+	cleanup_free char *said = NULL;
+
+	ck_assert_uint_gt(count, back);
+	entry = json_object_array_get_idx(task->history, count - 1 - back);
+	said = xasprintf("%s: %s", json_string_or(entry, "what", "?"),
+	    json_string_or(entry, "detail", "-"));
+	ck_assert_str_eq(said, wanted);
+}
+
+START_TEST(new_task_is_offered)
+{
+	cleanup_task struct task *task = make("Mend it.\nAll of it.\n");
+
+	ck_assert_str_eq(task->id, "t1");
+	ck_assert_str_eq(task->source, "folder");
+	ck_assert_str_eq(task->key, "a.md");
+	ck_assert_str_eq(task->title, "Mend it.");
+	ck_assert_str_eq(task->text, "Mend it.\nAll of it.\n");
+	ck_assert_int_eq(task->step, TASK_OFFERED);
+	ck_assert_int_eq(task->outcome, OUTCOME_NONE);
+	ck_assert_int_eq(task->priority, 3);
+	ck_assert_int_eq(task->created_ms, NOW);
+	ck_assert_int_eq(task->attempts, 0);
+	ck_assert_uint_eq(json_object_array_length(task->history), 0);
+	task_free(NULL);
+}
+END_TEST
+
+START_TEST(title_is_the_first_line_that_says_something)
+{
+	static const struct {
+		const char *title, *text, *wanted;
+	} cases[] = {
+		{ NULL, "# Add a flag #1\n\nMore", "Add a flag #1" },
+		{ NULL, "\n \t\n---\n## Two\n", "Two" },
+		{ NULL, "- [ ] **Rename** `foo`  to\tbar  ",
+		    "Rename foo to bar" },
+		{ NULL, "> * 3. nested", "nested" },
+		{ NULL, "12) twelve", "twelve" },
+		{ NULL, "#12 is broken", "#12 is broken" },
+		{ NULL, "-v says nothing", "-v says nothing" },
+		{ NULL, "2 files are missing", "2 files are missing" },
+		{ NULL, "3.5 is no number of an item",
+		    "3.5 is no number of an item" },
+		{ NULL, "```sh\nmake\n```", "make" },
+		{ NULL, "CR\r\nLF", "CR" },
+		{ NULL, "a\x1b[31mb", "a [31mb" },
+		{ NULL,
+		    "a\xff"
+		    "b",
+		    "a\xef\xbf\xbd"
+		    "b" },
+		{ NULL, "\xe4\xbf\xae\xe5\xa4\x8d",
+		    "\xe4\xbf\xae\xe5\xa4\x8d" },
+		{ NULL, "", "t1" },
+		{ NULL, "---\n***\n", "t1" },
+		{ NULL, NULL, "t1" },
+		{ "Given", "Not this", "Given" },
+		{ "\nGiven\nwith more", "Not this", "Given" },
+		{ "", "This", "This" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_task struct task *task = task_new(
+		    "t1", "command", "k", cases[i].title, cases[i].text, NOW);
+
+		ck_assert_str_eq(task->title, cases[i].wanted);
+	}
+}
+END_TEST
+
+START_TEST(long_title_is_cut_between_characters)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_task struct task *task = NULL;
+
+	for (int i = 0; i < 50; i++)
+		buf_adds(&text, "\xe2\x82\xac");
+	task = make(text.data);
+	ck_assert_uint_eq(strlen(task->title), 99);
+	ck_assert(text_utf8_valid(task->title, 99));
+}
+END_TEST
+
+START_TEST(history_keeps_its_first_and_last_entries)
+{
+	cleanup_task struct task *task = make("x");
+	struct json_object *entry;
+	char what[16];
+
+	for (int i = 0; i < TASK_HISTORY_MAX + 10; i++) {
+		snprintf(what, sizeof what, "%d", i);
+		task_note(task, what, NULL, NOW + i * 1000);
+	}
+	ck_assert_uint_eq(
+	    json_object_array_length(task->history), TASK_HISTORY_MAX);
+	entry = json_object_array_get_idx(task->history, 0);
+	ck_assert_str_eq(json_string_or(entry, "what", ""), "0");
+	ck_assert_int_eq(json_int_or(entry, "at_unix", 0), NOW / 1000);
+	ck_assert(!json_object_object_get_ex(entry, "detail", NULL));
+	entry = json_object_array_get_idx(task->history, 1);
+	ck_assert_str_eq(json_string_or(entry, "what", ""), "11");
+	assert_noted(task, 0, "49: -");
+}
+END_TEST
+
+START_TEST(long_detail_is_cut)
+{
+	cleanup_task struct task *task = make("x");
+	cleanup_buf struct buf detail = BUF_INIT;
+	const char *kept;
+
+	for (int i = 0; i < 500; i++)
+		buf_adds(&detail, "\xe2\x82\xac");
+	task_note(task, "x", detail.data, NOW);
+	kept = json_string_or(
+	    json_object_array_get_idx(task->history, 0), "detail", "");
+	ck_assert_uint_eq(strlen(kept), 1023);
+	ck_assert(text_utf8_valid(kept, 1023));
+}
+END_TEST
+
+START_TEST(assignment_begins_an_attempt)
+{
+	cleanup_task struct task *task = make("x");
+
+	task_assign(task, "auto-1", NOW + 5);
+	ck_assert_int_eq(task->step, TASK_ASSIGNED);
+	ck_assert_str_eq(task->worker, "auto-1");
+	ck_assert_int_eq(task->attempts, 1);
+	ck_assert_int_eq(task->assigned_ms, NOW + 5);
+	assert_noted(task, 0, "assigned: auto-1");
+	task->turns = 4;
+	task->nudges = 2;
+	task->tokens = 17;
+	ck_assert(task_attempt_failed(task, "no", 3, NOW));
+	task_assign(task, "auto-2", NOW + 9);
+	ck_assert_str_eq(task->worker, "auto-2");
+	ck_assert_int_eq(task->attempts, 2);
+	ck_assert_int_eq(task->turns, 0);
+	ck_assert_int_eq(task->turns_before, 4);
+	ck_assert_int_eq(task->nudges, 0);
+	ck_assert_int_eq(task->tokens, 17);
+	ck_assert_str_eq(task->reason, "no");
+}
+END_TEST
+
+START_TEST(failed_attempts_are_repeated_then_a_dead_letter)
+{
+	cleanup_task struct task *task = make("x");
+
+	for (int i = 1; i < 3; i++) {
+		task_assign(task, "auto-1", NOW);
+		ck_assert(task_attempt_failed(task, "no luck", 3, NOW + i));
+		ck_assert_int_eq(task->step, TASK_WAITING);
+		ck_assert_int_eq(task->outcome, OUTCOME_NONE);
+		ck_assert_str_eq(task->reason, "no luck");
+		ck_assert_int_eq(task->finished_ms, 0);
+		assert_noted(task, 0, "attempt failed: no luck");
+	}
+	task_assign(task, "auto-1", NOW);
+	ck_assert(!task_attempt_failed(task, "again", 3, NOW + 7));
+	ck_assert_int_eq(task->step, TASK_SETTLING);
+	ck_assert_int_eq(task->outcome, OUTCOME_DEAD_LETTER);
+	ck_assert_str_eq(task->reason, "again");
+	ck_assert_int_eq(task->finished_ms, NOW + 7);
+	assert_noted(task, 0, "dead-letter: again");
+}
+END_TEST
+
+START_TEST(the_only_attempt_fails_the_task)
+{
+	for (int max = 0; max <= 1; max++) {
+		cleanup_task struct task *task = make("x");
+
+		task_assign(task, "auto-1", NOW);
+		ck_assert(!task_attempt_failed(task, "no", max, NOW));
+		ck_assert_int_eq(task->outcome, OUTCOME_FAILED);
+		assert_noted(task, 0, "failed: no");
+	}
+}
+END_TEST
+
+START_TEST(task_given_back_waits_and_has_lost_no_attempt)
+{
+	cleanup_task struct task *task = make("x");
+
+	task_assign(task, "auto-1", NOW);
+	task->turns = 3;
+	task_give_back(task, "reset", NOW);
+	ck_assert_int_eq(task->step, TASK_WAITING);
+	ck_assert_int_eq(task->attempts, 0);
+	ck_assert_ptr_null(task->reason);
+	assert_noted(task, 0, "given back: reset");
+	task_give_back(task, NULL, NOW); /* twice is once */
+	ck_assert_int_eq(task->attempts, 0);
+	task_assign(task, "auto-1", NOW);
+	ck_assert(task_attempt_failed(task, "no", 3, NOW));
+	task_give_back(task, "again", NOW);
+	ck_assert_int_eq(task->attempts, 1);
+	ck_assert_int_eq(task->turns_before, 3);
+}
+END_TEST
+
+START_TEST(settled_task_has_its_outcome)
+{
+	cleanup_task struct task *task = make("x");
+
+	task_assign(task, "auto-1", NOW);
+	ck_assert(task_attempt_failed(task, "no", 3, NOW));
+	task_settle(task, OUTCOME_ABORTED, NULL, NOW + 1);
+	ck_assert_int_eq(task->step, TASK_SETTLING);
+	ck_assert_int_eq(task->outcome, OUTCOME_ABORTED);
+	ck_assert_str_eq(task->reason, "no"); /* the last that is known */
+	assert_noted(task, 0, "aborted: -");
+	task_settle(task, OUTCOME_LANDED, NULL, NOW + 2);
+	ck_assert_ptr_null(task->reason);
+	ck_assert_int_eq(task->finished_ms, NOW + 2);
+	ck_assert_str_eq(task->worker, "auto-1");
+}
+END_TEST
+
+START_TEST(worker_is_told_how_it_went_before)
+{
+	cleanup_task struct task *task = make("Mend it.");
+	cleanup_buf struct buf out = BUF_INIT;
+
+	task_assign(task, "auto-1", NOW);
+	task_text(task, &out);
+	ck_assert_str_eq(out.data, "Mend it.");
+	worker_set(&task->last_words, "Which one?");
+	ck_assert(task_attempt_failed(task, "it asked\ntwice", 9, NOW));
+	buf_clear(&out);
+	task_text(task, &out);
+	ck_assert_str_eq(out.data,
+	    "Mend it.\n\nThis was tried before, and failed. How that attempt "
+	    "ended:\n> it asked\n> twice\nThe last words of the agent that "
+	    "tried:\n> Which one?\n");
+	task_assign(task, "auto-1", NOW);
+	worker_set(&task->last_words, NULL);
+	ck_assert(task_attempt_failed(task, "no", 9, NOW));
+	task_assign(task, "auto-1", NOW); /* before or after this: the same */
+	buf_clear(&out);
+	task_text(task, &out);
+	ck_assert_str_eq(out.data,
+	    "Mend it.\n\nThis was tried 2 times before, and failed. How the "
+	    "last attempt ended:\n> no\n");
+}
+END_TEST
+
+static void
+assert_next(struct task *const *tasks, size_t count, const char *id)
+{
+	struct task *next = task_next_waiting(tasks, count);
+
+	ck_assert_str_eq(next == NULL ? "none" : next->id, id);
+}
+
+START_TEST(next_is_by_label_then_priority_then_age)
+{
+	static const struct {
+		const char *id, *label;
+		int priority;
+		int64_t created;
+		enum task_step step;
+	} rows[] = {
+		{ "t1", "a", 3, 1, TASK_ASSIGNED },
+		{ "t2", "a", 0, 2, TASK_WAITING },
+		{ "t3", NULL, 4, 3, TASK_WAITING },
+		{ "t4", "b", 2, 5, TASK_WAITING },
+		{ "t5", NULL, 2, 4, TASK_WAITING },
+		{ "t6", "c", 2, 4, TASK_WAITING },
+		{ "t7", NULL, 0, 0, TASK_OFFERED },
+		{ "t8", "c", 0, 0, TASK_SETTLING },
+		{ "t9", "c", 0, 0, TASK_LANDED },
+	};
+	static const char *const order[] = { "t5", "t6", "t4", "t3", "t2",
+		"none" };
+	struct task *tasks[nitems(rows)], *next;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		tasks[i] = task_new(rows[i].id, "files", rows[i].id, NULL, "x",
+		    rows[i].created);
+		worker_set(&tasks[i]->label, rows[i].label);
+		tasks[i]->priority = rows[i].priority;
+		tasks[i]->step = rows[i].step;
+	}
+	for (size_t i = 0; i < nitems(order); i++) {
+		assert_next(tasks, nitems(tasks), order[i]);
+		next = task_next_waiting(tasks, nitems(tasks));
+		if (next != NULL)
+			next->step = TASK_SETTLING;
+	}
+	assert_next(tasks, 0, "none");
+	for (size_t i = 0; i < nitems(rows); i++)
+		task_free(tasks[i]);
+}
+END_TEST
+
+START_TEST(fix_is_urgent_and_knows_what_broke)
+{
+	cleanup_task struct task *broken = make("Add a flag"), *fix = NULL,
+				 *second = NULL;
+	cleanup_buf struct buf output = BUF_INIT;
+
+	worker_set(&broken->commit, "3f2a91c");
+	worker_set(&broken->label, "ui");
+	for (size_t i = 0; i < EXCERPT_MAX; i++)
+		buf_addf(&output, "line %zu\n", i);
+	fix = task_for_fix("t2", broken, "make test", output.data, NOW);
+	ck_assert_str_eq(fix->id, "t2");
+	ck_assert_str_eq(fix->source, "fix");
+	ck_assert_str_eq(fix->key, "t1");
+	ck_assert_str_eq(fix->label, "ui");
+	ck_assert_str_eq(fix->title, "Fix after: Add a flag");
+	ck_assert_int_eq(fix->priority, 0);
+	ck_assert_int_eq(fix->fixes, 1);
+	ck_assert_int_eq(fix->step, TASK_OFFERED);
+	ck_assert_ptr_nonnull(strstr(fix->text, "> make test\n"));
+	ck_assert_ptr_nonnull(strstr(fix->text, "as 3f2a91c:\n> Add a flag\n"));
+	ck_assert_ptr_nonnull(strstr(fix->text, "line 8191\n```\n"));
+	ck_assert_uint_lt(strlen(fix->text), EXCERPT_MAX + 1000);
+	second = task_for_fix("t3", fix, "make test", "", NOW);
+	ck_assert_int_eq(second->fixes, 2);
+	ck_assert_str_eq(second->key, "t2");
+	ck_assert_ptr_nonnull(strstr(second->text, "It said nothing.\n"));
+}
+END_TEST
+
+START_TEST(words_parse_back)
+{
+	enum task_outcome outcome = OUTCOME_ABORTED;
+
+	for (unsigned i = 0; i < OUTCOME_COUNT; i++) {
+		ck_assert(task_outcome_parse(
+		    task_outcome_name((enum task_outcome)i), &outcome));
+		ck_assert_uint_eq(outcome, i);
+	}
+	ck_assert(!task_outcome_parse("Landed", &outcome));
+	ck_assert(!task_outcome_parse("", &outcome));
+	ck_assert_str_eq(task_outcome_name(OUTCOME_DEAD_LETTER), "dead-letter");
+	ck_assert_str_eq(task_outcome_name(OUTCOME_NO_CHANGES), "no_changes");
+	ck_assert_str_eq(task_step_name(TASK_WAITING), "waiting");
+	ck_assert_str_eq(task_step_name(TASK_SETTLING), "settling");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("task");
+
+	unit_case(suite, "new",
+	    (const TTest *[]){ new_task_is_offered,
+		title_is_the_first_line_that_says_something,
+		long_title_is_cut_between_characters, NULL });
+	unit_case(suite, "history",
+	    (const TTest *[]){ history_keeps_its_first_and_last_entries,
+		long_detail_is_cut, NULL });
+	unit_case(suite, "steps",
+	    (const TTest *[]){ assignment_begins_an_attempt,
+		failed_attempts_are_repeated_then_a_dead_letter,
+		the_only_attempt_fails_the_task,
+		task_given_back_waits_and_has_lost_no_attempt,
+		settled_task_has_its_outcome, words_parse_back, NULL });
+	unit_case(suite, "rules",
+	    (const TTest *[]){ worker_is_told_how_it_went_before,
+		next_is_by_label_then_priority_then_age,
+		fix_is_urgent_and_knows_what_broke, NULL });
+	return suite;
+}
