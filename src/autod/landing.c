@@ -318,6 +318,9 @@ landing_published(enum git_land_result result, const char *detail,
 		    "accept again",
 		    detail);
 		break;
+	case GIT_LAND_HELD:
+		err_set(&err, -EBUSY, "%s; try again", detail);
+		break;
 	case GIT_LAND_FAILED:
 		err = *error;
 		break;

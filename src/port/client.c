@@ -32,24 +32,48 @@ fits(const char *path)
 	return strlen(path) < sizeof address.sun_path;
 }
 
-char *
-client_socket_path(const struct workspace *workspace)
+static char *
+outside_path(const struct workspace *workspace, const char *whose)
 {
-	cleanup_free char *path = workspace_path(workspace, "autod.sock");
 	cleanup_free char *name = NULL, *other = NULL;
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	char hash[17];
 
-	if (fits(path))
-		return take_ptr(&path);
 	id_hash(workspace->root, hash, 16);
-	name = xasprintf("llmc-%u-%s.sock", (unsigned)getuid(), hash);
+	name = xasprintf("llmc-%u-%s-%s.sock", (unsigned)getuid(), hash, whose);
 	if (runtime != NULL && *runtime == '/') {
 		other = file_join(runtime, name);
 		if (fits(other) && file_is_dir(runtime))
 			return take_ptr(&other);
 	}
 	return file_join("/tmp", name);
+}
+
+static char *
+socket_path(const struct workspace *workspace, const char *whose)
+{
+	cleanup_free char *file = xasprintf("%s.sock", whose);
+	cleanup_free char *path = workspace_path(workspace, file);
+
+	return fits(path) ? take_ptr(&path) : outside_path(workspace, whose);
+}
+
+char *
+client_socket_path(const struct workspace *workspace)
+{
+	return socket_path(workspace, "autod");
+}
+
+char *
+client_overseer_socket(const struct workspace *workspace)
+{
+	return socket_path(workspace, "overseer");
+}
+
+char *
+client_overseer_socket_outside(const struct workspace *workspace)
+{
+	return outside_path(workspace, "overseer");
 }
 
 /* Milliseconds left, as poll(2) wants them; 0 = none. */

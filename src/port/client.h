@@ -16,6 +16,10 @@ struct workspace;
  * a socket, one in $XDG_RUNTIME_DIR or /tmp, named after the user and a hash of
  * the root. The caller frees. */
 char *client_socket_path(const struct workspace *workspace);
+/* Likewise overseer.sock, for the hooks of a repairing session. */
+char *client_overseer_socket(const struct workspace *workspace);
+/* Likewise, but never inside .llmc: for when nothing can be made there. */
+char *client_overseer_socket_outside(const struct workspace *workspace);
 
 /* -ENOENT or -ECONNREFUSED: nobody listens. -EACCES: it is another user who
  * does. -ETIMEDOUT. -ECONNRESET: gone before it answered. -E2BIG: the request

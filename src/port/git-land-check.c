@@ -222,3 +222,32 @@ land_check_describe(const struct land_check *check, struct buf *out)
 		before = ", ";
 	}
 }
+
+/* The git directory of a tree, from its .git; NULL when that is broken. */
+static char *
+tree_gitdir(const char *tree)
+{
+	static const char prefix[] = "gitdir: ";
+	cleanup_free char *path = file_join(tree, ".git");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_is_dir(path))
+		return take_ptr(&path);
+	if (file_read(path, 8192, &text, NULL) < 0 ||
+	    strncmp(text.data, prefix, strlen(prefix)) != 0)
+		return NULL;
+	while (text.len > 0 && text.data[text.len - 1] == '\n')
+		buf_truncate(&text, text.len - 1);
+	return file_join(tree, text.data + strlen(prefix));
+}
+
+bool
+land_check_rebases(const char *tree, const char *branch)
+{
+	cleanup_free char *gitdir = tree_gitdir(tree);
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	cleanup_free char *taken =
+	    gitdir != NULL ? git_rebased_branch(gitdir) : NULL;
+
+	return taken != NULL && strcmp(taken, ref) == 0;
+}

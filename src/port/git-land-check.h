@@ -43,4 +43,8 @@ land_check_blame_all(struct land_check *check, const char *out, size_t len);
 /* "3 files are in the way in /path: a, b, c", names made visible. */
 void land_check_describe(const struct land_check *check, struct buf *out);
 
+/* Is that branch being rebased in the tree? A rebase takes it off HEAD and puts
+ * it back at its end. */
+bool land_check_rebases(const char *tree, const char *branch);
+
 #endif

@@ -33,10 +33,12 @@ struct land_op {
 	char *index; /* temporary one */
 	struct err refused; /* why git did not move it */
 	bool held; /* by another git's lock */
+	int tries; /* that met it */
 	enum git_land_result result;
 	struct buf detail;
 	git_land_fn *fn;
 	void *arg;
+	void *owned; /* freed in the end, NULL = nothing */
 };
 
 static enum git_op_next
@@ -131,41 +133,18 @@ land_forward(struct git_op *op, const struct git_answer *answer)
 }
 
 static enum git_op_next
-land_wait(struct land_op *land, const char *what, const char *where)
+land_wait_as(struct land_op *land, enum git_land_result result,
+    const char *what, const char *where)
 {
 	buf_clear(&land->detail);
 	buf_addf(&land->detail, "%s in %s", what, where);
-	return land_end(land, GIT_LAND_DIRTY);
+	return land_end(land, result);
 }
 
-/* The git directory of a tree, from its .git; NULL when that is broken. */
-static char *
-tree_gitdir(const char *tree)
+static enum git_op_next
+land_wait(struct land_op *land, const char *what, const char *where)
 {
-	static const char prefix[] = "gitdir: ";
-	cleanup_free char *path = file_join(tree, ".git");
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (file_is_dir(path))
-		return take_ptr(&path);
-	if (file_read(path, 8192, &text, NULL) < 0 ||
-	    strncmp(text.data, prefix, strlen(prefix)) != 0)
-		return NULL;
-	while (text.len > 0 && text.data[text.len - 1] == '\n')
-		buf_truncate(&text, text.len - 1);
-	return file_join(tree, text.data + strlen(prefix));
-}
-
-/* A rebase takes the branch off HEAD and puts it back at its end. */
-static bool
-rebases_branch(const char *tree, const char *branch)
-{
-	cleanup_free char *gitdir = tree_gitdir(tree);
-	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
-	cleanup_free char *taken =
-	    gitdir != NULL ? git_rebased_branch(gitdir) : NULL;
-
-	return taken != NULL && strcmp(taken, ref) == 0;
+	return land_wait_as(land, GIT_LAND_DIRTY, what, where);
 }
 
 static enum git_op_next
@@ -187,7 +166,7 @@ land_trees(struct git_op *op, const struct git_answer *answer)
 		    other->path);
 	for (size_t i = 0; i < trees.count && next == GIT_OP_NEXT; i++)
 		if (trees.v[i].branch == NULL &&
-		    rebases_branch(trees.v[i].path, land->branch))
+		    land_check_rebases(trees.v[i].path, land->branch))
 			next = land_wait(land,
 			    "a rebase of the branch is in progress",
 			    trees.v[i].path);
@@ -380,24 +359,55 @@ land_adopt(struct git_op *op, const struct git_answer *answer)
 	struct land_op *land = op->self;
 
 	if (answer->locked)
-		return land_wait(
-		    land, "another git holds the index", land->tree);
+		return land_wait_as(land, GIT_LAND_HELD,
+		    "another git holds the index", land->tree);
 	return answer->status == 0 ? GIT_OP_NEXT : git_op_complain(op, answer);
 }
 
 static enum git_op_next
 land_ask_merge(struct git_op *op)
 {
-	const struct land_op *land = op->self;
+	struct land_op *land = op->self;
 
 	if (land->tree == NULL)
 		return GIT_OP_NEXT;
+	land->held = false;
+	memset(&land->refused, 0, sizeof land->refused);
 	op->run_dir = land->tree;
+	op->once = true;
+	op->delay_ms = land->tries > 0 ? GIT_RETRY_MS : 0;
 	op->deadline_ms = LAND_DEADLINE_MS;
 	git_op_env(op, "GIT_REFLOG_ACTION=%s", LAND_REFLOG);
 	return git_op_args(op, "merge", "--ff-only", "--quiet", "--no-stat",
 	    "--no-squash", "--no-autostash", "--no-overwrite-ignore", land->id,
 	    NULL);
+}
+
+/* A lock on the ref is met when the files are there already: they go back, or
+ * the next landing would find them in its way. */
+static enum git_op_next
+land_ask_undo(struct git_op *op)
+{
+	const struct land_op *land = op->self;
+
+	if (land->tree == NULL || !land->held)
+		return GIT_OP_NEXT;
+	op->run_dir = land->tree;
+	op->once = land->tries < GIT_TRIES;
+	return git_op_args(
+	    op, "read-tree", "-m", "-u", land->id, op->onto_id, NULL);
+}
+
+static enum git_op_next
+land_undone(struct git_op *op, const struct git_answer *answer)
+{
+	struct land_op *land = op->self;
+
+	(void)answer; /* an index that is locked was not touched either */
+	if (land->tries++ == GIT_TRIES)
+		return GIT_OP_NEXT;
+	op->at--;
+	return GIT_OP_AGAIN;
 }
 
 static enum git_op_next
@@ -446,7 +456,8 @@ land_verdict(struct git_op *op, const struct git_answer *answer)
 	if (strcmp(land->tip, op->onto_id) != 0)
 		return land_moved(land);
 	if (land->held)
-		return land_wait(land, "another git holds a lock",
+		return land_wait_as(land, GIT_LAND_HELD,
+		    "another git holds a lock",
 		    land->tree != NULL ? land->tree : op->dir);
 	if (land->refused.code == 0)
 		return land_wait(land, "another branch was just checked out",
@@ -505,6 +516,7 @@ static const struct git_op_step land_steps[] = {
 	{ .ask = land_ask_compare, .answer = land_compare },
 	{ .ask = land_ask_adopt, .answer = land_adopt },
 	{ .ask = land_ask_merge, .answer = land_tried, .tolerant = true },
+	{ .ask = land_ask_undo, .answer = land_undone },
 	{ .ask = land_ask_tip, .answer = land_tip },
 	{ .ask = land_ask_verdict, .answer = land_verdict },
 	{ .ask = git_op_ask_trees, .answer = land_trees },
@@ -534,8 +546,26 @@ land_release(struct git_op *op)
 	free(land->id_name);
 	free(land->tree);
 	free(land->index);
+	free(land->owned);
 	buf_release(&land->changes);
 	buf_release(&land->detail);
+}
+
+static void
+land_start(struct land_op *land, struct git *git, const char *branch,
+    const char *onto, const char *id)
+{
+	land->branch = xstrdup(branch);
+	land->id_name = xstrdup(id);
+	buf_init(&land->changes);
+	buf_init(&land->detail);
+	land_check_init(&land->check, NULL, land->overlap);
+	land->op.onto = xstrdup(onto);
+	land->op.self = land;
+	land->op.finish = land_finish;
+	land->op.release = land_release;
+	git_op_start(&land->op, git, git_root(git), land_steps,
+	    nitems(land_steps), false);
 }
 
 void
@@ -544,18 +574,20 @@ git_work_land(struct git *git, const char *branch, const char *onto,
 {
 	struct land_op *land = xcalloc(1, sizeof *land);
 
-	land->branch = xstrdup(branch);
-	land->id_name = xstrdup(id);
 	land->overlap = overlap;
 	land->fn = fn;
 	land->arg = arg;
-	buf_init(&land->changes);
-	buf_init(&land->detail);
-	land_check_init(&land->check, NULL, overlap);
-	land->op.onto = xstrdup(onto);
-	land->op.self = land;
-	land->op.finish = land_finish;
-	land->op.release = land_release;
-	git_op_start(&land->op, git, git_root(git), land_steps,
-	    nitems(land_steps), false);
+	land_start(land, git, branch, onto, id);
+}
+
+void
+git_op_land(struct git *git, const char *branch, const char *onto,
+    const char *id, bool overlap, git_land_fn *fn, void *owned)
+{
+	struct land_op *land = xcalloc(1, sizeof *land);
+
+	land->overlap = overlap;
+	land->fn = fn;
+	land->arg = land->owned = owned;
+	land_start(land, git, branch, onto, id);
 }

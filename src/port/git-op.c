@@ -94,7 +94,8 @@ op_clear_question(struct git_op *op)
 	list_clear(&op->env, &op->nenv);
 	buf_clear(&op->input);
 	op->run_dir = NULL;
-	op->deadline_ms = 0;
+	op->deadline_ms = op->delay_ms = 0;
+	op->once = false;
 }
 
 static void
@@ -138,6 +139,8 @@ op_ask(struct git_op *op)
 		.input_len = op->input.len,
 		.dir = op->run_dir != NULL ? op->run_dir : op->dir,
 		.deadline_ms = op->deadline_ms,
+		.once = op->once,
+		.delay_ms = op->delay_ms,
 	};
 
 	git_turn_run(turn, &command, op_answered, op);
@@ -284,6 +287,9 @@ git_op_ask_gitdir(struct git_op *op)
 enum git_op_next
 git_op_gitdir(struct git_op *op, const struct git_answer *answer)
 {
+	if (answer->status != 0 && answer->err == NULL)
+		return git_op_fail(op, -EUCLEAN, "%s is no worktree: %s",
+		    op->dir, answer->complaint);
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
 	free(op->gitdir);

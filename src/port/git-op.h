@@ -55,6 +55,8 @@ struct git_op {
 	struct buf input;
 	const char *run_dir; /* NULL = dir */
 	int64_t deadline_ms;
+	bool once; /* as in git_command */
+	int64_t delay_ms;
 
 	/* The whole operation. `finish` tells the caller; `release` frees what
 	 * the operation itself holds, NULL = nothing; then self is freed. */
@@ -120,6 +122,11 @@ enum git_op_next git_op_ask_trees(struct git_op *op);
 /* Exit status 0 = yes, 1 = no. */
 enum git_op_next
 git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of);
+
+/* git_work_land() as the last part of another operation: `owned` is handed to
+ * fn, and freed behind it or when git_free() comes first. */
+void git_op_land(struct git *git, const char *branch, const char *onto,
+    const char *id, bool overlap, git_land_fn *fn, void *owned);
 
 /* Nothing at that path, or a folder with nothing in it. */
 bool git_place_is_free(const char *path);

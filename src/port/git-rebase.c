@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "file.h"
+#include "git-lock.h"
 #include "git-op.h"
 #include "git-parse.h"
 #include "git-work.h"
@@ -27,6 +28,8 @@ struct rebase_op {
 	char last_head[GIT_ID_SIZE]; /* at the last stop without conflict */
 	struct err stopped; /* what git said when it stopped */
 	bool conflict;
+	int tries; /* that met a lock */
+	bool freed; /* it was nobody's, and is gone */
 	git_rebase_fn *rebase_fn; /* one of the two */
 	git_work_fn *fn;
 	void *arg;
@@ -40,6 +43,7 @@ enum rebase_step {
 	REBASE_RESTORE,
 	REBASE_ONTO,
 	REBASE_RUN,
+	REBASE_PUT_BACK,
 	REBASE_UNMERGED,
 	REBASE_HEAD,
 	REBASE_CONTINUE,
@@ -119,7 +123,11 @@ restore_ask(struct git_op *op)
 static enum git_op_next
 rebase_ask(struct git_op *op)
 {
+	const struct rebase_op *rebase = op->self;
+
 	op->deadline_ms = REBASE_DEADLINE_MS;
+	op->once = true;
+	op->delay_ms = rebase->tries > 0 ? GIT_RETRY_MS : 0;
 	return git_op_args(op, "rebase", "--merge", "--quiet", "--no-stat",
 	    "--no-autostash", "--no-fork-point", "--rerere-autoupdate",
 	    op->onto_id, NULL);
@@ -133,13 +141,47 @@ rebase_answer(struct git_op *op, const struct git_answer *answer)
 	if (answer->status == 0)
 		return GIT_OP_DONE;
 	git_op_complain(op, answer);
-	if (!git_op_rebasing(op))
+	if (!git_op_rebasing(op) && !answer->locked)
 		return GIT_OP_FAIL;
 	rebase->stopped = op->err;
 	memset(&op->err, 0, sizeof op->err);
 	/* Cut off in the middle it has no conflict to show, only a mess. */
-	op->at = answer->err != NULL ? REBASE_GIVE_UP : REBASE_UNMERGED;
+	op->at = !git_op_rebasing(op) ? REBASE_PUT_BACK :
+	    answer->err != NULL       ? REBASE_GIVE_UP :
+					REBASE_UNMERGED;
 	return GIT_OP_AGAIN;
+}
+
+/* A lock on HEAD or a ref is met when the files are those of `onto` already.
+ * Left like that, they would look like somebody's wish to take all of the
+ * branch's work back. What is neither the one nor the other stays. */
+static enum git_op_next
+put_back_ask(struct git_op *op)
+{
+	struct rebase_op *rebase = op->self;
+
+	if (rebase->tries == GIT_TRIES)
+		rebase->freed =
+		    git_lock_remove_dead(op->dir, rebase->stopped.msg);
+	op->once = rebase->tries < GIT_TRIES;
+	return git_op_args(
+	    op, "read-tree", "-m", "-u", op->onto_id, "HEAD", NULL);
+}
+
+static enum git_op_next
+put_back_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct rebase_op *rebase = op->self;
+
+	(void)answer; /* an index that is locked was not touched either */
+	rebase->tries++;
+	if (rebase->tries <= GIT_TRIES ||
+	    (rebase->tries == GIT_TRIES + 1 && rebase->freed)) {
+		op->at = REBASE_RUN;
+		return GIT_OP_AGAIN;
+	}
+	op->err = rebase->stopped;
+	return GIT_OP_FAIL;
 }
 
 static enum git_op_next
@@ -216,6 +258,7 @@ static const struct git_op_step rebase_steps[] = {
 	[REBASE_RUN] = { .ask = rebase_ask,
 	    .answer = rebase_answer,
 	    .tolerant = true },
+	[REBASE_PUT_BACK] = { .ask = put_back_ask, .answer = put_back_answer },
 	[REBASE_UNMERGED] = { .ask = unmerged_ask, .answer = unmerged_answer },
 	[REBASE_HEAD] = { .ask = head_ask, .answer = head_answer },
 	[REBASE_CONTINUE] = { .ask = continue_ask,

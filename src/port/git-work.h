@@ -73,7 +73,8 @@ void git_work_add(struct git *git, const char *dir, const char *branch,
  * under refs/llmc/salvage/<worker>/<stamp>. Changes neither index nor files.
  * Commits are reachable from it as its parents; in the middle of a rebase HEAD
  * and the branch are two. With the same stamp again, what was saved before
- * stays reachable too. ref is "" when there was nothing to save. */
+ * stays reachable too. ref is "" when there was nothing to save. -EUCLEAN: git
+ * does not take the folder for a worktree any more. */
 typedef void git_ref_fn(const char *ref, const struct err *err, void *arg);
 struct git_salvage {
 	const char *worker;
@@ -83,6 +84,11 @@ struct git_salvage {
 };
 void git_work_salvage(struct git *git, const char *dir,
     const struct git_salvage *what, git_ref_fn *fn, void *arg);
+
+/* Remove the locks that a git which was killed left on the worktree's index,
+ * its HEAD and its branch. For a worktree that nobody works in. */
+void git_work_unlock(struct git *git, const char *dir, const char *branch,
+    git_work_fn *fn, void *arg);
 
 /* Set the worktree back in place: rebase aborted, branch at the tip of `onto`,
  * changes and untracked files gone, ignored ones kept. Salvage first. An
@@ -128,6 +134,7 @@ enum git_land_result {
 	GIT_LANDED,
 	GIT_LAND_MOVED, /* the branch is not at `onto` any more: rebase again */
 	GIT_LAND_DIRTY, /* the user's checkout is in the way: wait */
+	GIT_LAND_HELD, /* another git holds a lock: try again soon */
 	GIT_LAND_FAILED, /* err says why */
 };
 /* Move `branch` from onto to id by compare-and-swap. Where the main working
@@ -137,12 +144,23 @@ enum git_land_result {
  * untracked files, ignored or not, that would be overwritten. A file that has
  * the landed content already is not in the way; that is how a fast-forward
  * that was killed in the middle is finished. A merge or a rebase of the branch
- * under way and a held index.lock make it wait, too. Landed already is
- * GIT_LANDED, also below later commits. detail is a sentence for GIT_LAND_DIRTY
- * (naming files) and GIT_LAND_MOVED, else "". */
+ * under way makes it wait, too. A held lock is waited for as everywhere, then
+ * GIT_LAND_HELD; nothing is left half moved. Landed already is GIT_LANDED, also
+ * below later commits. detail is a sentence for GIT_LAND_DIRTY (naming files),
+ * GIT_LAND_HELD and GIT_LAND_MOVED, else "". */
 typedef void git_land_fn(enum git_land_result result, const char *detail,
     const struct err *err, void *arg);
 void git_work_land(struct git *git, const char *branch, const char *onto,
     const char *id, bool overlap, git_land_fn *fn, void *arg);
+
+/* Take a landed commit back: a commit on top of `branch` that undoes it, landed
+ * like any other (compare-and-swap, the user's checkout goes along). id is the
+ * new commit's. -EBUSY when the branch moved or the checkout is in the way,
+ * -EEXIST when what came after it is in the way, -EINVAL for one without a
+ * parent, -ENOTSUP with a git older than 2.38: then nothing has changed. A
+ * commit that is undone already is 0, with id "". Of a merge, everything that
+ * it brought to its first parent is undone. */
+void git_work_revert(struct git *git, const char *branch, const char *commit,
+    const char *message, bool overlap, git_id_fn *fn, void *arg);
 
 #endif

@@ -313,6 +313,54 @@ git_work_add(struct git *git, const char *dir, const char *branch,
 	git_op_start(&tree->op, git, dir, add_steps, nitems(add_steps), true);
 }
 
+/* --- locks ----------------------------------------------------------- */
+
+static enum git_op_next
+unlock_ask(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+	cleanup_free char *branch =
+	    xasprintf("refs/heads/%s.lock", tree->branch);
+
+	return git_op_args(op, "rev-parse", "--git-path", branch, NULL);
+}
+
+static enum git_op_next
+unlock(struct git_op *op, const struct git_answer *answer)
+{
+	cleanup_free char *index = file_join(op->gitdir, "index.lock");
+	cleanup_free char *head = file_join(op->gitdir, "HEAD.lock");
+	cleanup_free char *branch = NULL;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	branch = answer->out[0] == '/' ? xstrdup(answer->out) :
+					 file_join(op->dir, answer->out);
+	for (size_t i = 0; i < 3; i++) {
+		const char *path = (const char *[]){ index, head, branch }[i];
+
+		if (unlink(path) == -1 && errno != ENOENT)
+			return git_op_fail(op, -errno,
+			    "%s cannot be removed (error %d)", path, errno);
+	}
+	return GIT_OP_NEXT;
+}
+
+static const struct git_op_step unlock_steps[] = {
+	GIT_OP_GITDIR,
+	{ .ask = unlock_ask, .answer = unlock },
+};
+
+void
+git_work_unlock(struct git *git, const char *dir, const char *branch,
+    git_work_fn *fn, void *arg)
+{
+	struct tree_op *tree = tree_new(branch, fn, arg);
+
+	git_op_start(
+	    &tree->op, git, dir, unlock_steps, nitems(unlock_steps), false);
+}
+
 void
 git_work_remove(struct git *git, const char *dir, const char *branch,
     git_work_fn *fn, void *arg)

@@ -9,14 +9,13 @@
 #include "child.h"
 #include "errtext.h"
 #include "file.h"
+#include "git-lock.h"
 #include "git.h"
 #include "loop.h"
 #include "mem.h"
 
 #define GIT_DEADLINE_MS INT64_C(120000)
 #define GIT_OUTPUT_MIB  32
-#define GIT_TRIES       5
-#define GIT_RETRY_MS    500
 
 /* Set for everybody; without '=': removed, as it would point git at another
  * repository than the directory's own or at translated words. */
@@ -63,6 +62,7 @@ struct git_turn {
 	struct buf input;
 	bool has_input;
 	int64_t deadline_ms;
+	bool once;
 	git_fn *fn;
 	void *fn_arg;
 	int tries;
@@ -166,6 +166,9 @@ static bool
 complaint_is_lock(const char *complaint)
 {
 	return strstr(complaint, ".lock': File exists") != NULL ||
+	    /* A worktree that is being made has an empty one for a moment. */
+	    (strstr(complaint, "failed to read ") != NULL &&
+		strstr(complaint, "/commondir: ") != NULL) ||
 	    (strstr(complaint, "could not lock config file") != NULL &&
 		strstr(complaint, "File exists") != NULL);
 }
@@ -233,6 +236,18 @@ turn_retry(void *arg)
 	turn_start(turn);
 }
 
+/* A lock is waited for; one that nobody holds is taken away in the end. */
+static bool
+turn_tries_again(struct git_turn *turn, const char *complaint)
+{
+	if (turn->once)
+		return false;
+	turn->tries++;
+	return turn->tries <= GIT_TRIES ||
+	    (turn->tries == GIT_TRIES + 1 &&
+		git_lock_remove_dead(turn->dir, complaint));
+}
+
 static void
 turn_done(const struct child_result *result, void *arg)
 {
@@ -244,7 +259,7 @@ turn_done(const struct child_result *result, void *arg)
 	add_complaint(&complaint, &result->err);
 	if (turn_judge(turn, result) == 0 && result->status != 0) {
 		answer.locked = complaint_is_lock(complaint.data);
-		if (answer.locked && turn->tries++ < GIT_TRIES) {
+		if (answer.locked && turn_tries_again(turn, complaint.data)) {
 			turn->timer = loop_after(turn->queue->git->loop,
 			    GIT_RETRY_MS, turn_retry, turn);
 			return;
@@ -357,11 +372,16 @@ git_turn_run(struct git_turn *turn, const struct git_command *command,
 					     strlen(command->input));
 	turn->deadline_ms =
 	    command->deadline_ms > 0 ? command->deadline_ms : git->deadline_ms;
+	turn->once = command->once;
 	turn->fn = fn;
 	turn->fn_arg = arg;
 	turn->tries = 0;
 	memset(&turn->err, 0, sizeof turn->err);
-	turn_start(turn);
+	if (command->delay_ms > 0)
+		turn->timer =
+		    loop_after(git->loop, command->delay_ms, turn_retry, turn);
+	else
+		turn_start(turn);
 }
 
 static void

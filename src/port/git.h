@@ -66,10 +66,16 @@ struct git_command {
 	const char *const *env; /* further "K=V"; NULL = none */
 	const char *dir; /* where, NULL = the queue's directory */
 	int64_t deadline_ms; /* 0 = the default */
+	bool once; /* a lock file is answered at once: what the command had done
+		    * by then must be undone first */
+	int64_t delay_ms; /* before it runs */
 };
 
 /* Queue a command; copied. A command that failed on a lock file is tried again
- * five times, half a second apart, before it is answered. */
+ * GIT_TRIES times, GIT_RETRY_MS apart, before it is answered; once more when
+ * it was the lock of a worktree's that nobody holds. */
+#define GIT_TRIES    5
+#define GIT_RETRY_MS 500
 void git_run(struct git_queue *queue, const struct git_command *command,
     git_fn *fn, void *arg);
 

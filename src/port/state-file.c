@@ -12,24 +12,47 @@
 #include "buf.h"
 #include "errtext.h"
 #include "file.h"
+#include "id.h"
 #include "json.h"
 #include "mem.h"
 #include "state.h"
 #include "workspace.h"
 
-/* All zero when there is no file. */
+#define ROOT_ID_MAX 4096
+
 static struct state_mark
-mark_of(const char *path)
+mark_from(const struct stat *st)
+{
+	return (struct state_mark){
+		.dev = st->st_dev,
+		.ino = st->st_ino,
+		.size = st->st_size,
+		.written = st->st_mtim,
+	};
+}
+
+/* All zero when there is no file. */
+static int
+mark_read(const char *path, struct state_mark *ret_mark)
 {
 	struct state_mark mark = { 0 };
 	struct stat st;
 
-	if (stat(path, &st) == 0) {
-		mark.dev = st.st_dev;
-		mark.ino = st.st_ino;
-		mark.size = st.st_size;
-		mark.written = st.st_mtim;
-	}
+	if (stat(path, &st) == 0)
+		mark = mark_from(&st);
+	else if (errno != ENOENT)
+		return -errno;
+	*ret_mark = mark;
+	return 0;
+}
+
+/* The same, where a file that cannot be looked at is as good as none. */
+static struct state_mark
+mark_of(const char *path)
+{
+	struct state_mark mark = { 0 };
+
+	mark_read(path, &mark);
 	return mark;
 }
 
@@ -75,6 +98,40 @@ is_broken(int r)
 }
 
 int
+state_root_id(const struct workspace *workspace, char ret_id[ID_UUID_SIZE],
+    struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, "root_id");
+	cleanup_buf struct buf text = BUF_INIT;
+	int r;
+
+	r = file_read(path, ROOT_ID_MAX, &text, err);
+	if (r < 0 && r != -EFBIG)
+		return r;
+	buf_truncate(&text, strcspn(text.data, "\n"));
+	if (!id_uuid_valid(text.data))
+		return err_set(err, -ENOENT, "%s: expected a UUID", path);
+	strlcpy(ret_id, text.data, ID_UUID_SIZE);
+	return 0;
+}
+
+/* The name tag of the root, written once. */
+static int
+keep_root_id(const struct workspace *workspace, const struct state *state,
+    struct err *err)
+{
+	cleanup_free char *path = NULL, *line = NULL;
+	char id[ID_UUID_SIZE] = "";
+
+	/* That it cannot be read now is no reason to save nothing. */
+	if (state_root_id(workspace, id, NULL) != -ENOENT)
+		return 0;
+	path = workspace_path(workspace, "root_id");
+	line = xasprintf("%s\n", state->root_id);
+	return file_replace(path, line, strlen(line), 0600, err);
+}
+
+int
 state_load(const struct workspace *workspace, int64_t now_ms,
     struct state *ret_state, char **ret_recovered, struct err *err)
 {
@@ -99,6 +156,8 @@ state_load(const struct workspace *workspace, int64_t now_ms,
 	}
 	if (r == -ENOENT && b == -ENOENT) {
 		state_init(ret_state);
+		/* Of the same root, should it have had a state before. */
+		state_root_id(workspace, ret_state->root_id, NULL);
 		return 0;
 	}
 	if (b != -ENOENT && !is_broken(b))
@@ -173,6 +232,7 @@ state_save(
 	cleanup_free char *path = workspace_path(workspace, "state.json");
 	cleanup_json struct json_object *json = state_to_json(state);
 	cleanup_buf struct buf text = BUF_INIT;
+	struct stat st;
 	int r;
 
 	json_print(json, true, &text);
@@ -180,12 +240,24 @@ state_save(
 		return err_set(err, -EFBIG,
 		    "%s would be %zu bytes long and could not be read again",
 		    path, text.len);
-	r = keep_old(path, state, err);
+	r = keep_root_id(workspace, state, err);
+	if (r == 0)
+		r = keep_old(path, state, err);
 	if (r < 0)
 		return r;
-	r = file_replace(path, text.data, text.len, 0600, err);
+	r = file_replace_told(path, text.data, text.len, 0600, &st, err);
 	if (r < 0)
 		return r;
-	state->mark = mark_of(path);
+	state->mark = mark_from(&st);
 	return 0;
+}
+
+int
+state_foreign(const struct workspace *workspace, const struct state *state)
+{
+	cleanup_free char *path = workspace_path(workspace, "state.json");
+	struct state_mark now = { 0 };
+	int r = mark_read(path, &now);
+
+	return r < 0 ? r : !mark_equal(&now, &state->mark);
 }

@@ -15,9 +15,6 @@
 #include "state.h"
 #include "worker.h"
 
-static const char *const known[] = { "root_id", "receipts", "last_reviewed",
-	"daemon_running", "workers" };
-
 void
 state_init(struct state *state)
 {
@@ -32,6 +29,7 @@ state_release(struct state *state)
 		worker_free(state->workers[i]);
 	free(state->workers);
 	free(state->last_reviewed);
+	state_auto_release(state);
 	json_object_put(state->rest);
 	memset(state, 0, sizeof *state);
 }
@@ -123,6 +121,7 @@ state_to_json(const struct state *state)
 		json_set(workers, state->workers[i]->name,
 		    worker_to_json(state->workers[i]));
 	json_set(json, "workers", workers);
+	state_auto_to_json(state, json);
 	if (state->rest != NULL)
 		copy_members(state->rest, json);
 	return json;
@@ -209,14 +208,18 @@ parse_workers(struct json_object *json, int64_t now_ms, struct state *state,
 static void
 keep_rest(struct json_object *json, struct state *state)
 {
-	struct json_object *rest = json_object_new_object();
+	static const struct state nothing;
+	cleanup_json struct json_object *known = state_to_json(&nothing);
+	cleanup_json struct json_object *rest = json_object_new_object();
+	struct json_object_iter it;
 
 	copy_members(json, rest);
-	for (size_t i = 0; i < nitems(known); i++)
-		json_object_object_del(rest, known[i]);
+	json_object_object_foreachC(known, it)
+	{
+		json_object_object_del(rest, it.key);
+	}
 	if (json_object_object_length(rest) > 0)
 		state->rest = json_object_get(rest);
-	json_object_put(rest);
 }
 
 int
@@ -237,6 +240,8 @@ state_parse(const char *bytes, size_t len, int64_t now_ms,
 	r = parse_counters(json, &state, err);
 	if (r == 0)
 		r = parse_workers(json, now_ms, &state, err);
+	if (r == 0)
+		r = state_auto_from_json(json, &state, err);
 	if (r < 0) {
 		state_release(&state);
 		/* Whatever is missing in a record makes it malformed. */

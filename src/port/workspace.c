@@ -44,7 +44,7 @@ last_part_is(const char *path, const char *name)
 	return slash != NULL && strcmp(slash + 1, name) == 0;
 }
 
-/* The one line of a small file, its end cut off. */
+/* A small file that holds one path, the end of its line cut off. */
 static int
 read_line(const char *path, struct buf *line, struct err *err)
 {
@@ -52,7 +52,9 @@ read_line(const char *path, struct buf *line, struct err *err)
 
 	if (r < 0)
 		return r;
-	buf_truncate(line, strcspn(line->data, "\r\n"));
+	/* As git does: a path may have a newline in its middle. */
+	while (line->len > 0 && strchr("\r\n", line->data[line->len - 1]))
+		buf_truncate(line, line->len - 1);
 	return 0;
 }
 

@@ -45,6 +45,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    state.workers[i])
 			abort();
 	}
+	for (size_t i = 0; i < state.task_count; i++) {
+		if (state_task(&state, state.tasks[i]->id) != state.tasks[i])
+			abort();
+	}
+	if (state_check(&state, state.root_id, NULL, &err) == -ESTALE)
+		abort();
 	print(&state, &first);
 	if (state_parse(first.data, first.len, NOW, &again, NULL) < 0)
 		abort();

@@ -291,6 +291,14 @@ repo_reset(struct repo *repo)
 }
 
 int
+repo_unlock(struct repo *repo)
+{
+	begin(repo);
+	git_work_unlock(repo->git, repo->dir, "llmc/ann", work_done, repo);
+	return finished(repo);
+}
+
+int
 repo_remove(struct repo *repo)
 {
 	begin(repo);
@@ -350,6 +358,16 @@ repo_land(struct repo *repo, const char *onto, const char *id, bool overlap)
 	git_work_land(repo->git, "main", onto, name, overlap, land_done, repo);
 	finished(repo);
 	return repo->landed;
+}
+
+int
+repo_revert(
+    struct repo *repo, const char *commit, const char *message, bool overlap)
+{
+	begin(repo);
+	git_work_revert(
+	    repo->git, "main", commit, message, overlap, text_done, repo);
+	return finished(repo);
 }
 
 static const char trap_text[] = "#!/bin/sh\n"

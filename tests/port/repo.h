@@ -58,6 +58,7 @@ int repo_facts(struct repo *repo);
 int repo_conflicts(struct repo *repo);
 int repo_salvage(struct repo *repo, const char *stamp);
 int repo_reset(struct repo *repo);
+int repo_unlock(struct repo *repo);
 int repo_remove(struct repo *repo);
 int repo_leftovers(struct repo *repo, const char *message);
 int repo_rebase(struct repo *repo);
@@ -66,6 +67,8 @@ int repo_messages(struct repo *repo);
 int repo_squash(struct repo *repo, const char *message);
 enum git_land_result
 repo_land(struct repo *repo, const char *onto, const char *id, bool overlap);
+int repo_revert(
+    struct repo *repo, const char *commit, const char *message, bool overlap);
 
 /* Put a stand-in for git into PATH: the n-th call from now is not made and
  * killed ("before"), made and then killed ("after"), or never ends ("hang"). 0

@@ -203,6 +203,33 @@ START_TEST(what_cannot_be_saved_is_an_error)
 }
 END_TEST
 
+START_TEST(a_folder_that_is_no_worktree_is_told_apart)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, "echo nonsense >.git");
+	ck_assert_int_eq(repo_salvage(repo, "1"), -EUCLEAN);
+}
+END_TEST
+
+START_TEST(locks_of_a_killed_git_are_removed)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo,
+	    "d=$(git rev-parse --git-dir); >\"$d/index.lock\"; "
+	    ">\"$d/HEAD.lock\"; >\"$R/.git/refs/heads/llmc/ann.lock\"; "
+	    ">\"$R/.git/index.lock\"");
+	ck_assert_int_eq(repo_reset(repo), -EBUSY);
+	ck_assert_msg(repo_unlock(repo) == 0, "%s", repo->msg);
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	/* There may be none, and the user's are the user's. */
+	ck_assert_int_eq(repo_unlock(repo), 0);
+	ck_assert_str_eq(
+	    repo_sh(repo, "find .git -name '*.lock'"), ".git/index.lock");
+}
+END_TEST
+
 START_TEST(leftovers_go_into_the_last_commit)
 {
 	cleanup_repo struct repo *repo = with_tree();
@@ -360,7 +387,8 @@ unit_suite(void)
 		the_same_stamp_again_loses_nothing,
 		salvage_needs_no_name_lock_or_index,
 		an_unborn_branch_can_be_saved, what_cannot_be_saved_is_an_error,
-		NULL });
+		a_folder_that_is_no_worktree_is_told_apart,
+		locks_of_a_killed_git_are_removed, NULL });
 	unit_case(s, "leftovers",
 	    (const TTest *[]){ leftovers_go_into_the_last_commit,
 		leftovers_alone_are_a_commit_with_the_message,

@@ -209,7 +209,7 @@ START_TEST(the_one_before_is_the_backup)
 		ck_assert_str_eq(before.data, backup.data);
 		expect_load(&p, i, false);
 	}
-	ck_assert_int_eq(place_count(&p), 2);
+	ck_assert_int_eq(place_count(&p), 3);
 	place_end(&p);
 }
 END_TEST
@@ -256,7 +256,7 @@ START_TEST(a_broken_file_is_replaced_by_its_backup)
 		scribble(p.file, rows[i].bytes, rows[i].len);
 		expect_load(&p, 1, true);
 	}
-	ck_assert_int_eq(place_count(&p), 2);
+	ck_assert_int_eq(place_count(&p), 3);
 	ck_assert_int_eq(unlink(p.file), 0);
 	expect_load(&p, 1, true);
 	ck_assert(!file_exists(p.file));
@@ -390,7 +390,7 @@ START_TEST(a_crash_between_backup_and_file_is_no_trouble)
 	scribble(unit_path("between/state.json.bak.tmp"), "x", 1);
 	save(&p, 2);
 	expect_load(&p, 2, false);
-	ck_assert_int_eq(place_count(&p), 2);
+	ck_assert_int_eq(place_count(&p), 3);
 	ck_assert_int_eq(unlink(p.file), 0);
 	expect_load(&p, 1, true);
 	place_end(&p);
@@ -420,7 +420,7 @@ START_TEST(a_failed_save_changes_nothing)
 	ck_assert_int_eq(r, -EFBIG);
 	ck_assert_ptr_nonnull(strstr(err.msg, p.file));
 	expect_load(&p, 2, false);
-	ck_assert_int_eq(place_count(&p), 2);
+	ck_assert_int_eq(place_count(&p), 3);
 	ck_assert_int_eq(state_save(&p.ws, &state, &err), 0);
 	expect_load(&p, 3, false);
 	state_release(&state);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The files of an errand, by their stem: "dir/name", to which a suffix is put.
+ * For errand.c only.
+ */
+#ifndef ERRAND_FILES_H
+#define ERRAND_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+#define ERRAND_JSON ".json"
+
+/* The stem, absolute, for the command may run elsewhere; the caller frees.
+ * -EINVAL for a name that is none, -ENOENT and others for dir. */
+int errand_files_stem(
+    const char *dir, const char *name, char **ret_stem, struct err *err);
+
+/* Does somebody hold the lock? True also where it cannot be told. */
+bool errand_files_held(const char *stem);
+
+/* Remove all but the .json. */
+int errand_files_remove(const char *stem, struct err *err);
+
+char *errand_file_path(const char *stem, const char *suffix); /* to be freed */
+bool errand_file_exists(const char *stem, const char *suffix);
+
+/* The number from 0 to max in a small file; -ENOENT, -EINVAL. */
+int errand_file_number(
+    const char *stem, const char *suffix, int64_t max, int64_t *ret);
+
+/* 0 also when it is not there. */
+int errand_file_remove(const char *stem, const char *suffix, struct err *err);
+
+#endif

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "clock.h"
+#include "errand-files.h"
+#include "errand.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "lock.h"
+#include "loop.h"
+#include "mem.h"
+#include "procref.h"
+
+#define JSON_MAX   ((size_t)4 * 1024 * 1024)
+#define BLOCK      512 /* the unit of ulimit -f */
+#define OUT_BLOCKS (ERRAND_OUT_MAX / BLOCK + 1) /* one more: it was cut */
+#define ERR_BLOCKS (ERRAND_ERR_MAX / BLOCK + 1)
+#define GRACE_MS   5000
+#define KILL_MS    5000 /* for a process that SIGKILL does not end */
+#define STATUS_UNABLE                                          \
+	"126\n" /* the shell's word for what it cannot execute \
+		 */
+
+/*
+ * Runs the command $2 with files named after $1. Its standard input is the
+ * lock.
+ *
+ * limit: ulimit and cat, because head keeps what it has read in memory, and
+ * that would be lost with it. The rest is read, or SIGPIPE would end the
+ * command. Not ended by the SIGTERM for the command: its last words count.
+ * run: the shells wait for the end of the command and survive its SIGTERM;
+ * a trap with an action is not inherited by what they execute. The command
+ * keeps the lock too (9), should its shell be killed. Something it has left
+ * behind may hold its output open: a second for that.
+ * finish: what is left of the group ends here.
+ *
+ * Redirections are made with exec where a function runs in a pipe: a shell
+ * keeps a copy of what it has to restore, which would hold the pipe open.
+ */
+static const char errand_script[] =
+    "limit() {\n"
+    "	exec 3>&-\n"
+    "	umask 077\n"
+    "	trap '' TERM XFSZ\n"
+    "	ulimit -f \"$2\"\n"
+    "	command -p cat >\"$1\"\n"
+    "	command -p cat >/dev/null\n"
+    "}\n"
+    "finish() {\n"
+    "	trap '' TERM\n"
+    "	command -p mv -f \"$1.status.tmp\" \"$1.status\" && kill -KILL 0\n"
+    "}\n"
+    "run() {\n"
+    "	exec 2>&1 >&3 3>&-\n"
+    "	trap : TERM\n"
+    "	/bin/sh -c \"$2\" 9<&0 </dev/null\n"
+    "	code=$?\n"
+    "	umask 077\n"
+    "	echo $code >\"$1.status.tmp\"\n"
+    "	(\n"
+    "		trap '' TERM\n"
+    "		command -p sleep 1\n"
+    "		finish \"$1\"\n"
+    "	) </dev/null >/dev/null 2>&1 &\n"
+    "}\n"
+    "(umask 077; echo $$ >\"$1.pid\") || exit\n"
+    "exec >/dev/null 2>&1\n"
+    "trap : TERM\n"
+    "{\n"
+    "	trap : TERM\n"
+    "	run \"$1\" \"$2\" | limit \"$1.err\" \"$4\"\n"
+    "} 3>&1 | limit \"$1.out\" \"$3\"\n"
+    "finish \"$1\"\n";
+
+struct errand {
+	struct loop *loop;
+	errand_fn *fn;
+	void *arg;
+	char *stem; /* dir/name */
+	int64_t deadline_ms;
+	int64_t started_ms; /* wall clock */
+	struct child *child; /* ours; NULL for an adopted one */
+	struct loop_timer *look; /* whether an adopted one has ended */
+	struct loop_timer *timer; /* its deadline, then grace, then last wait */
+	struct loop_call *ended; /* had ended when it was adopted */
+	bool ending;
+	struct errand_result result; /* without the output */
+};
+
+static void
+errand_read_output(const struct errand *errand, const char *suffix, size_t max,
+    struct buf *out, bool *ret_cut)
+{
+	cleanup_free char *path = errand_file_path(errand->stem, suffix);
+
+	/* Not there, not readable: nothing was said. */
+	if (file_read(path, max + BLOCK, out, NULL) < 0)
+		return;
+	if (ret_cut != NULL)
+		*ret_cut = out->len > max;
+	if (out->len > max)
+		buf_truncate(out, max);
+}
+
+/* From the times of the files, for one that ran without us. */
+static int64_t
+errand_duration(const struct errand *errand)
+{
+	cleanup_free char *path = errand_file_path(errand->stem, ".status");
+	int64_t end_ms = clock_wall_ms();
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		end_ms = (int64_t)st.st_mtim.tv_sec * 1000 +
+		    st.st_mtim.tv_nsec / 1000000;
+	return end_ms > errand->started_ms ? end_ms - errand->started_ms : 0;
+}
+
+static void
+errand_report(struct errand *errand)
+{
+	struct errand_result result = errand->result;
+	int64_t status = -1;
+
+	buf_init(&result.out);
+	buf_init(&result.err);
+	loop_timer_free(take_ptr(&errand->look));
+	loop_timer_free(take_ptr(&errand->timer));
+	result.lost =
+	    errand_file_number(errand->stem, ".status", 255, &status) < 0;
+	result.status = (int)status;
+	if (result.lost && !errand_file_exists(errand->stem, ".pid")) {
+		cleanup_free char *path =
+		    errand_file_path(errand->stem, ".pid");
+
+		/* Ended before it began: nobody shall take it for one that is
+		 * still to be started. */
+		file_replace(path, "0\n", 2, 0600, NULL);
+	}
+	errand_read_output(
+	    errand, ".out", ERRAND_OUT_MAX, &result.out, &result.cut);
+	errand_read_output(errand, ".err", ERRAND_ERR_MAX, &result.err, NULL);
+	/* It may free the errand. */
+	errand->fn(&result, errand->arg);
+	buf_release(&result.out);
+	buf_release(&result.err);
+}
+
+static void
+errand_report_ended(void *arg)
+{
+	struct errand *errand = arg;
+
+	errand->result.duration_ms = errand_duration(errand);
+	errand_report(errand);
+}
+
+/* As if the shell had said it. */
+static void
+errand_unable(const struct errand *errand, const struct child_result *why)
+{
+	cleanup_free char *err_path = errand_file_path(errand->stem, ".err");
+	cleanup_free char *status_path =
+	    errand_file_path(errand->stem, ".status");
+	cleanup_buf struct buf words = BUF_INIT;
+
+	child_result_describe(why, &words);
+	buf_addc(&words, '\n');
+	file_replace(err_path, words.data, words.len, 0600, NULL);
+	file_replace(
+	    status_path, STATUS_UNABLE, sizeof STATUS_UNABLE - 1, 0600, NULL);
+}
+
+static void
+errand_child_done(const struct child_result *result, void *arg)
+{
+	struct errand *errand = arg;
+
+	errand->child = NULL;
+	errand->result.timed_out = result->timed_out;
+	errand->result.cancelled = result->cancelled;
+	errand->result.duration_ms = result->duration_ms;
+	if (result->start_error != 0)
+		errand_unable(errand, result);
+	errand_report(errand);
+}
+
+/* Strings of an array, for child_spec; only the array is allocated. */
+static const char **
+record_env(struct json_object *record)
+{
+	struct json_object *list = NULL;
+	size_t count = 0;
+	const char **env;
+
+	if (json_get_array(record, "", "env", &list, NULL) == 0)
+		count = json_object_array_length(list);
+	env = xcalloc(count + 1, sizeof *env);
+	for (size_t i = 0; i < count; i++) {
+		env[i] =
+		    json_object_get_string(json_object_array_get_idx(list, i));
+		if (env[i] == NULL)
+			env[i] = "";
+	}
+	return env;
+}
+
+static int
+errand_spawn(struct errand *errand, struct json_object *record, int lock,
+    struct err *err)
+{
+	cleanup_free char *out_blocks = xasprintf("%d", OUT_BLOCKS);
+	cleanup_free char *err_blocks = xasprintf("%d", ERR_BLOCKS);
+	const char *const argv[] = { "/bin/sh", "-c", errand_script, "errand",
+		errand->stem, json_string_or(record, "command", ""), out_blocks,
+		err_blocks, NULL };
+	cleanup_free const char **env = record_env(record);
+	struct child_spec spec = { .argv = argv,
+		.cwd = json_string_or(record, "cwd", NULL),
+		.env = env,
+		.stdin_fd = lock,
+		.deadline_ms = errand->deadline_ms,
+		.grace_ms = GRACE_MS };
+
+	return child_spawn(errand->loop, &spec, errand_child_done, errand,
+	    &errand->child, err);
+}
+
+/* The intent is on the disk before anything happens. */
+static int
+errand_begin(struct errand *errand, struct json_object *record, struct err *err)
+{
+	cleanup_free char *lock_path = errand_file_path(errand->stem, ".lock");
+	cleanup_free char *json_path =
+	    errand_file_path(errand->stem, ERRAND_JSON);
+	cleanup_fd int lock = -1;
+	int r;
+
+	lock = lock_try(lock_path, err);
+	if (lock < 0)
+		return lock;
+	errand->started_ms = clock_wall_ms();
+	json_set_int(record, "started_unix_ms", errand->started_ms);
+	r = json_save(json_path, record, 0600, err);
+	return r < 0 ? r : errand_spawn(errand, record, lock, err);
+}
+
+static int
+boot_id_now(char out[PROCREF_BOOT_ID_SIZE], struct err *err)
+{
+	struct procref self = PROCREF_INIT;
+	int r = procref_set_self(&self);
+
+	if (r < 0)
+		return err_errno(err, r, "cannot tell this boot from another");
+	memcpy(out, self.boot_id, PROCREF_BOOT_ID_SIZE);
+	procref_release(&self);
+	return 0;
+}
+
+static int
+record_make(const struct errand_spec *spec, struct json_object **ret_record,
+    struct err *err)
+{
+	char boot_id[PROCREF_BOOT_ID_SIZE];
+	struct json_object *record, *env;
+	int r = boot_id_now(boot_id, err);
+
+	if (r < 0)
+		return r;
+	record = json_object_new_object();
+	json_set_string(record, "command", spec->command);
+	json_set_string(record, "cwd", spec->cwd);
+	env = json_object_new_array();
+	for (size_t i = 0; spec->env != NULL && spec->env[i] != NULL; i++)
+		json_object_array_add(
+		    env, json_object_new_string(spec->env[i]));
+	json_set(record, "env", env);
+	json_set_string(record, "boot_id", boot_id);
+	*ret_record = record;
+	return 0;
+}
+
+static int
+errand_new(struct loop *loop, const struct errand_spec *spec, errand_fn *fn,
+    void *arg, struct errand **ret_errand, struct err *err)
+{
+	struct errand *errand;
+	char *stem = NULL;
+	int r;
+
+	if (spec->deadline_ms <= 0)
+		return err_set(err, -EINVAL, "an errand needs a deadline");
+	r = errand_files_stem(spec->dir, spec->name, &stem, err);
+	if (r < 0)
+		return r;
+	errand = xcalloc(1, sizeof *errand);
+	errand->loop = loop;
+	errand->fn = fn;
+	errand->arg = arg;
+	errand->stem = stem;
+	errand->deadline_ms = spec->deadline_ms;
+	*ret_errand = errand;
+	return 0;
+}
+
+static int
+errand_start_new(
+    struct errand *errand, const struct errand_spec *spec, struct err *err)
+{
+	cleanup_json struct json_object *record = NULL;
+	int r;
+
+	if (errand_file_exists(errand->stem, ERRAND_JSON))
+		return err_set(
+		    err, -EEXIST, "there is an errand %s", errand->stem);
+	r = record_make(spec, &record, err);
+	if (r == 0)
+		r = errand_files_remove(errand->stem, err);
+	if (r < 0)
+		return r;
+	r = errand_begin(errand, record, err);
+	if (r < 0) {
+		errand_file_remove(errand->stem, ERRAND_JSON, NULL);
+		errand_files_remove(errand->stem, NULL);
+	}
+	return r;
+}
+
+int
+errand_start(struct loop *loop, const struct errand_spec *spec, errand_fn *fn,
+    void *arg, struct errand **ret_errand, struct err *err)
+{
+	struct errand *errand = NULL;
+	int r;
+
+	if (spec->command == NULL)
+		return err_set(err, -EINVAL, "no command to run");
+	r = errand_new(loop, spec, fn, arg, &errand, err);
+	if (errand == NULL)
+		return r;
+	r = errand_start_new(errand, spec, err);
+	if (r < 0) {
+		errand_free(errand);
+		return r;
+	}
+	*ret_errand = errand;
+	return 0;
+}
+
+/* The shell that leads the group has the lock as standard input, and nobody
+ * else with that pid could. */
+static bool
+errand_is_leader(const struct errand *errand, pid_t pid)
+{
+	cleanup_free char *lock = errand_file_path(errand->stem, ".lock");
+	cleanup_free char *input = xasprintf("/proc/%d/fd/0", (int)pid);
+	struct stat a, b;
+
+	return stat(lock, &a) == 0 && stat(input, &b) == 0 &&
+	    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static void
+errand_signal(const struct errand *errand, int signo)
+{
+	struct procref leader = PROCREF_INIT;
+	int64_t pid = 0;
+
+	if (errand_file_number(errand->stem, ".pid", INT_MAX, &pid) < 0 ||
+	    procref_set(&leader, (pid_t)pid) < 0)
+		return;
+	if (errand_is_leader(errand, leader.pid))
+		procref_signal_group(&leader, signo);
+	procref_release(&leader);
+}
+
+static void
+errand_give_up(void *arg)
+{
+	errand_report_ended(arg);
+}
+
+static void
+errand_kill(void *arg)
+{
+	struct errand *errand = arg;
+
+	errand_signal(errand, SIGKILL);
+	loop_timer_free(errand->timer);
+	errand->timer =
+	    loop_after(errand->loop, KILL_MS, errand_give_up, errand);
+}
+
+static void
+errand_end(struct errand *errand)
+{
+	errand->ending = true;
+	errand_signal(errand, SIGTERM);
+	errand_signal(errand, SIGCONT); /* a stopped one cannot hear SIGTERM */
+	loop_timer_free(errand->timer);
+	errand->timer = loop_after(errand->loop, GRACE_MS, errand_kill, errand);
+}
+
+static void
+errand_timed_out(void *arg)
+{
+	struct errand *errand = arg;
+
+	errand->result.timed_out = true;
+	errand_end(errand);
+}
+
+/* The status is there before the lock is free, so the lock is asked first. */
+static bool
+errand_has_ended(const struct errand *errand)
+{
+	bool held = errand_files_held(errand->stem);
+
+	return !held || errand_file_exists(errand->stem, ".status");
+}
+
+static void
+errand_look(void *arg)
+{
+	struct errand *errand = arg;
+
+	if (errand_has_ended(errand))
+		errand_report_ended(errand);
+}
+
+/* The wall clock may have jumped: never more than the whole deadline. */
+static int64_t
+errand_left_ms(const struct errand *errand)
+{
+	int64_t gone = clock_wall_ms() - errand->started_ms;
+
+	if (gone < 0)
+		return errand->deadline_ms;
+	return gone < errand->deadline_ms ? errand->deadline_ms - gone : 0;
+}
+
+static void
+errand_wait(struct errand *errand)
+{
+	errand->look =
+	    loop_every(errand->loop, ERRAND_LOOK_MS, errand_look, errand);
+	errand->timer = loop_after(
+	    errand->loop, errand_left_ms(errand), errand_timed_out, errand);
+}
+
+/* Had its shell not come to write its pid? After another boot that says
+ * nothing, for nobody waited for the disk. */
+static bool
+errand_is_intent(const struct errand *errand, struct json_object *record)
+{
+	char boot_id[PROCREF_BOOT_ID_SIZE];
+
+	return !errand_file_exists(errand->stem, ".pid") &&
+	    !errand_file_exists(errand->stem, ".status") &&
+	    boot_id_now(boot_id, NULL) == 0 &&
+	    strcmp(boot_id, json_string_or(record, "boot_id", "")) == 0;
+}
+
+static int
+errand_take_up(struct errand *errand, struct err *err)
+{
+	cleanup_free char *path = errand_file_path(errand->stem, ERRAND_JSON);
+	cleanup_json struct json_object *record = NULL;
+	const char *command = NULL;
+	int r;
+
+	r = json_load(path, JSON_MAX, &record, err);
+	if (r == 0)
+		r = json_get_string(record, "", "command", &command, err);
+	if (r == 0)
+		r = json_get_int(record, "", "started_unix_ms", 0, INT64_MAX,
+		    &errand->started_ms, err);
+	if (r < 0)
+		return record == NULL ? r : -EINVAL;
+	if (!errand_has_ended(errand)) {
+		errand_wait(errand);
+		return 0;
+	}
+	if (errand_is_intent(errand, record))
+		return errand_begin(errand, record, err);
+	errand->ended =
+	    loop_call_new(errand->loop, errand_report_ended, errand);
+	loop_call_request(errand->ended);
+	return 0;
+}
+
+int
+errand_adopt(struct loop *loop, const struct errand_spec *spec, errand_fn *fn,
+    void *arg, struct errand **ret_errand, struct err *err)
+{
+	struct errand *errand = NULL;
+	int r = errand_new(loop, spec, fn, arg, &errand, err);
+
+	if (errand == NULL)
+		return r;
+	r = errand_take_up(errand, err);
+	if (r < 0) {
+		errand_free(errand);
+		return r;
+	}
+	*ret_errand = errand;
+	return 0;
+}
+
+void
+errand_cancel(struct errand *errand)
+{
+	if (errand->child != NULL) {
+		child_cancel(errand->child);
+	} else if (errand->look != NULL && !errand->ending) {
+		errand->result.cancelled = true;
+		errand_end(errand);
+	}
+}
+
+void
+errand_free(struct errand *errand)
+{
+	if (errand == NULL)
+		return;
+	if (errand->child != NULL)
+		child_release(errand->child);
+	loop_timer_free(errand->look);
+	loop_timer_free(errand->timer);
+	loop_call_free(errand->ended);
+	free(errand->stem);
+	free(errand);
+}

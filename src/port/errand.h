@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A shell command whose result outlives us: it writes output and exit status
+ * into files of a folder, so that a daemon that was killed meanwhile finds them
+ * again, or the command still running. What it did is done once, and known.
+ *
+ *   <dir>/<name>.lock    held (by an inherited descriptor) while it runs
+ *   <dir>/<name>.pid     its process group, written before it begins
+ *   <dir>/<name>.out     standard output, cut at ERRAND_OUT_MAX
+ *   <dir>/<name>.err     standard error, cut at ERRAND_ERR_MAX
+ *   <dir>/<name>.status  its exit status, written last and atomically
+ *   <dir>/<name>.json    what was run, and when: the errand itself; without it
+ *                        the other files are leftovers
+ *
+ * The command has /dev/null as standard input and runs in a session of its own.
+ * What is left of its process group when it has ended is killed, a second later
+ * at most where that keeps its output open.
+ */
+#ifndef ERRAND_H
+#define ERRAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+
+struct err;
+struct errand;
+struct loop;
+
+#define ERRAND_OUT_MAX (1024 * 1024)
+#define ERRAND_ERR_MAX (64 * 1024)
+
+struct errand_spec {
+	const char *dir; /* exists; ours alone */
+	const char *name; /* letters, digits, '-' and '_' */
+	const char *command; /* for /bin/sh -c; UTF-8, as cwd and env */
+	const char *cwd; /* NULL = ours */
+	const char *const *env; /* as in child.h */
+	int64_t deadline_ms; /* from its start, also when it was adopted;
+			      * above 0 */
+};
+
+struct errand_result {
+	bool lost; /* it ended without leaving a status: it was killed, or the
+		    * machine went down. Also after timed_out, cancelled, if
+		    * SIGTERM was not enough. */
+	bool timed_out;
+	bool cancelled;
+	int status; /* exit status, 128 + n for a signal; -1 when lost; 126
+		     * when it could not be started (no cwd), err tells why */
+	bool cut; /* standard output was longer than ERRAND_OUT_MAX */
+	int64_t duration_ms;
+	struct buf out, err;
+};
+
+/* Called once, from the loop; the result lives until it returns, the errand
+ * until its owner, the caller, frees it. The files stay until
+ * errand_forget(). */
+typedef void errand_fn(const struct errand_result *result, void *arg);
+
+/* Begin. -EEXIST when files of that name are there: adopt or forget them. */
+int errand_start(struct loop *loop, const struct errand_spec *spec,
+    errand_fn *fn, void *arg, struct errand **ret_errand, struct err *err);
+
+/* Take up one that an earlier process began, running or ended; spec gives dir,
+ * name and deadline. -ENOENT when there is none, -EINVAL when its .json cannot
+ * be understood: forget it. One that had not been started yet (we died in
+ * between) is started by it: the command is then taken from the .json. Looks
+ * every ERRAND_LOOK_MS whether the status is there or the lock was let go. */
+#define ERRAND_LOOK_MS 50
+int errand_adopt(struct loop *loop, const struct errand_spec *spec,
+    errand_fn *fn, void *arg, struct errand **ret_errand, struct err *err);
+
+/* End it early: SIGTERM to its group, a grace, SIGKILL. fn still comes. */
+void errand_cancel(struct errand *errand);
+
+/* Give it up without ending it: fn will not be called, the files tell the next
+ * one. For a daemon that ends. Also fine in fn. */
+void errand_free(struct errand *errand);
+
+/* Remove its files. -EBUSY while it runs. 0 also when there are none. */
+int errand_forget(const char *dir, const char *name, struct err *err);
+
+/* Name of an errand in dir, the first by name, copied into name (size bytes);
+ * false when there is none. */
+bool errand_find(const char *dir, char *name, size_t size);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "evidence.h"
+#include "file.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "state.h"
+#include "task.h"
+#include "text.h"
+#include "worker.h"
+#include "workspace.h"
+
+#define EVIDENCE_PROC_MAX  ((size_t)64 * 1024)
+#define EVIDENCE_WORDS_MAX ((size_t)300) /* bytes of a worker's reason */
+#define EVIDENCE_TASKS     200 /* filed ones that are looked at */
+#define EVIDENCE_SAME_MAX  99 /* folders of one second */
+
+#define MEMBER(name) offsetof(struct evidence, name)
+
+/* The parts: what each is called in the folder, and the file it is the end of
+ * (NULL: made from several). */
+static const struct evidence_part {
+	size_t member;
+	const char *name;
+	const char *file; /* below .llmc */
+} evidence_parts[] = {
+	{ MEMBER(registration), "daemon.json", "daemon.json" },
+	{ MEMBER(heartbeat), "auto.heartbeat", "auto.heartbeat" },
+	{ MEMBER(failure), "failure.json", "failure.json" },
+	{ MEMBER(autod_log), "autod.log", "logs/autod.log" },
+	{ MEMBER(auto_log), "auto.log", "logs/auto.log" },
+	{ MEMBER(task_pool_log), "task_pool.log", "logs/task_pool.log" },
+	{ MEMBER(post_accept_log), "post_accept.log", "logs/post_accept.log" },
+	{ MEMBER(standard_error), "stderr.txt", NULL },
+	{ MEMBER(workers), "workers.txt", NULL },
+	{ MEMBER(task_error), "task_error.txt", NULL },
+	{ MEMBER(stack), "stack.txt", NULL },
+};
+
+static char **
+evidence_text(struct evidence *evidence, const struct evidence_part *part)
+{
+	return (char **)(void *)((char *)evidence + part->member);
+}
+
+static int
+evidence_read_end(int fd, struct buf *text)
+{
+	struct stat st;
+	off_t from = 0;
+	ssize_t n = 1;
+
+	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+		return -EINVAL;
+	if (st.st_size > (off_t)EVIDENCE_PART_MAX)
+		from = st.st_size - (off_t)EVIDENCE_PART_MAX;
+	buf_reserve(text, EVIDENCE_PART_MAX);
+	while (n != 0 && text->len < EVIDENCE_PART_MAX) {
+		n = pread(fd, text->data + text->len,
+		    EVIDENCE_PART_MAX - text->len, from + (off_t)text->len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			return -errno;
+		buf_grew(text, (size_t)n);
+	}
+	if (from > 0) { /* the first line is half of one */
+		const char *end = memchr(text->data, '\n', text->len);
+
+		if (end != NULL)
+			buf_consume(text, (size_t)(end + 1 - text->data));
+	}
+	return 0;
+}
+
+/* A NUL would end the text early; a log has some after a crash of the machine.
+ */
+static void
+evidence_drop_nuls(struct buf *text)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < text->len; i++) {
+		if (text->data[i] != '\0')
+			text->data[kept++] = text->data[i];
+	}
+	buf_truncate(text, kept);
+}
+
+/* The end of a file, or NULL; the caller frees. */
+static char *
+evidence_end_of(const char *path)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_fd int fd =
+	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd == -1 || evidence_read_end(fd, &text) < 0)
+		return NULL;
+	evidence_drop_nuls(&text);
+	/* A copy: the buffer has room for far more. */
+	return text.len > 0 ? xstrndup(text.data, text.len) : NULL;
+}
+
+static void
+evidence_add_worker(struct buf *out, const struct worker *worker, int64_t now)
+{
+	buf_addf(
+	    out, "%s %s", worker->name, worker_status_name(worker->status));
+	if (worker->task != NULL) {
+		buf_adds(out, " task ");
+		text_add_visible(
+		    out, worker->task, strlen(worker->task), false);
+	}
+	if (worker->since_ms > 0) {
+		buf_adds(out, " since ");
+		text_add_duration(out, (now - worker->since_ms) / 1000 * 1000);
+	}
+	if (worker->reason != NULL) {
+		buf_adds(out, ": ");
+		text_add_visible(out, worker->reason,
+		    text_cut(worker->reason, strlen(worker->reason),
+			EVIDENCE_WORDS_MAX),
+		    false);
+	}
+	buf_addc(out, '\n');
+}
+
+/* A state that cannot be read, or only its backup, is evidence too. */
+static char *
+evidence_workers(const struct workspace *workspace)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	cleanup_free char *recovered = NULL;
+	int64_t now = clock_wall_ms();
+	struct err err = { 0 };
+	struct state state;
+
+	if (state_load(workspace, now, &state, &recovered, &err) < 0) {
+		buf_addf(&out, "(%s)\n", err.msg);
+		return buf_take(&out);
+	}
+	if (recovered != NULL)
+		buf_addf(&out, "(from the backup: %s)\n", recovered);
+	for (size_t i = 0; i < state.count && out.len < EVIDENCE_PART_MAX; i++)
+		evidence_add_worker(&out, state.workers[i], now);
+	state_release(&state);
+	return out.len > 0 ? buf_take(&out) : NULL;
+}
+
+static bool
+evidence_is_failed(struct json_object *record, void *arg)
+{
+	struct json_object **failed = arg;
+	enum task_outcome outcome = OUTCOME_NONE;
+
+	if (task_outcome_parse(
+		json_string_or(record, "outcome", ""), &outcome) &&
+	    (outcome == OUTCOME_FAILED || outcome == OUTCOME_DEAD_LETTER)) {
+		json_object_put(*failed);
+		*failed = json_object_get(record);
+	}
+	return true;
+}
+
+static void
+evidence_add_member(struct buf *out, const char *before,
+    struct json_object *record, const char *key, bool keep_newlines)
+{
+	const char *text = json_string_or(record, key, "");
+
+	if (*text == '\0')
+		return;
+	buf_adds(out, before);
+	text_add_visible(out, text,
+	    text_cut(text, strlen(text), EVIDENCE_PART_MAX / 8), keep_newlines);
+}
+
+static char *
+evidence_task_error(const struct workspace *workspace)
+{
+	cleanup_free char *file = workspace_path(workspace, "tasks.jsonl");
+	cleanup_json struct json_object *failed = NULL;
+	cleanup_buf struct buf out = BUF_INIT;
+
+	jsonl_last(file, EVIDENCE_TASKS, evidence_is_failed, &failed, NULL);
+	if (failed == NULL)
+		return NULL;
+	evidence_add_member(&out, "task ", failed, "id", false);
+	evidence_add_member(&out, " ", failed, "outcome", false);
+	evidence_add_member(&out, ": ", failed, "title", false);
+	evidence_add_member(&out, "\n", failed, "reason", true);
+	buf_addc(&out, '\n');
+	return buf_take(&out);
+}
+
+/* One file of /proc/<pid>, appended as "label: text". */
+static void
+evidence_add_proc(
+    struct buf *out, pid_t pid, const char *name, const char *label)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/%s", (int)pid, name);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_read(path, EVIDENCE_PROC_MAX, &text, NULL) < 0)
+		return;
+	while (text.len > 0 && text.data[text.len - 1] == '\n')
+		buf_truncate(&text, text.len - 1);
+	if (text.len > 0)
+		buf_addf(out, "%s%s\n", label, text.data);
+}
+
+/* Of status only the line that says what the process is at. */
+static void
+evidence_add_state(struct buf *out, pid_t pid)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *line;
+
+	evidence_add_proc(&text, pid, "status", "\n");
+	line = strstr(text.data, "\nState:");
+	if (line != NULL)
+		buf_addf(out, "%.*s\n", (int)strcspn(line + 1, "\n"), line + 1);
+}
+
+static char *
+evidence_stack(pid_t pid)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (pid <= 0)
+		return NULL;
+	evidence_add_state(&out, pid);
+	evidence_add_proc(&out, pid, "wchan", "wchan: ");
+	evidence_add_proc(&out, pid, "syscall", "syscall: ");
+	evidence_add_proc(&out, pid, "stack", "stack:\n");
+	return out.len > 0 ? buf_take(&out) : NULL;
+}
+
+/* Our own folders begin with a digit: the year. */
+static int
+evidence_is_folder(const struct dirent *entry)
+{
+	return entry->d_name[0] >= '0' && entry->d_name[0] <= '9';
+}
+
+static int
+evidence_is_file(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, ".") != 0 &&
+	    strcmp(entry->d_name, "..") != 0;
+}
+
+/* Not below the folder: we make none there, so it would be somebody else's. */
+static void
+evidence_remove(int parent, const char *name)
+{
+	cleanup_fd int fd = openat(
+	    parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct dirent **files = NULL;
+	int count = -1;
+
+	if (fd != -1)
+		count = scandirat(fd, ".", &files, evidence_is_file, NULL);
+	for (int i = 0; i < count; i++) {
+		unlinkat(fd, files[i]->d_name, 0);
+		free(files[i]);
+	}
+	free(files);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* Leave `keep` of them. Names begin with the time, so they sort by age. */
+static void
+evidence_prune(const char *parent, int keep)
+{
+	cleanup_fd int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct dirent **folders = NULL;
+	int count = -1;
+
+	if (fd != -1)
+		count =
+		    scandirat(fd, ".", &folders, evidence_is_folder, alphasort);
+	for (int i = 0; i < count; i++) {
+		if (i < count - keep)
+			evidence_remove(fd, folders[i]->d_name);
+		free(folders[i]);
+	}
+	free(folders);
+}
+
+/* A second failure in the same second gets a folder of its own. */
+static int
+evidence_make_dir(const char *parent, const char *stamp, char **ret_dir)
+{
+	if (mkdir(parent, 0700) == -1 && errno != EEXIST)
+		return -errno;
+	for (int i = 1; i <= EVIDENCE_SAME_MAX; i++) {
+		cleanup_free char *dir = i == 1 ?
+		    xasprintf("%s/%s", parent, stamp) :
+		    xasprintf("%s/%s-%02d", parent, stamp, i);
+
+		if (mkdir(dir, 0700) == 0) {
+			*ret_dir = take_ptr(&dir);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* Not synced: the loop waits for this, and after a power cut another failure is
+ * looked into. */
+static int
+evidence_write(const char *dir, const char *name, const char *text)
+{
+	cleanup_free char *path = file_join(dir, name);
+	cleanup_fd int fd =
+	    open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int r;
+
+	if (fd == -1)
+		return -errno;
+	r = file_write_all(fd, text, strlen(text));
+	if (r < 0)
+		unlink(path);
+	return r;
+}
+
+/* The folder and what fits into it; nothing of it = no folder. */
+static int
+evidence_keep(const struct workspace *workspace, const char *stamp,
+    struct evidence *evidence)
+{
+	cleanup_free char *parent = workspace_path(workspace, "evidence");
+	cleanup_free char *dir = NULL;
+	size_t kept = 0;
+	int r, failed = 0;
+
+	/* First the old ones: the disk may be full. */
+	evidence_prune(parent, EVIDENCE_KEEP - 1);
+	r = evidence_make_dir(parent, stamp, &dir);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < nitems(evidence_parts); i++) {
+		const struct evidence_part *part = &evidence_parts[i];
+		const char *text = *evidence_text(evidence, part);
+
+		if (text == NULL)
+			continue;
+		r = evidence_write(dir, part->name, text);
+		if (r < 0)
+			failed = r;
+		else
+			kept++;
+	}
+	if (kept == 0 && failed < 0) {
+		rmdir(dir);
+		return failed;
+	}
+	evidence->dir = take_ptr(&dir);
+	return 0;
+}
+
+void
+evidence_read(const struct workspace *workspace, pid_t pid,
+    const char *stderr_file, struct evidence *ret_evidence)
+{
+	struct evidence evidence = { 0 };
+
+	/* What changes soonest first. */
+	evidence.stack = evidence_stack(pid);
+	for (size_t i = 0; i < nitems(evidence_parts); i++) {
+		const struct evidence_part *part = &evidence_parts[i];
+		cleanup_free char *path = NULL;
+
+		if (part->file == NULL)
+			continue;
+		path = workspace_path(workspace, part->file);
+		*evidence_text(&evidence, part) = evidence_end_of(path);
+	}
+	if (stderr_file != NULL)
+		evidence.standard_error = evidence_end_of(stderr_file);
+	evidence.workers = evidence_workers(workspace);
+	evidence.task_error = evidence_task_error(workspace);
+	*ret_evidence = evidence;
+}
+
+int
+evidence_save(const struct workspace *workspace, const char *stamp,
+    struct evidence *evidence, struct err *err)
+{
+	int r = evidence_keep(workspace, stamp, evidence);
+
+	if (r < 0)
+		return err_errno(err, r, "the evidence cannot be kept in %s",
+		    workspace->dir);
+	return 0;
+}
+
+void
+evidence_release(struct evidence *evidence)
+{
+	for (size_t i = 0; i < nitems(evidence_parts); i++)
+		free(*evidence_text(evidence, &evidence_parts[i]));
+	free(evidence->dir);
+	memset(evidence, 0, sizeof *evidence);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "file.h"
+#include "git-lock.h"
+#include "mem.h"
+
+#define FRESH_MS 2000
+#define LINK_MAX 4096
+
+/* "Unable to create '/r/.git/worktrees/w/index.lock': File exists." The caller
+ * frees. */
+static char *
+complained_of(const char *complaint)
+{
+	static const char before[] = "Unable to create '";
+	static const char after[] = ".lock': File exists";
+	const char *at = strstr(complaint, before), *end;
+
+	if (at == NULL)
+		return NULL;
+	at += strlen(before);
+	end = strstr(at, after);
+	return end == NULL ? NULL :
+			     xstrndup(at, (size_t)(end - at) + strlen(".lock"));
+}
+
+/* Is it directly in the git directory of this linked worktree? */
+static bool
+is_own(const char *dir, const char *lock)
+{
+	static const char prefix[] = "gitdir: ";
+	cleanup_free char *path = file_join(dir, ".git");
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *slash = strrchr(lock, '/');
+	size_t len;
+
+	if (slash == NULL || file_is_dir(path) ||
+	    file_read(path, LINK_MAX, &text, NULL) < 0 ||
+	    strncmp(text.data, prefix, strlen(prefix)) != 0)
+		return false;
+	len = text.len - strlen(prefix);
+	while (len > 0 && text.data[strlen(prefix) + len - 1] == '\n')
+		len--;
+	return len == (size_t)(slash - lock) &&
+	    strncmp(text.data + strlen(prefix), lock, len) == 0;
+}
+
+static bool
+is_git_in(const char *pid, const char *dir)
+{
+	cleanup_free char *comm = xasprintf("/proc/%s/comm", pid);
+	cleanup_free char *cwd = xasprintf("/proc/%s/cwd", pid);
+	cleanup_buf struct buf name = BUF_INIT;
+	size_t len = strlen(dir);
+	char where[LINK_MAX];
+	ssize_t n;
+
+	if (file_read(comm, 64, &name, NULL) < 0 ||
+	    strncmp(name.data, "git", 3) != 0)
+		return false;
+	n = readlink(cwd, where, sizeof where - 1);
+	if (n < 0)
+		return errno == EACCES; /* not ours to see: it might be */
+	where[n] = '\0';
+	return strncmp(where, dir, len) == 0 &&
+	    (where[len] == '\0' || where[len] == '/');
+}
+
+static bool
+git_runs_in(const char *dir)
+{
+	cleanup_free char *real = realpath(dir, NULL);
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	bool found = proc == NULL || real == NULL;
+
+	while (!found && (entry = readdir(proc)) != NULL)
+		found = isdigit((unsigned char)entry->d_name[0]) &&
+		    is_git_in(entry->d_name, real);
+	if (proc != NULL)
+		closedir(proc);
+	return found;
+}
+
+bool
+git_lock_remove_dead(const char *dir, const char *complaint)
+{
+	cleanup_free char *lock = complained_of(complaint);
+	struct stat st;
+
+	if (lock == NULL || !is_own(dir, lock) || stat(lock, &st) == -1)
+		return false;
+	if (clock_wall_ms() - (int64_t)st.st_mtime * 1000 < FRESH_MS ||
+	    git_runs_in(dir))
+		return false;
+	return unlink(lock) == 0;
+}

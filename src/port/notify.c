@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "child.h"
+#include "errtext.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+#include "notify.h"
+#include "text.h"
+
+/* The length of the address, 0 for one that is none. */
+static socklen_t
+notify_address(const char *name, struct sockaddr_un *address)
+{
+	size_t len = strlen(name);
+
+	if ((name[0] != '/' && name[0] != '@') || len < 2 ||
+	    len >= sizeof address->sun_path)
+		return 0;
+	memset(address, 0, sizeof *address);
+	address->sun_family = AF_UNIX;
+	memcpy(address->sun_path, name, len);
+	if (name[0] == '@') /* its length ends an abstract name, no NUL */
+		address->sun_path[0] = '\0';
+	else
+		len++;
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+}
+
+void
+notify_service(const char *state)
+{
+	const char *name = getenv("NOTIFY_SOCKET");
+	cleanup_fd int fd = -1;
+	struct sockaddr_un address;
+	socklen_t len;
+
+	if (name == NULL)
+		return;
+	len = notify_address(name, &address);
+	if (len == 0) {
+		log_debug("NOTIFY_SOCKET is no address: %s", name);
+		return;
+	}
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd == -1 ||
+	    sendto(fd, state, strlen(state), MSG_DONTWAIT | MSG_NOSIGNAL,
+		(const struct sockaddr *)&address, len) == -1)
+		log_debug("the service manager was not told");
+}
+
+int64_t
+notify_watchdog_ms(void)
+{
+	const char *usec = getenv("WATCHDOG_USEC");
+	const char *pid = getenv("WATCHDOG_PID");
+	int64_t us, whose;
+
+	if (usec == NULL || !text_parse_int(usec, 1, INT64_MAX, &us))
+		return 0;
+	if (pid != NULL &&
+	    (!text_parse_int(pid, 1, INT64_MAX, &whose) || whose != getpid()))
+		return 0;
+	return us < 2000 ? 1 : us / 2000;
+}
+
+static void
+notify_done(const struct child_result *result, void *arg)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+
+	(void)arg;
+	child_result_describe(result, &words);
+	log_debug("notify_command: %s", words.data);
+}
+
+void
+notify_person(struct loop *loop, const char *command,
+    struct json_object *message, int64_t deadline_ms)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct child_spec spec = {
+		.shell = command, .deadline_ms = deadline_ms, .output_max = 4096
+	};
+	struct err err = { 0 };
+
+	if (*command == '\0')
+		return;
+	json_print(message, false, &text);
+	buf_addc(&text, '\n');
+	spec.input = text.data;
+	spec.input_len = text.len;
+	if (child_spawn(loop, &spec, notify_done, NULL, NULL, &err) < 0)
+		log_debug("notify_command: %s", err.msg);
+}

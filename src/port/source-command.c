@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errand.h"
+#include "errtext.h"
+#include "file.h"
+#include "id.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "prompt.h"
+#include "source-kind.h"
+#include "text.h"
+
+#define STATUS_NONE_READY 4
+#define NAME_SIZE         128
+#define LOG_TEXT_MAX      ((size_t)64 * 1024) /* of each stream, in a record */
+#define LOG_SIZE_MAX      ((int64_t)50 * 1024 * 1024)
+#define LOG_KEEP          3
+#define WORDS_LINES       5 /* of what it said, in a failure */
+#define WORDS_LINE_BYTES  400
+
+struct command {
+	struct source source;
+	struct errand *errand; /* NULL = none runs */
+	char name[NAME_SIZE]; /* of the errand: the key of its task */
+	char *cwd, *run_dir, *log; /* cwd, log: NULL = none */
+	int64_t timeout_ms;
+};
+
+static int
+command_open(struct source *source, const struct source_options *options,
+    struct err *err)
+{
+	struct command *command = (struct command *)source;
+
+	if (options->run_dir == NULL || options->timeout_ms <= 0)
+		return err_set(err, -EINVAL,
+		    "a command for tasks needs a folder and a time limit");
+	command->run_dir = xstrdup(options->run_dir);
+	command->cwd = options->cwd == NULL ? NULL : xstrdup(options->cwd);
+	command->log = options->log == NULL ? NULL : xstrdup(options->log);
+	command->timeout_ms = options->timeout_ms;
+	return file_mkdirs(command->run_dir, 0700, err);
+}
+
+static void
+command_close(struct source *source)
+{
+	struct command *command = (struct command *)source;
+
+	errand_free(command->errand);
+	free(command->cwd);
+	free(command->run_dir);
+	free(command->log);
+}
+
+/* --- the record of each call ------------------------------------------ */
+
+static void
+log_text(struct json_object *record, const char *key, const struct buf *text)
+{
+	cleanup_buf struct buf shown = BUF_INIT;
+	size_t len = text_cut(text->data, text->len, LOG_TEXT_MAX);
+	char *nul;
+
+	text_add_utf8(&shown, text->data, len);
+	while ((nul = memchr(shown.data, '\0', shown.len)) != NULL)
+		*nul = '?';
+	if (len < text->len)
+		buf_addf(&shown, "\n[%zu bytes more]", text->len - len);
+	json_set_string(record, key, shown.data);
+}
+
+/* A log that cannot be written stops nobody. */
+static void
+log_call(const struct command *command, const struct errand_result *result)
+{
+	cleanup_json struct json_object *record = NULL;
+	bool good = result->cancelled ||
+	    (!result->timed_out &&
+		(result->status == 0 || result->status == STATUS_NONE_READY));
+	char stamp[CLOCK_STAMP_SIZE];
+
+	if (command->log == NULL)
+		return;
+	record = json_object_new_object();
+	clock_format_stamp(clock_wall_ms(), stamp);
+	json_set_string(record, "timestamp", stamp);
+	json_set_string(record, "level", good ? "INFO" : "ERROR");
+	json_set_string(record, "command", command->source.where);
+	json_set_int(record, "exit_code", result->status);
+	json_set_int(record, "duration_ms", result->duration_ms);
+	log_text(record, "stdout", &result->out);
+	log_text(record, "stderr", &result->err);
+	jsonl_append(command->log, record, LOG_SIZE_MAX, LOG_KEEP, NULL);
+}
+
+/* --- the answer ------------------------------------------------------- */
+
+/* The first lines of standard error. */
+static void
+add_said(const struct buf *said, struct buf *words)
+{
+	const char *s = said->data, *end = s + said->len;
+	int lines = 0;
+
+	while (s < end && lines < WORDS_LINES) {
+		const char *newline = memchr(s, '\n', (size_t)(end - s));
+		size_t len = (size_t)((newline == NULL ? end : newline) - s);
+
+		if (len > 0) {
+			buf_adds(words, lines++ == 0 ? ":\n" : "\n");
+			text_add_visible(words, s,
+			    text_cut(s, len, WORDS_LINE_BYTES), false);
+		}
+		s += len + 1;
+	}
+}
+
+/* The sentence about it; the class. */
+static const char *
+describe_failure(const struct command *command,
+    const struct errand_result *result, struct buf *words)
+{
+	buf_adds(words, "the task pool command ");
+	if (result->timed_out) {
+		buf_adds(words, "took longer than ");
+		text_add_duration(words, command->timeout_ms);
+		return "task_pool_timeout";
+	}
+	if (result->lost) {
+		buf_adds(
+		    words, "was killed before it could tell its exit status");
+		return "task_pool_failed";
+	}
+	if (result->status == 3) {
+		buf_adds(words,
+		    "says that too many tasks are claimed (exit status 3)");
+		return "task_pool_claims";
+	}
+	if (result->status == 127)
+		buf_adds(words, "was not found (exit status 127)");
+	else
+		buf_addf(words, "failed with exit status %d", result->status);
+	return "task_pool_failed";
+}
+
+static void
+answer_failure(struct command *command, const struct errand_result *result)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	struct source_failure failure = { .status = result->status };
+
+	failure.class = describe_failure(command, result, &words);
+	add_said(&result->err, &words);
+	failure.words = words.data;
+	source_answer(&command->source, SOURCE_FAILED, NULL, &failure);
+}
+
+static void
+answer_unusable(struct command *command, const struct errand_result *result,
+    const char *what)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	struct source_failure failure = { .class = "task_pool_text" };
+
+	buf_addf(&words, "the task pool command printed %s", what);
+	add_said(&result->err, &words);
+	failure.words = words.data;
+	source_answer(&command->source, SOURCE_FAILED, NULL, &failure);
+}
+
+static void
+answer_offer(struct command *command, const char *text)
+{
+	char key[NAME_SIZE];
+	struct source_offer offer = {
+		.key = key, .text = text, .priority = SOURCE_PRIORITY
+	};
+
+	strlcpy(key, command->name, sizeof key);
+	source_answer(&command->source, SOURCE_OFFER, &offer, NULL);
+}
+
+enum verdict {
+	VERDICT_TASK,
+	VERDICT_NONE,
+	VERDICT_FAILED,
+	VERDICT_NO_TEXT,
+	VERDICT_TOO_LONG,
+};
+
+/* Text counts only from a command that says it is all of it. */
+static enum verdict
+judge(const struct errand_result *result, struct buf *text)
+{
+	const struct buf *out = &result->out;
+
+	if (result->lost || result->timed_out)
+		return VERDICT_FAILED;
+	if (result->status == STATUS_NONE_READY)
+		return VERDICT_NONE;
+	if (result->status != 0)
+		return VERDICT_FAILED;
+	if (result->cut)
+		return VERDICT_TOO_LONG;
+	if (!text_utf8_valid(out->data, out->len) ||
+	    memchr(out->data, '\0', out->len) != NULL)
+		return VERDICT_NO_TEXT;
+	if (prompt_clean(out->data, out->len, text))
+		return VERDICT_TASK;
+	return out->len > PROMPT_MAX ? VERDICT_TOO_LONG : VERDICT_NONE;
+}
+
+static void
+command_ended(const struct errand_result *result, void *arg)
+{
+	struct command *command = arg;
+	struct errand *errand = take_ptr(&command->errand);
+	bool cancelled = result->cancelled || command->source.cancelled;
+	cleanup_buf struct buf text = BUF_INIT;
+	enum verdict verdict = judge(result, &text);
+
+	log_call(command, result);
+	/* What it claimed stays until it is written down elsewhere. */
+	if (verdict != VERDICT_TASK)
+		errand_forget(command->run_dir, command->name, NULL);
+	if (cancelled || verdict == VERDICT_NONE)
+		source_answer(&command->source, SOURCE_EMPTY, NULL, NULL);
+	else if (verdict == VERDICT_TASK)
+		answer_offer(command, text.data);
+	else if (verdict == VERDICT_FAILED)
+		answer_failure(command, result);
+	else
+		answer_unusable(command, result,
+		    verdict == VERDICT_NO_TEXT ? "no text in UTF-8" :
+						 "more than 1 MiB");
+	errand_free(errand);
+}
+
+/* --- asking ----------------------------------------------------------- */
+
+/* One that an earlier process began. 0 = it goes on; -ENOENT = there is none.
+ * What is among our keys was written down before it could be forgotten. */
+static int
+adopt(struct command *command, const struct errand_spec *spec, struct err *err)
+{
+	int r;
+
+	while (errand_find(
+	    command->run_dir, command->name, sizeof command->name)) {
+		r = -EINVAL;
+		if (!source_is_key(&command->source, command->name))
+			r = errand_adopt(command->source.loop, spec,
+			    command_ended, command, &command->errand, err);
+		if (r != -EINVAL && r != -ENOENT)
+			return r;
+		r = errand_forget(command->run_dir, command->name, err);
+		if (r < 0)
+			return r;
+	}
+	return -ENOENT;
+}
+
+static void
+command_ask(struct source *source)
+{
+	struct command *command = (struct command *)source;
+	struct errand_spec spec = {
+		.dir = command->run_dir,
+		.name = command->name,
+		.command = source->where,
+		.cwd = command->cwd,
+		.deadline_ms = command->timeout_ms,
+	};
+	struct err err = { 0, "" };
+	int r;
+
+	r = file_mkdirs(command->run_dir, 0700, &err);
+	if (r == 0)
+		r = adopt(command, &spec, &err);
+	if (r == -ENOENT) {
+		id_ulid(clock_wall_ms(), command->name);
+		r = errand_start(source->loop, &spec, command_ended, command,
+		    &command->errand, &err);
+	}
+	if (source_is_poverty(r) || r == -EAGAIN)
+		source_look_later(source);
+	else if (r < 0)
+		source_answer_broken(source, &err);
+}
+
+static bool
+command_cancel(struct source *source)
+{
+	struct command *command = (struct command *)source;
+
+	if (command->errand == NULL)
+		return false;
+	errand_cancel(command->errand);
+	return true;
+}
+
+static int
+command_take(
+    struct source *source, const char *key, const char *worker, struct err *err)
+{
+	struct command *command = (struct command *)source;
+
+	(void)worker; /* the command gave it away with its answer */
+	return errand_forget(command->run_dir, key, err);
+}
+
+const struct source_kind source_command = {
+	.name = "command",
+	.size = sizeof(struct command),
+	.open = command_open,
+	.close = command_close,
+	.ask = command_ask,
+	.cancel = command_cancel,
+	.take = command_take,
+};

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "lock.h"
+#include "loop.h"
+#include "mem.h"
+#include "prompt.h"
+#include "source-files-list.h"
+#include "source-kind.h"
+#include "taskfile.h"
+#include "watch.h"
+
+#define LOCK_NAME ".llmc.lock"
+#define LOOK_MS   1000
+
+struct files {
+	struct source source;
+	struct files_list list;
+	struct watch *watch;
+	struct loop_timer
+	    *look; /* for the folder to come; NULL = it is there */
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static int
+files_open(struct source *source, const struct source_options *options,
+    struct err *err)
+{
+	(void)source;
+	if (options->owner == NULL)
+		return err_set(err, -EINVAL, "a list of tasks needs an owner");
+	return 0;
+}
+
+static void
+files_close(struct source *source)
+{
+	struct files *files = (struct files *)source;
+
+	if (files->watch != NULL)
+		watch_free(files->watch);
+	if (files->look != NULL)
+		loop_timer_free(files->look);
+	files_list_release(&files->list);
+}
+
+/* --- asking ----------------------------------------------------------- */
+
+static struct taskfile **
+list_tasks(const struct files_list *list)
+{
+	struct taskfile **all =
+	    xcalloc(list->count + 1, sizeof(struct taskfile *));
+
+	for (size_t i = 0; i < list->count; i++)
+		all[i] = list->at[i]->task;
+	return all;
+}
+
+static bool
+waits_for_ever(const struct taskfile *task, struct taskfile *const *all,
+    size_t count, struct buf *words)
+{
+	return task->status == TASKFILE_PENDING && task->owner == NULL &&
+	    task->failed == NULL && taskfile_broken(task, all, count, words);
+}
+
+/* Those among which to choose. What is left out is not completed, so whoever
+ * waits for it goes on waiting. False when a file may be half written. */
+static bool
+list_usable(struct files *files, struct taskfile **usable, size_t *ret_count)
+{
+	const struct files_list *list = &files->list;
+	cleanup_free struct taskfile **all = list_tasks(list);
+	bool settled = true;
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct files_entry *entry = list->at[i];
+		cleanup_buf struct buf words = BUF_INIT;
+
+		if (entry->problem != NULL &&
+		    clock_mono_ms() - entry->problem_ms < SOURCE_SETTLED_MS)
+			settled = false;
+		else if (entry->problem != NULL)
+			source_quarantine(&files->source, "%s.json: %s",
+			    entry->id, entry->problem);
+		else if (waits_for_ever(entry->task, all, list->count, &words))
+			source_quarantine(&files->source, "%s.json: %s",
+			    entry->id, words.data);
+		else if (!source_is_key(&files->source, entry->id))
+			usable[count++] = entry->task;
+	}
+	*ret_count = count;
+	return settled;
+}
+
+static void
+leave_out(struct taskfile **tasks, size_t *count, const struct taskfile *task)
+{
+	size_t at = 0;
+
+	while (tasks[at] != task)
+		at++;
+	(*count)--;
+	memmove(tasks + at, tasks + at + 1,
+	    (*count - at) * sizeof(struct taskfile *));
+}
+
+/* The next task and its text, or NULL. */
+static const struct taskfile *
+choose(struct files *files, struct taskfile **usable, size_t count,
+    struct buf *text)
+{
+	const char *const *labels = (const char *const *)files->source.labels;
+	const struct taskfile *task;
+
+	while ((task = taskfile_select(usable, count, labels)) != NULL) {
+		cleanup_buf struct buf raw = BUF_INIT;
+
+		taskfile_text(task, &raw);
+		if (prompt_clean(raw.data, raw.len, text))
+			return task;
+		source_quarantine(&files->source, "%s.json: it %s", task->id,
+		    raw.len > PROMPT_MAX ? "is longer than 1 MiB" :
+					   "says nothing");
+		leave_out(usable, &count, task);
+	}
+	return NULL;
+}
+
+/* With copies: the list may be read again while the owner looks at it. */
+static void
+offer(struct source *source, const struct taskfile *task, const char *text)
+{
+	cleanup_free char *key = xstrdup(task->id);
+	cleanup_free char *title = xstrdup(task->subject);
+	cleanup_free char *label =
+	    task->label == NULL ? NULL : xstrdup(task->label);
+	struct source_offer one = {
+		.key = key,
+		.title = *title == '\0' ? NULL : title,
+		.text = text,
+		.label = label,
+		.priority = task->priority,
+	};
+
+	source_answer(source, SOURCE_OFFER, &one, NULL);
+}
+
+static void
+files_ask(struct source *source)
+{
+	struct files *files = (struct files *)source;
+	cleanup_free struct taskfile **usable = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	const struct taskfile *task = NULL;
+	struct err err = { 0, "" };
+	bool settled = false;
+	size_t count = 0;
+	int r;
+
+	r = files_list_refresh(&files->list, source->where, &err);
+	if (r < 0 && !source_is_poverty(r)) {
+		source_answer_broken(source, &err);
+		return;
+	}
+	if (r == 0) {
+		usable =
+		    xcalloc(files->list.count + 1, sizeof(struct taskfile *));
+		settled = list_usable(files, usable, &count);
+		task = choose(files, usable, count, &text);
+	}
+	if (task != NULL) {
+		offer(source, task, text.data);
+	} else if (settled) {
+		source_answer(source, SOURCE_EMPTY, NULL, NULL);
+	} else {
+		source_look_later(source);
+	}
+}
+
+/* --- taking and settling ---------------------------------------------- */
+
+static int
+files_lock(const struct source *source, struct err *err)
+{
+	cleanup_free char *path = file_join(source->where, LOCK_NAME);
+
+	return lock_try(path, err);
+}
+
+static bool
+is_ours(const struct source *source, const struct taskfile *task)
+{
+	return task->owner != NULL && strcmp(task->owner, source->owner) == 0;
+}
+
+static int
+check_key(const char *key, struct err *err)
+{
+	if (*key != '\0' && *key != '.' && strchr(key, '/') == NULL)
+		return 0;
+	return err_set(err, -EINVAL, "\"%s\" cannot be the id of a task", key);
+}
+
+static int
+save(const struct source *source, const struct taskfile *task,
+    enum taskfile_status status, const char *owner, const char *failed,
+    struct err *err)
+{
+	cleanup_free char *path =
+	    xasprintf("%s/%s.json", source->where, task->id);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	taskfile_write(task, status, owner, failed, &text);
+	return file_replace(path, text.data, text.len, 0644, err);
+}
+
+/* Somebody who knows no lock of ours may have written meanwhile. */
+static int
+verify(const struct source *source, const char *key, struct err *err)
+{
+	struct taskfile *task = NULL;
+	bool ours;
+	int r;
+
+	r = files_load(source->where, key, &task, err);
+	if (r < 0)
+		return err_set(err, -ESTALE, "%s.json has changed", key);
+	ours = task->status == TASKFILE_IN_PROGRESS && is_ours(source, task);
+	taskfile_free(task);
+	if (!ours)
+		return err_set(err, -ESTALE, "task %s: another has it", key);
+	return 0;
+}
+
+static int
+claim(const struct source *source, const struct taskfile *task, struct err *err)
+{
+	int r;
+
+	if (task->status == TASKFILE_IN_PROGRESS && is_ours(source, task))
+		return 0;
+	if (task->status != TASKFILE_PENDING || task->owner != NULL)
+		return err_set(err, -ESTALE, "task %s: %s has it", task->id,
+		    task->owner == NULL ? "another" : task->owner);
+	r = save(source, task, TASKFILE_IN_PROGRESS, source->owner, NULL, err);
+	return r < 0 ? r : verify(source, task->id, err);
+}
+
+static int
+files_take(
+    struct source *source, const char *key, const char *worker, struct err *err)
+{
+	struct taskfile *task = NULL;
+	cleanup_fd int fd = -1;
+	int r;
+
+	(void)worker; /* the fleet owns it, whichever worker has it now */
+	r = check_key(key, err);
+	if (r < 0)
+		return r;
+	fd = files_lock(source, err);
+	if (fd == -ENOENT)
+		return err_set(
+		    err, -ESTALE, "%s is not there any more", source->where);
+	if (fd < 0)
+		return fd;
+	r = files_load(source->where, key, &task, err);
+	if (source_is_poverty(r))
+		return r;
+	if (r < 0)
+		return err_set(
+		    err, -ESTALE, "%s.json cannot be read any more", key);
+	r = claim(source, task, err);
+	taskfile_free(task);
+	return r;
+}
+
+static int
+files_settle(struct source *source, const char *key, enum task_outcome outcome,
+    const char *note, struct err *err)
+{
+	bool done = source_is_done(outcome);
+	struct taskfile *task = NULL;
+	cleanup_fd int fd = -1;
+	int r;
+
+	if (note == NULL)
+		note = task_outcome_name(outcome);
+	r = check_key(key, err);
+	if (r < 0)
+		return r;
+	fd = files_lock(source, err);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	r = files_load(source->where, key, &task, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (is_ours(source, task))
+		r = save(source, task,
+		    done ? TASKFILE_COMPLETED : TASKFILE_PENDING, NULL,
+		    done || outcome == OUTCOME_NONE ? NULL : note, err);
+	taskfile_free(task);
+	return r;
+}
+
+static bool
+is_orphan(const struct source *source, const struct taskfile *task,
+    const char *const *keys)
+{
+	if (task->json == NULL || task->status == TASKFILE_COMPLETED)
+		return false;
+	if (task->owner == NULL)
+		return task->status == TASKFILE_IN_PROGRESS;
+	return is_ours(source, task) && !source_has(keys, task->id);
+}
+
+static int
+files_recover(struct source *source, const char *const *keys, struct err *err)
+{
+	struct files *files = (struct files *)source;
+	cleanup_fd int fd = files_lock(source, err);
+	int r, count = 0;
+
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	r = files_list_refresh(&files->list, source->where, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < files->list.count; i++) {
+		const struct taskfile *task = files->list.at[i]->task;
+
+		if (!is_orphan(source, task, keys))
+			continue;
+		r = save(
+		    source, task, TASKFILE_PENDING, NULL, task->failed, err);
+		if (r < 0)
+			return r;
+		count++;
+	}
+	return count;
+}
+
+/* --- watching --------------------------------------------------------- */
+
+static int
+watch_folder(struct files *files, struct err *err)
+{
+	return watch_new(files->source.loop, files->source.where, files->fn,
+	    files->arg, &files->watch, err);
+}
+
+static void
+look_for_folder(void *arg)
+{
+	struct files *files = arg;
+
+	if (watch_folder(files, NULL) < 0)
+		return;
+	loop_timer_free(files->look);
+	files->look = NULL;
+	files->fn(files->arg);
+}
+
+/* Claude Code makes the folder with the first task, and the one above it too:
+ * nothing to watch until then. */
+static int
+files_watch(
+    struct source *source, void (*fn)(void *arg), void *arg, struct err *err)
+{
+	struct files *files = (struct files *)source;
+	int r;
+
+	if (files->watch != NULL)
+		watch_free(files->watch);
+	files->watch = NULL;
+	files->fn = fn;
+	files->arg = arg;
+	r = watch_folder(files, err);
+	if (r != -ENOENT)
+		return r;
+	if (files->look == NULL)
+		files->look =
+		    loop_every(source->loop, LOOK_MS, look_for_folder, files);
+	return 0;
+}
+
+/* --- for people ------------------------------------------------------- */
+
+enum list_status {
+	LIST_TODO,
+	LIST_DOING,
+	LIST_DONE,
+	LIST_FAILED,
+	LIST_STATUS_COUNT
+};
+
+static const char *const list_words[] = { "todo", "doing", "done", "failed" };
+
+_Static_assert(
+    nitems(list_words) == LIST_STATUS_COUNT, "every status has its word");
+
+static enum list_status
+list_status(const struct files_entry *entry)
+{
+	if (entry->task->status == TASKFILE_COMPLETED)
+		return LIST_DONE;
+	if (entry->task->failed != NULL)
+		return LIST_FAILED;
+	return entry->problem == NULL &&
+		entry->task->status == TASKFILE_IN_PROGRESS ?
+	    LIST_DOING :
+	    LIST_TODO;
+}
+
+/* By status; those that ended with the newest first, others by id. */
+static int
+compare_rows(const void *a, const void *b)
+{
+	const struct files_entry *one = *(const struct files_entry *const *)a;
+	const struct files_entry *other = *(const struct files_entry *const *)b;
+	const struct timespec *at = &one->st.st_mtim;
+	const struct timespec *other_at = &other->st.st_mtim;
+	enum list_status status = list_status(one);
+
+	if (status != list_status(other))
+		return status < list_status(other) ? -1 : 1;
+	if (status >= LIST_DONE && at->tv_sec != other_at->tv_sec)
+		return at->tv_sec > other_at->tv_sec ? -1 : 1;
+	if (status >= LIST_DONE && at->tv_nsec != other_at->tv_nsec)
+		return at->tv_nsec > other_at->tv_nsec ? -1 : 1;
+	return taskfile_compare_ids(one->id, other->id);
+}
+
+static struct json_object *
+list_row(
+    const struct files_entry *entry, struct taskfile *const *all, size_t count)
+{
+	const struct taskfile *task = entry->task;
+	struct json_object *row = json_object_new_object();
+	cleanup_buf struct buf text = BUF_INIT, words = BUF_INIT;
+	cleanup_free char *title = NULL;
+
+	taskfile_text(task, &text);
+	title = source_title(text.data);
+	json_set_string(row, "key", entry->id);
+	json_set_string(
+	    row, "title", entry->problem == NULL ? title : entry->id);
+	json_set_string(row, "status", list_words[list_status(entry)]);
+	if (task->owner != NULL)
+		json_set_string(row, "owner", task->owner);
+	if (task->label != NULL)
+		json_set_string(row, "label", task->label);
+	if (entry->problem == NULL)
+		json_set_int(row, "priority", task->priority);
+	if (entry->problem != NULL)
+		json_set_string(row, "problem", entry->problem);
+	else if (task->failed != NULL)
+		json_set_string(row, "problem", task->failed);
+	else if (waits_for_ever(task, all, count, &words))
+		json_set_string(row, "problem", words.data);
+	return row;
+}
+
+static struct json_object *
+files_list(const char *where, size_t limit, struct err *err)
+{
+	cleanup_files_list struct files_list list = { NULL, 0 };
+	cleanup_free struct taskfile **all = NULL;
+	size_t shown[LIST_STATUS_COUNT] = { 0 };
+	struct json_object *rows;
+
+	if (files_list_refresh(&list, where, err) < 0)
+		return NULL;
+	all = list_tasks(&list);
+	if (list.count > 0)
+		qsort(list.at, list.count, sizeof(struct files_entry *),
+		    compare_rows);
+	rows = json_object_new_array();
+	for (size_t i = 0; i < list.count; i++) {
+		enum list_status status = list_status(list.at[i]);
+
+		if (status >= LIST_DONE && limit > 0 &&
+		    shown[status]++ >= limit)
+			continue;
+		json_object_array_add(
+		    rows, list_row(list.at[i], all, list.count));
+	}
+	return rows;
+}
+
+const struct source_kind source_files = {
+	.name = "files",
+	.size = sizeof(struct files),
+	.open = files_open,
+	.close = files_close,
+	.ask = files_ask,
+	.take = files_take,
+	.settle = files_settle,
+	.recover = files_recover,
+	.watch = files_watch,
+	.list = files_list,
+};

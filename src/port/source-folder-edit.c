@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "prompt.h"
+#include "source-folder-edit.h"
+#include "source-folder-store.h"
+#include "source-kind.h"
+#include "text.h"
+
+#define NUMBER_MAX INT64_C(1000000000)
+#define NAME_BYTES 60
+#define WHY_MAX    ((size_t)64 * 1024)
+
+/* --- looking ---------------------------------------------------------- */
+
+static void
+add_note(const char *where, const char *name, struct json_object *row)
+{
+	static const char *const members[] = { "owner", "worker" };
+	cleanup_json struct json_object *note = folder_note_load(where, name);
+
+	for (size_t i = 0; note != NULL && i < nitems(members); i++) {
+		const char *value = json_string_or(note, members[i], NULL);
+
+		if (value != NULL)
+			json_set_string(row, members[i], value);
+	}
+}
+
+static void
+add_why(const char *where, const char *name, struct json_object *row)
+{
+	cleanup_free char *path = folder_why_path(where, FOLDER_FAILED, name);
+	cleanup_buf struct buf raw = BUF_INIT, why = BUF_INIT;
+
+	if (file_read(path, WHY_MAX, &raw, NULL) == 0 &&
+	    prompt_clean(raw.data, raw.len, &why))
+		json_set_string(row, "problem", why.data);
+}
+
+/* NULL when it is gone meanwhile. */
+static struct json_object *
+list_one(const char *where, enum folder_place place, const char *name)
+{
+	cleanup_json struct json_object *row = json_object_new_object();
+	cleanup_buf struct buf text = BUF_INIT, words = BUF_INIT;
+	cleanup_free char *title = NULL;
+	enum folder_reading reading;
+
+	reading = folder_read(where, place, name, &text, &words);
+	if (reading == FOLDER_GONE)
+		return NULL;
+	title =
+	    reading == FOLDER_READ ? source_title(text.data) : xstrdup(name);
+	json_set_string(row, "key", name);
+	json_set_string(row, "title", title);
+	json_set_string(row, "status", folder_place_name(place));
+	if (place == FOLDER_DOING)
+		add_note(where, name, row);
+	if (place == FOLDER_FAILED)
+		add_why(where, name, row);
+	if (reading == FOLDER_PROBLEM)
+		json_set_string(row, "problem", words.data);
+	return take_ptr(&row);
+}
+
+struct json_object *
+folder_list(const char *where, size_t limit, struct err *err)
+{
+	cleanup_json struct json_object *list = json_object_new_array();
+
+	for (enum folder_place place = FOLDER_TODO; place <= FOLDER_FAILED;
+	     place++) {
+		cleanup_folder_names struct folder_names names = { NULL, 0 };
+		bool ended = place == FOLDER_DONE || place == FOLDER_FAILED;
+		size_t most;
+
+		if (folder_names(where, place, ended, &names, err) < 0)
+			return NULL;
+		most = ended && limit > 0 && limit < names.count ? limit :
+								   names.count;
+		for (size_t i = 0; i < most; i++) {
+			struct json_object *row =
+			    list_one(where, place, names.at[i]);
+
+			if (row != NULL)
+				json_object_array_add(list, row);
+		}
+	}
+	return take_ptr(&list);
+}
+
+/* --- adding ----------------------------------------------------------- */
+
+/* One more than the highest number that a task of the folder begins with, so
+ * that what is added later comes later. */
+static int64_t
+next_number(const char *where)
+{
+	int64_t highest = 0, number;
+
+	for (int place = FOLDER_TODO; place <= FOLDER_FAILED; place++) {
+		cleanup_folder_names struct folder_names names = { NULL, 0 };
+
+		if (folder_names(where, (enum folder_place)place, false, &names,
+			NULL) < 0)
+			continue;
+		for (size_t i = 0; i < names.count; i++) {
+			size_t len = strspn(names.at[i], "0123456789");
+			cleanup_free char *digits = xstrndup(names.at[i], len);
+
+			if (names.at[i][len] == '-' &&
+			    text_parse_int(digits, 0, NUMBER_MAX, &number) &&
+			    number > highest)
+				highest = number;
+		}
+	}
+	return highest + 1;
+}
+
+/* "Fix the log-in, please" is kept in 7-fix-the-log-in-please.md. */
+static char *
+name_of(const char *where, const char *text)
+{
+	cleanup_free char *title = source_title(text);
+	cleanup_buf struct buf name = BUF_INIT;
+	size_t begin;
+
+	buf_addf(&name, "%lld-", (long long)next_number(where));
+	begin = name.len;
+	for (const char *c = title; *c != '\0'; c++) {
+		if (isalnum((unsigned char)*c) || (*c & 0x80) != 0)
+			buf_addc(&name, (char)tolower((unsigned char)*c));
+		else if (name.data[name.len - 1] != '-')
+			buf_addc(&name, '-');
+	}
+	buf_truncate(&name,
+	    begin + text_cut(name.data + begin, name.len - begin, NAME_BYTES));
+	while (name.len > begin && name.data[name.len - 1] == '-')
+		buf_truncate(&name, name.len - 1);
+	if (name.len == begin)
+		buf_adds(&name, "task");
+	buf_adds(&name, ".md");
+	return buf_take(&name);
+}
+
+int
+source_folder_add(
+    const char *where, const char *text, char **ret_key, struct err *err)
+{
+	cleanup_buf struct buf clean = BUF_INIT;
+	cleanup_free char *name = NULL, *hidden = NULL, *part = NULL;
+	char id[ID_ULID_SIZE];
+	int r;
+
+	if (!text_utf8_valid(text, strlen(text)))
+		return err_set(err, -EINVAL, "the task is not a text in UTF-8");
+	if (!prompt_clean(text, strlen(text), &clean))
+		return err_set(err, -EINVAL, "the task is %s",
+		    strlen(text) > PROMPT_MAX ? "longer than 1 MiB" : "empty");
+	r = folder_make(where, err);
+	if (r < 0)
+		return r;
+	name = name_of(where, clean.data);
+	id_ulid(clock_wall_ms(), id);
+	hidden = xasprintf(".%s.tmp", id);
+	part = folder_path(where, FOLDER_TODO, hidden);
+	buf_addc(&clean, '\n');
+	r = file_replace(part, clean.data, clean.len, 0644, err);
+	if (r < 0)
+		return r;
+	r = folder_move_in(part, where, FOLDER_TODO, name, ret_key, err);
+	if (r < 0)
+		unlink(part);
+	return r;
+}
+
+/* --- moving ----------------------------------------------------------- */
+
+/* -ENOENT, in words that help. */
+static int
+say_missing(
+    const char *where, const char *key, const char *places, struct err *err)
+{
+	cleanup_free char *doing = folder_path(where, FOLDER_DOING, key);
+
+	if (file_exists(doing))
+		return err_set(err, -EBUSY, "%s: a worker has this task", key);
+	return err_set(err, -ENOENT, "there is no task %s in %s", key, places);
+}
+
+static int
+check_key(const char *key, struct err *err)
+{
+	if (folder_is_task(key))
+		return 0;
+	return err_set(err, -ENOENT, "there is no task \"%s\"", key);
+}
+
+int
+source_folder_retry(const char *where, const char *key, struct err *err)
+{
+	cleanup_free char *why = folder_why_path(where, FOLDER_FAILED, key);
+	int r;
+
+	r = check_key(key, err);
+	if (r < 0)
+		return r;
+	r = folder_make(where, err);
+	if (r < 0)
+		return r;
+	r = folder_move(where, FOLDER_FAILED, key, FOLDER_TODO, NULL, err);
+	if (r == -ENOENT)
+		return say_missing(where, key, "failed/", err);
+	if (r == 0)
+		unlink(why);
+	return r;
+}
+
+static int
+drop_from(const char *where, enum folder_place place, const char *key,
+    struct err *err)
+{
+	cleanup_free char *why = folder_why_path(where, place, key);
+	cleanup_free char *name = NULL, *target = NULL;
+	int r;
+
+	r = folder_move(where, place, key, FOLDER_TRASH, &name, err);
+	if (r < 0)
+		return r;
+	target = folder_why_path(where, FOLDER_TRASH, name);
+	rename(why, target); /* there need not be one */
+	return 0;
+}
+
+int
+source_folder_drop(const char *where, const char *key, struct err *err)
+{
+	int r;
+
+	r = check_key(key, err);
+	if (r < 0)
+		return r;
+	r = folder_make(where, err);
+	if (r < 0)
+		return r;
+	r = drop_from(where, FOLDER_TODO, key, err);
+	if (r == -ENOENT)
+		r = drop_from(where, FOLDER_FAILED, key, err);
+	if (r == -ENOENT)
+		return say_missing(where, key, "todo/ or failed/", err);
+	return r;
+}

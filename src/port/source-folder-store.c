@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "prompt.h"
+#include "source-folder-store.h"
+#include "source-kind.h"
+#include "text.h"
+
+#define WHY_SUFFIX  ".why"
+#define NOTE_SUFFIX ".by"
+#define NOTE_MAX    4096
+#define NOTE_HASH   16
+#define NAME_TRIES  10000
+/* Cleaning takes bytes away (CR, controls), but not that many of a text. */
+#define READ_MAX (2 * (size_t)PROMPT_MAX)
+#define SKEW_MS  1000 /* a clock that is so far ahead is not ours */
+#define BOM      "\xef\xbb\xbf"
+
+static const char *const places[] = {
+	[FOLDER_TODO] = "todo",
+	[FOLDER_DOING] = "doing",
+	[FOLDER_DONE] = "done",
+	[FOLDER_FAILED] = "failed",
+	[FOLDER_TRASH] = "trash",
+};
+
+_Static_assert(
+    nitems(places) == FOLDER_PLACE_COUNT, "every place has its name");
+
+const char *
+folder_place_name(enum folder_place place)
+{
+	return places[place];
+}
+
+char *
+folder_path(const char *where, enum folder_place place, const char *name)
+{
+	return xasprintf("%s/%s/%s", where, places[place], name);
+}
+
+char *
+folder_why_path(const char *where, enum folder_place place, const char *name)
+{
+	return xasprintf("%s/%s/%s" WHY_SUFFIX, where, places[place], name);
+}
+
+int
+folder_make(const char *where, struct err *err)
+{
+	for (size_t i = 0; i < nitems(places); i++) {
+		cleanup_free char *path = file_join(where, places[i]);
+		int r;
+
+		r = file_mkdirs(path, 0755, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- names ------------------------------------------------------------ */
+
+static bool
+ends_with(const char *name, const char *suffix)
+{
+	size_t a = strlen(name), b = strlen(suffix);
+
+	return a >= b && strcmp(name + a - b, suffix) == 0;
+}
+
+bool
+folder_is_task(const char *name)
+{
+	static const char *const suffixes[] = { "~", ".tmp", ".swp",
+		WHY_SUFFIX };
+
+	if (*name == '\0' || *name == '.' || strchr(name, '/') != NULL)
+		return false;
+	for (size_t i = 0; i < nitems(suffixes); i++) {
+		if (ends_with(name, suffixes[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Compare the numbers at the heads of a and b, of any length, and move behind
+ * them. */
+static int
+compare_numbers(const char **a, const char **b)
+{
+	size_t len_a, len_b;
+	int order;
+
+	*a += strspn(*a, "0");
+	*b += strspn(*b, "0");
+	len_a = strspn(*a, "0123456789");
+	len_b = strspn(*b, "0123456789");
+	if (len_a != len_b)
+		return len_a < len_b ? -1 : 1;
+	order = strncmp(*a, *b, len_a);
+	*a += len_a;
+	*b += len_b;
+	return order;
+}
+
+static int
+compare_natural(const char *a, const char *b)
+{
+	const char *whole_a = a, *whole_b = b;
+	int order;
+
+	while (*a != '\0' && *b != '\0') {
+		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+			order = compare_numbers(&a, &b);
+			if (order != 0)
+				return order;
+		} else if (*a != *b) {
+			break;
+		} else {
+			a++;
+			b++;
+		}
+	}
+	if (*a != *b)
+		return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+	return strcmp(whole_a, whole_b); /* 01 and 1 */
+}
+
+struct arrival {
+	char *name;
+	struct timespec at; /* 0 when the order does not need it */
+};
+
+static int
+compare_arrivals(const void *one, const void *other)
+{
+	const struct arrival *a = one, *b = other;
+
+	if (a->at.tv_sec != b->at.tv_sec)
+		return a->at.tv_sec > b->at.tv_sec ? -1 : 1;
+	if (a->at.tv_nsec != b->at.tv_nsec)
+		return a->at.tv_nsec > b->at.tv_nsec ? -1 : 1;
+	return compare_natural(a->name, b->name);
+}
+
+static void
+close_dir(DIR **dir)
+{
+	if (*dir != NULL)
+		closedir(*dir);
+}
+
+/* ctime is when a file was moved here. */
+static struct arrival *
+read_arrivals(DIR *dir, bool stamps, size_t *ret_count)
+{
+	struct arrival *list = NULL;
+	const struct dirent *entry;
+	size_t count = 0, cap = 0;
+	struct stat st;
+
+	while ((entry = readdir(dir)) != NULL) {
+		if (!folder_is_task(entry->d_name))
+			continue;
+		if (count == cap) {
+			cap = cap == 0 ? 64 : cap * 2;
+			list = xreallocarray(list, cap, sizeof *list);
+		}
+		list[count] =
+		    (struct arrival){ .name = xstrdup(entry->d_name) };
+		if (stamps &&
+		    fstatat(dirfd(dir), entry->d_name, &st,
+			AT_SYMLINK_NOFOLLOW) == 0)
+			list[count].at = st.st_ctim;
+		count++;
+	}
+	*ret_count = count;
+	return list;
+}
+
+int
+folder_names(const char *where, enum folder_place place, bool newest_first,
+    struct folder_names *ret_names, struct err *err)
+{
+	cleanup_free char *path = file_join(where, places[place]);
+	__attribute__((cleanup(close_dir))) DIR *dir = opendir(path);
+	cleanup_free struct arrival *list = NULL;
+	size_t count = 0;
+
+	if (dir == NULL && errno != ENOENT)
+		return err_errno(err, -errno, "%s", path);
+	if (dir != NULL)
+		list = read_arrivals(dir, newest_first, &count);
+	if (count > 0)
+		qsort(list, count, sizeof *list, compare_arrivals);
+	ret_names->at = xcalloc(count + 1, sizeof *ret_names->at);
+	ret_names->count = count;
+	for (size_t i = 0; i < count; i++)
+		ret_names->at[i] = list[i].name;
+	return 0;
+}
+
+void
+folder_names_release(struct folder_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free(names->at[i]);
+	free(names->at);
+	*names = (struct folder_names){ NULL, 0 };
+}
+
+/* --- reading ---------------------------------------------------------- */
+
+/* Does somebody have it open for writing? The kernel grants a lease for
+ * reading only when nobody has; where it knows no leases, it is not known. */
+static bool
+has_writer(const char *path)
+{
+	cleanup_fd int fd =
+	    open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	/* Whoever opens it at this very moment waits for us, and we would be
+	 * told by SIGIO, which ends a process; SIGURG is ignored. */
+	if (fd == -1 || fcntl(fd, F_SETSIG, SIGURG) == -1)
+		return false;
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) == -1)
+		return errno == EAGAIN;
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	return false;
+}
+
+static bool
+is_settled(const char *path, const struct stat *st)
+{
+	int64_t age = clock_wall_ms() -
+	    ((int64_t)st->st_mtim.tv_sec * 1000 +
+		st->st_mtim.tv_nsec / 1000000);
+
+	return (age >= SOURCE_SETTLED_MS || age < -SKEW_MS) &&
+	    !has_writer(path);
+}
+
+static bool
+is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static enum folder_reading
+clean_text(const struct buf *raw, struct buf *text, struct buf *words)
+{
+	const char *s = raw->data;
+	size_t len = raw->len;
+
+	if (len >= strlen(BOM) && memcmp(s, BOM, strlen(BOM)) == 0) {
+		s += strlen(BOM);
+		len -= strlen(BOM);
+	}
+	if (!text_utf8_valid(s, len) || memchr(s, '\0', len) != NULL) {
+		buf_adds(words, "it is not a text in UTF-8");
+		return FOLDER_PROBLEM;
+	}
+	if (!prompt_clean(s, len, text)) {
+		buf_adds(words,
+		    len > PROMPT_MAX ? "it is longer than 1 MiB" :
+				       "it is empty");
+		return FOLDER_PROBLEM;
+	}
+	return FOLDER_READ;
+}
+
+static enum folder_reading
+read_problem(int error, struct buf *words)
+{
+	if (error == -ENOENT)
+		return FOLDER_GONE;
+	if (source_is_poverty(error))
+		return FOLDER_POVERTY;
+	buf_addf(words, "%s", strerror(-error));
+	return FOLDER_PROBLEM;
+}
+
+enum folder_reading
+folder_read(const char *where, enum folder_place place, const char *name,
+    struct buf *text, struct buf *words)
+{
+	cleanup_free char *path = folder_path(where, place, name);
+	cleanup_buf struct buf raw = BUF_INIT;
+	struct stat before, after;
+	int r;
+
+	if (lstat(path, &before) == -1)
+		return read_problem(-errno, words);
+	if (!S_ISREG(before.st_mode)) {
+		buf_adds(words, "it is not a regular file");
+		return FOLDER_PROBLEM;
+	}
+	/* It becomes the task's key, which goes into JSON. */
+	if (!text_utf8_valid(name, strlen(name))) {
+		buf_adds(words, "its name is not UTF-8");
+		return FOLDER_PROBLEM;
+	}
+	if (place == FOLDER_TODO && !is_settled(path, &before))
+		return FOLDER_UNSETTLED;
+	r = file_read(path, READ_MAX, &raw, NULL);
+	if (r == -EFBIG) {
+		buf_adds(words, "it is longer than 1 MiB");
+		return FOLDER_PROBLEM;
+	}
+	if (r < 0)
+		return read_problem(r, words);
+	if (lstat(path, &after) == -1)
+		return read_problem(-errno, words);
+	if (!is_same(&before, &after))
+		return FOLDER_UNSETTLED;
+	return clean_text(&raw, text, words);
+}
+
+/* --- moving ----------------------------------------------------------- */
+
+static int
+sync_dir_of(const char *path, struct err *err)
+{
+	cleanup_free char *dir =
+	    xstrndup(path, (size_t)(strrchr(path, '/') - path));
+	cleanup_fd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd == -1 || fsync(fd) == -1)
+		return err_errno(err, -errno, "%s", dir);
+	return 0;
+}
+
+/* Rename, but over nothing. */
+static int
+rename_new(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* A file system that cannot do it in one step. */
+	if (file_exists(to))
+		return -EEXIST;
+	return rename(from, to) == -1 ? -errno : 0;
+}
+
+static int
+move(const char *from, const char *to, struct err *err)
+{
+	int r = rename_new(from, to);
+
+	if (r < 0)
+		return err_errno(err, r, "cannot move %s to %s", from, to);
+	r = sync_dir_of(to, err);
+	return r < 0 ? r : sync_dir_of(from, err);
+}
+
+/* "fix.md" is followed by "fix-2.md". */
+static char *
+numbered_name(const char *name, int number)
+{
+	cleanup_free char *suffix = xasprintf("-%d", number);
+	const char *dot = strrchr(name, '.');
+	size_t len, room;
+
+	if (number < 2)
+		return xstrdup(name);
+	if (dot == NULL || dot == name || strlen(dot) > 16)
+		dot = name + strlen(name);
+	len = (size_t)(dot - name);
+	room = NAME_MAX - strlen(suffix) - strlen(dot);
+	return xasprintf(
+	    "%.*s%s%s", (int)text_cut(name, len, room), name, suffix, dot);
+}
+
+int
+folder_move_in(const char *path, const char *where, enum folder_place to,
+    const char *name, char **ret_name, struct err *err)
+{
+	int r = -EEXIST;
+
+	for (int i = 1; i <= NAME_TRIES; i++) {
+		cleanup_free char *other = numbered_name(name, i);
+		cleanup_free char *target = folder_path(where, to, other);
+
+		r = move(path, target, err);
+		if (r == -EEXIST)
+			continue;
+		if (r == 0 && ret_name != NULL)
+			*ret_name = take_ptr(&other);
+		return r;
+	}
+	return r;
+}
+
+int
+folder_move(const char *where, enum folder_place from, const char *name,
+    enum folder_place to, char **ret_name, struct err *err)
+{
+	cleanup_free char *path = folder_path(where, from, name);
+
+	return folder_move_in(path, where, to, name, ret_name, err);
+}
+
+int
+folder_move_exact(const char *where, enum folder_place from,
+    enum folder_place to, const char *name, struct err *err)
+{
+	cleanup_free char *path = folder_path(where, from, name);
+	cleanup_free char *target = folder_path(where, to, name);
+
+	return move(path, target, err);
+}
+
+/* --- notes ------------------------------------------------------------ */
+
+/* A hash, for the name itself may leave no room. */
+static char *
+note_path(const char *where, const char *name)
+{
+	char hash[NOTE_HASH + 1];
+
+	id_hash(name, hash, NOTE_HASH);
+	return xasprintf(
+	    "%s/%s/.%s" NOTE_SUFFIX, where, places[FOLDER_DOING], hash);
+}
+
+struct json_object *
+folder_note_load(const char *where, const char *name)
+{
+	cleanup_free char *path = note_path(where, name);
+	cleanup_json struct json_object *note = NULL;
+
+	if (json_load(path, NOTE_MAX, &note, NULL) < 0 ||
+	    strcmp(json_string_or(note, "task", ""), name) != 0)
+		return NULL;
+	return take_ptr(&note);
+}
+
+int
+folder_note_save(const char *where, const char *name, const char *owner,
+    const char *worker, struct err *err)
+{
+	cleanup_free char *path = note_path(where, name);
+	cleanup_json struct json_object *note = json_object_new_object();
+
+	json_set_string(note, "task", name);
+	json_set_string(note, "owner", owner);
+	if (worker != NULL)
+		json_set_string(note, "worker", worker);
+	return json_save(path, note, 0600, err);
+}
+
+void
+folder_note_remove(const char *where, const char *name)
+{
+	cleanup_free char *path = note_path(where, name);
+
+	unlink(path);
+}
+
+static bool
+is_stale_note(const char *where, const char *path, const char *owner)
+{
+	cleanup_json struct json_object *note = NULL;
+	cleanup_free char *task = NULL;
+
+	if (json_load(path, NOTE_MAX, &note, NULL) < 0 ||
+	    strcmp(json_string_or(note, "owner", ""), owner) != 0)
+		return false;
+	task =
+	    folder_path(where, FOLDER_DOING, json_string_or(note, "task", ""));
+	return !file_exists(task);
+}
+
+void
+folder_notes_sweep(const char *where, const char *owner)
+{
+	cleanup_free char *folder = file_join(where, places[FOLDER_DOING]);
+	__attribute__((cleanup(close_dir))) DIR *dir = opendir(folder);
+	const struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		cleanup_free char *path = NULL;
+
+		if (entry->d_name[0] != '.' ||
+		    !ends_with(entry->d_name, NOTE_SUFFIX))
+			continue;
+		path = file_join(folder, entry->d_name);
+		if (is_stale_note(where, path, owner))
+			unlink(path);
+	}
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The folder of text files, for source-folder*.c only: its folders, what counts
+ * as a task, moves that overwrite nothing, and notes of who took what.
+ *
+ *   <where>/todo/      what waits
+ *   <where>/doing/     what somebody works at; .<hash>.by tells who
+ *   <where>/done/      what landed
+ *   <where>/failed/    what did not, with <name>.why
+ *   <where>/trash/     what a person removed
+ *   <where>/.llmc.lock held while a task is taken
+ */
+#ifndef SOURCE_FOLDER_STORE_H
+#define SOURCE_FOLDER_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+struct err;
+struct json_object;
+
+enum folder_place {
+	FOLDER_TODO,
+	FOLDER_DOING,
+	FOLDER_DONE,
+	FOLDER_FAILED,
+	FOLDER_TRASH,
+	FOLDER_PLACE_COUNT
+};
+
+const char *folder_place_name(enum folder_place place); /* "todo" */
+
+int folder_make(const char *where, struct err *err);
+
+/* Paths; the caller frees. */
+char *folder_path(const char *where, enum folder_place place, const char *name);
+char *
+folder_why_path(const char *where, enum folder_place place, const char *name);
+
+/* A name that a task can have: none that is hidden, temporary or a note. */
+bool folder_is_task(const char *name);
+
+/* The names of all that could be tasks: in natural order (2 before 10), or the
+ * newest arrivals first. No such folder is no name. */
+struct folder_names {
+	char **at;
+	size_t count;
+};
+int folder_names(const char *where, enum folder_place place, bool newest_first,
+    struct folder_names *ret_names, struct err *err);
+void folder_names_release(struct folder_names *names);
+#define cleanup_folder_names __attribute__((cleanup(folder_names_release)))
+
+/* The task's text, cleaned, appended to text. */
+enum folder_reading {
+	FOLDER_READ,
+	FOLDER_GONE,
+	FOLDER_UNSETTLED, /* somebody may be writing it */
+	FOLDER_PROBLEM, /* words say what is wrong with it */
+	FOLDER_POVERTY, /* we cannot read now */
+};
+enum folder_reading folder_read(const char *where, enum folder_place place,
+    const char *name, struct buf *text, struct buf *words);
+
+/* Move a file, safe against a power cut when this returns. If the name is
+ * taken there it gets another, *ret_name (may be NULL, owned by the caller).
+ * -ENOENT when it is not there. */
+int folder_move(const char *where, enum folder_place from, const char *name,
+    enum folder_place to, char **ret_name, struct err *err);
+
+/* The same for a file that is at path, with the name that is wanted. */
+int folder_move_in(const char *path, const char *where, enum folder_place to,
+    const char *name, char **ret_name, struct err *err);
+
+/* Into that name or not at all: -EEXIST. */
+int folder_move_exact(const char *where, enum folder_place from,
+    enum folder_place to, const char *name, struct err *err);
+
+/* Who took what is in doing/: {task, owner, worker}; NULL = unknown. */
+struct json_object *folder_note_load(const char *where, const char *name);
+int folder_note_save(const char *where, const char *name, const char *owner,
+    const char *worker, struct err *err);
+void folder_note_remove(const char *where, const char *name);
+/* Remove those of owner that tell of nothing any more. */
+void folder_notes_sweep(const char *where, const char *owner);
+
+#endif

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What auto mode keeps in the state: its tasks, workers and counters. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+#include "state.h"
+#include "text.h"
+
+enum field_type {
+	FIELD_BOOL,
+	FIELD_COUNT, /* uint64_t, up to INT64_MAX */
+	FIELD_AMOUNT, /* int64_t, not negative */
+	FIELD_TIME, /* the same, null for 0 */
+	FIELD_TRIES, /* int, not negative, null for 0 */
+	FIELD_STRING, /* char * */
+};
+
+struct field {
+	const char *key;
+	enum field_type type;
+	size_t offset;
+};
+
+#define AT(member) offsetof(struct state, member)
+
+/* Some of these are read by other programs too: the names are fixed. */
+static const struct field fields[] = {
+	{ "task_ids", FIELD_COUNT, AT(task_ids) },
+	{ "auto_mode", FIELD_BOOL, AT(auto_mode) },
+	{ "overseer_active", FIELD_BOOL, AT(overseer_active) },
+	{ "last_task_completion_unix", FIELD_TIME,
+	    AT(last_task_completion_unix) },
+	{ "last_task_assignment_unix", FIELD_TIME,
+	    AT(last_task_assignment_unix) },
+	{ "source_repo_dirty_retry_after_unix", FIELD_TIME,
+	    AT(source_repo_dirty_retry_after_unix) },
+	{ "source_repo_dirty_backoff_secs", FIELD_TIME,
+	    AT(source_repo_dirty_backoff_secs) },
+	{ "source_repo_dirty_retry_count", FIELD_TRIES,
+	    AT(source_repo_dirty_retry_count) },
+	{ "errors", FIELD_COUNT, AT(errors) },
+	{ "paused", FIELD_STRING, AT(paused) },
+	{ "outage_since_unix", FIELD_TIME, AT(outage_since_unix) },
+};
+
+static const struct field today_fields[] = {
+	{ "day", FIELD_AMOUNT, AT(today.day) },
+	{ "tokens", FIELD_AMOUNT, AT(today.tokens) },
+	{ "cost", FIELD_AMOUNT, AT(today.cost) },
+	{ "tokens_allowed", FIELD_AMOUNT, AT(today.tokens_allowed) },
+	{ "cost_allowed", FIELD_AMOUNT, AT(today.cost_allowed) },
+};
+
+/* One member, seen as what its field says it is. */
+union member {
+	void *at;
+	bool *boolean;
+	uint64_t *count;
+	int64_t *amount;
+	int *tries;
+	char **string;
+};
+
+static void
+set_optional(struct json_object *json, const char *key, int64_t value)
+{
+	if (value == 0)
+		json_set(json, key, NULL);
+	else
+		json_set_int(json, key, value);
+}
+
+static void
+set_field(struct json_object *json, const struct field *field, union member m)
+{
+	switch (field->type) {
+	case FIELD_BOOL:
+		json_set_bool(json, field->key, *m.boolean);
+		break;
+	case FIELD_COUNT:
+		json_set_int(json, field->key, (int64_t)*m.count);
+		break;
+	case FIELD_AMOUNT:
+		json_set_int(json, field->key, *m.amount);
+		break;
+	case FIELD_TIME:
+		set_optional(json, field->key, *m.amount);
+		break;
+	case FIELD_TRIES:
+		set_optional(json, field->key, *m.tries);
+		break;
+	case FIELD_STRING:
+		json_set_string(json, field->key, *m.string);
+		break;
+	}
+}
+
+static void
+set_fields(struct json_object *json, const struct field *list, size_t count,
+    const struct state *state)
+{
+	struct state view = *state; /* the same members, without const */
+
+	for (size_t i = 0; i < count; i++)
+		set_field(json, &list[i],
+		    (union member){ .at = (char *)&view + list[i].offset });
+}
+
+static struct json_object *
+outcomes_to_json(const struct state *state)
+{
+	struct json_object *json = json_object_new_object();
+
+	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
+		json_set_int(json, task_outcome_name((enum task_outcome)i),
+		    (int64_t)state->outcomes[i]);
+	return json;
+}
+
+static struct json_object *
+workers_to_json(const struct state *state)
+{
+	struct json_object *json = json_object_new_array();
+
+	for (char **name = state->auto_workers; name != NULL && *name != NULL;
+	     name++)
+		json_object_array_add(json, json_object_new_string(*name));
+	return json;
+}
+
+static struct json_object *
+tasks_to_json(const struct state *state)
+{
+	struct json_object *json = json_object_new_array();
+
+	for (size_t i = 0; i < state->task_count; i++)
+		json_object_array_add(json, task_to_json(state->tasks[i]));
+	return json;
+}
+
+void
+state_auto_to_json(const struct state *state, struct json_object *json)
+{
+	struct json_object *today = json_object_new_object();
+
+	set_fields(json, fields, nitems(fields), state);
+	set_fields(today, today_fields, nitems(today_fields), state);
+	json_set(json, "today", today);
+	json_set(json, "outcomes", outcomes_to_json(state));
+	json_set(json, "auto_workers", workers_to_json(state));
+	json_set(json, "tasks", tasks_to_json(state));
+}
+
+/* Missing is fine, another type is not. */
+static int
+optional(int r)
+{
+	return r == -ENOENT ? 0 : r;
+}
+
+static int
+get_field(struct json_object *json, const char *at, const struct field *field,
+    union member m, struct err *err)
+{
+	int64_t most = field->type == FIELD_TRIES ? INT_MAX : INT64_MAX;
+	const char *string = NULL;
+	int64_t number = 0;
+	int r;
+
+	if (field->type == FIELD_BOOL)
+		return json_get_bool(json, at, field->key, m.boolean, err);
+	if (field->type == FIELD_STRING) {
+		r = json_get_string(json, at, field->key, &string, err);
+		if (r == 0)
+			*m.string = xstrdup(string);
+		return r;
+	}
+	r = json_get_int(json, at, field->key, 0, most, &number, err);
+	if (r < 0)
+		return r;
+	if (field->type == FIELD_COUNT)
+		*m.count = (uint64_t)number;
+	else if (field->type == FIELD_TRIES)
+		*m.tries = (int)number;
+	else
+		*m.amount = number;
+	return 0;
+}
+
+static int
+get_fields(struct json_object *json, const char *at, const struct field *list,
+    size_t count, struct state *state, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = optional(get_field(json, at, &list[i],
+		    (union member){ .at = (char *)state + list[i].offset },
+		    err));
+	return r;
+}
+
+static int
+parse_today(struct json_object *json, struct state *state, struct err *err)
+{
+	struct json_object *today = NULL;
+	int r;
+
+	r = json_get_object(json, "", "today", &today, err);
+	if (r < 0)
+		return optional(r);
+	return get_fields(
+	    today, "today", today_fields, nitems(today_fields), state, err);
+}
+
+static int
+parse_outcomes(struct json_object *json, struct state *state, struct err *err)
+{
+	struct json_object *outcomes = NULL;
+	int64_t number;
+	int r;
+
+	r = json_get_object(json, "", "outcomes", &outcomes, err);
+	if (r < 0)
+		return optional(r);
+	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++) {
+		number = 0;
+		r = optional(json_get_int(outcomes, "outcomes",
+		    task_outcome_name((enum task_outcome)i), 0, INT64_MAX,
+		    &number, err));
+		if (r < 0)
+			return r;
+		state->outcomes[i] = (uint64_t)number;
+	}
+	return 0;
+}
+
+static void
+workers_free(struct state *state)
+{
+	for (char **name = state->auto_workers; name != NULL && *name != NULL;
+	     name++)
+		free(*name);
+	free(state->auto_workers);
+	state->auto_workers = NULL;
+}
+
+static int
+parse_workers(struct json_object *json, struct state *state, struct err *err)
+{
+	struct json_object *list = NULL, *item;
+	const char *name;
+	size_t count;
+	int r;
+
+	r = json_get_array(json, "", "auto_workers", &list, err);
+	if (r < 0)
+		return optional(r);
+	count = json_object_array_length(list);
+	if (count == 0)
+		return 0;
+	state->auto_workers = xcalloc(count + 1, sizeof *state->auto_workers);
+	for (size_t i = 0; i < count; i++) {
+		item = json_object_array_get_idx(list, i);
+		if (!json_object_is_type(item, json_type_string))
+			return err_set(err, -EINVAL,
+			    "auto_workers[%zu]: expected a string, found %s", i,
+			    json_type_words(item));
+		name = json_object_get_string(item);
+		if (!text_is_name(name))
+			return err_set(err, -EINVAL,
+			    "auto_workers[%zu]: not a worker's name", i);
+		state->auto_workers[i] = xstrdup(name);
+	}
+	return 0;
+}
+
+static int
+parse_task(struct json_object *json, size_t index, struct state *state,
+    struct err *err)
+{
+	cleanup_buf struct buf at = BUF_INIT;
+	struct task *task = NULL;
+	int r;
+
+	json_path_index(&at, "tasks", index);
+	r = task_from_json(json, at.data, &task, err);
+	if (r < 0)
+		return r;
+	if (state_task(state, task->id) != NULL) {
+		task_free(task);
+		return err_set(
+		    err, -EINVAL, "%s.id: another task has this id", at.data);
+	}
+	state_add_task(state, task);
+	return 0;
+}
+
+static int
+parse_tasks(struct json_object *json, struct state *state, struct err *err)
+{
+	struct json_object *list = NULL;
+	size_t count;
+	int r;
+
+	r = json_get_array(json, "", "tasks", &list, err);
+	if (r < 0)
+		return optional(r);
+	count = json_object_array_length(list);
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = parse_task(
+		    json_object_array_get_idx(list, i), i, state, err);
+	return r;
+}
+
+int
+state_auto_from_json(
+    struct json_object *json, struct state *state, struct err *err)
+{
+	int r;
+
+	r = get_fields(json, "", fields, nitems(fields), state, err);
+	if (r == 0)
+		r = parse_today(json, state, err);
+	if (r == 0)
+		r = parse_outcomes(json, state, err);
+	if (r == 0)
+		r = parse_workers(json, state, err);
+	if (r == 0)
+		r = parse_tasks(json, state, err);
+	return r;
+}
+
+void
+state_auto_release(struct state *state)
+{
+	for (size_t i = 0; i < state->task_count; i++)
+		task_free(state->tasks[i]);
+	free(state->tasks);
+	state->tasks = NULL;
+	state->task_count = 0;
+	workers_free(state);
+	free(take_ptr(&state->paused));
+}
+
+char *
+state_task_id(struct state *state)
+{
+	char *id = NULL;
+
+	/* A file edited by hand may have a task ahead of its counter. */
+	do {
+		free(id);
+		id = xasprintf("t%" PRIu64, ++state->task_ids);
+	} while (state_task(state, id) != NULL);
+	return id;
+}
+
+struct task *
+state_task(const struct state *state, const char *id)
+{
+	for (size_t i = 0; i < state->task_count; i++)
+		if (strcmp(state->tasks[i]->id, id) == 0)
+			return state->tasks[i];
+	return NULL;
+}
+
+struct task *
+state_task_by_key(
+    const struct state *state, const char *source, const char *key)
+{
+	for (size_t i = 0; i < state->task_count; i++) {
+		struct task *task = state->tasks[i];
+
+		if (task->source != NULL && task->key != NULL &&
+		    strcmp(task->source, source) == 0 &&
+		    strcmp(task->key, key) == 0)
+			return task;
+	}
+	return NULL;
+}
+
+void
+state_add_task(struct state *state, struct task *task)
+{
+	if (state_task(state, task->id) != NULL)
+		fatalx("two tasks with the id %s", task->id);
+	state->tasks = xreallocarray(
+	    state->tasks, state->task_count + 1, sizeof(struct task *));
+	state->tasks[state->task_count++] = task;
+}
+
+void
+state_remove_task(struct state *state, const char *id)
+{
+	size_t at = 0;
+
+	while (at < state->task_count && strcmp(state->tasks[at]->id, id) != 0)
+		at++;
+	if (at == state->task_count)
+		return;
+	task_free(state->tasks[at]);
+	state->task_count--;
+	memmove(state->tasks + at, state->tasks + at + 1,
+	    (state->task_count - at) * sizeof(struct task *));
+}
+
+void
+state_set_auto_workers(struct state *state, int count)
+{
+	workers_free(state);
+	if (count <= 0)
+		return;
+	state->auto_workers =
+	    xcalloc((size_t)count + 1, sizeof *state->auto_workers);
+	for (int i = 0; i < count; i++)
+		state->auto_workers[i] = xasprintf("auto-%d", i + 1);
+}
+
+void
+state_unlist_auto_worker(struct state *state, const char *name)
+{
+	char **to = state->auto_workers;
+
+	for (char **from = to; from != NULL && *from != NULL; from++) {
+		if (strcmp(*from, name) == 0)
+			free(*from);
+		else
+			*to++ = *from;
+	}
+	if (to != NULL)
+		*to = NULL;
+}
+
+int
+state_check(const struct state *state, const char *root_id, int *ret_missing,
+    struct err *err)
+{
+	int listed = 0, missing = 0;
+
+	if (root_id != NULL && strcmp(root_id, state->root_id) != 0)
+		return err_set(err, -ESTALE,
+		    "state.json belongs to another root (its id is %s, here it "
+		    "is %s); put the right one back, or run: llmc doctor "
+		    "--rebuild",
+		    state->root_id, root_id);
+	for (char **name = state->auto_workers; name != NULL && *name != NULL;
+	     name++) {
+		listed++;
+		if (state_find(state, *name) == NULL)
+			missing++;
+	}
+	if (listed > 0 && missing == listed)
+		return err_set(err, -ENODATA,
+		    "state.json lists %d auto worker%s and has none of them: "
+		    "another program may have overwritten it; put the right "
+		    "one back, or run: llmc doctor --rebuild",
+		    listed, listed == 1 ? "" : "s");
+	if (ret_missing != NULL)
+		*ret_missing = missing;
+	return 0;
+}

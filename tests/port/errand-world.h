@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What the tests of errands share: one errand in a loop of its own, and fifos
+ * by which its command tells how far it is.
+ */
+#ifndef ERRAND_WORLD_H
+#define ERRAND_WORLD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "errand.h"
+
+#define GUARD_MS 30000
+
+/* One errand and what became of it. */
+struct run {
+	struct loop *loop;
+	struct errand *errand;
+	int calls;
+	struct errand_result result; /* out and err are copies */
+};
+
+/* start and adopt initialise; run_done is the errand_fn of both. */
+void run_init(struct run *run);
+void run_release(struct run *run);
+void run_done(const struct errand_result *result, void *arg);
+void run_start(struct run *run, const struct errand_spec *spec);
+void run_adopt(struct run *run, const struct errand_spec *spec);
+
+/* Until it has ended; fails the test after GUARD_MS. */
+void run_wait(struct run *run);
+
+const char *fresh_dir(void);
+
+/* An errand "e" with a deadline of GUARD_MS. */
+struct errand_spec spec_for(const char *dir, const char *command);
+
+/* Files of the errand "e"; what returns char * is to be freed. */
+char *file_of(const char *dir, const char *suffix);
+bool has_file(const char *dir, const char *suffix);
+void remove_file(const char *dir, const char *suffix);
+char *text_of(const char *path);
+
+/* A fifo whose other end the command has: wait for its line, give it one. */
+const char *fresh_fifo(void);
+char *fifo_hear(const char *path);
+void fifo_say(const char *path);
+
+bool gone_within(pid_t pid, int ms);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What the tests of the task sources share: a loop with one source, its last
+ * answer, and files.
+ */
+#ifndef SOURCE_WORLD_H
+#define SOURCE_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source.h"
+
+struct loop;
+
+struct source_world {
+	struct loop *loop;
+	struct source *source;
+	struct source_options options;
+	/* of the last answer; strings are owned, NULL = not set */
+	int answers;
+	enum source_answer answer;
+	char *key, *title, *text, *label;
+	int priority;
+	char *class, *words;
+	int status;
+	int watched; /* calls of the watch */
+};
+
+/* kind, where and owner stay the caller's. */
+struct source_world *
+source_world_new(const char *kind, const char *where, const char *owner);
+void source_world_free(struct source_world *world);
+
+/* The source made anew, as after a crash. */
+void source_world_reopen(struct source_world *world);
+
+/* Ask, and run the loop until the answer is there. */
+enum source_answer source_world_ask(struct source_world *world,
+    const char *const *labels, const char *const *keys);
+/* Ask only. */
+void source_world_begin(struct source_world *world);
+/* Run the loop until the answer is there, or something was watched, or a guard
+ * of ten seconds ends the test. */
+void source_world_wait_answer(struct source_world *world);
+void source_world_wait_watch(struct source_world *world, int count);
+void source_world_watch(struct source_world *world);
+
+/* Asked with no label and no key of ours: it offers that key, or nothing. */
+void source_world_expect(struct source_world *world, const char *key);
+
+/* A file that was written age_ms ago; the folder exists. */
+void source_world_put(const char *path, const char *text, int64_t age_ms);
+void source_world_put_bytes(
+    const char *path, const void *bytes, size_t len, int64_t age_ms);
+
+/* The whole text, owned by the caller. */
+char *source_world_read(const char *path);
+
+/* "a b c": the visible names in a folder, sorted; owned by the caller. */
+char *source_world_names(const char *folder);
+
+/* Does one of the quarantined begin so? How many are there? */
+bool source_world_quarantined(struct source_world *world, const char *head);
+size_t source_world_quarantine_count(struct source_world *world);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "mem.h"
+#include "repo.h"
+#include "unit.h"
+
+/* What a worker does, and what happens on main meanwhile. */
+#define WORK      "echo w >w.txt; git add .; git commit -qm w"
+#define ELSEWHERE "echo m >m.txt; git add .; git commit -qm m"
+#define GIT_DIR   "\"$(git rev-parse --git-dir)\""
+
+static struct repo *
+with_tree(void)
+{
+	struct repo *repo = repo_new(false);
+
+	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
+	repo_wt(repo, WORK);
+	repo_sh(repo, ELSEWHERE);
+	return repo;
+}
+
+static const char *const locks[] = { "HEAD.lock", "index.lock" };
+
+/* git checks `onto` out before it finds that it cannot move HEAD. */
+START_TEST(a_rebase_that_meets_a_lock_takes_nothing_back)
+{
+	for (size_t i = 0; i < nitems(locks); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+		/* Not to be taken for one that was left behind. */
+		cleanup_free char *make =
+		    xasprintf("touch -d '1 hour' " GIT_DIR "/%s", locks[i]);
+
+		repo_wt(repo, make);
+		ck_assert_msg(
+		    repo_rebase(repo) == -EBUSY, "%s: %s", locks[i], repo->msg);
+		repo_wt(repo, "rm " GIT_DIR "/*.lock");
+		ck_assert_str_eq(
+		    repo_wt(repo, "git status --porcelain; cat w.txt"), "w");
+		ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+		ck_assert_str_eq(repo_wt(repo, "cat w.txt m.txt"), "w\nm");
+	}
+}
+END_TEST
+
+/* The agent was killed, and its git with it. */
+START_TEST(a_lock_that_nobody_holds_is_taken_away)
+{
+	for (size_t i = 0; i < nitems(locks); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+		cleanup_free char *make = xasprintf(
+		    "touch -d '1 minute ago' " GIT_DIR "/%s", locks[i]);
+
+		repo_wt(repo, make);
+		ck_assert_msg(
+		    repo_rebase(repo) == 0, "%s: %s", locks[i], repo->msg);
+		ck_assert_str_eq(repo_wt(repo, "cat w.txt m.txt"), "w\nm");
+		repo_wt(repo, make);
+		ck_assert_msg(
+		    repo_reset(repo) == 0, "%s: %s", locks[i], repo->msg);
+	}
+}
+END_TEST
+
+START_TEST(a_lock_stays_while_a_git_runs_there)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo,
+	    "touch -d '1 minute ago' " GIT_DIR "/HEAD.lock; "
+	    "setsid sh -c 'sleep 120 | git cat-file --batch' "
+	    ">/dev/null 2>&1 </dev/null & echo $! >" GIT_DIR "/group");
+	ck_assert_int_eq(repo_rebase(repo), -EBUSY);
+	ck_assert_str_eq(
+	    repo_wt(repo, "cd " GIT_DIR " && ls *.lock"), "HEAD.lock");
+	repo_wt(repo, "kill -- -$(cat " GIT_DIR "/group)");
+}
+END_TEST
+
+/* The user's own: whoever holds it may come back. */
+START_TEST(a_lock_of_the_main_tree_stays)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_sh(repo, "touch -d '1 hour ago' .git/index.lock; git tag id main");
+	repo_sh(repo,
+	    "git commit-tree -p main -m x main: | "
+	    "xargs git tag -f id");
+	ck_assert_int_eq(repo_land(repo, "main", "id", false), GIT_LAND_HELD);
+	ck_assert_str_eq(
+	    repo_sh(repo, "ls .git/index.lock"), ".git/index.lock");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-lock");
+
+	unit_case(s, "locks",
+	    (const TTest *[]){ a_rebase_that_meets_a_lock_takes_nothing_back,
+		a_lock_that_nobody_holds_is_taken_away,
+		a_lock_stays_while_a_git_runs_there,
+		a_lock_of_the_main_tree_stays, NULL });
+	return s;
+}

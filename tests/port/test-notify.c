@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "file.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "notify.h"
+#include "procref.h"
+#include "unit.h"
+
+/* A service manager's socket. */
+static int
+listen_at(const char *name)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	size_t len = strlen(name);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_lt(len, sizeof address.sun_path);
+	memcpy(address.sun_path, name, len);
+	if (name[0] == '@')
+		address.sun_path[0] = '\0';
+	ck_assert_int_eq(
+	    bind(fd, (const struct sockaddr *)&address,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)),
+	    0);
+	ck_assert_int_eq(setenv("NOTIFY_SOCKET", name, 1), 0);
+	return fd;
+}
+
+/* What came; "" for nothing. */
+static const char *
+heard(int fd, char text[256])
+{
+	ssize_t n = recv(fd, text, 255, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+static int
+count_fds(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 256; fd++) {
+		cleanup_free char *path = xasprintf("/proc/self/fd/%d", fd);
+
+		count += file_exists(path);
+	}
+	return count;
+}
+
+START_TEST(the_service_manager_hears_every_state)
+{
+	cleanup_free char *abstract =
+	    xasprintf("@llmc-test-notify-%d", (int)getpid());
+	const char *const names[] = { unit_path("notify.sock"), abstract };
+	char text[256];
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_fd int fd = listen_at(names[i]);
+		int before = count_fds();
+
+		notify_service("READY=1\nSTATUS=daemon runs");
+		notify_service("WATCHDOG=1");
+		notify_service("STOPPING=1");
+		ck_assert_str_eq(
+		    heard(fd, text), "READY=1\nSTATUS=daemon runs");
+		ck_assert_str_eq(heard(fd, text), "WATCHDOG=1");
+		ck_assert_str_eq(heard(fd, text), "STOPPING=1");
+		ck_assert_str_eq(heard(fd, text), "");
+		ck_assert_int_eq(count_fds(), before);
+	}
+	unsetenv("NOTIFY_SOCKET");
+}
+END_TEST
+
+START_TEST(a_manager_that_does_not_listen_holds_nobody_up)
+{
+	cleanup_fd int fd = listen_at(unit_path("deaf.sock"));
+	char text[256];
+
+	/* Far more than fits into the socket; a blocking send would hang. */
+	for (int i = 0; i < 10000; i++)
+		notify_service("WATCHDOG=1");
+	ck_assert_str_eq(heard(fd, text), "WATCHDOG=1");
+	fd = fd_close(fd);
+	notify_service("WATCHDOG=1"); /* refused */
+	unlink(unit_path("deaf.sock"));
+	notify_service("WATCHDOG=1"); /* gone */
+	unsetenv("NOTIFY_SOCKET");
+}
+END_TEST
+
+START_TEST(an_address_that_is_none_is_ignored)
+{
+	cleanup_free char *longest = xmalloc(200);
+	const char *const names[] = { "", "/", "@", "relative.sock",
+		"vsock:2:1", longest };
+
+	memset(longest, 'x', 199);
+	longest[0] = '/';
+	longest[199] = '\0';
+	for (size_t i = 0; i < nitems(names); i++) {
+		int before = count_fds();
+
+		ck_assert_int_eq(setenv("NOTIFY_SOCKET", names[i], 1), 0);
+		notify_service("READY=1");
+		ck_assert_int_eq(count_fds(), before);
+	}
+	unsetenv("NOTIFY_SOCKET");
+	notify_service("READY=1");
+}
+END_TEST
+
+START_TEST(the_watchdog_wants_half_of_its_time)
+{
+	cleanup_free char *own = xasprintf("%d", (int)getpid());
+	cleanup_free char *other = xasprintf("%d", (int)getppid());
+	const struct {
+		const char *usec, *pid;
+		int64_t want;
+	} rows[] = {
+		{ NULL, NULL, 0 },
+		{ NULL, own, 0 },
+		{ "30000000", NULL, 15000 },
+		{ "30000000", own, 15000 },
+		{ "30000000", other, 0 },
+		{ "30000000", "", 0 },
+		{ "30000000", "me", 0 },
+		{ "1", own, 1 },
+		{ "2000", own, 1 },
+		{ "4000", own, 2 },
+		{ "0", own, 0 },
+		{ "-5", own, 0 },
+		{ "", own, 0 },
+		{ "30s", own, 0 },
+		{ "99999999999999999999", own, 0 },
+		{ "9223372036854775807", own, INT64_MAX / 2000 },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		unsetenv("WATCHDOG_USEC");
+		unsetenv("WATCHDOG_PID");
+		if (rows[i].usec != NULL)
+			setenv("WATCHDOG_USEC", rows[i].usec, 1);
+		if (rows[i].pid != NULL)
+			setenv("WATCHDOG_PID", rows[i].pid, 1);
+		ck_assert_msg(notify_watchdog_ms() == rows[i].want,
+		    "row %zu: %lld", i, (long long)notify_watchdog_ms());
+	}
+	unsetenv("WATCHDOG_USEC");
+	unsetenv("WATCHDOG_PID");
+}
+END_TEST
+
+/* The loop ends by itself when nothing is left to wait for; how long that
+ * took. */
+static int64_t
+tell(const char *command, struct json_object *message, int64_t deadline_ms)
+{
+	struct loop *loop = loop_new();
+	int64_t began = clock_mono_ms();
+
+	notify_person(loop, command, message, deadline_ms);
+	ck_assert_int_lt(clock_mono_ms() - began, 5000);
+	loop_run(loop);
+	loop_free(loop);
+	return clock_mono_ms() - began;
+}
+
+START_TEST(the_command_gets_the_message_as_json)
+{
+	cleanup_json struct json_object *message = json_object_new_object();
+	cleanup_json struct json_object *got = NULL;
+	cleanup_free char *command = NULL, *big = xmalloc(300001);
+	const char *file = unit_path("message");
+
+	memset(big, 'x', 300000); /* more than a pipe holds */
+	big[300000] = '\0';
+	json_set_string(message, "event", "spiral\n'\"");
+	json_set_string(message, "log", big);
+	command = xasprintf("cat >%s", file);
+	tell(command, message, 60000);
+	ck_assert_int_eq(json_load(file, 1000000, &got, NULL), 0);
+	ck_assert(json_object_equal(got, message));
+}
+END_TEST
+
+START_TEST(a_hanging_command_is_ended_at_its_deadline)
+{
+	cleanup_json struct json_object *message = json_object_new_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *command = NULL;
+	struct procref ref = PROCREF_INIT;
+	int64_t took;
+
+	command =
+	    xasprintf("echo $$ >%s; exec sleep 600", unit_path("hanging"));
+	took = tell(command, message, 300);
+	ck_assert_int_ge(took, 300);
+	ck_assert_int_lt(took, 60000);
+	ck_assert_int_eq(file_read(unit_path("hanging"), 100, &text, NULL), 0);
+	ck_assert_int_eq(
+	    procref_set(&ref, (pid_t)strtol(text.data, NULL, 10)), -ESRCH);
+	procref_release(&ref);
+}
+END_TEST
+
+START_TEST(a_command_that_fails_is_harmless)
+{
+	static const char *const commands[] = { "/no/such/program", "exit 3",
+		"kill -9 $$", "exec <&-; exit 0", "/dev/null", "'unbalanced" };
+	cleanup_json struct json_object *message = json_object_new_object();
+	cleanup_free char *big = xmalloc(300001);
+
+	memset(big, 'x', 300000);
+	big[300000] = '\0';
+	json_set_string(message, "log", big);
+	for (size_t i = 0; i < nitems(commands); i++)
+		ck_assert_int_lt(tell(commands[i], message, 60000), 50000);
+}
+END_TEST
+
+START_TEST(no_command_does_nothing)
+{
+	cleanup_json struct json_object *message = json_object_new_object();
+
+	ck_assert_int_lt(tell("", message, 60000), 5000);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("notify");
+
+	unit_case(suite, "service",
+	    (const TTest *[]){ the_service_manager_hears_every_state,
+		a_manager_that_does_not_listen_holds_nobody_up,
+		an_address_that_is_none_is_ignored,
+		the_watchdog_wants_half_of_its_time, NULL });
+	unit_case(suite, "person",
+	    (const TTest *[]){ the_command_gets_the_message_as_json,
+		a_hanging_command_is_ended_at_its_deadline,
+		a_command_that_fails_is_harmless, no_command_does_nothing,
+		NULL });
+	return suite;
+}

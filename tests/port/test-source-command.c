@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errand.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "jsonl.h"
+#include "loop.h"
+#include "mem.h"
+#include "source-world.h"
+#include "unit.h"
+
+#define TIMEOUT_MS 30000
+
+/* A world of its own folder, which is the command's working directory. */
+static struct source_world *
+open_world(const char *name, const char *command)
+{
+	struct source_world *world = source_world_new("command", command, NULL);
+	const char *root = unit_path(name);
+	cleanup_free char *run = xasprintf("%s/run", name);
+	cleanup_free char *log = xasprintf("%s/task_pool.log", name);
+
+	ck_assert_int_eq(file_mkdirs(root, 0700, NULL), 0);
+	world->options.cwd = root;
+	world->options.run_dir = unit_path(run);
+	world->options.log = unit_path(log);
+	world->options.timeout_ms = TIMEOUT_MS;
+	source_world_reopen(world);
+	return world;
+}
+
+static bool
+has_errand(struct source_world *world)
+{
+	char name[64];
+
+	return errand_find(world->options.run_dir, name, sizeof name);
+}
+
+/* How often did the command run? Each run is to append a byte to "runs". */
+static size_t
+count_runs(struct source_world *world)
+{
+	cleanup_free char *path = file_join(world->options.cwd, "runs");
+	cleanup_free char *text = source_world_read(path);
+
+	return strlen(text);
+}
+
+struct records {
+	struct json_object *last;
+	int count;
+};
+
+static bool
+keep_record(struct json_object *record, void *arg)
+{
+	struct records *records = arg;
+
+	json_object_put(records->last);
+	records->last = json_object_get(record);
+	records->count++;
+	return true;
+}
+
+/* The last record of the log; the caller owns it. */
+static struct json_object *
+last_record(struct source_world *world, int count)
+{
+	struct records records = { NULL, 0 };
+
+	ck_assert_int_eq(
+	    jsonl_last(world->options.log, 0, keep_record, &records, NULL), 0);
+	ck_assert_int_eq(records.count, count);
+	return records.last;
+}
+
+START_TEST(text_is_a_task)
+{
+	struct source_world *world = open_world("task",
+	    "printf x >>runs; pwd >&2; printf '\\nDo it\\r\\nnow \\\\\\n'");
+	cleanup_json struct json_object *record = NULL;
+	cleanup_free char *key = NULL;
+
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	ck_assert_str_eq(world->text, "Do it\nnow \\ ");
+	ck_assert_ptr_null(world->title);
+	ck_assert_ptr_null(world->label);
+	ck_assert_int_eq(world->priority, 3);
+	ck_assert(has_errand(world));
+	key = xstrdup(world->key);
+	ck_assert_int_eq(source_take(world->source, key, "w", NULL), 0);
+	ck_assert(!has_errand(world));
+	ck_assert_int_eq(source_take(world->source, key, "w", NULL), 0);
+	ck_assert_int_eq(
+	    source_settle(world->source, key, OUTCOME_LANDED, NULL, NULL), 0);
+	ck_assert_int_eq(source_recover(world->source, NULL, NULL), 0);
+	source_world_watch(world);
+	record = last_record(world, 1);
+	ck_assert_str_eq(json_string_or(record, "level", ""), "INFO");
+	ck_assert_str_eq(
+	    json_string_or(record, "command", ""), world->options.where);
+	ck_assert_int_eq(json_int_or(record, "exit_code", -2), 0);
+	ck_assert_int_ge(json_int_or(record, "duration_ms", -1), 0);
+	ck_assert_str_eq(
+	    json_string_or(record, "stdout", ""), "\nDo it\r\nnow \\\n");
+	ck_assert_ptr_nonnull(
+	    strstr(json_string_or(record, "stderr", ""), world->options.cwd));
+	ck_assert_uint_eq(strlen(json_string_or(record, "timestamp", "")), 24);
+	/* Another one, another key. */
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	ck_assert_str_ne(world->key, key);
+	ck_assert_uint_eq(count_runs(world), 2);
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(blank_output_and_status_4_are_no_task)
+{
+	static const char *const commands[] = { "true", "printf ' \\n\\t\\n'",
+		"exit 4", "echo half a task; echo no >&2; exit 4" };
+
+	for (size_t i = 0; i < nitems(commands); i++) {
+		cleanup_free char *name = xasprintf("none-%zu", i);
+		struct source_world *world = open_world(name, commands[i]);
+		cleanup_json struct json_object *record = NULL;
+
+		source_world_expect(world, NULL);
+		ck_assert(!has_errand(world));
+		record = last_record(world, 1);
+		ck_assert_str_eq(json_string_or(record, "level", ""), "INFO");
+		source_world_free(world);
+	}
+}
+END_TEST
+
+START_TEST(every_failure_has_its_class)
+{
+	static const struct {
+		const char *command, *class, *words;
+		int status;
+	} rows[] = {
+		{ "echo half; echo 'oh no' >&2; exit 1", "task_pool_failed",
+		    "failed with exit status 1:\noh no", 1 },
+		{ "exit 3", "task_pool_claims", "exit status 3", 3 },
+		{ "no-such-program-anywhere", "task_pool_failed",
+		    "was not found (exit status 127):\n", 127 },
+		{ "kill -9 $$", "task_pool_failed", "137", 137 },
+		{ "printf 'caf\\351'", "task_pool_text", "no text in UTF-8",
+		    0 },
+		{ "printf 'a\\000b'", "task_pool_text", "no text in UTF-8", 0 },
+		{ "head -c 1048577 /dev/zero | tr '\\000' x", "task_pool_text",
+		    "more than 1 MiB", 0 },
+		{ "printf '1\\n2\\n\\n3\\n4\\n\\0335\\n6\\n' >&2; exit 9",
+		    "task_pool_failed", "status 9:\n1\n2\n3\n4\n\\x1b5", 9 },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_free char *name = xasprintf("failure-%zu", i);
+		struct source_world *world = open_world(name, rows[i].command);
+		cleanup_json struct json_object *record = NULL;
+
+		ck_assert_int_eq(
+		    source_world_ask(world, NULL, NULL), SOURCE_FAILED);
+		ck_assert_str_eq(world->class, rows[i].class);
+		ck_assert_int_eq(world->status, rows[i].status);
+		ck_assert_msg(strstr(world->words, rows[i].words) != NULL, "%s",
+		    world->words);
+		if (rows[i].status == 9) /* five lines, not six */
+			ck_assert_ptr_null(strchr(world->words, '6'));
+		/* It does not fail again for the next daemon. */
+		ck_assert(!has_errand(world));
+		record = last_record(world, 1);
+		ck_assert_str_eq(json_string_or(record, "level", ""),
+		    rows[i].status == 0 ? "INFO" : "ERROR");
+		ck_assert_int_eq(
+		    json_int_or(record, "exit_code", -2), rows[i].status);
+		source_world_free(world);
+	}
+}
+END_TEST
+
+START_TEST(as_much_text_as_fits_is_taken)
+{
+	struct source_world *world =
+	    open_world("most", "head -c 1048576 /dev/zero | tr '\\000' x");
+	cleanup_json struct json_object *record = NULL;
+
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	ck_assert_uint_eq(strlen(world->text), 1048576);
+	record = last_record(world, 1);
+	ck_assert_uint_lt(strlen(json_string_or(record, "stdout", "")), 70000);
+	ck_assert_ptr_nonnull(strstr(
+	    json_string_or(record, "stdout", ""), "[983040 bytes more]"));
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(a_command_that_takes_too_long_is_ended)
+{
+	struct source_world *world =
+	    open_world("long", "echo half; exec sleep 1000");
+	cleanup_json struct json_object *record = NULL;
+
+	world->options.timeout_ms = 300;
+	source_world_reopen(world);
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_FAILED);
+	ck_assert_str_eq(world->class, "task_pool_timeout");
+	ck_assert_ptr_nonnull(strstr(world->words, "longer than 300ms"));
+	ck_assert(!has_errand(world));
+	record = last_record(world, 1);
+	ck_assert_str_eq(json_string_or(record, "level", ""), "ERROR");
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(wrong_options_are_refused)
+{
+	struct source_world *world = open_world("options", "true");
+	struct source_options options = world->options;
+	struct source *source = NULL;
+	cleanup_json struct json_object *list = NULL;
+
+	options.timeout_ms = 0;
+	ck_assert_int_eq(source_new(&options, &source, NULL), -EINVAL);
+	options = world->options;
+	options.run_dir = NULL;
+	ck_assert_int_eq(source_new(&options, &source, NULL), -EINVAL);
+	ck_assert_ptr_null(source);
+	list = source_list("command", "true", 0, NULL);
+	ck_assert_uint_eq(json_object_array_length(list), 0);
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(no_working_directory_is_a_failure_in_words)
+{
+	struct source_world *world = open_world("cwd", "echo x");
+
+	world->options.cwd = unit_path("cwd/nowhere");
+	source_world_reopen(world);
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_FAILED);
+	ck_assert_str_eq(world->class, "task_pool_failed");
+	ck_assert_int_eq(world->status, 126);
+	ck_assert_ptr_nonnull(strstr(world->words, "chdir"));
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(a_log_that_cannot_be_written_stops_nobody)
+{
+	struct source_world *world = open_world("log", "echo x");
+
+	world->options.log = unit_path("log/no/such/folder");
+	source_world_reopen(world);
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	world->options.log = NULL;
+	source_world_reopen(world);
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	source_world_free(world);
+}
+END_TEST
+
+/* --- cancelling ------------------------------------------------------- */
+
+static void
+cancel(void *arg)
+{
+	struct source_world *world = arg;
+
+	source_cancel(world->source);
+}
+
+START_TEST(a_cancelled_command_is_ended_and_empty)
+{
+	struct source_world *world =
+	    open_world("cancel", "echo half; exec sleep 1000");
+	cleanup_json struct json_object *record = NULL;
+	struct loop_timer *timer;
+
+	source_world_begin(world);
+	timer = loop_after(world->loop, 100, cancel, world);
+	source_world_wait_answer(world);
+	ck_assert_int_eq(world->answer, SOURCE_EMPTY);
+	ck_assert(!has_errand(world));
+	record = last_record(world, 1);
+	ck_assert_str_eq(json_string_or(record, "level", ""), "INFO");
+	loop_timer_free(timer);
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(what_was_not_begun_is_not_begun_when_cancelled)
+{
+	struct source_world *world = open_world("early", "printf x >>runs");
+	cleanup_free char *runs = file_join(world->options.cwd, "runs");
+
+	source_world_begin(world);
+	source_cancel(world->source);
+	source_world_wait_answer(world);
+	ck_assert_int_eq(world->answer, SOURCE_EMPTY);
+	ck_assert(!file_exists(runs));
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(a_task_that_was_printed_while_cancelled_is_kept)
+{
+	struct source_world *world = open_world("late",
+	    "trap 'echo the task; exit 0' TERM; printf x >>runs;"
+	    "while :; do read -r _ <fifo || :; done");
+	cleanup_free char *fifo = file_join(world->options.cwd, "fifo");
+	cleanup_free char *runs = file_join(world->options.cwd, "runs");
+	struct loop_timer *timer;
+	int64_t until = clock_mono_ms() + 10000;
+
+	source_world_put(fifo, "", 0);
+	source_world_begin(world);
+	timer = loop_after(world->loop, 300, cancel, world);
+	source_world_wait_answer(world);
+	ck_assert_int_lt(clock_mono_ms(), until);
+	ck_assert_int_eq(world->answer, SOURCE_EMPTY);
+	ck_assert(file_exists(runs));
+	ck_assert(has_errand(world));
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	ck_assert_str_eq(world->text, "the task");
+	ck_assert_uint_eq(count_runs(world), 1);
+	loop_timer_free(timer);
+	source_world_free(world);
+}
+END_TEST
+
+/* --- crashes ---------------------------------------------------------- */
+
+START_TEST(an_answer_that_nobody_wrote_down_is_offered_again)
+{
+	struct source_world *world =
+	    open_world("again", "printf x >>runs; echo task");
+	cleanup_free char *key = NULL;
+
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	key = xstrdup(world->key);
+	source_world_reopen(world);
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	ck_assert_str_eq(world->key, key);
+	ck_assert_str_eq(world->text, "task");
+	ck_assert_uint_eq(count_runs(world), 1);
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(an_answer_that_was_written_down_is_forgotten)
+{
+	struct source_world *world =
+	    open_world("written", "printf x >>runs; echo task");
+	cleanup_free char *key = NULL;
+	const char *keys[] = { NULL, NULL };
+
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	keys[0] = key = xstrdup(world->key);
+	source_world_reopen(world);
+	ck_assert_int_eq(source_world_ask(world, NULL, keys), SOURCE_OFFER);
+	ck_assert_str_ne(world->key, key);
+	ck_assert_uint_eq(count_runs(world), 2);
+	/* The crash came before it was taken: taken now. */
+	ck_assert_int_eq(source_take(world->source, key, "w", NULL), 0);
+	ck_assert(has_errand(world));
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(a_command_that_runs_is_taken_up_by_the_next)
+{
+	struct source_world *world = open_world("running",
+	    "printf x >>runs; until [ -e go ]; do read -r _ <none; done;"
+	    "echo task");
+	cleanup_free char *go = file_join(world->options.cwd, "go");
+	cleanup_free char *runs = file_join(world->options.cwd, "runs");
+	cleanup_free char *none = file_join(world->options.cwd, "none");
+	int status;
+	pid_t pid;
+
+	source_world_put(none, "", 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) { /* a daemon that dies while the command runs */
+		world->source = NULL; /* the parent's, as its loop */
+		world->loop = world->options.loop = loop_new();
+		source_world_reopen(world);
+		source_world_begin(world);
+		source_world_wait_answer(world);
+		_exit(1);
+	}
+	while (!file_exists(runs))
+		sched_yield();
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	source_world_put(go, "", 0);
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	ck_assert_str_eq(world->text, "task");
+	ck_assert_uint_eq(count_runs(world), 1);
+	source_world_free(world);
+}
+END_TEST
+
+static void
+stop_when_run(void *arg)
+{
+	struct source_world *world = arg;
+	cleanup_free char *runs = file_join(world->options.cwd, "runs");
+
+	if (file_exists(runs))
+		loop_stop(world->loop, 0);
+}
+
+START_TEST(a_source_that_is_freed_lets_its_command_go_on)
+{
+	struct source_world *world = open_world("freed",
+	    "printf x >>runs; until [ -e go ]; do read -r _ <none; done;"
+	    "echo task");
+	cleanup_free char *go = file_join(world->options.cwd, "go");
+	cleanup_free char *none = file_join(world->options.cwd, "none");
+	struct loop_timer *timer;
+
+	source_world_put(none, "", 0);
+	source_world_begin(world);
+	timer = loop_every(world->loop, 5, stop_when_run, world);
+	loop_run(world->loop);
+	loop_timer_free(timer);
+	ck_assert(source_asking(world->source));
+	source_world_reopen(world);
+	source_world_put(go, "", 0);
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	ck_assert_uint_eq(count_runs(world), 1);
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(a_broken_record_of_a_command_is_forgotten)
+{
+	struct source_world *world = open_world("broken", "echo task");
+	cleanup_free char *path =
+	    xasprintf("%s/0.json", world->options.run_dir);
+
+	source_world_put(path, "{\"comm", 0);
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	ck_assert_str_eq(world->text, "task");
+	ck_assert(!file_exists(path));
+	source_world_free(world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("source-command");
+
+	unit_case(suite, "answers",
+	    (const TTest *[]){ text_is_a_task,
+		blank_output_and_status_4_are_no_task,
+		every_failure_has_its_class, as_much_text_as_fits_is_taken,
+		a_command_that_takes_too_long_is_ended,
+		wrong_options_are_refused,
+		no_working_directory_is_a_failure_in_words,
+		a_log_that_cannot_be_written_stops_nobody, NULL });
+	unit_case(suite, "cancelling",
+	    (const TTest *[]){ a_cancelled_command_is_ended_and_empty,
+		what_was_not_begun_is_not_begun_when_cancelled,
+		a_task_that_was_printed_while_cancelled_is_kept, NULL });
+	unit_case(suite, "crashes",
+	    (const TTest *[]){
+		an_answer_that_nobody_wrote_down_is_offered_again,
+		an_answer_that_was_written_down_is_forgotten,
+		a_command_that_runs_is_taken_up_by_the_next,
+		a_source_that_is_freed_lets_its_command_go_on,
+		a_broken_record_of_a_command_is_forgotten, NULL });
+	return suite;
+}

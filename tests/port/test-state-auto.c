@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "state.h"
+#include "unit.h"
+#include "worker.h"
+
+#define NOW   INT64_C(1700000000000)
+#define OTHER "00000000-0000-4000-8000-000000000000"
+
+static char *
+text_of(const struct state *state)
+{
+	cleanup_json struct json_object *json = state_to_json(state);
+	struct buf text = BUF_INIT;
+
+	json_print(json, true, &text);
+	return buf_take(&text);
+}
+
+static void
+parse(const char *text, struct state *ret_state)
+{
+	struct err err = { 0, "" };
+
+	ck_assert_msg(
+	    state_parse(text, strlen(text), NOW, ret_state, &err) == 0, "%s",
+	    err.msg);
+}
+
+static struct task *
+add_task(struct state *state, const char *source, const char *key)
+{
+	cleanup_free char *id = state_task_id(state);
+	struct task *task = task_new(id, source, key, NULL, "Mend it.\n", NOW);
+
+	state_add_task(state, task);
+	return task;
+}
+
+/* Every member another than it is in the beginning. */
+static void
+fill(struct state *state)
+{
+	struct task *task;
+
+	state_init(state);
+	state_set_auto_workers(state, 2);
+	state_add(state, worker_new("auto-1", NOW));
+	state_add(state, worker_new("auto-2", NOW));
+	add_task(state, "folder", "b.md");
+	task = add_task(state, "command", "7");
+	task_assign(task, "auto-1", NOW);
+	task_note(task, "assigned", "auto-1 \xc3\xa4", NOW);
+	add_task(state, "folder", "a.md");
+	state->auto_mode = state->overseer_active = true;
+	state->last_task_completion_unix = 1;
+	state->last_task_assignment_unix = 2;
+	state->source_repo_dirty_retry_after_unix = 3;
+	state->source_repo_dirty_backoff_secs = 4;
+	state->source_repo_dirty_retry_count = 5;
+	state->today = (struct budget_day){ 6, 7, 8, 9, 10 };
+	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
+		state->outcomes[i] = (uint64_t)(100 + i);
+	state->errors = 11;
+	state->paused = xstrdup("the day's budget is spent");
+	state->outage_since_unix = 12;
+}
+
+START_TEST(everything_comes_back)
+{
+	cleanup_free char *want = NULL, *found = NULL;
+	struct state a, b;
+
+	fill(&a);
+	want = text_of(&a);
+	parse(want, &b);
+	found = text_of(&b);
+	ck_assert_str_eq(want, found);
+	ck_assert_ptr_null(b.rest);
+	ck_assert_uint_eq(b.task_count, 3);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_str_eq(b.tasks[i]->id, a.tasks[i]->id);
+	ck_assert_str_eq(b.tasks[1]->worker, "auto-1");
+	ck_assert_int_eq(b.tasks[1]->step, TASK_ASSIGNED);
+	ck_assert_uint_eq(b.task_ids, 3);
+	ck_assert(b.auto_mode && b.overseer_active);
+	ck_assert_str_eq(b.auto_workers[0], "auto-1");
+	ck_assert_str_eq(b.auto_workers[1], "auto-2");
+	ck_assert_ptr_null(b.auto_workers[2]);
+	ck_assert_int_eq(b.last_task_completion_unix, 1);
+	ck_assert_int_eq(b.last_task_assignment_unix, 2);
+	ck_assert_int_eq(b.source_repo_dirty_retry_after_unix, 3);
+	ck_assert_int_eq(b.source_repo_dirty_backoff_secs, 4);
+	ck_assert_int_eq(b.source_repo_dirty_retry_count, 5);
+	ck_assert_mem_eq(&b.today, &a.today, sizeof a.today);
+	ck_assert_mem_eq(b.outcomes, a.outcomes, sizeof a.outcomes);
+	ck_assert_uint_eq(b.errors, 11);
+	ck_assert_str_eq(b.paused, a.paused);
+	ck_assert_int_eq(b.outage_since_unix, 12);
+	state_release(&a);
+	state_release(&b);
+}
+END_TEST
+
+/* Other programs read these. */
+START_TEST(the_names_in_the_file_are_fixed)
+{
+	static const struct {
+		const char *key, *value;
+	} rows[] = {
+		{ "auto_mode", "true" },
+		{ "auto_workers", "[\"auto-1\",\"auto-2\"]" },
+		{ "overseer_active", "true" },
+		{ "last_task_completion_unix", "1" },
+		{ "last_task_assignment_unix", "2" },
+		{ "source_repo_dirty_retry_after_unix", "3" },
+		{ "source_repo_dirty_backoff_secs", "4" },
+		{ "source_repo_dirty_retry_count", "5" },
+		{ "task_ids", "3" },
+		{ "today",
+		    "{\"day\":6,\"tokens\":7,\"cost\":8,"
+		    "\"tokens_allowed\":9,\"cost_allowed\":10}" },
+		{ "outcomes",
+		    "{\"landed\":101,\"no_changes\":102,\"failed\":103,"
+		    "\"aborted\":104,\"dead-letter\":105}" },
+		{ "errors", "11" },
+		{ "paused", "\"the day's budget is spent\"" },
+		{ "outage_since_unix", "12" },
+	};
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *value = NULL;
+	struct state state;
+
+	fill(&state);
+	json = state_to_json(&state);
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_buf struct buf text = BUF_INIT;
+
+		ck_assert_msg(
+		    json_object_object_get_ex(json, rows[i].key, &value), "%s",
+		    rows[i].key);
+		json_print(value, false, &text);
+		ck_assert_str_eq(text.data, rows[i].value);
+	}
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(what_is_missing_or_null_is_nothing)
+{
+	static const char *const texts[] = {
+		"{}",
+		"{\"tasks\":null,\"task_ids\":null,\"auto_mode\":null,"
+		"\"auto_workers\":null,\"overseer_active\":null,"
+		"\"last_task_completion_unix\":null,"
+		"\"last_task_assignment_unix\":null,"
+		"\"source_repo_dirty_retry_after_unix\":null,"
+		"\"source_repo_dirty_backoff_secs\":null,"
+		"\"source_repo_dirty_retry_count\":null,\"today\":null,"
+		"\"outcomes\":null,\"errors\":null,\"paused\":null,"
+		"\"outage_since_unix\":null}",
+		"{\"tasks\":[],\"auto_workers\":[],\"today\":{}}",
+		"{\"today\":{\"day\":null},\"outcomes\":{\"landed\":null}}",
+	};
+	struct state state, empty;
+
+	for (size_t i = 0; i < nitems(texts); i++) {
+		cleanup_free char *found = NULL, *want = NULL;
+
+		parse(texts[i], &state);
+		state_init(&empty);
+		memcpy(empty.root_id, state.root_id, sizeof empty.root_id);
+		found = text_of(&state);
+		want = text_of(&empty);
+		ck_assert_str_eq(found, want);
+		ck_assert_ptr_null(state.auto_workers);
+		ck_assert_ptr_null(state.rest);
+		state_release(&state);
+		state_release(&empty);
+	}
+}
+END_TEST
+
+START_TEST(never_is_written_as_null)
+{
+	static const char *const keys[] = { "last_task_completion_unix",
+		"last_task_assignment_unix",
+		"source_repo_dirty_retry_after_unix",
+		"source_repo_dirty_backoff_secs",
+		"source_repo_dirty_retry_count", "outage_since_unix",
+		"paused" };
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *value;
+	struct state state;
+
+	state_init(&state);
+	json = state_to_json(&state);
+	for (size_t i = 0; i < nitems(keys); i++) {
+		value = json;
+		ck_assert(json_object_object_get_ex(json, keys[i], &value));
+		ck_assert_ptr_null(value);
+	}
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(complaints_name_the_member)
+{
+	static const struct {
+		const char *text, *words;
+	} rows[] = {
+		{ "{\"auto_mode\":1}", "auto_mode: expected a boolean" },
+		{ "{\"overseer_active\":\"\"}", "overseer_active: " },
+		{ "{\"last_task_completion_unix\":\"1\"}",
+		    "last_task_completion_unix: expected an integer" },
+		{ "{\"last_task_assignment_unix\":-1}",
+		    "last_task_assignment_unix: expected an integer from 0" },
+		{ "{\"source_repo_dirty_retry_after_unix\":1.5}",
+		    "source_repo_dirty_retry_after_unix: " },
+		{ "{\"source_repo_dirty_backoff_secs\":[]}",
+		    "source_repo_dirty_backoff_secs: " },
+		{ "{\"source_repo_dirty_retry_count\":2147483648}",
+		    "source_repo_dirty_retry_count: expected an integer from 0 "
+		    "to 2147483647" },
+		{ "{\"task_ids\":-1}", "task_ids: " },
+		{ "{\"task_ids\":9223372036854775808}", "task_ids: " },
+		{ "{\"errors\":{}}", "errors: " },
+		{ "{\"paused\":true}", "paused: expected a string" },
+		{ "{\"outage_since_unix\":false}", "outage_since_unix: " },
+		{ "{\"today\":[]}", "today: expected an object" },
+		{ "{\"today\":{\"day\":\"x\"}}", "today.day: " },
+		{ "{\"today\":{\"tokens\":-1}}", "today.tokens: " },
+		{ "{\"today\":{\"cost\":0.5}}", "today.cost: " },
+		{ "{\"today\":{\"tokens_allowed\":{}}}",
+		    "today.tokens_allowed: " },
+		{ "{\"today\":{\"cost_allowed\":[]}}", "today.cost_allowed: " },
+		{ "{\"outcomes\":[]}", "outcomes: expected an object" },
+		{ "{\"outcomes\":{\"landed\":-1}}", "outcomes.landed: " },
+		{ "{\"outcomes\":{\"dead-letter\":\"\"}}",
+		    "outcomes.dead-letter: " },
+		{ "{\"auto_workers\":{}}", "auto_workers: expected an array" },
+		{ "{\"auto_workers\":[\"auto-1\",2]}",
+		    "auto_workers[1]: expected a string, found " },
+		{ "{\"auto_workers\":[null]}",
+		    "auto_workers[0]: expected a string, found " },
+		{ "{\"auto_workers\":[\"../x\"]}",
+		    "auto_workers[0]: not a worker's name" },
+		{ "{\"tasks\":{}}", "tasks: expected an array" },
+		{ "{\"tasks\":[null]}", "tasks[0]" },
+		{ "{\"tasks\":[{\"id\":\"t1\"},{}]}", "tasks[1].id" },
+		{ "{\"tasks\":[{\"id\":\"t1\",\"step\":\"asleep\"}]}",
+		    "tasks[0].step: " },
+		{ "{\"tasks\":[{\"id\":\"t1\",\"attempts\":\"x\"}]}",
+		    "tasks[0].attempts: " },
+		{ "{\"tasks\":[{\"id\":\"t1\"},{\"id\":\"t2\"},"
+		  "{\"id\":\"t1\"}]}",
+		    "tasks[2].id: another task has this id" },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		struct err err = { 0, "" };
+		struct state state;
+
+		ck_assert_msg(state_parse(rows[i].text, strlen(rows[i].text),
+				  NOW, &state, &err) == -EINVAL,
+		    "%s", rows[i].text);
+		ck_assert_int_eq(err.code, -EINVAL);
+		ck_assert_msg(
+		    strncmp(err.msg, rows[i].words, strlen(rows[i].words)) == 0,
+		    "%s: %s", rows[i].text, err.msg);
+	}
+}
+END_TEST
+
+START_TEST(the_largest_numbers_survive)
+{
+	cleanup_free char *want = NULL, *found = NULL;
+	struct state a, b;
+
+	state_init(&a);
+	a.task_ids = a.errors = a.outcomes[OUTCOME_LANDED] = INT64_MAX;
+	a.last_task_completion_unix = a.today.cost = INT64_MAX;
+	a.source_repo_dirty_retry_count = INT32_MAX;
+	want = text_of(&a);
+	parse(want, &b);
+	found = text_of(&b);
+	ck_assert_str_eq(want, found);
+	state_release(&a);
+	state_release(&b);
+}
+END_TEST
+
+START_TEST(unknown_members_still_survive)
+{
+	static const char text[] =
+	    "{\"auto_mode\":true,\"auto_modes\":[1],\"tasks\":[],"
+	    "\"plan\":{\"tasks\":null}}";
+	cleanup_json struct json_object *json = NULL;
+	struct state state;
+
+	parse(text, &state);
+	ck_assert_int_eq(json_object_object_length(state.rest), 2);
+	json = state_to_json(&state);
+	ck_assert(json_object_object_get_ex(json, "auto_modes", NULL));
+	ck_assert(json_object_object_get_ex(json, "plan", NULL));
+	ck_assert(json_bool_or(json, "auto_mode", false));
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(tasks_are_found_and_keep_their_order)
+{
+	cleanup_free char *id = NULL;
+	struct state state;
+	struct task *b;
+
+	state_init(&state);
+	add_task(&state, "folder", "a");
+	b = add_task(&state, "folder", "b");
+	add_task(&state, "files", "b");
+	ck_assert_str_eq(state.tasks[0]->id, "t1");
+	ck_assert_ptr_eq(state_task(&state, "t2"), b);
+	ck_assert_ptr_eq(state_task_by_key(&state, "folder", "b"), b);
+	ck_assert_ptr_null(state_task(&state, "t4"));
+	ck_assert_ptr_null(state_task(&state, "t"));
+	ck_assert_ptr_null(state_task_by_key(&state, "folder", "c"));
+	ck_assert_ptr_null(state_task_by_key(&state, "command", "a"));
+	state_remove_task(&state, "t9");
+	ck_assert_uint_eq(state.task_count, 3);
+	state_remove_task(&state, b->id);
+	ck_assert_uint_eq(state.task_count, 2);
+	ck_assert_ptr_null(state_task(&state, "t2"));
+	ck_assert_str_eq(state.tasks[0]->id, "t1");
+	ck_assert_str_eq(state.tasks[1]->id, "t3");
+	id = state_task_id(&state);
+	ck_assert_str_eq(id, "t4"); /* an id is not used twice */
+	state_remove_task(&state, "t3");
+	state_remove_task(&state, "t1");
+	ck_assert_uint_eq(state.task_count, 0);
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(a_task_without_source_and_key_is_in_nobodys_way)
+{
+	struct state state;
+
+	parse("{\"tasks\":[{\"id\":\"t1\"},{\"id\":\"t2\",\"source\":\"folder\""
+	      "},{\"id\":\"t3\",\"source\":\"folder\",\"key\":\"a\"}]}",
+	    &state);
+	ck_assert_str_eq(state_task_by_key(&state, "folder", "a")->id, "t3");
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(a_new_id_avoids_those_that_are_there)
+{
+	cleanup_free char *id = NULL;
+	struct state state;
+
+	parse("{\"task_ids\":1,\"tasks\":[{\"id\":\"t3\"},{\"id\":\"t2\"}]}",
+	    &state);
+	id = state_task_id(&state);
+	ck_assert_str_eq(id, "t4");
+	ck_assert_uint_eq(state.task_ids, 4);
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(auto_workers_are_replaced)
+{
+	struct state state;
+
+	state_init(&state);
+	state_set_auto_workers(&state, 3);
+	ck_assert_str_eq(state.auto_workers[2], "auto-3");
+	ck_assert_ptr_null(state.auto_workers[3]);
+	state_set_auto_workers(&state, 1);
+	ck_assert_str_eq(state.auto_workers[0], "auto-1");
+	ck_assert_ptr_null(state.auto_workers[1]);
+	state_set_auto_workers(&state, 0);
+	ck_assert_ptr_null(state.auto_workers);
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(a_name_is_taken_off_the_list)
+{
+	struct state state;
+
+	state_init(&state);
+	state_unlist_auto_worker(&state, "auto-1");
+	ck_assert_ptr_null(state.auto_workers);
+	state_set_auto_workers(&state, 3);
+	state_unlist_auto_worker(&state, "auto-2");
+	state_unlist_auto_worker(&state, "adam");
+	ck_assert_str_eq(state.auto_workers[0], "auto-1");
+	ck_assert_str_eq(state.auto_workers[1], "auto-3");
+	ck_assert_ptr_null(state.auto_workers[2]);
+	state_unlist_auto_worker(&state, "auto-1");
+	state_unlist_auto_worker(&state, "auto-3");
+	ck_assert_ptr_null(state.auto_workers[0]);
+	/* One that lists nobody has lost nobody. */
+	ck_assert_int_eq(state_check(&state, NULL, NULL, NULL), 0);
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(a_whole_state_of_this_root_passes)
+{
+	struct state state;
+	int missing = -1;
+
+	fill(&state);
+	ck_assert_int_eq(state_check(&state, state.root_id, &missing, NULL), 0);
+	ck_assert_int_eq(missing, 0);
+	ck_assert_int_eq(state_check(&state, NULL, NULL, NULL), 0);
+	state_release(&state);
+	/* Without auto workers there is nothing to lose. */
+	state_init(&state);
+	missing = -1;
+	ck_assert_int_eq(state_check(&state, NULL, &missing, NULL), 0);
+	ck_assert_int_eq(missing, 0);
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(the_state_of_another_root_is_refused)
+{
+	struct err err = { 0, "" };
+	struct state state;
+	int missing = -1;
+
+	fill(&state);
+	ck_assert_int_eq(state_check(&state, OTHER, &missing, &err), -ESTALE);
+	ck_assert_int_eq(err.code, -ESTALE);
+	ck_assert_int_eq(missing, -1);
+	ck_assert_ptr_nonnull(strstr(err.msg, state.root_id));
+	ck_assert_ptr_nonnull(strstr(err.msg, OTHER));
+	ck_assert_ptr_nonnull(strstr(err.msg, "llmc doctor --rebuild"));
+	state_release(&state);
+}
+END_TEST
+
+START_TEST(lost_auto_workers_are_counted_and_all_lost_is_refused)
+{
+	struct err err = { 0, "" };
+	struct state state;
+	int missing = -1;
+
+	fill(&state);
+	state_remove(&state, "auto-1");
+	state_add(&state, worker_new("adam", NOW));
+	ck_assert_int_eq(state_check(&state, NULL, &missing, &err), 0);
+	ck_assert_int_eq(missing, 1);
+	state_remove(&state, "auto-2");
+	ck_assert_int_eq(state_check(&state, NULL, &missing, &err), -ENODATA);
+	ck_assert_int_eq(err.code, -ENODATA);
+	ck_assert_int_eq(missing, 1);
+	ck_assert_ptr_nonnull(strstr(err.msg, "2 auto workers"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "llmc doctor --rebuild"));
+	state_release(&state);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("state-auto");
+
+	unit_case(s, "document",
+	    (const TTest *[]){ everything_comes_back,
+		the_names_in_the_file_are_fixed,
+		what_is_missing_or_null_is_nothing, never_is_written_as_null,
+		complaints_name_the_member, the_largest_numbers_survive,
+		unknown_members_still_survive, NULL });
+	unit_case(s, "tasks",
+	    (const TTest *[]){ tasks_are_found_and_keep_their_order,
+		a_task_without_source_and_key_is_in_nobodys_way,
+		a_new_id_avoids_those_that_are_there, auto_workers_are_replaced,
+		a_name_is_taken_off_the_list, NULL });
+	unit_case(s, "check",
+	    (const TTest *[]){ a_whole_state_of_this_root_passes,
+		the_state_of_another_root_is_refused,
+		lost_auto_workers_are_counted_and_all_lost_is_refused, NULL });
+	return s;
+}
