@@ -26,9 +26,13 @@ install: all
 
 # Speed, measured and printed.
 bench: all
-	@ninja -C $(BUILD) --quiet tests/bench/bench tests/bench/bench-fleet
+	@ninja -C $(BUILD) --quiet tests/bench/bench tests/bench/bench-fleet \
+		tests/bench/bench-auto tests/bench/bench-overseer \
+		tests/tools/beacon.so
 	@$(BUILD)/tests/bench/bench $(BUILD)
 	@$(BUILD)/tests/bench/bench-fleet $(BUILD)
+	@$(BUILD)/tests/bench/bench-auto $(BUILD)
+	@$(BUILD)/tests/bench/bench-overseer $(BUILD)
 
 # Proofs that take long: every test many times, every failing system call, and
 # each fuzz target for minutes.

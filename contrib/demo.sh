@@ -1,7 +1,9 @@
 #!/bin/sh
-# make demo: what a newcomer would do, on a scratch repository that is removed
-# afterwards. The worker is a stand-in for Claude Code that does what its task
-# spells out, so this needs no account and no network.
+# make demo: leave llmc alone with a list of tasks, on a scratch repository that
+# is removed afterwards. The workers are a stand-in for Claude Code that does
+# what its task spells out, so this needs no account and no network.
+#
+# LLMC_DEMO_AGENT=claude make demo: the real Claude Code, with your account.
 set -eu
 
 build=$(cd "${1:-build}" && pwd)
@@ -9,9 +11,24 @@ llmc=$build/src/cli/llmc
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/llmc-demo.XXXXXX")
 repo="$scratch/a repository"
 
-# Nothing of the user's own git, tmux or Claude set-up takes part.
-export HOME="$scratch/home"
+agent=$build/tests/tools/fake-claude
+real=false
+limit=120
+if [ "${LLMC_DEMO_AGENT:-}" = claude ]; then
+	if command -v claude >/dev/null; then
+		agent=claude
+		real=true
+		limit=1800
+	else
+		echo "claude is not installed; the stand-in works instead." >&2
+	fi
+fi
+
+# Nothing of the user's own git, tmux or Claude set-up takes part; only the
+# real Claude Code needs the home in which its user is logged in.
+$real || export HOME="$scratch/home"
 export GIT_CONFIG_NOSYSTEM=1
+export GIT_CONFIG_GLOBAL=/dev/null
 export TMUX_TMPDIR="$scratch"
 unset TMUX
 
@@ -42,7 +59,22 @@ run() {
 	"$llmc" "$@"
 }
 
-mkdir "$HOME"
+# The words are for Claude Code, the lines below them for its stand-in.
+task() { # file text words...
+	file=$1 text=$2
+	shift 2
+	if $real; then
+		set -- "$* Write it to $file and commit it."
+	else
+		set -- "$*
+fake: sleep 700
+fake: commit $file $text
+fake: say $file is written."
+	fi
+	"$llmc" task add "$1"
+}
+
+$real || mkdir "$HOME"
 say git init, and a first commit
 git init -q -b main "$repo"
 cd "$repo"
@@ -54,24 +86,48 @@ git commit -q -m Start
 git log --oneline
 
 run init
-run config set defaults.agent_command "$build/tests/tools/fake-claude"
-run doctor
-run up --detach
-run add adam
-run wait adam --until idle --timeout 30s
-run start --worker adam --prompt 'Write a greeting.
-fake: commit greeting.txt Good morning
-fake: say The greeting is written.'
-run wait adam --until needs_review --timeout 30s
-run status
-run review adam
-run accept adam
-run wait adam --until idle --timeout 30s
-run status
-run down
+run config set defaults.agent_command "$agent"
+if $real; then
+	echo "Claude Code is to trust $repo: one line in ~/.claude.json."
+	run trust
+fi
 
+say llmc task add, six times
+task greeting.txt 'Good morning' 'Write a greeting of two words.'
+task haiku.txt 'An old silent pond' 'Write the first line of a haiku.'
+task numbers.txt '2 3 5 7 11' 'List the first five prime numbers.'
+task colours.txt 'red green blue' 'Name three colours.'
+task planets.txt 'Venus and Mars' 'Name the two planets next to ours.'
+task farewell.txt 'Good night' 'Write a farewell of two words.'
+run task list
+
+say llmc up --auto --until-empty --concurrency 2
+status=0
+timeout --foreground "$limit" \
+	"$llmc" up --auto --until-empty --concurrency 2 || status=$?
+if [ "$status" -ne 0 ]; then
+	echo "llmc up ended with status $status; the end of its log:" >&2
+	tail -n 20 .llmc/logs/autod.log >&2 || true
+	exit 1
+fi
+
+run task list
 say git log --stat
 git log --stat --format='%h %s'
 say git status --short, which shows nothing: llmc left no trace in the tree
 git status --short
-printf '\nOne task, one commit. README.md goes on from here.\n'
+
+landed=$(git rev-list --count HEAD)
+cat <<EOF
+
+$((landed - 1)) of 6 tasks landed, one commit each, and nobody was asked.
+
+In a repository of your own:
+  llmc init                       once
+  llmc task add "what to do"      as often as you like
+  llmc up --auto --concurrency 2  and go to bed
+  llmc status                     who does what
+  llmc events --follow            what happens, as it happens
+README.md goes on from here; man llmc has every command.
+EOF
+[ "$landed" -eq 7 ]

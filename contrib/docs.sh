@@ -20,3 +20,6 @@ cat "$new" >"$page"
 
 "$llmc" config doc >"$new"
 cat "$new" >examples/config.toml
+
+"$build/tests/e2e/list-failures" >"$new"
+cat "$new" >docs/failures.md

@@ -61,6 +61,19 @@ forms() {
 	done
 }
 
+# Names of tests and of their files that docs/supervision.md has and no file.
+missing_tests() {
+	# shellcheck disable=SC2016 # backquotes as they stand there
+	sed -n '/^## Faults/,$p' docs/supervision.md | grep -o '`[a-z0-9_.-]*`' |
+		tr -d '`' | sort -u | while read -r name; do
+		case $name in
+		*.c | *.sh) [ -n "$(find tests -name "$name")" ] ;;
+		*.*) ;; # a file of llmc's, a setting
+		*_*) grep -rqE "START_TEST\($name\)|^$name\(" tests ;;
+		esac || echo "$name"
+	done
+}
+
 # Files of src/ and tests/ that the map has no line for, and the other way
 # round. A folder's files stand below its heading.
 map_gaps() {
@@ -83,7 +96,7 @@ map_gaps() {
 			-e 's/^	/in the map, but not there: /'
 }
 
-echo 1..9
+echo 1..11
 
 sed -n '/^\.\\" BEGIN KEYS/,/^\.\\" END KEYS/p' man/llmc.conf.5 |
 	sed '1d;$d' >"$scratch/keys"
@@ -94,6 +107,12 @@ verdict "llmc.conf.5 has the keys of llmc config doc --format mdoc" \
 "$llmc" config doc >"$scratch/toml"
 verdict "examples/config.toml is what llmc config doc prints" \
 	"$(differs examples/config.toml "$scratch/toml")"
+
+"$build/tests/e2e/list-failures" >"$scratch/failures" || true
+verdict "docs/failures.md is what the tests' own table says" \
+	"$(differs docs/failures.md "$scratch/failures")"
+
+verdict "docs/supervision.md names tests that are there" "$(missing_tests)"
 
 verdict "llmc.1 describes every command" "$(commands | undescribed 'Cm ' "$page")"
 verdict "llmc.1 describes every form of every command" \

@@ -2,14 +2,18 @@
 # Proofs that take long: tests/soak.sh BUILD
 #
 # Every test SOAK_REPEAT (20) times, every system call of llmc failing in every
-# way, the daemon killed SOAK_KILLS (200) times, each fuzz target for SOAK_FUZZ
-# (300) seconds. Says what it did.
+# way, and of the overseer while it has a daemon repaired, the daemon killed
+# SOAK_KILLS (200) times, the overseer SOAK_OVERSEER_KILLS (1,000) times, each
+# fuzz target for SOAK_FUZZ (300) seconds, the chaos run at its full size with SOAK_SEEDS (5) seeds, and
+# the cost of 1,000 tasks. Says what it did.
 set -u
 
 build=$(cd "${1:?build folder}" && pwd)
 repeat=${SOAK_REPEAT:-20}
 seconds=${SOAK_FUZZ:-300}
 kills=${SOAK_KILLS:-200}
+overseer_kills=${SOAK_OVERSEER_KILLS:-1000}
+seeds=${SOAK_SEEDS:-5}
 cd "$(dirname "$0")/.." || exit 1
 failed=0
 
@@ -27,17 +31,42 @@ part() { # what command...
 	echo "$verdict - $what, $(($(date +%s) - began)) s"
 }
 
+chaos() { # number of seeds
+	first=$(date +%s)
+	for seed in $(seq "$first" $((first + $1 - 1))); do
+		CHAOS_SEED=$seed CHAOS_WORKERS=8 CHAOS_TASKS=60 \
+			CHAOS_STEPS=150 CHAOS_LOG="$build" \
+			meson test -C "$build" --print-errorlogs --verbose \
+			--timeout-multiplier 4 --logbase soak-chaos e2e-chaos ||
+			return 1
+	done
+}
+
+cost() {
+	ninja -C "$build" --quiet tests/bench/bench-auto &&
+		BENCH_TASKS=1000 "$build/tests/bench/bench-auto" "$build"
+}
+
 part "every test $repeat times" \
 	meson test -C "$build" --repeat "$repeat" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak
 part "every system call fails" tests/torture.sh "$build" 1
+part "every system call of the overseer fails" \
+	env LLMC_TORTURE_SEED="$(date +%s)" tests/torture-overseer.sh "$build" 1
 part "the daemon is killed $kills times" \
 	env KILLS="$kills" KILLS_SEED="$(date +%s)" \
 	meson test -C "$build" --print-errorlogs --verbose \
 	--timeout-multiplier "$((kills / 20 + 1))" --logbase soak-kills \
 	e2e-kills
+part "the overseer is killed $overseer_kills times" \
+	env KILLS="$overseer_kills" KILLS_SEED="$(date +%s)" \
+	meson test -C "$build" --print-errorlogs --verbose \
+	--timeout-multiplier "$((overseer_kills / 50 + 1))" \
+	--logbase soak-overseer-kills e2e-overseer-kills
 part "each fuzz target for $seconds s" \
 	tests/fuzz/run.sh build-fuzz "$seconds"
+part "chaos with $seeds seeds" chaos "$seeds"
+part "the cost of 1,000 tasks" cost
 
-echo "$failed of 4 parts failed"
+echo "$failed of 8 parts failed"
 [ "$failed" -eq 0 ]

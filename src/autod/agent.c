@@ -18,16 +18,21 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "pilot.h"
 #include "settings.h"
+#include "setup.h"
 #include "tmux.h"
 #include "transcript.h"
 #include "workspace.h"
 
 #define TERM_GRACE_MS      5000
 #define CRASHES_MAX        6
+#define AUTO_CRASHES_MAX   3 /* the first and two more tries */
 #define RESUMES_MAX        2 /* that end before they begin */
+#define UNHEARD_MAX        3 /* sessions of auto mode that do not report */
 #define CRASH_PAUSE_MS     1000
 #define CRASH_PAUSE_MAX_MS (5 * 60 * 1000)
+#define CRASH_ROW_MS       (10 * 60 * 1000) /* further apart is no row */
 
 static void agent_timer(void *arg);
 
@@ -73,6 +78,8 @@ agent_free(struct agent *agent)
 
 	daemon_forget(d, agent);
 	landing_forget(agent);
+	setup_free(agent->setup);
+	verdict_release(agent);
 	agent_unwatch(agent);
 	loop_timer_free(agent->timer);
 	free(agent->launcher);
@@ -117,6 +124,7 @@ agent_move(struct agent *agent, enum worker_status to, const char *reason)
 	    reason, NULL);
 	daemon_changed(agent->daemon);
 	waiters_tell(agent->daemon, w);
+	pilot_moved(agent, from);
 	return 0;
 }
 
@@ -144,6 +152,7 @@ agent_grew(const struct transcript_parser *parser, void *arg)
 
 	(void)parser;
 	agent->grew_ms = clock_mono_ms();
+	spend_update(agent);
 }
 
 void
@@ -224,6 +233,8 @@ agent_crashed(struct agent *agent)
 	if (w->status == WORKER_LIMITED || w->status == WORKER_PAUSED ||
 	    w->status == WORKER_ERROR)
 		return;
+	if (clock_wall_ms() - w->crashed_ms > CRASH_ROW_MS)
+		w->crashes = 0;
 	w->crashes++;
 	w->crashed_ms = clock_wall_ms();
 	for (int i = 2; i < w->crashes && pause < CRASH_PAUSE_MAX_MS; i++)
@@ -231,7 +242,8 @@ agent_crashed(struct agent *agent)
 	agent->retry_ms = clock_mono_ms() + (w->crashes > 1 ? pause : 0);
 	log_fields(LOG_LEVEL_INFO, "the agent ended by itself", "worker",
 	    w->name, "status", worker_status_name(w->status), NULL);
-	if (w->crashes >= CRASHES_MAX) {
+	if (w->crashes >=
+	    (pilot_drives(agent) ? AUTO_CRASHES_MAX : CRASHES_MAX)) {
 		words = xasprintf("the agent ended %d times in a row; look "
 				  "with: llmc peek %s, go on with: llmc reset "
 				  "%s",
@@ -304,7 +316,8 @@ agent_restart(struct agent *agent)
 {
 	struct worker *w = agent->worker;
 
-	w->after = w->status;
+	if (w->status != WORKER_STARTING)
+		w->after = w->status;
 	agent_move(agent, WORKER_OFFLINE, NULL);
 	w->busy = true; /* to be told to go on */
 	agent_end(agent, NULL, NULL);
@@ -382,12 +395,21 @@ tick_launching(struct agent *agent)
 
 	if (agent->tmux_busy)
 		return;
-	if (wait > 0)
+	if (wait > 0) {
 		agent_tick_later(agent, wait);
-	else
+	} else if (pilot_drives(agent) &&
+	    ++agent->start_failures < UNHEARD_MAX) {
+		/* Nobody is there to look, and a hook may get lost. */
+		log_fields(LOG_LEVEL_INFO,
+		    "the start of its session was not reported: another one "
+		    "is begun",
+		    "worker", agent->worker->name, NULL);
+		agent_end(agent, NULL, NULL);
+	} else {
 		agent_park(agent,
 		    "the agent did not report the start of its session: a "
 		    "dialog may be open (about trust: run llmc trust)");
+	}
 }
 
 static void

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "pilot.h"
 #include "server.h"
 
 #define RETRY_MS 1000 /* a disk that is full now may not be in a second */
@@ -56,6 +57,9 @@ commit_run(void *arg)
 	struct effect *effect, mark = { 0 };
 	struct err err = { 0 };
 
+	if (d->dirty && !d->oneshot &&
+	    state_foreign(d->workspace, &d->state) == 1)
+		pilot_foreign_state(d);
 	if (d->dirty && daemon_save(d, &err) < 0) {
 		/* Nothing is acted on that is not written down. */
 		log_errorx("the state cannot be written, nothing goes on "

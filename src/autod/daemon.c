@@ -24,6 +24,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "methods.h"
+#include "pilot.h"
 #include "server.h"
 #include "settings.h"
 #include "sibling.h"
@@ -33,6 +34,8 @@
 
 #define QUIET_MS 20 /* between looks whether the last child has ended */
 #define STOP_MS  15000 /* for all sessions to end */
+
+#define REGISTRATION_MAX 65536
 
 const char *
 daemon_branch(const struct daemon *d)
@@ -48,6 +51,26 @@ daemon_lands_over_dirt(const struct daemon *d)
 }
 
 /* --- settings -------------------------------------------------------- */
+
+/* Options of the command line go over the file. */
+static int
+override(const struct daemon *d, struct settings *settings, struct err *err)
+{
+	const struct {
+		const char *path, *value;
+	} overrides[] = {
+		{ "auto.concurrency", d->options->concurrency },
+		{ "auto.task_pool_command", d->options->task_pool_command },
+		{ "auto.post_accept_command", d->options->post_accept_command },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < nitems(overrides) && r == 0; i++)
+		if (overrides[i].value != NULL)
+			r = settings_override(settings, overrides[i].path,
+			    overrides[i].value, err);
+	return r;
+}
 
 /* Warnings are told once a load; an error keeps the old settings. */
 int
@@ -66,6 +89,11 @@ daemon_reload(struct daemon *d, struct err *err)
 			r = err_set(err, -EINVAL, "%s:%u: %s", file,
 			    problems.list[i].line, problems.list[i].text);
 	settings_problems_release(&problems);
+	if (r < 0) {
+		settings_free(fresh);
+		return r;
+	}
+	r = override(d, fresh, err);
 	if (r < 0) {
 		settings_free(fresh);
 		return r;
@@ -124,6 +152,25 @@ open_ports(struct daemon *d, struct err *err)
 	return tmux_new(d->loop, &tmux, &d->tmux, err);
 }
 
+/* A state that is not this root's, or has lost its workers, is not gone on
+ * from: somebody wrote it who should not have. */
+static int
+check_state(const struct daemon *d, struct err *err)
+{
+	char root_id[ID_UUID_SIZE] = "";
+	int missing = 0, r;
+
+	if (d->oneshot)
+		return 0;
+	r = state_root_id(d->workspace, root_id, NULL);
+	r = state_check(&d->state, r == 0 ? root_id : NULL, &missing, err);
+	if (r == 0 && missing > 0)
+		log_warnx("%d of the auto workers are missing in state.json; "
+			  "they are made again",
+		    missing);
+	return r;
+}
+
 static int
 load_state(struct daemon *d, struct err *err)
 {
@@ -136,9 +183,28 @@ load_state(struct daemon *d, struct err *err)
 	if (recovered != NULL)
 		log_warnx(
 		    "the state was damaged, its backup is used: %s", recovered);
+	r = check_state(d, err);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < d->state.count; i++)
 		agent_new(d, d->state.workers[i]);
 	return 0;
+}
+
+/* Who holds the lock: a daemon has registered, a single request has not. */
+static int
+tell_holder(const struct daemon *d, struct err *err)
+{
+	cleanup_free char *file = workspace_path(d->workspace, "daemon.json");
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *who = NULL;
+
+	if (json_load(file, REGISTRATION_MAX, &json, NULL) == 0)
+		who = xasprintf(
+		    " (pid %lld)", (long long)json_int_or(json, "pid", 0));
+	return err_set(err, -EAGAIN,
+	    "another daemon%s owns %s; llmc status shows it, llmc down ends it",
+	    who != NULL ? who : "", d->workspace->root);
 }
 
 static int
@@ -148,19 +214,31 @@ take_lock(struct daemon *d, struct err *err)
 	int r = lock_try(file, err);
 
 	if (r == -EAGAIN)
-		return err_set(err, r,
-		    "another daemon owns %s; llmc status shows it, llmc down "
-		    "ends it",
-		    d->workspace->root);
+		return tell_holder(d, err);
 	if (r < 0)
 		return r;
 	d->lock = r;
 	return 0;
 }
 
+/* Before lock and socket: of a process that died the kernel closes the last
+ * descriptors first, and inotify takes it 15 ms, for which who comes next need
+ * not wait. */
+static void
+watch_config(struct daemon *d)
+{
+	cleanup_free char *config = workspace_path(d->workspace, "config.toml");
+
+	if (!d->oneshot &&
+	    watch_new(
+		d->loop, config, config_changed, d, &d->config_watch, NULL) < 0)
+		log_debug("config.toml is not watched");
+}
+
 int
-daemon_new(struct loop *loop, const struct workspace *workspace, bool oneshot,
-    struct daemon **ret_daemon, struct err *err)
+daemon_new(struct loop *loop, const struct workspace *workspace,
+    const struct daemon_options *options, struct daemon **ret_daemon,
+    struct err *err)
 {
 	struct daemon *d = xcalloc(1, sizeof *d);
 	char instance[ID_UUID_SIZE];
@@ -168,7 +246,8 @@ daemon_new(struct loop *loop, const struct workspace *workspace, bool oneshot,
 
 	d->loop = loop;
 	d->workspace = workspace;
-	d->oneshot = oneshot;
+	d->options = options;
+	d->oneshot = options->oneshot;
 	d->lock = -1;
 	TAILQ_INIT(&d->waiters);
 	TAILQ_INIT(&d->landings);
@@ -179,6 +258,7 @@ daemon_new(struct loop *loop, const struct workspace *workspace, bool oneshot,
 	d->socket = client_socket_path(workspace);
 	d->llmc = sibling_find("llmc");
 	d->detected_branch = git_default_branch(workspace->root);
+	watch_config(d);
 	r = take_lock(d, err);
 	if (r == 0)
 		r = daemon_reload(d, err);
@@ -186,6 +266,8 @@ daemon_new(struct loop *loop, const struct workspace *workspace, bool oneshot,
 		r = open_ports(d, err);
 	if (r == 0)
 		r = load_state(d, err);
+	if (r == 0)
+		r = pilot_new(d, err);
 	if (r == 0 && d->llmc == NULL)
 		r = err_set(
 		    err, -ENOENT, "the program llmc is not found beside autod");
@@ -206,6 +288,7 @@ daemon_free(struct daemon *d)
 	while (d->agent_count > 0)
 		agent_free(d->agents[0]);
 	free(d->agents);
+	pilot_free(d->pilot);
 	daemon_commit_release(d);
 	server_free(d->server);
 	tmux_free(d->tmux);
@@ -245,6 +328,7 @@ write_registration(const struct daemon *d, struct err *err)
 	json_set_string(json, "log_file", log);
 	json_set_string(json, "socket", d->socket);
 	json_set_string(json, "version", LLMC_VERSION);
+	json_set_bool(json, "auto", d->options->auto_mode);
 	return json_save(file, json, 0600, err);
 }
 
@@ -254,6 +338,7 @@ remove_registration(const struct daemon *d)
 	cleanup_free char *file = workspace_path(d->workspace, "daemon.json");
 
 	unlink(file);
+	beat_remove(d);
 }
 
 /* What was under way when the last daemon ended is taken up again. */
@@ -329,6 +414,7 @@ begin(const struct tmux_info *list, size_t count, const struct err *err,
 	}
 	d->state.daemon_running = true;
 	daemon_changed(d);
+	pilot_begin(d);
 	patrol_start(d);
 	patrol_run(d);
 }
@@ -338,8 +424,11 @@ on_stop_signal(int signo, void *arg)
 {
 	struct daemon *d = arg;
 
+	/* A failure of our own may be stopping us already: that is no first
+	 * signal. */
 	log_info("signal %d: stopping", signo);
-	daemon_stop(d, d->stopping);
+	daemon_stop(d, d->signalled);
+	d->signalled = true;
 }
 
 static void
@@ -352,7 +441,6 @@ on_reload_signal(int signo, void *arg)
 int
 daemon_start(struct daemon *d, struct err *err)
 {
-	cleanup_free char *config = workspace_path(d->workspace, "config.toml");
 	cleanup_free char *spool = workspace_path(d->workspace, "spool");
 	int r =
 	    server_new(d->loop, d->socket, methods_call, d, &d->server, err);
@@ -362,12 +450,12 @@ daemon_start(struct daemon *d, struct err *err)
 	r = write_registration(d, err);
 	if (r < 0)
 		return r;
+	failure_clear(d);
+	if (d->pilot->active)
+		beat_start(d->pilot);
 	d->signals[0] = loop_signal_new(d->loop, SIGTERM, on_stop_signal, d);
 	d->signals[1] = loop_signal_new(d->loop, SIGINT, on_stop_signal, d);
 	d->signals[2] = loop_signal_new(d->loop, SIGHUP, on_reload_signal, d);
-	if (watch_new(
-		d->loop, config, config_changed, d, &d->config_watch, NULL) < 0)
-		log_debug("config.toml is not watched");
 	if (watch_new(d->loop, spool, spool_changed, d, &d->spool_watch, NULL) <
 	    0)
 		log_debug("the spool is not watched");
@@ -396,6 +484,7 @@ stop_now(void *arg)
 
 	for (size_t i = 0; i < d->agent_count; i++)
 		set_offline(d->agents[i]);
+	supply_release(d->pilot);
 	d->state.daemon_running = false;
 	if (daemon_save(d, &err) < 0) {
 		log_errorx("the state cannot be written: %s", err.msg);
@@ -412,7 +501,7 @@ is_quiet(const struct daemon *d)
 		if (d->agents[i]->phase != AGENT_NONE)
 			return false;
 	/* A git that is killed leaves its locks behind. */
-	return !git_busy(d->git);
+	return !git_busy(d->git) && pilot_is_quiet(d);
 }
 
 static void
@@ -430,6 +519,8 @@ void
 daemon_stop(struct daemon *d, bool now)
 {
 	if (now || d->oneshot) {
+		for (size_t i = 0; i < d->agent_count; i++)
+			procref_signal(&d->agents[i]->pane, SIGKILL);
 		stop_now(d);
 		return;
 	}
@@ -437,9 +528,10 @@ daemon_stop(struct daemon *d, bool now)
 		return;
 	d->stopping = true;
 	waiters_release(d);
+	pilot_stop(d);
+	/* Those that died too: tmux keeps their last screen. */
 	for (size_t i = 0; i < d->agent_count; i++)
-		if (d->agents[i]->phase != AGENT_NONE)
-			agent_end(d->agents[i], stop_when_quiet, d);
+		agent_end(d->agents[i], stop_when_quiet, d);
 	d->stop_deadline = loop_after(d->loop, STOP_MS, stop_now, d);
 	d->quiet = loop_every(d->loop, QUIET_MS, stop_when_quiet, d);
 }

@@ -22,6 +22,7 @@
 #include "worker.h"
 
 struct agent;
+struct check;
 struct daemon;
 struct err;
 struct git;
@@ -31,9 +32,11 @@ struct loop_call;
 struct loop_signal;
 struct loop_timer;
 struct loop_watch;
+struct pilot;
 struct server;
 struct server_call;
 struct settings;
+struct setup;
 struct tmux;
 struct transcript;
 struct watch;
@@ -64,6 +67,7 @@ struct agent {
 	bool tmux_busy; /* a command to its session is under way */
 	bool operating; /* an operation owns its worktree: no other begins */
 	bool compacting;
+	bool background; /* its last turn left something running */
 	bool stirred; /* something happened since its worktree was looked at */
 	char *park_reason; /* set while its screen is being saved */
 	effect_fn *end_fn; /* when the session has ended */
@@ -77,13 +81,28 @@ struct agent {
 	int missing; /* patrols in a row that found no session */
 	int start_failures;
 	int64_t retry_ms; /* not launched again before */
+	int64_t stall_ms; /* last thing tried against silence, 0 = none */
+	struct check *check; /* check_command runs */
+	struct setup *setup; /* its worktree is being set up */
 };
 
 TAILQ_HEAD(effects, effect);
 TAILQ_HEAD(waiters, waiter);
 TAILQ_HEAD(landings, landing);
 
+/* What the command line asked for; NULL = as the settings say. */
+struct daemon_options {
+	bool oneshot; /* one request, no sessions */
+	bool auto_mode;
+	bool until_empty;
+	const char *concurrency;
+	const char *task_pool_command;
+	const char *post_accept_command;
+};
+
 struct daemon {
+	const struct daemon_options *options;
+	struct pilot *pilot;
 	struct loop *loop;
 	const struct workspace *workspace;
 	struct settings *settings;
@@ -100,6 +119,7 @@ struct daemon {
 	int lock; /* descriptor of state.lock */
 	bool oneshot; /* one request, no sessions */
 	bool stopping;
+	bool signalled; /* told to end by a signal */
 	bool dirty; /* the state has changes that are not written */
 	struct effects effects;
 	struct loop_call *commit;
@@ -115,7 +135,8 @@ struct daemon {
 
 /* daemon.c: the run. */
 int daemon_new(struct loop *loop, const struct workspace *workspace,
-    bool oneshot, struct daemon **ret_daemon, struct err *err);
+    const struct daemon_options *options, struct daemon **ret_daemon,
+    struct err *err);
 void daemon_free(struct daemon *daemon);
 /* Listen, adopt what runs, begin. */
 int daemon_start(struct daemon *daemon, struct err *err);
@@ -189,6 +210,8 @@ void landing_begin(struct agent *agent, landing_fn *fn, void *arg);
 /* After a restart: finish the landing, or the rebase, that was under way. */
 void landing_recover(struct agent *agent);
 void landing_forget(struct agent *agent);
+/* The next one may begin. */
+void landing_kick(struct daemon *daemon);
 /* Only bring the worker up to date with the default branch. */
 void landing_rebase(struct agent *agent, landing_fn *fn, void *arg);
 

@@ -215,6 +215,7 @@ ready_after_offline(struct agent *agent, bool fresh)
 	if (w->step == PROMPT_PASTED || w->step == PROMPT_CLEARING)
 		w->step = PROMPT_PARKED;
 	if (w->step == PROMPT_PARKED) {
+		w->busy = false; /* not yet */
 		w->pending_since_ms = clock_wall_ms();
 		w->pending_tries = 0;
 		agent_move(agent, WORKER_STARTING, NULL);

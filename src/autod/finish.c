@@ -12,12 +12,14 @@
 #include "buf.h"
 #include "clock.h"
 #include "errtext.h"
+#include "finish.h"
 #include "git-work.h"
 #include "json.h"
 #include "limit.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "pilot.h"
 #include "server.h"
 #include "settings.h"
 #include "text.h"
@@ -30,12 +32,6 @@ const char agent_leftover_message[] = "Work of an unfinished commit";
 static const char limit_over_text[] =
     "The interruption is over. Go on with the task from where it stopped.";
 
-/* A Stop that is being judged. */
-struct finish {
-	struct agent *agent;
-	struct server_call *call;
-};
-
 static bool
 has_background(struct json_object *data)
 {
@@ -46,18 +42,16 @@ has_background(struct json_object *data)
 	    json_object_array_length(tasks) > 0;
 }
 
-static void
+void
 finish_end(struct finish *finish)
 {
 	daemon_reply(finish->agent->daemon, finish->call, NULL);
+	free(finish->words);
 	free(finish);
 }
 
-/* Send the worker back with a reason; the turn goes on. When nobody waits for
- * the answer (the event comes from the spool), the turn is over: the reason
- * begins another one. */
-static void
-gate(struct finish *finish, const char *reason)
+void
+finish_send_back(struct finish *finish, const char *reason)
 {
 	struct agent *agent = finish->agent;
 	struct json_object *result;
@@ -79,8 +73,7 @@ gate(struct finish *finish, const char *reason)
 	finish_end(finish);
 }
 
-/* The work is there, in commits. */
-static void
+void
 finish_with(struct agent *agent, const char *head)
 {
 	struct worker *w = agent->worker;
@@ -94,8 +87,10 @@ finish_with(struct agent *agent, const char *head)
 		landing_begin(agent, NULL, NULL); /* the conflict is resolved */
 		return;
 	}
-	if (!w->self_review || w->self_reviewed)
+	if (!w->self_review || w->self_reviewed) {
+		harvest_begin(agent);
 		return;
+	}
 	w->self_reviewed = true;
 	settings_worker_path(settings, w->name, "self_review_prompt", &path);
 	agent_move(agent, WORKER_REVIEWING, NULL);
@@ -151,7 +146,7 @@ judge_unfinished_rebase(struct finish *finish, const struct git_facts *facts)
 	    facts->conflicts, facts->conflicts == 1 ? "" : "s");
 
 	if (agent->gates < GATES_MAX) {
-		gate(finish, reason);
+		finish_send_back(finish, reason);
 		return;
 	}
 	agent_move(agent, WORKER_PAUSED,
@@ -180,7 +175,7 @@ judge(struct finish *finish, const struct git_facts *facts)
 				   "task, remove what does not, and leave "
 				   "git status clean.",
 		    dirt, dirt == 1 ? "" : "s", dirt == 1 ? "is" : "are");
-		gate(finish, reason);
+		finish_send_back(finish, reason);
 		return;
 	}
 	if (dirt > 0) {
@@ -211,6 +206,8 @@ finish_facts(const struct git_facts *facts, const struct err *err, void *arg)
 		log_warnx("%s: git: %s", agent->worker->name, err->msg);
 		agent_move(agent, WORKER_ERROR, err->msg);
 		finish_end(finish);
+	} else if (pilot_task(agent) != NULL) {
+		verdict_judge(finish, facts);
 	} else {
 		judge(finish, facts);
 	}
@@ -243,7 +240,8 @@ finish_turn(
 	struct finish *finish;
 
 	w->open_tools = 0;
-	if (agent->compacting || has_background(data)) {
+	agent->background = has_background(data);
+	if (agent->compacting || agent->background) {
 		daemon_reply(agent->daemon, call, NULL);
 		return;
 	}
@@ -259,6 +257,8 @@ finish_turn(
 	finish = xcalloc(1, sizeof *finish);
 	finish->agent = agent;
 	finish->call = call;
+	worker_set(&finish->words,
+	    json_string_or(data, "last_assistant_message", NULL));
 	agent->operating = true;
 	git_work_facts(agent->daemon->git, w->worktree,
 	    daemon_branch(agent->daemon), finish_facts, finish);
@@ -328,11 +328,17 @@ finish_failed(struct agent *agent, const char *error, const char *text)
 	if (class == LIMIT_USAGE || class == LIMIT_OUTAGE) {
 		until = limit_until(class, text, w->limit_tries);
 		limit_worker(agent, text, until);
+		harvest_weather(agent, class == LIMIT_OUTAGE, text, until);
 		if (class == LIMIT_USAGE)
 			limit_everybody(d, text, until);
 		return;
 	}
 	w->busy = false;
+	if (class != LIMIT_AUTH && pilot_drives(agent) &&
+	    pilot_task(agent) != NULL) {
+		verdict_error(agent, text);
+		return;
+	}
 	words = xasprintf("%s%s",
 	    text[0] != '\0' ? text : "the turn failed without a word",
 	    class == LIMIT_AUTH ? "; see to it, then: llmc message WORKER "

@@ -2,6 +2,7 @@
 
 /* Workers made, set back and removed. What would be lost is salvaged first. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "log.h"
 #include "mem.h"
 #include "methods.h"
+#include "pilot.h"
 #include "rpc.h"
 #include "server.h"
 #include "settings.h"
@@ -75,7 +77,7 @@ salvage(struct agent *agent, git_ref_fn *fn, void *arg)
 	git_work_salvage(agent->daemon->git, w->worktree, &what, fn, arg);
 }
 
-/* A salvage that has to wait for its worktree. */
+/* A salvage that may have to wait for its worktree. */
 struct rescue {
 	struct agent *agent;
 	git_ref_fn *fn;
@@ -94,24 +96,59 @@ rescue_added(const struct err *err, void *arg)
 		salvage(rescue.agent, rescue.fn, rescue.arg);
 }
 
-/* A worktree that is gone has not taken its commits along: the branch has
- * them, and it is made again to save them. */
+/* The branch has the commits, whatever became of the worktree. */
+static void
+rescue_add(struct rescue *rescue)
+{
+	const struct worker *w = rescue->agent->worker;
+	struct daemon *d = rescue->agent->daemon;
+
+	git_work_add(d->git, w->worktree, w->branch, daemon_branch(d),
+	    rescue_added, rescue);
+}
+
+/* What git does not take for a worktree any more is kept for people. */
+static int
+put_aside(const struct worker *w)
+{
+	cleanup_free char *aside = NULL;
+	char stamp[CLOCK_STAMP_SIZE];
+
+	clock_format_compact(clock_wall_ms(), stamp);
+	aside = xasprintf("%s.broken-%s", w->worktree, stamp);
+	if (rename(w->worktree, aside) == -1)
+		return -errno;
+	log_fields(LOG_LEVEL_INFO, "its worktree is broken and is put aside",
+	    "worker", w->name, "path", aside, NULL);
+	return 0;
+}
+
+static void
+rescue_salvaged(const char *ref, const struct err *err, void *arg)
+{
+	struct rescue *rescue = arg;
+
+	if (err != NULL && err->code == -EUCLEAN &&
+	    put_aside(rescue->agent->worker) == 0) {
+		rescue_add(rescue);
+		return;
+	}
+	rescue->fn(ref, err, rescue->arg);
+	free(rescue);
+}
+
 void
 agent_salvage(struct agent *agent, git_ref_fn *fn, void *arg)
 {
-	const struct worker *w = agent->worker;
-	struct rescue *rescue;
+	struct rescue *rescue = xcalloc(1, sizeof *rescue);
 
-	if (file_is_dir(w->worktree)) {
-		salvage(agent, fn, arg);
-		return;
-	}
-	rescue = xcalloc(1, sizeof *rescue);
 	rescue->agent = agent;
 	rescue->fn = fn;
 	rescue->arg = arg;
-	git_work_add(agent->daemon->git, w->worktree, w->branch,
-	    daemon_branch(agent->daemon), rescue_added, rescue);
+	if (file_is_dir(agent->worker->worktree))
+		salvage(agent, rescue_salvaged, rescue);
+	else
+		rescue_add(rescue);
 }
 
 /* --- add ------------------------------------------------------------- */
@@ -128,10 +165,17 @@ add_made(const struct err *err, void *arg)
 	if (err != NULL) {
 		cleanup_free char *name = xstrdup(w->name);
 
+		if (op->call == NULL)
+			failure_raise(d,
+			    &(struct failure){ .class = "worktree",
+				.worker = name,
+				.status = -1,
+				.words = err->msg });
 		daemon_fail(d, op->call, METHOD_FAILED, err->msg);
 		free(op);
 		agent_free(agent);
 		state_remove(&d->state, name);
+		state_unlist_auto_worker(&d->state, name);
 		daemon_changed(d);
 		return;
 	}
@@ -155,12 +199,25 @@ add_make(void *arg)
 }
 
 void
+fleet_make(struct daemon *d, const char *name, struct server_call *call)
+{
+	struct worker *w = worker_new(name, clock_wall_ms());
+	cleanup_free char *dir = workspace_resolve(
+	    d->workspace, settings_string(d->settings, "repo.worktree_dir"));
+
+	w->worktree = file_join(dir, name);
+	w->branch = xasprintf(
+	    "%s%s", settings_string(d->settings, "repo.branch_prefix"), name);
+	state_add(&d->state, w);
+	daemon_changed(d);
+	daemon_then(d, NULL, add_make, op_begin(agent_new(d, w), call));
+}
+
+void
 fleet_add(
     struct daemon *d, struct server_call *call, struct json_object *params)
 {
 	const char *name = json_string_or(params, "worker", "");
-	cleanup_free char *dir = NULL;
-	struct worker *w;
 	struct err err = { 0 };
 
 	if (!text_is_name(name)) {
@@ -185,15 +242,7 @@ fleet_add(
 		return;
 	}
 	daemon_reload(d, NULL); /* it may have settings of its own now */
-	w = worker_new(name, clock_wall_ms());
-	dir = workspace_resolve(
-	    d->workspace, settings_string(d->settings, "repo.worktree_dir"));
-	w->worktree = file_join(dir, name);
-	w->branch = xasprintf(
-	    "%s%s", settings_string(d->settings, "repo.branch_prefix"), name);
-	state_add(&d->state, w);
-	daemon_changed(d);
-	daemon_then(d, NULL, add_make, op_begin(agent_new(d, w), call));
+	fleet_make(d, name, call);
 }
 
 /* --- nuke ------------------------------------------------------------ */
@@ -215,6 +264,7 @@ nuke_removed(const struct err *err, void *arg)
 	json_set_string(result, "salvage", op->salvage);
 	agent_free(op->agent);
 	state_remove(&d->state, name);
+	state_unlist_auto_worker(&d->state, name);
 	daemon_changed(d);
 	waiters_gone(d, name);
 	daemon_reply(d, op->call, result);
@@ -249,6 +299,7 @@ fleet_nuke(
     struct agent *agent, struct server_call *call, struct json_object *params)
 {
 	(void)params;
+	pilot_worker_lost(agent, "its worker was removed");
 	agent_end(agent, nuke_ended, op_begin(agent, call));
 }
 
@@ -279,7 +330,7 @@ reset_done(const struct err *err, void *arg)
 }
 
 static void
-reset_repaired(const struct err *err, void *arg)
+reset_unlocked(const struct err *err, void *arg)
 {
 	struct fleet_op *op = arg;
 	struct daemon *d = op->agent->daemon;
@@ -292,10 +343,44 @@ reset_repaired(const struct err *err, void *arg)
 		    reset_done, op);
 }
 
-/* Forget the task, the conversation and the trouble. */
+/* Its session has ended, so nobody will let go of a lock any more: a git that
+ * lived on had the time that git.h gives it. */
 static void
-forget_task(struct worker *w)
+reset_tried(const struct err *err, void *arg)
 {
+	struct fleet_op *op = arg;
+	struct daemon *d = op->agent->daemon;
+	const struct worker *w = op->agent->worker;
+
+	if (err == NULL || err->code != -EBUSY) {
+		reset_done(err, op);
+		return;
+	}
+	log_fields(LOG_LEVEL_INFO, "locks that its git left are removed",
+	    "worker", w->name, "reason", err->msg, NULL);
+	git_work_unlock(d->git, w->worktree, w->branch, reset_unlocked, op);
+}
+
+static void
+reset_repaired(const struct err *err, void *arg)
+{
+	struct fleet_op *op = arg;
+	struct daemon *d = op->agent->daemon;
+	const struct worker *w = op->agent->worker;
+
+	if (err != NULL)
+		reset_done(err, op);
+	else
+		git_work_reset(d->git, w->worktree, w->branch, daemon_branch(d),
+		    reset_tried, op);
+}
+
+/* Forget the task, the conversation and the trouble. */
+void
+fleet_forget(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+
 	worker_set(&w->prompt, NULL);
 	worker_set(&w->prompt_command, NULL);
 	worker_set(&w->commit, NULL);
@@ -309,8 +394,10 @@ forget_task(struct worker *w)
 	w->step = PROMPT_NONE;
 	w->accept = ACCEPT_NONE;
 	w->busy = w->sticky = false;
-	w->crashes = w->conflicts = w->limit_tries = 0;
+	w->crashes = w->conflicts = w->limit_tries = w->stalls = 0;
 	w->until_ms = 0;
+	worker_set(&w->task, NULL);
+	daemon_changed(agent->daemon);
 }
 
 static void
@@ -330,7 +417,7 @@ reset_salvaged(const char *ref, const struct err *err, void *arg)
 		    "ref", ref, NULL);
 	landing_forget(op->agent);
 	agent_move(op->agent, WORKER_OFFLINE, NULL);
-	forget_task(w);
+	fleet_forget(op->agent);
 	op->agent->retry_ms = 0;
 	daemon_changed(d);
 	git_work_add(d->git, w->worktree, w->branch, daemon_branch(d),
@@ -350,5 +437,6 @@ fleet_reset(
     struct agent *agent, struct server_call *call, struct json_object *params)
 {
 	(void)params;
+	pilot_worker_lost(agent, "its worker was reset");
 	agent_end(agent, reset_ended, op_begin(agent, call));
 }

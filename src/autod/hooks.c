@@ -15,6 +15,7 @@
 #include "json.h"
 #include "log.h"
 #include "mem.h"
+#include "pilot.h"
 #include "prompt.h"
 #include "server.h"
 #include "shape.h"
@@ -107,6 +108,7 @@ on_tool_ends(
 	(void)data;
 	if (agent->worker->open_tools > 0)
 		agent->worker->open_tools--;
+	stalls_sign_of_life(agent);
 	return false;
 }
 
@@ -119,12 +121,21 @@ on_notification(
 	(void)call;
 	if (strcmp(type, "permission_prompt") == 0)
 		agent_park(agent, "the agent asks for a permission");
+	/* It has been waiting for a while, and we took it for working: the end
+	 * of its turn was not heard. */
+	if (strcmp(type, "idle_prompt") == 0 && agent->worker->busy &&
+	    !agent->background && agent->worker->step == PROMPT_NONE) {
+		log_fields(LOG_LEVEL_INFO, "the end of its turn was not heard",
+		    "worker", agent->worker->name, NULL);
+		finish_turn(agent, NULL, NULL);
+	}
 	return false;
 }
 
 static bool
 on_stop(struct agent *agent, struct server_call *call, struct json_object *data)
 {
+	stalls_sign_of_life(agent);
 	finish_turn(agent, call, data);
 	return true;
 }

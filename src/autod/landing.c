@@ -23,6 +23,7 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "pilot.h"
 #include "prompt.h"
 #include "settings.h"
 #include "workspace.h"
@@ -39,6 +40,8 @@ struct landing {
 	bool rebase_only; /* stop when it is up to date */
 	bool again; /* after a restart: a rebase may stand there half done */
 	bool incorporated; /* nothing was left to land */
+	enum harvest how; /* it ended */
+	char *task; /* of the worker, when it began */
 };
 
 static void landing_next(void *arg);
@@ -79,6 +82,9 @@ landing_end(
 		l->fn(l->agent, err, result, l->arg);
 	else
 		json_object_put(result);
+	if (!l->rebase_only)
+		harvest_ended(l->agent, l->task, l->how, err);
+	free(l->task);
 	free(l);
 	daemon_then(d, NULL, landing_next, d);
 }
@@ -92,6 +98,8 @@ landing_failed(struct landing *l, const struct err *err)
 	w->accept = ACCEPT_NONE;
 	agent_move(l->agent, WORKER_NEEDS_REVIEW, NULL);
 	worker_set(&w->reason, err->msg);
+	if (l->how == HARVEST_LANDED)
+		l->how = HARVEST_FAILED;
 	log_fields(LOG_LEVEL_INFO, "not landed", "worker", w->name, "reason",
 	    err->msg, NULL);
 	daemon_changed(l->agent->daemon);
@@ -142,6 +150,7 @@ landing_conflict_files(
 	if (l->rebase_only)
 		l->agent->worker->accept = ACCEPT_NONE;
 	send_back(l->agent, files);
+	l->how = HARVEST_CONFLICT;
 	landing_end(l, NULL, landing_result(l, "rebasing"));
 }
 
@@ -158,6 +167,7 @@ landing_given_up(const struct err *ignored, void *arg)
 	    l->agent->worker->name, daemon_branch(l->agent->daemon),
 	    l->agent->worker->conflicts, l->agent->worker->worktree);
 	l->agent->worker->conflicts = 0;
+	l->how = HARVEST_STUCK;
 	landing_failed(l, &err);
 }
 
@@ -190,6 +200,8 @@ landing_squashed(const char *id, const struct err *err, void *arg)
 	worker_set(&w->accept_onto, l->onto);
 	worker_set(&w->accept_commit, id);
 	w->accept = l->incorporated ? ACCEPT_CLEANUP : ACCEPT_PUBLISH;
+	if (l->incorporated)
+		harvest_published(l->agent, true);
 	daemon_changed(l->agent->daemon);
 	daemon_then(l->agent->daemon, l->agent,
 	    l->incorporated ? landing_cleanup : landing_publish, l);
@@ -298,6 +310,7 @@ landing_published(enum git_land_result result, const char *detail,
 		log_fields(LOG_LEVEL_INFO, "landed", "worker", w->name,
 		    "commit", w->accept_commit, NULL);
 		w->accept = ACCEPT_CLEANUP;
+		harvest_published(l->agent, false);
 		daemon_changed(l->agent->daemon);
 		daemon_then(l->agent->daemon, l->agent, landing_cleanup, l);
 		return;
@@ -317,6 +330,7 @@ landing_published(enum git_land_result result, const char *detail,
 		    "your checkout is in the way: %s; commit or stash it and "
 		    "accept again",
 		    detail);
+		l->how = HARVEST_DIRTY;
 		break;
 	case GIT_LAND_HELD:
 		err_set(&err, -EBUSY, "%s; try again", detail);
@@ -401,7 +415,8 @@ landing_next(void *arg)
 	struct daemon *d = arg;
 	struct landing *l = TAILQ_FIRST(&d->landings);
 
-	if (l == NULL || l->agent->operating || d->stopping)
+	if (l == NULL || l->agent->operating || d->stopping ||
+	    !harvest_may_land(d))
 		return;
 	l->agent->operating = true;
 	switch (l->agent->worker->accept) {
@@ -426,6 +441,8 @@ landing_queue(struct agent *agent, landing_fn *fn, void *arg)
 	l->agent = agent;
 	l->fn = fn;
 	l->arg = arg;
+	if (agent->worker->task != NULL)
+		l->task = xstrdup(agent->worker->task);
 	agent_move(agent, WORKER_ACCEPTING, NULL);
 	TAILQ_INSERT_TAIL(&d->landings, l, entry);
 	daemon_changed(d);
@@ -454,6 +471,11 @@ landing_recover(struct agent *agent)
 	struct landing *l = landing_queue(agent, NULL, NULL);
 
 	l->again = true;
+	/* Its files may be in the checkout already, and in others' way. */
+	if (agent->worker->accept == ACCEPT_PUBLISH) {
+		TAILQ_REMOVE(&agent->daemon->landings, l, entry);
+		TAILQ_INSERT_HEAD(&agent->daemon->landings, l, entry);
+	}
 	l->rebase_only = agent->worker->accept == ACCEPT_NONE;
 }
 
@@ -467,6 +489,13 @@ landing_forget(struct agent *agent)
 		if (l->agent != agent)
 			continue;
 		TAILQ_REMOVE(&agent->daemon->landings, l, entry);
+		free(l->task);
 		free(l);
 	}
+}
+
+void
+landing_kick(struct daemon *d)
+{
+	daemon_then(d, NULL, landing_next, d);
 }

@@ -18,6 +18,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "settings.h"
+#include "setup.h"
 #include "tmux.h"
 #include "workspace.h"
 
@@ -191,7 +192,8 @@ agent_launch_now(void *arg)
 		.resume = agent->resume,
 		.llmc = d->llmc,
 		.socket = d->socket,
-		.max_turns = GATE_CAP,
+		.max_turns =
+		    GATE_CAP + (int)settings_int(d->settings, "auto.max_turns"),
 	};
 	struct err err = { 0 };
 
@@ -207,6 +209,59 @@ agent_launch_now(void *arg)
 	tmux_kill(d->tmux, agent->session_name, agent_old_gone, agent);
 }
 
+/* --- what the worktree needs ----------------------------------------- */
+
+static void
+setup_done(const struct err *err, void *arg)
+{
+	struct agent *agent = arg;
+
+	setup_free(take_ptr(&agent->setup));
+	agent->operating = false;
+	if (err != NULL) {
+		agent_move(agent, WORKER_ERROR, err->msg);
+		log_errorx("%s: %s", agent->worker->name, err->msg);
+	}
+	agent_tick_later(agent, 1);
+}
+
+/* True while the worktree is not ready for a session. */
+static bool
+sets_up(struct agent *agent)
+{
+	struct daemon *d = agent->daemon;
+	const char *home = getenv("HOME");
+	cleanup_free char *dir = workspace_path(d->workspace, "setup");
+	cleanup_free char *stamp = file_join(dir, agent->worker->name);
+	cleanup_free char *serena =
+	    xasprintf("%s/.serena/serena_config.yml", home != NULL ? home : "");
+	struct setup_spec spec = {
+		.root = d->workspace->root,
+		.worktree = agent->worker->worktree,
+		.stamp = stamp,
+		.command = settings_string(d->settings, "repo.setup_command"),
+		.timeout_ms =
+		    settings_duration(d->settings, "repo.setup_timeout"),
+		.serena_name = settings_bool(d->settings, "repo.serena") ?
+		    agent->session_name :
+		    NULL,
+		.serena_config = serena,
+	};
+
+	settings_list(d->settings, "repo.copy_files", &spec.copy_files);
+	if (agent->setup != NULL)
+		return true;
+	if ((spec.copy_files[0] == NULL && spec.command[0] == '\0' &&
+		spec.serena_name == NULL) ||
+	    !setup_is_due(&spec))
+		return false;
+	if (file_mkdirs(dir, 0700, NULL) < 0)
+		log_debug("%s cannot be made", dir);
+	agent->operating = true;
+	agent->setup = setup_begin(d->loop, &spec, setup_done, agent);
+	return true;
+}
+
 /* A conversation worth keeping is resumed; else a new one begins. */
 void
 agent_launch(struct agent *agent)
@@ -218,7 +273,7 @@ agent_launch(struct agent *agent)
 		agent_tick_later(agent, TURN_MS);
 		return;
 	}
-	if (agent_blocked_by_dialog(agent))
+	if (agent_blocked_by_dialog(agent) || sets_up(agent))
 		return;
 	agent_unwatch(agent);
 	agent->phase = AGENT_LAUNCHING;

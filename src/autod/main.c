@@ -22,18 +22,58 @@
 #define LOG_KEEP 3
 
 static const char usage[] =
-    "usage: autod [--root DIR] [--oneshot] [--help | --version]\n";
+    "usage: autod [--root DIR] [--oneshot]\n"
+    "       autod [--root DIR] --auto [--until-empty] [--concurrency N]\n"
+    "             [--task-pool-command CMD] [--post-accept-command CMD]\n"
+    "       autod --help | --version\n";
 
 struct options {
 	const char *root;
-	bool oneshot;
+	struct daemon_options daemon;
 };
+
+/* Take the option at argv[i]; the number of words taken, 0 = unknown. */
+static int
+take_option(int argc, char **argv, int i, struct options *options)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+		const char **value;
+	} table[] = {
+		{ "--oneshot", &options->daemon.oneshot, NULL },
+		{ "--auto", &options->daemon.auto_mode, NULL },
+		{ "--until-empty", &options->daemon.until_empty, NULL },
+		{ "--root", NULL, &options->root },
+		{ "--concurrency", NULL, &options->daemon.concurrency },
+		{ "--task-pool-command", NULL,
+		    &options->daemon.task_pool_command },
+		{ "--post-accept-command", NULL,
+		    &options->daemon.post_accept_command },
+	};
+
+	for (size_t j = 0; j < nitems(table); j++) {
+		if (strcmp(argv[i], table[j].name) != 0)
+			continue;
+		if (table[j].flag != NULL) {
+			*table[j].flag = true;
+			return 1;
+		}
+		if (i + 1 == argc)
+			return 0;
+		*table[j].value = argv[i + 1];
+		return 2;
+	}
+	return 0;
+}
 
 /* -1 = go on, else the exit status. */
 static int
 parse(int argc, char **argv, struct options *options)
 {
-	for (int i = 1; i < argc; i++) {
+	int taken;
+
+	for (int i = 1; i < argc; i += taken) {
 		if (strcmp(argv[i], "--version") == 0) {
 			puts("autod " LLMC_VERSION);
 			return 0;
@@ -45,11 +85,8 @@ parse(int argc, char **argv, struct options *options)
 			    usage);
 			return 0;
 		}
-		if (strcmp(argv[i], "--oneshot") == 0) {
-			options->oneshot = true;
-		} else if (strcmp(argv[i], "--root") == 0 && i + 1 < argc) {
-			options->root = argv[++i];
-		} else {
+		taken = take_option(argc, argv, i, options);
+		if (taken == 0) {
 			fprintf(stderr, "autod: %s: not understood\n%s",
 			    argv[i], usage);
 			return 2;
@@ -106,14 +143,15 @@ main(int argc, char **argv)
 	    .path = log,
 	    .max_size = LOG_SIZE,
 	    .keep = LOG_KEEP,
-	    .terminal = !options.oneshot,
+	    .terminal = !options.daemon.oneshot,
 	    .colour = isatty(STDERR_FILENO),
 	    .level = LOG_LEVEL_INFO });
 	loop = loop_new();
-	if (daemon_new(loop, &workspace, options.oneshot, &d, &err) < 0)
+	if (daemon_new(loop, &workspace, &options.daemon, &d, &err) < 0)
 		status = fail(&err);
 	else
-		status = options.oneshot ? oneshot_run(d) : run_daemon(d);
+		status =
+		    options.daemon.oneshot ? oneshot_run(d) : run_daemon(d);
 	daemon_free(d);
 	loop_free(loop);
 	log_close();

@@ -13,6 +13,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "methods.h"
+#include "pilot.h"
 #include "rpc.h"
 #include "server.h"
 #include "shape.h"
@@ -67,6 +68,7 @@ method_info(
 	json_set_int(result, "lag_ms", loop_lag_ms(d->loop));
 	json_set_int(result, "turns", (int64_t)loop_turns(d->loop));
 	json_set_int(result, "workers", (int64_t)d->state.count);
+	json_set_bool(result, "auto", d->options->auto_mode);
 	server_reply(call, result);
 }
 
@@ -147,6 +149,22 @@ static const struct shape wait_shape = {
 		.max = WAIT_MAX_MS },
 	    END_FIELD },
 };
+static const struct shape add_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "text", .type = SHAPE_STRING }, END_FIELD },
+};
+static const struct shape task_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "task", .type = SHAPE_STRING }, END_FIELD },
+};
+static const struct shape resume_shape = {
+	.fields = (const struct shape_field[]){ { .name = "worker",
+						    .type = SHAPE_STRING,
+						    .flags = SHAPE_OPTIONAL },
+	    END_FIELD },
+};
 static const struct shape stop_shape = {
 	.fields =
 	    (const struct shape_field[]){
@@ -175,6 +193,10 @@ static const struct method {
 	{ "worker.review", &force_shape, false, NULL, tasks_review },
 	{ "worker.pick", &worker_shape, true, NULL, pick_begin },
 	{ "worker.wait", &wait_shape, false, method_wait, NULL },
+	{ "task.add", &add_shape, true, jobs_add, NULL },
+	{ "task.retry", &task_shape, true, jobs_retry, NULL },
+	{ "task.drop", &task_shape, true, jobs_drop, NULL },
+	{ "auto.resume", &resume_shape, false, spend_resume, NULL },
 	{ "daemon.info", &none_shape, false, method_info, NULL },
 	{ "daemon.reload", &none_shape, false, method_reload, NULL },
 	{ "daemon.patrol", &none_shape, false, method_patrol, NULL },

@@ -19,6 +19,11 @@ void methods_unknown_worker(
 /* fleet.c */
 void fleet_add(struct daemon *daemon, struct server_call *call,
     struct json_object *params);
+/* A worker of this name, which is free and good; call may be NULL. */
+void
+fleet_make(struct daemon *daemon, const char *name, struct server_call *call);
+/* Forget the task, the conversation and the trouble. */
+void fleet_forget(struct agent *agent);
 void fleet_nuke(
     struct agent *agent, struct server_call *call, struct json_object *params);
 void fleet_reset(

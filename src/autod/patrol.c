@@ -20,13 +20,16 @@
 #include "loop.h"
 #include "mem.h"
 #include "methods.h"
+#include "pilot.h"
 #include "proctree.h"
 #include "settings.h"
 #include "tmux.h"
 #include "workspace.h"
 
 #define CPU_WORTH_MS 200 /* between two patrols: less is idling */
-#define LOOK_EVERY   10 /* patrols: at a worktree where nothing happened */
+/* In patrols: a look at a worktree where nothing happened, and at the sessions
+ * while everybody is idle. */
+#define LOOK_EVERY 10
 
 /* --- sessions -------------------------------------------------------- */
 
@@ -137,6 +140,7 @@ patrol_judge(struct agent *agent, const struct git_facts *facts)
 		log_fields(LOG_LEVEL_INFO,
 		    "its work is on the default branch already", "worker",
 		    w->name, NULL);
+		pilot_landed_by_hand(agent);
 		agent_move(agent, WORKER_IDLE, NULL);
 	} else if (w->status == WORKER_IDLE && !clean) {
 		log_fields(LOG_LEVEL_INFO, "work found on an idle worker",
@@ -220,6 +224,10 @@ patrol_life(struct agent *agent, const struct proctree *tree)
 	enum liveness_verdict verdict;
 
 	patrol_cpu(agent, tree, now);
+	if (pilot_drives(agent) && w->task != NULL) {
+		stalls_judge(agent);
+		return;
+	}
 	evidence = (struct liveness_evidence){
 		.hook_ms = now - agent->hook_ms,
 		.transcript_ms = now - agent->grew_ms,
@@ -267,13 +275,37 @@ look_is_due(const struct daemon *d, size_t i, bool all)
 	    (i + d->patrols) % LOOK_EVERY == 0;
 }
 
+/* The end of an idle agent is told by its pidfd; what else can happen to its
+ * session has time. */
+static bool
+is_quiet(const struct agent *agent)
+{
+	return at_rest(agent) && agent->phase == AGENT_UP && !agent->stirred &&
+	    agent->missing == 0 && agent->pane.pidfd >= 0;
+}
+
+static bool
+list_is_due(const struct daemon *d, bool all)
+{
+	if (all || d->agent_count == 0 || d->patrols % LOOK_EVERY == 0)
+		return true;
+	for (size_t i = 0; i < d->agent_count; i++)
+		if (!is_quiet(d->agents[i]))
+			return true;
+	return false;
+}
+
 static void
 patrol(struct daemon *d, bool all)
 {
 	if (d->stopping)
 		return;
 	hooks_drain(d);
-	tmux_list(d->tmux, patrol_sessions, d);
+	if (state_foreign(d->workspace, &d->state) == 1)
+		daemon_changed(d); /* judged where it is written back */
+	pilot_patrol(d);
+	if (list_is_due(d, all))
+		tmux_list(d->tmux, patrol_sessions, d);
 	patrol_lives(d);
 	for (size_t i = 0; i < d->agent_count; i++) {
 		if (finish_is_due(d->agents[i]))

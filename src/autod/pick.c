@@ -65,6 +65,8 @@ pick_landed(enum git_land_result result, const char *detail,
 
 	if (result == GIT_LAND_DIRTY)
 		words = xasprintf("your checkout is in the way: %s", detail);
+	else if (result == GIT_LAND_HELD)
+		words = xasprintf("%s; pick again", detail);
 	else if (result == GIT_LAND_MOVED)
 		words = xstrdup("the default branch moved meanwhile; pick "
 				"again");

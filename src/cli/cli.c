@@ -13,8 +13,11 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "oversight.h"
 #include "table.h"
 #include "text.h"
+
+#define CONCURRENCY_MAX 100
 
 const struct cli_flag cli_global_flags[] = {
 	{ "root", "DIR", "work on the repository at DIR, not on the one here" },
@@ -156,6 +159,29 @@ cli_load_settings(struct cli *cli, struct settings **ret_settings)
 	if (r < 0)
 		return cli_fail_err(
 		    cli, r == -EINVAL ? "bad_config" : "io", &err);
+	return CLI_OK;
+}
+
+bool
+cli_is_barred(bool mends)
+{
+	const char *worker = getenv("LLMC_WORKER");
+
+	if (getenv("LLMC_AGENT") == NULL)
+		return false;
+	return !mends || worker == NULL || strcmp(worker, OVERSIGHT_NAME) != 0;
+}
+
+int
+cli_check_concurrency(
+    struct cli *cli, const struct cli_command *command, const char *text)
+{
+	int64_t count;
+
+	if (text != NULL && !text_parse_int(text, 1, CONCURRENCY_MAX, &count))
+		return cli_misuse(cli, command,
+		    "--concurrency takes a whole number from 1 to %d, not %s",
+		    CONCURRENCY_MAX, text);
 	return CLI_OK;
 }
 

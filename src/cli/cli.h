@@ -68,7 +68,8 @@ struct cli_command {
 	int min_args, max_args;
 	bool hidden; /* for programs; help does not list it */
 	bool silent; /* exit status 0 and no complaint, whatever happens */
-	bool guarded; /* refused inside a worker's own session */
+	bool guarded; /* refused inside an agent's own session ... */
+	bool mends; /* ... but not where it repairs for the overseer */
 	unsigned needs;
 	const struct shape_field *shape; /* of its JSON */
 	int (*run)(struct cli *cli, const struct cli_args *args);
@@ -102,6 +103,15 @@ int cli_find_workspace(struct cli *cli, unsigned needs);
 /* The settings in force; the caller frees them. CLI_OK, or the failure (an
  * error in the file too) is reported. */
 int cli_load_settings(struct cli *cli, struct settings **ret_settings);
+
+/* May it not be done in the session that this is run in? An agent must not take
+ * down what it is part of; the one that repairs for the overseer may mend. */
+bool cli_is_barred(bool mends);
+
+/* A number of workers as --concurrency takes it: CLI_OK, or the failure is
+ * reported. NULL = not given. */
+int cli_check_concurrency(
+    struct cli *cli, const struct cli_command *command, const char *text);
 
 /* Print what cli->text has so far: for commands that go on, or let another
  * program print. Nothing with --json. */

@@ -66,10 +66,10 @@ const struct cli_command cmd_attach = {
 	.name = "attach",
 	.usage = "TARGET",
 	.summary = "look into a session, and take over if you like",
-	.help = "TARGET is a worker, a console, or the name of a session. "
-		"Detach with tmux's own\nkeys, by default Ctrl-b d; the worker "
-		"goes on. Inside the same tmux server the\nclient changes "
-		"over.\n",
+	.help = "TARGET is a worker, a console, overseer (while it repairs), "
+		"or the name of a\nsession. Detach with tmux's own keys, by "
+		"default Ctrl-b d; the worker goes on. Inside\nthe same tmux "
+		"server the client changes over.\n",
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

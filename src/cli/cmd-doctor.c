@@ -255,6 +255,8 @@ check_state(struct doctor *d)
 	const struct workspace *ws = &d->cli->workspace;
 	cleanup_free char *file = workspace_path(ws, "state.json");
 	cleanup_free char *recovered = NULL;
+	char id[ID_UUID_SIZE];
+	const char *root_id;
 	struct err err = { 0 };
 
 	if (!file_exists(file)) {
@@ -268,7 +270,12 @@ check_state(struct doctor *d)
 		return;
 	}
 	d->have_state = true;
-	if (recovered != NULL)
+	root_id = state_root_id(ws, id, NULL) == 0 ? id : NULL;
+	if (state_check(&d->state, root_id, NULL, &err) < 0)
+		doctor_note(d, VERDICT_FAIL, "state", err.msg,
+		    "make a new one from the worktrees: llmc doctor "
+		    "--rebuild");
+	else if (recovered != NULL)
 		doctor_note(d, VERDICT_WARN, "state", recovered,
 		    "its backup is used, and the next daemon writes a new "
 		    "one");
@@ -328,7 +335,7 @@ check_all(struct doctor *d)
 {
 	static void (*const checks[])(struct doctor *) = { check_config,
 		check_repository, check_branch, check_state, check_permissions,
-		check_exclude };
+		check_exclude, doctor_check_auto, doctor_check_overseer };
 
 	for (size_t i = 0; i < nitems(checks); i++)
 		checks[i](d);
@@ -372,7 +379,7 @@ mend(struct cli *cli, const struct cli_args *args, struct doctor *d)
 	if (args->flags[FLAG_REPAIR] == NULL &&
 	    args->flags[FLAG_REBUILD] == NULL)
 		return CLI_OK;
-	if (getenv("LLMC_AGENT") != NULL)
+	if (cli_is_barred(true))
 		return cli_fail(cli, "refused",
 		    "llmc doctor may only look here: this is a worker's own "
 		    "session");
@@ -464,11 +471,11 @@ const struct cli_command cmd_doctor = {
 	.usage = "[--repair] [--rebuild] [--yes]",
 	.summary = "check that everything llmc needs is there and in order",
 	.help = "Looks at the programs llmc runs and their versions, the "
-		"repository, the config\nfile, the state, the daemon, the "
-		"workers with their worktrees and sessions, and\nClaude "
-		"Code's own settings, and says what to do about what is wrong. "
-		"Changes\nnothing unless told to. Exit status 1 when "
-		"something must be mended.\n",
+		"repository, the config\nfile, the state, where tasks come "
+		"from, the overseer, the daemon, the\nworkers with their "
+		"worktrees and sessions, and Claude Code's own settings, and\n"
+		"says what to do about what is wrong. Changes nothing unless "
+		"told to. Exit status\n1 when something must be mended.\n",
 	.flags = doctor_flags,
 	.shape =
 	    &(const struct shape_field){

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
+#include "oversight.h"
 #include "remote.h"
 #include "shape.h"
 
@@ -20,7 +21,8 @@ enum {
 };
 
 static const struct cli_flag down_flags[] = {
-	[FLAG_FORCE] = { "force", NULL, "do not wait for sessions to end" },
+	[FLAG_FORCE] = { "force", NULL,
+	    "do not wait for sessions to end, nor mind an overseer" },
 	{ NULL, NULL, NULL },
 };
 
@@ -29,11 +31,17 @@ down_run(struct cli *cli, const struct cli_args *args)
 {
 	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
 	cleanup_json struct json_object *result = NULL;
-	struct json_object *params = json_object_new_object();
+	struct json_object *params;
 	int64_t end = clock_mono_ms() + DOWN_MS;
-	int status;
+	bool force = args->flags[FLAG_FORCE] != NULL;
+	int status = force ?
+	    CLI_OK :
+	    oversight_refuse(cli, "down", "--force does it all the same");
 
-	json_set_bool(params, "now", args->flags[FLAG_FORCE] != NULL);
+	if (status != CLI_OK)
+		return status;
+	params = json_object_new_object();
+	json_set_bool(params, "now", force);
 	status = remote_call(cli, "daemon.stop", 0, params, 0, &result);
 	if (status != CLI_OK)
 		return status;
@@ -66,7 +74,9 @@ const struct cli_command cmd_down = {
 	.summary = "end the daemon and the workers' sessions",
 	.help = "Worktrees, branches and what the workers were doing stay; "
 		"llmc up goes on from\nthere. With --force sessions are left "
-		"running for the next daemon.\n",
+		"running for the next daemon. While an overseer\nruns it is "
+		"refused without --force: stop the overseer, which ends the "
+		"daemon too.\n",
 	.flags = down_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -10,6 +10,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "oversight.h"
 #include "remote.h"
 #include "roster.h"
 #include "sessions.h"
@@ -149,8 +150,12 @@ static int
 nuke_run(struct cli *cli, const struct cli_args *args)
 {
 	struct nuke n = { .cli = cli };
-	int status = cli_load_settings(cli, &n.settings);
+	int status = args->flags[FLAG_ALL] != NULL ?
+	    oversight_refuse(cli, "nuke --all", NULL) :
+	    CLI_OK;
 
+	if (status == CLI_OK)
+		status = cli_load_settings(cli, &n.settings);
 	if (status != CLI_OK)
 		return status;
 	status = roster_load(cli, &n.state);
@@ -203,7 +208,8 @@ const struct cli_command cmd_nuke = {
 	.help = "Ends the session and removes worktree, branch and settings. "
 		"Work that has not\nlanded is kept as a ref that llmc salvage "
 		"lists. A console can be named too.\nAsks first; without a "
-		"terminal only --yes will do.\n",
+		"terminal only --yes will do. --all is refused while an\n"
+		"overseer runs.\n",
 	.flags = nuke_flags,
 	.max_args = 1000,
 	.guarded = true,

@@ -7,12 +7,12 @@
 #include "commands.h"
 #include "json.h"
 #include "mem.h"
+#include "oversight.h"
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
 #include "shape.h"
 #include "text.h"
-#include "tmux.h"
 #include "worker.h"
 
 #define LINES_DEFAULT 10
@@ -70,33 +70,53 @@ last_lines(const char *text, size_t count)
 	return kept;
 }
 
+/* What is on the screen of a worker's session, or of the overseer's
+ * (worker NULL). */
 static int
-peek_worker(struct cli *cli, const struct worker *worker, int lines)
+capture(struct cli *cli, const struct worker *worker, const char *target,
+    int lines, struct buf *out)
 {
-	cleanup_free char *session = tmux_session_name(worker->name);
-	cleanup_buf struct buf text = BUF_INIT;
-	struct json_object *list;
 	struct settings *settings = NULL;
 	struct sessions sessions = { 0 };
+	const struct session *found;
 	int status = cli_load_settings(cli, &settings);
 
 	if (status == CLI_OK)
 		status = sessions_load(cli, settings, &sessions);
-	if (status == CLI_OK && sessions_find(&sessions, session) == NULL)
-		status = cli_fail(cli, "no_such_session",
-		    "%s has no session; it is %s%s%s", worker->name,
-		    worker_status_name(worker->status),
-		    worker->reason != NULL ? ": " : "",
-		    worker->reason != NULL ? worker->reason : "");
-	if (status == CLI_OK)
-		status = sessions_capture(cli, settings, session, lines, &text);
+	if (status == CLI_OK) {
+		found = sessions_find(&sessions, target);
+		if (found != NULL)
+			status = sessions_capture(
+			    cli, settings, found->name, lines, out);
+		else if (worker != NULL)
+			status = cli_fail(cli, "no_such_session",
+			    "%s has no session; it is %s%s%s", worker->name,
+			    worker_status_name(worker->status),
+			    worker->reason != NULL ? ": " : "",
+			    worker->reason != NULL ? worker->reason : "");
+		else
+			status = cli_fail(cli, "no_such_session",
+			    "the overseer has no session; it has one while it "
+			    "repairs");
+	}
 	sessions_release(&sessions);
 	settings_free(settings);
+	return status;
+}
+
+static int
+peek(
+    struct cli *cli, const struct worker *worker, const char *target, int lines)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *list;
+	int status = capture(cli, worker, target, lines, &text);
+
 	if (status != CLI_OK)
 		return status;
 	list = last_lines(text.data, (size_t)lines);
 	cli->result = json_object_new_object();
-	json_set_string(cli->result, "worker", worker->name);
+	json_set_string(cli->result, "worker", target);
 	json_set(cli->result, "lines", list);
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		const char *line =
@@ -106,14 +126,14 @@ peek_worker(struct cli *cli, const struct worker *worker, int lines)
 		buf_addc(&cli->text, '\n');
 	}
 	if (json_object_array_length(list) == 0)
-		buf_addf(
-		    &cli->text, "(the screen of %s is empty)\n", worker->name);
+		buf_addf(&cli->text, "(the screen of %s is empty)\n", target);
 	return CLI_OK;
 }
 
 static int
 peek_run(struct cli *cli, const struct cli_args *args)
 {
+	const char *target = args->count > 0 ? args->list[0] : NULL;
 	const struct worker *worker = NULL;
 	int64_t lines = LINES_DEFAULT;
 	struct state state;
@@ -123,14 +143,15 @@ peek_run(struct cli *cli, const struct cli_args *args)
 	    !text_parse_int(args->flags[FLAG_LINES], 1, LINES_MAX, &lines))
 		return cli_misuse(cli, &cmd_peek,
 		    "--lines takes a number from 1 to %d", LINES_MAX);
+	if (target != NULL && strcmp(target, OVERSIGHT_NAME) == 0)
+		return peek(cli, NULL, target, (int)lines);
 	status = roster_load(cli, &state);
 	if (status != CLI_OK)
 		return status;
-	status = args->count > 0 ?
-	    roster_find(cli, &state, args->list[0], &worker) :
-	    choose(cli, &state, &worker);
+	status = target != NULL ? roster_find(cli, &state, target, &worker) :
+				  choose(cli, &state, &worker);
 	if (status == CLI_OK && worker != NULL)
-		status = peek_worker(cli, worker, (int)lines);
+		status = peek(cli, worker, worker->name, (int)lines);
 	state_release(&state);
 	return status;
 }
@@ -138,7 +159,9 @@ peek_run(struct cli *cli, const struct cli_args *args)
 static const struct shape peek_shape = {
 	.fields =
 	    (const struct shape_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "worker",
+		    .type = SHAPE_STRING,
+		    .help = "or overseer" },
 		{ .name = "lines",
 		    .type = SHAPE_ARRAY,
 		    .of =
@@ -156,7 +179,8 @@ const struct cli_command cmd_peek = {
 	.usage = "[WORKER] [--lines N]",
 	.summary = "show the last lines on a worker's screen",
 	.help = "Without a name, the worker that did something last. Blank "
-		"lines are left out.\n",
+		"lines are left out.\nThe name overseer is the session that "
+		"repairs for the overseer.\n",
 	.flags = peek_flags,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

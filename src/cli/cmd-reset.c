@@ -157,6 +157,7 @@ const struct cli_command cmd_reset = {
 	.flags = reset_flags,
 	.max_args = 1,
 	.guarded = true,
+	.mends = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
 	    .of = &reset_shape },

@@ -14,11 +14,13 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
+#include "oversight.h"
 #include "procref.h"
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
 #include "shape.h"
+#include "status.h"
 #include "table.h"
 #include "text.h"
 #include "tmux.h"
@@ -27,15 +29,8 @@
 #define REGISTRATION_MAX (64 * 1024)
 #define SHA_LEN          7
 
-struct status {
-	struct cli *cli;
-	struct state state;
-	struct settings *settings;
-	int64_t now;
-};
-
-static void
-section(struct cli *cli, const char *title)
+void
+status_section(struct cli *cli, const char *title)
 {
 	size_t len = strlen(title);
 
@@ -88,19 +83,29 @@ show_daemon(struct status *s)
 	json_set_string(json, "version",
 	    found ? json_string_or(found, "version", NULL) : NULL);
 	json_set(cli->result, "daemon", json);
-	section(cli, "DAEMON");
+	status_section(cli, "DAEMON");
 	if (found != NULL) {
 		cli_coloured(cli, "32", "running");
 		buf_addf(&cli->text, "  pid %lld  up ", (long long)pid);
 		text_add_duration(&cli->text, up * 1000);
 	} else {
 		cli_coloured(cli, "90", "not running");
-		buf_adds(&cli->text, "  start it with: llmc up");
+		buf_addf(&cli->text, "  %s%s",
+		    s->overseen ? "the overseer sees to it" :
+				  "start it with: llmc up",
+		    s->state.auto_mode && !s->overseen ? " --auto" : "");
 	}
 	buf_addc(&cli->text, '\n');
 }
 
 /* --- workers --------------------------------------------------------- */
+
+/* The task that it has in auto mode, or NULL. */
+static const struct task *
+worker_task(const struct status *s, const struct worker *w)
+{
+	return w->task != NULL ? state_task(&s->state, w->task) : NULL;
+}
 
 static struct json_object *
 worker_json(const struct status *s, const struct worker *w)
@@ -108,6 +113,7 @@ worker_json(const struct status *s, const struct worker *w)
 	struct json_object *json = json_object_new_object();
 	cleanup_buf struct buf excerpt = BUF_INIT, attach = BUF_INIT;
 	cleanup_free char *session = tmux_session_name(w->name);
+	const struct task *task = worker_task(s, w);
 	int64_t since = s->now - w->since_ms;
 
 	roster_excerpt(w, &excerpt);
@@ -122,17 +128,36 @@ worker_json(const struct status *s, const struct worker *w)
 	json_set_string(
 	    json, "prompt_excerpt", excerpt.len > 0 ? excerpt.data : NULL);
 	json_set_string(json, "error_reason", w->reason);
+	json_set_string(json, "task", w->task);
+	json_set_string(json, "task_title", task != NULL ? task->title : NULL);
 	json_set(json, "until_unix",
 	    w->until_ms > 0 ? json_object_new_int64(w->until_ms / 1000) : NULL);
 	json_set_string(json, "attach", attach.data);
 	return json;
 }
 
+/* The id and title of its task, or the beginning of what it was told. */
+static void
+add_task(const struct status *s, const struct worker *w, struct buf *out)
+{
+	const struct task *task = worker_task(s, w);
+	cleanup_buf struct buf excerpt = BUF_INIT;
+
+	if (task != NULL && task->title != NULL)
+		buf_adds(&excerpt, task->title);
+	else
+		roster_excerpt(w, &excerpt);
+	if (w->task != NULL)
+		buf_addf(out, "%s%s", out->len > 0 ? " " : "", w->task);
+	if (excerpt.len > 0 && w->status != WORKER_IDLE)
+		buf_addf(
+		    out, "%s\"%s\"", out->len > 0 ? " " : "", excerpt.data);
+}
+
 static void
 worker_row(const struct status *s, struct table *table, const struct worker *w)
 {
-	cleanup_buf struct buf since = BUF_INIT, words = BUF_INIT,
-			       excerpt = BUF_INIT;
+	cleanup_buf struct buf since = BUF_INIT, words = BUF_INIT;
 	cleanup_free char *sha = NULL;
 
 	/* To the second: milliseconds tell nobody anything here. */
@@ -145,10 +170,7 @@ worker_row(const struct status *s, struct table *table, const struct worker *w)
 		buf_addf(&words, "%suntil in ", words.len > 0 ? " " : "");
 		text_add_duration(&words, (w->until_ms - s->now) / 1000 * 1000);
 	}
-	roster_excerpt(w, &excerpt);
-	if (excerpt.len > 0 && w->status != WORKER_IDLE)
-		buf_addf(
-		    &words, "%s\"%s\"", words.len > 0 ? " " : "", excerpt.data);
+	add_task(s, w, &words);
 	table_row(table,
 	    (const char *[]){ w->name, worker_status_name(w->status), w->branch,
 		since.data, sha, words.data });
@@ -177,7 +199,7 @@ show_workers(struct status *s, const char *title, const char *key, bool is_auto)
 		worker_row(s, table, w);
 	}
 	if (count > 0) {
-		section(s->cli, title);
+		status_section(s->cli, title);
 		table_print(
 		    table, s->cli->width, s->cli->colour, &s->cli->text);
 	}
@@ -256,6 +278,7 @@ static int
 status_run(struct cli *cli, const struct cli_args *args)
 {
 	struct status s = { .cli = cli, .now = clock_wall_ms() };
+	struct oversight oversight;
 	int status = load_settings(cli, &s.settings);
 
 	(void)args;
@@ -264,9 +287,14 @@ status_run(struct cli *cli, const struct cli_args *args)
 	status = roster_load(cli, &s.state);
 	if (status == CLI_OK) {
 		cli->result = json_object_new_object();
+		oversight_load(cli, &oversight);
+		s.overseen = oversight.active;
 		show_daemon(&s);
+		status_overseer_show(&s, &oversight);
+		oversight_release(&oversight);
 		show_workers(&s, "WORKERS", "workers", false);
 		show_workers(&s, "AUTO WORKERS", "auto_workers", true);
+		status_auto_show(&s);
 		show_summary(&s);
 		show_attach(&s);
 		state_release(&s.state);
@@ -302,6 +330,13 @@ static const struct shape worker_shape = {
 		    .flags = SHAPE_NULLABLE,
 		    .help = "of error, paused and limited, or why it did not "
 			    "land" },
+		{ .name = "task",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "id of its task in auto mode" },
+		{ .name = "task_title",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
 		{ .name = "until_unix",
 		    .type = SHAPE_INT,
 		    .flags = SHAPE_NULLABLE,
@@ -340,6 +375,11 @@ static const struct shape status_shape = {
 	.fields =
 	    (const struct shape_field[]){
 		{ .name = "daemon", .type = SHAPE_OBJECT, .of = &daemon_shape },
+		{ .name = "overseer",
+		    .type = SHAPE_OBJECT,
+		    .of = &status_overseer_shape,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "where one runs, or ran" },
 		{ .name = "workers",
 		    .type = SHAPE_ARRAY,
 		    .of = &workers_shape },
@@ -347,6 +387,11 @@ static const struct shape status_shape = {
 		    .type = SHAPE_ARRAY,
 		    .of = &workers_shape,
 		    .flags = SHAPE_OPTIONAL },
+		{ .name = "auto",
+		    .type = SHAPE_OBJECT,
+		    .of = &status_auto_shape,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "auto mode, where there is any" },
 		{ .name = "summary",
 		    .type = SHAPE_MAP,
 		    .of =
@@ -362,7 +407,7 @@ static const struct shape status_shape = {
 const struct cli_command cmd_status = {
 	.name = "status",
 	.usage = "",
-	.summary = "show the daemon and the workers",
+	.summary = "show the daemon, the overseer and the workers",
 	.help = "One line for each worker: name, status, branch, time in that "
 		"status, commit,\nwhat is wrong if anything, and the "
 		"beginning of its task. Only reads files: fast,\nand works "

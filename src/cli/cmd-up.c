@@ -26,35 +26,91 @@
 #define START_MS 20000
 
 enum {
+	FLAG_AUTO,
+	FLAG_TASK_POOL_COMMAND,
+	FLAG_CONCURRENCY,
+	FLAG_POST_ACCEPT_COMMAND,
+	FLAG_UNTIL_EMPTY,
 	FLAG_DETACH
 };
 
+#define ARGV_MAX 16 /* autod and all it can be given */
+
 static const struct cli_flag up_flags[] = {
+	[FLAG_AUTO] = { "auto", NULL,
+	    "take tasks from their source and land them, unattended" },
+	[FLAG_TASK_POOL_COMMAND] = { "task-pool-command", "COMMAND",
+	    "with --auto: shell command that prints the next task" },
+	[FLAG_CONCURRENCY] = { "concurrency", "N",
+	    "with --auto: how many workers, 1 to 100" },
+	[FLAG_POST_ACCEPT_COMMAND] = { "post-accept-command", "COMMAND",
+	    "with --auto: shell command to run after each landing" },
+	[FLAG_UNTIL_EMPTY] = { "until-empty", NULL,
+	    "with --auto: end when no task is left" },
 	[FLAG_DETACH] = { "detach", NULL,
 	    "run in the background; come back when it answers" },
 	{ NULL, NULL, NULL },
 };
 
+/* autod and what it is told; owned words, NULL terminated. The flags have the
+ * same names there. */
+static char **
+make_argv(struct cli *cli, const struct cli_args *args, const char *autod)
+{
+	char **argv = xcalloc(ARGV_MAX, sizeof *argv);
+	size_t n = 0;
+
+	argv[n++] = xstrdup(autod);
+	argv[n++] = xstrdup("--root");
+	argv[n++] = xstrdup(cli->workspace.root);
+	for (int i = FLAG_AUTO; i < FLAG_DETACH; i++) {
+		if (args->flags[i] == NULL)
+			continue;
+		argv[n++] = xasprintf("--%s", up_flags[i].name);
+		if (up_flags[i].value != NULL)
+			argv[n++] = xstrdup(args->flags[i]);
+	}
+	return argv;
+}
+
+static void
+free_argv(char **argv)
+{
+	for (size_t i = 0; argv[i] != NULL; i++)
+		free(argv[i]);
+	free(argv);
+}
+
+/* *ret_fd: the other end of its standard input, which breaks when it ends. */
 static int
-start_detached(struct cli *cli, const char *autod, struct err *err)
+start_detached(struct cli *cli, char *const *argv, int *ret_fd, struct err *err)
 {
 	cleanup_buf struct buf command = BUF_INIT;
 	cleanup_free char *log =
 	    workspace_path(&cli->workspace, "logs/autod.stderr");
 	cleanup_child_result struct child_result result;
 	struct child_spec spec = { .cwd = cli->workspace.root, .detach = true };
-	int r;
+	int ends[2], r;
 
-	buf_adds(&command, "exec ");
-	text_add_shell(&command, autod);
-	buf_adds(&command, " --root ");
-	text_add_shell(&command, cli->workspace.root);
-	buf_adds(&command, " </dev/null >/dev/null 2>>");
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return err_errno(err, -errno, "pipe");
+	buf_adds(&command, "exec");
+	for (; *argv != NULL; argv++) {
+		buf_addc(&command, ' ');
+		text_add_shell(&command, *argv);
+	}
+	buf_adds(&command, " >/dev/null 2>>");
 	text_add_shell(&command, log);
 	spec.shell = command.data;
+	spec.stdin_fd = ends[0];
 	r = child_run(&spec, &result, err);
 	if (r == 0 && !child_succeeded(&result))
 		r = err_set(err, -EIO, "autod cannot be started");
+	fd_close(ends[0]);
+	if (r < 0)
+		fd_close(ends[1]);
+	else
+		*ret_fd = ends[1];
 	return r;
 }
 
@@ -73,62 +129,103 @@ last_words(struct cli *cli, struct buf *out)
 	buf_truncate(out, strcspn(out->data, "\n"));
 }
 
+/* Until it answers; false when it has ended, or the time is up. */
+static bool
+wait_until_alive(struct cli *cli, int fd)
+{
+	struct pollfd end = { .fd = fd };
+	int64_t until = clock_mono_ms() + START_MS;
+
+	while (!remote_alive(cli))
+		/* That it answers the kernel has no event for. */
+		if (poll(&end, 1, 20) > 0 || clock_mono_ms() > until)
+			return false;
+	return true;
+}
+
 static int
-up_detached(struct cli *cli, const char *autod)
+up_detached(struct cli *cli, char *const *argv, bool is_auto)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 	cleanup_json struct json_object *info = NULL;
-	int64_t end = clock_mono_ms() + START_MS;
+	cleanup_fd int fd = -1;
 	struct err err = { 0 };
 
 	if (remote_alive(cli))
 		return cli_fail(cli, "already_running",
 		    "a daemon runs for %s already; llmc status shows it",
 		    cli->workspace.root);
-	if (start_detached(cli, autod, &err) < 0)
+	if (start_detached(cli, argv, &fd, &err) < 0)
 		return cli_fail_err(cli, "failed", &err);
-	while (!remote_alive(cli)) {
-		if (clock_mono_ms() > end) {
-			last_words(cli, &words);
-			return cli_fail(cli, "failed",
-			    "the daemon did not come up%s%s",
-			    words.len > 0 ? ": " : "", words.data);
-		}
-		poll(NULL, 0, 20); /* the kernel has no event for it */
+	if (!wait_until_alive(cli, fd)) {
+		last_words(cli, &words);
+		return cli_fail(cli, "failed", "the daemon did not come up%s%s",
+		    words.len > 0 ? ": " : "", words.data);
 	}
 	if (remote_call(cli, "daemon.info", 0, NULL, 0, &info) != CLI_OK)
 		return CLI_FAILED;
 	buf_addf(&cli->text, "The daemon runs (pid %lld).\n",
 	    (long long)json_int_or(info, "pid", 0));
+	if (is_auto)
+		buf_adds(&cli->text, "Follow it with: llmc events --follow\n");
 	cli->result = json_object_get(info);
 	return CLI_OK;
+}
+
+/* Before anything starts: what only auto mode takes, and how many. */
+static int
+check_flags(struct cli *cli, const struct cli_args *args)
+{
+	for (int i = FLAG_AUTO + 1; i < FLAG_DETACH; i++)
+		if (args->flags[i] != NULL && args->flags[FLAG_AUTO] == NULL)
+			return cli_misuse(cli, &cmd_up,
+			    "--%s is for auto mode: say --auto too",
+			    up_flags[i].name);
+	return cli_check_concurrency(
+	    cli, &cmd_up, args->flags[FLAG_CONCURRENCY]);
 }
 
 static int
 up_run(struct cli *cli, const struct cli_args *args)
 {
 	cleanup_free char *autod = sibling_find("autod");
-	const char *const argv[] = { autod, "--root", cli->workspace.root,
-		NULL };
 	struct err err = { 0 };
+	char **argv;
+	int status = check_flags(cli, args);
 
+	if (status != CLI_OK)
+		return status;
 	if (autod == NULL)
 		return cli_fail(cli, "not_installed",
 		    "autod is not found beside llmc, nor on PATH");
-	if (args->flags[FLAG_DETACH] != NULL)
-		return up_detached(cli, autod);
-	terminal_become(argv, &err);
-	return cli_fail_err(cli, "failed", &err);
+	argv = make_argv(cli, args, autod);
+	if (args->flags[FLAG_DETACH] != NULL) {
+		status = up_detached(cli, argv, args->flags[FLAG_AUTO] != NULL);
+	} else {
+		terminal_become((const char *const *)argv, &err);
+		status = cli_fail_err(cli, "failed", &err);
+	}
+	free_argv(argv);
+	return status;
 }
 
 const struct cli_command cmd_up = {
 	.name = "up",
-	.usage = "[--detach]",
+	.usage = "[--auto [--task-pool-command COMMAND] [--concurrency N] "
+		 "[--post-accept-command COMMAND] [--until-empty]] [--detach]",
 	.summary = "run the daemon that owns the workers",
 	.help = "Runs in the foreground until Ctrl-C, or in the background "
 		"with --detach. Running\nsessions of an earlier daemon are "
-		"taken over, missing ones are started.\n",
+		"taken over, missing ones are started.\n"
+		"\n"
+		"With --auto, workers auto-1 to auto-N take tasks from the "
+		"task source and land\nwhat they make by themselves. The "
+		"source is auto.task_pool_command, else the task\nfiles in "
+		"auto.task_list, else the folder that llmc task add fills. "
+		"Options go\nbefore settings of [auto]; see llmc config doc. "
+		"Follow it with llmc events --follow.\n",
 	.flags = up_flags,
+	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
 	    .help = "with --detach: {pid, version, instance_id, ...}" },

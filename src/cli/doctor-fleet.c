@@ -14,6 +14,7 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
+#include "oversight.h"
 #include "remote.h"
 #include "sessions.h"
 #include "settings.h"
@@ -98,7 +99,8 @@ name_below(const char *dir, const char *path)
 	size_t len = strlen(dir);
 
 	if (strncmp(path, dir, len) != 0 || path[len] != '/' ||
-	    !text_is_name(path + len + 1))
+	    !text_is_name(path + len + 1) ||
+	    strcmp(path + len + 1, OVERSIGHT_NAME) == 0)
 		return NULL;
 	return path + len + 1;
 }

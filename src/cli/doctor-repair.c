@@ -222,6 +222,8 @@ write_state(struct doctor *d, const struct settings *settings,
 		memcpy(fresh.root_id, old.root_id, sizeof fresh.root_id);
 		fresh.receipts = old.receipts;
 	}
+	/* The old one may be another root's. */
+	state_root_id(ws, fresh.root_id, NULL);
 	for (size_t i = 0; i < trees->count; i++) {
 		const struct doctor_worktree *t = &trees->list[i];
 		cleanup_free char *branch = xasprintf("%s%s", prefix, t->name);

@@ -38,6 +38,12 @@ void doctor_note(struct doctor *doctor, enum verdict verdict, const char *name,
 /* doctor-fleet.c: daemon, workers, sessions, Claude Code's own file. */
 void doctor_check_fleet(struct doctor *doctor);
 
+/* doctor-auto.c: where the tasks of auto mode come from. */
+void doctor_check_auto(struct doctor *doctor);
+
+/* doctor-overseer.c: whether one could start, or is well. */
+void doctor_check_overseer(struct doctor *doctor);
+
 /* A worktree of this repository that could be a worker's, by git. */
 struct doctor_worktree {
 	char *name; /* of the worker */

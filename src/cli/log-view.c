@@ -20,6 +20,7 @@ struct json_object *
 log_view_read(const struct log_view *view, const char *line, size_t len)
 {
 	cleanup_json struct json_object *record = NULL;
+	struct json_object *object = NULL;
 	enum log_level level;
 
 	if (json_parse(line, len, LINE_MAX_BYTES, &record, NULL) < 0 ||
@@ -29,6 +30,9 @@ log_view_read(const struct log_view *view, const char *line, size_t len)
 		return NULL;
 	if (view->worker != NULL &&
 	    strcmp(json_string_or(record, "worker", ""), view->worker) != 0)
+		return NULL;
+	if (view->object != NULL &&
+	    json_get_object(record, "", view->object, &object, NULL) < 0)
 		return NULL;
 	return take_ptr(&record);
 }

@@ -15,6 +15,7 @@ struct json_object;
 
 struct log_view {
 	const char *worker; /* only records about it, NULL = all */
+	const char *object; /* only records with this member, NULL = all */
 	enum log_level level; /* and above */
 	bool colour;
 };

@@ -81,8 +81,7 @@ run_command(struct cli *cli, int argc, char **argv)
 		log_open(&(struct log_options){ .component = "llmc",
 		    .terminal = true,
 		    .level = LOG_LEVEL_DEBUG });
-	/* An agent must not take the fleet down it is part of. */
-	if (command->guarded && getenv("LLMC_AGENT") != NULL)
+	if (command->guarded && cli_is_barred(command->mends))
 		return cli_fail(cli, "refused",
 		    "llmc %s is not for agents: this is a worker's own "
 		    "session",

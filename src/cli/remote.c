@@ -19,13 +19,14 @@
 
 /* The daemon's codes as words for programs. */
 static const char *
-code_word(int code)
+code_word(const char *method, int code)
 {
 	switch (code) {
 	case -32001:
 		return "busy";
 	case -32002:
-		return "no_such_worker";
+		return strncmp(method, "task.", 5) == 0 ? "no_such_task" :
+							  "no_such_worker";
 	case -32003:
 		return "wrong_status";
 	case RPC_INVALID_PARAMS:
@@ -63,8 +64,8 @@ fail(const char **ret_code, const char *code)
 
 /* The answer of --oneshot: one line of JSON-RPC. */
 static bool
-read_answer(const struct child_result *result, struct json_object **ret_result,
-    const char **ret_code, struct err *err)
+read_answer(const char *method, const struct child_result *result,
+    struct json_object **ret_result, const char **ret_code, struct err *err)
 {
 	cleanup_buf struct buf line = BUF_INIT, words = BUF_INIT;
 	struct rpc_message message;
@@ -81,7 +82,7 @@ read_answer(const struct child_result *result, struct json_object **ret_result,
 	}
 	*ret_code = NULL;
 	if (message.kind == RPC_ERROR) {
-		*ret_code = code_word(message.code);
+		*ret_code = code_word(method, message.code);
 		err_set(err, -EPROTO, "%s", message.message);
 	} else {
 		*ret_result = json_object_get(message.result);
@@ -116,7 +117,7 @@ call_oneshot(struct cli *cli, const char *method, struct json_object *params,
 	spec.input_len = request.len;
 	if (child_run(&spec, &result, err) < 0)
 		return fail(ret_code, "failed");
-	return read_answer(&result, ret_result, ret_code, err);
+	return read_answer(method, &result, ret_result, ret_code, err);
 }
 
 bool
@@ -136,7 +137,7 @@ remote_try(struct cli *cli, const char *method, unsigned flags,
 	if (r == 0)
 		return true;
 	if (r == -EPROTO)
-		return fail(ret_code, code_word(code));
+		return fail(ret_code, code_word(method, code));
 	if (r != -ENOENT && r != -ECONNREFUSED)
 		return fail(ret_code, r == -ETIMEDOUT ? "timeout" : "io");
 	if (flags & REMOTE_ONESHOT)

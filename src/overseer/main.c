@@ -1,33 +1,69 @@
 /* SPDX-License-Identifier: ISC */
 
-/* overseer: the supervisor: autod's parent, who has it repaired when it breaks.
- */
+/* overseer: the supervisor. Parses its options; overseer.c does the work. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char usage[] = "usage: overseer [--help | --version]\n";
+#include "mem.h"
+#include "overseer.h"
+
+static const char usage[] =
+    "usage: overseer [--root DIR] [--concurrency N] [--task-pool-command CMD]\n"
+    "                [--post-accept-command CMD]\n"
+    "       overseer [--root DIR] --clear REASON\n"
+    "       overseer --help | --version\n";
+
+/* Take the option at argv[i]; false when it is unknown or has no value. */
+static bool
+take_option(int argc, char **argv, int i, struct overseer_options *options)
+{
+	const struct {
+		const char *name;
+		const char **value;
+	} table[] = {
+		{ "--root", &options->root },
+		{ "--concurrency", &options->concurrency },
+		{ "--task-pool-command", &options->task_pool_command },
+		{ "--post-accept-command", &options->post_accept_command },
+		{ "--clear", &options->clear },
+	};
+
+	for (size_t j = 0; j < nitems(table); j++) {
+		if (strcmp(argv[i], table[j].name) == 0 && i + 1 < argc) {
+			*table[j].value = argv[i + 1];
+			return true;
+		}
+	}
+	return false;
+}
 
 int
 main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		puts("overseer " LLMC_VERSION);
-		return 0;
+	struct overseer_options options = { .root = getenv("LLMC_ROOT") };
+
+	for (int i = 1; i < argc; i += 2) {
+		if (strcmp(argv[i], "--version") == 0) {
+			puts("overseer " LLMC_VERSION);
+			return 0;
+		}
+		if (strcmp(argv[i], "--help") == 0) {
+			printf("%soverseer keeps autod running, and has it "
+			       "repaired when it breaks. llmc overseer starts "
+			       "it; see overseer(8).\n",
+			    usage);
+			return 0;
+		}
+		if (!take_option(argc, argv, i, &options)) {
+			fprintf(stderr, "overseer: %s: not understood\n%s",
+			    argv[i], usage);
+			return OVERSEER_USAGE;
+		}
 	}
-	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-		fputs(
-		    "overseer is\nthe supervisor: autod's parent, who has it repaired when it breaks.\n\n",
-		    stdout);
-		fputs(usage, stdout);
-		return 0;
+	if (options.clear != NULL && options.clear[0] == '\0') {
+		fputs("overseer: --clear wants a reason\n", stderr);
+		return OVERSEER_USAGE;
 	}
-	if (argc > 1) {
-		fputs(usage, stderr);
-		return 2;
-	}
-	fputs(
-	    "overseer: this version only knows its name; CHANGELOG.md says what "
-	    "works already\n",
-	    stderr);
-	return 1;
+	return overseer_run(&options);
 }

@@ -65,6 +65,15 @@ leave_behind(const char *script)
 	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
 }
 
+/* Shell: the program that autorun.c started, should it not have ended. */
+static const char *
+end_auto(void)
+{
+	return e2e_path("cd '%s' && [ -e auto.pid ] && [ ! -e auto.status ] "
+			"&& kill -KILL \"$(cat auto.pid)\" 2>/dev/null\n",
+	    unit_scratch());
+}
+
 /* A test that fails or is killed ends at once: others tidy up behind it. */
 static void
 guard(void)
@@ -80,9 +89,10 @@ guard(void)
 		     "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
 		     "'%s/.llmc/daemon.json')\n"
 		     "[ -z \"$pid\" ] || kill -KILL \"$pid\"\n"
+		     "%s"
 		     "TMUX_TMPDIR='%s' tmux -L %.*s kill-server",
-		root, root, unit_scratch(), (int)strcspn(socket, "\n"),
-		socket)));
+		root, root, end_auto(), unit_scratch(),
+		(int)strcspn(socket, "\n"), socket)));
 }
 
 static const char *
@@ -160,13 +170,16 @@ fleet_end(void)
 		return;
 	/* Whatever the test did: no daemon and no tmux server stay behind. */
 	e2e_sh(root,
-	    "\"$LLMC\" down >/dev/null 2>&1\n"
-	    "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
-	    ".llmc/daemon.json 2>/dev/null)\n"
-	    "[ -z \"$pid\" ] || kill -KILL \"$pid\" 2>/dev/null\n"
-	    "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" kill-server "
-	    ">/dev/null 2>&1\n"
-	    "true");
+	    e2e_path(
+		"\"$LLMC\" down >/dev/null 2>&1\n"
+		"pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
+		".llmc/daemon.json 2>/dev/null)\n"
+		"[ -z \"$pid\" ] || kill -KILL \"$pid\" 2>/dev/null\n"
+		"tmux -L \"$(\"$LLMC\" config get tmux.socket)\" kill-server "
+		">/dev/null 2>&1\n"
+		"%s"
+		"true",
+		end_auto()));
 	root = NULL;
 }
 
@@ -295,10 +308,15 @@ count_line(
 {
 	struct json_object *prompts = NULL;
 	const char *conversation = json_string_or(line, "conversation", "");
+	const char *session = strstr(conversation, "session_id");
 	int count;
 
 	if (!json_object_object_get_ex(line, "prompts", &prompts))
 		return;
+	/* What else is there tells of the machine; two programs that are new
+	 * to it may change their mind about that. */
+	if (session != NULL)
+		conversation = session;
 	count = count_words(prompts, words);
 	if (count > json_int_or(seen, conversation, 0))
 		json_set_int(seen, conversation, count);

@@ -256,6 +256,28 @@ START_TEST(corrupt_state_is_told)
 }
 END_TEST
 
+START_TEST(rebuild_gives_the_state_the_id_of_its_root)
+{
+	static const char own[] = "11111111-1111-4111-8111-111111111111";
+	const char *dir = e2e_workspace("r");
+	const char *state = e2e_path("%s/.llmc/state.json", dir);
+
+	tools();
+	e2e_write(e2e_path("%s/.llmc/root_id", dir), own);
+	e2e_write(
+	    state, "{\"root_id\":\"22222222-2222-4222-8222-222222222222\"}");
+	e2e_expect(
+	    e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
+	e2e_has(e2e_read(state), own);
+	/* Also where nothing of the old one can be read. */
+	e2e_write(state, "{");
+	e2e_write(e2e_path("%s.bak", state), "{");
+	e2e_expect(
+	    e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
+	e2e_has(e2e_read(state), own);
+}
+END_TEST
+
 START_TEST(dialogs_of_claude_are_foreseen)
 {
 	const char *dir = e2e_workspace("r");
@@ -400,9 +422,11 @@ unit_suite(void)
 		old_git_is_refused, a_program_that_hangs_is_told, NULL });
 	unit_case(s, "repository",
 	    (const TTest *[]){ broken_config_is_told_and_the_rest_looked_at,
-		corrupt_state_is_told, dialogs_of_claude_are_foreseen,
-		open_folder_is_a_warning, folder_of_another_user_is_told,
-		removed_exclude_line_is_told, branch_that_is_missing_is_told,
+		corrupt_state_is_told,
+		rebuild_gives_the_state_the_id_of_its_root,
+		dialogs_of_claude_are_foreseen, open_folder_is_a_warning,
+		folder_of_another_user_is_told, removed_exclude_line_is_told,
+		branch_that_is_missing_is_told,
 		outside_of_a_repository_the_programs_are_looked_at,
 		report_has_a_line_and_a_colour_for_each, NULL });
 	return s;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auto-scenarios.h"
 #include "fleet.h"
 #include "mem.h"
 #include "scenarios.h"
@@ -14,6 +15,14 @@ begin(void)
 	fleet_begin_real();
 	fleet_do("trust", "--onboarding", NULL);
 	fleet_up();
+}
+
+/* Without a daemon: auto mode's is begun by its scenarios. */
+static void
+begin_auto(void)
+{
+	fleet_begin_real();
+	fleet_do("trust", "--onboarding", NULL);
 }
 
 static void
@@ -76,6 +85,7 @@ unit_suite(void)
 			      "FOLDER) has it");
 	s = suite_create("real");
 	scenarios_add(s, begin);
+	auto_scenarios_add(s, begin_auto);
 	scenarios_add_test(
 	    s, begin_untrusted, an_untrusted_repository_waits_for_a_person);
 	scenarios_add_test(

@@ -299,9 +299,11 @@ main(int argc, char **argv)
 	if (fake.cwd != NULL && fake_session_begin(&fake) &&
 	    fake_check(&fake)) {
 		fake_hooks_load(&fake);
+		fake_memory_load(&fake);
 		status = fake_run(&fake);
 	}
 	fake_hooks_free(&fake);
+	free(fake.unfinished);
 	free(fake.cwd);
 	free(fake.transcript);
 	free(fake.transcript_file);

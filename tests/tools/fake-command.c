@@ -63,6 +63,7 @@ fake_cleared(struct fake *fake, const struct fake_answer *answer, void *arg)
 	(void)answer;
 	(void)arg;
 	fake_transcript_cost(fake);
+	fake_memory_end(fake);
 	fake_session_new(fake);
 	fake->cleared = true;
 	fake->context_tokens = 0;

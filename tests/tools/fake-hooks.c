@@ -15,6 +15,7 @@
 #define SETTINGS_MAX (1024 * 1024)
 #define ANSWER_MAX   (1024 * 1024)
 #define HOOK_MS      60000
+#define FAULT_MAX    64
 
 struct fake_hook {
 	TAILQ_ENTRY(fake_hook) entry;
@@ -361,6 +362,23 @@ fake_hook_start(struct fake_fired *fired, const struct fake_hook *hook,
 	fired->pending++;
 }
 
+/* How often the hooks of this event are run. */
+static int
+fake_hook_times(const struct fake *fake, const char *event)
+{
+	cleanup_free char *path = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *slash = strrchr(fake->cwd, '/');
+
+	if (fake->options.faults == NULL || slash == NULL)
+		return 1;
+	path = xasprintf("%s%s.%s", fake->options.faults, slash, event);
+	if (file_read(path, FAULT_MAX, &text, NULL) < 0)
+		return 1;
+	unlink(path);
+	return strncmp(text.data, "lose", 4) == 0 ? 0 : 2;
+}
+
 struct fake_fired *
 fake_fire(struct fake *fake, struct json_object *event, const char *match,
     fake_answer_fn *fn, void *arg)
@@ -369,6 +387,7 @@ fake_fire(struct fake *fake, struct json_object *event, const char *match,
 	struct fake_fired *fired = xcalloc(1, sizeof(*fired));
 	const char *name = json_string_or(event, "hook_event_name", "");
 	struct fake_hook *hook;
+	int times = fake_hook_times(fake, name);
 
 	fired->fake = fake;
 	fired->fn = fn;
@@ -377,8 +396,9 @@ fake_fire(struct fake *fake, struct json_object *event, const char *match,
 	TAILQ_INIT(&fired->runs);
 	json_print(event, false, &input);
 	TAILQ_FOREACH (hook, &fake->hooks, entry)
-		if (fake_hook_matches(hook, name, match))
-			fake_hook_start(fired, hook, &input);
+		for (int i = 0; i < times; i++)
+			if (fake_hook_matches(hook, name, match))
+				fake_hook_start(fired, hook, &input);
 	if (fired->pending == 0)
 		fired->none = loop_after(fake->loop, 0, fake_fired_none, fired);
 	json_object_put(event);

@@ -95,6 +95,7 @@ fake_options_read(struct fake_options *options, int argc, char **argv)
 		.mode = "auto",
 		.home = home != NULL ? home : "/",
 		.log = getenv("FAKE_CLAUDE_LOG"),
+		.more = getenv("FAKE_CLAUDE_MORE"),
 		.start_ms = fake_env_int("FAKE_CLAUDE_START_MS", 0),
 		.notify_ms =
 		    fake_env_int("FAKE_CLAUDE_NOTIFY_MS", FAKE_NOTIFY_MS),
@@ -103,6 +104,8 @@ fake_options_read(struct fake_options *options, int argc, char **argv)
 		.block_cap = fake_env_int(
 		    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", FAKE_BLOCK_CAP),
 		.no_start = fake_env_set("FAKE_CLAUDE_NO_SESSIONSTART"),
+		.goes_on = fake_env_set("FAKE_CLAUDE_GOES_ON"),
+		.faults = getenv("FAKE_CLAUDE_FAULTS"),
 	};
 	for (int i = 1; i < argc;) {
 		if (strcmp(argv[i], "--") == 0) {

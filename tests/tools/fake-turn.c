@@ -5,9 +5,12 @@
 
 #include "clock.h"
 #include "fake.h"
+#include "file.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
+
+#define MORE_MAX 65536
 
 /* ---- the queue */
 
@@ -94,6 +97,7 @@ fake_turn_stopped(
 		return;
 	}
 	fake_transcript_turn(fake, clock_mono_ms() - turn->began_ms);
+	fake_memory_end(fake);
 	fake_turn_over(fake, true);
 }
 
@@ -120,6 +124,7 @@ fake_turn_failed(struct fake *fake, const struct fake_answer *answer, void *arg)
 	(void)arg;
 	fake->turn.fired = NULL;
 	fake_transcript_turn(fake, clock_mono_ms() - fake->turn.began_ms);
+	fake_memory_end(fake);
 	fake_turn_over(fake, true);
 }
 
@@ -272,12 +277,25 @@ fake_turn_step(struct fake *fake)
 
 /* ---- the beginning of a turn */
 
+/* Whatever is asked of it: how it is broken that does not go away. */
+static void
+fake_turn_more(struct fake *fake)
+{
+	cleanup_buf struct buf steps = BUF_INIT;
+
+	if (fake->options.more != NULL &&
+	    file_read(fake->options.more, MORE_MAX, &steps, NULL) == 0)
+		script_add(&fake->turn.script, steps.data, steps.len);
+}
+
 static void
 fake_turn_begin(struct fake *fake, struct fake_prompt *prompt, bool queued)
 {
 	fake_transcript_prompt(fake, prompt->text, queued);
 	fake->turn.action = (struct script_action)SCRIPT_ACTION_INIT;
 	script_add(&fake->turn.script, prompt->text, strlen(prompt->text));
+	fake_turn_more(fake);
+	fake_memory_begin(fake, prompt->text);
 	fake_prompt_free(prompt);
 	fake_turn_step(fake);
 }

@@ -10,6 +10,7 @@
  *   fake-claude.c      start and end of the process
  *   fake-options.c     arguments and environment
  *   fake-hooks.c       hooks from settings files, their answers
+ *   fake-memory.c      what a turn that was cut off was about
  *   fake-session.c     what hooks and others are told: ids, events, status
  *   fake-transcript.c  the JSONL file
  *   fake-term.c        keys in, screen out
@@ -54,12 +55,16 @@ struct fake_options {
 	bool version;
 	const char *home;
 	const char *log; /* FAKE_CLAUDE_LOG */
+	const char *more; /* FAKE_CLAUDE_MORE: a file of steps that every
+			   * prompt has besides its own, NULL = none */
 	int64_t start_ms; /* FAKE_CLAUDE_START_MS */
 	int64_t notify_ms; /* FAKE_CLAUDE_NOTIFY_MS */
 	int64_t idle_ms; /* FAKE_CLAUDE_IDLE_MS */
 	int64_t ignore_enter; /* FAKE_CLAUDE_IGNORE_ENTER */
 	int64_t block_cap; /* CLAUDE_CODE_STOP_HOOK_BLOCK_CAP */
 	bool no_start; /* FAKE_CLAUDE_NO_SESSIONSTART */
+	bool goes_on; /* FAKE_CLAUDE_GOES_ON */
+	const char *faults; /* FAKE_CLAUDE_FAULTS */
 };
 void fake_options_read(struct fake_options *options, int argc, char **argv);
 
@@ -84,10 +89,22 @@ void fake_hooks_load(struct fake *fake);
 void fake_hooks_free(struct fake *fake);
 
 /* Run the hooks of an event (taken over); `match` is what matchers look at. fn
- * is called later, once, unless cancelled. */
+ * is called later, once, unless cancelled.
+ *
+ * FAKE_CLAUDE_FAULTS names a folder of faults, each for one event: a file
+ * "<name of the worktree>.<event>" with "lose" or "double" in it goes away and
+ * the hooks are not run, or twice at once. */
 struct fake_fired *fake_fire(struct fake *fake, struct json_object *event,
     const char *match, fake_answer_fn *fn, void *arg);
 void fake_fired_cancel(struct fake_fired *fired); /* NULL is fine */
+
+/* ---- fake-memory.c: with FAKE_CLAUDE_GOES_ON=1, a prompt without a step after
+ * a turn that was cut off (interrupted, or killed and resumed) means the steps
+ * of that turn, all of them again. */
+
+void fake_memory_load(struct fake *fake); /* a conversation is resumed */
+void fake_memory_begin(struct fake *fake, const char *prompt);
+void fake_memory_end(struct fake *fake); /* the turn came to its end */
 
 /* ---- fake-session.c */
 
@@ -250,6 +267,7 @@ struct fake {
 	char message[40]; /* id of the last assistant message */
 	int64_t input_tokens, output_tokens, context_tokens;
 	bool cleared; /* the transcript begins with /clear */
+	char *unfinished; /* prompt of a turn that has not ended, NULL = none */
 	char *status_path;
 	const char *status;
 	int64_t started_ms;

@@ -4,9 +4,12 @@
  * Preloaded into a program, lets its n-th system call of the kinds below fail:
  *
  *   LLMC_TORTURE_N      which call, counted from 1; 0 only counts
- *   LLMC_TORTURE_ERRNO  how it fails
+ *   LLMC_TORTURE_ERRNO  how it fails; 0 = the process is killed there
  *   LLMC_TORTURE_COUNT  file for the number of calls seen (a 32-bit number)
  *                       and, from byte 16 on, the name of the one that failed
+ *
+ * Or makes every fsync(2) of the program, and of those it runs, last for
+ * LLMC_TORTURE_SYNC_MS.
  *
  * A forked child counts on with its parent; a program that is executed is left
  * alone. Memory is not made to fail. Used by tests/torture.sh.
@@ -14,6 +17,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +28,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 struct tally {
@@ -35,6 +40,7 @@ struct tally {
 static struct tally *tally; /* shared with the file, NULL = switched off */
 static uint32_t wanted;
 static int failure;
+static long sync_ms;
 
 __attribute__((constructor)) static void
 torture_begin(void)
@@ -42,9 +48,12 @@ torture_begin(void)
 	const char *n = getenv("LLMC_TORTURE_N");
 	const char *error = getenv("LLMC_TORTURE_ERRNO");
 	const char *file = getenv("LLMC_TORTURE_COUNT");
+	const char *slow = getenv("LLMC_TORTURE_SYNC_MS");
 	void *map;
 	int fd;
 
+	if (slow != NULL)
+		sync_ms = strtol(slow, NULL, 10);
 	if (n == NULL || error == NULL || file == NULL)
 		return;
 	wanted = (uint32_t)strtoul(n, NULL, 10);
@@ -74,6 +83,8 @@ fails(const char *name)
 	    __atomic_add_fetch(&tally->count, 1, __ATOMIC_SEQ_CST) != wanted)
 		return false;
 	memccpy(tally->name, name, '\0', sizeof tally->name - 1);
+	if (failure == 0)
+		raise(SIGKILL);
 	errno = failure;
 	return true;
 }
@@ -203,15 +214,26 @@ writev(int fd, const struct iovec *parts, int count)
 	return fails("writev") ? -1 : syscall(SYS_writev, fd, parts, count);
 }
 
+static void
+slow_down(void)
+{
+	struct timespec ts = { sync_ms / 1000, sync_ms % 1000 * 1000000 };
+
+	if (sync_ms > 0)
+		syscall(SYS_ppoll, NULL, 0, &ts, NULL, 0);
+}
+
 int
 fsync(int fd)
 {
+	slow_down();
 	return fails("fsync") ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
 int
 fdatasync(int fd)
 {
+	slow_down();
 	return fails("fdatasync") ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc events: what happens in auto mode, in words. */
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "errtext.h"
+#include "event-words.h"
+#include "file.h"
+#include "json.h"
+#include "log-view.h"
+#include "loop.h"
+#include "mem.h"
+#include "shape.h"
+#include "tail.h"
+#include "text.h"
+
+#define LINES_DEFAULT 50
+#define LINES_MAX     1000000
+
+enum {
+	FLAG_FOLLOW,
+	FLAG_LINES
+};
+
+static const struct cli_flag events_flags[] = {
+	[FLAG_FOLLOW] = { "follow", NULL,
+	    "go on with what happens from now on, until Ctrl-C" },
+	[FLAG_LINES] = { "lines", "N", "how many events; 50 if not given" },
+	{ NULL, NULL, NULL },
+};
+
+static const struct log_view all = { .object = "event",
+	.level = LOG_LEVEL_DEBUG };
+
+struct events {
+	struct cli *cli;
+	struct loop *loop;
+};
+
+/* While following, each event is a line of its own, as JSON too. */
+static void
+print_event(struct events *events, struct json_object *record)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	if (events->cli->json) {
+		json_print(record, false, &line);
+		buf_addc(&line, '\n');
+	} else {
+		event_words_add(record, events->cli->colour, &line);
+	}
+	/* Nobody reads any more: llmc events --follow | head */
+	if (file_write_all(STDOUT_FILENO, line.data, line.len) < 0)
+		loop_stop(events->loop, CLI_OK);
+}
+
+static void
+on_line(const char *line, size_t len, bool cut, void *arg)
+{
+	struct events *events = arg;
+	cleanup_json struct json_object *record =
+	    cut ? NULL : log_view_read(&all, line, len);
+
+	if (record != NULL)
+		print_event(events, record);
+}
+
+static void
+on_signal(int signo, void *arg)
+{
+	struct events *events = arg;
+
+	(void)signo;
+	loop_stop(events->loop, CLI_OK);
+}
+
+static int
+follow(struct events *events, const char *path, size_t lines)
+{
+	cleanup_json struct json_object *last = NULL;
+	struct loop_signal *interrupt;
+	struct tail *tail;
+	struct err err = { 0 };
+	int status;
+
+	events->loop = loop_new();
+	if (tail_new(events->loop, path, false, on_line, events, &tail, &err) <
+	    0) {
+		loop_free(events->loop);
+		return cli_fail_err(events->cli, "io", &err);
+	}
+	interrupt = loop_signal_new(events->loop, SIGINT, on_signal, events);
+	/* What is there up to where the tail begins: nothing falls between. */
+	last = log_view_last(&all, path, tail_offset(tail), lines);
+	for (size_t i = 0; i < json_object_array_length(last); i++)
+		print_event(events, json_object_array_get_idx(last, i));
+	status = loop_run(events->loop);
+	loop_signal_free(interrupt);
+	tail_free(tail);
+	loop_free(events->loop);
+	return status;
+}
+
+static int
+events_run(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_free char *path =
+	    workspace_path(&cli->workspace, "logs/auto.log");
+	struct events events = { .cli = cli };
+	cleanup_json struct json_object *last = NULL;
+	int64_t lines = LINES_DEFAULT;
+
+	if (args->flags[FLAG_LINES] != NULL &&
+	    !text_parse_int(args->flags[FLAG_LINES], 0, LINES_MAX, &lines))
+		return cli_misuse(cli, &cmd_events,
+		    "--lines takes a number from 0 to %d", LINES_MAX);
+	if (args->flags[FLAG_FOLLOW] != NULL)
+		return follow(&events, path, (size_t)lines);
+	last = log_view_last(&all, path, UINT64_MAX, (size_t)lines);
+	for (size_t i = 0; i < json_object_array_length(last); i++)
+		event_words_add(json_object_array_get_idx(last, i), cli->colour,
+		    &cli->text);
+	if (json_object_array_length(last) == 0)
+		cli_warn(cli,
+		    "nothing has happened yet; auto mode begins with: llmc up "
+		    "--auto");
+	cli->result = take_ptr(&last);
+	return CLI_OK;
+}
+
+static const struct shape event_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "type",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "task_assigned, accept_success, ...; the other "
+			    "members depend on it" },
+		{ .name = NULL },
+	    },
+	.open = true,
+};
+
+static const struct shape record_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "timestamp", .type = SHAPE_STRING, .help = "UTC" },
+		{ .name = "level", .type = SHAPE_STRING },
+		{ .name = "event", .type = SHAPE_OBJECT, .of = &event_shape },
+		{ .name = NULL },
+	    },
+	.open = true,
+};
+
+const struct cli_command cmd_events = {
+	.name = "events",
+	.usage = "[--follow] [--lines N]",
+	.summary = "show what has happened in auto mode",
+	.help = "One line each, in local time. With --follow and --json, every "
+		"event is printed as\none line of JSON by itself.\n",
+	.flags = events_flags,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape =
+	    &(const struct shape_field){
+		.type = SHAPE_ARRAY,
+		.of =
+		    &(const struct shape){
+			.fields =
+			    &(const struct shape_field){
+				.type = SHAPE_OBJECT, .of = &record_shape },
+		    },
+	    },
+	.run = events_run,
+};

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc failures: what the overseer remembers, the same failures together. A
+ * pure read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "errtext.h"
+#include "history.h"
+#include "json.h"
+#include "mem.h"
+#include "moment.h"
+#include "shape.h"
+#include "text.h"
+
+enum {
+	FLAG_ALL
+};
+
+static const struct cli_flag failures_flags[] = {
+	[FLAG_ALL] = { "all", NULL,
+	    "also what was before the last llmc overseer --clear" },
+	{ NULL, NULL, NULL },
+};
+
+/* Failures with one signature, and what was done about them. */
+struct group {
+	const char *signature;
+	const struct spiral_event *last; /* failure; NULL = forgotten */
+	int64_t first_ms;
+	size_t count; /* failures */
+	size_t order; /* of its newest event */
+	struct spiral_event *acts; /* repairs and ends, in order; the strings
+				    * are the history's */
+	size_t act_count;
+};
+
+struct failures {
+	struct cli *cli;
+	struct history history;
+	size_t begin; /* the first event that is shown */
+	const struct spiral_event *clear; /* the last one, NULL = none */
+	struct group *groups; /* the newest last */
+	size_t count;
+};
+
+/* --- grouping -------------------------------------------------------- */
+
+static bool
+is_failure(const struct spiral_event *event)
+{
+	return event->kind == SPIRAL_FAILURE || event->kind == SPIRAL_STALL;
+}
+
+static struct group *
+find_group(struct failures *f, const char *signature)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (strcmp(f->groups[i].signature, signature) == 0)
+			return &f->groups[i];
+	f->groups = xreallocarray(f->groups, f->count + 1, sizeof *f->groups);
+	f->groups[f->count] = (struct group){ .signature = signature };
+	return &f->groups[f->count++];
+}
+
+static void
+add_act(struct group *group, const struct spiral_event *event)
+{
+	group->acts = xreallocarray(
+	    group->acts, group->act_count + 1, sizeof *group->acts);
+	group->acts[group->act_count++] = *event;
+}
+
+static void
+add_event(struct failures *f, const struct spiral_event *event, size_t order)
+{
+	struct group *group;
+
+	if (!is_failure(event) && event->kind != SPIRAL_REMEDY &&
+	    event->kind != SPIRAL_GAVE_UP)
+		return;
+	group = find_group(f,
+	    event->signature != NULL ? event->signature :
+				       spiral_kind_name(event->kind));
+	group->order = order;
+	if (!is_failure(event)) {
+		add_act(group, event);
+		return;
+	}
+	if (group->count++ == 0)
+		group->first_ms = event->at_ms;
+	group->last = event;
+}
+
+static int
+compare_groups(const void *a, const void *b)
+{
+	const struct group *left = a, *right = b;
+
+	return left->order < right->order ? -1 : left->order > right->order;
+}
+
+static void
+make_groups(struct failures *f, bool all)
+{
+	const struct history *h = &f->history;
+
+	for (size_t i = 0; i < h->count; i++) {
+		if (h->events[i].kind != SPIRAL_CLEAR)
+			continue;
+		f->clear = &h->events[i];
+		f->begin = all ? 0 : i + 1;
+	}
+	for (size_t i = f->begin; i < h->count; i++)
+		add_event(f, &h->events[i], i);
+	if (f->count > 1)
+		qsort(f->groups, f->count, sizeof *f->groups, compare_groups);
+}
+
+/* --- words ----------------------------------------------------------- */
+
+/* The first line: the JSON has them all. */
+static void
+add_words(struct cli *cli, const char *words)
+{
+	text_add_visible(&cli->text, words, strcspn(words, "\n"), false);
+}
+
+static void
+tell_act(struct cli *cli, const struct spiral_event *act)
+{
+	buf_adds(&cli->text, "  ");
+	moment_add(&cli->text, act->at_ms);
+	if (act->kind == SPIRAL_REMEDY) {
+		buf_adds(&cli->text, "  repair ");
+		cli_coloured(cli,
+		    act->outcome != NULL &&
+			    strcmp(act->outcome, "completed") == 0 ?
+			"32" :
+			"33",
+		    act->outcome != NULL ? act->outcome : "ended");
+		buf_adds(&cli->text, " after ");
+		moment_add_age(&cli->text, act->took_ms);
+	} else {
+		buf_adds(&cli->text, "  the overseer gave up");
+	}
+	if (act->words != NULL) {
+		buf_adds(&cli->text, ": ");
+		add_words(cli, act->words);
+	}
+	buf_addc(&cli->text, '\n');
+	if (act->log != NULL) {
+		buf_adds(&cli->text, "                       ");
+		add_words(cli, act->log);
+		buf_addc(&cli->text, '\n');
+	}
+}
+
+static void
+tell_group(struct cli *cli, const struct group *group)
+{
+	const struct spiral_event *last = group->last;
+	cleanup_buf struct buf title = BUF_INIT;
+	const char *words = last != NULL && last->words != NULL ?
+	    last->words :
+	    group->signature;
+
+	text_add_visible(&title, words, strcspn(words, "\n"), false);
+	cli_coloured(cli, "1;31", title.data);
+	buf_adds(&cli->text, "\n  ");
+	if (last == NULL) {
+		buf_adds(&cli->text, "longer ago than is remembered\n");
+	} else {
+		buf_addf(&cli->text, "%zu time%s", group->count,
+		    group->count == 1 ? ": " : "s: first ");
+		if (group->count > 1) {
+			moment_add(&cli->text, group->first_ms);
+			buf_adds(&cli->text, ", last ");
+		}
+		moment_add(&cli->text, last->at_ms);
+		buf_adds(&cli->text, ", after a run of ");
+		moment_add_age(&cli->text, last->run_ms);
+		buf_addf(&cli->text, "%s\n",
+		    last->kind == SPIRAL_STALL ? " (a stall: started again)" :
+						 "");
+	}
+	for (size_t i = 0; i < group->act_count; i++)
+		tell_act(cli, &group->acts[i]);
+	buf_addc(&cli->text, '\n');
+}
+
+static void
+tell_end(struct failures *f, const char *over)
+{
+	struct cli *cli = f->cli;
+
+	if (f->count == 0)
+		buf_addf(&cli->text, "No failure%s.\n",
+		    f->clear != NULL ? " since the last --clear" :
+				       " is remembered");
+	if (f->clear != NULL) {
+		buf_adds(&cli->text, "Cleared at ");
+		moment_add(&cli->text, f->clear->at_ms);
+		buf_adds(&cli->text, ": ");
+		add_words(cli, f->clear->words != NULL ? f->clear->words : "?");
+		buf_addf(&cli->text, "%s\n",
+		    f->begin > 1 ? "  (llmc failures --all tells what was "
+				   "before)" :
+				   "");
+	}
+	if (over != NULL)
+		buf_adds(&cli->text,
+		    "The overseer will not start again. Repair it, then: llmc "
+		    "overseer --clear \"what was done\"\n");
+}
+
+/* --- JSON ------------------------------------------------------------ */
+
+static struct json_object *
+group_json(const struct group *group)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *acts = json_object_new_array();
+	const struct spiral_event *last = group->last;
+
+	json_set_string(json, "signature", group->signature);
+	json_set_int(json, "count", (int64_t)group->count);
+	json_set(json, "first_ms",
+	    last != NULL ? json_object_new_int64(group->first_ms) : NULL);
+	json_set(json, "last_ms",
+	    last != NULL ? json_object_new_int64(last->at_ms) : NULL);
+	json_set(json, "last_run_ms",
+	    last != NULL ? json_object_new_int64(last->run_ms) : NULL);
+	json_set_string(
+	    json, "kind", last != NULL ? spiral_kind_name(last->kind) : NULL);
+	json_set_string(json, "class", last != NULL ? last->class : NULL);
+	json_set_string(json, "words", last != NULL ? last->words : NULL);
+	for (size_t i = 0; i < group->act_count; i++)
+		json_object_array_add(
+		    acts, spiral_event_to_json(&group->acts[i]));
+	json_set(json, "done", acts);
+	return json;
+}
+
+static void
+make_json(struct failures *f, const char *over)
+{
+	struct json_object *groups = json_object_new_array();
+	struct json_object *events = json_object_new_array();
+	struct json_object *json = json_object_new_object();
+
+	for (size_t i = 0; i < f->count; i++)
+		json_object_array_add(groups, group_json(&f->groups[i]));
+	for (size_t i = f->begin; i < f->history.count; i++)
+		json_object_array_add(
+		    events, spiral_event_to_json(&f->history.events[i]));
+	json_set(json, "failures", groups);
+	json_set(json, "events", events);
+	json_set(json, "cleared",
+	    f->clear != NULL ? spiral_event_to_json(f->clear) : NULL);
+	json_set_string(json, "over", over);
+	f->cli->result = json;
+}
+
+static int
+failures_run(struct cli *cli, const struct cli_args *args)
+{
+	struct failures f = { .cli = cli };
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+	const char *over;
+
+	if (history_load(&cli->workspace, &f.history, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	over = spiral_is_over(f.history.events, f.history.count, &words) ?
+	    words.data :
+	    NULL;
+	make_groups(&f, args->flags[FLAG_ALL] != NULL);
+	make_json(&f, over);
+	for (size_t i = 0; i < f.count; i++)
+		tell_group(cli, &f.groups[i]);
+	tell_end(&f, over);
+	for (size_t i = 0; i < f.count; i++)
+		free(f.groups[i].acts);
+	free(f.groups);
+	history_release(&f.history);
+	return CLI_OK;
+}
+
+/* --- shapes ---------------------------------------------------------- */
+
+#define OPTIONAL(member, kind_, words)                                      \
+	{                                                                   \
+		.name = (member), .type = (kind_), .flags = SHAPE_OPTIONAL, \
+		.help = (words)                                             \
+	}
+#define NULLABLE(member, kind_, words)                                      \
+	{                                                                   \
+		.name = (member), .type = (kind_), .flags = SHAPE_NULLABLE, \
+		.help = (words)                                             \
+	}
+
+static const struct shape event_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "kind",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "failure", "stall",
+			"remedy", "stop", "gave_up", "clear", NULL } },
+		{ .name = "at_ms",
+		    .type = SHAPE_INT,
+		    .help = "milliseconds since 1970" },
+		{ .name = "run_ms",
+		    .type = SHAPE_INT,
+		    .help = "how long the daemon had run" },
+		OPTIONAL("took_ms", SHAPE_INT, "the repair"),
+		OPTIONAL("signature", SHAPE_STRING, NULL),
+		OPTIONAL("class", SHAPE_STRING, "see autod(8)"),
+		OPTIONAL("words", SHAPE_STRING, "for people"),
+		OPTIONAL("outcome", SHAPE_STRING, "of a repair"),
+		OPTIONAL("log", SHAPE_STRING, "file with the whole repair"),
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape events_shape = {
+	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &event_shape },
+};
+
+static const struct shape group_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "signature",
+		    .type = SHAPE_STRING,
+		    .help = "what these failures have in common" },
+		{ .name = "count",
+		    .type = SHAPE_INT,
+		    .help = "0: longer ago than is remembered" },
+		NULLABLE("first_ms", SHAPE_INT, "milliseconds since 1970"),
+		NULLABLE("last_ms", SHAPE_INT, NULL),
+		NULLABLE("last_run_ms", SHAPE_INT,
+		    "how long the daemon had run before the last one"),
+		NULLABLE("kind", SHAPE_STRING, "failure, or stall"),
+		NULLABLE("class", SHAPE_STRING, "see autod(8)"),
+		NULLABLE("words", SHAPE_STRING, "of the last one"),
+		{ .name = "done",
+		    .type = SHAPE_ARRAY,
+		    .of = &events_shape,
+		    .help = "repairs, and where the overseer gave up" },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape failures_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "failures",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_OBJECT, .of = &group_shape },
+			},
+		    .help = "by signature, the newest last" },
+		{ .name = "events",
+		    .type = SHAPE_ARRAY,
+		    .of = &events_shape,
+		    .help = "all that these were made of, the newest last" },
+		{ .name = "cleared",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_NULLABLE,
+		    .of = &event_shape,
+		    .help = "the last --clear" },
+		NULLABLE("over", SHAPE_STRING,
+		    "why the overseer does not start before it is cleared"),
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_failures = {
+	.name = "failures",
+	.usage = "[--all]",
+	.summary = "show what broke under the overseer, and what was done",
+	.help = "Each failure once: how often it came, when first and last, "
+		"what was said, which\nrepairs were tried and how they ended, "
+		"with their logs. The newest is last. Only\nwhat came since "
+		"the last llmc overseer --clear, unless --all is given.\n",
+	.flags = failures_flags,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &failures_shape },
+	.run = failures_run,
+};

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc overseer: become the overseer, in the foreground. */
+#include "commands.h"
+#include "errtext.h"
+#include "mem.h"
+#include "shape.h"
+#include "sibling.h"
+#include "terminal.h"
+
+enum {
+	FLAG_CONCURRENCY,
+	FLAG_TASK_POOL_COMMAND,
+	FLAG_POST_ACCEPT_COMMAND,
+	FLAG_CLEAR,
+	FLAG_COUNT
+};
+
+/* As the overseer takes them; without the dashes, our own flags. */
+static const char *const options[FLAG_COUNT] = {
+	[FLAG_CONCURRENCY] = "--concurrency",
+	[FLAG_TASK_POOL_COMMAND] = "--task-pool-command",
+	[FLAG_POST_ACCEPT_COMMAND] = "--post-accept-command",
+	[FLAG_CLEAR] = "--clear",
+};
+
+static const struct cli_flag overseer_flags[] = {
+	[FLAG_CONCURRENCY] = { "concurrency", "N",
+	    "how many workers, 1 to "
+	    "100" },
+	[FLAG_TASK_POOL_COMMAND] = { "task-pool-command", "COMMAND",
+	    "shell command that prints the next task" },
+	[FLAG_POST_ACCEPT_COMMAND] = { "post-accept-command", "COMMAND",
+	    "shell command to run after each landing" },
+	[FLAG_CLEAR] = { "clear", "REASON",
+	    "only say that what stopped it is repaired: the next failure "
+	    "counts as the first" },
+	{ NULL, NULL, NULL },
+};
+
+static int
+check_flags(struct cli *cli, const struct cli_args *args)
+{
+	const char *reason = args->flags[FLAG_CLEAR];
+
+	if (reason != NULL && reason[0] == '\0')
+		return cli_misuse(cli, &cmd_overseer,
+		    "--clear wants a reason: what was repaired, or found");
+	for (int i = 0; i < FLAG_CLEAR; i++)
+		if (reason != NULL && args->flags[i] != NULL)
+			return cli_misuse(cli, &cmd_overseer,
+			    "--clear starts nothing: leave %s out", options[i]);
+	return cli_check_concurrency(
+	    cli, &cmd_overseer, args->flags[FLAG_CONCURRENCY]);
+}
+
+static int
+overseer_run(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_free char *program = sibling_find("overseer");
+	const char *argv[3 + 2 * FLAG_COUNT + 1] = { program, "--root",
+		cli->workspace.root };
+	struct err err = { 0 };
+	int status = check_flags(cli, args), n = 3;
+
+	if (status != CLI_OK)
+		return status;
+	if (program == NULL)
+		return cli_fail(cli, "not_installed",
+		    "overseer is not found beside llmc, nor on PATH");
+	for (int i = 0; i < FLAG_COUNT; i++) {
+		if (args->flags[i] == NULL)
+			continue;
+		argv[n++] = options[i];
+		argv[n++] = args->flags[i];
+	}
+	terminal_become(argv, &err);
+	return cli_fail_err(cli, "failed", &err);
+}
+
+const struct cli_command cmd_overseer = {
+	.name = "overseer",
+	.usage = "[--concurrency N] [--task-pool-command COMMAND] "
+		 "[--post-accept-command COMMAND] | --clear REASON",
+	.summary = "run auto mode, and have it repaired when it breaks",
+	.help = "Runs in the foreground until Ctrl-C, which ends the daemon "
+		"too. Starts the daemon\nof auto mode (llmc up --auto), or "
+		"takes over the one that runs, and watches it.\nWhen it dies, "
+		"hangs, complains or stands still, a Claude Code session "
+		"repairs what\nbroke (look into it with llmc attach overseer), "
+		"and the daemon is started again.\nWhen that does not help it "
+		"stops, and says what to do: llmc failures has the\nhistory, "
+		"and --clear lets it start again. overseer.remediation_prompt "
+		"must be set;\nsee man overseer.\n",
+	.flags = overseer_flags,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
+	    .help = "none: the overseer speaks for itself" },
+	.run = overseer_run,
+};

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc task: what auto mode is to do, does and has done. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "draft.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "remote.h"
+#include "shape.h"
+#include "task-view.h"
+#include "taskbook.h"
+#include "text.h"
+
+#define ENDED_SHOWN 20
+
+enum {
+	FLAG_FILE,
+	FLAG_ALL
+};
+
+static const struct cli_flag task_flags[] = {
+	[FLAG_FILE] = { "file", "FILE",
+	    "of add: the text is in FILE; - is standard input" },
+	[FLAG_ALL] = { "all", NULL,
+	    "of list: every task that has ended, not only the last 20" },
+	{ NULL, NULL, NULL },
+};
+
+/* --- changes: the owner makes them ----------------------------------- */
+
+static struct json_object *
+task_params(const char *key, const char *value)
+{
+	struct json_object *params = json_object_new_object();
+
+	json_set_string(params, key, value);
+	return params;
+}
+
+/* What is typed, in a file, piped in, or written in an editor. */
+static int
+fill_draft(struct cli *cli, const struct cli_args *args, struct draft *draft)
+{
+	cleanup_buf struct buf typed = BUF_INIT;
+	const char *file = args->flags[FLAG_FILE];
+
+	if (file != NULL && args->count > 1)
+		return cli_misuse(
+		    cli, &cmd_task, "give the text or --file, not both");
+	if (file != NULL)
+		return draft_read(cli, file, draft);
+	for (int i = 1; i < args->count; i++)
+		buf_addf(&typed, "%s%s", i > 1 ? " " : "", args->list[i]);
+	if (args->count == 1)
+		return draft_fill(cli, isatty(STDIN_FILENO) ? NULL : "-",
+		    "task", NULL, draft);
+	return draft_fill(cli, typed.data, "task", NULL, draft);
+}
+
+static int
+task_add(struct cli *cli, const struct cli_args *args)
+{
+	struct draft draft = DRAFT_INIT;
+	int status = fill_draft(cli, args, &draft);
+
+	if (status == CLI_OK)
+		status = remote_call(cli, "task.add", REMOTE_ONESHOT,
+		    task_params("text", draft.text.data), 0, &cli->result);
+	if (status == CLI_OK) {
+		const char *key = json_string_or(cli->result, "task", "");
+
+		buf_adds(&cli->text, "Added ");
+		text_add_visible(&cli->text, key, strlen(key), false);
+		buf_adds(&cli->text, ".\n");
+	}
+	return draft_end(cli, &draft, status);
+}
+
+static int
+unknown_task(struct cli *cli, const struct taskbook *book, const char *word)
+{
+	const char *near = taskbook_nearest(book, word);
+
+	if (near != NULL)
+		return cli_fail(cli, "no_such_task",
+		    "there is no task %s; did you mean \"%s\"?", word, near);
+	return cli_fail(cli, "no_such_task",
+	    "there is no task %s; llmc task list --all shows those there are",
+	    word);
+}
+
+/* The owner is told a number only for what it has in work; a task of the folder
+ * that has ended is a file there, with a name. */
+static const char *
+owners_name(struct json_object *entry, const char *word)
+{
+	if (json_string_or(entry, "outcome", NULL) == NULL ||
+	    strcmp(json_string_or(entry, "source", ""), "folder") != 0)
+		return word;
+	return json_string_or(entry, "key", word);
+}
+
+static int
+change(struct cli *cli, const char *method, const char *word)
+{
+	struct json_object *entry;
+	struct taskbook book;
+	const char *code, *name;
+	struct err err = { 0 };
+	int status = taskbook_load(cli, 0, &book);
+
+	if (status != CLI_OK)
+		return status;
+	entry = taskbook_find(&book, word);
+	if (remote_try(cli, method, REMOTE_ONESHOT,
+		task_params("task", owners_name(entry, word)), 0, &cli->result,
+		&code, &err)) {
+		name = json_string_or(cli->result, "task", word);
+		text_add_visible(&cli->text, name, strlen(name), false);
+		buf_addf(&cli->text, ": %s.\n",
+		    json_string_or(cli->result, "status", ""));
+	} else if (entry == NULL && strcmp(code, "no_such_task") == 0) {
+		status = unknown_task(cli, &book, word);
+	} else {
+		status = cli_fail_err(cli, code, &err);
+	}
+	taskbook_release(&book);
+	return status;
+}
+
+static int
+task_retry(struct cli *cli, const struct cli_args *args)
+{
+	return change(cli, "task.retry", args->list[1]);
+}
+
+static int
+task_drop(struct cli *cli, const struct cli_args *args)
+{
+	return change(cli, "task.drop", args->list[1]);
+}
+
+/* --- looking --------------------------------------------------------- */
+
+static int
+task_list(struct cli *cli, const struct cli_args *args)
+{
+	struct taskbook book;
+	int status = taskbook_load(
+	    cli, args->flags[FLAG_ALL] != NULL ? 0 : ENDED_SHOWN, &book);
+
+	if (status != CLI_OK)
+		return status;
+	if (book.problem != NULL)
+		cli_warn(cli, "%s", book.problem);
+	task_view_list(cli, &book);
+	taskbook_release(&book);
+	return CLI_OK;
+}
+
+static int
+task_show(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *entry;
+	struct taskbook book;
+	int status = taskbook_load(cli, 0, &book);
+
+	if (status != CLI_OK)
+		return status;
+	entry = taskbook_find(&book, args->list[1]);
+	if (entry == NULL) {
+		status = unknown_task(cli, &book, args->list[1]);
+	} else {
+		taskbook_read_text(&book, entry);
+		task_view_show(cli, entry);
+	}
+	taskbook_release(&book);
+	return status;
+}
+
+/* --- the command ----------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	int min_args, max_args;
+	int flag; /* the one that it takes, -1 = none */
+	int (*run)(struct cli *cli, const struct cli_args *args);
+} task_verbs[] = {
+	{ "add", 0, 1000, FLAG_FILE, task_add },
+	{ "list", 0, 0, FLAG_ALL, task_list },
+	{ "show", 1, 1, -1, task_show },
+	{ "retry", 1, 1, -1, task_retry },
+	{ "drop", 1, 1, -1, task_drop },
+};
+
+static int
+run_verb(struct cli *cli, const struct cli_args *args, size_t verb)
+{
+	const char *name = task_verbs[verb].name;
+
+	for (int i = 0; task_flags[i].name != NULL; i++)
+		if (args->flags[i] != NULL && task_verbs[verb].flag != i)
+			return cli_misuse(cli, &cmd_task,
+			    "task %s takes no --%s", name, task_flags[i].name);
+	if (args->count - 1 < task_verbs[verb].min_args ||
+	    args->count - 1 > task_verbs[verb].max_args)
+		return cli_misuse(cli, &cmd_task, "task %s takes %d argument%s",
+		    name, task_verbs[verb].max_args,
+		    task_verbs[verb].max_args == 1 ? "" : "s");
+	return task_verbs[verb].run(cli, args);
+}
+
+static int
+task_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *names[nitems(task_verbs) + 1], *near;
+
+	for (size_t i = 0; i < nitems(task_verbs); i++) {
+		names[i] = task_verbs[i].name;
+		if (strcmp(names[i], args->list[0]) == 0)
+			return run_verb(cli, args, i);
+	}
+	names[nitems(task_verbs)] = NULL;
+	near = text_nearest(args->list[0], names);
+	if (near != NULL)
+		return cli_misuse(cli, &cmd_task,
+		    "task %s: no such thing; did you mean \"%s\"?",
+		    args->list[0], near);
+	return cli_misuse(
+	    cli, &cmd_task, "task %s: no such thing", args->list[0]);
+}
+
+const struct cli_command cmd_task = {
+	.name = "task",
+	.usage = "add TEXT ... | list | show ID | retry ID | drop ID",
+	.summary = "show and change what auto mode is to do",
+	.help = "add    put a task into the folder of tasks; without TEXT, "
+		"from standard input or\n"
+		"       an editor\n"
+		"list   those in work, those to do, and the last that have "
+		"ended\n"
+		"show   all that is known of one, with its history\n"
+		"retry  have one that failed done again\n"
+		"drop   take one away; its file goes to the folder's trash\n"
+		"\n"
+		"ID is what list shows: a number such as t17, or the name of "
+		"the file. Only the\nfolder of tasks (auto.tasks_dir) can be "
+		"added to; what a command or a list of task\nfiles has is "
+		"shown.\n",
+	.flags = task_flags,
+	.min_args = 1,
+	.max_args = 1001,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &task_view_shape },
+	.run = task_run,
+};

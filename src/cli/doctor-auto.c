@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The part of llmc doctor that looks at where tasks of auto mode come from. */
+#include <string.h>
+
+#include "child.h"
+#include "cli.h"
+#include "doctor.h"
+#include "file.h"
+#include "mem.h"
+#include "taskbook.h"
+
+/* Does the shell know the first word? Anything that is not a plain word (an
+ * assignment, a subshell) is left to the shell. */
+static bool
+shell_knows(struct doctor *d, const char *word)
+{
+	const char *const argv[] = { "/bin/sh", "-c",
+		"command -v -- \"$1\" >/dev/null", "sh", word, NULL };
+	struct child_spec spec = { .argv = argv,
+		.cwd = d->cli->workspace.root };
+	cleanup_child_result struct child_result result;
+
+	return child_run(&spec, &result, NULL) == 0 && child_succeeded(&result);
+}
+
+static void
+check_command(struct doctor *d, const char *command)
+{
+	const char *start = command + strspn(command, " \t\n");
+	size_t len = strcspn(start, " \t\n;|&");
+	cleanup_free char *word = xstrndup(start, len);
+	cleanup_free char *detail = NULL;
+	bool plain = strpbrk(word, "=$`'\"\\(){}<>*?[~!#") == NULL;
+
+	if (plain && !shell_knows(d, word)) {
+		detail = xasprintf(
+		    "%s, of auto.task_pool_command, is not found", word);
+		doctor_note(d, VERDICT_FAIL, "tasks", detail,
+		    "name another: llmc config set auto.task_pool_command "
+		    "COMMAND");
+		return;
+	}
+	detail = xasprintf("come from the command: %s", command);
+	doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
+}
+
+static void
+check_folder(struct doctor *d, bool is_list, const char *where)
+{
+	cleanup_free char *detail = NULL;
+
+	if (file_is_dir(where)) {
+		detail = xasprintf("come from %s", where);
+		doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
+	} else if (is_list || file_exists(where)) {
+		detail = xasprintf("%s is %s", where,
+		    file_exists(where) ? "no folder" : "not there");
+		doctor_note(d, VERDICT_FAIL, "tasks", detail,
+		    is_list ? "name another: llmc config set auto.task_list "
+			      "FOLDER" :
+			      "name another: llmc config set auto.tasks_dir "
+			      "FOLDER");
+	} else {
+		doctor_note(d, VERDICT_OK, "tasks",
+		    "none yet; llmc task add makes one", NULL);
+	}
+}
+
+void
+doctor_check_auto(struct doctor *d)
+{
+	cleanup_free char *where = NULL;
+	const char *kind;
+
+	if (d->settings == NULL)
+		return;
+	kind = taskbook_source(d->cli, d->settings, &where);
+	if (strcmp(kind, "command") == 0)
+		check_command(d, where);
+	else
+		check_folder(d, strcmp(kind, "files") == 0, where);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The part of llmc doctor that looks at the overseer. */
+#include <string.h>
+
+#include "cli.h"
+#include "doctor.h"
+#include "errtext.h"
+#include "history.h"
+#include "json.h"
+#include "mem.h"
+#include "oversight.h"
+#include "settings.h"
+#include "text.h"
+
+/* Of words that may have many lines. */
+static char *
+first_line(const char *words)
+{
+	return xstrndup(words, strcspn(words, "\n"));
+}
+
+/* Only who runs auto mode is told that it could be left alone. */
+static void
+check_prompt(struct doctor *d, const struct oversight *oversight)
+{
+	bool is_auto = oversight->json != NULL || oversight->active ||
+	    (d->have_state &&
+		(d->state.auto_mode || d->state.auto_workers != NULL));
+
+	if (settings_string(d->settings, "overseer.remediation_prompt")[0] !=
+	    '\0')
+		doctor_note(d, VERDICT_OK, "remediation",
+		    "overseer.remediation_prompt is set", NULL);
+	else if (is_auto)
+		doctor_note(d, VERDICT_WARN, "remediation",
+		    "overseer.remediation_prompt is not set, and llmc overseer "
+		    "wants it",
+		    "tell the repairing agent about the project: llmc config "
+		    "set overseer.remediation_prompt \"...\"");
+	else
+		doctor_note(d, VERDICT_OK, "remediation",
+		    "not set up; llmc overseer wants "
+		    "overseer.remediation_prompt",
+		    NULL);
+}
+
+static void
+check_run(struct doctor *d, const struct oversight *oversight)
+{
+	const char *state = json_string_or(oversight->json, "state", "");
+	cleanup_free char *detail = NULL;
+
+	if (oversight->registered) {
+		detail = xasprintf("runs (pid %lld): %s",
+		    (long long)oversight_pid(oversight), state);
+		doctor_note(d, VERDICT_OK, "oversight", detail, NULL);
+	} else if (oversight->active) {
+		doctor_note(d, VERDICT_OK, "oversight",
+		    "one runs, and has not registered yet", NULL);
+	} else if (oversight->json != NULL &&
+	    strcmp(state, "Terminated") != 0) {
+		detail = xasprintf("overseer.json says \"%s\", but it ended "
+				   "without saying so",
+		    state);
+		doctor_note(d, VERDICT_WARN, "oversight", detail,
+		    "start it again, it takes over the daemon: llmc overseer");
+	}
+}
+
+static void
+check_manual(struct doctor *d)
+{
+	cleanup_free char *file = history_manual_file(&d->cli->workspace);
+	cleanup_free char *detail = NULL;
+
+	if (file == NULL)
+		return;
+	detail = xasprintf("a repair needs a person: %s", file);
+	doctor_note(d, VERDICT_FAIL, "manual", detail,
+	    "see to what it says, remove it, and start: llmc overseer");
+}
+
+static void
+check_failures(struct doctor *d)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	cleanup_free char *line = NULL, *detail = NULL;
+	struct history history;
+	struct err err = { 0 };
+
+	if (history_load(&d->cli->workspace, &history, &err) < 0) {
+		doctor_note(d, VERDICT_FAIL, "failures", err.msg,
+		    "make failures.jsonl readable for you, or move it away");
+		return;
+	}
+	if (spiral_is_over(history.events, history.count, &words)) {
+		line = first_line(words.data);
+		detail =
+		    xasprintf("the overseer will not start again: %s", line);
+		doctor_note(d, VERDICT_FAIL, "failures", detail,
+		    "look at llmc failures, repair it, then: llmc overseer "
+		    "--clear \"what was done\"");
+	}
+	history_release(&history);
+}
+
+void
+doctor_check_overseer(struct doctor *d)
+{
+	struct oversight oversight;
+
+	if (!workspace_initialised(&d->cli->workspace))
+		return;
+	oversight_load(d->cli, &oversight);
+	if (d->settings != NULL)
+		check_prompt(d, &oversight);
+	check_run(d, &oversight);
+	oversight_release(&oversight);
+	check_manual(d);
+	check_failures(d);
+}

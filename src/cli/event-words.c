@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "event-words.h"
+#include "json.h"
+#include "mem.h"
+#include "moment.h"
+#include "text.h"
+
+#define SHA_LEN 7
+
+/*
+ * One row a type. In the words, {member} is a member of the event, and what
+ * stands in brackets is left out when a member in it is not there. A member can
+ * be shown in a way of its own: {x:sha} short, {x:ms} as a duration, {x:time}
+ * as a moment.
+ */
+static const struct {
+	const char *type;
+	const char *colour;
+	const char *words;
+} events[] = {
+	{ "daemon_startup", "1",
+	    "auto mode begins[ with {concurrency} at a time]" },
+	{ "daemon_shutdown", "1", "auto mode ends[: {reason}]" },
+	{ "task_assigned", "36",
+	    "{worker_name} gets {task}[, attempt {attempt}]"
+	    "[: {task_excerpt}]" },
+	{ "task_completed", NULL,
+	    "{worker_name} has ended its work on {task}[: {result}]" },
+	{ "accept_success", "32",
+	    "{task} of {worker_name} has landed[ as {commit_sha:sha}]" },
+	{ "accept_failure", "31",
+	    "{task} of {worker_name} has not landed[: {error}]" },
+	{ "worker_state_transition", "90",
+	    "{worker_name}: {from_state} -> {to_state}" },
+	{ "sent_back", "33", "{worker_name} goes back to {task}[: {reason}]" },
+	{ "task_retry", "33",
+	    "{task} is to be tried again[, attempt {attempt}][: {reason}]" },
+	{ "task_finished", "1", "{task} is finished: {outcome}[ ({reason})]" },
+	{ "post_accept", NULL,
+	    "post_accept_command[ for {task}][ at {commit_sha:sha}] ended with "
+	    "status {exit_code}[ in {duration_ms:ms}]" },
+	{ "waiting", "33", "waiting[ until {until_unix:time}][: {reason}]" },
+	{ "stall", "33",
+	    "{worker_name} shows no sign of life[ in {task}][: {action}]" },
+	{ "budget", "1;35",
+	    "the budget of the {scope} is reached[ by {worker_name}]"
+	    "[: {reason}]" },
+	{ "quarantine", "33", "a task cannot be used[: {reason}]" },
+	{ "failure", "1;31",
+	    "hard failure {class}[, worker {worker_name}][, task {task}]"
+	    "[: {reason}]" },
+	{ "error", "31", "error[ in {context}][: {error}]" },
+};
+
+/* On one line, each run of blanks as one. */
+static void
+add_value(const char *text, struct buf *out)
+{
+	size_t before = out->len, len;
+
+	for (; *text != '\0'; text += len) {
+		text += strspn(text, " \t\r\n");
+		len = strcspn(text, " \t\r\n");
+		if (len > 0 && out->len > before)
+			buf_addc(out, ' ');
+		text_add_visible(out, text, len, false);
+	}
+}
+
+/* The member that "member:way" asks for; false when it is not there. */
+static bool
+add_member(
+    struct json_object *event, const char *spec, size_t len, struct buf *out)
+{
+	cleanup_free char *name = xstrndup(spec, len);
+	char *way = strchr(name, ':');
+	const char *text;
+	int64_t number = 0;
+
+	if (way != NULL)
+		*way++ = '\0';
+	text = json_object_get_string(json_object_object_get(event, name));
+	if (text == NULL || text[0] == '\0')
+		return false;
+	if (way != NULL && strcmp(way, "sha") == 0) {
+		text_add_visible(out, text, strnlen(text, SHA_LEN), false);
+	} else if (way == NULL ||
+	    !text_parse_int(text, 0, INT64_MAX / 1000, &number)) {
+		add_value(text, out); /* numbers may be strings here */
+	} else if (strcmp(way, "ms") == 0) {
+		text_add_duration(out, number);
+	} else {
+		moment_add(out, number * 1000);
+	}
+	return true;
+}
+
+/* A stretch of words without brackets; false when a member is missing, which
+ * is then a question mark. */
+static bool
+add_stretch(
+    struct json_object *event, const char *words, size_t len, struct buf *out)
+{
+	const char *end = words + len;
+	bool whole = true;
+
+	while (words < end) {
+		const char *close = words;
+
+		if (*words != '{') {
+			buf_addc(out, *words++);
+			continue;
+		}
+		close += strcspn(words, "}");
+		if (!add_member(
+			event, words + 1, (size_t)(close - words - 1), out)) {
+			whole = false;
+			buf_addc(out, '?');
+		}
+		words = close + 1;
+	}
+	return whole;
+}
+
+static void
+add_words(struct json_object *event, const char *words, struct buf *out)
+{
+	while (*words != '\0') {
+		size_t before = out->len;
+		size_t len = strcspn(words, *words == '[' ? "]" : "[");
+
+		if (*words != '[') {
+			add_stretch(event, words, len, out);
+			words += len;
+			continue;
+		}
+		if (!add_stretch(event, words + 1, len - 1, out))
+			buf_truncate(out, before);
+		words += len + 1;
+	}
+}
+
+static void
+add_members(struct json_object *event, struct buf *out)
+{
+	json_object_object_foreach(event, key, value)
+	{
+		const char *text = json_object_get_string(value);
+
+		if (strcmp(key, "type") == 0 || text == NULL)
+			continue;
+		buf_addc(out, ' ');
+		add_value(key, out);
+		buf_addc(out, '=');
+		add_value(text, out);
+	}
+}
+
+/* Where the type has no colour of its own, the level's. */
+static const char *
+level_colour(const char *level)
+{
+	if (strcmp(level, "ERROR") == 0)
+		return "1;31";
+	return strcmp(level, "WARN") == 0 ? "33" : NULL;
+}
+
+bool
+event_words_add(struct json_object *record, bool colour, struct buf *out)
+{
+	const char *stamp = json_string_or(record, "timestamp", ""), *type,
+		   *sgr = NULL;
+	cleanup_buf struct buf words = BUF_INIT;
+	struct json_object *event = NULL;
+	int64_t at = 0;
+
+	if (json_get_object(record, "", "event", &event, NULL) < 0)
+		return false;
+	type = json_string_or(event, "type", "?");
+	for (size_t i = 0; i < nitems(events); i++)
+		if (strcmp(events[i].type, type) == 0) {
+			add_words(event, events[i].words, &words);
+			sgr = events[i].colour;
+			break;
+		}
+	if (words.len == 0) {
+		add_value(type, &words);
+		add_members(event, &words);
+	}
+	if (sgr == NULL)
+		sgr = level_colour(json_string_or(record, "level", ""));
+	if (moment_parse(stamp, &at))
+		moment_add(out, at);
+	else
+		add_value(stamp, out);
+	if (colour && sgr != NULL)
+		buf_addf(out, "  \033[%sm%s\033[0m\n", sgr, words.data);
+	else
+		buf_addf(out, "  %s\n", words.data);
+	return true;
+}

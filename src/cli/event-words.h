@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What happened in auto mode, as logs/auto.log has it, in words. */
+#ifndef EVENT_WORDS_H
+#define EVENT_WORDS_H
+
+#include <stdbool.h>
+
+struct buf;
+struct json_object;
+
+/* "2026-01-31 09:15:30  auto-1 gets t17: Fix the parser", with a newline;
+ * local time; appended. An event of a type that is not known is shown as its
+ * type and its members. False (nothing is appended) for a record that is no
+ * event. */
+bool event_words_add(struct json_object *record, bool colour, struct buf *out);
+
+#endif

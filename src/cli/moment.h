@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Moments for people: the machine's own zone. Given times, never the clock. */
+#ifndef MOMENT_H
+#define MOMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buf;
+
+/* "2026-01-31T08:15:30.123Z", as logs have it; false for anything else. */
+bool moment_parse(const char *stamp, int64_t *ret_ms);
+
+/* "2026-01-31 09:15:30", appended. */
+void moment_add(struct buf *out, int64_t wall_ms);
+
+/* Days since 1970 by the clock on the wall. */
+int64_t moment_day(int64_t wall_ms);
+
+/* "3m5s", to the second, never negative; appended. */
+void moment_add_age(struct buf *out, int64_t ms);
+
+#endif

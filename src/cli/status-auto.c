@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The part of llmc status that tells about auto mode. Only reads files. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "backoff.h"
+#include "budget.h"
+#include "cli.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "moment.h"
+#include "shape.h"
+#include "status.h"
+#include "task.h"
+#include "taskbook.h"
+#include "text.h"
+#include "worker.h"
+
+#define DOCUMENT_MAX ((size_t)256 * 1024)
+
+struct auto_status {
+	struct status *status;
+	struct cli *cli;
+	const struct state *state;
+	int64_t now; /* seconds */
+	struct json_object *heartbeat, *failure; /* as the files have them */
+	struct json_object *json;
+};
+
+static struct json_object *
+load(struct cli *cli, const char *name)
+{
+	cleanup_free char *file = workspace_path(&cli->workspace, name);
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_load(file, DOCUMENT_MAX, &json, NULL) < 0 ||
+	    !json_object_is_type(json, json_type_object))
+		return NULL;
+	return take_ptr(&json);
+}
+
+static size_t
+count_workers(const struct state *state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->count; i++)
+		count += worker_is_auto(state->workers[i]->name);
+	return count;
+}
+
+static const char *
+plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* A number of seconds since 1970, null for never. */
+static void
+set_moment(struct json_object *json, const char *key, int64_t at)
+{
+	json_set(json, key, at > 0 ? json_object_new_int64(at) : NULL);
+}
+
+static void
+add_visible(struct cli *cli, const char *text)
+{
+	text_add_visible(&cli->text, text, strlen(text), false);
+}
+
+static void
+add_age(struct auto_status *a, int64_t at)
+{
+	moment_add_age(&a->cli->text, (a->now - at) * 1000);
+}
+
+/* --- counts ---------------------------------------------------------- */
+
+static void
+show_summary(struct auto_status *a)
+{
+	const struct state *state = a->state;
+	size_t workers = count_workers(state);
+	uint64_t completed = state->outcomes[OUTCOME_LANDED] +
+	    state->outcomes[OUTCOME_NO_CHANGES];
+	struct json_object *outcomes = json_object_new_object();
+
+	buf_addf(&a->cli->text,
+	    "Auto Mode: %zu worker%s, %" PRIu64 " task%s completed, %" PRIu64
+	    " error%s\n",
+	    workers, plural(workers), completed, plural(completed),
+	    state->errors, plural(state->errors));
+	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
+		json_set_int(outcomes, task_outcome_name((enum task_outcome)i),
+		    (int64_t)state->outcomes[i]);
+	json_set_bool(a->json, "active", state->auto_mode);
+	json_set_bool(a->json, "overseer_active", state->overseer_active);
+	json_set_int(a->json, "workers", (int64_t)workers);
+	json_set_int(a->json, "tasks_completed", (int64_t)completed);
+	json_set_int(a->json, "errors", (int64_t)state->errors);
+	json_set(a->json, "outcomes", outcomes);
+}
+
+/* Files that nobody has taken from the folder of tasks; -1 where that is not
+ * the source. Their names only: they may be many, and this is to be fast. */
+static int64_t
+count_todo(struct auto_status *a)
+{
+	cleanup_free char *where = NULL, *todo = NULL;
+	const struct dirent *file;
+	int64_t count = 0;
+	DIR *dir;
+
+	if (strcmp(taskbook_source(a->cli, a->status->settings, &where),
+		"folder") != 0)
+		return -1;
+	todo = file_join(where, "todo");
+	dir = opendir(todo);
+	if (dir == NULL)
+		return 0;
+	while ((file = readdir(dir)) != NULL)
+		count += file->d_name[0] != '.';
+	closedir(dir);
+	return count;
+}
+
+static void
+show_tasks(struct auto_status *a)
+{
+	const struct state *state = a->state;
+	struct buf *text = &a->cli->text;
+	int64_t todo = count_todo(a);
+	size_t waiting = 0;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		waiting += state->tasks[i]->step <= TASK_WAITING;
+	json_set_int(
+	    a->json, "tasks_in_work", (int64_t)(state->task_count - waiting));
+	json_set_int(a->json, "tasks_waiting", (int64_t)waiting);
+	json_set(a->json, "tasks_todo",
+	    todo >= 0 ? json_object_new_int64(todo) : NULL);
+	buf_addf(text, "Tasks: %zu in work, %zu waiting",
+	    state->task_count - waiting, waiting);
+	if (todo >= 0)
+		buf_addf(text, ", %" PRId64 " in the folder", todo);
+	if (state->outcomes[OUTCOME_FAILED] > 0)
+		buf_addf(text, ", %" PRIu64 " failed",
+		    state->outcomes[OUTCOME_FAILED]);
+	if (state->outcomes[OUTCOME_DEAD_LETTER] > 0)
+		buf_addf(text, ", %" PRIu64 " given up",
+		    state->outcomes[OUTCOME_DEAD_LETTER]);
+	if (state->outcomes[OUTCOME_ABORTED] > 0)
+		buf_addf(text, ", %" PRIu64 " dropped",
+		    state->outcomes[OUTCOME_ABORTED]);
+	buf_adds(text, "  (llmc task list)\n");
+}
+
+/* The record may be of another day: then nothing has been spent today. */
+static void
+show_today(struct auto_status *a)
+{
+	const struct budget_day *day = &a->state->today;
+	bool is_today = day->day == moment_day(a->status->now);
+	int64_t tokens = is_today ? day->tokens : 0;
+	int64_t cost = is_today ? day->cost : 0;
+	struct json_object *json = json_object_new_object();
+
+	buf_adds(&a->cli->text, "Today: ");
+	budget_add_tokens(&a->cli->text, tokens);
+	buf_adds(&a->cli->text, ", ");
+	budget_add_cost(&a->cli->text, cost);
+	buf_addc(&a->cli->text, '\n');
+	json_set_int(json, "tokens", tokens);
+	json_set(json, "cost_usd", taskbook_dollars(cost));
+	json_set(a->json, "today", json);
+}
+
+static void
+show_last(struct auto_status *a)
+{
+	const struct {
+		const char *key;
+		const char *words;
+		int64_t at;
+	} moments[] = {
+		{ "last_task_assignment_unix", "last given out",
+		    a->state->last_task_assignment_unix },
+		{ "last_task_completion_unix", "last completed",
+		    a->state->last_task_completion_unix },
+	};
+	const char *before = "Tasks were ";
+
+	for (size_t i = 0; i < nitems(moments); i++) {
+		set_moment(a->json, moments[i].key, moments[i].at);
+		if (moments[i].at == 0)
+			continue;
+		buf_addf(&a->cli->text, "%s%s ", before, moments[i].words);
+		add_age(a, moments[i].at);
+		buf_adds(&a->cli->text, " ago");
+		before = ", ";
+	}
+	if (before[0] == ',')
+		buf_addc(&a->cli->text, '\n');
+}
+
+/* --- what waits ------------------------------------------------------ */
+
+static void
+show_paused(struct auto_status *a)
+{
+	json_set_string(a->json, "paused", a->state->paused);
+	if (a->state->paused == NULL)
+		return;
+	cli_coloured(a->cli, "1;35", "paused");
+	buf_adds(&a->cli->text, ": ");
+	add_visible(a->cli, a->state->paused);
+	buf_adds(&a->cli->text, "; go on with: llmc resume\n");
+}
+
+static void
+show_dirty(struct auto_status *a)
+{
+	const struct state *state = a->state;
+	int64_t at = state->source_repo_dirty_retry_after_unix;
+	struct json_object *json;
+
+	if (at == 0) {
+		json_set(a->json, "source_repo_dirty", NULL);
+		return;
+	}
+	json = json_object_new_object();
+	json_set_int(json, "retry_after_unix", at);
+	json_set_int(
+	    json, "backoff_secs", state->source_repo_dirty_backoff_secs);
+	json_set_int(json, "retry_count", state->source_repo_dirty_retry_count);
+	json_set(a->json, "source_repo_dirty", json);
+	cli_coloured(a->cli, "33", "waiting");
+	buf_adds(&a->cli->text, ": your checkout has changes: next try ");
+	if (at > a->now) {
+		buf_adds(&a->cli->text, "in ");
+		moment_add_age(&a->cli->text, (at - a->now) * 1000);
+	} else {
+		buf_adds(&a->cli->text, "now");
+	}
+	buf_addf(&a->cli->text,
+	    " (%d of %d); commit or stash them: git status\n",
+	    state->source_repo_dirty_retry_count, backoff_dirty.tries_max);
+}
+
+static void
+show_outage(struct auto_status *a)
+{
+	int64_t since = a->state->outage_since_unix;
+
+	set_moment(a->json, "outage_since_unix", since);
+	if (since == 0)
+		return;
+	cli_coloured(a->cli, "33", "waiting");
+	buf_adds(&a->cli->text, ": the service has been away for ");
+	add_age(a, since);
+	buf_addc(&a->cli->text, '\n');
+}
+
+/* The first moment at which something that waits goes on by itself. */
+static void
+set_deadline(struct auto_status *a)
+{
+	int64_t next = a->state->source_repo_dirty_retry_after_unix;
+
+	for (size_t i = 0; i < a->state->count; i++) {
+		const struct worker *w = a->state->workers[i];
+		int64_t until = w->until_ms / 1000;
+
+		if (worker_is_auto(w->name) && until > 0 &&
+		    (next == 0 || until < next))
+			next = until;
+	}
+	set_moment(a->json, "next_deadline_unix", next);
+}
+
+/* --- the daemon's own files ------------------------------------------ */
+
+static void
+show_heartbeat(struct auto_status *a)
+{
+	int64_t at = json_int_or(a->heartbeat, "timestamp_unix", 0);
+	struct json_object *json;
+
+	if (at == 0) {
+		json_set(a->json, "heartbeat", NULL);
+		return;
+	}
+	json = json_object_new_object();
+	json_set_int(json, "timestamp_unix", at);
+	json_set_int(json, "age_secs", a->now > at ? a->now - at : 0);
+	json_set_string(
+	    json, "phase", json_string_or(a->heartbeat, "phase", NULL));
+	json_set_string(json, "instance_id",
+	    json_string_or(a->heartbeat, "instance_id", NULL));
+	json_set_int(
+	    json, "sequence", json_int_or(a->heartbeat, "sequence", 0));
+	json_set_int(json, "lag_ms", json_int_or(a->heartbeat, "lag_ms", 0));
+	json_set_int(json, "rss_kb", json_int_or(a->heartbeat, "rss_kb", 0));
+	json_set(a->json, "heartbeat", json);
+	buf_adds(&a->cli->text, "Heartbeat: ");
+	add_age(a, at);
+	buf_adds(&a->cli->text, " ago");
+	if (json_string_or(a->heartbeat, "phase", NULL) != NULL) {
+		buf_adds(&a->cli->text, ", ");
+		add_visible(
+		    a->cli, json_string_or(a->heartbeat, "phase", NULL));
+	}
+	buf_addc(&a->cli->text, '\n');
+}
+
+/* What to do about a class of failures; the beginning of its name is enough,
+ * and the last row is for all others. */
+static const struct {
+	const char *class;
+	const char *fix;
+} fixes[] = {
+	{ "task_pool", "see .llmc/logs/task_pool.log and mend the command" },
+	{ "task_source", "look at the folder of tasks: llmc doctor" },
+	{ "post_accept",
+	    "see .llmc/logs/post_accept.log and mend the default branch" },
+	{ "dirty", "commit or stash the changes in your checkout" },
+	{ "state", "see what is wrong with the state: llmc doctor" },
+	{ "worktree", "see what is wrong with worktrees: llmc doctor" },
+	{ "git", "see what git said: llmc logs --level warn" },
+	{ "outage", "wait until the service is back" },
+	{ "", "see what happened: llmc events" },
+};
+
+static const char *
+failure_fix(const char *class)
+{
+	size_t i = 0;
+
+	while (strncmp(fixes[i].class, class, strlen(fixes[i].class)) != 0)
+		i++;
+	return fixes[i].fix;
+}
+
+static void
+add_failure_words(struct auto_status *a, const char *class, int64_t at)
+{
+	static const char *const members[] = { "worker", "task" };
+
+	cli_coloured(a->cli, "1;31", "FAILED");
+	buf_adds(&a->cli->text, ": ");
+	add_visible(a->cli, class);
+	for (size_t i = 0; i < nitems(members); i++) {
+		const char *value =
+		    json_string_or(a->failure, members[i], NULL);
+
+		if (value == NULL)
+			continue;
+		buf_addf(&a->cli->text, ", %s ", members[i]);
+		add_visible(a->cli, value);
+	}
+	if (at > 0) {
+		buf_adds(&a->cli->text, ", ");
+		add_age(a, at);
+		buf_adds(&a->cli->text, " ago");
+	}
+	buf_addc(&a->cli->text, '\n');
+}
+
+static void
+show_failure(struct auto_status *a)
+{
+	static const char *const members[] = { "class", "worker", "task",
+		"exit_status", "words", "at_unix", "instance_id" };
+	const char *class = json_string_or(a->failure, "class", "unknown");
+	const char *words = json_string_or(a->failure, "words", NULL);
+	struct json_object *json;
+
+	if (a->failure == NULL) {
+		json_set(a->json, "failure", NULL);
+		return;
+	}
+	json = json_object_new_object();
+	for (size_t i = 0; i < nitems(members); i++)
+		json_set(json, members[i],
+		    json_object_get(
+			json_object_object_get(a->failure, members[i])));
+	json_set(a->json, "failure", json);
+	add_failure_words(a, class, json_int_or(a->failure, "at_unix", 0));
+	if (words != NULL) {
+		cleanup_buf struct buf line = BUF_INIT;
+
+		text_add_visible(&line, words, strcspn(words, "\n"), false);
+		buf_adds(&a->cli->text, "  ");
+		cli_coloured(a->cli, "31", line.data);
+		buf_addc(&a->cli->text, '\n');
+	}
+	if (a->status->overseen)
+		buf_adds(&a->cli->text, "  -> the overseer sees to it\n");
+	else
+		buf_addf(&a->cli->text, "  -> %s, then: llmc up --auto\n",
+		    failure_fix(class));
+}
+
+void
+status_auto_show(struct status *status)
+{
+	static void (*const parts[])(struct auto_status *) = { show_failure,
+		show_summary, show_tasks, show_today, show_last, show_paused,
+		show_dirty, show_outage, set_deadline, show_heartbeat };
+	struct auto_status a = { .status = status,
+		.cli = status->cli,
+		.state = &status->state,
+		.now = status->now / 1000,
+		.heartbeat = load(status->cli, "auto.heartbeat"),
+		.failure = load(status->cli, "failure.json") };
+
+	if (a.state->auto_mode || a.failure != NULL ||
+	    a.state->auto_workers != NULL || count_workers(a.state) > 0) {
+		a.json = json_object_new_object();
+		status_section(a.cli, "AUTO MODE");
+		for (size_t i = 0; i < nitems(parts); i++)
+			parts[i](&a);
+		json_set(a.cli->result, "auto", a.json);
+	}
+	json_object_put(a.heartbeat);
+	json_object_put(a.failure);
+}
+
+/* --- shapes ---------------------------------------------------------- */
+
+#define NULLABLE(member, kind, words)                                      \
+	{                                                                  \
+		.name = (member), .type = (kind), .flags = SHAPE_NULLABLE, \
+		.help = (words)                                            \
+	}
+
+static const struct shape today_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "tokens", .type = SHAPE_INT },
+		{ .name = "cost_usd", .type = SHAPE_NUMBER },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape dirty_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "retry_after_unix", .type = SHAPE_INT },
+		{ .name = "backoff_secs", .type = SHAPE_INT },
+		{ .name = "retry_count", .type = SHAPE_INT },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape heartbeat_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "timestamp_unix", .type = SHAPE_INT },
+		{ .name = "age_secs", .type = SHAPE_INT },
+		NULLABLE("phase", SHAPE_STRING, "what the daemon does"),
+		NULLABLE("instance_id", SHAPE_STRING, NULL),
+		{ .name = "sequence", .type = SHAPE_INT },
+		{ .name = "lag_ms", .type = SHAPE_INT },
+		{ .name = "rss_kb", .type = SHAPE_INT },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape failure_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		NULLABLE("class", SHAPE_STRING, "see autod(8)"),
+		NULLABLE("worker", SHAPE_STRING, NULL),
+		NULLABLE("task", SHAPE_STRING, NULL),
+		NULLABLE("exit_status", SHAPE_INT, "of a command that failed"),
+		NULLABLE("words", SHAPE_STRING, NULL),
+		NULLABLE("at_unix", SHAPE_INT, NULL),
+		NULLABLE("instance_id", SHAPE_STRING, NULL),
+		{ .name = NULL },
+	    },
+};
+
+const struct shape status_auto_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "active",
+		    .type = SHAPE_BOOL,
+		    .help = "the daemon that runs, or ran last, is one of auto "
+			    "mode" },
+		{ .name = "overseer_active", .type = SHAPE_BOOL },
+		{ .name = "workers", .type = SHAPE_INT },
+		{ .name = "tasks_completed",
+		    .type = SHAPE_INT,
+		    .help = "landed, or without a change, ever" },
+		{ .name = "errors",
+		    .type = SHAPE_INT,
+		    .help = "hard failures, ever" },
+		{ .name = "outcomes",
+		    .type = SHAPE_MAP,
+		    .of =
+			&(const struct shape){
+			    .fields = &(
+				const struct shape_field){ .type = SHAPE_INT },
+			},
+		    .help = "tasks by how they ended" },
+		{ .name = "tasks_in_work", .type = SHAPE_INT },
+		{ .name = "tasks_waiting", .type = SHAPE_INT },
+		NULLABLE("tasks_todo", SHAPE_INT,
+		    "files in the folder of tasks, where that is the source"),
+		{ .name = "today", .type = SHAPE_OBJECT, .of = &today_shape },
+		NULLABLE("last_task_assignment_unix", SHAPE_INT, NULL),
+		NULLABLE("last_task_completion_unix", SHAPE_INT, NULL),
+		NULLABLE("paused", SHAPE_STRING, "why nobody gets a task"),
+		{ .name = "source_repo_dirty",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_NULLABLE,
+		    .of = &dirty_shape,
+		    .help = "landings wait for a clean checkout" },
+		NULLABLE("outage_since_unix", SHAPE_INT, NULL),
+		NULLABLE("next_deadline_unix", SHAPE_INT,
+		    "when the first of what waits goes on"),
+		{ .name = "heartbeat",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_NULLABLE,
+		    .of = &heartbeat_shape },
+		{ .name = "failure",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_NULLABLE,
+		    .of = &failure_shape,
+		    .help = "why the daemon has stopped" },
+		{ .name = NULL },
+	    },
+};

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The part of llmc status that tells about the overseer. Only reads files. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli.h"
+#include "history.h"
+#include "json.h"
+#include "mem.h"
+#include "moment.h"
+#include "oversight.h"
+#include "shape.h"
+#include "status.h"
+#include "text.h"
+
+#define EVENTS_SHOWN 5
+
+#define LOST       "not running"
+#define STARTING   "Starting"
+#define RUNNING    "Running"
+#define TERMINATED "Terminated"
+
+struct overseer_status {
+	struct status *status;
+	struct cli *cli;
+	const struct oversight *oversight;
+	struct json_object
+	    *file; /* overseer.json, where it is to be believed */
+	const char *state; /* as it is now */
+	struct json_object *json;
+};
+
+static void
+add_visible(struct cli *cli, const char *text)
+{
+	text_add_visible(&cli->text, text, strcspn(text, "\n"), false);
+}
+
+static int64_t
+seconds_since(const struct overseer_status *o, int64_t at_unix)
+{
+	int64_t now = o->status->now / 1000;
+
+	return at_unix > 0 && at_unix < now ? now - at_unix : 0;
+}
+
+/* --- what it is at --------------------------------------------------- */
+
+static const char *
+state_of(const struct oversight *oversight)
+{
+	const char *told = json_string_or(oversight->json, "state", "");
+
+	if (oversight->registered)
+		return told;
+	if (oversight->active)
+		return STARTING;
+	return strcmp(told, TERMINATED) == 0 ? TERMINATED : LOST;
+}
+
+static bool
+is_state(const struct overseer_status *o, const char *state)
+{
+	return strcmp(o->state, state) == 0;
+}
+
+static int64_t
+exit_status(const struct overseer_status *o)
+{
+	return is_state(o, TERMINATED) ?
+	    json_int_or(o->file, "exit_status", -1) :
+	    -1;
+}
+
+static const char *
+state_colour(const struct overseer_status *o)
+{
+	if (is_state(o, RUNNING))
+		return "32";
+	if (is_state(o, LOST))
+		return "1;31";
+	if (is_state(o, TERMINATED))
+		return exit_status(o) == 0 ? "90" : "1;31";
+	return "33";
+}
+
+/* Exit statuses as overseer(8) has them. */
+static const struct {
+	int status;
+	const char *words;
+} exits[] = {
+	{ 0, "stopped" },
+	{ 1, "an error of its own" },
+	{ 3, "a failure spiral" },
+	{ 4, "a person is needed" },
+	{ 5, "the failure could not be repaired" },
+	{ 130, "ended at once" },
+};
+
+static const char *
+exit_words(int64_t status)
+{
+	for (size_t i = 0; i < nitems(exits); i++)
+		if (exits[i].status == status)
+			return exits[i].words;
+	return "it is not known why";
+}
+
+static void
+show_state(struct overseer_status *o)
+{
+	struct buf *text = &o->cli->text;
+	int64_t status = exit_status(o), pid = oversight_pid(o->oversight);
+	int64_t up =
+	    seconds_since(o, json_int_or(o->file, "start_time_unix", 0));
+
+	cli_coloured(o->cli, state_colour(o), o->state);
+	if (is_state(o, TERMINATED)) {
+		buf_addf(text, "  exit status %" PRId64 ": %s", status,
+		    exit_words(status));
+	} else if (pid > 0) {
+		buf_addf(text, "  pid %" PRId64 "  up ", pid);
+		moment_add_age(text, up * 1000);
+	} else if (is_state(o, LOST)) {
+		buf_adds(text, " (it ended without saying so)");
+	}
+	buf_addc(text, '\n');
+	json_set_bool(o->json, "active", o->oversight->active);
+	json_set_string(o->json, "state", o->state);
+	json_set_string(o->json, "registered_state",
+	    json_string_or(o->oversight->json, "state", NULL));
+	json_set(o->json, "pid", pid > 0 ? json_object_new_int64(pid) : NULL);
+	json_set(
+	    o->json, "uptime_secs", pid > 0 ? json_object_new_int64(up) : NULL);
+	json_set_string(o->json, "instance_id",
+	    json_string_or(o->file, "instance_id", NULL));
+	json_set_string(
+	    o->json, "version", json_string_or(o->file, "version", NULL));
+	json_set(o->json, "exit_status",
+	    status >= 0 ? json_object_new_int64(status) : NULL);
+}
+
+/* Who runs the daemon now is told elsewhere when it is not this one. */
+static void
+show_daemon(struct overseer_status *o)
+{
+	struct json_object *daemon = json_object_object_get(o->file, "daemon");
+	struct json_object *json;
+	int64_t pid = json_int_or(daemon, "pid", 0), up;
+
+	if (!o->oversight->registered || pid <= 0) {
+		json_set(o->json, "daemon", NULL);
+		return;
+	}
+	up = seconds_since(o, json_int_or(daemon, "started_unix", 0));
+	json = json_object_new_object();
+	json_set_int(json, "pid", pid);
+	json_set_int(json, "uptime_secs", up);
+	json_set_string(
+	    json, "instance_id", json_string_or(daemon, "instance_id", NULL));
+	json_set_bool(json, "adopted", json_bool_or(daemon, "adopted", false));
+	json_set_bool(
+	    json, "told_to_end", json_bool_or(daemon, "told_to_end", false));
+	json_set(o->json, "daemon", json);
+	buf_addf(&o->cli->text, "Daemon: pid %" PRId64 "  up ", pid);
+	moment_add_age(&o->cli->text, up * 1000);
+	buf_addf(&o->cli->text, "%s%s\n",
+	    json_bool_or(daemon, "adopted", false) ? ", taken over" : "",
+	    json_bool_or(daemon, "told_to_end", false) ? ", told to end" : "");
+}
+
+static void
+show_failure(struct overseer_status *o)
+{
+	int64_t attempt = json_int_or(o->file, "attempt", 0);
+	const char *failure = json_string_or(o->file, "failure", NULL);
+	bool at_it = o->oversight->registered && !is_state(o, RUNNING);
+
+	json_set_int(o->json, "attempt", attempt);
+	json_set_string(o->json, "failure", failure);
+	if (attempt > 0 && at_it)
+		buf_addf(&o->cli->text, "Remediation attempt %" PRId64 "\n",
+		    attempt);
+	if (failure == NULL || exit_status(o) == 0)
+		return;
+	buf_adds(&o->cli->text, at_it ? "Failure: " : "Last failure: ");
+	add_visible(o->cli, failure);
+	buf_addc(&o->cli->text, '\n');
+}
+
+static void
+show_events(struct overseer_status *o)
+{
+	struct json_object *events = json_object_object_get(o->file, "events");
+	struct json_object *list = json_object_new_array();
+	size_t count = json_object_is_type(events, json_type_array) ?
+	    json_object_array_length(events) :
+	    0;
+
+	for (size_t i = count > EVENTS_SHOWN ? count - EVENTS_SHOWN : 0;
+	     i < count; i++) {
+		struct json_object *event =
+		    json_object_array_get_idx(events, i);
+
+		if (!json_object_is_type(event, json_type_string))
+			continue;
+		json_object_array_add(list, json_object_get(event));
+		buf_adds(&o->cli->text, "  ");
+		add_visible(o->cli, json_object_get_string(event));
+		buf_addc(&o->cli->text, '\n');
+	}
+	json_set(o->json, "events", list);
+}
+
+/* --- what a person can do -------------------------------------------- */
+
+static char *
+fix_of(struct overseer_status *o, const char *manual)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+
+	if (is_state(o, LOST))
+		return xstrdup("start it again, it takes over the daemon: llmc "
+			       "overseer");
+	switch (exit_status(o)) {
+	case 3:
+		return oversight_is_over(o->cli, &words) ?
+		    xstrdup("see llmc failures, repair it, then: llmc overseer "
+			    "--clear \"what was done\" and llmc overseer") :
+		    xstrdup("it has been cleared; start with: llmc overseer");
+	case 4:
+		return manual != NULL ?
+		    xasprintf("see to what %s says, remove it, then: llmc "
+			      "overseer",
+			manual) :
+		    xstrdup("the file is gone; start with: llmc overseer");
+	case 5:
+		return xstrdup("see llmc failures, repair it, then: llmc "
+			       "overseer");
+	default:
+		return NULL;
+	}
+}
+
+static void
+show_fix(struct overseer_status *o)
+{
+	cleanup_free char *manual = history_manual_file(&o->cli->workspace);
+	cleanup_free char *fix = fix_of(o, manual);
+
+	json_set_string(o->json, "manual_intervention", manual);
+	json_set_string(o->json, "fix", fix);
+	if (fix == NULL)
+		return;
+	buf_adds(&o->cli->text, "-> ");
+	add_visible(o->cli, fix);
+	buf_addc(&o->cli->text, '\n');
+}
+
+void
+status_overseer_show(struct status *status, const struct oversight *oversight)
+{
+	static void (*const parts[])(struct overseer_status *) = { show_state,
+		show_daemon, show_failure, show_events, show_fix };
+	struct overseer_status o = { .status = status,
+		.cli = status->cli,
+		.oversight = oversight,
+		.state = state_of(oversight) };
+
+	if (oversight->json == NULL && !oversight->active)
+		return;
+	/* Of one that has not registered yet, the file knows nothing. */
+	if (oversight->registered || !oversight->active)
+		o.file = oversight->json;
+	o.json = json_object_new_object();
+	status_section(o.cli, "OVERSEER");
+	for (size_t i = 0; i < nitems(parts); i++)
+		parts[i](&o);
+	json_set(o.cli->result, "overseer", o.json);
+}
+
+/* --- shapes ---------------------------------------------------------- */
+
+#define NULLABLE(member, kind, words)                                      \
+	{                                                                  \
+		.name = (member), .type = (kind), .flags = SHAPE_NULLABLE, \
+		.help = (words)                                            \
+	}
+
+static const struct shape daemon_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "pid", .type = SHAPE_INT },
+		{ .name = "uptime_secs", .type = SHAPE_INT },
+		NULLABLE("instance_id", SHAPE_STRING, NULL),
+		{ .name = "adopted",
+		    .type = SHAPE_BOOL,
+		    .help = "it ran before this overseer" },
+		{ .name = "told_to_end", .type = SHAPE_BOOL },
+		{ .name = NULL },
+	    },
+};
+
+const struct shape status_overseer_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "active", .type = SHAPE_BOOL },
+		{ .name = "state",
+		    .type = SHAPE_STRING,
+		    .help = "Starting, Running, Remediating, Terminated, ..., "
+			    "or \"not running\": it ended without saying so" },
+		NULLABLE(
+		    "registered_state", SHAPE_STRING, "what it wrote last"),
+		NULLABLE("pid", SHAPE_INT, NULL),
+		NULLABLE("uptime_secs", SHAPE_INT, NULL),
+		NULLABLE("instance_id", SHAPE_STRING, NULL),
+		NULLABLE("version", SHAPE_STRING, NULL),
+		NULLABLE("exit_status", SHAPE_INT,
+		    "when Terminated; see overseer(8)"),
+		{ .name = "daemon",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_NULLABLE,
+		    .of = &daemon_shape,
+		    .help = "that it watches" },
+		{ .name = "attempt",
+		    .type = SHAPE_INT,
+		    .help = "repairs since the last healthy run" },
+		NULLABLE("failure", SHAPE_STRING, "the last one, in words"),
+		{ .name = "events",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_STRING },
+			},
+		    .help = "what it said last" },
+		NULLABLE("manual_intervention", SHAPE_STRING,
+		    "file of a repair that needs a person"),
+		NULLABLE("fix", SHAPE_STRING, "what to do"),
+		{ .name = NULL },
+	    },
+};

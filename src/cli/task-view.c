@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "budget.h"
+#include "cli.h"
+#include "json.h"
+#include "mem.h"
+#include "moment.h"
+#include "shape.h"
+#include "table.h"
+#include "task-view.h"
+#include "taskbook.h"
+#include "text.h"
+
+#define DOLLAR 1000000
+
+static const struct {
+	const char *status;
+	const char *colour;
+} colours[] = {
+	{ "assigned", "33" },
+	{ "landed", "32" },
+	{ "no_changes", "93" },
+	{ "done", "32" },
+	{ "failed", "31" },
+	{ "dead-letter", "1;31" },
+	{ "aborted", "90" },
+	{ "unusable", "31" },
+};
+
+static const char *
+status_colour(const char *status)
+{
+	for (size_t i = 0; i < nitems(colours); i++)
+		if (strcmp(colours[i].status, status) == 0)
+			return colours[i].colour;
+	return NULL;
+}
+
+/* One that the source has, but nobody can do. */
+static const char *
+shown_status(struct json_object *entry)
+{
+	if (json_string_or(entry, "problem", NULL) != NULL)
+		return "unusable";
+	return json_string_or(entry, "status", "");
+}
+
+/* --- the list -------------------------------------------------------- */
+
+static void
+list_row(struct table *table, struct json_object *entry)
+{
+	const char *status = shown_status(entry);
+	int64_t attempts = json_int_or(entry, "attempts", 0);
+	int64_t age = json_int_or(entry, "age_secs", -1);
+	cleanup_buf struct buf tries = BUF_INIT, since = BUF_INIT;
+
+	if (attempts > 0)
+		buf_addf(&tries, "%" PRId64, attempts);
+	if (age >= 0)
+		moment_add_age(&since, age * 1000);
+	table_row(table,
+	    (const char *[]){ taskbook_name(entry), status,
+		json_string_or(entry, "worker", NULL), tries.data, since.data,
+		json_string_or(
+		    entry, "problem", json_string_or(entry, "title", "")) });
+	table_colour(table, 1, status_colour(status));
+}
+
+static void
+tell_none(struct cli *cli, const struct taskbook *book)
+{
+	if (strcmp(book->kind, "folder") == 0)
+		buf_adds(&cli->text,
+		    "There is no task yet; add one with: llmc task add TEXT\n");
+	else
+		buf_addf(&cli->text,
+		    "No task is in work, and none has ended; "
+		    "they come from the %s: ",
+		    strcmp(book->kind, "files") == 0 ? "task files in" :
+						       "command");
+	if (strcmp(book->kind, "folder") == 0)
+		return;
+	text_add_visible(&cli->text, book->where, strlen(book->where), false);
+	buf_addc(&cli->text, '\n');
+}
+
+/* What is long stays out of the list. */
+static struct json_object *
+list_entry(struct json_object *entry)
+{
+	static const char *const details[] = { "text", "last_words",
+		"history" };
+	struct json_object *json = NULL;
+
+	json_object_deep_copy(entry, &json, NULL);
+	for (size_t i = 0; i < nitems(details); i++)
+		json_object_object_del(json, details[i]);
+	return json;
+}
+
+void
+task_view_list(struct cli *cli, const struct taskbook *book)
+{
+	const struct table_column columns[] = { { .title = "ID" },
+		{ .title = "STATUS" }, { .title = "WORKER" },
+		{ .title = "TRIES", .right = true },
+		{ .title = "AGE", .right = true },
+		{ .title = "TITLE", .flexible = true } };
+	struct json_object *source = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	size_t count = json_object_array_length(book->entries);
+	struct table *table = table_new(columns, (int)nitems(columns));
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *entry =
+		    json_object_array_get_idx(book->entries, i);
+
+		list_row(table, entry);
+		json_object_array_add(list, list_entry(entry));
+	}
+	if (count > 0)
+		table_print(table, cli->width, cli->colour, &cli->text);
+	else
+		tell_none(cli, book);
+	table_free(table);
+	json_set_string(source, "kind", book->kind);
+	json_set_string(source, "where", book->where);
+	json_set_string(source, "problem", book->problem);
+	cli->result = json_object_new_object();
+	json_set(cli->result, "source", source);
+	json_set(cli->result, "tasks", list);
+}
+
+/* --- one ------------------------------------------------------------- */
+
+static void
+add_visible(struct cli *cli, const char *text, bool keep_newlines)
+{
+	text_add_visible(&cli->text, text, strlen(text), keep_newlines);
+}
+
+static void
+show_line(struct cli *cli, const char *name, const char *value)
+{
+	if (value == NULL || value[0] == '\0')
+		return;
+	buf_addf(&cli->text, "%-9s ", name);
+	add_visible(cli, value, false);
+	buf_addc(&cli->text, '\n');
+}
+
+static void
+show_moment(struct cli *cli, const char *name, struct json_object *entry,
+    const char *member)
+{
+	int64_t at = json_int_or(entry, member, 0);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (at == 0)
+		return;
+	moment_add(&text, at * 1000);
+	show_line(cli, name, text.data);
+}
+
+/* A text of many lines, set apart from what we say ourselves. */
+static void
+show_text(struct cli *cli, const char *name, const char *text)
+{
+	if (text == NULL || text[0] == '\0')
+		return;
+	buf_addf(&cli->text, "\n%s\n", name);
+	while (*text != '\0') {
+		size_t len = strcspn(text, "\n");
+
+		if (len > 0)
+			buf_adds(&cli->text, "  ");
+		text_add_visible(&cli->text, text, len, true);
+		buf_addc(&cli->text, '\n');
+		text += len + (text[len] == '\n');
+	}
+}
+
+static void
+show_spent(struct cli *cli, struct json_object *entry)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	double dollars = 0;
+
+	if (json_get_double(entry, "", "cost_usd", &dollars, NULL) < 0)
+		return;
+	budget_add_tokens(&text, json_int_or(entry, "tokens", 0));
+	buf_adds(&text, ", ");
+	budget_add_cost(&text, (int64_t)(dollars * DOLLAR + 0.5));
+	show_line(cli, "spent", text.data);
+}
+
+static void
+show_history(struct cli *cli, struct json_object *entry)
+{
+	struct json_object *history = NULL;
+
+	if (json_get_array(entry, "", "history", &history, NULL) < 0 ||
+	    json_object_array_length(history) == 0)
+		return;
+	buf_adds(&cli->text, "\nhistory\n");
+	for (size_t i = 0; i < json_object_array_length(history); i++) {
+		struct json_object *item =
+		    json_object_array_get_idx(history, i);
+		const char *detail = json_string_or(item, "detail", NULL);
+
+		buf_adds(&cli->text, "  ");
+		moment_add(&cli->text, json_int_or(item, "at_unix", 0) * 1000);
+		buf_adds(&cli->text, "  ");
+		add_visible(cli, json_string_or(item, "what", "?"), false);
+		if (detail != NULL) {
+			buf_adds(&cli->text, ": ");
+			add_visible(cli, detail, false);
+		}
+		buf_addc(&cli->text, '\n');
+	}
+}
+
+static void
+show_head(struct cli *cli, struct json_object *entry)
+{
+	const char *title = json_string_or(entry, "title", "");
+	const char *status = shown_status(entry), *sgr = status_colour(status);
+	int64_t attempts = json_int_or(entry, "attempts", 0);
+	cleanup_buf struct buf tries = BUF_INIT;
+
+	add_visible(cli, taskbook_name(entry), false);
+	buf_adds(&cli->text, "  ");
+	add_visible(cli, title, false);
+	buf_addf(&cli->text, "\n%-9s ", "status");
+	cli_coloured(cli, sgr != NULL ? sgr : "1", status);
+	buf_addc(&cli->text, '\n');
+	show_line(cli, "problem", json_string_or(entry, "problem", NULL));
+	show_line(cli, "reason", json_string_or(entry, "reason", NULL));
+	show_line(cli, "source", json_string_or(entry, "source", NULL));
+	show_line(cli, "name", json_string_or(entry, "key", NULL));
+	show_line(cli, "label", json_string_or(entry, "label", NULL));
+	show_line(cli, "worker", json_string_or(entry, "worker", NULL));
+	if (attempts > 0)
+		buf_addf(&tries, "%" PRId64, attempts);
+	show_line(cli, "attempts", tries.data);
+	show_line(cli, "commit", json_string_or(entry, "commit_sha", NULL));
+	show_spent(cli, entry);
+	show_moment(cli, "made", entry, "created_unix");
+	show_moment(cli, "given out", entry, "assigned_unix");
+	show_moment(cli, "ended", entry, "finished_unix");
+}
+
+void
+task_view_show(struct cli *cli, struct json_object *entry)
+{
+	show_head(cli, entry);
+	show_text(cli, "text", json_string_or(entry, "text", NULL));
+	show_text(cli, "last words", json_string_or(entry, "last_words", NULL));
+	show_history(cli, entry);
+	cli->result = json_object_new_object();
+	json_set(cli->result, "record", json_object_get(entry));
+}
+
+/* --- shapes ---------------------------------------------------------- */
+
+#define STRING_OR_NULL(member, words)                    \
+	{                                                \
+		.name = (member), .type = SHAPE_STRING,  \
+		.flags = SHAPE_NULLABLE, .help = (words) \
+	}
+#define MORE(member, kind, words)                                         \
+	{                                                                 \
+		.name = (member), .type = (kind),                         \
+		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE, .help = (words) \
+	}
+
+static const struct shape history_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "at_unix", .type = SHAPE_INT },
+		{ .name = "what", .type = SHAPE_STRING },
+		MORE("detail", SHAPE_STRING, NULL),
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape entry_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		STRING_OR_NULL("id", "null: only the source has it so far"),
+		STRING_OR_NULL("key", "the source's own name for it"),
+		{ .name = "source", .type = SHAPE_STRING },
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .help = "offered, waiting, assigned, landed or settling; "
+			    "its outcome when it has ended; todo, doing, done "
+			    "or failed by the source alone" },
+		STRING_OR_NULL("outcome",
+		    "landed, no_changes, failed, aborted or dead-letter"),
+		{ .name = "title", .type = SHAPE_STRING },
+		STRING_OR_NULL("label", NULL),
+		{ .name = "priority",
+		    .type = SHAPE_INT,
+		    .flags = SHAPE_NULLABLE },
+		STRING_OR_NULL("worker", NULL),
+		{ .name = "attempts", .type = SHAPE_INT },
+		{ .name = "age_secs",
+		    .type = SHAPE_INT,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "since it was made, given out or ended" },
+		STRING_OR_NULL("commit_sha", NULL),
+		STRING_OR_NULL("reason", "why it failed, or failed last"),
+		STRING_OR_NULL("problem", "why nobody can do it"),
+		MORE("turns", SHAPE_INT, "of the last attempt"),
+		MORE("tokens", SHAPE_INT, NULL),
+		MORE("cost_usd", SHAPE_NUMBER, NULL),
+		MORE("created_unix", SHAPE_INT, NULL),
+		MORE("assigned_unix", SHAPE_INT, NULL),
+		MORE("finished_unix", SHAPE_INT, NULL),
+		MORE("text", SHAPE_STRING, "of show"),
+		MORE("last_words", SHAPE_STRING, "of show: of the agent"),
+		{ .name = "history",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields = &(
+				const struct shape_field){ .type = SHAPE_OBJECT,
+				.of = &history_shape },
+			},
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "of show" },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape source_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "kind",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "command", "files",
+			"folder", NULL } },
+		{ .name = "where", .type = SHAPE_STRING },
+		STRING_OR_NULL("problem", "why it cannot be looked at"),
+		{ .name = NULL },
+	    },
+};
+
+const struct shape task_view_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "source",
+		    .type = SHAPE_OBJECT,
+		    .of = &source_shape,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "list: where tasks come from" },
+		{ .name = "tasks",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_OBJECT, .of = &entry_shape },
+			},
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "list" },
+		{ .name = "record",
+		    .type = SHAPE_OBJECT,
+		    .of = &entry_shape,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "show" },
+		{ .name = "task",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "add, retry and drop: its id or name" },
+		{ .name = "path",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "add: its file" },
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "retry and drop: what it is now" },
+		{ .name = NULL },
+	    },
+};

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "config.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "roster.h"
+#include "settings.h"
+#include "source.h"
+#include "task.h"
+#include "taskbook.h"
+#include "taskfile.h"
+#include "text.h"
+
+#define DOLLAR 1000000
+
+/* While a book is being filled. */
+struct filling {
+	struct taskbook *book;
+	const struct state *state;
+	struct json_object *ended; /* records, oldest first */
+	struct json_object *seen; /* what stands in the book, by its keys */
+	size_t limit;
+	int64_t now;
+};
+
+struct json_object *
+taskbook_dollars(int64_t cost)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%" PRId64 ".%06" PRId64, cost / DOLLAR,
+	    cost % DOLLAR);
+	return json_object_new_double_s((double)cost / DOLLAR, text);
+}
+
+const char *
+taskbook_source(
+    struct cli *cli, const struct settings *settings, char **ret_where)
+{
+	const char *command =
+	    settings_string(settings, "auto.task_pool_command");
+	const char *list = settings_string(settings, "auto.task_list");
+
+	if (command[0] != '\0') {
+		*ret_where = xstrdup(command);
+		return "command";
+	}
+	*ret_where = workspace_resolve(&cli->workspace,
+	    list[0] != '\0' ? list :
+			      settings_string(settings, "auto.tasks_dir"));
+	return list[0] != '\0' ? "files" : "folder";
+}
+
+/* --- entries --------------------------------------------------------- */
+
+static void
+set_seconds(struct json_object *json, const char *key, int64_t ms)
+{
+	json_set(json, key, ms > 0 ? json_object_new_int64(ms / 1000) : NULL);
+}
+
+/* How long it has been what it is. */
+static int64_t
+task_age(const struct task *task, int64_t now)
+{
+	int64_t since = task->created_ms;
+
+	if (task->outcome != OUTCOME_NONE && task->finished_ms > 0)
+		since = task->finished_ms;
+	else if (task->step == TASK_ASSIGNED && task->assigned_ms > 0)
+		since = task->assigned_ms;
+	return now > since ? (now - since) / 1000 : 0;
+}
+
+static struct json_object *
+entry_of_task(const struct task *task, bool ended, int64_t now)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "id", task->id);
+	json_set_string(json, "key", task->key);
+	json_set_string(json, "source", task->source);
+	json_set_string(json, "status",
+	    ended ? task_outcome_name(task->outcome) :
+		    task_step_name(task->step));
+	json_set_string(json, "outcome",
+	    task->outcome != OUTCOME_NONE ? task_outcome_name(task->outcome) :
+					    NULL);
+	json_set_string(json, "title", task->title);
+	json_set_string(json, "label", task->label);
+	json_set_int(json, "priority", task->priority);
+	json_set_string(json, "worker", task->worker);
+	json_set_int(json, "attempts", task->attempts);
+	json_set_int(json, "age_secs", task_age(task, now));
+	json_set_string(json, "commit_sha", task->commit);
+	json_set_string(json, "reason", task->reason);
+	json_set_string(json, "problem", NULL);
+	json_set_int(json, "turns", task->turns);
+	json_set_int(json, "tokens", task->tokens);
+	json_set(json, "cost_usd", taskbook_dollars(task->cost));
+	set_seconds(json, "created_unix", task->created_ms);
+	set_seconds(json, "assigned_unix", task->assigned_ms);
+	set_seconds(json, "finished_unix", task->finished_ms);
+	json_set_string(json, "text", task->text);
+	json_set_string(json, "last_words", task->last_words);
+	json_set(json, "history",
+	    task->history != NULL ? json_object_get(task->history) :
+				    json_object_new_array());
+	return json;
+}
+
+static struct json_object *
+entry_of_item(const struct taskbook *book, struct json_object *item)
+{
+	static const char *const unknown[] = { "commit_sha", "reason" };
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "id", NULL);
+	json_set_string(json, "key", json_string_or(item, "key", ""));
+	json_set_string(json, "source", book->kind);
+	json_set_string(json, "status", json_string_or(item, "status", "?"));
+	json_set_string(json, "outcome", NULL);
+	json_set_string(json, "title", json_string_or(item, "title", ""));
+	json_set_string(json, "label", json_string_or(item, "label", NULL));
+	json_set(json, "priority",
+	    json_object_get(json_object_object_get(item, "priority")));
+	json_set_string(json, "worker", json_string_or(item, "owner", NULL));
+	json_set_int(json, "attempts", 0);
+	json_set(json, "age_secs", NULL);
+	for (size_t i = 0; i < nitems(unknown); i++)
+		json_set(json, unknown[i], NULL);
+	json_set_string(json, "problem", json_string_or(item, "problem", NULL));
+	return json;
+}
+
+/* --- filling --------------------------------------------------------- */
+
+/* The same name in another source is another task. */
+static char *
+seen_key(const char *source, const char *key)
+{
+	return xasprintf("%s\n%s", source, key);
+}
+
+static void
+add_entry(struct filling *f, struct json_object *entry)
+{
+	const char *id = json_string_or(entry, "id", NULL);
+	const char *key = json_string_or(entry, "key", NULL);
+	cleanup_free char *name = NULL;
+
+	if (id != NULL)
+		json_set_bool(f->seen, id, true);
+	if (key != NULL) {
+		name = seen_key(json_string_or(entry, "source", ""), key);
+		json_set_bool(f->seen, name, true);
+	}
+	json_object_array_add(f->book->entries, entry);
+}
+
+static void
+add_live(struct filling *f)
+{
+	/* Those that somebody has come first. */
+	for (int waiting = 0; waiting < 2; waiting++)
+		for (size_t i = 0; i < f->state->task_count; i++) {
+			const struct task *task = f->state->tasks[i];
+
+			if ((task->step <= TASK_WAITING) == (waiting == 1))
+				add_entry(
+				    f, entry_of_task(task, false, f->now));
+		}
+}
+
+static bool
+on_record(struct json_object *record, void *arg)
+{
+	struct filling *f = arg;
+
+	json_object_array_add(f->ended, json_object_get(record));
+	return true;
+}
+
+/* The newest record of an id is the one that counts, and one in work again
+ * more than all. Returns how many. */
+static size_t
+add_ended(struct filling *f)
+{
+	size_t count = 0;
+
+	for (size_t i = json_object_array_length(f->ended); i > 0; i--) {
+		struct task *task = NULL;
+
+		if (f->limit > 0 && count >= f->limit)
+			break;
+		/* A record that this version cannot read tells nothing. */
+		if (task_from_json(json_object_array_get_idx(f->ended, i - 1),
+			"", &task, NULL) < 0)
+			continue;
+		if (!json_bool_or(f->seen, task->id, false)) {
+			add_entry(f, entry_of_task(task, true, f->now));
+			count++;
+		}
+		task_free(task);
+	}
+	return count;
+}
+
+static bool
+is_ended_item(struct json_object *item)
+{
+	const char *status = json_string_or(item, "status", "");
+
+	return strcmp(status, "done") == 0 || strcmp(status, "failed") == 0;
+}
+
+/* Tasks of the source that stand nowhere else. */
+static void
+add_items(struct filling *f, struct json_object *items, bool ended, size_t room)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < json_object_array_length(items); i++) {
+		struct json_object *item = json_object_array_get_idx(items, i);
+		cleanup_free char *name =
+		    seen_key(f->book->kind, json_string_or(item, "key", ""));
+
+		if (count >= room)
+			break;
+		if (is_ended_item(item) != ended ||
+		    json_bool_or(f->seen, name, false))
+			continue;
+		add_entry(f, entry_of_item(f->book, item));
+		count++;
+	}
+}
+
+static void
+fill(struct filling *f)
+{
+	cleanup_json struct json_object *items = NULL;
+	struct taskbook *book = f->book;
+	struct err err = { 0 };
+	size_t ended;
+
+	if (strcmp(book->kind, "command") != 0) {
+		items = source_list(book->kind, book->where, f->limit, &err);
+		if (items == NULL)
+			book->problem = xstrdup(err.msg);
+	}
+	if (items == NULL)
+		items = json_object_new_array();
+	add_live(f);
+	add_items(f, items, false, SIZE_MAX);
+	ended = add_ended(f);
+	/* What ended before there were records, or by hand. */
+	add_items(f, items, true, f->limit == 0 ? SIZE_MAX : f->limit - ended);
+}
+
+int
+taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
+{
+	cleanup_free char *path =
+	    workspace_path(&cli->workspace, "tasks.jsonl");
+	cleanup_json struct json_object *ended = json_object_new_array();
+	cleanup_json struct json_object *seen = json_object_new_object();
+	struct taskbook book = { .entries = NULL };
+	struct settings *settings = NULL;
+	struct err err = { 0 };
+	struct state state;
+	struct filling f = { .book = &book,
+		.state = &state,
+		.ended = ended,
+		.seen = seen,
+		.limit = limit,
+		.now = clock_wall_ms() };
+	int status = cli_load_settings(cli, &settings);
+
+	if (status != CLI_OK)
+		return status;
+	book.kind = taskbook_source(cli, settings, &book.where);
+	settings_free(settings);
+	status = roster_load(cli, &state);
+	if (status != CLI_OK) {
+		free(book.where);
+		return status;
+	}
+	book.entries = json_object_new_array();
+	if (jsonl_last(path, limit, on_record, &f, &err) < 0)
+		status = cli_fail_err(cli, "io", &err);
+	else
+		fill(&f);
+	state_release(&state);
+	if (status != CLI_OK)
+		taskbook_release(&book);
+	else
+		*ret_book = book;
+	return status;
+}
+
+void
+taskbook_release(struct taskbook *book)
+{
+	free(book->where);
+	free(book->problem);
+	json_object_put(book->entries);
+}
+
+/* --- looking for one ------------------------------------------------- */
+
+const char *
+taskbook_name(struct json_object *entry)
+{
+	const char *id = json_string_or(entry, "id", NULL);
+
+	return id != NULL ? id : json_string_or(entry, "key", "");
+}
+
+struct json_object *
+taskbook_find(const struct taskbook *book, const char *word)
+{
+	static const char *const members[] = { "id", "key" };
+	size_t count = json_object_array_length(book->entries);
+
+	for (size_t m = 0; m < nitems(members); m++)
+		for (size_t i = 0; i < count; i++) {
+			struct json_object *entry =
+			    json_object_array_get_idx(book->entries, i);
+			const char *value =
+			    json_string_or(entry, members[m], NULL);
+
+			if (value != NULL && strcmp(value, word) == 0)
+				return entry;
+		}
+	return NULL;
+}
+
+const char *
+taskbook_nearest(const struct taskbook *book, const char *word)
+{
+	size_t count = json_object_array_length(book->entries), n = 0;
+	cleanup_free const char **names = xcalloc(count * 2 + 1, sizeof *names);
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *entry =
+		    json_object_array_get_idx(book->entries, i);
+		const char *key = json_string_or(entry, "key", NULL);
+
+		names[n++] = taskbook_name(entry);
+		if (key != NULL)
+			names[n++] = key;
+	}
+	return text_nearest(word, names);
+}
+
+/* The text of a task that only the source has, or NULL; the caller frees. */
+static char *
+item_text(const struct taskbook *book, struct json_object *entry)
+{
+	const char *key = json_string_or(entry, "key", "");
+	cleanup_free char *path = NULL;
+	cleanup_buf struct buf bytes = BUF_INIT, text = BUF_INIT;
+	struct taskfile *task = NULL;
+
+	if (strcmp(book->kind, "folder") == 0)
+		path = xasprintf("%s/%s/%s", book->where,
+		    json_string_or(entry, "status", ""), key);
+	else
+		path = xasprintf("%s/%s.json", book->where, key);
+	if (file_read(path, TASKFILE_SIZE_MAX, &bytes, NULL) < 0)
+		return NULL;
+	if (strcmp(book->kind, "folder") == 0)
+		return buf_take(&bytes);
+	if (taskfile_parse(bytes.data, bytes.len, &task, NULL) < 0)
+		return NULL;
+	taskfile_text(task, &text);
+	taskfile_free(task);
+	return buf_take(&text);
+}
+
+void
+taskbook_read_text(const struct taskbook *book, struct json_object *entry)
+{
+	cleanup_free char *text = NULL;
+
+	if (json_string_or(entry, "text", NULL) != NULL ||
+	    json_string_or(entry, "id", NULL) != NULL)
+		return;
+	text = item_text(book, entry);
+	json_set_string(entry, "text", text);
+}

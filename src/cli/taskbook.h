@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Every task that is known: those in work (state.json), those that have ended
+ * (tasks.jsonl) and what the source itself has. Only reads.
+ */
+#ifndef TASKBOOK_H
+#define TASKBOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cli;
+struct json_object;
+struct settings;
+
+struct taskbook {
+	const char *kind; /* of the source: "command", "files", "folder" */
+	char *where; /* the command, or the folder */
+	char *problem; /* why the source cannot be looked at, or NULL */
+	struct json_object *entries; /* in work, then to do, then ended, the
+				      * newest first */
+};
+
+/* Of the ended ones the last `limit`, 0 = all. CLI_OK and a book that the
+ * caller releases, or the failure is reported. */
+int taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book);
+void taskbook_release(struct taskbook *book);
+
+/* The entry of that id, or of that name in its source; NULL when there is
+ * none. */
+struct json_object *
+taskbook_find(const struct taskbook *book, const char *word);
+
+/* The id or name that is nearest to the word, or NULL. */
+const char *taskbook_nearest(const struct taskbook *book, const char *word);
+
+/* Add what the source's own file says, for a task that only the source has. */
+void taskbook_read_text(const struct taskbook *book, struct json_object *entry);
+
+/* What an entry is called: its id, else its name in the source. */
+const char *taskbook_name(struct json_object *entry);
+
+/* Where tasks come from by the settings: kind as above, *ret_where owned by the
+ * caller. */
+const char *taskbook_source(
+    struct cli *cli, const struct settings *settings, char **ret_where);
+
+/* A cost in millionths of a dollar as a number of dollars. */
+struct json_object *taskbook_dollars(int64_t cost);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What is seen of the daemon. Death and log lines come as events; the heartbeat
+ * carries the time of the machine's monotonic clock, so it is looked at only
+ * when it could be stale; progress now and then.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "lock.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "overseer.h"
+#include "settings.h"
+#include "state.h"
+#include "tail.h"
+#include "task.h"
+#include "worker.h"
+
+#define SMALL_MAX     (64 * 1024)
+#define START_LOOK_MS 100 /* between looks whether it is ready */
+#define DOUBT_MS      500
+#define SLACK_MS      50
+#define PRESSURE      60.0 /* percent of time that somebody waits for the CPU */
+#define STALL_LOOKS   6 /* in a stall timeout */
+
+static int64_t
+limit(const struct overseer *o, const char *key)
+{
+	cleanup_free char *path = xasprintf("overseer.%s", key);
+
+	return settings_duration(o->settings, path);
+}
+
+/* --- what there is to see -------------------------------------------- */
+
+static void
+see_line(const char *line, size_t len, bool cut, void *arg)
+{
+	struct overseer *o = arg;
+	struct sight *s = &o->sight;
+	const char *level =
+	    settings_string(o->settings, "overseer.log_failure_level");
+
+	(void)len;
+	(void)cut;
+	if (!o->ward.alive || s->complaint.len > 0 ||
+	    strcmp(level, "never") == 0 ||
+	    !health_read_line(line, level, o->ward.ref.pid, &s->complaint))
+		return;
+	observe_look(o);
+}
+
+static void
+see_heartbeat(struct overseer *o)
+{
+	cleanup_free char *file = overseer_path(o, "auto.heartbeat");
+	cleanup_json struct json_object *json = NULL;
+	struct sight *s = &o->sight;
+	uint64_t sequence;
+	int64_t at;
+
+	if (json_load(file, SMALL_MAX, &json, NULL) < 0 ||
+	    o->ward.instance == NULL ||
+	    strcmp(json_string_or(json, "instance_id", ""), o->ward.instance) !=
+		0)
+		return;
+	sequence = (uint64_t)json_int_or(json, "sequence", 0);
+	at = json_int_or(json, "monotonic_ms", 0);
+	if (sequence == s->sequence)
+		return;
+	s->sequence = sequence;
+	s->beat_ms = at > clock_mono_ms() ? clock_mono_ms() : at;
+}
+
+/* Is the registration that of the process we watch? */
+static void
+see_registration(struct overseer *o)
+{
+	cleanup_free char *file = overseer_path(o, "daemon.json");
+	cleanup_json struct json_object *json = NULL;
+	struct procref ref = PROCREF_INIT;
+	struct ward *w = &o->ward;
+	const char *instance;
+
+	o->sight.identity = false;
+	if (json_load(file, SMALL_MAX, &json, NULL) < 0 ||
+	    procref_from_json(&ref, json, NULL) < 0)
+		return;
+	instance = json_string_or(json, "instance_id", "");
+	if (ref.pid == w->ref.pid && ref.start_time == w->ref.start_time &&
+	    strcmp(ref.boot_id, w->ref.boot_id) == 0 && instance[0] != '\0') {
+		if (w->instance == NULL)
+			w->instance = xstrdup(instance);
+		o->sight.identity = strcmp(instance, w->instance) == 0;
+	}
+	procref_release(&ref);
+}
+
+bool
+observe_failure(struct overseer *o)
+{
+	cleanup_free char *file = overseer_path(o, "failure.json");
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_load(file, SMALL_MAX, &json, NULL) < 0 ||
+	    (o->ward.instance != NULL &&
+		strcmp(json_string_or(json, "instance_id", ""),
+		    o->ward.instance) != 0))
+		return false;
+	free(o->class);
+	o->class = xstrdup(json_string_or(json, "class", "unknown"));
+	free(o->words);
+	o->words = xstrdup(json_string_or(json, "words", ""));
+	return true;
+}
+
+/* Is the worker expected to get on with its task? Not while it waits for the
+ * service, for a person, or for the user's checkout to be clean. */
+static bool
+is_expected(const struct state *state, const struct worker *w)
+{
+	const struct task *task =
+	    w->task != NULL ? state_task(state, w->task) : NULL;
+
+	return task != NULL && task->step == TASK_ASSIGNED &&
+	    w->status != WORKER_LIMITED && w->status != WORKER_PAUSED &&
+	    (w->status != WORKER_NEEDS_REVIEW ||
+		state->source_repo_dirty_retry_count == 0);
+}
+
+static void
+see_progress(struct overseer *o)
+{
+	struct sight *s = &o->sight;
+	cleanup_free char *recovered = NULL;
+	struct state state;
+	int64_t activity;
+
+	if (state_load(
+		&o->workspace, clock_wall_ms(), &state, &recovered, NULL) < 0)
+		return;
+	s->assigned = false;
+	for (size_t i = 0; i < state.count; i++)
+		s->assigned |= is_expected(&state, state.workers[i]);
+	activity =
+	    state.last_task_assignment_unix > state.last_task_completion_unix ?
+	    state.last_task_assignment_unix :
+	    state.last_task_completion_unix;
+	/* What waits begins to count when the wait is over. */
+	if (activity != s->activity_unix || !s->assigned) {
+		s->activity_unix = activity;
+		s->moved_ms = clock_mono_ms();
+	}
+	state_release(&state);
+}
+
+/* Were we, or is the machine, short of time? Then silence proves nothing. */
+static bool
+starved(struct overseer *o)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int64_t lag = loop_lag_ms(o->loop);
+	double some = 0;
+
+	loop_lag_reset(o->loop);
+	if (lag > limit(o, "heartbeat_timeout") / 4)
+		return true;
+	return file_read("/proc/pressure/cpu", SMALL_MAX, &text, NULL) == 0 &&
+	    sscanf(text.data, "some avg10=%lf", &some) == 1 && some > PRESSURE;
+}
+
+/* --- the verdict ----------------------------------------------------- */
+
+static void
+collect(struct overseer *o, struct health_facts *out)
+{
+	const struct ward *w = &o->ward;
+	const struct sight *s = &o->sight;
+	int64_t now = clock_mono_ms();
+
+	*out = (struct health_facts){
+		.ended = !w->alive,
+		.told_to_end = w->told,
+		.status = w->status,
+		.ready = w->ready,
+		.identity = s->identity,
+		.failure = s->failure,
+		.frozen = w->alive && procref_state(&w->ref) == 'T',
+		.complaint = s->complaint.len > 0 ? s->complaint.data : NULL,
+		.up_ms = now - w->started_ms,
+		.beat_ms = s->beat_ms > 0 ? now - s->beat_ms : INT64_MAX,
+		.assigned = s->assigned,
+		.moved_ms = s->moved_ms > 0 ? now - s->moved_ms : INT64_MAX,
+	};
+}
+
+/* A machine that is short of time gets one more period, once in a while. */
+static bool
+put_off(struct overseer *o)
+{
+	int64_t now = clock_mono_ms();
+	int64_t period = limit(o, "heartbeat_timeout");
+
+	if (o->sight.graced_ms > 0 && now - o->sight.graced_ms < period)
+		return true;
+	if ((o->sight.graced_ms > 0 && now - o->sight.graced_ms < 4 * period) ||
+	    !starved(o))
+		return false;
+	o->sight.graced_ms = now;
+	log_info("the machine is short of time: the daemon gets one more "
+		 "period");
+	return true;
+}
+
+/* Registration, lock and heartbeat agree. */
+static void
+become_ready(struct overseer *o)
+{
+	cleanup_free char *lock = overseer_path(o, "state.lock");
+	struct ward *w = &o->ward;
+
+	if (w->ready || !o->sight.identity || o->sight.beat_ms == 0 ||
+	    lock_is_held(lock) != 1)
+		return;
+	w->ready = true;
+	o->sight.moved_ms = clock_mono_ms();
+	console_say(
+	    o, CONSOLE_GREEN, "The daemon runs (pid %d).", (int)w->ref.pid);
+	overseer_set_state(o, STATE_RUNNING);
+}
+
+static int64_t
+smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When could the next look find something? */
+static int64_t
+next_look_ms(const struct overseer *o)
+{
+	const struct sight *s = &o->sight;
+	int64_t now = clock_mono_ms();
+	int64_t beat = s->beat_ms + limit(o, "heartbeat_timeout") - now;
+	int64_t wait =
+	    smaller(beat, limit(o, "stall_timeout") / STALL_LOOKS) + SLACK_MS;
+
+	if (!o->ward.ready)
+		return START_LOOK_MS;
+	return wait < SLACK_MS ? SLACK_MS : wait;
+}
+
+static void
+look_timer(void *arg)
+{
+	observe_look(arg);
+}
+
+static void
+look_later(struct overseer *o, int64_t ms)
+{
+	if (o->sight.look == NULL)
+		o->sight.look = loop_after(o->loop, ms, look_timer, o);
+	else
+		loop_timer_restart(o->sight.look, ms);
+}
+
+void
+observe_look(struct overseer *o)
+{
+	struct health_limits limits = {
+		.start_ms = limit(o, "start_timeout"),
+		.heartbeat_ms = limit(o, "heartbeat_timeout"),
+		.stall_ms = limit(o, "stall_timeout"),
+	};
+	struct health_facts facts;
+	enum health_verdict verdict;
+
+	if (o->state != STATE_STARTING && o->state != STATE_RUNNING)
+		return;
+	if (o->ward.alive && o->ward.child == NULL &&
+	    !procref_alive(&o->ward.ref)) {
+		ward_is_gone(o); /* nobody else tells of an adopted one */
+		return;
+	}
+	see_registration(o);
+	see_heartbeat(o);
+	o->sight.failure = (!o->ward.alive || o->sight.complaint.len > 0) &&
+	    observe_failure(o);
+	if (o->ward.alive)
+		become_ready(o);
+	if (o->ward.ready)
+		see_progress(o);
+	collect(o, &facts);
+	verdict = health_judge(&facts, &limits);
+	if ((verdict == HEALTH_HUNG || verdict == HEALTH_STALLED) &&
+	    put_off(o)) {
+		facts.starved = true;
+		verdict = health_judge(&facts, &limits);
+	}
+	if (verdict == HEALTH_IDENTITY && !o->sight.doubted) {
+		/* One that is just ending has taken its registration away. */
+		o->sight.doubted = true;
+		look_later(o, DOUBT_MS);
+		return;
+	}
+	if (verdict == HEALTH_FINE || verdict == HEALTH_STARTING) {
+		o->sight.doubted = false;
+		look_later(o, next_look_ms(o));
+		return;
+	}
+	if (verdict == HEALTH_COMPLAINED && o->sight.failure)
+		verdict = HEALTH_FAILED; /* the typed record says more */
+	respond_verdict(o, verdict,
+	    facts.complaint != NULL && verdict == HEALTH_COMPLAINED ?
+		facts.complaint :
+		NULL);
+}
+
+void
+observe_begin(struct overseer *o)
+{
+	cleanup_free char *log = overseer_path(o, "logs/autod.log");
+	struct err err = { 0 };
+
+	observe_end(o);
+	/* From one daemon to the next: a line tells whose it is, and to end an
+	 * inotify instance takes the kernel longer than to start a daemon. */
+	if (o->sight.tail == NULL &&
+	    tail_new(o->loop, log, false, see_line, o, &o->sight.tail, &err) <
+		0)
+		log_warnx("autod.log cannot be followed: %s", err.msg);
+	look_later(o, START_LOOK_MS);
+}
+
+void
+observe_end(struct overseer *o)
+{
+	struct tail *tail = o->sight.tail;
+
+	loop_timer_free(take_ptr(&o->sight.look));
+	buf_release(&o->sight.complaint);
+	o->sight = (struct sight){ .tail = tail, .complaint = BUF_INIT };
+}

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The run of the overseer: what it holds, how it begins, how it ends. */
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "config.h"
+#include "errtext.h"
+#include "git-ask.h"
+#include "git.h"
+#include "id.h"
+#include "json.h"
+#include "lock.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "notify.h"
+#include "overseer.h"
+#include "reaper.h"
+#include "settings.h"
+#include "sibling.h"
+#include "tail.h"
+#include "tmux.h"
+
+#define LOG_SIZE   (20 * 1024 * 1024)
+#define LOG_KEEP   3
+#define NOTIFY_MS  30000
+#define LARGE      (32 * 1024) /* bytes */
+#define LOCK_TRIES 25
+#define LOCK_MS    20 /* between them */
+#define REWRITE_MS 1000 /* a disk that is full may not stay so */
+
+static const char *const state_words[STATE_COUNT] = {
+	[STATE_STARTING] = "Starting",
+	[STATE_RUNNING] = "Running",
+	[STATE_ENDING_DAEMON] = "Ending the daemon",
+	[STATE_REMEDIATING] = "Remediating",
+	[STATE_WAITING] = "Waiting",
+	[STATE_TERMINATED] = "Terminated",
+};
+
+const char *
+overseer_state_name(enum overseer_state state)
+{
+	return state_words[state];
+}
+
+char *
+overseer_path(const struct overseer *o, const char *name)
+{
+	return workspace_path(&o->workspace, name);
+}
+
+/* --- registration ---------------------------------------------------- */
+
+static struct json_object *
+daemon_json(const struct overseer *o)
+{
+	const struct ward *w = &o->ward;
+	struct json_object *json;
+
+	if (!w->alive)
+		return NULL;
+	json = procref_to_json(&w->ref);
+	json_set_string(json, "instance_id", w->instance);
+	json_set_int(json, "started_unix",
+	    clock_wall_ms() / 1000 - (clock_mono_ms() - w->started_ms) / 1000);
+	json_set_bool(json, "adopted", w->adopted);
+	json_set_bool(json, "told_to_end", w->told);
+	return json;
+}
+
+static int
+write_registration(const struct overseer *o, struct err *err)
+{
+	cleanup_free char *file = overseer_path(o, "overseer.json");
+	struct procref self = PROCREF_INIT;
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *events = json_object_new_array();
+
+	procref_set_self(&self);
+	json = procref_to_json(&self);
+	procref_release(&self);
+	json_set_int(json, "start_time_unix", o->started_unix);
+	json_set_string(json, "instance_id", o->instance);
+	json_set_string(json, "state", state_words[o->state]);
+	json_set_int(json, "attempt", o->attempt);
+	json_set_string(json, "failure", o->words);
+	json_set_string(json, "verdict",
+	    o->words != NULL ? health_verdict_name(o->verdict) : NULL);
+	json_set_string(json, "class", o->class);
+	json_set_int(json, "failed_ms", o->failed_ms);
+	json_set_int(json, "ran_ms", o->ran_ms);
+	json_set_int(json, "exit_status",
+	    o->state == STATE_TERMINATED ? o->exit_status : -1);
+	json_set(json, "daemon", daemon_json(o));
+	for (int i = 0; i < OVERSEER_EVENTS; i++)
+		if (o->events[i] != NULL)
+			json_object_array_add(
+			    events, json_object_new_string(o->events[i]));
+	json_set(json, "events", events);
+	json_set_string(json, "version", LLMC_VERSION);
+	return json_save(file, json, 0600, err);
+}
+
+void
+overseer_register(struct overseer *o)
+{
+	o->changed = true;
+	loop_call_request(o->write);
+}
+
+static void
+write_later(void *arg)
+{
+	overseer_write(arg);
+}
+
+/* Who is who first: after a crash of ours that is what counts. */
+void
+overseer_write(struct overseer *o)
+{
+	cleanup_free char *stamp = take_ptr(&o->evidence_stamp);
+	struct err err = { 0 };
+
+	if (o->changed && write_registration(o, &err) == 0)
+		o->changed = false;
+	if (history_save(&o->workspace, &o->history, &err) < 0)
+		log_errorx("failures.jsonl: %s", err.msg);
+	if (stamp != NULL)
+		evidence_save(&o->workspace, stamp, &o->evidence, &err);
+	if (err.code != 0)
+		log_info("%s", err.msg);
+	loop_timer_free(take_ptr(&o->rewrite));
+	if (o->changed || o->history.unsaved > 0)
+		o->rewrite = loop_after(o->loop, REWRITE_MS, write_later, o);
+}
+
+void
+overseer_set_state(struct overseer *o, enum overseer_state state)
+{
+	o->state = state;
+	log_info("state: %s", state_words[state]);
+	if (state != STATE_STARTING) /* written when it has been started */
+		overseer_register(o);
+}
+
+/* --- the end --------------------------------------------------------- */
+
+static void
+tell_person(struct overseer *o, int status, const char *why)
+{
+	cleanup_json struct json_object *message = json_object_new_object();
+
+	json_set_string(message, "root", o->workspace.root);
+	json_set_string(message, "what", "llmc overseer has stopped");
+	json_set_int(message, "exit_status", status);
+	json_set_string(message, "why", why);
+	json_set_string(message, "failure", o->words);
+	json_set_string(message, "evidence", o->evidence.dir);
+	notify_person(o->loop,
+	    settings_string(o->settings, "overseer.notify_command"), message,
+	    NOTIFY_MS);
+}
+
+static void
+remember_end(struct overseer *o, const char *why)
+{
+	struct spiral_event event = {
+		.kind = SPIRAL_GAVE_UP,
+		.at_ms = clock_wall_ms(),
+		.words = xstrdup(why),
+		.signature =
+		    o->signature != NULL ? xstrdup(o->signature) : NULL,
+	};
+
+	history_note(&o->history, &event);
+}
+
+void
+overseer_end(struct overseer *o, int status, const char *why)
+{
+	if (o->state == STATE_TERMINATED)
+		return;
+	o->exit_status = status;
+	o->state = STATE_TERMINATED;
+	notify_service("STOPPING=1");
+	if (status == OVERSEER_SPIRAL)
+		remember_end(o, why);
+	overseer_write(o); /* what is told names the evidence */
+	if (why != NULL) {
+		console_say(o, CONSOLE_RED, "%s", why);
+		tell_person(o, status, why);
+	} else {
+		console_say(o, CONSOLE_PLAIN, "Stopped.");
+	}
+	overseer_register(o);
+	overseer_write(o);
+	loop_stop(o->loop, status);
+}
+
+static void
+force(struct overseer *o)
+{
+	console_say(o, CONSOLE_YELLOW, "Ending at once.");
+	repair_stop(o, true);
+	o->forced = true;
+	ward_end(o, true);
+}
+
+static void
+on_stop_signal(int signo, void *arg)
+{
+	struct overseer *o = arg;
+
+	(void)signo;
+	if (o->stopping) {
+		force(o);
+		return;
+	}
+	o->stopping = true;
+	console_say(o, CONSOLE_PLAIN,
+	    "Stopping: the daemon is told to end. Ctrl-C again ends at once.");
+	loop_timer_free(take_ptr(&o->delay));
+	if (o->repair != NULL)
+		repair_stop(o, false);
+	else
+		ward_end(o, false);
+}
+
+static void
+on_reload_signal(int signo, void *arg)
+{
+	(void)signo;
+	overseer_reload(arg);
+}
+
+/* --- the beginning --------------------------------------------------- */
+
+/* Without asking git each time: that would hold up the loop. */
+static int
+read_settings(
+    const struct overseer *o, struct settings **ret_settings, struct err *err)
+{
+	struct settings_problems problems;
+	struct settings *fresh = NULL;
+	int r =
+	    config_load_with(&o->workspace, o->branch, &fresh, &problems, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < problems.count && r == 0; i++)
+		if (problems.list[i].fatal)
+			r = err_set(err, -EINVAL, "config.toml:%u: %s",
+			    problems.list[i].line, problems.list[i].text);
+	settings_problems_release(&problems);
+	if (r < 0)
+		settings_free(fresh);
+	else
+		*ret_settings = fresh;
+	return r;
+}
+
+void
+overseer_reload(struct overseer *o)
+{
+	struct settings *fresh = NULL;
+	struct err err = { 0 };
+
+	if (read_settings(o, &fresh, &err) < 0) {
+		log_info(
+		    "the settings are wrong, the old ones stay: %s", err.msg);
+		return;
+	}
+	settings_free(o->settings);
+	o->settings = fresh;
+}
+
+static int
+load_settings(struct overseer *o, struct err *err)
+{
+	int r;
+
+	o->branch = git_default_branch(o->workspace.root);
+	r = read_settings(o, &o->settings, err);
+	if (r < 0)
+		return r;
+	if (settings_string(o->settings, "overseer.remediation_prompt")[0] ==
+	    '\0')
+		return err_set(err, -EINVAL,
+		    "overseer.remediation_prompt is not set: what should the "
+		    "repairing agent know? Set it with: llmc config set "
+		    "overseer.remediation_prompt \"...\"");
+	return 0;
+}
+
+/* A child that a killed overseer was just starting holds its lock until it
+ * executes: that is waited for. */
+static int
+take_lock(struct overseer *o, struct err *err)
+{
+	cleanup_free char *file = overseer_path(o, "overseer.lock");
+
+	o->lock = lock_try(file, err);
+	for (int i = 0; i < LOCK_TRIES && o->lock == -EAGAIN; i++) {
+		poll(NULL, 0, LOCK_MS);
+		o->lock = lock_try(file, err);
+	}
+	if (o->lock == -EAGAIN)
+		return err_set(err, -EAGAIN,
+		    "another overseer runs for %s; llmc status shows it",
+		    o->workspace.root);
+	if (o->lock < 0)
+		return o->lock;
+	*err = (struct err){ 0 };
+	return 0;
+}
+
+static int
+open_ports(struct overseer *o, struct err *err)
+{
+	cleanup_free char *config = overseer_path(o, "tmux.conf");
+	struct tmux_options tmux = {
+		.command = settings_string(o->settings, "tmux.command"),
+		.socket = settings_string(o->settings, "tmux.socket"),
+		.config = config,
+		.columns = (int)settings_int(o->settings, "tmux.columns"),
+		.rows = (int)settings_int(o->settings, "tmux.rows"),
+		.history_limit =
+		    (int)settings_int(o->settings, "tmux.history_limit"),
+	};
+	struct git_options git = {
+		.root = o->workspace.root,
+		.run_hooks = settings_bool(o->settings, "repo.run_hooks"),
+	};
+
+	o->git = git_new(o->loop, &git);
+	o->llmc = sibling_find("llmc");
+	if (o->llmc == NULL)
+		return err_set(err, -ENOENT,
+		    "the program llmc is not found beside overseer");
+	return tmux_new(o->loop, &tmux, &o->tmux, err);
+}
+
+/* A verdict that a person has not cleared stands. */
+static int
+check_history(struct overseer *o, struct err *err)
+{
+	cleanup_free char *file = history_manual_file(&o->workspace);
+	cleanup_buf struct buf words = BUF_INIT;
+	int r = history_load(&o->workspace, &o->history, err);
+
+	if (r < 0)
+		return r;
+	if (file != NULL)
+		return err_set(err, -EPERM,
+		    "%s is there: see to what it says, remove it, and start "
+		    "again",
+		    file);
+	if (spiral_is_over(o->history.events, o->history.count, &words))
+		return err_set(err, -ELOOP,
+		    "the last run ended with a failure spiral: %.200s; when it "
+		    "is repaired: llmc overseer --clear \"what was done\"",
+		    words.data);
+	return 0;
+}
+
+static void
+watchdog(void *arg)
+{
+	(void)arg;
+	notify_service("WATCHDOG=1");
+}
+
+static int
+begin(struct overseer *o, struct err *err)
+{
+	int64_t period = notify_watchdog_ms();
+	int r;
+
+	o->reaper = reaper_new(o->loop);
+	o->signals[0] = loop_signal_new(o->loop, SIGTERM, on_stop_signal, o);
+	o->signals[1] = loop_signal_new(o->loop, SIGINT, on_stop_signal, o);
+	o->signals[2] = loop_signal_new(o->loop, SIGHUP, on_reload_signal, o);
+	if (period > 0)
+		o->watchdog = loop_every(o->loop, period, watchdog, o);
+	console_say(o, CONSOLE_PLAIN,
+	    "Overseeing %s. Ctrl-C stops; llmc "
+	    "status and llmc events --follow show "
+	    "what happens.",
+	    o->workspace.root);
+	r = ward_begin(o, err);
+	if (r == 0)
+		notify_service("READY=1");
+	return r;
+}
+
+void
+overseer_close(struct overseer *o)
+{
+	repair_stop(o, true);
+	observe_end(o);
+	tail_free(o->sight.tail);
+	ward_release(&o->ward);
+	evidence_release(&o->evidence);
+	history_release(&o->history);
+	tmux_free(o->tmux);
+	git_free(o->git);
+	loop_timer_free(o->delay);
+	loop_timer_free(o->watchdog);
+	loop_timer_free(o->rewrite);
+	loop_call_free(o->write);
+	reaper_free(o->reaper);
+	for (size_t i = 0; i < nitems(o->signals); i++)
+		loop_signal_free(o->signals[i]);
+	for (size_t i = 0; i < OVERSEER_EVENTS; i++)
+		free(o->events[i]);
+	if (o->loop != NULL && o->state == STATE_TERMINATED)
+		loop_run(o->loop); /* until the person has been told */
+	settings_free(o->settings);
+	if (o->lock >= 0)
+		close(o->lock);
+	free(o->branch);
+	free(o->llmc);
+	free(o->instance);
+	free(o->class);
+	free(o->words);
+	free(o->signature);
+	free(o->evidence_stamp);
+	if (o->loop != NULL)
+		loop_free(o->loop);
+	workspace_release(&o->workspace);
+	log_close();
+}
+
+static int
+exit_of(const struct err *err)
+{
+	switch (err->code) {
+	case -EAGAIN:
+	case -EBUSY:
+		return OVERSEER_REFUSED;
+	case -ELOOP:
+		return OVERSEER_SPIRAL;
+	case -EPERM:
+		return OVERSEER_MANUAL;
+	default:
+		return OVERSEER_ERROR;
+	}
+}
+
+static int
+clear_history(struct overseer *o, struct err *err)
+{
+	struct spiral_event event = {
+		.kind = SPIRAL_CLEAR,
+		.at_ms = clock_wall_ms(),
+		.words = xstrdup(o->options->clear),
+	};
+	int r = history_load(&o->workspace, &o->history, err);
+
+	if (r == 0)
+		r = history_add(&o->workspace, &o->history, &event, err);
+	if (r == 0)
+		puts("Cleared: the next failure counts as the first.");
+	return r;
+}
+
+static int
+find_root(struct overseer *o, struct err *err)
+{
+	const char *root = o->options->root;
+	int r = root != NULL ? workspace_at(root, &o->workspace, err) :
+			       workspace_find(".", &o->workspace, err);
+
+	if (r == 0 && !workspace_initialised(&o->workspace))
+		r = err_set(err, -ENOENT, "%s is not set up; run: llmc init",
+		    o->workspace.root);
+	return r;
+}
+
+static void
+open_log(const struct overseer *o)
+{
+	cleanup_free char *log = overseer_path(o, "logs/overseer.log");
+
+	log_open(&(struct log_options){ .component = "overseer",
+	    .path = log,
+	    .max_size = LOG_SIZE,
+	    .keep = LOG_KEEP,
+	    .level = LOG_LEVEL_INFO });
+}
+
+/* Until it oversees; what was refused is told. */
+static int
+open_all(struct overseer *o, struct err *err)
+{
+	int r = load_settings(o, err);
+
+	if (r == 0)
+		r = open_ports(o, err);
+	if (r == 0)
+		r = check_history(o, err);
+	return r == 0 ? begin(o, err) : r;
+}
+
+/* Texts of failures are large and short-lived: their memory goes back to the
+ * kernel, instead of staying as holes in the heap for years. */
+static void
+keep_small(void)
+{
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+	mallopt(M_TRIM_THRESHOLD, LARGE);
+}
+
+int
+overseer_open(struct overseer *o, const struct overseer_options *options)
+{
+	char instance[ID_UUID_SIZE];
+	struct err err = { 0 };
+	int r;
+
+	*o = (struct overseer){ .options = options,
+		.lock = -1,
+		.ward = WARD_INIT,
+		.sight = { .complaint = BUF_INIT },
+		.started_unix = clock_wall_ms() / 1000,
+		.exit_status = -1 };
+	keep_small();
+	r = find_root(o, &err);
+	if (r == 0) {
+		open_log(o);
+		id_uuid(instance);
+		o->instance = xstrdup(instance);
+		r = take_lock(o, &err);
+	}
+	if (r == 0 && options->clear != NULL) {
+		r = clear_history(o, &err);
+		o->exit_status = r < 0 ? OVERSEER_ERROR : OVERSEER_STOPPED;
+	} else if (r == 0) {
+		o->loop = loop_new();
+		o->write = loop_call_new(o->loop, write_later, o);
+		r = open_all(o, &err);
+	}
+	if (r < 0) {
+		o->exit_status = exit_of(&err);
+		fprintf(stderr, "overseer: %s\n", err.msg);
+		log_info("not started: %s", err.msg);
+	}
+	return r;
+}
+
+int
+overseer_run(const struct overseer_options *options)
+{
+	struct overseer o;
+	int status, r = overseer_open(&o, options);
+
+	if (r == 0 && o.loop != NULL && o.state != STATE_TERMINATED)
+		status = loop_run(o.loop);
+	else
+		status = o.exit_status;
+	overseer_close(&o);
+	return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The record of a repair, kept for good: what was asked, everything that was
+ * said and done, how it ended, what changed. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "errtext.h"
+#include "file.h"
+#include "log.h"
+#include "mem.h"
+#include "repair.h"
+#include "text.h"
+#include "transcript-text.h"
+
+#define DIFF_MAX (512 * 1024)
+
+char *
+report_write(const struct repair *r)
+{
+	const struct overseer *o = r->overseer;
+	cleanup_free char *name =
+	    xasprintf("logs/remediation_%s.txt", r->stamp);
+	char *file = overseer_path(o, name);
+	cleanup_buf struct buf text = BUF_INIT;
+	int64_t took = clock_mono_ms() - r->began_ms;
+	struct err err = { 0 };
+
+	buf_addf(&text,
+	    "Remediation %s\nFailure: %s: %s\nOutcome: %s (%s)\nDuration: ",
+	    r->stamp, health_verdict_name(o->verdict),
+	    o->words != NULL ? o->words : "", repair_outcome_name(r->outcome),
+	    r->words != NULL ? r->words : "");
+	text_add_duration(&text, took);
+	buf_addf(&text, "\nWhere: %s\n\n=== Prompt ===\n\n", r->cwd);
+	buf_add(&text, r->prompt.data, r->prompt.len);
+	buf_adds(&text, "\n\n=== Session ===\n\n");
+	if (r->transcript == NULL ||
+	    transcript_render(r->transcript, &text, &err) < 0)
+		buf_addf(&text, "No transcript%s%s.\n",
+		    err.msg[0] != '\0' ? ": " : "", err.msg);
+	buf_adds(&text, "\n=== What changed ===\n\n");
+	buf_add(
+	    &text, r->diff.data, text_cut(r->diff.data, r->diff.len, DIFF_MAX));
+	buf_adds(&text, r->diff.len > 0 ? "\n" : "Nothing.\n");
+	if (file_replace(file, text.data, text.len, 0600, &err) < 0) {
+		log_errorx("%s: %s", file, err.msg);
+		free(file);
+		return NULL;
+	}
+	return file;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What is done about a verdict: evidence, an end for the daemon, a line in the
+ * history, and what the rules say: a repair, a restart, or a person.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "child.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "overseer.h"
+#include "settings.h"
+#include "state.h"
+#include "text.h"
+#include "worker.h"
+
+#define DELAY_MS     1000
+#define DELAY_MAX_MS (5 * 60 * 1000)
+#define RESET_MS     60000
+#define MANUAL_MAX   (16 * 1024)
+
+static void start_again(void *arg);
+
+/* True when there is one: then we end. */
+static bool
+end_for_manual(struct overseer *o)
+{
+	cleanup_free char *file = history_manual_file(&o->workspace),
+			  *why = NULL;
+	cleanup_buf struct buf text = BUF_INIT, shown = BUF_INIT;
+
+	if (file == NULL)
+		return false;
+	file_read(file, MANUAL_MAX, &text, NULL);
+	text_add_visible(&shown, text.data, text.len, true);
+	why = xasprintf("A person is needed. %s says:\n%s\nWhen you have seen "
+			"to it, remove the file and start: llmc overseer",
+	    file, shown.data);
+	overseer_end(o, OVERSEER_MANUAL, why);
+	return true;
+}
+
+/* --- the history ----------------------------------------------------- */
+
+static int64_t
+run_ms(const struct overseer *o)
+{
+	int64_t end = o->ward.alive ? clock_mono_ms() : o->ward.ended_ms;
+
+	return o->ward.ready ? end - o->ward.started_ms : 0;
+}
+
+static void
+remember(struct overseer *o, struct spiral_event *event)
+{
+	event->at_ms = clock_wall_ms();
+	history_note(&o->history, event);
+	overseer_register(o);
+}
+
+static struct spiral_rules
+rules(const struct overseer *o)
+{
+	const struct settings *s = o->settings;
+
+	return (struct spiral_rules){
+		.cooldown_ms =
+		    settings_duration(s, "overseer.restart_cooldown"),
+		.same_max = (int)settings_int(s, "overseer.same_failure_max"),
+		.same_window_ms =
+		    settings_duration(s, "overseer.same_failure_window"),
+		.day_max =
+		    (int)settings_int(s, "overseer.remediations_per_day"),
+		.delay_ms = DELAY_MS,
+		.delay_max_ms = DELAY_MAX_MS,
+	};
+}
+
+/* --- a verdict ------------------------------------------------------- */
+
+static const char *
+words_of(const struct overseer *o, enum health_verdict verdict)
+{
+	static const char *const words[HEALTH_VERDICT_COUNT] = {
+		[HEALTH_START_FAILED] = "the daemon did not become ready",
+		[HEALTH_DIED] = "the daemon died",
+		[HEALTH_FAILED] = "the daemon failed",
+		[HEALTH_IDENTITY] = "the registration is not our daemon's",
+		[HEALTH_HUNG] = "the daemon's heartbeat is stale: it hangs",
+		[HEALTH_FROZEN] = "the daemon has been stopped by a signal",
+		[HEALTH_COMPLAINED] = "the daemon complains in its log",
+		[HEALTH_STALLED] = "tasks are assigned and nothing moves",
+	};
+
+	if (verdict == HEALTH_FAILED && o->words != NULL)
+		return o->words;
+	return words[verdict] != NULL ? words[verdict] : "it ended";
+}
+
+static void
+note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
+{
+	cleanup_buf struct buf all = BUF_INIT, signature = BUF_INIT;
+
+	if (verdict != HEALTH_FAILED)
+		free(take_ptr(&o->class));
+	buf_adds(&all, words != NULL ? words : words_of(o, verdict));
+	if (!o->ward.alive && o->ward.ended != NULL && verdict != HEALTH_FAILED)
+		buf_addf(&all, " (%s)", o->ward.ended);
+	free(o->words);
+	o->words = xstrdup(all.data);
+	health_signature(verdict, o->class, o->words, &signature);
+	free(o->signature);
+	o->signature = xstrdup(signature.data);
+	o->verdict = verdict;
+	o->failed_ms = clock_wall_ms();
+	o->ran_ms = run_ms(o);
+	o->noted = false;
+}
+
+static void
+read_evidence(struct overseer *o)
+{
+	cleanup_free char *out = overseer_path(o, "logs/autod.stderr");
+	char stamp[CLOCK_STAMP_SIZE];
+
+	evidence_release(&o->evidence);
+	evidence_read(&o->workspace, o->ward.alive ? o->ward.ref.pid : 0, out,
+	    &o->evidence);
+	clock_format_compact(clock_wall_ms(), stamp);
+	free(o->evidence_stamp);
+	o->evidence_stamp = xstrdup(stamp);
+}
+
+void
+respond_verdict(
+    struct overseer *o, enum health_verdict verdict, const char *words)
+{
+	if (verdict == HEALTH_EMPTY || verdict == HEALTH_STOPPED_BY_US) {
+		overseer_end(o, OVERSEER_STOPPED, NULL);
+		return;
+	}
+	note_failure(o, verdict, words);
+	read_evidence(o);
+	console_say(o, CONSOLE_RED, "Failure (%s): %s",
+	    health_verdict_name(verdict), o->words);
+	overseer_set_state(o, STATE_ENDING_DAEMON);
+	ward_end(o, false);
+}
+
+/* Did that overseer get to write the failure into the history? */
+static bool
+is_noted(const struct overseer *o)
+{
+	const struct spiral_event *last;
+
+	if (o->history.count == 0)
+		return false;
+	last = &o->history.events[o->history.count - 1];
+	return last->at_ms >= o->failed_ms &&
+	    (last->kind == SPIRAL_FAILURE || last->kind == SPIRAL_STALL);
+}
+
+void
+respond_resume(struct overseer *o)
+{
+	o->noted = is_noted(o);
+	o->ward.ready = o->ran_ms > 0;
+	o->ward.started_ms = clock_mono_ms() - o->ran_ms;
+	o->ward.ended_ms = clock_mono_ms();
+	read_evidence(o);
+	console_say(o, CONSOLE_RED,
+	    "An earlier overseer was dealing with a failure (%s): %s",
+	    health_verdict_name(o->verdict), o->words);
+	overseer_set_state(o, STATE_ENDING_DAEMON);
+	ward_end(o, false);
+}
+
+/* --- after the end of the daemon ------------------------------------- */
+
+static void
+end_for_spiral(struct overseer *o, const struct spiral_decision *decision)
+{
+	cleanup_free char *why = NULL;
+	const char *what = strcmp(decision->why, "day_budget") == 0 ?
+	    "As many repairs as a day allows have been made." :
+	    strcmp(decision->why, "slow_spiral") == 0 ?
+	    "The same failure comes again and again." :
+	    "It failed again soon after a repair: a failure spiral.";
+
+	overseer_write(o); /* the evidence gets its folder */
+	why = xasprintf(
+	    "%s\nLast failure (%s): %s\nEvidence: %s\nHistory: llmc failures\n"
+	    "Repair it, then: llmc overseer --clear \"what was done\" and llmc "
+	    "overseer",
+	    what, health_verdict_name(o->verdict), o->words,
+	    o->evidence.dir != NULL ? o->evidence.dir : "none");
+	overseer_end(o, OVERSEER_SPIRAL, why);
+}
+
+static void
+start_after(struct overseer *o, int64_t ms)
+{
+	overseer_set_state(o, STATE_WAITING);
+	loop_timer_free(o->delay);
+	o->delay = NULL;
+	if (ms == 0)
+		start_again(o);
+	else
+		o->delay = loop_after(o->loop, ms, start_again, o);
+}
+
+static void
+start_again(void *arg)
+{
+	struct overseer *o = arg;
+
+	overseer_reload(o);
+	if (!end_for_manual(o))
+		ward_take_or_end(o);
+}
+
+/* --- a stall: the workers that stand still are set back -------------- */
+
+struct resets {
+	struct overseer *overseer;
+	char **names; /* NULL terminated */
+	size_t next;
+	int64_t delay_ms;
+};
+
+static void reset_next(struct resets *r);
+
+static void
+reset_done(const struct child_result *result, void *arg)
+{
+	struct resets *r = arg;
+
+	if (!child_succeeded(result))
+		log_info("%s could not be reset", r->names[r->next - 1]);
+	reset_next(r);
+}
+
+static void
+reset_next(struct resets *r)
+{
+	struct overseer *o = r->overseer;
+	const char *name = r->names[r->next++];
+	const char *const argv[] = { o->llmc, "--root", o->workspace.root,
+		"reset", name, "--yes", NULL };
+	struct child_spec spec = { .argv = argv, .deadline_ms = RESET_MS };
+
+	if (name != NULL && !o->stopping &&
+	    child_spawn(o->loop, &spec, reset_done, r, NULL, NULL) == 0)
+		return;
+	start_after(o, r->delay_ms);
+	for (size_t i = 0; r->names[i] != NULL; i++)
+		free(r->names[i]);
+	free(r->names);
+	free(r);
+}
+
+static void
+reset_stalled(struct overseer *o, int64_t delay_ms)
+{
+	struct resets *r = xcalloc(1, sizeof *r);
+	cleanup_free char *recovered = NULL;
+	struct state state;
+	size_t count = 0;
+
+	r->overseer = o;
+	r->delay_ms = delay_ms;
+	r->names = xcalloc(1, sizeof(char *));
+	if (state_load(&o->workspace, clock_wall_ms(), &state, &recovered,
+		NULL) == 0) {
+		for (size_t i = 0; i < state.count; i++) {
+			if (state.workers[i]->task == NULL)
+				continue;
+			r->names =
+			    xreallocarray(r->names, count + 2, sizeof(char *));
+			r->names[count++] = xstrdup(state.workers[i]->name);
+			r->names[count] = NULL;
+		}
+		state_release(&state);
+	}
+	reset_next(r);
+}
+
+static void
+decide(struct overseer *o)
+{
+	struct spiral_rules limits = rules(o);
+	struct spiral_decision decision = spiral_decide(
+	    o->history.events, o->history.count, &limits, clock_wall_ms());
+
+	if (decision.action == SPIRAL_END) {
+		end_for_spiral(o, &decision);
+	} else if (o->verdict == HEALTH_STALLED) {
+		reset_stalled(o, decision.delay_ms);
+	} else if (decision.action == SPIRAL_RESTART ||
+	    !settings_bool(o->settings, "overseer.remediate")) {
+		start_after(o, decision.delay_ms);
+	} else {
+		repair_begin(o);
+	}
+}
+
+void
+respond_ended(struct overseer *o)
+{
+	struct spiral_event event = {
+		.kind = o->verdict == HEALTH_STALLED ? SPIRAL_STALL :
+						       SPIRAL_FAILURE,
+		.run_ms = run_ms(o),
+	};
+
+	if (o->stopping) {
+		event.kind = SPIRAL_STOP;
+		remember(o, &event);
+		overseer_end(
+		    o, o->forced ? OVERSEER_FORCED : OVERSEER_STOPPED, NULL);
+		return;
+	}
+	if (o->state == STATE_STARTING || o->state == STATE_RUNNING) {
+		observe_look(o); /* it died by itself: what is the verdict? */
+		return;
+	}
+	if (o->state != STATE_ENDING_DAEMON)
+		return;
+	/* It may have complained first and told of its failure then. */
+	if (o->verdict == HEALTH_COMPLAINED && observe_failure(o))
+		note_failure(o, HEALTH_FAILED, NULL);
+	observe_end(o);
+	if (!o->noted) {
+		event.signature = xstrdup(o->signature);
+		event.class = o->class != NULL ? xstrdup(o->class) : NULL;
+		event.words = xstrdup(o->words);
+		remember(o, &event);
+	}
+	if (run_ms(o) >= rules(o).cooldown_ms)
+		o->attempt = 0; /* a healthy run: begin to count anew */
+	if (!end_for_manual(o))
+		decide(o);
+}
+
+void
+respond_repaired(struct overseer *o, enum repair_outcome outcome,
+    const char *words, int64_t took_ms, const char *log)
+{
+	struct spiral_event event = {
+		.kind = SPIRAL_REMEDY,
+		.took_ms = took_ms,
+		.outcome = xstrdup(repair_outcome_name(outcome)),
+		.words = xstrdup(words),
+		.log = log != NULL ? xstrdup(log) : NULL,
+		.signature = xstrdup(o->signature),
+	};
+	cleanup_free char *why = NULL;
+
+	remember(o, &event);
+	overseer_write(o); /* killed now, we must not forget that we tried */
+	if (outcome == REPAIR_INTERRUPTED || o->stopping) {
+		console_say(o, CONSOLE_YELLOW, "⚠ Remediation interrupted");
+		overseer_end(o, OVERSEER_STOPPED, NULL);
+		return;
+	}
+	if (end_for_manual(o))
+		return;
+	if (outcome == REPAIR_COMPLETED) {
+		console_say(o, CONSOLE_GREEN,
+		    "✓ Remediation completed in %.1fs", (double)took_ms / 1000);
+		console_say(o, CONSOLE_GREEN,
+		    "✓ Remediation complete. Restarting daemon...");
+		start_after(o, 0);
+		return;
+	}
+	console_say(o, CONSOLE_YELLOW, "⚠ Remediation issue: %s", words);
+	why = xasprintf(
+	    "The failure could not be repaired: %s.\nThe failure (%s): %s\n"
+	    "Evidence: %s\nWhat was tried: %s\nRepair it, then: llmc overseer",
+	    words, health_verdict_name(o->verdict), o->words,
+	    o->evidence.dir != NULL ? o->evidence.dir : "none",
+	    log != NULL ? log : "nothing");
+	overseer_end(o, OVERSEER_UNREPAIRED, why);
+}

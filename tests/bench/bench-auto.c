@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What auto mode costs, against its targets: bench-auto BUILD. Runs of `llmc up
+ * --auto --until-empty` in scratch repositories, with a stand-in agent that
+ * does not think: one commit of one small file is a task.
+ *
+ * Dead time is from the last words of one task to the moment when the agent has
+ * the prompt of the next, both as the transcripts of the sessions have them. So
+ * it holds the Stop hook, the verdict, the landing, the next task, /clear and
+ * its own hook.
+ *
+ *   BENCH_TASKS  of the long run, which has 8 workers (200)
+ *
+ * The figures also go to BUILD/bench-auto.json.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench-dead.h"
+#include "bench.h"
+#include "buf.h"
+#include "child.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "table.h"
+#include "text.h"
+
+#define SAMPLE_MS 20
+#define RUN_MS    (60 * 60 * 1000)
+#define FILE_MAX  (256 * 1024 * 1024)
+#define SETTLED   100 /* tasks, after which memory should not grow */
+#define TENTH     10
+#define DEAD_MS   500
+#define GROWTH    2 /* percent of memory */
+#define DRIFT     25 /* percent: more is not flat */
+
+/* When so many tasks had their outcome. */
+struct sample {
+	int64_t at_ms;
+	double cpu_ms, rss_kb;
+};
+
+struct run {
+	struct loop *loop;
+	char *scratch, *repo, *home, *git_log;
+	int workers, tasks;
+	int finished;
+	size_t seen; /* bytes of tasks.jsonl */
+	long pid;
+	struct sample *samples; /* by number of finished tasks, from 0 */
+	struct bench_dead dead;
+	double git; /* commands of the daemon's, a task */
+};
+
+struct bench {
+	char *llmc, *agent;
+	struct table *table;
+	struct json_object *json;
+};
+
+/* --- the table -------------------------------------------------------- */
+
+/* A target of 0 is none; `more` may be NULL. */
+static void
+report(struct bench *b, const char *key, const char *what, double value,
+    double target, const char *unit, const char *more)
+{
+	cleanup_free char *figure = xasprintf("%.2f %s", value, unit);
+	cleanup_free char *wanted =
+	    target > 0 ? xasprintf("<= %g %s", target, unit) : xstrdup("-");
+	struct json_object *row = json_object_new_object();
+
+	table_row(b->table,
+	    (const char *[]){ what, wanted, figure, more,
+		target <= 0         ? "" :
+		    value <= target ? "reached" :
+				      "missed" });
+	json_set(row, "value", json_object_new_double(value));
+	json_set(
+	    row, "target", target > 0 ? json_object_new_double(target) : NULL);
+	json_set_string(row, "unit", unit);
+	json_set(b->json, key, row);
+}
+
+/* --- the daemon, while it runs ---------------------------------------- */
+
+static void
+find_daemon(struct run *r)
+{
+	cleanup_free char *path = xasprintf("%s/.llmc/daemon.json", r->repo);
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_load(path, FILE_MAX, &json, NULL) == 0)
+		r->pid = (long)json_int_or(json, "pid", 0);
+}
+
+static bool
+read_costs(const struct run *r, struct sample *sample)
+{
+	cleanup_free char *sched = xasprintf("/proc/%ld/schedstat", r->pid);
+	cleanup_free char *statm = xasprintf("/proc/%ld/statm", r->pid);
+	cleanup_buf struct buf cpu = BUF_INIT, memory = BUF_INIT;
+	long long size = 0, resident = 0;
+
+	if (r->pid <= 0 || file_read(sched, 4096, &cpu, NULL) < 0 ||
+	    file_read(statm, 4096, &memory, NULL) < 0 ||
+	    sscanf(memory.data, "%lld %lld", &size, &resident) != 2)
+		return false;
+	*sample = (struct sample){
+		.at_ms = clock_mono_ms(),
+		.cpu_ms = strtod(cpu.data, NULL) / 1e6,
+		.rss_kb =
+		    (double)resident * (double)sysconf(_SC_PAGESIZE) / 1024,
+	};
+	return true;
+}
+
+/* Lines of tasks.jsonl that were written since. */
+static int
+count_finished(struct run *r)
+{
+	cleanup_free char *path = xasprintf("%s/.llmc/tasks.jsonl", r->repo);
+	char bytes[65536];
+	FILE *file = fopen(path, "re");
+	size_t n;
+	int count = 0;
+
+	if (file == NULL)
+		return 0;
+	fseek(file, (long)r->seen, SEEK_SET);
+	while ((n = fread(bytes, 1, sizeof bytes, file)) > 0) {
+		r->seen += n;
+		for (size_t i = 0; i < n; i++)
+			count += bytes[i] == '\n';
+	}
+	fclose(file);
+	return count;
+}
+
+static void
+sample(void *arg)
+{
+	struct run *r = arg;
+	struct sample now;
+	int more;
+
+	if (r->pid == 0)
+		find_daemon(r);
+	if (!read_costs(r, &now))
+		return;
+	if (r->samples[0].at_ms == 0)
+		r->samples[0] = now;
+	for (more = count_finished(r); more > 0 && r->finished < r->tasks;
+	     more--)
+		r->samples[++r->finished] = now;
+}
+
+/* --- a run ------------------------------------------------------------ */
+
+static void
+write_file(const char *path, const char *text, mode_t mode)
+{
+	struct err err = { 0 };
+
+	bench_must(
+	    file_replace(path, text, strlen(text), mode, &err), path, &err);
+}
+
+static void
+config(const struct bench *b, const struct run *r, const char *key,
+    const char *value)
+{
+	bench_run(r->repo,
+	    (const char *[]){ b->llmc, "config", "set", key, value, NULL });
+}
+
+static void
+make_tasks(const struct run *r)
+{
+	cleanup_free char *todo = xasprintf("%s/.llmc/tasks/todo", r->repo);
+	struct err err = { 0 };
+
+	bench_must(file_mkdirs(todo, 0755, &err), todo, &err);
+	for (int i = 1; i <= r->tasks; i++) {
+		cleanup_free char *path = xasprintf("%s/t%05d.txt", todo, i);
+		cleanup_free char *text = xasprintf("Task %d\n"
+						    "fake: commit %02d/%d.txt "
+						    "%d\n",
+		    i, i % 50, i, i);
+
+		write_file(path, text, 0644);
+	}
+}
+
+/* A git ahead of the real one that writes down who asked: the daemon says
+ * where with -C, the agents do not. */
+static void
+put_git_in_front(const struct run *r)
+{
+	cleanup_free char *dir = file_join(r->scratch, "bin");
+	cleanup_free char *program = file_join(dir, "git");
+	cleanup_free char *path =
+	    xasprintf("%s:%s", dir, getenv("PATH") ?: "/usr/bin:/bin");
+	cleanup_free char *script =
+	    xasprintf("#!/bin/sh\n[ \"$1\" != -C ] || echo x >>'%s'\n"
+		      "PATH=${PATH#*:}\nexec git \"$@\"\n",
+		r->git_log);
+	struct err err = { 0 };
+
+	bench_must(file_mkdirs(dir, 0755, &err), dir, &err);
+	write_file(program, script, 0755);
+	setenv("PATH", path, 1);
+}
+
+static void
+run_begin(const struct bench *b, struct run *r)
+{
+	struct err err = { 0 };
+
+	setenv("HOME", r->home, 1);
+	setenv("TMUX_TMPDIR", r->scratch, 1);
+	bench_must(file_mkdirs(r->home, 0755, &err), r->home, &err);
+	bench_run(NULL,
+	    (const char *[]){
+		"git", "init", "-q", "-b", "main", r->repo, NULL });
+	bench_run(r->repo,
+	    (const char *[]){ "git", "config", "user.name", "Bench", NULL });
+	bench_run(r->repo,
+	    (const char *[]){
+		"git", "config", "user.email", "bench@example.invalid", NULL });
+	bench_run(r->repo,
+	    (const char *[]){
+		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
+	bench_run(r->repo, (const char *[]){ b->llmc, "init", NULL });
+	config(b, r, "defaults.agent_command", b->agent);
+	make_tasks(r);
+}
+
+static void
+ended(const struct child_result *result, void *arg)
+{
+	struct run *r = arg;
+	struct err err = { 0 };
+
+	sample(r);
+	if (!child_succeeded(result)) {
+		cleanup_free char *path =
+		    xasprintf("%s/.llmc/failure.json", r->repo);
+		cleanup_buf struct buf words = BUF_INIT;
+
+		child_result_describe(result, &words);
+		file_read(path, FILE_MAX, &words, NULL);
+		err_set(&err, -EIO, "%s", words.data);
+		bench_must(-EIO, "llmc up --auto", &err);
+	}
+	loop_stop(r->loop, 0);
+}
+
+static void
+run_tasks(const struct bench *b, struct run *r)
+{
+	cleanup_free char *workers = xasprintf("%d", r->workers);
+	const char *const argv[] = { b->llmc, "up", "--auto", "--until-empty",
+		"--concurrency", workers, NULL };
+	struct child_spec spec = {
+		.argv = argv, .cwd = r->repo, .deadline_ms = RUN_MS
+	};
+	struct loop_timer *timer;
+	struct err err = { 0 };
+
+	r->loop = loop_new();
+	timer = loop_every(r->loop, SAMPLE_MS, sample, r);
+	bench_must(
+	    child_spawn(r->loop, &spec, ended, r, NULL, &err), "llmc up", &err);
+	loop_run(r->loop);
+	loop_timer_free(timer);
+	loop_free(r->loop);
+	err_set(&err, -EIO, "%d of %d tasks were done", r->finished, r->tasks);
+	bench_must(r->finished == r->tasks ? 0 : -EIO, "tasks", &err);
+}
+
+static void
+count_git(struct run *r)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t lines = 0;
+
+	file_read(r->git_log, FILE_MAX, &text, NULL);
+	for (size_t i = 0; i < text.len; i++)
+		lines += text.data[i] == '\n';
+	/* Of the tasks, without what making the workers takes. */
+	r->git = (double)lines / r->tasks;
+}
+
+static struct run *
+run_new(const struct bench *b, int workers, int tasks, bool counts_git)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct run *r = xcalloc(1, sizeof *r);
+	cleanup_free char *path = xstrdup(getenv("PATH") ?: "/usr/bin:/bin");
+
+	r->workers = workers;
+	r->tasks = tasks;
+	r->samples = xcalloc((size_t)tasks + 1, sizeof *r->samples);
+	r->scratch =
+	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	if (mkdtemp(r->scratch) == NULL)
+		bench_must(-errno, r->scratch, &(struct err){ 0 });
+	r->repo = file_join(r->scratch, "repo");
+	r->home = file_join(r->scratch, "home");
+	r->git_log = file_join(r->scratch, "git.log");
+	run_begin(b, r);
+	if (counts_git)
+		put_git_in_front(r);
+	run_tasks(b, r);
+	setenv("PATH", path, 1);
+	if (counts_git)
+		count_git(r);
+	bench_dead_read(r->home, r->workers, &r->dead);
+	return r;
+}
+
+static void
+run_free(struct run *r)
+{
+	bench_run("/", (const char *[]){ "rm", "-rf", "--", r->scratch, NULL });
+	free(r->samples);
+	free(r->dead.v);
+	free(r->scratch);
+	free(r->repo);
+	free(r->home);
+	free(r->git_log);
+	free(r);
+}
+
+/* --- what is told ------------------------------------------------------ */
+
+static void
+report_speed(struct bench *b, const struct run *r)
+{
+	double minutes =
+	    (double)(r->samples[r->tasks].at_ms - r->samples[0].at_ms) / 60000;
+	cleanup_free char *what = xasprintf("tasks a minute, %d worker%s",
+	    r->workers, r->workers == 1 ? "" : "s");
+	cleanup_free char *key = xasprintf("tasks_per_minute_%d", r->workers);
+	cleanup_free char *more = xasprintf("%d tasks", r->tasks);
+
+	report(b, key, what, r->tasks / minutes, 0, "/min", more);
+}
+
+static void
+report_dead(struct bench *b, const struct run *r, double target)
+{
+	cleanup_free char *what = xasprintf("dead time a task, %d worker%s",
+	    r->workers, r->workers == 1 ? "" : "s");
+	cleanup_free char *key = xasprintf("dead_time_%d", r->workers);
+	cleanup_free char *more = xasprintf(
+	    "p99 %.0f ms", bench_dead_rank(&r->dead, 0, r->dead.count, 0.99));
+
+	report(b, key, what, bench_dead_rank(&r->dead, 0, r->dead.count, 0.5),
+	    target, "ms", more);
+}
+
+/* The most that was seen of some of the tasks. */
+static double
+rss_of(const struct run *r, int from, int to)
+{
+	double most = 0;
+
+	for (int i = from; i <= to; i++)
+		if (r->samples[i].rss_kb > most)
+			most = r->samples[i].rss_kb;
+	return most;
+}
+
+static double
+percent(double before, double after)
+{
+	return before > 0 ? (after - before) * 100 / before : 0;
+}
+
+static void
+report_course(struct bench *b, const struct run *r)
+{
+	const struct sample *s = r->samples;
+	int n = r->tasks, tenth = n / TENTH;
+	int settled = n >= 2 * SETTLED ? SETTLED : n / 2;
+	size_t dead = r->dead.count / TENTH;
+	double early = rss_of(r, settled - settled / TENTH, settled);
+	double late = rss_of(r, n - settled / TENTH, n);
+	double cpu_first = (s[tenth].cpu_ms - s[0].cpu_ms) / tenth;
+	double cpu_last = (s[n].cpu_ms - s[n - tenth].cpu_ms) / tenth;
+	double dead_first = bench_dead_rank(&r->dead, 0, dead, 0.5);
+	double dead_last =
+	    bench_dead_rank(&r->dead, r->dead.count - dead, dead, 0.5);
+	cleanup_free char *rss = xasprintf(
+	    "%.0f to %.0f KiB, task %d to %d", early, late, settled, n);
+	cleanup_free char *cpu = xasprintf(
+	    "%.2f to %.2f ms, first and last tenth", cpu_first, cpu_last);
+	cleanup_free char *words = xasprintf(
+	    "%.0f to %.0f ms, first and last tenth", dead_first, dead_last);
+
+	report(b, "cpu_per_task", "autod: CPU a task",
+	    (s[n].cpu_ms - s[0].cpu_ms) / n, 0, "ms", NULL);
+	report(b, "rss", "autod: memory", late / 1024, 0, "MB", NULL);
+	report(b, "rss_growth", "autod: growth of memory", percent(early, late),
+	    GROWTH, "%", rss);
+	report(b, "cpu_drift", "autod: growth of CPU a task",
+	    percent(cpu_first, cpu_last), DRIFT, "%", cpu);
+	report(b, "dead_drift", "growth of dead time",
+	    percent(dead_first, dead_last), DRIFT, "%", words);
+}
+
+static void
+measure_all(struct bench *b, int tasks)
+{
+	struct run *r = run_new(b, 1, 40, false);
+
+	report_dead(b, r, DEAD_MS);
+	report_speed(b, r);
+	run_free(r);
+	r = run_new(b, 8, tasks, false);
+	report_speed(b, r);
+	report_dead(b, r, 0);
+	report_course(b, r);
+	run_free(r);
+	r = run_new(b, 32, 128, false);
+	report_speed(b, r);
+	run_free(r);
+	r = run_new(b, 1, 20, true);
+	report(b, "git_per_task", "git commands a task", r->git, 0, "", NULL);
+	run_free(r);
+}
+
+static void
+keep(struct bench *b, const char *build, int tasks)
+{
+	cleanup_free char *path = file_join(build, "bench-auto.json");
+	char stamp[CLOCK_STAMP_SIZE];
+	struct err err = { 0 };
+
+	clock_format_stamp(clock_wall_ms(), stamp);
+	json_set_string(b->json, "at", stamp);
+	json_set_int(b->json, "tasks", tasks);
+	bench_must(json_save(path, b->json, 0644, &err), path, &err);
+	printf("kept in %s\n", path);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct table_column columns[] = { { .title = "AUTO MODE" },
+		{ .title = "TARGET", .right = true },
+		{ .title = "MEASURED", .right = true }, { .title = "" },
+		{ .title = "" } };
+	const char *wanted = getenv("BENCH_TASKS");
+	cleanup_free char *build = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct bench b = { 0 };
+	int64_t tasks = 200;
+
+	if (argc != 2 ||
+	    (wanted != NULL && !text_parse_int(wanted, 20, 100000, &tasks))) {
+		fputs("usage: [BENCH_TASKS=N] bench-auto BUILD\n", stderr);
+		return 2;
+	}
+	build = realpath(argv[1], NULL);
+	if (build == NULL) {
+		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
+		return 1;
+	}
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	unsetenv("TMUX");
+	unsetenv("LLMC_ROOT");
+	unsetenv("LLMC_AGENT");
+	b.llmc = file_join(build, "src/cli/llmc");
+	b.agent = file_join(build, "tests/tools/fake-claude");
+	b.table = table_new(columns, nitems(columns));
+	b.json = json_object_new_object();
+	measure_all(&b, (int)tasks);
+	table_print(b.table, 0, false, &text);
+	fputs(text.data, stdout);
+	keep(&b, build, (int)tasks);
+	table_free(b.table);
+	json_object_put(b.json);
+	free(b.llmc);
+	free(b.agent);
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Dead time of workers, out of the transcripts of their sessions: from the last
+ * words of one task to the prompt of the next. */
+#ifndef BENCH_DEAD_H
+#define BENCH_DEAD_H
+
+#include <stddef.h>
+
+struct bench_pause {
+	double at_ms; /* its end */
+	double ms;
+};
+
+struct bench_dead {
+	struct bench_pause *v; /* in the order of time; the caller frees */
+	size_t count;
+};
+
+/* Workers are auto-1, auto-2, ...; dead is zeroed before. */
+void bench_dead_read(const char *home, int workers, struct bench_dead *dead);
+
+/* Of `count` pauses behind the first `from`: 0.5 is the one in the middle, 0.99
+ * the worst of a hundred. */
+double bench_dead_rank(
+    const struct bench_dead *dead, size_t from, size_t count, double rank);
+
+#endif

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What the overseer is worth, against its targets and beside what else is
+ * installed: bench-overseer BUILD [SECONDS]. The daemon is killed with SIGKILL
+ * again and again; tests/tools/beacon.c, preloaded, tells when that was noticed
+ * and when the main() of its replacement began. Repairs are off. Then overseer
+ * and daemon are left alone for SECONDS (60), and what they cost is read from
+ * /proc. A wake-up is a voluntary context switch.
+ *
+ * The others get a child that does nothing; ours is the real daemon, started
+ * through the shell and `llmc up --auto`.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "table.h"
+
+#define KILLS       40
+#define OTHER_KILLS 15
+#define AGE_MS      1500 /* of a child before it is killed: the throttles */
+#define WAIT_MS     60000
+#define BEACON_MS   10000
+#define SETTLE_MS   35000 /* until the first patrol has seen the new worker */
+#define READ_MAX    (16 * 1024 * 1024)
+
+struct bench {
+	char *llmc, *scratch, *repo, *beacon;
+	pid_t overseer;
+	struct table *table;
+	int idle_ms;
+};
+
+/* A target of 0 is none. */
+static void
+report(struct bench *b, const char *what, double value, double target,
+    const char *unit, const char *more)
+{
+	cleanup_free char *figure = xasprintf("%.2f %s", value, unit);
+	cleanup_free char *wanted =
+	    target > 0 ? xasprintf("%g %s", target, unit) : xstrdup("-");
+
+	table_row(b->table,
+	    (const char *[]){ what, wanted, figure, more,
+		target <= 0         ? "" :
+		    value <= target ? "reached" :
+				      "missed" });
+}
+
+/* --- the beacon ------------------------------------------------------- */
+
+/* The first line of that kind at or behind *offset; false = none yet. */
+static bool
+beacon_find(const struct bench *b, const char *what, const char *name, int pid,
+    size_t *offset, int *ret_pid, int64_t *ret_us)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t at = *offset, len;
+
+	if (file_read(b->beacon, READ_MAX, &text, NULL) < 0)
+		return false;
+	for (; at < text.len; at += len + 1) {
+		char kind[16], who[40];
+		int number;
+		long long us;
+
+		len = strcspn(text.data + at, "\n");
+		if (at + len == text.len ||
+		    sscanf(text.data + at, "%15s %39s %d %lld", kind, who,
+			&number, &us) != 4)
+			continue;
+		if (strcmp(kind, what) != 0 || strcmp(who, name) != 0 ||
+		    (pid != 0 && number != pid))
+			continue;
+		*offset = at + len + 1;
+		*ret_pid = number;
+		*ret_us = us;
+		return true;
+	}
+	return false;
+}
+
+static size_t
+beacon_end(const struct bench *b)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	file_read(b->beacon, READ_MAX, &text, NULL);
+	return text.len;
+}
+
+/* Likewise, and wait for it; -ETIMEDOUT when it does not come. */
+static int64_t
+beacon_wait(const struct bench *b, const char *what, const char *name, int pid,
+    size_t *offset, int *ret_pid)
+{
+	int64_t until = clock_mono_ms() + BEACON_MS, us = 0;
+
+	while (!beacon_find(b, what, name, pid, offset, ret_pid, &us)) {
+		if (clock_mono_ms() > until)
+			return -ETIMEDOUT;
+		poll(NULL, 0, 1); /* another program's file */
+	}
+	return us;
+}
+
+/* --- processes -------------------------------------------------------- */
+
+static pid_t
+leave_running(const char *script)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	setsid();
+	execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+	_exit(127);
+}
+
+static void
+end_process(pid_t pid, int signo)
+{
+	kill(pid, signo);
+	waitpid(pid, NULL, 0);
+}
+
+/* Under the beacon; everything below it too. */
+static pid_t
+start_beaconed(const struct bench *b, const char *preload, const char *script)
+{
+	cleanup_free char *all =
+	    xasprintf("cd '%s' && export LLMC_BEACON='%s' LD_PRELOAD='%s'\n%s",
+		b->scratch, b->beacon, preload, script);
+
+	return leave_running(all);
+}
+
+struct cost {
+	double rss_kb, pss_kb, cpu_us, wakeups;
+};
+
+static double
+number_behind(const char *text, const char *key)
+{
+	const char *at = strstr(text, key);
+
+	return at != NULL ? strtod(at + strlen(key), NULL) : 0;
+}
+
+static void
+read_proc(pid_t pid, const char *name, struct buf *text)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/%s", (int)pid, name);
+	struct err err = { 0 };
+
+	buf_clear(text);
+	bench_must(file_read(path, 65536, text, &err), path, &err);
+}
+
+static struct cost
+cost_now(pid_t pid)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct cost cost = { 0 };
+
+	read_proc(pid, "status", &text);
+	cost.rss_kb = number_behind(text.data, "VmRSS:");
+	cost.wakeups = number_behind(text.data, "\nvoluntary_ctxt_switches:");
+	read_proc(pid, "smaps_rollup", &text);
+	cost.pss_kb = number_behind(text.data, "\nPss:");
+	read_proc(pid, "schedstat", &text);
+	cost.cpu_us = strtod(text.data, NULL) / 1000;
+	return cost;
+}
+
+/* --- ours ------------------------------------------------------------- */
+
+static void
+config(const struct bench *b, const char *key, const char *value)
+{
+	bench_run(b->repo,
+	    (const char *[]){ b->llmc, "config", "set", key, value, NULL });
+}
+
+/* Until the overseer says that a daemon runs; its pid. */
+static int
+wait_running(const struct bench *b, int before)
+{
+	cleanup_free char *file = xasprintf("%s/.llmc/overseer.json", b->repo);
+	int64_t until = clock_mono_ms() + WAIT_MS;
+	struct err err = { 0 };
+
+	for (;;) {
+		cleanup_json struct json_object *json = NULL;
+		struct json_object *daemon = NULL;
+		int pid;
+
+		json_load(file, READ_MAX, &json, NULL);
+		json_get_object(json, "", "daemon", &daemon, NULL);
+		pid = (int)json_int_or(daemon, "pid", 0);
+		if (strcmp(json_string_or(json, "state", ""), "Running") == 0 &&
+		    pid != before && pid > 0)
+			return pid;
+		if (clock_mono_ms() > until)
+			bench_must(-ETIMEDOUT, "the overseer", &err);
+		poll(NULL, 0, 5); /* another program's file */
+	}
+}
+
+static void
+measure_kills(struct bench *b)
+{
+	double noticed[KILLS], started[KILLS];
+	cleanup_free char *notice = NULL, *start = NULL;
+	int daemon = 0, unused;
+
+	for (int i = 0; i < KILLS; i++) {
+		size_t end = beacon_end(b), at;
+		int64_t killed, seen, began;
+
+		daemon = wait_running(b, daemon);
+		poll(NULL, 0, AGE_MS);
+		at = end = beacon_end(b);
+		killed = clock_mono_us();
+		kill(daemon, SIGKILL);
+		seen = beacon_wait(b, "end", "overseer", daemon, &at, &unused);
+		began = beacon_wait(b, "start", "autod", 0, &end, &unused);
+		bench_must(seen < 0 || began < 0 ? -ETIMEDOUT : 0, "autod",
+		    &(struct err){ 0 });
+		noticed[i] = (double)(seen - killed);
+		started[i] = (double)(began - seen);
+	}
+	bench_sort(noticed, KILLS);
+	bench_sort(started, KILLS);
+	notice = xasprintf(
+	    "median of %d; most %.2f ms", KILLS, noticed[KILLS - 1] / 1000);
+	report(b, "overseer: death of autod noticed", noticed[KILLS / 2] / 1000,
+	    2, "ms", notice);
+	report(b, "overseer: the same, p99", noticed[KILLS * 99 / 100] / 1000,
+	    10, "ms", "");
+	start = xasprintf("median; most %.2f ms", started[KILLS - 1] / 1000);
+	report(b, "overseer: main() of the next autod, after that",
+	    started[KILLS / 2] / 1000, 10, "ms", start);
+}
+
+static void
+measure_idle(struct bench *b)
+{
+	int daemon = wait_running(b, 0);
+	pid_t pids[] = { b->overseer, daemon };
+	struct cost sum = { 0 };
+	struct cost before[nitems(pids)], after;
+	double seconds = b->idle_ms / 1000.0;
+	cleanup_free char *shares = NULL, *beats = NULL, *times = NULL;
+
+	poll(NULL, 0, SETTLE_MS);
+	for (size_t i = 0; i < nitems(pids); i++)
+		before[i] = cost_now(pids[i]);
+	poll(NULL, 0, b->idle_ms);
+	for (size_t i = 0; i < nitems(pids); i++) {
+		after = cost_now(pids[i]);
+		before[i].cpu_us = after.cpu_us - before[i].cpu_us;
+		before[i].wakeups = after.wakeups - before[i].wakeups;
+		before[i].pss_kb = after.pss_kb;
+		sum.rss_kb += after.rss_kb;
+		sum.pss_kb += after.pss_kb;
+		sum.cpu_us += before[i].cpu_us;
+		sum.wakeups += before[i].wakeups;
+	}
+	shares = xasprintf("overseer %.2f, autod %.2f; RSS %.2f",
+	    before[0].pss_kb / 1024, before[1].pss_kb / 1024,
+	    sum.rss_kb / 1024);
+	beats = xasprintf("overseer %.2f, autod %.2f",
+	    before[0].wakeups / seconds, before[1].wakeups / seconds);
+	times = xasprintf("overseer %.1f, autod %.1f",
+	    before[0].cpu_us / seconds, before[1].cpu_us / seconds);
+	report(b, "overseer + autod, 1 idle worker: PSS", sum.pss_kb / 1024, 4,
+	    "MiB", shares);
+	report(b, "the same: wake-ups a second", sum.wakeups / seconds, 0.5,
+	    "/s", beats);
+	report(
+	    b, "the same: CPU a second", sum.cpu_us / seconds, 60, "us", times);
+}
+
+static void
+measure_ours(struct bench *b, const char *preload)
+{
+	cleanup_free char *script = xasprintf(
+	    "cd '%s' && exec '%s' overseer </dev/null >/dev/null 2>&1", b->repo,
+	    b->llmc);
+
+	b->overseer = start_beaconed(b, preload, script);
+	measure_kills(b);
+	end_process(b->overseer, SIGINT);
+	/* Alone, without the beacon. */
+	b->overseer = leave_running(script);
+	measure_idle(b);
+	end_process(b->overseer, SIGINT);
+}
+
+/* --- the others ------------------------------------------------------- */
+
+static const struct other {
+	const char *program, *script;
+} others[] = {
+	{ "s6-supervise",
+	    "mkdir -p s6 && echo 3 >s6/notification-fd && "
+	    "printf '#!/bin/sh\\necho >&3\\nexec sleep 1000000 3>&-\\n' "
+	    ">s6/run && chmod +x s6/run && exec s6-supervise s6" },
+	{ "runsv",
+	    "mkdir -p runit && "
+	    "printf '#!/bin/sh\\nexec sleep 1000000\\n' >runit/run && "
+	    "chmod +x runit/run && exec runsv runit" },
+	{ "supervisord",
+	    "printf '[supervisord]\\nlogfile=/dev/null\\nlogfile_maxbytes=0\\n"
+	    "pidfile=%s/supervisord.pid\\n[program:x]\\n"
+	    "command=sleep 1000000\\n' \"$PWD\" >supervisord.conf && "
+	    "exec supervisord -n -c supervisord.conf >/dev/null 2>&1" },
+	{ "pm2",
+	    "export PM2_HOME=\"$PWD/pm2\" && "
+	    "exec pm2 start sleep --no-daemon -- 1000000 >/dev/null 2>&1" },
+};
+
+static bool
+is_installed(const char *program)
+{
+	cleanup_free char *script =
+	    xasprintf("command -v %s >/dev/null 2>&1", program);
+	int status = 0;
+
+	waitpid(leave_running(script), &status, 0);
+	return status == 0;
+}
+
+static void
+measure_other(struct bench *b, const char *preload, const struct other *other)
+{
+	double us[OTHER_KILLS];
+	cleanup_free char *what =
+	    xasprintf("%s: main() of the next child", other->program);
+	cleanup_free char *more = NULL;
+	size_t at = beacon_end(b);
+	pid_t supervisor = start_beaconed(b, preload, other->script);
+	int64_t began, killed = 0;
+	int child = 0, count = 0;
+
+	began = beacon_wait(b, "start", "sleep", 0, &at, &child);
+	while (began >= 0 && count < OTHER_KILLS) {
+		poll(NULL, 0, AGE_MS);
+		killed = clock_mono_us();
+		kill(child, SIGKILL);
+		began = beacon_wait(b, "start", "sleep", 0, &at, &child);
+		us[count++] = (double)(began - killed);
+	}
+	if (began >= 0) {
+		bench_sort(us, OTHER_KILLS);
+		more = xasprintf("median of %d; most %.2f ms; PSS %.2f MiB",
+		    OTHER_KILLS, us[OTHER_KILLS - 1] / 1000,
+		    cost_now(supervisor).pss_kb / 1024);
+		report(b, what, us[OTHER_KILLS / 2] / 1000, 0, "ms", more);
+	} else {
+		table_row(b->table,
+		    (const char *[]){ what, "-", "-", "does not work", "" });
+	}
+	end_process(supervisor, SIGKILL);
+	if (child > 0)
+		kill(child, SIGKILL);
+}
+
+/* --- setting up ------------------------------------------------------- */
+
+static void
+bench_begin(struct bench *b, const char *build)
+{
+	static const char *const settings[][2] = {
+		{ "overseer.remediation_prompt", "none" },
+		{ "overseer.remediate", "false" },
+		{ "overseer.restart_cooldown", "0s" },
+		{ "overseer.same_failure_max", "0" },
+		{ "overseer.same_failure_window", "1s" },
+	};
+	cleanup_free char *agent = file_join(build, "tests/tools/fake-claude");
+	cleanup_free char *home = file_join(b->scratch, "home");
+	cleanup_free char *script = xasprintf(
+	    "mkdir -p '%s' && git init -q -b main '%s' && cd '%s' && "
+	    "git config user.name Bench && "
+	    "git config user.email bench@example.invalid && "
+	    "git commit -q --allow-empty -m Start && '%s' init >/dev/null",
+	    home, b->repo, b->repo, b->llmc);
+
+	setenv("HOME", home, 1);
+	setenv("TMUX_TMPDIR", b->scratch, 1);
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	unsetenv("TMUX");
+	unsetenv("LLMC_ROOT");
+	unsetenv("LLMC_AGENT");
+	bench_run(NULL, (const char *[]){ "sh", "-c", script, NULL });
+	config(b, "defaults.agent_command", agent);
+	for (size_t i = 0; i < nitems(settings); i++)
+		config(b, settings[i][0], settings[i][1]);
+}
+
+static void
+bench_end(const struct bench *b)
+{
+	bench_run(b->repo,
+	    (const char *[]){ "sh", "-c",
+		"tmux -L \"$(\"$0\" config get tmux.socket)\" kill-server "
+		">/dev/null 2>&1; true",
+		b->llmc, NULL });
+	bench_run("/", (const char *[]){ "rm", "-rf", "--", b->scratch, NULL });
+}
+
+static void
+measure_all(struct bench *b, const char *preload)
+{
+	measure_ours(b, preload);
+	for (size_t i = 0; i < nitems(others); i++) {
+		if (is_installed(others[i].program))
+			measure_other(b, preload, &others[i]);
+		else
+			table_row(b->table,
+			    (const char *[]){ others[i].program, "-", "-",
+				"not installed", "" });
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct table_column columns[] = { { .title = "WHAT" },
+		{ .title = "TARGET", .right = true },
+		{ .title = "MEASURED", .right = true }, { .title = "" },
+		{ .title = "" } };
+	const char *tmp = getenv("TMPDIR");
+	cleanup_free char *build = NULL, *preload = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct bench b = { .idle_ms = 60000 };
+
+	if (argc != 2 && argc != 3) {
+		fputs("usage: bench-overseer BUILD [SECONDS]\n", stderr);
+		return 2;
+	}
+	if (argc == 3)
+		b.idle_ms = (int)strtol(argv[2], NULL, 10) * 1000;
+	build = realpath(argv[1], NULL);
+	b.scratch =
+	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	if (build == NULL || mkdtemp(b.scratch) == NULL) {
+		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
+		return 1;
+	}
+	b.llmc = file_join(build, "src/cli/llmc");
+	b.repo = file_join(b.scratch, "repo");
+	b.beacon = file_join(b.scratch, "beacon");
+	preload = file_join(build, "tests/tools/beacon.so");
+	b.table = table_new(columns, nitems(columns));
+	bench_begin(&b, build);
+	measure_all(&b, preload);
+	table_print(b.table, 0, false, &text);
+	fputs(text.data, stdout);
+	bench_end(&b);
+	table_free(b.table);
+	free(b.llmc);
+	free(b.repo);
+	free(b.beacon);
+	free(b.scratch);
+	return 0;
+}

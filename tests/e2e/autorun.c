@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "buf.h"
+#include "child.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "mem.h"
+#include "text.h"
+
+#define ARGS_MAX   16
+#define WAIT_MS    40000
+#define OUTPUT_MAX 3000 /* of it in a message */
+#define LOOK_MS    10
+
+/* Of the fleet that is up; another root is another fleet. */
+static struct {
+	const char *root;
+	const char *instance; /* of the daemon that was seen last */
+	int commits; /* on main when the first run began */
+} run;
+
+static const char *
+in_root(const char *name)
+{
+	return e2e_path("%s/.llmc/%s", fleet_root(), name);
+}
+
+static const char *
+in_scratch(const char *name)
+{
+	return e2e_path("%s/%s", unit_scratch(), name);
+}
+
+static void
+know_fleet(void)
+{
+	if (run.root == fleet_root())
+		return;
+	run.root = fleet_root();
+	run.instance = "";
+	run.commits = fleet_commits();
+}
+
+/* As much of it as Check takes in a message. */
+static const char *
+last_of(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > OUTPUT_MAX ? text + len - OUTPUT_MAX : text;
+}
+
+/* Look again soon, or fail with what is known. */
+static void
+wait_on(int64_t end, const char *what)
+{
+	if (clock_mono_ms() >= end) {
+		struct e2e_run *known = e2e_sh(fleet_root(),
+		    "{ tail -n 25 .llmc/logs/autod.log; \"$LLMC\" status; "
+		    "tail -n 5 .llmc/logs/auto.log; } | tail -c 3000");
+
+		ck_abort_msg(
+		    "waited in vain for %s: %s", what, e2e_shown(known->out));
+	}
+	poll(NULL, 0, LOOK_MS); /* what other programs write and do */
+}
+
+/* --- before it runs --------------------------------------------------- */
+
+void
+auto_task(const char *name, const char *fmt, ...)
+{
+	const char *folder = in_root("tasks/todo");
+	const char *aside = e2e_path("%s/.%s.new", folder, name);
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	ck_assert_int_eq(file_mkdirs(folder, 0755, NULL), 0);
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	e2e_write(aside, text);
+	ck_assert_int_eq(rename(aside, e2e_path("%s/%s", folder, name)), 0);
+}
+
+void
+auto_set(const char *key, const char *value)
+{
+	fleet_do("config", "set", key, value, NULL);
+}
+
+void
+auto_pool(const char *script)
+{
+	const char *file = in_scratch("pool.sh");
+
+	e2e_script(file,
+	    e2e_path("#!/bin/sh\nPOOL='%s'\n%s\n", e2e_dir("pool"), script));
+	auto_set("auto.task_pool_command", file);
+}
+
+void
+auto_ails(const char *steps)
+{
+	const char *file = in_scratch("ails");
+
+	e2e_env(e2e_path("FAKE_CLAUDE_MORE=%s", file));
+	e2e_write(e2e_path("%s.new", file), steps);
+	ck_assert_int_eq(rename(e2e_path("%s.new", file), file), 0);
+}
+
+const char *
+auto_gate(const char *name)
+{
+	const char *base = e2e_path("%s/gate-%s", unit_scratch(), name);
+
+	return e2e_path("touch %s.here; n=0; until [ -e %s.open ] || "
+			"[ $n -gt 1200 ]; do sleep 0.05; n=$((n + 1)); done",
+	    base, base);
+}
+
+void
+auto_wait_gate(const char *name)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (!e2e_exists(in_scratch(e2e_path("gate-%s.here", name))))
+		wait_on(end, e2e_path("somebody at the gate %s", name));
+}
+
+void
+auto_open_gate(const char *name)
+{
+	e2e_write(in_scratch(e2e_path("gate-%s.open", name)), "");
+}
+
+/* --- the run ---------------------------------------------------------- */
+
+static void
+launch(const char *const *args)
+{
+	cleanup_buf struct buf command = BUF_INIT;
+	cleanup_child_result struct child_result result;
+	struct child_spec spec = {
+		.cwd = fleet_root(), .env = e2e_edits(), .detach = true
+	};
+	struct err err = { 0 };
+
+	know_fleet();
+	text_add_shell(&command, e2e_llmc_path());
+	buf_adds(&command, " up --auto");
+	for (size_t i = 0; args[i] != NULL; i++) {
+		buf_addc(&command, ' ');
+		text_add_shell(&command, args[i]);
+	}
+	remove(in_scratch("auto.pid"));
+	remove(in_scratch("auto.status"));
+	/* Not in the background of a shell: that would be deaf to SIGINT. */
+	e2e_script(in_scratch("auto.sh"),
+	    e2e_path("#!/bin/sh\necho $$ >'%s.new'\nmv '%s.new' '%s'\nexec %s",
+		in_scratch("auto.pid"), in_scratch("auto.pid"),
+		in_scratch("auto.pid"), command.data));
+	spec.shell = e2e_path("exec </dev/null >>'%s' 2>&1\n'%s'\n"
+			      "echo $? >'%s.new'\nmv '%s.new' '%s'",
+	    in_scratch("auto.out"), in_scratch("auto.sh"),
+	    in_scratch("auto.status"), in_scratch("auto.status"),
+	    in_scratch("auto.status"));
+	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
+}
+
+static void
+gather(const char *arg, va_list ap, const char *args[ARGS_MAX + 1])
+{
+	size_t i = 0;
+
+	for (; arg != NULL; arg = va_arg(ap, const char *)) {
+		ck_assert_uint_lt(i, ARGS_MAX);
+		args[i++] = arg;
+	}
+	args[i] = NULL;
+}
+
+void
+auto_launch(const char *arg, ...)
+{
+	const char *args[ARGS_MAX + 1];
+	va_list ap;
+
+	va_start(ap, arg);
+	gather(arg, ap, args);
+	va_end(ap);
+	launch(args);
+}
+
+/* A file that may be written at this moment, or not be there. */
+static struct json_object *
+parsed(const char *path)
+{
+	return e2e_exists(path) ? json_tokener_parse(e2e_read(path)) : NULL;
+}
+
+static const char *
+instance_in(const char *name)
+{
+	struct json_object *json = parsed(in_root(name));
+	const char *id =
+	    e2e_path("%s", json_string_or(json, "instance_id", ""));
+
+	json_object_put(json);
+	return id;
+}
+
+void
+auto_up(const char *arg, ...)
+{
+	const char *args[ARGS_MAX + 1], *id;
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	va_list ap;
+
+	va_start(ap, arg);
+	gather(arg, ap, args);
+	va_end(ap);
+	launch(args);
+	for (;;) {
+		id = instance_in("daemon.json");
+		if (id[0] != '\0' && strcmp(id, run.instance) != 0 &&
+		    strcmp(id, instance_in("auto.heartbeat")) == 0)
+			break;
+		ck_assert_msg(!auto_has_ended(), "it ended at once: %s",
+		    e2e_shown(auto_output()));
+		wait_on(end, "the daemon");
+	}
+	run.instance = id;
+	/* Its workers are known from here on. */
+	auto_wait_event("daemon_startup", id);
+}
+
+int
+auto_run(const char *arg, ...)
+{
+	const char *args[ARGS_MAX + 1];
+	va_list ap;
+
+	va_start(ap, arg);
+	gather(arg, ap, args);
+	va_end(ap);
+	launch(args);
+	return auto_wait_exit();
+}
+
+bool
+auto_has_ended(void)
+{
+	return e2e_exists(in_scratch("auto.status"));
+}
+
+void
+auto_signal(int signo)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (!e2e_exists(in_scratch("auto.pid")))
+		wait_on(end, "the program to begin");
+	ck_assert_msg(
+	    !auto_has_ended(), "it has ended: %s", e2e_shown(auto_output()));
+	ck_assert_int_eq(
+	    kill(
+		(int)strtol(e2e_read(in_scratch("auto.pid")), NULL, 10), signo),
+	    0);
+}
+
+int
+auto_wait_exit(void)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	int status;
+
+	while (!auto_has_ended())
+		wait_on(end, "the end of the run");
+	status = (int)strtol(e2e_read(in_scratch("auto.status")), NULL, 10);
+	ck_assert_msg(status != 128 + SIGSEGV && status != 128 + SIGABRT,
+	    "it crashed: %s", e2e_shown(auto_output()));
+	return status;
+}
+
+void
+auto_drain(void)
+{
+	int status;
+
+	auto_signal(SIGINT);
+	status = auto_wait_exit();
+	ck_assert_msg(
+	    status == 0, "status %d: %s", status, e2e_shown(auto_output()));
+}
+
+void
+auto_kill9_daemon(void)
+{
+	fleet_kill(fleet_daemon_pid());
+	auto_wait_exit();
+}
+
+const char *
+auto_output(void)
+{
+	const char *file = in_scratch("auto.out");
+
+	return e2e_exists(file) ? last_of(e2e_read(file)) : "";
+}
+
+/* --- what it wrote down ------------------------------------------------ */
+
+static bool
+is_event(const char *line, const char *type)
+{
+	struct json_object *json = json_tokener_parse(line), *event = NULL;
+	bool is = json_object_object_get_ex(json, "event", &event) &&
+	    strcmp(json_string_or(event, "type", ""), type) == 0;
+
+	json_object_put(json);
+	return is;
+}
+
+/* Lines of a file, the last of which may not be whole, that have the words and
+ * are such events. */
+static int
+count_lines(const char *file, const char *type, const char *words)
+{
+	const char *text = e2e_exists(file) ? e2e_read(file) : "", *end;
+	int count = 0;
+
+	for (; (end = strchr(text, '\n')) != NULL; text = end + 1) {
+		cleanup_free char *line = xstrndup(text, (size_t)(end - text));
+
+		count += (words == NULL || strstr(line, words) != NULL) &&
+		    (type == NULL || is_event(line, type));
+	}
+	return count;
+}
+
+int
+auto_events(const char *type, const char *words)
+{
+	return count_lines(in_root("logs/auto.log"), type, words);
+}
+
+void
+auto_wait_events(const char *type, const char *words, int count)
+{
+	const char *what = e2e_path("%d of the event %s with %s", count,
+	    type != NULL ? type : "any", words != NULL ? words : "anything");
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (auto_events(type, words) < count)
+		wait_on(end, what);
+}
+
+void
+auto_wait_event(const char *type, const char *words)
+{
+	auto_wait_events(type, words, 1);
+}
+
+int
+auto_logged(const char *log, const char *words)
+{
+	return count_lines(in_root(e2e_path("logs/%s", log)), NULL, words);
+}
+
+void
+auto_wait_logged(const char *log, const char *words)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (auto_logged(log, words) == 0)
+		wait_on(end, words);
+}
+
+void
+auto_no_complaints(void)
+{
+	const char *found = e2e_sh(fleet_root(),
+	    "grep -E '\"level\": ?\"(WARN|ERROR)\"' .llmc/logs/autod.log || "
+	    "true")
+				->out;
+
+	ck_assert_msg(found[0] == '\0', "%s", e2e_shown(found));
+}
+
+struct json_object *
+auto_state(void)
+{
+	struct json_object *json = parsed(in_root("state.json"));
+
+	ck_assert_ptr_nonnull(json);
+	return json;
+}
+
+struct json_object *
+auto_failure(void)
+{
+	return parsed(in_root("failure.json"));
+}
+
+struct json_object *
+auto_heartbeat(void)
+{
+	return parsed(in_root("auto.heartbeat"));
+}
+
+void
+auto_failed(const char *class, const char *words)
+{
+	struct json_object *json = auto_failure();
+
+	ck_assert_msg(
+	    json != NULL, "no failure.json: %s", e2e_shown(auto_output()));
+	ck_assert_str_eq(json_string_or(json, "class", ""), class);
+	if (words != NULL)
+		e2e_has(json_string_or(json, "words", ""), words);
+	json_object_put(json);
+}
+
+const char *
+auto_member(struct json_object *json, const char *path)
+{
+	struct json_object *at = json;
+	size_t len;
+
+	for (; *path != '\0' && at != NULL; path += len + (path[len] == '.')) {
+		const char *key =
+		    e2e_path("%.*s", (int)strcspn(path, "."), path);
+
+		len = strlen(key);
+		if (json_object_is_type(at, json_type_array))
+			at = json_object_array_get_idx(
+			    at, (size_t)strtol(key, NULL, 10));
+		else if (!json_object_object_get_ex(at, key, &at))
+			at = NULL;
+	}
+	return at == NULL ? "" : e2e_path("%s", json_object_get_string(at));
+}
+
+void
+auto_wait_state(const char *path, const char *text)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	for (;;) {
+		struct json_object *json = parsed(in_root("state.json"));
+		bool there = strcmp(auto_member(json, path), text) == 0;
+
+		json_object_put(json);
+		if (there)
+			break;
+		wait_on(end, e2e_path("%s to be %s", path, text));
+	}
+}
+
+void
+auto_put_state(struct json_object *state)
+{
+	const char *file = in_root("state.json");
+
+	e2e_write(e2e_path("%s.put", file), json_object_to_json_string(state));
+	ck_assert_int_eq(rename(e2e_path("%s.put", file), file), 0);
+}
+
+int
+auto_finished(const char *outcome)
+{
+	const char *words =
+	    outcome == NULL ? NULL : e2e_path("\"outcome\":\"%s\"", outcome);
+
+	return count_lines(in_root("tasks.jsonl"), NULL, words);
+}
+
+void
+auto_wait_finished(const char *outcome, int count)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (auto_finished(outcome) < count)
+		wait_on(end,
+		    e2e_path("%d tasks with outcome %s", count,
+			outcome != NULL ? outcome : "any"));
+}
+
+const char *
+auto_folder(const char *name)
+{
+	return e2e_sh(fleet_root(),
+	    e2e_path("ls '%s' 2>/dev/null || true",
+		in_root(e2e_path("tasks/%s", name))))
+	    ->out;
+}
+
+/* --- what git says ------------------------------------------------------ */
+
+int
+auto_landed(void)
+{
+	know_fleet();
+	return fleet_commits() - run.commits;
+}
+
+void
+auto_wait_landed(int count)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (auto_landed() < count)
+		wait_on(end, e2e_path("%d landed commits", count));
+}
+
+void
+auto_history(const char *subject, ...)
+{
+	va_list ap;
+
+	ck_assert_str_eq(
+	    e2e_git(fleet_root(), "rev-list", "--min-parents=2", "main", NULL),
+	    "");
+	va_start(ap, subject);
+	for (; subject != NULL; subject = va_arg(ap, const char *)) {
+		const char *found = e2e_sh(fleet_root(),
+		    e2e_path("git log --format=%%s main | grep -cFx -e '%s'",
+			subject))
+					->out;
+
+		ck_assert_msg(strcmp(found, "1\n") == 0,
+		    "\"%s\" %s times in %s", subject, e2e_shown(found),
+		    e2e_shown(fleet_log()));
+	}
+	va_end(ap);
+}
+
+void
+auto_salvaged(const char *worker, const char *file)
+{
+	struct e2e_run *found = e2e_sh(fleet_root(),
+	    e2e_path("git for-each-ref --format='%%(refname)' "
+		     "refs/llmc/salvage/%s | while read -r ref; do "
+		     "git cat-file -e \"$ref:%s\" 2>/dev/null && echo yes; "
+		     "done; true",
+		worker, file));
+
+	ck_assert_msg(
+	    found->out[0] != '\0', "%s of %s is not saved", file, worker);
+}
+
+void
+auto_wait_shell(const char *script)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (e2e_sh(fleet_root(), script)->status != 0)
+		wait_on(end, script);
+}
+
+void
+auto_no_sessions(void)
+{
+	struct e2e_run *list = e2e_sh(fleet_root(),
+	    "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" list-sessions "
+	    "2>/dev/null || true");
+
+	ck_assert_msg(list->out[0] == '\0', "%s", e2e_shown(list->out));
+}

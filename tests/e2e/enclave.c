@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "e2e.h"
+#include "enclave.h"
+
+#define TAKE_MS 20000
+
+static void
+tell_kernel(const char *file, const char *text)
+{
+	FILE *out = fopen(file, "we");
+
+	if (out == NULL)
+		return; /* it shows in what is done next */
+	fputs(text, out);
+	fclose(out);
+}
+
+/* As root as it is, else as root of a user namespace of one's own. */
+static int
+leave(int flags)
+{
+	unsigned uid = (unsigned)geteuid(), gid = (unsigned)getegid();
+
+	if (unshare(flags) == 0)
+		return 0;
+	if (unshare(flags | CLONE_NEWUSER) == -1)
+		return -errno;
+	tell_kernel("/proc/self/setgroups", "deny");
+	tell_kernel("/proc/self/uid_map", e2e_path("0 %u 1", uid));
+	tell_kernel("/proc/self/gid_map", e2e_path("0 %u 1", gid));
+	return 0;
+}
+
+static const char *
+say_no(const char *what, int error)
+{
+	return e2e_path("%s: %s", what, strerror(error));
+}
+
+const char *
+enclave_small_disk(const char *dir, unsigned kib)
+{
+	struct e2e_run *run;
+	int r = leave(CLONE_NEWNS);
+
+	if (r < 0)
+		return say_no("no mount namespace", -r);
+	run = e2e_sh(NULL, e2e_path("cp -a '%s' '%s.files'", dir, dir));
+	ck_assert_int_eq(run->status, 0);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	    mount("tmpfs", dir, "tmpfs", 0, e2e_path("size=%uk", kib)) == -1)
+		return say_no("no tmpfs", errno);
+	run = e2e_sh(NULL, e2e_path("cp -a '%s.files/.' '%s/'", dir, dir));
+	ck_assert_msg(run->status == 0, "%s", e2e_shown(run->err));
+	return NULL;
+}
+
+void
+enclave_release_disk(const char *dir)
+{
+	umount2(dir, MNT_DETACH);
+}
+
+const char *
+enclave_obey_modes(void)
+{
+	static const int caps[] = { CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH };
+
+	if (geteuid() != 0)
+		return NULL;
+	/* Root has them again after each exec, unless they are out of bounds.
+	 */
+	for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++)
+		if (prctl(PR_CAPBSET_DROP, caps[i], 0, 0, 0) == -1)
+			return say_no(
+			    "the capability cannot be dropped", errno);
+	return NULL;
+}
+
+const char *
+enclave_run(void (*body)(void))
+{
+	int r = leave(CLONE_NEWPID | CLONE_NEWNS), status = 0;
+	pid_t pid;
+
+	if (r < 0)
+		return say_no("no process id namespace", -r);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+		    mount("proc", "/proc", "proc", 0, NULL) == -1)
+			_exit(77);
+		body();
+		exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		return "no /proc for a process id namespace";
+	ck_assert_int_eq(status, 0);
+	return NULL;
+}
+
+bool
+enclave_take_pid(pid_t pid)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uint64_t)(uintptr_t)&pid,
+		.set_tid_size = 1,
+	};
+	int64_t end = clock_mono_ms() + TAKE_MS;
+	long r;
+
+	waitpid(pid, NULL, 0); /* orphans are ours: a zombie keeps its id */
+	/* So does a group or session with a member that is about to end. */
+	while ((r = syscall(SYS_clone3, &args, sizeof args)) == -1 &&
+	    errno == EEXIST && clock_mono_ms() < end)
+		poll(NULL, 0, 10);
+	if (r == 0) {
+		for (;;)
+			pause();
+	}
+	return r == pid;
+}

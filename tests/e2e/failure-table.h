@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What can break, how the tests break it, and what must come of it: a row for
+ * each failure of the design, and some beyond it. docs/failures.md is printed
+ * from this.
+ */
+#ifndef FAILURE_TABLE_H
+#define FAILURE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct failure_row {
+	const char *row; /* "15a" */
+	const char *what;
+	const char *injected;
+	const char *class; /* "AUTO", "AI", "HUMAN", or one after another */
+	const char *expected;
+	const char *program, *test; /* test-<program>.c */
+	bool fails_unrepaired; /* played again without repairs: no recovery */
+};
+
+extern const struct failure_row failure_rows[];
+extern const size_t failure_row_count;
+
+#endif

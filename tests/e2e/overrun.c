@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "child.h"
+#include "clock.h"
+#include "errtext.h"
+#include "lock.h"
+#include "mem.h"
+#include "overrun.h"
+#include "text.h"
+
+#define WAIT_MS    60000
+#define LOOK_MS    10
+#define OUTPUT_MAX 1500 /* of it in a message */
+#define TIMEOUT_S  150
+
+static int seen; /* pid of the last daemon that ran */
+
+static const char *
+in_root(const char *name)
+{
+	return e2e_path("%s/.llmc/%s", fleet_root(), name);
+}
+
+static const char *
+in_scratch(const char *name)
+{
+	return e2e_path("%s/%s", unit_scratch(), name);
+}
+
+static const char *
+last_of(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len > OUTPUT_MAX ? text + len - OUTPUT_MAX : text;
+}
+
+/* Look again soon, or fail with what is known. */
+static void
+wait_on(int64_t end, const char *what)
+{
+	if (clock_mono_ms() >= end) {
+		struct e2e_run *known = e2e_sh(fleet_root(),
+		    "tail -n 5 .llmc/logs/overseer.log | cut -c 1-300; "
+		    "tail -n 8 .llmc/logs/autod.log | cut -c 1-300");
+
+		ck_abort_msg("waited in vain for %s: %s %s", what,
+		    e2e_shown(last_of(over_output())), e2e_shown(known->out));
+	}
+	poll(NULL, 0, LOOK_MS); /* what other programs write and do */
+}
+
+/* --- before and after ------------------------------------------------- */
+
+void
+over_leave_behind(const char *script)
+{
+	struct child_spec spec = { .shell = script,
+		.cwd = unit_scratch(),
+		.env = e2e_edits(),
+		.detach = true };
+	cleanup_child_result struct child_result result;
+	struct err err = { 0 };
+
+	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
+}
+
+/* The overseer must go before the daemon, which it would start again; what it
+ * started meanwhile goes too. */
+static void
+guard(void)
+{
+	const char *socket =
+	    fleet_do("config", "get", "tmux.socket", NULL)->out;
+
+	over_leave_behind(e2e_path("exec >/dev/null 2>&1 </dev/null\n"
+				   "tail --pid=%d -s 0.2 -f /dev/null\n%s",
+	    (int)getpid(),
+	    e2e_path("[ -e '%s' ] || exit\nkill -KILL \"$(cat '%s')\"\n"
+		     "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
+		     "'%s')\n[ -z \"$pid\" ] || kill -KILL \"$pid\"\n"
+		     "TMUX_TMPDIR='%s' tmux -L %.*s kill-server",
+		in_scratch("over.pid"), in_scratch("over.pid"),
+		in_root("daemon.json"), unit_scratch(),
+		(int)strcspn(socket, "\n"), socket)));
+}
+
+static void
+set_up(void)
+{
+	static const char *const settings[][2] = {
+		{ "daemon.patrol_interval", "100ms" },
+		{ "overseer.start_timeout", "20s" },
+		{ "overseer.heartbeat_timeout", "7s" },
+		{ "overseer.stop_grace", "10s" },
+		{ "overseer.remediation_timeout", "1m" },
+		{ "overseer.remediation_prompt", "Repair it." },
+	};
+	const char *llmc = e2e_llmc_path();
+	int folder = (int)(strrchr(llmc, '/') - llmc);
+
+	e2e_env(e2e_path("PATH=%.*s:%s", folder, llmc, getenv("PATH")));
+	for (size_t i = 0; i < nitems(settings); i++)
+		auto_set(settings[i][0], settings[i][1]);
+	auto_landed(); /* counted from here */
+	guard();
+}
+
+void
+over_begin(void)
+{
+	fleet_begin();
+	auto_ails("");
+	set_up();
+}
+
+void
+over_begin_real(void)
+{
+	fleet_begin_real();
+	fleet_do("trust", "--onboarding", NULL);
+	set_up();
+}
+
+void
+over_end(void)
+{
+	if (fleet_root() == NULL)
+		return;
+	if (e2e_exists(in_scratch("over.pid")) && !over_has_ended() &&
+	    over_alive(over_pid()))
+		fleet_kill(over_pid());
+	fleet_end();
+}
+
+void
+over_culprit(const char *script)
+{
+	e2e_script(in_scratch("culprit.sh"), e2e_path("%s\n", script));
+	auto_ails(e2e_path("fake: run case $PWD in */.worktrees/*) "
+			   "[ ! -e '%s' ] || . '%s' ;; esac",
+	    in_scratch("culprit.sh"), in_scratch("culprit.sh")));
+}
+
+const char *
+over_mend(void)
+{
+	return e2e_path("fake: run rm '%s'", in_scratch("culprit.sh"));
+}
+
+void
+over_remedy(int off, const char *fmt, ...)
+{
+	cleanup_free char *steps = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	steps = xvasprintf(fmt, ap);
+	va_end(ap);
+	auto_set("overseer.remediation_prompt",
+	    e2e_path("You repair a test.\n%s", steps));
+	if (!off)
+		return;
+	auto_set("overseer.remediate", "false");
+	auto_set("overseer.same_failure_max", "2");
+}
+
+/* --- the run ---------------------------------------------------------- */
+
+static void
+launch(const char *args)
+{
+	const char *pid = in_scratch("over.pid");
+	const char *status = in_scratch("over.status");
+
+	remove(pid);
+	remove(status);
+	remove(in_scratch("over.out"));
+	/* Not in the background of a shell: that would be deaf to SIGINT. */
+	e2e_script(in_scratch("over.sh"),
+	    e2e_path("#!/bin/sh\ncd '%s'\necho $$ >'%s.new'\n"
+		     "mv '%s.new' '%s'\nexec '%s' overseer%s\n",
+		fleet_root(), pid, pid, pid, e2e_llmc_path(), args));
+	over_leave_behind(e2e_path("exec </dev/null >'%s' 2>&1\n'%s'\n"
+				   "echo $? >'%s.new'\nmv '%s.new' '%s'",
+	    in_scratch("over.out"), in_scratch("over.sh"), status, status,
+	    status));
+}
+
+void
+over_start(void)
+{
+	launch("");
+}
+
+int
+over_run(const char *arg, ...)
+{
+	cleanup_buf struct buf args = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, arg);
+	for (; arg != NULL; arg = va_arg(ap, const char *)) {
+		buf_addc(&args, ' ');
+		text_add_shell(&args, arg);
+	}
+	va_end(ap);
+	launch(args.data);
+	return over_wait_exit();
+}
+
+bool
+over_has_ended(void)
+{
+	return e2e_exists(in_scratch("over.status"));
+}
+
+int
+over_pid(void)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (!e2e_exists(in_scratch("over.pid")))
+		wait_on(end, "the overseer to begin");
+	return (int)strtol(e2e_read(in_scratch("over.pid")), NULL, 10);
+}
+
+void
+over_signal(int signo)
+{
+	ck_assert_msg(!over_has_ended(), "it has ended: %s",
+	    e2e_shown(last_of(over_output())));
+	ck_assert_int_eq(kill(over_pid(), signo), 0);
+}
+
+int
+over_wait_exit(void)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	int status;
+
+	while (!over_has_ended())
+		wait_on(end, "the end of the overseer");
+	status = (int)strtol(e2e_read(in_scratch("over.status")), NULL, 10);
+	ck_assert_msg(status != 128 + SIGSEGV && status != 128 + SIGABRT,
+	    "it crashed: %s", e2e_shown(last_of(over_output())));
+	return status;
+}
+
+void
+over_kill9(void)
+{
+	fleet_kill(over_pid());
+	over_wait_exit();
+}
+
+const char *
+over_output(void)
+{
+	const char *file = in_scratch("over.out");
+
+	return e2e_exists(file) ? e2e_read(file) : "";
+}
+
+static int
+count_words(const char *text, const char *words)
+{
+	int count = 0;
+
+	while ((text = strstr(text, words)) != NULL) {
+		text += strlen(words);
+		count++;
+	}
+	return count;
+}
+
+void
+over_wait_says_times(const char *words, int times)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (count_words(over_output(), words) < times) {
+		ck_assert_msg(!over_has_ended(), "it ended without \"%s\": %s",
+		    words, e2e_shown(last_of(over_output())));
+		wait_on(end, words);
+	}
+}
+
+void
+over_wait_says(const char *words)
+{
+	over_wait_says_times(words, 1);
+}
+
+/* --- what is known of it ---------------------------------------------- */
+
+static struct json_object *
+parsed(const char *path)
+{
+	return e2e_exists(path) ? json_tokener_parse(e2e_read(path)) : NULL;
+}
+
+const char *
+over_member(const char *path)
+{
+	struct json_object *json = parsed(in_root("overseer.json"));
+	const char *text = auto_member(json, path);
+
+	json_object_put(json);
+	return text;
+}
+
+const char *
+over_instance(void)
+{
+	struct json_object *json = parsed(in_root("daemon.json"));
+	const char *text = auto_member(json, "instance_id");
+
+	json_object_put(json);
+	return text;
+}
+
+bool
+over_alive(int pid)
+{
+	const char *file = e2e_path("/proc/%d/stat", pid), *after;
+
+	if (pid <= 0 || !e2e_exists(file))
+		return false;
+	after = strrchr(e2e_read(file), ')');
+	return after != NULL && after[2] != 'Z' && after[2] != 'X';
+}
+
+int
+over_daemon(int before)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	int pid;
+
+	for (;;) {
+		pid = (int)strtol(over_member("daemon.pid"), NULL, 10);
+		if (strtol(over_member("pid"), NULL, 10) == over_pid() &&
+		    strcmp(over_member("state"), "Running") == 0 && pid > 1 &&
+		    pid != before && over_alive(pid) &&
+		    strcmp(over_instance(),
+			over_member("daemon.instance_id")) == 0)
+			break;
+		ck_assert_msg(!over_has_ended(), "it ended: %s",
+		    e2e_shown(last_of(over_output())));
+		wait_on(end, "a daemon that runs");
+	}
+	ck_assert_int_eq(fleet_daemon_pid(), pid);
+	seen = pid;
+	return pid;
+}
+
+int
+over_remembered(const char *kind, const char *words)
+{
+	const char *file = in_root("failures.jsonl"), *text, *end;
+	int count = 0;
+
+	text = e2e_exists(file) ? e2e_read(file) : "";
+	for (; (end = strchr(text, '\n')) != NULL; text = end + 1) {
+		cleanup_free char *line = xstrndup(text, (size_t)(end - text));
+		struct json_object *json = json_tokener_parse(line);
+
+		count += strcmp(json_string_or(json, "kind", ""), kind) == 0 &&
+		    (words == NULL || strstr(line, words) != NULL);
+		json_object_put(json);
+	}
+	return count;
+}
+
+/* --- what must come of it --------------------------------------------- */
+
+/* Sessions with a live process; the screen of one that died may stay. */
+static const char *
+live_sessions(void)
+{
+	return e2e_sh(fleet_root(),
+	    "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" list-panes -a -F "
+	    "'#{pane_dead} #{session_name}' 2>/dev/null | grep '^0' || true")
+	    ->out;
+}
+
+void
+over_ends(int status, const char *words)
+{
+	int ended = over_wait_exit();
+
+	ck_assert_msg(ended == status, "status %d, not %d: %s", ended, status,
+	    e2e_shown(last_of(over_output())));
+	if (words != NULL)
+		e2e_has(over_output(), words);
+	ck_assert_int_ne(lock_is_held(in_root("state.lock")), 1);
+	ck_assert(!over_alive(seen));
+	e2e_lacks(live_sessions(), "llmc-overseer");
+}
+
+bool
+over_recovers(int off, const char *failure, int before)
+{
+	if (off) {
+		over_ends(OVER_SPIRAL, "The same failure comes again");
+		e2e_has(over_output(), "--clear");
+		ck_assert_int_ge(over_remembered("failure", failure), 1);
+		ck_assert_int_eq(over_remembered("remedy", NULL), 0);
+		return false;
+	}
+	over_wait_says("Entering remediation mode");
+	over_wait_says("Remediation completed in");
+	over_wait_says("Remediation complete. Restarting daemon");
+	ck_assert_int_ge(over_remembered("failure", failure), 1);
+	ck_assert_int_eq(over_remembered("remedy", "\"completed\""), 1);
+	over_daemon(before);
+	return true;
+}
+
+void
+over_undisturbed(int daemon)
+{
+	ck_assert_int_eq(over_daemon(0), daemon);
+	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+	ck_assert_int_eq(over_remembered("stall", NULL), 0);
+	e2e_lacks(over_output(), "Failure");
+	auto_no_complaints();
+}
+
+void
+over_stop(void)
+{
+	over_signal(SIGINT);
+	over_ends(OVER_STOPPED, "Stopped.");
+	ck_assert_str_eq(live_sessions(), "");
+	ck_assert_str_eq(over_member("state"), "Terminated");
+}
+
+/* --- suites ----------------------------------------------------------- */
+
+static const struct failure_row *
+find_row(const char *row)
+{
+	for (size_t i = 0; i < failure_row_count; i++)
+		if (strcmp(failure_rows[i].row, row) == 0)
+			return &failure_rows[i];
+	fprintf(stderr, "the table has no row %s\n", row);
+	exit(99);
+}
+
+static size_t
+rows_of(const char *program)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < failure_row_count; i++)
+		count += strcmp(failure_rows[i].program, program) == 0;
+	return count;
+}
+
+Suite *
+over_suite(const char *program, const struct over_test *tests, size_t count)
+{
+	Suite *s = suite_create(program);
+
+	if (rows_of(program) != count) {
+		fprintf(stderr, "%s has not the tests of the table\n", program);
+		exit(99);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct failure_row *row = find_row(tests[i].row);
+		TCase *tc = tcase_create(tests[i].test->name);
+
+		if (strcmp(row->test, tests[i].test->name) != 0 ||
+		    strcmp(row->program, program) != 0) {
+			fprintf(stderr, "row %s is not %s\n", row->row,
+			    tests[i].test->name);
+			exit(99);
+		}
+		tcase_set_timeout(tc, TIMEOUT_S);
+		tcase_add_checked_fixture(tc, over_begin, over_end);
+		tcase_add_loop_test(
+		    tc, tests[i].test, 0, row->fails_unrepaired ? 2 : 1);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The completion gate of auto mode: what ends a turn without ending the task,
+ * how often that is forgiven, and what becomes of the task then. */
+#include <string.h>
+
+#include "autorun.h"
+#include "mem.h"
+#include "scenarios.h"
+
+static void
+begin(void)
+{
+	fleet_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_ails("");
+}
+
+/* The last record of tasks.jsonl. */
+static struct json_object *
+record_of_last(void)
+{
+	const char *text =
+	    e2e_read(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()));
+	const char *line = text;
+
+	for (const char *end; (end = strchr(line, '\n')) != NULL;
+	     line = end + 1)
+		if (end[1] == '\0')
+			break;
+	return json_tokener_parse(line);
+}
+
+static void
+check_record(const char *key, const char *words)
+{
+	struct json_object *record = record_of_last();
+
+	e2e_has(auto_member(record, key), words);
+	json_object_put(record);
+}
+
+/* --- what git says: answered by the Stop hook itself ------------- */
+
+START_TEST(uncommitted_work_is_sent_back_by_the_stop_hook)
+{
+	auto_task("a.md",
+	    "fake: write left.txt over\nfake: ask All is finished.\n"
+	    "fake: run git add -A && git commit -q -m Leftovers");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("Leftovers", NULL);
+	ck_assert_int_eq(auto_events("sent_back", "untracked"), 1);
+	/* The turn went on: no other prompt was typed. */
+	ck_assert_int_eq(fleet_prompts(""), 1);
+	check_record("turns", "2");
+}
+END_TEST
+
+START_TEST(a_commit_that_is_wanted_is_asked_for)
+{
+	auto_set("auto.require_commit", "true");
+	auto_task("a.md",
+	    "fake: ask Everything was fine already.\nfake: commit a.txt x");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(auto_events("sent_back", "no commit"), 1);
+	ck_assert_int_eq(fleet_prompts(""), 1);
+}
+END_TEST
+
+START_TEST(nothing_to_change_is_an_outcome)
+{
+	auto_task("a.md", "fake: say Everything was fine already.");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_no_complaints();
+	ck_assert_int_eq(auto_finished("no_changes"), 1);
+	ck_assert_int_eq(auto_landed(), 0);
+	ck_assert_str_eq(auto_folder("done"), "a.md\n");
+	check_record("last_words", "Everything was fine already.");
+}
+END_TEST
+
+START_TEST(turns_come_to_an_end)
+{
+	auto_set("auto.max_turns", "2");
+	auto_set("auto.max_attempts", "1");
+	auto_task("a.md", "fake: write left.txt over");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	auto_no_complaints();
+	ck_assert_ptr_null(auto_failure());
+	ck_assert_int_eq(auto_finished("failed"), 1);
+	ck_assert_int_eq(auto_landed(), 0);
+	check_record("reason", "not committed after 2 turns");
+	auto_salvaged("auto-1", "left.txt");
+	ck_assert_str_eq(
+	    e2e_git(fleet_worktree("auto-1"), "status", "--porcelain", NULL),
+	    "");
+}
+END_TEST
+
+/* --- how the agent's words end ----------------------------------- */
+
+static const struct {
+	const char *words;
+	const char *told; /* in the answer */
+	const char *reason; /* when it does not stop */
+} endings[] = {
+	{ "Which colour should I take?", "Nobody is there to answer",
+	    "ended with a question" },
+	{ "I cannot complete this task.", "cannot or will not", "refused" },
+};
+
+START_TEST(an_ending_that_is_none_is_nudged)
+{
+	auto_task(
+	    "a.md", "fake: ask %s\nfake: commit a.txt x", endings[_i].words);
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(auto_events("sent_back", endings[_i].told), 1);
+	check_record("nudges", "1");
+}
+END_TEST
+
+START_TEST(an_ending_that_stays_none_fails_with_its_words)
+{
+	const char *ask = e2e_path("fake: ask %s\n", endings[_i].words);
+
+	auto_set("auto.max_attempts", "1");
+	auto_task("a.md", "fake: commit a.txt x\n%s%s%s%s%s", ask, ask, ask,
+	    ask, ask);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	auto_no_complaints();
+	ck_assert_int_eq(auto_finished("failed"), 1);
+	ck_assert_int_eq(auto_events("sent_back", NULL), 3);
+	check_record("reason", endings[_i].reason);
+	check_record("reason", endings[_i].words);
+	check_record("last_words", endings[_i].words);
+	auto_salvaged("auto-1", "a.txt");
+	e2e_has(
+	    e2e_read(e2e_path("%s/.llmc/tasks/failed/a.md.why", fleet_root())),
+	    endings[_i].words);
+}
+END_TEST
+
+START_TEST(a_turn_that_failed_is_taken_up_again)
+{
+	auto_task("a.md", "fake: commit a.txt x\nfake: fail 400 too odd");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(fleet_prompts("ended with an error"), 1);
+}
+END_TEST
+
+START_TEST(turns_that_keep_failing_fail_the_task)
+{
+	auto_set("auto.max_attempts", "1");
+	auto_ails("fake: fail 400 too odd");
+	auto_task("a.md", "fake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	auto_no_complaints();
+	ck_assert_int_eq(auto_finished("failed"), 1);
+	check_record("reason", "too odd");
+	ck_assert_int_eq(fleet_prompts("ended with an error"), 3);
+	auto_salvaged("auto-1", "a.txt");
+}
+END_TEST
+
+/* --- check_command ----------------------------------------------- */
+
+START_TEST(what_the_check_says_reaches_the_agent)
+{
+	auto_set("auto.check_command",
+	    "echo rubbish >rubbish.txt; echo rubbish >>a.txt; "
+	    "[ -e fixed.txt ] || { echo \"fake: commit fixed.txt $LLMC_TASK\"; "
+	    "exit 9; }");
+	auto_task("a.md", "fake: commit a.txt x");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	ck_assert_int_eq(auto_landed(), 1);
+	/* By the next prompt, with how it ended and what it said. */
+	ck_assert_int_eq(fleet_prompts("The check of your work failed"), 1);
+	ck_assert_int_eq(fleet_prompts("status 9"), 1);
+	ck_assert_str_eq(
+	    e2e_read(e2e_path("%s/fixed.txt", fleet_root())), "t1\n");
+	/* What it left behind does not land. */
+	ck_assert(!e2e_exists(e2e_path("%s/rubbish.txt", fleet_root())));
+	ck_assert_str_eq(e2e_read(e2e_path("%s/a.txt", fleet_root())), "x\n");
+	ck_assert_int_eq(auto_logged("check.log", "\"command\""), 2);
+}
+END_TEST
+
+START_TEST(a_check_that_takes_too_long_has_failed)
+{
+	auto_set("auto.check_timeout", "300ms");
+	auto_set("auto.check_command",
+	    "[ -e $TMPDIR/once ] || { touch $TMPDIR/once; echo begun; "
+	    "exec tail -f /dev/null; }");
+	auto_task("a.md", "fake: commit a.txt x");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(fleet_prompts("The check of your work failed"), 1);
+	ck_assert_int_eq(fleet_prompts("begun"), 1);
+}
+END_TEST
+
+START_TEST(a_check_that_never_passes_ends_in_a_dead_letter)
+{
+	auto_set("auto.check_command", "echo not good enough; exit 1");
+	auto_set("auto.max_turns", "2");
+	auto_set("auto.max_attempts", "2");
+	auto_task("a.md", "fake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	auto_no_complaints();
+	ck_assert_int_eq(auto_finished("dead-letter"), 1);
+	ck_assert_int_eq(auto_landed(), 0);
+	check_record("reason", "not good enough");
+	/* The second attempt was told how the first one ended. */
+	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 2);
+	ck_assert_int_eq(auto_logged("check.log", "\"command\""), 4);
+	auto_salvaged("auto-1", "a.txt");
+}
+END_TEST
+
+/* --- not over yet ------------------------------------------------ */
+
+START_TEST(a_turn_with_background_tasks_is_not_over)
+{
+	auto_task("a.md", "fake: commit a.txt x\nfake: background 700");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", NULL);
+	/* Two Stops came, one was judged. */
+	check_record("turns", "1");
+	ck_assert_int_eq(auto_events("task_completed", NULL), 1);
+}
+END_TEST
+
+START_TEST(a_compaction_in_the_middle_is_no_end)
+{
+	auto_task("a.md",
+	    "fake: commit a.txt x\nfake: compact\nfake: commit b.txt x");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	ck_assert(e2e_exists(e2e_path("%s/b.txt", fleet_root())));
+	ck_assert_int_eq(auto_landed(), 1);
+}
+END_TEST
+
+/* --- dead letters ------------------------------------------------ */
+
+START_TEST(a_dead_letter_is_filed_and_can_be_tried_again)
+{
+	struct json_object *record;
+	const char *why;
+
+	auto_set("auto.max_attempts", "2");
+	auto_ails("fake: fail 400 too odd");
+	auto_task("poison.md", "fake: commit a.txt x");
+	auto_task("sound.md", "fake: commit b.txt x");
+	auto_up(NULL);
+	auto_wait_finished("dead-letter", 1);
+	auto_ails("");
+	/* A poison task holds nobody up. */
+	auto_wait_finished("landed", 1);
+	ck_assert_str_eq(auto_folder("failed"), "poison.md\npoison.md.why\n");
+	why = e2e_read(
+	    e2e_path("%s/.llmc/tasks/failed/poison.md.why", fleet_root()));
+	e2e_has(why, "too odd");
+	ck_assert_int_eq(auto_events("task_retry", "too odd"), 1);
+	ck_assert_int_eq(
+	    auto_events("task_finished", "\"outcome\":\"dead-letter\""), 1);
+	record = auto_state();
+	ck_assert_str_eq(auto_member(record, "outcomes.dead-letter"), "1");
+	fleet_do("task", "retry", "poison.md", NULL);
+	auto_wait_finished("landed", 2);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", "b.txt: x", NULL);
+	ck_assert_str_eq(auto_folder("failed"), "");
+	ck_assert_str_eq(auto_folder("done"), "poison.md\nsound.md\n");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("auto-gates");
+	const TTest *const all[] = {
+		uncommitted_work_is_sent_back_by_the_stop_hook,
+		a_commit_that_is_wanted_is_asked_for,
+		nothing_to_change_is_an_outcome, turns_come_to_an_end,
+		a_turn_that_failed_is_taken_up_again,
+		turns_that_keep_failing_fail_the_task,
+		what_the_check_says_reaches_the_agent,
+		a_check_that_takes_too_long_has_failed,
+		a_check_that_never_passes_ends_in_a_dead_letter,
+		a_turn_with_background_tasks_is_not_over,
+		a_compaction_in_the_middle_is_no_end,
+		a_dead_letter_is_filed_and_can_be_tried_again
+	};
+	TCase *tc = tcase_create("endings");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, begin, fleet_end);
+	tcase_add_loop_test(
+	    tc, an_ending_that_is_none_is_nudged, 0, (int)nitems(endings));
+	tcase_add_loop_test(tc, an_ending_that_stays_none_fails_with_its_words,
+	    0, (int)nitems(endings));
+	suite_add_tcase(s, tc);
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Onto the default branch without a person: post_accept_command, a checkout or
+ * a history that somebody else changes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "clock.h"
+#include "mem.h"
+#include "scenarios.h"
+
+static void
+begin(void)
+{
+	fleet_begin();
+}
+
+static const char *
+in_main(const char *file)
+{
+	return e2e_path("%s/%s", fleet_root(), file);
+}
+
+static const char *
+head(const char *dir)
+{
+	return e2e_git(dir, "rev-parse", "HEAD", NULL);
+}
+
+/* A script as post_accept_command. */
+static void
+set_post(const char *script)
+{
+	const char *file = unit_path("post.sh");
+
+	e2e_script(file, e2e_path("#!/bin/sh\n%s\n", script));
+	auto_set("auto.post_accept_command", file);
+}
+
+/* --- post_accept_command ---------------------------------------------- */
+
+START_TEST(it_runs_after_every_landing_and_is_told_of_what)
+{
+	const char *ran = unit_path("ran");
+
+	set_post(e2e_path(
+	    "[ \"$(git rev-parse main)\" = \"$LLMC_COMMIT\" ] || exit 9\n"
+	    "echo \"$LLMC_TASK $LLMC_WORKER $PWD\" >>'%s'\n"
+	    "echo said-$LLMC_TASK; echo complained-$LLMC_TASK >&2",
+	    ran));
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	auto_task("c.md", "C, nothing to do");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_str_eq(e2e_read(ran),
+	    e2e_path(
+		"t1 auto-1 %s\nt2 auto-1 %s\n", fleet_root(), fleet_root()));
+	ck_assert_int_eq(auto_logged("post_accept.log", "said-t"), 2);
+	ck_assert_int_eq(auto_logged("post_accept.log", "complained-t"), 2);
+	ck_assert_int_eq(auto_events("post_accept", "\"exit_code\":\"0\""), 2);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(a_slow_one_holds_the_next_landing_and_nobody_else)
+{
+	set_post(e2e_path(
+	    "[ -e a.txt ] && [ ! -e b.txt ] || exit 0\n%s", auto_gate("post")));
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("post");
+	/* The next task is given out, worked on and finished meanwhile. */
+	auto_wait_event(
+	    "task_completed", "\"task\":\"t2\",\"result\":\"needs_review\"");
+	auto_wait_state("workers.auto-1.status", "accepting");
+	ck_assert_int_eq(auto_landed(), 1);
+	ck_assert_int_eq(auto_finished(NULL), 0);
+	auto_open_gate("post");
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	ck_assert_int_eq(auto_landed(), 2);
+	ck_assert_int_eq(auto_finished("landed"), 2);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(its_failure_stops_everything_and_what_landed_stays)
+{
+	struct json_object *failure;
+
+	set_post("echo so far so good; echo the build is broken >&2; exit 7");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	ck_assert_int_eq(auto_run(NULL), 1);
+	auto_failed("post_accept", "the build is broken");
+	failure = auto_failure();
+	ck_assert_str_eq(auto_member(failure, "worker"), "auto-1");
+	ck_assert_str_eq(auto_member(failure, "task"), "t1");
+	ck_assert_int_eq(json_int_or(failure, "exit_status", 0), 7);
+	ck_assert_int_eq(auto_landed(), 1);
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	ck_assert_str_eq(auto_folder("done"), "a.md\n");
+	ck_assert_int_eq(
+	    auto_logged("post_accept.log", "the build is broken"), 1);
+	ck_assert_int_eq(auto_events("failure", "post_accept"), 1);
+	auto_no_sessions();
+	/* Seen to, and the rest is done; nothing lands twice. */
+	set_post("true");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_ptr_null(auto_failure());
+	auto_history("a.txt: x", "b.txt: x", NULL);
+}
+END_TEST
+
+START_TEST(its_failure_may_be_gone_on_from)
+{
+	set_post("echo broken >&2; exit 1");
+	auto_set("auto.on_post_accept_failure", "continue");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_int_eq(auto_finished("landed"), 2);
+	auto_history("a.txt: x", "b.txt: x", NULL);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(its_failure_may_take_the_commit_back)
+{
+	set_post(e2e_path("mkdir '%s' 2>/dev/null || exit 0\n"
+			  "echo the first one is bad >&2; exit 1",
+	    unit_path("once")));
+	auto_set("auto.on_post_accept_failure", "revert");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	/* Landed, taken back, and done again with the reason told. */
+	ck_assert_int_eq(auto_landed(), 3);
+	e2e_has(fleet_log(), "a.txt: x\nTake back \"A\"\na.txt: x\n");
+	ck_assert_int_eq(fleet_prompts("the first one is bad"), 1);
+	ck_assert(e2e_exists(in_main("a.txt")));
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(its_failure_may_become_a_task)
+{
+	set_post("[ -e fixed.txt ] && exit\n"
+		 "echo 'it needs a file'; echo 'fake: commit fixed.txt x'\n"
+		 "exit 1");
+	auto_set("auto.on_post_accept_failure", "fix");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_history("a.txt: x", "fixed.txt: x", NULL);
+	ck_assert_int_eq(fleet_prompts("it needs a file"), 1);
+	ck_assert_int_eq(auto_finished("landed"), 2);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(a_fix_that_never_helps_ends_in_a_failure)
+{
+	set_post("echo still broken; echo 'fake: commits 1'; exit 1");
+	auto_set("auto.on_post_accept_failure", "fix");
+	auto_set("auto.max_attempts", "1");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	auto_failed("post_accept", "still broken");
+	ck_assert_int_eq(auto_finished("landed"), 2);
+}
+END_TEST
+
+START_TEST(it_is_cancelled_by_a_drain_and_run_again)
+{
+	set_post(e2e_path(
+	    "echo begun >>'%s'\n%s", unit_path("ran"), auto_gate("post")));
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_up(NULL);
+	auto_wait_gate("post");
+	auto_drain();
+	ck_assert_int_eq(auto_finished(NULL), 0);
+	auto_open_gate("post");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_str_eq(e2e_read(unit_path("ran")), "begun\nbegun\n");
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	ck_assert_int_eq(auto_landed(), 1);
+}
+END_TEST
+
+START_TEST(it_outlives_a_killed_daemon_and_is_not_run_twice)
+{
+	set_post(e2e_path("echo begun >>'%s'\n%s\necho it-is-over",
+	    unit_path("ran"), auto_gate("post")));
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_up(NULL);
+	auto_wait_gate("post");
+	auto_kill9_daemon();
+	auto_open_gate("post");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_str_eq(e2e_read(unit_path("ran")), "begun\n");
+	ck_assert_int_eq(auto_logged("post_accept.log", "it-is-over"), 1);
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	ck_assert_int_eq(auto_landed(), 1);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(one_that_takes_too_long_has_failed)
+{
+	set_post("echo hanging >&2; exec sleep 60");
+	auto_set("auto.post_accept_timeout", "1s");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	auto_failed("post_accept", "took too long");
+	ck_assert_int_eq(auto_finished("landed"), 1);
+}
+END_TEST
+
+/* --- a checkout that is in the way ------------------------------------ */
+
+static long
+dirt(const char *field)
+{
+	struct json_object *state = auto_state();
+	long value =
+	    strtol(auto_member(state, e2e_path("source_repo_dirty_%s", field)),
+		NULL, 10);
+
+	json_object_put(state);
+	return value;
+}
+
+/* While nobody runs: as if the time had come. */
+static void
+let_time_pass(void)
+{
+	ck_assert_int_eq(
+	    e2e_sh(fleet_root(),
+		"sed -i 's/\\(\"source_repo_dirty_retry_after_unix\": *\\)"
+		"[0-9]*/\\11000000000/' .llmc/state.json")
+		->status,
+	    0);
+	ck_assert_int_eq(dirt("retry_after_unix"), 1000000000);
+}
+
+START_TEST(a_dirty_checkout_is_waited_for_longer_and_longer)
+{
+	long now = (long)(clock_wall_ms() / 1000);
+
+	auto_task(
+	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
+	auto_up(NULL);
+	auto_wait_gate("g");
+	e2e_write(in_main("README"), "my own edit\n");
+	auto_open_gate("g");
+	auto_wait_event("waiting",
+	    "Source repository has uncommitted changes. Will retry in 60 "
+	    "seconds (attempt 1/10).");
+	auto_wait_state("source_repo_dirty_retry_count", "1");
+	ck_assert_int_eq(dirt("backoff_secs"), 60);
+	ck_assert(dirt("retry_after_unix") >= now + 60 &&
+	    dirt("retry_after_unix") <= now + 120);
+	ck_assert_str_eq(fleet_status("auto-1"), "needs_review");
+	ck_assert_str_eq(e2e_read(in_main("README")), "my own edit\n");
+	ck_assert(!auto_has_ended());
+	auto_drain();
+	/* The next run keeps the appointment, ... */
+	now = dirt("retry_after_unix");
+	auto_up(NULL);
+	fleet_add("adam");
+	ck_assert_int_eq(dirt("retry_after_unix"), now);
+	ck_assert_int_eq(auto_events("accept_failure", NULL), 1);
+	auto_drain();
+	/* ... tries when the time has come, ... */
+	let_time_pass();
+	auto_up(NULL);
+	auto_wait_event("waiting", "Will retry in 120 seconds (attempt 2/10).");
+	auto_wait_state("source_repo_dirty_backoff_secs", "120");
+	auto_drain();
+	/* ... and lands when there is nothing in the way any more. */
+	e2e_git(fleet_root(), "checkout", "-q", "README", NULL);
+	let_time_pass();
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(dirt("retry_count"), 0);
+	ck_assert_int_eq(dirt("backoff_secs"), 0);
+	ck_assert_int_eq(dirt("retry_after_unix"), 0);
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(a_checkout_that_stays_dirty_is_a_failure_in_the_end)
+{
+	auto_task(
+	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
+	auto_up(NULL);
+	auto_wait_gate("g");
+	e2e_write(in_main("README"), "my own edit\n");
+	auto_open_gate("g");
+	auto_wait_state("source_repo_dirty_retry_count", "1");
+	auto_drain();
+	e2e_sh(fleet_root(),
+	    "sed -i 's/\\(\"source_repo_dirty_retry_count\": *\\)1/\\110/' "
+	    ".llmc/state.json");
+	let_time_pass();
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	auto_failed("dirty_checkout", "README");
+	ck_assert_str_eq(e2e_read(in_main("README")), "my own edit\n");
+	/* The work waits for whoever sees to it. */
+	ck_assert_str_eq(fleet_status("auto-1"), "needs_review");
+}
+END_TEST
+
+/* --- a history that somebody else changes ------------------------------ */
+
+/* Whenever the worker resolves its conflict, somebody is faster again. */
+START_TEST(conflicts_without_end_are_a_failure)
+{
+	const char *move = unit_path("move.sh");
+
+	e2e_script(move,
+	    e2e_path("#!/bin/sh\n"
+		     "[ -d \"$(git rev-parse --git-path rebase-merge)\" ] || "
+		     "exit 0\n"
+		     "cd '%s' && echo again >>README && "
+		     "git commit -qam 'Faster again'\n",
+		fleet_root()));
+	auto_set("repo.max_conflicts", "1");
+	auto_task("a.md",
+	    "Change it\n"
+	    "fake: run %s\n"
+	    "fake: resolve\n"
+	    "fake: run echo mine >README && git commit -qam Mine\n"
+	    "fake: run %s\n",
+	    move, auto_gate("g"));
+	auto_up(NULL);
+	auto_wait_gate("g");
+	e2e_write(in_main("README"), "another\n");
+	e2e_git(fleet_root(), "commit", "-qam", "Another", NULL);
+	auto_open_gate("g");
+	ck_assert_int_eq(auto_wait_exit(), 1);
+	auto_failed("conflicts", "could not resolve its conflicts");
+	auto_history("Another", "Faster again", NULL);
+	e2e_lacks(fleet_log(), "Mine");
+	/* Nothing of the worker's is lost. */
+	ck_assert_str_eq(fleet_status("auto-1"), "needs_review");
+	e2e_has(e2e_git(fleet_root(), "log", "llmc/auto-1", NULL), "Mine");
+}
+END_TEST
+
+START_TEST(an_amended_base_moves_the_idle)
+{
+	auto_up(NULL);
+	auto_wait_state("workers.auto-1.status", "idle");
+	e2e_write(in_main("README"), "amended\n");
+	e2e_git(fleet_root(), "commit", "-qa", "--amend", "-m", "Again", NULL);
+	auto_wait_shell("[ \"$(git -C .worktrees/auto-1 rev-parse HEAD)\" = "
+			"\"$(git rev-parse main)\" ]");
+	auto_wait_state("workers.auto-1.status", "idle");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_wait_finished("landed", 1);
+	ck_assert_str_eq(fleet_log(), "a.txt: x\nAgain\n");
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+/* The first one's command holds the landing of the second, which somebody
+ * brings in by hand meanwhile. */
+START_TEST(work_that_was_taken_by_hand_is_not_landed_again)
+{
+	set_post(auto_gate("post"));
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("post");
+	auto_wait_event(
+	    "task_completed", "\"task\":\"t2\",\"result\":\"needs_review\"");
+	e2e_git(fleet_root(), "cherry-pick", "llmc/auto-1", NULL);
+	auto_open_gate("post");
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	auto_history("a.txt: x", "b.txt: x", NULL);
+	ck_assert_int_eq(auto_finished("no_changes"), 1);
+	ck_assert_str_eq(auto_folder("done"), "a.md\nb.md\n");
+	ck_assert_str_eq(head(fleet_worktree("auto-1")), head(fleet_root()));
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(an_early_commit_is_not_landed_before_its_turn_ends)
+{
+	auto_task("a.md",
+	    "A\nfake: commit a.txt early\nfake: run %s\nfake: commit b.txt x",
+	    auto_gate("g"));
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("g");
+	/* Time enough for a patrol or two. */
+	fleet_add("adam");
+	ck_assert_int_eq(auto_landed(), 0);
+	ck_assert_str_eq(fleet_status("auto-1"), "working");
+	auto_open_gate("g");
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	ck_assert_int_eq(auto_landed(), 1);
+	ck_assert(e2e_exists(in_main("a.txt")) && e2e_exists(in_main("b.txt")));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const all[] = {
+		it_runs_after_every_landing_and_is_told_of_what,
+		a_slow_one_holds_the_next_landing_and_nobody_else,
+		its_failure_stops_everything_and_what_landed_stays,
+		its_failure_may_be_gone_on_from,
+		its_failure_may_take_the_commit_back,
+		its_failure_may_become_a_task,
+		a_fix_that_never_helps_ends_in_a_failure,
+		it_is_cancelled_by_a_drain_and_run_again,
+		it_outlives_a_killed_daemon_and_is_not_run_twice,
+		one_that_takes_too_long_has_failed,
+		a_dirty_checkout_is_waited_for_longer_and_longer,
+		a_checkout_that_stays_dirty_is_a_failure_in_the_end,
+		conflicts_without_end_are_a_failure,
+		an_amended_base_moves_the_idle,
+		work_that_was_taken_by_hand_is_not_landed_again,
+		an_early_commit_is_not_landed_before_its_turn_ends
+	};
+	Suite *suite = suite_create("auto-land");
+
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(suite, begin, all[i]);
+	return suite;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Locks of git's that stay: a program of its own, as the patience that is
+ * tested is longer than a minute. */
+#include <stdio.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "mem.h"
+#include "scenarios.h"
+
+#define TRIES 6 /* of a landing, before it is given up */
+
+static void
+begin(void)
+{
+	fleet_begin();
+}
+
+START_TEST(a_lock_of_gits_that_stays_stops_the_run)
+{
+	const char *lock =
+	    e2e_path("%s/.git/refs/heads/main.lock", fleet_root());
+	struct json_object *failure;
+
+	auto_task("a.md", "fake: commit work.txt x");
+	e2e_write(lock, "");
+	auto_up(NULL);
+	for (int i = 1; i <= TRIES; i++)
+		auto_wait_events("accept_failure", "holds a lock", i);
+	ck_assert_int_eq(auto_wait_exit(), 1);
+	auto_failed("git_lock", "another git holds a lock");
+	failure = auto_failure();
+	ck_assert_str_eq(auto_member(failure, "worker"), "auto-1");
+	ck_assert_str_eq(auto_member(failure, "task"), "t1");
+	ck_assert_int_eq(auto_landed(), 0);
+	auto_no_sessions();
+	/* It is not ours to remove. */
+	ck_assert(e2e_exists(lock));
+	ck_assert_int_eq(remove(lock), 0);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_history("work.txt: x", NULL);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("auto-locks");
+
+	scenarios_add_test(s, begin, a_lock_of_gits_that_stays_stops_the_run);
+	return s;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What fresh worktrees need beyond git: files, a command, Serena. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "mem.h"
+#include "scenarios.h"
+
+static void
+begin(void)
+{
+	fleet_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_ails("");
+	e2e_write(e2e_path("%s/.gitignore", fleet_root()), "/.env\n/build\n");
+	e2e_git(fleet_root(), "add", ".gitignore", NULL);
+	e2e_git(fleet_root(), "commit", "-q", "-m", "Ignore", NULL);
+}
+
+static void
+run_to_the_end(void)
+{
+	int status = auto_run("--until-empty", NULL);
+
+	ck_assert_msg(
+	    status == 0, "status %d: %s", status, e2e_shown(auto_output()));
+}
+
+START_TEST(files_that_git_does_not_keep_are_there)
+{
+	e2e_write(e2e_path("%s/.env", fleet_root()), "secret\n");
+	fleet_do("config", "set", "repo.copy_files", "[\".env\", \"nowhere\"]",
+	    NULL);
+	for (int i = 0; i < 2; i++)
+		auto_task(e2e_path("%d.md", i),
+		    "fake: run cat .env >%d.txt && git add %d.txt && git "
+		    "commit -q -m 'Env %d'",
+		    i, i, i);
+	run_to_the_end();
+	auto_no_complaints();
+	auto_history("Env 0", "Env 1", NULL);
+	for (int i = 0; i < 2; i++)
+		ck_assert_str_eq(
+		    e2e_read(e2e_path("%s/%d.txt", fleet_root(), i)),
+		    "secret\n");
+	ck_assert_str_eq(e2e_git(fleet_root(), "ls-files", ".env", NULL), "");
+}
+END_TEST
+
+static int
+setups(void)
+{
+	const char *text = e2e_read(e2e_path("%s/setups", unit_scratch()));
+	int count = 0;
+
+	for (; (text = strchr(text, '\n')) != NULL; text++)
+		count++;
+	return count;
+}
+
+START_TEST(a_worktree_is_set_up_once)
+{
+	auto_set("repo.setup_command",
+	    "pwd >>$TMPDIR/setups; mkdir -p build; echo tools >build/tools");
+	for (int i = 0; i < 2; i++)
+		auto_task(e2e_path("%d.md", i),
+		    "fake: run grep -q tools build/tools && echo x >%d.txt && "
+		    "git add . && git commit -q -m 'Built %d'",
+		    i, i);
+	run_to_the_end();
+	auto_no_complaints();
+	auto_history("Built 0", "Built 1", NULL);
+	ck_assert_int_eq(setups(), 1);
+	e2e_has(e2e_read(e2e_path("%s/setups", unit_scratch())),
+	    ".worktrees/auto-1");
+	/* Not by the next daemon either, but in another worktree. */
+	run_to_the_end();
+	ck_assert_int_eq(setups(), 1);
+	fleet_do("nuke", "auto-1", "--yes", NULL);
+	auto_up(NULL);
+	fleet_wait("auto-1", "idle");
+	ck_assert_int_eq(setups(), 2);
+	auto_drain();
+}
+END_TEST
+
+START_TEST(a_setup_that_fails_stops_the_run)
+{
+	struct json_object *failure;
+
+	auto_set("repo.setup_command", "echo no compiler here >&2; exit 4");
+	auto_task("a.md", "fake: commit a.txt x");
+	ck_assert_int_eq(auto_run(NULL), 1);
+	auto_failed("worker_error", "no compiler here");
+	failure = auto_failure();
+	ck_assert_str_eq(auto_member(failure, "worker"), "auto-1");
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 0);
+	ck_assert_str_eq(auto_folder("todo"), "a.md\n");
+	auto_set("repo.setup_command", "true");
+	run_to_the_end();
+	auto_history("a.txt: x", NULL);
+}
+END_TEST
+
+START_TEST(serena_has_a_project_for_each_worktree)
+{
+	const char *folder = e2e_path("%s/.serena", getenv("HOME"));
+	const char *list = e2e_path("%s/serena_config.yml", folder);
+	const char *text;
+
+	e2e_expect(e2e_sh(NULL, e2e_path("mkdir -p '%s'", folder)), 0, NULL);
+	e2e_write(list, "# mine\nprojects:\n- /elsewhere\n");
+	auto_set("repo.serena", "true");
+	auto_set("auto.concurrency", "2");
+	for (int i = 0; i < 2; i++)
+		auto_task(e2e_path("%d.md", i),
+		    "fake: run cp .serena/project.yml %d.yml && git add -A && "
+		    "git commit -q -m 'Project %d'",
+		    i, i);
+	auto_up(NULL);
+	fleet_wait("auto-2", "idle,starting,working");
+	auto_wait_finished("landed", 2);
+	auto_drain();
+	auto_no_complaints();
+	text = e2e_read(list);
+	e2e_has(text, "# mine\n");
+	e2e_has(text, "- /elsewhere\n");
+	e2e_has(text, ".worktrees/auto-1");
+	e2e_has(text, ".worktrees/auto-2");
+	e2e_has(e2e_read(e2e_path(
+		    "%s/.serena/project.yml", fleet_worktree("auto-2"))),
+	    "llmc-auto-2");
+	/* Of its own, and not for git. */
+	e2e_has(e2e_read(e2e_path("%s/0.yml", fleet_root())), "llmc-auto-");
+	ck_assert_str_eq(
+	    e2e_git(fleet_root(), "ls-files", ".serena", NULL), "");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("auto-setup");
+	const TTest *const all[] = { files_that_git_does_not_keep_are_there,
+		a_worktree_is_set_up_once, a_setup_that_fails_stops_the_run,
+		serena_has_a_project_for_each_worktree };
+
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A state that somebody else writes, and workers that are taken away. */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "mem.h"
+#include "scenarios.h"
+
+#define OTHER_ID "00000000-0000-4000-8000-000000000000"
+
+static void
+begin(void)
+{
+	fleet_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_ails("");
+}
+
+static void
+drop_worker(struct json_object *state, const char *name)
+{
+	json_object_object_del(json_object_object_get(state, "workers"), name);
+}
+
+/* All that was to be done is done in the end. */
+static void
+run_to_the_end(void)
+{
+	int status = auto_run("--until-empty", NULL);
+
+	ck_assert_msg(
+	    status == 0, "status %d: %s", status, e2e_shown(auto_output()));
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(auto_finished("landed"), 1);
+}
+
+/* --- written over while it runs ---------------------------------- */
+
+enum damage {
+	DAMAGE_OTHER_ROOT,
+	DAMAGE_NO_WORKERS,
+	DAMAGE_NONSENSE,
+	DAMAGE_COUNT
+};
+
+static const struct {
+	const char *class, *words;
+} damages[DAMAGE_COUNT] = {
+	[DAMAGE_OTHER_ROOT] = { "state_overwritten", "another root id" },
+	[DAMAGE_NO_WORKERS] = { "state_overwritten", "0 of 1 auto workers" },
+	[DAMAGE_NONSENSE] = { "state_corrupt", "damaged by somebody else" },
+};
+
+static void
+do_damage(struct json_object *state, enum damage damage)
+{
+	if (damage == DAMAGE_OTHER_ROOT)
+		json_set_string(state, "root_id", OTHER_ID);
+	drop_worker(state, "auto-1");
+	if (damage == DAMAGE_NONSENSE)
+		e2e_write(e2e_path("%s/.llmc/state.json", fleet_root()),
+		    "{ \"workers\": [");
+	else
+		auto_put_state(state);
+}
+
+/* A write of the daemon's own that was under way goes over ours, and then there
+ * is nothing to be found: done again until it was. */
+static void
+damage_until_found(enum damage damage)
+{
+	const char *file = e2e_path("%s/.llmc/state.json", fleet_root());
+
+	while (auto_failure() == NULL) {
+		struct json_object *state = json_tokener_parse(e2e_read(file));
+
+		if (auto_member(state, "workers.auto-1")[0] != '\0')
+			do_damage(state, damage);
+		json_object_put(state);
+		poll(NULL, 0, 10); /* what the daemon does */
+	}
+}
+
+START_TEST(a_state_that_was_overwritten_stops_the_run)
+{
+	struct json_object *before, *after;
+
+	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
+	auto_up(NULL);
+	auto_wait_gate("a");
+	before = auto_state();
+	damage_until_found((enum damage)_i);
+	ck_assert_int_eq(auto_wait_exit(), 1);
+	auto_failed(damages[_i].class, damages[_i].words);
+	/* What was in memory is on the disk again. */
+	after = auto_state();
+	ck_assert_str_eq(
+	    auto_member(after, "root_id"), auto_member(before, "root_id"));
+	ck_assert_str_eq(auto_member(after, "workers.auto-1.task"), "t1");
+	auto_open_gate("a");
+	run_to_the_end();
+}
+END_TEST
+
+START_TEST(a_state_that_lost_some_workers_is_told_of)
+{
+	struct json_object *state;
+
+	auto_set("auto.concurrency", "2");
+	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
+	auto_up(NULL);
+	fleet_wait("auto-2", "idle");
+	auto_wait_gate("a");
+	while (auto_logged("autod.log", "lacks 1 of 2 auto workers") == 0) {
+		state = auto_state();
+		if (auto_member(state, "workers.auto-2")[0] != '\0') {
+			drop_worker(state, "auto-2");
+			auto_put_state(state);
+		}
+		poll(NULL, 0, 10); /* as above */
+	}
+	ck_assert_int_eq(auto_logged("autod.log", "\"level\":\"WARN\""), 1);
+	auto_wait_state("workers.auto-2.status", "idle");
+	auto_open_gate("a");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_history("a.txt: x", NULL);
+}
+END_TEST
+
+START_TEST(a_state_that_was_removed_is_written_again)
+{
+	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
+	auto_up(NULL);
+	auto_wait_gate("a");
+	remove(e2e_path("%s/.llmc/state.json", fleet_root()));
+	auto_wait_shell("[ -s .llmc/state.json ]");
+	auto_open_gate("a");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+/* --- found at the start ------------------------------------------- */
+
+/* A run that has ended, with a task that is still to be done. */
+static struct json_object *
+ended(void)
+{
+	auto_set("auto.concurrency", "2");
+	auto_up(NULL);
+	fleet_wait("auto-1", "idle");
+	fleet_wait("auto-2", "idle");
+	auto_drain();
+	auto_task("a.md", "fake: commit a.txt x");
+	return auto_state();
+}
+
+/* It is not gone on from, and not touched. */
+static void
+check_refused(struct json_object *wrong, const char *words)
+{
+	struct json_object *good = auto_state();
+	const char *file = e2e_path("%s/.llmc/state.json", fleet_root());
+	const char *text;
+
+	auto_put_state(wrong);
+	text = e2e_read(file);
+	ck_assert_int_eq(auto_run(NULL), 1);
+	e2e_has(auto_output(), words);
+	e2e_has(auto_output(), "doctor --rebuild");
+	ck_assert_str_eq(e2e_read(file), text);
+	auto_no_sessions();
+	auto_put_state(good);
+	run_to_the_end();
+}
+
+START_TEST(a_state_of_another_root_is_refused)
+{
+	struct json_object *state = ended();
+
+	json_set_string(state, "root_id", OTHER_ID);
+	check_refused(state, "belongs to another root");
+}
+END_TEST
+
+START_TEST(a_state_that_lost_all_its_workers_is_refused)
+{
+	struct json_object *state = ended();
+
+	drop_worker(state, "auto-1");
+	drop_worker(state, "auto-2");
+	check_refused(state, "lists 2 auto workers and has none of them");
+}
+END_TEST
+
+START_TEST(workers_that_are_missing_are_made_again)
+{
+	struct json_object *state = ended();
+
+	drop_worker(state, "auto-1");
+	auto_put_state(state);
+	auto_up(NULL);
+	fleet_wait("auto-1", "idle,working,starting");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	ck_assert_int_eq(
+	    auto_logged("autod.log", "1 of the auto workers are missing"), 1);
+	ck_assert_int_eq(auto_logged("autod.log", "\"level\":\"WARN\""), 1);
+}
+END_TEST
+
+/* A person's doing is no accident. */
+START_TEST(workers_that_a_person_removed_are_made_again)
+{
+	json_object_put(ended());
+	fleet_do("nuke", "--all", "--yes", NULL);
+	run_to_the_end();
+	auto_no_complaints();
+}
+END_TEST
+
+/* --- taken away in the middle of a task ---------------------------- */
+
+static void
+take_away(const char *command)
+{
+	struct json_object *task;
+
+	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
+	auto_up(NULL);
+	auto_wait_gate("a");
+	fleet_do(command, "auto-1", "--yes", NULL);
+	auto_open_gate("a");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_salvaged("auto-1", "a.txt");
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(auto_events("task_assigned", "\"attempt\":\"1\""), 2);
+	task = json_tokener_parse(
+	    e2e_read(e2e_path("%s/.llmc/tasks.jsonl", fleet_root())));
+	ck_assert_str_eq(auto_member(task, "attempts"), "1");
+	json_object_put(task);
+}
+
+START_TEST(the_task_of_a_worker_that_is_reset_waits_again)
+{
+	take_away("reset");
+}
+END_TEST
+
+START_TEST(a_worker_that_is_nuked_is_made_again)
+{
+	take_away("nuke");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("auto-state");
+	const TTest *const all[] = { a_state_that_lost_some_workers_is_told_of,
+		a_state_that_was_removed_is_written_again,
+		a_state_of_another_root_is_refused,
+		a_state_that_lost_all_its_workers_is_refused,
+		workers_that_are_missing_are_made_again,
+		workers_that_a_person_removed_are_made_again,
+		the_task_of_a_worker_that_is_reset_waits_again,
+		a_worker_that_is_nuked_is_made_again };
+	TCase *tc = tcase_create("overwritten");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, begin, fleet_end);
+	tcase_add_loop_test(
+	    tc, a_state_that_was_overwritten_stops_the_run, 0, DAMAGE_COUNT);
+	suite_add_tcase(s, tc);
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}

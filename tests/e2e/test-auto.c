@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A run of auto mode: how it begins, goes on after accidents, and ends. */
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include "auto-scenarios.h"
+#include "autorun.h"
+#include "clock.h"
+#include "mem.h"
+#include "scenarios.h"
+
+static void
+begin(void)
+{
+	fleet_begin();
+}
+
+START_TEST(the_heart_beats)
+{
+	int64_t end = clock_mono_ms() + 20000;
+	struct json_object *heart;
+
+	auto_set("overseer.heartbeat_timeout", "7s"); /* of which a third */
+	auto_up(NULL);
+	do {
+		poll(NULL, 0, 20); /* a file of the daemon's */
+		heart = auto_heartbeat();
+		ck_assert_msg(clock_mono_ms() < end, "no second beat");
+	} while (json_int_or(heart, "sequence", 0) < 2);
+	ck_assert_str_eq(auto_member(heart, "phase"), "idle");
+	ck_assert_int_gt(json_int_or(heart, "rss_kb", 0), 0);
+	ck_assert(json_int_or(heart, "lag_ms", -1) >= 0);
+	auto_drain();
+	ck_assert_ptr_null(auto_heartbeat());
+}
+END_TEST
+
+START_TEST(options_go_over_settings)
+{
+	struct json_object *state;
+
+	auto_set("auto.concurrency", "1");
+	auto_set("auto.post_accept_command", "false");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_up("--concurrency", "2", "--post-accept-command", "true", NULL);
+	auto_wait_finished("landed", 1);
+	auto_wait_state("workers.auto-2.status", "idle");
+	state = auto_state();
+	ck_assert_str_eq(auto_member(state, "auto_workers.1"), "auto-2");
+	ck_assert_str_eq(auto_member(state, "auto_mode"), "true");
+	auto_drain();
+	/* And without them it is as the settings say. */
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	ck_assert_int_eq(auto_run(NULL), 1);
+	auto_failed("post_accept", NULL);
+	state = auto_state();
+	ck_assert_str_eq(auto_member(state, "auto_workers.1"), "");
+}
+END_TEST
+
+START_TEST(a_second_daemon_is_told_who_runs)
+{
+	struct e2e_run *second;
+
+	auto_up(NULL);
+	second = e2e_llmc(fleet_root(), "up", "--auto", NULL);
+	e2e_expect(second, 1, e2e_path("pid %d", fleet_daemon_pid()));
+	ck_assert(!auto_has_ended());
+	auto_drain();
+}
+END_TEST
+
+START_TEST(until_empty_ends_with_what_came_of_it)
+{
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_set("auto.max_attempts", "1");
+	auto_task("good.md", "Good\nfake: commit good.txt x");
+	auto_task("none.md", "Nothing to do\nfake: say It is done already.");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	ck_assert_int_eq(auto_finished("no_changes"), 1);
+	auto_set("auto.require_commit", "true");
+	auto_set("auto.max_turns", "2");
+	auto_task("bad.md", "Bad\nfake: say I leave it at that.");
+	auto_task("fine.md", "Fine\nfake: commit fine.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	ck_assert_int_eq(auto_finished("landed"), 2);
+	ck_assert_int_eq(auto_finished("failed"), 1);
+	ck_assert_ptr_null(auto_failure());
+	e2e_has(auto_folder("failed"), "bad.md\n");
+	e2e_has(e2e_read(
+		    e2e_path("%s/.llmc/tasks/failed/bad.md.why", fleet_root())),
+	    "commit");
+	auto_no_complaints();
+	auto_no_sessions();
+}
+END_TEST
+
+START_TEST(the_first_signal_drains_and_the_next_run_goes_on)
+{
+	auto_task("long.md", "Long\nfake: commit half.txt x\nfake: run %s\n",
+	    auto_gate("g"));
+	auto_up(NULL);
+	auto_wait_gate("g");
+	auto_drain();
+	auto_no_sessions();
+	ck_assert(
+	    e2e_exists(e2e_path("%s/half.txt", fleet_worktree("auto-1"))));
+	ck_assert_str_eq(auto_member(auto_state(), "tasks.0.worker"), "auto-1");
+	ck_assert_int_eq(auto_landed(), 0);
+	/* The conversation is resumed; the stand-in thinks that it is done. */
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_int_eq(fleet_prompts("taken up again"), 1);
+	ck_assert_int_eq(fleet_prompts("fake: commit half.txt"), 1);
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
+	auto_history("half.txt: x", NULL);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(the_second_signal_waits_for_nobody)
+{
+	int64_t began;
+
+	auto_task("deaf.md", "Deaf\nfake: hang hard");
+	auto_up(NULL);
+	auto_wait_state("workers.auto-1.status", "working");
+	fleet_wait_prompt("fake: hang hard");
+	auto_signal(SIGINT);
+	auto_wait_logged("autod.log", "stopping");
+	began = clock_mono_ms();
+	auto_signal(SIGINT);
+	auto_wait_exit();
+	ck_assert_int_lt(clock_mono_ms() - began, 3000);
+	ck_assert(e2e_exists(fleet_worktree("auto-1")));
+}
+END_TEST
+
+START_TEST(a_killed_daemon_goes_on_with_what_runs)
+{
+	int one, two;
+
+	auto_task("1.md", "One\nfake: run %s\nfake: commit 1.txt x",
+	    auto_gate("one"));
+	auto_task("2.md", "Two\nfake: run %s\nfake: commit 2.txt x",
+	    auto_gate("two"));
+	auto_up("--concurrency", "2", NULL);
+	auto_wait_gate("one");
+	auto_wait_gate("two");
+	one = fleet_agent_pid("auto-1");
+	two = fleet_agent_pid("auto-2");
+	auto_kill9_daemon();
+	auto_open_gate("one"); /* its Stop finds nobody */
+	fleet_wait_spooled();
+	auto_up("--concurrency", "2", "--until-empty", NULL);
+	ck_assert_int_eq(fleet_agent_pid("auto-1"), one);
+	ck_assert_int_eq(fleet_agent_pid("auto-2"), two);
+	auto_wait_landed(1);
+	auto_open_gate("two");
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	auto_history("1.txt: x", "2.txt: x", NULL);
+	ck_assert_int_eq(auto_landed(), 2);
+	ck_assert_int_eq(fleet_prompts("fake: commit 1.txt"), 1);
+	ck_assert_int_eq(fleet_prompts("fake: commit 2.txt"), 1);
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 2);
+	ck_assert_int_eq(auto_logged("autod.log", "session adopted"), 2);
+	auto_no_complaints();
+	auto_no_sessions();
+}
+END_TEST
+
+START_TEST(workers_of_people_and_of_auto_mode_live_side_by_side)
+{
+	auto_task(
+	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
+	auto_up(NULL);
+	auto_wait_gate("g");
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit adam.txt x");
+	fleet_wait("adam", "needs_review");
+	/* A free auto worker is not for people, a busy one even less. */
+	fleet_fails("auto-1", "start", "--worker", "auto-1", "--prompt",
+	    "fake: commit no.txt x", NULL);
+	auto_open_gate("g");
+	auto_wait_finished("landed", 1);
+	ck_assert_str_eq(fleet_status("adam"), "needs_review");
+	fleet_fails("auto-1", "start", "--worker", "auto-1", "--prompt",
+	    "fake: commit no.txt x", NULL);
+	fleet_do("accept", "adam", NULL);
+	fleet_wait("adam", "idle");
+	auto_history("a.txt: x", "adam.txt: x", NULL);
+	/* And it is given no task of the source. */
+	auto_task("b.md", "B\nfake: commit b.txt x");
+	auto_task("c.md", "C\nfake: commit c.txt x");
+	auto_wait_finished("landed", 3);
+	ck_assert_int_eq(auto_events("task_assigned", "auto-1"), 3);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+/* --- hooks that are lost ---------------------------------------------- */
+
+/* An agent whose first hook of this event is never heard of. */
+static void
+lose_first(const char *event)
+{
+	const char *agent =
+	    fleet_do("config", "get", "defaults.agent_command", NULL)->out;
+	const char *hook = unit_path("lossy-hook");
+	const char *wrapper = unit_path("lossy-agent");
+
+	e2e_script(hook,
+	    e2e_path("#!/bin/sh\n"
+		     "[ \"$2\" = %s ] && mkdir '%s' 2>/dev/null && exit\n"
+		     "exec '%s' \"$@\"\n",
+		event, unit_path("lost"), e2e_llmc_path()));
+	e2e_script(wrapper,
+	    e2e_path("#!/bin/sh\n"
+		     "for word; do\n"
+		     "	case $word in */settings.json) file=$word ;; esac\n"
+		     "done\n"
+		     "sed -i 's,\"command\": *\"[^\"]*llmc\",\"command\": "
+		     "\"%s\",' \"$file\"\n"
+		     "exec '%.*s' \"$@\"\n",
+		hook, (int)strcspn(agent, "\n"), agent));
+	auto_set("defaults.agent_command", wrapper);
+}
+
+START_TEST(a_lost_session_start_costs_only_time)
+{
+	lose_first("SessionStart");
+	auto_set("defaults.start_timeout", "1s");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert(e2e_exists(unit_path("lost")));
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 1);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(a_lost_submission_is_found_in_the_transcript)
+{
+	lose_first("UserPromptSubmit");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert(e2e_exists(unit_path("lost")));
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 1);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(a_lost_stop_is_found_out_by_the_silence)
+{
+	lose_first("Stop");
+	auto_set("auto.worker_stall_timeout", "1s");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert(e2e_exists(unit_path("lost")));
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(auto_events("stall", "interrupt"), 1);
+	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 1);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(a_lost_stop_is_told_by_the_agent_that_waits)
+{
+	lose_first("Stop");
+	setenv("FAKE_CLAUDE_IDLE_MS", "300", 1);
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert(e2e_exists(unit_path("lost")));
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(auto_events("stall", NULL), 0);
+	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 1);
+	auto_no_complaints();
+}
+END_TEST
+
+/* Its hooks are written anew for every session. */
+START_TEST(a_deleted_hook_file_comes_back)
+{
+	const char *file =
+	    e2e_path("%s/.llmc/sessions/auto-1/settings.json", fleet_root());
+
+	auto_up(NULL);
+	auto_wait_state("workers.auto-1.status", "idle");
+	auto_drain();
+	e2e_sh(fleet_root(), "rm -r .llmc/sessions");
+	ck_assert(!e2e_exists(file));
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert(e2e_exists(file));
+	ck_assert_int_eq(auto_landed(), 1);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const all[] = { the_heart_beats, options_go_over_settings,
+		a_second_daemon_is_told_who_runs,
+		until_empty_ends_with_what_came_of_it,
+		the_first_signal_drains_and_the_next_run_goes_on,
+		the_second_signal_waits_for_nobody,
+		a_killed_daemon_goes_on_with_what_runs,
+		workers_of_people_and_of_auto_mode_live_side_by_side,
+		a_lost_session_start_costs_only_time,
+		a_lost_submission_is_found_in_the_transcript,
+		a_lost_stop_is_found_out_by_the_silence,
+		a_lost_stop_is_told_by_the_agent_that_waits,
+		a_deleted_hook_file_comes_back };
+	Suite *suite = suite_create("auto");
+
+	auto_scenarios_add(suite, begin);
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(suite, begin, all[i]);
+	return suite;
+}

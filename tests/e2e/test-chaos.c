@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Auto mode while everything around it breaks: agents, sessions and the tmux
+ * server are killed, locks of git appear, hooks are lost or come twice, and
+ * the daemon itself is killed and started again. Every task lands exactly once
+ * or is told of as failed, and nothing is left behind. What holds is checked
+ * after every step (chaos-oracle.c).
+ *
+ *   CHAOS_SEED     of tasks, faults and moments (1)
+ *   CHAOS_WORKERS  (4)
+ *   CHAOS_TASKS    (14)
+ *   CHAOS_STEPS    faults (30)
+ *   CHAOS_LOG      folder of the log of all steps (the working directory)
+ *
+ * The same numbers make the same faults at the same moments, as far as the
+ * machine lets them. This program is the overseer: a daemon that stops with a
+ * failure is noted and started again.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "autorun.h"
+#include "buf.h"
+#include "chaos.h"
+#include "clock.h"
+#include "mem.h"
+#include "procref.h"
+#include "text.h"
+
+#define STUCK_MS   25000 /* nothing moves */
+#define SETTLE_MS  180000 /* the rest, behind the last fault */
+#define QUIET_MS   30000
+#define ENDED_MS   5000
+#define LOOK_MS    50
+#define RESTING_MS 3000 /* for a moment between two patrols */
+
+/* What a task consists of; %s is its name. One collides with others of its
+ * kind, one has to be told not to ask, one never comes to its end. */
+static const char *const scenes[] = {
+	"fake: commit %s.txt %s",
+	"fake: sleep 200\nfake: commit %s.txt %s",
+	"fake: commit %s.txt %s\nfake: commit more/%s.log %s",
+	"fake: sleep 700\nfake: commit %s.txt %s\nfake: sleep 200",
+	"fake: commit %s.txt %s\nfake: ask Shall I go on?",
+	"fake: commit shared.txt %s\nfake: commit %s.txt %s\nfake: resolve",
+	"fake: sleep 100\nfake: commit %s.txt %s\nfake: sleep 300",
+	"fake: write %s.txt %s",
+};
+
+/* --- the tasks -------------------------------------------------------- */
+
+static void
+task_text(int number, size_t scene, struct buf *out)
+{
+	const char *name = chaos_task_name(number), *at = scenes[scene], *mark;
+
+	buf_addf(out, "%s\n", name);
+	for (; (mark = strstr(at, "%s")) != NULL; at = mark + 2) {
+		buf_add(out, at, (size_t)(mark - at));
+		buf_adds(out, name);
+	}
+	buf_addf(out, "%s\n", at);
+}
+
+/* The folder gets its tasks bit by bit, the pool has them all from the start.
+ */
+static void
+tasks_give(struct chaos *c, int count)
+{
+	for (; c->view.given < count; c->view.given++) {
+		cleanup_buf struct buf text = BUF_INIT;
+		int number = c->view.given + 1;
+		size_t scene = chaos_pick(c, nitems(scenes));
+
+		task_text(number, scene, &text);
+		if (c->view.source == CHAOS_FOLDER)
+			auto_task(e2e_path("%s.md", chaos_task_name(number)),
+			    "%s", text.data);
+		else
+			e2e_write(e2e_path("%s/%s.md", e2e_dir("pool"),
+				      chaos_task_name(number)),
+			    text.data);
+	}
+}
+
+/* Gives each task once. The note comes last: one that is cut off before has
+ * given nothing. */
+static const char pool_script[] =
+    "exec 8>\"$POOL/lock\"; flock 8\n"
+    "for f in \"$POOL\"/task-*.md; do\n"
+    "  [ -e \"$f\" ] || exit 4\n"
+    "  cat \"$f\"; mv \"$f\" \"$f.given\"\n"
+    "  basename \"$f\" .md >>\"$POOL/handed\"; exit 0\n"
+    "done\n";
+
+/* --- the run ---------------------------------------------------------- */
+
+static void
+check_now(struct chaos *c)
+{
+	cleanup_buf struct buf problem = BUF_INIT;
+
+	if (!chaos_check(&c->view, &problem))
+		chaos_give_up(c, problem.data);
+}
+
+static void
+let_pass(struct chaos *c, int64_t ms)
+{
+	int64_t end = clock_mono_ms() + ms;
+
+	while (clock_mono_ms() < end) {
+		chaos_daemon_tend(c);
+		poll(NULL, 0, ms < LOOK_MS ? (int)ms : LOOK_MS);
+	}
+}
+
+static void
+run_steps(struct chaos *c)
+{
+	struct chaos_draw draw;
+
+	for (c->step = 1; c->step <= c->steps; c->step++) {
+		if (c->view.source == CHAOS_FOLDER)
+			tasks_give(c, c->view.tasks * c->step / c->steps);
+		chaos_draw(c, &draw);
+		let_pass(c, draw.gap_ms);
+		chaos_lift_locks(c, c->step);
+		chaos_faults[draw.fault].count++;
+		chaos_faults[draw.fault].fn(c, &draw);
+		check_now(c);
+	}
+	chaos_lift_locks(c, INT32_MAX);
+	e2e_sh(unit_scratch(), "rm -f faults/*");
+}
+
+static bool
+something_moved(struct chaos *c)
+{
+	cleanup_buf struct buf now = BUF_INIT;
+
+	for (int i = 1; i <= c->view.tasks; i++)
+		buf_addf(&now, "%u%d%d", c->view.places[i], c->view.landed[i],
+		    c->view.failed[i]);
+	if (c->moved != NULL && strcmp(c->moved, now.data) == 0)
+		return false;
+	free(c->moved);
+	c->moved = buf_take(&now);
+	return true;
+}
+
+/* Nothing moves any more: a person would be told, and start it again. */
+static void
+help(struct chaos *c)
+{
+	c->moved_ms = clock_mono_ms();
+	chaos_note(c, "nothing moves; warnings: %d",
+	    auto_logged("autod.log", "a worker waits for a person"));
+	if (auto_logged("autod.log", "a worker waits for a person") == 0 ||
+	    ++c->helped > 3)
+		chaos_give_up(c, "nothing moves, and nobody is told");
+	chaos_daemon_end(c, SIGTERM);
+	chaos_daemon_up(c);
+}
+
+static void
+wait_settled(struct chaos *c)
+{
+	int64_t end = clock_mono_ms() + SETTLE_MS;
+
+	c->moved_ms = clock_mono_ms();
+	for (;;) {
+		check_now(c);
+		if (chaos_all_settled(&c->view))
+			return;
+		if (clock_mono_ms() > end)
+			chaos_give_up(c, "not all tasks come to their end");
+		if (something_moved(c))
+			c->moved_ms = clock_mono_ms();
+		else if (clock_mono_ms() - c->moved_ms > STUCK_MS)
+			help(c);
+		let_pass(c, 200);
+	}
+}
+
+static void
+wait_quiet(struct chaos *c)
+{
+	int64_t end = clock_mono_ms() + QUIET_MS;
+	cleanup_buf struct buf problem = BUF_INIT;
+
+	for (;;) {
+		chaos_daemon_tend(c);
+		buf_clear(&problem);
+		if (chaos_check_quiet(&c->view, chaos_daemon_pid(c), &problem))
+			return;
+		if (clock_mono_ms() > end)
+			chaos_give_up(c, problem.data);
+		poll(NULL, 0, LOOK_MS);
+	}
+}
+
+/* What it told to end may take a moment for it. */
+static void
+wait_ended(struct chaos *c)
+{
+	int64_t end = clock_mono_ms() + ENDED_MS;
+	cleanup_buf struct buf problem = BUF_INIT;
+
+	while (!chaos_check_ended(&c->view, &problem)) {
+		if (clock_mono_ms() > end)
+			chaos_give_up(c, problem.data);
+		buf_clear(&problem);
+		poll(NULL, 0, LOOK_MS);
+	}
+}
+
+/* What it has open when nothing runs: the least that is seen in a while. */
+static void
+descriptors_at_rest(struct chaos *c, struct buf *out)
+{
+	int64_t end = clock_mono_ms() + RESTING_MS;
+
+	wait_quiet(c);
+	for (; clock_mono_ms() < end; poll(NULL, 0, 10)) {
+		struct buf now = BUF_INIT;
+
+		chaos_descriptors(chaos_daemon_pid(c), &now);
+		if (out->len == 0 || now.len < out->len) {
+			buf_release(out);
+			*out = now;
+		} else {
+			buf_release(&now);
+		}
+	}
+}
+
+/* The daemon that went through it has what a fresh one has, and no more. */
+static void
+check_descriptors(struct chaos *c)
+{
+	cleanup_buf struct buf old = BUF_INIT, fresh = BUF_INIT;
+
+	descriptors_at_rest(c, &old);
+	chaos_daemon_end(c, SIGKILL);
+	chaos_daemon_up(c);
+	descriptors_at_rest(c, &fresh);
+	if (strcmp(old.data, fresh.data) != 0)
+		chaos_give_up(c,
+		    e2e_path("descriptors: %s, of a fresh daemon: %s", old.data,
+			fresh.data));
+}
+
+static void
+report(struct chaos *c, int64_t took_ms)
+{
+	int landed = 0, failed = 0;
+
+	for (int i = 1; i <= c->view.tasks; i++) {
+		landed += c->view.landed[i];
+		failed += c->view.failed[i] != 0;
+	}
+	chaos_note(c,
+	    "%d workers, %d tasks (%d landed, %d failed and told), %d faults, "
+	    "%d starts of the daemon, %d failures of its own, %d times helped, "
+	    "%lld s",
+	    c->view.workers, c->view.tasks, landed, failed, c->steps, c->starts,
+	    c->failures, c->helped, (long long)took_ms / 1000);
+	for (size_t i = 0; chaos_faults[i].name != NULL; i++)
+		chaos_note(
+		    c, "%4d %s", chaos_faults[i].count, chaos_faults[i].name);
+	ck_assert_int_eq(landed + failed, c->view.tasks);
+	ck_assert_msg(landed * 2 > c->view.tasks, "only %d landed", landed);
+}
+
+static int
+number_from_env(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+	int64_t number;
+
+	return text != NULL && text_parse_int(text, 1, INT32_MAX, &number) ?
+	    (int)number :
+	    otherwise;
+}
+
+static void
+set_up(struct chaos *c, enum chaos_source source)
+{
+	static const char *const settings[][2] = {
+		{ "auto.require_commit", "true" },
+		{ "auto.max_turns", "4" },
+		{ "auto.max_attempts", "4" },
+		{ "auto.worker_stall_timeout", "3s" },
+		{ "defaults.start_timeout", "8s" },
+	};
+	int seed = number_from_env("CHAOS_SEED", 1);
+	const char *dir = getenv("CHAOS_LOG"), *socket;
+	bool folder = source == CHAOS_FOLDER;
+
+	c->view.source = source;
+	c->view.workers = number_from_env("CHAOS_WORKERS", 4);
+	c->view.tasks = number_from_env("CHAOS_TASKS", 14);
+	c->steps = number_from_env("CHAOS_STEPS", 30);
+	ck_assert_int_le(c->view.tasks, CHAOS_TASKS_MAX);
+	c->random = (uint64_t)seed;
+	c->log_path = e2e_path("%s/chaos-%d-%s.log", dir != NULL ? dir : ".",
+	    seed, folder ? "folder" : "command");
+	c->log = fopen(c->log_path, "we");
+	ck_assert_msg(c->log != NULL, "%s", c->log_path);
+	c->began_ms = clock_mono_ms();
+	e2e_env(e2e_path("FAKE_CLAUDE_FAULTS=%s", e2e_dir("faults")));
+	e2e_env("FAKE_CLAUDE_GOES_ON=1");
+	for (size_t i = 0; i < nitems(settings); i++)
+		auto_set(settings[i][0], settings[i][1]);
+	socket = fleet_do("config", "get", "tmux.socket", NULL)->out;
+	c->view.socket = e2e_path("%.*s", (int)strcspn(socket, "\n"), socket);
+	if (!folder)
+		auto_pool(pool_script);
+	chaos_note(c,
+	    "replay: CHAOS_SEED=%d CHAOS_WORKERS=%d CHAOS_TASKS=%d "
+	    "CHAOS_STEPS=%d, tasks from the %s; log: %s",
+	    seed, c->view.workers, c->view.tasks, c->steps,
+	    folder ? "folder" : "command", c->log_path);
+}
+
+static void
+run(enum chaos_source source)
+{
+	struct chaos *c = xcalloc(1, sizeof *c);
+
+	c->daemon = (struct procref)PROCREF_INIT;
+	set_up(c, source);
+	if (source == CHAOS_COMMAND)
+		tasks_give(c, c->view.tasks);
+	chaos_daemon_up(c);
+	run_steps(c);
+	wait_settled(c);
+	check_descriptors(c);
+	chaos_daemon_tend(c);
+	auto_drain();
+	check_now(c);
+	wait_ended(c);
+	report(c, clock_mono_ms() - c->began_ms);
+	procref_release(&c->daemon);
+	fclose(c->log);
+	free(c->moved);
+	free(c);
+}
+
+START_TEST(every_task_of_the_folder_lands_once_or_is_told_of)
+{
+	run(CHAOS_FOLDER);
+}
+END_TEST
+
+START_TEST(every_task_of_the_command_lands_once_or_is_told_of)
+{
+	run(CHAOS_COMMAND);
+}
+END_TEST
+
+/* Its session is found dead while the worktree is made ready for the task: the
+ * new one must get the task, and not be taken for one that works on it. */
+START_TEST(an_agent_killed_before_it_had_its_task_gets_it)
+{
+	const char *lock =
+	    e2e_path("%s/.git/worktrees/auto-1/index.lock", fleet_root());
+
+	auto_task("first.md", "fake: commit first.txt first");
+	auto_up("--concurrency", "1", NULL);
+	auto_wait_finished("landed", 1);
+	auto_wait_state("workers.auto-1.status", "idle");
+	e2e_sh(fleet_root(), e2e_path("touch -d '1 hour' '%s'", lock));
+	auto_task("second.md", "fake: commit second.txt second");
+	auto_wait_state("workers.auto-1.status", "starting");
+	fleet_kill(fleet_agent_pid("auto-1"));
+	auto_wait_state("workers.auto-1.status", "offline");
+	ck_assert_int_eq(unlink(lock), 0);
+	auto_wait_finished("landed", 2);
+	auto_drain();
+}
+END_TEST
+
+static void
+begin(void)
+{
+	fleet_begin();
+}
+
+static void
+add(Suite *suite, const char *name, const TTest *test)
+{
+	TCase *tc = tcase_create(name);
+
+	tcase_set_timeout(tc,
+	    300 + 3.0 * (double)number_from_env("CHAOS_STEPS", 30) +
+		5.0 * (double)number_from_env("CHAOS_TASKS", 14));
+	tcase_add_checked_fixture(tc, begin, fleet_end);
+	tcase_add_test(tc, test);
+	suite_add_tcase(suite, tc);
+}
+
+/* CK_RUN_CASE=folder or CK_RUN_CASE=command runs one of them alone. */
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("chaos");
+
+	add(s, "moments", an_agent_killed_before_it_had_its_task_gets_it);
+	add(s, "folder", every_task_of_the_folder_lands_once_or_is_told_of);
+	add(s, "command", every_task_of_the_command_lands_once_or_is_told_of);
+	return s;
+}

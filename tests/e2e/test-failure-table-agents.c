@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The failure table, rows 5 to 8: agents that crash, hang or cannot begin. */
+#include "mem.h"
+#include "overrun.h"
+
+#define TASK "A\nfake: commit work.txt x"
+
+static void
+finish(void)
+{
+	auto_wait_finished("landed", 1);
+	over_stop();
+	auto_history("work.txt: x", NULL);
+}
+
+START_TEST(an_agent_that_is_killed_once_goes_on)
+{
+	int daemon, agent;
+
+	auto_task("a.md", TASK "\nfake: run %s", auto_gate("a"));
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a");
+	agent = fleet_agent_pid("auto-1");
+	fleet_kill(agent);
+	auto_wait_finished("landed", 1);
+	ck_assert_int_ne(fleet_agent_pid("auto-1"), agent);
+	over_undisturbed(daemon);
+	finish();
+}
+END_TEST
+
+START_TEST(an_agent_that_keeps_crashing_is_repaired)
+{
+	over_culprit("kill -KILL $CLAUDE_PID");
+	auto_task("a.md", TASK);
+	over_remedy(_i, "%s", over_mend());
+	over_start();
+	if (over_recovers(_i, "3 times in a row", 0))
+		finish();
+	else
+		ck_assert_int_eq(auto_landed(), 0);
+}
+END_TEST
+
+START_TEST(an_agent_that_nothing_wakes_is_repaired)
+{
+	auto_set("auto.worker_stall_timeout", "700ms");
+	over_culprit("tail --pid=$CLAUDE_PID -f /dev/null");
+	auto_task("a.md", TASK);
+	over_remedy(_i, "%s", over_mend());
+	over_start();
+	if (over_recovers(_i, "no sign of life", 0)) {
+		ck_assert_int_ge(
+		    auto_events("stall", "\"action\":\"interrupt\""), 1);
+		ck_assert_int_ge(
+		    auto_events("stall", "\"action\":\"restart\""), 1);
+		finish();
+	} else {
+		ck_assert_int_eq(auto_landed(), 0);
+	}
+}
+END_TEST
+
+START_TEST(a_worker_in_error_is_repaired)
+{
+	const char *tool = e2e_path("%s/tool", unit_scratch());
+
+	auto_set("repo.setup_command",
+	    e2e_path("test -e '%s' || { echo no tool >&2; exit 9; }", tool));
+	auto_task("a.md", TASK);
+	over_remedy(_i, "fake: run touch '%s'", tool);
+	over_start();
+	if (over_recovers(_i, "no tool", 0)) {
+		finish();
+	} else {
+		ck_assert_int_eq(auto_landed(), 0);
+		ck_assert_str_eq(fleet_status("auto-1"), "error");
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const struct over_test tests[] = {
+		{ "5", an_agent_that_is_killed_once_goes_on },
+		{ "6", an_agent_that_keeps_crashing_is_repaired },
+		{ "7", an_agent_that_nothing_wakes_is_repaired },
+		{ "8", a_worker_in_error_is_repaired },
+	};
+
+	return over_suite("failure-table-agents", tests, nitems(tests));
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Failures beyond the table of the design. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "enclave.h"
+#include "mem.h"
+#include "overrun.h"
+
+#define TASK "A\nfake: commit work.txt x"
+
+static void
+finish(void)
+{
+	auto_wait_finished("landed", 1);
+	over_stop();
+	auto_history("work.txt: x", NULL);
+}
+
+static const char *
+in_root(const char *name)
+{
+	return e2e_path("%s/.llmc/%s", fleet_root(), name);
+}
+
+START_TEST(a_killed_tmux_server_is_started_again)
+{
+	struct e2e_run *run;
+	int daemon;
+
+	auto_task("a.md", TASK "\nfake: run %s", auto_gate("a"));
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a");
+	run = e2e_sh(fleet_root(),
+	    "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" display-message "
+	    "-p '#{pid}'");
+	ck_assert_int_eq(run->status, 0);
+	fleet_kill((int)strtol(run->out, NULL, 10));
+	auto_open_gate("a");
+	auto_wait_finished("landed", 1);
+	over_undisturbed(daemon);
+	finish();
+}
+END_TEST
+
+START_TEST(a_missing_program_is_repaired)
+{
+	const char *program = e2e_path("%s/my llmc", unit_scratch());
+
+	auto_set(
+	    "overseer.daemon_command", e2e_path("'%s' up --auto", program));
+	auto_task("a.md", TASK);
+	over_remedy(_i, "fake: run ln -s '%s' '%s'", e2e_llmc_path(), program);
+	over_start();
+	if (over_recovers(_i, "start_failed", 0))
+		finish();
+	else
+		ck_assert_int_eq(auto_landed(), 0);
+}
+END_TEST
+
+/* The prompt names the very file. */
+START_TEST(a_repair_that_gives_up_needs_a_person)
+{
+	auto_pool("exit 7");
+	over_remedy(0,
+	    "fake: run echo 'The pool is not mine.' >.llmc/"
+	    "manual_intervention_needed_1.txt");
+	over_start();
+	over_ends(OVER_MANUAL, "The pool is not mine.");
+	ck_assert_int_eq(over_remembered("remedy", "\"gave up\""), 1);
+	ck_assert_int_ge(
+	    fleet_prompts(in_root("manual_intervention_needed_")), 1);
+	ck_assert_int_eq(over_run(NULL), OVER_MANUAL);
+	e2e_has(over_output(), "manual_intervention_needed_1.txt");
+	remove(in_root("manual_intervention_needed_1.txt"));
+	auto_pool("[ -e $POOL/o ] || { touch $POOL/o; echo 'fake: commit "
+		  "work.txt x'; }");
+	over_start();
+	over_daemon(0);
+	finish();
+}
+END_TEST
+
+/* No repair: the worker is set back, its work saved, its task given again. */
+START_TEST(a_stall_sets_the_worker_back)
+{
+	int daemon;
+
+	auto_set("overseer.stall_timeout", "6s");
+	auto_task("a.md", TASK "\nfake: run %s", auto_gate("a"));
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a");
+	over_wait_says("Failure (stalled)");
+	auto_open_gate("a");
+	ck_assert_int_ne(over_daemon(daemon), daemon);
+	auto_wait_finished("landed", 1);
+	ck_assert_int_eq(over_remembered("stall", NULL), 1);
+	ck_assert_int_eq(over_remembered("remedy", NULL), 0);
+	e2e_lacks(over_output(), "remediation");
+	auto_salvaged("auto-1", "work.txt");
+	finish();
+}
+END_TEST
+
+/* --- a pid that is used again ------------------------------------------- */
+
+static void
+reuse(void)
+{
+	int daemon;
+
+	over_begin();
+	over_start();
+	daemon = over_daemon(0);
+	over_kill9();
+	fleet_kill(daemon);
+	ck_assert(enclave_take_pid(daemon));
+	auto_task("a.md", TASK);
+	over_start();
+	ck_assert_int_ne(over_daemon(0), daemon);
+	finish();
+	ck_assert(over_alive(daemon));
+	over_end();
+}
+
+/* Overseer and daemon are killed; a stranger gets the daemon's pid. */
+START_TEST(a_stranger_with_the_daemons_pid_is_left_alone)
+{
+	const char *why;
+
+	over_end(); /* the fixture's: pids mean others within */
+	why = enclave_run(reuse);
+	if (why != NULL)
+		e2e_skipped(why);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const struct over_test tests[] = {
+		{ "+3", a_killed_tmux_server_is_started_again },
+		{ "+4", a_missing_program_is_repaired },
+		{ "+5", a_repair_that_gives_up_needs_a_person },
+		{ "+6", a_stall_sets_the_worker_back },
+		{ "+7", a_stranger_with_the_daemons_pid_is_left_alone },
+	};
+
+	return over_suite("failure-table-beyond", tests, nitems(tests));
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The failure table, rows 20 to 23: state, settings, socket, permissions. */
+#include <sys/stat.h>
+
+#include "enclave.h"
+#include "file.h"
+#include "mem.h"
+#include "overrun.h"
+
+static void
+finish(void)
+{
+	auto_wait_finished("landed", 1);
+	over_stop();
+	auto_history("work.txt: x", NULL);
+}
+
+static const char *
+in_root(const char *name)
+{
+	return e2e_path("%s/.llmc/%s", fleet_root(), name);
+}
+
+/* Both copies, while nobody runs: the daemon cannot even begin. A record of a
+ * failure from long ago is not taken for this one. */
+START_TEST(a_corrupt_state_is_rebuilt)
+{
+	int daemon;
+
+	over_remedy(_i, "fake: run llmc doctor --rebuild --yes");
+	over_start();
+	daemon = over_daemon(0);
+	fleet_wait("auto-1", "idle");
+	over_stop();
+	e2e_write(in_root("state.json"), "{\"workers\": {");
+	e2e_write(in_root("state.json.bak"), "nonsense");
+	e2e_write(in_root("failure.json"), "{\"class\":\"of old\"}");
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_start();
+	if (!over_recovers(_i, "start_failed", daemon)) {
+		ck_assert_int_eq(auto_landed(), 0);
+		return;
+	}
+	ck_assert_int_eq(over_remembered("failure", "of old"), 0);
+	e2e_has(over_output(), "did not become ready");
+	finish();
+}
+END_TEST
+
+/* A test suite that the workers run writes to this root, several times. */
+START_TEST(a_state_that_a_test_overwrites_is_repaired)
+{
+	const char *state = in_root("state.json");
+
+	over_culprit(e2e_path("for i in 1 2 3 4 5 6 7 8; do echo "
+			      "'{\"version\":1,\"root_id\":"
+			      "\"00000000-0000-4000-8000-000000000000\","
+			      "\"workers\":{}}' >'%s.t' && mv '%s.t' '%s'; "
+			      "sleep 0.1; done",
+	    state, state, state));
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_remedy(_i, "%s", over_mend());
+	over_start();
+	if (over_recovers(_i, "\"state_overwritten\"", 0))
+		finish();
+	else
+		ck_assert_int_eq(auto_landed(), 0);
+}
+END_TEST
+
+START_TEST(broken_settings_are_repaired)
+{
+	const char *config = in_root("config.toml"), *good;
+	int daemon;
+
+	over_remedy(_i, "fake: run sed -i /BROKEN/d .llmc/config.toml");
+	over_start();
+	daemon = over_daemon(0);
+	good = e2e_read(config);
+	e2e_write(config, e2e_path("%s\n[auto BROKEN\n", good));
+	if (!over_recovers(_i, "config.toml", daemon))
+		return;
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	finish();
+}
+END_TEST
+
+/* First only its name is gone: what the hooks report is spooled. Then another
+ * daemon cannot have it. */
+START_TEST(a_dead_socket_is_done_without_then_repaired)
+{
+	int daemon;
+
+	over_remedy(_i, "fake: run rm -r .llmc/autod.sock");
+	auto_task(
+	    "a.md", "A\nfake: commit work.txt x\nfake: run %s", auto_gate("a"));
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a");
+	ck_assert_int_eq(remove(in_root("autod.sock")), 0);
+	auto_open_gate("a");
+	auto_wait_finished("landed", 1);
+	over_undisturbed(daemon);
+	ck_assert_int_eq(
+	    file_mkdirs(in_root("autod.sock/in the way"), 0755, NULL), 0);
+	fleet_kill(daemon);
+	if (!over_recovers(_i, _i ? "start_failed" : "SIGKILL", daemon))
+		return;
+	auto_task("b.md", "B\nfake: commit more.txt x");
+	auto_wait_finished("landed", 2);
+	over_stop();
+	auto_history("work.txt: x", "more.txt: x", NULL);
+}
+END_TEST
+
+START_TEST(permissions_are_repaired)
+{
+	const char *why = enclave_obey_modes();
+	int daemon;
+
+	if (why != NULL) {
+		e2e_skipped(why);
+		return;
+	}
+	over_remedy(_i, "fake: run chmod 700 .llmc");
+	auto_task(
+	    "a.md", "A\nfake: commit work.txt x\nfake: run %s", auto_gate("a"));
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a");
+	ck_assert_int_eq(chmod(in_root(""), 0500), 0);
+	auto_open_gate("a");
+	if (_i == 0) {
+		ck_assert(over_recovers(_i, "Permission denied", daemon));
+		finish();
+		return;
+	}
+	/* Nothing can be remembered there either, but it was counted. */
+	over_ends(OVER_SPIRAL, "Permission denied");
+	ck_assert_int_eq(auto_landed(), 0);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const struct over_test tests[] = {
+		{ "20", a_corrupt_state_is_rebuilt },
+		{ "20a", a_state_that_a_test_overwrites_is_repaired },
+		{ "21", broken_settings_are_repaired },
+		{ "22", a_dead_socket_is_done_without_then_repaired },
+		{ "23", permissions_are_repaired },
+	};
+
+	return over_suite("failure-table-files", tests, nitems(tests));
+}

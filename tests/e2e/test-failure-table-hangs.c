@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Failures beyond the table of the design: a heart that stands still. */
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "mem.h"
+#include "overrun.h"
+
+static void
+finish(void)
+{
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	auto_wait_finished("landed", 1);
+	over_stop();
+	auto_history("work.txt: x", NULL);
+}
+
+START_TEST(a_stopped_daemon_is_noticed)
+{
+	int daemon;
+
+	over_remedy(0, "fake: say Nothing is broken.");
+	over_start();
+	daemon = over_daemon(0);
+	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
+	ck_assert(over_recovers(0, "stopped by a signal", daemon));
+	ck_assert(!over_alive(daemon));
+	finish();
+}
+END_TEST
+
+/* The loop is stuck in a system call: neither SIGTERM nor anything else is
+ * heard, and the heart stands still. */
+START_TEST(a_hung_daemon_is_killed_and_repaired)
+{
+	const char *fifo =
+	    e2e_path("%s/.llmc/auto.heartbeat.new", fleet_root());
+	int daemon;
+
+	auto_set("overseer.stop_grace", "1s");
+	auto_set("overseer.start_timeout", "3s");
+	over_remedy(_i, "fake: run rm '%s'", fifo);
+	over_start();
+	daemon = over_daemon(0);
+	while (mkfifo(fifo, 0600) == -1)
+		continue; /* between two beats there is none */
+	if (!over_recovers(_i, _i ? "start_failed" : "heartbeat", daemon))
+		return;
+	ck_assert(!over_alive(daemon));
+	e2e_expect(
+	    e2e_sh(fleet_root(), "grep -q . .llmc/evidence/*/stack*"), 0, NULL);
+	finish();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const struct over_test tests[] = {
+		{ "+1", a_stopped_daemon_is_noticed },
+		{ "+2", a_hung_daemon_is_killed_and_repaired },
+	};
+
+	return over_suite("failure-table-hangs", tests, nitems(tests));
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The failure table, row 15: by itself, for the daemon's own patience with a
+ * lock of git's is a minute. */
+#include "mem.h"
+#include "overrun.h"
+
+static void
+wait_tries(int tries)
+{
+	auto_wait_shell(e2e_path("[ $(grep -c 'waits for another git' "
+				 ".llmc/logs/autod.log) -ge %d ]",
+	    tries));
+}
+
+START_TEST(a_lock_of_gits_is_waited_for_then_removed)
+{
+	const char *lock =
+	    e2e_path("%s/.git/refs/heads/main.lock", fleet_root());
+	int daemon;
+
+	e2e_write(lock, "");
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_remedy(_i, "fake: run rm '%s'", lock);
+	over_start();
+	daemon = over_daemon(0);
+	for (int tries = 1; tries <= 6; tries++)
+		wait_tries(tries);
+	over_undisturbed(daemon);
+	ck_assert(over_recovers(_i, "\"git_lock\"", daemon));
+	auto_wait_finished("landed", 1);
+	over_stop();
+	auto_history("work.txt: x", NULL);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const struct over_test tests[] = {
+		{ "15", a_lock_of_gits_is_waited_for_then_removed },
+	};
+
+	return over_suite("failure-table-lock", tests, nitems(tests));
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The failure table, rows 24 to 27: the repair itself, and who the daemon is.
+ */
+#include <stdlib.h>
+
+#include "mem.h"
+#include "overrun.h"
+
+#define MEND_POOL                                                      \
+	"fake: run printf '#!/bin/sh\\n[ -e \"$0.once\" ] || { touch " \
+	"\"$0.once\"; echo \"fake: commit p.txt x\"; }\\n' >'%s/pool.sh'"
+
+static int
+session_pid(void)
+{
+	struct e2e_run *run = e2e_sh(fleet_root(),
+	    "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" list-panes -t "
+	    "=llmc-overseer -F '#{pane_pid}'");
+
+	ck_assert_msg(run->status == 0, "%s", e2e_shown(run->err));
+	return (int)strtol(run->out, NULL, 10);
+}
+
+START_TEST(a_repairing_session_that_dies_is_started_again)
+{
+	auto_pool("exit 7");
+	over_remedy(
+	    0, "fake: run %s\n" MEND_POOL, auto_gate("r"), unit_scratch());
+	over_start();
+	over_wait_says("Entering remediation mode");
+	auto_wait_gate("r");
+	fleet_kill(session_pid());
+	auto_open_gate("r");
+	over_wait_says("another one begins");
+	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	auto_wait_landed(1);
+	over_stop();
+	auto_history("p.txt: x", NULL);
+}
+END_TEST
+
+START_TEST(a_repair_that_does_not_help_needs_a_person)
+{
+	auto_pool("exit 7");
+	over_remedy(0, "fake: run echo 'exit 8' >'%s/pool.sh'", unit_scratch());
+	over_start();
+	over_ends(OVER_SPIRAL, "a failure spiral");
+	ck_assert_int_eq(over_remembered("failure", NULL), 2);
+	ck_assert_int_eq(over_remembered("remedy", NULL), 1);
+	e2e_has(over_output(), "Evidence: ");
+	/* The verdict outlives it. */
+	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
+	e2e_has(over_output(), "--clear");
+	e2e_script(e2e_path("%s/pool.sh", unit_scratch()),
+	    "#!/bin/sh\n[ -e \"$0.once\" ] || { touch \"$0.once\"; echo "
+	    "'fake: commit p.txt x'; }\n");
+	ck_assert_int_eq(over_run("--clear", "mended by hand", NULL), 0);
+	over_start();
+	auto_wait_landed(1);
+	over_stop();
+	auto_history("p.txt: x", NULL);
+}
+END_TEST
+
+START_TEST(a_repair_that_hangs_needs_a_person)
+{
+	int session;
+
+	auto_pool("exit 7");
+	auto_set("overseer.remediation_timeout", "3s");
+	over_remedy(0, "fake: run touch $TMPDIR/hangs\nfake: hang hard");
+	over_start();
+	over_wait_says("Entering remediation mode");
+	auto_wait_shell("[ -e $TMPDIR/hangs ]");
+	session = session_pid();
+	over_ends(OVER_UNREPAIRED, "overseer.remediation_timeout");
+	ck_assert(!over_alive(session));
+	ck_assert_int_eq(over_remembered("remedy", "\"timed out\""), 1);
+	e2e_has(over_output(), "What was tried: ");
+	ck_assert_int_eq(auto_landed(), 0);
+}
+END_TEST
+
+/* Something writes the registration of another instance, again and again. */
+START_TEST(a_registration_of_another_is_repaired)
+{
+	const char *forger = e2e_path("%s/forger", unit_scratch());
+	const char *file = e2e_path("%s/.llmc/daemon.json", fleet_root());
+	int daemon;
+
+	auto_set("overseer.start_timeout", "3s");
+	over_remedy(_i, "fake: run rm '%s'", forger);
+	over_start();
+	daemon = over_daemon(0);
+	e2e_write(forger, "");
+	over_leave_behind(e2e_path(
+	    "exec >/dev/null 2>&1 </dev/null\nwhile [ -e '%s' ]; do\n"
+	    "[ ! -e '%s' ] || { sed 's/\"instance_id\": *\"[^\"]*\"/"
+	    "\"instance_id\":\"another\"/; s/\"pid\": *[0-9]*/\"pid\":1/' '%s' "
+	    ">'%s.f' && mv '%s.f' '%s'; }\nsleep 0.05; done",
+	    forger, file, file, file, file, file));
+	if (!over_recovers(_i, "registration", daemon))
+		return;
+	ck_assert(!over_alive(daemon));
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	auto_wait_finished("landed", 1);
+	over_stop();
+	auto_history("work.txt: x", NULL);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const struct over_test tests[] = {
+		{ "24", a_repairing_session_that_dies_is_started_again },
+		{ "25", a_repair_that_does_not_help_needs_a_person },
+		{ "26", a_repair_that_hangs_needs_a_person },
+		{ "27", a_registration_of_another_is_repaired },
+	};
+
+	return over_suite("failure-table-overseer", tests, nitems(tests));
+}

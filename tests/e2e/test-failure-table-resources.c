@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The failure table, rows 16 to 19: what the machine and the service lack. */
+#include <stdio.h>
+
+#include "clock.h"
+#include "enclave.h"
+#include "mem.h"
+#include "overrun.h"
+
+static void
+finish(void)
+{
+	auto_wait_finished("landed", 1);
+	over_stop();
+	auto_history("work.txt: x", NULL);
+}
+
+/* The repair cannot write its own files either: a person is needed, and told.
+ */
+START_TEST(a_full_disk_needs_a_person)
+{
+	const char *why = enclave_small_disk(fleet_root(), 4096);
+	const char *filler = e2e_path("%s/.llmc/filler", fleet_root());
+	int daemon;
+
+	if (why != NULL) {
+		e2e_skipped(why);
+		return;
+	}
+	auto_task(
+	    "a.md", "A\nfake: commit work.txt x\nfake: run %s", auto_gate("a"));
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a");
+	e2e_sh(fleet_root(),
+	    "cat /dev/zero >.llmc/filler 2>/dev/null\n"
+	    "until ! echo x >>.llmc/filler; do :; done 2>/dev/null");
+	auto_open_gate("a");
+	over_ends(OVER_UNREPAIRED, "No space left on device");
+	e2e_has(over_output(), "Repair it, then: llmc overseer");
+	/* The person makes room. */
+	ck_assert_int_eq(remove(filler), 0);
+	over_start();
+	ck_assert_int_ne(over_daemon(0), daemon);
+	finish();
+	enclave_release_disk(fleet_root());
+}
+END_TEST
+
+/* As the kernel does it when memory is short: without a word, again and again.
+ */
+START_TEST(a_daemon_that_keeps_being_killed_needs_a_person)
+{
+	int daemon;
+
+	over_remedy(0, "fake: say There is nothing to repair.");
+	over_start();
+	daemon = over_daemon(0);
+	fleet_kill(daemon);
+	ck_assert(over_recovers(0, "SIGKILL", daemon));
+	daemon = over_daemon(daemon);
+	fleet_kill(daemon);
+	over_ends(OVER_SPIRAL, "a failure spiral");
+	e2e_has(over_output(), "SIGKILL");
+	ck_assert_int_eq(over_remembered("failure", "SIGKILL"), 2);
+	/* The verdict stands until a person has seen to it. */
+	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
+	e2e_has(over_output(), "--clear");
+	ck_assert_int_eq(over_run("--clear", "more memory", NULL), 0);
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_start();
+	over_daemon(daemon);
+	finish();
+}
+END_TEST
+
+static const char *
+in_seconds(int seconds)
+{
+	return e2e_path("%lld", (long long)(clock_wall_ms() / 1000 + seconds));
+}
+
+/* Longer than a stall takes, and it is none. */
+START_TEST(a_usage_limit_is_waited_for)
+{
+	int daemon;
+
+	auto_set("overseer.stall_timeout", "4s");
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_start();
+	daemon = over_daemon(0);
+	auto_ails(e2e_path(
+	    "fake: limit You've hit your limit, resets at %s", in_seconds(10)));
+	auto_wait_event("waiting", "hit your limit");
+	auto_ails("");
+	auto_wait_state("workers.auto-1.status", "limited");
+	auto_wait_finished("landed", 1);
+	over_undisturbed(daemon);
+	finish();
+}
+END_TEST
+
+static void
+lose_network(int seconds)
+{
+	auto_ails(e2e_path("fake: fail 529 Connection error, resets at %s",
+	    in_seconds(seconds)));
+}
+
+/* A short outage passes; a long one needs a person, for the repair has no
+ * network either. */
+START_TEST(an_outage_is_waited_for_then_needs_a_person)
+{
+	int daemon;
+
+	auto_set("overseer.remediation_timeout", "2s");
+	lose_network(2);
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_event("waiting", "Connection error");
+	auto_ails("");
+	auto_wait_finished("landed", 1);
+	over_undisturbed(daemon);
+	auto_set("auto.outage_limit", "1s");
+	lose_network(3);
+	auto_task("b.md", "B\nfake: commit more.txt x");
+	auto_wait_events("waiting", "Connection error", 2);
+	lose_network(6);
+	over_ends(OVER_UNREPAIRED, "could not be repaired");
+	e2e_has(over_output(), "Connection error");
+	ck_assert_int_eq(over_remembered("failure", "\"outage\""), 1);
+	ck_assert_int_eq(over_remembered("remedy", "\"timed out\""), 1);
+	auto_ails("");
+	over_start();
+	ck_assert_int_ne(over_daemon(0), daemon);
+	auto_wait_finished("landed", 2);
+	over_stop();
+	auto_history("work.txt: x", "more.txt: x", NULL);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const struct over_test tests[] = {
+		{ "16", a_full_disk_needs_a_person },
+		{ "17", a_daemon_that_keeps_being_killed_needs_a_person },
+		{ "18", a_usage_limit_is_waited_for },
+		{ "19", an_outage_is_waited_for_then_needs_a_person },
+	};
+
+	return over_suite("failure-table-resources", tests, nitems(tests));
+}

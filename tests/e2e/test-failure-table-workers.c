@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The failure table, rows 9 to 12: sessions, worktrees, and work that is bad.
+ */
+#include "mem.h"
+#include "overrun.h"
+
+static void
+finish(void)
+{
+	auto_wait_finished("landed", 1);
+	over_stop();
+	auto_history("work.txt: x", NULL);
+}
+
+static const char *
+tmux_kill(void)
+{
+	return e2e_path("tmux -L '%.*s' kill-session -t =llmc-auto-1",
+	    (int)strcspn(
+		fleet_do("config", "get", "tmux.socket", NULL)->out, "\n"),
+	    fleet_do("config", "get", "tmux.socket", NULL)->out);
+}
+
+START_TEST(a_session_that_is_killed_once_is_made_again)
+{
+	int daemon, agent;
+
+	auto_task(
+	    "a.md", "A\nfake: commit work.txt x\nfake: run %s", auto_gate("a"));
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a");
+	agent = fleet_agent_pid("auto-1");
+	e2e_expect(e2e_sh(fleet_root(), tmux_kill()), 0, NULL);
+	auto_wait_finished("landed", 1);
+	ck_assert_int_ne(fleet_agent_pid("auto-1"), agent);
+	over_undisturbed(daemon);
+	finish();
+}
+END_TEST
+
+/* Something on the machine kills the session whenever it sees it. */
+START_TEST(a_session_that_keeps_being_killed_is_repaired)
+{
+	const char *killer = e2e_path("%s/killer", unit_scratch());
+
+	e2e_write(killer, "");
+	over_leave_behind(e2e_path("exec >/dev/null 2>&1 </dev/null\n"
+				   "while [ -e '%s' ]; do %s; sleep 0.1; done",
+	    killer, tmux_kill()));
+	auto_ails("fake: sleep 1000");
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_remedy(_i, "fake: run rm '%s'", killer);
+	over_start();
+	if (over_recovers(_i, "3 times in a row", 0))
+		finish();
+	else
+		ck_assert_int_eq(auto_landed(), 0);
+}
+END_TEST
+
+START_TEST(a_corrupt_worktree_is_repaired)
+{
+	over_culprit("echo nonsense >.git");
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_remedy(_i,
+	    "%s\nfake: run rm -r .worktrees/auto-1; git worktree prune",
+	    over_mend());
+	over_start();
+	if (over_recovers(_i, "git", 0)) {
+		finish();
+		auto_salvaged("auto-1", "work.txt");
+	} else {
+		ck_assert_int_eq(auto_landed(), 0);
+	}
+}
+END_TEST
+
+/* The commit is on the default branch; the session repairs what it broke. */
+START_TEST(work_that_fails_the_tests_is_repaired)
+{
+	auto_set("auto.post_accept_command",
+	    "[ ! -e bad.txt ] || { echo it does not build >&2; exit 5; }");
+	auto_task("a.md", "A\nfake: commit bad.txt x");
+	auto_task("b.md", "B\nfake: commit good.txt x");
+	over_remedy(
+	    _i, "fake: run git rm -q bad.txt && git commit -q -m 'Mend it'");
+	over_start();
+	if (!over_recovers(_i, "\"post_accept\"", 0)) {
+		e2e_has(over_output(), "it does not build");
+		ck_assert_int_eq(auto_landed(), 2);
+		return;
+	}
+	auto_wait_finished("landed", 2);
+	over_stop();
+	auto_history("bad.txt: x", "Mend it", "good.txt: x", NULL);
+	ck_assert_int_eq(auto_events("post_accept", "\"exit_code\":\"0\""), 1);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const struct over_test tests[] = {
+		{ "9", a_session_that_is_killed_once_is_made_again },
+		{ "10", a_session_that_keeps_being_killed_is_repaired },
+		{ "11", a_corrupt_worktree_is_repaired },
+		{ "12", work_that_fails_the_tests_is_repaired },
+	};
+
+	return over_suite("failure-table-workers", tests, nitems(tests));
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Faults of docs/supervision.md that no other test injects: hearts that lie,
+ * floods of log lines, machines without descriptors, time or a quick disk, and
+ * a program that is replaced under a running overseer.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "mem.h"
+#include "overrun.h"
+
+#define WAIT_MS    30000
+#define MEGABYTE   ((size_t)1024 * 1024)
+#define FLOOD_MB   48
+#define RSS_MAX_KB 12000
+#define SPINNERS   12
+#define SLOW_MS    "400" /* of an fsync */
+
+static const char *
+in_root(const char *name)
+{
+	return e2e_path("%s/.llmc/%s", fleet_root(), name);
+}
+
+/* Nobody repairs, nothing is enough: only what is noticed counts. */
+static void
+only_restart(void)
+{
+	auto_set("overseer.remediate", "false");
+	auto_set("overseer.same_failure_max", "0");
+}
+
+/* --- hearts ------------------------------------------------------------ */
+
+static const struct {
+	const char *what, *format; /* %s: the instance, %lld: a time ahead */
+} hearts[] = {
+	{ "missing", NULL },
+	{ "no JSON", "{\"instance_id\":\"%s\",\"sequence\":9%lld" },
+	{ "empty", "" },
+	{ "another's",
+	    "{\"instance_id\":\"not-%s\",\"sequence\":9,"
+	    "\"monotonic_ms\":%lld}\n" },
+	{ "in the future",
+	    "{\"instance_id\":\"%s\",\"sequence\":99999,"
+	    "\"monotonic_ms\":%lld}\n" },
+	{ "frozen",
+	    "{\"instance_id\":\"%s\",\"sequence\":99999,"
+	    "\"monotonic_ms\":1}\n" },
+};
+
+START_TEST(a_heart_that_lies_is_a_hang)
+{
+	const char *file = in_root("auto.heartbeat");
+	char text[256] = "";
+	int daemon;
+
+	only_restart();
+	over_start();
+	daemon = over_daemon(0);
+	/* The daemon lives on, but can beat no more. */
+	ck_assert_int_eq(mkdir(in_root("auto.heartbeat.new"), 0700), 0);
+	if (hearts[_i].format == NULL) {
+		remove(file);
+	} else {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(text, sizeof text, hearts[_i].format, over_instance(),
+		    (long long)clock_mono_ms() + 86400000);
+#pragma GCC diagnostic pop
+		e2e_write(file, text);
+	}
+	over_wait_says("Failure (hung)");
+	rmdir(in_root("auto.heartbeat.new"));
+	over_daemon(daemon);
+	ck_assert(!over_alive(daemon));
+	ck_assert_int_eq(over_remembered("failure", NULL), 1);
+	over_stop();
+}
+END_TEST
+
+/* --- a flood of lines -------------------------------------------------- */
+
+/* A megabyte of: what is no complaint, bytes that are no text, one long line;
+ * and among them others' complaints. */
+static void
+fill(struct buf *flood, int kind, int daemon)
+{
+	for (int i = 0; i < 1000; i++)
+		buf_adds(flood,
+		    "{\"level\":\"ERROR\",\"pid\":1,\"message\":"
+		    "\"of another process\"}\n");
+	while (flood->len < MEGABYTE) {
+		if (kind == 0)
+			buf_addf(flood,
+			    "{\"level\":\"INFO\",\"pid\":%d,\"message\":"
+			    "\"a patrol\"}\n",
+			    daemon);
+		else if (kind == 1)
+			buf_add(flood, "\0\377{\"level\":\"ERROR\"\n\0}\n", 23);
+		else
+			buf_adds(flood, "no end of this line in sight ");
+	}
+	if (kind == 2)
+		buf_addc(flood, '\n');
+}
+
+static long
+rss_kb(int pid)
+{
+	const char *text = e2e_read(e2e_path("/proc/%d/status", pid));
+	const char *at = strstr(text, "VmRSS:");
+
+	ck_assert_ptr_nonnull(at);
+	return strtol(at + 6, NULL, 10);
+}
+
+START_TEST(a_complaint_in_a_flood_is_found)
+{
+	const char *log = in_root("logs/autod.log");
+	cleanup_fd int fd = -1;
+	int64_t began;
+	long most = 0;
+	int daemon;
+
+	only_restart();
+	over_start();
+	daemon = over_daemon(0);
+	fd = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
+	for (int i = 0; i < FLOOD_MB; i++) {
+		cleanup_buf struct buf flood = BUF_INIT;
+
+		fill(&flood, i % 3, daemon);
+		ck_assert_int_eq(file_write_all(fd, flood.data, flood.len), 0);
+		if (rss_kb(over_pid()) > most)
+			most = rss_kb(over_pid());
+	}
+	/* Rotated in the middle of it all. */
+	ck_assert_int_eq(rename(log, e2e_path("%s.1", log)), 0);
+	ck_assert_int_eq(dprintf(fd, "the end of the old file\n"), 24);
+	e2e_write(log,
+	    e2e_path("{\"level\":\"WARN\",\"pid\":%d,\"message\":\"found\"}\n",
+		daemon));
+	began = clock_mono_ms();
+	over_wait_says("Failure (complained): found");
+	printf("# %d MB of lines; the complaint was found after %lld ms; "
+	       "at most %ld KiB\n",
+	    FLOOD_MB, (long long)(clock_mono_ms() - began), most);
+	ck_assert_int_lt(most, RSS_MAX_KB);
+	over_daemon(daemon);
+	ck_assert_int_eq(over_remembered("failure", NULL), 1);
+	over_stop();
+}
+END_TEST
+
+/* --- a machine that is short of something ------------------------------ */
+
+static void
+limit_descriptors(int pid, rlim_t count)
+{
+	struct rlimit limit;
+
+	ck_assert_int_eq(prlimit((pid_t)pid, RLIMIT_NOFILE, NULL, &limit), 0);
+	limit.rlim_cur = count;
+	ck_assert_int_eq(prlimit((pid_t)pid, RLIMIT_NOFILE, &limit, NULL), 0);
+}
+
+START_TEST(without_descriptors_it_tries_again)
+{
+	int daemon, overseer;
+
+	only_restart();
+	over_start();
+	daemon = over_daemon(0);
+	overseer = over_pid();
+	limit_descriptors(overseer, 8); /* all that it has are above that */
+	fleet_kill(daemon);
+	/* It cannot even start one, and knows. */
+	over_wait_says_times("Failure", 2);
+	ck_assert(over_alive(overseer));
+	limit_descriptors(overseer, 1024);
+	over_daemon(daemon);
+	ck_assert_int_ge(over_remembered("failure", NULL), 2);
+	over_stop();
+}
+END_TEST
+
+START_TEST(a_busy_machine_is_no_hang)
+{
+	struct json_object *beat;
+	int64_t first, now;
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	for (int i = 0; i < SPINNERS; i++)
+		over_leave_behind(
+		    e2e_path("exec </dev/null >/dev/null 2>&1\n"
+			     "timeout 20 sh -c 'while kill -0 %d; "
+			     "do :; done'",
+			(int)getpid()));
+	beat = auto_heartbeat();
+	first = json_int_or(beat, "monotonic_ms", 0);
+	json_object_put(beat);
+	do { /* several beats, late or not */
+		poll(NULL, 0, 100);
+		beat = auto_heartbeat();
+		now = json_int_or(beat, "monotonic_ms", 0);
+		json_object_put(beat);
+		ck_assert(!over_has_ended());
+	} while (now < first + 15000);
+	over_undisturbed(daemon);
+	over_stop();
+}
+END_TEST
+
+START_TEST(a_slow_disk_is_no_hang)
+{
+	const char *llmc = e2e_llmc_path();
+	const char *preload = e2e_path("%.*s/../../tests/tools/torture.so",
+	    (int)(strrchr(llmc, '/') - llmc), llmc);
+	int daemon;
+
+	auto_set("overseer.daemon_command",
+	    e2e_path("env LLMC_TORTURE_SYNC_MS=" SLOW_MS " LD_PRELOAD='%s' "
+		     "llmc up --auto",
+		preload));
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_finished("landed", 1);
+	over_undisturbed(daemon);
+	over_stop();
+	auto_history("work.txt: x", NULL);
+}
+END_TEST
+
+/* --- things that change under it --------------------------------------- */
+
+START_TEST(a_renamed_session_is_made_again)
+{
+	int daemon, agent;
+
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_shell("[ \"$(\"$LLMC\" --json status | grep -c '\"idle\"')\" "
+			"-gt 0 ]");
+	agent = fleet_agent_pid("auto-1");
+	ck_assert_int_eq(e2e_sh(fleet_root(),
+			     "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" "
+			     "rename-session -t =llmc-auto-1 mine")
+			     ->status,
+	    0);
+	ck_assert_int_ne(fleet_next_agent_pid("auto-1", agent), agent);
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	auto_wait_finished("landed", 1);
+	over_undisturbed(daemon);
+	over_stop();
+}
+END_TEST
+
+START_TEST(the_next_daemon_is_what_lies_on_path_then)
+{
+	const char *bin = e2e_dir("bin"), *mark = e2e_path("%s/mark", bin);
+	const char *llmc = e2e_path("%s/llmc", bin);
+	int daemon;
+
+	only_restart();
+	e2e_script(
+	    llmc, e2e_path("#!/bin/sh\nexec '%s' \"$@\"\n", e2e_llmc_path()));
+	auto_set("overseer.daemon_command", e2e_path("%s up --auto", llmc));
+	over_start();
+	daemon = over_daemon(0);
+	e2e_script(e2e_path("%s.new", llmc),
+	    e2e_path("#!/bin/sh\necho new >'%s'\nexec '%s' \"$@\"\n", mark,
+		e2e_llmc_path()));
+	ck_assert_int_eq(rename(e2e_path("%s.new", llmc), llmc), 0);
+	ck_assert(!e2e_exists(mark));
+	fleet_kill(daemon);
+	over_daemon(daemon);
+	ck_assert_str_eq(e2e_read(mark), "new\n");
+	over_stop();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = { a_complaint_in_a_flood_is_found,
+		without_descriptors_it_tries_again, a_busy_machine_is_no_hang,
+		a_slow_disk_is_no_hang, a_renamed_session_is_made_again,
+		the_next_daemon_is_what_lies_on_path_then };
+	Suite *s = suite_create("overseer-faults");
+	TCase *tc = tcase_create("hearts");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, over_begin, over_end);
+	tcase_add_loop_test(
+	    tc, a_heart_that_lies_is_a_hang, 0, (int)nitems(hearts));
+	suite_add_tcase(s, tc);
+	tc = tcase_create("faults");
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, over_begin, over_end);
+	for (size_t i = 0; i < nitems(tests); i++)
+		tcase_add_test(tc, tests[i]);
+	suite_add_tcase(s, tc);
+	return s;
+}

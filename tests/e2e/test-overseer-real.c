@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The overseer whose repairing sessions, and workers, are the real Claude Code
+ * on a stub of its API. */
+#include "mem.h"
+#include "overrun.h"
+
+#define TIMEOUT_S 180
+
+static void
+break_it(const char *steps)
+{
+	auto_set("defaults.start_timeout", "60s");
+	auto_pool("echo out of luck >&2; exit 7");
+	over_remedy(0, "%s", steps);
+	over_start();
+}
+
+START_TEST(a_real_session_repairs_and_work_goes_on)
+{
+	break_it(e2e_path("fake: run printf '#!/bin/sh\\n[ -e \"$0.once\" ] || "
+			  "{ touch \"$0.once\"; echo \"fake: commit p.txt "
+			  "x\"; }\\n' >'%s/pool.sh'",
+	    unit_scratch()));
+	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	ck_assert_int_ge(fleet_prompts("out of luck"), 1);
+	auto_wait_landed(1);
+	over_stop();
+	auto_history("p.txt: x", NULL);
+	/* All that was said and done is kept. */
+	e2e_expect(
+	    e2e_sh(fleet_root(),
+		"grep -q 'You repair a test' .llmc/logs/remediation_*.txt && "
+		"grep -q 'Outcome: completed' .llmc/logs/remediation_*.txt && "
+		"sed '1,/^=== Session/d' .llmc/logs/remediation_*.txt | "
+		"grep -q 'pool.sh'"),
+	    0, NULL);
+}
+END_TEST
+
+START_TEST(a_real_session_that_does_not_help_ends_in_a_spiral)
+{
+	break_it("fake: say I changed nothing.");
+	over_ends(OVER_SPIRAL, "a failure spiral");
+	ck_assert_int_eq(over_remembered("remedy", "\"completed\""), 1);
+	ck_assert_int_eq(over_remembered("failure", NULL), 2);
+	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
+}
+END_TEST
+
+START_TEST(a_real_session_can_ask_for_a_person)
+{
+	break_it("fake: run echo 'Ask the owner of the pool.' >.llmc/"
+		 "manual_intervention_needed_1.txt");
+	over_ends(OVER_MANUAL, "Ask the owner of the pool.");
+	ck_assert_int_eq(over_remembered("remedy", "\"gave up\""), 1);
+	ck_assert_int_eq(over_run(NULL), OVER_MANUAL);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const all[] = { a_real_session_repairs_and_work_goes_on,
+		a_real_session_that_does_not_help_ends_in_a_spiral,
+		a_real_session_can_ask_for_a_person };
+	Suite *s;
+
+	if (fleet_real_agent() == NULL || !e2e_exists(fleet_real_agent()))
+		unit_skip_all("the real Claude Code is not here: "
+			      "LLMC_REAL_CLAUDE=$(tests/tools/real-claude.sh "
+			      "FOLDER) has it");
+	s = suite_create("overseer-real");
+	for (size_t i = 0; i < nitems(all); i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, TIMEOUT_S);
+		tcase_add_checked_fixture(tc, over_begin_real, over_end);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A week of the overseer in virtual time. All of it is real but the daemon: a
+ * process that does nothing, for which this test registers, beats and holds the
+ * lock, on the overseer's own loop and clock. Now and then it dies, hangs,
+ * complains, is stopped, loses its registration, fails or stalls; in between
+ * the wall clock is set and the machine stands still for a while. Every failure
+ * must be noticed in its time, none may be invented, and after a week the
+ * process is as large as after two days, with the same descriptors.
+ *
+ *   WEEK_SEED  of what happens when (1)
+ *
+ * That it can fail was tried by breaking the overseer:
+ *
+ *   observe_end()  that forgets its tail: the descriptors grow
+ *   put_off()      that never does: a machine that stands still "hangs"
+ *   see_line()     that takes any pid: the last words of one daemon are held
+ *                  against the next
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "e2e.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "lock.h"
+#include "loop.h"
+#include "mem.h"
+#include "overseer.h"
+#include "settings.h"
+#include "state.h"
+#include "task.h"
+#include "text.h"
+#include "worker.h"
+
+#define MINUTE_MS  ((int64_t)60 * 1000)
+#define HOUR_MS    (60 * MINUTE_MS)
+#define WEEK_MS    (7 * 24 * HOUR_MS)
+#define SETTLED_MS (48 * HOUR_MS) /* then its size is taken */
+#define BEAT_MS    5000
+#define SLOW_MS    3000
+#define TICK_MS    50 /* while the daemon comes or goes */
+#define WALL_MS    ((int64_t)1800000000 * 1000)
+#define REAL_MS    5000 /* for a process to end */
+#define GROWTH     1.05
+#define NOISE_KB   256 /* of an allocator that keeps what it was given back */
+
+/* What can go wrong, and how long it may take until it is noticed: looks come
+ * every heartbeat_timeout, and a busy machine gets one more period. */
+static const struct {
+	enum health_verdict verdict;
+	int64_t within_ms;
+} troubles[] = {
+	{ HEALTH_DIED, 1 },
+	{ HEALTH_COMPLAINED, 1 },
+	{ HEALTH_FAILED, 1 },
+	{ HEALTH_FROZEN, 31 * 1000 },
+	{ HEALTH_IDENTITY, 32 * 1000 },
+	{ HEALTH_HUNG, 2 * MINUTE_MS },
+	{ HEALTH_STALLED, 62 * MINUTE_MS },
+};
+
+struct week {
+	struct overseer overseer;
+	struct loop_timer *tick, *day, *end;
+	uint64_t random;
+	char *daemon_json, *heartbeat, *failure_json, *lock_file, *log;
+	int lock, beat_fd;
+	int pid; /* of the daemon that we stand in for */
+	char instance[64];
+	uint64_t daemons, beats;
+	bool silent; /* it beats no more */
+	size_t trouble; /* that it has, nitems(troubles) = none */
+	int64_t since_ms; /* wall clock */
+	int64_t next_ms; /* trouble */
+	struct buf wanted; /* verdicts, a line each */
+	int sizes; /* taken */
+	double rss_kb;
+	int fds;
+	int jumps, stills;
+};
+
+static uint64_t
+pick(struct week *w, uint64_t count)
+{
+	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+	return (w->random >> 33) % count;
+}
+
+/* --- what it costs ----------------------------------------------------- */
+
+static int
+count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int count = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	while (readdir(dir) != NULL)
+		count++;
+	closedir(dir);
+	return count;
+}
+
+static double
+rss_kb(void)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	long long size = 0, resident = 0;
+
+	ck_assert_int_eq(file_read("/proc/self/statm", 4096, &text, NULL), 0);
+	ck_assert_int_eq(sscanf(text.data, "%lld %lld", &size, &resident), 2);
+	return (double)resident * (double)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/* --- the daemon that it takes for one ---------------------------------- */
+
+static void
+put(const char *path, struct json_object *json)
+{
+	struct err err = { 0 };
+
+	ck_assert_msg(json_save(path, json, 0600, &err) == 0, "%s", err.msg);
+	json_object_put(json);
+}
+
+static void
+beat(struct week *w)
+{
+	cleanup_free char *text = xasprintf(
+	    "{\"instance_id\":\"%s\",\"sequence\":%llu,\"monotonic_ms\":%lld}"
+	    "          \n",
+	    w->instance, (unsigned long long)++w->beats,
+	    (long long)clock_mono_ms());
+
+	if (!w->silent)
+		ck_assert_int_eq(pwrite(w->beat_fd, text, strlen(text), 0),
+		    (ssize_t)strlen(text));
+}
+
+/* One task is assigned, since now; or none. */
+static void
+set_work(struct week *w, bool assigned)
+{
+	struct state state;
+	struct err err = { 0 };
+
+	state_init(&state);
+	state.last_task_assignment_unix = clock_wall_ms() / 1000;
+	if (assigned) {
+		struct task *task =
+		    task_new("t1", "folder", "a", NULL, "A", clock_wall_ms());
+		struct worker *worker = worker_new("auto-1", clock_wall_ms());
+
+		task->step = TASK_ASSIGNED;
+		task->worker = xstrdup("auto-1");
+		state_add_task(&state, task);
+		worker_set(&worker->task, "t1");
+		worker->status = WORKER_WORKING;
+		state_add(&state, worker);
+	}
+	ck_assert_msg(state_save(&w->overseer.workspace, &state, &err) == 0,
+	    "%s", err.msg);
+	state_release(&state);
+}
+
+static void
+register_daemon(struct week *w, const char *instance)
+{
+	struct json_object *json = procref_to_json(&w->overseer.ward.ref);
+
+	json_set_string(json, "instance_id", instance);
+	json_set_int(json, "start_time_unix", clock_wall_ms() / 1000);
+	json_set_bool(json, "auto", true);
+	put(w->daemon_json, json);
+}
+
+static void
+say(const struct week *w, int pid)
+{
+	cleanup_free char *line = xasprintf("{\"level\":\"WARN\",\"pid\":%d,"
+					    "\"message\":\"number %llu\"}\n",
+	    pid, (unsigned long long)w->daemons);
+
+	ck_assert_int_eq(
+	    file_append(w->log, line, strlen(line), 0600, false, NULL), 0);
+}
+
+/* The overseer has started one. */
+static void
+come_up(struct week *w)
+{
+	if (w->pid != 0)
+		say(w, w->pid); /* the last words of the one before */
+	w->pid = w->overseer.ward.ref.pid;
+	w->lock = lock_try(w->lock_file, NULL);
+	ck_assert_int_ge(w->lock, 0);
+	snprintf(w->instance, sizeof w->instance, "daemon-%llu",
+	    (unsigned long long)++w->daemons);
+	w->silent = false;
+	remove(w->failure_json);
+	register_daemon(w, w->instance);
+	set_work(w, false);
+	beat(w);
+}
+
+/* --- trouble ----------------------------------------------------------- */
+
+/* The kernel says that it is gone, so the next turn of the loop knows. */
+static void
+await_end(struct week *w)
+{
+	struct pollfd gone = { .fd = w->overseer.ward.ref.pidfd,
+		.events = POLLIN };
+
+	int ready;
+
+	do
+		ready = poll(&gone, 1, REAL_MS);
+	while (ready == -1 && errno == EINTR); /* SIGCHLD */
+	ck_assert_int_eq(ready, 1);
+	w->lock = fd_close(w->lock);
+}
+
+static void
+kill_daemon(struct week *w)
+{
+	kill(w->pid, SIGKILL);
+	await_end(w);
+}
+
+static void
+stop_daemon(struct week *w)
+{
+	w->silent = true;
+	kill(w->pid, SIGSTOP);
+	for (int i = 0; procref_state(&w->overseer.ward.ref) != 'T'; i++) {
+		ck_assert_int_lt(i, REAL_MS);
+		poll(NULL, 0, 1); /* only a parent is told, and we are none */
+	}
+}
+
+static void
+raise_failure(struct week *w)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "class", "made_up");
+	json_set_string(json, "words", "it does not work");
+	json_set_string(json, "instance_id", w->instance);
+	put(w->failure_json, json);
+	kill_daemon(w);
+}
+
+static void
+make_trouble(struct week *w)
+{
+	w->trouble = pick(w, nitems(troubles));
+	w->since_ms = clock_wall_ms();
+	buf_addf(&w->wanted, "%s\n",
+	    health_verdict_name(troubles[w->trouble].verdict));
+	switch (troubles[w->trouble].verdict) {
+	case HEALTH_DIED:
+		kill_daemon(w);
+		break;
+	case HEALTH_COMPLAINED:
+		say(w, w->pid);
+		break;
+	case HEALTH_FAILED:
+		raise_failure(w);
+		break;
+	case HEALTH_FROZEN:
+		stop_daemon(w);
+		break;
+	case HEALTH_IDENTITY:
+		register_daemon(w, "another");
+		break;
+	case HEALTH_HUNG:
+		w->silent = true;
+		break;
+	default:
+		set_work(w, true);
+		break;
+	}
+}
+
+/* It has been seen. */
+static void
+noticed(struct week *w)
+{
+	int64_t took = w->overseer.failed_ms - w->since_ms;
+
+	ck_assert_msg(w->trouble < nitems(troubles),
+	    "nothing happened, and it says: %s", w->overseer.words);
+	ck_assert_msg(w->overseer.verdict == troubles[w->trouble].verdict,
+	    "it takes %s for %s",
+	    health_verdict_name(troubles[w->trouble].verdict),
+	    w->overseer.words);
+	ck_assert_msg(took <= troubles[w->trouble].within_ms,
+	    "%s was noticed after %lld ms",
+	    health_verdict_name(w->overseer.verdict), (long long)took);
+	w->trouble = nitems(troubles);
+	w->next_ms = clock_mono_ms() + 20 * MINUTE_MS +
+	    (int64_t)pick(w, 160) * MINUTE_MS;
+}
+
+/* --- time -------------------------------------------------------------- */
+
+/* A person sets the clock; the machine is slept on. */
+static void
+odd_hour(void *arg)
+{
+	struct week *w = arg;
+	int64_t day = 24 * HOUR_MS;
+
+	loop_timer_restart(w->day, (7 + (int64_t)pick(w, 6)) * HOUR_MS + 1234);
+	if (w->overseer.state != STATE_RUNNING || w->trouble < nitems(troubles))
+		return;
+	if (pick(w, 2) == 0) {
+		w->jumps++;
+		clock_virtual_begin(clock_mono_ms(),
+		    clock_wall_ms() + (pick(w, 2) == 0 ? day : -day));
+	} else {
+		w->stills++;
+		clock_virtual_advance((1 + (int64_t)pick(w, 20)) * MINUTE_MS);
+		/* The daemon is the slower one to wake. */
+		loop_timer_restart(w->tick, SLOW_MS);
+	}
+}
+
+/* The same state each time: it runs, and nothing is under way. */
+static void
+take_size(struct week *w)
+{
+	int fds = count_fds();
+
+	if (w->sizes++ == 0) {
+		w->fds = fds;
+		w->rss_kb = rss_kb();
+	}
+	ck_assert_msg(fds == w->fds, "%d descriptors, %d before", fds, w->fds);
+}
+
+static void
+tick(void *arg)
+{
+	struct week *w = arg;
+	struct overseer *o = &w->overseer;
+	bool runs = o->state == STATE_RUNNING && o->ward.ref.pid == w->pid;
+
+	if (o->state == STATE_STARTING && o->ward.alive &&
+	    o->ward.ref.pid != w->pid) {
+		if (w->trouble < nitems(troubles))
+			noticed(w);
+		come_up(w);
+	} else if (o->state == STATE_ENDING_DAEMON && o->ward.alive) {
+		if (w->trouble < nitems(troubles))
+			noticed(w);
+		await_end(w); /* it has been sent SIGTERM */
+	} else if (!o->ward.alive) {
+		w->lock = fd_close(w->lock);
+		if (o->state == STATE_ENDING_DAEMON)
+			poll(NULL, 0, 5); /* llmc reset does what it can */
+	} else if (runs) {
+		beat(w);
+		if (w->trouble == nitems(troubles) &&
+		    clock_mono_ms() >= w->next_ms) {
+			if (clock_mono_ms() > SETTLED_MS)
+				take_size(w);
+			make_trouble(w);
+		}
+	}
+	loop_timer_restart(w->tick, runs ? BEAT_MS : TICK_MS);
+}
+
+static void
+week_over(void *arg)
+{
+	struct week *w = arg;
+
+	/* Not in the middle of something. */
+	ck_assert_msg(clock_mono_ms() < WEEK_MS + 3 * HOUR_MS,
+	    "after a week nobody has noticed the last of: %s", w->wanted.data);
+	if (w->trouble < nitems(troubles) || w->overseer.state != STATE_RUNNING)
+		loop_timer_restart(w->end, MINUTE_MS);
+	else
+		loop_stop(w->overseer.loop, 0);
+}
+
+/* --- the run ----------------------------------------------------------- */
+
+static void
+set(const char *root, const char *key, const char *value)
+{
+	e2e_expect(e2e_llmc(root, "config", "set", key, value, NULL), 0, NULL);
+}
+
+static const char *
+set_up(void)
+{
+	static const char *const settings[][2] = {
+		/* Soon gone of itself, should this test be killed. */
+		{ "overseer.daemon_command", "sleep 900" },
+		{ "overseer.remediation_prompt", "none" },
+		{ "overseer.remediate", "false" },
+		{ "overseer.same_failure_max", "0" },
+	};
+	const char *root = e2e_workspace("week"), *llmc = e2e_llmc_path();
+	int folder = (int)(strrchr(llmc, '/') - llmc);
+
+	setenv("PATH", e2e_path("%.*s:%s", folder, llmc, getenv("PATH")), 1);
+	for (size_t i = 0; i < nitems(settings); i++)
+		set(root, settings[i][0], settings[i][1]);
+	return root;
+}
+
+/* A memory as long as it gets, so that it does not grow from here. */
+static void
+fill_history(const char *root)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (int i = 0; i < HISTORY_MAX; i++)
+		buf_addf(&text,
+		    "{\"kind\":\"stop\",\"at_ms\":%lld,\"run_ms\":1,"
+		    "\"signature\":\"stopped by a person, as it happens\","
+		    "\"words\":\"stopped by a person, as it happens\"}\n",
+		    (long long)WALL_MS - HISTORY_MAX + i);
+	e2e_write(e2e_path("%s/.llmc/failures.jsonl", root), text.data);
+}
+
+static void
+week_open(struct week *w, const struct overseer_options *options)
+{
+	const char *seed = getenv("WEEK_SEED");
+	int64_t number = 1;
+
+	if (seed != NULL)
+		text_parse_int(seed, 1, INT32_MAX, &number);
+	*w = (struct week){ .random = (uint64_t)number,
+		.trouble = nitems(troubles),
+		.wanted = BUF_INIT,
+		.daemon_json = xasprintf("%s/.llmc/daemon.json", options->root),
+		.heartbeat =
+		    xasprintf("%s/.llmc/auto.heartbeat", options->root),
+		.failure_json =
+		    xasprintf("%s/.llmc/failure.json", options->root),
+		.lock = -1,
+		.lock_file = xasprintf("%s/.llmc/state.lock", options->root),
+		.log = xasprintf("%s/.llmc/logs/autod.log", options->root) };
+	e2e_write(w->log, ""); /* its follower opens it when it is there */
+	fill_history(options->root);
+	clock_virtual_begin(1000, WALL_MS);
+	ck_assert_int_eq(overseer_open(&w->overseer, options), 0);
+	w->beat_fd = open(w->heartbeat, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(w->beat_fd, 0);
+	w->next_ms = HOUR_MS;
+	w->tick = loop_after(w->overseer.loop, TICK_MS, tick, w);
+	w->day = loop_after(w->overseer.loop, 5 * HOUR_MS, odd_hour, w);
+	w->end = loop_after(w->overseer.loop, WEEK_MS, week_over, w);
+}
+
+static void
+week_close(struct week *w)
+{
+	loop_timer_free(w->tick);
+	loop_timer_free(w->day);
+	loop_timer_free(w->end);
+	kill_daemon(w);
+	overseer_close(&w->overseer);
+	clock_virtual_end();
+	close(w->beat_fd);
+	buf_release(&w->wanted);
+	free(w->daemon_json);
+	free(w->heartbeat);
+	free(w->failure_json);
+	free(w->lock_file);
+	free(w->log);
+}
+
+/* The verdicts that the history has, as many lines. */
+static void
+read_history(const struct week *w, struct buf *out)
+{
+	const struct history *history = &w->overseer.history;
+
+	for (size_t i = 0; i < history->count; i++) {
+		const struct spiral_event *event = &history->events[i];
+
+		if (event->kind == SPIRAL_STOP)
+			continue;
+		ck_assert_int_eq(event->kind == SPIRAL_STALL,
+		    strncmp(event->signature, "stalled", 7) == 0);
+		buf_addf(out, "%.*s\n", (int)strcspn(event->signature, ":/"),
+		    event->signature);
+	}
+}
+
+static void
+verify(const struct week *w)
+{
+	cleanup_buf struct buf found = BUF_INIT;
+	double grown = rss_kb();
+
+	read_history(w, &found);
+	ck_assert_str_eq(found.data, w->wanted.data);
+	ck_assert_uint_eq(w->overseer.history.unsaved, 0);
+	ck_assert_int_gt(w->jumps, 0);
+	ck_assert_int_gt(w->stills, 0);
+	ck_assert_int_gt(w->sizes, 20);
+#ifndef __SANITIZE_ADDRESS__
+	ck_assert_msg(grown <= w->rss_kb * GROWTH + NOISE_KB,
+	    "%.0f KiB, %.0f after two days", grown, w->rss_kb);
+#endif
+	printf("# %llu daemons, %d clock jumps, %d times still; "
+	       "%.0f KiB after two days, %.0f in the end; %d descriptors\n",
+	    (unsigned long long)w->daemons, w->jumps, w->stills, w->rss_kb,
+	    grown, w->fds);
+	fflush(stdout);
+}
+
+START_TEST(a_week_goes_by_and_no_failure_is_missed)
+{
+	struct overseer_options options = { .root = set_up() };
+	cleanup_fd int out = dup(STDOUT_FILENO), null = -1;
+	struct week w;
+
+	/* What it says to people is not TAP. */
+	fflush(stdout);
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	ck_assert_int_ne(dup2(null, STDOUT_FILENO), -1);
+	week_open(&w, &options);
+	ck_assert_int_eq(loop_run(w.overseer.loop), 0);
+	fflush(stdout);
+	ck_assert_int_ne(dup2(out, STDOUT_FILENO), -1);
+	verify(&w);
+	week_close(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("overseer-week");
+	TCase *tc = tcase_create("week");
+
+	tcase_set_timeout(tc, 300);
+	tcase_add_test(tc, a_week_goes_by_and_no_failure_is_missed);
+	suite_add_tcase(s, tc);
+	return s;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * How auto mode looks from outside: events, status, doctor and completion, from
+ * files as the daemon leaves them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "e2e.h"
+#include "mem.h"
+#include "shown.h"
+#include "task.h"
+#include "worker.h"
+
+/* --- llmc events ----------------------------------------------------- */
+
+static void
+append_event(const char *level, const char *event)
+{
+	const char *path = shown_file("logs/auto.log");
+	const char *before = e2e_exists(path) ? e2e_read(path) : "";
+
+	e2e_sh(shown_root, "mkdir -p .llmc/logs");
+	e2e_write(path,
+	    e2e_path("%s{\"timestamp\":\"2026-01-31T08:15:30.123Z\",\"level\":"
+		     "\"%s\",\"event\":%s}\n",
+		before, level, event));
+}
+
+START_TEST(events_are_told_in_words)
+{
+	static const struct {
+		const char *event;
+		const char *words;
+	} table[] = {
+		{ "{\"type\":\"daemon_startup\",\"instance_id\":\"i\","
+		  "\"concurrency\":2}",
+		    "auto mode begins with 2 at a time\n" },
+		{ "{\"type\":\"daemon_shutdown\",\"reason\":\"SIGINT\"}",
+		    "auto mode ends: SIGINT\n" },
+		{ "{\"type\":\"task_assigned\",\"worker_name\":\"auto-1\","
+		  "\"task\":\"t1\",\"task_excerpt\":\"Do\\n it\","
+		  "\"attempt\":2}",
+		    "auto-1 gets t1, attempt 2: Do it\n" },
+		{ "{\"type\":\"task_completed\",\"worker_name\":\"auto-1\","
+		  "\"task\":\"t1\",\"result\":\"changes\"}",
+		    "auto-1 has ended its work on t1: changes\n" },
+		{ "{\"type\":\"accept_success\",\"worker_name\":\"auto-1\","
+		  "\"task\":\"t1\",\"commit_sha\":\"0123456789abcdef\"}",
+		    "t1 of auto-1 has landed as 0123456\n" },
+		{ "{\"type\":\"accept_failure\",\"worker_name\":\"auto-1\","
+		  "\"task\":\"t1\",\"error\":\"conflict\"}",
+		    "t1 of auto-1 has not landed: conflict\n" },
+		{ "{\"type\":\"worker_state_transition\",\"worker_name\":\"a\","
+		  "\"from_state\":\"idle\",\"to_state\":\"working\"}",
+		    "a: idle -> working\n" },
+		{ "{\"type\":\"sent_back\",\"worker_name\":\"a\",\"task\":"
+		  "\"t1\",\"reason\":\"no commit\"}",
+		    "a goes back to t1: no commit\n" },
+		{ "{\"type\":\"task_retry\",\"task\":\"t1\",\"reason\":\"x\","
+		  "\"attempt\":2}",
+		    "t1 is to be tried again, attempt 2: x\n" },
+		{ "{\"type\":\"task_finished\",\"task\":\"t1\",\"outcome\":"
+		  "\"landed\",\"reason\":null}",
+		    "t1 is finished: landed\n" },
+		{ "{\"type\":\"post_accept\",\"task\":\"t1\",\"commit_sha\":"
+		  "\"0123456789\",\"exit_code\":1,\"duration_ms\":65000}",
+		    "post_accept_command for t1 at 0123456 ended with status 1 "
+		    "in 1m5s\n" },
+		{ "{\"type\":\"waiting\",\"reason\":\"dirty\",\"until_unix\":"
+		  "1769850930}",
+		    "waiting until 2026-01-31 10:15:30: dirty\n" },
+		{ "{\"type\":\"stall\",\"worker_name\":\"a\",\"task\":\"t1\","
+		  "\"action\":\"interrupt\"}",
+		    "a shows no sign of life in t1: interrupt\n" },
+		{ "{\"type\":\"budget\",\"scope\":\"day\",\"worker_name\":null,"
+		  "\"reason\":\"$5\"}",
+		    "the budget of the day is reached: $5\n" },
+		{ "{\"type\":\"quarantine\",\"reason\":\"2.json\"}",
+		    "a task cannot be used: 2.json\n" },
+		{ "{\"type\":\"failure\",\"class\":\"task_source\","
+		  "\"worker_name\":\"\",\"task\":null,\"reason\":\"gone\"}",
+		    "hard failure task_source: gone\n" },
+		{ "{\"type\":\"error\",\"context\":\"git\",\"error\":\"no\"}",
+		    "error in git: no\n" },
+		{ "{\"type\":\"of_tomorrow\",\"n\":3,\"text\":\"a\\u001b[1m\"}",
+		    "of_tomorrow n=3 text=a\\x1b[1m\n" },
+		/* Numbers may come as strings. */
+		{ "{\"type\":\"waiting\",\"until_unix\":\"1769850931\"}",
+		    "waiting until 2026-01-31 10:15:31\n" },
+		{ "{\"type\":\"sent_back\"}", "? goes back to ?\n" },
+	};
+	const char *out = NULL;
+
+	e2e_env("TZ=XXX-1");
+	for (size_t i = 0; i < nitems(table); i++)
+		append_event("INFO", table[i].event);
+	out = shown_must("events", NULL, NULL)->out;
+	for (size_t i = 0; i < nitems(table); i++)
+		e2e_has(
+		    out, e2e_path("2026-01-31 09:15:30  %s", table[i].words));
+	ck_assert_uint_eq(
+	    json_object_array_length(shown_json("events", "--lines", "3")), 3);
+	e2e_has(
+	    e2e_llmc(shown_root, "events", "--lines=1", NULL)->out, "? goes");
+	e2e_expect(e2e_llmc(shown_root, "events", "--lines", "x", NULL), 2,
+	    "a number");
+}
+END_TEST
+
+START_TEST(what_is_no_event_is_left_out)
+{
+	struct e2e_run *run = e2e_llmc(shown_root, "events", NULL);
+
+	e2e_expect(run, 0, "llmc up --auto");
+	e2e_sh(shown_root, "mkdir -p .llmc/logs");
+	e2e_write(shown_file("logs/auto.log"),
+	    "{\"timestamp\":\"x\",\"level\":\"INFO\",\"message\":\"m\"}\n"
+	    "rubbish\n{\"timestamp\":\"when\",\"level\":\"INFO\",\"event\":"
+	    "{\"type\":\"quarantine\"}}\n{\"torn");
+	ck_assert_str_eq(shown_must("events", NULL, NULL)->out,
+	    "when  a task cannot be used\n");
+	ck_assert_uint_eq(
+	    json_object_array_length(shown_json("events", NULL, NULL)), 1);
+}
+END_TEST
+
+START_TEST(events_are_followed_until_interrupted)
+{
+	struct e2e_run *run;
+
+	append_event("INFO", "{\"type\":\"quarantine\",\"reason\":\"one\"}");
+	/* The reader ends it when the second one has come through. */
+	run = e2e_sh(shown_root,
+	    "mkfifo out\n"
+	    "\"$LLMC\" events --follow --json >out 2>err & pid=$!\n"
+	    "exec 3<out; read -r first <&3; echo \"$first\"\n"
+	    "echo '{\"timestamp\":\"t\",\"level\":\"INFO\",\"event\":{\"type\":"
+	    "\"two\"}}' >>.llmc/logs/auto.log\n"
+	    "read -r second <&3; echo \"$second\"\n"
+	    "kill -INT $pid; wait $pid; echo \"status $?\"; cat err");
+	e2e_has(run->out, "\"reason\":\"one\"");
+	e2e_has(run->out, "{\"type\":\"two\"}");
+	e2e_has(run->out, "}\nstatus 0\n");
+}
+END_TEST
+
+/* --- llmc status ----------------------------------------------------- */
+
+START_TEST(status_without_auto_mode_does_not_speak_of_it)
+{
+	struct json_object *json = shown_json("status", NULL, NULL);
+
+	ck_assert(!json_object_object_get_ex(json, "auto", NULL));
+	e2e_lacks(shown_must("status", NULL, NULL)->out, "AUTO");
+}
+END_TEST
+
+START_TEST(status_tells_how_auto_mode_is)
+{
+	struct json_object *json, *worker;
+	struct state state;
+	const char *out;
+
+	shown_fill_state(&state);
+	state.outcomes[OUTCOME_LANDED] = 4;
+	state.outcomes[OUTCOME_NO_CHANGES] = 1;
+	state.outcomes[OUTCOME_DEAD_LETTER] = 2;
+	state.errors = 3;
+	state.today.day = shown_now() / 86400;
+	state.today.tokens = 1204332;
+	state.today.cost = 4200000;
+	state.last_task_completion_unix = shown_now() - 125;
+	state.paused = xstrdup("budget.day_cost is reached");
+	state.source_repo_dirty_retry_after_unix = shown_now() + 3600;
+	state.source_repo_dirty_backoff_secs = 3600;
+	state.source_repo_dirty_retry_count = 3;
+	shown_save(&state);
+	e2e_env("TZ=UTC");
+	shown_put_task("todo", "a.md", "A\n");
+	e2e_write(shown_file("auto.heartbeat"),
+	    e2e_path("{\"timestamp_unix\":%lld,\"instance_id\":\"i\","
+		     "\"sequence\":7,\"lag_ms\":2,\"phase\":\"patrol\","
+		     "\"rss_kb\":9000}",
+		(long long)shown_now() - 61));
+	out = shown_must("status", NULL, NULL)->out;
+	e2e_has(out, "t3 \"Make it faster\"");
+	e2e_has(out, "Auto Mode: 1 worker, 5 tasks completed, 3 errors");
+	e2e_has(out, "1 in work, 1 waiting, 1 in the folder, 2 given up");
+	e2e_has(out, "Today: 1,204,332 tokens, $4.20");
+	e2e_has(out, "Tasks were last completed 2m");
+	e2e_has(out, "budget.day_cost is reached; go on with: llmc resume");
+	e2e_has(out, "your checkout has changes: next try in ");
+	e2e_has(out, "(3 of 10)");
+	e2e_has(out, "Heartbeat: 1m");
+	e2e_has(out, "patrol");
+	e2e_lacks(out, "FAILED");
+	json = shown_json("status", NULL, NULL);
+	worker = json_object_array_get_idx(
+	    json_object_object_get(json, "auto_workers"), 0);
+	ck_assert_str_eq(shown_member(worker, "task"), "t3");
+	ck_assert_str_eq(shown_member(worker, "task_title"), "Make it faster");
+	json = json_object_object_get(json, "auto");
+	ck_assert_int_eq(json_int_or(json, "tasks_completed", 0), 5);
+	ck_assert_int_eq(json_int_or(json, "tasks_waiting", 0), 1);
+	ck_assert_int_eq(json_int_or(json, "next_deadline_unix", 0),
+	    json_int_or(json_object_object_get(json, "source_repo_dirty"),
+		"retry_after_unix", 1));
+}
+END_TEST
+
+START_TEST(what_was_spent_on_another_day_is_not_todays)
+{
+	struct state state;
+
+	shown_fill_state(&state);
+	state.today.day = shown_now() / 86400 - 1;
+	state.today.tokens = 99;
+	shown_save(&state);
+	e2e_env("TZ=UTC");
+	e2e_has(shown_must("status", NULL, NULL)->out, "Today: 0 tokens");
+}
+END_TEST
+
+START_TEST(a_failure_is_shown_with_what_to_type)
+{
+	struct json_object *json;
+	const char *out;
+
+	e2e_write(shown_file("failure.json"),
+	    e2e_path("{\"class\":\"task_pool_failed\",\"worker\":null,"
+		     "\"task\":null,\"exit_status\":7,\"words\":\"said: no\\n"
+		     "more\",\"at_unix\":%lld,\"instance_id\":\"i\"}",
+		(long long)shown_now() - 5));
+	out = shown_must("status", NULL, NULL)->out;
+	e2e_has(out, "FAILED: task_pool_failed");
+	e2e_has(out, "  said: no\n");
+	e2e_has(out, "llmc up --auto");
+	json = json_object_object_get(shown_json("status", NULL, NULL), "auto");
+	json = json_object_object_get(json, "failure");
+	ck_assert_int_eq(json_int_or(json, "exit_status", 0), 7);
+	/* One that is broken is no reason to fail. */
+	e2e_write(shown_file("failure.json"), "{");
+	e2e_lacks(shown_must("status", NULL, NULL)->out, "AUTO");
+}
+END_TEST
+
+/* --- llmc resume, doctor, completion --------------------------------- */
+
+START_TEST(resume_needs_a_daemon_and_a_person)
+{
+	e2e_expect(e2e_llmc(shown_root, "resume", NULL), 1, "llmc up");
+	e2e_expect(
+	    e2e_llmc(shown_root, "resume", "a", "b", NULL), 2, "too many");
+	e2e_env("LLMC_AGENT=1");
+	e2e_expect(e2e_llmc(shown_root, "resume", NULL), 1, "own session");
+}
+END_TEST
+
+static void
+set_and_diagnose(const char *key, const char *value, const char *words)
+{
+	e2e_expect(
+	    e2e_llmc(shown_root, "config", "set", key, value, NULL), 0, NULL);
+	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out, words);
+}
+
+START_TEST(doctor_looks_for_the_source_of_tasks)
+{
+	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out,
+	    "ok    tasks       none yet");
+	shown_put_task("todo", "a.md", "A\n");
+	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out,
+	    "ok    tasks       come");
+	set_and_diagnose("auto.tasks_dir", "README", "fail  tasks");
+	set_and_diagnose("auto.task_list", "no/such", "not there");
+	set_and_diagnose(
+	    "auto.task_pool_command", "no-such-program x", "is not found");
+	set_and_diagnose(
+	    "auto.task_pool_command", "N=1 no-such-program x", "ok    tasks");
+	set_and_diagnose("auto.task_pool_command", "echo; x", "ok    tasks");
+}
+END_TEST
+
+START_TEST(shells_complete_the_new_commands)
+{
+	const char *bash = shown_must("completion", "bash", NULL)->out;
+
+	e2e_has(bash, "words='add list show retry drop'");
+	e2e_has(bash, "--task-pool-command");
+	e2e_has(bash, "task--file) COMPREPLY=($(compgen -f");
+	e2e_has(bash,
+	    "\tresume)\n\t\tflags+=''\n\t\twords=$(llmc completion "
+	    "workers");
+	e2e_has(shown_must("completion", "zsh", NULL)->out,
+	    "'1:what:(add list show retry drop)'");
+	e2e_has(shown_must("completion", "fish", NULL)->out, "-a events -d");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("shown");
+	const TTest *const all[] = { events_are_told_in_words,
+		what_is_no_event_is_left_out,
+		events_are_followed_until_interrupted,
+		status_without_auto_mode_does_not_speak_of_it,
+		status_tells_how_auto_mode_is,
+		what_was_spent_on_another_day_is_not_todays,
+		a_failure_is_shown_with_what_to_type,
+		resume_needs_a_daemon_and_a_person,
+		doctor_looks_for_the_source_of_tasks,
+		shells_complete_the_new_commands, NULL };
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 60);
+		tcase_add_checked_fixture(tc, shown_setup, NULL);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * llmc task and the options of llmc up, from files as the daemon leaves them,
+ * and what changes them while no daemon runs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "e2e.h"
+#include "mem.h"
+#include "shown.h"
+#include "task.h"
+#include "worker.h"
+
+/* --- llmc up --------------------------------------------------------- */
+
+START_TEST(up_checks_its_options_before_anything_starts)
+{
+	static const char *const wrong[][3] = { { "--until-empty", NULL, NULL },
+		{ "--concurrency", "2", NULL },
+		{ "--task-pool-command", "true", NULL },
+		{ "--post-accept-command", "true", "--detach" } };
+	static const char *const counts[] = { "0", "101", "x", "-1", "2x", "",
+		"1.0" };
+
+	for (size_t i = 0; i < nitems(wrong); i++)
+		e2e_expect(e2e_llmc(shown_root, "up", wrong[i][0], wrong[i][1],
+			       wrong[i][2], NULL),
+		    2, "say --auto too");
+	for (size_t i = 0; i < nitems(counts); i++)
+		e2e_expect(e2e_llmc(shown_root, "up", "--auto", "--concurrency",
+			       counts[i], NULL),
+		    2, "from 1 to 100");
+	ck_assert(!e2e_exists(shown_file("state.json")));
+	e2e_json_error(e2e_llmc(shown_root, "--json", "up", "--auto",
+			   "--concurrency=0", NULL),
+	    2, "usage", "1 to 100");
+}
+END_TEST
+
+/* Beside a copy of llmc, an autod that writes down how it was called. */
+static const char *
+other_llmc(void)
+{
+	const char *dir = e2e_dir("it's other");
+
+	e2e_sh(shown_root, e2e_path("cp \"$LLMC\" \"%s/llmc\"", dir));
+	e2e_script(e2e_path("%s/autod", dir),
+	    "#!/bin/sh\nfor word; do printf '<%s>\\n' \"$word\"; done "
+	    ">called.tmp\nmv called.tmp called\necho 'no, I will not' >&2\n"
+	    "exit 3\n");
+	return e2e_path("%s/llmc", dir);
+}
+
+START_TEST(up_passes_its_options_on_as_they_are)
+{
+	static const char words[] =
+	    " up --auto --concurrency 100 --task-pool-command "
+	    "'echo \"$HOME\" '\\''a  b'\\''; x=1' --post-accept-command= "
+	    "--until-empty";
+	const char *llmc = other_llmc();
+	const char *expected =
+	    e2e_path("<--root>\n<%s>\n<--auto>\n<--task-pool-command>\n"
+		     "<echo \"$HOME\" 'a  b'; x=1>\n<--concurrency>\n<100>\n"
+		     "<--post-accept-command>\n<>\n<--until-empty>\n",
+		shown_root);
+	struct e2e_run *run =
+	    e2e_sh(shown_root, e2e_path("\"%s\" %s", llmc, words));
+
+	ck_assert_int_eq(run->status, 3);
+	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)), expected);
+	e2e_sh(shown_root, "rm called");
+	/* In the background, in words of a shell. */
+	run = e2e_sh(shown_root, e2e_path("\"%s\" %s --detach", llmc, words));
+	ck_assert_int_eq(run->status, 1);
+	e2e_has(run->err, "did not come up: no, I will not");
+	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)), expected);
+	e2e_sh(shown_root, e2e_path("\"%s\" up", llmc));
+	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)),
+	    e2e_path("<--root>\n<%s>\n", shown_root));
+}
+END_TEST
+
+/* --- llmc task ------------------------------------------------------- */
+
+START_TEST(task_says_how_it_is_called)
+{
+	static const struct {
+		const char *args[3];
+		const char *words;
+	} wrong[] = {
+		{ { "lst", NULL, NULL }, "did you mean \"list\"?" },
+		{ { "frobnicate", NULL, NULL }, "no such thing" },
+		{ { "show", NULL, NULL }, "takes 1 argument" },
+		{ { "retry", NULL, NULL }, "takes 1 argument" },
+		{ { "drop", "a", "b" }, "takes 1 argument" },
+		{ { "list", "x", NULL }, "takes 0 arguments" },
+		{ { "list", "--file", "x" }, "takes no --file" },
+		{ { "show", "t1", "--all" }, "takes no --all" },
+		{ { "add", "x", "--file=y" }, "not both" },
+		{ { "add", "x", "--all" }, "takes no --all" },
+	};
+
+	for (size_t i = 0; i < nitems(wrong); i++)
+		e2e_expect(e2e_llmc(shown_root, "task", wrong[i].args[0],
+			       wrong[i].args[1], wrong[i].args[2], NULL),
+		    2, wrong[i].words);
+	e2e_expect(e2e_llmc(shown_root, "task", NULL), 2, "more arguments");
+	e2e_expect(e2e_llmc(shown_root, "task", "add", "", NULL), 1, "empty");
+	e2e_expect(
+	    e2e_llmc(shown_root, "task", "add", NULL), 1, "nothing in it");
+	e2e_expect(e2e_llmc(shown_root, "task", "add", "--file", "gone", NULL),
+	    1, "gone: No such file");
+}
+END_TEST
+
+START_TEST(no_task_is_told_with_what_to_do)
+{
+	struct json_object *json, *source;
+
+	e2e_has(shown_must("task", "list", NULL)->out, "llmc task add TEXT");
+	json = shown_json("task", "list", NULL);
+	source = json_object_object_get(json, "source");
+	ck_assert_str_eq(shown_member(source, "kind"), "folder");
+	ck_assert_str_eq(shown_member(source, "where"), shown_file("tasks"));
+}
+END_TEST
+
+START_TEST(each_task_is_listed_once_and_the_live_ones_first)
+{
+	struct json_object *list, *json;
+	const char *out, *at = NULL;
+	static const char *const order[] = { "t3 ", "t4 ", "more.md", "t2 ",
+		"t1 " };
+	struct state state;
+
+	shown_fill_state(&state);
+	shown_save(&state);
+	shown_append_new("t1", "first.md", OUTCOME_LANDED, NULL);
+	shown_append_new("t2", "second.md", OUTCOME_FAILED, "an older record");
+	shown_append_new("t2", "second.md", OUTCOME_DEAD_LETTER, "no luck");
+	/* In work again: what was is history. */
+	shown_append_new("t3", "faster.md", OUTCOME_FAILED, "once");
+	shown_put_task("doing", "faster.md", "Make it faster\n");
+	shown_put_task("doing", "later.md", "Later\n");
+	shown_put_task("todo", "more.md", "Do more\n");
+	shown_put_task("done", "first.md", "Title of t1\n");
+	shown_put_task("failed", "second.md", "Title of t2\n");
+	out = shown_must("task", "list", NULL)->out;
+	at = out;
+	for (size_t i = 0; i < nitems(order); i++) {
+		at = strstr(at, order[i]);
+		ck_assert_msg(at != NULL, "%s is not where it should be: %s",
+		    order[i], e2e_shown(out));
+	}
+	e2e_has(out, "dead-letter");
+	e2e_has(out, "Make it faster");
+	e2e_lacks(out, "first.md");
+	json = shown_json("task", "list", NULL);
+	list = json_object_object_get(json, "tasks");
+	ck_assert_uint_eq(json_object_array_length(list), 5);
+	json = json_object_array_get_idx(list, 0);
+	ck_assert_str_eq(shown_member(json, "worker"), "auto-1");
+	ck_assert_str_eq(shown_member(json, "status"), "assigned");
+	ck_assert_int_eq(json_int_or(json, "attempts", 0), 1);
+	ck_assert_int_ge(json_int_or(json, "age_secs", 0), 60);
+	ck_assert(!json_object_object_get_ex(json, "text", NULL));
+	json = json_object_array_get_idx(list, 3);
+	ck_assert_str_eq(shown_member(json, "reason"), "no luck");
+}
+END_TEST
+
+START_TEST(of_the_ended_ones_the_last_are_listed)
+{
+	struct json_object *json, *list;
+
+	for (int i = 1; i <= 30; i++) {
+		cleanup_free char *id = xasprintf("t%d", i);
+
+		shown_append_new(id, id, OUTCOME_LANDED, NULL);
+	}
+	e2e_write(shown_file("tasks.jsonl"),
+	    e2e_path("%s{torn", e2e_read(shown_file("tasks.jsonl"))));
+	json = shown_json("task", "list", NULL);
+	list = json_object_object_get(json, "tasks");
+	ck_assert_uint_eq(json_object_array_length(list), 20);
+	ck_assert_str_eq(
+	    shown_member(json_object_array_get_idx(list, 0), "id"), "t30");
+	ck_assert_str_eq(
+	    shown_member(json_object_array_get_idx(list, 19), "id"), "t11");
+	json = shown_json("task", "list", "--all");
+	ck_assert_uint_eq(
+	    json_object_array_length(json_object_object_get(json, "tasks")),
+	    30);
+}
+END_TEST
+
+START_TEST(one_task_is_shown_with_everything)
+{
+	struct task *task =
+	    shown_ended("t7", "hard.md", OUTCOME_DEAD_LETTER, "three times");
+	struct json_object *json;
+	const char *out;
+
+	worker_set(&task->last_words, "I am\n\033[31msorry\033[0m");
+	task->tokens = 1204332;
+	task->cost = 1250000;
+	shown_append_ended(task);
+	task_free(task);
+	out = shown_must("task", "show", "t7")->out;
+	e2e_has(out, "t7  Title of t7");
+	e2e_has(out, "dead-letter");
+	e2e_has(out, "three times");
+	e2e_has(out, "hard.md");
+	e2e_has(out, "1,204,332 tokens, $1.25");
+	e2e_has(out, "text\n  Title of t7\n\n  and more\n");
+	e2e_has(out, "last words\n  I am\n  \\x1b[31msorry");
+	e2e_has(out, "history\n  20");
+	json = json_object_object_get(
+	    shown_json("task", "show", "hard.md"), "record");
+	ck_assert_str_eq(shown_member(json, "id"), "t7");
+	ck_assert_str_eq(shown_member(json, "outcome"), "dead-letter");
+	e2e_expect(e2e_llmc(shown_root, "task", "show", "hrad.md", NULL), 1,
+	    "did you mean \"hard.md\"?");
+	e2e_expect(e2e_llmc(shown_root, "task", "show", "something-else", NULL),
+	    1, "llmc task list");
+	e2e_json_error(
+	    e2e_llmc(shown_root, "--json", "task", "show", "t8", NULL), 1,
+	    "no_such_task", "t7");
+}
+END_TEST
+
+START_TEST(a_task_that_only_the_folder_has_is_shown)
+{
+	struct json_object *json;
+
+	shown_put_task("todo", "idea.md", "# An idea\n\nwith details\n");
+	e2e_has(shown_must("task", "show", "idea.md")->out, "with details");
+	json = json_object_object_get(
+	    shown_json("task", "show", "idea.md"), "record");
+	ck_assert_str_eq(shown_member(json, "status"), "todo");
+	ck_assert_str_eq(shown_member(json, "title"), "An idea");
+}
+END_TEST
+
+START_TEST(task_files_and_commands_are_sources_too)
+{
+	struct json_object *json;
+	const char *list = e2e_dir("list of tasks");
+
+	e2e_write(e2e_path("%s/1.json", list),
+	    "{\"id\":\"1\",\"subject\":\"Sub\",\"description\":\"Desc\","
+	    "\"status\":\"pending\",\"blocks\":[],\"blockedBy\":[]}\n");
+	e2e_write(e2e_path("%s/2.json", list), "{\"id\":\n");
+	e2e_expect(
+	    e2e_llmc(shown_root, "config", "set", "auto.task_list", list, NULL),
+	    0, NULL);
+	json = shown_json("task", "list", NULL);
+	ck_assert_str_eq(
+	    shown_member(json_object_object_get(json, "source"), "kind"),
+	    "files");
+	e2e_has(shown_must("task", "list", NULL)->out, "unusable");
+	e2e_has(shown_must("task", "show", "1")->out, "Sub\n\n  Desc");
+	/* A folder that is none is told, and is no failure. */
+	e2e_expect(e2e_llmc(shown_root, "config", "set", "auto.task_list",
+		       "README", NULL),
+	    0, NULL);
+	e2e_expect(e2e_llmc(shown_root, "task", "list", NULL), 0, "README");
+	json = shown_json("task", "list", NULL);
+	e2e_has(shown_member(json_object_object_get(json, "source"), "problem"),
+	    "README");
+	e2e_expect(e2e_llmc(shown_root, "config", "set",
+		       "auto.task_pool_command", "next task", NULL),
+	    0, NULL);
+	e2e_has(
+	    shown_must("task", "list", NULL)->out, "the command: next task");
+}
+END_TEST
+
+/* --- changes, without a daemon --------------------------------------- */
+
+START_TEST(tasks_are_added_as_typed_piped_or_kept_in_a_file)
+{
+	struct json_object *json;
+
+	e2e_has(shown_must("task", "add", "Fix the parser, please")->out,
+	    "Added 1-fix-the-parser-please.md.");
+	ck_assert_str_eq(
+	    e2e_read(shown_file("tasks/todo/1-fix-the-parser-please.md")),
+	    "Fix the parser, please\n");
+	e2e_has(
+	    e2e_llmc(shown_root, "task", "add", "several", "words", NULL)->out,
+	    "2-several-words.md");
+	e2e_has(
+	    e2e_sh(shown_root, "printf 'Piped\n\nin\n' | \"$LLMC\" task add")
+		->out,
+	    "3-piped.md");
+	e2e_has(e2e_sh(shown_root, "echo Dash | \"$LLMC\" task add -")->out,
+	    "4-dash.md");
+	e2e_write(
+	    e2e_path("%s/idea", shown_root), "# An idea\n\nwith details\n");
+	json = shown_json("task", "add", "--file=idea");
+	ck_assert_str_eq(shown_member(json, "task"), "5-an-idea.md");
+	ck_assert_str_eq(
+	    shown_member(json, "path"), shown_file("tasks/todo/5-an-idea.md"));
+	e2e_has(shown_must("task", "list", NULL)->out, "several-words.md");
+	e2e_expect(e2e_llmc(shown_root, "config", "set",
+		       "auto.task_pool_command", "true", NULL),
+	    0, NULL);
+	e2e_expect(e2e_llmc(shown_root, "task", "add", "x", NULL), 1,
+	    "auto.task_pool_command");
+}
+END_TEST
+
+START_TEST(tasks_are_retried_and_dropped_by_id_or_name)
+{
+	struct json_object *json;
+
+	shown_put_task("failed", "a.md", "A\n");
+	shown_put_task("failed", "b.md", "B\n");
+	shown_put_task("failed", "c.md", "C\n");
+	shown_put_task("todo", "d.md", "D\n");
+	shown_append_new("t1", "a.md", OUTCOME_DEAD_LETTER, "no luck");
+	shown_append_new("t2", "b.md", OUTCOME_DEAD_LETTER, "no luck");
+	json = shown_json("task", "retry", "t1");
+	ck_assert_str_eq(shown_member(json, "task"), "a.md");
+	ck_assert_str_eq(shown_member(json, "status"), "todo");
+	ck_assert(e2e_exists(shown_file("tasks/todo/a.md")));
+	shown_must("task", "retry", "c.md");
+	ck_assert(e2e_exists(shown_file("tasks/todo/c.md")));
+	shown_must("task", "drop", "t2");
+	shown_must("task", "drop", "d.md");
+	ck_assert(!e2e_exists(shown_file("tasks/failed/b.md")));
+	ck_assert(!e2e_exists(shown_file("tasks/todo/d.md")));
+	e2e_expect(e2e_llmc(shown_root, "task", "drop", "cc.md", NULL), 1,
+	    "did you mean \"c.md\"?");
+	/* It is there, but has not failed: the owner says so. */
+	e2e_expect(
+	    e2e_llmc(shown_root, "task", "retry", "c.md", NULL), 1, "failed");
+	e2e_json_error(
+	    e2e_llmc(shown_root, "--json", "task", "retry", "zzzzzz", NULL), 1,
+	    "no_such_task", "zzzzzz");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("task");
+	const TTest *const all[] = {
+		up_checks_its_options_before_anything_starts,
+		up_passes_its_options_on_as_they_are,
+		task_says_how_it_is_called, no_task_is_told_with_what_to_do,
+		each_task_is_listed_once_and_the_live_ones_first,
+		of_the_ended_ones_the_last_are_listed,
+		one_task_is_shown_with_everything,
+		a_task_that_only_the_folder_has_is_shown,
+		task_files_and_commands_are_sources_too,
+		tasks_are_added_as_typed_piped_or_kept_in_a_file,
+		tasks_are_retried_and_dropped_by_id_or_name, NULL
+	};
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 60);
+		tcase_add_checked_fixture(tc, shown_setup, NULL);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}

@@ -1,0 +1,71 @@
+#!/bin/sh
+# Are the units of contrib/systemd such as systemd takes them, and such as the
+# overseer needs them? tests/systemd.sh BUILD. Prints TAP.
+set -eu
+
+build=$(cd "${1:-build}" && pwd)
+cd "$(dirname "$0")/../contrib/systemd"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM HUP
+n=0
+failed=0
+
+verdict() { # what, what is wrong
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '%s\n' "$2" | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+# What systemd-analyze says about a unit; its exit status does not tell of keys
+# that it ignores. The llmc that was just built stands for the installed one.
+complaints() { # manager
+	mkdir -p "$scratch/$1"
+	sed "s|@bindir@|$build/src/cli|g" "$1/llmc-overseer@.service.in" \
+		>"$scratch/$1/llmc-overseer@.service"
+	XDG_RUNTIME_DIR=$scratch systemd-analyze "--$1" verify --man=no \
+		"$scratch/$1/llmc-overseer@.service" 2>&1 || true
+}
+
+# Lines that a unit must have and has not.
+missing() { # unit
+	while IFS= read -r line; do
+		grep -qxF "$line" "$1" || echo "$line"
+	done <<-'END'
+		Type=notify
+		NotifyAccess=main
+		WatchdogSec=60
+		Restart=on-failure
+		RestartPreventExitStatus=2 3 4 5 6
+		SuccessExitStatus=130
+		KillMode=process
+		OOMPolicy=continue
+	END
+}
+
+echo 1..8
+for manager in user system; do
+	unit=$manager/llmc-overseer@.service.in
+	if command -v systemd-analyze >/dev/null 2>&1; then
+		verdict "systemd-analyze finds no fault in the $manager unit" \
+			"$(complaints "$manager")"
+	else
+		n=$((n + 1))
+		echo "ok $n - the $manager unit # SKIP no systemd-analyze"
+	fi
+	verdict "the $manager unit ends, restarts and tells as it must" \
+		"$(missing "$unit")"
+	verdict "the $manager unit hides tmux from nobody" \
+		"$(grep -nE '^(Private|Protect|Root|DynamicUser|JoinsNamespaceOf)' \
+			"$unit" || true)"
+	verdict "the built $manager unit names the program" \
+		"$(grep -qE '^ExecStart=/[^@]*/llmc overseer$' \
+			"$build/contrib/systemd/$manager/llmc-overseer@.service" ||
+			echo 'no ExecStart with a path')"
+done
+exit "$failed"
