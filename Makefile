@@ -45,7 +45,7 @@ fuzz: lint-deps
 	@tests/fuzz/run.sh build-fuzz $(FUZZ_SECONDS)
 
 format: lint-deps
-	clang-format -i src/*/*.[ch] tests/*/*.[ch]
+	find src tests -name '*.[ch]' -exec clang-format -i {} +
 
 # The parts of the documents that are made from tables.
 docs: all

@@ -24,12 +24,13 @@ verdict() { # what, offending lines
 outside() { # folder allowed...
 	folder=$1
 	shift
-	grep -Hn '^#include "' src/"$folder"/*.[ch] 2>/dev/null |
+	find "src/$folder" -name '*.[ch]' -exec grep -Hn '^#include "' {} + |
 		while IFS= read -r line; do
 			header=$(printf '%s\n' "$line" |
 				sed 's/.*#include "\([^"]*\)".*/\1/')
 			for allowed in "$@"; do
-				[ -f "src/$allowed/$header" ] && continue 2
+				[ -n "$(find "src/$allowed" -name "$header")" ] &&
+					continue 2
 			done
 			printf '%s\n' "$line"
 		done
@@ -40,7 +41,8 @@ outside() { # folder allowed...
 uses() { # pattern allowed-file...
 	pattern=$1
 	shift
-	grep -HnE "$pattern" src/*/*.c | grep -vE ':[[:space:]]*(/\*|\*)' |
+	find src -name '*.c' -exec grep -HnE "$pattern" {} + |
+		grep -vE ':[[:space:]]*(/\*|\*)' |
 		while IFS= read -r line; do
 			for allowed in "$@"; do
 				case $line in "$allowed":*) continue 2 ;; esac
@@ -63,9 +65,9 @@ verdict "model knows no clock, system call or loop" \
 verdict "processes are made, signalled and reaped in one place each" \
 	"$(uses '\b(v?fork|kill|killpg|waitpid|waitid|wait4|tgkill|posix_spawnp?|execvp?e?|execlp?)\(' \
 		src/base/child.c src/base/child-exec.c src/base/procref.c src/base/reaper.c \
-		src/port/launcher.c src/cli/terminal.c)"
+		src/port/process/launcher.c src/cli/terminal.c)"
 verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
-names=$(for f in src/*/*.h; do basename "$f"; done | sort | uniq -d)
+names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)
 verdict "every header name exists once" "$names"
 exit "$failed"

@@ -125,7 +125,7 @@ verdict "llmc.1 describes every option" \
 		done
 	} | sort -u | undescribed 'Fl -' "$page")"
 verdict "the manuals describe every environment variable that is read" \
-	"$(grep -ho 'getenv("[A-Z_]*")' src/*/*.c |
+	"$(find src -name '*.c' -exec grep -ho 'getenv("[A-Z_]*")' {} + |
 		sed 's/.*"\(.*\)".*/\1/' | sort -u |
 		undescribed 'Ev ' man/*.[0-9])"
 verdict "llmc.1 names no error code that the sources do not have" \
