@@ -22,7 +22,11 @@ LIST_HEAD(server_calls, server_call);
 struct server_call {
 	LIST_ENTRY(server_call) entry;
 	struct server_conn *conn; /* NULL = the client has gone */
+	struct loop *loop;
 	struct json_object *id; /* NULL in a notification */
+	struct loop_call *gone; /* tells its owner, NULL = nobody asked */
+	void (*on_gone)(void *arg);
+	void *gone_arg;
 };
 
 struct server_conn {
@@ -70,6 +74,14 @@ conn_hung_up(const struct server_conn *conn)
 	return poll(&p, 1, 0) == 1 && (p.revents & (POLLHUP | POLLERR)) != 0;
 }
 
+/* Have the owner told from the loop: he may be in the middle of anything. */
+static void
+call_lost(struct server_call *call)
+{
+	if (call->gone != NULL && call->on_gone != NULL)
+		loop_call_request(call->gone);
+}
+
 /* Let go of all but the memory. */
 static void
 conn_hang_up(struct server_conn *conn)
@@ -79,6 +91,7 @@ conn_hang_up(struct server_conn *conn)
 	while ((call = LIST_FIRST(&conn->calls)) != NULL) {
 		LIST_REMOVE(call, entry);
 		call->conn = NULL;
+		call_lost(call);
 	}
 	LIST_REMOVE(conn, entry);
 	loop_watch_free(take_ptr(&conn->readable));
@@ -162,6 +175,7 @@ conn_call(struct server_conn *conn, const struct rpc_message *m)
 	struct server_call *call = xcalloc(1, sizeof *call);
 
 	call->conn = conn;
+	call->loop = conn->loop;
 	call->id = json_object_get(m->id);
 	LIST_INSERT_HEAD(&conn->calls, call, entry);
 	conn->call_count++;
@@ -282,6 +296,17 @@ conn_set_watch(struct server_conn *conn, struct loop_watch **watch,
 		loop_watch_free(take_ptr(watch));
 }
 
+/* A client that takes nothing is of no use to a stream, even while it has
+ * requests that are still to be heard. */
+static void
+conn_tell_gone(struct server_conn *conn)
+{
+	struct server_call *call;
+
+	LIST_FOREACH (call, &conn->calls, entry)
+		call_lost(call);
+}
+
 /* What to wait for next: the one place where a connection ends for good or
  * goes on. */
 static void
@@ -302,6 +327,8 @@ conn_settle(struct server_conn *conn)
 		conn->line_since = clock_mono_ms();
 	if (!part && conn->reader.taken == conn->reader.pending.len)
 		rpc_reader_release(&conn->reader);
+	if (conn->mute)
+		conn_tell_gone(conn);
 	conn_set_watch(conn, &conn->readable, LOOP_READ, conn_readable,
 	    !conn->ended && !full && !conn->broken);
 	conn_set_watch(conn, &conn->writable, LOOP_WRITE, conn_writable,
@@ -388,6 +415,7 @@ call_answer(struct server_call *call, struct buf *line)
 {
 	struct server_conn *conn = call->conn;
 
+	loop_call_free(call->gone);
 	if (conn != NULL) {
 		LIST_REMOVE(call, entry);
 		conn->call_count--;
@@ -427,9 +455,53 @@ server_fail(struct server_call *call, int code, const char *message,
 	call_answer(call, &line);
 }
 
+int
+server_notify(
+    struct server_call *call, const char *method, struct json_object *params)
+{
+	cleanup_json struct json_object *owned = params;
+	cleanup_buf struct buf line = BUF_INIT;
+	struct server_conn *conn = call->conn;
+
+	if (conn == NULL || conn->mute || conn->broken)
+		return -EPIPE;
+	rpc_encode_request(&line, NULL, method, owned);
+	if (line.len - 1 > RPC_LINE_MAX)
+		return -EMSGSIZE;
+	if (conn_unsent(conn) >= SERVER_STREAM_MAX) {
+		conn->broken = true;
+		loop_call_request(conn->resume);
+		return -ENOBUFS;
+	}
+	conn_send(conn, &line);
+	return conn->mute ? -EPIPE : 0;
+}
+
+/* Once. */
+static void
+call_gone(void *arg)
+{
+	struct server_call *call = arg;
+	void (*fn)(void *arg) = call->on_gone;
+
+	call->on_gone = NULL;
+	fn(call->gone_arg);
+}
+
+void
+server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg)
+{
+	call->on_gone = fn;
+	call->gone_arg = arg;
+	if (call->gone == NULL)
+		call->gone = loop_call_new(call->loop, call_gone, call);
+	if (server_call_gone(call))
+		call_lost(call);
+}
+
 bool
 server_call_gone(const struct server_call *call)
 {
-	return call->conn == NULL || call->conn->mute ||
+	return call->conn == NULL || call->conn->mute || call->conn->broken ||
 	    conn_hung_up(call->conn);
 }

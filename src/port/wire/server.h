@@ -45,6 +45,25 @@ void server_reply(struct server_call *call, struct json_object *result);
 /* data (taken over) may be NULL. */
 void server_fail(struct server_call *call, int code, const char *message,
     struct json_object *data);
+
+/*
+ * Streams: a call that is not answered yet can send notifications to its
+ * client, any number of them. It counts as under way, so the connection is not
+ * idle. A reader that is too slow is dropped, never waited for.
+ *
+ * server_notify() takes params over. -EPIPE: the client has gone. -ENOBUFS:
+ * SERVER_STREAM_MAX bytes wait for it already; it is hung up on. -EMSGSIZE: too
+ * long for a line, nothing was sent. After any of them the call still has to be
+ * ended with server_reply() or server_fail().
+ */
+int server_notify(
+    struct server_call *call, const char *method, struct json_object *params);
+/* Have fn called from the loop, once, when the client of the call has gone, or
+ * the server was freed. fn may end the call; without that it has to be ended
+ * later, in any case before the loop is freed. A client that has closed its
+ * sending side only is found to be gone when something is sent to it. */
+void server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg);
+
 /* Has the client gone? Says little of a notification: nobody waits for it. */
 bool server_call_gone(const struct server_call *call);
 
@@ -60,5 +79,7 @@ bool server_call_gone(const struct server_call *call);
  * more from it, at the second we hang up. */
 #define SERVER_OUT_PAUSE (1024 * 1024)
 #define SERVER_OUT_MAX   (16 * 1024 * 1024)
+/* And of those, what may wait before a notification. */
+#define SERVER_STREAM_MAX (1024 * 1024)
 
 #endif
