@@ -159,9 +159,9 @@ void
 agent_follow(struct agent *agent)
 {
 	transcript_free(take_ptr(&agent->transcript));
-	if (agent->worker->transcript != NULL)
+	if (agent->worker->session.transcript != NULL)
 		agent->transcript = transcript_new(agent->daemon->loop,
-		    agent->worker->transcript, agent_grew, agent);
+		    agent->worker->session.transcript, agent_grew, agent);
 }
 
 /* --- ending ---------------------------------------------------------- */
@@ -188,8 +188,8 @@ agent_end_session(struct agent *agent)
 	struct worker *w = agent->worker;
 
 	agent_unwatch(agent);
-	json_object_put(take_ptr(&w->pane));
-	w->ready = false;
+	json_object_put(take_ptr(&w->session.pane));
+	w->session.ready = false;
 	daemon_changed(agent->daemon);
 	agent->tmux_busy = true;
 	tmux_kill(
@@ -256,7 +256,8 @@ agent_crashed(struct agent *agent)
 		if (w->status != WORKER_STARTING)
 			w->after = w->status;
 		agent_move(agent, WORKER_OFFLINE, NULL);
-		w->busy = w->step == PROMPT_NONE; /* to be told to go on */
+		w->session.busy =
+		    w->session.step == PROMPT_NONE; /* to be told to go on */
 	} else if (w->status == WORKER_IDLE) {
 		agent_move(agent, WORKER_OFFLINE, NULL);
 	}
@@ -270,8 +271,8 @@ agent_resume_failed(struct agent *agent)
 	if (w->crashes + agent->start_failures < RESUMES_MAX)
 		return;
 	log_fields(LOG_LEVEL_INFO, "its conversation cannot be resumed",
-	    "worker", w->name, "session", w->session, NULL);
-	worker_set(&w->transcript, NULL);
+	    "worker", w->name, "session", w->session.id, NULL);
+	xstrset(&w->session.transcript, NULL);
 }
 
 static void
@@ -285,10 +286,10 @@ agent_pane_gone(struct agent *agent)
 		return;
 	}
 	agent_unwatch(agent);
-	json_object_put(take_ptr(&w->pane));
+	json_object_put(take_ptr(&w->session.pane));
 	agent->phase = AGENT_NONE;
-	w->ready = false;
-	w->open_tools = 0;
+	w->session.ready = false;
+	w->session.open_tools = 0;
 	daemon_changed(agent->daemon);
 	agent_crashed(agent);
 	if (resuming)
@@ -319,7 +320,7 @@ agent_restart(struct agent *agent)
 	if (w->status != WORKER_STARTING)
 		w->after = w->status;
 	agent_move(agent, WORKER_OFFLINE, NULL);
-	w->busy = true; /* to be told to go on */
+	w->session.busy = true; /* to be told to go on */
 	agent_end(agent, NULL, NULL);
 }
 

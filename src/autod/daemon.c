@@ -349,10 +349,10 @@ recover(struct agent *agent)
 
 	if (w->status == WORKER_ACCEPTING)
 		landing_recover(agent);
-	else if (w->status == WORKER_STARTING && w->step == PROMPT_NONE &&
-	    w->prompt != NULL)
+	else if (w->status == WORKER_STARTING &&
+	    w->session.step == PROMPT_NONE && w->prompt != NULL)
 		tasks_start_again(agent);
-	delivery_recovered(w, clock_wall_ms());
+	delivery_recovered(&w->session, clock_wall_ms());
 }
 
 /* No session of its own any more: what it was doing decides what comes. */
@@ -361,16 +361,17 @@ lost_session(struct agent *agent)
 {
 	struct worker *w = agent->worker;
 
-	json_object_put(take_ptr(&w->pane));
-	w->ready = false;
-	w->open_tools = 0;
+	json_object_put(take_ptr(&w->session.pane));
+	w->session.ready = false;
+	w->session.open_tools = 0;
 	if (w->status == WORKER_WORKING || w->status == WORKER_REJECTED ||
 	    w->status == WORKER_REVIEWING || w->status == WORKER_REBASING) {
 		w->after = w->status;
 		agent_move(agent, WORKER_OFFLINE, NULL);
-		w->busy = w->step == PROMPT_NONE; /* to be told to go on */
+		w->session.busy =
+		    w->session.step == PROMPT_NONE; /* to be told to go on */
 	} else if (w->status == WORKER_IDLE ||
-	    (w->status == WORKER_STARTING && w->step != PROMPT_NONE)) {
+	    (w->status == WORKER_STARTING && w->session.step != PROMPT_NONE)) {
 		agent_move(agent, WORKER_OFFLINE, NULL);
 	}
 	daemon_changed(agent->daemon);
@@ -380,7 +381,7 @@ static void
 begin_agent(struct agent *agent, const struct tmux_info *found)
 {
 	if (found != NULL && !found->dead &&
-	    found->generation == agent->worker->generation)
+	    found->generation == agent->worker->session.generation)
 		agent_adopt(agent, found->pane_pid);
 	if (agent->phase == AGENT_NONE)
 		lost_session(agent);

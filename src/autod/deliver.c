@@ -39,7 +39,8 @@ agent_prompt(
 	cleanup_free char *receipt =
 	    xasprintf("%llu", (unsigned long long)++d->state.receipts);
 
-	delivery_park(w, text, receipt, clear, after, clock_wall_ms());
+	delivery_park(&w->session, text, receipt, clear, clock_wall_ms());
+	w->after = after;
 	agent->gates = 0;
 	daemon_changed(d);
 	agent_tick_later(agent, 1);
@@ -49,15 +50,16 @@ bool
 agent_submitted(struct agent *agent, const char *submitted)
 {
 	struct worker *w = agent->worker;
-	enum worker_status after;
+	enum worker_status after = w->after;
 	char receipt[PROMPT_RECEIPT_SIZE] = "?";
 
-	if (!delivery_submitted(w, submitted, &after))
+	if (!delivery_submitted(&w->session, submitted))
 		return false;
+	w->after = WORKER_WORKING;
 	prompt_receipt(submitted, receipt);
 	log_fields(LOG_LEVEL_INFO, "prompt submitted", "worker", w->name,
 	    "receipt", receipt, NULL);
-	w->busy = true;
+	w->session.busy = true;
 	if (w->status == WORKER_STARTING)
 		agent_move(agent, after, NULL);
 	daemon_changed(agent->daemon);
@@ -70,12 +72,12 @@ transcript_has_receipt(const struct worker *w)
 {
 	cleanup_buf struct buf mark = BUF_INIT;
 
-	if (w->transcript == NULL || w->receipt == NULL)
+	if (w->session.transcript == NULL || w->session.receipt == NULL)
 		return false;
-	prompt_with_receipt(w->receipt, "", &mark);
+	prompt_with_receipt(w->session.receipt, "", &mark);
 	while (mark.len > 0 && mark.data[mark.len - 1] == ' ')
 		buf_truncate(&mark, mark.len - 1);
-	return transcript_mentions(w->transcript, mark.data);
+	return transcript_mentions(w->session.transcript, mark.data);
 }
 
 bool
@@ -84,9 +86,9 @@ deliver_confirm(struct agent *agent)
 	const struct worker *w = agent->worker;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (w->step != PROMPT_PASTED || !transcript_has_receipt(w))
+	if (w->session.step != PROMPT_PASTED || !transcript_has_receipt(w))
 		return false;
-	prompt_with_receipt(w->receipt, w->pending, &text);
+	prompt_with_receipt(w->session.receipt, w->session.pending, &text);
 	return agent_submitted(agent, text.data);
 }
 
@@ -119,7 +121,7 @@ deliver_paste_now(void *arg)
 	const struct worker *w = agent->worker;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	prompt_with_receipt(w->receipt, w->pending, &text);
+	prompt_with_receipt(w->session.receipt, w->session.pending, &text);
 	tmux_paste(agent->daemon->tmux, agent->session_name, text.data, true,
 	    deliver_sent, agent);
 }
@@ -143,10 +145,10 @@ deliver_restart(struct agent *agent)
 	struct worker *w = agent->worker;
 
 	log_fields(LOG_LEVEL_INFO, "the session does not take its prompt",
-	    "worker", w->name, "step", prompt_step_name(w->step), NULL);
+	    "worker", w->name, "step", prompt_step_name(w->session.step), NULL);
 	if (deliver_confirm(agent))
 		return;
-	delivery_did(w, DELIVERY_RESTART, clock_wall_ms());
+	delivery_did(&w->session, DELIVERY_RESTART, clock_wall_ms());
 	w->crashes++;
 	daemon_changed(agent->daemon);
 	agent_end(agent, NULL, NULL);
@@ -166,7 +168,8 @@ deliver_tick(struct agent *agent)
 
 	if (agent->tmux_busy)
 		return;
-	action = delivery_next(w, clock_wall_ms(), &wait);
+	action = delivery_next(
+	    &w->session, !worker_is_held(w), clock_wall_ms(), &wait);
 	if (action == DELIVERY_WAIT) {
 		if (wait >= 0)
 			agent_tick_later(agent, wait);
@@ -177,7 +180,7 @@ deliver_tick(struct agent *agent)
 		deliver_restart(agent);
 		return;
 	}
-	delivery_did(w, action, clock_wall_ms());
+	delivery_did(&w->session, action, clock_wall_ms());
 	agent->tmux_busy = true;
 	daemon_changed(agent->daemon);
 	daemon_then(agent->daemon, agent, effects[action], agent);
@@ -207,24 +210,25 @@ ready_after_offline(struct agent *agent, bool fresh)
 	struct worker *w = agent->worker;
 	enum worker_status after = w->after;
 
-	if (w->step == PROMPT_PASTED && transcript_has_receipt(w)) {
+	if (w->session.step == PROMPT_PASTED && transcript_has_receipt(w)) {
 		/* It had been submitted: the turn was cut off, not lost. */
-		w->step = PROMPT_NONE;
-		w->busy = true;
+		w->session.step = PROMPT_NONE;
+		w->session.busy = true;
 	}
-	if (w->step == PROMPT_PASTED || w->step == PROMPT_CLEARING)
-		w->step = PROMPT_PARKED;
-	if (w->step == PROMPT_PARKED) {
-		w->busy = false; /* not yet */
-		w->pending_since_ms = clock_wall_ms();
-		w->pending_tries = 0;
+	if (w->session.step == PROMPT_PASTED ||
+	    w->session.step == PROMPT_CLEARING)
+		w->session.step = PROMPT_PARKED;
+	if (w->session.step == PROMPT_PARKED) {
+		w->session.busy = false; /* not yet */
+		w->session.pending_since_ms = clock_wall_ms();
+		w->session.pending_tries = 0;
 		agent_move(agent, WORKER_STARTING, NULL);
-	} else if (w->busy && w->prompt != NULL) {
-		w->busy = false;
+	} else if (w->session.busy && w->prompt != NULL) {
+		w->session.busy = false;
 		deliver_continue(agent, fresh, after);
 		agent_move(agent, WORKER_STARTING, NULL);
 	} else {
-		w->busy = false;
+		w->session.busy = false;
 		agent_move(agent, WORKER_IDLE, NULL);
 	}
 }
@@ -241,16 +245,16 @@ agent_ready(struct agent *agent, const char *session, const char *transcript,
 	}
 	agent->phase = AGENT_UP;
 	agent->start_failures = 0;
-	w->open_tools = 0;
+	w->session.open_tools = 0;
 	if (session != NULL)
-		worker_set(&w->session, session);
+		xstrset(&w->session.id, session);
 	if (transcript != NULL)
-		worker_set(&w->transcript, transcript);
+		xstrset(&w->session.transcript, transcript);
 	agent_follow(agent);
 	delivery_session_started(
-	    w, strcmp(source, "clear") == 0, clock_wall_ms());
+	    &w->session, strcmp(source, "clear") == 0, clock_wall_ms());
 	if (strcmp(source, "startup") == 0)
-		w->pending_clear = false; /* it is fresh already */
+		w->session.pending_clear = false; /* it is fresh already */
 	if (w->status == WORKER_OFFLINE)
 		ready_after_offline(agent, strcmp(source, "resume") != 0);
 	daemon_changed(agent->daemon);

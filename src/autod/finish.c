@@ -66,7 +66,7 @@ finish_send_back(struct finish *finish, const char *reason)
 		json_set_string(result, "decision", "block");
 		json_set_string(result, "reason", reason);
 		daemon_reply(agent->daemon, take_ptr(&finish->call), result);
-		agent->worker->busy = true;
+		agent->worker->session.busy = true;
 		daemon_changed(agent->daemon);
 	}
 	agent->gates = gates + 1;
@@ -82,7 +82,7 @@ finish_with(struct agent *agent, const char *head)
 
 	if (agent_move(agent, WORKER_NEEDS_REVIEW, NULL) < 0)
 		return;
-	worker_set(&w->commit, head);
+	xstrset(&w->commit, head);
 	if (w->accept != ACCEPT_NONE) {
 		landing_begin(agent, NULL, NULL); /* the conflict is resolved */
 		return;
@@ -228,8 +228,9 @@ finish_is_due(const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 
-	return is_judged(w->status) && !w->busy && w->step == PROMPT_NONE &&
-	    !agent->operating && agent->phase == AGENT_UP;
+	return is_judged(w->status) && !w->session.busy &&
+	    w->session.step == PROMPT_NONE && !agent->operating &&
+	    agent->phase == AGENT_UP;
 }
 
 void
@@ -239,7 +240,7 @@ finish_turn(
 	struct worker *w = agent->worker;
 	struct finish *finish;
 
-	w->open_tools = 0;
+	w->session.open_tools = 0;
 	agent->background = has_background(data);
 	if (agent->compacting || agent->background) {
 		daemon_reply(agent->daemon, call, NULL);
@@ -248,7 +249,7 @@ finish_turn(
 	/* A turn that ends had begun: its hook may have been lost. */
 	if (w->status == WORKER_STARTING)
 		deliver_confirm(agent);
-	w->busy = false;
+	w->session.busy = false;
 	daemon_changed(agent->daemon);
 	if (agent->operating || !is_judged(w->status)) {
 		daemon_reply(agent->daemon, call, NULL);
@@ -257,7 +258,7 @@ finish_turn(
 	finish = xcalloc(1, sizeof *finish);
 	finish->agent = agent;
 	finish->call = call;
-	worker_set(&finish->words,
+	xstrset(&finish->words,
 	    json_string_or(data, "last_assistant_message", NULL));
 	agent->operating = true;
 	git_work_facts(agent->daemon->git, w->worktree,
@@ -289,7 +290,7 @@ limit_worker(struct agent *agent, const char *text, int64_t until)
 {
 	struct worker *w = agent->worker;
 
-	w->busy = false;
+	w->session.busy = false;
 	if (w->status != WORKER_LIMITED &&
 	    agent_move(agent, WORKER_LIMITED, text) < 0)
 		return;
@@ -322,7 +323,7 @@ finish_failed(struct agent *agent, const char *error, const char *text)
 	cleanup_free char *words = NULL;
 	int64_t until;
 
-	w->open_tools = 0;
+	w->session.open_tools = 0;
 	log_fields(LOG_LEVEL_INFO, "a turn failed", "worker", w->name, "error",
 	    error, "class", limit_class_name(class), "text", text, NULL);
 	if (class == LIMIT_USAGE || class == LIMIT_OUTAGE) {
@@ -333,7 +334,7 @@ finish_failed(struct agent *agent, const char *error, const char *text)
 			limit_everybody(d, text, until);
 		return;
 	}
-	w->busy = false;
+	w->session.busy = false;
 	if (class != LIMIT_AUTH && pilot_drives(agent) &&
 	    pilot_task(agent) != NULL) {
 		verdict_error(agent, text);
@@ -364,7 +365,7 @@ finish_limit_over(struct agent *agent)
 		return;
 	}
 	agent_move(agent, WORKER_STARTING, NULL);
-	if (w->step == PROMPT_NONE)
+	if (w->session.step == PROMPT_NONE)
 		agent_prompt(agent, limit_over_text, false,
 		    before == WORKER_STARTING ? w->after : before);
 }

@@ -381,22 +381,22 @@ fleet_forget(struct agent *agent)
 {
 	struct worker *w = agent->worker;
 
-	worker_set(&w->prompt, NULL);
-	worker_set(&w->prompt_command, NULL);
-	worker_set(&w->commit, NULL);
-	worker_set(&w->pending, NULL);
-	worker_set(&w->session, NULL);
-	worker_set(&w->transcript, NULL);
-	worker_set(&w->reason, NULL);
-	worker_set(&w->accept_onto, NULL);
-	worker_set(&w->accept_commit, NULL);
-	worker_set(&w->accept_message, NULL);
-	w->step = PROMPT_NONE;
+	xstrset(&w->prompt, NULL);
+	xstrset(&w->prompt_command, NULL);
+	xstrset(&w->commit, NULL);
+	xstrset(&w->session.pending, NULL);
+	xstrset(&w->session.id, NULL);
+	xstrset(&w->session.transcript, NULL);
+	xstrset(&w->reason, NULL);
+	xstrset(&w->accept_onto, NULL);
+	xstrset(&w->accept_commit, NULL);
+	xstrset(&w->accept_message, NULL);
+	w->session.step = PROMPT_NONE;
 	w->accept = ACCEPT_NONE;
-	w->busy = w->sticky = false;
+	w->session.busy = false;
 	w->crashes = w->conflicts = w->limit_tries = w->stalls = 0;
 	w->until_ms = 0;
-	worker_set(&w->task, NULL);
+	xstrset(&w->task, NULL);
 	daemon_changed(agent->daemon);
 }
 

@@ -71,8 +71,9 @@ harvest_begin(struct agent *agent)
 		forget_dirt(d);
 		settle_task(d, t, OUTCOME_NO_CHANGES, t->last_words);
 		agent_move(agent,
-		    agent->worker->ready ? WORKER_IDLE : WORKER_OFFLINE, NULL);
-		worker_set(&agent->worker->task, NULL);
+		    agent->worker->session.ready ? WORKER_IDLE : WORKER_OFFLINE,
+		    NULL);
+		xstrset(&agent->worker->task, NULL);
 		return;
 	}
 	if (agent->worker->status != WORKER_NEEDS_REVIEW || agent->operating)
@@ -97,7 +98,7 @@ harvest_resume(struct pilot *p)
 		struct agent *agent = d->agents[i];
 
 		if (pilot_drives(agent) && !agent->operating &&
-		    agent->worker->step == PROMPT_NONE)
+		    agent->worker->session.step == PROMPT_NONE)
 			harvest_begin(agent);
 	}
 }
@@ -117,8 +118,7 @@ harvest_published(struct agent *agent, bool incorporated)
 	if (t == NULL)
 		return;
 	t->step = TASK_LANDED;
-	worker_set(
-	    &t->commit, incorporated ? NULL : agent->worker->accept_commit);
+	xstrset(&t->commit, incorporated ? NULL : agent->worker->accept_commit);
 	task_note(t, incorporated ? "nothing left to land" : "landed",
 	    t->commit, clock_wall_ms());
 	record(d, LOG_LEVEL_INFO, "accept_success", "worker_name",
@@ -198,14 +198,14 @@ landed(struct agent *agent, const char *id)
 	struct pilot *p = d->pilot;
 	struct task *t = state_task(&d->state, id);
 
-	worker_set(&agent->worker->task, NULL);
+	xstrset(&agent->worker->task, NULL);
 	if (t == NULL || t->step != TASK_LANDED)
 		return;
 	if (t->commit == NULL) {
 		settle_task(d, t, OUTCOME_NO_CHANGES, NULL);
 		return;
 	}
-	worker_set(&p->posting, t->id);
+	xstrset(&p->posting, t->id);
 	post_begin(p);
 }
 

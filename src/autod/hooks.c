@@ -61,7 +61,7 @@ on_session_end(
 	/* /clear ends a conversation, not the session. */
 	if (strcmp(json_string_or(data, "reason", ""), "clear") == 0)
 		return false;
-	agent->worker->ready = false;
+	agent->worker->session.ready = false;
 	daemon_changed(agent->daemon);
 	return false;
 }
@@ -80,10 +80,10 @@ on_prompt(
 	    agent_submitted(agent, prompt) || prompt_receipt(prompt, receipt))
 		return false;
 	/* Somebody typed by hand. */
-	w->busy = true;
+	w->session.busy = true;
 	agent->gates = 0;
 	if (w->status == WORKER_IDLE || w->status == WORKER_NO_CHANGES) {
-		worker_set(&w->prompt, prompt);
+		xstrset(&w->prompt, prompt);
 		agent_move(agent, WORKER_WORKING, NULL);
 	}
 	daemon_changed(agent->daemon);
@@ -96,7 +96,7 @@ on_tool_begins(
 {
 	(void)call;
 	(void)data;
-	agent->worker->open_tools++;
+	agent->worker->session.open_tools++;
 	return false;
 }
 
@@ -106,8 +106,8 @@ on_tool_ends(
 {
 	(void)call;
 	(void)data;
-	if (agent->worker->open_tools > 0)
-		agent->worker->open_tools--;
+	if (agent->worker->session.open_tools > 0)
+		agent->worker->session.open_tools--;
 	stalls_sign_of_life(agent);
 	return false;
 }
@@ -123,8 +123,8 @@ on_notification(
 		agent_park(agent, "the agent asks for a permission");
 	/* It has been waiting for a while, and we took it for working: the end
 	 * of its turn was not heard. */
-	if (strcmp(type, "idle_prompt") == 0 && agent->worker->busy &&
-	    !agent->background && agent->worker->step == PROMPT_NONE) {
+	if (strcmp(type, "idle_prompt") == 0 && agent->worker->session.busy &&
+	    !agent->background && agent->worker->session.step == PROMPT_NONE) {
 		log_fields(LOG_LEVEL_INFO, "the end of its turn was not heard",
 		    "worker", agent->worker->name, NULL);
 		finish_turn(agent, NULL, NULL);
@@ -243,7 +243,7 @@ hooks_event(
 	fn = find_hook(event);
 	if (agent == NULL || fn == NULL ||
 	    (uint64_t)json_int_or(params, "generation", 0) !=
-		agent->worker->generation ||
+		agent->worker->session.generation ||
 	    seen_before(json_string_or(params, "id", ""))) {
 		log_debug("hook %s of %s is not for us", event,
 		    json_string_or(params, "worker", "?"));

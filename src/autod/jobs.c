@@ -127,7 +127,7 @@ retry_filed(struct daemon *d, struct server_call *call, const struct task *old)
 	id = state_task_id(&d->state);
 	t = task_new(
 	    id, old->source, old->key, old->title, old->text, clock_wall_ms());
-	worker_set(&t->label, old->label);
+	xstrset(&t->label, old->label);
 	t->priority = old->priority;
 	t->step = TASK_WAITING;
 	task_note(t, "tried again by a person; before it was", old->id,

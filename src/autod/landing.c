@@ -97,7 +97,7 @@ landing_failed(struct landing *l, const struct err *err)
 
 	w->accept = ACCEPT_NONE;
 	agent_move(l->agent, WORKER_NEEDS_REVIEW, NULL);
-	worker_set(&w->reason, err->msg);
+	xstrset(&w->reason, err->msg);
 	if (l->how == HARVEST_LANDED)
 		l->how = HARVEST_FAILED;
 	log_fields(LOG_LEVEL_INFO, "not landed", "worker", w->name, "reason",
@@ -197,8 +197,8 @@ landing_squashed(const char *id, const struct err *err, void *arg)
 		return;
 	}
 	l->incorporated = id[0] == '\0';
-	worker_set(&w->accept_onto, l->onto);
-	worker_set(&w->accept_commit, id);
+	xstrset(&w->accept_onto, l->onto);
+	xstrset(&w->accept_commit, id);
 	w->accept = l->incorporated ? ACCEPT_CLEANUP : ACCEPT_PUBLISH;
 	if (l->incorporated)
 		harvest_published(l->agent, true);
@@ -222,7 +222,7 @@ landing_messages(
 	}
 	prompt_commit_message(messages, count,
 	    settings_bool(d->settings, "repo.strip_attribution"), &text);
-	worker_set(&w->accept_message, text.data);
+	xstrset(&w->accept_message, text.data);
 	git_work_squash(d->git, w->worktree, w->name, l->onto, text.data,
 	    landing_squashed, l);
 }
@@ -362,7 +362,8 @@ landing_done(struct landing *l)
 	struct json_object *result = landing_result(l, "idle");
 
 	w->accept = ACCEPT_NONE;
-	agent_move(l->agent, w->ready ? WORKER_IDLE : WORKER_OFFLINE, NULL);
+	agent_move(
+	    l->agent, w->session.ready ? WORKER_IDLE : WORKER_OFFLINE, NULL);
 	daemon_changed(l->agent->daemon);
 	landing_end(l, NULL, result);
 }

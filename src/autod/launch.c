@@ -108,8 +108,8 @@ agent_watch_pane(struct agent *agent, pid_t pid)
 
 	if (r < 0)
 		return r;
-	json_object_put(agent->worker->pane);
-	agent->worker->pane = procref_to_json(&agent->pane);
+	json_object_put(agent->worker->session.pane);
+	agent->worker->session.pane = procref_to_json(&agent->pane);
 	if (agent->pane.pidfd >= 0)
 		agent->pane_watch = loop_watch_new(agent->daemon->loop,
 		    agent->pane.pidfd, LOOP_READ, agent_pane_event, agent);
@@ -158,7 +158,7 @@ agent_old_gone(const struct err *error, void *arg)
 		.name = agent->session_name,
 		.role = "worker",
 		.worker = agent->worker->name,
-		.generation = agent->worker->generation,
+		.generation = agent->worker->session.generation,
 		.cwd = agent->worker->worktree,
 		.argv = argv,
 	};
@@ -187,8 +187,8 @@ agent_launch_now(void *arg)
 		.settings = d->settings,
 		.worker = w->name,
 		.cwd = w->worktree,
-		.generation = w->generation,
-		.session = w->session,
+		.generation = w->session.generation,
+		.session = w->session.id,
 		.resume = agent->resume,
 		.llmc = d->llmc,
 		.socket = d->socket,
@@ -203,7 +203,7 @@ agent_launch_now(void *arg)
 		return;
 	}
 	log_fields(LOG_LEVEL_INFO, "launching", "worker", w->name, "session",
-	    w->session, "resume", agent->resume ? "yes" : "no", NULL);
+	    w->session.id, "resume", agent->resume ? "yes" : "no", NULL);
 	agent->tmux_busy = true;
 	agent->launched_ms = clock_mono_ms();
 	tmux_kill(d->tmux, agent->session_name, agent_old_gone, agent);
@@ -278,16 +278,16 @@ agent_launch(struct agent *agent)
 	agent_unwatch(agent);
 	agent->phase = AGENT_LAUNCHING;
 	agent->compacting = false;
-	agent->resume = w->session != NULL && w->transcript != NULL &&
-	    file_exists(w->transcript);
+	agent->resume = w->session.id != NULL &&
+	    w->session.transcript != NULL && file_exists(w->session.transcript);
 	if (!agent->resume) {
 		id_uuid(session);
-		worker_set(&w->session, session);
-		worker_set(&w->transcript, NULL);
+		xstrset(&w->session.id, session);
+		xstrset(&w->session.transcript, NULL);
 	}
-	w->generation++;
-	w->ready = false;
-	w->open_tools = 0;
+	w->session.generation++;
+	w->session.ready = false;
+	w->session.open_tools = 0;
 	daemon_changed(agent->daemon);
 	daemon_then(agent->daemon, agent, agent_launch_now, agent);
 }
@@ -299,7 +299,7 @@ agent_adopt(struct agent *agent, pid_t pane_pid)
 
 	if (agent_watch_pane(agent, pane_pid) < 0)
 		return;
-	agent->phase = w->ready ? AGENT_UP : AGENT_LAUNCHING;
+	agent->phase = w->session.ready ? AGENT_UP : AGENT_LAUNCHING;
 	agent->launched_ms = clock_mono_ms();
 	agent_follow(agent);
 	log_fields(

@@ -84,7 +84,7 @@ patrol_session(struct agent *agent, const struct tmux_info *found)
 	agent->missing = 0;
 	log_fields(LOG_LEVEL_INFO, "its tmux session is gone and is made again",
 	    "worker", agent->worker->name, NULL);
-	if (agent->worker->busy)
+	if (agent->worker->session.busy)
 		agent_restart(agent);
 	else
 		agent_end(agent, NULL, NULL);
@@ -124,8 +124,9 @@ at_rest(const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 
-	return !agent->operating && agent->phase != AGENT_ENDING && !w->busy &&
-	    w->step == PROMPT_NONE && w->accept == ACCEPT_NONE;
+	return !agent->operating && agent->phase != AGENT_ENDING &&
+	    !w->session.busy && w->session.step == PROMPT_NONE &&
+	    w->accept == ACCEPT_NONE;
 }
 
 /* An idle worker with commits or dirt: salvaged, never landed by accident. */
@@ -209,7 +210,7 @@ wants_life(const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 
-	return agent->phase == AGENT_UP && w->busy &&
+	return agent->phase == AGENT_UP && w->session.busy &&
 	    w->status != WORKER_LIMITED && w->status != WORKER_PAUSED;
 }
 
@@ -232,7 +233,7 @@ patrol_life(struct agent *agent, const struct proctree *tree)
 		.hook_ms = now - agent->hook_ms,
 		.transcript_ms = now - agent->grew_ms,
 		.cpu_ms = now - agent->cpu_seen_ms,
-		.tool_open = w->open_tools > 0,
+		.tool_open = w->session.open_tools > 0,
 		.process = procref_alive(&agent->pane),
 	};
 	settings_worker_path(d->settings, w->name, "hang_timeout", &path);

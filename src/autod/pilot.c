@@ -80,7 +80,8 @@ is_free(const struct agent *agent)
 	const struct worker *w = agent->worker;
 
 	return agent->phase == AGENT_UP && w->status == WORKER_IDLE &&
-	    w->step == PROMPT_NONE && !w->busy && !agent->operating;
+	    w->session.step == PROMPT_NONE && !w->session.busy &&
+	    !agent->operating;
 }
 
 static void
@@ -94,9 +95,9 @@ assign(struct agent *agent, struct task *t)
 	task_assign(t, w->name, clock_wall_ms());
 	attempt = xasprintf("%d", t->attempts);
 	task_text(t, &text);
-	worker_set(&w->prompt, text.data);
-	worker_set(&w->prompt_command, t->source);
-	worker_set(&w->task, t->id);
+	xstrset(&w->prompt, text.data);
+	xstrset(&w->prompt_command, t->source);
+	xstrset(&w->task, t->id);
 	settings_worker_path(d->settings, w->name, "self_review", &review);
 	w->self_review = settings_bool(d->settings, review.data);
 	w->self_reviewed = false;
@@ -228,7 +229,7 @@ pilot_worker_lost(struct agent *agent, const char *why)
 		return;
 	if (t->step == TASK_ASSIGNED)
 		task_give_back(t, why, clock_wall_ms());
-	worker_set(&agent->worker->task, NULL);
+	xstrset(&agent->worker->task, NULL);
 	daemon_changed(agent->daemon);
 	pilot_look(agent->daemon);
 }
@@ -311,7 +312,7 @@ reconcile(struct pilot *p)
 
 		if (w->task == NULL || pilot_task(d->agents[i]) != NULL)
 			continue;
-		worker_set(&w->task, NULL);
+		xstrset(&w->task, NULL);
 		daemon_changed(d);
 	}
 }

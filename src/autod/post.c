@@ -118,7 +118,7 @@ post_reverted(const char *id, const struct err *err, void *arg)
 	} else {
 		words = xstrdup(t->reason);
 		task_note(t, "taken back", id, clock_wall_ms());
-		worker_set(&t->commit, NULL);
+		xstrset(&t->commit, NULL);
 		if (!task_attempt_failed(t, words, max, clock_wall_ms()))
 			settle_counted(d, t);
 		daemon_changed(d);
@@ -133,7 +133,7 @@ post_revert(struct pilot *p, struct task *t, const char *words)
 	cleanup_free char *message =
 	    xasprintf("Take back \"%s\"\n\n%s", t->title, words);
 
-	worker_set(&t->reason, words);
+	xstrset(&t->reason, words);
 	git_work_revert(d->git, daemon_branch(d), t->commit, message,
 	    daemon_lands_over_dirt(d), post_reverted, p);
 }
@@ -207,7 +207,7 @@ post_due(struct pilot *p)
 
 		if (t->step != TASK_LANDED || is_held(d, t))
 			continue;
-		worker_set(&p->posting, t->id);
+		xstrset(&p->posting, t->id);
 		post_begin(p);
 		return;
 	}

@@ -99,12 +99,12 @@ static void
 pause_worker(struct agent *agent, const char *scope, const char *words)
 {
 	struct worker *w = agent->worker;
-	bool in_turn = w->busy;
+	bool in_turn = w->session.busy;
 
 	if (agent_move(agent, WORKER_PAUSED, words) < 0)
 		return;
 	w->over_budget = true;
-	w->busy = false;
+	w->session.busy = false;
 	log_fields(LOG_LEVEL_INFO, "paused at its budget", "worker", w->name,
 	    "task", w->task, "reason", words, NULL);
 	record(agent->daemon, LOG_LEVEL_INFO, "budget", "scope", scope,
@@ -146,7 +146,7 @@ check_day(struct pilot *p)
 	if (d->state.paused != NULL || !day_reached(d, &words))
 		return false;
 	buf_adds(&words, "; go on with: llmc resume, or tomorrow (UTC)");
-	worker_set(&d->state.paused, words.data);
+	xstrset(&d->state.paused, words.data);
 	daemon_changed(d);
 	log_info("everybody pauses: %s", words.data);
 	for (size_t i = 0; i < d->agent_count; i++)
@@ -168,12 +168,12 @@ spend_update(struct agent *agent)
 	int64_t tokens, cost;
 
 	/* One that was set back still has the file, but not its name. */
-	if (agent->transcript == NULL || w->transcript == NULL ||
+	if (agent->transcript == NULL || w->session.transcript == NULL ||
 	    !worker_is_auto(w->name))
 		return;
 	if (w->usage_transcript == NULL ||
-	    strcmp(w->usage_transcript, w->transcript) != 0) {
-		worker_set(&w->usage_transcript, w->transcript);
+	    strcmp(w->usage_transcript, w->session.transcript) != 0) {
+		xstrset(&w->usage_transcript, w->session.transcript);
 		w->usage_tokens = w->usage_cost = 0;
 	}
 	totals =

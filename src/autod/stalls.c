@@ -40,13 +40,13 @@ act(struct agent *agent, enum stall_action action)
 
 	w->stalls++;
 	agent->stall_ms = clock_mono_ms();
-	w->open_tools = 0;
+	w->session.open_tools = 0;
 	daemon_changed(agent->daemon);
 	if (action == STALL_INTERRUPT) {
-		w->busy = false;
+		w->session.busy = false;
 		daemon_then(agent->daemon, agent, interrupt_now, agent);
 		/* One that waits to be told something is told that. */
-		if (w->step == PROMPT_NONE)
+		if (w->session.step == PROMPT_NONE)
 			agent_prompt(agent, go_on, false,
 			    w->status == WORKER_STARTING ? w->after :
 							   w->status);
@@ -72,7 +72,7 @@ stalls_judge(struct agent *agent)
 		.transcript_ms = now - agent->grew_ms,
 		.step_ms =
 		    agent->stall_ms > 0 ? now - agent->stall_ms : INT64_MAX,
-		.tool_open = w->open_tools > 0,
+		.tool_open = w->session.open_tools > 0,
 		.stage = w->stalls,
 	};
 	enum stall_action action = stall_judge(&facts,

@@ -116,7 +116,7 @@ offered(struct pilot *p, const struct source_offer *offer)
 	    offer->title, offer->text, clock_wall_ms());
 
 	t->priority = offer->priority;
-	worker_set(&t->label, offer->label);
+	xstrset(&t->label, offer->label);
 	state_add_task(&d->state, t);
 	p->told_waiting = false;
 	daemon_changed(d);
@@ -135,7 +135,7 @@ tell_quarantined(struct pilot *p)
 	if (words.len == 0 ||
 	    (p->quarantined != NULL && strcmp(p->quarantined, words.data) == 0))
 		return;
-	worker_set(&p->quarantined, words.data);
+	xstrset(&p->quarantined, words.data);
 	log_info("tasks that cannot be used: %s", words.data);
 	record(p->daemon, LOG_LEVEL_INFO, "quarantine", "reason", words.data,
 	    NULL);

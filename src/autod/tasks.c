@@ -61,7 +61,7 @@ wrong_status(
 static bool
 prompt_under_way(struct agent *agent, struct server_call *call)
 {
-	if (agent->worker->step == PROMPT_NONE)
+	if (agent->worker->session.step == PROMPT_NONE)
 		return false;
 	server_fail(call, METHOD_BUSY,
 	    "another prompt is on its way to it; try again in a moment", NULL);
@@ -189,8 +189,8 @@ is_free(const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 
-	return w->status == WORKER_IDLE && w->step == PROMPT_NONE && !w->busy &&
-	    !agent->operating && !worker_is_auto(w->name);
+	return w->status == WORKER_IDLE && w->session.step == PROMPT_NONE &&
+	    !w->session.busy && !agent->operating && !worker_is_auto(w->name);
 }
 
 /* The first free worker by name that is in the pool. */
@@ -262,8 +262,8 @@ tasks_start(
 	}
 	if (!request_text(call, params, "prompt", &task))
 		return;
-	worker_set(&agent->worker->prompt, task.data);
-	worker_set(&agent->worker->prompt_command, source);
+	xstrset(&agent->worker->prompt, task.data);
+	xstrset(&agent->worker->prompt_command, source);
 	agent->worker->self_review = json_bool_or(
 	    params, "self_review", worker_flag(agent, "self_review"));
 	agent->worker->self_reviewed = false;
@@ -413,7 +413,7 @@ tasks_review(
 		wrong_status(call, w, "it has nothing to review yet");
 		return;
 	}
-	worker_set(&agent->daemon->state.last_reviewed, w->name);
+	xstrset(&agent->daemon->state.last_reviewed, w->name);
 	daemon_changed(agent->daemon);
 	if (w->status == WORKER_NEEDS_REVIEW)
 		landing_rebase(agent, landing_answer, call);

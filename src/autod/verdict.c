@@ -187,7 +187,7 @@ note_words(struct task *t, const struct agent *agent, const char *words)
 	if (words == NULL && agent->transcript != NULL)
 		words = transcript_parser_last_text(
 		    transcript_parser_of(agent->transcript));
-	worker_set(&t->last_words, words);
+	xstrset(&t->last_words, words);
 }
 
 static void
@@ -264,7 +264,7 @@ verdict_error(struct agent *agent, const char *text)
 {
 	struct task *t = pilot_task(agent);
 
-	worker_set(&t->last_words, text);
+	xstrset(&t->last_words, text);
 	if (t->nudges >= GATE_NUDGES_MAX) {
 		pilot_attempt_failed(agent, text);
 		return;

@@ -82,6 +82,16 @@ xasprintf(const char *fmt, ...)
 	return s;
 }
 
+void
+xstrset(char **member, const char *value)
+{
+	/* The copy comes first: value may be a part of what goes. */
+	char *copy = value == NULL ? NULL : xstrdup(value);
+
+	free(*member);
+	*member = copy;
+}
+
 /* Through memcpy: a char ** and a void ** are different objects to C. */
 void *
 take_pointer(void *pointer_to_pointer)

@@ -24,6 +24,10 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *
 xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
+/* Replace an owned string by a copy; NULL clears. The value may be the old
+ * string, or a part of it. */
+void xstrset(char **member, const char *value);
+
 /* Handlers for the attributes below; each accepts the empty value. */
 void mem_cleanup_free(void *pointer_to_pointer);
 void mem_cleanup_fd(int *fd);

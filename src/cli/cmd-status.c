@@ -249,7 +249,7 @@ show_attach(struct status *s)
 		const struct worker *w = s->state.workers[i];
 		cleanup_free char *session = tmux_session_name(w->name);
 
-		if (w->pane == NULL)
+		if (w->session.pane == NULL)
 			continue;
 		buf_adds(&s->cli->text, "Look inside: ");
 		sessions_attach_words(s->settings, session, &s->cli->text);

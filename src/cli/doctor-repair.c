@@ -166,15 +166,15 @@ make_worker(struct cli *cli, const struct doctor_worktree *tree,
 	struct worker *w = worker_new(tree->name, now), *before;
 	cleanup_buf struct buf id = BUF_INIT;
 
-	worker_set(&w->branch, tree->branch);
-	worker_set(&w->worktree, tree->path);
+	xstrset(&w->branch, tree->branch);
+	xstrset(&w->worktree, tree->path);
 	before = old != NULL ? state_find(old, tree->name) : NULL;
 	if (before != NULL)
-		w->generation = before->generation;
+		w->session.generation = before->session.generation;
 	if (is_ahead(cli, onto, tree->branch, &id)) {
 		worker_transition(w, WORKER_ERROR, NULL, now, NULL);
 		worker_transition(w, WORKER_NEEDS_REVIEW, NULL, now, NULL);
-		worker_set(&w->commit, id.data);
+		xstrset(&w->commit, id.data);
 	}
 	return w;
 }

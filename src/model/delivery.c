@@ -15,15 +15,6 @@ static const char *const action_words[] = {
 _Static_assert(
     nitems(action_words) == DELIVERY_ACTION_COUNT, "a word for every action");
 
-/* Statuses in which the box is not ours to write into. */
-static const bool held[WORKER_STATUS_COUNT] = {
-	[WORKER_ACCEPTING] = true,
-	[WORKER_PAUSED] = true,
-	[WORKER_LIMITED] = true,
-	[WORKER_ERROR] = true,
-	[WORKER_OFFLINE] = true,
-};
-
 /* How long the proof of a step may take. */
 static const int64_t patience_ms[PROMPT_STEP_COUNT] = {
 	[PROMPT_CLEARING] = DELIVERY_CLEAR_MS,
@@ -31,111 +22,111 @@ static const int64_t patience_ms[PROMPT_STEP_COUNT] = {
 };
 
 void
-delivery_park(struct worker *worker, const char *text, const char *receipt,
-    bool clear, enum worker_status after, int64_t now_ms)
+delivery_park(struct session_record *record, const char *text,
+    const char *receipt, bool clear, int64_t now_ms)
 {
-	worker_set(&worker->pending, text);
-	worker_set(&worker->receipt, receipt);
-	worker->step = PROMPT_PARKED;
-	worker->pending_clear = clear;
-	worker->pending_since_ms = now_ms;
-	worker->pending_tries = 0;
-	worker->after = after;
+	xstrset(&record->pending, text);
+	xstrset(&record->receipt, receipt);
+	record->step = PROMPT_PARKED;
+	record->pending_clear = clear;
+	record->pending_since_ms = now_ms;
+	record->pending_tries = 0;
 }
 
 /* What to do about a prompt that waits for the session: WAIT is until the turn
  * ends, behind which /clear would only be queued. */
 static enum delivery_action
-send_next(const struct worker *worker)
+send_next(const struct session_record *record)
 {
-	if (!worker->pending_clear)
+	if (!record->pending_clear)
 		return DELIVERY_PASTE;
-	return worker->busy ? DELIVERY_WAIT : DELIVERY_CLEAR;
+	return record->busy ? DELIVERY_WAIT : DELIVERY_CLEAR;
 }
 
 enum delivery_action
-delivery_next(const struct worker *worker, int64_t now_ms, int64_t *ret_wait_ms)
+delivery_next(const struct session_record *record, bool open, int64_t now_ms,
+    int64_t *ret_wait_ms)
 {
-	int64_t waited = now_ms - worker->pending_since_ms;
-	int64_t patience = patience_ms[worker->step];
+	int64_t waited = now_ms - record->pending_since_ms;
+	int64_t patience = patience_ms[record->step];
 
 	*ret_wait_ms = -1;
-	if (worker->step == PROMPT_NONE || worker->pending == NULL ||
-	    !worker->ready || held[worker->status])
+	if (record->step == PROMPT_NONE || record->pending == NULL ||
+	    !record->ready || !open)
 		return DELIVERY_WAIT;
-	if (worker->step == PROMPT_PARKED)
-		return send_next(worker);
+	if (record->step == PROMPT_PARKED)
+		return send_next(record);
 	/* A clock that went back says nothing: as if the time was up. */
 	if (waited >= 0 && waited < patience) {
 		*ret_wait_ms = patience - waited;
 		return DELIVERY_WAIT;
 	}
-	if (worker->pending_tries < DELIVERY_TRIES)
+	if (record->pending_tries < DELIVERY_TRIES)
 		return DELIVERY_ENTER;
 	return DELIVERY_RESTART;
 }
 
 void
-delivery_did(struct worker *worker, enum delivery_action action, int64_t now_ms)
+delivery_did(
+    struct session_record *record, enum delivery_action action, int64_t now_ms)
 {
 	switch (action) {
 	case DELIVERY_CLEAR:
-		worker->step = PROMPT_CLEARING;
-		worker->pending_tries = 0;
+		record->step = PROMPT_CLEARING;
+		record->pending_tries = 0;
 		break;
 	case DELIVERY_PASTE:
-		worker->step = PROMPT_PASTED;
-		worker->pending_tries = 0;
+		record->step = PROMPT_PASTED;
+		record->pending_tries = 0;
 		break;
 	case DELIVERY_ENTER:
-		worker->pending_tries++;
+		record->pending_tries++;
 		break;
 	case DELIVERY_RESTART:
-		worker->step = PROMPT_PARKED;
-		worker->pending_tries = 0;
-		worker->ready = false;
-		worker->busy = false;
-		worker->open_tools = 0;
+		record->step = PROMPT_PARKED;
+		record->pending_tries = 0;
+		record->ready = false;
+		record->busy = false;
+		record->open_tools = 0;
 		break;
 	case DELIVERY_WAIT:
 	case DELIVERY_ACTION_COUNT:
 		return;
 	}
-	worker->pending_since_ms = now_ms;
+	record->pending_since_ms = now_ms;
 }
 
 void
-delivery_recovered(struct worker *worker, int64_t now_ms)
+delivery_recovered(struct session_record *record, int64_t now_ms)
 {
-	if (worker->step != PROMPT_PASTED && worker->step != PROMPT_CLEARING)
+	if (record->step != PROMPT_PASTED && record->step != PROMPT_CLEARING)
 		return;
-	worker->pending_since_ms =
-	    now_ms + DELIVERY_CONFIRM_MS - patience_ms[worker->step];
-	worker->pending_tries =
-	    worker->step == PROMPT_PASTED ? DELIVERY_TRIES - 1 : DELIVERY_TRIES;
+	record->pending_since_ms =
+	    now_ms + DELIVERY_CONFIRM_MS - patience_ms[record->step];
+	record->pending_tries =
+	    record->step == PROMPT_PASTED ? DELIVERY_TRIES - 1 : DELIVERY_TRIES;
 }
 
 void
-delivery_session_started(struct worker *worker, bool cleared, int64_t now_ms)
+delivery_session_started(
+    struct session_record *record, bool cleared, int64_t now_ms)
 {
-	worker->ready = true;
-	if (!cleared || worker->step != PROMPT_CLEARING)
+	record->ready = true;
+	if (!cleared || record->step != PROMPT_CLEARING)
 		return;
-	worker->step = PROMPT_PARKED;
-	worker->pending_clear = false;
-	worker->pending_since_ms = now_ms;
-	worker->pending_tries = 0;
+	record->step = PROMPT_PARKED;
+	record->pending_clear = false;
+	record->pending_since_ms = now_ms;
+	record->pending_tries = 0;
 }
 
 bool
-delivery_submitted(
-    struct worker *worker, const char *submitted, enum worker_status *ret_after)
+delivery_submitted(struct session_record *record, const char *submitted)
 {
-	if (worker->step == PROMPT_NONE || worker->receipt == NULL ||
-	    !prompt_carries(submitted, worker->receipt))
+	if (record->step == PROMPT_NONE || record->receipt == NULL ||
+	    !prompt_carries(submitted, record->receipt))
 		return false;
-	*ret_after = worker->after;
-	worker_forget_pending(worker);
+	session_record_forget_pending(record);
 	return true;
 }
 

@@ -6,8 +6,8 @@
  * box, /clear neither; what was pasted counts as delivered only when the hook
  * brings its receipt back.
  *
- * The owner of the worker asks delivery_next(), writes down what it is about to
- * do with delivery_did() and a save, and then does it: killed in between, it
+ * The owner of the session asks delivery_next(), writes down what it is about
+ * to do with delivery_did() and a save, and then does it: killed in between, it
  * presses Enter in vain and restarts the session, but no prompt goes in twice.
  * Strings given here are copied.
  */
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "worker.h"
+#include "session-record.h"
 
 #define DELIVERY_CONFIRM_MS 3000 /* after a paste, then Enter alone */
 #define DELIVERY_CLEAR_MS   10000 /* after /clear, then Enter alone */
@@ -34,38 +34,35 @@ enum delivery_action {
 	DELIVERY_ACTION_COUNT
 };
 
-/* Write a prompt down that shall go into the session (after /clear, if asked);
- * `after` is the status once it is submitted. Replaces one that is on its
- * way. */
-void delivery_park(struct worker *worker, const char *text, const char *receipt,
-    bool clear, enum worker_status after, int64_t now_ms);
+/* Write a prompt down that shall go into the session (after /clear, if asked).
+ * Replaces one that is on its way. */
+void delivery_park(struct session_record *record, const char *text,
+    const char *receipt, bool clear, int64_t now_ms);
 
 /* Nothing can be done before some event: WAIT with *ret_wait_ms = -1. So it is
- * while nothing is pending, the session is not ready (its launch has a deadline
- * of its own), a turn runs and /clear is due, or the worker is accepting,
- * paused, limited, in error or offline. */
-enum delivery_action delivery_next(
-    const struct worker *worker, int64_t now_ms, int64_t *ret_wait_ms);
+ * while nothing is pending, the box is not ours to write into (open is false),
+ * the session is not ready (its launch has a deadline of its own), or a turn
+ * runs and /clear is due. */
+enum delivery_action delivery_next(const struct session_record *record,
+    bool open, int64_t now_ms, int64_t *ret_wait_ms);
 
 /* After a restart of the owner: what was written down may have been done, or
  * not. The proof gets its time (DELIVERY_CONFIRM_MS), a prompt also one Enter;
  * then comes the new session. */
-void delivery_recovered(struct worker *worker, int64_t now_ms);
+void delivery_recovered(struct session_record *record, int64_t now_ms);
 
 /* The record as it is once the action is taken. */
 void delivery_did(
-    struct worker *worker, enum delivery_action action, int64_t now_ms);
+    struct session_record *record, enum delivery_action action, int64_t now_ms);
 
-/* SessionStart has come in the worker's generation. After our /clear (source
+/* SessionStart has come in the session's generation. After our /clear (source
  * "clear") the prompt's turn has come. */
-void
-delivery_session_started(struct worker *worker, bool cleared, int64_t now_ms);
+void delivery_session_started(
+    struct session_record *record, bool cleared, int64_t now_ms);
 
 /* UserPromptSubmit has brought this text. True when it carries the receipt of
- * the prompt that is on its way: nothing is pending any more, and the worker
- * is to move to *ret_after. */
-bool delivery_submitted(struct worker *worker, const char *submitted,
-    enum worker_status *ret_after);
+ * the prompt that is on its way: nothing is pending any more. */
+bool delivery_submitted(struct session_record *record, const char *submitted);
 
 const char *delivery_action_name(enum delivery_action action);
 

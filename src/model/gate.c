@@ -14,7 +14,6 @@ static const char *const ending_words[] = {
 	[ENDING_PLAIN] = "plain",
 	[ENDING_QUESTION] = "question",
 	[ENDING_REFUSAL] = "refusal",
-	[ENDING_ERROR] = "error",
 };
 
 static const char *const action_words[] = {
@@ -48,7 +47,6 @@ enum trouble {
 	TROUBLE_DIRT,
 	TROUBLE_QUESTION,
 	TROUBLE_REFUSAL,
-	TROUBLE_ERROR,
 	TROUBLE_NO_COMMIT,
 	TROUBLE_COUNT
 };
@@ -80,10 +78,6 @@ static const struct {
 	    "to do the task, or do the part of it that is possible, and "
 	    "commit. If it is finished, say so in a plain sentence.",
 	    "it refused" },
-	[TROUBLE_ERROR] = { GATE_NUDGE,
-	    "Your last turn ended with an error. Go on with the task where "
-	    "you stopped.",
-	    "its turn ended with an error" },
 	[TROUBLE_NO_COMMIT] = { GATE_BACK,
 	    "There is no commit on your branch, and the task is not done "
 	    "without one. Do what it asks for and commit it.",
@@ -99,7 +93,6 @@ find_trouble(const struct gate_facts *facts)
 	static const enum trouble by_ending[ENDING_COUNT] = {
 		[ENDING_QUESTION] = TROUBLE_QUESTION,
 		[ENDING_REFUSAL] = TROUBLE_REFUSAL,
-		[ENDING_ERROR] = TROUBLE_ERROR,
 	};
 
 	if (facts->rebasing)
@@ -184,8 +177,7 @@ gate_judge(const struct gate_facts *facts, struct buf *words)
 	if (trouble == TROUBLE_NONE) {
 		if (facts->ahead <= 0)
 			return GATE_NO_CHANGES;
-		return facts->check_wanted && !facts->checked ? GATE_CHECK :
-								GATE_ACCEPT;
+		return facts->check_wanted ? GATE_CHECK : GATE_ACCEPT;
 	}
 	if (out_of_turns ||
 	    (troubles[trouble].action == GATE_NUDGE &&

@@ -2,8 +2,8 @@
 
 /*
  * The end of a turn in auto mode: is the task done, or is the worker sent back,
- * and with what words? A turn that ends with a question, a refusal or an error
- * is no success.
+ * and with what words? A turn that ends with a question or a refusal is no
+ * success.
  */
 #ifndef GATE_H
 #define GATE_H
@@ -19,7 +19,6 @@ enum gate_ending {
 	ENDING_PLAIN,
 	ENDING_QUESTION, /* asks somebody who is not there */
 	ENDING_REFUSAL, /* says that it cannot or will not */
-	ENDING_ERROR, /* the turn failed: set by the caller, not found here */
 	ENDING_COUNT
 };
 
@@ -38,7 +37,6 @@ struct gate_facts {
 	bool resolving; /* the turn was to resolve a conflict: no commit of
 			 * its own is needed */
 	bool commit_wanted; /* a task without a commit is not done */
-	bool checked; /* check_command has run on this HEAD */
 	bool check_wanted; /* there is a check_command */
 	enum gate_ending ending;
 	const char *words; /* last ones, for the reason */
@@ -58,8 +56,8 @@ enum gate_action {
 
 const char *gate_action_name(enum gate_action action);
 
-/* In this order: an unfinished rebase, dirt, the ending (a question or refusal,
- * an error), a missing commit, the check. What sends back becomes GATE_FAIL
+/* In this order: an unfinished rebase, dirt, the ending (a question or a
+ * refusal), a missing commit, the check. What sends back becomes GATE_FAIL
  * when turns_max is reached, or the nudges are used up. words is appended to
  * for BACK, NUDGE and FAIL. */
 enum gate_action gate_judge(const struct gate_facts *facts, struct buf *words);

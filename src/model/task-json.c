@@ -14,7 +14,6 @@
 #include "task.h"
 #include "text.h"
 #include "word.h"
-#include "worker.h"
 
 #define PRIORITY_MAX 4
 
@@ -247,7 +246,7 @@ get_member(struct json_object *json, const char *at, const struct field *field,
 	case FIELD_STRING:
 		r = json_get_string(json, at, field->key, &string, err);
 		if (r == 0)
-			worker_set(m.string, string);
+			xstrset(m.string, string);
 		return r;
 	case FIELD_COUNT:
 	case FIELD_PRIORITY:

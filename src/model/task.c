@@ -9,7 +9,6 @@
 #include "mem.h"
 #include "task.h"
 #include "text.h"
-#include "worker.h"
 
 #define DETAIL_MAX       1024
 #define PRIORITY_DEFAULT 3
@@ -112,9 +111,9 @@ task_new(const char *id, const char *source, const char *key, const char *title,
 	struct task *task = xcalloc(1, sizeof *task);
 
 	task->id = xstrdup(id);
-	worker_set(&task->source, source);
-	worker_set(&task->key, key);
-	worker_set(&task->text, text);
+	xstrset(&task->source, source);
+	xstrset(&task->key, key);
+	xstrset(&task->text, text);
 	task->title = title_of(title);
 	if (task->title == NULL)
 		task->title = title_of(text);
@@ -169,7 +168,7 @@ void
 task_assign(struct task *task, const char *worker, int64_t now_ms)
 {
 	task->step = TASK_ASSIGNED;
-	worker_set(&task->worker, worker);
+	xstrset(&task->worker, worker);
 	task->attempts++;
 	task->turns_before += task->turns;
 	task->turns = 0;
@@ -189,7 +188,7 @@ task_attempt_failed(
 		return false;
 	}
 	task->step = TASK_WAITING;
-	worker_set(&task->reason, reason);
+	xstrset(&task->reason, reason);
 	task_note(task, "attempt failed", reason, now_ms);
 	return true;
 }
@@ -213,7 +212,7 @@ task_settle(struct task *task, enum task_outcome outcome, const char *reason,
 	task->outcome = outcome;
 	task->finished_ms = now_ms;
 	if (reason != NULL || good)
-		worker_set(&task->reason, reason);
+		xstrset(&task->reason, reason);
 	task_note(task, task_outcome_name(outcome), reason, now_ms);
 }
 
@@ -315,7 +314,7 @@ task_for_fix(const char *id, const struct task *broken, const char *command,
 	    "\nFind the cause and mend it. Leave the command and the checks "
 	    "it makes as strict as they are.\n");
 	task = task_new(id, "fix", broken->id, title, text.data, now_ms);
-	worker_set(&task->label, broken->label);
+	xstrset(&task->label, broken->label);
 	task->priority = 0; /* whatever lands meanwhile fails too */
 	task->fixes = broken->fixes + 1;
 	return task;

@@ -38,7 +38,7 @@ struct field {
 
 #define AT(member) offsetof(struct worker, member)
 
-/* In the order of struct worker; each member but the name may be missing. */
+/* Each member but the name may be missing. */
 static const struct field fields[] = {
 	{ "name", FIELD_STRING, AT(name) },
 	{ "branch", FIELD_STRING, AT(branch) },
@@ -58,26 +58,23 @@ static const struct field fields[] = {
 	{ "commit", FIELD_STRING, AT(commit) },
 	{ "self_review", FIELD_BOOL, AT(self_review) },
 	{ "self_reviewed", FIELD_BOOL, AT(self_reviewed) },
-	{ "role_prompt", FIELD_STRING, AT(role_prompt) },
-	{ "excluded", FIELD_BOOL, AT(excluded) },
-	{ "step", FIELD_STEP, AT(step) },
-	{ "pending", FIELD_STRING, AT(pending) },
-	{ "receipt", FIELD_STRING, AT(receipt) },
-	{ "pending_clear", FIELD_BOOL, AT(pending_clear) },
-	{ "pending_since_ms", FIELD_PAST, AT(pending_since_ms) },
-	{ "pending_tries", FIELD_COUNT, AT(pending_tries) },
+	{ "step", FIELD_STEP, AT(session.step) },
+	{ "pending", FIELD_STRING, AT(session.pending) },
+	{ "receipt", FIELD_STRING, AT(session.receipt) },
+	{ "pending_clear", FIELD_BOOL, AT(session.pending_clear) },
+	{ "pending_since_ms", FIELD_PAST, AT(session.pending_since_ms) },
+	{ "pending_tries", FIELD_COUNT, AT(session.pending_tries) },
 	{ "after", FIELD_STATUS, AT(after) },
-	{ "generation", FIELD_NUMBER, AT(generation) },
-	{ "session", FIELD_STRING, AT(session) },
-	{ "transcript", FIELD_STRING, AT(transcript) },
-	{ "pane", FIELD_OBJECT, AT(pane) },
-	{ "ready", FIELD_BOOL, AT(ready) },
-	{ "busy", FIELD_BOOL, AT(busy) },
-	{ "open_tools", FIELD_COUNT, AT(open_tools) },
+	{ "generation", FIELD_NUMBER, AT(session.generation) },
+	{ "session", FIELD_STRING, AT(session.id) },
+	{ "transcript", FIELD_STRING, AT(session.transcript) },
+	{ "pane", FIELD_OBJECT, AT(session.pane) },
+	{ "ready", FIELD_BOOL, AT(session.ready) },
+	{ "busy", FIELD_BOOL, AT(session.busy) },
+	{ "open_tools", FIELD_COUNT, AT(session.open_tools) },
 	{ "crashes", FIELD_COUNT, AT(crashes) },
 	{ "crashed_ms", FIELD_PAST, AT(crashed_ms) },
 	{ "reason", FIELD_STRING, AT(reason) },
-	{ "sticky", FIELD_BOOL, AT(sticky) },
 	{ "before", FIELD_STATUS, AT(before) },
 	{ "until_ms", FIELD_TIME, AT(until_ms) },
 	{ "limit_tries", FIELD_COUNT, AT(limit_tries) },
@@ -179,7 +176,7 @@ get_member(struct json_object *json, const char *at, const struct field *field,
 	case FIELD_STRING:
 		r = json_get_string(json, at, key, &string, err);
 		if (r == 0)
-			worker_set(m.string, string);
+			xstrset(m.string, string);
 		return r;
 	case FIELD_BOOL:
 		return json_get_bool(json, at, key, m.boolean, err);
@@ -227,12 +224,16 @@ get_member(struct json_object *json, const char *at, const struct field *field,
 static void
 mend(struct worker *worker)
 {
+	struct session_record *session = &worker->session;
+
 	if (!worker_may(worker->before, WORKER_PAUSED) ||
 	    worker->before == WORKER_PAUSED || worker->before == WORKER_LIMITED)
 		worker->before = WORKER_OFFLINE;
-	if (worker->step != PROMPT_NONE &&
-	    (worker->pending == NULL || worker->receipt == NULL))
-		worker_forget_pending(worker);
+	if (session->step != PROMPT_NONE &&
+	    (session->pending == NULL || session->receipt == NULL)) {
+		session_record_forget_pending(session);
+		worker->after = WORKER_WORKING;
+	}
 }
 
 int

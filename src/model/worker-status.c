@@ -25,14 +25,6 @@ const char *const worker_status_words[] = {
 	[WORKER_STATUS_COUNT] = NULL,
 };
 
-const char *const prompt_step_words[] = {
-	[PROMPT_NONE] = "none",
-	[PROMPT_PARKED] = "parked",
-	[PROMPT_CLEARING] = "clearing",
-	[PROMPT_PASTED] = "pasted",
-	[PROMPT_STEP_COUNT] = NULL,
-};
-
 const char *const accept_step_words[] = {
 	[ACCEPT_NONE] = "none",
 	[ACCEPT_PREPARE] = "prepare",
@@ -202,8 +194,6 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 _Static_assert(WORKER_STATUS_COUNT == 13, "worker_moves knows 13 statuses");
 _Static_assert(nitems(worker_status_words) == WORKER_STATUS_COUNT + 1,
     "a word for every status");
-_Static_assert(nitems(prompt_step_words) == PROMPT_STEP_COUNT + 1,
-    "a word for every step of a prompt");
 _Static_assert(nitems(accept_step_words) == ACCEPT_STEP_COUNT + 1,
     "a word for every step of a landing");
 
@@ -211,12 +201,6 @@ const char *
 worker_status_name(enum worker_status status)
 {
 	return worker_status_words[status];
-}
-
-const char *
-prompt_step_name(enum prompt_step step)
-{
-	return prompt_step_words[step];
 }
 
 const char *

@@ -8,7 +8,6 @@
 #include "worker.h"
 
 extern const char *const worker_status_words[WORKER_STATUS_COUNT + 1];
-extern const char *const prompt_step_words[PROMPT_STEP_COUNT + 1];
 extern const char *const accept_step_words[ACCEPT_STEP_COUNT + 1];
 
 #endif

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
 #include "errtext.h"
 #include "mem.h"
 #include "worker.h"
@@ -38,27 +36,12 @@ worker_free(struct worker *worker)
 	free(worker->task);
 	free(worker->usage_transcript);
 	free(worker->commit);
-	free(worker->role_prompt);
-	free(worker->pending);
-	free(worker->receipt);
-	free(worker->session);
-	free(worker->transcript);
-	json_object_put(worker->pane);
+	session_record_release(&worker->session);
 	free(worker->reason);
 	free(worker->accept_onto);
 	free(worker->accept_commit);
 	free(worker->accept_message);
 	free(worker);
-}
-
-void
-worker_set(char **member, const char *value)
-{
-	/* The copy comes first: value may be a part of what goes. */
-	char *copy = value == NULL ? NULL : xstrdup(value);
-
-	free(*member);
-	*member = copy;
 }
 
 static bool
@@ -83,44 +66,26 @@ static void
 forget_landing(struct worker *worker)
 {
 	worker->accept = ACCEPT_NONE;
-	worker_set(&worker->accept_onto, NULL);
-	worker_set(&worker->accept_commit, NULL);
-	worker_set(&worker->accept_message, NULL);
+	xstrset(&worker->accept_onto, NULL);
+	xstrset(&worker->accept_commit, NULL);
+	xstrset(&worker->accept_message, NULL);
 	worker->conflicts = 0;
-}
-
-void
-worker_forget_pending(struct worker *worker)
-{
-	worker->step = PROMPT_NONE;
-	worker_set(&worker->pending, NULL);
-	worker_set(&worker->receipt, NULL);
-	worker->pending_clear = false;
-	worker->pending_since_ms = 0;
-	worker->pending_tries = 0;
-	worker->after = WORKER_WORKING;
 }
 
 static void
 forget_task(struct worker *worker)
 {
-	worker_set(&worker->prompt, NULL);
-	worker_set(&worker->prompt_command, NULL);
-	worker_set(&worker->task, NULL);
+	xstrset(&worker->prompt, NULL);
+	xstrset(&worker->prompt_command, NULL);
+	xstrset(&worker->task, NULL);
 	worker->stalls = 0;
 	worker->over_budget = false;
-	worker_set(&worker->commit, NULL);
+	xstrset(&worker->commit, NULL);
 	worker->self_review = false;
 	worker->self_reviewed = false;
-	worker_forget_pending(worker);
+	session_record_forget_pending(&worker->session);
+	worker->after = WORKER_WORKING;
 	forget_landing(worker);
-}
-
-static void
-forget_reason(struct worker *worker)
-{
-	worker_set(&worker->reason, NULL);
-	worker->sticky = false;
 }
 
 /* What arriving at a status does to the rest of the record. */
@@ -165,13 +130,13 @@ arrive(struct worker *worker, enum worker_status from, const char *reason)
 		worker->limit_tries = 0;
 	}
 	if (does->forgets_reason || (does->takes_reason && moved))
-		forget_reason(worker);
+		xstrset(&worker->reason, NULL);
 	if (does->takes_reason && reason != NULL)
-		worker_set(&worker->reason, reason);
+		xstrset(&worker->reason, reason);
 	if (does->ends_session) {
-		worker->ready = false;
-		worker->busy = false;
-		worker->open_tools = 0;
+		worker->session.ready = false;
+		worker->session.busy = false;
+		worker->session.open_tools = 0;
 	}
 }
 
@@ -192,7 +157,7 @@ worker_transition(struct worker *worker, enum worker_status to,
 	if (is_waiting(to) && !is_waiting(from))
 		worker->before = from;
 	if (is_waiting(from) && !is_waiting(to))
-		forget_reason(worker);
+		xstrset(&worker->reason, NULL);
 	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
 		worker->until_ms = 0;
 	if (from == WORKER_PAUSED && to != WORKER_PAUSED)
@@ -203,6 +168,21 @@ worker_transition(struct worker *worker, enum worker_status to,
 		worker->since_ms = now_ms;
 	arrive(worker, from, words);
 	return 0;
+}
+
+/* Statuses in which nothing may be typed into the session. */
+static const bool held[WORKER_STATUS_COUNT] = {
+	[WORKER_ACCEPTING] = true,
+	[WORKER_PAUSED] = true,
+	[WORKER_LIMITED] = true,
+	[WORKER_ERROR] = true,
+	[WORKER_OFFLINE] = true,
+};
+
+bool
+worker_is_held(const struct worker *worker)
+{
+	return held[worker->status];
 }
 
 bool

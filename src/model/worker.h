@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "session-record.h"
+
 struct err;
 struct json_object;
 
@@ -38,15 +40,6 @@ bool worker_status_parse(const char *name, enum worker_status *ret_status);
  * paused worker_transition() asks for more. False for what is no status. */
 bool worker_may(enum worker_status from, enum worker_status to);
 
-/* How far a prompt has come on its way into the session (delivery.h). */
-enum prompt_step {
-	PROMPT_NONE, /* nothing on its way */
-	PROMPT_PARKED, /* written down; the session is not ready for it */
-	PROMPT_CLEARING, /* /clear is sent, SessionStart(clear) awaited */
-	PROMPT_PASTED, /* pasted, UserPromptSubmit awaited */
-	PROMPT_STEP_COUNT
-};
-
 /* How far a landing has come (accept journal). */
 enum accept_step {
 	ACCEPT_NONE,
@@ -57,7 +50,6 @@ enum accept_step {
 	ACCEPT_STEP_COUNT
 };
 
-const char *prompt_step_name(enum prompt_step step);
 const char *accept_step_name(enum accept_step step);
 
 /* One worker, as state.json has it. All strings are owned, NULL = not set.
@@ -82,34 +74,16 @@ struct worker {
 	char *commit; /* HEAD when it finished */
 	bool self_review; /* look over the work before a person does */
 	bool self_reviewed;
-	char *role_prompt;
-	bool excluded; /* not chosen by `start` without a name */
-
-	/* The prompt that is on its way. */
-	enum prompt_step step;
-	char *pending; /* its text */
-	char *receipt; /* its number, brought back by the hook */
-	bool pending_clear; /* a fresh conversation first */
-	int64_t pending_since_ms; /* of the step, or the last Enter */
-	int pending_tries; /* times that Enter was sent alone */
-	enum worker_status after; /* status once it is submitted */
 
 	/* The session. */
-	uint64_t generation; /* of the launch; older hooks are ignored */
-	char *session; /* Claude's session id */
-	char *transcript; /* path */
-	struct json_object *pane; /* procref of the agent, or NULL */
-	bool ready; /* SessionStart has come in this generation */
-	bool busy; /* a turn runs */
-	int open_tools; /* PreToolUse without its PostToolUse */
+	struct session_record session;
+	enum worker_status after; /* status once its prompt is submitted */
 	int crashes; /* in a row */
 	int64_t crashed_ms;
 
 	/* Waiting and trouble. */
 	char *reason; /* of error, paused, limited; words */
-	bool sticky; /* only a person ends this error */
-	enum worker_status
-	    before; /* status to go back to from limited/paused */
+	enum worker_status before; /* to go back to from limited and paused */
 	int64_t until_ms; /* limited: look again then */
 	int limit_tries;
 
@@ -134,10 +108,9 @@ void worker_free(struct worker *worker);
  *   prompt on its way and the landing with its conflicts: a worker that shall
  *   go on with something goes to starting instead; what was used stays;
  * to idle, needs_review and no_changes zeroes crashes and limit tries;
- * to those, to working, and out of limited and paused forgets reason and
- *   sticky;
+ * to those, to working, and out of limited and paused forgets the reason;
  * to error, paused and limited takes the reason (NULL: none; for a move within
- *   the same status: the old one), sticky is false after a change of status;
+ *   the same status: the old one);
  * to limited and paused remembers the status before, but not of one another;
  * out of limited forgets until, out of paused and to idle over_budget;
  * to offline the session is neither ready nor busy, and no tool is open.
@@ -147,19 +120,17 @@ void worker_free(struct worker *worker);
 int worker_transition(struct worker *worker, enum worker_status to,
     const char *reason, int64_t now_ms, struct err *err);
 
-/* No prompt is on its way any more. */
-void worker_forget_pending(struct worker *worker);
+/* May nothing be typed into its session now? So it is while it is accepting,
+ * paused, limited, in error or offline. */
+bool worker_is_held(const struct worker *worker);
 
-/* Replace an owned string member with a copy (NULL clears). */
-void worker_set(char **member, const char *value);
-
-/* state.json's record of a worker, owned by the caller; it shares `pane`.
- * Reading: the name must be there and be one; other members may be missing or
- * null and then are as in worker_new(), unknown ones are ignored, a wrong type,
- * an unknown word or a negative count is -EINVAL. Times before 1970 become 0,
- * and those that have been (all but until) end at now. What makes no sense
- * together is mended: an impossible `before` becomes offline, and a step
- * without its text and receipt none. */
+/* state.json's record of a worker, owned by the caller; it shares
+ * `session.pane`. Reading: the name must be there and be one; other members may
+ * be missing or null and then are as in worker_new(), unknown ones are ignored,
+ * a wrong type, an unknown word or a negative count is -EINVAL. Times before
+ * 1970 become 0, and those that have been (all but until) end at now. What
+ * makes no sense together is mended: an impossible `before` becomes offline,
+ * and a step without its text and receipt none. */
 struct json_object *worker_to_json(const struct worker *worker);
 int worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
     struct worker **ret_worker, struct err *err);

@@ -27,7 +27,6 @@
 #include "session.h"
 #include "settings.h"
 #include "text.h"
-#include "worker.h"
 
 #define SESSIONS_MAX 3 /* of one repair, when they die */
 #define AFTER_ESC_MS 3000
@@ -85,8 +84,7 @@ finish(struct repair *r, enum repair_outcome outcome, const char *words)
 	loop_timer_free(take_ptr(&r->wait));
 	if (r->session != NULL) {
 		if (session_transcript(r->session) != NULL)
-			worker_set(
-			    &r->transcript, session_transcript(r->session));
+			xstrset(&r->transcript, session_transcript(r->session));
 		session_end(r->session);
 	} else {
 		close_up(r);
@@ -312,7 +310,7 @@ died(void *arg, const char *why)
 		r->outcome = REPAIR_DIED;
 	}
 	if (session_transcript(r->session) != NULL)
-		worker_set(&r->transcript, session_transcript(r->session));
+		xstrset(&r->transcript, session_transcript(r->session));
 	session_end(r->session);
 }
 
@@ -467,7 +465,7 @@ place_ready(const struct err *err, void *arg)
 		/* Rather in the checkout than not at all. */
 		log_info("no worktree for the repair: %s", err->msg);
 		r->in_worktree = false;
-		worker_set(&r->cwd, o->workspace.root);
+		xstrset(&r->cwd, o->workspace.root);
 	}
 	git_work_facts(o->git, r->cwd,
 	    settings_string(o->settings, "repo.default_branch"), facts_known,

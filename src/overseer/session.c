@@ -23,7 +23,7 @@
 #include "session.h"
 #include "settings.h"
 #include "tmux.h"
-#include "worker.h"
+#include "session-record.h"
 
 #define NAME     "overseer"
 #define GRACE_MS 5000
@@ -33,7 +33,7 @@ struct session {
 	struct overseer *overseer;
 	const struct session_events *events;
 	void *arg;
-	struct worker *worker; /* never saved: a session does not outlive us */
+	struct session_record record; /* never saved: ends with us */
 	struct server *server;
 	char *socket, *launcher, *name, *cwd;
 	struct procref pane;
@@ -73,7 +73,7 @@ pane_gone(struct session *s)
 {
 	loop_watch_free(take_ptr(&s->watch));
 	procref_release(&s->pane);
-	s->worker->ready = false;
+	s->record.ready = false;
 	if (!s->ending) {
 		s->events->died(s->arg,
 		    "the session of the repairing agent "
@@ -130,7 +130,7 @@ session_free(struct session *s)
 	loop_timer_free(s->timer);
 	procref_release(&s->pane);
 	server_free(s->server);
-	worker_free(s->worker);
+	session_record_release(&s->record);
 	free(s->socket);
 	free(s->launcher);
 	free(s->name);
@@ -167,7 +167,7 @@ deliver(struct session *s)
 	cleanup_buf struct buf text = BUF_INIT;
 	int64_t wait = -1;
 	enum delivery_action action =
-	    delivery_next(s->worker, clock_wall_ms(), &wait);
+	    delivery_next(&s->record, true, clock_wall_ms(), &wait);
 
 	if (action == DELIVERY_WAIT) {
 		if (wait >= 0)
@@ -178,11 +178,11 @@ deliver(struct session *s)
 		s->events->died(s->arg, "the session does not take its prompt");
 		return;
 	}
-	delivery_did(s->worker, action, clock_wall_ms());
+	delivery_did(&s->record, action, clock_wall_ms());
 	s->busy = true;
 	if (action == DELIVERY_PASTE) {
 		prompt_with_receipt(
-		    s->worker->receipt, s->worker->pending, &text);
+		    s->record.receipt, s->record.pending, &text);
 		tmux_paste(tmux, s->name, text.data, true, sent, s);
 	} else {
 		tmux_keys(tmux, s->name, enter, sent, s);
@@ -198,8 +198,7 @@ session_prompt(struct session *s, const char *text)
 
 	if (!prompt_clean(text, strlen(text), &clean))
 		return;
-	delivery_park(s->worker, clean.data, receipt, false, WORKER_WORKING,
-	    clock_wall_ms());
+	delivery_park(&s->record, clean.data, receipt, false, clock_wall_ms());
 	tick_later(s, 1);
 }
 
@@ -208,7 +207,7 @@ session_interrupt(struct session *s)
 {
 	static const char *const escape[] = { "Escape", NULL };
 
-	s->worker->busy = false;
+	s->record.busy = false;
 	tmux_keys(s->overseer->tmux, s->name, escape, nothing, NULL);
 }
 
@@ -230,7 +229,7 @@ session_tick(void *arg)
 	}
 	if (s->busy)
 		return;
-	if (s->worker->ready)
+	if (s->record.ready)
 		deliver(s);
 	else if (left > 0)
 		tick_later(s, left);
@@ -262,13 +261,12 @@ session_answer(struct server_call *call, const char *reason)
 static void
 session_started(struct session *s, struct json_object *data)
 {
-	struct worker *w = s->worker;
 
 	if (strcmp(json_string_or(data, "source", ""), "compact") == 0)
 		return;
-	worker_set(
-	    &w->transcript, json_string_or(data, "transcript_path", NULL));
-	delivery_session_started(w, false, clock_wall_ms());
+	xstrset(&s->record.transcript,
+	    json_string_or(data, "transcript_path", NULL));
+	delivery_session_started(&s->record, false, clock_wall_ms());
 	tick_later(s, 1);
 }
 
@@ -287,20 +285,18 @@ static bool
 take_event(struct session *s, struct server_call *call, const char *event,
     struct json_object *data)
 {
-	enum worker_status after;
-
 	if (strcmp(event, "SessionStart") == 0) {
 		session_started(s, data);
 	} else if (strcmp(event, "UserPromptSubmit") == 0) {
 		if (delivery_submitted(
-			s->worker, json_string_or(data, "prompt", ""), &after))
-			s->worker->busy = true;
+			&s->record, json_string_or(data, "prompt", "")))
+			s->record.busy = true;
 	} else if (strcmp(event, "Stop") == 0 && !has_background(data)) {
-		s->worker->busy = false;
+		s->record.busy = false;
 		s->events->stopped(s->arg, call, data);
 		return true;
 	} else if (strcmp(event, "StopFailure") == 0) {
-		s->worker->busy = false;
+		s->record.busy = false;
 		server_reply(call, NULL);
 		s->events->failed(s->arg, json_string_or(data, "error", ""),
 		    json_string_or(data, "last_assistant_message", ""));
@@ -324,7 +320,7 @@ called(struct server_call *call, const char *method, struct json_object *params,
 	if (s->ending ||
 	    strcmp(json_string_or(params, "worker", ""), NAME) != 0 ||
 	    (uint64_t)json_int_or(params, "generation", 0) !=
-		s->worker->generation ||
+		s->record.generation ||
 	    !take_event(s, call, json_string_or(params, "event", ""), data))
 		server_reply(call, NULL);
 }
@@ -362,7 +358,7 @@ old_gone(const struct err *err, void *arg)
 		.name = s->name,
 		.role = NAME,
 		.worker = NAME,
-		.generation = s->worker->generation,
+		.generation = s->record.generation,
 		.cwd = s->cwd,
 		.argv = argv,
 	};
@@ -378,14 +374,13 @@ static int
 prepare(struct session *s, struct err *err)
 {
 	struct overseer *o = s->overseer;
-	struct worker *w = s->worker;
 	char id[ID_UUID_SIZE];
 	struct claude_launch launch = {
 		.workspace = &o->workspace,
 		.settings = o->settings,
 		.worker = NAME,
 		.cwd = s->cwd,
-		.generation = w->generation,
+		.generation = s->record.generation,
 		.session = id,
 		.llmc = o->llmc,
 		.socket = s->socket,
@@ -393,7 +388,7 @@ prepare(struct session *s, struct err *err)
 	};
 
 	id_uuid(id);
-	worker_set(&w->session, id);
+	xstrset(&s->record.id, id);
 	return claude_prepare(&launch, &s->launcher, err);
 }
 
@@ -425,9 +420,7 @@ session_begin(struct overseer *o, const char *cwd, const char *prompt,
 	s->pane.pidfd = -1;
 	s->cwd = xstrdup(cwd);
 	s->name = tmux_session_name(NAME);
-	s->worker = worker_new(NAME, clock_wall_ms());
-	s->worker->status = WORKER_STARTING;
-	s->worker->generation = (uint64_t)clock_wall_ms();
+	s->record.generation = (uint64_t)clock_wall_ms();
 	s->launched_ms = clock_mono_ms();
 	r = listen_to(s, err);
 	if (r == 0)
@@ -446,5 +439,5 @@ session_begin(struct overseer *o, const char *cwd, const char *prompt,
 const char *
 session_transcript(const struct session *s)
 {
-	return s->worker->transcript;
+	return s->record.transcript;
 }

@@ -138,8 +138,8 @@ shown_fill_state(struct state *state)
 	state->auto_mode = true;
 	state_set_auto_workers(state, 1);
 	worker->status = WORKER_WORKING;
-	worker_set(&worker->prompt, "the whole text");
-	worker_set(&worker->task, "t3");
+	xstrset(&worker->prompt, "the whole text");
+	xstrset(&worker->task, "t3");
 	state_add(state, worker);
 	task = task_new("t3", "folder", "faster.md", NULL,
 	    "# Make it faster\n\nby far", now - 60000);

@@ -166,7 +166,7 @@ set_work(struct week *w, bool assigned)
 		task->step = TASK_ASSIGNED;
 		task->worker = xstrdup("auto-1");
 		state_add_task(&state, task);
-		worker_set(&worker->task, "t1");
+		xstrset(&worker->task, "t1");
 		worker->status = WORKER_WORKING;
 		state_add(&state, worker);
 	}

@@ -12,7 +12,6 @@
 #include "mem.h"
 #include "shown.h"
 #include "task.h"
-#include "worker.h"
 
 /* --- llmc up --------------------------------------------------------- */
 
@@ -204,7 +203,7 @@ START_TEST(one_task_is_shown_with_everything)
 	struct json_object *json;
 	const char *out;
 
-	worker_set(&task->last_words, "I am\n\033[31msorry\033[0m");
+	xstrset(&task->last_words, "I am\n\033[31msorry\033[0m");
 	task->tokens = 1204332;
 	task->cost = 1250000;
 	shown_append_ended(task);

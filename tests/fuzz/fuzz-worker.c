@@ -62,9 +62,10 @@ check_record(const uint8_t *data, size_t size)
 		    worker, (enum worker_status)(data[i] % 15), "x", NOW, NULL);
 		check(worker->status < WORKER_STATUS_COUNT);
 		check(worker->before < WORKER_STATUS_COUNT);
-		action = delivery_next(worker, NOW, &wait);
+		action = delivery_next(
+		    &worker->session, !worker_is_held(worker), NOW, &wait);
 		check(action < DELIVERY_ACTION_COUNT);
-		delivery_did(worker, action, NOW);
+		delivery_did(&worker->session, action, NOW);
 	}
 	check_again(worker);
 	worker_free(worker);

@@ -9,31 +9,25 @@
 
 #define START 1000
 
-static void
-cleanup_worker_fn(struct worker **worker)
-{
-	worker_free(*worker);
-}
-#define cleanup_worker __attribute__((cleanup(cleanup_worker_fn)))
+#define cleanup_record __attribute__((cleanup(session_record_release)))
 
-/* Starting, ready, with a prompt parked. */
-static struct worker *
-worker_parked(bool clear)
+/* Ready, with a prompt parked. */
+static struct session_record
+record_parked(bool clear)
 {
-	struct worker *worker = worker_new("a", START);
+	struct session_record record = { .ready = true };
 
-	worker->status = WORKER_STARTING;
-	worker->ready = true;
-	delivery_park(worker, "do it", "17", clear, WORKER_WORKING, START);
-	return worker;
+	delivery_park(&record, "do it", "17", clear, START);
+	return record;
 }
 
 static void
-assert_next(const struct worker *worker, int64_t now_ms,
+assert_next(const struct session_record *record, int64_t now_ms,
     enum delivery_action wanted, int64_t wanted_wait)
 {
 	int64_t wait = -2;
-	enum delivery_action action = delivery_next(worker, now_ms, &wait);
+	enum delivery_action action =
+	    delivery_next(record, true, now_ms, &wait);
 
 	ck_assert_str_eq(
 	    delivery_action_name(action), delivery_action_name(wanted));
@@ -42,193 +36,180 @@ assert_next(const struct worker *worker, int64_t now_ms,
 
 START_TEST(nothing_pending_waits_for_an_event)
 {
-	cleanup_worker struct worker *worker = worker_new("a", START);
+	cleanup_record struct session_record record = { .ready = true };
 
-	worker->ready = true;
-	worker->status = WORKER_IDLE;
-	assert_next(worker, START, DELIVERY_WAIT, -1);
-	worker->step = PROMPT_PASTED; /* without a text */
-	assert_next(worker, START + 60000, DELIVERY_WAIT, -1);
+	assert_next(&record, START, DELIVERY_WAIT, -1);
+	record.step = PROMPT_PASTED; /* without a text */
+	assert_next(&record, START + 60000, DELIVERY_WAIT, -1);
 }
 END_TEST
 
 START_TEST(parked_prompt_waits_until_the_session_is_ready)
 {
-	cleanup_worker struct worker *worker = worker_parked(false);
+	cleanup_record struct session_record record = record_parked(false);
 
-	worker->ready = false;
-	assert_next(worker, START + 60000, DELIVERY_WAIT, -1);
-	delivery_session_started(worker, false, START);
-	assert_next(worker, START, DELIVERY_PASTE, -1);
+	record.ready = false;
+	assert_next(&record, START + 60000, DELIVERY_WAIT, -1);
+	delivery_session_started(&record, false, START);
+	assert_next(&record, START, DELIVERY_PASTE, -1);
 }
 END_TEST
 
 START_TEST(prompt_is_held_where_the_box_is_not_ours)
 {
-	static const enum worker_status held[] = { WORKER_ACCEPTING,
-		WORKER_PAUSED, WORKER_LIMITED, WORKER_ERROR, WORKER_OFFLINE };
-	static const enum worker_status free_to[] = { WORKER_IDLE,
-		WORKER_STARTING, WORKER_WORKING, WORKER_NEEDS_REVIEW,
-		WORKER_REVIEWING, WORKER_REJECTED, WORKER_REBASING,
-		WORKER_NO_CHANGES };
-	cleanup_worker struct worker *worker = worker_parked(false);
+	cleanup_record struct session_record record = record_parked(false);
+	int64_t wait = -2;
 
-	ck_assert_uint_eq(nitems(held) + nitems(free_to), WORKER_STATUS_COUNT);
-	for (size_t i = 0; i < nitems(held); i++) {
-		worker->status = held[i];
-		assert_next(worker, START, DELIVERY_WAIT, -1);
-	}
-	for (size_t i = 0; i < nitems(free_to); i++) {
-		worker->status = free_to[i];
-		assert_next(worker, START, DELIVERY_PASTE, -1);
-	}
+	ck_assert_int_eq(
+	    delivery_next(&record, false, START, &wait), DELIVERY_WAIT);
+	ck_assert_int_eq(wait, -1);
+	assert_next(&record, START, DELIVERY_PASTE, -1);
+	delivery_did(&record, DELIVERY_PASTE, START);
+	ck_assert_int_eq(
+	    delivery_next(&record, false, START + 60000, &wait), DELIVERY_WAIT);
+	ck_assert_int_eq(wait, -1);
 }
 END_TEST
 
 START_TEST(message_goes_into_a_turn_but_clear_waits_for_its_end)
 {
-	cleanup_worker struct worker *worker = worker_parked(true);
+	cleanup_record struct session_record record = record_parked(true);
 
-	worker->busy = true;
-	assert_next(worker, START, DELIVERY_WAIT, -1);
-	worker->pending_clear = false;
-	assert_next(worker, START, DELIVERY_PASTE, -1);
-	worker->pending_clear = true;
-	worker->busy = false;
-	assert_next(worker, START, DELIVERY_CLEAR, -1);
+	record.busy = true;
+	assert_next(&record, START, DELIVERY_WAIT, -1);
+	record.pending_clear = false;
+	assert_next(&record, START, DELIVERY_PASTE, -1);
+	record.pending_clear = true;
+	record.busy = false;
+	assert_next(&record, START, DELIVERY_CLEAR, -1);
 }
 END_TEST
 
 START_TEST(clear_then_paste_then_receipt)
 {
-	cleanup_worker struct worker *worker = worker_parked(true);
-	enum worker_status after = WORKER_STATUS_COUNT;
+	cleanup_record struct session_record record = record_parked(true);
 
-	delivery_did(worker, DELIVERY_CLEAR, START);
-	ck_assert_int_eq(worker->step, PROMPT_CLEARING);
-	assert_next(worker, START + 1, DELIVERY_WAIT, DELIVERY_CLEAR_MS - 1);
+	delivery_did(&record, DELIVERY_CLEAR, START);
+	ck_assert_int_eq(record.step, PROMPT_CLEARING);
+	assert_next(&record, START + 1, DELIVERY_WAIT, DELIVERY_CLEAR_MS - 1);
 	/* A compaction is not our /clear. */
-	delivery_session_started(worker, false, START + 2);
-	ck_assert_int_eq(worker->step, PROMPT_CLEARING);
-	delivery_session_started(worker, true, START + 2);
-	ck_assert(!worker->pending_clear);
-	assert_next(worker, START + 2, DELIVERY_PASTE, -1);
-	delivery_did(worker, DELIVERY_PASTE, START + 3);
-	ck_assert_int_eq(worker->step, PROMPT_PASTED);
-	assert_next(worker, START + 4, DELIVERY_WAIT, DELIVERY_CONFIRM_MS - 1);
-	ck_assert(!delivery_submitted(worker, "[llmc 16] do it", &after));
-	ck_assert(!delivery_submitted(worker, "do it", &after));
-	ck_assert_int_eq(after, WORKER_STATUS_COUNT);
-	ck_assert(delivery_submitted(worker, "[llmc 17] do it", &after));
-	ck_assert_int_eq(after, WORKER_WORKING);
-	ck_assert_int_eq(worker->step, PROMPT_NONE);
-	ck_assert_ptr_null(worker->pending);
-	assert_next(worker, START + 60000, DELIVERY_WAIT, -1);
-	ck_assert(!delivery_submitted(worker, "[llmc 17] do it", &after));
+	delivery_session_started(&record, false, START + 2);
+	ck_assert_int_eq(record.step, PROMPT_CLEARING);
+	delivery_session_started(&record, true, START + 2);
+	ck_assert(!record.pending_clear);
+	assert_next(&record, START + 2, DELIVERY_PASTE, -1);
+	delivery_did(&record, DELIVERY_PASTE, START + 3);
+	ck_assert_int_eq(record.step, PROMPT_PASTED);
+	assert_next(&record, START + 4, DELIVERY_WAIT, DELIVERY_CONFIRM_MS - 1);
+	ck_assert(!delivery_submitted(&record, "[llmc 16] do it"));
+	ck_assert(!delivery_submitted(&record, "do it"));
+	ck_assert(delivery_submitted(&record, "[llmc 17] do it"));
+	ck_assert_int_eq(record.step, PROMPT_NONE);
+	ck_assert_ptr_null(record.pending);
+	assert_next(&record, START + 60000, DELIVERY_WAIT, -1);
+	ck_assert(!delivery_submitted(&record, "[llmc 17] do it"));
 }
 END_TEST
 
 /* Enter three times, each after the patience, then a restart. */
 static void
-assert_gives_up(struct worker *worker, int64_t now, int64_t patience)
+assert_gives_up(struct session_record *record, int64_t now, int64_t patience)
 {
 	for (int i = 0; i < DELIVERY_TRIES; i++) {
-		assert_next(worker, now + patience - 1, DELIVERY_WAIT, 1);
+		assert_next(record, now + patience - 1, DELIVERY_WAIT, 1);
 		now += patience;
-		assert_next(worker, now, DELIVERY_ENTER, -1);
-		delivery_did(worker, DELIVERY_ENTER, now);
+		assert_next(record, now, DELIVERY_ENTER, -1);
+		delivery_did(record, DELIVERY_ENTER, now);
 	}
-	assert_next(worker, now + patience, DELIVERY_RESTART, -1);
-	delivery_did(worker, DELIVERY_RESTART, now + patience);
-	ck_assert_int_eq(worker->step, PROMPT_PARKED);
-	ck_assert_int_eq(worker->pending_tries, 0);
-	ck_assert_str_eq(worker->pending, "do it");
-	ck_assert(!worker->ready);
-	assert_next(worker, now + 600000, DELIVERY_WAIT, -1);
+	assert_next(record, now + patience, DELIVERY_RESTART, -1);
+	delivery_did(record, DELIVERY_RESTART, now + patience);
+	ck_assert_int_eq(record->step, PROMPT_PARKED);
+	ck_assert_int_eq(record->pending_tries, 0);
+	ck_assert_str_eq(record->pending, "do it");
+	ck_assert(!record->ready);
+	assert_next(record, now + 600000, DELIVERY_WAIT, -1);
 }
 
 START_TEST(unconfirmed_paste_gets_enters_and_then_a_new_session)
 {
-	cleanup_worker struct worker *worker = worker_parked(false);
+	cleanup_record struct session_record record = record_parked(false);
 
-	delivery_did(worker, DELIVERY_PASTE, START);
-	assert_gives_up(worker, START, DELIVERY_CONFIRM_MS);
-	delivery_session_started(worker, false, START);
-	assert_next(worker, START, DELIVERY_PASTE, -1);
+	delivery_did(&record, DELIVERY_PASTE, START);
+	assert_gives_up(&record, START, DELIVERY_CONFIRM_MS);
+	delivery_session_started(&record, false, START);
+	assert_next(&record, START, DELIVERY_PASTE, -1);
 }
 END_TEST
 
 START_TEST(unconfirmed_clear_gets_enters_and_then_a_new_session)
 {
-	cleanup_worker struct worker *worker = worker_parked(true);
+	cleanup_record struct session_record record = record_parked(true);
 
-	delivery_did(worker, DELIVERY_CLEAR, START);
-	assert_gives_up(worker, START, DELIVERY_CLEAR_MS);
-	delivery_session_started(worker, false, START);
-	assert_next(worker, START, DELIVERY_CLEAR, -1);
+	delivery_did(&record, DELIVERY_CLEAR, START);
+	assert_gives_up(&record, START, DELIVERY_CLEAR_MS);
+	delivery_session_started(&record, false, START);
+	assert_next(&record, START, DELIVERY_CLEAR, -1);
 }
 END_TEST
 
 START_TEST(late_receipt_ends_a_delivery_at_any_step)
 {
-	cleanup_worker struct worker *worker = worker_parked(false);
-	enum worker_status after;
+	cleanup_record struct session_record record = record_parked(false);
 
-	delivery_did(worker, DELIVERY_PASTE, START);
-	delivery_did(worker, DELIVERY_RESTART, START + 9000);
-	ck_assert(delivery_submitted(worker, "hel[llmc 17] do it", &after));
-	ck_assert_int_eq(worker->step, PROMPT_NONE);
+	delivery_did(&record, DELIVERY_PASTE, START);
+	delivery_did(&record, DELIVERY_RESTART, START + 9000);
+	ck_assert(delivery_submitted(&record, "hel[llmc 17] do it"));
+	ck_assert_int_eq(record.step, PROMPT_NONE);
 }
 END_TEST
 
 START_TEST(clock_that_goes_back_does_not_stop_a_delivery)
 {
-	cleanup_worker struct worker *worker = worker_parked(false);
+	cleanup_record struct session_record record = record_parked(false);
 
-	delivery_did(worker, DELIVERY_PASTE, START + 3600000);
-	assert_next(worker, START, DELIVERY_ENTER, -1);
-	delivery_did(worker, DELIVERY_ENTER, START);
-	assert_next(worker, START, DELIVERY_WAIT, DELIVERY_CONFIRM_MS);
+	delivery_did(&record, DELIVERY_PASTE, START + 3600000);
+	assert_next(&record, START, DELIVERY_ENTER, -1);
+	delivery_did(&record, DELIVERY_ENTER, START);
+	assert_next(&record, START, DELIVERY_WAIT, DELIVERY_CONFIRM_MS);
 }
 END_TEST
 
 START_TEST(after_a_restart_doubt_is_short)
 {
-	cleanup_worker struct worker *pasted = worker_parked(false);
-	cleanup_worker struct worker *clearing = worker_parked(true);
+	cleanup_record struct session_record pasted = record_parked(false);
+	cleanup_record struct session_record clearing = record_parked(true);
 
-	delivery_recovered(pasted, START);
-	assert_next(pasted, START, DELIVERY_PASTE, -1);
-	delivery_did(pasted, DELIVERY_PASTE, START);
-	delivery_recovered(pasted, START + 50);
-	assert_next(pasted, START + 50, DELIVERY_WAIT, DELIVERY_CONFIRM_MS);
+	delivery_recovered(&pasted, START);
+	assert_next(&pasted, START, DELIVERY_PASTE, -1);
+	delivery_did(&pasted, DELIVERY_PASTE, START);
+	delivery_recovered(&pasted, START + 50);
+	assert_next(&pasted, START + 50, DELIVERY_WAIT, DELIVERY_CONFIRM_MS);
 	assert_next(
-	    pasted, START + 50 + DELIVERY_CONFIRM_MS, DELIVERY_ENTER, -1);
-	delivery_did(pasted, DELIVERY_ENTER, 10000);
-	assert_next(pasted, 10000, DELIVERY_WAIT, DELIVERY_CONFIRM_MS);
-	assert_next(pasted, 10000 + DELIVERY_CONFIRM_MS, DELIVERY_RESTART, -1);
+	    &pasted, START + 50 + DELIVERY_CONFIRM_MS, DELIVERY_ENTER, -1);
+	delivery_did(&pasted, DELIVERY_ENTER, 10000);
+	assert_next(&pasted, 10000, DELIVERY_WAIT, DELIVERY_CONFIRM_MS);
+	assert_next(&pasted, 10000 + DELIVERY_CONFIRM_MS, DELIVERY_RESTART, -1);
 
-	delivery_did(clearing, DELIVERY_CLEAR, START);
-	delivery_recovered(clearing, START + 50);
-	assert_next(clearing, START + 50, DELIVERY_WAIT, DELIVERY_CONFIRM_MS);
+	delivery_did(&clearing, DELIVERY_CLEAR, START);
+	delivery_recovered(&clearing, START + 50);
+	assert_next(&clearing, START + 50, DELIVERY_WAIT, DELIVERY_CONFIRM_MS);
 	assert_next(
-	    clearing, START + 50 + DELIVERY_CONFIRM_MS, DELIVERY_RESTART, -1);
+	    &clearing, START + 50 + DELIVERY_CONFIRM_MS, DELIVERY_RESTART, -1);
 }
 END_TEST
 
 START_TEST(next_prompt_replaces_the_one_on_its_way)
 {
-	cleanup_worker struct worker *worker = worker_parked(true);
+	cleanup_record struct session_record record = record_parked(true);
 
-	delivery_did(worker, DELIVERY_CLEAR, START);
-	delivery_did(worker, DELIVERY_ENTER, START);
-	delivery_park(worker, "other", "18", false, WORKER_REJECTED, START + 9);
-	ck_assert_str_eq(worker->pending, "other");
-	ck_assert_str_eq(worker->receipt, "18");
-	ck_assert_int_eq(worker->after, WORKER_REJECTED);
-	ck_assert_int_eq(worker->pending_tries, 0);
-	ck_assert_int_eq(worker->pending_since_ms, START + 9);
-	assert_next(worker, START + 9, DELIVERY_PASTE, -1);
+	delivery_did(&record, DELIVERY_CLEAR, START);
+	delivery_did(&record, DELIVERY_ENTER, START);
+	delivery_park(&record, "other", "18", false, START + 9);
+	ck_assert_str_eq(record.pending, "other");
+	ck_assert_str_eq(record.receipt, "18");
+	ck_assert_int_eq(record.pending_tries, 0);
+	ck_assert_int_eq(record.pending_since_ms, START + 9);
+	assert_next(&record, START + 9, DELIVERY_PASTE, -1);
 }
 END_TEST
 
@@ -237,30 +218,27 @@ struct box {
 	int pastes, clears, enters;
 };
 
-/* Something happens to the worker that delivery has no hand in. */
+/* Something happens to the session that delivery has no hand in. */
 static void
-happen(struct dice *dice, struct worker *worker, int64_t now_ms)
+happen(struct dice *dice, struct session_record *record, bool *open,
+    int64_t now_ms)
 {
-	static const enum worker_status statuses[] = { WORKER_STARTING,
-		WORKER_STARTING, WORKER_STARTING, WORKER_WORKING,
-		WORKER_LIMITED, WORKER_OFFLINE };
-
 	switch (dice_below(dice, 8)) {
 	case 0:
-		worker->busy = dice_coin(dice);
+		record->busy = dice_coin(dice);
 		break;
 	case 1:
-		worker->status = statuses[dice_below(dice, nitems(statuses))];
+		*open = dice_below(dice, 6) < 4;
 		break;
 	case 2:
-		if (worker->ready)
-			delivery_session_started(worker,
-			    worker->step == PROMPT_CLEARING && dice_coin(dice),
+		if (record->ready)
+			delivery_session_started(record,
+			    record->step == PROMPT_CLEARING && dice_coin(dice),
 			    now_ms);
 		break;
 	case 3: /* the launch after a restart succeeds */
-		if (!worker->ready)
-			delivery_session_started(worker, false, now_ms);
+		if (!record->ready)
+			delivery_session_started(record, false, now_ms);
 		break;
 	default:
 		break;
@@ -268,10 +246,11 @@ happen(struct dice *dice, struct worker *worker, int64_t now_ms)
 }
 
 static void
-act(struct worker *worker, struct box *box, int64_t now_ms)
+act(struct session_record *record, bool open, struct box *box, int64_t now_ms)
 {
 	int64_t wait = 0;
-	enum delivery_action action = delivery_next(worker, now_ms, &wait);
+	enum delivery_action action =
+	    delivery_next(record, open, now_ms, &wait);
 
 	ck_assert_uint_lt(action, DELIVERY_ACTION_COUNT);
 	if (action == DELIVERY_WAIT) {
@@ -279,7 +258,7 @@ act(struct worker *worker, struct box *box, int64_t now_ms)
 		    wait == -1 || (wait > 0 && wait <= DELIVERY_CLEAR_MS));
 		return;
 	}
-	ck_assert(worker->ready);
+	ck_assert(record->ready);
 	switch (action) {
 	case DELIVERY_PASTE:
 		ck_assert_int_eq(++box->pastes, 1);
@@ -298,7 +277,7 @@ act(struct worker *worker, struct box *box, int64_t now_ms)
 		*box = (struct box){ 0, 0, 0 };
 		break;
 	}
-	delivery_did(worker, action, now_ms);
+	delivery_did(record, action, now_ms);
 }
 
 START_TEST(random_events_never_paste_twice_into_one_box)
@@ -307,21 +286,21 @@ START_TEST(random_events_never_paste_twice_into_one_box)
 
 	for (uint64_t seed = 1; seed <= 2000; seed++) {
 		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
-		cleanup_worker struct worker *worker =
-		    worker_parked(dice_coin(&dice));
+		cleanup_record struct session_record record =
+		    record_parked(dice_coin(&dice));
 		struct box box = { 0, 0, 0 };
 		int64_t now = START;
-		enum worker_status after;
+		bool open = true;
 
-		for (int i = 0; i < 300 && worker->step != PROMPT_NONE; i++) {
+		for (int i = 0; i < 300 && record.step != PROMPT_NONE; i++) {
 			now += dice_below(&dice, 5000);
 			if (dice_below(&dice, 50) == 0)
 				now -= 20000; /* the clock is set */
-			happen(&dice, worker, now);
-			act(worker, &box, now);
+			happen(&dice, &record, &open, now);
+			act(&record, open, &box, now);
 			if (box.pastes > 0 && dice_below(&dice, 10) == 0)
 				delivered += delivery_submitted(
-				    worker, "[llmc 17] do it", &after);
+				    &record, "[llmc 17] do it");
 		}
 	}
 	ck_assert_int_gt(delivered, 500);
@@ -332,22 +311,22 @@ START_TEST(session_that_answers_nothing_is_given_up_in_bounded_time)
 {
 	for (uint64_t seed = 1; seed <= 500; seed++) {
 		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
-		cleanup_worker struct worker *worker =
-		    worker_parked(dice_coin(&dice));
+		cleanup_record struct session_record record =
+		    record_parked(dice_coin(&dice));
 		struct box box = { 0, 0, 0 };
 		int64_t now = START, wait;
 		int actions = 0;
 
-		while (worker->ready) {
-			if (delivery_next(worker, now, &wait) ==
+		while (record.ready) {
+			if (delivery_next(&record, true, now, &wait) ==
 			    DELIVERY_WAIT) {
 				ck_assert_int_gt(wait, 0);
 				now += wait + dice_below(&dice, 100);
 			}
-			act(worker, &box, now);
-			if (worker->step == PROMPT_CLEARING &&
+			act(&record, true, &box, now);
+			if (record.step == PROMPT_CLEARING &&
 			    dice_below(&dice, 6) == 0) {
-				delivery_session_started(worker, true, now);
+				delivery_session_started(&record, true, now);
 				box.enters = 0;
 			}
 			ck_assert_int_le(++actions, 4 * (DELIVERY_TRIES + 2));

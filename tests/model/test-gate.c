@@ -40,7 +40,6 @@ START_TEST(good_work_is_accepted)
 
 	assert_judged(&facts, GATE_ACCEPT, "");
 	facts.commit_wanted = true;
-	facts.checked = true;
 	assert_judged(&facts, GATE_ACCEPT, "");
 	facts.turns = 10; /* the last turn may succeed */
 	facts.nudges = GATE_NUDGES_MAX;
@@ -48,7 +47,7 @@ START_TEST(good_work_is_accepted)
 }
 END_TEST
 
-START_TEST(check_comes_before_the_landing_and_once)
+START_TEST(check_comes_before_the_landing)
 {
 	struct gate_facts facts = good();
 
@@ -56,8 +55,6 @@ START_TEST(check_comes_before_the_landing_and_once)
 	assert_judged(&facts, GATE_CHECK, "");
 	facts.turns = facts.turns_max;
 	assert_judged(&facts, GATE_CHECK, "");
-	facts.checked = true;
-	assert_judged(&facts, GATE_ACCEPT, "");
 }
 END_TEST
 
@@ -100,7 +97,7 @@ START_TEST(dirt_outranks_the_ending)
 	struct gate_facts facts = good();
 
 	facts.dirt = 3;
-	facts.ending = ENDING_ERROR;
+	facts.ending = ENDING_REFUSAL;
 	facts.check_wanted = true;
 	assert_judged(&facts, GATE_BACK, ">3 files are changed or untracked. ");
 	facts.dirt = 1;
@@ -123,9 +120,6 @@ START_TEST(bad_endings_are_nudged_a_bounded_number_of_times)
 		{ ENDING_REFUSAL, ">You said that you cannot or will not",
 		    ">it refused after being told 3 times to go on: Which "
 		    "one?" },
-		{ ENDING_ERROR, ">Your last turn ended with an error.",
-		    ">its turn ended with an error after being told 3 times "
-		    "to go on: Which one?" },
 	};
 
 	for (size_t i = 0; i < nitems(cases); i++) {
@@ -215,7 +209,6 @@ START_TEST(everything_has_a_name)
 	ck_assert_str_eq(gate_ending_name(ENDING_PLAIN), "plain");
 	ck_assert_str_eq(gate_ending_name(ENDING_QUESTION), "question");
 	ck_assert_str_eq(gate_ending_name(ENDING_REFUSAL), "refusal");
-	ck_assert_str_eq(gate_ending_name(ENDING_ERROR), "error");
 	ck_assert_str_eq(gate_action_name(GATE_ACCEPT), "accept");
 	ck_assert_str_eq(gate_action_name(GATE_FAIL), "fail");
 }
@@ -228,7 +221,7 @@ unit_suite(void)
 
 	unit_case(suite, "judge",
 	    (const TTest *[]){ good_work_is_accepted,
-		check_comes_before_the_landing_and_once,
+		check_comes_before_the_landing,
 		no_commit_is_no_change_unless_one_is_wanted,
 		unfinished_rebase_outranks_all, dirt_outranks_the_ending,
 		bad_endings_are_nudged_a_bounded_number_of_times,

@@ -12,7 +12,6 @@
 #include "mem.h"
 #include "task.h"
 #include "unit.h"
-#include "worker.h"
 
 #define NOW 1766502000000
 
@@ -189,7 +188,7 @@ roll_string(struct dice *dice, char **member)
 	if (dice_below(dice, 4) == 0)
 		return;
 	dice_text(dice, pieces, nitems(pieces), 64, &text);
-	worker_set(member, text.data);
+	xstrset(member, text.data);
 }
 
 static int

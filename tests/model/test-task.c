@@ -263,7 +263,7 @@ START_TEST(worker_is_told_how_it_went_before)
 	task_assign(task, "auto-1", NOW);
 	task_text(task, &out);
 	ck_assert_str_eq(out.data, "Mend it.");
-	worker_set(&task->last_words, "Which one?");
+	xstrset(&task->last_words, "Which one?");
 	ck_assert(task_attempt_failed(task, "it asked\ntwice", 9, NOW));
 	buf_clear(&out);
 	task_text(task, &out);
@@ -272,7 +272,7 @@ START_TEST(worker_is_told_how_it_went_before)
 	    "ended:\n> it asked\n> twice\nThe last words of the agent that "
 	    "tried:\n> Which one?\n");
 	task_assign(task, "auto-1", NOW);
-	worker_set(&task->last_words, NULL);
+	xstrset(&task->last_words, NULL);
 	ck_assert(task_attempt_failed(task, "no", 9, NOW));
 	task_assign(task, "auto-1", NOW); /* before or after this: the same */
 	buf_clear(&out);
@@ -316,7 +316,7 @@ START_TEST(next_is_by_label_then_priority_then_age)
 	for (size_t i = 0; i < nitems(rows); i++) {
 		tasks[i] = task_new(rows[i].id, "files", rows[i].id, NULL, "x",
 		    rows[i].created);
-		worker_set(&tasks[i]->label, rows[i].label);
+		xstrset(&tasks[i]->label, rows[i].label);
 		tasks[i]->priority = rows[i].priority;
 		tasks[i]->step = rows[i].step;
 	}
@@ -338,8 +338,8 @@ START_TEST(fix_is_urgent_and_knows_what_broke)
 				 *second = NULL;
 	cleanup_buf struct buf output = BUF_INIT;
 
-	worker_set(&broken->commit, "3f2a91c");
-	worker_set(&broken->label, "ui");
+	xstrset(&broken->commit, "3f2a91c");
+	xstrset(&broken->label, "ui");
 	for (size_t i = 0; i < EXCERPT_MAX; i++)
 		buf_addf(&output, "line %zu\n", i);
 	fix = task_for_fix("t2", broken, "make test", output.data, NOW);

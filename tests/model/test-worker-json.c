@@ -63,8 +63,8 @@ assert_refused(const char *text, const char *words)
 
 START_TEST(missing_members_take_their_defaults)
 {
-	cleanup_worker struct worker *worker =
-	    load("{\"name\":\"a\",\"prompt\":null,\"colour\":\"red\"}");
+	cleanup_worker struct worker *worker = load(
+	    "{\"name\":\"a\",\"prompt\":null,\"colour\":\"red\",\"sticky\":true}");
 	cleanup_worker struct worker *fresh = worker_new("a", NOW);
 	cleanup_json struct json_object *one = worker_to_json(worker);
 	cleanup_json struct json_object *other = worker_to_json(fresh);
@@ -123,7 +123,7 @@ START_TEST(times_are_clamped_but_deadlines_are_not)
 	ck_assert_int_eq(worker->activity_ms, 0);
 	ck_assert_int_eq(worker->created_ms, 17);
 	ck_assert_int_eq(worker->crashed_ms, NOW);
-	ck_assert_int_eq(worker->pending_since_ms, NOW);
+	ck_assert_int_eq(worker->session.pending_since_ms, NOW);
 	ck_assert_int_eq(worker->until_ms, 9000000000);
 }
 END_TEST
@@ -139,10 +139,10 @@ START_TEST(members_that_contradict_each_other_are_mended)
 		 "\"pending\":\"x\",\"receipt\":\"1\"}");
 
 	ck_assert_int_eq(worker->before, WORKER_OFFLINE);
-	ck_assert_int_eq(worker->step, PROMPT_NONE);
-	ck_assert_ptr_null(worker->pending);
+	ck_assert_int_eq(worker->session.step, PROMPT_NONE);
+	ck_assert_ptr_null(worker->session.pending);
 	ck_assert_int_eq(other->before, WORKER_OFFLINE);
-	ck_assert_int_eq(other->step, PROMPT_PARKED);
+	ck_assert_int_eq(other->session.step, PROMPT_PARKED);
 	ck_assert_int_eq(
 	    worker_transition(other, WORKER_OFFLINE, NULL, NOW, NULL), 0);
 }
@@ -159,7 +159,7 @@ roll_string(struct dice *dice, char **member)
 	if (dice_below(dice, 4) == 0)
 		return;
 	dice_text(dice, pieces, nitems(pieces), 64, &text);
-	worker_set(member, text.data);
+	xstrset(member, text.data);
 }
 
 static enum worker_status
@@ -194,35 +194,33 @@ roll_task(struct dice *dice, struct worker *w)
 	roll_string(dice, &w->commit);
 	w->self_review = dice_coin(dice);
 	w->self_reviewed = dice_coin(dice);
-	roll_string(dice, &w->role_prompt);
-	w->excluded = dice_coin(dice);
-	roll_string(dice, &w->pending);
-	roll_string(dice, &w->receipt);
-	if (w->pending != NULL && w->receipt != NULL)
-		w->step = (enum prompt_step)dice_below(dice, PROMPT_STEP_COUNT);
-	w->pending_clear = dice_coin(dice);
-	w->pending_since_ms = roll_time(dice);
-	w->pending_tries = (int)(dice_next(dice) >> 33);
+	roll_string(dice, &w->session.pending);
+	roll_string(dice, &w->session.receipt);
+	if (w->session.pending != NULL && w->session.receipt != NULL)
+		w->session.step =
+		    (enum prompt_step)dice_below(dice, PROMPT_STEP_COUNT);
+	w->session.pending_clear = dice_coin(dice);
+	w->session.pending_since_ms = roll_time(dice);
+	w->session.pending_tries = (int)(dice_next(dice) >> 33);
 	w->after = roll_status(dice);
 }
 
 static void
 roll_session(struct dice *dice, struct worker *w)
 {
-	w->generation = dice_next(dice) >> 1;
-	roll_string(dice, &w->session);
-	roll_string(dice, &w->transcript);
+	w->session.generation = dice_next(dice) >> 1;
+	roll_string(dice, &w->session.id);
+	roll_string(dice, &w->session.transcript);
 	if (dice_coin(dice)) {
-		w->pane = json_object_new_object();
-		json_set_int(w->pane, "pid", dice_below(dice, 99999));
+		w->session.pane = json_object_new_object();
+		json_set_int(w->session.pane, "pid", dice_below(dice, 99999));
 	}
-	w->ready = dice_coin(dice);
-	w->busy = dice_coin(dice);
-	w->open_tools = (int)(dice_next(dice) >> 33);
+	w->session.ready = dice_coin(dice);
+	w->session.busy = dice_coin(dice);
+	w->session.open_tools = (int)(dice_next(dice) >> 33);
 	w->crashes = (int)(dice_next(dice) >> 33);
 	w->crashed_ms = roll_time(dice);
 	roll_string(dice, &w->reason);
-	w->sticky = dice_coin(dice);
 	do {
 		w->before = roll_status(dice);
 	} while (!worker_may(w->before, WORKER_PAUSED) ||
@@ -254,11 +252,10 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert(same_text(a->task, b->task));
 	ck_assert(same_text(a->usage_transcript, b->usage_transcript));
 	ck_assert(same_text(a->commit, b->commit));
-	ck_assert(same_text(a->role_prompt, b->role_prompt));
-	ck_assert(same_text(a->pending, b->pending));
-	ck_assert(same_text(a->receipt, b->receipt));
-	ck_assert(same_text(a->session, b->session));
-	ck_assert(same_text(a->transcript, b->transcript));
+	ck_assert(same_text(a->session.pending, b->session.pending));
+	ck_assert(same_text(a->session.receipt, b->session.receipt));
+	ck_assert(same_text(a->session.id, b->session.id));
+	ck_assert(same_text(a->session.transcript, b->session.transcript));
 	ck_assert(same_text(a->reason, b->reason));
 	ck_assert(same_text(a->accept_onto, b->accept_onto));
 	ck_assert(same_text(a->accept_commit, b->accept_commit));
@@ -273,25 +270,25 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert_int_eq(a->usage_cost, b->usage_cost);
 	ck_assert_int_eq(a->self_review, b->self_review);
 	ck_assert_int_eq(a->self_reviewed, b->self_reviewed);
-	ck_assert_int_eq(a->excluded, b->excluded);
-	ck_assert_int_eq(a->step, b->step);
-	ck_assert_int_eq(a->pending_clear, b->pending_clear);
-	ck_assert_int_eq(a->pending_since_ms, b->pending_since_ms);
-	ck_assert_int_eq(a->pending_tries, b->pending_tries);
+	ck_assert_int_eq(a->session.step, b->session.step);
+	ck_assert_int_eq(a->session.pending_clear, b->session.pending_clear);
+	ck_assert_int_eq(
+	    a->session.pending_since_ms, b->session.pending_since_ms);
+	ck_assert_int_eq(a->session.pending_tries, b->session.pending_tries);
 	ck_assert_int_eq(a->after, b->after);
-	ck_assert_int_eq(a->ready, b->ready);
-	ck_assert_int_eq(a->busy, b->busy);
-	ck_assert_int_eq(a->open_tools, b->open_tools);
+	ck_assert_int_eq(a->session.ready, b->session.ready);
+	ck_assert_int_eq(a->session.busy, b->session.busy);
+	ck_assert_int_eq(a->session.open_tools, b->session.open_tools);
 	ck_assert_int_eq(a->crashes, b->crashes);
 	ck_assert_int_eq(a->crashed_ms, b->crashed_ms);
-	ck_assert_int_eq(a->sticky, b->sticky);
 	ck_assert_int_eq(a->before, b->before);
 	ck_assert_int_eq(a->until_ms, b->until_ms);
 	ck_assert_int_eq(a->limit_tries, b->limit_tries);
 	ck_assert_int_eq(a->accept, b->accept);
 	ck_assert_int_eq(a->conflicts, b->conflicts);
-	ck_assert_uint_eq(a->generation, b->generation);
-	ck_assert_int_eq(json_object_equal(a->pane, b->pane), 1);
+	ck_assert_uint_eq(a->session.generation, b->session.generation);
+	ck_assert_int_eq(
+	    json_object_equal(a->session.pane, b->session.pane), 1);
 }
 
 START_TEST(random_records_come_back_identical)

@@ -183,6 +183,27 @@ START_TEST(names_parse_back)
 }
 END_TEST
 
+START_TEST(nothing_is_typed_into_a_session_that_is_held)
+{
+	static const enum worker_status held[] = { WORKER_ACCEPTING,
+		WORKER_PAUSED, WORKER_LIMITED, WORKER_ERROR, WORKER_OFFLINE };
+	static const enum worker_status open[] = { WORKER_IDLE, WORKER_STARTING,
+		WORKER_WORKING, WORKER_NEEDS_REVIEW, WORKER_REVIEWING,
+		WORKER_REJECTED, WORKER_REBASING, WORKER_NO_CHANGES };
+	cleanup_worker struct worker *worker = worker_at(WORKER_IDLE);
+
+	ck_assert_uint_eq(nitems(held) + nitems(open), WORKER_STATUS_COUNT);
+	for (size_t i = 0; i < nitems(held); i++) {
+		worker->status = held[i];
+		ck_assert(worker_is_held(worker));
+	}
+	for (size_t i = 0; i < nitems(open); i++) {
+		worker->status = open[i];
+		ck_assert(!worker_is_held(worker));
+	}
+}
+END_TEST
+
 START_TEST(new_worker_is_offline)
 {
 	cleanup_worker struct worker *worker = worker_new("adam", 7);
@@ -191,7 +212,7 @@ START_TEST(new_worker_is_offline)
 	ck_assert_int_eq(worker->status, WORKER_OFFLINE);
 	ck_assert_int_eq(worker->created_ms, 7);
 	ck_assert_int_eq(worker->since_ms, 7);
-	ck_assert(!worker->ready);
+	ck_assert(!worker->session.ready);
 	ck_assert_ptr_null(worker->prompt);
 	worker_free(NULL);
 }
@@ -236,35 +257,32 @@ END_TEST
 static void
 fill(struct worker *worker)
 {
-	worker_set(&worker->prompt, "task");
-	worker_set(&worker->prompt_command, "issue 3");
-	worker_set(&worker->task, "t17");
+	xstrset(&worker->prompt, "task");
+	xstrset(&worker->prompt_command, "issue 3");
+	xstrset(&worker->task, "t17");
 	worker->stalls = 2;
 	worker->over_budget = true;
-	worker_set(&worker->usage_transcript, "u");
+	xstrset(&worker->usage_transcript, "u");
 	worker->usage_tokens = 5;
 	worker->usage_cost = 6;
-	worker_set(&worker->commit, "abc");
+	xstrset(&worker->commit, "abc");
 	worker->self_review = worker->self_reviewed = true;
-	worker_set(&worker->role_prompt, "role");
-	worker->excluded = true;
-	worker->step = PROMPT_PASTED;
-	worker_set(&worker->pending, "text");
-	worker_set(&worker->receipt, "17");
-	worker->pending_clear = true;
-	worker->pending_tries = 2;
-	worker->generation = 4;
-	worker_set(&worker->session, "s");
-	worker->ready = true;
+	worker->session.step = PROMPT_PASTED;
+	xstrset(&worker->session.pending, "text");
+	xstrset(&worker->session.receipt, "17");
+	worker->session.pending_clear = true;
+	worker->session.pending_tries = 2;
+	worker->session.generation = 4;
+	xstrset(&worker->session.id, "s");
+	worker->session.ready = true;
 	worker->crashes = 2;
 	worker->crashed_ms = 3;
-	worker_set(&worker->reason, "why");
-	worker->sticky = true;
+	xstrset(&worker->reason, "why");
 	worker->limit_tries = 3;
 	worker->accept = ACCEPT_PUBLISH;
-	worker_set(&worker->accept_onto, "a");
-	worker_set(&worker->accept_commit, "b");
-	worker_set(&worker->accept_message, "c");
+	xstrset(&worker->accept_onto, "a");
+	xstrset(&worker->accept_commit, "b");
+	xstrset(&worker->accept_message, "c");
 	worker->conflicts = 1;
 }
 
@@ -284,25 +302,23 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 	ck_assert_int_eq(worker->usage_cost, 6);
 	ck_assert_ptr_null(worker->commit);
 	ck_assert(!worker->self_review && !worker->self_reviewed);
-	ck_assert_int_eq(worker->step, PROMPT_NONE);
-	ck_assert_ptr_null(worker->pending);
-	ck_assert_ptr_null(worker->receipt);
-	ck_assert(!worker->pending_clear);
-	ck_assert_int_eq(worker->pending_tries, 0);
+	ck_assert_int_eq(worker->session.step, PROMPT_NONE);
+	ck_assert_ptr_null(worker->session.pending);
+	ck_assert_ptr_null(worker->session.receipt);
+	ck_assert(!worker->session.pending_clear);
+	ck_assert_int_eq(worker->session.pending_tries, 0);
 	ck_assert_int_eq(worker->crashes, 0);
 	ck_assert_int_eq(worker->crashed_ms, 0);
 	ck_assert_int_eq(worker->limit_tries, 0);
 	ck_assert_ptr_null(worker->reason);
-	ck_assert(!worker->sticky);
 	ck_assert_int_eq(worker->accept, ACCEPT_NONE);
 	ck_assert_ptr_null(worker->accept_onto);
 	ck_assert_ptr_null(worker->accept_commit);
 	ck_assert_ptr_null(worker->accept_message);
 	ck_assert_int_eq(worker->conflicts, 0);
-	ck_assert(worker->excluded && worker->ready);
-	ck_assert_str_eq(worker->role_prompt, "role");
-	ck_assert_str_eq(worker->session, "s");
-	ck_assert_uint_eq(worker->generation, 4);
+	ck_assert(worker->session.ready);
+	ck_assert_str_eq(worker->session.id, "s");
+	ck_assert_uint_eq(worker->session.generation, 4);
 }
 END_TEST
 
@@ -369,7 +385,6 @@ START_TEST(working_forgets_the_reason_but_not_the_crashes)
 	fill(worker);
 	move(worker, WORKER_WORKING, NULL);
 	ck_assert_ptr_null(worker->reason);
-	ck_assert(!worker->sticky);
 	ck_assert_int_eq(worker->crashes, 2);
 }
 END_TEST
@@ -380,19 +395,15 @@ START_TEST(error_keeps_its_reason_on_the_way_to_a_retry)
 
 	move(worker, WORKER_ERROR, "dirty");
 	ck_assert_str_eq(worker->reason, "dirty");
-	worker->sticky = true;
 	move(worker, WORKER_ERROR, NULL);
 	ck_assert_str_eq(worker->reason, "dirty");
-	ck_assert(worker->sticky);
 	move(worker, WORKER_ERROR, "worse");
 	ck_assert_str_eq(worker->reason, "worse");
 	move(worker, WORKER_OFFLINE, "ignored");
 	ck_assert_str_eq(worker->reason, "worse");
-	ck_assert(worker->sticky);
 	/* Its own words may be given back. */
 	move(worker, WORKER_ERROR, worker->reason);
 	ck_assert_str_eq(worker->reason, "worse");
-	ck_assert(!worker->sticky);
 	move(worker, WORKER_STARTING, NULL);
 	move(worker, WORKER_PAUSED, NULL);
 	ck_assert_ptr_null(worker->reason);
@@ -404,12 +415,12 @@ START_TEST(offline_session_is_neither_ready_nor_busy)
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 
 	fill(worker);
-	worker->busy = true;
-	worker->open_tools = 2;
+	worker->session.busy = true;
+	worker->session.open_tools = 2;
 	move(worker, WORKER_OFFLINE, NULL);
-	ck_assert(!worker->ready && !worker->busy);
-	ck_assert_int_eq(worker->open_tools, 0);
-	ck_assert_int_eq(worker->step, PROMPT_PASTED);
+	ck_assert(!worker->session.ready && !worker->session.busy);
+	ck_assert_int_eq(worker->session.open_tools, 0);
+	ck_assert_int_eq(worker->session.step, PROMPT_PASTED);
 	ck_assert_str_eq(worker->prompt, "task");
 }
 END_TEST
@@ -508,6 +519,7 @@ unit_suite(void)
 			auto_names_are_as_in_the_original, NULL });
 	unit_case(suite, "moves",
 	    (const TTest *[]){ new_worker_is_offline,
+		nothing_is_typed_into_a_session_that_is_held,
 		refused_move_changes_nothing_and_says_so,
 		move_stamps_since_only_on_a_change,
 		idle_forgets_the_task_but_not_the_session,

@@ -477,11 +477,11 @@ save_workers(const struct workspace *ws)
 
 	state_init(&state);
 	w->status = WORKER_WORKING;
-	worker_set(&w->task, "t3");
+	xstrset(&w->task, "t3");
 	state_add(&state, w);
 	w = worker_new("auto-2", NOW - 3661 * 1000);
 	w->status = WORKER_ERROR;
-	worker_set(&w->reason, "it broke\nbadly");
+	xstrset(&w->reason, "it broke\nbadly");
 	state_add(&state, w);
 	state_add(&state, worker_new("bob", NOW));
 	ck_assert_int_eq(state_save(ws, &state, NULL), 0);

@@ -65,9 +65,9 @@ add_worker(struct state *state, const char *name)
 {
 	struct worker *worker = worker_new(name, NOW);
 
-	worker_set(&worker->prompt, "Mend it.\n\"Now\", \xc3\xa4!");
-	worker_set(&worker->branch, "llmc/x");
-	worker->generation = 7;
+	xstrset(&worker->prompt, "Mend it.\n\"Now\", \xc3\xa4!");
+	xstrset(&worker->branch, "llmc/x");
+	worker->session.generation = 7;
 	state_add(state, worker);
 }
 
@@ -183,7 +183,7 @@ START_TEST(what_is_saved_is_loaded)
 	ck_assert_str_eq(b.last_reviewed, "zoe");
 	ck_assert(b.daemon_running);
 	ck_assert_str_eq(b.workers[0]->prompt, a.workers[0]->prompt);
-	ck_assert_uint_eq(b.workers[1]->generation, 7);
+	ck_assert_uint_eq(b.workers[1]->session.generation, 7);
 	ck_assert_int_eq(stat(p.file, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 	state_release(&a);

@@ -177,6 +177,25 @@ START_TEST(items_are_counted)
 }
 END_TEST
 
+START_TEST(owned_string_is_replaced_by_a_copy)
+{
+	cleanup_free char *s = NULL;
+	const char *was = "one two";
+
+	xstrset(&s, was);
+	ck_assert_str_eq(s, "one two");
+	ck_assert_ptr_ne(s, was);
+	xstrset(&s, s); /* itself, and a part of itself */
+	ck_assert_str_eq(s, "one two");
+	xstrset(&s, s + 4);
+	ck_assert_str_eq(s, "two");
+	xstrset(&s, NULL);
+	ck_assert_ptr_null(s);
+	xstrset(&s, NULL);
+	ck_assert_ptr_null(s);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -185,7 +204,7 @@ unit_suite(void)
 	unit_case(s, "allocation",
 	    (const TTest *[]){ nothing_is_still_something,
 		calloc_clears_and_realloc_keeps, strings_are_copied,
-		items_are_counted, NULL });
+		owned_string_is_replaced_by_a_copy, items_are_counted, NULL });
 	unit_case(s, "ownership",
 	    (const TTest *[]){ take_ptr_empties_the_variable,
 		what_was_taken_outlives_the_scope, take_fd_empties_the_variable,
