@@ -141,17 +141,19 @@ check_peer(int fd, const char *path, struct err *err)
 	return 0;
 }
 
-static int
-dial(const char *path, int64_t until_ms, struct err *err)
+int
+client_dial(const char *path, int64_t ms, struct err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int64_t until_ms = clock_mono_ms() + ms;
+	int type = SOCK_STREAM | SOCK_CLOEXEC | (ms <= 0 ? SOCK_NONBLOCK : 0);
 	cleanup_fd int fd = -1;
 	int r;
 
 	if (!fits(path))
 		return err_errno(err, -ENAMETOOLONG, "%s", path);
 	strlcpy(address.sun_path, path, sizeof address.sun_path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, type, 0);
 	if (fd == -1)
 		return err_errno(err, -errno, "%s", path);
 	do {
@@ -304,7 +306,7 @@ client_call(const char *socket, const char *method, struct json_object *params,
 		    "%s: the request is too long: "
 		    "%zu bytes",
 		    method, line.len);
-	fd = dial(socket, until_ms, err);
+	fd = client_dial(socket, deadline_ms, err);
 	if (fd < 0)
 		return fd;
 	r = send_all(fd, &line, socket, until_ms, err);

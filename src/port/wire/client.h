@@ -21,6 +21,12 @@ char *client_overseer_socket(const struct workspace *workspace);
 /* Likewise, but never inside .llmc: for when nothing can be made there. */
 char *client_overseer_socket_outside(const struct workspace *workspace);
 
+/* Connect to a socket whose listener runs as our user: a descriptor
+ * (close-on-exec). Waits up to ms for a listener that has too many callers; 0 =
+ * not at all, and the descriptor does not block. -ENOENT or -ECONNREFUSED:
+ * nobody listens. -EACCES: it is another user who does. -ETIMEDOUT. */
+int client_dial(const char *socket, int64_t ms, struct err *err);
+
 /* -ENOENT or -ECONNREFUSED: nobody listens. -EACCES: it is another user who
  * does. -ETIMEDOUT. -ECONNRESET: gone before it answered. -E2BIG: the request
  * is too long. -EBADMSG: the answer is none. -EPROTO with the server's message
