@@ -22,10 +22,8 @@
 #include "pilot.h"
 #include "server.h"
 #include "settings.h"
-#include "text.h"
+#include "turn.h"
 #include "zone.h"
-
-#define GATES_MAX 2
 
 const char agent_leftover_message[] = "Work of an unfinished commit";
 
@@ -135,61 +133,43 @@ finish_committed(const struct err *err, void *arg)
 	    finish_committed_facts, finish);
 }
 
-/* Still in the middle of a rebase when the turn ended. */
-static void
-judge_unfinished_rebase(struct finish *finish, const struct git_facts *facts)
-{
-	struct agent *agent = finish->agent;
-	cleanup_free char *reason = xasprintf(
-	    "The rebase is not finished: %d unmerged file%s. Resolve them, "
-	    "git add, and run git rebase --continue until it is done.",
-	    facts->conflicts, facts->conflicts == 1 ? "" : "s");
-
-	if (agent->gates < GATES_MAX) {
-		finish_send_back(finish, reason);
-		return;
-	}
-	agent_move(agent, WORKER_PAUSED,
-	    "the agent could not finish its rebase; resolve it in the "
-	    "worktree, or run: llmc reset");
-	finish_end(finish);
-}
-
 /* Leftovers are committed before the Stop is answered: should we die over it,
  * the hook keeps its event for the next daemon. */
 static void
-judge(struct finish *finish, const struct git_facts *facts)
+judge(struct finish *finish, const struct git_facts *git)
 {
 	struct agent *agent = finish->agent;
 	struct worker *w = agent->worker;
-	int dirt = facts->changed + facts->untracked;
-	cleanup_free char *reason = NULL;
+	cleanup_buf struct buf words = BUF_INIT;
+	struct turn_facts facts = {
+		.dirt = git->changed + git->untracked,
+		.rebasing = git->rebasing,
+		.conflicts = git->conflicts,
+		.ahead = git->ahead,
+		.resolving = w->status == WORKER_REBASING,
+		.reviewing = w->status == WORKER_REVIEWING,
+		.sent_back = agent->gates,
+	};
 
-	if (facts->rebasing) {
-		judge_unfinished_rebase(finish, facts);
+	switch (turn_judge(&facts, &words)) {
+	case TURN_BACK:
+		finish_send_back(finish, words.data);
 		return;
-	}
-	if (dirt > 0 && agent->gates < GATES_MAX) {
-		reason = xasprintf("%d file%s in the worktree %s not "
-				   "committed. Commit what belongs to the "
-				   "task, remove what does not, and leave "
-				   "git status clean.",
-		    dirt, dirt == 1 ? "" : "s", dirt == 1 ? "is" : "are");
-		finish_send_back(finish, reason);
-		return;
-	}
-	if (dirt > 0) {
+	case TURN_COMMIT:
 		agent->operating = true;
 		git_work_commit_leftovers(agent->daemon->git, w->worktree,
 		    daemon_branch(agent->daemon), agent_leftover_message,
 		    finish_committed, finish);
 		return;
-	}
-	if (facts->ahead == 0 && w->status != WORKER_REVIEWING &&
-	    w->status != WORKER_REBASING) {
+	case TURN_PAUSE:
+		agent_move(agent, WORKER_PAUSED, words.data);
+		break;
+	case TURN_NO_CHANGES:
 		agent_move(agent, WORKER_NO_CHANGES, NULL);
-	} else {
-		finish_with(agent, facts->head);
+		break;
+	default:
+		finish_with(agent, git->head);
+		break;
 	}
 	finish_end(finish);
 }

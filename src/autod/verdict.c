@@ -14,7 +14,6 @@
 #include "clock.h"
 #include "errtext.h"
 #include "finish.h"
-#include "gate.h"
 #include "git-work.h"
 #include "json.h"
 #include "jsonl.h"
@@ -23,6 +22,7 @@
 #include "pilot.h"
 #include "settings.h"
 #include "transcript.h"
+#include "turn.h"
 #include "workspace.h"
 
 #define CHECK_LOG_SIZE (20 * 1024 * 1024)
@@ -143,7 +143,7 @@ check_done(const struct child_result *result, void *arg)
 	check->passed = child_succeeded(result);
 	check_log(agent, result, command, how.data, output.data);
 	if (!check->passed)
-		gate_check_words(command, how.data, output.data, &check->words);
+		turn_check_words(command, how.data, output.data, &check->words);
 	git_work_reset(
 	    d->git, w->worktree, w->branch, check->head, check_tidied, check);
 }
@@ -192,20 +192,22 @@ note_words(struct task *t, const struct agent *agent, const char *words)
 
 static void
 collect(const struct agent *agent, const struct git_facts *git,
-    const struct task *t, struct gate_facts *out)
+    const struct task *t, struct turn_facts *out)
 {
 	const struct settings *settings = agent->daemon->settings;
 
-	*out = (struct gate_facts){
+	*out = (struct turn_facts){
 		.dirt = git->changed + git->untracked,
 		.rebasing = git->rebasing,
 		.conflicts = git->conflicts,
 		.ahead = git->ahead,
 		.resolving = agent->worker->status == WORKER_REBASING,
+		.reviewing = agent->worker->status == WORKER_REVIEWING,
+		.driven = true,
 		.commit_wanted = settings_bool(settings, "auto.require_commit"),
 		.check_wanted =
 		    settings_string(settings, "auto.check_command")[0] != '\0',
-		.ending = gate_read_ending(t->last_words),
+		.ending = turn_read_ending(t->last_words),
 		.words = t->last_words,
 		.turns = t->turns,
 		.turns_max = (int)settings_int(settings, "auto.max_turns"),
@@ -219,40 +221,39 @@ verdict_judge(struct finish *finish, const struct git_facts *facts)
 	struct agent *agent = finish->agent;
 	struct task *t = pilot_task(agent);
 	cleanup_buf struct buf words = BUF_INIT;
-	struct gate_facts gate;
-	enum gate_action action;
+	struct turn_facts turn;
+	enum turn_action action;
 
 	t->turns++;
 	agent->daemon->state.outage_since_unix = 0;
 	note_words(t, agent, finish->words);
-	collect(agent, facts, t, &gate);
-	action = gate_judge(&gate, &words);
+	collect(agent, facts, t, &turn);
+	action = turn_judge(&turn, &words);
 	daemon_changed(agent->daemon);
 	/* What is finished lands, whatever it took. */
-	if ((action == GATE_BACK || action == GATE_NUDGE) &&
+	if ((action == TURN_BACK || action == TURN_NUDGE) &&
 	    spend_turn_ended(agent)) {
 		finish_end(finish);
 		return;
 	}
 	switch (action) {
-	case GATE_NUDGE:
-	case GATE_BACK:
-		t->nudges += action == GATE_NUDGE;
+	case TURN_NUDGE:
+	case TURN_BACK:
+		t->nudges += action == TURN_NUDGE;
 		send_on(agent, words.data);
 		finish_send_back(finish, words.data);
 		return;
-	case GATE_ACCEPT:
+	case TURN_FINISHED:
 		finish_with(agent, facts->head);
 		break;
-	case GATE_NO_CHANGES:
+	case TURN_NO_CHANGES:
 		agent_move(agent, WORKER_NO_CHANGES, NULL);
 		harvest_begin(agent);
 		break;
-	case GATE_CHECK:
+	case TURN_CHECK:
 		check_begin(agent, facts->head);
 		break;
-	case GATE_FAIL:
-	case GATE_ACTION_COUNT:
+	default:
 		pilot_attempt_failed(agent, words.data);
 		break;
 	}
@@ -265,7 +266,7 @@ verdict_error(struct agent *agent, const char *text)
 	struct task *t = pilot_task(agent);
 
 	xstrset(&t->last_words, text);
-	if (t->nudges >= GATE_NUDGES_MAX) {
+	if (t->nudges >= TURN_NUDGES_MAX) {
 		pilot_attempt_failed(agent, text);
 		return;
 	}

@@ -12,11 +12,11 @@
 
 #include "buf.h"
 #include "excerpt.h"
-#include "gate.h"
 #include "json.h"
 #include "mem.h"
 #include "task.h"
 #include "text.h"
+#include "turn.h"
 
 #define NOW 1766502000000
 
@@ -108,7 +108,7 @@ check_text(const char *text)
 	check(out.len > 0 && text_utf8_valid(out.data, out.len));
 	check(out.data[out.len - 1] == '\n');
 	check(strpbrk(out.data, "\r\x1b\x7f") == NULL);
-	check(gate_read_ending(text) < ENDING_COUNT);
+	check(turn_read_ending(text) < ENDING_COUNT);
 }
 
 int

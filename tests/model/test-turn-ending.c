@@ -6,26 +6,32 @@
 
 #include "buf.h"
 #include "dice.h"
-#include "gate.h"
 #include "mem.h"
+#include "turn.h"
 #include "unit.h"
 
 #define DONE "I've fixed the parser and committed it.\n\n"
 
 struct reply {
 	const char *words;
-	enum gate_ending ending;
+	enum turn_ending ending;
+};
+
+static const char *const ending_words[] = {
+	[ENDING_PLAIN] = "plain",
+	[ENDING_QUESTION] = "question",
+	[ENDING_REFUSAL] = "refusal",
 };
 
 static void
 assert_endings(const struct reply *replies, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		enum gate_ending ending = gate_read_ending(replies[i].words);
+		enum turn_ending ending = turn_read_ending(replies[i].words);
 
 		ck_assert_msg(ending == replies[i].ending,
-		    "%s instead of %s: %s", gate_ending_name(ending),
-		    gate_ending_name(replies[i].ending), replies[i].words);
+		    "%s instead of %s: %s", ending_words[ending],
+		    ending_words[replies[i].ending], replies[i].words);
 	}
 }
 
@@ -293,11 +299,11 @@ START_TEST(long_and_broken_words_are_read_to_the_end)
 
 	for (int i = 0; i < 100000; i++)
 		buf_adds(&words, "\xe2\x80\x9c`\"*");
-	ck_assert_int_eq(gate_read_ending(words.data), ENDING_PLAIN);
+	ck_assert_int_eq(turn_read_ending(words.data), ENDING_PLAIN);
 	buf_adds(&words, "\n\n\xff Should I proceed?");
-	ck_assert_int_eq(gate_read_ending(words.data), ENDING_QUESTION);
-	ck_assert_int_eq(gate_read_ending("\xf0\x9f"), ENDING_PLAIN);
-	ck_assert_int_eq(gate_read_ending("\f\v\f?\v"), ENDING_PLAIN);
+	ck_assert_int_eq(turn_read_ending(words.data), ENDING_QUESTION);
+	ck_assert_int_eq(turn_read_ending("\xf0\x9f"), ENDING_PLAIN);
+	ck_assert_int_eq(turn_read_ending("\f\v\f?\v"), ENDING_PLAIN);
 }
 END_TEST
 
@@ -314,7 +320,7 @@ START_TEST(any_words_have_an_ending)
 		cleanup_buf struct buf words = BUF_INIT;
 
 		dice_text(&dice, pieces, nitems(pieces), 200, &words);
-		ck_assert_int_lt(gate_read_ending(words.data), ENDING_COUNT);
+		ck_assert_int_lt(turn_read_ending(words.data), ENDING_COUNT);
 	}
 }
 END_TEST
@@ -322,7 +328,7 @@ END_TEST
 Suite *
 unit_suite(void)
 {
-	Suite *suite = suite_create("gate-ending");
+	Suite *suite = suite_create("turn-ending");
 
 	unit_case(suite, "replies",
 	    (const TTest *[]){ statements_are_plain,

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "buf.h"
-#include "gate.h"
 #include "mem.h"
+#include "turn.h"
 
 #define BLOCK     '\f'
 #define ITEM      '\v'
@@ -455,7 +455,7 @@ sentence_len(const char *s, size_t len, bool *ret_question)
 }
 
 struct block {
-	enum gate_ending ending;
+	enum turn_ending ending;
 	bool list, offers; /* nothing but that */
 };
 
@@ -488,8 +488,8 @@ read_block(const struct reader *reader, size_t at, size_t len, bool above_list)
 	return block;
 }
 
-enum gate_ending
-gate_read_ending(const char *last_words)
+enum turn_ending
+turn_read_ending(const char *last_words)
 {
 	cleanup_buf struct buf plain = BUF_INIT;
 	struct reader reader;

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "mem.h"
+#include "text.h"
+#include "turn.h"
+#include "unit.h"
+
+/* A turn that left nothing to be said. */
+static struct turn_facts
+good(void)
+{
+	return (struct turn_facts){
+		.driven = true, .ahead = 1, .turns = 1, .turns_max = 10
+	};
+}
+
+static const char *const action_words[] = {
+	[TURN_FINISHED] = "finished",
+	[TURN_NO_CHANGES] = "no changes",
+	[TURN_CHECK] = "check",
+	[TURN_BACK] = "back",
+	[TURN_NUDGE] = "nudge",
+	[TURN_COMMIT] = "commit",
+	[TURN_PAUSE] = "pause",
+	[TURN_FAIL] = "fail",
+};
+
+/* Judge, and compare what the words have in them ("" = no words). */
+static void
+assert_judged(
+    const struct turn_facts *facts, enum turn_action action, const char *part)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	enum turn_action judged;
+
+	buf_adds(&words, ">");
+	judged = turn_judge(facts, &words);
+	ck_assert_msg(judged == action, "%s instead of %s: %s",
+	    action_words[judged], action_words[action], words.data);
+	if (*part == '\0')
+		ck_assert_str_eq(words.data, ">");
+	else
+		ck_assert_msg(
+		    strstr(words.data, part) != NULL, "%s", words.data);
+}
+
+START_TEST(good_work_is_accepted)
+{
+	struct turn_facts facts = good();
+
+	assert_judged(&facts, TURN_FINISHED, "");
+	facts.commit_wanted = true;
+	assert_judged(&facts, TURN_FINISHED, "");
+	facts.turns = 10; /* the last turn may succeed */
+	facts.nudges = TURN_NUDGES_MAX;
+	assert_judged(&facts, TURN_FINISHED, "");
+}
+END_TEST
+
+START_TEST(check_comes_before_the_landing)
+{
+	struct turn_facts facts = good();
+
+	facts.check_wanted = true;
+	assert_judged(&facts, TURN_CHECK, "");
+	facts.turns = facts.turns_max;
+	assert_judged(&facts, TURN_CHECK, "");
+}
+END_TEST
+
+START_TEST(no_commit_is_no_change_unless_one_is_wanted)
+{
+	struct turn_facts facts = good();
+
+	facts.ahead = 0;
+	facts.check_wanted = true;
+	assert_judged(&facts, TURN_NO_CHANGES, "");
+	facts.commit_wanted = true;
+	assert_judged(&facts, TURN_BACK, "no commit on your branch");
+	facts.resolving = true; /* its change was in the other one */
+	assert_judged(&facts, TURN_NO_CHANGES, "");
+}
+END_TEST
+
+START_TEST(unfinished_rebase_outranks_all)
+{
+	struct turn_facts facts = good();
+
+	facts.rebasing = true;
+	facts.conflicts = 2;
+	facts.dirt = 5;
+	facts.ending = ENDING_REFUSAL;
+	facts.ahead = 0;
+	facts.commit_wanted = true;
+	assert_judged(&facts, TURN_BACK, ">2 files are still in conflict. ");
+	facts.conflicts = 1;
+	assert_judged(&facts, TURN_BACK, ">1 file is still in conflict. ");
+	facts.conflicts = 0;
+	assert_judged(&facts, TURN_BACK, ">The rebase is not finished.");
+	facts.resolving = true;
+	assert_judged(&facts, TURN_BACK, "git rebase --continue");
+}
+END_TEST
+
+START_TEST(dirt_outranks_the_ending)
+{
+	struct turn_facts facts = good();
+
+	facts.dirt = 3;
+	facts.ending = ENDING_REFUSAL;
+	facts.check_wanted = true;
+	assert_judged(&facts, TURN_BACK, ">3 files are changed or untracked. ");
+	facts.dirt = 1;
+	facts.nudges = TURN_NUDGES_MAX; /* those do not count here */
+	assert_judged(&facts, TURN_BACK, ">1 file is changed or untracked. ");
+	facts.ending = ENDING_QUESTION;
+	assert_judged(&facts, TURN_BACK, "Nobody is there to answer.");
+}
+END_TEST
+
+START_TEST(bad_endings_are_nudged_a_bounded_number_of_times)
+{
+	static const struct {
+		enum turn_ending ending;
+		const char *told, *reason;
+	} cases[] = {
+		{ ENDING_QUESTION, ">Nobody is there to answer.",
+		    ">it ended with a question after being told 3 times to go "
+		    "on: Which one?" },
+		{ ENDING_REFUSAL, ">You said that you cannot or will not",
+		    ">it refused after being told 3 times to go on: Which "
+		    "one?" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct turn_facts facts = good();
+
+		facts.ending = cases[i].ending;
+		facts.words = "Which one?\n";
+		facts.check_wanted = true;
+		for (; facts.nudges < TURN_NUDGES_MAX; facts.nudges++)
+			assert_judged(&facts, TURN_NUDGE, cases[i].told);
+		assert_judged(&facts, TURN_FAIL, cases[i].reason);
+		facts.words = NULL;
+		assert_judged(&facts, TURN_FAIL, "times to go on");
+		facts.words = " \n";
+		assert_judged(&facts, TURN_FAIL, "times to go on");
+	}
+}
+END_TEST
+
+START_TEST(what_sends_back_fails_with_the_last_turn)
+{
+	struct turn_facts facts = good();
+
+	facts.dirt = 1;
+	facts.turns = 9;
+	assert_judged(&facts, TURN_BACK, "clean worktree");
+	facts.turns = 10;
+	assert_judged(&facts, TURN_FAIL,
+	    ">it left changes that are not committed after 10 turns");
+	facts.dirt = 0;
+	facts.rebasing = true;
+	facts.turns = facts.turns_max = 1;
+	assert_judged(
+	    &facts, TURN_FAIL, ">it left a rebase unfinished after 1 turn");
+	facts.rebasing = false;
+	facts.ahead = 0;
+	facts.commit_wanted = true;
+	facts.turns = 11;
+	assert_judged(&facts, TURN_FAIL, ">it made no commit after 11 turns");
+	facts.ending = ENDING_QUESTION;
+	facts.words = "Well?";
+	assert_judged(&facts, TURN_FAIL,
+	    ">it ended with a question after 11 turns: Well?");
+	facts.turns_max = 0; /* no end */
+	assert_judged(&facts, TURN_NUDGE, "Nobody");
+}
+END_TEST
+
+START_TEST(long_words_are_cut_at_their_beginning)
+{
+	cleanup_buf struct buf said = BUF_INIT, words = BUF_INIT;
+	struct turn_facts facts = good();
+
+	for (int i = 0; i < 1000; i++)
+		buf_adds(&said, "\xe2\x82\xac");
+	buf_adds(&said, " Why?");
+	facts.ending = ENDING_QUESTION;
+	facts.nudges = TURN_NUDGES_MAX;
+	facts.words = said.data;
+	ck_assert_int_eq(turn_judge(&facts, &words), TURN_FAIL);
+	ck_assert_uint_lt(words.len, 700);
+	ck_assert(text_utf8_valid(words.data, words.len));
+	ck_assert_ptr_nonnull(strstr(words.data, "on: ... \xe2\x82\xac"));
+	ck_assert_str_eq(words.data + words.len - 5, " Why?");
+}
+END_TEST
+
+START_TEST(failed_check_is_told_with_its_output)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	turn_check_words(
+	    "make test", "exited with status 2", "1 failed\n", &out);
+	ck_assert_str_eq(out.data,
+	    "The check of your work failed: make test exited with status 2.\n"
+	    "```\n1 failed\n```\n"
+	    "Find the cause, mend it and commit (amend your commit). Leave the "
+	    "check itself as strict as it is.\n");
+	buf_clear(&out);
+	turn_check_words("make", "took longer than 5s", "", &out);
+	ck_assert_ptr_nonnull(strstr(out.data, "5s.\nIt said nothing.\n"));
+}
+END_TEST
+
+/* Like good(), with a person at the wheel; what only auto mode asks for is set
+ * to be ignored. */
+static struct turn_facts
+by_hand(void)
+{
+	return (struct turn_facts){ .ahead = 1,
+		.commit_wanted = true,
+		.check_wanted = true,
+		.ending = ENDING_QUESTION,
+		.words = "Which one?",
+		.turns = 10,
+		.turns_max = 10,
+		.nudges = TURN_NUDGES_MAX };
+}
+
+START_TEST(by_hand_a_clean_worktree_is_finished)
+{
+	struct turn_facts facts = by_hand();
+
+	assert_judged(&facts, TURN_FINISHED, "");
+	facts.ending = ENDING_REFUSAL;
+	facts.sent_back = TURN_SENT_BACK_MAX;
+	assert_judged(&facts, TURN_FINISHED, "");
+}
+END_TEST
+
+START_TEST(by_hand_only_a_turn_that_was_to_work_ends_without_changes)
+{
+	struct turn_facts facts = by_hand();
+
+	facts.ahead = 0;
+	assert_judged(&facts, TURN_NO_CHANGES, "");
+	facts.reviewing = true;
+	assert_judged(&facts, TURN_FINISHED, "");
+	facts.reviewing = false;
+	facts.resolving = true;
+	assert_judged(&facts, TURN_FINISHED, "");
+}
+END_TEST
+
+START_TEST(by_hand_dirt_is_committed_at_last)
+{
+	struct turn_facts facts = by_hand();
+
+	facts.dirt = 2;
+	for (; facts.sent_back < TURN_SENT_BACK_MAX; facts.sent_back++)
+		assert_judged(&facts, TURN_BACK,
+		    ">2 files are changed or untracked. Commit what belongs");
+	assert_judged(&facts, TURN_COMMIT, "");
+	facts.ahead = 0;
+	assert_judged(&facts, TURN_COMMIT, "");
+}
+END_TEST
+
+START_TEST(by_hand_an_unfinished_rebase_waits_for_a_person_at_last)
+{
+	struct turn_facts facts = by_hand();
+
+	facts.rebasing = true;
+	facts.conflicts = 1;
+	facts.dirt = 3;
+	for (; facts.sent_back < TURN_SENT_BACK_MAX; facts.sent_back++)
+		assert_judged(&facts, TURN_BACK,
+		    ">1 file is still in conflict. The rebase is not finished");
+	assert_judged(
+	    &facts, TURN_PAUSE, ">the agent could not finish its rebase; ");
+}
+END_TEST
+
+START_TEST(by_hand_nobody_is_told_that_nobody_answers)
+{
+	struct turn_facts facts = by_hand();
+	cleanup_buf struct buf words = BUF_INIT;
+
+	facts.dirt = 1;
+	ck_assert_int_eq(turn_judge(&facts, &words), TURN_BACK);
+	ck_assert_ptr_null(strstr(words.data, "Nobody"));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("turn");
+
+	unit_case(suite, "judge",
+	    (const TTest *[]){ good_work_is_accepted,
+		check_comes_before_the_landing,
+		no_commit_is_no_change_unless_one_is_wanted,
+		unfinished_rebase_outranks_all, dirt_outranks_the_ending,
+		bad_endings_are_nudged_a_bounded_number_of_times,
+		what_sends_back_fails_with_the_last_turn, NULL });
+	unit_case(suite, "words",
+	    (const TTest *[]){ long_words_are_cut_at_their_beginning,
+		failed_check_is_told_with_its_output, NULL });
+	unit_case(suite, "by hand",
+	    (const TTest *[]){ by_hand_a_clean_worktree_is_finished,
+		by_hand_only_a_turn_that_was_to_work_ends_without_changes,
+		by_hand_dirt_is_committed_at_last,
+		by_hand_an_unfinished_rebase_waits_for_a_person_at_last,
+		by_hand_nobody_is_told_that_nobody_answers, NULL });
+	return suite;
+}
