@@ -8,7 +8,6 @@
 #include "agent.h"
 #include "clock.h"
 #include "errtext.h"
-#include "file.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -16,32 +15,27 @@
 #include "pilot.h"
 #include "rpc.h"
 #include "server.h"
-#include "settings.h"
 #include "source.h"
 #include "workspace.h"
 
-/* The folder of the folder source, NULL (and the call answered) when another
- * one is in use. */
-static char *
-folder(struct daemon *d, struct server_call *call)
+/* NULL (and the call answered) when it cannot be had. */
+static struct source *
+open_source(struct daemon *d, struct server_call *call)
 {
 	struct err err = { 0 };
 	struct source *source = supply_source(d->pilot, &err);
-	const char *kind = source != NULL ? source_kind(source) : "";
 
-	if (source == NULL) {
+	if (source == NULL)
 		server_fail(call, METHOD_FAILED, err.msg, NULL);
-		return NULL;
-	}
-	if (strcmp(kind, "folder") == 0)
-		return workspace_resolve(d->workspace,
-		    settings_string(d->settings, "auto.tasks_dir"));
-	server_fail(call, METHOD_FAILED,
-	    strcmp(kind, "command") == 0 ?
-		"tasks come from auto.task_pool_command; add them there" :
-		"tasks come from the files of auto.task_list; add them there",
-	    NULL);
-	return NULL;
+	return source;
+}
+
+/* Why the source did not: -ENOTSUP is no fault of the task's name. */
+static void
+answer_refused(struct server_call *call, int r, const struct err *err)
+{
+	server_fail(call, r == -ENOTSUP ? METHOD_FAILED : METHOD_UNKNOWN,
+	    err->msg, NULL);
 }
 
 static void
@@ -58,20 +52,18 @@ answer(struct daemon *d, struct server_call *call, const char *task,
 void
 jobs_add(struct daemon *d, struct server_call *call, struct json_object *params)
 {
-	cleanup_free char *where = folder(d, call);
-	cleanup_free char *key = NULL, *todo = NULL, *path = NULL;
+	struct source *source = open_source(d, call);
+	cleanup_free char *key = NULL, *path = NULL;
 	struct json_object *result;
 	struct err err = { 0 };
 
-	if (where == NULL)
+	if (source == NULL)
 		return;
-	if (source_folder_add(
-		where, json_string_or(params, "text", ""), &key, &err) < 0) {
+	if (source_add(source, json_string_or(params, "text", ""), &key, &path,
+		&err) < 0) {
 		server_fail(call, METHOD_FAILED, err.msg, NULL);
 		return;
 	}
-	todo = file_join(where, "todo");
-	path = file_join(todo, key);
 	result = json_object_new_object();
 	json_set_string(result, "task", key);
 	json_set_string(result, "path", path);
@@ -111,6 +103,16 @@ find_filed(const struct daemon *d, const char *id)
 	return search.found;
 }
 
+/* Does its source itself keep it, so that it can be tried again there? */
+static bool
+is_in_source(const struct task *t)
+{
+	enum source_type type;
+
+	return source_type_parse(t->source, &type) &&
+	    (source_type_flags(type) & SOURCE_EDITABLE) != 0;
+}
+
 /* A finished one is given a new number and begins anew; the folder's file, if
  * it is one of those, is ours again. */
 static void
@@ -144,21 +146,20 @@ jobs_retry(
 {
 	const char *name = json_string_or(params, "task", "");
 	struct task *old = find_filed(d, name);
-	cleanup_free char *where = NULL;
+	struct source *source;
 	struct err err = { 0 };
 	int r;
 
-	if (old != NULL && strcmp(old->source, "folder") != 0) {
+	if (old != NULL && !is_in_source(old)) {
 		retry_filed(d, call, old);
 		task_free(old);
 		return;
 	}
-	where = folder(d, call);
-	if (where != NULL) {
-		r = source_folder_retry(
-		    where, old != NULL ? old->key : name, &err);
+	source = open_source(d, call);
+	if (source != NULL) {
+		r = source_retry(source, old != NULL ? old->key : name, &err);
 		if (r < 0) {
-			server_fail(call, METHOD_UNKNOWN, err.msg, NULL);
+			answer_refused(call, r, &err);
 		} else {
 			d->pilot->hungry = true;
 			pilot_look(d);
@@ -202,8 +203,9 @@ jobs_drop(
 {
 	const char *name = json_string_or(params, "task", "");
 	struct task *t = state_task(&d->state, name);
-	cleanup_free char *where = NULL;
+	struct source *source;
 	struct err err = { 0 };
+	int r;
 
 	if (t == NULL && supply_source(d->pilot, &err) != NULL)
 		t = state_task_by_key(
@@ -212,11 +214,12 @@ jobs_drop(
 		drop_open(d, call, t);
 		return;
 	}
-	where = folder(d, call);
-	if (where == NULL)
+	source = open_source(d, call);
+	if (source == NULL)
 		return;
-	if (source_folder_drop(where, name, &err) < 0)
-		server_fail(call, METHOD_UNKNOWN, err.msg, NULL);
+	r = source_drop(source, name, &err);
+	if (r < 0)
+		answer_refused(call, r, &err);
 	else
 		answer(d, call, name, "dropped");
 }

@@ -8,47 +8,25 @@
 #include "buf.h"
 #include "clock.h"
 #include "errtext.h"
-#include "file.h"
 #include "log.h"
 #include "mem.h"
 #include "pilot.h"
-#include "settings.h"
+#include "source-choice.h"
 #include "source.h"
-#include "workspace.h"
 
 struct source *
 supply_source(struct pilot *p, struct err *err)
 {
 	struct daemon *d = p->daemon;
-	const char *command =
-	    settings_string(d->settings, "auto.task_pool_command");
-	const char *list = settings_string(d->settings, "auto.task_list");
-	cleanup_free char *run_dir = workspace_path(d->workspace, "pool");
-	cleanup_free char *log =
-	    workspace_path(d->workspace, "logs/task_pool.log");
-	cleanup_free char *folder = workspace_resolve(d->workspace,
-	    list[0] != '\0' ? list :
-			      settings_string(d->settings, "auto.tasks_dir"));
-	cleanup_free char *owner = xasprintf("llmc-%.8s", d->state.root_id);
-	struct source_options options = {
-		.loop = d->loop,
-		.kind = command[0] != '\0' ? "command" :
-		    list[0] != '\0'        ? "files" :
-					     "folder",
-		.where = command[0] != '\0' ? command : folder,
-		.cwd = d->workspace->root,
-		.run_dir = run_dir,
-		.log = log,
-		.timeout_ms =
-		    settings_duration(d->settings, "auto.task_pool_timeout"),
-		.owner = owner,
-	};
+	cleanup_source_choice struct source_choice choice;
 
-	if (p->source == NULL && source_new(&options, &p->source, err) < 0)
-		err_prefix(err, "tasks cannot be had (auto.%s)",
-		    command[0] != '\0'  ? "task_pool_command" :
-			list[0] != '\0' ? "task_list" :
-					  "tasks_dir");
+	source_choice_init(
+	    &choice, d->settings, d->workspace, d->state.root_id);
+	choice.options.loop = d->loop;
+	if (p->source == NULL &&
+	    source_new(&choice.options, &p->source, err) < 0)
+		err_prefix(err, "tasks cannot be had (%s)",
+		    source_type_setting(choice.options.type));
 	return p->source;
 }
 
@@ -196,13 +174,14 @@ supply_ask(struct pilot *p)
 }
 
 /* At the end of a run: what nobody has begun goes back to a source that keeps
- * claims. A command gives each task once, so that stays ours. */
+ * claims. Any other gives each task once, so that stays ours. */
 void
 supply_release(struct pilot *p)
 {
 	struct daemon *d = p->daemon;
 
-	if (p->source == NULL || strcmp(source_kind(p->source), "command") == 0)
+	if (p->source == NULL ||
+	    (source_flags(p->source) & SOURCE_KEEPS_CLAIMS) == 0)
 		return;
 	for (size_t i = d->state.task_count; i-- > 0;) {
 		const struct task *t = d->state.tasks[i];

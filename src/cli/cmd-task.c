@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "remote.h"
 #include "shape.h"
+#include "source.h"
 #include "task-view.h"
 #include "taskbook.h"
 #include "text.h"
@@ -94,13 +95,16 @@ unknown_task(struct cli *cli, const struct taskbook *book, const char *word)
 	    word);
 }
 
-/* The owner is told a number only for what it has in work; a task of the folder
- * that has ended is a file there, with a name. */
+/* The owner is told a number only for what it has in work; a task that has
+ * ended and that its source keeps is known there by its key. */
 static const char *
 owners_name(struct json_object *entry, const char *word)
 {
+	enum source_type type;
+
 	if (json_string_or(entry, "outcome", NULL) == NULL ||
-	    strcmp(json_string_or(entry, "source", ""), "folder") != 0)
+	    !source_type_parse(json_string_or(entry, "source", ""), &type) ||
+	    (source_type_flags(type) & SOURCE_EDITABLE) == 0)
 		return word;
 	return json_string_or(entry, "key", word);
 }

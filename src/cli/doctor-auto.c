@@ -8,7 +8,7 @@
 #include "doctor.h"
 #include "file.h"
 #include "mem.h"
-#include "taskbook.h"
+#include "source-choice.h"
 
 /* Does the shell know the first word? Anything that is not a plain word (an
  * assignment, a subshell) is left to the shell. */
@@ -41,26 +41,28 @@ check_command(struct doctor *d, const char *command)
 		    "COMMAND");
 		return;
 	}
-	detail = xasprintf("come from the command: %s", command);
+	detail = xasprintf(
+	    "come from %s%s", source_type_origin(SOURCE_COMMAND), command);
 	doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
 }
 
 static void
-check_folder(struct doctor *d, bool is_list, const char *where)
+check_folder(struct doctor *d, const struct source_options *source)
 {
-	cleanup_free char *detail = NULL;
+	cleanup_free char *detail = NULL, *fix = NULL;
+	const char *where = source->where;
 
 	if (file_is_dir(where)) {
-		detail = xasprintf("come from %s", where);
+		detail = xasprintf(
+		    "come from %s%s", source_type_origin(source->type), where);
 		doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
-	} else if (is_list || file_exists(where)) {
+	} else if (file_exists(where) ||
+	    (source_type_flags(source->type) & SOURCE_EDITABLE) == 0) {
 		detail = xasprintf("%s is %s", where,
 		    file_exists(where) ? "no folder" : "not there");
-		doctor_note(d, VERDICT_FAIL, "tasks", detail,
-		    is_list ? "name another: llmc config set auto.task_list "
-			      "FOLDER" :
-			      "name another: llmc config set auto.tasks_dir "
-			      "FOLDER");
+		fix = xasprintf("name another: llmc config set %s FOLDER",
+		    source_type_setting(source->type));
+		doctor_note(d, VERDICT_FAIL, "tasks", detail, fix);
 	} else {
 		doctor_note(d, VERDICT_OK, "tasks",
 		    "none yet; llmc task add makes one", NULL);
@@ -70,14 +72,13 @@ check_folder(struct doctor *d, bool is_list, const char *where)
 void
 doctor_check_auto(struct doctor *d)
 {
-	cleanup_free char *where = NULL;
-	const char *kind;
+	cleanup_source_choice struct source_choice choice = { .where = NULL };
 
 	if (d->settings == NULL)
 		return;
-	kind = taskbook_source(d->cli, d->settings, &where);
-	if (strcmp(kind, "command") == 0)
-		check_command(d, where);
+	source_choice_init(&choice, d->settings, &d->cli->workspace, NULL);
+	if (choice.options.type == SOURCE_COMMAND)
+		check_command(d, choice.where);
 	else
-		check_folder(d, strcmp(kind, "files") == 0, where);
+		check_folder(d, &choice.options);
 }

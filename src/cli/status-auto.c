@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The part of llmc status that tells about auto mode. Only reads files. */
-#include <dirent.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "backoff.h"
 #include "budget.h"
 #include "cli.h"
-#include "file.h"
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
 #include "shape.h"
+#include "source-choice.h"
 #include "status.h"
 #include "task.h"
 #include "taskbook.h"
@@ -104,27 +103,15 @@ show_summary(struct auto_status *a)
 	json_set(a->json, "outcomes", outcomes);
 }
 
-/* Files that nobody has taken from the folder of tasks; -1 where that is not
- * the source. Their names only: they may be many, and this is to be fast. */
+/* Tasks of the source that nobody has taken; -1 = not known. */
 static int64_t
 count_todo(struct auto_status *a)
 {
-	cleanup_free char *where = NULL, *todo = NULL;
-	const struct dirent *file;
-	int64_t count = 0;
-	DIR *dir;
+	cleanup_source_choice struct source_choice choice;
 
-	if (strcmp(taskbook_source(a->cli, a->status->settings, &where),
-		"folder") != 0)
-		return -1;
-	todo = file_join(where, "todo");
-	dir = opendir(todo);
-	if (dir == NULL)
-		return 0;
-	while ((file = readdir(dir)) != NULL)
-		count += file->d_name[0] != '.';
-	closedir(dir);
-	return count;
+	source_choice_init(
+	    &choice, a->status->settings, &a->cli->workspace, NULL);
+	return source_count_todo(choice.options.type, choice.options.where);
 }
 
 static void

@@ -73,17 +73,14 @@ list_row(struct table *table, struct json_object *entry)
 static void
 tell_none(struct cli *cli, const struct taskbook *book)
 {
-	if (strcmp(book->kind, "folder") == 0)
+	if (source_type_flags(book->type) & SOURCE_EDITABLE) {
 		buf_adds(&cli->text,
 		    "There is no task yet; add one with: llmc task add TEXT\n");
-	else
-		buf_addf(&cli->text,
-		    "No task is in work, and none has ended; "
-		    "they come from the %s: ",
-		    strcmp(book->kind, "files") == 0 ? "task files in" :
-						       "command");
-	if (strcmp(book->kind, "folder") == 0)
 		return;
+	}
+	buf_addf(&cli->text,
+	    "No task is in work, and none has ended; they come from %s",
+	    source_type_origin(book->type));
 	text_add_visible(&cli->text, book->where, strlen(book->where), false);
 	buf_addc(&cli->text, '\n');
 }
@@ -127,7 +124,7 @@ task_view_list(struct cli *cli, const struct taskbook *book)
 	else
 		tell_none(cli, book);
 	table_free(table);
-	json_set_string(source, "kind", book->kind);
+	json_set_string(source, "kind", source_type_name(book->type));
 	json_set_string(source, "where", book->where);
 	json_set_string(source, "problem", book->problem);
 	cli->result = json_object_new_object();

@@ -9,16 +9,14 @@
 #include "clock.h"
 #include "config.h"
 #include "errtext.h"
-#include "file.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "roster.h"
 #include "settings.h"
-#include "source.h"
+#include "source-choice.h"
 #include "task.h"
 #include "taskbook.h"
-#include "taskfile.h"
 #include "text.h"
 
 #define DOLLAR 1000000
@@ -41,24 +39,6 @@ taskbook_dollars(int64_t cost)
 	snprintf(text, sizeof text, "%" PRId64 ".%06" PRId64, cost / DOLLAR,
 	    cost % DOLLAR);
 	return json_object_new_double_s((double)cost / DOLLAR, text);
-}
-
-const char *
-taskbook_source(
-    struct cli *cli, const struct settings *settings, char **ret_where)
-{
-	const char *command =
-	    settings_string(settings, "auto.task_pool_command");
-	const char *list = settings_string(settings, "auto.task_list");
-
-	if (command[0] != '\0') {
-		*ret_where = xstrdup(command);
-		return "command";
-	}
-	*ret_where = workspace_resolve(&cli->workspace,
-	    list[0] != '\0' ? list :
-			      settings_string(settings, "auto.tasks_dir"));
-	return list[0] != '\0' ? "files" : "folder";
 }
 
 /* --- entries --------------------------------------------------------- */
@@ -127,7 +107,7 @@ entry_of_item(const struct taskbook *book, struct json_object *item)
 
 	json_set_string(json, "id", NULL);
 	json_set_string(json, "key", json_string_or(item, "key", ""));
-	json_set_string(json, "source", book->kind);
+	json_set_string(json, "source", source_type_name(book->type));
 	json_set_string(json, "status", json_string_or(item, "status", "?"));
 	json_set_string(json, "outcome", NULL);
 	json_set_string(json, "title", json_string_or(item, "title", ""));
@@ -233,7 +213,8 @@ add_items(struct filling *f, struct json_object *items, bool ended, size_t room)
 	for (size_t i = 0; i < json_object_array_length(items); i++) {
 		struct json_object *item = json_object_array_get_idx(items, i);
 		cleanup_free char *name =
-		    seen_key(f->book->kind, json_string_or(item, "key", ""));
+		    seen_key(source_type_name(f->book->type),
+			json_string_or(item, "key", ""));
 
 		if (count >= room)
 			break;
@@ -253,13 +234,11 @@ fill(struct filling *f)
 	struct err err = { 0 };
 	size_t ended;
 
-	if (strcmp(book->kind, "command") != 0) {
-		items = source_list(book->kind, book->where, f->limit, &err);
-		if (items == NULL)
-			book->problem = xstrdup(err.msg);
-	}
-	if (items == NULL)
+	items = source_list(book->type, book->where, f->limit, &err);
+	if (items == NULL) {
+		book->problem = xstrdup(err.msg);
 		items = json_object_new_array();
+	}
 	add_live(f);
 	add_items(f, items, false, SIZE_MAX);
 	ended = add_ended(f);
@@ -275,6 +254,7 @@ taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
 	cleanup_json struct json_object *ended = json_object_new_array();
 	cleanup_json struct json_object *seen = json_object_new_object();
 	struct taskbook book = { .entries = NULL };
+	struct source_choice choice;
 	struct settings *settings = NULL;
 	struct err err = { 0 };
 	struct state state;
@@ -288,7 +268,10 @@ taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
 
 	if (status != CLI_OK)
 		return status;
-	book.kind = taskbook_source(cli, settings, &book.where);
+	source_choice_init(&choice, settings, &cli->workspace, NULL);
+	book.type = choice.options.type;
+	book.where = take_ptr(&choice.where);
+	source_choice_release(&choice);
 	settings_free(settings);
 	status = roster_load(cli, &state);
 	if (status != CLI_OK) {
@@ -363,31 +346,6 @@ taskbook_nearest(const struct taskbook *book, const char *word)
 	return text_nearest(word, names);
 }
 
-/* The text of a task that only the source has, or NULL; the caller frees. */
-static char *
-item_text(const struct taskbook *book, struct json_object *entry)
-{
-	const char *key = json_string_or(entry, "key", "");
-	cleanup_free char *path = NULL;
-	cleanup_buf struct buf bytes = BUF_INIT, text = BUF_INIT;
-	struct taskfile *task = NULL;
-
-	if (strcmp(book->kind, "folder") == 0)
-		path = xasprintf("%s/%s/%s", book->where,
-		    json_string_or(entry, "status", ""), key);
-	else
-		path = xasprintf("%s/%s.json", book->where, key);
-	if (file_read(path, TASKFILE_SIZE_MAX, &bytes, NULL) < 0)
-		return NULL;
-	if (strcmp(book->kind, "folder") == 0)
-		return buf_take(&bytes);
-	if (taskfile_parse(bytes.data, bytes.len, &task, NULL) < 0)
-		return NULL;
-	taskfile_text(task, &text);
-	taskfile_free(task);
-	return buf_take(&text);
-}
-
 void
 taskbook_read_text(const struct taskbook *book, struct json_object *entry)
 {
@@ -396,6 +354,8 @@ taskbook_read_text(const struct taskbook *book, struct json_object *entry)
 	if (json_string_or(entry, "text", NULL) != NULL ||
 	    json_string_or(entry, "id", NULL) != NULL)
 		return;
-	text = item_text(book, entry);
+	text = source_text(book->type, book->where,
+	    json_string_or(entry, "key", ""),
+	    json_string_or(entry, "status", ""));
 	json_set_string(entry, "text", text);
 }

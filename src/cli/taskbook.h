@@ -11,12 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "source.h"
+
 struct cli;
 struct json_object;
-struct settings;
 
 struct taskbook {
-	const char *kind; /* of the source: "command", "files", "folder" */
+	enum source_type type; /* of the source */
 	char *where; /* the command, or the folder */
 	char *problem; /* why the source cannot be looked at, or NULL */
 	struct json_object *entries; /* in work, then to do, then ended, the
@@ -41,11 +42,6 @@ void taskbook_read_text(const struct taskbook *book, struct json_object *entry);
 
 /* What an entry is called: its id, else its name in the source. */
 const char *taskbook_name(struct json_object *entry);
-
-/* Where tasks come from by the settings: kind as above, *ret_where owned by the
- * caller. */
-const char *taskbook_source(
-    struct cli *cli, const struct settings *settings, char **ret_where);
 
 /* A cost in millionths of a dollar as a number of dollars. */
 struct json_object *taskbook_dollars(int64_t cost);

@@ -19,14 +19,14 @@
 #define GUARD_MS 10000
 
 struct source_world *
-source_world_new(const char *kind, const char *where, const char *owner)
+source_world_new(enum source_type type, const char *where, const char *owner)
 {
 	struct source_world *world = xcalloc(1, sizeof *world);
 
 	world->loop = loop_new();
 	world->options = (struct source_options){
 		.loop = world->loop,
-		.kind = kind,
+		.type = type,
 		.where = where,
 		.owner = owner,
 	};
@@ -63,7 +63,7 @@ source_world_reopen(struct source_world *world)
 	world->source = NULL;
 	ck_assert_msg(source_new(&world->options, &world->source, &err) == 0,
 	    "%s", err.msg);
-	ck_assert_str_eq(source_kind(world->source), world->options.kind);
+	ck_assert_int_eq(source_type_of(world->source), world->options.type);
 }
 
 static char *

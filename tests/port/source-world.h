@@ -29,9 +29,9 @@ struct source_world {
 	int watched; /* calls of the watch */
 };
 
-/* kind, where and owner stay the caller's. */
+/* where and owner stay the caller's. */
 struct source_world *
-source_world_new(const char *kind, const char *where, const char *owner);
+source_world_new(enum source_type type, const char *where, const char *owner);
 void source_world_free(struct source_world *world);
 
 /* The source made anew, as after a crash. */

@@ -26,7 +26,8 @@
 static struct source_world *
 open_world(const char *name, const char *command)
 {
-	struct source_world *world = source_world_new("command", command, NULL);
+	struct source_world *world =
+	    source_world_new(SOURCE_COMMAND, command, NULL);
 	const char *root = unit_path(name);
 	cleanup_free char *run = xasprintf("%s/run", name);
 	cleanup_free char *log = xasprintf("%s/task_pool.log", name);
@@ -238,7 +239,7 @@ START_TEST(wrong_options_are_refused)
 	options.run_dir = NULL;
 	ck_assert_int_eq(source_new(&options, &source, NULL), -EINVAL);
 	ck_assert_ptr_null(source);
-	list = source_list("command", "true", 0, NULL);
+	list = source_list(SOURCE_COMMAND, "true", 0, NULL);
 	ck_assert_uint_eq(json_object_array_length(list), 0);
 	source_world_free(world);
 }

@@ -28,7 +28,7 @@ static struct source_world *
 open_world(const char *name)
 {
 	struct source_world *world =
-	    source_world_new("files", unit_path(name), "us");
+	    source_world_new(SOURCE_FILES, unit_path(name), "us");
 
 	ck_assert_int_eq(file_mkdirs(world->options.where, 0700, NULL), 0);
 	source_world_reopen(world);
@@ -39,7 +39,7 @@ static struct source_world *
 open_other(struct source_world *world)
 {
 	struct source_world *other =
-	    source_world_new("files", world->options.where, "them");
+	    source_world_new(SOURCE_FILES, world->options.where, "them");
 
 	source_world_reopen(other);
 	return other;
@@ -240,7 +240,7 @@ END_TEST
 START_TEST(a_missing_folder_has_no_tasks)
 {
 	struct source_world *world =
-	    source_world_new("files", unit_path("not/yet/there"), "us");
+	    source_world_new(SOURCE_FILES, unit_path("not/yet/there"), "us");
 
 	source_world_reopen(world);
 	source_world_expect(world, NULL);
@@ -273,14 +273,15 @@ END_TEST
 START_TEST(a_folder_that_cannot_be_read_is_a_failure)
 {
 	struct source_world *world =
-	    source_world_new("files", unit_path("a-file"), "us");
+	    source_world_new(SOURCE_FILES, unit_path("a-file"), "us");
 
 	source_world_put(world->options.where, "x", OLD_MS);
 	source_world_reopen(world);
 	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_FAILED);
 	ck_assert_str_eq(world->class, "task_source");
 	ck_assert_ptr_nonnull(strstr(world->words, "a-file"));
-	ck_assert_ptr_null(source_list("files", world->options.where, 0, NULL));
+	ck_assert_ptr_null(
+	    source_list(SOURCE_FILES, world->options.where, 0, NULL));
 	source_free(world->source);
 	world->source = NULL;
 	world->options.owner = NULL;
@@ -485,7 +486,8 @@ END_TEST
 static void
 compete(const char *where, const char *owner, const char *notes)
 {
-	struct source_world *world = source_world_new("files", where, owner);
+	struct source_world *world =
+	    source_world_new(SOURCE_FILES, where, owner);
 	int r;
 
 	source_world_reopen(world);
@@ -611,7 +613,7 @@ START_TEST(the_list_has_every_task)
 	put(world, "8", "in_progress", ",\"owner\":\"us\"");
 	put(world, "7", "pending", ",\"metadata\":{\"llmc_failed\":\"why\"}");
 	put_text(world, "6", "[]");
-	list = source_list("files", where, 0, NULL);
+	list = source_list(SOURCE_FILES, where, 0, NULL);
 	ck_assert_uint_eq(json_object_array_length(list), 7);
 	expect_row(list, 0,
 	    "{\"key\":\"6\",\"title\":\"6\",\"status\":\"todo\","
@@ -628,9 +630,9 @@ START_TEST(the_list_has_every_task)
 	expect_row(list, 6,
 	    "{\"key\":\"7\",\"title\":\"Subject 7\",\"status\":\"failed\","
 	    "\"priority\":3,\"problem\":\"why\"}");
-	few = source_list("files", where, 1, NULL);
+	few = source_list(SOURCE_FILES, where, 1, NULL);
 	ck_assert_uint_eq(json_object_array_length(few), 6);
-	none = source_list("files", unit_path("nowhere"), 0, NULL);
+	none = source_list(SOURCE_FILES, unit_path("nowhere"), 0, NULL);
 	ck_assert_uint_eq(json_object_array_length(none), 0);
 	source_world_free(world);
 }

@@ -15,7 +15,8 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "prompt.h"
-#include "source-kind.h"
+#include "source-base.h"
+#include "source-command.h"
 #include "text.h"
 
 #define STATUS_NONE_READY 4
@@ -161,7 +162,7 @@ answer_failure(struct command *command, const struct errand_result *result)
 	failure.class = describe_failure(command, result, &words);
 	add_said(&result->err, &words);
 	failure.words = words.data;
-	source_answer(&command->source, SOURCE_FAILED, NULL, &failure);
+	source_base_answer(&command->source, SOURCE_FAILED, NULL, &failure);
 }
 
 static void
@@ -174,7 +175,7 @@ answer_unusable(struct command *command, const struct errand_result *result,
 	buf_addf(&words, "the task pool command printed %s", what);
 	add_said(&result->err, &words);
 	failure.words = words.data;
-	source_answer(&command->source, SOURCE_FAILED, NULL, &failure);
+	source_base_answer(&command->source, SOURCE_FAILED, NULL, &failure);
 }
 
 static void
@@ -186,7 +187,7 @@ answer_offer(struct command *command, const char *text)
 	};
 
 	strlcpy(key, command->name, sizeof key);
-	source_answer(&command->source, SOURCE_OFFER, &offer, NULL);
+	source_base_answer(&command->source, SOURCE_OFFER, &offer, NULL);
 }
 
 enum verdict {
@@ -233,7 +234,7 @@ command_ended(const struct errand_result *result, void *arg)
 	if (verdict != VERDICT_TASK)
 		errand_forget(command->run_dir, command->name, NULL);
 	if (cancelled || verdict == VERDICT_NONE)
-		source_answer(&command->source, SOURCE_EMPTY, NULL, NULL);
+		source_base_answer(&command->source, SOURCE_EMPTY, NULL, NULL);
 	else if (verdict == VERDICT_TASK)
 		answer_offer(command, text.data);
 	else if (verdict == VERDICT_FAILED)
@@ -257,7 +258,7 @@ adopt(struct command *command, const struct errand_spec *spec, struct err *err)
 	while (errand_find(
 	    command->run_dir, command->name, sizeof command->name)) {
 		r = -EINVAL;
-		if (!source_is_key(&command->source, command->name))
+		if (!source_base_is_ours(&command->source, command->name))
 			r = errand_adopt(command->source.loop, spec,
 			    command_ended, command, &command->errand, err);
 		if (r != -EINVAL && r != -ENOENT)
@@ -291,10 +292,10 @@ command_ask(struct source *source)
 		r = errand_start(source->loop, &spec, command_ended, command,
 		    &command->errand, &err);
 	}
-	if (source_is_poverty(r) || r == -EAGAIN)
-		source_look_later(source);
+	if (source_base_is_shortage(r) || r == -EAGAIN)
+		source_base_look_later(source);
 	else if (r < 0)
-		source_answer_broken(source, &err);
+		source_base_fail(source, &err);
 }
 
 static bool
@@ -320,10 +321,23 @@ command_take(
 
 const struct source_kind source_command = {
 	.name = "command",
+	.setting = "auto.task_pool_command",
+	.origin = "the command: ",
+	.elsewhere = "tasks come from auto.task_pool_command",
+	.flags = 0,
 	.size = sizeof(struct command),
 	.open = command_open,
 	.close = command_close,
 	.ask = command_ask,
 	.cancel = command_cancel,
 	.take = command_take,
+	.settle = NULL,
+	.recover = NULL,
+	.watch = NULL,
+	.list = NULL,
+	.text = NULL,
+	.count_todo = NULL,
+	.add = NULL,
+	.retry = NULL,
+	.drop = NULL,
 };

@@ -14,8 +14,9 @@
 #include "loop.h"
 #include "mem.h"
 #include "prompt.h"
-#include "source-files-list.h"
-#include "source-kind.h"
+#include "files-list.h"
+#include "source-base.h"
+#include "source-files.h"
 #include "taskfile.h"
 #include "watch.h"
 
@@ -93,12 +94,12 @@ list_usable(struct files *files, struct taskfile **usable, size_t *ret_count)
 		    clock_mono_ms() - entry->problem_ms < SOURCE_SETTLED_MS)
 			settled = false;
 		else if (entry->problem != NULL)
-			source_quarantine(&files->source, "%s.json: %s",
+			source_base_quarantine(&files->source, "%s.json: %s",
 			    entry->id, entry->problem);
 		else if (waits_for_ever(entry->task, all, list->count, &words))
-			source_quarantine(&files->source, "%s.json: %s",
+			source_base_quarantine(&files->source, "%s.json: %s",
 			    entry->id, words.data);
-		else if (!source_is_key(&files->source, entry->id))
+		else if (!source_base_is_ours(&files->source, entry->id))
 			usable[count++] = entry->task;
 	}
 	*ret_count = count;
@@ -131,7 +132,8 @@ choose(struct files *files, struct taskfile **usable, size_t count,
 		taskfile_text(task, &raw);
 		if (prompt_clean(raw.data, raw.len, text))
 			return task;
-		source_quarantine(&files->source, "%s.json: it %s", task->id,
+		source_base_quarantine(&files->source, "%s.json: it %s",
+		    task->id,
 		    raw.len > PROMPT_MAX ? "is longer than 1 MiB" :
 					   "says nothing");
 		leave_out(usable, &count, task);
@@ -155,7 +157,7 @@ offer(struct source *source, const struct taskfile *task, const char *text)
 		.priority = task->priority,
 	};
 
-	source_answer(source, SOURCE_OFFER, &one, NULL);
+	source_base_answer(source, SOURCE_OFFER, &one, NULL);
 }
 
 static void
@@ -171,8 +173,8 @@ files_ask(struct source *source)
 	int r;
 
 	r = files_list_refresh(&files->list, source->where, &err);
-	if (r < 0 && !source_is_poverty(r)) {
-		source_answer_broken(source, &err);
+	if (r < 0 && !source_base_is_shortage(r)) {
+		source_base_fail(source, &err);
 		return;
 	}
 	if (r == 0) {
@@ -184,9 +186,9 @@ files_ask(struct source *source)
 	if (task != NULL) {
 		offer(source, task, text.data);
 	} else if (settled) {
-		source_answer(source, SOURCE_EMPTY, NULL, NULL);
+		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);
 	} else {
-		source_look_later(source);
+		source_base_look_later(source);
 	}
 }
 
@@ -235,7 +237,7 @@ verify(const struct source *source, const char *key, struct err *err)
 	bool ours;
 	int r;
 
-	r = files_load(source->where, key, &task, err);
+	r = files_list_load(source->where, key, &task, err);
 	if (r < 0)
 		return err_set(err, -ESTALE, "%s.json has changed", key);
 	ours = task->status == TASKFILE_IN_PROGRESS && is_ours(source, task);
@@ -277,8 +279,8 @@ files_take(
 		    err, -ESTALE, "%s is not there any more", source->where);
 	if (fd < 0)
 		return fd;
-	r = files_load(source->where, key, &task, err);
-	if (source_is_poverty(r))
+	r = files_list_load(source->where, key, &task, err);
+	if (source_base_is_shortage(r))
 		return r;
 	if (r < 0)
 		return err_set(
@@ -292,7 +294,7 @@ static int
 files_settle(struct source *source, const char *key, enum task_outcome outcome,
     const char *note, struct err *err)
 {
-	bool done = source_is_done(outcome);
+	bool done = source_base_is_done(outcome);
 	struct taskfile *task = NULL;
 	cleanup_fd int fd = -1;
 	int r;
@@ -305,7 +307,7 @@ files_settle(struct source *source, const char *key, enum task_outcome outcome,
 	fd = files_lock(source, err);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	r = files_load(source->where, key, &task, err);
+	r = files_list_load(source->where, key, &task, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	if (is_ours(source, task))
@@ -324,7 +326,7 @@ is_orphan(const struct source *source, const struct taskfile *task,
 		return false;
 	if (task->owner == NULL)
 		return task->status == TASKFILE_IN_PROGRESS;
-	return is_ours(source, task) && !source_has(keys, task->id);
+	return is_ours(source, task) && !source_base_has(keys, task->id);
 }
 
 static int
@@ -454,7 +456,7 @@ list_row(
 	cleanup_free char *title = NULL;
 
 	taskfile_text(task, &text);
-	title = source_title(text.data);
+	title = source_base_title(text.data);
 	json_set_string(row, "key", entry->id);
 	json_set_string(
 	    row, "title", entry->problem == NULL ? title : entry->id);
@@ -501,15 +503,39 @@ files_list(const char *where, size_t limit, struct err *err)
 	return rows;
 }
 
+static char *
+files_text(const char *where, const char *key, const char *status)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct taskfile *task = NULL;
+
+	(void)status; /* of this name there is one file */
+	if (files_list_load(where, key, &task, NULL) < 0)
+		return NULL;
+	taskfile_text(task, &text);
+	taskfile_free(task);
+	return buf_take(&text);
+}
+
 const struct source_kind source_files = {
 	.name = "files",
+	.setting = "auto.task_list",
+	.origin = "the task files in ",
+	.elsewhere = "tasks come from the files of auto.task_list",
+	.flags = SOURCE_KEEPS_CLAIMS,
 	.size = sizeof(struct files),
 	.open = files_open,
 	.close = files_close,
 	.ask = files_ask,
+	.cancel = NULL,
 	.take = files_take,
 	.settle = files_settle,
 	.recover = files_recover,
 	.watch = files_watch,
 	.list = files_list,
+	.text = files_text,
+	.count_todo = NULL,
+	.add = NULL,
+	.retry = NULL,
+	.drop = NULL,
 };

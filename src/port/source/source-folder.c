@@ -11,9 +11,10 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
-#include "source-folder-edit.h"
-#include "source-folder-store.h"
-#include "source-kind.h"
+#include "folder-edit.h"
+#include "folder.h"
+#include "source-base.h"
+#include "source-folder.h"
 #include "text.h"
 #include "watch.h"
 
@@ -59,8 +60,8 @@ quarantine(struct source *source, const char *name, const char *words)
 	cleanup_buf struct buf shown = BUF_INIT;
 
 	text_add_visible(&shown, name, strlen(name), false);
-	source_quarantine(source, "%s/%s: %s", folder_place_name(FOLDER_TODO),
-	    shown.data, words);
+	source_base_quarantine(source, "%s/%s: %s",
+	    folder_place_name(FOLDER_TODO), shown.data, words);
 }
 
 /* The first task that can be used. FOLDER_GONE when there is none;
@@ -77,7 +78,7 @@ find_task(struct source *source, const struct folder_names *names,
 
 		/* Of the same name as one that is being worked at: its turn
 		 * comes afterwards. */
-		if (source_is_key(source, name) ||
+		if (source_base_is_ours(source, name) ||
 		    is_in(source, FOLDER_DOING, name))
 			continue;
 		reading =
@@ -108,19 +109,19 @@ folder_ask(struct source *source)
 	if (r == 0)
 		r = folder_names(
 		    source->where, FOLDER_TODO, false, &names, &err);
-	if (r < 0 && !source_is_poverty(r)) {
-		source_answer_broken(source, &err);
+	if (r < 0 && !source_base_is_shortage(r)) {
+		source_base_fail(source, &err);
 		return;
 	}
-	reading = r < 0 ? FOLDER_POVERTY :
+	reading = r < 0 ? FOLDER_SHORTAGE :
 			  find_task(source, &names, &offer.key, &text);
 	if (reading == FOLDER_READ) {
 		offer.text = text.data;
-		source_answer(source, SOURCE_OFFER, &offer, NULL);
+		source_base_answer(source, SOURCE_OFFER, &offer, NULL);
 	} else if (reading == FOLDER_GONE) {
-		source_answer(source, SOURCE_EMPTY, NULL, NULL);
+		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);
 	} else {
-		source_look_later(source);
+		source_base_look_later(source);
 	}
 }
 
@@ -188,7 +189,7 @@ place_of(enum task_outcome outcome)
 {
 	if (outcome == OUTCOME_NONE)
 		return FOLDER_TODO;
-	return source_is_done(outcome) ? FOLDER_DONE : FOLDER_FAILED;
+	return source_base_is_done(outcome) ? FOLDER_DONE : FOLDER_FAILED;
 }
 
 /* Words only: that they cannot be written holds up nothing. */
@@ -241,7 +242,7 @@ folder_recover(struct source *source, const char *const *keys, struct err *err)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.count; i++) {
-		if (source_has(keys, names.at[i]) ||
+		if (source_base_has(keys, names.at[i]) ||
 		    !is_taken_by(source, names.at[i], true))
 			continue;
 		r = folder_move(source->where, FOLDER_DOING, names.at[i],
@@ -273,13 +274,23 @@ folder_watch(
 
 const struct source_kind source_folder = {
 	.name = "folder",
+	.setting = "auto.tasks_dir",
+	.origin = "the folder ",
+	.elsewhere = "tasks come from auto.tasks_dir",
+	.flags = SOURCE_KEEPS_CLAIMS | SOURCE_EDITABLE,
 	.size = sizeof(struct folder),
 	.open = folder_open,
 	.close = folder_close,
 	.ask = folder_ask,
+	.cancel = NULL,
 	.take = folder_take,
 	.settle = folder_settle,
 	.recover = folder_recover,
 	.watch = folder_watch,
-	.list = folder_list,
+	.list = folder_edit_list,
+	.text = folder_edit_text,
+	.count_todo = folder_edit_count_todo,
+	.add = folder_edit_add,
+	.retry = folder_edit_retry,
+	.drop = folder_edit_drop,
 };

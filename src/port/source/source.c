@@ -1,194 +1,76 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "errtext.h"
 #include "json.h"
-#include "log.h"
-#include "loop.h"
 #include "mem.h"
-#include "source-kind.h"
+#include "source-base.h"
+#include "source-command.h"
+#include "source-files.h"
+#include "source-folder.h"
 #include "source.h"
 
-#define PAUSE_MOST_MS 2000
+static const struct source_kind *const kinds[] = {
+	[SOURCE_COMMAND] = &source_command,
+	[SOURCE_FILES] = &source_files,
+	[SOURCE_FOLDER] = &source_folder,
+};
 
-static const struct source_kind *const kinds[] = { &source_command,
-	&source_files, &source_folder };
+_Static_assert(
+    nitems(kinds) == SOURCE_TYPE_COUNT, "every type of source has its row");
 
-static const struct source_kind *
-kind_find(const char *name, struct err *err)
+/* --- the types -------------------------------------------------------- */
+
+const char *
+source_type_name(enum source_type type)
 {
-	for (size_t i = 0; i < nitems(kinds); i++) {
-		if (strcmp(kinds[i]->name, name) == 0)
-			return kinds[i];
-	}
-	err_set(err, -EINVAL, "there is no task source \"%s\"", name);
-	return NULL;
-}
-
-static char **
-list_copy(const char *const *list)
-{
-	size_t count = 0;
-	char **copy;
-
-	while (list != NULL && list[count] != NULL)
-		count++;
-	copy = xcalloc(count + 1, sizeof *copy);
-	for (size_t i = 0; i < count; i++)
-		copy[i] = xstrdup(list[i]);
-	return copy;
-}
-
-static void
-list_free(char **list)
-{
-	for (char **at = list; at != NULL && *at != NULL; at++)
-		free(*at);
-	free(list);
-}
-
-static void
-quarantine_clear(struct source *source)
-{
-	list_free(source->quarantined);
-	source->quarantined = xcalloc(1, sizeof *source->quarantined);
-	source->quarantined_count = 0;
-}
-
-void
-source_quarantine(struct source *source, const char *fmt, ...)
-{
-	size_t count = source->quarantined_count++;
-	va_list ap;
-
-	source->quarantined = xreallocarray(
-	    source->quarantined, count + 2, sizeof *source->quarantined);
-	va_start(ap, fmt);
-	source->quarantined[count] = xvasprintf(fmt, ap);
-	va_end(ap);
-	source->quarantined[count + 1] = NULL;
-}
-
-static void
-timer_drop(struct source *source)
-{
-	if (source->timer != NULL)
-		loop_timer_free(source->timer);
-	source->timer = NULL;
-}
-
-static void
-look(void *arg)
-{
-	struct source *source = arg;
-
-	timer_drop(source);
-	if (source->fn == NULL)
-		return;
-	if (source->cancelled) {
-		source_answer(source, SOURCE_EMPTY, NULL, NULL);
-		return;
-	}
-	quarantine_clear(source);
-	source->kind->ask(source);
-}
-
-void
-source_look_later(struct source *source)
-{
-	timer_drop(source);
-	source->timer =
-	    loop_after(source->loop, source->pause_ms, look, source);
-	source->pause_ms *= 2;
-	if (source->pause_ms > PAUSE_MOST_MS)
-		source->pause_ms = PAUSE_MOST_MS;
-}
-
-void
-source_answer(struct source *source, enum source_answer answer,
-    const struct source_offer *offer, const struct source_failure *failure)
-{
-	source_fn *fn = source->fn;
-
-	if (fn == NULL)
-		fatalx("a task source answers, but nobody asked");
-	list_free(source->labels);
-	list_free(source->keys);
-	source->labels = source->keys = NULL;
-	source->fn = NULL;
-	source->cancelled = false;
-	fn(answer, offer, failure, source->arg);
-}
-
-void
-source_answer_broken(struct source *source, const struct err *err)
-{
-	struct source_failure failure = { "task_source", -1, err->msg };
-
-	source_answer(source, SOURCE_FAILED, NULL, &failure);
+	return kinds[type]->name;
 }
 
 bool
-source_has(const char *const *list, const char *key)
+source_type_parse(const char *name, enum source_type *ret_type)
 {
-	for (; list != NULL && *list != NULL; list++) {
-		if (strcmp(*list, key) == 0)
-			return true;
+	for (size_t i = 0; i < nitems(kinds); i++) {
+		if (strcmp(kinds[i]->name, name) != 0)
+			continue;
+		*ret_type = (enum source_type)i;
+		return true;
 	}
 	return false;
 }
 
-bool
-source_is_key(const struct source *source, const char *key)
+unsigned
+source_type_flags(enum source_type type)
 {
-	return source_has((const char *const *)source->keys, key);
+	return kinds[type]->flags;
 }
 
-bool
-source_is_done(enum task_outcome outcome)
+const char *
+source_type_setting(enum source_type type)
 {
-	return outcome == OUTCOME_LANDED || outcome == OUTCOME_NO_CHANGES;
+	return kinds[type]->setting;
 }
 
-bool
-source_is_poverty(int error)
+const char *
+source_type_origin(enum source_type type)
 {
-	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+	return kinds[type]->origin;
 }
 
-char *
-source_title(const char *text)
-{
-	struct task *task = task_new("task", "", "", NULL, text, 0);
-	char *title = take_ptr(&task->title);
-
-	task_free(task);
-	return title;
-}
-
-/* --- the interface ---------------------------------------------------- */
+/* --- a source --------------------------------------------------------- */
 
 int
 source_new(const struct source_options *options, struct source **ret_source,
     struct err *err)
 {
-	const struct source_kind *kind = kind_find(options->kind, err);
-	struct source *source;
+	const struct source_kind *kind = kinds[options->type];
+	struct source *source = xcalloc(1, kind->size);
 	int r;
 
-	if (kind == NULL)
-		return -EINVAL;
-	source = xcalloc(1, kind->size);
-	source->kind = kind;
-	source->loop = options->loop;
-	source->where = xstrdup(options->where);
-	source->owner = options->owner == NULL ? NULL : xstrdup(options->owner);
-	source->call = loop_call_new(source->loop, look, source);
-	quarantine_clear(source);
+	source_base_init(source, kind, options);
 	r = kind->open(source, options, err);
 	if (r < 0) {
 		source_free(source);
@@ -204,14 +86,18 @@ source_free(struct source *source)
 	if (source == NULL)
 		return;
 	source->kind->close(source);
-	timer_drop(source);
-	loop_call_free(source->call);
-	list_free(source->labels);
-	list_free(source->keys);
-	list_free(source->quarantined);
-	free(source->where);
-	free(source->owner);
+	source_base_release(source);
 	free(source);
+}
+
+enum source_type
+source_type_of(const struct source *source)
+{
+	size_t type = 0;
+
+	while (kinds[type] != source->kind)
+		type++;
+	return (enum source_type)type;
 }
 
 const char *
@@ -220,18 +106,17 @@ source_kind(const struct source *source)
 	return source->kind->name;
 }
 
+unsigned
+source_flags(const struct source *source)
+{
+	return source->kind->flags;
+}
+
 void
 source_ask(struct source *source, const char *const *labels,
     const char *const *keys, source_fn *fn, void *arg)
 {
-	if (source->fn != NULL)
-		fatalx("a task source is asked twice");
-	source->labels = list_copy(labels);
-	source->keys = list_copy(keys);
-	source->fn = fn;
-	source->arg = arg;
-	source->pause_ms = SOURCE_SETTLED_MS;
-	loop_call_request(source->call);
+	source_base_ask(source, labels, keys, fn, arg);
 }
 
 bool
@@ -243,11 +128,7 @@ source_asking(const struct source *source)
 void
 source_cancel(struct source *source)
 {
-	if (source->fn == NULL || source->cancelled)
-		return;
-	source->cancelled = true;
-	if (source->kind->cancel == NULL || !source->kind->cancel(source))
-		loop_call_request(source->call);
+	source_base_cancel(source);
 }
 
 int
@@ -289,14 +170,64 @@ source_quarantined(const struct source *source)
 	return (const char *const *)source->quarantined;
 }
 
-struct json_object *
-source_list(const char *kind, const char *where, size_t limit, struct err *err)
-{
-	const struct source_kind *found = kind_find(kind, err);
+/* --- what people do with it ------------------------------------------- */
 
-	if (found == NULL)
-		return NULL;
-	if (found->list == NULL)
+static int
+refuse(const struct source *source, const char *what, struct err *err)
+{
+	return err_set(
+	    err, -ENOTSUP, "%s; %s there", source->kind->elsewhere, what);
+}
+
+int
+source_add(struct source *source, const char *text, char **ret_key,
+    char **ret_path, struct err *err)
+{
+	if (source->kind->add == NULL)
+		return refuse(source, "add them", err);
+	return source->kind->add(source->where, text, ret_key, ret_path, err);
+}
+
+int
+source_retry(struct source *source, const char *key, struct err *err)
+{
+	if (source->kind->retry == NULL)
+		return refuse(source, "try them again", err);
+	return source->kind->retry(source->where, key, err);
+}
+
+int
+source_drop(struct source *source, const char *key, struct err *err)
+{
+	if (source->kind->drop == NULL)
+		return refuse(source, "drop them", err);
+	return source->kind->drop(source->where, key, err);
+}
+
+/* --- looking only ----------------------------------------------------- */
+
+struct json_object *
+source_list(
+    enum source_type type, const char *where, size_t limit, struct err *err)
+{
+	if (kinds[type]->list == NULL)
 		return json_object_new_array();
-	return found->list(where, limit, err);
+	return kinds[type]->list(where, limit, err);
+}
+
+char *
+source_text(enum source_type type, const char *where, const char *key,
+    const char *status)
+{
+	if (kinds[type]->text == NULL)
+		return NULL;
+	return kinds[type]->text(where, key, status);
+}
+
+int64_t
+source_count_todo(enum source_type type, const char *where)
+{
+	if (kinds[type]->count_todo == NULL)
+		return -1;
+	return kinds[type]->count_todo(where);
 }

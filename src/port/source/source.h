@@ -8,6 +8,10 @@
  *   folder   a folder of text files, moved from todo/ through doing/ to done/
  *            or failed/ (source-folder.c)
  *
+ * Each type is a row of a table (source-base.h). Callers ask for its flags and
+ * its words, so that they need not compare types. source-choice.h says which
+ * type the settings choose.
+ *
  * A task changes hands in two steps. source_ask() offers one; the owner writes
  * it down; source_take() takes it, so that it is offered to nobody else. After
  * a crash in between the owner calls source_take() again. source_settle() tells
@@ -26,6 +30,34 @@ struct err;
 struct json_object;
 struct loop;
 struct source;
+
+enum source_type {
+	SOURCE_COMMAND,
+	SOURCE_FILES,
+	SOURCE_FOLDER,
+	SOURCE_TYPE_COUNT
+};
+
+enum {
+	/* A task that was taken and not begun can be given back:
+	 * source_settle() with OUTCOME_NONE. Without it each task is given
+	 * once, and stays with whoever took it until it has an outcome. */
+	SOURCE_KEEPS_CLAIMS = 1 << 0,
+	/* source_add(), source_retry() and source_drop() work. Without it they
+	 * say -ENOTSUP, and a task that has ended is known from its record
+	 * only. */
+	SOURCE_EDITABLE = 1 << 1,
+};
+
+/* "command", "files", "folder": the word that is kept in a task. */
+const char *source_type_name(enum source_type type);
+/* False when no type has that name. */
+bool source_type_parse(const char *name, enum source_type *ret_type);
+unsigned source_type_flags(enum source_type type);
+/* The setting that says where it is: "auto.tasks_dir". */
+const char *source_type_setting(enum source_type type);
+/* To be put before the command or the folder: "the command: ". */
+const char *source_type_origin(enum source_type type);
 
 struct source_offer {
 	const char *key; /* the source's own name for it */
@@ -56,7 +88,7 @@ source_fn(enum source_answer answer, const struct source_offer *offer,
 
 struct source_options {
 	struct loop *loop;
-	const char *kind; /* "command", "files", "folder" */
+	enum source_type type;
 	const char *where; /* the command, or the folder (absolute) */
 	const char *cwd; /* of the command: the root */
 	const char *run_dir; /* command: for its errands; made when missing */
@@ -69,7 +101,9 @@ int source_new(const struct source_options *options, struct source **ret_source,
     struct err *err);
 /* A command that runs goes on; the next source of that run_dir finds it. */
 void source_free(struct source *source);
-const char *source_kind(const struct source *source);
+enum source_type source_type_of(const struct source *source);
+const char *source_kind(const struct source *source); /* its type's name */
+unsigned source_flags(const struct source *source);
 
 /* Offer one task; labels: those in use (NULL terminated), keys: those that are
  * ours already (likewise) and are not offered again. One question at a time (a
@@ -103,22 +137,37 @@ int source_watch(
  * Since the last source_ask(). NULL terminated, the source's. */
 const char *const *source_quarantined(const struct source *source);
 
-/* --- for llmc task ---------------------------------------------------- */
+/* --- what people do with it ------------------------------------------- */
 
-/* Every task that a folder or list of files has: [{key, title, status, owner?,
- * worker?, label?, priority?, problem?}], status todo, doing, done or failed.
- * Pure reading. done and failed: the newest `limit` of each (0 = all). The
- * caller owns it; NULL on failure. A command has none. */
-struct json_object *
-source_list(const char *kind, const char *where, size_t limit, struct err *err);
+/* Add a task, behind those that wait. *ret_key, *ret_path (the file that it is
+ * in): owned by the caller, each may be NULL. -EINVAL for a text that can be no
+ * task. */
+int source_add(struct source *source, const char *text, char **ret_key,
+    char **ret_path, struct err *err);
 
-/* The folder: put a task into todo/ (numbered, so that later ones come later),
- * take a failed one back to todo/ (-ENOENT), remove one of todo/ or failed/
- * (to trash/, nothing is deleted). -EBUSY for one that a worker has.
- * *ret_key: owned by the caller, may be NULL. */
-int source_folder_add(
-    const char *where, const char *text, char **ret_key, struct err *err);
-int source_folder_retry(const char *where, const char *key, struct err *err);
-int source_folder_drop(const char *where, const char *key, struct err *err);
+/* Have a task that failed wait again. -ENOENT when there is no such task, and
+ * -EBUSY for one that a worker has. */
+int source_retry(struct source *source, const char *key, struct err *err);
+
+/* Remove one that waits or has failed; its file goes to trash/. -ENOENT, -EBUSY
+ * as above. */
+int source_drop(struct source *source, const char *key, struct err *err);
+
+/* --- looking only, without a source ------------------------------------ */
+
+/* Every task that is there: [{key, title, status, owner?, worker?, label?,
+ * priority?, problem?}], status todo, doing, done or failed. done and failed:
+ * the newest `limit` of each (0 = all). The caller owns it; NULL on failure.
+ * What a command has is not known: none. */
+struct json_object *source_list(
+    enum source_type type, const char *where, size_t limit, struct err *err);
+
+/* The text of one of that list; the caller frees. NULL when it cannot be
+ * read. */
+char *source_text(enum source_type type, const char *where, const char *key,
+    const char *status);
+
+/* How many wait, without reading them; -1 = unknown. */
+int64_t source_count_todo(enum source_type type, const char *where);
 
 #endif

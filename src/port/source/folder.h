@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The folder of text files, for source-folder*.c only: its folders, what counts
+ * The folder of text files that is a task source, for source-folder.c and
+ * folder-edit.c only: its folders, what counts
  * as a task, moves that overwrite nothing, and notes of who took what.
  *
  *   <where>/todo/      what waits
@@ -11,8 +12,8 @@
  *   <where>/trash/     what a person removed
  *   <where>/.llmc.lock held while a task is taken
  */
-#ifndef SOURCE_FOLDER_STORE_H
-#define SOURCE_FOLDER_STORE_H
+#ifndef FOLDER_H
+#define FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,7 +60,7 @@ enum folder_reading {
 	FOLDER_GONE,
 	FOLDER_UNSETTLED, /* somebody may be writing it */
 	FOLDER_PROBLEM, /* words say what is wrong with it */
-	FOLDER_POVERTY, /* we cannot read now */
+	FOLDER_SHORTAGE, /* we cannot read now */
 };
 enum folder_reading folder_read(const char *where, enum folder_place place,
     const char *name, struct buf *text, struct buf *words);

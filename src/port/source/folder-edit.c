@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@
 #include "json.h"
 #include "mem.h"
 #include "prompt.h"
-#include "source-folder-edit.h"
-#include "source-folder-store.h"
-#include "source-kind.h"
+#include "folder-edit.h"
+#include "folder.h"
+#include "source-base.h"
 #include "text.h"
 
 #define NUMBER_MAX INT64_C(1000000000)
@@ -63,8 +64,8 @@ list_one(const char *where, enum folder_place place, const char *name)
 	reading = folder_read(where, place, name, &text, &words);
 	if (reading == FOLDER_GONE)
 		return NULL;
-	title =
-	    reading == FOLDER_READ ? source_title(text.data) : xstrdup(name);
+	title = reading == FOLDER_READ ? source_base_title(text.data) :
+					 xstrdup(name);
 	json_set_string(row, "key", name);
 	json_set_string(row, "title", title);
 	json_set_string(row, "status", folder_place_name(place));
@@ -78,7 +79,7 @@ list_one(const char *where, enum folder_place place, const char *name)
 }
 
 struct json_object *
-folder_list(const char *where, size_t limit, struct err *err)
+folder_edit_list(const char *where, size_t limit, struct err *err)
 {
 	cleanup_json struct json_object *list = json_object_new_array();
 
@@ -101,6 +102,35 @@ folder_list(const char *where, size_t limit, struct err *err)
 		}
 	}
 	return take_ptr(&list);
+}
+
+char *
+folder_edit_text(const char *where, const char *key, const char *status)
+{
+	cleanup_free char *path = xasprintf("%s/%s/%s", where, status, key);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_read(path, PROMPT_MAX, &text, NULL) < 0)
+		return NULL;
+	return buf_take(&text);
+}
+
+/* By their names alone: they may be many, and this is to be fast. */
+int64_t
+folder_edit_count_todo(const char *where)
+{
+	cleanup_free char *todo =
+	    file_join(where, folder_place_name(FOLDER_TODO));
+	const struct dirent *file;
+	int64_t count = 0;
+	DIR *dir = opendir(todo);
+
+	if (dir == NULL)
+		return 0;
+	while ((file = readdir(dir)) != NULL)
+		count += file->d_name[0] != '.';
+	closedir(dir);
+	return count;
 }
 
 /* --- adding ----------------------------------------------------------- */
@@ -135,7 +165,7 @@ next_number(const char *where)
 static char *
 name_of(const char *where, const char *text)
 {
-	cleanup_free char *title = source_title(text);
+	cleanup_free char *title = source_base_title(text);
 	cleanup_buf struct buf name = BUF_INIT;
 	size_t begin;
 
@@ -158,11 +188,12 @@ name_of(const char *where, const char *text)
 }
 
 int
-source_folder_add(
-    const char *where, const char *text, char **ret_key, struct err *err)
+folder_edit_add(const char *where, const char *text, char **ret_key,
+    char **ret_path, struct err *err)
 {
 	cleanup_buf struct buf clean = BUF_INIT;
 	cleanup_free char *name = NULL, *hidden = NULL, *part = NULL;
+	cleanup_free char *key = NULL;
 	char id[ID_ULID_SIZE];
 	int r;
 
@@ -182,10 +213,16 @@ source_folder_add(
 	r = file_replace(part, clean.data, clean.len, 0644, err);
 	if (r < 0)
 		return r;
-	r = folder_move_in(part, where, FOLDER_TODO, name, ret_key, err);
-	if (r < 0)
+	r = folder_move_in(part, where, FOLDER_TODO, name, &key, err);
+	if (r < 0) {
 		unlink(part);
-	return r;
+		return r;
+	}
+	if (ret_path != NULL)
+		*ret_path = folder_path(where, FOLDER_TODO, key);
+	if (ret_key != NULL)
+		*ret_key = take_ptr(&key);
+	return 0;
 }
 
 /* --- moving ----------------------------------------------------------- */
@@ -211,7 +248,7 @@ check_key(const char *key, struct err *err)
 }
 
 int
-source_folder_retry(const char *where, const char *key, struct err *err)
+folder_edit_retry(const char *where, const char *key, struct err *err)
 {
 	cleanup_free char *why = folder_why_path(where, FOLDER_FAILED, key);
 	int r;
@@ -247,7 +284,7 @@ drop_from(const char *where, enum folder_place place, const char *key,
 }
 
 int
-source_folder_drop(const char *where, const char *key, struct err *err)
+folder_edit_drop(const char *where, const char *key, struct err *err)
 {
 	int r;
 

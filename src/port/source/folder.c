@@ -19,8 +19,8 @@
 #include "json.h"
 #include "mem.h"
 #include "prompt.h"
-#include "source-folder-store.h"
-#include "source-kind.h"
+#include "folder.h"
+#include "source-base.h"
 #include "text.h"
 
 #define WHY_SUFFIX  ".why"
@@ -294,8 +294,8 @@ read_problem(int error, struct buf *words)
 {
 	if (error == -ENOENT)
 		return FOLDER_GONE;
-	if (source_is_poverty(error))
-		return FOLDER_POVERTY;
+	if (source_base_is_shortage(error))
+		return FOLDER_SHORTAGE;
 	buf_addf(words, "%s", strerror(-error));
 	return FOLDER_PROBLEM;
 }

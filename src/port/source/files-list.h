@@ -4,8 +4,8 @@
  * A folder of Claude Code's task files, for source-files.c only: read again
  * where a file has changed, remembered where it has not.
  */
-#ifndef SOURCE_FILES_LIST_H
-#define SOURCE_FILES_LIST_H
+#ifndef FILES_LIST_H
+#define FILES_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ void files_list_release(struct files_list *list);
 
 /* One file, read anew. -ENOENT; -EINVAL when it is broken, and when its id is
  * not its name. */
-int files_load(const char *where, const char *id, struct taskfile **ret_task,
-    struct err *err);
+int files_list_load(const char *where, const char *id,
+    struct taskfile **ret_task, struct err *err);
 
 #endif

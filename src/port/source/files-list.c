@@ -10,8 +10,8 @@
 #include "errtext.h"
 #include "file.h"
 #include "mem.h"
-#include "source-files-list.h"
-#include "source-kind.h"
+#include "files-list.h"
+#include "source-base.h"
 #include "taskfile.h"
 
 #define SUFFIX    ".json"
@@ -38,7 +38,7 @@ files_list_release(struct files_list *list)
 }
 
 int
-files_load(const char *where, const char *id, struct taskfile **ret_task,
+files_list_load(const char *where, const char *id, struct taskfile **ret_task,
     struct err *err)
 {
 	cleanup_free char *path = xasprintf("%s/%s" SUFFIX, where, id);
@@ -120,8 +120,8 @@ read_entry(const char *where, const char *id, const struct stat *st,
 	struct err why = { 0, "" };
 	int r;
 
-	r = files_load(where, id, &task, &why);
-	if (r == -ENOENT || source_is_poverty(r)) {
+	r = files_list_load(where, id, &task, &why);
+	if (r == -ENOENT || source_base_is_shortage(r)) {
 		err_set(err, r, "%s", why.msg);
 		return r;
 	}

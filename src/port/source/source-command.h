@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A command that prints a task; its calls are errands (errand.h), so that what
+ * it gave away is not lost with the daemon. For source.c only. */
+#ifndef SOURCE_COMMAND_H
+#define SOURCE_COMMAND_H
+
+struct source_kind;
+
+extern const struct source_kind source_command;
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A folder of text files, moved from todo/ through doing/ to done/ or failed/.
+ * For source.c only. */
+#ifndef SOURCE_FOLDER_H
+#define SOURCE_FOLDER_H
+
+struct source_kind;
+
+extern const struct source_kind source_folder;
+
+#endif
