@@ -101,7 +101,8 @@ expect_load(struct place *p, uint64_t receipts, bool recovered)
 	ck_assert_msg(
 	    state_load(&p->ws, NOW, &state, &why, &err) == 0, "%s", err.msg);
 	ck_assert_uint_eq(state.receipts, receipts);
-	ck_assert_msg((why != NULL) == recovered, "%s", why);
+	ck_assert_msg((why != NULL) == recovered, "%s",
+	    why != NULL ? why : "the spare copy was not needed");
 	if (recovered)
 		ck_assert_ptr_nonnull(strstr(why, p->file));
 	state_release(&state);
