@@ -285,7 +285,7 @@ never(const struct err *err, void *arg)
 {
 	(void)err;
 	(void)arg;
-	ck_abort_msg("called after tmux_free");
+	ck_abort_msg("called after it was forgotten");
 }
 
 START_TEST(free_abandons_what_is_under_way)
@@ -340,6 +340,35 @@ START_TEST(free_from_inside_a_callback_is_fine)
 }
 END_TEST
 
+START_TEST(a_callback_can_be_forgotten)
+{
+	cleanup_buf struct buf list = BUF_INIT;
+	struct answer answer;
+	struct world world;
+	int mine = 0;
+
+	world_begin(&world, NULL);
+	world_start_reader(&world, "llmc-a", "typed", 1);
+	tmux_paste(world.tmux, "llmc-a", "x", true, never, &mine);
+	tmux_kill(world.tmux, "llmc-b", never, &mine);
+	tmux_forget(world.tmux, &mine);
+	/* What comes behind is told, and nothing was typed before it. */
+	ck_assert_int_eq(world_list(&world, &list), 0);
+	answer_begin(&answer, &world);
+	tmux_capture(world.tmux, "llmc-a", 0, answer_text, &answer);
+	world_wait(&answer);
+	answer_end(&answer);
+	ck_assert(!file_exists(unit_path("typed.done")));
+	/* A session that was to go is gone. */
+	tmux_kill(world.tmux, "llmc-a", never, &mine);
+	tmux_forget(world.tmux, &mine);
+	ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);
+	ck_assert_int_eq(world_list(&world, &list), 0);
+	ck_assert_str_eq(list.data, "");
+	world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -361,6 +390,7 @@ unit_suite(void)
 		a_config_that_cannot_be_written_is_an_error, NULL });
 	unit_case(s, "free",
 	    (const TTest *const[]){ free_abandons_what_is_under_way,
-		free_from_inside_a_callback_is_fine, NULL });
+		free_from_inside_a_callback_is_fine,
+		a_callback_can_be_forgotten, NULL });
 	return s;
 }

@@ -337,3 +337,21 @@ tmux_queue_release(struct tmux_queue *queue)
 	free(queue->socket);
 	free(queue->config);
 }
+
+static void
+forgotten(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
+{
+	(void)reply;
+	(void)arg;
+	tmux_job_end(job);
+}
+
+void
+tmux_queue_forget(struct tmux_queue *queue, const void *who)
+{
+	struct tmux_job *job;
+
+	TAILQ_FOREACH (job, &queue->jobs, entry)
+		if (job->who == who)
+			job->done = forgotten;
+}

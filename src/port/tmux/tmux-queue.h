@@ -55,6 +55,7 @@ struct tmux_job {
 	int tries;
 	tmux_job_fn *done;
 	void *arg; /* done's, freed with the job */
+	const void *who; /* is told in the end: see tmux_forget() */
 };
 TAILQ_HEAD(tmux_jobs, tmux_job);
 
@@ -68,6 +69,9 @@ struct tmux_queue {
 
 void tmux_queue_init(struct tmux_queue *queue, struct loop *loop);
 void tmux_queue_release(struct tmux_queue *queue); /* abandons every job */
+
+/* The jobs of `who` end with their present run, and tell nobody. */
+void tmux_queue_forget(struct tmux_queue *queue, const void *who);
 
 /* arg is taken over and freed with free(3). session is copied. */
 struct tmux_job *tmux_job_new(struct tmux_queue *queue, const char *session,

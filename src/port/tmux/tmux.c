@@ -127,13 +127,15 @@ name_valid(const char *name)
 }
 
 static struct tmux_job *
-job_for(struct tmux *tmux, const char *name, tmux_job_fn *done,
+job_for(struct tmux *tmux, const char *name, tmux_job_fn *done, void *arg,
     struct tmux_request **ret_request)
 {
 	struct tmux_request *request = xcalloc(1, sizeof *request);
 	struct tmux_job *job = tmux_job_new(&tmux->queue, name, done, request);
 
 	request->tmux = tmux;
+	request->arg = arg;
+	job->who = arg;
 	tmux_job_command(job);
 	if (name != NULL && !name_valid(name))
 		err_set(&job->refused, -EINVAL,
@@ -230,10 +232,9 @@ tmux_start(struct tmux *tmux, const struct tmux_session *session,
 	struct tmux_request *request;
 	struct tmux_job *job;
 
-	job = job_for(tmux, session->name, start_done, &request);
+	job = job_for(tmux, session->name, start_done, arg, &request);
 	start_check(job, session);
 	request->fn.started = fn;
-	request->arg = arg;
 	job->starts = true;
 	job->cwd = xstrdup(session->cwd);
 	/* The one command that may start a server. */
@@ -354,10 +355,9 @@ tmux_paste(struct tmux *tmux, const char *name, const char *text, bool enter,
     tmux_done_fn *fn, void *arg)
 {
 	struct tmux_request *request;
-	struct tmux_job *job = job_for(tmux, name, paste_done, &request);
+	struct tmux_job *job = job_for(tmux, name, paste_done, arg, &request);
 
 	request->fn.done = fn;
-	request->arg = arg;
 	buf_adds(&job->text, PASTE_BEGIN);
 	buf_adds(&job->text, text);
 	buf_adds(&job->text, enter ? PASTE_END "\r" : PASTE_END);
@@ -397,10 +397,9 @@ tmux_keys(struct tmux *tmux, const char *name, const char *const *keys,
     tmux_done_fn *fn, void *arg)
 {
 	struct tmux_request *request;
-	struct tmux_job *job = job_for(tmux, name, keys_done, &request);
+	struct tmux_job *job = job_for(tmux, name, keys_done, arg, &request);
 
 	request->fn.done = fn;
-	request->arg = arg;
 	for (; *keys != NULL; keys++) {
 		buf_addc(&job->text, ' ');
 		/* tmux reads these quotes as the shell does. */
@@ -426,10 +425,9 @@ void
 tmux_kill(struct tmux *tmux, const char *name, tmux_done_fn *fn, void *arg)
 {
 	struct tmux_request *request;
-	struct tmux_job *job = job_for(tmux, name, gone_done, &request);
+	struct tmux_job *job = job_for(tmux, name, gone_done, arg, &request);
 
 	request->fn.done = fn;
-	request->arg = arg;
 	tmux_job_words(job, "kill-session", "-t", NULL);
 	tmux_job_wordf(job, "=%s", name);
 	tmux_job_add(job);
@@ -439,10 +437,9 @@ void
 tmux_kill_server(struct tmux *tmux, tmux_done_fn *fn, void *arg)
 {
 	struct tmux_request *request;
-	struct tmux_job *job = job_for(tmux, NULL, gone_done, &request);
+	struct tmux_job *job = job_for(tmux, NULL, gone_done, arg, &request);
 
 	request->fn.done = fn;
-	request->arg = arg;
 	job->alone = true;
 	tmux_job_word(job, "kill-server");
 	tmux_job_add(job);
@@ -515,10 +512,9 @@ tmux_capture(struct tmux *tmux, const char *name, int history, tmux_text_fn *fn,
     void *arg)
 {
 	struct tmux_request *request;
-	struct tmux_job *job = job_for(tmux, name, capture_done, &request);
+	struct tmux_job *job = job_for(tmux, name, capture_done, arg, &request);
 
 	request->fn.text = fn;
-	request->arg = arg;
 	request->history = history;
 	pane_command(job);
 	tmux_job_add(job);
@@ -545,10 +541,9 @@ void
 tmux_list(struct tmux *tmux, tmux_list_fn *fn, void *arg)
 {
 	struct tmux_request *request;
-	struct tmux_job *job = job_for(tmux, NULL, list_done, &request);
+	struct tmux_job *job = job_for(tmux, NULL, list_done, arg, &request);
 
 	request->fn.list = fn;
-	request->arg = arg;
 	tmux_job_words(job, "list-panes", "-a", "-F", tmux_list_format, NULL);
 	tmux_job_add(job);
 }
@@ -570,12 +565,17 @@ void
 tmux_server(struct tmux *tmux, tmux_server_fn *fn, void *arg)
 {
 	struct tmux_request *request;
-	struct tmux_job *job = job_for(tmux, NULL, server_done, &request);
+	struct tmux_job *job = job_for(tmux, NULL, server_done, arg, &request);
 
 	request->fn.server = fn;
-	request->arg = arg;
 	tmux_job_words(job, "display-message", "-p", "#{pid}", NULL);
 	tmux_job_add(job);
+}
+
+void
+tmux_forget(struct tmux *tmux, const void *arg)
+{
+	tmux_queue_forget(&tmux->queue, arg);
 }
 
 char *

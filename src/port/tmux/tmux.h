@@ -115,6 +115,10 @@ void tmux_server(struct tmux *tmux, tmux_server_fn *fn, void *arg);
 /* End the server and every session (tests, down --all). No server is fine. */
 void tmux_kill_server(struct tmux *tmux, tmux_done_fn *fn, void *arg);
 
+/* Callbacks with this arg do not come any more. What was asked for is still
+ * done, except that nothing is typed any more. */
+void tmux_forget(struct tmux *tmux, const void *arg);
+
 /* "llmc-<worker>". */
 char *tmux_session_name(const char *worker);
 
