@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "hook-event.h"
+#include "json.h"
+#include "mem.h"
+#include "shape.h"
+
+const struct shape hook_event_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "event", .type = SHAPE_STRING },
+		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "generation", .type = SHAPE_INT },
+		{ .name = "id",
+		    .type = SHAPE_STRING,
+		    .min = 1,
+		    .max = HOOK_EVENT_ID_MAX },
+		{ .name = "data", .type = SHAPE_OBJECT },
+		{ .name = NULL },
+	    },
+	.open = true,
+};
+
+static const struct {
+	const char *event;
+	enum hook_kind kind;
+} kinds[] = {
+	{ "SessionStart", HOOK_SESSION_START },
+	{ "SessionEnd", HOOK_SESSION_END },
+	{ "UserPromptSubmit", HOOK_PROMPT },
+	{ "PreToolUse", HOOK_TOOL_BEGINS },
+	{ "PostToolUse", HOOK_TOOL_ENDS },
+	{ "PostToolUseFailure", HOOK_TOOL_ENDS },
+	{ "Notification", HOOK_NOTIFICATION },
+	{ "Stop", HOOK_STOP },
+	{ "StopFailure", HOOK_STOP_FAILURE },
+	{ "PreCompact", HOOK_COMPACT },
+	{ "SubagentStop", HOOK_LIFE },
+};
+
+static enum hook_kind
+kind_of(const char *event)
+{
+	for (size_t i = 0; i < nitems(kinds); i++)
+		if (strcmp(kinds[i].event, event) == 0)
+			return kinds[i].kind;
+	return HOOK_UNKNOWN;
+}
+
+int
+hook_event_read(
+    struct json_object *params, struct hook_event *ret_event, struct err *err)
+{
+	const struct shape_field whole = { .type = SHAPE_OBJECT,
+		.of = &hook_event_shape };
+	int r = shape_check(&whole, params, "params", err);
+
+	if (r < 0)
+		return r;
+	*ret_event = (struct hook_event){
+		.event = json_string_or(params, "event", ""),
+		.worker = json_string_or(params, "worker", ""),
+		.generation = (uint64_t)json_int_or(params, "generation", 0),
+		.id = json_string_or(params, "id", ""),
+		.data = json_object_object_get(params, "data"),
+	};
+	ret_event->kind = kind_of(ret_event->event);
+	return 0;
+}
