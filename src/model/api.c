@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "api.h"
+#include "rpc.h"
+#include "shape.h"
+
+#define WAIT_MAX_MS (7 * 24 * 3600 * (int64_t)1000)
+
+#define FIELD(member, kind, words)                                \
+	{                                                         \
+		.name = (member), .type = (kind), .help = (words) \
+	}
+#define MAY(member, kind, words)                                           \
+	{                                                                  \
+		.name = (member), .type = (kind), .flags = SHAPE_OPTIONAL, \
+		.help = (words)                                            \
+	}
+#define WORKER FIELD("worker", SHAPE_STRING, "name of a worker")
+#define END                  \
+	{                    \
+		.name = NULL \
+	}
+
+#define FIELDS (const struct shape_field[])
+#define ERRORS (const enum api_error[])
+
+/* --- parameters ------------------------------------------------------ */
+
+static const struct shape no_params = {
+	.fields = FIELDS{ END },
+};
+
+static const struct shape worker_params = {
+	.fields = FIELDS{ WORKER, END },
+};
+
+static const struct shape accept_params = {
+	.fields =
+	    FIELDS{
+		WORKER,
+		MAY("force", SHAPE_BOOL,
+		    "also the work of a worker that is paused or made no "
+		    "commit"),
+		END,
+	    },
+};
+
+static const struct shape review_params = {
+	.fields =
+	    FIELDS{
+		WORKER,
+		MAY("force", SHAPE_BOOL, "whatever the worker's status is"),
+		END,
+	    },
+};
+
+static const struct shape message_params = {
+	.fields =
+	    FIELDS{
+		WORKER,
+		FIELD("text", SHAPE_STRING, "what the agent is told"),
+		END,
+	    },
+};
+
+static const struct shape start_params = {
+	.fields =
+	    FIELDS{
+		MAY("worker", SHAPE_STRING, "else the first one that is free"),
+		MAY("prefix", SHAPE_STRING,
+		    "a free worker whose name begins with this"),
+		FIELD("prompt", SHAPE_STRING, "the task"),
+		MAY("prompt_command", SHAPE_STRING,
+		    "the shell command that printed the task"),
+		MAY("self_review", SHAPE_BOOL,
+		    "the agent reviews its own work first; else as the "
+		    "worker's settings say"),
+		END,
+	    },
+};
+
+static const struct shape wait_params = {
+	.fields =
+	    FIELDS{
+		WORKER,
+		FIELD("until", SHAPE_STRING,
+		    "one status, or several with commas between"),
+		{ .name = "timeout_ms",
+		    .type = SHAPE_INT,
+		    .min = 1,
+		    .max = WAIT_MAX_MS },
+		END,
+	    },
+};
+
+static const struct shape add_params = {
+	.fields =
+	    FIELDS{
+		FIELD("text", SHAPE_STRING, "the task"),
+		END,
+	    },
+};
+
+static const struct shape task_params = {
+	.fields =
+	    FIELDS{
+		FIELD("task", SHAPE_STRING,
+		    "its number such as t17, or its name at its source"),
+		END,
+	    },
+};
+
+static const struct shape resume_params = {
+	.fields =
+	    FIELDS{
+		MAY("worker", SHAPE_STRING, "else everything that is paused"),
+		END,
+	    },
+};
+
+static const struct shape stop_params = {
+	.fields =
+	    FIELDS{
+		MAY("now", SHAPE_BOOL,
+		    "do not wait for sessions to end; they are left running "
+		    "for the next daemon"),
+		END,
+	    },
+};
+
+static const struct shape hook_params = {
+	.fields =
+	    FIELDS{
+		FIELD("event", SHAPE_STRING, "Claude Code's name of the hook"),
+		WORKER,
+		FIELD("generation", SHAPE_INT,
+		    "of the launch; older ones are ignored"),
+		{ .name = "id",
+		    .type = SHAPE_STRING,
+		    .min = 1,
+		    .max = 64,
+		    .help = "unique; an event that comes twice counts once" },
+		FIELD("data", SHAPE_OBJECT, "what Claude Code gave the hook"),
+		END,
+	    },
+	.open = true,
+};
+
+/* --- results --------------------------------------------------------- */
+
+#define RESULT(members)                                \
+	{                                              \
+		.type = SHAPE_OBJECT, .of = &(members) \
+	}
+
+#define RESULT_WORKER FIELD("worker", SHAPE_STRING, NULL)
+#define RESULT_BEFORE \
+	FIELD("previous_status", SHAPE_STRING, "of the worker, before this")
+#define RESULT_AFTER \
+	FIELD("new_status", SHAPE_STRING, "of the worker, after this")
+
+static const struct shape nothing = {
+	.fields = FIELDS{ END },
+};
+
+static const struct shape_field nothing_result = {
+	.type = SHAPE_OBJECT,
+	.flags = SHAPE_NULLABLE,
+	.of = &nothing,
+	.help = "null: that it was done is the answer",
+};
+
+static const struct shape decision = {
+	.fields =
+	    FIELDS{
+		FIELD("decision", SHAPE_STRING, "block: the turn goes on"),
+		FIELD("reason", SHAPE_STRING, "what the agent is told"),
+		END,
+	    },
+};
+
+static const struct shape_field hook_result = {
+	.type = SHAPE_OBJECT,
+	.flags = SHAPE_NULLABLE,
+	.of = &decision,
+	.help = "for Claude Code as it is; null: nothing to say",
+};
+
+static const struct shape added = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		FIELD("branch", SHAPE_STRING, NULL),
+		FIELD("worktree_path", SHAPE_STRING, NULL),
+		END,
+	    },
+};
+
+static const struct shape_field add_result = RESULT(added);
+
+#define RESULT_SALVAGE                 \
+	FIELD("salvage", SHAPE_STRING, \
+	    "the ref that keeps its work; empty when there was none")
+
+static const struct shape nuked = {
+	.fields = FIELDS{ RESULT_WORKER, RESULT_SALVAGE, END },
+};
+
+static const struct shape_field nuke_result = RESULT(nuked);
+
+static const struct shape reset = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		RESULT_BEFORE,
+		RESULT_AFTER,
+		RESULT_SALVAGE,
+		END,
+	    },
+};
+
+static const struct shape_field reset_result = RESULT(reset);
+
+static const struct shape started = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "starting", NULL } },
+		FIELD("self_review_enabled", SHAPE_BOOL, NULL),
+		FIELD("worktree_path", SHAPE_STRING, NULL),
+		FIELD("branch", SHAPE_STRING, NULL),
+		END,
+	    },
+};
+
+static const struct shape_field start_result = RESULT(started);
+
+static const struct shape sent = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		FIELD("message_sent", SHAPE_BOOL, NULL),
+		RESULT_BEFORE,
+		RESULT_AFTER,
+		END,
+	    },
+};
+
+static const struct shape_field message_result = RESULT(sent);
+
+#define LANDING_COMMIT                                                         \
+	{                                                                      \
+		.name = "commit_sha", .type = SHAPE_STRING,                    \
+		.flags = SHAPE_NULLABLE,                                       \
+		.help =                                                        \
+		    "what landed; empty when it had landed before, null when " \
+		    "nothing did"                                              \
+	}
+#define LANDING_MESSAGE                                         \
+	{                                                       \
+		.name = "commit_message", .type = SHAPE_STRING, \
+		.flags = SHAPE_NULLABLE                         \
+	}
+#define LANDING_CONFLICT                               \
+	FIELD("needs_conflict_resolution", SHAPE_BOOL, \
+	    "the worker resolves a conflict first")
+#define LANDING_BEFORE \
+	FIELD("already_incorporated", SHAPE_BOOL, "it had landed before")
+
+static const struct shape accepted = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		LANDING_COMMIT,
+		LANDING_MESSAGE,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "idle", "rebasing", NULL } },
+		LANDING_CONFLICT,
+		LANDING_BEFORE,
+		END,
+	    },
+};
+
+static const struct shape_field accept_result = RESULT(accepted);
+
+static const struct shape rebased = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		LANDING_COMMIT,
+		LANDING_MESSAGE,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "needs_review",
+			"rebasing", NULL } },
+		LANDING_CONFLICT,
+		LANDING_BEFORE,
+		END,
+	    },
+};
+
+static const struct shape_field rebase_result = RESULT(rebased);
+
+/* Of finished work what rebasing says, else (forced) what a message says. */
+static const struct shape reviewed = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		{ .name = "commit_sha",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
+		{ .name = "commit_message",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .choices = (const char *const[]){ "needs_review",
+			"rebasing", NULL },
+		    .help = "of finished work, after it was rebased" },
+		MAY("needs_conflict_resolution", SHAPE_BOOL,
+		    "the worker resolves a conflict first"),
+		MAY("already_incorporated", SHAPE_BOOL, NULL),
+		MAY("message_sent", SHAPE_BOOL, NULL),
+		MAY("previous_status", SHAPE_STRING,
+		    "with force, of work that is not finished"),
+		MAY("new_status", SHAPE_STRING, "the same"),
+		END,
+	    },
+};
+
+static const struct shape_field review_result = RESULT(reviewed);
+
+static const struct shape picked = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		FIELD("success", SHAPE_BOOL, "true"),
+		FIELD("commit_sha", SHAPE_STRING, "what landed"),
+		FIELD("salvage", SHAPE_STRING, "ref of its work as it was"),
+		END,
+	    },
+};
+
+static const struct shape_field pick_result = RESULT(picked);
+
+static const struct shape waited = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		FIELD("status", SHAPE_STRING,
+		    "at the end; \"gone\" when it was removed"),
+		FIELD("reached", SHAPE_BOOL,
+		    "false: the time was up, or the worker was removed"),
+		END,
+	    },
+};
+
+static const struct shape_field wait_result = RESULT(waited);
+
+static const struct shape task_added = {
+	.fields =
+	    FIELDS{
+		FIELD("task", SHAPE_STRING, "its name at its source"),
+		FIELD("path", SHAPE_STRING, "of its file"),
+		END,
+	    },
+};
+
+static const struct shape_field task_add_result = RESULT(task_added);
+
+#define RESULT_TASK FIELD("task", SHAPE_STRING, "its number or its name")
+
+static const struct shape retried = {
+	.fields =
+	    FIELDS{
+		RESULT_TASK,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "waiting", "todo", NULL } },
+		END,
+	    },
+};
+
+static const struct shape_field retry_result = RESULT(retried);
+
+static const struct shape dropped = {
+	.fields =
+	    FIELDS{
+		RESULT_TASK,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "aborted", "dropped", NULL },
+		    .help = "aborted: it was in work or waited for a worker" },
+		END,
+	    },
+};
+
+static const struct shape_field drop_result = RESULT(dropped);
+
+static const struct shape names = {
+	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+};
+
+static const struct shape resumed = {
+	.fields =
+	    FIELDS{
+		{ .name = "resumed",
+		    .type = SHAPE_ARRAY,
+		    .of = &names,
+		    .help = "workers that continue" },
+		FIELD("message", SHAPE_STRING, "what that means, for people"),
+		END,
+	    },
+};
+
+static const struct shape_field resume_result = RESULT(resumed);
+
+static const struct shape info = {
+	.fields =
+	    FIELDS{
+		FIELD("version", SHAPE_STRING, NULL),
+		FIELD("pid", SHAPE_INT, NULL),
+		FIELD("instance_id", SHAPE_STRING, "new with each start"),
+		FIELD(
+		    "lag_ms", SHAPE_INT, "the longest that its loop was late"),
+		FIELD("turns", SHAPE_INT, "of its loop so far"),
+		FIELD("workers", SHAPE_INT, "how many there are"),
+		FIELD("auto", SHAPE_BOOL, "is it in auto mode?"),
+		END,
+	    },
+};
+
+static const struct shape_field info_result = RESULT(info);
+
+static const struct shape_field stop_result = {
+	.type = SHAPE_INT,
+	.help = "the daemon's process id; it ends soon after",
+};
+
+static const struct shape event = {
+	.fields =
+	    FIELDS{
+		MAY("type", SHAPE_STRING,
+		    "task_assigned, accept_success, ...; the other members "
+		    "depend on it"),
+		END,
+	    },
+	.open = true,
+};
+
+static const struct shape event_record = {
+	.fields =
+	    FIELDS{
+		FIELD("timestamp", SHAPE_STRING, "UTC"),
+		FIELD("level", SHAPE_STRING, NULL),
+		{ .name = "event", .type = SHAPE_OBJECT, .of = &event },
+		END,
+	    },
+	.open = true,
+	.help = "a record of logs/auto.log",
+};
+
+const struct shape_field api_event_record = RESULT(event_record);
+
+/* --- the methods ----------------------------------------------------- */
+
+const struct api_method api_methods[] = {
+	{ "hook.event", "report an event of a worker's session",
+	    API_AGENT | API_STOPPING, &hook_params, &hook_result, ERRORS{ 0 } },
+	{ "worker.add", "make a worker, with its branch and its worktree",
+	    API_ONESHOT | API_AGENT, &worker_params, &add_result,
+	    ERRORS{ API_FAILED, 0 } },
+	{ "worker.nuke",
+	    "remove a worker, its worktree and its branch; its work is "
+	    "salvaged",
+	    API_ONESHOT, &worker_params, &nuke_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
+	{ "worker.reset",
+	    "set a worker back to the default branch, without a task; its "
+	    "work is salvaged",
+	    API_ONESHOT, &worker_params, &reset_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
+	{ "worker.start", "give a task to a free worker", API_AGENT,
+	    &start_params, &start_result,
+	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
+	{ "worker.message", "tell a worker something about its task", API_AGENT,
+	    &message_params, &message_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
+	{ "worker.reject", "send finished work back, with the reasons",
+	    API_AGENT, &message_params, &message_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
+	{ "worker.accept",
+	    "land a worker's work on the default branch, as one commit",
+	    API_ONESHOT, &accept_params, &accept_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
+	{ "worker.rebase", "bring a worker's finished work up to date",
+	    API_AGENT, &worker_params, &rebase_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
+	{ "worker.review",
+	    "bring finished work up to date; accept and reject mean it then",
+	    API_AGENT, &review_params, &review_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
+	{ "worker.pick", "land what a worker has, whatever its status",
+	    API_ONESHOT, &worker_params, &pick_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
+	{ "worker.wait", "answer when a worker has reached a status", API_AGENT,
+	    &wait_params, &wait_result, ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
+	{ "task.add", "put a task into the folder of tasks",
+	    API_ONESHOT | API_AGENT, &add_params, &task_add_result,
+	    ERRORS{ API_FAILED, 0 } },
+	{ "task.retry", "have a task that failed done again",
+	    API_ONESHOT | API_AGENT, &task_params, &retry_result,
+	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
+	{ "task.drop", "take a task away", API_ONESHOT | API_AGENT,
+	    &task_params, &drop_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
+	{ "auto.resume", "continue after a pause at a budget", 0,
+	    &resume_params, &resume_result, ERRORS{ API_UNKNOWN, 0 } },
+	{ "daemon.info", "tell who the daemon is, and how it is", API_AGENT,
+	    &no_params, &info_result, ERRORS{ 0 } },
+	{ "daemon.reload", "read the settings again", 0, &no_params,
+	    &nothing_result, ERRORS{ API_FAILED, 0 } },
+	{ "daemon.patrol", "look after every worker now", 0, &no_params,
+	    &nothing_result, ERRORS{ 0 } },
+	{ "daemon.stop", "end the daemon", API_STOPPING, &stop_params,
+	    &stop_result, ERRORS{ 0 } },
+	{ "events.follow",
+	    "tell what happens from now on: first \"following\" with the "
+	    "offset in logs/auto.log, then an \"event\" for each record",
+	    API_AGENT | API_STREAM, &no_params, &api_event_record,
+	    ERRORS{ 0 } },
+	{ NULL, NULL, 0, NULL, NULL, NULL },
+};
+
+const struct api_method *
+api_find(const char *name)
+{
+	for (const struct api_method *m = api_methods; m->name != NULL; m++)
+		if (strcmp(m->name, name) == 0)
+			return m;
+	return NULL;
+}
+
+const char *
+api_error_name(int code)
+{
+	switch (code) {
+	case API_FAILED:
+		return "failed";
+	case API_BUSY:
+		return "busy";
+	case API_UNKNOWN:
+		return "unknown";
+	case API_STATUS:
+		return "wrong_status";
+	default:
+		return NULL;
+	}
+}
+
+static bool
+has_task(const struct shape *params)
+{
+	for (const struct shape_field *f = params->fields; f->name != NULL; f++)
+		if (strcmp(f->name, "task") == 0)
+			return true;
+	return false;
+}
+
+const char *
+api_error_word(const struct api_method *method, int code)
+{
+	const char *name = api_error_name(code);
+
+	if (code == API_UNKNOWN)
+		return has_task(method->params) ? "no_such_task" :
+						  "no_such_worker";
+	if (code == RPC_INVALID_PARAMS)
+		return "bad_value";
+	return name != NULL ? name : api_error_name(API_FAILED);
+}

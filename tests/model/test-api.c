@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "api.h"
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "rpc.h"
+#include "shape.h"
+#include "unit.h"
+
+/* --- the rows -------------------------------------------------------- */
+
+START_TEST(each_row_is_complete)
+{
+	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
+		size_t group = strcspn(m->name, ".");
+
+		ck_assert_msg(group > 0 && m->name[group] == '.' &&
+			m->name[group + 1] != '\0' &&
+			strspn(m->name, "abcdefghijklmnopqrstuvwxyz.") ==
+			    strlen(m->name),
+		    "%s", m->name);
+		ck_assert_msg(m->help != NULL && m->help[0] != '\0' &&
+			strchr(m->help, '\n') == NULL,
+		    "%s", m->name);
+		ck_assert_msg(m->params != NULL && m->params->fields != NULL,
+		    "%s", m->name);
+		ck_assert_msg(m->result != NULL, "%s", m->name);
+		ck_assert_msg(m->errors != NULL, "%s", m->name);
+	}
+}
+END_TEST
+
+START_TEST(each_name_is_there_once)
+{
+	for (const struct api_method *m = api_methods; m->name != NULL; m++)
+		ck_assert_msg(api_find(m->name) == m, "%s", m->name);
+	ck_assert_ptr_null(api_find("worker.fly"));
+	ck_assert_ptr_null(api_find("worker"));
+	ck_assert_ptr_null(api_find(""));
+}
+END_TEST
+
+START_TEST(each_shape_prints_a_schema)
+{
+	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
+		const struct shape_field whole = { .type = SHAPE_OBJECT,
+			.of = m->params };
+		cleanup_json struct json_object *params = shape_schema(&whole);
+		cleanup_json struct json_object *result =
+		    shape_schema(m->result);
+
+		ck_assert_str_eq(json_string_or(params, "type", ""), "object");
+		ck_assert_ptr_nonnull(
+		    json_object_object_get(params, "properties"));
+		ck_assert_msg(json_object_object_get(result, "type") != NULL,
+		    "%s", m->name);
+	}
+}
+END_TEST
+
+/* A name that the schema shows must say what it wants, unless it is plain. */
+START_TEST(each_parameter_is_explained)
+{
+	for (const struct api_method *m = api_methods; m->name != NULL; m++)
+		for (const struct shape_field *f = m->params->fields;
+		     f->name != NULL; f++)
+			ck_assert_msg(f->help != NULL || f->type == SHAPE_INT,
+			    "%s: %s", m->name, f->name);
+}
+END_TEST
+
+START_TEST(each_error_is_known_and_there_once)
+{
+	for (const struct api_method *m = api_methods; m->name != NULL; m++)
+		for (const enum api_error *e = m->errors; *e != 0; e++) {
+			ck_assert_msg(api_error_name(*e) != NULL, "%s: %d",
+			    m->name, (int)*e);
+			for (const enum api_error *o = m->errors; o != e; o++)
+				ck_assert_msg(*o != *e, "%s", m->name);
+		}
+}
+END_TEST
+
+/* --- who may call when ----------------------------------------------- */
+
+/* The names of the methods with this flag, with blanks between. */
+static void
+assert_flagged(unsigned flag, const char *expected)
+{
+	cleanup_buf struct buf names = BUF_INIT;
+
+	for (const struct api_method *m = api_methods; m->name != NULL; m++)
+		if (m->flags & flag)
+			buf_addf(
+			    &names, "%s%s", names.len > 0 ? " " : "", m->name);
+	ck_assert_str_eq(names.data, expected);
+}
+
+START_TEST(flags_are_those_that_callers_rely_on)
+{
+	assert_flagged(API_ONESHOT,
+	    "worker.add worker.nuke worker.reset worker.accept worker.pick "
+	    "task.add task.retry task.drop");
+	/* Nothing that lands, takes work away, spends, or ends the daemon. */
+	assert_flagged(API_AGENT,
+	    "hook.event worker.add worker.start worker.message worker.reject "
+	    "worker.rebase worker.review worker.wait task.add task.retry "
+	    "task.drop daemon.info events.follow");
+	assert_flagged(API_STOPPING, "hook.event daemon.stop");
+	assert_flagged(API_STREAM, "events.follow");
+}
+END_TEST
+
+START_TEST(flags_do_not_contradict_each_other)
+{
+	const unsigned all =
+	    API_ONESHOT | API_AGENT | API_STOPPING | API_STREAM;
+	/* Each of these wants a daemon that stays. */
+	const unsigned running = API_STOPPING | API_STREAM;
+
+	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
+		ck_assert_msg((m->flags & ~all) == 0, "%s", m->name);
+		ck_assert_msg(
+		    !(m->flags & API_ONESHOT) || !(m->flags & running), "%s",
+		    m->name);
+		ck_assert_msg((m->flags & running) != running, "%s", m->name);
+	}
+}
+END_TEST
+
+/* --- errors in words -------------------------------------------------- */
+
+START_TEST(errors_have_names)
+{
+	ck_assert_str_eq(api_error_name(API_FAILED), "failed");
+	ck_assert_str_eq(api_error_name(API_BUSY), "busy");
+	ck_assert_str_eq(api_error_name(API_UNKNOWN), "unknown");
+	ck_assert_str_eq(api_error_name(API_STATUS), "wrong_status");
+	ck_assert_ptr_null(api_error_name(0));
+	ck_assert_ptr_null(api_error_name(RPC_INVALID_PARAMS));
+	ck_assert_ptr_null(api_error_name(-32004));
+}
+END_TEST
+
+START_TEST(errors_have_the_words_of_the_command_line)
+{
+	const struct api_method *start = api_find("worker.start");
+	const struct api_method *drop = api_find("task.drop");
+	const struct api_method *add = api_find("task.add");
+
+	ck_assert_str_eq(api_error_word(start, API_UNKNOWN), "no_such_worker");
+	ck_assert_str_eq(api_error_word(drop, API_UNKNOWN), "no_such_task");
+	ck_assert_str_eq(api_error_word(drop, API_BUSY), "busy");
+	ck_assert_str_eq(api_error_word(start, API_STATUS), "wrong_status");
+	ck_assert_str_eq(api_error_word(add, RPC_INVALID_PARAMS), "bad_value");
+	ck_assert_str_eq(api_error_word(add, API_FAILED), "failed");
+	ck_assert_str_eq(api_error_word(add, RPC_METHOD_NOT_FOUND), "failed");
+}
+END_TEST
+
+/* --- what is taken and given ----------------------------------------- */
+
+/* In a list, because null alone is no document. */
+static int
+check(const struct shape_field *field, const char *text, struct err *err)
+{
+	cleanup_free char *list = xasprintf("[%s]", text);
+	cleanup_json struct json_object *value = NULL;
+
+	ck_assert_int_eq(json_parse(list, strlen(list), 4096, &value, err), 0);
+	return shape_check(field, json_object_array_get_idx(value, 0), "", err);
+}
+
+struct example {
+	const char *method, *text, *complaint; /* NULL = it is fine */
+};
+
+static void
+assert_example(const struct example *example, const struct shape_field *field)
+{
+	struct err err = { 0 };
+	int r = check(field, example->text, &err);
+
+	if (example->complaint == NULL)
+		ck_assert_msg(r == 0, "%s: %s: %s", example->method,
+		    example->text, err.msg);
+	else
+		ck_assert_str_eq(err.msg, example->complaint);
+}
+
+START_TEST(parameters_are_checked)
+{
+	static const struct example examples[] = {
+		{ "hook.event",
+		    "{\"event\":\"Stop\",\"worker\":\"w\",\"generation\":1,"
+		    "\"id\":\"a\",\"data\":{\"any\":[1]},\"more\":1}",
+		    NULL },
+		{ "hook.event",
+		    "{\"event\":\"Stop\",\"worker\":\"w\",\"generation\":1,"
+		    "\"id\":\"\",\"data\":{}}",
+		    "id: expected 1 or more bytes, found 0" },
+		{ "worker.start", "{\"prompt\":\"Do it\"}", NULL },
+		{ "worker.start", "{\"worker\":\"w\"}", "prompt: missing" },
+		{ "worker.start", "{\"prompt\":\"x\",\"self_reviw\":true}",
+		    "self_reviw: unknown member, did you mean "
+		    "\"self_review\"?" },
+		{ "worker.accept", "{\"worker\":\"w\",\"force\":1}",
+		    "force: expected a boolean, found a number" },
+		{ "worker.wait",
+		    "{\"worker\":\"w\",\"until\":\"idle\",\"timeout_ms\":0}",
+		    "timeout_ms: expected an integer from 1 to 604800000, "
+		    "found 0" },
+		{ "worker.wait",
+		    "{\"worker\":\"w\",\"until\":\"idle\","
+		    "\"timeout_ms\":604800000}",
+		    NULL },
+		{ "auto.resume", "{}", NULL },
+		{ "daemon.info", "{}", NULL },
+		{ "daemon.info", "{\"worker\":\"w\"}",
+		    "worker: unknown member" },
+		{ "events.follow", "{}", NULL },
+	};
+
+	for (size_t i = 0; i < nitems(examples); i++) {
+		const struct api_method *m = api_find(examples[i].method);
+		const struct shape_field whole = { .type = SHAPE_OBJECT,
+			.of = m->params };
+
+		assert_example(&examples[i], &whole);
+	}
+}
+END_TEST
+
+START_TEST(results_are_described)
+{
+	static const struct example examples[] = {
+		{ "hook.event", "null", NULL },
+		{ "hook.event",
+		    "{\"decision\":\"block\",\"reason\":\"commit it\"}", NULL },
+		{ "hook.event", "{\"decision\":\"block\"}", "reason: missing" },
+		{ "worker.accept",
+		    "{\"worker\":\"w\",\"commit_sha\":\"\","
+		    "\"commit_message\":null,\"status\":\"idle\","
+		    "\"needs_conflict_resolution\":false,"
+		    "\"already_incorporated\":true}",
+		    NULL },
+		{ "worker.rebase",
+		    "{\"worker\":\"w\",\"commit_sha\":null,"
+		    "\"commit_message\":null,\"status\":\"idle\","
+		    "\"needs_conflict_resolution\":false,"
+		    "\"already_incorporated\":false}",
+		    "status: expected one of needs_review, rebasing; found "
+		    "\"idle\"" },
+		{ "worker.review",
+		    "{\"worker\":\"w\",\"message_sent\":true,"
+		    "\"previous_status\":\"working\","
+		    "\"new_status\":\"working\"}",
+		    NULL },
+		{ "worker.review",
+		    "{\"worker\":\"w\",\"commit_sha\":null,"
+		    "\"commit_message\":null,\"status\":\"needs_review\","
+		    "\"needs_conflict_resolution\":false,"
+		    "\"already_incorporated\":false}",
+		    NULL },
+		{ "auto.resume", "{\"message\":\"\",\"resumed\":[\"auto-1\"]}",
+		    NULL },
+		{ "daemon.reload", "null", NULL },
+		{ "daemon.stop", "4711", NULL },
+		{ "events.follow",
+		    "{\"timestamp\":\"2026-01-31T09:15:30Z\",\"level\":"
+		    "\"INFO\",\"event\":{\"type\":\"stall\",\"task\":\"t1\"}}",
+		    NULL },
+	};
+
+	for (size_t i = 0; i < nitems(examples); i++)
+		assert_example(
+		    &examples[i], api_find(examples[i].method)->result);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("api");
+
+	unit_case(suite, "rows",
+	    (const TTest *[]){ each_row_is_complete, each_name_is_there_once,
+		each_shape_prints_a_schema, each_parameter_is_explained,
+		each_error_is_known_and_there_once, NULL });
+	unit_case(suite, "flags",
+	    (const TTest *[]){ flags_are_those_that_callers_rely_on,
+		flags_do_not_contradict_each_other, NULL });
+	unit_case(suite, "errors",
+	    (const TTest *[]){ errors_have_names,
+		errors_have_the_words_of_the_command_line, NULL });
+	unit_case(suite, "shapes",
+	    (const TTest *[]){
+		parameters_are_checked, results_are_described, NULL });
+	return suite;
+}
