@@ -117,10 +117,8 @@ harvest_published(struct agent *agent, bool incorporated)
 
 	if (t == NULL)
 		return;
-	t->step = TASK_LANDED;
-	xstrset(&t->commit, incorporated ? NULL : agent->worker->accept_commit);
-	task_note(t, incorporated ? "nothing left to land" : "landed",
-	    t->commit, clock_wall_ms());
+	task_landed(t, incorporated ? NULL : agent->worker->accept_commit,
+	    clock_wall_ms());
 	record(d, LOG_LEVEL_INFO, "accept_success", "worker_name",
 	    agent->worker->name, "task", t->id, "commit_sha", t->commit, NULL);
 	forget_dirt(d);

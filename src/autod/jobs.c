@@ -131,7 +131,7 @@ retry_filed(struct daemon *d, struct server_call *call, const struct task *old)
 	    id, old->source, old->key, old->title, old->text, clock_wall_ms());
 	xstrset(&t->label, old->label);
 	t->priority = old->priority;
-	t->step = TASK_WAITING;
+	task_take(t, clock_wall_ms());
 	task_note(t, "tried again by a person; before it was", old->id,
 	    clock_wall_ms());
 	state_add_task(&d->state, t);

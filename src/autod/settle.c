@@ -99,6 +99,6 @@ void
 settle_task(struct daemon *d, struct task *t, enum task_outcome outcome,
     const char *reason)
 {
-	task_settle(t, outcome, reason, clock_wall_ms());
-	settle_counted(d, t);
+	if (task_settle(t, outcome, reason, clock_wall_ms()) == 0)
+		settle_counted(d, t);
 }

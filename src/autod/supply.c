@@ -57,12 +57,12 @@ take(void *arg)
 		if (t->step != TASK_OFFERED)
 			continue;
 		if (strcmp(t->source, source_kind(p->source)) != 0) {
-			t->step = TASK_WAITING;
+			task_take(t, clock_wall_ms());
 			continue;
 		}
 		r = source_take(p->source, t->key, "", &err);
 		if (r == 0) {
-			t->step = TASK_WAITING;
+			task_take(t, clock_wall_ms());
 		} else if (r == -ESTALE) {
 			log_fields(LOG_LEVEL_INFO, "somebody else took it",
 			    "task", t->id, "key", t->key, NULL);

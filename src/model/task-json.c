@@ -17,15 +17,6 @@
 
 #define PRIORITY_MAX 4
 
-static const char *const step_words[] = {
-	[TASK_OFFERED] = "offered",
-	[TASK_WAITING] = "waiting",
-	[TASK_ASSIGNED] = "assigned",
-	[TASK_LANDED] = "landed",
-	[TASK_SETTLING] = "settling",
-	[TASK_STEP_COUNT] = NULL,
-};
-
 static const char *const outcome_words[] = {
 	[OUTCOME_NONE] = "none",
 	[OUTCOME_LANDED] = "landed",
@@ -35,12 +26,6 @@ static const char *const outcome_words[] = {
 	[OUTCOME_DEAD_LETTER] = "dead-letter",
 	[OUTCOME_COUNT] = NULL,
 };
-
-const char *
-task_step_name(enum task_step step)
-{
-	return step_words[step];
-}
 
 const char *
 task_outcome_name(enum task_outcome outcome)
@@ -254,7 +239,7 @@ get_member(struct json_object *json, const char *at, const struct field *field,
 	case FIELD_TIME:
 		return get_number(json, at, field, m, err);
 	case FIELD_STEP:
-		r = word_get(json, at, field->key, step_words, &word, err);
+		r = word_get(json, at, field->key, task_step_words, &word, err);
 		if (r == 0)
 			*m.step = (enum task_step)word;
 		return r;

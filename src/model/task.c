@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,56 +165,95 @@ task_note(
 		json_object_array_del_idx(task->history, 1, 1);
 }
 
-void
+/* To waiting, which follows several steps: only from the one that is meant. */
+static int
+wait_after(struct task *task, enum task_step from, int64_t now_ms)
+{
+	if (task->step != from)
+		return -EINVAL;
+	return task_move(task, TASK_WAITING, now_ms, NULL);
+}
+
+int
+task_take(struct task *task, int64_t now_ms)
+{
+	return wait_after(task, TASK_OFFERED, now_ms);
+}
+
+int
 task_assign(struct task *task, const char *worker, int64_t now_ms)
 {
-	task->step = TASK_ASSIGNED;
+	int r = task_move(task, TASK_ASSIGNED, now_ms, NULL);
+
+	if (r < 0)
+		return r;
 	xstrset(&task->worker, worker);
 	task->attempts++;
 	task->turns_before += task->turns;
 	task->turns = 0;
 	task->nudges = 0;
-	task->assigned_ms = now_ms;
 	task_note(task, "assigned", worker, now_ms);
+	return 0;
 }
 
 bool
 task_attempt_failed(
     struct task *task, const char *reason, int max_attempts, int64_t now_ms)
 {
+	if (task->step != TASK_ASSIGNED && task->step != TASK_LANDED)
+		return false;
 	if (task->attempts >= max_attempts) {
 		task_settle(task,
 		    max_attempts <= 1 ? OUTCOME_FAILED : OUTCOME_DEAD_LETTER,
 		    reason, now_ms);
 		return false;
 	}
-	task->step = TASK_WAITING;
+	task_move(task, TASK_WAITING, now_ms, NULL);
 	xstrset(&task->reason, reason);
 	task_note(task, "attempt failed", reason, now_ms);
 	return true;
 }
 
-void
+int
 task_give_back(struct task *task, const char *why, int64_t now_ms)
 {
-	if (task->step == TASK_ASSIGNED && task->attempts > 0)
+	int r = wait_after(task, TASK_ASSIGNED, now_ms);
+
+	if (r < 0)
+		return r;
+	if (task->attempts > 0)
 		task->attempts--;
-	task->step = TASK_WAITING;
 	task_note(task, "given back", why, now_ms);
+	return 0;
 }
 
-void
+int
+task_landed(struct task *task, const char *commit, int64_t now_ms)
+{
+	int r = task_move(task, TASK_LANDED, now_ms, NULL);
+
+	if (r < 0)
+		return r;
+	xstrset(&task->commit, commit);
+	task_note(task, commit == NULL ? "nothing left to land" : "landed",
+	    commit, now_ms);
+	return 0;
+}
+
+int
 task_settle(struct task *task, enum task_outcome outcome, const char *reason,
     int64_t now_ms)
 {
 	bool good = outcome == OUTCOME_LANDED || outcome == OUTCOME_NO_CHANGES;
+	int r = task_move(task, TASK_SETTLING, now_ms, NULL);
 
-	task->step = TASK_SETTLING;
+	if (r < 0)
+		return r;
 	task->outcome = outcome;
-	task->finished_ms = now_ms;
 	if (reason != NULL || good)
 		xstrset(&task->reason, reason);
 	task_note(task, task_outcome_name(outcome), reason, now_ms);
+	return 0;
 }
 
 static void

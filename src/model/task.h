@@ -36,6 +36,13 @@ enum task_outcome {
 };
 
 const char *task_step_name(enum task_step step); /* "waiting" */
+
+/* For readers of records (word.h), ended by NULL. */
+extern const char *const task_step_words[TASK_STEP_COUNT + 1];
+
+/* May a task go from one to the other? False for what is no step. */
+bool task_may(enum task_step from, enum task_step to);
+
 const char *task_outcome_name(enum task_outcome outcome); /* "dead-letter" */
 bool task_outcome_parse(const char *name, enum task_outcome *ret_outcome);
 
@@ -84,8 +91,20 @@ void task_free(struct task *task);
 void task_note(
     struct task *task, const char *what, const char *detail, int64_t now_ms);
 
+/*
+ * How far it has come. Each of these is one move of the table; where that
+ * forbids it, nothing changes and -EINVAL (or false) is returned.
+ */
+
+/* The move alone, with the times that belong to it. */
+int task_move(
+    struct task *task, enum task_step to, int64_t now_ms, struct err *err);
+
+/* Its source has given it to us: it waits. */
+int task_take(struct task *task, int64_t now_ms);
+
 /* A worker gets it: assigned, one attempt more, its counters anew. */
-void task_assign(struct task *task, const char *worker, int64_t now_ms);
+int task_assign(struct task *task, const char *worker, int64_t now_ms);
 
 /* The attempt failed. True when it shall be tried again (then it waits);
  * else it is settling: dead-letter, or failed where max_attempts is 1. */
@@ -94,10 +113,14 @@ bool task_attempt_failed(
 
 /* A worker lost it through no fault of the task (reset by a person, worker
  * removed): it waits again and the attempt does not count. */
-void task_give_back(struct task *task, const char *why, int64_t now_ms);
+int task_give_back(struct task *task, const char *why, int64_t now_ms);
+
+/* Its work is on the default branch as this commit, or was there already
+ * (NULL). */
+int task_landed(struct task *task, const char *commit, int64_t now_ms);
 
 /* It has its outcome; settling. */
-void task_settle(struct task *task, enum task_outcome outcome,
+int task_settle(struct task *task, enum task_outcome outcome,
     const char *reason, int64_t now_ms);
 
 /* What the worker is told: the text, and when it was tried before, how that

@@ -111,6 +111,7 @@ shown_ended(const char *id, const char *key, enum task_outcome outcome,
 	cleanup_free char *text = xasprintf("Title of %s\n\nand more", id);
 	struct task *task = task_new(id, "folder", key, NULL, text, at);
 
+	task_take(task, at);
 	task_assign(task, "auto-1", at);
 	task_settle(task, outcome, reason, at);
 	return task;
@@ -143,10 +144,11 @@ shown_fill_state(struct state *state)
 	state_add(state, worker);
 	task = task_new("t3", "folder", "faster.md", NULL,
 	    "# Make it faster\n\nby far", now - 60000);
+	task_take(task, now - 60000);
 	task_assign(task, "auto-1", now - 60000);
 	state_add_task(state, task);
 	task = task_new("t4", "folder", "later.md", NULL, "Later", now);
-	task->step = TASK_WAITING;
+	task_take(task, now);
 	state_add_task(state, task);
 }
 

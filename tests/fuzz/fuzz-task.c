@@ -46,21 +46,27 @@ check_again(const struct task *task)
 static void
 move(struct task *task, uint8_t how, const char *words)
 {
-	switch (how % 4) {
+	switch (how % 6) {
 	case 0:
 		if (task->attempts < 1000 && task->turns < 1000 &&
 		    task->turns_before < 1000)
 			task_assign(task, "auto-1", NOW);
 		break;
 	case 1:
-		task_attempt_failed(task, words, how / 4 % 4, NOW);
+		task_attempt_failed(task, words, how / 6 % 4, NOW);
 		break;
 	case 2:
 		task_give_back(task, words, NOW);
 		break;
+	case 3:
+		task_take(task, NOW);
+		break;
+	case 4:
+		task_landed(task, how / 6 % 2 == 0 ? NULL : words, NOW);
+		break;
 	default:
 		task_settle(task,
-		    (enum task_outcome)(1 + how / 4 % (OUTCOME_COUNT - 1)),
+		    (enum task_outcome)(1 + how / 6 % (OUTCOME_COUNT - 1)),
 		    words, NOW);
 	}
 }

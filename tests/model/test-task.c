@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "buf.h"
+#include "errtext.h"
 #include "excerpt.h"
 #include "json.h"
 #include "mem.h"
 #include "task.h"
 #include "text.h"
 #include "unit.h"
-#include "worker.h"
 
 #define NOW 1766502000000
 
@@ -27,6 +28,16 @@ make(const char *text)
 	return task_new("t1", "folder", "a.md", NULL, text, NOW);
 }
 
+/* One that waits for a worker. */
+static struct task *
+make_taken(const char *text)
+{
+	struct task *task = make(text);
+
+	ck_assert_int_eq(task_take(task, NOW), 0);
+	return task;
+}
+
 /* The entry that many from the end of the history: "what: detail". */
 static void
 assert_noted(const struct task *task, size_t back, const char *wanted)
@@ -41,6 +52,74 @@ assert_noted(const struct task *task, size_t back, const char *wanted)
 	    json_string_or(entry, "detail", "-"));
 	ck_assert_str_eq(said, wanted);
 }
+
+/* Columns as the rows: offered, waiting, assigned, landed, settling. */
+static const char *const wanted_table[TASK_STEP_COUNT] = {
+	[TASK_OFFERED] = /*  */ ". W . . S",
+	[TASK_WAITING] = /*  */ ". . A . S",
+	[TASK_ASSIGNED] = /* */ ". W . L S",
+	[TASK_LANDED] = /*   */ ". W . . S",
+	[TASK_SETTLING] = /* */ ". . . . .",
+};
+
+START_TEST(table_is_the_one_that_was_agreed)
+{
+	static const char letters[] = "OWALS";
+
+	printf("# %-11sO W A L S\n", "from \\ to");
+	for (unsigned from = 0; from < TASK_STEP_COUNT; from++) {
+		cleanup_buf struct buf row = BUF_INIT;
+
+		for (unsigned to = 0; to < TASK_STEP_COUNT; to++)
+			buf_addf(&row, "%s%c", to > 0 ? " " : "",
+			    task_may((enum task_step)from, (enum task_step)to) ?
+				letters[to] :
+				'.');
+		printf("# %-11s%s\n", task_step_name((enum task_step)from),
+		    row.data);
+		ck_assert_str_eq(row.data, wanted_table[from]);
+	}
+	fflush(stdout);
+}
+END_TEST
+
+START_TEST(what_is_no_step_may_nothing)
+{
+	ck_assert(!task_may(TASK_OFFERED, TASK_STEP_COUNT));
+	ck_assert(!task_may(TASK_STEP_COUNT, TASK_WAITING));
+	ck_assert(!task_may((enum task_step) - 1, TASK_WAITING));
+}
+END_TEST
+
+START_TEST(refused_move_changes_nothing_and_says_so)
+{
+	cleanup_task struct task *task = make("x");
+	struct err err = { 0 };
+
+	ck_assert_int_eq(task_move(task, TASK_LANDED, NOW + 1, &err), -EINVAL);
+	ck_assert_str_eq(err.msg, "t1: offered cannot become landed");
+	ck_assert_int_eq(
+	    task_move(task, TASK_STEP_COUNT, NOW + 1, &err), -EINVAL);
+	ck_assert_str_eq(err.msg, "t1: there is no such step");
+	ck_assert_int_eq(task_assign(task, "auto-1", NOW + 1), -EINVAL);
+	ck_assert_int_eq(task_landed(task, "3f2a91c", NOW + 1), -EINVAL);
+	ck_assert_int_eq(task_give_back(task, "no", NOW + 1), -EINVAL);
+	ck_assert(!task_attempt_failed(task, "no", 3, NOW + 1));
+	ck_assert_int_eq(task->step, TASK_OFFERED);
+	ck_assert_int_eq(task->attempts, 0);
+	ck_assert_int_eq(task->assigned_ms, 0);
+	ck_assert_ptr_null(task->worker);
+	ck_assert_ptr_null(task->commit);
+	ck_assert_uint_eq(json_object_array_length(task->history), 0);
+	ck_assert_int_eq(task_take(task, NOW + 1), 0);
+	ck_assert_int_eq(task_take(task, NOW + 1), -EINVAL);
+	ck_assert_int_eq(task_settle(task, OUTCOME_ABORTED, NULL, NOW), 0);
+	ck_assert_int_eq(task_settle(task, OUTCOME_LANDED, NULL, NOW), -EINVAL);
+	ck_assert(!task_attempt_failed(task, "no", 3, NOW));
+	ck_assert_int_eq(task->outcome, OUTCOME_ABORTED);
+	assert_noted(task, 0, "aborted: -");
+}
+END_TEST
 
 START_TEST(new_task_is_offered)
 {
@@ -157,7 +236,7 @@ END_TEST
 
 START_TEST(assignment_begins_an_attempt)
 {
-	cleanup_task struct task *task = make("x");
+	cleanup_task struct task *task = make_taken("x");
 
 	task_assign(task, "auto-1", NOW + 5);
 	ck_assert_int_eq(task->step, TASK_ASSIGNED);
@@ -182,7 +261,7 @@ END_TEST
 
 START_TEST(failed_attempts_are_repeated_then_a_dead_letter)
 {
-	cleanup_task struct task *task = make("x");
+	cleanup_task struct task *task = make_taken("x");
 
 	for (int i = 1; i < 3; i++) {
 		task_assign(task, "auto-1", NOW);
@@ -206,7 +285,7 @@ END_TEST
 START_TEST(the_only_attempt_fails_the_task)
 {
 	for (int max = 0; max <= 1; max++) {
-		cleanup_task struct task *task = make("x");
+		cleanup_task struct task *task = make_taken("x");
 
 		task_assign(task, "auto-1", NOW);
 		ck_assert(!task_attempt_failed(task, "no", max, NOW));
@@ -218,20 +297,20 @@ END_TEST
 
 START_TEST(task_given_back_waits_and_has_lost_no_attempt)
 {
-	cleanup_task struct task *task = make("x");
+	cleanup_task struct task *task = make_taken("x");
 
 	task_assign(task, "auto-1", NOW);
 	task->turns = 3;
-	task_give_back(task, "reset", NOW);
+	ck_assert_int_eq(task_give_back(task, "reset", NOW), 0);
 	ck_assert_int_eq(task->step, TASK_WAITING);
 	ck_assert_int_eq(task->attempts, 0);
 	ck_assert_ptr_null(task->reason);
 	assert_noted(task, 0, "given back: reset");
-	task_give_back(task, NULL, NOW); /* twice is once */
-	ck_assert_int_eq(task->attempts, 0);
+	ck_assert_int_eq(task_give_back(task, NULL, NOW), -EINVAL);
+	assert_noted(task, 0, "given back: reset"); /* twice is once */
 	task_assign(task, "auto-1", NOW);
 	ck_assert(task_attempt_failed(task, "no", 3, NOW));
-	task_give_back(task, "again", NOW);
+	ck_assert_int_eq(task_give_back(task, "again", NOW), -EINVAL);
 	ck_assert_int_eq(task->attempts, 1);
 	ck_assert_int_eq(task->turns_before, 3);
 }
@@ -239,7 +318,7 @@ END_TEST
 
 START_TEST(settled_task_has_its_outcome)
 {
-	cleanup_task struct task *task = make("x");
+	cleanup_task struct task *task = make_taken("x");
 
 	task_assign(task, "auto-1", NOW);
 	ck_assert(task_attempt_failed(task, "no", 3, NOW));
@@ -247,17 +326,57 @@ START_TEST(settled_task_has_its_outcome)
 	ck_assert_int_eq(task->step, TASK_SETTLING);
 	ck_assert_int_eq(task->outcome, OUTCOME_ABORTED);
 	ck_assert_str_eq(task->reason, "no"); /* the last that is known */
-	assert_noted(task, 0, "aborted: -");
-	task_settle(task, OUTCOME_LANDED, NULL, NOW + 2);
-	ck_assert_ptr_null(task->reason);
-	ck_assert_int_eq(task->finished_ms, NOW + 2);
+	ck_assert_int_eq(task->finished_ms, NOW + 1);
 	ck_assert_str_eq(task->worker, "auto-1");
+	assert_noted(task, 0, "aborted: -");
+}
+END_TEST
+
+START_TEST(landed_task_forgets_what_failed_before)
+{
+	cleanup_task struct task *task = make_taken("x");
+
+	task_assign(task, "auto-1", NOW);
+	ck_assert(task_attempt_failed(task, "no", 3, NOW));
+	task_assign(task, "auto-1", NOW);
+	ck_assert_int_eq(task_landed(task, "3f2a91c", NOW + 2), 0);
+	ck_assert_int_eq(task->step, TASK_LANDED);
+	ck_assert_str_eq(task->commit, "3f2a91c");
+	ck_assert_int_eq(task->finished_ms, 0);
+	assert_noted(task, 0, "landed: 3f2a91c");
+	ck_assert_int_eq(task_settle(task, OUTCOME_LANDED, NULL, NOW + 3), 0);
+	ck_assert_ptr_null(task->reason);
+	ck_assert_int_eq(task->finished_ms, NOW + 3);
+}
+END_TEST
+
+START_TEST(landing_may_find_the_work_there_already)
+{
+	cleanup_task struct task *task = make_taken("x");
+
+	task_assign(task, "auto-1", NOW);
+	ck_assert_int_eq(task_landed(task, NULL, NOW), 0);
+	ck_assert_ptr_null(task->commit);
+	assert_noted(task, 0, "nothing left to land: -");
+}
+END_TEST
+
+START_TEST(landed_task_that_is_taken_back_waits_again)
+{
+	cleanup_task struct task *task = make_taken("x");
+
+	task_assign(task, "auto-1", NOW);
+	ck_assert_int_eq(task_landed(task, "3f2a91c", NOW), 0);
+	ck_assert_int_eq(task_give_back(task, "no", NOW), -EINVAL);
+	ck_assert(task_attempt_failed(task, "post", 3, NOW));
+	ck_assert_int_eq(task->step, TASK_WAITING);
+	ck_assert_int_eq(task->attempts, 1);
 }
 END_TEST
 
 START_TEST(worker_is_told_how_it_went_before)
 {
-	cleanup_task struct task *task = make("Mend it.");
+	cleanup_task struct task *task = make_taken("Mend it.");
 	cleanup_buf struct buf out = BUF_INIT;
 
 	task_assign(task, "auto-1", NOW);
@@ -397,10 +516,18 @@ unit_suite(void)
 		failed_attempts_are_repeated_then_a_dead_letter,
 		the_only_attempt_fails_the_task,
 		task_given_back_waits_and_has_lost_no_attempt,
-		settled_task_has_its_outcome, words_parse_back, NULL });
+		settled_task_has_its_outcome,
+		landed_task_forgets_what_failed_before,
+		landing_may_find_the_work_there_already,
+		landed_task_that_is_taken_back_waits_again, words_parse_back,
+		NULL });
 	unit_case(suite, "rules",
 	    (const TTest *[]){ worker_is_told_how_it_went_before,
 		next_is_by_label_then_priority_then_age,
 		fix_is_urgent_and_knows_what_broke, NULL });
+	unit_case(suite, "steps",
+	    (const TTest *[]){ table_is_the_one_that_was_agreed,
+		what_is_no_step_may_nothing,
+		refused_move_changes_nothing_and_says_so, NULL });
 	return suite;
 }

@@ -57,6 +57,7 @@ fill(struct state *state)
 	state_add(state, worker_new("auto-2", NOW));
 	add_task(state, "folder", "b.md");
 	task = add_task(state, "command", "7");
+	task_take(task, NOW);
 	task_assign(task, "auto-1", NOW);
 	task_note(task, "assigned", "auto-1 \xc3\xa4", NOW);
 	add_task(state, "folder", "a.md");

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The steps' words, and the one table of which may follow which. */
+
+#include <errno.h>
+
+#include "errtext.h"
+#include "mem.h"
+#include "task.h"
+
+const char *const task_step_words[] = {
+	[TASK_OFFERED] = "offered",
+	[TASK_WAITING] = "waiting",
+	[TASK_ASSIGNED] = "assigned",
+	[TASK_LANDED] = "landed",
+	[TASK_SETTLING] = "settling",
+	[TASK_STEP_COUNT] = NULL,
+};
+
+/* [from][to]. What is not listed is refused: nothing follows settling. */
+static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
+	[TASK_OFFERED] = {
+		[TASK_WAITING] = true, /* taken from its source */
+		[TASK_SETTLING] = true, /* a person dropped it */
+	},
+	[TASK_WAITING] = {
+		[TASK_ASSIGNED] = true,
+		[TASK_SETTLING] = true, /* a person dropped it */
+	},
+	[TASK_ASSIGNED] = {
+		[TASK_WAITING] = true, /* failed, or given back */
+		[TASK_LANDED] = true,
+		[TASK_SETTLING] = true, /* nothing to land, or no more tries */
+	},
+	[TASK_LANDED] = {
+		[TASK_WAITING] = true, /* taken back, and tried again */
+		[TASK_SETTLING] = true,
+	},
+};
+
+/* A new step needs a word, a row, and a thought about every other row. */
+_Static_assert(TASK_STEP_COUNT == 5, "task_moves knows 5 steps");
+_Static_assert(
+    nitems(task_step_words) == TASK_STEP_COUNT + 1, "a word for every step");
+
+const char *
+task_step_name(enum task_step step)
+{
+	return task_step_words[step];
+}
+
+bool
+task_may(enum task_step from, enum task_step to)
+{
+	return (unsigned)from < TASK_STEP_COUNT &&
+	    (unsigned)to < TASK_STEP_COUNT && task_moves[from][to];
+}
+
+int
+task_move(struct task *task, enum task_step to, int64_t now_ms, struct err *err)
+{
+	if ((unsigned)to >= TASK_STEP_COUNT)
+		return err_set(
+		    err, -EINVAL, "%s: there is no such step", task->id);
+	if (!task_may(task->step, to))
+		return err_set(err, -EINVAL, "%s: %s cannot become %s",
+		    task->id, task_step_name(task->step), task_step_name(to));
+	task->step = to;
+	if (to == TASK_ASSIGNED)
+		task->assigned_ms = now_ms;
+	if (to == TASK_SETTLING)
+		task->finished_ms = now_ms;
+	return 0;
+}
