@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "event.h"
+#include "json.h"
+#include "mem.h"
+
+/* What a field is called in the log and in auto.log, whose names came first
+ * and are kept. */
+static const struct field {
+	const char *name, *file_name;
+	size_t offset;
+	bool number;
+} fields[] = {
+	{ "worker", "worker_name", offsetof(struct event, worker), false },
+	{ "task", "task", offsetof(struct event, task), false },
+	{ "reason", "reason", offsetof(struct event, reason), false },
+	{ "from", "from_state", offsetof(struct event, from), false },
+	{ "to", "to_state", offsetof(struct event, to), false },
+	{ "session", "session", offsetof(struct event, session), false },
+	{ "receipt", "receipt", offsetof(struct event, receipt), false },
+	{ "resume", "resume", offsetof(struct event, resume), false },
+	{ "status", "status", offsetof(struct event, status), false },
+	{ "text", "text", offsetof(struct event, text), false },
+	{ "error", "error", offsetof(struct event, error), false },
+	{ "class", "class", offsetof(struct event, class), false },
+	{ "commit", "commit_sha", offsetof(struct event, commit), false },
+	{ "title", "task_excerpt", offsetof(struct event, title), false },
+	{ "outcome", "outcome", offsetof(struct event, outcome), false },
+	{ "result", "result", offsetof(struct event, result), false },
+	{ "action", "action", offsetof(struct event, action), false },
+	{ "scope", "scope", offsetof(struct event, scope), false },
+	{ "ref", "ref", offsetof(struct event, ref), false },
+	{ "path", "path", offsetof(struct event, path), false },
+	{ "key", "key", offsetof(struct event, key), false },
+	{ "instance", "instance_id", offsetof(struct event, instance), false },
+	{ "attempt", "attempt", offsetof(struct event, attempt), true },
+	{ "until", "until_unix", offsetof(struct event, until_unix), true },
+	{ "exit_code", "exit_code", offsetof(struct event, exit_code), true },
+	{ "duration_ms", "duration_ms", offsetof(struct event, duration_ms),
+	    true },
+	{ "concurrency", "concurrency", offsetof(struct event, concurrency),
+	    true },
+	{ "count", "count", offsetof(struct event, count), true },
+	{ "done", "done", offsetof(struct event, done), true },
+	{ "failed", "failed", offsetof(struct event, failed), true },
+};
+
+#define INFO  LOG_LEVEL_INFO
+#define WARN  LOG_LEVEL_WARN
+#define ERROR LOG_LEVEL_ERROR
+#define DEBUG LOG_LEVEL_DEBUG
+
+/* WARN and ERROR are what the overseer acts on: only what a repair could
+ * help. Everything else is INFO. */
+static const struct event_row rows[EVENT_KIND_COUNT] = {
+	[EVENT_DAEMON_OWNS] = { .level = INFO,
+	    .text = "autod {text} owns {path}",
+	    .fields = "text path" },
+	[EVENT_DAEMON_ENDS] = { .level = INFO,
+	    .text = "autod ends with status {status}",
+	    .fields = "status" },
+	[EVENT_DAEMON_RESUMES] = { .level = INFO,
+	    .text = "the last daemon did not end properly; continuing from "
+		    "what it had written" },
+	[EVENT_DAEMON_STOPPING] = { .level = INFO,
+	    .text = "stopping: {reason}",
+	    .fields = "reason" },
+	[EVENT_SETTINGS_READ] = { .level = INFO,
+	    .text = "settings read again" },
+	[EVENT_SETTINGS_WRONG] = { .level = WARN,
+	    .text = "the new settings are wrong, the old ones stay in force: "
+		    "{reason}",
+	    .fields = "reason" },
+	[EVENT_STATE_RECOVERED] = { .level = WARN,
+	    .text = "state.json was damaged, its backup is used: {reason}",
+	    .fields = "reason" },
+	[EVENT_STATE_LACKS_WORKERS] = { .level = WARN,
+	    .text = "{count} of the auto workers are missing in state.json; "
+		    "they are created again",
+	    .fields = "count" },
+	[EVENT_STATE_FOREIGN] = { .level = INFO,
+	    .text = "another program changed state.json; it is written back" },
+	[EVENT_STATE_FOREIGN_LACKS] = { .level = WARN,
+	    .text = "another program changed state.json, which {reason}; it is "
+		    "written back",
+	    .fields = "reason" },
+	[EVENT_STATE_UNWRITTEN] = { .level = ERROR,
+	    .text = "the state cannot be written, everything waits until it "
+		    "can: {reason}",
+	    .fields = "reason" },
+	[EVENT_TMUX_FAILED] = { .level = ERROR,
+	    .text = "tmux: {reason}",
+	    .fields = "reason" },
+	[EVENT_FAILURE] = { .name = "failure",
+	    .level = ERROR,
+	    .text = "{reason}",
+	    .words = "hard failure {class}[, worker {worker_name}]"
+		     "[, task {task}][: {reason}]",
+	    .colour = "1;31",
+	    .fields = "class worker task reason" },
+
+	[EVENT_WORKER_MOVED] = { .name = "worker_state_transition",
+	    .level = INFO,
+	    .text = "worker changes",
+	    .words = "{worker_name}: {from_state} -> {to_state}[: {reason}]",
+	    .colour = "90",
+	    .fields = "worker from to reason" },
+	[EVENT_WORKER_LOST] = { .level = DEBUG,
+	    .text = "{worker} loses its task: {reason}",
+	    .fields = "worker reason" },
+	[EVENT_WORKER_GONE] = { .level = DEBUG,
+	    .text = "{worker} is removed",
+	    .fields = "worker" },
+	[EVENT_WORKER_PARKED] = { .level = WARN,
+	    .text = "a worker waits for a person",
+	    .fields = "worker reason" },
+	[EVENT_WORKER_BROKEN] = { .level = ERROR,
+	    .text = "{worker}: {reason}",
+	    .fields = "worker reason" },
+	[EVENT_WORK_FINISHED] = { .level = DEBUG,
+	    .text = "{worker} has finished",
+	    .fields = "worker" },
+	[EVENT_WORK_FOUND] = { .level = INFO,
+	    .text = "work found on an idle worker",
+	    .fields = "worker" },
+	[EVENT_WORK_LANDED_ELSEWHERE] = { .level = INFO,
+	    .text = "its work is on the default branch already",
+	    .fields = "worker" },
+	[EVENT_WORK_SALVAGED] = { .level = INFO,
+	    .text = "work salvaged",
+	    .fields = "worker ref" },
+	[EVENT_WORKTREE_GONE] = { .level = INFO,
+	    .text = "its worktree is gone and is created again",
+	    .fields = "worker" },
+	[EVENT_WORKTREE_BROKEN] = { .level = INFO,
+	    .text = "its worktree is broken and is moved aside",
+	    .fields = "worker path" },
+	[EVENT_LOCKS_REMOVED] = { .level = INFO,
+	    .text = "git lock files that its git left behind are removed",
+	    .fields = "worker reason" },
+	[EVENT_SETUP_FAILED] = { .level = ERROR,
+	    .text = "{worker}: {reason}",
+	    .fields = "worker reason" },
+	[EVENT_LEFTOVERS_STAY] = { .level = WARN,
+	    .text = "{worker}: its uncommitted changes cannot be committed: "
+		    "{reason}",
+	    .fields = "worker reason" },
+	[EVENT_GIT_FAILED] = { .level = WARN,
+	    .text = "{worker}: git: {reason}",
+	    .fields = "worker reason" },
+
+	[EVENT_LAUNCHING] = { .level = INFO,
+	    .text = "launching",
+	    .fields = "worker session resume" },
+	[EVENT_LAUNCH_RETRIED] = { .level = INFO,
+	    .text = "{worker}: no session, will try again: {reason}",
+	    .fields = "worker reason" },
+	[EVENT_LAUNCH_FAILED] = { .level = ERROR,
+	    .text = "{worker}: the session cannot be started: {reason}",
+	    .fields = "worker reason" },
+	[EVENT_ADOPTED] = { .level = INFO,
+	    .text = "running session adopted",
+	    .fields = "worker" },
+	[EVENT_PROMPT_SUBMITTED] = { .level = INFO,
+	    .text = "prompt submitted",
+	    .fields = "worker receipt" },
+	[EVENT_PROMPT_NOT_TAKEN] = { .level = INFO,
+	    .text = "the session does not take its prompt",
+	    .fields = "worker text" },
+	[EVENT_AGENT_EXITED] = { .level = INFO,
+	    .text = "the agent ended by itself",
+	    .fields = "worker status" },
+	[EVENT_AGENT_CRASHES] = { .level = ERROR,
+	    .text = "{worker}: {reason}",
+	    .fields = "worker reason" },
+	[EVENT_RESUME_IMPOSSIBLE] = { .level = INFO,
+	    .text = "its conversation cannot be resumed",
+	    .fields = "worker session" },
+	[EVENT_START_UNREPORTED] = { .level = INFO,
+	    .text = "the start of its session was not reported: another one "
+		    "is begun",
+	    .fields = "worker" },
+	[EVENT_STOP_UNHEARD] = { .level = INFO,
+	    .text = "the end of its turn was not reported",
+	    .fields = "worker" },
+	[EVENT_AGENT_HUNG] = { .level = INFO,
+	    .text = "no sign of life: the session is restarted",
+	    .fields = "worker" },
+	[EVENT_SESSION_GONE] = { .level = INFO,
+	    .text = "its tmux session is gone and is started again",
+	    .fields = "worker" },
+	[EVENT_SESSION_ORPHAN] = { .level = INFO,
+	    .text = "session without a worker ended",
+	    .fields = "session" },
+
+	[EVENT_SENT_BACK] = { .name = "sent_back",
+	    .level = INFO,
+	    .text = "sent back at the end of its turn",
+	    .words = "{worker_name} is sent back[ to {task}][: {reason}]",
+	    .colour = "33",
+	    .fields = "worker task reason" },
+	[EVENT_TURN_FAILED] = { .level = INFO,
+	    .text = "a turn failed",
+	    .fields = "worker error class text" },
+	[EVENT_WAITING] = { .name = "waiting",
+	    .level = INFO,
+	    .text = "waiting",
+	    .words = "[{worker_name} is ]waiting[ until {until_unix:time}]"
+		     "[: {reason}]",
+	    .colour = "33",
+	    .fields = "worker reason until" },
+	[EVENT_LIMIT_OVER] = { .level = INFO,
+	    .text = "the limit is over",
+	    .fields = "worker" },
+	[EVENT_STALL] = { .name = "stall",
+	    .level = INFO,
+	    .text = "no sign of life",
+	    .words = "{worker_name} shows no sign of life[ in {task}]"
+		     "[: {action}]",
+	    .colour = "33",
+	    .fields = "worker task action" },
+	[EVENT_STALL_GIVEN_UP] = { .level = WARN,
+	    .text = "no sign of life, although it was interrupted and "
+		    "restarted: the attempt is given up",
+	    .fields = "worker task" },
+	[EVENT_BUDGET] = { .name = "budget",
+	    .level = INFO,
+	    .text = "paused at its budget",
+	    .words = "the budget of the {scope} is reached[ by {worker_name}]"
+		     "[: {reason}]",
+	    .colour = "1;35",
+	    .fields = "scope worker task reason" },
+	[EVENT_FLEET_PAUSED] = { .level = INFO,
+	    .text = "all workers pause: {reason}",
+	    .fields = "reason" },
+	[EVENT_FLEET_RESUMED] = { .level = INFO,
+	    .text = "a new day: work goes on" },
+
+	[EVENT_LANDING_ENDED] = { .level = DEBUG,
+	    .text = "a landing of {worker} has ended",
+	    .fields = "worker" },
+	[EVENT_LANDED] = { .name = "accept_success",
+	    .level = INFO,
+	    .text = "landed",
+	    .words = "the work of {worker_name}[ on {task}] has landed"
+		     "[ as {commit_sha:sha}]",
+	    .colour = "32",
+	    .fields = "worker task commit" },
+	[EVENT_NOT_LANDED] = { .name = "accept_failure",
+	    .level = INFO,
+	    .text = "not landed",
+	    .words = "the work of {worker_name}[ on {task}] has not landed"
+		     "[: {error}]",
+	    .colour = "31",
+	    .fields = "worker task error" },
+	[EVENT_LANDING_WAITS] = { .level = INFO,
+	    .text = "{worker}: a landing waits for another git: {reason}",
+	    .fields = "worker reason" },
+	[EVENT_PUSH_FAILED] = { .level = WARN,
+	    .text = "push: {reason}",
+	    .fields = "reason" },
+	[EVENT_CLEANUP_FAILED] = { .level = WARN,
+	    .text = "{worker}: landed, but its worktree cannot be reset: "
+		    "{reason}",
+	    .fields = "worker reason" },
+
+	[EVENT_AUTO_BEGINS] = { .name = "daemon_startup",
+	    .level = INFO,
+	    .text = "auto mode: {concurrency} at a time, tasks from the {text} "
+		    "source",
+	    .words = "auto mode begins[ with {concurrency} at a time]",
+	    .colour = "1",
+	    .fields = "instance concurrency text" },
+	[EVENT_AUTO_ENDS] = { .name = "daemon_shutdown",
+	    .level = INFO,
+	    .text = "auto mode ends: {reason}",
+	    .words = "auto mode ends[: {reason}]",
+	    .colour = "1",
+	    .fields = "instance reason" },
+	[EVENT_TASK_ASSIGNED] = { .name = "task_assigned",
+	    .level = INFO,
+	    .text = "task assigned",
+	    .words = "{worker_name} gets {task}[, attempt {attempt}]"
+		     "[: {task_excerpt}]",
+	    .colour = "36",
+	    .fields = "worker task title attempt" },
+	[EVENT_TASK_COMPLETED] = { .name = "task_completed",
+	    .level = INFO,
+	    .text = "work on a task ended",
+	    .words = "{worker_name} has ended its work on {task}[: {result}]",
+	    .fields = "worker task result" },
+	[EVENT_TASK_RETRY] = { .name = "task_retry",
+	    .level = INFO,
+	    .text = "attempt failed",
+	    .words = "{task} is to be tried again[ after attempt {attempt}]"
+		     "[: {reason}]",
+	    .colour = "33",
+	    .fields = "worker task reason attempt" },
+	[EVENT_TASK_FINISHED] = { .name = "task_finished",
+	    .level = INFO,
+	    .text = "task finished",
+	    .words = "{task} is finished: {outcome}[ ({reason})]",
+	    .colour = "1",
+	    .fields = "task outcome worker title commit reason" },
+	[EVENT_TASK_ORPHANED] = { .level = INFO,
+	    .text = "no worker has it: it waits again",
+	    .fields = "task" },
+	[EVENT_TASK_TAKEN_ELSEWHERE] = { .level = INFO,
+	    .text = "somebody else took the task",
+	    .fields = "task key" },
+	[EVENT_TASK_NOT_TAKEN] = { .level = INFO,
+	    .text = "a task cannot be taken yet",
+	    .fields = "task reason" },
+	[EVENT_TASK_NOT_TOLD] = { .level = INFO,
+	    .text = "{task}: its source cannot be told of its end yet: "
+		    "{reason}",
+	    .fields = "task reason" },
+	[EVENT_TASKS_GIVEN_BACK] = { .level = INFO,
+	    .text = "tasks that nobody worked on given back: {count}",
+	    .fields = "count" },
+	[EVENT_TASKS_EXHAUSTED] = { .level = INFO,
+	    .text = "no task is left; {done} done, {failed} failed{text}",
+	    .fields = "done failed text" },
+	[EVENT_QUARANTINE] = { .name = "quarantine",
+	    .level = INFO,
+	    .text = "tasks that cannot be used: {reason}",
+	    .words = "a task cannot be used[: {reason}]",
+	    .colour = "33",
+	    .fields = "reason" },
+	[EVENT_POST_ACCEPT] = { .name = "post_accept",
+	    .level = INFO,
+	    .text = "post_accept_command ended",
+	    .words = "post_accept_command[ for {task}][ at {commit_sha:sha}] "
+		     "ended with status {exit_code}[ in {duration_ms:ms}]",
+	    .fields = "task commit exit_code duration_ms" },
+	[EVENT_POST_ACCEPT_FAILED] = { .level = INFO,
+	    .text = "{reason}",
+	    .fields = "reason" },
+};
+
+const struct event_row *
+event_row(enum event_kind kind)
+{
+	return &rows[kind];
+}
+
+const struct event_row *
+event_row_named(const char *name)
+{
+	for (size_t i = 0; i < nitems(rows); i++)
+		if (rows[i].name != NULL && strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+static const struct field *
+find_field(const char *name, size_t len)
+{
+	for (size_t i = 0; i < nitems(fields); i++)
+		if (strlen(fields[i].name) == len &&
+		    memcmp(fields[i].name, name, len) == 0)
+			return &fields[i];
+	return NULL;
+}
+
+/* Its value as text, in `number` where that is one; NULL = not given. */
+static const char *
+value_of(const struct event *event, const struct field *field, char number[24])
+{
+	const char *at = (const char *)event + field->offset;
+
+	if (!field->number)
+		return *(const char *const *)(const void *)at;
+	snprintf(
+	    number, 24, "%lld", (long long)*(const int64_t *)(const void *)at);
+	return number;
+}
+
+void
+event_text(const struct event *event, struct buf *out)
+{
+	const char *text = rows[event->kind].text, *value;
+	const struct field *field;
+	char number[24];
+	size_t len;
+
+	for (; *text != '\0'; text += len) {
+		if (*text != '{') {
+			len = strcspn(text, "{");
+			buf_add(out, text, len);
+			continue;
+		}
+		len = strcspn(text, "}") + 1;
+		field = find_field(text + 1, len - 2);
+		value = field != NULL ? value_of(event, field, number) : NULL;
+		buf_adds(out, value != NULL ? value : "");
+	}
+}
+
+static bool
+is_in_text(const char *text, const struct field *field)
+{
+	cleanup_free char *mark = xasprintf("{%s}", field->name);
+
+	return strstr(text, mark) != NULL;
+}
+
+/* The field that the list begins with, and the list behind it. */
+static const struct field *
+next_field(const char **list)
+{
+	const struct field *field;
+	size_t len;
+
+	if (*list == NULL || **list == '\0')
+		return NULL;
+	len = strcspn(*list, " ");
+	field = find_field(*list, len);
+	*list += len + strspn(*list + len, " ");
+	return field;
+}
+
+void
+event_fields(const struct event *event, event_field_fn *fn, void *arg)
+{
+	const struct event_row *row = &rows[event->kind];
+	const char *list = row->fields, *value;
+	const struct field *field;
+	char number[24];
+
+	while ((field = next_field(&list)) != NULL) {
+		value = value_of(event, field, number);
+		if (value != NULL && !is_in_text(row->text, field))
+			fn(field->name, value, arg);
+	}
+}
+
+struct json_object *
+event_record(const struct event *event, const char *timestamp)
+{
+	const struct event_row *row = &rows[event->kind];
+	const char *list = row->fields, *value;
+	struct json_object *record, *json;
+	const struct field *field;
+	char number[24];
+
+	if (row->name == NULL)
+		return NULL;
+	record = json_object_new_object();
+	json = json_object_new_object();
+	json_set_string(record, "timestamp", timestamp);
+	json_set_string(record, "level", log_level_name(row->level));
+	json_set_string(json, "type", row->name);
+	while ((field = next_field(&list)) != NULL) {
+		value = value_of(event, field, number);
+		if (value != NULL)
+			json_set_string(json, field->file_name, value);
+	}
+	json_set(record, "event", json);
+	return record;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What can happen in the daemon: one row a kind, with its name, its level, the
+ * sentence for the log, the fields it carries, and the words that `llmc events`
+ * shows. Whoever makes something happen emits one event (core/emit.h); the log,
+ * logs/auto.log, the followers of `llmc events` and the upper floors of the
+ * daemon read it.
+ */
+#ifndef EVENT_H
+#define EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log.h"
+
+struct buf;
+struct json_object;
+
+enum event_kind {
+	/* The daemon. */
+	EVENT_DAEMON_OWNS, /* path: the root; text: version */
+	EVENT_DAEMON_ENDS, /* status */
+	EVENT_DAEMON_RESUMES, /* the last one did not end properly */
+	EVENT_DAEMON_STOPPING, /* reason; once, before anything is ended */
+	EVENT_SETTINGS_READ,
+	EVENT_SETTINGS_WRONG, /* reason */
+	EVENT_STATE_RECOVERED, /* reason */
+	EVENT_STATE_LACKS_WORKERS, /* count */
+	EVENT_STATE_FOREIGN, /* somebody else wrote state.json; reason */
+	EVENT_STATE_FOREIGN_LACKS, /* reason */
+	EVENT_STATE_UNWRITTEN, /* reason */
+	EVENT_TMUX_FAILED, /* reason */
+	EVENT_FAILURE, /* class, worker, task, reason */
+	/* A worker. */
+	EVENT_WORKER_MOVED, /* worker, from, to, reason */
+	EVENT_WORKER_LOST, /* worker, reason: a person or a repair takes it
+			    * from its task */
+	EVENT_WORKER_GONE, /* worker: there is none of that name any more */
+	EVENT_WORKER_PARKED, /* worker, reason: waits for a person */
+	EVENT_WORKER_BROKEN, /* worker, reason: cannot go on */
+	EVENT_WORK_FINISHED, /* worker: in commits, needs_review */
+	EVENT_WORK_FOUND, /* worker: on an idle one */
+	EVENT_WORK_LANDED_ELSEWHERE, /* worker: a person merged it */
+	EVENT_WORK_SALVAGED, /* worker, ref */
+	EVENT_WORKTREE_GONE, /* worker */
+	EVENT_WORKTREE_BROKEN, /* worker, path: put aside */
+	EVENT_LOCKS_REMOVED, /* worker, reason */
+	EVENT_SETUP_FAILED, /* worker, reason */
+	EVENT_LEFTOVERS_STAY, /* worker, reason: they cannot be committed */
+	EVENT_GIT_FAILED, /* worker, reason */
+	/* Its session. */
+	EVENT_LAUNCHING, /* worker, session, resume */
+	EVENT_LAUNCH_RETRIED, /* worker, reason */
+	EVENT_LAUNCH_FAILED, /* worker, reason */
+	EVENT_ADOPTED, /* worker */
+	EVENT_PROMPT_SUBMITTED, /* worker, receipt */
+	EVENT_PROMPT_NOT_TAKEN, /* worker, text: the step */
+	EVENT_AGENT_EXITED, /* worker, status */
+	EVENT_AGENT_CRASHES, /* worker, reason */
+	EVENT_RESUME_IMPOSSIBLE, /* worker, session */
+	EVENT_START_UNREPORTED, /* worker */
+	EVENT_STOP_UNHEARD, /* worker */
+	EVENT_AGENT_HUNG, /* worker */
+	EVENT_SESSION_GONE, /* worker */
+	EVENT_SESSION_ORPHAN, /* session */
+	/* A turn. */
+	EVENT_SENT_BACK, /* worker, task, reason */
+	EVENT_TURN_FAILED, /* worker, error, class, text */
+	EVENT_WAITING, /* worker, reason, until_unix */
+	EVENT_LIMIT_OVER, /* worker */
+	EVENT_STALL, /* worker, task, action */
+	EVENT_STALL_GIVEN_UP, /* worker, task */
+	EVENT_BUDGET, /* scope, worker, task, reason */
+	EVENT_FLEET_PAUSED, /* reason */
+	EVENT_FLEET_RESUMED,
+	/* Landing. */
+	EVENT_LANDING_ENDED, /* worker, task, landing: told to the floors */
+	EVENT_LANDED, /* worker, task, commit (NULL: nothing was left) */
+	EVENT_NOT_LANDED, /* worker, task, error */
+	EVENT_LANDING_WAITS, /* worker, reason: for another git */
+	EVENT_PUSH_FAILED, /* reason */
+	EVENT_CLEANUP_FAILED, /* worker, reason */
+	/* Auto mode and its tasks. */
+	EVENT_AUTO_BEGINS, /* instance, concurrency, text: the source */
+	EVENT_AUTO_ENDS, /* instance, reason */
+	EVENT_TASK_ASSIGNED, /* worker, task, title, attempt */
+	EVENT_TASK_COMPLETED, /* worker, task, result */
+	EVENT_TASK_RETRY, /* worker, task, reason, attempt */
+	EVENT_TASK_FINISHED, /* task, outcome, worker, title, commit, reason */
+	EVENT_TASK_ORPHANED, /* task: no worker has it */
+	EVENT_TASK_TAKEN_ELSEWHERE, /* task, key */
+	EVENT_TASK_NOT_TAKEN, /* task, reason */
+	EVENT_TASK_NOT_TOLD, /* task, reason: its end */
+	EVENT_TASKS_GIVEN_BACK, /* count */
+	EVENT_TASKS_EXHAUSTED, /* done, failed, text: what comes */
+	EVENT_QUARANTINE, /* reason */
+	EVENT_POST_ACCEPT, /* task, commit, exit_code, duration_ms */
+	EVENT_POST_ACCEPT_FAILED, /* reason: and auto mode goes on */
+	EVENT_KIND_COUNT
+};
+
+/* One thing that happened. Strings are borrowed for the call, NULL = not
+ * given; of the numbers, those that the kind has are told. */
+struct event {
+	enum event_kind kind;
+	const char *worker, *task, *reason;
+	const char *from, *to; /* statuses */
+	const char *session, *receipt, *resume;
+	const char *status, *text, *error, *class;
+	const char *commit, *title, *outcome, *result;
+	const char *action, *scope, *ref, *path, *key, *instance;
+	int64_t attempt, until_unix, exit_code, duration_ms;
+	int64_t concurrency, count, done, failed;
+	const void *landing; /* EVENT_LANDING_ENDED: landing/landing.h */
+};
+
+struct event_row {
+	const char *name; /* in auto.log, NULL: not told there */
+	enum log_level level; /* DEBUG: for the floors, hardly worth a line */
+	/* For the log; {field} stands for a field by its log name. */
+	const char *text;
+	/* For people: {member} of the record in auto.log; what stands in
+	 * brackets is left out when a member in it is missing; {x:sha} short,
+	 * {x:ms} as a duration, {x:time} as a moment. NULL when name is. */
+	const char *words;
+	const char *colour; /* SGR, NULL = the level's */
+	const char *fields; /* log names, in order, blanks between */
+};
+
+const struct event_row *event_row(enum event_kind kind);
+/* By its name in auto.log; NULL = unknown. */
+const struct event_row *event_row_named(const char *name);
+
+/* The log's sentence, appended. */
+void event_text(const struct event *event, struct buf *out);
+
+/* The fields that do not stand in the sentence, one call each. */
+typedef void event_field_fn(const char *name, const char *value, void *arg);
+void event_fields(const struct event *event, event_field_fn *fn, void *arg);
+
+/* The record of auto.log: {timestamp, level, event: {type, ...}}; every value
+ * is a string. The caller owns it; NULL for a kind without a name. */
+struct json_object *
+event_record(const struct event *event, const char *timestamp);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "event.h"
+#include "json.h"
+#include "mem.h"
+#include "unit.h"
+
+/* Everything is given. */
+static struct event
+full(enum event_kind kind)
+{
+	return (struct event){ .kind = kind,
+		.worker = "w",
+		.task = "t",
+		.reason = "r",
+		.from = "idle",
+		.to = "working",
+		.session = "s",
+		.receipt = "c",
+		.resume = "yes",
+		.status = "0",
+		.text = "x",
+		.error = "e",
+		.class = "k",
+		.commit = "0123",
+		.title = "Do it",
+		.outcome = "landed",
+		.result = "changes",
+		.action = "interrupt",
+		.scope = "day",
+		.ref = "refs/x",
+		.path = "/p",
+		.key = "1.md",
+		.instance = "i",
+		.attempt = 1,
+		.until_unix = 2,
+		.exit_code = 3,
+		.duration_ms = 4,
+		.concurrency = 5,
+		.count = 6,
+		.done = 7,
+		.failed = 8 };
+}
+
+/* Is the word of len bytes one of the list's? */
+static bool
+is_listed(const char *list, const char *word, size_t len)
+{
+	while (list != NULL && *list != '\0') {
+		size_t n = strcspn(list, " ");
+
+		if (n == len && memcmp(list, word, len) == 0)
+			return true;
+		list += n + strspn(list + n, " ");
+	}
+	return false;
+}
+
+static size_t
+count_words(const char *list)
+{
+	size_t count = 0;
+
+	while (list != NULL && *list != '\0') {
+		count++;
+		list += strcspn(list, " ");
+		list += strspn(list, " ");
+	}
+	return count;
+}
+
+/* --- the rows -------------------------------------------------------- */
+
+START_TEST(each_kind_has_a_text)
+{
+	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
+		const struct event_row *row = event_row((enum event_kind)i);
+
+		ck_assert_msg(
+		    row->text != NULL && row->text[0] != '\0', "kind %d", i);
+		ck_assert_msg(
+		    (row->name == NULL) == (row->words == NULL), "kind %d", i);
+		ck_assert_msg(
+		    row->name != NULL || row->colour == NULL, "kind %d", i);
+	}
+}
+END_TEST
+
+START_TEST(each_name_finds_its_row)
+{
+	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
+		const struct event_row *row = event_row((enum event_kind)i);
+
+		if (row->name != NULL)
+			ck_assert_ptr_eq(event_row_named(row->name), row);
+	}
+	ck_assert_ptr_null(event_row_named("of_tomorrow"));
+	ck_assert_ptr_null(event_row_named(""));
+}
+END_TEST
+
+static void
+count_field(const char *name, const char *value, void *arg)
+{
+	size_t *count = arg;
+
+	ck_assert_ptr_nonnull(name);
+	ck_assert_str_ne(value, "");
+	++*count;
+}
+
+/* Each field once: in the sentence, or beside it. */
+START_TEST(texts_name_fields_of_their_kind)
+{
+	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
+		const struct event_row *row = event_row((enum event_kind)i);
+		struct event event = full((enum event_kind)i);
+		size_t count = 0;
+
+		for (const char *at = row->text; (at = strchr(at, '{')) != NULL;
+		     at++, count++) {
+			size_t len = strcspn(at, "}");
+
+			ck_assert_msg(at[len] == '}' &&
+				is_listed(row->fields, at + 1, len - 1),
+			    "%s", row->text);
+		}
+		event_fields(&event, count_field, &count);
+		ck_assert_msg(count == count_words(row->fields), "%s: %s",
+		    row->text, row->fields);
+	}
+}
+END_TEST
+
+/* A member of the record, perhaps shown in a way of its own. */
+static void
+assert_member(
+    const struct event_row *row, struct json_object *event, const char *spec)
+{
+	size_t close = strcspn(spec, "}"), len = strcspn(spec, ":}");
+	cleanup_free char *name = xstrndup(spec, len);
+	cleanup_free char *way = xstrndup(spec + len, close - len);
+
+	ck_assert_msg(spec[close] == '}', "%s", row->words);
+	ck_assert_msg(json_object_object_get_ex(event, name, NULL), "%s: %s",
+	    row->words, name);
+	ck_assert_msg(way[0] == '\0' || strcmp(way, ":sha") == 0 ||
+		strcmp(way, ":ms") == 0 || strcmp(way, ":time") == 0,
+	    "%s", row->words);
+}
+
+START_TEST(words_name_members_of_their_record)
+{
+	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
+		const struct event_row *row = event_row((enum event_kind)i);
+		struct event event = full((enum event_kind)i);
+		cleanup_json struct json_object *record =
+		    event_record(&event, "now");
+		struct json_object *json;
+		int depth = 0;
+
+		ck_assert((record == NULL) == (row->name == NULL));
+		if (record == NULL)
+			continue;
+		json = json_object_object_get(record, "event");
+		for (const char *at = row->words; *at != '\0'; at++) {
+			depth += (*at == '[') - (*at == ']');
+			ck_assert_msg(
+			    depth == 0 || depth == 1, "%s", row->words);
+			if (*at == '{')
+				assert_member(row, json, at + 1);
+		}
+		ck_assert_msg(depth == 0, "%s", row->words);
+	}
+}
+END_TEST
+
+/* --- what is told ---------------------------------------------------- */
+
+/* Programs read these names: they stay. */
+START_TEST(records_have_the_members_that_programs_know)
+{
+	static const struct {
+		enum event_kind kind;
+		const char *type, *members;
+	} known[] = {
+		{ EVENT_AUTO_BEGINS, "daemon_startup",
+		    "instance_id concurrency" },
+		{ EVENT_AUTO_ENDS, "daemon_shutdown", "instance_id reason" },
+		{ EVENT_TASK_ASSIGNED, "task_assigned",
+		    "worker_name task task_excerpt attempt" },
+		{ EVENT_TASK_COMPLETED, "task_completed",
+		    "worker_name task result" },
+		{ EVENT_TASK_RETRY, "task_retry",
+		    "worker_name task reason attempt" },
+		{ EVENT_TASK_FINISHED, "task_finished",
+		    "task outcome worker_name task_excerpt commit_sha "
+		    "reason" },
+		{ EVENT_LANDED, "accept_success",
+		    "worker_name task commit_sha" },
+		{ EVENT_NOT_LANDED, "accept_failure",
+		    "worker_name task error" },
+		{ EVENT_WORKER_MOVED, "worker_state_transition",
+		    "worker_name from_state to_state" },
+		{ EVENT_SENT_BACK, "sent_back", "worker_name task reason" },
+		{ EVENT_WAITING, "waiting", "worker_name reason until_unix" },
+		{ EVENT_STALL, "stall", "worker_name task action" },
+		{ EVENT_BUDGET, "budget", "scope worker_name task reason" },
+		{ EVENT_QUARANTINE, "quarantine", "reason" },
+		{ EVENT_POST_ACCEPT, "post_accept",
+		    "task commit_sha exit_code duration_ms" },
+		{ EVENT_FAILURE, "failure", "class worker_name task reason" },
+	};
+	size_t named = 0;
+
+	for (size_t i = 0; i < nitems(known); i++) {
+		struct event event = full(known[i].kind);
+		cleanup_json struct json_object *record =
+		    event_record(&event, "now");
+		struct json_object *json =
+		    json_object_object_get(record, "event");
+		cleanup_free char *copy = xstrdup(known[i].members);
+		char *rest = copy, *word;
+
+		ck_assert_str_eq(
+		    json_string_or(json, "type", ""), known[i].type);
+		while ((word = strsep(&rest, " ")) != NULL)
+			ck_assert_msg(json_string_or(json, word, NULL) != NULL,
+			    "%s: %s", known[i].type, word);
+	}
+	for (int i = 0; i < EVENT_KIND_COUNT; i++)
+		named += event_row((enum event_kind)i)->name != NULL;
+	ck_assert_uint_eq(named, nitems(known));
+}
+END_TEST
+
+START_TEST(record_has_what_is_given)
+{
+	const struct event event = { .kind = EVENT_TASK_ASSIGNED,
+		.worker = "auto-1",
+		.task = "t17",
+		.attempt = 2 };
+	cleanup_json struct json_object *record =
+	    event_record(&event, "2026-01-31T08:15:30.123Z");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print(record, false, &text);
+	ck_assert_str_eq(text.data,
+	    "{\"timestamp\":\"2026-01-31T08:15:30.123Z\",\"level\":\"INFO\","
+	    "\"event\":{\"type\":\"task_assigned\",\"worker_name\":\"auto-1\","
+	    "\"task\":\"t17\",\"attempt\":\"2\"}}");
+}
+END_TEST
+
+static void
+add_field(const char *name, const char *value, void *arg)
+{
+	buf_addf(arg, " %s=%s", name, value);
+}
+
+START_TEST(log_has_the_sentence_and_the_other_fields)
+{
+	const struct event landed = {
+		.kind = EVENT_LANDED, .worker = "auto-1", .commit = "0123"
+	};
+	const struct event pushed = { .kind = EVENT_PUSH_FAILED,
+		.reason = "no remote" };
+	const struct event owns = { .kind = EVENT_DAEMON_OWNS, .path = "/r" };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	event_text(&landed, &text);
+	event_fields(&landed, add_field, &text);
+	ck_assert_str_eq(text.data, "landed worker=auto-1 commit=0123");
+	buf_clear(&text);
+	event_text(&pushed, &text);
+	event_fields(&pushed, add_field, &text);
+	ck_assert_str_eq(text.data, "push: no remote");
+	buf_clear(&text);
+	event_text(&owns, &text); /* what is not given leaves a hole */
+	ck_assert_str_eq(text.data, "autod  owns /r");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("event");
+
+	unit_case(suite, "rows",
+	    (const TTest *[]){ each_kind_has_a_text, each_name_finds_its_row,
+		texts_name_fields_of_their_kind,
+		words_name_members_of_their_record, NULL });
+	unit_case(suite, "told",
+	    (const TTest *[]){ records_have_the_members_that_programs_know,
+		record_has_what_is_given,
+		log_has_the_sentence_and_the_other_fields, NULL });
+	return suite;
+}
