@@ -4,57 +4,13 @@
 
 #include "buf.h"
 #include "event-words.h"
+#include "event.h"
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
 #include "text.h"
 
 #define SHA_LEN 7
-
-/*
- * One row a type. In the words, {member} is a member of the event, and what
- * stands in brackets is left out when a member in it is not there. A member can
- * be shown in a way of its own: {x:sha} short, {x:ms} as a duration, {x:time}
- * as a moment.
- */
-static const struct {
-	const char *type;
-	const char *colour;
-	const char *words;
-} events[] = {
-	{ "daemon_startup", "1",
-	    "auto mode begins[ with {concurrency} at a time]" },
-	{ "daemon_shutdown", "1", "auto mode ends[: {reason}]" },
-	{ "task_assigned", "36",
-	    "{worker_name} gets {task}[, attempt {attempt}]"
-	    "[: {task_excerpt}]" },
-	{ "task_completed", NULL,
-	    "{worker_name} has ended its work on {task}[: {result}]" },
-	{ "accept_success", "32",
-	    "{task} of {worker_name} has landed[ as {commit_sha:sha}]" },
-	{ "accept_failure", "31",
-	    "{task} of {worker_name} has not landed[: {error}]" },
-	{ "worker_state_transition", "90",
-	    "{worker_name}: {from_state} -> {to_state}" },
-	{ "sent_back", "33", "{worker_name} goes back to {task}[: {reason}]" },
-	{ "task_retry", "33",
-	    "{task} is to be tried again[, attempt {attempt}][: {reason}]" },
-	{ "task_finished", "1", "{task} is finished: {outcome}[ ({reason})]" },
-	{ "post_accept", NULL,
-	    "post_accept_command[ for {task}][ at {commit_sha:sha}] ended with "
-	    "status {exit_code}[ in {duration_ms:ms}]" },
-	{ "waiting", "33", "waiting[ until {until_unix:time}][: {reason}]" },
-	{ "stall", "33",
-	    "{worker_name} shows no sign of life[ in {task}][: {action}]" },
-	{ "budget", "1;35",
-	    "the budget of the {scope} is reached[ by {worker_name}]"
-	    "[: {reason}]" },
-	{ "quarantine", "33", "a task cannot be used[: {reason}]" },
-	{ "failure", "1;31",
-	    "hard failure {class}[, worker {worker_name}][, task {task}]"
-	    "[: {reason}]" },
-	{ "error", "31", "error[ in {context}][: {error}]" },
-};
 
 /* On one line, each run of blanks as one. */
 static void
@@ -175,19 +131,18 @@ event_words_add(struct json_object *record, bool colour, struct buf *out)
 	const char *stamp = json_string_or(record, "timestamp", ""), *type,
 		   *sgr = NULL;
 	cleanup_buf struct buf words = BUF_INIT;
+	const struct event_row *row;
 	struct json_object *event = NULL;
 	int64_t at = 0;
 
 	if (json_get_object(record, "", "event", &event, NULL) < 0)
 		return false;
 	type = json_string_or(event, "type", "?");
-	for (size_t i = 0; i < nitems(events); i++)
-		if (strcmp(events[i].type, type) == 0) {
-			add_words(event, events[i].words, &words);
-			sgr = events[i].colour;
-			break;
-		}
-	if (words.len == 0) {
+	row = event_row_named(type);
+	if (row != NULL) {
+		add_words(event, row->words, &words);
+		sgr = row->colour;
+	} else {
 		add_value(type, &words);
 		add_members(event, &words);
 	}

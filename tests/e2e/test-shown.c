@@ -49,19 +49,23 @@ START_TEST(events_are_told_in_words)
 		    "auto-1 has ended its work on t1: changes\n" },
 		{ "{\"type\":\"accept_success\",\"worker_name\":\"auto-1\","
 		  "\"task\":\"t1\",\"commit_sha\":\"0123456789abcdef\"}",
-		    "t1 of auto-1 has landed as 0123456\n" },
+		    "the work of auto-1 on t1 has landed as 0123456\n" },
 		{ "{\"type\":\"accept_failure\",\"worker_name\":\"auto-1\","
 		  "\"task\":\"t1\",\"error\":\"conflict\"}",
-		    "t1 of auto-1 has not landed: conflict\n" },
+		    "the work of auto-1 on t1 has not landed: conflict\n" },
 		{ "{\"type\":\"worker_state_transition\",\"worker_name\":\"a\","
 		  "\"from_state\":\"idle\",\"to_state\":\"working\"}",
 		    "a: idle -> working\n" },
+		{ "{\"type\":\"worker_state_transition\",\"worker_name\":\"a\","
+		  "\"from_state\":\"working\",\"to_state\":\"paused\","
+		  "\"reason\":\"it asks\"}",
+		    "a: working -> paused: it asks\n" },
 		{ "{\"type\":\"sent_back\",\"worker_name\":\"a\",\"task\":"
 		  "\"t1\",\"reason\":\"no commit\"}",
-		    "a goes back to t1: no commit\n" },
+		    "a is sent back to t1: no commit\n" },
 		{ "{\"type\":\"task_retry\",\"task\":\"t1\",\"reason\":\"x\","
 		  "\"attempt\":2}",
-		    "t1 is to be tried again, attempt 2: x\n" },
+		    "t1 is to be tried again after attempt 2: x\n" },
 		{ "{\"type\":\"task_finished\",\"task\":\"t1\",\"outcome\":"
 		  "\"landed\",\"reason\":null}",
 		    "t1 is finished: landed\n" },
@@ -83,14 +87,15 @@ START_TEST(events_are_told_in_words)
 		{ "{\"type\":\"failure\",\"class\":\"task_source\","
 		  "\"worker_name\":\"\",\"task\":null,\"reason\":\"gone\"}",
 		    "hard failure task_source: gone\n" },
-		{ "{\"type\":\"error\",\"context\":\"git\",\"error\":\"no\"}",
-		    "error in git: no\n" },
+		{ "{\"type\":\"waiting\",\"worker_name\":\"a\",\"reason\":"
+		  "\"limit\"}",
+		    "a is waiting: limit\n" },
 		{ "{\"type\":\"of_tomorrow\",\"n\":3,\"text\":\"a\\u001b[1m\"}",
 		    "of_tomorrow n=3 text=a\\x1b[1m\n" },
 		/* Numbers may come as strings. */
 		{ "{\"type\":\"waiting\",\"until_unix\":\"1769850931\"}",
 		    "waiting until 2026-01-31 10:15:31\n" },
-		{ "{\"type\":\"sent_back\"}", "? goes back to ?\n" },
+		{ "{\"type\":\"sent_back\"}", "? is sent back\n" },
 	};
 	const char *out = NULL;
 
@@ -103,8 +108,7 @@ START_TEST(events_are_told_in_words)
 		    out, e2e_path("2026-01-31 09:15:30  %s", table[i].words));
 	ck_assert_uint_eq(
 	    json_object_array_length(shown_json("events", "--lines", "3")), 3);
-	e2e_has(
-	    e2e_llmc(shown_root, "events", "--lines=1", NULL)->out, "? goes");
+	e2e_has(e2e_llmc(shown_root, "events", "--lines=1", NULL)->out, "? is");
 	e2e_expect(e2e_llmc(shown_root, "events", "--lines", "x", NULL), 2,
 	    "a number");
 }
