@@ -213,14 +213,6 @@ agent_end(struct agent *agent, effect_fn *fn, void *arg)
 	agent_tick_later(agent, TERM_GRACE_MS);
 }
 
-static bool
-in_a_turn(enum worker_status status)
-{
-	return status == WORKER_WORKING || status == WORKER_REJECTED ||
-	    status == WORKER_REVIEWING || status == WORKER_REBASING ||
-	    status == WORKER_STARTING;
-}
-
 /* It died by itself. Weather and wishes are no crashes; the rest is counted
  * and slowed down. */
 static void
@@ -252,7 +244,7 @@ agent_crashed(struct agent *agent)
 		log_errorx("%s: %s", w->name, words);
 		return;
 	}
-	if (in_a_turn(w->status)) {
+	if (worker_in_turn(w->status) || w->status == WORKER_STARTING) {
 		if (w->status != WORKER_STARTING)
 			w->after = w->status;
 		agent_move(agent, WORKER_OFFLINE, NULL);

@@ -364,8 +364,7 @@ lost_session(struct agent *agent)
 	json_object_put(take_ptr(&w->session.pane));
 	w->session.ready = false;
 	w->session.open_tools = 0;
-	if (w->status == WORKER_WORKING || w->status == WORKER_REJECTED ||
-	    w->status == WORKER_REVIEWING || w->status == WORKER_REBASING) {
+	if (worker_in_turn(w->status)) {
 		w->after = w->status;
 		agent_move(agent, WORKER_OFFLINE, NULL);
 		w->session.busy =

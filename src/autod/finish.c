@@ -193,14 +193,6 @@ finish_facts(const struct git_facts *facts, const struct err *err, void *arg)
 	}
 }
 
-/* A turn of this status ends with a judgement. */
-static bool
-is_judged(enum worker_status status)
-{
-	return status == WORKER_WORKING || status == WORKER_REJECTED ||
-	    status == WORKER_REVIEWING || status == WORKER_REBASING;
-}
-
 /* The turn has ended and nobody has judged it: something else was being done to
  * the worktree just then, or the daemon died over it. */
 bool
@@ -208,7 +200,7 @@ finish_is_due(const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 
-	return is_judged(w->status) && !w->session.busy &&
+	return worker_in_turn(w->status) && !w->session.busy &&
 	    w->session.step == PROMPT_NONE && !agent->operating &&
 	    agent->phase == AGENT_UP;
 }
@@ -231,7 +223,7 @@ finish_turn(
 		deliver_confirm(agent);
 	w->session.busy = false;
 	daemon_changed(agent->daemon);
-	if (agent->operating || !is_judged(w->status)) {
+	if (agent->operating || !worker_in_turn(w->status)) {
 		daemon_reply(agent->daemon, call, NULL);
 		return;
 	}

@@ -122,11 +122,8 @@ struct look {
 static bool
 at_rest(const struct agent *agent)
 {
-	const struct worker *w = agent->worker;
-
 	return !agent->operating && agent->phase != AGENT_ENDING &&
-	    !w->session.busy && w->session.step == PROMPT_NONE &&
-	    w->accept == ACCEPT_NONE;
+	    worker_is_at_rest(agent->worker);
 }
 
 /* An idle worker with commits or dirt: salvaged, never landed by accident. */
@@ -208,10 +205,7 @@ patrol_cpu(struct agent *agent, const struct proctree *tree, int64_t now)
 static bool
 wants_life(const struct agent *agent)
 {
-	const struct worker *w = agent->worker;
-
-	return agent->phase == AGENT_UP && w->session.busy &&
-	    w->status != WORKER_LIMITED && w->status != WORKER_PAUSED;
+	return agent->phase == AGENT_UP && worker_expects_life(agent->worker);
 }
 
 static void

@@ -77,10 +77,7 @@ pilot_task(const struct agent *agent)
 static bool
 is_free(const struct agent *agent)
 {
-	const struct worker *w = agent->worker;
-
-	return agent->phase == AGENT_UP && w->status == WORKER_IDLE &&
-	    w->session.step == PROMPT_NONE && !w->session.busy &&
+	return agent->phase == AGENT_UP && worker_is_free(agent->worker) &&
 	    !agent->operating;
 }
 

@@ -116,12 +116,8 @@ pause_worker(struct agent *agent, const char *scope, const char *words)
 static bool
 can_pause(const struct agent *agent)
 {
-	enum worker_status status = agent->worker->status;
-
 	return pilot_drives(agent) && agent->worker->task != NULL &&
-	    !agent->operating &&
-	    (status == WORKER_WORKING || status == WORKER_REVIEWING ||
-		status == WORKER_REBASING || status == WORKER_REJECTED);
+	    !agent->operating && worker_in_turn(agent->worker->status);
 }
 
 static bool

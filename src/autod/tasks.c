@@ -189,8 +189,8 @@ is_free(const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 
-	return w->status == WORKER_IDLE && w->session.step == PROMPT_NONE &&
-	    !w->session.busy && !agent->operating && !worker_is_auto(w->name);
+	return worker_is_free(w) && !agent->operating &&
+	    !worker_is_auto(w->name);
 }
 
 /* The first free worker by name that is in the pool. */

@@ -227,7 +227,7 @@ mend(struct worker *worker)
 	struct session_record *session = &worker->session;
 
 	if (!worker_may(worker->before, WORKER_PAUSED) ||
-	    worker->before == WORKER_PAUSED || worker->before == WORKER_LIMITED)
+	    worker_waits(worker->before))
 		worker->before = WORKER_OFFLINE;
 	if (session->step != PROMPT_NONE &&
 	    (session->pending == NULL || session->receipt == NULL)) {

@@ -44,10 +44,50 @@ worker_free(struct worker *worker)
 	free(worker);
 }
 
-static bool
-is_waiting(enum worker_status status)
+bool
+worker_waits(enum worker_status status)
 {
 	return status == WORKER_PAUSED || status == WORKER_LIMITED;
+}
+
+bool
+worker_in_turn(enum worker_status status)
+{
+	return status == WORKER_WORKING || status == WORKER_REJECTED ||
+	    status == WORKER_REVIEWING || status == WORKER_REBASING;
+}
+
+/* No turn, and nothing that is to begin one. */
+static bool
+is_quiet(const struct worker *worker)
+{
+	return !worker->session.busy && worker->session.step == PROMPT_NONE;
+}
+
+bool
+worker_is_free(const struct worker *worker)
+{
+	return worker->status == WORKER_IDLE && is_quiet(worker);
+}
+
+bool
+worker_is_held(const struct worker *worker)
+{
+	return worker_waits(worker->status) ||
+	    worker->status == WORKER_ACCEPTING ||
+	    worker->status == WORKER_ERROR || worker->status == WORKER_OFFLINE;
+}
+
+bool
+worker_is_at_rest(const struct worker *worker)
+{
+	return is_quiet(worker) && worker->accept == ACCEPT_NONE;
+}
+
+bool
+worker_expects_life(const struct worker *worker)
+{
+	return worker->session.busy && !worker_waits(worker->status);
 }
 
 /* Waiting lies over a status: where that one could go, the worker still can. */
@@ -56,7 +96,7 @@ may_now(const struct worker *worker, enum worker_status to)
 {
 	if (!worker_may(worker->status, to))
 		return false;
-	if (!is_waiting(worker->status) || is_waiting(to))
+	if (!worker_waits(worker->status) || worker_waits(to))
 		return true;
 	return to == worker->before || to == WORKER_STARTING ||
 	    worker_may(worker->before, to);
@@ -154,9 +194,9 @@ worker_transition(struct worker *worker, enum worker_status to,
 		return err_set(err, -EINVAL, "%s: %s cannot become %s",
 		    worker->name, worker_status_name(from),
 		    worker_status_name(to));
-	if (is_waiting(to) && !is_waiting(from))
+	if (worker_waits(to) && !worker_waits(from))
 		worker->before = from;
-	if (is_waiting(from) && !is_waiting(to))
+	if (worker_waits(from) && !worker_waits(to))
 		xstrset(&worker->reason, NULL);
 	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
 		worker->until_ms = 0;
@@ -168,21 +208,6 @@ worker_transition(struct worker *worker, enum worker_status to,
 		worker->since_ms = now_ms;
 	arrive(worker, from, words);
 	return 0;
-}
-
-/* Statuses in which nothing may be typed into the session. */
-static const bool held[WORKER_STATUS_COUNT] = {
-	[WORKER_ACCEPTING] = true,
-	[WORKER_PAUSED] = true,
-	[WORKER_LIMITED] = true,
-	[WORKER_ERROR] = true,
-	[WORKER_OFFLINE] = true,
-};
-
-bool
-worker_is_held(const struct worker *worker)
-{
-	return held[worker->status];
 }
 
 bool

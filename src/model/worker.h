@@ -120,9 +120,26 @@ void worker_free(struct worker *worker);
 int worker_transition(struct worker *worker, enum worker_status to,
     const char *reason, int64_t now_ms, struct err *err);
 
-/* May nothing be typed into its session now? So it is while it is accepting,
- * paused, limited, in error or offline. */
+/* What a worker is at a moment. */
+
+/* Of a status: for a limit to end or for a person (limited, paused). */
+bool worker_waits(enum worker_status status);
+
+/* Of a status: a turn runs in it, and is judged at its end. */
+bool worker_in_turn(enum worker_status status);
+
+/* May be given a task: idle, no turn runs, and no prompt is on its way. */
+bool worker_is_free(const struct worker *worker);
+
+/* Nothing may be typed into its session now: it is accepting, paused, limited,
+ * in error or offline. */
 bool worker_is_held(const struct worker *worker);
+
+/* Nothing goes on: no turn, no prompt on its way, no landing. */
+bool worker_is_at_rest(const struct worker *worker);
+
+/* A turn runs, so there must be signs of life. Not while it waits. */
+bool worker_expects_life(const struct worker *worker);
 
 /* state.json's record of a worker, owned by the caller; it shares
  * `session.pane`. Reading: the name must be there and be one; other members may

@@ -132,7 +132,7 @@ is_expected(const struct state *state, const struct worker *w)
 	    w->task != NULL ? state_task(state, w->task) : NULL;
 
 	return task != NULL && task->step == TASK_ASSIGNED &&
-	    w->status != WORKER_LIMITED && w->status != WORKER_PAUSED &&
+	    !worker_waits(w->status) &&
 	    (w->status != WORKER_NEEDS_REVIEW ||
 		state->source_repo_dirty_retry_count == 0);
 }

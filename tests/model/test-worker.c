@@ -204,6 +204,65 @@ START_TEST(nothing_is_typed_into_a_session_that_is_held)
 }
 END_TEST
 
+START_TEST(free_worker_is_idle_and_nothing_is_on_its_way)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_IDLE);
+
+	ck_assert(worker_is_free(worker));
+	worker->session.busy = true;
+	ck_assert(!worker_is_free(worker));
+	worker->session.busy = false;
+	worker->session.step = PROMPT_PARKED;
+	ck_assert(!worker_is_free(worker));
+	worker->session.step = PROMPT_NONE;
+	for (unsigned s = 0; s < WORKER_STATUS_COUNT; s++) {
+		worker->status = (enum worker_status)s;
+		ck_assert_int_eq(worker_is_free(worker), s == WORKER_IDLE);
+	}
+}
+END_TEST
+
+START_TEST(worker_at_rest_may_have_any_status)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+
+	ck_assert(worker_is_at_rest(worker));
+	worker->accept = ACCEPT_PREPARE;
+	ck_assert(!worker_is_at_rest(worker));
+	worker->accept = ACCEPT_NONE;
+	worker->session.step = PROMPT_PASTED;
+	ck_assert(!worker_is_at_rest(worker));
+	worker->session.step = PROMPT_NONE;
+	worker->session.busy = true;
+	ck_assert(!worker_is_at_rest(worker));
+}
+END_TEST
+
+START_TEST(turns_run_in_four_statuses)
+{
+	for (unsigned s = 0; s < WORKER_STATUS_COUNT; s++)
+		ck_assert_int_eq(worker_in_turn((enum worker_status)s),
+		    s == WORKER_WORKING || s == WORKER_REJECTED ||
+			s == WORKER_REVIEWING || s == WORKER_REBASING);
+}
+END_TEST
+
+START_TEST(life_is_expected_of_a_turn_that_does_not_wait)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+
+	ck_assert(!worker_expects_life(worker));
+	worker->session.busy = true;
+	for (unsigned s = 0; s < WORKER_STATUS_COUNT; s++) {
+		worker->status = (enum worker_status)s;
+		ck_assert_int_eq(worker_expects_life(worker),
+		    s != WORKER_PAUSED && s != WORKER_LIMITED);
+		ck_assert_int_eq(worker_waits(worker->status),
+		    s == WORKER_PAUSED || s == WORKER_LIMITED);
+	}
+}
+END_TEST
+
 START_TEST(new_worker_is_offline)
 {
 	cleanup_worker struct worker *worker = worker_new("adam", 7);
@@ -519,7 +578,6 @@ unit_suite(void)
 			auto_names_are_as_in_the_original, NULL });
 	unit_case(suite, "moves",
 	    (const TTest *[]){ new_worker_is_offline,
-		nothing_is_typed_into_a_session_that_is_held,
 		refused_move_changes_nothing_and_says_so,
 		move_stamps_since_only_on_a_change,
 		idle_forgets_the_task_but_not_the_session,
@@ -532,5 +590,10 @@ unit_suite(void)
 		waiting_worker_goes_back_to_where_it_was,
 		waiting_worker_goes_nowhere_its_status_could_not,
 		random_moves_never_leave_the_table, NULL });
+	unit_case(suite, "moment",
+	    (const TTest *[]){ nothing_is_typed_into_a_session_that_is_held,
+		free_worker_is_idle_and_nothing_is_on_its_way,
+		worker_at_rest_may_have_any_status, turns_run_in_four_statuses,
+		life_is_expected_of_a_turn_that_does_not_wait, NULL });
 	return suite;
 }
