@@ -12,6 +12,7 @@
 #include "agent.h"
 #include "buf.h"
 #include "clock.h"
+#include "crash.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
@@ -25,14 +26,9 @@
 #include "transcript.h"
 #include "workspace.h"
 
-#define TERM_GRACE_MS      5000
-#define CRASHES_MAX        6
-#define AUTO_CRASHES_MAX   3 /* the first and two more tries */
-#define RESUMES_MAX        2 /* that end before they begin */
-#define UNHEARD_MAX        3 /* sessions of auto mode that do not report */
-#define CRASH_PAUSE_MS     1000
-#define CRASH_PAUSE_MAX_MS (5 * 60 * 1000)
-#define CRASH_ROW_MS       (10 * 60 * 1000) /* further apart is no row */
+#define TERM_GRACE_MS 5000
+#define RESUMES_MAX   2 /* that end before they begin */
+#define UNHEARD_MAX   3 /* sessions of auto mode that do not report */
 
 static void agent_timer(void *arg);
 
@@ -220,22 +216,15 @@ agent_crashed(struct agent *agent)
 {
 	struct worker *w = agent->worker;
 	cleanup_free char *words = NULL;
-	int64_t pause = CRASH_PAUSE_MS;
+	struct crash_verdict verdict =
+	    crash_judge(w, pilot_drives(agent), clock_wall_ms());
 
-	if (w->status == WORKER_LIMITED || w->status == WORKER_PAUSED ||
-	    w->status == WORKER_ERROR)
+	if (!verdict.counts)
 		return;
-	if (clock_wall_ms() - w->crashed_ms > CRASH_ROW_MS)
-		w->crashes = 0;
-	w->crashes++;
-	w->crashed_ms = clock_wall_ms();
-	for (int i = 2; i < w->crashes && pause < CRASH_PAUSE_MAX_MS; i++)
-		pause *= 2;
-	agent->retry_ms = clock_mono_ms() + (w->crashes > 1 ? pause : 0);
+	agent->retry_ms = clock_mono_ms() + verdict.pause_ms;
 	log_fields(LOG_LEVEL_INFO, "the agent ended by itself", "worker",
 	    w->name, "status", worker_status_name(w->status), NULL);
-	if (w->crashes >=
-	    (pilot_drives(agent) ? AUTO_CRASHES_MAX : CRASHES_MAX)) {
+	if (verdict.give_up) {
 		words = xasprintf("the agent ended %d times in a row; look "
 				  "with: llmc peek %s, go on with: llmc reset "
 				  "%s",

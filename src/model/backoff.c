@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <limits.h>
+
 #include "backoff.h"
 
 #define SECOND 1000
@@ -7,6 +9,7 @@
 
 const struct backoff backoff_dirty = { 60 * SECOND, HOUR, 10 };
 const struct backoff backoff_git = { SECOND, 30 * SECOND, 6 };
+const struct backoff backoff_crash = { SECOND, 300 * SECOND, INT_MAX };
 
 bool
 backoff_next(const struct backoff *backoff, int tries, int64_t *ret_wait_ms)

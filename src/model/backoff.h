@@ -15,6 +15,8 @@ struct backoff {
 
 extern const struct backoff backoff_dirty; /* 60 s doubling to 1 h, 10 tries */
 extern const struct backoff backoff_git; /* a lock in the way: 1 s to 30 s, 6 */
+extern const struct backoff backoff_crash; /* 1 s doubling to 5 min; crash.h
+					    * says when to give up */
 
 /* The wait before try number `tries` + 1, tries counted from 0; false when
  * there is none any more. */

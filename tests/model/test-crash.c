@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "crash.h"
+#include "mem.h"
+#include "unit.h"
+#include "worker.h"
+
+#define NOW 1766502000000
+
+static void
+cleanup_worker_fn(struct worker **worker)
+{
+	worker_free(*worker);
+}
+#define cleanup_worker __attribute__((cleanup(cleanup_worker_fn)))
+
+static struct worker *
+worker_at(enum worker_status status)
+{
+	struct worker *worker = worker_new("adam", NOW);
+
+	worker->status = status;
+	return worker;
+}
+
+/* Crash after crash, each 20 s after the one before; the last is given up. */
+static void
+assert_row(bool driven, const int64_t *pauses, int count)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+
+	for (int i = 0; i < count; i++) {
+		int64_t now = NOW + i * 20000;
+		struct crash_verdict verdict = crash_judge(worker, driven, now);
+
+		ck_assert(verdict.counts);
+		ck_assert_int_eq(verdict.pause_ms, pauses[i]);
+		ck_assert_int_eq(verdict.give_up, i == count - 1);
+		ck_assert_int_eq(worker->crashes, i + 1);
+		ck_assert_int_eq(worker->crashed_ms, now);
+	}
+}
+
+START_TEST(pauses_double_until_the_sixth_in_a_row)
+{
+	static const int64_t pauses[] = { 0, 1000, 2000, 4000, 8000, 16000 };
+
+	assert_row(false, pauses, nitems(pauses));
+}
+END_TEST
+
+START_TEST(driven_worker_is_given_up_at_the_third)
+{
+	static const int64_t pauses[] = { 0, 1000, 2000 };
+
+	assert_row(true, pauses, nitems(pauses));
+}
+END_TEST
+
+START_TEST(crashes_far_apart_are_no_row)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+	int64_t now = NOW;
+
+	for (int i = 0; i < 20; i++) {
+		struct crash_verdict verdict = crash_judge(worker, true, now);
+
+		ck_assert(verdict.counts && !verdict.give_up);
+		ck_assert_int_eq(verdict.pause_ms, 0);
+		ck_assert_int_eq(worker->crashes, 1);
+		now += CRASH_ROW_MS + 1;
+	}
+	crash_judge(worker, true, now - 1); /* ten minutes are still a row */
+	ck_assert_int_eq(worker->crashes, 2);
+}
+END_TEST
+
+START_TEST(end_of_a_worker_that_waits_or_failed_is_no_crash)
+{
+	static const enum worker_status statuses[] = { WORKER_LIMITED,
+		WORKER_PAUSED, WORKER_ERROR };
+
+	for (size_t i = 0; i < nitems(statuses); i++) {
+		cleanup_worker struct worker *worker = worker_at(statuses[i]);
+		struct crash_verdict verdict;
+
+		worker->crashes = 5;
+		worker->crashed_ms = NOW - 1;
+		verdict = crash_judge(worker, false, NOW);
+		ck_assert(!verdict.counts && !verdict.give_up);
+		ck_assert_int_eq(verdict.pause_ms, 0);
+		ck_assert_int_eq(worker->crashes, 5);
+		ck_assert_int_eq(worker->crashed_ms, NOW - 1);
+	}
+}
+END_TEST
+
+START_TEST(record_with_many_crashes_waits_five_minutes_at_most)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_OFFLINE);
+	struct crash_verdict verdict;
+
+	worker->crashes = 1000;
+	worker->crashed_ms = NOW + 5; /* the clock went back */
+	verdict = crash_judge(worker, false, NOW);
+	ck_assert(verdict.give_up);
+	ck_assert_int_eq(verdict.pause_ms, 5 * 60 * 1000);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("crash");
+
+	unit_case(suite, "row",
+	    (const TTest *[]){ pauses_double_until_the_sixth_in_a_row,
+		driven_worker_is_given_up_at_the_third,
+		crashes_far_apart_are_no_row,
+		end_of_a_worker_that_waits_or_failed_is_no_crash,
+		record_with_many_crashes_waits_five_minutes_at_most, NULL });
+	return suite;
+}
