@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "client.h"
 #include "commands.h"
 #include "errtext.h"
+#include "event-feed.h"
 #include "event-words.h"
 #include "file.h"
 #include "json.h"
@@ -15,7 +17,6 @@
 #include "loop.h"
 #include "mem.h"
 #include "shape.h"
-#include "tail.h"
 #include "text.h"
 
 #define LINES_DEFAULT 50
@@ -33,18 +34,16 @@ static const struct cli_flag events_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-static const struct log_view all = { .object = "event",
-	.level = LOG_LEVEL_DEBUG };
-
 struct events {
 	struct cli *cli;
 	struct loop *loop;
 };
 
 /* While following, each event is a line of its own, as JSON too. */
-static void
-print_event(struct events *events, struct json_object *record)
+static bool
+print_event(struct json_object *record, void *arg)
 {
+	struct events *events = arg;
 	cleanup_buf struct buf line = BUF_INIT;
 
 	if (events->cli->json) {
@@ -53,20 +52,11 @@ print_event(struct events *events, struct json_object *record)
 	} else {
 		event_words_add(record, events->cli->colour, &line);
 	}
+	if (file_write_all(STDOUT_FILENO, line.data, line.len) == 0)
+		return true;
 	/* Nobody reads any more: llmc events --follow | head */
-	if (file_write_all(STDOUT_FILENO, line.data, line.len) < 0)
-		loop_stop(events->loop, CLI_OK);
-}
-
-static void
-on_line(const char *line, size_t len, bool cut, void *arg)
-{
-	struct events *events = arg;
-	cleanup_json struct json_object *record =
-	    cut ? NULL : log_view_read(&all, line, len);
-
-	if (record != NULL)
-		print_event(events, record);
+	loop_stop(events->loop, CLI_OK);
+	return false;
 }
 
 static void
@@ -81,26 +71,21 @@ on_signal(int signo, void *arg)
 static int
 follow(struct events *events, const char *path, size_t lines)
 {
-	cleanup_json struct json_object *last = NULL;
+	cleanup_free char *socket = client_socket_path(&events->cli->workspace);
 	struct loop_signal *interrupt;
-	struct tail *tail;
+	struct event_feed *feed = NULL;
 	struct err err = { 0 };
 	int status;
 
 	events->loop = loop_new();
-	if (tail_new(events->loop, path, false, on_line, events, &tail, &err) <
-	    0) {
-		loop_free(events->loop);
-		return cli_fail_err(events->cli, "io", &err);
-	}
 	interrupt = loop_signal_new(events->loop, SIGINT, on_signal, events);
-	/* What is there up to where the tail begins: nothing falls between. */
-	last = log_view_last(&all, path, tail_offset(tail), lines);
-	for (size_t i = 0; i < json_object_array_length(last); i++)
-		print_event(events, json_object_array_get_idx(last, i));
-	status = loop_run(events->loop);
+	if (event_feed_new(events->loop, socket, path, lines, print_event,
+		events, &feed, &err) < 0)
+		status = cli_fail_err(events->cli, "io", &err);
+	else
+		status = loop_run(events->loop);
+	event_feed_free(feed);
 	loop_signal_free(interrupt);
-	tail_free(tail);
 	loop_free(events->loop);
 	return status;
 }
@@ -120,7 +105,7 @@ events_run(struct cli *cli, const struct cli_args *args)
 		    "--lines takes a number from 0 to %d", LINES_MAX);
 	if (args->flags[FLAG_FOLLOW] != NULL)
 		return follow(&events, path, (size_t)lines);
-	last = log_view_last(&all, path, UINT64_MAX, (size_t)lines);
+	last = log_view_last(&event_feed_view, path, UINT64_MAX, (size_t)lines);
 	for (size_t i = 0; i < json_object_array_length(last); i++)
 		event_words_add(json_object_array_get_idx(last, i), cli->colour,
 		    &cli->text);

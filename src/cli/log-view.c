@@ -16,23 +16,30 @@
 #define CHUNK          (64 * 1024)
 #define ROTATED_MAX    9
 
+bool
+log_view_wants(const struct log_view *view, struct json_object *record)
+{
+	struct json_object *object = NULL;
+	enum log_level level;
+
+	if (!json_object_is_type(record, json_type_object) ||
+	    !log_level_parse(json_string_or(record, "level", ""), &level) ||
+	    level < view->level)
+		return false;
+	if (view->worker != NULL &&
+	    strcmp(json_string_or(record, "worker", ""), view->worker) != 0)
+		return false;
+	return view->object == NULL ||
+	    json_get_object(record, "", view->object, &object, NULL) == 0;
+}
+
 struct json_object *
 log_view_read(const struct log_view *view, const char *line, size_t len)
 {
 	cleanup_json struct json_object *record = NULL;
-	struct json_object *object = NULL;
-	enum log_level level;
 
 	if (json_parse(line, len, LINE_MAX_BYTES, &record, NULL) < 0 ||
-	    !json_object_is_type(record, json_type_object) ||
-	    !log_level_parse(json_string_or(record, "level", ""), &level) ||
-	    level < view->level)
-		return NULL;
-	if (view->worker != NULL &&
-	    strcmp(json_string_or(record, "worker", ""), view->worker) != 0)
-		return NULL;
-	if (view->object != NULL &&
-	    json_get_object(record, "", view->object, &object, NULL) < 0)
+	    !log_view_wants(view, record))
 		return NULL;
 	return take_ptr(&record);
 }

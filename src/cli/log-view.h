@@ -20,6 +20,8 @@ struct log_view {
 	bool colour;
 };
 
+bool log_view_wants(const struct log_view *view, struct json_object *record);
+
 /* One line of the log, or NULL when it is not wanted or no record. The caller
  * owns it. */
 struct json_object *
