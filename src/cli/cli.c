@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api.h"
 #include "cli.h"
 #include "config.h"
 #include "errtext.h"
@@ -36,6 +37,21 @@ cli_find(const char *name)
 		if (strcmp(cli_commands[i]->name, name) == 0)
 			return cli_commands[i];
 	return NULL;
+}
+
+const struct shape_field *
+cli_shape(const struct cli_command *command)
+{
+	return command->shape != NULL ? command->shape :
+					api_find(command->method)->result;
+}
+
+bool
+cli_is_guarded(const struct cli_command *command)
+{
+	return command->guarded ||
+	    (command->method != NULL &&
+		!(api_find(command->method)->flags & API_AGENT));
 }
 
 /* One line, whatever the words hold. */

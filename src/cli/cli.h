@@ -68,10 +68,13 @@ struct cli_command {
 	int min_args, max_args;
 	bool hidden; /* for programs; help does not list it */
 	bool silent; /* exit status 0 and no complaint, whatever happens */
-	bool guarded; /* refused inside an agent's own session ... */
+	const char *method; /* of the daemon's that it is for, NULL = none */
+	bool guarded; /* refused inside an agent's own session, also where its
+		       * method says so (api.h) ... */
 	bool mends; /* ... but not where it repairs for the overseer */
 	unsigned needs;
-	const struct shape_field *shape; /* of its JSON */
+	const struct shape_field *shape; /* of its JSON; NULL = of its method's
+					  * result */
 	int (*run)(struct cli *cli, const struct cli_args *args);
 };
 
@@ -79,6 +82,12 @@ extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 extern const struct cli_flag cli_global_flags[];
 
 const struct cli_command *cli_find(const char *name);
+
+/* What its JSON looks like. */
+const struct shape_field *cli_shape(const struct cli_command *command);
+
+/* Is it refused inside an agent's own session? */
+bool cli_is_guarded(const struct cli_command *command);
 
 /* Report a failure: one line for people, {"error":{...}} with --json. `code` is
  * a word for programs. Returns CLI_FAILED (or CLI_USAGE from cli_misuse). */

@@ -8,7 +8,6 @@
 #include "json.h"
 #include "remote.h"
 #include "roster.h"
-#include "shape.h"
 #include "text.h"
 #include "worker.h"
 
@@ -69,35 +68,14 @@ accept_run(struct cli *cli, const struct cli_args *args)
 	if (status == CLI_OK) {
 		params = remote_worker(name);
 		json_set_bool(params, "force", force);
-		status = remote_call(cli, "worker.accept", REMOTE_ONESHOT,
-		    params, REMOTE_LONG_MS, &cli->result);
+		status = remote_call(
+		    cli, "worker.accept", params, REMOTE_LONG_MS, &cli->result);
 	}
 	if (status == CLI_OK)
 		tell(cli, cli->result);
 	state_release(&state);
 	return status;
 }
-
-static const struct shape accept_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "commit_sha",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "what landed; empty when it had landed before" },
-		{ .name = "commit_message",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices =
-			(const char *const[]){ "idle", "rebasing", NULL } },
-		{ .name = "needs_conflict_resolution", .type = SHAPE_BOOL },
-		{ .name = "already_incorporated", .type = SHAPE_BOOL },
-		{ .name = NULL },
-	    },
-};
 
 const struct cli_command cmd_accept = {
 	.name = "accept",
@@ -110,9 +88,7 @@ const struct cli_command cmd_accept = {
 		"that is\nresolved.\n",
 	.flags = accept_flags,
 	.max_args = 1,
-	.guarded = true,
+	.method = "worker.accept",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
-	    .of = &accept_shape },
 	.run = accept_run,
 };

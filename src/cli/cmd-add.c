@@ -138,8 +138,8 @@ add_run(struct cli *cli, const struct cli_args *args)
 		return status;
 	status = write_settings(cli, name, args);
 	if (status == CLI_OK)
-		status = remote_call(cli, "worker.add", REMOTE_ONESHOT,
-		    remote_worker(name), REMOTE_LONG_MS, &cli->result);
+		status = remote_call(cli, "worker.add", remote_worker(name),
+		    REMOTE_LONG_MS, &cli->result);
 	if (status != CLI_OK) {
 		undo_settings(cli, before, name, args);
 	} else {
@@ -181,6 +181,7 @@ const struct cli_command cmd_add = {
 	.flags = add_flags,
 	.min_args = 1,
 	.max_args = 1,
+	.method = "worker.add",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(
 	    const struct shape_field){ .type = SHAPE_OBJECT, .of = &add_shape },

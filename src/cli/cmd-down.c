@@ -42,7 +42,7 @@ down_run(struct cli *cli, const struct cli_args *args)
 		return status;
 	params = json_object_new_object();
 	json_set_bool(params, "now", force);
-	status = remote_call(cli, "daemon.stop", 0, params, 0, &result);
+	status = remote_call(cli, "daemon.stop", params, 0, &result);
 	if (status != CLI_OK)
 		return status;
 	/* It has ended when nobody holds its lock. */
@@ -78,7 +78,7 @@ const struct cli_command cmd_down = {
 		"refused without --force: stop the overseer, which ends the "
 		"daemon too.\n",
 	.flags = down_flags,
-	.guarded = true,
+	.method = "daemon.stop",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
 	    &(const struct shape_field){

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "api.h"
 #include "client.h"
 #include "commands.h"
 #include "errtext.h"
@@ -117,30 +118,6 @@ events_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape event_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "type",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "task_assigned, accept_success, ...; the other "
-			    "members depend on it" },
-		{ .name = NULL },
-	    },
-	.open = true,
-};
-
-static const struct shape record_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "timestamp", .type = SHAPE_STRING, .help = "UTC" },
-		{ .name = "level", .type = SHAPE_STRING },
-		{ .name = "event", .type = SHAPE_OBJECT, .of = &event_shape },
-		{ .name = NULL },
-	    },
-	.open = true,
-};
-
 const struct cli_command cmd_events = {
 	.name = "events",
 	.usage = "[--follow] [--lines N]",
@@ -154,9 +131,7 @@ const struct cli_command cmd_events = {
 		.type = SHAPE_ARRAY,
 		.of =
 		    &(const struct shape){
-			.fields =
-			    &(const struct shape_field){
-				.type = SHAPE_OBJECT, .of = &record_shape },
+			.fields = &api_event_record,
 		    },
 	    },
 	.run = events_run,

@@ -8,7 +8,6 @@
 #include "json.h"
 #include "remote.h"
 #include "roster.h"
-#include "shape.h"
 #include "worker.h"
 
 static int
@@ -30,8 +29,8 @@ message_run(struct cli *cli, const struct cli_args *args)
 	if (status == CLI_OK) {
 		params = remote_worker(name);
 		json_set_string(params, "text", draft.text.data);
-		status = remote_call(
-		    cli, "worker.message", 0, params, 0, &cli->result);
+		status =
+		    remote_call(cli, "worker.message", params, 0, &cli->result);
 	}
 	if (status == CLI_OK)
 		buf_addf(&cli->text, "Sent to %s, which is %s.\n", name,
@@ -39,17 +38,6 @@ message_run(struct cli *cli, const struct cli_args *args)
 	state_release(&state);
 	return draft_end(cli, &draft, status);
 }
-
-static const struct shape message_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "message_sent", .type = SHAPE_BOOL },
-		{ .name = "previous_status", .type = SHAPE_STRING },
-		{ .name = "new_status", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
-};
 
 const struct cli_command cmd_message = {
 	.name = "message",
@@ -61,8 +49,7 @@ const struct cli_command cmd_message = {
 		"editor opens.\n",
 	.min_args = 1,
 	.max_args = 2,
+	.method = "worker.message",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
-	    .of = &message_shape },
 	.run = message_run,
 };

@@ -86,8 +86,8 @@ nuke_worker(struct nuke *n, const char *name)
 	struct err err = { 0 };
 	const char *code, *salvage;
 
-	if (!remote_try(n->cli, "worker.nuke", REMOTE_ONESHOT,
-		remote_worker(name), REMOTE_LONG_MS, &result, &code, &err)) {
+	if (!remote_try(n->cli, "worker.nuke", remote_worker(name),
+		REMOTE_LONG_MS, &result, &code, &err)) {
 		note_failed(n, name, err.msg);
 		return;
 	}
@@ -212,7 +212,7 @@ const struct cli_command cmd_nuke = {
 		"overseer runs.\n",
 	.flags = nuke_flags,
 	.max_args = 1000,
-	.guarded = true,
+	.method = "worker.nuke",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
 	    .of = &nuke_shape },

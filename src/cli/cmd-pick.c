@@ -4,12 +4,11 @@
 #include "commands.h"
 #include "json.h"
 #include "remote.h"
-#include "shape.h"
 
 static int
 pick_run(struct cli *cli, const struct cli_args *args)
 {
-	int status = remote_call(cli, "worker.pick", REMOTE_ONESHOT,
+	int status = remote_call(cli, "worker.pick",
 	    remote_worker(args->list[0]), REMOTE_LONG_MS, &cli->result);
 
 	if (status == CLI_OK)
@@ -21,19 +20,6 @@ pick_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape pick_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "success", .type = SHAPE_BOOL },
-		{ .name = "commit_sha", .type = SHAPE_STRING },
-		{ .name = "salvage",
-		    .type = SHAPE_STRING,
-		    .help = "ref of its work as it was" },
-		{ .name = NULL },
-	    },
-};
-
 const struct cli_command cmd_pick = {
 	.name = "pick",
 	.usage = "WORKER",
@@ -44,9 +30,7 @@ const struct cli_command cmd_pick = {
 		"nothing.\n",
 	.min_args = 1,
 	.max_args = 1,
-	.guarded = true,
+	.method = "worker.pick",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
-	    .of = &pick_shape },
 	.run = pick_run,
 };

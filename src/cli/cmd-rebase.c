@@ -30,7 +30,7 @@ rebase_named(struct cli *cli, const struct worker *worker)
 	cleanup_json struct json_object *result = NULL;
 	struct json_object *list;
 	bool conflict;
-	int status = remote_call(cli, "worker.rebase", 0,
+	int status = remote_call(cli, "worker.rebase",
 	    remote_worker(worker->name), REMOTE_LONG_MS, &result);
 
 	if (status != CLI_OK)
@@ -95,6 +95,7 @@ const struct cli_command cmd_rebase = {
 		"same.\n",
 	.min_args = 1,
 	.max_args = 1,
+	.method = "worker.rebase",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
 	    .of = &rebase_shape },

@@ -12,7 +12,6 @@
 #include "remote.h"
 #include "roster.h"
 #include "settings.h"
-#include "shape.h"
 #include "worker.h"
 
 enum {
@@ -62,8 +61,8 @@ reject_named(struct cli *cli, const struct worker *worker, const char *typed)
 	if (status == CLI_OK) {
 		params = remote_worker(worker->name);
 		json_set_string(params, "text", draft.text.data);
-		status = remote_call(
-		    cli, "worker.reject", 0, params, 0, &cli->result);
+		status =
+		    remote_call(cli, "worker.reject", params, 0, &cli->result);
 	}
 	if (status == CLI_OK)
 		buf_addf(&cli->text, "%s is at it again.\n", worker->name);
@@ -91,17 +90,6 @@ reject_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct shape reject_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "message_sent", .type = SHAPE_BOOL },
-		{ .name = "previous_status", .type = SHAPE_STRING },
-		{ .name = "new_status", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
-};
-
 const struct cli_command cmd_reject = {
 	.name = "reject",
 	.usage = "[TEXT] [--worker WORKER]",
@@ -111,8 +99,7 @@ const struct cli_command cmd_reject = {
 		"without TEXT an editor opens and shows the diff.\n",
 	.flags = reject_flags,
 	.max_args = 1,
+	.method = "worker.reject",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
-	    .of = &reject_shape },
 	.run = reject_run,
 };

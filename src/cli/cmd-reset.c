@@ -41,8 +41,8 @@ tell(struct cli *cli, struct json_object *result)
 static int
 reset_one(struct cli *cli, const char *name)
 {
-	int status = remote_call(cli, "worker.reset", REMOTE_ONESHOT,
-	    remote_worker(name), REMOTE_LONG_MS, &cli->result);
+	int status = remote_call(cli, "worker.reset", remote_worker(name),
+	    REMOTE_LONG_MS, &cli->result);
 
 	if (status == CLI_OK)
 		tell(cli, cli->result);
@@ -62,9 +62,8 @@ reset_all(struct cli *cli, const struct state *state)
 		cleanup_json struct json_object *result = NULL;
 		const char *name = state->workers[i]->name;
 
-		if (remote_try(cli, "worker.reset", REMOTE_ONESHOT,
-			remote_worker(name), REMOTE_LONG_MS, &result, &code,
-			&err)) {
+		if (remote_try(cli, "worker.reset", remote_worker(name),
+			REMOTE_LONG_MS, &result, &code, &err)) {
 			json_object_array_add(
 			    done, json_object_new_string(name));
 			tell(cli, result);
@@ -156,8 +155,8 @@ const struct cli_command cmd_reset = {
 		"--yes will do.\n",
 	.flags = reset_flags,
 	.max_args = 1,
-	.guarded = true,
 	.mends = true,
+	.method = "worker.reset",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
 	    .of = &reset_shape },

@@ -6,7 +6,6 @@
 #include "commands.h"
 #include "json.h"
 #include "remote.h"
-#include "shape.h"
 #include "text.h"
 
 static int
@@ -16,8 +15,7 @@ resume_run(struct cli *cli, const struct cli_args *args)
 	    remote_worker(args->list[0]) :
 	    json_object_new_object();
 	const char *message;
-	int status =
-	    remote_call(cli, "auto.resume", 0, params, 0, &cli->result);
+	int status = remote_call(cli, "auto.resume", params, 0, &cli->result);
 
 	if (status != CLI_OK)
 		return status;
@@ -26,25 +24,6 @@ resume_run(struct cli *cli, const struct cli_args *args)
 	buf_addc(&cli->text, '\n');
 	return CLI_OK;
 }
-
-static const struct shape resume_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "resumed",
-		    .type = SHAPE_ARRAY,
-		    .of =
-			&(const struct shape){
-			    .fields =
-				&(const struct shape_field){
-				    .type = SHAPE_STRING },
-			},
-		    .help = "workers that go on" },
-		{ .name = "message",
-		    .type = SHAPE_STRING,
-		    .help = "what that means, for people" },
-		{ .name = NULL },
-	    },
-};
 
 const struct cli_command cmd_resume = {
 	.name = "resume",
@@ -55,9 +34,7 @@ const struct cli_command cmd_resume = {
 		"amount once more. Without a name, all\nthat is paused goes "
 		"on.\n",
 	.max_args = 1,
-	.guarded = true,
+	.method = "auto.resume",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
-	    .of = &resume_shape },
 	.run = resume_run,
 };

@@ -218,7 +218,7 @@ review_named(struct review *r, bool force)
 	}
 	json_set_bool(params, "force", force);
 	status = remote_call(
-	    r->cli, "worker.review", 0, params, REMOTE_LONG_MS, &r->answer);
+	    r->cli, "worker.review", params, REMOTE_LONG_MS, &r->answer);
 	if (status == CLI_OK) {
 		r->range = xasprintf("%s...%s",
 		    settings_string(settings, "repo.default_branch"),
@@ -296,6 +296,7 @@ const struct cli_command cmd_review = {
 		"code, which opens the worktree.\n",
 	.flags = review_flags,
 	.max_args = 1,
+	.method = "worker.review",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
 	    .of = &review_shape },

@@ -39,12 +39,12 @@ schema_run(struct cli *cli, const struct cli_args *args)
 		command = cli_find(args->list[0]);
 		if (command == NULL)
 			return cli_unknown_command(cli, args->list[0]);
-		cli->result = shape_schema(command->shape);
+		cli->result = shape_schema(cli_shape(command));
 	} else {
 		cli->result = json_object_new_object();
 		for (size_t i = 0; cli_commands[i] != NULL; i++)
 			json_set(cli->result, cli_commands[i]->name,
-			    shape_schema(cli_commands[i]->shape));
+			    shape_schema(cli_shape(cli_commands[i])));
 		json_set(cli->result, "error", shape_schema(&error_field));
 	}
 	json_print(cli->result, true, &cli->text);

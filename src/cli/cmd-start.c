@@ -13,7 +13,6 @@
 #include "mem.h"
 #include "prompt.h"
 #include "remote.h"
-#include "shape.h"
 #include "text.h"
 
 #define COMMAND_MS (10 * 60 * 1000)
@@ -156,7 +155,7 @@ start_run(struct cli *cli, const struct cli_args *args)
 		status = check_paths(
 		    cli, draft.text.data, args->flags[FLAG_YES] != NULL);
 	if (status == CLI_OK)
-		status = remote_call(cli, "worker.start", 0,
+		status = remote_call(cli, "worker.start",
 		    start_params(args, draft.text.data), REMOTE_LONG_MS,
 		    &cli->result);
 	if (status == CLI_OK) {
@@ -171,20 +170,6 @@ start_run(struct cli *cli, const struct cli_args *args)
 	return draft_end(cli, &draft, status);
 }
 
-static const struct shape start_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "starting", NULL } },
-		{ .name = "self_review_enabled", .type = SHAPE_BOOL },
-		{ .name = "worktree_path", .type = SHAPE_STRING },
-		{ .name = "branch", .type = SHAPE_STRING },
-		{ .name = NULL },
-	    },
-};
-
 const struct cli_command cmd_start = {
 	.name = "start",
 	.usage = "[--worker WORKER | --prefix TEXT] [--prompt TEXT | "
@@ -196,8 +181,7 @@ const struct cli_command cmd_start = {
 		"conversation. Without a task on the command line, an\neditor "
 		"opens: $EDITOR, $VISUAL or vi.\n",
 	.flags = start_flags,
+	.method = "worker.start",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
-	    .of = &start_shape },
 	.run = start_run,
 };

@@ -70,7 +70,7 @@ task_add(struct cli *cli, const struct cli_args *args)
 	int status = fill_draft(cli, args, &draft);
 
 	if (status == CLI_OK)
-		status = remote_call(cli, "task.add", REMOTE_ONESHOT,
+		status = remote_call(cli, "task.add",
 		    task_params("text", draft.text.data), 0, &cli->result);
 	if (status == CLI_OK) {
 		const char *key = json_string_or(cli->result, "task", "");
@@ -121,7 +121,7 @@ change(struct cli *cli, const char *method, const char *word)
 	if (status != CLI_OK)
 		return status;
 	entry = taskbook_find(&book, word);
-	if (remote_try(cli, method, REMOTE_ONESHOT,
+	if (remote_try(cli, method,
 		task_params("task", owners_name(entry, word)), 0, &cli->result,
 		&code, &err)) {
 		name = json_string_or(cli->result, "task", word);

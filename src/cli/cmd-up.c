@@ -162,7 +162,7 @@ up_detached(struct cli *cli, char *const *argv, bool is_auto)
 		return cli_fail(cli, "failed", "the daemon did not come up%s%s",
 		    words.len > 0 ? ": " : "", words.data);
 	}
-	if (remote_call(cli, "daemon.info", 0, NULL, 0, &info) != CLI_OK)
+	if (remote_call(cli, "daemon.info", NULL, 0, &info) != CLI_OK)
 		return CLI_FAILED;
 	buf_addf(&cli->text, "The daemon runs (pid %lld).\n",
 	    (long long)json_int_or(info, "pid", 0));

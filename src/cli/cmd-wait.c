@@ -7,7 +7,6 @@
 #include "json.h"
 #include "mem.h"
 #include "remote.h"
-#include "shape.h"
 #include "text.h"
 #include "worker.h"
 
@@ -72,7 +71,7 @@ wait_run(struct cli *cli, const struct cli_args *args)
 	json_set_string(params, "until", until);
 	json_set_int(params, "timeout_ms", timeout);
 	status = remote_call(
-	    cli, "worker.wait", 0, params, timeout + ANSWER_MS, &cli->result);
+	    cli, "worker.wait", params, timeout + ANSWER_MS, &cli->result);
 	if (status != CLI_OK)
 		return status;
 	now = json_string_or(cli->result, "status", "");
@@ -87,21 +86,6 @@ wait_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape wait_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "worker", .type = SHAPE_STRING },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .help = "at the end; \"gone\" when it was removed" },
-		{ .name = "reached",
-		    .type = SHAPE_BOOL,
-		    .help = "false: the time was up, or the worker was "
-			    "removed; the exit status is then 1" },
-		{ .name = NULL },
-	    },
-};
-
 const struct cli_command cmd_wait = {
 	.name = "wait",
 	.usage = "WORKER --until STATUS[,STATUS] [--timeout TIME]",
@@ -113,8 +97,7 @@ const struct cli_command cmd_wait = {
 	.flags = wait_flags,
 	.min_args = 1,
 	.max_args = 1,
+	.method = "worker.wait",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
-	    .of = &wait_shape },
 	.run = wait_run,
 };

@@ -77,8 +77,8 @@ reset_worker(struct doctor *d, const char *name)
 	struct err err = { 0 };
 	const char *code, *salvage;
 
-	if (!remote_try(d->cli, "worker.reset", REMOTE_ONESHOT,
-		remote_worker(name), REMOTE_LONG_MS, &result, &code, &err)) {
+	if (!remote_try(d->cli, "worker.reset", remote_worker(name),
+		REMOTE_LONG_MS, &result, &code, &err)) {
 		cli_warn(d->cli, "%s: %s", name, err.msg);
 		return;
 	}

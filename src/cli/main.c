@@ -81,7 +81,7 @@ run_command(struct cli *cli, int argc, char **argv)
 		log_open(&(struct log_options){ .component = "llmc",
 		    .terminal = true,
 		    .level = LOG_LEVEL_DEBUG });
-	if (command->guarded && cli_is_barred(command->mends))
+	if (cli_is_guarded(command) && cli_is_barred(command->mends))
 		return cli_fail(cli, "refused",
 		    "llmc %s is not for agents: this is a worker's own "
 		    "session",

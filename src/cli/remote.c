@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api.h"
 #include "buf.h"
 #include "child.h"
 #include "cli.h"
@@ -16,25 +17,6 @@
 
 #define DEADLINE_MS (60 * 1000)
 #define ANSWER_MAX  (4 * 1024 * 1024)
-
-/* The daemon's codes as words for programs. */
-static const char *
-code_word(const char *method, int code)
-{
-	switch (code) {
-	case -32001:
-		return "busy";
-	case -32002:
-		return strncmp(method, "task.", 5) == 0 ? "no_such_task" :
-							  "no_such_worker";
-	case -32003:
-		return "wrong_status";
-	case RPC_INVALID_PARAMS:
-		return "bad_value";
-	default:
-		return "failed";
-	}
-}
 
 bool
 remote_alive(struct cli *cli)
@@ -64,7 +46,7 @@ fail(const char **ret_code, const char *code)
 
 /* The answer of --oneshot: one line of JSON-RPC. */
 static bool
-read_answer(const char *method, const struct child_result *result,
+read_answer(const struct api_method *method, const struct child_result *result,
     struct json_object **ret_result, const char **ret_code, struct err *err)
 {
 	cleanup_buf struct buf line = BUF_INIT, words = BUF_INIT;
@@ -82,7 +64,7 @@ read_answer(const char *method, const struct child_result *result,
 	}
 	*ret_code = NULL;
 	if (message.kind == RPC_ERROR) {
-		*ret_code = code_word(method, message.code);
+		*ret_code = api_error_word(method, message.code);
 		err_set(err, -EPROTO, "%s", message.message);
 	} else {
 		*ret_result = json_object_get(message.result);
@@ -92,9 +74,9 @@ read_answer(const char *method, const struct child_result *result,
 }
 
 static bool
-call_oneshot(struct cli *cli, const char *method, struct json_object *params,
-    int64_t deadline_ms, struct json_object **ret_result, const char **ret_code,
-    struct err *err)
+call_oneshot(struct cli *cli, const struct api_method *method,
+    struct json_object *params, int64_t deadline_ms,
+    struct json_object **ret_result, const char **ret_code, struct err *err)
 {
 	cleanup_free char *autod = sibling_find("autod");
 	const char *const argv[] = { autod, "--root", cli->workspace.root,
@@ -112,7 +94,7 @@ call_oneshot(struct cli *cli, const char *method, struct json_object *params,
 		    "autod is not found beside llmc, nor on PATH");
 		return fail(ret_code, "not_installed");
 	}
-	rpc_encode_request(&request, id, method, params);
+	rpc_encode_request(&request, id, method->name, params);
 	spec.input = request.data;
 	spec.input_len = request.len;
 	if (child_run(&spec, &result, err) < 0)
@@ -121,10 +103,11 @@ call_oneshot(struct cli *cli, const char *method, struct json_object *params,
 }
 
 bool
-remote_try(struct cli *cli, const char *method, unsigned flags,
-    struct json_object *params, int64_t deadline_ms,
-    struct json_object **ret_result, const char **ret_code, struct err *err)
+remote_try(struct cli *cli, const char *method, struct json_object *params,
+    int64_t deadline_ms, struct json_object **ret_result, const char **ret_code,
+    struct err *err)
 {
+	const struct api_method *m = api_find(method);
 	cleanup_json struct json_object *owned = params;
 	cleanup_free char *socket = client_socket_path(&cli->workspace);
 	int code = 0, r;
@@ -137,12 +120,12 @@ remote_try(struct cli *cli, const char *method, unsigned flags,
 	if (r == 0)
 		return true;
 	if (r == -EPROTO)
-		return fail(ret_code, code_word(method, code));
+		return fail(ret_code, api_error_word(m, code));
 	if (r != -ENOENT && r != -ECONNREFUSED)
 		return fail(ret_code, r == -ETIMEDOUT ? "timeout" : "io");
-	if (flags & REMOTE_ONESHOT)
+	if (m->flags & API_ONESHOT)
 		return call_oneshot(
-		    cli, method, owned, deadline_ms, ret_result, ret_code, err);
+		    cli, m, owned, deadline_ms, ret_result, ret_code, err);
 	err_set(err, r,
 	    "no daemon runs for %s; start it with: llmc up --detach",
 	    cli->workspace.root);
@@ -150,15 +133,14 @@ remote_try(struct cli *cli, const char *method, unsigned flags,
 }
 
 int
-remote_call(struct cli *cli, const char *method, unsigned flags,
-    struct json_object *params, int64_t deadline_ms,
-    struct json_object **ret_result)
+remote_call(struct cli *cli, const char *method, struct json_object *params,
+    int64_t deadline_ms, struct json_object **ret_result)
 {
 	const char *code;
 	struct err err = { 0 };
 
-	if (remote_try(cli, method, flags, params, deadline_ms, ret_result,
-		&code, &err))
+	if (remote_try(
+		cli, method, params, deadline_ms, ret_result, &code, &err))
 		return CLI_OK;
 	return cli_fail_err(cli, code, &err);
 }

@@ -14,23 +14,20 @@ struct cli;
 struct err;
 struct json_object;
 
-#define REMOTE_ONESHOT 1u /* may be done without a running daemon */
-
-/* Call a method; params is taken over. CLI_OK with *ret_result (owned by the
- * caller, may be NULL), or the failure is reported and its exit status
+/* Call a method of api.h; params is taken over. CLI_OK with *ret_result (owned
+ * by the caller, may be NULL), or the failure is reported and its exit status
  * returned. deadline_ms 0 = a minute. */
-int remote_call(struct cli *cli, const char *method, unsigned flags,
-    struct json_object *params, int64_t deadline_ms,
-    struct json_object **ret_result);
+int remote_call(struct cli *cli, const char *method, struct json_object *params,
+    int64_t deadline_ms, struct json_object **ret_result);
 
 /* How long what git does to a large repository may take. */
 #define REMOTE_LONG_MS (30 * 60 * 1000)
 
 /* The same without the report: false with a word for programs and a sentence
  * for people. */
-bool remote_try(struct cli *cli, const char *method, unsigned flags,
-    struct json_object *params, int64_t deadline_ms,
-    struct json_object **ret_result, const char **ret_code, struct err *err);
+bool remote_try(struct cli *cli, const char *method, struct json_object *params,
+    int64_t deadline_ms, struct json_object **ret_result, const char **ret_code,
+    struct err *err);
 
 /* {"worker": name}, what most methods want. */
 struct json_object *remote_worker(const char *name);

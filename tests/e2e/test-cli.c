@@ -291,6 +291,38 @@ START_TEST(closed_standard_descriptors_do_no_harm)
 }
 END_TEST
 
+/* Is it, with as many arguments as it wants, outside of any repository? */
+static bool
+is_refused(const char *command)
+{
+	const char *args[8] = { command };
+	struct e2e_run *run = e2e_llmcv(e2e_dir("plain"), args);
+
+	for (size_t count = 1; run->status == 2 && count < 5; count++) {
+		args[count] = "x";
+		run = e2e_llmcv(e2e_dir("plain"), args);
+	}
+	return strstr(run->err, "own session") != NULL;
+}
+
+START_TEST(some_commands_are_refused_inside_a_session)
+{
+	static const char refused[] =
+	    " trust up down overseer resume nuke accept pick reset ";
+	const char *const *names = commands();
+	const char *listed = e2e_llmc(NULL, "help", NULL)->out;
+
+	e2e_env("LLMC_AGENT=1");
+	for (size_t i = 0; names[i] != NULL; i++) {
+		if (strstr(listed, e2e_path("\n  %s ", names[i])) == NULL)
+			continue; /* for programs, not for agents */
+		ck_assert_msg(is_refused(names[i]) ==
+			(strstr(refused, e2e_path(" %s ", names[i])) != NULL),
+		    "%s", names[i]);
+	}
+}
+END_TEST
+
 START_TEST(own_name_does_not_matter)
 {
 	const char *dir = e2e_workspace("r");
@@ -451,6 +483,7 @@ unit_suite(void)
 	    (const TTest *[]){ a_reader_that_went_away_is_no_failure,
 		a_full_disk_is_a_failure,
 		closed_standard_descriptors_do_no_harm,
+		some_commands_are_refused_inside_a_session,
 		own_name_does_not_matter, a_directory_that_is_gone_is_told,
 		NULL });
 	unit_case(s, "schema",
