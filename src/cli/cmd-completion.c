@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "api.h"
 #include "clock.h"
 #include "commands.h"
 #include "mem.h"
@@ -14,23 +15,33 @@
 #include "text.h"
 #include "worker.h"
 
-/* What the value of an option, or an argument, stands for. */
+static void
+add_methods(struct buf *out)
+{
+	for (size_t i = 0; api_methods[i].name != NULL; i++)
+		buf_addf(out, "%s%s", i > 0 ? " " : "", api_methods[i].name);
+}
+
+/* What the value of an option, or an argument, stands for: the words that it
+ * can be (written here, or added by a function), files, or else workers. */
 static const struct {
 	const char *name; /* as in a usage */
-	const char *words; /* what it can be; NULL: see below */
+	const char *words;
 	bool files;
+	void (*add)(struct buf *out);
 } values[] = {
-	{ "WORKER", NULL, false },
-	{ "TARGET", NULL, false },
-	{ "FILE", NULL, true },
-	{ "DIR", NULL, true },
-	{ "FORMAT", "toml mdoc", false },
-	{ "INTERFACE", "git difftastic vscode", false },
-	{ "LEVEL", "debug info warn error", false },
+	{ "WORKER", NULL, false, NULL },
+	{ "TARGET", NULL, false, NULL },
+	{ "FILE", NULL, true, NULL },
+	{ "DIR", NULL, true, NULL },
+	{ "FORMAT", "toml mdoc", false, NULL },
+	{ "INTERFACE", "git difftastic vscode", false, NULL },
+	{ "LEVEL", "debug info warn error", false, NULL },
+	{ "METHOD", NULL, false, add_methods },
 	{ "STATUS",
 	    "idle starting working needs_review reviewing rejected rebasing "
 	    "no_changes accepting paused limited error offline",
-	    false },
+	    false, NULL },
 };
 
 static int
@@ -40,6 +51,45 @@ value_find(const char *name)
 		if (strcmp(values[i].name, name) == 0)
 			return (int)i;
 	return -1;
+}
+
+/* The words of a value, false = they are not known here. */
+static bool
+add_value_words(int value, struct buf *out)
+{
+	if (values[value].add != NULL)
+		values[value].add(out);
+	else if (values[value].words != NULL)
+		buf_adds(out, values[value].words);
+	else
+		return false;
+	return true;
+}
+
+/* What the argument stands for behind a switch: "--switch [NAME]" in the
+ * usage. Appends the words; false where the usage has no such thing. */
+static bool
+add_switched(const struct cli_command *command, const struct cli_flag *flag,
+    struct buf *out)
+{
+	cleanup_free char *form = xasprintf("--%s [", flag->name);
+	const char *at = strstr(command->usage, form);
+	cleanup_free char *name = NULL;
+	int value;
+
+	if (flag->value != NULL || at == NULL)
+		return false;
+	at += strlen(form);
+	name = xstrndup(at, strcspn(at, "]"));
+	value = value_find(name);
+	return value >= 0 && add_value_words(value, out);
+}
+
+/* Does the command take the name of a command? */
+static bool
+takes_commands(const struct cli_command *command)
+{
+	return strncmp(command->usage, "[COMMAND]", 9) == 0;
 }
 
 /* Does the command take the names of workers as arguments? */
@@ -95,8 +145,12 @@ bash_values(const struct cli_command *command, struct buf *out)
 	const struct cli_flag *flags = command->flags;
 
 	for (; flags != NULL && flags->name != NULL; flags++) {
+		cleanup_buf struct buf words = BUF_INIT;
 		int value = value_find(flags->value);
 
+		if (add_switched(command, flags, &words))
+			buf_addf(out, "\t%s--%s) words='%s' ;;\n",
+			    command->name, flags->name, words.data);
 		if (flags->value == NULL)
 			continue;
 		buf_addf(out, "\t%s--%s) ", command->name, flags->name);
@@ -106,9 +160,8 @@ bash_values(const struct cli_command *command, struct buf *out)
 			buf_adds(out,
 			    "COMPREPLY=($(compgen -f -- \"$cur\")); "
 			    "return ;;\n");
-		else if (values[value].words != NULL)
-			buf_addf(
-			    out, "words='%s' flags= ;;\n", values[value].words);
+		else if (add_value_words(value, &words))
+			buf_addf(out, "words='%s' flags= ;;\n", words.data);
 		else
 			buf_adds(out,
 			    "words=$(llmc completion workers "
@@ -130,7 +183,7 @@ bash_command(const struct cli_command *command, struct buf *out)
 	else if (takes_workers(command))
 		buf_adds(
 		    out, "\t\twords=$(llmc completion workers 2>/dev/null)\n");
-	else if (strcmp(command->usage, "[COMMAND]") == 0)
+	else if (takes_commands(command))
 		buf_adds(out, "\t\twords=$commands\n");
 	buf_adds(out, "\t\t;;\n");
 }
@@ -193,6 +246,7 @@ zsh_text(const char *text, struct buf *out)
 static void
 zsh_value(const char *name, struct buf *out)
 {
+	cleanup_buf struct buf words = BUF_INIT;
 	int value = value_find(name);
 
 	if (name == NULL)
@@ -202,20 +256,25 @@ zsh_value(const char *name, struct buf *out)
 		buf_adds(out, " ");
 	else if (values[value].files)
 		buf_adds(out, "_files");
-	else if (values[value].words != NULL)
-		buf_addf(out, "(%s)", values[value].words);
+	else if (add_value_words(value, &words))
+		buf_addf(out, "(%s)", words.data);
 	else
 		buf_adds(out, "_llmc_workers");
 }
 
 static void
-zsh_flags(const struct cli_flag *flags, struct buf *out)
+zsh_flags(const struct cli_command *command, const struct cli_flag *flags,
+    struct buf *out)
 {
 	for (; flags != NULL && flags->name != NULL; flags++) {
+		cleanup_buf struct buf words = BUF_INIT;
+
 		buf_addf(out, " \\\n\t\t\t'--%s[", flags->name);
 		zsh_text(flags->help, out);
 		buf_addc(out, ']');
 		zsh_value(flags->value, out);
+		if (command != NULL && add_switched(command, flags, &words))
+			buf_addf(out, "::argument:(%s)", words.data);
 		buf_addc(out, '\'');
 	}
 }
@@ -227,13 +286,13 @@ zsh_command(const struct cli_command *command, struct buf *out)
 
 	add_verbs(command, &verbs);
 	buf_addf(out, "\t%s)\n\t\t_arguments", command->name);
-	zsh_flags(cli_global_flags, out);
-	zsh_flags(command->flags, out);
+	zsh_flags(NULL, cli_global_flags, out);
+	zsh_flags(command, command->flags, out);
 	if (verbs.len > 0)
 		buf_addf(out, " \\\n\t\t\t'1:what:(%s)'", verbs.data);
 	else if (takes_workers(command))
 		buf_adds(out, " \\\n\t\t\t'*:worker:_llmc_workers'");
-	else if (strcmp(command->usage, "[COMMAND]") == 0)
+	else if (takes_commands(command))
 		buf_adds(out, " \\\n\t\t\t'1:command:_llmc_commands'");
 	buf_adds(out, "\n\t\t;;\n");
 }
@@ -266,7 +325,7 @@ completion_zsh(struct buf *out)
 	    "_llmc()\n{\n"
 	    "\tlocal curcontext=$curcontext state line\n"
 	    "\t_arguments -C");
-	zsh_flags(cli_global_flags, out);
+	zsh_flags(NULL, cli_global_flags, out);
 	buf_adds(out,
 	    " \\\n\t\t\t'1:command:_llmc_commands' '*::argument:->rest'\n"
 	    "\t[[ $state == rest ]] || return\n"
@@ -293,6 +352,7 @@ static void
 fish_flags(const struct cli_flag *flags, const char *condition, struct buf *out)
 {
 	for (; flags != NULL && flags->name != NULL; flags++) {
+		cleanup_buf struct buf words = BUF_INIT;
 		int value = value_find(flags->value);
 
 		buf_addf(out, "complete -c llmc%s -l %s -d '", condition,
@@ -305,13 +365,29 @@ fish_flags(const struct cli_flag *flags, const char *condition, struct buf *out)
 			buf_adds(out, " -x");
 		else if (values[value].files)
 			buf_adds(out, " -r -F");
-		else if (values[value].words != NULL)
-			buf_addf(out, " -x -a '%s'", values[value].words);
+		else if (add_value_words(value, &words))
+			buf_addf(out, " -x -a '%s'", words.data);
 		else
 			buf_adds(out,
 			    " -x -a '(llmc completion workers "
 			    "2>/dev/null)'");
 		buf_addc(out, '\n');
+	}
+}
+
+static void
+fish_switched(const struct cli_command *command, struct buf *out)
+{
+	const struct cli_flag *flags = command->flags;
+
+	for (; flags != NULL && flags->name != NULL; flags++) {
+		cleanup_buf struct buf words = BUF_INIT;
+
+		if (add_switched(command, flags, &words))
+			buf_addf(out,
+			    "complete -c llmc -n '__fish_seen_subcommand_from "
+			    "%s; and __fish_contains_opt %s' -a '%s'\n",
+			    command->name, flags->name, words.data);
 	}
 }
 
@@ -336,6 +412,7 @@ fish_command(const struct cli_command *command, struct buf *out)
 		    "2>/dev/null)'\n",
 		    condition);
 	fish_flags(command->flags, condition, out);
+	fish_switched(command, out);
 }
 
 static void

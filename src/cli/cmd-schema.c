@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "api.h"
 #include "commands.h"
 #include "json.h"
+#include "mem.h"
 #include "shape.h"
+#include "text.h"
+
+enum {
+	FLAG_API
+};
+
+static const struct cli_flag schema_flags[] = {
+	[FLAG_API] = { "api", NULL, "the daemon's methods, not the commands" },
+	{ NULL, NULL, NULL },
+};
 
 /* Errors look the same for every command. */
 static const struct shape error_detail = {
@@ -30,8 +42,10 @@ static const struct shape error_shape = {
 static const struct shape_field error_field = { .type = SHAPE_OBJECT,
 	.of = &error_shape };
 
+/* --- commands -------------------------------------------------------- */
+
 static int
-schema_run(struct cli *cli, const struct cli_args *args)
+print_commands(struct cli *cli, const struct cli_args *args)
 {
 	const struct cli_command *command;
 
@@ -47,17 +61,96 @@ schema_run(struct cli *cli, const struct cli_args *args)
 			    shape_schema(cli_shape(cli_commands[i])));
 		json_set(cli->result, "error", shape_schema(&error_field));
 	}
-	json_print(cli->result, true, &cli->text);
 	return CLI_OK;
+}
+
+/* --- methods --------------------------------------------------------- */
+
+static struct json_object *
+method_json(const struct api_method *m)
+{
+	const struct shape_field params = { .type = SHAPE_OBJECT,
+		.of = m->params };
+	struct json_object *json = json_object_new_object();
+	struct json_object *errors = json_object_new_object();
+
+	for (const enum api_error *e = m->errors; *e != 0; e++)
+		json_set_int(errors, api_error_word(m, (int)*e), *e);
+	json_set_string(json, "help", m->help);
+	json_set(json, "params", shape_schema(&params));
+	json_set(json, "result", shape_schema(m->result));
+	json_set(json, "errors", errors);
+	json_set_bool(json, "oneshot", m->flags & API_ONESHOT);
+	json_set_bool(json, "agent", m->flags & API_AGENT);
+	json_set_bool(json, "stream", m->flags & API_STREAM);
+	return json;
+}
+
+static int
+unknown_method(struct cli *cli, const char *word)
+{
+	cleanup_free const char **names = NULL;
+	const char *near;
+	size_t count = 0;
+
+	while (api_methods[count].name != NULL)
+		count++;
+	names = xcalloc(count + 1, sizeof *names);
+	for (size_t i = 0; i < count; i++)
+		names[i] = api_methods[i].name;
+	near = text_nearest(word, names);
+	if (near != NULL)
+		return cli_misuse(cli, &cmd_schema,
+		    "%s: no such method; did you mean \"%s\"?", word, near);
+	return cli_misuse(cli, &cmd_schema, "%s: no such method", word);
+}
+
+static int
+print_methods(struct cli *cli, const struct cli_args *args)
+{
+	const struct api_method *m;
+
+	if (args->count > 0) {
+		m = api_find(args->list[0]);
+		if (m == NULL)
+			return unknown_method(cli, args->list[0]);
+		cli->result = method_json(m);
+		return CLI_OK;
+	}
+	cli->result = json_object_new_object();
+	for (m = api_methods; m->name != NULL; m++)
+		json_set(cli->result, m->name, method_json(m));
+	return CLI_OK;
+}
+
+/* --- the command ----------------------------------------------------- */
+
+static int
+schema_run(struct cli *cli, const struct cli_args *args)
+{
+	int status = args->flags[FLAG_API] != NULL ? print_methods(cli, args) :
+						     print_commands(cli, args);
+
+	if (status == CLI_OK)
+		json_print(cli->result, true, &cli->text);
+	return status;
 }
 
 const struct cli_command cmd_schema = {
 	.name = "schema",
-	.usage = "[COMMAND]",
+	.usage = "[COMMAND] | --api [METHOD]",
 	.summary = "show what the JSON of a command looks like",
 	.help = "Prints JSON Schema: of one command's --json output, or an "
 		"object with that\nof every command, and of a failure under "
-		"\"error\".\n",
+		"\"error\".\n"
+		"\n"
+		"With --api, what programs can ask the daemon over its "
+		"socket: for one method, or\nfor each, the parameters, the "
+		"result, its own errors by name, whether it works\nwithout a "
+		"daemon (oneshot), whether an agent may call it inside its "
+		"session\n(agent), and whether it stays open and tells what "
+		"happens (stream).\n",
+	.flags = schema_flags,
 	.max_args = 1,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT },
 	.run = schema_run,

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api.h"
 #include "buf.h"
 #include "e2e.h"
 #include "mem.h"
@@ -96,7 +97,7 @@ END_TEST
 START_TEST(unknown_words_name_the_nearest)
 {
 	static const struct {
-		const char *args[3], *words;
+		const char *args[4], *words;
 	} cases[] = {
 		{ { "docter" },
 		    "docter: no such command; did you mean "
@@ -104,6 +105,10 @@ START_TEST(unknown_words_name_the_nearest)
 		{ { "INIT" }, "did you mean \"init\"?" },
 		{ { "help", "confg" }, "did you mean \"config\"?" },
 		{ { "schema", "confg" }, "did you mean \"config\"?" },
+		{ { "schema", "--api", "worker.stat" },
+		    "worker.stat: no such method; did you mean "
+		    "\"worker.start\"?" },
+		{ { "schema", "--api", "fly" }, "fly: no such method" },
 		{ { "--help", "confg" }, "did you mean \"config\"?" },
 		{ { "--jsno", "init" }, "did you mean --json?" },
 		{ { "--rot=x", "init" }, "did you mean --root?" },
@@ -386,6 +391,7 @@ START_TEST(output_matches_the_schema)
 		{ { "config", "doc" }, 0 },
 		{ { "schema" }, 0 },
 		{ { "schema", "doctor" }, 0 },
+		{ { "schema", "--api" }, 0 },
 		{ { "version" }, 0 },
 		{ { "help" }, 0 },
 		{ { "help", "config" }, 0 },
@@ -428,6 +434,38 @@ START_TEST(every_command_has_a_schema)
 		    one, json_object_object_get(schemas, names[i])));
 		e2e_has(json_string_or(one, "$schema", ""), "2020-12");
 	}
+}
+END_TEST
+
+START_TEST(every_method_is_described)
+{
+	struct json_object *methods =
+	    e2e_json(e2e_llmc(NULL, "schema", "--api", NULL), 0);
+
+	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
+		struct json_object *one = e2e_json(
+		    e2e_llmc(NULL, "schema", "--api", m->name, NULL), 0);
+
+		ck_assert(json_object_equal(
+		    one, json_object_object_get(methods, m->name)));
+		ck_assert_str_eq(json_string_or(one, "help", ""), m->help);
+		ck_assert_int_eq(json_bool_or(one, "oneshot", false),
+		    (m->flags & API_ONESHOT) != 0);
+		ck_assert_int_eq(json_bool_or(one, "agent", false),
+		    (m->flags & API_AGENT) != 0);
+		ck_assert_int_eq(json_bool_or(one, "stream", false),
+		    (m->flags & API_STREAM) != 0);
+	}
+	methods = json_object_object_get(methods, "task.drop");
+	ck_assert_str_eq(json_object_to_json_string_ext(
+			     json_object_object_get(methods, "errors"),
+			     JSON_C_TO_STRING_PLAIN),
+	    "{\"no_such_task\":-32002,\"busy\":-32001,"
+	    "\"wrong_status\":-32003,\"failed\":-32000}");
+	ck_assert_ptr_nonnull(json_object_object_get(
+	    json_object_object_get(methods, "params"), "properties"));
+	ck_assert_ptr_nonnull(json_object_object_get(
+	    json_object_object_get(methods, "result"), "properties"));
 }
 END_TEST
 
@@ -488,6 +526,7 @@ unit_suite(void)
 		NULL });
 	unit_case(s, "schema",
 	    (const TTest *[]){ output_matches_the_schema,
-		every_command_has_a_schema, schema_checker_says_no, NULL });
+		every_command_has_a_schema, every_method_is_described,
+		schema_checker_says_no, NULL });
 	return s;
 }

@@ -304,6 +304,19 @@ START_TEST(shells_complete_the_new_commands)
 }
 END_TEST
 
+START_TEST(shells_complete_the_methods)
+{
+	e2e_has(shown_must("completion", "bash", NULL)->out,
+	    "\tschema--api) words='hook.event worker.add ");
+	e2e_has(shown_must("completion", "bash", NULL)->out,
+	    "\tschema)\n\t\tflags+=' --api'\n\t\twords=$commands\n");
+	e2e_has(shown_must("completion", "zsh", NULL)->out,
+	    "]::argument:(hook.event worker.add ");
+	e2e_has(shown_must("completion", "fish", NULL)->out,
+	    "__fish_contains_opt api' -a 'hook.event worker.add ");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -317,7 +330,8 @@ unit_suite(void)
 		a_failure_is_shown_with_what_to_type,
 		resume_needs_a_daemon_and_a_person,
 		doctor_looks_for_the_source_of_tasks,
-		shells_complete_the_new_commands, NULL };
+		shells_complete_the_new_commands, shells_complete_the_methods,
+		NULL };
 
 	for (size_t i = 0; all[i] != NULL; i++) {
 		TCase *tc = tcase_create(all[i]->name);
