@@ -18,6 +18,12 @@ else
 fi
 meson test -C "$build" --print-errorlogs
 status=$?
+skipped=$(sed -n 's/^ok [0-9]* - \(.*\) # SKIP \(.*\)/  \1: \2/p' \
+	"$build/meson-logs/testlog.txt")
+if [ -n "$skipped" ]; then
+	echo "Skipped:"
+	echo "$skipped" | sed 's|[^ ]*/unit-main.c:||'
+fi
 if [ -n "$missing" ]; then
 	echo "Not tested with the real Claude Code: $missing."
 	echo "To have it: export" \

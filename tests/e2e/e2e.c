@@ -392,10 +392,3 @@ e2e_json_error(
 	ck_assert_str_eq(json_string_or(error, "code", ""), code);
 	e2e_has(json_string_or(error, "message", ""), words);
 }
-
-void
-e2e_skipped(const char *why)
-{
-	printf("# skipped: %s\n", why);
-	fflush(stdout);
-}

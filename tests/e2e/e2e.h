@@ -65,9 +65,6 @@ struct json_object *e2e_json(const struct e2e_run *run, int status);
 void e2e_json_error(
     const struct e2e_run *run, int status, const char *code, const char *words);
 
-/* Say (in TAP) that a test could not be done here, and why. */
-void e2e_skipped(const char *why);
-
 /* Text on one line, as TAP wants it. */
 const char *e2e_shown(const char *text);
 

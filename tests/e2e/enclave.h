@@ -17,7 +17,8 @@
 const char *enclave_small_disk(const char *dir, unsigned kib);
 void enclave_release_disk(const char *dir);
 
-/* File modes bind what is started from now on, whoever it is. */
+/* What is started from now on writes only where file modes allow it, whoever
+ * it is. NULL = done, else why not. */
 const char *enclave_obey_modes(void);
 
 /* Run it as the first process of a process id namespace; whatever it starts

@@ -224,10 +224,8 @@ START_TEST(a_terminal_gets_colours_and_its_width)
 	const char *dir = e2e_workspace("r");
 	struct e2e_run *run;
 
-	if (e2e_sh(dir, "script -qec true /dev/null")->status != 0) {
-		e2e_skipped("no script(1) that makes a terminal");
-		return;
-	}
+	if (e2e_sh(dir, "script -qec true /dev/null")->status != 0)
+		unit_skip("no script(1) that makes a terminal");
 	e2e_expect(
 	    e2e_llmc(dir, "config", "set", "tmux.rows", "41", NULL), 0, NULL);
 	e2e_env("TERM=xterm");
@@ -261,10 +259,8 @@ START_TEST(a_full_disk_is_a_failure)
 	static const char *const calls[] = { "version", "help", "schema",
 		"config doc", "--json version", "--json schema" };
 
-	if (!e2e_exists("/dev/full")) {
-		e2e_skipped("there is no /dev/full");
-		return;
-	}
+	if (!e2e_exists("/dev/full"))
+		unit_skip("there is no /dev/full");
 	for (size_t i = 0; i < nitems(calls); i++) {
 		struct e2e_run *run =
 		    e2e_sh(NULL, e2e_path("\"$LLMC\" %s >/dev/full", calls[i]));

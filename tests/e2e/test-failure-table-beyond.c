@@ -135,7 +135,7 @@ START_TEST(a_stranger_with_the_daemons_pid_is_left_alone)
 	over_end(); /* the fixture's: pids mean others within */
 	why = enclave_run(reuse);
 	if (why != NULL)
-		e2e_skipped(why);
+		unit_skip(why);
 }
 END_TEST
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "e2e.h"
+#include "enclave.h"
 #include "mem.h"
 
 /* The set-up is whole, git sees nothing of it, and a second run is idle. */
@@ -268,28 +269,14 @@ START_TEST(exclude_that_is_a_folder_is_told)
 }
 END_TEST
 
-/* What a mode forbids does not stop root, so root gives its rights away. */
 START_TEST(without_write_permission_is_told)
 {
-	const char *dir = e2e_repo("r");
-	const char *as = "";
-	struct e2e_run *run;
+	const char *dir = e2e_repo("r"), *why = enclave_obey_modes();
 
-	if (geteuid() == 0) {
-		as = "setpriv --reuid=65534 --regid=65534 --clear-groups "
-		     "env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory "
-		     "GIT_CONFIG_VALUE_0=\"*\" ";
-		run = e2e_sh(NULL,
-		    "chmod 755 . && setpriv --reuid=65534 --regid=65534 "
-		    "--clear-groups \"$LLMC\" version");
-		if (run->status != 0) {
-			e2e_skipped("root, and no way to be somebody else");
-			return;
-		}
-	}
+	if (why != NULL)
+		unit_skip(why);
 	ck_assert_int_eq(chmod(dir, 0555), 0);
-	run = e2e_sh(dir, e2e_path("%s\"$LLMC\" init", as));
-	e2e_expect(run, 1, "/.llmc: Permission denied");
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "/.llmc: Permission denied");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
 }
 END_TEST
@@ -298,10 +285,8 @@ START_TEST(repository_of_another_user_is_told)
 {
 	const char *dir = e2e_repo("r");
 
-	if (geteuid() != 0) {
-		e2e_skipped("only root can give a folder away");
-		return;
-	}
+	if (geteuid() != 0)
+		unit_skip("only root can give a folder away");
 	ck_assert_int_eq(chown(e2e_path("%s/.git", dir), 65534, 65534), 0);
 	ck_assert_int_eq(chown(dir, 65534, 65534), 0);
 	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "dubious ownership");

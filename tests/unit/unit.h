@@ -28,7 +28,11 @@ const char *unit_path(const char *name);
  * tree), or NULL where it is absent. Set by meson. */
 const char *unit_vectors(void);
 
-/* Report the running suite as skipped (TAP) and exit: for absent vectors. */
+/* End the running test as skipped: neither passed nor failed. For what the
+ * machine does not allow or does not have. */
+void unit_skip(const char *why) __attribute__((noreturn));
+
+/* Report the whole program as skipped and exit; called from unit_suite(). */
 void unit_skip_all(const char *why) __attribute__((noreturn));
 
 #endif
