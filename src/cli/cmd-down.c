@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc down: end the daemon and the workers' sessions. */
-#include <poll.h>
 #include <string.h>
 
-#include "client.h"
-#include "clock.h"
 #include "commands.h"
+#include "daemon-wait.h"
+#include "errtext.h"
 #include "json.h"
-#include "lock.h"
 #include "mem.h"
 #include "oversight.h"
+#include "procref.h"
 #include "remote.h"
 #include "shape.h"
 
 #define DOWN_MS 30000
+#define INFO_MS 5000
 
 enum {
 	FLAG_FORCE
@@ -26,13 +26,25 @@ static const struct cli_flag down_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
+/* Which process to wait for. One that does not tell (it is ending already) is
+ * known by its lock. */
+static void
+find_daemon(struct cli *cli, struct procref *ref)
+{
+	cleanup_json struct json_object *info = NULL;
+	struct err err = { 0 };
+	const char *code;
+
+	if (remote_try(cli, "daemon.info", NULL, INFO_MS, &info, &code, &err))
+		procref_set(ref, (pid_t)json_int_or(info, "pid", 0));
+}
+
 static int
 down_run(struct cli *cli, const struct cli_args *args)
 {
-	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
 	cleanup_json struct json_object *result = NULL;
+	struct procref daemon = PROCREF_INIT;
 	struct json_object *params;
-	int64_t end = clock_mono_ms() + DOWN_MS;
 	bool force = args->flags[FLAG_FORCE] != NULL;
 	int status = force ?
 	    CLI_OK :
@@ -40,18 +52,16 @@ down_run(struct cli *cli, const struct cli_args *args)
 
 	if (status != CLI_OK)
 		return status;
+	find_daemon(cli, &daemon);
 	params = json_object_new_object();
 	json_set_bool(params, "now", force);
 	status = remote_call(cli, "daemon.stop", params, 0, &result);
+	if (status == CLI_OK && !daemon_wait_gone(cli, &daemon, DOWN_MS))
+		status = cli_fail(
+		    cli, "failed", "the daemon was told to end, but has not");
+	procref_release(&daemon);
 	if (status != CLI_OK)
 		return status;
-	/* It has ended when nobody holds its lock. */
-	while (lock_is_held(lock) == 1) {
-		if (clock_mono_ms() > end)
-			return cli_fail(cli, "failed",
-			    "the daemon was told to end, but has not");
-		poll(NULL, 0, 10);
-	}
 	buf_adds(&cli->text,
 	    "The daemon has ended; the workers' worktrees "
 	    "stay.\n");

@@ -6,14 +6,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "child.h"
-#include "clock.h"
 #include "commands.h"
+#include "daemon-wait.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
@@ -129,20 +128,6 @@ last_words(struct cli *cli, struct buf *out)
 	buf_truncate(out, strcspn(out->data, "\n"));
 }
 
-/* Until it answers; false when it has ended, or the time is up. */
-static bool
-wait_until_alive(struct cli *cli, int fd)
-{
-	struct pollfd end = { .fd = fd };
-	int64_t until = clock_mono_ms() + START_MS;
-
-	while (!remote_alive(cli))
-		/* That it answers the kernel has no event for. */
-		if (poll(&end, 1, 20) > 0 || clock_mono_ms() > until)
-			return false;
-	return true;
-}
-
 static int
 up_detached(struct cli *cli, char *const *argv, bool is_auto)
 {
@@ -157,13 +142,11 @@ up_detached(struct cli *cli, char *const *argv, bool is_auto)
 		    cli->workspace.root);
 	if (start_detached(cli, argv, &fd, &err) < 0)
 		return cli_fail_err(cli, "failed", &err);
-	if (!wait_until_alive(cli, fd)) {
+	if (!daemon_wait_up(cli, fd, START_MS, &info)) {
 		last_words(cli, &words);
 		return cli_fail(cli, "failed", "the daemon did not come up%s%s",
 		    words.len > 0 ? ": " : "", words.data);
 	}
-	if (remote_call(cli, "daemon.info", NULL, 0, &info) != CLI_OK)
-		return CLI_FAILED;
 	buf_addf(&cli->text, "The daemon runs (pid %lld).\n",
 	    (long long)json_int_or(info, "pid", 0));
 	if (is_auto)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -355,6 +356,37 @@ START_TEST(anothers_file_is_not_removed)
 }
 END_TEST
 
+/* The last change of the file: bind(2) makes it before anybody listens. */
+START_TEST(the_file_changes_when_it_is_listened_at)
+{
+	union {
+		struct inotify_event event;
+		char bytes[4096];
+	} in;
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	uint32_t last = 0;
+	struct world w;
+	ssize_t n;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_ge(inotify_add_watch(fd, unit_scratch(),
+			     IN_CREATE | IN_ATTRIB | IN_DELETE),
+	    0);
+	world_begin(&w, "changes");
+	while ((n = read(fd, in.bytes, sizeof in.bytes)) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct inotify_event *event =
+			    (const void *)(in.bytes + at);
+
+			last = event->mask;
+			at += (ssize_t)(sizeof *event + event->len);
+		}
+	ck_assert_uint_eq(last, IN_ATTRIB);
+	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
 START_TEST(may_be_freed_by_a_call)
 {
 	struct world w;
@@ -411,6 +443,7 @@ unit_suite(void)
 	    (const TTest *[]){ others_are_refused,
 		the_file_is_private_whatever_the_mask,
 		a_live_listener_is_left_alone, a_dead_ones_file_is_replaced,
+		the_file_changes_when_it_is_listened_at,
 		impossible_places_are_refused, anothers_file_is_not_removed,
 		NULL });
 	return s;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -205,6 +206,9 @@ server_listen(struct server *server, struct err *err)
 	if (listen(server->fd, BACKLOG) == -1)
 		return err_errno(
 		    err, -errno, "cannot listen at %s", server->path);
+	/* The file is older than the listener: those who watch it for one look
+	 * again now. */
+	utimensat(AT_FDCWD, server->path, NULL, AT_SYMLINK_NOFOLLOW);
 	return 0;
 }
 

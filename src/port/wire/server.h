@@ -29,7 +29,8 @@ typedef void server_fn(struct server_call *call, const char *method,
 
 /* Listen. A live listener at path is -EADDRINUSE, a dead one's file is
  * replaced, anything but a socket is -EEXIST. A path too long for a socket is
- * -ENAMETOOLONG (client_socket_path()). The caller frees the server before the
+ * -ENAMETOOLONG (client_socket_path()). The file changes once more when it is
+ * listened at, for those who watch it. The caller frees the server before the
  * loop. Two that start at once are the business of a lock. */
 int server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
     struct server **ret_server, struct err *err);
