@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The daemon keeps to the table of its methods (model/api): what it takes, what
+ * it answers, and what it says where it can do neither. */
+#include <errno.h>
+#include <string.h>
+
+#include "api.h"
+#include "client.h"
+#include "errtext.h"
+#include "fleet.h"
+#include "mem.h"
+#include "rpc.h"
+#include "shape.h"
+#include "workspace.h"
+
+#define ANSWER_MS 60000
+
+/* Methods that the running test has called, by their place in the table. */
+static bool called[64];
+
+/* One call as any program makes it: 0, or the code of the error. */
+static int
+call(const struct api_method *m, struct json_object *params,
+    struct json_object **ret_result, struct err *err)
+{
+	struct workspace workspace;
+	cleanup_free char *socket = NULL;
+	int code = 0, r;
+
+	ck_assert_int_eq(workspace_at(fleet_root(), &workspace, NULL), 0);
+	socket = client_socket_path(&workspace);
+	workspace_release(&workspace);
+	called[m - api_methods] = true;
+	r = client_call(
+	    socket, m->name, params, ANSWER_MS, true, ret_result, &code, err);
+	ck_assert_msg(r == 0 || r == -EPROTO, "%s: %s", m->name, err->msg);
+	return r == 0 ? 0 : code;
+}
+
+/* A value of the field's type, or one of another type. */
+static struct json_object *
+sample(enum shape_type type, bool right)
+{
+	if (!right)
+		return type == SHAPE_STRING ? json_object_new_int(7) :
+					      json_object_new_string("seven");
+	switch (type) {
+	case SHAPE_INT:
+		return json_object_new_int(1);
+	case SHAPE_BOOL:
+		return json_object_new_boolean(true);
+	case SHAPE_OBJECT:
+		return json_object_new_object();
+	default:
+		ck_assert_int_eq(type, SHAPE_STRING);
+		return json_object_new_string("nobody");
+	}
+}
+
+/* Every parameter that it can have, all but one (NULL = none) right. */
+static struct json_object *
+sample_params(const struct api_method *m, const char *wrong)
+{
+	struct json_object *params = json_object_new_object();
+
+	for (const struct shape_field *f = m->params->fields; f->name != NULL;
+	     f++)
+		json_set(params, f->name,
+		    sample(
+			f->type, wrong == NULL || strcmp(wrong, f->name) != 0));
+	return params;
+}
+
+/* --- what is refused ------------------------------------------------- */
+
+static void
+assert_invalid(
+    const struct api_method *m, struct json_object *params, const char *name)
+{
+	cleanup_json struct json_object *owned = params, *result = NULL;
+	struct err err = { 0 };
+
+	ck_assert_msg(call(m, owned, &result, &err) == RPC_INVALID_PARAMS,
+	    "%s: %s", m->name, err.msg);
+	e2e_has(err.msg, e2e_path("params.%s: ", name));
+}
+
+START_TEST(wrong_parameters_are_refused_by_name)
+{
+	fleet_up();
+	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
+		struct json_object *params;
+
+		if (m->flags & API_STREAM)
+			continue; /* test-events.c */
+		for (const struct shape_field *f = m->params->fields;
+		     f->name != NULL; f++) {
+			assert_invalid(m, sample_params(m, f->name), f->name);
+			if (f->flags & SHAPE_OPTIONAL)
+				continue;
+			params = sample_params(m, NULL);
+			json_object_object_del(params, f->name);
+			assert_invalid(m, params, f->name);
+		}
+		if (m->params->open)
+			continue;
+		params = sample_params(m, NULL);
+		json_set_bool(params, "nonsense", true);
+		assert_invalid(m, params, "nonsense");
+	}
+}
+END_TEST
+
+static bool
+has_error(const struct api_method *m, enum api_error error)
+{
+	for (const enum api_error *e = m->errors; *e != 0; e++)
+		if (*e == error)
+			return true;
+	return false;
+}
+
+START_TEST(unknown_workers_and_tasks_are_told)
+{
+	fleet_up();
+	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
+		cleanup_json struct json_object *params = NULL, *result = NULL;
+		struct err err = { 0 };
+
+		if (!has_error(m, API_UNKNOWN))
+			continue;
+		params = sample_params(m, NULL);
+		ck_assert_msg(call(m, params, &result, &err) == API_UNKNOWN,
+		    "%s: %s", m->name, err.msg);
+		e2e_has(err.msg, "nobody");
+	}
+}
+END_TEST
+
+/* What autod --oneshot says to a request. */
+static const char *
+oneshot(const struct api_method *m)
+{
+	cleanup_json struct json_object *params = sample_params(m, NULL);
+
+	return e2e_sh(fleet_root(),
+	    e2e_path("echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\","
+		     "\"params\":%s}' | \"${LLMC%%/*}/../autod/autod\" "
+		     "--oneshot",
+		m->name,
+		json_object_to_json_string_ext(params, JSON_C_TO_STRING_PLAIN)))
+	    ->out;
+}
+
+START_TEST(without_a_daemon_there_is_a_hint)
+{
+	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
+		const char *answer;
+
+		if (m->flags & API_STREAM)
+			continue; /* it would have nothing to wait for */
+		answer = oneshot(m);
+		e2e_has(answer, "\"jsonrpc\"");
+		if (m->flags & API_ONESHOT)
+			e2e_lacks(answer, "no daemon runs");
+		else
+			e2e_has(answer,
+			    "no daemon runs; start it with: llmc up --detach");
+	}
+}
+END_TEST
+
+START_TEST(commands_without_a_daemon_give_the_hint)
+{
+	static const char *const commands[][6] = {
+		{ "start", "--worker", "adam", "--prompt", "x" },
+		{ "message", "adam", "x" },
+		{ "rebase", "adam" },
+		{ "review", "adam", "--force" },
+		{ "wait", "adam", "--until", "idle" },
+		{ "resume" },
+		{ "down" },
+	};
+
+	fleet_do("add", "adam", NULL); /* this one needs none */
+	for (size_t i = 0; i < nitems(commands); i++) {
+		const char *args[8] = { "--json" };
+
+		for (size_t j = 0; j < 6 && commands[i][j] != NULL; j++)
+			args[j + 1] = commands[i][j];
+		e2e_json_error(e2e_llmcv(fleet_root(), args), 1, "no_daemon",
+		    "start it with: llmc up --detach");
+	}
+}
+END_TEST
+
+/* --- what is answered ------------------------------------------------ */
+
+/* The result, which must be as the table says. Lives until the test ends. */
+static struct json_object *
+must(const char *method, const char *params)
+{
+	const struct api_method *m = api_find(method);
+	struct json_object *request = json_tokener_parse(params);
+	struct json_object *result = NULL;
+	struct err err = { 0 };
+
+	ck_assert_ptr_nonnull(request);
+	ck_assert_msg(
+	    call(m, request, &result, &err) == 0, "%s: %s", method, err.msg);
+	ck_assert_msg(shape_check(m->result, result, "", &err) == 0,
+	    "%s: %s: %s", method, err.msg, json_object_get_string(result));
+	json_object_put(request);
+	return result;
+}
+
+#define ADAM "{\"worker\":\"adam\"}"
+
+static void
+until(const char *status)
+{
+	struct json_object *result = must("worker.wait",
+	    e2e_path("{\"worker\":\"adam\",\"until\":\"%s\","
+		     "\"timeout_ms\":30000}",
+		status));
+
+	ck_assert_msg(
+	    json_bool_or(result, "reached", false), "not %s in time", status);
+}
+
+static void
+with_text(const char *method, const char *text)
+{
+	must(method, e2e_path("{\"worker\":\"adam\",\"text\":\"%s\"}", text));
+	until("needs_review");
+}
+
+static void
+start(const char *prompt)
+{
+	must("worker.start",
+	    e2e_path("{\"worker\":\"adam\",\"prompt\":\"%s\"}", prompt));
+	until("needs_review");
+}
+
+static void
+call_worker_methods(void)
+{
+	must("worker.add", ADAM);
+	until("idle");
+	must("worker.review", "{\"worker\":\"adam\",\"force\":true}");
+	start("fake: commit a.txt first");
+	must("worker.review", ADAM);
+	must("worker.rebase", ADAM);
+	with_text("worker.reject", "fake: commit b.txt second");
+	with_text("worker.message", "fake: commit c.txt third");
+	must("worker.accept", "{\"worker\":\"adam\",\"force\":false}");
+	until("idle");
+	start("fake: commit d.txt fourth");
+	must("worker.pick", ADAM);
+	must("worker.reset", ADAM);
+	until("idle");
+	must("worker.nuke", ADAM);
+}
+
+static void
+call_task_methods(void)
+{
+	struct json_object *result = must("task.add", "{\"text\":\"Do this\"}");
+	const char *path = json_string_or(result, "path", "");
+	const char *name = json_string_or(result, "task", "");
+
+	ck_assert(e2e_exists(path));
+	e2e_sh(fleet_root(),
+	    e2e_path("d=$(dirname '%s'); "
+		     "mkdir -p \"$d/../failed\"; mv '%s' \"$d/../failed/\"",
+		path, path));
+	must("task.retry", e2e_path("{\"task\":\"%s\"}", name));
+	must("task.drop", e2e_path("{\"task\":\"%s\"}", name));
+}
+
+START_TEST(answers_are_as_the_table_says)
+{
+	fleet_up();
+	call_worker_methods();
+	call_task_methods();
+	must("hook.event",
+	    "{\"event\":\"Stop\",\"worker\":\"nobody\",\"generation\":1,"
+	    "\"id\":\"1\",\"data\":{}}");
+	must("auto.resume", "{}");
+	must("daemon.info", "{}");
+	must("daemon.reload", "{}");
+	must("daemon.patrol", "{}");
+	must("daemon.stop", "{}");
+	for (const struct api_method *m = api_methods; m->name != NULL; m++)
+		ck_assert_msg(
+		    called[m - api_methods] || (m->flags & API_STREAM),
+		    "%s was not called", m->name);
+}
+END_TEST
+
+static void
+begin(void)
+{
+	fleet_begin();
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("methods");
+	const TTest *const all[] = { wrong_parameters_are_refused_by_name,
+		unknown_workers_and_tasks_are_told,
+		without_a_daemon_there_is_a_hint,
+		commands_without_a_daemon_give_the_hint,
+		answers_are_as_the_table_says, NULL };
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 120);
+		tcase_add_checked_fixture(tc, begin, fleet_end);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(suite, tc);
+	}
+	return suite;
+}
