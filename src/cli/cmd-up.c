@@ -19,6 +19,7 @@
 #include "remote.h"
 #include "shape.h"
 #include "sibling.h"
+#include "strv.h"
 #include "terminal.h"
 #include "text.h"
 
@@ -32,8 +33,6 @@ enum {
 	FLAG_UNTIL_EMPTY,
 	FLAG_DETACH
 };
-
-#define ARGV_MAX 16 /* autod and all it can be given */
 
 static const struct cli_flag up_flags[] = {
 	[FLAG_AUTO] = { "auto", NULL,
@@ -51,33 +50,23 @@ static const struct cli_flag up_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* autod and what it is told; owned words, NULL terminated. The flags have the
- * same names there. */
+/* autod and what it is told. The flags have the same names there. */
 static char **
 make_argv(struct cli *cli, const struct cli_args *args, const char *autod)
 {
-	char **argv = xcalloc(ARGV_MAX, sizeof *argv);
-	size_t n = 0;
+	char **argv = NULL;
 
-	argv[n++] = xstrdup(autod);
-	argv[n++] = xstrdup("--root");
-	argv[n++] = xstrdup(cli->workspace.root);
+	strv_add(&argv, autod);
+	strv_add(&argv, "--root");
+	strv_add(&argv, cli->workspace.root);
 	for (int i = FLAG_AUTO; i < FLAG_DETACH; i++) {
 		if (args->flags[i] == NULL)
 			continue;
-		argv[n++] = xasprintf("--%s", up_flags[i].name);
+		strv_take(&argv, xasprintf("--%s", up_flags[i].name));
 		if (up_flags[i].value != NULL)
-			argv[n++] = xstrdup(args->flags[i]);
+			strv_add(&argv, args->flags[i]);
 	}
 	return argv;
-}
-
-static void
-free_argv(char **argv)
-{
-	for (size_t i = 0; argv[i] != NULL; i++)
-		free(argv[i]);
-	free(argv);
 }
 
 /* *ret_fd: the other end of its standard input, which breaks when it ends. */
@@ -173,7 +162,7 @@ up_run(struct cli *cli, const struct cli_args *args)
 {
 	cleanup_free char *autod = sibling_find("autod");
 	struct err err = { 0 };
-	char **argv;
+	cleanup_strv char **argv = NULL;
 	int status = check_flags(cli, args);
 
 	if (status != CLI_OK)
@@ -185,10 +174,9 @@ up_run(struct cli *cli, const struct cli_args *args)
 	if (args->flags[FLAG_DETACH] != NULL) {
 		status = up_detached(cli, argv, args->flags[FLAG_AUTO] != NULL);
 	} else {
-		terminal_become((const char *const *)argv, &err);
+		terminal_become(strv_const(argv), &err);
 		status = cli_fail_err(cli, "failed", &err);
 	}
-	free_argv(argv);
 	return status;
 }
 

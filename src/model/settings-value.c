@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "settings-value.h"
 #include "settings.h"
+#include "strv.h"
 #include "text.h"
 #include "toml-edit.h"
 #include "toml.h"
@@ -92,10 +93,7 @@ void
 value_clear(struct value *value)
 {
 	free(take_ptr(&value->string));
-	for (size_t i = 0; i < value->item_count; i++)
-		free(value->items[i]);
-	free(take_ptr(&value->items));
-	value->item_count = 0;
+	strv_clear(&value->items);
 }
 
 static char *
@@ -210,11 +208,7 @@ set_list(struct value *value, struct json_object *json)
 	for (size_t i = 0; i < count; i++)
 		if (!is_text(json_object_array_get_idx(json, i)))
 			return false;
-	value->items = xcalloc(count + 1, sizeof *value->items);
-	for (size_t i = 0; i < count; i++)
-		value->items[i] = xstrdup(
-		    json_object_get_string(json_object_array_get_idx(json, i)));
-	value->item_count = count;
+	value->items = strv_from_json(json);
 	return true;
 }
 
@@ -280,7 +274,6 @@ struct json_object *
 value_json(const struct value *value)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	struct json_object *list;
 
 	switch (value->row->type) {
 	case SETTING_BOOL:
@@ -293,11 +286,7 @@ value_json(const struct value *value)
 	case SETTING_AMOUNT:
 		return amount_json(value->number);
 	case SETTING_LIST:
-		list = json_object_new_array();
-		for (size_t i = 0; i < value->item_count; i++)
-			json_object_array_add(
-			    list, json_object_new_string(value->items[i]));
-		return list;
+		return strv_to_json(value->items);
 	default:
 		return json_object_new_string(value->string);
 	}

@@ -20,8 +20,7 @@ struct value {
 	char *string;
 	bool boolean;
 	int64_t number; /* INT, ms of a DURATION, millionths of an AMOUNT */
-	char **items; /* NULL terminated */
-	size_t item_count;
+	char **items;
 };
 
 /* Take the TOML value over if its type and range are right; unchanged if not.

@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "settings-value.h"
 #include "settings.h"
+#include "strv.h"
 #include "text.h"
 #include "toml-edit.h"
 #include "toml.h"
@@ -22,8 +23,7 @@
 struct settings {
 	struct value *values; /* one per row, then those of workers */
 	size_t count;
-	char **workers; /* NULL terminated */
-	size_t worker_count;
+	char **workers;
 	char *home;
 };
 
@@ -237,10 +237,7 @@ is_section(const char *path)
 static void
 worker_add(struct settings *settings, const char *name)
 {
-	settings->workers = xreallocarray(settings->workers,
-	    settings->worker_count + 2, sizeof *settings->workers);
-	settings->workers[settings->worker_count++] = xstrdup(name);
-	settings->workers[settings->worker_count] = NULL;
+	strv_add(&settings->workers, name);
 }
 
 static void
@@ -354,7 +351,6 @@ settings_parse(const char *text, size_t len, const struct settings_facts *facts,
 	unsigned line = 0;
 
 	*ret_problems = (struct settings_problems){ 0 };
-	settings->workers = xcalloc(1, sizeof *settings->workers);
 	if (facts->home != NULL && facts->home[0] != '\0')
 		settings->home = xstrdup(facts->home);
 	for (size_t i = 0; i < settings_count; i++)
@@ -375,9 +371,7 @@ settings_free(struct settings *settings)
 		value_clear(&settings->values[i]);
 		free(settings->values[i].path);
 	}
-	for (size_t i = 0; i < settings->worker_count; i++)
-		free(settings->workers[i]);
-	free(settings->workers);
+	strv_free(settings->workers);
 	free(settings->values);
 	free(settings->home);
 	free(settings);
@@ -469,8 +463,8 @@ settings_list(const struct settings *settings, const char *path,
 {
 	const struct value *value = value_need(settings, path, SETTING_LIST);
 
-	*ret_items = (const char *const *)value->items;
-	return value->item_count;
+	*ret_items = strv_const(value->items);
+	return strv_count(value->items);
 }
 
 void
@@ -489,8 +483,8 @@ settings_worker_path(const struct settings *settings, const char *worker,
 size_t
 settings_workers(const struct settings *settings, const char *const **ret_names)
 {
-	*ret_names = (const char *const *)settings->workers;
-	return settings->worker_count;
+	*ret_names = strv_const(settings->workers);
+	return strv_count(settings->workers);
 }
 
 bool

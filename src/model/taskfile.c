@@ -10,6 +10,7 @@
 #include "json.h"
 #include "log.h"
 #include "mem.h"
+#include "strv.h"
 #include "taskfile.h"
 #include "text.h"
 
@@ -37,9 +38,7 @@ taskfile_free(struct taskfile *task)
 	free(task->owner);
 	free(task->label);
 	free(task->failed);
-	for (char **id = task->blocked_by; id != NULL && *id != NULL; id++)
-		free(*id);
-	free(task->blocked_by);
+	strv_free(task->blocked_by);
 	json_object_put(task->json);
 	free(task);
 }
@@ -112,18 +111,6 @@ check_ids(struct json_object *json, const char *key,
 	return 0;
 }
 
-static char **
-copy_ids(struct json_object *array)
-{
-	size_t count = array == NULL ? 0 : json_object_array_length(array);
-	char **ids = xcalloc(count + 1, sizeof *ids);
-
-	for (size_t i = 0; i < count; i++)
-		ids[i] = xstrdup(json_object_get_string(
-		    json_object_array_get_idx(array, i)));
-	return ids;
-}
-
 /* A text that means nothing when it is empty. */
 static int
 parse_optional(
@@ -192,7 +179,7 @@ taskfile_parse(
 		r = check_ids(task->json, "blockedBy", &ids, err);
 	if (r < 0)
 		return r;
-	task->blocked_by = copy_ids(ids);
+	task->blocked_by = strv_from_json(ids);
 	parse_metadata(task);
 	*ret_task = take_ptr(&task);
 	return 0;

@@ -18,6 +18,7 @@
 #include "overseer.h"
 #include "settings.h"
 #include "state.h"
+#include "strv.h"
 #include "text.h"
 #include "worker.h"
 
@@ -231,7 +232,7 @@ start_again(void *arg)
 
 struct resets {
 	struct overseer *overseer;
-	char **names; /* NULL terminated */
+	char **names;
 	size_t next;
 	int64_t delay_ms;
 };
@@ -252,7 +253,7 @@ static void
 reset_next(struct resets *r)
 {
 	struct overseer *o = r->overseer;
-	const char *name = r->names[r->next++];
+	const char *name = strv_const(r->names)[r->next++];
 	const char *const argv[] = { o->llmc, "--root", o->workspace.root,
 		"reset", name, "--yes", NULL };
 	struct child_spec spec = { .argv = argv, .deadline_ms = RESET_MS };
@@ -261,9 +262,7 @@ reset_next(struct resets *r)
 	    child_spawn(o->loop, &spec, reset_done, r, NULL, NULL) == 0)
 		return;
 	start_after(o, r->delay_ms);
-	for (size_t i = 0; r->names[i] != NULL; i++)
-		free(r->names[i]);
-	free(r->names);
+	strv_free(r->names);
 	free(r);
 }
 
@@ -273,20 +272,14 @@ reset_stalled(struct overseer *o, int64_t delay_ms)
 	struct resets *r = xcalloc(1, sizeof *r);
 	cleanup_free char *recovered = NULL;
 	struct state state;
-	size_t count = 0;
 
 	r->overseer = o;
 	r->delay_ms = delay_ms;
-	r->names = xcalloc(1, sizeof(char *));
 	if (state_load(&o->workspace, clock_wall_ms(), &state, &recovered,
 		NULL) == 0) {
 		for (size_t i = 0; i < state.count; i++) {
-			if (state.workers[i]->task == NULL)
-				continue;
-			r->names =
-			    xreallocarray(r->names, count + 2, sizeof(char *));
-			r->names[count++] = xstrdup(state.workers[i]->name);
-			r->names[count] = NULL;
+			if (state.workers[i]->task != NULL)
+				strv_add(&r->names, state.workers[i]->name);
 		}
 		state_release(&state);
 	}

@@ -13,20 +13,13 @@
 #include "json.h"
 #include "mem.h"
 #include "settings.h"
+#include "strv.h"
 #include "unit.h"
 
 #define NOBODY 65534
 #define BYPASS                                     \
 	"[defaults]\npermission_mode = \"plan\"\n" \
 	"[workers.ann]\npermission_mode = \"bypassPermissions\"\n"
-
-static void
-list_cleanup(char ***list)
-{
-	claude_free_list(*list);
-}
-
-#define cleanup_list __attribute__((cleanup(list_cleanup)))
 
 static size_t
 list_count(char **list, const char *word)
@@ -64,7 +57,7 @@ joined(char **list)
 START_TEST(defaults_give_the_least_arguments)
 {
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **argv = NULL;
+	cleanup_strv char **argv = NULL;
 	cleanup_free char *text = NULL, *want = NULL;
 
 	claude_world_begin(&w, "");
@@ -114,7 +107,7 @@ expect_shown(const char *section, size_t i, bool shown)
 	cleanup_free char *config =
 	    xasprintf("[%s]\n%s = %s\n", section, keys[i].key, keys[i].value);
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **argv = NULL;
+	cleanup_strv char **argv = NULL;
 	cleanup_free char *text = NULL;
 
 	claude_world_begin(&w, config);
@@ -158,7 +151,7 @@ END_TEST
 START_TEST(own_value_of_a_worker_goes_before_the_default)
 {
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **argv = NULL, **other = NULL;
+	cleanup_strv char **argv = NULL, **other = NULL;
 
 	claude_world_begin(&w,
 	    "[defaults]\nmodel = \"opus\"\nisolate = true\n"
@@ -183,7 +176,7 @@ END_TEST
 START_TEST(empty_own_value_takes_a_default_away)
 {
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **argv = NULL;
+	cleanup_strv char **argv = NULL;
 
 	claude_world_begin(&w,
 	    "[defaults]\nmodel = \"opus\"\nappend_system_prompt = \"x\"\n"
@@ -197,7 +190,7 @@ END_TEST
 START_TEST(session_is_new_or_resumed)
 {
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **fresh = NULL, **resumed = NULL;
+	cleanup_strv char **fresh = NULL, **resumed = NULL;
 
 	claude_world_begin(&w, "");
 	fresh = claude_argv(&w.launch);
@@ -213,7 +206,7 @@ END_TEST
 START_TEST(denied_tools_cannot_be_given_back)
 {
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **argv = NULL;
+	cleanup_strv char **argv = NULL;
 	const char *denied;
 
 	claude_world_begin(&w,
@@ -233,7 +226,7 @@ END_TEST
 START_TEST(tools_are_one_word)
 {
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **argv = NULL;
+	cleanup_strv char **argv = NULL;
 	size_t last = 0;
 
 	claude_world_begin(&w, "[defaults]\nallowed_tools = [\"A\", \"B\"]\n");
@@ -251,7 +244,7 @@ END_TEST
 START_TEST(environment_names_the_worker)
 {
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **env = NULL;
+	cleanup_strv char **env = NULL;
 	cleanup_free char *root = NULL;
 
 	claude_world_begin(&w, "");
@@ -267,7 +260,7 @@ END_TEST
 START_TEST(block_cap_is_above_the_turns)
 {
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **plain = NULL, **capped = NULL;
+	cleanup_strv char **plain = NULL, **capped = NULL;
 	cleanup_free char *text = NULL;
 
 	claude_world_begin(&w, "");
@@ -285,7 +278,7 @@ static size_t
 sandboxed(const char *config)
 {
 	cleanup_claude_world struct claude_world w;
-	cleanup_list char **env = NULL;
+	cleanup_strv char **env = NULL;
 
 	claude_world_begin(&w, config);
 	env = claude_env(&w.launch);
@@ -426,7 +419,7 @@ START_TEST(settings_file_is_the_one_that_is_named)
 	cleanup_json struct json_object *json = NULL, *want = NULL;
 	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
-	cleanup_list char **argv = NULL;
+	cleanup_strv char **argv = NULL;
 
 	claude_world_begin(&w, "");
 	launcher = claude_world_prepare(&w);

@@ -16,6 +16,7 @@
 #include "json.h"
 #include "launcher.h"
 #include "mem.h"
+#include "strv.h"
 #include "text.h"
 #include "unit.h"
 
@@ -163,7 +164,7 @@ START_TEST(arguments_arrive_as_they_are)
 	/* A script's arguments come behind those of its interpreter. */
 	for (size_t i = 0; argv[i] != NULL; i++)
 		ck_assert_str_eq(ran.words[i + 1], argv[i]);
-	claude_free_list(argv);
+	strv_free(argv);
 	ck_assert_str_eq(ran.words[find(&ran, "=====", 0) - 1], "");
 	ck_assert_str_eq(ran.words[find(&ran, "=====", 0) - 2], ODD);
 	/* It runs where the launch says. */

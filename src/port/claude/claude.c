@@ -12,6 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "settings.h"
+#include "strv.h"
 #include "text.h"
 #include "workspace.h"
 
@@ -41,36 +42,11 @@ static const struct {
 	{ "PreCompact", 5 },
 };
 
-/* A growing, NULL terminated list of owned strings. */
-struct list {
-	char **items;
-	size_t count;
-};
-
 static void
-list_add(struct list *list, char *item)
+add_flag(char ***argv, const char *flag, const char *value)
 {
-	list->items =
-	    xreallocarray(list->items, list->count + 2, sizeof *list->items);
-	list->items[list->count++] = item;
-	list->items[list->count] = NULL;
-}
-
-static void
-list_flag(struct list *list, const char *flag, const char *value)
-{
-	list_add(list, xstrdup(flag));
-	list_add(list, xstrdup(value));
-}
-
-void
-claude_free_list(char **list)
-{
-	if (list == NULL)
-		return;
-	for (size_t i = 0; list[i] != NULL; i++)
-		free(list[i]);
-	free(list);
+	strv_add(argv, flag);
+	strv_add(argv, value);
 }
 
 static char *
@@ -112,8 +88,8 @@ worker_bool(const struct claude_launch *launch, const char *key)
 }
 
 static void
-add_tools(struct list *argv, const struct claude_launch *launch,
-    const char *flag, const char *key, const char *const *always)
+add_tools(char ***argv, const struct claude_launch *launch, const char *flag,
+    const char *key, const char *const *always)
 {
 	cleanup_buf struct buf joined = BUF_INIT;
 	const char *const *items;
@@ -124,7 +100,7 @@ add_tools(struct list *argv, const struct claude_launch *launch,
 	for (size_t i = 0; i < count; i++)
 		buf_addf(&joined, "%s%s", joined.len > 0 ? "," : "", items[i]);
 	if (joined.len > 0)
-		list_flag(argv, flag, joined.data);
+		add_flag(argv, flag, joined.data);
 }
 
 char **
@@ -134,52 +110,50 @@ claude_argv(const struct claude_launch *launch)
 	const char *mode = worker_string(launch, "permission_mode");
 	const char *model = worker_string(launch, "model");
 	const char *extra = worker_string(launch, "append_system_prompt");
-	struct list argv = { 0 };
+	char **argv = NULL;
 	const char *const *items;
-	size_t count;
 
-	list_add(&argv, xstrdup(worker_string(launch, "agent_command")));
-	list_flag(&argv, launch->resume ? "--resume" : "--session-id",
+	strv_add(&argv, worker_string(launch, "agent_command"));
+	add_flag(&argv, launch->resume ? "--resume" : "--session-id",
 	    launch->session);
-	list_flag(&argv, "--settings", settings);
-	list_flag(&argv, "--permission-mode", mode);
+	add_flag(&argv, "--settings", settings);
+	add_flag(&argv, "--permission-mode", mode);
 	if (model[0] != '\0')
-		list_flag(&argv, "--model", model);
+		add_flag(&argv, "--model", model);
 	if (extra[0] != '\0')
-		list_flag(&argv, "--append-system-prompt", extra);
+		add_flag(&argv, "--append-system-prompt", extra);
 	if (worker_bool(launch, "isolate")) {
-		list_flag(&argv, "--setting-sources", "");
-		list_add(&argv, xstrdup("--strict-mcp-config"));
+		add_flag(&argv, "--setting-sources", "");
+		strv_add(&argv, "--strict-mcp-config");
 	}
 	add_tools(&argv, launch, "--allowedTools", "allowed_tools", NULL);
 	add_tools(&argv, launch, "--disallowedTools", "disallowed_tools",
 	    claude_denied_tools);
-	count = worker_list(launch, "extra_args", &items);
-	for (size_t i = 0; i < count; i++)
-		list_add(&argv, xstrdup(items[i]));
-	return argv.items;
+	worker_list(launch, "extra_args", &items);
+	strv_add_all(&argv, items);
+	return argv;
 }
 
 char **
 claude_env(const struct claude_launch *launch)
 {
-	struct list env = { 0 };
+	char **env = NULL;
 
-	list_add(&env, xasprintf("LLMC_ROOT=%s", launch->workspace->root));
-	list_add(&env, xasprintf("LLMC_WORKER=%s", launch->worker));
-	list_add(&env, xstrdup("LLMC_AGENT=1"));
+	strv_take(&env, xasprintf("LLMC_ROOT=%s", launch->workspace->root));
+	strv_take(&env, xasprintf("LLMC_WORKER=%s", launch->worker));
+	strv_add(&env, "LLMC_AGENT=1");
 	/* Classic rendering: scrollback works, and bracketed paste is asked
 	 * for before SessionStart. */
-	list_add(&env, xstrdup("CLAUDE_CODE_NO_FLICKER=0"));
+	strv_add(&env, "CLAUDE_CODE_NO_FLICKER=0");
 	if (launch->max_turns > 0)
-		list_add(&env,
+		strv_take(&env,
 		    xasprintf("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=%d",
 			launch->max_turns + 1));
 	if (geteuid() == 0 &&
 	    strcmp(worker_string(launch, "permission_mode"),
 		"bypassPermissions") == 0)
-		list_add(&env, xstrdup("IS_SANDBOX=1"));
-	return env.items;
+		strv_add(&env, "IS_SANDBOX=1");
+	return env;
 }
 
 /* {"hooks":[{"type":"command","command":...,"args":[...],"timeout":N}]}; with
@@ -249,13 +223,6 @@ is_of_another_session(const char *entry)
 	return false;
 }
 
-static void
-list_json(struct json_object *json, char **list)
-{
-	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
-		json_object_array_add(json, json_object_new_string(list[i]));
-}
-
 int
 claude_prepare(
     const struct claude_launch *launch, char **ret_launcher, struct err *err)
@@ -265,24 +232,19 @@ claude_prepare(
 	cleanup_free char *launcher = session_path(launch, "launch.json");
 	cleanup_json struct json_object *hooks = claude_settings(launch);
 	cleanup_json struct json_object *file = json_object_new_object();
-	char **argv = claude_argv(launch), **env = claude_env(launch);
-	struct json_object *words = json_object_new_array();
-	struct json_object *variables = json_object_new_array();
+	cleanup_strv char **argv = claude_argv(launch);
+	cleanup_strv char **ours = claude_env(launch), **env = NULL;
 	int r = file_mkdirs(dir, 0700, err);
 
 	/* The whole environment, not only the edits: the tmux server keeps
 	 * that of whoever started it, perhaps days ago. */
-	list_json(words, argv);
 	for (size_t i = 0; environ[i] != NULL; i++)
 		if (!is_of_another_session(environ[i]))
-			json_object_array_add(
-			    variables, json_object_new_string(environ[i]));
-	list_json(variables, env);
-	json_set(file, "argv", words);
-	json_set(file, "env", variables);
+			strv_add(&env, environ[i]);
+	strv_add_all(&env, strv_const(ours));
+	json_set(file, "argv", strv_to_json(argv));
+	json_set(file, "env", strv_to_json(env));
 	json_set_string(file, "cwd", launch->cwd);
-	claude_free_list(argv);
-	claude_free_list(env);
 	if (r == 0)
 		r = json_save(settings, hooks, 0600, err);
 	if (r == 0)

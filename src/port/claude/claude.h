@@ -33,12 +33,11 @@ struct claude_launch {
 	int max_turns; /* sets the Stop hook's block cap, 0 = default */
 };
 
-/* Argument vector of the agent, NULL terminated, and what its environment has
- * besides ours ("K=V"). Each string and the array are owned by the caller
- * (claude_free_list). Extra: IS_SANDBOX=1 as root with bypassPermissions. */
+/* Argument vector of the agent, and what its environment has besides ours
+ * ("K=V"); for strv_free(). Extra: IS_SANDBOX=1 as root with
+ * bypassPermissions. */
 char **claude_argv(const struct claude_launch *launch);
 char **claude_env(const struct claude_launch *launch);
-void claude_free_list(char **list);
 
 /* The settings file for --settings: hooks and what pre-empts dialogs. */
 struct json_object *claude_settings(const struct claude_launch *launch);

@@ -17,6 +17,7 @@
 #include "git.h"
 #include "loop.h"
 #include "mem.h"
+#include "strv.h"
 
 #define ASK_PATHS 256 /* in one question to git */
 #define ASK_BYTES (64 * 1024)
@@ -62,7 +63,7 @@ copy_prepare(struct copy *copy, struct err *err)
 		r = open_top(copy->worktree, &copy->to, err);
 	if (r == 0)
 		r = copy_match(copy->root, copy->worktree,
-		    (const char *const *)copy->entries, &copy->todo, err);
+		    strv_const(copy->entries), &copy->todo, err);
 	copy->matched = true;
 	return r;
 }
@@ -231,13 +232,8 @@ copy_begin(struct loop *loop, const char *root, const char *worktree,
 {
 	struct git_options options = { .root = root };
 	struct copy *copy = xcalloc(1, sizeof *copy);
-	size_t count = 0;
 
-	while (entries[count] != NULL)
-		count++;
-	copy->entries = xcalloc(count + 1, sizeof *copy->entries);
-	for (size_t i = 0; i < count; i++)
-		copy->entries[i] = xstrdup(entries[i]);
+	copy->entries = strv_copy(entries);
 	copy->git = git_new(loop, &options);
 	copy->root = xstrdup(root);
 	copy->worktree = xstrdup(worktree);
@@ -257,9 +253,7 @@ copy_free(struct copy *copy)
 	copy_file_free(copy->file);
 	git_free(copy->git);
 	loop_call_free(copy->call);
-	for (size_t i = 0; copy->entries[i] != NULL; i++)
-		free(copy->entries[i]);
-	free(copy->entries);
+	strv_free(copy->entries);
 	copy_paths_release(&copy->todo);
 	copy_paths_release(&copy->tracked);
 	fd_close(copy->from);

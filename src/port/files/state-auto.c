@@ -15,6 +15,7 @@
 #include "log.h"
 #include "mem.h"
 #include "state.h"
+#include "strv.h"
 #include "text.h"
 
 enum field_type {
@@ -129,17 +130,6 @@ outcomes_to_json(const struct state *state)
 }
 
 static struct json_object *
-workers_to_json(const struct state *state)
-{
-	struct json_object *json = json_object_new_array();
-
-	for (char **name = state->auto_workers; name != NULL && *name != NULL;
-	     name++)
-		json_object_array_add(json, json_object_new_string(*name));
-	return json;
-}
-
-static struct json_object *
 tasks_to_json(const struct state *state)
 {
 	struct json_object *json = json_object_new_array();
@@ -158,7 +148,7 @@ state_auto_to_json(const struct state *state, struct json_object *json)
 	set_fields(today, today_fields, nitems(today_fields), state);
 	json_set(json, "today", today);
 	json_set(json, "outcomes", outcomes_to_json(state));
-	json_set(json, "auto_workers", workers_to_json(state));
+	json_set(json, "auto_workers", strv_to_json(state->auto_workers));
 	json_set(json, "tasks", tasks_to_json(state));
 }
 
@@ -246,43 +236,27 @@ parse_outcomes(struct json_object *json, struct state *state, struct err *err)
 	return 0;
 }
 
-static void
-workers_free(struct state *state)
-{
-	for (char **name = state->auto_workers; name != NULL && *name != NULL;
-	     name++)
-		free(*name);
-	free(state->auto_workers);
-	state->auto_workers = NULL;
-}
-
 static int
 parse_workers(struct json_object *json, struct state *state, struct err *err)
 {
 	struct json_object *list = NULL, *item;
-	const char *name;
-	size_t count;
 	int r;
 
 	r = json_get_array(json, "", "auto_workers", &list, err);
 	if (r < 0)
 		return optional(r);
-	count = json_object_array_length(list);
-	if (count == 0)
-		return 0;
-	state->auto_workers = xcalloc(count + 1, sizeof *state->auto_workers);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		item = json_object_array_get_idx(list, i);
 		if (!json_object_is_type(item, json_type_string))
 			return err_set(err, -EINVAL,
 			    "auto_workers[%zu]: expected a string, found %s", i,
 			    json_type_words(item));
-		name = json_object_get_string(item);
-		if (!text_is_name(name))
+		if (!text_is_name(json_object_get_string(item)))
 			return err_set(err, -EINVAL,
 			    "auto_workers[%zu]: not a worker's name", i);
-		state->auto_workers[i] = xstrdup(name);
 	}
+	if (json_object_array_length(list) > 0)
+		state->auto_workers = strv_from_json(list);
 	return 0;
 }
 
@@ -350,7 +324,7 @@ state_auto_release(struct state *state)
 	free(state->tasks);
 	state->tasks = NULL;
 	state->task_count = 0;
-	workers_free(state);
+	strv_clear(&state->auto_workers);
 	free(take_ptr(&state->paused));
 }
 
@@ -419,28 +393,15 @@ state_remove_task(struct state *state, const char *id)
 void
 state_set_auto_workers(struct state *state, int count)
 {
-	workers_free(state);
-	if (count <= 0)
-		return;
-	state->auto_workers =
-	    xcalloc((size_t)count + 1, sizeof *state->auto_workers);
-	for (int i = 0; i < count; i++)
-		state->auto_workers[i] = xasprintf("auto-%d", i + 1);
+	strv_clear(&state->auto_workers);
+	for (int i = 1; i <= count; i++)
+		strv_take(&state->auto_workers, xasprintf("auto-%d", i));
 }
 
 void
 state_unlist_auto_worker(struct state *state, const char *name)
 {
-	char **to = state->auto_workers;
-
-	for (char **from = to; from != NULL && *from != NULL; from++) {
-		if (strcmp(*from, name) == 0)
-			free(*from);
-		else
-			*to++ = *from;
-	}
-	if (to != NULL)
-		*to = NULL;
+	strv_remove(state->auto_workers, name);
 }
 
 int

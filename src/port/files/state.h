@@ -43,7 +43,7 @@ struct state {
 	size_t task_count;
 	uint64_t task_ids; /* tasks numbered so far */
 	bool auto_mode; /* a daemon of auto mode runs, or ran last */
-	char **auto_workers; /* owned names, NULL terminated; NULL = none */
+	char **auto_workers; /* names; NULL = none */
 	bool overseer_active;
 	int64_t last_task_completion_unix, last_task_assignment_unix;
 	int64_t source_repo_dirty_retry_after_unix,

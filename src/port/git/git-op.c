@@ -9,29 +9,12 @@
 #include "file.h"
 #include "git-op.h"
 #include "mem.h"
-
-static void
-list_add(char ***list, size_t *count, char *owned)
-{
-	*list = xreallocarray(*list, *count + 2, sizeof **list);
-	(*list)[(*count)++] = owned;
-	(*list)[*count] = NULL;
-}
-
-static void
-list_clear(char ***list, size_t *count)
-{
-	for (size_t i = 0; i < *count; i++)
-		free((*list)[i]);
-	free(*list);
-	*list = NULL;
-	*count = 0;
-}
+#include "strv.h"
 
 void
 git_op_arg(struct git_op *op, const char *arg)
 {
-	list_add(&op->args, &op->nargs, xstrdup(arg));
+	strv_add(&op->args, arg);
 }
 
 enum git_op_next
@@ -53,7 +36,7 @@ git_op_env(struct git_op *op, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	list_add(&op->env, &op->nenv, xvasprintf(fmt, ap));
+	strv_take(&op->env, xvasprintf(fmt, ap));
 	va_end(ap);
 }
 
@@ -73,7 +56,7 @@ git_op_fail(struct git_op *op, int code, const char *fmt, ...)
 enum git_op_next
 git_op_complain(struct git_op *op, const struct git_answer *answer)
 {
-	const char *verb = op->nargs > 0 ? op->args[0] : "";
+	const char *verb = op->args != NULL ? op->args[0] : "";
 
 	if (answer->err != NULL) {
 		op->err = *answer->err;
@@ -90,8 +73,8 @@ git_op_complain(struct git_op *op, const struct git_answer *answer)
 static void
 op_clear_question(struct git_op *op)
 {
-	list_clear(&op->args, &op->nargs);
-	list_clear(&op->env, &op->nenv);
+	strv_clear(&op->args);
+	strv_clear(&op->env);
 	buf_clear(&op->input);
 	op->run_dir = NULL;
 	op->deadline_ms = op->delay_ms = 0;
@@ -133,8 +116,8 @@ op_ask(struct git_op *op)
 	struct git_turn *turn =
 	    op->root_turn != NULL ? op->root_turn : op->turn;
 	struct git_command command = {
-		.args = (const char *const *)op->args,
-		.env = (const char *const *)op->env,
+		.args = strv_const(op->args),
+		.env = strv_const(op->env),
 		.input = op->input.len > 0 ? op->input.data : NULL,
 		.input_len = op->input.len,
 		.dir = op->run_dir != NULL ? op->run_dir : op->dir,

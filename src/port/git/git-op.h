@@ -48,10 +48,7 @@ struct git_op {
 	struct err err;
 
 	/* The question being composed; cleared before each step. */
-	char **args;
-	size_t nargs;
-	char **env;
-	size_t nenv;
+	char **args, **env;
 	struct buf input;
 	const char *run_dir; /* NULL = dir */
 	int64_t deadline_ms;

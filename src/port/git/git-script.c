@@ -8,6 +8,7 @@
 #include "errtext.h"
 #include "git.h"
 #include "mem.h"
+#include "strv.h"
 
 struct script_row {
 	char **args, **env;
@@ -27,36 +28,14 @@ struct script {
 	void *arg;
 };
 
-static char **
-list_copy(const char *const *list)
-{
-	size_t count = 0;
-	char **copy;
-
-	while (list != NULL && list[count] != NULL)
-		count++;
-	copy = xcalloc(count + 1, sizeof *copy);
-	for (size_t i = 0; i < count; i++)
-		copy[i] = xstrdup(list[i]);
-	return copy;
-}
-
-static void
-list_free(char **list)
-{
-	for (size_t i = 0; list[i] != NULL; i++)
-		free(list[i]);
-	free(list);
-}
-
 static void
 script_free(void *arg)
 {
 	struct script *script = arg;
 
 	for (size_t i = 0; i < script->count; i++) {
-		list_free(script->rows[i].args);
-		list_free(script->rows[i].env);
+		strv_free(script->rows[i].args);
+		strv_free(script->rows[i].env);
 		free(script->rows[i].input);
 		free(script->rows[i].dir);
 	}
@@ -67,8 +46,8 @@ script_free(void *arg)
 static void
 row_copy(struct script_row *row, const struct git_command *command, int allow)
 {
-	row->args = list_copy(command->args);
-	row->env = list_copy(command->env);
+	row->args = strv_copy(command->args);
+	row->env = strv_copy(command->env);
 	if (command->input != NULL) {
 		row->input_len = command->input_len > 0 ?
 		    command->input_len :
@@ -118,8 +97,8 @@ script_ask(struct script *script)
 {
 	const struct script_row *row = &script->rows[script->at];
 	struct git_command command = {
-		.args = (const char *const *)row->args,
-		.env = (const char *const *)row->env,
+		.args = strv_const(row->args),
+		.env = strv_const(row->env),
 		.input = row->input,
 		.input_len = row->input_len,
 		.dir = row->dir,

@@ -13,6 +13,7 @@
 #include "git.h"
 #include "loop.h"
 #include "mem.h"
+#include "strv.h"
 
 #define GIT_DEADLINE_MS INT64_C(120000)
 #define GIT_OUTPUT_MIB  32
@@ -42,11 +43,6 @@ static const char *const git_config[] = { "commit.gpgSign=false",
 
 static const char git_no_hooks[] = "core.hooksPath=/dev/null";
 
-struct words {
-	char **v; /* NULL terminated once something was added */
-	size_t count;
-};
-
 struct git_turn {
 	TAILQ_ENTRY(git_turn) entry;
 	struct git_queue *queue;
@@ -58,7 +54,7 @@ struct git_turn {
 	/* The command under way. */
 	char *dir;
 	char *name; /* its verb, for messages */
-	struct words argv, env;
+	char **argv, **env;
 	struct buf input;
 	bool has_input;
 	int64_t deadline_ms;
@@ -91,29 +87,6 @@ struct git {
 	struct git_queues queues;
 };
 
-static void
-words_add(struct words *words, const char *s)
-{
-	words->v = xreallocarray(words->v, words->count + 2, sizeof *words->v);
-	words->v[words->count++] = xstrdup(s);
-	words->v[words->count] = NULL;
-}
-
-static void
-words_release(struct words *words)
-{
-	for (size_t i = 0; i < words->count; i++)
-		free(words->v[i]);
-	free(words->v);
-	memset(words, 0, sizeof *words);
-}
-
-static const char *const *
-words_list(const struct words *words)
-{
-	return (const char *const *)words->v;
-}
-
 /* Forget the command; an abandoned child is dead. */
 static void
 turn_clear(struct git_turn *turn)
@@ -123,8 +96,8 @@ turn_clear(struct git_turn *turn)
 	loop_timer_free(take_ptr(&turn->timer));
 	free(take_ptr(&turn->dir));
 	free(take_ptr(&turn->name));
-	words_release(&turn->argv);
-	words_release(&turn->env);
+	strv_clear(&turn->argv);
+	strv_clear(&turn->env);
 	buf_release(&turn->input);
 	turn->fn = NULL;
 }
@@ -278,8 +251,8 @@ static int
 turn_spawn(struct git_turn *turn)
 {
 	struct child_spec spec = {
-		.argv = words_list(&turn->argv),
-		.env = words_list(&turn->env),
+		.argv = strv_const(turn->argv),
+		.env = strv_const(turn->env),
 		.input = turn->has_input ? turn->input.data : NULL,
 		.input_len = turn->input.len,
 		.output_max = (size_t)GIT_OUTPUT_MIB * 1024 * 1024,
@@ -314,16 +287,14 @@ turn_start(struct git_turn *turn)
 /* A second fence against a search further up, where the path can be told (a
  * colon separates). */
 static void
-add_ceiling(struct words *env, const char *dir)
+add_ceiling(char ***env, const char *dir)
 {
 	const char *slash = strrchr(dir, '/');
-	cleanup_free char *edit = NULL;
 
 	if (slash == NULL || slash == dir || strchr(dir, ':') != NULL)
 		return;
-	edit =
-	    xasprintf("GIT_CEILING_DIRECTORIES=%.*s", (int)(slash - dir), dir);
-	words_add(env, edit);
+	strv_take(env,
+	    xasprintf("GIT_CEILING_DIRECTORIES=%.*s", (int)(slash - dir), dir));
 }
 
 static void
@@ -331,24 +302,22 @@ turn_compose(struct git_turn *turn, const struct git_command *command)
 {
 	const struct git *git = turn->queue->git;
 
-	words_add(&turn->argv, "git");
-	words_add(&turn->argv, "-C");
-	words_add(&turn->argv, turn->dir);
+	strv_add(&turn->argv, "git");
+	strv_add(&turn->argv, "-C");
+	strv_add(&turn->argv, turn->dir);
 	for (size_t i = 0; i < nitems(git_config); i++) {
-		words_add(&turn->argv, "-c");
-		words_add(&turn->argv, git_config[i]);
+		strv_add(&turn->argv, "-c");
+		strv_add(&turn->argv, git_config[i]);
 	}
 	if (!git->run_hooks) {
-		words_add(&turn->argv, "-c");
-		words_add(&turn->argv, git_no_hooks);
+		strv_add(&turn->argv, "-c");
+		strv_add(&turn->argv, git_no_hooks);
 	}
-	for (size_t i = 0; command->args[i] != NULL; i++)
-		words_add(&turn->argv, command->args[i]);
+	strv_add_all(&turn->argv, command->args);
 	for (size_t i = 0; i < nitems(git_env); i++)
-		words_add(&turn->env, git_env[i]);
+		strv_add(&turn->env, git_env[i]);
 	add_ceiling(&turn->env, turn->dir);
-	for (size_t i = 0; command->env != NULL && command->env[i] != NULL; i++)
-		words_add(&turn->env, command->env[i]);
+	strv_add_all(&turn->env, command->env);
 }
 
 void

@@ -17,6 +17,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "setup.h"
+#include "strv.h"
 #include "text.h"
 
 #define STAMP_MAX      4096
@@ -43,19 +44,11 @@ struct setup {
 	void *arg;
 };
 
-static const char *const no_files[] = { NULL };
-
-static const char *const *
-files_of(const struct setup_spec *spec)
-{
-	return spec->copy_files != NULL ? spec->copy_files : no_files;
-}
-
 static bool
 is_empty(const struct setup_spec *spec)
 {
-	return files_of(spec)[0] == NULL && *spec->command == '\0' &&
-	    spec->serena_name == NULL;
+	return (spec->copy_files == NULL || spec->copy_files[0] == NULL) &&
+	    *spec->command == '\0' && spec->serena_name == NULL;
 }
 
 /* Settings and worktree in one line. Each text has its length in front, so
@@ -71,7 +64,8 @@ make_mark(const struct setup_spec *spec)
 	if (statx(AT_FDCWD, spec->worktree, 0, STATX_INO | STATX_BTIME, &st) ==
 	    -1)
 		return NULL;
-	for (const char *const *f = files_of(spec); *f != NULL; f++)
+	for (const char *const *f = spec->copy_files; f != NULL && *f != NULL;
+	     f++)
 		buf_addf(&all, "%zu:%s", strlen(*f), *f);
 	buf_addf(&all, "/%zu:%s/", strlen(spec->command), spec->command);
 	if (spec->serena_name != NULL)
@@ -122,7 +116,7 @@ step_copy(struct setup *setup, struct err *err)
 	if (setup->copy_files[0] == NULL)
 		return 0;
 	setup->copy = copy_begin(setup->loop, setup->root, setup->worktree,
-	    (const char *const *)setup->copy_files, copy_done, setup);
+	    strv_const(setup->copy_files), copy_done, setup);
 	return 1;
 }
 
@@ -335,15 +329,9 @@ struct setup *
 setup_begin(
     struct loop *loop, const struct setup_spec *spec, setup_fn *fn, void *arg)
 {
-	const char *const *files = files_of(spec);
 	struct setup *setup = xcalloc(1, sizeof *setup);
-	size_t count = 0;
 
-	while (files[count] != NULL)
-		count++;
-	setup->copy_files = xcalloc(count + 1, sizeof *setup->copy_files);
-	for (size_t i = 0; i < count; i++)
-		setup->copy_files[i] = xstrdup(files[i]);
+	setup->copy_files = strv_copy(spec->copy_files);
 	setup->loop = loop;
 	setup->root = xstrdup(spec->root);
 	setup->worktree = xstrdup(spec->worktree);
@@ -372,9 +360,7 @@ setup_free(struct setup *setup)
 	git_free(setup->git);
 	loop_timer_free(setup->pause);
 	loop_call_free(setup->start);
-	for (size_t i = 0; setup->copy_files[i] != NULL; i++)
-		free(setup->copy_files[i]);
-	free(setup->copy_files);
+	strv_free(setup->copy_files);
 	free(setup->root);
 	free(setup->worktree);
 	free(setup->stamp);

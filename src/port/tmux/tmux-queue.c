@@ -9,6 +9,7 @@
 #include "errtext.h"
 #include "loop.h"
 #include "mem.h"
+#include "strv.h"
 #include "text.h"
 #include "tmux-queue.h"
 
@@ -51,21 +52,12 @@ complaint_code(const char *text)
 }
 
 static void
-words_free(struct tmux_job *job)
-{
-	for (size_t i = 0; i < job->count; i++)
-		free(job->words[i]);
-	free(take_ptr(&job->words));
-	job->count = 0;
-}
-
-static void
 job_free(struct tmux_job *job)
 {
 	if (job->child != NULL)
 		child_abandon(job->child);
 	loop_timer_free(job->again);
-	words_free(job);
+	strv_clear(&job->words);
 	buf_release(&job->input);
 	buf_release(&job->text);
 	free(job->session);
@@ -89,15 +81,6 @@ tmux_job_new(
 	return job;
 }
 
-static void
-word_take(struct tmux_job *job, char *word)
-{
-	job->words =
-	    xreallocarray(job->words, job->count + 2, sizeof *job->words);
-	job->words[job->count++] = word;
-	job->words[job->count] = NULL;
-}
-
 void
 tmux_job_command(struct tmux_job *job)
 {
@@ -108,9 +91,9 @@ tmux_job_command(struct tmux_job *job)
 		job->starts ? "-u" : "-Nu", "-L", queue->socket, "-f",
 		queue->config };
 
-	words_free(job);
+	strv_clear(&job->words);
 	for (size_t i = 0; i < nitems(words); i++)
-		word_take(job, xstrdup(words[i]));
+		strv_add(&job->words, words[i]);
 }
 
 /* A word that ends in ';' would end tmux's command. */
@@ -120,9 +103,10 @@ tmux_job_word(struct tmux_job *job, const char *word)
 	size_t len = strlen(word);
 
 	if (len > 0 && word[len - 1] == ';')
-		word_take(job, xasprintf("%.*s\\;", (int)len - 1, word));
+		strv_take(
+		    &job->words, xasprintf("%.*s\\;", (int)len - 1, word));
 	else
-		word_take(job, xstrdup(word));
+		strv_add(&job->words, word);
 }
 
 void
@@ -151,7 +135,7 @@ tmux_job_words(struct tmux_job *job, const char *first, ...)
 void
 tmux_job_then(struct tmux_job *job)
 {
-	word_take(job, xstrdup(";"));
+	strv_add(&job->words, ";");
 }
 
 /* The first line of the complaint, fit for a terminal. */
@@ -235,7 +219,7 @@ job_spawn(struct tmux_job *job)
 	/* A server of the user's, if we were started inside one, is none of
 	 * our children's business. PWD makes tmux keep the path as given. */
 	const char *const env[] = { "TMUX", "TMUX_PANE", pwd, NULL };
-	struct child_spec spec = { .argv = (const char *const *)job->words,
+	struct child_spec spec = { .argv = strv_const(job->words),
 		.cwd = job->cwd,
 		.env = env,
 		.input = job->input.len > 0 ? job->input.data : NULL,

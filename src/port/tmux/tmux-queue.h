@@ -44,8 +44,7 @@ struct tmux_job {
 	bool alone; /* after all earlier ones, before all later ones */
 	bool starts; /* a server, where there is none; and again when the one
 		      * that took it was just ending */
-	char **words; /* argument vector, NULL terminated */
-	size_t count;
+	char **words; /* argument vector */
 	struct buf input; /* standard input, empty = none */
 	struct buf text; /* done's to keep for a later run */
 	char *cwd; /* NULL = ours */
