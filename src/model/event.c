@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <stdio.h>
 #include <string.h>
 
 #include "buf.h"
