@@ -37,6 +37,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_help,
 	&cmd_hook,
 	&cmd_pane,
+	&cmd_errand,
 	&cmd_completion,
 	NULL,
 };

@@ -18,8 +18,8 @@
 #define SMALL_MAX 32 /* of .pid and .status */
 
 /* All but the .json. */
-static const char *const errand_suffixes[] = { ".pid", ".status", ".status.tmp",
-	".out", ".err", ".lock" };
+static const char *const errand_suffixes[] = { ".pid", ".pid.tmp", ".status",
+	".status.tmp", ".out", ".err", ".lock" };
 
 char *
 errand_file_path(const char *stem, const char *suffix)

@@ -2,17 +2,19 @@
 
 /*
  * The files of an errand, by their stem: "dir/name", to which a suffix is put.
- * For errand.c only.
+ * For errand.c and errand-run.c only.
  */
 #ifndef ERRAND_FILES_H
 #define ERRAND_FILES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
 
-#define ERRAND_JSON ".json"
+#define ERRAND_JSON     ".json"
+#define ERRAND_JSON_MAX ((size_t)4 * 1024 * 1024)
 
 /* The stem, absolute, for the command may run elsewhere; the caller frees.
  * -EINVAL for a name that is none, -ENOENT and others for dir. */

@@ -19,67 +19,13 @@
 #include "loop.h"
 #include "mem.h"
 #include "procref.h"
+#include "sibling.h"
 
-#define JSON_MAX   ((size_t)4 * 1024 * 1024)
-#define BLOCK      512 /* the unit of ulimit -f */
-#define OUT_BLOCKS (ERRAND_OUT_MAX / BLOCK + 1) /* one more: it was cut */
-#define ERR_BLOCKS (ERRAND_ERR_MAX / BLOCK + 1)
-#define GRACE_MS   5000
-#define KILL_MS    5000 /* for a process that SIGKILL does not end */
-#define STATUS_UNABLE                                          \
-	"126\n" /* the shell's word for what it cannot execute \
-		 */
+#define GRACE_MS 5000
+#define KILL_MS  5000 /* for a process that SIGKILL does not end */
 
-/*
- * Runs the command $2 with files named after $1. Its standard input is the
- * lock.
- *
- * limit: ulimit and cat, because head keeps what it has read in memory, and
- * that would be lost with it. The rest is read, or SIGPIPE would end the
- * command. Not ended by the SIGTERM for the command: its last words count.
- * run: the shells wait for the end of the command and survive its SIGTERM;
- * a trap with an action is not inherited by what they execute. The command
- * keeps the lock too (9), should its shell be killed. Something it has left
- * behind may hold its output open: a second for that.
- * finish: what is left of the group ends here.
- *
- * Redirections are made with exec where a function runs in a pipe: a shell
- * keeps a copy of what it has to restore, which would hold the pipe open.
- */
-static const char errand_script[] =
-    "limit() {\n"
-    "	exec 3>&-\n"
-    "	umask 077\n"
-    "	trap '' TERM XFSZ\n"
-    "	ulimit -f \"$2\"\n"
-    "	command -p cat >\"$1\"\n"
-    "	command -p cat >/dev/null\n"
-    "}\n"
-    "finish() {\n"
-    "	trap '' TERM\n"
-    "	command -p mv -f \"$1.status.tmp\" \"$1.status\" && kill -KILL 0\n"
-    "}\n"
-    "run() {\n"
-    "	exec 2>&1 >&3 3>&-\n"
-    "	trap : TERM\n"
-    "	/bin/sh -c \"$2\" 9<&0 </dev/null\n"
-    "	code=$?\n"
-    "	umask 077\n"
-    "	echo $code >\"$1.status.tmp\"\n"
-    "	(\n"
-    "		trap '' TERM\n"
-    "		command -p sleep 1\n"
-    "		finish \"$1\"\n"
-    "	) </dev/null >/dev/null 2>&1 &\n"
-    "}\n"
-    "(umask 077; echo $$ >\"$1.pid\") || exit\n"
-    "exec >/dev/null 2>&1\n"
-    "trap : TERM\n"
-    "{\n"
-    "	trap : TERM\n"
-    "	run \"$1\" \"$2\" | limit \"$1.err\" \"$4\"\n"
-    "} 3>&1 | limit \"$1.out\" \"$3\"\n"
-    "finish \"$1\"\n";
+/* The shell's word for what it cannot execute. */
+#define STATUS_UNABLE "126\n"
 
 struct errand {
 	struct loop *loop;
@@ -103,7 +49,7 @@ errand_read_output(const struct errand *errand, const char *suffix, size_t max,
 	cleanup_free char *path = errand_file_path(errand->stem, suffix);
 
 	/* Not there, not readable: nothing was said. */
-	if (file_read(path, max + BLOCK, out, NULL) < 0)
+	if (file_read(path, max + 1, out, NULL) < 0)
 		return;
 	if (ret_cut != NULL)
 		*ret_cut = out->len > max;
@@ -173,8 +119,12 @@ errand_unable(const struct errand *errand, const struct child_result *why)
 	    errand_file_path(errand->stem, ".status");
 	cleanup_buf struct buf words = BUF_INIT;
 
-	child_result_describe(why, &words);
-	buf_addc(&words, '\n');
+	if (why->start_error != 0) {
+		child_result_describe(why, &words);
+		buf_addc(&words, '\n');
+	} else {
+		child_output_text(&why->err, &words);
+	}
 	file_replace(err_path, words.data, words.len, 0600, NULL);
 	file_replace(
 	    status_path, STATUS_UNABLE, sizeof STATUS_UNABLE - 1, 0600, NULL);
@@ -189,7 +139,9 @@ errand_child_done(const struct child_result *result, void *arg)
 	errand->result.timed_out = result->timed_out;
 	errand->result.cancelled = result->cancelled;
 	errand->result.duration_ms = result->duration_ms;
-	if (result->start_error != 0)
+	/* llmc errand returns only where it could not begin. */
+	if (result->start_error != 0 ||
+	    (result->exited && !errand_file_exists(errand->stem, ".pid")))
 		errand_unable(errand, result);
 	errand_report(errand);
 }
@@ -218,11 +170,10 @@ static int
 errand_spawn(struct errand *errand, struct json_object *record, int lock,
     struct err *err)
 {
-	cleanup_free char *out_blocks = xasprintf("%d", OUT_BLOCKS);
-	cleanup_free char *err_blocks = xasprintf("%d", ERR_BLOCKS);
-	const char *const argv[] = { "/bin/sh", "-c", errand_script, "errand",
-		errand->stem, json_string_or(record, "command", ""), out_blocks,
-		err_blocks, NULL };
+	cleanup_free char *llmc = sibling_find("llmc");
+	cleanup_free char *file = errand_file_path(errand->stem, ERRAND_JSON);
+	const char *const argv[] = { llmc != NULL ? llmc : "llmc", "errand",
+		file, NULL };
 	cleanup_free const char **env = record_env(record);
 	struct child_spec spec = { .argv = argv,
 		.cwd = json_string_or(record, "cwd", NULL),
@@ -357,7 +308,7 @@ errand_start(struct loop *loop, const struct errand_spec *spec, errand_fn *fn,
 	return 0;
 }
 
-/* The shell that leads the group has the lock as standard input, and nobody
+/* The one that leads the group has the lock as standard input, and nobody
  * else with that pid could. */
 static bool
 errand_is_leader(const struct errand *errand, pid_t pid)
@@ -458,7 +409,7 @@ errand_wait(struct errand *errand)
 	    errand->loop, errand_left_ms(errand), errand_timed_out, errand);
 }
 
-/* Had its shell not come to write its pid? After another boot that says
+/* Had nobody come to write the pid? After another boot that says
  * nothing, for nobody waited for the disk. */
 static bool
 errand_is_intent(const struct errand *errand, struct json_object *record)
@@ -479,7 +430,7 @@ errand_take_up(struct errand *errand, struct err *err)
 	const char *command = NULL;
 	int r;
 
-	r = json_load(path, JSON_MAX, &record, err);
+	r = json_load(path, ERRAND_JSON_MAX, &record, err);
 	if (r == 0)
 		r = json_get_string(record, "", "command", &command, err);
 	if (r == 0)

@@ -13,9 +13,10 @@
  *   <dir>/<name>.json    what was run, and when: the errand itself; without it
  *                        the other files are leftovers
  *
- * The command has /dev/null as standard input and runs in a session of its own.
- * What is left of its process group when it has ended is killed, a second later
- * at most where that keeps its output open.
+ * `llmc errand` runs it (errand-run.h). The command has /dev/null as standard
+ * input and runs in a session of its own. What is left of its process group
+ * when it has ended is killed, a second later at most where that keeps its
+ * output open.
  */
 #ifndef ERRAND_H
 #define ERRAND_H
@@ -44,13 +45,15 @@ struct errand_spec {
 };
 
 struct errand_result {
-	bool lost; /* it ended without leaving a status: it was killed, or the
-		    * machine went down. Also after timed_out, cancelled, if
-		    * SIGTERM was not enough. */
+	bool lost; /* it ended without leaving a status: it was killed, the
+		    * machine went down, or its output could not be written.
+		    * Also after timed_out, cancelled, if SIGTERM was not
+		    * enough. */
 	bool timed_out;
 	bool cancelled;
 	int status; /* exit status, 128 + n for a signal; -1 when lost; 126
-		     * when it could not be started (no cwd), err tells why */
+		     * when it could not be started (no cwd, no llmc), err tells
+		     * why */
 	bool cut; /* standard output was longer than ERRAND_OUT_MAX */
 	int64_t duration_ms;
 	struct buf out, err;

@@ -4,7 +4,7 @@
 #ifndef SIBLING_H
 #define SIBLING_H
 
-/* The path of `autod` or `overseer`: beside our own file, then in libexecdir,
+/* The path of `llmc`, `autod` or `overseer`: beside our own file, then in libexecdir,
  * then on PATH. In the build tree the folders of the programs are siblings.
  * The caller frees; NULL when there is none. */
 char *sibling_find(const char *name);

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * One process, the leader of the group, that reads what the command says and
+ * writes it into the files at once, so that the last words of a command that
+ * has to be killed are there. What is beyond the bounds is read too, or SIGPIPE
+ * would end the command.
+ *
+ * All signals are blocked: only SIGKILL ends it before the command has ended.
+ * Everything that can fail, and all memory, is had before the .pid is written,
+ * which says that the command may have begun; only the fork comes after it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "errand-files.h"
+#include "errand-run.h"
+#include "errand.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+
+#define LINGER_MS     1000 /* for what keeps its output open when it ended */
+#define LOCK_FD       100 /* above what scripts use in redirections */
+#define CHUNK         65536
+#define STATUS_UNABLE 126 /* the shell's word for what cannot be executed */
+
+struct stream {
+	int pipe; /* -1 = it has ended */
+	int end; /* the command's end of the pipe */
+	int file;
+	size_t room; /* bytes that are still kept */
+	bool said; /* something is in the file */
+	bool failed; /* something could not be kept */
+};
+
+enum {
+	OUT,
+	ERR,
+	STREAMS
+};
+
+struct run {
+	struct json_object *record;
+	const char *command;
+	char *stem;
+	char *pid_path, *pid_part, *status_path, *status_part;
+	struct stream streams[STREAMS];
+	int signals; /* tells when the command has ended */
+	int null;
+	pid_t pid;
+	int status; /* -1 = it runs */
+	int64_t give_up_ms; /* on its output, once it has ended */
+};
+
+/* --- what is needed, before anything happens --------------------------- */
+
+/* Who else should run this? A person who tries would end his own shell. */
+static int
+check_caller(const char *stem, struct err *err)
+{
+	cleanup_free char *path = errand_file_path(stem, ".lock");
+	struct stat lock, input;
+
+	if (getpgrp() == getpid() && stat(path, &lock) == 0 &&
+	    fstat(STDIN_FILENO, &input) == 0 && lock.st_dev == input.st_dev &&
+	    lock.st_ino == input.st_ino)
+		return 0;
+	return err_set(
+	    err, -EPERM, "llmc errand is for autod only; it holds %s", path);
+}
+
+static int
+load(struct run *run, const char *file, struct err *err)
+{
+	size_t len = strlen(file), suffix_len = strlen(ERRAND_JSON);
+	int r;
+
+	if (len <= suffix_len ||
+	    strcmp(file + len - suffix_len, ERRAND_JSON) != 0)
+		return err_set(
+		    err, -EINVAL, "%s is not the record of an errand", file);
+	run->stem = xstrndup(file, len - suffix_len);
+	r = check_caller(run->stem, err);
+	if (r == 0)
+		r = json_load(file, ERRAND_JSON_MAX, &run->record, err);
+	if (r == 0)
+		r = json_get_string(
+		    run->record, "", "command", &run->command, err);
+	run->pid_path = errand_file_path(run->stem, ".pid");
+	run->pid_part = errand_file_path(run->stem, ".pid.tmp");
+	run->status_path = errand_file_path(run->stem, ".status");
+	run->status_part = errand_file_path(run->stem, ".status.tmp");
+	return r;
+}
+
+static int
+open_stream(struct run *run, int which, const char *suffix, size_t max)
+{
+	cleanup_free char *path = errand_file_path(run->stem, suffix);
+	struct stream *stream = &run->streams[which];
+	int ends[2];
+
+	/* One byte more tells that it was cut. */
+	stream->room = max + 1;
+	stream->file =
+	    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (stream->file == -1 || pipe2(ends, O_CLOEXEC) == -1)
+		return -errno;
+	stream->pipe = ends[0];
+	stream->end = ends[1];
+	return 0;
+}
+
+static int
+open_all(struct run *run, struct err *err)
+{
+	sigset_t all, ended;
+	int r;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	sigemptyset(&ended);
+	sigaddset(&ended, SIGCHLD);
+	run->signals = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+	run->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (run->signals == -1 || run->null == -1)
+		return err_errno(err, -errno, "%s", run->stem);
+	r = open_stream(run, OUT, ".out", ERRAND_OUT_MAX);
+	if (r == 0)
+		r = open_stream(run, ERR, ".err", ERRAND_ERR_MAX);
+	return r < 0 ? err_errno(err, r, "%s", run->stem) : 0;
+}
+
+/* A number in a small file, which is there whole or not at all. */
+static int
+put(const char *part, const char *path, int number)
+{
+	cleanup_fd int fd = -1;
+	char text[16];
+	int len, r;
+
+	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return -errno;
+	len = snprintf(text, sizeof text, "%d\n", number);
+	r = file_write_all(fd, text, (size_t)len);
+	if (r == 0 && rename(part, path) == -1)
+		r = -errno;
+	return r;
+}
+
+/* --- the command ------------------------------------------------------ */
+
+/* In the new process. It keeps the lock too, should we be killed. */
+static void __attribute__((noreturn)) become(const struct run *run)
+{
+	const struct sigaction dfl = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int signo = 1; signo < NSIG; signo++)
+		sigaction(signo, &dfl, NULL);
+	if (fcntl(STDIN_FILENO, F_DUPFD, LOCK_FD) == -1)
+		fcntl(STDIN_FILENO, F_DUPFD, STDERR_FILENO + 1);
+	if (dup2(run->null, STDIN_FILENO) == -1 ||
+	    dup2(run->streams[OUT].end, STDOUT_FILENO) == -1 ||
+	    dup2(run->streams[ERR].end, STDERR_FILENO) == -1)
+		_exit(STATUS_UNABLE);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execl("/bin/sh", "/bin/sh", "-c", run->command, (char *)NULL);
+	dprintf(STDERR_FILENO, "/bin/sh: %s\n", strerror(errno));
+	_exit(STATUS_UNABLE);
+}
+
+static void
+keep(struct stream *stream, const char *bytes, size_t len)
+{
+	if (len > stream->room)
+		len = stream->room;
+	stream->room -= len;
+	stream->said = true;
+	if (file_write_all(stream->file, bytes, len) < 0) {
+		stream->failed = true;
+		stream->room = 0;
+	}
+}
+
+/* As if the shell had said it. */
+static void
+cannot_fork(struct run *run, int error)
+{
+	char words[128];
+	int len = snprintf(words, sizeof words,
+	    "no process can be started: %s\n", strerror(error));
+
+	keep(&run->streams[ERR], words, (size_t)len);
+	run->status = STATUS_UNABLE;
+}
+
+static int
+begin(struct run *run, struct err *err)
+{
+	sigset_t pending;
+	int r = put(run->pid_part, run->pid_path, getpid());
+
+	if (r < 0)
+		return err_errno(err, r, "cannot write %s", run->pid_path);
+	/* Whoever started us is not to be waited for, nor do we need him. */
+	dup2(run->null, STDOUT_FILENO);
+	dup2(run->null, STDERR_FILENO);
+	run->pid = fork();
+	if (run->pid == 0)
+		become(run);
+	if (run->pid == -1)
+		cannot_fork(run, errno);
+	for (int i = 0; i < STREAMS; i++)
+		run->streams[i].end = fd_close(run->streams[i].end);
+	/* It came for the group before the command was in it. */
+	sigpending(&pending);
+	if (run->pid > 0 && sigismember(&pending, SIGTERM) == 1)
+		kill(run->pid, SIGTERM);
+	return 0;
+}
+
+/* --- until it has ended ----------------------------------------------- */
+
+static void
+hear(struct stream *stream)
+{
+	static char chunk[CHUNK];
+	ssize_t n = read(stream->pipe, chunk, sizeof chunk);
+
+	if (n > 0)
+		keep(stream, chunk, (size_t)n);
+	else if (n == 0 || errno != EINTR)
+		stream->pipe = fd_close(stream->pipe);
+}
+
+static void
+reap(struct run *run)
+{
+	struct signalfd_siginfo info;
+	int status = 0;
+
+	if (read(run->signals, &info, sizeof info) == -1 ||
+	    waitpid(run->pid, &status, WNOHANG) != run->pid)
+		return;
+	run->status =
+	    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	run->give_up_ms = clock_mono_ms() + LINGER_MS;
+}
+
+static int64_t
+left_ms(const struct run *run)
+{
+	if (run->streams[OUT].pipe == -1 && run->streams[ERR].pipe == -1)
+		return 0;
+	return run->give_up_ms - clock_mono_ms();
+}
+
+static void
+look(struct run *run)
+{
+	struct pollfd fds[] = {
+		[OUT] = { run->streams[OUT].pipe, POLLIN, 0 },
+		[ERR] = { run->streams[ERR].pipe, POLLIN, 0 },
+		[STREAMS] = { run->signals, POLLIN, 0 },
+	};
+
+	if (poll(fds, nitems(fds),
+		run->status == -1 ? -1 : (int)left_ms(run)) == -1)
+		return;
+	for (int i = 0; i < STREAMS; i++)
+		if (fds[i].revents != 0)
+			hear(&run->streams[i]);
+	if (fds[STREAMS].revents != 0)
+		reap(run);
+}
+
+/* A status says that the output is whole, also after a power cut. Where that
+ * could not be kept there is none: what came of the command is not known. */
+static void __attribute__((noreturn)) finish(const struct run *run)
+{
+	const struct stream *out = &run->streams[OUT];
+
+	if (!out->said || (!out->failed && fdatasync(out->file) == 0))
+		put(run->status_part, run->status_path, run->status);
+	kill(0, SIGKILL); /* what is left of the group, and us */
+	_exit(0);
+}
+
+static void
+release(struct run *run)
+{
+	json_object_put(run->record);
+	free(run->stem);
+	free(run->pid_path);
+	free(run->pid_part);
+	free(run->status_path);
+	free(run->status_part);
+}
+
+int
+errand_run(const char *file, struct err *err)
+{
+	struct run run = { .status = -1 };
+	int r = load(&run, file, err);
+
+	if (r == 0)
+		r = open_all(&run, err);
+	if (r == 0)
+		r = begin(&run, err);
+	if (r < 0) {
+		release(&run); /* the descriptors end with the process */
+		return r;
+	}
+	while (run.status == -1 || left_ms(&run) > 0)
+		look(&run);
+	finish(&run);
+}
