@@ -8,8 +8,8 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "record.h"
 #include "spiral.h"
-#include "word.h"
 
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 
@@ -28,15 +28,19 @@ static const char *const kind_words[] = {
 	[SPIRAL_KIND_COUNT] = NULL,
 };
 
-static const struct {
-	const char *key;
-	size_t offset;
-} texts[] = {
-	{ "signature", offsetof(struct spiral_event, signature) },
-	{ "class", offsetof(struct spiral_event, class) },
-	{ "words", offsetof(struct spiral_event, words) },
-	{ "outcome", offsetof(struct spiral_event, outcome) },
-	{ "log", offsetof(struct spiral_event, log) },
+#define FIELD(key, member, ...) \
+	RECORD_FIELD(struct spiral_event, key, member, __VA_ARGS__)
+
+static const struct record_field fields[] = {
+	FIELD("kind", kind, .flags = RECORD_REQUIRED, .words = kind_words),
+	FIELD("at_ms", at_ms, .flags = RECORD_REQUIRED),
+	FIELD("run_ms", run_ms),
+	FIELD("took_ms", took_ms), /* repairs only */
+	FIELD("signature", signature, .flags = RECORD_OMIT_NULL),
+	FIELD("class", class, .flags = RECORD_OMIT_NULL),
+	FIELD("words", words, .flags = RECORD_OMIT_NULL),
+	FIELD("outcome", outcome, .flags = RECORD_OMIT_NULL),
+	FIELD("log", log, .flags = RECORD_OMIT_NULL),
 };
 
 /* What the events up to one have come to. */
@@ -51,24 +55,10 @@ spiral_kind_name(enum spiral_kind kind)
 	return kind_words[kind];
 }
 
-static char **
-event_text(struct spiral_event *event, size_t index)
-{
-	return (char **)(void *)((char *)event + texts[index].offset);
-}
-
-static const char *
-event_text_of(const struct spiral_event *event, size_t index)
-{
-	return *(const char *const *)(const void *)((const char *)event +
-	    texts[index].offset);
-}
-
 void
 spiral_event_release(struct spiral_event *event)
 {
-	for (size_t i = 0; i < nitems(texts); i++)
-		free(*event_text(event, i));
+	record_release(fields, nitems(fields), event);
 	memset(event, 0, sizeof *event);
 }
 
@@ -76,43 +66,11 @@ struct json_object *
 spiral_event_to_json(const struct spiral_event *event)
 {
 	struct json_object *json = json_object_new_object();
-	const char *text;
 
-	json_set_string(json, "kind", spiral_kind_name(event->kind));
-	json_set_int(json, "at_ms", event->at_ms);
-	json_set_int(json, "run_ms", event->run_ms);
-	if (event->kind == SPIRAL_REMEDY)
-		json_set_int(json, "took_ms", event->took_ms);
-	for (size_t i = 0; i < nitems(texts); i++) {
-		text = event_text_of(event, i);
-		if (text != NULL)
-			json_set_string(json, texts[i].key, text);
-	}
+	record_to_json(fields, nitems(fields), event, json);
+	if (event->kind != SPIRAL_REMEDY)
+		json_object_object_del(json, "took_ms");
 	return json;
-}
-
-/* What may be missing: *ret is as it was then. */
-static int
-optional(int r)
-{
-	return r == -ENOENT ? 0 : r;
-}
-
-static int
-read_numbers(
-    struct json_object *json, struct spiral_event *event, struct err *err)
-{
-	int r;
-
-	r = json_get_int(json, "", "at_ms", 0, INT64_MAX, &event->at_ms, err);
-	if (r < 0)
-		return r;
-	r = optional(json_get_int(
-	    json, "", "run_ms", 0, INT64_MAX, &event->run_ms, err));
-	if (r < 0)
-		return r;
-	return optional(json_get_int(
-	    json, "", "took_ms", 0, INT64_MAX, &event->took_ms, err));
 }
 
 int
@@ -120,22 +78,9 @@ spiral_event_from_json(
     struct json_object *json, struct spiral_event *ret_event, struct err *err)
 {
 	struct spiral_event event = { 0 };
-	unsigned kind = 0;
 	int r;
 
-	r = word_get(json, "", "kind", kind_words, &kind, err);
-	if (r < 0)
-		return r;
-	event.kind = (enum spiral_kind)kind;
-	r = read_numbers(json, &event, err);
-	for (size_t i = 0; r == 0 && i < nitems(texts); i++) {
-		const char *text = NULL;
-
-		r = optional(
-		    json_get_string(json, "", texts[i].key, &text, err));
-		if (text != NULL)
-			*event_text(&event, i) = xstrdup(text);
-	}
+	r = record_from_json(fields, nitems(fields), json, "", &event, err);
 	if (r < 0) {
 		spiral_event_release(&event);
 		return r;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,109 +13,42 @@
 #include "json.h"
 #include "log.h"
 #include "mem.h"
+#include "record.h"
 #include "state.h"
 #include "strv.h"
 #include "text.h"
 
-enum field_type {
-	FIELD_BOOL,
-	FIELD_COUNT, /* uint64_t, up to INT64_MAX */
-	FIELD_AMOUNT, /* int64_t, not negative */
-	FIELD_TIME, /* the same, null for 0 */
-	FIELD_TRIES, /* int, not negative, null for 0 */
-	FIELD_STRING, /* char * */
-};
-
-struct field {
-	const char *key;
-	enum field_type type;
-	size_t offset;
-};
-
-#define AT(member) offsetof(struct state, member)
+#define FIELD(key, member, ...) \
+	RECORD_FIELD(struct state, key, member, __VA_ARGS__)
 
 /* Some of these are read by other programs too: the names are fixed. */
-static const struct field fields[] = {
-	{ "task_ids", FIELD_COUNT, AT(task_ids) },
-	{ "auto_mode", FIELD_BOOL, AT(auto_mode) },
-	{ "overseer_active", FIELD_BOOL, AT(overseer_active) },
-	{ "last_task_completion_unix", FIELD_TIME,
-	    AT(last_task_completion_unix) },
-	{ "last_task_assignment_unix", FIELD_TIME,
-	    AT(last_task_assignment_unix) },
-	{ "source_repo_dirty_retry_after_unix", FIELD_TIME,
-	    AT(source_repo_dirty_retry_after_unix) },
-	{ "source_repo_dirty_backoff_secs", FIELD_TIME,
-	    AT(source_repo_dirty_backoff_secs) },
-	{ "source_repo_dirty_retry_count", FIELD_TRIES,
-	    AT(source_repo_dirty_retry_count) },
-	{ "errors", FIELD_COUNT, AT(errors) },
-	{ "paused", FIELD_STRING, AT(paused) },
-	{ "outage_since_unix", FIELD_TIME, AT(outage_since_unix) },
+static const struct record_field fields[] = {
+	FIELD("task_ids", task_ids),
+	FIELD("auto_mode", auto_mode),
+	FIELD("overseer_active", overseer_active),
+	FIELD("last_task_completion_unix", last_task_completion_unix,
+	    .flags = RECORD_ZERO_IS_NULL),
+	FIELD("last_task_assignment_unix", last_task_assignment_unix,
+	    .flags = RECORD_ZERO_IS_NULL),
+	FIELD("source_repo_dirty_retry_after_unix",
+	    source_repo_dirty_retry_after_unix, .flags = RECORD_ZERO_IS_NULL),
+	FIELD("source_repo_dirty_backoff_secs", source_repo_dirty_backoff_secs,
+	    .flags = RECORD_ZERO_IS_NULL),
+	FIELD("source_repo_dirty_retry_count", source_repo_dirty_retry_count,
+	    .flags = RECORD_ZERO_IS_NULL),
+	FIELD("errors", errors),
+	FIELD("paused", paused),
+	FIELD("outage_since_unix", outage_since_unix,
+	    .flags = RECORD_ZERO_IS_NULL),
 };
 
-static const struct field today_fields[] = {
-	{ "day", FIELD_AMOUNT, AT(today.day) },
-	{ "tokens", FIELD_AMOUNT, AT(today.tokens) },
-	{ "cost", FIELD_AMOUNT, AT(today.cost) },
-	{ "tokens_allowed", FIELD_AMOUNT, AT(today.tokens_allowed) },
-	{ "cost_allowed", FIELD_AMOUNT, AT(today.cost_allowed) },
+static const struct record_field today_fields[] = {
+	FIELD("day", today.day),
+	FIELD("tokens", today.tokens),
+	FIELD("cost", today.cost),
+	FIELD("tokens_allowed", today.tokens_allowed),
+	FIELD("cost_allowed", today.cost_allowed),
 };
-
-/* One member, seen as what its field says it is. */
-union member {
-	void *at;
-	bool *boolean;
-	uint64_t *count;
-	int64_t *amount;
-	int *tries;
-	char **string;
-};
-
-static void
-set_optional(struct json_object *json, const char *key, int64_t value)
-{
-	if (value == 0)
-		json_set(json, key, NULL);
-	else
-		json_set_int(json, key, value);
-}
-
-static void
-set_field(struct json_object *json, const struct field *field, union member m)
-{
-	switch (field->type) {
-	case FIELD_BOOL:
-		json_set_bool(json, field->key, *m.boolean);
-		break;
-	case FIELD_COUNT:
-		json_set_int(json, field->key, (int64_t)*m.count);
-		break;
-	case FIELD_AMOUNT:
-		json_set_int(json, field->key, *m.amount);
-		break;
-	case FIELD_TIME:
-		set_optional(json, field->key, *m.amount);
-		break;
-	case FIELD_TRIES:
-		set_optional(json, field->key, *m.tries);
-		break;
-	case FIELD_STRING:
-		json_set_string(json, field->key, *m.string);
-		break;
-	}
-}
-
-static void
-set_fields(struct json_object *json, const struct field *list, size_t count,
-    const struct state *state)
-{
-	struct state view = *state; /* the same members, without const */
-
-	for (size_t i = 0; i < count; i++)
-		set_field(json, &list[i],
-		    (union member){ .at = (char *)&view + list[i].offset });
-}
 
 static struct json_object *
 outcomes_to_json(const struct state *state)
@@ -144,8 +76,8 @@ state_auto_to_json(const struct state *state, struct json_object *json)
 {
 	struct json_object *today = json_object_new_object();
 
-	set_fields(json, fields, nitems(fields), state);
-	set_fields(today, today_fields, nitems(today_fields), state);
+	record_to_json(fields, nitems(fields), state, json);
+	record_to_json(today_fields, nitems(today_fields), state, today);
 	json_set(json, "today", today);
 	json_set(json, "outcomes", outcomes_to_json(state));
 	json_set(json, "auto_workers", strv_to_json(state->auto_workers));
@@ -160,48 +92,6 @@ optional(int r)
 }
 
 static int
-get_field(struct json_object *json, const char *at, const struct field *field,
-    union member m, struct err *err)
-{
-	int64_t most = field->type == FIELD_TRIES ? INT_MAX : INT64_MAX;
-	const char *string = NULL;
-	int64_t number = 0;
-	int r;
-
-	if (field->type == FIELD_BOOL)
-		return json_get_bool(json, at, field->key, m.boolean, err);
-	if (field->type == FIELD_STRING) {
-		r = json_get_string(json, at, field->key, &string, err);
-		if (r == 0)
-			*m.string = xstrdup(string);
-		return r;
-	}
-	r = json_get_int(json, at, field->key, 0, most, &number, err);
-	if (r < 0)
-		return r;
-	if (field->type == FIELD_COUNT)
-		*m.count = (uint64_t)number;
-	else if (field->type == FIELD_TRIES)
-		*m.tries = (int)number;
-	else
-		*m.amount = number;
-	return 0;
-}
-
-static int
-get_fields(struct json_object *json, const char *at, const struct field *list,
-    size_t count, struct state *state, struct err *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = optional(get_field(json, at, &list[i],
-		    (union member){ .at = (char *)state + list[i].offset },
-		    err));
-	return r;
-}
-
-static int
 parse_today(struct json_object *json, struct state *state, struct err *err)
 {
 	struct json_object *today = NULL;
@@ -210,8 +100,8 @@ parse_today(struct json_object *json, struct state *state, struct err *err)
 	r = json_get_object(json, "", "today", &today, err);
 	if (r < 0)
 		return optional(r);
-	return get_fields(
-	    today, "today", today_fields, nitems(today_fields), state, err);
+	return record_from_json(
+	    today_fields, nitems(today_fields), today, "today", state, err);
 }
 
 static int
@@ -304,7 +194,7 @@ state_auto_from_json(
 {
 	int r;
 
-	r = get_fields(json, "", fields, nitems(fields), state, err);
+	r = record_from_json(fields, nitems(fields), json, "", state, err);
 	if (r == 0)
 		r = parse_today(json, state, err);
 	if (r == 0)

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "log.h"
 #include "mem.h"
+#include "record.h"
 #include "state.h"
 #include "worker.h"
 
@@ -107,6 +108,12 @@ copy_members(struct json_object *from, struct json_object *to)
 	}
 }
 
+static const struct record_field counters[] = {
+	RECORD_FIELD(struct state, "receipts", receipts),
+	RECORD_FIELD(struct state, "last_reviewed", last_reviewed),
+	RECORD_FIELD(struct state, "daemon_running", daemon_running),
+};
+
 struct json_object *
 state_to_json(const struct state *state)
 {
@@ -114,9 +121,7 @@ state_to_json(const struct state *state)
 	struct json_object *workers = json_object_new_object();
 
 	json_set_string(json, "root_id", state->root_id);
-	json_set_int(json, "receipts", (int64_t)state->receipts);
-	json_set_string(json, "last_reviewed", state->last_reviewed);
-	json_set_bool(json, "daemon_running", state->daemon_running);
+	record_to_json(counters, nitems(counters), state, json);
 	for (size_t i = 0; i < state->count; i++)
 		json_set(workers, state->workers[i]->name,
 		    worker_to_json(state->workers[i]));
@@ -137,30 +142,18 @@ optional(int r)
 static int
 parse_counters(struct json_object *json, struct state *state, struct err *err)
 {
-	const char *root_id = NULL, *last_reviewed = NULL;
-	int64_t receipts = 0;
+	const char *root_id = NULL;
 	int r;
 
 	r = optional(json_get_string(json, "", "root_id", &root_id, err));
-	if (r == 0 && root_id != NULL && !id_uuid_valid(root_id))
-		r = err_set(err, -EINVAL, "root_id: expected a UUID");
-	if (r == 0)
-		r = optional(json_get_int(
-		    json, "", "receipts", 0, INT64_MAX, &receipts, err));
-	if (r == 0)
-		r = optional(json_get_string(
-		    json, "", "last_reviewed", &last_reviewed, err));
-	if (r == 0)
-		r = optional(json_get_bool(
-		    json, "", "daemon_running", &state->daemon_running, err));
 	if (r < 0)
 		return r;
+	if (root_id != NULL && !id_uuid_valid(root_id))
+		return err_set(err, -EINVAL, "root_id: expected a UUID");
 	if (root_id != NULL)
 		strlcpy(state->root_id, root_id, sizeof state->root_id);
-	if (last_reviewed != NULL)
-		state->last_reviewed = xstrdup(last_reviewed);
-	state->receipts = (uint64_t)receipts;
-	return 0;
+	return record_from_json(
+	    counters, nitems(counters), json, "", state, err);
 }
 
 static int

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Structs as JSON objects: one table of fields, read in both directions.
+ *
+ * Reading changes only the members whose fields are there and not null: the
+ * caller fills in the defaults before, and mends afterwards what makes no sense
+ * together. Members that the table does not know are ignored.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct json_object;
+
+enum record_type {
+	RECORD_STRING, /* char *, owned */
+	RECORD_BOOL, /* bool */
+	RECORD_INT, /* int, not negative */
+	RECORD_INT64, /* int64_t, not negative */
+	RECORD_UINT64, /* uint64_t, up to INT64_MAX */
+	RECORD_WORD, /* an enum, by its words */
+	RECORD_OBJECT, /* struct json_object *, an object, owned */
+};
+
+enum record_flag {
+	RECORD_REQUIRED = 1 << 0, /* missing is -ENOENT */
+	RECORD_CLAMP = 1 << 1, /* a number out of bounds is brought into them;
+				* a time before 1970 becomes "never" */
+	RECORD_ZERO_IS_NULL = 1 << 2, /* written so */
+	RECORD_OMIT_NULL = 1 << 3, /* a string that is not set is left out */
+};
+
+struct record_field {
+	const char *key;
+	enum record_type type;
+	size_t offset; /* of the member */
+	unsigned flags;
+	int64_t max; /* of a number; 0 = the most that the member holds */
+	const char *const *words; /* of a WORD, ended by NULL */
+};
+
+/* A row of the table; its type is the member's own. Behind it may stand .flags,
+ * .max and .words. */
+#define RECORD_FIELD(owner, name, member, ...)                   \
+	{                                                        \
+		.key = (name),                                   \
+		.type = RECORD_TYPE_OF(((owner *)NULL)->member), \
+		.offset = offsetof(owner, member), __VA_ARGS__   \
+	}
+
+#define RECORD_TYPE_OF(member) \
+	_Generic((member),                   \
+	    char *: RECORD_STRING,           \
+	    bool: RECORD_BOOL,               \
+	    int: RECORD_INT,                 \
+	    int64_t: RECORD_INT64,           \
+	    uint64_t: RECORD_UINT64,         \
+	    struct json_object *: RECORD_OBJECT, \
+	    default: RECORD_WORD)
+
+/* Add all members to json, in the order of the table. Objects are shared. */
+void record_to_json(const struct record_field *fields, size_t count,
+    const void *record, struct json_object *json);
+
+/* `at` is the path of json for the words ("" at the top). -EINVAL for a wrong
+ * type, an unknown word, or a number out of bounds; members that came before
+ * it in the table are read then. */
+int record_from_json(const struct record_field *fields, size_t count,
+    struct json_object *json, const char *at, void *record, struct err *err);
+
+/* Free the strings and objects of a record and clear them. */
+void
+record_release(const struct record_field *fields, size_t count, void *record);
+
+#endif

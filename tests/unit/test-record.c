@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "unit.h"
+
+enum colour {
+	RED,
+	GREEN,
+	BLUE
+};
+
+static const char *const colour_words[] = { "red", "green", "blue", NULL };
+
+struct thing {
+	char *name, *note;
+	bool on;
+	int count, grade, tries;
+	int64_t sum, at_ms;
+	uint64_t number;
+	enum colour colour;
+	struct json_object *extra;
+};
+
+#define FIELD(key, member, ...) \
+	RECORD_FIELD(struct thing, key, member, __VA_ARGS__)
+
+static const struct record_field fields[] = {
+	FIELD("name", name, .flags = RECORD_REQUIRED),
+	FIELD("note", note, .flags = RECORD_OMIT_NULL),
+	FIELD("on", on),
+	FIELD("count", count),
+	FIELD("grade", grade, .flags = RECORD_CLAMP, .max = 4),
+	FIELD("tries", tries, .flags = RECORD_ZERO_IS_NULL, .max = 9),
+	FIELD("sum", sum),
+	FIELD("at_ms", at_ms, .flags = RECORD_CLAMP),
+	FIELD("number", number),
+	FIELD("colour", colour, .words = colour_words),
+	FIELD("extra", extra),
+};
+
+static void
+thing_release(struct thing *thing)
+{
+	record_release(fields, nitems(fields), thing);
+}
+#define cleanup_thing __attribute__((cleanup(thing_release)))
+
+static int
+take(const char *text, const char *at, struct thing *thing, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	ck_assert_int_eq(
+	    json_parse(text, strlen(text), strlen(text), &json, NULL), 0);
+	return record_from_json(fields, nitems(fields), json, at, thing, err);
+}
+
+static void
+assert_text(const struct thing *thing, const char *wanted)
+{
+	cleanup_json struct json_object *json = json_object_new_object();
+	cleanup_buf struct buf text = BUF_INIT;
+
+	record_to_json(fields, nitems(fields), thing, json);
+	json_print(json, false, &text);
+	ck_assert_str_eq(text.data, wanted);
+}
+
+static const char full[] =
+    "{\"name\":\"a\",\"note\":\"\\n\",\"on\":true,\"count\":2147483647,"
+    "\"grade\":4,\"tries\":9,\"sum\":9223372036854775807,\"at_ms\":7,"
+    "\"number\":9223372036854775807,\"colour\":\"blue\","
+    "\"extra\":{\"x\":[1]}}";
+
+START_TEST(every_type_comes_back_as_it_was)
+{
+	cleanup_thing struct thing thing = { 0 };
+
+	ck_assert_int_eq(take(full, "", &thing, NULL), 0);
+	ck_assert_str_eq(thing.name, "a");
+	ck_assert_str_eq(thing.note, "\n");
+	ck_assert(thing.on);
+	ck_assert_int_eq(thing.count, INT_MAX);
+	ck_assert_int_eq(thing.grade, 4);
+	ck_assert_int_eq(thing.tries, 9);
+	ck_assert_int_eq(thing.sum, INT64_MAX);
+	ck_assert_int_eq(thing.at_ms, 7);
+	ck_assert_uint_eq(thing.number, INT64_MAX);
+	ck_assert_int_eq(thing.colour, BLUE);
+	ck_assert_ptr_nonnull(thing.extra);
+	assert_text(&thing, full);
+}
+END_TEST
+
+START_TEST(empty_record_is_written_as_its_flags_say)
+{
+	static const struct thing thing = { 0 };
+
+	assert_text(&thing,
+	    "{\"name\":null,\"on\":false,\"count\":0,\"grade\":0,"
+	    "\"tries\":null,\"sum\":0,\"at_ms\":0,\"number\":0,"
+	    "\"colour\":\"red\",\"extra\":null}");
+}
+END_TEST
+
+START_TEST(what_is_missing_or_null_stays_as_it_was)
+{
+	cleanup_thing struct thing thing = { .count = 3, .colour = GREEN };
+
+	xstrset(&thing.note, "kept");
+	ck_assert_int_eq(take("{\"name\":\"b\",\"count\":null,\"other\":1}", "",
+			     &thing, NULL),
+	    0);
+	ck_assert_str_eq(thing.name, "b");
+	ck_assert_str_eq(thing.note, "kept");
+	ck_assert_int_eq(thing.count, 3);
+	ck_assert_int_eq(thing.colour, GREEN);
+}
+END_TEST
+
+START_TEST(what_was_there_is_replaced_and_freed)
+{
+	cleanup_thing struct thing thing = { 0 };
+
+	ck_assert_int_eq(take(full, "", &thing, NULL), 0);
+	ck_assert_int_eq(take("{\"name\":\"c\",\"note\":\"n\",\"extra\":{}}",
+			     "", &thing, NULL),
+	    0);
+	ck_assert_str_eq(thing.name, "c");
+	ck_assert_str_eq(thing.note, "n");
+	ck_assert_uint_eq(json_object_object_length(thing.extra), 0);
+}
+END_TEST
+
+START_TEST(numbers_out_of_bounds_are_brought_in_where_that_is_wanted)
+{
+	cleanup_thing struct thing thing = { 0 };
+
+	ck_assert_int_eq(
+	    take("{\"name\":\"d\",\"grade\":7,\"at_ms\":-5}", "", &thing, NULL),
+	    0);
+	ck_assert_int_eq(thing.grade, 4);
+	ck_assert_int_eq(thing.at_ms, 0);
+	ck_assert_int_eq(take("{\"name\":\"d\",\"grade\":-1,"
+			      "\"at_ms\":9223372036854775807}",
+			     "", &thing, NULL),
+	    0);
+	ck_assert_int_eq(thing.grade, 0);
+	ck_assert_int_eq(thing.at_ms, INT64_MAX);
+}
+END_TEST
+
+START_TEST(errors_name_the_path)
+{
+	static const struct {
+		const char *text, *at;
+		int code;
+		const char *words;
+	} rows[] = {
+		{ "{}", "", -ENOENT, "name: missing" },
+		{ "{\"name\":null}", "t[3]", -ENOENT, "t[3].name: missing" },
+		{ "[]", "t", -EINVAL, "t: expected an object, found an array" },
+		{ "{\"name\":1}", "", -EINVAL,
+		    "name: expected a string, found a number" },
+		{ "{\"name\":\"a\",\"on\":0}", "t", -EINVAL,
+		    "t.on: expected a boolean, found a number" },
+		{ "{\"name\":\"a\",\"count\":2147483648}", "t", -EINVAL,
+		    "t.count: expected an integer from 0 to 2147483647, found "
+		    "2147483648" },
+		{ "{\"name\":\"a\",\"tries\":10}", "", -EINVAL,
+		    "tries: expected an integer from 0 to 9, found 10" },
+		{ "{\"name\":\"a\",\"sum\":-1}", "", -EINVAL,
+		    "sum: expected an integer from 0 to 9223372036854775807, "
+		    "found -1" },
+		{ "{\"name\":\"a\",\"number\":-1}", "", -EINVAL,
+		    "number: expected an integer from 0 to "
+		    "9223372036854775807, found -1" },
+		{ "{\"name\":\"a\",\"grade\":1.5}", "", -EINVAL,
+		    "grade: expected an integer, found 1.5" },
+		{ "{\"name\":\"a\",\"colour\":\"gren\"}", "t", -EINVAL,
+		    "t.colour: \"gren\" is no word for it; did you mean "
+		    "\"green\"?" },
+		{ "{\"name\":\"a\",\"extra\":[]}", "t", -EINVAL,
+		    "t.extra: expected an object, found an array" },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_thing struct thing thing = { 0 };
+		struct err err = { 0 };
+
+		ck_assert_int_eq(
+		    take(rows[i].text, rows[i].at, &thing, &err), rows[i].code);
+		ck_assert_int_eq(err.code, rows[i].code);
+		ck_assert_str_eq(err.msg, rows[i].words);
+		ck_assert_int_eq(
+		    take(rows[i].text, rows[i].at, &thing, NULL), rows[i].code);
+	}
+}
+END_TEST
+
+START_TEST(released_record_is_empty)
+{
+	struct thing thing = { 0 };
+
+	ck_assert_int_eq(take(full, "", &thing, NULL), 0);
+	record_release(fields, nitems(fields), &thing);
+	ck_assert_ptr_null(thing.name);
+	ck_assert_ptr_null(thing.note);
+	ck_assert_ptr_null(thing.extra);
+	record_release(fields, nitems(fields), &thing);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("record");
+
+	unit_case(s, "fields",
+	    (const TTest *[]){ every_type_comes_back_as_it_was,
+		empty_record_is_written_as_its_flags_say,
+		what_is_missing_or_null_stays_as_it_was,
+		what_was_there_is_replaced_and_freed,
+		numbers_out_of_bounds_are_brought_in_where_that_is_wanted,
+		errors_name_the_path, released_record_is_empty, NULL });
+	return s;
+}
