@@ -412,35 +412,6 @@ text_add_duration(struct buf *out, int64_t ms)
 	}
 }
 
-void
-text_add_bytes(struct buf *out, uint64_t bytes)
-{
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB",
-		"PiB", "EiB" };
-	uint64_t whole = bytes, rest = 0, tenths, half;
-	unsigned int unit = 0, shift;
-
-	while (whole >= 1024 && unit + 1 < nitems(units))
-		whole = bytes >> 10 * ++unit;
-	shift = 10 * unit;
-	if (unit > 0) {
-		half = (uint64_t)1 << (shift - 1);
-		rest = bytes & ((half << 1) - 1);
-		tenths = whole * 10 + ((rest * 10 + half) >> shift);
-		if (tenths < 100 && tenths % 10 != 0) {
-			buf_addf(out, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10,
-			    tenths % 10, units[unit]);
-			return;
-		}
-		whole += rest >> (shift - 1);
-		if (whole == 1024 && unit + 1 < nitems(units)) {
-			whole = 1;
-			unit++;
-		}
-	}
-	buf_addf(out, "%" PRIu64 " %s", whole, units[unit]);
-}
-
 bool
 text_parse_int(const char *s, int64_t min, int64_t max, int64_t *ret)
 {

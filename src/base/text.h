@@ -51,9 +51,6 @@ bool text_parse_duration(const char *s, int64_t *ret_ms);
  * value where nothing was rounded away. A negative one has a '-' in front. */
 void text_add_duration(struct buf *out, int64_t ms);
 
-/* "512 B", "1.5 KiB", "12 MiB". */
-void text_add_bytes(struct buf *out, uint64_t bytes);
-
 /* Quote for /bin/sh: as it is where nothing needs quoting, else in single
  * quotes. The empty text becomes ''. */
 void text_add_shell(struct buf *out, const char *s);

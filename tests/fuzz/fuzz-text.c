@@ -162,7 +162,6 @@ check_numbers(const char *s)
 		must(back == value);
 		buf_clear(&out);
 		text_add_duration(&out, value);
-		text_add_bytes(&out, (uint64_t)value);
 	}
 }
 

@@ -346,42 +346,6 @@ START_TEST(durations_parse_back)
 }
 END_TEST
 
-START_TEST(sizes_print_in_the_unit_that_reads_best)
-{
-	static const struct {
-		uint64_t bytes;
-		const char *s;
-	} cases[] = {
-		{ 0, "0 B" },
-		{ 512, "512 B" },
-		{ 1023, "1023 B" },
-		{ 1024, "1 KiB" },
-		{ 1536, "1.5 KiB" },
-		{ 1075, "1 KiB" }, /* 1.0498 */
-		{ 1076, "1.1 KiB" }, /* 1.0508 */
-		{ 2047, "2 KiB" },
-		{ 10188, "9.9 KiB" },
-		{ 10189, "10 KiB" }, /* 9.9502 */
-		{ 10752, "11 KiB" }, /* 10.5 */
-		{ 12 << 20, "12 MiB" },
-		{ 1048063, "1023 KiB" },
-		{ 1048064, "1 MiB" }, /* 1023.5 KiB */
-		{ UINT64_C(3) << 30, "3 GiB" },
-		{ UINT64_C(5) << 39, "2.5 TiB" },
-		{ UINT64_C(1) << 50, "1 PiB" },
-		{ UINT64_C(3) << 59, "1.5 EiB" },
-		{ UINT64_MAX, "16 EiB" },
-	};
-
-	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_buf struct buf b = BUF_INIT;
-
-		text_add_bytes(&b, cases[i].bytes);
-		ck_assert_str_eq(b.data, cases[i].s);
-	}
-}
-END_TEST
-
 START_TEST(shell_words_are_quoted_where_needed)
 {
 	static const char *const pairs[][2] = {
@@ -584,7 +548,6 @@ unit_suite(void)
 	unit_case(s, "numbers",
 	    (const TTest *[]){ durations_parse, other_durations_are_refused,
 		durations_print_their_two_largest_units, durations_parse_back,
-		sizes_print_in_the_unit_that_reads_best,
 		integers_parse_within_bounds, other_integers_are_refused,
 		NULL });
 	unit_case(s, "words",
