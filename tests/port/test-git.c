@@ -21,7 +21,7 @@ struct call {
 	struct repo *repo;
 	int *left; /* the loop stops at 0; NULL = at once */
 	bool answered;
-	int order, failed, status, code;
+	int order, status, code;
 	size_t out_len;
 	bool locked;
 	char out[2048], complaint[2048], msg[512];
@@ -56,15 +56,6 @@ static void
 run_done(const struct git_answer *answer, void *arg)
 {
 	take(arg, answer);
-}
-
-static void
-script_done(int failed, const struct git_answer *last, void *arg)
-{
-	struct call *call = arg;
-
-	call->failed = failed;
-	take(call, last);
 }
 
 static void
@@ -374,62 +365,67 @@ START_TEST(many_commands_come_in_order)
 }
 END_TEST
 
-START_TEST(a_script_stops_where_it_fails)
+/* A turn of three commands: refs/x is there between the first and the last. */
+struct three {
+	struct git_turn *turn;
+	struct call *call;
+	int at;
+};
+
+static void three_next(struct three *three);
+
+static void
+three_answered(const struct git_answer *answer, void *arg)
 {
-	cleanup_repo struct repo *repo = repo_new(false);
-	struct git_step steps[] = {
-		{ .args = (const char *[]){ "diff-tree", "--quiet", "HEAD",
-		      "4b825dc642cb6eb9a060e54bf8d69288fbee4904", NULL },
-		    .allow = 1 },
-		{ .args = (const char *[]){ "hash-object", "-w", "--stdin",
-		      NULL },
-		    .input = "hello\n" },
-		{ .args = (const char *[]){ "-c", "alias.x=!echo $K; exit 3",
-		      "x", NULL },
-		    .env = (const char *[]){ "K=v", NULL } },
-		{ .args = (const char *[]){ "version", NULL } },
-	};
-	struct call call = { .repo = repo };
+	struct three *three = arg;
 
-	repo->called = false;
-	git_script(git_queue(repo->git, repo->root), steps, nitems(steps),
-	    script_done, &call);
-	repo_wait(repo);
-	ck_assert_int_eq(call.failed, 2);
-	ck_assert_int_eq(call.status, 3);
-	ck_assert_str_eq(call.out, "v");
-	call = (struct call){ .repo = repo };
-	repo->called = false;
-	git_script(
-	    git_queue(repo->git, repo->root), steps, 2, script_done, &call);
-	repo_wait(repo);
-	ck_assert_int_eq(call.failed, -1);
-	ck_assert_str_eq(call.out, "ce013625030ba8dba906f756967f9e9ca394464a");
+	ck_assert_int_eq(answer->status, 0);
+	if (++three->at < 3) {
+		three_next(three);
+		return;
+	}
+	git_turn_end(three->turn);
+	take(three->call, answer);
 }
-END_TEST
 
-START_TEST(a_script_has_the_queue_for_itself)
+static void
+three_next(struct three *three)
+{
+	static const char *const args[][5] = {
+		{ "update-ref", "refs/x", "HEAD", NULL },
+		{ "rev-parse", "refs/x", NULL },
+		{ "update-ref", "-d", "refs/x", NULL },
+	};
+	struct git_command command = { .args = args[three->at] };
+
+	git_turn_run(three->turn, &command, three_answered, three);
+}
+
+static void
+three_begin(struct git_turn *turn, void *arg)
+{
+	struct three *three = arg;
+
+	three->turn = turn;
+	three_next(three);
+}
+
+START_TEST(a_turn_has_the_queue_for_itself)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_queue *queue = git_queue(repo->git, repo->root);
-	struct git_step steps[] = {
-		{ .args = (const char *[]){ "update-ref", "refs/x", "HEAD",
-		      NULL } },
-		{ .args = (const char *[]){ "rev-parse", "refs/x", NULL } },
-		{ .args = (const char *[]){ "update-ref", "-d", "refs/x",
-		      NULL } },
-	};
 	struct git_command between = { .args = (const char *[]){ "rev-parse",
 					   "--verify", "refs/x", NULL } };
-	struct call script = { .repo = repo }, single = { .repo = repo };
+	struct call turn = { .repo = repo }, single = { .repo = repo };
+	struct three three = { .call = &turn };
 	int left = 2;
 
-	script.left = single.left = &left;
+	turn.left = single.left = &left;
 	repo->called = false;
-	git_script(queue, steps, nitems(steps), script_done, &script);
+	git_turn(queue, three_begin, NULL, &three);
 	git_run(queue, &between, run_done, &single);
 	repo_wait(repo);
-	ck_assert_int_eq(script.failed, -1);
+	ck_assert_int_lt(turn.order, single.order);
 	ck_assert_int_eq(single.status, 128);
 }
 END_TEST
@@ -563,9 +559,8 @@ unit_suite(void)
 	unit_case(s, "queues",
 	    (const TTest *[]){ a_held_lock_is_waited_for,
 		a_lock_held_for_good_is_told, one_queue_is_serial_two_are_not,
-		many_commands_come_in_order, a_script_stops_where_it_fails,
-		a_script_has_the_queue_for_itself, hooks_run_only_where_wanted,
-		signing_is_off_and_nobody_is_asked,
+		many_commands_come_in_order, a_turn_has_the_queue_for_itself,
+		hooks_run_only_where_wanted, signing_is_off_and_nobody_is_asked,
 		free_cancels_without_callbacks,
 		a_turn_that_is_cut_off_is_told_to_release, NULL });
 	return s;

@@ -23,7 +23,6 @@ expect_all(struct world *world, int code)
 {
 	const char *const keys[] = { "x", NULL };
 	cleanup_buf struct buf out = BUF_INIT;
-	struct answer answer;
 
 	ck_assert_int_eq(world_start(world, "llmc-a", FOREVER, NULL), code);
 	ck_assert_int_eq(world_paste(world, "llmc-a", "x", true), code);
@@ -31,15 +30,6 @@ expect_all(struct world *world, int code)
 	ck_assert_int_eq(world_kill(world, "llmc-a"), code);
 	ck_assert_int_eq(world_capture(world, "llmc-a", 0, &out), code);
 	ck_assert_int_eq(world_list(world, &out), code);
-	answer_begin(&answer, world);
-	tmux_server(world->tmux, answer_server, &answer);
-	world_wait(&answer);
-	ck_assert_int_eq(answer.err.code, code);
-	ck_assert_int_eq(answer.pid, 0);
-	answer_begin(&answer, world);
-	tmux_kill_server(world->tmux, answer_done, &answer);
-	world_wait(&answer);
-	ck_assert_int_eq(answer.err.code, code);
 }
 
 START_TEST(a_missing_tmux_is_never_a_missing_session)
@@ -149,7 +139,7 @@ START_TEST(start_tries_again_while_an_old_server_ends)
 	    world_start(&world, "llmc-a", "true", NULL), -ECONNRESET);
 	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -ESRCH);
 	ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);
-	ck_assert_int_eq(world_server(&world), 0);
+	ck_assert_int_eq(world_server(), 0);
 	world_end(&world);
 }
 END_TEST
@@ -170,14 +160,14 @@ START_TEST(a_killed_server_is_no_server_and_can_be_started_again)
 
 	world_begin(&world, NULL);
 	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
-	ck_assert_int_eq(procref_set(&ref, world_server(&world)), 0);
+	ck_assert_int_eq(procref_set(&ref, world_server()), 0);
 	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
 	world_until(&world, process_gone, &ref);
 	procref_release(&ref);
 	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -ESRCH);
 	ck_assert_int_eq(world_list(&world, &out), 0);
 	ck_assert_str_eq(out.data, "");
-	ck_assert_int_eq(world_server(&world), 0);
+	ck_assert_int_eq(world_server(), 0);
 	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
 	ck_assert_int_eq(world_list(&world, &out), 0);
 	ck_assert_str_eq(out.data, "llmc-a worker  1 live -\n");
@@ -297,7 +287,6 @@ START_TEST(free_abandons_what_is_under_way)
 	    &world, world_script("tmux-hangs", ": >\"$HOME/began\"; " FOREVER));
 	tmux_paste(world.tmux, "llmc-a", "x", true, never, NULL);
 	tmux_kill(world.tmux, "llmc-a", never, NULL);
-	tmux_kill_server(world.tmux, never, NULL);
 	world_until_file(&world, unit_path("home/began"));
 	tmux_free(world.tmux);
 	world.options.command = "tmux";

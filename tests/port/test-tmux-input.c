@@ -220,10 +220,10 @@ START_TEST(a_dead_pane_refuses_input_and_the_server_lives)
 	world_begin(&world, NULL);
 	ck_assert_int_eq(world_start(&world, "llmc-a", "exit 1", NULL), 0);
 	world_until(&world, pane_dead, target);
-	server = world_server(&world);
+	server = world_server();
 	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -EPIPE);
 	ck_assert_int_eq(world_keys(&world, "llmc-a", keys), -EPIPE);
-	ck_assert_int_eq(world_server(&world), server);
+	ck_assert_int_eq(world_server(), server);
 	expect_no_buffer_left();
 	world_end(&world);
 }
@@ -248,7 +248,7 @@ START_TEST(a_pane_that_dies_meanwhile_refuses_input_and_the_server_lives)
 	world_end(&world);
 	world_begin(&world, world_script("tmux-late", script));
 	ck_assert_int_eq(world_start(&world, "other", "exec cat", NULL), 0);
-	server = world_server(&world);
+	server = world_server();
 	ck_assert_int_eq(world_start(&world, "llmc-a", program, NULL), 0);
 	world_until_file(&world, unit_path("home/victim"));
 	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -EPIPE);
@@ -258,7 +258,7 @@ START_TEST(a_pane_that_dies_meanwhile_refuses_input_and_the_server_lives)
 	ck_assert_int_eq(world_start(&world, "llmc-a", program, NULL), 0);
 	world_until_file(&world, unit_path("home/victim"));
 	ck_assert_int_eq(world_keys(&world, "llmc-a", keys), -EPIPE);
-	ck_assert_int_eq(world_server(&world), server);
+	ck_assert_int_eq(world_server(), server);
 	world_end(&world);
 }
 END_TEST

@@ -198,7 +198,7 @@ START_TEST(a_missing_directory_is_an_error_not_another_directory)
 	ck_assert_int_eq(
 	    world_start_session(&world, &session, &answer), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(answer.err.msg, "/no/such/place"));
-	ck_assert_int_eq(world_server(&world), 0);
+	ck_assert_int_eq(world_server(), 0);
 	world_end(&world);
 }
 END_TEST
@@ -429,20 +429,15 @@ START_TEST(no_server_is_an_empty_one)
 	const char *const keys[] = { "x", NULL };
 	cleanup_buf struct buf out = BUF_INIT;
 	struct world world;
-	struct answer answer;
 
 	world_begin(&world, NULL);
 	ck_assert_int_eq(world_list(&world, &out), 0);
 	ck_assert_str_eq(out.data, "");
-	ck_assert_int_eq(world_server(&world), 0);
+	ck_assert_int_eq(world_server(), 0);
 	ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);
 	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -ESRCH);
 	ck_assert_int_eq(world_keys(&world, "llmc-a", keys), -ESRCH);
 	ck_assert_int_eq(world_capture(&world, "llmc-a", 5, &out), -ESRCH);
-	answer_begin(&answer, &world);
-	tmux_kill_server(world.tmux, answer_done, &answer);
-	world_wait(&answer);
-	ck_assert_int_eq(answer.err.code, 0);
 	world_end(&world);
 }
 END_TEST
@@ -456,7 +451,7 @@ START_TEST(the_server_outlives_us)
 
 	world_begin(&world, NULL);
 	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
-	server = world_server(&world);
+	server = world_server();
 	ck_assert_int_gt(server, 0);
 	ck_assert_int_eq(procref_set(&ref, server), 0);
 	tmux_free(world.tmux);
@@ -465,7 +460,7 @@ START_TEST(the_server_outlives_us)
 	    tmux_new(world.loop, &world.options, &world.tmux, NULL), 0);
 	ck_assert_int_eq(world_list(&world, &list), 0);
 	ck_assert_str_eq(list.data, "llmc-a worker  1 live -\n");
-	ck_assert_int_eq(world_server(&world), server);
+	ck_assert_int_eq(world_server(), server);
 	procref_release(&ref);
 	world_end(&world);
 }
@@ -475,7 +470,6 @@ END_TEST
 START_TEST(start_right_after_the_last_kill_succeeds)
 {
 	struct world world;
-	struct answer answer;
 
 	world_begin(&world, NULL);
 	for (int i = 0; i < 30; i++) {
@@ -485,41 +479,8 @@ START_TEST(start_right_after_the_last_kill_succeeds)
 			ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);
 			continue;
 		}
-		answer_begin(&answer, &world);
-		tmux_kill_server(world.tmux, answer_done, &answer);
-		world_wait(&answer);
-		ck_assert_int_eq(answer.err.code, 0);
+		free(world_tmux("kill-server", NULL));
 	}
-	world_end(&world);
-}
-END_TEST
-
-START_TEST(the_end_of_the_server_keeps_its_place_in_the_order)
-{
-	const char *const argv[] = { "sleep", "1000", NULL };
-	struct tmux_session session = {
-		.name = "llmc-a", .role = "worker", .cwd = "/", .argv = argv
-	};
-	cleanup_buf struct buf list = BUF_INIT;
-	struct answer first, end, second;
-	struct world world;
-
-	world_begin(&world, NULL);
-	answer_begin(&first, &world);
-	answer_begin(&end, &world);
-	answer_begin(&second, &world);
-	tmux_start(world.tmux, &session, answer_started, &first);
-	tmux_kill_server(world.tmux, answer_done, &end);
-	session.name = "llmc-b";
-	tmux_start(world.tmux, &session, answer_started, &second);
-	world_wait(&first);
-	world_wait(&end);
-	world_wait(&second);
-	ck_assert_int_eq(first.err.code, 0);
-	ck_assert_int_eq(end.err.code, 0);
-	ck_assert_int_eq(second.err.code, 0);
-	ck_assert_int_eq(world_list(&world, &list), 0);
-	ck_assert_str_eq(list.data, "llmc-b worker  0 live -\n");
 	world_end(&world);
 }
 END_TEST
@@ -558,7 +519,6 @@ unit_suite(void)
 	unit_case(s, "end",
 	    (const TTest *const[]){ kill_ends_the_session_and_its_program,
 		a_name_never_means_a_longer_one, no_server_is_an_empty_one,
-		the_server_outlives_us,
-		the_end_of_the_server_keeps_its_place_in_the_order, NULL });
+		the_server_outlives_us, NULL });
 	return s;
 }

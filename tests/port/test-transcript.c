@@ -51,7 +51,6 @@ START_TEST(a_new_parser_knows_nothing)
 
 	ck_assert_mem_eq(transcript_parser_totals(parser), &none, sizeof none);
 	ck_assert_str_eq(transcript_parser_last_text(parser), "");
-	ck_assert_str_eq(transcript_parser_last_error(parser), "");
 	transcript_parser_free(parser);
 	transcript_parser_free(NULL);
 }
@@ -223,8 +222,6 @@ START_TEST(api_errors_are_told_apart_from_replies)
 	    "\"<synthetic>\",\"content\":[{\"type\":\"text\",\"text\":"
 	    "\"API Error: 529 Overloaded\"}],\"usage\":"
 	    "{\"input_tokens\":99}}}");
-	ck_assert_str_eq(
-	    transcript_parser_last_error(parser), "API Error: 529 Overloaded");
 	take(parser,
 	    "{\"type\":\"assistant\",\"isApiErrorMessage\":true,\"message\":"
 	    "{\"model\":\"<synthetic>\",\"content\":[{\"type\":\"text\","
@@ -232,7 +229,6 @@ START_TEST(api_errors_are_told_apart_from_replies)
 	take(parser,
 	    "{\"type\":\"assistant\",\"error\":\"rate_limit\",\"message\":"
 	    "{\"model\":\"<synthetic>\",\"content\":[]}}");
-	ck_assert_str_eq(transcript_parser_last_error(parser), "");
 	take(parser,
 	    "{\"type\":\"assistant\",\"message\":{\"model\":\"<synthetic>\","
 	    "\"content\":[{\"type\":\"text\",\"text\":"
@@ -426,11 +422,9 @@ START_TEST(what_is_there_and_what_comes_are_read)
 
 	append(path, PROMPT "\n" REPLY("a", "1") "\n" PROMPT "\n");
 	follow_begin(&f, path);
-	ck_assert_int_eq(transcript_grew_ms(f.transcript), 0);
 	follow_until(&f, 2);
 	ck_assert_int_eq(f.calls, 1);
 	ck_assert_int_eq(follow_totals(&f)->replies, 1);
-	ck_assert_int_gt(transcript_grew_ms(f.transcript), 0);
 	append(path, PROMPT);
 	append(path, "\n");
 	follow_until(&f, 3);
@@ -492,8 +486,8 @@ START_TEST(a_directory_that_comes_later_is_found)
 	follow_begin(&f, maker.path);
 	timer = loop_after(f.loop, 10000, make_later, &maker);
 	follow_until(&f, 1);
-	ck_assert_int_ge(transcript_grew_ms(f.transcript), 11000);
-	ck_assert_int_le(transcript_grew_ms(f.transcript), 14000);
+	ck_assert_int_ge(clock_mono_ms(), 11000);
+	ck_assert_int_le(clock_mono_ms(), 14000);
 	loop_timer_free(timer);
 	follow_end(&f);
 	clock_virtual_end();

@@ -168,15 +168,6 @@ answer_started(pid_t pid, const struct err *err, void *arg)
 }
 
 void
-answer_server(pid_t pid, const struct err *err, void *arg)
-{
-	struct answer *answer = arg;
-
-	answer->pid = pid;
-	answer_done(err, arg);
-}
-
-void
 answer_text(const char *text, const struct err *err, void *arg)
 {
 	struct answer *answer = arg;
@@ -297,18 +288,6 @@ world_capture(
 	return answer.err.code;
 }
 
-pid_t
-world_server(struct world *world)
-{
-	struct answer answer;
-
-	answer_begin(&answer, world);
-	tmux_server(world->tmux, answer_server, &answer);
-	world_wait(&answer);
-	ck_assert_int_eq(answer.err.code, 0);
-	return answer.pid;
-}
-
 char *
 world_tmux(const char *first, ...)
 {
@@ -329,6 +308,15 @@ world_tmux(const char *first, ...)
 	if (out.len > 0 && out.data[out.len - 1] == '\n')
 		buf_truncate(&out, out.len - 1);
 	return buf_take(&out);
+}
+
+pid_t
+world_server(void)
+{
+	cleanup_free char *pid =
+	    world_tmux("display-message", "-p", "#{pid}", NULL);
+
+	return (pid_t)strtol(pid, NULL, 10);
 }
 
 const char *

@@ -57,7 +57,6 @@ void answer_started(pid_t pid, const struct err *err, void *arg);
 void answer_text(const char *text, const struct err *err, void *arg);
 void answer_list(const struct tmux_info *list, size_t count,
     const struct err *err, void *arg);
-void answer_server(pid_t pid, const struct err *err, void *arg);
 
 /* Ask and wait. Each returns the error's code. */
 int world_start(
@@ -72,7 +71,7 @@ int world_kill(struct world *world, const char *name);
 int world_list(struct world *world, struct buf *out);
 int world_capture(
     struct world *world, const char *name, int history, struct buf *out);
-pid_t world_server(struct world *world);
+pid_t world_server(void);
 
 /* tmux itself, for what a person would do; the output without final newline,
  * to be freed. Words end with NULL. */

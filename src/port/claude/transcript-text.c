@@ -62,8 +62,8 @@ add_part(struct buf *out, const char *who, struct json_object *part)
 	}
 }
 
-void
-transcript_render_line(const char *line, size_t len, struct buf *out)
+static void
+render_line(const char *line, size_t len, struct buf *out)
 {
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *message = NULL, *content = NULL;
@@ -104,7 +104,7 @@ transcript_render(const char *path, struct buf *out, struct err *err)
 
 		len = end != NULL ? (size_t)(end - (bytes.data + at)) :
 				    bytes.len - at;
-		transcript_render_line(bytes.data + at, len, out);
+		render_line(bytes.data + at, len, out);
 		at += len + 1;
 	}
 	return 0;

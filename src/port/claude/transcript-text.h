@@ -16,7 +16,4 @@ struct err;
  * shown, not obeyed. Reads the file in one go: for the end of a session. */
 int transcript_render(const char *path, struct buf *out, struct err *err);
 
-/* One line of the file: the pure part. */
-void transcript_render_line(const char *line, size_t len, struct buf *out);
-
 #endif

@@ -51,7 +51,7 @@ struct message {
 
 struct transcript_parser {
 	struct transcript_totals totals;
-	struct buf text, error;
+	struct buf text;
 	struct message recent[RECENT];
 	size_t next; /* of recent, to be given away */
 };
@@ -66,7 +66,6 @@ struct transcript {
 	struct watch *way; /* to its directory, while that is missing */
 	struct loop_call *told; /* once for many lines */
 	uint64_t offset;
-	int64_t grew_ms;
 };
 
 struct transcript_parser *
@@ -75,7 +74,6 @@ transcript_parser_new(void)
 	struct transcript_parser *parser = xcalloc(1, sizeof *parser);
 
 	buf_init(&parser->text);
-	buf_init(&parser->error);
 	return parser;
 }
 
@@ -85,7 +83,6 @@ transcript_parser_free(struct transcript_parser *parser)
 	if (parser == NULL)
 		return;
 	buf_release(&parser->text);
-	buf_release(&parser->error);
 	free(parser);
 }
 
@@ -94,7 +91,6 @@ static void
 parser_reset(struct transcript_parser *parser)
 {
 	buf_clear(&parser->text);
-	buf_clear(&parser->error);
 	memset(&parser->totals, 0, sizeof parser->totals);
 	memset(parser->recent, 0, sizeof parser->recent);
 }
@@ -109,12 +105,6 @@ const char *
 transcript_parser_last_text(const struct transcript_parser *parser)
 {
 	return parser->text.data;
-}
-
-const char *
-transcript_parser_last_error(const struct transcript_parser *parser)
-{
-	return parser->error.data;
 }
 
 static struct json_object *
@@ -301,7 +291,6 @@ line_assistant(struct transcript_parser *parser, struct json_object *line)
 	message_text(content, &text);
 	if (is_api_error(line, message, text.data)) {
 		parser->totals.api_errors++;
-		keep_text(&parser->error, &text);
 		return;
 	}
 	if (strcmp(json_string_or(message, "model", ""), "<synthetic>") == 0)
@@ -401,7 +390,6 @@ transcript_line(const char *line, size_t len, bool cut, void *arg)
 	else
 		transcript_parser_line(transcript->parser, line, len);
 	transcript->parser->totals.bytes = offset;
-	transcript->grew_ms = clock_mono_ms();
 	loop_call_request(transcript->told);
 }
 
@@ -488,12 +476,6 @@ const struct transcript_parser *
 transcript_parser_of(const struct transcript *transcript)
 {
 	return transcript->parser;
-}
-
-int64_t
-transcript_grew_ms(const struct transcript *transcript)
-{
-	return transcript->grew_ms;
 }
 
 bool

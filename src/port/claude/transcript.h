@@ -43,8 +43,6 @@ const struct transcript_totals *
 transcript_parser_totals(const struct transcript_parser *parser);
 const char *transcript_parser_last_text(
     const struct transcript_parser *parser); /* "" = none */
-const char *transcript_parser_last_error(
-    const struct transcript_parser *parser); /* API error text, "" = none */
 
 /* Follow a file (which may not exist yet; nor its directory) from its
  * beginning. fn is called when it has grown, once for all that came in a turn
@@ -56,8 +54,6 @@ struct transcript *transcript_new(
 void transcript_free(struct transcript *transcript);
 const struct transcript_parser *
 transcript_parser_of(const struct transcript *transcript);
-/* When the last whole line came, in clock_mono_ms(); 0 = none yet. */
-int64_t transcript_grew_ms(const struct transcript *transcript);
 
 /* Do the last TRANSCRIPT_TAIL bytes of a file hold these words? */
 #define TRANSCRIPT_TAIL (16 * 1024 * 1024)

@@ -32,8 +32,8 @@ land_check_release(struct land_check *check)
 	buf_release(&check->suspects);
 }
 
-void
-land_check_blame(struct land_check *check, const char *path)
+static void
+blame(struct land_check *check, const char *path)
 {
 	buf_add(&check->in_way, path, strlen(path) + 1);
 	check->in_way_count++;
@@ -47,7 +47,7 @@ land_check_blame_all(struct land_check *check, const char *out, size_t len)
 
 	git_records_init(&records, out, len);
 	while ((path = git_records_next(&records)) != NULL)
-		land_check_blame(check, path);
+		blame(check, path);
 }
 
 /* A row with mode 0 takes the path out. */
@@ -95,15 +95,15 @@ judge_changed(struct land_check *check, const struct git_status_entry *entry)
 	if (change == NULL) {
 		if (!check->overlap || touched_above(check, entry->text) ||
 		    git_changes_below(&check->changes, entry->text))
-			land_check_blame(check, entry->text);
+			blame(check, entry->text);
 		return;
 	}
 	/* What is staged must be nobody's own: the old or the landed one. */
 	if (strcmp(entry->index_id, entry->head_id) != 0 &&
 	    strcmp(entry->index_id, change->id) != 0)
-		land_check_blame(check, entry->text);
+		blame(check, entry->text);
 	else if (change->status == 'D' && exists(check, entry->text, &st))
-		land_check_blame(check, entry->text);
+		blame(check, entry->text);
 	else
 		suspect(check, change);
 }
@@ -123,7 +123,7 @@ blocked_above(struct land_check *check, const char *path)
 			return false;
 		if (!S_ISDIR(st.st_mode)) {
 			if (git_changes_find(&check->changes, folder) == NULL)
-				land_check_blame(check, folder);
+				blame(check, folder);
 			return true;
 		}
 		*slash = '/';
@@ -146,7 +146,7 @@ judge_added(struct land_check *check, const struct git_change *change)
 	else if (strcmp(change->mode, gitlink_mode) != 0 &&
 	    !git_changes_below(&check->changes, change->path) &&
 	    !git_place_is_free(full))
-		land_check_blame(check, change->path);
+		blame(check, change->path);
 }
 
 static int
@@ -189,7 +189,7 @@ land_check_status(struct land_check *check, const char *out, size_t len)
 			strlcpy(
 			    check->branch, entry.text, sizeof check->branch);
 		else if (entry.kind == GIT_STATUS_UNMERGED)
-			land_check_blame(check, entry.text);
+			blame(check, entry.text);
 		if (entry.kind != GIT_STATUS_CHANGED)
 			continue;
 		judge_changed(check, &entry);

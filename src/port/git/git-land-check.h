@@ -35,8 +35,7 @@ void land_check_release(struct land_check *check);
  * untracked files; check->changes is filled. */
 void land_check_status(struct land_check *check, const char *out, size_t len);
 
-/* Count a path, or several, as in the way. */
-void land_check_blame(struct land_check *check, const char *path);
+/* Count paths, each ended by NUL, as in the way. */
 void
 land_check_blame_all(struct land_check *check, const char *out, size_t len);
 

@@ -390,6 +390,80 @@ git_turn_end(struct git_turn *turn)
 	loop_call_request(queue->next);
 }
 
+/* --- a turn of one command -------------------------------------------- */
+
+struct single {
+	struct git_turn *turn;
+	struct git_command command; /* of what is below */
+	char **args, **env;
+	struct buf input;
+	char *dir;
+	git_fn *fn;
+	void *arg;
+};
+
+static void
+single_free(void *arg)
+{
+	struct single *single = arg;
+
+	strv_free(single->args);
+	strv_free(single->env);
+	buf_release(&single->input);
+	free(single->dir);
+	free(single);
+}
+
+static void
+single_answered(const struct git_answer *answer, void *arg)
+{
+	struct single *single = arg;
+	git_fn *fn = single->fn;
+	void *fn_arg = single->arg;
+
+	git_turn_end(single->turn);
+	single_free(single);
+	fn(answer, fn_arg);
+}
+
+static void
+single_begin(struct git_turn *turn, void *arg)
+{
+	struct single *single = arg;
+
+	single->turn = turn;
+	git_turn_run(turn, &single->command, single_answered, single);
+}
+
+void
+git_run(struct git_queue *queue, const struct git_command *command, git_fn *fn,
+    void *arg)
+{
+	struct single *single = xcalloc(1, sizeof *single);
+
+	single->args = strv_copy(command->args);
+	single->env = strv_copy(command->env);
+	buf_init(&single->input);
+	if (command->input != NULL)
+		buf_add(&single->input, command->input,
+		    command->input_len > 0 ? command->input_len :
+					     strlen(command->input));
+	if (command->dir != NULL)
+		single->dir = xstrdup(command->dir);
+	single->fn = fn;
+	single->arg = arg;
+	single->command = *command;
+	single->command.args = strv_const(single->args);
+	single->command.env = strv_const(single->env);
+	if (command->input != NULL)
+		single->command.input = single->input.data;
+	single->command.input_len = single->input.len;
+	single->command.dir = single->dir;
+	git_turn(queue, single_begin, single_free, single);
+}
+
+/* --- queues ----------------------------------------------------------- */
+
 struct git_queue *
 git_queue(struct git *git, const char *dir)
 {

@@ -79,21 +79,6 @@ struct git_command {
 void git_run(struct git_queue *queue, const struct git_command *command,
     git_fn *fn, void *arg);
 
-/* A script: commands run one after the other while each exits 0 (or with a
- * status its row allows). The answer of the last one that ran; failed names
- * the row that stopped it, -1 = none. Nothing else of the queue runs between.
- * Rows are copied; there is at least one. */
-struct git_step {
-	const char *const *args;
-	const char *input;
-	const char *const *env;
-	int allow; /* a further exit status that counts as fine, 0 = none */
-};
-typedef void
-git_script_fn(int failed, const struct git_answer *last, void *arg);
-void git_script(struct git_queue *queue, const struct git_step *steps,
-    size_t count, git_script_fn *fn, void *arg);
-
 /* A turn: the queue is the caller's from `begin` until git_turn_end(), for
  * commands that depend on each other's answers. One command at a time. `drop`
  * (may be NULL) is called instead of everything else when git_free() comes

@@ -188,14 +188,3 @@ proctree_cpu_ms(const struct proctree *tree, const struct procref *root)
 			ticks += tree->all[i].ticks;
 	return (int64_t)(ticks * 1000 / (uint64_t)tree->hertz);
 }
-
-int
-proctree_count(const struct proctree *tree, const struct procref *root)
-{
-	size_t at = tree_root(tree, root);
-	int count = 0;
-
-	for (size_t i = 0; at != NOBODY && i < tree->count; i++)
-		count += tree_below(tree, i, at);
-	return count;
-}

@@ -28,7 +28,4 @@ void proctree_free(struct proctree *tree);
 int64_t
 proctree_cpu_ms(const struct proctree *tree, const struct procref *root);
 
-/* How many those are that live, the process itself included; 0 = gone. */
-int proctree_count(const struct proctree *tree, const struct procref *root);
-
 #endif

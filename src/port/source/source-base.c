@@ -10,51 +10,18 @@
 #include "loop.h"
 #include "mem.h"
 #include "source-base.h"
+#include "strv.h"
 
 #define PAUSE_MOST_MS 2000
-
-static char **
-list_copy(const char *const *list)
-{
-	size_t count = 0;
-	char **copy;
-
-	while (list != NULL && list[count] != NULL)
-		count++;
-	copy = xcalloc(count + 1, sizeof *copy);
-	for (size_t i = 0; i < count; i++)
-		copy[i] = xstrdup(list[i]);
-	return copy;
-}
-
-static void
-list_free(char **list)
-{
-	for (char **at = list; at != NULL && *at != NULL; at++)
-		free(*at);
-	free(list);
-}
-
-static void
-quarantine_clear(struct source *source)
-{
-	list_free(source->quarantined);
-	source->quarantined = xcalloc(1, sizeof *source->quarantined);
-	source->quarantined_count = 0;
-}
 
 void
 source_base_quarantine(struct source *source, const char *fmt, ...)
 {
-	size_t count = source->quarantined_count++;
 	va_list ap;
 
-	source->quarantined = xreallocarray(
-	    source->quarantined, count + 2, sizeof *source->quarantined);
 	va_start(ap, fmt);
-	source->quarantined[count] = xvasprintf(fmt, ap);
+	strv_take(&source->quarantined, xvasprintf(fmt, ap));
 	va_end(ap);
-	source->quarantined[count + 1] = NULL;
 }
 
 static void
@@ -77,7 +44,7 @@ look(void *arg)
 		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);
 		return;
 	}
-	quarantine_clear(source);
+	strv_clear(&source->quarantined);
 	source->kind->ask(source);
 }
 
@@ -100,9 +67,8 @@ source_base_answer(struct source *source, enum source_answer answer,
 
 	if (fn == NULL)
 		fatalx("a task source answers, but nobody asked");
-	list_free(source->labels);
-	list_free(source->keys);
-	source->labels = source->keys = NULL;
+	strv_clear(&source->labels);
+	strv_clear(&source->keys);
 	source->fn = NULL;
 	source->cancelled = false;
 	fn(answer, offer, failure, source->arg);
@@ -129,7 +95,7 @@ source_base_has(const char *const *list, const char *key)
 bool
 source_base_is_ours(const struct source *source, const char *key)
 {
-	return source_base_has((const char *const *)source->keys, key);
+	return source_base_has(strv_const(source->keys), key);
 }
 
 bool
@@ -163,7 +129,6 @@ source_base_init(struct source *source, const struct source_kind *kind,
 	source->where = xstrdup(options->where);
 	source->owner = options->owner == NULL ? NULL : xstrdup(options->owner);
 	source->call = loop_call_new(source->loop, look, source);
-	quarantine_clear(source);
 }
 
 void
@@ -171,9 +136,9 @@ source_base_release(struct source *source)
 {
 	timer_drop(source);
 	loop_call_free(source->call);
-	list_free(source->labels);
-	list_free(source->keys);
-	list_free(source->quarantined);
+	strv_free(source->labels);
+	strv_free(source->keys);
+	strv_free(source->quarantined);
 	free(source->where);
 	free(source->owner);
 }
@@ -184,8 +149,8 @@ source_base_ask(struct source *source, const char *const *labels,
 {
 	if (source->fn != NULL)
 		fatalx("a task source is asked twice");
-	source->labels = list_copy(labels);
-	source->keys = list_copy(keys);
+	source->labels = strv_copy(labels);
+	source->keys = strv_copy(keys);
 	source->fn = fn;
 	source->arg = arg;
 	source->pause_ms = SOURCE_SETTLED_MS;

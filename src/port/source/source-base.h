@@ -23,12 +23,11 @@ struct source {
 	source_fn *fn; /* NULL = nobody asks */
 	void *arg;
 	bool cancelled;
-	char **labels, **keys; /* of the question, NULL terminated */
+	char **labels, **keys; /* of the question: strv */
 	struct loop_call *call; /* look now */
 	struct loop_timer *timer; /* look later; NULL = not planned */
 	int64_t pause_ms; /* before the next look */
-	char **quarantined; /* NULL terminated */
-	size_t quarantined_count;
+	char **quarantined; /* strv */
 };
 
 /* Each function as the one of that name in source.h. */

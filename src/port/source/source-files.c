@@ -17,6 +17,7 @@
 #include "files-list.h"
 #include "source-base.h"
 #include "source-files.h"
+#include "strv.h"
 #include "taskfile.h"
 #include "watch.h"
 
@@ -123,7 +124,7 @@ static const struct taskfile *
 choose(struct files *files, struct taskfile **usable, size_t count,
     struct buf *text)
 {
-	const char *const *labels = (const char *const *)files->source.labels;
+	const char *const *labels = strv_const(files->source.labels);
 	const struct taskfile *task;
 
 	while ((task = taskfile_select(usable, count, labels)) != NULL) {

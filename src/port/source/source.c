@@ -12,6 +12,7 @@
 #include "source-files.h"
 #include "source-folder.h"
 #include "source.h"
+#include "strv.h"
 
 static const struct source_kind *const kinds[] = {
 	[SOURCE_COMMAND] = &source_command,
@@ -167,7 +168,7 @@ source_watch(
 const char *const *
 source_quarantined(const struct source *source)
 {
-	return (const char *const *)source->quarantined;
+	return strv_const(source->quarantined);
 }
 
 /* --- what people do with it ------------------------------------------- */

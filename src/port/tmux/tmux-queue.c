@@ -247,8 +247,6 @@ tmux_job_run(struct tmux_job *job)
 static bool
 job_waits_for(const struct tmux_job *job, const struct tmux_job *earlier)
 {
-	if (job->alone || earlier->alone)
-		return true;
 	return job->session != NULL && earlier->session != NULL &&
 	    strcmp(job->session, earlier->session) == 0;
 }

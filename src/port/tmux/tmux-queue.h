@@ -3,8 +3,7 @@
 /*
  * The inside of tmux.h: commands for the server wait here for their turn and
  * become children. Those for one session run in the order they were given,
- * those for different ones side by side; one that concerns the whole server
- * runs alone.
+ * those for different ones side by side.
  *
  * A job belongs to the queue from tmux_job_add() until tmux_job_end(). Its
  * `done` is called from the loop after each run and either gives it new words
@@ -41,7 +40,6 @@ struct tmux_job {
 	TAILQ_ENTRY(tmux_job) entry;
 	struct tmux_queue *queue;
 	char *session; /* NULL = none in particular */
-	bool alone; /* after all earlier ones, before all later ones */
 	bool starts; /* a server, where there is none; and again when the one
 		      * that took it was just ending */
 	char **words; /* argument vector */

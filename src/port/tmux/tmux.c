@@ -44,7 +44,6 @@ struct tmux_request {
 		tmux_started_fn *started;
 		tmux_text_fn *text;
 		tmux_list_fn *list;
-		tmux_server_fn *server;
 	} fn;
 	bool act; /* the pane is known, the second command runs */
 	int history;
@@ -433,18 +432,6 @@ tmux_kill(struct tmux *tmux, const char *name, tmux_done_fn *fn, void *arg)
 	tmux_job_add(job);
 }
 
-void
-tmux_kill_server(struct tmux *tmux, tmux_done_fn *fn, void *arg)
-{
-	struct tmux_request *request;
-	struct tmux_job *job = job_for(tmux, NULL, gone_done, arg, &request);
-
-	request->fn.done = fn;
-	job->alone = true;
-	tmux_job_word(job, "kill-server");
-	tmux_job_add(job);
-}
-
 /* Without blanks at the end of each line, nor blank lines at the end. */
 static void
 text_trim(struct buf *out, const char *text)
@@ -545,30 +532,6 @@ tmux_list(struct tmux *tmux, tmux_list_fn *fn, void *arg)
 
 	request->fn.list = fn;
 	tmux_job_words(job, "list-panes", "-a", "-F", tmux_list_format, NULL);
-	tmux_job_add(job);
-}
-
-static void
-server_done(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
-{
-	struct tmux_request request = *(struct tmux_request *)arg;
-	struct err err;
-	pid_t pid = reply_pid(reply, &err);
-
-	tmux_job_end(job);
-	if (err.code == -ESRCH)
-		err.code = 0;
-	request.fn.server(pid, err.code != 0 ? &err : NULL, request.arg);
-}
-
-void
-tmux_server(struct tmux *tmux, tmux_server_fn *fn, void *arg)
-{
-	struct tmux_request *request;
-	struct tmux_job *job = job_for(tmux, NULL, server_done, arg, &request);
-
-	request->fn.server = fn;
-	tmux_job_words(job, "display-message", "-p", "#{pid}", NULL);
 	tmux_job_add(job);
 }
 

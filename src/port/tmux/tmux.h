@@ -108,13 +108,6 @@ typedef void tmux_list_fn(const struct tmux_info *list, size_t count,
     const struct err *err, void *arg);
 void tmux_list(struct tmux *tmux, tmux_list_fn *fn, void *arg);
 
-/* The server's own pid, 0 when none runs. */
-typedef void tmux_server_fn(pid_t pid, const struct err *err, void *arg);
-void tmux_server(struct tmux *tmux, tmux_server_fn *fn, void *arg);
-
-/* End the server and every session (tests, down --all). No server is fine. */
-void tmux_kill_server(struct tmux *tmux, tmux_done_fn *fn, void *arg);
-
 /* Callbacks with this arg do not come any more. What was asked for is still
  * done, except that nothing is typed any more. */
 void tmux_forget(struct tmux *tmux, const void *arg);
