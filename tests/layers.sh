@@ -2,7 +2,7 @@
 # Which way the arrows point: checks the #include lines against the house plan
 # and that calls with one right place are made only there. Prints TAP.
 #
-#   cli, autod, overseer -> port, model -> base
+#   cli, autod, overseer -> session -> port, model -> base
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -51,15 +51,18 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..10
+echo 1..11
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 verdict "port includes only model and base" "$(outside port port model base)"
+verdict "session includes only port, model and base" \
+	"$(outside session session port model base)"
 verdict "autod includes no other program" \
-	"$(outside autod autod port model base)"
+	"$(outside autod autod session port model base)"
 verdict "overseer includes no other program" \
-	"$(outside overseer overseer port model base)"
-verdict "cli includes no other program" "$(outside cli cli port model base)"
+	"$(outside overseer overseer session port model base)"
+verdict "cli includes no other program" \
+	"$(outside cli cli session port model base)"
 verdict "model knows no clock, system call or loop" \
 	"$(grep -HnE '#include [<"](event2?/|time\.h|unistd\.h|sys/|fcntl\.h|signal\.h|clock\.h|loop\.h|file\.h|child\.h)' src/model/*.[ch] || true)"
 verdict "processes are made, signalled and reaped in one place each" \

@@ -20,7 +20,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "overseer.h"
-#include "session.h"
+#include "repair-session.h"
 
 #define REGISTRATION_MAX (64 * 1024)
 #define TAKE_LOOK_MS     5

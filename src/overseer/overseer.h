@@ -11,7 +11,7 @@
  *   observe.c   what is seen of it, turned into a verdict (model/health)
  *   respond.c   what is done about a verdict (model/spiral)
  *   repair.c    a repair: one agent session from its prompt to its outcome
- *   session.c   that session: launched, prompted, ended
+ *   repair-session.c  that session: launched, prompted, ended
  *   report.c    logs/remediation_<stamp>.txt
  *   console.c   what people see
  */

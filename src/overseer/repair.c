@@ -24,7 +24,7 @@
 #include "remedy.h"
 #include "repair.h"
 #include "server.h"
-#include "session.h"
+#include "repair-session.h"
 #include "settings.h"
 #include "text.h"
 

@@ -223,21 +223,17 @@ is_of_another_session(const char *entry)
 	return false;
 }
 
-int
-claude_prepare(
-    const struct claude_launch *launch, char **ret_launcher, struct err *err)
+/* The launcher file. It has the whole environment, not only the edits: the tmux
+ * server keeps that of whoever started it, perhaps days ago. */
+static int
+write_launcher(const struct claude_launch *launch, char **argv, char **ours,
+    char **ret_launcher, struct err *err)
 {
-	cleanup_free char *dir = session_path(launch, "");
-	cleanup_free char *settings = session_path(launch, "settings.json");
 	cleanup_free char *launcher = session_path(launch, "launch.json");
-	cleanup_json struct json_object *hooks = claude_settings(launch);
 	cleanup_json struct json_object *file = json_object_new_object();
-	cleanup_strv char **argv = claude_argv(launch);
-	cleanup_strv char **ours = claude_env(launch), **env = NULL;
-	int r = file_mkdirs(dir, 0700, err);
+	cleanup_strv char **env = NULL;
+	int r;
 
-	/* The whole environment, not only the edits: the tmux server keeps
-	 * that of whoever started it, perhaps days ago. */
 	for (size_t i = 0; environ[i] != NULL; i++)
 		if (!is_of_another_session(environ[i]))
 			strv_add(&env, environ[i]);
@@ -245,11 +241,45 @@ claude_prepare(
 	json_set(file, "argv", strv_to_json(argv));
 	json_set(file, "env", strv_to_json(env));
 	json_set_string(file, "cwd", launch->cwd);
-	if (r == 0)
-		r = json_save(settings, hooks, 0600, err);
-	if (r == 0)
-		r = json_save(launcher, file, 0600, err);
+	r = json_save(launcher, file, 0600, err);
 	if (r == 0)
 		*ret_launcher = take_ptr(&launcher);
 	return r;
+}
+
+int
+claude_prepare(
+    const struct claude_launch *launch, char **ret_launcher, struct err *err)
+{
+	cleanup_free char *dir = session_path(launch, "");
+	cleanup_free char *settings = session_path(launch, "settings.json");
+	cleanup_json struct json_object *hooks = claude_settings(launch);
+	cleanup_strv char **argv = claude_argv(launch);
+	cleanup_strv char **ours = claude_env(launch);
+	int r = file_mkdirs(dir, 0700, err);
+
+	if (r == 0)
+		r = json_save(settings, hooks, 0600, err);
+	if (r < 0)
+		return r;
+	return write_launcher(launch, argv, ours, ret_launcher, err);
+}
+
+int
+claude_prepare_console(
+    const struct claude_launch *launch, char **ret_launcher, struct err *err)
+{
+	cleanup_free char *dir = session_path(launch, "");
+	const char *model = worker_string(launch, "model");
+	cleanup_strv char **argv = NULL;
+	int r = file_mkdirs(dir, 0700, err);
+
+	if (r < 0)
+		return r;
+	strv_add(&argv, worker_string(launch, "agent_command"));
+	if (model[0] != '\0') {
+		strv_add(&argv, "--model");
+		strv_add(&argv, model);
+	}
+	return write_launcher(launch, argv, NULL, ret_launcher, err);
 }

@@ -48,4 +48,10 @@ struct json_object *claude_settings(const struct claude_launch *launch);
 int claude_prepare(
     const struct claude_launch *launch, char **ret_launcher, struct err *err);
 
+/* The same for an agent that a person talks to: no hooks of ours, and the
+ * person's own settings and dialogs. Only workspace, settings, worker and cwd
+ * are used. */
+int claude_prepare_console(
+    const struct claude_launch *launch, char **ret_launcher, struct err *err);
+
 #endif

@@ -20,7 +20,7 @@
 #include "procref.h"
 #include "prompt.h"
 #include "server.h"
-#include "session.h"
+#include "repair-session.h"
 #include "settings.h"
 #include "tmux.h"
 #include "session-record.h"

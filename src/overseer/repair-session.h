@@ -4,8 +4,8 @@
  * One agent session of the overseer's own: launched in tmux as llmc-overseer,
  * heard through its own socket, prompted by the same protocol as the workers.
  */
-#ifndef SESSION_H
-#define SESSION_H
+#ifndef REPAIR_SESSION_H
+#define REPAIR_SESSION_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+
+#include "claude.h"
+#include "mem.h"
+#include "session-console.h"
+#include "workspace.h"
+
+int
+session_console_start(struct tmux *tmux, const struct session_console *console,
+    tmux_started_fn *fn, void *arg, struct err *err)
+{
+	struct claude_launch launch = {
+		.workspace = console->workspace,
+		.settings = console->settings,
+		.worker = console->name,
+		.cwd = console->workspace->root,
+	};
+	cleanup_free char *name = tmux_session_name(console->name);
+	cleanup_free char *launcher = NULL;
+	const char *argv[] = { console->llmc, "pane", NULL, NULL };
+	struct tmux_session session = {
+		.name = name,
+		.role = "console",
+		.cwd = console->workspace->root,
+		.argv = argv,
+	};
+	int r = claude_prepare_console(&launch, &launcher, err);
+
+	if (r < 0)
+		return r;
+	argv[2] = launcher;
+	tmux_start(tmux, &session, fn, arg);
+	return 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Prompts on their way into a session: carries out what delivery.h decides.
+ * The intent is written down before anything is typed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "delivery.h"
+#include "log.h"
+#include "mem.h"
+#include "prompt.h"
+#include "session-deliver.h"
+#include "session-inside.h"
+#include "tmux.h"
+#include "transcript.h"
+
+void
+session_prompt(
+    struct session *s, const char *text, const char *receipt, bool clear)
+{
+	delivery_park(s->record, text, receipt, clear, clock_wall_ms());
+	s->events.changed(s->arg);
+	session_tick_later(s, 1);
+}
+
+/* --- submitted? ------------------------------------------------------ */
+
+static bool
+transcript_has_receipt(const struct session_record *record)
+{
+	cleanup_buf struct buf mark = BUF_INIT;
+
+	if (record->transcript == NULL || record->receipt == NULL)
+		return false;
+	prompt_with_receipt(record->receipt, "", &mark);
+	while (mark.len > 0 && mark.data[mark.len - 1] == ' ')
+		buf_truncate(&mark, mark.len - 1);
+	return transcript_mentions(record->transcript, mark.data);
+}
+
+bool
+session_confirm(struct session *s)
+{
+	struct session_record *record = s->record;
+
+	if (record->step != PROMPT_PASTED || !transcript_has_receipt(record))
+		return false;
+	session_record_forget_pending(record);
+	record->busy = true;
+	s->events.changed(s->arg);
+	return true;
+}
+
+bool
+session_deliver_confirm(struct session *s)
+{
+	cleanup_free char *receipt = NULL;
+
+	xstrset(&receipt, s->record->receipt);
+	if (!session_confirm(s))
+		return false;
+	s->events.submitted(s->arg, receipt);
+	return true;
+}
+
+bool
+session_deliver_submitted(struct session *s, const char *text)
+{
+	struct session_record *record = s->record;
+	cleanup_free char *receipt = NULL;
+
+	xstrset(&receipt, record->receipt);
+	if (!delivery_submitted(record, text))
+		return false;
+	record->busy = true;
+	s->events.changed(s->arg);
+	s->events.submitted(s->arg, receipt);
+	return true;
+}
+
+void
+session_deliver_afresh(struct session *s)
+{
+	struct session_record *record = s->record;
+
+	if (session_confirm(s))
+		return; /* the turn was cut off, not lost */
+	if (record->step == PROMPT_NONE)
+		return;
+	record->step = PROMPT_PARKED;
+	record->pending_since_ms = clock_wall_ms();
+	record->pending_tries = 0;
+	record->busy = false;
+}
+
+/* --- what was decided ------------------------------------------------ */
+
+static void
+on_typed(const struct err *err, void *arg)
+{
+	struct session *s = arg;
+
+	s->acting = false;
+	if (err != NULL)
+		log_debug("%s: tmux: %s", s->worker, err->msg);
+	session_tick_later(s, 1);
+}
+
+/* What was to be typed when it was written down may have been replaced. */
+static bool
+is_still(struct session *s, enum prompt_step step)
+{
+	if (s->record->step == step)
+		return true;
+	s->acting = false;
+	session_tick_later(s, 1);
+	return false;
+}
+
+static void
+clear_now(void *arg)
+{
+	struct session *s = arg;
+
+	if (is_still(s, PROMPT_CLEARING))
+		tmux_paste(s->host->tmux, s->name, "/clear", true, on_typed, s);
+}
+
+static void
+paste_now(void *arg)
+{
+	struct session *s = arg;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (!is_still(s, PROMPT_PASTED))
+		return;
+	prompt_with_receipt(s->record->receipt, s->record->pending, &text);
+	tmux_paste(s->host->tmux, s->name, text.data, true, on_typed, s);
+}
+
+static void
+enter_now(void *arg)
+{
+	static const char *const keys[] = { "Enter", NULL };
+	struct session *s = arg;
+
+	tmux_keys(s->host->tmux, s->name, keys, on_typed, s);
+}
+
+/* The session does not take it. What was pasted may have been submitted; only
+ * the transcript can tell, and one that was is not given again. */
+static void
+give_up(struct session *s)
+{
+	struct err err = { 0 };
+
+	err_set(&err, -ETIMEDOUT, "the session does not take its prompt (%s)",
+	    prompt_step_name(s->record->step));
+	log_debug("%s: %s", s->worker, err.msg);
+	if (session_deliver_confirm(s))
+		return;
+	delivery_did(s->record, DELIVERY_RESTART, clock_wall_ms());
+	s->since_ms = clock_mono_ms();
+	s->events.changed(s->arg);
+	s->events.trouble(s->arg, SESSION_UNDELIVERED, &err);
+}
+
+void
+session_deliver_tick(struct session *s)
+{
+	static void (*const acts[DELIVERY_ACTION_COUNT])(void *) = {
+		[DELIVERY_CLEAR] = clear_now,
+		[DELIVERY_PASTE] = paste_now,
+		[DELIVERY_ENTER] = enter_now,
+	};
+	int64_t wait = -1;
+	enum delivery_action action;
+
+	if (s->acting)
+		return;
+	action = delivery_next(
+	    s->record, s->events.may_type(s->arg), clock_wall_ms(), &wait);
+	if (action == DELIVERY_WAIT) {
+		if (wait >= 0)
+			session_tick_later(s, wait);
+		return;
+	}
+	log_debug("%s: %s", s->worker, delivery_action_name(action));
+	if (action == DELIVERY_RESTART) {
+		give_up(s);
+		return;
+	}
+	delivery_did(s->record, action, clock_wall_ms());
+	s->acting = true;
+	session_then(s, acts[action]);
+}
+
+/* --- Escape ---------------------------------------------------------- */
+
+static void
+on_interrupted(const struct err *err, void *arg)
+{
+	(void)err; /* one that takes no key is found out otherwise */
+	(void)arg;
+}
+
+static void
+interrupt_now(void *arg)
+{
+	static const char *const keys[] = { "Escape", NULL };
+	struct session *s = arg;
+
+	tmux_keys(s->host->tmux, s->name, keys, on_interrupted, NULL);
+}
+
+void
+session_interrupt(struct session *s)
+{
+	s->record->busy = false;
+	s->record->open_tools = 0;
+	session_then(s, interrupt_now);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What Claude Code reports of a session. Events of an older launch are ignored;
+ * one that came twice counts once. */
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "delivery.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+#include "prompt.h"
+#include "session-deliver.h"
+#include "session-inside.h"
+#include "session-life.h"
+
+#define NOTIFICATION "<task-notification>"
+
+/* Returns true when the call is the owner's to answer. */
+typedef bool
+hook_fn(struct session *s, struct server_call *call, struct json_object *data);
+
+static bool
+on_session_start(
+    struct session *s, struct server_call *call, struct json_object *data)
+{
+	struct session_record *record = s->record;
+	const char *source = json_string_or(data, "source", "startup");
+	const char *id = json_string_or(data, "session_id", NULL);
+	const char *transcript = json_string_or(data, "transcript_path", NULL);
+	bool first = !s->reported;
+
+	(void)call;
+	s->compacting = false;
+	if (strcmp(source, "compact") == 0)
+		return false;
+	s->reported = true;
+	record->open_tools = 0;
+	if (id != NULL)
+		xstrset(&record->id, id);
+	if (transcript != NULL)
+		xstrset(&record->transcript, transcript);
+	session_life_follow(s);
+	delivery_session_started(
+	    record, strcmp(source, "clear") == 0, clock_wall_ms());
+	if (strcmp(source, "startup") == 0)
+		record->pending_clear = false; /* it is fresh already */
+	if (first)
+		session_deliver_afresh(s);
+	s->events.changed(s->arg);
+	session_tick_later(s, 1);
+	s->events.ready(s->arg, source);
+	return false;
+}
+
+/* Its process ends soon, or another conversation begins in it. */
+static bool
+on_session_end(
+    struct session *s, struct server_call *call, struct json_object *data)
+{
+	(void)call;
+	/* /clear ends a conversation, not the session. */
+	if (strcmp(json_string_or(data, "reason", ""), "clear") == 0)
+		return false;
+	s->record->ready = false;
+	s->since_ms = clock_mono_ms();
+	s->events.changed(s->arg);
+	session_tick_later(s, 1);
+	return false;
+}
+
+static bool
+on_prompt(struct session *s, struct server_call *call, struct json_object *data)
+{
+	const char *prompt = json_string_or(data, "prompt", "");
+	char receipt[PROMPT_RECEIPT_SIZE];
+
+	(void)call;
+	s->compacting = false;
+	/* Its own notes to itself, and receipts of prompts past. */
+	if (strncmp(prompt, NOTIFICATION, strlen(NOTIFICATION)) == 0 ||
+	    session_deliver_submitted(s, prompt) ||
+	    prompt_receipt(prompt, receipt))
+		return false;
+	s->record->busy = true;
+	s->events.changed(s->arg);
+	s->events.typed(s->arg, prompt);
+	return false;
+}
+
+static bool
+on_tool_begins(
+    struct session *s, struct server_call *call, struct json_object *data)
+{
+	(void)call;
+	(void)data;
+	s->record->open_tools++;
+	return false;
+}
+
+static bool
+on_tool_ends(
+    struct session *s, struct server_call *call, struct json_object *data)
+{
+	(void)call;
+	(void)data;
+	if (s->record->open_tools > 0)
+		s->record->open_tools--;
+	s->events.progressed(s->arg);
+	return false;
+}
+
+static void
+end_turn(struct session *s, struct server_call *call, const char *last_words)
+{
+	s->record->busy = false;
+	s->events.changed(s->arg);
+	s->events.turn_ended(s->arg, call, last_words);
+}
+
+static bool
+on_notification(
+    struct session *s, struct server_call *call, struct json_object *data)
+{
+	const char *type = json_string_or(data, "notification_type", "");
+	struct session_record *record = s->record;
+
+	(void)call;
+	if (strcmp(type, "permission_prompt") == 0)
+		s->events.asks_permission(s->arg);
+	/* It has been waiting for a while, and we took it for working: the end
+	 * of its turn was not heard. */
+	if (strcmp(type, "idle_prompt") == 0 && record->busy &&
+	    !s->background && record->step == PROMPT_NONE) {
+		log_debug("%s: the end of its turn was not heard", s->worker);
+		s->compacting = false;
+		record->open_tools = 0;
+		end_turn(s, NULL, NULL);
+	}
+	return false;
+}
+
+static bool
+has_background(struct json_object *data)
+{
+	struct json_object *tasks = NULL;
+
+	return json_object_object_get_ex(data, "background_tasks", &tasks) &&
+	    json_object_is_type(tasks, json_type_array) &&
+	    json_object_array_length(tasks) > 0;
+}
+
+static bool
+on_stop(struct session *s, struct server_call *call, struct json_object *data)
+{
+	s->record->open_tools = 0;
+	s->background = has_background(data);
+	s->events.progressed(s->arg);
+	if (s->compacting || s->background)
+		return false;
+	/* A turn that ends had begun: its hook may have been lost. */
+	if (!s->record->busy)
+		session_deliver_confirm(s);
+	end_turn(s, call, json_string_or(data, "last_assistant_message", NULL));
+	return true;
+}
+
+static bool
+on_stop_failure(
+    struct session *s, struct server_call *call, struct json_object *data)
+{
+	(void)call;
+	s->record->open_tools = 0;
+	s->record->busy = false;
+	s->events.changed(s->arg);
+	s->events.turn_failed(s->arg, json_string_or(data, "error", ""),
+	    json_string_or(data, "last_assistant_message", ""));
+	return false;
+}
+
+static bool
+on_compact(
+    struct session *s, struct server_call *call, struct json_object *data)
+{
+	(void)call;
+	(void)data;
+	s->compacting = true;
+	return false;
+}
+
+static bool
+on_life(struct session *s, struct server_call *call, struct json_object *data)
+{
+	(void)s;
+	(void)call;
+	(void)data;
+	return false;
+}
+
+static hook_fn *const handlers[HOOK_KIND_COUNT] = {
+	[HOOK_SESSION_START] = on_session_start,
+	[HOOK_SESSION_END] = on_session_end,
+	[HOOK_PROMPT] = on_prompt,
+	[HOOK_TOOL_BEGINS] = on_tool_begins,
+	[HOOK_TOOL_ENDS] = on_tool_ends,
+	[HOOK_NOTIFICATION] = on_notification,
+	[HOOK_STOP] = on_stop,
+	[HOOK_STOP_FAILURE] = on_stop_failure,
+	[HOOK_COMPACT] = on_compact,
+	[HOOK_LIFE] = on_life,
+};
+
+/* A ring of ids: the hook that spooled an event may also have been heard. */
+static bool
+seen_before(struct session *s, const char *id)
+{
+	for (size_t i = 0; i < SESSION_SEEN_MAX; i++)
+		if (strcmp(s->seen[i], id) == 0)
+			return true;
+	snprintf(s->seen[s->seen_next], sizeof s->seen[0], "%s", id);
+	s->seen_next = (s->seen_next + 1) % SESSION_SEEN_MAX;
+	return false;
+}
+
+/* One that is being ended has nothing to say any more. */
+static bool
+is_heard(struct session *s, const struct hook_event *event)
+{
+	enum session_phase phase = session_phase(s);
+
+	return (phase == SESSION_LAUNCHING || phase == SESSION_UP) &&
+	    strcmp(event->worker, s->worker) == 0 &&
+	    event->generation == s->record->generation &&
+	    handlers[event->kind] != NULL && !seen_before(s, event->id);
+}
+
+bool
+session_hook(
+    struct session *s, struct server_call *call, struct json_object *params)
+{
+	struct hook_event event;
+	struct err err = { 0 };
+
+	if (hook_event_read(params, &event, &err) < 0) {
+		log_debug(
+		    "%s: a hook that makes no sense: %s", s->worker, err.msg);
+		return false;
+	}
+	if (!is_heard(s, &event)) {
+		log_debug(
+		    "hook %s of %s is not for us", event.event, event.worker);
+		return false;
+	}
+	log_debug("hook %s of %s", event.event, s->worker);
+	s->hook_ms = clock_mono_ms();
+	if (s->record->step != PROMPT_NONE)
+		session_tick_later(s, 1);
+	return handlers[event.kind](s, call, event.data);
+}
+
+bool
+session_has_background(const struct session *s)
+{
+	return s->background;
+}
+
+struct json_object *
+session_stop_answer(const char *reason)
+{
+	struct json_object *answer;
+
+	if (reason == NULL)
+		return NULL;
+	answer = json_object_new_object();
+	json_set_string(answer, "decision", "block");
+	json_set_string(answer, "reason", reason);
+	return answer;
+}

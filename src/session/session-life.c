@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Signs of life: hooks, the transcript, CPU time. */
+#include <stdlib.h>
+
+#include "clock.h"
+#include "mem.h"
+#include "proctree.h"
+#include "session-inside.h"
+#include "session-life.h"
+#include "transcript.h"
+
+#define CPU_WORTH_MS 200 /* between two looks: less is idling */
+
+static void
+on_growth(const struct transcript_parser *parser, void *arg)
+{
+	struct session *s = arg;
+
+	s->grew_ms = clock_mono_ms();
+	s->events.grew(s->arg, parser);
+}
+
+void
+session_life_follow(struct session *s)
+{
+	transcript_free(take_ptr(&s->transcript));
+	if (s->record->transcript != NULL)
+		s->transcript = transcript_new(
+		    s->host->loop, s->record->transcript, on_growth, s);
+}
+
+static void
+look_at_cpu(struct session *s, const struct proctree *tree)
+{
+	int64_t total = proctree_cpu_ms(tree, &s->pane);
+
+	if (total < 0)
+		return;
+	if (llabs(total - s->cpu_total_ms) > CPU_WORTH_MS)
+		s->cpu_ms = clock_mono_ms();
+	s->cpu_total_ms = total;
+}
+
+static int64_t
+age(int64_t at_ms)
+{
+	return at_ms < 0 ? INT64_MAX : clock_mono_ms() - at_ms;
+}
+
+void
+session_life(struct session *s, const struct proctree *tree,
+    struct session_life *ret_life)
+{
+	if (tree != NULL)
+		look_at_cpu(s, tree);
+	*ret_life = (struct session_life){
+		.hook_ms = age(s->hook_ms),
+		.transcript_ms = age(s->grew_ms),
+		.cpu_ms = age(s->cpu_ms),
+		.process = s->pane.pid != 0 && procref_alive(&s->pane),
+		.tool_open = s->record->open_tools > 0,
+	};
+}
+
+bool
+session_is_watched(const struct session *s)
+{
+	return s->watch != NULL;
+}
+
+const struct transcript_parser *
+session_transcript(const struct session *s)
+{
+	return s->transcript != NULL ? transcript_parser_of(s->transcript) :
+				       NULL;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "json.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "server.h"
+#include "session-deliver.h"
+#include "session-inside.h"
+#include "session-launch.h"
+#include "session.h"
+#include "tmux.h"
+#include "transcript.h"
+
+#define TERM_GRACE_MS 5000
+#define POLL_MS       100 /* where the kernel tells nothing */
+
+static void session_tick(void *arg);
+
+/* --- events that nobody cares for ------------------------------------- */
+
+static void
+nothing(void *arg)
+{
+	(void)arg;
+}
+
+static bool
+always(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+static void
+no_text(void *arg, const char *text)
+{
+	(void)arg;
+	(void)text;
+}
+
+static void
+no_judgement(void *arg, struct server_call *call, const char *last_words)
+{
+	(void)arg;
+	(void)last_words;
+	if (call != NULL)
+		server_reply(call, NULL);
+}
+
+static void
+no_failure(void *arg, const char *error, const char *text)
+{
+	(void)arg;
+	(void)error;
+	(void)text;
+}
+
+static void
+no_growth(void *arg, const struct transcript_parser *parser)
+{
+	(void)arg;
+	(void)parser;
+}
+
+static void
+no_exit(void *arg, bool early)
+{
+	(void)arg;
+	(void)early;
+}
+
+static void
+no_trouble(void *arg, enum session_trouble trouble, const struct err *err)
+{
+	(void)arg;
+	(void)trouble;
+	(void)err;
+}
+
+#define FILL(events, member, fn)                 \
+	do {                                     \
+		if ((events)->member == NULL)    \
+			(events)->member = (fn); \
+	} while (0)
+
+static void
+fill_events(struct session_events *events)
+{
+	FILL(events, changed, nothing);
+	FILL(events, may_type, always);
+	FILL(events, ready, no_text);
+	FILL(events, submitted, no_text);
+	FILL(events, typed, no_text);
+	FILL(events, progressed, nothing);
+	FILL(events, turn_ended, no_judgement);
+	FILL(events, turn_failed, no_failure);
+	FILL(events, asks_permission, nothing);
+	FILL(events, grew, no_growth);
+	FILL(events, exited, no_exit);
+	FILL(events, trouble, no_trouble);
+}
+
+/* --- the object ------------------------------------------------------- */
+
+struct session *
+session_new(const struct session_host *host, const char *name, const char *role,
+    struct session_record *record, const struct session_events *events,
+    void *arg)
+{
+	struct session *s = xcalloc(1, sizeof *s);
+
+	s->host = host;
+	s->events = *events;
+	fill_events(&s->events);
+	s->arg = arg;
+	s->record = record;
+	s->worker = xstrdup(name);
+	s->name = tmux_session_name(name);
+	s->role = xstrdup(role);
+	s->pane = (struct procref)PROCREF_INIT;
+	s->hook_ms = s->grew_ms = s->cpu_ms = -1;
+	TAILQ_INIT(&s->waiters);
+	TAILQ_INIT(&s->looks);
+	return s;
+}
+
+static void
+drop_waiters(struct session *s)
+{
+	struct session_waiter *waiter;
+
+	while ((waiter = TAILQ_FIRST(&s->waiters)) != NULL) {
+		TAILQ_REMOVE(&s->waiters, waiter, entry);
+		free(waiter);
+	}
+}
+
+void
+session_free(struct session *s)
+{
+	struct session_look *look;
+
+	if (s == NULL)
+		return;
+	session_stop_acting(s);
+	drop_waiters(s);
+	while ((look = TAILQ_FIRST(&s->looks)) != NULL) {
+		TAILQ_REMOVE(&s->looks, look, entry);
+		tmux_forget(s->host->tmux, look);
+		free(look);
+	}
+	loop_watch_free(s->watch);
+	loop_timer_free(s->timer);
+	transcript_free(s->transcript);
+	procref_release(&s->pane);
+	free(s->worker);
+	free(s->name);
+	free(s->role);
+	free(s->cwd);
+	free(s->launcher);
+	free(s);
+}
+
+enum session_phase
+session_phase(const struct session *s)
+{
+	if (s->ending)
+		return SESSION_ENDING;
+	if (!s->running)
+		return SESSION_NONE;
+	return s->record->ready ? SESSION_UP : SESSION_LAUNCHING;
+}
+
+const char *
+session_name(const struct session *s)
+{
+	return s->name;
+}
+
+bool
+session_is_busy(const struct session *s)
+{
+	return s->acting || session_phase(s) == SESSION_LAUNCHING;
+}
+
+/* --- acting ---------------------------------------------------------- */
+
+void
+session_then(struct session *s, void (*fn)(void *session))
+{
+	s->events.changed(s->arg);
+	if (s->host->then != NULL)
+		s->host->then(s->host->arg, s, fn, s);
+	else
+		fn(s);
+}
+
+void
+session_stop_acting(struct session *s)
+{
+	if (s->host->forget != NULL)
+		s->host->forget(s->host->arg, s);
+	tmux_forget(s->host->tmux, s);
+	s->acting = false;
+}
+
+void
+session_tick_later(struct session *s, int64_t ms)
+{
+	if (s->timer == NULL)
+		s->timer = loop_after(s->host->loop, ms, session_tick, s);
+	else if (!loop_timer_pending(s->timer) ||
+	    loop_timer_remaining(s->timer, clock_mono_ms()) > ms)
+		loop_timer_restart(s->timer, ms);
+}
+
+void
+session_poke(struct session *s)
+{
+	session_tick_later(s, 1);
+}
+
+/* --- the end --------------------------------------------------------- */
+
+void
+session_unwatch(struct session *s)
+{
+	loop_watch_free(take_ptr(&s->watch));
+	procref_release(&s->pane);
+	transcript_free(take_ptr(&s->transcript));
+	json_object_put(take_ptr(&s->record->pane));
+	s->record->ready = false;
+	s->events.changed(s->arg);
+}
+
+/* Each may free the session, or launch it again. */
+static void
+tell_waiters(struct session *s)
+{
+	struct session_waiters waiters = TAILQ_HEAD_INITIALIZER(waiters);
+	struct session_waiter *waiter;
+
+	TAILQ_CONCAT(&waiters, &s->waiters, entry);
+	while ((waiter = TAILQ_FIRST(&waiters)) != NULL) {
+		TAILQ_REMOVE(&waiters, waiter, entry);
+		waiter->fn(waiter->arg);
+		free(waiter);
+	}
+}
+
+static void
+on_killed(const struct err *err, void *arg)
+{
+	struct session *s = arg;
+
+	(void)err; /* a session that is gone is what was wanted */
+	s->acting = s->ending = s->running = false;
+	tell_waiters(s);
+}
+
+static void
+end_tmux_session(struct session *s)
+{
+	session_unwatch(s);
+	s->acting = true;
+	tmux_kill(s->host->tmux, s->name, on_killed, s);
+}
+
+void
+session_end(struct session *s, void (*fn)(void *fn_arg), void *fn_arg)
+{
+	struct session_waiter *waiter;
+
+	if (fn != NULL) {
+		waiter = xcalloc(1, sizeof *waiter);
+		waiter->fn = fn;
+		waiter->arg = fn_arg;
+		TAILQ_INSERT_TAIL(&s->waiters, waiter, entry);
+	}
+	if (s->ending)
+		return;
+	session_stop_acting(s);
+	s->ending = true;
+	s->since_ms = clock_mono_ms();
+	if (procref_signal(&s->pane, SIGTERM) < 0) {
+		end_tmux_session(s);
+		return;
+	}
+	procref_signal(&s->pane, SIGCONT); /* a stopped one hears nothing */
+	session_tick_later(s, s->watch != NULL ? TERM_GRACE_MS : POLL_MS);
+}
+
+static void
+on_kill_sent(const struct err *err, void *arg)
+{
+	(void)err;
+	(void)arg;
+}
+
+void
+session_kill(struct session *s)
+{
+	session_stop_acting(s);
+	drop_waiters(s);
+	procref_signal(&s->pane, SIGKILL);
+	tmux_kill(s->host->tmux, s->name, on_kill_sent, NULL);
+	s->ending = s->running = false;
+	session_unwatch(s);
+}
+
+void
+session_gone(struct session *s)
+{
+	bool early = !s->reported;
+
+	s->record->open_tools = 0;
+	if (s->ending) {
+		end_tmux_session(s);
+		return;
+	}
+	log_debug("%s: the agent ended by itself", s->worker);
+	session_stop_acting(s);
+	s->running = false;
+	session_unwatch(s);
+	s->events.exited(s->arg, early);
+}
+
+void
+session_check(struct session *s)
+{
+	if (s->pane.pid != 0 && !procref_alive(&s->pane))
+		session_gone(s);
+}
+
+static void
+tick_ending(struct session *s)
+{
+	int64_t wait = s->since_ms + TERM_GRACE_MS - clock_mono_ms();
+
+	if (s->acting || s->pane.pid == 0)
+		return;
+	if (!procref_alive(&s->pane)) {
+		session_gone(s);
+		return;
+	}
+	if (wait <= 0)
+		procref_signal(&s->pane, SIGKILL);
+	session_tick_later(
+	    s, s->watch != NULL && wait > POLL_MS ? wait : POLL_MS);
+}
+
+static void
+session_tick(void *arg)
+{
+	struct session *s = arg;
+
+	switch (session_phase(s)) {
+	case SESSION_ENDING:
+		tick_ending(s);
+		break;
+	case SESSION_LAUNCHING:
+		session_launch_tick(s);
+		break;
+	case SESSION_UP:
+		session_deliver_tick(s);
+		break;
+	case SESSION_NONE:
+	case SESSION_PHASE_COUNT:
+		break;
+	}
+}
+
+/* --- the screen ------------------------------------------------------ */
+
+static void
+on_screen(const char *text, const struct err *err, void *arg)
+{
+	struct session_look look = *(struct session_look *)arg, *self = arg;
+
+	TAILQ_REMOVE(&look.session->looks, self, entry);
+	free(self);
+	look.fn(err == NULL ? text : NULL, look.arg);
+}
+
+void
+session_screen(
+    struct session *s, void (*fn)(const char *text, void *fn_arg), void *fn_arg)
+{
+	struct session_look *look = xcalloc(1, sizeof *look);
+
+	look->session = s;
+	look->fn = fn;
+	look->arg = fn_arg;
+	TAILQ_INSERT_TAIL(&s->looks, look, entry);
+	tmux_capture(s->host->tmux, s->name, 0, on_screen, look);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * One session of a worker "adam" for tests: a tmux that is none, a process that
+ * stands for the agent, time that the test makes pass, and everything the owner
+ * is told, as words.
+ */
+#ifndef SESSION_WORLD_H
+#define SESSION_WORLD_H
+
+#include "buf.h"
+#include "fake-tmux.h"
+#include "session.h"
+#include "workspace.h"
+
+#define WORLD_START_MS 60000 /* its start_timeout */
+
+struct world {
+	struct loop *loop;
+	struct fake_tmux *tmux;
+	struct workspace workspace;
+	struct settings *settings;
+	struct session_host host;
+	struct session_record record;
+	struct session *session;
+	pid_t agent; /* 0 = none */
+	char *transcript; /* path of a file that is not there yet */
+
+	/* The owner. */
+	struct buf told; /* events, with blanks between */
+	int changes; /* of the record that were told */
+	bool typing; /* may_type() */
+	bool disk_full; /* what waits for the record has to wait */
+	struct server_call *call; /* of the turn that ended last */
+	int ended; /* times that somebody was told of the end */
+	int hooks; /* made */
+};
+
+/* In virtual time, with no session begun. */
+void world_begin(struct world *w);
+/* Frees the session and ends the agent. */
+void world_end(struct world *w);
+
+/* Let time pass. */
+void world_run(struct world *w, int64_t ms);
+/* The same on the machine's own clock, until the phase is reached; fails the
+ * test when that takes long. */
+void world_until(struct world *w, enum session_phase phase);
+
+/* A process for the next session. stubborn: SIGTERM does not end it. */
+void world_agent(struct world *w, bool stubborn);
+/* End it, as if by itself, and wait until that can be seen. */
+void world_agent_exits(struct world *w);
+
+/* Launch: of an agent that does nothing yet; until it is up. */
+void world_launch(struct world *w, bool resume);
+void world_up(struct world *w);
+
+/* A hook of the session's own generation, data as JSON text. call: may be
+ * NULL. What session_hook() returns. */
+bool world_hook(struct world *w, const char *event, const char *data,
+    struct server_call *call);
+/* The same of some generation and with some id. */
+bool world_hook_of(struct world *w, const char *event, const char *data,
+    uint64_t generation, const char *id);
+/* SessionStart, with the id and the transcript of the world. */
+void world_starts(struct world *w, const char *source);
+/* UserPromptSubmit. */
+void world_submits(struct world *w, const char *text);
+/* Append a line to the transcript. */
+void world_writes(struct world *w, const char *text);
+
+/* For session_end(): counts in w->ended. */
+void world_on_end(void *world);
+
+/* Compare and clear. */
+void world_expect(struct world *w, const char *told);
+void world_expect_tmux(struct world *w, const char *trace);
+
+#endif

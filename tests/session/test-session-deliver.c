@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Prompts on their way into a session. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "delivery.h"
+#include "mem.h"
+#include "session-world.h"
+#include "unit.h"
+
+#define RUN_MS 100 /* enough for everything that need not wait */
+
+START_TEST(a_prompt_is_written_down_and_then_typed)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	w.disk_full = true;
+	session_prompt(w.session, "do it", "17", false);
+	ck_assert_int_eq(w.record.step, PROMPT_PARKED);
+	ck_assert_str_eq(w.record.pending, "do it");
+	world_run(&w, RUN_MS);
+	ck_assert_int_eq(w.record.step, PROMPT_PASTED);
+	ck_assert(session_is_busy(w.session));
+	world_expect_tmux(&w, "");
+	w.disk_full = false;
+	world_run(&w, 1000);
+	world_expect_tmux(&w, "paste [llmc 17] do it");
+	world_submits(&w, "[llmc 17] do it");
+	world_expect(&w, "submitted:17");
+	ck_assert_int_eq(w.record.step, PROMPT_NONE);
+	ck_assert(w.record.busy);
+	world_run(&w, 3600000);
+	world_expect_tmux(&w, "");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_prompt_waits_for_its_session)
+{
+	struct world w;
+
+	world_begin(&w);
+	session_prompt(w.session, "early", "1", true);
+	world_run(&w, 3600000);
+	ck_assert_int_eq(w.record.step, PROMPT_PARKED);
+	world_up(&w);
+	world_run(&w, RUN_MS);
+	/* A session that begins is fresh: no /clear. */
+	world_expect_tmux(&w, "paste [llmc 1] early");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_fresh_conversation_comes_first)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	w.record.busy = true; /* a turn runs: behind it /clear would be lost */
+	session_prompt(w.session, "next", "2", true);
+	world_run(&w, 60000);
+	world_expect_tmux(&w, "");
+	world_hook(&w, "Stop", "{}", NULL);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "paste /clear");
+	ck_assert_int_eq(w.record.step, PROMPT_CLEARING);
+	world_hook(&w, "SessionEnd", "{\"reason\":\"clear\"}", NULL);
+	ck_assert_int_eq(session_phase(w.session), SESSION_UP);
+	world_starts(&w, "clear");
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "paste [llmc 2] next");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(nothing_is_typed_while_the_owner_says_no)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	w.typing = false;
+	session_prompt(w.session, "later", "3", false);
+	world_run(&w, 3600000);
+	world_expect_tmux(&w, "");
+	w.typing = true;
+	session_poke(w.session);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "paste [llmc 3] later");
+	/* Nor Enter, when it changes its mind. */
+	w.typing = false;
+	world_run(&w, 3600000);
+	world_expect_tmux(&w, "");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_prompt_that_is_not_taken_gets_enter_and_is_given_up)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	session_prompt(w.session, "x", "4", false);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "paste [llmc 4] x");
+	for (int i = 0; i < DELIVERY_TRIES; i++) {
+		world_run(&w, DELIVERY_CONFIRM_MS - 2 * RUN_MS);
+		world_expect_tmux(&w, "");
+		world_run(&w, 2 * RUN_MS);
+		world_expect_tmux(&w, "keys Enter");
+	}
+	world_run(&w, DELIVERY_CONFIRM_MS + RUN_MS);
+	world_expect(&w, "undelivered");
+	ck_assert_int_eq(w.record.step, PROMPT_PARKED);
+	ck_assert_str_eq(w.record.pending, "x");
+	ck_assert(!w.record.ready);
+	/* Nothing more goes in: it is for the owner to end it. */
+	world_run(&w, WORLD_START_MS / 2);
+	world_expect_tmux(&w, "");
+	session_end(w.session, world_on_end, &w);
+	world_until(&w, SESSION_NONE);
+	world_expect_tmux(&w, "kill");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_submission_that_was_not_heard_is_in_the_transcript)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	session_prompt(w.session, "x", "5", false);
+	world_run(&w, RUN_MS);
+	ck_assert(!session_confirm(w.session));
+	world_writes(&w, "[llmc 5] x");
+	world_run(&w, (DELIVERY_TRIES + 1) * (DELIVERY_CONFIRM_MS + RUN_MS));
+	world_expect(&w, "grew submitted:5");
+	ck_assert_int_eq(w.record.step, PROMPT_NONE);
+	ck_assert(w.record.busy);
+	ck_assert(w.record.ready);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(the_owner_may_ask_the_transcript)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	ck_assert(!session_confirm(w.session)); /* nothing is on its way */
+	session_prompt(w.session, "x", "6", false);
+	world_writes(&w, "[llmc 6] x");
+	ck_assert(!session_confirm(w.session)); /* not typed yet */
+	world_run(&w, RUN_MS);
+	buf_clear(&w.told);
+	ck_assert(session_confirm(w.session));
+	world_expect(&w, "");
+	ck_assert(w.record.busy);
+	ck_assert_int_eq(w.record.step, PROMPT_NONE);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_turn_that_ends_had_begun)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	session_prompt(w.session, "x", "7", false);
+	world_run(&w, RUN_MS);
+	world_writes(&w, "[llmc 7] x");
+	world_run(&w, RUN_MS);
+	buf_clear(&w.told);
+	world_hook(&w, "Stop", "{\"last_assistant_message\":\"done\"}", NULL);
+	world_expect(&w, "progressed submitted:7 unheard-turn:done");
+	ck_assert(!w.record.busy);
+	/* Of a turn that is known to run that proves nothing: what is typed
+	 * meanwhile is in the transcript before it is submitted. */
+	w.record.busy = true;
+	session_prompt(w.session, "y", "8", false);
+	world_run(&w, RUN_MS);
+	world_writes(&w, "[llmc 8] y");
+	world_run(&w, RUN_MS);
+	buf_clear(&w.told);
+	world_hook(&w, "Stop", "{}", NULL);
+	world_expect(&w, "progressed unheard-turn");
+	ck_assert_int_eq(w.record.step, PROMPT_PASTED);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_prompt_replaces_the_one_on_its_way)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	w.disk_full = true;
+	session_prompt(w.session, "old", "9", false);
+	world_run(&w, RUN_MS);
+	ck_assert_int_eq(w.record.step, PROMPT_PASTED);
+	session_prompt(w.session, "new", "10", false);
+	w.disk_full = false;
+	world_run(&w, 2000);
+	world_expect_tmux(&w, "paste [llmc 10] new"); /* and only once */
+	world_submits(&w, "[llmc 9] old");
+	world_expect(&w, "");
+	world_submits(&w, "words before [llmc 10] new");
+	world_expect(&w, "submitted:10");
+	/* A /clear that has become needless is not typed. */
+	w.record.busy = false;
+	session_prompt(w.session, "a", "11", true);
+	w.disk_full = true;
+	world_run(&w, RUN_MS);
+	ck_assert_int_eq(w.record.step, PROMPT_CLEARING);
+	session_prompt(w.session, "b", "12", false);
+	w.disk_full = false;
+	world_run(&w, 2000);
+	world_expect_tmux(&w, "paste [llmc 12] b");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_tmux_that_fails_to_type_is_tried_again)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	w.tmux->err = (struct err){ -ETIMEDOUT, "no answer" };
+	session_prompt(w.session, "x", "13", false);
+	world_run(&w, DELIVERY_CONFIRM_MS + RUN_MS);
+	world_expect_tmux(&w, "paste [llmc 13] x keys Enter");
+	world_expect(&w, "");
+	world_end(&w);
+}
+END_TEST
+
+/* --- the process is another one --------------------------------------- */
+
+/* Typed into a process that ended, which another one follows. */
+static void
+type_and_exit(struct world *w, bool submitted)
+{
+	world_up(w);
+	session_prompt(w->session, "x", "14", false);
+	world_run(w, RUN_MS);
+	ck_assert_int_eq(w->record.step, PROMPT_PASTED);
+	if (submitted)
+		world_writes(w, "[llmc 14] x");
+	world_agent_exits(w);
+	world_run(w, RUN_MS);
+	world_agent(w, false);
+	world_launch(w, true);
+	world_run(w, RUN_MS);
+	buf_clear(&w->told);
+	buf_clear(&w->tmux->trace);
+	world_starts(w, "resume");
+}
+
+START_TEST(what_a_dead_process_was_told_is_told_again)
+{
+	struct world w;
+
+	world_begin(&w);
+	type_and_exit(&w, false);
+	world_expect(&w, "ready:resume");
+	ck_assert_int_eq(w.record.step, PROMPT_PARKED);
+	ck_assert(!w.record.busy);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "paste [llmc 14] x");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_turn_that_was_cut_off_is_known)
+{
+	struct world w;
+
+	world_begin(&w);
+	type_and_exit(&w, true);
+	world_expect(&w, "ready:resume");
+	ck_assert_int_eq(w.record.step, PROMPT_NONE);
+	ck_assert(w.record.busy);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, ""); /* not twice */
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_clear_into_a_dead_process_is_forgotten)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	session_prompt(w.session, "x", "15", true);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "paste /clear");
+	world_agent_exits(&w);
+	world_run(&w, RUN_MS);
+	world_agent(&w, false);
+	world_launch(&w, false);
+	world_run(&w, RUN_MS);
+	world_starts(&w, "startup");
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "kill start paste [llmc 15] x");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(one_taken_over_with_a_prompt_gets_a_little_time)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_agent(&w, false);
+	w.record.ready = true;
+	w.record.step = PROMPT_PASTED;
+	xstrset(&w.record.pending, "x");
+	xstrset(&w.record.receipt, "16");
+	session_adopt(w.session, w.agent, WORLD_START_MS);
+	world_run(&w, DELIVERY_CONFIRM_MS - RUN_MS);
+	world_expect_tmux(&w, "");
+	world_run(&w, 2 * RUN_MS);
+	world_expect_tmux(&w, "keys Enter"); /* it may never have been typed */
+	world_run(&w, DELIVERY_CONFIRM_MS);
+	world_expect(&w, "undelivered");
+	world_end(&w);
+}
+END_TEST
+
+/* --- Escape ---------------------------------------------------------- */
+
+START_TEST(a_turn_is_interrupted_after_that_is_written)
+{
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	world_submits(&w, "by hand");
+	world_hook(&w, "PreToolUse", "{}", NULL);
+	w.disk_full = true;
+	session_interrupt(w.session);
+	ck_assert(!w.record.busy);
+	ck_assert_int_eq(w.record.open_tools, 0);
+	session_prompt(w.session, "go on", "18", false);
+	world_run(&w, RUN_MS);
+	world_expect_tmux(&w, "");
+	w.disk_full = false;
+	world_run(&w, 2000);
+	world_expect_tmux(&w, "keys Escape paste [llmc 18] go on");
+	world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("session-deliver");
+
+	unit_case(s, "deliver",
+	    (const TTest *[]){ a_prompt_is_written_down_and_then_typed,
+		a_prompt_waits_for_its_session,
+		a_fresh_conversation_comes_first,
+		nothing_is_typed_while_the_owner_says_no,
+		a_prompt_that_is_not_taken_gets_enter_and_is_given_up,
+		a_submission_that_was_not_heard_is_in_the_transcript,
+		the_owner_may_ask_the_transcript, a_turn_that_ends_had_begun,
+		a_prompt_replaces_the_one_on_its_way,
+		a_tmux_that_fails_to_type_is_tried_again, NULL });
+	unit_case(s, "again",
+	    (const TTest *[]){ what_a_dead_process_was_told_is_told_again,
+		a_turn_that_was_cut_off_is_known,
+		a_clear_into_a_dead_process_is_forgotten,
+		one_taken_over_with_a_prompt_gets_a_little_time, NULL });
+	unit_case(s, "interrupt",
+	    (const TTest *[]){
+		a_turn_is_interrupted_after_that_is_written, NULL });
+	return s;
+}
