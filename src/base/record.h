@@ -50,7 +50,7 @@ struct record_field {
 	{                                                        \
 		.key = (name),                                   \
 		.type = RECORD_TYPE_OF(((owner *)NULL)->member), \
-		.offset = offsetof(owner, member), __VA_ARGS__   \
+		.offset = offsetof(owner, member), ##__VA_ARGS__ \
 	}
 
 #define RECORD_TYPE_OF(member) \

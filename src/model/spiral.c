@@ -29,7 +29,7 @@ static const char *const kind_words[] = {
 };
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct spiral_event, key, member, __VA_ARGS__)
+	RECORD_FIELD(struct spiral_event, key, member, ##__VA_ARGS__)
 
 static const struct record_field fields[] = {
 	FIELD("kind", kind, .flags = RECORD_REQUIRED, .words = kind_words),

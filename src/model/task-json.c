@@ -45,7 +45,7 @@ task_outcome_parse(const char *name, enum task_outcome *ret_outcome)
 }
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct task, key, member, __VA_ARGS__)
+	RECORD_FIELD(struct task, key, member, ##__VA_ARGS__)
 
 /* In the order of struct task; each member but the id may be missing. */
 static const struct record_field fields[] = {

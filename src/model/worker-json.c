@@ -14,7 +14,7 @@
 #include "worker.h"
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct worker, key, member, __VA_ARGS__)
+	RECORD_FIELD(struct worker, key, member, ##__VA_ARGS__)
 
 /* Each member but the name may be missing. */
 static const struct record_field fields[] = {

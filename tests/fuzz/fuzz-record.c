@@ -31,7 +31,7 @@ struct thing {
 };
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct thing, key, member, __VA_ARGS__)
+	RECORD_FIELD(struct thing, key, member, ##__VA_ARGS__)
 
 static const struct record_field fields[] = {
 	FIELD("t", text),

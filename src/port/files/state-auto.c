@@ -19,7 +19,7 @@
 #include "text.h"
 
 #define FIELD(key, member, ...) \
-	RECORD_FIELD(struct state, key, member, __VA_ARGS__)
+	RECORD_FIELD(struct state, key, member, ##__VA_ARGS__)
 
 /* Some of these are read by other programs too: the names are fixed. */
 static const struct record_field fields[] = {
