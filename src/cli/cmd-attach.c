@@ -13,7 +13,7 @@ attach_target(
     struct cli *cli, const struct settings *settings, const char *target)
 {
 	struct sessions sessions;
-	const struct session *found;
+	const struct sessions_entry *found;
 	cleanup_buf struct buf names = BUF_INIT, words = BUF_INIT;
 	int status = sessions_load(cli, settings, &sessions);
 

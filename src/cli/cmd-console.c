@@ -6,78 +6,18 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "commands.h"
-#include "errtext.h"
-#include "file.h"
 #include "json.h"
 #include "mem.h"
 #include "sessions.h"
 #include "settings.h"
 #include "shape.h"
-#include "sibling.h"
 #include "terminal.h"
 #include "text.h"
 #include "tmux.h"
 
 #define CONSOLES_MAX 1000
-
-/* The file that `llmc pane` reads: a tmux server has the environment of
- * whoever started it, not ours. */
-static int
-write_launcher(struct cli *cli, const struct settings *settings,
-    const char *name, char **ret_file, struct err *err)
-{
-	const char *model = settings_string(settings, "defaults.model");
-	cleanup_free char *sub = xasprintf("sessions/%s", name);
-	cleanup_free char *dir = workspace_path(&cli->workspace, sub);
-	cleanup_free char *file = file_join(dir, "launch.json");
-	cleanup_json struct json_object *json = json_object_new_object();
-	struct json_object *argv = json_object_new_array();
-	struct json_object *env = json_object_new_array();
-	int r = file_mkdirs(dir, 0700, err);
-
-	json_object_array_add(argv,
-	    json_object_new_string(
-		settings_string(settings, "defaults.agent_command")));
-	if (model[0] != '\0') {
-		json_object_array_add(argv, json_object_new_string("--model"));
-		json_object_array_add(argv, json_object_new_string(model));
-	}
-	for (char **e = environ; *e != NULL; e++)
-		json_object_array_add(env, json_object_new_string(*e));
-	json_set(json, "argv", argv);
-	json_set(json, "env", env);
-	json_set_string(json, "cwd", cli->workspace.root);
-	if (r == 0)
-		r = json_save(file, json, 0600, err);
-	if (r == 0)
-		*ret_file = take_ptr(&file);
-	return r;
-}
-
-static int
-create(struct cli *cli, const struct settings *settings, const char *name,
-    const char *session)
-{
-	cleanup_free char *llmc = sibling_find("llmc");
-	cleanup_free char *file = NULL;
-	const char *argv[] = { llmc, "pane", NULL, NULL };
-	struct tmux_session spec = { .name = session,
-		.role = "console",
-		.cwd = cli->workspace.root,
-		.argv = argv };
-	struct err err = { 0 };
-
-	if (llmc == NULL)
-		return cli_fail(cli, "not_installed",
-		    "the program llmc does not find itself on PATH");
-	if (write_launcher(cli, settings, name, &file, &err) < 0)
-		return cli_fail_err(cli, "io", &err);
-	argv[2] = file;
-	return sessions_start(cli, settings, &spec);
-}
 
 /* The first number that is free, or whose agent has ended. */
 static char *
@@ -85,7 +25,8 @@ free_name(const struct sessions *sessions)
 {
 	for (int i = 1; i < CONSOLES_MAX; i++) {
 		cleanup_free char *name = xasprintf("console%d", i);
-		const struct session *found = sessions_find(sessions, name);
+		const struct sessions_entry *found =
+		    sessions_find(sessions, name);
 
 		if (found == NULL || found->dead)
 			return take_ptr(&name);
@@ -120,7 +61,7 @@ console_open(struct cli *cli, const struct settings *settings,
 	cleanup_free char *name =
 	    given != NULL ? xstrdup(given) : free_name(sessions);
 	cleanup_free char *session = NULL;
-	const struct session *found;
+	const struct sessions_entry *found;
 	bool fresh;
 	int status = CLI_OK;
 
@@ -141,7 +82,7 @@ console_open(struct cli *cli, const struct settings *settings,
 	if (found != NULL && found->dead)
 		status = sessions_kill(cli, settings, session);
 	if (status == CLI_OK && fresh)
-		status = create(cli, settings, name, session);
+		status = sessions_start_console(cli, settings, name);
 	if (status != CLI_OK)
 		return status;
 	return enter(cli, settings, name, session, fresh);

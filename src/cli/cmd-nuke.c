@@ -40,10 +40,10 @@ struct nuke {
 };
 
 /* Consoles have no worker; they are only sessions. */
-static const struct session *
+static const struct sessions_entry *
 find_console(const struct nuke *n, const char *name)
 {
-	const struct session *found = sessions_find(&n->sessions, name);
+	const struct sessions_entry *found = sessions_find(&n->sessions, name);
 
 	return found != NULL && strcmp(found->role, "console") == 0 ? found :
 								      NULL;
@@ -106,7 +106,7 @@ nuke_worker(struct nuke *n, const char *name)
 static void
 nuke_one(struct nuke *n, const char *name)
 {
-	const struct session *console = find_console(n, name);
+	const struct sessions_entry *console = find_console(n, name);
 
 	if (state_find(&n->state, name) != NULL) {
 		nuke_worker(n, name);

@@ -78,7 +78,7 @@ capture(struct cli *cli, const struct worker *worker, const char *target,
 {
 	struct settings *settings = NULL;
 	struct sessions sessions = { 0 };
-	const struct session *found;
+	const struct sessions_entry *found;
 	int status = cli_load_settings(cli, &settings);
 
 	if (status == CLI_OK)

@@ -245,7 +245,7 @@ check_sessions(struct doctor *d)
 		return;
 	}
 	for (size_t i = 0; i < sessions.count; i++) {
-		const struct session *s = &sessions.list[i];
+		const struct sessions_entry *s = &sessions.list[i];
 
 		if (strcmp(s->role, "worker") == 0 &&
 		    state_find(&d->state, s->worker) == NULL)

@@ -50,7 +50,7 @@ is_broken(const struct worker *w)
 }
 
 static bool
-is_orphan(const struct state *state, const struct session *session)
+is_orphan(const struct state *state, const struct sessions_entry *session)
 {
 	return strcmp(session->role, "worker") == 0 &&
 	    state_find(state, session->worker) == NULL;

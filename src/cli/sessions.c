@@ -10,8 +10,10 @@
 #include "errtext.h"
 #include "loop.h"
 #include "mem.h"
+#include "session-console.h"
 #include "sessions.h"
 #include "settings.h"
+#include "sibling.h"
 #include "terminal.h"
 #include "text.h"
 #include "tmux.h"
@@ -55,13 +57,19 @@ question_begin(
 	return r;
 }
 
+static void
+question_release(struct question *q)
+{
+	tmux_free(q->tmux);
+	loop_free(q->loop);
+}
+
 /* Wait for the answer. */
 static int
 question_end(struct question *q)
 {
 	loop_run(q->loop);
-	tmux_free(q->tmux);
-	loop_free(q->loop);
+	question_release(q);
 	return q->err.code;
 }
 
@@ -111,7 +119,7 @@ on_list(const struct tmux_info *list, size_t count, const struct err *err,
 
 	s->list = xcalloc(count + 1, sizeof *s->list);
 	for (size_t i = 0; err == NULL && i < count; i++)
-		s->list[s->count++] = (struct session){
+		s->list[s->count++] = (struct sessions_entry){
 			.name = xstrdup(list[i].name),
 			.role = xstrdup(list[i].role),
 			.worker = xstrdup(list[i].worker),
@@ -163,7 +171,7 @@ sessions_release(struct sessions *sessions)
 	*sessions = (struct sessions){ 0 };
 }
 
-const struct session *
+const struct sessions_entry *
 sessions_find(const struct sessions *sessions, const char *target)
 {
 	cleanup_free char *full = tmux_session_name(target);
@@ -189,15 +197,27 @@ sessions_capture(struct cli *cli, const struct settings *settings,
 }
 
 int
-sessions_start(struct cli *cli, const struct settings *settings,
-    const struct tmux_session *session)
+sessions_start_console(
+    struct cli *cli, const struct settings *settings, const char *name)
 {
+	cleanup_free char *llmc = sibling_find("llmc");
+	struct session_console console = { .name = name,
+		.workspace = &cli->workspace,
+		.settings = settings,
+		.llmc = llmc };
 	struct question q = { 0 };
 
-	if (question_begin(cli, settings, &q) == 0) {
-		tmux_start(q.tmux, session, on_started, &q);
-		question_end(&q);
+	if (llmc == NULL)
+		return cli_fail(cli, "not_installed",
+		    "the program llmc does not find itself on PATH");
+	if (question_begin(cli, settings, &q) < 0)
+		return report(cli, &q);
+	if (session_console_start(q.tmux, &console, on_started, &q, &q.err) <
+	    0) {
+		question_release(&q);
+		return cli_fail_err(cli, "io", &q.err);
 	}
+	question_end(&q);
 	return report(cli, &q);
 }
 

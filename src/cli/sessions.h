@@ -14,9 +14,8 @@ struct buf;
 struct cli;
 struct err;
 struct settings;
-struct tmux_session;
 
-struct session {
+struct sessions_entry {
 	char *name; /* in tmux: "llmc-adam" */
 	char *role; /* "worker", "console", "overseer", "" = not ours */
 	char *worker; /* "" = none */
@@ -24,7 +23,7 @@ struct session {
 };
 
 struct sessions {
-	struct session *list;
+	struct sessions_entry *list;
 	size_t count;
 };
 
@@ -38,15 +37,16 @@ void sessions_release(struct sessions *sessions);
 
 /* By the worker's name, the console's ("console1"), or the session's own;
  * NULL when there is none. */
-const struct session *
+const struct sessions_entry *
 sessions_find(const struct sessions *sessions, const char *target);
 
 /* The screen and up to `history` lines above it, appended. */
 int sessions_capture(struct cli *cli, const struct settings *settings,
     const char *name, int history, struct buf *out);
 
-int sessions_start(struct cli *cli, const struct settings *settings,
-    const struct tmux_session *session);
+/* An agent for a person; name: "console1". */
+int sessions_start_console(
+    struct cli *cli, const struct settings *settings, const char *name);
 int sessions_kill(
     struct cli *cli, const struct settings *settings, const char *name);
 

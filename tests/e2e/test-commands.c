@@ -219,6 +219,32 @@ START_TEST(consoles_are_sessions_of_their_own)
 }
 END_TEST
 
+/* The environment of the agent, once `llmc pane` has become it. */
+static const char agent_environment[] =
+    "pid=$(tmux -L \"$(\"$LLMC\" config get tmux.socket)\" list-panes "
+    "-t =llmc-console1 -F '#{pane_pid}'); "
+    "while tr '\\0' ' ' </proc/$pid/cmdline | grep -q 'llmc pane '; do "
+    "sleep 0.1; done; "
+    "tr '\\0' '\\n' </proc/$pid/environ";
+
+/* Opened from inside of an agent: its own must not take itself for a child. */
+START_TEST(a_consoles_agent_is_nobodys_child)
+{
+	const char *got;
+
+	e2e_env("CLAUDECODE=1");
+	e2e_env("CLAUDE_CODE_SESSION_ID=theirs");
+	e2e_env("CLAUDE_CODE_ENTRYPOINT=cli");
+	e2e_env("FAVOURITE=kept");
+	fleet_do("console", NULL);
+	got = e2e_sh(fleet_root(), agent_environment)->out;
+	e2e_has(got, "FAVOURITE=kept");
+	e2e_lacks(got, "CLAUDECODE=");
+	e2e_lacks(got, "CLAUDE_CODE_SESSION_ID=");
+	e2e_lacks(got, "CLAUDE_CODE_ENTRYPOINT=");
+}
+END_TEST
+
 START_TEST(completion_knows_commands_and_workers)
 {
 	static const char *const checks[][2] = {
@@ -513,6 +539,7 @@ unit_suite(void)
 		rebuild_makes_a_state_from_worktrees,
 		repair_brings_a_worktree_back,
 		consoles_are_sessions_of_their_own,
+		a_consoles_agent_is_nobodys_child,
 		completion_knows_commands_and_workers, tasks_come_from_anywhere,
 		an_editor_writes_tasks_and_loses_none,
 		verdicts_mean_the_last_review, conflicts_are_listed,
