@@ -181,7 +181,7 @@ check_repository(struct doctor *d)
 {
 	const struct workspace *ws = &d->cli->workspace;
 	struct err err = { 0 };
-	int r = git_has_commit(ws->root, &err);
+	int r = git_ask_has_commit(ws->root, &err);
 
 	d->have_git = r > 0;
 	if (r < 0)
@@ -207,7 +207,7 @@ check_branch(struct doctor *d)
 		doctor_note(d, VERDICT_FAIL, "branch",
 		    "no branch is checked out and origin has no HEAD",
 		    "name it: llmc config set repo.default_branch BRANCH");
-	} else if (!git_branch_exists(d->cli->workspace.root, branch)) {
+	} else if (!git_ask_branch_exists(d->cli->workspace.root, branch)) {
 		detail = xasprintf("there is no branch %s", branch);
 		doctor_note(d, VERDICT_FAIL, "branch", detail,
 		    "make it, or name another: llmc config set "

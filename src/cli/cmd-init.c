@@ -176,7 +176,7 @@ init_run(struct cli *cli, const struct cli_args *args)
 	int r;
 
 	(void)args;
-	r = git_has_commit(ws->root, &err);
+	r = git_ask_has_commit(ws->root, &err);
 	if (r < 0)
 		return cli_fail_err(cli, "bad_repository", &err);
 	if (r == 0)

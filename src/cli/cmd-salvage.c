@@ -177,7 +177,7 @@ salvage_restore(struct cli *cli, const struct cli_args *args)
 	    branch_name(ref);
 	if (name[0] == '-')
 		return cli_fail(cli, "bad_value", "%s: no branch's name", name);
-	if (git_branch_exists(cli->workspace.root, name))
+	if (git_ask_branch_exists(cli->workspace.root, name))
 		return cli_fail(cli, "exists",
 		    "there is a branch %s already; name another with --branch",
 		    name);

@@ -288,7 +288,7 @@ load_settings(struct overseer *o, struct err *err)
 {
 	int r;
 
-	o->branch = git_default_branch(o->workspace.root);
+	o->branch = git_ask_default_branch(o->workspace.root);
 	r = read_settings(o, &o->settings, err);
 	if (r < 0)
 		return r;

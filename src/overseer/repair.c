@@ -13,7 +13,12 @@
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
-#include "git-work.h"
+#include "git-facts.h"
+#include "git-land.h"
+#include "git-rebase.h"
+#include "git-reset.h"
+#include "git-squash.h"
+#include "git-worktree.h"
 #include "git.h"
 #include "json.h"
 #include "limit.h"
@@ -154,7 +159,7 @@ fix_landed(enum git_land_result result, const char *detail,
 		finish(r, REPAIR_FAILED, words);
 		return;
 	}
-	git_work_reset(o->git, r->cwd, BRANCH,
+	git_reset(o->git, r->cwd, BRANCH,
 	    settings_string(o->settings, "repo.default_branch"), fix_reset, r);
 }
 
@@ -169,7 +174,7 @@ fix_squashed(const char *id, const struct err *err, void *arg)
 	else if (id[0] == '\0')
 		finish(r, REPAIR_COMPLETED, "nothing was to be landed");
 	else
-		git_work_land(o->git,
+		git_land(o->git,
 		    settings_string(o->settings, "repo.default_branch"),
 		    r->onto, id, false, fix_landed, r);
 }
@@ -185,7 +190,7 @@ fix_rebased(bool conflict, const struct err *err, void *arg)
 		    err != NULL ? err->msg :
 				  "the fix conflicts with the default branch");
 	else
-		git_work_squash(o->git, r->cwd, "overseer", r->onto,
+		git_squash(o->git, r->cwd, "overseer", r->onto,
 		    "Repair by the overseer", fix_squashed, r);
 }
 
@@ -247,7 +252,7 @@ looked(const struct git_facts *facts, const struct err *err, void *arg)
 		return;
 	}
 	memcpy(r->onto, facts->onto, sizeof r->onto);
-	git_work_rebase(o->git, r->cwd, r->onto, fix_rebased, r);
+	git_rebase(o->git, r->cwd, r->onto, fix_rebased, r);
 }
 
 static void
@@ -266,7 +271,7 @@ stopped(void *arg, struct server_call *call, struct json_object *data)
 		return;
 	}
 	r->call = call;
-	git_work_facts(o->git, r->cwd,
+	git_facts_read(o->git, r->cwd,
 	    settings_string(o->settings, "repo.default_branch"), looked, r);
 }
 
@@ -467,7 +472,7 @@ place_ready(const struct err *err, void *arg)
 		r->in_worktree = false;
 		xstrset(&r->cwd, o->workspace.root);
 	}
-	git_work_facts(o->git, r->cwd,
+	git_facts_read(o->git, r->cwd,
 	    settings_string(o->settings, "repo.default_branch"), facts_known,
 	    r);
 }
@@ -481,7 +486,7 @@ place_added(const struct err *err, void *arg)
 	if (err != NULL)
 		place_ready(err, r);
 	else
-		git_work_reset(o->git, r->cwd, BRANCH,
+		git_reset(o->git, r->cwd, BRANCH,
 		    settings_string(o->settings, "repo.default_branch"),
 		    place_ready, r);
 }
@@ -517,7 +522,7 @@ repair_begin(struct overseer *o)
 	dir = workspace_resolve(
 	    &o->workspace, settings_string(o->settings, "repo.worktree_dir"));
 	r->cwd = file_join(dir, "overseer");
-	git_work_add(o->git, r->cwd, BRANCH,
+	git_worktree_add(o->git, r->cwd, BRANCH,
 	    settings_string(o->settings, "repo.default_branch"), place_added,
 	    r);
 }

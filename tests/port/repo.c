@@ -10,6 +10,12 @@
 #include "child.h"
 #include "errtext.h"
 #include "file.h"
+#include "git-rebase.h"
+#include "git-reset.h"
+#include "git-revert.h"
+#include "git-salvage.h"
+#include "git-squash.h"
+#include "git-worktree.h"
 #include "mem.h"
 #include "repo.h"
 #include "text.h"
@@ -248,7 +254,8 @@ int
 repo_add(struct repo *repo)
 {
 	begin(repo);
-	git_work_add(repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
+	git_worktree_add(
+	    repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
 	return finished(repo);
 }
 
@@ -256,7 +263,7 @@ int
 repo_facts(struct repo *repo)
 {
 	begin(repo);
-	git_work_facts(repo->git, repo->dir, "main", facts_done, repo);
+	git_facts_read(repo->git, repo->dir, "main", facts_done, repo);
 	return finished(repo);
 }
 
@@ -264,7 +271,7 @@ int
 repo_conflicts(struct repo *repo)
 {
 	begin(repo);
-	git_work_conflicts(repo->git, repo->dir, list_done, repo);
+	git_facts_conflicts(repo->git, repo->dir, list_done, repo);
 	return finished(repo);
 }
 
@@ -277,7 +284,7 @@ repo_salvage(struct repo *repo, const char *stamp)
 		.stamp = stamp };
 
 	begin(repo);
-	git_work_salvage(repo->git, repo->dir, &what, text_done, repo);
+	git_salvage(repo->git, repo->dir, &what, text_done, repo);
 	return finished(repo);
 }
 
@@ -285,8 +292,7 @@ int
 repo_reset(struct repo *repo)
 {
 	begin(repo);
-	git_work_reset(
-	    repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
+	git_reset(repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
 	return finished(repo);
 }
 
@@ -294,7 +300,7 @@ int
 repo_unlock(struct repo *repo)
 {
 	begin(repo);
-	git_work_unlock(repo->git, repo->dir, "llmc/ann", work_done, repo);
+	git_worktree_unlock(repo->git, repo->dir, "llmc/ann", work_done, repo);
 	return finished(repo);
 }
 
@@ -302,7 +308,7 @@ int
 repo_remove(struct repo *repo)
 {
 	begin(repo);
-	git_work_remove(repo->git, repo->dir, "llmc/ann", work_done, repo);
+	git_worktree_remove(repo->git, repo->dir, "llmc/ann", work_done, repo);
 	return finished(repo);
 }
 
@@ -310,7 +316,7 @@ int
 repo_leftovers(struct repo *repo, const char *message)
 {
 	begin(repo);
-	git_work_commit_leftovers(
+	git_salvage_commit(
 	    repo->git, repo->dir, "main", message, work_done, repo);
 	return finished(repo);
 }
@@ -319,7 +325,7 @@ int
 repo_rebase(struct repo *repo)
 {
 	begin(repo);
-	git_work_rebase(repo->git, repo->dir, "main", rebase_done, repo);
+	git_rebase(repo->git, repo->dir, "main", rebase_done, repo);
 	return finished(repo);
 }
 
@@ -327,7 +333,7 @@ int
 repo_abort(struct repo *repo)
 {
 	begin(repo);
-	git_work_rebase_abort(repo->git, repo->dir, work_done, repo);
+	git_rebase_abort(repo->git, repo->dir, work_done, repo);
 	return finished(repo);
 }
 
@@ -335,7 +341,7 @@ int
 repo_messages(struct repo *repo)
 {
 	begin(repo);
-	git_work_messages(repo->git, repo->dir, "main", list_done, repo);
+	git_facts_messages(repo->git, repo->dir, "main", list_done, repo);
 	return finished(repo);
 }
 
@@ -343,7 +349,7 @@ int
 repo_squash(struct repo *repo, const char *message)
 {
 	begin(repo);
-	git_work_squash(
+	git_squash(
 	    repo->git, repo->dir, "ann", "main", message, text_done, repo);
 	return finished(repo);
 }
@@ -355,7 +361,7 @@ repo_land(struct repo *repo, const char *onto, const char *id, bool overlap)
 	cleanup_free char *name = xstrdup(id);
 
 	begin(repo);
-	git_work_land(repo->git, "main", onto, name, overlap, land_done, repo);
+	git_land(repo->git, "main", onto, name, overlap, land_done, repo);
 	finished(repo);
 	return repo->landed;
 }
@@ -365,7 +371,7 @@ repo_revert(
     struct repo *repo, const char *commit, const char *message, bool overlap)
 {
 	begin(repo);
-	git_work_revert(
+	git_revert(
 	    repo->git, "main", commit, message, overlap, text_done, repo);
 	return finished(repo);
 }

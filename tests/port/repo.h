@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "git-work.h"
+#include "git-facts.h"
+#include "git-land.h"
 #include "git.h"
 #include "loop.h"
 

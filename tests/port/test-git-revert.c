@@ -7,6 +7,7 @@
 
 #include "buf.h"
 #include "file.h"
+#include "git-revert.h"
 #include "mem.h"
 #include "repo.h"
 #include "unit.h"
@@ -356,8 +357,7 @@ START_TEST(freed_in_the_middle_nobody_is_called)
 		    loop_every(repo->loop, 10, look, repo);
 
 		stand_in(repo, texts[i]);
-		git_work_revert(
-		    repo->git, "main", "bad", "m", false, never, NULL);
+		git_revert(repo->git, "main", "bad", "m", false, never, NULL);
 		loop_run(repo->loop);
 		loop_timer_free(timer);
 		repo_reopen(repo, &options);

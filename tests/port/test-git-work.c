@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "file.h"
+#include "git-worktree.h"
 #include "mem.h"
 #include "repo.h"
 #include "unit.h"
@@ -525,9 +526,9 @@ START_TEST(operations_on_one_worktree_keep_their_order)
 	cleanup_repo struct repo *repo = repo_new(false);
 
 	/* Cut off in the middle of one, with another waiting: all released. */
-	git_work_add(repo->git, repo->dir, "llmc/ann", "main", NULL, NULL);
-	git_work_remove(repo->git, repo->dir, "llmc/ann", NULL, NULL);
-	git_work_land(repo->git, "main", "main", "main", false, NULL, NULL);
+	git_worktree_add(repo->git, repo->dir, "llmc/ann", "main", NULL, NULL);
+	git_worktree_remove(repo->git, repo->dir, "llmc/ann", NULL, NULL);
+	git_land(repo->git, "main", "main", "main", false, NULL, NULL);
 	git_free(take_ptr(&repo->git));
 }
 END_TEST

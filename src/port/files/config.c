@@ -56,7 +56,7 @@ int
 config_load(const struct workspace *ws, struct settings **ret_settings,
     struct settings_problems *ret_problems, struct err *err)
 {
-	cleanup_free char *branch = git_default_branch(ws->root);
+	cleanup_free char *branch = git_ask_default_branch(ws->root);
 
 	return config_load_with(ws, branch, ret_settings, ret_problems, err);
 }

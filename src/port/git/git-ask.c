@@ -77,7 +77,7 @@ git_ask(
 }
 
 int
-git_has_commit(const char *dir, struct err *err)
+git_ask_has_commit(const char *dir, struct err *err)
 {
 	const char *const args[] = { "rev-parse", "--verify", "--quiet",
 		"HEAD^{commit}", NULL };
@@ -102,7 +102,7 @@ ask_branch(const char *dir, const char *ref)
 }
 
 char *
-git_default_branch(const char *dir)
+git_ask_default_branch(const char *dir)
 {
 	static const char remote[] = "origin/";
 	cleanup_free char *name = ask_branch(dir, "refs/remotes/origin/HEAD");
@@ -113,7 +113,7 @@ git_default_branch(const char *dir)
 }
 
 bool
-git_branch_exists(const char *dir, const char *branch)
+git_ask_branch_exists(const char *dir, const char *branch)
 {
 	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
 	const char *const args[] = { "show-ref", "--verify", "--quiet", ref,

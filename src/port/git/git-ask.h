@@ -19,13 +19,16 @@ int git_ask(
     const char *dir, const char *const *args, struct buf *out, struct err *err);
 
 /* Does HEAD name a commit? 1, 0 or negative errno. */
-int git_has_commit(const char *dir, struct err *err);
+int git_ask_has_commit(const char *dir, struct err *err);
 
 /* The branch that origin/HEAD names, else the one checked out; the caller
  * frees. NULL when there is neither. */
-char *git_default_branch(const char *dir);
+char *git_ask_default_branch(const char *dir);
 
 /* Is there such a local branch? */
-bool git_branch_exists(const char *dir, const char *branch);
+bool git_ask_branch_exists(const char *dir, const char *branch);
+
+/* Until src/autod has its new floors. */
+#define git_default_branch git_ask_default_branch
 
 #endif

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "buf.h"
+#include "git-facts.h"
 #include "git-op.h"
-#include "git-parse.h"
-#include "git-work.h"
+#include "git-records.h"
+#include "git-status.h"
 #include "mem.h"
 #include "text.h"
 
@@ -138,7 +139,7 @@ facts_finish(struct git_op *op, const struct err *err)
 }
 
 void
-git_work_facts(struct git *git, const char *dir, const char *branch,
+git_facts_read(struct git *git, const char *dir, const char *branch,
     git_facts_fn *fn, void *arg)
 {
 	struct facts_op *facts = xcalloc(1, sizeof *facts);
@@ -278,7 +279,8 @@ list_new(git_list_fn *fn, void *arg)
 }
 
 void
-git_work_conflicts(struct git *git, const char *dir, git_list_fn *fn, void *arg)
+git_facts_conflicts(
+    struct git *git, const char *dir, git_list_fn *fn, void *arg)
 {
 	struct list_op *list = list_new(fn, arg);
 
@@ -287,7 +289,7 @@ git_work_conflicts(struct git *git, const char *dir, git_list_fn *fn, void *arg)
 }
 
 void
-git_work_messages(struct git *git, const char *dir, const char *onto,
+git_facts_messages(struct git *git, const char *dir, const char *onto,
     git_list_fn *fn, void *arg)
 {
 	struct list_op *list = list_new(fn, arg);

@@ -5,8 +5,11 @@
 #include <sys/stat.h>
 
 #include "file.h"
+#include "git-changes.h"
 #include "git-land-check.h"
 #include "git-op.h"
+#include "git-records.h"
+#include "git-status.h"
 #include "mem.h"
 #include "text.h"
 
@@ -15,7 +18,8 @@
 static const char gitlink_mode[] = "160000";
 
 void
-land_check_init(struct land_check *check, const char *tree, bool overlap)
+git_land_check_init(
+    struct git_land_check *check, const char *tree, bool overlap)
 {
 	memset(check, 0, sizeof *check);
 	check->tree = tree;
@@ -25,7 +29,7 @@ land_check_init(struct land_check *check, const char *tree, bool overlap)
 }
 
 void
-land_check_release(struct land_check *check)
+git_land_check_release(struct git_land_check *check)
 {
 	git_changes_release(&check->changes);
 	buf_release(&check->in_way);
@@ -33,14 +37,15 @@ land_check_release(struct land_check *check)
 }
 
 static void
-blame(struct land_check *check, const char *path)
+blame(struct git_land_check *check, const char *path)
 {
 	buf_add(&check->in_way, path, strlen(path) + 1);
 	check->in_way_count++;
 }
 
 void
-land_check_blame_all(struct land_check *check, const char *out, size_t len)
+git_land_check_blame_all(
+    struct git_land_check *check, const char *out, size_t len)
 {
 	struct git_records records;
 	const char *path;
@@ -52,7 +57,7 @@ land_check_blame_all(struct land_check *check, const char *out, size_t len)
 
 /* A row with mode 0 takes the path out. */
 static void
-suspect(struct land_check *check, const struct git_change *change)
+suspect(struct git_land_check *check, const struct git_change *change)
 {
 	bool gone = change->status == 'D';
 
@@ -62,7 +67,7 @@ suspect(struct land_check *check, const struct git_change *change)
 }
 
 static bool
-exists(const struct land_check *check, const char *path, struct stat *st)
+exists(const struct git_land_check *check, const char *path, struct stat *st)
 {
 	cleanup_free char *full = file_join(check->tree, path);
 
@@ -71,7 +76,7 @@ exists(const struct land_check *check, const char *path, struct stat *st)
 
 /* Does the landing touch something above the path? */
 static bool
-touched_above(const struct land_check *check, const char *path)
+touched_above(const struct git_land_check *check, const char *path)
 {
 	cleanup_free char *folder = xstrdup(path);
 	char *slash;
@@ -86,7 +91,8 @@ touched_above(const struct land_check *check, const char *path)
 
 /* A tracked file with changes, staged or not. */
 static void
-judge_changed(struct land_check *check, const struct git_status_entry *entry)
+judge_changed(
+    struct git_land_check *check, const struct git_status_entry *entry)
 {
 	const struct git_change *change =
 	    git_changes_find(&check->changes, entry->text);
@@ -111,7 +117,7 @@ judge_changed(struct land_check *check, const struct git_status_entry *entry)
 /* A file where the landing needs a folder, and which it does not remove. From
  * the top down: below a link to a folder the rest would look fine. */
 static bool
-blocked_above(struct land_check *check, const char *path)
+blocked_above(struct git_land_check *check, const char *path)
 {
 	cleanup_free char *folder = xstrdup(path);
 	struct stat st;
@@ -133,7 +139,7 @@ blocked_above(struct land_check *check, const char *path)
 
 /* A new file of the landing: is something there that git does not know? */
 static void
-judge_added(struct land_check *check, const struct git_change *change)
+judge_added(struct git_land_check *check, const struct git_change *change)
 {
 	cleanup_free char *full = file_join(check->tree, change->path);
 	struct stat st;
@@ -145,7 +151,7 @@ judge_added(struct land_check *check, const struct git_change *change)
 		suspect(check, change);
 	else if (strcmp(change->mode, gitlink_mode) != 0 &&
 	    !git_changes_below(&check->changes, change->path) &&
-	    !git_place_is_free(full))
+	    !git_op_place_is_free(full))
 		blame(check, change->path);
 }
 
@@ -157,7 +163,7 @@ compare_paths(const void *a, const void *b)
 
 /* Files that the index knows are judged with its eyes only. */
 static void
-judge_all_added(struct land_check *check, const char **known, size_t count)
+judge_all_added(struct git_land_check *check, const char **known, size_t count)
 {
 	if (count > 0)
 		qsort(known, count, sizeof *known, compare_paths);
@@ -174,7 +180,7 @@ judge_all_added(struct land_check *check, const char **known, size_t count)
 }
 
 void
-land_check_status(struct land_check *check, const char *out, size_t len)
+git_land_check_status(struct git_land_check *check, const char *out, size_t len)
 {
 	cleanup_free const char **known = NULL;
 	struct git_status_entry entry;
@@ -203,7 +209,7 @@ land_check_status(struct land_check *check, const char *out, size_t len)
 }
 
 void
-land_check_describe(const struct land_check *check, struct buf *out)
+git_land_check_describe(const struct git_land_check *check, struct buf *out)
 {
 	struct git_records records;
 	const char *path, *before = "";
@@ -242,12 +248,12 @@ tree_gitdir(const char *tree)
 }
 
 bool
-land_check_rebases(const char *tree, const char *branch)
+git_land_check_rebases(const char *tree, const char *branch)
 {
 	cleanup_free char *gitdir = tree_gitdir(tree);
 	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
 	cleanup_free char *taken =
-	    gitdir != NULL ? git_rebased_branch(gitdir) : NULL;
+	    gitdir != NULL ? git_op_rebased_branch(gitdir) : NULL;
 
 	return taken != NULL && strcmp(taken, ref) == 0;
 }

@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 #include "buf.h"
-#include "git-parse.h"
+#include "git-changes.h"
 
-struct land_check {
+struct git_land_check {
 	const char *tree; /* path of the checkout; borrowed */
 	bool overlap; /* only files that the landing touches are in the way */
 	struct git_changes changes; /* what the landing does */
@@ -28,22 +28,25 @@ struct land_check {
 	struct buf suspects;
 };
 
-void land_check_init(struct land_check *check, const char *tree, bool overlap);
-void land_check_release(struct land_check *check);
+void git_land_check_init(
+    struct git_land_check *check, const char *tree, bool overlap);
+void git_land_check_release(struct git_land_check *check);
 
 /* Judge the answer of status (git_status_next) of the checkout, without
  * untracked files; check->changes is filled. */
-void land_check_status(struct land_check *check, const char *out, size_t len);
+void git_land_check_status(
+    struct git_land_check *check, const char *out, size_t len);
 
 /* Count paths, each ended by NUL, as in the way. */
-void
-land_check_blame_all(struct land_check *check, const char *out, size_t len);
+void git_land_check_blame_all(
+    struct git_land_check *check, const char *out, size_t len);
 
 /* "3 files are in the way in /path: a, b, c", names made visible. */
-void land_check_describe(const struct land_check *check, struct buf *out);
+void
+git_land_check_describe(const struct git_land_check *check, struct buf *out);
 
 /* Is that branch being rebased in the tree? A rebase takes it off HEAD and puts
  * it back at its end. */
-bool land_check_rebases(const char *tree, const char *branch);
+bool git_land_check_rebases(const char *tree, const char *branch);
 
 #endif

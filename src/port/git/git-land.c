@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "git-changes.h"
 #include "git-land-check.h"
+#include "git-land.h"
 #include "git-op.h"
-#include "git-parse.h"
-#include "git-work.h"
+#include "git-trees.h"
 #include "mem.h"
 
 /* For a big tree and the user's hooks. */
@@ -29,7 +30,7 @@ struct land_op {
 	char tip[GIT_ID_SIZE], id[GIT_ID_SIZE];
 	char *tree; /* the checkout that goes along, NULL = none */
 	struct buf changes; /* text that check points into */
-	struct land_check check;
+	struct git_land_check check;
 	char *index; /* temporary one */
 	struct err refused; /* why git did not move it */
 	bool held; /* by another git's lock */
@@ -166,7 +167,7 @@ land_trees(struct git_op *op, const struct git_answer *answer)
 		    other->path);
 	for (size_t i = 0; i < trees.count && next == GIT_OP_NEXT; i++)
 		if (trees.v[i].branch == NULL &&
-		    land_check_rebases(trees.v[i].path, land->branch))
+		    git_land_check_rebases(trees.v[i].path, land->branch))
 			next = land_wait(land,
 			    "a rebase of the branch is in progress",
 			    trees.v[i].path);
@@ -238,7 +239,7 @@ land_changes(struct git_op *op, const struct git_answer *answer)
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
 	buf_add(&land->changes, answer->out, answer->out_len);
-	land_check_init(&land->check, land->tree, land->overlap);
+	git_land_check_init(&land->check, land->tree, land->overlap);
 	git_changes_parse(
 	    &land->check.changes, land->changes.data, land->changes.len);
 	return GIT_OP_NEXT;
@@ -263,7 +264,7 @@ land_judge(struct land_op *land)
 	if (land->check.in_way_count == 0)
 		return GIT_OP_NEXT;
 	buf_clear(&land->detail);
-	land_check_describe(&land->check, &land->detail);
+	git_land_check_describe(&land->check, &land->detail);
 	return land_end(land, GIT_LAND_DIRTY);
 }
 
@@ -274,7 +275,7 @@ land_status(struct git_op *op, const struct git_answer *answer)
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
-	land_check_status(&land->check, answer->out, answer->out_len);
+	git_land_check_status(&land->check, answer->out, answer->out_len);
 	if (strcmp(land->check.branch, land->branch) != 0)
 		return land_wait(
 		    land, "another branch was just checked out", land->tree);
@@ -335,7 +336,7 @@ land_compare(struct git_op *op, const struct git_answer *answer)
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
-	land_check_blame_all(&land->check, answer->out, answer->out_len);
+	git_land_check_blame_all(&land->check, answer->out, answer->out_len);
 	return land_judge(land);
 }
 
@@ -541,7 +542,7 @@ land_release(struct git_op *op)
 	struct land_op *land = op->self;
 
 	remove_index(land);
-	land_check_release(&land->check);
+	git_land_check_release(&land->check);
 	free(land->branch);
 	free(land->id_name);
 	free(land->tree);
@@ -559,7 +560,7 @@ land_start(struct land_op *land, struct git *git, const char *branch,
 	land->id_name = xstrdup(id);
 	buf_init(&land->changes);
 	buf_init(&land->detail);
-	land_check_init(&land->check, NULL, land->overlap);
+	git_land_check_init(&land->check, NULL, land->overlap);
 	land->op.onto = xstrdup(onto);
 	land->op.self = land;
 	land->op.finish = land_finish;
@@ -569,8 +570,8 @@ land_start(struct land_op *land, struct git *git, const char *branch,
 }
 
 void
-git_work_land(struct git *git, const char *branch, const char *onto,
-    const char *id, bool overlap, git_land_fn *fn, void *arg)
+git_land(struct git *git, const char *branch, const char *onto, const char *id,
+    bool overlap, git_land_fn *fn, void *arg)
 {
 	struct land_op *land = xcalloc(1, sizeof *land);
 
@@ -581,7 +582,7 @@ git_work_land(struct git *git, const char *branch, const char *onto,
 }
 
 void
-git_op_land(struct git *git, const char *branch, const char *onto,
+git_land_owned(struct git *git, const char *branch, const char *onto,
     const char *id, bool overlap, git_land_fn *fn, void *owned)
 {
 	struct land_op *land = xcalloc(1, sizeof *land);

@@ -2,9 +2,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "file.h"
 #include "git-op.h"
@@ -343,7 +346,7 @@ git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of)
 }
 
 bool
-git_place_is_free(const char *path)
+git_op_place_is_free(const char *path)
 {
 	DIR *stream = opendir(path);
 	struct dirent *entry;
@@ -359,7 +362,7 @@ git_place_is_free(const char *path)
 }
 
 char *
-git_rebased_branch(const char *gitdir)
+git_op_rebased_branch(const char *gitdir)
 {
 	static const char *const names[] = { "rebase-merge/head-name",
 		"rebase-apply/head-name" };
@@ -389,4 +392,26 @@ bool
 git_op_rebasing(const struct git_op *op)
 {
 	return git_op_has(op, "rebase-merge") || git_op_has(op, "rebase-apply");
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+/* A handful of small files. */
+void
+git_op_forget_rebase(const struct git_op *op)
+{
+	static const char *const names[] = { "rebase-merge", "rebase-apply" };
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *path = file_join(op->gitdir, names[i]);
+
+		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	}
 }

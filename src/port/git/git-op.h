@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * How the operations of git-work.h are made: a table of steps, each a question
- * to git and what its answer means, run in one turn of the worktree's queue.
- * Private to the git-*.c files.
+ * How operations on worktrees and branches (git-work.h) are made: a table of
+ * steps, each a question to git and what its answer means, run in one turn of
+ * the worktree's queue. Private to the git-*.c files.
  */
 #ifndef GIT_OP_H
 #define GIT_OP_H
@@ -120,20 +120,17 @@ enum git_op_next git_op_ask_trees(struct git_op *op);
 enum git_op_next
 git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of);
 
-/* git_work_land() as the last part of another operation: `owned` is handed to
- * fn, and freed behind it or when git_free() comes first. */
-void git_op_land(struct git *git, const char *branch, const char *onto,
-    const char *id, bool overlap, git_land_fn *fn, void *owned);
-
 /* Nothing at that path, or a folder with nothing in it. */
-bool git_place_is_free(const char *path);
+bool git_op_place_is_free(const char *path);
 
 /* The full name of the branch that a rebase has taken off HEAD; NULL = none.
  * The caller frees. */
-char *git_rebased_branch(const char *gitdir);
+char *git_op_rebased_branch(const char *gitdir);
 
 /* Is there such a file in the git directory of the worktree? */
 bool git_op_has(const struct git_op *op, const char *name);
 bool git_op_rebasing(const struct git_op *op);
+/* Remove what git itself could not end of a rebase. */
+void git_op_forget_rebase(const struct git_op *op);
 
 #endif

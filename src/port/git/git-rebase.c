@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Rebase, its end, and the way back to the start: rebase, abort, reset. */
-
 #include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
@@ -14,16 +12,13 @@
 #include "file.h"
 #include "git-lock.h"
 #include "git-op.h"
-#include "git-parse.h"
-#include "git-work.h"
+#include "git-rebase.h"
 #include "mem.h"
 
 #define REBASE_DEADLINE_MS (INT64_C(10) * 60 * 1000)
-#define STALE_LOCK_MS      (INT64_C(10) * 60 * 1000)
 
 struct rebase_op {
 	struct git_op op;
-	char *branch; /* reset: the one to set back */
 	char *head_name; /* branch that a broken rebase had taken off */
 	char last_head[GIT_ID_SIZE]; /* at the last stop without conflict */
 	struct err stopped; /* what git said when it stopped */
@@ -51,28 +46,6 @@ enum rebase_step {
 	REBASE_COUNT
 };
 
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-/* What git itself could not end: a handful of small files. */
-static void
-remove_rebase_dirs(const struct git_op *op)
-{
-	static const char *const names[] = { "rebase-merge", "rebase-apply" };
-
-	for (size_t i = 0; i < nitems(names); i++) {
-		cleanup_free char *path = file_join(op->gitdir, names[i]);
-
-		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-	}
-}
-
 static enum git_op_next
 abort_ask(struct git_op *op)
 {
@@ -81,7 +54,7 @@ abort_ask(struct git_op *op)
 	if (!git_op_rebasing(op))
 		return GIT_OP_NEXT;
 	free(rebase->head_name);
-	rebase->head_name = git_rebased_branch(op->gitdir);
+	rebase->head_name = git_op_rebased_branch(op->gitdir);
 	if (git_op_has(op, "rebase-apply/applying"))
 		return git_op_args(op, "am", "--abort", NULL);
 	return git_op_args(op, "rebase", "--abort", NULL);
@@ -96,7 +69,7 @@ abort_answer(struct git_op *op, const struct git_answer *answer)
 		free(take_ptr(&rebase->head_name));
 	else if (answer->locked)
 		return git_op_complain(op, answer);
-	remove_rebase_dirs(op);
+	git_op_forget_rebase(op);
 	return GIT_OP_NEXT;
 }
 
@@ -274,116 +247,6 @@ static const struct git_op_step abort_steps[] = {
 	{ .ask = restore_ask },
 };
 
-/* A ref is never moved under a checkout that does not follow. */
-static enum git_op_next
-reset_trees(struct git_op *op, const struct git_answer *answer)
-{
-	const struct rebase_op *reset = op->self;
-	struct git_trees trees = { 0 };
-	const struct git_tree *other = NULL;
-	enum git_op_next next = GIT_OP_NEXT;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_trees_parse(&trees, answer->out, answer->out_len);
-	while ((other = git_trees_on(&trees, reset->branch, other)) != NULL)
-		if (!git_same_path(other->path, op->dir))
-			next = git_op_fail(op, -EBUSY,
-			    "branch %s is checked out at %s", reset->branch,
-			    other->path);
-	git_trees_release(&trees);
-	return next;
-}
-
-/* Left by a git that was killed: nobody else will ever remove it. */
-static void
-remove_stale_lock(const struct git_op *op)
-{
-	cleanup_free char *path = file_join(op->gitdir, "index.lock");
-	struct stat st;
-
-	if (stat(path, &st) == 0 &&
-	    clock_wall_ms() - (int64_t)st.st_mtime * 1000 > STALE_LOCK_MS)
-		unlink(path);
-}
-
-/* Quit, not abort: where HEAD and files go is decided below. */
-static enum git_op_next
-reset_ask_quit(struct git_op *op)
-{
-	remove_stale_lock(op);
-	if (!git_op_rebasing(op))
-		return GIT_OP_NEXT;
-	return git_op_args(op, "rebase", "--quit", NULL);
-}
-
-static enum git_op_next
-reset_quit(struct git_op *op, const struct git_answer *answer)
-{
-	(void)answer;
-	remove_rebase_dirs(op);
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-reset_ask_sequence(struct git_op *op)
-{
-	if (!git_op_has(op, "sequencer"))
-		return GIT_OP_NEXT;
-	return git_op_args(op, "cherry-pick", "--quit", NULL);
-}
-
-static enum git_op_next
-reset_ask_checkout(struct git_op *op)
-{
-	const struct rebase_op *reset = op->self;
-
-	return git_op_args(op, "checkout", "--quiet", "--force", "--no-track",
-	    "-B", reset->branch, op->onto_id, NULL);
-}
-
-static enum git_op_next
-reset_ask_clean(struct git_op *op)
-{
-	return git_op_args(op, "clean", "-d", "--force", "--quiet", NULL);
-}
-
-static enum git_op_next
-reset_ask_verify(struct git_op *op)
-{
-	const struct rebase_op *reset = op->self;
-	cleanup_free char *branch = git_op_branch_name(reset->branch);
-
-	return git_op_ask_ids(
-	    op, (const char *[]){ branch, "HEAD^{commit}", NULL });
-}
-
-static enum git_op_next
-reset_verify(struct git_op *op, const struct git_answer *answer)
-{
-	const struct rebase_op *reset = op->self;
-	char ids[2][GIT_ID_SIZE];
-
-	git_op_ids(answer, ids, nitems(ids));
-	if (strcmp(ids[0], op->onto_id) == 0 &&
-	    strcmp(ids[1], op->onto_id) == 0)
-		return GIT_OP_DONE;
-	return git_op_fail(op, -EIO,
-	    "%s or branch %s was moved by somebody else meanwhile", op->dir,
-	    reset->branch);
-}
-
-static const struct git_op_step reset_steps[] = {
-	GIT_OP_GITDIR,
-	{ .ask = git_op_ask_trees, .answer = reset_trees },
-	GIT_OP_ONTO,
-	{ .ask = reset_ask_quit, .answer = reset_quit },
-	{ .ask = reset_ask_sequence },
-	{ .ask = reset_ask_checkout },
-	{ .ask = reset_ask_clean },
-	{ .ask = reset_ask_verify, .answer = reset_verify },
-};
-
 static void
 rebase_finish(struct git_op *op, const struct err *err)
 {
@@ -401,7 +264,6 @@ rebase_release(struct git_op *op)
 {
 	struct rebase_op *rebase = op->self;
 
-	free(rebase->branch);
 	free(rebase->head_name);
 }
 
@@ -420,7 +282,7 @@ rebase_new(const char *onto, void *arg)
 }
 
 void
-git_work_rebase(struct git *git, const char *dir, const char *onto,
+git_rebase(struct git *git, const char *dir, const char *onto,
     git_rebase_fn *fn, void *arg)
 {
 	struct rebase_op *rebase = rebase_new(onto, arg);
@@ -431,24 +293,11 @@ git_work_rebase(struct git *git, const char *dir, const char *onto,
 }
 
 void
-git_work_rebase_abort(
-    struct git *git, const char *dir, git_work_fn *fn, void *arg)
+git_rebase_abort(struct git *git, const char *dir, git_work_fn *fn, void *arg)
 {
 	struct rebase_op *rebase = rebase_new(NULL, arg);
 
 	rebase->fn = fn;
 	git_op_start(
 	    &rebase->op, git, dir, abort_steps, nitems(abort_steps), false);
-}
-
-void
-git_work_reset(struct git *git, const char *dir, const char *branch,
-    const char *onto, git_work_fn *fn, void *arg)
-{
-	struct rebase_op *rebase = rebase_new(onto, arg);
-
-	rebase->branch = xstrdup(branch);
-	rebase->fn = fn;
-	git_op_start(
-	    &rebase->op, git, dir, reset_steps, nitems(reset_steps), false);
 }

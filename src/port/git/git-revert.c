@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "git-land.h"
 #include "git-op.h"
-#include "git-parse.h"
-#include "git-work.h"
+#include "git-records.h"
+#include "git-revert.h"
 #include "mem.h"
 #include "text.h"
 
@@ -248,7 +249,7 @@ revert_finish(struct git_op *op, const struct err *err)
 	strlcpy(landing->id, revert->id, sizeof landing->id);
 	landing->fn = revert->fn;
 	landing->arg = revert->arg;
-	git_op_land(op->git, revert->branch, revert->tip, revert->id,
+	git_land_owned(op->git, revert->branch, revert->tip, revert->id,
 	    revert->overlap, revert_done, landing);
 }
 
@@ -263,7 +264,7 @@ revert_release(struct git_op *op)
 }
 
 void
-git_work_revert(struct git *git, const char *branch, const char *commit,
+git_revert(struct git *git, const char *branch, const char *commit,
     const char *message, bool overlap, git_id_fn *fn, void *arg)
 {
 	struct revert_op *revert = xcalloc(1, sizeof *revert);

@@ -9,8 +9,8 @@
 
 #include "file.h"
 #include "git-op.h"
-#include "git-parse.h"
-#include "git-work.h"
+#include "git-records.h"
+#include "git-salvage.h"
 #include "mem.h"
 
 #define SALVAGE_INDEX "llmc-salvage.index"
@@ -458,8 +458,8 @@ save_new(const char *onto, void *arg)
 }
 
 void
-git_work_salvage(struct git *git, const char *dir,
-    const struct git_salvage *what, git_ref_fn *fn, void *arg)
+git_salvage(struct git *git, const char *dir, const struct git_salvage *what,
+    git_ref_fn *fn, void *arg)
 {
 	struct save_op *save = save_new(what->onto, arg);
 
@@ -473,7 +473,7 @@ git_work_salvage(struct git *git, const char *dir,
 }
 
 void
-git_work_commit_leftovers(struct git *git, const char *dir, const char *onto,
+git_salvage_commit(struct git *git, const char *dir, const char *onto,
     const char *message, git_work_fn *fn, void *arg)
 {
 	struct save_op *save = save_new(onto, arg);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "git-op.h"
-#include "git-parse.h"
-#include "git-work.h"
+#include "git-records.h"
+#include "git-squash.h"
 #include "mem.h"
 
 enum person {
@@ -197,7 +197,7 @@ squash_release(struct git_op *op)
 }
 
 void
-git_work_squash(struct git *git, const char *dir, const char *worker,
+git_squash(struct git *git, const char *dir, const char *worker,
     const char *onto, const char *message, git_id_fn *fn, void *arg)
 {
 	struct squash_op *squash = xcalloc(1, sizeof *squash);

@@ -9,8 +9,8 @@
 
 #include "file.h"
 #include "git-op.h"
-#include "git-parse.h"
-#include "git-work.h"
+#include "git-trees.h"
+#include "git-worktree.h"
 #include "mem.h"
 
 struct tree_op {
@@ -38,9 +38,9 @@ is_users_tree(const struct tree_op *tree)
 {
 	const char *dir = tree->op.dir;
 
-	return git_same_path(git_root(tree->op.git), dir) ||
+	return git_trees_same_path(git_root(tree->op.git), dir) ||
 	    (tree->trees.count > 0 &&
-		git_same_path(tree->trees.v[0].path, dir));
+		git_trees_same_path(tree->trees.v[0].path, dir));
 }
 
 static enum git_op_next
@@ -62,7 +62,7 @@ add_check_branch(struct tree_op *tree)
 
 	while (
 	    (other = git_trees_on(&tree->trees, tree->branch, other)) != NULL) {
-		if (git_same_path(other->path, tree->op.dir))
+		if (git_trees_same_path(other->path, tree->op.dir))
 			continue;
 		if (file_exists(other->path) || other->locked)
 			return git_op_fail(&tree->op, -EBUSY,
@@ -88,7 +88,7 @@ add_trees(struct git_op *op, const struct git_answer *answer)
 		return git_op_fail(op, -EEXIST,
 		    "%s is the repository's main working tree", op->dir);
 	tree->registered = here != NULL;
-	if (git_place_is_free(op->dir)) {
+	if (git_op_place_is_free(op->dir)) {
 		tree->unregister = tree->registered;
 	} else if (here != NULL && has_own_git(op->dir)) {
 		if (!here->unfinished)
@@ -141,7 +141,7 @@ add_ask_unregister(struct git_op *op)
 	if (!tree->unregister)
 		return GIT_OP_NEXT;
 	/* git removes a folder only with its .git in it. */
-	if (git_place_is_free(op->dir))
+	if (git_op_place_is_free(op->dir))
 		rmdir(op->dir);
 	return ask_unregister(op, op->dir);
 }
@@ -219,7 +219,7 @@ remove_trees(struct git_op *op, const struct git_answer *answer)
 		return git_op_fail(op, -EINVAL,
 		    "%s is the repository's main working tree", op->dir);
 	tree->registered = git_trees_at(&tree->trees, op->dir) != NULL;
-	if (!git_place_is_free(op->dir)) {
+	if (!git_op_place_is_free(op->dir)) {
 		if (!tree->registered)
 			return git_op_fail(op, -EEXIST,
 			    "%s is not a worktree of %s and is left alone",
@@ -304,7 +304,7 @@ tree_new(const char *branch, git_work_fn *fn, void *arg)
 }
 
 void
-git_work_add(struct git *git, const char *dir, const char *branch,
+git_worktree_add(struct git *git, const char *dir, const char *branch,
     const char *onto, git_work_fn *fn, void *arg)
 {
 	struct tree_op *tree = tree_new(branch, fn, arg);
@@ -352,7 +352,7 @@ static const struct git_op_step unlock_steps[] = {
 };
 
 void
-git_work_unlock(struct git *git, const char *dir, const char *branch,
+git_worktree_unlock(struct git *git, const char *dir, const char *branch,
     git_work_fn *fn, void *arg)
 {
 	struct tree_op *tree = tree_new(branch, fn, arg);
@@ -362,7 +362,7 @@ git_work_unlock(struct git *git, const char *dir, const char *branch,
 }
 
 void
-git_work_remove(struct git *git, const char *dir, const char *branch,
+git_worktree_remove(struct git *git, const char *dir, const char *branch,
     git_work_fn *fn, void *arg)
 {
 	struct tree_op *tree = tree_new(branch, fn, arg);

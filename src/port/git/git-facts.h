@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What git says of a working tree: the rules of git-work.h hold. */
+#ifndef GIT_FACTS_H
+#define GIT_FACTS_H
+
+#include <stdbool.h>
+
+#include "git-work.h"
+
+struct git;
+
+/* Facts of a working tree against a branch; from git itself, not from files'
+ * names or words on a screen. */
+struct git_facts {
+	char head[GIT_ID_SIZE]; /* "" = unborn */
+	char onto[GIT_ID_SIZE]; /* tip of the branch, "" where all is unborn */
+	char branch[256]; /* checked out, "" = detached */
+	int ahead, behind; /* commits HEAD has more, has less */
+	bool diverged; /* both */
+	int changed; /* tracked files with changes, staged or not */
+	int untracked; /* not ignored */
+	bool rebasing; /* a rebase (or am) is in progress */
+	int conflicts; /* unmerged paths in the index */
+};
+typedef void
+git_facts_fn(const struct git_facts *facts, const struct err *err, void *arg);
+void git_facts_read(struct git *git, const char *dir, const char *branch,
+    git_facts_fn *fn, void *arg);
+
+/* Unmerged paths. */
+void git_facts_conflicts(
+    struct git *git, const char *dir, git_list_fn *fn, void *arg);
+
+/* Messages of the commits in onto..HEAD, oldest first, without their last
+ * newlines. */
+void git_facts_messages(struct git *git, const char *dir, const char *onto,
+    git_list_fn *fn, void *arg);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A rebase and its end: the rules of git-work.h hold. */
+#ifndef GIT_REBASE_H
+#define GIT_REBASE_H
+
+#include <stdbool.h>
+
+#include "git-work.h"
+
+struct git;
+
+/* Rebase onto a commit. A stale rebase is aborted first. conflict: stopped at
+ * one, and left there for the worker. Resolutions that the user's rerere knows
+ * are taken and the rebase goes on. After an error no rebase is left behind. */
+typedef void git_rebase_fn(bool conflict, const struct err *err, void *arg);
+void git_rebase(struct git *git, const char *dir, const char *onto,
+    git_rebase_fn *fn, void *arg);
+void
+git_rebase_abort(struct git *git, const char *dir, git_work_fn *fn, void *arg);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What would be lost, saved aside or committed: the rules of git-work.h hold.
+ */
+#ifndef GIT_SALVAGE_H
+#define GIT_SALVAGE_H
+
+#include "git-work.h"
+
+struct git;
+
+/* Save everything that would be lost (commits of HEAD and of `branch` that are
+ * not in `onto`, changes, untracked files that are not ignored) as a commit
+ * under refs/llmc/salvage/<worker>/<stamp>. Changes neither index nor files.
+ * Commits are reachable from it as its parents; in the middle of a rebase HEAD
+ * and the branch are two. With the same stamp again, what was saved before
+ * stays reachable too. ref is "" when there was nothing to save. -EUCLEAN: git
+ * does not take the folder for a worktree any more. */
+typedef void git_ref_fn(const char *ref, const struct err *err, void *arg);
+struct git_salvage {
+	const char *worker;
+	const char *branch; /* need not exist */
+	const char *onto;
+	const char *stamp; /* a time, fit for a ref's name */
+};
+void git_salvage(struct git *git, const char *dir,
+    const struct git_salvage *what, git_ref_fn *fn, void *arg);
+
+/* Put leftovers into the last commit, or into a new one with `message` when
+ * the branch has none of its own. Nothing to do is success. -EBUSY in the
+ * middle of a rebase and with unmerged paths. */
+void git_salvage_commit(struct git *git, const char *dir, const char *onto,
+    const char *message, git_work_fn *fn, void *arg);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What git status says, an entry at a time; texts point into its answer.
+ * Malformed pieces are passed over. Private to the git-*.c files. */
+#ifndef GIT_STATUS_H
+#define GIT_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "git-work.h"
+
+struct git_records;
+
+/* status --porcelain=v2 -z --branch --no-renames */
+enum git_status_kind {
+	GIT_STATUS_HEAD, /* text = id of the commit, "" = unborn */
+	GIT_STATUS_BRANCH, /* text = its name, "" = detached */
+	GIT_STATUS_CHANGED,
+	GIT_STATUS_UNMERGED,
+	GIT_STATUS_UNTRACKED
+};
+struct git_status_entry {
+	enum git_status_kind kind;
+	const char *text; /* else a path */
+	/* Of a changed one; zeros where it does not exist. */
+	char head_id[GIT_ID_SIZE], index_id[GIT_ID_SIZE];
+};
+bool git_status_next(
+    struct git_records *records, struct git_status_entry *ret_entry);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The worktrees of a repository, as git lists them. Malformed pieces are passed
+ * over. Private to the git-*.c files. */
+#ifndef GIT_TREES_H
+#define GIT_TREES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* worktree list --porcelain -z; owned. */
+struct git_tree {
+	char *path;
+	char *branch; /* full ref name, NULL = detached */
+	bool locked;
+	bool unfinished; /* `worktree add` was killed in the middle */
+};
+struct git_trees {
+	struct git_tree *v;
+	size_t count;
+};
+void git_trees_parse(struct git_trees *trees, const char *out, size_t len);
+void git_trees_release(struct git_trees *trees);
+const struct git_tree *
+git_trees_at(const struct git_trees *trees, const char *dir);
+/* The next one behind `after` (NULL = the first) with the branch checked out;
+ * without refs/heads/. */
+const struct git_tree *git_trees_on(const struct git_trees *trees,
+    const char *branch, const struct git_tree *after);
+
+/* Do two paths mean the same place? The last part need not exist. */
+bool git_trees_same_path(const char *a, const char *b);
+
+#endif
