@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "console.h"
 #include "log.h"
 #include "mem.h"
 #include "notify.h"

@@ -11,6 +11,7 @@
 
 #include "buf.h"
 #include "clock.h"
+#include "console.h"
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
@@ -18,7 +19,9 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "observe.h"
 #include "overseer.h"
+#include "respond.h"
 #include "settings.h"
 #include "state.h"
 #include "tail.h"
@@ -43,7 +46,7 @@ limit(const struct overseer *o, const char *key)
 /* --- what there is to see -------------------------------------------- */
 
 static void
-see_line(const char *line, size_t len, bool cut, void *arg)
+on_log_line(const char *line, size_t len, bool cut, void *arg)
 {
 	struct overseer *o = arg;
 	struct sight *s = &o->sight;
@@ -52,9 +55,9 @@ see_line(const char *line, size_t len, bool cut, void *arg)
 
 	(void)len;
 	(void)cut;
-	if (!o->ward.alive || s->complaint.len > 0 ||
+	if (!o->daemon.alive || s->complaint.len > 0 ||
 	    strcmp(level, "never") == 0 ||
-	    !health_read_line(line, level, o->ward.ref.pid, &s->complaint))
+	    !health_read_line(line, level, o->daemon.ref.pid, &s->complaint))
 		return;
 	observe_look(o);
 }
@@ -69,9 +72,9 @@ see_heartbeat(struct overseer *o)
 	int64_t at;
 
 	if (json_load(file, SMALL_MAX, &json, NULL) < 0 ||
-	    o->ward.instance == NULL ||
-	    strcmp(json_string_or(json, "instance_id", ""), o->ward.instance) !=
-		0)
+	    o->daemon.instance == NULL ||
+	    strcmp(json_string_or(json, "instance_id", ""),
+		o->daemon.instance) != 0)
 		return;
 	sequence = (uint64_t)json_int_or(json, "sequence", 0);
 	at = json_int_or(json, "monotonic_ms", 0);
@@ -88,7 +91,7 @@ see_registration(struct overseer *o)
 	cleanup_free char *file = overseer_path(o, "daemon.json");
 	cleanup_json struct json_object *json = NULL;
 	struct procref ref = PROCREF_INIT;
-	struct ward *w = &o->ward;
+	struct daemon_process *d = &o->daemon;
 	const char *instance;
 
 	o->sight.identity = false;
@@ -96,11 +99,11 @@ see_registration(struct overseer *o)
 	    procref_from_json(&ref, json, NULL) < 0)
 		return;
 	instance = json_string_or(json, "instance_id", "");
-	if (ref.pid == w->ref.pid && ref.start_time == w->ref.start_time &&
-	    strcmp(ref.boot_id, w->ref.boot_id) == 0 && instance[0] != '\0') {
-		if (w->instance == NULL)
-			w->instance = xstrdup(instance);
-		o->sight.identity = strcmp(instance, w->instance) == 0;
+	if (ref.pid == d->ref.pid && ref.start_time == d->ref.start_time &&
+	    strcmp(ref.boot_id, d->ref.boot_id) == 0 && instance[0] != '\0') {
+		if (d->instance == NULL)
+			d->instance = xstrdup(instance);
+		o->sight.identity = strcmp(instance, d->instance) == 0;
 	}
 	procref_release(&ref);
 }
@@ -112,9 +115,9 @@ observe_failure(struct overseer *o)
 	cleanup_json struct json_object *json = NULL;
 
 	if (json_load(file, SMALL_MAX, &json, NULL) < 0 ||
-	    (o->ward.instance != NULL &&
+	    (o->daemon.instance != NULL &&
 		strcmp(json_string_or(json, "instance_id", ""),
-		    o->ward.instance) != 0))
+		    o->daemon.instance) != 0))
 		return false;
 	free(o->class);
 	o->class = xstrdup(json_string_or(json, "class", "unknown"));
@@ -183,20 +186,20 @@ starved(struct overseer *o)
 static void
 collect(struct overseer *o, struct health_facts *out)
 {
-	const struct ward *w = &o->ward;
+	const struct daemon_process *d = &o->daemon;
 	const struct sight *s = &o->sight;
 	int64_t now = clock_mono_ms();
 
 	*out = (struct health_facts){
-		.ended = !w->alive,
-		.told_to_end = w->told,
-		.status = w->status,
-		.ready = w->ready,
+		.ended = !d->alive,
+		.told_to_end = d->told_to_end,
+		.status = d->status,
+		.ready = d->ready,
 		.identity = s->identity,
 		.failure = s->failure,
-		.frozen = w->alive && procref_state(&w->ref) == 'T',
+		.frozen = d->alive && procref_state(&d->ref) == 'T',
 		.complaint = s->complaint.len > 0 ? s->complaint.data : NULL,
-		.up_ms = now - w->started_ms,
+		.up_ms = now - d->started_ms,
 		.beat_ms = s->beat_ms > 0 ? now - s->beat_ms : INT64_MAX,
 		.assigned = s->assigned,
 		.moved_ms = s->moved_ms > 0 ? now - s->moved_ms : INT64_MAX,
@@ -226,15 +229,15 @@ static void
 become_ready(struct overseer *o)
 {
 	cleanup_free char *lock = overseer_path(o, "state.lock");
-	struct ward *w = &o->ward;
+	struct daemon_process *d = &o->daemon;
 
-	if (w->ready || !o->sight.identity || o->sight.beat_ms == 0 ||
+	if (d->ready || !o->sight.identity || o->sight.beat_ms == 0 ||
 	    lock_is_held(lock) != 1)
 		return;
-	w->ready = true;
+	d->ready = true;
 	o->sight.moved_ms = clock_mono_ms();
 	console_say(
-	    o, CONSOLE_GREEN, "The daemon runs (pid %d).", (int)w->ref.pid);
+	    o, CONSOLE_GREEN, "The daemon runs (pid %d).", (int)d->ref.pid);
 	overseer_set_state(o, STATE_RUNNING);
 }
 
@@ -254,13 +257,13 @@ next_look_ms(const struct overseer *o)
 	int64_t wait =
 	    smaller(beat, limit(o, "stall_timeout") / STALL_LOOKS) + SLACK_MS;
 
-	if (!o->ward.ready)
+	if (!o->daemon.ready)
 		return START_LOOK_MS;
 	return wait < SLACK_MS ? SLACK_MS : wait;
 }
 
 static void
-look_timer(void *arg)
+on_look_due(void *arg)
 {
 	observe_look(arg);
 }
@@ -269,7 +272,7 @@ static void
 look_later(struct overseer *o, int64_t ms)
 {
 	if (o->sight.look == NULL)
-		o->sight.look = loop_after(o->loop, ms, look_timer, o);
+		o->sight.look = loop_after(o->loop, ms, on_look_due, o);
 	else
 		loop_timer_restart(o->sight.look, ms);
 }
@@ -287,18 +290,19 @@ observe_look(struct overseer *o)
 
 	if (o->state != STATE_STARTING && o->state != STATE_RUNNING)
 		return;
-	if (o->ward.alive && o->ward.child == NULL &&
-	    !procref_alive(&o->ward.ref)) {
-		ward_is_gone(o); /* nobody else tells of an adopted one */
+	if (o->daemon.alive && o->daemon.child == NULL &&
+	    !procref_alive(&o->daemon.ref)) {
+		daemon_process_is_gone(
+		    o); /* nobody else tells of an adopted one */
 		return;
 	}
 	see_registration(o);
 	see_heartbeat(o);
-	o->sight.failure = (!o->ward.alive || o->sight.complaint.len > 0) &&
+	o->sight.failure = (!o->daemon.alive || o->sight.complaint.len > 0) &&
 	    observe_failure(o);
-	if (o->ward.alive)
+	if (o->daemon.alive)
 		become_ready(o);
-	if (o->ward.ready)
+	if (o->daemon.ready)
 		see_progress(o);
 	collect(o, &facts);
 	verdict = health_judge(&facts, &limits);
@@ -336,8 +340,8 @@ observe_begin(struct overseer *o)
 	/* From one daemon to the next: a line tells whose it is, and to end an
 	 * inotify instance takes the kernel longer than to start a daemon. */
 	if (o->sight.tail == NULL &&
-	    tail_new(o->loop, log, false, see_line, o, &o->sight.tail, &err) <
-		0)
+	    tail_new(
+		o->loop, log, false, on_log_line, o, &o->sight.tail, &err) < 0)
 		log_warnx("autod.log cannot be followed: %s", err.msg);
 	look_later(o, START_LOOK_MS);
 }

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "config.h"
+#include "console.h"
 #include "errtext.h"
 #include "git-ask.h"
 #include "git.h"
@@ -24,9 +25,11 @@
 #include "notify.h"
 #include "overseer.h"
 #include "reaper.h"
+#include "repair.h"
 #include "settings.h"
 #include "sibling.h"
 #include "tail.h"
+#include "takeover.h"
 #include "tmux.h"
 
 #define LOG_SIZE   (20 * 1024 * 1024)
@@ -63,17 +66,17 @@ overseer_path(const struct overseer *o, const char *name)
 static struct json_object *
 daemon_json(const struct overseer *o)
 {
-	const struct ward *w = &o->ward;
+	const struct daemon_process *d = &o->daemon;
 	struct json_object *json;
 
-	if (!w->alive)
+	if (!d->alive)
 		return NULL;
-	json = procref_to_json(&w->ref);
-	json_set_string(json, "instance_id", w->instance);
+	json = procref_to_json(&d->ref);
+	json_set_string(json, "instance_id", d->instance);
 	json_set_int(json, "started_unix",
-	    clock_wall_ms() / 1000 - (clock_mono_ms() - w->started_ms) / 1000);
-	json_set_bool(json, "adopted", w->adopted);
-	json_set_bool(json, "told_to_end", w->told);
+	    clock_wall_ms() / 1000 - (clock_mono_ms() - d->started_ms) / 1000);
+	json_set_bool(json, "adopted", d->adopted);
+	json_set_bool(json, "told_to_end", d->told_to_end);
 	return json;
 }
 
@@ -118,7 +121,7 @@ overseer_register(struct overseer *o)
 }
 
 static void
-write_later(void *arg)
+on_write_due(void *arg)
 {
 	overseer_write(arg);
 }
@@ -140,7 +143,7 @@ overseer_write(struct overseer *o)
 		log_info("%s", err.msg);
 	loop_timer_free(take_ptr(&o->rewrite));
 	if (o->changed || o->history.unsaved > 0)
-		o->rewrite = loop_after(o->loop, REWRITE_MS, write_later, o);
+		o->rewrite = loop_after(o->loop, REWRITE_MS, on_write_due, o);
 }
 
 void
@@ -212,7 +215,7 @@ force(struct overseer *o)
 	console_say(o, CONSOLE_YELLOW, "Ending at once.");
 	repair_stop(o, true);
 	o->forced = true;
-	ward_end(o, true);
+	daemon_process_end(o, true);
 }
 
 static void
@@ -232,7 +235,7 @@ on_stop_signal(int signo, void *arg)
 	if (o->repair != NULL)
 		repair_stop(o, false);
 	else
-		ward_end(o, false);
+		daemon_process_end(o, false);
 }
 
 static void
@@ -373,7 +376,7 @@ check_history(struct overseer *o, struct err *err)
 }
 
 static void
-watchdog(void *arg)
+on_watchdog(void *arg)
 {
 	(void)arg;
 	notify_service("WATCHDOG=1");
@@ -390,13 +393,13 @@ begin(struct overseer *o, struct err *err)
 	o->signals[1] = loop_signal_new(o->loop, SIGINT, on_stop_signal, o);
 	o->signals[2] = loop_signal_new(o->loop, SIGHUP, on_reload_signal, o);
 	if (period > 0)
-		o->watchdog = loop_every(o->loop, period, watchdog, o);
+		o->watchdog = loop_every(o->loop, period, on_watchdog, o);
 	console_say(o, CONSOLE_PLAIN,
 	    "Overseeing %s. Ctrl-C stops; llmc "
 	    "status and llmc events --follow show "
 	    "what happens.",
 	    o->workspace.root);
-	r = ward_begin(o, err);
+	r = takeover_begin(o, err);
 	if (r == 0)
 		notify_service("READY=1");
 	return r;
@@ -408,7 +411,7 @@ overseer_close(struct overseer *o)
 	repair_stop(o, true);
 	observe_end(o);
 	tail_free(o->sight.tail);
-	ward_release(&o->ward);
+	daemon_process_release(&o->daemon);
 	evidence_release(&o->evidence);
 	history_release(&o->history);
 	tmux_free(o->tmux);
@@ -529,7 +532,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 
 	*o = (struct overseer){ .options = options,
 		.lock = -1,
-		.ward = WARD_INIT,
+		.daemon = DAEMON_PROCESS_INIT,
 		.sight = { .complaint = BUF_INIT },
 		.started_unix = clock_wall_ms() / 1000,
 		.exit_status = -1 };
@@ -546,7 +549,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		o->exit_status = r < 0 ? OVERSEER_ERROR : OVERSEER_STOPPED;
 	} else if (r == 0) {
 		o->loop = loop_new();
-		o->write = loop_call_new(o->loop, write_later, o);
+		o->write = loop_call_new(o->loop, on_write_due, o);
 		r = open_all(o, &err);
 	}
 	if (r < 0) {

@@ -19,11 +19,11 @@
 #include "overseer.h"
 #include "procref.h"
 #include "prompt.h"
-#include "server.h"
 #include "repair-session.h"
+#include "server.h"
+#include "session-record.h"
 #include "settings.h"
 #include "tmux.h"
-#include "session-record.h"
 
 #define NAME     "overseer"
 #define GRACE_MS 5000

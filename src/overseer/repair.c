@@ -11,6 +11,7 @@
 
 #include "buf.h"
 #include "clock.h"
+#include "console.h"
 #include "errtext.h"
 #include "file.h"
 #include "git-facts.h"
@@ -27,9 +28,11 @@
 #include "mem.h"
 #include "overseer.h"
 #include "remedy.h"
-#include "repair.h"
-#include "server.h"
 #include "repair-session.h"
+#include "repair.h"
+#include "report.h"
+#include "respond.h"
+#include "server.h"
 #include "settings.h"
 #include "text.h"
 
@@ -412,7 +415,7 @@ write_prompt(struct repair *r)
 		.verdict = health_verdict_name(o->verdict),
 		.class = o->class,
 		.words = o->words,
-		.ended = o->ward.ended,
+		.ended = o->daemon.how_ended,
 		.age_s = -1,
 		.failure = e->failure,
 		.registration = e->registration,

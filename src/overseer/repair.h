@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A repair while it goes on: shared by repair.c and report.c. */
+/* A repair: one agent session from its prompt to its outcome. */
 #ifndef REPAIR_H
 #define REPAIR_H
 
@@ -10,11 +10,21 @@
 #include "buf.h"
 #include "clock.h"
 #include "git-work.h"
-#include "overseer.h"
 
 struct loop_timer;
+struct overseer;
 struct server_call;
 struct session;
+
+enum repair_outcome {
+	REPAIR_COMPLETED,
+	REPAIR_GAVE_UP, /* manual intervention file */
+	REPAIR_INTERRUPTED, /* we are stopping */
+	REPAIR_DIED, /* the session, again and again */
+	REPAIR_TIMED_OUT,
+	REPAIR_FAILED, /* could not even begin, or left the checkout dirty */
+	REPAIR_OUTCOME_COUNT
+};
 
 struct repair {
 	struct overseer *overseer;
@@ -39,8 +49,8 @@ struct repair {
 	char *transcript; /* path */
 };
 
-/* report.c: logs/remediation_<stamp>.txt; its path, owned by the caller, or
- * NULL. */
-char *report_write(const struct repair *repair);
+void repair_begin(struct overseer *o);
+void repair_stop(struct overseer *o, bool now);
+const char *repair_outcome_name(enum repair_outcome outcome);
 
 #endif

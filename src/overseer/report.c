@@ -9,7 +9,9 @@
 #include "file.h"
 #include "log.h"
 #include "mem.h"
+#include "overseer.h"
 #include "repair.h"
+#include "report.h"
 #include "text.h"
 #include "transcript-text.h"
 

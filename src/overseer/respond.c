@@ -10,15 +10,19 @@
 #include "buf.h"
 #include "child.h"
 #include "clock.h"
+#include "console.h"
 #include "errtext.h"
 #include "file.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "overseer.h"
+#include "repair.h"
+#include "respond.h"
 #include "settings.h"
 #include "state.h"
 #include "strv.h"
+#include "takeover.h"
 #include "text.h"
 #include "worker.h"
 
@@ -27,7 +31,7 @@
 #define RESET_MS     60000
 #define MANUAL_MAX   (16 * 1024)
 
-static void start_again(void *arg);
+static void on_delay_over(void *arg);
 
 /* True when there is one: then we end. */
 static bool
@@ -53,9 +57,9 @@ end_for_manual(struct overseer *o)
 static int64_t
 run_ms(const struct overseer *o)
 {
-	int64_t end = o->ward.alive ? clock_mono_ms() : o->ward.ended_ms;
+	int64_t end = o->daemon.alive ? clock_mono_ms() : o->daemon.ended_ms;
 
-	return o->ward.ready ? end - o->ward.started_ms : 0;
+	return o->daemon.ready ? end - o->daemon.started_ms : 0;
 }
 
 static void
@@ -113,8 +117,9 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	if (verdict != HEALTH_FAILED)
 		free(take_ptr(&o->class));
 	buf_adds(&all, words != NULL ? words : words_of(o, verdict));
-	if (!o->ward.alive && o->ward.ended != NULL && verdict != HEALTH_FAILED)
-		buf_addf(&all, " (%s)", o->ward.ended);
+	if (!o->daemon.alive && o->daemon.how_ended != NULL &&
+	    verdict != HEALTH_FAILED)
+		buf_addf(&all, " (%s)", o->daemon.how_ended);
 	free(o->words);
 	o->words = xstrdup(all.data);
 	health_signature(verdict, o->class, o->words, &signature);
@@ -133,8 +138,8 @@ read_evidence(struct overseer *o)
 	char stamp[CLOCK_STAMP_SIZE];
 
 	evidence_release(&o->evidence);
-	evidence_read(&o->workspace, o->ward.alive ? o->ward.ref.pid : 0, out,
-	    &o->evidence);
+	evidence_read(&o->workspace, o->daemon.alive ? o->daemon.ref.pid : 0,
+	    out, &o->evidence);
 	clock_format_compact(clock_wall_ms(), stamp);
 	free(o->evidence_stamp);
 	o->evidence_stamp = xstrdup(stamp);
@@ -153,7 +158,7 @@ respond_verdict(
 	console_say(o, CONSOLE_RED, "Failure (%s): %s",
 	    health_verdict_name(verdict), o->words);
 	overseer_set_state(o, STATE_ENDING_DAEMON);
-	ward_end(o, false);
+	daemon_process_end(o, false);
 }
 
 /* Did that overseer get to write the failure into the history? */
@@ -173,15 +178,15 @@ void
 respond_resume(struct overseer *o)
 {
 	o->noted = is_noted(o);
-	o->ward.ready = o->ran_ms > 0;
-	o->ward.started_ms = clock_mono_ms() - o->ran_ms;
-	o->ward.ended_ms = clock_mono_ms();
+	o->daemon.ready = o->ran_ms > 0;
+	o->daemon.started_ms = clock_mono_ms() - o->ran_ms;
+	o->daemon.ended_ms = clock_mono_ms();
 	read_evidence(o);
 	console_say(o, CONSOLE_RED,
 	    "An earlier overseer was dealing with a failure (%s): %s",
 	    health_verdict_name(o->verdict), o->words);
 	overseer_set_state(o, STATE_ENDING_DAEMON);
-	ward_end(o, false);
+	daemon_process_end(o, false);
 }
 
 /* --- after the end of the daemon ------------------------------------- */
@@ -213,19 +218,19 @@ start_after(struct overseer *o, int64_t ms)
 	loop_timer_free(o->delay);
 	o->delay = NULL;
 	if (ms == 0)
-		start_again(o);
+		on_delay_over(o);
 	else
-		o->delay = loop_after(o->loop, ms, start_again, o);
+		o->delay = loop_after(o->loop, ms, on_delay_over, o);
 }
 
 static void
-start_again(void *arg)
+on_delay_over(void *arg)
 {
 	struct overseer *o = arg;
 
 	overseer_reload(o);
 	if (!end_for_manual(o))
-		ward_take_or_end(o);
+		takeover_or_end(o);
 }
 
 /* --- a stall: the workers that stand still are set back -------------- */
@@ -240,7 +245,7 @@ struct resets {
 static void reset_next(struct resets *r);
 
 static void
-reset_done(const struct child_result *result, void *arg)
+on_reset(const struct child_result *result, void *arg)
 {
 	struct resets *r = arg;
 
@@ -259,7 +264,7 @@ reset_next(struct resets *r)
 	struct child_spec spec = { .argv = argv, .deadline_ms = RESET_MS };
 
 	if (name != NULL && !o->stopping &&
-	    child_spawn(o->loop, &spec, reset_done, r, NULL, NULL) == 0)
+	    child_spawn(o->loop, &spec, on_reset, r, NULL, NULL) == 0)
 		return;
 	start_after(o, r->delay_ms);
 	strv_free(r->names);

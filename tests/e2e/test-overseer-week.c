@@ -178,7 +178,7 @@ set_work(struct week *w, bool assigned)
 static void
 register_daemon(struct week *w, const char *instance)
 {
-	struct json_object *json = procref_to_json(&w->overseer.ward.ref);
+	struct json_object *json = procref_to_json(&w->overseer.daemon.ref);
 
 	json_set_string(json, "instance_id", instance);
 	json_set_int(json, "start_time_unix", clock_wall_ms() / 1000);
@@ -203,7 +203,7 @@ come_up(struct week *w)
 {
 	if (w->pid != 0)
 		say(w, w->pid); /* the last words of the one before */
-	w->pid = w->overseer.ward.ref.pid;
+	w->pid = w->overseer.daemon.ref.pid;
 	w->lock = lock_try(w->lock_file, NULL);
 	ck_assert_int_ge(w->lock, 0);
 	snprintf(w->instance, sizeof w->instance, "daemon-%llu",
@@ -221,7 +221,7 @@ come_up(struct week *w)
 static void
 await_end(struct week *w)
 {
-	struct pollfd gone = { .fd = w->overseer.ward.ref.pidfd,
+	struct pollfd gone = { .fd = w->overseer.daemon.ref.pidfd,
 		.events = POLLIN };
 
 	int ready;
@@ -245,7 +245,7 @@ stop_daemon(struct week *w)
 {
 	w->silent = true;
 	kill(w->pid, SIGSTOP);
-	for (int i = 0; procref_state(&w->overseer.ward.ref) != 'T'; i++) {
+	for (int i = 0; procref_state(&w->overseer.daemon.ref) != 'T'; i++) {
 		ck_assert_int_lt(i, REAL_MS);
 		poll(NULL, 0, 1); /* only a parent is told, and we are none */
 	}
@@ -357,18 +357,18 @@ tick(void *arg)
 {
 	struct week *w = arg;
 	struct overseer *o = &w->overseer;
-	bool runs = o->state == STATE_RUNNING && o->ward.ref.pid == w->pid;
+	bool runs = o->state == STATE_RUNNING && o->daemon.ref.pid == w->pid;
 
-	if (o->state == STATE_STARTING && o->ward.alive &&
-	    o->ward.ref.pid != w->pid) {
+	if (o->state == STATE_STARTING && o->daemon.alive &&
+	    o->daemon.ref.pid != w->pid) {
 		if (w->trouble < nitems(troubles))
 			noticed(w);
 		come_up(w);
-	} else if (o->state == STATE_ENDING_DAEMON && o->ward.alive) {
+	} else if (o->state == STATE_ENDING_DAEMON && o->daemon.alive) {
 		if (w->trouble < nitems(troubles))
 			noticed(w);
 		await_end(w); /* it has been sent SIGTERM */
-	} else if (!o->ward.alive) {
+	} else if (!o->daemon.alive) {
 		w->lock = fd_close(w->lock);
 		if (o->state == STATE_ENDING_DAEMON)
 			poll(NULL, 0, 5); /* llmc reset does what it can */

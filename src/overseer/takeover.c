@@ -13,6 +13,7 @@
 
 #include "buf.h"
 #include "clock.h"
+#include "console.h"
 #include "errtext.h"
 #include "json.h"
 #include "lock.h"
@@ -21,12 +22,14 @@
 #include "mem.h"
 #include "overseer.h"
 #include "repair-session.h"
+#include "respond.h"
+#include "takeover.h"
 
 #define REGISTRATION_MAX (64 * 1024)
 #define TAKE_LOOK_MS     5
 #define TAKE_MS          5000 /* for who holds the lock to register and beat */
 
-static void take_again(void *arg);
+static void on_take_due(void *arg);
 
 static bool
 is_held(const struct overseer *o)
@@ -59,19 +62,19 @@ find(struct procref *ref, struct json_object *json)
 static void
 adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 {
-	struct ward *w = &o->ward;
+	struct daemon_process *d = &o->daemon;
 
-	ward_release(w);
-	*w = (struct ward)WARD_INIT;
-	w->ref = *ref;
-	w->alive = w->adopted = true;
-	w->instance = instance;
-	w->started_ms = mono_of(unix_s);
+	daemon_process_release(d);
+	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
+	d->ref = *ref;
+	d->alive = d->adopted = true;
+	d->instance = instance;
+	d->started_ms = mono_of(unix_s);
 	*ref = (struct procref)PROCREF_INIT;
-	ward_watch(o);
+	daemon_process_watch(o);
 	console_say(o, CONSOLE_GREEN,
 	    "The daemon that runs already (pid %d) is taken over.",
-	    (int)w->ref.pid);
+	    (int)d->ref.pid);
 	overseer_set_state(o, STATE_STARTING);
 	overseer_register(o);
 	observe_begin(o);
@@ -113,7 +116,7 @@ verify(const struct overseer *o, struct procref *ref,
 }
 
 int
-ward_take(struct overseer *o, struct err *err)
+takeover_try(struct overseer *o, struct err *err)
 {
 	struct procref ref = PROCREF_INIT;
 	cleanup_json struct json_object *daemon = NULL;
@@ -121,10 +124,10 @@ ward_take(struct overseer *o, struct err *err)
 
 	if (!is_held(o)) {
 		o->take_ms = 0;
-		if (o->ward.beaten)
+		if (o->daemon.beaten)
 			respond_ended(o); /* so that was not why it failed */
 		else
-			ward_start(o);
+			daemon_process_start(o);
 		return 0;
 	}
 	r = verify(o, &ref, &daemon, err);
@@ -145,26 +148,26 @@ ward_take(struct overseer *o, struct err *err)
 	if (clock_mono_ms() - o->take_ms > TAKE_MS)
 		return r;
 	loop_timer_free(o->delay);
-	o->delay = loop_after(o->loop, TAKE_LOOK_MS, take_again, o);
+	o->delay = loop_after(o->loop, TAKE_LOOK_MS, on_take_due, o);
 	*err = (struct err){ 0 };
 	return 0;
 }
 
 void
-ward_take_or_end(struct overseer *o)
+takeover_or_end(struct overseer *o)
 {
 	struct err err = { 0 };
 
-	if (ward_take(o, &err) < 0)
+	if (takeover_try(o, &err) < 0)
 		overseer_end(o, OVERSEER_REFUSED, err.msg);
 }
 
 static void
-take_again(void *arg)
+on_take_due(void *arg)
 {
 	struct overseer *o = arg;
 
-	ward_take_or_end(o);
+	takeover_or_end(o);
 }
 
 /* --- what an earlier overseer wrote down ------------------------------ */
@@ -220,13 +223,13 @@ take_recorded(struct overseer *o, struct json_object *daemon, bool failed)
 		respond_resume(o);
 	} else if (json_bool_or(daemon, "told_to_end", false)) {
 		log_info("it has been told to end: another follows");
-		ward_end(o, false);
+		daemon_process_end(o, false);
 	}
 	return true;
 }
 
 int
-ward_begin(struct overseer *o, struct err *err)
+takeover_begin(struct overseer *o, struct err *err)
 {
 	cleanup_free char *file = overseer_path(o, "overseer.json");
 	cleanup_json struct json_object *json = NULL;
@@ -244,5 +247,5 @@ ward_begin(struct overseer *o, struct err *err)
 		respond_resume(o);
 		return 0;
 	}
-	return ward_take(o, err);
+	return takeover_try(o, err);
 }

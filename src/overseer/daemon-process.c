@@ -19,86 +19,89 @@
 #include "buf.h"
 #include "child.h"
 #include "clock.h"
+#include "daemon-process.h"
 #include "errtext.h"
 #include "lock.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "overseer.h"
+#include "respond.h"
 #include "settings.h"
+#include "takeover.h"
 #include "text.h"
 
 #define FOREVER_MS (3650 * 24 * 3600 * (int64_t)1000)
 #define NOW_MS     2000 /* for an end at once */
 
 /* A child outlives its meaning when its end was known before it was told. */
-struct ward_run {
+struct daemon_run {
 	struct overseer *overseer; /* NULL = known */
 };
 
 static void
-ward_let_go(struct ward *ward)
+let_go(struct daemon_process *d)
 {
-	loop_watch_free(take_ptr(&ward->life_watch));
-	ward->life = fd_close(ward->life);
-	if (ward->run != NULL)
-		ward->run->overseer = NULL;
-	ward->run = NULL;
+	loop_watch_free(take_ptr(&d->life_watch));
+	d->life = fd_close(d->life);
+	if (d->run != NULL)
+		d->run->overseer = NULL;
+	d->run = NULL;
 }
 
 void
-ward_release(struct ward *ward)
+daemon_process_release(struct daemon_process *d)
 {
-	ward_let_go(ward);
-	loop_watch_free(take_ptr(&ward->watch));
-	loop_timer_free(take_ptr(&ward->kill));
-	procref_release(&ward->ref);
-	free(take_ptr(&ward->ended));
-	free(take_ptr(&ward->instance));
+	let_go(d);
+	loop_watch_free(take_ptr(&d->watch));
+	loop_timer_free(take_ptr(&d->kill));
+	procref_release(&d->ref);
+	free(take_ptr(&d->how_ended));
+	free(take_ptr(&d->instance));
 }
 
 /* --- the end --------------------------------------------------------- */
 
 static void
-ward_gone(struct overseer *o, int status, const char *words)
+gone(struct overseer *o, int status, const char *words)
 {
 	cleanup_free char *lock = overseer_path(o, "state.lock");
-	struct ward *w = &o->ward;
+	struct daemon_process *d = &o->daemon;
 
-	w->alive = false;
-	w->child = NULL;
-	w->status = status;
-	w->ended_ms = clock_mono_ms();
-	free(w->ended);
-	w->ended = xstrdup(words);
-	loop_watch_free(take_ptr(&w->watch));
-	loop_timer_free(take_ptr(&w->kill));
-	ward_let_go(w);
-	log_info("the daemon (pid %d) %s", (int)w->ref.pid, words);
-	if (w->told && !o->stopping && o->state != STATE_ENDING_DAEMON) {
+	d->alive = false;
+	d->child = NULL;
+	d->status = status;
+	d->ended_ms = clock_mono_ms();
+	free(d->how_ended);
+	d->how_ended = xstrdup(words);
+	loop_watch_free(take_ptr(&d->watch));
+	loop_timer_free(take_ptr(&d->kill));
+	let_go(d);
+	log_info("the daemon (pid %d) %s", (int)d->ref.pid, words);
+	if (d->told_to_end && !o->stopping && o->state != STATE_ENDING_DAEMON) {
 		observe_end(o); /* an earlier overseer wanted it to end */
-		ward_take_or_end(o);
-	} else if (o->state == STATE_STARTING && !w->adopted && !w->ready &&
+		takeover_or_end(o);
+	} else if (o->state == STATE_STARTING && !d->adopted && !d->ready &&
 	    lock_is_held(lock) == 1) {
 		observe_end(o);
-		w->beaten = true;
-		ward_take_or_end(o);
+		d->beaten = true;
+		takeover_or_end(o);
 	} else {
 		respond_ended(o);
 	}
 }
 
 static void
-ward_exited(const struct child_result *result, void *arg)
+on_child_exit(const struct child_result *result, void *arg)
 {
-	cleanup_free struct ward_run *run = arg;
+	cleanup_free struct daemon_run *run = arg;
 	struct overseer *o = run->overseer;
 	cleanup_buf struct buf words = BUF_INIT;
 	int status = -1;
 
 	if (o == NULL)
 		return;
-	o->ward.run = NULL;
+	o->daemon.run = NULL;
 	child_result_describe(result, &words);
 	if (result->start_error != 0)
 		status = 127;
@@ -106,90 +109,89 @@ ward_exited(const struct child_result *result, void *arg)
 		status = result->status;
 	else
 		status = 128 + result->signal;
-	ward_gone(o, status, words.data);
+	gone(o, status, words.data);
 }
 
 /* The pipe is broken. An end that is none of a crash has time. */
 static void
-ward_broken(int fd, unsigned what, void *arg)
+on_pipe_broken(int fd, unsigned what, void *arg)
 {
 	struct overseer *o = arg;
-	struct ward *w = &o->ward;
+	struct daemon_process *d = &o->daemon;
 	struct child_result result;
 	cleanup_buf struct buf words = BUF_INIT;
 	int status = 0;
 
 	(void)fd;
 	(void)what;
-	loop_watch_free(take_ptr(&w->life_watch));
-	if (procref_ending(&w->ref, &status) < 0 || status == 0)
+	loop_watch_free(take_ptr(&d->life_watch));
+	if (procref_ending(&d->ref, &status) < 0 || status == 0)
 		return;
 	child_result_init(&result);
 	result.exited = WIFEXITED(status);
 	result.status = WEXITSTATUS(status);
 	result.signal = WTERMSIG(status);
 	child_result_describe(&result, &words);
-	ward_gone(
+	gone(
 	    o, result.exited ? result.status : 128 + result.signal, words.data);
 }
 
 void
-ward_is_gone(struct overseer *o)
+daemon_process_is_gone(struct overseer *o)
 {
-	ward_gone(
-	    o, -1, "ended (its status is not known: it was not our child)");
+	gone(o, -1, "ended (its status is not known: it was not our child)");
 }
 
 static void
-ward_watched(int fd, unsigned what, void *arg)
+on_pidfd(int fd, unsigned what, void *arg)
 {
 	struct overseer *o = arg;
 
 	(void)fd;
 	(void)what;
-	if (!procref_alive(&o->ward.ref))
-		ward_is_gone(o);
+	if (!procref_alive(&o->daemon.ref))
+		daemon_process_is_gone(o);
 }
 
 void
-ward_watch(struct overseer *o)
+daemon_process_watch(struct overseer *o)
 {
-	if (o->ward.ref.pidfd >= 0)
-		o->ward.watch = loop_watch_new(
-		    o->loop, o->ward.ref.pidfd, LOOP_READ, ward_watched, o);
+	if (o->daemon.ref.pidfd >= 0)
+		o->daemon.watch = loop_watch_new(
+		    o->loop, o->daemon.ref.pidfd, LOOP_READ, on_pidfd, o);
 }
 
 static void
-ward_kill(void *arg)
+on_grace_over(void *arg)
 {
 	struct overseer *o = arg;
 
 	log_info("the daemon does not end: SIGKILL");
-	procref_signal_group(&o->ward.ref, SIGKILL);
-	procref_signal(&o->ward.ref, SIGKILL);
+	procref_signal_group(&o->daemon.ref, SIGKILL);
+	procref_signal(&o->daemon.ref, SIGKILL);
 }
 
 void
-ward_end(struct overseer *o, bool now)
+daemon_process_end(struct overseer *o, bool now)
 {
-	struct ward *w = &o->ward;
+	struct daemon_process *d = &o->daemon;
 
-	if (!w->alive) {
+	if (!d->alive) {
 		respond_ended(o);
 		return;
 	}
-	if (now && !w->told)
-		procref_signal(&w->ref, SIGTERM); /* the first of two */
-	w->told = true;
+	if (now && !d->told_to_end)
+		procref_signal(&d->ref, SIGTERM); /* the first of two */
+	d->told_to_end = true;
 	overseer_register(o);
 	overseer_write(o); /* the intent first */
-	procref_signal(&w->ref, SIGTERM); /* the second means: at once */
-	procref_signal(&w->ref, SIGCONT); /* a stopped one hears nothing */
-	loop_timer_free(w->kill);
-	w->kill = loop_after(o->loop,
+	procref_signal(&d->ref, SIGTERM); /* the second means: at once */
+	procref_signal(&d->ref, SIGCONT); /* a stopped one hears nothing */
+	loop_timer_free(d->kill);
+	d->kill = loop_after(o->loop,
 	    now ? NOW_MS :
 		  settings_duration(o->settings, "overseer.stop_grace"),
-	    ward_kill, o);
+	    on_grace_over, o);
 }
 
 /* --- the beginning --------------------------------------------------- */
@@ -223,40 +225,40 @@ add_command(const struct overseer *o, struct buf *command)
 }
 
 static int
-ward_spawn(struct overseer *o, struct child_spec *spec, struct err *err)
+spawn(struct overseer *o, struct child_spec *spec, struct err *err)
 {
-	struct ward *w = &o->ward;
-	struct ward_run *run = xcalloc(1, sizeof *run);
+	struct daemon_process *d = &o->daemon;
+	struct daemon_run *run = xcalloc(1, sizeof *run);
 	int ends[2] = { -1, -1 }, r;
 
 	/* Without the pipe its death is told a little later. */
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
 		spec->stdin_fd = ends[1];
 	run->overseer = o;
-	r = child_spawn(o->loop, spec, ward_exited, run, &w->child, err);
+	r = child_spawn(o->loop, spec, on_child_exit, run, &d->child, err);
 	fd_close(ends[1]);
-	w->life = ends[0];
+	d->life = ends[0];
 	if (r < 0) {
 		free(run);
 		return r;
 	}
-	r = procref_set(&w->ref, child_pid(w->child));
+	r = procref_set(&d->ref, child_pid(d->child));
 	if (r < 0) {
 		free(run);
-		child_abandon(take_ptr(&w->child));
+		child_abandon(take_ptr(&d->child));
 		return err_errno(err, r, "it cannot be watched");
 	}
-	w->run = run;
-	if (w->life >= 0)
-		w->life_watch =
-		    loop_watch_new(o->loop, w->life, LOOP_READ, ward_broken, o);
+	d->run = run;
+	if (d->life >= 0)
+		d->life_watch = loop_watch_new(
+		    o->loop, d->life, LOOP_READ, on_pipe_broken, o);
 	return 0;
 }
 
 void
-ward_start(struct overseer *o)
+daemon_process_start(struct overseer *o)
 {
-	struct ward *w = &o->ward;
+	struct daemon_process *d = &o->daemon;
 	cleanup_free char *failure = overseer_path(o, "failure.json");
 	cleanup_free char *path = NULL;
 	cleanup_buf struct buf command = BUF_INIT;
@@ -270,18 +272,18 @@ ward_start(struct overseer *o)
 	    getenv("PATH") != NULL ? getenv("PATH") : "/usr/bin:/bin",
 	    (int)(strrchr(o->llmc, '/') - o->llmc), o->llmc);
 	spec.env = (const char *const[]){ path, NULL };
-	ward_release(w);
-	*w = (struct ward)WARD_INIT;
+	daemon_process_release(d);
+	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
 	add_command(o, &command);
 	spec.shell = command.data;
-	w->started_ms = clock_mono_ms();
+	d->started_ms = clock_mono_ms();
 	unlink(failure); /* an earlier one's; this one may die before it can */
 	overseer_set_state(o, STATE_STARTING);
-	if (ward_spawn(o, &spec, &err) < 0) {
-		ward_gone(o, 127, err.msg);
+	if (spawn(o, &spec, &err) < 0) {
+		gone(o, 127, err.msg);
 		return;
 	}
-	w->alive = true;
+	d->alive = true;
 	overseer_register(o);
 	observe_begin(o);
 }

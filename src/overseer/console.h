@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What people see: a line on standard output, the same in the log and among
+ * the last events of llmc status. */
+#ifndef CONSOLE_H
+#define CONSOLE_H
+
+struct overseer;
+
+enum console_colour {
+	CONSOLE_PLAIN,
+	CONSOLE_RED,
+	CONSOLE_GREEN,
+	CONSOLE_YELLOW,
+};
+
+void console_say(struct overseer *o, enum console_colour colour,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

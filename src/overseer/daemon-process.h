@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The daemon's process: started, watched, ended. */
+#ifndef DAEMON_PROCESS_H
+#define DAEMON_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "procref.h"
+
+struct child;
+struct daemon_run;
+struct loop_timer;
+struct loop_watch;
+struct overseer;
+
+struct daemon_process {
+	struct child *child; /* NULL when adopted or gone */
+	struct procref ref;
+	struct loop_watch *watch; /* of an adopted one */
+	struct daemon_run *run; /* what its child's end is told to */
+	int life; /* a pipe that breaks when it dies, -1 = none */
+	struct loop_watch *life_watch;
+	bool alive;
+	bool adopted;
+	bool told_to_end; /* by us */
+	bool ready;
+	bool beaten; /* it did not start, and another holds the lock */
+	int status; /* when it ended, -1 = unknown */
+	char *how_ended; /* the same as a sentence */
+	char *instance;
+	int64_t started_ms; /* monotonic */
+	int64_t ended_ms;
+	struct loop_timer *kill;
+};
+
+#define DAEMON_PROCESS_INIT                                   \
+	{                                                     \
+		.ref = PROCREF_INIT, .status = -1, .life = -1 \
+	}
+
+void daemon_process_start(struct overseer *o);
+/* SIGTERM, a grace, SIGKILL; respond_ended() is called when it is gone. */
+void daemon_process_end(struct overseer *o, bool now);
+/* One that is not our child has ended: that is all that can be known. */
+void daemon_process_is_gone(struct overseer *o);
+/* Be told of its end; for one that is not our child. */
+void daemon_process_watch(struct overseer *o);
+void daemon_process_release(struct daemon_process *process);
+
+#endif

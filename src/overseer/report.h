@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The record of a repair, for people. */
+#ifndef REPORT_H
+#define REPORT_H
+
+struct repair;
+
+/* logs/remediation_<stamp>.txt; its path, owned by the caller, or NULL. */
+char *report_write(const struct repair *repair);
+
+#endif

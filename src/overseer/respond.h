@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What is done about a verdict (model/spiral). */
+#ifndef RESPOND_H
+#define RESPOND_H
+
+#include <stdint.h>
+
+#include "health.h"
+#include "repair.h"
+
+struct overseer;
+
+void respond_verdict(
+    struct overseer *o, enum health_verdict verdict, const char *words);
+/* The daemon's process is gone. */
+void respond_ended(struct overseer *o);
+/* An earlier overseer was dealing with a failure, which we have read. */
+void respond_resume(struct overseer *o);
+/* A repair ended. */
+void respond_repaired(struct overseer *o, enum repair_outcome outcome,
+    const char *words, int64_t took_ms, const char *log);
+
+#endif
