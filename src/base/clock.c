@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "clock.h"
+
+#define SCALE_MAX 1000
 
 static struct {
 	bool on;
 	int64_t mono_ms, wall_ms;
 } clock_virtual;
+
+/* How many times as fast as the machine's clocks ours run. */
+static int64_t
+clock_scale(void)
+{
+	static int64_t scale;
+	const char *text;
+
+	if (scale == 0) {
+		text = getenv("LLMC_TIME_SCALE");
+		if (text != NULL)
+			scale = strtonum(text, 1, SCALE_MAX, NULL);
+		if (scale == 0)
+			scale = 1;
+	}
+	return scale;
+}
 
 static int64_t
 clock_read_us(clockid_t id)
@@ -25,7 +45,7 @@ clock_mono_us(void)
 {
 	if (clock_virtual.on)
 		return clock_virtual.mono_ms * 1000;
-	return clock_read_us(CLOCK_MONOTONIC);
+	return clock_read_us(CLOCK_MONOTONIC) * clock_scale();
 }
 
 int64_t
@@ -39,7 +59,36 @@ clock_wall_ms(void)
 {
 	if (clock_virtual.on)
 		return clock_virtual.wall_ms;
-	return clock_read_us(CLOCK_REALTIME) / 1000;
+	/* Both clocks showed the same as the machine's when it was booted. */
+	return (clock_read_us(CLOCK_REALTIME) +
+		   clock_read_us(CLOCK_MONOTONIC) * (clock_scale() - 1)) /
+	    1000;
+}
+
+int64_t
+clock_file_ms(const struct timespec *at)
+{
+	int64_t us = (int64_t)at->tv_sec * 1000000 + at->tv_nsec / 1000;
+	int64_t booted;
+
+	if (clock_scale() > 1) {
+		booted = clock_read_us(CLOCK_REALTIME) -
+		    clock_read_us(CLOCK_MONOTONIC);
+		us += (us - booted) * (clock_scale() - 1);
+	}
+	return us / 1000;
+}
+
+int64_t
+clock_kernel_us(int64_t us)
+{
+	return (us + clock_scale() - 1) / clock_scale();
+}
+
+int64_t
+clock_kernel_ms(int64_t ms)
+{
+	return (ms + clock_scale() - 1) / clock_scale();
 }
 
 void

@@ -14,9 +14,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct timespec;
+
 int64_t clock_mono_us(void); /* microseconds since some fixed point */
 int64_t clock_mono_ms(void);
 int64_t clock_wall_ms(void); /* milliseconds since 1970, UTC */
+
+/* A time that the kernel gave a file, to be compared with clock_wall_ms(). */
+int64_t clock_file_ms(const struct timespec *at);
+
+/* LLMC_TIME_SCALE=N lets both clocks run N times as fast as the machine's, for
+ * tests: each interval, time-out and back-off of a program becomes shorter by
+ * the same factor, and programs with the same N agree about the time. These
+ * give a duration as the kernel counts it, rounded up, for whoever waits
+ * without the loop. */
+int64_t clock_kernel_us(int64_t us);
+int64_t clock_kernel_ms(int64_t ms);
 
 /* Virtual time: both clocks stand still until moved. Starts at the given
  * readings; clock_virtual_end() goes back to the machine's clocks. */

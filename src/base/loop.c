@@ -232,7 +232,7 @@ loop_arm(struct loop *loop)
 		event_del(loop->tick);
 		return;
 	}
-	wait = loop->heap[0]->due_ms * 1000 - clock_mono_us();
+	wait = clock_kernel_us(loop->heap[0]->due_ms * 1000 - clock_mono_us());
 	if (wait > 0 && !clock_is_virtual()) {
 		tv.tv_sec = wait / 1000000;
 		tv.tv_usec = wait % 1000000;

@@ -71,7 +71,7 @@ read_input(struct buf *input)
 	ssize_t n = 1;
 
 	while (n > 0) {
-		int64_t left = end - clock_mono_ms();
+		int64_t left = clock_kernel_ms(end - clock_mono_ms());
 
 		if (left <= 0 || poll(&event, 1, (int)left) <= 0)
 			return;

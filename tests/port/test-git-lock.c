@@ -100,6 +100,7 @@ unit_suite(void)
 {
 	Suite *s = suite_create("git-lock");
 
+	unit_hurry(10);
 	unit_case(s, "locks",
 	    (const TTest *[]){ a_rebase_that_meets_a_lock_takes_nothing_back,
 		a_lock_that_nobody_holds_is_taken_away,

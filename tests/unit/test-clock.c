@@ -2,12 +2,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "clock.h"
+#include "file.h"
+#include "loop.h"
 #include "mem.h"
 #include "unit.h"
 
+#define SCALE     50
 #define YEAR_2020 INT64_C(1577836800000)
 
 START_TEST(the_monotonic_clock_never_goes_back)
@@ -39,6 +43,108 @@ START_TEST(the_clocks_are_those_of_the_machine)
 	ck_assert_int_ge(clock_wall_ms(), YEAR_2020);
 	ck_assert_int_lt(
 	    llabs(clock_wall_ms() - (int64_t)time(NULL) * 1000), 60000);
+}
+END_TEST
+
+/* --- clocks that run faster -------------------------------------------- */
+
+static const struct {
+	const char *text;
+	int scale;
+} scales[] = {
+	{ "50", SCALE },
+	{ "1", 1 },
+	{ "", 1 },
+	{ "0", 1 },
+	{ "-5", 1 },
+	{ "1001", 1 },
+	{ "fast", 1 },
+	{ "5x", 1 },
+};
+
+/* Read once a process: these tests need one each, as check gives it. */
+static void
+set_scale(const char *text)
+{
+	const char *fork_mode = getenv("CK_FORK");
+
+	if (fork_mode != NULL && strcmp(fork_mode, "no") == 0)
+		unit_skip("each of these needs a process of its own");
+	setenv("LLMC_TIME_SCALE", text, 1);
+}
+
+static int64_t
+machine_us(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+START_TEST(the_scale_is_a_number_of_the_environment)
+{
+	int64_t before, us;
+
+	set_scale(scales[_i].text);
+	before = machine_us(CLOCK_MONOTONIC);
+	us = clock_mono_us();
+	ck_assert_int_ge(us, before * scales[_i].scale);
+	ck_assert_int_le(us, machine_us(CLOCK_MONOTONIC) * scales[_i].scale);
+	ck_assert_int_eq(clock_kernel_us(1), 1);
+	ck_assert_int_eq(clock_kernel_ms(100), 100 / scales[_i].scale);
+	ck_assert_int_eq(clock_kernel_ms(101),
+	    scales[_i].scale == 1 ? 101 : 100 / scales[_i].scale + 1);
+}
+END_TEST
+
+static void
+stop(void *arg)
+{
+	loop_stop(arg, 0);
+}
+
+START_TEST(a_timer_waits_less_and_the_clocks_agree)
+{
+	int64_t began, mono, wall;
+	struct loop_timer *timer;
+	struct loop *loop;
+
+	set_scale("50");
+	loop = loop_new();
+	mono = clock_mono_ms();
+	wall = clock_wall_ms();
+	began = machine_us(CLOCK_MONOTONIC);
+	timer = loop_after(loop, (int64_t)200 * SCALE, stop, loop);
+	loop_run(loop);
+	ck_assert_int_ge(machine_us(CLOCK_MONOTONIC) - began, 199000);
+	ck_assert_int_lt(
+	    machine_us(CLOCK_MONOTONIC) - began, (int64_t)200 * SCALE * 1000);
+	mono = clock_mono_ms() - mono;
+	wall = clock_wall_ms() - wall;
+	ck_assert_int_ge(mono, (int64_t)200 * SCALE);
+	ck_assert_int_lt(llabs(wall - mono), (int64_t)100 * SCALE);
+	loop_timer_free(timer);
+	loop_free(loop);
+}
+END_TEST
+
+START_TEST(the_age_of_a_file_is_in_the_same_time)
+{
+	const char *path = unit_path("f");
+	struct timespec times[2];
+	struct stat st;
+	int64_t age;
+
+	set_scale("50");
+	ck_assert_int_eq(file_replace(path, "x", 1, 0600, NULL), 0);
+	ck_assert_int_eq(stat(path, &st), 0);
+	age = clock_wall_ms() - clock_file_ms(&st.st_mtim);
+	ck_assert_int_lt(llabs(age), (int64_t)5000 * SCALE);
+	times[0] = times[1] = st.st_mtim;
+	times[0].tv_sec -= 60;
+	age = clock_file_ms(&times[1]) - clock_file_ms(&times[0]);
+	ck_assert_int_lt(llabs(age - (int64_t)60000 * SCALE), 1000);
 }
 END_TEST
 
@@ -167,10 +273,17 @@ Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("clock");
+	TCase *tc;
 
 	unit_case(s, "clock",
 	    (const TTest *[]){ the_monotonic_clock_never_goes_back,
 		the_clocks_are_those_of_the_machine, NULL });
+	tc = tcase_create("scale");
+	tcase_add_loop_test(tc, the_scale_is_a_number_of_the_environment, 0,
+	    (int)nitems(scales));
+	tcase_add_test(tc, a_timer_waits_less_and_the_clocks_agree);
+	tcase_add_test(tc, the_age_of_a_file_is_in_the_same_time);
+	suite_add_tcase(s, tc);
 	unit_case(s, "virtual",
 	    (const TTest *[]){ virtual_time_stands_still_until_moved,
 		virtual_time_ends_and_begins_anew, NULL });

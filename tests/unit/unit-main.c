@@ -110,6 +110,14 @@ unit_vectors(void)
 }
 
 void
+unit_hurry(int times)
+{
+	cleanup_free char *text = xasprintf("%d", times);
+
+	setenv("LLMC_TIME_SCALE", text, 1);
+}
+
+void
 unit_skip_all(const char *why)
 {
 	printf("1..0 # SKIP %s\n", why);

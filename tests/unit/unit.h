@@ -24,6 +24,12 @@ const char *unit_scratch(void);
 /* "dir/name" inside unit_scratch(); the text lives until the program ends. */
 const char *unit_path(const char *name);
 
+/* For unit_suite() to call: the clocks of this program, and of what it runs,
+ * go so many times as fast as the machine's (LLMC_TIME_SCALE). For rules about
+ * time that are tried with real programs; where there are none, use virtual
+ * time. */
+void unit_hurry(int times);
+
 /* The vector folder (LLMC_VECTORS, else ../shared/vectors from the source
  * tree), or NULL where it is absent. Set by meson. */
 const char *unit_vectors(void);

@@ -149,7 +149,7 @@ remove_if_stale(int dir, const char *name)
 	struct stat st;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    clock_wall_ms() - (int64_t)st.st_mtim.tv_sec * 1000 > PART_LIFE_MS)
+	    clock_wall_ms() - clock_file_ms(&st.st_mtim) > PART_LIFE_MS)
 		unlinkat(dir, name, 0);
 }
 

@@ -100,7 +100,7 @@ git_lock_remove_dead(const char *dir, const char *complaint)
 
 	if (lock == NULL || !is_own(dir, lock) || stat(lock, &st) == -1)
 		return false;
-	if (clock_wall_ms() - (int64_t)st.st_mtime * 1000 < FRESH_MS ||
+	if (clock_wall_ms() - clock_file_ms(&st.st_mtim) < FRESH_MS ||
 	    git_runs_in(dir))
 		return false;
 	return unlink(lock) == 0;

@@ -51,7 +51,7 @@ remove_stale_lock(const struct git_op *op)
 	struct stat st;
 
 	if (stat(path, &st) == 0 &&
-	    clock_wall_ms() - (int64_t)st.st_mtime * 1000 > STALE_LOCK_MS)
+	    clock_wall_ms() - clock_file_ms(&st.st_mtim) > STALE_LOCK_MS)
 		unlink(path);
 }
 

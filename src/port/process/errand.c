@@ -66,8 +66,7 @@ errand_duration(const struct errand *errand)
 	struct stat st;
 
 	if (stat(path, &st) == 0)
-		end_ms = (int64_t)st.st_mtim.tv_sec * 1000 +
-		    st.st_mtim.tv_nsec / 1000000;
+		end_ms = clock_file_ms(&st.st_mtim);
 	return end_ms > errand->started_ms ? end_ms - errand->started_ms : 0;
 }
 

@@ -114,7 +114,7 @@ read_entry(const char *where, const char *id, const struct stat *st,
     const struct files_entry *old, struct files_entry **ret_entry,
     struct err *err)
 {
-	int64_t age = clock_wall_ms() - (int64_t)st->st_ctim.tv_sec * 1000;
+	int64_t age = clock_wall_ms() - clock_file_ms(&st->st_ctim);
 	struct files_entry *entry;
 	struct taskfile *task = NULL;
 	struct err why = { 0, "" };

@@ -250,9 +250,7 @@ has_writer(const char *path)
 static bool
 is_settled(const char *path, const struct stat *st)
 {
-	int64_t age = clock_wall_ms() -
-	    ((int64_t)st->st_mtim.tv_sec * 1000 +
-		st->st_mtim.tv_nsec / 1000000);
+	int64_t age = clock_wall_ms() - clock_file_ms(&st->st_mtim);
 
 	return (age >= SOURCE_SETTLED_MS || age < -SKEW_MS) &&
 	    !has_writer(path);

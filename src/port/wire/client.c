@@ -80,7 +80,7 @@ client_overseer_socket_outside(const struct workspace *workspace)
 static int
 time_left(int64_t until_ms)
 {
-	int64_t left = until_ms - clock_mono_ms();
+	int64_t left = clock_kernel_ms(until_ms - clock_mono_ms());
 
 	if (left < 0)
 		left = 0;
