@@ -133,6 +133,12 @@ e2e_env(const char *edit)
 	e2e.edits[e2e.edit_count++] = keep(xstrdup(edit));
 }
 
+void
+e2e_hurry(int times)
+{
+	e2e_env(e2e_path("LLMC_TIME_SCALE=%d", times));
+}
+
 const char *const *
 e2e_edits(void)
 {

@@ -27,6 +27,11 @@ struct e2e_run {
 const char *e2e_llmc_path(void); /* of the llmc under test */
 const char *e2e_source(const char *name); /* a file of the source tree */
 
+/* All that is run later lives so many times as fast (LLMC_TIME_SCALE), unlike
+ * the test itself. What git, tmux and agents do takes as long as ever: mind the
+ * timeouts for that. */
+void e2e_hurry(int times);
+
 /* An environment edit ("K=V" sets, "K" removes) for all that is run later. */
 void e2e_env(const char *edit);
 const char *const *e2e_edits(void); /* all of them, for child_spec.env */

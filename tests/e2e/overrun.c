@@ -17,10 +17,12 @@
 #include "overrun.h"
 #include "text.h"
 
-#define WAIT_MS    60000
-#define LOOK_MS    10
-#define OUTPUT_MAX 1500 /* of it in a message */
-#define TIMEOUT_S  150
+#define WAIT_MS      60000
+#define LOOK_MS      10
+#define OUTPUT_MAX   1500 /* of it in a message */
+#define TIMEOUT_S    150
+#define BEAT_MS      5000 /* between two heartbeats */
+#define BEAT_LATE_MS 2000 /* on a machine that is busy with tests */
 
 static int seen; /* pid of the last daemon that ran */
 
@@ -94,23 +96,44 @@ guard(void)
 		(int)strcspn(socket, "\n"), socket)));
 }
 
+/* Timeouts as they are for programs that need their time, however fast the
+ * clocks run. */
+static void
+set_times(int times)
+{
+	static const struct {
+		const char *key;
+		int ms;
+	} settings[] = {
+		{ "daemon.patrol_interval", 100 },
+		{ "overseer.start_timeout", 20000 },
+		{ "overseer.stop_grace", 10000 },
+		{ "overseer.remediation_timeout", 60000 },
+	};
+
+	for (size_t i = 0; i < nitems(settings); i++)
+		auto_set(
+		    settings[i].key, e2e_path("%dms", settings[i].ms * times));
+	auto_set("overseer.heartbeat_timeout",
+	    e2e_path("%dms", BEAT_MS + BEAT_LATE_MS * times));
+}
+
+void
+over_hurry(int times)
+{
+	e2e_hurry(times);
+	set_times(times);
+}
+
 static void
 set_up(void)
 {
-	static const char *const settings[][2] = {
-		{ "daemon.patrol_interval", "100ms" },
-		{ "overseer.start_timeout", "20s" },
-		{ "overseer.heartbeat_timeout", "7s" },
-		{ "overseer.stop_grace", "10s" },
-		{ "overseer.remediation_timeout", "1m" },
-		{ "overseer.remediation_prompt", "Repair it." },
-	};
 	const char *llmc = e2e_llmc_path();
 	int folder = (int)(strrchr(llmc, '/') - llmc);
 
 	e2e_env(e2e_path("PATH=%.*s:%s", folder, llmc, getenv("PATH")));
-	for (size_t i = 0; i < nitems(settings); i++)
-		auto_set(settings[i][0], settings[i][1]);
+	set_times(1);
+	auto_set("overseer.remediation_prompt", "Repair it.");
 	auto_landed(); /* counted from here */
 	guard();
 }

@@ -32,6 +32,10 @@ void over_begin(void);
 void over_begin_real(void); /* with the real Claude Code */
 void over_end(void);
 
+/* As e2e_hurry(); what limits other programs stays as it was, so set other
+ * limits after it. */
+void over_hurry(int times);
+
 /* What the agent does in the worktrees at the end of every turn, as a shell
  * script that a repair can take away: over_mend() is the step for that. */
 void over_culprit(const char *script);

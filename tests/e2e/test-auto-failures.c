@@ -350,6 +350,7 @@ branch_lock(void)
 
 START_TEST(a_lock_of_gits_is_waited_for)
 {
+	e2e_hurry(5);
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	e2e_write(branch_lock(), "");
 	auto_up(NULL);
@@ -366,6 +367,7 @@ END_TEST
 /* A git that was killed with its agent: nobody else lets go of its locks. */
 START_TEST(locks_in_the_worktree_of_a_dead_agent_are_removed)
 {
+	e2e_hurry(5);
 	auto_ails("fake: fail 400 too odd");
 	auto_task("a.md",
 	    "A\nfake: commit work.txt x\nfake: run [ -e $TMPDIR/once ] || { "

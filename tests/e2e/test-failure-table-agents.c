@@ -46,7 +46,8 @@ END_TEST
 
 START_TEST(an_agent_that_nothing_wakes_is_repaired)
 {
-	auto_set("auto.worker_stall_timeout", "700ms");
+	over_hurry(5);
+	auto_set("auto.worker_stall_timeout", "3500ms");
 	over_culprit("tail --pid=$CLAUDE_PID -f /dev/null");
 	auto_task("a.md", TASK);
 	over_remedy(_i, "%s", over_mend());

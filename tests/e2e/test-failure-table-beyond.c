@@ -89,7 +89,8 @@ START_TEST(a_stall_sets_the_worker_back)
 {
 	int daemon;
 
-	auto_set("overseer.stall_timeout", "6s");
+	over_hurry(5);
+	auto_set("overseer.stall_timeout", "10s");
 	auto_task("a.md", TASK "\nfake: run %s", auto_gate("a"));
 	over_start();
 	daemon = over_daemon(0);

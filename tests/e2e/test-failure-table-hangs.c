@@ -20,6 +20,7 @@ START_TEST(a_stopped_daemon_is_noticed)
 {
 	int daemon;
 
+	over_hurry(5);
 	over_remedy(0, "fake: say Nothing is broken.");
 	over_start();
 	daemon = over_daemon(0);
@@ -38,8 +39,9 @@ START_TEST(a_hung_daemon_is_killed_and_repaired)
 	    e2e_path("%s/.llmc/auto.heartbeat.new", fleet_root());
 	int daemon;
 
-	auto_set("overseer.stop_grace", "1s");
-	auto_set("overseer.start_timeout", "3s");
+	over_hurry(5);
+	auto_set("overseer.stop_grace", "5s");
+	auto_set("overseer.start_timeout", "15s");
 	over_remedy(_i, "fake: run rm '%s'", fifo);
 	over_start();
 	daemon = over_daemon(0);

@@ -19,6 +19,7 @@ START_TEST(a_lock_of_gits_is_waited_for_then_removed)
 	    e2e_path("%s/.git/refs/heads/main.lock", fleet_root());
 	int daemon;
 
+	over_hurry(10);
 	e2e_write(lock, "");
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	over_remedy(_i, "fake: run rm '%s'", lock);

@@ -68,7 +68,8 @@ START_TEST(a_repair_that_hangs_needs_a_person)
 	int session;
 
 	auto_pool("exit 7");
-	auto_set("overseer.remediation_timeout", "3s");
+	over_hurry(5);
+	auto_set("overseer.remediation_timeout", "15s");
 	over_remedy(0, "fake: run touch $TMPDIR/hangs\nfake: hang hard");
 	over_start();
 	over_wait_says("Entering remediation mode");
@@ -89,7 +90,8 @@ START_TEST(a_registration_of_another_is_repaired)
 	const char *file = e2e_path("%s/.llmc/daemon.json", fleet_root());
 	int daemon;
 
-	auto_set("overseer.start_timeout", "3s");
+	over_hurry(5);
+	auto_set("overseer.start_timeout", "15s");
 	over_remedy(_i, "fake: run rm '%s'", forger);
 	over_start();
 	daemon = over_daemon(0);

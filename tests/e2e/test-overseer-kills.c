@@ -467,12 +467,13 @@ START_TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
 {
 	int daemon, overseer;
 
+	over_hurry(5);
 	over_start();
 	daemon = over_daemon(0);
 	overseer = over_pid();
 	ck_assert_int_eq(kill(overseer, SIGSTOP), 0);
 	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
-	poll(NULL, 0, 7500); /* longer than heartbeat_timeout: no event tells */
+	poll(NULL, 0, 3500); /* longer than heartbeat_timeout: no event tells */
 	ck_assert_int_eq(kill(daemon, SIGCONT), 0);
 	ck_assert_int_eq(kill(overseer, SIGCONT), 0);
 	poll(NULL, 0, 1500); /* a look, and it has nothing to say */
@@ -524,6 +525,7 @@ START_TEST(a_strangers_lock_is_refused_with_words)
 	const char *lock = e2e_path("%s/.llmc/state.lock", fleet_root());
 	cleanup_fd int fd = lock_try(lock, NULL);
 
+	over_hurry(5);
 	ck_assert_int_ge(fd, 0);
 	refused();
 	e2e_has(over_output(), "its registration cannot be read");
@@ -541,6 +543,7 @@ START_TEST(a_registration_of_anothers_is_not_believed)
 	struct json_object *json;
 	struct err err = { 0 };
 
+	over_hurry(5);
 	ck_assert_int_ge(fd, 0);
 	/* Ourselves: alive, of this boot, and no daemon. */
 	ck_assert_int_eq(procref_set_self(&ref), 0);
