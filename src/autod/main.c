@@ -10,8 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon.h"
+#include "core.h"
+#include "emit.h"
 #include "errtext.h"
+#include "floors.h"
+#include "life.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
@@ -29,7 +32,7 @@ static const char usage[] =
 
 struct options {
 	const char *root;
-	struct daemon_options daemon;
+	struct core_options core;
 };
 
 /* Take the option at argv[i]; the number of words taken, 0 = unknown. */
@@ -41,15 +44,15 @@ take_option(int argc, char **argv, int i, struct options *options)
 		bool *flag;
 		const char **value;
 	} table[] = {
-		{ "--oneshot", &options->daemon.oneshot, NULL },
-		{ "--auto", &options->daemon.auto_mode, NULL },
-		{ "--until-empty", &options->daemon.until_empty, NULL },
+		{ "--oneshot", &options->core.oneshot, NULL },
+		{ "--auto", &options->core.auto_mode, NULL },
+		{ "--until-empty", &options->core.until_empty, NULL },
 		{ "--root", NULL, &options->root },
-		{ "--concurrency", NULL, &options->daemon.concurrency },
+		{ "--concurrency", NULL, &options->core.concurrency },
 		{ "--task-pool-command", NULL,
-		    &options->daemon.task_pool_command },
+		    &options->core.task_pool_command },
 		{ "--post-accept-command", NULL,
-		    &options->daemon.post_accept_command },
+		    &options->core.post_accept_command },
 	};
 
 	for (size_t j = 0; j < nitems(table); j++) {
@@ -103,16 +106,22 @@ fail(const struct err *err)
 }
 
 static int
-run_daemon(struct daemon *d)
+run_daemon(struct core *core)
 {
 	struct err err = { 0 };
+	char words[16];
 	int status;
 
-	if (daemon_start(d, &err) < 0)
+	if (life_begin(core, &err) < 0)
 		return fail(&err);
-	log_info("autod " LLMC_VERSION " owns %s", d->workspace->root);
-	status = loop_run(d->loop);
-	log_info("autod ends with status %d", status);
+	emit(core,
+	    &(struct event){ .kind = EVENT_DAEMON_OWNS,
+		.text = LLMC_VERSION,
+		.path = core->workspace->root });
+	status = loop_run(core->loop);
+	snprintf(words, sizeof words, "%d", status);
+	emit(core,
+	    &(struct event){ .kind = EVENT_DAEMON_ENDS, .status = words });
 	return status;
 }
 
@@ -122,7 +131,7 @@ main(int argc, char **argv)
 	struct options options = { .root = getenv("LLMC_ROOT") };
 	cleanup_workspace struct workspace workspace = { 0 };
 	cleanup_free char *log = NULL;
-	struct daemon *d = NULL;
+	struct floors floors = { 0 };
 	struct loop *loop;
 	struct err err = { 0 };
 	int status = parse(argc, argv, &options);
@@ -143,16 +152,17 @@ main(int argc, char **argv)
 	    .path = log,
 	    .max_size = LOG_SIZE,
 	    .keep = LOG_KEEP,
-	    .terminal = !options.daemon.oneshot,
+	    .terminal = !options.core.oneshot,
 	    .colour = isatty(STDERR_FILENO),
 	    .level = LOG_LEVEL_INFO });
 	loop = loop_new();
-	if (daemon_new(loop, &workspace, &options.daemon, &d, &err) < 0)
+	if (floors_build(&floors, loop, &workspace, &options.core, &err) < 0) {
 		status = fail(&err);
-	else
-		status =
-		    options.daemon.oneshot ? oneshot_run(d) : run_daemon(d);
-	daemon_free(d);
+	} else {
+		status = options.core.oneshot ? oneshot_run(floors.core) :
+						run_daemon(floors.core);
+		floors_free(&floors);
+	}
 	loop_free(loop);
 	log_close();
 	return status;

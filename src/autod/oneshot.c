@@ -9,15 +9,16 @@
 #include <unistd.h>
 
 #include "buf.h"
-#include "daemon.h"
+#include "core.h"
 #include "errtext.h"
 #include "file.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "oneshot.h"
+#include "persist.h"
 #include "rpc.h"
-#include "server.h"
+#include "serve.h"
 
 #define SETTLE_MS   5
 #define DEADLINE_MS (10 * 60 * 1000)
@@ -25,7 +26,7 @@
 /* We serve ourselves: the request goes through our own socket, so that a call
  * is a call. */
 struct oneshot {
-	struct daemon *daemon;
+	struct core *core;
 	int fd;
 	struct loop_watch *watch;
 	struct loop_timer *settle, *deadline;
@@ -34,13 +35,13 @@ struct oneshot {
 };
 
 static bool
-is_busy(const struct daemon *d)
+is_quiet(const struct core *core)
 {
-	for (size_t i = 0; i < d->agent_count; i++)
-		if (d->agents[i]->operating || d->agents[i]->tmux_busy)
-			return true;
-	return d->dirty || !TAILQ_EMPTY(&d->effects) ||
-	    !TAILQ_EMPTY(&d->landings);
+	for (size_t i = 0; i < core->floor_count; i++)
+		if (core->floors[i]->is_quiet != NULL &&
+		    !core->floors[i]->is_quiet(core->floors[i]->self))
+			return false;
+	return persist_is_idle(core);
 }
 
 /* The answer is out, but what it began must be finished and written. */
@@ -49,8 +50,8 @@ oneshot_settle(void *arg)
 {
 	struct oneshot *o = arg;
 
-	if (!is_busy(o->daemon))
-		loop_stop(o->daemon->loop, o->status);
+	if (is_quiet(o->core))
+		loop_stop(o->core->loop, o->status);
 }
 
 static void
@@ -59,7 +60,7 @@ oneshot_late(void *arg)
 	struct oneshot *o = arg;
 
 	fputs("autod: the request took too long\n", stderr);
-	loop_stop(o->daemon->loop, 1);
+	loop_stop(o->core->loop, 1);
 }
 
 static void
@@ -82,7 +83,7 @@ oneshot_read(int fd, unsigned what, void *arg)
 		    0 ?
 	    0 :
 	    1;
-	o->settle = loop_every(o->daemon->loop, SETTLE_MS, oneshot_settle, o);
+	o->settle = loop_every(o->core->loop, SETTLE_MS, oneshot_settle, o);
 }
 
 static int
@@ -91,13 +92,13 @@ oneshot_connect(struct oneshot *o, struct err *err)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	snprintf(
-	    address.sun_path, sizeof address.sun_path, "%s", o->daemon->socket);
+	    address.sun_path, sizeof address.sun_path, "%s", o->core->socket);
 	o->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (o->fd == -1 ||
 	    connect(o->fd, (struct sockaddr *)&address, sizeof address) == -1)
-		return err_errno(err, -errno, "%s", o->daemon->socket);
+		return err_errno(err, -errno, "%s", o->core->socket);
 	o->watch =
-	    loop_watch_new(o->daemon->loop, o->fd, LOOP_READ, oneshot_read, o);
+	    loop_watch_new(o->core->loop, o->fd, LOOP_READ, oneshot_read, o);
 	return 0;
 }
 
@@ -120,9 +121,9 @@ read_request(struct buf *line)
 }
 
 int
-oneshot_run(struct daemon *d)
+oneshot_run(struct core *core)
 {
-	struct oneshot o = { .daemon = d, .fd = -1, .answer = BUF_INIT };
+	struct oneshot o = { .core = core, .fd = -1, .answer = BUF_INIT };
 	cleanup_buf struct buf request = BUF_INIT;
 	struct err err = { 0 };
 	int status = 1;
@@ -131,12 +132,11 @@ oneshot_run(struct daemon *d)
 		fputs("autod: no request on standard input\n", stderr);
 		return 2;
 	}
-	if (server_new(d->loop, d->socket, methods_call, d, &d->server, &err) ==
-		0 &&
-	    oneshot_connect(&o, &err) == 0 &&
+	if (serve_listen(core, &err) == 0 && oneshot_connect(&o, &err) == 0 &&
 	    file_write_all(o.fd, request.data, request.len) == 0) {
-		o.deadline = loop_after(d->loop, DEADLINE_MS, oneshot_late, &o);
-		status = loop_run(d->loop);
+		o.deadline =
+		    loop_after(core->loop, DEADLINE_MS, oneshot_late, &o);
+		status = loop_run(core->loop);
 	} else {
 		fprintf(stderr, "autod: %s\n", err.msg);
 	}

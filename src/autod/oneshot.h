@@ -7,10 +7,10 @@
 #ifndef ONESHOT_H
 #define ONESHOT_H
 
-struct daemon;
+struct core;
 
 /* The exit status of the program: 0 when an answer was printed, also when that
  * is an error. */
-int oneshot_run(struct daemon *daemon);
+int oneshot_run(struct core *core);
 
 #endif

@@ -19,6 +19,7 @@
 #include "text.h"
 
 #define MESSAGE_MAX  (32 * 1024)
+#define FIELDS_MAX   24 /* of one record */
 #define FATAL_STATUS 70 /* EX_SOFTWARE */
 
 static const struct {
@@ -196,29 +197,23 @@ log_write_file(struct buf *line)
 }
 
 static void
-log_add_fields(struct buf *line, va_list fields)
+log_add_fields(struct buf *line, const char *const *pairs)
 {
-	const char *key, *value;
-
-	while ((key = va_arg(fields, const char *)) != NULL) {
-		value = va_arg(fields, const char *);
-		if (value == NULL)
-			continue;
+	for (; pairs[0] != NULL; pairs += 2) {
 		buf_addc(line, ',');
-		text_add_json(line, key, strlen(key));
+		text_add_json(line, pairs[0], strlen(pairs[0]));
 		buf_addc(line, ':');
-		text_add_json(
-		    line, value, text_cut(value, strlen(value), MESSAGE_MAX));
+		text_add_json(line, pairs[1],
+		    text_cut(pairs[1], strlen(pairs[1]), MESSAGE_MAX));
 	}
 }
 
 static void
 log_terminal(enum log_level level, int64_t now, const char *message, size_t len,
-    va_list fields)
+    const char *const *pairs)
 {
 	cleanup_buf struct buf line = BUF_INIT;
 	time_t seconds = (time_t)(now / 1000);
-	const char *key, *value;
 	struct tm tm = { 0 };
 
 	localtime_r(&seconds, &tm);
@@ -229,29 +224,26 @@ log_terminal(enum log_level level, int64_t now, const char *message, size_t len,
 	else
 		buf_addf(&line, "%-5s ", log_levels[level].name);
 	text_add_visible(&line, message, len, false);
-	while ((key = va_arg(fields, const char *)) != NULL) {
-		value = va_arg(fields, const char *);
-		if (value == NULL)
-			continue;
-		buf_addf(&line, " %s=", key);
-		text_add_visible(&line, value, strlen(value), false);
+	for (; pairs[0] != NULL; pairs += 2) {
+		buf_addf(&line, " %s=", pairs[0]);
+		text_add_visible(&line, pairs[1], strlen(pairs[1]), false);
 	}
 	buf_addc(&line, '\n');
 	if (write(STDERR_FILENO, line.data, line.len) == -1)
 		return; /* nobody is looking */
 }
 
-static void
-log_record(enum log_level level, const char *message, va_list fields)
+void
+log_pairs(enum log_level level, const char *message, const char *const *pairs)
 {
 	cleanup_buf struct buf line = BUF_INIT;
 	char stamp[CLOCK_STAMP_SIZE];
 	int64_t now = clock_wall_ms();
 	size_t len = text_cut(message, strlen(message), MESSAGE_MAX);
 	int saved = errno;
-	va_list again;
 
-	va_copy(again, fields);
+	if (!log_enabled(level))
+		return;
 	if (log_state.path != NULL) {
 		clock_format_stamp(now, stamp);
 		buf_addf(&line,
@@ -262,26 +254,33 @@ log_record(enum log_level level, const char *message, va_list fields)
 		    &line, log_state.component, strlen(log_state.component));
 		buf_adds(&line, ",\"message\":");
 		text_add_json(&line, message, len);
-		log_add_fields(&line, fields);
+		log_add_fields(&line, pairs);
 		buf_adds(&line, "}\n");
 		log_write_file(&line);
 	}
 	if (log_state.options.terminal)
-		log_terminal(level, now, message, len, again);
-	va_end(again);
+		log_terminal(level, now, message, len, pairs);
 	errno = saved;
 }
 
 void
 log_fields(enum log_level level, const char *message, ...)
 {
+	const char *pairs[2 * FIELDS_MAX + 1] = { NULL };
+	const char *key, *value;
+	size_t count = 0;
 	va_list fields;
 
-	if (!log_enabled(level))
-		return;
 	va_start(fields, message);
-	log_record(level, message, fields);
+	while ((key = va_arg(fields, const char *)) != NULL) {
+		value = va_arg(fields, const char *);
+		if (value == NULL || count == 2 * FIELDS_MAX)
+			continue;
+		pairs[count++] = key;
+		pairs[count++] = value;
+	}
 	va_end(fields);
+	log_pairs(level, message, pairs);
 }
 
 /* words: the system's words for errno go behind the message. */

@@ -60,9 +60,13 @@ void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_errorx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A record with fields: key, value, key, value, ..., NULL. All are strings; a
- * NULL value leaves its key out. */
+ * NULL value leaves its key out. At most 24 of them. */
 void log_fields(enum log_level level, const char *message, ...)
     __attribute__((sentinel));
+
+/* The same from a list: key, value, ..., NULL. */
+void
+log_pairs(enum log_level level, const char *message, const char *const *pairs);
 
 /* For broken invariants and exhausted memory only: never for input, files or
  * children. Logs and exits with 70 (fatal adds the words for errno). */

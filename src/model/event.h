@@ -57,7 +57,7 @@ enum event_kind {
 	EVENT_LAUNCH_FAILED, /* worker, reason */
 	EVENT_ADOPTED, /* worker */
 	EVENT_PROMPT_SUBMITTED, /* worker, receipt */
-	EVENT_PROMPT_NOT_TAKEN, /* worker, text: the step */
+	EVENT_PROMPT_NOT_TAKEN, /* worker, reason */
 	EVENT_AGENT_EXITED, /* worker, status */
 	EVENT_AGENT_CRASHES, /* worker, reason */
 	EVENT_RESUME_IMPOSSIBLE, /* worker, session */

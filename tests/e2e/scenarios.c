@@ -137,7 +137,7 @@ START_TEST(a_killed_agent_goes_on)
 	ck_assert_int_eq(logged("\"resume\":\"yes\""), 1);
 	/* Told to go on once; the task itself was not given twice. */
 	ck_assert_int_eq(fleet_prompts("fake: sleep"), 1);
-	ck_assert_int_eq(fleet_prompts("taken up again"), 1);
+	ck_assert_int_eq(fleet_prompts("has been resumed"), 1);
 }
 END_TEST
 

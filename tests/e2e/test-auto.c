@@ -112,7 +112,7 @@ START_TEST(the_first_signal_drains_and_the_next_run_goes_on)
 	ck_assert_int_eq(auto_landed(), 0);
 	/* The conversation is resumed; the stand-in thinks that it is done. */
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	ck_assert_int_eq(fleet_prompts("taken up again"), 1);
+	ck_assert_int_eq(fleet_prompts("has been resumed"), 1);
 	ck_assert_int_eq(fleet_prompts("fake: commit half.txt"), 1);
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
 	auto_history("half.txt: x", NULL);

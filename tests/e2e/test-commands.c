@@ -78,7 +78,7 @@ START_TEST(add_writes_settings_and_takes_them_back)
 	before = e2e_read(config);
 	fleet_fails("already", "add", "adam", "--model", "haiku", NULL);
 	fleet_fails("lower case", "add", "Adam", "--model", "haiku", NULL);
-	fleet_fails("taken", "add", "console1", "--model", "haiku", NULL);
+	fleet_fails("reserved", "add", "console1", "--model", "haiku", NULL);
 	/* Something lies where its worktree would be. */
 	e2e_sh(fleet_root(), "mkdir .worktrees/eve; date >.worktrees/eve/x");
 	fleet_fails("", "add", "eve", "--model", "haiku", NULL);

@@ -510,7 +510,7 @@ static void
 kills_report(const struct kills *k)
 {
 	printf("# %d kills, %d tasks, %d sessions started again\n", k->done,
-	    k->tasks, fleet_prompts("taken up again"));
+	    k->tasks, fleet_prompts("has been resumed"));
 	printf("# %-8s %-14s %5s %8s\n", "", "", "hits", "written");
 	for (size_t i = 0; i < nitems(targets); i++)
 		printf("# %-8s %-14s %5d %8d\n", targets[i].key,

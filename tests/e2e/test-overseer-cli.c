@@ -678,7 +678,7 @@ START_TEST(no_command_ends_its_session)
 	fleet_add("adam");
 	start_session("overseer", "overseer");
 	wait_for_patrol();
-	fleet_fails("taken", "add", "overseer", NULL);
+	fleet_fails("reserved", "add", "overseer", NULL);
 	fleet_fails("overseer", "nuke", "overseer", "--yes", NULL);
 	fleet_fails("overseer", "nuke", "llmc-overseer", "--yes", NULL);
 	fleet_fails("overseer", "reset", "overseer", "--yes", NULL);

@@ -82,7 +82,7 @@ START_TEST(an_agent_killed_over_a_conflict_comes_back)
 	fleet_do("accept", "eve", NULL);
 	fleet_wait_prompt("Your task was");
 	fleet_kill(fleet_agent_pid("eve"));
-	fleet_wait_prompt("taken up again");
+	fleet_wait_prompt("has been resumed");
 	/* The stand-in only says "done": it was sent back, then given up. */
 	fleet_wait("eve", "paused,idle");
 	ck_assert_int_ge(fleet_commits(), 2);

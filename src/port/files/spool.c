@@ -239,9 +239,19 @@ drain_one(
 		return put_aside(dir, name, err);
 	if (r < 0)
 		return err_errno(err, r, "%s", path);
-	if (unlink(path) == -1 && errno != ENOENT)
-		return err_errno(err, -errno, "cannot remove %s", path);
-	return 0;
+	if (r == SPOOL_KEEP)
+		return 0;
+	r = spool_remove(dir, id);
+	return r < 0 ? err_errno(err, r, "cannot remove %s", path) : 0;
+}
+
+int
+spool_remove(const char *dir, const char *id)
+{
+	cleanup_free char *name = xasprintf("%s" SUFFIX, id);
+	cleanup_free char *path = file_join(dir, name);
+
+	return unlink(path) == -1 && errno != ENOENT ? -errno : 0;
 }
 
 int

@@ -26,10 +26,12 @@ struct json_object;
 int spool_write(const char *dir, int64_t wall_ms, struct json_object *event,
     struct err *err);
 
-/* One event; id is its ULID. 0: done with it. -EINVAL: of no use, goes to
- * dir/broken. Anything else negative ends the draining and keeps the event.
+/* One event; id is its ULID. 0: done with it. SPOOL_KEEP: taken, but its file
+ * stays until spool_remove(), and comes again when drained before that.
+ * -EINVAL: of no use, goes to dir/broken. Anything else negative ends the draining and keeps the event.
  * After a crash at the wrong moment the same event comes again, by the same
  * id. */
+#define SPOOL_KEEP 1
 typedef int spool_fn(const char *id, struct json_object *event, void *arg);
 
 /* Hand out at most max events (0 = all), oldest first, and remove each once fn
@@ -39,5 +41,8 @@ typedef int spool_fn(const char *id, struct json_object *event, void *arg);
  * one. */
 int
 spool_drain(const char *dir, int max, spool_fn *fn, void *arg, struct err *err);
+
+/* Remove the event of that id; one that is gone is fine. */
+int spool_remove(const char *dir, const char *id);
 
 #endif

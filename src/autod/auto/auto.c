@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "after-landing.h"
+#include "agent.h"
+#include "auto.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "failure.h"
+#include "fleet.h"
+#include "foreign-state.h"
+#include "intake.h"
+#include "landing.h"
+#include "life.h"
+#include "lock.h"
+#include "loop.h"
+#include "mem.h"
+#include "op-add.h"
+#include "outage.h"
+#include "outcome.h"
+#include "persist.h"
+#include "post-accept.h"
+#include "scheduler.h"
+#include "settings.h"
+#include "source.h"
+#include "spending.h"
+#include "stalls.h"
+#include "task-commands.h"
+#include "turn-policy.h"
+#include "workspace.h"
+
+bool
+auto_drives(const struct auto_mode *mode, const struct agent *agent)
+{
+	return mode->active && worker_is_auto(agent->worker->name);
+}
+
+struct task *
+auto_task(const struct agent *agent)
+{
+	return agent->worker->task == NULL ?
+	    NULL :
+	    state_task(&agent->core->state, agent->worker->task);
+}
+
+bool
+auto_is_held(const struct auto_mode *mode, const struct task *task)
+{
+	const struct state *state = &mode->core->state;
+
+	for (size_t i = 0; i < state->count; i++) {
+		const char *held = state->workers[i]->task;
+
+		if (held != NULL && strcmp(held, task->id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* --- what is heard --------------------------------------------------- */
+
+/* An auto worker that cannot continue needs somebody to look at it. */
+static void
+on_error_written(void *arg)
+{
+	struct auto_mode *mode = arg;
+
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		const struct agent *agent = mode->fleet->agents[i];
+		const struct worker *w = agent->worker;
+		cleanup_free char *reason = NULL;
+
+		if (w->status != WORKER_ERROR || !auto_drives(mode, agent))
+			continue;
+		reason = xasprintf("%s cannot go on: %s", w->name,
+		    w->reason != NULL ? w->reason : "no reason given");
+		failure_raise(mode->core,
+		    &(struct failure){ .class = "worker_error",
+			.worker = w->name,
+			.task = w->task,
+			.status = -1,
+			.reason = reason });
+		return;
+	}
+}
+
+static void
+on_moved(struct auto_mode *mode, const struct agent *agent)
+{
+	enum worker_status status = agent->worker->status;
+
+	if (status == WORKER_ERROR && auto_drives(mode, agent))
+		persist_then(mode->core, mode, on_error_written, mode);
+	if (status == WORKER_IDLE)
+		scheduler_look(mode);
+}
+
+static void
+on_worker_event(
+    struct auto_mode *mode, struct agent *agent, const struct event *event)
+{
+	switch (event->kind) {
+	case EVENT_WORKER_MOVED:
+		on_moved(mode, agent);
+		break;
+	case EVENT_WORKER_LOST:
+		outcome_worker_lost(mode, agent, event->reason);
+		break;
+	case EVENT_WORK_LANDED_ELSEWHERE:
+		outcome_landed_elsewhere(mode, agent);
+		break;
+	case EVENT_WORK_FINISHED:
+		after_landing_begin(mode, agent);
+		break;
+	case EVENT_LANDED:
+		after_landing_published(mode, agent, event->commit);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct auto_mode *mode = arg;
+	struct agent *agent;
+
+	if (event->kind == EVENT_FAILURE) {
+		mode->failing = true;
+	} else if (event->kind == EVENT_LANDING_ENDED) {
+		after_landing_ended(mode, event->landing);
+	} else if (event->worker != NULL) {
+		agent = fleet_find(mode->fleet, event->worker);
+		if (agent != NULL)
+			on_worker_event(mode, agent, event);
+	}
+}
+
+/* --- what is answered ------------------------------------------------ */
+
+static bool
+policy_drives(void *mode, const struct agent *agent)
+{
+	return auto_drives(mode, agent);
+}
+
+static const struct fleet_policy fleet_policy = {
+	.drives = policy_drives,
+	.turn_facts = turn_policy_facts,
+	.turn_held = turn_policy_held,
+	.turn_judged = turn_policy_judged,
+	.turn_error = turn_policy_error,
+	.silence = stalls_silence,
+	.limited = outage_limited,
+	.progressed = stalls_progressed,
+	.used = spending_used,
+};
+
+static bool
+policy_may_begin(void *arg)
+{
+	const struct auto_mode *mode = arg;
+
+	return mode->post == NULL;
+}
+
+static const struct landing_policy landing_policy = {
+	.may_begin = policy_may_begin,
+};
+
+/* --- workers and their tasks ----------------------------------------- */
+
+/* Tasks that no worker has, and workers whose task is gone. */
+static void
+reconcile(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+
+	for (size_t i = 0; i < core->state.task_count; i++) {
+		struct task *t = core->state.tasks[i];
+
+		if (t->step != TASK_ASSIGNED || auto_is_held(mode, t))
+			continue;
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_TASK_ORPHANED, .task = t->id });
+		task_give_back(t, "no worker had it", clock_wall_ms());
+		persist_changed(core);
+	}
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+
+		if (agent->worker->task == NULL || auto_task(agent) != NULL)
+			continue;
+		xstrset(&agent->worker->task, NULL);
+		persist_changed(core);
+	}
+}
+
+static void
+ensure_workers(struct auto_mode *mode)
+{
+	struct state *state = &mode->core->state;
+
+	state_set_auto_workers(state, mode->workers);
+	for (size_t i = 0; state->auto_workers[i] != NULL; i++)
+		if (state_find(state, state->auto_workers[i]) == NULL)
+			op_add(mode->fleet, state->auto_workers[i], NULL);
+}
+
+/* Whoever started us has seen to what was wrong: try it again. */
+static void
+repair_workers(struct auto_mode *mode)
+{
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+		const struct worker *w = agent->worker;
+
+		if (!worker_is_auto(w->name) || agent_is_taken(agent))
+			continue;
+		if (w->status == WORKER_ERROR) {
+			outcome_attempt_failed(mode, agent,
+			    w->reason != NULL ? w->reason : "worker in error");
+		} else if (w->status == WORKER_PAUSED && !w->over_budget) {
+			outcome_worker_lost(
+			    mode, agent, "its worker was paused");
+			outcome_clear_worker(agent);
+		}
+	}
+}
+
+/* --- the floor ------------------------------------------------------- */
+
+static void
+begin_active(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+
+	mode->workers = (int)settings_int(core->settings, "auto.concurrency");
+	core->state.last_task_completion_unix = 0;
+	core->state.last_task_assignment_unix = 0;
+	emit(core,
+	    &(struct event){ .kind = EVENT_AUTO_BEGINS,
+		.instance = core->instance,
+		.concurrency = mode->workers,
+		.text = source_kind(mode->source) });
+	ensure_workers(mode);
+	reconcile(mode);
+	repair_workers(mode);
+	intake_begin(mode);
+	mode->begun = true;
+	mode->worth_asking = true;
+	intake_take(mode);
+	post_accept_due(mode);
+	after_landing_resume(mode);
+	scheduler_look(mode);
+}
+
+static void
+floor_begin(void *self)
+{
+	struct auto_mode *mode = self;
+	struct core *core = mode->core;
+	cleanup_free char *overseer =
+	    workspace_path(core->workspace, "overseer.lock");
+
+	core->state.auto_mode = mode->active;
+	core->state.overseer_active = lock_is_held(overseer) == 1;
+	persist_changed(core);
+	outcome_settle_due(mode);
+	if (mode->active)
+		begin_active(mode);
+	life_floor_begun(core);
+}
+
+static void
+floor_patrol(void *self, bool all)
+{
+	struct auto_mode *mode = self;
+
+	(void)all;
+	outcome_settle_due(mode);
+	if (!mode->begun || mode->core->stopping)
+		return;
+	mode->worth_asking = true;
+	reconcile(mode);
+	ensure_workers(mode);
+	spending_patrol(mode);
+	if (intake_count(mode, TASK_OFFERED) > 0)
+		intake_take(mode);
+	post_accept_due(mode);
+	after_landing_resume(mode);
+	scheduler_look(mode);
+}
+
+static void
+floor_stop(void *self)
+{
+	struct auto_mode *mode = self;
+
+	post_accept_stop(mode);
+	if (mode->active)
+		emit(mode->core,
+		    &(struct event){ .kind = EVENT_AUTO_ENDS,
+			.instance = mode->core->instance,
+			.reason = mode->failing ? "failure" : "asked to" });
+}
+
+static bool
+floor_is_quiet(const void *self)
+{
+	const struct auto_mode *mode = self;
+
+	return mode->post == NULL;
+}
+
+static void
+floor_close(void *self, bool now)
+{
+	(void)now;
+	intake_release(self);
+}
+
+static const char *
+floor_phase(const void *self)
+{
+	const struct auto_mode *mode = self;
+
+	if (mode->post != NULL)
+		return "post_accept";
+	if (landings_busy(mode->landings))
+		return "landing";
+	if (mode->source != NULL && source_asking(mode->source))
+		return "asking";
+	if (mode->core->state.paused != NULL)
+		return "paused";
+	return intake_count(mode, TASK_ASSIGNED) > 0 ? "working" : "idle";
+}
+
+static void
+register_floor(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+
+	mode->floor = (struct core_floor){
+		.name = "auto",
+		.self = mode,
+		.begin = floor_begin,
+		.patrol = floor_patrol,
+		.stop = floor_stop,
+		.is_quiet = floor_is_quiet,
+		.close = floor_close,
+		.phase = floor_phase,
+	};
+	core_add_floor(core, &mode->floor);
+	fleet_set_policy(mode->fleet, &fleet_policy, mode);
+	landings_set_policy(mode->landings, &landing_policy, mode);
+	emit_subscribe(core, on_event, mode);
+	persist_on_foreign(core, foreign_state_found, mode);
+	task_commands_register(mode);
+	spending_register(mode);
+}
+
+struct auto_mode *
+auto_new(struct fleet *fleet, struct landings *landings, struct err *err)
+{
+	struct auto_mode *mode = xcalloc(1, sizeof *mode);
+	struct core *core = fleet->core;
+
+	mode->core = core;
+	mode->fleet = fleet;
+	mode->landings = landings;
+	mode->active = core->options->auto_mode;
+	mode->until_empty = core->options->until_empty;
+	/* Without auto mode the source is opened when somebody asks for it: one
+	 * that fails to open must not block the other commands. */
+	if (mode->active && intake_source(mode, err) == NULL) {
+		free(mode);
+		return NULL;
+	}
+	scheduler_init(mode);
+	register_floor(mode);
+	return mode;
+}
+
+void
+auto_free(struct auto_mode *mode)
+{
+	if (mode == NULL)
+		return;
+	post_accept_drop(mode);
+	persist_on_foreign(mode->core, NULL, NULL);
+	persist_forget(mode->core, mode);
+	emit_unsubscribe(mode->core, on_event, mode);
+	landings_set_policy(mode->landings, NULL, NULL);
+	fleet_set_policy(mode->fleet, NULL, NULL);
+	source_free(mode->source);
+	loop_call_free(mode->look);
+	loop_timer_free(mode->again);
+	free(mode->quarantined);
+	free(mode);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "failure.h"
+#include "intake.h"
+#include "mem.h"
+#include "persist.h"
+#include "scheduler.h"
+#include "source-choice.h"
+#include "source.h"
+
+static void
+open_source(struct auto_mode *mode, struct err *err)
+{
+	struct core *core = mode->core;
+	cleanup_source_choice struct source_choice choice = { 0 };
+
+	source_choice_init(
+	    &choice, core->settings, core->workspace, core->state.root_id);
+	choice.options.loop = core->loop;
+	if (source_new(&choice.options, &mode->source, err) < 0)
+		err_prefix(err, "the tasks cannot be read (%s)",
+		    source_type_setting(choice.options.type));
+}
+
+struct source *
+intake_source(struct auto_mode *mode, struct err *err)
+{
+	if (mode->source == NULL)
+		open_source(mode, err);
+	return mode->source;
+}
+
+bool
+intake_owns(const struct auto_mode *mode, const struct task *task)
+{
+	return strcmp(task->source, source_kind(mode->source)) == 0;
+}
+
+size_t
+intake_count(const struct auto_mode *mode, enum task_step step)
+{
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		count += state->tasks[i]->step == step;
+	return count;
+}
+
+void
+intake_changed(struct auto_mode *mode)
+{
+	mode->worth_asking = true;
+	scheduler_look(mode);
+}
+
+/* --- taking ---------------------------------------------------------- */
+
+/* False: somebody else has it, so it is none of ours. */
+static bool
+take(struct auto_mode *mode, struct task *t)
+{
+	struct err err = { 0 };
+	int r = 0;
+
+	if (intake_owns(mode, t))
+		r = source_take(mode->source, t->key, "", &err);
+	if (r == 0)
+		task_take(t, clock_wall_ms());
+	else
+		emit(mode->core,
+		    &(struct event){ .kind = r == -ESTALE ?
+			    EVENT_TASK_TAKEN_ELSEWHERE :
+			    EVENT_TASK_NOT_TAKEN,
+			.task = t->id,
+			.key = t->key,
+			.reason = err.msg });
+	return r != -ESTALE;
+}
+
+static void
+on_offers_written(void *arg)
+{
+	struct auto_mode *mode = arg;
+	struct state *state = &mode->core->state;
+
+	for (size_t i = state->task_count; i-- > 0;) {
+		struct task *t = state->tasks[i];
+
+		if (t->step != TASK_OFFERED)
+			continue;
+		if (!take(mode, t))
+			state_remove_task(state, t->id);
+		persist_changed(mode->core);
+	}
+	scheduler_look(mode);
+}
+
+void
+intake_take(struct auto_mode *mode)
+{
+	persist_then(mode->core, mode, on_offers_written, mode);
+}
+
+/* --- asking ---------------------------------------------------------- */
+
+static void
+take_down(struct auto_mode *mode, const struct source_offer *offer)
+{
+	struct state *state = &mode->core->state;
+	cleanup_free char *id = state_task_id(state);
+	struct task *t = task_new(id, source_kind(mode->source), offer->key,
+	    offer->title, offer->text, clock_wall_ms());
+
+	t->priority = offer->priority;
+	xstrset(&t->label, offer->label);
+	state_add_task(state, t);
+	mode->told_waiting = false;
+	persist_changed(mode->core);
+	intake_take(mode);
+}
+
+/* Told when it changes, not every time it is seen. */
+static void
+tell_quarantined(struct auto_mode *mode)
+{
+	const char *const *list = source_quarantined(mode->source);
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	for (size_t i = 0; list[i] != NULL; i++)
+		buf_addf(&reason, "%s%s", i > 0 ? "; " : "", list[i]);
+	if (reason.len == 0 ||
+	    (mode->quarantined != NULL &&
+		strcmp(mode->quarantined, reason.data) == 0))
+		return;
+	xstrset(&mode->quarantined, reason.data);
+	emit(mode->core,
+	    &(struct event){ .kind = EVENT_QUARANTINE, .reason = reason.data });
+}
+
+static void
+on_answer(enum source_answer answer, const struct source_offer *offer,
+    const struct source_failure *failure, void *arg)
+{
+	struct auto_mode *mode = arg;
+
+	tell_quarantined(mode);
+	switch (answer) {
+	case SOURCE_OFFER:
+		take_down(mode, offer);
+		break;
+	case SOURCE_EMPTY:
+		mode->worth_asking = false;
+		scheduler_look(mode);
+		break;
+	case SOURCE_FAILED:
+		failure_raise(mode->core,
+		    &(struct failure){ .class = failure->class,
+			.status = failure->status,
+			.reason = failure->words });
+		break;
+	}
+}
+
+/* Labels in use and keys that are ours, NULL terminated. */
+static void
+collect(const struct state *state, const char **labels, const char **keys)
+{
+	size_t label_count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *t = state->tasks[i];
+
+		keys[i] = t->key;
+		if (t->label != NULL && t->step != TASK_SETTLING)
+			labels[label_count++] = t->label;
+	}
+	labels[label_count] = NULL;
+	keys[state->task_count] = NULL;
+}
+
+void
+intake_ask(struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	cleanup_free const char **labels =
+	    xcalloc(state->task_count + 1, sizeof *labels);
+	cleanup_free const char **keys =
+	    xcalloc(state->task_count + 1, sizeof *keys);
+
+	collect(state, labels, keys);
+	source_ask(mode->source, labels, keys, on_answer, mode);
+}
+
+/* --- the beginning and the end of a run ------------------------------ */
+
+static void
+on_source_changed(void *arg)
+{
+	intake_changed(arg);
+}
+
+void
+intake_begin(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+	cleanup_free const char **keys =
+	    xcalloc(core->state.task_count + 1, sizeof *keys);
+	struct err err = { 0 };
+	int r;
+
+	for (size_t i = 0; i < core->state.task_count; i++)
+		keys[i] = core->state.tasks[i]->key;
+	r = source_recover(mode->source, keys, &err);
+	if (r > 0)
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_TASKS_GIVEN_BACK, .count = r });
+	if (r >= 0)
+		r = source_watch(mode->source, on_source_changed, mode, &err);
+	if (r < 0)
+		failure_raise(core,
+		    &(struct failure){ .class = "task_source",
+			.status = -1,
+			.reason = err.msg });
+}
+
+/* A source that does not keep claims gives each task once: those stay ours. */
+void
+intake_release(struct auto_mode *mode)
+{
+	struct state *state = &mode->core->state;
+
+	if (mode->source == NULL ||
+	    (source_flags(mode->source) & SOURCE_KEEPS_CLAIMS) == 0)
+		return;
+	for (size_t i = state->task_count; i-- > 0;) {
+		const struct task *t = state->tasks[i];
+
+		if ((t->step != TASK_WAITING && t->step != TASK_OFFERED) ||
+		    t->attempts > 0 || !intake_owns(mode, t))
+			continue;
+		if (source_settle(
+			mode->source, t->key, OUTCOME_NONE, NULL, NULL) == 0)
+			state_remove_task(state, t->id);
+	}
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "child.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "git-work.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "op-check.h"
+#include "outcome.h"
+#include "settings.h"
+#include "turn.h"
+#include "worker-op.h"
+#include "workspace.h"
+
+#define CHECK_LOG_SIZE (20 * 1024 * 1024)
+#define CHECK_LOG_KEEP 2
+
+struct op_check {
+	struct worker_op op; /* first */
+	struct auto_mode *mode;
+	struct child *child; /* while it runs */
+	char head[GIT_ID_SIZE];
+	bool passed;
+	struct buf words; /* what the worker is told when it did not */
+};
+
+static const char *
+command_of(const struct op_check *check)
+{
+	return settings_string(
+	    check->op.agent->core->settings, "auto.check_command");
+}
+
+static void
+write_log(const struct op_check *check, const struct child_result *result,
+    const char *how, const char *output)
+{
+	const struct worker *w = check->op.agent->worker;
+	cleanup_free char *file =
+	    workspace_path(check->op.agent->core->workspace, "logs/check.log");
+	cleanup_json struct json_object *json = json_object_new_object();
+	char stamp[CLOCK_STAMP_SIZE];
+
+	clock_format_stamp(clock_wall_ms(), stamp);
+	json_set_string(json, "timestamp", stamp);
+	json_set_string(
+	    json, "level", child_succeeded(result) ? "INFO" : "NOTICE");
+	json_set_string(json, "worker_name", w->name);
+	json_set_string(json, "task", w->task);
+	json_set_string(json, "command", command_of(check));
+	json_set_string(json, "result", how);
+	json_set_int(json, "duration_ms", result->duration_ms);
+	json_set_string(json, "output", output);
+	jsonl_append(file, json, CHECK_LOG_SIZE, CHECK_LOG_KEEP, NULL);
+}
+
+/* --- steps ----------------------------------------------------------- */
+
+static void
+on_reset(const struct err *err, void *arg)
+{
+	if (operation_arrived(arg, err))
+		operation_next(arg);
+}
+
+/* The worktree was clean before the check, so what that left behind goes. */
+static void
+step_reset(struct operation *op)
+{
+	struct op_check *check = (struct op_check *)op;
+	const struct worker *w = check->op.agent->worker;
+
+	git_work_reset(check->op.agent->core->git, w->worktree, w->branch,
+	    check->head, on_reset, operation_await(op));
+}
+
+static void
+on_exit_of_check(const struct child_result *result, void *arg)
+{
+	struct op_check *check = arg;
+	struct operation *op = &check->op.op;
+	cleanup_buf struct buf how = BUF_INIT, output = BUF_INIT;
+
+	check->child = NULL;
+	child_result_describe(result, &how);
+	child_output_text(&result->out, &output);
+	check->passed = child_succeeded(result);
+	write_log(check, result, how.data, output.data);
+	if (!check->passed)
+		turn_check_words(
+		    command_of(check), how.data, output.data, &check->words);
+	if (op->stopping)
+		step_reset(op); /* cancelled: no step follows this one */
+	if (operation_arrived(op, NULL))
+		operation_next(op);
+}
+
+static void
+step_run(struct operation *op)
+{
+	struct op_check *check = (struct op_check *)op;
+	struct agent *agent = check->op.agent;
+	const struct settings *settings = agent->core->settings;
+	cleanup_free char *task =
+	    xasprintf("LLMC_TASK=%s", agent->worker->task);
+	const char *const env[] = { task, NULL };
+	struct child_spec spec = {
+		.shell = command_of(check),
+		.cwd = agent->worker->worktree,
+		.env = env,
+		.deadline_ms =
+		    settings_duration(settings, "auto.check_timeout"),
+		.merge_stderr = true,
+	};
+	struct err err = { 0 };
+
+	if (child_spawn(agent->core->loop, &spec, on_exit_of_check, check,
+		&check->child, &err) < 0)
+		operation_fail(op, &err);
+	else
+		operation_await(op);
+}
+
+static void
+cancel_run(struct operation *op)
+{
+	struct op_check *check = (struct op_check *)op;
+
+	if (check->child != NULL)
+		child_cancel(check->child);
+}
+
+/* --- the end --------------------------------------------------------- */
+
+static void
+act(struct op_check *check)
+{
+	struct auto_mode *mode = check->mode;
+	struct agent *agent = check->op.agent;
+	const struct task *t = auto_task(agent);
+	const char *words = check->words.data;
+
+	/* Taken away meanwhile, or to be checked by the next daemon. */
+	if (t == NULL || mode->core->stopping)
+		return;
+	if (check->passed) {
+		agent_finish(agent, check->head);
+	} else if (t->turns >=
+	    settings_int(mode->core->settings, "auto.max_turns")) {
+		outcome_attempt_failed(mode, agent, words);
+	} else {
+		emit(mode->core,
+		    &(struct event){ .kind = EVENT_SENT_BACK,
+			.worker = agent->worker->name,
+			.task = t->id,
+			.reason = words });
+		agent_prompt(agent, words, false, agent->worker->status);
+	}
+}
+
+static void
+end(struct operation *op, const struct err *err)
+{
+	struct op_check *check = (struct op_check *)op;
+
+	if (check->child != NULL)
+		child_abandon(check->child); /* the operation was dropped */
+	worker_op_release(&check->op);
+	if (err == NULL)
+		act(check);
+	else if (err->code != -ECANCELED)
+		agent_move(check->op.agent, WORKER_ERROR, err->msg);
+	buf_release(&check->words);
+	free(check);
+}
+
+static const struct operation_step steps[] = {
+	{ .name = "run", .run = step_run, .cancel = cancel_run },
+	{ .name = "reset", .run = step_reset, .firm = true },
+};
+
+static const struct operation_kind kind = {
+	.name = "check",
+	.steps = steps,
+	.count = nitems(steps),
+	.end = end,
+};
+
+void
+op_check_begin(struct auto_mode *mode, struct agent *agent, const char *head)
+{
+	struct op_check *check = xcalloc(1, sizeof *check);
+
+	check->mode = mode;
+	buf_init(&check->words);
+	snprintf(check->head, sizeof check->head, "%s", head);
+	worker_op_begin(&check->op, &kind, agent, NULL);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "agent.h"
+#include "auto.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "intake.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "op-reset.h"
+#include "outcome.h"
+#include "persist.h"
+#include "scheduler.h"
+#include "settings.h"
+#include "source.h"
+#include "workspace.h"
+
+#define FILED_SIZE (20 * 1024 * 1024)
+#define FILED_KEEP 3
+
+/* --- tasks ----------------------------------------------------------- */
+
+static int
+tell_source(struct auto_mode *mode, const struct task *t, struct err *err)
+{
+	if (intake_source(mode, err) == NULL)
+		return err->code;
+	if (!intake_owns(mode, t))
+		return 0; /* a fix of ours, or the settings were changed */
+	return source_settle(mode->source, t->key, t->outcome, t->reason, err);
+}
+
+static int
+file_task(const struct core *core, const struct task *t, struct err *err)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "tasks.jsonl");
+	cleanup_json struct json_object *json = task_to_json(t);
+
+	return jsonl_append(file, json, FILED_SIZE, FILED_KEEP, err);
+}
+
+static void
+on_outcomes_written(void *arg)
+{
+	struct auto_mode *mode = arg;
+	struct core *core = mode->core;
+	struct err err = { 0 };
+
+	for (size_t i = core->state.task_count; i-- > 0;) {
+		const struct task *t = core->state.tasks[i];
+
+		if (t->step != TASK_SETTLING)
+			continue;
+		if (tell_source(mode, t, &err) < 0 ||
+		    file_task(core, t, &err) < 0) {
+			/* Patrol tries again; the work itself is safe. */
+			emit(core,
+			    &(struct event){ .kind = EVENT_TASK_NOT_TOLD,
+				.task = t->id,
+				.reason = err.msg });
+			continue;
+		}
+		state_remove_task(&core->state, t->id);
+		persist_changed(core);
+	}
+	scheduler_look(mode);
+}
+
+void
+outcome_settle_due(struct auto_mode *mode)
+{
+	if (intake_count(mode, TASK_SETTLING) > 0)
+		persist_then(mode->core, mode, on_outcomes_written, mode);
+}
+
+void
+outcome_settled(struct auto_mode *mode, const struct task *t)
+{
+	struct core *core = mode->core;
+	bool good =
+	    t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
+
+	core->state.outcomes[t->outcome]++;
+	core->state.last_task_completion_unix = clock_wall_ms() / 1000;
+	if (good)
+		mode->done++;
+	else
+		mode->failed++;
+	emit(core,
+	    &(struct event){ .kind = EVENT_TASK_FINISHED,
+		.task = t->id,
+		.outcome = task_outcome_name(t->outcome),
+		.worker = t->worker,
+		.title = t->title,
+		.commit = t->commit,
+		.reason = good ? NULL : t->reason });
+	mode->worth_asking = true; /* it may have blocked another */
+	persist_changed(core);
+	outcome_settle_due(mode);
+}
+
+void
+outcome_settle(struct auto_mode *mode, struct task *t,
+    enum task_outcome outcome, const char *reason)
+{
+	if (task_settle(t, outcome, reason, clock_wall_ms()) == 0)
+		outcome_settled(mode, t);
+}
+
+/* --- attempts -------------------------------------------------------- */
+
+void
+outcome_clear_worker(struct agent *agent)
+{
+	agent_move(agent, WORKER_OFFLINE, NULL);
+	agent_forget(agent);
+	op_reset(agent, NULL);
+}
+
+static void
+fail_attempt(struct auto_mode *mode, const struct agent *agent, struct task *t,
+    const char *reason)
+{
+	struct core *core = mode->core;
+	int max = (int)settings_int(core->settings, "auto.max_attempts");
+
+	if (!task_attempt_failed(t, reason, max, clock_wall_ms())) {
+		outcome_settled(mode, t);
+		return;
+	}
+	emit(core,
+	    &(struct event){ .kind = EVENT_TASK_RETRY,
+		.worker = agent->worker->name,
+		.task = t->id,
+		.reason = reason,
+		.attempt = t->attempts });
+}
+
+/* A task that has landed meanwhile did not fail. */
+void
+outcome_attempt_failed(
+    struct auto_mode *mode, struct agent *agent, const char *reason)
+{
+	struct task *t = auto_task(agent);
+
+	if (t != NULL && t->step == TASK_ASSIGNED)
+		fail_attempt(mode, agent, t, reason);
+	outcome_clear_worker(agent);
+	scheduler_look(mode);
+}
+
+void
+outcome_worker_lost(
+    struct auto_mode *mode, struct agent *agent, const char *reason)
+{
+	struct task *t = auto_task(agent);
+
+	if (t == NULL)
+		return;
+	if (t->step == TASK_ASSIGNED)
+		task_give_back(t, reason, clock_wall_ms());
+	xstrset(&agent->worker->task, NULL);
+	persist_changed(mode->core);
+	scheduler_look(mode);
+}
+
+void
+outcome_landed_elsewhere(struct auto_mode *mode, struct agent *agent)
+{
+	struct task *t = auto_task(agent);
+
+	if (t != NULL)
+		outcome_settle(mode, t, OUTCOME_LANDED, "landed by hand");
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "fleet.h"
+#include "intake.h"
+#include "life.h"
+#include "loop.h"
+#include "mem.h"
+#include "op-start.h"
+#include "scheduler.h"
+#include "source.h"
+
+static void
+assign(struct auto_mode *mode, struct agent *agent, struct task *t)
+{
+	struct core *core = mode->core;
+	struct worker *w = agent->worker;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	task_assign(t, w->name, clock_wall_ms());
+	task_text(t, &text);
+	xstrset(&w->prompt, text.data);
+	xstrset(&w->prompt_command, t->source);
+	xstrset(&w->task, t->id);
+	w->self_review = agent_flag(agent, "self_review");
+	w->self_reviewed = false;
+	w->stalls = 0;
+	agent->stall_ms = 0;
+	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
+		return;
+	core->state.last_task_assignment_unix = clock_wall_ms() / 1000;
+	mode->told_waiting = false;
+	emit(core,
+	    &(struct event){ .kind = EVENT_TASK_ASSIGNED,
+		.worker = w->name,
+		.task = t->id,
+		.title = t->title,
+		.attempt = t->attempts });
+	op_start(agent, NULL);
+}
+
+/* Give the waiting tasks to the free; how many get nothing? */
+static size_t
+give_out(struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	size_t left = 0;
+
+	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
+		struct agent *agent =
+		    fleet_find(mode->fleet, state->auto_workers[i]);
+		struct task *t;
+
+		if (agent == NULL || !agent_is_free(agent))
+			continue;
+		t = task_next_waiting(state->tasks, state->task_count);
+		if (t != NULL)
+			assign(mode, agent, t);
+		else
+			left++;
+	}
+	return left;
+}
+
+/* A worker whose task is over may still be being reset. */
+static bool
+is_at_rest(const struct auto_mode *mode)
+{
+	for (size_t i = 0; i < mode->fleet->count; i++)
+		if (agent_is_taken(mode->fleet->agents[i]))
+			return false;
+	return true;
+}
+
+static void
+end_of_tasks(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+
+	if (!mode->told_waiting) {
+		mode->told_waiting = true;
+		emit(core,
+		    &(struct event){ .kind = EVENT_TASKS_EXHAUSTED,
+			.done = (int64_t)mode->done,
+			.failed = (int64_t)mode->failed,
+			.text =
+			    mode->until_empty ? "" : "; waiting for more" });
+	}
+	if (!mode->until_empty || !is_at_rest(mode))
+		return;
+	if (mode->failed > 0 || mode->quarantined != NULL)
+		core->exit_status = 1;
+	life_stop(core, "no task is left", false);
+}
+
+static void
+look(void *arg)
+{
+	struct auto_mode *mode = arg;
+	const struct core *core = mode->core;
+	size_t left;
+
+	if (!mode->begun || core->stopping || core->state.paused != NULL)
+		return;
+	left = give_out(mode);
+	if (source_asking(mode->source))
+		return;
+	if (mode->worth_asking && left > intake_count(mode, TASK_OFFERED))
+		intake_ask(mode);
+	else if (!mode->worth_asking && core->state.task_count == 0 &&
+	    mode->post == NULL)
+		end_of_tasks(mode);
+}
+
+void
+scheduler_init(struct auto_mode *mode)
+{
+	mode->look = loop_call_new(mode->core->loop, look, mode);
+}
+
+void
+scheduler_look(struct auto_mode *mode)
+{
+	loop_call_request(mode->look);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "budget.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "fleet.h"
+#include "json.h"
+#include "mem.h"
+#include "persist.h"
+#include "scheduler.h"
+#include "serve.h"
+#include "settings.h"
+#include "spending.h"
+#include "transcript.h"
+
+#define DAY_MS   (24 * 3600 * (int64_t)1000)
+#define MILLIONS 1000000
+
+static const char budget_over[] =
+    "You were paused because a budget was used up; it has been raised. Go on "
+    "with the task from where it stopped.";
+
+static int64_t
+today(void)
+{
+	return clock_wall_ms() / DAY_MS;
+}
+
+/* --- budgets --------------------------------------------------------- */
+
+static bool
+is_task_over(const struct settings *s, const struct task *t, struct buf *reason)
+{
+	struct budget budget = {
+		.tokens = settings_int(s, "budget.task_tokens"),
+		.cost = settings_amount(s, "budget.task_cost"),
+		.time_ms = settings_duration(s, "budget.task_time"),
+		.turns = (int)settings_int(s, "budget.task_turns"),
+	};
+	struct budget granted = {
+		.tokens = t->tokens_allowed,
+		.cost = t->cost_allowed,
+		.time_ms = t->time_allowed_ms,
+		.turns = t->turns_allowed,
+	};
+	struct budget spent = {
+		.tokens = t->tokens,
+		.cost = t->cost,
+		.time_ms = clock_wall_ms() - t->assigned_ms,
+		.turns = t->turns_before + t->turns,
+	};
+
+	return budget_reached(&budget, &granted, &spent, "task", reason);
+}
+
+static bool
+is_day_over(const struct core *core, struct buf *reason)
+{
+	const struct budget_day *day = &core->state.today;
+	struct budget budget = {
+		.tokens = settings_int(core->settings, "budget.day_tokens"),
+		.cost = settings_amount(core->settings, "budget.day_cost"),
+	};
+	struct budget granted = { .tokens = day->tokens_allowed,
+		.cost = day->cost_allowed };
+	struct budget spent = { .tokens = day->tokens, .cost = day->cost };
+
+	return day->day == today() &&
+	    budget_reached(&budget, &granted, &spent, "day", reason);
+}
+
+/* --- pausing --------------------------------------------------------- */
+
+static void
+pause_worker(struct agent *agent, const char *scope, const char *reason)
+{
+	struct worker *w = agent->worker;
+	bool in_turn = w->session.busy;
+
+	if (agent_move(agent, WORKER_PAUSED, reason) < 0)
+		return;
+	w->over_budget = true;
+	w->session.busy = false;
+	persist_changed(agent->core);
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_BUDGET,
+		.scope = scope,
+		.worker = w->name,
+		.task = w->task,
+		.reason = reason });
+	if (in_turn)
+		agent_interrupt(agent);
+}
+
+static bool
+is_at_work(const struct auto_mode *mode, const struct agent *agent)
+{
+	return auto_drives(mode, agent) && agent->worker->task != NULL &&
+	    worker_in_turn(agent->worker->status);
+}
+
+static bool
+pause_at_task_budget(struct auto_mode *mode, struct agent *agent)
+{
+	const struct task *t = auto_task(agent);
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	if (t == NULL || !is_at_work(mode, agent) ||
+	    !is_task_over(mode->core->settings, t, &reason))
+		return false;
+	buf_addf(&reason, "; go on with: llmc resume %s", agent->worker->name);
+	pause_worker(agent, "task", reason.data);
+	return true;
+}
+
+static bool
+pause_at_day_budget(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	if (core->state.paused != NULL || !is_day_over(core, &reason))
+		return false;
+	buf_adds(&reason, "; go on with: llmc resume, or tomorrow (UTC)");
+	xstrset(&core->state.paused, reason.data);
+	persist_changed(core);
+	emit(core,
+	    &(struct event){
+		.kind = EVENT_FLEET_PAUSED, .reason = reason.data });
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+
+		if (is_at_work(mode, agent) && !agent_is_taken(agent))
+			pause_worker(agent, "day", reason.data);
+	}
+	return true;
+}
+
+/* The fleet asks before it sends the worker back, and has it meanwhile. */
+bool
+spending_turn_ended(struct auto_mode *mode, struct agent *agent)
+{
+	return pause_at_task_budget(mode, agent);
+}
+
+/* --- counting -------------------------------------------------------- */
+
+static int64_t
+increase(int64_t *counted, int64_t total)
+{
+	int64_t more = total > *counted ? total - *counted : 0;
+
+	*counted += more;
+	return more;
+}
+
+/* Written with the next change: after a crash these are counted again from the
+ * file. */
+void
+spending_used(
+    void *arg, struct agent *agent, const struct transcript_parser *parser)
+{
+	struct auto_mode *mode = arg;
+	struct core *core = mode->core;
+	struct worker *w = agent->worker;
+	struct task *t = auto_task(agent);
+	const struct transcript_totals *totals =
+	    transcript_parser_totals(parser);
+	int64_t tokens, cost;
+
+	/* One that was reset still has the file, but not its name. */
+	if (w->session.transcript == NULL || !worker_is_auto(w->name))
+		return;
+	if (w->usage_transcript == NULL ||
+	    strcmp(w->usage_transcript, w->session.transcript) != 0) {
+		xstrset(&w->usage_transcript, w->session.transcript);
+		w->usage_tokens = w->usage_cost = 0;
+	}
+	tokens = increase(&w->usage_tokens,
+	    totals->input_tokens + totals->output_tokens +
+		totals->cache_write_tokens);
+	cost = increase(&w->usage_cost, (int64_t)(totals->cost_usd * MILLIONS));
+	if (tokens == 0 && cost == 0)
+		return; /* counted before a restart */
+	budget_spend(&core->state.today, today(), tokens, cost);
+	if (t != NULL) {
+		t->tokens += tokens;
+		t->cost += cost;
+	}
+	persist_note(core);
+	if (mode->active && !pause_at_day_budget(mode) &&
+	    !agent_is_taken(agent))
+		pause_at_task_budget(mode, agent);
+}
+
+/* --- continuing ------------------------------------------------------ */
+
+/* As much again as the budget had. */
+static void
+grant(struct task *t)
+{
+	t->tokens_allowed = t->tokens;
+	t->cost_allowed = t->cost;
+	t->turns_allowed = t->turns_before + t->turns;
+	t->time_allowed_ms = clock_wall_ms() - t->assigned_ms;
+}
+
+static void
+resume_worker(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+	enum worker_status before = w->before;
+	struct task *t = auto_task(agent);
+
+	if (t != NULL)
+		grant(t);
+	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
+		return;
+	w->over_budget = false;
+	agent_prompt(agent, budget_over, false,
+	    before == WORKER_STARTING || before == WORKER_OFFLINE ?
+		WORKER_WORKING :
+		before);
+	agent_tick_later(agent, 1);
+}
+
+void
+spending_patrol(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+
+	for (size_t i = 0; i < mode->fleet->count; i++)
+		if (!agent_is_taken(mode->fleet->agents[i]))
+			pause_at_task_budget(mode, mode->fleet->agents[i]);
+	if (core->state.paused == NULL || core->state.today.day == today())
+		return;
+	emit(core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
+	free(take_ptr(&core->state.paused));
+	persist_changed(core);
+	for (size_t i = 0; i < mode->fleet->count; i++)
+		if (mode->fleet->agents[i]->worker->over_budget)
+			resume_worker(mode->fleet->agents[i]);
+	scheduler_look(mode);
+}
+
+/* --- auto.resume ----------------------------------------------------- */
+
+static void
+resume_fleet(struct core *core)
+{
+	struct budget_day *day = &core->state.today;
+
+	day->tokens_allowed = day->tokens;
+	day->cost_allowed = day->cost;
+	free(take_ptr(&core->state.paused));
+	persist_changed(core);
+}
+
+static struct json_object *
+resume_workers(struct auto_mode *mode, const char *name)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+		const struct worker *w = agent->worker;
+
+		if (!w->over_budget || agent_is_taken(agent) ||
+		    (name != NULL && strcmp(name, w->name) != 0))
+			continue;
+		resume_worker(agent);
+		json_object_array_add(list, json_object_new_string(w->name));
+	}
+	return list;
+}
+
+static void
+on_resume(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct auto_mode *mode = arg;
+	struct core *core = mode->core;
+	const char *name = json_string_or(params, "worker", NULL);
+	struct json_object *result, *list;
+	bool fleet = name == NULL && core->state.paused != NULL;
+
+	if (name != NULL && fleet_find(mode->fleet, name) == NULL) {
+		fleet_refuse_unknown(mode->fleet, call, name);
+		return;
+	}
+	if (fleet)
+		resume_fleet(core);
+	list = resume_workers(mode, name);
+	result = json_object_new_object();
+	json_set_string(result, "message",
+	    fleet ? "The fleet goes on." :
+		json_object_array_length(list) > 0 ?
+		    "Going on." :
+		    "Nothing is paused at a budget.");
+	json_set(result, "resumed", list);
+	scheduler_look(mode);
+	serve_reply(core, call, result);
+}
+
+void
+spending_register(struct auto_mode *mode)
+{
+	serve_handle(mode->core, "auto.resume", on_resume, mode);
+}

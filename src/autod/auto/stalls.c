@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "agent.h"
+#include "auto.h"
+#include "clock.h"
+#include "emit.h"
+#include "outcome.h"
+#include "persist.h"
+#include "settings.h"
+#include "stall.h"
+#include "stalls.h"
+
+static const char go_on[] =
+    "There was no sign of life for a long time, so you were interrupted. Do "
+    "not wait for what hung: find another way, and go on with the task from "
+    "where it stopped.";
+
+static void
+interrupt(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+
+	w->session.busy = false;
+	agent_interrupt(agent);
+	/* One that waits to be told something is told that. */
+	if (w->session.step == PROMPT_NONE)
+		agent_prompt(agent, go_on, false,
+		    w->status == WORKER_STARTING ? w->after : w->status);
+}
+
+static void
+act(struct auto_mode *mode, struct agent *agent, enum stall_action action)
+{
+	struct worker *w = agent->worker;
+
+	w->stalls++;
+	agent->stall_ms = clock_mono_ms();
+	w->session.open_tools = 0;
+	persist_changed(mode->core);
+	if (action == STALL_INTERRUPT) {
+		interrupt(agent);
+	} else if (action == STALL_RESTART) {
+		agent_restart(agent);
+	} else {
+		emit(mode->core,
+		    &(struct event){ .kind = EVENT_STALL_GIVEN_UP,
+			.worker = w->name,
+			.task = w->task });
+		outcome_attempt_failed(mode, agent, "no sign of life");
+	}
+}
+
+bool
+stalls_silence(void *arg, struct agent *agent, const struct session_life *life)
+{
+	struct auto_mode *mode = arg;
+	const struct worker *w = agent->worker;
+	struct stall_facts facts = {
+		.hook_ms = life->hook_ms,
+		.transcript_ms = life->transcript_ms,
+		.step_ms = agent->stall_ms > 0 ?
+		    clock_mono_ms() - agent->stall_ms :
+		    INT64_MAX,
+		.tool_open = life->tool_open,
+		.stage = w->stalls,
+	};
+	enum stall_action action;
+
+	if (w->task == NULL || !auto_drives(mode, agent))
+		return false;
+	action = stall_judge(&facts,
+	    settings_duration(
+		mode->core->settings, "auto.worker_stall_timeout"));
+	if (action == STALL_WAIT || agent_is_taken(agent))
+		return true;
+	emit(mode->core,
+	    &(struct event){ .kind = EVENT_STALL,
+		.worker = w->name,
+		.task = w->task,
+		.action = stall_action_name(action) });
+	act(mode, agent, action);
+	return true;
+}
+
+void
+stalls_progressed(void *arg, struct agent *agent)
+{
+	struct auto_mode *mode = arg;
+
+	agent->stall_ms = 0;
+	if (agent->worker->stalls == 0)
+		return;
+	agent->worker->stalls = 0;
+	persist_changed(mode->core);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What people do with tasks: the methods task.add, task.retry, task.drop. */
+#ifndef TASK_COMMANDS_H
+#define TASK_COMMANDS_H
+
+struct auto_mode;
+
+void task_commands_register(struct auto_mode *mode);
+
+#endif

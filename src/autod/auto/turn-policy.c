@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "after-landing.h"
+#include "agent.h"
+#include "auto.h"
+#include "emit.h"
+#include "mem.h"
+#include "op-check.h"
+#include "outcome.h"
+#include "persist.h"
+#include "settings.h"
+#include "spending.h"
+#include "transcript.h"
+#include "turn-policy.h"
+
+static const char error_nudge[] =
+    "The last turn ended with an error. Go on with the task from where it "
+    "stopped; nobody is here to help.";
+
+static void
+note_last_words(struct task *t, const struct agent *agent, const char *words)
+{
+	const struct transcript_parser *parser =
+	    session_transcript(agent->session);
+
+	if (words == NULL && parser != NULL)
+		words = transcript_parser_last_text(parser);
+	xstrset(&t->last_words, words);
+}
+
+bool
+turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
+    struct turn_facts *facts)
+{
+	struct auto_mode *mode = arg;
+	const struct settings *settings = mode->core->settings;
+	struct task *t = auto_task(agent);
+
+	if (t == NULL)
+		return false;
+	t->turns++;
+	mode->core->state.outage_since_unix = 0;
+	note_last_words(t, agent, last_words);
+	persist_changed(mode->core);
+	facts->driven = true;
+	facts->commit_wanted = settings_bool(settings, "auto.require_commit");
+	facts->check_wanted =
+	    settings_string(settings, "auto.check_command")[0] != '\0';
+	facts->ending = turn_read_ending(t->last_words);
+	facts->words = t->last_words;
+	facts->turns = t->turns;
+	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
+	facts->nudges = t->nudges;
+	return true;
+}
+
+/* Only where it is sent back: what is finished lands, whatever it took. */
+bool
+turn_policy_held(void *mode, struct agent *agent)
+{
+	return spending_turn_ended(mode, agent);
+}
+
+void
+turn_policy_judged(void *mode, struct agent *agent, enum turn_action action,
+    const char *head, const char *reason)
+{
+	struct task *t = auto_task(agent);
+
+	switch (action) {
+	case TURN_NUDGE:
+		if (t != NULL)
+			t->nudges++;
+		break;
+	case TURN_NO_CHANGES:
+		after_landing_begin(mode, agent);
+		break;
+	case TURN_CHECK:
+		op_check_begin(mode, agent, head);
+		break;
+	case TURN_FAIL:
+		outcome_attempt_failed(mode, agent, reason);
+		break;
+	default:
+		break;
+	}
+}
+
+bool
+turn_policy_error(void *arg, struct agent *agent, const char *text)
+{
+	struct auto_mode *mode = arg;
+	struct task *t = auto_task(agent);
+
+	if (t == NULL || !auto_drives(mode, agent))
+		return false;
+	if (agent_is_taken(agent))
+		return true; /* whoever has it decides what comes next */
+	xstrset(&t->last_words, text);
+	if (t->nudges >= TURN_NUDGES_MAX) {
+		outcome_attempt_failed(mode, agent, text);
+		return true;
+	}
+	t->nudges++;
+	emit(mode->core,
+	    &(struct event){ .kind = EVENT_SENT_BACK,
+		.worker = agent->worker->name,
+		.task = t->id,
+		.reason = text });
+	agent_prompt(agent, error_nudge, false, agent->worker->status);
+	return true;
+}

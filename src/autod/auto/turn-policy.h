@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The end of a turn on a task: auto mode's part of struct fleet_policy. The
+ * fleet asks git and applies the rule (model/turn.h); here is what the task
+ * says of it, and what follows. `mode` is a struct auto_mode.
+ */
+#ifndef TURN_POLICY_H
+#define TURN_POLICY_H
+
+#include <stdbool.h>
+
+#include "turn.h"
+
+struct agent;
+
+bool turn_policy_facts(void *mode, struct agent *agent, const char *last_words,
+    struct turn_facts *facts);
+bool turn_policy_held(void *mode, struct agent *agent);
+void turn_policy_judged(void *mode, struct agent *agent,
+    enum turn_action action, const char *head, const char *reason);
+bool turn_policy_error(void *mode, struct agent *agent, const char *text);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client.h"
+#include "clock.h"
+#include "config.h"
+#include "core.h"
+#include "daemon-commands.h"
+#include "emit.h"
+#include "errtext.h"
+#include "event-file.h"
+#include "event-log.h"
+#include "event-stream.h"
+#include "file.h"
+#include "git-ask.h"
+#include "git.h"
+#include "heartbeat.h"
+#include "id.h"
+#include "life.h"
+#include "lock.h"
+#include "log.h"
+#include "mem.h"
+#include "persist.h"
+#include "registration.h"
+#include "serve.h"
+#include "settings.h"
+#include "sibling.h"
+#include "store-file.h"
+#include "tmux.h"
+#include "watch.h"
+#include "workspace.h"
+
+const char *
+core_branch(const struct core *core)
+{
+	return settings_string(core->settings, "repo.default_branch");
+}
+
+bool
+core_lands_over_dirt(const struct core *core)
+{
+	return strcmp(settings_string(core->settings, "repo.dirty_checkout"),
+		   "overlap") == 0;
+}
+
+void
+core_add_floor(struct core *core, const struct core_floor *floor)
+{
+	if (core->floor_count == CORE_FLOORS_MAX)
+		fatalx("too many floors");
+	core->floors[core->floor_count++] = floor;
+}
+
+/* --- settings --------------------------------------------------------- */
+
+/* Options of the command line go over the file. */
+static int
+override(const struct core *core, struct settings *settings, struct err *err)
+{
+	const struct {
+		const char *path, *value;
+	} overrides[] = {
+		{ "auto.concurrency", core->options->concurrency },
+		{ "auto.task_pool_command", core->options->task_pool_command },
+		{ "auto.post_accept_command",
+		    core->options->post_accept_command },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < nitems(overrides) && r == 0; i++)
+		if (overrides[i].value != NULL)
+			r = settings_override(settings, overrides[i].path,
+			    overrides[i].value, err);
+	return r;
+}
+
+int
+core_reload(struct core *core, struct err *err)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "config.toml");
+	struct settings_problems problems;
+	struct settings *fresh = NULL;
+	int r = config_load_with(
+	    core->workspace, core->detected_branch, &fresh, &problems, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < problems.count && r == 0; i++)
+		if (problems.list[i].fatal)
+			r = err_set(err, -EINVAL, "%s:%u: %s", file,
+			    problems.list[i].line, problems.list[i].text);
+	settings_problems_release(&problems);
+	if (r == 0)
+		r = override(core, fresh, err);
+	if (r < 0) {
+		settings_free(fresh);
+		return r;
+	}
+	settings_free(core->settings);
+	core->settings = fresh;
+	return 0;
+}
+
+static void
+on_config_changed(void *arg)
+{
+	life_reload(arg);
+}
+
+/* Before lock and socket: of a process that died the kernel closes the last
+ * descriptors first, and inotify takes it 15 ms, for which who comes next need
+ * not wait. */
+static void
+watch_config(struct core *core)
+{
+	cleanup_free char *config =
+	    workspace_path(core->workspace, "config.toml");
+
+	if (!core->options->oneshot &&
+	    watch_new(core->loop, config, on_config_changed, core,
+		&core->config_watch, NULL) < 0)
+		log_debug("config.toml is not watched");
+}
+
+/* --- ports and state -------------------------------------------------- */
+
+static int
+take_lock(struct core *core, struct err *err)
+{
+	cleanup_free char *file = workspace_path(core->workspace, "state.lock");
+	int r = lock_try(file, err);
+
+	if (r == -EAGAIN)
+		return registration_tell_holder(core, err);
+	if (r < 0)
+		return r;
+	core->lock = r;
+	return 0;
+}
+
+static int
+open_ports(struct core *core, struct err *err)
+{
+	const struct settings *s = core->settings;
+	cleanup_free char *config =
+	    workspace_path(core->workspace, "tmux.conf");
+	struct tmux_options tmux = {
+		.command = settings_string(s, "tmux.command"),
+		.socket = settings_string(s, "tmux.socket"),
+		.config = config,
+		.columns = (int)settings_int(s, "tmux.columns"),
+		.rows = (int)settings_int(s, "tmux.rows"),
+		.history_limit = (int)settings_int(s, "tmux.history_limit"),
+	};
+	struct git_options git = {
+		.root = core->workspace->root,
+		.run_hooks = settings_bool(s, "repo.run_hooks"),
+	};
+
+	core->git = git_new(core->loop, &git);
+	return tmux_new(core->loop, &tmux, &core->tmux, err);
+}
+
+/* A state that is not this root's, or has lost its workers, is not gone on
+ * from: somebody wrote it who should not have. */
+static int
+check_state(struct core *core, struct err *err)
+{
+	char root_id[ID_UUID_SIZE] = "";
+	int missing = 0, r;
+
+	if (core->options->oneshot)
+		return 0;
+	r = state_root_id(core->workspace, root_id, NULL);
+	r = state_check(&core->state, r == 0 ? root_id : NULL, &missing, err);
+	if (r == 0 && missing > 0)
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_STATE_LACKS_WORKERS, .count = missing });
+	return r;
+}
+
+static int
+load_state(struct core *core, struct err *err)
+{
+	cleanup_free char *recovered = NULL;
+	int r = state_load(
+	    core->workspace, clock_wall_ms(), &core->state, &recovered, err);
+
+	if (r < 0)
+		return r;
+	if (recovered != NULL)
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_STATE_RECOVERED, .reason = recovered });
+	return check_state(core, err);
+}
+
+/* --- the object ------------------------------------------------------- */
+
+static struct core *
+allocate(struct loop *loop, const struct workspace *workspace,
+    const struct core_options *options, struct store *store)
+{
+	struct core *core = xcalloc(1, sizeof *core);
+	char instance[ID_UUID_SIZE];
+
+	core->loop = loop;
+	core->workspace = workspace;
+	core->options = options;
+	core->lock = -1;
+	state_init(&core->state);
+	id_uuid(instance);
+	core->instance = xstrdup(instance);
+	core->socket = client_socket_path(workspace);
+	core->llmc = sibling_find("llmc");
+	core->detected_branch = git_default_branch(workspace->root);
+	core->emitter = emitter_new();
+	event_log_subscribe(core);
+	event_file_subscribe(core);
+	core->persist = persist_new(
+	    core, store != NULL ? store : store_file_new(workspace));
+	core->serve = serve_new(core);
+	core->life = life_new(core);
+	return core;
+}
+
+int
+core_new(struct loop *loop, const struct workspace *workspace,
+    const struct core_options *options, struct store *store,
+    struct core **ret_core, struct err *err)
+{
+	struct core *core = allocate(loop, workspace, options, store);
+	int r;
+
+	watch_config(core);
+	r = take_lock(core, err);
+	if (r == 0)
+		r = core_reload(core, err);
+	if (r == 0)
+		r = open_ports(core, err);
+	if (r == 0)
+		r = load_state(core, err);
+	if (r == 0 && core->llmc == NULL)
+		r = err_set(
+		    err, -ENOENT, "the program llmc is not found beside autod");
+	if (r < 0) {
+		core_free(core);
+		return r;
+	}
+	core->stream = event_stream_new(core);
+	daemon_commands_register(core);
+	*ret_core = core;
+	return 0;
+}
+
+void
+core_free(struct core *core)
+{
+	if (core == NULL)
+		return;
+	persist_free(core->persist);
+	event_stream_free(core->stream);
+	serve_free(core->serve);
+	tmux_free(core->tmux);
+	git_free(core->git);
+	heartbeat_free(core->heartbeat);
+	life_free(core->life);
+	watch_free(core->config_watch);
+	emitter_free(core->emitter);
+	state_release(&core->state);
+	settings_free(core->settings);
+	fd_close(core->lock);
+	free(core->socket);
+	free(core->llmc);
+	free(core->instance);
+	free(core->detected_branch);
+	free(core);
+}

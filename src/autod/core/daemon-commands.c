@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <unistd.h>
+
+#include "core.h"
+#include "daemon-commands.h"
+#include "errtext.h"
+#include "json.h"
+#include "life.h"
+#include "loop.h"
+#include "serve.h"
+#include "server.h"
+
+static void
+on_info(void *arg, struct server_call *call, struct json_object *params)
+{
+	const struct core *core = arg;
+	struct json_object *result = json_object_new_object();
+
+	(void)params;
+	json_set_string(result, "version", LLMC_VERSION);
+	json_set_int(result, "pid", getpid());
+	json_set_string(result, "instance_id", core->instance);
+	json_set_int(result, "lag_ms", loop_lag_ms(core->loop));
+	json_set_int(result, "turns", (int64_t)loop_turns(core->loop));
+	json_set_int(result, "workers", (int64_t)core->state.count);
+	json_set_bool(result, "auto", core->options->auto_mode);
+	server_reply(call, result);
+}
+
+static void
+on_reload(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct err err = { 0 };
+
+	(void)params;
+	if (core_reload(arg, &err) < 0)
+		serve_refuse(call, API_FAILED, "%s", err.msg);
+	else
+		server_reply(call, NULL);
+}
+
+static void
+on_patrol(void *arg, struct server_call *call, struct json_object *params)
+{
+	(void)params;
+	life_patrol(arg);
+	server_reply(call, NULL);
+}
+
+static void
+on_stop(void *arg, struct server_call *call, struct json_object *params)
+{
+	server_reply(call, json_object_new_int64(getpid()));
+	life_stop(arg, "asked to", json_bool_or(params, "now", false));
+}
+
+void
+daemon_commands_register(struct core *core)
+{
+	serve_handle(core, "daemon.info", on_info, core);
+	serve_handle(core, "daemon.reload", on_reload, core);
+	serve_handle(core, "daemon.patrol", on_patrol, core);
+	serve_handle(core, "daemon.stop", on_stop, core);
+}

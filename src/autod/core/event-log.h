@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The subscriber that writes each event to the log. */
+#ifndef EVENT_LOG_H
+#define EVENT_LOG_H
+
+struct core;
+
+void event_log_subscribe(struct core *core);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <unistd.h>
+
+#include "clock.h"
+#include "core.h"
+#include "emit.h"
+#include "errtext.h"
+#include "failure.h"
+#include "json.h"
+#include "life.h"
+#include "log.h"
+#include "mem.h"
+#include "persist.h"
+#include "workspace.h"
+
+static void
+write_record(const struct core *core, const struct failure *f)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "failure.json");
+	cleanup_json struct json_object *json = json_object_new_object();
+	struct err err = { 0 };
+
+	json_set_string(json, "class", f->class);
+	json_set_string(json, "worker", f->worker);
+	json_set_string(json, "task", f->task);
+	json_set(json, "exit_status",
+	    f->status >= 0 ? json_object_new_int(f->status) : NULL);
+	json_set_string(json, "words", f->reason);
+	json_set_int(json, "at_unix", clock_wall_ms() / 1000);
+	json_set_string(json, "instance_id", core->instance);
+	if (json_save(file, json, 0600, &err) < 0)
+		log_errorx("failure.json: %s", err.msg);
+}
+
+void
+failure_raise(struct core *core, const struct failure *f)
+{
+	if (core->stopping)
+		return;
+	core->state.errors++;
+	persist_changed(core);
+	write_record(core, f);
+	emit(core,
+	    &(struct event){ .kind = EVENT_FAILURE,
+		.class = f->class,
+		.worker = f->worker,
+		.task = f->task,
+		.reason = f->reason });
+	core->exit_status = 1;
+	life_stop(core, "failure", false);
+}
+
+void
+failure_clear(struct core *core)
+{
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "failure.json");
+
+	unlink(file);
+}

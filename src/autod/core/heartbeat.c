@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "core.h"
+#include "errtext.h"
+#include "file.h"
+#include "heartbeat.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "settings.h"
+#include "workspace.h"
+
+#define BEATS    3 /* in overseer.heartbeat_timeout: two may be late */
+#define LEAST_MS 1000
+#define MOST_MS  5000
+
+struct heartbeat {
+	struct core *core;
+	struct loop_timer *timer;
+	uint64_t sequence;
+};
+
+/* What the daemon is at, in a word, for whoever wonders why it is quiet. */
+static const char *
+phase(const struct core *core)
+{
+	const struct core_floor *floor;
+
+	if (core->stopping)
+		return "stopping";
+	for (size_t i = core->floor_count; i-- > 0;) {
+		floor = core->floors[i];
+		if (floor->phase != NULL)
+			return floor->phase(floor->self);
+	}
+	return "idle";
+}
+
+static int64_t
+rss_kb(void)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	long long size = 0, resident = 0;
+
+	if (file_read("/proc/self/statm", 4096, &text, NULL) < 0 ||
+	    sscanf(text.data, "%lld %lld", &size, &resident) != 2)
+		return 0;
+	return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static int64_t
+period_ms(const struct core *core)
+{
+	int64_t ms =
+	    settings_duration(core->settings, "overseer.heartbeat_timeout") /
+	    BEATS;
+
+	if (ms < LEAST_MS)
+		return LEAST_MS;
+	return ms > MOST_MS ? MOST_MS : ms;
+}
+
+/* File systems bring a file to the disk when it replaces another, which is
+ * most of the cost of a beat, and needless here: so the two change places. */
+static int
+put_in_place(const char *fresh, const char *file)
+{
+	if (renameat2(AT_FDCWD, fresh, AT_FDCWD, file, RENAME_EXCHANGE) == 0) {
+		unlink(fresh);
+		return 0;
+	}
+	return rename(fresh, file);
+}
+
+/* Not synced to the disk: after a crash of the machine nobody beats. */
+static void
+beat(void *arg)
+{
+	struct heartbeat *h = arg;
+	const struct core *core = h->core;
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "auto.heartbeat");
+	cleanup_free char *fresh = xasprintf("%s.new", file);
+	cleanup_free char *text = xasprintf(
+	    "{\"timestamp_unix\":%lld,"
+	    "\"instance_id\":\"%s\",\"sequence\":%llu,\"lag_ms\":%lld,"
+	    "\"phase\":\"%s\",\"rss_kb\":%lld,\"monotonic_ms\":%lld}\n",
+	    (long long)(clock_wall_ms() / 1000), core->instance,
+	    (unsigned long long)++h->sequence,
+	    (long long)loop_lag_ms(core->loop), phase(core),
+	    (long long)rss_kb(), (long long)clock_mono_ms());
+	cleanup_fd int fd = -1;
+
+	loop_lag_reset(core->loop);
+	if (h->timer != NULL)
+		loop_timer_restart(h->timer, period_ms(core));
+	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd == -1 || file_write_all(fd, text, strlen(text)) < 0 ||
+	    put_in_place(fresh, file) == -1)
+		log_debug("auto.heartbeat: not written");
+}
+
+struct heartbeat *
+heartbeat_new(struct core *core)
+{
+	struct heartbeat *h = xcalloc(1, sizeof *h);
+
+	h->core = core;
+	beat(h);
+	h->timer = loop_after(core->loop, period_ms(core), beat, h);
+	return h;
+}
+
+void
+heartbeat_free(struct heartbeat *h)
+{
+	cleanup_free char *file = NULL;
+
+	if (h == NULL)
+		return;
+	file = workspace_path(h->core->workspace, "auto.heartbeat");
+	unlink(file);
+	loop_timer_free(h->timer);
+	free(h);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core.h"
+#include "emit.h"
+#include "errtext.h"
+#include "failure.h"
+#include "git.h"
+#include "heartbeat.h"
+#include "life.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "persist.h"
+#include "registration.h"
+#include "serve.h"
+#include "settings.h"
+
+#define QUIET_MS 20 /* between looks whether the last child has ended */
+#define STOP_MS  15000 /* for everything to end */
+
+struct life {
+	struct core *core;
+	size_t begun; /* floors */
+	bool over; /* the last state is written */
+	bool signalled; /* told to end by a signal */
+	uint64_t patrols;
+	struct loop_timer *patrol, *deadline, *quiet;
+	struct loop_signal *signals[3];
+};
+
+struct life *
+life_new(struct core *core)
+{
+	struct life *life = xcalloc(1, sizeof *life);
+
+	life->core = core;
+	return life;
+}
+
+void
+life_free(struct life *life)
+{
+	if (life == NULL)
+		return;
+	loop_timer_free(life->patrol);
+	loop_timer_free(life->deadline);
+	loop_timer_free(life->quiet);
+	for (size_t i = 0; i < nitems(life->signals); i++)
+		loop_signal_free(life->signals[i]);
+	free(life);
+}
+
+/* --- patrol ----------------------------------------------------------- */
+
+static void
+patrol(struct core *core, bool all)
+{
+	if (core->stopping || !life_has_begun(core))
+		return;
+	/* From the top: what auto mode decides, the fleet sees. */
+	for (size_t i = core->floor_count; i-- > 0;)
+		if (core->floors[i]->patrol != NULL)
+			core->floors[i]->patrol(core->floors[i]->self, all);
+}
+
+void
+life_patrol(struct core *core)
+{
+	patrol(core, true);
+}
+
+uint64_t
+life_patrols(const struct core *core)
+{
+	return core->life->patrols;
+}
+
+static void
+on_patrol(void *arg)
+{
+	struct life *life = arg;
+
+	life->patrols++;
+	patrol(life->core, false);
+}
+
+static void
+start_patrol(struct life *life)
+{
+	const struct core *core = life->core;
+
+	loop_timer_free(life->patrol);
+	life->patrol = loop_every(core->loop,
+	    settings_duration(core->settings, "daemon.patrol_interval"),
+	    on_patrol, life);
+}
+
+/* --- the beginning ---------------------------------------------------- */
+
+static void
+on_stop_signal(int signo, void *arg)
+{
+	struct life *life = arg;
+	char reason[32];
+
+	/* A failure of our own may be stopping us already: that is no first
+	 * signal. */
+	snprintf(reason, sizeof reason, "signal %d", signo);
+	life_stop(life->core, reason, life->signalled);
+	life->signalled = true;
+}
+
+static void
+on_reload_signal(int signo, void *arg)
+{
+	struct life *life = arg;
+
+	(void)signo;
+	life_reload(life->core);
+}
+
+static void
+begin_floor(struct life *life)
+{
+	struct core *core = life->core;
+
+	while (life->begun < core->floor_count) {
+		const struct core_floor *floor = core->floors[life->begun];
+
+		if (floor->begin != NULL) {
+			floor->begin(floor->self);
+			return;
+		}
+		life->begun++;
+	}
+	start_patrol(life);
+	life_patrol(core);
+}
+
+void
+life_floor_begun(struct core *core)
+{
+	core->life->begun++;
+	begin_floor(core->life);
+}
+
+bool
+life_has_begun(const struct core *core)
+{
+	return core->life->begun == core->floor_count;
+}
+
+int
+life_begin(struct core *core, struct err *err)
+{
+	struct life *life = core->life;
+	const char *missing = serve_missing(core);
+	int r;
+
+	if (missing != NULL)
+		fatalx("nobody carries out %s", missing);
+	r = serve_listen(core, err);
+	if (r == 0)
+		r = registration_write(core, err);
+	if (r < 0)
+		return r;
+	failure_clear(core);
+	if (core->options->auto_mode)
+		core->heartbeat = heartbeat_new(core);
+	life->signals[0] =
+	    loop_signal_new(core->loop, SIGTERM, on_stop_signal, life);
+	life->signals[1] =
+	    loop_signal_new(core->loop, SIGINT, on_stop_signal, life);
+	life->signals[2] =
+	    loop_signal_new(core->loop, SIGHUP, on_reload_signal, life);
+	if (core->state.daemon_running)
+		emit(core, &(struct event){ .kind = EVENT_DAEMON_RESUMES });
+	core->state.daemon_running = true;
+	persist_changed(core);
+	begin_floor(life);
+	return 0;
+}
+
+void
+life_reload(struct core *core)
+{
+	struct err err = { 0 };
+
+	if (core_reload(core, &err) < 0)
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_SETTINGS_WRONG, .reason = err.msg });
+	else
+		emit(core, &(struct event){ .kind = EVENT_SETTINGS_READ });
+	if (life_has_begun(core))
+		start_patrol(core->life);
+}
+
+/* --- the end ---------------------------------------------------------- */
+
+static void
+finish(struct life *life, bool now)
+{
+	struct core *core = life->core;
+	struct err err = { 0 };
+
+	if (life->over)
+		return;
+	life->over = true;
+	for (size_t i = core->floor_count; i-- > 0;)
+		if (core->floors[i]->close != NULL)
+			core->floors[i]->close(core->floors[i]->self, now);
+	core->state.daemon_running = false;
+	if (persist_flush(core, &err) < 0) {
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_STATE_UNWRITTEN, .reason = err.msg });
+		core->exit_status = 1;
+	}
+	registration_remove(core);
+	heartbeat_free(take_ptr(&core->heartbeat));
+	loop_stop(core->loop, core->exit_status);
+}
+
+static bool
+is_quiet(const struct core *core)
+{
+	for (size_t i = 0; i < core->floor_count; i++)
+		if (core->floors[i]->is_quiet != NULL &&
+		    !core->floors[i]->is_quiet(core->floors[i]->self))
+			return false;
+	/* A git that is killed leaves its lock files behind. */
+	return !git_busy(core->git);
+}
+
+static void
+on_deadline(void *arg)
+{
+	finish(arg, true);
+}
+
+static void
+on_quiet_look(void *arg)
+{
+	struct life *life = arg;
+
+	if (is_quiet(life->core))
+		finish(life, false);
+}
+
+void
+life_stop(struct core *core, const char *reason, bool now)
+{
+	struct life *life = core->life;
+
+	if (!core->stopping)
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_DAEMON_STOPPING, .reason = reason });
+	if (now || core->options->oneshot) {
+		core->stopping = true;
+		finish(life, true);
+		return;
+	}
+	if (core->stopping)
+		return;
+	core->stopping = true;
+	for (size_t i = core->floor_count; i-- > 0;)
+		if (core->floors[i]->stop != NULL)
+			core->floors[i]->stop(core->floors[i]->self);
+	life->deadline = loop_after(core->loop, STOP_MS, on_deadline, life);
+	life->quiet = loop_every(core->loop, QUIET_MS, on_quiet_look, life);
+}

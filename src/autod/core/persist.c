@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "core.h"
+#include "emit.h"
+#include "errtext.h"
+#include "loop.h"
+#include "mem.h"
+#include "persist.h"
+#include "store.h"
+
+#define RETRY_MS 1000 /* a disk that is full now may not be in a second */
+
+struct effect {
+	TAILQ_ENTRY(effect) entry;
+	void *owner; /* NULL: an answer, which is not dropped */
+	persist_fn *fn;
+	void *arg;
+};
+
+TAILQ_HEAD(effects, effect);
+
+struct persist {
+	struct core *core;
+	struct store *store;
+	bool dirty; /* changes that no commit has */
+	bool committing; /* the store has not answered */
+	bool running; /* effects are being called */
+	struct effects waiting; /* for the next commit */
+	struct effects covered; /* by the commit that is under way */
+	struct loop_call *call;
+	struct loop_timer *retry;
+	void (*foreign_fn)(void *arg);
+	void *foreign_arg;
+};
+
+static void
+commit_again(void *arg)
+{
+	struct persist *p = arg;
+
+	loop_call_request(p->call);
+}
+
+/* What they ask for in turn waits for the next commit. */
+static void
+run_effects(struct persist *p)
+{
+	struct effect *effect;
+
+	p->running = true;
+	while ((effect = TAILQ_FIRST(&p->covered)) != NULL) {
+		TAILQ_REMOVE(&p->covered, effect, entry);
+		effect->fn(effect->arg);
+		free(effect);
+	}
+	p->running = false;
+}
+
+/* Nothing is acted on that is not written down. */
+static void
+commit_failed(struct persist *p, const struct err *err)
+{
+	p->dirty = true;
+	TAILQ_CONCAT(&p->covered, &p->waiting, entry);
+	TAILQ_CONCAT(&p->waiting, &p->covered, entry);
+	emit(p->core,
+	    &(struct event){
+		.kind = EVENT_STATE_UNWRITTEN, .reason = err->msg });
+	loop_timer_free(p->retry);
+	p->retry = loop_after(p->core->loop, RETRY_MS, commit_again, p);
+}
+
+static void
+on_committed(const struct err *err, void *arg)
+{
+	struct persist *p = arg;
+
+	p->committing = false;
+	if (err != NULL) {
+		commit_failed(p, err);
+		return;
+	}
+	run_effects(p);
+	if (p->dirty || !TAILQ_EMPTY(&p->waiting))
+		loop_call_request(p->call);
+}
+
+static void
+judge_foreign(struct persist *p)
+{
+	if (p->core->options->oneshot ||
+	    p->store->kind->is_foreign(p->store, &p->core->state) != 1)
+		return;
+	p->dirty = true; /* ours is the truth */
+	if (p->foreign_fn != NULL)
+		p->foreign_fn(p->foreign_arg);
+	else
+		emit(p->core, &(struct event){ .kind = EVENT_STATE_FOREIGN });
+}
+
+static void
+commit(struct persist *p)
+{
+	struct err err = { 0 };
+	int r;
+
+	judge_foreign(p);
+	r = p->store->kind->begin(p->store, &err);
+	if (r == 0)
+		r = p->store->kind->put(p->store, &p->core->state, &err);
+	if (r < 0) {
+		commit_failed(p, &err);
+		return;
+	}
+	p->dirty = false;
+	p->committing = true;
+	TAILQ_CONCAT(&p->covered, &p->waiting, entry);
+	p->store->kind->commit(p->store, on_committed, p);
+}
+
+/* At the end of a pass of the loop. */
+static void
+on_pass_end(void *arg)
+{
+	struct persist *p = arg;
+
+	if (p->committing || p->running ||
+	    (p->retry != NULL && loop_timer_pending(p->retry)))
+		return;
+	if (p->dirty) {
+		commit(p);
+		return;
+	}
+	TAILQ_CONCAT(&p->covered, &p->waiting, entry);
+	run_effects(p);
+}
+
+struct persist *
+persist_new(struct core *core, struct store *store)
+{
+	struct persist *p = xcalloc(1, sizeof *p);
+
+	p->core = core;
+	p->store = store;
+	TAILQ_INIT(&p->waiting);
+	TAILQ_INIT(&p->covered);
+	p->call = loop_call_new(core->loop, on_pass_end, p);
+	return p;
+}
+
+static void
+release(struct effects *effects)
+{
+	struct effect *effect;
+
+	while ((effect = TAILQ_FIRST(effects)) != NULL) {
+		TAILQ_REMOVE(effects, effect, entry);
+		if (effect->owner == NULL)
+			effect->fn(effect->arg);
+		free(effect);
+	}
+}
+
+void
+persist_free(struct persist *p)
+{
+	if (p == NULL)
+		return;
+	release(&p->covered);
+	release(&p->waiting);
+	loop_call_free(p->call);
+	loop_timer_free(p->retry);
+	p->store->kind->free(p->store);
+	free(p);
+}
+
+void
+persist_changed(struct core *core)
+{
+	core->persist->dirty = true;
+	loop_call_request(core->persist->call);
+}
+
+void
+persist_note(struct core *core)
+{
+	core->persist->dirty = true;
+}
+
+void
+persist_then(struct core *core, void *owner, persist_fn *fn, void *arg)
+{
+	struct effect *effect = xcalloc(1, sizeof *effect);
+
+	effect->owner = owner;
+	effect->fn = fn;
+	effect->arg = arg;
+	TAILQ_INSERT_TAIL(&core->persist->waiting, effect, entry);
+	loop_call_request(core->persist->call);
+}
+
+static void
+forget(struct effects *effects, const void *owner)
+{
+	struct effect *effect, *next;
+
+	for (effect = TAILQ_FIRST(effects); effect != NULL; effect = next) {
+		next = TAILQ_NEXT(effect, entry);
+		if (effect->owner != owner)
+			continue;
+		TAILQ_REMOVE(effects, effect, entry);
+		free(effect);
+	}
+}
+
+void
+persist_forget(struct core *core, const void *owner)
+{
+	forget(&core->persist->waiting, owner);
+	forget(&core->persist->covered, owner);
+}
+
+bool
+persist_is_idle(const struct core *core)
+{
+	const struct persist *p = core->persist;
+
+	return !p->dirty && !p->committing && TAILQ_EMPTY(&p->waiting) &&
+	    TAILQ_EMPTY(&p->covered);
+}
+
+int
+persist_flush(struct core *core, struct err *err)
+{
+	struct persist *p = core->persist;
+	int r = p->store->kind->flush(p->store, &core->state, err);
+
+	if (r == 0)
+		p->dirty = false;
+	return r;
+}
+
+void
+persist_on_foreign(struct core *core, void (*fn)(void *arg), void *arg)
+{
+	core->persist->foreign_fn = fn;
+	core->persist->foreign_arg = arg;
+}
+
+void
+persist_check_foreign(struct core *core)
+{
+	struct store *store = core->persist->store;
+
+	if (store->kind->is_foreign(store, &core->state) == 1)
+		persist_changed(core); /* judged where it is written back */
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "core.h"
+#include "errtext.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+#include "persist.h"
+#include "rpc.h"
+#include "serve.h"
+#include "server.h"
+#include "shape.h"
+
+#define METHODS_MAX 64
+
+struct handler {
+	const struct api_method *method;
+	serve_fn *fn;
+	void *arg;
+};
+
+struct serve {
+	struct core *core;
+	struct server *server;
+	struct handler handlers[METHODS_MAX];
+	size_t count;
+};
+
+struct serve *
+serve_new(struct core *core)
+{
+	struct serve *serve = xcalloc(1, sizeof *serve);
+
+	serve->core = core;
+	return serve;
+}
+
+void
+serve_free(struct serve *serve)
+{
+	if (serve == NULL)
+		return;
+	server_free(serve->server);
+	free(serve);
+}
+
+static const struct handler *
+find_handler(const struct serve *serve, const char *name)
+{
+	for (size_t i = 0; i < serve->count; i++)
+		if (strcmp(serve->handlers[i].method->name, name) == 0)
+			return &serve->handlers[i];
+	return NULL;
+}
+
+void
+serve_handle(struct core *core, const char *method, serve_fn *fn, void *arg)
+{
+	struct serve *serve = core->serve;
+
+	if (api_find(method) == NULL || find_handler(serve, method) != NULL ||
+	    serve->count == METHODS_MAX)
+		fatalx("%s cannot be registered", method);
+	serve->handlers[serve->count++] =
+	    (struct handler){ api_find(method), fn, arg };
+}
+
+const char *
+serve_missing(const struct core *core)
+{
+	for (size_t i = 0; api_methods[i].name != NULL; i++)
+		if (find_handler(core->serve, api_methods[i].name) == NULL)
+			return api_methods[i].name;
+	return NULL;
+}
+
+/* May it be carried out now? Answered when not. */
+static bool
+is_served(const struct core *core, const struct api_method *method,
+    struct server_call *call, struct json_object *params)
+{
+	struct shape_field whole = { .type = SHAPE_OBJECT,
+		.of = method->params };
+	struct err err = { 0 };
+
+	if (shape_check(&whole, params, "params", &err) < 0)
+		serve_refuse(call, RPC_INVALID_PARAMS, "%s", err.msg);
+	else if (core->options->oneshot && !(method->flags & API_ONESHOT))
+		serve_refuse(call, API_FAILED,
+		    "no daemon runs; start it with: llmc up --detach");
+	else if (core->stopping && !(method->flags & API_STOPPING))
+		serve_refuse(call, API_BUSY, "the daemon is stopping");
+	else
+		return true;
+	return false;
+}
+
+static void
+on_call(struct server_call *call, const char *name, struct json_object *params,
+    void *arg)
+{
+	struct serve *serve = arg;
+	const struct handler *handler = find_handler(serve, name);
+	cleanup_json struct json_object *empty = json_object_new_object();
+
+	if (params == NULL)
+		params = empty;
+	if (handler == NULL)
+		serve_refuse(
+		    call, RPC_METHOD_NOT_FOUND, "%s: no such method", name);
+	else if (is_served(serve->core, handler->method, call, params))
+		handler->fn(handler->arg, call, params);
+}
+
+int
+serve_listen(struct core *core, struct err *err)
+{
+	return server_new(core->loop, core->socket, on_call, core->serve,
+	    &core->serve->server, err);
+}
+
+/* --- answers ---------------------------------------------------------- */
+
+struct reply {
+	struct server_call *call;
+	struct json_object *result;
+	int code;
+	char *message; /* NULL = it went well */
+};
+
+static void
+reply_now(void *arg)
+{
+	struct reply *reply = arg;
+
+	if (reply->message != NULL)
+		server_fail(reply->call, reply->code, reply->message, NULL);
+	else
+		server_reply(reply->call, reply->result);
+	free(reply->message);
+	free(reply);
+}
+
+void
+serve_reply(
+    struct core *core, struct server_call *call, struct json_object *result)
+{
+	struct reply *reply;
+
+	if (call == NULL) {
+		json_object_put(result);
+		return;
+	}
+	reply = xcalloc(1, sizeof *reply);
+	reply->call = call;
+	reply->result = result;
+	persist_then(core, NULL, reply_now, reply);
+}
+
+void
+serve_fail(
+    struct core *core, struct server_call *call, int code, const char *message)
+{
+	struct reply *reply;
+
+	if (call == NULL)
+		return;
+	reply = xcalloc(1, sizeof *reply);
+	reply->call = call;
+	reply->code = code;
+	reply->message = xstrdup(message);
+	persist_then(core, NULL, reply_now, reply);
+}
+
+void
+serve_refuse(struct server_call *call, int code, const char *fmt, ...)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&words, fmt, ap);
+	va_end(ap);
+	server_fail(call, code, words.data, NULL);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The store that is state.json (port/files/state.h): it answers at once. */
+#ifndef STORE_FILE_H
+#define STORE_FILE_H
+
+#include "store.h"
+
+struct workspace;
+
+struct store *store_file_new(const struct workspace *workspace);
+
+#endif

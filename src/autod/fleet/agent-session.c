@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "agent-launch.h"
+#include "agent-session.h"
+#include "agent.h"
+#include "buf.h"
+#include "clock.h"
+#include "crash.h"
+#include "emit.h"
+#include "errtext.h"
+#include "mem.h"
+#include "persist.h"
+#include "turn-end.h"
+#include "turn-failure.h"
+
+#define UNREPORTED_MAX 3 /* sessions of auto mode that do not report */
+
+static const char continue_text[] =
+    "Your session was interrupted and has been resumed. Look at the state of "
+    "the worktree (git status, git log) and go on with the task from where it "
+    "stopped.";
+
+static const char fresh_text[] =
+    "An earlier session was interrupted, and what was said in it is lost. Look "
+    "at the state of the worktree (git status, git log): some of the work may "
+    "be done already. Go on from there with this task.\n\n";
+
+static void
+on_changed(void *arg)
+{
+	struct agent *agent = arg;
+
+	persist_changed(agent->core);
+}
+
+static bool
+may_type(void *arg)
+{
+	const struct agent *agent = arg;
+
+	return agent->op == NULL && !agent->core->stopping &&
+	    !worker_is_held(agent->worker);
+}
+
+/* --- ready ------------------------------------------------------------ */
+
+/* A conversation that is new knows nothing of the task. */
+static void
+tell_to_continue(struct agent *agent, bool fresh)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_adds(&text, fresh ? fresh_text : continue_text);
+	if (fresh)
+		agent_task_text(agent, &text);
+	agent_prompt(agent, text.data, false, agent->worker->after);
+}
+
+/* A session that came back after its worker had gone offline. */
+static void
+ready_after_offline(struct agent *agent, bool fresh)
+{
+	struct worker *w = agent->worker;
+	struct session_record *s = &w->session;
+
+	/* What was submitted after all was cut off, not lost. */
+	session_confirm(agent->session);
+	if (s->step != PROMPT_NONE) {
+		s->busy = false; /* not yet */
+		s->step = PROMPT_PARKED;
+		s->pending_since_ms = clock_wall_ms();
+		s->pending_tries = 0;
+		agent_move(agent, WORKER_STARTING, NULL);
+	} else if (s->busy && w->prompt != NULL) {
+		s->busy = false;
+		tell_to_continue(agent, fresh);
+		agent_move(agent, WORKER_STARTING, NULL);
+	} else {
+		s->busy = false;
+		agent_move(agent, WORKER_IDLE, NULL);
+	}
+}
+
+static void
+on_ready(void *arg, const char *source)
+{
+	struct agent *agent = arg;
+
+	agent->start_failures = 0;
+	if (agent->worker->status == WORKER_OFFLINE)
+		ready_after_offline(agent, strcmp(source, "resume") != 0);
+	agent_tick_later(agent, 1);
+}
+
+/* --- prompts and turns ------------------------------------------------ */
+
+static void
+on_submitted(void *arg, const char *receipt)
+{
+	struct agent *agent = arg;
+	struct worker *w = agent->worker;
+
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_PROMPT_SUBMITTED,
+		.worker = w->name,
+		.receipt = receipt });
+	if (w->status == WORKER_STARTING)
+		agent_move(agent, w->after, NULL);
+	w->after = WORKER_WORKING;
+	persist_changed(agent->core);
+}
+
+static void
+on_typed(void *arg, const char *text)
+{
+	struct agent *agent = arg;
+	struct worker *w = agent->worker;
+
+	agent->sent_back = 0;
+	if (w->status == WORKER_IDLE || w->status == WORKER_NO_CHANGES) {
+		xstrset(&w->prompt, text);
+		agent_move(agent, WORKER_WORKING, NULL);
+	}
+	persist_changed(agent->core);
+}
+
+static void
+on_progressed(void *arg)
+{
+	struct agent *agent = arg;
+	const struct fleet *fleet = agent->fleet;
+
+	if (fleet->policy->progressed != NULL)
+		fleet->policy->progressed(fleet->policy_arg, agent);
+}
+
+static void
+on_turn_ended(void *arg, struct server_call *call, const char *last_words)
+{
+	turn_end_begin(arg, call, last_words);
+}
+
+static void
+on_turn_failed(void *arg, const char *error, const char *text)
+{
+	turn_failure(arg, error, text);
+}
+
+static void
+on_permission(void *arg)
+{
+	agent_park(arg, "the agent asks for a permission");
+}
+
+static void
+on_grew(void *arg, const struct transcript_parser *parser)
+{
+	struct agent *agent = arg;
+	const struct fleet *fleet = agent->fleet;
+
+	if (fleet->policy->used != NULL)
+		fleet->policy->used(fleet->policy_arg, agent, parser);
+}
+
+/* --- its end ---------------------------------------------------------- */
+
+static void
+give_up(struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+	cleanup_free char *reason = xasprintf(
+	    "the agent ended %d times in a row; look with: llmc peek %s, go "
+	    "on with: llmc reset %s",
+	    w->crashes, w->name, w->name);
+
+	agent_move(agent, WORKER_ERROR, reason);
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_AGENT_CRASHES,
+		.worker = w->name,
+		.reason = reason });
+}
+
+/* Limits, outages and a person's own exit do not count as crashes; the rest is
+ * counted and slowed down. */
+static void
+crashed(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+	struct crash_verdict verdict =
+	    crash_judge(w, fleet_drives(agent), clock_wall_ms());
+
+	if (!verdict.counts)
+		return;
+	agent->retry_ms = clock_mono_ms() + verdict.pause_ms;
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_AGENT_EXITED,
+		.worker = w->name,
+		.status = worker_status_name(w->status) });
+	if (verdict.give_up) {
+		give_up(agent);
+	} else if (worker_in_turn(w->status) || w->status == WORKER_STARTING) {
+		if (w->status != WORKER_STARTING)
+			w->after = w->status;
+		agent_move(agent, WORKER_OFFLINE, NULL);
+		/* To be told to go on. */
+		w->session.busy = w->session.step == PROMPT_NONE;
+	} else if (w->status == WORKER_IDLE) {
+		agent_move(agent, WORKER_OFFLINE, NULL);
+	}
+}
+
+static void
+on_exited(void *arg, bool early)
+{
+	struct agent *agent = arg;
+
+	crashed(agent);
+	if (early && agent->resuming)
+		agent_resume_failed(agent);
+	agent_tick_later(agent, 1);
+}
+
+/* --- trouble ---------------------------------------------------------- */
+
+static void
+on_unreported(struct agent *agent)
+{
+	if (fleet_drives(agent) && ++agent->start_failures < UNREPORTED_MAX) {
+		/* Nobody is there to look, and a hook may get lost. */
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_START_UNREPORTED,
+			.worker = agent->worker->name });
+		agent_end_session(agent);
+	} else {
+		agent_park(agent,
+		    "the agent did not report the start of its session: a "
+		    "dialog may be open (about trust: run llmc trust)");
+	}
+}
+
+/* End it, and let the next launch resume; counts as a crash. */
+static void
+on_undelivered(struct agent *agent, const struct err *err)
+{
+	struct worker *w = agent->worker;
+	struct crash_verdict verdict;
+
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_PROMPT_NOT_TAKEN,
+		.worker = w->name,
+		.reason = err->msg });
+	verdict = crash_judge(w, fleet_drives(agent), clock_wall_ms());
+	agent->retry_ms = clock_mono_ms() + verdict.pause_ms;
+	if (verdict.give_up)
+		give_up(agent);
+	persist_changed(agent->core);
+	agent_end_session(agent);
+}
+
+static void
+on_trouble(void *arg, enum session_trouble trouble, const struct err *err)
+{
+	struct agent *agent = arg;
+
+	switch (trouble) {
+	case SESSION_NOT_STARTED:
+		agent_launch_failed(agent, err);
+		break;
+	case SESSION_ENDED_AT_ONCE:
+		agent_launch_failed(agent, err);
+		if (agent->resuming)
+			agent_resume_failed(agent);
+		break;
+	case SESSION_UNREPORTED:
+		on_unreported(agent);
+		break;
+	case SESSION_UNDELIVERED:
+		on_undelivered(agent, err);
+		break;
+	case SESSION_TROUBLE_COUNT:
+		break;
+	}
+}
+
+const struct session_events agent_session_events = {
+	.changed = on_changed,
+	.may_type = may_type,
+	.ready = on_ready,
+	.submitted = on_submitted,
+	.typed = on_typed,
+	.progressed = on_progressed,
+	.turn_ended = on_turn_ended,
+	.turn_failed = on_turn_failed,
+	.asks_permission = on_permission,
+	.grew = on_grew,
+	.exited = on_exited,
+	.trouble = on_trouble,
+};

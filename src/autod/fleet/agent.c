@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent-launch.h"
+#include "agent-session.h"
+#include "agent.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "file.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "op-park.h"
+#include "persist.h"
+#include "prompt.h"
+#include "salvage.h"
+#include "settings.h"
+#include "turn-failure.h"
+#include "worker-op.h"
+#include "workspace.h"
+
+#define RESUMES_MAX 2 /* that end before they begin */
+
+static void on_tick(void *arg);
+
+struct agent *
+agent_new(struct fleet *fleet, struct worker *worker)
+{
+	struct agent *agent = xcalloc(1, sizeof *agent);
+
+	agent->fleet = fleet;
+	agent->core = fleet->core;
+	agent->worker = worker;
+	agent->stirred = true;
+	agent->session = session_new(&fleet->host, worker->name, "worker",
+	    &worker->session, &agent_session_events, agent);
+	fleet->agents = xreallocarray(
+	    fleet->agents, fleet->count + 1, sizeof(struct agent *));
+	fleet->agents[fleet->count++] = agent;
+	return agent;
+}
+
+void
+agent_free(struct agent *agent)
+{
+	struct fleet *fleet = agent->fleet;
+
+	salvage_drop(agent->salvage);
+	if (agent->op != NULL)
+		operation_drop(&agent->op->op);
+	persist_forget(agent->core, agent);
+	session_free(agent->session);
+	loop_timer_free(agent->timer);
+	for (size_t i = 0; i < fleet->count; i++) {
+		if (fleet->agents[i] != agent)
+			continue;
+		fleet->agents[i] = fleet->agents[--fleet->count];
+		break;
+	}
+	free(agent);
+}
+
+/* --- settings --------------------------------------------------------- */
+
+static void
+key_of(const struct agent *agent, const char *key, struct buf *path)
+{
+	settings_worker_path(
+	    agent->core->settings, agent->worker->name, key, path);
+}
+
+int64_t
+agent_duration(const struct agent *agent, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	key_of(agent, key, &path);
+	return settings_duration(agent->core->settings, path.data);
+}
+
+bool
+agent_flag(const struct agent *agent, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	key_of(agent, key, &path);
+	return settings_bool(agent->core->settings, path.data);
+}
+
+const char *
+agent_string(const struct agent *agent, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	key_of(agent, key, &path);
+	return settings_string(agent->core->settings, path.data);
+}
+
+/* --- what it is at ---------------------------------------------------- */
+
+bool
+agent_is_taken(const struct agent *agent)
+{
+	return agent->op != NULL ||
+	    session_phase(agent->session) == SESSION_ENDING;
+}
+
+bool
+agent_is_free(const struct agent *agent)
+{
+	return agent->op == NULL &&
+	    session_phase(agent->session) == SESSION_UP &&
+	    worker_is_free(agent->worker);
+}
+
+bool
+agent_is_at_rest(const struct agent *agent)
+{
+	return !agent_is_taken(agent) && worker_is_at_rest(agent->worker);
+}
+
+int
+agent_move(struct agent *agent, enum worker_status to, const char *reason)
+{
+	struct worker *w = agent->worker;
+	enum worker_status from = w->status;
+	struct err err = { 0 };
+	int r;
+
+	if (from == to)
+		return 0;
+	r = worker_transition(w, to, reason, clock_wall_ms(), &err);
+	if (r < 0) {
+		log_errorx("%s: %s", w->name, err.msg);
+		return r;
+	}
+	agent->stirred = true;
+	persist_changed(agent->core);
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_WORKER_MOVED,
+		.worker = w->name,
+		.from = worker_status_name(from),
+		.to = worker_status_name(to),
+		.reason = reason });
+	return 0;
+}
+
+void
+agent_forget(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+
+	xstrset(&w->prompt, NULL);
+	xstrset(&w->prompt_command, NULL);
+	xstrset(&w->commit, NULL);
+	xstrset(&w->session.pending, NULL);
+	xstrset(&w->session.id, NULL);
+	xstrset(&w->session.transcript, NULL);
+	xstrset(&w->reason, NULL);
+	xstrset(&w->accept_onto, NULL);
+	xstrset(&w->accept_commit, NULL);
+	xstrset(&w->accept_message, NULL);
+	xstrset(&w->task, NULL);
+	w->session.step = PROMPT_NONE;
+	w->session.busy = false;
+	w->accept = ACCEPT_NONE;
+	w->crashes = w->conflicts = w->limit_tries = w->stalls = 0;
+	w->until_ms = 0;
+	persist_changed(agent->core);
+}
+
+void
+agent_task_text(const struct agent *agent, struct buf *out)
+{
+	const struct core *core = agent->core;
+	const struct worker *w = agent->worker;
+	struct prompt_facts facts = {
+		.worktree = w->worktree,
+		.root = core->workspace->root,
+		.branch = w->branch,
+		.default_branch = core_branch(core),
+		.task = w->prompt,
+		.role = agent_string(agent, "role_prompt"),
+	};
+
+	prompt_task(&facts, out);
+}
+
+/* --- what is done with it --------------------------------------------- */
+
+void
+agent_prompt(
+    struct agent *agent, const char *text, bool clear, enum worker_status after)
+{
+	struct core *core = agent->core;
+	cleanup_free char *receipt =
+	    xasprintf("%llu", (unsigned long long)++core->state.receipts);
+
+	agent->worker->after = after;
+	agent->sent_back = 0;
+	persist_changed(core);
+	session_prompt(agent->session, text, receipt, clear);
+	agent_tick_later(agent, 1);
+}
+
+void
+agent_interrupt(struct agent *agent)
+{
+	session_interrupt(agent->session);
+}
+
+static void
+on_session_ended(void *arg)
+{
+	agent_tick_later(arg, 1);
+}
+
+void
+agent_end_session(struct agent *agent)
+{
+	session_end(agent->session, on_session_ended, agent);
+}
+
+void
+agent_restart(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+
+	if (w->status != WORKER_STARTING)
+		w->after = w->status;
+	agent_move(agent, WORKER_OFFLINE, NULL);
+	w->session.busy = true; /* to be told to go on */
+	agent_end_session(agent);
+}
+
+void
+agent_park(struct agent *agent, const char *reason)
+{
+	if (agent_is_taken(agent) || agent->core->stopping)
+		return;
+	op_park(agent, reason);
+}
+
+void
+agent_finish(struct agent *agent, const char *head)
+{
+	struct worker *w = agent->worker;
+
+	if (agent_move(agent, WORKER_NEEDS_REVIEW, NULL) < 0)
+		return;
+	xstrset(&w->commit, head);
+	if (w->accept != ACCEPT_NONE || !w->self_review || w->self_reviewed) {
+		emit(agent->core,
+		    &(struct event){
+			.kind = EVENT_WORK_FINISHED, .worker = w->name });
+		return;
+	}
+	w->self_reviewed = true;
+	agent_move(agent, WORKER_REVIEWING, NULL);
+	agent_prompt(agent, agent_string(agent, "self_review_prompt"), false,
+	    WORKER_REVIEWING);
+}
+
+void
+agent_resume_failed(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+
+	if (w->crashes + agent->start_failures < RESUMES_MAX)
+		return;
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_RESUME_IMPOSSIBLE,
+		.worker = w->name,
+		.session = w->session.id });
+	xstrset(&w->session.transcript, NULL);
+}
+
+/* --- the next thing --------------------------------------------------- */
+
+static bool
+wants_session(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	return w->status != WORKER_PAUSED && w->status != WORKER_ERROR &&
+	    w->status != WORKER_LIMITED && w->status != WORKER_ACCEPTING &&
+	    w->worktree != NULL && file_is_dir(w->worktree);
+}
+
+static void
+tick(struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+	int64_t wait;
+
+	if (agent->core->options->oneshot || agent->core->stopping ||
+	    agent_is_taken(agent))
+		return;
+	if (w->status == WORKER_LIMITED) {
+		wait = w->until_ms - clock_wall_ms();
+		if (wait > 0) {
+			agent_tick_later(agent, wait);
+			return;
+		}
+		turn_failure_over(agent);
+	}
+	if (session_phase(agent->session) != SESSION_NONE) {
+		session_poke(agent->session);
+		return;
+	}
+	wait = agent->retry_ms - clock_mono_ms();
+	if (!wants_session(agent))
+		return;
+	if (wait > 0)
+		agent_tick_later(agent, wait);
+	else
+		agent_launch(agent);
+}
+
+static void
+on_tick(void *arg)
+{
+	tick(arg);
+}
+
+void
+agent_tick_later(struct agent *agent, int64_t ms)
+{
+	if (agent->timer == NULL)
+		agent->timer =
+		    loop_after(agent->core->loop, ms, on_tick, agent);
+	else if (!loop_timer_pending(agent->timer) ||
+	    loop_timer_remaining(agent->timer, clock_mono_ms()) > ms)
+		loop_timer_restart(agent->timer, ms);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Park: save the screen under logs/screens, let the worker wait for a person,
+ * end its session. */
+#ifndef OP_PARK_H
+#define OP_PARK_H
+
+struct agent;
+
+void op_park(struct agent *agent, const char *reason);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "git-work.h"
+#include "json.h"
+#include "mem.h"
+#include "op-start.h"
+#include "persist.h"
+#include "salvage.h"
+#include "worker-op.h"
+
+static void
+on_done(const struct err *err, void *arg)
+{
+	if (operation_arrived(arg, err))
+		operation_next(arg);
+}
+
+static void
+on_written(void *arg)
+{
+	on_done(NULL, arg);
+}
+
+/* That this worker has this task is written before its worktree is touched. */
+static void
+write_down(struct operation *op)
+{
+	struct worker_op *start = (struct worker_op *)op;
+
+	persist_changed(start->agent->core);
+	persist_then(
+	    start->agent->core, start, on_written, operation_await(op));
+}
+
+static void
+on_salvaged(const char *ref, const struct err *err, void *arg)
+{
+	(void)ref;
+	on_done(err, arg);
+}
+
+static void
+salvage(struct operation *op)
+{
+	struct worker_op *start = (struct worker_op *)op;
+
+	salvage_begin(start->agent, on_salvaged, operation_await(op));
+}
+
+static void
+reset(struct operation *op)
+{
+	struct worker_op *start = (struct worker_op *)op;
+	struct core *core = start->agent->core;
+	const struct worker *w = start->agent->worker;
+
+	git_work_reset(core->git, w->worktree, w->branch, core_branch(core),
+	    on_done, operation_await(op));
+}
+
+static struct json_object *
+result_of(const struct worker *w)
+{
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(result, "worker", w->name);
+	json_set_string(result, "status", "starting");
+	json_set_bool(result, "self_review_enabled", w->self_review);
+	json_set_string(result, "worktree_path", w->worktree);
+	json_set_string(result, "branch", w->branch);
+	return result;
+}
+
+/* The worktree is fresh: park the prompt, and say yes when that is written. */
+static void
+end(struct operation *op, const struct err *err)
+{
+	struct worker_op *start = (struct worker_op *)op;
+	struct agent *agent = start->agent;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	worker_op_release(start);
+	if (err == NULL) {
+		agent_task_text(agent, &text);
+		agent_prompt(agent, text.data, true, WORKER_WORKING);
+	} else if (err->code != -ECANCELED) {
+		agent_move(agent, WORKER_ERROR, err->msg);
+	}
+	worker_op_answer(
+	    start, err, err == NULL ? result_of(agent->worker) : NULL);
+	free(start);
+}
+
+static const struct operation_step steps[] = {
+	{ .name = "write", .run = write_down },
+	{ .name = "salvage", .run = salvage },
+	{ .name = "reset", .run = reset },
+};
+
+static const struct operation_kind kind = {
+	.name = "start",
+	.steps = steps,
+	.count = nitems(steps),
+	.end = end,
+};
+
+void
+op_start(struct agent *agent, struct server_call *call)
+{
+	struct worker_op *start = xcalloc(1, sizeof *start);
+
+	worker_op_begin(start, &kind, agent, call);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "emit.h"
+#include "errtext.h"
+#include "file.h"
+#include "git-work.h"
+#include "hooks.h"
+#include "life.h"
+#include "liveness.h"
+#include "log.h"
+#include "mem.h"
+#include "op-reset.h"
+#include "patrol.h"
+#include "persist.h"
+#include "proctree.h"
+#include "tmux.h"
+#include "turn-end.h"
+
+/* In patrols: a look at a worktree where nothing happened, and at the sessions
+ * while everybody is idle. */
+#define LOOK_EVERY 10
+
+/* --- sessions --------------------------------------------------------- */
+
+static void
+on_orphan_killed(const struct err *err, void *arg)
+{
+	(void)arg;
+	if (err != NULL)
+		log_debug("patrol: %s", err->msg);
+}
+
+static const struct tmux_info *
+find_session(
+    const struct tmux_info *list, size_t count, const struct agent *agent)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i].name, session_name(agent->session)) == 0)
+			return &list[i];
+	return NULL;
+}
+
+/* A session of ours that no worker has: left by a crash of ours. */
+static void
+end_orphans(struct fleet *fleet, const struct tmux_info *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(list[i].role, "worker") != 0 ||
+		    fleet_find(fleet, list[i].worker) != NULL)
+			continue;
+		emit(fleet->core,
+		    &(struct event){ .kind = EVENT_SESSION_ORPHAN,
+			.session = list[i].name });
+		tmux_kill(
+		    fleet->core->tmux, list[i].name, on_orphan_killed, fleet);
+	}
+}
+
+/* A pane whose death nobody told us of (no pidfd), or an agent that outlived
+ * its tmux server: nothing reaches it any more. The list may be older than the
+ * session, so that is believed the second time. */
+static void
+check_session(struct agent *agent, const struct tmux_info *found)
+{
+	struct session_life life;
+
+	if (found != NULL && !found->dead) {
+		agent->missing = 0;
+		return;
+	}
+	session_life(agent->session, NULL, &life);
+	if (!life.process) {
+		session_check(agent->session);
+		return;
+	}
+	if (found != NULL || ++agent->missing < 2)
+		return;
+	agent->missing = 0;
+	emit(agent->core,
+	    &(struct event){
+		.kind = EVENT_SESSION_GONE, .worker = agent->worker->name });
+	if (agent->worker->session.busy)
+		agent_restart(agent);
+	else
+		agent_end_session(agent);
+}
+
+static void
+on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
+    void *arg)
+{
+	struct fleet *fleet = arg;
+
+	if (err != NULL || fleet->core->stopping)
+		return;
+	end_orphans(fleet, list, count);
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+
+		if (session_phase(agent->session) == SESSION_UP)
+			check_session(agent, find_session(list, count, agent));
+		agent_tick_later(agent, 1);
+	}
+}
+
+/* --- work that nobody asked for --------------------------------------- */
+
+/* A look at a worktree holds nobody up; when it is over, the worker may be gone
+ * or on something else. */
+struct look {
+	struct fleet *fleet;
+	char *worker;
+};
+
+/* An idle worker with commits or dirt: salvaged, never landed by accident. */
+static void
+judge_worktree(struct agent *agent, const struct git_facts *facts)
+{
+	const struct worker *w = agent->worker;
+	bool clean = facts->ahead == 0 && facts->changed == 0 &&
+	    facts->untracked == 0 && !facts->rebasing;
+
+	if (w->status == WORKER_NEEDS_REVIEW && clean) {
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_WORK_LANDED_ELSEWHERE,
+			.worker = w->name });
+		agent_move(agent, WORKER_IDLE, NULL);
+	} else if (w->status == WORKER_IDLE && !clean) {
+		emit(agent->core,
+		    &(struct event){
+			.kind = EVENT_WORK_FOUND, .worker = w->name });
+		op_reset(agent, NULL);
+	}
+}
+
+static void
+on_facts(const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct look *look = arg;
+	struct agent *agent = fleet_find(look->fleet, look->worker);
+
+	if (err != NULL)
+		log_debug("patrol: %s: %s", look->worker, err->msg);
+	else if (agent != NULL && agent_is_at_rest(agent) &&
+	    !agent->core->stopping)
+		judge_worktree(agent, facts);
+	free(look->worker);
+	free(look);
+}
+
+static void
+look_at_worktree(struct agent *agent)
+{
+	struct core *core = agent->core;
+	const struct worker *w = agent->worker;
+	struct look *look;
+
+	if (!agent_is_at_rest(agent))
+		return;
+	agent->stirred = false;
+	if (!file_is_dir(w->worktree)) {
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_WORKTREE_GONE, .worker = w->name });
+		op_reset(agent, NULL);
+		return;
+	}
+	if (w->status != WORKER_IDLE && w->status != WORKER_NEEDS_REVIEW)
+		return;
+	look = xcalloc(1, sizeof *look);
+	look->fleet = agent->fleet;
+	look->worker = xstrdup(w->name);
+	git_work_facts(
+	    core->git, w->worktree, core_branch(core), on_facts, look);
+}
+
+/* --- signs of life ---------------------------------------------------- */
+
+static bool
+expects_life(const struct agent *agent)
+{
+	return session_phase(agent->session) == SESSION_UP &&
+	    worker_expects_life(agent->worker);
+}
+
+static void
+check_life(struct agent *agent, const struct proctree *tree)
+{
+	const struct fleet *fleet = agent->fleet;
+	struct session_life life;
+	struct liveness_evidence evidence;
+
+	session_life(agent->session, tree, &life);
+	if (fleet->policy->silence != NULL &&
+	    fleet->policy->silence(fleet->policy_arg, agent, &life))
+		return;
+	evidence = (struct liveness_evidence){
+		.hook_ms = life.hook_ms,
+		.transcript_ms = life.transcript_ms,
+		.cpu_ms = life.cpu_ms,
+		.tool_open = life.tool_open,
+		.process = life.process,
+	};
+	if (liveness_judge(&evidence, agent_duration(agent, "hang_timeout")) !=
+	    LIVENESS_HUNG)
+		return;
+	emit(agent->core,
+	    &(struct event){
+		.kind = EVENT_AGENT_HUNG, .worker = agent->worker->name });
+	agent_restart(agent);
+}
+
+/* One picture of all processes serves every worker that is in a turn. */
+static void
+check_lives(struct fleet *fleet)
+{
+	struct proctree *tree = NULL;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		if (!expects_life(fleet->agents[i]))
+			continue;
+		if (tree == NULL &&
+		    proctree_read(PROCTREE_PROC, &tree, NULL) < 0)
+			return;
+		check_life(fleet->agents[i], tree);
+	}
+	proctree_free(tree);
+}
+
+/* --- the pass --------------------------------------------------------- */
+
+/* Nobody but the agent should touch its worktree, and what the agent does we
+ * hear of. The others are looked at in turn, a few each time. */
+static bool
+look_is_due(const struct fleet *fleet, size_t i, bool all)
+{
+	return all || fleet->agents[i]->stirred ||
+	    (i + life_patrols(fleet->core)) % LOOK_EVERY == 0;
+}
+
+/* The end of an idle agent is told by its pidfd; what else can happen to its
+ * session has time. */
+static bool
+is_quiet(const struct agent *agent)
+{
+	return agent_is_at_rest(agent) &&
+	    session_phase(agent->session) == SESSION_UP && !agent->stirred &&
+	    agent->missing == 0 && session_is_watched(agent->session);
+}
+
+static bool
+list_is_due(const struct fleet *fleet, bool all)
+{
+	if (all || fleet->count == 0 ||
+	    life_patrols(fleet->core) % LOOK_EVERY == 0)
+		return true;
+	for (size_t i = 0; i < fleet->count; i++)
+		if (!is_quiet(fleet->agents[i]))
+			return true;
+	return false;
+}
+
+void
+patrol_run(struct fleet *fleet, bool all)
+{
+	hooks_drain(fleet->hooks);
+	persist_check_foreign(fleet->core);
+	if (list_is_due(fleet, all))
+		tmux_list(fleet->core->tmux, on_sessions, fleet);
+	check_lives(fleet);
+	for (size_t i = 0; i < fleet->count; i++) {
+		if (turn_end_is_due(fleet->agents[i]))
+			turn_end_begin(fleet->agents[i], NULL, NULL);
+		if (look_is_due(fleet, i, all))
+			look_at_worktree(fleet->agents[i]);
+	}
+}

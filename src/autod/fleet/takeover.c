@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "agent.h"
+#include "clock.h"
+#include "delivery.h"
+#include "emit.h"
+#include "errtext.h"
+#include "hooks.h"
+#include "json.h"
+#include "life.h"
+#include "loop.h"
+#include "mem.h"
+#include "op-start.h"
+#include "persist.h"
+#include "takeover.h"
+#include "tmux.h"
+
+/* No session of its own any more: what it was doing decides what comes. */
+static void
+lost_session(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+
+	json_object_put(take_ptr(&w->session.pane));
+	w->session.ready = false;
+	w->session.open_tools = 0;
+	if (worker_in_turn(w->status)) {
+		w->after = w->status;
+		agent_move(agent, WORKER_OFFLINE, NULL);
+		/* To be told to go on. */
+		w->session.busy = w->session.step == PROMPT_NONE;
+	} else if (w->status == WORKER_IDLE ||
+	    (w->status == WORKER_STARTING && w->session.step != PROMPT_NONE)) {
+		agent_move(agent, WORKER_OFFLINE, NULL);
+	}
+	persist_changed(agent->core);
+}
+
+static void
+adopt(struct agent *agent, const struct tmux_info *found)
+{
+	if (found != NULL && !found->dead &&
+	    found->generation == agent->worker->session.generation &&
+	    session_adopt(agent->session, found->pane_pid,
+		agent_duration(agent, "start_timeout")) == 0)
+		emit(agent->core,
+		    &(struct event){
+			.kind = EVENT_ADOPTED, .worker = agent->worker->name });
+	else
+		lost_session(agent);
+}
+
+/* What was under way when the last daemon ended is taken up again; a landing by
+ * the floor above. */
+static void
+recover(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+
+	if (w->status == WORKER_STARTING && w->session.step == PROMPT_NONE &&
+	    w->prompt != NULL)
+		op_start(agent, NULL);
+	delivery_recovered(&w->session, clock_wall_ms());
+	agent_tick_later(agent, 1);
+}
+
+static const struct tmux_info *
+find(const struct tmux_info *list, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i].name, name) == 0)
+			return &list[i];
+	return NULL;
+}
+
+static void
+on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
+    void *arg)
+{
+	struct fleet *fleet = arg;
+	struct core *core = fleet->core;
+
+	if (err != NULL) {
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_TMUX_FAILED, .reason = err->msg });
+		core->exit_status = 1;
+		loop_stop(core->loop, 1);
+		return;
+	}
+	for (size_t i = 0; i < fleet->count; i++)
+		adopt(fleet->agents[i],
+		    find(list, count, session_name(fleet->agents[i]->session)));
+	hooks_drain_all(fleet->hooks); /* what was said while nobody listened */
+	for (size_t i = 0; i < fleet->count; i++)
+		recover(fleet->agents[i]);
+	life_floor_begun(core);
+}
+
+void
+takeover_begin(struct fleet *fleet)
+{
+	tmux_list(fleet->core->tmux, on_sessions, fleet);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "emit.h"
+#include "errtext.h"
+#include "git-work.h"
+#include "json.h"
+#include "mem.h"
+#include "persist.h"
+#include "serve.h"
+#include "turn-end.h"
+#include "worker-op.h"
+
+const char turn_end_leftover_message[] = "Work of an unfinished commit";
+
+enum {
+	STEP_FACTS,
+	STEP_COMMIT,
+	STEP_FACTS_AGAIN
+};
+
+struct turn_end {
+	struct worker_op op;
+	char *last_words; /* may be NULL */
+	char head[GIT_ID_SIZE];
+	bool has_task;
+	enum turn_action action;
+	struct buf reason;
+};
+
+/* --- the judgement ---------------------------------------------------- */
+
+static void
+judge(struct turn_end *t, const struct git_facts *git)
+{
+	struct agent *agent = t->op.agent;
+	const struct fleet *fleet = agent->fleet;
+	enum worker_status status = agent->worker->status;
+	struct turn_facts facts = {
+		.dirt = git->changed + git->untracked,
+		.rebasing = git->rebasing,
+		.conflicts = git->conflicts,
+		.ahead = git->ahead,
+		.resolving = status == WORKER_REBASING,
+		.reviewing = status == WORKER_REVIEWING,
+		.sent_back = agent->sent_back,
+	};
+
+	memcpy(t->head, git->head, sizeof t->head);
+	t->has_task = fleet->policy->turn_facts != NULL &&
+	    fleet->policy->turn_facts(
+		fleet->policy_arg, agent, t->last_words, &facts);
+	t->action = turn_judge(&facts, &t->reason);
+}
+
+static void
+on_facts(const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct turn_end *t = arg;
+
+	if (!operation_arrived(&t->op.op, err))
+		return;
+	judge(t, facts);
+	/* Leftovers are committed before the Stop is answered: should we die
+	 * over it, the hook keeps its event for the next daemon. */
+	if (t->action == TURN_COMMIT)
+		operation_next(&t->op.op);
+	else
+		operation_done(&t->op.op);
+}
+
+static void
+ask_facts(struct operation *op, git_facts_fn *fn)
+{
+	struct turn_end *t = (struct turn_end *)op;
+	struct core *core = t->op.agent->core;
+
+	git_work_facts(core->git, t->op.agent->worker->worktree,
+	    core_branch(core), fn, operation_await(op));
+}
+
+static void
+facts(struct operation *op)
+{
+	ask_facts(op, on_facts);
+}
+
+static void
+on_committed(const struct err *err, void *arg)
+{
+	struct turn_end *t = arg;
+	struct agent *agent = t->op.agent;
+
+	if (err != NULL)
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_LEFTOVERS_STAY,
+			.worker = agent->worker->name,
+			.reason = err->msg });
+	if (operation_arrived(&t->op.op, err))
+		operation_next(&t->op.op);
+}
+
+static void
+commit(struct operation *op)
+{
+	struct turn_end *t = (struct turn_end *)op;
+	struct core *core = t->op.agent->core;
+
+	git_work_commit_leftovers(core->git, t->op.agent->worker->worktree,
+	    core_branch(core), turn_end_leftover_message, on_committed,
+	    operation_await(op));
+}
+
+static void
+on_facts_again(const struct git_facts *git, const struct err *err, void *arg)
+{
+	struct turn_end *t = arg;
+
+	if (!operation_arrived(&t->op.op, err))
+		return;
+	memcpy(t->head, git->head, sizeof t->head);
+	t->action = TURN_FINISHED;
+	operation_done(&t->op.op);
+}
+
+static void
+facts_again(struct operation *op)
+{
+	ask_facts(op, on_facts_again);
+}
+
+/* --- what follows ----------------------------------------------------- */
+
+/* The turn goes on. When nobody waits for the answer, the turn is over, and the
+ * reason begins another one. */
+static void
+send_back(struct turn_end *t)
+{
+	struct agent *agent = t->op.agent;
+	int sent_back = agent->sent_back;
+
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_SENT_BACK,
+		.worker = agent->worker->name,
+		.task = agent->worker->task,
+		.reason = t->reason.data });
+	if (t->op.call == NULL) {
+		agent_prompt(
+		    agent, t->reason.data, false, agent->worker->status);
+	} else {
+		serve_reply(agent->core, take_ptr(&t->op.call),
+		    session_stop_answer(t->reason.data));
+		agent->worker->session.busy = true;
+		persist_changed(agent->core);
+	}
+	agent->sent_back = sent_back + 1;
+}
+
+static void
+tell_policy(struct turn_end *t)
+{
+	const struct fleet *fleet = t->op.agent->fleet;
+
+	if (t->has_task && fleet->policy->turn_judged != NULL)
+		fleet->policy->turn_judged(fleet->policy_arg, t->op.agent,
+		    t->action, t->head, t->reason.data);
+}
+
+static bool
+is_held(const struct turn_end *t)
+{
+	const struct fleet *fleet = t->op.agent->fleet;
+
+	return t->has_task && fleet->policy->turn_held != NULL &&
+	    fleet->policy->turn_held(fleet->policy_arg, t->op.agent);
+}
+
+static void
+act(struct turn_end *t)
+{
+	struct agent *agent = t->op.agent;
+
+	switch (t->action) {
+	case TURN_NUDGE:
+	case TURN_BACK:
+		if (!is_held(t)) {
+			tell_policy(t);
+			send_back(t);
+		}
+		break;
+	case TURN_COMMIT: /* is FINISHED by now */
+	case TURN_FINISHED:
+		agent_finish(agent, t->head);
+		break;
+	case TURN_NO_CHANGES:
+		agent_move(agent, WORKER_NO_CHANGES, NULL);
+		tell_policy(t);
+		break;
+	case TURN_PAUSE:
+		agent_move(agent, WORKER_PAUSED, t->reason.data);
+		break;
+	case TURN_CHECK:
+	case TURN_FAIL:
+	case TURN_ACTION_COUNT:
+		tell_policy(t);
+		break;
+	}
+}
+
+static void
+end(struct operation *op, const struct err *err)
+{
+	struct turn_end *t = (struct turn_end *)op;
+	struct agent *agent = t->op.agent;
+
+	worker_op_release(&t->op);
+	if (err == NULL) {
+		act(t);
+	} else if (err->code != -ECANCELED) {
+		agent_move(agent, WORKER_ERROR, err->msg);
+		if (op->at != STEP_COMMIT)
+			emit(agent->core,
+			    &(struct event){ .kind = EVENT_GIT_FAILED,
+				.worker = agent->worker->name,
+				.reason = err->msg });
+	}
+	serve_reply(agent->core, t->op.call, NULL);
+	free(t->last_words);
+	buf_release(&t->reason);
+	free(t);
+}
+
+static const struct operation_step steps[] = {
+	[STEP_FACTS] = { .name = "facts", .run = facts },
+	[STEP_COMMIT] = { .name = "commit", .run = commit },
+	[STEP_FACTS_AGAIN] = { .name = "facts-again", .run = facts_again },
+};
+
+static const struct operation_kind kind = {
+	.name = "end of turn",
+	.steps = steps,
+	.count = nitems(steps),
+	.end = end,
+};
+
+bool
+turn_end_is_due(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	return worker_in_turn(w->status) && !w->session.busy &&
+	    w->session.step == PROMPT_NONE && agent->op == NULL &&
+	    session_phase(agent->session) == SESSION_UP;
+}
+
+void
+turn_end_begin(
+    struct agent *agent, struct server_call *call, const char *last_words)
+{
+	struct worker *w = agent->worker;
+	struct turn_end *t;
+
+	/* A turn that ends had begun: its hook may have been lost. */
+	if (w->status == WORKER_STARTING && session_confirm(agent->session))
+		agent_move(agent, w->after, NULL);
+	w->session.busy = false;
+	persist_changed(agent->core);
+	if (agent->op != NULL || !worker_in_turn(w->status)) {
+		serve_reply(agent->core, call, NULL);
+		return;
+	}
+	t = xcalloc(1, sizeof *t);
+	t->reason = (struct buf)BUF_INIT;
+	xstrset(&t->last_words, last_words);
+	worker_op_begin(&t->op, &kind, agent, call);
+}

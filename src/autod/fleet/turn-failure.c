@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "agent.h"
+#include "clock.h"
+#include "emit.h"
+#include "limit.h"
+#include "mem.h"
+#include "persist.h"
+#include "turn-failure.h"
+#include "zone.h"
+
+static const char over_text[] =
+    "The interruption is over. Go on with the task from where it stopped.";
+
+static int64_t
+look_again_ms(enum limit_class class, const char *text, int tries)
+{
+	int64_t now = clock_wall_ms(), named = 0;
+	struct limit_reset reset = { 0 };
+
+	if (limit_parse_reset(text, &reset)) {
+		named = reset.at_ms;
+		if (named == 0 && reset.hour >= 0)
+			named = zone_next(
+			    &(struct zone_time){ reset.month, reset.day,
+				reset.hour, reset.minute, reset.zone },
+			    now);
+	}
+	return limit_look_again_ms(
+	    class, named, reset.at_ms > 0 || reset.month > 0, tries, now);
+}
+
+static void
+limit_worker(struct agent *agent, const char *text, int64_t until)
+{
+	struct worker *w = agent->worker;
+
+	w->session.busy = false;
+	if (w->status != WORKER_LIMITED &&
+	    agent_move(agent, WORKER_LIMITED, text) < 0)
+		return;
+	w->until_ms = until;
+	w->limit_tries++;
+	persist_changed(agent->core);
+	agent_tick_later(agent, 1);
+}
+
+/* The account's limit is everybody's: those that would run into it next wait
+ * as well. Who is in a turn hears of it from the agent itself. */
+static void
+limit_others(struct fleet *fleet, const char *text, int64_t until)
+{
+	for (size_t i = 0; i < fleet->count; i++) {
+		enum worker_status status = fleet->agents[i]->worker->status;
+
+		if (status == WORKER_STARTING || status == WORKER_LIMITED ||
+		    status == WORKER_IDLE)
+			limit_worker(fleet->agents[i], text, until);
+	}
+}
+
+static void
+limit(struct agent *agent, enum limit_class class, const char *text)
+{
+	struct fleet *fleet = agent->fleet;
+	int64_t until = look_again_ms(class, text, agent->worker->limit_tries);
+
+	limit_worker(agent, text, until);
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_WAITING,
+		.worker = agent->worker->name,
+		.reason = text,
+		.until_unix = until / 1000 });
+	if (fleet->policy->limited != NULL)
+		fleet->policy->limited(fleet->policy_arg, agent,
+		    class == LIMIT_OUTAGE, text, until);
+	if (class == LIMIT_USAGE)
+		limit_others(fleet, text, until);
+}
+
+void
+turn_failure(struct agent *agent, const char *error, const char *text)
+{
+	const struct fleet *fleet = agent->fleet;
+	enum limit_class class = limit_classify(error, text);
+	cleanup_free char *reason = NULL;
+
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_TURN_FAILED,
+		.worker = agent->worker->name,
+		.error = error,
+		.class = limit_class_name(class),
+		.text = text });
+	if (class == LIMIT_USAGE || class == LIMIT_OUTAGE) {
+		limit(agent, class, text);
+		return;
+	}
+	agent->worker->session.busy = false;
+	persist_changed(agent->core);
+	if (class != LIMIT_AUTH && fleet->policy->turn_error != NULL &&
+	    fleet->policy->turn_error(fleet->policy_arg, agent, text))
+		return;
+	reason = xasprintf("%s%s%s%s",
+	    text[0] != '\0' ? text : "the turn failed without a word",
+	    class == LIMIT_AUTH ? "; fix that, then: llmc message " : "",
+	    class == LIMIT_AUTH ? agent->worker->name : "",
+	    class == LIMIT_AUTH ? " continue" : "");
+	agent_move(agent, WORKER_PAUSED, reason);
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_WORKER_PARKED,
+		.worker = agent->worker->name,
+		.reason = reason });
+}
+
+void
+turn_failure_over(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+	enum worker_status before = w->before;
+
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_LIMIT_OVER, .worker = w->name });
+	w->until_ms = 0;
+	if (before == WORKER_IDLE || before == WORKER_NEEDS_REVIEW ||
+	    before == WORKER_NO_CHANGES || before == WORKER_OFFLINE) {
+		agent_move(agent, before, NULL);
+		return;
+	}
+	agent_move(agent, WORKER_STARTING, NULL);
+	if (w->session.step == PROMPT_NONE)
+		agent_prompt(agent, over_text, false,
+		    before == WORKER_STARTING ? w->after : before);
+}

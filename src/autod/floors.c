@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "auto.h"
+#include "core.h"
+#include "errtext.h"
+#include "fleet.h"
+#include "floors.h"
+#include "landing.h"
+
+int
+floors_build(struct floors *floors, struct loop *loop,
+    const struct workspace *workspace, const struct core_options *options,
+    struct err *err)
+{
+	int r;
+
+	*floors = (struct floors){ 0 };
+	r = core_new(loop, workspace, options, NULL, &floors->core, err);
+	if (r < 0)
+		return r;
+	floors->fleet = fleet_new(floors->core);
+	floors->landings = landings_new(floors->fleet);
+	floors->auto_mode = auto_new(floors->fleet, floors->landings, err);
+	if (floors->auto_mode != NULL)
+		return 0;
+	floors_free(floors);
+	return err->code;
+}
+
+void
+floors_free(struct floors *floors)
+{
+	auto_free(floors->auto_mode);
+	landings_free(floors->landings);
+	fleet_free(floors->fleet);
+	core_free(floors->core);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The floors of the daemon, put on top of each other. Nothing else does. */
+#ifndef FLOORS_H
+#define FLOORS_H
+
+struct auto_mode;
+struct core;
+struct core_options;
+struct err;
+struct fleet;
+struct landings;
+struct loop;
+struct workspace;
+
+struct floors {
+	struct core *core;
+	struct fleet *fleet;
+	struct landings *landings;
+	struct auto_mode *auto_mode;
+};
+
+/* Negative errno: nothing is held. */
+int floors_build(struct floors *floors, struct loop *loop,
+    const struct workspace *workspace, const struct core_options *options,
+    struct err *err);
+void floors_free(struct floors *floors);
+
+#endif

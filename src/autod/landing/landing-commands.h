@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What a person does with finished work: accept, rebase, review; and pick. */
+#ifndef LANDING_COMMANDS_H
+#define LANDING_COMMANDS_H
+
+struct fleet;
+struct landings;
+
+void landing_commands_register(struct landings *landings, struct fleet *fleet);
+
+#endif

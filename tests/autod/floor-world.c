@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "agent.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "floor-world.h"
+#include "git.h"
+#include "json.h"
+#include "life.h"
+#include "loop.h"
+#include "mem.h"
+#include "persist.h"
+#include "repo.h"
+#include "serve.h"
+#include "store-file.h"
+#include "store.h"
+#include "unit.h"
+#include "worker-op.h"
+
+#define GUARD_MS 50000
+
+/* --- a store that fails ---------------------------------------------- */
+
+struct world_store {
+	struct store store;
+	struct store *file;
+	const bool *fails;
+};
+
+static int
+store_begin(struct store *store, struct err *err)
+{
+	struct store *file = ((struct world_store *)store)->file;
+
+	return file->kind->begin(file, err);
+}
+
+static int
+store_put(struct store *store, struct state *state, struct err *err)
+{
+	struct store *file = ((struct world_store *)store)->file;
+
+	return file->kind->put(file, state, err);
+}
+
+static void
+store_commit(struct store *store, store_done_fn *fn, void *arg)
+{
+	struct world_store *s = (struct world_store *)store;
+	struct err err = { 0 };
+
+	if (!*s->fails) {
+		s->file->kind->commit(s->file, fn, arg);
+		return;
+	}
+	err_set(&err, -ENOSPC, "no space left");
+	fn(&err, arg);
+}
+
+static int
+store_flush(struct store *store, struct state *state, struct err *err)
+{
+	struct world_store *s = (struct world_store *)store;
+
+	if (*s->fails)
+		return err_set(err, -ENOSPC, "no space left");
+	return s->file->kind->flush(s->file, state, err);
+}
+
+static int
+store_is_foreign(struct store *store, const struct state *state)
+{
+	struct store *file = ((struct world_store *)store)->file;
+
+	return file->kind->is_foreign(file, state);
+}
+
+static void
+store_free(struct store *store)
+{
+	struct store *file = ((struct world_store *)store)->file;
+
+	file->kind->free(file);
+	free(store);
+}
+
+static struct store *
+world_store_new(struct floor_world *world)
+{
+	static const struct store_kind kind = {
+		.begin = store_begin,
+		.put = store_put,
+		.commit = store_commit,
+		.flush = store_flush,
+		.is_foreign = store_is_foreign,
+		.free = store_free,
+	};
+	struct world_store *store = xcalloc(1, sizeof *store);
+
+	store->store.kind = &kind;
+	store->file = store_file_new(&world->workspace);
+	store->fails = &world->store_fails;
+	return &store->store;
+}
+
+/* --- the world ------------------------------------------------------- */
+
+static void
+write_file(const char *path, const char *text, unsigned mode)
+{
+	ck_assert_int_eq(file_replace(path, text, strlen(text), mode, NULL), 0);
+	ck_assert_int_eq(chmod(path, mode), 0);
+}
+
+/* The core wants an llmc and a tmux; neither is ever asked for anything. */
+static void
+make_programs(const struct floor_world *world)
+{
+	cleanup_free char *folder = file_join(world->repo->base, "bin");
+	cleanup_free char *llmc = file_join(folder, "llmc");
+	cleanup_free char *tmux = file_join(folder, "tmux");
+	cleanup_free char *path = xasprintf("%s:%s", folder, getenv("PATH"));
+
+	ck_assert_int_eq(file_mkdirs(folder, 0755, NULL), 0);
+	write_file(llmc, "#!/bin/sh\nexit 1\n", 0755);
+	write_file(tmux, "#!/bin/sh\nexit 1\n", 0755);
+	setenv("PATH", path, 1);
+}
+
+/* No session of it is launched while the test runs. */
+static void
+keep_out_of_tmux(struct agent *agent)
+{
+	agent->retry_ms = clock_mono_ms() + 3600 * 1000;
+}
+
+void
+floor_world_open(struct floor_world *world)
+{
+	struct err err = { 0 };
+	int r = core_new(world->loop, &world->workspace, &world->options,
+	    world_store_new(world), &world->core, &err);
+
+	ck_assert_msg(r == 0, "%s", err.msg);
+	world->fleet = fleet_new(world->core);
+	world->fleet_floor = *world->core->floors[0];
+	world->fleet_floor.begin = NULL;
+	world->fleet_floor.patrol = NULL;
+	world->core->floors[0] = &world->fleet_floor;
+	for (size_t i = 0; i < world->fleet->count; i++)
+		keep_out_of_tmux(world->fleet->agents[i]);
+}
+
+void
+floor_world_begin(struct floor_world *world, const char *settings)
+{
+	cleanup_free char *config = NULL, *logs = NULL;
+	cleanup_free char *text = xasprintf("[tmux]\ncommand = \"tmux\"\n"
+					    "[repo]\n%s\n",
+	    settings != NULL ? settings : "");
+	struct err err = { 0 };
+
+	memset(world, 0, sizeof *world);
+	world->repo = repo_new(false);
+	world->loop = world->repo->loop;
+	ck_assert_msg(
+	    workspace_at(world->repo->root, &world->workspace, &err) == 0, "%s",
+	    err.msg);
+	config = workspace_path(&world->workspace, "config.toml");
+	logs = workspace_path(&world->workspace, "logs");
+	ck_assert_int_eq(file_mkdirs(logs, 0755, NULL), 0);
+	write_file(config, text, 0600);
+	make_programs(world);
+	floor_world_open(world);
+}
+
+/* Methods of floors that the test does not have. */
+static void
+refuse(void *arg, struct server_call *call, struct json_object *params)
+{
+	(void)arg;
+	(void)params;
+	serve_refuse(call, API_FAILED, "nobody is here");
+}
+
+void
+floor_world_live(struct floor_world *world)
+{
+	struct err err = { 0 };
+	const char *missing;
+
+	while ((missing = serve_missing(world->core)) != NULL)
+		serve_handle(world->core, missing, refuse, NULL);
+	ck_assert_msg(life_begin(world->core, &err) == 0, "%s", err.msg);
+}
+
+void
+floor_world_close(struct floor_world *world)
+{
+	fleet_free(take_ptr(&world->fleet));
+	core_free(take_ptr(&world->core));
+}
+
+struct agent *
+floor_world_add(
+    struct floor_world *world, const char *name, enum worker_status status)
+{
+	struct worker *worker = worker_new(name, clock_wall_ms());
+	struct agent *agent;
+	cleanup_free char *add = NULL;
+
+	worker->branch = xasprintf("llmc/%s", name);
+	worker->worktree =
+	    xasprintf("%s/.worktrees/%s", world->workspace.root, name);
+	worker->status = status;
+	add = xasprintf(
+	    "git worktree add -q -b llmc/%s .worktrees/%s main", name, name);
+	repo_sh(world->repo, add);
+	state_add(&world->core->state, worker);
+	agent = agent_new(world->fleet, worker);
+	keep_out_of_tmux(agent);
+	return agent;
+}
+
+const char *
+floor_world_sh(struct floor_world *world, const char *text)
+{
+	return repo_sh(world->repo, text);
+}
+
+const char *
+floor_world_wt(struct floor_world *world, const char *worker, const char *text)
+{
+	cleanup_free char *all =
+	    xasprintf("cd .worktrees/%s; %s", worker, text);
+
+	return repo_sh(world->repo, all);
+}
+
+/* --- waiting --------------------------------------------------------- */
+
+struct look {
+	struct floor_world *world;
+	struct loop_call *call;
+	floor_fn *fn;
+	void *arg;
+};
+
+static void
+on_pass(void *arg)
+{
+	struct look *look = arg;
+
+	if (look->fn(look->arg))
+		loop_stop(look->world->loop, 0);
+	else
+		loop_call_request(look->call);
+}
+
+static void
+on_guard(void *arg)
+{
+	(void)arg;
+	ck_abort_msg("what the test waits for does not happen");
+}
+
+void
+floor_world_wait(struct floor_world *world, floor_fn *fn, void *arg)
+{
+	struct look look = { .world = world, .fn = fn, .arg = arg };
+	struct loop_timer *guard =
+	    loop_after(world->loop, GUARD_MS, on_guard, NULL);
+
+	look.call = loop_call_new(world->loop, on_pass, &look);
+	loop_call_request(look.call);
+	loop_run(world->loop);
+	loop_call_free(look.call);
+	loop_timer_free(guard);
+}
+
+static bool
+never(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+void
+floor_world_wait_stopped(struct floor_world *world)
+{
+	floor_world_wait(world, never, NULL);
+}
+
+static bool
+is_settled(void *arg)
+{
+	const struct floor_world *world = arg;
+
+	for (size_t i = 0; i < world->fleet->count; i++)
+		if (world->fleet->agents[i]->op != NULL)
+			return false;
+	return persist_is_idle(world->core) && !git_busy(world->core->git);
+}
+
+void
+floor_world_settle(struct floor_world *world)
+{
+	floor_world_wait(world, is_settled, world);
+}
+
+struct agent_look {
+	const struct agent *agent;
+	const char *step;
+	enum worker_status status;
+};
+
+static bool
+is_in_status(void *arg)
+{
+	const struct agent_look *look = arg;
+
+	return look->agent->worker->status == look->status;
+}
+
+void
+floor_world_wait_status(struct floor_world *world, const struct agent *agent,
+    enum worker_status status)
+{
+	struct agent_look look = { .agent = agent, .status = status };
+
+	floor_world_wait(world, is_in_status, &look);
+}
+
+static bool
+is_at_step(void *arg)
+{
+	const struct agent_look *look = arg;
+
+	return look->agent->op != NULL &&
+	    strcmp(operation_step_name(&look->agent->op->op), look->step) == 0;
+}
+
+void
+floor_world_wait_step(
+    struct floor_world *world, const struct agent *agent, const char *step)
+{
+	struct agent_look look = { .agent = agent, .step = step };
+
+	floor_world_wait(world, is_at_step, &look);
+}
+
+/* --- calls ----------------------------------------------------------- */
+
+struct floor_call {
+	int fd;
+	struct loop_watch *watch;
+	struct buf text;
+	struct json_object *answer; /* NULL = none yet */
+};
+
+static void
+on_readable(int fd, unsigned what, void *arg)
+{
+	struct floor_call *call = arg;
+	char bytes[65536];
+	ssize_t n = recv(fd, bytes, sizeof bytes, 0);
+
+	(void)what;
+	if (n == -1 && errno == EAGAIN)
+		return;
+	ck_assert_msg(n > 0, "hung up without an answer");
+	buf_add(&call->text, bytes, (size_t)n);
+	if (call->text.data[call->text.len - 1] != '\n')
+		return;
+	ck_assert_ptr_null(call->answer);
+	ck_assert_int_eq(json_parse(call->text.data, call->text.len,
+			     call->text.len, &call->answer, NULL),
+	    0);
+	loop_watch_free(take_ptr(&call->watch));
+}
+
+struct floor_call *
+floor_world_call(struct floor_world *world, const char *method,
+    const char *worker, const char *more)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	cleanup_free char *line =
+	    xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\","
+		      "\"params\":{\"worker\":\"%s\"%s}}\n",
+		method, worker, more);
+	struct floor_call *call = xcalloc(1, sizeof *call);
+
+	ck_assert_uint_lt(world->call_count, FLOOR_CALLS_MAX);
+	world->calls[world->call_count++] = call;
+	buf_init(&call->text);
+	call->fd =
+	    socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ck_assert_int_ge(call->fd, 0);
+	strlcpy(address.sun_path, world->core->socket, sizeof address.sun_path);
+	ck_assert_int_eq(
+	    connect(call->fd, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(send(call->fd, line, strlen(line), MSG_NOSIGNAL),
+	    (ssize_t)strlen(line));
+	call->watch =
+	    loop_watch_new(world->loop, call->fd, LOOP_READ, on_readable, call);
+	return call;
+}
+
+bool
+floor_call_is_answered(const struct floor_call *call)
+{
+	return call->answer != NULL;
+}
+
+static bool
+is_answered(void *arg)
+{
+	return floor_call_is_answered(arg);
+}
+
+int
+floor_call_code(const struct floor_call *call)
+{
+	struct json_object *error =
+	    json_object_object_get(call->answer, "error");
+
+	return error != NULL ? (int)json_int_or(error, "code", 0) : 0;
+}
+
+struct json_object *
+floor_call_result(const struct floor_call *call)
+{
+	return json_object_object_get(call->answer, "result");
+}
+
+const char *
+floor_world_answer(struct floor_world *world, struct floor_call *call)
+{
+	struct json_object *error;
+
+	floor_world_wait(world, is_answered, call);
+	error = json_object_object_get(call->answer, "error");
+	return error != NULL ? json_string_or(error, "message", "") : NULL;
+}
+
+static void
+call_free(struct floor_call *call)
+{
+	loop_watch_free(call->watch);
+	fd_close(call->fd);
+	buf_release(&call->text);
+	json_object_put(call->answer);
+	free(call);
+}
+
+void
+floor_world_end(struct floor_world *world)
+{
+	if (world->core != NULL)
+		floor_world_close(world);
+	for (size_t i = 0; i < world->call_count; i++)
+		call_free(world->calls[i]);
+	workspace_release(&world->workspace);
+	repo_free(world->repo);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "emit.h"
+#include "errtext.h"
+#include "landing-world.h"
+#include "landing.h"
+#include "mem.h"
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	static const char *const words[] = {
+		[LANDING_LANDED] = "landed",
+		[LANDING_CONFLICT] = "conflict",
+		[LANDING_STUCK] = "stuck",
+		[LANDING_DIRTY] = "dirty",
+		[LANDING_FAILED] = "failed",
+		[LANDING_CANCELLED] = "cancelled",
+	};
+	struct landing_world *world = arg;
+	const struct landing_end *end = event->landing;
+
+	if (event->kind == EVENT_LANDED) {
+		buf_addf(&world->told, "%s %s; ",
+		    event->commit != NULL ? "landed" : "nothing of",
+		    event->worker);
+	} else if (event->kind == EVENT_NOT_LANDED) {
+		buf_addf(&world->told, "not landed %s; ", event->worker);
+	} else if (event->kind == EVENT_LANDING_ENDED) {
+		ck_assert_ptr_eq(
+		    end->agent, fleet_find(world->floor.fleet, event->worker));
+		ck_assert((end->err == NULL) ==
+		    (end->result == LANDING_LANDED ||
+			end->result == LANDING_CONFLICT));
+		buf_addf(&world->told, "ended %s %s; ", event->worker,
+		    words[end->result]);
+	} else if (event->kind == EVENT_STATE_UNWRITTEN) {
+		world->unwritten++;
+	}
+}
+
+static bool
+may_begin(void *arg)
+{
+	return !((struct landing_world *)arg)->may_not_begin;
+}
+
+static void
+open_floor(struct landing_world *world)
+{
+	static const struct landing_policy policy = { .may_begin = may_begin };
+
+	world->landings = landings_new(world->floor.fleet);
+	landings_set_policy(world->landings, &policy, world);
+	emit_subscribe(world->floor.core, on_event, world);
+	floor_world_live(&world->floor);
+}
+
+void
+landing_world_begin(struct landing_world *world, const char *settings)
+{
+	memset(world, 0, sizeof *world);
+	buf_init(&world->told);
+	floor_world_begin(&world->floor, settings);
+	open_floor(world);
+}
+
+void
+landing_world_reopen(struct landing_world *world)
+{
+	emit_unsubscribe(world->floor.core, on_event, world);
+	landings_free(take_ptr(&world->landings));
+	floor_world_close(&world->floor);
+	floor_world_open(&world->floor);
+	open_floor(world);
+}
+
+void
+landing_world_end(struct landing_world *world)
+{
+	landings_free(world->landings);
+	floor_world_end(&world->floor);
+	buf_release(&world->told);
+}
+
+struct agent *
+landing_world_work(struct landing_world *world, const char *name,
+    const char *file, const char *text)
+{
+	struct agent *agent =
+	    floor_world_add(&world->floor, name, WORKER_NEEDS_REVIEW);
+	cleanup_free char *work =
+	    xasprintf("echo %s >%s; git add %s; git commit -qm 'by %s'", text,
+		file, file, name);
+
+	floor_world_wt(&world->floor, name, work);
+	return agent;
+}
+
+void
+landing_world_meanwhile(
+    struct landing_world *world, const char *file, const char *text)
+{
+	cleanup_free char *work =
+	    xasprintf("echo %s >%s; git add %s; git commit -qm meanwhile", text,
+		file, file);
+
+	floor_world_sh(&world->floor, work);
+}
+
+const char *
+landing_world_accept(struct landing_world *world, const char *worker)
+{
+	return floor_world_answer(&world->floor,
+	    floor_world_call(&world->floor, "worker.accept", worker, ""));
+}
+
+void
+landing_world_told(struct landing_world *world, const char *want)
+{
+	ck_assert_str_eq(world->told.data, want);
+	buf_truncate(&world->told, 0);
+}
+
+void
+landing_world_main(struct landing_world *world, const char *want)
+{
+	ck_assert_str_eq(floor_world_sh(&world->floor,
+			     "git log --format=%s, main | tr -d '\\n'"),
+	    want);
+	/* The checkout has gone along. */
+	ck_assert_str_eq(
+	    floor_world_sh(&world->floor, "git status --porcelain -uno"), "");
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The landing floor on a core and a fleet, and what it tells. */
+#ifndef LANDING_WORLD_H
+#define LANDING_WORLD_H
+
+#include <stdbool.h>
+
+#include "buf.h"
+#include "floor-world.h"
+
+struct landings;
+
+struct landing_world {
+	struct floor_world floor;
+	struct landings *landings;
+	bool may_not_begin; /* the policy's answer */
+	int unwritten; /* times the state could not be written */
+	/* "landed adam; not landed eve: reason; ended eve: failed; " */
+	struct buf told;
+};
+
+void landing_world_begin(struct landing_world *world, const char *settings);
+void landing_world_end(struct landing_world *world);
+/* This daemon dies, the next one begins. */
+void landing_world_reopen(struct landing_world *world);
+
+/* A worker that has finished: one commit that writes text to the file. */
+struct agent *landing_world_work(struct landing_world *world, const char *name,
+    const char *file, const char *text);
+/* Somebody else commits the same to main. */
+void landing_world_meanwhile(
+    struct landing_world *world, const char *file, const char *text);
+
+/* Accept it and wait for the answer: the message of the error, NULL = none. */
+const char *
+landing_world_accept(struct landing_world *world, const char *worker);
+
+/* What has been told since this was asked last. */
+void landing_world_told(struct landing_world *world, const char *want);
+/* The subjects of main's commits, newest first, each with a comma behind it. */
+void landing_world_main(struct landing_world *world, const char *want);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Landings that are cut off at each step: cancelled, by a daemon that stops or
+ * dies, by a state that cannot be written. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "git.h"
+#include "landing-world.h"
+#include "landing.h"
+#include "life.h"
+#include "mem.h"
+#include "unit.h"
+#include "worker-op.h"
+
+static const char with_origin[] = "push = true\nmax_conflicts = 1";
+
+static void
+make_origin(struct landing_world *world)
+{
+	floor_world_sh(&world->floor,
+	    "git init -q --bare \"$B/origin\"; "
+	    "git remote add origin \"$B/origin\"");
+}
+
+static void
+assert_waits_for_a_person(struct landing_world *world, const struct agent *adam)
+{
+	ck_assert_int_eq(adam->worker->status, WORKER_NEEDS_REVIEW);
+	ck_assert_int_eq(adam->worker->accept, ACCEPT_NONE);
+	ck_assert_ptr_null(adam->op);
+	ck_assert_str_eq(floor_world_wt(&world->floor, "adam",
+			     "git branch --show-current; git log -1 "
+			     "--format=%s; git status --porcelain"),
+	    "llmc/adam\nby adam");
+}
+
+/* --- cancelled ------------------------------------------------------- */
+
+/* Before it is published it ends, and can be accepted again; after that it is
+ * finished. */
+static const struct cancel_row {
+	const char *step;
+	bool lands;
+} cancel_rows[] = {
+	{ "facts", false },
+	{ "leftovers", false },
+	{ "rebase", false },
+	{ "messages", false },
+	{ "squash", false },
+	{ "journal", true },
+	{ "publish", true },
+	{ "cleanup", true },
+	{ "push", true },
+};
+
+START_TEST(cancelled_at_each_step)
+{
+	const struct cancel_row *row = &cancel_rows[_i];
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+	const char *error;
+
+	landing_world_begin(&world, with_origin);
+	make_origin(&world);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	floor_world_wait_step(&world.floor, adam, row->step);
+	operation_cancel(&adam->op->op, "enough");
+	error = floor_world_answer(&world.floor, call);
+	if (!row->lands) {
+		ck_assert_str_eq(error, "enough");
+		ck_assert_str_eq(adam->worker->reason, "enough");
+		landing_world_told(&world, "ended adam cancelled; ");
+		landing_world_main(&world, "first,");
+		assert_waits_for_a_person(&world, adam);
+		error = landing_world_accept(&world, "adam");
+	}
+	ck_assert_msg(error == NULL, "%s: %s", row->step, error);
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_main(&world, "by adam,first,");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor,
+		"git --git-dir=\"$B/origin\" log -1 --format=%s main"),
+	    "by adam");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* A conflict that git has found is not left lying there. */
+static const struct conflict_row {
+	const char *step;
+	int conflicts; /* before */
+	const char *told;
+	enum worker_status status;
+} conflict_rows[] = {
+	{ "rebase", 0, "not landed adam; ended adam conflict; ",
+	    WORKER_REBASING },
+	{ "conflict", 0, "not landed adam; ended adam conflict; ",
+	    WORKER_REBASING },
+	{ "give-up", 1, "not landed adam; ended adam stuck; ",
+	    WORKER_NEEDS_REVIEW },
+};
+
+START_TEST(cancelled_in_a_conflict)
+{
+	const struct conflict_row *row = &conflict_rows[_i];
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, with_origin);
+	adam = landing_world_work(&world, "adam", "a.txt", "mine");
+	landing_world_meanwhile(&world, "a.txt", "theirs");
+	adam->worker->conflicts = row->conflicts;
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	floor_world_wait_step(&world.floor, adam, row->step);
+	operation_cancel(&adam->op->op, "enough");
+	ck_assert((floor_world_answer(&world.floor, call) == NULL) ==
+	    (row->conflicts == 0));
+	landing_world_told(&world, row->told);
+	ck_assert_int_eq(adam->worker->status, row->status);
+	if (row->status == WORKER_NEEDS_REVIEW)
+		assert_waits_for_a_person(&world, adam);
+	landing_world_end(&world);
+}
+END_TEST
+
+/* --- a daemon that stops, one that dies ------------------------------ */
+
+/* What waits and what runs is answered, and the next daemon goes on. */
+START_TEST(the_next_daemon_goes_on)
+{
+	struct landing_world world;
+	struct floor_call *runs, *waits;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_work(&world, "eve", "c.txt", "three");
+	runs = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	waits = floor_world_call(&world.floor, "worker.accept", "eve", "");
+	floor_world_wait_step(&world.floor, adam, "messages");
+	life_stop(world.floor.core, "the test", false);
+	floor_world_wait_stopped(&world.floor);
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_answer(&world.floor, waits), "is stopping"));
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_answer(&world.floor, runs), "is stopping"));
+	landing_world_told(
+	    &world, "ended eve cancelled; ended adam cancelled; ");
+	landing_world_main(&world, "first,");
+
+	landing_world_reopen(&world);
+	floor_world_settle(&world.floor);
+	landing_world_main(&world, "by eve,by adam,first,");
+	landing_world_told(&world,
+	    "landed adam; ended adam landed; landed eve; ended eve landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* Without a call, and without anything but what is on the disk. */
+static const char *const death_rows[] = { "facts", "leftovers", "rebase",
+	"messages", "squash", "journal", "publish", "cleanup" };
+
+START_TEST(what_a_dead_daemon_left_lands_once)
+{
+	struct landing_world world;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_begin(world.landings, adam, NULL);
+	floor_world_wait_step(&world.floor, adam, death_rows[_i]);
+	landing_world_reopen(&world);
+	floor_world_settle(&world.floor);
+	landing_world_main(&world, "by adam,first,");
+	adam = fleet_find(world.floor.fleet, "adam");
+	ck_assert_int_eq(adam->worker->status, WORKER_OFFLINE);
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* One that nobody has accepted must not land after a restart. */
+START_TEST(a_rebase_stays_a_rebase)
+{
+	struct landing_world world;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_meanwhile(&world, "c.txt", "three");
+	landing_rebase(world.landings, adam, NULL);
+	floor_world_wait_step(&world.floor, adam, "rebase");
+	landing_world_reopen(&world);
+	floor_world_settle(&world.floor);
+	adam = fleet_find(world.floor.fleet, "adam");
+	assert_waits_for_a_person(&world, adam);
+	landing_world_main(&world, "meanwhile,first,");
+	landing_world_told(&world, "");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* --- a state that cannot be written ---------------------------------- */
+
+static bool
+is_unwritten(void *arg)
+{
+	const struct landing_world *world = arg;
+
+	return world->unwritten > 0 && !git_busy(world->floor.core->git);
+}
+
+/* Nothing is done that is not written down; it goes on when it is. */
+static const struct write_row {
+	const char *step; /* writing fails from then on, NULL = at once */
+	const char *stays; /* and the landing stays there, NULL = it waits */
+	const char *branch, *told;
+} write_rows[] = {
+	{ NULL, NULL, "first,", "" },
+	{ "squash", "journal", "first,", "" },
+	{ "publish", "publish", "by adam,first,", "landed adam; " },
+};
+
+START_TEST(the_state_cannot_be_written)
+{
+	const struct write_row *row = &write_rows[_i];
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	floor_world_settle(&world.floor);
+	world.floor.store_fails = row->step == NULL;
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	if (row->step != NULL)
+		floor_world_wait_step(&world.floor, adam, row->step);
+	world.floor.store_fails = true;
+	floor_world_wait(&world.floor, is_unwritten, &world);
+	if (row->stays != NULL)
+		ck_assert_str_eq(
+		    operation_step_name(&adam->op->op), row->stays);
+	else
+		ck_assert_ptr_null(adam->op);
+	ck_assert(!floor_call_is_answered(call));
+	landing_world_main(&world, row->branch);
+	landing_world_told(&world, row->told);
+	world.floor.store_fails = false;
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	landing_world_main(&world, "by adam,first,");
+	landing_world_end(&world);
+}
+END_TEST
+
+static void
+add_rows(Suite *suite, const TTest *test, size_t count)
+{
+	TCase *tc = tcase_create(test->name);
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test, 0, (int)count);
+	suite_add_tcase(suite, tc);
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("landing-stop");
+
+	add_rows(suite, cancelled_at_each_step, nitems(cancel_rows));
+	add_rows(suite, cancelled_in_a_conflict, nitems(conflict_rows));
+	add_rows(suite, what_a_dead_daemon_left_lands_once, nitems(death_rows));
+	add_rows(suite, the_state_cannot_be_written, nitems(write_rows));
+	unit_case(suite, "daemons",
+	    (const TTest *const[]){
+		the_next_daemon_goes_on, a_rebase_stays_a_rebase, NULL });
+	return suite;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: ISC */
+
+/* How landings end, who waits for whom, and who is told. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "emit.h"
+#include "json.h"
+#include "landing-world.h"
+#include "landing.h"
+#include "serve.h"
+#include "unit.h"
+
+static void
+assert_is(const struct agent *agent, enum worker_status status,
+    enum accept_step accept)
+{
+	ck_assert_str_eq(worker_status_name(agent->worker->status),
+	    worker_status_name(status));
+	ck_assert_str_eq(
+	    accept_step_name(agent->worker->accept), accept_step_name(accept));
+	ck_assert_ptr_null(agent->op);
+}
+
+START_TEST(lands_as_one_commit)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	floor_world_wt(&world.floor, "adam",
+	    "echo three >c.txt; git add c.txt; git commit -qm second; "
+	    "echo left >d.txt");
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_str_eq(
+	    json_string_or(floor_call_result(call), "commit_sha", ""),
+	    floor_world_sh(&world.floor, "git rev-parse main"));
+	landing_world_main(&world, "by adam,first,");
+	ck_assert_str_eq(floor_world_sh(&world.floor, "cat b.txt c.txt d.txt"),
+	    "two\nthree\nleft");
+	ck_assert_str_eq(floor_world_wt(&world.floor, "adam",
+			     "git rev-parse HEAD; git status --porcelain"),
+	    floor_world_sh(&world.floor, "git rev-parse main"));
+	assert_is(adam, WORKER_OFFLINE, ACCEPT_NONE);
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	ck_assert(!landings_busy(world.landings));
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(nothing_is_left_to_land)
+{
+	struct landing_world world;
+	struct floor_call *call;
+
+	landing_world_begin(&world, NULL);
+	landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_meanwhile(&world, "b.txt", "two");
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert(json_bool_or(
+	    floor_call_result(call), "already_incorporated", false));
+	landing_world_main(&world, "meanwhile,first,");
+	landing_world_told(&world, "nothing of adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_branch_that_moves_is_followed)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	floor_world_wait_step(&world.floor, adam, "squash");
+	landing_world_meanwhile(&world, "c.txt", "three");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	landing_world_main(&world, "by adam,meanwhile,first,");
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* --- conflicts, a checkout in the way -------------------------------- */
+
+START_TEST(a_conflict_is_resolved_by_its_worker)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "a.txt", "mine");
+	landing_world_meanwhile(&world, "a.txt", "theirs");
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert(json_bool_or(
+	    floor_call_result(call), "needs_conflict_resolution", false));
+	/* The landing goes on when the worker has finished. */
+	assert_is(adam, WORKER_REBASING, ACCEPT_PREPARE);
+	ck_assert_int_eq(adam->worker->session.step != PROMPT_NONE, true);
+	ck_assert_ptr_nonnull(strstr(adam->worker->session.pending, "a.txt"));
+	landing_world_told(&world, "not landed adam; ended adam conflict; ");
+
+	floor_world_wt(&world.floor, "adam",
+	    "echo both >a.txt; git add a.txt; "
+	    "GIT_EDITOR=true git rebase --continue >/dev/null 2>&1");
+	adam->worker->session.step = PROMPT_NONE;
+	agent_finish(adam, "");
+	floor_world_settle(&world.floor);
+	assert_is(adam, WORKER_OFFLINE, ACCEPT_NONE);
+	landing_world_main(&world, "by adam,meanwhile,first,");
+	ck_assert_str_eq(floor_world_sh(&world.floor, "cat a.txt"), "both");
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(too_many_conflicts_are_for_a_person)
+{
+	struct landing_world world;
+	struct agent *adam;
+
+	landing_world_begin(&world, "max_conflicts = 1");
+	adam = landing_world_work(&world, "adam", "a.txt", "mine");
+	adam->worker->conflicts = 1;
+	landing_world_meanwhile(&world, "a.txt", "theirs");
+	ck_assert_ptr_nonnull(
+	    strstr(landing_world_accept(&world, "adam"), "resolve them by"));
+	assert_is(adam, WORKER_NEEDS_REVIEW, ACCEPT_NONE);
+	ck_assert_ptr_nonnull(strstr(adam->worker->reason, "resolve them by"));
+	landing_world_main(&world, "meanwhile,first,");
+	/* No rebase is left behind. */
+	ck_assert_str_eq(
+	    floor_world_wt(&world.floor, "adam", "git log -1 --format=%s"),
+	    "by adam");
+	ck_assert_str_eq(
+	    floor_world_wt(&world.floor, "adam", "git branch --show-current"),
+	    "llmc/adam");
+	landing_world_told(&world, "not landed adam; ended adam stuck; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_dirty_checkout_is_waited_for)
+{
+	struct landing_world world;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "a.txt", "mine");
+	floor_world_sh(&world.floor, "echo dirt >a.txt");
+	ck_assert_ptr_nonnull(strstr(
+	    landing_world_accept(&world, "adam"), "checkout is in the way"));
+	assert_is(adam, WORKER_NEEDS_REVIEW, ACCEPT_NONE);
+	landing_world_told(&world, "not landed adam; ended adam dirty; ");
+	floor_world_sh(&world.floor, "git checkout -q a.txt");
+	ck_assert_ptr_null(landing_world_accept(&world, "adam"));
+	landing_world_main(&world, "by adam,first,");
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* --- the queue ------------------------------------------------------- */
+
+START_TEST(one_after_the_other)
+{
+	struct landing_world world;
+	struct floor_call *first, *second;
+	struct agent *adam, *eve;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	eve = landing_world_work(&world, "eve", "c.txt", "three");
+	first = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	second = floor_world_call(&world.floor, "worker.accept", "eve", "");
+	/* One that waits does not have its worker before its slot comes. */
+	floor_world_wait_step(&world.floor, adam, "cleanup");
+	assert_is(eve, WORKER_ACCEPTING, ACCEPT_PREPARE);
+	ck_assert_ptr_null(floor_world_answer(&world.floor, first));
+	ck_assert_ptr_null(floor_world_answer(&world.floor, second));
+	landing_world_main(&world, "by eve,by adam,first,");
+	landing_world_told(&world,
+	    "landed adam; ended adam landed; landed eve; ended eve landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_policy_says_no_then_yes)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	world.may_not_begin = true;
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	floor_world_wait_status(&world.floor, adam, WORKER_ACCEPTING);
+	floor_world_settle(&world.floor);
+	assert_is(adam, WORKER_ACCEPTING, ACCEPT_PREPARE);
+	ck_assert(landings_busy(world.landings));
+	ck_assert(!floor_call_is_answered(call));
+	landings_kick(world.landings); /* still no */
+	floor_world_settle(&world.floor);
+	ck_assert(!floor_call_is_answered(call));
+	world.may_not_begin = false;
+	landings_kick(world.landings);
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_waiting_one_loses_its_worker)
+{
+	struct landing_world world;
+	struct floor_call *accept, *reset;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	world.may_not_begin = true;
+	accept = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	floor_world_wait_status(&world.floor, adam, WORKER_ACCEPTING);
+	floor_world_settle(&world.floor);
+	reset = floor_world_call(&world.floor, "worker.reset", "adam", "");
+	ck_assert_str_eq(floor_world_answer(&world.floor, accept),
+	    "the landing is cancelled: its worker was reset");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, reset));
+	landing_world_told(&world, "ended adam cancelled; ");
+	ck_assert(!landings_busy(world.landings));
+	ck_assert_int_ne(adam->worker->status, WORKER_ACCEPTING);
+	ck_assert_int_eq(adam->worker->accept, ACCEPT_NONE);
+	world.may_not_begin = false;
+	landings_kick(world.landings);
+	floor_world_settle(&world.floor);
+	landing_world_main(&world, "first,");
+	landing_world_told(&world, "");
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(two_commands_for_one_worker)
+{
+	struct landing_world world;
+	struct floor_call *first, *second, *third;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	first = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	second = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, second));
+	ck_assert(floor_call_code(second) == API_STATUS ||
+	    floor_call_code(second) == API_BUSY);
+	floor_world_wait_step(&world.floor, adam, "rebase");
+	second = floor_world_call(&world.floor, "worker.reset", "adam", "");
+	third = floor_world_call(&world.floor, "worker.pick", "adam", "");
+	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, second));
+	ck_assert_int_eq(floor_call_code(second), API_BUSY);
+	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, third));
+	ck_assert_int_eq(floor_call_code(third), API_BUSY);
+	ck_assert_ptr_null(floor_world_answer(&world.floor, first));
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* --- commands -------------------------------------------------------- */
+
+START_TEST(only_finished_work_is_accepted)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	adam->worker->status = WORKER_PAUSED;
+	adam->worker->before = WORKER_WORKING;
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	ck_assert_ptr_nonnull(strstr(floor_world_answer(&world.floor, call),
+	    "only finished work can be accepted"));
+	ck_assert_int_eq(floor_call_code(call), API_STATUS);
+	call = floor_world_call(&world.floor, "worker.rebase", "adam", "");
+	ck_assert_ptr_nonnull(strstr(floor_world_answer(&world.floor, call),
+	    "only finished work can be rebased"));
+	call = floor_world_call(&world.floor, "worker.review", "adam", "");
+	ck_assert_ptr_nonnull(strstr(
+	    floor_world_answer(&world.floor, call), "nothing to review yet"));
+	call = floor_world_call(
+	    &world.floor, "worker.review", "adam", ",\"force\":true");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_str_eq(world.floor.core->state.last_reviewed, "adam");
+	call = floor_world_call(
+	    &world.floor, "worker.accept", "adam", ",\"force\":true");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* Nobody has accepted it: no floor is told of a landing. */
+START_TEST(a_rebase_is_no_landing)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_meanwhile(&world, "c.txt", "three");
+	call = floor_world_call(&world.floor, "worker.review", "adam", "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	assert_is(adam, WORKER_NEEDS_REVIEW, ACCEPT_NONE);
+	ck_assert_str_eq(
+	    floor_world_wt(&world.floor, "adam", "git log --format=%s,"),
+	    "by adam,\nmeanwhile,\nfirst,");
+
+	landing_world_meanwhile(&world, "b.txt", "theirs");
+	call = floor_world_call(&world.floor, "worker.rebase", "adam", "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_str_eq(
+	    json_string_or(floor_call_result(call), "status", ""), "rebasing");
+	assert_is(adam, WORKER_REBASING, ACCEPT_NONE);
+	landing_world_told(&world, "");
+	landing_world_main(&world, "meanwhile,meanwhile,first,");
+	landing_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("landing");
+
+	unit_case(suite, "ends",
+	    (const TTest *const[]){ lands_as_one_commit,
+		nothing_is_left_to_land, a_branch_that_moves_is_followed,
+		a_conflict_is_resolved_by_its_worker,
+		too_many_conflicts_are_for_a_person,
+		a_dirty_checkout_is_waited_for, NULL });
+	unit_case(suite, "queue",
+	    (const TTest *const[]){ one_after_the_other,
+		a_policy_says_no_then_yes, a_waiting_one_loses_its_worker,
+		two_commands_for_one_worker, NULL });
+	unit_case(suite, "commands",
+	    (const TTest *const[]){
+		only_finished_work_is_accepted, a_rebase_is_no_landing, NULL });
+	return suite;
+}

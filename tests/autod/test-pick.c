@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "json.h"
+#include "landing-world.h"
+#include "landing.h"
+#include "life.h"
+#include "mem.h"
+#include "serve.h"
+#include "unit.h"
+#include "worker-op.h"
+
+/* A worker in the middle of something: a commit and a change. */
+static struct agent *
+make_worker(struct landing_world *world, const char *name, const char *file)
+{
+	struct agent *agent = landing_world_work(world, name, file, "two");
+	cleanup_free char *more = xasprintf("echo more >>%s", file);
+
+	agent->worker->status = WORKER_PAUSED;
+	floor_world_wt(&world->floor, name, more);
+	return agent;
+}
+
+static struct floor_call *
+pick(struct landing_world *world, const char *worker)
+{
+	return floor_world_call(&world->floor, "worker.pick", worker, "");
+}
+
+START_TEST(lands_what_is_there)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = make_worker(&world, "adam", "b.txt");
+	landing_world_meanwhile(&world, "c.txt", "three");
+	call = pick(&world, "adam");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_str_eq(
+	    json_string_or(floor_call_result(call), "commit_sha", ""),
+	    floor_world_sh(&world.floor, "git rev-parse main"));
+	landing_world_main(&world, "Work of adam, picked,meanwhile,first,");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "cat b.txt"), "two\nmore");
+	/* Neither the worker nor its worktree knows of it. */
+	ck_assert_int_eq(adam->worker->status, WORKER_PAUSED);
+	ck_assert_ptr_null(adam->op);
+	ck_assert_str_eq(floor_world_wt(&world.floor, "adam",
+			     "git log -1 --format=%s; git status --porcelain"),
+	    "by adam\n M b.txt");
+	landing_world_told(&world, "");
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(what_cannot_be_picked)
+{
+	struct landing_world world;
+
+	landing_world_begin(&world, NULL);
+	floor_world_add(&world.floor, "eve", WORKER_OFFLINE);
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_answer(&world.floor, pick(&world, "eve")),
+		"nothing that can be picked"));
+	make_worker(&world, "adam", "a.txt");
+	landing_world_meanwhile(&world, "a.txt", "theirs");
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_answer(&world.floor, pick(&world, "adam")),
+		"it conflicts with main; its work is in refs/llmc/salvage/"));
+	landing_world_main(&world, "meanwhile,first,");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* Both began from the same commit: one of them has to come again. */
+START_TEST(two_at_once)
+{
+	struct landing_world world;
+	struct floor_call *calls[2], *late;
+	const char *errors[2];
+
+	landing_world_begin(&world, NULL);
+	make_worker(&world, "adam", "b.txt");
+	make_worker(&world, "eve", "c.txt");
+	calls[0] = pick(&world, "adam");
+	calls[1] = pick(&world, "eve");
+	for (size_t i = 0; i < 2; i++)
+		errors[i] = floor_world_answer(&world.floor, calls[i]);
+	ck_assert((errors[0] == NULL) != (errors[1] == NULL));
+	ck_assert_str_eq(errors[errors[0] == NULL],
+	    "the default branch moved meanwhile; pick again");
+	late = pick(&world, errors[0] == NULL ? "eve" : "adam");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, late));
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git rev-list --count main"), "3");
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(two_of_one_worker)
+{
+	struct landing_world world;
+	struct floor_call *first, *second;
+
+	landing_world_begin(&world, NULL);
+	make_worker(&world, "adam", "b.txt");
+	first = pick(&world, "adam");
+	second = pick(&world, "adam");
+	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, second));
+	ck_assert_int_eq(floor_call_code(second), API_BUSY);
+	ck_assert_ptr_null(floor_world_answer(&world.floor, first));
+	landing_world_end(&world);
+}
+END_TEST
+
+/* A landing whose worker is being picked when its slot comes waits for that. */
+START_TEST(a_landing_waits_for_it)
+{
+	struct landing_world world;
+	struct floor_call *accept, *picked;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	world.may_not_begin = true;
+	accept = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	floor_world_wait_status(&world.floor, adam, WORKER_ACCEPTING);
+	picked = pick(&world, "adam");
+	floor_world_wait_step(&world.floor, adam, "facts");
+	world.may_not_begin = false;
+	landings_kick(world.landings);
+	ck_assert_ptr_null(floor_world_answer(&world.floor, picked));
+	ck_assert_ptr_null(floor_world_answer(&world.floor, accept));
+	landing_world_told(&world, "nothing of adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+static const char *const steps[] = { "facts", "salvage", "merge", "commit",
+	"land" };
+
+START_TEST(cancelled_at_each_step)
+{
+	bool lands = strcmp(steps[_i], "land") == 0;
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = make_worker(&world, "adam", "b.txt");
+	call = pick(&world, "adam");
+	floor_world_wait_step(&world.floor, adam, steps[_i]);
+	operation_cancel(&adam->op->op, "enough");
+	ck_assert((floor_world_answer(&world.floor, call) == NULL) == lands);
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git rev-list --count main"),
+	    lands ? "2" : "1");
+	ck_assert_ptr_null(adam->op);
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_daemon_that_stops)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = make_worker(&world, "adam", "b.txt");
+	call = pick(&world, "adam");
+	floor_world_wait_step(&world.floor, adam, "merge");
+	life_stop(world.floor.core, "the test", false);
+	floor_world_wait_stopped(&world.floor);
+	ck_assert_str_eq(
+	    floor_world_answer(&world.floor, call), "the daemon is stopping");
+	ck_assert_ptr_null(adam->op);
+	landing_world_end(&world);
+}
+END_TEST
+
+/* One that dies lets go of everything. */
+START_TEST(a_daemon_that_dies)
+{
+	struct landing_world world;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = make_worker(&world, "adam", "b.txt");
+	pick(&world, "adam");
+	floor_world_wait_step(&world.floor, adam, "salvage");
+	landing_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("pick");
+	TCase *cancel = tcase_create("cancel");
+
+	unit_case(suite, "pick",
+	    (const TTest *const[]){ lands_what_is_there, what_cannot_be_picked,
+		two_at_once, two_of_one_worker, a_landing_waits_for_it,
+		a_daemon_that_stops, a_daemon_that_dies, NULL });
+	tcase_set_timeout(cancel, 60);
+	tcase_add_loop_test(
+	    cancel, cancelled_at_each_step, 0, (int)nitems(steps));
+	suite_add_tcase(suite, cancel);
+	return suite;
+}
