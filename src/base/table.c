@@ -7,6 +7,7 @@
 #include "buf.h"
 #include "mem.h"
 #include "table.h"
+#include "text-width.h"
 #include "text.h"
 
 #define TABLE_GAP      2
@@ -168,7 +169,7 @@ table_print_cell(const struct table_cell *cell, bool right, int width,
 	if (len == 0)
 		return blanks + (size_t)width;
 	if (cut) {
-		len = text_cut_width(cell->text, len, width - 1);
+		len = text_width_cut(cell->text, len, width - 1);
 		used = text_width(cell->text, len) + 1;
 	}
 	pad = (size_t)(width - used);

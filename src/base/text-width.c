@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "text-width.h"
 #include "text.h"
 
 struct text_range {
@@ -206,7 +207,7 @@ text_width(const char *s, size_t len)
 }
 
 size_t
-text_cut_width(const char *s, size_t len, int max)
+text_width_cut(const char *s, size_t len, int max)
 {
 	const char *start = s, *fits = s;
 

@@ -32,14 +32,6 @@ void text_add_codepoint(struct buf *out, uint32_t codepoint);
  * Invalid bytes count as characters of their own. */
 size_t text_cut(const char *s, size_t len, size_t max);
 
-/* Columns a terminal needs: 0 for combining marks, 2 for wide characters and
- * emoji, independent of the locale. Control characters count 0, invalid bytes
- * 1. */
-int text_width(const char *s, size_t len);
-
-/* The most bytes that fit into max columns, cut between characters. */
-size_t text_cut_width(const char *s, size_t len, int max);
-
 /* Durations: "500ms", "30s", "5m", "1h", "2d", also "1h3m" and "1.5h", or plain
  * seconds ("90", "0.5"). Units from large to small, a fraction only in the last
  * number. Result in ms, rounded up. False for anything else, for negative ones

@@ -50,7 +50,7 @@ struct sections {
 };
 
 void
-toml_quote(struct buf *out, const char *s)
+toml_edit_quote(struct buf *out, const char *s)
 {
 	static const char bytes[] = "\b\t\n\f\r\"\\";
 	static const char names[] = "btnfr\"\\";
@@ -74,7 +74,7 @@ toml_quote(struct buf *out, const char *s)
 }
 
 void
-toml_quote_key(struct buf *out, const char *key)
+toml_edit_quote_key(struct buf *out, const char *key)
 {
 	static const char bare[] = "abcdefghijklmnopqrstuvwxyz"
 				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -82,7 +82,7 @@ toml_quote_key(struct buf *out, const char *key)
 	if (*key != '\0' && key[strspn(key, bare)] == '\0')
 		buf_adds(out, key);
 	else
-		toml_quote(out, key);
+		toml_edit_quote(out, key);
 }
 
 static void
@@ -91,7 +91,7 @@ path_add(struct buf *out, const struct path *path, size_t from, size_t to)
 	for (size_t i = from; i < to; i++) {
 		if (i > from)
 			buf_addc(out, '.');
-		toml_quote_key(out, path->part[i]);
+		toml_edit_quote_key(out, path->part[i]);
 	}
 }
 
@@ -105,7 +105,7 @@ path_fail(const struct path *path, size_t count, struct json_object *value,
 
 	path_add(&name, path, 0, count);
 	return err_set(err, -EINVAL, "'%s' is %s in line %u: %s", name.data,
-	    toml_type_name(mark.type), mark.line, why);
+	    toml_mark_type_name(mark.type), mark.line, why);
 }
 
 static int
@@ -138,7 +138,7 @@ place_find(struct json_object *root, const struct path *path,
 			return path_fail(
 			    path, place.depth, next, "not a table", err);
 		place.parent = next;
-		origin = toml_origin_of(next);
+		origin = toml_mark_origin(next);
 		if (origin == TOML_ORIGIN_DOTTED)
 			continue;
 		place.owner = next;
@@ -241,7 +241,7 @@ has_own_keys(struct json_object *root)
 	enum toml_origin origin;
 
 	for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
-		origin = toml_origin_of(json_object_iter_peek_value(&at));
+		origin = toml_mark_origin(json_object_iter_peek_value(&at));
 		if (origin == TOML_ORIGIN_VALUE || origin == TOML_ORIGIN_DOTTED)
 			return true;
 	}
@@ -265,7 +265,7 @@ insert_line(struct buf *doc, const struct path *path, const struct place *place,
 	buf_adds(&text, value);
 	buf_adds(&text, eol);
 	/* The first key of all stands apart from the headers below it. */
-	if (toml_origin_of(place->owner) == TOML_ORIGIN_ROOT &&
+	if (toml_mark_origin(place->owner) == TOML_ORIGIN_ROOT &&
 	    !has_own_keys(place->owner) && at < doc->len)
 		buf_adds(&text, eol);
 	buf_splice(doc, at, 0, text.data, text.len);
@@ -304,9 +304,9 @@ insert_value(struct buf *doc, const struct path *path,
 {
 	bool has_table = place->depth + 1 == path->count;
 
-	if (toml_origin_of(place->owner) == TOML_ORIGIN_VALUE)
+	if (toml_mark_origin(place->owner) == TOML_ORIGIN_VALUE)
 		return insert_inline(doc, path, place, value);
-	if (has_table && toml_origin_of(place->owner) != TOML_ORIGIN_IMPLICIT)
+	if (has_table && toml_mark_origin(place->owner) != TOML_ORIGIN_IMPLICIT)
 		return insert_line(doc, path, place, value);
 	return append_table(doc, path, value);
 }
@@ -363,7 +363,7 @@ toml_edit_set(struct buf *document, const char *const *path, size_t count,
 	buf_add(&changed, document->data, document->len);
 	if (place.value == NULL) {
 		begin = insert_value(&changed, &where, &place, value);
-	} else if (toml_origin_of(place.value) == TOML_ORIGIN_VALUE) {
+	} else if (toml_mark_origin(place.value) == TOML_ORIGIN_VALUE) {
 		mark = toml_mark_of(place.value);
 		begin = mark.start;
 		buf_splice(&changed, begin, mark.end - begin, value, len);
@@ -401,10 +401,10 @@ toml_edit_unset(struct buf *document, const char *const *path, size_t count,
 		return r;
 	if (place.value == NULL)
 		return path_missing(&where, err);
-	if (toml_origin_of(place.owner) == TOML_ORIGIN_VALUE)
+	if (toml_mark_origin(place.owner) == TOML_ORIGIN_VALUE)
 		return path_fail(&where, place.owner_depth, place.owner,
 		    "written inline; set it as a whole instead", err);
-	if (toml_origin_of(place.value) != TOML_ORIGIN_VALUE)
+	if (toml_mark_origin(place.value) != TOML_ORIGIN_VALUE)
 		return path_fail(&where, count, place.value,
 		    "only a single key can be unset", err);
 	mark = toml_mark_of(place.value);
@@ -440,7 +440,7 @@ static void
 sections_collect(struct sections *sections, struct json_object *value,
     struct json_object *target, bool gone)
 {
-	enum toml_origin origin = toml_origin_of(value);
+	enum toml_origin origin = toml_mark_origin(value);
 	struct json_object_iterator at, end;
 
 	if (value == target)
@@ -552,7 +552,7 @@ toml_edit_remove_table(struct buf *document, const char *const *path,
 		return r;
 	if (place.value == NULL)
 		return path_missing(&where, err);
-	origin = toml_origin_of(place.value);
+	origin = toml_mark_origin(place.value);
 	if (origin == TOML_ORIGIN_VALUE || origin == TOML_ORIGIN_DOTTED)
 		return path_fail(&where, count, place.value,
 		    "it has no [header] of its own; unset its key", err);

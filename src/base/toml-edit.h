@@ -41,9 +41,9 @@ int toml_edit_remove_table(struct buf *document, const char *const *path,
 
 /* Append s as a TOML basic string, quotes included. Invalid UTF-8 becomes
  * U+FFFD. */
-void toml_quote(struct buf *out, const char *s);
+void toml_edit_quote(struct buf *out, const char *s);
 
 /* Append a key: bare where possible, else quoted. */
-void toml_quote_key(struct buf *out, const char *key);
+void toml_edit_quote_key(struct buf *out, const char *key);
 
 #endif

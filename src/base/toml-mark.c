@@ -10,8 +10,7 @@
 #include <json-c/json.h>
 
 #include "mem.h"
-#include "toml-value.h"
-#include "toml.h"
+#include "toml-mark.h"
 
 /* json-c keeps the text of a parsed JSON number in the same place; a note is
  * told from such a string by its first bytes, which are a string too. */
@@ -70,7 +69,7 @@ toml_mark_of(struct json_object *value)
 }
 
 enum toml_origin
-toml_origin_of(struct json_object *value)
+toml_mark_origin(struct json_object *value)
 {
 	struct note *note = note_of(value);
 
@@ -78,7 +77,7 @@ toml_origin_of(struct json_object *value)
 }
 
 const char *
-toml_type_name(enum toml_type type)
+toml_mark_type_name(enum toml_type type)
 {
 	static const char *const names[TOML_TYPE_COUNT] = {
 		[TOML_NONE] = "nothing",

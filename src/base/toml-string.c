@@ -1,148 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-/*
- * The cursor of the TOML reader, its complaints, and strings.
- */
-#include <errno.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "buf.h"
-#include "errtext.h"
 #include "text.h"
-#include "toml-value.h"
-
-int
-toml_fail(struct toml_reader *reader, const char *fmt, ...)
-{
-	char words[400];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(words, sizeof(words), fmt, ap);
-	va_end(ap);
-	return err_set(
-	    reader->err, -EINVAL, "line %u: %s", reader->line, words);
-}
-
-int
-toml_expected(struct toml_reader *reader, const char *what)
-{
-	const char *s = reader->text + reader->at;
-	size_t len;
-
-	if (reader->at == reader->len)
-		return toml_fail(
-		    reader, "expected %s, found the end of the file", what);
-	if (toml_at_newline(reader))
-		return toml_fail(
-		    reader, "expected %s, found the end of the line", what);
-	len = text_utf8_len(s, reader->len - reader->at);
-	return toml_fail(
-	    reader, "expected %s, found '%.*s'", what, (int)len, s);
-}
-
-/* One byte that no TOML document may hold, in words. */
-static int
-reader_bad_byte(struct toml_reader *reader, unsigned char c)
-{
-	if (c >= 0x80)
-		return toml_fail(
-		    reader, "the byte 0x%02x is not valid UTF-8", c);
-	if (c == '\r')
-		return toml_fail(
-		    reader, "a carriage return without a line feed behind it");
-	return toml_fail(reader,
-	    "the control character 0x%02x is not allowed; in a string write \\u%04x",
-	    c, c);
-}
-
-int
-toml_reader_check(struct toml_reader *reader)
-{
-	const char *s = reader->text;
-	size_t i, step, len = reader->len;
-
-	for (i = 0; i < len; i += step) {
-		unsigned char c = (unsigned char)s[i];
-		bool is_crlf = c == '\r' && i + 1 < len && s[i + 1] == '\n';
-
-		step = 1;
-		if (c == '\n')
-			reader->line++;
-		else if (c >= 0x80)
-			step = text_utf8_len(s + i, len - i);
-		else if ((c < 0x20 && c != '\t' && !is_crlf) || c == 0x7f)
-			step = 0;
-		if (step == 0)
-			return reader_bad_byte(reader, c);
-	}
-	reader->line = 1;
-	return 0;
-}
-
-char
-toml_peek(const struct toml_reader *reader)
-{
-	return reader->at < reader->len ? reader->text[reader->at] : '\0';
-}
-
-bool
-toml_at(const struct toml_reader *reader, const char *s)
-{
-	size_t len = strlen(s);
-
-	return len <= reader->len - reader->at &&
-	    memcmp(reader->text + reader->at, s, len) == 0;
-}
-
-bool
-toml_at_newline(const struct toml_reader *reader)
-{
-	char c = toml_peek(reader);
-
-	return c == '\n' || c == '\r';
-}
-
-void
-toml_skip_blanks(struct toml_reader *reader)
-{
-	while (toml_peek(reader) == ' ' || toml_peek(reader) == '\t')
-		reader->at++;
-}
-
-void
-toml_skip_comment(struct toml_reader *reader)
-{
-	if (toml_peek(reader) != '#')
-		return;
-	while (reader->at < reader->len && !toml_at_newline(reader))
-		reader->at++;
-}
-
-void
-toml_skip_newline(struct toml_reader *reader)
-{
-	if (!toml_at_newline(reader))
-		return;
-	reader->at += toml_peek(reader) == '\r' ? 2 : 1;
-	reader->line++;
-}
-
-void
-toml_skip_space(struct toml_reader *reader)
-{
-	size_t before;
-
-	do {
-		before = reader->at;
-		toml_skip_blanks(reader);
-		toml_skip_comment(reader);
-		toml_skip_newline(reader);
-	} while (reader->at != before);
-}
+#include "toml-reader.h"
+#include "toml-string.h"
 
 static int
 hex_value(char c)
@@ -164,9 +28,9 @@ string_codepoint(struct toml_reader *reader, int digits, struct buf *out)
 	int value;
 
 	for (int i = 0; i < digits; i++) {
-		value = hex_value(toml_peek(reader));
+		value = hex_value(toml_reader_peek(reader));
 		if (value < 0)
-			return toml_expected(reader,
+			return toml_reader_expected(reader,
 			    digits == 4 ? "four hex digits after \\u" :
 					  "eight hex digits after \\U");
 		codepoint = codepoint << 4 | (uint32_t)value;
@@ -174,7 +38,7 @@ string_codepoint(struct toml_reader *reader, int digits, struct buf *out)
 	}
 	if (codepoint > 0x10ffff ||
 	    (codepoint >= 0xd800 && codepoint <= 0xdfff))
-		return toml_fail(reader, "there is no character U+%04X",
+		return toml_reader_fail(reader, "there is no character U+%04X",
 		    (unsigned)codepoint);
 	text_add_codepoint(out, codepoint);
 	return 0;
@@ -187,14 +51,14 @@ string_skip_line_end(struct toml_reader *reader)
 {
 	size_t start = reader->at;
 
-	toml_skip_blanks(reader);
-	if (!toml_at_newline(reader)) {
+	toml_reader_skip_blanks(reader);
+	if (!toml_reader_at_newline(reader)) {
 		reader->at = start;
 		return false;
 	}
-	while (toml_at_newline(reader)) {
-		toml_skip_newline(reader);
-		toml_skip_blanks(reader);
+	while (toml_reader_at_newline(reader)) {
+		toml_reader_skip_newline(reader);
+		toml_reader_skip_blanks(reader);
 	}
 	return true;
 }
@@ -205,7 +69,7 @@ string_escape(struct toml_reader *reader, bool is_long, struct buf *out)
 {
 	static const char names[] = "btnfr\"\\";
 	static const char bytes[] = "\b\t\n\f\r\"\\";
-	char c = toml_peek(reader);
+	char c = toml_reader_peek(reader);
 	const char *name = c == '\0' ? NULL : strchr(names, c);
 
 	if (name != NULL) {
@@ -219,7 +83,7 @@ string_escape(struct toml_reader *reader, bool is_long, struct buf *out)
 	}
 	if (is_long && string_skip_line_end(reader))
 		return 0;
-	return toml_expected(reader,
+	return toml_reader_expected(reader,
 	    "one of b t n f r \" \\ uXXXX UXXXXXXXX after the backslash "
 	    "(or use 'single quotes')");
 }
@@ -231,7 +95,7 @@ string_long_quotes(struct toml_reader *reader, char quote, struct buf *out)
 {
 	size_t count = 0, text;
 
-	while (count < 5 && toml_peek(reader) == quote) {
+	while (count < 5 && toml_reader_peek(reader) == quote) {
 		reader->at++;
 		count++;
 	}
@@ -245,10 +109,10 @@ static int
 string_unclosed(struct toml_reader *reader, char quote, bool is_long)
 {
 	if (is_long)
-		return toml_fail(reader,
+		return toml_reader_fail(reader,
 		    "the string that starts here with %c%c%c never ends", quote,
 		    quote, quote);
-	return toml_fail(reader,
+	return toml_reader_fail(reader,
 	    "the string has no closing %c on its line (%c%c%c allows several "
 	    "lines)",
 	    quote, quote, quote, quote);
@@ -260,9 +124,10 @@ string_long(struct toml_reader *reader, char quote, struct buf *out)
 	unsigned first = reader->line;
 	int r;
 
-	toml_skip_newline(reader); /* right behind the quotes: not meant */
+	toml_reader_skip_newline(
+	    reader); /* right behind the quotes: not meant */
 	while (reader->at < reader->len) {
-		char c = toml_peek(reader);
+		char c = toml_reader_peek(reader);
 
 		if (c == quote) {
 			if (string_long_quotes(reader, quote, out))
@@ -272,9 +137,9 @@ string_long(struct toml_reader *reader, char quote, struct buf *out)
 			r = string_escape(reader, true, out);
 			if (r < 0)
 				return r;
-		} else if (toml_at_newline(reader)) {
+		} else if (toml_reader_at_newline(reader)) {
 			buf_addc(out, '\n');
-			toml_skip_newline(reader);
+			toml_reader_skip_newline(reader);
 		} else {
 			buf_addc(out, c);
 			reader->at++;
@@ -285,21 +150,21 @@ string_long(struct toml_reader *reader, char quote, struct buf *out)
 }
 
 int
-toml_read_string(struct toml_reader *reader, bool is_key, struct buf *out)
+toml_string_read(struct toml_reader *reader, bool is_key, struct buf *out)
 {
-	char c, quote = toml_peek(reader);
+	char c, quote = toml_reader_peek(reader);
 	int r;
 
-	if (toml_at(reader, "\"\"\"") || toml_at(reader, "'''")) {
+	if (toml_reader_at(reader, "\"\"\"") || toml_reader_at(reader, "'''")) {
 		if (is_key)
-			return toml_fail(reader,
+			return toml_reader_fail(reader,
 			    "a key cannot be a string of several lines");
 		reader->at += 3;
 		return string_long(reader, quote, out);
 	}
 	reader->at++;
-	while (reader->at < reader->len && !toml_at_newline(reader)) {
-		c = toml_peek(reader);
+	while (reader->at < reader->len && !toml_reader_at_newline(reader)) {
+		c = toml_reader_peek(reader);
 		reader->at++;
 		if (c == quote)
 			return 0;

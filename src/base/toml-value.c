@@ -19,12 +19,13 @@
 #include "log.h"
 #include "mem.h"
 #include "text.h"
+#include "toml-reader.h"
 #include "toml-value.h"
 
 #define WORD_SHOWN 60
 
 struct json_object *
-toml_must(struct json_object *value)
+toml_value_must(struct json_object *value)
 {
 	if (value == NULL)
 		fatalx("out of memory: a TOML value");
@@ -37,7 +38,7 @@ word_fail(struct toml_reader *reader, const struct buf *word, const char *why)
 {
 	size_t shown = text_cut(word->data, word->len, WORD_SHOWN);
 
-	return toml_fail(reader, "'%.*s%s' %s", (int)shown, word->data,
+	return toml_reader_fail(reader, "'%.*s%s' %s", (int)shown, word->data,
 	    shown < word->len ? "..." : "", why);
 }
 
@@ -70,7 +71,7 @@ integer_make(struct toml_reader *reader, const struct buf *word,
 	if (errno == ERANGE)
 		return word_fail(
 		    reader, word, "is out of range: integers have 64 bits");
-	*ret = toml_must(json_object_new_int64(value));
+	*ret = toml_value_must(json_object_new_int64(value));
 	*ret_type = TOML_INTEGER;
 	return 0;
 }
@@ -114,8 +115,8 @@ float_make(const char *text, struct json_object **ret, enum toml_type *ret_type)
 	/* The decimal point is a point in every locale of the caller. */
 	if (c_locale == (locale_t)0)
 		fatalx("the C locale is missing");
-	*ret =
-	    toml_must(json_object_new_double(strtod_l(text, NULL, c_locale)));
+	*ret = toml_value_must(
+	    json_object_new_double(strtod_l(text, NULL, c_locale)));
 	*ret_type = TOML_FLOAT;
 	freelocale(c_locale);
 	return 0;
@@ -285,8 +286,8 @@ date_make(struct toml_reader *reader, const struct buf *word,
 		return word_fail(reader, word,
 		    "is not a valid date or time: they look like 2024-02-29, "
 		    "07:32:00 and 2024-02-29T07:32:00Z");
-	*ret =
-	    toml_must(json_object_new_string_len(plain.data, (int)plain.len));
+	*ret = toml_value_must(
+	    json_object_new_string_len(plain.data, (int)plain.len));
 	*ret_type = type;
 	return 0;
 }
@@ -318,7 +319,7 @@ word_take(struct toml_reader *reader, struct buf *word)
 }
 
 int
-toml_read_scalar(struct toml_reader *reader, struct json_object **ret_value,
+toml_value_read(struct toml_reader *reader, struct json_object **ret_value,
     enum toml_type *ret_type)
 {
 	cleanup_buf struct buf word = BUF_INIT;
@@ -327,8 +328,8 @@ toml_read_scalar(struct toml_reader *reader, struct json_object **ret_value,
 	word_take(reader, &word);
 	if (strcmp(word.data, "true") == 0 || strcmp(word.data, "false") == 0) {
 		*ret_type = TOML_BOOL;
-		*ret_value =
-		    toml_must(json_object_new_boolean(word.data[0] == 't'));
+		*ret_value = toml_value_must(
+		    json_object_new_boolean(word.data[0] == 't'));
 		return 0;
 	}
 	unsigned_word =

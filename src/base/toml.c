@@ -19,6 +19,8 @@
 #include "log.h"
 #include "mem.h"
 #include "text.h"
+#include "toml-reader.h"
+#include "toml-string.h"
 #include "toml-value.h"
 #include "toml.h"
 
@@ -99,17 +101,17 @@ read_key_part(struct toml_reader *in, char **ret)
 	cleanup_buf struct buf text = BUF_INIT;
 	int r;
 
-	if (toml_peek(in) == '"' || toml_peek(in) == '\'') {
-		r = toml_read_string(in, true, &text);
+	if (toml_reader_peek(in) == '"' || toml_reader_peek(in) == '\'') {
+		r = toml_string_read(in, true, &text);
 		if (r < 0)
 			return r;
 		*ret = key_encode(&text);
 		return 0;
 	}
-	for (; is_bare(toml_peek(in)); in->at++)
-		buf_addc(&text, toml_peek(in));
+	for (; is_bare(toml_reader_peek(in)); in->at++)
+		buf_addc(&text, toml_reader_peek(in));
 	if (text.len == 0)
-		return toml_expected(
+		return toml_reader_expected(
 		    in, "a key (letters, digits, _ and -, or \"quoted\")");
 	*ret = buf_take(&text);
 	return 0;
@@ -128,11 +130,11 @@ read_key(struct document *doc, struct key *key)
 		if (r < 0)
 			return r;
 		key->count++;
-		toml_skip_blanks(in);
-		if (toml_peek(in) != '.')
+		toml_reader_skip_blanks(in);
+		if (toml_reader_peek(in) != '.')
 			return 0;
 		in->at++;
-		toml_skip_blanks(in);
+		toml_reader_skip_blanks(in);
 	}
 }
 
@@ -147,9 +149,9 @@ key_fail(struct document *doc, const struct key *key, size_t last,
 		buf_addf(&name, "%s%s", i == 0 ? "" : ".", key->part[i]);
 	text_add_visible(
 	    &shown, name.data, text_cut(name.data, name.len, 60), false);
-	return toml_fail(&doc->in, "'%s' is %s since line %u: %s", shown.data,
-	    toml_type_name(toml_mark_of(old).type), toml_mark_of(old).line,
-	    why);
+	return toml_reader_fail(&doc->in, "'%s' is %s since line %u: %s",
+	    shown.data, toml_mark_type_name(toml_mark_of(old).type),
+	    toml_mark_of(old).line, why);
 }
 
 /* A table without a header of its own, named at the offset `at`. */
@@ -157,7 +159,7 @@ static struct json_object *
 table_add_named(struct document *doc, struct json_object *parent,
     const char *name, enum toml_origin origin, size_t at)
 {
-	struct json_object *table = toml_must(json_object_new_object());
+	struct json_object *table = toml_value_must(json_object_new_object());
 	struct toml_mark mark = {
 		.type = TOML_TABLE, .line = doc->in.line, .start = at, .end = at
 	};
@@ -182,7 +184,7 @@ table_enter(struct document *doc, const struct key *key, size_t i, size_t at,
 		    doc, *table, key->part[i], TOML_ORIGIN_IMPLICIT, at);
 		return 0;
 	}
-	origin = toml_origin_of(next);
+	origin = toml_mark_origin(next);
 	if (origin == TOML_ORIGIN_VALUE)
 		return key_fail(doc, key, i, next,
 		    "a header cannot add to a value, nor to an inline {table}");
@@ -204,9 +206,9 @@ section_open_table(struct document *doc, const struct key *key,
 	struct json_object *old, *table;
 
 	if (!json_object_object_get_ex(parent, name, &old)) {
-		table = toml_must(json_object_new_object());
+		table = toml_value_must(json_object_new_object());
 		object_add(parent, name, table);
-	} else if (toml_origin_of(old) == TOML_ORIGIN_IMPLICIT) {
+	} else if (toml_mark_origin(old) == TOML_ORIGIN_IMPLICIT) {
 		table = old;
 	} else {
 		return key_fail(doc, key, key->count - 1, old,
@@ -227,15 +229,15 @@ section_open_element(struct document *doc, const struct key *key,
 	struct json_object *array;
 
 	if (!json_object_object_get_ex(parent, name, &array)) {
-		array = toml_must(json_object_new_array());
+		array = toml_value_must(json_object_new_array());
 		array_mark.type = TOML_ARRAY;
 		toml_mark_set(array, TOML_ORIGIN_HEADERS, &array_mark);
 		object_add(parent, name, array);
-	} else if (toml_origin_of(array) != TOML_ORIGIN_HEADERS) {
+	} else if (toml_mark_origin(array) != TOML_ORIGIN_HEADERS) {
 		return key_fail(doc, key, key->count - 1, array,
 		    "[[...]] can only add to what was begun with [[...]]");
 	}
-	doc->section = toml_must(json_object_new_object());
+	doc->section = toml_value_must(json_object_new_object());
 	toml_mark_set(doc->section, TOML_ORIGIN_HEADER, mark);
 	array_add(array, doc->section);
 	doc->section_depth++;
@@ -267,7 +269,7 @@ read_header(struct document *doc)
 {
 	__attribute__((cleanup(key_cleanup))) struct key key = { .count = 0 };
 	struct toml_reader *in = &doc->in;
-	bool is_element = toml_at(in, "[[");
+	bool is_element = toml_reader_at(in, "[[");
 	const char *close = is_element ? "]]" : "]";
 	struct toml_mark mark = {
 		.type = TOML_TABLE, .line = in->line, .start = in->at
@@ -275,12 +277,12 @@ read_header(struct document *doc)
 	int r;
 
 	in->at += strlen(close);
-	toml_skip_blanks(in);
+	toml_reader_skip_blanks(in);
 	r = read_key(doc, &key);
 	if (r < 0)
 		return r;
-	if (!toml_at(in, close))
-		return toml_expected(in,
+	if (!toml_reader_at(in, close))
+		return toml_reader_expected(in,
 		    is_element ? "']]' after the table's name" :
 				 "']' after the table's name");
 	in->at += strlen(close);
@@ -301,10 +303,10 @@ pair_enter(struct document *doc, const struct key *key, size_t i, size_t at,
 		    doc, *table, key->part[i], TOML_ORIGIN_DOTTED, at);
 		return 0;
 	}
-	if (toml_origin_of(next) == TOML_ORIGIN_VALUE)
+	if (toml_mark_origin(next) == TOML_ORIGIN_VALUE)
 		return key_fail(
 		    doc, key, i, next, "nothing can be added to it");
-	if (toml_origin_of(next) != TOML_ORIGIN_DOTTED)
+	if (toml_mark_origin(next) != TOML_ORIGIN_DOTTED)
 		return key_fail(
 		    doc, key, i, next, "put the key under its [header]");
 	*table = next;
@@ -325,8 +327,8 @@ read_pair(struct document *doc, struct json_object *table, size_t depth)
 	if (r < 0)
 		return r;
 	last = key.count - 1;
-	if (toml_peek(in) != '=')
-		return toml_expected(in, "'=' after the key");
+	if (toml_reader_peek(in) != '=')
+		return toml_reader_expected(in, "'=' after the key");
 	for (size_t i = 0; i < last; i++) {
 		r = pair_enter(doc, &key, i, at, &table);
 		if (r < 0)
@@ -336,7 +338,7 @@ read_pair(struct document *doc, struct json_object *table, size_t depth)
 		return key_fail(
 		    doc, &key, last, value, "it cannot be set a second time");
 	in->at++;
-	toml_skip_blanks(in);
+	toml_reader_skip_blanks(in);
 	r = read_value(doc, depth + key.count, "a value after '='", &value);
 	if (r < 0)
 		return r;
@@ -347,7 +349,7 @@ read_pair(struct document *doc, struct json_object *table, size_t depth)
 static int
 fail_array_end(struct toml_reader *in, unsigned first_line)
 {
-	return toml_fail(in,
+	return toml_reader_fail(in,
 	    "the array that starts in line %u has no closing ']'", first_line);
 }
 
@@ -360,8 +362,8 @@ read_array(struct document *doc, size_t depth, struct json_object *array)
 	int r;
 
 	in->at++;
-	toml_skip_space(in);
-	while (toml_peek(in) != ']') {
+	toml_reader_skip_space(in);
+	while (toml_reader_peek(in) != ']') {
 		if (in->at == in->len)
 			return fail_array_end(in, first_line);
 		r = read_value(
@@ -369,16 +371,16 @@ read_array(struct document *doc, size_t depth, struct json_object *array)
 		if (r < 0)
 			return r;
 		array_add(array, value);
-		toml_skip_space(in);
-		if (toml_peek(in) == ']')
+		toml_reader_skip_space(in);
+		if (toml_reader_peek(in) == ']')
 			break;
 		if (in->at == in->len)
 			return fail_array_end(in, first_line);
-		if (toml_peek(in) != ',')
-			return toml_expected(
+		if (toml_reader_peek(in) != ',')
+			return toml_reader_expected(
 			    in, "',' or ']' after the array's value");
 		in->at++;
-		toml_skip_space(in);
+		toml_reader_skip_space(in);
 	}
 	in->at++;
 	return 0;
@@ -391,8 +393,8 @@ read_inline_table(struct document *doc, size_t depth, struct json_object *table)
 	int r;
 
 	in->at++;
-	toml_skip_blanks(in);
-	if (toml_peek(in) == '}') {
+	toml_reader_skip_blanks(in);
+	if (toml_reader_peek(in) == '}') {
 		in->at++;
 		return 0;
 	}
@@ -400,14 +402,14 @@ read_inline_table(struct document *doc, size_t depth, struct json_object *table)
 		r = read_pair(doc, table, depth);
 		if (r < 0)
 			return r;
-		toml_skip_blanks(in);
-		if (toml_peek(in) == '}')
+		toml_reader_skip_blanks(in);
+		if (toml_reader_peek(in) == '}')
 			break;
-		if (toml_peek(in) != ',')
-			return toml_expected(in,
+		if (toml_reader_peek(in) != ',')
+			return toml_reader_expected(in,
 			    "',' or '}' on the same line in the inline table");
 		in->at++;
-		toml_skip_blanks(in);
+		toml_reader_skip_blanks(in);
 	}
 	in->at++;
 	return 0;
@@ -419,10 +421,11 @@ read_text(struct toml_reader *in, struct json_object **ret)
 	cleanup_buf struct buf text = BUF_INIT;
 	int r;
 
-	r = toml_read_string(in, false, &text);
+	r = toml_string_read(in, false, &text);
 	if (r < 0)
 		return r;
-	*ret = toml_must(json_object_new_string_len(text.data, (int)text.len));
+	*ret = toml_value_must(
+	    json_object_new_string_len(text.data, (int)text.len));
 	return 0;
 }
 
@@ -434,18 +437,18 @@ read_unmarked(struct document *doc, size_t depth, const char *expected,
 {
 	struct toml_reader *in = &doc->in;
 
-	switch (toml_peek(in)) {
+	switch (toml_reader_peek(in)) {
 	case '"':
 	case '\'':
 		*type = TOML_STRING;
 		return read_text(in, ret);
 	case '[':
 		*type = TOML_ARRAY;
-		*ret = toml_must(json_object_new_array());
+		*ret = toml_value_must(json_object_new_array());
 		return read_array(doc, depth, *ret);
 	case '{':
 		*type = TOML_TABLE;
-		*ret = toml_must(json_object_new_object());
+		*ret = toml_value_must(json_object_new_object());
 		return read_inline_table(doc, depth, *ret);
 	case '\0':
 	case '\r':
@@ -455,9 +458,9 @@ read_unmarked(struct document *doc, size_t depth, const char *expected,
 	case ']':
 	case '}':
 	case '=':
-		return toml_expected(in, expected);
+		return toml_reader_expected(in, expected);
 	default:
-		return toml_read_scalar(in, ret, type);
+		return toml_value_read(in, ret, type);
 	}
 }
 
@@ -485,11 +488,11 @@ read_value(struct document *doc, size_t depth, const char *expected,
 static int
 read_line_end(struct toml_reader *in, const char *expected)
 {
-	toml_skip_blanks(in);
-	toml_skip_comment(in);
-	if (in->at < in->len && !toml_at_newline(in))
-		return toml_expected(in, expected);
-	toml_skip_newline(in);
+	toml_reader_skip_blanks(in);
+	toml_reader_skip_comment(in);
+	if (in->at < in->len && !toml_reader_at_newline(in))
+		return toml_reader_expected(in, expected);
+	toml_reader_skip_newline(in);
 	return 0;
 }
 
@@ -497,7 +500,7 @@ read_line_end(struct toml_reader *in, const char *expected)
 static int
 read_statement(struct document *doc)
 {
-	bool is_header = toml_peek(&doc->in) == '[';
+	bool is_header = toml_reader_peek(&doc->in) == '[';
 	int r;
 
 	r = is_header ? read_header(doc) :
@@ -525,17 +528,17 @@ read_document(struct document *doc)
 
 	while (in->at < in->len) {
 		start = in->at;
-		toml_skip_blanks(in);
-		if (toml_peek(in) == '#' || toml_at_newline(in) ||
+		toml_reader_skip_blanks(in);
+		if (toml_reader_peek(in) == '#' || toml_reader_at_newline(in) ||
 		    in->at == in->len) {
-			if (toml_peek(in) != '#')
+			if (toml_reader_peek(in) != '#')
 				in_comment = false;
 			else if (!in_comment) {
 				in_comment = true;
 				lead = start;
 			}
-			toml_skip_comment(in);
-			toml_skip_newline(in);
+			toml_reader_skip_comment(in);
+			toml_reader_skip_newline(in);
 			continue;
 		}
 		if (!has_statement)
@@ -561,7 +564,7 @@ toml_parse(const char *bytes, size_t len, struct json_object **ret_root,
 	struct toml_mark mark = { .type = TOML_TABLE, .line = 1, .end = len };
 	int r;
 
-	doc.root = toml_must(json_object_new_object());
+	doc.root = toml_value_must(json_object_new_object());
 	doc.section = doc.root;
 	toml_mark_set(doc.root, TOML_ORIGIN_ROOT, &mark);
 	if (len > TOML_SIZE_MAX)
@@ -570,7 +573,7 @@ toml_parse(const char *bytes, size_t len, struct json_object **ret_root,
 	else
 		r = toml_reader_check(&doc.in);
 	if (r == 0) {
-		if (toml_at(&doc.in, BOM))
+		if (toml_reader_at(&doc.in, BOM))
 			doc.in.at = strlen(BOM);
 		r = read_document(&doc);
 	}

@@ -17,37 +17,10 @@
 
 #include <stddef.h>
 
+#include "toml-mark.h"
+
 struct err;
 struct json_object;
-
-enum toml_type {
-	TOML_NONE, /* no value of ours */
-	TOML_STRING,
-	TOML_INTEGER,
-	TOML_FLOAT,
-	TOML_BOOL,
-	TOML_DATETIME, /* with an offset; stored as a string */
-	TOML_DATETIME_LOCAL, /* these three too */
-	TOML_DATE_LOCAL,
-	TOML_TIME_LOCAL,
-	TOML_ARRAY,
-	TOML_TABLE,
-	TOML_TYPE_COUNT
-};
-
-/* Where a value came from. start and end are byte offsets of the value's text
- * (end exclusive); of a [table] they are those of its header line, and tail is
- * where a further key of that very table can be inserted: behind its last
- * key/value line (and that line's comment and newline), before the blank lines
- * and comments that lead to the next header. Tables that have no header of
- * their own (implicit, dotted, inline) have tail 0; implicit and dotted ones
- * have no text either, and start = end is where they were first named. An
- * array of [[tables]] has the start and end of its first header. */
-struct toml_mark {
-	enum toml_type type;
-	unsigned line; /* from 1; of the key, or of the header */
-	size_t start, end, tail;
-};
 
 /* Parse a whole document. The caller owns *ret_root (json_object_put), an
  * object. -EINVAL with "line 3: ..." in the words; err->code is the same and
@@ -57,11 +30,5 @@ struct toml_mark {
 #define TOML_DEPTH_MAX 64
 int toml_parse(const char *bytes, size_t len, struct json_object **ret_root,
     unsigned *ret_line, struct err *err);
-
-/* The mark of a value of such a tree; of anything else, a mark of TOML_NONE.
- * The root's mark is a table whose tail is where a first-level key goes. */
-struct toml_mark toml_mark_of(struct json_object *value);
-
-const char *toml_type_name(enum toml_type type); /* "a string", "a date" */
 
 #endif

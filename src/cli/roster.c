@@ -9,6 +9,7 @@
 #include "errtext.h"
 #include "mem.h"
 #include "roster.h"
+#include "text-width.h"
 #include "text.h"
 #include "worker.h"
 
@@ -82,7 +83,7 @@ roster_excerpt(const struct worker *worker, struct buf *out)
 		if (line.len > EXCERPT_WIDTH * 8)
 			break;
 	}
-	cut = text_cut_width(line.data, line.len, EXCERPT_WIDTH);
+	cut = text_width_cut(line.data, line.len, EXCERPT_WIDTH);
 	if (cut < line.len) {
 		size_t word = cut;
 

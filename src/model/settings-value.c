@@ -303,13 +303,13 @@ typed_to_toml(const struct setting *row, const char *typed, struct buf *out)
 	case SETTING_STRING:
 	case SETTING_PATH:
 	case SETTING_CHOICE:
-		toml_quote(out, typed);
+		toml_edit_quote(out, typed);
 		break;
 	case SETTING_DURATION:
 		if (text_parse_int(typed, 0, INT64_MAX, &ignored))
 			buf_adds(out, typed);
 		else
-			toml_quote(out, typed);
+			toml_edit_quote(out, typed);
 		break;
 	default:
 		buf_adds(out, typed);

@@ -178,7 +178,7 @@ problem_value(struct settings_problems *problems, const char *path,
 
 	buf_addf(&text, "%s: expected ", path);
 	settings_describe_allowed(row, &text);
-	buf_addf(&text, ", found %s", toml_type_name(mark.type));
+	buf_addf(&text, ", found %s", toml_mark_type_name(mark.type));
 	if (mark.type == TOML_FLOAT) {
 		buf_addf(&text, " %.15g", json_object_get_double(json));
 	} else if (mark.type <= TOML_BOOL) {
@@ -213,8 +213,8 @@ problem_no_table(struct settings_problems *problems, const char *path,
     struct json_object *json)
 {
 	struct toml_mark mark = toml_mark_of(json);
-	cleanup_free char *text = xasprintf(
-	    "%s: expected a table, found %s", path, toml_type_name(mark.type));
+	cleanup_free char *text = xasprintf("%s: expected a table, found %s",
+	    path, toml_mark_type_name(mark.type));
 
 	problem_add(problems, true, mark.line, text);
 }
@@ -267,7 +267,7 @@ path_of(struct buf *out, const char *prefix, const char *key)
 {
 	if (prefix[0] != '\0')
 		buf_addf(out, "%s.", prefix);
-	toml_quote_key(out, key);
+	toml_edit_quote_key(out, key);
 }
 
 static void

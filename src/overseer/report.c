@@ -38,7 +38,7 @@ report_write(const struct repair *r)
 	buf_add(&text, r->prompt.data, r->prompt.len);
 	buf_adds(&text, "\n\n=== Session ===\n\n");
 	if (r->transcript == NULL ||
-	    transcript_render(r->transcript, &text, &err) < 0)
+	    transcript_text(r->transcript, &text, &err) < 0)
 		buf_addf(&text, "No transcript%s%s.\n",
 		    err.msg[0] != '\0' ? ": " : "", err.msg);
 	buf_adds(&text, "\n=== What changed ===\n\n");

@@ -11,6 +11,7 @@
 #include "id.h"
 #include "mem.h"
 #include "table.h"
+#include "text-width.h"
 #include "text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -41,7 +42,7 @@ check_cuts(const char *s, size_t len)
 {
 	for (size_t max = 0; max <= len + 1 && max < 70; max++) {
 		size_t cut = text_cut(s, len, max);
-		size_t fits = text_cut_width(s, len, (int)max);
+		size_t fits = text_width_cut(s, len, (int)max);
 
 		must(cut <= max && cut <= len && is_boundary(s, len, cut));
 		must(cut == len || cut + 4 > max);
@@ -49,8 +50,8 @@ check_cuts(const char *s, size_t len)
 		must(text_width(s, fits) <= (int)max);
 		must(fits == len || text_width(s, fits) >= (int)max - 1);
 	}
-	must(text_cut_width(s, len, INT_MAX) == len);
-	must(text_cut_width(s, len, INT_MIN) == 0);
+	must(text_width_cut(s, len, INT_MAX) == len);
+	must(text_width_cut(s, len, INT_MIN) == 0);
 }
 
 static void

@@ -16,7 +16,7 @@
 #include "lock.h"
 #include "mem.h"
 #include "repo.h"
-#include "setup.h"
+#include "serena.h"
 #include "unit.h"
 
 #define TEXT_MAX 65536

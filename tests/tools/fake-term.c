@@ -10,6 +10,7 @@
 #include "file.h"
 #include "loop.h"
 #include "mem.h"
+#include "text-width.h"
 #include "text.h"
 
 #define KEY_CTRL_C    0x03
@@ -79,7 +80,7 @@ fake_term_box(struct fake *fake, struct buf *out)
 	fake_term_rule(out, width);
 	text_add_visible(&line, box->data, first, false);
 	buf_adds(out, "❯\u00a0");
-	buf_add(out, line.data, text_cut_width(line.data, line.len, width - 9));
+	buf_add(out, line.data, text_width_cut(line.data, line.len, width - 9));
 	if (first < box->len)
 		buf_adds(out, " [...]");
 	buf_adds(out, "\r\n");
@@ -90,7 +91,7 @@ fake_term_box(struct fake *fake, struct buf *out)
 	else
 		buf_addf(&line, "  %s · %s", fake->options.mode,
 		    fake->turn.active ? "esc to interrupt" : "ready");
-	buf_add(out, line.data, text_cut_width(line.data, line.len, width - 1));
+	buf_add(out, line.data, text_width_cut(line.data, line.len, width - 1));
 	fake->term.drawn = 3;
 }
 

@@ -7,6 +7,7 @@
 #include "buf.h"
 #include "mem.h"
 #include "table.h"
+#include "text-width.h"
 #include "text.h"
 #include "unit.h"
 

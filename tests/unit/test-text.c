@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "mem.h"
+#include "text-width.h"
 #include "text.h"
 #include "unit.h"
 
@@ -210,15 +211,15 @@ START_TEST(cut_width_never_exceeds_the_columns)
 
 	for (size_t max = 0; max < nitems(expected); max++)
 		ck_assert_uint_eq(
-		    text_cut_width(s, sizeof s - 1, (int)max), expected[max]);
-	ck_assert_uint_eq(text_cut_width(s, sizeof s - 1, -1), 0);
-	ck_assert_uint_eq(text_cut_width(s, sizeof s - 1, INT_MIN), 0);
+		    text_width_cut(s, sizeof s - 1, (int)max), expected[max]);
+	ck_assert_uint_eq(text_width_cut(s, sizeof s - 1, -1), 0);
+	ck_assert_uint_eq(text_width_cut(s, sizeof s - 1, INT_MIN), 0);
 	ck_assert_uint_eq(
-	    text_cut_width(s, sizeof s - 1, INT_MAX), sizeof s - 1);
-	ck_assert_uint_eq(text_cut_width("", 0, 3), 0);
+	    text_width_cut(s, sizeof s - 1, INT_MAX), sizeof s - 1);
+	ck_assert_uint_eq(text_width_cut("", 0, 3), 0);
 	/* What needs no column fits everywhere, but not into a debt. */
-	ck_assert_uint_eq(text_cut_width("\xcc\x81z", 3, 0), 2);
-	ck_assert_uint_eq(text_cut_width("\xcc\x81z", 3, -1), 0);
+	ck_assert_uint_eq(text_width_cut("\xcc\x81z", 3, 0), 2);
+	ck_assert_uint_eq(text_width_cut("\xcc\x81z", 3, -1), 0);
 }
 END_TEST
 

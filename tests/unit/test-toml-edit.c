@@ -435,7 +435,7 @@ START_TEST(quoted_text_reads_back)
 		cleanup_buf struct buf doc = BUF_INIT, value = BUF_INIT;
 		struct json_object *root = NULL, *read;
 
-		toml_quote(&value, texts[i]);
+		toml_edit_quote(&value, texts[i]);
 		ck_assert_int_eq(
 		    toml_edit_set(&doc, path, 1, value.data, NULL), 0);
 		ck_assert_int_eq(
@@ -464,9 +464,9 @@ START_TEST(quoting_is_plain)
 		cleanup_buf struct buf value = BUF_INIT, key = BUF_INIT;
 
 		buf_adds(&value, ">");
-		toml_quote(&value, cases[i].text);
+		toml_edit_quote(&value, cases[i].text);
 		ck_assert_str_eq(value.data + 1, cases[i].value);
-		toml_quote_key(&key, cases[i].text);
+		toml_edit_quote_key(&key, cases[i].text);
 		ck_assert_str_eq(key.data, cases[i].key);
 	}
 }

@@ -91,7 +91,7 @@ render_line(const char *line, size_t len, struct buf *out)
 }
 
 int
-transcript_render(const char *path, struct buf *out, struct err *err)
+transcript_text(const char *path, struct buf *out, struct err *err)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
 	size_t at = 0, len;

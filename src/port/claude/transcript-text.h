@@ -14,6 +14,6 @@ struct err;
 
 /* Append it; lines that make no sense are left out. Control characters are
  * shown, not obeyed. Reads the file in one go: for the end of a session. */
-int transcript_render(const char *path, struct buf *out, struct err *err);
+int transcript_text(const char *path, struct buf *out, struct err *err);
 
 #endif

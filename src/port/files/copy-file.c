@@ -64,7 +64,7 @@ enter(int at, int model, const char *name)
 }
 
 int
-copy_open_dir(int top, const char *path)
+copy_file_open_dir(int top, const char *path)
 {
 	cleanup_fd int fd = open_dir_at(top, ".");
 	cleanup_free char *copy = xstrdup(path);

@@ -10,7 +10,7 @@ struct copy_file;
 
 /* Open the folder `path` below top ("": top itself) without following a link.
  * -ELOOP or -ENOTDIR when there is one on the way. */
-int copy_open_dir(int top, const char *path);
+int copy_file_open_dir(int top, const char *path);
 
 /* Begin to copy the file `path` below `from` to the same place below `to`, the
  * folders in front of it made as they are there. 1 with what copy_file_step()

@@ -17,11 +17,11 @@ struct match {
 	const char *entry; /* as the setting has it */
 	bool pattern;
 	char *root, *worktree; /* real paths */
-	struct copy_paths *list;
+	struct copy_match *list;
 };
 
 void
-copy_paths_add(struct copy_paths *list, char *path)
+copy_match_add(struct copy_match *list, char *path)
 {
 	if (list->count == list->cap) {
 		list->cap = list->cap == 0 ? 16 : list->cap * 2;
@@ -32,12 +32,12 @@ copy_paths_add(struct copy_paths *list, char *path)
 }
 
 void
-copy_paths_release(struct copy_paths *list)
+copy_match_release(struct copy_match *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		free(list->paths[i]);
 	free(list->paths);
-	*list = (struct copy_paths){ 0 };
+	*list = (struct copy_match){ 0 };
 }
 
 /* What path has behind "dir/": "" for dir itself, NULL outside of it. */
@@ -124,7 +124,7 @@ add_path(const struct match *match, const char *path, struct err *err)
 		    "repo.copy_files: \"%s\" cannot be copied into a worktree",
 		    match->entry);
 	}
-	copy_paths_add(match->list, take_ptr(&full));
+	copy_match_add(match->list, take_ptr(&full));
 	return 0;
 }
 
@@ -183,7 +183,7 @@ add_entry(struct match *match, const char *entry, struct err *err)
 
 int
 copy_match(const char *root, const char *worktree, const char *const *entries,
-    struct copy_paths *list, struct err *err)
+    struct copy_match *list, struct err *err)
 {
 	struct match match = { .list = list };
 	int r = 0;

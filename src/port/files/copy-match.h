@@ -8,18 +8,18 @@
 
 struct err;
 
-struct copy_paths {
+struct copy_match {
 	char **paths; /* relative, no link in front of the last part */
 	size_t count, cap;
 };
 
-void copy_paths_add(struct copy_paths *list, char *path); /* takes path */
-void copy_paths_release(struct copy_paths *list);
+void copy_match_add(struct copy_match *list, char *path); /* takes path */
+void copy_match_release(struct copy_match *list);
 
 /* Append what is there. -EINVAL for an entry that leads out of the root, or
  * names git's folder, llmc's, or one around the worktree; a pattern passes
  * over the last three. */
 int copy_match(const char *root, const char *worktree,
-    const char *const *entries, struct copy_paths *list, struct err *err);
+    const char *const *entries, struct copy_match *list, struct err *err);
 
 #endif

@@ -31,8 +31,8 @@ struct copy {
 	void *arg;
 	int from, to; /* the two tops */
 	bool matched;
-	struct copy_paths todo; /* taken from its end */
-	struct copy_paths tracked; /* sorted once git was asked for all */
+	struct copy_match todo; /* taken from its end */
+	struct copy_match tracked; /* sorted once git was asked for all */
 	size_t asked; /* of todo; SIZE_MAX = for all */
 	struct copy_file *file; /* NULL between two */
 };
@@ -86,7 +86,7 @@ copy_answered(const struct git_answer *answer, void *arg)
 	for (size_t at = 0; at < answer->out_len;) {
 		const char *path = answer->out + at;
 
-		copy_paths_add(&copy->tracked, xstrdup(path));
+		copy_match_add(&copy->tracked, xstrdup(path));
 		at += strlen(path) + 1;
 	}
 	loop_call_request(copy->call);
@@ -130,7 +130,7 @@ is_tracked(const struct copy *copy, const char *path)
 static int
 copy_open_folder(struct copy *copy, const char *path)
 {
-	int fd = copy_open_dir(copy->from, path);
+	int fd = copy_file_open_dir(copy->from, path);
 	const struct dirent *entry;
 	DIR *dir;
 
@@ -144,7 +144,7 @@ copy_open_folder(struct copy *copy, const char *path)
 	while ((entry = readdir(dir)) != NULL)
 		if (strcmp(entry->d_name, ".") != 0 &&
 		    strcmp(entry->d_name, "..") != 0)
-			copy_paths_add(&copy->todo,
+			copy_match_add(&copy->todo,
 			    xasprintf("%s/%s", path, entry->d_name));
 	closedir(dir);
 	return 0;
@@ -179,7 +179,7 @@ copy_step(struct copy *copy, struct err *err)
 		copy->todo.count = last;
 		r = copy_next(copy, path);
 		if (r == 1)
-			copy_paths_add(&copy->todo, take_ptr(&done));
+			copy_match_add(&copy->todo, take_ptr(&done));
 	} else {
 		r = copy_file_step(copy->file);
 		if (r == 0) {
@@ -254,8 +254,8 @@ copy_free(struct copy *copy)
 	git_free(copy->git);
 	loop_call_free(copy->call);
 	strv_free(copy->entries);
-	copy_paths_release(&copy->todo);
-	copy_paths_release(&copy->tracked);
+	copy_match_release(&copy->todo);
+	copy_match_release(&copy->tracked);
 	fd_close(copy->from);
 	fd_close(copy->to);
 	free(copy->root);

@@ -12,7 +12,7 @@
 #include "lock.h"
 #include "mem.h"
 #include "serena-list.h"
-#include "setup.h"
+#include "serena.h"
 #include "workspace.h"
 
 #define TEXT_MAX (4 * 1024 * 1024)

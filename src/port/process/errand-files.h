@@ -16,6 +16,9 @@ struct err;
 #define ERRAND_JSON     ".json"
 #define ERRAND_JSON_MAX ((size_t)4 * 1024 * 1024)
 
+/* Letters, digits, '-' and '_'? */
+bool errand_files_is_name(const char *name);
+
 /* The stem, absolute, for the command may run elsewhere; the caller frees.
  * -EINVAL for a name that is none, -ENOENT and others for dir. */
 int errand_files_stem(
@@ -27,14 +30,15 @@ bool errand_files_held(const char *stem);
 /* Remove all but the .json. */
 int errand_files_remove(const char *stem, struct err *err);
 
-char *errand_file_path(const char *stem, const char *suffix); /* to be freed */
-bool errand_file_exists(const char *stem, const char *suffix);
+char *errand_files_path(const char *stem, const char *suffix); /* to be freed */
+bool errand_files_exists(const char *stem, const char *suffix);
 
 /* The number from 0 to max in a small file; -ENOENT, -EINVAL. */
-int errand_file_number(
+int errand_files_number(
     const char *stem, const char *suffix, int64_t max, int64_t *ret);
 
 /* 0 also when it is not there. */
-int errand_file_remove(const char *stem, const char *suffix, struct err *err);
+int
+errand_files_remove_one(const char *stem, const char *suffix, struct err *err);
 
 #endif

@@ -70,7 +70,7 @@ struct run {
 static int
 check_caller(const char *stem, struct err *err)
 {
-	cleanup_free char *path = errand_file_path(stem, ".lock");
+	cleanup_free char *path = errand_files_path(stem, ".lock");
 	struct stat lock, input;
 
 	if (getpgrp() == getpid() && stat(path, &lock) == 0 &&
@@ -98,17 +98,17 @@ load(struct run *run, const char *file, struct err *err)
 	if (r == 0)
 		r = json_get_string(
 		    run->record, "", "command", &run->command, err);
-	run->pid_path = errand_file_path(run->stem, ".pid");
-	run->pid_part = errand_file_path(run->stem, ".pid.tmp");
-	run->status_path = errand_file_path(run->stem, ".status");
-	run->status_part = errand_file_path(run->stem, ".status.tmp");
+	run->pid_path = errand_files_path(run->stem, ".pid");
+	run->pid_part = errand_files_path(run->stem, ".pid.tmp");
+	run->status_path = errand_files_path(run->stem, ".status");
+	run->status_part = errand_files_path(run->stem, ".status.tmp");
 	return r;
 }
 
 static int
 open_stream(struct run *run, int which, const char *suffix, size_t max)
 {
-	cleanup_free char *path = errand_file_path(run->stem, suffix);
+	cleanup_free char *path = errand_files_path(run->stem, suffix);
 	struct stream *stream = &run->streams[which];
 	int ends[2];
 

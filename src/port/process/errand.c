@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,7 +48,7 @@ static void
 errand_read_output(const struct errand *errand, const char *suffix, size_t max,
     struct buf *out, bool *ret_cut)
 {
-	cleanup_free char *path = errand_file_path(errand->stem, suffix);
+	cleanup_free char *path = errand_files_path(errand->stem, suffix);
 
 	/* Not there, not readable: nothing was said. */
 	if (file_read(path, max + 1, out, NULL) < 0)
@@ -61,7 +63,7 @@ errand_read_output(const struct errand *errand, const char *suffix, size_t max,
 static int64_t
 errand_duration(const struct errand *errand)
 {
-	cleanup_free char *path = errand_file_path(errand->stem, ".status");
+	cleanup_free char *path = errand_files_path(errand->stem, ".status");
 	int64_t end_ms = clock_wall_ms();
 	struct stat st;
 
@@ -81,11 +83,11 @@ errand_report(struct errand *errand)
 	loop_timer_free(take_ptr(&errand->look));
 	loop_timer_free(take_ptr(&errand->timer));
 	result.lost =
-	    errand_file_number(errand->stem, ".status", 255, &status) < 0;
+	    errand_files_number(errand->stem, ".status", 255, &status) < 0;
 	result.status = (int)status;
-	if (result.lost && !errand_file_exists(errand->stem, ".pid")) {
+	if (result.lost && !errand_files_exists(errand->stem, ".pid")) {
 		cleanup_free char *path =
-		    errand_file_path(errand->stem, ".pid");
+		    errand_files_path(errand->stem, ".pid");
 
 		/* Ended before it began: nobody shall take it for one that is
 		 * still to be started. */
@@ -113,9 +115,9 @@ errand_report_ended(void *arg)
 static void
 errand_unable(const struct errand *errand, const struct child_result *why)
 {
-	cleanup_free char *err_path = errand_file_path(errand->stem, ".err");
+	cleanup_free char *err_path = errand_files_path(errand->stem, ".err");
 	cleanup_free char *status_path =
-	    errand_file_path(errand->stem, ".status");
+	    errand_files_path(errand->stem, ".status");
 	cleanup_buf struct buf words = BUF_INIT;
 
 	if (why->start_error != 0) {
@@ -140,7 +142,7 @@ errand_child_done(const struct child_result *result, void *arg)
 	errand->result.duration_ms = result->duration_ms;
 	/* llmc errand returns only where it could not begin. */
 	if (result->start_error != 0 ||
-	    (result->exited && !errand_file_exists(errand->stem, ".pid")))
+	    (result->exited && !errand_files_exists(errand->stem, ".pid")))
 		errand_unable(errand, result);
 	errand_report(errand);
 }
@@ -170,7 +172,7 @@ errand_spawn(struct errand *errand, struct json_object *record, int lock,
     struct err *err)
 {
 	cleanup_free char *llmc = sibling_find("llmc");
-	cleanup_free char *file = errand_file_path(errand->stem, ERRAND_JSON);
+	cleanup_free char *file = errand_files_path(errand->stem, ERRAND_JSON);
 	const char *const argv[] = { llmc != NULL ? llmc : "llmc", "errand",
 		file, NULL };
 	cleanup_free const char **env = record_env(record);
@@ -189,9 +191,9 @@ errand_spawn(struct errand *errand, struct json_object *record, int lock,
 static int
 errand_begin(struct errand *errand, struct json_object *record, struct err *err)
 {
-	cleanup_free char *lock_path = errand_file_path(errand->stem, ".lock");
+	cleanup_free char *lock_path = errand_files_path(errand->stem, ".lock");
 	cleanup_free char *json_path =
-	    errand_file_path(errand->stem, ERRAND_JSON);
+	    errand_files_path(errand->stem, ERRAND_JSON);
 	cleanup_fd int lock = -1;
 	int r;
 
@@ -270,7 +272,7 @@ errand_start_new(
 	cleanup_json struct json_object *record = NULL;
 	int r;
 
-	if (errand_file_exists(errand->stem, ERRAND_JSON))
+	if (errand_files_exists(errand->stem, ERRAND_JSON))
 		return err_set(
 		    err, -EEXIST, "there is an errand %s", errand->stem);
 	r = record_make(spec, &record, err);
@@ -280,7 +282,7 @@ errand_start_new(
 		return r;
 	r = errand_begin(errand, record, err);
 	if (r < 0) {
-		errand_file_remove(errand->stem, ERRAND_JSON, NULL);
+		errand_files_remove_one(errand->stem, ERRAND_JSON, NULL);
 		errand_files_remove(errand->stem, NULL);
 	}
 	return r;
@@ -312,7 +314,7 @@ errand_start(struct loop *loop, const struct errand_spec *spec, errand_fn *fn,
 static bool
 errand_is_leader(const struct errand *errand, pid_t pid)
 {
-	cleanup_free char *lock = errand_file_path(errand->stem, ".lock");
+	cleanup_free char *lock = errand_files_path(errand->stem, ".lock");
 	cleanup_free char *input = xasprintf("/proc/%d/fd/0", (int)pid);
 	struct stat a, b;
 
@@ -326,7 +328,7 @@ errand_signal(const struct errand *errand, int signo)
 	struct procref leader = PROCREF_INIT;
 	int64_t pid = 0;
 
-	if (errand_file_number(errand->stem, ".pid", INT_MAX, &pid) < 0 ||
+	if (errand_files_number(errand->stem, ".pid", INT_MAX, &pid) < 0 ||
 	    procref_set(&leader, (pid_t)pid) < 0)
 		return;
 	if (errand_is_leader(errand, leader.pid))
@@ -376,7 +378,7 @@ errand_has_ended(const struct errand *errand)
 {
 	bool held = errand_files_held(errand->stem);
 
-	return !held || errand_file_exists(errand->stem, ".status");
+	return !held || errand_files_exists(errand->stem, ".status");
 }
 
 static void
@@ -415,8 +417,8 @@ errand_is_intent(const struct errand *errand, struct json_object *record)
 {
 	char boot_id[PROCREF_BOOT_ID_SIZE];
 
-	return !errand_file_exists(errand->stem, ".pid") &&
-	    !errand_file_exists(errand->stem, ".status") &&
+	return !errand_files_exists(errand->stem, ".pid") &&
+	    !errand_files_exists(errand->stem, ".status") &&
 	    boot_id_now(boot_id, NULL) == 0 &&
 	    strcmp(boot_id, json_string_or(record, "boot_id", "")) == 0;
 }
@@ -424,7 +426,7 @@ errand_is_intent(const struct errand *errand, struct json_object *record)
 static int
 errand_take_up(struct errand *errand, struct err *err)
 {
-	cleanup_free char *path = errand_file_path(errand->stem, ERRAND_JSON);
+	cleanup_free char *path = errand_files_path(errand->stem, ERRAND_JSON);
 	cleanup_json struct json_object *record = NULL;
 	const char *command = NULL;
 	int r;
@@ -490,4 +492,50 @@ errand_free(struct errand *errand)
 	loop_call_free(errand->ended);
 	free(errand->stem);
 	free(errand);
+}
+
+int
+errand_forget(const char *dir, const char *name, struct err *err)
+{
+	cleanup_free char *stem = NULL;
+	bool held;
+	int r = errand_files_stem(dir, name, &stem, err);
+
+	if (r < 0)
+		return r;
+	held = errand_files_held(stem);
+	if (held && !errand_files_exists(stem, ".status"))
+		return err_set(err, -EBUSY, "the errand %s still runs", stem);
+	/* The .json first: without the others it would be one to be started. */
+	r = errand_files_remove_one(stem, ERRAND_JSON, err);
+	return r < 0 ? r : errand_files_remove(stem, err);
+}
+
+bool
+errand_find(const char *dir, char *name, size_t size)
+{
+	const size_t suffix_len = sizeof ERRAND_JSON - 1;
+	const struct dirent *entry;
+	DIR *stream = opendir(dir);
+	bool found = false;
+
+	while (stream != NULL && (entry = readdir(stream)) != NULL) {
+		char found_name[sizeof entry->d_name];
+		size_t len = strlen(entry->d_name);
+
+		if (len <= suffix_len ||
+		    strcmp(entry->d_name + len - suffix_len, ERRAND_JSON) != 0)
+			continue;
+		len -= suffix_len;
+		snprintf(found_name, sizeof found_name, "%.*s", (int)len,
+		    entry->d_name);
+		if (!errand_files_is_name(found_name) || len >= size ||
+		    (found && strcmp(found_name, name) > 0))
+			continue;
+		snprintf(name, size, "%s", found_name);
+		found = true;
+	}
+	if (stream != NULL)
+		closedir(stream);
+	return found;
 }

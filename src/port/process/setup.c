@@ -16,6 +16,7 @@
 #include "id.h"
 #include "loop.h"
 #include "mem.h"
+#include "serena.h"
 #include "setup.h"
 #include "strv.h"
 #include "text.h"

@@ -1,248 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "child.h"
-#include "errtext.h"
 #include "loop.h"
-#include "mem.h"
-#include "strv.h"
-#include "text.h"
+#include "tmux-job.h"
 #include "tmux-queue.h"
-
-#define GRACE_MS   500
-#define OUTPUT_MAX (4 * 1024 * 1024)
-
-/* A server that ends takes new clients until its last moment and drops them. */
-#define RETRY_MS  20
-#define RETRY_MAX 25
-
-/* What tmux says on standard error, and what it means. */
-static const struct {
-	const char *words;
-	const char *and; /* also in the text; NULL = nothing more */
-	int code;
-} tmux_complaints[] = {
-	{ "duplicate session", NULL, -EEXIST },
-	{ "can't find session", NULL, -ESRCH },
-	{ "can't find window", NULL, -ESRCH },
-	{ "can't find pane", NULL, -ESRCH },
-	{ "no such session", NULL, -ESRCH },
-	{ "no server running on", NULL, -ESRCH },
-	{ "error connecting to", "No such file or directory", -ESRCH },
-	{ "server exited", NULL, -ECONNRESET },
-	{ "lost server", NULL, -ECONNRESET },
-	{ "command too long", NULL, -E2BIG },
-};
-
-static int
-complaint_code(const char *text)
-{
-	for (size_t i = 0; i < nitems(tmux_complaints); i++) {
-		const char *and = tmux_complaints[i].and;
-
-		if (strstr(text, tmux_complaints[i].words) != NULL &&
-		    (and == NULL || strstr(text, and) != NULL))
-			return tmux_complaints[i].code;
-	}
-	return -EIO;
-}
-
-static void
-job_free(struct tmux_job *job)
-{
-	if (job->child != NULL)
-		child_abandon(job->child);
-	loop_timer_free(job->again);
-	strv_clear(&job->words);
-	buf_release(&job->input);
-	buf_release(&job->text);
-	free(job->session);
-	free(job->cwd);
-	free(job->arg);
-	free(job);
-}
-
-struct tmux_job *
-tmux_job_new(
-    struct tmux_queue *queue, const char *session, tmux_job_fn *done, void *arg)
-{
-	struct tmux_job *job = xcalloc(1, sizeof *job);
-
-	job->queue = queue;
-	job->session = session != NULL ? xstrdup(session) : NULL;
-	job->done = done;
-	job->arg = arg;
-	buf_init(&job->input);
-	buf_init(&job->text);
-	return job;
-}
-
-void
-tmux_job_command(struct tmux_job *job)
-{
-	struct tmux_queue *queue = job->queue;
-	/* -u: text comes back as UTF-8 whatever our locale is. -N: some
-	 * commands would start a server only to ask it. */
-	const char *const words[] = { queue->command,
-		job->starts ? "-u" : "-Nu", "-L", queue->socket, "-f",
-		queue->config };
-
-	strv_clear(&job->words);
-	for (size_t i = 0; i < nitems(words); i++)
-		strv_add(&job->words, words[i]);
-}
-
-/* A word that ends in ';' would end tmux's command. */
-void
-tmux_job_word(struct tmux_job *job, const char *word)
-{
-	size_t len = strlen(word);
-
-	if (len > 0 && word[len - 1] == ';')
-		strv_take(
-		    &job->words, xasprintf("%.*s\\;", (int)len - 1, word));
-	else
-		strv_add(&job->words, word);
-}
-
-void
-tmux_job_wordf(struct tmux_job *job, const char *fmt, ...)
-{
-	cleanup_free char *word = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	word = xvasprintf(fmt, ap);
-	va_end(ap);
-	tmux_job_word(job, word);
-}
-
-void
-tmux_job_words(struct tmux_job *job, const char *first, ...)
-{
-	va_list ap;
-
-	va_start(ap, first);
-	for (const char *w = first; w != NULL; w = va_arg(ap, const char *))
-		tmux_job_word(job, w);
-	va_end(ap);
-}
-
-void
-tmux_job_then(struct tmux_job *job)
-{
-	strv_add(&job->words, ";");
-}
-
-/* The first line of the complaint, fit for a terminal. */
-static void
-reply_complaint(struct tmux_job *job, const struct child_result *result,
-    struct tmux_reply *reply)
-{
-	cleanup_buf struct buf all = BUF_INIT, line = BUF_INIT;
-
-	child_output_text(&result->err, &all);
-	text_add_visible(&line, all.data, strcspn(all.data, "\n"), false);
-	if (line.len > 0) {
-		err_set(&reply->err, complaint_code(line.data), "tmux: %s",
-		    line.data);
-		return;
-	}
-	child_result_describe(result, &line);
-	err_set(&reply->err, -EIO, "%s %s", job->queue->command, line.data);
-}
-
-static void
-reply_set(struct tmux_job *job, const struct child_result *result,
-    struct buf *out, struct tmux_reply *reply)
-{
-	const char *what;
-
-	if (result->start_error != 0) {
-		what = strcmp(result->start_step, "chdir") == 0 ?
-		    job->cwd :
-		    job->queue->command;
-		err_errno(&reply->err, result->start_error, "%s cannot be %s",
-		    what, what == job->cwd ? "entered" : "started");
-	} else if (result->timed_out) {
-		err_set(&reply->err, -ETIMEDOUT,
-		    "%s did not answer within %lld ms", job->queue->command,
-		    (long long)job->queue->deadline_ms);
-	} else if (!child_succeeded(result)) {
-		reply_complaint(job, result, reply);
-	}
-	child_output_text(&result->out, out);
-	reply->out = out->data;
-}
-
-static void
-job_again(void *arg)
-{
-	struct tmux_job *job = arg;
-
-	loop_timer_free(take_ptr(&job->again));
-	tmux_job_run(job);
-}
-
-static void
-job_child_done(const struct child_result *result, void *arg)
-{
-	struct tmux_job *job = arg;
-	cleanup_buf struct buf out = BUF_INIT;
-	struct tmux_reply reply = { .err = { 0, "" } };
-
-	job->child = NULL;
-	reply_set(job, result, &out, &reply);
-	if (reply.err.code == -ECONNRESET && job->starts &&
-	    job->tries++ < RETRY_MAX) {
-		job->again =
-		    loop_after(job->queue->loop, RETRY_MS, job_again, job);
-		return;
-	}
-	/* Its sessions went with it. */
-	if (reply.err.code == -ECONNRESET && !job->starts)
-		reply.err.code = -ESRCH;
-	job->done(job, &reply, job->arg);
-}
-
-/* False when it could not be started and `done` has been told: then the job,
- * and the queue itself, may be gone. */
-static bool
-job_spawn(struct tmux_job *job)
-{
-	cleanup_free char *pwd =
-	    job->cwd != NULL ? xasprintf("PWD=%s", job->cwd) : NULL;
-	/* A server of the user's, if we were started inside one, is none of
-	 * our children's business. PWD makes tmux keep the path as given. */
-	const char *const env[] = { "TMUX", "TMUX_PANE", pwd, NULL };
-	struct child_spec spec = { .argv = strv_const(job->words),
-		.cwd = job->cwd,
-		.env = env,
-		.input = job->input.len > 0 ? job->input.data : NULL,
-		.input_len = job->input.len,
-		.output_max = OUTPUT_MAX,
-		.deadline_ms = job->queue->deadline_ms,
-		.grace_ms = GRACE_MS };
-	struct tmux_reply reply = { .err = job->refused, .out = "" };
-
-	if (reply.err.code == 0)
-		child_spawn(job->queue->loop, &spec, job_child_done, job,
-		    &job->child, &reply.err);
-	if (job->child != NULL)
-		return true;
-	job->done(job, &reply, job->arg);
-	return false;
-}
-
-void
-tmux_job_run(struct tmux_job *job)
-{
-	job_spawn(job);
-}
 
 static bool
 job_waits_for(const struct tmux_job *job, const struct tmux_job *earlier)
@@ -277,23 +40,23 @@ queue_pump(void *arg)
 	struct tmux_job *job;
 
 	while ((job = queue_ready(queue)) != NULL)
-		if (!job_spawn(job))
+		if (!tmux_job_run(job))
 			return;
 }
 
 void
-tmux_job_add(struct tmux_job *job)
+tmux_queue_add(struct tmux_job *job)
 {
 	TAILQ_INSERT_TAIL(&job->queue->jobs, job, entry);
 	loop_call_request(job->queue->pump);
 }
 
 void
-tmux_job_end(struct tmux_job *job)
+tmux_queue_end(struct tmux_job *job)
 {
 	TAILQ_REMOVE(&job->queue->jobs, job, entry);
 	loop_call_request(job->queue->pump);
-	job_free(job);
+	tmux_job_free(job);
 }
 
 void
@@ -312,7 +75,7 @@ tmux_queue_release(struct tmux_queue *queue)
 
 	while ((job = TAILQ_FIRST(&queue->jobs)) != NULL) {
 		TAILQ_REMOVE(&queue->jobs, job, entry);
-		job_free(job);
+		tmux_job_free(job);
 	}
 	loop_call_free(queue->pump);
 	free(queue->command);
@@ -325,7 +88,7 @@ forgotten(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
 {
 	(void)reply;
 	(void)arg;
-	tmux_job_end(job);
+	tmux_queue_end(job);
 }
 
 void

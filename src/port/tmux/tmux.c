@@ -12,6 +12,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "text.h"
+#include "tmux-job.h"
 #include "tmux-list.h"
 #include "tmux-queue.h"
 #include "tmux.h"
@@ -149,7 +150,7 @@ end_done(struct tmux_job *job, const struct err *err)
 {
 	struct tmux_request request = *(struct tmux_request *)job->arg;
 
-	tmux_job_end(job);
+	tmux_queue_end(job);
 	request.fn.done(err->code != 0 ? err : NULL, request.arg);
 }
 
@@ -174,7 +175,7 @@ start_done(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
 	struct err err;
 	pid_t pid = reply_pid(reply, &err);
 
-	tmux_job_end(job);
+	tmux_queue_end(job);
 	request.fn.started(pid, err.code != 0 ? &err : NULL, request.arg);
 }
 
@@ -248,7 +249,7 @@ tmux_start(struct tmux *tmux, const struct tmux_session *session,
 	start_option(job, "-t", "@llmc_generation", generation);
 	if (session->worker != NULL)
 		start_option(job, "-t", "@llmc_worker", session->worker);
-	tmux_job_add(job);
+	tmux_queue_add(job);
 }
 
 /* First command of those that need the agent's pane. */
@@ -364,7 +365,7 @@ tmux_paste(struct tmux *tmux, const char *name, const char *text, bool enter,
 	tmux_job_then(job);
 	tmux_job_words(job, "list-commands", "-F", "#{command_list_usage}",
 	    "paste-buffer", NULL);
-	tmux_job_add(job);
+	tmux_queue_add(job);
 }
 
 static void
@@ -405,7 +406,7 @@ tmux_keys(struct tmux *tmux, const char *name, const char *const *keys,
 		text_add_shell(&job->text, *keys);
 	}
 	pane_command(job);
-	tmux_job_add(job);
+	tmux_queue_add(job);
 }
 
 /* For what is to be gone afterwards: it is when it never was. */
@@ -429,7 +430,7 @@ tmux_kill(struct tmux *tmux, const char *name, tmux_done_fn *fn, void *arg)
 	request->fn.done = fn;
 	tmux_job_words(job, "kill-session", "-t", NULL);
 	tmux_job_wordf(job, "=%s", name);
-	tmux_job_add(job);
+	tmux_queue_add(job);
 }
 
 /* Without blanks at the end of each line, nor blank lines at the end. */
@@ -460,7 +461,7 @@ end_text(struct tmux_job *job, const char *text, const struct err *err)
 	struct tmux_request request = *(struct tmux_request *)job->arg;
 	cleanup_buf struct buf trimmed = BUF_INIT;
 
-	tmux_job_end(job);
+	tmux_queue_end(job);
 	text_trim(&trimmed, text);
 	if (err->code != 0)
 		request.fn.text(NULL, err, request.arg);
@@ -504,7 +505,7 @@ tmux_capture(struct tmux *tmux, const char *name, int history, tmux_text_fn *fn,
 	request->fn.text = fn;
 	request->history = history;
 	pane_command(job);
-	tmux_job_add(job);
+	tmux_queue_add(job);
 }
 
 static void
@@ -516,7 +517,7 @@ list_done(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
 	struct err err = reply->err;
 	size_t count = 0;
 
-	tmux_job_end(job);
+	tmux_queue_end(job);
 	if (err.code == 0)
 		count = tmux_list_parse(text, &list);
 	if (err.code == -ESRCH)
@@ -532,7 +533,7 @@ tmux_list(struct tmux *tmux, tmux_list_fn *fn, void *arg)
 
 	request->fn.list = fn;
 	tmux_job_words(job, "list-panes", "-a", "-F", tmux_list_format, NULL);
-	tmux_job_add(job);
+	tmux_queue_add(job);
 }
 
 void

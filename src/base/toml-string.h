@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The four kinds of TOML strings, for toml*.c only. */
+#ifndef TOML_STRING_H
+#define TOML_STRING_H
+
+#include <stdbool.h>
+
+struct buf;
+struct toml_reader;
+
+/* Read the string at the cursor, which stands on its first quote, and append
+ * what it says. A key may not span lines. */
+int toml_string_read(struct toml_reader *reader, bool is_key, struct buf *out);
+
+#endif
