@@ -11,7 +11,7 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
-#include "git-work.h"
+#include "git-reset.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -80,7 +80,7 @@ step_reset(struct operation *op)
 	struct op_check *check = (struct op_check *)op;
 	const struct worker *w = check->op.agent->worker;
 
-	git_work_reset(check->op.agent->core->git, w->worktree, w->branch,
+	git_reset(check->op.agent->core->git, w->worktree, w->branch,
 	    check->head, on_reset, operation_await(op));
 }
 

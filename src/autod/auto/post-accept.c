@@ -13,7 +13,7 @@
 #include "errtext.h"
 #include "failure.h"
 #include "file.h"
-#include "git-work.h"
+#include "git-revert.h"
 #include "json.h"
 #include "jsonl.h"
 #include "landing.h"
@@ -267,7 +267,7 @@ revert(struct post_accept *post, struct task *t)
 	cleanup_free char *message =
 	    xasprintf("Take back \"%s\"\n\n%s", t->title, post->reason.data);
 
-	git_work_revert(core->git, core_branch(core), t->commit, message,
+	git_revert(core->git, core_branch(core), t->commit, message,
 	    core_lands_over_dirt(core), on_reverted,
 	    operation_await(&post->op));
 }

@@ -218,7 +218,7 @@ allocate(struct loop *loop, const struct workspace *workspace,
 	core->instance = xstrdup(instance);
 	core->socket = client_socket_path(workspace);
 	core->llmc = sibling_find("llmc");
-	core->detected_branch = git_default_branch(workspace->root);
+	core->detected_branch = git_ask_default_branch(workspace->root);
 	core->emitter = emitter_new();
 	event_log_subscribe(core);
 	event_file_subscribe(core);

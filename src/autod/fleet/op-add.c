@@ -7,7 +7,7 @@
 #include "errtext.h"
 #include "failure.h"
 #include "file.h"
-#include "git-work.h"
+#include "git-worktree.h"
 #include "json.h"
 #include "mem.h"
 #include "op-add.h"
@@ -48,7 +48,7 @@ worktree(struct operation *op)
 	struct core *core = add->agent->core;
 	const struct worker *w = add->agent->worker;
 
-	git_work_add(core->git, w->worktree, w->branch, core_branch(core),
+	git_worktree_add(core->git, w->worktree, w->branch, core_branch(core),
 	    on_done, operation_await(op));
 }
 

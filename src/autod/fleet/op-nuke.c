@@ -5,7 +5,7 @@
 
 #include "emit.h"
 #include "errtext.h"
-#include "git-work.h"
+#include "git-worktree.h"
 #include "json.h"
 #include "mem.h"
 #include "op-nuke.h"
@@ -65,8 +65,8 @@ remove_worktree(struct operation *op)
 	struct nuke *n = (struct nuke *)op;
 	const struct worker *w = n->op.agent->worker;
 
-	git_work_remove(n->op.agent->core->git, w->worktree, w->branch, on_done,
-	    operation_await(op));
+	git_worktree_remove(n->op.agent->core->git, w->worktree, w->branch,
+	    on_done, operation_await(op));
 }
 
 static void

@@ -7,7 +7,8 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
-#include "git-work.h"
+#include "git-reset.h"
+#include "git-worktree.h"
 #include "json.h"
 #include "mem.h"
 #include "op-reset.h"
@@ -90,7 +91,7 @@ worktree(struct operation *op)
 	struct core *core = r->op.agent->core;
 	const struct worker *w = r->op.agent->worker;
 
-	git_work_add(core->git, w->worktree, w->branch, core_branch(core),
+	git_worktree_add(core->git, w->worktree, w->branch, core_branch(core),
 	    on_done, operation_await(op));
 }
 
@@ -123,7 +124,7 @@ reset_with(struct operation *op, git_work_fn *fn)
 	struct core *core = r->op.agent->core;
 	const struct worker *w = r->op.agent->worker;
 
-	git_work_reset(core->git, w->worktree, w->branch, core_branch(core), fn,
+	git_reset(core->git, w->worktree, w->branch, core_branch(core), fn,
 	    operation_await(op));
 }
 
@@ -139,8 +140,8 @@ unlock(struct operation *op)
 	struct reset *r = (struct reset *)op;
 	const struct worker *w = r->op.agent->worker;
 
-	git_work_unlock(r->op.agent->core->git, w->worktree, w->branch, on_done,
-	    operation_await(op));
+	git_worktree_unlock(r->op.agent->core->git, w->worktree, w->branch,
+	    on_done, operation_await(op));
 }
 
 static void

@@ -5,7 +5,7 @@
 
 #include "buf.h"
 #include "errtext.h"
-#include "git-work.h"
+#include "git-reset.h"
 #include "json.h"
 #include "mem.h"
 #include "op-start.h"
@@ -59,8 +59,8 @@ reset(struct operation *op)
 	struct core *core = start->agent->core;
 	const struct worker *w = start->agent->worker;
 
-	git_work_reset(core->git, w->worktree, w->branch, core_branch(core),
-	    on_done, operation_await(op));
+	git_reset(core->git, w->worktree, w->branch, core_branch(core), on_done,
+	    operation_await(op));
 }
 
 static struct json_object *

@@ -7,7 +7,7 @@
 #include "emit.h"
 #include "errtext.h"
 #include "file.h"
-#include "git-work.h"
+#include "git-facts.h"
 #include "hooks.h"
 #include "life.h"
 #include "liveness.h"
@@ -174,7 +174,7 @@ look_at_worktree(struct agent *agent)
 	look = xcalloc(1, sizeof *look);
 	look->fleet = agent->fleet;
 	look->worker = xstrdup(w->name);
-	git_work_facts(
+	git_facts_read(
 	    core->git, w->worktree, core_branch(core), on_facts, look);
 }
 

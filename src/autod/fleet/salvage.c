@@ -9,7 +9,8 @@
 #include "emit.h"
 #include "errtext.h"
 #include "file.h"
-#include "git-work.h"
+#include "git-salvage.h"
+#include "git-worktree.h"
 #include "mem.h"
 #include "operation.h"
 #include "salvage.h"
@@ -80,7 +81,7 @@ save(struct operation *op)
 	};
 
 	clock_format_compact(clock_wall_ms(), stamp);
-	git_work_salvage(s->agent->core->git, w->worktree, &what, on_saved,
+	git_salvage(s->agent->core->git, w->worktree, &what, on_saved,
 	    operation_await(op));
 }
 
@@ -97,7 +98,7 @@ add(struct operation *op)
 	struct salvage *s = (struct salvage *)op;
 	const struct worker *w = s->agent->worker;
 
-	git_work_add(s->agent->core->git, w->worktree, w->branch,
+	git_worktree_add(s->agent->core->git, w->worktree, w->branch,
 	    core_branch(s->agent->core), on_added, operation_await(op));
 }
 

@@ -7,7 +7,8 @@
 #include "buf.h"
 #include "emit.h"
 #include "errtext.h"
-#include "git-work.h"
+#include "git-facts.h"
+#include "git-salvage.h"
 #include "json.h"
 #include "mem.h"
 #include "persist.h"
@@ -79,7 +80,7 @@ ask_facts(struct operation *op, git_facts_fn *fn)
 	struct turn_end *t = (struct turn_end *)op;
 	struct core *core = t->op.agent->core;
 
-	git_work_facts(core->git, t->op.agent->worker->worktree,
+	git_facts_read(core->git, t->op.agent->worker->worktree,
 	    core_branch(core), fn, operation_await(op));
 }
 
@@ -110,7 +111,7 @@ commit(struct operation *op)
 	struct turn_end *t = (struct turn_end *)op;
 	struct core *core = t->op.agent->core;
 
-	git_work_commit_leftovers(core->git, t->op.agent->worker->worktree,
+	git_salvage_commit(core->git, t->op.agent->worker->worktree,
 	    core_branch(core), turn_end_leftover_message, on_committed,
 	    operation_await(op));
 }

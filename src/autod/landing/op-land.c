@@ -7,6 +7,12 @@
 #include "buf.h"
 #include "emit.h"
 #include "errtext.h"
+#include "git-facts.h"
+#include "git-land.h"
+#include "git-rebase.h"
+#include "git-reset.h"
+#include "git-salvage.h"
+#include "git-squash.h"
 #include "git.h"
 #include "json.h"
 #include "mem.h"
@@ -77,7 +83,7 @@ step_facts(struct operation *op)
 	struct op_land *l = (struct op_land *)op;
 	struct core *core = l->op.agent->core;
 
-	git_work_facts(core->git, l->op.agent->worker->worktree,
+	git_facts_read(core->git, l->op.agent->worker->worktree,
 	    core_branch(core), on_facts, operation_await(op));
 }
 
@@ -93,7 +99,7 @@ step_leftovers(struct operation *op)
 {
 	struct op_land *l = (struct op_land *)op;
 
-	git_work_commit_leftovers(l->op.agent->core->git,
+	git_salvage_commit(l->op.agent->core->git,
 	    l->op.agent->worker->worktree, l->onto, turn_end_leftover_message,
 	    on_leftovers, operation_await(op));
 }
@@ -125,7 +131,7 @@ step_rebase(struct operation *op)
 {
 	struct op_land *l = (struct op_land *)op;
 
-	git_work_rebase(l->op.agent->core->git, l->op.agent->worker->worktree,
+	git_rebase(l->op.agent->core->git, l->op.agent->worker->worktree,
 	    l->onto, on_rebased, operation_await(op));
 }
 
@@ -151,8 +157,9 @@ step_messages(struct operation *op)
 {
 	struct op_land *l = (struct op_land *)op;
 
-	git_work_messages(l->op.agent->core->git, l->op.agent->worker->worktree,
-	    l->onto, on_messages, operation_await(op));
+	git_facts_messages(l->op.agent->core->git,
+	    l->op.agent->worker->worktree, l->onto, on_messages,
+	    operation_await(op));
 }
 
 static void
@@ -175,7 +182,7 @@ step_squash(struct operation *op)
 	struct op_land *l = (struct op_land *)op;
 	const struct worker *w = l->op.agent->worker;
 
-	git_work_squash(l->op.agent->core->git, w->worktree, w->name, l->onto,
+	git_squash(l->op.agent->core->git, w->worktree, w->name, l->onto,
 	    w->accept_message, on_squashed, operation_await(op));
 }
 
@@ -277,9 +284,8 @@ step_publish(struct operation *op)
 	struct core *core = l->op.agent->core;
 	const struct worker *w = l->op.agent->worker;
 
-	git_work_land(core->git, core_branch(core), w->accept_onto,
-	    w->accept_commit, core_lands_over_dirt(core), on_published,
-	    operation_await(op));
+	git_land(core->git, core_branch(core), w->accept_onto, w->accept_commit,
+	    core_lands_over_dirt(core), on_published, operation_await(op));
 }
 
 /* The landing stands, whatever becomes of the worktree and of the push. */
@@ -305,7 +311,7 @@ step_cleanup(struct operation *op)
 	struct core *core = l->op.agent->core;
 	const struct worker *w = l->op.agent->worker;
 
-	git_work_reset(core->git, w->worktree, w->branch, core_branch(core),
+	git_reset(core->git, w->worktree, w->branch, core_branch(core),
 	    on_reset, operation_await(op));
 }
 
@@ -371,7 +377,7 @@ step_conflict(struct operation *op)
 {
 	struct op_land *l = (struct op_land *)op;
 
-	git_work_conflicts(l->op.agent->core->git,
+	git_facts_conflicts(l->op.agent->core->git,
 	    l->op.agent->worker->worktree, on_conflicts, operation_await(op));
 }
 
@@ -399,8 +405,8 @@ step_give_up(struct operation *op)
 {
 	struct op_land *l = (struct op_land *)op;
 
-	git_work_rebase_abort(l->op.agent->core->git,
-	    l->op.agent->worker->worktree, on_aborted, operation_await(op));
+	git_rebase_abort(l->op.agent->core->git, l->op.agent->worker->worktree,
+	    on_aborted, operation_await(op));
 }
 
 /* --- the end --------------------------------------------------------- */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "errtext.h"
-#include "git-work.h"
+#include "git-facts.h"
+#include "git-land.h"
 #include "git.h"
 #include "json.h"
 #include "landing.h"
@@ -60,7 +61,7 @@ step_facts(struct operation *op)
 	struct pick *pick = (struct pick *)op;
 	struct core *core = pick->op.agent->core;
 
-	git_work_facts(core->git, pick->op.agent->worker->worktree,
+	git_facts_read(core->git, pick->op.agent->worker->worktree,
 	    core_branch(core), on_facts, operation_await(op));
 }
 
@@ -174,7 +175,7 @@ step_land(struct operation *op)
 	struct pick *pick = (struct pick *)op;
 	struct core *core = pick->op.agent->core;
 
-	git_work_land(core->git, core_branch(core), pick->onto, pick->commit,
+	git_land(core->git, core_branch(core), pick->onto, pick->commit,
 	    core_lands_over_dirt(core), on_landed, operation_await(op));
 }
 

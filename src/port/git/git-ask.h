@@ -28,7 +28,4 @@ char *git_ask_default_branch(const char *dir);
 /* Is there such a local branch? */
 bool git_ask_branch_exists(const char *dir, const char *branch);
 
-/* Until src/autod has its new floors. */
-#define git_default_branch git_ask_default_branch
-
 #endif

@@ -40,29 +40,4 @@ typedef void git_id_fn(const char *id, const struct err *err, void *arg);
 typedef void git_list_fn(
     const char *const *list, size_t count, const struct err *err, void *arg);
 
-/* Until src/autod has its new floors: what it knows by older names. */
-#include "git-facts.h"
-#include "git-land.h"
-#include "git-rebase.h"
-#include "git-reset.h"
-#include "git-revert.h"
-#include "git-salvage.h"
-#include "git-squash.h"
-#include "git-worktree.h"
-
-#define git_work_facts            git_facts_read
-#define git_work_conflicts        git_facts_conflicts
-#define git_work_messages         git_facts_messages
-#define git_work_add              git_worktree_add
-#define git_work_unlock           git_worktree_unlock
-#define git_work_remove           git_worktree_remove
-#define git_work_salvage          git_salvage
-#define git_work_commit_leftovers git_salvage_commit
-#define git_work_rebase_abort     git_rebase_abort
-#define git_work_rebase           git_rebase
-#define git_work_reset            git_reset
-#define git_work_squash           git_squash
-#define git_work_land             git_land
-#define git_work_revert           git_revert
-
 #endif
