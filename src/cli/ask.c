@@ -40,12 +40,13 @@ ask_confirm(struct cli *cli, bool yes, const char *fmt, ...)
 	va_end(ap);
 	if (cli->json || !terminal_here())
 		return cli_fail(cli, "not_confirmed",
-		    "%s There is nobody to ask; to mean it, add --yes",
+		    "%s There is no terminal to ask on; to confirm, add --yes",
 		    question);
 	text_add_visible(&shown, question, strlen(question), true);
 	fprintf(stderr, "%s [y/N] ", shown.data);
 	answer = read_answer();
 	if (answer == 'y' || answer == 'Y')
 		return CLI_OK;
-	return cli_fail(cli, "not_confirmed", "nothing was done");
+	return cli_fail(
+	    cli, "not_confirmed", "not confirmed; nothing was done");
 }

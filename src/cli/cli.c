@@ -21,10 +21,11 @@
 #define CONCURRENCY_MAX 100
 
 const struct cli_flag cli_global_flags[] = {
-	{ "root", "DIR", "work on the repository at DIR, not on the one here" },
+	{ "root", "DIR",
+	    "work on the repository at DIR instead of the current one" },
 	{ "json", NULL, "print one JSON value and nothing else" },
-	{ "verbose", NULL, "also tell what is done on the way (-v)" },
-	{ "no-color", NULL, "no colours, on terminals either" },
+	{ "verbose", NULL, "also report progress on standard error (-v)" },
+	{ "no-color", NULL, "never print colours" },
 	{ "help", NULL, "show this help (-h)" },
 	{ "version", NULL, "show the version" },
 	{ NULL, NULL, NULL },
@@ -133,14 +134,13 @@ cli_misuse(
 		return CLI_USAGE;
 	if (command != NULL)
 		fprintf(stderr,
-		    "usage: llmc %s%s%s\n"
-		    "       llmc help %s tells more\n",
+		    "usage: llmc %s%s%s\nFor details, type: llmc help %s\n",
 		    command->name, command->usage[0] != '\0' ? " " : "",
 		    command->usage, command->name);
 	else
 		fprintf(stderr,
-		    "usage: llmc [OPTIONS] COMMAND [ARGUMENTS]\n"
-		    "       llmc help lists the commands\n");
+		    "usage: llmc [OPTIONS] COMMAND [ARGUMENTS]\nFor a list of "
+		    "commands, type: llmc help\n");
 	return CLI_USAGE;
 }
 
@@ -278,13 +278,12 @@ cli_usage(const struct cli_command *command, struct buf *out)
 {
 	if (command == NULL) {
 		buf_adds(out,
-		    "llmc runs Claude Code unattended, each worker in its own "
-		    "tmux session and git\nworktree, and lands what they "
-		    "make.\n\n"
-		    "usage: llmc [OPTIONS] COMMAND [ARGUMENTS]\n\n"
-		    "Commands:\n");
+		    "llmc runs Claude Code unattended. Each worker has its own "
+		    "tmux session and git\nworktree, and its work lands on "
+		    "your branch as one commit per task.\n\nusage: llmc "
+		    "[OPTIONS] COMMAND [ARGUMENTS]\n\nCommands:\n");
 		usage_commands(out);
-		buf_adds(out, "\nOptions, before or behind the command:\n");
+		buf_adds(out, "\nOptions, before or after the command:\n");
 		usage_flags(cli_global_flags, out);
 		buf_adds(out,
 		    "\nStart with: llmc init, then llmc doctor.\n"
@@ -300,7 +299,7 @@ cli_usage(const struct cli_command *command, struct buf *out)
 		buf_adds(out, "\nOptions:\n");
 		usage_flags(command->flags, out);
 	}
-	buf_adds(out, "\nOptions of every command:\n");
+	buf_adds(out, "\nOptions for every command:\n");
 	usage_flags(cli_global_flags, out);
 }
 
@@ -448,7 +447,7 @@ cli_parse(struct cli *cli, const struct cli_command *command, int argc,
 	}
 	if (version)
 		return cli_misuse(
-		    cli, command, "--version goes before the command");
+		    cli, command, "--version must come before the command");
 	args.list = (const char *const *)argv;
 	*ret_args = args;
 	if (*ret_help)
@@ -457,7 +456,7 @@ cli_parse(struct cli *cli, const struct cli_command *command, int argc,
 		return cli_misuse(
 		    cli, command, "%s needs more arguments", command->name);
 	if (args.count > command->max_args)
-		return cli_misuse(cli, command, "%s: one argument too many",
+		return cli_misuse(cli, command, "%s: unexpected argument",
 		    args.list[command->max_args]);
 	return CLI_OK;
 }

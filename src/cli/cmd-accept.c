@@ -17,7 +17,7 @@ enum {
 
 static const struct cli_flag accept_flags[] = {
 	[FLAG_FORCE] = { "force", NULL,
-	    "also the work of a worker that is paused or made no commit" },
+	    "also land the work of a worker that is paused or made no commit" },
 	{ NULL, NULL, NULL },
 };
 
@@ -29,16 +29,16 @@ tell(struct cli *cli, struct json_object *result)
 
 	if (json_bool_or(result, "needs_conflict_resolution", false)) {
 		buf_addf(&cli->text,
-		    "%s conflicts with what has landed meanwhile and resolves "
-		    "it first; it lands then.\n"
+		    "%s conflicts with work that has landed in the meantime. "
+		    "The worker resolves the conflict, then its work lands.\n"
 		    "Follow it with: llmc wait %s --until idle,paused\n",
 		    worker, worker);
 		return;
 	}
 	if (json_bool_or(result, "already_incorporated", false)) {
 		buf_addf(&cli->text,
-		    "The work of %s is on the default branch already; it is "
-		    "free again.\n",
+		    "The work of %s is already on the default branch; the "
+		    "worker is free again.\n",
 		    worker);
 		return;
 	}
@@ -81,11 +81,12 @@ const struct cli_command cmd_accept = {
 	.name = "accept",
 	.usage = "[WORKER] [--force]",
 	.summary = "land a worker's work on the default branch, as one commit",
-	.help = "Without a name, the work of the last review. It is rebased, "
-		"squashed into one\ncommit, and the default branch moves to "
-		"it; a checkout of that branch moves along,\nunless it has "
-		"changes. A conflict goes back to the worker, and lands when "
-		"that is\nresolved.\n",
+	.help =
+	    "Without a name, lands the work that you reviewed last. The work "
+	    "is rebased and\nsquashed into one commit, and the default branch "
+	    "moves to it. A checkout of that\nbranch moves along, unless it "
+	    "has uncommitted changes. A conflict goes back to\nthe worker; the "
+	    "work lands when the conflict is resolved.\n",
 	.flags = accept_flags,
 	.max_args = 1,
 	.method = "worker.accept",

@@ -24,12 +24,13 @@ enum {
 };
 
 static const struct cli_flag add_flags[] = {
-	[FLAG_MODEL] = { "model", "MODEL", "model that its agent uses" },
-	[FLAG_ROLE] = { "role-prompt", "TEXT", "put before each of its tasks" },
+	[FLAG_MODEL] = { "model", "MODEL", "model for its agent" },
+	[FLAG_ROLE] = { "role-prompt", "TEXT",
+	    "text to put before each of its tasks" },
 	[FLAG_EXCLUDED] = { "excluded-from-pool", NULL,
-	    "llmc start takes it only by name" },
+	    "llmc start chooses it only when named" },
 	[FLAG_REVIEW] = { "self-review", NULL,
-	    "it looks over its work before you do" },
+	    "the agent reviews its own work before you do" },
 	{ NULL, NULL, NULL },
 };
 
@@ -112,15 +113,16 @@ check_name(struct cli *cli, const char *name)
 
 	if (!text_is_name(name))
 		return cli_fail(cli, "bad_value",
-		    "%s: a worker's name has lower case letters, digits, - and "
-		    "_, a letter or digit first, and 32 at most",
+		    "%s is not a valid name for a worker; use up to 32 lower "
+		    "case letters, digits, - and _, starting with a letter or "
+		    "digit",
 		    name);
 	status = roster_load(cli, &state);
 	if (status != CLI_OK)
 		return status;
 	if (state_find(&state, name) != NULL)
 		status = cli_fail(cli, "exists",
-		    "there is a worker %s already; llmc status shows it", name);
+		    "there is already a worker %s; see: llmc status", name);
 	state_release(&state);
 	return status;
 }
@@ -146,7 +148,8 @@ add_run(struct cli *cli, const struct cli_args *args)
 		json_set_string(cli->result, "model",
 		    args->flags[FLAG_MODEL] != NULL ? args->flags[FLAG_MODEL] :
 						      "default");
-		buf_addf(&cli->text, "%s works on %s in %s.\n", name,
+		buf_addf(&cli->text,
+		    "Created %s, with branch %s and worktree %s.\n", name,
 		    json_string_or(cli->result, "branch", ""),
 		    json_string_or(cli->result, "worktree_path", ""));
 		buf_addf(&cli->text, "Next: llmc %s\n",
@@ -173,11 +176,12 @@ const struct cli_command cmd_add = {
 	.name = "add",
 	.usage = "NAME [--model MODEL] [--role-prompt TEXT] "
 		 "[--excluded-from-pool] [--self-review]",
-	.summary = "make a worker",
-	.help = "Makes a branch and a worktree for it. A running daemon starts "
-		"its session at once.\nThe options are written to "
-		"[workers.NAME] of the config file, where they can be\n"
-		"changed later: llmc config set workers.NAME.model MODEL\n",
+	.summary = "create a worker",
+	.help =
+	    "Creates a branch and a worktree for it. A running daemon starts "
+	    "its session at\nonce. The options are written to [workers.NAME] "
+	    "in the config file. To change\none later, type: llmc config set "
+	    "workers.NAME.model MODEL\n",
 	.flags = add_flags,
 	.min_args = 1,
 	.max_args = 1,

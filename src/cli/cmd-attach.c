@@ -24,9 +24,9 @@ attach_target(
 		for (size_t i = 0; i < sessions.count; i++)
 			buf_addf(&names, " %s", sessions.list[i].name);
 		status = cli_fail(cli, "no_such_session",
-		    "%s has no session; %s%s", target,
-		    names.len > 0 ? "there are:" :
-				    "none runs; llmc status tells why",
+		    "there is no session %s; %s%s", target,
+		    names.len > 0 ? "the sessions are:" :
+				    "no session is running, see: llmc status",
 		    names.data);
 	} else {
 		sessions_attach_words(settings, found->name, &words);
@@ -57,7 +57,7 @@ static const struct shape attach_shape = {
 		{ .name = "session", .type = SHAPE_STRING },
 		{ .name = "attach",
 		    .type = SHAPE_STRING,
-		    .help = "what to type; with --json nothing is attached" },
+		    .help = "command to type; --json does not attach" },
 		{ .name = NULL },
 	    },
 };
@@ -65,11 +65,13 @@ static const struct shape attach_shape = {
 const struct cli_command cmd_attach = {
 	.name = "attach",
 	.usage = "TARGET",
-	.summary = "look into a session, and take over if you like",
-	.help = "TARGET is a worker, a console, overseer (while it repairs), "
-		"or the name of a\nsession. Detach with tmux's own keys, by "
-		"default Ctrl-b d; the worker goes on. Inside\nthe same tmux "
-		"server the client changes over.\n",
+	.summary = "attach to a session",
+	.help =
+	    "TARGET is a worker, a console, overseer (during a remediation), "
+	    "or the name of a\nsession. You can watch, or type into it. Detach "
+	    "with the keys of tmux, by\ndefault Ctrl-b d; the agent carries "
+	    "on. Inside the same tmux server, the client\nswitches to the "
+	    "session.\n",
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

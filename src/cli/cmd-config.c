@@ -22,7 +22,7 @@ enum {
 
 static const struct cli_flag config_flags[] = {
 	[FLAG_FORMAT] = { "format", "FORMAT",
-	    "of doc: toml (as a config file), or mdoc (for the manual)" },
+	    "for doc: toml (a config file) or mdoc (for the manual)" },
 	{ NULL, NULL, NULL },
 };
 
@@ -201,7 +201,7 @@ change(struct cli *cli, const char *key, const char *typed)
 	r = config_change(&cli->workspace, key, typed, &err);
 	if (r == -ENOENT)
 		return cli_fail(
-		    cli, "not_set", "%s is not set in the file", key);
+		    cli, "not_set", "%s is not set in config.toml", key);
 	if (r < 0)
 		return cli_fail_err(
 		    cli, r == -EINVAL ? "bad_value" : "io", &err);
@@ -247,7 +247,7 @@ config_doc(struct cli *cli, const struct cli_args *args)
 		config_doc_mdoc(&cli->text);
 	else
 		return cli_misuse(cli, &cmd_config,
-		    "%s: no such format; it is toml or mdoc", format);
+		    "%s: no such format; use toml or mdoc", format);
 	cli->result = config_doc_json();
 	return CLI_OK;
 }
@@ -288,28 +288,25 @@ config_run(struct cli *cli, const struct cli_args *args)
 	near = text_nearest(args->list[0], names);
 	if (near != NULL)
 		return cli_misuse(cli, &cmd_config,
-		    "config %s: no such thing; did you mean \"%s\"?",
+		    "config %s: no such subcommand; did you mean \"%s\"?",
 		    args->list[0], near);
 	return cli_misuse(
-	    cli, &cmd_config, "config %s: no such thing", args->list[0]);
+	    cli, &cmd_config, "config %s: no such subcommand", args->list[0]);
 }
 
 const struct cli_command cmd_config = {
 	.name = "config",
 	.usage = "list | get KEY | set KEY VALUE | unset KEY | doc",
 	.summary = "show and change settings",
-	.help = "list   every setting, its value and where that comes from\n"
-		"get    the value in force, defaults included\n"
-		"set    change .llmc/config.toml in place; comments and order "
-		"stay\n"
-		"unset  remove a setting from the file: the default counts "
-		"again\n"
-		"doc    every key with its default and its meaning\n"
-		"\n"
-		"Keys of [defaults] can be set for one worker: "
-		"workers.NAME.model\n"
-		"Durations are written 500ms, 30s, 5m, 1h, or in seconds.\n"
-		"Lists are written [\"a\", \"b\"].\n",
+	.help =
+	    "list   every setting, its value and where the value comes from\n"
+	    "get    the value in effect, defaults included\nset    change "
+	    ".llmc/config.toml; comments and order are kept\nunset  remove a "
+	    "setting from the file, so that its default applies\ndoc    every "
+	    "key with its default and its meaning\n\nKeys of [defaults] can be "
+	    "set for one worker: workers.NAME.model\nDurations are written "
+	    "500ms, 30s, 5m, 1h, or in seconds.\nLists are written [\"a\", "
+	    "\"b\"].\n",
 	.flags = config_flags,
 	.min_args = 1,
 	.max_args = 3,

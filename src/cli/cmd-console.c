@@ -50,7 +50,7 @@ enter(struct cli *cli, const struct settings *settings, const char *name,
 	if (!cli->json && terminal_here())
 		return sessions_attach(cli, settings, session);
 	buf_addf(&cli->text, "%s %s; in a terminal, type: %s\n", name,
-	    created ? "runs" : "runs already", words.data);
+	    created ? "is running" : "is already running", words.data);
 	return CLI_OK;
 }
 
@@ -66,17 +66,21 @@ console_open(struct cli *cli, const struct settings *settings,
 	int status = CLI_OK;
 
 	if (name == NULL)
-		return cli_fail(cli, "failed", "there are too many consoles");
+		return cli_fail(cli, "failed",
+		    "there are too many consoles; remove one with: llmc nuke "
+		    "NAME");
 	if (!text_is_name(name) || strncmp(name, "console", 7) != 0)
 		return cli_fail(cli, "bad_value",
-		    "%s: a console's name begins with \"console\" and goes on "
-		    "with lower case letters, digits, - and _",
+		    "%s is not a valid name for a console; use \"console\" "
+		    "followed by lower case letters, digits, - and _",
 		    name);
 	session = tmux_session_name(name);
 	found = sessions_find(sessions, name);
 	if (found != NULL && strcmp(found->role, "console") != 0)
-		return cli_fail(cli, "exists", "%s is no console, but %s", name,
-		    found->role[0] != '\0' ? found->role : "not ours");
+		return cli_fail(cli, "exists", "%s is not a console, but %s",
+		    name,
+		    found->role[0] != '\0' ? found->role :
+					     "a session of another program");
 	/* The session stays when its agent ends, for its last words. */
 	fresh = found == NULL || found->dead;
 	if (found != NULL && found->dead)
@@ -112,10 +116,10 @@ static const struct shape console_shape = {
 		{ .name = "session", .type = SHAPE_STRING },
 		{ .name = "created",
 		    .type = SHAPE_BOOL,
-		    .help = "false: it was there" },
+		    .help = "false: it already existed" },
 		{ .name = "attach",
 		    .type = SHAPE_STRING,
-		    .help = "what to type; with --json nothing is attached" },
+		    .help = "command to type; --json does not attach" },
 		{ .name = NULL },
 	    },
 };
@@ -123,11 +127,12 @@ static const struct shape console_shape = {
 const struct cli_command cmd_console = {
 	.name = "console",
 	.usage = "[NAME]",
-	.summary = "open an agent for yourself, at the top of the repository",
-	.help = "A new session with the default agent and model, numbered: "
-		"console1, console2.\nWith the NAME of one that runs, attaches "
-		"to it. Consoles have no worktree, and\noutlive the daemon; "
-		"remove one with llmc nuke NAME.\n",
+	.summary = "open an agent for yourself at the top of the repository",
+	.help =
+	    "Starts a session with the default agent and model, named "
+	    "console1, console2 and\nso on. With the NAME of a running "
+	    "console, attaches to it. Consoles have no\nworktree and outlive "
+	    "the daemon; remove one with llmc nuke NAME.\n",
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,

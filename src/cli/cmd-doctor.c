@@ -35,9 +35,9 @@ enum {
 
 static const struct cli_flag doctor_flags[] = {
 	[FLAG_REPAIR] = { "repair", NULL,
-	    "set broken workers back, and end sessions without a worker" },
+	    "reset broken workers, and end sessions without a worker" },
 	[FLAG_REBUILD] = { "rebuild", NULL,
-	    "make a new state from the worktrees; no daemon may run" },
+	    "create a new state from the worktrees; stop the daemon first" },
 	[FLAG_YES] = { "yes", NULL, "do not ask" },
 	{ NULL, NULL, NULL },
 };
@@ -129,8 +129,8 @@ static const struct program {
 	    "install it, on Debian with: apt-get install tmux" },
 	{ "agent", "defaults.agent_command", "--version", 0, 0, VERDICT_WARN,
 	    "install Claude Code (npm install -g @anthropic-ai/claude-code), "
-	    "or name another program: llmc config set "
-	    "defaults.agent_command PROGRAM" },
+	    "or set another program: llmc config set defaults.agent_command "
+	    "PROGRAM" },
 };
 
 static void
@@ -171,8 +171,8 @@ check_siblings(struct doctor *d)
 			doctor_note(d, VERDICT_OK, names[i], path, NULL);
 		else
 			doctor_note(d, VERDICT_FAIL, names[i],
-			    "not found beside llmc, nor on PATH",
-			    "install llmc whole: make install");
+			    "not found next to llmc or on PATH",
+			    "install all of llmc: make install");
 	}
 }
 
@@ -188,8 +188,8 @@ check_repository(struct doctor *d)
 		doctor_note(d, VERDICT_FAIL, "repository", err.msg, NULL);
 	else if (r == 0)
 		doctor_note(d, VERDICT_FAIL, "repository",
-		    "it has no commit yet",
-		    "make one: git commit --allow-empty -m Start");
+		    "the repository has no commit yet",
+		    "create one: git commit --allow-empty -m Start");
 	else
 		doctor_note(d, VERDICT_OK, "repository", ws->root, NULL);
 }
@@ -206,11 +206,11 @@ check_branch(struct doctor *d)
 	if (branch[0] == '\0') {
 		doctor_note(d, VERDICT_FAIL, "branch",
 		    "no branch is checked out and origin has no HEAD",
-		    "name it: llmc config set repo.default_branch BRANCH");
+		    "set it: llmc config set repo.default_branch BRANCH");
 	} else if (!git_ask_branch_exists(d->cli->workspace.root, branch)) {
 		detail = xasprintf("there is no branch %s", branch);
 		doctor_note(d, VERDICT_FAIL, "branch", detail,
-		    "make it, or name another: llmc config set "
+		    "create it, or set another: llmc config set "
 		    "repo.default_branch BRANCH");
 	} else {
 		detail = xasprintf("work lands on %s", branch);
@@ -233,7 +233,7 @@ check_config(struct doctor *d)
 	}
 	if (config_load(ws, &d->settings, &problems, &err) < 0) {
 		doctor_note(d, VERDICT_FAIL, "config", err.msg,
-		    "make it readable for you");
+		    "make it readable for your user");
 		return;
 	}
 	for (size_t i = 0; i < problems.count; i++) {
@@ -242,7 +242,7 @@ check_config(struct doctor *d)
 		    xasprintf("%s:%u: %s", file, p->line, p->text);
 
 		doctor_note(d, p->fatal ? VERDICT_FAIL : VERDICT_WARN, "config",
-		    detail, "edit the file; llmc config doc tells all keys");
+		    detail, "edit the file; llmc config doc lists all keys");
 	}
 	if (problems.count == 0)
 		doctor_note(d, VERDICT_OK, "config", file, NULL);
@@ -265,7 +265,7 @@ check_state(struct doctor *d)
 	}
 	if (state_load(ws, clock_wall_ms(), &d->state, &recovered, &err) < 0) {
 		doctor_note(d, VERDICT_FAIL, "state", err.msg,
-		    "make a new one from the worktrees: llmc doctor "
+		    "create a new one from the worktrees: llmc doctor "
 		    "--rebuild");
 		return;
 	}
@@ -273,12 +273,12 @@ check_state(struct doctor *d)
 	root_id = state_root_id(ws, id, NULL) == 0 ? id : NULL;
 	if (state_check(&d->state, root_id, NULL, &err) < 0)
 		doctor_note(d, VERDICT_FAIL, "state", err.msg,
-		    "make a new one from the worktrees: llmc doctor "
+		    "create a new one from the worktrees: llmc doctor "
 		    "--rebuild");
 	else if (recovered != NULL)
 		doctor_note(d, VERDICT_WARN, "state", recovered,
-		    "its backup is used, and the next daemon writes a new "
-		    "one");
+		    "nothing: the backup is in use, and the next daemon writes "
+		    "a new file");
 	else
 		doctor_note(d, VERDICT_OK, "state", file, NULL);
 }
@@ -298,14 +298,14 @@ check_permissions(struct doctor *d)
 		detail = xasprintf("%s belongs to user %u, you are %u", dir,
 		    (unsigned)st.st_uid, (unsigned)geteuid());
 		doctor_note(d, VERDICT_FAIL, "permissions", detail,
-		    "run llmc as that user, or give the folder to yourself");
+		    "run llmc as that user, or change the owner with chown");
 	} else if (access(dir, R_OK | W_OK | X_OK) == -1) {
 		detail = xasprintf("%s: %s", dir, strerror(errno));
 		fix = xasprintf("chmod 700 %s", quoted.data);
 		doctor_note(d, VERDICT_FAIL, "permissions", detail, fix);
 	} else if (st.st_mode & 077) {
-		detail = xasprintf("%s has mode %03o: others can look at "
-				   "prompts and logs",
+		detail = xasprintf(
+		    "%s has mode %03o: other users can read prompts and logs",
 		    dir, (unsigned)(st.st_mode & 0777));
 		fix = xasprintf("chmod 700 %s", quoted.data);
 		doctor_note(d, VERDICT_WARN, "permissions", detail, fix);
@@ -324,10 +324,10 @@ check_exclude(struct doctor *d)
 		return;
 	if (git_ask(ws->root, args, NULL, NULL) == 0)
 		doctor_note(
-		    d, VERDICT_OK, "exclude", "git does not see .llmc", NULL);
+		    d, VERDICT_OK, "exclude", "git ignores .llmc", NULL);
 	else
 		doctor_note(d, VERDICT_WARN, "exclude",
-		    "git would add .llmc to a commit", "run: llmc init");
+		    "git does not ignore .llmc", "run: llmc init");
 }
 
 static void
@@ -347,12 +347,14 @@ tell_verdict(struct doctor *d)
 	struct cli *cli = d->cli;
 
 	if (d->counts[VERDICT_FAIL] > 0)
-		buf_addf(&cli->text, "%d to mend, %d to look at.\n",
-		    d->counts[VERDICT_FAIL], d->counts[VERDICT_WARN]);
+		buf_addf(&cli->text, "%d failed, %d warning%s.\n",
+		    d->counts[VERDICT_FAIL], d->counts[VERDICT_WARN],
+		    d->counts[VERDICT_WARN] == 1 ? "" : "s");
 	else
-		buf_addf(&cli->text, "All is well%s.\n",
-		    d->counts[VERDICT_WARN] > 0 ? ", but see the warnings" :
-						  "");
+		buf_adds(&cli->text,
+		    d->counts[VERDICT_WARN] > 0 ?
+			"No check failed, but see the warnings.\n" :
+			"All checks passed.\n");
 	cli->result = json_object_new_object();
 	json_set_bool(cli->result, "ok", d->counts[VERDICT_FAIL] == 0);
 	json_set(cli->result, "checks", json_object_get(d->checks));
@@ -381,8 +383,8 @@ mend(struct cli *cli, const struct cli_args *args, struct doctor *d)
 		return CLI_OK;
 	if (cli_is_barred(true))
 		return cli_fail(cli, "refused",
-		    "llmc doctor may only look here: this is a worker's own "
-		    "session");
+		    "agents may run llmc doctor only without --repair and "
+		    "--rebuild; this is a worker's session");
 	status = cli_find_workspace(cli, CLI_NEEDS_REPO | CLI_NEEDS_INIT);
 	if (status == CLI_OK && args->flags[FLAG_REBUILD] != NULL)
 		status = doctor_rebuild(d, yes);
@@ -461,7 +463,7 @@ static const struct shape doctor_shape = {
 				&(const struct shape_field){
 				    .type = SHAPE_STRING },
 			},
-		    .help = "what --repair and --rebuild did, in words" },
+		    .help = "what --repair and --rebuild did" },
 		{ .name = NULL },
 	    },
 };
@@ -469,13 +471,14 @@ static const struct shape doctor_shape = {
 const struct cli_command cmd_doctor = {
 	.name = "doctor",
 	.usage = "[--repair] [--rebuild] [--yes]",
-	.summary = "check that everything llmc needs is there and in order",
-	.help = "Looks at the programs llmc runs and their versions, the "
-		"repository, the config\nfile, the state, where tasks come "
-		"from, the overseer, the daemon, the\nworkers with their "
-		"worktrees and sessions, and Claude Code's own settings, and\n"
-		"says what to do about what is wrong. Changes nothing unless "
-		"told to. Exit status\n1 when something must be mended.\n",
+	.summary = "check everything that llmc depends on",
+	.help =
+	    "Checks the programs that llmc runs and their versions, the "
+	    "repository, the\nconfig file, the state, the source of tasks, the "
+	    "overseer, the daemon, the\nworkers with their worktrees and "
+	    "sessions, and Claude Code's own settings, and\nsays how to fix "
+	    "what is wrong. Changes nothing without --repair or --rebuild.\n"
+	    "The exit status is 1 when a check fails.\n",
 	.flags = doctor_flags,
 	.shape =
 	    &(const struct shape_field){

@@ -22,7 +22,7 @@ enum {
 
 static const struct cli_flag down_flags[] = {
 	[FLAG_FORCE] = { "force", NULL,
-	    "do not wait for sessions to end, nor mind an overseer" },
+	    "leave the sessions running; works under an overseer too" },
 	{ NULL, NULL, NULL },
 };
 
@@ -48,7 +48,7 @@ down_run(struct cli *cli, const struct cli_args *args)
 	bool force = args->flags[FLAG_FORCE] != NULL;
 	int status = force ?
 	    CLI_OK :
-	    oversight_refuse(cli, "down", "--force does it all the same");
+	    oversight_refuse(cli, "down", "--force stops the daemon anyway");
 
 	if (status != CLI_OK)
 		return status;
@@ -57,14 +57,14 @@ down_run(struct cli *cli, const struct cli_args *args)
 	json_set_bool(params, "now", force);
 	status = remote_call(cli, "daemon.stop", params, 0, &result);
 	if (status == CLI_OK && !daemon_wait_gone(cli, &daemon, DOWN_MS))
-		status = cli_fail(
-		    cli, "failed", "the daemon was told to end, but has not");
+		status = cli_fail(cli, "failed",
+		    "the daemon was told to stop, but is still running; see: "
+		    "llmc logs");
 	procref_release(&daemon);
 	if (status != CLI_OK)
 		return status;
-	buf_adds(&cli->text,
-	    "The daemon has ended; the workers' worktrees "
-	    "stay.\n");
+	buf_adds(
+	    &cli->text, "The daemon has stopped; the worktrees are kept.\n");
 	cli->result = json_object_new_object();
 	json_set_bool(cli->result, "stopped", true);
 	return CLI_OK;
@@ -81,12 +81,12 @@ static const struct shape down_shape = {
 const struct cli_command cmd_down = {
 	.name = "down",
 	.usage = "[--force]",
-	.summary = "end the daemon and the workers' sessions",
-	.help = "Worktrees, branches and what the workers were doing stay; "
-		"llmc up goes on from\nthere. With --force sessions are left "
-		"running for the next daemon. While an overseer\nruns it is "
-		"refused without --force: stop the overseer, which ends the "
-		"daemon too.\n",
+	.summary = "stop the daemon and the workers' sessions",
+	.help =
+	    "Worktrees, branches and tasks are kept; llmc up continues from "
+	    "there. With\n--force, the sessions keep running for the next "
+	    "daemon. Without --force, this is\nrefused while an overseer runs: "
+	    "stop the overseer, which stops the daemon too.\n",
 	.flags = down_flags,
 	.method = "daemon.stop",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

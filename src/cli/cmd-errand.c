@@ -20,10 +20,11 @@ const struct cli_command cmd_errand = {
 	.name = "errand",
 	.usage = "FILE",
 	.summary = "run the command that FILE describes (internal)",
-	.help = "What autod runs for a task_pool_command or a "
-		"post_accept_command: executes the\ncommand that FILE names "
-		"and leaves its output and exit status beside FILE, so\nthat "
-		"they are found also when autod has been killed meanwhile.\n",
+	.help =
+	    "autod uses this for task_pool_command and post_accept_command. It "
+	    "runs the\ncommand that FILE describes and leaves the output and "
+	    "the exit status next to\nFILE, so that they are not lost when "
+	    "autod is killed in the meantime.\n",
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,

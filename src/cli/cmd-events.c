@@ -30,8 +30,9 @@ enum {
 
 static const struct cli_flag events_flags[] = {
 	[FLAG_FOLLOW] = { "follow", NULL,
-	    "go on with what happens from now on, until Ctrl-C" },
-	[FLAG_LINES] = { "lines", "N", "how many events; 50 if not given" },
+	    "keep printing new events until Ctrl-C" },
+	[FLAG_LINES] = { "lines", "N",
+	    "number of events to show (default: 50)" },
 	{ NULL, NULL, NULL },
 };
 
@@ -112,7 +113,7 @@ events_run(struct cli *cli, const struct cli_args *args)
 		    &cli->text);
 	if (json_object_array_length(last) == 0)
 		cli_warn(cli,
-		    "nothing has happened yet; auto mode begins with: llmc up "
+		    "there are no events yet; start auto mode with: llmc up "
 		    "--auto");
 	cli->result = take_ptr(&last);
 	return CLI_OK;
@@ -121,9 +122,9 @@ events_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_events = {
 	.name = "events",
 	.usage = "[--follow] [--lines N]",
-	.summary = "show what has happened in auto mode",
-	.help = "One line each, in local time. With --follow and --json, every "
-		"event is printed as\none line of JSON by itself.\n",
+	.summary = "show the events of auto mode",
+	.help = "Prints one line per event, in local time. With --follow and "
+		"--json, every event\nis one line of JSON.\n",
 	.flags = events_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =

@@ -20,7 +20,7 @@ enum {
 
 static const struct cli_flag failures_flags[] = {
 	[FLAG_ALL] = { "all", NULL,
-	    "also what was before the last llmc overseer --clear" },
+	    "include what happened before the last llmc overseer --clear" },
 	{ NULL, NULL, NULL },
 };
 
@@ -133,7 +133,7 @@ tell_act(struct cli *cli, const struct spiral_event *act)
 	buf_adds(&cli->text, "  ");
 	moment_add(&cli->text, act->at_ms);
 	if (act->kind == SPIRAL_REMEDY) {
-		buf_adds(&cli->text, "  repair ");
+		buf_adds(&cli->text, "  remediation ");
 		cli_coloured(cli,
 		    act->outcome != NULL &&
 			    strcmp(act->outcome, "completed") == 0 ?
@@ -170,7 +170,7 @@ tell_group(struct cli *cli, const struct group *group)
 	cli_coloured(cli, "1;31", title.data);
 	buf_adds(&cli->text, "\n  ");
 	if (last == NULL) {
-		buf_adds(&cli->text, "longer ago than is remembered\n");
+		buf_adds(&cli->text, "older than the history\n");
 	} else {
 		buf_addf(&cli->text, "%zu time%s", group->count,
 		    group->count == 1 ? ": " : "s: first ");
@@ -182,8 +182,7 @@ tell_group(struct cli *cli, const struct group *group)
 		buf_adds(&cli->text, ", after a run of ");
 		moment_add_age(&cli->text, last->run_ms);
 		buf_addf(&cli->text, "%s\n",
-		    last->kind == SPIRAL_STALL ? " (a stall: started again)" :
-						 "");
+		    last->kind == SPIRAL_STALL ? " (a stall: restarted)" : "");
 	}
 	for (size_t i = 0; i < group->act_count; i++)
 		tell_act(cli, &group->acts[i]);
@@ -196,23 +195,22 @@ tell_end(struct failures *f, const char *over)
 	struct cli *cli = f->cli;
 
 	if (f->count == 0)
-		buf_addf(&cli->text, "No failure%s.\n",
+		buf_addf(&cli->text, "No failures%s.\n",
 		    f->clear != NULL ? " since the last --clear" :
-				       " is remembered");
+				       " are recorded");
 	if (f->clear != NULL) {
 		buf_adds(&cli->text, "Cleared at ");
 		moment_add(&cli->text, f->clear->at_ms);
 		buf_adds(&cli->text, ": ");
 		add_words(cli, f->clear->words != NULL ? f->clear->words : "?");
 		buf_addf(&cli->text, "%s\n",
-		    f->begin > 1 ? "  (llmc failures --all tells what was "
-				   "before)" :
+		    f->begin > 1 ? "  (llmc failures --all shows older ones)" :
 				   "");
 	}
 	if (over != NULL)
 		buf_adds(&cli->text,
-		    "The overseer will not start again. Repair it, then: llmc "
-		    "overseer --clear \"what was done\"\n");
+		    "The overseer will not start again. Fix the cause, then: "
+		    "llmc overseer --clear \"what was done\"\n");
 }
 
 /* --- JSON ------------------------------------------------------------ */
@@ -314,12 +312,14 @@ static const struct shape event_shape = {
 		{ .name = "run_ms",
 		    .type = SHAPE_INT,
 		    .help = "how long the daemon had run" },
-		OPTIONAL("took_ms", SHAPE_INT, "the repair"),
+		OPTIONAL("took_ms", SHAPE_INT, "duration of the remediation"),
 		OPTIONAL("signature", SHAPE_STRING, NULL),
 		OPTIONAL("class", SHAPE_STRING, "see autod(8)"),
-		OPTIONAL("words", SHAPE_STRING, "for people"),
-		OPTIONAL("outcome", SHAPE_STRING, "of a repair"),
-		OPTIONAL("log", SHAPE_STRING, "file with the whole repair"),
+		OPTIONAL(
+		    "words", SHAPE_STRING, "reason, a sentence for people"),
+		OPTIONAL("outcome", SHAPE_STRING, "of a remediation"),
+		OPTIONAL(
+		    "log", SHAPE_STRING, "file with the whole remediation"),
 		{ .name = NULL },
 	    },
 };
@@ -337,18 +337,18 @@ static const struct shape group_shape = {
 		    .help = "what these failures have in common" },
 		{ .name = "count",
 		    .type = SHAPE_INT,
-		    .help = "0: longer ago than is remembered" },
+		    .help = "0: older than the history" },
 		NULLABLE("first_ms", SHAPE_INT, "milliseconds since 1970"),
 		NULLABLE("last_ms", SHAPE_INT, NULL),
 		NULLABLE("last_run_ms", SHAPE_INT,
-		    "how long the daemon had run before the last one"),
-		NULLABLE("kind", SHAPE_STRING, "failure, or stall"),
+		    "how long the daemon had run before the last failure"),
+		NULLABLE("kind", SHAPE_STRING, "failure or stall"),
 		NULLABLE("class", SHAPE_STRING, "see autod(8)"),
-		NULLABLE("words", SHAPE_STRING, "of the last one"),
+		NULLABLE("words", SHAPE_STRING, "reason of the last failure"),
 		{ .name = "done",
 		    .type = SHAPE_ARRAY,
 		    .of = &events_shape,
-		    .help = "repairs, and where the overseer gave up" },
+		    .help = "remediations, and where the overseer gave up" },
 		{ .name = NULL },
 	    },
 };
@@ -364,18 +364,19 @@ static const struct shape failures_shape = {
 				&(const struct shape_field){
 				    .type = SHAPE_OBJECT, .of = &group_shape },
 			},
-		    .help = "by signature, the newest last" },
+		    .help = "by signature, newest last" },
 		{ .name = "events",
 		    .type = SHAPE_ARRAY,
 		    .of = &events_shape,
-		    .help = "all that these were made of, the newest last" },
+		    .help = "the events behind the failures, newest last" },
 		{ .name = "cleared",
 		    .type = SHAPE_OBJECT,
 		    .flags = SHAPE_NULLABLE,
 		    .of = &event_shape,
 		    .help = "the last --clear" },
 		NULLABLE("over", SHAPE_STRING,
-		    "why the overseer does not start before it is cleared"),
+		    "why the overseer will not start before llmc overseer "
+		    "--clear"),
 		{ .name = NULL },
 	    },
 };
@@ -383,11 +384,14 @@ static const struct shape failures_shape = {
 const struct cli_command cmd_failures = {
 	.name = "failures",
 	.usage = "[--all]",
-	.summary = "show what broke under the overseer, and what was done",
-	.help = "Each failure once: how often it came, when first and last, "
-		"what was said, which\nrepairs were tried and how they ended, "
-		"with their logs. The newest is last. Only\nwhat came since "
-		"the last llmc overseer --clear, unless --all is given.\n",
+	.summary =
+	    "show the failures under the overseer and what was done about them",
+	.help =
+	    "Lists each failure once: how often it happened, when first and "
+	    "last, its\nmessage, and which remediations were tried, how they "
+	    "ended and where their logs\nare. The newest is last. Without "
+	    "--all, lists only what happened since the last\nllmc overseer "
+	    "--clear.\n",
 	.flags = failures_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,

@@ -56,7 +56,7 @@ static const struct shape option_shape = {
 		{ .name = "value",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,
-		    .help = "what its value is called; null for a switch" },
+		    .help = "name of its value; null for a switch" },
 		{ .name = "help", .type = SHAPE_STRING },
 		{ .name = NULL },
 	    },

@@ -35,10 +35,13 @@ enum {
 };
 
 static const struct cli_flag hook_flags[] = {
-	[FLAG_WORKER] = { "worker", "NAME", "whose session it is" },
-	[FLAG_GENERATION] = { "generation", "N", "of its launch" },
-	[FLAG_SOCKET] = { "socket", "PATH", "of the daemon" },
-	[FLAG_SPOOL] = { "spool", "DIR", "where events wait for a daemon" },
+	[FLAG_WORKER] = { "worker", "NAME",
+	    "worker that the session belongs to" },
+	[FLAG_GENERATION] = { "generation", "N",
+	    "number of the session's launch" },
+	[FLAG_SOCKET] = { "socket", "PATH", "socket of the daemon" },
+	[FLAG_SPOOL] = { "spool", "DIR",
+	    "folder where events wait for a daemon" },
 	{ NULL, NULL, NULL },
 };
 
@@ -146,8 +149,8 @@ deny_permission(struct cli *cli)
 
 	json_set_string(decision, "behavior", "deny");
 	json_set_string(decision, "message",
-	    "This session is unattended: nobody can grant the permission. Do "
-	    "without it, or say in your last message what you would need.");
+	    "This session is unattended: nobody can grant the permission. "
+	    "Continue without it, or say in your last message what you need.");
 	json_set_string(output, "hookEventName", "PermissionRequest");
 	json_set(output, "decision", decision);
 	json_set(answer, "hookSpecificOutput", output);
@@ -198,11 +201,12 @@ const struct cli_command cmd_hook = {
 	.name = "hook",
 	.usage = "EVENT --worker NAME --generation N --socket PATH "
 		 "[--spool DIR]",
-	.summary = "report an event of a session to the daemon (internal)",
-	.help = "What Claude Code's hooks run. Reads the event from standard "
-		"input, always exits\nwith 0, and prints nothing unless the "
-		"daemon has something to say to Claude.\nWhen no daemon "
-		"listens, the event waits in DIR for the next one.\n",
+	.summary = "report an event from a session to the daemon (internal)",
+	.help =
+	    "Claude Code's hooks run this. It reads the event from standard "
+	    "input, always\nexits with status 0, and prints nothing unless the "
+	    "daemon has an answer for\nClaude Code. When no daemon listens, "
+	    "the event waits in DIR for the next one.\n",
 	.hidden = true,
 	.silent = true, /* 2 would hold Claude up */
 	.flags = hook_flags,

@@ -24,10 +24,9 @@
 #define EXCLUDE_MAX (1024 * 1024)
 
 static const char config_start[] =
-    "# Settings of llmc for this repository. Everything has a default:\n"
-    "#   llmc config list      what is in force\n"
-    "#   llmc config doc       every key with its meaning\n"
-    "#   llmc config set KEY VALUE\n";
+    "# Settings of llmc for this repository. Every setting has a default:\n#   "
+    "llmc config list      the values in effect\n#   llmc config doc       "
+    "every key with its meaning\n#   llmc config set KEY VALUE\n";
 
 /* Is there such a line already? */
 static bool
@@ -133,7 +132,7 @@ make_config(const char *path, bool *ret_changed, struct err *err)
 	if (lstat(path, &st) == 0)
 		return 0;
 	if (errno != ENOENT)
-		return err_errno(err, -errno, "cannot look at %s", path);
+		return err_errno(err, -errno, "cannot access %s", path);
 	*ret_changed = true;
 	return file_replace(
 	    path, config_start, sizeof config_start - 1, 0600, err);
@@ -181,8 +180,8 @@ init_run(struct cli *cli, const struct cli_args *args)
 		return cli_fail_err(cli, "bad_repository", &err);
 	if (r == 0)
 		return cli_fail(cli, "no_commit",
-		    "%s has no commit yet, and worktrees begin at one; make "
-		    "it with: git commit --allow-empty -m Start",
+		    "%s has no commit yet, and worktrees need one; create it "
+		    "with: git commit --allow-empty -m Start",
 		    ws->root);
 	r = make_files(ws, &changed, &err);
 	if (r < 0)
@@ -197,13 +196,13 @@ init_run(struct cli *cli, const struct cli_args *args)
 		buf_addf(&cli->text, "This is a worktree of %s.\n", root.data);
 	if (!existed)
 		buf_addf(&cli->text,
-		    "Set up llmc in %s/.llmc, which git does not see.\n"
-		    "Next: llmc doctor\n",
+		    "Set up llmc in %s/.llmc, which git ignores.\nNext: llmc "
+		    "doctor\n",
 		    root.data);
 	else
-		buf_addf(&cli->text, "%s was set up before; %s.\n", root.data,
+		buf_addf(&cli->text, "%s is already set up; %s.\n", root.data,
 		    changed ? "what was missing has been added" :
-			      "nothing to do");
+			      "nothing was changed");
 	return CLI_OK;
 }
 
@@ -227,11 +226,12 @@ const struct cli_command cmd_init = {
 	.name = "init",
 	.usage = "",
 	.summary = "set up llmc in this git repository",
-	.help = "Makes the folder .llmc at the top of the repository, with a "
-		"config file to start\nfrom, and keeps it out of git through "
-		".git/info/exclude. Nothing tracked is\ntouched. Running it "
-		"again repairs what is missing. In a worktree, the main\n"
-		"working tree is set up.\n",
+	.help =
+	    "Creates the folder .llmc at the top of the repository, with an "
+	    "initial config\nfile, and keeps it out of git through "
+	    ".git/info/exclude. No tracked file is\nchanged. Running it again "
+	    "restores what is missing. In a linked worktree, it\nsets up the "
+	    "main working tree.\n",
 	.needs = CLI_NEEDS_REPO,
 	.shape =
 	    &(const struct shape_field){

@@ -29,11 +29,12 @@ enum {
 
 static const struct cli_flag logs_flags[] = {
 	[FLAG_FOLLOW] = { "follow", NULL,
-	    "go on with what is logged from now on, until Ctrl-C" },
-	[FLAG_WORKER] = { "worker", "WORKER", "only what is about WORKER" },
+	    "keep printing new records until Ctrl-C" },
+	[FLAG_WORKER] = { "worker", "WORKER", "only records about WORKER" },
 	[FLAG_LEVEL] = { "level", "LEVEL",
-	    "debug, info, warn or error, and worse" },
-	[FLAG_LINES] = { "lines", "N", "how many records; 50 if not given" },
+	    "lowest level to show: debug, info, warn or error" },
+	[FLAG_LINES] = { "lines", "N",
+	    "number of records to show (default: 50)" },
 	{ NULL, NULL, NULL },
 };
 
@@ -101,8 +102,7 @@ parse_flags(const struct cli_args *args, struct logs *logs, int64_t *ret_lines)
 
 	if (level != NULL && !log_level_parse(level, &logs->view.level))
 		return cli_misuse(logs->cli, &cmd_logs,
-		    "%s: no such level; it is debug, info, warn or error",
-		    level);
+		    "%s: no such level; use debug, info, warn or error", level);
 	if (args->flags[FLAG_LINES] != NULL &&
 	    !text_parse_int(args->flags[FLAG_LINES], 0, LINES_MAX, ret_lines))
 		return cli_misuse(logs->cli, &cmd_logs,
@@ -131,7 +131,7 @@ logs_run(struct cli *cli, const struct cli_args *args)
 		log_view_print(
 		    &logs.view, json_object_array_get_idx(last, i), &cli->text);
 	if (json_object_array_length(last) == 0)
-		cli_warn(cli, "nothing of that is in %s", path);
+		cli_warn(cli, "there are no matching records in %s", path);
 	cli->result = take_ptr(&last);
 	return CLI_OK;
 }
@@ -152,9 +152,10 @@ static const struct shape record_shape = {
 const struct cli_command cmd_logs = {
 	.name = "logs",
 	.usage = "[--follow] [--worker WORKER] [--level LEVEL] [--lines N]",
-	.summary = "show what the daemon has logged",
-	.help = "Times are UTC. With --follow and --json, every record is "
-		"printed as one line of\nJSON by itself.\n",
+	.summary = "show the daemon's log",
+	.help =
+	    "Times are UTC. With --follow and --json, every record is one line "
+	    "of JSON.\n",
 	.flags = logs_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =

@@ -33,7 +33,7 @@ message_run(struct cli *cli, const struct cli_args *args)
 		    remote_call(cli, "worker.message", params, 0, &cli->result);
 	}
 	if (status == CLI_OK)
-		buf_addf(&cli->text, "Sent to %s, which is %s.\n", name,
+		buf_addf(&cli->text, "Sent to %s (%s).\n", name,
 		    json_string_or(cli->result, "new_status", ""));
 	state_release(&state);
 	return draft_end(cli, &draft, status);
@@ -42,11 +42,12 @@ message_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_message = {
 	.name = "message",
 	.usage = "WORKER [TEXT]",
-	.summary = "tell a worker something about its task",
-	.help = "The text is typed into its session as it is; the "
-		"conversation goes on. A worker\nthat waits for review takes "
-		"it as a rejection. TEXT - is standard input; without\nTEXT an "
-		"editor opens.\n",
+	.summary = "send a worker a message about its task",
+	.help =
+	    "The text is typed into the session unchanged, and the "
+	    "conversation continues. To\na worker that waits for review, it is "
+	    "a rejection. TEXT - reads standard input;\nwithout TEXT, an "
+	    "editor opens.\n",
 	.min_args = 1,
 	.max_args = 2,
 	.method = "worker.message",

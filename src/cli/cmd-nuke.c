@@ -57,8 +57,8 @@ choose(struct nuke *n, const struct cli_args *args)
 
 	if (all == (args->count > 0))
 		return cli_misuse(n->cli, &cmd_nuke,
-		    all ? "name workers, or say --all; not both" :
-			  "which worker? name it, or say --all");
+		    all ? "name the workers or give --all, not both" :
+			  "name the workers to remove, or give --all");
 	n->count = all ? n->state.count : (size_t)args->count;
 	n->names = xcalloc(n->count + 1, sizeof *n->names);
 	for (size_t i = 0; i < n->count; i++) {
@@ -92,10 +92,11 @@ nuke_worker(struct nuke *n, const char *name)
 		return;
 	}
 	if (config_remove_table(&n->cli->workspace, table, &err) < 0)
-		cli_warn(n->cli, "%s: its settings stay: %s", name, err.msg);
+		cli_warn(n->cli, "%s: its settings were not removed: %s", name,
+		    err.msg);
 	json_object_array_add(n->removed, json_object_new_string(name));
 	salvage = json_string_or(result, "salvage", "");
-	buf_addf(&n->cli->text, "%s is gone.\n", name);
+	buf_addf(&n->cli->text, "Removed %s.\n", name);
 	if (salvage[0] == '\0')
 		return;
 	json_set_string(n->salvaged, name, salvage);
@@ -113,7 +114,7 @@ nuke_one(struct nuke *n, const char *name)
 	} else if (console != NULL &&
 	    sessions_kill(n->cli, n->settings, console->name) == CLI_OK) {
 		json_object_array_add(n->removed, json_object_new_string(name));
-		buf_addf(&n->cli->text, "%s is gone.\n", name);
+		buf_addf(&n->cli->text, "Removed %s.\n", name);
 	} else {
 		json_set_string(n->failed, name, "its session did not end");
 	}
@@ -138,7 +139,7 @@ nuke_all(struct nuke *n, bool yes)
 	for (size_t i = 0; i < n->count; i++)
 		nuke_one(n, n->names[i]);
 	if (n->count == 0)
-		buf_adds(&cli->text, "There is no worker.\n");
+		buf_adds(&cli->text, "There are no workers.\n");
 	cli->result = json_object_new_object();
 	json_set(cli->result, "workers_removed", json_object_get(n->removed));
 	json_set(cli->result, "salvaged", json_object_get(n->salvaged));
@@ -192,11 +193,13 @@ static const struct shape nuke_shape = {
 		{ .name = "salvaged",
 		    .type = SHAPE_MAP,
 		    .of = &word_shape,
-		    .help = "the ref that keeps a worker's work, by worker" },
+		    .help = "ref that keeps the work, by worker" },
 		{ .name = "failed",
 		    .type = SHAPE_MAP,
 		    .of = &word_shape,
-		    .help = "why not, by worker; the exit status is then 1" },
+		    .help =
+			"reason of each failure, by worker; the exit status is "
+			"then 1" },
 		{ .name = NULL },
 	    },
 };
@@ -205,11 +208,11 @@ const struct cli_command cmd_nuke = {
 	.name = "nuke",
 	.usage = "[NAME ...] [--all] [--yes]",
 	.summary = "remove workers, with their worktrees and branches",
-	.help = "Ends the session and removes worktree, branch and settings. "
-		"Work that has not\nlanded is kept as a ref that llmc salvage "
-		"lists. A console can be named too.\nAsks first; without a "
-		"terminal only --yes will do. --all is refused while an\n"
-		"overseer runs.\n",
+	.help =
+	    "Ends the session and removes the worktree, the branch and the "
+	    "settings. Work\nthat has not landed is kept for llmc salvage. You "
+	    "can also name a console. Asks\nfirst; without a terminal, --yes "
+	    "is required. --all is refused while an overseer\nruns.\n",
 	.flags = nuke_flags,
 	.max_args = 1000,
 	.method = "worker.nuke",

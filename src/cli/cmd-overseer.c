@@ -26,15 +26,14 @@ static const char *const options[FLAG_COUNT] = {
 
 static const struct cli_flag overseer_flags[] = {
 	[FLAG_CONCURRENCY] = { "concurrency", "N",
-	    "how many workers, 1 to "
-	    "100" },
+	    "number of workers, 1 to 100" },
 	[FLAG_TASK_POOL_COMMAND] = { "task-pool-command", "COMMAND",
 	    "shell command that prints the next task" },
 	[FLAG_POST_ACCEPT_COMMAND] = { "post-accept-command", "COMMAND",
 	    "shell command to run after each landing" },
 	[FLAG_CLEAR] = { "clear", "REASON",
-	    "only say that what stopped it is repaired: the next failure "
-	    "counts as the first" },
+	    "only record that the cause is fixed: the next failure counts as "
+	    "the first" },
 	{ NULL, NULL, NULL },
 };
 
@@ -45,11 +44,13 @@ check_flags(struct cli *cli, const struct cli_args *args)
 
 	if (reason != NULL && reason[0] == '\0')
 		return cli_misuse(cli, &cmd_overseer,
-		    "--clear wants a reason: what was repaired, or found");
+		    "--clear needs a reason: what was fixed, or found");
 	for (int i = 0; i < FLAG_CLEAR; i++)
 		if (reason != NULL && args->flags[i] != NULL)
 			return cli_misuse(cli, &cmd_overseer,
-			    "--clear starts nothing: leave %s out", options[i]);
+			    "--clear starts nothing and cannot be combined "
+			    "with %s",
+			    options[i]);
 	return cli_check_concurrency(
 	    cli, &cmd_overseer, args->flags[FLAG_CONCURRENCY]);
 }
@@ -67,7 +68,8 @@ overseer_run(struct cli *cli, const struct cli_args *args)
 		return status;
 	if (program == NULL)
 		return cli_fail(cli, "not_installed",
-		    "overseer is not found beside llmc, nor on PATH");
+		    "cannot find overseer next to llmc or on PATH; install it "
+		    "with: make install");
 	for (int i = 0; i < FLAG_COUNT; i++) {
 		if (args->flags[i] == NULL)
 			continue;
@@ -82,20 +84,21 @@ const struct cli_command cmd_overseer = {
 	.name = "overseer",
 	.usage = "[--concurrency N] [--task-pool-command COMMAND] "
 		 "[--post-accept-command COMMAND] | --clear REASON",
-	.summary = "run auto mode, and have it repaired when it breaks",
-	.help = "Runs in the foreground until Ctrl-C, which ends the daemon "
-		"too. Starts the daemon\nof auto mode (llmc up --auto), or "
-		"takes over the one that runs, and watches it.\nWhen it dies, "
-		"hangs, complains or stands still, a Claude Code session "
-		"repairs what\nbroke (look into it with llmc attach overseer), "
-		"and the daemon is started again.\nWhen that does not help it "
-		"stops, and says what to do: llmc failures has the\nhistory, "
-		"and --clear lets it start again. overseer.remediation_prompt "
-		"must be set;\nsee man overseer.\n",
+	.summary = "run auto mode, and repair it when it breaks",
+	.help =
+	    "Runs in the foreground until Ctrl-C, which stops the daemon too. "
+	    "Starts the\ndaemon in auto mode (llmc up --auto), or takes over "
+	    "the one that is running, and\nwatches it. When the daemon dies, "
+	    "hangs, logs an error or stalls, a Claude Code\nsession repairs "
+	    "the cause (watch it with llmc attach overseer), and the daemon\n"
+	    "is started again. When that does not help, the overseer stops and "
+	    "says what to\ndo. llmc failures shows the history, and --clear "
+	    "lets the overseer start again.\noverseer.remediation_prompt must "
+	    "be set; see man overseer.\n",
 	.flags = overseer_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
-	    .help = "none: the overseer speaks for itself" },
+	    .help = "none; the overseer prints its own messages" },
 	.run = overseer_run,
 };

@@ -19,9 +19,10 @@ const struct cli_command cmd_pane = {
 	.name = "pane",
 	.usage = "FILE",
 	.summary = "become the agent that FILE describes (internal)",
-	.help = "What a worker's tmux pane runs: reads the argument vector and "
-		"environment from\nFILE and executes the agent, so that "
-		"nothing of it shows in ps or meets a limit\nof tmux.\n",
+	.help =
+	    "A worker's tmux pane runs this. It reads the arguments and the "
+	    "environment of\nthe agent from FILE and executes it, so that they "
+	    "do not show in ps and do not\nhit a limit of tmux.\n",
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,

@@ -23,7 +23,8 @@ enum {
 };
 
 static const struct cli_flag peek_flags[] = {
-	[FLAG_LINES] = { "lines", "N", "how many lines; 10 if not given" },
+	[FLAG_LINES] = { "lines", "N",
+	    "number of lines to show (default: 10)" },
 	{ NULL, NULL, NULL },
 };
 
@@ -40,7 +41,7 @@ choose(struct cli *cli, const struct state *state,
 			found = state->workers[i];
 	if (found == NULL)
 		return cli_fail(cli, "no_such_worker",
-		    "there is no worker yet; add one with: llmc add NAME");
+		    "there are no workers yet; add one with: llmc add NAME");
 	*ret_worker = found;
 	return CLI_OK;
 }
@@ -90,14 +91,14 @@ capture(struct cli *cli, const struct worker *worker, const char *target,
 			    cli, settings, found->name, lines, out);
 		else if (worker != NULL)
 			status = cli_fail(cli, "no_such_session",
-			    "%s has no session; it is %s%s%s", worker->name,
+			    "%s has no session: it is in %s%s%s", worker->name,
 			    worker_status_name(worker->status),
 			    worker->reason != NULL ? ": " : "",
 			    worker->reason != NULL ? worker->reason : "");
 		else
 			status = cli_fail(cli, "no_such_session",
-			    "the overseer has no session; it has one while it "
-			    "repairs");
+			    "the overseer has no repair session: no "
+			    "remediation is running");
 	}
 	sessions_release(&sessions);
 	settings_free(settings);
@@ -177,10 +178,10 @@ static const struct shape peek_shape = {
 const struct cli_command cmd_peek = {
 	.name = "peek",
 	.usage = "[WORKER] [--lines N]",
-	.summary = "show the last lines on a worker's screen",
-	.help = "Without a name, the worker that did something last. Blank "
-		"lines are left out.\nThe name overseer is the session that "
-		"repairs for the overseer.\n",
+	.summary = "show the last lines of a worker's screen",
+	.help = "Without a name, shows the worker that was active last. Blank "
+		"lines are left out.\nThe name overseer means the overseer's "
+		"repair session.\n",
 	.flags = peek_flags,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -13,8 +13,8 @@ pick_run(struct cli *cli, const struct cli_args *args)
 
 	if (status == CLI_OK)
 		buf_addf(&cli->text,
-		    "Landed [%.7s], what %s has at this moment; it goes on as "
-		    "before.\n",
+		    "Landed [%.7s], the current work of %s, which carries on "
+		    "as before.\n",
 		    json_string_or(cli->result, "commit_sha", ""),
 		    args->list[0]);
 	return status;
@@ -23,11 +23,11 @@ pick_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_pick = {
 	.name = "pick",
 	.usage = "WORKER",
-	.summary = "land what a worker has, whatever state it is in",
-	.help = "For emergencies: commits and uncommitted changes are merged "
-		"with the default\nbranch as one commit. The worker, its "
-		"worktree and its task stay as they are. A\nconflict lands "
-		"nothing.\n",
+	.summary = "land a worker's current work, whatever its status",
+	.help =
+	    "For emergencies: commits and uncommitted changes are merged with "
+	    "the default\nbranch as one commit. The worker, its worktree and "
+	    "its task do not change. If\nthere is a conflict, nothing lands.\n",
 	.min_args = 1,
 	.max_args = 1,
 	.method = "worker.pick",

@@ -42,9 +42,10 @@ rebase_named(struct cli *cli, const struct worker *worker)
 	json_set_bool(cli->result, "success", !conflict);
 	json_set(cli->result, "conflicts", list);
 	buf_addf(&cli->text,
-	    conflict ? "%s resolves its conflicts; it waits for review "
-		       "again then:\n" :
-		       "%s is up to date.\n",
+	    conflict ?
+		"%s is resolving its conflicts, and then waits for review "
+		"again:\n" :
+		"%s is up to date.\n",
 	    worker->name);
 	for (size_t i = 0; i < json_object_array_length(list); i++)
 		buf_addf(&cli->text, "  %s\n",
@@ -81,7 +82,7 @@ static const struct shape rebase_shape = {
 				&(const struct shape_field){
 				    .type = SHAPE_STRING },
 			},
-		    .help = "paths that the worker now resolves" },
+		    .help = "paths that the worker is resolving" },
 		{ .name = NULL },
 	    },
 };
@@ -89,10 +90,10 @@ static const struct shape rebase_shape = {
 const struct cli_command cmd_rebase = {
 	.name = "rebase",
 	.usage = "WORKER",
-	.summary = "bring a worker's finished work up to date",
-	.help = "Rebases it onto the default branch. Conflicts are given to "
-		"the worker to resolve,\nand the exit status is 0 all the "
-		"same.\n",
+	.summary = "rebase a worker's finished work onto the default branch",
+	.help =
+	    "Conflicts are given to the worker to resolve; the exit status is "
+	    "0 in that case\ntoo.\n",
 	.min_args = 1,
 	.max_args = 1,
 	.method = "worker.rebase",

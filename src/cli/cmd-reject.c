@@ -20,7 +20,7 @@ enum {
 
 static const struct cli_flag reject_flags[] = {
 	[FLAG_WORKER] = { "worker", "WORKER",
-	    "whose work; else that of the last review" },
+	    "reject the work of WORKER, not the work reviewed last" },
 	{ NULL, NULL, NULL },
 };
 
@@ -37,7 +37,8 @@ add_diff(struct cli *cli, const struct worker *worker, struct buf *out)
 	range = xasprintf("%s...%s",
 	    settings_string(settings, "repo.default_branch"), worker->branch);
 	args[1] = range;
-	buf_addf(out, "# Why is the work of %s sent back?\n", worker->name);
+	buf_addf(out, "# Say above why you send the work of %s back.\n",
+	    worker->name);
 	git_ask(cli->workspace.root, args, out, NULL);
 	settings_free(settings);
 }
@@ -53,7 +54,8 @@ reject_named(struct cli *cli, const struct worker *worker, const char *typed)
 	/* Before anything is written in vain. */
 	if (worker->status != WORKER_NEEDS_REVIEW)
 		return cli_fail(cli, "wrong_status",
-		    "%s is %s; only finished work can be rejected",
+		    "%s is in %s, not in needs_review; only finished work can "
+		    "be rejected",
 		    worker->name, worker_status_name(worker->status));
 	if (typed == NULL)
 		add_diff(cli, worker, &below);
@@ -65,7 +67,8 @@ reject_named(struct cli *cli, const struct worker *worker, const char *typed)
 		    remote_call(cli, "worker.reject", params, 0, &cli->result);
 	}
 	if (status == CLI_OK)
-		buf_addf(&cli->text, "%s is at it again.\n", worker->name);
+		buf_addf(
+		    &cli->text, "%s is working on it again.\n", worker->name);
 	return draft_end(cli, &draft, status);
 }
 
@@ -93,10 +96,11 @@ reject_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_reject = {
 	.name = "reject",
 	.usage = "[TEXT] [--worker WORKER]",
-	.summary = "send finished work back, with the reasons",
-	.help = "The worker keeps its conversation and its commits, and is "
-		"told to mend what TEXT\nsays. TEXT - is standard input; "
-		"without TEXT an editor opens and shows the diff.\n",
+	.summary = "send finished work back with your reasons",
+	.help =
+	    "The worker keeps its conversation and its commits, and is told to "
+	    "fix what TEXT\nsays. TEXT - reads standard input; without TEXT, "
+	    "an editor opens and shows the\ndiff.\n",
 	.flags = reject_flags,
 	.max_args = 1,
 	.method = "worker.reject",

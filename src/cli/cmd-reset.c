@@ -30,7 +30,7 @@ tell(struct cli *cli, struct json_object *result)
 {
 	const char *salvage = json_string_or(result, "salvage", "");
 
-	buf_addf(&cli->text, "%s was %s and is set back.\n",
+	buf_addf(&cli->text, "Reset %s, which was in %s.\n",
 	    json_string_or(result, "worker", ""),
 	    json_string_or(result, "previous_status", ""));
 	if (salvage[0] != '\0')
@@ -73,7 +73,7 @@ reset_all(struct cli *cli, const struct state *state)
 		}
 	}
 	if (state->count == 0)
-		buf_adds(&cli->text, "There is no worker.\n");
+		buf_adds(&cli->text, "There are no workers.\n");
 	cli->result = json_object_new_object();
 	json_set(cli->result, "workers_reset", done);
 	json_set(cli->result, "failed", failed);
@@ -91,8 +91,8 @@ reset_run(struct cli *cli, const struct cli_args *args)
 
 	if (all == (name != NULL))
 		return cli_misuse(cli, &cmd_reset,
-		    all ? "name a worker, or say --all; not both" :
-			  "which worker? name it, or say --all");
+		    all ? "name the worker or give --all, not both" :
+			  "name the worker to reset, or give --all");
 	status = roster_load(cli, &state);
 	if (status != CLI_OK)
 		return status;
@@ -100,8 +100,8 @@ reset_run(struct cli *cli, const struct cli_args *args)
 		status = roster_find(cli, &state, name, &worker);
 	if (status == CLI_OK)
 		status = ask_confirm(cli, args->flags[FLAG_YES] != NULL,
-		    "This ends the session of %s and takes its task and its "
-		    "unlanded work away; the work is kept for llmc salvage.",
+		    "This ends the session of %s and removes its task and its "
+		    "unlanded work; the work is kept for llmc salvage.",
 		    all ? "every worker" : name);
 	if (status == CLI_OK)
 		status = all ? reset_all(cli, &state) : reset_one(cli, name);
@@ -128,18 +128,18 @@ static const struct shape reset_shape = {
 		{ .name = "salvage",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL,
-		    .help = "the ref that keeps its work; empty when there "
-			    "was none" },
+		    .help =
+			"ref that keeps its work; empty when there was none" },
 		{ .name = "workers_reset",
 		    .type = SHAPE_ARRAY,
 		    .of = &word_shape,
 		    .flags = SHAPE_OPTIONAL,
-		    .help = "with --all, in place of the members above" },
+		    .help = "with --all, instead of the members above" },
 		{ .name = "failed",
 		    .type = SHAPE_MAP,
 		    .of = &word_shape,
 		    .flags = SHAPE_OPTIONAL,
-		    .help = "with --all: why not, by worker" },
+		    .help = "with --all: reason of each failure, by worker" },
 		{ .name = NULL },
 	    },
 };
@@ -147,12 +147,11 @@ static const struct shape reset_shape = {
 const struct cli_command cmd_reset = {
 	.name = "reset",
 	.usage = "[WORKER | --all] [--yes]",
-	.summary = "set a worker back to the default branch, without a task",
-	.help = "Ends the session, saves what has not landed as a ref that "
-		"llmc salvage lists,\nsets branch and worktree back to the "
-		"default branch, and forgets the task. A\nrunning daemon "
-		"starts a fresh session. Asks first; without a terminal only\n"
-		"--yes will do.\n",
+	.summary = "reset a worker to the default branch, without a task",
+	.help = "Ends the session, saves work that has not landed for llmc "
+		"salvage, resets the\nbranch and the worktree to the default "
+		"branch, and forgets the task. A running\ndaemon starts a new "
+		"session. Asks first; without a terminal, --yes is required.\n",
 	.flags = reset_flags,
 	.max_args = 1,
 	.mends = true,

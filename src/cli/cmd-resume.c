@@ -19,7 +19,7 @@ resume_run(struct cli *cli, const struct cli_args *args)
 
 	if (status != CLI_OK)
 		return status;
-	message = json_string_or(cli->result, "message", "Going on.");
+	message = json_string_or(cli->result, "message", "Resumed.");
 	text_add_visible(&cli->text, message, strlen(message), true);
 	buf_addc(&cli->text, '\n');
 	return CLI_OK;
@@ -28,11 +28,12 @@ resume_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_resume = {
 	.name = "resume",
 	.usage = "[WORKER]",
-	.summary = "let auto mode go on after a pause",
-	.help = "A budget that is reached pauses a worker, or all of them; "
-		"llmc status tells\nwhich and why. Resuming grants the same "
-		"amount once more. Without a name, all\nthat is paused goes "
-		"on.\n",
+	.summary = "continue auto mode after a pause",
+	.help =
+	    "When a budget is used up, a worker or all of auto mode pauses; "
+	    "llmc status says\nwhich and why. Resuming grants the same amount "
+	    "once more. Without a name,\neverything that is paused "
+	    "continues.\n",
 	.max_args = 1,
 	.method = "auto.resume",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -27,8 +27,10 @@ enum {
 };
 
 static const struct cli_flag review_flags[] = {
-	[FLAG_NAMES] = { "name-only", NULL, "only the names of the files" },
-	[FLAG_FORCE] = { "force", NULL, "whatever the worker's status is" },
+	[FLAG_NAMES] = { "name-only", NULL,
+	    "show only the names of the files" },
+	[FLAG_FORCE] = { "force", NULL,
+	    "show the work whatever the worker's status" },
 	[FLAG_INTERFACE] = { "interface", "INTERFACE",
 	    "git (the default), difftastic or vscode" },
 	{ NULL, NULL, NULL },
@@ -69,8 +71,7 @@ choose(struct cli *cli, const struct state *state,
 	}
 	if (found == NULL)
 		return cli_fail(cli, "nothing_to_review",
-		    "no worker waits for review; llmc status shows what they "
-		    "do");
+		    "no worker is waiting for review; see: llmc status");
 	*ret_worker = found;
 	return CLI_OK;
 }
@@ -169,9 +170,9 @@ static void
 show_conflict(const struct review *r)
 {
 	buf_addf(&r->cli->text,
-	    "%s conflicts with what has landed meanwhile and resolves it; "
-	    "review it then.\nFollow it with: llmc wait %s --until "
-	    "needs_review\n",
+	    "%s conflicts with work that has landed in the meantime. Review it "
+	    "when the worker has resolved the conflict.\nFollow it with: llmc "
+	    "wait %s --until needs_review\n",
 	    r->worker->name, r->worker->name);
 }
 
@@ -246,7 +247,7 @@ review_run(struct cli *cli, const struct cli_args *args)
 		r.interface++;
 	if (r.interface == INTERFACE_COUNT)
 		return cli_misuse(cli, &cmd_review,
-		    "%s: no such interface; it is git, difftastic or vscode",
+		    "%s: no such interface; use git, difftastic or vscode",
 		    interface);
 	if (force && args->count == 0)
 		return cli_misuse(
@@ -270,7 +271,7 @@ static const struct shape review_shape = {
 		{ .name = "worker", .type = SHAPE_STRING },
 		{ .name = "status",
 		    .type = SHAPE_STRING,
-		    .help = "rebasing: it resolves a conflict first" },
+		    .help = "rebasing: the worker resolves a conflict first" },
 		{ .name = "branch", .type = SHAPE_STRING },
 		{ .name = "commit_sha", .type = SHAPE_STRING },
 		{ .name = "changed_files",
@@ -289,11 +290,12 @@ const struct cli_command cmd_review = {
 	.name = "review",
 	.usage = "[WORKER] [--name-only] [--force] [--interface INTERFACE]",
 	.summary = "show a worker's finished work",
-	.help = "Without a name, the work that has waited longest. It is "
-		"brought up to date with\nthe default branch first, and shown "
-		"as one diff from there. llmc accept and\nllmc reject then "
-		"mean this worker. difftastic needs difft, vscode the program\n"
-		"code, which opens the worktree.\n",
+	.help =
+	    "Without a name, shows the work that has waited longest. The work "
+	    "is rebased onto\nthe default branch first, and shown as one diff. "
+	    "llmc accept and llmc reject\nthen apply to this worker. "
+	    "difftastic needs the program difft; vscode needs the\nprogram "
+	    "code, which opens the worktree.\n",
 	.flags = review_flags,
 	.max_args = 1,
 	.method = "worker.review",

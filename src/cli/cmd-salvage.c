@@ -21,7 +21,8 @@ enum {
 };
 
 static const struct cli_flag salvage_flags[] = {
-	[FLAG_BRANCH] = { "branch", "NAME", "of restore: the branch to make" },
+	[FLAG_BRANCH] = { "branch", "NAME",
+	    "for restore: name of the branch to create" },
 	{ NULL, NULL, NULL },
 };
 
@@ -36,7 +37,7 @@ find_ref(struct cli *cli, const char *typed, char **ret_ref)
 
 	if (git_ask(cli->workspace.root, args, NULL, NULL) != 0)
 		return cli_fail(cli, "no_such_ref",
-		    "nothing is kept as %s; llmc salvage list shows what is",
+		    "there is no salvaged work %s; see: llmc salvage list",
 		    typed);
 	*ret_ref = take_ptr(&ref);
 	return CLI_OK;
@@ -176,10 +177,12 @@ salvage_restore(struct cli *cli, const struct cli_args *args)
 	    xstrdup(args->flags[FLAG_BRANCH]) :
 	    branch_name(ref);
 	if (name[0] == '-')
-		return cli_fail(cli, "bad_value", "%s: no branch's name", name);
+		return cli_fail(
+		    cli, "bad_value", "%s is not a valid branch name", name);
 	if (git_ask_branch_exists(cli->workspace.root, name))
 		return cli_fail(cli, "exists",
-		    "there is a branch %s already; name another with --branch",
+		    "there is already a branch %s; give another name with "
+		    "--branch",
 		    name);
 	ask[2] = name;
 	ask[3] = ref;
@@ -188,7 +191,7 @@ salvage_restore(struct cli *cli, const struct cli_args *args)
 	cli->result = ref_json(cli, ref);
 	json_set_string(cli->result, "branch", name);
 	buf_addf(&cli->text,
-	    "It is the branch %s now; look at it with: git log -p %s\n", name,
+	    "Restored it as branch %s; look at it with: git log -p %s\n", name,
 	    name);
 	return CLI_OK;
 }
@@ -216,25 +219,25 @@ salvage_run(struct cli *cli, const struct cli_args *args)
 							 "one ref");
 		if (args->flags[FLAG_BRANCH] != NULL &&
 		    salvage_verbs[i].run != salvage_restore)
-			return cli_misuse(
-			    cli, &cmd_salvage, "--branch is for restore");
+			return cli_misuse(cli, &cmd_salvage,
+			    "--branch works only with restore");
 		return salvage_verbs[i].run(cli, args);
 	}
 	return cli_misuse(cli, &cmd_salvage,
-	    "salvage %s: no such thing; it is list, show or restore",
+	    "salvage %s: no such subcommand; use list, show or restore",
 	    args->list[0]);
 }
 
 const struct cli_command cmd_salvage = {
 	.name = "salvage",
 	.usage = "list | show REF | restore REF [--branch NAME]",
-	.summary = "look at and bring back work that was taken from a worker",
-	.help = "Before a reset, a nuke or anything else takes work from a "
-		"worker, commits and\nchanges are kept as a ref. A REF is "
-		"written as list shows it: WORKER/TIME\n\n"
-		"list     what is kept, the newest first\n"
-		"show     its commits, with what each changed\n"
-		"restore  make a branch of it, salvage/REF if none is named\n",
+	.summary = "list and restore work that was taken from a worker",
+	.help =
+	    "Before a reset, a nuke or anything else takes work from a worker, "
+	    "its commits\nand changes are saved as a ref. Write REF as list "
+	    "shows it: WORKER/TIME\n\nlist     what was saved, newest first\n"
+	    "show     its commits, with their changes\nrestore  create a "
+	    "branch from it, salvage/REF by default\n",
 	.flags = salvage_flags,
 	.min_args = 1,
 	.max_args = 2,

@@ -12,7 +12,8 @@ enum {
 };
 
 static const struct cli_flag schema_flags[] = {
-	[FLAG_API] = { "api", NULL, "the daemon's methods, not the commands" },
+	[FLAG_API] = { "api", NULL,
+	    "describe the daemon's methods, not the commands" },
 	{ NULL, NULL, NULL },
 };
 
@@ -36,7 +37,7 @@ static const struct shape error_shape = {
 		{ .name = "error", .type = SHAPE_OBJECT, .of = &error_detail },
 		{ .name = NULL },
 	    },
-	.help = "what any command prints when it fails",
+	.help = "printed by any command that fails",
 };
 
 static const struct shape_field error_field = { .type = SHAPE_OBJECT,
@@ -139,17 +140,16 @@ schema_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_schema = {
 	.name = "schema",
 	.usage = "[COMMAND] | --api [METHOD]",
-	.summary = "show what the JSON of a command looks like",
-	.help = "Prints JSON Schema: of one command's --json output, or an "
-		"object with that\nof every command, and of a failure under "
-		"\"error\".\n"
-		"\n"
-		"With --api, what programs can ask the daemon over its "
-		"socket: for one method, or\nfor each, the parameters, the "
-		"result, its own errors by name, whether it works\nwithout a "
-		"daemon (oneshot), whether an agent may call it inside its "
-		"session\n(agent), and whether it stays open and tells what "
-		"happens (stream).\n",
+	.summary = "describe the JSON output of a command",
+	.help =
+	    "Prints the JSON Schema of a command's --json output, or an object "
+	    "with the schema\nof every command, and of a failure under "
+	    "\"error\".\n\nWith --api, describes what programs can ask the "
+	    "daemon over its socket. For one\nmethod, or for each: the "
+	    "parameters, the result, its own errors by name, whether\nit works "
+	    "without a daemon (oneshot), whether an agent may call it from "
+	    "its\nsession (agent), and whether it stays open and reports what "
+	    "happens (stream).\n",
 	.flags = schema_flags,
 	.max_args = 1,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT },

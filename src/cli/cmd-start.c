@@ -28,18 +28,18 @@ enum {
 };
 
 static const struct cli_flag start_flags[] = {
-	[FLAG_WORKER] = { "worker", "WORKER", "the worker to take" },
+	[FLAG_WORKER] = { "worker", "WORKER", "give the task to this worker" },
 	[FLAG_PREFIX] = { "prefix", "TEXT",
-	    "a free worker whose name begins with TEXT" },
+	    "choose a free worker whose name begins with TEXT" },
 	[FLAG_PROMPT] = { "prompt", "TEXT", "the task" },
 	[FLAG_FILE] = { "prompt-file", "FILE",
-	    "the task is in FILE; - is standard input" },
+	    "read the task from FILE; - is standard input" },
 	[FLAG_COMMAND] = { "prompt-cmd", "COMMAND",
-	    "the task is what this shell command prints" },
+	    "use the output of this shell command as the task" },
 	[FLAG_REVIEW] = { "self-review", NULL,
-	    "have the agent look over its work before you do" },
+	    "have the agent review its own work before you do" },
 	[FLAG_YES] = { "yes", NULL,
-	    "do not ask about paths that lead out of the worktree" },
+	    "do not ask about paths outside the worktree" },
 	{ NULL, NULL, NULL },
 };
 
@@ -52,12 +52,12 @@ check_flags(struct cli *cli, const struct cli_args *args)
 
 	if (args->flags[FLAG_WORKER] != NULL &&
 	    args->flags[FLAG_PREFIX] != NULL)
-		return cli_misuse(
-		    cli, &cmd_start, "--worker and --prefix: only one of them");
+		return cli_misuse(cli, &cmd_start,
+		    "--worker and --prefix cannot be combined");
 	if (sources > 1)
 		return cli_misuse(cli, &cmd_start,
-		    "--prompt, --prompt-file and --prompt-cmd: only one of "
-		    "them");
+		    "--prompt, --prompt-file and --prompt-cmd cannot be "
+		    "combined");
 	return CLI_OK;
 }
 
@@ -103,7 +103,8 @@ get_prompt(struct cli *cli, const struct cli_args *args, struct draft *draft)
 	/* Nobody should write a task for a daemon that is not there. */
 	if (args->flags[FLAG_PROMPT] == NULL && !remote_alive(cli))
 		return cli_fail(cli, "no_daemon",
-		    "no daemon runs for %s; start it with: llmc up --detach",
+		    "no daemon is running for %s; start it with: llmc up "
+		    "--detach",
 		    cli->workspace.root);
 	return draft_fill(cli, args->flags[FLAG_PROMPT], "start",
 	    "# Write the task above, as you would type it to the agent.\n",
@@ -119,9 +120,9 @@ check_paths(struct cli *cli, const char *text, bool yes)
 	if (!prompt_names_root(text, cli->workspace.root, &path))
 		return CLI_OK;
 	return ask_confirm(cli, yes,
-	    "The task names @%s, which is your own checkout and not the "
-	    "worker's; write it relative to the top of the repository. Go on "
-	    "all the same?",
+	    "The task names @%s, which is in your own checkout, not the "
+	    "worker's. Write the path relative to the top of the repository. "
+	    "Continue anyway?",
 	    path.data);
 }
 
@@ -162,8 +163,8 @@ start_run(struct cli *cli, const struct cli_args *args)
 		const char *name = json_string_or(cli->result, "worker", "");
 
 		buf_addf(&cli->text,
-		    "%s has the task, on %s.\n"
-		    "Look at it with: llmc peek %s, or llmc attach %s\n",
+		    "%s has the task, on branch %s.\nWatch it with: llmc peek "
+		    "%s, or llmc attach %s\n",
 		    name, json_string_or(cli->result, "branch", ""), name,
 		    name);
 	}
@@ -176,10 +177,11 @@ const struct cli_command cmd_start = {
 		 "--prompt-file FILE | --prompt-cmd COMMAND] [--self-review] "
 		 "[--yes]",
 	.summary = "give a task to a free worker",
-	.help = "Takes the first free worker by name, sets it back to the "
-		"default branch, and\nsends it the task as a new "
-		"conversation. Without a task on the command line, an\neditor "
-		"opens: $EDITOR, $VISUAL or vi.\n",
+	.help =
+	    "Chooses the first free worker by name, resets it to the default "
+	    "branch, and\nsends it the task as a new conversation. Without a "
+	    "task on the command line, an\neditor opens: $EDITOR, $VISUAL or "
+	    "vi.\n",
 	.flags = start_flags,
 	.method = "worker.start",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -91,7 +91,7 @@ show_daemon(struct status *s)
 	} else {
 		cli_coloured(cli, "90", "not running");
 		buf_addf(&cli->text, "  %s%s",
-		    s->overseen ? "the overseer sees to it" :
+		    s->overseen ? "the overseer is handling it" :
 				  "start it with: llmc up",
 		    s->state.auto_mode && !s->overseen ? " --auto" : "");
 	}
@@ -167,7 +167,7 @@ worker_row(const struct status *s, struct table *table, const struct worker *w)
 	if (w->reason != NULL)
 		buf_addf(&words, "(%s)", w->reason);
 	if (w->until_ms > s->now) {
-		buf_addf(&words, "%suntil in ", words.len > 0 ? " " : "");
+		buf_addf(&words, "%scontinues in ", words.len > 0 ? " " : "");
 		text_add_duration(&words, (w->until_ms - s->now) / 1000 * 1000);
 	}
 	add_task(s, w, &words);
@@ -223,7 +223,8 @@ show_summary(struct status *s)
 		by_status[s->state.workers[i]->status]++;
 	if (s->state.count == 0)
 		buf_adds(&cli->text,
-		    "\nThere is no worker yet; add one with: llmc add NAME\n");
+		    "\nThere are no workers yet; add one with: llmc add "
+		    "NAME\n");
 	else
 		buf_addf(&cli->text, "\n%zu worker%s", s->state.count,
 		    s->state.count == 1 ? "" : "s");
@@ -251,7 +252,7 @@ show_attach(struct status *s)
 
 		if (w->session.pane == NULL)
 			continue;
-		buf_adds(&s->cli->text, "Look inside: ");
+		buf_adds(&s->cli->text, "Attach with: ");
 		sessions_attach_words(s->settings, session, &s->cli->text);
 		buf_addc(&s->cli->text, '\n');
 		return;
@@ -269,7 +270,7 @@ load_settings(struct cli *cli, struct settings **ret_settings)
 		&cli->workspace, NULL, ret_settings, &problems, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
 	if (problems.fatal)
-		cli_warn(cli, "config.toml has errors; llmc doctor tells");
+		cli_warn(cli, "config.toml has errors; see: llmc doctor");
 	settings_problems_release(&problems);
 	return CLI_OK;
 }
@@ -321,15 +322,15 @@ static const struct shape worker_shape = {
 		{ .name = "prompt_cmd",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,
-		    .help = "command that made its task" },
+		    .help = "command that printed its task" },
 		{ .name = "prompt_excerpt",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE },
 		{ .name = "error_reason",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,
-		    .help = "of error, paused and limited, or why it did not "
-			    "land" },
+		    .help = "why it is in error, paused or limited, or why its "
+			    "work did not land" },
 		{ .name = "task",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,
@@ -340,10 +341,10 @@ static const struct shape worker_shape = {
 		{ .name = "until_unix",
 		    .type = SHAPE_INT,
 		    .flags = SHAPE_NULLABLE,
-		    .help = "limited: goes on then" },
+		    .help = "when limited: time at which it continues" },
 		{ .name = "attach",
 		    .type = SHAPE_STRING,
-		    .help = "what to type to look inside" },
+		    .help = "command that attaches to its session" },
 		{ .name = NULL },
 	    },
 };
@@ -379,7 +380,7 @@ static const struct shape status_shape = {
 		    .type = SHAPE_OBJECT,
 		    .of = &status_overseer_shape,
 		    .flags = SHAPE_OPTIONAL,
-		    .help = "where one runs, or ran" },
+		    .help = "only where an overseer is running or has run" },
 		{ .name = "workers",
 		    .type = SHAPE_ARRAY,
 		    .of = &workers_shape },
@@ -391,7 +392,7 @@ static const struct shape status_shape = {
 		    .type = SHAPE_OBJECT,
 		    .of = &status_auto_shape,
 		    .flags = SHAPE_OPTIONAL,
-		    .help = "auto mode, where there is any" },
+		    .help = "only where auto mode has been used" },
 		{ .name = "summary",
 		    .type = SHAPE_MAP,
 		    .of =
@@ -408,10 +409,11 @@ const struct cli_command cmd_status = {
 	.name = "status",
 	.usage = "",
 	.summary = "show the daemon, the overseer and the workers",
-	.help = "One line for each worker: name, status, branch, time in that "
-		"status, commit,\nwhat is wrong if anything, and the "
-		"beginning of its task. Only reads files: fast,\nand works "
-		"without a daemon.\n",
+	.help =
+	    "Prints one line per worker: name, status, branch, time in that "
+	    "status, commit,\nthe reason if something is wrong, and the "
+	    "beginning of its task. Only reads\nfiles, so it is fast and works "
+	    "without a daemon.\n",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
 	    .of = &status_shape },

@@ -26,9 +26,9 @@ enum {
 
 static const struct cli_flag task_flags[] = {
 	[FLAG_FILE] = { "file", "FILE",
-	    "of add: the text is in FILE; - is standard input" },
+	    "for add: read the text from FILE; - is standard input" },
 	[FLAG_ALL] = { "all", NULL,
-	    "of list: every task that has ended, not only the last 20" },
+	    "for list: show every task that has ended, not only the last 20" },
 	{ NULL, NULL, NULL },
 };
 
@@ -91,8 +91,7 @@ unknown_task(struct cli *cli, const struct taskbook *book, const char *word)
 		return cli_fail(cli, "no_such_task",
 		    "there is no task %s; did you mean \"%s\"?", word, near);
 	return cli_fail(cli, "no_such_task",
-	    "there is no task %s; llmc task list --all shows those there are",
-	    word);
+	    "there is no task %s; see: llmc task list --all", word);
 }
 
 /* The owner is told a number only for what it has in work; a task that has
@@ -233,29 +232,26 @@ task_run(struct cli *cli, const struct cli_args *args)
 	near = text_nearest(args->list[0], names);
 	if (near != NULL)
 		return cli_misuse(cli, &cmd_task,
-		    "task %s: no such thing; did you mean \"%s\"?",
+		    "task %s: no such subcommand; did you mean \"%s\"?",
 		    args->list[0], near);
 	return cli_misuse(
-	    cli, &cmd_task, "task %s: no such thing", args->list[0]);
+	    cli, &cmd_task, "task %s: no such subcommand", args->list[0]);
 }
 
 const struct cli_command cmd_task = {
 	.name = "task",
 	.usage = "add TEXT ... | list | show ID | retry ID | drop ID",
-	.summary = "show and change what auto mode is to do",
-	.help = "add    put a task into the folder of tasks; without TEXT, "
-		"from standard input or\n"
-		"       an editor\n"
-		"list   those in work, those to do, and the last that have "
-		"ended\n"
-		"show   all that is known of one, with its history\n"
-		"retry  have one that failed done again\n"
-		"drop   take one away; its file goes to the folder's trash\n"
-		"\n"
-		"ID is what list shows: a number such as t17, or the name of "
-		"the file. Only the\nfolder of tasks (auto.tasks_dir) can be "
-		"added to; what a command or a list of task\nfiles has is "
-		"shown.\n",
+	.summary = "show and change the tasks of auto mode",
+	.help =
+	    "add    add a task to the folder of tasks; without TEXT, it is "
+	    "read from standard\n       input or an editor opens\nlist   the "
+	    "tasks in progress, those to do, and the last that have ended\n"
+	    "show   everything that is known about one task, with its history\n"
+	    "retry  do a failed task again\ndrop   remove a task; its file "
+	    "goes to the folder's trash\n\nID is what list shows: a number "
+	    "such as t17, or the name of the file. You can\nadd tasks only to "
+	    "the folder of tasks (auto.tasks_dir); the tasks of a command\nor "
+	    "of a list of task files are only shown.\n",
 	.flags = task_flags,
 	.min_args = 1,
 	.max_args = 1001,

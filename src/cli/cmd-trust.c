@@ -18,7 +18,7 @@ enum {
 
 static const struct cli_flag trust_flags[] = {
 	[FLAG_ONBOARDING] = { "onboarding", NULL,
-	    "also skip the screens of a first start" },
+	    "also skip the screens of Claude Code's first start" },
 	{ NULL, NULL, NULL },
 };
 
@@ -33,18 +33,18 @@ tell(struct cli *cli, const char *file, unsigned before, unsigned after)
 		{ CLAUDE_KEY_UNKNOWN,
 		    "the key in ANTHROPIC_API_KEY is approved" },
 		{ CLAUDE_NOT_ONBOARDED,
-		    "the screens of a first start are skipped" },
+		    "the screens of Claude Code's first start are skipped" },
 	};
 
 	buf_addf(&cli->text, "%s%s\n", file,
-	    before == after ? " said so before." : " now says:");
+	    before == after ? " needs no change." : " now says:");
 	for (size_t i = 0; i < nitems(changes); i++)
 		if ((before & changes[i].bit) && !(after & changes[i].bit))
 			buf_addf(&cli->text, "  %s\n", changes[i].done);
 	if (after & CLAUDE_NOT_ONBOARDED)
 		buf_adds(&cli->text,
 		    "Claude Code has never been started by this user: start it "
-		    "once by hand, or say: llmc trust --onboarding\n");
+		    "once by hand, or run: llmc trust --onboarding\n");
 }
 
 static int
@@ -65,7 +65,8 @@ trust_run(struct cli *cli, const struct cli_args *args)
 	file = file_join(home, ".claude.json");
 	before = claude_home_check(home, root, key, &err);
 	if (before & CLAUDE_FILE_BROKEN)
-		return cli_fail(cli, "io", "%s; it is left as it is", err.msg);
+		return cli_fail(
+		    cli, "io", "%s; the file was not changed", err.msg);
 	if ((before & wanted) != 0 &&
 	    claude_home_trust(home, root, key, onboarding, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
@@ -97,11 +98,10 @@ const struct cli_command cmd_trust = {
 	.name = "trust",
 	.usage = "[--onboarding]",
 	.summary = "have Claude Code trust this repository",
-	.help = "Claude Code asks before it works in a new repository, and "
-		"nobody could answer\nfor a worker. This writes the answer to "
-		"~/.claude.json, and the approval of the\nkey in "
-		"ANTHROPIC_API_KEY if that is set. Everything else in the file "
-		"stays.\n",
+	.help = "Claude Code asks before it works in a new repository, and a "
+		"worker has nobody to\nanswer. This writes the answer to "
+		"~/.claude.json, and approves the key in\nANTHROPIC_API_KEY if "
+		"that is set. Nothing else in the file changes.\n",
 	.flags = trust_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO,

@@ -36,17 +36,17 @@ enum {
 
 static const struct cli_flag up_flags[] = {
 	[FLAG_AUTO] = { "auto", NULL,
-	    "take tasks from their source and land them, unattended" },
+	    "take tasks from the task source and land them unattended" },
 	[FLAG_TASK_POOL_COMMAND] = { "task-pool-command", "COMMAND",
 	    "with --auto: shell command that prints the next task" },
 	[FLAG_CONCURRENCY] = { "concurrency", "N",
-	    "with --auto: how many workers, 1 to 100" },
+	    "with --auto: number of workers, 1 to 100" },
 	[FLAG_POST_ACCEPT_COMMAND] = { "post-accept-command", "COMMAND",
 	    "with --auto: shell command to run after each landing" },
 	[FLAG_UNTIL_EMPTY] = { "until-empty", NULL,
-	    "with --auto: end when no task is left" },
+	    "with --auto: stop when no task is left" },
 	[FLAG_DETACH] = { "detach", NULL,
-	    "run in the background; come back when it answers" },
+	    "run in the background; return when it is ready" },
 	{ NULL, NULL, NULL },
 };
 
@@ -127,16 +127,16 @@ up_detached(struct cli *cli, char *const *argv, bool is_auto)
 
 	if (remote_alive(cli))
 		return cli_fail(cli, "already_running",
-		    "a daemon runs for %s already; llmc status shows it",
+		    "a daemon is already running for %s; see: llmc status",
 		    cli->workspace.root);
 	if (start_detached(cli, argv, &fd, &err) < 0)
 		return cli_fail_err(cli, "failed", &err);
 	if (!daemon_wait_up(cli, fd, START_MS, &info)) {
 		last_words(cli, &words);
-		return cli_fail(cli, "failed", "the daemon did not come up%s%s",
+		return cli_fail(cli, "failed", "the daemon did not start%s%s",
 		    words.len > 0 ? ": " : "", words.data);
 	}
-	buf_addf(&cli->text, "The daemon runs (pid %lld).\n",
+	buf_addf(&cli->text, "The daemon is running (pid %lld).\n",
 	    (long long)json_int_or(info, "pid", 0));
 	if (is_auto)
 		buf_adds(&cli->text, "Follow it with: llmc events --follow\n");
@@ -151,8 +151,7 @@ check_flags(struct cli *cli, const struct cli_args *args)
 	for (int i = FLAG_AUTO + 1; i < FLAG_DETACH; i++)
 		if (args->flags[i] != NULL && args->flags[FLAG_AUTO] == NULL)
 			return cli_misuse(cli, &cmd_up,
-			    "--%s is for auto mode: say --auto too",
-			    up_flags[i].name);
+			    "--%s works only with --auto", up_flags[i].name);
 	return cli_check_concurrency(
 	    cli, &cmd_up, args->flags[FLAG_CONCURRENCY]);
 }
@@ -169,7 +168,8 @@ up_run(struct cli *cli, const struct cli_args *args)
 		return status;
 	if (autod == NULL)
 		return cli_fail(cli, "not_installed",
-		    "autod is not found beside llmc, nor on PATH");
+		    "cannot find autod next to llmc or on PATH; install it "
+		    "with: make install");
 	argv = make_argv(cli, args, autod);
 	if (args->flags[FLAG_DETACH] != NULL) {
 		status = up_detached(cli, argv, args->flags[FLAG_AUTO] != NULL);
@@ -185,16 +185,15 @@ const struct cli_command cmd_up = {
 	.usage = "[--auto [--task-pool-command COMMAND] [--concurrency N] "
 		 "[--post-accept-command COMMAND] [--until-empty]] [--detach]",
 	.summary = "run the daemon that owns the workers",
-	.help = "Runs in the foreground until Ctrl-C, or in the background "
-		"with --detach. Running\nsessions of an earlier daemon are "
-		"taken over, missing ones are started.\n"
-		"\n"
-		"With --auto, workers auto-1 to auto-N take tasks from the "
-		"task source and land\nwhat they make by themselves. The "
-		"source is auto.task_pool_command, else the task\nfiles in "
-		"auto.task_list, else the folder that llmc task add fills. "
-		"Options go\nbefore settings of [auto]; see llmc config doc. "
-		"Follow it with llmc events --follow.\n",
+	.help =
+	    "Runs in the foreground until Ctrl-C, or in the background with "
+	    "--detach. Takes\nover the sessions that are still running, and "
+	    "starts those that are missing.\n\nWith --auto, workers auto-1 to "
+	    "auto-N take tasks from the task source, and their\nwork lands "
+	    "without a person. The source is auto.task_pool_command, else the "
+	    "task\nfiles in auto.task_list, else the folder that llmc task add "
+	    "fills. The options\noverride the settings in [auto]; see llmc "
+	    "config doc. Follow what happens with\nllmc events --follow.\n",
 	.flags = up_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

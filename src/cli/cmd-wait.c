@@ -21,8 +21,9 @@ enum {
 
 static const struct cli_flag wait_flags[] = {
 	[FLAG_UNTIL] = { "until", "STATUS",
-	    "one status, or several with commas between" },
-	[FLAG_TIMEOUT] = { "timeout", "TIME", "10m if not given, 7d at most" },
+	    "one status, or several separated by commas" },
+	[FLAG_TIMEOUT] = { "timeout", "TIME",
+	    "give up after TIME (default: 10m, at most 7d)" },
 	{ NULL, NULL, NULL },
 };
 
@@ -56,8 +57,7 @@ wait_run(struct cli *cli, const struct cli_args *args)
 	int status;
 
 	if (until == NULL)
-		return cli_misuse(
-		    cli, &cmd_wait, "until what? say --until STATUS");
+		return cli_misuse(cli, &cmd_wait, "--until STATUS is required");
 	status = check_statuses(cli, until);
 	if (status != CLI_OK)
 		return status;
@@ -65,8 +65,8 @@ wait_run(struct cli *cli, const struct cli_args *args)
 	    (!text_parse_duration(args->flags[FLAG_TIMEOUT], &timeout) ||
 		timeout < 1 || timeout > TIMEOUT_MAX_MS))
 		return cli_misuse(cli, &cmd_wait,
-		    "--timeout takes a time such as 30s, 10m or 1h, 7d at "
-		    "most");
+		    "--timeout takes a time such as 30s, 10m or 1h, at most "
+		    "7d");
 	params = remote_worker(args->list[0]);
 	json_set_string(params, "until", until);
 	json_set_int(params, "timeout_ms", timeout);
@@ -76,24 +76,27 @@ wait_run(struct cli *cli, const struct cli_args *args)
 		return status;
 	now = json_string_or(cli->result, "status", "");
 	if (!json_bool_or(cli->result, "reached", false)) {
-		cli_warn(cli,
-		    strcmp(now, "gone") == 0 ? "%s is %s" :
-					       "the time is up: %s is %s",
-		    args->list[0], now);
+		if (strcmp(now, "gone") == 0)
+			cli_warn(cli, "%s has been removed", args->list[0]);
+		else
+			cli_warn(cli, "timed out: %s is in %s, not in %s",
+			    args->list[0], now, until);
 		return CLI_FAILED;
 	}
-	buf_addf(&cli->text, "%s is %s.\n", args->list[0], now);
+	buf_addf(&cli->text, "%s is in %s.\n", args->list[0], now);
 	return CLI_OK;
 }
 
 const struct cli_command cmd_wait = {
 	.name = "wait",
 	.usage = "WORKER --until STATUS[,STATUS] [--timeout TIME]",
-	.summary = "come back when a worker has reached a status",
-	.help = "For scripts: exit status 0 when it is reached, also at once, "
-		"and 1 when the time\nis up. The statuses are idle, starting, "
-		"working, needs_review, reviewing,\nrejected, rebasing, "
-		"no_changes, accepting, paused, limited, error, offline.\n",
+	.summary = "wait until a worker reaches a status",
+	.help =
+	    "For scripts: the exit status is 0 when the worker reaches the "
+	    "status or is\nalready in it, and 1 on a timeout. The statuses are "
+	    "idle, starting, working,\nneeds_review, reviewing, rejected, "
+	    "rebasing, no_changes, accepting, paused,\nlimited, error and "
+	    "offline.\n",
 	.flags = wait_flags,
 	.min_args = 1,
 	.max_args = 1,

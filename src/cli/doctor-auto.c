@@ -35,9 +35,9 @@ check_command(struct doctor *d, const char *command)
 
 	if (plain && !shell_knows(d, word)) {
 		detail = xasprintf(
-		    "%s, of auto.task_pool_command, is not found", word);
+		    "%s, in auto.task_pool_command, is not found", word);
 		doctor_note(d, VERDICT_FAIL, "tasks", detail,
-		    "name another: llmc config set auto.task_pool_command "
+		    "set another: llmc config set auto.task_pool_command "
 		    "COMMAND");
 		return;
 	}
@@ -58,14 +58,14 @@ check_folder(struct doctor *d, const struct source_options *source)
 		doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
 	} else if (file_exists(where) ||
 	    (source_type_flags(source->type) & SOURCE_EDITABLE) == 0) {
-		detail = xasprintf("%s is %s", where,
-		    file_exists(where) ? "no folder" : "not there");
-		fix = xasprintf("name another: llmc config set %s FOLDER",
+		detail = xasprintf("%s %s", where,
+		    file_exists(where) ? "is not a folder" : "does not exist");
+		fix = xasprintf("set another: llmc config set %s FOLDER",
 		    source_type_setting(source->type));
 		doctor_note(d, VERDICT_FAIL, "tasks", detail, fix);
 	} else {
 		doctor_note(d, VERDICT_OK, "tasks",
-		    "none yet; llmc task add makes one", NULL);
+		    "none yet; add one with: llmc task add TEXT", NULL);
 	}
 }
 

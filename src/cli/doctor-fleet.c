@@ -31,17 +31,18 @@ check_daemon(struct doctor *d)
 	    workspace_path(&d->cli->workspace, "state.lock");
 
 	if (remote_alive(d->cli))
-		doctor_note(d, VERDICT_OK, "daemon", "runs and answers", NULL);
+		doctor_note(
+		    d, VERDICT_OK, "daemon", "running and responding", NULL);
 	else if (lock_is_held(lock) == 1)
 		doctor_note(d, VERDICT_FAIL, "daemon",
-		    "one holds the lock, but does not answer",
-		    "look at llmc logs; end it with llmc down, or by hand");
+		    "a daemon holds the lock but does not respond",
+		    "see llmc logs; stop it with llmc down, or kill it");
 	else if (d->have_state && d->state.daemon_running)
 		doctor_note(d, VERDICT_WARN, "daemon",
-		    "the last one did not end properly",
-		    "llmc up goes on from what it had written");
+		    "the last one did not shut down cleanly",
+		    "llmc up continues from its last written state");
 	else
-		doctor_note(d, VERDICT_OK, "daemon", "does not run", NULL);
+		doctor_note(d, VERDICT_OK, "daemon", "not running", NULL);
 }
 
 /* --- Claude Code ----------------------------------------------------- */
@@ -62,7 +63,7 @@ check_claude(struct doctor *d)
 		unsigned bit;
 		const char *fix;
 	} fixes[] = {
-		{ CLAUDE_FILE_BROKEN, "mend ~/.claude.json" },
+		{ CLAUDE_FILE_BROKEN, "fix ~/.claude.json" },
 		{ CLAUDE_NOT_ONBOARDED,
 		    "start claude once by hand, or run: llmc trust "
 		    "--onboarding" },
@@ -87,7 +88,7 @@ check_claude(struct doctor *d)
 			    fixes[i].fix);
 	if (found == 0)
 		doctor_note(d, VERDICT_OK, "claude",
-		    "no dialog stands between a worker and its task", NULL);
+		    "no dialog will block a worker", NULL);
 }
 
 /* --- worktrees ------------------------------------------------------- */
@@ -187,8 +188,9 @@ check_worktrees(struct doctor *d)
 		if (state_find(&d->state, w.list[i].name) != NULL)
 			continue;
 		text_add_shell(&path, w.list[i].path);
-		fix = xasprintf("llmc add %s takes it back, git worktree "
-				"remove %s removes it",
+		fix = xasprintf(
+		    "it has no worker: llmc add %s adopts it, git worktree "
+		    "remove %s removes it",
 		    w.list[i].name, path.data);
 		doctor_note(d, VERDICT_WARN, "worktree", w.list[i].path, fix);
 	}
@@ -204,7 +206,7 @@ check_worker(struct doctor *d, const struct worker *w)
 
 	if (w->worktree != NULL && !file_is_dir(w->worktree)) {
 		detail = xasprintf(
-		    "%s: its worktree %s is gone", w->name, w->worktree);
+		    "%s: its worktree %s is missing", w->name, w->worktree);
 		doctor_note(d, VERDICT_FAIL, "worker", detail,
 		    "run: llmc doctor --repair");
 		return false;
@@ -212,9 +214,9 @@ check_worker(struct doctor *d, const struct worker *w)
 	if (w->status != WORKER_ERROR && w->status != WORKER_PAUSED)
 		return true;
 	detail = xasprintf("%s: %s: %s", w->name, worker_status_name(w->status),
-	    w->reason != NULL ? w->reason : "no reason is known");
-	fix = xasprintf("go on with: llmc message %s TEXT, or begin again: "
-			"llmc reset %s",
+	    w->reason != NULL ? w->reason : "unknown reason");
+	fix = xasprintf(
+	    "continue with: llmc message %s TEXT, or start over: llmc reset %s",
 	    w->name, w->name);
 	doctor_note(d, w->status == WORKER_ERROR ? VERDICT_FAIL : VERDICT_WARN,
 	    "worker", detail, fix);
@@ -229,7 +231,7 @@ check_workers(struct doctor *d)
 
 	for (size_t i = 0; i < d->state.count; i++)
 		well = check_worker(d, d->state.workers[i]) && well;
-	detail = xasprintf("%zu, and all in order", d->state.count);
+	detail = xasprintf("%zu, without problems", d->state.count);
 	if (well && d->state.count > 0)
 		doctor_note(d, VERDICT_OK, "workers", detail, NULL);
 }

@@ -35,12 +35,12 @@ check_prompt(struct doctor *d, const struct oversight *oversight)
 	else if (is_auto)
 		doctor_note(d, VERDICT_WARN, "remediation",
 		    "overseer.remediation_prompt is not set, and llmc overseer "
-		    "wants it",
-		    "tell the repairing agent about the project: llmc config "
-		    "set overseer.remediation_prompt \"...\"");
+		    "needs it",
+		    "tell the repair agent about the project: llmc config set "
+		    "overseer.remediation_prompt \"...\"");
 	else
 		doctor_note(d, VERDICT_OK, "remediation",
-		    "not set up; llmc overseer wants "
+		    "not set up; llmc overseer needs "
 		    "overseer.remediation_prompt",
 		    NULL);
 }
@@ -52,19 +52,21 @@ check_run(struct doctor *d, const struct oversight *oversight)
 	cleanup_free char *detail = NULL;
 
 	if (oversight->registered) {
-		detail = xasprintf("runs (pid %lld): %s",
+		detail = xasprintf("running (pid %lld): %s",
 		    (long long)oversight_pid(oversight), state);
 		doctor_note(d, VERDICT_OK, "oversight", detail, NULL);
 	} else if (oversight->active) {
 		doctor_note(d, VERDICT_OK, "oversight",
-		    "one runs, and has not registered yet", NULL);
+		    "running, but not registered yet", NULL);
 	} else if (oversight->json != NULL &&
 	    strcmp(state, "Terminated") != 0) {
-		detail = xasprintf("overseer.json says \"%s\", but it ended "
-				   "without saying so",
+		detail = xasprintf(
+		    "overseer.json says \"%s\", but it is not running: it "
+		    "crashed or was killed",
 		    state);
 		doctor_note(d, VERDICT_WARN, "oversight", detail,
-		    "start it again, it takes over the daemon: llmc overseer");
+		    "start it again, and it takes over the daemon: llmc "
+		    "overseer");
 	}
 }
 
@@ -76,9 +78,9 @@ check_manual(struct doctor *d)
 
 	if (file == NULL)
 		return;
-	detail = xasprintf("a repair needs a person: %s", file);
+	detail = xasprintf("a remediation asks for a person: %s", file);
 	doctor_note(d, VERDICT_FAIL, "manual", detail,
-	    "see to what it says, remove it, and start: llmc overseer");
+	    "do what the file says, remove it, and start: llmc overseer");
 }
 
 static void
@@ -91,7 +93,8 @@ check_failures(struct doctor *d)
 
 	if (history_load(&d->cli->workspace, &history, &err) < 0) {
 		doctor_note(d, VERDICT_FAIL, "failures", err.msg,
-		    "make failures.jsonl readable for you, or move it away");
+		    "make failures.jsonl readable for your user, or move it "
+		    "away");
 		return;
 	}
 	if (spiral_is_over(history.events, history.count, &words)) {
@@ -99,7 +102,7 @@ check_failures(struct doctor *d)
 		detail =
 		    xasprintf("the overseer will not start again: %s", line);
 		doctor_note(d, VERDICT_FAIL, "failures", detail,
-		    "look at llmc failures, repair it, then: llmc overseer "
+		    "see llmc failures, fix the cause, then: llmc overseer "
 		    "--clear \"what was done\"");
 	}
 	history_release(&history);

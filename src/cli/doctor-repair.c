@@ -37,7 +37,7 @@ done(struct doctor *d, const char *fmt, ...)
 	words = xvasprintf(fmt, ap);
 	va_end(ap);
 	json_object_array_add(d->repairs, json_object_new_string(words));
-	cli_coloured(d->cli, "36", "mended");
+	cli_coloured(d->cli, "36", "fixed");
 	buf_addf(&d->cli->text, " %s\n", words);
 }
 
@@ -84,9 +84,9 @@ reset_worker(struct doctor *d, const char *name)
 	}
 	salvage = json_string_or(result, "salvage", "");
 	if (salvage[0] != '\0')
-		done(d, "%s: set back; its work is kept as %s", name, salvage);
+		done(d, "%s: reset; its work is kept as %s", name, salvage);
 	else
-		done(d, "%s: set back", name);
+		done(d, "%s: reset", name);
 }
 
 static int
@@ -100,8 +100,7 @@ repair_all(struct doctor *d, const struct settings *settings,
 	if (list.len == 0)
 		return CLI_OK;
 	status = ask_confirm(d->cli, yes,
-	    "This sets back or ends %s; unlanded work is kept for llmc "
-	    "salvage.",
+	    "This resets or ends %s; unlanded work is kept for llmc salvage.",
 	    list.data);
 	if (status != CLI_OK)
 		return status;
@@ -238,7 +237,7 @@ write_state(struct doctor *d, const struct settings *settings,
 	}
 	r = state_save(ws, &fresh, &err);
 	if (r == 0)
-		done(d, "a new state, with %zu worker%s", fresh.count,
+		done(d, "wrote a new state with %zu worker%s", fresh.count,
 		    fresh.count == 1 ? "" : "s");
 	state_release(&fresh);
 	if (have_old)
@@ -257,10 +256,9 @@ rebuild_locked(struct doctor *d, bool yes)
 		status = doctor_worktrees_load(d->cli, settings, &trees);
 	if (status == CLI_OK)
 		status = ask_confirm(d->cli, yes,
-		    "This makes a new state from the %zu worktree%s there "
-		    "%s, and forgets what the workers were doing.",
-		    trees.count, trees.count == 1 ? "" : "s",
-		    trees.count == 1 ? "is" : "are");
+		    "This creates a new state from %zu worktree%s, and forgets "
+		    "what the workers were doing.",
+		    trees.count, trees.count == 1 ? "" : "s");
 	if (status == CLI_OK)
 		status = keep_old(d);
 	if (status == CLI_OK)
@@ -280,7 +278,7 @@ doctor_rebuild(struct doctor *d, bool yes)
 
 	if (lock == -EAGAIN)
 		return cli_fail(d->cli, "busy",
-		    "a daemon owns the state; end it first with: llmc down");
+		    "a daemon is running; stop it first with: llmc down");
 	if (lock < 0)
 		return cli_fail_err(d->cli, "io", &err);
 	return rebuild_locked(d, yes);

@@ -19,7 +19,7 @@
 static const char draft_end_line[] =
     "# ------------------------ >8 ------------------------\n";
 static const char draft_end_words[] =
-    "# What stands below the line above is left out.\n";
+    "# Everything below the line above is ignored.\n";
 
 static bool
 is_blank(const char *text)
@@ -30,7 +30,7 @@ is_blank(const char *text)
 static int
 too_long(struct cli *cli, const char *what)
 {
-	return cli_fail(cli, "too_long", "%s: longer than 1 MiB", what);
+	return cli_fail(cli, "too_long", "%s is longer than 1 MiB", what);
 }
 
 /* Everything there is, up to the bound. Negative errno. */
@@ -64,7 +64,7 @@ draft_read(struct cli *cli, const char *path, struct draft *draft)
 	if (draft->text.len > PROMPT_MAX)
 		return too_long(cli, what);
 	if (is_blank(draft->text.data))
-		return cli_fail(cli, "empty", "%s: nothing in it", what);
+		return cli_fail(cli, "empty", "%s is empty", what);
 	return CLI_OK;
 }
 
@@ -94,7 +94,7 @@ run_editor(struct cli *cli, const char *file)
 		return cli_fail_err(cli, "failed", &err);
 	if (r > 0)
 		return cli_fail(cli, "failed",
-		    "the editor %s ended with status %d; nothing is sent",
+		    "the editor %s exited with status %d; nothing was sent",
 		    editor, r);
 	return CLI_OK;
 }
@@ -152,7 +152,7 @@ edit(struct cli *cli, const char *kind, const char *below, struct draft *draft)
 	cut_text(&draft->text);
 	if (status == CLI_OK && is_blank(draft->text.data))
 		status = cli_fail(
-		    cli, "empty", "nothing was written; nothing is sent");
+		    cli, "empty", "the text is empty; nothing was sent");
 	if (status == CLI_OK && draft->text.len > PROMPT_MAX)
 		return too_long(cli, "the text"); /* and the file is kept */
 	if (status != CLI_OK) {
@@ -182,7 +182,7 @@ draft_end(struct cli *cli, struct draft *draft, int status)
 	if (draft->file != NULL && status == CLI_OK)
 		unlink(draft->file);
 	else if (draft->file != NULL)
-		cli_warn(cli, "your text is kept in %s", draft->file);
+		cli_warn(cli, "your text is saved in %s", draft->file);
 	free(take_ptr(&draft->file));
 	buf_release(&draft->text);
 	return status;

@@ -83,8 +83,7 @@ run_command(struct cli *cli, int argc, char **argv)
 		    .level = LOG_LEVEL_DEBUG });
 	if (cli_is_guarded(command) && cli_is_barred(command->mends))
 		return cli_fail(cli, "refused",
-		    "llmc %s is not for agents: this is a worker's own "
-		    "session",
+		    "agents may not run llmc %s; this is a worker's session",
 		    command->name);
 	status = cli_find_workspace(cli, command->needs);
 	return status == CLI_OK ? command->run(cli, &args) : status;
@@ -110,7 +109,7 @@ run(struct cli *cli, int argc, char **argv)
 	if (help && i >= argc)
 		return cmd_help.run(cli, &none);
 	if (i >= argc)
-		return cli_misuse(cli, NULL, "what is to be done?");
+		return cli_misuse(cli, NULL, "a command is required");
 	if (help) {
 		none.count = 1;
 		none.list = (const char *const *)&argv[i];

@@ -73,8 +73,8 @@ oversight_refuse(struct cli *cli, const char *command, const char *way)
 	if (pid > 0)
 		kill = xasprintf(", or: kill %lld", (long long)pid);
 	return cli_fail(cli, "overseen",
-	    "llmc %s would take from an overseer what it keeps alive; stop the "
-	    "overseer first, with Ctrl-C in its terminal%s%s%s",
+	    "llmc %s is refused while an overseer runs; stop the overseer "
+	    "first, with Ctrl-C in its terminal%s%s%s",
 	    command, kill != NULL ? kill : "", way != NULL ? "; " : "",
 	    way != NULL ? way : "");
 }

@@ -59,7 +59,7 @@ read_answer(const struct api_method *method, const struct child_result *result,
 		child_output_text(&result->err, &words);
 		buf_truncate(&words, strcspn(words.data, "\n"));
 		err_set(err, -EIO, "%s",
-		    words.len > 0 ? words.data : "autod gave no answer");
+		    words.len > 0 ? words.data : "autod did not answer");
 		return fail(ret_code, "failed");
 	}
 	*ret_code = NULL;
@@ -91,7 +91,8 @@ call_oneshot(struct cli *cli, const struct api_method *method,
 	child_result_init(&result);
 	if (autod == NULL) {
 		err_set(err, -ENOENT,
-		    "autod is not found beside llmc, nor on PATH");
+		    "cannot find autod next to llmc or on PATH; install it "
+		    "with: make install");
 		return fail(ret_code, "not_installed");
 	}
 	rpc_encode_request(&request, id, method->name, params);
@@ -127,7 +128,7 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 		return call_oneshot(
 		    cli, m, owned, deadline_ms, ret_result, ret_code, err);
 	err_set(err, r,
-	    "no daemon runs for %s; start it with: llmc up --detach",
+	    "no daemon is running for %s; start it with: llmc up --detach",
 	    cli->workspace.root);
 	return fail(ret_code, "no_daemon");
 }

@@ -25,7 +25,7 @@ roster_load(struct cli *cli, struct state *ret_state)
 		&err) < 0)
 		return cli_fail_err(cli, "bad_state", &err);
 	if (recovered != NULL)
-		cli_warn(cli, "state.json is damaged, its backup is shown: %s",
+		cli_warn(cli, "state.json is damaged, showing its backup: %s",
 		    recovered);
 	return CLI_OK;
 }
@@ -45,11 +45,11 @@ roster_find(struct cli *cli, const struct state *state, const char *name,
 		buf_addf(&names, " %s", state->workers[i]->name);
 	if (state->count == 0)
 		return cli_fail(cli, "no_such_worker",
-		    "there is no worker %s, nor any other; add one with: llmc "
-		    "add NAME",
+		    "there is no worker %s, and there are no others; add one "
+		    "with: llmc add NAME",
 		    name);
 	return cli_fail(cli, "no_such_worker",
-	    "there is no worker %s; there are:%s", name, names.data);
+	    "there is no worker %s; the workers are:%s", name, names.data);
 }
 
 int
@@ -59,8 +59,8 @@ roster_reviewed(
 	if (state->last_reviewed == NULL ||
 	    state_find(state, state->last_reviewed) == NULL)
 		return cli_fail(cli, "no_such_worker",
-		    "no worker has been reviewed yet; name one, or look at its "
-		    "work first: llmc review");
+		    "no work has been reviewed yet; name a worker, or first "
+		    "run: llmc review");
 	*ret_name = state->last_reviewed;
 	return CLI_OK;
 }

@@ -209,7 +209,8 @@ sessions_start_console(
 
 	if (llmc == NULL)
 		return cli_fail(cli, "not_installed",
-		    "the program llmc does not find itself on PATH");
+		    "cannot find the program llmc; install it with: make "
+		    "install");
 	if (question_begin(cli, settings, &q) < 0)
 		return report(cli, &q);
 	if (session_console_start(q.tmux, &console, on_started, &q, &q.err) <
@@ -282,12 +283,13 @@ sessions_attach(
 	sessions_attach_words(settings, name, &words);
 	if (inside && !is_our_server(tmux, options.socket))
 		return cli_fail(cli, "nested",
-		    "this is inside another tmux: detach from it first, or "
+		    "you are inside another tmux; detach from it first, or "
 		    "type in another terminal: %s",
 		    words.data);
 	if (!inside && !(terminal_here() && isatty(STDOUT_FILENO)))
 		return cli_fail(cli, "no_terminal",
-		    "there is no terminal here; in one, type: %s", words.data);
+		    "there is no terminal here; in a terminal, type: %s",
+		    words.data);
 	tmux_attach_words(&options, name, inside, argv, &target);
 	terminal_become(argv, &err);
 	return cli_fail_err(cli, "tmux", &err);

@@ -129,7 +129,7 @@ show_tasks(struct auto_status *a)
 	json_set_int(a->json, "tasks_waiting", (int64_t)waiting);
 	json_set(a->json, "tasks_todo",
 	    todo >= 0 ? json_object_new_int64(todo) : NULL);
-	buf_addf(text, "Tasks: %zu in work, %zu waiting",
+	buf_addf(text, "Tasks: %zu in progress, %zu waiting",
 	    state->task_count - waiting, waiting);
 	if (todo >= 0)
 		buf_addf(text, ", %" PRId64 " in the folder", todo);
@@ -173,7 +173,7 @@ show_last(struct auto_status *a)
 		const char *words;
 		int64_t at;
 	} moments[] = {
-		{ "last_task_assignment_unix", "last given out",
+		{ "last_task_assignment_unix", "last assigned",
 		    a->state->last_task_assignment_unix },
 		{ "last_task_completion_unix", "last completed",
 		    a->state->last_task_completion_unix },
@@ -204,7 +204,7 @@ show_paused(struct auto_status *a)
 	cli_coloured(a->cli, "1;35", "paused");
 	buf_adds(&a->cli->text, ": ");
 	add_visible(a->cli, a->state->paused);
-	buf_adds(&a->cli->text, "; go on with: llmc resume\n");
+	buf_adds(&a->cli->text, "; continue with: llmc resume\n");
 }
 
 static void
@@ -225,7 +225,8 @@ show_dirty(struct auto_status *a)
 	json_set_int(json, "retry_count", state->source_repo_dirty_retry_count);
 	json_set(a->json, "source_repo_dirty", json);
 	cli_coloured(a->cli, "33", "waiting");
-	buf_adds(&a->cli->text, ": your checkout has changes: next try ");
+	buf_adds(&a->cli->text,
+	    ": your checkout has uncommitted changes; next try ");
 	if (at > a->now) {
 		buf_adds(&a->cli->text, "in ");
 		moment_add_age(&a->cli->text, (at - a->now) * 1000);
@@ -246,7 +247,7 @@ show_outage(struct auto_status *a)
 	if (since == 0)
 		return;
 	cli_coloured(a->cli, "33", "waiting");
-	buf_adds(&a->cli->text, ": the service has been away for ");
+	buf_adds(&a->cli->text, ": the service has been unavailable for ");
 	add_age(a, since);
 	buf_addc(&a->cli->text, '\n');
 }
@@ -309,15 +310,15 @@ static const struct {
 	const char *class;
 	const char *fix;
 } fixes[] = {
-	{ "task_pool", "see .llmc/logs/task_pool.log and mend the command" },
+	{ "task_pool", "see .llmc/logs/task_pool.log and fix the command" },
 	{ "task_source", "look at the folder of tasks: llmc doctor" },
 	{ "post_accept",
-	    "see .llmc/logs/post_accept.log and mend the default branch" },
+	    "see .llmc/logs/post_accept.log and fix the default branch" },
 	{ "dirty", "commit or stash the changes in your checkout" },
 	{ "state", "see what is wrong with the state: llmc doctor" },
 	{ "worktree", "see what is wrong with worktrees: llmc doctor" },
 	{ "git", "see what git said: llmc logs --level warn" },
-	{ "outage", "wait until the service is back" },
+	{ "outage", "wait until the service is available again" },
 	{ "", "see what happened: llmc events" },
 };
 
@@ -385,7 +386,7 @@ show_failure(struct auto_status *a)
 		buf_addc(&a->cli->text, '\n');
 	}
 	if (a->status->overseen)
-		buf_adds(&a->cli->text, "  -> the overseer sees to it\n");
+		buf_adds(&a->cli->text, "  -> the overseer is handling it\n");
 	else
 		buf_addf(&a->cli->text, "  -> %s, then: llmc up --auto\n",
 		    failure_fix(class));
@@ -448,7 +449,7 @@ static const struct shape heartbeat_shape = {
 	    (const struct shape_field[]){
 		{ .name = "timestamp_unix", .type = SHAPE_INT },
 		{ .name = "age_secs", .type = SHAPE_INT },
-		NULLABLE("phase", SHAPE_STRING, "what the daemon does"),
+		NULLABLE("phase", SHAPE_STRING, "what the daemon is doing"),
 		NULLABLE("instance_id", SHAPE_STRING, NULL),
 		{ .name = "sequence", .type = SHAPE_INT },
 		{ .name = "lag_ms", .type = SHAPE_INT },
@@ -476,13 +477,14 @@ const struct shape status_auto_shape = {
 	    (const struct shape_field[]){
 		{ .name = "active",
 		    .type = SHAPE_BOOL,
-		    .help = "the daemon that runs, or ran last, is one of auto "
-			    "mode" },
+		    .help =
+			"the daemon that is running, or ran last, is in auto "
+			"mode" },
 		{ .name = "overseer_active", .type = SHAPE_BOOL },
 		{ .name = "workers", .type = SHAPE_INT },
 		{ .name = "tasks_completed",
 		    .type = SHAPE_INT,
-		    .help = "landed, or without a change, ever" },
+		    .help = "landed or no_changes, ever" },
 		{ .name = "errors",
 		    .type = SHAPE_INT,
 		    .help = "hard failures, ever" },
@@ -493,15 +495,15 @@ const struct shape status_auto_shape = {
 			    .fields = &(
 				const struct shape_field){ .type = SHAPE_INT },
 			},
-		    .help = "tasks by how they ended" },
+		    .help = "tasks by outcome" },
 		{ .name = "tasks_in_work", .type = SHAPE_INT },
 		{ .name = "tasks_waiting", .type = SHAPE_INT },
 		NULLABLE("tasks_todo", SHAPE_INT,
-		    "files in the folder of tasks, where that is the source"),
+		    "files in the folder of tasks, if that is the source"),
 		{ .name = "today", .type = SHAPE_OBJECT, .of = &today_shape },
 		NULLABLE("last_task_assignment_unix", SHAPE_INT, NULL),
 		NULLABLE("last_task_completion_unix", SHAPE_INT, NULL),
-		NULLABLE("paused", SHAPE_STRING, "why nobody gets a task"),
+		NULLABLE("paused", SHAPE_STRING, "why no task is assigned"),
 		{ .name = "source_repo_dirty",
 		    .type = SHAPE_OBJECT,
 		    .flags = SHAPE_NULLABLE,
@@ -509,7 +511,7 @@ const struct shape status_auto_shape = {
 		    .help = "landings wait for a clean checkout" },
 		NULLABLE("outage_since_unix", SHAPE_INT, NULL),
 		NULLABLE("next_deadline_unix", SHAPE_INT,
-		    "when the first of what waits goes on"),
+		    "when the first thing that waits continues"),
 		{ .name = "heartbeat",
 		    .type = SHAPE_OBJECT,
 		    .flags = SHAPE_NULLABLE,
@@ -518,7 +520,7 @@ const struct shape status_auto_shape = {
 		    .type = SHAPE_OBJECT,
 		    .flags = SHAPE_NULLABLE,
 		    .of = &failure_shape,
-		    .help = "why the daemon has stopped" },
+		    .help = "why the daemon stopped" },
 		{ .name = NULL },
 	    },
 };

@@ -91,11 +91,11 @@ static const struct {
 	const char *words;
 } exits[] = {
 	{ 0, "stopped" },
-	{ 1, "an error of its own" },
+	{ 1, "an error of the overseer itself" },
 	{ 3, "a failure spiral" },
 	{ 4, "a person is needed" },
 	{ 5, "the failure could not be repaired" },
-	{ 130, "ended at once" },
+	{ 130, "forced to stop" },
 };
 
 static const char *
@@ -104,7 +104,7 @@ exit_words(int64_t status)
 	for (size_t i = 0; i < nitems(exits); i++)
 		if (exits[i].status == status)
 			return exits[i].words;
-	return "it is not known why";
+	return "unknown reason";
 }
 
 static void
@@ -123,7 +123,7 @@ show_state(struct overseer_status *o)
 		buf_addf(text, "  pid %" PRId64 "  up ", pid);
 		moment_add_age(text, up * 1000);
 	} else if (is_state(o, LOST)) {
-		buf_adds(text, " (it ended without saying so)");
+		buf_adds(text, " (it crashed or was killed)");
 	}
 	buf_addc(text, '\n');
 	json_set_bool(o->json, "active", o->oversight->active);
@@ -167,7 +167,7 @@ show_daemon(struct overseer_status *o)
 	moment_add_age(&o->cli->text, up * 1000);
 	buf_addf(&o->cli->text, "%s%s\n",
 	    json_bool_or(daemon, "adopted", false) ? ", taken over" : "",
-	    json_bool_or(daemon, "told_to_end", false) ? ", told to end" : "");
+	    json_bool_or(daemon, "told_to_end", false) ? ", stopping" : "");
 }
 
 static void
@@ -221,23 +221,24 @@ fix_of(struct overseer_status *o, const char *manual)
 	cleanup_buf struct buf words = BUF_INIT;
 
 	if (is_state(o, LOST))
-		return xstrdup("start it again, it takes over the daemon: llmc "
-			       "overseer");
+		return xstrdup(
+		    "start it again, and it takes over the daemon: llmc "
+		    "overseer");
 	switch (exit_status(o)) {
 	case 3:
 		return oversight_is_over(o->cli, &words) ?
-		    xstrdup("see llmc failures, repair it, then: llmc overseer "
-			    "--clear \"what was done\" and llmc overseer") :
+		    xstrdup(
+			"see llmc failures, fix the cause, then: llmc overseer "
+			"--clear \"what was done\" and llmc overseer") :
 		    xstrdup("it has been cleared; start with: llmc overseer");
 	case 4:
 		return manual != NULL ?
-		    xasprintf("see to what %s says, remove it, then: llmc "
-			      "overseer",
+		    xasprintf("do what %s says, remove it, then: llmc overseer",
 			manual) :
 		    xstrdup("the file is gone; start with: llmc overseer");
 	case 5:
-		return xstrdup("see llmc failures, repair it, then: llmc "
-			       "overseer");
+		return xstrdup(
+		    "see llmc failures, fix the cause, then: llmc overseer");
 	default:
 		return NULL;
 	}
@@ -308,10 +309,11 @@ const struct shape status_overseer_shape = {
 		{ .name = "active", .type = SHAPE_BOOL },
 		{ .name = "state",
 		    .type = SHAPE_STRING,
-		    .help = "Starting, Running, Remediating, Terminated, ..., "
-			    "or \"not running\": it ended without saying so" },
-		NULLABLE(
-		    "registered_state", SHAPE_STRING, "what it wrote last"),
+		    .help =
+			"Starting, Running, Remediating, Terminated, ..., or "
+			"\"not running\": it crashed or was killed" },
+		NULLABLE("registered_state", SHAPE_STRING,
+		    "state that it wrote last"),
 		NULLABLE("pid", SHAPE_INT, NULL),
 		NULLABLE("uptime_secs", SHAPE_INT, NULL),
 		NULLABLE("instance_id", SHAPE_STRING, NULL),
@@ -322,11 +324,11 @@ const struct shape status_overseer_shape = {
 		    .type = SHAPE_OBJECT,
 		    .flags = SHAPE_NULLABLE,
 		    .of = &daemon_shape,
-		    .help = "that it watches" },
+		    .help = "daemon that it watches" },
 		{ .name = "attempt",
 		    .type = SHAPE_INT,
-		    .help = "repairs since the last healthy run" },
-		NULLABLE("failure", SHAPE_STRING, "the last one, in words"),
+		    .help = "remediations since the last healthy run" },
+		NULLABLE("failure", SHAPE_STRING, "reason of the last failure"),
 		{ .name = "events",
 		    .type = SHAPE_ARRAY,
 		    .of =
@@ -335,9 +337,9 @@ const struct shape status_overseer_shape = {
 				&(const struct shape_field){
 				    .type = SHAPE_STRING },
 			},
-		    .help = "what it said last" },
+		    .help = "its last messages" },
 		NULLABLE("manual_intervention", SHAPE_STRING,
-		    "file of a repair that needs a person"),
+		    "file of a remediation that asks for a person"),
 		NULLABLE("fix", SHAPE_STRING, "what to do"),
 		{ .name = NULL },
 	    },

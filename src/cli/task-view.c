@@ -75,11 +75,12 @@ tell_none(struct cli *cli, const struct taskbook *book)
 {
 	if (source_type_flags(book->type) & SOURCE_EDITABLE) {
 		buf_adds(&cli->text,
-		    "There is no task yet; add one with: llmc task add TEXT\n");
+		    "There are no tasks yet; add one with: llmc task add "
+		    "TEXT\n");
 		return;
 	}
 	buf_addf(&cli->text,
-	    "No task is in work, and none has ended; they come from %s",
+	    "No task is in progress, and none has ended; tasks come from %s",
 	    source_type_origin(book->type));
 	text_add_visible(&cli->text, book->where, strlen(book->where), false);
 	buf_addc(&cli->text, '\n');
@@ -246,8 +247,8 @@ show_head(struct cli *cli, struct json_object *entry)
 	show_line(cli, "attempts", tries.data);
 	show_line(cli, "commit", json_string_or(entry, "commit_sha", NULL));
 	show_spent(cli, entry);
-	show_moment(cli, "made", entry, "created_unix");
-	show_moment(cli, "given out", entry, "assigned_unix");
+	show_moment(cli, "created", entry, "created_unix");
+	show_moment(cli, "assigned", entry, "assigned_unix");
 	show_moment(cli, "ended", entry, "finished_unix");
 }
 
@@ -256,7 +257,8 @@ task_view_show(struct cli *cli, struct json_object *entry)
 {
 	show_head(cli, entry);
 	show_text(cli, "text", json_string_or(entry, "text", NULL));
-	show_text(cli, "last words", json_string_or(entry, "last_words", NULL));
+	show_text(
+	    cli, "last message", json_string_or(entry, "last_words", NULL));
 	show_history(cli, entry);
 	cli->result = json_object_new_object();
 	json_set(cli->result, "record", json_object_get(entry));
@@ -288,14 +290,16 @@ static const struct shape history_shape = {
 static const struct shape entry_shape = {
 	.fields =
 	    (const struct shape_field[]){
-		STRING_OR_NULL("id", "null: only the source has it so far"),
-		STRING_OR_NULL("key", "the source's own name for it"),
+		STRING_OR_NULL(
+		    "id", "null: it exists only at its source so far"),
+		STRING_OR_NULL("key", "its name at its source"),
 		{ .name = "source", .type = SHAPE_STRING },
 		{ .name = "status",
 		    .type = SHAPE_STRING,
-		    .help = "offered, waiting, assigned, landed or settling; "
-			    "its outcome when it has ended; todo, doing, done "
-			    "or failed by the source alone" },
+		    .help =
+			"offered, waiting, assigned, landed or settling; its "
+			"outcome when it has ended; todo, doing, done or "
+			"failed when it exists only at its source" },
 		STRING_OR_NULL("outcome",
 		    "landed, no_changes, failed, aborted or dead-letter"),
 		{ .name = "title", .type = SHAPE_STRING },
@@ -308,18 +312,19 @@ static const struct shape entry_shape = {
 		{ .name = "age_secs",
 		    .type = SHAPE_INT,
 		    .flags = SHAPE_NULLABLE,
-		    .help = "since it was made, given out or ended" },
+		    .help = "since it was created, assigned or ended" },
 		STRING_OR_NULL("commit_sha", NULL),
-		STRING_OR_NULL("reason", "why it failed, or failed last"),
-		STRING_OR_NULL("problem", "why nobody can do it"),
+		STRING_OR_NULL("reason", "why its last attempt failed"),
+		STRING_OR_NULL("problem", "why it cannot be used"),
 		MORE("turns", SHAPE_INT, "of the last attempt"),
 		MORE("tokens", SHAPE_INT, NULL),
 		MORE("cost_usd", SHAPE_NUMBER, NULL),
 		MORE("created_unix", SHAPE_INT, NULL),
 		MORE("assigned_unix", SHAPE_INT, NULL),
 		MORE("finished_unix", SHAPE_INT, NULL),
-		MORE("text", SHAPE_STRING, "of show"),
-		MORE("last_words", SHAPE_STRING, "of show: of the agent"),
+		MORE("text", SHAPE_STRING, "with show"),
+		MORE("last_words", SHAPE_STRING,
+		    "with show: last message of the agent"),
 		{ .name = "history",
 		    .type = SHAPE_ARRAY,
 		    .of =
@@ -329,7 +334,7 @@ static const struct shape entry_shape = {
 				.of = &history_shape },
 			},
 		    .flags = SHAPE_OPTIONAL,
-		    .help = "of show" },
+		    .help = "with show" },
 		{ .name = NULL },
 	    },
 };
@@ -342,7 +347,7 @@ static const struct shape source_shape = {
 		    .choices = (const char *const[]){ "command", "files",
 			"folder", NULL } },
 		{ .name = "where", .type = SHAPE_STRING },
-		STRING_OR_NULL("problem", "why it cannot be looked at"),
+		STRING_OR_NULL("problem", "why it cannot be read"),
 		{ .name = NULL },
 	    },
 };
@@ -381,7 +386,7 @@ const struct shape task_view_shape = {
 		{ .name = "status",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL,
-		    .help = "retry and drop: what it is now" },
+		    .help = "retry and drop: its new status" },
 		{ .name = NULL },
 	    },
 };

@@ -90,7 +90,7 @@ START_TEST(version_is_told_two_ways)
 	json = e2e_json(e2e_llmc(NULL, "--version", "--json", NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "version", ""), LLMC_VERSION);
 	e2e_expect(e2e_llmc(NULL, "doctor", "--version", NULL), 2,
-	    "--version goes before the command");
+	    "--version must come before the command");
 }
 END_TEST
 
@@ -120,9 +120,9 @@ START_TEST(unknown_words_name_the_nearest)
 		{ { "--json=1", "init" }, "did you mean --json?" },
 		{ { "" }, ": no such command" },
 		{ { "-" }, "-: no such option" },
-		{ { NULL }, "what is to be done?" },
-		{ { "init", "extra" }, "extra: one argument too many" },
-		{ { "version", "x" }, "x: one argument too many" },
+		{ { NULL }, "a command is required" },
+		{ { "init", "extra" }, "extra: unexpected argument" },
+		{ { "version", "x" }, "x: unexpected argument" },
 		{ { "two\nlines" }, "two\\x0alines: no such command\n" },
 		{ { "\x1b[31m" }, "\\x1b[31m: no such command" },
 	};
@@ -142,8 +142,8 @@ START_TEST(json_errors_are_one_value_on_standard_output)
 {
 	const char *plain = e2e_dir("plain");
 
-	e2e_json_error(
-	    e2e_llmc(plain, "--json", NULL), 2, "usage", "what is to be done");
+	e2e_json_error(e2e_llmc(plain, "--json", NULL), 2, "usage",
+	    "a command is required");
 	e2e_json_error(e2e_llmc(plain, "--json", "docter", NULL), 2, "usage",
 	    "did you mean");
 	/* The mistake may come before the flag. */
@@ -303,7 +303,7 @@ is_refused(const char *command)
 		args[count] = "x";
 		run = e2e_llmcv(e2e_dir("plain"), args);
 	}
-	return strstr(run->err, "own session") != NULL;
+	return strstr(run->err, "a worker's session") != NULL;
 }
 
 START_TEST(some_commands_are_refused_inside_a_session)

@@ -116,7 +116,7 @@ START_TEST(what_is_lost_is_asked_about)
 	fleet_fails("--yes", "reset", "--all", NULL);
 	e2e_json_error(e2e_llmc(fleet_root(), "--json", "nuke", "--all", NULL),
 	    1, "not_confirmed", "--yes");
-	e2e_expect(e2e_llmc(fleet_root(), "nuke", NULL), 2, "which worker");
+	e2e_expect(e2e_llmc(fleet_root(), "nuke", NULL), 2, "name the worker");
 	e2e_expect(e2e_llmc(fleet_root(), "nuke", "adam", "--all", NULL), 2,
 	    "not both");
 	run = on_terminal("n\\n", "nuke adam");
@@ -125,7 +125,7 @@ START_TEST(what_is_lost_is_asked_about)
 	ck_assert_int_eq(run->status, 1);
 	ck_assert_str_eq(fleet_status("adam"), "offline");
 	run = on_terminal("y\\n", "nuke adam");
-	e2e_has(run->out, "adam is gone");
+	e2e_has(run->out, "Removed adam");
 	ck_assert_int_eq(run->status, 0);
 	fleet_fails("there is no worker adam", "nuke", "adam", NULL);
 }
@@ -148,9 +148,9 @@ START_TEST(trust_adds_and_keeps_the_rest)
 	e2e_lacks(e2e_read(file), "hasCompletedOnboarding");
 	json = json_of(0, "trust", "--onboarding", NULL);
 	ck_assert(json_bool_or(json, "onboarded", false));
-	e2e_has(fleet_do("trust", NULL)->out, "said so before");
+	e2e_has(fleet_do("trust", NULL)->out, "needs no change");
 	e2e_write(file, "{\"theme\":");
-	fleet_fails("left as it is", "trust", NULL);
+	fleet_fails("was not changed", "trust", NULL);
 	ck_assert_str_eq(e2e_read(file), "{\"theme\":");
 	e2e_env("HOME");
 	fleet_fails("HOME", "trust", NULL);
@@ -188,13 +188,13 @@ START_TEST(repair_brings_a_worktree_back)
 	e2e_sh(fleet_worktree("adam"),
 	    "date >new && git add new && git commit -qm 'By adam'");
 	e2e_sh(fleet_root(), "rm -rf .worktrees/adam");
-	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out, "is gone");
+	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out, "is missing");
 	fleet_do("doctor", "--repair", "--yes", NULL);
 	ck_assert(e2e_exists(e2e_path("%s/.git", fleet_worktree("adam"))));
 	/* What it had committed is not lost. */
 	e2e_has(fleet_do("salvage", "list", NULL)->out, "adam/");
 	e2e_env("LLMC_AGENT=1");
-	fleet_fails("worker's own session", "doctor", "--repair", NULL);
+	fleet_fails("this is a worker's session", "doctor", "--repair", NULL);
 }
 END_TEST
 
@@ -208,13 +208,13 @@ START_TEST(consoles_are_sessions_of_their_own)
 	e2e_has(member(json, "attach"), "attach -t '=llmc-console1'");
 	json = json_of(0, "console", "console1", NULL);
 	ck_assert(!json_bool_or(json, "created", true));
-	e2e_has(fleet_do("console", NULL)->out, "console2 runs");
-	fleet_fails("begins with", "console", "adam", NULL);
+	e2e_has(fleet_do("console", NULL)->out, "console2 is running");
+	fleet_fails("not a valid name", "console", "adam", NULL);
 	json_of(0, "attach", "console2", NULL);
 	fleet_fails("no terminal", "attach", "console2", NULL);
 	e2e_env("TMUX=/nowhere,1,0");
 	fleet_fails("another tmux", "attach", "console2", NULL);
-	e2e_has(fleet_do("nuke", "console2", "--yes", NULL)->out, "gone");
+	e2e_has(fleet_do("nuke", "console2", "--yes", NULL)->out, "Removed");
 	fleet_fails("llmc-console1", "attach", "console2", NULL);
 }
 END_TEST
@@ -292,7 +292,7 @@ START_TEST(tasks_come_from_anywhere)
 	    "--prompt", "x", NULL);
 	e2e_expect(e2e_llmc(fleet_root(), "start", "--prompt", "x",
 		       "--prompt-cmd", "y", NULL),
-	    2, "only one");
+	    2, "cannot be combined");
 	fleet_fails("your own checkout", "start", "--prompt",
 	    e2e_path("see @\"%s/README\"", fleet_root()), NULL);
 	e2e_expect(e2e_sh(fleet_root(),
@@ -328,14 +328,14 @@ START_TEST(an_editor_writes_tasks_and_loses_none)
 	/* Nobody is free: the text stays. */
 	run = on_terminal("", "start");
 	ck_assert_int_eq(run->status, 1);
-	e2e_has(run->out, "your text is kept in");
+	e2e_has(run->out, "your text is saved in");
 	e2e_has(e2e_sh(fleet_root(), "cat .llmc/drafts/*")->out, "a heading");
 	e2e_env("EDITOR=true");
 	run = on_terminal("", "reject --worker adam");
-	e2e_has(run->out, "nothing was written");
+	e2e_has(run->out, "the text is empty");
 	e2e_env("EDITOR=false");
 	run = on_terminal("", "message adam");
-	e2e_has(run->out, "nothing is sent");
+	e2e_has(run->out, "nothing was sent");
 }
 END_TEST
 
@@ -346,7 +346,7 @@ START_TEST(verdicts_mean_the_last_review)
 	fleet_up();
 	fleet_add("adam");
 	fleet_add("eve");
-	fleet_fails("no worker waits", "review", NULL);
+	fleet_fails("no worker is waiting", "review", NULL);
 	fleet_fails("llmc review", "accept", NULL);
 	fleet_start("eve", "fake: commit b.txt 2");
 	fleet_wait("eve", "needs_review");
@@ -452,7 +452,7 @@ START_TEST(waiting_ends)
 	run = e2e_sh(fleet_root(),
 	    "\"$LLMC\" wait adam --until error --timeout 30s & "
 	    "\"$LLMC\" nuke adam --yes >/dev/null; wait $!");
-	e2e_expect(run, 1, "adam is gone");
+	e2e_expect(run, 1, "adam has been removed");
 }
 END_TEST
 
@@ -471,7 +471,7 @@ START_TEST(the_log_is_shown_and_followed)
 	e2e_has(run->out, "to=idle");
 	ck_assert_ptr_eq(strchr(run->out, '\n'), strrchr(run->out, '\n'));
 	run = e2e_llmc(fleet_root(), "logs", "--level", "error", NULL);
-	e2e_expect(run, 0, "nothing of that");
+	e2e_expect(run, 0, "no matching records");
 	e2e_expect(e2e_llmc(fleet_root(), "logs", "--level", "loud", NULL), 2,
 	    "no such level");
 	/* It ends when nobody reads any more. */

@@ -232,11 +232,11 @@ START_TEST(verbs_are_checked)
 	e2e_expect(
 	    e2e_llmc(dir, "config", "set", "a", NULL), 2, "takes 2 arguments");
 	e2e_expect(e2e_llmc(dir, "config", "set", "a", "b", "c", NULL), 2,
-	    "c: one argument too many");
+	    "c: unexpected argument");
 	e2e_expect(
 	    e2e_llmc(dir, "config", "list", "x", NULL), 2, "takes 0 arg");
 	e2e_expect(e2e_llmc(dir, "config", "doc", "--format", "x", NULL), 2,
-	    "it is toml or mdoc");
+	    "use toml or mdoc");
 	e2e_expect(e2e_llmc(dir, "config", "doc", "--format", NULL), 2,
 	    "--format needs a value");
 	e2e_expect(

@@ -238,7 +238,7 @@ START_TEST(unset_brings_the_default_back)
 	ck_assert_str_eq(json_string_or(json, "source", ""), "default");
 	e2e_has(e2e_read(config_of(dir)), start);
 	e2e_expect(e2e_llmc(dir, "config", "unset", "tmux.rows", NULL), 1,
-	    "tmux.rows is not set in the file");
+	    "tmux.rows is not set in config.toml");
 	e2e_json_error(
 	    e2e_llmc(dir, "--json", "config", "unset", "tmux.rows", NULL), 1,
 	    "not_set", "tmux.rows");

@@ -92,7 +92,7 @@ START_TEST(all_is_well)
 	assert_check(checks, "branch", "ok", "main", NULL);
 	run = e2e_llmc(dir, "doctor", NULL);
 	e2e_expect(run, 0, NULL);
-	e2e_has(run->out, "\nAll is well");
+	e2e_has(run->out, "\nAll checks passed");
 	/* A look changes nothing. */
 	ck_assert_str_eq(e2e_git(dir, "status", "--porcelain", NULL), "");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", dir)));
@@ -338,7 +338,7 @@ START_TEST(removed_exclude_line_is_told)
 	tools();
 	e2e_write(e2e_path("%s/.git/info/exclude", dir), "");
 	assert_check(doctor(dir, 0), "exclude", "warn",
-	    "git would add .llmc to a commit", "llmc init");
+	    "git does not ignore .llmc", "llmc init");
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
 	assert_check(doctor(dir, 0), "exclude", "ok", "", NULL);
 	/* Ignored in another way is as good. */
@@ -366,7 +366,7 @@ START_TEST(branch_that_is_missing_is_told)
 	    "no branch is checked out", "config set repo.default_branch");
 	e2e_git(dir, "checkout", "-q", "--orphan", "fresh", NULL);
 	assert_check(doctor(dir, 1), "repository", "fail",
-	    "it has no commit yet", "git commit --allow-empty");
+	    "the repository has no commit yet", "git commit --allow-empty");
 }
 END_TEST
 
@@ -400,7 +400,7 @@ START_TEST(report_has_a_line_and_a_colour_for_each)
 	e2e_has(run->out, "fail  config ");
 	e2e_has(run->out, "                  -> edit the file");
 	e2e_has(run->out, "ok    git ");
-	e2e_has(run->out, "\n1 to mend, ");
+	e2e_has(run->out, "\n1 failed, ");
 	e2e_lacks(run->out, "two\nlines");
 	e2e_env("FORCE_COLOR=1");
 	run = e2e_llmc(dir, "doctor", NULL);

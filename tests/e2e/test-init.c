@@ -61,7 +61,7 @@ START_TEST(second_run_changes_nothing)
 	ck_assert_str_eq(json_string_or(json, "root", ""), dir);
 	ck_assert(!json_bool_or(json, "created", true));
 	ck_assert(!json_bool_or(json, "changed", true));
-	e2e_has(e2e_llmc(dir, "init", NULL)->out, "nothing to do");
+	e2e_has(e2e_llmc(dir, "init", NULL)->out, "nothing was changed");
 	ck_assert_str_eq(e2e_read(exclude), before);
 	ck_assert_uint_eq(count_lines(before, "/.llmc"), 1);
 	ck_assert_uint_eq(count_lines(before, "/.worktrees/"), 1);
@@ -310,7 +310,7 @@ START_TEST(worktree_sets_up_the_main_tree)
 	assert_set_up(dir);
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", tree)));
 	ck_assert_str_eq(e2e_git(tree, "status", "--porcelain", NULL), "");
-	e2e_has(e2e_llmc(dir, "init", NULL)->out, "nothing to do");
+	e2e_has(e2e_llmc(dir, "init", NULL)->out, "nothing was changed");
 	e2e_expect(
 	    e2e_llmc(tree, "config", "set", "tmux.rows", "31", NULL), 0, NULL);
 	ck_assert_str_eq(

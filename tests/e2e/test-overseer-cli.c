@@ -76,9 +76,9 @@ START_TEST(options_are_checked_before_anything_starts)
 	    "needs a value");
 	e2e_expect(e2e_llmc(shown_root, "overseer", "--clear", "done",
 		       "--concurrency", "2", NULL),
-	    2, "leave --concurrency out");
-	e2e_expect(
-	    e2e_llmc(shown_root, "overseer", "word", NULL), 2, "too many");
+	    2, "combined with --concurrency");
+	e2e_expect(e2e_llmc(shown_root, "overseer", "word", NULL), 2,
+	    "unexpected argument");
 	ck_assert(!e2e_exists(shown_file("overseer.lock")));
 }
 END_TEST
@@ -131,7 +131,7 @@ START_TEST(clearing_is_remembered)
 	    shown_member(json_object_object_get(json, "cleared"), "words"),
 	    "more disk\033[1m");
 	e2e_has(shown_must("failures", NULL, NULL)->out,
-	    "No failure since the last --clear.\n");
+	    "No failures since the last --clear.\n");
 	e2e_has(shown_must("failures", NULL, NULL)->out, "more disk\\x1b[1m");
 }
 END_TEST
@@ -186,13 +186,14 @@ START_TEST(without_a_history_there_is_no_failure)
 	struct json_object *json = shown_json("failures", NULL, NULL);
 
 	ck_assert_str_eq(shown_must("failures", NULL, NULL)->out,
-	    "No failure is remembered.\n");
+	    "No failures are recorded.\n");
 	ck_assert_uint_eq(
 	    json_object_array_length(json_object_object_get(json, "failures")),
 	    0);
 	ck_assert_ptr_null(json_object_object_get(json, "over"));
 	ck_assert(!e2e_exists(shown_file("failures.jsonl")));
-	e2e_expect(e2e_llmc(shown_root, "failures", "x", NULL), 2, "too many");
+	e2e_expect(e2e_llmc(shown_root, "failures", "x", NULL), 2,
+	    "unexpected argument");
 }
 END_TEST
 
@@ -216,13 +217,13 @@ START_TEST(the_same_failures_are_told_together_the_newest_last)
 	    "the daemon died (signal 11)\n"
 	    "  2 times: first 2026-01-31 09:00:00, last 2026-01-31 09:00:30, "
 	    "after a run of 5s\n"
-	    "  2026-01-31 09:00:10  repair completed after 1m2s: the agent "
-	    "ended its work\n"
+	    "  2026-01-31 09:00:10  remediation completed after 1m2s: the "
+	    "agent ended its work\n"
 	    "                       /x/remediation_1.txt\n"
 	    "  2026-01-31 09:00:31  the overseer gave up: A failure spiral\n"
 	    "\n"
-	    "The overseer will not start again. Repair it, then: llmc overseer "
-	    "--clear \"what was done\"\n");
+	    "The overseer will not start again. Fix the cause, then: llmc "
+	    "overseer --clear \"what was done\"\n");
 	/* A pure read. */
 	ck_assert_str_eq(e2e_read(shown_file("failures.jsonl")), before);
 }
@@ -272,7 +273,7 @@ START_TEST(what_was_cleared_is_shown_when_asked_for)
 	append_failures(
 	    "{\"kind\":\"clear\"," AT("40") ",\"words\":\"more memory\"}\n");
 	out = shown_must("failures", NULL, NULL)->out;
-	e2e_has(out, "No failure since");
+	e2e_has(out, "No failures since");
 	e2e_has(out, "more memory");
 	e2e_has(out, "llmc failures --all");
 	e2e_lacks(out, "signal 9");
@@ -296,11 +297,11 @@ START_TEST(a_repair_outlives_the_memory_of_its_failure)
 	append_failures(
 	    "{\"kind\":\"stall\"," AT("50") ",\"run_ms\":3600000}\n");
 	e2e_has(shown_must("failures", NULL, NULL)->out,
-	    "died\n  longer ago than is remembered\n");
+	    "died\n  older than the history\n");
 	e2e_has(shown_must("failures", NULL, NULL)->out,
 	    "stall\n  1 time: 2026-01-31 ");
 	e2e_has(shown_must("failures", NULL, NULL)->out,
-	    "after a run of 1h (a stall: started again)\n");
+	    "after a run of 1h (a stall: restarted)\n");
 	json = json_object_object_get(
 	    shown_json("failures", NULL, NULL), "failures");
 	ck_assert_int_eq(
@@ -337,7 +338,7 @@ START_TEST(status_tells_how_the_overseer_is)
 
 	write_overseer(shown_root, "Running", true, more);
 	out = shown_must("status", NULL, NULL)->out;
-	e2e_has(out, "the overseer sees to it");
+	e2e_has(out, "the overseer is handling it");
 	e2e_has(out,
 	    e2e_path(
 		"OVERSEER\n--------\nRunning  pid %d  up 2m", (int)getpid()));
@@ -387,7 +388,7 @@ START_TEST(an_overseer_that_vanished_is_not_running)
 	write_overseer(shown_root, "Running", false,
 	    ",\"daemon\":{\"pid\":77,\"started_unix\":1}");
 	out = shown_must("status", NULL, NULL)->out;
-	e2e_has(out, "\nnot running (it ended without saying so)\n");
+	e2e_has(out, "\nnot running (it crashed or was killed)\n");
 	e2e_has(out, "-> start it again");
 	e2e_lacks(out, "pid 77");
 	json = overseer_json();
@@ -450,14 +451,15 @@ START_TEST(each_end_is_told_with_what_to_type)
 	e2e_write(shown_file("manual_intervention_needed_2027.txt"), "later");
 	out = status_after(4);
 	e2e_has(out, "exit status 4: a person is needed");
-	e2e_has(out, e2e_path("-> see to what %s says", manual));
+	e2e_has(out, e2e_path("-> do what %s says", manual));
 	ck_assert_str_eq(
 	    shown_member(overseer_json(), "manual_intervention"), manual);
 	out = status_after(5);
 	e2e_has(out, "exit status 5: the failure could not be repaired");
-	e2e_has(out, "-> see llmc failures, repair it, then: llmc overseer\n");
-	e2e_has(status_after(130), "exit status 130: ended at once");
-	e2e_has(status_after(99), "exit status 99: it is not known why");
+	e2e_has(
+	    out, "-> see llmc failures, fix the cause, then: llmc overseer\n");
+	e2e_has(status_after(130), "exit status 130: forced to stop");
+	e2e_has(status_after(99), "exit status 99: unknown reason");
 }
 END_TEST
 
@@ -482,7 +484,7 @@ START_TEST(down_and_nuke_all_are_refused_while_an_overseer_lives)
 	close(lock);
 	e2e_expect(e2e_llmc(shown_root, "down", NULL), 1, "llmc up");
 	e2e_has(e2e_llmc(shown_root, "nuke", "--all", "--yes", NULL)->out,
-	    "There is no worker");
+	    "There are no workers");
 }
 END_TEST
 
@@ -503,19 +505,19 @@ START_TEST(a_worker_may_not_repair_and_who_repairs_may)
 		for (size_t j = 0; j < nitems(both); j++)
 			e2e_expect(
 			    e2e_llmc(shown_root, both[j][0], both[j][1], NULL),
-			    1, "own session");
+			    1, "a worker's session");
 		for (size_t j = 0; i < 2 && j < nitems(mending); j++)
 			e2e_expect(e2e_llmc(shown_root, mending[j][0],
 				       mending[j][1], NULL),
-			    1, "own session");
+			    1, "a worker's session");
 	}
 	e2e_lacks(e2e_llmc(shown_root, "reset", "nobody", "--yes", NULL)->err,
-	    "own session");
+	    "a worker's session");
 	for (size_t j = 1; j < nitems(mending); j++)
 		e2e_lacks(e2e_llmc(shown_root, mending[j][0], mending[j][1],
 			      "--yes", NULL)
 			      ->err,
-		    "own session");
+		    "a worker's session");
 	ck_assert(e2e_exists(shown_file("state.json"))); /* rebuilt */
 	/* To look is anybody's. */
 	e2e_env("LLMC_WORKER=auto-1");
@@ -560,11 +562,11 @@ START_TEST(doctor_tells_what_keeps_an_overseer_from_starting)
 	write_overseer(shown_root, "Terminated", false, "");
 	e2e_lacks(doctor(), "oversight");
 	lock = hold_lock(shown_root);
-	e2e_has(doctor(), "ok    oversight   one runs, and has not");
+	e2e_has(doctor(), "ok    oversight   running, but not");
 	write_overseer(shown_root, "Remediating", true, "");
 	e2e_has(doctor(),
-	    e2e_path(
-		"ok    oversight   runs (pid %d): Remediating", (int)getpid()));
+	    e2e_path("ok    oversight   running (pid %d): Remediating",
+		(int)getpid()));
 	close(lock);
 	e2e_write(shown_file("manual_intervention_needed_1.txt"), "x");
 	e2e_has(doctor(), "fail  manual ");
@@ -589,7 +591,7 @@ START_TEST(doctor_knows_a_state_that_is_not_this_roots)
 	    shown_file("root_id"), "00000000-0000-4000-8000-000000000000\n");
 	e2e_has(doctor(), "fail  state");
 	e2e_has(doctor(),
-	    "-> make a new one from the worktrees: llmc doctor "
+	    "-> create a new one from the worktrees: llmc doctor "
 	    "--rebuild\n");
 	run = e2e_llmc(shown_root, "doctor", "--rebuild", "--yes", NULL);
 	e2e_has(run->out, "ok    state");
@@ -655,8 +657,8 @@ START_TEST(its_session_can_be_looked_at)
 	struct json_object *json;
 
 	fleet_begin();
-	fleet_fails("while it repairs", "peek", "overseer", NULL);
-	fleet_fails("has no session", "attach", "overseer", NULL);
+	fleet_fails("no remediation is running", "peek", "overseer", NULL);
+	fleet_fails("there is no session", "attach", "overseer", NULL);
 	start_session("overseer", "overseer");
 	json = e2e_json(
 	    e2e_llmc(fleet_root(), "--json", "attach", "overseer", NULL), 0);

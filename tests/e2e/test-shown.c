@@ -192,11 +192,11 @@ START_TEST(status_tells_how_auto_mode_is)
 	out = shown_must("status", NULL, NULL)->out;
 	e2e_has(out, "t3 \"Make it faster\"");
 	e2e_has(out, "Auto Mode: 1 worker, 5 tasks completed, 3 errors");
-	e2e_has(out, "1 in work, 1 waiting, 1 in the folder, 2 given up");
+	e2e_has(out, "1 in progress, 1 waiting, 1 in the folder, 2 given up");
 	e2e_has(out, "Today: 1,204,332 tokens, $4.20");
 	e2e_has(out, "Tasks were last completed 2m");
-	e2e_has(out, "budget.day_cost is reached; go on with: llmc resume");
-	e2e_has(out, "your checkout has changes: next try in ");
+	e2e_has(out, "budget.day_cost is reached; continue with: llmc resume");
+	e2e_has(out, "your checkout has uncommitted changes; next try in ");
 	e2e_has(out, "(3 of 10)");
 	e2e_has(out, "Heartbeat: 1m");
 	e2e_has(out, "patrol");
@@ -256,10 +256,11 @@ END_TEST
 START_TEST(resume_needs_a_daemon_and_a_person)
 {
 	e2e_expect(e2e_llmc(shown_root, "resume", NULL), 1, "llmc up");
-	e2e_expect(
-	    e2e_llmc(shown_root, "resume", "a", "b", NULL), 2, "too many");
+	e2e_expect(e2e_llmc(shown_root, "resume", "a", "b", NULL), 2,
+	    "unexpected argument");
 	e2e_env("LLMC_AGENT=1");
-	e2e_expect(e2e_llmc(shown_root, "resume", NULL), 1, "own session");
+	e2e_expect(
+	    e2e_llmc(shown_root, "resume", NULL), 1, "a worker's session");
 }
 END_TEST
 
@@ -279,7 +280,7 @@ START_TEST(doctor_looks_for_the_source_of_tasks)
 	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out,
 	    "ok    tasks       come");
 	set_and_diagnose("auto.tasks_dir", "README", "fail  tasks");
-	set_and_diagnose("auto.task_list", "no/such", "not there");
+	set_and_diagnose("auto.task_list", "no/such", "does not exist");
 	set_and_diagnose(
 	    "auto.task_pool_command", "no-such-program x", "is not found");
 	set_and_diagnose(

@@ -27,7 +27,7 @@ START_TEST(up_checks_its_options_before_anything_starts)
 	for (size_t i = 0; i < nitems(wrong); i++)
 		e2e_expect(e2e_llmc(shown_root, "up", wrong[i][0], wrong[i][1],
 			       wrong[i][2], NULL),
-		    2, "say --auto too");
+		    2, "works only with --auto");
 	for (size_t i = 0; i < nitems(counts); i++)
 		e2e_expect(e2e_llmc(shown_root, "up", "--auto", "--concurrency",
 			       counts[i], NULL),
@@ -74,7 +74,7 @@ START_TEST(up_passes_its_options_on_as_they_are)
 	/* In the background, in words of a shell. */
 	run = e2e_sh(shown_root, e2e_path("\"%s\" %s --detach", llmc, words));
 	ck_assert_int_eq(run->status, 1);
-	e2e_has(run->err, "did not come up: no, I will not");
+	e2e_has(run->err, "did not start: no, I will not");
 	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)), expected);
 	e2e_sh(shown_root, e2e_path("\"%s\" up", llmc));
 	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)),
@@ -91,7 +91,7 @@ START_TEST(task_says_how_it_is_called)
 		const char *words;
 	} wrong[] = {
 		{ { "lst", NULL, NULL }, "did you mean \"list\"?" },
-		{ { "frobnicate", NULL, NULL }, "no such thing" },
+		{ { "frobnicate", NULL, NULL }, "no such subcommand" },
 		{ { "show", NULL, NULL }, "takes 1 argument" },
 		{ { "retry", NULL, NULL }, "takes 1 argument" },
 		{ { "drop", "a", "b" }, "takes 1 argument" },
@@ -108,8 +108,7 @@ START_TEST(task_says_how_it_is_called)
 		    2, wrong[i].words);
 	e2e_expect(e2e_llmc(shown_root, "task", NULL), 2, "more arguments");
 	e2e_expect(e2e_llmc(shown_root, "task", "add", "", NULL), 1, "empty");
-	e2e_expect(
-	    e2e_llmc(shown_root, "task", "add", NULL), 1, "nothing in it");
+	e2e_expect(e2e_llmc(shown_root, "task", "add", NULL), 1, "is empty");
 	e2e_expect(e2e_llmc(shown_root, "task", "add", "--file", "gone", NULL),
 	    1, "gone: No such file");
 }
@@ -215,7 +214,7 @@ START_TEST(one_task_is_shown_with_everything)
 	e2e_has(out, "hard.md");
 	e2e_has(out, "1,204,332 tokens, $1.25");
 	e2e_has(out, "text\n  Title of t7\n\n  and more\n");
-	e2e_has(out, "last words\n  I am\n  \\x1b[31msorry");
+	e2e_has(out, "last message\n  I am\n  \\x1b[31msorry");
 	e2e_has(out, "history\n  20");
 	json = json_object_object_get(
 	    shown_json("task", "show", "hard.md"), "record");

@@ -208,8 +208,8 @@ END_TEST
 START_TEST(agents_cannot_take_the_fleet_down)
 {
 	e2e_env("LLMC_AGENT=1");
-	fleet_fails("not for agents", "down", NULL);
-	fleet_fails("not for agents", "nuke", "--all", "--yes", NULL);
+	fleet_fails("agents may not run", "down", NULL);
+	fleet_fails("agents may not run", "nuke", "--all", "--yes", NULL);
 	e2e_env("LLMC_AGENT");
 }
 END_TEST
