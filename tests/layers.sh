@@ -63,7 +63,7 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..15
+echo 1..16
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 verdict "port includes only model and base" "$(outside port port model base)"
@@ -99,4 +99,10 @@ verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
 names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)
 verdict "every header name exists once" "$names"
+# The state is one contract, kept by three files.
+lonely=$(find src/base src/port -name '*.c' ! -name 'state-*.c' |
+	while IFS= read -r source; do
+		[ -e "${source%.c}.h" ] || echo "$source"
+	done)
+verdict "every source of base and port has a header of its own" "$lonely"
 exit "$failed"
