@@ -26,8 +26,8 @@ const struct setting settings_table[] = {
 	{ .path = "repo.default_branch",
 	    .type = SETTING_STRING,
 	    .derived =
-		"the branch that origin/HEAD names, else the one that is "
-		"checked out",
+		"the branch of origin/HEAD, else the branch that is checked "
+		"out",
 	    .help = "Branch that work lands on." },
 	{ .path = "repo.worktree_dir",
 	    .type = SETTING_PATH,
@@ -39,14 +39,16 @@ const struct setting settings_table[] = {
 	    .type = SETTING_STRING,
 	    .fallback = "\"llmc/\"",
 	    .flags = SETTING_RESTART,
-	    .help = "Put before a worker's name to name its branch." },
+	    .help = "Prefix of the workers' branches; the name of the worker "
+		    "follows it." },
 	{ .path = "repo.dirty_checkout",
 	    .type = SETTING_CHOICE,
 	    .fallback = "\"wait\"",
 	    .choices = dirty_checkouts,
-	    .help = "When your checkout of the default branch has changes, a "
-		    "landing waits; with overlap only when it touches the "
-		    "same files." },
+	    .help =
+		"Which uncommitted changes in your checkout of the default "
+		"branch make a landing wait: any (wait), or only changes to "
+		"the same files (overlap)." },
 	{ .path = "repo.push",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
@@ -54,30 +56,32 @@ const struct setting settings_table[] = {
 	{ .path = "repo.run_hooks",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",
-	    .help = "Run the repository's git hooks in commits that llmc "
-		    "makes." },
+	    .help =
+		"Run the repository's git hooks for commits that llmc makes." },
 	{ .path = "repo.strip_attribution",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",
-	    .help = "Take the agent's attribution lines out of landed commit "
+	    .help = "Remove the agent's attribution lines from landed commit "
 		    "messages." },
 	{ .path = "repo.max_conflicts",
 	    .type = SETTING_INT,
 	    .fallback = "3",
 	    .min = 0,
 	    .max = 100,
-	    .help = "How often a worker is asked to resolve a conflict before "
-		    "a person is." },
+	    .help =
+		"How many times a worker is asked to resolve a conflict before "
+		"a person is." },
 
 	{ .path = "repo.copy_files",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",
-	    .help = "Files, folders or patterns that git does not keep and a "
-		    "fresh worktree needs, copied from the root." },
+	    .help =
+		"Files, folders or patterns to copy from the root into each "
+		"new worktree, because git does not track them." },
 	{ .path = "repo.setup_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help = "Shell command run once in each fresh worktree." },
+	    .help = "Shell command to run once in each new worktree." },
 	{ .path = "repo.setup_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"10m\"",
@@ -87,18 +91,18 @@ const struct setting settings_table[] = {
 	{ .path = "repo.serena",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help = "Give each worktree a Serena project of its own." },
+	    .help = "Give each worktree its own Serena project." },
 
 	{ .path = "defaults.agent_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"claude\"",
-	    .help = "Program a worker runs: a name to find on PATH, or a "
+	    .help = "Program that a worker runs: a name to find on PATH, or a "
 		    "path." },
 	{ .path = "defaults.model",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help = "Model given to the agent; empty leaves the choice to "
-		    "it." },
+	    .help =
+		"Model for the agent; empty means the agent's own default." },
 	{ .path = "defaults.permission_mode",
 	    .type = SETTING_CHOICE,
 	    .fallback = "\"bypassPermissions\"",
@@ -109,12 +113,13 @@ const struct setting settings_table[] = {
 	{ .path = "defaults.allowed_tools",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",
-	    .help = "Tools the agent may use without asking." },
+	    .help = "Tools that the agent may use without asking." },
 	{ .path = "defaults.disallowed_tools",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",
-	    .help = "Tools taken from the agent, besides those that ask a "
-		    "person." },
+	    .help =
+		"Tools that the agent may not use, in addition to those that "
+		"ask a person." },
 	{ .path = "defaults.append_system_prompt",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
@@ -122,51 +127,54 @@ const struct setting settings_table[] = {
 	{ .path = "defaults.extra_args",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",
-	    .help = "Further arguments for the agent, as they are." },
+	    .help = "More arguments for the agent, passed on unchanged." },
 	{ .path = "defaults.isolate",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help = "Leave out the user's and the project's own agent "
-		    "settings, hooks and MCP servers." },
+	    .help =
+		"Ignore the user's and the project's own agent settings, hooks "
+		"and MCP servers." },
 	{ .path = "defaults.role_prompt",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help = "Text put before every task." },
+	    .help = "Text to put before every task." },
 	{ .path = "defaults.excluded_from_pool",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help = "Not chosen by llmc start without a name." },
+	    .help = "llmc start chooses this worker only when it is named." },
 	{ .path = "defaults.self_review",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help = "Have the agent look over its work before a person does." },
+	    .help =
+		"Have the agent review its own work before a person does." },
 	{ .path = "defaults.self_review_prompt",
 	    .type = SETTING_STRING,
-	    .fallback = "\"Look over your last commit as a strict reviewer "
-			"would. Mend what you find and amend the commit.\"",
-	    .help = "What it is told then." },
+	    .fallback =
+		"\"Review your last commit as a strict reviewer would. Fix "
+		"what you find and amend the commit.\"",
+	    .help = "Prompt for that review." },
 	{ .path = "defaults.hang_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30m\"",
 	    .min = 1 * SECOND,
 	    .max = 24 * HOUR,
-	    .help = "No sign of life of any kind for this long means that a "
-		    "working agent hangs." },
+	    .help = "A working agent that shows no sign of life for this long "
+		    "counts as hung." },
 	{ .path = "defaults.start_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"15s\"",
 	    .min = 100,
 	    .max = HOUR,
-	    .help = "How long an agent may take to report that its session "
-		    "has begun." },
+	    .help = "How long an agent may take to report that its session has "
+		    "started." },
 
 	{ .path = "daemon.patrol_interval",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30s\"",
 	    .min = 100,
 	    .max = HOUR,
-	    .help = "How often the daemon compares what it knows with what "
-		    "there is." },
+	    .help = "How often the daemon checks that its workers and their "
+		    "sessions are as it expects." },
 
 	{ .path = "auto.concurrency",
 	    .type = SETTING_INT,
@@ -174,14 +182,15 @@ const struct setting settings_table[] = {
 	    .min = 1,
 	    .max = 100,
 	    .flags = SETTING_RESTART,
-	    .help = "Workers that llmc up --auto keeps busy (auto-1, auto-2, "
-		    "...)." },
+	    .help = "Number of workers that llmc up --auto keeps busy (auto-1, "
+		    "auto-2, ...)." },
 	{ .path = "auto.task_pool_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
 	    .flags = SETTING_RESTART,
-	    .help = "Shell command that prints the next task; nothing, or exit "
-		    "status 4, means none now." },
+	    .help =
+		"Shell command that prints the next task; no output, or exit "
+		"status 4, means that there is none now." },
 	{ .path = "auto.task_pool_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"5m\"",
@@ -193,37 +202,40 @@ const struct setting settings_table[] = {
 	    .type = SETTING_PATH,
 	    .fallback = "\"\"",
 	    .flags = SETTING_RESTART,
-	    .help = "Folder of Claude Code task files to work off, when there "
-		    "is no task_pool_command." },
+	    .help = "Folder of Claude Code task files to take tasks from, if "
+		    "task_pool_command is not set." },
 	{ .path = "auto.tasks_dir",
 	    .type = SETTING_PATH,
 	    .fallback = "\".llmc/tasks\"",
 	    .flags = SETTING_RESTART,
-	    .help = "Folder of plain text tasks (todo, doing, done, failed), "
-		    "when there is neither of the above." },
+	    .help =
+		"Folder of plain text tasks (todo, doing, done, failed), if "
+		"neither of the above is set." },
 	{ .path = "auto.max_attempts",
 	    .type = SETTING_INT,
 	    .fallback = "3",
 	    .min = 1,
 	    .max = 100,
-	    .help = "How often a task is tried before it is given up and "
+	    .help = "How many times a task is tried before it is given up and "
 		    "reported." },
 	{ .path = "auto.max_turns",
 	    .type = SETTING_INT,
 	    .fallback = "10",
 	    .min = 1,
 	    .max = 1000,
-	    .help = "Turns that one attempt may take, counting those in which "
-		    "the agent is sent back." },
+	    .help =
+		"Turns that one attempt may take, including those in which the "
+		"agent is sent back." },
 	{ .path = "auto.require_commit",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help = "A task without a commit is not done." },
+	    .help = "A task is not done without a commit." },
 	{ .path = "auto.check_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help = "Shell command that must succeed in the worktree before "
-		    "work lands; what it says goes back to the agent." },
+	    .help =
+		"Shell command that must succeed in the worktree before work "
+		"lands; if it fails, the agent gets its output." },
 	{ .path = "auto.check_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30m\"",
@@ -233,8 +245,9 @@ const struct setting settings_table[] = {
 	{ .path = "auto.post_accept_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help = "Shell command run in the root after each landing; the "
-		    "next landing waits for it." },
+	    .help =
+		"Shell command to run in the root after each landing; the next "
+		"landing waits for it." },
 	{ .path = "auto.post_accept_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"1h\"",
@@ -245,80 +258,86 @@ const struct setting settings_table[] = {
 	    .type = SETTING_CHOICE,
 	    .fallback = "\"shutdown\"",
 	    .choices = post_accept_failures,
-	    .help = "When it fails: stop everything, go on, take the commit "
-		    "back, or file a task to fix it." },
+	    .help =
+		"What to do when post_accept_command fails: stop everything, "
+		"continue, revert the commit, or add a task that fixes it." },
 	{ .path = "auto.worker_stall_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30m\"",
 	    .min = 100,
 	    .max = 24 * HOUR,
-	    .help = "A worker with a task and no sign of life for this long "
-		    "is interrupted, then started again, then given up." },
+	    .help =
+		"A worker with a task that shows no sign of life for this long "
+		"is interrupted, then restarted, then its attempt is given "
+		"up." },
 	{ .path = "auto.outage_limit",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"6h\"",
 	    .min = 1 * SECOND,
 	    .max = 30 * 24 * HOUR,
-	    .help = "How long the service may be away before a person is "
-		    "needed." },
+	    .help =
+		"How long the service may be unavailable before a person is "
+		"needed." },
 
 	{ .path = "budget.task_tokens",
 	    .type = SETTING_INT,
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help = "Tokens for one task; 0 = no bound. Reached, its worker "
-		    "pauses until llmc resume." },
+	    .help =
+		"Tokens for one task; 0 = no limit. At the limit, its worker "
+		"pauses until llmc resume." },
 	{ .path = "budget.task_cost",
 	    .type = SETTING_AMOUNT,
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help = "US dollars for one task; 0 = no bound." },
+	    .help = "US dollars for one task; 0 = no limit." },
 	{ .path = "budget.task_turns",
 	    .type = SETTING_INT,
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000,
-	    .help = "Turns for one task in all its attempts; 0 = no bound." },
+	    .help = "Turns for one task in all its attempts; 0 = no limit." },
 	{ .path = "budget.task_time",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"0s\"",
 	    .min = 0,
 	    .max = 30 * 24 * HOUR,
-	    .help = "Time for one attempt at a task; 0s = no bound." },
+	    .help = "Time for one attempt at a task; 0s = no limit." },
 	{ .path = "budget.day_tokens",
 	    .type = SETTING_INT,
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help = "Tokens for all auto workers in a day; 0 = no bound. "
-		    "Reached, all pause until the next day or llmc resume." },
+	    .help =
+		"Tokens for all auto workers in a day; 0 = no limit. At the "
+		"limit, all of them pause until the next day or llmc resume." },
 	{ .path = "budget.day_cost",
 	    .type = SETTING_AMOUNT,
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help = "US dollars for all auto workers in a day; 0 = no "
-		    "bound." },
+	    .help = "US dollars for all auto workers in a day; 0 = no limit." },
 
 	{ .path = "overseer.remediation_prompt",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help = "What the repairing agent is told first: about the "
-		    "project, usual troubles, how you want them mended. "
-		    "llmc overseer wants it." },
+	    .help =
+		"What the repair agent should know about the project, its "
+		"usual problems, and how to fix them. llmc overseer requires "
+		"it." },
 	{ .path = "overseer.daemon_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"llmc up --auto\"",
-	    .help = "Shell command that starts the daemon; options of llmc "
-		    "overseer are put behind it." },
+	    .help = "Shell command that starts the daemon; the options of llmc "
+		    "overseer are appended to it." },
 	{ .path = "overseer.start_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"1m\"",
 	    .min = 1 * SECOND,
 	    .max = HOUR,
-	    .help = "How long the daemon may take to be ready." },
+	    .help = "How long the daemon may take to become ready." },
 	{ .path = "overseer.heartbeat_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30s\"",
@@ -331,67 +350,74 @@ const struct setting settings_table[] = {
 	    .fallback = "\"1h\"",
 	    .min = 1 * SECOND,
 	    .max = 7 * 24 * HOUR,
-	    .help = "Work assigned and nothing begun or finished for this "
-		    "long is a stall." },
+	    .help = "Auto mode is stalled when tasks are assigned and none is "
+		    "started or finished for this long." },
 	{ .path = "overseer.stop_grace",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30s\"",
 	    .min = 100,
 	    .max = HOUR,
-	    .help = "From SIGTERM to SIGKILL." },
+	    .help =
+		"Time from SIGTERM to SIGKILL when the daemon is stopped." },
 	{ .path = "overseer.log_failure_level",
 	    .type = SETTING_CHOICE,
 	    .fallback = "\"warn\"",
 	    .choices = log_failure_levels,
-	    .help = "Lines of this level and above in autod.log count as a "
-		    "failure." },
+	    .help = "Lines of this level and above in autod.log count as "
+		    "failures." },
 	{ .path = "overseer.remediation_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30m\"",
 	    .min = 1 * SECOND,
 	    .max = 24 * HOUR,
-	    .help = "How long a repair may take." },
+	    .help = "How long a remediation may take." },
 	{ .path = "overseer.remediation_worktree",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help = "Repair in a worktree and land the fix, instead of in "
-		    "your checkout." },
+	    .help =
+		"Repair in a worktree and land the fix, instead of working in "
+		"your checkout." },
 	{ .path = "overseer.remediate",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",
-	    .help = "Have failures repaired; else the daemon is only started "
-		    "again." },
+	    .help =
+		"Run a remediation after a failure; if false, the daemon is "
+		"only restarted." },
 	{ .path = "overseer.restart_cooldown",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"1m\"",
 	    .min = 0,
 	    .max = 24 * HOUR,
-	    .help = "A failure sooner than this after a repair is a spiral." },
+	    .help =
+		"A failure sooner than this after a remediation is a failure "
+		"spiral." },
 	{ .path = "overseer.same_failure_max",
 	    .type = SETTING_INT,
 	    .fallback = "5",
 	    .min = 0,
 	    .max = 1000,
-	    .help = "The same failure so often within same_failure_window "
-		    "needs a person; 0 = never." },
+	    .help =
+		"A person is needed when the same failure happens this many "
+		"times within same_failure_window; 0 = never." },
 	{ .path = "overseer.same_failure_window",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"24h\"",
 	    .min = 1 * SECOND,
 	    .max = 30 * 24 * HOUR,
-	    .help = "See same_failure_max." },
+	    .help = "Time window of same_failure_max." },
 	{ .path = "overseer.remediations_per_day",
 	    .type = SETTING_INT,
 	    .fallback = "20",
 	    .min = 0,
 	    .max = 10000,
-	    .help = "Repairs in 24 hours before a person is needed; 0 = no "
-		    "bound." },
+	    .help =
+		"Remediations in 24 hours before a person is needed; 0 = no "
+		"limit." },
 	{ .path = "overseer.notify_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help = "Shell command that is given, as JSON on standard input, "
-		    "what needs a person." },
+	    .help = "Shell command to run when a person is needed; it gets the "
+		    "details as JSON on standard input." },
 
 	{ .path = "tmux.command",
 	    .type = SETTING_STRING,
@@ -421,7 +447,7 @@ const struct setting settings_table[] = {
 	    .min = 0,
 	    .max = 1000000,
 	    .flags = SETTING_RESTART,
-	    .help = "Lines of a worker's screen kept to scroll back." },
+	    .help = "Lines of scrollback kept for a worker's screen." },
 };
 
 const size_t settings_count = sizeof settings_table / sizeof settings_table[0];

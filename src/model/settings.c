@@ -93,8 +93,8 @@ static void
 describe_bad_name(const char *path, size_t len, struct buf *out)
 {
 	buf_addf(out,
-	    "%.*s: a worker's name begins with a letter or digit and goes on "
-	    "with letters, digits, - and _, all lower case, 32 at most",
+	    "%.*s is not a valid name for a worker; use up to 32 lower case "
+	    "letters, digits, - and _, starting with a letter or digit",
 	    (int)len, path);
 }
 
