@@ -93,7 +93,7 @@ static void
 describe_bad_name(const char *path, size_t len, struct buf *out)
 {
 	buf_addf(out,
-	    "%.*s is not a valid name for a worker; use up to 32 lower case "
+	    "%.*s: not a valid name for a worker; use up to 32 lower case "
 	    "letters, digits, - and _, starting with a letter or digit",
 	    (int)len, path);
 }

@@ -376,7 +376,7 @@ START_TEST(all_problems_are_collected)
 	ck_assert(!p.problems.list[1].fatal);
 	ck_assert_uint_eq(p.problems.list[3].line, 5);
 	ck_assert_ptr_nonnull(
-	    strstr(p.problems.list[3].text, "workers.Adam: a worker's name"));
+	    strstr(p.problems.list[3].text, "workers.Adam: not a valid name"));
 	settings_problems_release(&p.problems);
 	ck_assert_uint_eq(p.problems.count, 0);
 	ck_assert_ptr_null(p.problems.list);
