@@ -311,8 +311,10 @@ observe_look(struct overseer *o)
 		facts.starved = true;
 		verdict = health_judge(&facts, &limits);
 	}
-	if (verdict == HEALTH_IDENTITY && !o->sight.doubted) {
-		/* One that is just ending has taken its registration away. */
+	if ((verdict == HEALTH_IDENTITY || verdict == HEALTH_HUNG) &&
+	    !o->sight.doubted) {
+		/* One that is just ending has taken its registration away. One
+		 * that was stopped together with us wakes just now. */
 		o->sight.doubted = true;
 		look_later(o, DOUBT_MS);
 		return;

@@ -24,7 +24,7 @@ struct sight {
 	bool assigned;
 	bool failure; /* failure.json of this instance */
 	bool identity;
-	bool doubted; /* the identity, at the last look */
+	bool doubted; /* identity or heartbeat, at the last look */
 	int64_t graced_ms; /* a starved verdict was put off then */
 	struct loop_timer *look;
 };

@@ -5,7 +5,8 @@
  * process that does nothing, for which this test registers, beats and holds the
  * lock, on the overseer's own loop and clock. Now and then it dies, hangs,
  * complains, is stopped, loses its registration, fails or stalls; in between
- * the wall clock is set and the machine stands still for a while. Every failure
+ * the wall clock is set and the machine stands still, for long or just so long
+ * that the heartbeat becomes too old. Every failure
  * must be noticed in its time, none may be invented, and after a week the
  * process is as large as after two days, with the same descriptors.
  *
@@ -15,6 +16,7 @@
  *
  *   observe_end()  that forgets its tail: the descriptors grow
  *   put_off()      that never does: a machine that stands still "hangs"
+ *   observe_look() that does not look again: so it does after a short sleep
  *   see_line()     that takes any pid: the last words of one daemon are held
  *                  against the next
  */
@@ -50,6 +52,7 @@
 #define SETTLED_MS (48 * HOUR_MS) /* then its size is taken */
 #define BEAT_MS    5000
 #define SLOW_MS    3000
+#define NAP_MS     200 /* over heartbeat_timeout */
 #define TICK_MS    50 /* while the daemon comes or goes */
 #define WALL_MS    ((int64_t)1800000000 * 1000)
 #define REAL_MS    5000 /* for a process to end */
@@ -74,6 +77,7 @@ static const struct {
 struct week {
 	struct overseer overseer;
 	struct loop_timer *tick, *day, *end;
+	struct loop_call *still;
 	uint64_t random;
 	char *daemon_json, *heartbeat, *failure_json, *lock_file, *log;
 	int lock, beat_fd;
@@ -84,11 +88,13 @@ struct week {
 	size_t trouble; /* that it has, nitems(troubles) = none */
 	int64_t since_ms; /* wall clock */
 	int64_t next_ms; /* trouble */
+	int64_t beat_ms; /* monotonic, of the last one */
+	bool nap; /* is the next odd thing */
 	struct buf wanted; /* verdicts, a line each */
 	int sizes; /* taken */
 	double rss_kb;
 	int fds;
-	int jumps, stills;
+	int jumps, stills, naps;
 };
 
 static uint64_t
@@ -144,6 +150,7 @@ beat(struct week *w)
 	    w->instance, (unsigned long long)++w->beats,
 	    (long long)clock_mono_ms());
 
+	w->beat_ms = clock_mono_ms();
 	if (!w->silent)
 		ck_assert_int_eq(pwrite(w->beat_fd, text, strlen(text), 0),
 		    (ssize_t)strlen(text));
@@ -317,6 +324,20 @@ noticed(struct week *w)
 
 /* --- time -------------------------------------------------------------- */
 
+/* The machine stands still just so long that the last heartbeat becomes too
+ * old, though the overseer's own look is hardly late. */
+static void
+take_nap(void *arg)
+{
+	struct week *w = arg;
+	int64_t timeout = settings_duration(
+	    w->overseer.settings, "overseer.heartbeat_timeout");
+
+	w->naps++;
+	clock_virtual_advance(w->beat_ms + timeout + NAP_MS - clock_mono_ms());
+	loop_timer_restart(w->tick, NAP_MS); /* the daemon wakes, too */
+}
+
 /* A person sets the clock; the machine is slept on. */
 static void
 odd_hour(void *arg)
@@ -324,9 +345,20 @@ odd_hour(void *arg)
 	struct week *w = arg;
 	int64_t day = 24 * HOUR_MS;
 
-	loop_timer_restart(w->day, (7 + (int64_t)pick(w, 6)) * HOUR_MS + 1234);
+	if (w->nap && w->overseer.sight.beat_ms != w->beat_ms &&
+	    w->trouble == nitems(troubles)) {
+		loop_timer_restart(w->day, 1000);
+		return;
+	}
+	loop_timer_restart(w->day, (3 + (int64_t)pick(w, 6)) * HOUR_MS + 1234);
 	if (w->overseer.state != STATE_RUNNING || w->trouble < nitems(troubles))
 		return;
+	if (w->nap) {
+		w->nap = false;
+		loop_call_request(w->still); /* not in a callback's time */
+		return;
+	}
+	w->nap = true; /* the next time */
 	if (pick(w, 2) == 0) {
 		w->jumps++;
 		clock_virtual_begin(clock_mono_ms(),
@@ -469,6 +501,7 @@ week_open(struct week *w, const struct overseer_options *options)
 	w->tick = loop_after(w->overseer.loop, TICK_MS, tick, w);
 	w->day = loop_after(w->overseer.loop, 5 * HOUR_MS, odd_hour, w);
 	w->end = loop_after(w->overseer.loop, WEEK_MS, week_over, w);
+	w->still = loop_call_new(w->overseer.loop, take_nap, w);
 }
 
 static void
@@ -477,6 +510,7 @@ week_close(struct week *w)
 	loop_timer_free(w->tick);
 	loop_timer_free(w->day);
 	loop_timer_free(w->end);
+	loop_call_free(w->still);
 	kill_daemon(w);
 	overseer_close(&w->overseer);
 	clock_virtual_end();
@@ -518,15 +552,16 @@ verify(const struct week *w)
 	ck_assert_uint_eq(w->overseer.history.unsaved, 0);
 	ck_assert_int_gt(w->jumps, 0);
 	ck_assert_int_gt(w->stills, 0);
+	ck_assert_int_gt(w->naps, 5);
 	ck_assert_int_gt(w->sizes, 20);
 #ifndef __SANITIZE_ADDRESS__
 	ck_assert_msg(grown <= w->rss_kb * GROWTH + NOISE_KB,
 	    "%.0f KiB, %.0f after two days", grown, w->rss_kb);
 #endif
-	printf("# %llu daemons, %d clock jumps, %d times still; "
+	printf("# %llu daemons, %d clock jumps, %d times still, %d naps; "
 	       "%.0f KiB after two days, %.0f in the end; %d descriptors\n",
-	    (unsigned long long)w->daemons, w->jumps, w->stills, w->rss_kb,
-	    grown, w->fds);
+	    (unsigned long long)w->daemons, w->jumps, w->stills, w->naps,
+	    w->rss_kb, grown, w->fds);
 	fflush(stdout);
 }
 
