@@ -56,7 +56,8 @@ struct operation_kind {
 	const char *name; /* "reset" */
 	const struct operation_step *steps;
 	size_t count;
-	/* The one end. err is NULL when it went well. Frees the operation. */
+	/* The one end. err is NULL when it went well. Frees the operation, or
+	 * begins another one in its place. */
 	void (*end)(struct operation *op, const struct err *err);
 };
 

@@ -20,6 +20,7 @@
 #include "child.h"
 #include "clock.h"
 #include "daemon-process.h"
+#include "daemon-takeover.h"
 #include "errtext.h"
 #include "lock.h"
 #include "log.h"
@@ -28,7 +29,6 @@
 #include "overseer.h"
 #include "respond.h"
 #include "settings.h"
-#include "takeover.h"
 #include "text.h"
 
 #define FOREVER_MS (3650 * 24 * 3600 * (int64_t)1000)
@@ -80,12 +80,12 @@ gone(struct overseer *o, int status, const char *words)
 	log_info("the daemon (pid %d) %s", (int)d->ref.pid, words);
 	if (d->told_to_end && !o->stopping && o->state != STATE_ENDING_DAEMON) {
 		observe_end(o); /* an earlier overseer wanted it to end */
-		takeover_or_end(o);
+		daemon_takeover_or_end(o);
 	} else if (o->state == STATE_STARTING && !d->adopted && !d->ready &&
 	    lock_is_held(lock) == 1) {
 		observe_end(o);
 		d->beaten = true;
-		takeover_or_end(o);
+		daemon_takeover_or_end(o);
 	} else {
 		respond_ended(o);
 	}

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "config.h"
 #include "console.h"
+#include "daemon-takeover.h"
 #include "errtext.h"
 #include "git-ask.h"
 #include "git.h"
@@ -29,7 +30,6 @@
 #include "settings.h"
 #include "sibling.h"
 #include "tail.h"
-#include "takeover.h"
 #include "tmux.h"
 
 #define LOG_SIZE   (20 * 1024 * 1024)
@@ -399,7 +399,7 @@ begin(struct overseer *o, struct err *err)
 	    "status and llmc events --follow show "
 	    "what happens.",
 	    o->workspace.root);
-	r = takeover_begin(o, err);
+	r = daemon_takeover_begin(o, err);
 	if (r == 0)
 		notify_service("READY=1");
 	return r;

@@ -5,14 +5,17 @@
  * stalls, gathers evidence, has a Claude Code session repair what broke, starts
  * the daemon again, and stops when that does not help. Never two daemons.
  *
- *   overseer.c        the run: begins, ends, what state it is in
- *   daemon-process.c  the daemon's process: started, ended
- *   takeover.c        one that runs already, and what an earlier overseer left
- *   observe.c         what is seen of it, turned into a verdict (model/health)
- *   respond.c         what is done about a verdict (model/spiral)
- *   repair.c          a repair: one agent session from its prompt to its
- * outcome report.c          logs/remediation_<stamp>.txt console.c         what
- * people see
+ *   overseer.c         the run: begins, ends, what state it is in
+ *   daemon-process.c   the daemon's process: started, ended
+ *   daemon-takeover.c  one that runs already, and what an earlier overseer left
+ *   observe.c          what is seen of it, turned into a verdict (model/health)
+ *   respond.c          what is done about a verdict (model/spiral)
+ *   repair.c           a repair, from its place to its outcome; with
+ *   repair-prompt.c    what its agent is told
+ *   repair-agent.c     the agent's session, and the end of its turns
+ *   repair-land.c      a fix made in a worktree onto the default branch
+ *   report.c           logs/remediation_<stamp>.txt
+ *   console.c          what people see
  */
 #ifndef OVERSEER_H
 #define OVERSEER_H

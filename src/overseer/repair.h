@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A repair: one agent session from its prompt to its outcome. */
+/*
+ * A repair: a fresh session is told what is known, works, and ends. Completed
+ * means that it ended its turn by itself and left the checkout as clean as it
+ * found it, or committed. The outcomes are told apart; only that one restarts
+ * the daemon.
+ *
+ * It is an operation (overseer.remediation_timeout is its deadline), which
+ * another one follows, whatever became of it: the session is ended, and what
+ * changed is written down.
+ */
 #ifndef REPAIR_H
 #define REPAIR_H
 
@@ -10,11 +19,12 @@
 #include "buf.h"
 #include "clock.h"
 #include "git-work.h"
+#include "operation.h"
+#include "repair-agent.h"
 
-struct loop_timer;
+#define REPAIR_BRANCH "llmc/overseer"
+
 struct overseer;
-struct server_call;
-struct session;
 
 enum repair_outcome {
 	REPAIR_COMPLETED,
@@ -27,10 +37,9 @@ enum repair_outcome {
 };
 
 struct repair {
+	struct operation op; /* first */
 	struct overseer *overseer;
-	struct session *session; /* NULL between two */
-	struct server_call *call; /* a Stop that waits for its answer */
-	struct loop_timer *timeout, *wait;
+	struct repair_agent agent;
 	struct buf prompt, status, diff;
 	char *cwd;
 	bool in_worktree;
@@ -38,19 +47,23 @@ struct repair {
 	char stamp[CLOCK_STAMP_SIZE];
 	int64_t began_ms;
 	int dirt; /* files changed before it began */
-	char head[GIT_ID_SIZE], onto[GIT_ID_SIZE];
-	bool asked_to_tidy;
-	int sessions; /* that died */
-	int failures; /* of turns */
-	bool again; /* another session follows */
-	bool decided;
+	char head[GIT_ID_SIZE], onto[GIT_ID_SIZE], fix[GIT_ID_SIZE];
+	bool failed; /* outcome and words say how */
+	bool dropped; /* nobody wants to know any more */
 	enum repair_outcome outcome;
 	char *words;
 	char *transcript; /* path */
 };
 
 void repair_begin(struct overseer *o);
+/* Ask it to end; now: end it, the loop is not run any more. */
 void repair_stop(struct overseer *o, bool now);
 const char *repair_outcome_name(enum repair_outcome outcome);
+
+/* For its own files: it has failed like this, which an answer brought. */
+void
+repair_failed(struct repair *r, enum repair_outcome outcome, const char *words);
+/* The branch that fixes land on. */
+const char *repair_branch(const struct repair *r);
 
 #endif

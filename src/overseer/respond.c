@@ -11,6 +11,7 @@
 #include "child.h"
 #include "clock.h"
 #include "console.h"
+#include "daemon-takeover.h"
 #include "errtext.h"
 #include "file.h"
 #include "log.h"
@@ -22,7 +23,6 @@
 #include "settings.h"
 #include "state.h"
 #include "strv.h"
-#include "takeover.h"
 #include "text.h"
 #include "worker.h"
 
@@ -230,7 +230,7 @@ on_delay_over(void *arg)
 
 	overseer_reload(o);
 	if (!end_for_manual(o))
-		takeover_or_end(o);
+		daemon_takeover_or_end(o);
 }
 
 /* --- a stall: the workers that stand still are set back -------------- */

@@ -401,6 +401,46 @@ START_TEST(one_that_awaits_nothing_is_cancelled_at_once)
 }
 END_TEST
 
+/* What follows whatever became of the first. */
+static const struct operation_step last_step = {
+	.name = "close", .run = step_begin, .firm = true
+};
+static const struct operation_kind last = {
+	.name = "last", .steps = &last_step, .count = 1, .end = trip_end
+};
+
+static void
+go_on_with_last(struct operation *op, const struct err *err)
+{
+	struct trip *t = (struct trip *)op;
+
+	note(t, err != NULL ? "failed," : "done,");
+	operation_begin(op, &last, t->loop, 0);
+}
+
+START_TEST(another_one_may_begin_in_its_place)
+{
+	static const struct operation_kind first = { .name = "first",
+		.steps = steps,
+		.count = STEPS,
+		.end = go_on_with_last };
+	struct trip t;
+
+	trip_init(&t, FAIL, WORK);
+	operation_begin(&t.op, &first, t.loop, 0);
+	loop_run(t.loop);
+	ck_assert_str_eq(t.trace.data, "ask work failed, close done");
+	ck_assert_int_eq(t.code, 0);
+	trip_release(&t);
+	trip_init(&t, OK, 0);
+	operation_begin(&t.op, &first, t.loop, middle_of(WORK));
+	loop_run(t.loop);
+	ck_assert_str_eq(t.trace.data, "ask work hurry failed, close done");
+	ck_assert_int_eq(t.ends, 1);
+	trip_release(&t);
+}
+END_TEST
+
 /* --- broken invariants ------------------------------------------------ */
 
 START_TEST(an_answer_that_nobody_awaits_is_fatal)
@@ -437,7 +477,8 @@ unit_suite(void)
 		steps_may_lead_back_and_skip_the_rest,
 		a_failure_without_a_code_is_one,
 		a_success_too_waits_for_what_is_awaited,
-		one_that_awaits_nothing_is_cancelled_at_once, NULL });
+		one_that_awaits_nothing_is_cancelled_at_once,
+		another_one_may_begin_in_its_place, NULL });
 	/* Not where the test would end the whole program. */
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
 		fatal = tcase_create("fatal");

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A daemon that runs already, and what an earlier overseer left. */
-#ifndef TAKEOVER_H
-#define TAKEOVER_H
+#ifndef DAEMON_TAKEOVER_H
+#define DAEMON_TAKEOVER_H
 
 struct err;
 struct overseer;
 
 /* Start the daemon, or take over what an earlier overseer left. Negative errno:
  * refused, with the reason. */
-int takeover_begin(struct overseer *o, struct err *err);
+int daemon_takeover_begin(struct overseer *o, struct err *err);
 /* Start it, or take over who holds its lock, now or a little later. */
-int takeover_try(struct overseer *o, struct err *err);
+int daemon_takeover_try(struct overseer *o, struct err *err);
 /* The same; a refusal ends us. */
-void takeover_or_end(struct overseer *o);
+void daemon_takeover_or_end(struct overseer *o);
 
 #endif

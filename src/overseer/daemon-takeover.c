@@ -14,6 +14,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "console.h"
+#include "daemon-takeover.h"
 #include "errtext.h"
 #include "json.h"
 #include "lock.h"
@@ -21,9 +22,8 @@
 #include "loop.h"
 #include "mem.h"
 #include "overseer.h"
-#include "repair-session.h"
+#include "repair-agent.h"
 #include "respond.h"
-#include "takeover.h"
 
 #define REGISTRATION_MAX (64 * 1024)
 #define TAKE_LOOK_MS     5
@@ -116,7 +116,7 @@ verify(const struct overseer *o, struct procref *ref,
 }
 
 int
-takeover_try(struct overseer *o, struct err *err)
+daemon_takeover_try(struct overseer *o, struct err *err)
 {
 	struct procref ref = PROCREF_INIT;
 	cleanup_json struct json_object *daemon = NULL;
@@ -154,11 +154,11 @@ takeover_try(struct overseer *o, struct err *err)
 }
 
 void
-takeover_or_end(struct overseer *o)
+daemon_takeover_or_end(struct overseer *o)
 {
 	struct err err = { 0 };
 
-	if (takeover_try(o, &err) < 0)
+	if (daemon_takeover_try(o, &err) < 0)
 		overseer_end(o, OVERSEER_REFUSED, err.msg);
 }
 
@@ -167,7 +167,7 @@ on_take_due(void *arg)
 {
 	struct overseer *o = arg;
 
-	takeover_or_end(o);
+	daemon_takeover_or_end(o);
 }
 
 /* --- what an earlier overseer wrote down ------------------------------ */
@@ -229,7 +229,7 @@ take_recorded(struct overseer *o, struct json_object *daemon, bool failed)
 }
 
 int
-takeover_begin(struct overseer *o, struct err *err)
+daemon_takeover_begin(struct overseer *o, struct err *err)
 {
 	cleanup_free char *file = overseer_path(o, "overseer.json");
 	cleanup_json struct json_object *json = NULL;
@@ -237,7 +237,7 @@ takeover_begin(struct overseer *o, struct err *err)
 	bool failed = false;
 
 	/* The session of a repair that nobody waits for. */
-	session_sweep(o);
+	repair_agent_sweep(o);
 	if (json_load(file, REGISTRATION_MAX, &json, NULL) == 0)
 		failed = read_failure(o, json);
 	if (json_get_object(json, "", "daemon", &daemon, NULL) == 0 &&
@@ -247,5 +247,5 @@ takeover_begin(struct overseer *o, struct err *err)
 		respond_resume(o);
 		return 0;
 	}
-	return takeover_try(o, err);
+	return daemon_takeover_try(o, err);
 }

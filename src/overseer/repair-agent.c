@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "client.h"
+#include "clock.h"
+#include "console.h"
+#include "errtext.h"
+#include "file.h"
+#include "git-facts.h"
+#include "history.h"
+#include "limit.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "overseer.h"
+#include "prompt.h"
+#include "repair-agent.h"
+#include "repair.h"
+#include "rpc.h"
+#include "server.h"
+#include "session.h"
+#include "settings.h"
+#include "tmux.h"
+
+#define NAME         "overseer"
+#define SESSIONS_MAX 3 /* of one repair, when they die */
+#define FAILURES_MAX 3 /* turns that fail */
+#define AFTER_ESC_MS 3000
+#define STOP_BLOCKS  20 /* more than we send back */
+
+static const char go_on[] = "The interruption is over. Go on with the repair "
+			    "from where it stopped.";
+
+static void launch(struct repair *r);
+
+/* --- the end of the step --------------------------------------------- */
+
+void
+repair_agent_rest(struct repair *r)
+{
+	struct repair_agent *a = &r->agent;
+
+	a->working = false;
+	loop_timer_free(take_ptr(&a->wait));
+	if (a->record.transcript != NULL)
+		xstrset(&r->transcript, a->record.transcript);
+}
+
+static void
+agent_failed(struct repair *r, enum repair_outcome outcome, const char *words)
+{
+	repair_agent_rest(r);
+	repair_failed(r, outcome, words);
+}
+
+/* land: it has left commits in a worktree of its own. */
+static void
+agent_done(struct repair *r, bool land)
+{
+	repair_agent_rest(r);
+	xstrset(&r->words, "the agent ended its work");
+	if (!operation_arrived(&r->op, NULL))
+		return;
+	if (land)
+		operation_next(&r->op);
+	else
+		operation_done(&r->op);
+}
+
+static void
+on_interrupted(void *arg)
+{
+	struct repair *r = arg;
+
+	loop_timer_free(take_ptr(&r->agent.wait));
+	operation_arrived(&r->op, NULL);
+}
+
+/* At the deadline it may put its pen down. */
+void
+repair_agent_cancel(struct operation *op)
+{
+	struct repair *r = (struct repair *)op;
+	struct repair_agent *a = &r->agent;
+
+	if (!a->working)
+		return;
+	repair_agent_rest(r);
+	if (op->err.code != -ETIMEDOUT || a->session == NULL ||
+	    session_phase(a->session) != SESSION_UP) {
+		operation_arrived(op, NULL);
+		return;
+	}
+	session_interrupt(a->session);
+	a->wait =
+	    loop_after(r->overseer->loop, AFTER_ESC_MS, on_interrupted, r);
+}
+
+/* --- a turn has ended ------------------------------------------------ */
+
+static void
+answer(struct server_call *call, const char *reason)
+{
+	if (call != NULL)
+		server_reply(call, session_stop_answer(reason));
+}
+
+static void
+tell(struct repair *r, const char *text)
+{
+	struct repair_agent *a = &r->agent;
+	cleanup_free char *receipt =
+	    xasprintf("o%llu", (unsigned long long)++a->receipts);
+	cleanup_buf struct buf clean = BUF_INIT;
+
+	if (prompt_clean(text, strlen(text), &clean))
+		session_prompt(a->session, clean.data, receipt, false);
+}
+
+static void
+write_manual(const struct repair *r, const char *words)
+{
+	struct err err = { 0 };
+
+	if (file_replace(r->manual, words, strlen(words), 0600, &err) < 0)
+		log_errorx("%s: %s", r->manual, err.msg);
+}
+
+static void
+left_dirt(struct repair *r, struct server_call *call, int dirt)
+{
+	cleanup_free char *words = NULL;
+
+	if (!r->agent.asked_to_tidy) {
+		r->agent.asked_to_tidy = true;
+		words = xasprintf(
+		    "%d file%s in %s changed and not committed. Commit what "
+		    "belongs to the repair, restore the rest, and leave git "
+		    "status as clean as it was.",
+		    dirt, dirt == 1 ? " is" : "s are", r->cwd);
+		if (call != NULL)
+			answer(call, words);
+		else
+			tell(r, words);
+		return;
+	}
+	answer(call, NULL);
+	words = xasprintf("The repair left %d uncommitted change%s in %s.\n",
+	    dirt, dirt == 1 ? "" : "s", r->cwd);
+	write_manual(r, words);
+	agent_failed(
+	    r, REPAIR_GAVE_UP, "it left changes that are not committed");
+}
+
+static void
+on_facts(const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct repair *r = arg;
+	struct server_call *call = take_ptr(&r->agent.call);
+	int dirt;
+
+	r->agent.looking = false;
+	if (!operation_arrived(&r->op, NULL)) {
+		answer(call, NULL);
+		return;
+	}
+	dirt = err == NULL ? facts->changed + facts->untracked : r->dirt;
+	if (dirt > r->dirt) {
+		left_dirt(r, call, dirt - r->dirt);
+		return;
+	}
+	answer(call, NULL);
+	if (err == NULL)
+		memcpy(r->onto, facts->onto, sizeof r->onto);
+	agent_done(r, r->in_worktree && err == NULL && facts->ahead > 0);
+}
+
+static void
+on_turn_ended(void *arg, struct server_call *call, const char *last_words)
+{
+	struct repair *r = arg;
+	struct repair_agent *a = &r->agent;
+	cleanup_free char *manual =
+	    history_manual_file(&r->overseer->workspace);
+
+	(void)last_words;
+	if (!a->working || a->looking) {
+		answer(call, NULL);
+	} else if (manual != NULL) {
+		answer(call, NULL);
+		agent_failed(r, REPAIR_GAVE_UP,
+		    "the agent says that it cannot be repaired without a "
+		    "person");
+	} else {
+		a->looking = true;
+		a->call = call;
+		git_facts_read(r->overseer->git, r->cwd, repair_branch(r),
+		    on_facts, operation_await(&r->op));
+	}
+}
+
+static void
+on_wait_over(void *arg)
+{
+	tell(arg, go_on);
+}
+
+/* Limits and outages are waited for, as long as the repair may take at all. */
+static void
+on_turn_failed(void *arg, const char *error, const char *text)
+{
+	struct repair *r = arg;
+	struct repair_agent *a = &r->agent;
+	enum limit_class class = limit_classify(error, text);
+	cleanup_free char *words =
+	    xasprintf("the agent's turn failed: %s", text);
+
+	if (!a->working)
+		return;
+	if (class == LIMIT_AUTH || a->failures++ >= FAILURES_MAX) {
+		agent_failed(r, REPAIR_FAILED, words);
+		return;
+	}
+	loop_timer_free(a->wait);
+	a->wait = loop_after(r->overseer->loop,
+	    limit_backoff_ms(LIMIT_OUTAGE, a->failures - 1), on_wait_over, r);
+}
+
+/* --- the session dies ------------------------------------------------ */
+
+static void
+on_gone(void *arg)
+{
+	struct repair *r = arg;
+
+	if (!r->agent.working)
+		return;
+	console_say(r->overseer, CONSOLE_YELLOW,
+	    "The repairing session died; another one begins.");
+	launch(r);
+}
+
+static void
+died(struct repair *r, const char *reason)
+{
+	struct repair_agent *a = &r->agent;
+
+	if (!a->working)
+		return;
+	log_info("repair: %s", reason);
+	if (++a->deaths >= SESSIONS_MAX) {
+		agent_failed(r, REPAIR_DIED, reason);
+		return;
+	}
+	loop_timer_free(take_ptr(&a->wait));
+	session_end(a->session, on_gone, r);
+}
+
+static void
+on_exited(void *arg, bool early)
+{
+	(void)early;
+	died(arg, "the session of the repairing agent ended by itself");
+}
+
+static void
+on_trouble(void *arg, enum session_trouble trouble, const struct err *err)
+{
+	static const char *const reasons[SESSION_TROUBLE_COUNT] = {
+		[SESSION_ENDED_AT_ONCE] = "the repairing agent ended at once",
+		[SESSION_UNREPORTED] =
+		    "the repairing agent did not report the start of its "
+		    "session: a dialog may be open (look with: llmc attach "
+		    "overseer)",
+		[SESSION_UNDELIVERED] = "the session does not take its prompt",
+	};
+
+	died(arg, reasons[trouble] != NULL ? reasons[trouble] : err->msg);
+}
+
+/* --- the session begins ----------------------------------------------- */
+
+/* Each is a new one, with a new conversation. */
+static void
+launch(struct repair *r)
+{
+	const struct settings *settings = r->overseer->settings;
+	struct repair_agent *a = &r->agent;
+	struct session_launch how = {
+		.settings = settings,
+		.cwd = r->cwd,
+		.socket = a->socket,
+		.stop_blocks_max = STOP_BLOCKS,
+		.start_timeout_ms =
+		    settings_duration(settings, "defaults.start_timeout"),
+	};
+
+	session_record_release(&a->record);
+	a->record = (struct session_record){
+		.generation = (uint64_t)clock_wall_ms(),
+	};
+	tell(r, r->prompt.data);
+	session_launch(a->session, &how);
+}
+
+static void
+on_call(struct server_call *call, const char *method,
+    struct json_object *params, void *arg)
+{
+	struct repair *r = arg;
+
+	if (strcmp(method, "hook.event") != 0)
+		server_fail(call, RPC_METHOD_NOT_FOUND,
+		    "only hooks are heard here", NULL);
+	else if (!session_hook(r->agent.session, call, params))
+		server_reply(call, NULL);
+}
+
+/* What is to be repaired may be that nothing can be made in .llmc. */
+static int
+listen_to(struct repair *r, struct err *err)
+{
+	struct overseer *o = r->overseer;
+	struct repair_agent *a = &r->agent;
+
+	a->socket = client_overseer_socket(&o->workspace);
+	if (server_new(o->loop, a->socket, on_call, r, &a->server, NULL) == 0)
+		return 0;
+	free(a->socket);
+	a->socket = client_overseer_socket_outside(&o->workspace);
+	return server_new(o->loop, a->socket, on_call, r, &a->server, err);
+}
+
+void
+repair_agent_work(struct operation *op)
+{
+	static const struct session_events events = {
+		.turn_ended = on_turn_ended,
+		.turn_failed = on_turn_failed,
+		.exited = on_exited,
+		.trouble = on_trouble,
+	};
+	struct repair *r = (struct repair *)op;
+	struct overseer *o = r->overseer;
+	struct repair_agent *a = &r->agent;
+	struct err err = { 0 };
+
+	a->host = (struct session_host){ .loop = o->loop,
+		.tmux = o->tmux,
+		.workspace = &o->workspace,
+		.llmc = o->llmc };
+	a->session = session_new(&a->host, NAME, NAME, &a->record, &events, r);
+	a->working = true;
+	operation_await(op);
+	if (listen_to(r, &err) < 0)
+		agent_failed(r, REPAIR_FAILED, err.msg);
+	else
+		launch(r);
+}
+
+/* --- the session ends ------------------------------------------------- */
+
+static void
+on_swept(const struct err *err, void *arg)
+{
+	(void)err;
+	(void)arg;
+}
+
+void
+repair_agent_sweep(struct overseer *o)
+{
+	cleanup_free char *name = tmux_session_name(NAME);
+
+	tmux_kill(o->tmux, name, on_swept, NULL);
+}
+
+static void
+on_session_ended(void *arg)
+{
+	if (operation_arrived(arg, NULL))
+		operation_next(arg);
+}
+
+void
+repair_agent_end(struct operation *op)
+{
+	struct repair *r = (struct repair *)op;
+
+	if (r->agent.session == NULL)
+		operation_next(op);
+	else
+		session_end(
+		    r->agent.session, on_session_ended, operation_await(op));
+}
+
+void
+repair_agent_kill(struct repair *r)
+{
+	if (r->agent.session != NULL)
+		session_kill(r->agent.session);
+}
+
+void
+repair_agent_release(struct repair *r)
+{
+	struct repair_agent *a = &r->agent;
+
+	answer(take_ptr(&a->call), NULL);
+	session_free(a->session);
+	server_free(a->server);
+	session_record_release(&a->record);
+	loop_timer_free(a->wait);
+	free(a->socket);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The agent of a repair: its session, and what the end of its turn means. */
+#ifndef REPAIR_AGENT_H
+#define REPAIR_AGENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "operation.h"
+#include "session.h"
+
+struct loop_timer;
+struct overseer;
+struct repair;
+struct server;
+struct server_call;
+
+struct repair_agent {
+	struct session_host host;
+	struct session_record record; /* never saved: it ends with us */
+	struct session *session; /* NULL = none */
+	struct server *server; /* where its hooks report */
+	char *socket;
+	bool looking; /* at what it left, at the end of a turn */
+	struct server_call *call; /* the Stop that waits for that, or NULL */
+	struct loop_timer *wait;
+	bool working; /* its step goes on */
+	bool asked_to_tidy;
+	int deaths; /* of sessions */
+	int failures; /* of turns */
+	uint64_t receipts;
+};
+
+/* End a session that an earlier overseer may have left; nobody waits for
+ * that. */
+void repair_agent_sweep(struct overseer *o);
+
+/* Steps of the repair: launch it, and let it work until it is done. */
+operation_fn repair_agent_work;
+operation_fn repair_agent_cancel;
+/* End its session. */
+operation_fn repair_agent_end;
+
+/* It works no more; its session may still be there. */
+void repair_agent_rest(struct repair *r);
+/* At once, without waiting for anything. */
+void repair_agent_kill(struct repair *r);
+void repair_agent_release(struct repair *r);
+
+#endif
