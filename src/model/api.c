@@ -42,7 +42,7 @@ static const struct shape accept_params = {
 	    FIELDS{
 		WORKER,
 		MAY("force", SHAPE_BOOL,
-		    "also the work of a worker that is paused or made no "
+		    "also land the work of a worker that is paused or made no "
 		    "commit"),
 		END,
 	    },
@@ -52,7 +52,8 @@ static const struct shape review_params = {
 	.fields =
 	    FIELDS{
 		WORKER,
-		MAY("force", SHAPE_BOOL, "whatever the worker's status is"),
+		MAY("force", SHAPE_BOOL,
+		    "review the work whatever the worker's status"),
 		END,
 	    },
 };
@@ -69,15 +70,15 @@ static const struct shape message_params = {
 static const struct shape start_params = {
 	.fields =
 	    FIELDS{
-		MAY("worker", SHAPE_STRING, "else the first one that is free"),
+		MAY("worker", SHAPE_STRING, "if absent, the first free worker"),
 		MAY("prefix", SHAPE_STRING,
-		    "a free worker whose name begins with this"),
+		    "choose a free worker whose name begins with this"),
 		FIELD("prompt", SHAPE_STRING, "the task"),
 		MAY("prompt_command", SHAPE_STRING,
 		    "the shell command that printed the task"),
 		MAY("self_review", SHAPE_BOOL,
-		    "the agent reviews its own work first; else as the "
-		    "worker's settings say"),
+		    "the agent reviews its own work first; if absent, as in "
+		    "the worker's settings"),
 		END,
 	    },
 };
@@ -87,7 +88,7 @@ static const struct shape wait_params = {
 	    FIELDS{
 		WORKER,
 		FIELD("until", SHAPE_STRING,
-		    "one status, or several with commas between"),
+		    "one status, or several separated by commas"),
 		{ .name = "timeout_ms",
 		    .type = SHAPE_INT,
 		    .min = 1,
@@ -116,7 +117,8 @@ static const struct shape task_params = {
 static const struct shape resume_params = {
 	.fields =
 	    FIELDS{
-		MAY("worker", SHAPE_STRING, "else everything that is paused"),
+		MAY("worker", SHAPE_STRING,
+		    "if absent, everything that is paused"),
 		END,
 	    },
 };
@@ -134,15 +136,16 @@ static const struct shape stop_params = {
 static const struct shape hook_params = {
 	.fields =
 	    FIELDS{
-		FIELD("event", SHAPE_STRING, "Claude Code's name of the hook"),
+		FIELD("event", SHAPE_STRING, "name of the hook in Claude Code"),
 		WORKER,
 		FIELD("generation", SHAPE_INT,
-		    "of the launch; older ones are ignored"),
+		    "number of the session's launch; events of older launches "
+		    "are ignored"),
 		{ .name = "id",
 		    .type = SHAPE_STRING,
 		    .min = 1,
 		    .max = 64,
-		    .help = "unique; an event that comes twice counts once" },
+		    .help = "unique; an event that arrives twice counts once" },
 		FIELD("data", SHAPE_OBJECT, "what Claude Code gave the hook"),
 		END,
 	    },
@@ -158,9 +161,9 @@ static const struct shape hook_params = {
 
 #define RESULT_WORKER FIELD("worker", SHAPE_STRING, NULL)
 #define RESULT_BEFORE \
-	FIELD("previous_status", SHAPE_STRING, "of the worker, before this")
+	FIELD("previous_status", SHAPE_STRING, "status of the worker before")
 #define RESULT_AFTER \
-	FIELD("new_status", SHAPE_STRING, "of the worker, after this")
+	FIELD("new_status", SHAPE_STRING, "status of the worker after")
 
 static const struct shape nothing = {
 	.fields = FIELDS{ END },
@@ -170,13 +173,13 @@ static const struct shape_field nothing_result = {
 	.type = SHAPE_OBJECT,
 	.flags = SHAPE_NULLABLE,
 	.of = &nothing,
-	.help = "null: that it was done is the answer",
+	.help = "null: success is the whole answer",
 };
 
 static const struct shape decision = {
 	.fields =
 	    FIELDS{
-		FIELD("decision", SHAPE_STRING, "block: the turn goes on"),
+		FIELD("decision", SHAPE_STRING, "block: the turn continues"),
 		FIELD("reason", SHAPE_STRING, "what the agent is told"),
 		END,
 	    },
@@ -186,7 +189,7 @@ static const struct shape_field hook_result = {
 	.type = SHAPE_OBJECT,
 	.flags = SHAPE_NULLABLE,
 	.of = &decision,
-	.help = "for Claude Code as it is; null: nothing to say",
+	.help = "passed on to Claude Code unchanged; null: nothing to say",
 };
 
 static const struct shape added = {
@@ -203,7 +206,7 @@ static const struct shape_field add_result = RESULT(added);
 
 #define RESULT_SALVAGE                 \
 	FIELD("salvage", SHAPE_STRING, \
-	    "the ref that keeps its work; empty when there was none")
+	    "ref that keeps its work; empty when there was none")
 
 static const struct shape nuked = {
 	.fields = FIELDS{ RESULT_WORKER, RESULT_SALVAGE, END },
@@ -253,13 +256,12 @@ static const struct shape sent = {
 
 static const struct shape_field message_result = RESULT(sent);
 
-#define LANDING_COMMIT                                                         \
-	{                                                                      \
-		.name = "commit_sha", .type = SHAPE_STRING,                    \
-		.flags = SHAPE_NULLABLE,                                       \
-		.help =                                                        \
-		    "what landed; empty when it had landed before, null when " \
-		    "nothing did"                                              \
+#define LANDING_COMMIT                                                    \
+	{                                                                 \
+		.name = "commit_sha", .type = SHAPE_STRING,               \
+		.flags = SHAPE_NULLABLE,                                  \
+		.help = "what landed; empty when it had already landed, " \
+			"null when nothing did"                           \
 	}
 #define LANDING_MESSAGE                                         \
 	{                                                       \
@@ -270,7 +272,7 @@ static const struct shape_field message_result = RESULT(sent);
 	FIELD("needs_conflict_resolution", SHAPE_BOOL, \
 	    "the worker resolves a conflict first")
 #define LANDING_BEFORE \
-	FIELD("already_incorporated", SHAPE_BOOL, "it had landed before")
+	FIELD("already_incorporated", SHAPE_BOOL, "it had already landed")
 
 static const struct shape accepted = {
 	.fields =
@@ -324,13 +326,13 @@ static const struct shape reviewed = {
 		    .flags = SHAPE_OPTIONAL,
 		    .choices = (const char *const[]){ "needs_review",
 			"rebasing", NULL },
-		    .help = "of finished work, after it was rebased" },
+		    .help = "status of finished work after the rebase" },
 		MAY("needs_conflict_resolution", SHAPE_BOOL,
 		    "the worker resolves a conflict first"),
 		MAY("already_incorporated", SHAPE_BOOL, NULL),
 		MAY("message_sent", SHAPE_BOOL, NULL),
 		MAY("previous_status", SHAPE_STRING,
-		    "with force, of work that is not finished"),
+		    "status of unfinished work, with force"),
 		MAY("new_status", SHAPE_STRING, "the same"),
 		END,
 	    },
@@ -344,7 +346,8 @@ static const struct shape picked = {
 		RESULT_WORKER,
 		FIELD("success", SHAPE_BOOL, "true"),
 		FIELD("commit_sha", SHAPE_STRING, "what landed"),
-		FIELD("salvage", SHAPE_STRING, "ref of its work as it was"),
+		FIELD("salvage", SHAPE_STRING,
+		    "ref that keeps its work as it was"),
 		END,
 	    },
 };
@@ -356,9 +359,9 @@ static const struct shape waited = {
 	    FIELDS{
 		RESULT_WORKER,
 		FIELD("status", SHAPE_STRING,
-		    "at the end; \"gone\" when it was removed"),
+		    "status at the end; \"gone\" when it was removed"),
 		FIELD("reached", SHAPE_BOOL,
-		    "false: the time was up, or the worker was removed"),
+		    "false: timed out, or the worker was removed"),
 		END,
 	    },
 };
@@ -369,7 +372,7 @@ static const struct shape task_added = {
 	.fields =
 	    FIELDS{
 		FIELD("task", SHAPE_STRING, "its name at its source"),
-		FIELD("path", SHAPE_STRING, "of its file"),
+		FIELD("path", SHAPE_STRING, "path of its file"),
 		END,
 	    },
 };
@@ -400,7 +403,8 @@ static const struct shape dropped = {
 		    .type = SHAPE_STRING,
 		    .choices =
 			(const char *const[]){ "aborted", "dropped", NULL },
-		    .help = "aborted: it was in work or waited for a worker" },
+		    .help =
+			"aborted: it was in progress or waited for a worker" },
 		END,
 	    },
 };
@@ -418,7 +422,7 @@ static const struct shape resumed = {
 		    .type = SHAPE_ARRAY,
 		    .of = &names,
 		    .help = "workers that continue" },
-		FIELD("message", SHAPE_STRING, "what that means, for people"),
+		FIELD("message", SHAPE_STRING, "a sentence for people"),
 		END,
 	    },
 };
@@ -431,11 +435,10 @@ static const struct shape info = {
 		FIELD("version", SHAPE_STRING, NULL),
 		FIELD("pid", SHAPE_INT, NULL),
 		FIELD("instance_id", SHAPE_STRING, "new with each start"),
-		FIELD(
-		    "lag_ms", SHAPE_INT, "the longest that its loop was late"),
-		FIELD("turns", SHAPE_INT, "of its loop so far"),
-		FIELD("workers", SHAPE_INT, "how many there are"),
-		FIELD("auto", SHAPE_BOOL, "is it in auto mode?"),
+		FIELD("lag_ms", SHAPE_INT, "longest delay of its loop"),
+		FIELD("turns", SHAPE_INT, "passes of its loop so far"),
+		FIELD("workers", SHAPE_INT, "number of workers"),
+		FIELD("auto", SHAPE_BOOL, "it is in auto mode"),
 		END,
 	    },
 };
@@ -444,7 +447,7 @@ static const struct shape_field info_result = RESULT(info);
 
 static const struct shape_field stop_result = {
 	.type = SHAPE_INT,
-	.help = "the daemon's process id; it ends soon after",
+	.help = "process id of the daemon, which exits soon after",
 };
 
 static const struct shape event = {
@@ -477,7 +480,7 @@ const struct shape_field api_event_record = RESULT(event_record);
 const struct api_method api_methods[] = {
 	{ "hook.event", "report an event of a worker's session",
 	    API_AGENT | API_STOPPING, &hook_params, &hook_result, ERRORS{ 0 } },
-	{ "worker.add", "make a worker, with its branch and its worktree",
+	{ "worker.add", "create a worker, with its branch and its worktree",
 	    API_ONESHOT | API_AGENT, &worker_params, &add_result,
 	    ERRORS{ API_FAILED, 0 } },
 	{ "worker.nuke",
@@ -486,56 +489,58 @@ const struct api_method api_methods[] = {
 	    API_ONESHOT, &worker_params, &nuke_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.reset",
-	    "set a worker back to the default branch, without a task; its "
-	    "work is salvaged",
+	    "reset a worker to the default branch, without a task; its work is "
+	    "salvaged",
 	    API_ONESHOT, &worker_params, &reset_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.start", "give a task to a free worker", API_AGENT,
 	    &start_params, &start_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
-	{ "worker.message", "tell a worker something about its task", API_AGENT,
+	{ "worker.message", "send a worker a message about its task", API_AGENT,
 	    &message_params, &message_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
-	{ "worker.reject", "send finished work back, with the reasons",
-	    API_AGENT, &message_params, &message_result,
+	{ "worker.reject", "send finished work back with reasons", API_AGENT,
+	    &message_params, &message_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
 	{ "worker.accept",
 	    "land a worker's work on the default branch, as one commit",
 	    API_ONESHOT, &accept_params, &accept_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
-	{ "worker.rebase", "bring a worker's finished work up to date",
+	{ "worker.rebase",
+	    "rebase a worker's finished work onto the default branch",
 	    API_AGENT, &worker_params, &rebase_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "worker.review",
-	    "bring finished work up to date; accept and reject mean it then",
+	    "rebase finished work for a review; accept and reject then apply "
+	    "to it",
 	    API_AGENT, &review_params, &review_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
-	{ "worker.pick", "land what a worker has, whatever its status",
+	{ "worker.pick", "land a worker's current work, whatever its status",
 	    API_ONESHOT, &worker_params, &pick_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
-	{ "worker.wait", "answer when a worker has reached a status", API_AGENT,
+	{ "worker.wait", "wait until a worker reaches a status", API_AGENT,
 	    &wait_params, &wait_result, ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
-	{ "task.add", "put a task into the folder of tasks",
+	{ "task.add", "add a task to the folder of tasks",
 	    API_ONESHOT | API_AGENT, &add_params, &task_add_result,
 	    ERRORS{ API_FAILED, 0 } },
-	{ "task.retry", "have a task that failed done again",
-	    API_ONESHOT | API_AGENT, &task_params, &retry_result,
+	{ "task.retry", "do a failed task again", API_ONESHOT | API_AGENT,
+	    &task_params, &retry_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
-	{ "task.drop", "take a task away", API_ONESHOT | API_AGENT,
-	    &task_params, &drop_result,
+	{ "task.drop", "remove a task", API_ONESHOT | API_AGENT, &task_params,
+	    &drop_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
-	{ "auto.resume", "continue after a pause at a budget", 0,
+	{ "auto.resume", "continue after a budget was used up", 0,
 	    &resume_params, &resume_result, ERRORS{ API_UNKNOWN, 0 } },
-	{ "daemon.info", "tell who the daemon is, and how it is", API_AGENT,
-	    &no_params, &info_result, ERRORS{ 0 } },
+	{ "daemon.info", "report who the daemon is and how it is doing",
+	    API_AGENT, &no_params, &info_result, ERRORS{ 0 } },
 	{ "daemon.reload", "read the settings again", 0, &no_params,
 	    &nothing_result, ERRORS{ API_FAILED, 0 } },
-	{ "daemon.patrol", "look after every worker now", 0, &no_params,
+	{ "daemon.patrol", "check every worker now", 0, &no_params,
 	    &nothing_result, ERRORS{ 0 } },
-	{ "daemon.stop", "end the daemon", API_STOPPING, &stop_params,
+	{ "daemon.stop", "stop the daemon", API_STOPPING, &stop_params,
 	    &stop_result, ERRORS{ 0 } },
 	{ "events.follow",
-	    "tell what happens from now on: first \"following\" with the "
+	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",
 	    API_AGENT | API_STREAM, &no_params, &api_event_record,
 	    ERRORS{ 0 } },

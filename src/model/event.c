@@ -58,21 +58,22 @@ static const struct field {
  * help. Everything else is INFO. */
 static const struct event_row rows[EVENT_KIND_COUNT] = {
 	[EVENT_DAEMON_OWNS] = { .level = INFO,
-	    .text = "autod {text} owns {path}",
+	    .text = "autod {text} is running for {path}",
 	    .fields = "text path" },
 	[EVENT_DAEMON_ENDS] = { .level = INFO,
 	    .text = "autod ends with status {status}",
 	    .fields = "status" },
 	[EVENT_DAEMON_RESUMES] = { .level = INFO,
-	    .text = "the last daemon did not end properly; continuing from "
-		    "what it had written" },
+	    .text =
+		"the last daemon did not shut down cleanly; continuing from "
+		"its last written state" },
 	[EVENT_DAEMON_STOPPING] = { .level = INFO,
 	    .text = "stopping: {reason}",
 	    .fields = "reason" },
 	[EVENT_SETTINGS_READ] = { .level = INFO,
 	    .text = "settings read again" },
 	[EVENT_SETTINGS_WRONG] = { .level = WARN,
-	    .text = "the new settings are wrong, the old ones stay in force: "
+	    .text = "the new settings are wrong, the old ones stay in effect: "
 		    "{reason}",
 	    .fields = "reason" },
 	[EVENT_STATE_RECOVERED] = { .level = WARN,
@@ -172,7 +173,7 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .text = "{worker}: {reason}",
 	    .fields = "worker reason" },
 	[EVENT_AGENT_EXITED] = { .level = INFO,
-	    .text = "the agent ended by itself",
+	    .text = "the agent exited on its own",
 	    .fields = "worker status" },
 	[EVENT_AGENT_CRASHES] = { .level = ERROR,
 	    .text = "{worker}: {reason}",
@@ -238,7 +239,7 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .text = "all workers pause: {reason}",
 	    .fields = "reason" },
 	[EVENT_FLEET_RESUMED] = { .level = INFO,
-	    .text = "a new day: work goes on" },
+	    .text = "a new day: work continues" },
 
 	[EVENT_LANDING_ENDED] = { .level = DEBUG,
 	    .text = "a landing of {worker} has ended",
@@ -258,7 +259,8 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .colour = "31",
 	    .fields = "worker task error" },
 	[EVENT_LANDING_WAITS] = { .level = INFO,
-	    .text = "{worker}: a landing waits for another git: {reason}",
+	    .text =
+		"{worker}: a landing waits for another git process: {reason}",
 	    .fields = "worker reason" },
 	[EVENT_PUSH_FAILED] = { .level = WARN,
 	    .text = "push: {reason}",
@@ -296,8 +298,8 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	[EVENT_TASK_RETRY] = { .name = "task_retry",
 	    .level = INFO,
 	    .text = "attempt failed",
-	    .words = "{task} is to be tried again[ after attempt {attempt}]"
-		     "[: {reason}]",
+	    .words = "{task} will be tried again[ after attempt {attempt}][: "
+		     "{reason}]",
 	    .colour = "33",
 	    .fields = "worker task reason attempt" },
 	[EVENT_TASK_FINISHED] = { .name = "task_finished",
@@ -316,11 +318,11 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .text = "a task cannot be taken yet",
 	    .fields = "task reason" },
 	[EVENT_TASK_NOT_TOLD] = { .level = INFO,
-	    .text = "{task}: its source cannot be told of its end yet: "
+	    .text = "{task}: its outcome cannot be reported to its source yet: "
 		    "{reason}",
 	    .fields = "task reason" },
 	[EVENT_TASKS_GIVEN_BACK] = { .level = INFO,
-	    .text = "tasks that nobody worked on given back: {count}",
+	    .text = "tasks given back before anybody worked on them: {count}",
 	    .fields = "count" },
 	[EVENT_TASKS_EXHAUSTED] = { .level = INFO,
 	    .text = "no task is left; {done} done, {failed} failed{text}",

@@ -103,7 +103,7 @@ excerpt_add(const char *output, struct buf *out)
 	while (text.len > 0 && strchr(" \t\n", text.data[text.len - 1]) != NULL)
 		buf_truncate(&text, text.len - 1);
 	if (text.len == 0) {
-		buf_adds(out, "It said nothing.\n");
+		buf_adds(out, "It printed nothing.\n");
 		return;
 	}
 	start = tail_start(text.data, text.len, EXCERPT_MAX);

@@ -108,8 +108,8 @@ prompt_task(const struct prompt_facts *facts, struct buf *out)
 	    or_words(facts->worktree, "the current directory");
 
 	buf_addf(out,
-	    "You work in the git worktree %s, on branch %s, which starts from "
-	    "%s of the repository %s.\n\n",
+	    "You are working in the git worktree %s, on branch %s, which "
+	    "starts from %s of the repository %s.\n\n",
 	    worktree, or_words(facts->branch, "that is checked out"),
 	    or_words(facts->default_branch, "the default branch"),
 	    or_words(facts->root, "it belongs to"));
@@ -134,11 +134,9 @@ prompt_rejection(const char *feedback, struct buf *out)
 {
 	buf_addf(out,
 	    "Your work was reviewed and is not accepted yet. It is still in "
-	    "the worktree, as you left it.\n\n"
-	    "The feedback:\n\n%s\n\n"
-	    "Deal with every point of it, run the checks again, and amend your "
-	    "commit, so that there is still exactly one and `git status` is "
-	    "clean.",
+	    "the worktree, as you left it.\n\nThe feedback:\n\n%s\n\nAddress "
+	    "every point of it, run the checks again, and amend your commit, "
+	    "so that there is still exactly one and `git status` is clean.",
 	    feedback);
 }
 
@@ -187,7 +185,7 @@ prompt_conflict(
 	    or_words(facts->default_branch, "the default branch");
 
 	buf_addf(out,
-	    "Resolve merge conflicts: %s has moved on while you worked, and "
+	    "Resolve merge conflicts: %s has changed while you worked, and "
 	    "your commit no longer applies to it. A rebase is in progress in "
 	    "this worktree and has stopped.\n\n",
 	    onto);
@@ -197,8 +195,8 @@ prompt_conflict(
 		buf_addc(out, '\n');
 	}
 	buf_addf(out,
-	    "Your work is done and stays: adapt it to %s, do not start over "
-	    "and do not throw any of it away.\n\n",
+	    "Keep your work: adapt it to %s, do not start over, and do not "
+	    "throw any of it away.\n\n",
 	    onto);
 	if (files[0] != NULL)
 		buf_adds(out, "Files in conflict:\n\n");

@@ -281,16 +281,16 @@ task_text(const struct task *task, struct buf *out)
 		buf_addc(out, '\n');
 	if (failed > 1)
 		buf_addf(out,
-		    "\nThis was tried %d times before, and failed. How the "
-		    "last attempt ended:\n",
+		    "\n%d earlier attempts at this task failed. How the last "
+		    "one ended:\n",
 		    failed);
 	else
 		buf_adds(out,
-		    "\nThis was tried before, and failed. How that attempt "
+		    "\nAn earlier attempt at this task failed. How it "
 		    "ended:\n");
 	add_quoted(task->reason, out);
 	if (task->last_words != NULL && *task->last_words != '\0') {
-		buf_adds(out, "The last words of the agent that tried:\n");
+		buf_adds(out, "The last message of the agent that tried:\n");
 		add_quoted(task->last_words, out);
 	}
 }
@@ -341,18 +341,18 @@ task_for_fix(const char *id, const struct task *broken, const char *command,
 
 	buf_adds(&text,
 	    "A command that checks the default branch after each landing "
-	    "failed, and has to succeed again.\n\nThe command:\n");
+	    "failed, and must succeed again.\n\nThe command:\n");
 	add_quoted(command, &text);
 	buf_adds(&text, "What had just landed");
 	if (broken->commit != NULL)
 		buf_addf(&text, " as %s", broken->commit);
 	buf_adds(&text, ":\n");
 	add_quoted(broken->title, &text);
-	buf_adds(&text, "What the command said:\n");
+	buf_adds(&text, "What the command printed:\n");
 	excerpt_add(output, &text);
 	buf_adds(&text,
-	    "\nFind the cause and mend it. Leave the command and the checks "
-	    "it makes as strict as they are.\n");
+	    "\nFind the cause and fix it. Do not make the command or its "
+	    "checks less strict.\n");
 	task = task_new(id, "fix", broken->id, title, text.data, now_ms);
 	xstrset(&task->label, broken->label);
 	task->priority = 0; /* whatever lands meanwhile fails too */

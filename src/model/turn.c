@@ -29,9 +29,10 @@ static const struct {
 	const char *to_person; /* then */
 } troubles[] = {
 	[TROUBLE_REBASE] = { .action = TURN_BACK,
-	    .told = "The rebase is not finished. Resolve what conflicts, git "
-		    "add it and run git rebase --continue until git status "
-		    "says that no rebase is in progress.",
+	    .told =
+		"The rebase is not finished. Resolve the conflicts, git add "
+		"the files and run git rebase --continue, until git status "
+		"says that no rebase is in progress.",
 	    .reason = "it left a rebase unfinished",
 	    .at_last = TURN_PAUSE,
 	    .to_person = "the agent could not finish its rebase; resolve it "
@@ -44,20 +45,23 @@ static const struct {
 	    .at_last = TURN_COMMIT,
 	    .to_person = "" },
 	[TROUBLE_QUESTION] = { .action = TURN_NUDGE,
-	    .told = "Nobody is there to answer. Decide yourself what serves "
-		    "the task best, go on without asking, finish it and "
-		    "commit. If it is finished, say so in a plain sentence, "
-		    "without a question or an offer.",
+	    .told =
+		"Nobody can answer you. Decide yourself what serves the task "
+		"best, continue without asking, finish the task and commit. If "
+		"it is finished, say so in a plain sentence, without a "
+		"question or an offer.",
 	    .reason = "it ended with a question" },
 	[TROUBLE_REFUSAL] = { .action = TURN_NUDGE,
-	    .told = "You said that you cannot or will not go on. Look for "
-		    "another way to do the task, or do the part of it that is "
-		    "possible, and commit. If it is finished, say so in a "
-		    "plain sentence.",
+	    .told =
+		"You said that you cannot or will not continue. Look for "
+		"another way to do the task, or do the part of it that is "
+		"possible, and commit. If it is finished, say so in a plain "
+		"sentence.",
 	    .reason = "it refused" },
 	[TROUBLE_NO_COMMIT] = { .action = TURN_BACK,
-	    .told = "There is no commit on your branch, and the task is not "
-		    "done without one. Do what it asks for and commit it.",
+	    .told =
+		"There is no commit on your branch, and the task is not done "
+		"without one. Do what the task asks for and commit it.",
 	    .reason = "it made no commit" },
 };
 
@@ -140,7 +144,7 @@ add_reason(const struct turn_facts *facts, enum trouble trouble,
 		buf_addf(words, " after %d turn%s", facts->turns,
 		    facts->turns == 1 ? "" : "s");
 	else
-		buf_addf(words, " after being told %d times to go on",
+		buf_addf(words, " after it was told %d times to continue",
 		    facts->nudges);
 	if (troubles[trouble].action == TURN_NUDGE && facts->words != NULL)
 		add_last_words(facts->words, words);
@@ -198,6 +202,6 @@ turn_check_words(
 	buf_addf(out, "The check of your work failed: %s %s.\n", command, how);
 	excerpt_add(output, out);
 	buf_adds(out,
-	    "Find the cause, mend it and commit (amend your commit). Leave "
-	    "the check itself as strict as it is.\n");
+	    "Find the cause, fix it and commit (amend your commit). Do not "
+	    "make the check less strict.\n");
 }

@@ -111,7 +111,7 @@ static const struct {
 	const char *told; /* in the answer */
 	const char *reason; /* when it does not stop */
 } endings[] = {
-	{ "Which colour should I take?", "Nobody is there to answer",
+	{ "Which colour should I take?", "Nobody can answer you",
 	    "ended with a question" },
 	{ "I cannot complete this task.", "cannot or will not", "refused" },
 };

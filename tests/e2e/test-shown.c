@@ -65,7 +65,7 @@ START_TEST(events_are_told_in_words)
 		    "a is sent back to t1: no commit\n" },
 		{ "{\"type\":\"task_retry\",\"task\":\"t1\",\"reason\":\"x\","
 		  "\"attempt\":2}",
-		    "t1 is to be tried again after attempt 2: x\n" },
+		    "t1 will be tried again after attempt 2: x\n" },
 		{ "{\"type\":\"task_finished\",\"task\":\"t1\",\"outcome\":"
 		  "\"landed\",\"reason\":null}",
 		    "t1 is finished: landed\n" },

@@ -280,7 +280,7 @@ START_TEST(log_has_the_sentence_and_the_other_fields)
 	ck_assert_str_eq(text.data, "push: no remote");
 	buf_clear(&text);
 	event_text(&owns, &text); /* what is not given leaves a hole */
-	ck_assert_str_eq(text.data, "autod  owns /r");
+	ck_assert_str_eq(text.data, "autod  is running for /r");
 }
 END_TEST
 

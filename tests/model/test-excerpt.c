@@ -24,9 +24,9 @@ START_TEST(output_is_fenced)
 	assert_excerpt("  a", "```\n  a\n```\n");
 	assert_excerpt("see ``` here", "````\nsee ``` here\n````\n");
 	assert_excerpt("`````", "``````\n`````\n``````\n");
-	assert_excerpt("", "It said nothing.\n");
-	assert_excerpt(" \n\t\n", "It said nothing.\n");
-	assert_excerpt("\x1b[0m\x07", "It said nothing.\n");
+	assert_excerpt("", "It printed nothing.\n");
+	assert_excerpt(" \n\t\n", "It printed nothing.\n");
+	assert_excerpt("\x1b[0m\x07", "It printed nothing.\n");
 }
 END_TEST
 

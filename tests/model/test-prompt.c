@@ -182,7 +182,7 @@ START_TEST(conflict_prompt_has_why_task_files_and_steps)
 	cleanup_buf struct buf out = BUF_INIT;
 
 	prompt_conflict(&facts, files, &out);
-	assert_says(&out, "trunk has moved on");
+	assert_says(&out, "trunk has changed");
 	assert_says(
 	    &out, "> Mend the fence.\n> It is broken.\n> In two places.\n");
 	ck_assert_ptr_null(strstr(out.data, "And old"));

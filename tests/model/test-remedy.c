@@ -69,7 +69,7 @@ START_TEST(parts_come_in_their_order)
 		"\n## Log Excerpts\n", "\n### autod.log\n",
 		"last line of autod", "\n### task_pool.log\n",
 		"last line of the pool", "\n### post_accept.log\n",
-		"Nothing is in it.", "\n## Worker States\n", "auto-1 working",
+		"It is empty.", "\n## Worker States\n", "auto-1 working",
 		"\n## Task Error\n", "task 7 failed", "\n## Git Status\n",
 		" M src/a.c", "\n## Previous Remediations\n",
 		"2026-01-02: completed", "\n# Recovery Instructions\n",
@@ -97,11 +97,11 @@ START_TEST(recovery_says_what_may_and_may_not_be_done)
 
 	remedy_prompt(&facts, &out);
 	assert_has(&out, "finish normally");
-	assert_has(&out, "started again");
+	assert_has(&out, "starts the daemon again");
 	assert_has(&out, "as clean as you found it, or commit");
 	assert_has(&out, "Do not run `llmc up`, `llmc down`");
 	assert_has(&out, "`llmc doctor` and `llmc reset` are allowed");
-	assert_has(&out, "Nobody is there to answer questions");
+	assert_has(&out, "Nobody can answer questions");
 	assert_has(&out, "exactly this path:\n\n" MANUAL_FILE "\n\n");
 }
 END_TEST
@@ -118,7 +118,7 @@ START_TEST(what_is_not_known_is_said)
 	assert_has(&out, "No registration was found.");
 	assert_has(&out, "There is no log.");
 	assert_has(&out, "No worker is known.");
-	assert_has(&out, "was not repaired before");
+	assert_has(&out, "There was no remediation of this failure");
 	assert_has(&out, "manual_intervention_needed_1.txt");
 	ck_assert_ptr_null(strstr(out.data, "Seconds since"));
 	ck_assert_ptr_null(strstr(out.data, "(null)"));
@@ -153,7 +153,7 @@ START_TEST(seconds_are_told_for_what_they_are_of)
 	facts.verdict = health_verdict_name(HEALTH_STALLED);
 	facts.age_s = 3700;
 	remedy_prompt(&facts, &out);
-	assert_has(&out, "given out or finished: 3700\n");
+	assert_has(&out, "assigned or finished: 3700\n");
 }
 END_TEST
 

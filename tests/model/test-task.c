@@ -387,8 +387,8 @@ START_TEST(worker_is_told_how_it_went_before)
 	buf_clear(&out);
 	task_text(task, &out);
 	ck_assert_str_eq(out.data,
-	    "Mend it.\n\nThis was tried before, and failed. How that attempt "
-	    "ended:\n> it asked\n> twice\nThe last words of the agent that "
+	    "Mend it.\n\nAn earlier attempt at this task failed. How it "
+	    "ended:\n> it asked\n> twice\nThe last message of the agent that "
 	    "tried:\n> Which one?\n");
 	task_assign(task, "auto-1", NOW);
 	xstrset(&task->last_words, NULL);
@@ -397,8 +397,8 @@ START_TEST(worker_is_told_how_it_went_before)
 	buf_clear(&out);
 	task_text(task, &out);
 	ck_assert_str_eq(out.data,
-	    "Mend it.\n\nThis was tried 2 times before, and failed. How the "
-	    "last attempt ended:\n> no\n");
+	    "Mend it.\n\n2 earlier attempts at this task failed. How the last "
+	    "one ended:\n> no\n");
 }
 END_TEST
 
@@ -477,7 +477,7 @@ START_TEST(fix_is_urgent_and_knows_what_broke)
 	second = task_for_fix("t3", fix, "make test", "", NOW);
 	ck_assert_int_eq(second->fixes, 2);
 	ck_assert_str_eq(second->key, "t2");
-	ck_assert_ptr_nonnull(strstr(second->text, "It said nothing.\n"));
+	ck_assert_ptr_nonnull(strstr(second->text, "It printed nothing.\n"));
 }
 END_TEST
 

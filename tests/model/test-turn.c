@@ -117,7 +117,7 @@ START_TEST(dirt_outranks_the_ending)
 	facts.nudges = TURN_NUDGES_MAX; /* those do not count here */
 	assert_judged(&facts, TURN_BACK, ">1 file is changed or untracked. ");
 	facts.ending = ENDING_QUESTION;
-	assert_judged(&facts, TURN_BACK, "Nobody is there to answer.");
+	assert_judged(&facts, TURN_BACK, "Nobody can answer you.");
 }
 END_TEST
 
@@ -127,11 +127,11 @@ START_TEST(bad_endings_are_nudged_a_bounded_number_of_times)
 		enum turn_ending ending;
 		const char *told, *reason;
 	} cases[] = {
-		{ ENDING_QUESTION, ">Nobody is there to answer.",
-		    ">it ended with a question after being told 3 times to go "
-		    "on: Which one?" },
+		{ ENDING_QUESTION, ">Nobody can answer you.",
+		    ">it ended with a question after it was told 3 times to "
+		    "continue: Which one?" },
 		{ ENDING_REFUSAL, ">You said that you cannot or will not",
-		    ">it refused after being told 3 times to go on: Which "
+		    ">it refused after it was told 3 times to continue: Which "
 		    "one?" },
 	};
 
@@ -145,9 +145,9 @@ START_TEST(bad_endings_are_nudged_a_bounded_number_of_times)
 			assert_judged(&facts, TURN_NUDGE, cases[i].told);
 		assert_judged(&facts, TURN_FAIL, cases[i].reason);
 		facts.words = NULL;
-		assert_judged(&facts, TURN_FAIL, "times to go on");
+		assert_judged(&facts, TURN_FAIL, "times to continue");
 		facts.words = " \n";
-		assert_judged(&facts, TURN_FAIL, "times to go on");
+		assert_judged(&facts, TURN_FAIL, "times to continue");
 	}
 }
 END_TEST
@@ -195,7 +195,7 @@ START_TEST(long_words_are_cut_at_their_beginning)
 	ck_assert_int_eq(turn_judge(&facts, &words), TURN_FAIL);
 	ck_assert_uint_lt(words.len, 700);
 	ck_assert(text_utf8_valid(words.data, words.len));
-	ck_assert_ptr_nonnull(strstr(words.data, "on: ... \xe2\x82\xac"));
+	ck_assert_ptr_nonnull(strstr(words.data, "continue: ... \xe2\x82\xac"));
 	ck_assert_str_eq(words.data + words.len - 5, " Why?");
 }
 END_TEST
@@ -208,12 +208,11 @@ START_TEST(failed_check_is_told_with_its_output)
 	    "make test", "exited with status 2", "1 failed\n", &out);
 	ck_assert_str_eq(out.data,
 	    "The check of your work failed: make test exited with status 2.\n"
-	    "```\n1 failed\n```\n"
-	    "Find the cause, mend it and commit (amend your commit). Leave the "
-	    "check itself as strict as it is.\n");
+	    "```\n1 failed\n```\nFind the cause, fix it and commit (amend your "
+	    "commit). Do not make the check less strict.\n");
 	buf_clear(&out);
 	turn_check_words("make", "took longer than 5s", "", &out);
-	ck_assert_ptr_nonnull(strstr(out.data, "5s.\nIt said nothing.\n"));
+	ck_assert_ptr_nonnull(strstr(out.data, "5s.\nIt printed nothing.\n"));
 }
 END_TEST
 
