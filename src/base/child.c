@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "child-exec.h"
+#include "child.h"
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"

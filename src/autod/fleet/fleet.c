@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adopt.h"
 #include "agent.h"
 #include "buf.h"
 #include "hooks.h"
@@ -11,7 +12,6 @@
 #include "patrol.h"
 #include "persist.h"
 #include "serve.h"
-#include "takeover.h"
 #include "waiters.h"
 #include "worker-commands.h"
 #include "worker-op.h"
@@ -103,7 +103,7 @@ fleet_handle(
 static void
 floor_begin(void *self)
 {
-	takeover_begin(self);
+	adopt_begin(self);
 }
 
 static void

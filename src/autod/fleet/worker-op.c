@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "worker-op.h"
 #include "emit.h"
 #include "errtext.h"
 #include "log.h"
 #include "persist.h"
 #include "serve.h"
+#include "worker-op.h"
 
 /* Every command has a deadline of its own, which the settings allow to be a
  * day; this one is for what nobody thought of. */

@@ -9,8 +9,8 @@
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
-#include "mem.h"
 #include "files-list.h"
+#include "mem.h"
 #include "source-base.h"
 #include "taskfile.h"
 

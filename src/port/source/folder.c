@@ -15,11 +15,11 @@
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
+#include "folder.h"
 #include "id.h"
 #include "json.h"
 #include "mem.h"
 #include "prompt.h"
-#include "folder.h"
 #include "source-base.h"
 #include "text.h"
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "adopt.h"
 #include "agent.h"
 #include "clock.h"
 #include "delivery.h"
@@ -14,7 +15,6 @@
 #include "mem.h"
 #include "op-start.h"
 #include "persist.h"
-#include "takeover.h"
 #include "tmux.h"
 
 /* No session of its own any more: what it was doing decides what comes. */
@@ -39,7 +39,7 @@ lost_session(struct agent *agent)
 }
 
 static void
-adopt(struct agent *agent, const struct tmux_info *found)
+adopt_one(struct agent *agent, const struct tmux_info *found)
 {
 	if (found != NULL && !found->dead &&
 	    found->generation == agent->worker->session.generation &&
@@ -91,7 +91,7 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 		return;
 	}
 	for (size_t i = 0; i < fleet->count; i++)
-		adopt(fleet->agents[i],
+		adopt_one(fleet->agents[i],
 		    find(list, count, session_name(fleet->agents[i]->session)));
 	hooks_drain_all(fleet->hooks); /* what was said while nobody listened */
 	for (size_t i = 0; i < fleet->count; i++)
@@ -100,7 +100,7 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 }
 
 void
-takeover_begin(struct fleet *fleet)
+adopt_begin(struct fleet *fleet)
 {
 	tmux_list(fleet->core->tmux, on_sessions, fleet);
 }
