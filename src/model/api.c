@@ -537,8 +537,8 @@ const struct api_method api_methods[] = {
 	    &nothing_result, ERRORS{ API_FAILED, 0 } },
 	{ "daemon.patrol", "check every worker now", 0, &no_params,
 	    &nothing_result, ERRORS{ 0 } },
-	{ "daemon.stop", "stop the daemon", API_STOPPING, &stop_params,
-	    &stop_result, ERRORS{ 0 } },
+	{ "daemon.stop", "stop the daemon", API_STOPPING | API_EARLY,
+	    &stop_params, &stop_result, ERRORS{ 0 } },
 	{ "events.follow",
 	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",

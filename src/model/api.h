@@ -27,6 +27,7 @@ const char *api_error_name(int code); /* "busy"; NULL = not one of these */
 #define API_AGENT    2u /* an agent may call it from inside its session */
 #define API_STOPPING 4u /* is served while the daemon stops */
 #define API_STREAM   8u /* stays open and tells things until hung up */
+#define API_EARLY    16u /* is served before the daemon has begun */
 
 struct api_method {
 	const char *name; /* "worker.start" */

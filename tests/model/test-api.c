@@ -112,15 +112,16 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "task.drop daemon.info events.follow");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
 	assert_flagged(API_STREAM, "events.follow");
+	assert_flagged(API_EARLY, "daemon.stop");
 }
 END_TEST
 
 START_TEST(flags_do_not_contradict_each_other)
 {
 	const unsigned all =
-	    API_ONESHOT | API_AGENT | API_STOPPING | API_STREAM;
+	    API_ONESHOT | API_AGENT | API_STOPPING | API_STREAM | API_EARLY;
 	/* Each of these wants a daemon that stays. */
-	const unsigned running = API_STOPPING | API_STREAM;
+	const unsigned running = API_STOPPING | API_STREAM | API_EARLY;
 
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		ck_assert_msg((m->flags & ~all) == 0, "%s", m->name);

@@ -137,6 +137,7 @@ begin_floor(struct life *life)
 		}
 		life->begun++;
 	}
+	serve_release(core);
 	start_patrol(life);
 	life_patrol(core);
 }
@@ -163,6 +164,7 @@ life_begin(struct core *core, struct err *err)
 
 	if (missing != NULL)
 		fatalx("nobody carries out %s", missing);
+	serve_hold(core);
 	r = serve_listen(core, err);
 	if (r == 0)
 		r = registration_write(core, err);
@@ -269,6 +271,7 @@ life_stop(struct core *core, const char *reason, bool now)
 	if (core->stopping)
 		return;
 	core->stopping = true;
+	serve_release(core);
 	for (size_t i = core->floor_count; i-- > 0;)
 		if (core->floors[i]->stop != NULL)
 			core->floors[i]->stop(core->floors[i]->self);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "buf.h"
 #include "core.h"
@@ -24,9 +25,21 @@ struct handler {
 	void *arg;
 };
 
+/* A call that came while the floors begin. */
+struct held {
+	TAILQ_ENTRY(held) entry;
+	const struct handler *handler;
+	struct server_call *call;
+	struct json_object *params;
+};
+
+TAILQ_HEAD(held_calls, held);
+
 struct serve {
 	struct core *core;
 	struct server *server;
+	bool holding;
+	struct held_calls held;
 	struct handler handlers[METHODS_MAX];
 	size_t count;
 };
@@ -37,14 +50,29 @@ serve_new(struct core *core)
 	struct serve *serve = xcalloc(1, sizeof *serve);
 
 	serve->core = core;
+	TAILQ_INIT(&serve->held);
 	return serve;
+}
+
+static void
+held_free(struct serve *serve, struct held *held)
+{
+	TAILQ_REMOVE(&serve->held, held, entry);
+	json_object_put(held->params);
+	free(held);
 }
 
 void
 serve_free(struct serve *serve)
 {
+	struct held *held;
+
 	if (serve == NULL)
 		return;
+	while ((held = TAILQ_FIRST(&serve->held)) != NULL) {
+		serve_refuse(held->call, API_BUSY, "the daemon is stopping");
+		held_free(serve, held);
+	}
 	server_free(serve->server);
 	free(serve);
 }
@@ -101,6 +129,18 @@ is_served(const struct core *core, const struct api_method *method,
 }
 
 static void
+hold(struct serve *serve, const struct handler *handler,
+    struct server_call *call, struct json_object *params)
+{
+	struct held *held = xcalloc(1, sizeof *held);
+
+	held->handler = handler;
+	held->call = call;
+	held->params = json_object_get(params);
+	TAILQ_INSERT_TAIL(&serve->held, held, entry);
+}
+
+static void
 on_call(struct server_call *call, const char *name, struct json_object *params,
     void *arg)
 {
@@ -113,8 +153,35 @@ on_call(struct server_call *call, const char *name, struct json_object *params,
 	if (handler == NULL)
 		serve_refuse(
 		    call, RPC_METHOD_NOT_FOUND, "%s: no such method", name);
+	else if (serve->holding && !(handler->method->flags & API_EARLY))
+		hold(serve, handler, call, params);
 	else if (is_served(serve->core, handler->method, call, params))
 		handler->fn(handler->arg, call, params);
+}
+
+void
+serve_hold(struct core *core)
+{
+	core->serve->holding = true;
+}
+
+void
+serve_release(struct core *core)
+{
+	struct serve *serve = core->serve;
+	struct held *held;
+
+	serve->holding = false;
+	while ((held = TAILQ_FIRST(&serve->held)) != NULL) {
+		if (core->stopping)
+			serve_refuse(
+			    held->call, API_BUSY, "the daemon is stopping");
+		else if (is_served(core, held->handler->method, held->call,
+			     held->params))
+			held->handler->fn(
+			    held->handler->arg, held->call, held->params);
+		held_free(serve, held);
+	}
 }
 
 int

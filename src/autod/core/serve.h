@@ -30,6 +30,12 @@ serve_handle(struct core *core, const char *method, serve_fn *fn, void *arg);
 /* A row of the table that nobody carries out; NULL = none. */
 const char *serve_missing(const struct core *core);
 
+/* While the floors begin, calls are kept: what they ask about is not known yet,
+ * and a hook's event would find no session. They are served, in order, by
+ * serve_release(); where the daemon stops meanwhile, they are refused. */
+void serve_hold(struct core *core);
+void serve_release(struct core *core);
+
 /* Answer a call (NULL: nobody asked) once what it tells is written: who has an
  * answer finds it in the state too. result is taken over. */
 void serve_reply(
