@@ -280,7 +280,7 @@ child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
 		fd_close(p[IN][1]);
 		for (int i = OUT; i < PIPES; i++)
 			fd_close(p[i][0]);
-		return err_errno(err, r, "no process can be started");
+		return err_errno(err, r, "cannot start a process");
 	}
 	*ret_pipes = (struct child_exec_pipes){ .pid = pid,
 		.in = p[IN][1],

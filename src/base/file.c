@@ -276,7 +276,7 @@ file_mkdirs(const char *path, mode_t mode, struct err *err)
 	int saved;
 
 	if (*path == '\0')
-		return err_errno(err, -ENOENT, "cannot make a directory");
+		return err_errno(err, -ENOENT, "cannot create a directory");
 	while (*end != '\0') {
 		char kept;
 
@@ -289,7 +289,7 @@ file_mkdirs(const char *path, mode_t mode, struct err *err)
 			saved = errno == EEXIST ? ENOTDIR : errno;
 			if (!file_is_dir(part))
 				return err_errno(err, -saved,
-				    "cannot make the directory %s", part);
+				    "cannot create the directory %s", part);
 		}
 		*end = kept;
 	}

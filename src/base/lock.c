@@ -18,8 +18,8 @@ lock_try(const char *path, struct err *err)
 		return err_errno(err, -errno, "%s", path);
 	if (fcntl(fd, F_OFD_SETLK, &lock) == -1) {
 		if (errno == EAGAIN || errno == EACCES)
-			return err_set(
-			    err, -EAGAIN, "%s is held by another", path);
+			return err_set(err, -EAGAIN,
+			    "%s is held by another process", path);
 		return err_errno(err, -errno, "%s", path);
 	}
 	return take_fd(&fd);

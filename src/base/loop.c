@@ -156,7 +156,7 @@ loop_new(void)
 	loop->base = event_base_new_with_config(config);
 	event_config_free(config);
 	if (loop->base == NULL)
-		fatal("the event loop cannot be made");
+		fatal("cannot create the event loop");
 	loop->tick = event_new(loop->base, -1, 0, loop_tick, NULL);
 	if (loop->tick == NULL)
 		fatalx("out of memory: the event loop");

@@ -114,7 +114,7 @@ path_missing(const struct path *path, struct err *err)
 	cleanup_buf struct buf name = BUF_INIT;
 
 	path_add(&name, path, 0, path->count);
-	return err_set(err, -ENOENT, "'%s' is not there", name.data);
+	return err_set(err, -ENOENT, "'%s' is not set", name.data);
 }
 
 static int

@@ -49,9 +49,10 @@ reader_bad_byte(struct toml_reader *reader, unsigned char c)
 		    reader, "the byte 0x%02x is not valid UTF-8", c);
 	if (c == '\r')
 		return toml_reader_fail(
-		    reader, "a carriage return without a line feed behind it");
+		    reader, "a carriage return without a line feed after it");
 	return toml_reader_fail(reader,
-	    "the control character 0x%02x is not allowed; in a string write \\u%04x",
+	    "the control character 0x%02x is not allowed; in a string write "
+	    "\\u%04x",
 	    c, c);
 }
 

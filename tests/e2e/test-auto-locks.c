@@ -30,7 +30,7 @@ START_TEST(a_lock_of_gits_that_stays_stops_the_run)
 	for (int i = 1; i <= TRIES; i++)
 		auto_wait_events("accept_failure", "holds a lock", i);
 	ck_assert_int_eq(auto_wait_exit(), 1);
-	auto_failed("git_lock", "another git holds a lock");
+	auto_failed("git_lock", "another git process holds a lock");
 	failure = auto_failure();
 	ck_assert_str_eq(auto_member(failure, "worker"), "auto-1");
 	ck_assert_str_eq(auto_member(failure, "task"), "t1");

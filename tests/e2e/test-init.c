@@ -348,13 +348,13 @@ START_TEST(bare_repository_and_git_folder_are_refused)
 	const char *dir = e2e_repo("r");
 
 	e2e_git(bare, "init", "-q", "--bare", NULL);
-	e2e_expect(e2e_llmc(bare, "init", NULL), 1, "go to a working tree");
+	e2e_expect(e2e_llmc(bare, "init", NULL), 1, "change to a working tree");
 	e2e_json_error(e2e_llmc(bare, "--json", "init", NULL), 1,
 	    "bad_repository", "bare repository");
 	e2e_expect(e2e_llmc(e2e_path("%s/.git", dir), "init", NULL), 1,
-	    "go to a working tree");
+	    "change to a working tree");
 	e2e_expect(e2e_llmc(e2e_path("%s/.git/refs", dir), "init", NULL), 1,
-	    "go to a working tree");
+	    "change to a working tree");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", bare)));
 }
 END_TEST

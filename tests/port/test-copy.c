@@ -130,7 +130,7 @@ START_TEST(test_path_out_of_the_root_is_refused)
 	    "ln -s \"$B/far\" out");
 	for (size_t i = 0; i < nitems(bad); i++) {
 		w->files[0] = bad[i];
-		setup_world_fails(w, -EINVAL, "leads out of the repository");
+		setup_world_fails(w, -EINVAL, "is outside the repository");
 		ck_assert_ptr_nonnull(strstr(w->err.msg, "repo.copy_files"));
 		ck_assert_ptr_nonnull(strstr(w->err.msg, bad[i]));
 	}

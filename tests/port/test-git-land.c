@@ -234,7 +234,7 @@ START_TEST(many_files_in_the_way_are_named_in_short)
 	cleanup_repo struct repo *repo = ready(false);
 
 	repo_sh(repo, "for i in 1 2 3 4 5 6 7; do >\"f$i\n\"; done; git add .");
-	assert_waits(repo, false, "7 files are in the way in ");
+	assert_waits(repo, false, "7 files block the landing in ");
 	ck_assert_ptr_nonnull(strstr(repo->text, "f1\\x0a, f2"));
 	ck_assert_ptr_nonnull(strstr(repo->text, "f5\\x0a, ..."));
 }
@@ -364,7 +364,8 @@ START_TEST(a_held_ref_waits)
 
 	repo_sh(repo, "git checkout -q --detach; >.git/refs/heads/main.lock");
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_HELD);
-	ck_assert_ptr_nonnull(strstr(repo->text, "another git holds a lock"));
+	ck_assert_ptr_nonnull(
+	    strstr(repo->text, "another git process holds a lock"));
 	repo_sh(repo, "rm .git/refs/heads/main.lock");
 	assert_landed(repo, false);
 }
@@ -377,7 +378,8 @@ START_TEST(a_held_ref_leaves_the_checkout_as_it_was)
 
 	repo_sh(repo, ">.git/refs/heads/main.lock");
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_HELD);
-	ck_assert_ptr_nonnull(strstr(repo->text, "another git holds a lock"));
+	ck_assert_ptr_nonnull(
+	    strstr(repo->text, "another git process holds a lock"));
 	ck_assert_str_eq(repo_sh(repo, "git status --short"), "");
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse main"),
 	    repo_sh(repo, "git rev-parse onto"));

@@ -109,9 +109,10 @@ START_TEST(a_conflict_changes_nothing_and_is_named)
 	cleanup_repo struct repo *repo = landed();
 
 	repo_sh(repo, "echo three >>a.txt; git commit -qam more");
-	assert_refused(repo, "bad", -EEXIST, "in the way in a.txt");
+	assert_refused(repo, "bad", -EEXIST, "conflict with it in a.txt");
 	repo_sh(repo, "echo more >>d/new.txt; git commit -qam yet");
-	assert_refused(repo, "bad", -EEXIST, "in the way in a.txt and 1 more");
+	assert_refused(
+	    repo, "bad", -EEXIST, "conflict with it in a.txt and 1 more");
 }
 END_TEST
 
@@ -213,7 +214,7 @@ START_TEST(what_the_user_is_doing_is_waited_for)
 	repo_sh(repo,
 	    "rm .git/index.lock; git checkout -q --detach; "
 	    ">.git/refs/heads/main.lock");
-	assert_refused(repo, "bad", -EBUSY, "another git holds a lock");
+	assert_refused(repo, "bad", -EBUSY, "another git process holds a lock");
 	repo_sh(repo, "rm .git/refs/heads/main.lock");
 	assert_reverted(repo, false);
 }

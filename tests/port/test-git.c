@@ -248,7 +248,7 @@ START_TEST(a_folder_without_its_own_git_is_refused)
 
 	ask(repo, &call, &command);
 	ck_assert_int_eq(call.code, -ENOENT);
-	ck_assert_ptr_nonnull(strstr(call.msg, "is not there"));
+	ck_assert_ptr_nonnull(strstr(call.msg, "does not exist"));
 	/* Here git would find the user's own tree. */
 	repo_sh(repo, "mkdir sub; echo mine >>a.txt");
 	ask(repo, &call, &command);

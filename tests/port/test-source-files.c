@@ -318,8 +318,8 @@ START_TEST(a_broken_file_is_quarantined_and_the_rest_goes_on)
 	ck_assert_uint_eq(source_world_quarantine_count(world), 7);
 	ck_assert(source_world_quarantined(world, "1.json: "));
 	ck_assert(source_world_quarantined(world, "2.json: status"));
-	ck_assert(source_world_quarantined(world, "3.json: id: is 33"));
-	ck_assert(source_world_quarantined(world, "4.json: it says nothing"));
+	ck_assert(source_world_quarantined(world, "3.json: id: 33 does not"));
+	ck_assert(source_world_quarantined(world, "4.json: it has no text"));
 	ck_assert(source_world_quarantined(
 	    world, "5.json: waits for 99, which does not exist"));
 	ck_assert(source_world_quarantined(

@@ -235,8 +235,10 @@ START_TEST(what_cannot_be_used_is_told_and_stops_nobody)
 	ck_assert_uint_eq(source_world_quarantine_count(world), 10);
 	ck_assert(source_world_quarantined(world, "todo/1-empty: it is empty"));
 	ck_assert(source_world_quarantined(world, "todo/2-blank: it is empty"));
-	ck_assert(source_world_quarantined(world, "todo/3-utf16: it is not a"));
-	ck_assert(source_world_quarantined(world, "todo/4-latin: it is not a"));
+	ck_assert(
+	    source_world_quarantined(world, "todo/3-utf16: it is not valid"));
+	ck_assert(
+	    source_world_quarantined(world, "todo/4-latin: it is not valid"));
 	ck_assert(source_world_quarantined(
 	    world, "todo/5-folder: it is not a regular"));
 	ck_assert(source_world_quarantined(

@@ -314,7 +314,7 @@ START_TEST(free_from_inside_a_callback_is_fine)
 	static const struct {
 		const char *command, *name;
 	} cases[] = { { NULL, "llmc-a" }, { "no-such-tmux-anywhere", "llmc-a" },
-		{ NULL, "no name" } };
+		{ NULL, "not a valid name" } };
 
 	for (size_t i = 0; i < nitems(cases); i++) {
 		struct world world;

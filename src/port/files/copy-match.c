@@ -94,8 +94,7 @@ static int
 lead_out(const struct match *match, struct err *err)
 {
 	return err_set(err, -EINVAL,
-	    "repo.copy_files: \"%s\" leads out of the repository",
-	    match->entry);
+	    "repo.copy_files: \"%s\" is outside the repository", match->entry);
 }
 
 /* One path that may exist, relative to the root and normalised. */

@@ -408,8 +408,8 @@ evidence_save(const struct workspace *workspace, const char *stamp,
 	int r = evidence_keep(workspace, stamp, evidence);
 
 	if (r < 0)
-		return err_errno(err, r, "the evidence cannot be kept in %s",
-		    workspace->dir);
+		return err_errno(
+		    err, r, "cannot save the evidence in %s", workspace->dir);
 	return 0;
 }
 

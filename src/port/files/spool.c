@@ -127,7 +127,7 @@ spool_write(const char *dir, int64_t wall_ms, struct json_object *event,
 		return err_set(err, -E2BIG,
 		    "an event of %zu bytes is too large for %s", text.len, dir);
 	if (mkdir(dir, 0700) == -1 && errno != EEXIST)
-		return err_errno(err, -errno, "cannot make %s", dir);
+		return err_errno(err, -errno, "cannot create %s", dir);
 	r = check_room(dir, text.len, err);
 	if (r < 0)
 		return r;
@@ -207,13 +207,13 @@ put_aside(const char *dir, const char *name, struct err *err)
 	int r;
 
 	if (mkdir(broken, 0700) == -1 && errno != EEXIST)
-		return err_errno(err, -errno, "cannot make %s", broken);
+		return err_errno(err, -errno, "cannot create %s", broken);
 	if (count_entries(broken) >= SPOOL_BROKEN_MAX)
 		r = unlink(from);
 	else
 		r = rename(from, to);
 	if (r == -1)
-		return err_errno(err, -errno, "cannot put %s aside", from);
+		return err_errno(err, -errno, "cannot move %s aside", from);
 	return 0;
 }
 

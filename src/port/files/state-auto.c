@@ -303,7 +303,7 @@ state_check(const struct state *state, const char *root_id, int *ret_missing,
 	if (root_id != NULL && strcmp(root_id, state->root_id) != 0)
 		return err_set(err, -ESTALE,
 		    "state.json belongs to another root (its id is %s, here it "
-		    "is %s); put the right one back, or run: llmc doctor "
+		    "is %s); restore the right one, or run: llmc doctor "
 		    "--rebuild",
 		    state->root_id, root_id);
 	for (char **name = state->auto_workers; name != NULL && *name != NULL;
@@ -315,8 +315,8 @@ state_check(const struct state *state, const char *root_id, int *ret_missing,
 	if (listed > 0 && missing == listed)
 		return err_set(err, -ENODATA,
 		    "state.json lists %d auto worker%s and has none of them: "
-		    "another program may have overwritten it; put the right "
-		    "one back, or run: llmc doctor --rebuild",
+		    "another program may have overwritten it; restore the "
+		    "right one, or run: llmc doctor --rebuild",
 		    listed, listed == 1 ? "" : "s");
 	if (ret_missing != NULL)
 		*ret_missing = missing;

@@ -150,7 +150,7 @@ state_load(const struct workspace *workspace, int64_t now_ms,
 	if (b == 0) {
 		memset(&ret_state->mark, 0, sizeof ret_state->mark);
 		*ret_recovered =
-		    xasprintf("%s; the last good state was taken from %s",
+		    xasprintf("%s; the last good state is taken from %s",
 			first.msg, backup);
 		return 0;
 	}
@@ -163,8 +163,8 @@ state_load(const struct workspace *workspace, int64_t now_ms,
 	if (b != -ENOENT && !is_broken(b))
 		return err_set(err, b, "%s", second.msg);
 	return err_set(err, -EINVAL,
-	    "%s, nor does its backup help: %s; mend one of them by hand, or "
-	    "run: llmc doctor --rebuild",
+	    "%s, and its backup cannot be used either: %s; fix one of them by "
+	    "hand, or run: llmc doctor --rebuild",
 	    first.msg, second.msg);
 }
 
@@ -238,7 +238,7 @@ state_save(
 	json_print(json, true, &text);
 	if (text.len > STATE_SIZE_MAX)
 		return err_set(err, -EFBIG,
-		    "%s would be %zu bytes long and could not be read again",
+		    "%s would be %zu bytes long, too long to be read again",
 		    path, text.len);
 	r = keep_root_id(workspace, state, err);
 	if (r == 0)

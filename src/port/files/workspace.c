@@ -117,7 +117,7 @@ look_at(const char *dir, struct workspace *ws, struct err *err)
 		if (is_git_dir(dir))
 			return err_set(err, -ENOTSUP,
 			    "%s is inside a git directory or a bare "
-			    "repository; go to a working tree",
+			    "repository; change to a working tree",
 			    dir);
 		return 0;
 	}
@@ -156,8 +156,8 @@ workspace_find(
 	}
 	if (r == 0)
 		return err_set(err, -ENOENT,
-		    "%s is not inside a git repository; go to one, or make "
-		    "one with: git init",
+		    "%s is not inside a git repository; change to one, or "
+		    "create one with: git init",
 		    start);
 	ws.dir = file_join(ws.root, ".llmc");
 	*ret_workspace = ws;

@@ -68,7 +68,7 @@ git_ask(
 	if (result.status != 0) {
 		add_folded(&words, &result.err);
 		err_set(err, -EIO, "git %s: %s", args[0],
-		    words.len > 0 ? words.data : "failed without a word");
+		    words.len > 0 ? words.data : "failed without a message");
 		return result.status;
 	}
 	if (out != NULL)

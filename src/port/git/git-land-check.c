@@ -215,8 +215,9 @@ git_land_check_describe(const struct git_land_check *check, struct buf *out)
 	const char *path, *before = "";
 	int told = 0;
 
-	buf_addf(out, "%zu %s in the way in %s: ", check->in_way_count,
-	    check->in_way_count == 1 ? "file is" : "files are", check->tree);
+	buf_addf(out, "%zu %s the landing in %s: ", check->in_way_count,
+	    check->in_way_count == 1 ? "file blocks" : "files block",
+	    check->tree);
 	git_records_init(&records, check->in_way.data, check->in_way.len);
 	while ((path = git_records_next(&records)) != NULL) {
 		buf_adds(out, before);

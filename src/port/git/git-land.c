@@ -53,7 +53,7 @@ static enum git_op_next
 land_moved(struct land_op *land)
 {
 	buf_clear(&land->detail);
-	buf_addf(&land->detail, "%s is at %.12s and not at %.12s any more",
+	buf_addf(&land->detail, "%s is at %.12s, no longer at %.12s",
 	    land->branch, land->tip, land->op.onto_id);
 	return land_end(land, GIT_LAND_MOVED);
 }
@@ -127,8 +127,8 @@ land_forward(struct git_op *op, const struct git_answer *answer)
 		return git_op_complain(op, answer);
 	if (answer->status == 1)
 		return git_op_fail(op, -EINVAL,
-		    "%.12s is not on top of %.12s: landing it would take "
-		    "commits away",
+		    "%.12s is not on top of %.12s: landing it would lose "
+		    "commits",
 		    land->id, op->onto_id);
 	return GIT_OP_NEXT;
 }
@@ -361,7 +361,7 @@ land_adopt(struct git_op *op, const struct git_answer *answer)
 
 	if (answer->locked)
 		return land_wait_as(land, GIT_LAND_HELD,
-		    "another git holds the index", land->tree);
+		    "another git process holds the index", land->tree);
 	return answer->status == 0 ? GIT_OP_NEXT : git_op_complain(op, answer);
 }
 
@@ -438,8 +438,8 @@ land_ask_verdict(struct git_op *op)
 	const struct land_op *land = op->self;
 
 	if (land->tip[0] == '\0')
-		return git_op_fail(op, -ENOENT, "branch %s is gone from %s",
-		    land->branch, op->dir);
+		return git_op_fail(op, -ENOENT,
+		    "branch %s no longer exists in %s", land->branch, op->dir);
 	return git_op_ask_ancestor(op, land->id, land->tip);
 }
 
@@ -458,7 +458,7 @@ land_verdict(struct git_op *op, const struct git_answer *answer)
 		return land_moved(land);
 	if (land->held)
 		return land_wait_as(land, GIT_LAND_HELD,
-		    "another git holds a lock",
+		    "another git process holds a lock",
 		    land->tree != NULL ? land->tree : op->dir);
 	if (land->refused.code == 0)
 		return land_wait(land, "another branch was just checked out",
@@ -496,8 +496,7 @@ land_ask_back(struct git_op *op)
 	cleanup_free char *ref = xasprintf("refs/heads/%s", land->branch);
 
 	land_wait(land,
-	    "the branch was just checked out, and its files are "
-	    "in the way",
+	    "the branch was just checked out, and its files block the landing",
 	    land->tree);
 	return git_op_args(op, "update-ref", "-m", LAND_REFLOG ", undone", ref,
 	    op->onto_id, land->id, NULL);

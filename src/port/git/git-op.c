@@ -67,7 +67,7 @@ git_op_complain(struct git_op *op, const struct git_answer *answer)
 	}
 	if (answer->complaint[0] == '\0')
 		return git_op_fail(op, -EIO,
-		    "git %s in %s failed without a word (status %d)", verb,
+		    "git %s in %s failed without a message (status %d)", verb,
 		    op->dir, answer->status);
 	return git_op_fail(op, answer->locked ? -EBUSY : -EIO, "git %s: %s",
 	    verb, answer->complaint);
@@ -226,7 +226,7 @@ git_op_ask_ids(struct git_op *op, const char *const *names)
 	for (size_t i = 0; names[i] != NULL; i++) {
 		if (strchr(names[i], '\n') != NULL)
 			return git_op_fail(op, -EINVAL,
-			    "a name in git cannot have a line break in it");
+			    "a git name cannot contain a line break");
 		buf_adds(&op->input, names[i]);
 		buf_addc(&op->input, '\n');
 	}
@@ -274,7 +274,7 @@ enum git_op_next
 git_op_gitdir(struct git_op *op, const struct git_answer *answer)
 {
 	if (answer->status != 0 && answer->err == NULL)
-		return git_op_fail(op, -EUCLEAN, "%s is no worktree: %s",
+		return git_op_fail(op, -EUCLEAN, "%s is not a worktree: %s",
 		    op->dir, answer->complaint);
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
@@ -326,9 +326,9 @@ git_op_identity(struct git_op *op, const struct git_answer *answer)
 	if (answer->status == 0)
 		return GIT_OP_NEXT;
 	return git_op_fail(op, -ENOKEY,
-	    "git does not know whose commits these are; type: git config "
-	    "--global user.name \"Your Name\" && git config --global "
-	    "user.email you@example.org");
+	    "git has no author for its commits; type: git config --global "
+	    "user.name \"Your Name\" && git config --global user.email "
+	    "you@example.org");
 }
 
 enum git_op_next

@@ -117,8 +117,8 @@ reset_verify(struct git_op *op, const struct git_answer *answer)
 	    strcmp(ids[1], op->onto_id) == 0)
 		return GIT_OP_DONE;
 	return git_op_fail(op, -EIO,
-	    "%s or branch %s was moved by somebody else meanwhile", op->dir,
-	    reset->branch);
+	    "%s or branch %s was moved by somebody else in the meantime",
+	    op->dir, reset->branch);
 }
 
 static const struct git_op_step reset_steps[] = {

@@ -72,7 +72,7 @@ revert_ids(struct git_op *op, const struct git_answer *answer)
 		    revert->commit_name, op->dir);
 	if (ids[3][0] == '\0')
 		return git_op_fail(op, -EINVAL,
-		    "%.12s has no parent: there is nothing to go back to",
+		    "%.12s has no parent: there is nothing to revert to",
 		    ids[2]);
 	memcpy(revert->tip, ids[0], GIT_ID_SIZE);
 	memcpy(revert->tip_tree, ids[1], GIT_ID_SIZE);
@@ -160,7 +160,7 @@ revert_conflict(struct git_op *op, struct git_records *paths)
 	if (more > 0)
 		buf_addf(&words, " and %d more", more);
 	return git_op_fail(op, -EEXIST,
-	    "%.12s cannot be taken back: what came after it is in the way%s",
+	    "%.12s cannot be reverted: later changes conflict with it%s",
 	    revert->commit, words.data);
 }
 
@@ -173,8 +173,8 @@ revert_merge(struct git_op *op, const struct git_answer *answer)
 
 	if (answer->status == REVERT_USAGE)
 		return git_op_fail(op, -ENOTSUP,
-		    "taking a commit back needs git 2.38 or newer "
-		    "(git merge-tree --write-tree)");
+		    "reverting a commit needs git 2.38 or newer (git "
+		    "merge-tree --write-tree)");
 	if (answer->status > 1)
 		return git_op_complain(op, answer);
 	git_records_init(&records, answer->out, answer->out_len);
@@ -183,7 +183,7 @@ revert_merge(struct git_op *op, const struct git_answer *answer)
 		return revert_conflict(op, &records);
 	if (tree == NULL)
 		return git_op_fail(
-		    op, -EPROTO, "git merge-tree did not tell the tree");
+		    op, -EPROTO, "git merge-tree did not print a tree");
 	strlcpy(revert->tree, tree, sizeof revert->tree);
 	return strcmp(revert->tree, revert->tip_tree) == 0 ? GIT_OP_DONE :
 							     GIT_OP_NEXT;

@@ -334,8 +334,7 @@ leftovers_ask_status(struct git_op *op)
 {
 	if (git_op_rebasing(op))
 		return git_op_fail(op, -EBUSY,
-		    "a rebase is in progress in %s: it must end first",
-		    op->dir);
+		    "a rebase is in progress in %s; finish it first", op->dir);
 	return git_op_args(op, "ls-files", "--unmerged", "-z", NULL);
 }
 
@@ -346,8 +345,7 @@ leftovers_status(struct git_op *op, const struct git_answer *answer)
 		return git_op_complain(op, answer);
 	if (answer->out_len > 0)
 		return git_op_fail(op, -EBUSY,
-		    "there are unmerged files in %s: they must be resolved "
-		    "first",
+		    "there are unmerged files in %s; resolve them first",
 		    op->dir);
 	return GIT_OP_NEXT;
 }

@@ -96,8 +96,7 @@ squash_trees(struct git_op *op, const struct git_answer *answer)
 	git_op_ids(answer, ids, nitems(ids));
 	if (ids[0][0] == '\0' || ids[1][0] == '\0')
 		return git_op_fail(op, -EIO,
-		    "a tree is missing in %s: "
-		    "type: git fsck",
+		    "a tree is missing in %s; type: git fsck",
 		    git_root(op->git));
 	memcpy(squash->head_tree, ids[0], GIT_ID_SIZE);
 	memcpy(squash->onto_tree, ids[1], GIT_ID_SIZE);
@@ -126,7 +125,7 @@ squash_person(struct git_op *op, const struct git_answer *answer)
 		record = git_records_next(&records);
 		if (record == NULL)
 			return git_op_fail(op, -EPROTO,
-			    "git log did not tell whose commit HEAD is");
+			    "git log did not print the author of HEAD");
 		squash->person[i] = xstrdup(record);
 	}
 	return GIT_OP_NEXT;

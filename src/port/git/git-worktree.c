@@ -222,7 +222,7 @@ remove_trees(struct git_op *op, const struct git_answer *answer)
 	if (!git_op_place_is_free(op->dir)) {
 		if (!tree->registered)
 			return git_op_fail(op, -EEXIST,
-			    "%s is not a worktree of %s and is left alone",
+			    "%s is not a worktree of %s; it was left alone",
 			    op->dir, git_root(op->git));
 	} else if (file_is_dir(op->dir)) {
 		rmdir(op->dir);

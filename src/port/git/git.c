@@ -193,8 +193,8 @@ turn_judge(struct git_turn *turn, const struct child_result *result)
 		    turn->name, turn->dir, words.data);
 	if (result->out.total > result->out.head.len + result->out.tail.len)
 		return err_set(&turn->err, -EFBIG,
-		    "git %s in %s said more than %d MiB", turn->name, turn->dir,
-		    GIT_OUTPUT_MIB);
+		    "git %s in %s printed more than %d MiB", turn->name,
+		    turn->dir, GIT_OUTPUT_MIB);
 	return 0;
 }
 
@@ -262,7 +262,7 @@ turn_spawn(struct git_turn *turn)
 
 	if (!file_is_dir(turn->dir))
 		return err_set(
-		    &turn->err, -ENOENT, "%s is not there", turn->dir);
+		    &turn->err, -ENOENT, "%s does not exist", turn->dir);
 	if (!file_exists(own))
 		return err_set(&turn->err, -ENOENT,
 		    "%s is not a working tree: it has no .git", turn->dir);

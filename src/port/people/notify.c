@@ -47,14 +47,14 @@ notify_service(const char *state)
 		return;
 	len = notify_address(name, &address);
 	if (len == 0) {
-		log_debug("NOTIFY_SOCKET is no address: %s", name);
+		log_debug("NOTIFY_SOCKET is not an address: %s", name);
 		return;
 	}
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd == -1 ||
 	    sendto(fd, state, strlen(state), MSG_DONTWAIT | MSG_NOSIGNAL,
 		(const struct sockaddr *)&address, len) == -1)
-		log_debug("the service manager was not told");
+		log_debug("cannot notify the service manager");
 }
 
 int64_t

@@ -202,8 +202,8 @@ static void
 cannot_fork(struct run *run, int error)
 {
 	char words[128];
-	int len = snprintf(words, sizeof words,
-	    "no process can be started: %s\n", strerror(error));
+	int len = snprintf(words, sizeof words, "cannot start a process: %s\n",
+	    strerror(error));
 
 	keep(&run->streams[ERR], words, (size_t)len);
 	run->status = STATUS_UNABLE;

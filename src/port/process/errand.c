@@ -273,8 +273,8 @@ errand_start_new(
 	int r;
 
 	if (errand_files_exists(errand->stem, ERRAND_JSON))
-		return err_set(
-		    err, -EEXIST, "there is an errand %s", errand->stem);
+		return err_set(err, -EEXIST, "there is already an errand %s",
+		    errand->stem);
 	r = record_make(spec, &record, err);
 	if (r == 0)
 		r = errand_files_remove(errand->stem, err);
@@ -505,7 +505,8 @@ errand_forget(const char *dir, const char *name, struct err *err)
 		return r;
 	held = errand_files_held(stem);
 	if (held && !errand_files_exists(stem, ".status"))
-		return err_set(err, -EBUSY, "the errand %s still runs", stem);
+		return err_set(
+		    err, -EBUSY, "the errand %s is still running", stem);
 	/* The .json first: without the others it would be one to be started. */
 	r = errand_files_remove_one(stem, ERRAND_JSON, err);
 	return r < 0 ? r : errand_files_remove(stem, err);

@@ -95,7 +95,7 @@ launcher_exec(const char *file, struct err *err)
 	}
 	execvp(argv[0], argv);
 	return err_errno(err, -errno,
-	    "the agent %s cannot be started; llmc config get "
-	    "defaults.agent_command tells where it comes from",
+	    "cannot start the agent %s; see: llmc config get "
+	    "defaults.agent_command",
 	    argv[0]);
 }

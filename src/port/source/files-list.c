@@ -53,8 +53,8 @@ files_list_load(const char *where, const char *id, struct taskfile **ret_task,
 	if (r < 0)
 		return r;
 	if (strcmp(task->id, id) != 0) {
-		r = err_set(
-		    err, -EINVAL, "id: is %.80s, unlike the file", task->id);
+		r = err_set(err, -EINVAL,
+		    "id: %.80s does not match the file name", task->id);
 		taskfile_free(task);
 		return r;
 	}

@@ -198,7 +198,8 @@ folder_edit_add(const char *where, const char *text, char **ret_key,
 	int r;
 
 	if (!text_utf8_valid(text, strlen(text)))
-		return err_set(err, -EINVAL, "the task is not a text in UTF-8");
+		return err_set(
+		    err, -EINVAL, "the task is not valid UTF-8 text");
 	if (!prompt_clean(text, strlen(text), &clean))
 		return err_set(err, -EINVAL, "the task is %s",
 		    strlen(text) > PROMPT_MAX ? "longer than 1 MiB" : "empty");

@@ -275,7 +275,7 @@ clean_text(const struct buf *raw, struct buf *text, struct buf *words)
 		len -= strlen(BOM);
 	}
 	if (!text_utf8_valid(s, len) || memchr(s, '\0', len) != NULL) {
-		buf_adds(words, "it is not a text in UTF-8");
+		buf_adds(words, "it is not valid UTF-8 text");
 		return FOLDER_PROBLEM;
 	}
 	if (!prompt_clean(s, len, text)) {

@@ -138,12 +138,12 @@ describe_failure(const struct command *command,
 	}
 	if (result->lost) {
 		buf_adds(
-		    words, "was killed before it could tell its exit status");
+		    words, "was killed before it could report its exit status");
 		return "task_pool_failed";
 	}
 	if (result->status == 3) {
 		buf_adds(words,
-		    "says that too many tasks are claimed (exit status 3)");
+		    "reported that too many tasks are claimed (exit status 3)");
 		return "task_pool_claims";
 	}
 	if (result->status == 127)
@@ -241,8 +241,9 @@ command_ended(const struct errand_result *result, void *arg)
 		answer_failure(command, result);
 	else
 		answer_unusable(command, result,
-		    verdict == VERDICT_NO_TEXT ? "no text in UTF-8" :
-						 "more than 1 MiB");
+		    verdict == VERDICT_NO_TEXT ?
+			"text that is not valid UTF-8" :
+			"more than 1 MiB");
 	errand_free(errand);
 }
 

@@ -136,7 +136,7 @@ choose(struct files *files, struct taskfile **usable, size_t count,
 		source_base_quarantine(&files->source, "%s.json: it %s",
 		    task->id,
 		    raw.len > PROMPT_MAX ? "is longer than 1 MiB" :
-					   "says nothing");
+					   "has no text");
 		leave_out(usable, &count, task);
 	}
 	return NULL;
@@ -244,7 +244,8 @@ verify(const struct source *source, const char *key, struct err *err)
 	ours = task->status == TASKFILE_IN_PROGRESS && is_ours(source, task);
 	taskfile_free(task);
 	if (!ours)
-		return err_set(err, -ESTALE, "task %s: another has it", key);
+		return err_set(
+		    err, -ESTALE, "task %s: somebody else has it", key);
 	return 0;
 }
 
@@ -277,7 +278,7 @@ files_take(
 	fd = files_lock(source, err);
 	if (fd == -ENOENT)
 		return err_set(
-		    err, -ESTALE, "%s is not there any more", source->where);
+		    err, -ESTALE, "%s no longer exists", source->where);
 	if (fd < 0)
 		return fd;
 	r = files_list_load(source->where, key, &task, err);
@@ -285,7 +286,7 @@ files_take(
 		return r;
 	if (r < 0)
 		return err_set(
-		    err, -ESTALE, "%s.json cannot be read any more", key);
+		    err, -ESTALE, "%s.json can no longer be read", key);
 	r = claim(source, task, err);
 	taskfile_free(task);
 	return r;

@@ -169,10 +169,10 @@ folder_take(
 	if (is_in(source, FOLDER_DOING, key)) {
 		if (is_taken_by(source, key, false))
 			return 0;
-		return err_set(err, -ESTALE, "%s: another has it", key);
+		return err_set(err, -ESTALE, "%s: somebody else has it", key);
 	}
 	if (!is_in(source, FOLDER_TODO, key))
-		return err_set(err, -ESTALE, "%s: is gone from %s/%s", key,
+		return err_set(err, -ESTALE, "%s is no longer in %s/%s", key,
 		    source->where, folder_place_name(FOLDER_TODO));
 	r = folder_note_save(source->where, key, source->owner, worker, err);
 	if (r < 0)
@@ -180,7 +180,7 @@ folder_take(
 	r = folder_move_exact(
 	    source->where, FOLDER_TODO, FOLDER_DOING, key, err);
 	if (r == -ENOENT || r == -EEXIST)
-		return err_set(err, -ESTALE, "%s: is gone", key);
+		return err_set(err, -ESTALE, "%s no longer exists", key);
 	return r;
 }
 

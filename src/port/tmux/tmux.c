@@ -83,7 +83,7 @@ tmux_new(struct loop *loop, const struct tmux_options *options,
 
 	if (options->socket[0] == '\0' || strchr(options->socket, '/') != NULL)
 		return err_set(err, -EINVAL,
-		    "tmux.socket: \"%s\" is no name for a socket",
+		    "tmux.socket: \"%s\" is not a valid name for a socket",
 		    options->socket);
 	tmux = xcalloc(1, sizeof *tmux);
 	tmux_queue_init(&tmux->queue, loop);
@@ -139,7 +139,7 @@ job_for(struct tmux *tmux, const char *name, tmux_job_fn *done, void *arg,
 	tmux_job_command(job);
 	if (name != NULL && !name_valid(name))
 		err_set(&job->refused, -EINVAL,
-		    "\"%s\" is no name for a session", name);
+		    "\"%s\" is not a valid name for a session", name);
 	*ret_request = request;
 	return job;
 }
@@ -164,7 +164,7 @@ reply_pid(const struct tmux_reply *reply, struct err *err)
 
 	*err = reply->err;
 	if (err->code == 0 && !text_parse_int(word, 1, INT32_MAX, &pid))
-		err_set(err, -EIO, "tmux told no process id");
+		err_set(err, -EIO, "tmux did not report a process id");
 	return (pid_t)pid;
 }
 
@@ -219,7 +219,7 @@ start_check(struct tmux_job *job, const struct tmux_session *session)
 	if (!name_valid(session->role) ||
 	    (worker != NULL && !name_valid(worker)))
 		err_set(&job->refused, -EINVAL,
-		    "session %s: no name for a role or a worker",
+		    "session %s: not a valid name for a role or a worker",
 		    session->name);
 }
 
@@ -273,12 +273,12 @@ pane_found(struct tmux_job *job, const struct tmux_reply *reply, bool dead_too,
 	if (err->code != 0)
 		return NULL;
 	if (out[0] != '%' || out[len] != ' ') {
-		err_set(err, -ESRCH, "session %s has no pane of ours",
+		err_set(err, -ESRCH, "session %s has no pane that llmc started",
 		    job->session);
 		return NULL;
 	}
 	if (out[len + 1] != '0' && !dead_too) {
-		err_set(err, -EPIPE, "the program in session %s has ended",
+		err_set(err, -EPIPE, "the program in session %s has exited",
 		    job->session);
 		return NULL;
 	}
@@ -305,7 +305,7 @@ guarded_done(struct tmux_job *job, const struct tmux_reply *reply)
 	struct err err = reply->err;
 
 	if (err.code == 0 && strncmp(reply->out, SAID_GONE, 4) == 0)
-		err_set(&err, -EPIPE, "the program in session %s has ended",
+		err_set(&err, -EPIPE, "the program in session %s has exited",
 		    job->session);
 	end_done(job, &err);
 }

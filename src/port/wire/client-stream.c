@@ -81,8 +81,8 @@ stream_fail(struct client_stream *stream, int status)
 	struct err err = { 0, "" };
 
 	if (status == -ECONNRESET || status == -EPIPE)
-		status = err_set(
-		    &err, -ECONNRESET, "%s: the daemon hung up", stream->path);
+		status = err_set(&err, -ECONNRESET,
+		    "%s: the daemon closed the connection", stream->path);
 	else
 		err_errno(&err, status, "%s", stream->path);
 	stream_end(stream, status, NULL, &err);

@@ -91,7 +91,7 @@ static int
 say_timeout(const char *path, struct err *err)
 {
 	return err_set(
-	    err, -ETIMEDOUT, "%s: no answer within the time given", path);
+	    err, -ETIMEDOUT, "%s: the daemon did not answer in time", path);
 }
 
 static int
@@ -165,7 +165,7 @@ client_dial(const char *path, int64_t ms, struct err *err)
 		return say_timeout(path, err);
 	if (r == -1 && (errno == ENOENT || errno == ECONNREFUSED))
 		return err_set(err, -errno,
-		    "nobody listens at %s; start the daemon with: llmc up",
+		    "no daemon is listening at %s; start it with: llmc up",
 		    path);
 	if (r == -1)
 		return err_errno(err, -errno, "%s", path);
@@ -177,7 +177,7 @@ static int
 say_gone(const char *path, struct err *err)
 {
 	return err_set(err, -ECONNRESET,
-	    "%s: the daemon hung up before it answered", path);
+	    "%s: the daemon closed the connection before it answered", path);
 }
 
 static int
@@ -277,8 +277,8 @@ hear(int fd, const char *path, int64_t until_ms,
 			break;
 		r = rpc_decode(line.data, line.len, &m, NULL, NULL, &why);
 		if (r < 0) {
-			r = err_set(err, -EBADMSG, "%s: the answer is none: %s",
-			    path, why.msg);
+			r = err_set(err, -EBADMSG,
+			    "%s: the answer is not valid: %s", path, why.msg);
 			break;
 		}
 		done = take_message(&m, &r, ret_result, ret_code, err);

@@ -59,7 +59,7 @@ clear_place(const struct sockaddr_un *address, struct err *err)
 		return errno == ENOENT ? 0 : err_errno(err, -errno, "%s", path);
 	if (!S_ISSOCK(st.st_mode))
 		return err_set(
-		    err, -EEXIST, "%s is there and is no socket", path);
+		    err, -EEXIST, "%s exists and is not a socket", path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd == -1)
 		return err_errno(err, -errno, "%s", path);
@@ -67,7 +67,8 @@ clear_place(const struct sockaddr_un *address, struct err *err)
 	if (connect(fd, (const struct sockaddr *)address, sizeof *address) ==
 		0 ||
 	    errno == EAGAIN)
-		return err_set(err, -EADDRINUSE, "another listens at %s", path);
+		return err_set(err, -EADDRINUSE,
+		    "another daemon is listening at %s", path);
 	if (errno != ECONNREFUSED && errno != ENOENT)
 		return err_errno(err, -errno, "%s", path);
 	if (unlink(path) == -1 && errno != ENOENT)
