@@ -20,12 +20,11 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "procref-world.h"
 #include "procref.h"
 #include "unit.h"
 
 static const char *const OTHER_BOOT = "00000000-1111-2222-3333-444444444444";
-
-typedef void child_body(void);
 
 /* False on an old kernel, and under valgrind. */
 static bool
@@ -34,33 +33,6 @@ pidfd_works(void)
 	cleanup_fd int fd = procref_pidfd_open(getpid());
 
 	return fd >= 0;
-}
-
-/* A child that runs body, says so, and waits for a signal. */
-static pid_t
-start(child_body *body)
-{
-	int ends[2];
-	char c;
-	pid_t pid;
-
-	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		/* Nothing is left when a test fails. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (body != NULL)
-			body();
-		if (write(ends[1], "x", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ends[1]);
-	ck_assert_int_eq(read(ends[0], &c, 1), 1);
-	close(ends[0]);
-	return pid;
 }
 
 /* A child that has ended and was not waited for. */
@@ -75,29 +47,6 @@ start_zombie(void)
 		_exit(0);
 	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	return pid;
-}
-
-/* Reap; the signal that ended it, 0 = it exited. */
-static int
-reap(pid_t pid)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
-
-static void
-end(pid_t pid)
-{
-	ck_assert_int_eq(kill(pid, SIGKILL), 0);
-	ck_assert_int_eq(reap(pid), SIGKILL);
-}
-
-static void
-expect_running(pid_t pid)
-{
-	ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
 }
 
 static void
@@ -159,14 +108,14 @@ END_TEST
 START_TEST(failure_leaves_the_reference_alone)
 {
 	struct procref ref = PROCREF_INIT;
-	pid_t pid = start(NULL);
+	pid_t pid = procref_world_start(NULL);
 
 	procref_disable_pidfd(_i == 1);
 	ck_assert_int_eq(procref_set(&ref, pid), 0);
 	ck_assert_int_eq(procref_set(&ref, INT_MAX), -ESRCH);
 	ck_assert_int_eq(ref.pid, pid);
 	ck_assert(procref_alive(&ref));
-	end(pid);
+	procref_world_end(pid);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
@@ -175,13 +124,13 @@ END_TEST
 START_TEST(signals_the_process)
 {
 	struct procref ref = PROCREF_INIT;
-	pid_t pid = start(NULL);
+	pid_t pid = procref_world_start(NULL);
 
 	procref_disable_pidfd(_i == 1);
 	ck_assert_int_eq(procref_set(&ref, pid), 0);
 	ck_assert_int_eq(procref_signal(&ref, 12345), -EINVAL);
 	ck_assert_int_eq(procref_signal(&ref, SIGUSR1), 0);
-	ck_assert_int_eq(reap(pid), SIGUSR1);
+	ck_assert_int_eq(procref_world_reap(pid), SIGUSR1);
 	expect_gone(&ref);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
@@ -191,13 +140,13 @@ END_TEST
 START_TEST(state_follows_the_process)
 {
 	struct procref ref = PROCREF_INIT;
-	pid_t pid = start(NULL);
+	pid_t pid = procref_world_start(NULL);
 
 	procref_disable_pidfd(_i == 1);
 	ck_assert_int_eq(procref_set(&ref, pid), 0);
 	expect_stops(&ref);
 	ck_assert(procref_alive(&ref));
-	end(pid);
+	procref_world_end(pid);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
@@ -213,7 +162,7 @@ START_TEST(zombie_is_there_but_not_alive)
 	ck_assert(!procref_alive(&ref));
 	ck_assert_int_eq(procref_state(&ref), 'Z');
 	ck_assert_int_eq(procref_signal(&ref, SIGUSR1), -ESRCH);
-	ck_assert_int_eq(reap(pid), 0);
+	ck_assert_int_eq(procref_world_reap(pid), 0);
 	expect_gone(&ref);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
@@ -303,7 +252,7 @@ START_TEST(zombie_is_gone_for_all_but_its_parent)
 		_exit(procref_set(&ref, zombie) == -ESRCH ? 7 : 8);
 	ck_assert_int_eq(waitpid(other, &status, 0), other);
 	ck_assert_int_eq(WEXITSTATUS(status), 7);
-	reap(zombie);
+	procref_world_reap(zombie);
 	procref_disable_pidfd(false);
 }
 END_TEST
@@ -311,7 +260,7 @@ END_TEST
 START_TEST(reused_pid_is_another_process)
 {
 	struct procref ref = PROCREF_INIT;
-	pid_t pid = start(NULL);
+	pid_t pid = procref_world_start(NULL);
 
 	/* Without its pidfd, as after reading it from a file. */
 	procref_disable_pidfd(true);
@@ -321,12 +270,12 @@ START_TEST(reused_pid_is_another_process)
 	expect_gone(&ref);
 	ref.start_time -= 2;
 	expect_gone(&ref);
-	expect_running(pid);
+	procref_world_expect_running(pid);
 	ref.start_time++;
 	ck_assert_int_eq(procref_open(&ref), 0);
 	ck_assert_int_eq(ref.pidfd >= 0, pidfd_works());
 	ck_assert(procref_alive(&ref));
-	end(pid);
+	procref_world_end(pid);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
@@ -335,15 +284,15 @@ END_TEST
 START_TEST(other_boot_is_another_process)
 {
 	struct procref ref = PROCREF_INIT;
-	pid_t pid = start(NULL);
+	pid_t pid = procref_world_start(NULL);
 
 	procref_disable_pidfd(true);
 	ck_assert_int_eq(procref_set(&ref, pid), 0);
 	procref_disable_pidfd(_i == 1);
 	memcpy(ref.boot_id, OTHER_BOOT, sizeof ref.boot_id);
 	expect_gone(&ref);
-	expect_running(pid);
-	end(pid);
+	procref_world_expect_running(pid);
+	procref_world_end(pid);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
@@ -358,15 +307,15 @@ take_confusing_name(void)
 START_TEST(name_cannot_confuse)
 {
 	struct procref ref = PROCREF_INIT;
-	pid_t pid = start(take_confusing_name);
+	pid_t pid = procref_world_start(take_confusing_name);
 
 	procref_disable_pidfd(_i == 1);
 	ck_assert_int_eq(procref_set(&ref, pid), 0);
 	ck_assert(procref_alive(&ref));
 	expect_stops(&ref);
 	ck_assert_int_eq(procref_signal_group(&ref, SIGKILL), -ESRCH);
-	expect_running(pid);
-	end(pid);
+	procref_world_expect_running(pid);
+	procref_world_end(pid);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
@@ -400,104 +349,7 @@ START_TEST(process_lives_on_without_its_first_thread)
 	ck_assert_int_eq(procref_state(&ref), 'Z');
 	ck_assert(procref_alive(&ref));
 	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
-	ck_assert_int_eq(reap(pid), SIGKILL);
-	procref_release(&ref);
-	procref_disable_pidfd(false);
-}
-END_TEST
-
-/* The group tests know that all are dead when their pipe ends. */
-static int group_pipe[2];
-
-static void
-lead_group_of_two(void)
-{
-	if (setsid() == -1)
-		_exit(1);
-	if (fork() == 0)
-		for (;;)
-			pause();
-}
-
-static pid_t
-start_group(void)
-{
-	pid_t pid;
-
-	ck_assert_int_eq(pipe2(group_pipe, O_CLOEXEC), 0);
-	pid = start(lead_group_of_two);
-	close(group_pipe[1]);
-	return pid;
-}
-
-static void
-expect_group_ended(void)
-{
-	char c;
-
-	ck_assert_int_eq(read(group_pipe[0], &c, 1), 0);
-	close(group_pipe[0]);
-}
-
-START_TEST(group_gets_the_signal)
-{
-	struct procref ref = PROCREF_INIT;
-	pid_t pid = start_group();
-
-	procref_disable_pidfd(_i == 1);
-	ck_assert_int_eq(procref_set(&ref, pid), 0);
-	ck_assert_int_eq(procref_signal_group(&ref, 0), 0);
-	ck_assert_int_eq(procref_signal_group(&ref, 12345), -EINVAL);
-	expect_running(pid);
-	ck_assert_int_eq(procref_signal_group(&ref, SIGUSR1), 0);
-	ck_assert_int_eq(reap(pid), SIGUSR1);
-	expect_group_ended();
-	ck_assert_int_eq(procref_signal_group(&ref, SIGUSR1), -ESRCH);
-	procref_release(&ref);
-	procref_disable_pidfd(false);
-}
-END_TEST
-
-START_TEST(group_of_a_zombie_leader_gets_the_signal)
-{
-	struct procref ref = PROCREF_INIT;
-	siginfo_t info;
-	pid_t pid = start_group();
-
-	procref_disable_pidfd(_i == 1);
-	ck_assert_int_eq(procref_set(&ref, pid), 0);
-	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
-	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-	ck_assert_int_eq(procref_signal_group(&ref, SIGUSR1), 0);
-	expect_group_ended();
-	ck_assert_int_eq(reap(pid), SIGKILL);
-	procref_release(&ref);
-	procref_disable_pidfd(false);
-}
-END_TEST
-
-START_TEST(group_led_by_another_gets_nothing)
-{
-	struct procref ref = PROCREF_INIT;
-	pid_t pid = start(NULL);
-
-	procref_disable_pidfd(_i == 1);
-	ck_assert_int_eq(procref_set(&ref, pid), 0);
-	ck_assert_int_eq(procref_signal_group(&ref, SIGKILL), -ESRCH);
-	expect_running(pid);
-	end(pid);
-	procref_release(&ref);
-	procref_disable_pidfd(false);
-}
-END_TEST
-
-START_TEST(group_of_init_gets_nothing)
-{
-	struct procref ref = PROCREF_INIT;
-
-	procref_disable_pidfd(_i == 1);
-	ck_assert_int_eq(procref_set(&ref, 1), 0);
-	ck_assert_int_eq(procref_signal_group(&ref, 0), -ESRCH);
+	ck_assert_int_eq(procref_world_reap(pid), SIGKILL);
 	procref_release(&ref);
 	procref_disable_pidfd(false);
 }
@@ -507,7 +359,7 @@ START_TEST(written_reference_finds_the_process_again)
 {
 	struct procref ref = PROCREF_INIT, back = PROCREF_INIT;
 	cleanup_json struct json_object *json = NULL;
-	pid_t pid = start(NULL);
+	pid_t pid = procref_world_start(NULL);
 
 	procref_disable_pidfd(_i == 1);
 	ck_assert_int_eq(procref_set(&ref, pid), 0);
@@ -521,7 +373,7 @@ START_TEST(written_reference_finds_the_process_again)
 	ck_assert_int_eq(procref_open(&back), 0);
 	ck_assert_int_eq(procref_open(&back), 0);
 	ck_assert_int_eq(procref_signal(&back, SIGUSR1), 0);
-	ck_assert_int_eq(reap(pid), SIGUSR1);
+	ck_assert_int_eq(procref_world_reap(pid), SIGUSR1);
 	expect_gone(&back);
 	procref_release(&ref);
 	procref_release(&back);
@@ -636,8 +488,6 @@ unit_suite(void)
 		zombie_tells_how_it_ended, reused_pid_is_another_process,
 		other_boot_is_another_process, name_cannot_confuse,
 		process_lives_on_without_its_first_thread,
-		group_gets_the_signal, group_of_a_zombie_leader_gets_the_signal,
-		group_led_by_another_gets_nothing, group_of_init_gets_nothing,
 		written_reference_finds_the_process_again };
 	Suite *s = suite_create("procref");
 	TCase *tc = tcase_create("with and without pidfd");

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Signals to process groups. The tests run twice: _i is 0 with pidfds and 1
+ * without. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mem.h"
+#include "procref-world.h"
+#include "procref.h"
+#include "unit.h"
+
+/* The group tests know that all are dead when their pipe ends. */
+static int group_pipe[2];
+
+static void
+lead_group_of_two(void)
+{
+	if (setsid() == -1)
+		_exit(1);
+	if (fork() == 0)
+		for (;;)
+			pause();
+}
+
+static pid_t
+start_group(void)
+{
+	pid_t pid;
+
+	ck_assert_int_eq(pipe2(group_pipe, O_CLOEXEC), 0);
+	pid = procref_world_start(lead_group_of_two);
+	close(group_pipe[1]);
+	return pid;
+}
+
+static void
+expect_group_ended(void)
+{
+	char c;
+
+	ck_assert_int_eq(read(group_pipe[0], &c, 1), 0);
+	close(group_pipe[0]);
+}
+
+START_TEST(group_gets_the_signal)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = start_group();
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, 0), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, 12345), -EINVAL);
+	procref_world_expect_running(pid);
+	ck_assert_int_eq(procref_signal_group(&ref, SIGUSR1), 0);
+	ck_assert_int_eq(procref_world_reap(pid), SIGUSR1);
+	expect_group_ended();
+	ck_assert_int_eq(procref_signal_group(&ref, SIGUSR1), -ESRCH);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(group_of_a_zombie_leader_gets_the_signal)
+{
+	struct procref ref = PROCREF_INIT;
+	siginfo_t info;
+	pid_t pid = start_group();
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
+	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, SIGUSR1), 0);
+	expect_group_ended();
+	ck_assert_int_eq(procref_world_reap(pid), SIGKILL);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(group_led_by_another_gets_nothing)
+{
+	struct procref ref = PROCREF_INIT;
+	pid_t pid = procref_world_start(NULL);
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, SIGKILL), -ESRCH);
+	procref_world_expect_running(pid);
+	procref_world_end(pid);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+START_TEST(group_of_init_gets_nothing)
+{
+	struct procref ref = PROCREF_INIT;
+
+	procref_disable_pidfd(_i == 1);
+	ck_assert_int_eq(procref_set(&ref, 1), 0);
+	ck_assert_int_eq(procref_signal_group(&ref, 0), -ESRCH);
+	procref_release(&ref);
+	procref_disable_pidfd(false);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const twice[] = { group_gets_the_signal,
+		group_of_a_zombie_leader_gets_the_signal,
+		group_led_by_another_gets_nothing, group_of_init_gets_nothing };
+	Suite *s = suite_create("procref-group");
+	TCase *tc = tcase_create("with and without pidfd");
+
+	tcase_set_timeout(tc, 60);
+	for (size_t i = 0; i < nitems(twice); i++)
+		tcase_add_loop_test(tc, twice[i], 0, 2);
+	suite_add_tcase(s, tc);
+	return s;
+}
