@@ -348,7 +348,7 @@ branch_lock(void)
 	return e2e_path("%s/.git/refs/heads/main.lock", fleet_root());
 }
 
-START_TEST(a_lock_of_gits_is_waited_for)
+START_TEST(a_git_lock_is_waited_for)
 {
 	e2e_hurry(5);
 	auto_task("a.md", "A\nfake: commit work.txt x");
@@ -486,7 +486,7 @@ unit_suite(void)
 		a_stopped_agent_is_started_again,
 		a_conflict_is_the_workers_to_resolve,
 		conflicts_without_end_stop_the_run,
-		a_lock_of_gits_is_waited_for,
+		a_git_lock_is_waited_for,
 		locks_in_the_worktree_of_a_dead_agent_are_removed,
 		a_dirty_checkout_is_waited_for_then_stops_the_run,
 		a_failing_post_accept_command_stops_the_run,

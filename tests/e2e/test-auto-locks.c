@@ -18,7 +18,7 @@ begin(void)
 	e2e_hurry(10);
 }
 
-START_TEST(a_lock_of_gits_that_stays_stops_the_run)
+START_TEST(a_git_lock_that_stays_stops_the_run)
 {
 	const char *lock =
 	    e2e_path("%s/.git/refs/heads/main.lock", fleet_root());
@@ -49,6 +49,6 @@ unit_suite(void)
 {
 	Suite *s = suite_create("auto-locks");
 
-	scenarios_add_test(s, begin, a_lock_of_gits_that_stays_stops_the_run);
+	scenarios_add_test(s, begin, a_git_lock_that_stays_stops_the_run);
 	return s;
 }

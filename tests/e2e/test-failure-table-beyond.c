@@ -85,7 +85,7 @@ START_TEST(a_repair_that_gives_up_needs_a_person)
 END_TEST
 
 /* No repair: the worker is set back, its work saved, its task given again. */
-START_TEST(a_stall_sets_the_worker_back)
+START_TEST(a_stall_resets_the_worker)
 {
 	int daemon;
 
@@ -147,7 +147,7 @@ unit_suite(void)
 		{ "+3", a_killed_tmux_server_is_started_again },
 		{ "+4", a_missing_program_is_repaired },
 		{ "+5", a_repair_that_gives_up_needs_a_person },
-		{ "+6", a_stall_sets_the_worker_back },
+		{ "+6", a_stall_resets_the_worker },
 		{ "+7", a_stranger_with_the_daemons_pid_is_left_alone },
 	};
 

@@ -13,7 +13,7 @@ wait_tries(int tries)
 	    tries));
 }
 
-START_TEST(a_lock_of_gits_is_waited_for_then_removed)
+START_TEST(a_git_lock_is_waited_for_then_removed)
 {
 	const char *lock =
 	    e2e_path("%s/.git/refs/heads/main.lock", fleet_root());
@@ -39,7 +39,7 @@ Suite *
 unit_suite(void)
 {
 	const struct over_test tests[] = {
-		{ "15", a_lock_of_gits_is_waited_for_then_removed },
+		{ "15", a_git_lock_is_waited_for_then_removed },
 	};
 
 	return over_suite("failure-table-lock", tests, nitems(tests));

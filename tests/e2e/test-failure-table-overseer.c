@@ -22,7 +22,7 @@ session_pid(void)
 	return (int)strtol(run->out, NULL, 10);
 }
 
-START_TEST(a_repairing_session_that_dies_is_started_again)
+START_TEST(a_repair_session_that_dies_is_started_again)
 {
 	auto_pool("exit 7");
 	over_remedy(
@@ -116,7 +116,7 @@ Suite *
 unit_suite(void)
 {
 	const struct over_test tests[] = {
-		{ "24", a_repairing_session_that_dies_is_started_again },
+		{ "24", a_repair_session_that_dies_is_started_again },
 		{ "25", a_repair_that_does_not_help_needs_a_person },
 		{ "26", a_repair_that_hangs_needs_a_person },
 		{ "27", a_registration_of_another_is_repaired },
