@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A transcript that is read as it grows. */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "file.h"
+#include "loop.h"
+#include "mem.h"
+#include "tail.h"
+#include "transcript-lines.h"
+#include "transcript.h"
+#include "unit.h"
+
+#define GUARD_MS 20000
+
+struct follow {
+	struct loop *loop;
+	struct transcript *transcript;
+	int calls;
+	int64_t prompts; /* wait for so many */
+};
+
+static void
+follow_grew(const struct transcript_parser *parser, void *arg)
+{
+	struct follow *f = arg;
+
+	f->calls++;
+	if (transcript_parser_totals(parser)->prompts >= f->prompts)
+		loop_stop(f->loop, 0);
+}
+
+static void
+guard_expired(void *arg)
+{
+	loop_stop(arg, 1);
+}
+
+static void
+follow_begin(struct follow *f, const char *path)
+{
+	memset(f, 0, sizeof *f);
+	f->loop = loop_new();
+	f->transcript = transcript_new(f->loop, path, follow_grew, f);
+}
+
+static void
+follow_end(struct follow *f)
+{
+	transcript_free(f->transcript);
+	loop_free(f->loop);
+}
+
+static void
+follow_until(struct follow *f, int64_t prompts)
+{
+	struct loop_timer *guard =
+	    loop_after(f->loop, GUARD_MS, guard_expired, f->loop);
+
+	f->prompts = prompts;
+	ck_assert_int_eq(loop_run(f->loop), 0);
+	loop_timer_free(guard);
+}
+
+static const struct transcript_totals *
+follow_totals(const struct follow *f)
+{
+	return transcript_parser_totals(transcript_parser_of(f->transcript));
+}
+
+static void
+append(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(file_write_all(fd, text, strlen(text)), 0);
+	fd_close(fd);
+}
+
+START_TEST(what_is_there_and_what_comes_are_read)
+{
+	const char *path = unit_path("grows.jsonl");
+	struct follow f;
+
+	append(path, PROMPT "\n" REPLY("a", "1") "\n" PROMPT "\n");
+	follow_begin(&f, path);
+	follow_until(&f, 2);
+	ck_assert_int_eq(f.calls, 1);
+	ck_assert_int_eq(follow_totals(&f)->replies, 1);
+	append(path, PROMPT);
+	append(path, "\n");
+	follow_until(&f, 3);
+	ck_assert_uint_eq(follow_totals(&f)->bytes,
+	    strlen(PROMPT REPLY("a", "1") PROMPT PROMPT) + 4);
+	follow_end(&f);
+}
+END_TEST
+
+START_TEST(half_a_line_waits_for_the_other_half)
+{
+	const char *path = unit_path("half.jsonl");
+	const char *line = PROMPT "\n" PROMPT "\n";
+	struct follow f;
+
+	append(path, PROMPT "\n{\"type\":");
+	follow_begin(&f, path);
+	follow_until(&f, 1);
+	append(path, line + strlen("{\"type\":"));
+	follow_until(&f, 3);
+	ck_assert_int_eq(follow_totals(&f)->skipped, 0);
+	follow_end(&f);
+}
+END_TEST
+
+START_TEST(a_file_that_comes_later_is_found)
+{
+	const char *path = unit_path("later.jsonl");
+	struct follow f;
+
+	follow_begin(&f, path);
+	append(path, PROMPT "\n");
+	follow_until(&f, 1);
+	follow_end(&f);
+}
+END_TEST
+
+struct maker {
+	const char *dir, *path;
+};
+
+static void
+make_later(void *arg)
+{
+	const struct maker *maker = arg;
+
+	ck_assert_int_eq(file_mkdirs(maker->dir, 0700, NULL), 0);
+	append(maker->path, PROMPT "\n");
+}
+
+START_TEST(a_directory_that_comes_later_is_found)
+{
+	struct maker maker = { unit_path("p/q"), unit_path("p/q/x.jsonl") };
+	struct loop_timer *timer;
+	struct follow f;
+
+	/* The loop is really asleep until the retry; no time passes. */
+	clock_virtual_begin(1000, 1000);
+	follow_begin(&f, maker.path);
+	timer = loop_after(f.loop, 10000, make_later, &maker);
+	follow_until(&f, 1);
+	ck_assert_int_ge(clock_mono_ms(), 11000);
+	ck_assert_int_le(clock_mono_ms(), 14000);
+	loop_timer_free(timer);
+	follow_end(&f);
+	clock_virtual_end();
+}
+END_TEST
+
+START_TEST(a_file_that_begins_anew_is_counted_anew)
+{
+	const char *path = unit_path("anew.jsonl");
+	const char *text = REPLY("z", "3") "\n" PROMPT "\n";
+	struct follow f;
+
+	append(path, PROMPT "\n");
+	follow_begin(&f, path);
+	follow_until(&f, 1);
+	/* Longer than the old one. */
+	ck_assert_int_eq(file_replace(path, text, strlen(text), 0600, NULL), 0);
+	follow_until(&f, 1);
+	ck_assert_int_eq(follow_totals(&f)->prompts, 1);
+	ck_assert_int_eq(follow_totals(&f)->replies, 1);
+	ck_assert_int_eq(truncate(path, 0), 0);
+	append(path, PROMPT "\n");
+	follow_until(&f, 1);
+	ck_assert_int_eq(follow_totals(&f)->prompts, 1);
+	ck_assert_int_eq(follow_totals(&f)->replies, 0);
+	follow_end(&f);
+}
+END_TEST
+
+START_TEST(a_line_over_the_bound_is_skipped_and_the_next_read)
+{
+	const char *path = unit_path("long.jsonl");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct follow f;
+
+	buf_adds(&text, "{\"type\":\"api-request\",\"x\":\"");
+	while (text.len < TAIL_LINE_MAX + 10)
+		buf_adds(&text, "0123456789abcdef");
+	buf_adds(&text, "\"}\n" PROMPT "\n");
+	append(path, text.data);
+	follow_begin(&f, path);
+	follow_until(&f, 1);
+	ck_assert_int_eq(follow_totals(&f)->skipped, 1);
+	ck_assert_uint_eq(follow_totals(&f)->bytes, text.len);
+	follow_end(&f);
+}
+END_TEST
+
+static void
+free_inside(const struct transcript_parser *parser, void *arg)
+{
+	struct follow *f = arg;
+
+	(void)parser;
+	transcript_free(take_ptr(&f->transcript));
+	loop_stop(f->loop, 0);
+}
+
+START_TEST(free_from_inside_the_callback_is_fine)
+{
+	const char *path = unit_path("freed.jsonl");
+	struct follow f = { .loop = loop_new() };
+
+	append(path, PROMPT "\n" PROMPT "\n");
+	f.transcript = transcript_new(f.loop, path, free_inside, &f);
+	ck_assert_int_eq(loop_run(f.loop), 0);
+	ck_assert_ptr_null(f.transcript);
+	transcript_free(NULL);
+	loop_free(f.loop);
+}
+END_TEST
+
+START_TEST(words_are_found_in_the_tail_only)
+{
+	const char *path = unit_path("mentions.jsonl");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	ck_assert(!transcript_mentions(path, "[llmc 7]"));
+	buf_adds(&text, "early words\n");
+	ck_assert_int_eq(
+	    file_replace(path, text.data, text.len, 0600, NULL), 0);
+	ck_assert(transcript_mentions(path, "early words"));
+	ck_assert(!transcript_mentions(path, "[llmc 7]"));
+	while (text.len < TRANSCRIPT_TAIL)
+		buf_adds(&text, "filling filling filling filling filling\n");
+	buf_adds(&text, "{\"prompt\":\"[llmc 7] do it\"}\n");
+	ck_assert_int_eq(
+	    file_replace(path, text.data, text.len, 0600, NULL), 0);
+	ck_assert(transcript_mentions(path, "[llmc 7]"));
+	ck_assert(!transcript_mentions(path, "early words"));
+	ck_assert(!transcript_mentions(unit_scratch(), "x"));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("transcript-file");
+
+	unit_case(s, "file",
+	    (const TTest *const[]){ what_is_there_and_what_comes_are_read,
+		half_a_line_waits_for_the_other_half,
+		a_file_that_comes_later_is_found,
+		a_directory_that_comes_later_is_found,
+		a_file_that_begins_anew_is_counted_anew,
+		a_line_over_the_bound_is_skipped_and_the_next_read,
+		free_from_inside_the_callback_is_fine,
+		words_are_found_in_the_tail_only, NULL });
+	return s;
+}
