@@ -94,7 +94,6 @@ judge_foreign(struct persist *p)
 	if (p->core->options->oneshot ||
 	    p->store->kind->is_foreign(p->store, &p->core->state) != 1)
 		return;
-	p->dirty = true; /* ours is the truth */
 	if (p->foreign_fn != NULL)
 		p->foreign_fn(p->foreign_arg);
 	else
