@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Functions that do not compile in this project, because each has hurt
- * somebody. The build includes this file ahead of every source. fork, kill and
- * waitpid have one right place each, so a test (tests/layers.sh) looks after
- * those.
+ * Functions that must not be used in this project, because each is easy to
+ * misuse. The build includes this file before every source, so a use does not
+ * compile. fork, kill and waitpid are allowed in one file each; tests/layers.sh
+ * checks those.
  */
 #ifndef BANNED_H
 #define BANNED_H
 
-/* The system's own declarations must come before the poison. */
+/* The system's declarations must come before the poison. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* glibc makes macros of these for clang. */
+/* glibc defines these as macros for clang. */
 #undef sprintf
 #undef vsprintf
 

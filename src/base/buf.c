@@ -12,7 +12,7 @@
 
 #define BUF_FIRST 64
 
-/* Shared by every empty buf; nobody writes to it. */
+/* Shared by all empty bufs; never written to. */
 char buf_empty[1];
 
 void
@@ -102,7 +102,7 @@ buf_vaddf(struct buf *buf, const char *fmt, va_list ap)
 	len = vsnprintf(NULL, 0, fmt, again);
 	va_end(again);
 	if (len < 0)
-		fatalx("a text that cannot be formatted: %s", fmt);
+		fatalx("cannot format a string: %s", fmt);
 	buf_reserve(buf, (size_t)len);
 	vsnprintf(buf->data + buf->len, (size_t)len + 1, fmt, ap);
 	buf_grew(buf, (size_t)len);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A growing string of bytes, always terminated by a NUL that does not count.
+ * A growing byte string, always terminated by a NUL that does not count towards
+ * its length.
  *
  * A struct buf set to BUF_INIT owns nothing. data is never NULL, so it can be
- * printed at any time. buf_release() frees the contents and leaves BUF_INIT
- * behind; buf_clear() keeps the memory for the next use.
+ * printed at any time. buf_release() frees the contents and resets the buf to
+ * BUF_INIT; buf_clear() keeps the memory for reuse.
  */
 #ifndef BUF_H
 #define BUF_H
@@ -38,12 +39,12 @@ void buf_addf(struct buf *buf, const char *fmt, ...)
 void buf_vaddf(struct buf *buf, const char *fmt, va_list ap)
     __attribute__((format(printf, 2, 0)));
 
-/* Room for at least len more bytes; the caller writes at data + len and then
- * calls buf_grew(). */
+/* Make room for at least len more bytes. The caller writes at data + len and
+ * then calls buf_grew(). */
 void buf_reserve(struct buf *buf, size_t len);
 void buf_grew(struct buf *buf, size_t len);
 
-/* Drop bytes from the front, or all behind len. */
+/* Drop len bytes from the front, or everything after the first len. */
 void buf_consume(struct buf *buf, size_t len);
 void buf_truncate(struct buf *buf, size_t len);
 
@@ -51,7 +52,8 @@ void buf_truncate(struct buf *buf, size_t len);
 void buf_splice(
     struct buf *buf, size_t at, size_t gone, const void *bytes, size_t len);
 
-/* The string, owned by the caller; the buf is BUF_INIT again. Never NULL. */
+/* Return the string, now owned by the caller, and reset the buf to BUF_INIT.
+ * Never NULL. */
 char *buf_take(struct buf *buf);
 
 void buf_cleanup(struct buf *buf);

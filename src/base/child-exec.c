@@ -12,7 +12,8 @@
 #include "errtext.h"
 #include "mem.h"
 
-/* The child's view: what becomes its three descriptors, and the way back. */
+/* What the new process needs: its three standard descriptors, and the pipe on
+ * which it reports a failure. */
 struct exec_plan {
 	const char *const *argv;
 	char **env;
@@ -22,8 +23,8 @@ struct exec_plan {
 	bool detach;
 };
 
-/* The same descriptor clear of 0, 1 and 2, so that no dup2 in the child can hit
- * another end. Takes fd over; negative errno. */
+/* Move the descriptor above 2, so that no dup2 in the child overwrites it.
+ * Takes ownership of fd. Returns negative errno. */
 static int
 exec_fd(int fd)
 {
@@ -84,7 +85,7 @@ env_edited(const char *entry, const char *const *edits)
 	return false;
 }
 
-/* Our environment with the edits; only the array is allocated. */
+/* Our environment with the edits applied; only the array is allocated. */
 static char **
 env_build(const char *const *edits)
 {
@@ -134,8 +135,9 @@ child_close_from(int first)
 		close(fd);
 }
 
-/* Go on in a process of our own, out of the group that child.c ends with its
- * leader. The leader stays until we have left: the pipe's end tells it. */
+/* Continue in a second process with its own session, outside the process group
+ * that child.c kills when the leader dies. The leader must not exit before
+ * that; it waits for end of file on the pipe. */
 static void
 child_leave(int status)
 {
@@ -158,7 +160,7 @@ child_leave(int status)
 	close(left[1]);
 }
 
-/* In the new process: nothing here may allocate or lock. */
+/* Runs in the new process: nothing here may allocate or take a lock. */
 static void
 child_become(const struct exec_plan *plan)
 {
@@ -174,7 +176,7 @@ child_become(const struct exec_plan *plan)
 		if (dup2(plan->std[i], i) == -1)
 			child_report(plan->status, false);
 	if (plan->status != 3) {
-		/* The standard ends above 2 are copies by now. */
+		/* Descriptors above 2 have been copied by now. */
 		if (dup2(plan->status, 3) == -1)
 			child_report(plan->status, false);
 		fcntl(3, F_SETFD, FD_CLOEXEC);
@@ -184,12 +186,13 @@ child_become(const struct exec_plan *plan)
 		child_report(3, true);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	environ = plan->env; /* the new PATH is the one to search */
+	environ = plan->env; /* search the new PATH */
 	execvp(plan->argv[0], (char *const *)(uintptr_t)plan->argv);
 	child_report(3, false);
 }
 
-/* What is its standard input where no pipe is. Negative errno. */
+/* The child's standard input when it is not a pipe. Negative errno on
+ * failure. */
 static int
 exec_input(const struct child_spec *spec)
 {
@@ -205,7 +208,7 @@ child_fork(const struct exec_plan *plan)
 	pid_t pid;
 	int saved;
 
-	/* No handler of ours may run in the child. */
+	/* Keep our signal handlers from running in the child. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
 	pid = fork();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The fork of child.c: everything that happens between the decision to run a
- * program and the program. For child.c only.
+ * The fork for child.c: everything between the decision to run a program and
+ * its first instruction. For child.c only.
  */
 #ifndef CHILD_EXEC_H
 #define CHILD_EXEC_H
@@ -13,8 +13,8 @@
 struct child_spec;
 struct err;
 
-/* Our ends of the pipes, non-blocking and close-on-exec, -1 where there is
- * none. The caller closes them. */
+/* Our ends of the pipes, non-blocking and close-on-exec; -1 if there is none.
+ * The caller closes them. */
 struct child_exec_pipes {
 	pid_t pid;
 	int in, out, err;
@@ -26,7 +26,8 @@ struct child_exec_failure {
 	bool in_chdir;
 };
 
-/* Negative errno where no process could be made; nothing is left open then. */
+/* Returns negative errno if no process could be created; nothing is left open
+ * then. */
 int child_exec(const struct child_spec *spec,
     struct child_exec_pipes *ret_pipes, struct err *err);
 

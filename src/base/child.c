@@ -22,8 +22,8 @@
 
 #define OUTPUT_MAX     (64 * 1024)
 #define GRACE_MS       5000
-#define DRAIN_MS       200 /* for a pipe that outlives its child */
-#define KILL_MS        5000 /* for a process that SIGKILL does not end */
+#define DRAIN_MS       200 /* how long to read a pipe that outlives the child */
+#define KILL_MS        5000 /* how long to wait after SIGKILL */
 #define READ_PER_EVENT (64 * 1024)
 
 enum child_stream {
@@ -37,7 +37,7 @@ struct child {
 	child_fn *done;
 	void *arg;
 	pid_t pid;
-	int pidfd; /* -1: SIGCHLD tells */
+	int pidfd; /* -1: use SIGCHLD instead */
 	struct loop_watch *pid_watch;
 	struct loop_signal *pid_signal;
 	struct loop_call *pid_check;
@@ -51,16 +51,17 @@ struct child {
 	struct loop_watch *input_watch;
 	struct buf input;
 	size_t input_sent;
-	int status_fd; /* why it could not start, or end of file */
+	int status_fd; /* reports why it could not start, or end of file */
 	size_t output_max;
 	int64_t began_ms, grace_ms;
-	struct loop_timer *deadline; /* then grace, then the last wait */
+	struct loop_timer *deadline; /* the deadline, then the grace period,
+				      * then KILL_MS */
 	struct loop_timer *drain;
 	bool ending, dead;
 	struct child_result result;
 };
 
-/* Children nobody waits for; collected when the next one starts. */
+/* Children that nobody waits for; reaped when the next one starts. */
 static struct {
 	pid_t *pids;
 	size_t count;
@@ -146,7 +147,7 @@ child_result_describe(const struct child_result *result, struct buf *out)
 	if (!result->timed_out && !result->cancelled)
 		return;
 	buf_addf(out, "; it was %s after ",
-	    result->timed_out ? "ended" : "cancelled");
+	    result->timed_out ? "stopped" : "cancelled");
 	text_add_duration(out, result->duration_ms);
 }
 
@@ -157,12 +158,12 @@ child_output_text(const struct child_output *output, struct buf *out)
 
 	buf_add(out, output->head.data, output->head.len);
 	if (output->total > kept)
-		buf_addf(out, "\n[... %llu bytes left out ...]\n",
+		buf_addf(out, "\n[... %llu bytes omitted ...]\n",
 		    (unsigned long long)(output->total - kept));
 	buf_add(out, output->tail.data, output->tail.len);
 }
 
-/* The first half of max stays in head; tail is trimmed to the second half
+/* The first half of max stays in head. The tail is trimmed to the second half
  * whenever it has grown to twice that. */
 static void
 output_add(
@@ -205,7 +206,7 @@ child_input_close(struct child *child)
 	buf_release(&child->input);
 }
 
-/* Everything but the process itself. */
+/* Frees everything but the process. */
 static void
 child_free(struct child *child)
 {
@@ -235,8 +236,8 @@ child_read_start_error(struct child *child)
 	child->result.start_step = failure.in_chdir ? "chdir" : "exec";
 }
 
-/* The dead leader still holds its pid, so its group cannot be anybody else's:
- * end what is left of it first, reap after. */
+/* An unreaped leader still holds its pid, so the group id cannot have been
+ * reused: kill the rest of the group first, then reap. */
 static void
 child_reap(struct child *child)
 {
@@ -245,7 +246,7 @@ child_reap(struct child *child)
 	kill(-child->pid, SIGKILL);
 	if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG) == -1 ||
 	    info.si_pid == 0) {
-		/* Only when somebody else reaped it, or it will not die. */
+		/* Either someone else reaped it, or it does not die. */
 		child->result.signal = SIGKILL;
 		child_orphans_add(child->pid);
 		return;
@@ -307,9 +308,9 @@ child_died(struct child *child)
 		child_finish(child);
 }
 
-/* Has it ended? Looks without reaping. */
+/* Check whether it has exited, without reaping it. */
 static void
-child_look(void *arg)
+child_check(void *arg)
 {
 	struct child *child = arg;
 	siginfo_t info = { 0 };
@@ -326,10 +327,10 @@ child_pidfd_event(int fd, unsigned what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	child_look(arg);
+	child_check(arg);
 }
 
-/* Not from inside the signal's own callback: child_look may free it. */
+/* Not directly from the signal callback: child_check() may free the signal. */
 static void
 child_sigchld(int signo, void *arg)
 {
@@ -371,13 +372,13 @@ child_input_event(int fd, unsigned what, void *arg)
 		return;
 	if (n > 0)
 		child->input_sent += (size_t)n;
-	/* EPIPE: it does not want the rest. */
+	/* EPIPE: the child does not want the rest. */
 	if (n == -1 || child->input_sent == child->input.len)
 		child_input_close(child);
 }
 
-/* To the group; a child on its way to setsid leads none yet, and gets it
- * alone. Its pid is ours until it is reaped. */
+/* Signal the group. A child that has not reached setsid() yet leads no group
+ * and gets the signal alone. The pid is safe to use until it is reaped. */
 static void
 child_signal(const struct child *child, int signo)
 {
@@ -390,7 +391,7 @@ child_unkillable(void *arg)
 {
 	struct child *child = arg;
 
-	/* Asleep in the kernel; the caller is not made to wait with it. */
+	/* It is stuck in the kernel; do not make the caller wait for it. */
 	child->dead = true;
 	child_finish(child);
 }
@@ -413,7 +414,8 @@ child_end(struct child *child)
 		return;
 	child->ending = true;
 	child_signal(child, SIGTERM);
-	child_signal(child, SIGCONT); /* a stopped one cannot hear SIGTERM */
+	child_signal(child, SIGCONT); /* a stopped process does not act on
+				       * SIGTERM */
 	loop_timer_free(child->deadline);
 	child->deadline =
 	    loop_after(child->loop, child->grace_ms, child_kill, child);
@@ -466,10 +468,10 @@ child_watch(struct child *child)
 		    LOOP_READ, child_pidfd_event, child);
 	if (child->pid_watch == NULL) {
 		child->pid_check =
-		    loop_call_new(child->loop, child_look, child);
+		    loop_call_new(child->loop, child_check, child);
 		child->pid_signal =
 		    loop_signal_new(child->loop, SIGCHLD, child_sigchld, child);
-		/* It may have died before the handler stood. */
+		/* It may have died before the handler was installed. */
 		loop_call_request(child->pid_check);
 	}
 	for (int i = 0; i < STREAM_COUNT; i++)
@@ -481,7 +483,7 @@ child_watch(struct child *child)
 		return;
 	child->input_watch = loop_watch_new(
 	    child->loop, child->input_fd, LOOP_WRITE, child_input_event, child);
-	/* One that cannot be fed must not take half of it for the whole. */
+	/* Without its whole input the child must not run to its end. */
 	if (child->input_watch == NULL)
 		child_signal(child, SIGKILL);
 }
@@ -523,7 +525,7 @@ child_spawn(struct loop *loop, const struct child_spec *spec, child_fn *done,
 	    (spec->argv != NULL && spec->argv[0] == NULL))
 		return err_set(err, -EINVAL, "no program to run");
 	if (spec->input != NULL && spec->stdin_fd > 0)
-		return err_set(err, -EINVAL, "two standard inputs");
+		return err_set(err, -EINVAL, "input and stdin_fd are both set");
 	child_orphans_collect();
 	log_debug("run %s%s", spec->shell != NULL ? "sh -c " : spec->argv[0],
 	    spec->shell != NULL ? spec->shell : "");
@@ -585,7 +587,7 @@ child_run(const struct child_spec *spec, struct child_result *ret_result,
 		r = ret_result->start_error;
 		name = spec->argv != NULL ? spec->argv[0] : "/bin/sh";
 		if (r < 0)
-			err_errno(err, r, "%s cannot be started (%s)", name,
+			err_errno(err, r, "cannot start %s (%s)", name,
 			    ret_result->start_step);
 	}
 	loop_free(sync.loop);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Run a program asynchronously: the only way this project starts one.
+ * Run a program asynchronously. This is the only way to start one in this
+ * project.
  *
  * Every child gets its own session (and so its own process group), default
- * signals, no descriptor but the three standard ones, and a deadline. It has
- * ended when the process is reaped; its output is read until end of file, or
- * until a short grace after its death, for a grandchild may hold the pipe.
- * Then whatever is left of the group is killed and the result reported, once,
- * from the loop.
+ * signals, no descriptors but the three standard ones, and a deadline. It has
+ * ended when the process is reaped. Its output is read until end of file, or
+ * for a short time after its death, since a grandchild may hold the pipe open.
+ * Then the rest of the group is killed and the result is reported, once, from
+ * the loop.
  */
 #ifndef CHILD_H
 #define CHILD_H
@@ -24,7 +25,7 @@ struct child;
 struct err;
 struct loop;
 
-/* Captured output, bounded: what came first and what came last. */
+/* Captured output, bounded: its beginning and its end. */
 struct child_output {
 	struct buf head;
 	struct buf tail;
@@ -32,67 +33,70 @@ struct child_output {
 };
 
 struct child_spec {
-	const char *const *argv; /* NULL terminated; argv[0] is looked up in
-				  * PATH. Exactly one of argv and shell. */
+	const char *const *argv; /* NULL terminated; argv[0] is searched in
+				  * PATH. Set either argv or shell. */
 	const char *shell; /* given to /bin/sh -c */
 	const char *cwd; /* NULL = ours */
 	const char *const *env; /* edits: "K=V" sets, "K" removes; NULL = none.
-				 * Later ones win. */
+				 * The last one wins. */
 	const void *input; /* standard input, copied; NULL = /dev/null */
 	size_t input_len;
-	int stdin_fd; /* instead of input: a descriptor that becomes its
+	int stdin_fd; /* used instead of input: a descriptor that becomes its
 		       * standard input and stays open here; 0 = none */
-	size_t output_max; /* kept bytes per stream, 0 = 64 KiB */
+	size_t output_max; /* bytes kept per stream, 0 = 64 KiB */
 	int64_t deadline_ms; /* 0 = CHILD_DEADLINE_MS; there is always one */
 	int64_t grace_ms; /* SIGTERM to SIGKILL, 0 = 5 s */
-	bool detach; /* leave the program behind, in a session of its own that
-		      * nobody ends: the result tells only that it could be
-		      * left. Its output should go elsewhere. */
-	bool merge_stderr; /* standard error into the same stream as output */
+	bool detach; /* leave the program running in a session of its own; the
+		      * result only says whether it could be started. Redirect
+		      * its output. */
+	bool merge_stderr; /* send standard error to the same stream as
+			    * output */
 };
 
 #define CHILD_DEADLINE_MS (60 * 1000)
 
 struct child_result {
-	int start_error; /* negative errno: it never ran (-ENOENT: no such
-			  * program, or no such cwd) */
+	int start_error; /* negative errno: it never ran (-ENOENT: the program
+			  * or cwd does not exist) */
 	const char *start_step; /* "chdir" or "exec" when start_error is set */
-	bool exited; /* else ended by `signal` */
+	bool exited; /* otherwise killed by `signal` */
 	int status; /* exit status when exited */
 	int signal;
-	bool timed_out; /* the deadline came first */
-	bool cancelled; /* child_cancel() came first */
+	bool timed_out; /* ended because of the deadline */
+	bool cancelled; /* ended because of child_cancel() */
 	int64_t duration_ms;
 	struct child_output out;
 	struct child_output err;
 };
 
-/* The result is the child's and lives until the callback returns. */
+/* The result belongs to the child and is valid until the callback returns. */
 typedef void child_fn(const struct child_result *result, void *arg);
 
-/* Start; `done` is called exactly once, later, from the loop, unless this fails
- * (negative errno: no fork, no pipe, wrong spec) or the child is abandoned.
- * Whether the program could be executed is told in the result, so that a hung
- * file system holds up the child and not the loop. *ret_child (may be NULL) is
- * valid until `done` is called. */
+/* Start a program. `done` is called exactly once, later, from the loop, unless
+ * this fails (negative errno: fork, pipe, invalid spec) or the child is
+ * abandoned or released. Whether the program could be executed is reported in
+ * the result, so that a hung file system blocks the child and not the loop.
+ * *ret_child (may be NULL) is valid until `done` is called. */
 int child_spawn(struct loop *loop, const struct child_spec *spec,
     child_fn *done, void *arg, struct child **ret_child, struct err *err);
 
-/* End it early: SIGTERM to the group, grace, SIGKILL. `done` still comes. */
+/* End it early: SIGTERM to the group, then SIGKILL after the grace period.
+ * `done` is still called. */
 void child_cancel(struct child *child);
 
-/* Kill it at once and forget it: `done` will not be called. For shutdown. */
+/* Kill it now and forget it: `done` will not be called. For shutdown. */
 void child_abandon(struct child *child);
 
-/* Let it run on and forget it: `done` will not be called, nothing ends it. It
+/* Forget it but let it run: `done` will not be called and nothing ends it. It
  * is still reaped. */
 void child_release(struct child *child);
 
 pid_t child_pid(const struct child *child);
 
-/* Start and wait, in a loop of its own: for the command line only, never from
- * inside a loop. The caller releases the result, also on failure. Negative
- * errno as above, and for a program that could not be executed. */
+/* Start a program and wait for it in a private loop: for command-line tools
+ * only, never from inside a loop. The caller releases the result, on failure
+ * too. Returns negative errno as above, and for a program that could not be
+ * executed. */
 int child_run(const struct child_spec *spec, struct child_result *ret_result,
     struct err *err);
 
@@ -103,7 +107,7 @@ bool child_succeeded(const struct child_result *result); /* exit status 0 */
 /* "exited with status 3", "killed by SIGKILL", "took longer than 5s". */
 void child_result_describe(const struct child_result *result, struct buf *out);
 
-/* Head, a line that tells how much is missing, tail. */
+/* The head, a line that says how much is missing, the tail. */
 void child_output_text(const struct child_output *output, struct buf *out);
 
 void child_result_cleanup(struct child_result *result);

@@ -13,7 +13,7 @@ static struct {
 	int64_t mono_ms, wall_ms;
 } clock_virtual;
 
-/* How many times as fast as the machine's clocks ours run. */
+/* How much faster our clocks run than the machine's. */
 static int64_t
 clock_scale(void)
 {
@@ -59,7 +59,7 @@ clock_wall_ms(void)
 {
 	if (clock_virtual.on)
 		return clock_virtual.wall_ms;
-	/* Both clocks showed the same as the machine's when it was booted. */
+	/* Both clocks agreed with the machine's when it booted. */
 	return (clock_read_us(CLOCK_REALTIME) +
 		   clock_read_us(CLOCK_MONOTONIC) * (clock_scale() - 1)) /
 	    1000;
@@ -118,7 +118,7 @@ clock_virtual_end(void)
 	clock_virtual.on = false;
 }
 
-/* Broken-down UTC; a time no calendar can hold becomes the epoch. Returns the
+/* Broken-down UTC; a time outside the calendar becomes the epoch. Returns the
  * milliseconds within the second. */
 static int
 clock_break_down(int64_t wall_ms, struct tm *ret_tm)

@@ -8,7 +8,7 @@
 #include "mem.h"
 #include "text.h"
 
-/* Copy with a cut between characters, never inside one. */
+/* Copy, truncating between characters and never inside one. */
 static void
 err_store(struct err *err, int code, const char *text)
 {

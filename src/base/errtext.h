@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What went wrong, for a person: a negative errno for the program and one
- * sentence for the reader. Filled where the words are known (a parser knows the
- * line, a command knows what to type next) and printed only at the edge.
+ * An error: a negative errno for the program and one sentence for a person. It
+ * is set where the details are known (a parser knows the line, a command knows
+ * what to type next) and printed only by the program's outer layer.
  *
- * Every function that takes a struct err accepts NULL for "no words wanted".
+ * Every function that takes a struct err accepts NULL if the caller needs no
+ * message.
  */
 #ifndef ERRTEXT_H
 #define ERRTEXT_H
@@ -15,16 +16,16 @@ struct err {
 	char msg[512];
 };
 
-/* Set code and text; returns code, so that a caller can return err_set(...).
- * A text that does not fit is cut on a character boundary. */
+/* Set code and message. Returns code, so that a caller can return err_set(...).
+ * A message that does not fit is truncated between characters. */
 int err_set(struct err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same, with ": " and the system's words for -code behind it. */
+/* The same, followed by ": " and strerror(-code). */
 int err_errno(struct err *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "prefix: " in front of the text that is there. */
+/* Put "prefix: " in front of the message. */
 int err_prefix(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -17,10 +17,10 @@
 #include "text.h"
 
 #define FILE_READ_STEP 65536
-#define FILE_LINKS_MAX 40 /* as many as the kernel follows */
-#define FILE_NAME_PART 200 /* of the name, kept in a temporary one */
+#define FILE_LINKS_MAX 40 /* same limit as the kernel */
+#define FILE_NAME_PART 200 /* bytes of the name used in a temporary name */
 
-/* What a file must be: regular. */
+/* Only regular files are accepted. */
 static int
 file_check_type(const struct stat *st)
 {
@@ -29,7 +29,7 @@ file_check_type(const struct stat *st)
 	return S_ISREG(st->st_mode) ? 0 : -EINVAL;
 }
 
-/* Open a regular file; O_NONBLOCK keeps a fifo from holding us. */
+/* Open a regular file; O_NONBLOCK keeps a fifo from blocking us. */
 static int
 file_open_regular(const char *path, int flags, mode_t mode, struct stat *ret_st)
 {
@@ -49,7 +49,8 @@ file_open_regular(const char *path, int flags, mode_t mode, struct stat *ret_st)
 	return take_fd(&fd);
 }
 
-/* Read to the end, by looking and not by st_size: files of /proc have none. */
+/* Read until end of file. st_size cannot be trusted: files in /proc report
+ * 0. */
 static int
 file_read_fd(int fd, size_t max, struct buf *buf)
 {
@@ -113,7 +114,7 @@ file_write_all(int fd, const void *bytes, size_t len)
 	return 0;
 }
 
-/* The directory part, "." where there is none; the caller frees. */
+/* The directory part, "." if there is none; the caller frees it. */
 static char *
 file_dir_of(const char *path)
 {
@@ -132,8 +133,9 @@ file_name_of(const char *path)
 	return slash == NULL ? path : slash + 1;
 }
 
-/* Where path leads when its last part is a link, dead or not: realpath(3)
- * would refuse a dead one. The caller frees; NULL with errno on failure. */
+/* Resolve a symbolic link at the end of path, even a dangling one, which
+ * realpath(3) would refuse. The caller frees the result; NULL with errno on
+ * failure. */
 static char *
 file_resolve(const char *path)
 {
@@ -160,8 +162,9 @@ file_resolve(const char *path)
 	return NULL;
 }
 
-/* Bytes, owner, mode, disk, in that order: a change of owner may take mode
- * bits away, and nobody else may read before the owner is right. */
+/* Write bytes, owner, mode, then sync, in that order: changing the owner may
+ * clear mode bits, and nobody else may read the file before the owner is
+ * right. */
 static int
 file_fill(
     int fd, const void *bytes, size_t len, mode_t mode, const struct stat *old)
@@ -170,8 +173,8 @@ file_fill(
 
 	if (r < 0)
 		return r;
-	/* Only root can give a file away, and only to an owner its namespace
-	 * knows; the bytes matter more. */
+	/* Only root can give a file away, and only to a user of its namespace.
+	 * The contents matter more than the owner. */
 	if (old != NULL && fchown(fd, old->st_uid, old->st_gid) == -1 &&
 	    errno != EPERM && errno != EINVAL)
 		return -errno;
@@ -180,7 +183,7 @@ file_fill(
 	return fsync(fd) == -1 ? -errno : 0;
 }
 
-/* Some file systems have no fsync for directories and say EINVAL. */
+/* Some file systems do not support fsync on directories and return EINVAL. */
 static int
 file_sync_dir(int fd)
 {
@@ -248,11 +251,11 @@ file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
 {
 	struct stat st;
 
-	return file_replace_told(path, bytes, len, mode, &st, err);
+	return file_replace_stat(path, bytes, len, mode, &st, err);
 }
 
 int
-file_replace_told(const char *path, const void *bytes, size_t len, mode_t mode,
+file_replace_stat(const char *path, const void *bytes, size_t len, mode_t mode,
     struct stat *ret_stat, struct err *err)
 {
 	cleanup_free char *target = NULL;
@@ -284,7 +287,7 @@ file_mkdirs(const char *path, mode_t mode, struct err *err)
 		end += strcspn(end, "/");
 		kept = *end;
 		*end = '\0';
-		/* Whatever mkdir says about one that is there is fine. */
+		/* Any error is fine if the directory exists. */
 		if (mkdir(part, mode) == -1) {
 			saved = errno == EEXIST ? ENOTDIR : errno;
 			if (!file_is_dir(part))
@@ -296,7 +299,7 @@ file_mkdirs(const char *path, mode_t mode, struct err *err)
 	return 0;
 }
 
-/* Does the file end within a record? */
+/* Does the file end in the middle of a record? */
 static int
 file_is_torn(int fd, off_t size, bool *ret_torn)
 {
@@ -308,8 +311,9 @@ file_is_torn(int fd, off_t size, bool *ret_torn)
 	return 0;
 }
 
-/* One system call, so that records of several writers do not mix. The rest of
- * a short write could land behind another's record: it stays torn. */
+/* One system call, so that records of several writers do not mix. After a short
+ * write, the rest could end up after another writer's record, so the record
+ * stays incomplete. */
 static int
 file_append_record(int fd, const void *bytes, size_t len, bool torn)
 {
@@ -350,7 +354,7 @@ file_append_at(
 		return -errno;
 	if (st.st_size > 0)
 		return 0;
-	/* The first record: the name must survive too. */
+	/* The file is new: its name must survive a crash too. */
 	dir = file_open_dir(path);
 	return dir < 0 ? dir : file_sync_dir(dir);
 }

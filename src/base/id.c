@@ -11,7 +11,7 @@
 
 #define ID_TIME_MAX ((INT64_C(1) << 48) - 1)
 
-/* Crockford's: no I, L, O, U. */
+/* Crockford's alphabet: no I, L, O, U. */
 static const char id_base32[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 void
@@ -48,8 +48,9 @@ id_uuid_valid(const char *s)
 void
 id_ulid(int64_t wall_ms, char out[ID_ULID_SIZE])
 {
-	/* The one made last, as a number of 128 bits. Of this process: after a
-	 * fork, both sides would count on from the same one. */
+	/* The last one made, as a 128-bit number, and the process that made it:
+	 * after a fork, parent and child would continue from the same
+	 * number. */
 	static struct {
 		pid_t pid;
 		int64_t wall_ms;

@@ -7,21 +7,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ID_UUID_SIZE 37 /* with the NUL */
+#define ID_UUID_SIZE 37 /* including the NUL */
 #define ID_ULID_SIZE 27
 
 void id_uuid(char out[ID_UUID_SIZE]);
 bool id_uuid_valid(const char *s); /* any version, any case */
 
-/* Time in the first ten characters, 80 random bits behind; two made in the
- * same millisecond by one process still sort in the order they were made.
- * A time before 1970 counts as 1970. Valid is what id_ulid() can make: upper
- * case, 128 bits. */
+/* Ten characters of time, then 80 random bits. Two made in the same millisecond
+ * by one process still sort in the order they were made. A time before 1970
+ * counts as 1970. Valid means that id_ulid() can make it: upper case, 128
+ * bits. */
 void id_ulid(int64_t wall_ms, char out[ID_ULID_SIZE]);
 bool id_ulid_valid(const char *s);
 
-/* A short stable name for a text (a path, say): n lower case hex digits of its
- * 64-bit FNV-1a hash and a NUL, n up to 16. Not for secrets. */
+/* A short stable name for a string (such as a path): n lower case hex digits of
+ * its 64-bit FNV-1a hash and a NUL, n up to 16. Not for secrets. */
 void id_hash(const char *s, char *out, int n);
 
 #endif

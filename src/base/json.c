@@ -16,10 +16,10 @@
 #include "text.h"
 
 /*
- * json-c's strict mode still takes NaN, -01, 1., quotes of the wrong kind, raw
- * control characters and overlong UTF-8, cuts keys at \u0000 and saturates
- * integers. So the words of the language are checked here first, and only
- * their order is left to json-c.
+ * json-c's strict mode still accepts NaN, -01, 1., the wrong kind of quotes,
+ * raw control characters and overlong UTF-8, truncates keys at \u0000 and
+ * saturates integers. So the tokens are checked here first; only the grammar is
+ * left to json-c.
  */
 struct json_scan {
 	const char *bytes;
@@ -35,7 +35,7 @@ json_scan_fail(struct json_scan *s, const char *words)
 	return false;
 }
 
-/* The byte at pos, 0 at the end: a NUL is in no set that callers ask for. */
+/* The byte at pos, 0 at the end: callers never look for a NUL. */
 static char
 json_scan_peek(const struct json_scan *s)
 {
@@ -108,8 +108,8 @@ json_scan_string(struct json_scan *s)
 	return json_scan_fail(s, "unexpected end of data in a string");
 }
 
-/* Is the number of that many digits one that json-c holds without bending it?
- * There are no leading zeros here, so that texts compare as numbers do. */
+/* Can json-c hold a number of these digits exactly? There are no leading zeros
+ * here, so strings of equal length compare like numbers. */
 static bool
 json_digits_fit(const char *digits, size_t len, bool negative)
 {
@@ -212,7 +212,7 @@ json_scan(struct json_scan *s)
 	return 0;
 }
 
-/* Order of the words, and the value itself. */
+/* Check the grammar and build the value. */
 static int
 json_build(struct json_scan *s, struct json_object **ret_value)
 {
@@ -228,7 +228,7 @@ json_build(struct json_scan *s, struct json_object **ret_value)
 	value = json_tokener_parse_ex(tokener, s->bytes, (int)s->len);
 	error = json_tokener_get_error(tokener);
 	s->pos = json_tokener_get_parse_end(tokener);
-	/* The end is told by a NUL, which the bytes need not have. */
+	/* The tokener needs a NUL to see the end; the bytes may have none. */
 	if (error == json_tokener_continue) {
 		value = json_tokener_parse_ex(tokener, "", 1);
 		error = json_tokener_get_error(tokener);
@@ -299,7 +299,7 @@ json_print(struct json_object *value, bool pretty, struct buf *out)
 	text = json_object_to_json_string_length(value, flags, &len);
 	if (text == NULL)
 		fatalx("out of memory: the text of a JSON value");
-	/* Bytes beyond ASCII are only found inside of strings. */
+	/* Bytes above ASCII occur only inside strings. */
 	text_add_utf8(out, text, len);
 	if (pretty)
 		buf_addc(out, '\n');
@@ -366,7 +366,7 @@ json_fail(struct err *err, int code, const char *at, const char *key,
 	return err_set(err, code, "%s", text.data);
 }
 
-/* The member, of any type but null. */
+/* Find a member of any type but null. */
 static int
 json_find(struct json_object *object, const char *at, const char *key,
     struct json_object **ret, struct err *err)
@@ -412,7 +412,7 @@ json_get_string(struct json_object *object, const char *at, const char *key,
 	return r;
 }
 
-/* False for what is not an integer or needs more than an int64_t. */
+/* False if it is not an integer or does not fit into an int64_t. */
 static bool
 json_as_int(struct json_object *value, int64_t *ret)
 {
@@ -532,7 +532,7 @@ json_set(struct json_object *object, const char *key, struct json_object *value)
 		fatalx("out of memory: the JSON member %s", key);
 }
 
-/* json-c answers exhausted memory with NULL, which would read as null. */
+/* json-c returns NULL when out of memory, which would read as null. */
 static struct json_object *
 json_made(struct json_object *value)
 {

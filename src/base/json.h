@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * json-c with bounds on the way in and names in the errors.
+ * json-c with limits on input and paths in error messages.
  *
- * Reading: strict (one value, no comments, no trailing text, valid UTF-8, no
- * NUL inside, \u0000 neither), bounded in size and depth. What JSON leaves
- * open: of equal keys the last one wins; half a surrogate pair becomes U+FFFD;
- * an integer outside INT64_MIN..UINT64_MAX is refused; 1.0 and 1e0 are numbers
- * but not integers. Getting: every accessor takes the path of the object it
- * looks into, so that a wrong value is reported as "workers.auto-1.status:
- * expected a string, found a number".
+ * Reading is strict (one value, no comments, no trailing text, valid UTF-8, no
+ * NUL, not even as \u0000) and limited in size and depth. Where JSON leaves a
+ * choice: the last of several equal keys wins; half a surrogate pair becomes
+ * U+FFFD; an integer outside INT64_MIN..UINT64_MAX is an error; 1.0 and 1e0 are
+ * numbers but not integers.
  *
- * Values that a getter returns belong to the object they came from.
+ * Every accessor takes the path of the object it reads, so that a wrong value
+ * is reported as "workers.auto-1.status: expected a string, found a number".
+ * Values that an accessor returns belong to the object they came from.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -28,31 +28,30 @@ struct err;
 #define JSON_DEPTH_MAX 64
 
 /* Parse exactly one value. The caller owns it (json_object_put). -EINVAL with
- * the byte offset in the words; -E2BIG for more than max bytes or more than
- * JSON_DEPTH_MAX objects and arrays inside each other. bytes need no NUL. A
- * JSON null at the top is -EINVAL: every document of ours is an object or
- * array. */
+ * the byte offset in the message; -E2BIG for more than max bytes or more than
+ * JSON_DEPTH_MAX nested objects and arrays. bytes need not end in a NUL. A JSON
+ * null at the top level is -EINVAL: all our documents are objects or arrays. */
 int json_parse(const char *bytes, size_t len, size_t max,
     struct json_object **ret_value, struct err *err);
 
-/* file_read + json_parse; the words name the file. */
+/* file_read + json_parse; the message names the file. */
 int json_load(const char *path, size_t max, struct json_object **ret_value,
     struct err *err);
 
-/* Compact text on one line, or indented by two with a final newline. Slashes
- * are not escaped. Invalid UTF-8 inside strings is replaced by U+FFFD. There is
- * no JSON for NaN and infinity: do not put them in. */
+/* Print on one line, or indented by two spaces with a final newline. Slashes
+ * are not escaped. Invalid UTF-8 inside strings is replaced by U+FFFD. JSON has
+ * no NaN or infinity: do not put them in. */
 void json_print(struct json_object *value, bool pretty, struct buf *out);
 
-/* file_replace of the indented text. */
+/* file_replace() with the indented text. */
 int json_save(
     const char *path, struct json_object *value, int mode, struct err *err);
 
-/* Typed members. `at` is the path of `object` for the words ("" at the top).
- * -ENOENT when the member is missing or null, -EINVAL when it is of another
- * type or out of range, or object is none. *ret is untouched on failure.
- * json_get_int wants an integer from min to max, json_get_double any number
- * that a double can hold (not 1e999). */
+/* Typed members. `at` is the path of `object` for error messages ("" at the top
+ * level). -ENOENT if the member is missing or null, -EINVAL if it has another
+ * type or is out of range, or if object is not an object. *ret is unchanged on
+ * failure. json_get_int takes an integer from min to max, json_get_double any
+ * number that a double can hold (not 1e999). */
 int json_get_string(struct json_object *object, const char *at, const char *key,
     const char **ret, struct err *err);
 int json_get_int(struct json_object *object, const char *at, const char *key,
@@ -66,16 +65,17 @@ int json_get_object(struct json_object *object, const char *at, const char *key,
 int json_get_array(struct json_object *object, const char *at, const char *key,
     struct json_object **ret, struct err *err);
 
-/* Members that may be missing or null: the fallback then, without words. A
- * wrong type is the fallback too; use the typed ones where that matters. */
+/* Members that may be missing or null: return the fallback then, without an
+ * error. A wrong type gives the fallback too; use the typed getters where that
+ * matters. */
 const char *json_string_or(
     struct json_object *object, const char *key, const char *fallback);
 int64_t
 json_int_or(struct json_object *object, const char *key, int64_t fallback);
 bool json_bool_or(struct json_object *object, const char *key, bool fallback);
 
-/* Building: adds a member; strings are copied, NULL adds null, invalid UTF-8
- * is replaced by U+FFFD. `value` of json_set is taken over. */
+/* Add a member. Strings are copied, NULL adds null, invalid UTF-8 is replaced
+ * by U+FFFD. json_set takes ownership of `value`. */
 void json_set(
     struct json_object *object, const char *key, struct json_object *value);
 void
@@ -83,11 +83,11 @@ json_set_string(struct json_object *object, const char *key, const char *value);
 void json_set_int(struct json_object *object, const char *key, int64_t value);
 void json_set_bool(struct json_object *object, const char *key, bool value);
 
-/* "a string", "an array", ... with its article, for error messages. */
+/* The type with its article ("a string", "an array"), for error messages. */
 const char *json_type_words(struct json_object *value);
 
-/* "at.key", or "key" when at is empty, or "at[3]". Appended to out. The key is
- * made fit for a terminal. */
+/* Append "at.key", "key" if at is empty, or "at[3]" to out. The key is made
+ * safe for a terminal. */
 void json_path_key(struct buf *out, const char *at, const char *key);
 void json_path_index(struct buf *out, const char *at, size_t index);
 

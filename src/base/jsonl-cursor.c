@@ -13,7 +13,7 @@
 #include "mem.h"
 
 #define CURSOR_CHUNK ((size_t)64 * 1024)
-#define CURSOR_NAMES 100 /* path.1 to path.99 are looked at */
+#define CURSOR_NAMES 100 /* search path.1 to path.99 */
 
 void
 jsonl_cursor_init(struct jsonl_cursor *cursor, const char *path)
@@ -58,8 +58,8 @@ cursor_place(struct jsonl_cursor *cursor, uint64_t offset)
 	buf_clear(&cursor->data);
 }
 
-/* The file of that name instead of the one that is open; false (and nothing is
- * changed) when there is none. A fifo would block, so only a regular file. */
+/* Switch to the file of that name. Returns false, and changes nothing, if there
+ * is none. Only a regular file: opening a fifo would block. */
 static bool
 cursor_open(struct jsonl_cursor *cursor, const char *name)
 {
@@ -84,7 +84,7 @@ jsonl_cursor_hold(struct jsonl_cursor *cursor)
 		cursor_open(cursor, cursor->path);
 }
 
-/* The current file from its beginning, or none. */
+/* Open the current file at its beginning, if it exists. */
 static bool
 cursor_reopen(struct jsonl_cursor *cursor)
 {
@@ -174,8 +174,8 @@ cursor_name(const struct jsonl_cursor *cursor, int index)
 			    xasprintf("%s.%d", cursor->path, index);
 }
 
-/* By which number the open file goes now. 0 when it has been deleted; then
- * *ret_oldest is the oldest one that is left. */
+/* The number in the open file's current name. Returns 0 if it has been deleted;
+ * *ret_oldest is then the oldest file that is left. */
 static int
 cursor_find(const struct jsonl_cursor *cursor, int *ret_oldest)
 {
@@ -193,8 +193,8 @@ cursor_find(const struct jsonl_cursor *cursor, int *ret_oldest)
 	return 0;
 }
 
-/* From a file that was rotated away to the one written after it. False when
- * there is none yet, or the files are being renamed at this moment. */
+/* Move from a file that was rotated away to the one written after it. Returns
+ * false if there is none yet, or if files are being renamed right now. */
 static bool
 cursor_open_next(struct jsonl_cursor *cursor)
 {
@@ -205,7 +205,7 @@ cursor_open_next(struct jsonl_cursor *cursor)
 	struct jsonl_cursor next;
 
 	jsonl_cursor_init(&next, cursor->path);
-	/* Still the same names afterwards, so the right one was opened. */
+	/* The names are still the same, so the right file was opened. */
 	if (!cursor_open(&next, name) ||
 	    (at > 0 && !cursor_is_at(cursor, own)) ||
 	    !cursor_is_at(&next, name)) {
@@ -217,7 +217,7 @@ cursor_open_next(struct jsonl_cursor *cursor)
 	return true;
 }
 
-/* Read on; false when there is nothing more for now. */
+/* Read more; false if there is nothing more for now. */
 static bool
 cursor_fill(struct jsonl_cursor *cursor)
 {
@@ -229,10 +229,11 @@ cursor_fill(struct jsonl_cursor *cursor)
 	jsonl_cursor_hold(cursor);
 	if (cursor->fd == -1)
 		return false;
-	/* Once per read, which keeps short lines cheap. */
+	/* Only once per read, which keeps short lines cheap. */
 	buf_consume(data, cursor->taken);
 	cursor->taken = 0;
-	/* Asked before the read: what was written until then is read. */
+	/* Checked before the read, so everything written up to a rotation is
+	 * read. */
 	current = jsonl_cursor_is_current(cursor);
 	if (fstat(cursor->fd, &st) == 0 &&
 	    (uint64_t)st.st_size < cursor->offset + data->len)
@@ -245,7 +246,7 @@ cursor_fill(struct jsonl_cursor *cursor)
 	return n > 0 || (n == 0 && !current && cursor_open_next(cursor));
 }
 
-/* Go behind `len` bytes of what was read. */
+/* Advance by `len` bytes of what was read. */
 static void
 cursor_pass(struct jsonl_cursor *cursor, size_t len)
 {
@@ -253,7 +254,7 @@ cursor_pass(struct jsonl_cursor *cursor, size_t len)
 	cursor->taken += len;
 }
 
-/* The line up to the newline, when it is a record. */
+/* Parse the line up to the newline, if it is a record. */
 static struct json_object *
 cursor_take(struct jsonl_cursor *cursor, const char *line, size_t len)
 {

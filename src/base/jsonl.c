@@ -15,10 +15,10 @@
 #include "jsonl.h"
 #include "mem.h"
 
-/* The end of one file, in whole lines. */
+/* The last complete lines of one file. */
 struct jsonl_part {
 	struct buf text;
-	size_t from; /* the first line that is wanted */
+	size_t from; /* offset of the first line to report */
 	dev_t dev;
 	ino_t ino;
 };
@@ -34,8 +34,8 @@ jsonl_name(const char *path, int index)
 	return index == 0 ? xstrdup(path) : xasprintf("%s.%d", path, index);
 }
 
-/* Everything up to the first gap moves on by one; a rotation that died half
- * way left one, and nothing behind it has to go. */
+/* Rename everything up to the first gap. A rotation that crashed halfway leaves
+ * a gap, and the files after it need not move. */
 static int
 jsonl_shift(const char *path, int keep)
 {
@@ -97,8 +97,8 @@ jsonl_pread(int fd, off_t from, size_t len, struct buf *text)
 	return 0;
 }
 
-/* What is after the last newline is torn; what is before the first one is, too,
- * when there is more of the file in front of it. */
+/* Text after the last newline is incomplete; so is text before the first one,
+ * unless the file starts there. */
 static void
 jsonl_whole_lines(struct buf *text, bool from_start)
 {
@@ -137,7 +137,7 @@ jsonl_read_part(const char *path, struct jsonl_part *part)
 	return r;
 }
 
-/* NULL when the line holds no object; the caller owns it. */
+/* NULL if the line is not an object; the caller owns the result. */
 static struct json_object *
 jsonl_parse(const char *line, size_t len)
 {
@@ -150,7 +150,8 @@ jsonl_parse(const char *line, size_t len)
 	return NULL;
 }
 
-/* Go back from the end over at most count records; how many there were. */
+/* Step back from the end over at most count records; returns how many there
+ * were. */
 static size_t
 jsonl_back(struct jsonl_part *part, size_t count)
 {
@@ -192,8 +193,8 @@ jsonl_forth(const struct jsonl_part *part, jsonl_fn *fn, void *arg)
 	return more;
 }
 
-/* The next older file becomes a part, unless it was read under its younger name
- * already: somebody rotates meanwhile. */
+/* Add the next older file as a part, unless it was already read under its
+ * previous name because of a rotation in between. */
 static int
 jsonl_add_part(const char *path, struct jsonl_parts *parts)
 {
@@ -213,8 +214,8 @@ jsonl_add_part(const char *path, struct jsonl_parts *parts)
 	return 1;
 }
 
-/* Two names in a row without a file are the end: a rotation that died half way
- * leaves one. */
+/* Stop after two missing names in a row: a rotation that crashed halfway leaves
+ * one. */
 static int
 jsonl_collect(
     const char *path, size_t count, struct jsonl_parts *parts, struct err *err)

@@ -33,8 +33,7 @@ lock_is_held(const char *path)
 
 	if (fd == -1)
 		return errno == ENOENT ? 0 : -errno;
-	/* A reader's lock: it can be asked for with a file that is open for
-	 * reading only. */
+	/* Ask about a read lock, which works with a read-only descriptor. */
 	if (fcntl(fd, F_OFD_GETLK, &lock) == -1)
 		return -errno;
 	return lock.l_type != F_UNLCK;

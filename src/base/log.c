@@ -19,7 +19,7 @@
 #include "text.h"
 
 #define MESSAGE_MAX  (32 * 1024)
-#define FIELDS_MAX   24 /* of one record */
+#define FIELDS_MAX   24 /* per record */
 #define FATAL_STATUS 70 /* EX_SOFTWARE */
 
 static const struct {
@@ -32,7 +32,7 @@ static const struct {
 	[LOG_LEVEL_ERROR] = { "ERROR", "1;31" },
 };
 
-/* One log a process: the verbs would carry it through every call otherwise. */
+/* One log per process, so that the log functions need no argument for it. */
 static struct {
 	struct log_options options;
 	char component[64];
@@ -64,8 +64,8 @@ log_level_parse(const char *name, enum log_level *ret_level)
 	return false;
 }
 
-/* "info,autod=debug": the last part that names us, or names nobody, counts; one
- * that names us goes before one that does not. */
+/* "info,autod=debug": a part that names our component overrides a general one;
+ * among equals the last one wins. */
 static void
 log_filter(const char *filter, const char *component, enum log_level *level)
 {
@@ -132,7 +132,7 @@ log_enabled(enum log_level level)
 	return level >= log_state.options.level;
 }
 
-/* path.1 becomes path.2 and so on; the oldest goes. */
+/* path.1 becomes path.2 and so on; the oldest is removed. */
 static void
 log_shift(const char *path, int keep)
 {
@@ -152,9 +152,9 @@ log_shift(const char *path, int keep)
 	}
 }
 
-/* Somebody else may write and rotate the same file: whoever holds the lock on
- * the file that path names shifts it, everybody else just opens the new one.
- * The old descriptor is closed first, so that rotation works with none free. */
+/* Another process may write and rotate the same file. The one that holds the
+ * lock on the file at path rotates it; the others just open the new one. The
+ * old descriptor is closed first, so that rotation works when none is free. */
 static void
 log_rotate(const struct stat *ours)
 {
@@ -230,7 +230,7 @@ log_terminal(enum log_level level, int64_t now, const char *message, size_t len,
 	}
 	buf_addc(&line, '\n');
 	if (write(STDERR_FILENO, line.data, line.len) == -1)
-		return; /* nobody is looking */
+		return; /* nothing would be written */
 }
 
 void
@@ -283,7 +283,7 @@ log_fields(enum log_level level, const char *message, ...)
 	log_pairs(level, message, pairs);
 }
 
-/* words: the system's words for errno go behind the message. */
+/* words: append strerror(errno) to the message. */
 __attribute__((format(printf, 3, 0))) static void
 log_format(enum log_level level, bool words, const char *fmt, va_list ap)
 {
@@ -359,8 +359,8 @@ log_errorx(const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Without allocation: memory may be what ran out. When even logging fails on
- * the way, the plain line below is what remains. */
+/* Does not allocate, since memory may have run out. If logging itself fails,
+ * only the plain line is printed. */
 __attribute__((format(printf, 2, 0))) static void
 log_die(bool words, const char *fmt, va_list ap)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Logging: one JSON object a line in the log file, one line of plain text on
+ * Logging: one JSON object per line in the log file, one line of plain text on
  * the terminal.
  *
  *   {"timestamp":"...Z","level":"WARN","pid":1,"component":"autod",
  *    "message":"...", fields...}
  *
- * One write(2) on an O_APPEND descriptor per record, nothing buffered, never
- * fatal: a full disk loses the record, not the program. WARN and ERROR are an
- * interface (the overseer acts on them), so libraries (base, model, port) log
- * debug only and return errors; the programs decide what is worth a warning.
+ * Each record is one write(2) on an O_APPEND descriptor, without buffering.
+ * Errors are never fatal: a full disk loses the record, not the program. WARN
+ * and ERROR are an interface (the overseer acts on them), so libraries (base,
+ * model, port) log only debug records and return errors; the programs decide
+ * what is worth a warning.
  *
- * The verbs keep errno. Those without x append the system's words for errno.
+ * The log functions keep errno. Those without x append strerror(errno).
  *
- * LLMC_LOG sets what is written: "debug", or per component
- * "info,autod=debug,tmux=error". It overrides log_open()'s level.
+ * LLMC_LOG sets the level: "debug", or per component
+ * "info,autod=debug,tmux=error". It overrides the level given to log_open().
  */
 #ifndef LOG_H
 #define LOG_H
@@ -33,7 +34,7 @@ enum log_level {
 };
 
 struct log_options {
-	const char *component; /* who speaks; copied */
+	const char *component; /* copied */
 	const char *path; /* log file, NULL = none; copied */
 	int64_t max_size; /* rotate beyond this many bytes, 0 = never */
 	int keep; /* rotated files kept: path.1 .. path.keep */
@@ -43,9 +44,9 @@ struct log_options {
 	enum log_level level; /* lowest that is written */
 };
 
-/* Start logging; may be called again to change options. Negative errno when
- * the file cannot be opened: the terminal copy works all the same, and every
- * later record tries the file again. */
+/* Start logging; may be called again to change options. Negative errno if the
+ * file cannot be opened: the terminal copy still works, and every later record
+ * tries the file again. */
 int log_open(const struct log_options *options);
 void log_close(void);
 bool log_enabled(enum log_level level);
@@ -60,7 +61,7 @@ void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_errorx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A record with fields: key, value, key, value, ..., NULL. All are strings; a
- * NULL value leaves its key out. At most 24 of them. */
+ * NULL value omits its key. At most 24 fields. */
 void log_fields(enum log_level level, const char *message, ...)
     __attribute__((sentinel));
 
@@ -68,8 +69,8 @@ void log_fields(enum log_level level, const char *message, ...)
 void
 log_pairs(enum log_level level, const char *message, const char *const *pairs);
 
-/* For broken invariants and exhausted memory only: never for input, files or
- * children. Logs and exits with 70 (fatal adds the words for errno). */
+/* Only for broken invariants and exhausted memory, never for input, files or
+ * children. Logs and exits with status 70 (fatal appends strerror(errno)). */
 void
 fatal(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 void

@@ -20,7 +20,7 @@ struct loop_timer {
 	void *arg;
 	int64_t due_ms;
 	int64_t period_ms; /* 0 = one shot */
-	uint64_t order; /* equal due times run in the order they were set */
+	uint64_t order; /* timers due at the same time run in this order */
 	size_t index; /* in the heap, HEAP_NONE = not pending */
 };
 
@@ -50,16 +50,16 @@ TAILQ_HEAD(loop_calls, loop_call);
 
 struct loop {
 	struct event_base *base;
-	struct event *tick; /* libevent's view of the earliest timer */
+	struct event *tick; /* the libevent timer for the earliest of ours */
 	struct loop_timer **heap;
 	size_t count, cap;
 	uint64_t orders;
-	struct loop_timer *firing; /* NULL again when it frees itself */
+	struct loop_timer *firing; /* reset to NULL when it frees itself */
 	struct loop_calls calls;
 	bool running, stopped, active;
 	int status;
 	int64_t lag_ms;
-	uint64_t turns;
+	uint64_t passes;
 };
 
 static bool
@@ -135,7 +135,7 @@ loop_note_lag(struct loop *loop, int64_t ms)
 		loop->lag_ms = ms;
 }
 
-/* libevent's timer only ends the wait; the heap says who is due. */
+/* The libevent timer only ends the wait; the heap says which are due. */
 static void
 loop_tick(evutil_socket_t fd, short what, void *arg)
 {
@@ -161,7 +161,7 @@ loop_new(void)
 	if (loop->tick == NULL)
 		fatalx("out of memory: the event loop");
 	TAILQ_INIT(&loop->calls);
-	/* A reader that went away is an error code, not a death. */
+	/* A reader that went away gives EPIPE instead of killing us. */
 	signal(SIGPIPE, SIG_IGN);
 	return loop;
 }
@@ -205,8 +205,8 @@ loop_run_timers(struct loop *loop)
 	}
 }
 
-/* Only those requested before the mark: a call that asks for itself again runs
- * in the next turn, after the descriptors had theirs. */
+/* Run only the calls requested before the mark: one that requests itself again
+ * runs in the next pass, after the descriptors. */
 static void
 loop_run_calls(struct loop *loop)
 {
@@ -255,7 +255,7 @@ loop_run(struct loop *loop)
 		flags =
 		    TAILQ_EMPTY(&loop->calls) ? EVLOOP_ONCE : EVLOOP_NONBLOCK;
 		left = event_base_loop(loop->base, flags);
-		loop->turns++;
+		loop->passes++;
 		if (loop->stopped)
 			break;
 		loop_run_timers(loop);
@@ -392,7 +392,7 @@ loop_signal_new(struct loop *loop, int signo, loop_signal_fn *fn, void *arg)
 	sig->arg = arg;
 	sig->event = evsignal_new(loop->base, signo, loop_signal_event, sig);
 	if (sig->event == NULL || event_add(sig->event, NULL) == -1)
-		fatal("signal %d cannot be handled", signo);
+		fatal("cannot handle signal %d", signo);
 	return sig;
 }
 
@@ -468,7 +468,7 @@ loop_lag_reset(struct loop *loop)
 }
 
 uint64_t
-loop_turns(const struct loop *loop)
+loop_passes(const struct loop *loop)
 {
-	return loop->turns;
+	return loop->passes;
 }

@@ -3,14 +3,14 @@
 /*
  * The event loop: a thin layer on libevent.
  *
- * Nothing called from the loop may block. Every object made here belongs to
- * the caller, who frees it before the loop; freeing one from inside its own
- * callback is fine. Callbacks of one turn run in the order: descriptors and
- * signals, timers that are due, deferred calls.
+ * Nothing called from the loop may block. Every object made here belongs to the
+ * caller, who frees it before the loop; an object may be freed from inside its
+ * own callback. Callbacks of one pass run in this order: descriptors and
+ * signals, due timers, deferred calls.
  *
- * In virtual time (clock.h) the loop never waits for a timer: when a turn finds
+ * In virtual time (clock.h) the loop never waits for a timer: when a pass finds
  * nothing to do, the clock jumps to the next one. A simulated week takes
- * seconds, and a test of a one hour deadline no time at all.
+ * seconds, and testing a one-hour deadline takes no time at all.
  */
 #ifndef LOOP_H
 #define LOOP_H
@@ -34,14 +34,14 @@ struct loop *loop_new(void);
 void loop_free(struct loop *loop);
 
 /* Run until loop_stop(), or until nothing is left to wait for. Returns the
- * status given to loop_stop(), or 0. Nested runs are a broken invariant. */
+ * status given to loop_stop(), or 0. Nested runs are a fatal error. */
 int loop_run(struct loop *loop);
 void loop_stop(struct loop *loop, int status);
 
 /* For users of bufferevent and evhttp. */
 struct event_base *loop_event_base(struct loop *loop);
 
-/* Timers. A repeating one is due again a full period after it ran, so a stall
+/* Timers. A repeating timer is due again a full period after it ran, so a stall
  * is followed by one call, not by a burst. Periods below 1 ms count as 1 ms. */
 struct loop_timer *
 loop_after(struct loop *loop, int64_t ms, loop_fn *fn, void *arg);
@@ -52,7 +52,7 @@ bool loop_timer_pending(const struct loop_timer *timer);
 int64_t loop_timer_remaining(const struct loop_timer *timer, int64_t mono_ms);
 void loop_timer_free(struct loop_timer *timer);
 
-/* A call after the events of this turn, once, however often it is requested. */
+/* A call after the events of this pass, once, however often it is requested. */
 struct loop_call *loop_call_new(struct loop *loop, loop_fn *fn, void *arg);
 void loop_call_request(struct loop_call *call);
 void loop_call_free(struct loop_call *call);
@@ -61,8 +61,8 @@ struct loop_signal *
 loop_signal_new(struct loop *loop, int signo, loop_signal_fn *fn, void *arg);
 void loop_signal_free(struct loop_signal *signal);
 
-/* Descriptors. The descriptor stays the caller's, who frees the watch before he
- * closes it. NULL, with errno, for one that the kernel cannot watch (a regular
+/* Descriptors. The caller keeps the descriptor and must free the watch before
+ * closing it. NULL, with errno set, if the kernel cannot watch it (a regular
  * file). */
 #define LOOP_READ  1u
 #define LOOP_WRITE 2u
@@ -75,7 +75,7 @@ void loop_watch_free(struct loop_watch *watch);
 int64_t loop_lag_ms(const struct loop *loop);
 void loop_lag_reset(struct loop *loop);
 
-/* How often the loop has gone round; tests and benchmarks count wake-ups. */
-uint64_t loop_turns(const struct loop *loop);
+/* Number of passes so far; tests and benchmarks count wake-ups. */
+uint64_t loop_passes(const struct loop *loop);
 
 #endif

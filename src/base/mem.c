@@ -85,14 +85,14 @@ xasprintf(const char *fmt, ...)
 void
 xstrset(char **member, const char *value)
 {
-	/* The copy comes first: value may be a part of what goes. */
+	/* Copy first: value may be part of the old string. */
 	char *copy = value == NULL ? NULL : xstrdup(value);
 
 	free(*member);
 	*member = copy;
 }
 
-/* Through memcpy: a char ** and a void ** are different objects to C. */
+/* Through memcpy: C treats char ** and void ** as different types. */
 void *
 take_pointer(void *pointer_to_pointer)
 {
@@ -117,7 +117,7 @@ fd_close(int fd)
 {
 	int saved = errno;
 
-	/* Linux has closed it even when it says EINTR. */
+	/* Linux closes it even when it returns EINTR. */
 	if (fd >= 0)
 		close(fd);
 	errno = saved;

@@ -26,7 +26,7 @@ step_of(const struct operation *op)
 	return &op->kind->steps[op->at];
 }
 
-/* End with op->err: now, or when the last answer has come. */
+/* End with op->err, now or when the last awaited answer arrives. */
 static void
 end_when_answered(struct operation *op)
 {
@@ -35,7 +35,7 @@ end_when_answered(struct operation *op)
 		end(op);
 }
 
-/* The same, in the middle of a step that may be made to end early. */
+/* The same, in the middle of a step, which is asked to finish early. */
 static void
 stop(struct operation *op)
 {
@@ -88,8 +88,7 @@ bool
 operation_arrived(struct operation *op, const struct err *err)
 {
 	if (op->awaited == 0)
-		fatalx("operation %s: an answer that nobody awaits",
-		    op->kind->name);
+		fatalx("operation %s: unexpected answer", op->kind->name);
 	op->awaited--;
 	if (op->stopping) {
 		if (op->awaited == 0)

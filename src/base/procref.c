@@ -22,7 +22,7 @@
 
 #define PROCREF_BOOT_ID_PATH "/proc/sys/kernel/random/boot_id"
 
-#define PROCREF_EXITING 0x4 /* PF_EXITING of the kernel */
+#define PROCREF_EXITING 0x4 /* PF_EXITING in the kernel */
 
 struct procref_stat {
 	char state;
@@ -61,7 +61,7 @@ procref_pidfd_signal(int pidfd, int signo, unsigned flags)
 	return 0;
 }
 
-/* A file of /proc comes whole in one read. */
+/* One read returns a whole file of /proc. */
 static int
 procref_read_proc(const char *path, char *out, size_t size)
 {
@@ -95,8 +95,8 @@ procref_read_boot_id(char out[PROCREF_BOOT_ID_SIZE])
 	return 0;
 }
 
-/* The name in field 2 may hold blanks, newlines and parentheses; nothing
- * behind it can, so the last parenthesis ends it. */
+/* The name in field 2 may contain blanks, newlines and parentheses, but nothing
+ * after it does, so the last parenthesis ends it. */
 static int
 procref_read_stat(pid_t pid, struct procref_stat *ret_stat)
 {
@@ -125,14 +125,14 @@ procref_read_stat(pid_t pid, struct procref_stat *ret_stat)
 	return 0;
 }
 
-/* A first thread that left before the others looks like a zombie too. */
+/* A main thread that exits before the others also looks like a zombie. */
 static bool
 procref_stat_is_dead(const struct procref_stat *st)
 {
 	return strchr("ZXx", st->state) != NULL && st->threads <= 1;
 }
 
-/* The stat of this very process, dead or not. */
+/* The stat of exactly this process, dead or alive. */
 static int
 procref_find(const struct procref *ref, struct procref_stat *ret_stat)
 {
@@ -156,7 +156,7 @@ procref_find(const struct procref *ref, struct procref_stat *ret_stat)
 	return 0;
 }
 
-/* Why there may be no pidfd although there is a process. */
+/* Errors of pidfd_open() that do not mean that the process is gone. */
 static bool
 procref_can_do_without(int code)
 {
@@ -180,7 +180,7 @@ procref_set(struct procref *ref, pid_t pid)
 	if (pid <= 0)
 		return -ESRCH;
 	pidfd = procref_pidfd_open(pid);
-	/* The rest is a number that no process has, or that of a thread. */
+	/* Anything else: no such process, or a thread's number. */
 	if (pidfd < 0 && !procref_can_do_without(pidfd))
 		return -ESRCH;
 	r = procref_read_boot_id(new.boot_id);
@@ -190,7 +190,8 @@ procref_set(struct procref *ref, pid_t pid)
 		return r;
 	if (procref_stat_is_dead(&st) && st.parent != getpid())
 		return -ESRCH;
-	/* Still there, so what was read in between was about this one. */
+	/* It is still there, so what was read in between was about this
+	 * process. */
 	if (pidfd >= 0 && procref_pidfd_signal(pidfd, 0, 0) == -ESRCH)
 		return -ESRCH;
 	new.start_time = st.start_time;
@@ -230,7 +231,7 @@ procref_release(struct procref *ref)
 {
 	static const struct procref none = PROCREF_INIT;
 
-	/* One that refers to nothing holds nothing: it may be all zeroes. */
+	/* An empty reference owns nothing; it may be all zeroes. */
 	if (ref->pid != 0)
 		fd_close(ref->pidfd);
 	*ref = none;
@@ -271,7 +272,7 @@ procref_signal_group(const struct procref *ref, int signo)
 	r = procref_find(ref, &st);
 	if (r < 0)
 		return r;
-	/* kill(-1) would be everybody. */
+	/* kill(-1) would signal every process. */
 	if (st.group != ref->pid || ref->pid == 1)
 		return -ESRCH;
 	if (ref->pidfd >= 0) {
@@ -335,7 +336,7 @@ procref_from_json(
 		return r;
 	if (pid > 0 && strlen(boot_id) != PROCREF_BOOT_ID_SIZE - 1)
 		return err_set(err, -EINVAL,
-		    "boot_id: expected the %d letters of a boot id",
+		    "boot_id: expected a boot id of %d characters",
 		    PROCREF_BOOT_ID_SIZE - 1);
 	if (pid > 0) {
 		new.pid = (pid_t)pid;

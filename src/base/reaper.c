@@ -10,7 +10,7 @@
 #include "mem.h"
 #include "reaper.h"
 
-#define SWEEP_MS 50 /* behind those who collect their own */
+#define SWEEP_MS 50 /* gives parents time to collect their own children */
 
 struct reaper {
 	struct loop_signal *signal;
@@ -18,7 +18,7 @@ struct reaper {
 	struct loop *loop;
 };
 
-/* Few at any time: a list is searched fast enough. */
+/* There are few at any time, so a linear search is fast enough. */
 static struct {
 	pid_t *pids;
 	size_t count;
@@ -65,8 +65,8 @@ reaper_sweep(void *arg)
 	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    info.si_pid != 0) {
 		if (is_known(info.si_pid)) {
-			/* Whose it is will come for it; what is behind it in
-			 * the queue waits so long. */
+			/* Its owner will collect it; until then, those after it
+			 * in the queue wait. */
 			reaper_later(reaper);
 			return;
 		}

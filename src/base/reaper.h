@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A subreaper: processes whose parents died come to us instead of init, and
- * are collected when they end. Those that child.h started are its own affair.
+ * A subreaper: processes whose parents died become our children instead of
+ * init's, and are reaped when they exit. Children started by child.h are left
+ * to it.
  */
 #ifndef REAPER_H
 #define REAPER_H
@@ -12,11 +13,11 @@
 struct loop;
 struct reaper;
 
-/* Become one. Freed before the loop. */
+/* Become a subreaper. Free it before the loop. */
 struct reaper *reaper_new(struct loop *loop);
 void reaper_free(struct reaper *reaper);
 
-/* For child.c: a child of ours, to be left alone; it has been collected. */
+/* For child.c: leave this child alone; it has been reaped. */
 void reaper_know(pid_t pid);
 void reaper_forget(pid_t pid);
 

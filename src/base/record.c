@@ -11,7 +11,7 @@
 #include "record.h"
 #include "word.h"
 
-/* One member, seen as what its field says it is. */
+/* A pointer to one member, by the type of its field. */
 union member {
 	void *at;
 	char **string;
@@ -28,7 +28,7 @@ member_of(const struct record_field *field, void *record)
 	return (union member){ .at = (char *)record + field->offset };
 }
 
-/* Enums differ in type, but not in size: through memory, not by a pointer. */
+/* Enum types differ but have the same size, so copy the bytes. */
 static void
 set_word(void *member, unsigned word)
 {

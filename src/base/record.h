@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Structs as JSON objects: one table of fields, read in both directions.
+ * Structs as JSON objects: one table of fields for reading and writing.
  *
- * Reading changes only the members whose fields are there and not null: the
- * caller fills in the defaults before, and mends afterwards what makes no sense
- * together. Members that the table does not know are ignored.
+ * Reading changes only members whose fields are present and not null: the
+ * caller sets the defaults before, and checks afterwards that the values are
+ * consistent. Fields that are not in the table are ignored.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -29,10 +29,10 @@ enum record_type {
 
 enum record_flag {
 	RECORD_REQUIRED = 1 << 0, /* missing is -ENOENT */
-	RECORD_CLAMP = 1 << 1, /* a number out of bounds is brought into them;
-				* a time before 1970 becomes "never" */
-	RECORD_ZERO_IS_NULL = 1 << 2, /* written so */
-	RECORD_OMIT_NULL = 1 << 3, /* a string that is not set is left out */
+	RECORD_CLAMP = 1 << 1, /* a number out of range is clamped; a time
+				* before 1970 becomes "never" */
+	RECORD_ZERO_IS_NULL = 1 << 2, /* 0 is written as null */
+	RECORD_OMIT_NULL = 1 << 3, /* omit a string that is NULL */
 };
 
 struct record_field {
@@ -40,12 +40,12 @@ struct record_field {
 	enum record_type type;
 	size_t offset; /* of the member */
 	unsigned flags;
-	int64_t max; /* of a number; 0 = the most that the member holds */
-	const char *const *words; /* of a WORD, ended by NULL */
+	int64_t max; /* of a number; 0 = the largest that fits */
+	const char *const *words; /* of a WORD, NULL terminated */
 };
 
-/* A row of the table; its type is the member's own. Behind it may stand .flags,
- * .max and .words. */
+/* A row of the table; its type follows from the member. It may be followed by
+ * .flags, .max and .words. */
 #define RECORD_FIELD(owner, name, member, ...)                   \
 	{                                                        \
 		.key = (name),                                   \
@@ -67,9 +67,9 @@ struct record_field {
 void record_to_json(const struct record_field *fields, size_t count,
     const void *record, struct json_object *json);
 
-/* `at` is the path of json for the words ("" at the top). -EINVAL for a wrong
- * type, an unknown word, or a number out of bounds; members that came before
- * it in the table are read then. */
+/* `at` is the path of json for error messages ("" at the top level). -EINVAL
+ * for a wrong type, an unknown word, or a number out of range; members before
+ * it in the table have been set then. */
 int record_from_json(const struct record_field *fields, size_t count,
     struct json_object *json, const char *at, void *record, struct err *err);
 

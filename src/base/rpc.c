@@ -24,8 +24,8 @@ rpc_is_id(struct json_object *value)
 	    json_object_is_type(value, json_type_int);
 }
 
-/* The id, NULL where it is missing or null; which of them is allowed, the kind
- * of message says. */
+/* The id, NULL if it is missing or null. Whether it may be missing depends on
+ * the kind of message. */
 static int
 rpc_decode_id(struct rpc_message *m, struct err *err)
 {
@@ -95,7 +95,7 @@ rpc_decode_error(struct rpc_message *m, struct err *err)
 	int r;
 
 	m->kind = RPC_ERROR;
-	/* null stands for a request whose id could not be read. */
+	/* The id is null if the request's id could not be read. */
 	if (!rpc_has(m->root, "id"))
 		return err_set(err, -EINVAL, "id: missing in an error");
 	r = json_get_object(m->root, "", "error", &error, err);
@@ -112,7 +112,7 @@ rpc_decode_error(struct rpc_message *m, struct err *err)
 	return 0;
 }
 
-/* A message is one of these, told by the member that only it has. */
+/* The kind of a message follows from the one member that only it has. */
 static const struct {
 	const char *key;
 	int (*decode)(struct rpc_message *m, struct err *err);
@@ -135,7 +135,7 @@ rpc_decode_root(struct rpc_message *m, struct err *err)
 	if (!json_object_is_type(m->root, json_type_object))
 		return err_set(err, -EINVAL, "expected an object, found %s",
 		    json_type_words(m->root));
-	/* First, so that the other complaints can be answered by id. */
+	/* First, so that later errors can be answered with the id. */
 	r = rpc_decode_id(m, err);
 	if (r == 0)
 		r = rpc_decode_version(m, err);
@@ -175,7 +175,7 @@ rpc_decode(const char *line, size_t len, struct rpc_message *ret_message,
 	if (ret_id != NULL)
 		*ret_id = json_object_get(m.id);
 	rpc_message_release(&m);
-	/* What is missing or too deep is malformed here, no more. */
+	/* Missing or too deep counts as malformed here. */
 	r = len > RPC_LINE_MAX ? -E2BIG : -EINVAL;
 	if (err != NULL)
 		err->code = r;
@@ -268,8 +268,8 @@ rpc_reader_max(const struct rpc_reader *reader)
 	return reader->line_max == 0 ? RPC_LINE_MAX : reader->line_max;
 }
 
-/* Bytes of one line, without newline. Of a line that is too long just one byte
- * too many is kept, by which rpc_reader_next() knows it. */
+/* Append bytes of one line, without the newline. Of a line that is too long,
+ * keep one byte more than allowed, so that rpc_reader_next() notices. */
 static void
 rpc_reader_keep(struct rpc_reader *reader, const char *bytes, size_t len)
 {
@@ -289,7 +289,7 @@ rpc_reader_feed(struct rpc_reader *reader, const void *bytes, size_t len)
 	const char *at = bytes, *newline;
 	size_t part;
 
-	/* Lines are taken by moving `taken` on; moving the rest down once per
+	/* Lines are taken by advancing `taken`; moving the rest down once per
 	 * feed keeps a flood of short lines cheap. */
 	buf_consume(&reader->pending, reader->taken);
 	reader->taken = 0;

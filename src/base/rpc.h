@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * JSON-RPC 2.0, one object per line: the codec of our sockets and of MCP. It
- * only turns bytes into messages and messages into bytes; who reads, writes and
- * waits is the caller's affair.
+ * JSON-RPC 2.0, one object per line: the codec for our sockets and for MCP. It
+ * only converts between bytes and messages; the caller does the reading,
+ * writing and waiting.
  *
- * Ids are strings or integers and are given back exactly as they came. Batches
+ * Ids are strings or integers and are returned exactly as they came. Batches
  * are refused. Unknown members are ignored.
  */
 #ifndef RPC_H
@@ -46,17 +46,17 @@ struct rpc_message {
 	struct json_object *data;
 };
 
-/* Decode one line (without its newline). On failure -EINVAL, or -E2BIG for one
- * over RPC_LINE_MAX; *ret_code (may be NULL) is then the JSON-RPC error to
+/* Decode one line (without its newline). On failure -EINVAL, or -E2BIG for a
+ * line over RPC_LINE_MAX. *ret_code (may be NULL) is then the JSON-RPC error to
  * answer with, and *ret_id (may be NULL) the id to answer to, owned by the
- * caller, or NULL where none could be read. All of them are left alone on
- * success. A null id is taken in an error only. */
+ * caller, or NULL if it could not be read. Both are unchanged on success. Only
+ * an error may have a null id. */
 int rpc_decode(const char *line, size_t len, struct rpc_message *ret_message,
     int *ret_code, struct json_object **ret_id, struct err *err);
 void rpc_message_release(struct rpc_message *message);
 
-/* Append one line, newline included. Objects given here stay the caller's.
- * id NULL in a request makes it a notification; in an error, a null id. */
+/* Append one line, including the newline. The caller keeps the objects. id NULL
+ * makes a request a notification, and is null in an error. */
 void rpc_encode_request(struct buf *out, struct json_object *id,
     const char *method, struct json_object *params);
 void rpc_encode_result(
@@ -64,11 +64,11 @@ void rpc_encode_result(
 void rpc_encode_error(struct buf *out, struct json_object *id, int code,
     const char *message, struct json_object *data);
 
-/* Cutting a stream into lines: feed what was read, take lines until 0. */
+/* Split a stream into lines: feed what was read, take lines until 0. */
 struct rpc_reader {
 	struct buf pending;
-	size_t taken; /* bytes of it that were given out as lines */
-	size_t tail; /* bytes of the unfinished line at its end */
+	size_t taken; /* bytes of it already returned as lines */
+	size_t tail; /* bytes of the incomplete line at its end */
 	size_t line_max; /* 0 = RPC_LINE_MAX */
 	bool skipping; /* inside a line that was reported as too long */
 };
@@ -77,11 +77,11 @@ void rpc_reader_init(struct rpc_reader *reader, size_t line_max);
 void rpc_reader_release(struct rpc_reader *reader);
 void rpc_reader_feed(struct rpc_reader *reader, const void *bytes, size_t len);
 
-/* 1: a line (blank ones are passed over), without newline and without a CR
- * before it, appended to the cleared *line; 0: no whole line yet; -E2BIG: a
- * line was longer than line_max bytes (that CR counts) and has been, or is
- * being, skipped: once per line, *line is untouched, go on with the next.
- * Never keeps more than line_max bytes and one of a line. */
+/* Returns 1: *line is cleared and set to the next line, without newline or CRLF
+ * (blank lines are skipped); 0: no complete line yet; -E2BIG: a line was longer
+ * than line_max bytes (counting the CR) and is skipped. That is reported once
+ * per line, with *line unchanged; continue with the next. Never keeps more than
+ * line_max + 1 bytes of a line. */
 int rpc_reader_next(struct rpc_reader *reader, struct buf *line);
 
 #endif

@@ -16,14 +16,15 @@
 
 #define SHAPE_DIALECT "https://json-schema.org/draft/2020-12/schema"
 
-/* How much of a wrong text is shown. */
+/* How much of an invalid string is shown. */
 #define SHAPE_SHOWN 40
 
-/* Where we are, as a chain of the frames on the stack: the path is written
- * only when something is wrong. */
+/* The current position, as a chain of stack frames: the path is only built when
+ * there is an error. */
 struct shape_at {
 	const struct shape_at *up;
-	const char *key; /* NULL: an element; at the top, the path so far */
+	const char *key; /* NULL: an element; at the top level, the path so
+			  * far */
 	size_t index;
 };
 
@@ -110,7 +111,7 @@ shape_check_type(const struct shape_field *field, struct json_object *value,
 
 	if (shape_has_type(field->type, value))
 		return 0;
-	/* "expected an integer, found a number" would be a riddle. */
+	/* "expected an integer, found a number" would be confusing. */
 	if (field->type == SHAPE_INT &&
 	    json_object_is_type(value, json_type_double))
 		json_print(value, false, &found);
@@ -171,7 +172,7 @@ shape_check_number(const struct shape_field *field, struct json_object *value,
 			return shape_fail(err, at, "number out of range");
 		return 0;
 	}
-	/* Without bounds: whatever int64_t holds. */
+	/* No bounds given: anything that fits into int64_t. */
 	if (json_object_get_uint64(value) > INT64_MAX)
 		return shape_fail(err, at, "integer out of range");
 	if (field->min == 0 && field->max == 0)
@@ -409,7 +410,7 @@ shape_schema_members(const struct shape *shape, struct json_object *schema)
 	json_set_bool(schema, "additionalProperties", shape->open);
 }
 
-/* Into an object that may hold "$schema" already. */
+/* Fill an object that may already hold "$schema". */
 static void
 shape_schema_fill(const struct shape_field *field, struct json_object *schema)
 {

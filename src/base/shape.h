@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What a JSON value must look like, as a table: checks it with the path in the
- * error, and prints it as JSON Schema for people and programs.
+ * The expected form of a JSON value, as a table: checks a value, with its path
+ * in the error, and prints the table as JSON Schema.
  *
- * A shape is a constant, and may not contain itself; nothing here allocates
- * for the caller but the printed schema.
+ * A shape is a constant and may not contain itself. Only shape_schema()
+ * allocates memory for the caller.
  */
 #ifndef SHAPE_H
 #define SHAPE_H
@@ -20,7 +20,7 @@ struct shape;
 enum shape_type {
 	SHAPE_ANY, /* null too */
 	SHAPE_STRING,
-	SHAPE_INT, /* 3, not 3.0, and what an int64_t holds */
+	SHAPE_INT, /* 3, not 3.0; must fit into an int64_t */
 	SHAPE_NUMBER,
 	SHAPE_BOOL,
 	SHAPE_OBJECT, /* members listed in of->fields */
@@ -34,14 +34,14 @@ enum shape_type {
 
 struct shape_field {
 	const char
-	    *name; /* NULL for elements, and ends the list of an object */
+	    *name; /* NULL for elements, and at the end of an object's list */
 	enum shape_type type;
 	unsigned flags;
 	const struct shape
-	    *of; /* OBJECT, ARRAY and MAP; NULL = not looked into */
-	int64_t min, max; /* INT: bounds; both 0 = none.
-			   * STRING, ARRAY, MAP: least and most length in
-			   * bytes or elements; max 0 = no upper bound */
+	    *of; /* OBJECT, ARRAY and MAP; NULL = anything inside */
+	int64_t min, max; /* INT: bounds; both 0 = none. STRING, ARRAY, MAP:
+			   * minimum and maximum length in bytes or elements;
+			   * max 0 = no upper bound */
 	const char *const *choices; /* STRING: NULL terminated, NULL = any */
 	const char *help;
 };
@@ -49,18 +49,18 @@ struct shape_field {
 struct shape {
 	const struct shape_field *fields; /* object: ends with a NULL name;
 					   * array and map: one element */
-	bool open; /* object: unknown members are fine */
+	bool open; /* object: unknown members are allowed */
 	const char *help;
 };
 
-/* 0, or -EINVAL with words such as
- * "workers.auto-1.status: expected a string, found a number". */
+/* 0, or -EINVAL with a message such as "workers.auto-1.status: expected a
+ * string, found a number". */
 int shape_check(const struct shape_field *field, struct json_object *value,
     const char *at, struct err *err);
 
 /* JSON Schema (draft 2020-12) of the field; the caller owns it. Where they
- * differ, shape_check() has the last word: a schema counts the length of a
- * string in characters, and takes 3.0 for an integer. */
+ * differ, shape_check() is authoritative: a schema counts the length of a
+ * string in characters, and accepts 3.0 as an integer. */
 struct json_object *shape_schema(const struct shape_field *field);
 
 #endif

@@ -14,13 +14,13 @@
 #define TABLE_ELLIPSIS "\xe2\x80\xa6" /* one column wide */
 
 struct table_cell {
-	char *text; /* can be shown as it is */
+	char *text; /* safe to print */
 	char *sgr; /* NULL = no colour */
 	int width;
 };
 
 struct table {
-	struct table_column *columns; /* titles are in headings */
+	struct table_column *columns; /* their titles are in headings */
 	struct table_cell *headings; /* one per column */
 	struct table_cell *cells; /* rows times count */
 	bool has_headings;
@@ -107,8 +107,8 @@ table_colour(struct table *table, int column, const char *sgr)
 	cell->sgr = sgr == NULL ? NULL : xstrdup(sgr);
 }
 
-/* Take columns from the widest flexible ones until the rows fit, or nothing
- * more can be taken. */
+/* Narrow the widest flexible columns until the rows fit, or as far as
+ * possible. */
 static void
 table_squeeze(const struct table *table, int64_t excess, int *widths)
 {
@@ -125,7 +125,7 @@ table_squeeze(const struct table *table, int64_t excess, int *widths)
 	}
 }
 
-/* The width of every column; the caller frees. */
+/* The widths of all columns; the caller frees them. */
 static int *
 table_measure(const struct table *table, int width)
 {
@@ -155,8 +155,8 @@ table_add_blanks(struct buf *out, size_t count)
 	buf_grew(out, count);
 }
 
-/* `blanks` are owed from the columns in front, and paid only when something
- * follows. Returns those owed after this cell. */
+/* `blanks` is the padding due before this cell; it is only printed if something
+ * follows. Returns the padding due after this cell. */
 static size_t
 table_print_cell(const struct table_cell *cell, bool right, int width,
     bool colours, size_t blanks, struct buf *out)

@@ -15,7 +15,7 @@
 #include "text.h"
 #include "watch.h"
 
-/* A little over the limit, so that the cut can fall between characters. */
+/* A little over the limit, so that the cut can be made between characters. */
 #define TAIL_KEEP     (TAIL_LINE_MAX + 4)
 #define TAIL_IDLE_MAX ((size_t)64 * 1024) /* memory kept between lines */
 
@@ -26,12 +26,12 @@ struct tail {
 	tail_fn *fn;
 	void *arg;
 	int fd; /* -1 while there is no file */
-	uint64_t offset; /* read up to here */
-	uint64_t reported; /* the last newline before that */
-	struct buf line; /* what came behind it, at most TAIL_KEEP */
+	uint64_t offset; /* everything before this was read */
+	uint64_t reported; /* offset after the last newline */
+	struct buf line; /* the text after it, at most TAIL_KEEP */
 	bool cut; /* ... and more that was dropped */
-	bool reporting; /* fn runs */
-	bool doomed; /* freed by fn, which is to return first */
+	bool reporting; /* fn is running */
+	bool doomed; /* freed by fn, to be done when fn returns */
 };
 
 static void
@@ -56,7 +56,7 @@ tail_open(struct tail *tail)
 	tail_restart(tail);
 }
 
-/* Has another file taken the name? */
+/* Does another file have the name now? */
 static bool
 tail_is_replaced(const struct tail *tail, const struct stat *open_st)
 {
@@ -88,7 +88,7 @@ tail_keep(struct tail *tail, const char *bytes, size_t len)
 	buf_add(&tail->line, bytes, len > room ? room : len);
 }
 
-/* The newline has come. False when fn freed the tail. */
+/* A newline was read. False if fn freed the tail. */
 static bool
 tail_report(struct tail *tail)
 {
@@ -130,7 +130,7 @@ tail_feed(struct tail *tail, const char *bytes, size_t len)
 	return true;
 }
 
-/* The next bytes up to size; nothing at the end and on errors. */
+/* The next bytes up to size; none at the end and on errors. */
 static ssize_t
 tail_read_chunk(const struct tail *tail, uint64_t size, char **ret_bytes)
 {
@@ -143,7 +143,7 @@ tail_read_chunk(const struct tail *tail, uint64_t size, char **ret_bytes)
 	return tail_pread(tail->fd, *ret_bytes, want, tail->offset);
 }
 
-/* Read one chunk, and come back in the next turn when there may be more. */
+/* Read one chunk, and continue in the next pass if there may be more. */
 static void
 tail_read(void *arg)
 {
@@ -157,7 +157,8 @@ tail_read(void *arg)
 		tail_open(tail);
 	if (tail->fd == -1 || fstat(tail->fd, &st) == -1)
 		return;
-	/* Asked before the size is: what was written until then is read. */
+	/* Checked before the size, so everything written up to a rotation is
+	 * read. */
 	replaced = tail_is_replaced(tail, &st);
 	if (fstat(tail->fd, &st) == -1)
 		return;
@@ -181,8 +182,8 @@ tail_changed(void *arg)
 	loop_call_request(tail->call);
 }
 
-/* Go to the end, or rather to the begin of a line that is being written: it
- * is not complete yet, so it is still to come. */
+/* Go to the end, or to the beginning of a line that is still being written: it
+ * will be reported when it is complete. */
 static void
 tail_skip_to_end(struct tail *tail)
 {

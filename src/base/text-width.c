@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Columns by code point, as terminals count: a joined emoji is as wide as its
- * parts, a variation selector changes nothing. Ranges may cover code points
- * that are not assigned.
+ * Columns per code point, as terminals count: a joined emoji is as wide as its
+ * parts, and a variation selector changes nothing. Ranges may include
+ * unassigned code points.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@ struct text_range {
 	uint32_t first, last;
 };
 
-/* Combining marks, format characters, the parts of Hangul syllables that join
- * the one in front. */
+/* Combining marks, format characters, and the parts of Hangul syllables that
+ * join the preceding one. */
 static const struct text_range text_zero[] = { { 0x0000, 0x001f },
 	{ 0x007f, 0x009f }, { 0x0300, 0x036f }, { 0x0483, 0x0489 },
 	{ 0x0591, 0x05bd }, { 0x05bf, 0x05bf }, { 0x05c1, 0x05c2 },
@@ -128,7 +128,7 @@ static const struct text_range text_zero[] = { { 0x0000, 0x001f },
 	{ 0x1e2ae, 0x1e2ae }, { 0x1e2ec, 0x1e2ef }, { 0x1e4ec, 0x1e4ef },
 	{ 0x1e8d0, 0x1e8d6 }, { 0x1e944, 0x1e94a }, { 0xe0000, 0xe0fff } };
 
-/* East Asian wide and full width, and emoji that are shown as pictures. */
+/* East Asian wide and full-width characters, and emoji shown as pictures. */
 static const struct text_range text_wide[] = { { 0x1100, 0x115f },
 	{ 0x231a, 0x231b }, { 0x2329, 0x232a }, { 0x23e9, 0x23ec },
 	{ 0x23f0, 0x23f0 }, { 0x23f3, 0x23f3 }, { 0x25fd, 0x25fe },
@@ -176,8 +176,8 @@ text_in(uint32_t codepoint, const struct text_range *ranges, size_t count)
 		   text_range_compare) != NULL;
 }
 
-/* Moves *s behind the character and returns its columns. An invalid byte is
- * shown as one replacement character. */
+/* Advance *s by one character and return its columns. An invalid byte is shown
+ * as one replacement character. */
 static int
 text_take_columns(const char **s, size_t *len)
 {

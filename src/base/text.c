@@ -29,7 +29,7 @@ text_codepoint_exists(uint32_t codepoint)
 	    (codepoint < 0xd800 || codepoint > 0xdfff);
 }
 
-/* C0, DEL and C1: what makes a terminal do something. */
+/* C0, DEL and C1: the characters that control a terminal. */
 static bool
 text_is_control(uint32_t codepoint)
 {
@@ -39,7 +39,7 @@ text_is_control(uint32_t codepoint)
 size_t
 text_utf8_decode(const char *s, size_t len, uint32_t *ret_codepoint)
 {
-	/* The least code point of each length: less is an overlong form. */
+	/* The smallest code point of each length: less is an overlong form. */
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *bytes = (const unsigned char *)s;
 	uint32_t codepoint;
@@ -135,8 +135,8 @@ text_cut(const char *s, size_t len, size_t max)
 {
 	if (len <= max)
 		return len;
-	/* A first byte is never inside another character, so it is enough to
-	 * look for one close by whose character reaches over the cut. */
+	/* A lead byte is never inside another character, so it is enough to
+	 * look back for one whose character crosses the cut. */
 	for (size_t back = 1; back < 4 && back <= max; back++) {
 		size_t at = max - back;
 
@@ -197,7 +197,7 @@ text_add_visible(struct buf *out, const char *s, size_t len, bool keep_newlines)
 void
 text_add_shell(struct buf *out, const char *s)
 {
-	/* No '=': in front of a command it would be an assignment. */
+	/* Without '=': before a command it would be an assignment. */
 	static const char plain[] =
 	    TEXT_LOWER TEXT_UPPER TEXT_DIGITS "%+,-./:@_";
 	size_t n;
@@ -218,8 +218,8 @@ text_add_shell(struct buf *out, const char *s)
 	buf_addc(out, '\'');
 }
 
-/* Edits and swaps of neighbours that turn a into b; no letter is edited
- * twice. */
+/* The number of edits and swaps of neighbours that turn a into b; no letter is
+ * edited twice. */
 static size_t
 text_distance(const char *a, const char *b)
 {
@@ -269,7 +269,7 @@ text_nearest(const char *word, const char *const *candidates)
 		size_t limit = longer < 3 ? 1 : longer / 3;
 		size_t distance;
 
-		/* Too different in length: spares the work for huge words. */
+		/* Too different in length: avoid the work for huge words. */
 		if (longer - shorter > limit)
 			continue;
 		distance = text_distance(word, *candidates);
@@ -281,7 +281,7 @@ text_nearest(const char *word, const char *const *candidates)
 	return nearest;
 }
 
-/* Largest first, as they are written. */
+/* Largest first, in the order they are written. */
 static const struct text_unit {
 	const char *name;
 	int64_t ms;
@@ -326,7 +326,7 @@ text_scan_number(const char **s, struct text_number *ret)
 	return true;
 }
 
-/* A part of a millisecond counts as a whole one, so that only zero is zero. */
+/* Round up to a millisecond, so that only zero gives zero. */
 static bool
 text_sum_duration(const struct text_number *n, int64_t unit_ms, int64_t *total)
 {
@@ -374,7 +374,7 @@ text_parse_duration(const char *s, int64_t *ret_ms)
 	return true;
 }
 
-/* "1.25s", without zeros at the end. */
+/* "1.25s", without trailing zeros. */
 static void
 text_add_seconds(struct buf *out, unsigned int ms)
 {

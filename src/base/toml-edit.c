@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Every change is made on a copy of the text at offsets that the reader's marks
- * give; the copy must read back as intended before it takes the place of the
+ * Every change is made on a copy of the text, at the offsets recorded in the
+ * reader's marks. The copy must parse as intended before it replaces the
  * original.
  */
 #include <errno.h>
@@ -28,13 +28,13 @@ struct path {
 	size_t count;
 };
 
-/* How far a path leads into a document. Nothing here is owned. */
+/* The place in a document that a path leads to. Owns nothing. */
 struct place {
-	struct json_object *value; /* at the path's end, NULL: not there */
-	struct json_object *parent; /* the last table that is there */
-	size_t depth; /* parts of the path that lead to the parent */
-	struct json_object *owner; /* the parent, or the table around it with
-				    * a header or braces of its own */
+	struct json_object *value; /* at the end of the path, NULL if missing */
+	struct json_object *parent; /* the last table on the path that exists */
+	size_t depth; /* number of path parts that lead to the parent */
+	struct json_object *owner; /* the parent, or the closest table around it
+				    * that has its own header or braces */
 	size_t owner_depth;
 };
 
@@ -95,7 +95,7 @@ path_add(struct buf *out, const struct path *path, size_t from, size_t to)
 	}
 }
 
-/* "'a.b' is an array in line 3: why" about the first `count` parts. */
+/* "'a.b' is an array on line 3: why", for the first `count` parts. */
 static int
 path_fail(const struct path *path, size_t count, struct json_object *value,
     const char *why, struct err *err)
@@ -104,7 +104,7 @@ path_fail(const struct path *path, size_t count, struct json_object *value,
 	cleanup_buf struct buf name = BUF_INIT;
 
 	path_add(&name, path, 0, count);
-	return err_set(err, -EINVAL, "'%s' is %s in line %u: %s", name.data,
+	return err_set(err, -EINVAL, "'%s' is %s on line %u: %s", name.data,
 	    toml_mark_type_name(mark.type), mark.line, why);
 }
 
@@ -126,7 +126,7 @@ place_find(struct json_object *root, const struct path *path,
 	enum toml_origin origin;
 
 	if (path->count == 0)
-		return err_set(err, -EINVAL, "no key is named");
+		return err_set(err, -EINVAL, "no key given");
 	while (json_object_object_get_ex(
 	    place.parent, path->part[place.depth], &next)) {
 		if (place.depth + 1 == path->count) {
@@ -163,7 +163,7 @@ line_start(const struct buf *doc, size_t at)
 	return at;
 }
 
-/* Behind the newline. */
+/* The offset after the newline. */
 static size_t
 line_end(const struct buf *doc, size_t at)
 {
@@ -182,8 +182,8 @@ line_ending(const struct buf *doc)
 	    "\n";
 }
 
-/* The value must be one, and nothing else: no comment, no second line that
- * would be read as a key or header of the document. */
+/* It must be one value and nothing else: no comment, no second line that would
+ * be read as a key or header of the document. */
 static int
 value_check(const char *value, struct err *err)
 {
@@ -209,8 +209,8 @@ value_check(const char *value, struct err *err)
 	return 0;
 }
 
-/* A key of an inline table, before its closing brace. The offset at which the
- * value begins. */
+/* Insert a key into an inline table, before the closing brace. Returns the
+ * offset of the value. */
 static size_t
 insert_inline(struct buf *doc, const struct path *path,
     const struct place *place, const char *value)
@@ -232,7 +232,7 @@ insert_inline(struct buf *doc, const struct path *path,
 	return begin;
 }
 
-/* Does the root of the document hold keys of its own, not only headers? */
+/* Does the root have keys of its own, not only headers? */
 static bool
 has_own_keys(struct json_object *root)
 {
@@ -248,7 +248,7 @@ has_own_keys(struct json_object *root)
 	return false;
 }
 
-/* A line at the end of the table's own lines. */
+/* Insert a line after the table's own lines. */
 static size_t
 insert_line(struct buf *doc, const struct path *path, const struct place *place,
     const char *value)
@@ -264,7 +264,7 @@ insert_line(struct buf *doc, const struct path *path, const struct place *place,
 	begin = at + text.len;
 	buf_adds(&text, value);
 	buf_adds(&text, eol);
-	/* The first key of all stands apart from the headers below it. */
+	/* Separate the first key of the root from the headers below it. */
 	if (toml_mark_origin(place->owner) == TOML_ORIGIN_ROOT &&
 	    !has_own_keys(place->owner) && at < doc->len)
 		buf_adds(&text, eol);
@@ -272,7 +272,7 @@ insert_line(struct buf *doc, const struct path *path, const struct place *place,
 	return begin;
 }
 
-/* A new [table] at the end of the document, with this key in it. */
+/* Append a new [table] with this key to the document. */
 static size_t
 append_table(struct buf *doc, const struct path *path, const char *value)
 {
@@ -311,8 +311,8 @@ insert_value(struct buf *doc, const struct path *path,
 	return append_table(doc, path, value);
 }
 
-/* Find the path in the changed text, which must read well. The mark is of
- * TOML_NONE when nothing is there. */
+/* Find the path in the changed text, which must parse. The mark is TOML_NONE if
+ * nothing is there. */
 static int
 document_check(const struct buf *changed, const struct path *path,
     struct toml_mark *ret_mark, struct err *err)
@@ -374,7 +374,7 @@ toml_edit_set(struct buf *document, const char *const *path, size_t count,
 	r = document_check(&changed, &where, &mark, err);
 	if (r < 0)
 		return r;
-	/* Read back from where it was written, and ended where it ends. */
+	/* The value must be exactly where it was written. */
 	if (mark.start != begin || mark.end != begin + len)
 		return err_set(err, -EINVAL,
 		    "the key cannot be written: is it valid UTF-8?");
@@ -435,7 +435,8 @@ sections_add(struct sections *sections, struct toml_mark mark, bool gone)
 	};
 }
 
-/* All headers below a value; those of the target and below it are to go. */
+/* Collect all headers below a value; the target and its sub-tables are to be
+ * removed. */
 static void
 sections_collect(struct sections *sections, struct json_object *value,
     struct json_object *target, bool gone)
@@ -470,9 +471,9 @@ section_compare(const void *a, const void *b)
 	return (one->start > other->start) - (one->start < other->start);
 }
 
-/* Where a section begins: at the comment lines that touch its header, down to
- * `bound`, which keeps the walk out of strings. A comment that opens the
- * document speaks of all of it. */
+/* A section begins with the comment lines directly above its header. `bound` is
+ * the lower limit, which keeps the search out of strings. A comment at the top
+ * of the document belongs to the whole document. */
 static size_t
 section_begin(const struct buf *doc, size_t header, size_t bound)
 {
@@ -522,7 +523,8 @@ ends_blank(const struct buf *text)
 	return len >= 2 && text->data[len - 2] == '\n';
 }
 
-/* The blank lines that stood between the last table and those before it. */
+/* Remove the blank lines that stood between the last table and those before
+ * it. */
 static void
 cut_blank_end(const struct buf *before, struct buf *text)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What is known of a value besides its contents, kept as json-c userdata of
+ * What is known about a value besides its contents, kept as json-c userdata of
  * the object and freed with it.
  */
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "mem.h"
 #include "toml-mark.h"
 
-/* json-c keeps the text of a parsed JSON number in the same place; a note is
- * told from such a string by its first bytes, which are a string too. */
+/* json-c stores the text of a parsed JSON number in the same place. A note is
+ * recognised by its first bytes, which form a string too. */
 #define NOTE_MAGIC "\1toml"
 
 struct note {
@@ -39,7 +39,7 @@ note_of(struct json_object *value)
 	return userdata;
 }
 
-/* json_object_set_userdata() leaves the serializer as it is, and that of a new
+/* json_object_set_userdata() leaves the serializer unchanged, and that of a new
  * object ignores userdata. */
 void
 toml_mark_set(struct json_object *value, enum toml_origin origin,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Where each value of a TOML tree stood in the text, and what it was there. */
+/* Where each value of a TOML tree was in the text, and what it was. */
 #ifndef TOML_MARK_H
 #define TOML_MARK_H
 
@@ -9,13 +9,13 @@
 struct json_object;
 
 enum toml_type {
-	TOML_NONE, /* no value of ours */
+	TOML_NONE, /* not a value from a TOML tree */
 	TOML_STRING,
 	TOML_INTEGER,
 	TOML_FLOAT,
 	TOML_BOOL,
 	TOML_DATETIME, /* with an offset; stored as a string */
-	TOML_DATETIME_LOCAL, /* these three too */
+	TOML_DATETIME_LOCAL, /* so are these three */
 	TOML_DATE_LOCAL,
 	TOML_TIME_LOCAL,
 	TOML_ARRAY,
@@ -23,22 +23,22 @@ enum toml_type {
 	TOML_TYPE_COUNT
 };
 
-/* Where a value came from. start and end are byte offsets of the value's text
- * (end exclusive); of a [table] they are those of its header line, and tail is
- * where a further key of that very table can be inserted: behind its last
- * key/value line (and that line's comment and newline), before the blank lines
- * and comments that lead to the next header. Tables that have no header of
- * their own (implicit, dotted, inline) have tail 0; implicit and dotted ones
- * have no text either, and start = end is where they were first named. An
- * array of [[tables]] has the start and end of its first header. */
+/* The origin of a value. start and end are the byte offsets of its text (end
+ * exclusive). For a [table] they are those of its header line, and tail is
+ * where another key of that table can be inserted: after its last key/value
+ * line (with its comment and newline), before the blank lines and comments that
+ * lead to the next header. Tables without a header of their own (implicit,
+ * dotted, inline) have tail 0. Implicit and dotted tables have no text either;
+ * start = end is where they were first named. An array of [[tables]] has the
+ * start and end of its first header. */
 struct toml_mark {
 	enum toml_type type;
-	unsigned line; /* from 1; of the key, or of the header */
+	unsigned line; /* counted from 1; of the key, or of the header */
 	size_t start, end, tail;
 };
 
-/* The mark of a value of such a tree; of anything else, a mark of TOML_NONE.
- * The root's mark is a table whose tail is where a first-level key goes. */
+/* The mark of a value from a TOML tree; TOML_NONE for any other. The root's
+ * mark is a table whose tail is where a top-level key goes. */
 struct toml_mark toml_mark_of(struct json_object *value);
 
 const char *toml_mark_type_name(enum toml_type type); /* "a string", "a date" */
@@ -46,7 +46,7 @@ const char *toml_mark_type_name(enum toml_type type); /* "a string", "a date" */
 /* --- for toml*.c only ------------------------------------------------- */
 
 enum toml_origin {
-	TOML_ORIGIN_VALUE, /* behind a '=', or inside of such a value */
+	TOML_ORIGIN_VALUE, /* after a '=', or inside such a value */
 	TOML_ORIGIN_ROOT,
 	TOML_ORIGIN_HEADER, /* [table], or one element of [[array]] */
 	TOML_ORIGIN_HEADERS, /* the array that [[array]] headers fill */
@@ -54,13 +54,13 @@ enum toml_origin {
 	TOML_ORIGIN_DOTTED, /* a in a.b = 1 */
 };
 
-/* Note on a value how it came to be; a copy of the mark lives as long as the
- * value. Replaces what was noted before. */
+/* Record the origin of a value. A copy of the mark lives as long as the value
+ * and replaces an earlier one. */
 void toml_mark_set(struct json_object *value, enum toml_origin origin,
     const struct toml_mark *mark);
 void toml_mark_tail(struct json_object *table, size_t tail);
 
-/* TOML_ORIGIN_VALUE for what is not of a TOML tree. */
+/* TOML_ORIGIN_VALUE for values that are not from a TOML tree. */
 enum toml_origin toml_mark_origin(struct json_object *value);
 
 #endif

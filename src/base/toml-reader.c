@@ -40,7 +40,7 @@ toml_reader_expected(struct toml_reader *reader, const char *what)
 	    reader, "expected %s, found '%.*s'", what, (int)len, s);
 }
 
-/* One byte that no TOML document may hold, in words. */
+/* Describe a byte that is not allowed in a TOML document. */
 static int
 reader_bad_byte(struct toml_reader *reader, unsigned char c)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The text of a TOML document under a cursor, for toml*.c only. */
+/* A cursor over the text of a TOML document, for toml*.c only. */
 #ifndef TOML_READER_H
 #define TOML_READER_H
 
@@ -9,10 +9,10 @@
 
 struct err;
 
-/* The text is checked before it is read (toml_reader_check): all of it is
- * valid UTF-8, the only control characters are tab, LF and the CR of CRLF. */
+/* The text is checked before it is read (toml_reader_check): it is valid UTF-8,
+ * and the only control characters are tab, LF and the CR of CRLF. */
 struct toml_reader {
-	const char *text; /* the caller's */
+	const char *text; /* owned by the caller */
 	size_t len, at;
 	unsigned line; /* of text[at], from 1 */
 	struct err *err; /* may be NULL */
@@ -20,12 +20,12 @@ struct toml_reader {
 
 int toml_reader_check(struct toml_reader *reader);
 
-/* -EINVAL with "line N: ..."; the second says what is there instead. */
+/* -EINVAL with "line N: ..."; the second one says what was found instead. */
 int toml_reader_fail(struct toml_reader *reader, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 int toml_reader_expected(struct toml_reader *reader, const char *what);
 
-/* The byte at the cursor, '\0' at the end (no other NUL passes the check). */
+/* The byte at the cursor, '\0' at the end (the check allows no other NUL). */
 char toml_reader_peek(const struct toml_reader *reader);
 bool toml_reader_at(const struct toml_reader *reader, const char *s);
 bool toml_reader_at_newline(const struct toml_reader *reader);
@@ -33,7 +33,7 @@ bool toml_reader_at_newline(const struct toml_reader *reader);
 void toml_reader_skip_blanks(struct toml_reader *reader);
 void toml_reader_skip_comment(struct toml_reader *reader);
 void toml_reader_skip_newline(struct toml_reader *reader);
-/* All of the three, as often as they come. */
+/* Skip all three, in any number. */
 void toml_reader_skip_space(struct toml_reader *reader);
 
 #endif

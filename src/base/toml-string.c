@@ -20,7 +20,7 @@ hex_value(char c)
 	return -1;
 }
 
-/* The digits behind \u or \U. */
+/* The digits after \u or \U. */
 static int
 string_codepoint(struct toml_reader *reader, int digits, struct buf *out)
 {
@@ -45,7 +45,7 @@ string_codepoint(struct toml_reader *reader, int digits, struct buf *out)
 }
 
 /* A backslash at the end of a line: drop the white space up to the next text.
- * Only blanks may stand between it and the line's end. */
+ * Only blanks may follow it on the line. */
 static bool
 string_skip_line_end(struct toml_reader *reader)
 {
@@ -63,7 +63,7 @@ string_skip_line_end(struct toml_reader *reader)
 	return true;
 }
 
-/* The cursor is behind the backslash. */
+/* The cursor is after the backslash. */
 static int
 string_escape(struct toml_reader *reader, bool is_long, struct buf *out)
 {
@@ -88,8 +88,8 @@ string_escape(struct toml_reader *reader, bool is_long, struct buf *out)
 	    "(or use 'single quotes')");
 }
 
-/* At a quote inside of a long string: up to two belong to the text, also right
- * before the three that end it. True at the end. */
+/* At a quote inside a long string: up to two belong to the text, even right
+ * before the closing three. True at the end of the string. */
 static bool
 string_long_quotes(struct toml_reader *reader, char quote, struct buf *out)
 {
@@ -125,7 +125,7 @@ string_long(struct toml_reader *reader, char quote, struct buf *out)
 	int r;
 
 	toml_reader_skip_newline(
-	    reader); /* right behind the quotes: not meant */
+	    reader); /* a newline right after the quotes is dropped */
 	while (reader->at < reader->len) {
 		char c = toml_reader_peek(reader);
 
@@ -157,8 +157,8 @@ toml_string_read(struct toml_reader *reader, bool is_key, struct buf *out)
 
 	if (toml_reader_at(reader, "\"\"\"") || toml_reader_at(reader, "'''")) {
 		if (is_key)
-			return toml_reader_fail(reader,
-			    "a key cannot be a string of several lines");
+			return toml_reader_fail(
+			    reader, "a key cannot span several lines");
 		reader->at += 3;
 		return string_long(reader, quote, out);
 	}

@@ -9,8 +9,8 @@
 struct buf;
 struct toml_reader;
 
-/* Read the string at the cursor, which stands on its first quote, and append
- * what it says. A key may not span lines. */
+/* Read the string whose first quote is at the cursor, and append its contents.
+ * A key may not span lines. */
 int toml_string_read(struct toml_reader *reader, bool is_key, struct buf *out);
 
 #endif

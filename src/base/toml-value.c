@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * TOML's scalars that are no strings. Each is one word of the text (a date and
- * its time may have one blank between them), which is cut out first and judged
- * as a whole, so that a complaint can show it.
+ * TOML scalars other than strings. Each is one word of the text (a date and its
+ * time may have one blank between them), which is extracted first and then
+ * checked as a whole, so that an error message can show it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ toml_value_must(struct json_object *value)
 	return value;
 }
 
-/* Complain about the word that is read; the cursor is behind it. */
+/* Report an error in the word that was read; the cursor is after it. */
 static int
 word_fail(struct toml_reader *reader, const struct buf *word, const char *why)
 {
@@ -42,8 +42,9 @@ word_fail(struct toml_reader *reader, const struct buf *word, const char *why)
 	    shown < word->len ? "..." : "", why);
 }
 
-/* Digits with single underscores between them; they are appended to out
- * without those. NULL when s is something else, else what follows. */
+/* Read digits with single underscores between them and append them to out
+ * without the underscores. Returns what follows, or NULL if s is something
+ * else. */
 static const char *
 digits_take(const char *s, const char *allowed, struct buf *out)
 {
@@ -112,7 +113,7 @@ float_make(const char *text, struct json_object **ret, enum toml_type *ret_type)
 {
 	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 
-	/* The decimal point is a point in every locale of the caller. */
+	/* Use a decimal point in every locale. */
 	if (c_locale == (locale_t)0)
 		fatalx("the C locale is missing");
 	*ret = toml_value_must(
@@ -203,7 +204,7 @@ date_day(const char **s)
 	return date_field(s, 2, 1, last, &day);
 }
 
-/* A second 60 is a leap second. */
+/* Second 60 is a leap second. */
 static bool
 date_time(const char **s)
 {
@@ -235,8 +236,8 @@ date_offset(const char **s)
 	    date_field(s, 2, 0, 59, &field);
 }
 
-/* What the word is, TOML_NONE when it is none of the four. Its letters are
- * capitals and the separator is a T by now. */
+/* The type of the word, TOML_NONE if it is none of the four. By now its letters
+ * are upper case and the separator is a T. */
 static enum toml_type
 date_type(const char *s)
 {
@@ -254,7 +255,7 @@ date_type(const char *s)
 	return date_offset(&s) && *s == '\0' ? TOML_DATETIME : TOML_NONE;
 }
 
-/* 2024-... or 07:...: meant as a date or time, right or wrong. */
+/* 2024-... or 07:...: meant as a date or time, valid or not. */
 static bool
 date_meant(const struct buf *word)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Numbers, booleans and dates of TOML, for toml*.c only. */
+/* TOML numbers, booleans and dates, for toml*.c only. */
 #ifndef TOML_VALUE_H
 #define TOML_VALUE_H
 
@@ -13,7 +13,8 @@ struct toml_reader;
 int toml_value_read(struct toml_reader *reader, struct json_object **ret_value,
     enum toml_type *ret_type);
 
-/* json-c's answer, or the end: NULL can only mean exhausted memory. */
+/* Check a value from json-c: NULL can only mean out of memory, which is
+ * fatal. */
 struct json_object *toml_value_must(struct json_object *value);
 
 #endif

@@ -2,10 +2,10 @@
 
 /*
  * Documents, tables and arrays. Scalars are read in toml-value.c, strings in
- * toml-string.c; toml-mark.c remembers where each value stood.
+ * toml-string.c; toml-mark.c records where each value was.
  *
- * TOML's rules on who may add to which table are answered by the origin of the
- * table alone: see table_enter() and pair_enter().
+ * Whether a table may be extended depends only on its origin: see table_enter()
+ * and pair_enter().
  */
 #include <errno.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ struct key {
 struct document {
 	struct toml_reader in;
 	struct json_object *root;
-	struct json_object *section; /* the table that keys go to now */
+	struct json_object *section; /* the table that keys are added to */
 	size_t section_depth; /* levels from the root to it */
 };
 
@@ -72,8 +72,8 @@ key_cleanup(struct key *key)
 		free(key->part[i]);
 }
 
-/* json-c's keys end at a NUL, so one in a key is kept as the two bytes C0 80,
- * which no valid text holds. */
+/* json-c keys end at a NUL, so a NUL in a key is stored as the two bytes C0 80,
+ * which never occur in valid text. */
 static char *
 key_encode(const struct buf *text)
 {
@@ -138,7 +138,7 @@ read_key(struct document *doc, struct key *key)
 	}
 }
 
-/* "why" about the key up to and with part `last`. */
+/* Report "why" about the key up to and including part `last`. */
 static int
 key_fail(struct document *doc, const struct key *key, size_t last,
     struct json_object *old, const char *why)
@@ -154,7 +154,7 @@ key_fail(struct document *doc, const struct key *key, size_t last,
 	    toml_mark_of(old).line, why);
 }
 
-/* A table without a header of its own, named at the offset `at`. */
+/* Add a table without a header of its own, named at the offset `at`. */
 static struct json_object *
 table_add_named(struct document *doc, struct json_object *parent,
     const char *name, enum toml_origin origin, size_t at)
@@ -197,7 +197,7 @@ table_enter(struct document *doc, const struct key *key, size_t i, size_t at,
 	return 0;
 }
 
-/* [header]: a new table, or one that so far was only implied. */
+/* [header]: a new table, or one that was only implied so far. */
 static int
 section_open_table(struct document *doc, const struct key *key,
     const struct toml_mark *mark, struct json_object *parent)
@@ -219,7 +219,7 @@ section_open_table(struct document *doc, const struct key *key,
 	return 0;
 }
 
-/* [[header]]: one more table in an array of such. */
+/* [[header]]: one more table in an array of tables. */
 static int
 section_open_element(struct document *doc, const struct key *key,
     const struct toml_mark *mark, struct json_object *parent)
@@ -290,8 +290,8 @@ read_header(struct document *doc)
 	return section_open(doc, &key, is_element, &mark);
 }
 
-/* One step of a dotted key, here.here.x = 1: only tables that such keys made
- * may be added to. */
+/* One step of a dotted key, here.here.x = 1: it may only add to tables that
+ * dotted keys created. */
 static int
 pair_enter(struct document *doc, const struct key *key, size_t i, size_t at,
     struct json_object **table)
@@ -350,7 +350,7 @@ static int
 fail_array_end(struct toml_reader *in, unsigned first_line)
 {
 	return toml_reader_fail(in,
-	    "the array that starts in line %u has no closing ']'", first_line);
+	    "the array that starts on line %u has no closing ']'", first_line);
 }
 
 static int
@@ -429,7 +429,7 @@ read_text(struct toml_reader *in, struct json_object **ret)
 	return 0;
 }
 
-/* The value at the cursor without its mark. *ret is set on failure too, where
+/* Read the value at the cursor, without its mark. *ret is set on failure too if
  * a part of it was built. */
 static int
 read_unmarked(struct document *doc, size_t depth, const char *expected,
@@ -496,7 +496,8 @@ read_line_end(struct toml_reader *in, const char *expected)
 	return 0;
 }
 
-/* A header or a pair with its line's end; the section's tail is behind it. */
+/* Read a header or a key/value pair and the rest of its line, then move the
+ * section's tail after it. */
 static int
 read_statement(struct document *doc)
 {
@@ -516,8 +517,8 @@ read_statement(struct document *doc)
 	return 0;
 }
 
-/* The first key of a root that has none would go before the first header and
- * the comment lines that touch it. */
+/* If the root has no keys, its first key would go before the first header and
+ * the comment lines directly above it. */
 static int
 read_document(struct document *doc)
 {

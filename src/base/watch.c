@@ -23,9 +23,10 @@
 	    IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 #define WATCH_LOST (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)
 
-/* One inotify instance serves all watches of a loop: a user has 128 of them by
- * default, and a fleet more files to follow. It lives as long as a watch uses
- * it. Watches of one file or directory share the kernel's number for it. */
+/* One inotify instance serves all watches of a loop: the default limit is 128
+ * per user, and a fleet has more files to watch. It lives as long as a watch
+ * uses it. Watches of the same file or directory share the kernel's watch
+ * descriptor. */
 struct hub {
 	LIST_ENTRY(hub) entry;
 	LIST_HEAD(hub_watches, watch) watches;
@@ -37,21 +38,21 @@ struct hub {
 
 static LIST_HEAD(hub_list, hub) hubs = LIST_HEAD_INITIALIZER(hubs);
 
-/* Two watches of the kernel: the directory tells about the name (made, moved,
- * replaced), the thing itself about what a link hides from the directory, and
- * about its entries when it is a directory. */
+/* Two kernel watches: the one on the directory reports changes of the name
+ * (created, moved, replaced); the one on the path itself reports changes behind
+ * a link, and of the entries if it is a directory. */
 struct watch {
 	LIST_ENTRY(watch) entry; /* of the hub */
-	struct hub *hub; /* NULL = inotify is not to be had */
+	struct hub *hub; /* NULL = inotify is not available */
 	struct loop *loop;
 	struct loop_call *call;
-	struct loop_timer *look; /* NULL while inotify sees all */
+	struct loop_timer *look; /* polling; NULL while inotify is sufficient */
 	char *path, *dir;
-	const char *name; /* in path */
+	const char *name; /* part of path */
 	watch_fn *fn;
 	void *arg;
 	int dir_wd, self_wd; /* -1 = none */
-	uint64_t seen; /* what the last look saw; valid while look is set */
+	uint64_t seen; /* digest of the last poll; valid while look is set */
 };
 
 static bool watch_no_inotify;
@@ -62,7 +63,7 @@ watch_disable_inotify(bool disable)
 	watch_no_inotify = disable;
 }
 
-/* FNV-1a, taking whole numbers. */
+/* FNV-1a, fed with whole numbers. */
 static uint64_t
 watch_hash(uint64_t hash, uint64_t value)
 {
@@ -85,7 +86,7 @@ watch_digest_stat(const char *name, const struct stat *st)
 	return hash;
 }
 
-/* A sum, for the order of entries means nothing. */
+/* A sum, since the order of the entries does not matter. */
 static uint64_t
 watch_digest_entries(const char *path)
 {
@@ -106,7 +107,7 @@ watch_digest_entries(const char *path)
 	return sum;
 }
 
-/* All that a look can tell, in one number; 0 = nothing there. */
+/* Everything that polling compares, as one number; 0 = nothing there. */
 static uint64_t
 watch_digest(const char *path)
 {
@@ -119,7 +120,7 @@ watch_digest(const char *path)
 	return watch_digest_stat("", &st);
 }
 
-/* Once a turn: changes and their echoes come together. */
+/* Runs once per pass of the loop, which merges related changes. */
 static void
 watch_report(void *arg)
 {
@@ -141,7 +142,7 @@ hub_free_unused(struct hub *hub)
 	free(hub);
 }
 
-/* Nobody needs it: have the kernel forget it. */
+/* Remove the kernel watch if nothing uses it any more. */
 static void
 hub_drop(struct hub *hub, int wd)
 {
@@ -171,8 +172,8 @@ watch_close_inotify(struct watch *watch)
 	hub_free_unused(hub);
 }
 
-/* Watch what is at path now. Returns whether inotify tells all there is to
- * know about it: not so when a link may get another target. */
+/* Watch what is at path now. Returns whether inotify is sufficient, which it is
+ * not for a link, whose target may change. */
 static bool
 watch_follow(struct watch *watch)
 {
@@ -221,7 +222,8 @@ watch_event(struct watch *watch, const struct inotify_event *event)
 	if (!self && !named && !(event->mask & IN_Q_OVERFLOW))
 		return;
 	loop_call_request(watch->call);
-	/* Not for writes and entries: these leave the thing what it is. */
+	/* Not for writes and entries, which do not change what path refers
+	 * to. */
 	if (!(event->mask & IN_MODIFY) && (named || event->len == 0))
 		watch_set_look(watch, !watch_follow(watch));
 }
@@ -252,7 +254,7 @@ hub_read_once(struct hub *hub)
 	return len;
 }
 
-/* One read a turn: a flood of changes leaves time for others. */
+/* One read per pass, so that a flood of changes does not block the loop. */
 static void
 hub_event(int fd, unsigned what, void *arg)
 {
@@ -262,7 +264,7 @@ hub_event(int fd, unsigned what, void *arg)
 	hub_free_unused(arg);
 }
 
-/* NULL where the kernel gives none. */
+/* NULL if the kernel provides none. */
 static struct hub *
 hub_of(struct loop *loop)
 {
@@ -271,7 +273,7 @@ hub_of(struct loop *loop)
 	LIST_FOREACH (hub, &hubs, entry) {
 		if (hub->loop != loop)
 			continue;
-		/* What came before a watch is not for it. */
+		/* A new watch must not get earlier events. */
 		while (hub_read_once(hub) > 0)
 			;
 		return hub;
@@ -291,7 +293,7 @@ hub_of(struct loop *loop)
 	return hub;
 }
 
-/* Try to have the kernel tell; look where it does not tell all. */
+/* Use inotify if possible, and poll where it is not sufficient. */
 static void
 watch_arm(struct watch *watch)
 {
@@ -317,7 +319,7 @@ watch_look(void *arg)
 	struct watch *watch = arg;
 	uint64_t before = watch->seen;
 
-	/* First the kernel's watch, then the look: nothing falls between. */
+	/* Set up inotify before polling, so that no change is missed. */
 	if (watch->hub == NULL)
 		watch_arm(watch);
 	watch->seen = watch_digest(watch->path);
@@ -328,7 +330,7 @@ watch_look(void *arg)
 		watch_set_look(watch, !watch_follow(watch));
 }
 
-/* Split "dir/name"; slashes at the end mean nothing. */
+/* Split "dir/name", ignoring slashes at the end. */
 static void
 watch_set_path(struct watch *watch, const char *path)
 {

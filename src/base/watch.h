@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Tell when a path changes: inotify, or a look once a second where inotify is
- * not to be had. The path need not exist yet, and may be replaced by rename.
+ * Report when a path changes, using inotify, or polling once a second where
+ * inotify is not available. The path need not exist yet, and may be replaced by
+ * rename.
  *
- * One call of fn per turn of the loop, however many changes came.
+ * fn is called once per pass of the loop, however many changes there were.
  */
 #ifndef WATCH_H
 #define WATCH_H
@@ -17,16 +18,16 @@ struct watch;
 
 typedef void watch_fn(void *arg);
 
-/* The directory that holds path must exist (-ENOENT otherwise). If it goes
- * away later, the watch falls back to looking once a second. Never fails for
- * want of inotify. A directory as path: its entries are watched. What changed
- * before this returns is not told: look at the path afterwards. The watch is
- * the caller's, who frees it before the loop, also from inside fn. */
+/* The directory that holds path must exist (-ENOENT). If it disappears later,
+ * the watch falls back to polling once a second. Missing inotify is not an
+ * error. If path is a directory, its entries are watched. Changes made before
+ * this returns are not reported: look at the path afterwards. The caller frees
+ * the watch before the loop; freeing it inside fn is allowed. */
 int watch_new(struct loop *loop, const char *path, watch_fn *fn, void *arg,
     struct watch **ret_watch, struct err *err);
 void watch_free(struct watch *watch);
 
-/* Tests: behave as on a machine whose inotify watches are used up. */
+/* For tests: behave as on a machine whose inotify watches are used up. */
 void watch_disable_inotify(bool disable);
 
 #endif

@@ -9,7 +9,7 @@
 #include "text.h"
 #include "word.h"
 
-#define SHOWN_MAX 40 /* bytes of a wrong word */
+#define SHOWN_MAX 40 /* bytes shown of an unknown word */
 
 bool
 word_find(const char *const *words, const char *word, unsigned *ret_index)
@@ -41,9 +41,9 @@ word_get(struct json_object *json, const char *at, const char *key,
 	    &seen, word, text_cut(word, strlen(word), SHOWN_MAX), false);
 	nearest = text_nearest(word, words);
 	if (nearest == NULL)
-		return err_set(err, -EINVAL, "%s: \"%s\" is no word for it",
+		return err_set(err, -EINVAL, "%s: \"%s\" is not a valid value",
 		    path.data, seen.data);
 	return err_set(err, -EINVAL,
-	    "%s: \"%s\" is no word for it; did you mean \"%s\"?", path.data,
+	    "%s: \"%s\" is not a valid value; did you mean \"%s\"?", path.data,
 	    seen.data, nearest);
 }

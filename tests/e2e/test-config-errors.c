@@ -214,7 +214,7 @@ START_TEST(set_can_mend_the_very_key_that_is_wrong)
 	    1, "config.toml:2: expected a value");
 	e2e_write(config_of(dir), "tmux = 3\n");
 	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.columns", "98", NULL),
-	    1, "config.toml: 'tmux' is an integer in line 1");
+	    1, "config.toml: 'tmux' is an integer on line 1");
 	ck_assert_str_eq(e2e_read(config_of(dir)), "tmux = 3\n");
 }
 END_TEST

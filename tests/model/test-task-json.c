@@ -91,9 +91,9 @@ START_TEST(record_names_what_is_wrong)
 	assert_refused("{\"id\":\"\"}", "t.id: not a task's id");
 	assert_refused("{\"id\":\"../t1\"}", "t.id: not a task's id");
 	assert_refused("{\"id\":\"t1\",\"step\":\"wating\"}",
-	    "t.step: \"wating\" is no word for it; did you mean \"waiting\"?");
+	    "t.step: \"wating\" is not a valid value; did you mean \"waiting\"?");
 	assert_refused("{\"id\":\"t1\",\"outcome\":\"\\u001b[2J\"}",
-	    "t.outcome: \"\\x1b[2J\" is no word for it");
+	    "t.outcome: \"\\x1b[2J\" is not a valid value");
 	assert_refused("{\"id\":\"t1\",\"text\":[]}",
 	    "t.text: expected a string, found an array");
 	assert_refused("{\"id\":\"t1\",\"attempts\":-1}",

@@ -81,10 +81,10 @@ START_TEST(record_names_what_is_wrong)
 	    "{\"name\":3}", "w.name: expected a string, found a number");
 	assert_refused("{\"name\":\"../x\"}", "w.name: not a worker's name");
 	assert_refused("{\"name\":\"a\",\"status\":\"wroking\"}",
-	    "w.status: \"wroking\" is no word for it; did you mean "
+	    "w.status: \"wroking\" is not a valid value; did you mean "
 	    "\"working\"?");
 	assert_refused("{\"name\":\"a\",\"step\":\"\\u001b[2J\"}",
-	    "w.step: \"\\x1b[2J\" is no word for it");
+	    "w.step: \"\\x1b[2J\" is not a valid value");
 	assert_refused("{\"name\":\"a\",\"accept\":true}",
 	    "w.accept: expected a string, found a boolean");
 	assert_refused("{\"name\":\"a\",\"crashes\":-1}",

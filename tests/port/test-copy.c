@@ -86,16 +86,16 @@ START_TEST(test_every_path_is_asked_about)
 }
 END_TEST
 
-START_TEST(test_file_of_several_pieces_is_copied_while_the_loop_turns)
+START_TEST(test_file_of_several_pieces_is_copied_while_the_loop_runs)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
-	uint64_t turns = loop_turns(w->repo->loop);
+	uint64_t passes = loop_passes(w->repo->loop);
 
 	repo_sh(
 	    w->repo, "head -c 5000001 /dev/urandom >big; touch -d @1000 big");
 	w->files[0] = "big";
 	setup_world_ready(w);
-	ck_assert_uint_ge(loop_turns(w->repo->loop) - turns, 6);
+	ck_assert_uint_ge(loop_passes(w->repo->loop) - passes, 6);
 	ck_assert_str_eq(
 	    repo_wt(w->repo, "cmp big \"$R/big\" && stat -c %Y big"), "1000");
 }
@@ -249,7 +249,7 @@ unit_suite(void)
 		test_files_folders_and_patterns_are_copied,
 		test_what_git_tracks_is_not_overwritten,
 		test_every_path_is_asked_about,
-		test_file_of_several_pieces_is_copied_while_the_loop_turns,
+		test_file_of_several_pieces_is_copied_while_the_loop_runs,
 		test_unchanged_file_is_not_copied_again,
 		test_path_out_of_the_root_is_refused,
 		test_path_out_of_the_worktree_is_refused,

@@ -69,7 +69,7 @@ START_TEST(test_command_that_takes_too_long_is_ended)
 
 	w->spec.command = "echo begun; exec sleep 600";
 	w->spec.timeout_ms = 200;
-	setup_world_fails(w, -ETIMEDOUT, "; it was ended after 2");
+	setup_world_fails(w, -ETIMEDOUT, "; it was stopped after 2");
 	ck_assert_ptr_nonnull(strstr(w->err.msg, "begun"));
 }
 END_TEST

@@ -60,7 +60,7 @@ START_TEST(the_deadline_ends_the_whole_group)
 	ck_assert(gone_within(sleeper, 5000));
 	child_result_describe(&r, &words);
 	ck_assert_ptr_nonnull(strstr(words.data, "SIGTERM"));
-	ck_assert_ptr_nonnull(strstr(words.data, "ended after"));
+	ck_assert_ptr_nonnull(strstr(words.data, "stopped after"));
 }
 END_TEST
 

@@ -179,7 +179,7 @@ START_TEST(a_flood_keeps_head_and_tail)
 	ck_assert(strncmp(r.out.head.data, "first\n", 6) == 0);
 	ck_assert_str_eq(r.out.tail.data + 495, "last\n");
 	child_output_text(&r.out, &text);
-	ck_assert_ptr_nonnull(strstr(text.data, "bytes left out"));
+	ck_assert_ptr_nonnull(strstr(text.data, "bytes omitted"));
 }
 END_TEST
 

@@ -247,7 +247,7 @@ START_TEST(replace_tells_which_file_it_is)
 	struct stat told, st;
 
 	ck_assert_int_eq(
-	    file_replace_told(path, "one", 3, 0600, &told, NULL), 0);
+	    file_replace_stat(path, "one", 3, 0600, &told, NULL), 0);
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert(told.st_dev == st.st_dev && told.st_ino == st.st_ino);
 	ck_assert_int_eq(told.st_size, 3);

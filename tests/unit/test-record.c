@@ -186,7 +186,7 @@ START_TEST(errors_name_the_path)
 		{ "{\"name\":\"a\",\"grade\":1.5}", "", -EINVAL,
 		    "grade: expected an integer, found 1.5" },
 		{ "{\"name\":\"a\",\"colour\":\"gren\"}", "t", -EINVAL,
-		    "t.colour: \"gren\" is no word for it; did you mean "
+		    "t.colour: \"gren\" is not a valid value; did you mean "
 		    "\"green\"?" },
 		{ "{\"name\":\"a\",\"extra\":[]}", "t", -EINVAL,
 		    "t.extra: expected an object, found an array" },

@@ -23,7 +23,7 @@
 static struct loop *loop;
 static struct tail *tail;
 static struct buf got = BUF_INIT; /* "line|cut line~|", since settle() */
-static uint64_t turn, turn_bytes, turn_bytes_most;
+static uint64_t pass, pass_bytes, pass_bytes_most;
 static int lines;
 
 static void
@@ -34,12 +34,12 @@ collect(const char *line, size_t len, bool cut, void *arg)
 	lines++;
 	buf_add(&got, line, len);
 	buf_adds(&got, cut ? "~|" : "|");
-	if (turn != loop_turns(loop))
-		turn_bytes = 0;
-	turn = loop_turns(loop);
-	turn_bytes += len + 1;
-	if (turn_bytes > turn_bytes_most)
-		turn_bytes_most = turn_bytes;
+	if (pass != loop_passes(loop))
+		pass_bytes = 0;
+	pass = loop_passes(loop);
+	pass_bytes += len + 1;
+	if (pass_bytes > pass_bytes_most)
+		pass_bytes_most = pass_bytes;
 }
 
 static void
@@ -66,7 +66,7 @@ setup(int without)
 	watch_disable_inotify(without == 1);
 	loop = loop_new();
 	lines = 0;
-	turn_bytes_most = 0;
+	pass_bytes_most = 0;
 }
 
 static void
@@ -385,8 +385,8 @@ START_TEST(flood_is_read_in_chunks)
 	settle();
 	ck_assert_int_eq(lines, 200000);
 	ck_assert_uint_eq(tail_offset(tail), text.len);
-	/* A line begun in one turn may end in the next. */
-	ck_assert_uint_le(turn_bytes_most, TAIL_CHUNK + 20);
+	/* A line begun in one pass may end in the next. */
+	ck_assert_uint_le(pass_bytes_most, TAIL_CHUNK + 20);
 	for (size_t i = 0; i < text.len; i++)
 		if (text.data[i] == '\n')
 			text.data[i] = '|';

@@ -91,7 +91,7 @@ static const struct {
 	    1 },
 	{ "a = \"x\n\"", "line 1: the string has no closing \"", 1 },
 	{ "a = [\n1,\n2\n",
-	    "line 4: the array that starts in line 1 has no closing", 4 },
+	    "line 4: the array that starts on line 1 has no closing", 4 },
 	{ "a = [\n1\n2]", "line 3: expected ',' or ']' after", 3 },
 	{ "a = 1\n# c\na = 2",
 	    "line 3: 'a' is an integer since line 1: it cannot be set", 3 },

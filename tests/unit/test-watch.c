@@ -372,16 +372,16 @@ END_TEST
 START_TEST(inotify_does_not_wake_the_loop_for_nothing)
 {
 	const char *dir = fresh_dir();
-	uint64_t turns;
+	uint64_t passes;
 
 	setup(0);
 	add(in(dir, "f"), "x\n");
 	start(in(dir, "f"));
-	turns = loop_turns(loop);
+	passes = loop_passes(loop);
 	for (int i = 0; i < 10; i++)
 		settle();
-	/* Two turns or three for the timer of each settle(). */
-	ck_assert_uint_le(loop_turns(loop) - turns, 40);
+	/* Two passes or three for the timer of each settle(). */
+	ck_assert_uint_le(loop_passes(loop) - passes, 40);
 	teardown();
 }
 END_TEST

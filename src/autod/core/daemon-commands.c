@@ -22,7 +22,7 @@ on_info(void *arg, struct server_call *call, struct json_object *params)
 	json_set_int(result, "pid", getpid());
 	json_set_string(result, "instance_id", core->instance);
 	json_set_int(result, "lag_ms", loop_lag_ms(core->loop));
-	json_set_int(result, "turns", (int64_t)loop_turns(core->loop));
+	json_set_int(result, "turns", (int64_t)loop_passes(core->loop));
 	json_set_int(result, "workers", (int64_t)core->state.count);
 	json_set_bool(result, "auto", core->options->auto_mode);
 	server_reply(call, result);

@@ -245,7 +245,7 @@ state_save(
 		r = keep_old(path, state, err);
 	if (r < 0)
 		return r;
-	r = file_replace_told(path, text.data, text.len, 0600, &st, err);
+	r = file_replace_stat(path, text.data, text.len, 0600, &st, err);
 	if (r < 0)
 		return r;
 	state->mark = mark_from(&st);
