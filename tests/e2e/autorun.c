@@ -201,17 +201,10 @@ auto_launch(const char *arg, ...)
 	launch(args);
 }
 
-/* A file that may be written at this moment, or not be there. */
-static struct json_object *
-parsed(const char *path)
-{
-	return e2e_exists(path) ? json_tokener_parse(e2e_read(path)) : NULL;
-}
-
 static const char *
 instance_in(const char *name)
 {
-	struct json_object *json = parsed(in_root(name));
+	struct json_object *json = e2e_load(in_root(name));
 	const char *id =
 	    e2e_path("%s", json_string_or(json, "instance_id", ""));
 
@@ -400,7 +393,7 @@ auto_no_complaints(void)
 struct json_object *
 auto_state(void)
 {
-	struct json_object *json = parsed(in_root("state.json"));
+	struct json_object *json = e2e_load(in_root("state.json"));
 
 	ck_assert_ptr_nonnull(json);
 	return json;
@@ -409,13 +402,13 @@ auto_state(void)
 struct json_object *
 auto_failure(void)
 {
-	return parsed(in_root("failure.json"));
+	return e2e_load(in_root("failure.json"));
 }
 
 struct json_object *
 auto_heartbeat(void)
 {
-	return parsed(in_root("auto.heartbeat"));
+	return e2e_load(in_root("auto.heartbeat"));
 }
 
 void
@@ -457,7 +450,7 @@ auto_wait_state(const char *path, const char *text)
 	int64_t end = clock_mono_ms() + WAIT_MS;
 
 	for (;;) {
-		struct json_object *json = parsed(in_root("state.json"));
+		struct json_object *json = e2e_load(in_root("state.json"));
 		bool there = strcmp(auto_member(json, path), text) == 0;
 
 		json_object_put(json);

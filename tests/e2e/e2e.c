@@ -341,6 +341,26 @@ e2e_exists(const char *path)
 	return file_exists(path);
 }
 
+struct json_object *
+e2e_load(const char *path)
+{
+	struct json_object *json = NULL;
+
+	json_load(path, READ_MAX, &json, NULL);
+	return json;
+}
+
+int
+e2e_number(const char *name, int otherwise)
+{
+	const char *text = getenv(name);
+	int64_t number;
+
+	return text != NULL && text_parse_int(text, 1, INT32_MAX, &number) ?
+	    (int)number :
+	    otherwise;
+}
+
 const char *
 e2e_shown(const char *text)
 {

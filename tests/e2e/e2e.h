@@ -57,6 +57,12 @@ const char *e2e_read(const char *path);
 void e2e_write(const char *path, const char *text);
 void e2e_script(const char *path, const char *text); /* made executable */
 bool e2e_exists(const char *path);
+/* A file of JSON that may be written at this moment, or not be there: NULL.
+ * The caller puts it. */
+struct json_object *e2e_load(const char *path);
+
+/* A number from 1 that the environment may have, for longer runs. */
+int e2e_number(const char *name, int otherwise);
 
 /* The run ended with that status, and standard error has (all of) the words.
  * Status 0 also asks for an empty standard error when words is NULL. */

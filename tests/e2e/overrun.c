@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include "child.h"
 #include "clock.h"
 #include "errtext.h"
+#include "file.h"
 #include "lock.h"
 #include "mem.h"
 #include "overrun.h"
@@ -19,6 +21,7 @@
 
 #define WAIT_MS      60000
 #define LOOK_MS      10
+#define READ_MAX     (1024 * 1024)
 #define OUTPUT_MAX   1500 /* of it in a message */
 #define TIMEOUT_S    150
 #define BEAT_MS      5000 /* between two heartbeats */
@@ -326,16 +329,10 @@ over_wait_says(const char *words)
 
 /* --- what is known of it ---------------------------------------------- */
 
-static struct json_object *
-parsed(const char *path)
-{
-	return e2e_exists(path) ? json_tokener_parse(e2e_read(path)) : NULL;
-}
-
 const char *
 over_member(const char *path)
 {
-	struct json_object *json = parsed(in_root("overseer.json"));
+	struct json_object *json = e2e_load(in_root("overseer.json"));
 	const char *text = auto_member(json, path);
 
 	json_object_put(json);
@@ -345,7 +342,7 @@ over_member(const char *path)
 const char *
 over_instance(void)
 {
-	struct json_object *json = parsed(in_root("daemon.json"));
+	struct json_object *json = e2e_load(in_root("daemon.json"));
 	const char *text = auto_member(json, "instance_id");
 
 	json_object_put(json);
@@ -361,6 +358,43 @@ over_alive(int pid)
 		return false;
 	after = strrchr(e2e_read(file), ')');
 	return after != NULL && after[2] != 'Z' && after[2] != 'X';
+}
+
+static bool
+is_daemon_of(int pid, const char *root)
+{
+	cleanup_free char *comm = xasprintf("/proc/%d/comm", pid);
+	cleanup_free char *line = xasprintf("/proc/%d/cmdline", pid);
+	cleanup_buf struct buf name = BUF_INIT, args = BUF_INIT;
+
+	if (file_read(comm, READ_MAX, &name, NULL) < 0 ||
+	    strcmp(name.data, "autod\n") != 0 ||
+	    file_read(line, READ_MAX, &args, NULL) < 0)
+		return false;
+	return memmem(args.data, args.len, root, strlen(root) + 1) != NULL &&
+	    memmem(args.data, args.len, "--oneshot", 9) == NULL;
+}
+
+int
+over_count_daemons(int *ret_pid)
+{
+	const char *root = fleet_root();
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	int count = 0;
+
+	ck_assert_ptr_nonnull(proc);
+	while ((entry = readdir(proc)) != NULL) {
+		int pid = (int)strtol(entry->d_name, NULL, 10);
+
+		/* A zombie has no command line. */
+		if (pid <= 0 || !is_daemon_of(pid, root))
+			continue;
+		*ret_pid = pid;
+		count++;
+	}
+	closedir(proc);
+	return count;
 }
 
 int

@@ -64,6 +64,8 @@ void over_wait_says_times(const char *words, int times);
 /* Wait until a daemon runs that is registered, alive, and not the one with that
  * pid (0: any); its pid. */
 int over_daemon(int before);
+/* Daemons of this root, by what /proc has; *ret_pid is one of them. */
+int over_count_daemons(int *ret_pid);
 /* Its instance id. */
 const char *over_instance(void);
 /* The text of a member of overseer.json, as auto_member(). */

@@ -30,7 +30,6 @@
 #include "clock.h"
 #include "mem.h"
 #include "procref.h"
-#include "text.h"
 
 #define STUCK_MS   25000 /* nothing moves */
 #define SETTLE_MS  180000 /* the rest, behind the last fault */
@@ -278,17 +277,6 @@ report(struct chaos *c, int64_t took_ms)
 	ck_assert_msg(landed * 2 > c->view.tasks, "only %d landed", landed);
 }
 
-static int
-number_from_env(const char *name, int otherwise)
-{
-	const char *text = getenv(name);
-	int64_t number;
-
-	return text != NULL && text_parse_int(text, 1, INT32_MAX, &number) ?
-	    (int)number :
-	    otherwise;
-}
-
 static void
 set_up(struct chaos *c, enum chaos_source source)
 {
@@ -299,14 +287,14 @@ set_up(struct chaos *c, enum chaos_source source)
 		{ "auto.worker_stall_timeout", "3s" },
 		{ "defaults.start_timeout", "8s" },
 	};
-	int seed = number_from_env("CHAOS_SEED", 1);
+	int seed = e2e_number("CHAOS_SEED", 1);
 	const char *dir = getenv("CHAOS_LOG"), *socket;
 	bool folder = source == CHAOS_FOLDER;
 
 	c->view.source = source;
-	c->view.workers = number_from_env("CHAOS_WORKERS", 4);
-	c->view.tasks = number_from_env("CHAOS_TASKS", 14);
-	c->steps = number_from_env("CHAOS_STEPS", 30);
+	c->view.workers = e2e_number("CHAOS_WORKERS", 4);
+	c->view.tasks = e2e_number("CHAOS_TASKS", 14);
+	c->steps = e2e_number("CHAOS_STEPS", 30);
 	ck_assert_int_le(c->view.tasks, CHAOS_TASKS_MAX);
 	c->random = (uint64_t)seed;
 	c->log_path = e2e_path("%s/chaos-%d-%s.log", dir != NULL ? dir : ".",
@@ -399,8 +387,8 @@ add(Suite *suite, const char *name, const TTest *test)
 	TCase *tc = tcase_create(name);
 
 	tcase_set_timeout(tc,
-	    300 + 3.0 * (double)number_from_env("CHAOS_STEPS", 30) +
-		5.0 * (double)number_from_env("CHAOS_TASKS", 14));
+	    300 + 3.0 * (double)e2e_number("CHAOS_STEPS", 30) +
+		5.0 * (double)e2e_number("CHAOS_TASKS", 14));
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, test);
 	suite_add_tcase(suite, tc);

@@ -23,13 +23,13 @@
 #include "buf.h"
 #include "child.h"
 #include "clock.h"
+#include "dice.h"
 #include "errtext.h"
 #include "file.h"
 #include "fleet.h"
 #include "loop.h"
 #include "mem.h"
 #include "procref.h"
-#include "text.h"
 #include "watch.h"
 
 #define WORKERS   2
@@ -99,20 +99,13 @@ struct kills {
 	size_t victim;
 	int wanted, done;
 	int tasks; /* given so far */
-	uint64_t random;
+	struct dice dice;
 	struct job jobs[WORKERS];
 	char *failure;
 };
 
 static void kills_look(void *arg);
 static void daemon_start(void *arg);
-
-static size_t
-pick(struct kills *k, size_t count)
-{
-	k->random = k->random * 6364136223846793005u + 1442695040888963407u;
-	return (size_t)(k->random >> 33) % count;
-}
 
 static void
 kills_fail(struct kills *k, char *words)
@@ -131,16 +124,6 @@ kills_late(void *arg)
 }
 
 /* --- what is written -------------------------------------------------- */
-
-static struct json_object *
-read_json(const char *path)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (file_read(path, READ_MAX, &text, NULL) < 0)
-		return NULL;
-	return json_tokener_parse(text.data);
-}
 
 static const char *
 member(struct json_object *state, const char *worker, const char *key)
@@ -176,10 +159,10 @@ target_next(struct kills *k)
 	k->target = NULL;
 	if (k->done >= k->wanted)
 		return;
-	k->victim = pick(k, WORKERS);
+	k->victim = dice_below(&k->dice, WORKERS);
 	for (size_t i = 0; i < nitems(targets); i++)
 		left += targets[i].hits == 0;
-	nth = pick(k, left > 0 ? left : nitems(targets));
+	nth = dice_below(&k->dice, left > 0 ? left : nitems(targets));
 	for (size_t i = 0; i < nitems(targets); i++)
 		if ((left == 0 || targets[i].hits == 0) && nth-- == 0)
 			k->target = &targets[i];
@@ -188,7 +171,7 @@ target_next(struct kills *k)
 static void
 daemon_died(struct kills *k)
 {
-	cleanup_json struct json_object *state = read_json(k->state_file);
+	cleanup_json struct json_object *state = e2e_load(k->state_file);
 
 	for (size_t i = 0; i < nitems(targets); i++)
 		for (size_t j = 0; j < WORKERS; j++)
@@ -225,15 +208,15 @@ is_moment(struct kills *k, struct json_object *state)
 static void
 strike(struct kills *k)
 {
-	bool later = k->target->hits > 0 && pick(k, 2) == 0;
+	bool later = k->target->hits > 0 && dice_below(&k->dice, 2) == 0;
 
 	if (!later) {
 		daemon_kill(k);
 		return;
 	}
 	loop_timer_free(k->late);
-	k->late =
-	    loop_after(k->loop, 1 + (int64_t)pick(k, DELAY_MS), daemon_kill, k);
+	k->late = loop_after(k->loop,
+	    1 + (int64_t)dice_below(&k->dice, DELAY_MS), daemon_kill, k);
 }
 
 static void
@@ -279,7 +262,7 @@ daemon_find(struct kills *k)
 {
 	cleanup_free char *file =
 	    xasprintf("%s/.llmc/daemon.json", fleet_root());
-	cleanup_json struct json_object *json = read_json(file);
+	cleanup_json struct json_object *json = e2e_load(file);
 
 	k->up = json != NULL &&
 	    procref_from_json(&k->daemon, json, NULL) == 0 &&
@@ -376,7 +359,7 @@ kills_look(void *arg)
 
 	if (!k->up || k->failure != NULL)
 		return;
-	state = read_json(k->state_file);
+	state = e2e_load(k->state_file);
 	if (is_moment(k, state)) {
 		strike(k);
 		if (!k->up)
@@ -485,12 +468,13 @@ round_run(struct kills *k)
 {
 	bool collide =
 	    k->target != NULL && strcmp(k->target->word, "rebasing") == 0;
-	size_t both = pick(k, nitems(scenes));
+	size_t both = dice_below(&k->dice, nitems(scenes));
 
 	for (size_t i = 0; i < WORKERS; i++)
 		job_begin(&k->jobs[i],
-		    collide || both == COLLISION ? COLLISION :
-						   pick(k, COLLISION));
+		    collide || both == COLLISION ?
+			COLLISION :
+			dice_below(&k->dice, COLLISION));
 	k->guard = loop_after(k->loop, ROUND_MS, kills_late, k);
 	kills_look(k);
 	loop_run(k->loop);
@@ -518,17 +502,6 @@ kills_report(const struct kills *k)
 	fflush(stdout);
 }
 
-static int64_t
-number_from_env(const char *name, int64_t otherwise)
-{
-	const char *text = getenv(name);
-	int64_t number;
-
-	return text != NULL && text_parse_int(text, 1, INT32_MAX, &number) ?
-	    number :
-	    otherwise;
-}
-
 static void
 watch(struct kills *k, const char *path, watch_fn *fn, struct watch **ret)
 {
@@ -544,8 +517,8 @@ kills_open(struct kills *k)
 	static const char *const names[WORKERS] = { "adam", "eve" };
 
 	k->loop = loop_new();
-	k->wanted = (int)number_from_env("KILLS", 12);
-	k->random = (uint64_t)number_from_env("KILLS_SEED", 1);
+	k->wanted = e2e_number("KILLS", 12);
+	k->dice.state = (uint64_t)e2e_number("KILLS_SEED", 1);
 	k->state_file = xasprintf("%s/.llmc/state.json", fleet_root());
 	for (size_t i = 0; i < WORKERS; i++) {
 		k->jobs[i] = (struct job){ .kills = k, .worker = names[i] };
@@ -609,7 +582,7 @@ unit_suite(void)
 	Suite *s = suite_create("kills");
 	TCase *tc = tcase_create("kills");
 
-	tcase_set_timeout(tc, 60 + 20.0 * (double)number_from_env("KILLS", 12));
+	tcase_set_timeout(tc, 60 + 20.0 * (double)e2e_number("KILLS", 12));
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, nothing_is_lost_and_nothing_is_done_twice);
 	suite_add_tcase(s, tc);

@@ -19,7 +19,6 @@
  *   take_recorded()  that does not read the intent: a daemon that ends is taken
  *                    for one that stays
  */
-#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,17 +28,13 @@
 #include <unistd.h>
 
 #include "buf.h"
-#include "child.h"
 #include "clock.h"
-#include "errtext.h"
+#include "dice.h"
 #include "file.h"
 #include "json.h"
 #include "lock.h"
-#include "loop.h"
 #include "mem.h"
 #include "overrun.h"
-#include "procref.h"
-#include "text.h"
 
 #define SETTLE_MS 60000
 #define LOOK_MS   3
@@ -73,29 +68,11 @@ struct kills {
 	pid_t overseer;
 	int daemon; /* that ran and was well when it was killed, 0 = none */
 	int round;
-	uint64_t random;
+	struct dice dice;
 	int kept, hits[MOMENT_COUNT];
 	char *overseer_json, *daemon_json, *history, *lock, *log;
 	int failures; /* that there were */
 };
-
-static uint64_t
-pick(struct kills *k, uint64_t count)
-{
-	k->random = k->random * 6364136223846793005u + 1442695040888963407u;
-	return (k->random >> 33) % count;
-}
-
-static int64_t
-number_from_env(const char *name, int64_t otherwise)
-{
-	const char *text = getenv(name);
-	int64_t number;
-
-	return text != NULL && text_parse_int(text, 1, INT32_MAX, &number) ?
-	    number :
-	    otherwise;
-}
 
 static void
 pause_us(int64_t us)
@@ -106,53 +83,6 @@ pause_us(int64_t us)
 }
 
 /* --- what there is ----------------------------------------------------- */
-
-static struct json_object *
-read_json(const char *path)
-{
-	struct json_object *json = NULL;
-
-	json_load(path, READ_MAX, &json, NULL);
-	return json;
-}
-
-static bool
-is_daemon_of(int pid, const char *root)
-{
-	cleanup_free char *comm = xasprintf("/proc/%d/comm", pid);
-	cleanup_free char *line = xasprintf("/proc/%d/cmdline", pid);
-	cleanup_buf struct buf name = BUF_INIT, args = BUF_INIT;
-
-	if (file_read(comm, READ_MAX, &name, NULL) < 0 ||
-	    strcmp(name.data, "autod\n") != 0 ||
-	    file_read(line, READ_MAX, &args, NULL) < 0)
-		return false;
-	return memmem(args.data, args.len, root, strlen(root) + 1) != NULL &&
-	    memmem(args.data, args.len, "--oneshot", 9) == NULL;
-}
-
-/* Daemons of this root; *ret_pid is one of them. */
-static int
-count_daemons(int *ret_pid)
-{
-	const char *root = fleet_root();
-	DIR *proc = opendir("/proc");
-	const struct dirent *entry;
-	int count = 0;
-
-	ck_assert_ptr_nonnull(proc);
-	while ((entry = readdir(proc)) != NULL) {
-		int pid = (int)strtol(entry->d_name, NULL, 10);
-
-		/* A zombie has no command line. */
-		if (pid <= 0 || !is_daemon_of(pid, root))
-			continue;
-		*ret_pid = pid;
-		count++;
-	}
-	closedir(proc);
-	return count;
-}
 
 static void
 complain(const struct kills *k, const char *what)
@@ -197,9 +127,9 @@ strike(struct kills *k)
 	int status = 0, within = moments[k->round % MOMENT_COUNT].within_us;
 
 	/* Half of them soon: much is done in the first milliseconds. */
-	if (pick(k, 2) == 0)
+	if (dice_below(&k->dice, 2) == 0)
 		within /= 16;
-	pause_us((int64_t)pick(k, (uint64_t)within + 1));
+	pause_us((int64_t)dice_below(&k->dice, (uint64_t)within + 1));
 	kill(k->overseer, SIGKILL);
 	ck_assert_int_eq(waitpid(k->overseer, &status, 0), k->overseer);
 	k->overseer = 0;
@@ -213,7 +143,7 @@ strike(struct kills *k)
 static bool
 says(const struct kills *k, const char *state, int *ret_daemon)
 {
-	cleanup_json struct json_object *json = read_json(k->overseer_json);
+	cleanup_json struct json_object *json = e2e_load(k->overseer_json);
 	struct json_object *daemon = NULL;
 
 	if (json_int_or(json, "pid", 0) != k->overseer ||
@@ -269,11 +199,12 @@ verify(struct kills *k)
 	/* One that was being forked and that no file names yet finds the lock
 	 * taken, and ends; what a daemon forks looks like one until it executes
 	 * another program. */
-	while ((count = count_daemons(&found)) > 1 && clock_mono_ms() < end)
+	while (
+	    (count = over_count_daemons(&found)) > 1 && clock_mono_ms() < end)
 		pause_us(LOOK_MS * 1000);
 	if (count != 1)
 		complain(k, e2e_path("%d daemons run", count));
-	registered = read_json(k->daemon_json);
+	registered = e2e_load(k->daemon_json);
 	if (found != known || json_int_or(registered, "pid", 0) != found)
 		complain(k,
 		    e2e_path("%d runs, %d is known, %lld is registered", found,
@@ -357,7 +288,7 @@ static void
 kills_open(struct kills *k)
 {
 	*k = (struct kills){
-		.random = (uint64_t)number_from_env("KILLS_SEED", 1),
+		.dice = { (uint64_t)e2e_number("KILLS_SEED", 1) },
 		.overseer_json =
 		    xasprintf("%s/.llmc/overseer.json", fleet_root()),
 		.daemon_json = xasprintf("%s/.llmc/daemon.json", fleet_root()),
@@ -381,7 +312,7 @@ kills_close(struct kills *k)
 	kill(k->overseer, SIGINT);
 	ck_assert_int_eq(waitpid(k->overseer, &status, 0), k->overseer);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	ck_assert_int_eq(count_daemons(&status), 0);
+	ck_assert_int_eq(over_count_daemons(&status), 0);
 	free(k->overseer_json);
 	free(k->daemon_json);
 	free(k->history);
@@ -391,7 +322,7 @@ kills_close(struct kills *k)
 
 START_TEST(however_it_is_killed_one_daemon_runs)
 {
-	int wanted = (int)number_from_env("KILLS", 24);
+	int wanted = e2e_number("KILLS", 24);
 	struct kills k;
 
 	kills_open(&k);
@@ -409,217 +340,15 @@ START_TEST(however_it_is_killed_one_daemon_runs)
 }
 END_TEST
 
-/* --- by hand ----------------------------------------------------------- */
-
-/* What a daemon forks looks like one until it executes another program. */
-static void
-one_daemon(int pid)
-{
-	int64_t end = clock_mono_ms() + SECOND_MS;
-	int found = 0, count;
-
-	while ((count = count_daemons(&found)) > 1 && clock_mono_ms() < end)
-		pause_us(LOOK_MS * 1000);
-	ck_assert_int_eq(count, 1);
-	ck_assert_int_eq(found, pid);
-}
-
-START_TEST(a_daemon_that_is_well_is_taken_over)
-{
-	int daemon;
-
-	over_start();
-	daemon = over_daemon(0);
-	over_kill9();
-	one_daemon(daemon);
-	over_start();
-	over_wait_says("is taken over");
-	ck_assert_int_eq(over_daemon(0), daemon);
-	over_undisturbed(daemon);
-	/* Its end is still noticed, though it is nobody's child. */
-	auto_set("overseer.remediate", "false");
-	over_signal(SIGHUP);
-	fleet_kill(daemon);
-	over_wait_says("its status is not known");
-	one_daemon(over_daemon(daemon));
-	over_stop();
-}
-END_TEST
-
-START_TEST(both_killed_is_a_fresh_start)
-{
-	int daemon;
-
-	over_start();
-	daemon = over_daemon(0);
-	over_kill9();
-	fleet_kill(daemon);
-	over_start();
-	daemon = over_daemon(daemon);
-	one_daemon(daemon);
-	over_undisturbed(daemon);
-	over_stop();
-}
-END_TEST
-
-/* As a laptop does that is shut and opened again. */
-START_TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
-{
-	int daemon, overseer;
-
-	over_hurry(5);
-	over_start();
-	daemon = over_daemon(0);
-	overseer = over_pid();
-	ck_assert_int_eq(kill(overseer, SIGSTOP), 0);
-	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
-	poll(NULL, 0, 3500); /* longer than heartbeat_timeout: no event tells */
-	ck_assert_int_eq(kill(daemon, SIGCONT), 0);
-	ck_assert_int_eq(kill(overseer, SIGCONT), 0);
-	poll(NULL, 0, 1500); /* a look, and it has nothing to say */
-	over_undisturbed(daemon);
-	over_stop();
-}
-END_TEST
-
-START_TEST(a_second_overseer_is_refused)
-{
-	struct e2e_run *run;
-	int daemon;
-
-	over_start();
-	daemon = over_daemon(0);
-	run = e2e_llmc(fleet_root(), "overseer", NULL);
-	ck_assert_int_eq(run->status, OVER_REFUSED);
-	e2e_has(run->err, "another overseer runs");
-	over_undisturbed(daemon);
-	one_daemon(daemon);
-	over_stop();
-}
-END_TEST
-
-START_TEST(two_overseers_at_once_are_one)
-{
-	struct e2e_run *run = e2e_sh(fleet_root(),
-	    "\"$LLMC\" overseer >one.out 2>&1 & a=$!\n"
-	    "\"$LLMC\" overseer >two.out 2>&1 & b=$!\n"
-	    "n=0; until grep -q 'daemon runs' one.out two.out && "
-	    "grep -q 'another overseer' one.out two.out || "
-	    "[ $n -gt 600 ]; do sleep 0.1; n=$((n + 1)); done\n"
-	    "kill -TERM $a $b 2>/dev/null\n"
-	    "wait $a; x=$?; wait $b; echo $((x + $?))");
-
-	ck_assert_str_eq(run->out, "6\n"); /* one stopped, one refused */
-}
-END_TEST
-
-static void
-refused(void)
-{
-	over_start();
-	ck_assert_int_eq(over_wait_exit(), OVER_REFUSED);
-}
-
-START_TEST(a_strangers_lock_is_refused_with_words)
-{
-	const char *lock = e2e_path("%s/.llmc/state.lock", fleet_root());
-	cleanup_fd int fd = lock_try(lock, NULL);
-
-	over_hurry(5);
-	ck_assert_int_ge(fd, 0);
-	refused();
-	e2e_has(over_output(), "its registration cannot be read");
-	e2e_has(over_output(), "llmc down");
-	ck_assert_int_eq(over_remembered("failure", NULL), 0);
-}
-END_TEST
-
-START_TEST(a_registration_of_anothers_is_not_believed)
-{
-	const char *lock = e2e_path("%s/.llmc/state.lock", fleet_root());
-	const char *file = e2e_path("%s/.llmc/daemon.json", fleet_root());
-	cleanup_fd int fd = lock_try(lock, NULL);
-	struct procref ref = PROCREF_INIT;
-	struct json_object *json;
-	struct err err = { 0 };
-
-	over_hurry(5);
-	ck_assert_int_ge(fd, 0);
-	/* Ourselves: alive, of this boot, and no daemon. */
-	ck_assert_int_eq(procref_set_self(&ref), 0);
-	json = procref_to_json(&ref);
-	json_set_string(json, "instance_id", "made-up");
-	json_set_bool(json, "auto", true);
-	ck_assert_msg(json_save(file, json, 0600, &err) == 0, "%s", err.msg);
-	refused();
-	e2e_has(over_output(), "its heartbeat is another's");
-	procref_release(&ref);
-	json_object_put(json);
-	remove(file);
-}
-END_TEST
-
-START_TEST(a_daemon_of_people_is_left_alone)
-{
-	int daemon;
-
-	fleet_up();
-	daemon = fleet_daemon_pid();
-	refused();
-	e2e_has(over_output(), "not in auto mode");
-	one_daemon(daemon);
-}
-END_TEST
-
-START_TEST(a_daemon_that_was_told_to_end_is_not_called_dead)
-{
-	int64_t end;
-	int daemon;
-
-	auto_task("a.md", "A\nfake: run %s", auto_gate("a"));
-	over_start();
-	daemon = over_daemon(0);
-	auto_wait_gate("a"); /* so it takes its time to end */
-	over_signal(SIGTERM);
-	/* The words come before the intent is written, and that is what an
-	 * heir goes by. */
-	end = clock_mono_ms() + 20000;
-	while (strcmp(over_member("daemon.told_to_end"), "true") != 0) {
-		ck_assert_msg(clock_mono_ms() < end, "the intent is not told");
-		poll(NULL, 0, 5);
-	}
-	over_kill9();
-	over_start();
-	auto_open_gate("a");
-	one_daemon(over_daemon(daemon));
-	ck_assert_int_eq(over_remembered("failure", NULL), 0);
-	over_stop();
-}
-END_TEST
-
 Suite *
 unit_suite(void)
 {
-	const TTest *const tests[] = { a_daemon_that_is_well_is_taken_over,
-		both_killed_is_a_fresh_start,
-		a_stopped_overseer_judges_nobody_when_it_wakes,
-		a_second_overseer_is_refused, two_overseers_at_once_are_one,
-		a_strangers_lock_is_refused_with_words,
-		a_registration_of_anothers_is_not_believed,
-		a_daemon_of_people_is_left_alone,
-		a_daemon_that_was_told_to_end_is_not_called_dead };
 	Suite *s = suite_create("overseer-kills");
 	TCase *tc = tcase_create("kills");
 
-	tcase_set_timeout(tc, 60 + 10.0 * (double)number_from_env("KILLS", 24));
+	tcase_set_timeout(tc, 60 + 10.0 * (double)e2e_number("KILLS", 24));
 	tcase_add_checked_fixture(tc, over_begin, over_end);
 	tcase_add_test(tc, however_it_is_killed_one_daemon_runs);
-	suite_add_tcase(s, tc);
-	tc = tcase_create("by hand");
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, over_begin, over_end);
-	for (size_t i = 0; i < nitems(tests); i++)
-		tcase_add_test(tc, tests[i]);
 	suite_add_tcase(s, tc);
 	return s;
 }

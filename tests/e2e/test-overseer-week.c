@@ -32,6 +32,7 @@
 
 #include "buf.h"
 #include "clock.h"
+#include "dice.h"
 #include "e2e.h"
 #include "errtext.h"
 #include "file.h"
@@ -43,7 +44,6 @@
 #include "settings.h"
 #include "state.h"
 #include "task.h"
-#include "text.h"
 #include "worker.h"
 
 #define MINUTE_MS  ((int64_t)60 * 1000)
@@ -78,7 +78,7 @@ struct week {
 	struct overseer overseer;
 	struct loop_timer *tick, *day, *end;
 	struct loop_call *still;
-	uint64_t random;
+	struct dice dice;
 	char *daemon_json, *heartbeat, *failure_json, *lock_file, *log;
 	int lock, beat_fd;
 	int pid; /* of the daemon that we stand in for */
@@ -96,13 +96,6 @@ struct week {
 	int fds;
 	int jumps, stills, naps;
 };
-
-static uint64_t
-pick(struct week *w, uint64_t count)
-{
-	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
-	return (w->random >> 33) % count;
-}
 
 /* --- what it costs ----------------------------------------------------- */
 
@@ -273,7 +266,7 @@ raise_failure(struct week *w)
 static void
 make_trouble(struct week *w)
 {
-	w->trouble = pick(w, nitems(troubles));
+	w->trouble = dice_below(&w->dice, nitems(troubles));
 	w->since_ms = clock_wall_ms();
 	buf_addf(&w->wanted, "%s\n",
 	    health_verdict_name(troubles[w->trouble].verdict));
@@ -319,7 +312,7 @@ noticed(struct week *w)
 	    health_verdict_name(w->overseer.verdict), (long long)took);
 	w->trouble = nitems(troubles);
 	w->next_ms = clock_mono_ms() + 20 * MINUTE_MS +
-	    (int64_t)pick(w, 160) * MINUTE_MS;
+	    (int64_t)dice_below(&w->dice, 160) * MINUTE_MS;
 }
 
 /* --- time -------------------------------------------------------------- */
@@ -350,7 +343,8 @@ odd_hour(void *arg)
 		loop_timer_restart(w->day, 1000);
 		return;
 	}
-	loop_timer_restart(w->day, (3 + (int64_t)pick(w, 6)) * HOUR_MS + 1234);
+	loop_timer_restart(
+	    w->day, (3 + (int64_t)dice_below(&w->dice, 6)) * HOUR_MS + 1234);
 	if (w->overseer.state != STATE_RUNNING || w->trouble < nitems(troubles))
 		return;
 	if (w->nap) {
@@ -359,13 +353,15 @@ odd_hour(void *arg)
 		return;
 	}
 	w->nap = true; /* the next time */
-	if (pick(w, 2) == 0) {
+	if (dice_below(&w->dice, 2) == 0) {
 		w->jumps++;
 		clock_virtual_begin(clock_mono_ms(),
-		    clock_wall_ms() + (pick(w, 2) == 0 ? day : -day));
+		    clock_wall_ms() +
+			(dice_below(&w->dice, 2) == 0 ? day : -day));
 	} else {
 		w->stills++;
-		clock_virtual_advance((1 + (int64_t)pick(w, 20)) * MINUTE_MS);
+		clock_virtual_advance(
+		    (1 + (int64_t)dice_below(&w->dice, 20)) * MINUTE_MS);
 		/* The daemon is the slower one to wake. */
 		loop_timer_restart(w->tick, SLOW_MS);
 	}
@@ -475,12 +471,7 @@ fill_history(const char *root)
 static void
 week_open(struct week *w, const struct overseer_options *options)
 {
-	const char *seed = getenv("WEEK_SEED");
-	int64_t number = 1;
-
-	if (seed != NULL)
-		text_parse_int(seed, 1, INT32_MAX, &number);
-	*w = (struct week){ .random = (uint64_t)number,
+	*w = (struct week){ .dice = { (uint64_t)e2e_number("WEEK_SEED", 1) },
 		.trouble = nitems(troubles),
 		.wanted = BUF_INIT,
 		.daemon_json = xasprintf("%s/.llmc/daemon.json", options->root),

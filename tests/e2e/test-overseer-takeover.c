@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Who oversees what is there: a daemon that is taken over, or left alone; an
+ * overseer that is killed, stopped, or one too many.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "errtext.h"
+#include "json.h"
+#include "lock.h"
+#include "mem.h"
+#include "overrun.h"
+#include "procref.h"
+
+#define LOOK_MS   3
+#define SECOND_MS 10000 /* for a second daemon to give way */
+
+/* What a daemon forks looks like one until it executes another program. */
+static void
+one_daemon(int pid)
+{
+	int64_t end = clock_mono_ms() + SECOND_MS;
+	int found = 0, count;
+
+	while (
+	    (count = over_count_daemons(&found)) > 1 && clock_mono_ms() < end)
+		poll(NULL, 0, LOOK_MS);
+	ck_assert_int_eq(count, 1);
+	ck_assert_int_eq(found, pid);
+}
+
+START_TEST(a_daemon_that_is_well_is_taken_over)
+{
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	over_kill9();
+	one_daemon(daemon);
+	over_start();
+	over_wait_says("is taken over");
+	ck_assert_int_eq(over_daemon(0), daemon);
+	over_undisturbed(daemon);
+	/* Its end is still noticed, though it is nobody's child. */
+	auto_set("overseer.remediate", "false");
+	over_signal(SIGHUP);
+	fleet_kill(daemon);
+	over_wait_says("its status is not known");
+	one_daemon(over_daemon(daemon));
+	over_stop();
+}
+END_TEST
+
+START_TEST(both_killed_is_a_fresh_start)
+{
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	over_kill9();
+	fleet_kill(daemon);
+	over_start();
+	daemon = over_daemon(daemon);
+	one_daemon(daemon);
+	over_undisturbed(daemon);
+	over_stop();
+}
+END_TEST
+
+/* As a laptop does that is shut and opened again. */
+START_TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
+{
+	int daemon, overseer;
+
+	over_hurry(5);
+	over_start();
+	daemon = over_daemon(0);
+	overseer = over_pid();
+	ck_assert_int_eq(kill(overseer, SIGSTOP), 0);
+	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
+	poll(NULL, 0, 3500); /* longer than heartbeat_timeout: no event tells */
+	ck_assert_int_eq(kill(daemon, SIGCONT), 0);
+	ck_assert_int_eq(kill(overseer, SIGCONT), 0);
+	poll(NULL, 0, 1500); /* a look, and it has nothing to say */
+	over_undisturbed(daemon);
+	over_stop();
+}
+END_TEST
+
+START_TEST(a_second_overseer_is_refused)
+{
+	struct e2e_run *run;
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	run = e2e_llmc(fleet_root(), "overseer", NULL);
+	ck_assert_int_eq(run->status, OVER_REFUSED);
+	e2e_has(run->err, "another overseer runs");
+	over_undisturbed(daemon);
+	one_daemon(daemon);
+	over_stop();
+}
+END_TEST
+
+START_TEST(two_overseers_at_once_are_one)
+{
+	struct e2e_run *run = e2e_sh(fleet_root(),
+	    "\"$LLMC\" overseer >one.out 2>&1 & a=$!\n"
+	    "\"$LLMC\" overseer >two.out 2>&1 & b=$!\n"
+	    "n=0; until grep -q 'daemon runs' one.out two.out && "
+	    "grep -q 'another overseer' one.out two.out || "
+	    "[ $n -gt 600 ]; do sleep 0.1; n=$((n + 1)); done\n"
+	    "kill -TERM $a $b 2>/dev/null\n"
+	    "wait $a; x=$?; wait $b; echo $((x + $?))");
+
+	ck_assert_str_eq(run->out, "6\n"); /* one stopped, one refused */
+}
+END_TEST
+
+static void
+refused(void)
+{
+	over_start();
+	ck_assert_int_eq(over_wait_exit(), OVER_REFUSED);
+}
+
+START_TEST(a_strangers_lock_is_refused_with_words)
+{
+	const char *lock = e2e_path("%s/.llmc/state.lock", fleet_root());
+	cleanup_fd int fd = lock_try(lock, NULL);
+
+	over_hurry(5);
+	ck_assert_int_ge(fd, 0);
+	refused();
+	e2e_has(over_output(), "its registration cannot be read");
+	e2e_has(over_output(), "llmc down");
+	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+}
+END_TEST
+
+START_TEST(a_registration_of_anothers_is_not_believed)
+{
+	const char *lock = e2e_path("%s/.llmc/state.lock", fleet_root());
+	const char *file = e2e_path("%s/.llmc/daemon.json", fleet_root());
+	cleanup_fd int fd = lock_try(lock, NULL);
+	struct procref ref = PROCREF_INIT;
+	struct json_object *json;
+	struct err err = { 0 };
+
+	over_hurry(5);
+	ck_assert_int_ge(fd, 0);
+	/* Ourselves: alive, of this boot, and no daemon. */
+	ck_assert_int_eq(procref_set_self(&ref), 0);
+	json = procref_to_json(&ref);
+	json_set_string(json, "instance_id", "made-up");
+	json_set_bool(json, "auto", true);
+	ck_assert_msg(json_save(file, json, 0600, &err) == 0, "%s", err.msg);
+	refused();
+	e2e_has(over_output(), "its heartbeat is another's");
+	procref_release(&ref);
+	json_object_put(json);
+	remove(file);
+}
+END_TEST
+
+START_TEST(a_daemon_of_people_is_left_alone)
+{
+	int daemon;
+
+	fleet_up();
+	daemon = fleet_daemon_pid();
+	refused();
+	e2e_has(over_output(), "not in auto mode");
+	one_daemon(daemon);
+}
+END_TEST
+
+START_TEST(a_daemon_that_was_told_to_end_is_not_called_dead)
+{
+	int64_t end;
+	int daemon;
+
+	auto_task("a.md", "A\nfake: run %s", auto_gate("a"));
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a"); /* so it takes its time to end */
+	over_signal(SIGTERM);
+	/* The words come before the intent is written, and that is what an
+	 * heir goes by. */
+	end = clock_mono_ms() + 20000;
+	while (strcmp(over_member("daemon.told_to_end"), "true") != 0) {
+		ck_assert_msg(clock_mono_ms() < end, "the intent is not told");
+		poll(NULL, 0, 5);
+	}
+	over_kill9();
+	over_start();
+	auto_open_gate("a");
+	one_daemon(over_daemon(daemon));
+	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+	over_stop();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = { a_daemon_that_is_well_is_taken_over,
+		both_killed_is_a_fresh_start,
+		a_stopped_overseer_judges_nobody_when_it_wakes,
+		a_second_overseer_is_refused, two_overseers_at_once_are_one,
+		a_strangers_lock_is_refused_with_words,
+		a_registration_of_anothers_is_not_believed,
+		a_daemon_of_people_is_left_alone,
+		a_daemon_that_was_told_to_end_is_not_called_dead };
+	Suite *s = suite_create("overseer-takeover");
+	TCase *tc = tcase_create("takeover");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, over_begin, over_end);
+	for (size_t i = 0; i < nitems(tests); i++)
+		tcase_add_test(tc, tests[i]);
+	suite_add_tcase(s, tc);
+	return s;
+}
