@@ -2,92 +2,21 @@
 
 /* What the table says of a single value: type, bounds, words. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "settings-world.h"
 #include "settings.h"
 #include "unit.h"
-
-static const struct settings_facts facts = { .root = "/home/me/project",
-	.home = "/home/me",
-	.default_branch = "trunk" };
-
-static struct {
-	char *list[8192];
-	size_t count;
-} kept;
-
-static void
-kept_free(void)
-{
-	while (kept.count > 0)
-		free(kept.list[--kept.count]);
-}
-
-/* Texts that live until the process ends. */
-static const char *
-keep(char *text)
-{
-	if (kept.count == 0)
-		atexit(kept_free);
-	ck_assert_uint_lt(kept.count, nitems(kept.list));
-	return kept.list[kept.count++] = text;
-}
-
-/* Parsed settings and problems, released with the test. */
-struct parsed {
-	struct settings *settings;
-	struct settings_problems problems;
-};
-
-static void
-parsed_cleanup(struct parsed *p)
-{
-	settings_free(p->settings);
-	settings_problems_release(&p->problems);
-}
-
-#define cleanup_parsed __attribute__((cleanup(parsed_cleanup)))
-
-static struct parsed
-parse(const char *text)
-{
-	struct parsed p;
-
-	p.settings = settings_parse(text, strlen(text), &facts, &p.problems);
-	ck_assert_ptr_nonnull(p.settings);
-	return p;
-}
-
-/* A config text with one key of the table set. */
-static const char *
-one_key(const struct setting *row, const char *value)
-{
-	const char *dot = strrchr(row->path, '.');
-
-	return keep(xasprintf("[%.*s]\n%s = %s\n", (int)(dot - row->path),
-	    row->path, dot + 1, value));
-}
-
-static const char *
-value_of(const struct settings *settings, const char *path)
-{
-	cleanup_json struct json_object *json = NULL;
-	struct buf text = BUF_INIT;
-
-	ck_assert(settings_value(settings, path, &json, NULL));
-	json_print(json, false, &text);
-	return keep(buf_take(&text));
-}
 
 static void
 assert_taken(const struct setting *row, const char *value)
 {
-	cleanup_parsed struct parsed p = parse(one_key(row, value));
+	cleanup_settings_world struct settings_world p =
+	    settings_world_parse(settings_world_one_key(row, value));
 	cleanup_json struct json_object *json = NULL;
 	unsigned line = 0;
 
@@ -102,8 +31,10 @@ assert_taken(const struct setting *row, const char *value)
 static void
 assert_refused(const struct setting *row, const char *value)
 {
-	cleanup_parsed struct parsed p = parse(one_key(row, value));
-	cleanup_parsed struct parsed none = parse("");
+	cleanup_settings_world struct settings_world p =
+	    settings_world_parse(settings_world_one_key(row, value));
+	cleanup_settings_world struct settings_world none =
+	    settings_world_parse("");
 	cleanup_buf struct buf allowed = BUF_INIT;
 
 	settings_describe_allowed(row, &allowed);
@@ -113,8 +44,8 @@ assert_refused(const struct setting *row, const char *value)
 	ck_assert_uint_eq(p.problems.list[0].line, 2);
 	ck_assert_ptr_nonnull(strstr(p.problems.list[0].text, row->path));
 	ck_assert_ptr_nonnull(strstr(p.problems.list[0].text, allowed.data));
-	ck_assert_str_eq(value_of(p.settings, row->path),
-	    value_of(none.settings, row->path));
+	ck_assert_str_eq(settings_world_value(p.settings, row->path),
+	    settings_world_value(none.settings, row->path));
 }
 
 START_TEST(wrong_types_are_errors)
@@ -169,10 +100,10 @@ START_TEST(bounds_are_inclusive)
 		ck_assert_msg(row->max > 0, "%s has no bounds", row->path);
 		for (size_t j = 0; j < nitems(inside); j++) {
 			assert_taken(row,
-			    keep(xasprintf(
+			    settings_world_keep(xasprintf(
 				ms ? "\"%lldms\"" : "%lld", inside[j])));
 			assert_refused(row,
-			    keep(xasprintf(
+			    settings_world_keep(xasprintf(
 				ms ? "\"%lldms\"" : "%lld", outside[j])));
 		}
 		assert_refused(row, "9223372036854775807");
@@ -189,10 +120,12 @@ START_TEST(choices_are_exact)
 
 		for (size_t c = 0;
 		     row->choices != NULL && row->choices[c] != NULL; c++) {
-			assert_taken(
-			    row, keep(xasprintf("\"%s\"", row->choices[c])));
-			assert_refused(
-			    row, keep(xasprintf("\"%s \"", row->choices[c])));
+			assert_taken(row,
+			    settings_world_keep(
+				xasprintf("\"%s\"", row->choices[c])));
+			assert_refused(row,
+			    settings_world_keep(
+				xasprintf("\"%s \"", row->choices[c])));
 		}
 	}
 }
@@ -212,8 +145,9 @@ START_TEST(durations_take_text_and_numbers)
 	    settings_find("defaults.start_timeout", NULL);
 
 	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_parsed struct parsed p =
-		    parse(one_key(row, cases[i].value));
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(
+			settings_world_one_key(row, cases[i].value));
 
 		ck_assert_uint_eq(p.problems.count, 0);
 		ck_assert_int_eq(
@@ -242,14 +176,15 @@ START_TEST(amounts_are_held_in_millionths)
 	const struct setting *row = settings_find("budget.task_cost", NULL);
 
 	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_parsed struct parsed p =
-		    parse(one_key(row, cases[i].value));
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(
+			settings_world_one_key(row, cases[i].value));
 
 		ck_assert_msg(p.problems.count == 0, "%s", cases[i].value);
 		ck_assert_int_eq(settings_amount(p.settings, row->path),
 		    cases[i].millionths);
 		ck_assert_str_eq(
-		    value_of(p.settings, row->path), cases[i].told);
+		    settings_world_value(p.settings, row->path), cases[i].told);
 	}
 	assert_refused(row, "-0.000001");
 	assert_refused(row, "0.0000001"); /* would mean no bound */
@@ -338,13 +273,15 @@ START_TEST(durations_are_told_exactly)
 	    settings_find("defaults.start_timeout", NULL);
 
 	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_parsed struct parsed p =
-		    parse(one_key(row, cases[i].typed));
-		cleanup_parsed struct parsed again;
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(
+			settings_world_one_key(row, cases[i].typed));
+		cleanup_settings_world struct settings_world again;
 
 		ck_assert_str_eq(
-		    value_of(p.settings, row->path), cases[i].told);
-		again = parse(one_key(row, cases[i].told));
+		    settings_world_value(p.settings, row->path), cases[i].told);
+		again = settings_world_parse(
+		    settings_world_one_key(row, cases[i].told));
 		ck_assert_int_eq(settings_duration(again.settings, row->path),
 		    settings_duration(p.settings, row->path));
 	}

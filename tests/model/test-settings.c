@@ -1,87 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "settings-world.h"
 #include "settings.h"
 #include "unit.h"
-
-static const struct settings_facts facts = { .root = "/home/me/project",
-	.home = "/home/me",
-	.default_branch = "trunk" };
-
-static struct {
-	char *list[8192];
-	size_t count;
-} kept;
-
-static void
-kept_free(void)
-{
-	while (kept.count > 0)
-		free(kept.list[--kept.count]);
-}
-
-/* Texts that live until the process ends. */
-static const char *
-keep(char *text)
-{
-	if (kept.count == 0)
-		atexit(kept_free);
-	ck_assert_uint_lt(kept.count, nitems(kept.list));
-	return kept.list[kept.count++] = text;
-}
-
-/* Parsed settings and problems, released with the test. */
-struct parsed {
-	struct settings *settings;
-	struct settings_problems problems;
-};
-
-static void
-parsed_cleanup(struct parsed *p)
-{
-	settings_free(p->settings);
-	settings_problems_release(&p->problems);
-}
-
-#define cleanup_parsed __attribute__((cleanup(parsed_cleanup)))
-
-static struct parsed
-parse(const char *text)
-{
-	struct parsed p;
-
-	p.settings = settings_parse(text, strlen(text), &facts, &p.problems);
-	ck_assert_ptr_nonnull(p.settings);
-	return p;
-}
-
-/* A config text with one key of the table set. */
-static const char *
-one_key(const struct setting *row, const char *value)
-{
-	const char *dot = strrchr(row->path, '.');
-
-	return keep(xasprintf("[%.*s]\n%s = %s\n", (int)(dot - row->path),
-	    row->path, dot + 1, value));
-}
-
-static const char *
-value_of(const struct settings *settings, const char *path)
-{
-	cleanup_json struct json_object *json = NULL;
-	struct buf text = BUF_INIT;
-
-	ck_assert(settings_value(settings, path, &json, NULL));
-	json_print(json, false, &text);
-	return keep(buf_take(&text));
-}
 
 START_TEST(table_is_well_formed)
 {
@@ -112,31 +40,33 @@ START_TEST(every_default_can_be_written)
 {
 	for (size_t i = 0; i < settings_count; i++) {
 		const struct setting *row = &settings_table[i];
-		cleanup_parsed struct parsed none = parse(""),
-					     p = parse(row->fallback != NULL ?
-						     one_key(
-							 row, row->fallback) :
-						     "");
+		cleanup_settings_world struct settings_world
+		    none = settings_world_parse(""),
+		    p = settings_world_parse(row->fallback != NULL ?
+			    settings_world_one_key(row, row->fallback) :
+			    "");
 
 		ck_assert_uint_eq(none.problems.count, 0);
 		ck_assert_uint_eq(p.problems.count, 0);
-		ck_assert_str_eq(value_of(p.settings, row->path),
-		    value_of(none.settings, row->path));
+		ck_assert_str_eq(settings_world_value(p.settings, row->path),
+		    settings_world_value(none.settings, row->path));
 	}
 }
 END_TEST
 
 START_TEST(derived_defaults_come_from_the_facts)
 {
-	struct settings_facts other = facts;
-	cleanup_parsed struct parsed p = parse(""), q, r;
+	struct settings_facts other = settings_world_facts;
+	cleanup_settings_world struct settings_world p = settings_world_parse(
+							 ""),
+						     q, r;
 	const char *socket = settings_string(p.settings, "tmux.socket");
 
 	ck_assert_str_eq(
 	    settings_string(p.settings, "repo.default_branch"), "trunk");
 	ck_assert_uint_eq(strlen(socket), strlen("llmc-12345678"));
 	ck_assert_int_eq(strncmp(socket, "llmc-", 5), 0);
-	q = parse("");
+	q = settings_world_parse("");
 	ck_assert_str_eq(settings_string(q.settings, "tmux.socket"), socket);
 	other.root = "/home/me/project2";
 	other.default_branch = NULL;
@@ -149,11 +79,11 @@ END_TEST
 
 START_TEST(accessors_give_the_effective_value)
 {
-	cleanup_parsed struct parsed p =
-	    parse("[repo]\nworktree_dir = \"~/trees\"\npush = true\n"
-		  "[defaults]\nallowed_tools = [\"a b\", \"\"]\n"
-		  "permission_mode = \"plan\"\n"
-		  "[tmux]\nrows = 50\n");
+	cleanup_settings_world struct settings_world p = settings_world_parse(
+	    "[repo]\nworktree_dir = \"~/trees\"\npush = true\n"
+	    "[defaults]\nallowed_tools = [\"a b\", \"\"]\n"
+	    "permission_mode = \"plan\"\n"
+	    "[tmux]\nrows = 50\n");
 	const char *const *items;
 
 	ck_assert_uint_eq(p.problems.count, 0);
@@ -176,7 +106,8 @@ END_TEST
 
 START_TEST(value_tells_its_line)
 {
-	cleanup_parsed struct parsed p = parse("\n[tmux]\n\nrows = 50\n");
+	cleanup_settings_world struct settings_world p =
+	    settings_world_parse("\n[tmux]\n\nrows = 50\n");
 	struct json_object *json = NULL;
 	unsigned line = 99;
 
@@ -201,7 +132,7 @@ static void
 assert_override_refused(struct settings *settings, const char *path,
     const char *typed, const char *words)
 {
-	const char *before = value_of(settings, path);
+	const char *before = settings_world_value(settings, path);
 	struct err err = { 0 };
 
 	ck_assert_int_eq(
@@ -210,13 +141,13 @@ assert_override_refused(struct settings *settings, const char *path,
 	ck_assert_str_eq(err.msg, words);
 	ck_assert_int_eq(
 	    settings_override(settings, path, typed, NULL), -EINVAL);
-	ck_assert_str_eq(value_of(settings, path), before);
+	ck_assert_str_eq(settings_world_value(settings, path), before);
 }
 
 START_TEST(options_stand_over_the_file)
 {
-	cleanup_parsed struct parsed p =
-	    parse("[auto]\nconcurrency = 2\ntask_pool_command = \"old\"\n");
+	cleanup_settings_world struct settings_world p = settings_world_parse(
+	    "[auto]\nconcurrency = 2\ntask_pool_command = \"old\"\n");
 	struct settings *s = p.settings;
 	cleanup_json struct json_object *json = NULL;
 	unsigned line = 99;
@@ -253,7 +184,8 @@ END_TEST
 
 START_TEST(wrong_options_are_refused_with_what_is_allowed)
 {
-	cleanup_parsed struct parsed p = parse("[auto]\nconcurrency = 2\n");
+	cleanup_settings_world struct settings_world p =
+	    settings_world_parse("[auto]\nconcurrency = 2\n");
 
 	assert_override_refused(p.settings, "auto.concurrency", "0",
 	    "auto.concurrency: expected a whole number from 1 to 100, found "
@@ -273,10 +205,12 @@ END_TEST
 
 START_TEST(home_is_for_paths_only)
 {
-	struct settings_facts homeless = facts;
+	struct settings_facts homeless = settings_world_facts;
 	static const char text[] = "[repo]\nworktree_dir = \"~/w\"\n"
 				   "branch_prefix = \"~/\"\n";
-	cleanup_parsed struct parsed p = parse(text), q;
+	cleanup_settings_world struct settings_world p = settings_world_parse(
+							 text),
+						     q;
 
 	ck_assert_str_eq(
 	    settings_string(p.settings, "repo.branch_prefix"), "~/");
@@ -311,7 +245,8 @@ START_TEST(unknown_keys_are_warnings)
 	};
 
 	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_parsed struct parsed p = parse(cases[i].text);
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(cases[i].text);
 
 		ck_assert_uint_eq(p.problems.count, 1);
 		ck_assert(!p.problems.fatal);
@@ -335,7 +270,8 @@ START_TEST(broken_texts_are_one_error_with_its_line)
 		{ "[a]\n[a]\n", 2 }, { "a = \"\xff\"\n", 1 } };
 
 	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_parsed struct parsed p = parse(cases[i].text);
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(cases[i].text);
 
 		ck_assert_uint_eq(p.problems.count, 1);
 		ck_assert(p.problems.fatal);
@@ -354,7 +290,8 @@ START_TEST(sections_must_be_tables)
 		"[[workers.adam]]\n" };
 
 	for (size_t i = 0; i < nitems(texts); i++) {
-		cleanup_parsed struct parsed p = parse(texts[i]);
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(texts[i]);
 
 		ck_assert_uint_eq(p.problems.count, 1);
 		ck_assert(p.problems.fatal);
@@ -366,9 +303,9 @@ END_TEST
 
 START_TEST(all_problems_are_collected)
 {
-	cleanup_parsed struct parsed p =
-	    parse("[tmux]\nrows = 0\nwrong = 1\ncolumns = \"x\"\n"
-		  "[workers.Adam]\nmodel = 1\n");
+	cleanup_settings_world struct settings_world p = settings_world_parse(
+	    "[tmux]\nrows = 0\nwrong = 1\ncolumns = \"x\"\n"
+	    "[workers.Adam]\nmodel = 1\n");
 
 	ck_assert_uint_eq(p.problems.count, 4);
 	ck_assert(p.problems.fatal);
@@ -385,10 +322,10 @@ END_TEST
 
 START_TEST(workers_stand_over_the_defaults)
 {
-	cleanup_parsed struct parsed p =
-	    parse("[defaults]\nmodel = \"sonnet\"\n"
-		  "[workers.eve]\n"
-		  "[workers.adam]\nmodel = \"opus\"\nstart_timeout = 0\n");
+	cleanup_settings_world struct settings_world p = settings_world_parse(
+	    "[defaults]\nmodel = \"sonnet\"\n"
+	    "[workers.eve]\n"
+	    "[workers.adam]\nmodel = \"opus\"\nstart_timeout = 0\n");
 	cleanup_buf struct buf path = BUF_INIT;
 	const char *const *names;
 
@@ -421,18 +358,19 @@ END_TEST
 START_TEST(many_workers_are_kept_apart)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_parsed struct parsed p;
+	cleanup_settings_world struct settings_world p;
 	const char *const *names;
 
 	for (int i = 0; i < 300; i++)
 		buf_addf(&text, "[workers.w%d]\nmodel = \"m%d\"\n", i, i);
-	p = parse(text.data);
+	p = settings_world_parse(text.data);
 	ck_assert_uint_eq(p.problems.count, 0);
 	ck_assert_uint_eq(settings_workers(p.settings, &names), 300);
 	for (int i = 0; i < 300; i++)
-		ck_assert_str_eq(settings_string(p.settings,
-				     keep(xasprintf("workers.w%d.model", i))),
-		    keep(xasprintf("m%d", i)));
+		ck_assert_str_eq(
+		    settings_string(p.settings,
+			settings_world_keep(xasprintf("workers.w%d.model", i))),
+		    settings_world_keep(xasprintf("m%d", i)));
 }
 END_TEST
 
