@@ -47,7 +47,7 @@ fuzz: lint-deps
 format: lint-deps
 	find src tests -name '*.[ch]' -exec clang-format -i {} +
 
-# The parts of the documents that are made from tables.
+# The parts of the documents that are generated from tables.
 docs: all
 	@contrib/docs.sh $(BUILD)
 

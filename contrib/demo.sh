@@ -1,9 +1,9 @@
 #!/bin/sh
-# make demo: leave llmc alone with a list of tasks, on a scratch repository that
-# is removed afterwards. The workers are a stand-in for Claude Code that does
-# what its task spells out, so this needs no account and no network.
+# make demo: let llmc do a list of tasks in a scratch repository, which is removed
+# afterwards. The workers run a stand-in for Claude Code that does what its task
+# says, so this needs no account and no network.
 #
-# LLMC_DEMO_AGENT=claude make demo: the real Claude Code, with your account.
+# LLMC_DEMO_AGENT=claude make demo: use the real Claude Code, with your account.
 set -eu
 
 build=$(cd "${1:-build}" && pwd)
@@ -20,12 +20,12 @@ if [ "${LLMC_DEMO_AGENT:-}" = claude ]; then
 		real=true
 		limit=1800
 	else
-		echo "claude is not installed; the stand-in works instead." >&2
+		echo "claude is not installed; using the stand-in instead." >&2
 	fi
 fi
 
-# Nothing of the user's own git, tmux or Claude set-up takes part; only the
-# real Claude Code needs the home in which its user is logged in.
+# Do not use the user's own git, tmux or Claude set-up; only the real Claude Code
+# needs the home directory in which its user is logged in.
 $real || export HOME="$scratch/home"
 export GIT_CONFIG_NOSYSTEM=1
 export GIT_CONFIG_GLOBAL=/dev/null
@@ -59,7 +59,7 @@ run() {
 	"$llmc" "$@"
 }
 
-# The words are for Claude Code, the lines below them for its stand-in.
+# The words are for Claude Code, the lines after them for its stand-in.
 task() { # file text words...
 	file=$1 text=$2
 	shift 2
@@ -88,7 +88,7 @@ git log --oneline
 run init
 run config set defaults.agent_command "$agent"
 if $real; then
-	echo "Claude Code is to trust $repo: one line in ~/.claude.json."
+	echo "Claude Code must trust $repo: this adds one line to ~/.claude.json."
 	run trust
 fi
 
@@ -106,7 +106,7 @@ status=0
 timeout --foreground "$limit" \
 	"$llmc" up --auto --until-empty --concurrency 2 || status=$?
 if [ "$status" -ne 0 ]; then
-	echo "llmc up ended with status $status; the end of its log:" >&2
+	echo "llmc up exited with status $status; the end of its log:" >&2
 	tail -n 20 .llmc/logs/autod.log >&2 || true
 	exit 1
 fi
@@ -114,20 +114,20 @@ fi
 run task list
 say git log --stat
 git log --stat --format='%h %s'
-say git status --short, which shows nothing: llmc left no trace in the tree
+say "git status --short    # shows nothing: llmc leaves no trace in the tree"
 git status --short
 
 landed=$(git rev-list --count HEAD)
 cat <<EOF
 
-$((landed - 1)) of 6 tasks landed, one commit each, and nobody was asked.
+$((landed - 1)) of 6 tasks landed, one commit each, without a person.
 
 In a repository of your own:
   llmc init                       once
   llmc task add "what to do"      as often as you like
   llmc up --auto --concurrency 2  and go to bed
-  llmc status                     who does what
+  llmc status                     what each worker is doing
   llmc events --follow            what happens, as it happens
-README.md goes on from here; man llmc has every command.
+README.md continues from here; man llmc describes every command.
 EOF
 [ "$landed" -eq 7 ]

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Make sure that what llmc needs is on this machine.
+# Install what llmc needs on this machine.
 #
 #   contrib/deps.sh build    to build, test and run it
-#   contrib/deps.sh lint     and to check it as CI does
+#   contrib/deps.sh lint     also to check it as CI does
 #
-# Looks for the things themselves first, and does nothing when all are there.
-# On Debian, Ubuntu and their relatives the missing packages are installed
-# (with sudo only when not root); elsewhere they are named and this stops.
+# Looks for the programs and libraries first, and does nothing when all are there.
+# On Debian, Ubuntu and their relatives it installs the missing packages (with sudo
+# only if you are not root); elsewhere it lists them and stops.
 set -eu
 
-# What it is, how it is called, and Debian's package.
+# Kind, name, and Debian's package.
 build='
 command cc           gcc
 header  stdio.h      libc6-dev
@@ -78,7 +78,7 @@ install_packages() { # package...
 	sudo=
 	if [ "$(id -u)" != 0 ]; then
 		command -v sudo >/dev/null 2>&1 || {
-			echo "deps.sh: not root and no sudo; ask an administrator for:" >&2
+			echo "deps.sh: no root and no sudo; ask an administrator to run:" >&2
 			echo "  apt-get install $*" >&2
 			exit 1
 		}
@@ -94,7 +94,7 @@ need() { # table
 	missing=$(missing_of "$1")
 	[ -n "$missing" ] || return 0
 	if ! command -v apt-get >/dev/null 2>&1; then
-		echo "deps.sh: please install what is missing; Debian calls it:" >&2
+		echo "deps.sh: please install these packages (Debian names):" >&2
 		echo "$missing" | sed 's/^/  /' >&2
 		exit 1
 	fi

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Write the parts of the documents that are made from tables: contrib/docs.sh
-# BUILD. tests/manual.sh tells when they are out of date.
+# Write the parts of the documents that are generated from tables: contrib/docs.sh
+# BUILD. tests/manual.sh fails when they are out of date.
 set -eu
 
 build=$(cd "${1:-build}" && pwd)

@@ -1,12 +1,12 @@
 #!/bin/sh
-# A task_pool_command: hands out the paragraphs of a file, one at a time.
+# A task_pool_command: prints the paragraphs of a file, one at a time.
 #
 #   llmc up --auto --task-pool-command '/path/to/task-pool.sh TODO.txt'
 #
-# Runs at the top of the repository. What it prints is the next task. Nothing,
-# or exit status 4, means that there is none now; any other status but 0 stops
-# the fleet. Each task is asked for once, so it is taken out of the file here;
-# what was taken is kept in TODO.txt.taken.
+# Runs at the top of the repository. Its output is the next task. No output, or
+# exit status 4, means that there is none now; any other status except 0 stops
+# auto mode. Each task is asked for only once, so this removes it from the file
+# and keeps it in TODO.txt.taken.
 set -eu
 
 file=${1:-TODO.txt}
