@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "buf.h"
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
+#include "json.h"
 #include "loop.h"
 #include "mem.h"
 #include "source-world.h"
@@ -255,4 +260,110 @@ source_world_quarantine_count(struct source_world *world)
 	while (list[count] != NULL)
 		count++;
 	return count;
+}
+
+void
+source_world_take(struct source_world *world, const char *key)
+{
+	struct err err = { 0, "" };
+
+	ck_assert_msg(source_take(world->source, key, "auto-1", &err) == 0,
+	    "%s", err.msg);
+}
+
+void
+source_world_settle(struct source_world *world, const char *key,
+    enum task_outcome outcome, const char *note)
+{
+	struct err err = { 0, "" };
+
+	ck_assert_msg(
+	    source_settle(world->source, key, outcome, note, &err) == 0, "%s",
+	    err.msg);
+}
+
+void
+source_world_expect_row(struct json_object *list, size_t at, const char *wanted)
+{
+	struct json_object *row = json_object_array_get_idx(list, at);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print(row, false, &text);
+	ck_assert_str_eq(text.data, wanted);
+}
+
+/* Takes what it is offered until there is nothing, and writes down what it
+ * got. Never returns. */
+static void
+compete(
+    const struct source_options *options, const char *owner, const char *notes)
+{
+	struct source_world *world =
+	    source_world_new(options->type, options->where, owner);
+	int r;
+
+	source_world_reopen(world);
+	while (source_world_ask(world, NULL, NULL) == SOURCE_OFFER) {
+		while ((r = source_take(
+			    world->source, world->key, owner, NULL)) == -EAGAIN)
+			;
+		if (r == -ESTALE)
+			continue;
+		if (r < 0)
+			_exit(1);
+		file_append(
+		    notes, world->key, strlen(world->key), 0600, false, NULL);
+		file_append(notes, "\n", 1, 0600, false, NULL);
+	}
+	_exit(0);
+}
+
+void
+source_world_expect_shared(struct source_world *world, const char *prefix)
+{
+	static const char *const owners[] = { "one", "two", "three" };
+	const char *notes = unit_path("shared.notes");
+	cleanup_free char *text = NULL;
+	int status;
+
+	for (size_t i = 0; i < nitems(owners); i++) {
+		pid_t pid = fork();
+
+		ck_assert_int_ge(pid, 0);
+		if (pid == 0)
+			compete(&world->options, owners[i], notes);
+	}
+	for (size_t i = 0; i < nitems(owners); i++) {
+		ck_assert_int_gt(wait(&status), 0);
+		ck_assert_int_eq(status, 0);
+	}
+	text = source_world_read(notes);
+	for (int i = 0; i < SOURCE_WORLD_SHARED; i++) {
+		cleanup_free char *line = xasprintf("%s%d\n", prefix, i);
+		const char *first = strstr(text, line);
+
+		ck_assert_msg(first != NULL, "%s", line);
+		ck_assert_msg(strstr(first + 1, line) == NULL, "%s", line);
+	}
+	source_world_expect(world, NULL);
+}
+
+void
+source_world_kill_rival(
+    struct source_world *world, const char *key, int64_t after_us)
+{
+	int64_t until;
+	pid_t pid = fork();
+	int status;
+
+	ck_assert_int_ge(pid, 0);
+	while (pid == 0) {
+		source_take(world->source, key, "w", NULL);
+		source_settle(world->source, key, OUTCOME_NONE, NULL, NULL);
+	}
+	until = clock_mono_us() + after_us;
+	while (clock_mono_us() < until)
+		sched_yield();
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 }

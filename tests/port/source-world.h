@@ -13,6 +13,7 @@
 
 #include "source.h"
 
+struct json_object;
 struct loop;
 
 struct source_world {
@@ -51,7 +52,26 @@ void source_world_watch(struct source_world *world);
 /* Asked with no label and no key of ours: it offers that key, or nothing. */
 void source_world_expect(struct source_world *world, const char *key);
 
+/* Taken for auto-1, settled: which must succeed. */
+void source_world_take(struct source_world *world, const char *key);
+void source_world_settle(struct source_world *world, const char *key,
+    enum task_outcome outcome, const char *note);
+
+/* Three daemons take all that there is: so many tasks with the keys prefix0,
+ * prefix1, ..., and each task goes to one of them. */
+#define SOURCE_WORLD_SHARED 60
+void source_world_expect_shared(struct source_world *world, const char *prefix);
+/* A process that takes and gives back this task over and over is killed after
+ * that time. */
+void source_world_kill_rival(
+    struct source_world *world, const char *key, int64_t after_us);
+
+/* The row of a list, as JSON. */
+void source_world_expect_row(
+    struct json_object *list, size_t at, const char *wanted);
+
 /* A file that was written age_ms ago; the folder exists. */
+#define SOURCE_WORLD_OLD_MS 60000
 void source_world_put(const char *path, const char *text, int64_t age_ms);
 void source_world_put_bytes(
     const char *path, const void *bytes, size_t len, int64_t age_ms);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The source of task files: whose a task is. */
+#include <errno.h>
+#include <string.h>
+
+#include "errtext.h"
+#include "file.h"
+#include "files-world.h"
+#include "json.h"
+#include "lock.h"
+#include "mem.h"
+#include "source-world.h"
+#include "unit.h"
+
+START_TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
+{
+	struct source_world *world = files_world_open("crash");
+	struct source_world *other = files_world_open_other(world);
+	struct err err = { 0, "" };
+
+	files_world_put(world, "1", "pending", "");
+	files_world_put(world, "2", "completed", "");
+	source_world_expect(world, "1");
+	source_world_expect(other, "1");
+	source_world_reopen(world); /* died before it was taken */
+	source_world_take(world, "1");
+	source_world_take(world, "1");
+	source_world_reopen(world); /* died when it was taken */
+	source_world_take(world, "1");
+	ck_assert_int_eq(source_take(other->source, "1", "w", &err), -ESTALE);
+	ck_assert_ptr_nonnull(strstr(err.msg, "us has it"));
+	source_world_settle(other, "1", OUTCOME_LANDED, NULL);
+	files_world_expect(world, "1", "in_progress", "us");
+	ck_assert_int_eq(source_take(world->source, "2", "w", &err), -ESTALE);
+	ck_assert_int_eq(source_take(world->source, "3", "w", &err), -ESTALE);
+	ck_assert_int_eq(
+	    source_take(world->source, "../crash/1", "w", &err), -EINVAL);
+	ck_assert_int_eq(
+	    source_settle(world->source, "", OUTCOME_LANDED, NULL, &err),
+	    -EINVAL);
+	source_world_settle(world, "3", OUTCOME_LANDED, NULL);
+	files_world_put_text(world, "1", "{");
+	ck_assert_int_eq(source_take(world->source, "1", "w", &err), -ESTALE);
+	ck_assert_int_lt(
+	    source_settle(world->source, "1", OUTCOME_LANDED, NULL, &err), 0);
+	source_world_free(other);
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(a_held_lock_is_tried_again_later)
+{
+	struct source_world *world = files_world_open("held");
+	cleanup_free char *path = file_join(world->options.where, ".llmc.lock");
+	int fd;
+
+	files_world_put(world, "1", "pending", "");
+	files_world_put(world, "2", "in_progress", ",\"owner\":\"us\"");
+	fd = lock_try(path, NULL);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(source_take(world->source, "1", "w", NULL), -EAGAIN);
+	ck_assert_int_eq(
+	    source_settle(world->source, "2", OUTCOME_LANDED, NULL, NULL),
+	    -EAGAIN);
+	ck_assert_int_eq(source_recover(world->source, NULL, NULL), -EAGAIN);
+	files_world_expect(world, "1", "pending", NULL);
+	files_world_expect(world, "2", "in_progress", "us");
+	fd_close(fd);
+	source_world_take(world, "1");
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(orphans_are_given_back)
+{
+	static const char *const keys[] = { "3", NULL };
+	struct source_world *world = files_world_open("orphans");
+
+	files_world_put(world, "1", "in_progress", "");
+	files_world_put(
+	    world, "2", "in_progress", ",\"owner\":\"us\",\"more\":[1]");
+	files_world_put(world, "3", "in_progress", ",\"owner\":\"us\"");
+	files_world_put(world, "4", "in_progress", ",\"owner\":\"them\"");
+	files_world_put(world, "5", "completed", ",\"owner\":\"us\"");
+	files_world_put(world, "6", "pending", ",\"owner\":\"us\"");
+	files_world_put_text(world, "7", "{\"id\":");
+	ck_assert_int_eq(source_recover(world->source, keys, NULL), 3);
+	files_world_expect(world, "1", "pending", NULL);
+	files_world_expect(world, "2", "pending", NULL);
+	files_world_expect(world, "3", "in_progress", "us");
+	files_world_expect(world, "4", "in_progress", "them");
+	files_world_expect(world, "5", "completed", "us");
+	files_world_expect(world, "6", "pending", NULL);
+	ck_assert_int_eq(source_recover(world->source, keys, NULL), 0);
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(of_three_daemons_each_task_goes_to_one)
+{
+	struct source_world *world = files_world_open("daemons");
+
+	for (int i = 0; i < SOURCE_WORLD_SHARED; i++) {
+		cleanup_free char *id = xasprintf("t%d", i);
+
+		files_world_put(world, id, "pending", "");
+	}
+	source_world_expect_shared(world, "t");
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(a_daemon_that_is_killed_goes_on_with_its_task)
+{
+	enum {
+		KILLS = 25
+	};
+	struct source_world *world = files_world_open("killed");
+
+	files_world_put(world, "1", "pending", ",\"keep\":true");
+	for (int i = 0; i < KILLS; i++) {
+		cleanup_json struct json_object *json = NULL;
+
+		source_world_kill_rival(world, "1", (int64_t)i * 900);
+		source_world_take(world, "1");
+		files_world_expect(world, "1", "in_progress", "us");
+		source_world_settle(world, "1", OUTCOME_NONE, NULL);
+		json = files_world_load(world, "1");
+		ck_assert(json_bool_or(json, "keep", false));
+	}
+	source_world_expect(world, "1");
+	source_world_free(world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("source-files-owner");
+
+	unit_case(suite, "owners",
+	    (const TTest *[]){
+		taking_is_repeated_after_a_crash_and_stale_for_others,
+		a_held_lock_is_tried_again_later, orphans_are_given_back,
+		of_three_daemons_each_task_goes_to_one,
+		a_daemon_that_is_killed_goes_on_with_its_task, NULL });
+	return suite;
+}
