@@ -310,7 +310,8 @@ static const struct shape rebased = {
 
 static const struct shape_field rebase_result = RESULT(rebased);
 
-/* Of finished work what rebasing says, else (forced) what a message says. */
+/* For finished work the result of rebasing it, else (forced) of messaging
+ * it. */
 static const struct shape reviewed = {
 	.fields =
 	    FIELDS{

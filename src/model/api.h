@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The daemon's JSON-RPC methods, one row each: what they want, what they
- * answer, which errors they have of their own, and who may call them when. The
- * server checks calls against this table; the command line, `llmc schema` and
- * the completion read it.
+ * The daemon's JSON-RPC methods, one row each: parameters, result, the errors
+ * it may return, and who may call it when. The server checks calls against this
+ * table; the command line, `llmc schema` and the shell completion read it too.
  */
 #ifndef API_H
 #define API_H
@@ -14,20 +13,20 @@
 struct shape;
 struct shape_field;
 
-/* Errors beyond those of JSON-RPC itself (rpc.h). */
+/* Errors beyond those defined by JSON-RPC (rpc.h). */
 enum api_error {
 	API_FAILED = -32000, /* the message says why */
 	API_BUSY = -32001, /* try again in a moment */
 	API_UNKNOWN = -32002, /* no such worker, no such task */
-	API_STATUS = -32003, /* not in this status */
+	API_STATUS = -32003, /* not possible in the worker's status */
 };
 const char *api_error_name(int code); /* "busy"; NULL = not one of these */
 
 #define API_ONESHOT  1u /* works while no daemon runs (autod --oneshot) */
 #define API_AGENT    2u /* an agent may call it from inside its session */
 #define API_STOPPING 4u /* is served while the daemon stops */
-#define API_STREAM   8u /* stays open and tells things until hung up */
-#define API_EARLY    16u /* is served before the daemon has begun */
+#define API_STREAM   8u /* stays open and sends notifications until closed */
+#define API_EARLY    16u /* served before the daemon has finished starting */
 
 struct api_method {
 	const char *name; /* "worker.start" */
@@ -35,18 +34,18 @@ struct api_method {
 	unsigned flags;
 	const struct shape *params;
 	const struct shape_field *result;
-	const enum api_error *errors; /* its own; ends with 0 */
+	const enum api_error *errors; /* beyond the common ones; ends with 0 */
 };
 
 extern const struct api_method api_methods[]; /* ends with a NULL name */
 const struct api_method *api_find(const char *name); /* NULL = none */
 
-/* The same as a word of the command line's --json: "no_such_task" where it is
- * a task that the method does not know, "bad_value" for parameters that are
- * wrong. "failed" for everything else. */
+/* The error as a word for --json on the command line: "no_such_task" if the
+ * method did not find the task, "bad_value" for invalid parameters, "failed"
+ * for everything else. */
 const char *api_error_word(const struct api_method *method, int code);
 
-/* What events.follow tells, a record of logs/auto.log. */
+/* The notification of events.follow: a record of logs/auto.log. */
 extern const struct shape_field api_event_record;
 
 #endif

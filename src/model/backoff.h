@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Waiting longer each time: how long, and when to give up. */
+/* Exponential backoff: how long to wait, and when to give up. */
 #ifndef BACKOFF_H
 #define BACKOFF_H
 
@@ -14,12 +14,12 @@ struct backoff {
 };
 
 extern const struct backoff backoff_dirty; /* 60 s doubling to 1 h, 10 tries */
-extern const struct backoff backoff_git; /* a lock in the way: 1 s to 30 s, 6 */
+extern const struct backoff backoff_git; /* git lock: 1 s to 30 s, 6 tries */
 extern const struct backoff backoff_crash; /* 1 s doubling to 5 min; crash.h
-					    * says when to give up */
+					    * decides when to give up */
 
-/* The wait before try number `tries` + 1, tries counted from 0; false when
- * there is none any more. */
+/* The wait before try number `tries` + 1, tries counted from 0; false if there
+ * are no tries left. */
 bool
 backoff_next(const struct backoff *backoff, int tries, int64_t *ret_wait_ms);
 

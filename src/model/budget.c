@@ -9,7 +9,7 @@
 
 #define DOLLAR  1000000
 #define CENT    (DOLLAR / 100)
-#define DECIMAL 6 /* digits behind the point */
+#define DECIMAL 6 /* digits after the point */
 
 static int64_t
 sum(int64_t a, int64_t b)
@@ -48,8 +48,8 @@ budget_add_tokens(struct buf *out, int64_t tokens)
 	buf_adds(out, tokens == 1 ? " token" : " tokens");
 }
 
-/* As exact as it is worth reading: dollars to the cent, cents to the tenth,
- * less than a cent as it is. */
+/* Only as precise as useful: dollars to the cent, cents to a tenth, less than a
+ * cent exactly. */
 void
 budget_add_cost(struct buf *out, int64_t cost)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What may be spent on a task and in a day, and when that is reached. Costs are
- * millionths of a dollar; 0 = no bound. */
+/* How much a task and a day may cost, and when that is reached. Costs are in
+ * millionths of a dollar; 0 = no limit. */
 #ifndef BUDGET_H
 #define BUDGET_H
 
@@ -15,20 +15,20 @@ struct budget {
 	int turns;
 };
 
-/* Has `spent` reached `budget`, more being granted? Then the words say what,
- * how much, and the setting's name ("budget.task_tokens"): appended to words.
- * prefix is "task" or "day". */
+/* Has `spent` reached `budget` plus what was granted? If so, append the reason:
+ * what was reached, how much, and the setting ("budget.task_tokens"). prefix is
+ * "task" or "day". */
 bool budget_reached(const struct budget *budget, const struct budget *granted,
     const struct budget *spent, const char *prefix, struct buf *words);
 
-/* What a fleet spent on one day. */
+/* What the fleet spent on one day. */
 struct budget_day {
-	int64_t day; /* days since 1970 in the machine's zone, by the caller */
+	int64_t day; /* days since 1970 in local time, set by the caller */
 	int64_t tokens, cost;
 	int64_t tokens_allowed, cost_allowed; /* granted for this day */
 };
 
-/* Add to it; another day begins at nothing. */
+/* Add to it; a new day starts at zero. */
 void budget_spend(
     struct budget_day *day, int64_t today, int64_t tokens, int64_t cost);
 

@@ -15,7 +15,7 @@ static const char *const action_words[] = {
 _Static_assert(
     nitems(action_words) == DELIVERY_ACTION_COUNT, "a word for every action");
 
-/* How long the proof of a step may take. */
+/* How long to wait for the confirmation of a step. */
 static const int64_t patience_ms[PROMPT_STEP_COUNT] = {
 	[PROMPT_CLEARING] = DELIVERY_CLEAR_MS,
 	[PROMPT_PASTED] = DELIVERY_CONFIRM_MS,
@@ -33,8 +33,8 @@ delivery_park(struct session_record *record, const char *text,
 	record->pending_tries = 0;
 }
 
-/* What to do about a prompt that waits for the session: WAIT is until the turn
- * ends, behind which /clear would only be queued. */
+/* What to do with a parked prompt. While a turn runs, wait: /clear would only
+ * be queued until its end. */
 static enum delivery_action
 send_next(const struct session_record *record)
 {
@@ -56,7 +56,7 @@ delivery_next(const struct session_record *record, bool open, int64_t now_ms,
 		return DELIVERY_WAIT;
 	if (record->step == PROMPT_PARKED)
 		return send_next(record);
-	/* A clock that went back says nothing: as if the time was up. */
+	/* If the clock was set back, act as if the time had passed. */
 	if (waited >= 0 && waited < patience) {
 		*ret_wait_ms = patience - waited;
 		return DELIVERY_WAIT;

@@ -8,8 +8,8 @@
 #include "json.h"
 #include "mem.h"
 
-/* What a field is called in the log and in auto.log, whose names came first
- * and are kept. */
+/* The name of a field in the log and in auto.log. Some differ, because the
+ * names in auto.log are older and must not change. */
 static const struct field {
 	const char *name, *file_name;
 	size_t offset;
@@ -54,8 +54,8 @@ static const struct field {
 #define ERROR LOG_LEVEL_ERROR
 #define DEBUG LOG_LEVEL_DEBUG
 
-/* WARN and ERROR are what the overseer acts on: only what a repair could
- * help. Everything else is INFO. */
+/* The overseer acts on WARN and ERROR: use them only if a repair could help.
+ * Everything else is INFO. */
 static const struct event_row rows[EVENT_KIND_COUNT] = {
 	[EVENT_DAEMON_OWNS] = { .level = INFO,
 	    .text = "autod {text} is running for {path}",
@@ -369,7 +369,7 @@ find_field(const char *name, size_t len)
 	return NULL;
 }
 
-/* Its value as text, in `number` where that is one; NULL = not given. */
+/* The value as text, in `number` if it is a number; NULL = not given. */
 static const char *
 value_of(const struct event *event, const struct field *field, char number[24])
 {
@@ -411,7 +411,7 @@ is_in_text(const char *text, const struct field *field)
 	return strstr(text, mark) != NULL;
 }
 
-/* The field that the list begins with, and the list behind it. */
+/* The first field of the list; advances the list. */
 static const struct field *
 next_field(const char **list)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What can happen in the daemon: one row a kind, with its name, its level, the
- * sentence for the log, the fields it carries, and the words that `llmc events`
- * shows. Whoever makes something happen emits one event (core/emit.h); the log,
- * logs/auto.log, the followers of `llmc events` and the upper floors of the
- * daemon read it.
+ * Everything that can happen in the daemon: one row per kind, with its name,
+ * its level, the sentence for the log, its fields, and the text that `llmc
+ * events` shows. Code that causes something emits one event (core/emit.h); the
+ * log, logs/auto.log, the clients of `llmc events` and the upper floors of the
+ * daemon receive it.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -23,30 +23,29 @@ enum event_kind {
 	/* The daemon. */
 	EVENT_DAEMON_OWNS, /* path: the root; text: version */
 	EVENT_DAEMON_ENDS, /* status */
-	EVENT_DAEMON_RESUMES, /* the last one did not end properly */
-	EVENT_DAEMON_STOPPING, /* reason; once, before anything is ended */
+	EVENT_DAEMON_RESUMES, /* the last one did not shut down cleanly */
+	EVENT_DAEMON_STOPPING, /* reason; once, before anything is stopped */
 	EVENT_SETTINGS_READ,
 	EVENT_SETTINGS_WRONG, /* reason */
 	EVENT_STATE_RECOVERED, /* reason */
 	EVENT_STATE_LACKS_WORKERS, /* count */
-	EVENT_STATE_FOREIGN, /* somebody else wrote state.json; reason */
+	EVENT_STATE_FOREIGN, /* another program wrote state.json; reason */
 	EVENT_STATE_FOREIGN_LACKS, /* reason */
 	EVENT_STATE_UNWRITTEN, /* reason */
 	EVENT_TMUX_FAILED, /* reason */
 	EVENT_FAILURE, /* class, worker, task, reason */
 	/* A worker. */
 	EVENT_WORKER_MOVED, /* worker, from, to, reason */
-	EVENT_WORKER_LOST, /* worker, reason: a person or a repair takes it
-			    * from its task */
-	EVENT_WORKER_GONE, /* worker: there is none of that name any more */
-	EVENT_WORKER_PARKED, /* worker, reason: waits for a person */
-	EVENT_WORKER_BROKEN, /* worker, reason: cannot go on */
-	EVENT_WORK_FINISHED, /* worker: in commits, needs_review */
-	EVENT_WORK_FOUND, /* worker: on an idle one */
+	EVENT_WORKER_LOST, /* worker, reason: it lost its task */
+	EVENT_WORKER_GONE, /* worker: it no longer exists */
+	EVENT_WORKER_PARKED, /* worker, reason: it waits for a person */
+	EVENT_WORKER_BROKEN, /* worker, reason: it cannot continue */
+	EVENT_WORK_FINISHED, /* worker: committed, needs_review */
+	EVENT_WORK_FOUND, /* worker: unexpected commits of an idle worker */
 	EVENT_WORK_LANDED_ELSEWHERE, /* worker: a person merged it */
 	EVENT_WORK_SALVAGED, /* worker, ref */
 	EVENT_WORKTREE_GONE, /* worker */
-	EVENT_WORKTREE_BROKEN, /* worker, path: put aside */
+	EVENT_WORKTREE_BROKEN, /* worker, path: moved aside */
 	EVENT_LOCKS_REMOVED, /* worker, reason */
 	EVENT_SETUP_FAILED, /* worker, reason */
 	EVENT_LEFTOVERS_STAY, /* worker, reason: they cannot be committed */
@@ -77,10 +76,10 @@ enum event_kind {
 	EVENT_FLEET_PAUSED, /* reason */
 	EVENT_FLEET_RESUMED,
 	/* Landing. */
-	EVENT_LANDING_ENDED, /* worker, task, landing: told to the floors */
-	EVENT_LANDED, /* worker, task, commit (NULL: nothing was left) */
+	EVENT_LANDING_ENDED, /* worker, task, landing: for upper floors */
+	EVENT_LANDED, /* worker, task, commit (NULL: nothing to land) */
 	EVENT_NOT_LANDED, /* worker, task, error */
-	EVENT_LANDING_WAITS, /* worker, reason: for another git */
+	EVENT_LANDING_WAITS, /* worker, reason: for another git command */
 	EVENT_PUSH_FAILED, /* reason */
 	EVENT_CLEANUP_FAILED, /* worker, reason */
 	/* Auto mode and its tasks. */
@@ -93,17 +92,17 @@ enum event_kind {
 	EVENT_TASK_ORPHANED, /* task: no worker has it */
 	EVENT_TASK_TAKEN_ELSEWHERE, /* task, key */
 	EVENT_TASK_NOT_TAKEN, /* task, reason */
-	EVENT_TASK_NOT_TOLD, /* task, reason: its end */
+	EVENT_TASK_NOT_TOLD, /* task, reason: its source was not updated */
 	EVENT_TASKS_GIVEN_BACK, /* count */
-	EVENT_TASKS_EXHAUSTED, /* done, failed, text: what comes */
+	EVENT_TASKS_EXHAUSTED, /* done, failed, text: what happens next */
 	EVENT_QUARANTINE, /* reason */
 	EVENT_POST_ACCEPT, /* task, commit, exit_code, duration_ms */
-	EVENT_POST_ACCEPT_FAILED, /* reason: and auto mode goes on */
+	EVENT_POST_ACCEPT_FAILED, /* reason: auto mode continues */
 	EVENT_KIND_COUNT
 };
 
-/* One thing that happened. Strings are borrowed for the call, NULL = not
- * given; of the numbers, those that the kind has are told. */
+/* One thing that happened. Strings are borrowed for the call, NULL = not given;
+ * only the numbers that belong to the kind are used. */
 struct event {
 	enum event_kind kind;
 	const char *worker, *task, *reason;
@@ -118,30 +117,32 @@ struct event {
 };
 
 struct event_row {
-	const char *name; /* in auto.log, NULL: not told there */
-	enum log_level level; /* DEBUG: for the floors, hardly worth a line */
-	/* For the log; {field} stands for a field by its log name. */
+	const char *name; /* in auto.log; NULL: not recorded there */
+	enum log_level level; /* DEBUG: mainly for the upper floors */
+	/* The sentence for the log; {field} is replaced by a field, by its log
+	 * name. */
 	const char *text;
-	/* For people: {member} of the record in auto.log; what stands in
-	 * brackets is left out when a member in it is missing; {x:sha} short,
-	 * {x:ms} as a duration, {x:time} as a moment. NULL when name is. */
+	/* The text for people; {member} is a member of the record in auto.log.
+	 * Text in brackets is omitted if a member in it is missing. {x:sha} is
+	 * shortened, {x:ms} is a duration, {x:time} a point in time. NULL if
+	 * name is. */
 	const char *words;
 	const char *colour; /* SGR, NULL = the level's */
-	const char *fields; /* log names, in order, blanks between */
+	const char *fields; /* log names, in order, separated by blanks */
 };
 
 const struct event_row *event_row(enum event_kind kind);
-/* By its name in auto.log; NULL = unknown. */
+/* Find by the name in auto.log; NULL = unknown. */
 const struct event_row *event_row_named(const char *name);
 
-/* The log's sentence, appended. */
+/* Append the sentence for the log. */
 void event_text(const struct event *event, struct buf *out);
 
-/* The fields that do not stand in the sentence, one call each. */
+/* Call fn for each field that does not appear in the sentence. */
 typedef void event_field_fn(const char *name, const char *value, void *arg);
 void event_fields(const struct event *event, event_field_fn *fn, void *arg);
 
-/* The record of auto.log: {timestamp, level, event: {type, ...}}; every value
+/* The record for auto.log: {timestamp, level, event: {type, ...}}; every value
  * is a string. The caller owns it; NULL for a kind without a name. */
 struct json_object *
 event_record(const struct event *event, const char *timestamp);

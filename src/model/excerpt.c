@@ -41,7 +41,7 @@ excerpt_plain(const char *text, struct buf *out)
 	}
 }
 
-/* Where the last whole lines begin that are at most max bytes. */
+/* Where the last complete lines begin that fit into max bytes. */
 static size_t
 tail_start(const char *s, size_t len, size_t max)
 {
@@ -50,7 +50,7 @@ tail_start(const char *s, size_t len, size_t max)
 
 	if (len <= max)
 		return 0;
-	/* One byte earlier: a cut right behind a newline loses no line. */
+	/* One byte earlier: a cut right after a newline loses no line. */
 	at = len - max - 1;
 	newline = memchr(s + at, '\n', len - at);
 	if (newline != NULL && (size_t)(newline + 1 - s) < len)
@@ -60,7 +60,7 @@ tail_start(const char *s, size_t len, size_t max)
 	return at;
 }
 
-/* More backticks than stand in a row anywhere in the text, three at least. */
+/* More backticks than the longest run in the text, at least three. */
 static size_t
 fence_len(const char *s)
 {

@@ -13,8 +13,8 @@
 #define LINE_MAX_BYTES      ((size_t)1024 * 1024)
 #define SIGNATURE_WORDS_MAX 200
 #define SHORT_HASH_MIN      7 /* as git shortens them */
-#define IDENTIFIER_MIN      16 /* random ones: ULIDs, keys */
-#define PATH_MIN            4 /* shorter is "I/O" */
+#define IDENTIFIER_MIN      16 /* random strings: ULIDs, keys */
+#define PATH_MIN            4 /* shorter is something like "I/O" */
 
 #define NUMBER_MARK "#"
 #define PATH_MARK   "@"
@@ -40,7 +40,7 @@ static const struct {
 _Static_assert(
     nitems(verdicts) == HEALTH_VERDICT_COUNT, "a row for every verdict");
 
-/* Where a line may keep its words, the best first. */
+/* Where a log line may have its message, best place first. */
 static const struct {
 	const char *object, *key;
 } message_places[] = {
@@ -62,8 +62,7 @@ health_needs_remedy(enum health_verdict verdict)
 	return verdicts[verdict].needs_remedy;
 }
 
-/* The end of a process that never was ready is no success, whatever its exit
- * status says. */
+/* A process that exits before it was ready has failed, even with status 0. */
 static enum health_verdict
 judge_end(const struct health_facts *facts)
 {
@@ -82,7 +81,7 @@ is_over(int64_t age_ms, int64_t limit_ms)
 	return limit_ms > 0 && age_ms > limit_ms;
 }
 
-/* What moved before this run began says nothing about it. */
+/* Progress before the start of this run does not count. */
 static int64_t
 still_ms(const struct health_facts *facts)
 {
@@ -140,8 +139,8 @@ line_message(struct json_object *json)
 	return "(a line without a message)";
 }
 
-/* Can it be of that level? Most lines are told apart without being parsed, so
- * that a flood of them is got through. A letter may be written as \uXXXX. */
+/* Can the line be of that level? Rules out most lines without parsing them, so
+ * that a flood is handled quickly. A letter may be written as \uXXXX. */
 static bool
 may_be(const char *line, enum log_level wanted)
 {
@@ -194,8 +193,8 @@ has_digit(const char *s, size_t len)
 	return false;
 }
 
-/* A number with its unit, a date, an address, or what a program made up: it is
- * another one each time. */
+/* A number with a unit, a date, an address or a generated identifier: anything
+ * that differs each time. */
 static bool
 is_number(const char *s, size_t len)
 {
@@ -214,7 +213,7 @@ is_number(const char *s, size_t len)
 	return hex || (len >= IDENTIFIER_MIN && memchr(s, '-', len) == NULL);
 }
 
-/* "auto-17" is "auto-#". */
+/* "auto-17" becomes "auto-#". */
 static void
 add_word(const char *s, size_t len, struct buf *out)
 {
@@ -244,7 +243,7 @@ add_token(const char *s, size_t len, struct buf *out)
 		buf_adds(&word, NUMBER_MARK);
 	else
 		add_word(s, len, &word);
-	/* "1h 3m" and "45s" are both one number. */
+	/* "1h 3m" and "45s" both count as one number. */
 	if (strcmp(word.data, NUMBER_MARK) == 0 && out->len > 0 &&
 	    strcmp(out->data + out->len - 1, NUMBER_MARK) == 0)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What Claude Code reports through `llmc hook`: the parameters of the method
- * hook.event, and what lies in the spool. */
+ * hook.event, and the format of the spool files. */
 #ifndef HOOK_EVENT_H
 #define HOOK_EVENT_H
 
@@ -16,12 +16,12 @@ enum hook_kind {
 	HOOK_SESSION_END,
 	HOOK_PROMPT, /* UserPromptSubmit */
 	HOOK_TOOL_BEGINS,
-	HOOK_TOOL_ENDS, /* well or not */
+	HOOK_TOOL_ENDS, /* successfully or not */
 	HOOK_NOTIFICATION,
 	HOOK_STOP,
 	HOOK_STOP_FAILURE,
-	HOOK_COMPACT, /* a compaction begins */
-	HOOK_LIFE, /* no more than a sign of life */
+	HOOK_COMPACT, /* a compaction starts */
+	HOOK_LIFE, /* only a sign of life */
 	HOOK_UNKNOWN,
 	HOOK_KIND_COUNT
 };
@@ -30,17 +30,17 @@ enum hook_kind {
 
 extern const struct shape hook_event_shape;
 
-/* Lives as long as the object it was read from. */
+/* Valid as long as the object it was read from. */
 struct hook_event {
 	enum hook_kind kind;
-	const char *event; /* Claude Code's name for it: "Stop" */
-	const char *worker; /* whose session */
+	const char *event; /* the name that Claude Code uses: "Stop" */
+	const char *worker; /* owner of the session */
 	uint64_t generation; /* of its launch */
-	const char *id; /* to tell a double */
-	struct json_object *data; /* what the hook was given */
+	const char *id; /* to detect duplicates */
+	struct json_object *data; /* the input of the hook */
 };
 
-/* -EINVAL, with words, when it is not of that shape. */
+/* -EINVAL, with a message, if it does not have that shape. */
 int hook_event_read(
     struct json_object *params, struct hook_event *ret_event, struct err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* "resets Oct 9 at 5:30pm (America/Los_Angeles)": when, out of a notice. */
+/* "resets Oct 9 at 5:30pm (America/Los_Angeles)": find the time in a notice. */
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define DIGITS "0123456789"
 
-/* Seconds since 1970 have ten digits from 2001 to 2286, and milliseconds
+/* Seconds since 1970 have ten digits from 2001 to 2286, milliseconds
  * thirteen. */
 #define SECONDS_DIGITS 10
 #define MILLIS_DIGITS  13
@@ -51,7 +51,7 @@ take_number(const char **s, int least, int most, int *ret)
 	return true;
 }
 
-/* "at", "on", ":" and the like between the words. */
+/* "at", "on", ":" and similar words. */
 static void
 skip_fillers(const char **s)
 {
@@ -66,7 +66,7 @@ skip_fillers(const char **s)
 	}
 }
 
-/* "Oct 9", "October 9". Nothing is taken where there is no date. */
+/* "Oct 9", "October 9". Advances only if there is a date. */
 static void
 take_date(const char **s, struct limit_reset *reset)
 {
@@ -122,8 +122,8 @@ take_clock(const char **s, struct limit_reset *reset)
 	return true;
 }
 
-/* "(America/Los_Angeles)". The name will be looked up as a file below the zone
- * folder, so that only what a zone's name may hold is taken. */
+/* "(America/Los_Angeles)". The name is looked up as a file in the time zone
+ * directory, so only characters of zone names are accepted. */
 static void
 take_zone(const char **s, struct limit_reset *reset)
 {

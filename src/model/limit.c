@@ -11,7 +11,7 @@
 #define SECOND INT64_C(1000)
 #define MINUTE (60 * SECOND)
 
-#define NEAR_PERCENT  75 /* of a limit, to be worth a warning */
+#define NEAR_PERCENT  75 /* of a limit: the level at which to warn */
 #define NEAR_MESSAGES 100 /* left */
 
 static const char *const class_words[] = {
@@ -25,8 +25,8 @@ static const char *const class_words[] = {
 _Static_assert(
     nitems(class_words) == LIMIT_CLASS_COUNT, "a word for every class");
 
-/* StopFailure's error words that say it all. The others ("invalid_request",
- * "unknown", ...) leave it to the text. */
+/* Error words of StopFailure that are sufficient alone. For others
+ * ("invalid_request", "unknown", ...) the text decides. */
 static const struct {
 	const char *word;
 	enum limit_class class;
@@ -40,13 +40,13 @@ static const struct {
 	{ "model_not_found", LIMIT_AUTH },
 };
 
-/* Notices, tried from the top: words that stand in the text in this order
- * (the second may be NULL), any case. */
+/* Notices, tried from the top: words that occur in the text in this order (the
+ * second may be NULL), ignoring case. */
 static const struct {
 	const char *first, *then;
 	enum limit_class class;
 } notices[] = {
-	/* The conversation's own limit is not the account's. */
+	/* The limit of the conversation, not of the account. */
 	{ "context limit reached", NULL, LIMIT_NONE },
 
 	{ "run /login", NULL, LIMIT_AUTH },
@@ -109,7 +109,7 @@ says(const char *text, const char *first, const char *then)
 	    (then == NULL || strcasestr(found + strlen(first), then) != NULL);
 }
 
-/* The number at s, at most four digits; -1 when it has none or more. */
+/* The number at s, at most four digits; -1 if there is none or it is longer. */
 static int
 small_number(const char *s, size_t *ret_len)
 {
@@ -119,7 +119,7 @@ small_number(const char *s, size_t *ret_len)
 	return len == 0 || len > 4 ? -1 : (int)strtol(s, NULL, 10);
 }
 
-/* Is the number of percent at s, or of messages, close to the end? */
+/* Does the number of percent or messages at s mean that a limit is near? */
 static bool
 is_near(const char *text, const char *s, int number, size_t len)
 {
@@ -148,8 +148,8 @@ class_of_code(int code)
 	return code >= 500 && code <= 599 ? LIMIT_OUTAGE : LIMIT_NONE;
 }
 
-/* What the numbers in the text say: near a limit, or an HTTP status where the
- * text is known to be an error of the API. */
+/* Classify by the numbers in the text: near a limit, or an HTTP status if the
+ * text is known to be an API error. */
 static enum limit_class
 class_of_numbers(const char *text, bool codes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Usage limits, outages and login trouble: what a message means, and how long
- * to wait. Weather, not failures.
+ * Usage limits, outages and login problems: what a message means, and how long
+ * to wait. None of these count as failures.
  */
 #ifndef LIMIT_H
 #define LIMIT_H
@@ -15,54 +15,54 @@ struct json_object;
 
 enum limit_class {
 	LIMIT_NONE, /* "none" */
-	LIMIT_NEAR, /* "near": a warning ahead of the limit */
+	LIMIT_NEAR, /* "near": a warning before the limit */
 	LIMIT_USAGE, /* "limited": the account's limit is reached */
 	LIMIT_OUTAGE, /* "outage": overload, 5xx, connection, timeout */
-	LIMIT_AUTH, /* "auth": a person must log in, pay, or set another
+	LIMIT_AUTH, /* "auth": a person must log in, pay, or choose another
 		     * model */
 	LIMIT_CLASS_COUNT
 };
 
 const char *limit_class_name(enum limit_class class);
 
-/* What StopFailure says: its error word ("rate_limit", "server_error",
- * "authentication_failed", ...) and its text, each may be NULL. A word that
- * says it outranks the text. Without a word the text is taken for a notice,
- * which is short: one of more than LIMIT_NOTICE_MAX bytes means nothing, nor
- * does a bare number such as 500, unless "API Error" stands there too. */
+/* Classify a StopFailure by its error word ("rate_limit", "server_error",
+ * "authentication_failed", ...) and its text; both may be NULL. A known word
+ * takes precedence over the text. Without a word the text must be a short
+ * notice: more than LIMIT_NOTICE_MAX bytes are LIMIT_NONE, and so is a bare
+ * number such as 500, unless the text contains "API Error". */
 #define LIMIT_NOTICE_MAX 400
 enum limit_class limit_classify(const char *error, const char *text);
 
 /* "resets 7pm (America/Los_Angeles)", "resets Oct 9 at 5:30pm", "resets at
- * 1766502000": the part that tells when, not yet resolved with a calendar;
- * false when there is none that can be read. */
+ * 1766502000": the time in the text, not yet resolved with a calendar; false if
+ * there is none. */
 #define LIMIT_RESET_SIZE 96
 #define LIMIT_ZONE_SIZE  64
 struct limit_reset {
 	int month, day; /* from 1; 0 = not given: the next such time */
 	int hour, minute; /* -1 = not a time of day */
-	char zone[LIMIT_ZONE_SIZE]; /* "" = the machine's; letters, digits and
-				     * "_+-/", never a path from the root */
+	char zone[LIMIT_ZONE_SIZE]; /* "" = local time; letters, digits and
+				     * "_+-/", never an absolute path */
 	int64_t at_ms; /* an absolute time, 0 = not given */
 	char words[LIMIT_RESET_SIZE]; /* as written, for people */
 };
 bool limit_parse_reset(const char *text, struct limit_reset *ret_reset);
 
-/* The stream's own "rate_limit_event": USAGE when rejected, NEAR for a warning,
+/* The "rate_limit_event" of the stream: USAGE if rejected, NEAR for a warning,
  * else NONE (also for any other JSON). *ret_at_ms is when it resets, 0 =
  * unknown. */
 enum limit_class
 limit_from_event(struct json_object *event, int64_t *ret_at_ms);
 
-/* How long to wait before the next try when no reset time is known, tries
- * counted from 0: grows from 30 s by doubling to 15 min for outages, 5 min to
- * 1 h for usage limits; 0 for the others. */
+/* How long to wait before the next try if the reset time is unknown, tries
+ * counted from 0: doubles from 30 s to 15 min for outages, from 5 min to 1 h
+ * for usage limits; 0 for the others. */
 int64_t limit_backoff_ms(enum limit_class class, int tries);
 
-/* When to look again. named_ms is the moment that the message names, 0 = none;
- * dated: it named a day, not only a time of day. A time of day more than 12
- * hours away has most likely just passed, and so has a date more than 8 days
- * away: then the back-off decides. */
+/* When to check again. named_ms is the time given in the message, 0 = none;
+ * dated: it included a date, not only a time of day. A time of day more than 12
+ * hours ahead has most likely just passed, and so has a date more than 8 days
+ * ahead: then use the backoff. */
 int64_t limit_look_again_ms(enum limit_class class, int64_t named_ms,
     bool dated, int tries, int64_t now_ms);
 

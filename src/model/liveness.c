@@ -3,7 +3,7 @@
 #include "liveness.h"
 #include "mem.h"
 
-#define TOOL_PATIENCE 4 /* a build or a test run may say nothing for long */
+#define TOOL_PATIENCE 4 /* a build or a test run may be silent for long */
 #define QUIET_PART    3
 
 static const char *const verdict_words[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Is a working agent alive? Several kinds of evidence before anything is done;
- * silence alone only asks. */
+/* Is a working agent alive? It needs several kinds of evidence before anything
+ * is done; silence alone only leads to a closer look. */
 #ifndef LIVENESS_H
 #define LIVENESS_H
 
@@ -11,24 +11,25 @@
 struct liveness_evidence {
 	int64_t hook_ms; /* age of the last hook */
 	int64_t transcript_ms; /* age of the last growth of the transcript */
-	int64_t cpu_ms; /* age of the last CPU use of the process tree
-			 * worth the name */
-	bool tool_open; /* a tool call runs */
+	int64_t cpu_ms; /* age of the last significant CPU use of the process
+			 * tree */
+	bool tool_open; /* a tool call is running */
 	bool process; /* the agent's process exists */
 };
 
 enum liveness_verdict {
 	LIVENESS_FINE,
-	LIVENESS_QUIET, /* nothing for a while: look at the screen, tell */
-	LIVENESS_HUNG, /* no evidence of life at all for the whole timeout */
+	LIVENESS_QUIET, /* silent for a while: look at the screen, report */
+	LIVENESS_HUNG, /* no sign of life at all for the whole timeout */
 	LIVENESS_DEAD, /* no process */
 	LIVENESS_VERDICT_COUNT
 };
 
-/* HUNG needs every kind of evidence older than timeout_ms; with an open tool
- * call four times that. QUIET: hooks and transcript older than a third of
- * timeout_ms. INT64_MAX is the age of what never was; a negative age counts as
- * none. A timeout of 0 or less only tells the dead. */
+/* HUNG needs every kind of evidence to be older than timeout_ms, or four times
+ * that during a tool call. QUIET: hooks and transcript are older than a third
+ * of timeout_ms. INT64_MAX is the age of something that never happened; a
+ * negative age counts as 0. With a timeout of 0 or less only DEAD is
+ * detected. */
 enum liveness_verdict
 liveness_judge(const struct liveness_evidence *evidence, int64_t timeout_ms);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The message of the one commit that a task becomes. */
+/* The message of the single commit that a task's work becomes. */
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -52,8 +52,8 @@ skip_word(struct line *line, const char *word)
 	return true;
 }
 
-/* Everything up to the next letter, digit or one of `stops`: blanks, list
- * marks, emphasis, emoji. */
+/* Skip up to the next letter, digit or one of `stops`: blanks, list marks,
+ * emphasis, emoji. */
 static void
 skip_ornament(struct line *line, const char *stops)
 {
@@ -102,9 +102,9 @@ is_link(struct line line)
 	return false;
 }
 
-/* Is the author of a trailer the program? "Claude Opus 5" is, also with the
- * maker's address, and so is a plain "Claude"; "Claude Monet <claude@monet.fr>"
- * is a person. */
+/* Is the author in a trailer the program? "Claude Opus 5" is, with or without
+ * the vendor's address, and so is a plain "Claude"; "Claude Monet
+ * <claude@monet.fr>" is a person. */
 static bool
 is_program(struct line value)
 {
@@ -155,7 +155,7 @@ is_empty(struct line line)
 	return line.len == 0;
 }
 
-/* The message without blank ends, and without attribution when asked. */
+/* Append the message, trimmed, and without attribution if requested. */
 static void
 add_message(const char *message, bool strip, struct buf *out)
 {
@@ -220,7 +220,7 @@ prompt_commit_message(
 			buf_adds(&text, "\n\n");
 		buf_add(&text, one.data, one.len);
 	}
-	/* Only fixups: their own words are better than none. */
+	/* There are only fixups: better their messages than none. */
 	if (text.len == 0 && count > 0)
 		add_message(messages[0], strip, &text);
 	buf_adds(out, text.len > 0 ? text.data : UNTITLED);

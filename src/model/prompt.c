@@ -19,7 +19,7 @@ is_blank(char c)
 	return c == ' ' || c == '\n' || c == '\t';
 }
 
-/* May this character stand in a paste? */
+/* May this character be pasted? */
 static bool
 is_pasteable(uint32_t codepoint)
 {
@@ -54,7 +54,7 @@ prompt_clean(const char *text, size_t len, struct buf *out)
 		buf_truncate(&clean, clean.len - 1);
 	if (clean.len == start)
 		return false;
-	/* A backslash before Enter would make a new line of it. */
+	/* A backslash before Enter would continue the line. */
 	if (clean.data[clean.len - 1] == '\\')
 		buf_addc(&clean, ' ');
 	if (clean.len - start > PROMPT_MAX)
@@ -140,7 +140,7 @@ prompt_rejection(const char *feedback, struct buf *out)
 	    feedback);
 }
 
-/* The first lines of the task that say something, cut where they are long. */
+/* Append the first lines of the task that have any text, truncated if long. */
 static void
 add_task_head(const char *task, struct buf *out)
 {
@@ -207,7 +207,7 @@ prompt_conflict(
 }
 
 /* Length of the path at p: up to the closing quote, or to the end of the word
- * without the punctuation behind it. */
+ * without trailing punctuation. */
 static size_t
 path_len(const char *p, bool quoted)
 {

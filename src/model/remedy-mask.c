@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Secrets, by two looks at the text: first the shapes that are secret wherever
- * they stand, then the values whose names say so. When in doubt it is masked:
- * a word too few in a log is better than a key too many.
+ * Finds secrets in two ways: by patterns that are always secret, and by the
+ * name in front of a value. When in doubt, mask: a missing word in a log is
+ * better than a leaked key.
  */
 
 #include <ctype.h>
@@ -19,7 +19,7 @@
 #define PEM_END      "-----END "
 #define PEM_RULE     "-----"
 #define PEM_MAX      ((size_t)16384)
-#define USER_MIN     16 /* a user name that long is a token */
+#define USER_MIN     16 /* a longer user name is a token */
 #define BEARER       "bearer"
 #define BEARER_MIN   8
 #define NAME_MAX_LEN 80
@@ -29,11 +29,11 @@ struct span {
 	size_t len;
 };
 
-/* How keys begin, and how long they are at least behind that. */
+/* Prefixes of keys, and the minimum length after the prefix. */
 static const struct {
 	const char *prefix;
 	size_t least;
-	const char *others; /* characters beside letters and digits */
+	const char *others; /* characters allowed besides letters and digits */
 } shapes[] = {
 	{ "sk-", 16, "-_" }, { "sk_live_", 16, "" }, { "sk_test_", 16, "" },
 	{ "rk_live_", 16, "" }, { "ghp_", 16, "" }, { "gho_", 16, "" },
@@ -45,10 +45,10 @@ static const struct {
 	{ "hf_", 30, "" }, { "eyJ", 30, "-_." }, /* JSON web tokens */
 };
 
-/* Parts of names, '-' written as '_'. */
+/* Parts of names, with '-' written as '_'. */
 static const struct {
 	const char *part;
-	bool to_line_end; /* its value may have blanks in it */
+	bool to_line_end; /* the value may contain blanks */
 	bool may_count; /* a number is a count: "max_tokens: 4096" */
 } names[] = {
 	{ "authorization", true, false },
@@ -106,7 +106,7 @@ run_len(struct span text, const char *others)
 static size_t
 find(struct span text, const char *word)
 {
-	/* Nothing may be nowhere, which memmem is not to be asked about. */
+	/* memmem must not be called with NULL, even for length 0. */
 	const char *at = text.s == NULL ?
 	    NULL :
 	    memmem(text.s, text.len, word, strlen(word));
@@ -120,8 +120,7 @@ line_len(struct span text)
 	return find(text, "\n");
 }
 
-/* A block whose end was cut off goes on for as long as its lines look like
- * it. */
+/* A block without an end extends as far as its lines look like it. */
 static size_t
 torn_pem_len(struct span text)
 {
@@ -175,7 +174,7 @@ key_len(struct span text)
 	return 0;
 }
 
-/* "Bearer xyz": what stays, then the length of what goes. */
+/* "Bearer xyz": what is kept, then the length of what is masked. */
 static size_t
 bearer_len(struct span text, size_t *ret_keep)
 {
@@ -218,7 +217,7 @@ url_len(struct span text, size_t *ret_keep)
 	return at - start;
 }
 
-/* Does a word begin here? Also behind the n of a "\n" inside JSON. */
+/* Does a word begin here? Also after the n of a "\n" inside JSON. */
 static bool
 is_edge(struct span text, size_t i)
 {
@@ -228,7 +227,7 @@ is_edge(struct span text, size_t i)
 	    strchr("nrt", text.s[i - 1]) != NULL;
 }
 
-/* What goes, and how much before it stays. */
+/* The length to mask, and how much before it is kept. */
 static size_t
 shape_len(struct span text, size_t i, size_t *ret_keep)
 {
@@ -262,7 +261,7 @@ mask_shapes(struct span text, struct buf *out)
 	}
 }
 
-/* A letter behind the part makes another word of it: "tokenizer". */
+/* A letter after the part makes it another word: "tokenizer". */
 static bool
 name_has(const char *lower, const char *name, const char *part)
 {
@@ -279,14 +278,14 @@ name_has(const char *lower, const char *name, const char *part)
 	return false;
 }
 
-/* The row of the names that this one contains, or nitems(names). */
+/* The row of the first part that this name contains, or nitems(names). */
 static size_t
 name_find(struct span name)
 {
 	char lower[NAME_MAX_LEN + 1];
 	size_t len = 0, i = 0;
 
-	/* The end of a long one says what it is. */
+	/* The end of a long name says what it is. */
 	if (name.len > NAME_MAX_LEN)
 		name = after(name, name.len - NAME_MAX_LEN);
 	for (; len < name.len; len++)
@@ -299,7 +298,7 @@ name_find(struct span name)
 	return i;
 }
 
-/* The length of a quote sign with its backslashes, or 0. */
+/* The length of a quote with its backslashes, or 0. */
 static size_t
 quote_len(struct span text)
 {
@@ -322,8 +321,8 @@ blank_len(struct span text)
 	return len;
 }
 
-/* Between a name and its value: `": "`, `=`, ` => `, or after an option a
- * blank. 0 = no value follows. */
+/* The separator between a name and its value: `": "`, `=`, ` => `, or a blank
+ * after an option. 0 = no value follows. */
 static size_t
 between_len(struct span text, bool option)
 {
@@ -342,7 +341,7 @@ between_len(struct span text, bool option)
 	return sign + blank_len(after(text, sign));
 }
 
-/* To the quote with as many backslashes as the one before the value. */
+/* Up to the quote with as many backslashes as the opening one. */
 static size_t
 quoted_len(struct span text, size_t quote, char sign)
 {
@@ -370,7 +369,7 @@ bare_len(struct span text, bool to_line_end)
 	return len;
 }
 
-/* Values that give nothing away. */
+/* Values that are not secret. */
 static bool
 is_plain(struct span value, bool may_count)
 {
@@ -388,8 +387,7 @@ is_plain(struct span value, bool may_count)
 	return value.len == 0 || (may_count && digits == value.len);
 }
 
-/* What stands behind a name: how much of it stays, and how long the secret
- * is. */
+/* The text after a name: how much of it is kept, and how long the secret is. */
 static size_t
 value_len(struct span text, size_t row, bool option, size_t *ret_keep)
 {

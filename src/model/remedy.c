@@ -11,13 +11,13 @@
 #include "text.h"
 
 #define INSTRUCTIONS_MAX (REMEDY_SIZE_MAX / 2)
-#define LINE_BYTES       2048 /* of a fact that stands on one line */
-#define NAME_BYTES       100 /* of the name of a log */
+#define LINE_BYTES       2048 /* maximum for a fact on one line */
+#define NAME_BYTES       100 /* maximum for the name of a log */
 #define LOGS_MAX         16
-#define LOG_FRAME        400 /* bytes around an excerpt, at most */
+#define LOG_FRAME        400 /* maximum overhead of an excerpt in bytes */
 #define TICKS_MAX        16 /* in a row, so that the fence stays short */
 
-/* What a verdict means, to somebody who sees it for the first time. */
+/* What a verdict means, for a reader who sees it for the first time. */
 static const struct {
 	enum health_verdict verdict;
 	const char *meaning, *age;
@@ -59,7 +59,7 @@ struct section {
 	const char *title;
 	size_t offset; /* into struct remedy_facts */
 	size_t max;
-	bool head; /* too long, its beginning is kept and not its end */
+	bool head; /* if too long, keep the beginning instead of the end */
 	const char *nothing;
 };
 
@@ -95,14 +95,15 @@ is_empty(const char *text)
 	return text == NULL || *text == '\0';
 }
 
-/* Where the last lines begin that are at most max bytes; of one longer line,
- * its end. */
+/* Where the last lines begin that fit into max bytes; of one longer line, its
+ * end. */
 static size_t
 tail_start(const char *s, size_t len, int lines, size_t max)
 {
 	size_t start = len, least = len > max ? len - max : 0;
 
-	/* The newline that ends the last line begins no other. */
+	/* The newline at the end of the last line does not start another
+	 * one. */
 	for (size_t i = len > 0 ? len - 1 : 0; i > 0 && lines > 0; i--) {
 		if (s[i - 1] != '\n')
 			continue;
@@ -133,7 +134,7 @@ remedy_excerpt(
 	buf_add(out, clean.data + start, clean.len - start);
 }
 
-/* Its first lines; of one longer line, its beginning. */
+/* Append the first lines; of one longer line, its beginning. */
 static void
 add_head(const struct buf *text, size_t max, struct buf *out)
 {
@@ -155,7 +156,7 @@ trim_end(struct buf *text)
 		buf_truncate(text, text->len - 1);
 }
 
-/* Fit to be quoted: no colours, no secrets, no fence of its own. */
+/* Make text safe to quote: no colours, no secrets, no fence. */
 static void
 add_clean(const char *text, struct buf *out)
 {
@@ -308,7 +309,7 @@ add_recovery(const struct remedy_facts *facts, struct buf *out)
 	    root.data, file.data);
 }
 
-/* How many bytes of every log fit into room: the long ones give way to the
+/* How many bytes of each log fit into room: long logs are truncated before
  * short ones. */
 static size_t
 share(const struct buf *logs, size_t count, size_t room)

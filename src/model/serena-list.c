@@ -9,17 +9,17 @@
 #include "text.h"
 #include "yaml-text.h"
 
-/* What is to be written: `gone` bytes at `at` left out, and the new item at the
+/* The edit to make: remove `gone` bytes at `at`, and insert the new item at the
  * end of a line, or in brackets. */
 struct list {
 	const struct yaml_text *yaml;
 	const char *path;
-	bool there; /* the path is in the list */
+	bool there; /* the path is already in the list */
 	size_t items;
 	size_t cut, gone;
-	size_t at; /* where the item goes */
+	size_t at; /* where to insert the item */
 	size_t indent;
-	bool flow, comma; /* in brackets; a comma is there already */
+	bool flow, comma; /* in brackets; already ends with a comma */
 };
 
 static int
@@ -39,7 +39,7 @@ without_slashes(const char *path, size_t len)
 	return len;
 }
 
-/* An item that begins at `at`; *ret_end is behind it. */
+/* Read the item that begins at `at`; *ret_end is the offset after it. */
 static int
 read_item(struct list *list, size_t at, size_t end, size_t *ret_end)
 {
@@ -57,7 +57,7 @@ read_item(struct list *list, size_t at, size_t end, size_t *ret_end)
 	return 0;
 }
 
-/* Lines "- path", each with what is indented deeper behind it. */
+/* Lines "- path", each followed by the lines indented deeper. */
 static int
 read_block(struct list *list, size_t start, size_t end, struct err *err)
 {
@@ -87,7 +87,7 @@ read_block(struct list *list, size_t start, size_t end, struct err *err)
 		if (read_item(list, value, next, &behind) < 0 ||
 		    !yaml_is_void(yaml, behind, next))
 			return refuse(list, at, err);
-		/* The item ends on this line; what follows is comments. */
+		/* The item ends on this line; only comments follow. */
 		while (line.end < behind)
 			line = yaml_line_at(yaml, line.next);
 		list->at = line.end;
@@ -101,7 +101,7 @@ read_brackets(struct list *list, size_t open, size_t end, struct err *err)
 {
 	const struct yaml_text *yaml = list->yaml;
 	size_t at = yaml_skip_void(yaml, open + 1, end);
-	size_t last = 0; /* behind the last item */
+	size_t last = 0; /* the offset after the last item */
 
 	list->flow = list->comma = true;
 	while (at < end && yaml->text[at] != ']') {
@@ -118,7 +118,7 @@ read_brackets(struct list *list, size_t open, size_t end, struct err *err)
 	list->at = last;
 	if (list->items > 0)
 		return 0;
-	/* An empty one becomes a block, as Serena writes them. */
+	/* An empty list becomes a block, as Serena writes them. */
 	list->flow = false;
 	list->cut = open;
 	list->gone = at + 1 - open;
@@ -126,7 +126,7 @@ read_brackets(struct list *list, size_t open, size_t end, struct err *err)
 	return 0;
 }
 
-/* No value at all, or one that says so, in front of a block. */
+/* A missing or null value, which a block may follow. */
 static int
 read_value(struct list *list, const struct yaml_key *key, struct err *err)
 {
@@ -156,7 +156,7 @@ read_value(struct list *list, const struct yaml_key *key, struct err *err)
 	return read_block(list, line.next, key->end, err);
 }
 
-/* A path of harmless characters as it is, any other in quotes. */
+/* A path of harmless characters is written as it is, any other in quotes. */
 static void
 add_path(struct buf *out, const char *path)
 {
@@ -192,7 +192,8 @@ write_list(const struct list *list, struct buf *out)
 	buf_add(out, yaml->text + list->at, yaml->len - list->at);
 }
 
-/* A new key at the end: the text so far, and a newline where it has none. */
+/* For a new key at the end: copy the text, adding a final newline if it has
+ * none. */
 static void
 copy_whole(const struct yaml_text *yaml, struct buf *out)
 {

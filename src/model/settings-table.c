@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Every configuration key there is. A new key is one row here and a use
- * elsewhere; the example file and the manual are made from it
- * (`llmc config doc`), and a test holds them together.
+ * All configuration keys. A new key needs one row here and code that uses it;
+ * the example file and the manual are generated from this table (`llmc config
+ * doc`), and a test checks that they match.
  */
 #include "settings.h"
 

@@ -15,7 +15,7 @@
 #include "toml-edit.h"
 #include "toml.h"
 
-#define AMOUNT_UNIT 1000000 /* an amount is held in millionths */
+#define AMOUNT_UNIT 1000000 /* an amount is stored in millionths */
 
 static bool
 has_bounds(const struct setting *row)
@@ -23,7 +23,7 @@ has_bounds(const struct setting *row)
 	return row->min != 0 || row->max != 0;
 }
 
-/* Whole where it is, else with the decimals it needs. */
+/* Without decimals if it is whole, else with as many as needed. */
 static void
 add_amount(int64_t number, struct buf *out)
 {
@@ -120,7 +120,7 @@ in_bounds(const struct setting *row, int64_t number)
 	return !has_bounds(row) || (number >= row->min && number <= row->max);
 }
 
-/* A string that C can hold: no NUL inside. */
+/* No NUL inside, so that it can be a C string. */
 static bool
 is_text(struct json_object *json)
 {
@@ -153,8 +153,8 @@ set_duration(struct value *value, struct json_object *json)
 
 	if (type > TOML_FLOAT || (type == TOML_STRING && !is_text(json)))
 		return false;
-	/* A number's text is a duration in plain seconds; a float has all of
-	 * its digits only to the machine. */
+	/* A number is a duration in seconds. A float is printed with fixed
+	 * decimals, since its shortest form may have an exponent. */
 	if (type == TOML_FLOAT)
 		buf_addf(&text, "%.6f", json_object_get_double(json));
 	else
@@ -173,11 +173,11 @@ set_amount(struct value *value, struct json_object *json)
 	if (toml_mark_of(json).type != TOML_INTEGER &&
 	    toml_mark_of(json).type != TOML_FLOAT)
 		return false;
-	if (!(amount > -1e18 && amount < 1e18)) /* nor is it no number */
+	if (!(amount > -1e18 && amount < 1e18)) /* also false for NaN */
 		return false;
 	value->number = (int64_t)(amount < 0 ? amount - 0.5 : amount + 0.5);
-	/* A seventh decimal would be lost, and the least bound become none;
-	 * what a double cannot tell apart is no decimal. */
+	/* Refuse a seventh decimal, which would be lost (and could turn a small
+	 * limit into none), but allow for the imprecision of a double. */
 	off = amount - (double)value->number;
 	if ((off < 0 ? -off : off) >
 	    0.001 + (amount < 0 ? -amount : amount) * 1e-15)
@@ -253,7 +253,7 @@ value_set(struct value *value, struct json_object *json, const char *home)
 	return true;
 }
 
-/* Exact: what does not fit into two units is told in seconds. */
+/* Exact: what does not fit into two units is written in seconds. */
 static void
 add_duration(int64_t ms, struct buf *out)
 {
@@ -292,8 +292,8 @@ value_json(const struct value *value)
 	}
 }
 
-/* Strings and durations may be typed bare; what is already TOML stays as it
- * is only for the other types. */
+/* Strings and durations may be typed without quotes; other types must be valid
+ * TOML. */
 static void
 typed_to_toml(const struct setting *row, const char *typed, struct buf *out)
 {
@@ -329,7 +329,7 @@ settings_value_text(const struct setting *row, const char *typed,
 
 	typed_to_toml(row, typed, &text);
 	buf_addf(&line, "x = %s\n", text.data);
-	/* A value and nothing behind it: no comment, no second line. */
+	/* One value and nothing after it: no comment, no second line. */
 	ok = toml_parse(line.data, line.len, &root, NULL, NULL) == 0 &&
 	    json_object_object_get_ex(root, "x", &json) &&
 	    toml_mark_of(json).end - toml_mark_of(json).start == text.len &&

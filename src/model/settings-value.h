@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* One value of the configuration: checked against its row, kept, shown. For
+/* One value of the configuration: checked against its row, stored, shown. For
  * settings.c only. */
 #ifndef SETTINGS_VALUE_H
 #define SETTINGS_VALUE_H
@@ -12,7 +12,7 @@
 struct json_object;
 struct setting;
 
-/* One effective value; which members count is the row's type's affair. */
+/* One effective value; the type of its row says which members are used. */
 struct value {
 	char *path;
 	const struct setting *row;
@@ -23,14 +23,14 @@ struct value {
 	char **items;
 };
 
-/* Take the TOML value over if its type and range are right; unchanged if not.
- * home (may be NULL) is what "~" means in a path. */
+/* Set it from the TOML value if that has the right type and is in range; else
+ * leave it unchanged. home (may be NULL) replaces "~" in a path. */
 bool value_set(struct value *value, struct json_object *json, const char *home);
 
-/* Free what it holds, but not its path. */
+/* Free its contents, but not its path. */
 void value_clear(struct value *value);
 
-/* As JSON, owned by the caller; a duration as its text. */
+/* As JSON, owned by the caller; a duration becomes text. */
 struct json_object *value_json(const struct value *value);
 
 #endif

@@ -21,13 +21,13 @@
 #define WORKERS  "workers."
 
 struct settings {
-	struct value *values; /* one per row, then those of workers */
+	struct value *values; /* one per row, then those of the workers */
 	size_t count;
 	char **workers;
 	char *home;
 };
 
-/* "workers.adam.model": the part behind the name, or NULL. */
+/* "workers.adam.model": the part after the name, or NULL. */
 static const char *
 worker_key(const char *path)
 {
@@ -88,7 +88,7 @@ nearest(const char *path)
 	return text_nearest(path, names);
 }
 
-/* About the first len bytes of path: "workers.Adam". */
+/* For the first len bytes of path: "workers.Adam". */
 static void
 describe_bad_name(const char *path, size_t len, struct buf *out)
 {
@@ -219,7 +219,7 @@ problem_no_table(struct settings_problems *problems, const char *path,
 	problem_add(problems, true, mark.line, text);
 }
 
-/* Is path the name of a table that holds known keys? */
+/* Is path the name of a table that contains known keys? */
 static bool
 is_section(const char *path)
 {
@@ -253,15 +253,15 @@ take_value(struct settings *settings, const char *path,
 	if (value_set(value, json, settings->home))
 		return;
 	problem_value(problems, path, row, json);
-	/* A worker's key that is wrong is as if it were not there. */
+	/* Drop an invalid worker key. */
 	if (settings->count > before) {
 		settings->count--;
 		free(value->path);
 	}
 }
 
-/* The path of a table's key, as it would be typed: a key with a dot or a
- * control character in it is quoted, and so never taken for a known one. */
+/* The path of a key as a person would type it: a key that contains a dot or a
+ * control character is quoted, so it never matches a known one. */
 static void
 path_of(struct buf *out, const char *prefix, const char *key)
 {
@@ -329,7 +329,7 @@ set_default(struct settings *settings, const struct setting *row,
 	}
 }
 
-/* The words behind "line 3: ": a problem has its line beside it. */
+/* The message without "line 3: ": a problem stores its line separately. */
 static const char *
 without_line(const char *msg)
 {
@@ -396,11 +396,11 @@ settings_override(struct settings *settings, const char *path,
 	    !value_set(
 		value, json_object_object_get(root, "x"), settings->home))
 		fatalx("%s: a checked value is refused", path);
-	value->line = 0; /* of no file */
+	value->line = 0; /* not from a file */
 	return 0;
 }
 
-/* A worker's key that is not set is the general one. */
+/* A worker's key that is not set falls back to the general one. */
 static const struct value *
 value_get(const struct settings *settings, const char *path)
 {

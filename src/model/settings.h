@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The configuration: one table lists every key, and everything that knows
- * about keys (parsing, checks, `llmc config`, the example file, the manual)
- * reads that table. Pure: text and facts in, values and problems out.
+ * The configuration: one table lists every key, and all code that deals with
+ * keys (parsing, checks, `llmc config`, the example file, the manual) reads
+ * that table. Pure: takes text and facts, returns values and problems.
  *
- * Keys of [defaults] may also stand in [workers.<name>], where they count for
- * that worker only.
+ * Keys of [defaults] may also appear in [workers.<name>] and then apply to that
+ * worker only.
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H
@@ -38,7 +38,7 @@ struct setting {
 	const char *path; /* "repo.default_branch" */
 	enum setting_type type;
 	const char *fallback; /* the default, as TOML; NULL: derived */
-	const char *derived; /* how it is derived, in words */
+	const char *derived; /* how it is derived, for people */
 	int64_t min, max; /* INT, DURATION (ms), AMOUNT; both 0 = none */
 	const char *const *choices; /* CHOICE; NULL terminated */
 	unsigned flags;
@@ -48,27 +48,27 @@ struct setting {
 extern const struct setting settings_table[];
 extern const size_t settings_count;
 
-/* The row of a path ("workers.adam.model" finds that of "defaults.model"), or
- * NULL. *ret_worker (may be NULL) is true for a key of a worker's own. */
+/* The row for a path ("workers.adam.model" finds "defaults.model"), or NULL.
+ * *ret_worker (may be NULL) is true for a key in a worker's section. */
 const struct setting *settings_find(const char *path, bool *ret_worker);
 
-/* Why settings_find() does not know a path, appended: "tmux.colums: no such
- * setting; did you mean \"tmux.columns\"?", or what is wrong with the name of
- * a worker in it. */
+/* Append why settings_find() does not know a path: "tmux.colums: no such
+ * setting; did you mean \"tmux.columns\"?", or what is wrong with the name of a
+ * worker in it. */
 void settings_describe_unknown(const char *path, struct buf *out);
 
-/* What the file cannot know. All strings are copied. */
+/* Facts that are not in the file. All strings are copied. */
 struct settings_facts {
 	const char *root; /* of the repository */
-	const char *home; /* NULL or empty = unknown: "~" stays */
+	const char *home; /* NULL or empty = unknown: "~" is kept */
 	const char *default_branch; /* NULL = unknown */
 };
 
-/* One thing wrong with a file. */
+/* A problem in a file. */
 struct settings_problem {
-	bool fatal; /* an error; else a warning */
+	bool fatal; /* an error; otherwise a warning */
 	unsigned line;
-	char *text; /* names the key and says what is allowed */
+	char *text; /* names the key and what is allowed */
 };
 
 struct settings_problems {
@@ -79,15 +79,15 @@ struct settings_problems {
 
 void settings_problems_release(struct settings_problems *problems);
 
-/* Read a config text. Always gives settings: a key with an error keeps its
- * default, so that `llmc doctor` can go on looking. The caller frees them and
+/* Parse a config file. Always returns settings: a key with an error keeps its
+ * default, so that `llmc doctor` can continue. The caller frees them and
  * releases the problems. */
 struct settings *settings_parse(const char *text, size_t len,
     const struct settings_facts *facts, struct settings_problems *ret_problems);
 void settings_free(struct settings *settings);
 
-/* Effective values. An unknown key, or one of another type, is a broken
- * invariant. Strings live as long as the settings. */
+/* Effective values. An unknown key, or one of another type, is fatal. Strings
+ * are valid as long as the settings. */
 const char *settings_string(const struct settings *settings, const char *path);
 bool settings_bool(const struct settings *settings, const char *path);
 int64_t settings_int(const struct settings *settings, const char *path);
@@ -96,14 +96,14 @@ int64_t settings_amount(const struct settings *settings, const char *path);
 size_t settings_list(const struct settings *settings, const char *path,
     const char *const **ret_items); /* NULL terminated */
 
-/* The path to ask for a worker's effective value of a [defaults] key ("model"):
- * "workers.<name>.model" where that is set, else "defaults.model". Appended. */
+/* Append the path of a worker's effective value of a [defaults] key ("model"):
+ * "workers.<name>.model" if that is set, else "defaults.model". */
 void settings_worker_path(const struct settings *settings, const char *worker,
     const char *key, struct buf *out);
 
-/* Put a value (as a person types it) over what the file has: for options of the
- * command line. -EINVAL (unchanged) names the key and says what is allowed. A
- * key of the table only; its line is 0 then. */
+/* Override a value of the file (as a person types it), for options on the
+ * command line. On -EINVAL it is unchanged, and the message names the key and
+ * what is allowed. Only for keys of the table; their line becomes 0. */
 int settings_override(struct settings *settings, const char *path,
     const char *typed, struct err *err);
 
@@ -111,13 +111,13 @@ int settings_override(struct settings *settings, const char *path,
 size_t settings_workers(
     const struct settings *settings, const char *const **ret_names);
 
-/* One effective value as JSON (a duration as its text), owned by the caller,
- * and where it comes from: a line of the file, or 0 for a default. False when
- * there is no such key. */
+/* One effective value as JSON (a duration as text), owned by the caller, and
+ * its origin: a line of the file, or 0 for a default. False if there is no such
+ * key. */
 bool settings_value(const struct settings *settings, const char *path,
     struct json_object **ret_value, unsigned *ret_line);
 
-/* Turn what a person typed for a key into TOML ("opus" -> "\"opus\""), checked
+/* Convert what a person typed for a key to TOML ("opus" -> "\"opus\""), checked
  * against the table. -EINVAL with what is allowed, without the key's name. */
 int settings_value_text(const struct setting *setting, const char *typed,
     struct buf *out, struct err *err);

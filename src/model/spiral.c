@@ -15,7 +15,7 @@
 
 #define SAME_LEAST 2 /* the first failure is always repaired */
 
-/* A person, or the end of the overseer, came between: nothing was tried. */
+/* Interrupted by a person or by the overseer's exit: not a real attempt. */
 #define OUTCOME_UNFINISHED "interrupted"
 
 static const char *const kind_words[] = {
@@ -35,7 +35,7 @@ static const struct record_field fields[] = {
 	FIELD("kind", kind, .flags = RECORD_REQUIRED, .words = kind_words),
 	FIELD("at_ms", at_ms, .flags = RECORD_REQUIRED),
 	FIELD("run_ms", run_ms),
-	FIELD("took_ms", took_ms), /* repairs only */
+	FIELD("took_ms", took_ms), /* only for repairs */
 	FIELD("signature", signature, .flags = RECORD_OMIT_NULL),
 	FIELD("class", class, .flags = RECORD_OMIT_NULL),
 	FIELD("words", words, .flags = RECORD_OMIT_NULL),
@@ -43,10 +43,10 @@ static const struct record_field fields[] = {
 	FIELD("log", log, .flags = RECORD_OMIT_NULL),
 };
 
-/* What the events up to one have come to. */
+/* Summary of the events so far. */
 struct memory {
-	bool tried; /* repaired, and no long run since */
-	int row; /* failures and stalls without a long run between */
+	bool tried; /* repaired, and no long run since then */
+	int row; /* failures and stalls without a long run in between */
 };
 
 const char *
@@ -89,7 +89,7 @@ spiral_event_from_json(
 	return 0;
 }
 
-/* Those that count: what came after the last CLEAR. */
+/* Only events after the last CLEAR count. */
 static void
 skip_cleared(const struct spiral_event **history, size_t *count)
 {
@@ -102,7 +102,7 @@ skip_cleared(const struct spiral_event **history, size_t *count)
 	}
 }
 
-/* Of a time ahead of now the clock was set back: it was a moment ago. */
+/* If at_ms is in the future, the clock was set back: it counts as now. */
 static bool
 is_within(int64_t at_ms, int64_t window_ms, int64_t now_ms)
 {
@@ -130,8 +130,8 @@ remember(struct memory *memory, const struct spiral_event *event,
 		memory->tried = true;
 }
 
-/* The failures (or stalls) with the signature of the last event, that one
- * included. */
+/* The number of failures (or stalls) with the signature of the last event,
+ * including that one. */
 static int
 count_same(const struct spiral_event *history, size_t count,
     const struct spiral_rules *rules, int64_t now_ms)
@@ -163,7 +163,7 @@ count_repairs(const struct spiral_event *history, size_t count, int64_t now_ms)
 	return repairs;
 }
 
-/* None before the first restart: what died once is missed. */
+/* The first restart is immediate. */
 static int64_t
 pause_ms(const struct spiral_rules *rules, int times)
 {

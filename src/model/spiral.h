@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What to do about a failure, from what is remembered of those before it. The
- * first failure is always repaired; a failure soon after a repair is a spiral;
- * a long healthy run begins anew. Beyond that: the same failure again and again
- * even with long runs between (a slow spiral), a bound of repairs per day, and
- * growing pauses between restarts.
+ * What to do about a failure, given the history of failures. The first failure
+ * is always repaired; a failure soon after a repair is a spiral; a long healthy
+ * run resets it. In addition: the same failure again and again even with long
+ * runs in between (a slow spiral), a limit of repairs per day, and growing
+ * pauses between restarts.
  */
 #ifndef SPIRAL_H
 #define SPIRAL_H
@@ -20,11 +20,11 @@ struct json_object;
 
 enum spiral_kind {
 	SPIRAL_FAILURE, /* the daemon failed after run_ms */
-	SPIRAL_STALL, /* restarted without repair */
+	SPIRAL_STALL, /* restarted without a repair */
 	SPIRAL_REMEDY, /* a repair ended with `outcome` */
 	SPIRAL_STOP, /* stopped by a person after run_ms */
-	SPIRAL_GAVE_UP, /* the overseer ended for a person */
-	SPIRAL_CLEAR, /* a person says: begin anew (words = the reason) */
+	SPIRAL_GAVE_UP, /* the overseer exited; a person must look */
+	SPIRAL_CLEAR, /* a person resets the history (words = the reason) */
 	SPIRAL_KIND_COUNT
 };
 
@@ -38,22 +38,22 @@ struct spiral_event {
 	char *signature; /* of the failure; NULL for others */
 	char *class, *words; /* for people */
 	char *outcome; /* of a repair: "completed", "gave up", ... */
-	int64_t took_ms; /* the repair */
+	int64_t took_ms; /* duration of the repair */
 	char *log; /* its file */
 };
 
 void spiral_event_release(struct spiral_event *event);
 struct json_object *spiral_event_to_json(const struct spiral_event *event);
-/* -EINVAL (or -ENOENT for kind and at_ms) with words that name the member;
- * members that are not known are ignored. */
+/* -EINVAL (or -ENOENT for kind and at_ms) with a message that names the member;
+ * unknown members are ignored. */
 int spiral_event_from_json(
     struct json_object *json, struct spiral_event *ret_event, struct err *err);
 
 struct spiral_rules {
 	int64_t cooldown_ms; /* restart_cooldown */
 	int same_max; /* failures of one signature ... */
-	int64_t same_window_ms; /* ... within this: a slow spiral; 0 = never */
-	int day_max; /* repairs in 24 hours; 0 = no bound */
+	int64_t same_window_ms; /* ... in this time: a slow spiral; 0 = never */
+	int day_max; /* repairs in 24 hours; 0 = no limit */
 	int64_t delay_ms, delay_max_ms; /* before a second restart, then
 					 * doubling; none before the first */
 };
@@ -72,17 +72,17 @@ struct spiral_decision {
 	int same; /* failures of this signature in the window */
 };
 
-/* The history ends with the event (FAILURE or STALL) that is to be decided
- * about. Only what came after the last CLEAR counts. The same_max-th failure of
- * one signature is a slow spiral, but never the first one; stalls are counted
- * for themselves, and only those with a signature. A repair with the outcome
- * "interrupted" counts for the day, not as tried. A run of cooldown_ms or more
+/* The history ends with the event (FAILURE or STALL) to decide about. Only
+ * events after the last CLEAR count. The same_max-th failure with one signature
+ * is a slow spiral, but never the first one; stalls are counted separately, and
+ * only those with a signature. A repair with the outcome "interrupted" counts
+ * towards the day's limit, but not as an attempt. A run of cooldown_ms or more
  * is a long one. */
 struct spiral_decision spiral_decide(const struct spiral_event *history,
     size_t count, const struct spiral_rules *rules, int64_t now_ms);
 
-/* Did the history end with a verdict that needs a person, not cleared since?
- * Then the overseer refuses to start: the words say why. */
+/* Did the history end with a verdict that needs a person, and was not cleared
+ * since? Then the overseer refuses to start, for the reason in words. */
 bool spiral_is_over(
     const struct spiral_event *history, size_t count, struct buf *words);
 

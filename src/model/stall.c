@@ -3,7 +3,7 @@
 #include "mem.h"
 #include "stall.h"
 
-#define TOOL_PATIENCE 4 /* a build or a test run may say nothing for long */
+#define TOOL_PATIENCE 4 /* a build or a test run may be silent for long */
 
 static const char *const action_words[] = {
 	[STALL_WAIT] = "wait",
@@ -15,7 +15,7 @@ static const char *const action_words[] = {
 _Static_assert(
     nitems(action_words) == STALL_ACTION_COUNT, "a word for every action");
 
-/* From the mildest on; behind the last one there is only that. */
+/* Mildest first; the last one repeats. */
 static const enum stall_action stages[] = {
 	STALL_INTERRUPT,
 	STALL_RESTART,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The record of a task, and the words in it: one table, read in both
- * directions. */
+/* The JSON record of a task: one table for reading and writing. */
 
 #include <errno.h>
 #include <stddef.h>
@@ -47,7 +46,7 @@ task_outcome_parse(const char *name, enum task_outcome *ret_outcome)
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct task, key, member, ##__VA_ARGS__)
 
-/* In the order of struct task; each member but the id may be missing. */
+/* In the order of struct task; every member but the id may be missing. */
 static const struct record_field fields[] = {
 	FIELD("id", id),
 	FIELD("source", source),
@@ -109,8 +108,8 @@ get_entry(struct json_object *entry, const char *at, struct task *task,
 	return 0;
 }
 
-/* Entry by entry: the document keeps its own, and no more come in than a task
- * may have. */
+/* Copy entry by entry: the document keeps its own, and the number of entries is
+ * limited. */
 static int
 get_history(struct json_object *json, const char *at, struct task *task,
     struct err *err)
@@ -134,10 +133,10 @@ get_history(struct json_object *json, const char *at, struct task *task,
 	return 0;
 }
 
-/* Members that only make sense together, where a file was edited by hand: a
- * task that nobody has, or that ended nohow, is to be done. */
+/* Repair combinations that do not fit together, since the file may have been
+ * edited by hand: a task without a worker, or without an outcome, waits. */
 static void
-mend(struct task *task)
+fix_combinations(struct task *task)
 {
 	if ((task->step == TASK_ASSIGNED && task->worker == NULL) ||
 	    (task->step == TASK_SETTLING && task->outcome == OUTCOME_NONE))
@@ -168,7 +167,7 @@ task_from_json(struct json_object *json, const char *at, struct task **ret_task,
 		task_free(task);
 		return err_set(err, -EINVAL, "%s", words.msg);
 	}
-	mend(task);
+	fix_combinations(task);
 	*ret_task = task;
 	return 0;
 }

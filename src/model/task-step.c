@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The steps' words, and the one table of which may follow which. */
+/* The names of the steps, and the table of which may follow which. */
 
 #include <errno.h>
 
@@ -17,7 +17,7 @@ const char *const task_step_words[] = {
 	[TASK_STEP_COUNT] = NULL,
 };
 
-/* [from][to]. What is not listed is refused: nothing follows settling. */
+/* [from][to]. Everything else is refused; nothing follows settling. */
 static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 	[TASK_OFFERED] = {
 		[TASK_WAITING] = true, /* taken from its source */
@@ -33,12 +33,12 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 		[TASK_SETTLING] = true, /* nothing to land, or no more tries */
 	},
 	[TASK_LANDED] = {
-		[TASK_WAITING] = true, /* taken back, and tried again */
+		[TASK_WAITING] = true, /* reverted, and tried again */
 		[TASK_SETTLING] = true,
 	},
 };
 
-/* A new step needs a word, a row, and a thought about every other row. */
+/* A new step needs a name, a row, and a check of every other row. */
 _Static_assert(TASK_STEP_COUNT == 5, "task_moves knows 5 steps");
 _Static_assert(
     nitems(task_step_words) == TASK_STEP_COUNT + 1, "a word for every step");

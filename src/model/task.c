@@ -14,8 +14,9 @@
 #define DETAIL_MAX       1024
 #define PRIORITY_DEFAULT 3
 
-/* Length of a mark that begins a line (and of the blank behind it): a heading,
- * a quotation, an item, a box to tick. 0 = none: "#12" and "-v" are words. */
+/* Length of a Markdown mark at the start of a line (with the blank after it):
+ * heading, quotation, list item, checkbox. 0 = none: "#12" and "-v" are
+ * words. */
 static size_t
 mark_len(const char *s)
 {
@@ -42,7 +43,7 @@ is_blank(char c)
 	return (unsigned char)c <= ' ' || c == 0x7f;
 }
 
-/* The line without its marks, each run of blanks and controls as one. */
+/* The line without its marks, with each run of blanks and controls as one. */
 static void
 add_unmarked(const char *line, size_t len, struct buf *out)
 {
@@ -82,7 +83,7 @@ says_something(const char *s)
 	return false;
 }
 
-/* The first line of text that says something, or NULL. */
+/* The first line of text that has any text, or NULL. */
 static char *
 title_of(const char *text)
 {
@@ -160,12 +161,13 @@ task_note(
 		json_set_string(entry, "detail", cut);
 	}
 	json_object_array_add(task->history, entry);
-	/* How it began and how it went on lately say the most. */
+	/* Keep the first and the latest entries, which matter most. */
 	if (json_object_array_length(task->history) > TASK_HISTORY_MAX)
 		json_object_array_del_idx(task->history, 1, 1);
 }
 
-/* To waiting, which follows several steps: only from the one that is meant. */
+/* Move to waiting, which can follow several steps, but only from the expected
+ * one. */
 static int
 wait_after(struct task *task, enum task_step from, int64_t now_ms)
 {
@@ -355,7 +357,7 @@ task_for_fix(const char *id, const struct task *broken, const char *command,
 	    "checks less strict.\n");
 	task = task_new(id, "fix", broken->id, title, text.data, now_ms);
 	xstrset(&task->label, broken->label);
-	task->priority = 0; /* whatever lands meanwhile fails too */
+	task->priority = 0; /* everything that lands until then fails too */
 	task->fixes = broken->fixes + 1;
 	return task;
 }

@@ -88,7 +88,7 @@ parse_status(
 	    word);
 }
 
-/* An array of strings that need not be there: NULL then. */
+/* An optional array of strings; NULL if it is missing. */
 static int
 check_ids(struct json_object *json, const char *key,
     struct json_object **ret_array, struct err *err)
@@ -111,7 +111,7 @@ check_ids(struct json_object *json, const char *key,
 	return 0;
 }
 
-/* A text that means nothing when it is empty. */
+/* An empty string counts as missing. */
 static int
 parse_optional(
     struct json_object *json, const char *key, char **ret, struct err *err)
@@ -127,8 +127,8 @@ parse_optional(
 	return 0;
 }
 
-/* What others keep in there is theirs: what is not as we know it says nothing
- * to us. */
+/* Other programs keep their own data there: ignore whatever does not have our
+ * format. */
 static void
 parse_metadata(struct taskfile *task)
 {
@@ -225,13 +225,13 @@ taskfile_eligible(
 
 /* --- circles ---------------------------------------------------------- */
 
-/* A walk from one task to its blockers, and on to theirs. */
+/* Follows the blockers of a task, and their blockers. */
 struct walk {
 	const struct taskfile **by_id; /* sorted */
 	size_t count;
-	const struct taskfile **queue; /* those reached, in that order */
-	size_t *from; /* index in queue of the one that is blocked by it */
-	bool *seen; /* as by_id */
+	const struct taskfile **queue; /* tasks reached, in that order */
+	size_t *from; /* index in queue of the task that it blocks */
+	bool *seen; /* indexed like by_id */
 	size_t end; /* of queue */
 };
 
@@ -291,7 +291,7 @@ walk_find(const struct walk *walk, const char *id)
 	return found == NULL ? walk->count : (size_t)(found - walk->by_id);
 }
 
-/* Queue the blockers of queue[at]; true when the first one is among them. */
+/* Queue the blockers of queue[at]; true if the first task is among them. */
 static bool
 walk_step(struct walk *walk, size_t at)
 {

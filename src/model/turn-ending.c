@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * How the agent's last words end. Words of a natural language have no grammar
- * that a table could hold, so this errs to one side: a finished worker that is
- * taken for one that asks loses a turn, the other way round half of the work
- * would land.
+ * How the agent's last message ends. Natural language does not fit into a
+ * table, so this errs on one side: taking a finished worker for one that asks
+ * wastes a turn; the opposite mistake would land half of the work.
  *
- * The words are brought into a plain form first: lower case, without code,
- * quotations, headings and marks; blocks end with BLOCK, items begin with ITEM.
+ * The text is simplified first: lower case, without code, quotations, headings
+ * and marks; blocks end with BLOCK, items begin with ITEM.
  */
 
 #include <string.h>
@@ -18,12 +17,12 @@
 
 #define BLOCK     '\f'
 #define ITEM      '\v'
-#define THING     " x " /* in the place of code and quotations */
-#define THING_MAX 1000 /* bytes of one */
+#define THING     " x " /* replaces code and quotations */
+#define THING_MAX 1000 /* maximum bytes of one */
 
-#define REPORT_REACH 24 /* bytes before a word that may turn it round */
+#define REPORT_REACH 24 /* bytes before a word that may negate it */
 
-/* Work that was done. */
+/* Words that report finished work. */
 static const char *const reports[] = { "added", "all green", "bumped",
 	"changed", "cleaned up", "committed", "complete", "completed",
 	"configured", "converted", "corrected", "created", "deleted",
@@ -33,12 +32,12 @@ static const char *const reports[] = { "added", "all green", "bumped",
 	"renamed", "replaced", "resolved", "reverted", "rewrote", "rewritten",
 	"updated", "upgraded", "written", "wrote", NULL };
 
-/* Before one of those: it was not, or not yet. */
+/* Before one of those words: the work was not done, or not yet. */
 static const char *const reversals[] = { "be", "before", "can", "cannot",
 	"didn't", "doesn't", "hasn't", "haven't", "if", "isn't", "no", "never",
 	"not", "nothing", "once", "until", "wasn't", "weren't", "when", NULL };
 
-/* Ask for an answer, with or without a question mark. */
+/* These ask for an answer, with or without a question mark. */
 static const char *const asks[] = { "await your", "awaiting your",
 	"before continuing", "before i begin", "before i can",
 	"before i continue", "before i go ahead", "before i make",
@@ -65,12 +64,12 @@ static const char *const asks[] = { "await your", "awaiting your",
 	"your go-ahead", "your guidance", "your input", "your permission",
 	NULL };
 
-/* A question with one of these wants an answer, wherever it stands. */
+/* A question with one of these needs an answer, wherever it appears. */
 static const char *const directed[] = { "continue", "go ahead", "i", "i'm",
 	"me", "my", "ok to", "okay to", "proceed", "should", "we", "which",
 	"you", "you'd", "your", NULL };
 
-/* Offers. Of more? That takes a second look. */
+/* Offers; whether of more work is checked separately. */
 static const char *const offers[] = { "anything else", "do you want",
 	"if you want", "if you would like", "if you'd like", "let me know if",
 	"let me know what you think", "shall i also", "should i also",
@@ -84,8 +83,8 @@ static const char *const of_more[] = { "additional", "additionally", "adjust",
 	"further", "in addition", "more", "other", "separately", "too", "tweak",
 	NULL };
 
-/* Offers of what was to be done anyway: the second list, unless it is of
- * more. */
+/* Offers to do what was the task anyway: those of the second list only if they
+ * are not about more work. */
 static const char *const of_the_same[] = { "carry on", "continue",
 	"get started", "go ahead", "i should", "move forward", "move on",
 	"proceed", NULL };
@@ -103,7 +102,7 @@ static const char *const refusals[] = { "against my guidelines", "i decline",
 	"i'm not comfortable", "i am not comfortable", "this can't be done",
 	"this cannot be done", "this task can't be", "this task cannot be",
 	NULL };
-/* Within a report these are remarks. */
+/* Ignored if the message also reports work. */
 static const char *const obstacles[] = { "i am blocked", "i do not have access",
 	"i do not have permission", "i don't have access",
 	"i don't have permission", "i'm blocked", NULL };
@@ -117,12 +116,12 @@ static const char *const denials[] = { "i am not able to", "i am not going to",
 static const char *const fillers[] = { "actually", "be able to", "currently",
 	"directly", "ethically", "fully", "in good conscience", "just",
 	"really", "safely", "simply", NULL };
-/* Even within a report. */
+/* Verbs that make it a refusal, even if the message reports work. */
 static const char *const denied_work[] = { "accomplish", "assist", "commit",
 	"complete", "comply", "continue", "create", "do", "engage", "finish",
 	"fix", "fulfil", "fulfill", "generate", "help", "implement", "perform",
 	"proceed", "produce", "provide", "resolve", "solve", "write", NULL };
-/* Never. */
+/* Verbs that never make it a refusal. */
 static const char *const denied_nothing[] = { "emphasize", "find any",
 	"guarantee", "help but", "imagine", "recommend", "see any", "stress",
 	"think", "wait to", NULL };
@@ -146,7 +145,7 @@ begins_with(const char *s, const char *phrase)
 	return strncmp(s, phrase, len) == 0 && !is_letter(s[len]);
 }
 
-/* The first place where the phrase stands as whole words, or NULL. */
+/* The first occurrence of the phrase as whole words, or NULL. */
 static const char *
 find_phrase(const char *s, const char *phrase)
 {
@@ -177,8 +176,8 @@ begins_with_any(const char *s, const char *const *phrases)
 
 /* --- the plain form -------------------------------------------------- */
 
-/* Characters that become others; of an opening one, all up to the closing one
- * on the same line becomes a thing. */
+/* Characters that are replaced. For an opening one, everything up to the
+ * closing one on the same line becomes a THING. */
 static const struct {
 	const char *from, *closing, *to;
 } characters[] = {
@@ -197,7 +196,8 @@ static const struct {
 	{ "\xe1\x8d\xa7", NULL, "? " }, /* Ethiopic */
 };
 
-/* Bytes of the line that were read; what they mean is appended. */
+/* Append the meaning of the next characters; returns how many bytes were
+ * read. */
 static size_t
 add_character(const char *s, struct buf *out)
 {
@@ -226,7 +226,7 @@ add_character(const char *s, struct buf *out)
 	return 1;
 }
 
-/* Length of the mark of an item, 0 = none: "- ", "2. ", "b) ". */
+/* Length of a list mark, 0 = none: "- ", "2. ", "b) ". */
 static size_t
 item_len(const char *s)
 {
@@ -261,8 +261,8 @@ says_something(const char *s)
 	return false;
 }
 
-/* Lines that are not the agent's own prose: quotations, headings, tables,
- * rules, and empty ones. */
+/* Lines that are not the agent's prose: quotations, headings, tables, rules,
+ * and empty ones. */
 static bool
 is_prose(const char *line)
 {
@@ -320,13 +320,13 @@ enum sentence {
 	SENTENCE_PLAIN,
 	SENTENCE_OFFER,
 	SENTENCE_ASKS,
-	SENTENCE_WONDERS, /* a question to nobody in particular */
+	SENTENCE_WONDERS, /* a question that addresses nobody */
 	SENTENCE_REFUSES,
 };
 
 struct reader {
-	const char *text; /* the plain form */
-	size_t report; /* where it first tells of work done, or SIZE_MAX */
+	const char *text; /* the simplified text */
+	size_t report; /* where it first reports finished work, or SIZE_MAX */
 };
 
 static bool
@@ -338,7 +338,7 @@ is_reversed(const char *text, const char *at)
 	for (const char *s = from; s < at; s++)
 		if (strchr(".!?;\f\v", *s) != NULL)
 			from = s + 1;
-	/* Not from the middle of a word. */
+	/* Do not start in the middle of a word. */
 	while (from > text && from < at && is_letter(from[-1]))
 		from++;
 	before = xstrndup(from, (size_t)(at - from));
@@ -416,7 +416,7 @@ read_offer(const char *s, bool reported)
 	return SENTENCE_OFFER;
 }
 
-/* at: where in the text the sentence begins. */
+/* at: offset of the sentence in the text. */
 static enum sentence
 read_sentence(
     const struct reader *reader, const char *s, size_t at, bool question)
@@ -432,7 +432,7 @@ read_sentence(
 	return has_any(s, courtesies) ? SENTENCE_OFFER : SENTENCE_PLAIN;
 }
 
-/* Length of the sentence at s, its marks included, within len bytes. */
+/* Length of the sentence at s, including punctuation, within len bytes. */
 static size_t
 sentence_len(const char *s, size_t len, bool *ret_question)
 {
@@ -447,7 +447,7 @@ sentence_len(const char *s, size_t len, bool *ret_question)
 			continue;
 		marks += strspn(s + i + marks, ".!?)]'");
 		if (i + marks < len && strchr(" \v", s[i + marks]) == NULL)
-			continue; /* inside of a word or number */
+			continue; /* inside a word or number */
 		*ret_question = memchr(s + i, '?', marks) != NULL;
 		return i + marks;
 	}
@@ -456,11 +456,11 @@ sentence_len(const char *s, size_t len, bool *ret_question)
 
 struct block {
 	enum turn_ending ending;
-	bool list, offers; /* nothing but that */
+	bool list, offers; /* contains nothing else */
 };
 
-/* Read the block of len bytes at `at`. A question to nobody above a list is its
- * title. */
+/* Read the block of len bytes at `at`. A question that addresses nobody is a
+ * title if it is above a list. */
 static struct block
 read_block(const struct reader *reader, size_t at, size_t len, bool above_list)
 {
@@ -500,8 +500,8 @@ turn_read_ending(const char *last_words)
 		return ENDING_PLAIN;
 	add_plain(last_words, &plain);
 	reader = (struct reader){ plain.data, find_report(plain.data) };
-	/* From the last block on back, over lists and offers: what they belong
-	 * to stands before them. */
+	/* Backwards from the last block, over lists and offers, to the text
+	 * that they belong to. */
 	for (end = plain.len; end > 0; end = start) {
 		for (start = --end;
 		     start > 0 && plain.data[start - 1] != BLOCK;)

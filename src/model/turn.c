@@ -8,7 +8,7 @@
 #include "text.h"
 #include "turn.h"
 
-#define WORDS_MAX 600 /* bytes of the agent's words in a reason */
+#define WORDS_MAX 600 /* bytes of the agent's message in a reason */
 
 enum trouble {
 	TROUBLE_NONE,
@@ -20,16 +20,17 @@ enum trouble {
 	TROUBLE_COUNT
 };
 
-/* Sent back to do the thing (TURN_BACK), or told to go on (TURN_NUDGE). */
+/* Sent back to do something (TURN_BACK), or told to continue (TURN_NUDGE). */
 static const struct {
 	enum turn_action action;
-	const char *told; /* to the worker */
-	const char *reason; /* of its failure */
-	enum turn_action at_last; /* by hand, when it was told often enough */
-	const char *to_person; /* then */
+	const char *message; /* to the worker */
+	const char *reason; /* the reason of its failure */
+	enum turn_action at_last; /* driven by hand, after it was sent back
+				   * often enough */
+	const char *to_person; /* the reason for that */
 } troubles[] = {
 	[TROUBLE_REBASE] = { .action = TURN_BACK,
-	    .told =
+	    .message =
 		"The rebase is not finished. Resolve the conflicts, git add "
 		"the files and run git rebase --continue, until git status "
 		"says that no rebase is in progress.",
@@ -38,28 +39,29 @@ static const struct {
 	    .to_person = "the agent could not finish its rebase; resolve it "
 			 "in the worktree, or run: llmc reset" },
 	[TROUBLE_DIRT] = { .action = TURN_BACK,
-	    .told = "Commit what belongs to the task (amend your commit if "
-		    "there is one) and remove or restore the rest, until git "
-		    "status shows a clean worktree.",
+	    .message =
+		"Commit what belongs to the task (amend your commit if "
+		"there is one) and remove or restore the rest, until git "
+		"status shows a clean worktree.",
 	    .reason = "it left changes that are not committed",
 	    .at_last = TURN_COMMIT,
 	    .to_person = "" },
 	[TROUBLE_QUESTION] = { .action = TURN_NUDGE,
-	    .told =
+	    .message =
 		"Nobody can answer you. Decide yourself what serves the task "
 		"best, continue without asking, finish the task and commit. If "
 		"it is finished, say so in a plain sentence, without a "
 		"question or an offer.",
 	    .reason = "it ended with a question" },
 	[TROUBLE_REFUSAL] = { .action = TURN_NUDGE,
-	    .told =
+	    .message =
 		"You said that you cannot or will not continue. Look for "
 		"another way to do the task, or do the part of it that is "
 		"possible, and commit. If it is finished, say so in a plain "
 		"sentence.",
 	    .reason = "it refused" },
 	[TROUBLE_NO_COMMIT] = { .action = TURN_BACK,
-	    .told =
+	    .message =
 		"There is no commit on your branch, and the task is not done "
 		"without one. Do what the task asks for and commit it.",
 	    .reason = "it made no commit" },
@@ -89,7 +91,7 @@ find_trouble(const struct turn_facts *facts)
 	return TROUBLE_NONE;
 }
 
-/* How much of it there is, where that can be counted. */
+/* How many files are affected. */
 static void
 add_count(const struct turn_facts *facts, enum trouble trouble, struct buf *out)
 {
@@ -102,17 +104,18 @@ add_count(const struct turn_facts *facts, enum trouble trouble, struct buf *out)
 }
 
 static void
-tell(const struct turn_facts *facts, enum trouble trouble, struct buf *words)
+add_message(
+    const struct turn_facts *facts, enum trouble trouble, struct buf *words)
 {
 	add_count(facts, trouble, words);
-	buf_adds(words, troubles[trouble].told);
-	/* A question that goes unanswered is only asked again. */
+	buf_adds(words, troubles[trouble].message);
+	/* An unanswered question would only be asked again. */
 	if (facts->driven && troubles[trouble].action == TURN_BACK &&
 	    facts->ending == ENDING_QUESTION)
-		buf_addf(words, " %s", troubles[TROUBLE_QUESTION].told);
+		buf_addf(words, " %s", troubles[TROUBLE_QUESTION].message);
 }
 
-/* The end of what the agent said, from a whole character on. */
+/* Append the end of the agent's message, starting at a whole character. */
 static void
 add_last_words(const char *said, struct buf *out)
 {
@@ -161,13 +164,13 @@ judge_untroubled(const struct turn_facts *facts)
 						      TURN_FINISHED;
 }
 
-/* A person drives it, and will see what is left over. */
+/* A person drives the worker and will see what is left over. */
 static enum turn_action
 judge_by_hand(
     const struct turn_facts *facts, enum trouble trouble, struct buf *words)
 {
 	if (facts->sent_back < TURN_SENT_BACK_MAX) {
-		tell(facts, trouble, words);
+		add_message(facts, trouble, words);
 		return TURN_BACK;
 	}
 	buf_adds(words, troubles[trouble].to_person);
@@ -191,7 +194,7 @@ turn_judge(const struct turn_facts *facts, struct buf *words)
 		add_reason(facts, trouble, out_of_turns, words);
 		return TURN_FAIL;
 	}
-	tell(facts, trouble, words);
+	add_message(facts, trouble, words);
 	return troubles[trouble].action;
 }
 

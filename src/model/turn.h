@@ -2,9 +2,9 @@
 
 /*
  * The end of a turn: is the work finished, or is the worker sent back, and with
- * what words? One rule for workers that a person drives and for those that auto
- * mode drives. Where nobody will look, a turn that ends with a question or a
- * refusal is no success, and a commit or a check may be wanted.
+ * which message? One rule for workers driven by hand and by auto mode. In auto
+ * mode nobody looks at the result, so a turn that ends with a question or a
+ * refusal is not a success, and a commit or a check may be required.
  */
 #ifndef TURN_H
 #define TURN_H
@@ -13,68 +13,72 @@
 
 struct buf;
 
-#define TURN_NUDGES_MAX    3 /* times told to go on without asking */
+#define TURN_NUDGES_MAX    3 /* times told to continue without asking */
 #define TURN_SENT_BACK_MAX 2 /* times in one turn, driven by hand */
 
-/* How the agent's last words end. */
+/* How the agent's last message ends. */
 enum turn_ending {
 	ENDING_PLAIN,
-	ENDING_QUESTION, /* asks somebody who is not there */
+	ENDING_QUESTION, /* asks, though nobody can answer */
 	ENDING_REFUSAL, /* says that it cannot or will not */
 	ENDING_COUNT
 };
 
-/* Looks at the last paragraph. An offer of more after finished work ("Let me
- * know if you would like ...") is no question; a question inside of code or a
- * quotation is none. Empty or NULL words are plain. */
+/* Reads the last paragraph. An offer after finished work ("Let me know if you
+ * would like ...") is not a question, nor is a question inside code or a
+ * quotation. Empty or NULL is plain. */
 enum turn_ending turn_read_ending(const char *last_words);
 
 struct turn_facts {
 	int dirt; /* files changed or untracked */
-	bool rebasing; /* git has a rebase in progress */
-	int conflicts; /* unmerged files of it */
-	int ahead; /* commits more than the default branch */
-	bool resolving; /* the turn was to resolve a conflict: no commit of
-			 * its own is needed */
-	bool reviewing; /* it looked over its own work: likewise */
-	bool driven; /* by auto mode: nobody will look */
+	bool rebasing; /* a rebase is in progress */
+	int conflicts; /* unmerged files */
+	int ahead; /* commits ahead of the default branch */
+	bool resolving; /* the turn was to resolve a conflict: it needs no
+			 * commit of its own */
+	bool reviewing; /* it reviewed its own work: the same */
+	bool driven; /* by auto mode: nobody looks at the result */
 
-	/* Asked only where it is driven. */
+	/* Only used if driven. */
 	bool commit_wanted; /* a task without a commit is not done */
-	bool check_wanted; /* there is a check_command */
+	bool check_wanted; /* a check_command is set */
 	enum turn_ending ending;
-	const char *words; /* last ones, for the reason */
-	int turns, turns_max; /* ended with this one; 0 = no end */
+	const char *words; /* the last message, for the reason */
+	int turns, turns_max; /* turns so far, with this one; turns_max 0 = no
+			       * limit */
 	int nudges;
 
-	/* Asked only where it is not. */
+	/* Only used if not driven. */
 	int sent_back; /* times in this turn */
 };
 
 enum turn_action {
-	TURN_FINISHED, /* the work is there, in commits */
+	TURN_FINISHED, /* the work is committed */
 	TURN_NO_CHANGES, /* done, nothing to land */
 	TURN_CHECK, /* run check_command first */
-	TURN_BACK, /* the worker goes on, told `words` */
-	TURN_NUDGE, /* likewise, and it counts as a nudge */
-	TURN_COMMIT, /* commit what it left behind, then it is finished */
-	TURN_PAUSE, /* a person must see to it, for `words` */
-	TURN_FAIL, /* the attempt failed, for `words` */
+	TURN_BACK, /* send the worker back with `words` */
+	TURN_NUDGE, /* the same, and it counts as a nudge */
+	TURN_COMMIT, /* commit what it left over, then it is finished */
+	TURN_PAUSE, /* a person must look, for the reason in `words` */
+	TURN_FAIL, /* the attempt failed, for the reason in `words` */
 	TURN_ACTION_COUNT
 };
 
-/* In this order: an unfinished rebase, dirt and, where it is driven, the ending
- * (a question or a refusal), a missing commit, the check.
+/*
+ * Checked in this order: an unfinished rebase, uncommitted changes and, if
+ * driven, the ending (a question or a refusal), a missing commit, the check.
  *
- * Driven, what sends back becomes TURN_FAIL when turns_max is reached or the
- * nudges are used up. By hand, a worker that was sent back often enough is
- * paused over a rebase, and its dirt is committed for it.
+ * Driven: where a worker would be sent back, it is TURN_FAIL if turns_max is
+ * reached or the nudges are used up. By hand: a worker that was sent back often
+ * enough is paused if a rebase is unfinished, and its changes are committed for
+ * it.
  *
- * words is appended to for BACK, NUDGE, PAUSE and FAIL. */
+ * words is appended to for BACK, NUDGE, PAUSE and FAIL.
+ */
 enum turn_action turn_judge(const struct turn_facts *facts, struct buf *words);
 
-/* What the worker is told when check_command failed: how, and the end of what
- * it said (cut to 8 KiB, whole lines). */
+/* The message to the worker after check_command failed: how, and the end of its
+ * output (at most 8 KiB, complete lines). */
 void turn_check_words(
     const char *command, const char *how, const char *output, struct buf *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* state.json's record of a worker: one table, read in both directions. */
+/* The record of a worker in state.json: one table for reading and writing. */
 
 #include <errno.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct worker, key, member, ##__VA_ARGS__)
 
-/* Each member but the name may be missing. */
+/* Every member but the name may be missing. */
 static const struct record_field fields[] = {
 	FIELD("name", name),
 	FIELD("branch", branch),
@@ -80,9 +80,9 @@ end_at(int64_t *time_ms, int64_t now_ms)
 		*time_ms = now_ms;
 }
 
-/* Times that have been cannot be to come. */
+/* Times in the past must not be in the future. */
 static void
-mend_times(struct worker *worker, int64_t now_ms)
+clamp_times(struct worker *worker, int64_t now_ms)
 {
 	end_at(&worker->since_ms, now_ms);
 	end_at(&worker->activity_ms, now_ms);
@@ -91,9 +91,10 @@ mend_times(struct worker *worker, int64_t now_ms)
 	end_at(&worker->session.pending_since_ms, now_ms);
 }
 
-/* Members that only make sense together, where a file was edited by hand. */
+/* Repair combinations that do not fit together, since the file may have been
+ * edited by hand. */
 static void
-mend(struct worker *worker)
+fix_combinations(struct worker *worker)
 {
 	struct session_record *session = &worker->session;
 
@@ -128,8 +129,8 @@ worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
 		worker_free(worker);
 		return r;
 	}
-	mend_times(worker, now_ms);
-	mend(worker);
+	clamp_times(worker, now_ms);
+	fix_combinations(worker);
 	*ret_worker = worker;
 	return 0;
 }

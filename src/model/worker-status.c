@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The statuses' words, and the one table of who may follow whom. */
+/* The names of the statuses, and the table of which may follow which. */
 
 #include <string.h>
 
@@ -34,21 +34,21 @@ const char *const accept_step_words[] = {
 };
 
 /*
- * [from][to]. What is not listed is refused. Every status may fail or lose its
+ * [from][to]. Everything else is refused. Every status may fail or lose its
  * session; the comments say when the other moves happen.
  */
 static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 	[WORKER_IDLE] = {
-		[WORKER_STARTING] = true, /* a task for it */
-		[WORKER_WORKING] = true, /* a person typed one themselves */
+		[WORKER_STARTING] = true, /* it gets a task */
+		[WORKER_WORKING] = true, /* a person typed a prompt */
 		[WORKER_NEEDS_REVIEW] = true, /* found with finished work */
-		[WORKER_REBASING] = true, /* found in the middle of one */
+		[WORKER_REBASING] = true, /* found in the middle of a rebase */
 		[WORKER_PAUSED] = true,
 		[WORKER_LIMITED] = true, /* the account's limit */
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
 	},
-	/* Where the prompt leads to, or back from where it was withdrawn. */
+	/* To the status that the prompt is for, or back if it was withdrawn. */
 	[WORKER_STARTING] = {
 		[WORKER_IDLE] = true,
 		[WORKER_WORKING] = true,
@@ -63,23 +63,23 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_OFFLINE] = true,
 	},
 	[WORKER_WORKING] = {
-		[WORKER_IDLE] = true, /* the task was taken away */
-		[WORKER_STARTING] = true, /* a further prompt */
+		[WORKER_IDLE] = true, /* the task was taken from it */
+		[WORKER_STARTING] = true, /* another prompt */
 		[WORKER_NEEDS_REVIEW] = true, /* finished */
 		[WORKER_REBASING] = true,
-		[WORKER_NO_CHANGES] = true, /* finished, nothing changed */
-		[WORKER_ACCEPTING] = true, /* finished, nobody reviews */
+		[WORKER_NO_CHANGES] = true, /* finished without changes */
+		[WORKER_ACCEPTING] = true, /* finished, without review */
 		[WORKER_PAUSED] = true,
 		[WORKER_LIMITED] = true,
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
 	},
 	[WORKER_NEEDS_REVIEW] = {
-		[WORKER_IDLE] = true, /* landed by other means, or dropped */
+		[WORKER_IDLE] = true, /* landed in another way, or dropped */
 		[WORKER_STARTING] = true, /* a message */
-		[WORKER_REVIEWING] = true, /* told to look itself first */
+		[WORKER_REVIEWING] = true, /* reviews its own work first */
 		[WORKER_REJECTED] = true,
-		[WORKER_REBASING] = true, /* the default branch moved on */
+		[WORKER_REBASING] = true, /* the default branch has moved */
 		[WORKER_ACCEPTING] = true,
 		[WORKER_PAUSED] = true,
 		[WORKER_LIMITED] = true,
@@ -89,7 +89,7 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 	[WORKER_REVIEWING] = {
 		[WORKER_IDLE] = true,
 		[WORKER_STARTING] = true,
-		[WORKER_NEEDS_REVIEW] = true, /* has looked */
+		[WORKER_NEEDS_REVIEW] = true, /* the review is done */
 		[WORKER_REJECTED] = true,
 		[WORKER_REBASING] = true,
 		[WORKER_PAUSED] = true,
@@ -102,16 +102,16 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_STARTING] = true,
 		[WORKER_NEEDS_REVIEW] = true, /* reworked */
 		[WORKER_REBASING] = true,
-		[WORKER_NO_CHANGES] = true, /* took everything back */
+		[WORKER_NO_CHANGES] = true, /* it reverted everything */
 		[WORKER_PAUSED] = true,
 		[WORKER_LIMITED] = true,
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
 	},
-	/* Never straight to idle: that would forget half-rebased work. */
+	/* Never directly to idle: that would lose half-rebased work. */
 	[WORKER_REBASING] = {
 		[WORKER_STARTING] = true,
-		[WORKER_WORKING] = true, /* went on with its task */
+		[WORKER_WORKING] = true, /* continues its task */
 		[WORKER_NEEDS_REVIEW] = true, /* resolved */
 		[WORKER_REJECTED] = true,
 		[WORKER_REBASING] = true, /* the next conflict */
@@ -132,16 +132,18 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
 	},
-	/* A transaction of git's: it needs no agent and waits for none. */
+	/* A git transaction: it neither needs an agent nor waits for one. */
 	[WORKER_ACCEPTING] = {
 		[WORKER_IDLE] = true, /* landed */
-		[WORKER_NEEDS_REVIEW] = true, /* not now: rolled back */
+		[WORKER_NEEDS_REVIEW] = true, /* not possible now: rolled
+					       * back */
 		[WORKER_REBASING] = true, /* a conflict */
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
 	},
-	/* Back to where it was, or what could follow there: worker_transition()
-	 * asks `before` too. Not to limited, which would end by itself. */
+	/* Back to where it was, or to what could follow there:
+	 * worker_transition() checks `before` too. Not to limited, which ends
+	 * by itself. */
 	[WORKER_PAUSED] = {
 		[WORKER_IDLE] = true,
 		[WORKER_STARTING] = true, /* a person's message */
@@ -166,31 +168,32 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 		[WORKER_REBASING] = true,
 		[WORKER_NO_CHANGES] = true,
 		[WORKER_ACCEPTING] = true,
-		[WORKER_PAUSED] = true, /* needs a person after all */
+		[WORKER_PAUSED] = true, /* it needs a person after all */
 		[WORKER_LIMITED] = true, /* not over yet */
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true,
 	},
 	[WORKER_ERROR] = {
-		[WORKER_IDLE] = true, /* mended */
+		[WORKER_IDLE] = true, /* repaired */
 		[WORKER_STARTING] = true, /* tried again */
-		[WORKER_NEEDS_REVIEW] = true, /* its work is there */
+		[WORKER_NEEDS_REVIEW] = true, /* its work exists */
 		[WORKER_REBASING] = true,
 		[WORKER_ERROR] = true, /* for another reason */
 		[WORKER_OFFLINE] = true,
 	},
 	[WORKER_OFFLINE] = {
-		[WORKER_IDLE] = true, /* ready, and nothing to go on with */
-		[WORKER_STARTING] = true, /* going on with its task */
+		[WORKER_IDLE] = true, /* ready, and nothing to continue */
+		[WORKER_STARTING] = true, /* continues its task */
 		[WORKER_REBASING] = true,
 		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true, /* not launched before it ends */
+		[WORKER_LIMITED] = true, /* it is not launched before the limit
+					  * ends */
 		[WORKER_ERROR] = true,
 		[WORKER_OFFLINE] = true, /* launched again */
 	},
 };
 
-/* A new status needs a word, a row, and a thought about every other row. */
+/* A new status needs a name, a row, and a check of every other row. */
 _Static_assert(WORKER_STATUS_COUNT == 13, "worker_moves knows 13 statuses");
 _Static_assert(nitems(worker_status_words) == WORKER_STATUS_COUNT + 1,
     "a word for every status");

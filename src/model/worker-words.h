@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The words of the enums in worker.h, each list ended by NULL. For worker*.c
- * only; others ask worker_status_name() and its like. */
+/* The words of the enums in worker.h, NULL terminated. For worker*.c only;
+ * other code uses worker_status_name() and similar functions. */
 #ifndef WORKER_WORDS_H
 #define WORKER_WORDS_H
 

@@ -57,7 +57,7 @@ worker_in_turn(enum worker_status status)
 	    status == WORKER_REVIEWING || status == WORKER_REBASING;
 }
 
-/* No turn, and nothing that is to begin one. */
+/* No turn is running, and none is about to begin. */
 static bool
 is_quiet(const struct worker *worker)
 {
@@ -90,7 +90,7 @@ worker_expects_life(const struct worker *worker)
 	return worker->session.busy && !worker_waits(worker->status);
 }
 
-/* Waiting lies over a status: where that one could go, the worker still can. */
+/* A waiting worker can still go where its previous status could go. */
 static bool
 may_now(const struct worker *worker, enum worker_status to)
 {
@@ -128,10 +128,10 @@ forget_task(struct worker *worker)
 	forget_landing(worker);
 }
 
-/* What arriving at a status does to the rest of the record. */
+/* How entering a status changes the rest of the record. */
 static const struct effects {
 	bool forgets_task;
-	bool proves; /* the worker gets on: old trouble no longer counts */
+	bool proves; /* the worker makes progress: forget earlier trouble */
 	bool forgets_reason;
 	bool takes_reason;
 	bool ends_session;
@@ -148,7 +148,7 @@ static const struct effects {
 	[WORKER_OFFLINE] = { .ends_session = true },
 };
 
-/* A session that has only begun proves nothing: it may end again at once. */
+/* A session that has just started is no proof yet: it may exit at once. */
 static bool
 has_proved(const struct worker *worker, enum worker_status from)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Scalars of YAML: plain, in single and in double quotes. */
+/* YAML scalars: plain, single-quoted and double-quoted. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,7 +16,7 @@ struct reader {
 	const struct yaml_text *yaml;
 	size_t at, end;
 	struct buf *out;
-	size_t floor; /* of out: what an escape made is not blank to fold */
+	size_t floor; /* do not fold blanks in out before this offset */
 };
 
 static bool
@@ -26,7 +26,7 @@ is_space(char c)
 }
 
 /* At a blank or newline: one newline with the blanks around it becomes a blank,
- * each further one a newline. Returns how many there were. */
+ * each further one a newline. Returns the number of newlines. */
 static unsigned
 fold(struct reader *r)
 {
@@ -51,7 +51,7 @@ fold(struct reader *r)
 
 static const struct escape {
 	char letter;
-	uint8_t digits; /* that follow, in hex; else the code is: */
+	uint8_t digits; /* hex digits that follow; 0: use code */
 	uint16_t code;
 } escapes[] = {
 	{ '0', 0, 0x00 },
@@ -96,7 +96,7 @@ hex(struct reader *r, unsigned digits, uint32_t *ret_code)
 	return 0;
 }
 
-/* Behind a backslash. */
+/* After a backslash. */
 static int
 escape(struct reader *r)
 {

@@ -14,7 +14,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Is the byte at `at` a blank, or no byte of the line any more? */
+/* Is the byte at `at` a blank, or past the end of the line? */
 static bool
 ends_word(const struct yaml_text *yaml, size_t at, size_t end)
 {
@@ -106,7 +106,7 @@ is_marker(const struct yaml_text *yaml, const struct yaml_line *line,
 	    ends_word(yaml, line->start + 3, line->end);
 }
 
-/* The place behind `name:` or a quoted one at the beginning of a line, 0 when
+/* The offset after `name:` (or a quoted name) at the beginning of a line, 0 if
  * it is not there. */
 static size_t
 match_key(const struct yaml_text *yaml, const struct yaml_line *line,
@@ -141,7 +141,7 @@ is_mapping(const struct yaml_text *yaml, const struct yaml_line *line)
 	if (line->indent > 0 ||
 	    strchr("{}[],-?|>!&*%@`\t", yaml->text[line->start]) != NULL)
 		return false;
-	/* Behind the quote of a quoted key. */
+	/* Skip a quoted key. */
 	if (strchr("\"'", yaml->text[at]) != NULL)
 		while (++at < line->end &&
 		    yaml->text[at] != yaml->text[line->start])
@@ -155,9 +155,9 @@ is_mapping(const struct yaml_text *yaml, const struct yaml_line *line)
 	return false;
 }
 
-/* What a line of the top level is. */
+/* The kinds of top-level lines. */
 enum top {
-	TOP_SKIP, /* a comment, part of something, the head of the document */
+	TOP_SKIP, /* a comment, a continuation, the head of the document */
 	TOP_KEY,
 	TOP_BAD
 };
@@ -179,13 +179,13 @@ classify(const struct yaml_text *yaml, const struct yaml_line *line, bool any)
 	    (line->indent > 0 || yaml->text[line->start] == '\t' ||
 		yaml_line_is_item(yaml, line)))
 		return TOP_SKIP;
-	/* The end of a list in brackets may stand there. */
+	/* It may be the end of a list in brackets. */
 	if (any && strchr("]}", yaml->text[line->start]) != NULL)
 		return TOP_SKIP;
 	return is_mapping(yaml, line) ? TOP_KEY : TOP_BAD;
 }
 
-/* Bytes that would make a line end where we do not see it. */
+/* Refuse bytes that would end a line where we do not see it. */
 static int
 check_bytes(const struct yaml_text *yaml, struct err *err)
 {
