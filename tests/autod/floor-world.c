@@ -250,20 +250,20 @@ floor_world_wt(struct floor_world *world, const char *worker, const char *text)
 /* --- waiting --------------------------------------------------------- */
 
 struct look {
-	struct floor_world *world;
-	struct loop_call *call;
+	struct loop *loop;
+	struct loop_call *call; /* NULL: a timer looks */
 	floor_fn *fn;
 	void *arg;
 };
 
 static void
-on_pass(void *arg)
+on_look(void *arg)
 {
 	struct look *look = arg;
 
 	if (look->fn(look->arg))
-		loop_stop(look->world->loop, 0);
-	else
+		loop_stop(look->loop, 0);
+	else if (look->call != NULL)
 		loop_call_request(look->call);
 }
 
@@ -274,18 +274,38 @@ on_guard(void *arg)
 	ck_abort_msg("what the test waits for does not happen");
 }
 
+/* closely: in each pass of the loop, before the state is written, which then
+ * never sleeps. */
+static void
+wait_until(struct floor_world *world, floor_fn *fn, void *arg, bool closely)
+{
+	struct look look = { .loop = world->loop, .fn = fn, .arg = arg };
+	struct loop_timer *guard =
+	    loop_after(world->loop, GUARD_MS, on_guard, NULL);
+	struct loop_timer *timer = NULL;
+
+	if (closely) {
+		look.call = loop_call_new(world->loop, on_look, &look);
+		loop_call_request(look.call);
+	} else {
+		timer = loop_every(world->loop, 1, on_look, &look);
+	}
+	loop_run(world->loop);
+	loop_call_free(look.call);
+	loop_timer_free(timer);
+	loop_timer_free(guard);
+}
+
 void
 floor_world_wait(struct floor_world *world, floor_fn *fn, void *arg)
 {
-	struct look look = { .world = world, .fn = fn, .arg = arg };
-	struct loop_timer *guard =
-	    loop_after(world->loop, GUARD_MS, on_guard, NULL);
+	wait_until(world, fn, arg, false);
+}
 
-	look.call = loop_call_new(world->loop, on_pass, &look);
-	loop_call_request(look.call);
-	loop_run(world->loop);
-	loop_call_free(look.call);
-	loop_timer_free(guard);
+void
+floor_world_wait_closely(struct floor_world *world, floor_fn *fn, void *arg)
+{
+	wait_until(world, fn, arg, true);
 }
 
 static bool
@@ -356,7 +376,7 @@ floor_world_wait_step(
 {
 	struct agent_look look = { .agent = agent, .step = step };
 
-	floor_world_wait(world, is_at_step, &look);
+	wait_until(world, is_at_step, &look, true);
 }
 
 /* --- calls ----------------------------------------------------------- */
@@ -394,10 +414,13 @@ floor_world_call(struct floor_world *world, const char *method,
     const char *worker, const char *more)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	cleanup_free char *name = worker != NULL ?
+	    xasprintf("\"worker\":\"%s\"", worker) :
+	    xstrdup("");
 	cleanup_free char *line =
 	    xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\","
-		      "\"params\":{\"worker\":\"%s\"%s}}\n",
-		method, worker, more);
+		      "\"params\":{%s%s}}\n",
+		method, name, more);
 	struct floor_call *call = xcalloc(1, sizeof *call);
 
 	ck_assert_uint_lt(world->call_count, FLOOR_CALLS_MAX);

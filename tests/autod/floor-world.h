@@ -57,21 +57,25 @@ const char *
 floor_world_wt(struct floor_world *world, const char *worker, const char *text);
 const char *floor_world_sh(struct floor_world *world, const char *text);
 
-/* Let the loop run until fn says so: it is asked in each pass, before the state
- * is written. */
+/* Let the loop run until fn says so. */
 typedef bool floor_fn(void *arg);
 void floor_world_wait(struct floor_world *world, floor_fn *fn, void *arg);
+/* The same for what does not last: fn is asked in each pass of the loop, before
+ * the state is written. */
+void
+floor_world_wait_closely(struct floor_world *world, floor_fn *fn, void *arg);
 /* Until life has ended the loop. */
 void floor_world_wait_stopped(struct floor_world *world);
 /* Until nothing is under way any more: no operation, no write, no git. */
 void floor_world_settle(struct floor_world *world);
 void floor_world_wait_status(struct floor_world *world,
     const struct agent *agent, enum worker_status status);
-/* Until an operation on this worker is at that step. */
+/* Until an operation on this worker is at that step, however short. */
 void floor_world_wait_step(
     struct floor_world *world, const struct agent *agent, const char *step);
 
-/* Call a method on a worker; more: further members of params, or "". */
+/* Call a method on a worker, NULL = on none; more: further members of params,
+ * or "". */
 struct floor_call *floor_world_call(struct floor_world *world,
     const char *method, const char *worker, const char *more);
 /* Let the loop run until it is answered: the message of its error, or NULL when

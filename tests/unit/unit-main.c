@@ -3,11 +3,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -169,10 +169,9 @@ relay_line(const struct relay *relay, const char *line, size_t len)
 /* Pass on what is printed, line by line, up to the plan, which is the last
  * line of check. (Not up to the end of the file: a program that a test has
  * left behind may still hold it open.) */
-static void *
-relay_run(void *arg)
+static void
+relay_run(const struct relay *relay)
 {
-	const struct relay *relay = arg;
 	cleanup_buf struct buf text = BUF_INIT;
 	bool plan = false;
 	char piece[4096], *end;
@@ -188,7 +187,6 @@ relay_run(void *arg)
 			buf_consume(&text, len);
 		}
 	}
-	return NULL;
 }
 
 static int
@@ -213,24 +211,40 @@ need(bool done, const char *what)
 	exit(99);
 }
 
-int
-main(void)
+static int
+run_tests(void)
 {
 	SRunner *runner = srunner_create(unit_suite());
-	struct relay relay;
-	pthread_t thread;
-	int ends[2], failed;
+	int failed;
 
-	need(pipe2(ends, O_CLOEXEC) == 0, "pipe");
-	relay.from = ends[0];
-	relay.to = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-	need(relay.to != -1 && dup2(ends[1], STDOUT_FILENO) != -1, "stdout");
-	close(ends[1]);
-	need(pthread_create(&thread, NULL, relay_run, &relay) == 0, "thread");
 	srunner_set_tap(runner, "-");
 	srunner_run_all(runner, CK_SILENT);
 	failed = count_failed(runner);
 	srunner_free(runner);
-	pthread_join(thread, NULL);
 	return failed == 0 ? 0 : 1;
+}
+
+/* A process for the relay, not a thread: check forks, and a fork of a process
+ * with threads can inherit the allocator's lock. */
+int
+main(void)
+{
+	struct relay relay = { .to = STDOUT_FILENO };
+	int ends[2], status = 0;
+	pid_t pid;
+
+	need(pipe2(ends, O_CLOEXEC) == 0, "pipe");
+	relay.from = ends[0];
+	pid = fork();
+	need(pid != -1, "fork");
+	if (pid == 0) {
+		need(dup2(ends[1], STDOUT_FILENO) != -1, "stdout");
+		close(ends[0]);
+		close(ends[1]);
+		return run_tests();
+	}
+	close(ends[1]);
+	relay_run(&relay);
+	need(waitpid(pid, &status, 0) == pid, "wait");
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The end of a turn on a task: check_command at each of its steps, and turns
+ * that end with an error. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto-world.h"
+#include "auto.h"
+#include "mem.h"
+#include "operation.h"
+#include "serve.h"
+#include "turn-end.h"
+#include "unit.h"
+#include "worker-op.h"
+
+/* Leaves a file behind, and passes once "pass" is in the worktree. */
+#define CHECK    "check_command = \"touch junk; test -e pass && echo no\"\n"
+#define CHECK_OK "check_command = \"touch junk\"\n"
+/* Goes on until it is cancelled, or told to pass by a file in the root. */
+#define CHECK_SLOW                                                        \
+	"check_command = \"touch junk; until test -e ../../go; do sleep " \
+	"0.05; done\"\n"
+
+static struct agent *
+begin_turn(struct auto_world *world, const char *settings)
+{
+	struct agent *agent;
+
+	auto_world_begin(world, settings);
+	auto_world_task(world, "a.md", "Do it\n");
+	auto_world_live(world);
+	agent = auto_world_turn(world, 1);
+	auto_world_work(world, "b.txt");
+	auto_world_told(world, "task_assigned t1; ");
+	return agent;
+}
+
+static void
+wait_landed(struct auto_world *world)
+{
+
+	auto_world_wait_done(world);
+	auto_world_filed(world, "t1 landed; ");
+}
+
+static void
+assert_clean(struct auto_world *world)
+{
+	ck_assert_str_eq(floor_world_wt(&world->floor, "auto-1",
+			     "git status --porcelain; git log -1 --format=%s"),
+	    "add b.txt");
+}
+
+START_TEST(what_passes_lands)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK_OK);
+
+	fake_session_turn_ends(agent->session, "Done.");
+	wait_landed(&world);
+	auto_world_told(&world,
+	    "task_completed t1 needs_review; accept_success t1; "
+	    "task_finished t1 landed; ");
+	/* What the check left behind did not land. */
+	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt");
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(what_fails_is_sent_back)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK);
+
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_turn(&world, 2);
+	auto_world_told(&world, "sent_back t1; ");
+	ck_assert_ptr_nonnull(strstr(fake_session_prompt(agent->session),
+	    "The check of your work failed"));
+	assert_clean(&world);
+	auto_world_work(&world, "pass");
+	fake_session_turn_ends(agent->session, "Done.");
+	wait_landed(&world);
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(what_keeps_failing_is_given_up)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, CHECK "max_turns = 1\nmax_attempts = 1\n");
+
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 failed; ");
+	/* Its work is not lost. */
+	ck_assert_str_eq(floor_world_sh(&world.floor,
+			     "git for-each-ref --format=x refs/llmc/salvage"),
+	    "x");
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_tree_that_cannot_be_reset_is_an_error)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK_SLOW);
+
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(&world.floor, agent, "run");
+	floor_world_sh(
+	    &world.floor, "mv .worktrees/auto-1 .worktrees/gone; touch go");
+	auto_world_fails(&world, "worker_error");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- cut off --------------------------------------------------------- */
+
+START_TEST(cancelled_while_it_runs)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK_SLOW);
+
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(&world.floor, agent, "run");
+	operation_cancel(&agent->op->op, "enough");
+	floor_world_settle(&world.floor);
+	/* Nothing was decided, and nothing is left behind. */
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
+	assert_clean(&world);
+	auto_world_told(&world, "");
+	/* Patrol finds a turn that nobody has judged. */
+	ck_assert(turn_end_is_due(agent));
+	floor_world_sh(&world.floor, "touch go");
+	turn_end_begin(agent, NULL, NULL);
+	wait_landed(&world);
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(cancelled_while_its_tree_is_reset)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK_OK);
+
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(&world.floor, agent, "run");
+	floor_world_wait_step(&world.floor, agent, "reset");
+	operation_cancel(&agent->op->op, "enough");
+	wait_landed(&world); /* it had passed */
+	auto_world_end(&world);
+}
+END_TEST
+
+static const char *const steps[] = { "facts", "run", "reset" };
+
+/* The next daemon has the worker look at it again. */
+static void
+go_on_after(struct auto_world *world)
+{
+	struct agent *agent;
+
+	floor_world_sh(&world->floor, "touch go");
+	auto_world_live(world);
+	agent = auto_world_turn(world, 1);
+	ck_assert_str_eq(agent->worker->task, "t1");
+	fake_session_turn_ends(agent->session, "Done.");
+	wait_landed(world);
+	auto_world_end(world);
+}
+
+static void
+begin_until(struct auto_world *world, const char *step)
+{
+	struct agent *agent =
+	    begin_turn(world, strcmp(step, "run") == 0 ? CHECK_SLOW : CHECK_OK);
+
+	fake_session_turn_ends(agent->session, "Done.");
+	if (strcmp(step, "reset") == 0)
+		floor_world_wait_step(&world->floor, agent, "run");
+	floor_world_wait_step(&world->floor, agent, step);
+}
+
+START_TEST(the_daemon_stops)
+{
+	struct auto_world world;
+
+	begin_until(&world, steps[_i]);
+	auto_world_stop(&world);
+	if (_i > 0)
+		assert_clean(&world);
+	auto_world_reopen(&world);
+	go_on_after(&world);
+}
+END_TEST
+
+START_TEST(the_daemon_dies)
+{
+	struct auto_world world;
+
+	begin_until(&world, steps[_i]);
+	auto_world_reopen(&world);
+	/* A git that was killed may leave its lock file, too. */
+	floor_world_wt(&world.floor, "auto-1",
+	    "rm -f junk ../../.git/worktrees/auto-1/index.lock");
+	go_on_after(&world);
+}
+END_TEST
+
+/* --- drop ------------------------------------------------------------ */
+
+START_TEST(a_task_is_not_dropped_during_an_operation)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK_SLOW);
+	struct floor_call *call;
+
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(&world.floor, agent, "run");
+	call = floor_world_call(
+	    &world.floor, "task.drop", NULL, "\"task\":\"t1\"");
+	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
+	ck_assert_int_eq(floor_call_code(call), API_BUSY);
+	ck_assert_str_eq(agent->worker->task, "t1");
+	floor_world_sh(&world.floor, "touch go");
+	wait_landed(&world);
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_task_is_dropped_in_a_turn)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK_SLOW);
+	struct floor_call *call = floor_world_call(
+	    &world.floor, "task.drop", NULL, "\"task\":\"a.md\"");
+
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 aborted; ");
+	ck_assert_ptr_null(agent->worker->task);
+	ck_assert_str_eq(
+	    floor_world_wt(&world.floor, "auto-1", "git log -1 --format=%s"),
+	    "first");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- errors ---------------------------------------------------------- */
+
+START_TEST(turns_that_fail_are_sent_back_a_few_times)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, "max_attempts = 2\n");
+	int prompts = 1;
+
+	for (; prompts <= 3; prompts++) {
+		fake_session_turn_fails(agent->session, "400 too odd");
+		auto_world_turn(&world, prompts + 1);
+		auto_world_told(&world, "sent_back t1; ");
+	}
+	fake_session_turn_fails(agent->session, "400 too odd");
+	auto_world_turn(&world, prompts + 1);
+	auto_world_told(&world, "task_retry t1; task_assigned t1; ");
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(agent->session), "400 too odd"));
+	auto_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("auto-check");
+	TCase *stops = tcase_create("stops");
+
+	unit_case(suite, "ends",
+	    (const TTest *const[]){ what_passes_lands, what_fails_is_sent_back,
+		what_keeps_failing_is_given_up,
+		a_tree_that_cannot_be_reset_is_an_error,
+		turns_that_fail_are_sent_back_a_few_times, NULL });
+	unit_case(suite, "cancelled",
+	    (const TTest *const[]){ cancelled_while_it_runs,
+		cancelled_while_its_tree_is_reset, NULL });
+	unit_case(suite, "drop",
+	    (const TTest *const[]){ a_task_is_not_dropped_during_an_operation,
+		a_task_is_dropped_in_a_turn, NULL });
+	tcase_set_timeout(stops, 60);
+	tcase_add_loop_test(stops, the_daemon_stops, 0, nitems(steps));
+	tcase_add_loop_test(stops, the_daemon_dies, 0, nitems(steps));
+	suite_add_tcase(suite, stops);
+	return suite;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What stops a worker, or all of them: budgets, silence, outages, a checkout in
+ * the way, workers that cannot go on. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto-world.h"
+#include "auto.h"
+#include "backoff.h"
+#include "clock.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "outage.h"
+#include "persist.h"
+#include "serve.h"
+#include "stalls.h"
+#include "unit.h"
+
+#define MINUTE_MS (60 * 1000)
+
+static struct agent *
+begin_turn(struct auto_world *world, const char *settings)
+{
+	struct agent *agent;
+
+	auto_world_begin(world, settings);
+	auto_world_task(world, "a.md", "Do it\n");
+	auto_world_live(world);
+	agent = auto_world_turn(world, 1);
+	auto_world_told(world, "task_assigned t1; ");
+	return agent;
+}
+
+/* --- budgets --------------------------------------------------------- */
+
+static struct floor_call *
+resume(struct auto_world *world, const char *worker)
+{
+	struct floor_call *call =
+	    floor_world_call(&world->floor, "auto.resume", worker, "");
+
+	floor_world_answer(&world->floor, call);
+	return call;
+}
+
+START_TEST(a_task_pauses_at_its_budget)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "[budget]\ntask_tokens = 1000\n");
+	struct floor_call *call;
+
+	fake_session_uses(agent->session, 999);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	fake_session_uses(agent->session, 1000);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	ck_assert(agent->worker->over_budget);
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
+	auto_world_told(&world, "budget t1 task; ");
+
+	ck_assert_int_eq(floor_call_code(resume(&world, "eve")), API_UNKNOWN);
+	call = resume(&world, "auto-1");
+	ck_assert_str_eq(json_string_or(floor_call_result(call), "message", ""),
+	    "Going on.");
+	auto_world_turn(&world, 2);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	/* As much again. */
+	fake_session_uses(agent->session, 1999);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	fake_session_uses(agent->session, 2000);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	auto_world_end(&world);
+}
+END_TEST
+
+/* What is finished lands, whatever it took; what is sent back pauses. */
+START_TEST(a_turn_too_many_is_not_begun)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(
+	    &world, "require_commit = true\n[budget]\ntask_turns = 1\n");
+
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_status(&world.floor, agent, WORKER_PAUSED);
+	floor_world_settle(&world.floor);
+	auto_world_told(&world, "budget t1 task; ");
+	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
+	resume(&world, "auto-1");
+	auto_world_turn(&world, 2);
+	auto_world_work(&world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait(&world, "task_finished t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(everybody_pauses_at_the_budget_of_the_day)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "[budget]\nday_tokens = 1000\n");
+
+	fake_session_uses(agent->session, 1000);
+	auto_world_task(&world, "b.md", "Do more\n");
+	auto_world_patrol(&world);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	auto_world_told(&world, "fleet_paused; budget t1 day; ");
+	ck_assert_uint_eq(world.core->state.task_count, 1); /* none is taken */
+	/* Until the next day. */
+	world.core->state.today.day--;
+	auto_world_patrol(&world);
+	auto_world_turn(&world, 2);
+	auto_world_told(&world, "fleet_resumed; ");
+	ck_assert_ptr_null(world.core->state.paused);
+	/* Or until somebody says so. */
+	fake_session_uses(agent->session, 2000);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	resume(&world, NULL);
+	auto_world_turn(&world, 3);
+	auto_world_end(&world);
+}
+END_TEST
+
+/* After a restart the transcript is read from its beginning. */
+START_TEST(what_was_used_is_counted_once)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+
+	fake_session_uses(agent->session, 700);
+	fake_session_uses(agent->session, 700);
+	ck_assert_int_eq(world.core->state.tasks[0]->tokens, 700);
+	auto_world_restart(&world);
+	auto_world_live(&world);
+	agent = auto_world_turn(&world, 1);
+	fake_session_uses(agent->session, 300);
+	fake_session_uses(agent->session, 900);
+	ck_assert_int_eq(world.core->state.tasks[0]->tokens, 900);
+	ck_assert_int_eq(world.core->state.today.tokens, 900);
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- silence --------------------------------------------------------- */
+
+static bool
+is_silent(struct auto_world *world, struct agent *agent)
+{
+	struct session_life life = {
+		.hook_ms = 2 * MINUTE_MS,
+		.transcript_ms = 2 * MINUTE_MS,
+		.process = true,
+	};
+
+	if (agent->stall_ms > 0)
+		agent->stall_ms = clock_mono_ms() - 2 * MINUTE_MS;
+	return stalls_silence(world->mode, agent, &life);
+}
+
+START_TEST(a_silent_worker_is_interrupted_restarted_given_up)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "worker_stall_timeout = \"1m\"\n");
+
+	ck_assert(is_silent(&world, agent));
+	auto_world_turn(&world, 2);
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
+	auto_world_told(&world, "stall t1 interrupt; ");
+	ck_assert(is_silent(&world, agent));
+	auto_world_turn(&world, 3);
+	ck_assert_int_eq(fake_session_launches(agent->session), 2);
+	auto_world_told(&world, "stall t1 restart; ");
+	ck_assert(is_silent(&world, agent));
+	auto_world_turn(&world, 4);
+	auto_world_told(&world,
+	    "stall t1 fail; given_up t1; task_retry t1; task_assigned t1; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_sign_of_life_ends_the_suspicion)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "worker_stall_timeout = \"1m\"\n");
+
+	is_silent(&world, agent);
+	auto_world_turn(&world, 2);
+	ck_assert_int_eq(agent->worker->stalls, 1);
+	fake_session_progresses(agent->session);
+	ck_assert_int_eq(agent->worker->stalls, 0);
+	is_silent(&world, agent);
+	auto_world_turn(&world, 3);
+	auto_world_told(&world, "stall t1 interrupt; stall t1 interrupt; ");
+	/* Without a task others judge it. */
+	xstrset(&agent->worker->task, NULL);
+	ck_assert(!is_silent(&world, agent));
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- outages --------------------------------------------------------- */
+
+START_TEST(an_outage_is_waited_for_but_not_for_ever)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "outage_limit = \"1h\"\nmax_attempts = 1\n");
+	int64_t now = clock_wall_ms() / 1000;
+
+	outage_limited(world.mode, agent, false, "limit", 0);
+	ck_assert_int_eq(world.core->state.outage_since_unix, 0);
+	outage_limited(world.mode, agent, true, "503", 0);
+	ck_assert_int_ge(world.core->state.outage_since_unix, now);
+	/* A turn that ends is the end of it. */
+	fake_session_turn_ends(agent->session, "Shall I go on?");
+	auto_world_turn(&world, 2);
+	ck_assert_int_eq(world.core->state.outage_since_unix, 0);
+	auto_world_told(&world, "sent_back t1; ");
+	outage_limited(world.mode, agent, true, "503", 0);
+	world.core->state.outage_since_unix -= 3601;
+	outage_limited(world.mode, agent, true, "503", 0);
+	auto_world_fails(&world, "outage");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- landings that have to wait -------------------------------------- */
+
+static struct agent *
+begin_dirty(struct auto_world *world, int tries)
+{
+	struct agent *agent = begin_turn(world, NULL);
+
+	world->core->state.source_repo_dirty_retry_count = tries;
+	floor_world_sh(&world->floor, "echo mine >a.txt");
+	auto_world_work(world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	return agent;
+}
+
+START_TEST(a_checkout_in_the_way_is_waited_for)
+{
+	struct auto_world world;
+	struct agent *agent = begin_dirty(&world, 0);
+
+	auto_world_wait(&world, "waiting; ");
+	floor_world_settle(&world.floor);
+	auto_world_told(&world,
+	    "task_completed t1 needs_review; accept_failure t1; waiting; ");
+	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
+	ck_assert_int_eq(world.core->state.source_repo_dirty_retry_count, 1);
+	/* Nothing is tried before the time has come. */
+	auto_world_patrol(&world);
+	auto_world_told(&world, "");
+	floor_world_sh(&world.floor, "git checkout -q a.txt");
+	world.core->state.source_repo_dirty_retry_after_unix = 0;
+	loop_timer_restart(world.mode->again, 1);
+	auto_world_wait(&world, "task_finished t1 landed; ");
+	ck_assert_int_eq(world.core->state.source_repo_dirty_retry_count, 0);
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_checkout_is_not_waited_for_for_ever)
+{
+	struct auto_world world;
+
+	begin_dirty(&world, backoff_dirty.tries_max);
+	auto_world_fails(&world, "dirty_checkout");
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(conflicts_that_stay_are_a_failure)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+
+	agent->worker->conflicts = 1000;
+	floor_world_sh(&world.floor,
+	    "echo theirs >b.txt; git add b.txt; "
+	    "git commit -qm theirs");
+	auto_world_work(&world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_fails(&world, "conflicts");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- workers --------------------------------------------------------- */
+
+START_TEST(a_worker_in_error_is_a_failure_and_repaired)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+
+	agent_move(agent, WORKER_ERROR, "it is broken");
+	auto_world_fails(&world, "worker_error");
+	auto_world_told(&world, "failure t1 worker_error; ");
+	auto_world_reopen(&world);
+	auto_world_live(&world);
+	agent = auto_world_turn(&world, 1);
+	auto_world_told(&world, "task_retry t1; task_assigned t1; ");
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(agent->session), "it is broken"));
+	auto_world_end(&world);
+}
+END_TEST
+
+/* That a worker was paused is no fault of its task. */
+START_TEST(a_paused_worker_is_repaired)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+
+	agent_move(agent, WORKER_PAUSED, "a dialog");
+	auto_world_restart(&world);
+	auto_world_live(&world);
+	auto_world_turn(&world, 1);
+	ck_assert_int_eq(world.core->state.tasks[0]->attempts, 1);
+	auto_world_told(&world, "task_assigned t1; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_worker_that_is_reset_gives_its_task_back)
+{
+	struct auto_world world;
+	struct floor_call *call;
+
+	begin_turn(&world, NULL);
+	call = floor_world_call(&world.floor, "worker.reset", "auto-1", "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	auto_world_turn(&world, 2);
+	ck_assert_int_eq(world.core->state.tasks[0]->attempts, 1);
+	auto_world_told(&world, "task_assigned t1; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("auto-limits");
+
+	unit_case(suite, "budgets",
+	    (const TTest *const[]){ a_task_pauses_at_its_budget,
+		a_turn_too_many_is_not_begun,
+		everybody_pauses_at_the_budget_of_the_day,
+		what_was_used_is_counted_once, NULL });
+	unit_case(suite, "silence",
+	    (const TTest *const[]){
+		a_silent_worker_is_interrupted_restarted_given_up,
+		a_sign_of_life_ends_the_suspicion,
+		an_outage_is_waited_for_but_not_for_ever, NULL });
+	unit_case(suite, "landings",
+	    (const TTest *const[]){ a_checkout_in_the_way_is_waited_for,
+		a_checkout_is_not_waited_for_for_ever,
+		conflicts_that_stay_are_a_failure, NULL });
+	unit_case(suite, "workers",
+	    (const TTest *const[]){ a_worker_in_error_is_a_failure_and_repaired,
+		a_paused_worker_is_repaired,
+		a_worker_that_is_reset_gives_its_task_back, NULL });
+	return suite;
+}
