@@ -137,7 +137,8 @@ verdict "the map in $map is complete" "$(map_gaps)"
 
 if command -v mandoc >/dev/null 2>&1; then
 	verdict "mandoc finds no fault in the manuals" \
-		"$(mandoc -T lint -W warning man/*.[0-9] 2>&1 || true)"
+		"$(mandoc -T lint man/*.[0-9] 2>/dev/null |
+			grep -v 'referenced manual not found' || true)"
 else
 	n=$((n + 1))
 	echo "ok $n - mandoc finds no fault in the manuals # SKIP no mandoc"
