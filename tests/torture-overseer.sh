@@ -115,7 +115,7 @@ judge() { # status
 	case $1 in
 	0 | 1 | 3 | 4 | 5 | 6) ;;
 	137) [ "$error" -eq 0 ] || complain "was killed" ;;
-	70) grep -q 'cannot be' err || complain "ended with 70" ;; # no loop
+	70) grep -q 'cannot ' err || complain "ended with 70" ;; # no loop
 	124) complain "it did not end" ;;
 	*) complain "ended with $1" ;;
 	esac

@@ -139,7 +139,7 @@ on_pipe_broken(int fd, unsigned what, void *arg)
 void
 daemon_process_is_gone(struct overseer *o)
 {
-	gone(o, -1, "ended (its status is not known: it was not our child)");
+	gone(o, -1, "exited (its status is not known: it was not our child)");
 }
 
 static void
@@ -166,7 +166,7 @@ on_grace_over(void *arg)
 {
 	struct overseer *o = arg;
 
-	log_info("the daemon does not end: SIGKILL");
+	log_info("the daemon does not stop: sending SIGKILL");
 	procref_signal_group(&o->daemon.ref, SIGKILL);
 	procref_signal(&o->daemon.ref, SIGKILL);
 }
@@ -246,7 +246,7 @@ spawn(struct overseer *o, struct child_spec *spec, struct err *err)
 	if (r < 0) {
 		free(run);
 		child_abandon(take_ptr(&d->child));
-		return err_errno(err, r, "it cannot be watched");
+		return err_errno(err, r, "cannot watch it");
 	}
 	d->run = run;
 	if (d->life >= 0)

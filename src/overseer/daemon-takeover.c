@@ -72,8 +72,7 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 	d->started_ms = mono_of(unix_s);
 	*ref = (struct procref)PROCREF_INIT;
 	daemon_process_watch(o);
-	console_say(o, CONSOLE_GREEN,
-	    "The daemon that runs already (pid %d) is taken over.",
+	console_say(o, CONSOLE_GREEN, "Took over the running daemon (pid %d).",
 	    (int)d->ref.pid);
 	overseer_set_state(o, STATE_STARTING);
 	overseer_register(o);
@@ -86,7 +85,8 @@ static int
 refuse(struct err *err, int code, const char *why)
 {
 	return err_set(err, code,
-	    "a daemon runs for this repository, but %s; end it with: llmc down",
+	    "a daemon is running for this repository, but %s; stop it with: "
+	    "llmc down",
 	    why);
 }
 
@@ -103,14 +103,14 @@ verify(const struct overseer *o, struct procref *ref,
 	if (json_load(registration, REGISTRATION_MAX, &daemon, NULL) < 0)
 		return refuse(err, -EAGAIN, "its registration cannot be read");
 	if (!find(ref, daemon))
-		return refuse(
-		    err, -EAGAIN, "it is not the one that is registered");
+		return refuse(err, -EAGAIN, "it is not the registered one");
 	if (!json_bool_or(daemon, "auto", false))
 		return refuse(err, -EBUSY, "it is not in auto mode");
 	if (json_load(heartbeat, REGISTRATION_MAX, &beat, NULL) < 0 ||
 	    strcmp(json_string_or(daemon, "instance_id", ""),
 		json_string_or(beat, "instance_id", "?")) != 0)
-		return refuse(err, -EAGAIN, "its heartbeat is another's");
+		return refuse(
+		    err, -EAGAIN, "its heartbeat is that of another daemon");
 	*ret_daemon = take_ptr(&daemon);
 	return 0;
 }
@@ -222,7 +222,7 @@ take_recorded(struct overseer *o, struct json_object *daemon, bool failed)
 	if (failed) {
 		respond_resume(o);
 	} else if (json_bool_or(daemon, "told_to_end", false)) {
-		log_info("it has been told to end: another follows");
+		log_info("it was told to stop: another one follows");
 		daemon_process_end(o, false);
 	}
 	return true;

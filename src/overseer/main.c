@@ -49,20 +49,20 @@ main(int argc, char **argv)
 			return 0;
 		}
 		if (strcmp(argv[i], "--help") == 0) {
-			printf("%soverseer keeps autod running, and has it "
-			       "repaired when it breaks. llmc overseer starts "
-			       "it; see overseer(8).\n",
+			printf("%soverseer keeps autod running, and repairs it "
+			       "when it breaks. llmc overseer starts it; see "
+			       "overseer(8).\n",
 			    usage);
 			return 0;
 		}
 		if (!take_option(argc, argv, i, &options)) {
-			fprintf(stderr, "overseer: %s: not understood\n%s",
+			fprintf(stderr, "overseer: %s: unknown argument\n%s",
 			    argv[i], usage);
 			return OVERSEER_USAGE;
 		}
 	}
 	if (options.clear != NULL && options.clear[0] == '\0') {
-		fputs("overseer: --clear wants a reason\n", stderr);
+		fputs("overseer: --clear needs a reason\n", stderr);
 		return OVERSEER_USAGE;
 	}
 	return overseer_run(&options);

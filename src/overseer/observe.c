@@ -219,8 +219,7 @@ put_off(struct overseer *o)
 	    !starved(o))
 		return false;
 	o->sight.graced_ms = now;
-	log_info("the machine is short of time: the daemon gets one more "
-		 "period");
+	log_info("the machine is overloaded: the daemon gets one more period");
 	return true;
 }
 
@@ -236,8 +235,8 @@ become_ready(struct overseer *o)
 		return;
 	d->ready = true;
 	o->sight.moved_ms = clock_mono_ms();
-	console_say(
-	    o, CONSOLE_GREEN, "The daemon runs (pid %d).", (int)d->ref.pid);
+	console_say(o, CONSOLE_GREEN, "The daemon is running (pid %d).",
+	    (int)d->ref.pid);
 	overseer_set_state(o, STATE_RUNNING);
 }
 
@@ -344,7 +343,7 @@ observe_begin(struct overseer *o)
 	if (o->sight.tail == NULL &&
 	    tail_new(
 		o->loop, log, false, on_log_line, o, &o->sight.tail, &err) < 0)
-		log_warnx("autod.log cannot be followed: %s", err.msg);
+		log_warnx("cannot follow autod.log: %s", err.msg);
 	look_later(o, START_LOOK_MS);
 }
 

@@ -212,7 +212,7 @@ overseer_end(struct overseer *o, int status, const char *why)
 static void
 force(struct overseer *o)
 {
-	console_say(o, CONSOLE_YELLOW, "Ending at once.");
+	console_say(o, CONSOLE_YELLOW, "Stopping at once.");
 	repair_stop(o, true);
 	o->forced = true;
 	daemon_process_end(o, true);
@@ -230,7 +230,7 @@ on_stop_signal(int signo, void *arg)
 	}
 	o->stopping = true;
 	console_say(o, CONSOLE_PLAIN,
-	    "Stopping: the daemon is told to end. Ctrl-C again ends at once.");
+	    "Stopping the daemon. Press Ctrl-C again to stop at once.");
 	loop_timer_free(take_ptr(&o->delay));
 	if (o->repair != NULL)
 		repair_stop(o, false);
@@ -279,7 +279,8 @@ overseer_reload(struct overseer *o)
 
 	if (read_settings(o, &fresh, &err) < 0) {
 		log_info(
-		    "the settings are wrong, the old ones stay: %s", err.msg);
+		    "the settings are wrong, the old ones stay in effect: %s",
+		    err.msg);
 		return;
 	}
 	settings_free(o->settings);
@@ -299,8 +300,8 @@ load_settings(struct overseer *o, struct err *err)
 	    '\0')
 		return err_set(err, -EINVAL,
 		    "overseer.remediation_prompt is not set: what should the "
-		    "repairing agent know? Set it with: llmc config set "
-		    "overseer.remediation_prompt \"...\"");
+		    "repair agent know about the project? Set it with: llmc "
+		    "config set overseer.remediation_prompt \"...\"");
 	return 0;
 }
 
@@ -318,7 +319,7 @@ take_lock(struct overseer *o, struct err *err)
 	}
 	if (o->lock == -EAGAIN)
 		return err_set(err, -EAGAIN,
-		    "another overseer runs for %s; llmc status shows it",
+		    "another overseer is running for %s; see: llmc status",
 		    o->workspace.root);
 	if (o->lock < 0)
 		return o->lock;
@@ -348,7 +349,7 @@ open_ports(struct overseer *o, struct err *err)
 	o->llmc = sibling_find("llmc");
 	if (o->llmc == NULL)
 		return err_set(err, -ENOENT,
-		    "the program llmc is not found beside overseer");
+		    "cannot find the program llmc next to overseer");
 	return tmux_new(o->loop, &tmux, &o->tmux, err);
 }
 
@@ -364,13 +365,12 @@ check_history(struct overseer *o, struct err *err)
 		return r;
 	if (file != NULL)
 		return err_set(err, -EPERM,
-		    "%s is there: see to what it says, remove it, and start "
-		    "again",
+		    "there is %s: do what it says, remove it, and start again",
 		    file);
 	if (spiral_is_over(o->history.events, o->history.count, &words))
 		return err_set(err, -ELOOP,
-		    "the last run ended with a failure spiral: %.200s; when it "
-		    "is repaired: llmc overseer --clear \"what was done\"",
+		    "the last run ended with a failure spiral: %.200s; fix the "
+		    "cause, then: llmc overseer --clear \"what was done\"",
 		    words.data);
 	return 0;
 }
@@ -395,9 +395,8 @@ begin(struct overseer *o, struct err *err)
 	if (period > 0)
 		o->watchdog = loop_every(o->loop, period, on_watchdog, o);
 	console_say(o, CONSOLE_PLAIN,
-	    "Overseeing %s. Ctrl-C stops; llmc "
-	    "status and llmc events --follow show "
-	    "what happens.",
+	    "Supervising %s. Ctrl-C stops it. See what happens with: llmc "
+	    "status, or llmc events --follow",
 	    o->workspace.root);
 	r = daemon_takeover_begin(o, err);
 	if (r == 0)

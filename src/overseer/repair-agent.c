@@ -32,8 +32,8 @@
 #define AFTER_ESC_MS 3000
 #define STOP_BLOCKS  20 /* more than we send back */
 
-static const char go_on[] = "The interruption is over. Go on with the repair "
-			    "from where it stopped.";
+static const char go_on[] =
+    "The interruption is over. Continue the repair where it stopped.";
 
 static void launch(struct repair *r);
 
@@ -62,7 +62,7 @@ static void
 agent_done(struct repair *r, bool land)
 {
 	repair_agent_rest(r);
-	xstrset(&r->words, "the agent ended its work");
+	xstrset(&r->words, "the agent finished");
 	if (!operation_arrived(&r->op, NULL))
 		return;
 	if (land)
@@ -149,8 +149,9 @@ left_dirt(struct repair *r, struct server_call *call, int dirt)
 		return;
 	}
 	answer(call, NULL);
-	words = xasprintf("The repair left %d uncommitted change%s in %s.\n",
-	    dirt, dirt == 1 ? "" : "s", r->cwd);
+	words =
+	    xasprintf("The repair agent left %d uncommitted change%s in %s.\n",
+		dirt, dirt == 1 ? "" : "s", r->cwd);
 	write_manual(r, words);
 	agent_failed(
 	    r, REPAIR_GAVE_UP, "it left changes that are not committed");
@@ -193,8 +194,7 @@ on_turn_ended(void *arg, struct server_call *call, const char *last_words)
 	} else if (manual != NULL) {
 		answer(call, NULL);
 		agent_failed(r, REPAIR_GAVE_UP,
-		    "the agent says that it cannot be repaired without a "
-		    "person");
+		    "the agent says that a person is needed");
 	} else {
 		a->looking = true;
 		a->call = call;
@@ -240,7 +240,7 @@ on_gone(void *arg)
 	if (!r->agent.working)
 		return;
 	console_say(r->overseer, CONSOLE_YELLOW,
-	    "The repairing session died; another one begins.");
+	    "The repair session died; another one starts.");
 	launch(r);
 }
 
@@ -264,19 +264,19 @@ static void
 on_exited(void *arg, bool early)
 {
 	(void)early;
-	died(arg, "the session of the repairing agent ended by itself");
+	died(arg, "the repair session ended on its own");
 }
 
 static void
 on_trouble(void *arg, enum session_trouble trouble, const struct err *err)
 {
 	static const char *const reasons[SESSION_TROUBLE_COUNT] = {
-		[SESSION_ENDED_AT_ONCE] = "the repairing agent ended at once",
+		[SESSION_ENDED_AT_ONCE] = "the repair agent exited at once",
 		[SESSION_UNREPORTED] =
-		    "the repairing agent did not report the start of its "
-		    "session: a dialog may be open (look with: llmc attach "
-		    "overseer)",
-		[SESSION_UNDELIVERED] = "the session does not take its prompt",
+		    "the repair agent did not report the start of its session: "
+		    "a dialog may be open (look with: llmc attach overseer)",
+		[SESSION_UNDELIVERED] =
+		    "the repair session does not accept its prompt",
 	};
 
 	died(arg, reasons[trouble] != NULL ? reasons[trouble] : err->msg);
@@ -315,7 +315,7 @@ on_call(struct server_call *call, const char *method,
 
 	if (strcmp(method, "hook.event") != 0)
 		server_fail(call, RPC_METHOD_NOT_FOUND,
-		    "only hooks are heard here", NULL);
+		    "only hook events are accepted here", NULL);
 	else if (!session_hook(r->agent.session, call, params))
 		server_reply(call, NULL);
 }

@@ -52,7 +52,7 @@ on_squashed(const char *id, const struct err *err, void *arg)
 		operation_next(&r->op);
 		return;
 	}
-	xstrset(&r->words, "nothing was to be landed");
+	xstrset(&r->words, "there was nothing to land");
 	operation_done(&r->op);
 }
 

@@ -45,8 +45,9 @@ end_for_manual(struct overseer *o)
 		return false;
 	file_read(file, MANUAL_MAX, &text, NULL);
 	text_add_visible(&shown, text.data, text.len, true);
-	why = xasprintf("A person is needed. %s says:\n%s\nWhen you have seen "
-			"to it, remove the file and start: llmc overseer",
+	why = xasprintf(
+	    "A person is needed. %s says:\n%s\nWhen you have done it, remove "
+	    "the file and start: llmc overseer",
 	    file, shown.data);
 	overseer_end(o, OVERSEER_MANUAL, why);
 	return true;
@@ -97,16 +98,18 @@ words_of(const struct overseer *o, enum health_verdict verdict)
 		[HEALTH_START_FAILED] = "the daemon did not become ready",
 		[HEALTH_DIED] = "the daemon died",
 		[HEALTH_FAILED] = "the daemon failed",
-		[HEALTH_IDENTITY] = "the registration is not our daemon's",
+		[HEALTH_IDENTITY] =
+		    "the registration is that of another daemon",
 		[HEALTH_HUNG] = "the daemon's heartbeat is stale: it hangs",
 		[HEALTH_FROZEN] = "the daemon has been stopped by a signal",
-		[HEALTH_COMPLAINED] = "the daemon complains in its log",
-		[HEALTH_STALLED] = "tasks are assigned and nothing moves",
+		[HEALTH_COMPLAINED] = "the daemon logged a failure",
+		[HEALTH_STALLED] =
+		    "tasks are assigned, but there is no progress",
 	};
 
 	if (verdict == HEALTH_FAILED && o->words != NULL)
 		return o->words;
-	return words[verdict] != NULL ? words[verdict] : "it ended";
+	return words[verdict] != NULL ? words[verdict] : "it exited";
 }
 
 static void
@@ -183,7 +186,7 @@ respond_resume(struct overseer *o)
 	o->daemon.ended_ms = clock_mono_ms();
 	read_evidence(o);
 	console_say(o, CONSOLE_RED,
-	    "An earlier overseer was dealing with a failure (%s): %s",
+	    "An earlier overseer was handling a failure (%s): %s",
 	    health_verdict_name(o->verdict), o->words);
 	overseer_set_state(o, STATE_ENDING_DAEMON);
 	daemon_process_end(o, false);
@@ -196,16 +199,17 @@ end_for_spiral(struct overseer *o, const struct spiral_decision *decision)
 {
 	cleanup_free char *why = NULL;
 	const char *what = strcmp(decision->why, "day_budget") == 0 ?
-	    "As many repairs as a day allows have been made." :
+	    "The limit of remediations per day is reached." :
 	    strcmp(decision->why, "slow_spiral") == 0 ?
-	    "The same failure comes again and again." :
-	    "It failed again soon after a repair: a failure spiral.";
+	    "The same failure keeps happening." :
+	    "The daemon failed again soon after a remediation: a failure "
+	    "spiral.";
 
 	overseer_write(o); /* the evidence gets its folder */
 	why = xasprintf(
 	    "%s\nLast failure (%s): %s\nEvidence: %s\nHistory: llmc failures\n"
-	    "Repair it, then: llmc overseer --clear \"what was done\" and llmc "
-	    "overseer",
+	    "Fix the cause, then: llmc overseer --clear \"what was done\" and "
+	    "llmc overseer",
 	    what, health_verdict_name(o->verdict), o->words,
 	    o->evidence.dir != NULL ? o->evidence.dir : "none");
 	overseer_end(o, OVERSEER_SPIRAL, why);
@@ -382,7 +386,8 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 	console_say(o, CONSOLE_YELLOW, "⚠ Remediation issue: %s", words);
 	why = xasprintf(
 	    "The failure could not be repaired: %s.\nThe failure (%s): %s\n"
-	    "Evidence: %s\nWhat was tried: %s\nRepair it, then: llmc overseer",
+	    "Evidence: %s\nWhat was tried: %s\nFix the cause, then: llmc "
+	    "overseer",
 	    words, health_verdict_name(o->verdict), o->words,
 	    o->evidence.dir != NULL ? o->evidence.dir : "none",
 	    log != NULL ? log : "nothing");

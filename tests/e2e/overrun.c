@@ -468,7 +468,7 @@ bool
 over_recovers(int off, const char *failure, int before)
 {
 	if (off) {
-		over_ends(OVER_SPIRAL, "The same failure comes again");
+		over_ends(OVER_SPIRAL, "The same failure keeps happening");
 		e2e_has(over_output(), "--clear");
 		ck_assert_int_ge(over_remembered("failure", failure), 1);
 		ck_assert_int_eq(over_remembered("remedy", NULL), 0);

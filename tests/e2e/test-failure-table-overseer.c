@@ -32,7 +32,7 @@ START_TEST(a_repair_session_that_dies_is_started_again)
 	auto_wait_gate("r");
 	fleet_kill(session_pid());
 	auto_open_gate("r");
-	over_wait_says("another one begins");
+	over_wait_says("another one starts");
 	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
 	auto_wait_landed(1);
 	over_stop();

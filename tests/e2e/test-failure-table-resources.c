@@ -36,7 +36,7 @@ START_TEST(a_full_disk_needs_a_person)
 	    "until ! echo x >>.llmc/filler; do :; done 2>/dev/null");
 	auto_open_gate("a");
 	over_ends(OVER_UNREPAIRED, "No space left on device");
-	e2e_has(over_output(), "Repair it, then: llmc overseer");
+	e2e_has(over_output(), "Fix the cause, then: llmc overseer");
 	/* The person makes room. */
 	ck_assert_int_eq(remove(filler), 0);
 	over_start();

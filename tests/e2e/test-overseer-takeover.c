@@ -43,7 +43,7 @@ START_TEST(a_daemon_that_is_well_is_taken_over)
 	over_kill9();
 	one_daemon(daemon);
 	over_start();
-	over_wait_says("is taken over");
+	over_wait_says("Took over the running daemon");
 	ck_assert_int_eq(over_daemon(0), daemon);
 	over_undisturbed(daemon);
 	/* Its end is still noticed, though it is nobody's child. */
@@ -101,7 +101,7 @@ START_TEST(a_second_overseer_is_refused)
 	daemon = over_daemon(0);
 	run = e2e_llmc(fleet_root(), "overseer", NULL);
 	ck_assert_int_eq(run->status, OVER_REFUSED);
-	e2e_has(run->err, "another overseer runs");
+	e2e_has(run->err, "another overseer is running");
 	over_undisturbed(daemon);
 	one_daemon(daemon);
 	over_stop();
@@ -113,7 +113,7 @@ START_TEST(two_overseers_at_once_are_one)
 	struct e2e_run *run = e2e_sh(fleet_root(),
 	    "\"$LLMC\" overseer >one.out 2>&1 & a=$!\n"
 	    "\"$LLMC\" overseer >two.out 2>&1 & b=$!\n"
-	    "n=0; until grep -q 'daemon runs' one.out two.out && "
+	    "n=0; until grep -q 'daemon is running' one.out two.out && "
 	    "grep -q 'another overseer' one.out two.out || "
 	    "[ $n -gt 600 ]; do sleep 0.1; n=$((n + 1)); done\n"
 	    "kill -TERM $a $b 2>/dev/null\n"
@@ -162,7 +162,7 @@ START_TEST(a_registration_of_anothers_is_not_believed)
 	json_set_bool(json, "auto", true);
 	ck_assert_msg(json_save(file, json, 0600, &err) == 0, "%s", err.msg);
 	refused();
-	e2e_has(over_output(), "its heartbeat is another's");
+	e2e_has(over_output(), "its heartbeat is that of another");
 	procref_release(&ref);
 	json_object_put(json);
 	remove(file);
