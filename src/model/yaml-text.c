@@ -194,8 +194,8 @@ check_bytes(const struct yaml_text *yaml, struct err *err)
 		    (yaml->text[at] == '\r' &&
 			(at + 1 == yaml->len || yaml->text[at + 1] != '\n')))
 			return err_set(err, -EINVAL,
-			    "line %u: there is a NUL or a lone carriage return "
-			    "in it",
+			    "line %u: it contains a NUL or a lone carriage "
+			    "return",
 			    yaml_line_number(yaml, at));
 	return 0;
 }
@@ -218,8 +218,8 @@ yaml_find_key(const struct yaml_text *yaml, const char *name,
 		top = classify(yaml, &line, any);
 		if (top == TOP_BAD)
 			return err_set(err, -EINVAL,
-			    "line %u: this is not \"key: value\", and llmc "
-			    "edits nothing else",
+			    "line %u: this is not \"key: value\", the only "
+			    "form that llmc edits",
 			    yaml_line_number(yaml, at));
 		if (top == TOP_SKIP)
 			continue;
@@ -227,7 +227,7 @@ yaml_find_key(const struct yaml_text *yaml, const char *name,
 		value = match_key(yaml, &line, name);
 		if (value > 0 && key.value > 0)
 			return err_set(err, -EINVAL,
-			    "line %u: %s is there a second time",
+			    "line %u: %s appears a second time",
 			    yaml_line_number(yaml, at), name);
 		if (value > 0)
 			key.value = value;
