@@ -114,6 +114,7 @@ struct event {
 	int64_t attempt, until_unix, exit_code, duration_ms;
 	int64_t concurrency, count, done, failed;
 	const void *landing; /* EVENT_LANDING_ENDED: landing/landing.h */
+	int64_t at_ms; /* wall clock; emit() sets it */
 };
 
 struct event_row {

@@ -29,12 +29,14 @@
 
 #define GUARD_MS 50000
 
-/* --- a store that fails ---------------------------------------------- */
+/* --- a store that fails, or answers late ------------------------------ */
 
 struct world_store {
 	struct store store;
 	struct store *file;
-	const bool *fails;
+	struct floor_world *world;
+	store_done_fn *fn; /* of the commit that waits */
+	void *arg;
 };
 
 static int
@@ -54,17 +56,54 @@ store_put(struct store *store, struct state *state, struct err *err)
 }
 
 static void
+on_written(const struct err *err, void *arg)
+{
+	(void)arg;
+	ck_assert_ptr_null(err);
+}
+
+static void
 store_commit(struct store *store, store_done_fn *fn, void *arg)
 {
 	struct world_store *s = (struct world_store *)store;
+	const struct floor_world *world = s->world;
 	struct err err = { 0 };
 
-	if (!*s->fails) {
+	if (world->store_fails) {
+		err_set(&err, -ENOSPC, "no space left");
+		fn(&err, arg);
+	} else if (world->store_held || world->store_untold) {
+		if (world->store_untold)
+			s->file->kind->commit(s->file, on_written, NULL);
+		s->fn = fn;
+		s->arg = arg;
+	} else {
 		s->file->kind->commit(s->file, fn, arg);
-		return;
 	}
-	err_set(&err, -ENOSPC, "no space left");
-	fn(&err, arg);
+}
+
+/* What is written late is the state of now: nobody looks at what it was. */
+static void
+store_answer(struct world_store *s)
+{
+	store_done_fn *fn = s->fn;
+
+	s->fn = NULL;
+	if (fn != NULL)
+		s->file->kind->commit(s->file, fn, s->arg);
+}
+
+bool
+floor_world_store_waits(const struct floor_world *world)
+{
+	return world->store->fn != NULL;
+}
+
+void
+floor_world_store_answer(struct floor_world *world)
+{
+	world->store_held = world->store_untold = false;
+	store_answer(world->store);
 }
 
 static int
@@ -72,8 +111,9 @@ store_flush(struct store *store, struct state *state, struct err *err)
 {
 	struct world_store *s = (struct world_store *)store;
 
-	if (*s->fails)
+	if (s->world->store_fails)
 		return err_set(err, -ENOSPC, "no space left");
+	store_answer(s);
 	return s->file->kind->flush(s->file, state, err);
 }
 
@@ -109,7 +149,8 @@ world_store_new(struct floor_world *world)
 
 	store->store.kind = &kind;
 	store->file = store_file_new(&world->workspace);
-	store->fails = &world->store_fails;
+	store->world = world;
+	world->store = store;
 	return &store->store;
 }
 
@@ -409,34 +450,50 @@ on_readable(int fd, unsigned what, void *arg)
 	loop_watch_free(take_ptr(&call->watch));
 }
 
-struct floor_call *
-floor_world_call(struct floor_world *world, const char *method,
-    const char *worker, const char *more)
+int
+floor_world_send(
+    struct floor_world *world, const char *method, const char *params)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	cleanup_free char *name = worker != NULL ?
-	    xasprintf("\"worker\":\"%s\"", worker) :
-	    xstrdup("");
-	cleanup_free char *line =
-	    xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\","
-		      "\"params\":{%s%s}}\n",
-		method, name, more);
+	cleanup_free char *line = xasprintf(
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\"%s%s}\n", method,
+	    params != NULL ? ",\"params\":" : "", params != NULL ? params : "");
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	ck_assert_int_ge(fd, 0);
+	strlcpy(address.sun_path, world->core->socket, sizeof address.sun_path);
+	ck_assert_int_eq(
+	    connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(
+	    send(fd, line, strlen(line), MSG_NOSIGNAL), (ssize_t)strlen(line));
+	return fd;
+}
+
+struct floor_call *
+floor_world_ask(
+    struct floor_world *world, const char *method, const char *params)
+{
 	struct floor_call *call = xcalloc(1, sizeof *call);
 
 	ck_assert_uint_lt(world->call_count, FLOOR_CALLS_MAX);
 	world->calls[world->call_count++] = call;
 	buf_init(&call->text);
-	call->fd =
-	    socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	ck_assert_int_ge(call->fd, 0);
-	strlcpy(address.sun_path, world->core->socket, sizeof address.sun_path);
-	ck_assert_int_eq(
-	    connect(call->fd, (struct sockaddr *)&address, sizeof address), 0);
-	ck_assert_int_eq(send(call->fd, line, strlen(line), MSG_NOSIGNAL),
-	    (ssize_t)strlen(line));
+	call->fd = floor_world_send(world, method, params);
 	call->watch =
 	    loop_watch_new(world->loop, call->fd, LOOP_READ, on_readable, call);
 	return call;
+}
+
+struct floor_call *
+floor_world_call(struct floor_world *world, const char *method,
+    const char *worker, const char *more)
+{
+	cleanup_free char *name = worker != NULL ?
+	    xasprintf("\"worker\":\"%s\"", worker) :
+	    xstrdup("");
+	cleanup_free char *params = xasprintf("{%s%s}", name, more);
+
+	return floor_world_ask(world, method, params);
 }
 
 bool

@@ -19,6 +19,7 @@ struct agent;
 struct fleet;
 struct floor_call;
 struct repo;
+struct world_store;
 
 #define FLOOR_CALLS_MAX 32
 
@@ -31,6 +32,10 @@ struct floor_world {
 	struct fleet *fleet;
 	struct core_floor fleet_floor; /* without a beginning: no tmux */
 	bool store_fails; /* every write of the state from now on */
+	bool store_held; /* the next write waits for
+			  * floor_world_store_answer() */
+	bool store_untold; /* the same, but only its answer waits */
+	struct world_store *store;
 	struct floor_call *calls[FLOOR_CALLS_MAX];
 	size_t call_count;
 };
@@ -47,6 +52,10 @@ void floor_world_end(struct floor_world *world);
  * another fleet. */
 void floor_world_close(struct floor_world *world);
 void floor_world_open(struct floor_world *world);
+
+/* Does a write wait? Let it, and those after it, be done. */
+bool floor_world_store_waits(const struct floor_world *world);
+void floor_world_store_answer(struct floor_world *world);
 
 /* A new worker with a worktree, in that status. */
 struct agent *floor_world_add(
@@ -78,6 +87,13 @@ void floor_world_wait_step(
  * or "". */
 struct floor_call *floor_world_call(struct floor_world *world,
     const char *method, const char *worker, const char *more);
+/* Call a method with any params, in JSON; NULL = none. */
+struct floor_call *floor_world_ask(
+    struct floor_world *world, const char *method, const char *params);
+/* The same without listening to what comes of it: the connection, which the
+ * caller closes. */
+int floor_world_send(
+    struct floor_world *world, const char *method, const char *params);
 /* Let the loop run until it is answered: the message of its error, or NULL when
  * it went well. */
 const char *

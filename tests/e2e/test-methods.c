@@ -92,8 +92,6 @@ START_TEST(wrong_parameters_are_refused_by_name)
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		struct json_object *params;
 
-		if (m->flags & API_STREAM)
-			continue; /* test-events.c */
 		for (const struct shape_field *f = m->params->fields;
 		     f->name != NULL; f++) {
 			assert_invalid(m, sample_params(m, f->name), f->name);

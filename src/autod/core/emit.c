@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/queue.h>
 
+#include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "mem.h"
@@ -57,12 +58,14 @@ void
 emit(struct core *core, const struct event *event)
 {
 	struct emitter *e = core->emitter;
+	struct event told = *event;
 	struct subscriber *s;
 
+	told.at_ms = clock_wall_ms();
 	e->depth++;
 	TAILQ_FOREACH (s, &e->list, entry)
 		if (!s->gone)
-			s->fn(event, s->arg);
+			s->fn(&told, s->arg);
 	if (--e->depth == 0)
 		sweep(e, false);
 }

@@ -5,6 +5,10 @@
  * in the order of their subscription: the log, auto.log, the followers of
  * `llmc events`, then the floors from the bottom up. A subscriber cannot fail
  * the others.
+ *
+ * From inside of an event, another one may be emitted (it is told to everybody
+ * before the first one goes on), and anybody may subscribe (who does is told of
+ * this event too, as the last) or unsubscribe (who does hears no more).
  */
 #ifndef EMIT_H
 #define EMIT_H

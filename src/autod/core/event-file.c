@@ -22,7 +22,7 @@ on_event(const struct event *event, void *arg)
 	char stamp[CLOCK_STAMP_SIZE];
 	struct err err = { 0 };
 
-	clock_format_stamp(clock_wall_ms(), stamp);
+	clock_format_stamp(event->at_ms, stamp);
 	record = event_record(event, stamp);
 	if (record == NULL)
 		return;

@@ -53,7 +53,7 @@ on_event(const struct event *event, void *arg)
 
 	if (TAILQ_EMPTY(&stream->followers))
 		return;
-	clock_format_stamp(clock_wall_ms(), stamp);
+	clock_format_stamp(event->at_ms, stamp);
 	record = event_record(event, stamp);
 	if (record == NULL)
 		return;

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Who is told what, in which order: subscribers in this process, auto.log, and
+ * followers at the other end of the socket. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "clock.h"
+#include "emit.h"
+#include "event-file.h"
+#include "file.h"
+#include "floor-world.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "unit.h"
+
+static void
+tell(struct core *core, const char *reason)
+{
+	emit(core,
+	    &(struct event){ .kind = EVENT_QUARANTINE, .reason = reason });
+}
+
+/* --- subscribers ------------------------------------------------------ */
+
+struct bench {
+	struct core core;
+	struct buf trace;
+};
+
+/* Leaves its letter and what it was told; does its trick once. */
+struct listener {
+	struct bench *bench;
+	char letter;
+	void (*trick)(struct listener *listener);
+	struct listener *other; /* for the trick */
+};
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct listener *listener = arg;
+	void (*trick)(struct listener *) = listener->trick;
+
+	buf_addf(
+	    &listener->bench->trace, "%c:%s ", listener->letter, event->reason);
+	listener->trick = NULL;
+	if (trick != NULL)
+		trick(listener);
+}
+
+static void
+subscribe(struct listener *listener)
+{
+	emit_subscribe(&listener->bench->core, on_event, listener);
+}
+
+static void
+unsubscribe(struct listener *listener)
+{
+	emit_unsubscribe(&listener->bench->core, on_event, listener);
+}
+
+static void
+subscribe_other(struct listener *listener)
+{
+	subscribe(listener->other);
+}
+
+static void
+unsubscribe_other(struct listener *listener)
+{
+	unsubscribe(listener->other);
+}
+
+static void
+tell_second(struct listener *listener)
+{
+	tell(&listener->bench->core, "2");
+}
+
+static void
+expect(struct bench *bench, const char *trace)
+{
+	ck_assert_str_eq(bench->trace.data, trace);
+	buf_clear(&bench->trace);
+}
+
+static void
+bench_begin(struct bench *bench)
+{
+	memset(bench, 0, sizeof *bench);
+	buf_init(&bench->trace);
+	bench->core.emitter = emitter_new();
+}
+
+static void
+bench_end(struct bench *bench)
+{
+	emitter_free(bench->core.emitter);
+	buf_release(&bench->trace);
+}
+
+START_TEST(in_the_order_of_subscription)
+{
+	struct bench bench;
+	struct listener a = { &bench, 'a', NULL, NULL },
+			b = { &bench, 'b', NULL, NULL },
+			c = { &bench, 'c', NULL, NULL };
+
+	bench_begin(&bench);
+	tell(&bench.core, "0"); /* to nobody */
+	subscribe(&b);
+	subscribe(&a);
+	subscribe(&c);
+	tell(&bench.core, "1");
+	expect(&bench, "b:1 a:1 c:1 ");
+	unsubscribe(&a);
+	tell(&bench.core, "2");
+	expect(&bench, "b:2 c:2 ");
+	subscribe(&a);
+	tell(&bench.core, "3");
+	expect(&bench, "b:3 c:3 a:3 ");
+	bench_end(&bench);
+}
+END_TEST
+
+START_TEST(somebody_comes_during_an_event)
+{
+	struct bench bench;
+	struct listener c = { &bench, 'c', NULL, NULL },
+			b = { &bench, 'b', NULL, NULL },
+			a = { &bench, 'a', subscribe_other, &c };
+
+	bench_begin(&bench);
+	subscribe(&a);
+	subscribe(&b);
+	tell(&bench.core, "1");
+	expect(&bench, "a:1 b:1 c:1 ");
+	tell(&bench.core, "2");
+	expect(&bench, "a:2 b:2 c:2 ");
+	bench_end(&bench);
+}
+END_TEST
+
+/* The one that speaks, one before it, or one that is still to be told. */
+START_TEST(somebody_goes_during_an_event)
+{
+	static const char *const first[] = { "a:1 b:1 c:1 ", "a:1 b:1 c:1 ",
+		"a:1 b:1 " };
+	static const char *const then[] = { "b:2 c:2 ", "a:2 c:2 ",
+		"a:2 b:2 " };
+	struct bench bench;
+	struct listener all[] = { { &bench, 'a', NULL, NULL },
+		{ &bench, 'b', NULL, NULL }, { &bench, 'c', NULL, NULL } };
+
+	bench_begin(&bench);
+	all[1].trick = unsubscribe_other;
+	all[1].other = &all[_i];
+	for (size_t i = 0; i < nitems(all); i++)
+		subscribe(&all[i]);
+	tell(&bench.core, "1");
+	expect(&bench, first[_i]);
+	tell(&bench.core, "2");
+	expect(&bench, then[_i]);
+	bench_end(&bench);
+}
+END_TEST
+
+START_TEST(an_event_makes_another)
+{
+	struct bench bench;
+	struct listener c = { &bench, 'c', NULL, NULL },
+			b = { &bench, 'b', tell_second, NULL },
+			a = { &bench, 'a', NULL, NULL };
+
+	bench_begin(&bench);
+	subscribe(&a);
+	subscribe(&b);
+	subscribe(&c);
+	tell(&bench.core, "1");
+	/* Those before who makes it happen, like the log, hear it in order. */
+	expect(&bench, "a:1 b:1 a:2 b:2 c:2 c:1 ");
+	bench_end(&bench);
+}
+END_TEST
+
+static void
+tell_and_go(struct listener *listener)
+{
+	unsubscribe(listener);
+	tell(&listener->bench->core, "2");
+	unsubscribe(listener->other);
+}
+
+/* Nobody is freed while somebody still goes through the list. */
+START_TEST(two_go_during_an_event_in_an_event)
+{
+	struct bench bench;
+	struct listener c = { &bench, 'c', NULL, NULL },
+			b = { &bench, 'b', tell_and_go, &c },
+			a = { &bench, 'a', NULL, NULL };
+
+	bench_begin(&bench);
+	subscribe(&a);
+	subscribe(&b);
+	subscribe(&c);
+	tell(&bench.core, "1");
+	expect(&bench, "a:1 b:1 a:2 c:2 ");
+	tell(&bench.core, "3");
+	expect(&bench, "a:3 ");
+	bench_end(&bench);
+}
+END_TEST
+
+static void
+let_time_pass(struct listener *listener)
+{
+	(void)listener;
+	clock_virtual_advance(1234);
+}
+
+/* The moment of an event is one, however long the telling takes. */
+START_TEST(everybody_is_told_the_same)
+{
+	struct bench bench;
+	struct listener slow = { &bench, 's', let_time_pass, NULL };
+	struct workspace workspace = { .dir = xstrdup(unit_path("llmc")) };
+	cleanup_free char *logs = file_join(workspace.dir, "logs");
+	cleanup_free char *file = file_join(logs, "auto.log");
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t half;
+
+	ck_assert_int_eq(file_mkdirs(logs, 0755, NULL), 0);
+	clock_virtual_begin(1000, 1700000000000);
+	bench_begin(&bench);
+	bench.core.workspace = &workspace;
+	event_file_subscribe(&bench.core);
+	subscribe(&slow);
+	event_file_subscribe(&bench.core);
+	tell(&bench.core, "1");
+	ck_assert_int_eq(file_read(file, 4096, &text, NULL), 0);
+	half = text.len / 2;
+	ck_assert_uint_gt(half, 0);
+	ck_assert_int_eq(memcmp(text.data, text.data + half, half), 0);
+	ck_assert_ptr_nonnull(strstr(text.data, "2023-11-14T22:13:20.000Z"));
+	bench_end(&bench);
+	clock_virtual_end();
+	workspace_release(&workspace);
+}
+END_TEST
+
+/* --- followers -------------------------------------------------------- */
+
+struct follower {
+	int fd;
+	struct loop_watch *watch;
+	struct buf text;
+	bool over; /* hung up on */
+};
+
+static void
+on_readable(int fd, unsigned what, void *arg)
+{
+	struct follower *f = arg;
+	char bytes[65536];
+	ssize_t n = recv(fd, bytes, sizeof bytes, 0);
+
+	(void)what;
+	if (n > 0) {
+		buf_add(&f->text, bytes, (size_t)n);
+	} else if (n == 0 || errno != EAGAIN) {
+		f->over = true;
+		loop_watch_free(take_ptr(&f->watch));
+	}
+}
+
+static void
+listen_to(struct floor_world *world, struct follower *f)
+{
+	f->watch =
+	    loop_watch_new(world->loop, f->fd, LOOP_READ, on_readable, f);
+}
+
+static void
+follow(struct floor_world *world, struct follower *f, bool reads)
+{
+	*f = (struct follower){ .text = BUF_INIT };
+	f->fd = floor_world_send(world, "events.follow", "{}");
+	if (reads)
+		listen_to(world, f);
+}
+
+static void
+follower_release(struct follower *f)
+{
+	loop_watch_free(f->watch);
+	fd_close(f->fd);
+	buf_release(&f->text);
+}
+
+static bool
+has_line(void *arg)
+{
+	const struct follower *f = arg;
+
+	return memchr(f->text.data, '\n', f->text.len) != NULL;
+}
+
+static bool
+is_over(void *arg)
+{
+	return ((struct follower *)arg)->over;
+}
+
+/* The next line that it is told, which must be a notification of that method;
+ * its params, owned by the caller. */
+static struct json_object *
+next(struct floor_world *world, struct follower *f, const char *method)
+{
+	cleanup_json struct json_object *line = NULL;
+	size_t len;
+
+	floor_world_wait(world, has_line, f);
+	len = strcspn(f->text.data, "\n");
+	ck_assert_int_eq(json_parse(f->text.data, len, len, &line, NULL), 0);
+	buf_consume(&f->text, len + 1);
+	ck_assert_str_eq(json_string_or(line, "method", ""), method);
+	return json_object_get(json_object_object_get(line, "params"));
+}
+
+/* Its next event has this reason. */
+static void
+hears(struct floor_world *world, struct follower *f, const char *reason)
+{
+	cleanup_json struct json_object *record = next(world, f, "event");
+	struct json_object *event = json_object_object_get(record, "event");
+
+	ck_assert_str_eq(json_string_or(event, "reason", ""), reason);
+}
+
+static int64_t
+offset_of(struct floor_world *world, struct follower *f)
+{
+	cleanup_json struct json_object *params = next(world, f, "following");
+
+	return json_int_or(params, "offset", -1);
+}
+
+static char *
+log_file(const struct floor_world *world)
+{
+	return workspace_path(&world->workspace, "logs/auto.log");
+}
+
+static void
+live(struct floor_world *world)
+{
+	floor_world_begin(world, NULL);
+	floor_world_live(world);
+	floor_world_settle(world);
+}
+
+START_TEST(what_the_file_has_is_told)
+{
+	struct floor_world world;
+	struct follower f;
+	cleanup_free char *file = NULL, *line = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *record;
+	int64_t offset;
+
+	live(&world);
+	file = log_file(&world);
+	tell(world.core, "before");
+	follow(&world, &f, true);
+	offset = offset_of(&world, &f);
+	tell(world.core, "after");
+	emit(world.core, &(struct event){ .kind = EVENT_SETTINGS_READ });
+	tell(world.core, "the end");
+	record = next(&world, &f, "event");
+	ck_assert_int_eq(file_read(file, 1 << 20, &text, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(text.data, "before"));
+	ck_assert_int_lt(offset, (int64_t)text.len);
+	buf_consume(&text, (size_t)offset);
+	/* The first line behind that place, byte for byte. */
+	line = xasprintf("%s\n",
+	    json_object_to_json_string_ext(record, JSON_C_TO_STRING_PLAIN));
+	ck_assert_int_eq(strncmp(text.data, line, strlen(line)), 0);
+	json_object_put(record);
+	/* What has no place in the file is not told either. */
+	hears(&world, &f, "the end");
+	floor_world_end(&world);
+	follower_release(&f);
+}
+END_TEST
+
+/* A folder where the file should be. */
+START_TEST(a_file_that_cannot_be_written_harms_nobody)
+{
+	struct floor_world world;
+	struct bench bench;
+	struct listener last = { &bench, 'z', NULL, NULL };
+	struct follower f;
+	cleanup_free char *file = NULL;
+
+	live(&world);
+	file = log_file(&world);
+	ck_assert_int_eq(mkdir(file, 0755), 0);
+	buf_init(&bench.trace);
+	emit_subscribe(world.core, on_event, &last);
+	follow(&world, &f, true);
+	offset_of(&world, &f);
+	tell(world.core, "1");
+	tell(world.core, "2");
+	hears(&world, &f, "1");
+	hears(&world, &f, "2");
+	expect(&bench, "z:1 z:2 ");
+	floor_world_end(&world);
+	follower_release(&f);
+	buf_release(&bench.trace);
+}
+END_TEST
+
+/* A follower that does not read is hung up on; the other one hears it all. */
+START_TEST(a_slow_follower_is_dropped)
+{
+	struct floor_world world;
+	struct follower slow, f;
+	cleanup_free char *large = xmalloc(100001);
+
+	memset(large, 'x', 100000);
+	large[100000] = '\0';
+	live(&world);
+	follow(&world, &slow, false);
+	follow(&world, &f, true);
+	offset_of(&world, &f);
+	for (int i = 0; i < 30; i++) {
+		tell(world.core, large);
+		hears(&world, &f, large);
+	}
+	tell(world.core, "still here");
+	hears(&world, &f, "still here");
+	listen_to(&world, &slow);
+	floor_world_wait(&world, is_over, &slow);
+	ck_assert_uint_lt(slow.text.len, 30 * strlen(large));
+	ck_assert_ptr_null(strstr(slow.text.data, "still here"));
+	tell(world.core, "and on");
+	hears(&world, &f, "and on");
+	floor_world_end(&world);
+	follower_release(&slow);
+	follower_release(&f);
+}
+END_TEST
+
+/* One that is too long for a line is left out; nobody is dropped for it. */
+START_TEST(an_event_too_long_for_a_line)
+{
+	const size_t len = 5 * 1024 * 1024;
+	struct floor_world world;
+	struct follower f;
+	cleanup_free char *large = xmalloc(len + 1);
+
+	memset(large, 'x', len);
+	large[len] = '\0';
+	live(&world);
+	follow(&world, &f, true);
+	offset_of(&world, &f);
+	tell(world.core, large);
+	tell(world.core, "short");
+	hears(&world, &f, "short");
+	floor_world_end(&world);
+	follower_release(&f);
+}
+END_TEST
+
+START_TEST(followers_go_and_come)
+{
+	struct floor_world world;
+	struct follower first, second;
+
+	live(&world);
+	follow(&world, &first, true);
+	offset_of(&world, &first);
+	follower_release(&first);
+	tell(world.core, "to nobody"); /* its end is not known yet */
+	follow(&world, &second, true);
+	offset_of(&world, &second);
+	tell(world.core, "1");
+	hears(&world, &second, "1");
+	/* The daemon ends: the call is answered, then it hangs up. */
+	floor_world_close(&world);
+	floor_world_wait(&world, is_over, &second);
+	ck_assert_ptr_nonnull(strstr(second.text.data, "\"result\":null"));
+	floor_world_end(&world);
+	follower_release(&second);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("emit");
+	TCase *going = tcase_create("going");
+
+	unit_case(suite, "subscribers",
+	    (const TTest *const[]){ in_the_order_of_subscription,
+		somebody_comes_during_an_event, an_event_makes_another,
+		two_go_during_an_event_in_an_event, everybody_is_told_the_same,
+		NULL });
+	tcase_add_loop_test(going, somebody_goes_during_an_event, 0, 3);
+	suite_add_tcase(suite, going);
+	unit_case(suite, "followers",
+	    (const TTest *const[]){ what_the_file_has_is_told,
+		a_file_that_cannot_be_written_harms_nobody,
+		a_slow_follower_is_dropped, an_event_too_long_for_a_line,
+		followers_go_and_come, NULL });
+	return suite;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The frame of the RPC: what reaches whoever carries a method out, and when the
+ * answer goes out. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "floor-world.h"
+#include "json.h"
+#include "mem.h"
+#include "persist.h"
+#include "rpc.h"
+#include "serve.h"
+#include "unit.h"
+
+/* What a handler of the test was called with, and how it answers. */
+struct handler {
+	struct core *core;
+	int calls;
+	size_t params; /* members that the last one had */
+	enum {
+		REPLY,
+		FAIL,
+		REFUSE
+	} how;
+};
+
+static void
+on_call(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct handler *h = arg;
+
+	h->calls++;
+	h->params = (size_t)json_object_object_length(params);
+	h->core->state.receipts++;
+	persist_changed(h->core);
+	if (h->how == REPLY)
+		serve_reply(h->core, call, json_object_new_int(h->calls));
+	else if (h->how == FAIL)
+		serve_fail(h->core, call, API_STATUS, "not in this status");
+	else
+		serve_refuse(call, API_FAILED, "refused for the %dth time", 1);
+}
+
+/* A world that listens, where the test carries out auto.resume (params may be
+ * missing), task.add (API_ONESHOT) and worker.accept. */
+static void
+begin(struct floor_world *world, struct handler *h)
+{
+	static const char *const methods[] = { "auto.resume", "task.add",
+		"worker.accept" };
+
+	floor_world_begin(world, NULL);
+	*h = (struct handler){ .core = world->core };
+	for (size_t i = 0; i < nitems(methods); i++)
+		serve_handle(world->core, methods[i], on_call, h);
+	floor_world_live(world);
+	floor_world_settle(world);
+}
+
+/* Ask, and be refused with that code and words that have this in them. */
+static void
+assert_refused(struct floor_world *world, const char *method,
+    const char *params, int code, const char *words)
+{
+	struct floor_call *call = floor_world_ask(world, method, params);
+	const char *message = floor_world_answer(world, call);
+
+	ck_assert_msg(message != NULL, "%s was carried out", method);
+	ck_assert_msg(
+	    strstr(message, words) != NULL, "%s: %s", method, message);
+	ck_assert_int_eq(floor_call_code(call), code);
+}
+
+static void
+assert_served(struct floor_world *world, const char *method, const char *params)
+{
+	const char *message =
+	    floor_world_answer(world, floor_world_ask(world, method, params));
+
+	ck_assert_msg(message == NULL, "%s: %s", method, message);
+}
+
+/* --- what is carried out ---------------------------------------------- */
+
+START_TEST(unknown_methods)
+{
+	struct floor_world world;
+	struct handler h;
+
+	begin(&world, &h);
+	assert_refused(&world, "worker.fly", "{}", RPC_METHOD_NOT_FOUND,
+	    "worker.fly: no such method");
+	assert_refused(&world, "", "{}", RPC_METHOD_NOT_FOUND, "no such");
+	floor_world_end(&world);
+}
+END_TEST
+
+/* A row of the table is a promise: somebody has to carry it out. */
+START_TEST(a_row_that_nobody_carries_out)
+{
+	struct floor_world world;
+	struct handler h = { 0 };
+	const char *missing;
+	int count = 0;
+
+	floor_world_begin(&world, NULL);
+	ck_assert_int_eq(serve_listen(world.core, NULL), 0);
+	h.core = world.core;
+	missing = serve_missing(world.core);
+	ck_assert_ptr_nonnull(missing);
+	assert_refused(
+	    &world, missing, "{}", RPC_METHOD_NOT_FOUND, "no such method");
+	for (; missing != NULL; missing = serve_missing(world.core)) {
+		ck_assert_ptr_nonnull(api_find(missing));
+		serve_handle(world.core, missing, on_call, &h);
+		count++;
+	}
+	/* The landing floor and auto mode are not here. */
+	ck_assert_int_eq(count, 8);
+	assert_served(&world, "auto.resume", "{}");
+	ck_assert_int_eq(h.calls, 1);
+	floor_world_end(&world);
+}
+END_TEST
+
+START_TEST(registered_twice)
+{
+	struct floor_world world;
+
+	floor_world_begin(&world, NULL);
+	serve_handle(world.core, "daemon.info", on_call, NULL);
+}
+END_TEST
+
+START_TEST(registered_without_a_row)
+{
+	struct floor_world world;
+
+	floor_world_begin(&world, NULL);
+	serve_handle(world.core, "worker.fly", on_call, NULL);
+}
+END_TEST
+
+START_TEST(parameters_are_checked_by_name)
+{
+	struct floor_world world;
+	struct handler h;
+
+	begin(&world, &h);
+	assert_refused(
+	    &world, "task.add", "{}", RPC_INVALID_PARAMS, "params.text");
+	assert_refused(&world, "task.add", "{\"text\":7}", RPC_INVALID_PARAMS,
+	    "params.text");
+	assert_refused(&world, "task.add", "{\"text\":\"x\",\"texts\":\"y\"}",
+	    RPC_INVALID_PARAMS, "params.texts");
+	assert_refused(
+	    &world, "task.add", "[\"x\"]", RPC_INVALID_PARAMS, "params");
+	ck_assert_int_eq(h.calls, 0);
+	assert_served(&world, "task.add", "{\"text\":\"x\"}");
+	assert_served(&world, "auto.resume", "{\"worker\":\"adam\"}");
+	ck_assert_int_eq(h.calls, 2);
+	ck_assert_uint_eq(h.params, 1);
+	/* None at all is as good as an empty object. */
+	assert_served(&world, "auto.resume", NULL);
+	ck_assert_uint_eq(h.params, 0);
+	floor_world_end(&world);
+}
+END_TEST
+
+START_TEST(without_a_daemon)
+{
+	struct floor_world world;
+	struct handler h;
+
+	begin(&world, &h);
+	world.options.oneshot = true;
+	assert_refused(&world, "auto.resume", "{}", API_FAILED,
+	    "no daemon runs; start it with: llmc up --detach");
+	assert_refused(
+	    &world, "events.follow", "{}", API_FAILED, "no daemon runs");
+	assert_refused(
+	    &world, "task.add", "{}", RPC_INVALID_PARAMS, "params.text");
+	ck_assert_int_eq(h.calls, 0);
+	assert_served(&world, "task.add", "{\"text\":\"x\"}");
+	ck_assert_int_eq(h.calls, 1);
+	floor_world_end(&world);
+}
+END_TEST
+
+START_TEST(while_it_stops)
+{
+	struct floor_world world;
+	struct handler h;
+
+	begin(&world, &h);
+	world.core->stopping = true;
+	assert_refused(
+	    &world, "auto.resume", "{}", API_BUSY, "the daemon is stopping");
+	assert_refused(
+	    &world, "auto.resume", "{\"x\":1}", RPC_INVALID_PARAMS, "params.x");
+	assert_refused(&world, "worker.accept", "{\"worker\":\"adam\"}",
+	    API_BUSY, "is stopping");
+	ck_assert_int_eq(h.calls, 0);
+	assert_served(&world, "hook.event",
+	    "{\"event\":\"Stop\",\"worker\":\"adam\",\"generation\":1,"
+	    "\"id\":\"1\",\"data\":{}}");
+	floor_world_end(&world);
+}
+END_TEST
+
+/* --- the answer ------------------------------------------------------- */
+
+static bool
+store_waits(void *arg)
+{
+	return floor_world_store_waits(arg);
+}
+
+/* Who has an answer finds it in the state too. */
+START_TEST(answers_wait_for_the_write)
+{
+	struct floor_world world;
+	struct handler h;
+	struct floor_call *call;
+	cleanup_free char *file = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	begin(&world, &h);
+	file = workspace_path(&world.workspace, "state.json");
+	h.how = _i == 0 ? REPLY : FAIL;
+	world.store_held = true;
+	call = floor_world_ask(&world, "auto.resume", "{}");
+	floor_world_wait(&world, store_waits, &world);
+	/* Calls that change nothing are served meanwhile, also refusals. */
+	assert_served(&world, "daemon.info", "{}");
+	assert_refused(&world, "worker.nuke", "{\"worker\":\"adam\"}",
+	    API_UNKNOWN, "there is no worker adam");
+	ck_assert(!floor_call_is_answered(call));
+	floor_world_store_answer(&world);
+	ck_assert_int_eq(file_read(file, 1 << 20, &text, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(text.data, "\"receipts\": 1"));
+	ck_assert((floor_world_answer(&world, call) == NULL) == (_i == 0));
+	ck_assert_int_eq(floor_call_code(call), _i == 0 ? 0 : API_STATUS);
+	ck_assert_int_eq(h.calls, 1);
+	floor_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_refusal_waits_for_nothing)
+{
+	struct floor_world world;
+	struct handler h;
+
+	begin(&world, &h);
+	h.how = REFUSE;
+	world.store_held = true;
+	assert_refused(&world, "auto.resume", "{}", API_FAILED,
+	    "refused for the 1th time");
+	floor_world_end(&world);
+}
+END_TEST
+
+/* A client that has gone, and one that never was. */
+START_TEST(nobody_listens)
+{
+	struct floor_world world;
+	struct handler h;
+
+	begin(&world, &h);
+	world.store_held = true;
+	fd_close(floor_world_send(&world, "auto.resume", "{}"));
+	floor_world_wait(&world, store_waits, &world);
+	serve_reply(world.core, NULL, json_object_new_int(1));
+	serve_fail(world.core, NULL, API_FAILED, "nobody asked");
+	floor_world_store_answer(&world);
+	floor_world_settle(&world);
+	assert_served(&world, "auto.resume", "{}");
+	ck_assert_int_eq(h.calls, 2);
+	floor_world_end(&world);
+}
+END_TEST
+
+/* The daemon ends before the write is done: whoever waits is answered. */
+START_TEST(the_end_before_the_write)
+{
+	struct floor_world world;
+	struct handler h;
+	struct floor_call *call;
+
+	begin(&world, &h);
+	world.store_held = true;
+	call = floor_world_ask(&world, "auto.resume", "{}");
+	floor_world_wait(&world, store_waits, &world);
+	floor_world_close(&world);
+	ck_assert_ptr_null(floor_world_answer(&world, call));
+	ck_assert_int_eq(json_object_get_int(floor_call_result(call)), 1);
+	floor_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("serve");
+	TCase *late = tcase_create("late"), *fatal = tcase_create("fatal");
+	const char *fork_mode = getenv("CK_FORK");
+
+	unit_case(suite, "checks",
+	    (const TTest *const[]){ unknown_methods,
+		a_row_that_nobody_carries_out, parameters_are_checked_by_name,
+		without_a_daemon, while_it_stops, NULL });
+	tcase_add_loop_test(late, answers_wait_for_the_write, 0, 2);
+	suite_add_tcase(suite, late);
+	unit_case(suite, "answers",
+	    (const TTest *const[]){ a_refusal_waits_for_nothing, nobody_listens,
+		the_end_before_the_write, NULL });
+	/* Not where the test would end the whole program. */
+	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
+		tcase_add_exit_test(fatal, registered_twice, 70);
+		tcase_add_exit_test(fatal, registered_without_a_row, 70);
+	}
+	suite_add_tcase(suite, fatal);
+	return suite;
+}
