@@ -16,6 +16,9 @@ else
 	unset LLMC_REAL_CLAUDE
 	missing=$(tests/tools/real-claude.sh --here 2>&1)
 fi
+# Most tests of whole programs wait more than they work.
+MESON_TESTTHREADS=${MESON_TESTTHREADS:-$((2 * $(nproc)))}
+export MESON_TESTTHREADS
 meson test -C "$build" --print-errorlogs
 status=$?
 skipped=$(sed -n 's/^ok [0-9]* - \(.*\) # SKIP \(.*\)/  \1: \2/p' \

@@ -17,8 +17,8 @@
 #include "json.h"
 #include "mem.h"
 
-#define GAP_MS       50 /* between two faults: at least, */
-#define GAP_MORE_MS  500 /* and at most so much more */
+#define GAP_MS       20 /* between two faults: at least, */
+#define GAP_MORE_MS  250 /* and at most so much more */
 #define DRAIN_MS     12000 /* told to end, with locks of git in the way */
 #define FAILURES_MAX 12 /* of the daemon's own, in one run */
 #define UP_MS        20000

@@ -284,8 +284,8 @@ set_up(struct chaos *c, enum chaos_source source)
 		{ "auto.require_commit", "true" },
 		{ "auto.max_turns", "4" },
 		{ "auto.max_attempts", "4" },
-		{ "auto.worker_stall_timeout", "3s" },
-		{ "defaults.start_timeout", "8s" },
+		{ "auto.worker_stall_timeout", "9s" },
+		{ "defaults.start_timeout", "24s" },
 	};
 	int seed = e2e_number("CHAOS_SEED", 1);
 	const char *dir = getenv("CHAOS_LOG"), *socket;
@@ -304,6 +304,7 @@ set_up(struct chaos *c, enum chaos_source source)
 	c->began_ms = clock_mono_ms();
 	e2e_env(e2e_path("FAKE_CLAUDE_FAULTS=%s", e2e_dir("faults")));
 	e2e_env("FAKE_CLAUDE_GOES_ON=1");
+	e2e_hurry(3);
 	for (size_t i = 0; i < nitems(settings); i++)
 		auto_set(settings[i][0], settings[i][1]);
 	socket = fleet_do("config", "get", "tmux.socket", NULL)->out;

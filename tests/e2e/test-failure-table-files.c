@@ -31,7 +31,7 @@ START_TEST(a_corrupt_state_is_rebuilt)
 	over_remedy(_i, "fake: run llmc doctor --rebuild --yes");
 	over_start();
 	daemon = over_daemon(0);
-	fleet_wait("auto-1", "idle");
+	auto_wait_state("workers.auto-1.status", "idle");
 	over_stop();
 	e2e_write(in_root("state.json"), "{\"workers\": {");
 	e2e_write(in_root("state.json.bak"), "nonsense");
