@@ -128,7 +128,7 @@ START_TEST(an_agent_that_crashes_once_goes_on)
 	auto_drain();
 	auto_no_complaints();
 	auto_history("work.txt: x", NULL);
-	ck_assert_int_eq(auto_logged("autod.log", "ended by itself"), 1);
+	ck_assert_int_eq(auto_logged("autod.log", "exited on its own"), 1);
 	ck_assert_int_eq(fleet_prompts("has been resumed"), 1);
 	ck_assert_int_eq(fleet_prompts("fake: commit work.txt"), 1);
 }

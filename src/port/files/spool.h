@@ -28,9 +28,9 @@ int spool_write(const char *dir, int64_t wall_ms, struct json_object *event,
 
 /* One event; id is its ULID. 0: done with it. SPOOL_KEEP: taken, but its file
  * stays until spool_remove(), and comes again when drained before that.
- * -EINVAL: of no use, goes to dir/broken. Anything else negative ends the draining and keeps the event.
- * After a crash at the wrong moment the same event comes again, by the same
- * id. */
+ * -EINVAL: of no use, goes to dir/broken. Anything else negative ends the
+ * draining and keeps the event. After a crash at the wrong moment the same
+ * event comes again, by the same id. */
 #define SPOOL_KEEP 1
 typedef int spool_fn(const char *id, struct json_object *event, void *arg);
 
