@@ -288,6 +288,18 @@ floor_world_wt(struct floor_world *world, const char *worker, const char *text)
 	return repo_sh(world->repo, all);
 }
 
+void
+floor_world_trap(struct floor_world *world, int nth, const char *mode)
+{
+	repo_trap(world->repo, nth, mode);
+}
+
+int
+floor_world_trap_count(struct floor_world *world)
+{
+	return repo_trap_count(world->repo);
+}
+
 /* --- waiting --------------------------------------------------------- */
 
 struct look {

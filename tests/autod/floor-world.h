@@ -66,6 +66,11 @@ const char *
 floor_world_wt(struct floor_world *world, const char *worker, const char *text);
 const char *floor_world_sh(struct floor_world *world, const char *text);
 
+/* The n-th git from now is not run but killed ("before"), run and then killed
+ * ("after"), or never ends ("hang"); 0 = none. And how many have run since. */
+void floor_world_trap(struct floor_world *world, int nth, const char *mode);
+int floor_world_trap_count(struct floor_world *world);
+
 /* Let the loop run until fn says so. */
 typedef bool floor_fn(void *arg);
 void floor_world_wait(struct floor_world *world, floor_fn *fn, void *arg);

@@ -146,7 +146,8 @@ void
 life_floor_begun(struct core *core)
 {
 	core->life->begun++;
-	begin_floor(core->life);
+	if (!core->stopping) /* else the others do not begin any more */
+		begin_floor(core->life);
 }
 
 bool
