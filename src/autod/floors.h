@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The floors of the daemon, put on top of each other. Nothing else does. */
+/* Puts the floors of the daemon together. */
 #ifndef FLOORS_H
 #define FLOORS_H
 
@@ -20,7 +20,7 @@ struct floors {
 	struct auto_mode *auto_mode;
 };
 
-/* Negative errno: nothing is held. */
+/* On negative errno nothing is held. */
 int floors_build(struct floors *floors, struct loop *loop,
     const struct workspace *workspace, const struct core_options *options,
     struct err *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * autod: owner of the workers. In the foreground until it is told to end, or
- * for one request (--oneshot) while no daemon runs.
+ * autod: the daemon that owns the workers. Runs in the foreground until it is
+ * asked to stop, or for one request (--oneshot) while no daemon runs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,8 @@ struct options {
 	struct core_options core;
 };
 
-/* Take the option at argv[i]; the number of words taken, 0 = unknown. */
+/* Parse the option at argv[i]; returns the number of words used, 0 =
+ * unknown. */
 static int
 take_option(int argc, char **argv, int i, struct options *options)
 {
@@ -70,7 +71,7 @@ take_option(int argc, char **argv, int i, struct options *options)
 	return 0;
 }
 
-/* -1 = go on, else the exit status. */
+/* -1 = continue, else the exit status. */
 static int
 parse(int argc, char **argv, struct options *options)
 {
@@ -90,7 +91,7 @@ parse(int argc, char **argv, struct options *options)
 		}
 		taken = take_option(argc, argv, i, options);
 		if (taken == 0) {
-			fprintf(stderr, "autod: %s: not understood\n%s",
+			fprintf(stderr, "autod: %s: invalid option\n%s",
 			    argv[i], usage);
 			return 2;
 		}

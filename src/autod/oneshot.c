@@ -23,8 +23,8 @@
 #define SETTLE_MS   5
 #define DEADLINE_MS (10 * 60 * 1000)
 
-/* We serve ourselves: the request goes through our own socket, so that a call
- * is a call. */
+/* We act as server and client: the request goes through our own socket, so that
+ * it is handled like any other call. */
 struct oneshot {
 	struct core *core;
 	int fd;
@@ -44,7 +44,8 @@ is_quiet(const struct core *core)
 	return persist_is_idle(core);
 }
 
-/* The answer is out, but what it began must be finished and written. */
+/* The answer was printed, but what the call started must be finished and
+ * saved. */
 static void
 oneshot_settle(void *arg)
 {

@@ -182,8 +182,8 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .text = "its conversation cannot be resumed",
 	    .fields = "worker session" },
 	[EVENT_START_UNREPORTED] = { .level = INFO,
-	    .text = "the start of its session was not reported: another one "
-		    "is begun",
+	    .text = "the start of its session was not reported: a new "
+		    "session is started",
 	    .fields = "worker" },
 	[EVENT_STOP_UNHEARD] = { .level = INFO,
 	    .text = "the end of its turn was not reported",
@@ -312,7 +312,7 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .text = "no worker has it: it waits again",
 	    .fields = "task" },
 	[EVENT_TASK_TAKEN_ELSEWHERE] = { .level = INFO,
-	    .text = "somebody else took the task",
+	    .text = "another program took the task",
 	    .fields = "task key" },
 	[EVENT_TASK_NOT_TAKEN] = { .level = INFO,
 	    .text = "a task cannot be taken yet",

@@ -37,7 +37,7 @@ static const struct {
 	    NULL },
 	{ HEALTH_IDENTITY,
 	    "the registered daemon is not the process that was started: "
-	    "somebody else started a daemon here, or replaced its files.",
+	    "something else started a daemon here, or replaced its files.",
 	    NULL },
 	{ HEALTH_HUNG,
 	    "the daemon's heartbeat stopped while its process was alive: an "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A session for a person: an agent at the top of the repository, without hooks
- * of ours and without a record. Nobody watches it. */
+/* A session for a person: an agent at the top of the repository, without our
+ * hooks and without a record. It is not watched. */
 #ifndef SESSION_CONSOLE_H
 #define SESSION_CONSOLE_H
 
@@ -18,7 +18,7 @@ struct session_console {
 	const char *llmc; /* path of the command line program */
 };
 
-/* Write its files and start it; fn as in tmux_start(). Negative errno: the
+/* Write its files and start it; fn as in tmux_start(). On negative errno the
  * files could not be written, and fn is not called. */
 int
 session_console_start(struct tmux *tmux, const struct session_console *console,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Prompts on their way into a session: carries out what delivery.h decides.
- * The intent is written down before anything is typed.
+ * Delivers prompts to a session: carries out what delivery.h decides. Each
+ * action is saved before anything is typed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ session_prompt(
 	session_tick_later(s, 1);
 }
 
-/* --- submitted? ------------------------------------------------------ */
+/* --- was it submitted? ----------------------------------------------- */
 
 static bool
 transcript_has_receipt(const struct session_record *record)
@@ -88,7 +88,7 @@ session_deliver_afresh(struct session *s)
 	struct session_record *record = s->record;
 
 	if (session_confirm(s))
-		return; /* the turn was cut off, not lost */
+		return; /* the turn was interrupted, not lost */
 	if (record->step == PROMPT_NONE)
 		return;
 	record->step = PROMPT_PARKED;
@@ -97,7 +97,7 @@ session_deliver_afresh(struct session *s)
 	record->busy = false;
 }
 
-/* --- what was decided ------------------------------------------------ */
+/* --- actions --------------------------------------------------------- */
 
 static void
 on_typed(const struct err *err, void *arg)
@@ -110,7 +110,7 @@ on_typed(const struct err *err, void *arg)
 	session_tick_later(s, 1);
 }
 
-/* What was to be typed when it was written down may have been replaced. */
+/* The prompt may have been replaced while the record was being saved. */
 static bool
 is_still(struct session *s, enum prompt_step step)
 {
@@ -151,14 +151,14 @@ enter_now(void *arg)
 	tmux_keys(s->host->tmux, s->name, keys, on_typed, s);
 }
 
-/* The session does not take it. What was pasted may have been submitted; only
- * the transcript can tell, and one that was is not given again. */
+/* The session does not accept the prompt. Only the transcript can tell whether
+ * a pasted prompt was submitted after all; then it must not be sent again. */
 static void
 give_up(struct session *s)
 {
 	struct err err = { 0 };
 
-	err_set(&err, -ETIMEDOUT, "the session does not take its prompt (%s)",
+	err_set(&err, -ETIMEDOUT, "the session does not accept its prompt (%s)",
 	    prompt_step_name(s->record->step));
 	log_debug("%s: %s", s->worker, err.msg);
 	if (session_deliver_confirm(s))
@@ -204,7 +204,7 @@ session_deliver_tick(struct session *s)
 static void
 on_interrupted(const struct err *err, void *arg)
 {
-	(void)err; /* one that takes no key is found out otherwise */
+	(void)err; /* a session that accepts no keys is detected elsewhere */
 	(void)arg;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The inside of session.h: prompts on their way into a session. */
+/* Private to session/: delivers prompts to a session. */
 #ifndef SESSION_DELIVER_H
 #define SESSION_DELIVER_H
 
@@ -8,15 +8,15 @@
 
 struct session;
 
-/* While it is up: the next step of a prompt on its way. */
+/* While it is up: the next step of the pending prompt. */
 void session_deliver_tick(struct session *session);
 
-/* SessionStart has come, the first of this process: what was typed into an
- * earlier one is known to be submitted, or is to be typed again. */
+/* The first SessionStart of a new process: a prompt typed into an earlier one
+ * was either submitted or must be typed again. */
 void session_deliver_afresh(struct session *session);
 
-/* This text has been submitted. True when it is the prompt that was on its way;
- * `submitted` has been told then. */
+/* This text was submitted. True if it is the pending prompt; `submitted` has
+ * been called then. */
 bool session_deliver_submitted(struct session *session, const char *text);
 
 /* The same for a prompt whose hook was lost: see session_confirm(). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What Claude Code reports of a session. Events of an older launch are ignored;
- * one that came twice counts once. */
+/* Events that Claude Code reports for a session. Events of an older launch are
+ * ignored, and so are duplicates. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 #define NOTIFICATION "<task-notification>"
 
-/* Returns true when the call is the owner's to answer. */
+/* Returns true if the owner answers the call. */
 typedef bool
 hook_fn(struct session *s, struct server_call *call, struct json_object *data);
 
@@ -45,7 +45,8 @@ on_session_start(
 	delivery_session_started(
 	    record, strcmp(source, "clear") == 0, clock_wall_ms());
 	if (strcmp(source, "startup") == 0)
-		record->pending_clear = false; /* it is fresh already */
+		record->pending_clear = false; /* it is a new conversation
+						* already */
 	if (first)
 		session_deliver_afresh(s);
 	s->events.changed(s->arg);
@@ -54,7 +55,7 @@ on_session_start(
 	return false;
 }
 
-/* Its process ends soon, or another conversation begins in it. */
+/* The process will exit soon, or start another conversation. */
 static bool
 on_session_end(
     struct session *s, struct server_call *call, struct json_object *data)
@@ -78,7 +79,7 @@ on_prompt(struct session *s, struct server_call *call, struct json_object *data)
 
 	(void)call;
 	s->compacting = false;
-	/* Its own notes to itself, and receipts of prompts past. */
+	/* Ignore its own notifications, and prompts with an old receipt. */
 	if (strncmp(prompt, NOTIFICATION, strlen(NOTIFICATION)) == 0 ||
 	    session_deliver_submitted(s, prompt) ||
 	    prompt_receipt(prompt, receipt))
@@ -129,11 +130,12 @@ on_notification(
 	(void)call;
 	if (strcmp(type, "permission_prompt") == 0)
 		s->events.asks_permission(s->arg);
-	/* It has been waiting for a while, and we took it for working: the end
-	 * of its turn was not heard. */
+	/* It has been idle for a while, but we thought it was working: the end
+	 * of its turn was not reported. */
 	if (strcmp(type, "idle_prompt") == 0 && record->busy &&
 	    !s->background && record->step == PROMPT_NONE) {
-		log_debug("%s: the end of its turn was not heard", s->worker);
+		log_debug(
+		    "%s: the end of its turn was not reported", s->worker);
 		s->compacting = false;
 		record->open_tools = 0;
 		end_turn(s, NULL, NULL);
@@ -159,7 +161,7 @@ on_stop(struct session *s, struct server_call *call, struct json_object *data)
 	s->events.progressed(s->arg);
 	if (s->compacting || s->background)
 		return false;
-	/* A turn that ends had begun: its hook may have been lost. */
+	/* A turn that ends must have begun: that hook may have been lost. */
 	if (!s->record->busy)
 		session_deliver_confirm(s);
 	end_turn(s, call, json_string_or(data, "last_assistant_message", NULL));
@@ -211,7 +213,8 @@ static hook_fn *const handlers[HOOK_KIND_COUNT] = {
 	[HOOK_LIFE] = on_life,
 };
 
-/* A ring of ids: the hook that spooled an event may also have been heard. */
+/* Check a ring of ids: a hook that spooled an event may also have delivered it
+ * directly. */
 static bool
 seen_before(struct session *s, const char *id)
 {
@@ -223,7 +226,7 @@ seen_before(struct session *s, const char *id)
 	return false;
 }
 
-/* One that is being ended has nothing to say any more. */
+/* Ignore events of a session that is being ended. */
 static bool
 is_heard(struct session *s, const struct hook_event *event)
 {
@@ -243,8 +246,7 @@ session_hook(
 	struct err err = { 0 };
 
 	if (hook_event_read(params, &event, &err) < 0) {
-		log_debug(
-		    "%s: a hook that makes no sense: %s", s->worker, err.msg);
+		log_debug("%s: invalid hook event: %s", s->worker, err.msg);
 		return false;
 	}
 	if (!is_heard(s, &event)) {

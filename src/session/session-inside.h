@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The inside of session.h: the object, for the files of this folder only. */
+/* Private to session/: the session object. */
 #ifndef SESSION_INSIDE_H
 #define SESSION_INSIDE_H
 
@@ -11,13 +11,13 @@
 #include "procref.h"
 #include "session.h"
 
-#define SESSION_SEEN_MAX 128 /* ids of hooks remembered against doubles */
+#define SESSION_SEEN_MAX 128 /* ids of hook events, for duplicates */
 
 struct loop_timer;
 struct loop_watch;
 struct transcript;
 
-/* Who wants to be told that it has ended. */
+/* A caller of session_end() that waits for the end. */
 struct session_waiter {
 	TAILQ_ENTRY(session_waiter) entry;
 	void (*fn)(void *fn_arg);
@@ -25,7 +25,7 @@ struct session_waiter {
 };
 TAILQ_HEAD(session_waiters, session_waiter);
 
-/* Who asked for the screen. */
+/* A caller of session_screen(). */
 struct session_look {
 	TAILQ_ENTRY(session_look) entry;
 	struct session *session;
@@ -36,23 +36,23 @@ TAILQ_HEAD(session_looks, session_look);
 
 struct session {
 	const struct session_host *host;
-	struct session_events events; /* none is NULL */
+	struct session_events events; /* no member is NULL */
 	void *arg; /* of the events */
-	struct session_record *record; /* the owner's */
+	struct session_record *record; /* owned by the owner */
 	char *worker; /* "adam" */
 	char *name; /* in tmux: "llmc-adam" */
 	char *role;
 
-	/* What runs. */
+	/* The process. */
 	bool running; /* launched or adopted, and not known to be gone */
-	bool reported; /* its SessionStart has come */
+	bool reported; /* its SessionStart has arrived */
 	bool ending;
-	bool acting; /* a command to tmux is under way, or waits for the record
-		      * to be written */
+	bool acting; /* a tmux command is running, or waits for the record to be
+		      * saved */
 	struct procref pane;
-	struct loop_watch *watch; /* NULL: the kernel cannot tell */
+	struct loop_watch *watch; /* NULL: not supported by the kernel */
 	struct loop_timer *timer;
-	int64_t since_ms; /* monotonic: of the launch, or of the ending */
+	int64_t since_ms; /* monotonic: when the launch, or the end, began */
 	struct session_waiters waiters;
 	struct session_looks looks;
 
@@ -60,10 +60,10 @@ struct session {
 	int64_t start_timeout_ms;
 	char *cwd;
 	char *launcher; /* file that `llmc pane` reads */
-	struct err refused; /* why that could not be written */
-	bool late; /* SESSION_UNREPORTED has been told */
+	struct err refused; /* why it could not be written */
+	bool late; /* SESSION_UNREPORTED was reported */
 
-	/* What was heard. */
+	/* Reported by hooks. */
 	bool compacting;
 	bool background; /* its last turn left something running */
 	char seen[SESSION_SEEN_MAX][HOOK_EVENT_ID_MAX + 1];
@@ -75,13 +75,13 @@ struct session {
 	int64_t cpu_total_ms;
 };
 
-/* Call fn(session) when the record, which has changed, is written. */
+/* Call fn(session) when the changed record is saved. */
 void session_then(struct session *session, void (*fn)(void *session));
-/* Look at what is to be done next, in ms at the latest. */
+/* Check what to do next, in ms at the latest. */
 void session_tick_later(struct session *session, int64_t ms);
-/* Forget the commands that are under way. */
+/* Forget running commands. */
 void session_stop_acting(struct session *session);
-/* The record knows of no process any more, and none is watched. */
+/* Forget the process, and stop watching it. */
 void session_unwatch(struct session *session);
 /* The process is gone. */
 void session_gone(struct session *session);

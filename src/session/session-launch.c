@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A session begins: launched, resumed or taken over. */
+/* Starts a session: launched, resumed or adopted. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 #include "session-life.h"
 #include "tmux.h"
 
-#define POLL_MS 1000 /* where the kernel does not tell of its end */
+#define POLL_MS 1000 /* if the kernel does not report its exit */
 
 static void
 fail(struct session *s, enum session_trouble trouble, const struct err *err)
@@ -36,7 +36,7 @@ on_pane(int fd, unsigned what, void *arg)
 	session_check(arg);
 }
 
-/* Watch the agent's own process: epoll tells of its death at once. */
+/* Watch the agent's own process: epoll reports its death at once. */
 static int
 watch_pane(struct session *s, pid_t pid)
 {
@@ -66,7 +66,7 @@ on_started(pid_t pid, const struct err *error, void *arg)
 	}
 	if (watch_pane(s, pid) < 0) {
 		err_set(&err, -ESRCH,
-		    "the agent ended at once; look with: llmc peek %s",
+		    "the agent exited at once; look at it with: llmc peek %s",
 		    s->worker);
 		fail(s, SESSION_ENDED_AT_ONCE, &err);
 		return;
@@ -105,15 +105,15 @@ launch_now(void *arg)
 	s->since_ms = clock_mono_ms();
 	if (s->refused.code != 0) {
 		s->acting = false;
-		session_tick_later(s, 1); /* told from the loop */
+		session_tick_later(s, 1); /* reported from the loop */
 		return;
 	}
 	log_debug("%s: launching %s", s->worker, s->record->id);
 	tmux_kill(s->host->tmux, s->name, on_old_gone, s);
 }
 
-/* The files are written at once, while the settings are there: nobody reads
- * them before the session is started. */
+/* Write the files now, while the settings are valid: nobody reads them before
+ * the session is started. */
 static void
 prepare(struct session *s, const struct session_launch *launch, bool resume)
 {
@@ -134,12 +134,12 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 	claude_prepare(&files, &s->launcher, &s->refused);
 }
 
-/* What is known of an earlier one is over. */
+/* Reset what is known from an earlier session. */
 static void
 begin(struct session *s, int64_t start_timeout_ms)
 {
 	if (session_phase(s) != SESSION_NONE)
-		fatalx("%s: a session runs already", s->name);
+		fatalx("%s: a session is already running", s->name);
 	session_stop_acting(s);
 	s->running = true;
 	s->refused = (struct err){ 0 };

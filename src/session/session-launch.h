@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The inside of session.h: a session begins. */
+/* Private to session/: starts a session. */
 #ifndef SESSION_LAUNCH_H
 #define SESSION_LAUNCH_H
 
 struct session;
 
-/* While SessionStart is awaited. */
+/* While waiting for SessionStart. */
 void session_launch_tick(struct session *session);
 
 #endif

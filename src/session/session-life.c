@@ -10,7 +10,7 @@
 #include "session-life.h"
 #include "transcript.h"
 
-#define CPU_WORTH_MS 200 /* between two looks: less is idling */
+#define CPU_WORTH_MS 200 /* between two checks: less counts as idle */
 
 static void
 on_growth(const struct transcript_parser *parser, void *arg)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The inside of session.h: signs of life. */
+/* Private to session/: signs of life. */
 #ifndef SESSION_LIFE_H
 #define SESSION_LIFE_H
 
 struct session;
 
-/* Follow the transcript that the record names. */
+/* Follow the transcript named in the record. */
 void session_life_follow(struct session *session);
 
 #endif

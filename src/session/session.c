@@ -17,11 +17,11 @@
 #include "transcript.h"
 
 #define TERM_GRACE_MS 5000
-#define POLL_MS       100 /* where the kernel tells nothing */
+#define POLL_MS       100 /* if the kernel does not report its exit */
 
 static void session_tick(void *arg);
 
-/* --- events that nobody cares for ------------------------------------- */
+/* --- default callbacks ------------------------------------------------ */
 
 static void
 nothing(void *arg)
@@ -188,7 +188,7 @@ session_is_busy(const struct session *s)
 	return s->acting || session_phase(s) == SESSION_LAUNCHING;
 }
 
-/* --- acting ---------------------------------------------------------- */
+/* --- saving, then acting --------------------------------------------- */
 
 void
 session_then(struct session *s, void (*fn)(void *session))
@@ -240,7 +240,7 @@ session_unwatch(struct session *s)
 
 /* Each may free the session, or launch it again. */
 static void
-tell_waiters(struct session *s)
+call_waiters(struct session *s)
 {
 	struct session_waiters waiters = TAILQ_HEAD_INITIALIZER(waiters);
 	struct session_waiter *waiter;
@@ -258,9 +258,9 @@ on_killed(const struct err *err, void *arg)
 {
 	struct session *s = arg;
 
-	(void)err; /* a session that is gone is what was wanted */
+	(void)err; /* the session is gone, as intended */
 	s->acting = s->ending = s->running = false;
-	tell_waiters(s);
+	call_waiters(s);
 }
 
 static void
@@ -291,7 +291,8 @@ session_end(struct session *s, void (*fn)(void *fn_arg), void *fn_arg)
 		end_tmux_session(s);
 		return;
 	}
-	procref_signal(&s->pane, SIGCONT); /* a stopped one hears nothing */
+	procref_signal(&s->pane, SIGCONT); /* a stopped process does not act on
+					    * signals */
 	session_tick_later(s, s->watch != NULL ? TERM_GRACE_MS : POLL_MS);
 }
 
@@ -323,7 +324,7 @@ session_gone(struct session *s)
 		end_tmux_session(s);
 		return;
 	}
-	log_debug("%s: the agent ended by itself", s->worker);
+	log_debug("%s: the agent exited on its own", s->worker);
 	session_stop_acting(s);
 	s->running = false;
 	session_unwatch(s);

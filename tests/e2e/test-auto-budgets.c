@@ -65,7 +65,7 @@ START_TEST(a_task_is_paused_at_its_tokens)
 	check_paused("budget.task_tokens");
 	/* The turn that is being broken off may use up some more. */
 	auto_set("budget.task_tokens", "100000");
-	e2e_has(fleet_do("resume", "auto-1", NULL)->out, "Going on");
+	e2e_has(fleet_do("resume", "auto-1", NULL)->out, "Continuing");
 	check_landed();
 }
 END_TEST
@@ -125,7 +125,7 @@ START_TEST(the_fleet_is_paused_at_the_tokens_of_the_day)
 	ck_assert_str_eq(fleet_status("auto-1"), "paused");
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
 	auto_set("budget.day_tokens", "100000");
-	e2e_has(fleet_do("resume", NULL)->out, "The fleet goes on");
+	e2e_has(fleet_do("resume", NULL)->out, "The fleet continues");
 	auto_wait_finished("landed", 2);
 	auto_drain();
 	auto_no_complaints();

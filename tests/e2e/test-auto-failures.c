@@ -139,7 +139,7 @@ START_TEST(an_agent_that_keeps_crashing_stops_the_run)
 	auto_ails("fake: crash");
 	auto_task("a.md", "Crash\nfake: commit work.txt x");
 	ck_assert_int_eq(auto_run(NULL), 1);
-	check_failure("worker_error", "auto-1", "t1", "", "ended 3 times");
+	check_failure("worker_error", "auto-1", "t1", "", "exited 3 times");
 	ck_assert_str_eq(fleet_status("auto-1"), "error");
 	ck_assert_int_eq(auto_landed(), 0);
 	e2e_has(

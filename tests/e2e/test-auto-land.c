@@ -136,7 +136,7 @@ START_TEST(its_failure_may_take_the_commit_back)
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	/* Landed, taken back, and done again with the reason told. */
 	ck_assert_int_eq(auto_landed(), 3);
-	e2e_has(fleet_log(), "a.txt: x\nTake back \"A\"\na.txt: x\n");
+	e2e_has(fleet_log(), "a.txt: x\nRevert \"A\"\na.txt: x\n");
 	ck_assert_int_eq(fleet_prompts("the first one is bad"), 1);
 	ck_assert(e2e_exists(in_main("a.txt")));
 	ck_assert_int_eq(auto_finished("landed"), 1);

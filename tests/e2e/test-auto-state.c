@@ -51,7 +51,7 @@ static const struct {
 } damages[DAMAGE_COUNT] = {
 	[DAMAGE_OTHER_ROOT] = { "state_overwritten", "another root id" },
 	[DAMAGE_NO_WORKERS] = { "state_overwritten", "0 of 1 auto workers" },
-	[DAMAGE_NONSENSE] = { "state_corrupt", "damaged by somebody else" },
+	[DAMAGE_NONSENSE] = { "state_corrupt", "damaged by another program" },
 };
 
 static void

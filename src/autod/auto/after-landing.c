@@ -53,10 +53,10 @@ forget_dirt(struct core *core)
 	persist_changed(core);
 }
 
-/* --- before ---------------------------------------------------------- */
+/* --- before the landing ---------------------------------------------- */
 
 static void
-tell_completed(const struct agent *agent, const struct task *t)
+emit_completed(const struct agent *agent, const struct task *t)
 {
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_TASK_COMPLETED,
@@ -70,7 +70,7 @@ end_without_changes(struct auto_mode *mode, struct agent *agent, struct task *t)
 {
 	struct worker *w = agent->worker;
 
-	tell_completed(agent, t);
+	emit_completed(agent, t);
 	forget_dirt(mode->core);
 	outcome_settle(mode, t, OUTCOME_NO_CHANGES, t->last_words);
 	agent_move(
@@ -97,8 +97,8 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 		return;
 	}
 	if (mode->again != NULL && loop_timer_pending(mode->again))
-		return; /* another git is in the way */
-	tell_completed(agent, t);
+		return; /* waiting for another git process */
+	emit_completed(agent, t);
 	landing_begin(mode->landings, agent, NULL);
 }
 
@@ -114,7 +114,7 @@ after_landing_resume(struct auto_mode *mode)
 	}
 }
 
-/* --- what is in the way ---------------------------------------------- */
+/* --- when it cannot land --------------------------------------------- */
 
 static void
 wait_for_checkout(struct auto_mode *mode, const struct landing_end *end)
@@ -150,8 +150,8 @@ wait_for_checkout(struct auto_mode *mode, const struct landing_end *end)
 	wait_ms(mode, ms);
 }
 
-/* A lock file of another git passes; anything else is for somebody who can
- * look. */
+/* A lock file of another git process goes away; anything else needs a person or
+ * a repair. */
 static void
 wait_for_git(struct auto_mode *mode, const struct landing_end *end)
 {
@@ -176,7 +176,7 @@ wait_for_git(struct auto_mode *mode, const struct landing_end *end)
 		.reason = end->err->msg });
 }
 
-/* --- after ----------------------------------------------------------- */
+/* --- after the landing ----------------------------------------------- */
 
 void
 after_landing_published(
@@ -189,7 +189,7 @@ after_landing_published(
 	task_landed(t, commit, clock_wall_ms());
 	forget_dirt(mode->core);
 	mode->git_tries = 0;
-	/* What was in the way of others is not there any more. */
+	/* The landing may have removed what the others waited for. */
 	if (mode->again != NULL && loop_timer_pending(mode->again))
 		loop_timer_restart(mode->again, 1);
 }

@@ -60,11 +60,11 @@ auto_is_held(const struct auto_mode *mode, const struct task *task)
 	return false;
 }
 
-/* --- what is heard --------------------------------------------------- */
+/* --- events ---------------------------------------------------------- */
 
-/* An auto worker that cannot continue needs somebody to look at it. */
+/* An auto worker that cannot continue needs a person or a repair. */
 static void
-on_error_written(void *arg)
+on_error_saved(void *arg)
 {
 	struct auto_mode *mode = arg;
 
@@ -75,7 +75,7 @@ on_error_written(void *arg)
 
 		if (w->status != WORKER_ERROR || !auto_drives(mode, agent))
 			continue;
-		reason = xasprintf("%s cannot go on: %s", w->name,
+		reason = xasprintf("%s cannot continue: %s", w->name,
 		    w->reason != NULL ? w->reason : "no reason given");
 		failure_raise(mode->core,
 		    &(struct failure){ .class = "worker_error",
@@ -93,7 +93,7 @@ on_moved(struct auto_mode *mode, const struct agent *agent)
 	enum worker_status status = agent->worker->status;
 
 	if (status == WORKER_ERROR && auto_drives(mode, agent))
-		persist_then(mode->core, mode, on_error_written, mode);
+		persist_then(mode->core, mode, on_error_saved, mode);
 	if (status == WORKER_IDLE)
 		scheduler_look(mode);
 }
@@ -140,7 +140,7 @@ on_event(const struct event *event, void *arg)
 	}
 }
 
-/* --- what is answered ------------------------------------------------ */
+/* --- policies -------------------------------------------------------- */
 
 static bool
 policy_drives(void *mode, const struct agent *agent)
@@ -174,7 +174,7 @@ static const struct landing_policy landing_policy = {
 
 /* --- workers and their tasks ----------------------------------------- */
 
-/* Tasks that no worker has, and workers whose task is gone. */
+/* Find tasks without a worker, and workers whose task is gone. */
 static void
 reconcile(struct auto_mode *mode)
 {
@@ -212,7 +212,7 @@ ensure_workers(struct auto_mode *mode)
 			op_add(mode->fleet, state->auto_workers[i], NULL);
 }
 
-/* Whoever started us has seen to what was wrong: try it again. */
+/* Whoever started us has taken care of the problem: try again. */
 static void
 repair_workers(struct auto_mode *mode)
 {
@@ -307,7 +307,7 @@ floor_stop(void *self)
 		emit(mode->core,
 		    &(struct event){ .kind = EVENT_AUTO_ENDS,
 			.instance = mode->core->instance,
-			.reason = mode->failing ? "failure" : "asked to" });
+			.reason = mode->failing ? "failure" : "requested" });
 }
 
 static bool
@@ -376,8 +376,8 @@ auto_new(struct fleet *fleet, struct landings *landings, struct err *err)
 	mode->landings = landings;
 	mode->active = core->options->auto_mode;
 	mode->until_empty = core->options->until_empty;
-	/* Without auto mode the source is opened when somebody asks for it: one
-	 * that fails to open must not block the other commands. */
+	/* Without auto mode the source is opened when it is needed: one that
+	 * fails to open must not block the other commands. */
 	if (mode->active && intake_source(mode, err) == NULL) {
 		free(mode);
 		return NULL;

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The top floor: auto mode. It takes tasks from a source to workers, and has
- * their work landed on the default branch. It hears from the floors below
- * through their events, and answers their questions through its policies.
+ * The top floor: auto mode. It takes tasks from a source, assigns them to
+ * workers, and lands their work on the default branch. It learns about the
+ * floors below through their events, and answers their questions through its
+ * policies.
  *
- * A daemon without --auto has this floor too. It gives out nothing then, but it
- * settles what an earlier daemon left, and serves the commands of people.
+ * A daemon without --auto has this floor too. It assigns no tasks then, but it
+ * finishes what an earlier daemon left, and serves the commands.
  *
- *   scheduler.c      who is free, what is given out, when all is done
- *   intake.c         tasks out of their source
+ *   scheduler.c      assigns tasks to free workers
+ *   intake.c         gets tasks from their source
  *   turn-policy.c    the end of a turn on a task
  *   op-check.c       check_command
- *   after-landing.c  landings: when they may begin, what follows them
+ *   after-landing.c  when landings may begin, and what happens after them
  *   post-accept.c    post_accept_command
  *   outcome.c        how attempts and tasks end
  *   spending.c       tokens, cost, budgets
- *   stalls.c         workers that are silent
+ *   stalls.c         workers without a sign of life
  *   outage.c         usage limits and outages of the service
- *   task-commands.c  what people do with tasks
- *   foreign-state.c  somebody else wrote state.json
+ *   task-commands.c  the methods for tasks
+ *   foreign-state.c  another program wrote state.json
  */
 #ifndef AUTO_H
 #define AUTO_H
@@ -44,36 +45,36 @@ struct auto_mode {
 	struct fleet *fleet;
 	struct landings *landings;
 	struct core_floor floor;
-	bool active; /* --auto */
-	bool begun; /* tasks may be given out */
+	bool active; /* --auto was given */
+	bool begun; /* tasks may be assigned */
 	bool failing; /* a hard failure has been raised */
-	int workers; /* how many there are to be */
+	int workers; /* number of auto workers */
 	/* scheduler.c */
 	struct loop_call *look;
 	bool until_empty; /* stop when no task is left */
-	bool told_waiting; /* that no task is left */
+	bool exhausted_reported; /* EVENT_TASKS_EXHAUSTED was emitted */
 	uint64_t done, failed; /* tasks of this run */
 	/* intake.c */
 	struct source *source; /* NULL = not opened yet */
 	bool worth_asking; /* the source may have something new */
-	char *quarantined; /* what was told last of unusable tasks */
+	char *quarantined; /* unusable tasks as last reported */
 	/* after-landing.c */
-	struct loop_timer *again; /* a landing that had to wait */
-	int git_tries; /* landings in a row that met a git lock file */
+	struct loop_timer *again; /* retries a landing that had to wait */
+	int git_tries; /* landings in a row that found a git lock file */
 	/* post-accept.c */
 	struct post_accept *post; /* due or running; NULL = none */
 };
 
-/* Registers itself as a floor, its policies and its methods. NULL, and err says
- * why: with --auto the source of tasks must open. */
+/* Registers itself as a floor, its policies and its methods. Returns NULL with
+ * err set on failure: with --auto the source of tasks must open. */
 struct auto_mode *
 auto_new(struct fleet *fleet, struct landings *landings, struct err *err);
-/* Before the floors below are freed. */
+/* Call before the floors below are freed. */
 void auto_free(struct auto_mode *mode);
 
-/* Does auto mode give this worker its tasks? */
+/* Does auto mode give tasks to this worker? */
 bool auto_drives(const struct auto_mode *mode, const struct agent *agent);
-/* The worker's task, NULL when it has none. */
+/* The worker's task, NULL if it has none. */
 struct task *auto_task(const struct agent *agent);
 /* Does a worker have this task? */
 bool auto_is_held(const struct auto_mode *mode, const struct task *task);

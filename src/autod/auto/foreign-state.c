@@ -22,7 +22,7 @@ raise_failure(struct core *core, const char *class, const char *reason)
 		.class = class, .status = -1, .reason = reason });
 }
 
-/* Of our workers, how many does the other state have? */
+/* How many of our workers are in the other state? */
 static size_t
 count_ours(const struct state *ours, const struct state *other)
 {
@@ -45,7 +45,7 @@ judge(struct core *core, const struct state *other)
 		wanted++;
 	if (alien || (wanted > 0 && found == 0)) {
 		reason = xasprintf(
-		    "state.json was overwritten by somebody else (it has %zu "
+		    "state.json was overwritten by another program (it has %zu "
 		    "of %zu auto workers%s); a test that uses LLMC_ROOT of "
 		    "this repository does that. The state in memory was "
 		    "written back",
@@ -82,7 +82,7 @@ foreign_state_found(void *arg)
 		r = state_parse(
 		    bytes.data, bytes.len, clock_wall_ms(), &other, &err);
 	if (r < 0) {
-		reason = xasprintf("state.json was damaged by somebody else "
+		reason = xasprintf("state.json was damaged by another program "
 				   "(%s); the state in memory was written back",
 		    err.msg);
 		raise_failure(core, "state_corrupt", reason);

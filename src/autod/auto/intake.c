@@ -27,7 +27,7 @@ open_source(struct auto_mode *mode, struct err *err)
 	    &choice, core->settings, core->workspace, core->state.root_id);
 	choice.options.loop = core->loop;
 	if (source_new(&choice.options, &mode->source, err) < 0)
-		err_prefix(err, "the tasks cannot be read (%s)",
+		err_prefix(err, "cannot read the tasks (%s)",
 		    source_type_setting(choice.options.type));
 }
 
@@ -63,9 +63,9 @@ intake_changed(struct auto_mode *mode)
 	scheduler_look(mode);
 }
 
-/* --- taking ---------------------------------------------------------- */
+/* --- taking tasks ---------------------------------------------------- */
 
-/* False: somebody else has it, so it is none of ours. */
+/* Returns false if someone else took it. */
 static bool
 take(struct auto_mode *mode, struct task *t)
 {
@@ -111,10 +111,10 @@ intake_take(struct auto_mode *mode)
 	persist_then(mode->core, mode, on_offers_written, mode);
 }
 
-/* --- asking ---------------------------------------------------------- */
+/* --- asking the source ----------------------------------------------- */
 
 static void
-take_down(struct auto_mode *mode, const struct source_offer *offer)
+add_offer(struct auto_mode *mode, const struct source_offer *offer)
 {
 	struct state *state = &mode->core->state;
 	cleanup_free char *id = state_task_id(state);
@@ -124,14 +124,14 @@ take_down(struct auto_mode *mode, const struct source_offer *offer)
 	t->priority = offer->priority;
 	xstrset(&t->label, offer->label);
 	state_add_task(state, t);
-	mode->told_waiting = false;
+	mode->exhausted_reported = false;
 	persist_changed(mode->core);
 	intake_take(mode);
 }
 
-/* Told when it changes, not every time it is seen. */
+/* Report only changes, not every time it is seen. */
 static void
-tell_quarantined(struct auto_mode *mode)
+report_quarantined(struct auto_mode *mode)
 {
 	const char *const *list = source_quarantined(mode->source);
 	cleanup_buf struct buf reason = BUF_INIT;
@@ -153,10 +153,10 @@ on_answer(enum source_answer answer, const struct source_offer *offer,
 {
 	struct auto_mode *mode = arg;
 
-	tell_quarantined(mode);
+	report_quarantined(mode);
 	switch (answer) {
 	case SOURCE_OFFER:
-		take_down(mode, offer);
+		add_offer(mode, offer);
 		break;
 	case SOURCE_EMPTY:
 		mode->worth_asking = false;
@@ -171,7 +171,7 @@ on_answer(enum source_answer answer, const struct source_offer *offer,
 	}
 }
 
-/* Labels in use and keys that are ours, NULL terminated. */
+/* The labels in use and the keys of our tasks, NULL terminated. */
 static void
 collect(const struct state *state, const char **labels, const char **keys)
 {
@@ -201,7 +201,7 @@ intake_ask(struct auto_mode *mode)
 	source_ask(mode->source, labels, keys, on_answer, mode);
 }
 
-/* --- the beginning and the end of a run ------------------------------ */
+/* --- begin and end of a run ------------------------------------------ */
 
 static void
 on_source_changed(void *arg)
@@ -234,7 +234,7 @@ intake_begin(struct auto_mode *mode)
 			.reason = err.msg });
 }
 
-/* A source that does not keep claims gives each task once: those stay ours. */
+/* A source without claims offers each task only once: keep those tasks. */
 void
 intake_release(struct auto_mode *mode)
 {

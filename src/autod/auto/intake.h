@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Tasks out of their source: offered, written down, taken, in that order. */
+/* Gets tasks from their source: each is offered, saved, then taken. */
 #ifndef INTAKE_H
 #define INTAKE_H
 
@@ -12,22 +12,22 @@ struct auto_mode;
 struct err;
 struct source;
 
-/* The source, opened when it is not yet; NULL when that fails. */
+/* The source, opened if it is not yet; NULL if that fails. */
 struct source *intake_source(struct auto_mode *mode, struct err *err);
-/* Is it a task of the source that is in use? The source must be open. */
+/* Does the task come from the current source? The source must be open. */
 bool intake_owns(const struct auto_mode *mode, const struct task *task);
 /* How many tasks are at this step? */
 size_t intake_count(const struct auto_mode *mode, enum task_step step);
 
-/* Give back what was taken and nobody works on, then watch for more. */
+/* Give back tasks that were taken but not started, then watch for more. */
 void intake_begin(struct auto_mode *mode);
-/* Take what has been offered, once that is written down. */
+/* Take the offered tasks, once they are saved. */
 void intake_take(struct auto_mode *mode);
-/* Have the source offer one. Not while it is being asked. */
+/* Ask the source for a task. Not while it is being asked. */
 void intake_ask(struct auto_mode *mode);
-/* The source may have something new: it is asked when a worker is free. */
+/* The source may have new tasks: ask when a worker is free. */
 void intake_changed(struct auto_mode *mode);
-/* The end of a run: give back what nobody has begun. */
+/* End of a run: give back tasks that were not started. */
 void intake_release(struct auto_mode *mode);
 
 #endif

@@ -31,7 +31,7 @@ struct op_check {
 	struct child *child; /* while it runs */
 	char head[GIT_ID_SIZE];
 	bool passed;
-	struct buf words; /* what the worker is told when it did not */
+	struct buf words; /* the message to the worker if it failed */
 };
 
 static const char *
@@ -73,7 +73,7 @@ on_reset(const struct err *err, void *arg)
 		operation_next(arg);
 }
 
-/* The worktree was clean before the check, so what that left behind goes. */
+/* The worktree was clean before the check, so remove what the check left. */
 static void
 step_reset(struct operation *op)
 {
@@ -85,7 +85,7 @@ step_reset(struct operation *op)
 }
 
 static void
-on_exit_of_check(const struct child_result *result, void *arg)
+on_exited(const struct child_result *result, void *arg)
 {
 	struct op_check *check = arg;
 	struct operation *op = &check->op.op;
@@ -124,7 +124,7 @@ step_run(struct operation *op)
 	};
 	struct err err = { 0 };
 
-	if (child_spawn(agent->core->loop, &spec, on_exit_of_check, check,
+	if (child_spawn(agent->core->loop, &spec, on_exited, check,
 		&check->child, &err) < 0)
 		operation_fail(op, &err);
 	else
@@ -150,7 +150,7 @@ act(struct op_check *check)
 	const struct task *t = auto_task(agent);
 	const char *words = check->words.data;
 
-	/* Taken away meanwhile, or to be checked by the next daemon. */
+	/* The task was taken away, or the next daemon will check it. */
 	if (t == NULL || mode->core->stopping)
 		return;
 	if (check->passed) {

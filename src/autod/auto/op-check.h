@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-/* check_command on the work of a turn: passed, it is finished; failed, the
- * worker is told why in its next prompt. */
+/* Runs check_command after a turn: if it passes, the work is finished; if it
+ * fails, the worker gets the reason in its next prompt. */
 #ifndef OP_CHECK_H
 #define OP_CHECK_H
 
 struct agent;
 struct auto_mode;
 
-/* head: the worker's HEAD; its worktree is clean. Nothing must have the
- * worker. */
+/* head: the worker's HEAD; its worktree is clean. No operation may be running
+ * on the worker. */
 void
 op_check_begin(struct auto_mode *mode, struct agent *agent, const char *head);
 

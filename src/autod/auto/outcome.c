@@ -23,12 +23,12 @@
 /* --- tasks ----------------------------------------------------------- */
 
 static int
-tell_source(struct auto_mode *mode, const struct task *t, struct err *err)
+report_to_source(struct auto_mode *mode, const struct task *t, struct err *err)
 {
 	if (intake_source(mode, err) == NULL)
 		return err->code;
 	if (!intake_owns(mode, t))
-		return 0; /* a fix of ours, or the settings were changed */
+		return 0; /* a fix task, or the settings changed */
 	return source_settle(mode->source, t->key, t->outcome, t->reason, err);
 }
 
@@ -54,9 +54,10 @@ on_outcomes_written(void *arg)
 
 		if (t->step != TASK_SETTLING)
 			continue;
-		if (tell_source(mode, t, &err) < 0 ||
+		if (report_to_source(mode, t, &err) < 0 ||
 		    file_task(core, t, &err) < 0) {
-			/* Patrol tries again; the work itself is safe. */
+			/* The next patrol tries again; the work itself is
+			 * safe. */
 			emit(core,
 			    &(struct event){ .kind = EVENT_TASK_NOT_TOLD,
 				.task = t->id,
@@ -97,7 +98,7 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 		.title = t->title,
 		.commit = t->commit,
 		.reason = good ? NULL : t->reason });
-	mode->worth_asking = true; /* it may have blocked another */
+	mode->worth_asking = true; /* it may have blocked another task */
 	persist_changed(core);
 	outcome_settle_due(mode);
 }
@@ -139,7 +140,7 @@ fail_attempt(struct auto_mode *mode, const struct agent *agent, struct task *t,
 		.attempt = t->attempts });
 }
 
-/* A task that has landed meanwhile did not fail. */
+/* A task that has landed in the meantime did not fail. */
 void
 outcome_attempt_failed(
     struct auto_mode *mode, struct agent *agent, const char *reason)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * How attempts and tasks end. An outcome is written down first, then the source
- * is told, then the task is filed in tasks.jsonl and forgotten. Cut off
- * anywhere, it is done again.
+ * How attempts and tasks end. An outcome is saved first, then reported to the
+ * source, then the task is filed in tasks.jsonl and forgotten. If this is
+ * interrupted at any point, it is repeated.
  */
 #ifndef OUTCOME_H
 #define OUTCOME_H
@@ -13,23 +13,23 @@
 struct agent;
 struct auto_mode;
 
-/* The task ends so; reason may be NULL. */
+/* End the task with this outcome; reason may be NULL. */
 void outcome_settle(struct auto_mode *mode, struct task *task,
     enum task_outcome outcome, const char *reason);
-/* It has its outcome already: count it, tell people, and see to the rest. */
+/* The task already has its outcome: count it, emit the event, do the rest. */
 void outcome_settled(struct auto_mode *mode, const struct task *task);
-/* Tell and file what has an outcome, once that is written. */
+/* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);
 
 /* The worker's attempt failed: its task is tried again or ends, and the worker
- * is reset. Nothing must have the worker. */
+ * is reset. No operation may be running on the worker. */
 void outcome_attempt_failed(
     struct auto_mode *mode, struct agent *agent, const char *reason);
-/* Take its task from the worker and reset it; its work is salvaged. Nothing
- * must have the worker. */
+/* Take the task from the worker and reset it; its work is salvaged. No
+ * operation may be running on the worker. */
 void outcome_clear_worker(struct agent *agent);
 
-/* The worker is reset or removed: its task waits again. */
+/* The worker was reset or removed: its task waits again. */
 void outcome_worker_lost(
     struct auto_mode *mode, struct agent *agent, const char *reason);
 /* A person merged its work: its task is done. */

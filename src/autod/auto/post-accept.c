@@ -28,7 +28,7 @@
 
 #define POST_LOG_SIZE (20 * 1024 * 1024)
 #define POST_LOG_KEEP 3
-#define REASON_LINES  5 /* of what it said, in the reason */
+#define REASON_LINES  5 /* of its output, in the reason */
 
 struct post_accept {
 	struct operation op; /* first */
@@ -36,9 +36,9 @@ struct post_accept {
 	char *task; /* id */
 	char *dir; /* for the errand's files */
 	struct errand *errand; /* while it runs */
-	int status; /* it exited with */
-	struct buf reason; /* why it failed, in a sentence */
-	struct buf output; /* what it said then */
+	int status; /* its exit status */
+	struct buf reason; /* why it failed, one sentence */
+	struct buf output; /* its output if it failed */
 };
 
 static const char *
@@ -53,7 +53,7 @@ task_of(const struct post_accept *post)
 	return state_task(&post->mode->core->state, post->task);
 }
 
-/* --- write: that it landed ------------------------------------------- */
+/* --- step write: save that it landed --------------------------------- */
 
 static void
 on_written(void *arg)
@@ -79,7 +79,7 @@ cancel_write(struct operation *op)
 	operation_arrived(op, NULL);
 }
 
-/* --- run ------------------------------------------------------------- */
+/* --- step run -------------------------------------------------------- */
 
 static void
 write_log(const struct post_accept *post, const struct errand_result *result)
@@ -107,7 +107,8 @@ write_log(const struct post_accept *post, const struct errand_result *result)
 }
 
 static void
-tell_ended(const struct post_accept *post, const struct errand_result *result)
+report_result(
+    const struct post_accept *post, const struct errand_result *result)
 {
 	const struct task *t = task_of(post);
 
@@ -147,7 +148,7 @@ add_reason(const struct task *t, const struct errand_result *result,
 	}
 }
 
-/* The result goes with the errand. */
+/* Copy what is needed from the result, which is freed with the errand. */
 static void
 keep_result(struct post_accept *post, const struct errand_result *result)
 {
@@ -161,15 +162,15 @@ keep_result(struct post_accept *post, const struct errand_result *result)
 	add_reason(task_of(post), result, said, &post->reason);
 }
 
-/* When we stop, the next daemon runs it again; one that ended before it could
- * be cancelled is judged by the next daemon, from its files. */
+/* If it was cancelled because we are stopping, the next daemon runs it again.
+ * If it exited before that, the next daemon judges it from its files. */
 static void
-on_ended(const struct errand_result *result, void *arg)
+on_exited(const struct errand_result *result, void *arg)
 {
 	struct post_accept *post = arg;
 
 	if (!post->op.stopping || result->cancelled)
-		tell_ended(post, result);
+		report_result(post, result);
 	if (result->cancelled)
 		errand_forget(post->dir, post->task, NULL);
 	keep_result(post, result);
@@ -200,10 +201,10 @@ start(struct post_accept *post, struct err *err)
 
 	if (r == 0)
 		r = errand_adopt(
-		    core->loop, &spec, on_ended, post, &post->errand, err);
+		    core->loop, &spec, on_exited, post, &post->errand, err);
 	if (r == -ENOENT)
 		r = errand_start(
-		    core->loop, &spec, on_ended, post, &post->errand, err);
+		    core->loop, &spec, on_exited, post, &post->errand, err);
 	return r;
 }
 
@@ -227,7 +228,7 @@ cancel_run(struct operation *op)
 		errand_cancel(post->errand);
 }
 
-/* --- act: on how it ended -------------------------------------------- */
+/* --- step act: handle the result ------------------------------------- */
 
 static void
 on_reverted(const char *id, const struct err *err, void *arg)
@@ -241,7 +242,7 @@ on_reverted(const char *id, const struct err *err, void *arg)
 	if (!operation_arrived(&post->op, NULL))
 		return;
 	if (err != NULL) {
-		reason = xasprintf("%s, and taking it back failed: %s",
+		reason = xasprintf("%s, and reverting it failed: %s",
 		    post->reason.data, err->msg);
 		outcome_settle(mode, t, OUTCOME_LANDED, reason);
 		failure_raise(mode->core,
@@ -250,7 +251,7 @@ on_reverted(const char *id, const struct err *err, void *arg)
 			.status = -1,
 			.reason = reason });
 	} else {
-		task_note(t, "taken back", id, clock_wall_ms());
+		task_note(t, "reverted", id, clock_wall_ms());
 		xstrset(&t->commit, NULL);
 		if (!task_attempt_failed(
 			t, post->reason.data, max, clock_wall_ms()))
@@ -265,14 +266,14 @@ revert(struct post_accept *post, struct task *t)
 {
 	struct core *core = post->mode->core;
 	cleanup_free char *message =
-	    xasprintf("Take back \"%s\"\n\n%s", t->title, post->reason.data);
+	    xasprintf("Revert \"%s\"\n\n%s", t->title, post->reason.data);
 
 	git_revert(core->git, core_branch(core), t->commit, message,
 	    core_lands_over_dirt(core), on_reverted,
 	    operation_await(&post->op));
 }
 
-/* A task for the repair; false when there were too many already. */
+/* Add a task to repair it; false if there were too many already. */
 static bool
 add_fix(struct post_accept *post, const struct task *t)
 {
@@ -285,7 +286,7 @@ add_fix(struct post_accept *post, const struct task *t)
 		return false;
 	id = state_task_id(&core->state);
 	fix = task_for_fix(id, t, command_of(core), post->output.data, now);
-	task_take(fix, now); /* no source has it */
+	task_take(fix, now); /* it comes from no source */
 	state_add_task(&core->state, fix);
 	return true;
 }
@@ -333,7 +334,7 @@ step_act(struct operation *op)
 	operation_next(op);
 }
 
-/* --- tidy: its files, once the outcome is written -------------------- */
+/* --- step tidy: remove its files once the outcome is saved ----------- */
 
 static void
 on_outcome_written(void *arg)
@@ -361,7 +362,7 @@ step_tidy(struct operation *op)
 /* --- the operation --------------------------------------------------- */
 
 static void
-go_on(struct auto_mode *mode)
+begin_next(struct auto_mode *mode)
 {
 	post_accept_due(mode);
 	landings_kick(mode->landings);
@@ -379,7 +380,7 @@ end(struct operation *op, const struct err *err)
 	persist_forget(mode->core, op);
 	errand_free(post->errand);
 	if (err == NULL)
-		go_on(mode);
+		begin_next(mode);
 	else if (err->code != -ECANCELED)
 		failure_raise(mode->core,
 		    &(struct failure){ .class = "post_accept",

@@ -33,7 +33,7 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
 		return;
 	core->state.last_task_assignment_unix = clock_wall_ms() / 1000;
-	mode->told_waiting = false;
+	mode->exhausted_reported = false;
 	emit(core,
 	    &(struct event){ .kind = EVENT_TASK_ASSIGNED,
 		.worker = w->name,
@@ -43,7 +43,7 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 	op_start(agent, NULL);
 }
 
-/* Give the waiting tasks to the free; how many get nothing? */
+/* Assign waiting tasks to free workers; returns how many workers are left. */
 static size_t
 give_out(struct auto_mode *mode)
 {
@@ -66,7 +66,7 @@ give_out(struct auto_mode *mode)
 	return left;
 }
 
-/* A worker whose task is over may still be being reset. */
+/* A worker without a task may still be being reset. */
 static bool
 is_at_rest(const struct auto_mode *mode)
 {
@@ -81,8 +81,8 @@ end_of_tasks(struct auto_mode *mode)
 {
 	struct core *core = mode->core;
 
-	if (!mode->told_waiting) {
-		mode->told_waiting = true;
+	if (!mode->exhausted_reported) {
+		mode->exhausted_reported = true;
 		emit(core,
 		    &(struct event){ .kind = EVENT_TASKS_EXHAUSTED,
 			.done = (int64_t)mode->done,

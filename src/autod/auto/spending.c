@@ -23,8 +23,8 @@
 #define MILLIONS 1000000
 
 static const char budget_over[] =
-    "You were paused because a budget was used up; it has been raised. Go on "
-    "with the task from where it stopped.";
+    "You were paused because a budget was used up; it has been raised. "
+    "Continue the task from where it stopped.";
 
 static int64_t
 today(void)
@@ -114,7 +114,8 @@ pause_at_task_budget(struct auto_mode *mode, struct agent *agent)
 	if (t == NULL || !is_at_work(mode, agent) ||
 	    !is_task_over(mode->core->settings, t, &reason))
 		return false;
-	buf_addf(&reason, "; go on with: llmc resume %s", agent->worker->name);
+	buf_addf(
+	    &reason, "; continue with: llmc resume %s", agent->worker->name);
 	pause_worker(agent, "task", reason.data);
 	return true;
 }
@@ -127,7 +128,7 @@ pause_at_day_budget(struct auto_mode *mode)
 
 	if (core->state.paused != NULL || !is_day_over(core, &reason))
 		return false;
-	buf_adds(&reason, "; go on with: llmc resume, or tomorrow (UTC)");
+	buf_adds(&reason, "; continue with: llmc resume, or tomorrow (UTC)");
 	xstrset(&core->state.paused, reason.data);
 	persist_changed(core);
 	emit(core,
@@ -142,14 +143,15 @@ pause_at_day_budget(struct auto_mode *mode)
 	return true;
 }
 
-/* The fleet asks before it sends the worker back, and has it meanwhile. */
+/* The fleet asks before it sends the worker back; its operation is still
+ * running on the worker. */
 bool
 spending_turn_ended(struct auto_mode *mode, struct agent *agent)
 {
 	return pause_at_task_budget(mode, agent);
 }
 
-/* --- counting -------------------------------------------------------- */
+/* --- usage ----------------------------------------------------------- */
 
 static int64_t
 increase(int64_t *counted, int64_t total)
@@ -160,7 +162,7 @@ increase(int64_t *counted, int64_t total)
 	return more;
 }
 
-/* Written with the next change: after a crash these are counted again from the
+/* Saved with the next change: after a crash it is counted again from the
  * file. */
 void
 spending_used(
@@ -174,7 +176,7 @@ spending_used(
 	    transcript_parser_totals(parser);
 	int64_t tokens, cost;
 
-	/* One that was reset still has the file, but not its name. */
+	/* A worker that was reset still has the file, but not its name. */
 	if (w->session.transcript == NULL || !worker_is_auto(w->name))
 		return;
 	if (w->usage_transcript == NULL ||
@@ -201,7 +203,7 @@ spending_used(
 
 /* --- continuing ------------------------------------------------------ */
 
-/* As much again as the budget had. */
+/* Grant the same amount again. */
 static void
 grant(struct task *t)
 {
@@ -298,9 +300,9 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	list = resume_workers(mode, name);
 	result = json_object_new_object();
 	json_set_string(result, "message",
-	    fleet ? "The fleet goes on." :
+	    fleet ? "The fleet continues." :
 		json_object_array_length(list) > 0 ?
-		    "Going on." :
+		    "Continuing." :
 		    "Nothing is paused at a budget.");
 	json_set(result, "resumed", list);
 	scheduler_look(mode);

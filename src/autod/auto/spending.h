@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What the workers use up, from their transcripts; pauses at the budgets, and
- * how to continue. */
+/* What the workers use, from their transcripts; pausing at the budgets, and
+ * continuing. */
 #ifndef SPENDING_H
 #define SPENDING_H
 
@@ -13,13 +13,14 @@ struct transcript_parser;
 
 /* The method auto.resume. */
 void spending_register(struct auto_mode *mode);
-/* Of struct fleet_policy: its transcript has grown; mode is a struct
+/* Part of struct fleet_policy: its transcript has grown; mode is a struct
  * auto_mode. */
 void spending_used(
     void *mode, struct agent *agent, const struct transcript_parser *parser);
-/* Its turn is to be continued. True: it has been paused at its budget. */
+/* Its turn is about to be continued. True: it was paused at its budget
+ * instead. */
 bool spending_turn_ended(struct auto_mode *mode, struct agent *agent);
-/* Budgets of time, and the end of a day. */
+/* Check the time budgets and the end of the day. */
 void spending_patrol(struct auto_mode *mode);
 
 #endif

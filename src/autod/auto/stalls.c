@@ -10,10 +10,10 @@
 #include "stall.h"
 #include "stalls.h"
 
-static const char go_on[] =
+static const char continue_text[] =
     "There was no sign of life for a long time, so you were interrupted. Do "
-    "not wait for what hung: find another way, and go on with the task from "
-    "where it stopped.";
+    "not wait for the command that hung: find another way, and continue the "
+    "task from where it stopped.";
 
 static void
 interrupt(struct agent *agent)
@@ -22,9 +22,9 @@ interrupt(struct agent *agent)
 
 	w->session.busy = false;
 	agent_interrupt(agent);
-	/* One that waits to be told something is told that. */
+	/* If another prompt is on its way, that one is enough. */
 	if (w->session.step == PROMPT_NONE)
-		agent_prompt(agent, go_on, false,
+		agent_prompt(agent, continue_text, false,
 		    w->status == WORKER_STARTING ? w->after : w->status);
 }
 

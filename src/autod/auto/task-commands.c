@@ -20,7 +20,7 @@
 #include "task-commands.h"
 #include "workspace.h"
 
-/* NULL, and the call is answered, when it cannot be opened. */
+/* NULL if it cannot be opened; the call is answered then. */
 static struct source *
 open_source(struct auto_mode *mode, struct server_call *call)
 {
@@ -32,7 +32,7 @@ open_source(struct auto_mode *mode, struct server_call *call)
 	return source;
 }
 
-/* Why the source did not: -ENOTSUP is no fault of the task's name. */
+/* Answer with the source's error: -ENOTSUP is not about the task's name. */
 static void
 refuse(struct server_call *call, const struct err *err)
 {
@@ -108,7 +108,7 @@ find_filed(const struct core *core, const char *id)
 	return search.found;
 }
 
-/* Does its source itself keep it, so that it can be tried again there? */
+/* Can it be tried again in its source? */
 static bool
 is_in_source(const struct task *t)
 {
@@ -118,7 +118,7 @@ is_in_source(const struct task *t)
 	    (source_type_flags(type) & SOURCE_EDITABLE) != 0;
 }
 
-/* A finished one gets a new number and begins anew. */
+/* A finished task gets a new id and starts over. */
 static void
 retry_filed(
     struct auto_mode *mode, struct server_call *call, const struct task *old)
@@ -138,7 +138,7 @@ retry_filed(
 	xstrset(&t->label, old->label);
 	t->priority = old->priority;
 	task_take(t, now);
-	task_note(t, "tried again by a person; before it was", old->id, now);
+	task_note(t, "retried by a person; it was", old->id, now);
 	state_add_task(state, t);
 	persist_changed(mode->core);
 	scheduler_look(mode);
@@ -193,8 +193,8 @@ drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t)
 	    auto_task(agent) == t) {
 		if (agent_is_taken(agent)) {
 			serve_refuse(call, API_BUSY,
-			    "something is being done to its worker; try again "
-			    "in a moment");
+			    "another operation on its worker is in progress; "
+			    "try again in a moment");
 			return;
 		}
 		outcome_clear_worker(agent);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What people do with tasks: the methods task.add, task.retry, task.drop. */
+/* The methods for tasks: task.add, task.retry, task.drop. */
 #ifndef TASK_COMMANDS_H
 #define TASK_COMMANDS_H
 

@@ -14,7 +14,7 @@
 #include "turn-policy.h"
 
 static const char error_nudge[] =
-    "The last turn ended with an error. Go on with the task from where it "
+    "The last turn ended with an error. Continue the task from where it "
     "stopped; nobody is here to help.";
 
 static void
@@ -54,7 +54,7 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	return true;
 }
 
-/* Only where it is sent back: what is finished lands, whatever it took. */
+/* Only if it would be sent back: finished work lands, whatever it cost. */
 bool
 turn_policy_held(void *mode, struct agent *agent)
 {
@@ -95,7 +95,7 @@ turn_policy_error(void *arg, struct agent *agent, const char *text)
 	if (t == NULL || !auto_drives(mode, agent))
 		return false;
 	if (agent_is_taken(agent))
-		return true; /* whoever has it decides what comes next */
+		return true; /* the running operation decides what comes next */
 	xstrset(&t->last_words, text);
 	if (t->nudges >= TURN_NUDGES_MAX) {
 		outcome_attempt_failed(mode, agent, text);

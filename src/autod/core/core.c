@@ -56,7 +56,7 @@ core_add_floor(struct core *core, const struct core_floor *floor)
 
 /* --- settings --------------------------------------------------------- */
 
-/* Options of the command line go over the file. */
+/* Command-line options override the file. */
 static int
 override(const struct core *core, struct settings *settings, struct err *err)
 {
@@ -111,9 +111,9 @@ on_config_changed(void *arg)
 	life_reload(arg);
 }
 
-/* Before lock and socket: of a process that died the kernel closes the last
- * descriptors first, and inotify takes it 15 ms, for which who comes next need
- * not wait. */
+/* Before lock and socket: when a process dies, the kernel closes the last
+ * descriptors first, and closing inotify takes 15 ms. In this order the next
+ * daemon need not wait for it. */
 static void
 watch_config(struct core *core)
 {
@@ -135,7 +135,7 @@ take_lock(struct core *core, struct err *err)
 	int r = lock_try(file, err);
 
 	if (r == -EAGAIN)
-		return registration_tell_holder(core, err);
+		return registration_describe_holder(core, err);
 	if (r < 0)
 		return r;
 	core->lock = r;
@@ -165,8 +165,8 @@ open_ports(struct core *core, struct err *err)
 	return tmux_new(core->loop, &tmux, &core->tmux, err);
 }
 
-/* A state that is not this root's, or has lost its workers, is not gone on
- * from: somebody wrote it who should not have. */
+/* Do not continue from a state that belongs to another root or has lost its
+ * workers: something else wrote it. */
 static int
 check_state(struct core *core, struct err *err)
 {
@@ -246,8 +246,8 @@ core_new(struct loop *loop, const struct workspace *workspace,
 	if (r == 0)
 		r = load_state(core, err);
 	if (r == 0 && core->llmc == NULL)
-		r = err_set(
-		    err, -ENOENT, "the program llmc is not found beside autod");
+		r = err_set(err, -ENOENT,
+		    "the program llmc was not found next to autod");
 	if (r < 0) {
 		core_free(core);
 		return r;

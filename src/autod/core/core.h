@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The lowest floor of the daemon: what every floor stands on. The core holds
- * the loop, the settings, the state and the ports; it writes the state and then
- * lets effects follow (persist.h), tells what happens (emit.h), answers calls
- * (serve.h), raises failures (failure.h) and beats (heartbeat.h).
+ * The lowest floor of the daemon, used by all others. The core holds the loop,
+ * the settings, the state and the ports. It saves the state and then runs
+ * effects (persist.h), emits events (emit.h), answers calls (serve.h), raises
+ * failures (failure.h) and writes the heartbeat (heartbeat.h).
  *
  * The floors above register themselves (struct core_floor) from the bottom up;
- * the daemon's life (life.h) asks them in that order. The core knows nothing
- * else of them.
+ * life.h calls them in that order. The core knows nothing else about them.
  */
 #ifndef CORE_H
 #define CORE_H
@@ -34,7 +33,7 @@ struct tmux;
 struct watch;
 struct workspace;
 
-/* What the command line asked for; NULL = as the settings say. */
+/* Command-line options; NULL = use the settings. */
 struct core_options {
 	bool oneshot; /* one request, no sessions */
 	bool auto_mode;
@@ -44,23 +43,24 @@ struct core_options {
 	const char *post_accept_command;
 };
 
-/* What the daemon's life asks of a floor; each may be NULL. */
+/* Callbacks of a floor; each may be NULL. */
 struct core_floor {
 	const char *name;
 	void *self;
-	/* The floors below have begun. Calls life_floor_begun() when done. */
+	/* The floors below have begun. Must call life_floor_begun() when
+	 * done. */
 	void (*begin)(void *self);
-	/* The safety net: compare what is known with what there is. all: a look
-	 * at everything, not only at what is due. */
+	/* The safety net: compare what is known with what is there. all: check
+	 * everything, not only what is due. */
 	void (*patrol)(void *self, bool all);
-	/* Begin to end what runs; is all of it over? */
+	/* Begin to stop; is_quiet says when everything has stopped. */
 	void (*stop)(void *self);
 	bool (*is_quiet)(const void *self);
-	/* The last changes before the state is written for the last time. now:
-	 * nobody waited for anything to end. */
+	/* Make the last changes before the state is saved for the last time.
+	 * now: nothing was waited for. */
 	void (*close)(void *self, bool now);
-	/* What the daemon is at, in a word, for the heartbeat; the top floor
-	 * that has an opinion is asked. */
+	/* What the daemon is doing, as a word for the heartbeat; the highest
+	 * floor that returns one is used. */
 	const char *(*phase)(const void *self);
 };
 
@@ -77,7 +77,7 @@ struct core {
 	char *llmc; /* path of the command line program */
 	char *socket; /* path */
 	char *instance; /* uuid of this run */
-	char *detected_branch; /* what git says, NULL = nothing */
+	char *detected_branch; /* according to git, NULL = unknown */
 	int lock; /* descriptor of state.lock */
 	bool stopping;
 	int exit_status;
@@ -93,22 +93,22 @@ struct core {
 	size_t floor_count;
 };
 
-/* Lock, settings, ports, state. store: where the state is written, taken over;
- * NULL = the file. Negative errno: nothing is held. */
+/* Open lock, settings, ports, state. store: where the state is saved, taken
+ * over; NULL = the file. On negative errno nothing is held. */
 int core_new(struct loop *loop, const struct workspace *workspace,
     const struct core_options *options, struct store *store,
     struct core **ret_core, struct err *err);
-/* The floors above must be gone. */
+/* Free the floors above first. */
 void core_free(struct core *core);
 
 /* Borrowed until core_free(). */
 void core_add_floor(struct core *core, const struct core_floor *floor);
 
-/* Read the settings again; an error keeps the old ones. */
+/* Read the settings again; on an error the old ones are kept. */
 int core_reload(struct core *core, struct err *err);
 /* The default branch. */
 const char *core_branch(const struct core *core);
-/* Only changes to the very files of a landing are in its way. */
+/* Does a landing ignore uncommitted changes to files that it does not touch? */
 bool core_lands_over_dirt(const struct core *core);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The methods about the daemon itself: info, reload, patrol, stop. */
+/* The methods for the daemon itself: info, reload, patrol, stop. */
 #ifndef DAEMON_COMMANDS_H
 #define DAEMON_COMMANDS_H
 

@@ -12,14 +12,14 @@ struct subscriber {
 	TAILQ_ENTRY(subscriber) entry;
 	emit_fn *fn;
 	void *arg;
-	bool gone; /* freed when nobody goes through the list */
+	bool gone; /* freed when the list is not in use */
 };
 
 TAILQ_HEAD(subscribers, subscriber);
 
 struct emitter {
 	struct subscribers list;
-	unsigned depth; /* an event that makes another happen */
+	unsigned depth; /* of nested emits */
 };
 
 struct emitter *

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Something happened: told once, here, to everybody who subscribed, at once and
- * in the order of their subscription: the log, auto.log, the followers of
- * `llmc events`, then the floors from the bottom up. A subscriber cannot fail
- * the others.
+ * Events. Each is reported once, here, to all subscribers, immediately and in
+ * the order of their subscription: the log, auto.log, the clients of `llmc
+ * events`, then the floors from the bottom up. A failing subscriber does not
+ * affect the others.
  *
- * From inside of an event, another one may be emitted (it is told to everybody
- * before the first one goes on), and anybody may subscribe (who does is told of
- * this event too, as the last) or unsubscribe (who does hears no more).
+ * A subscriber may emit another event, which all subscribers get before the
+ * rest of them get the first one. It may also subscribe, which adds a last
+ * receiver of the current event, or unsubscribe, which takes effect at once.
  */
 #ifndef EMIT_H
 #define EMIT_H

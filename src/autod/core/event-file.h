@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The subscriber that keeps events in logs/auto.log, a record a line, for
- * people and `llmc events`. */
+/* Writes events to logs/auto.log, one record per line, for people and `llmc
+ * events`. */
 #ifndef EVENT_FILE_H
 #define EVENT_FILE_H
 

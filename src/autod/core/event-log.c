@@ -8,7 +8,7 @@
 #include "event-log.h"
 #include "mem.h"
 
-#define FIELDS_MAX 12 /* of one event */
+#define FIELDS_MAX 12 /* per event */
 
 struct pairs {
 	char *words[2 * FIELDS_MAX + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The subscriber that writes each event to the log. */
+/* Writes each event to the log. */
 #ifndef EVENT_LOG_H
 #define EVENT_LOG_H
 

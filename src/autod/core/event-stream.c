@@ -67,7 +67,7 @@ on_event(const struct event *event, void *arg)
 	}
 }
 
-/* How much of auto.log there is: what comes after it comes over the socket. */
+/* The size of auto.log: later events are sent over the socket. */
 static int64_t
 file_size(const struct core *core)
 {

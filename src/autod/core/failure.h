@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Hard failures: failure.json, a typed record for whoever looks after us, then
- * an event, and a stop with exit status 1. */
+/* Hard failures: write failure.json, a record for the overseer, then emit an
+ * event and stop with exit status 1. */
 #ifndef FAILURE_H
 #define FAILURE_H
 
 struct core;
 
 struct failure {
-	const char *class; /* a word */
+	const char *class; /* one word */
 	const char *worker, *task; /* NULL = none */
-	int status; /* exit status of what failed, -1 = none */
+	int status; /* exit status of the failed command, -1 = none */
 	const char *reason; /* what happened, with evidence */
 };
 
-/* The first one counts; none while the daemon stops. */
+/* Only the first one counts; ignored while the daemon stops. */
 void failure_raise(struct core *core, const struct failure *failure);
-/* A new run: what the last one left is gone. */
+/* At the start of a run: remove what the last one left. */
 void failure_clear(struct core *core);
 
 #endif

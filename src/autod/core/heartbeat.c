@@ -18,7 +18,7 @@
 #include "settings.h"
 #include "workspace.h"
 
-#define BEATS    3 /* in overseer.heartbeat_timeout: two may be late */
+#define BEATS    3 /* per overseer.heartbeat_timeout: two may be late */
 #define LEAST_MS 1000
 #define MOST_MS  5000
 
@@ -28,7 +28,7 @@ struct heartbeat {
 	uint64_t sequence;
 };
 
-/* What the daemon is at, in a word, for whoever wonders why it is quiet. */
+/* What the daemon is doing, in one word, in case it looks stuck. */
 static const char *
 phase(const struct core *core)
 {
@@ -68,8 +68,8 @@ period_ms(const struct core *core)
 	return ms > MOST_MS ? MOST_MS : ms;
 }
 
-/* File systems bring a file to the disk when it replaces another, which is
- * most of the cost of a beat, and needless here: so the two change places. */
+/* File systems sync a file when it replaces another, which is most of the cost
+ * of a beat and not needed here; so exchange the two. */
 static int
 put_in_place(const char *fresh, const char *file)
 {
@@ -80,7 +80,7 @@ put_in_place(const char *fresh, const char *file)
 	return rename(fresh, file);
 }
 
-/* Not synced to the disk: after a crash of the machine nobody beats. */
+/* Not synced: after a crash of the machine there is no daemon anyway. */
 static void
 beat(void *arg)
 {

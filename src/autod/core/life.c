@@ -19,14 +19,14 @@
 #include "serve.h"
 #include "settings.h"
 
-#define QUIET_MS 20 /* between looks whether the last child has ended */
-#define STOP_MS  15000 /* for everything to end */
+#define QUIET_MS 20 /* interval of checks whether everything has ended */
+#define STOP_MS  15000 /* limit for everything to end */
 
 struct life {
 	struct core *core;
-	size_t begun; /* floors */
-	bool over; /* the last state is written */
-	bool signalled; /* told to end by a signal */
+	size_t begun; /* number of floors that have begun */
+	bool over; /* the last state was saved */
+	bool signalled; /* a stop signal was received */
 	uint64_t patrols;
 	struct loop_timer *patrol, *deadline, *quiet;
 	struct loop_signal *signals[3];
@@ -61,7 +61,7 @@ patrol(struct core *core, bool all)
 {
 	if (core->stopping || !life_has_begun(core))
 		return;
-	/* From the top: what auto mode decides, the fleet sees. */
+	/* From the top, so that the fleet sees what auto mode decides. */
 	for (size_t i = core->floor_count; i-- > 0;)
 		if (core->floors[i]->patrol != NULL)
 			core->floors[i]->patrol(core->floors[i]->self, all);
@@ -107,8 +107,8 @@ on_stop_signal(int signo, void *arg)
 	struct life *life = arg;
 	char reason[32];
 
-	/* A failure of our own may be stopping us already: that is no first
-	 * signal. */
+	/* The second signal stops at once. A stop for a failure does not count
+	 * as the first. */
 	snprintf(reason, sizeof reason, "signal %d", signo);
 	life_stop(life->core, reason, life->signalled);
 	life->signalled = true;
@@ -164,7 +164,7 @@ life_begin(struct core *core, struct err *err)
 	int r;
 
 	if (missing != NULL)
-		fatalx("nobody carries out %s", missing);
+		fatalx("no handler for %s", missing);
 	serve_hold(core);
 	r = serve_listen(core, err);
 	if (r == 0)
@@ -236,7 +236,7 @@ is_quiet(const struct core *core)
 		if (core->floors[i]->is_quiet != NULL &&
 		    !core->floors[i]->is_quiet(core->floors[i]->self))
 			return false;
-	/* A git that is killed leaves its lock files behind. */
+	/* If git were killed, it would leave its lock files. */
 	return !git_busy(core->git);
 }
 
@@ -247,7 +247,7 @@ on_deadline(void *arg)
 }
 
 static void
-on_quiet_look(void *arg)
+on_quiet_check(void *arg)
 {
 	struct life *life = arg;
 
@@ -277,5 +277,5 @@ life_stop(struct core *core, const char *reason, bool now)
 		if (core->floors[i]->stop != NULL)
 			core->floors[i]->stop(core->floors[i]->self);
 	life->deadline = loop_after(core->loop, STOP_MS, on_deadline, life);
-	life->quiet = loop_every(core->loop, QUIET_MS, on_quiet_look, life);
+	life->quiet = loop_every(core->loop, QUIET_MS, on_quiet_check, life);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The daemon's life: it begins floor by floor, is patrolled, and stops when
- * every floor is quiet.
+ * The daemon's life cycle: begins floor by floor, patrols, and stops when every
+ * floor is quiet.
  */
 #ifndef LIFE_H
 #define LIFE_H
@@ -19,20 +19,20 @@ void life_free(struct life *life);
 
 /* Listen, register, begin the lowest floor. */
 int life_begin(struct core *core, struct err *err);
-/* Of the floor whose turn it was: the next one begins. */
+/* Called by the floor that was to begin: begin the next one. */
 void life_floor_begun(struct core *core);
 bool life_has_begun(const struct core *core); /* all floors */
 
-/* A look at everything, now. */
+/* Patrol everything now. */
 void life_patrol(struct core *core);
-/* Patrols made by the timer so far. */
+/* Number of patrols by the timer so far. */
 uint64_t life_patrols(const struct core *core);
 
-/* Stop: sessions end, what they did is kept, the next daemon resumes it. now:
- * wait for nobody. */
+/* Stop: end the sessions, save the state; the next daemon continues. now: do
+ * not wait for anything. */
 void life_stop(struct core *core, const char *reason, bool now);
 
-/* Take the settings again, as a signal or a change of the file asks for. */
+/* Read the settings again, after a signal or a change of the file. */
 void life_reload(struct core *core);
 
 #endif

@@ -11,11 +11,11 @@
 #include "persist.h"
 #include "store.h"
 
-#define RETRY_MS 1000 /* a disk that is full now may not be in a second */
+#define RETRY_MS 1000 /* a full disk may have space again by then */
 
 struct effect {
 	TAILQ_ENTRY(effect) entry;
-	void *owner; /* NULL: an answer, which is not dropped */
+	void *owner; /* NULL: an answer, which is never dropped */
 	persist_fn *fn;
 	void *arg;
 };
@@ -25,11 +25,11 @@ TAILQ_HEAD(effects, effect);
 struct persist {
 	struct core *core;
 	struct store *store;
-	bool dirty; /* changes that no commit has */
+	bool dirty; /* there are changes that are not being saved */
 	bool committing; /* the store has not answered */
-	bool running; /* effects are being called */
-	struct effects waiting; /* for the next commit */
-	struct effects covered; /* by the commit that is under way */
+	bool running; /* effects are running */
+	struct effects waiting; /* effects for the next commit */
+	struct effects covered; /* effects of the commit in progress */
 	struct loop_call *call;
 	struct loop_timer *retry;
 	void (*foreign_fn)(void *arg);
@@ -44,7 +44,7 @@ commit_again(void *arg)
 	loop_call_request(p->call);
 }
 
-/* What they ask for in turn waits for the next commit. */
+/* Effects that these request wait for the next commit. */
 static void
 run_effects(struct persist *p)
 {
@@ -59,7 +59,7 @@ run_effects(struct persist *p)
 	p->running = false;
 }
 
-/* Nothing is acted on that is not written down. */
+/* Keep the effects: nothing may be done that is not saved. */
 static void
 commit_failed(struct persist *p, const struct err *err)
 {
@@ -120,7 +120,7 @@ commit(struct persist *p)
 	p->store->kind->commit(p->store, on_committed, p);
 }
 
-/* At the end of a pass of the loop. */
+/* Runs at the end of a pass of the loop. */
 static void
 on_pass_end(void *arg)
 {
@@ -255,5 +255,5 @@ persist_check_foreign(struct core *core)
 	struct store *store = core->persist->store;
 
 	if (store->kind->is_foreign(store, &core->state) == 1)
-		persist_changed(core); /* judged where it is written back */
+		persist_changed(core); /* checked when it is written back */
 }

@@ -46,7 +46,7 @@ registration_remove(const struct core *core)
 }
 
 int
-registration_tell_holder(const struct core *core, struct err *err)
+registration_describe_holder(const struct core *core, struct err *err)
 {
 	cleanup_free char *file =
 	    workspace_path(core->workspace, "daemon.json");
@@ -57,6 +57,6 @@ registration_tell_holder(const struct core *core, struct err *err)
 		who = xasprintf(
 		    " (pid %lld)", (long long)json_int_or(json, "pid", 0));
 	return err_set(err, -EAGAIN,
-	    "another daemon%s owns %s; llmc status shows it, llmc down ends it",
+	    "another daemon%s owns %s; llmc status shows it, llmc down stops it",
 	    who != NULL ? who : "", core->workspace->root);
 }

@@ -25,7 +25,7 @@ struct handler {
 	void *arg;
 };
 
-/* A call that came while the floors begin. */
+/* A call that arrived while the floors begin. */
 struct held {
 	TAILQ_ENTRY(held) entry;
 	const struct handler *handler;
@@ -107,7 +107,7 @@ serve_missing(const struct core *core)
 	return NULL;
 }
 
-/* May it be carried out now? Answered when not. */
+/* May it run now? If not, it is answered. */
 static bool
 is_served(const struct core *core, const struct api_method *method,
     struct server_call *call, struct json_object *params)
@@ -197,7 +197,7 @@ struct reply {
 	struct server_call *call;
 	struct json_object *result;
 	int code;
-	char *message; /* NULL = it went well */
+	char *message; /* NULL = success */
 };
 
 static void

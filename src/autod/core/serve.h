@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The frame of the RPC: listens, checks each call against the table of methods
- * (model/api), and hands it to whoever registered for the method. Every call is
- * answered exactly once.
+ * The RPC server: listens, checks each call against the table of methods
+ * (model/api), and passes it to the handler registered for the method. Every
+ * call is answered exactly once.
  */
 #ifndef SERVE_H
 #define SERVE_H
@@ -16,7 +16,7 @@ struct json_object;
 struct serve;
 struct server_call;
 
-/* params are checked; they live until this returns. */
+/* params have been checked; they are valid until this returns. */
 typedef void
 serve_fn(void *arg, struct server_call *call, struct json_object *params);
 
@@ -24,25 +24,25 @@ struct serve *serve_new(struct core *core);
 void serve_free(struct serve *serve);
 int serve_listen(struct core *core, struct err *err);
 
-/* Who carries a method out; one of the table, once. */
+/* Register the handler of a method; it must be in the table, and only once. */
 void
 serve_handle(struct core *core, const char *method, serve_fn *fn, void *arg);
-/* A row of the table that nobody carries out; NULL = none. */
+/* A method of the table without a handler; NULL = none. */
 const char *serve_missing(const struct core *core);
 
-/* While the floors begin, calls are kept: what they ask about is not known yet,
- * and a hook's event would find no session. They are served, in order, by
- * serve_release(); where the daemon stops meanwhile, they are refused. */
+/* Hold calls while the floors begin: the objects they ask about are not known
+ * yet, and a hook event would find no session. serve_release() serves them in
+ * order; if the daemon stops before, they are refused. */
 void serve_hold(struct core *core);
 void serve_release(struct core *core);
 
-/* Answer a call (NULL: nobody asked) once what it tells is written: who has an
- * answer finds it in the state too. result is taken over. */
+/* Answer a call (NULL: no caller) once its effects are saved, so that the
+ * caller finds them in the state. Takes ownership of result. */
 void serve_reply(
     struct core *core, struct server_call *call, struct json_object *result);
 void serve_fail(
     struct core *core, struct server_call *call, int code, const char *message);
-/* Refuse it now: nothing has been changed. */
+/* Refuse a call immediately: nothing has been changed. */
 void serve_refuse(struct server_call *call, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

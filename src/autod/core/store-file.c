@@ -10,7 +10,7 @@
 struct store_file {
 	struct store store;
 	const struct workspace *workspace;
-	struct state *state; /* put, to be written by commit */
+	struct state *state; /* set by put, written by commit */
 };
 
 static int
@@ -21,7 +21,7 @@ begin(struct store *store, struct err *err)
 	return 0;
 }
 
-/* The picture is taken by commit, before anybody can change the state. */
+/* commit serializes it before anything can change the state. */
 static int
 put(struct store *store, struct state *state, struct err *err)
 {

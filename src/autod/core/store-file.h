@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The store that is state.json (port/files/state.h): it answers at once. */
+/* The store for state.json (port/files/state.h): it answers immediately. */
 #ifndef STORE_FILE_H
 #define STORE_FILE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Where the state is kept: begin, put, commit, and an answer that may come
- * later. The file (store-file.h) answers at once; a database need not.
+ * Where the state is saved: begin, put, commit, and an answer that may come
+ * later. The file (store-file.h) answers immediately; a database need not.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -14,21 +14,21 @@ struct store;
 typedef void store_done_fn(const struct err *err, void *arg);
 
 struct store_kind {
-	/* One at a time. Negative errno: nothing was begun. */
+	/* Only one at a time. On negative errno nothing was begun. */
 	int (*begin)(struct store *store, struct err *err);
-	/* Keep a picture of the state as it is now. */
+	/* Take a snapshot of the state. */
 	int (*put)(struct store *store, struct state *state, struct err *err);
-	/* Make it last; fn once, from inside or from the loop. What was put is
-	 * there afterwards as a whole, or not at all. */
+	/* Save it; fn is called once, from inside or from the loop. Afterwards
+	 * the snapshot is saved completely or not at all. */
 	void (*commit)(struct store *store, store_done_fn *fn, void *arg);
-	/* Put and commit without the loop: for the end of a run. */
+	/* put and commit without the loop, for the end of a run. */
 	int (*flush)(struct store *store, struct state *state, struct err *err);
-	/* Has somebody else written it since? 1, 0, negative errno. */
+	/* Has another program written it since? 1, 0, negative errno. */
 	int (*is_foreign)(struct store *store, const struct state *state);
 	void (*free)(struct store *store);
 };
 
-/* First member of what a kind allocates. */
+/* The first member of every kind of store. */
 struct store {
 	const struct store_kind *kind;
 };

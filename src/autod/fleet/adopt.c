@@ -17,7 +17,7 @@
 #include "persist.h"
 #include "tmux.h"
 
-/* No session of its own any more: what it was doing decides what comes. */
+/* Its session is gone: what to do next depends on what it was doing. */
 static void
 lost_session(struct agent *agent)
 {
@@ -29,7 +29,7 @@ lost_session(struct agent *agent)
 	if (worker_in_turn(w->status)) {
 		w->after = w->status;
 		agent_move(agent, WORKER_OFFLINE, NULL);
-		/* To be told to go on. */
+		/* So that the next session is told to continue. */
 		w->session.busy = w->session.step == PROMPT_NONE;
 	} else if (w->status == WORKER_IDLE ||
 	    (w->status == WORKER_STARTING && w->session.step != PROMPT_NONE)) {
@@ -52,8 +52,8 @@ adopt_one(struct agent *agent, const struct tmux_info *found)
 		lost_session(agent);
 }
 
-/* What was under way when the last daemon ended is taken up again; a landing by
- * the floor above. */
+/* Continue what was in progress when the last daemon ended; landings are
+ * continued by the floor above. */
 static void
 recover(struct agent *agent)
 {
@@ -93,7 +93,8 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 	for (size_t i = 0; i < fleet->count; i++)
 		adopt_one(fleet->agents[i],
 		    find(list, count, session_name(fleet->agents[i]->session)));
-	hooks_drain_all(fleet->hooks); /* what was said while nobody listened */
+	hooks_drain_all(fleet->hooks); /* hooks that fired while no daemon was
+					* running */
 	for (size_t i = 0; i < fleet->count; i++)
 		recover(fleet->agents[i]);
 	life_floor_begun(core);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The fleet begins: sessions that an earlier daemon left running are adopted,
- * workers whose session is gone resume, and what was under way is continued.
+ * How the fleet begins: adopt sessions that an earlier daemon left running,
+ * resume workers whose session is gone, and continue what was in progress.
  */
 #ifndef ADOPT_H
 #define ADOPT_H
 
 struct fleet;
 
-/* Calls life_floor_begun() when the sessions are known. */
+/* Calls life_floor_begun() when all sessions are known. */
 void adopt_begin(struct fleet *fleet);
 
 #endif

@@ -16,8 +16,8 @@
 #include "settings.h"
 #include "workspace.h"
 
-#define LAUNCHES_MAX 4 /* at once: each start takes a CPU for seconds */
-#define SLOT_MS      100 /* to wait for one of those */
+#define LAUNCHES_MAX 4 /* at once: each start uses a CPU for seconds */
+#define SLOT_MS      100 /* to wait for a free slot */
 #define RETRY_MS     1000
 #define FAILURES_MAX 3
 #define STOP_BLOCKS  20 /* beyond auto.max_turns */
@@ -33,7 +33,7 @@ count_launching(const struct fleet *fleet)
 	return count;
 }
 
-/* A program by another name than Claude's has its own first-run ways. */
+/* Other programs than Claude have no first-run dialogs that we know of. */
 static bool
 runs_claude(const char *command)
 {
@@ -42,8 +42,8 @@ runs_claude(const char *command)
 	return strcmp(slash != NULL ? slash + 1 : command, "claude") == 0;
 }
 
-/* Would a dialog come up that nobody answers? Then the worker waits for a
- * person, who is told what to type. */
+/* Would a dialog appear that nobody answers? Then pause the worker, with a
+ * reason that says what to type. */
 static bool
 is_blocked_by_dialog(struct agent *agent)
 {
@@ -95,7 +95,7 @@ agent_launch_failed(struct agent *agent, const struct err *err)
 		.reason = err->msg });
 }
 
-/* A conversation worth keeping is resumed; else a new one begins. */
+/* Resume the conversation if there is one; otherwise start a new one. */
 static void
 launch(struct agent *agent)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The beginning of a worker's session: its turn, what its worktree needs, and
- * what would be in its way. */
+/* Launching a worker's session: wait for a slot, set up the worktree, check for
+ * dialogs. */
 #ifndef AGENT_LAUNCH_H
 #define AGENT_LAUNCH_H
 
 struct agent;
 struct err;
 
-/* Begin, or see to what has to come first. Nothing has the worker, and it has
- * no session. */
+/* Launch it, or do first what has to come first. No operation may be running on
+ * the worker, and it must not have a session. */
 void agent_launch(struct agent *agent);
 
-/* It could not be started: again in a moment, or the worker is in error. */
+/* The launch failed: try again soon, or put the worker into error. */
 void agent_launch_failed(struct agent *agent, const struct err *err);
 
 #endif

@@ -15,17 +15,17 @@
 #include "turn-end.h"
 #include "turn-failure.h"
 
-#define UNREPORTED_MAX 3 /* sessions of auto mode that do not report */
+#define UNREPORTED_MAX 3 /* silent sessions before parking, in auto mode */
 
 static const char continue_text[] =
     "Your session was interrupted and has been resumed. Look at the state of "
-    "the worktree (git status, git log) and go on with the task from where it "
+    "the worktree (git status, git log) and continue the task from where it "
     "stopped.";
 
 static const char fresh_text[] =
     "An earlier session was interrupted, and what was said in it is lost. Look "
     "at the state of the worktree (git status, git log): some of the work may "
-    "be done already. Go on from there with this task.\n\n";
+    "be done already. Continue this task from there.\n\n";
 
 static void
 on_changed(void *arg)
@@ -46,9 +46,9 @@ may_type(void *arg)
 
 /* --- ready ------------------------------------------------------------ */
 
-/* A conversation that is new knows nothing of the task. */
+/* A new conversation knows nothing about the task. */
 static void
-tell_to_continue(struct agent *agent, bool fresh)
+prompt_to_continue(struct agent *agent, bool fresh)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -58,14 +58,14 @@ tell_to_continue(struct agent *agent, bool fresh)
 	agent_prompt(agent, text.data, false, agent->worker->after);
 }
 
-/* A session that came back after its worker had gone offline. */
+/* A session is ready again after its worker was offline. */
 static void
 ready_after_offline(struct agent *agent, bool fresh)
 {
 	struct worker *w = agent->worker;
 	struct session_record *s = &w->session;
 
-	/* What was submitted after all was cut off, not lost. */
+	/* A prompt that was submitted was only interrupted, not lost. */
 	session_confirm(agent->session);
 	if (s->step != PROMPT_NONE) {
 		s->busy = false; /* not yet */
@@ -75,7 +75,7 @@ ready_after_offline(struct agent *agent, bool fresh)
 		agent_move(agent, WORKER_STARTING, NULL);
 	} else if (s->busy && w->prompt != NULL) {
 		s->busy = false;
-		tell_to_continue(agent, fresh);
+		prompt_to_continue(agent, fresh);
 		agent_move(agent, WORKER_STARTING, NULL);
 	} else {
 		s->busy = false;
@@ -151,7 +151,7 @@ on_turn_failed(void *arg, const char *error, const char *text)
 static void
 on_permission(void *arg)
 {
-	agent_park(arg, "the agent asks for a permission");
+	agent_park(arg, "the agent asks for permission");
 }
 
 static void
@@ -171,8 +171,8 @@ give_up(struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 	cleanup_free char *reason = xasprintf(
-	    "the agent ended %d times in a row; look with: llmc peek %s, go "
-	    "on with: llmc reset %s",
+	    "the agent exited %d times in a row; look at it with: llmc peek "
+	    "%s, continue with: llmc reset %s",
 	    w->crashes, w->name, w->name);
 
 	agent_move(agent, WORKER_ERROR, reason);
@@ -182,8 +182,8 @@ give_up(struct agent *agent)
 		.reason = reason });
 }
 
-/* Limits, outages and a person's own exit do not count as crashes; the rest is
- * counted and slowed down. */
+/* Limits, outages and a user's own exit do not count as crashes; others do, and
+ * delay the next launch. */
 static void
 crashed(struct agent *agent)
 {
@@ -204,7 +204,7 @@ crashed(struct agent *agent)
 		if (w->status != WORKER_STARTING)
 			w->after = w->status;
 		agent_move(agent, WORKER_OFFLINE, NULL);
-		/* To be told to go on. */
+		/* So that the next session is told to continue. */
 		w->session.busy = w->session.step == PROMPT_NONE;
 	} else if (w->status == WORKER_IDLE) {
 		agent_move(agent, WORKER_OFFLINE, NULL);
@@ -228,7 +228,8 @@ static void
 on_unreported(struct agent *agent)
 {
 	if (fleet_drives(agent) && ++agent->start_failures < UNREPORTED_MAX) {
-		/* Nobody is there to look, and a hook may get lost. */
+		/* Nobody is watching, and a hook may have been lost: try
+		 * again. */
 		emit(agent->core,
 		    &(struct event){ .kind = EVENT_START_UNREPORTED,
 			.worker = agent->worker->name });

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What a worker's session tells, and what that makes of the worker. */
+/* The events of a worker's session, and how they change the worker. */
 #ifndef AGENT_SESSION_H
 #define AGENT_SESSION_H
 
 #include "session.h"
 
-extern const struct session_events agent_session_events; /* of an agent */
+extern const struct session_events agent_session_events; /* arg is an agent */
 
 #endif

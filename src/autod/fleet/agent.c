@@ -23,7 +23,7 @@
 #include "worker-op.h"
 #include "workspace.h"
 
-#define RESUMES_MAX 2 /* that end before they begin */
+#define RESUMES_MAX 2 /* attempts to resume before a new conversation */
 
 static void on_tick(void *arg);
 
@@ -100,7 +100,7 @@ agent_string(const struct agent *agent, const char *key)
 	return settings_string(agent->core->settings, path.data);
 }
 
-/* --- what it is at ---------------------------------------------------- */
+/* --- what it is doing ------------------------------------------------- */
 
 bool
 agent_is_taken(const struct agent *agent)
@@ -190,7 +190,7 @@ agent_task_text(const struct agent *agent, struct buf *out)
 	prompt_task(&facts, out);
 }
 
-/* --- what is done with it --------------------------------------------- */
+/* --- actions ---------------------------------------------------------- */
 
 void
 agent_prompt(
@@ -233,7 +233,8 @@ agent_restart(struct agent *agent)
 	if (w->status != WORKER_STARTING)
 		w->after = w->status;
 	agent_move(agent, WORKER_OFFLINE, NULL);
-	w->session.busy = true; /* to be told to go on */
+	w->session.busy = true; /* so that the next session is told to
+				 * continue */
 	agent_end_session(agent);
 }
 
@@ -279,7 +280,7 @@ agent_resume_failed(struct agent *agent)
 	xstrset(&w->session.transcript, NULL);
 }
 
-/* --- the next thing --------------------------------------------------- */
+/* --- what to do next -------------------------------------------------- */
 
 static bool
 wants_session(const struct agent *agent)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A worker at run time: its record in the state, its session, and the one
- * operation that has it at the moment.
+ * A worker at run time: its record in the state, its session, and the operation
+ * that is running on it, if any.
  */
 #ifndef AGENT_H
 #define AGENT_H
@@ -21,64 +21,64 @@ struct worker_op;
 struct agent {
 	struct fleet *fleet;
 	struct core *core; /* fleet->core */
-	struct worker *worker; /* the state's */
+	struct worker *worker; /* owned by the state */
 	struct session *session;
-	struct worker_op *op; /* what is being done to it; NULL = nothing */
+	struct worker_op *op; /* running on it; NULL = none */
 	struct salvage *salvage; /* part of that operation */
 	struct loop_timer *timer;
-	bool stirred; /* something happened since its worktree was looked at */
-	int sent_back; /* times at the end of this turn */
+	bool stirred; /* something happened since its worktree was last
+		       * checked */
+	int sent_back; /* how often, at the end of this turn */
 	int missing; /* patrols in a row that found no session */
-	int start_failures; /* sessions in a row that did not begin */
-	bool resuming; /* its last launch continues a conversation */
-	int64_t retry_ms; /* monotonic: not launched again before */
-	int64_t stall_ms; /* monotonic: last thing tried against silence, 0 =
-			   * none; auto mode's */
+	int start_failures; /* failed session starts in a row */
+	bool resuming; /* its last launch resumed a conversation */
+	int64_t retry_ms; /* monotonic: do not launch before */
+	int64_t stall_ms; /* monotonic: the last attempt to end a stall, 0 =
+			   * none; used by auto mode */
 };
 
-/* Added to the fleet; the worker is in the state already. */
+/* Adds it to the fleet; the worker must be in the state already. */
 struct agent *agent_new(struct fleet *fleet, struct worker *worker);
-/* Drops its operation; the session goes on. The worker stays in the state. */
+/* Drops its operation; the session continues. The worker stays in the state. */
 void agent_free(struct agent *agent);
 
-/* Change status through the table, write, tell (EVENT_WORKER_MOVED). A
- * forbidden change is an error of ours: logged, and the worker stays as it
- * was. */
+/* Change the status according to the table, save it, emit EVENT_WORKER_MOVED. A
+ * forbidden change is a bug: it is logged, and the status stays. */
 int agent_move(struct agent *agent, enum worker_status to, const char *reason);
 
-/* Give the session a prompt: parked, written, then on its way. after: the
+/* Send a prompt to the session: park it, save, then deliver it. after: the
  * status once it is submitted. */
 void agent_prompt(struct agent *agent, const char *text, bool clear,
     enum worker_status after);
-void agent_interrupt(struct agent *agent); /* Escape */
-/* End the session; the next one begins when the worker wants one. */
+void agent_interrupt(struct agent *agent); /* presses Escape */
+/* End the session; a new one is launched when the worker needs it. */
 void agent_end_session(struct agent *agent);
-/* The same in a turn that hangs: the next one is told to go on. */
+/* The same in a turn that hangs: the next session is told to continue. */
 void agent_restart(struct agent *agent);
-/* Save the screen under logs/screens, end the session, wait for a person. Not
- * while something else is being done to it. */
+/* Save the screen in logs/screens, end the session, wait for a person. No
+ * operation may be running on the worker. */
 void agent_park(struct agent *agent, const char *reason);
 
-/* Forget the task, the conversation and the trouble. */
+/* Forget the task, the conversation and earlier errors. */
 void agent_forget(struct agent *agent);
-/* Its work is in commits, head the last of them: needs_review; looked over by
- * itself if that is wanted, else EVENT_WORK_FINISHED. */
+/* Its work is committed, up to head: needs_review. Starts a self-review if
+ * configured, else emits EVENT_WORK_FINISHED. */
 void agent_finish(struct agent *agent, const char *head);
-/* What the worker is told at the beginning of its task; appended. */
+/* Append the prompt for its task. */
 void agent_task_text(const struct agent *agent, struct buf *out);
 
-/* Its session has ended, or did not begin, while it was to go on with a
- * conversation. Not for the first time? Then the next one is new. */
+/* Its session ended, or did not start, while it was resuming a conversation. If
+ * not for the first time, the next session is a new conversation. */
 void agent_resume_failed(struct agent *agent);
 
-/* Does something have it: an operation, or the end of its session? */
+/* Is an operation running on it, or is its session ending? */
 bool agent_is_taken(const struct agent *agent);
-/* A ready session, idle, and nothing has it: a task may be given to it. */
+/* Can it get a task: is it idle with a ready session, and not taken? */
 bool agent_is_free(const struct agent *agent);
-/* Nothing goes on with it, as far as that is known. */
+/* Is nothing in progress, as far as we know? */
 bool agent_is_at_rest(const struct agent *agent);
 
-/* Look at what is known and do the next thing, in ms at the latest. */
+/* Check what to do next, in ms at the latest. */
 void agent_tick_later(struct agent *agent, int64_t ms);
 
 /* This worker's effective values of [defaults] keys. */

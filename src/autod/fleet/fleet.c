@@ -54,7 +54,7 @@ fleet_refuse_unknown(
 	cleanup_buf struct buf words = BUF_INIT;
 
 	buf_addf(&words, "there is no worker %s; there ", name);
-	buf_adds(&words, state->count == 0 ? "is none" : "are:");
+	buf_adds(&words, state->count == 0 ? "are no workers" : "are:");
 	for (size_t i = 0; i < state->count; i++)
 		buf_addf(&words, " %s", state->workers[i]->name);
 	serve_refuse(call, API_UNKNOWN, "%s", words.data);
@@ -112,8 +112,8 @@ floor_patrol(void *self, bool all)
 	patrol_run(self, all);
 }
 
-/* Sessions end, worktrees stay. Those that died too: tmux keeps their last
- * screen. */
+/* End the sessions, keep the worktrees. Dead sessions too: tmux keeps their
+ * last screen. */
 static void
 floor_stop(void *self)
 {
@@ -143,7 +143,7 @@ floor_is_quiet(const void *self)
 	return true;
 }
 
-/* What a worker was doing is kept, but none is ready without a session. */
+/* Keep what a worker was doing, but without a session it is not ready. */
 static void
 floor_close(void *self, bool now)
 {

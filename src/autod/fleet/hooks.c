@@ -17,10 +17,10 @@
 #include "watch.h"
 #include "workspace.h"
 
-#define DRAIN_MAX 16 /* events taken in one pass */
+#define DRAIN_MAX 16 /* events per pass */
 
-/* An event of the spool that is taken, its file not removed yet: that waits
- * until what it changed is written. */
+/* An event from the spool that was processed. Its file is removed when the
+ * changes are saved. */
 struct taken {
 	TAILQ_ENTRY(taken) entry;
 	struct hooks *hooks;
@@ -37,7 +37,7 @@ struct hooks {
 	struct taken_list taken;
 };
 
-/* True when the call is answered by somebody else. */
+/* True if the call will be answered later. */
 static bool
 take(struct hooks *hooks, struct server_call *call, struct json_object *params)
 {
@@ -64,7 +64,7 @@ on_hook(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct hooks *hooks = arg;
 
-	/* What was said before this comes before this. */
+	/* Earlier events first. */
 	hooks_drain_all(hooks);
 	if (!take(hooks, call, params))
 		serve_reply(hooks->core, call, NULL);
@@ -135,7 +135,7 @@ on_more(void *arg)
 	hooks_drain(arg);
 }
 
-/* A few at a time: the loop has others to serve. */
+/* A few at a time, so that the loop can serve others. */
 void
 hooks_drain(struct hooks *hooks)
 {

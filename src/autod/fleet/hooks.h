@@ -2,8 +2,8 @@
 
 /*
  * What Claude Code reports through `llmc hook`: the method hook.event, and the
- * spool for what came while nobody listened. The answer goes out after the
- * state is written, so that an event that was acknowledged is never lost.
+ * spool for events that arrived while no daemon was running. The answer is sent
+ * after the state is saved, so that an acknowledged event is never lost.
  */
 #ifndef HOOKS_H
 #define HOOKS_H
@@ -11,11 +11,11 @@
 struct fleet;
 struct hooks;
 
-/* Registers the method; watches the spool when the daemon is to stay. */
+/* Registers the method; watches the spool unless it is a single request. */
 struct hooks *hooks_new(struct fleet *fleet);
 void hooks_free(struct hooks *hooks);
 
-/* Take what lies in the spool: a part of it, the rest soon; or all. */
+/* Process the spool: a part of it now and the rest soon, or all of it. */
 void hooks_drain(struct hooks *hooks);
 void hooks_drain_all(struct hooks *hooks);
 

@@ -30,8 +30,8 @@ on_written(void *arg)
 	on_done(NULL, arg);
 }
 
-/* The worker is in the state before its worktree is there: after a crash the
- * worktree is made again. */
+/* Save the worker before its worktree exists: after a crash the worktree is
+ * created again. */
 static void
 write_down(struct operation *op)
 {
@@ -52,7 +52,7 @@ worktree(struct operation *op)
 	    on_done, operation_await(op));
 }
 
-/* There is no such worker after all. */
+/* Remove the worker again. */
 static void
 undo(struct worker_op *add, const struct err *err)
 {
@@ -82,7 +82,7 @@ end(struct operation *op, const struct err *err)
 
 	worker_op_release(add);
 	if (err != NULL && err->code == -ECANCELED) {
-		/* The next daemon makes its worktree. */
+		/* The next daemon creates its worktree. */
 		serve_fail(add->agent->core, add->call, API_FAILED, err->msg);
 	} else if (err != NULL) {
 		undo(add, err);

@@ -16,7 +16,7 @@
 
 struct nuke {
 	struct worker_op op;
-	char salvage[256]; /* ref, "" = nothing was to be saved */
+	char salvage[256]; /* ref, "" = there was nothing to save */
 };
 
 static void
@@ -101,7 +101,7 @@ end(struct operation *op, const struct err *err)
 	free(n);
 }
 
-/* What is removed is not taken back: the removal is finished. */
+/* A removal cannot be undone, so it is finished once begun. */
 static const struct operation_step steps[] = {
 	{ .name = "end-session", .run = end_session },
 	{ .name = "salvage", .run = salvage },

@@ -8,7 +8,7 @@
 struct agent;
 struct server_call;
 
-/* Emits EVENT_WORKER_LOST first, EVENT_WORKER_GONE in the end. */
+/* Emits EVENT_WORKER_LOST first, EVENT_WORKER_GONE at the end. */
 void op_nuke(struct agent *agent, struct server_call *call);
 
 #endif

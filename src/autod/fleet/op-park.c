@@ -18,7 +18,7 @@ struct park {
 	char *reason;
 };
 
-/* The file it was saved to, NULL = it could not be; the caller frees. */
+/* The file it was saved to, NULL on failure; the caller frees it. */
 static char *
 save_screen(const struct agent *agent, const char *text)
 {
@@ -86,7 +86,7 @@ end(struct operation *op, const struct err *err)
 {
 	struct park *p = (struct park *)op;
 
-	(void)err; /* only when the daemon stops, which ends the session too */
+	(void)err; /* only if the daemon stops, which also ends the session */
 	worker_op_release(&p->op);
 	free(p->reason);
 	free(p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Park: save the screen under logs/screens, let the worker wait for a person,
- * end its session. */
+/* Park: save the screen in logs/screens, let the worker wait for a person, end
+ * its session. */
 #ifndef OP_PARK_H
 #define OP_PARK_H
 

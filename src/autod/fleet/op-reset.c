@@ -29,7 +29,7 @@ enum {
 struct reset {
 	struct worker_op op;
 	enum worker_status before;
-	char salvage[256]; /* ref, "" = nothing was to be saved */
+	char salvage[256]; /* ref, "" = there was nothing to save */
 };
 
 static void
@@ -83,7 +83,7 @@ forget(struct operation *op)
 	operation_next(op);
 }
 
-/* What is half there is repaired. */
+/* Repairs an incomplete worktree too. */
 static void
 worktree(struct operation *op)
 {
@@ -95,8 +95,8 @@ worktree(struct operation *op)
 	    on_done, operation_await(op));
 }
 
-/* Its session has ended, so nobody will let go of a lock any more: a git that
- * lived on had the time that git.h gives it. */
+/* Its session has ended, so nothing will release a lock any more. A git process
+ * that survived had the time that git.h allows. */
 static void
 on_reset(const struct err *err, void *arg)
 {

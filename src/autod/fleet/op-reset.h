@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Reset: end the session, salvage the work, forget the task, and bring the
- * worktree back to the default branch. */
+/* Reset: end the session, salvage the work, forget the task, and reset the
+ * worktree to the default branch. */
 #ifndef OP_RESET_H
 #define OP_RESET_H
 

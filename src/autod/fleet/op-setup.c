@@ -17,7 +17,7 @@
 
 struct op_setup {
 	struct worker_op op;
-	struct setup_spec spec; /* its strings live until it has begun */
+	struct setup_spec spec; /* its strings are used until it has begun */
 	struct setup *setup;
 	struct loop_timer *cancelled;
 };
@@ -47,7 +47,7 @@ on_cancelled(void *arg)
 	operation_arrived(&s->op.op, NULL);
 }
 
-/* A setup that is freed is ended and says nothing more. */
+/* Freeing a setup ends it, without a callback. */
 static void
 cancel(struct operation *op)
 {
@@ -123,7 +123,7 @@ op_setup(struct agent *agent)
 	if (!is_due(&spec))
 		return false;
 	if (file_mkdirs(dir, 0700, NULL) < 0)
-		log_debug("%s cannot be made", dir);
+		log_debug("cannot create %s", dir);
 	s = xcalloc(1, sizeof *s);
 	s->spec = spec;
 	worker_op_begin(&s->op, &kind, agent, NULL);

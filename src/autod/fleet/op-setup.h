@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Setup: what a worktree needs before a session runs in it (port setup). */
+/* Setup: prepare a worktree before a session runs in it (port setup). */
 #ifndef OP_SETUP_H
 #define OP_SETUP_H
 

@@ -26,7 +26,7 @@ on_written(void *arg)
 	on_done(NULL, arg);
 }
 
-/* That this worker has this task is written before its worktree is touched. */
+/* Save that this worker has this task before touching its worktree. */
 static void
 write_down(struct operation *op)
 {
@@ -76,7 +76,7 @@ result_of(const struct worker *w)
 	return result;
 }
 
-/* The worktree is fresh: park the prompt, and say yes when that is written. */
+/* The worktree is fresh: park the prompt, and answer when that is saved. */
 static void
 end(struct operation *op, const struct err *err)
 {

@@ -20,8 +20,8 @@
 #include "tmux.h"
 #include "turn-end.h"
 
-/* In patrols: a look at a worktree where nothing happened, and at the sessions
- * while everybody is idle. */
+/* How many patrols between checks of a worktree where nothing happened, and of
+ * the sessions while all workers are idle. */
 #define LOOK_EVERY 10
 
 /* --- sessions --------------------------------------------------------- */
@@ -44,7 +44,7 @@ find_session(
 	return NULL;
 }
 
-/* A session of ours that no worker has: left by a crash of ours. */
+/* A session of ours without a worker, left by a crash. */
 static void
 end_orphans(struct fleet *fleet, const struct tmux_info *list, size_t count)
 {
@@ -60,9 +60,9 @@ end_orphans(struct fleet *fleet, const struct tmux_info *list, size_t count)
 	}
 }
 
-/* A pane whose death nobody told us of (no pidfd), or an agent that outlived
- * its tmux server: nothing reaches it any more. The list may be older than the
- * session, so that is believed the second time. */
+/* A pane whose death was not reported (no pidfd), or an agent that outlived its
+ * tmux server and can no longer be reached. The list may be older than the
+ * session, so act only the second time. */
 static void
 check_session(struct agent *agent, const struct tmux_info *found)
 {
@@ -107,16 +107,17 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 	}
 }
 
-/* --- work that nobody asked for --------------------------------------- */
+/* --- unexpected work -------------------------------------------------- */
 
-/* A look at a worktree holds nobody up; when it is over, the worker may be gone
- * or on something else. */
+/* A check of a worktree blocks nothing; when it is done, the worker may be gone
+ * or busy. */
 struct look {
 	struct fleet *fleet;
 	char *worker;
 };
 
-/* An idle worker with commits or dirt: salvaged, never landed by accident. */
+/* Commits or changes of an idle worker are salvaged, never landed by
+ * accident. */
 static void
 judge_worktree(struct agent *agent, const struct git_facts *facts)
 {
@@ -214,7 +215,7 @@ check_life(struct agent *agent, const struct proctree *tree)
 	agent_restart(agent);
 }
 
-/* One picture of all processes serves every worker that is in a turn. */
+/* One snapshot of all processes serves all workers that are in a turn. */
 static void
 check_lives(struct fleet *fleet)
 {
@@ -231,10 +232,10 @@ check_lives(struct fleet *fleet)
 	proctree_free(tree);
 }
 
-/* --- the pass --------------------------------------------------------- */
+/* --- the patrol ------------------------------------------------------- */
 
-/* Nobody but the agent should touch its worktree, and what the agent does we
- * hear of. The others are looked at in turn, a few each time. */
+/* Only the agent should touch its worktree, and its actions are reported. The
+ * other worktrees are checked a few at a time. */
 static bool
 look_is_due(const struct fleet *fleet, size_t i, bool all)
 {
@@ -242,8 +243,8 @@ look_is_due(const struct fleet *fleet, size_t i, bool all)
 	    (i + life_patrols(fleet->core)) % LOOK_EVERY == 0;
 }
 
-/* The end of an idle agent is told by its pidfd; what else can happen to its
- * session has time. */
+/* The exit of an idle agent is reported by its pidfd; anything else about its
+ * session can wait. */
 static bool
 is_quiet(const struct agent *agent)
 {

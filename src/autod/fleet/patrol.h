@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The safety net: what is known of the workers compared with what there is
- * (sessions, processes, git, spool), and repaired. Events do the real work;
- * this finds what they missed.
+ * The safety net: compares what is known about the workers with what is there
+ * (sessions, processes, git, spool), and repairs differences. Events do the
+ * main work; this finds what they missed.
  */
 #ifndef PATROL_H
 #define PATROL_H
@@ -12,7 +12,7 @@
 
 struct fleet;
 
-/* all: a look at everything, not only at what is due. */
+/* all: check everything, not only what is due. */
 void patrol_run(struct fleet *fleet, bool all);
 
 #endif

@@ -29,7 +29,7 @@ struct salvage {
 	void *arg;
 };
 
-/* What git does not take for a worktree any more is kept for people. */
+/* A folder that is no longer a valid worktree is kept for people. */
 static int
 move_aside(const struct agent *agent)
 {
@@ -64,7 +64,7 @@ on_saved(const char *ref, const struct err *err, void *arg)
 		operation_done(&s->op);
 	else
 		operation_next(
-		    &s->op); /* from the branch: it has the commits */
+		    &s->op); /* from the branch, which has the commits */
 }
 
 static void
@@ -102,7 +102,7 @@ add(struct operation *op)
 	    core_branch(s->agent->core), on_added, operation_await(op));
 }
 
-/* A folder that is there is saved from; else its branch is checked out. */
+/* If the folder exists, save from it; otherwise check out its branch first. */
 static void
 look(struct operation *op)
 {

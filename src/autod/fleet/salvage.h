@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Save what a worker's worktree has that would be lost, under
- * refs/llmc/salvage/. A worktree that is gone is made again from its branch
- * first; one that git does not take for a worktree any more is moved aside and
- * kept for people.
+ * Save work in a worker's worktree that would be lost, in refs/llmc/salvage/. A
+ * missing worktree is first created again from its branch; a folder that is no
+ * longer a valid worktree is moved aside and kept for people.
  */
 #ifndef SALVAGE_H
 #define SALVAGE_H
@@ -16,9 +15,10 @@ struct salvage;
 /* ref: "" = there was nothing to save. */
 typedef void salvage_fn(const char *ref, const struct err *err, void *arg);
 
-/* Part of an operation on the worker, so one at a time (agent->salvage). */
+/* Part of an operation on the worker, so only one at a time
+ * (agent->salvage). */
 void salvage_begin(struct agent *agent, salvage_fn *fn, void *arg);
-/* Git goes before it has answered: nobody is told. NULL is fine. */
+/* Git is freed before it has answered: fn is not called. NULL is fine. */
 void salvage_drop(struct salvage *salvage);
 
 #endif

@@ -16,7 +16,7 @@
 #include "turn-end.h"
 #include "worker-op.h"
 
-const char turn_end_leftover_message[] = "Work of an unfinished commit";
+const char turn_end_leftover_message[] = "Work left uncommitted";
 
 enum {
 	STEP_FACTS,
@@ -33,7 +33,7 @@ struct turn_end {
 	struct buf reason;
 };
 
-/* --- the judgement ---------------------------------------------------- */
+/* --- judging ---------------------------------------------------------- */
 
 static void
 judge(struct turn_end *t, const struct git_facts *git)
@@ -66,8 +66,8 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 	if (!operation_arrived(&t->op.op, err))
 		return;
 	judge(t, facts);
-	/* Leftovers are committed before the Stop is answered: should we die
-	 * over it, the hook keeps its event for the next daemon. */
+	/* Commit leftovers before answering the Stop: if we die in between, the
+	 * hook keeps its event for the next daemon. */
 	if (t->action == TURN_COMMIT)
 		operation_next(&t->op.op);
 	else
@@ -136,8 +136,8 @@ facts_again(struct operation *op)
 
 /* --- what follows ----------------------------------------------------- */
 
-/* The turn goes on. When nobody waits for the answer, the turn is over, and the
- * reason begins another one. */
+/* The answer continues the turn. If nobody waits for an answer, the turn is
+ * over, and the reason becomes a new prompt. */
 static void
 send_back(struct turn_end *t)
 {
@@ -162,7 +162,7 @@ send_back(struct turn_end *t)
 }
 
 static void
-tell_policy(struct turn_end *t)
+report_to_policy(struct turn_end *t)
 {
 	const struct fleet *fleet = t->op.agent->fleet;
 
@@ -189,17 +189,17 @@ act(struct turn_end *t)
 	case TURN_NUDGE:
 	case TURN_BACK:
 		if (!is_held(t)) {
-			tell_policy(t);
+			report_to_policy(t);
 			send_back(t);
 		}
 		break;
-	case TURN_COMMIT: /* is FINISHED by now */
+	case TURN_COMMIT: /* has become FINISHED by now */
 	case TURN_FINISHED:
 		agent_finish(agent, t->head);
 		break;
 	case TURN_NO_CHANGES:
 		agent_move(agent, WORKER_NO_CHANGES, NULL);
-		tell_policy(t);
+		report_to_policy(t);
 		break;
 	case TURN_PAUSE:
 		agent_move(agent, WORKER_PAUSED, t->reason.data);
@@ -207,7 +207,7 @@ act(struct turn_end *t)
 	case TURN_CHECK:
 	case TURN_FAIL:
 	case TURN_ACTION_COUNT:
-		tell_policy(t);
+		report_to_policy(t);
 		break;
 	}
 }
@@ -265,7 +265,7 @@ turn_end_begin(
 	struct worker *w = agent->worker;
 	struct turn_end *t;
 
-	/* A turn that ends had begun: its hook may have been lost. */
+	/* A turn that ends must have begun: that hook may have been lost. */
 	if (w->status == WORKER_STARTING && session_confirm(agent->session))
 		agent_move(agent, w->after, NULL);
 	w->session.busy = false;

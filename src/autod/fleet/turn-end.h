@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The end of a turn: judged by git's facts (model/turn), for workers that a
- * person drives and, with what the policy adds, for those of auto mode. What
- * git says is answered at once, by the Stop hook's own answer.
+ * The end of a turn: judged by the facts from git (model/turn), for workers
+ * driven by hand and, with additions from the policy, for those of auto mode.
+ * The verdict is the answer to the Stop hook.
  */
 #ifndef TURN_END_H
 #define TURN_END_H
@@ -13,16 +13,16 @@
 struct agent;
 struct server_call;
 
-/* Of a commit made for a worker that left changes behind. */
+/* The message of a commit made for a worker that left uncommitted changes. */
 extern const char turn_end_leftover_message[];
 
-/* call NULL: nobody waits for the answer (spooled, or it was not heard). It is
- * answered in any case. */
+/* call NULL: nobody waits for the answer (the Stop was spooled or lost).
+ * Otherwise it is always answered. */
 void turn_end_begin(
     struct agent *agent, struct server_call *call, const char *last_words);
 
-/* Has the turn ended and nobody judged it? Something else was being done to the
- * worktree just then, or the daemon died over it. */
+/* Has the turn ended without being judged? Another operation was using the
+ * worktree just then, or the daemon died. */
 bool turn_end_is_due(const struct agent *agent);
 
 #endif

@@ -10,7 +10,7 @@
 #include "zone.h"
 
 static const char over_text[] =
-    "The interruption is over. Go on with the task from where it stopped.";
+    "The interruption is over. Continue the task from where it stopped.";
 
 static int64_t
 look_again_ms(enum limit_class class, const char *text, int tries)
@@ -45,8 +45,8 @@ limit_worker(struct agent *agent, const char *text, int64_t until)
 	agent_tick_later(agent, 1);
 }
 
-/* The account's limit is everybody's: those that would run into it next wait
- * as well. Who is in a turn hears of it from the agent itself. */
+/* The limit applies to the whole account: workers that would reach it next wait
+ * too. Those in a turn learn of it from their agent. */
 static void
 limit_others(struct fleet *fleet, const char *text, int64_t until)
 {
@@ -101,7 +101,7 @@ turn_failure(struct agent *agent, const char *error, const char *text)
 	    fleet->policy->turn_error(fleet->policy_arg, agent, text))
 		return;
 	reason = xasprintf("%s%s%s%s",
-	    text[0] != '\0' ? text : "the turn failed without a word",
+	    text[0] != '\0' ? text : "the turn failed without a message",
 	    class == LIMIT_AUTH ? "; fix that, then: llmc message " : "",
 	    class == LIMIT_AUTH ? agent->worker->name : "",
 	    class == LIMIT_AUTH ? " continue" : "");

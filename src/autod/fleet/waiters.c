@@ -17,7 +17,7 @@ struct waiter {
 	struct waiters *waiters;
 	struct server_call *call;
 	char *worker;
-	char *until; /* names of statuses, with commas between */
+	char *until; /* names of statuses, separated by commas */
 	struct loop_timer *timer;
 };
 
@@ -74,9 +74,9 @@ on_timeout(void *arg)
 	    waiter, w != NULL ? worker_status_name(w->status) : "gone", false);
 }
 
-/* Of one worker: it has reached a status, or (NULL) is gone. */
+/* A worker has reached a status, or (NULL) is gone. */
 static void
-tell(struct waiters *waiters, const char *worker, const char *status)
+answer_reached(struct waiters *waiters, const char *worker, const char *status)
 {
 	struct waiter *waiter, *next;
 
@@ -96,9 +96,9 @@ static void
 on_event(const struct event *event, void *arg)
 {
 	if (event->kind == EVENT_WORKER_MOVED)
-		tell(arg, event->worker, event->to);
+		answer_reached(arg, event->worker, event->to);
 	else if (event->kind == EVENT_WORKER_GONE)
-		tell(arg, event->worker, NULL);
+		answer_reached(arg, event->worker, NULL);
 }
 
 static void

@@ -16,8 +16,8 @@
 #include "text.h"
 #include "worker-commands.h"
 
-/* The text of a request, cleaned; false (and the call refused) when there is
- * none worth sending. */
+/* The cleaned text of a request; false (and the call is refused) if nothing is
+ * left. */
 static bool
 request_text(struct server_call *call, struct json_object *params,
     const char *key, struct buf *out)
@@ -62,12 +62,12 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 
 	if (!text_is_name(name)) {
 		serve_refuse(call, RPC_INVALID_PARAMS,
-		    "a worker's name begins with a letter or digit and goes "
-		    "on with letters, digits, - and _, all lower case, 32 at "
-		    "most");
+		    "a worker's name begins with a letter or digit, followed "
+		    "by letters, digits, - and _, all lower case, at most 32 "
+		    "characters");
 	} else if (strncmp(name, "console", 7) == 0 ||
 	    strcmp(name, "overseer") == 0) {
-		/* Sessions of these names are not workers'. */
+		/* Sessions with these names do not belong to workers. */
 		serve_refuse(call, RPC_INVALID_PARAMS,
 		    "names that begin with \"console\", and \"overseer\", are "
 		    "reserved");
@@ -75,7 +75,7 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(
 		    call, API_FAILED, "there is a worker %s already", name);
 	} else {
-		core_reload(core, NULL); /* it may have settings of its own */
+		core_reload(core, NULL); /* it may have its own settings */
 		op_add(fleet, name, call);
 	}
 }
@@ -100,8 +100,8 @@ on_reset(void *arg, struct agent *agent, struct server_call *call,
 
 /* --- start ------------------------------------------------------------ */
 
-/* Driven by hand, and a task may be given to it; its session may still have to
- * be started. */
+/* Is it driven by hand, and can it get a task? Its session may still have to be
+ * started. */
 static bool
 can_start(const struct agent *agent)
 {
@@ -109,7 +109,7 @@ can_start(const struct agent *agent)
 	    !worker_is_auto(agent->worker->name);
 }
 
-/* The first free worker by name that is in the pool. */
+/* The first free worker of the pool, by name. */
 static struct agent *
 choose(const struct fleet *fleet, const char *prefix)
 {
@@ -127,7 +127,7 @@ choose(const struct fleet *fleet, const char *prefix)
 	return NULL;
 }
 
-/* Why each that could have been meant was not chosen. */
+/* Say for each candidate why it was not chosen. */
 static void
 refuse_none_free(
     const struct fleet *fleet, struct server_call *call, const char *prefix)
@@ -217,7 +217,7 @@ answer_sent(
 	serve_reply(agent->core, call, result);
 }
 
-/* Where a message takes a worker; COUNT = it stays, itself = it takes none. */
+/* The status a message leads to; COUNT = unchanged, its own = not allowed. */
 static const enum worker_status message_leads_to[WORKER_STATUS_COUNT] = {
 	[WORKER_IDLE] = WORKER_IDLE,
 	[WORKER_OFFLINE] = WORKER_OFFLINE,

@@ -7,8 +7,8 @@
 #include "serve.h"
 #include "worker-op.h"
 
-/* Every command has a deadline of its own, which the settings allow to be a
- * day; this one is for what nobody thought of. */
+/* Every command has its own deadline, up to a day in the settings; this one is
+ * a last resort. */
 #define DEADLINE_MS (25 * 60 * 60 * 1000)
 
 void
@@ -16,7 +16,7 @@ worker_op_begin(struct worker_op *op, const struct operation_kind *kind,
     struct agent *agent, struct server_call *call)
 {
 	if (agent->op != NULL)
-		fatalx("%s begins on %s, which %s has", kind->name,
+		fatalx("%s begins on %s, but %s is running", kind->name,
 		    agent->worker->name, agent->op->op.kind->name);
 	op->agent = agent;
 	op->call = call;

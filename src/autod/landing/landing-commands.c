@@ -26,7 +26,7 @@ command_accept(void *landings, struct agent *agent, struct server_call *call,
 	}
 	if (worker_commands_prompt_under_way(agent, call))
 		return;
-	w->accept = ACCEPT_NONE; /* from the beginning */
+	w->accept = ACCEPT_NONE; /* start from the beginning */
 	landing_begin(landings, agent, call);
 }
 

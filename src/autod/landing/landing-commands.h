@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What a person does with finished work: accept, rebase, review; and pick. */
+/* The commands for finished work: accept, rebase, review; and pick. */
 #ifndef LANDING_COMMANDS_H
 #define LANDING_COMMANDS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The queue of landings, and what is told of them. */
+/* The queue of landings, and their events. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,12 @@
 #include "pick.h"
 #include "serve.h"
 
-/* One that waits knows its worker, but does not have it. */
+/* While it waits in the queue, it does not hold its worker yet. */
 struct landing {
 	struct op_land land; /* first */
 	TAILQ_ENTRY(landing) entry;
 	struct landings *landings;
-	bool begun; /* the operation runs */
+	bool begun; /* the operation is running */
 };
 
 TAILQ_HEAD(landing_queue, landing);
@@ -38,7 +38,7 @@ struct landings {
 	struct core_floor floor;
 };
 
-/* --- the end of one -------------------------------------------------- */
+/* --- the end of a landing -------------------------------------------- */
 
 static enum landing_result
 landing_result(const struct op_land *land, const struct err *err)
@@ -50,7 +50,7 @@ landing_result(const struct op_land *land, const struct err *err)
 }
 
 static void
-tell_end(struct core *core, const struct op_land *land, const struct err *err)
+emit_end(struct core *core, const struct op_land *land, const struct err *err)
 {
 	struct landing_end end = {
 		.agent = land->op.agent,
@@ -67,7 +67,7 @@ tell_end(struct core *core, const struct op_land *land, const struct err *err)
 }
 
 static void
-tell_failure(
+emit_failure(
     struct core *core, const struct op_land *land, const struct err *err)
 {
 	enum landing_result result = landing_result(land, err);
@@ -83,7 +83,7 @@ tell_failure(
 				       "worker resolves it" });
 }
 
-/* It is over, or never began. */
+/* It has ended, or was cancelled before it began. */
 static void
 landing_ended(
     struct op_land *land, const struct err *err, struct json_object *answer)
@@ -94,13 +94,13 @@ landing_ended(
 
 	TAILQ_REMOVE(&landings->queue, l, entry);
 	if (!land->rebase_only)
-		tell_failure(core, land, err);
+		emit_failure(core, land, err);
 	if (err != NULL)
 		serve_fail(core, land->op.call, API_FAILED, err->msg);
 	else
 		serve_reply(core, land->op.call, answer);
 	if (!land->rebase_only)
-		tell_end(core, land, err);
+		emit_end(core, land, err);
 	op_land_release(land);
 	free(l);
 	landings_kick(landings);
@@ -177,7 +177,8 @@ landing_begin(
 	landing_queue(landings, landing_new(landings, agent, call));
 }
 
-/* Without a journal: what nobody has accepted must not land after a restart. */
+/* Without a journal: work that was not accepted must not land after a
+ * restart. */
 void
 landing_rebase(
     struct landings *landings, struct agent *agent, struct server_call *call)
@@ -188,7 +189,7 @@ landing_rebase(
 	landing_queue(landings, l);
 }
 
-/* After a restart: finish the landing, or the rebase, that was under way. */
+/* After a restart: finish the landing or rebase that was in progress. */
 static void
 landing_recover(struct landings *landings, struct agent *agent)
 {
@@ -196,7 +197,8 @@ landing_recover(struct landings *landings, struct agent *agent)
 
 	l->land.again = true;
 	l->land.rebase_only = agent->worker->accept == ACCEPT_NONE;
-	/* Its files may be in the checkout already, and in others' way. */
+	/* It may already have changed files of the checkout, which would block
+	 * others. */
 	if (agent->worker->accept == ACCEPT_PUBLISH)
 		TAILQ_INSERT_HEAD(&landings->queue, l, entry);
 	else
@@ -212,7 +214,7 @@ landings_busy(const struct landings *landings)
 
 /* --- the floor ------------------------------------------------------- */
 
-/* A worker is taken from its work: what waits is cancelled. */
+/* A worker loses its task: cancel its landings. */
 static void
 cancel_of(struct landings *landings, const char *worker, const char *why)
 {
@@ -255,7 +257,7 @@ floor_begin(void *self)
 	life_floor_begun(landings->core);
 }
 
-/* A worker that was taken when its turn came may be free by now. */
+/* A worker that was taken before may be free now. */
 static void
 floor_patrol(void *self, bool all)
 {
@@ -321,7 +323,7 @@ landings_free(struct landings *landings)
 	fleet = landings->fleet;
 	emit_unsubscribe(landings->core, on_event, landings);
 	floor_stop(landings);
-	/* Their git is ended next and does not answer any more. */
+	/* Git is freed next and will not answer any more. */
 	while ((l = TAILQ_FIRST(&landings->queue)) != NULL)
 		operation_drop(&l->land.op.op);
 	for (size_t i = 0; i < fleet->count; i++)

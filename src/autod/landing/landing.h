@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The landing of a worker's work as one commit: a journalled operation. The
- * step is written down before it is taken, each step can be taken again, and
- * landings go one after the other.
+ * Lands a worker's work as one commit: a journalled operation. Each step is
+ * saved before it is taken and can be repeated; landings run one after the
+ * other.
  *
- *   PREPARE  leftovers committed, rebased on the default branch, one commit
- *            made beside it (the same one when it is made again)
- *   PUBLISH  the default branch moved to it, compare-and-swap
- *   CLEANUP  the worktree reset to the default branch
+ *   PREPARE  commit leftovers, rebase on the default branch, make one commit
+ *            on a private ref (the same one when repeated)
+ *   PUBLISH  move the default branch to it, compare-and-swap
+ *   CLEANUP  reset the worktree to the default branch
  */
 #ifndef LANDING_H
 #define LANDING_H
@@ -24,20 +24,20 @@ struct landings;
 struct server_call;
 
 enum landing_result {
-	LANDING_LANDED, /* or there was nothing left to land */
+	LANDING_LANDED, /* or there was nothing to land */
 	LANDING_CONFLICT, /* sent back to resolve it */
 	LANDING_STUCK, /* too many conflicts */
-	LANDING_DIRTY, /* the user's checkout is in the way */
-	LANDING_FAILED, /* git says no */
-	LANDING_CANCELLED, /* the daemon stops, or the worker was taken away */
+	LANDING_DIRTY, /* blocked by the user's checkout */
+	LANDING_FAILED, /* git reported an error */
+	LANDING_CANCELLED, /* the daemon stops, or the worker lost its task */
 };
 
-/* How one ended: event->landing of EVENT_LANDING_ENDED. */
+/* The result: event->landing of EVENT_LANDING_ENDED. */
 struct landing_end {
 	struct agent *agent;
-	const char *task; /* that the worker had when it began, or NULL */
+	const char *task; /* of the worker when it began, or NULL */
 	enum landing_result result;
-	const struct err *err; /* NULL = it went well */
+	const struct err *err; /* NULL = success */
 };
 
 struct landing_policy {
@@ -46,22 +46,23 @@ struct landing_policy {
 };
 
 /* Registers itself as a floor, and its methods (accept, rebase, review, pick).
- * Subscribes to EVENT_WORK_FINISHED (goes on with a landing that waited for
- * its conflict to be resolved) and EVENT_WORKER_LOST (drops what waits). */
+ * Subscribes to EVENT_WORK_FINISHED (continues a landing whose conflict was
+ * resolved) and EVENT_WORKER_LOST (cancels). */
 struct landings *landings_new(struct fleet *fleet);
 void landings_free(struct landings *landings);
 void landings_set_policy(
     struct landings *landings, const struct landing_policy *policy, void *arg);
-/* Is one under way or waiting? */
+/* Is one running or waiting? */
 bool landings_busy(const struct landings *landings);
-/* The next one may begin now. */
+/* The next one may be able to begin now. */
 void landings_kick(struct landings *landings);
 
-/* Land it, when its turn has come. call may be NULL. Emits EVENT_LANDED in the
- * same pass that writes so, EVENT_NOT_LANDED, and EVENT_LANDING_ENDED last. */
+/* Land its work when the queue gets to it. call may be NULL. Emits EVENT_LANDED
+ * in the same pass of the loop that saves it, EVENT_NOT_LANDED, and
+ * EVENT_LANDING_ENDED last. */
 void landing_begin(
     struct landings *landings, struct agent *agent, struct server_call *call);
-/* Only bring the worker up to date with the default branch. */
+/* Only rebase the work on the default branch. */
 void landing_rebase(
     struct landings *landings, struct agent *agent, struct server_call *call);
 

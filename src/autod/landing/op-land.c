@@ -23,7 +23,7 @@
 #include "turn-end.h"
 #include "workspace.h"
 
-#define ROUNDS_MAX 20 /* of a default branch that moves on meanwhile */
+#define ROUNDS_MAX 20 /* in which the default branch has moved meanwhile */
 
 enum step {
 	STEP_RESUME,
@@ -36,7 +36,7 @@ enum step {
 	STEP_PUBLISH,
 	STEP_CLEANUP,
 	STEP_PUSH,
-	/* Instead of what follows the rebase. */
+	/* Used instead of the steps after the rebase. */
 	STEP_CONFLICT,
 	STEP_GIVE_UP,
 	STEP_COUNT
@@ -44,7 +44,7 @@ enum step {
 
 /* --- prepare --------------------------------------------------------- */
 
-/* Where the journal says. */
+/* Continue where the journal says. */
 static void
 step_resume(struct operation *op)
 {
@@ -72,7 +72,7 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 		return;
 	memcpy(l->onto, facts->onto, sizeof l->onto);
 	if (facts->rebasing && l->again)
-		operation_go(&l->op.op, STEP_REBASE); /* ours; begun anew */
+		operation_go(&l->op.op, STEP_REBASE); /* ours; start it over */
 	else
 		operation_next(&l->op.op);
 }
@@ -200,8 +200,8 @@ on_written(void *arg)
 			STEP_CLEANUP);
 }
 
-/* What comes next is on the disk before it comes. That it has landed is told
- * in the same pass. */
+/* Save the next step before it is taken. EVENT_LANDED is emitted in the same
+ * pass. */
 static void
 write_journal(struct op_land *l, enum accept_step accept)
 {
@@ -264,13 +264,13 @@ on_published(enum git_land_result result, const char *detail,
 		return;
 	case GIT_LAND_DIRTY:
 		err_set(&err, -EBUSY,
-		    "your checkout is in the way: %s; commit or stash it and "
-		    "accept again",
+		    "your checkout is in the way: %s; commit or stash the "
+		    "changes and accept again",
 		    detail);
 		l->failure = LANDING_DIRTY;
 		break;
 	case GIT_LAND_HELD:
-	case GIT_LAND_FAILED: /* has an error */
+	case GIT_LAND_FAILED: /* comes with an error */
 		err_set(&err, -EBUSY, "%s; try again", detail);
 		break;
 	}
@@ -288,7 +288,7 @@ step_publish(struct operation *op)
 	    core_lands_over_dirt(core), on_published, operation_await(op));
 }
 
-/* The landing stands, whatever becomes of the worktree and of the push. */
+/* The landing is final, even if the worktree or the push fails. */
 static void
 on_reset(const struct err *err, void *arg)
 {
@@ -347,7 +347,7 @@ step_push(struct operation *op)
 
 /* --- conflicts ------------------------------------------------------- */
 
-/* The worker itself resolves it; it knows what it meant. */
+/* The worker resolves the conflict itself; it knows its changes best. */
 static void
 on_conflicts(
     const char *const *files, size_t count, const struct err *err, void *arg)
@@ -427,7 +427,7 @@ land_answer(const struct op_land *l, const char *status)
 	return result;
 }
 
-/* It went well: the answer, and what the worker does now. */
+/* Success: make the answer, and move the worker on. */
 static struct json_object *
 land_succeeded(struct op_land *l)
 {
@@ -455,7 +455,7 @@ land_succeeded(struct op_land *l)
 	return answer;
 }
 
-/* The worker keeps its work and waits for a person again. */
+/* The worker keeps its work and waits for a decision again. */
 static void
 land_failed(struct op_land *l, const struct err *err)
 {
@@ -485,7 +485,7 @@ static const struct operation_step land_steps[STEP_COUNT] = {
 	[STEP_RESUME] = { .name = "resume", .run = step_resume },
 	[STEP_FACTS] = { .name = "facts", .run = step_facts },
 	[STEP_LEFTOVERS] = { .name = "leftovers", .run = step_leftovers },
-	/* No conflict is left behind that nobody is told of. */
+	/* Firm, so that a conflict is always handed to the worker. */
 	[STEP_REBASE] = { .name = "rebase", .run = step_rebase, .firm = true },
 	[STEP_MESSAGES] = { .name = "messages", .run = step_messages },
 	[STEP_SQUASH] = { .name = "squash", .run = step_squash },

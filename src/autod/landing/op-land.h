@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The operation that lands the work of one worker, when its turn has come. What
- * it does and in which order is told in landing.h, whose source owns it. */
+/* The operation that lands the work of one worker. landing.h describes what it
+ * does and in which order; landing.c owns it. */
 #ifndef OP_LAND_H
 #define OP_LAND_H
 
@@ -11,30 +11,30 @@
 #include "landing.h"
 #include "worker-op.h"
 
-/* Filled in before op_land(), the rest is zero. */
+/* Set before op_land() is called; the rest is zero. */
 struct op_land {
 	struct worker_op op; /* first; agent and call are set */
-	char
-	    *task; /* of the worker when it was asked for, NULL = none; owned */
-	bool rebase_only; /* stop when it is up to date */
-	bool again; /* after a restart: a rebase may stand there half done */
-	bool left_over; /* if it is cancelled now, the journal stays for the
-			 * next daemon */
-	enum landing_result failure; /* what it is called if it fails */
-	/* The worker is free and has been moved. answer is NULL with an error
-	 * and taken over. Frees it. */
+	char *task; /* of the worker at the time of the request, NULL = none;
+		     * owned */
+	bool rebase_only; /* only bring it up to date */
+	bool again; /* after a restart: there may be an unfinished rebase */
+	bool left_over; /* if it is cancelled now, keep the journal for the next
+			 * daemon */
+	enum landing_result failure; /* the result to report if it fails */
+	/* Called when the worker is free and has its new status. answer is NULL
+	 * on error; takes ownership of it. Frees the operation. */
 	void (*ended)(struct op_land *land, const struct err *err,
 	    struct json_object *answer);
 
-	/* Its own. */
+	/* Private. */
 	int rounds;
 	char onto[GIT_ID_SIZE];
-	bool incorporated; /* nothing was left to land */
-	char *conflict; /* what the worker is told about it, NULL = none */
+	bool incorporated; /* there was nothing to land */
+	char *conflict; /* the prompt for the worker about it, NULL = none */
 };
 
 void op_land(struct op_land *land);
-/* Frees what it holds, not itself. */
+/* Frees its contents, not the struct. */
 void op_land_release(struct op_land *land);
 
 #endif

@@ -22,7 +22,7 @@ struct pick {
 	struct landings *landings;
 	char ref[256]; /* the salvaged work */
 	char onto[GIT_ID_SIZE];
-	char tree[GIT_ID_SIZE]; /* of both, merged */
+	char tree[GIT_ID_SIZE]; /* the merged tree */
 	char commit[GIT_ID_SIZE];
 };
 
@@ -34,7 +34,7 @@ root_queue(const struct pick *pick)
 	return git_queue(core->git, core->workspace->root);
 }
 
-/* What git said, as an error; NULL = it succeeded. */
+/* The result from git as an error; NULL = success. */
 static const struct err *
 complaint(const struct git_answer *answer, struct err *err)
 {
@@ -74,7 +74,7 @@ on_salvaged(const char *ref, const struct err *err, void *arg)
 	if (!operation_arrived(&pick->op.op, err))
 		return;
 	if (ref[0] == '\0') {
-		err_set(&nothing, -ENOENT, "it has nothing that can be picked");
+		err_set(&nothing, -ENOENT, "it has nothing to pick");
 		operation_fail(&pick->op.op, &nothing);
 		return;
 	}
@@ -194,7 +194,7 @@ pick_end(struct operation *op, const struct err *err)
 		json_set_string(result, "salvage", pick->ref);
 	}
 	worker_op_answer(&pick->op, err, result);
-	/* A landing of it may have waited for this. */
+	/* A landing of the worker may have waited for this. */
 	landings_kick(pick->landings);
 	free(pick);
 }

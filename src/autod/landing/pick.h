@@ -13,10 +13,10 @@ struct landings;
 struct operation;
 struct server_call;
 
-/* Nothing has the worker. */
+/* No operation may be running on the worker. */
 void pick_begin(
     struct landings *landings, struct agent *agent, struct server_call *call);
-/* The pick that has the worker; NULL = none. */
+/* The pick that is running on the worker; NULL = none. */
 struct operation *pick_of(const struct agent *agent);
 
 #endif
