@@ -66,7 +66,7 @@ START_TEST(a_task_pauses_at_its_budget)
 	ck_assert_int_eq(floor_call_code(resume(&world, "eve")), API_UNKNOWN);
 	call = resume(&world, "auto-1");
 	ck_assert_str_eq(json_string_or(floor_call_result(call), "message", ""),
-	    "Going on.");
+	    "Continuing.");
 	auto_world_turn(&world, 2);
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	/* As much again. */
