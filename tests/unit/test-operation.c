@@ -482,6 +482,7 @@ unit_suite(void)
 	/* Not where the test would end the whole program. */
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
 		fatal = tcase_create("fatal");
+		tcase_set_timeout(fatal, 60);
 		tcase_add_exit_test(
 		    fatal, an_answer_that_nobody_awaits_is_fatal, 70);
 		tcase_add_exit_test(fatal, a_second_end_is_fatal, 70);

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "console.h"
+#include "file.h"
+#include "loop.h"
+#include "mem.h"
+#include "repair-world.h"
+#include "respond.h"
+#include "settings.h"
+#include "unit.h"
+
+#define GUARD_MS 30000
+
+/* --- the rest of the overseer ----------------------------------------- */
+
+void
+overseer_set_state(struct overseer *o, enum overseer_state state)
+{
+	o->state = state;
+}
+
+char *
+overseer_path(const struct overseer *o, const char *name)
+{
+	return workspace_path(&o->workspace, name);
+}
+
+void
+console_say(
+    struct overseer *o, enum console_colour colour, const char *fmt, ...)
+{
+	(void)o;
+	(void)colour;
+	(void)fmt;
+}
+
+void
+respond_repaired(struct overseer *o, enum repair_outcome outcome,
+    const char *words, int64_t took_ms, const char *log)
+{
+	struct world *w = (struct world *)o;
+
+	ck_assert_int_ge(took_ms, 0);
+	w->told++;
+	w->outcome = outcome;
+	buf_adds(&w->words, words);
+	buf_adds(&w->log, log != NULL ? log : "");
+}
+
+/* --- the world ------------------------------------------------------- */
+
+static struct settings *
+make_settings(const struct world *w, bool worktree)
+{
+	struct settings_facts facts = { .root = w->repo->root,
+		.home = "/home/me",
+		.default_branch = "main" };
+	struct settings_problems problems;
+	struct settings *settings = settings_parse("", 0, &facts, &problems);
+
+	settings_problems_release(&problems);
+	ck_assert_int_eq(
+	    settings_override(settings, "overseer.remediation_worktree",
+		worktree ? "true" : "false", NULL),
+	    0);
+	ck_assert_int_eq(settings_override(settings,
+			     "overseer.remediation_prompt", "mend it", NULL),
+	    0);
+	return settings;
+}
+
+void
+world_begin(struct world *w, bool worktree)
+{
+	memset(w, 0, sizeof *w);
+	buf_init(&w->words);
+	buf_init(&w->log);
+	w->repo = repo_new(false);
+	repo_sh(w->repo,
+	    "printf '.llmc\\n.worktrees\\n' >>.git/info/exclude; "
+	    "mkdir -p .llmc/logs");
+	w->tmux = fake_tmux_new(w->repo->loop);
+	w->o.loop = w->repo->loop;
+	w->o.git = w->repo->git;
+	w->o.tmux = fake_tmux_port(w->tmux);
+	w->o.workspace.root = xstrdup(w->repo->root);
+	w->o.workspace.git_dir = file_join(w->repo->root, ".git");
+	w->o.workspace.dir = file_join(w->repo->root, ".llmc");
+	w->o.settings = make_settings(w, worktree);
+	w->o.daemon = (struct daemon_process)DAEMON_PROCESS_INIT;
+	w->o.verdict = HEALTH_DIED;
+	w->o.words = xstrdup("the daemon died");
+	w->o.signature = xstrdup("died");
+	w->o.llmc = xstrdup("/opt/llmc");
+	w->session = worktree ?
+	    file_join(w->repo->root, ".worktrees/overseer") :
+	    xstrdup(w->repo->root);
+}
+
+static void
+end_agent(struct world *w)
+{
+	if (w->agent == 0)
+		return;
+	kill(w->agent, SIGKILL);
+	waitpid(w->agent, NULL, 0);
+	w->agent = 0;
+}
+
+void
+world_end(struct world *w)
+{
+	repair_stop(&w->o, true);
+	ck_assert_ptr_null(w->o.repair);
+	end_agent(w);
+	fake_tmux_free(w->tmux);
+	settings_free(w->o.settings);
+	workspace_release(&w->o.workspace);
+	free(w->o.words);
+	free(w->o.signature);
+	free(w->o.llmc);
+	free(w->session);
+	repo_free(w->repo);
+	buf_release(&w->words);
+	buf_release(&w->log);
+}
+
+/* --- until something is so -------------------------------------------- */
+
+struct look {
+	struct world *world;
+	bool (*fn)(struct world *w, const void *arg);
+	const void *arg;
+	struct loop_call *call;
+};
+
+/* After every pass: no step is missed. */
+static void
+on_pass(void *arg)
+{
+	struct look *look = arg;
+
+	if (look->fn(look->world, look->arg))
+		loop_stop(look->world->o.loop, 0);
+	else
+		loop_call_request(look->call);
+}
+
+static void
+on_guard(void *arg)
+{
+	loop_stop(arg, 1);
+}
+
+static void
+until(struct world *w, bool (*fn)(struct world *w, const void *arg),
+    const void *arg)
+{
+	struct look look = { .world = w, .fn = fn, .arg = arg };
+	struct loop_timer *guard;
+
+	if (fn(w, arg))
+		return;
+	guard = loop_after(w->o.loop, GUARD_MS, on_guard, w->o.loop);
+	look.call = loop_call_new(w->o.loop, on_pass, &look);
+	loop_call_request(look.call);
+	ck_assert_int_eq(loop_run(w->o.loop), 0);
+	loop_call_free(look.call);
+	loop_timer_free(guard);
+}
+
+static bool
+is_in_step(struct world *w, const void *arg)
+{
+	return w->o.repair == NULL ||
+	    strcmp(operation_step_name(&w->o.repair->op), arg) == 0;
+}
+
+void
+world_until_step(struct world *w, const char *step)
+{
+	until(w, is_in_step, step);
+}
+
+static bool
+tmux_has(struct world *w, const void *arg)
+{
+	return strcmp(w->tmux->trace.data, arg) == 0;
+}
+
+void
+world_until_tmux(struct world *w, const char *trace)
+{
+	until(w, tmux_has, trace);
+	buf_clear(&w->tmux->trace);
+}
+
+static bool
+tmux_holds(struct world *w, const void *arg)
+{
+	return strstr(w->tmux->trace.data, arg) != NULL;
+}
+
+void
+world_until_typed(struct world *w, const char *words)
+{
+	until(w, tmux_holds, words);
+	buf_clear(&w->tmux->trace);
+}
+
+static bool
+is_looking(struct world *w, const void *arg)
+{
+	(void)arg;
+	return w->o.repair->agent.looking;
+}
+
+void
+world_until_looking(struct world *w)
+{
+	until(w, is_looking, NULL);
+}
+
+static bool
+is_told(struct world *w, const void *arg)
+{
+	(void)arg;
+	return w->told > 0;
+}
+
+void
+world_until_over(struct world *w)
+{
+	until(w, is_told, NULL);
+}
+
+void
+world_until_told(
+    struct world *w, enum repair_outcome outcome, const char *words)
+{
+	world_until_over(w);
+	ck_assert_int_eq(w->told, 1);
+	ck_assert_str_eq(
+	    repair_outcome_name(w->outcome), repair_outcome_name(outcome));
+	ck_assert_str_eq(w->words.data, words);
+	ck_assert_ptr_null(w->o.repair);
+}
+
+/* --- the agent ------------------------------------------------------- */
+
+void
+world_agent(struct world *w)
+{
+	end_agent(w);
+	w->agent = fork();
+	ck_assert_int_ge(w->agent, 0);
+	if (w->agent == 0) {
+		signal(SIGTERM, SIG_DFL);
+		for (;;)
+			pause();
+	}
+	w->tmux->pid = w->agent;
+}
+
+void
+world_agent_exits(struct world *w)
+{
+	siginfo_t info;
+
+	kill(w->agent, SIGKILL);
+	ck_assert_int_eq(
+	    waitid(P_PID, (id_t)w->agent, &info, WEXITED | WNOWAIT), 0);
+}
+
+int
+world_hook(struct world *w, const char *event, const char *data)
+{
+	const struct repair_agent *a = &w->o.repair->agent;
+	cleanup_free char *line = xasprintf(
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hook.event\","
+	    "\"params\":{\"event\":\"%s\",\"worker\":\"overseer\","
+	    "\"generation\":%llu,\"id\":\"h%d\",\"data\":%s}}\n",
+	    event, (unsigned long long)a->record.generation, w->hooks++, data);
+	int fd = client_dial(a->socket, 0, NULL);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, line, strlen(line)), (ssize_t)strlen(line));
+	return fd;
+}
+
+struct answer {
+	int fd;
+	struct buf text;
+};
+
+static bool
+is_answered(struct world *w, const void *arg)
+{
+	struct answer *answer = *(struct answer *const *)arg;
+	char part[4096];
+	ssize_t n = read(answer->fd, part, sizeof part);
+
+	(void)w;
+	if (n > 0)
+		buf_add(&answer->text, part, (size_t)n);
+	ck_assert_int_ne(n, 0);
+	return memchr(answer->text.data, '\n', answer->text.len) != NULL;
+}
+
+char *
+world_answer(struct world *w, int fd)
+{
+	struct answer answer = { .fd = fd, .text = BUF_INIT }, *self = &answer;
+
+	until(w, is_answered, &self);
+	close(fd);
+	return buf_take(&answer.text);
+}
+
+char *
+world_stops(struct world *w)
+{
+	return world_answer(w, world_hook(w, "Stop", "{}"));
+}
+
+void
+world_agent_ready(struct world *w)
+{
+	cleanup_free char *paste = NULL, *submit = NULL;
+	const struct repair_agent *a = &w->o.repair->agent;
+
+	world_until_tmux(w, "kill start");
+	free(world_answer(
+	    w, world_hook(w, "SessionStart", "{\"source\":\"startup\"}")));
+	paste =
+	    xasprintf("paste [llmc o%llu] ", (unsigned long long)a->receipts);
+	until(w, tmux_holds, paste);
+	world_until_typed(w, "mend it");
+	submit = xasprintf("{\"prompt\":\"[llmc o%llu] and so on\"}",
+	    (unsigned long long)a->receipts);
+	free(world_answer(w, world_hook(w, "UserPromptSubmit", submit)));
+	ck_assert(a->record.busy);
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "file.h"
+#include "history.h"
+#include "loop.h"
+#include "mem.h"
+#include "repair-world.h"
+#include "unit.h"
+
+/* Up to the moment when the agent works. */
+static void
+work(struct world *w)
+{
+	world_agent(w);
+	repair_begin(&w->o);
+	world_until_step(w, "work");
+	world_agent_ready(w);
+}
+
+/* A commit of the agent's in its worktree. */
+static const char fix[] = "cd .worktrees/overseer && echo fixed >fixed.txt && "
+			  "git add fixed.txt && git commit -qm fix";
+
+static void
+expect_report(struct world *w, const char *words)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	ck_assert_int_eq(file_read(w->log.data, 1 << 22, &text, NULL), 0);
+	ck_assert_msg(strstr(text.data, words) != NULL, "%s", text.data);
+}
+
+/* --- in the checkout -------------------------------------------------- */
+
+START_TEST(a_turn_that_ends_cleanly_completes_it)
+{
+	cleanup_free char *answer = NULL;
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	ck_assert_int_eq(w.o.state, STATE_REMEDIATING);
+	ck_assert_int_eq(w.o.attempt, 1);
+	answer = world_stops(&w);
+	ck_assert_ptr_nonnull(strstr(answer, "\"result\":null"));
+	world_until_told(&w, REPAIR_COMPLETED, "the agent ended its work");
+	expect_report(&w, "Outcome: completed (the agent ended its work)");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(one_that_leaves_changes_is_asked_to_tidy_up)
+{
+	cleanup_free char *first = NULL, *second = NULL;
+	struct world w;
+
+	world_begin(&w, false);
+	repo_sh(w.repo, "echo mine >of-the-user.txt"); /* was there before */
+	work(&w);
+	repo_sh(w.repo, "echo x >left.txt");
+	first = world_stops(&w);
+	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
+	ck_assert_ptr_nonnull(strstr(first, "1 file is in "));
+	repo_sh(w.repo, "git add left.txt && git commit -qm tidy");
+	second = world_stops(&w);
+	ck_assert_ptr_nonnull(strstr(second, "\"result\":null"));
+	world_until_told(&w, REPAIR_COMPLETED, "the agent ended its work");
+	expect_report(&w, "left.txt"); /* what changed */
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(one_that_does_not_tidy_up_needs_a_person)
+{
+	cleanup_free char *manual = NULL;
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	repo_sh(w.repo, "echo x >left.txt; echo y >too.txt");
+	free(world_stops(&w));
+	free(world_stops(&w));
+	world_until_told(
+	    &w, REPAIR_GAVE_UP, "it left changes that are not committed");
+	manual = history_manual_file(&w.o.workspace);
+	ck_assert_ptr_nonnull(manual);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(one_that_asks_for_a_person_gives_up)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	repo_sh(w.repo, "echo help >.llmc/manual_intervention_needed_x.txt");
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_GAVE_UP,
+	    "the agent says that it cannot be repaired without a person");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(an_end_that_nobody_waits_for_is_judged_too)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	repo_sh(w.repo, "echo x >left.txt");
+	free(world_answer(&w,
+	    world_hook(&w, "Notification",
+		"{\"notification_type\":\"idle_prompt\"}")));
+	world_until_typed(&w, "1 file is in ");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_second_stop_is_not_judged_beside_the_first)
+{
+	cleanup_free char *first = NULL, *second = NULL;
+	struct world w;
+	int a, b;
+
+	world_begin(&w, false);
+	work(&w);
+	a = world_hook(&w, "Stop", "{}");
+	b = world_hook(&w, "Stop", "{}");
+	second = world_answer(&w, b);
+	first = world_answer(&w, a);
+	ck_assert_ptr_nonnull(strstr(first, "\"result\":null"));
+	ck_assert_ptr_nonnull(strstr(second, "\"result\":null"));
+	world_until_told(&w, REPAIR_COMPLETED, "the agent ended its work");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(other_methods_are_refused)
+{
+	static const char line[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"worker.start\"}\n";
+	cleanup_free char *answer = NULL;
+	struct world w;
+	int fd;
+
+	world_begin(&w, false);
+	work(&w);
+	fd = world_hook(&w, "SubagentStop", "{}");
+	free(world_answer(&w, dup(fd)));
+	ck_assert_int_eq(write(fd, line, strlen(line)), (ssize_t)strlen(line));
+	answer = world_answer(&w, fd);
+	ck_assert_ptr_nonnull(strstr(answer, "-32601"));
+	world_end(&w);
+}
+END_TEST
+
+/* --- turns and sessions that fail ------------------------------------- */
+
+START_TEST(a_login_that_is_missing_fails_it)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	free(world_answer(&w,
+	    world_hook(&w, "StopFailure",
+		"{\"error\":\"authentication_failed\","
+		"\"last_assistant_message\":\"Please run /login\"}")));
+	world_until_told(
+	    &w, REPAIR_FAILED, "the agent's turn failed: Please run /login");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(an_outage_is_waited_for_a_few_times)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	for (int i = 0; i < 4; i++) {
+		free(world_answer(&w,
+		    world_hook(&w, "StopFailure",
+			"{\"error\":\"overloaded\","
+			"\"last_assistant_message\":\"529\"}")));
+		if (i == 3)
+			break;
+		ck_assert(loop_timer_pending(w.o.repair->agent.wait));
+		loop_timer_restart(w.o.repair->agent.wait, 1);
+		world_until_typed(&w, "The interruption is over.");
+	}
+	world_until_told(&w, REPAIR_FAILED, "the agent's turn failed: 529");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_session_that_dies_is_started_again_twice)
+{
+	uint64_t generation = 0;
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_uint_gt(
+		    w.o.repair->agent.record.generation, generation);
+		generation = w.o.repair->agent.record.generation;
+		world_agent_exits(&w);
+		world_until_tmux(&w, "kill");
+		world_agent(&w);
+		world_agent_ready(&w); /* with the whole prompt again */
+	}
+	world_agent_exits(&w);
+	world_until_told(&w, REPAIR_DIED,
+	    "the session of the repairing agent ended by itself");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_session_that_cannot_be_started_is_tried_again)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	repair_begin(&w.o);
+	world_until_step(&w, "work");
+	for (int i = 0; i < 3; i++) {
+		/* The end of the one before, and the beginning. */
+		world_until_tmux(&w, i == 0 ? "kill" : "kill kill");
+		w.tmux->err = (struct err){ -EIO, "no tmux today" };
+	}
+	world_until_told(&w, REPAIR_DIED, "no tmux today");
+	world_end(&w);
+}
+END_TEST
+
+/* --- in a worktree ---------------------------------------------------- */
+
+START_TEST(a_fix_lands_as_one_commit)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	ck_assert_str_eq(w.o.repair->cwd, w.session);
+	repo_sh(w.repo, fix);
+	repo_sh(w.repo,
+	    "echo meanwhile >b.txt && git add b.txt && "
+	    "git commit -qm meanwhile");
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_COMPLETED, "the fix has landed");
+	ck_assert_str_eq(repo_sh(w.repo, "git log -2 --format=%s"),
+	    "Repair by the overseer\nmeanwhile");
+	ck_assert_str_eq(repo_sh(w.repo, "cat fixed.txt"), "fixed");
+	ck_assert_str_eq(repo_sh(w.repo, "git rev-parse main"),
+	    repo_sh(w.repo, "git -C .worktrees/overseer rev-parse HEAD"));
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_fix_that_somebody_made_needs_no_landing)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	repo_sh(w.repo, fix);
+	repo_sh(w.repo,
+	    "echo fixed >fixed.txt && git add fixed.txt && "
+	    "git commit -qm theirs");
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_COMPLETED, "nothing was to be landed");
+	ck_assert_str_eq(repo_sh(w.repo, "git log -1 --format=%s"), "theirs");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_fix_that_conflicts_fails)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	repo_sh(w.repo, fix);
+	repo_sh(w.repo,
+	    "echo other >fixed.txt && git add fixed.txt && "
+	    "git commit -qm theirs");
+	free(world_stops(&w));
+	world_until_told(
+	    &w, REPAIR_FAILED, "the fix conflicts with the default branch");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_checkout_in_the_way_fails_it)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	repo_sh(w.repo, fix);
+	repo_sh(w.repo, "echo dirty >>a.txt");
+	free(world_stops(&w));
+	world_until_over(&w);
+	ck_assert_int_eq(w.outcome, REPAIR_FAILED);
+	ck_assert_ptr_nonnull(strstr(w.words.data, "cannot land: "));
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(without_a_worktree_it_works_in_the_checkout)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	repo_sh(w.repo,
+	    "mkdir -p .worktrees/overseer && "
+	    "echo x >.worktrees/overseer/in-the-way");
+	work(&w);
+	ck_assert_str_eq(w.o.repair->cwd, w.repo->root);
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_COMPLETED, "the agent ended its work");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(an_agent_that_ends_during_the_landing_is_not_started_again)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	repo_sh(w.repo, fix);
+	free(world_stops(&w));
+	world_until_step(&w, "rebase");
+	world_agent_exits(&w);
+	world_until_told(&w, REPAIR_COMPLETED, "the fix has landed");
+	ck_assert_str_eq(w.tmux->trace.data, "kill");
+	world_end(&w);
+}
+END_TEST
+
+/* --- stopped, too late, dropped, in every step ------------------------- */
+
+static const struct {
+	const char *step;
+	bool after_work;
+	bool firm; /* it is finished */
+} steps[] = {
+	{ "place", false, false },
+	{ "reset the place", false, false },
+	{ "facts", false, false },
+	{ "status", false, false },
+	{ "work", false, false },
+	{ "rebase", true, false },
+	{ "squash", true, false },
+	{ "land", true, true },
+	{ "tidy", true, true },
+	{ "end the session", true, true },
+	{ "diff", true, true },
+};
+
+static void
+reach(struct world *w, size_t i)
+{
+	world_agent(w);
+	repair_begin(&w->o);
+	if (steps[i].after_work) {
+		world_until_step(w, "work");
+		world_agent_ready(w);
+		repo_sh(w->repo, fix);
+		close(world_hook(w, "Stop", "{}"));
+	}
+	world_until_step(w, steps[i].step);
+	ck_assert_ptr_nonnull(w->o.repair);
+}
+
+START_TEST(it_can_be_stopped_in_every_step)
+{
+	for (size_t i = 0; i < nitems(steps); i++) {
+		struct world w;
+
+		world_begin(&w, true);
+		reach(&w, i);
+		repair_stop(&w.o, false);
+		repair_stop(&w.o, false);
+		if (steps[i].firm)
+			world_until_told(
+			    &w, REPAIR_COMPLETED, "the fix has landed");
+		else
+			world_until_told(&w, REPAIR_INTERRUPTED,
+			    "the overseer was told to stop");
+		ck_assert_str_eq(repo_sh(w.repo, "git log -1 --format=%s"),
+		    steps[i].firm ? "Repair by the overseer" : "first");
+		world_end(&w);
+	}
+}
+END_TEST
+
+START_TEST(it_can_be_dropped_in_every_step)
+{
+	for (size_t i = 0; i < nitems(steps); i++) {
+		struct world w;
+
+		world_begin(&w, true);
+		reach(&w, i);
+		repair_stop(&w.o, true);
+		ck_assert_ptr_null(w.o.repair);
+		ck_assert_int_eq(w.told, 0);
+		world_end(&w);
+	}
+}
+END_TEST
+
+START_TEST(it_must_not_take_too_long)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	reach(&w, 2); /* facts */
+	loop_timer_restart(w.o.repair->op.deadline, 1);
+	world_until_told(&w, REPAIR_TIMED_OUT,
+	    "it took longer than overseer.remediation_timeout");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(an_agent_that_takes_too_long_is_interrupted_first)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	loop_timer_restart(w.o.repair->op.deadline, 1);
+	world_until_tmux(&w, "keys Escape");
+	ck_assert(loop_timer_pending(w.o.repair->agent.wait));
+	loop_timer_restart(w.o.repair->agent.wait, 1);
+	world_until_told(&w, REPAIR_TIMED_OUT,
+	    "it took longer than overseer.remediation_timeout");
+	ck_assert_str_eq(w.tmux->trace.data, "kill");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_stop_that_is_being_judged_is_answered_all_the_same)
+{
+	cleanup_free char *answer = NULL;
+	struct world w;
+	int fd;
+
+	world_begin(&w, false);
+	work(&w);
+	fd = world_hook(&w, "Stop", "{}");
+	world_until_looking(&w);
+	repair_stop(&w.o, false);
+	answer = world_answer(&w, fd);
+	ck_assert_ptr_nonnull(strstr(answer, "\"result\":null"));
+	world_until_told(
+	    &w, REPAIR_INTERRUPTED, "the overseer was told to stop");
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(a_stop_while_the_session_is_started_again_starts_none)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	world_agent_exits(&w);
+	w.tmux->held = true;
+	world_until_tmux(&w, "kill");
+	repair_stop(&w.o, false);
+	fake_tmux_answer(w.tmux);
+	world_until_told(
+	    &w, REPAIR_INTERRUPTED, "the overseer was told to stop");
+	ck_assert_str_eq(w.tmux->trace.data, "");
+	world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("repair");
+
+	unit_case(s, "turns",
+	    (const TTest *[]){ a_turn_that_ends_cleanly_completes_it,
+		one_that_leaves_changes_is_asked_to_tidy_up,
+		one_that_does_not_tidy_up_needs_a_person,
+		one_that_asks_for_a_person_gives_up,
+		an_end_that_nobody_waits_for_is_judged_too,
+		a_second_stop_is_not_judged_beside_the_first,
+		other_methods_are_refused, NULL });
+	unit_case(s, "failures",
+	    (const TTest *[]){ a_login_that_is_missing_fails_it,
+		an_outage_is_waited_for_a_few_times,
+		a_session_that_dies_is_started_again_twice,
+		a_session_that_cannot_be_started_is_tried_again, NULL });
+	unit_case(s, "worktree",
+	    (const TTest *[]){ a_fix_lands_as_one_commit,
+		a_fix_that_somebody_made_needs_no_landing,
+		a_fix_that_conflicts_fails, a_checkout_in_the_way_fails_it,
+		without_a_worktree_it_works_in_the_checkout,
+		an_agent_that_ends_during_the_landing_is_not_started_again,
+		NULL });
+	unit_case(s, "stop",
+	    (const TTest *[]){ it_can_be_stopped_in_every_step,
+		it_can_be_dropped_in_every_step, it_must_not_take_too_long,
+		an_agent_that_takes_too_long_is_interrupted_first,
+		a_stop_that_is_being_judged_is_answered_all_the_same,
+		a_stop_while_the_session_is_started_again_starts_none, NULL });
+	return s;
+}
