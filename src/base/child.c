@@ -115,12 +115,6 @@ child_result_release(struct child_result *result)
 	buf_release(&result->err.tail);
 }
 
-void
-child_result_cleanup(struct child_result *result)
-{
-	child_result_release(result);
-}
-
 bool
 child_succeeded(const struct child_result *result)
 {

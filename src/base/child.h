@@ -110,7 +110,6 @@ void child_result_describe(const struct child_result *result, struct buf *out);
 /* The head, a line that says how much is missing, the tail. */
 void child_output_text(const struct child_output *output, struct buf *out);
 
-void child_result_cleanup(struct child_result *result);
-#define cleanup_child_result __attribute__((cleanup(child_result_cleanup)))
+#define cleanup_child_result __attribute__((cleanup(child_result_release)))
 
 #endif

@@ -19,7 +19,6 @@
 #include "text.h"
 
 #define MESSAGE_MAX  (32 * 1024)
-#define FIELDS_MAX   24 /* per record */
 #define FATAL_STATUS 70 /* EX_SOFTWARE */
 
 static const struct {
@@ -263,30 +262,11 @@ log_pairs(enum log_level level, const char *message, const char *const *pairs)
 	errno = saved;
 }
 
-void
-log_fields(enum log_level level, const char *message, ...)
-{
-	const char *pairs[2 * FIELDS_MAX + 1] = { NULL };
-	const char *key, *value;
-	size_t count = 0;
-	va_list fields;
-
-	va_start(fields, message);
-	while ((key = va_arg(fields, const char *)) != NULL) {
-		value = va_arg(fields, const char *);
-		if (value == NULL || count == 2 * FIELDS_MAX)
-			continue;
-		pairs[count++] = key;
-		pairs[count++] = value;
-	}
-	va_end(fields);
-	log_pairs(level, message, pairs);
-}
-
 /* words: append strerror(errno) to the message. */
 __attribute__((format(printf, 3, 0))) static void
 log_format(enum log_level level, bool words, const char *fmt, va_list ap)
 {
+	static const char *const none[] = { NULL };
 	cleanup_buf struct buf message = BUF_INIT;
 	int saved = errno;
 
@@ -295,7 +275,7 @@ log_format(enum log_level level, bool words, const char *fmt, va_list ap)
 	buf_vaddf(&message, fmt, ap);
 	if (words)
 		buf_addf(&message, ": %s", strerror(saved));
-	log_fields(level, message.data, NULL);
+	log_pairs(level, message.data, none);
 	errno = saved;
 }
 
@@ -364,6 +344,7 @@ log_errorx(const char *fmt, ...)
 __attribute__((format(printf, 2, 0))) static void
 log_die(bool words, const char *fmt, va_list ap)
 {
+	static const char *const fields[] = { "fatal", "true", NULL };
 	char text[1024];
 	int saved = errno;
 	size_t len;
@@ -379,7 +360,7 @@ log_die(bool words, const char *fmt, va_list ap)
 	}
 	log_state.dying = true;
 	log_state.options.terminal = true;
-	log_fields(LOG_LEVEL_ERROR, text, "fatal", "true", NULL);
+	log_pairs(LOG_LEVEL_ERROR, text, fields);
 	exit(FATAL_STATUS);
 }
 

@@ -60,12 +60,7 @@ void log_warnx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_errorx(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A record with fields: key, value, key, value, ..., NULL. All are strings; a
- * NULL value omits its key. At most 24 fields. */
-void log_fields(enum log_level level, const char *message, ...)
-    __attribute__((sentinel));
-
-/* The same from a list: key, value, ..., NULL. */
+/* A record with fields: key, value, key, value, ..., NULL. All are strings. */
 void
 log_pairs(enum log_level level, const char *message, const char *const *pairs);
 

@@ -38,7 +38,7 @@ void loop_free(struct loop *loop);
 int loop_run(struct loop *loop);
 void loop_stop(struct loop *loop, int status);
 
-/* For users of bufferevent and evhttp. */
+/* For users of evhttp: the tests' stand-in for the API is one. */
 struct event_base *loop_event_base(struct loop *loop);
 
 /* Timers. A repeating timer is due again a full period after it ran, so a stall

@@ -79,7 +79,7 @@ struct operation {
 void operation_begin(struct operation *op, const struct operation_kind *kind,
     struct loop *loop, int64_t deadline_ms);
 
-/* The current step; for a step that repeats itself. */
+/* The current step; for tests. */
 const char *operation_step_name(const struct operation *op);
 
 /* Expect one more answer; returns op, to be passed to the callback. */

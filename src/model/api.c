@@ -557,8 +557,9 @@ api_find(const char *name)
 	return NULL;
 }
 
-const char *
-api_error_name(int code)
+/* "busy"; NULL = not one of ours. */
+static const char *
+error_name(int code)
 {
 	switch (code) {
 	case API_FAILED:
@@ -586,12 +587,12 @@ has_task(const struct shape *params)
 const char *
 api_error_word(const struct api_method *method, int code)
 {
-	const char *name = api_error_name(code);
+	const char *name = error_name(code);
 
 	if (code == API_UNKNOWN)
 		return has_task(method->params) ? "no_such_task" :
 						  "no_such_worker";
 	if (code == RPC_INVALID_PARAMS)
 		return "bad_value";
-	return name != NULL ? name : api_error_name(API_FAILED);
+	return name != NULL ? name : error_name(API_FAILED);
 }

@@ -20,7 +20,6 @@ enum api_error {
 	API_UNKNOWN = -32002, /* no such worker, no such task */
 	API_STATUS = -32003, /* not possible in the worker's status */
 };
-const char *api_error_name(int code); /* "busy"; NULL = not one of these */
 
 #define API_ONESHOT  1u /* works while no daemon runs (autod --oneshot) */
 #define API_AGENT    2u /* an agent may call it from inside its session */

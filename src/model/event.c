@@ -119,7 +119,7 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	[EVENT_WORKER_PARKED] = { .level = WARN,
 	    .text = "a worker waits for a person",
 	    .fields = "worker reason" },
-	[EVENT_WORKER_BROKEN] = { .level = ERROR,
+	[EVENT_MOVE_REFUSED] = { .level = ERROR,
 	    .text = "{worker}: {reason}",
 	    .fields = "worker reason" },
 	[EVENT_WORK_FINISHED] = { .level = DEBUG,
@@ -184,9 +184,6 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	[EVENT_START_UNREPORTED] = { .level = INFO,
 	    .text = "the start of its session was not reported: a new "
 		    "session is started",
-	    .fields = "worker" },
-	[EVENT_STOP_UNHEARD] = { .level = INFO,
-	    .text = "the end of its turn was not reported",
 	    .fields = "worker" },
 	[EVENT_AGENT_HUNG] = { .level = INFO,
 	    .text = "no sign of life: the session is restarted",

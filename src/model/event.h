@@ -39,7 +39,7 @@ enum event_kind {
 	EVENT_WORKER_LOST, /* worker, reason: it lost its task */
 	EVENT_WORKER_GONE, /* worker: it no longer exists */
 	EVENT_WORKER_PARKED, /* worker, reason: it waits for a person */
-	EVENT_WORKER_BROKEN, /* worker, reason: it cannot continue */
+	EVENT_MOVE_REFUSED, /* worker, reason: a bug in this program */
 	EVENT_WORK_FINISHED, /* worker: committed, needs_review */
 	EVENT_WORK_FOUND, /* worker: unexpected commits of an idle worker */
 	EVENT_WORK_LANDED_ELSEWHERE, /* worker: a person merged it */
@@ -61,7 +61,6 @@ enum event_kind {
 	EVENT_AGENT_CRASHES, /* worker, reason */
 	EVENT_RESUME_IMPOSSIBLE, /* worker, session */
 	EVENT_START_UNREPORTED, /* worker */
-	EVENT_STOP_UNHEARD, /* worker */
 	EVENT_AGENT_HUNG, /* worker */
 	EVENT_SESSION_GONE, /* worker */
 	EVENT_SESSION_ORPHAN, /* session */

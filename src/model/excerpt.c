@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <limits.h>
 #include <string.h>
 
 #include "buf.h"
@@ -41,23 +42,43 @@ excerpt_plain(const char *text, struct buf *out)
 	}
 }
 
-/* Where the last complete lines begin that fit into max bytes. */
+/* Where the last lines begin that fit into max bytes; of one longer line, its
+ * end. */
 static size_t
-tail_start(const char *s, size_t len, size_t max)
+tail_start(const char *s, size_t len, int lines, size_t max)
 {
-	const char *newline;
-	size_t at;
+	size_t start = len, least = len > max ? len - max : 0;
 
-	if (len <= max)
+	/* The newline at the end of the last line does not start another
+	 * one. */
+	for (size_t i = len > 0 ? len - 1 : 0; i > 0 && lines > 0; i--) {
+		if (s[i - 1] != '\n')
+			continue;
+		if (i < least)
+			break;
+		start = i;
+		lines--;
+	}
+	if (lines > 0 && least == 0)
 		return 0;
-	/* One byte earlier: a cut right after a newline loses no line. */
-	at = len - max - 1;
-	newline = memchr(s + at, '\n', len - at);
-	if (newline != NULL && (size_t)(newline + 1 - s) < len)
-		return (size_t)(newline + 1 - s);
-	for (at++; at < len && ((unsigned char)s[at] & 0xc0) == 0x80; at++)
-		continue;
-	return at;
+	if (start < len || lines <= 0)
+		return start;
+	for (start = least;
+	     start < len && ((unsigned char)s[start] & 0xc0) == 0x80;)
+		start++;
+	return start;
+}
+
+void
+excerpt_tail(
+    const char *text, size_t len, int lines, size_t max, struct buf *out)
+{
+	cleanup_buf struct buf clean = BUF_INIT;
+	size_t start;
+
+	text_add_utf8(&clean, text, len);
+	start = tail_start(clean.data, clean.len, lines, max);
+	buf_add(out, clean.data + start, clean.len - start);
 }
 
 /* More backticks than the longest run in the text, at least three. */
@@ -95,8 +116,8 @@ excerpt_fence(const char *text, struct buf *out)
 void
 excerpt_add(const char *output, struct buf *out)
 {
-	cleanup_buf struct buf plain = BUF_INIT, text = BUF_INIT;
-	size_t start;
+	cleanup_buf struct buf plain = BUF_INIT, text = BUF_INIT,
+			       tail = BUF_INIT;
 
 	excerpt_plain(output, &plain);
 	text_add_utf8(&text, plain.data, plain.len);
@@ -106,8 +127,9 @@ excerpt_add(const char *output, struct buf *out)
 		buf_adds(out, "It printed nothing.\n");
 		return;
 	}
-	start = tail_start(text.data, text.len, EXCERPT_MAX);
-	if (start > 0)
-		buf_addf(out, "(The first %zu bytes are left out.)\n", start);
-	excerpt_fence(text.data + start, out);
+	excerpt_tail(text.data, text.len, INT_MAX, EXCERPT_MAX, &tail);
+	if (tail.len < text.len)
+		buf_addf(out, "(The first %zu bytes are left out.)\n",
+		    text.len - tail.len);
+	excerpt_fence(tail.data, out);
 }

@@ -16,6 +16,11 @@ struct buf;
  * output becomes one sentence that says so. Ends with a newline. */
 void excerpt_add(const char *output, struct buf *out);
 
+/* Append the last `lines` lines of text, at most max bytes, cut at a line (of
+ * one longer line, its end), as valid UTF-8. */
+void excerpt_tail(
+    const char *text, size_t len, int lines, size_t max, struct buf *out);
+
 /* Append the text without colours and other control characters; a lone CR, as
  * printed by progress bars, ends a line. */
 void excerpt_plain(const char *text, struct buf *out);

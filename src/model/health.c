@@ -19,26 +19,23 @@
 #define NUMBER_MARK "#"
 #define PATH_MARK   "@"
 
-static const struct {
-	const char *name;
-	bool needs_remedy;
-} verdicts[] = {
-	[HEALTH_FINE] = { "fine", false },
-	[HEALTH_STARTING] = { "starting", false },
-	[HEALTH_STOPPED_BY_US] = { "stopped", false },
-	[HEALTH_EMPTY] = { "empty", false },
-	[HEALTH_START_FAILED] = { "start_failed", true },
-	[HEALTH_DIED] = { "died", true },
-	[HEALTH_FAILED] = { "failed", true },
-	[HEALTH_IDENTITY] = { "identity", true },
-	[HEALTH_HUNG] = { "hung", true },
-	[HEALTH_FROZEN] = { "frozen", true },
-	[HEALTH_COMPLAINED] = { "complained", true },
-	[HEALTH_STALLED] = { "stalled", false },
+static const char *const verdict_words[] = {
+	[HEALTH_FINE] = "fine",
+	[HEALTH_STARTING] = "starting",
+	[HEALTH_STOPPED_BY_US] = "stopped",
+	[HEALTH_EMPTY] = "empty",
+	[HEALTH_START_FAILED] = "start_failed",
+	[HEALTH_DIED] = "died",
+	[HEALTH_FAILED] = "failed",
+	[HEALTH_IDENTITY] = "identity",
+	[HEALTH_HUNG] = "hung",
+	[HEALTH_FROZEN] = "frozen",
+	[HEALTH_COMPLAINED] = "complained",
+	[HEALTH_STALLED] = "stalled",
 };
 
 _Static_assert(
-    nitems(verdicts) == HEALTH_VERDICT_COUNT, "a row for every verdict");
+    nitems(verdict_words) == HEALTH_VERDICT_COUNT, "a word for every verdict");
 
 /* Where a log line may have its message, best place first. */
 static const struct {
@@ -53,13 +50,7 @@ static const struct {
 const char *
 health_verdict_name(enum health_verdict verdict)
 {
-	return verdicts[verdict].name;
-}
-
-bool
-health_needs_remedy(enum health_verdict verdict)
-{
-	return verdicts[verdict].needs_remedy;
+	return verdict_words[verdict];
 }
 
 /* A process that exits before it was ready has failed, even with status 0. */

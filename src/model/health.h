@@ -29,9 +29,6 @@ enum health_verdict {
 };
 
 const char *health_verdict_name(enum health_verdict verdict);
-/* Does it need a repair? Otherwise a restart is enough, or nothing is
- * needed. */
-bool health_needs_remedy(enum health_verdict verdict);
 
 struct health_facts {
 	bool ended; /* the process is gone */

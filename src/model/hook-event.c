@@ -7,7 +7,7 @@
 #include "mem.h"
 #include "shape.h"
 
-const struct shape hook_event_shape = {
+static const struct shape params_shape = {
 	.fields =
 	    (const struct shape_field[]){
 		{ .name = "event", .type = SHAPE_STRING },
@@ -54,7 +54,7 @@ hook_event_read(
     struct json_object *params, struct hook_event *ret_event, struct err *err)
 {
 	const struct shape_field whole = { .type = SHAPE_OBJECT,
-		.of = &hook_event_shape };
+		.of = &params_shape };
 	int r = shape_check(&whole, params, "params", err);
 
 	if (r < 0)

@@ -9,7 +9,6 @@
 
 struct err;
 struct json_object;
-struct shape;
 
 enum hook_kind {
 	HOOK_SESSION_START,
@@ -27,8 +26,6 @@ enum hook_kind {
 };
 
 #define HOOK_EVENT_ID_MAX 64 /* bytes */
-
-extern const struct shape hook_event_shape;
 
 /* Valid as long as the object it was read from. */
 struct hook_event {

@@ -4,12 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "json.h"
+#include "backoff.h"
 #include "limit.h"
 #include "mem.h"
-
-#define SECOND INT64_C(1000)
-#define MINUTE (60 * SECOND)
 
 #define NEAR_PERCENT  75 /* of a limit: the level at which to warn */
 #define NEAR_MESSAGES 100 /* left */
@@ -193,41 +190,18 @@ limit_classify(const char *error, const char *text)
 	return class_of_numbers(text, codes);
 }
 
-enum limit_class
-limit_from_event(struct json_object *event, int64_t *ret_at_ms)
-{
-	struct json_object *info;
-	const char *status;
-	int64_t at;
-
-	*ret_at_ms = 0;
-	if (strcmp(json_string_or(event, "type", ""), "rate_limit_event") != 0)
-		return LIMIT_NONE;
-	if (json_get_object(event, "", "rate_limit_info", &info, NULL) < 0)
-		info = event;
-	at = json_int_or(info, "resetsAt", 0);
-	if (at > 0 && at < INT64_MAX / SECOND)
-		*ret_at_ms = at * SECOND;
-	status = json_string_or(info, "status", "");
-	if (strcmp(status, "rejected") == 0)
-		return LIMIT_USAGE;
-	return strcmp(status, "allowed_warning") == 0 ? LIMIT_NEAR : LIMIT_NONE;
-}
-
 int64_t
 limit_backoff_ms(enum limit_class class, int tries)
 {
-	static const struct {
-		int64_t first, most;
-	} waits[LIMIT_CLASS_COUNT] = {
-		[LIMIT_USAGE] = { 5 * MINUTE, 60 * MINUTE },
-		[LIMIT_OUTAGE] = { 30 * SECOND, 15 * MINUTE },
+	static const struct backoff *const waits[LIMIT_CLASS_COUNT] = {
+		[LIMIT_USAGE] = &backoff_usage,
+		[LIMIT_OUTAGE] = &backoff_outage,
 	};
-	int64_t wait = waits[class].first;
+	int64_t wait = 0;
 
-	for (int i = 0; i < tries && wait < waits[class].most; i++)
-		wait *= 2;
-	return wait < waits[class].most ? wait : waits[class].most;
+	if (waits[class] != NULL)
+		backoff_next(waits[class], tries, &wait);
+	return wait;
 }
 
 const char *limit_class_name(enum limit_class class)

@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct json_object;
-
 enum limit_class {
 	LIMIT_NONE, /* "none" */
 	LIMIT_NEAR, /* "near": a warning before the limit */
@@ -47,12 +45,6 @@ struct limit_reset {
 	char words[LIMIT_RESET_SIZE]; /* as written, for people */
 };
 bool limit_parse_reset(const char *text, struct limit_reset *ret_reset);
-
-/* The "rate_limit_event" of the stream: USAGE if rejected, NEAR for a warning,
- * else NONE (also for any other JSON). *ret_at_ms is when it resets, 0 =
- * unknown. */
-enum limit_class
-limit_from_event(struct json_object *event, int64_t *ret_at_ms);
 
 /* How long to wait before the next try if the reset time is unknown, tries
  * counted from 0: doubles from 30 s to 15 min for outages, from 5 min to 1 h

@@ -95,45 +95,6 @@ is_empty(const char *text)
 	return text == NULL || *text == '\0';
 }
 
-/* Where the last lines begin that fit into max bytes; of one longer line, its
- * end. */
-static size_t
-tail_start(const char *s, size_t len, int lines, size_t max)
-{
-	size_t start = len, least = len > max ? len - max : 0;
-
-	/* The newline at the end of the last line does not start another
-	 * one. */
-	for (size_t i = len > 0 ? len - 1 : 0; i > 0 && lines > 0; i--) {
-		if (s[i - 1] != '\n')
-			continue;
-		if (i < least)
-			break;
-		start = i;
-		lines--;
-	}
-	if (lines > 0 && least == 0)
-		return 0;
-	if (start < len || lines <= 0)
-		return start;
-	for (start = least;
-	     start < len && ((unsigned char)s[start] & 0xc0) == 0x80;)
-		start++;
-	return start;
-}
-
-void
-remedy_excerpt(
-    const char *text, size_t len, int lines, size_t max, struct buf *out)
-{
-	cleanup_buf struct buf clean = BUF_INIT;
-	size_t start;
-
-	text_add_utf8(&clean, text, len);
-	start = tail_start(clean.data, clean.len, lines, max);
-	buf_add(out, clean.data + start, clean.len - start);
-}
-
 /* Append the first lines; of one longer line, its beginning. */
 static void
 add_head(const struct buf *text, size_t max, struct buf *out)
@@ -193,7 +154,7 @@ add_section(const struct section *section, const struct remedy_facts *facts,
 	if (section->head)
 		add_head(&clean, section->max, &part);
 	else
-		remedy_excerpt(
+		excerpt_tail(
 		    clean.data, clean.len, INT_MAX, section->max, &part);
 	if (part.len < clean.len)
 		buf_adds(out, "(Shortened.)\n\n");
@@ -332,7 +293,7 @@ add_log_text(const char *text, struct buf *out)
 	cleanup_buf struct buf clean = BUF_INIT;
 
 	add_clean(text, &clean);
-	remedy_excerpt(
+	excerpt_tail(
 	    clean.data, clean.len, REMEDY_LINES, REMEDY_EXCERPT_MAX, out);
 }
 
@@ -343,7 +304,7 @@ add_log(const char *name, const struct buf *text, size_t max, struct buf *out)
 
 	add_clean(name, &title);
 	buf_truncate(&title, text_cut(title.data, title.len, NAME_BYTES));
-	remedy_excerpt(text->data, text->len, REMEDY_LINES, max, &part);
+	excerpt_tail(text->data, text->len, REMEDY_LINES, max, &part);
 	buf_addf(out, "\n### %s\n\n", title.data);
 	if (text->len == 0)
 		buf_adds(out, "It is empty.\n");

@@ -53,11 +53,6 @@ struct remedy_facts {
  * the limit. */
 void remedy_prompt(const struct remedy_facts *facts, struct buf *out);
 
-/* Append the last `lines` lines of text, at most max bytes, cut at a line (of
- * one longer line, its end), as valid UTF-8. */
-void remedy_excerpt(
-    const char *text, size_t len, int lines, size_t max, struct buf *out);
-
 /* Append the text with anything that looks like a key or password replaced by
  * "[masked]": API keys by their form (sk-..., ghp_..., AKIA..., bearer tokens,
  * PEM blocks, passwords in URLs) and values by the name before them (token,

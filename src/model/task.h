@@ -39,7 +39,8 @@ const char *task_step_name(enum task_step step); /* "waiting" */
 /* For reading records (word.h), NULL terminated. */
 extern const char *const task_step_words[TASK_STEP_COUNT + 1];
 
-/* May a task go from one step to the other? False for invalid steps. */
+/* May a task go from one step to the other? False for invalid steps. The table
+ * behind task_move(), public for the test that prints it. */
 bool task_may(enum task_step from, enum task_step to);
 
 const char *task_outcome_name(enum task_outcome outcome); /* "dead-letter" */

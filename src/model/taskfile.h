@@ -49,7 +49,7 @@ void taskfile_free(struct taskfile *task);
 struct taskfile *taskfile_stand_in(const char *id);
 
 /* Pending, no owner, not given up, every blocker completed. A missing blocker
- * blocks too. */
+ * blocks too. The rule of taskfile_select(), public for its tests. */
 bool taskfile_eligible(
     const struct taskfile *task, struct taskfile *const *all, size_t count);
 

@@ -206,12 +206,6 @@ worker_status_name(enum worker_status status)
 	return worker_status_words[status];
 }
 
-const char *
-accept_step_name(enum accept_step step)
-{
-	return accept_step_words[step];
-}
-
 bool
 worker_status_parse(const char *name, enum worker_status *ret_status)
 {

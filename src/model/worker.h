@@ -51,8 +51,6 @@ enum accept_step {
 	ACCEPT_STEP_COUNT
 };
 
-const char *accept_step_name(enum accept_step step);
-
 /* One worker, as in state.json. All strings are owned, NULL = not set. Times
  * are wall clock milliseconds, 0 = never. */
 struct worker {

@@ -115,8 +115,9 @@ verify(const struct overseer *o, struct procref *ref,
 	return 0;
 }
 
-int
-daemon_takeover_try(struct overseer *o, struct err *err)
+/* Start it, or take over who holds its lock, now or a little later. */
+static int
+try_take(struct overseer *o, struct err *err)
 {
 	struct procref ref = PROCREF_INIT;
 	cleanup_json struct json_object *daemon = NULL;
@@ -158,7 +159,7 @@ daemon_takeover_or_end(struct overseer *o)
 {
 	struct err err = { 0 };
 
-	if (daemon_takeover_try(o, &err) < 0)
+	if (try_take(o, &err) < 0)
 		overseer_end(o, OVERSEER_REFUSED, err.msg);
 }
 
@@ -247,5 +248,5 @@ daemon_takeover_begin(struct overseer *o, struct err *err)
 		respond_resume(o);
 		return 0;
 	}
-	return daemon_takeover_try(o, err);
+	return try_take(o, err);
 }

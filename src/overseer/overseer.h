@@ -112,7 +112,7 @@ struct overseer {
  * Negative errno: it refuses, has said why, and exit_status tells. */
 int overseer_open(struct overseer *o, const struct overseer_options *options);
 void overseer_close(struct overseer *o);
-/* All of that; the exit status. */
+/* All of that; the exit status. (A test in virtual time takes the parts.) */
 int overseer_run(const struct overseer_options *options);
 void overseer_set_state(struct overseer *o, enum overseer_state state);
 const char *overseer_state_name(enum overseer_state state);

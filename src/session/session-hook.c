@@ -261,12 +261,6 @@ session_hook(
 	return handlers[event.kind](s, call, event.data);
 }
 
-bool
-session_has_background(const struct session *s)
-{
-	return s->background;
-}
-
 struct json_object *
 session_stop_answer(const char *reason)
 {

@@ -182,12 +182,6 @@ session_name(const struct session *s)
 	return s->name;
 }
 
-bool
-session_is_busy(const struct session *s)
-{
-	return s->acting || session_phase(s) == SESSION_LAUNCHING;
-}
-
 /* --- saving, then acting --------------------------------------------- */
 
 void

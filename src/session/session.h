@@ -22,7 +22,6 @@
 
 #include "session-record.h"
 
-struct buf;
 struct err;
 struct json_object;
 struct loop;
@@ -192,10 +191,6 @@ void session_life(struct session *session, const struct proctree *tree,
 void session_check(struct session *session);
 /* Does the kernel report its exit? */
 bool session_is_watched(const struct session *session);
-/* Did its last turn leave something running in the background? */
-bool session_has_background(const struct session *session);
-/* Is a tmux command or its launch in progress? */
-bool session_is_busy(const struct session *session);
 const struct transcript_parser *
 session_transcript(const struct session *session); /* NULL: none is followed */
 

@@ -17,7 +17,7 @@
 static void
 note(struct life_floor *s, const char *what)
 {
-	buf_addf(&s->world->trace, "%s %s; ", s->floor.name, what);
+	buf_addf(&s->world->trace, "%s %s; ", s->name, what);
 }
 
 static void
@@ -64,8 +64,8 @@ static void
 add_floor(struct life_world *house, struct life_floor *s, const char *name)
 {
 	s->world = house;
+	s->name = name;
 	s->floor = (struct core_floor){
-		.name = name,
 		.self = s,
 		.begin = floor_begin,
 		.patrol = floor_patrol,

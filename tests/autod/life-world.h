@@ -19,6 +19,7 @@ struct life_world;
 
 struct life_floor {
 	struct core_floor floor;
+	const char *name;
 	struct life_world *world;
 	bool late; /* says itself when it has begun */
 	bool noisy; /* not quiet */

@@ -44,8 +44,9 @@ static void
 log_one(struct bench *b)
 {
 	(void)b;
-	log_fields(LOG_LEVEL_INFO, "worker has ended its turn", "worker",
-	    "auto-1", "task", "01JC8Z5Q0V3T", NULL);
+	log_pairs(LOG_LEVEL_INFO, "worker has ended its turn",
+	    (const char *const[]){
+		"worker", "auto-1", "task", "01JC8Z5Q0V3T", NULL });
 }
 
 static void

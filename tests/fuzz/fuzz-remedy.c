@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "excerpt.h"
 #include "mem.h"
 #include "remedy.h"
 #include "text.h"
@@ -39,7 +40,7 @@ check_excerpt(const char *bytes, size_t size, int lines, size_t max)
 	cleanup_buf struct buf clean = BUF_INIT, out = BUF_INIT;
 
 	text_add_utf8(&clean, bytes, size);
-	remedy_excerpt(bytes, size, lines, max, &out);
+	excerpt_tail(bytes, size, lines, max, &out);
 	check(text_utf8_valid(out.data, out.len));
 	check(out.len <= max && out.len <= clean.len);
 	check(count_lines(&out) <= (size_t)lines);

@@ -49,11 +49,10 @@ check_record(const uint8_t *data, size_t size)
 	cleanup_json struct json_object *json = NULL;
 	struct worker *worker;
 	enum delivery_action action;
-	int64_t wait, at;
+	int64_t wait;
 
 	if (json_parse((const char *)data, size, 65536, &json, NULL) < 0)
 		return;
-	check(limit_from_event(json, &at) < LIMIT_CLASS_COUNT && at >= 0);
 	if (worker_from_json(json, "", NOW, &worker, NULL) < 0)
 		return;
 	check_again(worker);

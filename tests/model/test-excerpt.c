@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "dice.h"
 #include "excerpt.h"
 #include "mem.h"
 #include "text.h"
@@ -106,6 +107,98 @@ START_TEST(fence_is_longer_than_any_in_the_text)
 }
 END_TEST
 
+static void
+assert_tail(const char *text, int lines, size_t max, const char *wanted)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	buf_adds(&out, ">");
+	excerpt_tail(text, strlen(text), lines, max, &out);
+	ck_assert_str_eq(out.data + 1, wanted);
+}
+
+START_TEST(tail_is_the_last_lines)
+{
+	assert_tail("a\nb\nc\n", 2, 100, "b\nc\n");
+	assert_tail("a\nb\nc", 2, 100, "b\nc");
+	assert_tail("a\nb\nc\n", 3, 100, "a\nb\nc\n");
+	assert_tail("a\nb\nc\n", 4, 100, "a\nb\nc\n");
+	assert_tail("a\n\n\n", 2, 100, "\n\n");
+	assert_tail("a\nb\n", 0, 100, "");
+	assert_tail("a\nb\n", -1, 100, "");
+	assert_tail("", 5, 100, "");
+	assert_tail("\n", 5, 100, "\n");
+}
+END_TEST
+
+START_TEST(tail_is_cut_at_a_line)
+{
+	assert_tail("aaaa\nbb\ncc\n", 9, 11, "aaaa\nbb\ncc\n");
+	assert_tail("aaaa\nbb\ncc\n", 9, 10, "bb\ncc\n");
+	assert_tail("aaaa\nbb\ncc\n", 9, 6, "bb\ncc\n");
+	assert_tail("aaaa\nbb\ncc\n", 9, 5, "cc\n");
+	assert_tail("aaaa\nbb\ncc\n", 1, 5, "cc\n");
+	assert_tail("a\nb\n", 9, 0, "");
+}
+END_TEST
+
+START_TEST(tail_of_one_long_line_is_its_end)
+{
+	assert_tail("abcdef", 9, 4, "cdef");
+	assert_tail("x\nabcdef", 9, 4, "cdef");
+	assert_tail("\xe2\x82\xac\xe2\x82\xac", 9, 5, "\xe2\x82\xac");
+}
+END_TEST
+
+START_TEST(tail_replaces_invalid_bytes_within_its_bound)
+{
+	assert_tail("a\xff", 9, 4, "a\xef\xbf\xbd");
+	assert_tail("a\xff", 9, 3, "\xef\xbf\xbd");
+	assert_tail("a\xff", 9, 2, "");
+}
+END_TEST
+
+/* Line by line from the end, as slowly as it can be done. */
+static void
+tail_slowly(
+    const char *text, size_t len, int lines, size_t max, struct buf *out)
+{
+	size_t start = len;
+
+	for (size_t i = len; i-- > 0 && lines > 0;) {
+		if (i > 0 && text[i - 1] != '\n')
+			continue;
+		if (len - i > max)
+			break;
+		start = i;
+		lines--;
+	}
+	buf_add(out, text + start, len - start);
+}
+
+START_TEST(random_tails_are_those_made_slowly)
+{
+	static const char *const pieces[] = { "a", "\n", "bc\n", "def" };
+
+	for (uint64_t seed = 1; seed <= 2000; seed++) {
+		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
+		cleanup_buf struct buf text = BUF_INIT;
+		cleanup_buf struct buf fast = BUF_INIT, slow = BUF_INIT;
+		int lines = (int)dice_below(&dice, 8);
+		size_t max = dice_below(&dice, 30);
+
+		dice_text(&dice, pieces, nitems(pieces), 60, &text);
+		excerpt_tail(text.data, text.len, lines, max, &fast);
+		tail_slowly(text.data, text.len, lines, max, &slow);
+		/* Only a line longer than the bound is cut in itself. */
+		if (slow.len > 0)
+			ck_assert_str_eq(fast.data, slow.data);
+		else
+			ck_assert_uint_le(fast.len, max);
+	}
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -117,5 +210,10 @@ unit_suite(void)
 		one_long_line_is_cut_between_characters,
 		plain_text_keeps_lines_and_loses_colours,
 		fence_is_longer_than_any_in_the_text, NULL });
+	unit_case(suite, "tail",
+	    (const TTest *[]){ tail_is_the_last_lines, tail_is_cut_at_a_line,
+		tail_of_one_long_line_is_its_end,
+		tail_replaces_invalid_bytes_within_its_bound,
+		random_tails_are_those_made_slowly, NULL });
 	return suite;
 }

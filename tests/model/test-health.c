@@ -219,21 +219,6 @@ START_TEST(limit_of_zero_is_never)
 }
 END_TEST
 
-START_TEST(repair_is_for_failures_but_not_for_stalls)
-{
-	static const enum health_verdict without[] = { HEALTH_FINE,
-		HEALTH_STARTING, HEALTH_STOPPED_BY_US, HEALTH_EMPTY,
-		HEALTH_STALLED };
-	unsigned count = 0;
-
-	for (size_t i = 0; i < nitems(without); i++)
-		ck_assert(!health_needs_remedy(without[i]));
-	for (unsigned v = 0; v < HEALTH_VERDICT_COUNT; v++)
-		count += health_needs_remedy((enum health_verdict)v);
-	ck_assert_uint_eq(count, HEALTH_VERDICT_COUNT - nitems(without));
-}
-END_TEST
-
 START_TEST(verdicts_have_names_of_their_own)
 {
 	for (unsigned a = 0; a < HEALTH_VERDICT_COUNT; a++)
@@ -537,9 +522,8 @@ unit_suite(void)
 		complaint_and_stop_signal_count_during_the_start,
 		starved_watcher_judges_no_hang_and_no_stall,
 		empty_queue_never_stalls, earlier_run_does_not_stall_this_one,
-		limit_of_zero_is_never,
-		repair_is_for_failures_but_not_for_stalls,
-		verdicts_have_names_of_their_own, NULL });
+		limit_of_zero_is_never, verdicts_have_names_of_their_own,
+		NULL });
 	unit_case(suite, "line",
 	    (const TTest *[]){ line_at_the_level_or_above_counts,
 		line_of_another_process_is_ignored,

@@ -237,45 +237,6 @@ START_TEST(zone_is_never_a_path_to_elsewhere)
 }
 END_TEST
 
-static enum limit_class
-event_class(const char *text, int64_t *ret_at_ms)
-{
-	cleanup_json struct json_object *event = NULL;
-
-	ck_assert_int_eq(json_parse(text, strlen(text), 4096, &event, NULL), 0);
-	return limit_from_event(event, ret_at_ms);
-}
-
-START_TEST(stream_event_tells_class_and_time)
-{
-	int64_t at;
-
-	ck_assert_int_eq(
-	    event_class("{\"type\":\"rate_limit_event\",\"status\":"
-			"\"rejected\",\"resetsAt\":1766502000}",
-		&at),
-	    LIMIT_USAGE);
-	ck_assert_int_eq(at, 1766502000000);
-	ck_assert_int_eq(
-	    event_class("{\"type\":\"rate_limit_event\",\"rate_limit_info\":"
-			"{\"status\":\"allowed_warning\"}}",
-		&at),
-	    LIMIT_NEAR);
-	ck_assert_int_eq(at, 0);
-	ck_assert_int_eq(
-	    event_class("{\"type\":\"rate_limit_event\",\"status\":"
-			"\"allowed\",\"resetsAt\":9223372036854775807}",
-		&at),
-	    LIMIT_NONE);
-	ck_assert_int_eq(at, 0);
-	ck_assert_int_eq(
-	    event_class("{\"type\":\"result\",\"status\":\"rejected\"}", &at),
-	    LIMIT_NONE);
-	ck_assert_int_eq(event_class("[]", &at), LIMIT_NONE);
-	ck_assert_int_eq(limit_from_event(NULL, &at), LIMIT_NONE);
-}
-END_TEST
-
 START_TEST(backoff_doubles_up_to_its_bound)
 {
 	static const int64_t outage[] = { 30000, 60000, 120000, 240000, 480000,
@@ -343,11 +304,10 @@ START_TEST(vectors_hold)
 	cleanup_json struct json_object *file = NULL;
 	cleanup_free char *path =
 	    xasprintf("%s/usage_limit_text.json", unit_vectors());
-	struct json_object *list, *row, *event;
+	struct json_object *list, *row;
 	struct limit_reset reset;
 	const char *text, *words;
 	enum limit_class wanted;
-	int64_t at;
 
 	ck_assert_int_eq(json_load(path, 1 << 20, &file, NULL), 0);
 	ck_assert_int_eq(json_get_array(file, "", "vectors", &list, NULL), 0);
@@ -356,15 +316,8 @@ START_TEST(vectors_hold)
 		row = json_object_array_get_idx(list, i);
 		wanted = class_named(json_string_or(row, "class", "?"));
 		text = json_string_or(row, "text", NULL);
-		if (text == NULL) {
-			ck_assert_int_eq(json_get_object(row, "", "stream_json",
-					     &event, NULL),
-			    0);
-			ck_assert_int_eq(limit_from_event(event, &at), wanted);
-			ck_assert_int_eq(
-			    at, json_int_or(event, "resetsAt", 0) * 1000);
-			continue;
-		}
+		if (text == NULL)
+			continue; /* of a stream, which no session has */
 		assert_class(NULL, text, wanted);
 		words = json_string_or(row, "resets", NULL);
 		ck_assert_int_eq(
@@ -439,8 +392,7 @@ unit_suite(void)
 		other_error_words_leave_it_to_the_text,
 		notices_of_a_usage_limit, notices_of_an_outage,
 		notices_of_a_login, warnings_ahead_of_the_limit,
-		what_only_looks_like_a_notice_is_none,
-		stream_event_tells_class_and_time, NULL });
+		what_only_looks_like_a_notice_is_none, NULL });
 	unit_case(suite, "reset",
 	    (const TTest *[]){ reset_as_a_time_of_day, reset_with_a_date,
 		reset_as_an_absolute_time, reset_that_cannot_be_read_is_none,

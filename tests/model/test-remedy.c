@@ -129,7 +129,7 @@ START_TEST(what_is_not_known_is_said)
 }
 END_TEST
 
-START_TEST(every_verdict_for_a_repair_is_explained)
+START_TEST(every_failure_is_explained)
 {
 	for (unsigned v = 0; v < HEALTH_VERDICT_COUNT; v++) {
 		enum health_verdict verdict = (enum health_verdict)v;
@@ -139,7 +139,7 @@ START_TEST(every_verdict_for_a_repair_is_explained)
 		facts.verdict = health_verdict_name(verdict);
 		remedy_prompt(&facts, &out);
 		assert_has(&out, facts.verdict);
-		if (health_needs_remedy(verdict))
+		if (verdict >= HEALTH_START_FAILED)
 			assert_has(&out, "- That means: ");
 	}
 }
@@ -284,98 +284,6 @@ START_TEST(nothing_makes_the_prompt_longer_than_its_bound)
 }
 END_TEST
 
-static void
-assert_excerpt(const char *text, int lines, size_t max, const char *wanted)
-{
-	cleanup_buf struct buf out = BUF_INIT;
-
-	buf_adds(&out, ">");
-	remedy_excerpt(text, strlen(text), lines, max, &out);
-	ck_assert_str_eq(out.data + 1, wanted);
-}
-
-START_TEST(excerpt_is_the_last_lines)
-{
-	assert_excerpt("a\nb\nc\n", 2, 100, "b\nc\n");
-	assert_excerpt("a\nb\nc", 2, 100, "b\nc");
-	assert_excerpt("a\nb\nc\n", 3, 100, "a\nb\nc\n");
-	assert_excerpt("a\nb\nc\n", 4, 100, "a\nb\nc\n");
-	assert_excerpt("a\n\n\n", 2, 100, "\n\n");
-	assert_excerpt("a\nb\n", 0, 100, "");
-	assert_excerpt("a\nb\n", -1, 100, "");
-	assert_excerpt("", 5, 100, "");
-	assert_excerpt("\n", 5, 100, "\n");
-}
-END_TEST
-
-START_TEST(excerpt_is_cut_at_a_line)
-{
-	assert_excerpt("aaaa\nbb\ncc\n", 9, 11, "aaaa\nbb\ncc\n");
-	assert_excerpt("aaaa\nbb\ncc\n", 9, 10, "bb\ncc\n");
-	assert_excerpt("aaaa\nbb\ncc\n", 9, 6, "bb\ncc\n");
-	assert_excerpt("aaaa\nbb\ncc\n", 9, 5, "cc\n");
-	assert_excerpt("aaaa\nbb\ncc\n", 1, 5, "cc\n");
-	assert_excerpt("a\nb\n", 9, 0, "");
-}
-END_TEST
-
-START_TEST(excerpt_of_one_long_line_is_its_end)
-{
-	assert_excerpt("abcdef", 9, 4, "cdef");
-	assert_excerpt("x\nabcdef", 9, 4, "cdef");
-	assert_excerpt("\xe2\x82\xac\xe2\x82\xac", 9, 5, "\xe2\x82\xac");
-}
-END_TEST
-
-START_TEST(excerpt_replaces_invalid_bytes_within_its_bound)
-{
-	assert_excerpt("a\xff", 9, 4, "a\xef\xbf\xbd");
-	assert_excerpt("a\xff", 9, 3, "\xef\xbf\xbd");
-	assert_excerpt("a\xff", 9, 2, "");
-}
-END_TEST
-
-/* Line by line from the end, as slowly as it can be done. */
-static void
-excerpt_slowly(
-    const char *text, size_t len, int lines, size_t max, struct buf *out)
-{
-	size_t start = len;
-
-	for (size_t i = len; i-- > 0 && lines > 0;) {
-		if (i > 0 && text[i - 1] != '\n')
-			continue;
-		if (len - i > max)
-			break;
-		start = i;
-		lines--;
-	}
-	buf_add(out, text + start, len - start);
-}
-
-START_TEST(random_excerpts_are_those_made_slowly)
-{
-	static const char *const pieces[] = { "a", "\n", "bc\n", "def" };
-
-	for (uint64_t seed = 1; seed <= 2000; seed++) {
-		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
-		cleanup_buf struct buf text = BUF_INIT;
-		cleanup_buf struct buf fast = BUF_INIT, slow = BUF_INIT;
-		int lines = (int)dice_below(&dice, 8);
-		size_t max = dice_below(&dice, 30);
-
-		dice_text(&dice, pieces, nitems(pieces), 60, &text);
-		remedy_excerpt(text.data, text.len, lines, max, &fast);
-		excerpt_slowly(text.data, text.len, lines, max, &slow);
-		/* Only a line longer than the bound is cut in itself. */
-		if (slow.len > 0)
-			ck_assert_str_eq(fast.data, slow.data);
-		else
-			ck_assert_uint_le(fast.len, max);
-	}
-}
-END_TEST
-
 /* What the original's prompt had to have, and what stands for it here. */
 static const struct {
 	const char *row, *words;
@@ -422,18 +330,12 @@ unit_suite(void)
 	unit_case(suite, "prompt",
 	    (const TTest *[]){ parts_come_in_their_order,
 		recovery_says_what_may_and_may_not_be_done,
-		what_is_not_known_is_said,
-		every_verdict_for_a_repair_is_explained,
+		what_is_not_known_is_said, every_failure_is_explained,
 		seconds_are_told_for_what_they_are_of,
 		secrets_are_masked_in_every_fact_but_the_instructions,
 		nothing_quoted_can_close_its_fence, log_has_its_last_lines_only,
 		too_much_of_everything_shortens_the_logs_first,
 		nothing_makes_the_prompt_longer_than_its_bound, NULL });
-	unit_case(suite, "excerpt",
-	    (const TTest *[]){ excerpt_is_the_last_lines,
-		excerpt_is_cut_at_a_line, excerpt_of_one_long_line_is_its_end,
-		excerpt_replaces_invalid_bytes_within_its_bound,
-		random_excerpts_are_those_made_slowly, NULL });
 	if (unit_vectors() != NULL)
 		unit_case(suite, "vectors",
 		    (const TTest *[]){

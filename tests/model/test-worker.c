@@ -171,7 +171,6 @@ START_TEST(names_parse_back)
 	ck_assert(!worker_status_parse("idle ", &status));
 	ck_assert_int_eq(status, WORKER_ERROR);
 	ck_assert_str_eq(prompt_step_name(PROMPT_CLEARING), "clearing");
-	ck_assert_str_eq(accept_step_name(ACCEPT_PUBLISH), "publish");
 	ck_assert(worker_is_auto("auto-1"));
 	ck_assert(worker_is_auto("auto-foo"));
 	ck_assert(!worker_is_auto("auto1"));

@@ -68,7 +68,8 @@ source_world_reopen(struct source_world *world)
 	world->source = NULL;
 	ck_assert_msg(source_new(&world->options, &world->source, &err) == 0,
 	    "%s", err.msg);
-	ck_assert_int_eq(source_type_of(world->source), world->options.type);
+	ck_assert_str_eq(
+	    source_kind(world->source), source_type_name(world->options.type));
 }
 
 static char *

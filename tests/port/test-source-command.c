@@ -272,75 +272,6 @@ START_TEST(a_log_that_cannot_be_written_stops_nobody)
 }
 END_TEST
 
-/* --- cancelling ------------------------------------------------------- */
-
-static void
-cancel(void *arg)
-{
-	struct source_world *world = arg;
-
-	source_cancel(world->source);
-}
-
-START_TEST(a_cancelled_command_is_ended_and_empty)
-{
-	struct source_world *world =
-	    open_world("cancel", "echo half; exec sleep 1000");
-	cleanup_json struct json_object *record = NULL;
-	struct loop_timer *timer;
-
-	source_world_begin(world);
-	timer = loop_after(world->loop, 100, cancel, world);
-	source_world_wait_answer(world);
-	ck_assert_int_eq(world->answer, SOURCE_EMPTY);
-	ck_assert(!has_errand(world));
-	record = last_record(world, 1);
-	ck_assert_str_eq(json_string_or(record, "level", ""), "INFO");
-	loop_timer_free(timer);
-	source_world_free(world);
-}
-END_TEST
-
-START_TEST(what_was_not_begun_is_not_begun_when_cancelled)
-{
-	struct source_world *world = open_world("early", "printf x >>runs");
-	cleanup_free char *runs = file_join(world->options.cwd, "runs");
-
-	source_world_begin(world);
-	source_cancel(world->source);
-	source_world_wait_answer(world);
-	ck_assert_int_eq(world->answer, SOURCE_EMPTY);
-	ck_assert(!file_exists(runs));
-	source_world_free(world);
-}
-END_TEST
-
-START_TEST(a_task_that_was_printed_while_cancelled_is_kept)
-{
-	struct source_world *world = open_world("late",
-	    "trap 'echo the task; exit 0' TERM; printf x >>runs;"
-	    "while :; do read -r _ <fifo || :; done");
-	cleanup_free char *fifo = file_join(world->options.cwd, "fifo");
-	cleanup_free char *runs = file_join(world->options.cwd, "runs");
-	struct loop_timer *timer;
-	int64_t until = clock_mono_ms() + 10000;
-
-	source_world_put(fifo, "", 0);
-	source_world_begin(world);
-	timer = loop_after(world->loop, 300, cancel, world);
-	source_world_wait_answer(world);
-	ck_assert_int_lt(clock_mono_ms(), until);
-	ck_assert_int_eq(world->answer, SOURCE_EMPTY);
-	ck_assert(file_exists(runs));
-	ck_assert(has_errand(world));
-	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
-	ck_assert_str_eq(world->text, "the task");
-	ck_assert_uint_eq(count_runs(world), 1);
-	loop_timer_free(timer);
-	source_world_free(world);
-}
-END_TEST
-
 /* --- crashes ---------------------------------------------------------- */
 
 START_TEST(an_answer_that_nobody_wrote_down_is_offered_again)
@@ -474,10 +405,6 @@ unit_suite(void)
 		wrong_options_are_refused,
 		no_working_directory_is_a_failure_in_words,
 		a_log_that_cannot_be_written_stops_nobody, NULL });
-	unit_case(suite, "cancelling",
-	    (const TTest *[]){ a_cancelled_command_is_ended_and_empty,
-		what_was_not_begun_is_not_begun_when_cancelled,
-		a_task_that_was_printed_while_cancelled_is_kept, NULL });
 	unit_case(suite, "crashes",
 	    (const TTest *[]){
 		an_answer_that_nobody_wrote_down_is_offered_again,

@@ -170,7 +170,7 @@ START_TEST(a_killed_server_is_no_server_and_can_be_started_again)
 	ck_assert_int_eq(world_server(), 0);
 	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
 	ck_assert_int_eq(world_list(&world, &out), 0);
-	ck_assert_str_eq(out.data, "llmc-a worker  1 live -\n");
+	ck_assert_str_eq(out.data, "llmc-a worker  1 live\n");
 	world_end(&world);
 }
 END_TEST

@@ -67,9 +67,9 @@ START_TEST(list_tells_the_marks_of_each_session)
 	    "1000", NULL));
 	ck_assert_int_eq(world_list(&world, &list), 0);
 	ck_assert_str_eq(list.data,
-	    "a guest | here   0 live -\n"
-	    "llmc-adam worker adam 18446744073709 live -\n"
-	    "llmc-console console  0 live -\n");
+	    "a guest | here   0 live\n"
+	    "llmc-adam worker adam 18446744073709 live\n"
+	    "llmc-console console  0 live\n");
 	world_end(&world);
 }
 END_TEST
@@ -84,11 +84,11 @@ START_TEST(list_takes_nonsense_apart_without_harm)
 		{ "", NULL, NULL, 0 },
 		{ "\n\n", NULL, NULL, 0 },
 		{ "x\n", "x", "", 1 },
-		{ ":::::::::\n", "", "", 1 },
-		{ "%1:1:1:0:1:%1:1:a:b:c:n", "n", "", 1 },
-		{ "%1:1:1:0:1:%1:7:role:b:n\n", "n", "role", 1 },
-		{ "%1:1:-1:0:1:%1:-7:role::n\n%2:1:1:0:1:%1:7:role::n\n"
-		  "%2:1:1:0:1:%1:7:r:b:m",
+		{ "::::::::\n", "", "", 1 },
+		{ "%1:1:1:1:%1:1:a:b:c:n", "n", "", 1 },
+		{ "%1:1:1:1:%1:7:role:b:n\n", "n", "role", 1 },
+		{ "%1:1:-1:1:%1:-7:role::n\n%2:1:1:1:%1:7:role::n\n"
+		  "%2:1:1:1:%1:7:r:b:m",
 		    "n", "role", 2 },
 	};
 
@@ -179,7 +179,7 @@ START_TEST(a_taken_name_is_refused_and_keeps_its_marks)
 	ck_assert_int_eq(world_start_session(&world, &other, &answer), -EEXIST);
 	ck_assert_ptr_nonnull(strstr(answer.err.msg, "llmc-a"));
 	ck_assert_int_eq(world_list(&world, &list), 0);
-	ck_assert_str_eq(list.data, "llmc-a worker  1 live -\n");
+	ck_assert_str_eq(list.data, "llmc-a worker  1 live\n");
 	world_end(&world);
 }
 END_TEST
@@ -282,7 +282,7 @@ START_TEST(a_dead_pane_stays_and_is_listed_as_dead)
 	ck_assert_int_eq(world_keys(&world, "llmc-a", keys), 0);
 	world_until(&world, list_says_dead, target);
 	ck_assert_int_eq(world_list(&world, &list), 0);
-	ck_assert_str_eq(list.data, "llmc-a worker  1 dead -\n");
+	ck_assert_str_eq(list.data, "llmc-a worker  1 dead\n");
 	/* tmux scrolls by a line to write that it is dead. */
 	ck_assert_int_eq(world_capture(&world, "llmc-a", 9, &screen), 0);
 	ck_assert_ptr_nonnull(strstr(screen.data, "last words\n"));
@@ -306,7 +306,7 @@ START_TEST(a_killed_program_is_listed_as_dead_at_once)
 	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
 	world_until(&world, process_gone, &ref);
 	ck_assert_int_eq(world_list(&world, &list), 0);
-	ck_assert_str_eq(list.data, "llmc-a worker  1 dead -\n");
+	ck_assert_str_eq(list.data, "llmc-a worker  1 dead\n");
 	procref_release(&ref);
 	world_end(&world);
 }
@@ -333,7 +333,7 @@ START_TEST(a_persons_panes_are_not_taken_for_the_agents)
 	ck_assert_int_eq(answer.pid, pid);
 	free(world_tmux("kill-pane", "-t", pane, NULL));
 	ck_assert_int_eq(world_list(&world, &list), 0);
-	ck_assert_str_eq(list.data, "llmc-a worker  1 dead -\n");
+	ck_assert_str_eq(list.data, "llmc-a worker  1 dead\n");
 	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -ESRCH);
 	world_end(&world);
 }
@@ -372,8 +372,8 @@ START_TEST(the_words_for_a_person_attach)
 	ck_assert_int_eq(world_start_session(&world, &viewer, &answer), 0);
 	world_until(&world, list_says_attached, NULL);
 	ck_assert_int_eq(world_list(&world, &list), 0);
-	ck_assert_str_eq(list.data,
-	    "llmc-a worker  1 live attached\nviewer console  0 live -\n");
+	ck_assert_str_eq(
+	    list.data, "llmc-a worker  1 live\nviewer console  0 live\n");
 	world_end(&world);
 }
 END_TEST
@@ -392,7 +392,7 @@ START_TEST(kill_ends_the_session_and_its_program)
 	ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);
 	world_until(&world, process_gone, &ref);
 	ck_assert_int_eq(world_list(&world, &list), 0);
-	ck_assert_str_eq(list.data, "llmc-b worker  1 live -\n");
+	ck_assert_str_eq(list.data, "llmc-b worker  1 live\n");
 	ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);
 	procref_release(&ref);
 	world_end(&world);
@@ -419,7 +419,7 @@ START_TEST(a_name_never_means_a_longer_one)
 	ck_assert_int_eq(world_start(&world, "llmc-auto-1", FOREVER, NULL), 0);
 	ck_assert_int_eq(world_kill(&world, "llmc-auto-1"), 0);
 	ck_assert_int_eq(world_list(&world, &list), 0);
-	ck_assert_str_eq(list.data, "llmc-auto-10 worker  1 live -\n");
+	ck_assert_str_eq(list.data, "llmc-auto-10 worker  1 live\n");
 	world_end(&world);
 }
 END_TEST
@@ -459,7 +459,7 @@ START_TEST(the_server_outlives_us)
 	ck_assert_int_eq(
 	    tmux_new(world.loop, &world.options, &world.tmux, NULL), 0);
 	ck_assert_int_eq(world_list(&world, &list), 0);
-	ck_assert_str_eq(list.data, "llmc-a worker  1 live -\n");
+	ck_assert_str_eq(list.data, "llmc-a worker  1 live\n");
 	ck_assert_int_eq(world_server(), server);
 	procref_release(&ref);
 	world_end(&world);

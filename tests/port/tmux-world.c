@@ -186,10 +186,9 @@ answer_list(const struct tmux_info *list, size_t count, const struct err *err,
 
 	for (size_t i = 0; i < count; i++) {
 		ck_assert((list[i].pane_pid == 0) == list[i].dead);
-		buf_addf(&answer->text, "%s %s %s %" PRIu64 " %s %s\n",
+		buf_addf(&answer->text, "%s %s %s %" PRIu64 " %s\n",
 		    list[i].name, list[i].role, list[i].worker,
-		    list[i].generation, list[i].dead ? "dead" : "live",
-		    list[i].attached ? "attached" : "-");
+		    list[i].generation, list[i].dead ? "dead" : "live");
 		if (count == 1)
 			answer->pid = list[i].pane_pid;
 	}

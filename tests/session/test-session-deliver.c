@@ -24,7 +24,6 @@ START_TEST(a_prompt_is_written_down_and_then_typed)
 	ck_assert_str_eq(w.record.pending, "do it");
 	world_run(&w, RUN_MS);
 	ck_assert_int_eq(w.record.step, PROMPT_PASTED);
-	ck_assert(session_is_busy(w.session));
 	world_expect_tmux(&w, "");
 	w.disk_full = false;
 	world_run(&w, 1000);

@@ -347,7 +347,6 @@ register_floor(struct auto_mode *mode)
 	struct core *core = mode->core;
 
 	mode->floor = (struct core_floor){
-		.name = "auto",
 		.self = mode,
 		.begin = floor_begin,
 		.patrol = floor_patrol,

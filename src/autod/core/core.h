@@ -45,7 +45,6 @@ struct core_options {
 
 /* Callbacks of a floor; each may be NULL. */
 struct core_floor {
-	const char *name;
 	void *self;
 	/* The floors below have begun. Must call life_floor_begun() when
 	 * done. */

@@ -54,12 +54,19 @@ life_free(struct life *life)
 	free(life);
 }
 
+/* Have all floors begun? */
+static bool
+all_begun(const struct life *life)
+{
+	return life->begun == life->core->floor_count;
+}
+
 /* --- patrol ----------------------------------------------------------- */
 
 static void
 patrol(struct core *core, bool all)
 {
-	if (core->stopping || !life_has_begun(core))
+	if (core->stopping || !all_begun(core->life))
 		return;
 	/* From the top, so that the fleet sees what auto mode decides. */
 	for (size_t i = core->floor_count; i-- > 0;)
@@ -150,12 +157,6 @@ life_floor_begun(struct core *core)
 		begin_floor(core->life);
 }
 
-bool
-life_has_begun(const struct core *core)
-{
-	return core->life->begun == core->floor_count;
-}
-
 int
 life_begin(struct core *core, struct err *err)
 {
@@ -199,7 +200,7 @@ life_reload(struct core *core)
 			.kind = EVENT_SETTINGS_WRONG, .reason = err.msg });
 	else
 		emit(core, &(struct event){ .kind = EVENT_SETTINGS_READ });
-	if (life_has_begun(core))
+	if (all_begun(core->life))
 		start_patrol(core->life);
 }
 

@@ -21,7 +21,6 @@ void life_free(struct life *life);
 int life_begin(struct core *core, struct err *err);
 /* Called by the floor that was to begin: begin the next one. */
 void life_floor_begun(struct core *core);
-bool life_has_begun(const struct core *core); /* all floors */
 
 /* Patrol everything now. */
 void life_patrol(struct core *core);

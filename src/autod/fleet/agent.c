@@ -11,7 +11,6 @@
 #include "emit.h"
 #include "errtext.h"
 #include "file.h"
-#include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "op-park.h"
@@ -135,7 +134,10 @@ agent_move(struct agent *agent, enum worker_status to, const char *reason)
 		return 0;
 	r = worker_transition(w, to, reason, clock_wall_ms(), &err);
 	if (r < 0) {
-		log_errorx("%s: %s", w->name, err.msg);
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_MOVE_REFUSED,
+			.worker = w->name,
+			.reason = err.msg });
 		return r;
 	}
 	agent->stirred = true;

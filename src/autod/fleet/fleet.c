@@ -191,7 +191,6 @@ fleet_new(struct core *core)
 		.arg = core,
 	};
 	fleet->floor = (struct core_floor){
-		.name = "fleet",
 		.self = fleet,
 		.begin = floor_begin,
 		.patrol = floor_patrol,

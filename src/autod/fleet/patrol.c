@@ -206,8 +206,7 @@ check_life(struct agent *agent, const struct proctree *tree)
 		.tool_open = life.tool_open,
 		.process = life.process,
 	};
-	if (liveness_judge(&evidence, agent_duration(agent, "hang_timeout")) !=
-	    LIVENESS_HUNG)
+	if (!liveness_is_hung(&evidence, agent_duration(agent, "hang_timeout")))
 		return;
 	emit(agent->core,
 	    &(struct event){

@@ -299,7 +299,6 @@ landings_new(struct fleet *fleet)
 	landings->fleet = fleet;
 	TAILQ_INIT(&landings->queue);
 	landings->floor = (struct core_floor){
-		.name = "landing",
 		.self = landings,
 		.begin = floor_begin,
 		.patrol = floor_patrol,

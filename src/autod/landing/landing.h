@@ -19,7 +19,6 @@
 
 struct agent;
 struct err;
-struct landing;
 struct landings;
 struct server_call;
 

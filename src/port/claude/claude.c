@@ -16,9 +16,10 @@
 #include "text.h"
 #include "workspace.h"
 
-/* Questions block even where permissions are bypassed; plan mode and worktree
- * tools leave the task; the rest starts things nobody would look at. */
-const char *const claude_denied_tools[] = { "AskUserQuestion", "EnterPlanMode",
+/* Tools that are always taken away: questions block even where permissions are
+ * bypassed; plan mode and worktree tools leave the task; the rest starts things
+ * nobody would look at. */
+static const char *const denied_tools[] = { "AskUserQuestion", "EnterPlanMode",
 	"ExitPlanMode", "EnterWorktree", "ExitWorktree", "ScheduleWakeup",
 	"CronCreate", "SendMessage", "ListAgents", NULL };
 
@@ -128,7 +129,7 @@ claude_argv(const struct claude_launch *launch)
 	}
 	add_tools(&argv, launch, "--allowedTools", "allowed_tools", NULL);
 	add_tools(&argv, launch, "--disallowedTools", "disallowed_tools",
-	    claude_denied_tools);
+	    denied_tools);
 	worker_list(launch, "extra_args", &items);
 	strv_add_all(&argv, items);
 	return argv;

@@ -11,14 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct buf;
 struct err;
 struct json_object;
 struct settings;
 struct workspace;
-
-/* Tools that wait for a person, or leave the worktree: always taken away. */
-extern const char *const claude_denied_tools[];
 
 struct claude_launch {
 	const struct workspace *workspace;
@@ -33,13 +29,13 @@ struct claude_launch {
 	int max_turns; /* sets the Stop hook's block cap, 0 = default */
 };
 
-/* Argument vector of the agent, and what its environment has besides ours
- * ("K=V"); for strv_free(). Extra: IS_SANDBOX=1 as root with
- * bypassPermissions. */
+/* What claude_prepare() writes, for its tests: the agent's argument vector, and
+ * what its environment has besides ours ("K=V"); for strv_free(). Extra:
+ * IS_SANDBOX=1 as root with bypassPermissions. */
 char **claude_argv(const struct claude_launch *launch);
 char **claude_env(const struct claude_launch *launch);
 
-/* The settings file for --settings: hooks and what pre-empts dialogs. */
+/* Likewise the file for --settings: hooks and what pre-empts dialogs. */
 struct json_object *claude_settings(const struct claude_launch *launch);
 
 /* Write settings and launcher files (0600) under .llmc/sessions/<worker>/ and

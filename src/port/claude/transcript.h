@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct err;
 struct loop;
 struct transcript;
 

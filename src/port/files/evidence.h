@@ -12,7 +12,6 @@
 #include <sys/types.h>
 
 struct err;
-struct json_object;
 struct workspace;
 
 #define EVIDENCE_KEEP     20 /* folders; older ones are removed */

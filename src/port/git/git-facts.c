@@ -95,31 +95,23 @@ facts_ask_distance(struct git_op *op)
 {
 	const struct facts_op *facts = op->self;
 	cleanup_free char *range =
-	    xasprintf("%s...%s", facts->facts.onto, facts->facts.head);
+	    xasprintf("%s..%s", facts->facts.onto, facts->facts.head);
 
-	return git_op_args(
-	    op, "rev-list", "--left-right", "--count", range, NULL);
+	return git_op_args(op, "rev-list", "--count", range, NULL);
 }
 
 static enum git_op_next
 facts_distance(struct git_op *op, const struct git_answer *answer)
 {
 	struct facts_op *facts = op->self;
-	const char *tab = strchr(answer->out, '\t');
-	cleanup_free char *left = NULL;
-	int64_t behind, ahead;
+	int64_t ahead;
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
-	if (tab != NULL)
-		left = xstrndup(answer->out, (size_t)(tab - answer->out));
-	if (left == NULL || !text_parse_int(left, 0, INT32_MAX, &behind) ||
-	    !text_parse_int(tab + 1, 0, INT32_MAX, &ahead))
+	if (!text_parse_int(answer->out, 0, INT32_MAX, &ahead))
 		return git_op_fail(op, -EPROTO,
 		    "git rev-list --count answered \"%s\"", answer->out);
-	facts->facts.behind = (int)behind;
 	facts->facts.ahead = (int)ahead;
-	facts->facts.diverged = behind > 0 && ahead > 0;
 	return GIT_OP_DONE;
 }
 

@@ -16,8 +16,7 @@ struct git_facts {
 	char head[GIT_ID_SIZE]; /* "" = unborn */
 	char onto[GIT_ID_SIZE]; /* tip of the branch, "" where all is unborn */
 	char branch[256]; /* checked out, "" = detached */
-	int ahead, behind; /* commits HEAD has more, has less */
-	bool diverged; /* both */
+	int ahead; /* commits that HEAD has and the branch has not */
 	int changed; /* tracked files with changes, staged or not */
 	int untracked; /* not ignored */
 	bool rebasing; /* a rebase (or am) is in progress */

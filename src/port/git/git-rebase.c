@@ -43,7 +43,6 @@ enum rebase_step {
 	REBASE_HEAD,
 	REBASE_CONTINUE,
 	REBASE_GIVE_UP,
-	REBASE_COUNT
 };
 
 static enum git_op_next

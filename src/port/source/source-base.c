@@ -40,10 +40,6 @@ look(void *arg)
 	timer_drop(source);
 	if (source->fn == NULL)
 		return;
-	if (source->cancelled) {
-		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);
-		return;
-	}
 	strv_clear(&source->quarantined);
 	source->kind->ask(source);
 }
@@ -70,7 +66,6 @@ source_base_answer(struct source *source, enum source_answer answer,
 	strv_clear(&source->labels);
 	strv_clear(&source->keys);
 	source->fn = NULL;
-	source->cancelled = false;
 	fn(answer, offer, failure, source->arg);
 }
 
@@ -155,14 +150,4 @@ source_base_ask(struct source *source, const char *const *labels,
 	source->arg = arg;
 	source->pause_ms = SOURCE_SETTLED_MS;
 	loop_call_request(source->call);
-}
-
-void
-source_base_cancel(struct source *source)
-{
-	if (source->fn == NULL || source->cancelled)
-		return;
-	source->cancelled = true;
-	if (source->kind->cancel == NULL || !source->kind->cancel(source))
-		loop_call_request(source->call);
 }

@@ -22,7 +22,6 @@ struct source {
 	char *where, *owner;
 	source_fn *fn; /* NULL = nobody asks */
 	void *arg;
-	bool cancelled;
 	char **labels, **keys; /* of the question: strv */
 	struct loop_call *call; /* look now */
 	struct loop_timer *timer; /* look later; NULL = not planned */
@@ -45,8 +44,6 @@ struct source_kind {
 	/* Find an answer, called from the loop: source_base_answer() once, or
 	 * source_base_look_later(), which leads to another call. */
 	void (*ask)(struct source *source);
-	/* True: the answer will come; false, or NULL: nothing runs. */
-	bool (*cancel)(struct source *source);
 	int (*take)(struct source *source, const char *key, const char *worker,
 	    struct err *err);
 
@@ -77,7 +74,6 @@ void source_base_release(struct source *source);
 /* The question, as in source.h. */
 void source_base_ask(struct source *source, const char *const *labels,
     const char *const *keys, source_fn *fn, void *arg);
-void source_base_cancel(struct source *source);
 
 /* Answer it. The owner may free the source meanwhile: nothing of it may be used
  * afterwards. */

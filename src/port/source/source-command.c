@@ -84,9 +84,8 @@ static void
 log_call(const struct command *command, const struct errand_result *result)
 {
 	cleanup_json struct json_object *record = NULL;
-	bool good = result->cancelled ||
-	    (!result->timed_out &&
-		(result->status == 0 || result->status == STATUS_NONE_READY));
+	bool good = !result->timed_out &&
+	    (result->status == 0 || result->status == STATUS_NONE_READY);
 	char stamp[CLOCK_STAMP_SIZE];
 
 	if (command->log == NULL)
@@ -225,7 +224,6 @@ command_ended(const struct errand_result *result, void *arg)
 {
 	struct command *command = arg;
 	struct errand *errand = take_ptr(&command->errand);
-	bool cancelled = result->cancelled || command->source.cancelled;
 	cleanup_buf struct buf text = BUF_INIT;
 	enum verdict verdict = judge(result, &text);
 
@@ -233,7 +231,7 @@ command_ended(const struct errand_result *result, void *arg)
 	/* What it claimed stays until it is written down elsewhere. */
 	if (verdict != VERDICT_TASK)
 		errand_forget(command->run_dir, command->name, NULL);
-	if (cancelled || verdict == VERDICT_NONE)
+	if (verdict == VERDICT_NONE)
 		source_base_answer(&command->source, SOURCE_EMPTY, NULL, NULL);
 	else if (verdict == VERDICT_TASK)
 		answer_offer(command, text.data);
@@ -299,17 +297,6 @@ command_ask(struct source *source)
 		source_base_fail(source, &err);
 }
 
-static bool
-command_cancel(struct source *source)
-{
-	struct command *command = (struct command *)source;
-
-	if (command->errand == NULL)
-		return false;
-	errand_cancel(command->errand);
-	return true;
-}
-
 static int
 command_take(
     struct source *source, const char *key, const char *worker, struct err *err)
@@ -330,7 +317,6 @@ const struct source_kind source_command = {
 	.open = command_open,
 	.close = command_close,
 	.ask = command_ask,
-	.cancel = command_cancel,
 	.take = command_take,
 	.settle = NULL,
 	.recover = NULL,

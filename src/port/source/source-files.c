@@ -529,7 +529,6 @@ const struct source_kind source_files = {
 	.open = files_open,
 	.close = files_close,
 	.ask = files_ask,
-	.cancel = NULL,
 	.take = files_take,
 	.settle = files_settle,
 	.recover = files_recover,

@@ -282,7 +282,6 @@ const struct source_kind source_folder = {
 	.open = folder_open,
 	.close = folder_close,
 	.ask = folder_ask,
-	.cancel = NULL,
 	.take = folder_take,
 	.settle = folder_settle,
 	.recover = folder_recover,

@@ -91,16 +91,6 @@ source_free(struct source *source)
 	free(source);
 }
 
-enum source_type
-source_type_of(const struct source *source)
-{
-	size_t type = 0;
-
-	while (kinds[type] != source->kind)
-		type++;
-	return (enum source_type)type;
-}
-
 const char *
 source_kind(const struct source *source)
 {
@@ -124,12 +114,6 @@ bool
 source_asking(const struct source *source)
 {
 	return source->fn != NULL;
-}
-
-void
-source_cancel(struct source *source)
-{
-	source_base_cancel(source);
 }
 
 int

@@ -101,7 +101,6 @@ int source_new(const struct source_options *options, struct source **ret_source,
     struct err *err);
 /* A command that runs goes on; the next source of that run_dir finds it. */
 void source_free(struct source *source);
-enum source_type source_type_of(const struct source *source);
 const char *source_kind(const struct source *source); /* its type's name */
 unsigned source_flags(const struct source *source);
 
@@ -111,8 +110,6 @@ unsigned source_flags(const struct source *source);
 void source_ask(struct source *source, const char *const *labels,
     const char *const *keys, source_fn *fn, void *arg);
 bool source_asking(const struct source *source);
-/* End a command that runs: fn comes, with SOURCE_EMPTY. */
-void source_cancel(struct source *source);
 
 /* 0 = ours; -ESTALE = somebody else has it, or it is gone; another negative
  * errno = try again later. worker is for people. */

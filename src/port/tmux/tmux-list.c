@@ -14,7 +14,6 @@ enum list_field {
 	LIST_PANE,
 	LIST_DEAD,
 	LIST_PID,
-	LIST_ATTACHED,
 	LIST_ACTIVE,
 	LIST_OURS,
 	LIST_GENERATION,
@@ -24,7 +23,7 @@ enum list_field {
 	LIST_FIELDS
 };
 const char tmux_list_format[] =
-    "#{pane_id}:#{pane_dead}:#{pane_pid}:#{session_attached}:"
+    "#{pane_id}:#{pane_dead}:#{pane_pid}:"
     "#{&&:#{window_active},#{pane_active}}:#{@llmc_pane}:"
     "#{@llmc_generation}:#{@llmc_role}:#{@llmc_worker}:#{session_name}";
 
@@ -82,8 +81,7 @@ list_take_session(struct tmux_info *info, const char *const fields[LIST_FIELDS])
 		.role = fields[LIST_ROLE],
 		.worker = fields[LIST_WORKER],
 		.generation = (uint64_t)generation,
-		.dead = true,
-		.attached = strcmp(fields[LIST_ATTACHED], "0") != 0 };
+		.dead = true };
 }
 
 size_t

@@ -102,7 +102,6 @@ struct tmux_info {
 	uint64_t generation;
 	pid_t pane_pid; /* 0 when dead */
 	bool dead; /* the pane's process has ended, or its pane is gone */
-	bool attached;
 };
 typedef void tmux_list_fn(const struct tmux_info *list, size_t count,
     const struct err *err, void *arg);

@@ -65,7 +65,8 @@ int server_notify(
  * sending side only is found to be gone when something is sent to it. */
 void server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg);
 
-/* Has the client gone? Says little of a notification: nobody waits for it. */
+/* Has the client gone? What server_on_gone() waits for, for its tests. Says
+ * little of a notification: nobody waits for it. */
 bool server_call_gone(const struct server_call *call);
 
 #define SERVER_CONNECTIONS_MAX 256 /* further ones wait to be accepted */
