@@ -50,8 +50,8 @@ START_TEST(a_turn_that_ends_cleanly_completes_it)
 	ck_assert_int_eq(w.o.attempt, 1);
 	answer = world_stops(&w);
 	ck_assert_ptr_nonnull(strstr(answer, "\"result\":null"));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent ended its work");
-	expect_report(&w, "Outcome: completed (the agent ended its work)");
+	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	expect_report(&w, "Outcome: completed (the agent finished)");
 	world_end(&w);
 }
 END_TEST
@@ -71,7 +71,7 @@ START_TEST(one_that_leaves_changes_is_asked_to_tidy_up)
 	repo_sh(w.repo, "git add left.txt && git commit -qm tidy");
 	second = world_stops(&w);
 	ck_assert_ptr_nonnull(strstr(second, "\"result\":null"));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent ended its work");
+	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
 	expect_report(&w, "left.txt"); /* what changed */
 	world_end(&w);
 }
@@ -103,8 +103,8 @@ START_TEST(one_that_asks_for_a_person_gives_up)
 	work(&w);
 	repo_sh(w.repo, "echo help >.llmc/manual_intervention_needed_x.txt");
 	free(world_stops(&w));
-	world_until_told(&w, REPAIR_GAVE_UP,
-	    "the agent says that it cannot be repaired without a person");
+	world_until_told(
+	    &w, REPAIR_GAVE_UP, "the agent says that a person is needed");
 	world_end(&w);
 }
 END_TEST
@@ -138,7 +138,7 @@ START_TEST(a_second_stop_is_not_judged_beside_the_first)
 	first = world_answer(&w, a);
 	ck_assert_ptr_nonnull(strstr(first, "\"result\":null"));
 	ck_assert_ptr_nonnull(strstr(second, "\"result\":null"));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent ended its work");
+	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
 	world_end(&w);
 }
 END_TEST
@@ -219,8 +219,8 @@ START_TEST(a_session_that_dies_is_started_again_twice)
 		world_agent_ready(&w); /* with the whole prompt again */
 	}
 	world_agent_exits(&w);
-	world_until_told(&w, REPAIR_DIED,
-	    "the session of the repairing agent ended by itself");
+	world_until_told(
+	    &w, REPAIR_DIED, "the repair session ended on its own");
 	world_end(&w);
 }
 END_TEST
@@ -277,7 +277,7 @@ START_TEST(a_fix_that_somebody_made_needs_no_landing)
 	    "echo fixed >fixed.txt && git add fixed.txt && "
 	    "git commit -qm theirs");
 	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "nothing was to be landed");
+	world_until_told(&w, REPAIR_COMPLETED, "there was nothing to land");
 	ck_assert_str_eq(repo_sh(w.repo, "git log -1 --format=%s"), "theirs");
 	world_end(&w);
 }
@@ -327,7 +327,7 @@ START_TEST(without_a_worktree_it_works_in_the_checkout)
 	work(&w);
 	ck_assert_str_eq(w.o.repair->cwd, w.repo->root);
 	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent ended its work");
+	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
 	world_end(&w);
 }
 END_TEST
