@@ -21,9 +21,9 @@
 #include "post-accept.h"
 #include "repo.h"
 
-/* --- what is told ---------------------------------------------------- */
+/* --- events ---------------------------------------------------------- */
 
-/* A few that are not in auto.log. */
+/* Names for events that are not in auto.log. */
 static const char *const unnamed[EVENT_KIND_COUNT] = {
 	[EVENT_TASK_ORPHANED] = "orphaned",
 	[EVENT_TASK_TAKEN_ELSEWHERE] = "taken_elsewhere",
@@ -68,8 +68,8 @@ auto_world_told(struct auto_world *world, const char *want)
 
 /* --- the world ------------------------------------------------------- */
 
-/* Unlike the lower floors alone, sessions are launched and taken over; only
- * patrol would miss them in tmux. */
+/* Unlike in the tests of the lower floors, sessions are launched and adopted.
+ * The fleet must not patrol: it would not find them in tmux. */
 static void
 open_floors(struct auto_world *world)
 {
@@ -94,7 +94,7 @@ close_floors(struct auto_world *world)
 	landings_free(take_ptr(&world->landings));
 }
 
-/* A tmux that has no sessions, and the real llmc, which runs errands. */
+/* A tmux without sessions, and the real llmc, which runs errands. */
 static void
 replace_programs(const struct auto_world *world)
 {

@@ -18,7 +18,7 @@ struct session {
 	struct session_record *record;
 	char *name;
 	enum session_phase phase;
-	bool typing; /* the record is being written before a prompt is typed */
+	bool typing; /* the record is being saved before a prompt is typed */
 	struct loop_timer *end;
 	struct {
 		void (*fn)(void *arg);
@@ -30,7 +30,7 @@ struct session {
 	int prompts, interrupts, launches;
 };
 
-/* --- what the test says ---------------------------------------------- */
+/* --- for the test ---------------------------------------------------- */
 
 void
 fake_session_turn_ends(struct session *s, const char *last_words)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Sessions without an agent: the functions of session.h for tests, so that the
- * linker does not take the real ones. A session is ready as soon as its record
- * is written, takes every prompt, and then is in a turn until the test ends it.
+ * Sessions without an agent: replaces the functions of session.h, so that the
+ * linker does not use the real ones. A session is ready as soon as its record
+ * is saved, accepts every prompt, and is then in a turn until the test ends it.
  */
 #ifndef FAKE_SESSION_H
 #define FAKE_SESSION_H
 
 #include "session.h"
 
-/* The turn ends with these words (may be NULL); nobody waits for an answer. */
+/* The turn ends with this message (may be NULL); nobody waits for an answer. */
 void fake_session_turn_ends(struct session *session, const char *last_words);
 void fake_session_turn_fails(struct session *session, const char *text);
-/* A tool of it has ended. */
+/* One of its tools has ended. */
 void fake_session_progresses(struct session *session);
 /* Its transcript has this many tokens now. */
 void fake_session_uses(struct session *session, int64_t tokens);
 
-/* The prompt that was submitted last, "" = none. */
+/* The last prompt that was submitted, "" = none. */
 const char *fake_session_prompt(const struct session *session);
-/* Prompts submitted, times interrupted, times launched. */
+/* How often: prompts submitted, interrupted, launched. */
 int fake_session_prompts(const struct session *session);
 int fake_session_interrupts(const struct session *session);
 int fake_session_launches(const struct session *session);

@@ -35,7 +35,7 @@ struct world_store {
 	struct store store;
 	struct store *file;
 	struct floor_world *world;
-	store_done_fn *fn; /* of the commit that waits */
+	store_done_fn *fn; /* of the commit that is held */
 	void *arg;
 };
 
@@ -82,7 +82,7 @@ store_commit(struct store *store, store_done_fn *fn, void *arg)
 	}
 }
 
-/* What is written late is the state of now: nobody looks at what it was. */
+/* A held write saves the current state: no test needs the older one. */
 static void
 store_answer(struct world_store *s)
 {
@@ -163,7 +163,7 @@ write_file(const char *path, const char *text, unsigned mode)
 	ck_assert_int_eq(chmod(path, mode), 0);
 }
 
-/* The core wants an llmc and a tmux; neither is ever asked for anything. */
+/* The core needs an llmc and a tmux; neither is ever run. */
 static void
 make_programs(const struct floor_world *world)
 {
@@ -178,7 +178,7 @@ make_programs(const struct floor_world *world)
 	setenv("PATH", path, 1);
 }
 
-/* No session of it is launched while the test runs. */
+/* Keep it from launching a session during the test. */
 static void
 keep_out_of_tmux(struct agent *agent)
 {
@@ -225,7 +225,7 @@ floor_world_begin(struct floor_world *world, const char *settings)
 	floor_world_open(world);
 }
 
-/* Methods of floors that the test does not have. */
+/* Refuse the methods of floors that the test does not have. */
 static void
 refuse(void *arg, struct server_call *call, struct json_object *params)
 {
@@ -304,7 +304,7 @@ floor_world_trap_count(struct floor_world *world)
 
 struct look {
 	struct loop *loop;
-	struct loop_call *call; /* NULL: a timer looks */
+	struct loop_call *call; /* NULL: use a timer */
 	floor_fn *fn;
 	void *arg;
 };
@@ -327,8 +327,8 @@ on_guard(void *arg)
 	ck_abort_msg("what the test waits for does not happen");
 }
 
-/* closely: in each pass of the loop, before the state is written, which then
- * never sleeps. */
+/* closely: check in each pass of the loop, before the state is saved; the loop
+ * never sleeps then. */
 static void
 wait_until(struct floor_world *world, floor_fn *fn, void *arg, bool closely)
 {

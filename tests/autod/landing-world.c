@@ -132,7 +132,7 @@ landing_world_main(struct landing_world *world, const char *want)
 	ck_assert_str_eq(floor_world_sh(&world->floor,
 			     "git log --format=%s, main | tr -d '\\n'"),
 	    want);
-	/* The checkout has gone along. */
+	/* The checkout has been updated too. */
 	ck_assert_str_eq(
 	    floor_world_sh(&world->floor, "git status --porcelain -uno"), "");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The landing floor on a core and a fleet, and what it tells. */
+/* The landing floor on a core and a fleet, and its events. */
 #ifndef LANDING_WORLD_H
 #define LANDING_WORLD_H
 
@@ -14,7 +14,7 @@ struct landings;
 struct landing_world {
 	struct floor_world floor;
 	struct landings *landings;
-	bool may_not_begin; /* the policy's answer */
+	bool may_not_begin; /* what the policy answers */
 	int unwritten; /* times the state could not be written */
 	/* "landed adam; not landed eve: reason; ended eve: failed; " */
 	struct buf told;
@@ -28,7 +28,7 @@ void landing_world_reopen(struct landing_world *world);
 /* A worker that has finished: one commit that writes text to the file. */
 struct agent *landing_world_work(struct landing_world *world, const char *name,
     const char *file, const char *text);
-/* Somebody else commits the same to main. */
+/* Another commit to main, made by someone else. */
 void landing_world_meanwhile(
     struct landing_world *world, const char *file, const char *text);
 
@@ -36,9 +36,9 @@ void landing_world_meanwhile(
 const char *
 landing_world_accept(struct landing_world *world, const char *worker);
 
-/* What has been told since this was asked last. */
+/* The events since the last call. */
 void landing_world_told(struct landing_world *world, const char *want);
-/* The subjects of main's commits, newest first, each with a comma behind it. */
+/* The subjects of main's commits, newest first, each followed by a comma. */
 void landing_world_main(struct landing_world *world, const char *want);
 
 #endif

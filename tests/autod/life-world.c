@@ -77,7 +77,7 @@ add_floor(struct life_world *house, struct life_floor *s, const char *name)
 	core_add_floor(house->world.core, &s->floor);
 }
 
-/* --- the house -------------------------------------------------------- */
+/* --- the world -------------------------------------------------------- */
 
 static void
 on_event(const struct event *event, void *arg)

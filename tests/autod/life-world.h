@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The daemon's life with two floors of the test above the fleet, low and high,
- * in virtual time.
+ * The daemon's life cycle with two floors of the test above the fleet, low and
+ * high, in virtual time.
  */
 #ifndef LIFE_WORLD_H
 #define LIFE_WORLD_H
@@ -12,7 +12,7 @@
 
 #include "floor-world.h"
 
-#define LIFE_GOES_ON (-1) /* life_world_run(): the daemon has not ended */
+#define LIFE_GOES_ON (-1) /* life_world_run(): it is still running */
 
 struct json_object;
 struct life_world;
@@ -21,32 +21,32 @@ struct life_floor {
 	struct core_floor floor;
 	const char *name;
 	struct life_world *world;
-	bool late; /* says itself when it has begun */
+	bool late; /* the test calls life_floor_begun() */
 	bool noisy; /* not quiet */
-	const char *phase; /* NULL = no opinion */
+	const char *phase; /* NULL = none */
 };
 
 struct life_world {
 	struct floor_world world;
 	struct life_floor low, high;
-	struct buf trace; /* what the floors were asked for */
-	int failures, unwritten, resumes, stopping; /* events */
+	struct buf trace; /* what the floors were called for */
+	int failures, unwritten, resumes, stopping; /* number of events */
 };
 
-/* The floors and the options may have been set up before; the rest is zero. */
+/* The floors and the options may have been set before; the rest is zero. */
 void life_world_begin(struct life_world *house, const char *settings);
 void life_world_end(struct life_world *house);
-/* The same, and what happens at the beginning is over and forgotten. */
+/* The same, and forget the events of the beginning. */
 void life_world_begin_quietly(struct life_world *house);
-/* The floors above another core, as that of the next daemon. */
+/* Create the floors on another core, as the next daemon does. */
 void life_world_build(struct life_world *house);
 
-/* Let time pass; what the daemon ends with, or LIFE_GOES_ON. */
+/* Let time pass; returns the exit status of the daemon, or LIFE_GOES_ON. */
 int life_world_run(struct life_world *house, int64_t ms);
-/* What the floors were asked for since this was called last. */
+/* What the floors were called for since the last call. */
 void life_world_expect(struct life_world *house, const char *trace);
 
-/* Of a file below .llmc: is it there? Its JSON, owned by the caller. */
+/* A file in .llmc: does it exist? Its JSON, owned by the caller. */
 bool life_world_exists(struct life_world *house, const char *name);
 struct json_object *life_world_load(struct life_world *house, const char *name);
 

@@ -14,12 +14,12 @@
 #include "persist.h"
 #include "store.h"
 
-/* Keeps a number of the state (its receipts) as the picture of it. */
+/* Saves a number from the state (its receipts) as a snapshot. */
 struct persist_store {
 	struct store store;
 	struct persist_world *world;
 	uint64_t picture;
-	store_done_fn *fn; /* of the commit under way */
+	store_done_fn *fn; /* of the commit in progress */
 	void *arg;
 };
 
@@ -39,7 +39,7 @@ store_begin(struct store *store, struct err *err)
 {
 	struct persist_store *s = (struct persist_store *)store;
 
-	ck_assert_ptr_null(s->fn); /* one at a time */
+	ck_assert_ptr_null(s->fn); /* only one at a time */
 	return fails(s->world, FAILS_BEGIN, err);
 }
 
@@ -186,11 +186,12 @@ persist_world_change(struct persist_world *world, uint64_t number)
 	persist_changed(&world->core);
 }
 
-/* An effect that leaves a letter, and what was written when it ran. */
+/* An effect that adds a letter to the trace, and checks what was saved when it
+ * ran. */
 struct effect {
 	struct persist_world *world;
 	char letter;
-	uint64_t number; /* must be written by then */
+	uint64_t number; /* must be saved by then */
 };
 
 static void

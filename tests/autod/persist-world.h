@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A core of nothing but a state, a store that answers when the test says so,
- * effects that leave a letter each, and virtual time.
+ * A core with nothing but a state, a store that answers when the test says so,
+ * effects that add a letter to a trace, and virtual time.
  */
 #ifndef PERSIST_WORLD_H
 #define PERSIST_WORLD_H
@@ -29,8 +29,8 @@ struct persist_world {
 	struct persist_store *store;
 	bool held; /* commits wait for persist_world_answer() */
 	enum persist_fails failing;
-	bool foreign; /* somebody else wrote the state */
-	uint64_t written; /* the number that lasts, 0 = none */
+	bool foreign; /* another program wrote the state */
+	uint64_t written; /* the number that was saved, 0 = none */
 	int commits, freed, unwritten, told_foreign;
 	struct buf trace; /* effects */
 };
@@ -39,13 +39,13 @@ void persist_world_begin(struct persist_world *world);
 void persist_world_end(struct persist_world *world);
 void persist_world_run(struct persist_world *world, int64_t ms);
 
-/* The state becomes this number. */
+/* Set the state to this number. */
 void persist_world_change(struct persist_world *world, uint64_t number);
-/* Have a letter left when the state of now is written. */
+/* Add a letter to the trace when the current state is saved. */
 void persist_world_after(struct persist_world *world, void *owner, char letter);
-/* The store answers the commit under way. */
+/* The store answers the commit in progress. */
 void persist_world_answer(struct persist_world *world);
-/* The letters that were left so far. */
+/* The letters so far. */
 void persist_world_expect(struct persist_world *world, const char *trace);
 
 #endif

@@ -15,10 +15,10 @@
 #include "unit.h"
 #include "worker-op.h"
 
-/* Leaves a file behind, and passes once "pass" is in the worktree. */
+/* Leaves a file, and passes once "pass" is in the worktree. */
 #define CHECK    "check_command = \"touch junk; test -e pass && echo no\"\n"
 #define CHECK_OK "check_command = \"touch junk\"\n"
-/* Goes on until it is cancelled, or told to pass by a file in the root. */
+/* Runs until it is cancelled, or until a file in the root lets it pass. */
 #define CHECK_SLOW                                                        \
 	"check_command = \"touch junk; until test -e ../../go; do sleep " \
 	"0.05; done\"\n"
@@ -63,7 +63,7 @@ START_TEST(what_passes_lands)
 	auto_world_told(&world,
 	    "task_completed t1 needs_review; accept_success t1; "
 	    "task_finished t1 landed; ");
-	/* What the check left behind did not land. */
+	/* The file that the check left did not land. */
 	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt");
 	auto_world_end(&world);
 }
@@ -118,7 +118,7 @@ START_TEST(a_tree_that_cannot_be_reset_is_an_error)
 }
 END_TEST
 
-/* --- cut off --------------------------------------------------------- */
+/* --- interrupted ----------------------------------------------------- */
 
 START_TEST(cancelled_while_it_runs)
 {
@@ -129,12 +129,12 @@ START_TEST(cancelled_while_it_runs)
 	floor_world_wait_step(&world.floor, agent, "run");
 	operation_cancel(&agent->op->op, "enough");
 	floor_world_settle(&world.floor);
-	/* Nothing was decided, and nothing is left behind. */
+	/* Nothing was decided, and nothing is left over. */
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
 	assert_clean(&world);
 	auto_world_told(&world, "");
-	/* Patrol finds a turn that nobody has judged. */
+	/* Patrol finds a turn that was not judged. */
 	ck_assert(turn_end_is_due(agent));
 	floor_world_sh(&world.floor, "touch go");
 	turn_end_begin(agent, NULL, NULL);
@@ -159,7 +159,7 @@ END_TEST
 
 static const char *const steps[] = { "facts", "run", "reset" };
 
-/* The next daemon has the worker look at it again. */
+/* The next daemon lets the worker check it again. */
 static void
 go_on_after(struct auto_world *world)
 {
@@ -205,7 +205,7 @@ START_TEST(the_daemon_dies)
 
 	begin_until(&world, steps[_i]);
 	auto_world_reopen(&world);
-	/* A git that was killed may leave its lock file, too. */
+	/* A git that was killed may also leave its lock file. */
 	floor_world_wt(&world.floor, "auto-1",
 	    "rm -f junk ../../.git/worktrees/auto-1/index.lock");
 	go_on_after(&world);

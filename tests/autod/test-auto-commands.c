@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What people do with tasks through the daemon, and what is made of a state
- * that somebody else wrote. */
+/* Commands for tasks through the daemon, and a state written by another
+ * program. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ begin_idle(struct auto_world *world, const char *settings)
 	auto_world_told(world, "exhausted; ");
 }
 
-/* The code of its error, 0 = none. */
+/* The code of the error, 0 = none. */
 static int
 call(struct auto_world *world, const char *method, const char *key,
     const char *value)
@@ -78,7 +78,7 @@ START_TEST(a_task_that_failed_is_tried_again)
 }
 END_TEST
 
-/* A source that does not keep what has ended: the record is all there is. */
+/* This source does not keep finished tasks: the record is all there is. */
 START_TEST(a_task_of_a_command_is_tried_again_from_its_record)
 {
 	struct auto_world world;
@@ -109,14 +109,14 @@ START_TEST(tasks_are_dropped)
 	struct auto_world world;
 
 	begin_idle(&world, NULL);
-	/* Nobody gets one meanwhile. */
+	/* So that no worker gets a task. */
 	xstrset(&world.core->state.paused, "wait");
 	auto_world_task(&world, "a.md", "Do it\n");
 	ck_assert_int_eq(
 	    call(&world, "task.drop", "task", "b.md"), API_UNKNOWN);
 	ck_assert_int_eq(call(&world, "task.drop", "task", "a.md"), 0);
 	auto_world_folder(&world, "");
-	/* One that is ours. */
+	/* A task that is already in the state. */
 	world.floor.store_fails = true;
 	free(take_ptr(&world.core->state.paused));
 	auto_world_task(&world, "c.md", "Do it\n");
@@ -151,7 +151,7 @@ START_TEST(what_has_landed_is_not_dropped)
 }
 END_TEST
 
-/* --- a state that somebody else wrote -------------------------------- */
+/* --- a state written by another program ------------------------------ */
 
 static void
 overwrite(struct auto_world *world, const char *script)
@@ -210,7 +210,7 @@ START_TEST(a_state_of_somebody_else_is_a_failure)
 	begin_idle(&world, NULL);
 	overwrite(&world, script);
 	auto_world_fails(&world, row->class);
-	/* Ours is the truth. */
+	/* The state in memory wins. */
 	auto_world_reopen(&world);
 	ck_assert_ptr_nonnull(state_find(&world.core->state, "auto-1"));
 	auto_world_end(&world);

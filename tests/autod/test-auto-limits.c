@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What stops a worker, or all of them: budgets, silence, outages, a checkout in
- * the way, workers that cannot go on. */
+ * the way, workers that cannot continue. */
 #include <check.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ START_TEST(a_task_pauses_at_its_budget)
 	    "Continuing.");
 	auto_world_turn(&world, 2);
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
-	/* As much again. */
+	/* The same amount again. */
 	fake_session_uses(agent->session, 1999);
 	floor_world_settle(&world.floor);
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
@@ -80,7 +80,7 @@ START_TEST(a_task_pauses_at_its_budget)
 }
 END_TEST
 
-/* What is finished lands, whatever it took; what is sent back pauses. */
+/* Finished work lands, whatever it cost; a worker that is sent back pauses. */
 START_TEST(a_turn_too_many_is_not_begun)
 {
 	struct auto_world world;
@@ -120,7 +120,7 @@ START_TEST(everybody_pauses_at_the_budget_of_the_day)
 	auto_world_turn(&world, 2);
 	auto_world_told(&world, "fleet_resumed; ");
 	ck_assert_ptr_null(world.core->state.paused);
-	/* Or until somebody says so. */
+	/* Or until a person resumes it. */
 	fake_session_uses(agent->session, 2000);
 	floor_world_settle(&world.floor);
 	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
@@ -202,7 +202,7 @@ START_TEST(a_sign_of_life_ends_the_suspicion)
 	is_silent(&world, agent);
 	auto_world_turn(&world, 3);
 	auto_world_told(&world, "stall t1 interrupt; stall t1 interrupt; ");
-	/* Without a task others judge it. */
+	/* Without a task the fleet judges it. */
 	xstrset(&agent->worker->task, NULL);
 	ck_assert(!is_silent(&world, agent));
 	auto_world_end(&world);
@@ -222,7 +222,7 @@ START_TEST(an_outage_is_waited_for_but_not_for_ever)
 	ck_assert_int_eq(world.core->state.outage_since_unix, 0);
 	outage_limited(world.mode, agent, true, "503", 0);
 	ck_assert_int_ge(world.core->state.outage_since_unix, now);
-	/* A turn that ends is the end of it. */
+	/* The end of a turn ends the outage. */
 	fake_session_turn_ends(agent->session, "Shall I go on?");
 	auto_world_turn(&world, 2);
 	ck_assert_int_eq(world.core->state.outage_since_unix, 0);
@@ -260,7 +260,7 @@ START_TEST(a_checkout_in_the_way_is_waited_for)
 	    "task_completed t1 needs_review; accept_failure t1; waiting; ");
 	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
 	ck_assert_int_eq(world.core->state.source_repo_dirty_retry_count, 1);
-	/* Nothing is tried before the time has come. */
+	/* Nothing is tried before the wait is over. */
 	auto_world_patrol(&world);
 	auto_world_told(&world, "");
 	floor_world_sh(&world.floor, "git checkout -q a.txt");
@@ -318,7 +318,7 @@ START_TEST(a_worker_in_error_is_a_failure_and_repaired)
 }
 END_TEST
 
-/* That a worker was paused is no fault of its task. */
+/* A pause of the worker is not the fault of its task. */
 START_TEST(a_paused_worker_is_repaired)
 {
 	struct auto_world world;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* post_accept_command: once for each landing, cut off at each of its steps, and
- * what is done when it fails. */
+/* post_accept_command: once for each landing, interrupted at each of its steps,
+ * and what happens when it fails. */
 #include <check.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@
 #include "mem.h"
 #include "unit.h"
 
-/* It says that it began, waits until it may go on, says that it ended, and
- * exits with a status that the test chooses. */
+/* Reports that it began, waits for permission, reports that it ended, and exits
+ * with a status that the test chooses. */
 #define COMMAND                                                             \
 	"post_accept_command = \"cd .llmc; echo $LLMC_TASK >>began; until " \
 	"test -e go; do sleep 0.05; done; echo $LLMC_TASK >>ended; echo "   \
@@ -94,17 +94,17 @@ START_TEST(the_next_landing_waits)
 }
 END_TEST
 
-/* --- cut off --------------------------------------------------------- */
+/* --- interrupted ----------------------------------------------------- */
 
 static const struct row {
 	const char *step;
 	const char *policy, *status; /* on_post_accept_failure */
-	const char *began_stopped; /* after a daemon that stops */
-	const char *began_dead; /* after one that dies */
+	const char *began_stopped; /* runs after a daemon that stops */
+	const char *began_dead; /* runs after a daemon that dies */
 	const char *filed;
 } rows[] = {
 	{ "write", "shutdown", "0", "t1", "t1", "t1 landed; " },
-	/* One that is cancelled runs again; one that is left alone does not. */
+	/* A cancelled command runs again; one that survived does not. */
 	{ "run", "shutdown", "0", "t1\nt1", "t1", "t1 landed; " },
 	/* Only the revert takes time. */
 	{ "act", "revert", "1", "t1", "t1", "t1 failed; " },
@@ -237,7 +237,7 @@ START_TEST(failure_is_fixed_by_a_task)
 	ck_assert_str_eq(agent->worker->task, "t2");
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "words"));
-	/* A fix of a fix is one too many here. */
+	/* A fix of a fix exceeds the limit here. */
 	auto_world_work(&world, "c.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_fails(&world, "post_accept");

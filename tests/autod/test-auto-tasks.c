@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The way of a task: offered, taken, given out, settled; across restarts, and
- * when something cannot be written. */
+/* The life of a task: offered, taken, assigned, settled; across restarts, and
+ * when something cannot be saved. */
 #include <check.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "serve.h"
 #include "unit.h"
 
-/* One worker, which is idle, and nothing to do. */
+/* One idle worker, and nothing to do. */
 static struct agent *
 begin_idle(struct auto_world *world, const char *settings)
 {
@@ -54,7 +54,7 @@ is_unwritten_again(void *arg)
 		   "unwritten; unwritten; ") != NULL;
 }
 
-/* A task in the state that is not written down yet. */
+/* A task in the state that is not saved yet. */
 static struct task *
 begin_unwritten(struct auto_world *world)
 {
@@ -210,7 +210,7 @@ START_TEST(a_task_survives_its_daemon)
 }
 END_TEST
 
-/* The daemon dies before the offer is written: it was never ours. */
+/* The daemon dies before the offer is saved: it was never taken. */
 START_TEST(an_offer_that_was_not_written_is_made_again)
 {
 	struct auto_world world;
@@ -226,7 +226,7 @@ START_TEST(an_offer_that_was_not_written_is_made_again)
 }
 END_TEST
 
-/* The daemon dies when the offer is written and not taken. */
+/* The daemon dies when the offer is saved but not taken. */
 START_TEST(an_offer_that_was_written_is_taken)
 {
 	struct auto_world world;
@@ -246,7 +246,7 @@ START_TEST(an_offer_that_was_written_is_taken)
 }
 END_TEST
 
-/* The daemon dies when the outcome is written and nobody was told. */
+/* The daemon dies when the outcome is saved but not reported. */
 START_TEST(an_outcome_that_was_written_is_told)
 {
 	struct auto_world world;
@@ -261,7 +261,7 @@ START_TEST(an_outcome_that_was_written_is_told)
 	ck_assert_int_eq(
 	    state_save(&world.floor.workspace, &world.core->state, NULL), 0);
 	auto_world_reopen(&world);
-	world.mode->active = false; /* a daemon without --auto does it too */
+	world.mode->active = false; /* a daemon without --auto does this too */
 	auto_world_live(&world);
 	auto_world_wait_done(&world);
 	auto_world_filed(&world, "t1 aborted; ");
@@ -300,7 +300,7 @@ START_TEST(what_nobody_has_waits_again)
 	auto_world_told(&world, "task_assigned t1; orphaned t1; ");
 	ck_assert_int_eq(world.core->state.tasks[0]->step, TASK_WAITING);
 	ck_assert_int_eq(world.core->state.tasks[0]->attempts, 0);
-	/* And a worker whose task is gone has none. */
+	/* And a worker whose task is gone loses it. */
 	xstrset(&agent->worker->task, "t9");
 	auto_world_patrol(&world);
 	ck_assert_ptr_null(agent->worker->task);
@@ -308,7 +308,7 @@ START_TEST(what_nobody_has_waits_again)
 }
 END_TEST
 
-/* --- what cannot be written ------------------------------------------ */
+/* --- when the state cannot be saved ---------------------------------- */
 
 START_TEST(nothing_is_taken_that_is_not_written)
 {
@@ -326,7 +326,7 @@ START_TEST(nothing_is_taken_that_is_not_written)
 }
 END_TEST
 
-/* Nor is a task given out that way. */
+/* No task is assigned either. */
 START_TEST(nothing_is_given_out_that_is_not_written)
 {
 	struct auto_world world;
@@ -381,7 +381,7 @@ START_TEST(an_outcome_that_cannot_be_filed_is_filed_later)
 }
 END_TEST
 
-/* A subscriber that fails harms nobody. */
+/* A failing subscriber does not affect the others. */
 START_TEST(auto_log_cannot_be_written)
 {
 	struct auto_world world;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Who is told what, in which order: subscribers in this process, auto.log, and
- * followers at the other end of the socket. */
+/* Who gets which events in which order: subscribers in this process, auto.log,
+ * and followers on the socket. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -33,12 +33,12 @@ struct bench {
 	struct buf trace;
 };
 
-/* Leaves its letter and what it was told; does its trick once. */
+/* Records its letter and the event; does its trick once. */
 struct listener {
 	struct bench *bench;
 	char letter;
 	void (*trick)(struct listener *listener);
-	struct listener *other; /* for the trick */
+	struct listener *other; /* used by the trick */
 };
 
 static void
@@ -114,7 +114,7 @@ START_TEST(in_the_order_of_subscription)
 			c = { &bench, 'c', NULL, NULL };
 
 	bench_begin(&bench);
-	tell(&bench.core, "0"); /* to nobody */
+	tell(&bench.core, "0"); /* no subscriber */
 	subscribe(&b);
 	subscribe(&a);
 	subscribe(&c);
@@ -148,7 +148,7 @@ START_TEST(somebody_comes_during_an_event)
 }
 END_TEST
 
-/* The one that speaks, one before it, or one that is still to be told. */
+/* The current subscriber, an earlier one, or a later one. */
 START_TEST(somebody_goes_during_an_event)
 {
 	static const char *const first[] = { "a:1 b:1 c:1 ", "a:1 b:1 c:1 ",
@@ -184,7 +184,8 @@ START_TEST(an_event_makes_another)
 	subscribe(&b);
 	subscribe(&c);
 	tell(&bench.core, "1");
-	/* Those before who makes it happen, like the log, hear it in order. */
+	/* Subscribers before the one that emits, like the log, get them in
+	 * order. */
 	expect(&bench, "a:1 b:1 a:2 b:2 c:2 c:1 ");
 	bench_end(&bench);
 }
@@ -198,7 +199,7 @@ tell_and_go(struct listener *listener)
 	unsubscribe(listener->other);
 }
 
-/* Nobody is freed while somebody still goes through the list. */
+/* Subscribers are not freed while the list is in use. */
 START_TEST(two_go_during_an_event_in_an_event)
 {
 	struct bench bench;
@@ -225,7 +226,7 @@ let_time_pass(struct listener *listener)
 	clock_virtual_advance(1234);
 }
 
-/* The moment of an event is one, however long the telling takes. */
+/* An event has one timestamp, however long it takes to report it. */
 START_TEST(everybody_is_told_the_same)
 {
 	struct bench bench;
@@ -318,8 +319,8 @@ is_over(void *arg)
 	return ((struct follower *)arg)->over;
 }
 
-/* The next line that it is told, which must be a notification of that method;
- * its params, owned by the caller. */
+/* The next line it receives, which must be a notification of that method;
+ * returns its params, owned by the caller. */
 static struct json_object *
 next(struct floor_world *world, struct follower *f, const char *method)
 {
@@ -388,12 +389,12 @@ START_TEST(what_the_file_has_is_told)
 	ck_assert_ptr_nonnull(strstr(text.data, "before"));
 	ck_assert_int_lt(offset, (int64_t)text.len);
 	buf_consume(&text, (size_t)offset);
-	/* The first line behind that place, byte for byte. */
+	/* The first line after that offset, byte for byte. */
 	line = xasprintf("%s\n",
 	    json_object_to_json_string_ext(record, JSON_C_TO_STRING_PLAIN));
 	ck_assert_int_eq(strncmp(text.data, line, strlen(line)), 0);
 	json_object_put(record);
-	/* What has no place in the file is not told either. */
+	/* An event without a record in the file is not sent either. */
 	hears(&world, &f, "the end");
 	floor_world_end(&world);
 	follower_release(&f);
@@ -427,7 +428,8 @@ START_TEST(a_file_that_cannot_be_written_harms_nobody)
 }
 END_TEST
 
-/* A follower that does not read is hung up on; the other one hears it all. */
+/* A follower that does not read is disconnected; the other one gets
+ * everything. */
 START_TEST(a_slow_follower_is_dropped)
 {
 	struct floor_world world;
@@ -458,7 +460,8 @@ START_TEST(a_slow_follower_is_dropped)
 }
 END_TEST
 
-/* One that is too long for a line is left out; nobody is dropped for it. */
+/* An event that is too long for a line is skipped; no follower is dropped for
+ * it. */
 START_TEST(an_event_too_long_for_a_line)
 {
 	const size_t len = 5 * 1024 * 1024;
@@ -493,7 +496,8 @@ START_TEST(followers_go_and_come)
 	offset_of(&world, &second);
 	tell(world.core, "1");
 	hears(&world, &second, "1");
-	/* The daemon ends: the call is answered, then it hangs up. */
+	/* The daemon stops: the call is answered, then the connection is
+	 * closed. */
 	floor_world_close(&world);
 	floor_world_wait(&world, is_over, &second);
 	ck_assert_ptr_nonnull(strstr(second.text.data, "\"result\":null"));

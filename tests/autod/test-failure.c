@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* How the daemon fails, and that it lives: failure.json and the heartbeat. */
+/* Hard failures (failure.json) and the heartbeat. */
 #include <check.h>
 #include <signal.h>
 
@@ -34,7 +34,7 @@ START_TEST(a_failure_ends_the_daemon)
 
 	life_world_begin_quietly(&house);
 	raise_failure(&house, "post_accept", full ? 3 : -1);
-	raise_failure(&house, "git", 1); /* the first one counts */
+	raise_failure(&house, "git", 1); /* only the first one counts */
 	ck_assert_int_eq(house.failures, 1);
 	ck_assert_int_eq(life_world_run(&house, 1000), 1);
 	life_world_expect(
@@ -52,7 +52,7 @@ START_TEST(a_failure_ends_the_daemon)
 	ck_assert_str_eq(json_string_or(json, "instance_id", ""),
 	    house.world.core->instance);
 
-	/* The next daemon has nothing to do with it. */
+	/* The next daemon starts without it. */
 	floor_world_close(&house.world);
 	ck_assert(life_world_exists(&house, "failure.json"));
 	floor_world_open(&house.world);
@@ -63,7 +63,7 @@ START_TEST(a_failure_ends_the_daemon)
 }
 END_TEST
 
-/* It stops the daemon and is told, whether it can be filed or not. */
+/* It stops the daemon and is reported, even if the file cannot be written. */
 START_TEST(a_failure_that_cannot_be_filed)
 {
 	struct life_world house = { 0 };
@@ -79,7 +79,8 @@ START_TEST(a_failure_that_cannot_be_filed)
 }
 END_TEST
 
-/* A failure has stopped it, so the first signal is the first one. */
+/* The daemon stops for a failure, so the first signal is not a second
+ * request. */
 START_TEST(a_signal_after_a_failure)
 {
 	struct life_world house = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Landings that are cut off at each step: cancelled, by a daemon that stops or
- * dies, by a state that cannot be written. */
+/* Landings interrupted at each step: cancelled, by a daemon that stops or dies,
+ * by a state that cannot be saved. */
 #include <check.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ START_TEST(cancelled_at_each_step)
 }
 END_TEST
 
-/* A conflict that git has found is not left lying there. */
+/* A conflict that git has found is not left in the worktree. */
 static const struct conflict_row {
 	const char *step;
 	int conflicts; /* before */
@@ -130,7 +130,8 @@ END_TEST
 
 /* --- a daemon that stops, one that dies ------------------------------ */
 
-/* What waits and what runs is answered, and the next daemon goes on. */
+/* Waiting and running landings are answered, and the next daemon continues
+ * them. */
 START_TEST(the_next_daemon_goes_on)
 {
 	struct landing_world world;
@@ -162,7 +163,7 @@ START_TEST(the_next_daemon_goes_on)
 }
 END_TEST
 
-/* Without a call, and without anything but what is on the disk. */
+/* Without a call, from nothing but the files. */
 static const char *const death_rows[] = { "facts", "leftovers", "rebase",
 	"messages", "squash", "journal", "publish", "cleanup" };
 
@@ -185,7 +186,7 @@ START_TEST(what_a_dead_daemon_left_lands_once)
 }
 END_TEST
 
-/* One that nobody has accepted must not land after a restart. */
+/* A rebase that was not accepted must not land after a restart. */
 START_TEST(a_rebase_stays_a_rebase)
 {
 	struct landing_world world;
@@ -216,10 +217,11 @@ is_unwritten(void *arg)
 	return world->unwritten > 0 && !git_busy(world->floor.core->git);
 }
 
-/* Nothing is done that is not written down; it goes on when it is. */
+/* Nothing is done that is not saved; it continues when it is. */
 static const struct write_row {
-	const char *step; /* writing fails from then on, NULL = at once */
-	const char *stays; /* and the landing stays there, NULL = it waits */
+	const char *step; /* saving fails from this step on, NULL = from the
+			   * start */
+	const char *stays; /* the landing stays there, NULL = it waits */
 	const char *branch, *told;
 } write_rows[] = {
 	{ NULL, NULL, "first,", "" },

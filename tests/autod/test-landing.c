@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* How landings end, who waits for whom, and who is told. */
+/* How landings end, the queue, and their events. */
 #include <check.h>
 #include <string.h>
 
@@ -102,7 +102,7 @@ START_TEST(a_conflict_is_resolved_by_its_worker)
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
 	ck_assert(json_bool_or(
 	    floor_call_result(call), "needs_conflict_resolution", false));
-	/* The landing goes on when the worker has finished. */
+	/* The landing continues when the worker has finished. */
 	assert_is(adam, WORKER_REBASING, ACCEPT_PREPARE);
 	ck_assert_int_eq(adam->worker->session.step != PROMPT_NONE, true);
 	ck_assert_ptr_nonnull(strstr(adam->worker->session.pending, "a.txt"));
@@ -136,7 +136,7 @@ START_TEST(too_many_conflicts_are_for_a_person)
 	assert_is(adam, WORKER_NEEDS_REVIEW, ACCEPT_NONE);
 	ck_assert_ptr_nonnull(strstr(adam->worker->reason, "resolve them by"));
 	landing_world_main(&world, "meanwhile,first,");
-	/* No rebase is left behind. */
+	/* No unfinished rebase is left. */
 	ck_assert_str_eq(
 	    floor_world_wt(&world.floor, "adam", "git log -1 --format=%s"),
 	    "by adam");
@@ -181,7 +181,7 @@ START_TEST(one_after_the_other)
 	eve = landing_world_work(&world, "eve", "c.txt", "three");
 	first = floor_world_call(&world.floor, "worker.accept", "adam", "");
 	second = floor_world_call(&world.floor, "worker.accept", "eve", "");
-	/* One that waits does not have its worker before its slot comes. */
+	/* While it waits it does not hold its worker. */
 	floor_world_wait_step(&world.floor, adam, "cleanup");
 	assert_is(eve, WORKER_ACCEPTING, ACCEPT_PREPARE);
 	ck_assert_ptr_null(floor_world_answer(&world.floor, first));
@@ -208,7 +208,7 @@ START_TEST(a_policy_says_no_then_yes)
 	assert_is(adam, WORKER_ACCEPTING, ACCEPT_PREPARE);
 	ck_assert(landings_busy(world.landings));
 	ck_assert(!floor_call_is_answered(call));
-	landings_kick(world.landings); /* still no */
+	landings_kick(world.landings); /* still not allowed */
 	floor_world_settle(&world.floor);
 	ck_assert(!floor_call_is_answered(call));
 	world.may_not_begin = false;
@@ -308,7 +308,7 @@ START_TEST(only_finished_work_is_accepted)
 }
 END_TEST
 
-/* Nobody has accepted it: no floor is told of a landing. */
+/* It was not accepted: there are no events of a landing. */
 START_TEST(a_rebase_is_no_landing)
 {
 	struct landing_world world;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* How the daemon begins, is patrolled and stops, and the file that tells who it
- * is. */
+/* How the daemon begins, patrols and stops, and the file that identifies it. */
 #include <check.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ START_TEST(floors_begin_from_the_bottom)
 
 	life_world_begin(&house, NULL);
 	life_world_expect(&house, "low begins; ");
-	/* What people ask for waits for that too. */
+	/* Calls wait for that too. */
 	calls[0] = floor_world_ask(&house.world, "daemon.info", "{}");
 	calls[1] = floor_world_call(&house.world, "worker.nuke", "adam", "");
 	life_patrol(house.world.core); /* not before all have begun */
@@ -81,7 +80,7 @@ START_TEST(it_says_who_it_is)
 	json_object_put(json);
 	ck_assert_int_eq(house.resumes, 0);
 
-	/* It dies; the next one says so, and ends as it should. */
+	/* It dies; the next one says so, and stops cleanly. */
 	floor_world_settle(&house.world);
 	floor_world_close(&house.world);
 	ck_assert(life_world_exists(&house, "daemon.json"));
@@ -158,7 +157,7 @@ START_TEST(patrols_come_from_the_top)
 	life_stop(house.world.core, "the test", false);
 	house.low.noisy = true;
 	buf_clear(&house.trace);
-	life_patrol(house.world.core); /* nobody looks after those that stop */
+	life_patrol(house.world.core); /* no patrol while it stops */
 	life_world_expect(&house, "");
 	life_world_end(&house);
 }
@@ -198,7 +197,8 @@ START_TEST(a_stop_waits_until_all_are_quiet)
 	life_world_begin_quietly(&house);
 	house.low.noisy = true;
 	life_stop(house.world.core, "the test", false);
-	life_stop(house.world.core, "again", false); /* is no second one */
+	life_stop(house.world.core, "again", false); /* does not count as a
+						      * second stop */
 	life_world_expect(&house, "high stops; low stops; ");
 	ck_assert_int_eq(house.stopping, 1);
 	ck_assert_int_eq(life_world_run(&house, 14000), LIFE_GOES_ON);
@@ -289,7 +289,7 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 	(void)arg;
 }
 
-/* One that is killed leaves its lock files behind. */
+/* If git were killed, it would leave its lock files. */
 START_TEST(git_is_waited_for)
 {
 	struct life_world house = { 0 };
@@ -343,7 +343,7 @@ unit_suite(void)
 		the_last_write_fails, NULL });
 	tcase_add_loop_test(call, a_call_stops_it, 0, 2);
 	suite_add_tcase(suite, call);
-	/* Not where the test would end the whole program. */
+	/* Not if the test would end the whole program. */
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0)
 		tcase_add_exit_test(
 		    fatal, a_method_that_nobody_carries_out, 70);

@@ -65,7 +65,7 @@ START_TEST(what_changes_meanwhile_is_for_the_next_commit)
 }
 END_TEST
 
-/* Without a change of their own they come behind what is under way. */
+/* Without a change of their own, they run after the commit in progress. */
 START_TEST(an_effect_without_a_change)
 {
 	struct persist_world world;
@@ -154,7 +154,7 @@ START_TEST(nothing_is_acted_on_that_is_not_written)
 	persist_world_after(&world, &world, 'b');
 	persist_world_run(&world, 10);
 	ck_assert_int_eq(world.unwritten, 1);
-	/* More does not make it try earlier. */
+	/* More changes do not make it retry earlier. */
 	persist_world_change(&world, 2);
 	persist_world_after(&world, NULL, 'c');
 	persist_world_run(&world, 980);
@@ -179,8 +179,7 @@ START_TEST(nothing_is_acted_on_that_is_not_written)
 }
 END_TEST
 
-/* The answer comes late, and says no: what it covered goes before what came
- * meanwhile. */
+/* A commit fails late: its effects come before those added meanwhile. */
 START_TEST(a_late_failure_keeps_the_order)
 {
 	struct persist_world world;
@@ -253,7 +252,7 @@ START_TEST(what_was_forgotten_does_not_come)
 }
 END_TEST
 
-/* Whoever waits for an answer gets it; the rest is gone. */
+/* Answers are still given; the rest is dropped. */
 START_TEST(the_end_with_things_pending)
 {
 	struct persist_world world;
@@ -267,7 +266,7 @@ START_TEST(the_end_with_things_pending)
 	world.core.state.receipts = 0;
 	persist_world_after(&world, NULL, 'b');
 	persist_then(&world.core, &world, never, NULL);
-	world.written = 1; /* effects look at that */
+	world.written = 1; /* checked by the effects */
 	persist_free(take_ptr(&world.core.persist));
 	persist_world_expect(&world, "ab");
 	persist_world_end(&world);
@@ -286,13 +285,13 @@ START_TEST(the_end_between_two_tries)
 	world.written = 1;
 	persist_free(take_ptr(&world.core.persist));
 	persist_world_expect(&world, "a");
-	persist_world_run(&world, 5000); /* nobody tries any more */
+	persist_world_run(&world, 5000); /* no more retries */
 	ck_assert_int_eq(world.commits, 1);
 	persist_world_end(&world);
 }
 END_TEST
 
-/* --- a state that somebody else wrote ---------------------------------- */
+/* --- a state written by another program -------------------------------- */
 
 static void
 judge(void *arg)
@@ -314,7 +313,7 @@ START_TEST(a_foreign_state_is_told_and_written_over)
 	ck_assert_int_eq(world.commits, 0); /* it is ours */
 	world.foreign = true;
 	persist_check_foreign(&world.core);
-	world.foreign = true; /* until it is written over */
+	world.foreign = true; /* until it is overwritten */
 	persist_world_run(&world, 10);
 	ck_assert_int_eq(world.told_foreign, 1);
 	ck_assert_int_eq(world.commits, 1);
@@ -335,7 +334,7 @@ START_TEST(a_policy_judges_a_foreign_state)
 	persist_world_run(&world, 10);
 	persist_world_expect(&world, "ja");
 	ck_assert_int_eq(world.told_foreign, 0);
-	ck_assert_uint_eq(world.written, 101); /* what it changed too */
+	ck_assert_uint_eq(world.written, 101); /* including its changes */
 
 	persist_on_foreign(&world.core, NULL, NULL);
 	world.foreign = true;
@@ -344,7 +343,7 @@ START_TEST(a_policy_judges_a_foreign_state)
 	persist_world_expect(&world, "ja");
 	ck_assert_int_eq(world.told_foreign, 1);
 
-	/* A single request has nobody to tell. */
+	/* A single request has no one to report to. */
 	world.options.oneshot = true;
 	world.foreign = true;
 	persist_world_change(&world, 103);

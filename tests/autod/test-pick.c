@@ -13,7 +13,7 @@
 #include "unit.h"
 #include "worker-op.h"
 
-/* A worker in the middle of something: a commit and a change. */
+/* A worker in the middle of its work: a commit and a change. */
 static struct agent *
 make_worker(struct landing_world *world, const char *name, const char *file)
 {
@@ -48,7 +48,7 @@ START_TEST(lands_what_is_there)
 	landing_world_main(&world, "Work of adam, picked,meanwhile,first,");
 	ck_assert_str_eq(
 	    floor_world_sh(&world.floor, "cat b.txt"), "two\nmore");
-	/* Neither the worker nor its worktree knows of it. */
+	/* The worker and its worktree are unchanged. */
 	ck_assert_int_eq(adam->worker->status, WORKER_PAUSED);
 	ck_assert_ptr_null(adam->op);
 	ck_assert_str_eq(floor_world_wt(&world.floor, "adam",
@@ -78,7 +78,7 @@ START_TEST(what_cannot_be_picked)
 }
 END_TEST
 
-/* Both began from the same commit: one of them has to come again. */
+/* Both start from the same commit: one of them has to start again. */
 START_TEST(two_at_once)
 {
 	struct landing_world world;
@@ -119,7 +119,7 @@ START_TEST(two_of_one_worker)
 }
 END_TEST
 
-/* A landing whose worker is being picked when its slot comes waits for that. */
+/* A landing waits while its worker is being picked. */
 START_TEST(a_landing_waits_for_it)
 {
 	struct landing_world world;
@@ -185,7 +185,7 @@ START_TEST(a_daemon_that_stops)
 }
 END_TEST
 
-/* One that dies lets go of everything. */
+/* A daemon that dies drops everything. */
 START_TEST(a_daemon_that_dies)
 {
 	struct landing_world world;

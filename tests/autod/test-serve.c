@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The frame of the RPC: what reaches whoever carries a method out, and when the
- * answer goes out. */
+/* The RPC server: which calls reach a handler, and when the answer is sent. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@
 struct handler {
 	struct core *core;
 	int calls;
-	size_t params; /* members that the last one had */
+	size_t params; /* number of members in the last call */
 	enum {
 		REPLY,
 		FAIL,
@@ -44,8 +43,8 @@ on_call(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(call, API_FAILED, "refused for the %dth time", 1);
 }
 
-/* A world that listens, where the test carries out auto.resume (params may be
- * missing), task.add (API_ONESHOT) and worker.accept. */
+/* A world that listens, with handlers of the test for auto.resume (params may
+ * be missing), task.add (API_ONESHOT) and worker.accept. */
 static void
 begin(struct floor_world *world, struct handler *h)
 {
@@ -60,7 +59,7 @@ begin(struct floor_world *world, struct handler *h)
 	floor_world_settle(world);
 }
 
-/* Ask, and be refused with that code and words that have this in them. */
+/* The call is refused with that code and a message that contains this text. */
 static void
 assert_refused(struct floor_world *world, const char *method,
     const char *params, int code, const char *words)
@@ -83,7 +82,7 @@ assert_served(struct floor_world *world, const char *method, const char *params)
 	ck_assert_msg(message == NULL, "%s: %s", method, message);
 }
 
-/* --- what is carried out ---------------------------------------------- */
+/* --- calls ------------------------------------------------------------ */
 
 START_TEST(unknown_methods)
 {
@@ -98,7 +97,7 @@ START_TEST(unknown_methods)
 }
 END_TEST
 
-/* A row of the table is a promise: somebody has to carry it out. */
+/* Every row of the table needs a handler. */
 START_TEST(a_row_that_nobody_carries_out)
 {
 	struct floor_world world;
@@ -163,7 +162,7 @@ START_TEST(parameters_are_checked_by_name)
 	assert_served(&world, "auto.resume", "{\"worker\":\"adam\"}");
 	ck_assert_int_eq(h.calls, 2);
 	ck_assert_uint_eq(h.params, 1);
-	/* None at all is as good as an empty object. */
+	/* No params are the same as an empty object. */
 	assert_served(&world, "auto.resume", NULL);
 	ck_assert_uint_eq(h.params, 0);
 	floor_world_end(&world);
@@ -219,7 +218,7 @@ store_waits(void *arg)
 	return floor_world_store_waits(arg);
 }
 
-/* Who has an answer finds it in the state too. */
+/* What an answer says is already saved in the state. */
 START_TEST(answers_wait_for_the_write)
 {
 	struct floor_world world;
@@ -234,7 +233,8 @@ START_TEST(answers_wait_for_the_write)
 	world.store_held = true;
 	call = floor_world_ask(&world, "auto.resume", "{}");
 	floor_world_wait(&world, store_waits, &world);
-	/* Calls that change nothing are served meanwhile, also refusals. */
+	/* Calls that change nothing are served in the meantime, and so are
+	 * refusals. */
 	assert_served(&world, "daemon.info", "{}");
 	assert_refused(&world, "worker.nuke", "{\"worker\":\"adam\"}",
 	    API_UNKNOWN, "there is no worker adam");
@@ -263,7 +263,7 @@ START_TEST(a_refusal_waits_for_nothing)
 }
 END_TEST
 
-/* A client that has gone, and one that never was. */
+/* A client that has gone, and no client at all. */
 START_TEST(nobody_listens)
 {
 	struct floor_world world;
@@ -283,7 +283,7 @@ START_TEST(nobody_listens)
 }
 END_TEST
 
-/* The daemon ends before the write is done: whoever waits is answered. */
+/* The daemon ends before the write is done: waiting callers are answered. */
 START_TEST(the_end_before_the_write)
 {
 	struct floor_world world;
@@ -317,7 +317,7 @@ unit_suite(void)
 	unit_case(suite, "answers",
 	    (const TTest *const[]){ a_refusal_waits_for_nothing, nobody_listens,
 		the_end_before_the_write, NULL });
-	/* Not where the test would end the whole program. */
+	/* Not if the test would end the whole program. */
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
 		tcase_add_exit_test(fatal, registered_twice, 70);
 		tcase_add_exit_test(fatal, registered_without_a_row, 70);

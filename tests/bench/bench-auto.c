@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What auto mode costs, against its targets: bench-auto BUILD. Runs of `llmc up
- * --auto --until-empty` in scratch repositories, with a stand-in agent that
- * does not think: one commit of one small file is a task.
+ * What auto mode costs, compared with its targets: bench-auto BUILD. Runs
+ * `llmc up --auto --until-empty` in scratch repositories, with a fake agent
+ * that does not think: a task is one commit of one small file.
  *
- * Dead time is from the last words of one task to the moment when the agent has
- * the prompt of the next, both as the transcripts of the sessions have them. So
- * it holds the Stop hook, the verdict, the landing, the next task, /clear and
- * its own hook.
+ * Dead time is from the last message of one task until the agent has the prompt
+ * of the next, both according to the transcripts of the sessions. It includes
+ * the Stop hook, the verdict, the landing, the next task, /clear and its hook.
  *
- *   BENCH_TASKS  of the long run, which has 8 workers (200)
+ *   BENCH_TASKS  tasks in the long run, which has 8 workers (200)
  *
- * The figures also go to BUILD/bench-auto.json.
+ * The results are also written to BUILD/bench-auto.json.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -41,9 +40,9 @@
 #define TENTH     10
 #define DEAD_MS   500
 #define GROWTH    2 /* percent of memory */
-#define DRIFT     25 /* percent: more is not flat */
+#define DRIFT     25 /* percent: more is not constant */
 
-/* When so many tasks had their outcome. */
+/* The state when this many tasks had their outcome. */
 struct sample {
 	int64_t at_ms;
 	double cpu_ms, rss_kb;
@@ -58,7 +57,7 @@ struct run {
 	long pid;
 	struct sample *samples; /* by number of finished tasks, from 0 */
 	struct bench_dead dead;
-	double git; /* commands of the daemon's, a task */
+	double git; /* commands of the daemon per task */
 };
 
 struct bench {
@@ -69,7 +68,7 @@ struct bench {
 
 /* --- the table -------------------------------------------------------- */
 
-/* A target of 0 is none; `more` may be NULL. */
+/* A target of 0 means none; `more` may be NULL. */
 static void
 report(struct bench *b, const char *key, const char *what, double value,
     double target, const char *unit, const char *more)
@@ -124,7 +123,7 @@ read_costs(const struct run *r, struct sample *sample)
 	return true;
 }
 
-/* Lines of tasks.jsonl that were written since. */
+/* Count the lines of tasks.jsonl added since the last call. */
 static int
 count_finished(struct run *r)
 {
@@ -201,8 +200,8 @@ make_tasks(const struct run *r)
 	}
 }
 
-/* A git ahead of the real one that writes down who asked: the daemon says
- * where with -C, the agents do not. */
+/* Put a git in front of the real one in PATH that records its callers: the
+ * daemon uses -C, the agents do not. */
 static void
 put_git_in_front(const struct run *r)
 {
@@ -297,7 +296,7 @@ count_git(struct run *r)
 	file_read(r->git_log, FILE_MAX, &text, NULL);
 	for (size_t i = 0; i < text.len; i++)
 		lines += text.data[i] == '\n';
-	/* Of the tasks, without what making the workers takes. */
+	/* Only for the tasks, without creating the workers. */
 	r->git = (double)lines / r->tasks;
 }
 
@@ -342,7 +341,7 @@ run_free(struct run *r)
 	free(r);
 }
 
-/* --- what is told ------------------------------------------------------ */
+/* --- results ----------------------------------------------------------- */
 
 static void
 report_speed(struct bench *b, const struct run *r)
@@ -370,7 +369,7 @@ report_dead(struct bench *b, const struct run *r, double target)
 	    target, "ms", more);
 }
 
-/* The most that was seen of some of the tasks. */
+/* The largest value over a range of tasks. */
 static double
 rss_of(const struct run *r, int from, int to)
 {

@@ -17,7 +17,7 @@
 
 struct moment {
 	double ms;
-	bool prompt; /* else words of the agent */
+	bool prompt; /* otherwise a message of the agent */
 };
 
 struct moments {
@@ -34,7 +34,7 @@ compare_moments(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* "2026-11-15T05:11:12.835Z"; only differences count. */
+/* "2026-11-15T05:11:12.835Z"; only differences matter. */
 static double
 stamp_ms(const char *stamp)
 {
@@ -80,7 +80,7 @@ see_file(struct moments *moments, const char *path)
 	}
 }
 
-/* Of one worker: each prompt, and the last words before it. */
+/* For one worker: each prompt, and the last message before it. */
 static void
 add_dead(struct bench_dead *dead, struct moments *moments)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Dead time of workers, out of the transcripts of their sessions: from the last
- * words of one task to the prompt of the next. */
+/* The idle time of workers, from the transcripts of their sessions: from the
+ * last message of one task to the prompt of the next. */
 #ifndef BENCH_DEAD_H
 #define BENCH_DEAD_H
 
@@ -13,15 +13,15 @@ struct bench_pause {
 };
 
 struct bench_dead {
-	struct bench_pause *v; /* in the order of time; the caller frees */
+	struct bench_pause *v; /* in order of time; the caller frees it */
 	size_t count;
 };
 
-/* Workers are auto-1, auto-2, ...; dead is zeroed before. */
+/* Workers are auto-1, auto-2, ...; dead must be zero. */
 void bench_dead_read(const char *home, int workers, struct bench_dead *dead);
 
-/* Of `count` pauses behind the first `from`: 0.5 is the one in the middle, 0.99
- * the worst of a hundred. */
+/* The quantile of `count` pauses after the first `from`: 0.5 is the median,
+ * 0.99 the worst of a hundred. */
 double bench_dead_rank(
     const struct bench_dead *dead, size_t from, size_t count, double rank);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What the fleet costs, against its targets: bench-fleet BUILD. A daemon with
- * 1, 10 and 100 sessions of the stand-in agent in a scratch repository, on a
- * tmux server of its own.
+ * What the fleet costs, compared with its targets: bench-fleet BUILD. A daemon
+ * with 1, 10 and 100 sessions of the fake agent in a scratch repository, on its
+ * own tmux server.
  *
- * A wake-up is a voluntary context switch of the daemon. While it is measured
- * nobody asks anything; a patrol, which comes every 30 seconds, is measured
- * apart.
+ * A wake-up is a voluntary context switch of the daemon. No calls are made
+ * while it is measured; a patrol, which runs every 30 seconds, is measured
+ * separately.
  */
 #include <errno.h>
 #include <poll.h>
@@ -45,7 +45,7 @@ struct fleet {
 
 /* --- the table -------------------------------------------------------- */
 
-/* A target of 0 is none. */
+/* A target of 0 means none. */
 static void
 report(struct fleet *f, const char *what, double value, double target,
     const char *unit, const char *more)
@@ -72,13 +72,13 @@ report_times(struct fleet *f, const char *what, double *us, size_t count,
 	report(f, what, us[count / 2] / 1000, target_ms, "ms", p99);
 }
 
-/* --- the daemon, as /proc has it -------------------------------------- */
+/* --- the daemon, from /proc ------------------------------------------- */
 
 struct cost {
 	double rss_mb;
 	double cpu_ms;
 	double wakeups;
-	double children_ms; /* CPU of those that have ended */
+	double children_ms; /* CPU time of exited children */
 };
 
 static double
@@ -89,7 +89,7 @@ number_behind(const char *text, const char *key)
 	return at != NULL ? strtod(at + strlen(key), NULL) : 0;
 }
 
-/* Two numbers of /proc/PID/stat, 16 and 17, in clock ticks. */
+/* Fields 16 and 17 of /proc/PID/stat, in clock ticks. */
 static double
 children_ms(const struct fleet *f)
 {
@@ -183,7 +183,7 @@ wait_for(const struct fleet *f, const char *status, int count)
 			    count_status(f, status), count, status);
 			bench_must(-ETIMEDOUT, "workers", &err);
 		}
-		poll(NULL, 0, 50); /* another program's file */
+		poll(NULL, 0, 50); /* a file of another program */
 	}
 }
 
@@ -199,7 +199,7 @@ grow_to(struct fleet *f, int count)
 	wait_for(f, "idle", count);
 }
 
-/* --- what is measured ------------------------------------------------- */
+/* --- measurements ----------------------------------------------------- */
 
 static void
 measure_hook(struct fleet *f, const char *event, const char *what)
@@ -245,7 +245,7 @@ measure_status(struct fleet *f)
 	report_times(f, "llmc status, 100 workers", us, STATUSES, 20);
 }
 
-/* From the command to the moment when the agent has it. */
+/* From the command until the agent has the prompt. */
 static void
 measure_prompts(struct fleet *f)
 {
@@ -284,7 +284,7 @@ measure_idle(struct fleet *f, double rss_target)
 	cleanup_free char *cpu = NULL;
 	struct cost before, after;
 
-	poll(NULL, 0, 1000); /* what was begun comes to its end */
+	poll(NULL, 0, 1000); /* let what was started finish */
 	before = cost_now(f);
 	poll(NULL, 0, IDLE_MS);
 	after = cost_now(f);
@@ -296,7 +296,7 @@ measure_idle(struct fleet *f, double rss_target)
 	    cpu);
 }
 
-/* What the daemon does about a fleet in which nothing happens. */
+/* What the daemon does with an idle fleet. */
 static void
 measure_patrol(struct fleet *f)
 {
@@ -304,7 +304,7 @@ measure_patrol(struct fleet *f)
 	struct cost before, after;
 
 	config(f, "daemon.patrol_interval", "2s");
-	/* The first one sees all the workers that just came up. */
+	/* The first patrol checks all the new workers. */
 	poll(NULL, 0, PATROL_MS + PATROL_MS / 2);
 	before = cost_now(f);
 	poll(NULL, 0, PATROLS * PATROL_MS);

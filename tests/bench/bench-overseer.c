@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What the overseer is worth, against its targets and beside what else is
- * installed: bench-overseer BUILD [SECONDS]. The daemon is killed with SIGKILL
- * again and again; tests/tools/beacon.c, preloaded, tells when that was noticed
- * and when the main() of its replacement began. Repairs are off. Then overseer
- * and daemon are left alone for SECONDS (60), and what they cost is read from
- * /proc. A wake-up is a voluntary context switch.
+ * How good the overseer is, compared with its targets and with other
+ * supervisors that are installed: bench-overseer BUILD [SECONDS]. The daemon is
+ * killed with SIGKILL again and again; tests/tools/beacon.c, preloaded, reports
+ * when that was noticed and when the main() of its replacement began. Repairs
+ * are off. Then overseer and daemon run undisturbed for SECONDS (60), and their
+ * cost is read from /proc. A wake-up is a voluntary context switch.
  *
- * The others get a child that does nothing; ours is the real daemon, started
- * through the shell and `llmc up --auto`.
+ * The others supervise a child that does nothing; ours supervises the real
+ * daemon, started through the shell and `llmc up --auto`.
  */
 #include <errno.h>
 #include <poll.h>
@@ -45,7 +45,7 @@ struct bench {
 	int idle_ms;
 };
 
-/* A target of 0 is none. */
+/* A target of 0 means none. */
 static void
 report(struct bench *b, const char *what, double value, double target,
     const char *unit, const char *more)
@@ -63,7 +63,7 @@ report(struct bench *b, const char *what, double value, double target,
 
 /* --- the beacon ------------------------------------------------------- */
 
-/* The first line of that kind at or behind *offset; false = none yet. */
+/* The first line of that kind at or after *offset; false = none yet. */
 static bool
 beacon_find(const struct bench *b, const char *what, const char *name, int pid,
     size_t *offset, int *ret_pid, int64_t *ret_us)
@@ -103,7 +103,7 @@ beacon_end(const struct bench *b)
 	return text.len;
 }
 
-/* Likewise, and wait for it; -ETIMEDOUT when it does not come. */
+/* The same, but wait for it; -ETIMEDOUT if it does not appear. */
 static int64_t
 beacon_wait(const struct bench *b, const char *what, const char *name, int pid,
     size_t *offset, int *ret_pid)
@@ -113,7 +113,7 @@ beacon_wait(const struct bench *b, const char *what, const char *name, int pid,
 	while (!beacon_find(b, what, name, pid, offset, ret_pid, &us)) {
 		if (clock_mono_ms() > until)
 			return -ETIMEDOUT;
-		poll(NULL, 0, 1); /* another program's file */
+		poll(NULL, 0, 1); /* a file of another program */
 	}
 	return us;
 }
@@ -139,7 +139,7 @@ end_process(pid_t pid, int signo)
 	waitpid(pid, NULL, 0);
 }
 
-/* Under the beacon; everything below it too. */
+/* Start it with the beacon preloaded, also in its descendants. */
 static pid_t
 start_beaconed(const struct bench *b, const char *preload, const char *script)
 {
@@ -197,7 +197,7 @@ config(const struct bench *b, const char *key, const char *value)
 	    (const char *[]){ b->llmc, "config", "set", key, value, NULL });
 }
 
-/* Until the overseer says that a daemon runs; its pid. */
+/* Wait until the overseer reports a running daemon; returns its pid. */
 static int
 wait_running(const struct bench *b, int before)
 {
@@ -218,7 +218,7 @@ wait_running(const struct bench *b, int before)
 			return pid;
 		if (clock_mono_ms() > until)
 			bench_must(-ETIMEDOUT, "the overseer", &err);
-		poll(NULL, 0, 5); /* another program's file */
+		poll(NULL, 0, 5); /* a file of another program */
 	}
 }
 
@@ -307,13 +307,13 @@ measure_ours(struct bench *b, const char *preload)
 	b->overseer = start_beaconed(b, preload, script);
 	measure_kills(b);
 	end_process(b->overseer, SIGINT);
-	/* Alone, without the beacon. */
+	/* Undisturbed, without the beacon. */
 	b->overseer = leave_running(script);
 	measure_idle(b);
 	end_process(b->overseer, SIGINT);
 }
 
-/* --- the others ------------------------------------------------------- */
+/* --- other supervisors ------------------------------------------------ */
 
 static const struct other {
 	const char *program, *script;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * How fast the toolbox and the command line are, as a table: bench BUILD.
+ * How fast base and the command line are, as a table: bench BUILD.
  *
- * A sample is the time of one call, or of a batch of calls too short for a
- * clock of microseconds, divided by their number. Of batches no p99 is shown:
- * it would be one of averages.
+ * A sample is the time of one call or, if a call is too short for a clock of
+ * microseconds, of a batch of calls divided by their number. For batches no p99
+ * is shown: it would be one of averages.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -121,7 +121,7 @@ timer_ran(void *arg)
 		loop_stop(b->loop, 0);
 }
 
-/* Make, run and free TIMER_COUNT timers: one call is all of them. */
+/* Make, run and free TIMER_COUNT timers, in one call. */
 static void
 timers_all(struct bench *b)
 {
@@ -151,8 +151,8 @@ config_one(struct bench *b)
 static const struct work {
 	const char *name;
 	int samples;
-	int calls; /* of fn a sample */
-	int units; /* of work a call */
+	int calls; /* of fn per sample */
+	int units; /* of work per call */
 	void (*fn)(struct bench *b);
 } works[] = {
 	{ "log: one record to a file", 20000, 1, 1, log_one },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What parses can be printed, and parses again to the same value. */
+/* Whatever parses can be printed, and parses again to the same value. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Any file of records is read, and the last ones are the last of all. */
+/* Any file of records can be read, and the last records are the last of all. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct all {
-	struct buf text; /* a line each */
+	struct buf text; /* one per line */
 	size_t count;
 };
 

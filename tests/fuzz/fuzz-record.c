@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Any JSON as a record of every type: what is taken is within its bounds, and
- * what is written is taken again as the same. */
+/* Any JSON as a record of every type: accepted values are within their bounds,
+ * and a written record is read back unchanged. */
 
 #include <stdint.h>
 #include <stdlib.h>

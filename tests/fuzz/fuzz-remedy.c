@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Anything in a prompt: it stays valid, and within its bounds. */
+/* Any text in a prompt: the prompt stays valid and within its limits. */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup_free char *string = xstrndup((const char *)data, size);
-	/* Exactly as long, so that reading beyond it is noticed. */
+	/* Exactly this long, so that reading past the end is detected. */
 	cleanup_free char *bytes = xmalloc(size);
 	cleanup_buf struct buf out = BUF_INIT;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-/* However a stream is cut up, the same lines come out; a line that decodes
- * says the same after encoding. The first two bytes choose pieces and bound. */
+/* However a stream is split, the same lines come out; a line that decodes means
+ * the same after encoding. The first two bytes choose the piece size and the
+ * limit. */
 
 #include <errno.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* All that the reader gives, each with its return value in front. */
+/* Everything that the reader returns, each preceded by its return value. */
 static void
 drain(struct rpc_reader *reader, struct buf *out)
 {
@@ -42,7 +43,7 @@ read_lines(
 	for (size_t at = 0; at < size; at += part) {
 		part = size - at < piece ? size - at : piece;
 		rpc_reader_feed(&reader, data + at, part);
-		/* Every other piece, so that lines wait as well. */
+		/* Only every other piece, so that lines also queue up. */
 		if ((at / piece) % 2 == 0)
 			drain(&reader, out);
 	}

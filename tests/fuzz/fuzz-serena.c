@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Any bytes as Serena's files. What is edited must hold the new entry, so that
- * a second edit finds nothing to do; every byte of the old text but an empty
- * list stays, in its order; what is refused is left alone.
+ * Any bytes as Serena's files. An edited file must contain the new entry, so
+ * that a second edit changes nothing; every byte of the old text except an
+ * empty list stays, in its order; a refused file is unchanged.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ require(int holds)
 		abort();
 }
 
-/* How many bytes at the front, and behind that at the end, are the same. */
+/* How many bytes at the beginning, and then at the end, are the same. */
 static size_t
 kept(const char *old, size_t len, const struct buf *new)
 {
@@ -52,7 +52,7 @@ check_list(const char *text, size_t size, const char *path)
 		return;
 	}
 	require(serena_list_add(out.data, out.len, path, &again, NULL) == 0);
-	/* "[]", with what may be between, is the one thing that may go. */
+	/* Only "[]", with anything blank in it, may be removed. */
 	require(kept(text, size, &out) == size ||
 	    memchr(text, '[', size) != NULL ||
 	    memchr(text, '~', size) != NULL ||

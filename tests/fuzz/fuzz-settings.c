@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Any bytes as a config file, and as what a person types for a key: always
- * settings in force, problems of one line each, and typed values that are read
- * back without one. */
+/* Any bytes as a config file, and as what a person types for a key: there are
+ * always effective settings, every problem is one line, and typed values are
+ * read back without a problem. */
 
 #include <errno.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ check_problems(const struct settings_problems *problems)
 	need(fatal == problems->fatal);
 }
 
-/* Every key has a value of its type, also where the file is wrong. */
+/* Every key has a value of its type, even if the file is wrong. */
 static void
 check_values(const struct settings *settings)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Any JSON against a shape with every type: an answer with words, and the same
- * one without. */
+/* Any JSON against a shape with every type: the result is the same with and
+ * without a struct err. */
 
 #include <errno.h>
 #include <stddef.h>

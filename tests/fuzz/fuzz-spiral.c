@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Lines of logs and of the history of failures: what is taken can be written
- * and taken again as the same, and is decided about the same way; messages and
- * signatures are short and valid.
+ * Lines of logs and of the history of failures: an accepted line is written and
+ * read back unchanged, and leads to the same decision; messages and signatures
+ * are short and valid.
  */
 
 #include <stdint.h>

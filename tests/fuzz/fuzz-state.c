@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Whatever state.json holds, it is refused with words or means the same after
- * it was written and read again. */
+/* Any state.json is either refused with a message, or unchanged after it was
+ * written and read back. */
 
 #include <errno.h>
 #include <stddef.h>

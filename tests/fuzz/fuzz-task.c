@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The rules about tasks, on anything: a record that is taken can be written and
- * taken again as the same, and moved about without leaving the enums; titles,
- * excerpts and endings are made of any text.
+ * The rules for tasks, on any input: an accepted record is written and read
+ * back unchanged, and its moves never leave the enums; titles, excerpts and
+ * endings can be made from any text.
  */
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Task files, on anything: one that is taken is written so that it can be taken
- * again, with the same members; a list of them has one next task at most, and
- * that one is neither blocked nor in a circle.
+ * Task files, on any input: an accepted file is written so that it can be read
+ * again, with the same members; a list of them has at most one next task, which
+ * is neither blocked nor part of a cycle.
  */
 
 #include <stdint.h>
@@ -68,7 +68,7 @@ check_list(struct taskfile *const *all, size_t count)
 	}
 }
 
-/* One file a line. */
+/* One file per line. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -23,7 +23,7 @@ must(bool rule)
 		abort();
 }
 
-/* Is there no character that begins before at and ends behind it? */
+/* Is `at` not inside a character? */
 static bool
 is_boundary(const char *s, size_t len, size_t at)
 {
@@ -109,13 +109,13 @@ check_visible(const char *s, size_t len)
 	buf_clear(&out);
 	text_add_visible(&out, s, len, false);
 	must(text_utf8_valid(out.data, out.len));
-	/* Nothing is left that would have to be shown. */
+	/* Nothing is left to escape. */
 	text_add_visible(&twice, out.data, out.len, false);
 	must(
 	    twice.len == out.len && memcmp(twice.data, out.data, out.len) == 0);
 }
 
-/* What sh makes of the word that text_add_shell() wrote. */
+/* Run the shell on the word that text_add_shell() wrote. */
 static void
 check_shell(const char *s)
 {
@@ -150,7 +150,7 @@ check_numbers(const char *s)
 		text_add_duration(&out, ms);
 		must(text_parse_duration(out.data, &back));
 		must(back <= ms && (ms >= 10000 || back == ms));
-		/* Rounded once, it stays. */
+		/* Rounding again changes nothing. */
 		ms = back;
 		buf_clear(&out);
 		text_add_duration(&out, ms);
@@ -213,7 +213,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup_free char *string = xstrndup((const char *)data, size);
-	/* Exactly as long, so that reading beyond it is noticed. */
+	/* Exactly this long, so that reading past the end is detected. */
 	cleanup_free char *bytes = xmalloc(size);
 
 	if (size > 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Any bytes as a TOML document. What parses must have marks inside of the text,
- * and must still parse after an edit, with the new value in its place.
+ * Any bytes as a TOML document. If it parses, its marks must be inside the
+ * text, and it must still parse after an edit, with the new value in place.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -82,7 +82,7 @@ check_set(const char *bytes, size_t size, const char *const *path, size_t count)
 	json_object_put(root);
 }
 
-/* Take away each table of the first level in turn. */
+/* Remove each top-level table, one after the other. */
 static void
 check_remove(const char *bytes, size_t size, struct json_object *root)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Any bytes as the lines of a transcript. Counts only grow, one line at most
- * by what it can hold, and the texts that are kept are valid UTF-8.
+ * Any bytes as the lines of a transcript. Counts only grow, and by no more per
+ * line than the line can hold; the stored texts are valid UTF-8.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ check_text(const char *text)
 static void
 check_line(struct transcript_parser *parser, const char *line, size_t len)
 {
-	/* Exactly as long, so that reading beyond it is noticed. */
+	/* Exactly this long, so that reading past the end is detected. */
 	cleanup_free char *bytes = xmalloc(len);
 	const struct transcript_totals *now = transcript_parser_totals(parser);
 	struct transcript_totals was = *now;

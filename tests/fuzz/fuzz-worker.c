@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The rules about workers, on anything: a record that is taken can be written
- * and taken again as the same, and moved about without leaving the enums;
- * notices and prompts are read without harm.
+ * The rules for workers, on any input: an accepted record is written and read
+ * back unchanged, and its moves never leave the enums; notices and prompts are
+ * read without errors.
  */
 
 #include <stdint.h>
@@ -127,7 +127,7 @@ check_commit(const char *text, bool strip)
 	prompt_commit_message(messages, nitems(messages), strip, &out);
 	check(out.len > 0 && strlen(out.data) == out.len);
 	check(out.data[out.len - 1] != '\n');
-	/* What came out of it once stays. */
+	/* A second pass changes nothing. */
 	again = out.data;
 	if (strip) {
 		cleanup_buf struct buf second = BUF_INIT;

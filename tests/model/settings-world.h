@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Settings out of texts, for tests. */
+/* Settings from texts, for tests. */
 #ifndef SETTINGS_WORLD_H
 #define SETTINGS_WORLD_H
 
@@ -17,7 +17,7 @@ struct settings_world settings_world_parse(const char *text);
 void settings_world_cleanup(struct settings_world *world);
 #define cleanup_settings_world __attribute__((cleanup(settings_world_cleanup)))
 
-/* The text, which lives until the process ends. */
+/* Keep the text until the process ends. */
 const char *settings_world_keep(char *text);
 /* A config text with one key of the table set; kept. */
 const char *

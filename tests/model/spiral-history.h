@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A life of a daemon for the tests of spirals: what happened, and when. */
+/* The history of a daemon for the tests of spirals: what happened, and when. */
 #ifndef SPIRAL_HISTORY_H
 #define SPIRAL_HISTORY_H
 
@@ -103,7 +103,7 @@ assert_decision(
 		    decision.why == NULL ? "-" : decision.why, why);
 }
 
-/* The event as it comes back from its file. */
+/* The event as it is read back from its file. */
 static inline void
 reread(const struct spiral_event *event, struct spiral_event *ret_event)
 {

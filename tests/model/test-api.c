@@ -62,7 +62,7 @@ START_TEST(each_shape_prints_a_schema)
 }
 END_TEST
 
-/* A name that the schema shows must say what it wants, unless it is plain. */
+/* Every parameter needs a description, unless it is obvious. */
 START_TEST(each_parameter_is_explained)
 {
 	for (const struct api_method *m = api_methods; m->name != NULL; m++)
@@ -88,7 +88,7 @@ END_TEST
 
 /* --- who may call when ----------------------------------------------- */
 
-/* The names of the methods with this flag, with blanks between. */
+/* The names of the methods with this flag, separated by blanks. */
 static void
 assert_flagged(unsigned flag, const char *expected)
 {
@@ -106,7 +106,7 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	assert_flagged(API_ONESHOT,
 	    "worker.add worker.nuke worker.reset worker.accept worker.pick "
 	    "task.add task.retry task.drop");
-	/* Nothing that lands, takes work away, spends, or ends the daemon. */
+	/* Nothing that lands, takes work away, spends, or stops the daemon. */
 	assert_flagged(API_AGENT,
 	    "hook.event worker.add worker.start worker.message worker.reject "
 	    "worker.rebase worker.review worker.wait task.add task.retry "
@@ -121,7 +121,7 @@ START_TEST(flags_do_not_contradict_each_other)
 {
 	const unsigned all =
 	    API_ONESHOT | API_AGENT | API_STOPPING | API_STREAM | API_EARLY;
-	/* Each of these wants a daemon that stays. */
+	/* Each of these needs a daemon that keeps running. */
 	const unsigned running = API_STOPPING | API_STREAM | API_EARLY;
 
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
@@ -134,7 +134,7 @@ START_TEST(flags_do_not_contradict_each_other)
 }
 END_TEST
 
-/* --- errors in words -------------------------------------------------- */
+/* --- error names ------------------------------------------------------ */
 
 START_TEST(errors_have_the_words_of_the_command_line)
 {
@@ -152,9 +152,9 @@ START_TEST(errors_have_the_words_of_the_command_line)
 }
 END_TEST
 
-/* --- what is taken and given ----------------------------------------- */
+/* --- params and results ---------------------------------------------- */
 
-/* In a list, because null alone is no document. */
+/* In a list, because null alone is not a document. */
 static int
 check(const struct shape_field *field, const char *text, struct err *err)
 {
@@ -166,7 +166,7 @@ check(const struct shape_field *field, const char *text, struct err *err)
 }
 
 struct example {
-	const char *method, *text, *complaint; /* NULL = it is fine */
+	const char *method, *text, *complaint; /* NULL = valid */
 };
 
 static void

@@ -68,7 +68,7 @@ START_TEST(what_is_granted_comes_on_top)
 	    "task",
 	    "150 tokens used of 150 tokens (budget.task_tokens and 50 tokens "
 	    "granted)");
-	/* Without a bound there is nothing to grant to. */
+	/* Without a limit there is nothing to grant. */
 	assert_reached(&nothing, &granted, &(struct budget){ .tokens = 999 },
 	    "task", NULL);
 }
@@ -93,7 +93,7 @@ START_TEST(another_day_begins_at_nothing)
 	ck_assert_int_eq(day.cost, 0);
 	ck_assert_int_eq(day.tokens_allowed, 0);
 	ck_assert_int_eq(day.cost_allowed, 0);
-	budget_spend(&day, 20000, 7, 8); /* the zone was changed */
+	budget_spend(&day, 20000, 7, 8); /* the time zone was changed */
 	ck_assert_int_eq(day.day, 20000);
 	ck_assert_int_eq(day.tokens, 7);
 }

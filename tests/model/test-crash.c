@@ -23,7 +23,8 @@ worker_at(enum worker_status status)
 	return worker;
 }
 
-/* Crash after crash, each 20 s after the one before; the last is given up. */
+/* Crash after crash, each 20 s after the previous one; the last one gives
+ * up. */
 static void
 assert_row(bool driven, const int64_t *pauses, int count)
 {
@@ -70,7 +71,8 @@ START_TEST(crashes_far_apart_are_no_row)
 		ck_assert_int_eq(worker->crashes, 1);
 		now += CRASH_ROW_MS + 1;
 	}
-	crash_judge(worker, true, now - 1); /* ten minutes are still a row */
+	crash_judge(worker, true, now - 1); /* ten minutes still count as a
+					     * row */
 	ck_assert_int_eq(worker->crashes, 2);
 }
 END_TEST
@@ -101,7 +103,7 @@ START_TEST(record_with_many_crashes_waits_five_minutes_at_most)
 	struct crash_verdict verdict;
 
 	worker->crashes = 1000;
-	worker->crashed_ms = NOW + 5; /* the clock went back */
+	worker->crashed_ms = NOW + 5; /* the clock was set back */
 	verdict = crash_judge(worker, false, NOW);
 	ck_assert(verdict.give_up);
 	ck_assert_int_eq(verdict.pause_ms, 5 * 60 * 1000);

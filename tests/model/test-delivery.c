@@ -111,7 +111,7 @@ START_TEST(clear_then_paste_then_receipt)
 }
 END_TEST
 
-/* Enter three times, each after the patience, then a restart. */
+/* Press Enter three times, each after the timeout, then restart. */
 static void
 assert_gives_up(struct session_record *record, int64_t now, int64_t patience)
 {
@@ -213,12 +213,12 @@ START_TEST(next_prompt_replaces_the_one_on_its_way)
 }
 END_TEST
 
-/* What one box has seen since its session began. */
+/* What an input box has received since its session began. */
 struct box {
 	int pastes, clears, enters;
 };
 
-/* Something happens to the session that delivery has no hand in. */
+/* Something happens to the session independent of delivery. */
 static void
 happen(struct dice *dice, struct session_record *record, bool *open,
     int64_t now_ms)
@@ -295,7 +295,7 @@ START_TEST(random_events_never_paste_twice_into_one_box)
 		for (int i = 0; i < 300 && record.step != PROMPT_NONE; i++) {
 			now += dice_below(&dice, 5000);
 			if (dice_below(&dice, 50) == 0)
-				now -= 20000; /* the clock is set */
+				now -= 20000; /* the clock is set back */
 			happen(&dice, &record, &open, now);
 			act(&record, open, &box, now);
 			if (box.pastes > 0 && dice_below(&dice, 10) == 0)

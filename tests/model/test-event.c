@@ -8,7 +8,7 @@
 #include "mem.h"
 #include "unit.h"
 
-/* Everything is given. */
+/* All fields are set. */
 static struct event
 full(enum event_kind kind)
 {
@@ -45,7 +45,7 @@ full(enum event_kind kind)
 		.failed = 8 };
 }
 
-/* Is the word of len bytes one of the list's? */
+/* Is the word of len bytes in the list? */
 static bool
 is_listed(const char *list, const char *word, size_t len)
 {
@@ -112,7 +112,7 @@ count_field(const char *name, const char *value, void *arg)
 	++*count;
 }
 
-/* Each field once: in the sentence, or beside it. */
+/* Each field appears once: in the sentence, or beside it. */
 START_TEST(texts_name_fields_of_their_kind)
 {
 	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
@@ -135,7 +135,7 @@ START_TEST(texts_name_fields_of_their_kind)
 }
 END_TEST
 
-/* A member of the record, perhaps shown in a way of its own. */
+/* A member of the record, possibly with a format. */
 static void
 assert_member(
     const struct event_row *row, struct json_object *event, const char *spec)
@@ -178,9 +178,9 @@ START_TEST(words_name_members_of_their_record)
 }
 END_TEST
 
-/* --- what is told ---------------------------------------------------- */
+/* --- records and texts ----------------------------------------------- */
 
-/* Programs read these names: they stay. */
+/* Other programs read these names, so they must not change. */
 START_TEST(records_have_the_members_that_programs_know)
 {
 	static const struct {
@@ -279,7 +279,7 @@ START_TEST(log_has_the_sentence_and_the_other_fields)
 	event_fields(&pushed, add_field, &text);
 	ck_assert_str_eq(text.data, "push: no remote");
 	buf_clear(&text);
-	event_text(&owns, &text); /* what is not given leaves a hole */
+	event_text(&owns, &text); /* a field that is not set is left empty */
 	ck_assert_str_eq(text.data, "autod  is running for /r");
 }
 END_TEST

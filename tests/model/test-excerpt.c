@@ -45,7 +45,7 @@ START_TEST(colours_and_controls_are_left_out)
 }
 END_TEST
 
-/* count bytes of lines "0000001\n", the newline of the last one missing. */
+/* count bytes of lines "0000001\n", without the last newline. */
 static void
 add_lines(struct buf *out, size_t count)
 {

@@ -19,7 +19,7 @@ static const struct health_limits limits = {
 	.stall_ms = 3600 * SECOND,
 };
 
-/* Ready for two hours, just beaten, just moved. */
+/* Ready for two hours, with a fresh heartbeat and progress. */
 static struct health_facts
 well(void)
 {
@@ -441,7 +441,8 @@ START_TEST(stall_is_judged_as_in_the_original)
 }
 END_TEST
 
-/* "ERROR First" of the vectors as a line; what is no level stays as it is. */
+/* "ERROR First" of the vectors as a log line; words that are not a level are
+ * kept. */
 static void
 line_of(const char *words, struct buf *out)
 {
@@ -470,8 +471,9 @@ first_complaint(struct json_object *lines, struct buf *out)
 	}
 }
 
-/* The rows about files are those of the tail; a WARN is ignored at "error" as
- * in the original, and counts at "warn", which is the default here. */
+/* The rows about files are covered by the tests of tail. A WARN is ignored at
+ * "error" as in the original, and counts at "warn", which is the default
+ * here. */
 START_TEST(lines_are_read_as_in_the_original)
 {
 	cleanup_json struct json_object *file = NULL;

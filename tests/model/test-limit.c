@@ -225,7 +225,7 @@ START_TEST(zone_is_never_a_path_to_elsewhere)
 		ck_assert_str_eq(reset.zone, i < 4 ? "" : zones[i]);
 		ck_assert_int_eq(reset.hour, 19);
 	}
-	/* Too long for a zone, and open at the end. */
+	/* Too long for a zone, and not closed. */
 	ck_assert(
 	    limit_parse_reset("resets 7pm (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 			      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa)",

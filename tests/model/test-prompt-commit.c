@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The message of the one commit that a task becomes. */
+/* The message of the single commit that a task's work becomes. */
 
 #include <string.h>
 

@@ -26,7 +26,8 @@ START_TEST(clean_drops_what_could_leave_the_paste)
 		     "201~b",
 	    "a201~b"); /* C1 CSI */
 	assert_clean("a\xff\xc3(\xed\xa0\x80z", "a(z");
-	/* What is left must not close up into something dropped. */
+	/* The remaining bytes must not form something that should be
+	 * dropped. */
 	assert_clean("a\xc2\x1b\x9bz", "az");
 }
 END_TEST

@@ -17,7 +17,7 @@ assert_masked(const char *text, const char *wanted)
 	buf_adds(&out, ">");
 	remedy_mask(text, strlen(text), &out);
 	ck_assert_str_eq(out.data + 1, wanted);
-	/* What is masked stays as it is. */
+	/* Masking again changes nothing. */
 	remedy_mask(wanted, strlen(wanted), &again);
 	ck_assert_str_eq(again.data, wanted);
 }
@@ -229,7 +229,7 @@ START_TEST(random_text_stays_valid_and_bounded)
 }
 END_TEST
 
-/* A look that begins again at every byte would not come to an end here. */
+/* A search that starts over at every byte would not finish here. */
 START_TEST(hostile_text_takes_no_longer_than_its_length)
 {
 	static const char *const pieces[] = { "-----BEGIN X-----\n",

@@ -247,7 +247,7 @@ START_TEST(too_much_of_everything_shortens_the_logs_first)
 	assert_has(&out, "\nTHE END\n```\n");
 	assert_has(&out, "```\nonly line\n```\n");
 	assert_has(&out, "\n" MANUAL_FILE "\n");
-	/* There is room for more than a token of each. */
+	/* There is room for more than a little of each log. */
 	ck_assert_uint_gt(out.len, REMEDY_SIZE_MAX - 30000);
 }
 END_TEST
@@ -284,7 +284,8 @@ START_TEST(nothing_makes_the_prompt_longer_than_its_bound)
 }
 END_TEST
 
-/* What the original's prompt had to have, and what stands for it here. */
+/* What the original's prompt had to contain, and what corresponds to it here.
+ */
 static const struct {
 	const char *row, *words;
 } wanted_rows[] = {

@@ -12,7 +12,7 @@
 #define NEW "/w/new"
 
 struct edit {
-	const char *text, *want; /* want NULL: it stays as it is */
+	const char *text, *want; /* want NULL: unchanged */
 };
 
 static void
@@ -121,7 +121,7 @@ START_TEST(test_missing_list_is_made_at_the_end)
 		{ "", "projects:\n- /w/new\n" },
 		{ "# nothing yet\n", "# nothing yet\nprojects:\n- /w/new\n" },
 		{ "a: 1", "a: 1\nprojects:\n- /w/new\n" },
-		/* Other places of that word are not the list. */
+		/* Other occurrences of that word are not the list. */
 		{ "my_projects:\n- /a\nb:\n  projects:\n  - /w/new\n",
 		    "my_projects:\n- /a\nb:\n  projects:\n  - /w/new\n"
 		    "projects:\n- /w/new\n" },
@@ -266,7 +266,7 @@ START_TEST(test_name_is_set_and_the_rest_kept)
 		    "project_name: \"llmc-ann\"\nz: 1\n" },
 		{ "language: c\r\n",
 		    "language: c\r\nproject_name: \"llmc-ann\"\r\n" },
-		/* No mapping, or no name that could be a text. */
+		/* Not a mapping, or not a name that could be a string. */
 		{ "{}\n", "project_name: \"llmc-ann\"\n" },
 		{ "project_name: [a]\nz: 1\n", "project_name: \"llmc-ann\"\n" },
 		{ "project_name:\n", "project_name: \"llmc-ann\"\n" },

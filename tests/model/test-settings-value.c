@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What the table says of a single value: type, bounds, words. */
+/* What the table says about a single value: type, bounds, description. */
 #include <errno.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ assert_taken(const struct setting *row, const char *value)
 	ck_assert_uint_eq(line, 2);
 }
 
-/* An error in line 2 that names the key and what is allowed; the default
+/* An error on line 2 that names the key and what is allowed; the default
  * stays. */
 static void
 assert_refused(const struct setting *row, const char *value)
@@ -50,7 +50,7 @@ assert_refused(const struct setting *row, const char *value)
 
 START_TEST(wrong_types_are_errors)
 {
-	/* TOML of each type, and which setting types take it. */
+	/* TOML of each type, and which setting types accept it. */
 	static const struct {
 		const char *value;
 		unsigned fits;
@@ -187,7 +187,7 @@ START_TEST(amounts_are_held_in_millionths)
 		    settings_world_value(p.settings, row->path), cases[i].told);
 	}
 	assert_refused(row, "-0.000001");
-	assert_refused(row, "0.0000001"); /* would mean no bound */
+	assert_refused(row, "0.0000001"); /* would mean no limit */
 	assert_refused(row, "0.0000015");
 	assert_refused(row, "1000000.000001");
 	assert_refused(row, "1e300");

@@ -346,7 +346,7 @@ START_TEST(workers_stand_over_the_defaults)
 	    settings_string(p.settings, "workers.adam.model"), "opus");
 	ck_assert_str_eq(
 	    settings_string(p.settings, "workers.eve.model"), "sonnet");
-	/* A wrong one is as if it were not there. */
+	/* An invalid one is ignored. */
 	ck_assert_uint_eq(p.problems.count, 1);
 	ck_assert(p.problems.fatal);
 	ck_assert_int_eq(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Random lives of a daemon: what no sequence of events may lead to. */
+/* Random histories of a daemon: what no sequence of events may lead to. */
 
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "spiral.h"
 #include "unit.h"
 
-/* What a random life does next: the overseer as it would act, with people and
- * clocks in between. */
+/* The next event of a random history: the overseer acts as it would, with
+ * people and clock changes in between. */
 static void
 live(struct dice *dice, struct history *history)
 {
@@ -43,7 +43,7 @@ live(struct dice *dice, struct history *history)
 		happen(history, SPIRAL_GAVE_UP, 0, NULL);
 }
 
-/* Is there a long run or a person's word between the failure at i and the
+/* Is there a long run or a reset by a person between the failure at i and the
  * repair before it, or no repair at all? */
 static bool
 is_anew(const struct history *history, size_t i)
@@ -98,7 +98,7 @@ START_TEST(random_lives_repair_first_and_never_twice_inside_the_cooldown)
 			ended += decision.action == SPIRAL_END;
 		}
 	}
-	/* Both happen, or nothing was shown. */
+	/* Both must happen, or the test shows nothing. */
 	ck_assert_uint_gt(repaired, 1000);
 	ck_assert_uint_gt(ended, 1000);
 }
@@ -123,8 +123,8 @@ START_TEST(first_failure_after_a_clear_is_always_repaired)
 }
 END_TEST
 
-/* The number of repairs before the end, of a daemon that always fails at the
- * same place, after runs of up to run_max. */
+/* The number of repairs before the overseer gives up on a daemon that always
+ * fails at the same place, after runs of up to run_max. */
 static int
 repairs_before_the_end(struct dice *dice, const struct spiral_rules *given,
     const char *signature, int64_t run_max)
@@ -158,7 +158,8 @@ START_TEST(daemon_that_always_fails_at_the_same_place_ends)
 		ck_assert_int_ge(repairs, 1);
 		ck_assert_int_le(
 		    repairs, given.same_max > 2 ? given.same_max - 1 : 1);
-		/* Nobody knows that it is the same: the day ends it. */
+		/* The failures are not recognised as the same: the daily limit
+		 * stops it. */
 		given.day_max = 1 + (int)dice_below(&dice, 30);
 		repairs =
 		    repairs_before_the_end(&dice, &given, NULL, 24 * HOUR / 40);

@@ -146,7 +146,7 @@ START_TEST(stall_again_and_again_needs_a_person_too)
 		happen(history, SPIRAL_STALL, HOUR, "s");
 		assert_decision(history, SPIRAL_RESTART, NULL);
 	}
-	/* Its signature does not count against a failure. */
+	/* Its signature does not count as a failure. */
 	happen(history, SPIRAL_FAILURE, SOUND, "s");
 	assert_decision(history, SPIRAL_REPAIR, NULL);
 	happen(history, SPIRAL_STALL, HOUR, "s");

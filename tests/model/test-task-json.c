@@ -245,7 +245,7 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Member by member: a record that mixes two of them up would print alike. */
+/* Member by member: a record that swaps two of them would print the same. */
 static void
 assert_same(const struct task *a, const struct task *b)
 {

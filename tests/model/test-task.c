@@ -28,7 +28,7 @@ make(const char *text)
 	return task_new("t1", "folder", "a.md", NULL, text, NOW);
 }
 
-/* One that waits for a worker. */
+/* A task that waits for a worker. */
 static struct task *
 make_taken(const char *text)
 {
@@ -38,7 +38,7 @@ make_taken(const char *text)
 	return task;
 }
 
-/* The entry that many from the end of the history: "what: detail". */
+/* The n-th entry from the end of the history: "what: detail". */
 static void
 assert_noted(const struct task *task, size_t back, const char *wanted)
 {
@@ -53,7 +53,8 @@ assert_noted(const struct task *task, size_t back, const char *wanted)
 	ck_assert_str_eq(said, wanted);
 }
 
-/* Columns as the rows: offered, waiting, assigned, landed, settling. */
+/* Columns in the order of the rows: offered, waiting, assigned, landed,
+ * settling. */
 static const char *const wanted_table[TASK_STEP_COUNT] = {
 	[TASK_OFFERED] = /*  */ ". W . . S",
 	[TASK_WAITING] = /*  */ ". . A . S",
@@ -307,7 +308,8 @@ START_TEST(task_given_back_waits_and_has_lost_no_attempt)
 	ck_assert_ptr_null(task->reason);
 	assert_noted(task, 0, "given back: reset");
 	ck_assert_int_eq(task_give_back(task, NULL, NOW), -EINVAL);
-	assert_noted(task, 0, "given back: reset"); /* twice is once */
+	assert_noted(task, 0, "given back: reset"); /* the second call changes
+						     * nothing */
 	task_assign(task, "auto-1", NOW);
 	ck_assert(task_attempt_failed(task, "no", 3, NOW));
 	ck_assert_int_eq(task_give_back(task, "again", NOW), -EINVAL);
@@ -325,7 +327,7 @@ START_TEST(settled_task_has_its_outcome)
 	task_settle(task, OUTCOME_ABORTED, NULL, NOW + 1);
 	ck_assert_int_eq(task->step, TASK_SETTLING);
 	ck_assert_int_eq(task->outcome, OUTCOME_ABORTED);
-	ck_assert_str_eq(task->reason, "no"); /* the last that is known */
+	ck_assert_str_eq(task->reason, "no"); /* the last known one */
 	ck_assert_int_eq(task->finished_ms, NOW + 1);
 	ck_assert_str_eq(task->worker, "auto-1");
 	assert_noted(task, 0, "aborted: -");
@@ -393,7 +395,8 @@ START_TEST(worker_is_told_how_it_went_before)
 	task_assign(task, "auto-1", NOW);
 	xstrset(&task->last_words, NULL);
 	ck_assert(task_attempt_failed(task, "no", 9, NOW));
-	task_assign(task, "auto-1", NOW); /* before or after this: the same */
+	task_assign(task, "auto-1", NOW); /* no difference before or after
+					   * this */
 	buf_clear(&out);
 	task_text(task, &out);
 	ck_assert_str_eq(out.data,

@@ -25,7 +25,7 @@ parse(const char *text)
 	return task;
 }
 
-/* {"id": id, ...} with what every file has. */
+/* {"id": id, ...} with the required members. */
 static struct taskfile *
 make(const char *id, const char *status, const char *more)
 {
@@ -155,8 +155,7 @@ START_TEST(too_large_a_file_is_refused)
 	cleanup_buf struct buf text = BUF_INIT;
 	struct taskfile *task = NULL;
 
-	buf_adds(
-	    &text, WITH(REST "\"status\":\"pending\"")); /* valid as it is */
+	buf_adds(&text, WITH(REST "\"status\":\"pending\"")); /* valid */
 	while (text.len < TASKFILE_SIZE_MAX)
 		buf_addc(&text, ' ');
 	ck_assert_int_eq(taskfile_parse(text.data, text.len, &task, NULL), 0);
@@ -225,9 +224,9 @@ START_TEST(circles_and_unknown_blockers_are_told)
 		"waits for itself: 3 -> 1 -> 2 -> 3", "",
 		"waits for itself: 5 -> 5",
 		"waits for 99, which does not exist",
-		"", /* waits for broken ones, is none */
-		"", /* a completed one blocks nobody */
-		"", "", "", /* the file is there, though it cannot be read */
+		"", /* waits for broken ones, but is not broken */
+		"", /* a completed task does not block */
+		"", "", "", /* the file exists, but cannot be read */
 	};
 
 	_Static_assert(nitems(all) == nitems(wanted), "words each");
@@ -271,7 +270,7 @@ make_choice(const char *id, int priority, const char *label)
 	return make(id, "pending", more);
 }
 
-/* The ways to choose of the earlier llmc. */
+/* The selection rules of the earlier llmc. */
 START_TEST(original_choices_hold)
 {
 	cleanup_json struct json_object *file = NULL;
@@ -327,7 +326,7 @@ START_TEST(choice_prefers_free_labels_then_priority_then_id)
 	static const char *const b[] = { "b", NULL };
 	size_t count = nitems(all);
 
-	/* In progress without owner: nobody works at it. */
+	/* In progress without owner: nobody works on it. */
 	ck_assert_str_eq(taskfile_select(all, count, none)->id, "1");
 	ck_assert_str_eq(taskfile_select(all, count, NULL)->id, "1");
 	ck_assert_str_eq(taskfile_select(all, count, b)->id, "9");

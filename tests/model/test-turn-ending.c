@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* How replies end, one line each, as agents write them. */
+/* How replies end, one per line, as agents write them. */
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "turn.h"
 #include "unit.h"
 
-/* A turn that left nothing to be said. */
+/* A turn without any problem. */
 static struct turn_facts
 good(void)
 {
@@ -28,7 +28,7 @@ static const char *const action_words[] = {
 	[TURN_FAIL] = "fail",
 };
 
-/* Judge, and compare what the words have in them ("" = no words). */
+/* Judge, and check that the message contains this text ("" = no message). */
 static void
 assert_judged(
     const struct turn_facts *facts, enum turn_action action, const char *part)
@@ -80,7 +80,7 @@ START_TEST(no_commit_is_no_change_unless_one_is_wanted)
 	assert_judged(&facts, TURN_NO_CHANGES, "");
 	facts.commit_wanted = true;
 	assert_judged(&facts, TURN_BACK, "no commit on your branch");
-	facts.resolving = true; /* its change was in the other one */
+	facts.resolving = true; /* its change was already in the other commit */
 	assert_judged(&facts, TURN_NO_CHANGES, "");
 }
 END_TEST
@@ -176,7 +176,7 @@ START_TEST(what_sends_back_fails_with_the_last_turn)
 	facts.words = "Well?";
 	assert_judged(&facts, TURN_FAIL,
 	    ">it ended with a question after 11 turns: Well?");
-	facts.turns_max = 0; /* no end */
+	facts.turns_max = 0; /* no limit */
 	assert_judged(&facts, TURN_NUDGE, "Nobody");
 }
 END_TEST
@@ -216,8 +216,8 @@ START_TEST(failed_check_is_told_with_its_output)
 }
 END_TEST
 
-/* Like good(), with a person at the wheel; what only auto mode asks for is set
- * to be ignored. */
+/* Like good(), but driven by a person; the facts for auto mode are set and must
+ * be ignored. */
 static struct turn_facts
 by_hand(void)
 {

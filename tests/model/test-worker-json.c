@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* state.json's record of a worker. */
+/* The record of a worker in state.json. */
 
 #include <errno.h>
 #include <string.h>
@@ -240,7 +240,7 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Member by member: a record that mixes two of them up would print alike. */
+/* Member by member: a record that swaps two of them would print the same. */
 static void
 assert_same(const struct worker *a, const struct worker *b)
 {

@@ -37,9 +37,9 @@ move(struct worker *worker, enum worker_status to, const char *reason)
 	ck_assert_int_eq(worker->status, to);
 }
 
-/* Columns as the rows: idle, starting, working, needs_review, reviewing,
- * rejected, rebasing, no_changes, accepting, paused, limited, error, offline.
- */
+/* Columns in the order of the rows: idle, starting, working, needs_review,
+ * reviewing, rejected, rebasing, no_changes, accepting, paused, limited, error,
+ * offline. */
 static const char *const wanted_table[WORKER_STATUS_COUNT] = {
 	[WORKER_IDLE] = /*         */ ". S W N . . b . . P L E O",
 	[WORKER_STARTING] = /*     */ "I . W N v r b 0 . P L E O",
@@ -123,7 +123,7 @@ START_TEST(auto_names_are_as_in_the_original)
 }
 END_TEST
 
-/* Every status that can be reached from one, itself included. */
+/* Every status that can be reached from one, including itself. */
 static unsigned
 reach(unsigned from)
 {
@@ -459,7 +459,7 @@ START_TEST(error_keeps_its_reason_on_the_way_to_a_retry)
 	ck_assert_str_eq(worker->reason, "worse");
 	move(worker, WORKER_OFFLINE, "ignored");
 	ck_assert_str_eq(worker->reason, "worse");
-	/* Its own words may be given back. */
+	/* Its own reason may be passed again. */
 	move(worker, WORKER_ERROR, worker->reason);
 	ck_assert_str_eq(worker->reason, "worse");
 	move(worker, WORKER_STARTING, NULL);

@@ -146,7 +146,7 @@ world_on_end(void *world)
 	w->ended++;
 }
 
-/* --- the record is written ------------------------------------------- */
+/* --- saving the record ----------------------------------------------- */
 
 struct wait {
 	struct world *world;
@@ -424,7 +424,7 @@ world_writes(struct world *w, const char *text)
 	    0);
 }
 
-/* --- what came of it -------------------------------------------------- */
+/* --- expectations ----------------------------------------------------- */
 
 static void
 expect(struct buf *got, const char *want)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * One session of a worker "adam" for tests: a tmux that is none, a process that
- * stands for the agent, time that the test makes pass, and everything the owner
- * is told, as words.
+ * One session of a worker "adam" for tests: a fake tmux, a process in place of
+ * the agent, virtual time, and a trace of everything that the owner is called
+ * for.
  */
 #ifndef SESSION_WORLD_H
 #define SESSION_WORLD_H
@@ -24,43 +24,44 @@ struct world {
 	struct session_record record;
 	struct session *session;
 	pid_t agent; /* 0 = none */
-	char *transcript; /* path of a file that is not there yet */
+	char *transcript; /* path of a file that does not exist yet */
 
 	/* The owner. */
-	struct buf told; /* events, with blanks between */
-	int changes; /* of the record that were told */
+	struct buf told; /* events, separated by blanks */
+	int changes; /* number of calls of changed() */
 	bool typing; /* may_type() */
-	bool disk_full; /* what waits for the record has to wait */
+	bool disk_full; /* effects that wait for the record are held */
 	struct server_call *call; /* of the turn that ended last */
-	int ended; /* times that somebody was told of the end */
-	int hooks; /* made */
+	int ended; /* calls of world_on_end() */
+	int hooks; /* number of hooks sent */
 };
 
-/* In virtual time, with no session begun. */
+/* In virtual time, without a session. */
 void world_begin(struct world *w);
 /* Frees the session and ends the agent. */
 void world_end(struct world *w);
 
 /* Let time pass. */
 void world_run(struct world *w, int64_t ms);
-/* The same on the machine's own clock, until the phase is reached; fails the
- * test when that takes long. */
+/* The same in real time, until the phase is reached; fails the test if that
+ * takes too long. */
 void world_until(struct world *w, enum session_phase phase);
 
-/* A process for the next session. stubborn: SIGTERM does not end it. */
+/* A process for the next session. stubborn: it ignores SIGTERM. */
 void world_agent(struct world *w, bool stubborn);
-/* End it, as if by itself, and wait until that can be seen. */
+/* Let it exit by itself, and wait until that can be seen. */
 void world_agent_exits(struct world *w);
 
-/* Launch: of an agent that does nothing yet; until it is up. */
+/* Launch a session with an agent that does nothing yet; then wait until it is
+ * up. */
 void world_launch(struct world *w, bool resume);
 void world_up(struct world *w);
 
-/* A hook of the session's own generation, data as JSON text. call: may be
- * NULL. What session_hook() returns. */
+/* Send a hook of the session's generation, data as JSON text. call may be NULL.
+ * Returns the result of session_hook(). */
 bool world_hook(struct world *w, const char *event, const char *data,
     struct server_call *call);
-/* The same of some generation and with some id. */
+/* The same with a given generation and id. */
 bool world_hook_of(struct world *w, const char *event, const char *data,
     uint64_t generation, const char *id);
 /* SessionStart, with the id and the transcript of the world. */

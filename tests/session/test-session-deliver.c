@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Prompts on their way into a session. */
+/* Delivery of prompts to a session. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "session-world.h"
 #include "unit.h"
 
-#define RUN_MS 100 /* enough for everything that need not wait */
+#define RUN_MS 100 /* enough for everything that does not wait */
 
 START_TEST(a_prompt_is_written_down_and_then_typed)
 {
@@ -48,7 +48,7 @@ START_TEST(a_prompt_waits_for_its_session)
 	ck_assert_int_eq(w.record.step, PROMPT_PARKED);
 	world_up(&w);
 	world_run(&w, RUN_MS);
-	/* A session that begins is fresh: no /clear. */
+	/* A new session needs no /clear. */
 	world_expect_tmux(&w, "paste [llmc 1] early");
 	world_end(&w);
 }
@@ -60,7 +60,7 @@ START_TEST(a_fresh_conversation_comes_first)
 
 	world_begin(&w);
 	world_up(&w);
-	w.record.busy = true; /* a turn runs: behind it /clear would be lost */
+	w.record.busy = true; /* a turn runs: /clear would be lost */
 	session_prompt(w.session, "next", "2", true);
 	world_run(&w, 60000);
 	world_expect_tmux(&w, "");
@@ -91,7 +91,7 @@ START_TEST(nothing_is_typed_while_the_owner_says_no)
 	session_poke(w.session);
 	world_run(&w, RUN_MS);
 	world_expect_tmux(&w, "paste [llmc 3] later");
-	/* Nor Enter, when it changes its mind. */
+	/* Nor is Enter, if the owner forbids it later. */
 	w.typing = false;
 	world_run(&w, 3600000);
 	world_expect_tmux(&w, "");
@@ -119,7 +119,7 @@ START_TEST(a_prompt_that_is_not_taken_gets_enter_and_is_given_up)
 	ck_assert_int_eq(w.record.step, PROMPT_PARKED);
 	ck_assert_str_eq(w.record.pending, "x");
 	ck_assert(!w.record.ready);
-	/* Nothing more goes in: it is for the owner to end it. */
+	/* Nothing more is typed: the owner has to end it. */
 	world_run(&w, WORLD_START_MS / 2);
 	world_expect_tmux(&w, "");
 	session_end(w.session, world_on_end, &w);
@@ -154,7 +154,7 @@ START_TEST(the_owner_may_ask_the_transcript)
 
 	world_begin(&w);
 	world_up(&w);
-	ck_assert(!session_confirm(w.session)); /* nothing is on its way */
+	ck_assert(!session_confirm(w.session)); /* no prompt is pending */
 	session_prompt(w.session, "x", "6", false);
 	world_writes(&w, "[llmc 6] x");
 	ck_assert(!session_confirm(w.session)); /* not typed yet */
@@ -182,7 +182,7 @@ START_TEST(a_turn_that_ends_had_begun)
 	world_hook(&w, "Stop", "{\"last_assistant_message\":\"done\"}", NULL);
 	world_expect(&w, "progressed submitted:7 unheard-turn:done");
 	ck_assert(!w.record.busy);
-	/* Of a turn that is known to run that proves nothing: what is typed
+	/* In a turn that is known to run this proves nothing: text typed
 	 * meanwhile is in the transcript before it is submitted. */
 	w.record.busy = true;
 	session_prompt(w.session, "y", "8", false);
@@ -215,7 +215,7 @@ START_TEST(a_prompt_replaces_the_one_on_its_way)
 	world_expect(&w, "");
 	world_submits(&w, "words before [llmc 10] new");
 	world_expect(&w, "submitted:10");
-	/* A /clear that has become needless is not typed. */
+	/* A /clear that is no longer needed is not typed. */
 	w.record.busy = false;
 	session_prompt(w.session, "a", "11", true);
 	w.disk_full = true;
@@ -244,9 +244,9 @@ START_TEST(a_tmux_that_fails_to_type_is_tried_again)
 }
 END_TEST
 
-/* --- the process is another one --------------------------------------- */
+/* --- in a new process ------------------------------------------------- */
 
-/* Typed into a process that ended, which another one follows. */
+/* Type into a process that exits and is followed by another one. */
 static void
 type_and_exit(struct world *w, bool submitted)
 {

@@ -9,7 +9,7 @@
 #include "session-world.h"
 #include "unit.h"
 
-/* The caller's: only its address counts. */
+/* A call of which only the address matters. */
 static struct server_call *
 some_call(void)
 {
@@ -51,7 +51,7 @@ START_TEST(a_turn_goes_on_in_the_background)
 	    "{\"background_tasks\":[{\"id\":\"b1\"}]}", some_call()));
 	world_expect(&w, "progressed");
 	ck_assert(w.record.busy);
-	/* Its notes to itself are nobody's prompt. */
+	/* Its own notifications are not prompts. */
 	world_submits(&w, "<task-notification>\nb1 has ended");
 	world_expect(&w, "");
 	/* It is known to wait for that. */
@@ -82,7 +82,7 @@ START_TEST(a_compaction_does_not_end_a_turn)
 	ck_assert_str_eq(w.record.id, "told-id");
 	ck_assert(world_hook(&w, "Stop", "{}", some_call()));
 	world_expect(&w, "progressed turn");
-	/* One that never ended does not hide the next turn. */
+	/* A compaction that never ended does not hide the next turn. */
 	world_hook(&w, "PreCompact", "{}", NULL);
 	world_submits(&w, "typed");
 	ck_assert(world_hook(&w, "Stop", "{}", some_call()));
@@ -107,7 +107,7 @@ START_TEST(an_end_that_was_not_heard_is_noticed)
 	world_expect(&w, "typed:typed unheard-turn");
 	ck_assert(!w.record.busy);
 	ck_assert_int_eq(w.record.open_tools, 0);
-	/* With a prompt on its way it is only slow. */
+	/* With a pending prompt it is just slow. */
 	w.record.busy = true;
 	w.typing = false;
 	session_prompt(w.session, "x", "1", false);
@@ -162,11 +162,11 @@ START_TEST(tools_are_counted)
 	ck_assert_int_eq(w.record.open_tools, 2);
 	world_hook(&w, "PostToolUse", "{}", NULL);
 	world_hook(&w, "PostToolUseFailure", "{}", NULL);
-	world_hook(&w, "PostToolUse", "{}", NULL); /* its beginning was lost */
+	world_hook(&w, "PostToolUse", "{}", NULL); /* its start was lost */
 	ck_assert_int_eq(w.record.open_tools, 0);
 	world_hook(&w, "SubagentStop", "{}", NULL);
 	world_expect(&w, "progressed progressed progressed");
-	ck_assert_int_eq(w.changes, changes); /* not worth a write each */
+	ck_assert_int_eq(w.changes, changes); /* not worth saving each time */
 	world_end(&w);
 }
 END_TEST
@@ -201,7 +201,8 @@ START_TEST(only_its_own_events_are_heard)
 	world_expect(&w, "");
 	world_hook_of(&w, "UserPromptSubmit", typed, 1, "d");
 	world_expect(&w, "typed:x");
-	world_hook_of(&w, "UserPromptSubmit", typed, 1, "d"); /* spooled too */
+	world_hook_of(&w, "UserPromptSubmit", typed, 1, "d"); /* also in the
+							       * spool */
 	world_expect(&w, "");
 	ck_assert_int_eq(
 	    json_parse("{\"event\":\"Stop\"}", 16, 99, &other, NULL), 0);
@@ -231,7 +232,7 @@ START_TEST(doubles_are_remembered_for_each_session)
 	world_hook_of(&w, "UserPromptSubmit", typed, 1, "id-0");
 	world_expect(&w, "");
 	world_end(&w);
-	/* Another one has not heard of that. */
+	/* Another session has not seen that id. */
 	world_begin(&w);
 	world_up(&w);
 	world_hook_of(&w, "UserPromptSubmit", typed, 1, "id-0");
@@ -286,7 +287,7 @@ START_TEST(an_owner_that_cares_for_nothing_is_fine)
 	w.session =
 	    session_new(&w.host, "adam", "worker", &record, &none, NULL);
 	record.generation = 1;
-	w.record.generation = 2; /* what the world's hooks say */
+	w.record.generation = 2; /* the generation of the world's hooks */
 	world_launch(&w, false);
 	world_run(&w, 10);
 	world_starts(&w, "startup");

@@ -110,7 +110,7 @@ START_TEST(cpu_time_counts_when_it_grows)
 	struct world w;
 
 	world_begin(&w);
-	/* This very process, which has used some. */
+	/* Our own process, which has used some CPU time. */
 	w.record.ready = true;
 	session_adopt(w.session, getpid(), WORLD_START_MS);
 	read_tree(&w, &life);
@@ -118,10 +118,10 @@ START_TEST(cpu_time_counts_when_it_grows)
 	read_tree(&w, &life);
 	ck_assert_int_eq(life.cpu_ms, 0);
 	world_run(&w, 10000);
-	read_tree(&w, &life); /* next to nothing since then */
+	read_tree(&w, &life); /* almost nothing since then */
 	ck_assert_int_eq(life.cpu_ms, 10000);
 	world_run(&w, 5000);
-	session_life(w.session, NULL, &life); /* without a look */
+	session_life(w.session, NULL, &life); /* without checking */
 	ck_assert_int_eq(life.cpu_ms, 15000);
 	world_end(&w);
 }

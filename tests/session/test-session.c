@@ -24,7 +24,7 @@ START_TEST(a_launch_is_written_down_and_then_made)
 
 	world_begin(&w);
 	world_agent(&w, false);
-	w.record.ready = true; /* of an earlier run */
+	w.record.ready = true; /* from an earlier run */
 	w.record.open_tools = 3;
 	xstrset(&w.record.transcript, "/old");
 	w.disk_full = true;
@@ -37,7 +37,7 @@ START_TEST(a_launch_is_written_down_and_then_made)
 	ck_assert(!w.record.ready);
 	ck_assert_int_eq(w.record.open_tools, 0);
 	world_run(&w, 10000);
-	world_expect_tmux(&w, ""); /* not before it is on the disk */
+	world_expect_tmux(&w, ""); /* not before it is saved */
 	w.disk_full = false;
 	world_run(&w, 2000);
 	world_expect_tmux(&w, "kill start");
@@ -92,7 +92,7 @@ START_TEST(files_that_cannot_be_written_are_told_from_the_loop)
 	world_begin(&w);
 	sessions = file_join(w.workspace.dir, "sessions");
 	ck_assert_int_eq(file_replace(sessions, "x", 1, 0600, NULL), 0);
-	w.host.then = NULL; /* written at once */
+	w.host.then = NULL; /* saved at once */
 	world_launch(&w, false);
 	world_expect(&w, "");
 	world_run(&w, 10);
@@ -146,7 +146,7 @@ START_TEST(an_agent_that_ends_at_once_is_told)
 	waitpid(w.agent, NULL, 0);
 	w.agent = 0;
 	world_launch(&w, false);
-	world_starts(&w, "startup"); /* heard before tmux said so */
+	world_starts(&w, "startup"); /* reported before tmux answered */
 	world_run(&w, 10);
 	world_expect(&w, "ready:startup ended-at-once");
 	ck_assert_int_eq(session_phase(w.session), SESSION_NONE);
@@ -192,7 +192,7 @@ START_TEST(one_heard_before_tmux_answers_is_up)
 	world_run(&w, 10);
 	fake_tmux_answer(w.tmux);
 	world_run(&w, 1);
-	w.tmux->held = true; /* "start" is under way */
+	w.tmux->held = true; /* "start" is in progress */
 	world_starts(&w, "startup");
 	ck_assert_int_eq(session_phase(w.session), SESSION_UP);
 	world_run(&w, 10);
@@ -219,7 +219,7 @@ START_TEST(one_that_runs_is_adopted)
 	world_agent_exits(&w);
 	world_run(&w, 10);
 	world_expect(&w, "exited");
-	ck_assert(w.record.busy); /* a turn was cut off */
+	ck_assert(w.record.busy); /* a turn was interrupted */
 	world_end(&w);
 }
 END_TEST
@@ -276,7 +276,7 @@ START_TEST(it_ends_with_a_grace_and_everybody_is_told)
 	world_until(&w, SESSION_NONE);
 	ck_assert_int_eq(w.ended, 3);
 	world_expect_tmux(&w, "kill");
-	world_expect(&w, ""); /* it did not end by itself */
+	world_expect(&w, ""); /* it did not exit by itself */
 	ck_assert(!w.record.ready);
 	ck_assert_ptr_null(w.record.pane);
 	world_end(&w);
@@ -318,7 +318,7 @@ START_TEST(the_kernel_need_not_tell)
 	world_agent_exits(&w);
 	session_check(w.session);
 	world_expect(&w, "exited");
-	/* While it is launched somebody looks. */
+	/* It is polled while it is launched. */
 	world_agent(&w, false);
 	world_launch(&w, false);
 	world_run(&w, 10);
@@ -339,8 +339,8 @@ END_TEST
 
 START_TEST(one_that_is_being_launched_can_be_ended)
 {
-	/* Before the record is written, while the old one is ended, while it is
-	 * started, and before it has reported. */
+	/* Before the record is saved, while the old one is being ended, while
+	 * it is being started, and before it has reported. */
 	for (int at = 0; at < 4; at++) {
 		struct world w;
 
@@ -363,7 +363,7 @@ START_TEST(one_that_is_being_launched_can_be_ended)
 		w.disk_full = false;
 		fake_tmux_answer(w.tmux);
 		world_until(&w, SESSION_NONE);
-		/* Nothing was started behind its back. */
+		/* Nothing was started afterwards. */
 		world_expect_tmux(&w, "kill");
 		ck_assert_int_eq(w.ended, 2);
 		world_expect(&w, "");
@@ -380,7 +380,8 @@ START_TEST(where_nothing_runs_the_end_comes_too)
 	session_end(w.session, world_on_end, &w);
 	world_run(&w, 10);
 	ck_assert_int_eq(w.ended, 1);
-	world_expect_tmux(&w, "kill"); /* the last words of one that died */
+	world_expect_tmux(&w, "kill"); /* a dead session, which still shows its
+					* last screen */
 	ck_assert_int_eq(session_phase(w.session), SESSION_NONE);
 	world_end(&w);
 }
@@ -455,7 +456,7 @@ START_TEST(one_that_exits_by_itself_is_told)
 	world_agent_exits(&w);
 	world_run(&w, 10);
 	world_expect(&w, "exited:early");
-	/* It said so first: that is no start that failed. */
+	/* It announced its end first: this is not a failed start. */
 	world_agent(&w, false);
 	world_launch(&w, true);
 	world_run(&w, 10);
@@ -506,7 +507,7 @@ START_TEST(a_kill_waits_for_nobody)
 }
 END_TEST
 
-/* --- freed in every phase, with everything under way ------------------ */
+/* --- freed in every phase, with everything in progress ---------------- */
 
 enum moment {
 	NEW,
@@ -581,7 +582,7 @@ START_TEST(it_can_be_freed_at_every_moment)
 		ck_assert_uint_eq(fake_tmux_waiting(w.tmux), 0);
 		world_expect(&w, "");
 		ck_assert_int_eq(w.ended, 0);
-		/* What runs goes on. */
+		/* The process continues. */
 		ck_assert(!runs || kill(w.agent, 0) == 0);
 		world_end(&w);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What the tests of children share. */
+/* Shared by the tests of children. */
 #ifndef CHILD_WORLD_H
 #define CHILD_WORLD_H
 
@@ -10,10 +10,10 @@
 #include "child.h"
 #include "unit.h"
 
-/* Run through the shell and give the result back. */
+/* Run a shell command and return the result. */
 void child_world_shell(const char *command, struct child_result *result);
 
-/* Somebody who is told of ends: the callback child_world_done() takes it. */
+/* Records ends: the argument of the callback child_world_done(). */
 struct child_waiter {
 	struct loop *loop;
 	struct child *child;
@@ -23,7 +23,7 @@ struct child_waiter {
 };
 void child_world_done(const struct child_result *result, void *arg);
 
-/* A suite of tests that are run with pidfds and without. */
+/* A suite whose tests run with and without pidfds. */
 Suite *
 child_world_suite(const char *name, const TTest *const *tests, size_t count);
 

@@ -39,7 +39,7 @@ dice_coin(struct dice *dice)
 	return dice_below(dice, 2) == 1;
 }
 
-/* Up to max bytes of one of the pieces after the other. */
+/* Up to max bytes, made of random pieces. */
 static inline void
 dice_text(struct dice *dice, const char *const *pieces, unsigned count,
     size_t max, struct buf *out)

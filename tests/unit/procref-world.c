@@ -20,7 +20,7 @@ procref_world_start(void (*body)(void))
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		/* Nothing is left when a test fails. */
+		/* Do not survive a failing test. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (body != NULL)
 			body();

@@ -6,10 +6,11 @@
 
 #include <sys/types.h>
 
-/* A child that runs body (NULL: nothing), says so, and waits for a signal. */
+/* A child that runs body (NULL: nothing), reports that, and waits for a
+ * signal. */
 pid_t procref_world_start(void (*body)(void));
 
-/* Reap; the signal that ended it, 0 = it exited. */
+/* Reap it; returns the signal that killed it, 0 = it exited. */
 int procref_world_reap(pid_t pid);
 void procref_world_end(pid_t pid); /* by SIGKILL */
 void procref_world_expect_running(pid_t pid);

@@ -19,8 +19,7 @@
 #include "procref.h"
 #include "unit.h"
 
-/* Wait for the kernel to say that a process which is not our child has ended.
- */
+/* Wait until a process that is not our child has ended. */
 static bool
 gone_within(pid_t pid, int ms)
 {
@@ -96,8 +95,8 @@ START_TEST(a_grandchild_cannot_hold_the_result_back)
 {
 	cleanup_child_result struct child_result r;
 
-	/* In its own session, so that no group kill ends it; its pipe must
-	 * not keep us waiting. */
+	/* In its own session, so that no group kill ends it; its pipe must not
+	 * keep us waiting. */
 	child_world_shell("setsid sleep 3 & echo started", &r);
 	ck_assert_int_eq(r.status, 0);
 	ck_assert_str_eq(r.out.head.data, "started\n");
@@ -124,7 +123,7 @@ waiter_cancel(void *arg)
 	struct child_waiter *w = arg;
 
 	child_cancel(w->child);
-	child_cancel(w->child); /* twice is once */
+	child_cancel(w->child); /* the second call changes nothing */
 }
 
 START_TEST(cancel_reports_once)
@@ -162,7 +161,7 @@ START_TEST(abandon_kills_without_a_word)
 	loop_run(w.loop);
 	ck_assert_int_eq(w.calls, 0);
 	loop_free(w.loop);
-	/* A later start collects the zombie. */
+	/* A later start reaps the zombie. */
 	for (int i = 0; i < 100 && kill(pid, 0) == 0; i++) {
 		child_world_shell("true", &r);
 		child_result_release(&r);
@@ -185,14 +184,14 @@ START_TEST(a_detached_one_is_left_behind)
 	cleanup_buf struct buf text = BUF_INIT;
 	int fd;
 
-	unlink(fifo); /* of the other way, where tests share a process */
+	unlink(fifo); /* left by the other variant, if tests share a process */
 	unlink(then);
 	unlink(file);
 	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
 	ck_assert_int_eq(mkfifo(then, 0600), 0);
 	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
 	ck_assert(child_succeeded(&r));
-	/* It still runs: somebody reads the fifo. */
+	/* It is still running and reads the fifo. */
 	fd = open(fifo, O_WRONLY);
 	ck_assert_int_eq(write(fd, "x\n", 2), 2);
 	close(fd);
@@ -215,7 +214,7 @@ START_TEST(a_released_one_runs_on_and_is_reaped)
 	pid_t pid;
 	int fd;
 
-	unlink(go); /* of the other way, where tests share a process */
+	unlink(go); /* left by the other variant, if tests share a process */
 	unlink(to);
 	ck_assert_int_eq(mkfifo(go, 0600), 0);
 	ck_assert_int_eq(mkfifo(to, 0600), 0);

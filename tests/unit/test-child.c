@@ -190,7 +190,7 @@ START_TEST(no_descriptor_leaks_either_way)
 
 	before = open("/dev/null", O_RDONLY); /* inheritable on purpose */
 	child_world_shell("ls /proc/self/fd | wc -l", &r);
-	/* 0, 1, 2 and the one that ls opens to look. */
+	/* 0, 1, 2 and the one that ls opens. */
 	ck_assert_str_eq(r.out.head.data, "4\n");
 	close(before);
 	after = open("/dev/null", O_RDONLY);
@@ -271,7 +271,7 @@ START_TEST(signals_are_as_on_a_fresh_start)
 {
 	cleanup_child_result struct child_result r;
 	/* The loop ignores SIGPIPE; a child must not inherit that. 32 and 33
-	 * are glibc's own: nobody can set them back. */
+	 * are reserved by glibc and cannot be reset. */
 	const unsigned long long reserved = 3ull << 31;
 	const char *p;
 	char *end;
@@ -295,7 +295,8 @@ START_TEST(a_descriptor_can_be_its_standard_input)
 	ck_assert_int_gt(spec.stdin_fd, 2);
 	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
 	ck_assert_str_eq(r.out.head.data, "text\n4\n");
-	/* The same open file, which is now read, and still ours. */
+	/* It is the same open file: the child has read it, and it is still open
+	 * here. */
 	ck_assert_int_eq(lseek(spec.stdin_fd, 0, SEEK_CUR), 5);
 	close(spec.stdin_fd);
 }

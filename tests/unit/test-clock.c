@@ -62,7 +62,7 @@ static const struct {
 	{ "5x", 1 },
 };
 
-/* Read once a process: these tests need one each, as check gives it. */
+/* The scale is read once per process: check forks for each of these tests. */
 static void
 set_scale(const char *text)
 {
@@ -199,7 +199,7 @@ static const struct stamp {
 	    "20000229T000000Z" },
 	{ INT64_C(1709207999999), "2024-02-29T11:59:59.999Z",
 	    "20240229T115959Z" },
-	/* No leap day in 2100; behind the end of 32 bits. */
+	/* No leap day in 2100; beyond 32 bits. */
 	{ INT64_C(4107542400000), "2100-03-01T00:00:00.000Z",
 	    "21000301T000000Z" },
 	{ INT64_C(2147483648000), "2038-01-19T03:14:08.000Z",
@@ -208,7 +208,7 @@ static const struct stamp {
 	{ -1, "1969-12-31T23:59:59.999Z", "19691231T235959Z" },
 	{ -1000, "1969-12-31T23:59:59.000Z", "19691231T235959Z" },
 	{ -1001, "1969-12-31T23:59:58.999Z", "19691231T235958Z" },
-	/* The first and the last of four digits, and those beyond. */
+	/* The first and last years with four digits, and beyond. */
 	{ INT64_C(-62167219200000), "0000-01-01T00:00:00.000Z",
 	    "00000101T000000Z" },
 	{ INT64_C(253402300799999), "9999-12-31T23:59:59.999Z",

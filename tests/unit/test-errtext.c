@@ -95,8 +95,8 @@ START_TEST(a_long_text_is_cut_between_characters)
 {
 	struct err err;
 
-	/* Whatever is in front, the cut falls into every place of a character
-	 * of four bytes. */
+	/* For each prefix the cut falls into another place of a four-byte
+	 * character. */
 	for (int lead = 0; lead < 4; lead++) {
 		char text[2 * MAX + 8];
 		size_t at;

@@ -33,7 +33,7 @@ fresh_dir(void)
 	return dir;
 }
 
-/* "dir/name"; lives as long as the program. */
+/* "dir/name"; valid until the program ends. */
 static const char *
 in(const char *dir, const char *name)
 {
@@ -151,7 +151,7 @@ START_TEST(read_bounds_files_that_hide_their_size)
 {
 	cleanup_buf struct buf b = BUF_INIT;
 
-	/* st_size of these is 0. */
+	/* st_size is 0 for these. */
 	ck_assert_int_eq(file_read("/proc/self/status", 65536, &b, NULL), 0);
 	ck_assert_uint_gt(b.len, 0);
 	expect_read_fails("/proc/self/status", 3, -EFBIG);
@@ -526,7 +526,7 @@ START_TEST(write_all_continues_short_writes)
 	cleanup_fd int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	int r;
 
-	/* The kernel cuts the first write, the second gets the error. */
+	/* The kernel cuts the first write; the second gets the error. */
 	limit_begin(16);
 	r = file_write_all(fd, LONG_TEXT, strlen(LONG_TEXT));
 	limit_end();

@@ -84,7 +84,7 @@ START_TEST(ulid_starts_with_the_time)
 		{ 32, "0000000010" },
 		{ INT64_C(1469918176385), "01ARYZ6S41" },
 		{ (INT64_C(1) << 48) - 1, "7ZZZZZZZZZ" },
-		/* Outside of what it can hold: the nearest. */
+		/* Out of range: the nearest value. */
 		{ -1, "0000000000" },
 		{ INT64_MIN, "0000000000" },
 		{ INT64_C(1) << 48, "7ZZZZZZZZZ" },

@@ -91,7 +91,8 @@ START_TEST(needs_no_terminating_nul)
 		cleanup_free char *bytes = NULL;
 		size_t len = strlen(texts[i]);
 
-		/* A heap block of just that size: a byte more is noticed. */
+		/* A heap block of exactly that size, so that reading past the
+		 * end is detected. */
 		bytes = xmalloc(len);
 		memcpy(bytes, texts[i], len);
 		ck_assert_int_eq(json_parse(bytes, len, MAX, &value, NULL), 0);
@@ -254,7 +255,7 @@ START_TEST(depth_is_bounded)
 	ck_assert_int_eq(parse_nested(max + 1, "[", "", "]"), -E2BIG);
 	ck_assert_int_eq(parse_nested(max + 1, "{\"a\":", "1", "}"), -E2BIG);
 	ck_assert_int_eq(parse_nested(9999, "[", "", ""), -E2BIG);
-	/* Brackets inside strings and beside each other do not count. */
+	/* Brackets inside strings and side by side do not count. */
 	ck_assert_int_eq(parse_nested(1, "[", "\"[[[[[[[[[[\"", "]"), 0);
 	ck_assert_int_eq(parse_nested(200, "", "[[],[]]", ""), 0);
 	ck_assert_int_eq(parse_nested(200, "", "]", "]"), -EINVAL);
@@ -383,8 +384,8 @@ START_TEST(gets_typed_members)
 }
 END_TEST
 
-/* Asks for the member as every type in turn: each answers with the code, and
- * leaves its out-parameter as it was. */
+/* Get the member as every type: each returns the code and leaves its
+ * out-parameter unchanged. */
 static void
 assert_all_fail(
     struct json_object *o, const char *key, int code, const char *words)
@@ -533,7 +534,7 @@ START_TEST(setters_build_an_object)
 	    "\"bad\":\"a\xef\xbf\xbd\xef\xbf\xbdz\","
 	    "\"i\":-9223372036854775808,\"b\":false,\"o\":{},\"null\":null,"
 	    "\"s2\":2}");
-	/* Stored whole, not only printed whole. */
+	/* The whole string is stored, not only printed. */
 	ck_assert_str_eq(
 	    json_string_or(o, "bad", ""), "a\xef\xbf\xbd\xef\xbf\xbdz");
 }

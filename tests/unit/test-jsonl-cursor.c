@@ -43,7 +43,7 @@ append_text(struct world *w, const char *text)
 	ck_assert_int_eq(file_write_all(fd, text, strlen(text)), 0);
 }
 
-/* So many more; a file takes four of them. */
+/* Append this many; a file holds four of them. */
 static void
 append(struct world *w, int count, int keep)
 {
@@ -161,7 +161,8 @@ START_TEST(files_that_were_deleted_are_passed_over)
 	world_begin(&w);
 	append(&w, 2, 1);
 	expect(&w, "1 2 ");
-	/* Kept are the current one and one more, and the one we have open. */
+	/* The current file and one more are kept, and the one that is open
+	 * here. */
 	append(&w, 20, 1);
 	expect(&w, "3 4 17 18 19 20 21 22 ");
 	jsonl_cursor_release(&w.cursor);
@@ -273,7 +274,7 @@ START_TEST(two_places_can_be_compared)
 	ck_assert_int_eq(jsonl_cursor_seek(&w.cursor, 8), 0);
 	append(&w, 3, 9);
 	ck_assert_int_eq(jsonl_cursor_seek(&goal, 8), 0);
-	/* 5 is the first of the next file, and the goal is behind it. */
+	/* 5 is the first of the next file, and the goal is after it. */
 	for (int n = 2; n <= 5; n++) {
 		ck_assert(!jsonl_cursor_reached(&w.cursor, &goal));
 		json_object_put(jsonl_cursor_next(&w.cursor));

@@ -182,7 +182,7 @@ START_TEST(a_rotation_that_cannot_be_done_is_told)
 }
 END_TEST
 
-/* path.1 was moved on, then the process died. */
+/* path.1 was renamed, then the process died. */
 START_TEST(a_rotation_that_died_half_way_loses_nothing)
 {
 	const char *path = fresh_path();
@@ -197,7 +197,7 @@ START_TEST(a_rotation_that_died_half_way_loses_nothing)
 	append(path, 4, 1, 3);
 	expect_text(one, "{\"n\":3}\n");
 	expect_last(path, 0, "1 2 3 4 ");
-	ck_assert_int_eq(unlink(path), 0); /* moved, and no new one yet */
+	ck_assert_int_eq(unlink(path), 0); /* renamed, and no new one yet */
 	expect_last(path, 0, "1 2 3 ");
 	expect_last(path, 2, "2 3 ");
 }
@@ -234,7 +234,7 @@ START_TEST(older_files_fill_up_the_count)
 	const char *path = fresh_path();
 
 	for (int i = 1; i <= 8; i++)
-		append(path, i, 12, 5); /* two a file */
+		append(path, i, 12, 5); /* two per file */
 	expect_last(path, 2, "7 8 ");
 	expect_last(path, 3, "6 7 8 ");
 	expect_last(path, 7, "2 3 4 5 6 7 8 ");
@@ -298,13 +298,13 @@ START_TEST(only_the_end_of_a_long_file_is_looked_at)
 {
 	const char *path = fresh_path();
 	cleanup_buf struct buf text = BUF_INIT;
-	size_t len = JSONL_LINE_MAX - 1; /* eight with newline are the bound */
+	size_t len = JSONL_LINE_MAX - 1; /* eight with newline are the limit */
 
 	for (int i = 1; i <= 10; i++)
 		add_line(&text, i, len);
 	ck_assert_int_eq(
 	    file_replace(path, text.data, text.len, 0600, NULL), 0);
-	/* Where the first one begins is not known without looking further. */
+	/* Where the first one begins is not known without reading more. */
 	expect_last(path, 0, "4 5 6 7 8 9 10 ");
 	append(path, 11, 0, 0);
 	expect_last(path, 0, "4 5 6 7 8 9 10 11 ");
@@ -332,7 +332,7 @@ START_TEST(a_file_rotated_under_the_reader_comes_once)
 	cleanup_free char *one = xasprintf("%s.1", path);
 	cleanup_free char *two = xasprintf("%s.2", path);
 
-	/* As if it had been moved after it was read. */
+	/* As if it had been renamed after it was read. */
 	write_text(path, "{\"n\":2}\n");
 	ck_assert_int_eq(link(path, one), 0);
 	write_text(two, "{\"n\":1}\n");

@@ -36,7 +36,7 @@ start_holder(const char *path)
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		/* Nothing is left when a test fails. */
+		/* Do not survive a failing test. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (lock_try(path, NULL) < 0 || write(ends[1], "x", 1) != 1)
 			_exit(1);
@@ -65,7 +65,7 @@ START_TEST(one_at_a_time)
 	fd = lock_try(path, &err);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(err.code, 0);
-	/* In one process too: the lock belongs to the descriptor. */
+	/* Within one process too: the lock belongs to the descriptor. */
 	ck_assert_int_eq(lock_try(path, &err), -EAGAIN);
 	ck_assert_int_eq(err.code, -EAGAIN);
 	ck_assert_ptr_nonnull(strstr(err.msg, path));

@@ -252,7 +252,7 @@ START_TEST(a_huge_message_is_cut_between_characters)
 }
 END_TEST
 
-/* What the terminal copy looks like, through a file as standard error. */
+/* Capture the terminal copy through a file as standard error. */
 static void
 capture_terminal(bool colour, struct buf *out)
 {
@@ -313,7 +313,7 @@ unit_suite(void)
 		a_full_disk_is_survived,
 		a_huge_message_is_cut_between_characters,
 		the_terminal_copy_is_safe_to_look_at, NULL });
-	/* Not where the test would end the whole program. */
+	/* Not if the test would end the whole program. */
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
 		tc = tcase_create("fatal");
 		tcase_add_exit_test(tc, fatal_exits_with_70, 70);

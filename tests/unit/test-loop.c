@@ -134,7 +134,7 @@ count_three(void *arg)
 	struct world *w = arg;
 
 	if (++w->count == 3) {
-		loop_timer_free(w->timer); /* from inside its own call */
+		loop_timer_free(w->timer); /* from inside its own callback */
 		w->timer = NULL;
 	}
 }
@@ -172,7 +172,7 @@ START_TEST(a_stall_is_followed_by_one_call)
 	clock_virtual_begin(0, 0);
 	w.timer = loop_every(w.loop, 10, stall_then_stop, &w);
 	loop_run(w.loop);
-	/* 10 + 1000, and a full period later: not a hundred missed ones. */
+	/* 10 + 1000, and one full period: not a hundred missed ones. */
 	ck_assert_int_eq(clock_mono_ms(), 1020);
 	ck_assert_int_ge(loop_lag_ms(w.loop), 1000);
 	loop_lag_reset(w.loop);
@@ -188,7 +188,8 @@ request_again(void *arg)
 
 	if (++w->count < 5) {
 		loop_call_request(w->call);
-		loop_call_request(w->call); /* twice is once */
+		loop_call_request(w->call); /* the second request changes
+					     * nothing */
 	}
 }
 

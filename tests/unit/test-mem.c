@@ -58,7 +58,7 @@ START_TEST(strings_are_copied)
 	cleanup_free char *part = xstrndup("hello", 3);
 	cleanup_free char *more = xstrndup("hello", 99);
 	cleanup_free char *none = xstrndup("hello", 0);
-	/* Nothing behind the maximum is read. */
+	/* Nothing after the maximum is read. */
 	cleanup_free char *open_end = xstrndup((const char[]){ 'a', 'b' }, 2);
 	cleanup_free char *made = xasprintf("%s-%d", "x", 7);
 
@@ -99,7 +99,7 @@ START_TEST(what_was_taken_outlives_the_scope)
 	cleanup_free char *p = hand_over(true);
 
 	ck_assert_str_eq(p, "given");
-	/* A leak here is for the sanitizer to find. */
+	/* The sanitizer detects a leak here. */
 	ck_assert_ptr_null(hand_over(false));
 }
 END_TEST

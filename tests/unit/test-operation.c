@@ -11,17 +11,17 @@
 #include "operation.h"
 #include "unit.h"
 
-#define ANSWER_MS 10 /* what each step waits for */
+#define ANSWER_MS 10 /* how long each step waits */
 
 enum {
-	ASK, /* cannot be hurried */
-	WORK, /* two answers; ends early when told to */
+	ASK, /* cannot be ended early */
+	WORK, /* two answers; ends early when cancelled */
 	LAND, /* firm */
 	TIDY, /* firm */
 	STEPS
 };
 
-/* What happens to the operation, in the middle of the step `at`. */
+/* What happens to the operation in the middle of the step `at`. */
 enum happening {
 	OK,
 	FAIL,
@@ -31,7 +31,7 @@ enum happening {
 	HAPPENINGS
 };
 
-/* An operation whose steps each wait for a timer, and what became of it. */
+/* An operation whose steps each wait for a timer, and its trace. */
 struct trip {
 	struct operation op;
 	struct loop *loop;
@@ -138,7 +138,7 @@ trip_release(struct trip *t)
 	clock_virtual_end();
 }
 
-/* The moment in the middle of a step. */
+/* The time in the middle of a step. */
 static int64_t
 middle_of(size_t step)
 {
@@ -174,7 +174,7 @@ trip_run(struct trip *t, enum happening what, size_t at)
 	loop_run(t->loop);
 }
 
-/* What became of each, step by step. */
+/* The expected trace for each, step by step. */
 static const struct {
 	const char *trace;
 	int code;
@@ -233,7 +233,7 @@ START_TEST(the_end_waits_for_what_is_awaited)
 {
 	struct trip t;
 
-	/* At 5 it is told to stop; the answer that cannot be hurried comes at
+	/* It is cancelled at 5; the answer cannot be hurried and comes at
 	 * 10. */
 	trip_run(&t, CANCEL, ASK);
 	ck_assert_int_eq(clock_mono_ms(), 1000 + ANSWER_MS);
@@ -244,7 +244,7 @@ START_TEST(the_end_waits_for_what_is_awaited)
 	ck_assert_int_eq(clock_mono_ms(), 1000 + middle_of(WORK) + 1);
 	ck_assert_uint_eq(t.op.awaited, 0);
 	trip_release(&t);
-	/* The first of two fails: the other one is waited for. */
+	/* The first of two fails: the other one is still awaited. */
 	trip_run(&t, FAIL, WORK);
 	ck_assert_int_eq(clock_mono_ms(), 1000 + 2 * ANSWER_MS + 1);
 	trip_release(&t);
@@ -306,7 +306,7 @@ START_TEST(steps_may_lead_back_and_skip_the_rest)
 	trip_init(&t, OK, 0);
 	operation_begin(&t.op, &round, t.loop, 1000);
 	ck_assert_str_eq(t.trace.data, "a b a b a b done");
-	loop_run(t.loop); /* the deadline went with it */
+	loop_run(t.loop); /* the deadline was removed with it */
 	ck_assert_int_eq(clock_mono_ms(), 1000);
 	ck_assert_int_eq(t.ends, 1);
 	trip_release(&t);
@@ -327,14 +327,14 @@ START_TEST(a_failure_without_a_code_is_one)
 	operation_begin(&t.op, &one, t.loop, 0);
 	ck_assert_int_eq(t.code, -EIO);
 	ck_assert_str_eq(t.op.err.msg, "no code");
-	operation_drop(&t.op); /* over is over */
+	operation_drop(&t.op); /* it has ended already */
 	operation_cancel(&t.op, "late");
 	ck_assert_int_eq(t.ends, 1);
 	trip_release(&t);
 }
 END_TEST
 
-/* It has all it wants while one more answer is on its way. */
+/* It is done while one more answer is on its way. */
 static void
 step_done_early(struct operation *op)
 {
@@ -363,7 +363,7 @@ START_TEST(a_success_too_waits_for_what_is_awaited)
 }
 END_TEST
 
-/* Nothing is counted: it waits for whatever may happen. */
+/* It awaits no answer, and waits for any event. */
 static void
 step_waits(struct operation *op)
 {
@@ -388,7 +388,7 @@ START_TEST(one_that_awaits_nothing_is_cancelled_at_once)
 	operation_cancel(&t.op, "no");
 	ck_assert_str_eq(t.trace.data, "a failed");
 	trip_release(&t);
-	/* A firm step goes on to the next, which is not begun. */
+	/* The firm step is finished; the next one is not begun. */
 	trip_init(&t, OK, 0);
 	operation_begin(&t.op, &three, t.loop, 0);
 	operation_next(&t.op);
@@ -401,7 +401,7 @@ START_TEST(one_that_awaits_nothing_is_cancelled_at_once)
 }
 END_TEST
 
-/* What follows whatever became of the first. */
+/* An operation that follows the first, however that ended. */
 static const struct operation_step last_step = {
 	.name = "close", .run = step_begin, .firm = true
 };
@@ -479,7 +479,7 @@ unit_suite(void)
 		a_success_too_waits_for_what_is_awaited,
 		one_that_awaits_nothing_is_cancelled_at_once,
 		another_one_may_begin_in_its_place, NULL });
-	/* Not where the test would end the whole program. */
+	/* Not if the test would end the whole program. */
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
 		fatal = tcase_create("fatal");
 		tcase_set_timeout(fatal, 60);

@@ -13,7 +13,7 @@
 #include "procref.h"
 #include "unit.h"
 
-/* The group tests know that all are dead when their pipe ends. */
+/* All processes of a group are dead when this pipe is at its end. */
 static int group_pipe[2];
 
 static void

@@ -35,7 +35,7 @@ pidfd_works(void)
 	return fd >= 0;
 }
 
-/* A child that has ended and was not waited for. */
+/* A child that has exited and was not reaped. */
 static pid_t
 start_zombie(void)
 {
@@ -169,8 +169,8 @@ START_TEST(zombie_is_there_but_not_alive)
 }
 END_TEST
 
-/* A descriptor that the kernel is slow to close, and a pipe that breaks before
- * it is. */
+/* A descriptor that the kernel closes slowly, and a pipe that is closed before
+ * it. */
 static pid_t
 start_slow_to_die(int *ret_pipe)
 {

@@ -30,7 +30,7 @@ too_late(void *arg)
 	loop_stop(w->loop, 1);
 }
 
-/* A zombie still answers signal 0; one that was collected does not. */
+/* A zombie still accepts signal 0; a reaped process does not. */
 static void
 look(void *arg)
 {
@@ -69,8 +69,8 @@ run(struct world *w)
 	return status;
 }
 
-/* The shell leaves a process of a session of its own and ends: its orphan
- * comes to us, and is collected when it ends. */
+/* The shell leaves a process in its own session and exits: the orphan becomes
+ * our child, and is reaped when it exits. */
 START_TEST(an_orphan_is_collected)
 {
 	struct world w = { .loop = loop_new() };
@@ -94,7 +94,7 @@ count_good(const struct child_result *result, void *arg)
 	*good += result->exited && result->status == 7;
 }
 
-/* Nobody takes the exit status of a child from whoever started it. */
+/* The exit status of a child still reaches the code that started it. */
 START_TEST(children_of_our_own_keep_their_status)
 {
 	struct loop *loop = loop_new();

@@ -280,7 +280,7 @@ START_TEST(encodes_one_line_each)
 }
 END_TEST
 
-/* Everything the reader gives for now: lines between bars, ! for too long. */
+/* Everything the reader returns now: lines between bars, ! for too long. */
 static void
 drain(struct rpc_reader *reader, struct buf *out)
 {

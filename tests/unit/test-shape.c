@@ -63,7 +63,7 @@ static const struct shape document_shape = { .fields = document_fields };
 static const struct shape_field document = { .type = SHAPE_OBJECT,
 	.of = &document_shape };
 
-/* A field checked alone. NULL words: it fits. */
+/* A field checked alone. words NULL: valid. */
 static void
 assert_check(const struct shape_field *field, const char *text, const char *at,
     const char *words)
@@ -136,7 +136,7 @@ START_TEST(missing_and_null_are_different)
 	/* Optional is not nullable. */
 	assert_document("{\"workers\":{},\"tags\":null}",
 	    "tags: expected an array, found null");
-	/* Anything holds null too. */
+	/* SHAPE_ANY includes null. */
 	assert_document("{\"workers\":{},\"extra\":null}", NULL);
 }
 END_TEST

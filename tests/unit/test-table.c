@@ -47,7 +47,7 @@ START_TEST(columns_line_up)
 	    "NAME   AGE  GOAL\n"
 	    "ada     5m  write the parser\n"
 	    "grace  12h  test it\n");
-	/* Just wide enough, and more than that. */
+	/* Exactly wide enough, and wider. */
 	expect(table, 28, false,
 	    "NAME   AGE  GOAL\n"
 	    "ada     5m  write the parser\n"
@@ -171,7 +171,7 @@ START_TEST(flexible_columns_are_cut_to_the_width)
 	    "NAME   AGE  GO\xe2\x80\xa6\n"
 	    "ada     5m  wr\xe2\x80\xa6\n"
 	    "grace  12h  te\xe2\x80\xa6\n");
-	/* Narrower than it can be: one column stays. */
+	/* Narrower than possible: one column remains. */
 	expect(table, 5, false,
 	    "NAME   AGE  \xe2\x80\xa6\n"
 	    "ada     5m  \xe2\x80\xa6\n"

@@ -2,7 +2,7 @@
 
 /*
  * Most tests run twice: _i is 0 with inotify and 1 without. Time is virtual:
- * settle() lets three seconds pass at once, enough for the slow way too.
+ * settle() lets three seconds pass at once, enough for polling too.
  */
 
 #include <errno.h>
@@ -234,7 +234,7 @@ START_TEST(rotation_loses_nothing)
 	add(path, "1\n");
 	start(path, true);
 	ck_assert_str_eq(settle(), "1|");
-	/* All between two looks. */
+	/* All between two polls. */
 	add(path, "2\n");
 	ck_assert_int_eq(rename(path, in(dir, "f.1")), 0);
 	add(in(dir, "f.1"), "3\n");

@@ -30,7 +30,7 @@ static const struct sample {
 };
 
 static const char *const broken[] = {
-	"\x80", /* continues nothing */
+	"\x80", /* a continuation byte alone */
 	"\xbf",
 	"\xc0\x80", /* overlong NUL */
 	"\xc1\xbf", /* overlong */
@@ -155,7 +155,7 @@ START_TEST(cut_counts_invalid_bytes_as_characters)
 	for (size_t max = 0; max <= 4; max++) {
 		ck_assert_uint_eq(text_cut("\x80\x80\x80\x80", 4, max), max);
 		ck_assert_uint_eq(text_cut("\xff\xfe\xff\xfe", 4, max), max);
-		/* The fourth byte of the character is not there. */
+		/* The fourth byte of the character is missing. */
 		ck_assert_uint_eq(
 		    text_cut("\xf0\x9f\x98", 3, max), max < 3 ? max : 3);
 	}
@@ -217,7 +217,8 @@ START_TEST(cut_width_never_exceeds_the_columns)
 	ck_assert_uint_eq(
 	    text_width_cut(s, sizeof s - 1, INT_MAX), sizeof s - 1);
 	ck_assert_uint_eq(text_width_cut("", 0, 3), 0);
-	/* What needs no column fits everywhere, but not into a debt. */
+	/* Characters without width always fit, but not into a negative
+	 * width. */
 	ck_assert_uint_eq(text_width_cut("\xcc\x81z", 3, 0), 2);
 	ck_assert_uint_eq(text_width_cut("\xcc\x81z", 3, -1), 0);
 }
@@ -247,7 +248,7 @@ START_TEST(durations_parse)
 		{ "007s", 7000 },
 		{ "100m", 6000000 },
 		{ "1h90m", 9000000 },
-		{ "0.0001s", 1 }, /* never less than asked for */
+		{ "0.0001s", 1 }, /* never less than requested */
 		{ "0.5ms", 1 },
 		{ "1.000000001d", 86400001 },
 		{ "1000000d", INT64_C(86400000000000) },
@@ -451,7 +452,7 @@ START_TEST(nearest_finds_the_word_that_was_meant)
 	for (size_t i = 0; i < nitems(pairs); i++)
 		ck_assert_pstr_eq(
 		    text_nearest(pairs[i][0], words), pairs[i][1]);
-	/* The last candidate is one edit away from nothing: leave it out. */
+	/* The last candidate is one edit away from the empty word: skip it. */
 	for (size_t i = 0; none[i] != NULL; i++)
 		ck_assert_pstr_eq(text_nearest(none[i],
 				      (const char *const[]){

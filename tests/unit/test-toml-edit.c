@@ -374,7 +374,7 @@ START_TEST(remove_table_takes_its_lines)
 		    "[b]\ns = '''\n# no comment'''\n" },
 		{ "s = '''\n# no comment'''\n  # one\n  [a]\nx = 1\n",
 		    { { "a" } }, "s = '''\n# no comment'''\n" },
-		/* sub-tables, wherever they stand */
+		/* sub-tables, wherever they are */
 		{ "[a]\nx = 1\n[b]\n[a.c]\ny = 1\n[a.c.d]\n[e]\n", { { "a" } },
 		    "[b]\n[e]\n" },
 		{ "[a.c]\n[ab]\n[a.d]\n", { { "a" } }, "[ab]\n" },

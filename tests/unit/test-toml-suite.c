@@ -21,7 +21,7 @@
 #include "toml.h"
 #include "unit.h"
 
-/* What the vendored suite holds; fewer means that cases got lost. */
+/* The size of the vendored suite; fewer means that cases got lost. */
 #define VALID_CASES   210
 #define INVALID_CASES 499
 
@@ -55,8 +55,8 @@ read_all(const char *path, struct buf *out)
 	fclose(f);
 }
 
-/* json-c ends keys at a NUL; the reader keeps one in a key as C0 80, so write
- * it like that in the expected text, and in both sides of a string. */
+/* json-c keys end at a NUL; the reader keeps a NUL in a key as C0 80, so write
+ * it like that in the expected text, and on both sides of a string. */
 static struct json_object *
 expected_read(const char *path)
 {

@@ -44,7 +44,7 @@ at(struct json_object *root, const char *path)
 	return value;
 }
 
-/* The mark's text must be exactly that. */
+/* The marked text must be exactly this. */
 static void
 assert_text(const char *text, struct json_object *value, const char *expected)
 {
@@ -232,7 +232,7 @@ START_TEST(order_of_the_text_is_kept)
 }
 END_TEST
 
-/* json-c 0.16 reads the userdata of a double with one of its serializers. */
+/* json-c 0.16 reads the userdata of a double in one of its serializers. */
 START_TEST(marks_do_not_disturb_printing)
 {
 	struct json_object *root = parse("f = 0.5\ng = 1e3\ns = 'x'\n"
@@ -392,7 +392,7 @@ START_TEST(depth_is_bounded)
 {
 	static const struct {
 		const char *before, *piece, *middle, *end;
-		int most; /* repetitions that are allowed */
+		int most; /* allowed number of repetitions */
 	} cases[] = {
 		{ "\na = ", "[", "", "]", TOML_DEPTH_MAX },
 		{ "\na = ", "{a=", "1", "}", TOML_DEPTH_MAX - 1 },
@@ -473,7 +473,7 @@ START_TEST(text_needs_no_terminator)
 
 	for (size_t i = 0; i < nitems(texts); i++) {
 		size_t len = strlen(texts[i]);
-		/* On the heap, so that a byte read behind it is seen. */
+		/* On the heap, so that reading past the end is detected. */
 		cleanup_free char *bytes = xmalloc(len);
 		struct json_object *root = NULL;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The frame of the tests itself: this program runs itself with SAMPLE set, and
- * looks at what that printed. */
+/* Tests the test framework: this program runs itself with SAMPLE set, and
+ * checks the output. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ sample(void)
 	return tests;
 }
 
-/* Without what stands before the names, which is a file's. */
+/* Without the file name before the test names. */
 static void
 run_sample(const char *name, int status, const char *second)
 {

@@ -2,7 +2,7 @@
 
 /*
  * Most tests run twice: _i is 0 with inotify and 1 without. Time is virtual:
- * settle() lets three seconds pass at once, enough for the slow way too.
+ * settle() lets three seconds pass at once, enough for polling too.
  */
 
 #include <errno.h>
@@ -30,7 +30,7 @@ stop(void *arg)
 	loop_stop(arg, 0);
 }
 
-/* How often the watch called while time passed. */
+/* How often fn was called while time passed. */
 static int
 settle(void)
 {
@@ -360,7 +360,7 @@ START_TEST(no_descriptors_left_means_looking)
 	start(path);
 	rl.rlim_cur = old;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &rl), 0);
-	/* By looking, and then by inotify again. */
+	/* By polling, and then by inotify again. */
 	add(path, "x\n");
 	ck_assert_int_eq(settle(), 1);
 	add(path, "y\n");

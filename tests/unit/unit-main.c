@@ -15,13 +15,13 @@
 #include "mem.h"
 #include "unit.h"
 
-/* Check knows no skipped tests: one fails with this before its message, and
- * what check prints about it is changed on its way out. */
+/* Check does not support skipped tests: a skipped test fails with a message
+ * that starts with this, and check's output is rewritten on its way out. */
 #define SKIP "SKIP: "
 
 #if defined(__aarch64__)
-/* The sanitizer's question at the end of every process. Its search for leaks
- * takes seconds there, also of a program that does nothing; valgrind looks for
+/* A hook of the sanitizer, called at the end of every process. Its search for
+ * leaks takes seconds here, even in a program that does nothing; valgrind finds
  * them instead. */
 int __lsan_is_turned_off(void);
 
@@ -71,7 +71,7 @@ unit_scratch(void)
 {
 	const char *base = getenv("TMPDIR");
 
-	/* check forks each test: every process gets a directory of its own. */
+	/* check forks for each test: every process gets its own directory. */
 	if (scratch != NULL && scratch_owner == getpid())
 		return scratch;
 	scratch = xasprintf("%s/llmc-unit-XXXXXX", base ? base : "/tmp");
@@ -139,7 +139,7 @@ unit_case(Suite *suite, const char *name, const TTest *const *tests)
 void
 unit_skip(const char *why)
 {
-	unit_remove_scratch(); /* check leaves without atexit() */
+	unit_remove_scratch(); /* check exits without atexit() */
 	ck_abort_msg(SKIP "%s", why);
 }
 
@@ -166,9 +166,9 @@ relay_line(const struct relay *relay, const char *line, size_t len)
 	file_write_all(relay->to, text.data, text.len);
 }
 
-/* Pass on what is printed, line by line, up to the plan, which is the last
- * line of check. (Not up to the end of the file: a program that a test has
- * left behind may still hold it open.) */
+/* Relay the output line by line, up to the plan, which is check's last line.
+ * (Not up to end of file: a program that a test left running may still hold the
+ * pipe open.) */
 static void
 relay_run(const struct relay *relay)
 {
@@ -224,8 +224,8 @@ run_tests(void)
 	return failed == 0 ? 0 : 1;
 }
 
-/* A process for the relay, not a thread: check forks, and a fork of a process
- * with threads can inherit the allocator's lock. */
+/* The relay is a process, not a thread: check forks, and a fork of a process
+ * with threads can inherit a locked allocator. */
 int
 main(void)
 {
