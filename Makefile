@@ -14,7 +14,7 @@ deps:
 lint-deps:
 	@contrib/deps.sh lint
 
-# The main job, end to end, on a scratch repository.
+# llmc at work, end to end, in a scratch repository.
 demo: all
 	@contrib/demo.sh $(BUILD)
 
@@ -34,8 +34,8 @@ bench: all
 	@$(BUILD)/tests/bench/bench-auto $(BUILD)
 	@$(BUILD)/tests/bench/bench-overseer $(BUILD)
 
-# Proofs that take long: every test many times, every failing system call, and
-# each fuzz target for minutes.
+# Long-running tests: every test many times, every failing system call, and each
+# fuzz target for minutes.
 soak: all lint-deps
 	@tests/soak.sh $(BUILD)
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Every test: tests/check.sh BUILD
+# Run every test: tests/check.sh BUILD
 #
-# Those with the real Claude Code run where it is: LLMC_REAL_CLAUDE names it, or
-# `claude` is the version that the tests are written for.
+# Tests with the real Claude Code run if it is available: LLMC_REAL_CLAUDE names
+# it, or `claude` is the version that the tests are written for.
 set -u
 
 build=${1:?build folder}
@@ -16,7 +16,7 @@ else
 	unset LLMC_REAL_CLAUDE
 	missing=$(tests/tools/real-claude.sh --here 2>&1)
 fi
-# Most tests of whole programs wait more than they work.
+# Most tests of whole programs spend their time waiting.
 MESON_TESTTHREADS=${MESON_TESTTHREADS:-$((2 * $(nproc)))}
 export MESON_TESTTHREADS
 meson test -C "$build" --print-errorlogs

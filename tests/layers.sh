@@ -1,6 +1,6 @@
 #!/bin/sh
-# Which way the arrows point: checks the #include lines against the house plan
-# and that calls with one right place are made only there. Prints TAP.
+# Checks the #include lines against the layers below, and that some functions
+# are called only in the files that may call them. Prints TAP.
 #
 #   cli, autod, overseer -> session -> port -> model -> base
 #   autod: main -> auto -> landing -> fleet -> core
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 n=0
 failed=0
 
-# Every header, and the folder it lies in.
+# Every header, and its folder.
 headers=$(mktemp)
 trap 'rm -f "$headers"' EXIT
 find src -name '*.h' | sed 's|^\(.*\)/\([^/]*\)$|\2 \1/|' >"$headers"
@@ -48,8 +48,8 @@ outside() { # folder allowed...
 		}'
 }
 
-# Lines of the sources, comments left out, that use a word outside of some
-# files.
+# Lines of the sources, without comments, that match a pattern outside the
+# allowed files.
 uses() { # pattern allowed-file...
 	pattern=$1
 	shift
@@ -99,7 +99,7 @@ verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
 names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)
 verdict "every header name exists once" "$names"
-# The state is one contract, kept by three files.
+# state.h is implemented by several files.
 lonely=$(find src/base src/port -name '*.c' ! -name 'state-*.c' |
 	while IFS= read -r source; do
 		[ -e "${source%.c}.h" ] || echo "$source"

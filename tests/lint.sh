@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every checker that reads the sources: tests/lint.sh BUILD. One line each.
+# Run all static checkers: tests/lint.sh BUILD. Prints one line for each.
 set -eu
 
 build=$(cd "${1:-build}" && pwd)
@@ -27,11 +27,11 @@ pages=$(git ls-files 'man/*.[0-9]')
 
 # shellcheck disable=SC2317 # called through run
 tidy() {
-	# Two at a time; what it counts on standard error is of no use.
+	# Two at a time; its progress on standard error is of no use.
 	echo "$units" | xargs -n 4 -P 2 clang-tidy -p "$build" --quiet 2>/dev/null
 }
 
-# Every level; but our own pages need not be installed.
+# All levels, except that our own pages need not be installed.
 # shellcheck disable=SC2317 # called through run
 manuals() {
 	# shellcheck disable=SC2086 # a list of names

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Do the documents tell what the programs do? tests/manual.sh BUILD. Prints TAP.
+# Do the documents match the programs? tests/manual.sh BUILD. Prints TAP.
 set -eu
 
 build=$(cd "${1:-build}" && pwd)
@@ -13,8 +13,7 @@ trap 'exit 1' INT TERM HUP
 n=0
 failed=0
 
-# Leaks are the business of other tests, and looking for them takes seconds a
-# run in some containers.
+# Other tests look for leaks, which takes seconds per run in some containers.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export ASAN_OPTIONS
 
@@ -51,7 +50,8 @@ options() {
 	"$llmc" help "$@" | sed -n 's/^  --\([a-z][a-z-]*\).*/\1/p'
 }
 
-# "config list", "config get", ...: a synopsis of alternatives, one a line.
+# "config list", "config get", ...: the alternatives of a synopsis, one per
+# line.
 forms() {
 	for command in $(commands); do
 		"$llmc" help "$command" |
@@ -61,21 +61,21 @@ forms() {
 	done
 }
 
-# Names of tests and of their files that docs/supervision.md has and no file.
+# Names of tests and test files in docs/supervision.md that do not exist.
 missing_tests() {
-	# shellcheck disable=SC2016 # backquotes as they stand there
+	# shellcheck disable=SC2016 # literal backquotes
 	sed -n '/^## Faults/,$p' docs/supervision.md | grep -o '`[a-z0-9_.-]*`' |
 		tr -d '`' | sort -u | while read -r name; do
 		case $name in
 		*.c | *.sh) [ -n "$(find tests -name "$name")" ] ;;
-		*.*) ;; # a file of llmc's, a setting
+		*.*) ;; # a file of llmc, a setting
 		*_*) grep -rqE "START_TEST\($name\)|^$name\(" tests ;;
 		esac || echo "$name"
 	done
 }
 
-# Files of src/ and tests/ that the map has no line for, and the other way
-# round. A folder's files stand below its heading.
+# Files of src/ and tests/ that are missing in the map, and entries of the map
+# without a file. The files of a folder are listed below its heading.
 map_gaps() {
 	find src tests -name "*.[ch]" -o -name "*.sh" |
 		LC_ALL=C sort >"$scratch/there"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Proofs that take long: tests/soak.sh BUILD
+# Long-running tests: tests/soak.sh BUILD
 #
-# Every test SOAK_REPEAT (20) times, every system call of llmc failing in every
-# way, and of the overseer while it has a daemon repaired, the daemon killed
-# SOAK_KILLS (200) times, the overseer SOAK_OVERSEER_KILLS (1,000) times, each
-# fuzz target for SOAK_FUZZ (300) seconds, the chaos run at its full size with SOAK_SEEDS (5) seeds, and
-# the cost of 1,000 tasks. Says what it did.
+# Runs every test SOAK_REPEAT (20) times; makes every system call of llmc fail
+# in every way, and those of the overseer during a repair; kills the daemon
+# SOAK_KILLS (200) times and the overseer SOAK_OVERSEER_KILLS (1,000) times;
+# runs each fuzz target for SOAK_FUZZ (300) seconds and the full chaos run with
+# SOAK_SEEDS (5) seeds; measures the cost of 1,000 tasks. Prints what it did.
 set -u
 
 build=$(cd "${1:?build folder}" && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Are the units of contrib/systemd such as systemd takes them, and such as the
-# overseer needs them? tests/systemd.sh BUILD. Prints TAP.
+# Does systemd accept the units of contrib/systemd, and do they have what the
+# overseer needs? tests/systemd.sh BUILD. Prints TAP.
 set -eu
 
 build=$(cd "${1:-build}" && pwd)
@@ -22,8 +22,8 @@ verdict() { # what, what is wrong
 	fi
 }
 
-# What systemd-analyze says about a unit; its exit status does not tell of keys
-# that it ignores. The llmc that was just built stands for the installed one.
+# The output of systemd-analyze for a unit; its exit status does not reflect
+# keys that it ignores. Uses the llmc that was just built.
 complaints() { # manager
 	mkdir -p "$scratch/$1"
 	sed "s|@bindir@|$build/src/cli|g" "$1/llmc-overseer@.service.in" \
@@ -32,7 +32,7 @@ complaints() { # manager
 		"$scratch/$1/llmc-overseer@.service" 2>&1 || true
 }
 
-# Lines that a unit must have and has not.
+# Lines that are missing in a unit.
 missing() { # unit
 	while IFS= read -r line; do
 		grep -qxF "$line" "$1" || echo "$line"

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Let every system call of the overseer fail once, or kill it there, while it has
-# a daemon repaired: tests/torture-overseer.sh BUILD [STEP]
+# Make every system call of the overseer fail once, or kill it there, during a
+# repair: tests/torture-overseer.sh BUILD [STEP]
 #
-# The daemon does not start until a session of the stand-in agent has mended it;
-# then it lands one task and ends, and so does the overseer. With a STEP above 1
-# only about every STEP-th call is tried; LLMC_TORTURE_SEED names another sample.
-# Prints TAP. Whatever fails, the overseer must end by itself with one of its
-# exit statuses, and say why when that is not 0; what it leaves must be readable
-# and true: no daemon runs when it says so, no line of its history is broken, no
-# temporary file stays. The next overseer must bring the same work to its end,
-# and what lands must land once.
+# The daemon does not start until a session of the fake agent has repaired it;
+# then it lands one task and exits, and so does the overseer. With a STEP above
+# 1 only about every STEP-th call is tried; LLMC_TORTURE_SEED selects another
+# sample. Prints TAP. Whatever fails, the overseer must exit by itself with one
+# of its exit statuses, and say why if that is not 0. The files it leaves must
+# be valid: no daemon runs if they say so, no line of its history is broken, no
+# temporary file is left. The next overseer must finish the same work, and the
+# work must land once.
 set -eu
 
 build=$(cd "${1:?build folder}" && pwd)
@@ -26,13 +26,13 @@ export TMUX_TMPDIR="$scratch" TMPDIR="$scratch" PATH="$build/src/cli:$PATH"
 unset LLMC_ROOT LLMC_AGENT TMUX NO_COLOR FORCE_COLOR GIT_DIR GIT_WORK_TREE \
 	GIT_INDEX_FILE
 leaks=1
-[ "$(uname -m)" = aarch64 ] && leaks=0 # takes seconds a process there
+[ "$(uname -m)" = aarch64 ] && leaks=0 # takes seconds per process there
 sanitizer="verify_asan_link_order=0:exitcode=99:detect_leaks=$leaks"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:$sanitizer"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:halt_on_error=1:exitcode=99"
 
-# EIO, ENOSPC, EACCES, EMFILE: what disks, rights and limits answer; 0 is
-# SIGKILL in that very call.
+# EIO, ENOSPC, EACCES, EMFILE: errors of disks, permissions and limits; 0 is
+# SIGKILL during the call.
 errors='5 28 13 24 0'
 patience=60 # seconds for one run
 failed=0
@@ -44,7 +44,8 @@ daemon_pid() {
 		2>/dev/null || true
 }
 
-# What a run may have left behind: all that has our folder in its arguments.
+# Processes that a run may have left: all that have our folder in their
+# arguments.
 sweep() {
 	for process in /proc/[0-9]*; do
 		! grep -qzF -- "$scratch" "$process/cmdline" 2>/dev/null ||
@@ -78,7 +79,7 @@ complain() { # text
 		2>/dev/null | cut -c 1-240 | sed 's/^/#   /'
 }
 
-# A template: set up, with a task, and a daemon that does not start.
+# A template: a workspace with a task, and a daemon that does not start.
 mkdir home
 git init -q -b main --template= ready
 git -C ready config user.name T
@@ -110,7 +111,7 @@ run() { # preloaded or not: environment assignments...
 	timeout "$patience" env "$@" "$overseer" --root work >out 2>err
 }
 
-# Is it said, and is it so?
+# Did it say why, and is that right?
 judge() { # status
 	case $1 in
 	0 | 1 | 3 | 4 | 5 | 6) ;;
@@ -146,8 +147,8 @@ commits() {
 	git -C work rev-list --count main
 }
 
-# The next one goes on, and the work is done once. A daemon that was left may
-# have done it alone: then there is nothing to start one for.
+# The next overseer continues, and the work is done once. A daemon that was left
+# running may have finished it alone: then no other one is started.
 go_on() {
 	i=0
 	while [ "$error" -eq 0 ] && [ "$(commits)" -ne 2 ] && [ "$i" -lt 30 ] &&
@@ -165,7 +166,7 @@ go_on() {
 		complain "the work is not there"
 }
 
-# One run with the n-th call failing; false when there were not so many.
+# One run with the n-th call failing; false if there were fewer calls.
 try() {
 	rm -rf work 2>/dev/null || { sleep 1 && rm -rf work; }
 	cp -R ready work

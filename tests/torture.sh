@@ -1,11 +1,11 @@
 #!/bin/sh
-# Let every system call of llmc fail once: tests/torture.sh BUILD [STEP]
+# Make every system call of llmc fail once: tests/torture.sh BUILD [STEP]
 #
 # With a STEP above 1 only about every STEP-th call is tried, with one error
-# each; LLMC_TORTURE_SEED names another sample. Prints TAP. Whatever fails, llmc
-# must end with 0 or 1, say something in the latter case, leave the config as it
-# was or as it was to be, no temporary files, and a repository in which the next
-# llmc works.
+# each; LLMC_TORTURE_SEED selects another sample. Prints TAP. Whatever fails,
+# llmc must exit with 0 or 1, print a message in the latter case, leave either
+# the old or the new config, no temporary files, and a repository in which the
+# next llmc works.
 set -eu
 
 build=$(cd "${1:?build folder}" && pwd)
@@ -20,20 +20,20 @@ cd "$scratch"
 
 export HOME="$scratch/home" GIT_CONFIG_NOSYSTEM=1 TERM=dumb
 unset LLMC_ROOT NO_COLOR FORCE_COLOR GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
-# The leak search takes seconds a process on aarch64.
+# The leak search takes seconds per process on aarch64.
 leaks=1
 [ "$(uname -m)" = aarch64 ] && leaks=0
 sanitizer="verify_asan_link_order=0:exitcode=99:detect_leaks=$leaks"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:$sanitizer"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:halt_on_error=1:exitcode=99"
 
-# EIO, ENOSPC, EACCES, EMFILE: what disks, rights and limits answer. Not
-# ENOENT, which rightly means that there is no file.
+# EIO, ENOSPC, EACCES, EMFILE: errors of disks, permissions and limits. Not
+# ENOENT, which legitimately means that there is no file.
 errors='5 28 13 24'
 tests=0
 failed=0
 
-# Templates: a repository, and one that is set up.
+# Templates: a repository, and one after llmc init.
 mkdir home bin
 printf '#!/bin/sh\necho 1.0\n' >bin/claude
 chmod +x bin/claude
@@ -59,7 +59,7 @@ complain() { # text
 	sed 's/^/#   /' err out 2>/dev/null | head -n 20
 }
 
-# Look at what one run has left behind.
+# Check what one run has left.
 judge() { # status
 	case $1 in
 	0 | 1) ;;
@@ -90,7 +90,7 @@ judge() { # status
 	fi
 }
 
-# One run with the n-th call failing; false when there were not so many.
+# One run with the n-th call failing; false if there were fewer calls.
 try() { # argument...
 	rm -rf work
 	cp -R "$template" work
@@ -144,7 +144,7 @@ set_error() { # index error...
 	error=$1
 }
 
-# What the commands would leave when nothing fails.
+# What the commands leave if nothing fails.
 cp -R plain after
 "$llmc" --root after init >/dev/null
 cp after/.llmc/config.toml init.toml

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Have the real Claude Code for tests: tests/tools/real-claude.sh FOLDER
+# Get the real Claude Code for tests: tests/tools/real-claude.sh FOLDER
 #
-# Installs the version that the stand-in was compared with into FOLDER (once)
-# and prints the path of its native program. Exit status 77 when it cannot be
-# had here: no npm, no network, no build for this machine.
+# Installs the version that the fake agent was compared with into FOLDER (once)
+# and prints the path of its native program. Exit status 77 if it is not
+# available: no npm, no network, no build for this machine.
 #
 #   tests/tools/real-claude.sh --here
 #
 # Installs nothing: prints LLMC_REAL_CLAUDE, or the `claude` of that version in
-# PATH. Exit status 77, and why, when there is none.
+# PATH. Exit status 77, with the reason, if there is none.
 set -eu
 
 version=2.1.325
@@ -31,7 +31,7 @@ here() {
 		echo "claude is not in PATH" >&2
 		exit 77
 	}
-	# Not in the caller's HOME: it must stay as it is.
+	# Not in the caller's HOME, which must not be changed.
 	home=$(mktemp -d)
 	found=$(version_of "$program" "$home")
 	rm -rf "$home"
