@@ -15,7 +15,7 @@ in_main(const char *file)
 	return e2e_path("%s/%s", fleet_root(), file);
 }
 
-/* From a status to another, in the words of auto.log. */
+/* Count changes from one status to another in auto.log. */
 static int
 moved(const char *from, const char *to)
 {
@@ -71,7 +71,7 @@ START_TEST(a_task_goes_from_its_folder_to_a_commit)
 }
 END_TEST
 
-/* The first two meet: they are in their turns at the same time. */
+/* The first two run at the same time. */
 START_TEST(two_workers_do_four_tasks_once_each)
 {
 	auto_task("1.md", "One\nfake: run %s\nfake: commit 1.txt x",

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What auto mode must be able to do whatever agent its workers have: played
- * with the stand-in by every run of the tests, and with the real Claude Code
- * where that is to be had.
+ * What auto mode must be able to do with any agent: always run with the fake
+ * agent, and with the real Claude Code if it is available.
  */
 #ifndef AUTO_SCENARIOS_H
 #define AUTO_SCENARIOS_H

@@ -18,13 +18,13 @@
 
 #define ARGS_MAX   16
 #define WAIT_MS    40000
-#define OUTPUT_MAX 3000 /* of it in a message */
+#define OUTPUT_MAX 3000 /* bytes of output in a message */
 #define LOOK_MS    10
 
-/* Of the fleet that is up; another root is another fleet. */
+/* Belongs to the current fleet; another root is another fleet. */
 static struct {
 	const char *root;
-	const char *instance; /* of the daemon that was seen last */
+	const char *instance; /* of the last daemon seen */
 	int commits; /* on main when the first run began */
 } run;
 
@@ -50,7 +50,7 @@ know_fleet(void)
 	run.commits = fleet_commits();
 }
 
-/* As much of it as Check takes in a message. */
+/* As much of it as Check allows in a message. */
 static const char *
 last_of(const char *text)
 {
@@ -59,7 +59,7 @@ last_of(const char *text)
 	return len > OUTPUT_MAX ? text + len - OUTPUT_MAX : text;
 }
 
-/* Look again soon, or fail with what is known. */
+/* Poll again soon, or fail with what is known. */
 static void
 wait_on(int64_t end, const char *what)
 {
@@ -71,10 +71,10 @@ wait_on(int64_t end, const char *what)
 		ck_abort_msg(
 		    "waited in vain for %s: %s", what, e2e_shown(known->out));
 	}
-	poll(NULL, 0, LOOK_MS); /* what other programs write and do */
+	poll(NULL, 0, LOOK_MS); /* waits for other programs */
 }
 
-/* --- before it runs --------------------------------------------------- */
+/* --- before the run --------------------------------------------------- */
 
 void
 auto_task(const char *name, const char *fmt, ...)
@@ -164,7 +164,7 @@ launch(const char *const *args)
 	}
 	remove(in_scratch("auto.pid"));
 	remove(in_scratch("auto.status"));
-	/* Not in the background of a shell: that would be deaf to SIGINT. */
+	/* Not in the background of a shell, which would ignore SIGINT. */
 	e2e_script(in_scratch("auto.sh"),
 	    e2e_path("#!/bin/sh\necho $$ >'%s.new'\nmv '%s.new' '%s'\nexec %s",
 		in_scratch("auto.pid"), in_scratch("auto.pid"),
@@ -233,7 +233,7 @@ auto_up(const char *arg, ...)
 		wait_on(end, "the daemon");
 	}
 	run.instance = id;
-	/* Its workers are known from here on. */
+	/* From here on its workers are known. */
 	auto_wait_event("daemon_startup", id);
 }
 
@@ -311,7 +311,7 @@ auto_output(void)
 	return e2e_exists(file) ? last_of(e2e_read(file)) : "";
 }
 
-/* --- what it wrote down ------------------------------------------------ */
+/* --- files it wrote ---------------------------------------------------- */
 
 static bool
 is_event(const char *line, const char *type)
@@ -324,8 +324,8 @@ is_event(const char *line, const char *type)
 	return is;
 }
 
-/* Lines of a file, the last of which may not be whole, that have the words and
- * are such events. */
+/* Count the lines of a file (the last may be incomplete) that contain the words
+ * and are such events. */
 static int
 count_lines(const char *file, const char *type, const char *words)
 {
@@ -498,7 +498,7 @@ auto_folder(const char *name)
 	    ->out;
 }
 
-/* --- what git says ------------------------------------------------------ */
+/* --- git ---------------------------------------------------------------- */
 
 int
 auto_landed(void)

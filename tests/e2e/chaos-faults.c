@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The daemon of the chaos run, and what is done to it and around it. */
+/* The daemon of the chaos run, and the faults that are injected. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,10 +17,10 @@
 #include "json.h"
 #include "mem.h"
 
-#define GAP_MS       20 /* between two faults: at least, */
-#define GAP_MORE_MS  250 /* and at most so much more */
-#define DRAIN_MS     12000 /* told to end, with locks of git in the way */
-#define FAILURES_MAX 12 /* of the daemon's own, in one run */
+#define GAP_MS       20 /* minimum time between two faults */
+#define GAP_MORE_MS  250 /* random time added to it */
+#define DRAIN_MS     12000 /* to stop, with git lock files in the way */
+#define FAILURES_MAX 12 /* of the daemon itself, in one run */
 #define UP_MS        20000
 
 static const char *const hook_events[] = { "Stop", "UserPromptSubmit",
@@ -81,7 +81,7 @@ chaos_daemon_up(struct chaos *c)
 	int64_t end = clock_mono_ms() + UP_MS;
 	const char *path = e2e_path("%s/.llmc/daemon.json", fleet_root());
 
-	unlink(path); /* of one that was killed */
+	unlink(path); /* left by a daemon that was killed */
 	auto_launch("--concurrency", workers, NULL);
 	procref_release(&c->daemon);
 	c->starts++;
@@ -92,7 +92,7 @@ chaos_daemon_up(struct chaos *c)
 		}
 		if (clock_mono_ms() > end)
 			chaos_give_up(c, "the daemon does not start");
-		poll(NULL, 0, 5); /* a file of another program's */
+		poll(NULL, 0, 5); /* a file of another program */
 	}
 }
 
@@ -241,7 +241,7 @@ fault_lock(struct chaos *c, const struct chaos_draw *draw)
 static void
 fault_hook(struct chaos *c, const struct chaos_draw *draw, const char *what)
 {
-	/* Stop is what most hangs on. */
+	/* Stop is the most important one. */
 	const char *event =
 	    hook_events[draw->a % 10 < nitems(hook_events) ? draw->a % 10 : 0];
 
@@ -302,8 +302,8 @@ chaos_lift_locks(struct chaos *c, int step)
 			continue;
 		chaos_note(
 		    c, "lifted: %s", strstr(c->locks[i].path, "/.git/") + 6);
-		/* It may have been taken for what it is, and another git's be
-		 * in its place. */
+		/* The daemon may have removed it as stale, and another git may
+		 * have created its own. */
 		if (stat(c->locks[i].path, &st) == 0 &&
 		    st.st_ino == c->locks[i].inode)
 			unlink(c->locks[i].path);

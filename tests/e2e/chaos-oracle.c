@@ -17,15 +17,16 @@
 #include "text.h"
 
 #define READ_MAX (64 * 1024 * 1024)
-#define LOOKS    40 /* at a folder in which files move meanwhile */
+#define LOOKS    40 /* attempts to read a folder while files move */
 #define LOOK_MS  25
 
 static const struct {
 	const char *name;
 	enum chaos_place place;
 } places[] = {
-	/* In the order in which a task moves. One that moves on between two
-	 * of these is missed, not seen twice; then it is looked again. */
+	/* In the order in which a task moves, latest first: a task that moves
+	 * meanwhile is missed, not seen twice; then the folder is read
+	 * again. */
 	{ "done", CHAOS_DONE },
 	{ "failed", CHAOS_FAILED },
 	{ "doing", CHAOS_DOING },
@@ -54,7 +55,7 @@ says(struct buf *problem, const char *fmt, ...)
 	return false;
 }
 
-/* What a program says; not kept, for there is a lot of it. */
+/* The output of a program; not kept, since there is a lot of it. */
 static int
 ask(const char *const *argv, struct buf *out)
 {
@@ -136,7 +137,7 @@ check_folder(struct chaos_view *view, struct buf *problem)
 		buf_clear(problem);
 		if (see_folder(view, problem))
 			return true;
-		poll(NULL, 0, LOOK_MS); /* it may have been on its way */
+		poll(NULL, 0, LOOK_MS); /* it may have been moving */
 	}
 	return false;
 }
@@ -152,7 +153,7 @@ see_failure(struct chaos_view *view, const char *line)
 	if (number > 0 && strcmp(outcome, "landed") != 0)
 		view->failed[number] = json_string_or(json, "reason", "")[0] ?
 		    1 :
-		    -1; /* without a word */
+		    -1; /* without a reason */
 	json_object_put(json);
 }
 
@@ -183,7 +184,7 @@ check_pool(struct chaos_view *view, struct buf *problem)
 
 struct seen_commit {
 	int number; /* in the list, newest first */
-	int tasks; /* whose files it has */
+	int tasks; /* number of tasks whose files it has */
 	bool first; /* has no parent */
 };
 
@@ -196,7 +197,7 @@ commit_is_one_task(const struct seen_commit *commit, struct buf *problem)
 	    problem, "a commit has the files of %d tasks", commit->tasks);
 }
 
-/* "\1ID PARENTS", and below it the names of its files. */
+/* "\1ID PARENTS", followed by the names of its files. */
 static bool
 see_commit(struct chaos_view *view, struct seen_commit *commit, char *line,
     bool *known, struct buf *problem)
@@ -288,7 +289,8 @@ check_sessions(const struct chaos_view *view, struct buf *problem)
 	return true;
 }
 
-/* Where a process works; false when it is none of the fleet's. */
+/* The working directory of a process; false if it does not belong to the
+ * fleet. */
 static bool
 works_in_fleet(const char *pid, char path[4096])
 {
@@ -335,7 +337,7 @@ server_pid(const struct chaos_view *view)
 	return ask(argv, &text) == 0 ? (pid_t)strtol(text.data, NULL, 10) : 0;
 }
 
-/* The shell that autorun.c left waiting for the daemon. */
+/* The shell of autorun.c that waits for the daemon. */
 static pid_t
 parent_of(pid_t pid)
 {
@@ -349,7 +351,7 @@ parent_of(pid_t pid)
 	return at != NULL ? (pid_t)strtol(at + 3, NULL, 10) : 0;
 }
 
-/* Every process below the root is the daemon, tmux, or in a pane. */
+/* Every process below the root must be the daemon, tmux, or in a pane. */
 static bool
 check_processes(
     const struct chaos_view *view, pid_t daemon, struct buf *problem)
@@ -398,7 +400,7 @@ chaos_descriptors(pid_t pid, struct buf *out)
 		if (n <= 0)
 			continue;
 		target[n] = '\0';
-		/* The numbers of sockets and pipes say nothing. */
+		/* Ignore the numbers of sockets and pipes. */
 		if (target[0] != '/')
 			target[strcspn(target, "[")] = '\0';
 		lines[count++] = xstrdup(target);
@@ -411,9 +413,10 @@ chaos_descriptors(pid_t pid, struct buf *out)
 	}
 }
 
-/* --- what holds ------------------------------------------------------- */
+/* --- invariants ------------------------------------------------------- */
 
-/* The folder is looked at before git: what is done has landed, at any time. */
+/* The folder was read before git: a task that is done has landed, at any
+ * time. */
 static bool
 check_agreement(const struct chaos_view *view, struct buf *problem)
 {
@@ -452,7 +455,7 @@ chaos_all_settled(const struct chaos_view *view)
 	return true;
 }
 
-/* Said nothing. */
+/* The command printed nothing. */
 static bool
 is_silent(const char *what, const char *const *argv, struct buf *problem)
 {

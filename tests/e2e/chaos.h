@@ -2,9 +2,8 @@
 
 /*
  * The chaos run (test-chaos.c), its faults (chaos-faults.c) and its oracle
- * (chaos-oracle.c). The oracle
- * looks at git, at the tasks where they come from, at tmux and at /proc; never
- * at what the daemon thinks.
+ * (chaos-oracle.c). The oracle checks git, the tasks in their source, tmux and
+ * /proc; never what the daemon says.
  */
 #ifndef CHAOS_H
 #define CHAOS_H
@@ -27,7 +26,7 @@ enum chaos_source {
 	CHAOS_COMMAND, /* a task_pool_command that gives each number once */
 };
 
-/* Where a task of the folder is; bits. */
+/* The folders that a task is in; bits. */
 enum chaos_place {
 	CHAOS_TODO = 1,
 	CHAOS_DOING = 2,
@@ -35,17 +34,20 @@ enum chaos_place {
 	CHAOS_FAILED = 8,
 };
 
-/* What was seen; tasks are numbered from 1. */
+/* What was observed; tasks are numbered from 1. */
 struct chaos_view {
 	enum chaos_source source;
 	int tasks, workers;
 	const char *socket; /* of tmux */
-	const char *head; /* of the default branch, when last looked at */
-	int given; /* tasks that the source has been given so far */
+	const char *head; /* of the default branch, at the last check */
+	int given; /* number of tasks added to the source so far */
 	unsigned places[CHAOS_TASKS_MAX + 1]; /* folder */
-	int handed[CHAOS_TASKS_MAX + 1]; /* command: how often it was given */
-	int failed[CHAOS_TASKS_MAX + 1]; /* told of as failed */
-	int landed[CHAOS_TASKS_MAX + 1]; /* commits that have its file */
+	int handed[CHAOS_TASKS_MAX + 1]; /* command: how often it was handed
+					  * out */
+	int failed[CHAOS_TASKS_MAX + 1]; /* how often it was reported as
+					  * failed */
+	int landed[CHAOS_TASKS_MAX + 1]; /* number of commits that have its
+					  * file */
 };
 
 struct chaos_pane {
@@ -56,24 +58,24 @@ struct chaos_pane {
 
 const char *chaos_task_name(int number); /* "task-0007" */
 
-/* All panes of our tmux server; 0 when there is no server. */
+/* All panes of our tmux server; 0 if there is no server. */
 size_t chaos_panes(
     const struct chaos_view *view, struct chaos_pane panes[CHAOS_PANES_MAX]);
 
-/* What holds at any moment; words go to `problem`, false when one is broken. */
+/* Check what must hold at any time; false with the reason in `problem`. */
 bool chaos_check(struct chaos_view *view, struct buf *problem);
 
-/* Every task has landed or is told of as failed. */
+/* Every task has landed or was reported as failed. */
 bool chaos_all_settled(const struct chaos_view *view);
 
-/* What holds when nothing is under way; `daemon` is its process. */
+/* Check what must hold when nothing is in progress; `daemon` is its process. */
 bool chaos_check_quiet(
     const struct chaos_view *view, pid_t daemon, struct buf *problem);
 
-/* What holds when it has been told to end. */
+/* Check what must hold after it was stopped. */
 bool chaos_check_ended(const struct chaos_view *view, struct buf *problem);
 
-/* Kinds of open descriptors of a process, sorted, a line each. */
+/* Kinds of open descriptors of a process, sorted, one per line. */
 void chaos_descriptors(pid_t pid, struct buf *out);
 
 /* --- faults ------------------------------------------------------------ */
@@ -91,15 +93,15 @@ struct chaos {
 	struct {
 		char *path; /* NULL = unused */
 		ino_t inode;
-		int until; /* this step */
+		int until; /* remove it at this step */
 	} locks[CHAOS_LOCKS_MAX];
-	char *moved; /* what was settled when something last moved */
+	char *moved; /* what was settled at the last progress */
 	int64_t moved_ms;
 	int starts, failures, helped;
 };
 
-/* The draws of one step: the same number each time, so that what happens does
- * not change what comes. */
+/* The random numbers of one step: always the same count, so that what happens
+ * does not change later steps. */
 struct chaos_draw {
 	size_t fault, worker, a, b;
 	int64_t gap_ms;
@@ -115,19 +117,19 @@ extern struct chaos_fault chaos_faults[];
 
 size_t chaos_pick(struct chaos *c, size_t count);
 void chaos_draw(struct chaos *c, struct chaos_draw *draw);
-/* Take away the locks whose time is over at this step. */
+/* Remove the locks that end at this step. */
 void chaos_lift_locks(struct chaos *c, int step);
 
-/* Into the log and onto the terminal. */
+/* Write to the log and to the terminal. */
 void chaos_note(struct chaos *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Fail the test, with all that is known in the log. */
+/* Fail the test, with everything that is known in the log. */
 void chaos_give_up(struct chaos *c, const char *words);
 
 pid_t chaos_daemon_pid(const struct chaos *c);
-/* Start it; it may have ended by itself when this returns. */
+/* Start it; it may have exited by itself when this returns. */
 void chaos_daemon_up(struct chaos *c);
-/* One that has ended by itself is noted and started again. */
+/* If it has exited by itself, note that and start it again. */
 void chaos_daemon_tend(struct chaos *c);
 void chaos_daemon_end(struct chaos *c, int signo);
 

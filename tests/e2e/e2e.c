@@ -21,7 +21,7 @@
 #define READ_MAX    (1024 * 1024)
 #define ARGS_MAX    32
 
-/* Whatever was handed out: reachable, so that no leak checker minds. */
+/* Everything that was returned: kept reachable for leak checkers. */
 static struct {
 	void **list;
 	size_t count;
@@ -43,7 +43,7 @@ keep(void *p)
 	return p;
 }
 
-/* Must a variable of the caller's environment not reach the tests? */
+/* Must this variable of the caller's environment be hidden from the tests? */
 static bool
 is_foreign(const char *entry)
 {

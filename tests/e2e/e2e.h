@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What the tests of the whole program share: the real llmc of this build and
- * the real git, in scratch directories, with an environment that holds nothing
+ * Shared by the tests of whole programs: the real llmc of this build and the
+ * real git, in scratch directories, with an environment that contains nothing
  * of the person who runs the tests.
  *
- * Everything returned here lives until the test program ends. A helper that
+ * Everything returned here is valid until the test program ends. A helper that
  * cannot do its work fails the running test.
  */
 #ifndef E2E_H
@@ -18,7 +18,7 @@
 #include "unit.h"
 
 struct e2e_run {
-	int status; /* exit status; 128 + signal for a death by one */
+	int status; /* exit status; 128 + signal if killed by one */
 	const char *out;
 	const char *err;
 	const char *command; /* for messages */
@@ -27,24 +27,25 @@ struct e2e_run {
 const char *e2e_llmc_path(void); /* of the llmc under test */
 const char *e2e_source(const char *name); /* a file of the source tree */
 
-/* All that is run later lives so many times as fast (LLMC_TIME_SCALE), unlike
- * the test itself. What git, tmux and agents do takes as long as ever: mind the
- * timeouts for that. */
+/* Programs run from now on live this many times as fast (LLMC_TIME_SCALE),
+ * unlike the test itself. git, tmux and agents are not faster, so adjust the
+ * timeouts for them. */
 void e2e_hurry(int times);
 
-/* An environment edit ("K=V" sets, "K" removes) for all that is run later. */
+/* An environment edit ("K=V" sets, "K" removes) for programs run from now
+ * on. */
 void e2e_env(const char *edit);
 const char *const *e2e_edits(void); /* all of them, for child_spec.env */
 
 /* Run llmc, git or a shell script in dir (NULL: the scratch directory).
- * Arguments end with NULL. The script finds llmc as "$LLMC". */
+ * Arguments end with NULL. "$LLMC" is llmc in the script. */
 struct e2e_run *e2e_llmc(const char *dir, ...) __attribute__((sentinel));
 struct e2e_run *e2e_llmcv(const char *dir, const char *const *args);
 struct e2e_run *e2e_sh(const char *dir, const char *script);
 const char *e2e_git(const char *dir, ...) __attribute__((sentinel));
 
-/* A directory, an empty repository, one with a commit on main, one in which
- * llmc init has been run: all new, in the scratch directory. */
+/* In the scratch directory, all new: a directory, an empty repository, one with
+ * a commit on main, one after llmc init. */
 const char *e2e_dir(const char *name);
 const char *e2e_empty_repo(const char *name);
 const char *e2e_repo(const char *name);
@@ -57,18 +58,18 @@ const char *e2e_read(const char *path);
 void e2e_write(const char *path, const char *text);
 void e2e_script(const char *path, const char *text); /* made executable */
 bool e2e_exists(const char *path);
-/* A file of JSON that may be written at this moment, or not be there: NULL.
- * The caller puts it. */
+/* Read a JSON file that may be incomplete or missing: NULL. The caller puts
+ * it. */
 struct json_object *e2e_load(const char *path);
 
-/* A number from 1 that the environment may have, for longer runs. */
+/* A number from 1 in the environment, for longer runs. */
 int e2e_number(const char *name, int otherwise);
 
-/* The run ended with that status, and standard error has (all of) the words.
- * Status 0 also asks for an empty standard error when words is NULL. */
+/* The run ended with that status, and standard error contains the words. For
+ * status 0 and words NULL, standard error must be empty. */
 void e2e_expect(const struct e2e_run *run, int status, const char *words);
 
-/* Ended with that status; standard output is exactly one JSON value and
+/* The run ended with that status; standard output is exactly one JSON value and
  * standard error is empty. */
 struct json_object *e2e_json(const struct e2e_run *run, int status);
 
@@ -76,7 +77,7 @@ struct json_object *e2e_json(const struct e2e_run *run, int status);
 void e2e_json_error(
     const struct e2e_run *run, int status, const char *code, const char *words);
 
-/* Text on one line, as TAP wants it. */
+/* Text on one line, for TAP. */
 const char *e2e_shown(const char *text);
 
 #define e2e_has(text, part)                                               \

@@ -28,12 +28,12 @@ tell_kernel(const char *file, const char *text)
 	FILE *out = fopen(file, "we");
 
 	if (out == NULL)
-		return; /* it shows in what is done next */
+		return; /* the next step will fail */
 	fputs(text, out);
 	fclose(out);
 }
 
-/* As root as it is, else as root of a user namespace of one's own. */
+/* As root if we are, otherwise as root of a new user namespace. */
 static int
 leave(int flags)
 {
@@ -82,9 +82,9 @@ enclave_release_disk(const char *dir)
 const char *
 enclave_obey_modes(void)
 {
-	/* Root has it again after each exec, unless it is out of bounds. It may
-	 * still search every folder: the programs under test may lie below
-	 * somebody's home. */
+	/* Root gets the capability back after each exec, unless it is removed
+	 * from the bounding set. It can still search every folder: the programs
+	 * under test may be below someone's home. */
 	if (geteuid() == 0 &&
 	    prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0) == -1)
 		return say_no("the capability cannot be dropped", errno);
@@ -126,8 +126,8 @@ enclave_take_pid(pid_t pid)
 	int64_t end = clock_mono_ms() + TAKE_MS;
 	long r;
 
-	waitpid(pid, NULL, 0); /* orphans are ours: a zombie keeps its id */
-	/* So does a group or session with a member that is about to end. */
+	waitpid(pid, NULL, 0); /* we reap orphans: a zombie keeps its id */
+	/* So does a group or session with a member that is about to exit. */
 	while ((r = syscall(SYS_clone3, &args, sizeof args)) == -1 &&
 	    errno == EEXIST && clock_mono_ms() < end)
 		poll(NULL, 0, 10);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What can break, how the tests break it, and what must come of it: a row for
- * each failure of the design, and some beyond it. docs/failures.md is printed
- * from this.
+ * What can break, how the tests break it, and what must happen: a row for each
+ * failure of the design, and some more. docs/failures.md is generated from
+ * this.
  */
 #ifndef FAILURE_TABLE_H
 #define FAILURE_TABLE_H
@@ -18,7 +18,8 @@ struct failure_row {
 	const char *class; /* "AUTO", "AI", "HUMAN", or one after another */
 	const char *expected;
 	const char *program, *test; /* test-<program>.c */
-	bool fails_unrepaired; /* played again without repairs: no recovery */
+	bool fails_unrepaired; /* run again without repairs: it does not
+				* recover */
 };
 
 extern const struct failure_row failure_rows[];

@@ -19,8 +19,7 @@
 
 static const char *root;
 
-/* Paths that meson and the caller give; kept, for the environment is emptied.
- */
+/* A path from meson or the caller; kept, since the environment is cleared. */
 static const char *
 given(const char *name, const char **kept)
 {
@@ -52,7 +51,7 @@ fleet_prompt_log(void)
 	return e2e_path("%s/prompts.jsonl", unit_scratch());
 }
 
-/* Leave a program behind that ends with this one, or soon after. */
+/* Leave a program running that ends with this one, or soon after. */
 static void
 leave_behind(const char *script)
 {
@@ -65,7 +64,7 @@ leave_behind(const char *script)
 	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
 }
 
-/* Shell: the program that autorun.c started, should it not have ended. */
+/* Shell: end the program that autorun.c started, if it is still running. */
 static const char *
 end_auto(void)
 {
@@ -74,7 +73,7 @@ end_auto(void)
 	    unit_scratch());
 }
 
-/* A test that fails or is killed ends at once: others tidy up behind it. */
+/* A test that fails or is killed ends at once: a guard process cleans up. */
 static void
 guard(void)
 {
@@ -130,7 +129,7 @@ start_api(const char *stub)
 	    stub, (int)getpid(), fleet_prompt_log(), port));
 	while (!e2e_exists(port) || strchr(e2e_read(port), '\n') == NULL) {
 		ck_assert_msg(clock_mono_ms() < end, "no stub of the API");
-		poll(NULL, 0, 5); /* a file of another program's */
+		poll(NULL, 0, 5); /* a file of another program */
 	}
 	e2e_env(e2e_path("ANTHROPIC_BASE_URL=http://127.0.0.1:%ld",
 	    strtol(e2e_read(port) + strlen("PORT "), NULL, 10)));
@@ -139,7 +138,7 @@ start_api(const char *stub)
 const char *
 fleet_begin_real(void)
 {
-	/* Nothing but the stub is talked to, and failures come soon. */
+	/* Only talk to the stub, and fail quickly. */
 	static const char *const edits[] = { "ANTHROPIC_API_KEY=" API_KEY,
 		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
 		"DISABLE_ERROR_REPORTING=1",
@@ -150,7 +149,7 @@ fleet_begin_real(void)
 	const char *agent = fleet_real_agent();
 
 	needed("LLMC_STUB_API", &stub);
-	e2e_llmc_path(); /* the caller's environment goes */
+	e2e_llmc_path(); /* the caller's environment is cleared */
 	start_api(stub);
 	for (size_t i = 0; edits[i] != NULL; i++)
 		e2e_env(edits[i]);
@@ -168,7 +167,7 @@ fleet_end(void)
 {
 	if (root == NULL)
 		return;
-	/* Whatever the test did: no daemon and no tmux server stay behind. */
+	/* In any case no daemon and no tmux server must be left. */
 	e2e_sh(root,
 	    e2e_path(
 		"\"$LLMC\" down >/dev/null 2>&1\n"
@@ -300,8 +299,8 @@ count_words(struct json_object *prompts, const char *words)
 	return count;
 }
 
-/* A line of the stub's log has all that was said in one conversation so far:
- * the most that was seen in each counts. */
+/* A line of the stub's log contains everything said in one conversation so far:
+ * use the highest count of each. */
 static void
 count_line(
     struct json_object *seen, struct json_object *line, const char *words)
@@ -313,8 +312,8 @@ count_line(
 
 	if (!json_object_object_get_ex(line, "prompts", &prompts))
 		return;
-	/* What else is there tells of the machine; two programs that are new
-	 * to it may change their mind about that. */
+	/* The rest of the id describes the machine, and may differ between two
+	 * processes that have just started. */
 	if (session != NULL)
 		conversation = session;
 	count = count_words(prompts, words);
@@ -350,7 +349,7 @@ fleet_prompts(const char *words)
 		line = e2e_read(fleet_prompt_log());
 	for (; *line != '\0'; line += strcspn(line, "\n") + 1) {
 		json = json_tokener_parse(line);
-		/* The last line may not be whole yet. */
+		/* The last line may be incomplete. */
 		if (json == NULL || strchr(line, '\n') == NULL)
 			break;
 		count +=
@@ -400,12 +399,12 @@ fleet_next_agent_pid(const char *worker, int before)
 	while ((pid = recorded_pid(worker)) <= 1 || pid == before) {
 		ck_assert_msg(
 		    clock_mono_ms() < end, "%s has no new process", worker);
-		poll(NULL, 0, 10); /* a file of another program's */
+		poll(NULL, 0, 10); /* a file of another program */
 	}
 	return pid;
 }
 
-/* It may report before tmux has told which process it is. */
+/* It may report before tmux has reported its process. */
 int
 fleet_agent_pid(const char *worker)
 {
@@ -459,7 +458,7 @@ fleet_wait_spooled(void)
 
 	while (!has_spooled()) {
 		ck_assert_msg(clock_mono_ms() < end, "nothing is spooled");
-		poll(NULL, 0, 10); /* a folder of another program's */
+		poll(NULL, 0, 10); /* a folder of another program */
 	}
 }
 
@@ -471,7 +470,7 @@ fleet_wait_prompt(const char *words)
 	while (fleet_prompts(words) == 0) {
 		ck_assert_msg(
 		    clock_mono_ms() < end, "no prompt with: %s", words);
-		poll(NULL, 0, 10); /* a file of another program's */
+		poll(NULL, 0, 10); /* a file of another program */
 	}
 }
 
@@ -496,6 +495,6 @@ fleet_wait_written(const char *worker, const char *words)
 	while (!written_down(worker, words)) {
 		ck_assert_msg(clock_mono_ms() < end,
 		    "not in the transcript of %s: %s", worker, words);
-		poll(NULL, 0, 10); /* a file of another program's */
+		poll(NULL, 0, 10); /* a file of another program */
 	}
 }

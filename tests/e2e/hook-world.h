@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc hook and the daemon that it talks to, which the test plays in a loop of
- * its own. A helper that finds what must not be fails the running test.
+ * llmc hook, and a loop in which the test acts as the daemon. A helper that
+ * finds an error fails the running test.
  */
 #ifndef HOOK_WORLD_H
 #define HOOK_WORLD_H
@@ -20,7 +20,7 @@ struct server;
 struct server_call;
 
 enum manner {
-	ANSWER, /* with world.answer, taken as JSON */
+	ANSWER, /* with world.answer, which is JSON */
 	REFUSE,
 	SAY_NOTHING,
 	HANG_UP,
@@ -35,9 +35,10 @@ struct world {
 	struct server_call *waiting;
 	const char *socket, *spool;
 
-	/* Of the last event. */
+	/* The last event. */
 	struct buf heard; /* "method params\n" of each call */
-	size_t calls, expected; /* how many must come, though nobody waits */
+	size_t calls, expected; /* calls that must come, although nobody waits
+				 * for them */
 	bool ended;
 	int status;
 	int64_t took_ms;
@@ -49,19 +50,20 @@ void world_listen(struct world *w, enum manner manner, const char *answer);
 void world_end(struct world *w);
 #define cleanup_world __attribute__((cleanup(world_end)))
 
-/* One event, in the words of the settings file, or a script that finds $LLMC,
- * $SOCKET and $SPOOL. The exit status must be 0 and standard error empty; what
- * is printed is in w->out. */
+/* Send one event, as configured in the settings file, or run a script with
+ * $LLMC, $SOCKET and $SPOOL. The exit status must be 0 and standard error
+ * empty; the output is in w->out. */
 void
 fire_bytes(struct world *w, const char *event, const void *input, size_t len);
 void fire(struct world *w, const char *event, const char *input);
 void fire_shell(struct world *w, const char *script);
 
-/* The spool's events as an array, which the caller puts; it is empty then. */
+/* The events of the spool as an array, which the caller puts; the spool is
+ * empty then. */
 struct json_object *drain(const struct world *w);
 void expect_spooled(const struct world *w, size_t count);
 
-/* The one event that waits has these data. */
+/* The only event in the spool has these data. */
 void expect_data(const struct world *w, const char *event, const char *data);
 
 void expect_printed(const struct world *w, const char *want);

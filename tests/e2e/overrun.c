@@ -22,12 +22,12 @@
 #define WAIT_MS      60000
 #define LOOK_MS      10
 #define READ_MAX     (1024 * 1024)
-#define OUTPUT_MAX   1500 /* of it in a message */
+#define OUTPUT_MAX   1500 /* bytes of output in a message */
 #define TIMEOUT_S    150
 #define BEAT_MS      5000 /* between two heartbeats */
-#define BEAT_LATE_MS 2000 /* on a machine that is busy with tests */
+#define BEAT_LATE_MS 2000 /* allowed on a machine that is busy with tests */
 
-static int seen; /* pid of the last daemon that ran */
+static int seen; /* pid of the last daemon */
 
 static const char *
 in_root(const char *name)
@@ -49,7 +49,7 @@ last_of(const char *text)
 	return len > OUTPUT_MAX ? text + len - OUTPUT_MAX : text;
 }
 
-/* Look again soon, or fail with what is known. */
+/* Poll again soon, or fail with what is known. */
 static void
 wait_on(int64_t end, const char *what)
 {
@@ -61,7 +61,7 @@ wait_on(int64_t end, const char *what)
 		ck_abort_msg("waited in vain for %s: %s %s", what,
 		    e2e_shown(last_of(over_output())), e2e_shown(known->out));
 	}
-	poll(NULL, 0, LOOK_MS); /* what other programs write and do */
+	poll(NULL, 0, LOOK_MS); /* waits for other programs */
 }
 
 /* --- before and after ------------------------------------------------- */
@@ -79,8 +79,8 @@ over_leave_behind(const char *script)
 	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
 }
 
-/* The overseer must go before the daemon, which it would start again; what it
- * started meanwhile goes too. */
+/* The overseer must be ended before the daemon, which it would start again; so
+ * must anything it started in between. */
 static void
 guard(void)
 {
@@ -99,8 +99,7 @@ guard(void)
 		(int)strcspn(socket, "\n"), socket)));
 }
 
-/* Timeouts as they are for programs that need their time, however fast the
- * clocks run. */
+/* Timeouts for programs that need their time, however fast the clocks run. */
 static void
 set_times(int times)
 {
@@ -137,7 +136,7 @@ set_up(void)
 	e2e_env(e2e_path("PATH=%.*s:%s", folder, llmc, getenv("PATH")));
 	set_times(1);
 	auto_set("overseer.remediation_prompt", "Repair it.");
-	auto_landed(); /* counted from here */
+	auto_landed(); /* counts from here */
 	guard();
 }
 
@@ -178,7 +177,7 @@ over_culprit(const char *script)
 }
 
 const char *
-over_mend(void)
+over_remove_culprit(void)
 {
 	return e2e_path("fake: run rm '%s'", in_scratch("culprit.sh"));
 }
@@ -211,7 +210,7 @@ launch(const char *args)
 	remove(pid);
 	remove(status);
 	remove(in_scratch("over.out"));
-	/* Not in the background of a shell: that would be deaf to SIGINT. */
+	/* Not in the background of a shell, which would ignore SIGINT. */
 	e2e_script(in_scratch("over.sh"),
 	    e2e_path("#!/bin/sh\ncd '%s'\necho $$ >'%s.new'\n"
 		     "mv '%s.new' '%s'\nexec '%s' overseer%s\n",
@@ -327,7 +326,7 @@ over_wait_says(const char *words)
 	over_wait_says_times(words, 1);
 }
 
-/* --- what is known of it ---------------------------------------------- */
+/* --- what it reports -------------------------------------------------- */
 
 const char *
 over_member(const char *path)
@@ -438,9 +437,9 @@ over_remembered(const char *kind, const char *words)
 	return count;
 }
 
-/* --- what must come of it --------------------------------------------- */
+/* --- expectations ----------------------------------------------------- */
 
-/* Sessions with a live process; the screen of one that died may stay. */
+/* Sessions with a live process; a dead session may keep its screen. */
 static const char *
 live_sessions(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* An overseer that is none: a lock and a file. */
+/* A fake overseer: just a lock and a file. */
 #ifndef OVERSEER_WORLD_H
 #define OVERSEER_WORLD_H
 
@@ -11,12 +11,12 @@
 /* Its lock, held until it is closed. */
 int overseer_world_lock(const char *root);
 
-/* overseer.json, of this process or of one that is gone; `more` has further
- * members, with a comma first. */
+/* Write overseer.json, for this process or for one that is gone; `more` has
+ * further members, starting with a comma. */
 void overseer_world_write(
     const char *root, const char *state, bool alive, const char *more);
 
-/* Tests in the world of shown.h, a case each; the list ends with NULL. */
+/* Tests in the world of shown.h, one case each; the list ends with NULL. */
 void overseer_world_add(Suite *suite, const TTest *const *tests);
 
 #endif

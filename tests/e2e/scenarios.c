@@ -42,7 +42,7 @@ START_TEST(a_task_lands_as_one_commit_without_attribution)
 	fleet_wait("adam", "idle");
 	ck_assert_int_eq(fleet_commits(), 2);
 	e2e_lacks(e2e_git(fleet_root(), "log", "main", NULL), "Co-Authored-By");
-	/* The checkout followed, and is clean. */
+	/* The checkout was updated, and is clean. */
 	e2e_has(e2e_read(e2e_path("%s/hello.txt", fleet_root())), "hi");
 	ck_assert_str_eq(
 	    e2e_git(fleet_root(), "status", "--porcelain", NULL), "");
@@ -61,7 +61,7 @@ long_text(int lines, int width)
 	return e2e_path("%s", text.data);
 }
 
-/* One task after the other, each in a fresh conversation of one process. */
+/* One task after the other, each in a new conversation of one process. */
 START_TEST(every_prompt_arrives_whole)
 {
 	const char *const texts[] = { "please greet me", long_text(50, 1),
@@ -135,20 +135,20 @@ START_TEST(a_killed_agent_goes_on)
 	fleet_wait("adam", "no_changes,needs_review");
 	ck_assert_int_ne(fleet_agent_pid("adam"), agent);
 	ck_assert_int_eq(logged("\"resume\":\"yes\""), 1);
-	/* Told to go on once; the task itself was not given twice. */
+	/* Told to continue once; the task itself was not given twice. */
 	ck_assert_int_eq(fleet_prompts("fake: sleep"), 1);
 	ck_assert_int_eq(fleet_prompts("has been resumed"), 1);
 }
 END_TEST
 
-/* Hangs the first time, and does its work the second. */
+/* Hangs the first time, and does its work the second time. */
 static const char second_time[] =
     "fake: run [ -e $TMPDIR/seen ] || { touch $TMPDIR/seen; "
     "tail --pid=$CLAUDE_PID -f /dev/null; }\n"
     "fake: commit second.txt x";
 
-/* End the agent in its turn, with nobody there to notice, and do something to
- * the file of its conversation. */
+/* Kill the agent in its turn, while no daemon notices, and change the file of
+ * its conversation. */
 static void
 interrupt(const char *damage)
 {
@@ -208,13 +208,12 @@ START_TEST(a_killed_daemon_adopts_what_runs)
 }
 END_TEST
 
-/* What the API may answer, and what becomes of the worker. */
+/* Answers of the API, and what happens to the worker. */
 static const struct failure {
 	const char *step;
 	const char *status;
 	const char *words; /* in the reason */
-	int64_t
-	    wait_ms; /* at least, and at most ten times that; 0 = for ever */
+	int64_t wait_ms; /* at least, and at most ten times that; 0 = forever */
 } failures[] = {
 	{ "limit You've hit your limit", "limited", "hit your limit",
 	    5 * MINUTE_MS },

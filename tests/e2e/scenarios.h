@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What a worker must be able to do whatever agent it has: played with the
- * stand-in by every run of the tests, and with the real Claude Code where that
- * is to be had.
+ * What a worker must be able to do with any agent: always run with the fake
+ * agent, and with the real Claude Code if it is available.
  */
 #ifndef SCENARIOS_H
 #define SCENARIOS_H
 
 #include "unit.h"
 
-/* Add them to a suite; begin() makes a fleet that is up. */
+/* Add them to a suite; begin() makes a running fleet. */
 void scenarios_add(Suite *suite, SFun begin);
 
-/* Add a test with such a fixture, and fleet_end() behind it. */
+/* Add a test with such a fixture, and fleet_end() after it. */
 void scenarios_add_test(Suite *suite, SFun begin, const TTest *test);
 
 #endif

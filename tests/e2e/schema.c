@@ -71,7 +71,7 @@ check_enum(const struct check *c, struct json_object *rule)
 	return false;
 }
 
-/* Keywords that do not speak about a value's type leave it alone. */
+/* Keywords for another type do not apply. */
 static bool
 check_properties(const struct check *c, struct json_object *rule)
 {
@@ -151,8 +151,8 @@ check_items(const struct check *c, struct json_object *rule)
 	return true;
 }
 
-/* The size that a bound of that kind ("imum", "Length", ...) is about; false
- * for a value that it says nothing of. */
+/* The size that a bound of that kind ("imum", "Length", ...) applies to; false
+ * if it does not apply to the value. */
 static bool
 measure(struct json_object *value, const char *kind, int64_t *ret)
 {

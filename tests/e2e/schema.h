@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* JSON Schema, as much of it as `llmc schema` speaks. */
+/* JSON Schema, as far as `llmc schema` uses it. */
 #ifndef SCHEMA_H
 #define SCHEMA_H
 
@@ -9,9 +9,9 @@
 struct buf;
 struct json_object;
 
-/* Does the value match? If not, why is appended, with the path. A keyword that
- * is not known here never matches: a schema must not promise what nobody
- * checks. */
+/* Does the value match? If not, the reason is appended, with the path. An
+ * unknown keyword never matches: a schema must not promise what is not
+ * checked. */
 bool schema_matches(struct json_object *schema, struct json_object *value,
     const char *at, struct buf *why);
 

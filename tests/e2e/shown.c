@@ -33,7 +33,7 @@ shown_must(const char *command, const char *first, const char *second)
 	return run;
 }
 
-/* The JSON of a command, which must match its schema. */
+/* The JSON output of a command, which must match its schema. */
 struct json_object *
 shown_json(const char *command, const char *first, const char *second)
 {
@@ -102,7 +102,7 @@ shown_append_ended(const struct task *task)
 	json_object_put(json);
 }
 
-/* One that has ended, an hour ago. */
+/* A task that ended an hour ago. */
 struct task *
 shown_ended(const char *id, const char *key, enum task_outcome outcome,
     const char *reason)
@@ -152,7 +152,7 @@ shown_fill_state(struct state *state)
 	state_add_task(state, task);
 }
 
-/* Long enough ago that nobody can still be writing it. */
+/* Old enough that nobody can still be writing it. */
 void
 shown_put_task(const char *folder, const char *name, const char *text)
 {

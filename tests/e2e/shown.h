@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * For tests of what people are shown of auto mode: a workspace, files in it as
- * the daemon leaves them, and commands that look at them.
+ * For tests of what users see of auto mode: a workspace, files in it as the
+ * daemon leaves them, and commands that read them.
  */
 #ifndef SHOWN_H
 #define SHOWN_H
@@ -16,10 +16,10 @@
 extern const char *shown_root; /* of the running test */
 void shown_setup(void);
 
-/* llmc with one to three words; must succeed and complain of nothing. */
+/* Run llmc with one to three words; it must succeed without a message. */
 struct e2e_run *
 shown_must(const char *command, const char *first, const char *second);
-/* The JSON of a command, which must match its schema. */
+/* The JSON output of a command, which must match its schema. */
 struct json_object *
 shown_json(const char *command, const char *first, const char *second);
 const char *shown_member(struct json_object *value, const char *key);
@@ -30,14 +30,15 @@ int64_t shown_now(void); /* seconds */
 void shown_fill_state(struct state *state);
 void shown_save(struct state *state);
 
-/* A task that ended an hour ago, the caller's; put into tasks.jsonl. */
+/* A task that ended an hour ago, owned by the caller; append it to
+ * tasks.jsonl. */
 struct task *shown_ended(const char *id, const char *key,
     enum task_outcome outcome, const char *reason);
 void shown_append_ended(const struct task *task);
 void shown_append_new(const char *id, const char *key,
     enum task_outcome outcome, const char *reason);
 
-/* A file of the folder of tasks, old enough that nobody still writes it. */
+/* Add a file to a folder of tasks, old enough that nobody still writes it. */
 void shown_put_task(const char *folder, const char *name, const char *text);
 
 #endif

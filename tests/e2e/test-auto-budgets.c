@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What auto mode may use up, and what it waits for: budgets, the account's
- * limits, a service that is away. */
+/* What auto mode may use, and what it waits for: budgets, the account's limits,
+ * outages of the service. */
 #include <string.h>
 
 #include "autorun.h"
@@ -19,7 +19,7 @@ begin(void)
 
 /* --- budgets ----------------------------------------------------- */
 
-/* Commits, uses up more than a thousand tokens, and would go on for long. */
+/* Commits, uses more than a thousand tokens, and would run for long. */
 static const char *
 expensive(void)
 {
@@ -31,7 +31,7 @@ expensive(void)
 	       "fake: sleep 60000";
 }
 
-/* A worker is paused for this, and everybody is told so. */
+/* The worker is paused for this reason, and that was reported. */
 static void
 check_paused(const char *words)
 {
@@ -63,7 +63,7 @@ START_TEST(a_task_is_paused_at_its_tokens)
 	auto_task("a.md", "%s", expensive());
 	auto_up(NULL);
 	check_paused("budget.task_tokens");
-	/* The turn that is being broken off may use up some more. */
+	/* The turn that is being interrupted may use some more. */
 	auto_set("budget.task_tokens", "100000");
 	e2e_has(fleet_do("resume", "auto-1", NULL)->out, "Continuing");
 	check_landed();
@@ -117,7 +117,8 @@ START_TEST(the_fleet_is_paused_at_the_tokens_of_the_day)
 	    auto_member(json_tokener_parse(e2e_read(
 			    e2e_path("%s/.llmc/daemon.json", fleet_root()))),
 		"instance_id"));
-	/* Nobody gets a task meanwhile, and the pause outlives the daemon. */
+	/* No task is assigned in the meantime, and the pause survives the
+	 * daemon. */
 	auto_task("b.md", "fake: commit b.txt x");
 	auto_drain();
 	auto_up(NULL);
@@ -154,7 +155,7 @@ START_TEST(a_new_day_goes_on_by_itself)
 }
 END_TEST
 
-/* --- weather ----------------------------------------------------- */
+/* --- limits and outages ------------------------------------------ */
 
 START_TEST(a_usage_limit_is_waited_for)
 {
@@ -171,7 +172,7 @@ START_TEST(a_usage_limit_is_waited_for)
 	worker = fleet_worker("auto-1");
 	ck_assert_int_eq(json_int_or(worker, "until_ms", 0), reset * 1000);
 	json_object_put(worker);
-	/* The account's limit is everybody's. */
+	/* The limit applies to the whole account. */
 	fleet_wait("auto-2", "limited");
 	auto_wait_event("waiting", "hit your limit");
 	auto_wait_finished("landed", 1);
@@ -180,12 +181,12 @@ START_TEST(a_usage_limit_is_waited_for)
 	auto_no_complaints();
 	auto_history("a.txt: x", NULL);
 	ck_assert_int_eq(fleet_prompts("interruption is over"), 1);
-	/* No attempt and no nudge was counted. */
+	/* Neither an attempt nor a nudge was counted. */
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
 }
 END_TEST
 
-/* As if its wait were over, and as if that had gone on for a day. */
+/* Pretend that its wait is over, and that it has lasted for a day. */
 static void
 wait_is_over(void)
 {
@@ -216,7 +217,7 @@ START_TEST(a_service_that_is_away_is_waited_for_but_not_for_ever)
 	failure = auto_failure();
 	ck_assert_str_eq(auto_member(failure, "worker"), "auto-1");
 	ck_assert_str_eq(auto_member(failure, "task"), "t1");
-	/* The service is back. */
+	/* The service is available again. */
 	auto_ails("");
 	wait_is_over();
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);

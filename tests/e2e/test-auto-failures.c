@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What breaks around auto mode, by injected faults: where it helps itself,
- * where it stops with a record of why, and that the next run goes on from there
- * with nothing lost.
+ * Failures around auto mode, by injected faults: where it recovers, where it
+ * stops with a record of the reason, and that the next run continues without
+ * losing anything.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ begin(void)
 	auto_ails("");
 }
 
-/* What failure.json and the log must say of a run that has ended. */
+/* Check failure.json and the log of a run that has ended. */
 static void
 check_failure(const char *class, const char *worker, const char *task,
     const char *status, const char *words)
@@ -43,7 +43,7 @@ check_failure(const char *class, const char *worker, const char *task,
 	json_object_put(failure);
 }
 
-/* What made it stop is seen to: all that is left is done. */
+/* The reason for the stop is fixed: finish the rest. */
 static void
 run_to_the_end(void)
 {
@@ -85,7 +85,7 @@ START_TEST(a_pool_command_that_fails_stops_the_run)
 		ck_assert_str_eq(
 		    auto_member(failure, "exit_status"), pools[_i].status);
 	ck_assert_int_eq(auto_logged("task_pool.log", "\"exit_code\""), 1);
-	/* Somebody has seen to it. */
+	/* A person has fixed it. */
 	e2e_script(e2e_path("%s/pool.sh", unit_scratch()),
 	    "#!/bin/sh\n[ -e \"$0.once\" ] || { touch \"$0.once\"; echo "
 	    "'fake: commit p.txt x'; }\n");
@@ -107,14 +107,14 @@ START_TEST(a_pool_command_with_nothing_to_give_is_asked_again)
 	auto_drain();
 	auto_no_complaints();
 	auto_history("late.txt: x", NULL);
-	/* Said once before the task and once behind it. */
+	/* Reported once before the task and once after it. */
 	ck_assert_int_eq(auto_logged("autod.log", "no task is left"), 2);
 }
 END_TEST
 
 /* --- agents ------------------------------------------------------ */
 
-/* Once: commits, and is gone in the middle of its turn. */
+/* Commits once, then exits in the middle of its turn. */
 #define CRASH_ONCE                                                \
 	"fake: commit work.txt x\n"                               \
 	"fake: run [ -e $TMPDIR/once ] || { touch $TMPDIR/once; " \
@@ -146,7 +146,7 @@ START_TEST(an_agent_that_keeps_crashing_stops_the_run)
 	    e2e_git(fleet_worktree("auto-1"), "log", "-1", "--format=%s", NULL),
 	    "work.txt: x");
 	ck_assert_str_eq(auto_folder("doing"), "a.md\n");
-	/* The next run takes it for mended, and tries the task again. */
+	/* The next run assumes that it was fixed, and tries the task again. */
 	auto_ails("");
 	run_to_the_end();
 	auto_salvaged("auto-1", "work.txt");
@@ -241,12 +241,12 @@ START_TEST(silence_that_nothing_helps_against_fails_the_attempt)
 	ck_assert_int_eq(auto_logged("autod.log", "\"level\":\"WARN\""), 1);
 	auto_salvaged("auto-1", "work.txt");
 	auto_history("work.txt: x", NULL);
-	/* What was tried before is told to the next. */
+	/* The next attempt is told what was tried before. */
 	ck_assert_int_eq(fleet_prompts("fake: commit work.txt"), 2);
 }
 END_TEST
 
-/* A session that is deaf: the keys are not read, so it is started again. */
+/* A stopped session does not read keys, so it is started again. */
 START_TEST(a_stopped_agent_is_started_again)
 {
 	auto_set("auto.worker_stall_timeout", "500ms");
@@ -274,11 +274,11 @@ START_TEST(a_corrupt_worktree_stops_the_run)
 	    corruptions[_i]);
 	ck_assert_int_eq(auto_run(NULL), 1);
 	check_failure("worker_error", "auto-1", "t1", "", "git");
-	/* The branch has the work whatever became of the worktree. */
+	/* The branch has the work whatever happened to the worktree. */
 	e2e_has(e2e_git(fleet_root(), "log", "-1", "--format=%s", "llmc/auto-1",
 		    NULL),
 	    "work.txt: x");
-	/* The next run makes another one, and throws nothing away. */
+	/* The next run creates another one, and deletes nothing. */
 	run_to_the_end();
 	auto_salvaged("auto-1", "work.txt");
 	auto_history("work.txt: x", NULL);
@@ -290,8 +290,8 @@ START_TEST(a_corrupt_worktree_stops_the_run)
 }
 END_TEST
 
-/* Somebody commits to the default branch what the worker will conflict with;
- * as often as asked. */
+/* A person commits something to the default branch that conflicts with the
+ * worker, this many times. */
 static const char *
 rival(int times)
 {
@@ -336,7 +336,7 @@ START_TEST(conflicts_without_end_stop_the_run)
 	ck_assert_str_eq(
 	    e2e_read(e2e_path("%s/same.txt", fleet_worktree("auto-1"))),
 	    "mine\n");
-	/* The default branch has come to rest. */
+	/* The default branch does not move any more. */
 	run_to_the_end();
 	auto_history("Rival 0", "Rival 1", "same.txt: mine", NULL);
 }
@@ -364,7 +364,7 @@ START_TEST(a_git_lock_is_waited_for)
 }
 END_TEST
 
-/* A git that was killed with its agent: nobody else lets go of its locks. */
+/* A git that was killed with its agent: nothing else releases its locks. */
 START_TEST(locks_in_the_worktree_of_a_dead_agent_are_removed)
 {
 	e2e_hurry(5);
@@ -411,7 +411,7 @@ START_TEST(a_dirty_checkout_is_waited_for_then_stops_the_run)
 	    auto_member(state, "source_repo_dirty_backoff_secs"), "60");
 	auto_drain();
 	auto_no_complaints();
-	/* The wait outlives the daemon. */
+	/* The wait survives the daemon. */
 	auto_up(NULL);
 	fleet_wait("auto-1", "needs_review");
 	ck_assert_int_eq(auto_events("waiting", "attempt"), 1);
@@ -425,7 +425,7 @@ START_TEST(a_dirty_checkout_is_waited_for_then_stops_the_run)
 	ck_assert_int_eq(auto_run(NULL), 1);
 	check_failure("dirty_checkout", "auto-1", "t1", "", "README");
 	e2e_has(e2e_read(e2e_path("%s/README", fleet_root())), "my own edit");
-	/* Mended: the next run lands it and forgets the tries. */
+	/* Fixed: the next run lands it and resets the tries. */
 	e2e_git(fleet_root(), "commit", "-q", "-a", "-m", "Mine", NULL);
 	set_dirt(10);
 	run_to_the_end();
@@ -448,7 +448,7 @@ START_TEST(a_failing_post_accept_command_stops_the_run)
 	ck_assert_int_eq(auto_run(NULL), 1);
 	check_failure("post_accept", "auto-1", "t1", "5", "it does not build");
 	ck_assert_int_eq(auto_logged("post_accept.log", "does not build"), 1);
-	/* It has landed and is not done again; the other one comes. */
+	/* It has landed and is not done again; the other task is next. */
 	auto_history("a.txt: x", NULL);
 	ck_assert_int_eq(auto_finished("landed"), 1);
 	run_to_the_end();

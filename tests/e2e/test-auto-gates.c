@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The completion gate of auto mode: what ends a turn without ending the task,
- * how often that is forgiven, and what becomes of the task then. */
+/* The completion gate of auto mode: what ends a turn but not the task, how
+ * often that is tolerated, and what happens to the task then. */
 #include <string.h>
 
 #include "autorun.h"
@@ -40,7 +40,7 @@ check_record(const char *key, const char *words)
 	json_object_put(record);
 }
 
-/* --- what git says: answered by the Stop hook itself ------------- */
+/* --- git: the Stop hook answers directly ------------------------- */
 
 START_TEST(uncommitted_work_is_sent_back_by_the_stop_hook)
 {
@@ -53,7 +53,7 @@ START_TEST(uncommitted_work_is_sent_back_by_the_stop_hook)
 	auto_no_complaints();
 	auto_history("Leftovers", NULL);
 	ck_assert_int_eq(auto_events("sent_back", "untracked"), 1);
-	/* The turn went on: no other prompt was typed. */
+	/* The turn continued: no other prompt was typed. */
 	ck_assert_int_eq(fleet_prompts(""), 1);
 	check_record("turns", "2");
 }
@@ -104,12 +104,12 @@ START_TEST(turns_come_to_an_end)
 }
 END_TEST
 
-/* --- how the agent's words end ----------------------------------- */
+/* --- how the agent's message ends -------------------------------- */
 
 static const struct {
 	const char *words;
 	const char *told; /* in the answer */
-	const char *reason; /* when it does not stop */
+	const char *reason; /* if it does not stop */
 } endings[] = {
 	{ "Which colour should I take?", "Nobody can answer you",
 	    "ended with a question" },
@@ -191,12 +191,12 @@ START_TEST(what_the_check_says_reaches_the_agent)
 	auto_drain();
 	auto_no_complaints();
 	ck_assert_int_eq(auto_landed(), 1);
-	/* By the next prompt, with how it ended and what it said. */
+	/* In the next prompt, with how it ended and its output. */
 	ck_assert_int_eq(fleet_prompts("The check of your work failed"), 1);
 	ck_assert_int_eq(fleet_prompts("status 9"), 1);
 	ck_assert_str_eq(
 	    e2e_read(e2e_path("%s/fixed.txt", fleet_root())), "t1\n");
-	/* What it left behind does not land. */
+	/* Files that it left do not land. */
 	ck_assert(!e2e_exists(e2e_path("%s/rubbish.txt", fleet_root())));
 	ck_assert_str_eq(e2e_read(e2e_path("%s/a.txt", fleet_root())), "x\n");
 	ck_assert_int_eq(auto_logged("check.log", "\"command\""), 2);
@@ -248,7 +248,7 @@ START_TEST(a_turn_with_background_tasks_is_not_over)
 	auto_drain();
 	auto_no_complaints();
 	auto_history("a.txt: x", NULL);
-	/* Two Stops came, one was judged. */
+	/* Two Stops arrived, one was judged. */
 	check_record("turns", "1");
 	ck_assert_int_eq(auto_events("task_completed", NULL), 1);
 }
@@ -281,7 +281,7 @@ START_TEST(a_dead_letter_is_filed_and_can_be_tried_again)
 	auto_up(NULL);
 	auto_wait_finished("dead-letter", 1);
 	auto_ails("");
-	/* A poison task holds nobody up. */
+	/* A task that always fails does not block the others. */
 	auto_wait_finished("landed", 1);
 	ck_assert_str_eq(auto_folder("failed"), "poison.md\npoison.md.why\n");
 	why = e2e_read(

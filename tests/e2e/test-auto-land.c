@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Onto the default branch without a person: post_accept_command, a checkout or
- * a history that somebody else changes. */
+/* Landing without a person: post_accept_command, and a checkout or a history
+ * that someone else changes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ head(const char *dir)
 	return e2e_git(dir, "rev-parse", "HEAD", NULL);
 }
 
-/* A script as post_accept_command. */
+/* Set a script as post_accept_command. */
 static void
 set_post(const char *script)
 {
@@ -71,7 +71,7 @@ START_TEST(a_slow_one_holds_the_next_landing_and_nobody_else)
 	auto_task("b.md", "B\nfake: commit b.txt x");
 	auto_up("--until-empty", NULL);
 	auto_wait_gate("post");
-	/* The next task is given out, worked on and finished meanwhile. */
+	/* The next task is assigned, worked on and finished in the meantime. */
 	auto_wait_event(
 	    "task_completed", "\"task\":\"t2\",\"result\":\"needs_review\"");
 	auto_wait_state("workers.auto-1.status", "accepting");
@@ -105,7 +105,7 @@ START_TEST(its_failure_stops_everything_and_what_landed_stays)
 	    auto_logged("post_accept.log", "the build is broken"), 1);
 	ck_assert_int_eq(auto_events("failure", "post_accept"), 1);
 	auto_no_sessions();
-	/* Seen to, and the rest is done; nothing lands twice. */
+	/* Fixed, and the rest is done; nothing lands twice. */
 	set_post("true");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	ck_assert_ptr_null(auto_failure());
@@ -134,7 +134,7 @@ START_TEST(its_failure_may_take_the_commit_back)
 	auto_set("auto.on_post_accept_failure", "revert");
 	auto_task("a.md", "A\nfake: commit a.txt x");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	/* Landed, taken back, and done again with the reason told. */
+	/* Landed, reverted, and done again with the reason in the prompt. */
 	ck_assert_int_eq(auto_landed(), 3);
 	e2e_has(fleet_log(), "a.txt: x\nRevert \"A\"\na.txt: x\n");
 	ck_assert_int_eq(fleet_prompts("the first one is bad"), 1);
@@ -231,7 +231,7 @@ dirt(const char *field)
 	return value;
 }
 
-/* While nobody runs: as if the time had come. */
+/* While no daemon runs: pretend that the wait is over. */
 static void
 let_time_pass(void)
 {
@@ -265,20 +265,20 @@ START_TEST(a_dirty_checkout_is_waited_for_longer_and_longer)
 	ck_assert_str_eq(e2e_read(in_main("README")), "my own edit\n");
 	ck_assert(!auto_has_ended());
 	auto_drain();
-	/* The next run keeps the appointment, ... */
+	/* The next run keeps waiting, ... */
 	now = dirt("retry_after_unix");
 	auto_up(NULL);
 	fleet_add("adam");
 	ck_assert_int_eq(dirt("retry_after_unix"), now);
 	ck_assert_int_eq(auto_events("accept_failure", NULL), 1);
 	auto_drain();
-	/* ... tries when the time has come, ... */
+	/* ... tries when the wait is over, ... */
 	let_time_pass();
 	auto_up(NULL);
 	auto_wait_event("waiting", "Will retry in 120 seconds (attempt 2/10).");
 	auto_wait_state("source_repo_dirty_backoff_secs", "120");
 	auto_drain();
-	/* ... and lands when there is nothing in the way any more. */
+	/* ... and lands when nothing is in the way any more. */
 	e2e_git(fleet_root(), "checkout", "-q", "README", NULL);
 	let_time_pass();
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
@@ -308,14 +308,14 @@ START_TEST(a_checkout_that_stays_dirty_is_a_failure_in_the_end)
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
 	auto_failed("dirty_checkout", "README");
 	ck_assert_str_eq(e2e_read(in_main("README")), "my own edit\n");
-	/* The work waits for whoever sees to it. */
+	/* The work waits for a person or a repair. */
 	ck_assert_str_eq(fleet_status("auto-1"), "needs_review");
 }
 END_TEST
 
-/* --- a history that somebody else changes ------------------------------ */
+/* --- a history that someone else changes ------------------------------- */
 
-/* Whenever the worker resolves its conflict, somebody is faster again. */
+/* Whenever the worker resolves its conflict, another commit comes first. */
 START_TEST(conflicts_without_end_are_a_failure)
 {
 	const char *move = unit_path("move.sh");
@@ -344,7 +344,7 @@ START_TEST(conflicts_without_end_are_a_failure)
 	auto_failed("conflicts", "could not resolve its conflicts");
 	auto_history("Another", "Faster again", NULL);
 	e2e_lacks(fleet_log(), "Mine");
-	/* Nothing of the worker's is lost. */
+	/* No work of the worker is lost. */
 	ck_assert_str_eq(fleet_status("auto-1"), "needs_review");
 	e2e_has(e2e_git(fleet_root(), "log", "llmc/auto-1", NULL), "Mine");
 }
@@ -367,8 +367,8 @@ START_TEST(an_amended_base_moves_the_idle)
 }
 END_TEST
 
-/* The first one's command holds the landing of the second, which somebody
- * brings in by hand meanwhile. */
+/* The command of the first one blocks the landing of the second, which a person
+ * lands by hand in the meantime. */
 START_TEST(work_that_was_taken_by_hand_is_not_landed_again)
 {
 	set_post(auto_gate("post"));
@@ -396,7 +396,7 @@ START_TEST(an_early_commit_is_not_landed_before_its_turn_ends)
 	    auto_gate("g"));
 	auto_up("--until-empty", NULL);
 	auto_wait_gate("g");
-	/* Time enough for a patrol or two. */
+	/* Enough time for one or two patrols. */
 	fleet_add("adam");
 	ck_assert_int_eq(auto_landed(), 0);
 	ck_assert_str_eq(fleet_status("auto-1"), "working");

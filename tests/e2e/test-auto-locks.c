@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Locks of git's that stay: the patience that is tested is longer than a
- * minute, so all of it happens faster. */
+/* Git lock files that are not removed: the tested timeout is longer than a
+ * minute, so all of it runs in faster time. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "mem.h"
 #include "scenarios.h"
 
-#define TRIES 6 /* of a landing, before it is given up */
+#define TRIES 6 /* to land, before it gives up */
 
 static void
 begin(void)
@@ -36,7 +36,7 @@ START_TEST(a_git_lock_that_stays_stops_the_run)
 	ck_assert_str_eq(auto_member(failure, "task"), "t1");
 	ck_assert_int_eq(auto_landed(), 0);
 	auto_no_sessions();
-	/* It is not ours to remove. */
+	/* It must not be removed. */
 	ck_assert(e2e_exists(lock));
 	ck_assert_int_eq(remove(lock), 0);
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);

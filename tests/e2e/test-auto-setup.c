@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What fresh worktrees need beyond git: files, a command, Serena. */
+/* What new worktrees need besides git: files, a command, Serena. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,7 +132,7 @@ START_TEST(serena_has_a_project_for_each_worktree)
 	e2e_has(e2e_read(e2e_path(
 		    "%s/.serena/project.yml", fleet_worktree("auto-2"))),
 	    "llmc-auto-2");
-	/* Of its own, and not for git. */
+	/* It has its own, which git ignores. */
 	e2e_has(e2e_read(e2e_path("%s/0.yml", fleet_root())), "llmc-auto-");
 	ck_assert_str_eq(
 	    e2e_git(fleet_root(), "ls-files", ".serena", NULL), "");

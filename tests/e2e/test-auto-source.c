@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Where tasks come from while auto mode runs, and what people do to them. */
+/* Where tasks come from while auto mode runs, and what people do with them. */
 #include <string.h>
 
 #include "autorun.h"
@@ -13,7 +13,7 @@ begin(void)
 	fleet_begin();
 }
 
-/* Tasks for a pool: one each call, then what the last words do. */
+/* Tasks for a pool: one per call, then the last command. */
 #define ONE_THEN(last)                               \
 	"echo called >>\"$POOL/calls\"\n"            \
 	"if mkdir \"$POOL/one\" 2>/dev/null; then\n" \
@@ -54,7 +54,7 @@ START_TEST(a_task_that_was_given_before_is_not_lost)
 	auto_set("auto.concurrency", "2");
 	ck_assert_int_eq(auto_run(NULL), 1);
 	auto_failed("task_pool_failed", "no more");
-	/* In work, or waiting still: the next run finishes it. */
+	/* In progress, or still waiting: the next run finishes it. */
 	auto_pool(ONE_THEN("exit 4"));
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	auto_history("one.txt: x", NULL);
@@ -74,7 +74,7 @@ START_TEST(a_command_with_nothing_to_say_is_asked_again)
 	ck_assert(!auto_has_ended());
 	ck_assert_ptr_null(auto_failure());
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 0);
-	/* Said once, however often it was asked. */
+	/* Reported once, however often it was asked. */
 	ck_assert_int_eq(auto_logged("autod.log", "no task is left"), 1);
 	e2e_write(unit_path("pool/open"), "");
 	auto_wait_finished("landed", 1);
@@ -119,7 +119,7 @@ START_TEST(claims_that_stay_are_told_apart)
 }
 END_TEST
 
-/* What the command prints is printed once: it must not get lost. */
+/* The command prints a task only once, so its output must not get lost. */
 START_TEST(a_command_outlives_a_killed_daemon)
 {
 	auto_pool(e2e_path("echo called >>\"$POOL/calls\"\n"
@@ -175,7 +175,7 @@ START_TEST(a_task_is_added_while_it_runs)
 }
 END_TEST
 
-/* It commits only when it may. */
+/* It commits only when it is allowed to. */
 static const char reluctant[] =
     "Reluctant\n"
     "fake: run [ ! -e $TMPDIR/may ] || { echo x >r.txt; git add r.txt; "
@@ -214,7 +214,7 @@ START_TEST(a_dropped_task_frees_its_worker)
 	auto_task("3.md", "Three\nfake: commit 3.txt x");
 	auto_up("--until-empty", NULL);
 	auto_wait_gate("g");
-	fleet_do("task", "drop", "3.md", NULL); /* of the folder */
+	fleet_do("task", "drop", "3.md", NULL); /* still in the folder */
 	fleet_do("task", "drop", "t1", NULL);
 	auto_open_gate("g");
 	ck_assert_int_eq(auto_wait_exit(), 1);
@@ -222,7 +222,7 @@ START_TEST(a_dropped_task_frees_its_worker)
 	ck_assert_int_eq(auto_landed(), 1);
 	ck_assert_int_eq(auto_finished("aborted"), 1);
 	ck_assert_int_eq(auto_finished("landed"), 1);
-	/* What it had done is kept aside. */
+	/* Its work is salvaged. */
 	e2e_has(fleet_do("salvage", "list", NULL)->out, "auto-1");
 	auto_no_complaints();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A state that somebody else writes, and workers that are taken away. */
+/* A state that another program writes, and workers that are taken away. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ drop_worker(struct json_object *state, const char *name)
 	json_object_object_del(json_object_object_get(state, "workers"), name);
 }
 
-/* All that was to be done is done in the end. */
+/* In the end everything is done. */
 static void
 run_to_the_end(void)
 {
@@ -37,7 +37,7 @@ run_to_the_end(void)
 	ck_assert_int_eq(auto_finished("landed"), 1);
 }
 
-/* --- written over while it runs ---------------------------------- */
+/* --- overwritten during a run ------------------------------------ */
 
 enum damage {
 	DAMAGE_OTHER_ROOT,
@@ -67,8 +67,8 @@ do_damage(struct json_object *state, enum damage damage)
 		auto_put_state(state);
 }
 
-/* A write of the daemon's own that was under way goes over ours, and then there
- * is nothing to be found: done again until it was. */
+/* If the daemon is just writing, it overwrites ours and there is nothing to
+ * find: repeat until it was found. */
 static void
 damage_until_found(enum damage damage)
 {
@@ -80,7 +80,7 @@ damage_until_found(enum damage damage)
 		if (auto_member(state, "workers.auto-1")[0] != '\0')
 			do_damage(state, damage);
 		json_object_put(state);
-		poll(NULL, 0, 10); /* what the daemon does */
+		poll(NULL, 0, 10); /* waits for the daemon */
 	}
 }
 
@@ -95,7 +95,7 @@ START_TEST(a_state_that_was_overwritten_stops_the_run)
 	damage_until_found((enum damage)_i);
 	ck_assert_int_eq(auto_wait_exit(), 1);
 	auto_failed(damages[_i].class, damages[_i].words);
-	/* What was in memory is on the disk again. */
+	/* What was in memory is in the file again. */
 	after = auto_state();
 	ck_assert_str_eq(
 	    auto_member(after, "root_id"), auto_member(before, "root_id"));
@@ -147,7 +147,7 @@ END_TEST
 
 /* --- found at the start ------------------------------------------- */
 
-/* A run that has ended, with a task that is still to be done. */
+/* A run that has ended, with a task that is not done yet. */
 static struct json_object *
 ended(void)
 {
@@ -160,7 +160,7 @@ ended(void)
 	return auto_state();
 }
 
-/* It is not gone on from, and not touched. */
+/* The daemon does not start with it, and does not change it. */
 static void
 check_refused(struct json_object *wrong, const char *words)
 {
@@ -214,7 +214,7 @@ START_TEST(workers_that_are_missing_are_made_again)
 }
 END_TEST
 
-/* A person's doing is no accident. */
+/* What a person does is not damage. */
 START_TEST(workers_that_a_person_removed_are_made_again)
 {
 	json_object_put(ended());

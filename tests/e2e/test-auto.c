@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A run of auto mode: how it begins, goes on after accidents, and ends. */
+/* A run of auto mode: how it starts, continues after failures, and ends. */
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -22,10 +22,11 @@ START_TEST(the_heart_beats)
 	int64_t end = clock_mono_ms() + 20000;
 	struct json_object *heart;
 
-	auto_set("overseer.heartbeat_timeout", "7s"); /* of which a third */
+	auto_set("overseer.heartbeat_timeout", "7s"); /* a beat takes a third of
+						       * it */
 	auto_up(NULL);
 	do {
-		poll(NULL, 0, 20); /* a file of the daemon's */
+		poll(NULL, 0, 20); /* a file of the daemon */
 		heart = auto_heartbeat();
 		ck_assert_msg(clock_mono_ms() < end, "no second beat");
 	} while (json_int_or(heart, "sequence", 0) < 2);
@@ -51,7 +52,7 @@ START_TEST(options_go_over_settings)
 	ck_assert_str_eq(auto_member(state, "auto_workers.1"), "auto-2");
 	ck_assert_str_eq(auto_member(state, "auto_mode"), "true");
 	auto_drain();
-	/* And without them it is as the settings say. */
+	/* Without options the settings apply. */
 	auto_task("b.md", "B\nfake: commit b.txt x");
 	ck_assert_int_eq(auto_run(NULL), 1);
 	auto_failed("post_accept", NULL);
@@ -110,7 +111,8 @@ START_TEST(the_first_signal_drains_and_the_next_run_goes_on)
 	    e2e_exists(e2e_path("%s/half.txt", fleet_worktree("auto-1"))));
 	ck_assert_str_eq(auto_member(auto_state(), "tasks.0.worker"), "auto-1");
 	ck_assert_int_eq(auto_landed(), 0);
-	/* The conversation is resumed; the stand-in thinks that it is done. */
+	/* The conversation is resumed; the fake agent thinks that it is
+	 * done. */
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	ck_assert_int_eq(fleet_prompts("has been resumed"), 1);
 	ck_assert_int_eq(fleet_prompts("fake: commit half.txt"), 1);
@@ -152,7 +154,7 @@ START_TEST(a_killed_daemon_goes_on_with_what_runs)
 	one = fleet_agent_pid("auto-1");
 	two = fleet_agent_pid("auto-2");
 	auto_kill9_daemon();
-	auto_open_gate("one"); /* its Stop finds nobody */
+	auto_open_gate("one"); /* its Stop finds no daemon */
 	fleet_wait_spooled();
 	auto_up("--concurrency", "2", "--until-empty", NULL);
 	ck_assert_int_eq(fleet_agent_pid("auto-1"), one);
@@ -180,7 +182,7 @@ START_TEST(workers_of_people_and_of_auto_mode_live_side_by_side)
 	fleet_add("adam");
 	fleet_start("adam", "fake: commit adam.txt x");
 	fleet_wait("adam", "needs_review");
-	/* A free auto worker is not for people, a busy one even less. */
+	/* People cannot use a free auto worker, much less a busy one. */
 	fleet_fails("auto-1", "start", "--worker", "auto-1", "--prompt",
 	    "fake: commit no.txt x", NULL);
 	auto_open_gate("g");
@@ -191,7 +193,7 @@ START_TEST(workers_of_people_and_of_auto_mode_live_side_by_side)
 	fleet_do("accept", "adam", NULL);
 	fleet_wait("adam", "idle");
 	auto_history("a.txt: x", "adam.txt: x", NULL);
-	/* And it is given no task of the source. */
+	/* And it gets no task from the source. */
 	auto_task("b.md", "B\nfake: commit b.txt x");
 	auto_task("c.md", "C\nfake: commit c.txt x");
 	auto_wait_finished("landed", 3);
@@ -201,9 +203,9 @@ START_TEST(workers_of_people_and_of_auto_mode_live_side_by_side)
 }
 END_TEST
 
-/* --- hooks that are lost ---------------------------------------------- */
+/* --- lost hooks ------------------------------------------------------- */
 
-/* An agent whose first hook of this event is never heard of. */
+/* An agent whose first hook of this event gets lost. */
 static void
 lose_first(const char *event)
 {
@@ -282,7 +284,7 @@ START_TEST(a_lost_stop_is_told_by_the_agent_that_waits)
 }
 END_TEST
 
-/* Its hooks are written anew for every session. */
+/* Its hooks are written again for every session. */
 START_TEST(a_deleted_hook_file_comes_back)
 {
 	const char *file =

@@ -2,20 +2,20 @@
 
 /*
  * Auto mode while everything around it breaks: agents, sessions and the tmux
- * server are killed, locks of git appear, hooks are lost or come twice, and
- * the daemon itself is killed and started again. Every task lands exactly once
- * or is told of as failed, and nothing is left behind. What holds is checked
- * after every step (chaos-oracle.c).
+ * server are killed, git lock files appear, hooks are lost or duplicated, and
+ * the daemon itself is killed and started again. Every task must land exactly
+ * once or be reported as failed, and nothing may be left over. The invariants
+ * are checked after every step (chaos-oracle.c).
  *
- *   CHAOS_SEED     of tasks, faults and moments (1)
+ *   CHAOS_SEED     seed for tasks, faults and times (1)
  *   CHAOS_WORKERS  (4)
  *   CHAOS_TASKS    (14)
- *   CHAOS_STEPS    faults (30)
- *   CHAOS_LOG      folder of the log of all steps (the working directory)
+ *   CHAOS_STEPS    number of faults (30)
+ *   CHAOS_LOG      folder for the log of all steps (the working directory)
  *
- * The same numbers make the same faults at the same moments, as far as the
- * machine lets them. This program is the overseer: a daemon that stops with a
- * failure is noted and started again.
+ * The same seed gives the same faults at the same times, as far as the machine
+ * allows. This program acts as the overseer: a daemon that stops with a failure
+ * is noted and started again.
  */
 #include <poll.h>
 #include <signal.h>
@@ -31,15 +31,15 @@
 #include "mem.h"
 #include "procref.h"
 
-#define STUCK_MS   25000 /* nothing moves */
-#define SETTLE_MS  180000 /* the rest, behind the last fault */
+#define STUCK_MS   25000 /* without progress */
+#define SETTLE_MS  180000 /* to finish after the last fault */
 #define QUIET_MS   30000
 #define ENDED_MS   5000
 #define LOOK_MS    50
 #define RESTING_MS 3000 /* for a moment between two patrols */
 
-/* What a task consists of; %s is its name. One collides with others of its
- * kind, one has to be told not to ask, one never comes to its end. */
+/* The contents of tasks; %s is the name. One kind conflicts with others of its
+ * kind, one has to be told not to ask, one never finishes. */
 static const char *const scenes[] = {
 	"fake: commit %s.txt %s",
 	"fake: sleep 200\nfake: commit %s.txt %s",
@@ -66,8 +66,8 @@ task_text(int number, size_t scene, struct buf *out)
 	buf_addf(out, "%s\n", at);
 }
 
-/* The folder gets its tasks bit by bit, the pool has them all from the start.
- */
+/* The folder gets its tasks little by little; the pool has them all from the
+ * start. */
 static void
 tasks_give(struct chaos *c, int count)
 {
@@ -87,8 +87,8 @@ tasks_give(struct chaos *c, int count)
 	}
 }
 
-/* Gives each task once. The note comes last: one that is cut off before has
- * given nothing. */
+/* Gives each task once. The note is written last: if it is interrupted before
+ * that, it has given nothing. */
 static const char pool_script[] =
     "exec 8>\"$POOL/lock\"; flock 8\n"
     "for f in \"$POOL\"/task-*.md; do\n"
@@ -153,7 +153,7 @@ something_moved(struct chaos *c)
 	return true;
 }
 
-/* Nothing moves any more: a person would be told, and start it again. */
+/* No more progress: a person would be told, and start it again. */
 static void
 help(struct chaos *c)
 {
@@ -204,7 +204,7 @@ wait_quiet(struct chaos *c)
 	}
 }
 
-/* What it told to end may take a moment for it. */
+/* What was told to stop may take a moment. */
 static void
 wait_ended(struct chaos *c)
 {
@@ -219,7 +219,7 @@ wait_ended(struct chaos *c)
 	}
 }
 
-/* What it has open when nothing runs: the least that is seen in a while. */
+/* Its descriptors when nothing runs: the fewest seen in a while. */
 static void
 descriptors_at_rest(struct chaos *c, struct buf *out)
 {
@@ -239,7 +239,7 @@ descriptors_at_rest(struct chaos *c, struct buf *out)
 	}
 }
 
-/* The daemon that went through it has what a fresh one has, and no more. */
+/* The old daemon must have the same descriptors as a new one. */
 static void
 check_descriptors(struct chaos *c)
 {
@@ -354,8 +354,9 @@ START_TEST(every_task_of_the_command_lands_once_or_is_told_of)
 }
 END_TEST
 
-/* Its session is found dead while the worktree is made ready for the task: the
- * new one must get the task, and not be taken for one that works on it. */
+/* Its session is found dead while the worktree is prepared for the task: the
+ * new session must get the task, and must not be assumed to be working on
+ * it. */
 START_TEST(an_agent_killed_before_it_had_its_task_gets_it)
 {
 	const char *lock =

@@ -157,7 +157,7 @@ START_TEST(json_errors_are_one_value_on_standard_output)
 	    "no_repository", "git init");
 	e2e_json_error(e2e_llmc(plain, "--json", "bad\xff", NULL), 2, "usage",
 	    "bad\xef\xbf\xbd: no such command");
-	/* Behind "--" it is an argument. */
+	/* After "--" it is an argument. */
 	e2e_expect(e2e_llmc(plain, "help", "--", "--json", NULL), 2,
 	    "--json: no such command");
 }
@@ -218,7 +218,7 @@ START_TEST(colours_are_asked_for)
 }
 END_TEST
 
-/* On a terminal of its own, which script(1) makes. */
+/* On its own terminal, made by script(1). */
 START_TEST(a_terminal_gets_colours_and_its_width)
 {
 	const char *dir = e2e_workspace("r");
@@ -242,7 +242,7 @@ END_TEST
 
 START_TEST(a_reader_that_went_away_is_no_failure)
 {
-	/* A pipe whose reading end is closed for sure. */
+	/* A pipe whose reading end is certainly closed. */
 	struct e2e_run *run = e2e_sh(
 	    NULL, "mkfifo p && exec 3<>p 4>p 3<&- && \"$LLMC\" schema >&4");
 
@@ -292,7 +292,7 @@ START_TEST(closed_standard_descriptors_do_no_harm)
 }
 END_TEST
 
-/* Is it, with as many arguments as it wants, outside of any repository? */
+/* Is it refused outside any repository, with as many arguments as it needs? */
 static bool
 is_refused(const char *command)
 {
@@ -341,14 +341,14 @@ START_TEST(own_name_does_not_matter)
 		run = e2e_sh(dir, "\"$LINK\" nothing");
 		e2e_expect(
 		    run, 2, "llmc: nothing: no such command\nusage: llmc ");
-		/* The other programs are found by where llmc really is. */
+		/* The other programs are searched where llmc really is. */
 		run = e2e_sh(dir, "\"$LINK\" --json doctor");
 		e2e_has(run->out, "\"autod\",\n      \"status\": \"ok\"");
 	}
 }
 END_TEST
 
-/* From a directory that was removed meanwhile. */
+/* From a directory that has been removed. */
 START_TEST(a_directory_that_is_gone_is_told)
 {
 	struct e2e_run *run =
@@ -465,7 +465,7 @@ START_TEST(every_method_is_described)
 }
 END_TEST
 
-/* The checker itself must be able to say no. */
+/* The checker itself must be able to fail. */
 START_TEST(schema_checker_says_no)
 {
 	static const struct {

@@ -9,7 +9,7 @@
 #include "mem.h"
 #include "schema.h"
 
-/* The JSON of a command, which must match its schema. */
+/* The JSON output of a command, which must match its schema. */
 static struct json_object *
 json_of(int status, const char *command, const char *first, const char *second)
 {
@@ -31,7 +31,7 @@ member(struct json_object *value, const char *key)
 	return json_string_or(value, key, "(none)");
 }
 
-/* A script with the command on a terminal of its own; its output. */
+/* Run the command in a script on its own terminal; its output. */
 static struct e2e_run *
 on_terminal(const char *input, const char *command)
 {
@@ -79,7 +79,7 @@ START_TEST(add_writes_settings_and_takes_them_back)
 	fleet_fails("already", "add", "adam", "--model", "haiku", NULL);
 	fleet_fails("lower case", "add", "Adam", "--model", "haiku", NULL);
 	fleet_fails("reserved", "add", "console1", "--model", "haiku", NULL);
-	/* Something lies where its worktree would be. */
+	/* Something else is where its worktree would be. */
 	e2e_sh(fleet_root(), "mkdir .worktrees/eve; date >.worktrees/eve/x");
 	fleet_fails("", "add", "eve", "--model", "haiku", NULL);
 	ck_assert_str_eq(e2e_read(config), before);
@@ -191,7 +191,7 @@ START_TEST(repair_brings_a_worktree_back)
 	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out, "is missing");
 	fleet_do("doctor", "--repair", "--yes", NULL);
 	ck_assert(e2e_exists(e2e_path("%s/.git", fleet_worktree("adam"))));
-	/* What it had committed is not lost. */
+	/* Its commits are not lost. */
 	e2e_has(fleet_do("salvage", "list", NULL)->out, "adam/");
 	e2e_env("LLMC_AGENT=1");
 	fleet_fails("this is a worker's session", "doctor", "--repair", NULL);
@@ -219,7 +219,7 @@ START_TEST(consoles_are_sessions_of_their_own)
 }
 END_TEST
 
-/* The environment of the agent, once `llmc pane` has become it. */
+/* The environment of the agent, once `llmc pane` has executed it. */
 static const char agent_environment[] =
     "pid=$(tmux -L \"$(\"$LLMC\" config get tmux.socket)\" list-panes "
     "-t =llmc-console1 -F '#{pane_pid}'); "
@@ -227,7 +227,8 @@ static const char agent_environment[] =
     "sleep 0.1; done; "
     "tr '\\0' '\\n' </proc/$pid/environ";
 
-/* Opened from inside of an agent: its own must not take itself for a child. */
+/* Opened from inside an agent: the new agent must not think that it is a
+ * child. */
 START_TEST(a_consoles_agent_is_nobodys_child)
 {
 	const char *got;
@@ -325,7 +326,7 @@ START_TEST(an_editor_writes_tasks_and_loses_none)
 	fleet_wait("adam", "needs_review");
 	ck_assert_int_eq(fleet_prompts("# a heading"), 1);
 	ck_assert_int_eq(fleet_prompts(">8"), 0);
-	/* Nobody is free: the text stays. */
+	/* No worker is free: the text is kept. */
 	run = on_terminal("", "start");
 	ck_assert_int_eq(run->status, 1);
 	e2e_has(run->out, "your text is saved in");
@@ -363,7 +364,7 @@ START_TEST(verdicts_mean_the_last_review)
 	json = json_of(0, "accept", NULL, NULL);
 	ck_assert_str_eq(member(json, "worker"), "adam");
 	ck_assert_str_eq(member(json, "status"), "idle");
-	/* Who has the answer finds it in the state. */
+	/* What the answer says is already in the state. */
 	ck_assert_str_eq(fleet_status("adam"), "idle");
 	e2e_expect(e2e_llmc(fleet_root(), "review", "--interface", "x", NULL),
 	    2, "git, difftastic or vscode");

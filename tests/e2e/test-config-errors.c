@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What llmc config says when something is wrong. */
+/* What llmc config says about errors. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -199,7 +199,7 @@ START_TEST(set_can_mend_the_very_key_that_is_wrong)
 {
 	const char *dir = e2e_workspace("r");
 
-	/* What is wrong elsewhere is told and stands in nobody's way. */
+	/* Errors elsewhere are reported, but do not prevent the change. */
 	e2e_write(config_of(dir), "[tmux]\nrows = 1\ncolumns = 9\n");
 	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.columns", "99", NULL),
 	    1, "config.toml:2: tmux.rows: ");

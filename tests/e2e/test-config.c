@@ -139,7 +139,7 @@ START_TEST(set_takes_every_type)
 		e2e_has(e2e_read(config_of(dir)),
 		    e2e_path("\n%s\n", cases[i].line));
 	}
-	/* "~" stays in the file and is expanded when it is asked for. */
+	/* "~" stays in the file and is expanded when the value is read. */
 	ck_assert_str_eq(
 	    get(dir, "repo.worktree_dir"), e2e_path("%s/trees", home));
 }
@@ -408,7 +408,7 @@ START_TEST(example_is_what_doc_prints)
 }
 END_TEST
 
-/* Every key stands in the example, and taking it over changes nothing. */
+/* Every key is in the example, and using the example changes nothing. */
 START_TEST(example_holds_all_keys_with_their_defaults)
 {
 	const char *dir = e2e_workspace("r");
@@ -429,7 +429,7 @@ START_TEST(example_holds_all_keys_with_their_defaults)
 		ck_assert_str_eq(json_string_or(row, "source", ""),
 		    settings_table[i].fallback != NULL ? "file" : "derived");
 	}
-	/* Derived ones stand there as comments. */
+	/* Derived keys are comments there. */
 	e2e_has(e2e_read(config_of(dir)), "\n# socket = ");
 	e2e_has(e2e_read(config_of(dir)), "\n# default_branch = ");
 }

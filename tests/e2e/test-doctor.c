@@ -8,7 +8,7 @@
 #include "e2e.h"
 #include "mem.h"
 
-/* A folder for PATH with links to the real git and tmux, an agent that tells
+/* A folder for PATH with links to the real git and tmux, an agent that prints
  * its version, and nothing else. */
 static const char *
 tools(void)
@@ -25,7 +25,7 @@ tools(void)
 	return dir;
 }
 
-/* Nothing that Claude Code would ask about this repository. */
+/* Claude Code would not ask anything in this repository. */
 static void
 trust(const char *dir)
 {
@@ -93,7 +93,7 @@ START_TEST(all_is_well)
 	run = e2e_llmc(dir, "doctor", NULL);
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "\nAll checks passed");
-	/* A look changes nothing. */
+	/* It changes nothing. */
 	ck_assert_str_eq(e2e_git(dir, "status", "--porcelain", NULL), "");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", dir)));
 }
@@ -106,7 +106,7 @@ START_TEST(missing_programs_are_named)
 	struct json_object *checks;
 
 	ck_assert_int_eq(unlink(e2e_path("%s/claude", bin)), 0);
-	checks = doctor(dir, 0); /* a warning: one can start without */
+	checks = doctor(dir, 0); /* a warning: llmc can start without it */
 	assert_check(checks, "agent", "warn",
 	    "claude: No such file or directory", "defaults.agent_command");
 	ck_assert_int_eq(unlink(e2e_path("%s/tmux", bin)), 0);
@@ -118,7 +118,7 @@ START_TEST(missing_programs_are_named)
 	assert_check(
 	    checks, "git", "fail", "No such file", "apt-get install git");
 	assert_check(checks, "repository", "fail", "git", NULL);
-	/* What only git could tell is not guessed at. */
+	/* What only git could tell is not guessed. */
 	ck_assert_ptr_null(find(checks, "branch"));
 	ck_assert_ptr_null(find(checks, "exclude"));
 	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "git");
@@ -270,7 +270,7 @@ START_TEST(rebuild_gives_the_state_the_id_of_its_root)
 	e2e_expect(
 	    e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
 	e2e_has(e2e_read(state), own);
-	/* Also where nothing of the old one can be read. */
+	/* Even if nothing in the old file can be read. */
 	e2e_write(state, "{");
 	e2e_write(e2e_path("%s.bak", state), "{");
 	e2e_expect(
@@ -291,7 +291,7 @@ START_TEST(dialogs_of_claude_are_foreseen)
 	e2e_env("ANTHROPIC_API_KEY=sk-ant-another-key-0123456789");
 	assert_check(
 	    doctor(dir, 0), "claude", "warn", "not approved", "llmc trust");
-	/* Another agent has its own ways. */
+	/* Other agents are not checked. */
 	e2e_expect(e2e_llmc(dir, "config", "set", "defaults.agent_command",
 		       "git", NULL),
 	    0, NULL);
@@ -311,7 +311,7 @@ START_TEST(open_folder_is_a_warning)
 	checks = doctor(dir, 0);
 	assert_check(
 	    checks, "permissions", "warn", "has mode 777", "chmod 700 '");
-	/* What it says works as it stands. */
+	/* The suggested fix works as printed. */
 	fix = json_string_or(find(checks, "permissions"), "fix", "");
 	e2e_env("PATH=/usr/bin:/bin");
 	e2e_expect(e2e_sh(NULL, fix), 0, NULL);
@@ -342,7 +342,7 @@ START_TEST(removed_exclude_line_is_told)
 	    "git does not ignore .llmc", "llmc init");
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
 	assert_check(doctor(dir, 0), "exclude", "ok", "", NULL);
-	/* Ignored in another way is as good. */
+	/* Ignored in another way is fine too. */
 	e2e_write(e2e_path("%s/.git/info/exclude", dir), "");
 	e2e_write(e2e_path("%s/.gitignore", dir), ".llmc\n");
 	assert_check(doctor(dir, 0), "exclude", "ok", "", NULL);

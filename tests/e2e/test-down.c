@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* How llmc down learns that the daemon has ended; the test plays the daemon. */
+/* How llmc down learns that the daemon has ended; the test acts as the
+ * daemon. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +25,13 @@ struct world {
 	struct loop *loop;
 	struct loop_timer *guard, *release;
 	struct server *server;
-	struct child *daemon; /* its process, NULL = has ended */
+	struct child *daemon; /* its process, NULL = has exited */
 	const char *root;
 	char *socket;
 	int lock;
-	bool tells; /* who it is */
-	bool told; /* to end */
-	bool ended; /* llmc has */
+	bool tells; /* it reports its pid */
+	bool told; /* it was asked to stop */
+	bool ended; /* llmc has exited */
 	int64_t took_ms;
 };
 
@@ -149,7 +150,7 @@ START_TEST(the_end_of_the_process_is_enough)
 
 	world_begin(&w, "process", true);
 	world_down(&w);
-	/* The lock is another's by now. */
+	/* Another process has the lock by now. */
 	ck_assert_int_ge(w.lock, 0);
 	world_end(&w);
 }

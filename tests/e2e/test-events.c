@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc events --follow, with a daemon that the test plays: what comes from the
- * daemon, what from the file, and no event lost or shown twice in between.
+ * llmc events --follow, with the test acting as the daemon: what comes from the
+ * daemon, what from the file, and that no event is lost or shown twice in
+ * between.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -26,17 +27,17 @@ struct world {
 	struct loop *loop;
 	struct loop_timer *guard;
 	struct server *server;
-	struct server_call *follower; /* NULL = nobody subscribed */
+	struct server_call *follower; /* NULL = no subscriber */
 	struct child *child;
-	struct tail *tail; /* of what it prints */
+	struct tail *tail; /* of its output */
 	const char *root, *file, *out;
 	char *socket;
 	struct buf seen; /* the numbers of the events */
 	int count; /* of them */
-	int wanted; /* stop the loop when there are so many */
+	int wanted; /* stop the loop after this many */
 	int subscribed; /* how often */
 	int written; /* number of the last event */
-	int64_t rotate; /* when the file has so many bytes, 0 = never */
+	int64_t rotate; /* when the file has this many bytes, 0 = never */
 	size_t padding; /* bytes to make events longer */
 	void (*on_call)(struct world *w, struct server_call *call);
 };
@@ -50,7 +51,7 @@ on_guard(void *arg)
 	    e2e_shown(w->seen.data));
 }
 
-/* An event, into the file, to the follower, or both. */
+/* An event, to the file, to the follower, or both. */
 #define TO_FILE   1u
 #define TO_STREAM 2u
 static int
@@ -182,7 +183,7 @@ on_end(const struct child_result *result, void *arg)
 	loop_stop(w->loop, 0);
 }
 
-/* Start llmc; the script finds what it prints as its standard input. */
+/* Start llmc; its output is the standard input of the script. */
 static void
 follow(struct world *w, const char *lines, const char *script)
 {
@@ -199,7 +200,7 @@ follow(struct world *w, const char *lines, const char *script)
 	    child_spawn(w->loop, &spec, on_end, w, &w->child, NULL), 0);
 }
 
-/* Until so many events have been printed. */
+/* Wait until this many events have been printed. */
 static void
 wait_for(struct world *w, int count)
 {
@@ -230,7 +231,7 @@ pass(struct world *w, int64_t ms)
 	loop_timer_free(timer);
 }
 
-/* Ends it; exactly 1 to `last`, or those from `first` on, were printed. */
+/* End it; exactly 1 to `last`, or those from `first` on, were printed. */
 static void
 world_end(struct world *w, int first, int last)
 {
@@ -239,7 +240,7 @@ world_end(struct world *w, int first, int last)
 	for (int n = first; n <= last; n++)
 		buf_addf(&want, "%d ", n);
 	wait_for(w, last - first + 1);
-	pass(w, 50); /* for one too many */
+	pass(w, 50); /* in case there is one too many */
 	ck_assert_str_eq(w->seen.data, want.data);
 	child_cancel(w->child);
 	while (w->child != NULL)
@@ -271,7 +272,7 @@ START_TEST(a_daemon_is_asked_where_one_runs)
 }
 END_TEST
 
-/* Things happen while somebody subscribes. */
+/* Events happen while it subscribes. */
 static void
 happen_at_once(struct world *w, struct server_call *call)
 {
@@ -336,7 +337,7 @@ START_TEST(daemons_come_and_go)
 	happen(&w, TO_FILE | TO_STREAM);
 	happen(&w, TO_FILE | TO_STREAM);
 	wait_for(&w, 4);
-	/* What it did not come to say is in the file. */
+	/* Events that it could not send are in the file. */
 	happen(&w, TO_FILE);
 	happen(&w, TO_FILE);
 	daemon_end(&w);
@@ -398,7 +399,7 @@ START_TEST(an_event_that_could_not_be_written_is_no_trouble)
 }
 END_TEST
 
-/* Until the follower has been dropped. */
+/* Send events until the follower has been dropped. */
 static void
 flood(struct world *w)
 {
@@ -442,7 +443,7 @@ refuse(struct world *w, struct server_call *call)
 	server_fail(call, RPC_METHOD_NOT_FOUND, "no such method", NULL);
 }
 
-/* Also one that says things nobody understands. */
+/* Also a daemon that sends notifications nobody understands. */
 static void
 say_nothing(struct world *w, struct server_call *call)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The failure table, rows 13 to 15a: what is in the way of a landing. */
+/* The failure table, rows 13 to 15a: what prevents a landing. */
 #include "clock.h"
 #include "mem.h"
 #include "overrun.h"
 
-/* A script that commits to the default branch what the worker conflicts with;
- * `times` times. */
+/* A script that commits something to the default branch that conflicts with the
+ * worker, `times` times. */
 static const char *
 rival(int times)
 {
@@ -45,7 +45,7 @@ START_TEST(a_branch_that_runs_away_is_repaired)
 	over_culprit(rival(100));
 	auto_set("repo.max_conflicts", "1");
 	auto_task("a.md", "A\nfake: commit same.txt mine\nfake: resolve");
-	over_remedy(_i, "%s", over_mend());
+	over_remedy(_i, "%s", over_remove_culprit());
 	over_start();
 	if (!over_recovers(_i, "\"conflicts\"", 0)) {
 		e2e_lacks(fleet_log(), "same.txt: mine");
@@ -59,7 +59,7 @@ END_TEST
 
 /* --- a checkout that is in the way -------------------------------------- */
 
-/* As if it had been waited for that often. */
+/* Pretend that it has waited that often. */
 static void
 set_tries(int tries)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The failure table, rows 5 to 8: agents that crash, hang or cannot begin. */
+/* The failure table, rows 5 to 8: agents that crash, hang or cannot start. */
 #include "mem.h"
 #include "overrun.h"
 
@@ -35,7 +35,7 @@ START_TEST(an_agent_that_keeps_crashing_is_repaired)
 {
 	over_culprit("kill -KILL $CLAUDE_PID");
 	auto_task("a.md", TASK);
-	over_remedy(_i, "%s", over_mend());
+	over_remedy(_i, "%s", over_remove_culprit());
 	over_start();
 	if (over_recovers(_i, "3 times in a row", 0))
 		finish();
@@ -50,7 +50,7 @@ START_TEST(an_agent_that_nothing_wakes_is_repaired)
 	auto_set("auto.worker_stall_timeout", "3500ms");
 	over_culprit("tail --pid=$CLAUDE_PID -f /dev/null");
 	auto_task("a.md", TASK);
-	over_remedy(_i, "%s", over_mend());
+	over_remedy(_i, "%s", over_remove_culprit());
 	over_start();
 	if (over_recovers(_i, "no sign of life", 0)) {
 		ck_assert_int_ge(

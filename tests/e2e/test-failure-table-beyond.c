@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Failures beyond the table of the design. */
+/* Failures that are not in the table of the design. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -61,7 +61,7 @@ START_TEST(a_missing_program_is_repaired)
 }
 END_TEST
 
-/* The prompt names the very file. */
+/* The prompt names the file. */
 START_TEST(a_repair_that_gives_up_needs_a_person)
 {
 	auto_pool("exit 7");
@@ -84,7 +84,7 @@ START_TEST(a_repair_that_gives_up_needs_a_person)
 }
 END_TEST
 
-/* No repair: the worker is set back, its work saved, its task given again. */
+/* No repair: the worker is reset, its work saved, its task assigned again. */
 START_TEST(a_stall_resets_the_worker)
 {
 	int daemon;
@@ -107,7 +107,7 @@ START_TEST(a_stall_resets_the_worker)
 }
 END_TEST
 
-/* --- a pid that is used again ------------------------------------------- */
+/* --- a reused pid ------------------------------------------------------- */
 
 static void
 reuse(void)
@@ -128,12 +128,12 @@ reuse(void)
 	over_end();
 }
 
-/* Overseer and daemon are killed; a stranger gets the daemon's pid. */
+/* Overseer and daemon are killed; another process gets the daemon's pid. */
 START_TEST(a_stranger_with_the_daemons_pid_is_left_alone)
 {
 	const char *why;
 
-	over_end(); /* the fixture's: pids mean others within */
+	over_end(); /* of the fixture: pids differ inside */
 	why = enclave_run(reuse);
 	if (why != NULL)
 		unit_skip(why);

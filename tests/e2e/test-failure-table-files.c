@@ -22,8 +22,8 @@ in_root(const char *name)
 	return e2e_path("%s/.llmc/%s", fleet_root(), name);
 }
 
-/* Both copies, while nobody runs: the daemon cannot even begin. A record of a
- * failure from long ago is not taken for this one. */
+/* Both copies, while no daemon runs: the daemon cannot even start. The record
+ * of an old failure must not be used for this one. */
 START_TEST(a_corrupt_state_is_rebuilt)
 {
 	int daemon;
@@ -60,7 +60,7 @@ START_TEST(a_state_that_a_test_overwrites_is_repaired)
 			      "sleep 0.1; done",
 	    state, state, state));
 	auto_task("a.md", "A\nfake: commit work.txt x");
-	over_remedy(_i, "%s", over_mend());
+	over_remedy(_i, "%s", over_remove_culprit());
 	over_start();
 	if (over_recovers(_i, "\"state_overwritten\"", 0))
 		finish();
@@ -86,8 +86,8 @@ START_TEST(broken_settings_are_repaired)
 }
 END_TEST
 
-/* First only its name is gone: what the hooks report is spooled. Then another
- * daemon cannot have it. */
+/* First only its name is removed: hook events are spooled. Then another daemon
+ * cannot bind it. */
 START_TEST(a_dead_socket_is_done_without_then_repaired)
 {
 	int daemon;
@@ -134,7 +134,7 @@ START_TEST(permissions_are_repaired)
 		finish();
 		return;
 	}
-	/* Nothing can be remembered there either, but it was counted. */
+	/* Nothing can be recorded there either, but it was counted. */
 	over_ends(OVER_SPIRAL, "Permission denied");
 	ck_assert_int_eq(auto_landed(), 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Failures beyond the table of the design: a heart that stands still. */
+/* Failures that are not in the table of the design: a stale heartbeat. */
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -31,8 +31,8 @@ START_TEST(a_stopped_daemon_is_noticed)
 }
 END_TEST
 
-/* The loop is stuck in a system call: neither SIGTERM nor anything else is
- * heard, and the heart stands still. */
+/* The loop is stuck in a system call: it does not react to SIGTERM or anything
+ * else, and the heartbeat gets stale. */
 START_TEST(a_hung_daemon_is_killed_and_repaired)
 {
 	const char *fifo =
@@ -46,7 +46,7 @@ START_TEST(a_hung_daemon_is_killed_and_repaired)
 	over_start();
 	daemon = over_daemon(0);
 	while (mkfifo(fifo, 0600) == -1)
-		continue; /* between two beats there is none */
+		continue; /* the file may be missing between two beats */
 	if (!over_recovers(_i, _i ? "start_failed" : "heartbeat", daemon))
 		return;
 	ck_assert(!over_alive(daemon));

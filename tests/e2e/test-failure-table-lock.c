@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The failure table, row 15: by itself, for the daemon's own patience with a
- * lock of git's is a minute. */
+/* The failure table, row 15: in its own program, since the daemon waits a
+ * minute for a git lock file. */
 #include "mem.h"
 #include "overrun.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The failure table, rows 24 to 27: the repair itself, and who the daemon is.
- */
+/* The failure table, rows 24 to 27: the repair itself, and the identity of the
+ * daemon. */
 #include <stdlib.h>
 
 #include "mem.h"
@@ -49,7 +49,7 @@ START_TEST(a_repair_that_does_not_help_needs_a_person)
 	ck_assert_int_eq(over_remembered("failure", NULL), 2);
 	ck_assert_int_eq(over_remembered("remedy", NULL), 1);
 	e2e_has(over_output(), "Evidence: ");
-	/* The verdict outlives it. */
+	/* The verdict survives it. */
 	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
 	e2e_has(over_output(), "--clear");
 	e2e_script(e2e_path("%s/pool.sh", unit_scratch()),

@@ -40,7 +40,7 @@ START_TEST(a_hanging_task_pool_command_is_repaired)
 }
 END_TEST
 
-/* Not even when nothing moves for longer than a stall takes. */
+/* Not even without progress for longer than the stall timeout. */
 START_TEST(an_empty_task_pool_is_waited_for)
 {
 	int daemon;
@@ -68,7 +68,7 @@ START_TEST(an_empty_task_pool_is_waited_for)
 }
 END_TEST
 
-/* Nobody but a person can know that it is the same work. */
+/* Only a person can know that it is the same work. */
 START_TEST(a_task_that_is_given_twice_is_done_twice)
 {
 	int daemon;

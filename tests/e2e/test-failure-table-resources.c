@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The failure table, rows 16 to 19: what the machine and the service lack. */
+/* The failure table, rows 16 to 19: missing resources of the machine and the
+ * service. */
 #include <stdio.h>
 
 #include "clock.h"
@@ -16,8 +17,8 @@ finish(void)
 	auto_history("work.txt: x", NULL);
 }
 
-/* The repair cannot write its own files either: a person is needed, and told.
- */
+/* The repair cannot write its own files either: a person is needed, and
+ * told. */
 START_TEST(a_full_disk_needs_a_person)
 {
 	const char *why = enclave_small_disk(fleet_root(), 4096);
@@ -37,7 +38,7 @@ START_TEST(a_full_disk_needs_a_person)
 	auto_open_gate("a");
 	over_ends(OVER_UNREPAIRED, "No space left on device");
 	e2e_has(over_output(), "Fix the cause, then: llmc overseer");
-	/* The person makes room. */
+	/* A person frees some space. */
 	ck_assert_int_eq(remove(filler), 0);
 	over_start();
 	ck_assert_int_ne(over_daemon(0), daemon);
@@ -46,8 +47,7 @@ START_TEST(a_full_disk_needs_a_person)
 }
 END_TEST
 
-/* As the kernel does it when memory is short: without a word, again and again.
- */
+/* As the kernel does when memory is short: SIGKILL, again and again. */
 START_TEST(a_daemon_that_keeps_being_killed_needs_a_person)
 {
 	int daemon;
@@ -62,7 +62,7 @@ START_TEST(a_daemon_that_keeps_being_killed_needs_a_person)
 	over_ends(OVER_SPIRAL, "a failure spiral");
 	e2e_has(over_output(), "SIGKILL");
 	ck_assert_int_eq(over_remembered("failure", "SIGKILL"), 2);
-	/* The verdict stands until a person has seen to it. */
+	/* The verdict stays until a person has looked at it. */
 	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
 	e2e_has(over_output(), "--clear");
 	ck_assert_int_eq(over_run("--clear", "more memory", NULL), 0);
@@ -79,7 +79,7 @@ in_seconds(int seconds)
 	return e2e_path("%lld", (long long)(clock_wall_ms() / 1000 + seconds));
 }
 
-/* Longer than a stall takes, and it is none. */
+/* Longer than the stall timeout, but not a stall. */
 START_TEST(a_usage_limit_is_waited_for)
 {
 	int daemon;
@@ -106,8 +106,8 @@ lose_network(int seconds)
 	    in_seconds(seconds)));
 }
 
-/* A short outage passes; a long one needs a person, for the repair has no
- * network either. */
+/* A short outage is waited for; a long one needs a person, since the repair has
+ * no network either. */
 START_TEST(an_outage_is_waited_for_then_needs_a_person)
 {
 	int daemon;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The failure table, rows 9 to 12: sessions, worktrees, and work that is bad.
- */
+/* The failure table, rows 9 to 12: sessions, worktrees, and bad work. */
 #include "mem.h"
 #include "overrun.h"
 
@@ -66,7 +65,7 @@ START_TEST(a_corrupt_worktree_is_repaired)
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	over_remedy(_i,
 	    "%s\nfake: run rm -r .worktrees/auto-1; git worktree prune",
-	    over_mend());
+	    over_remove_culprit());
 	over_start();
 	if (over_recovers(_i, "git", 0)) {
 		finish();

@@ -16,7 +16,7 @@
 	"exec \"$LLMC\" hook Stop --worker ann --generation 7 --socket " \
 	"\"$SOCKET\" --spool \"$SPOOL\" "
 
-/* --- nobody listens -------------------------------------------------- */
+/* --- without a daemon ------------------------------------------------ */
 
 START_TEST(without_a_daemon_the_event_waits)
 {
@@ -125,7 +125,7 @@ START_TEST(permission_is_denied_by_the_hook_itself)
 }
 END_TEST
 
-/* --- what comes in --------------------------------------------------- */
+/* --- input ----------------------------------------------------------- */
 
 START_TEST(garbage_is_an_event_all_the_same)
 {
@@ -186,7 +186,7 @@ START_TEST(huge_input_is_read_but_not_kept)
 }
 END_TEST
 
-/* Whoever writes into a closed pipe gets an error. */
+/* Writing to a closed pipe would be an error. */
 START_TEST(input_is_taken_to_its_end)
 {
 	static const char *const events[] = { "Stop", "PermissionRequest",
@@ -226,7 +226,7 @@ START_TEST(megabytes_of_a_tool_stay_here)
 }
 END_TEST
 
-/* Longer than the spool takes and than a line may be. */
+/* Longer than the spool and a line allow. */
 START_TEST(long_prompt_is_cut_between_characters)
 {
 	cleanup_json struct json_object *events = NULL;
@@ -283,7 +283,7 @@ START_TEST(missing_and_odd_input_is_none)
 }
 END_TEST
 
-/* --- the daemon ------------------------------------------------------ */
+/* --- with a daemon --------------------------------------------------- */
 
 START_TEST(daemon_hears_the_event_and_nothing_waits)
 {
@@ -371,7 +371,7 @@ START_TEST(daemon_that_dies_leaves_the_event_waiting)
 }
 END_TEST
 
-/* By the id the daemon knows what it has heard already. */
+/* The daemon recognises by the id what it has already received. */
 START_TEST(silent_daemon_is_waited_for_a_while)
 {
 	cleanup_json struct json_object *events = NULL;
@@ -420,7 +420,7 @@ START_TEST(output_that_nobody_takes_is_no_failure)
 }
 END_TEST
 
-/* --- how it is called ------------------------------------------------ */
+/* --- arguments ------------------------------------------------------- */
 
 /* Status 2 would block Claude. */
 START_TEST(wrong_arguments_are_passed_over_in_silence)

@@ -8,7 +8,8 @@
 #include "enclave.h"
 #include "mem.h"
 
-/* The set-up is whole, git sees nothing of it, and a second run is idle. */
+/* The workspace is complete, git does not see it, and a second run changes
+ * nothing. */
 static void
 assert_set_up(const char *root)
 {
@@ -110,7 +111,7 @@ START_TEST(a_folder_named_git_is_no_repository)
 
 	e2e_dir("plain/.git");
 	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "git init");
-	/* As git does, the search goes on upwards. */
+	/* Like git, it continues the search upwards. */
 	ck_assert_int_eq(mkdir(inner, 0755), 0);
 	ck_assert_int_eq(mkdir(e2e_path("%s/.git", inner), 0755), 0);
 	e2e_expect(e2e_llmc(inner, "init", NULL), 0, NULL);
@@ -442,11 +443,11 @@ START_TEST(root_option_and_variable_name_the_repository)
 	e2e_env(e2e_path("LLMC_ROOT=%s", b));
 	e2e_expect(e2e_llmc(plain, "init", NULL), 0, NULL);
 	assert_set_up(b);
-	/* The option goes before the variable. */
+	/* The option overrides the variable. */
 	e2e_expect(
 	    e2e_llmc(plain, "init", e2e_path("--root=%s", c), NULL), 0, NULL);
 	assert_set_up(c);
-	/* An empty variable is none. */
+	/* An empty variable counts as unset. */
 	e2e_env("LLMC_ROOT=");
 	e2e_expect(e2e_llmc(plain, "init", NULL), 1, "git init");
 	e2e_expect(e2e_llmc(plain, "--root", "../a", "init", NULL), 0, NULL);

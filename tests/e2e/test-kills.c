@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The daemon is killed again and again while two workers are given tasks and
- * their work is accepted. It is killed the moment that state.json shows a step
- * of a prompt or of a landing, and started again. The oracle is git, and what
- * the stand-in agent says it was told; state.json only tells when to kill and
- * what to ask for next.
+ * The daemon is killed again and again while two workers get tasks and their
+ * work is accepted. It is killed as soon as state.json shows a certain step of
+ * a prompt or of a landing, and started again. The oracle is git, and the log
+ * of the fake agent; state.json only decides when to kill and what to request
+ * next.
  *
- *   KILLS       how many (12)
- *   KILLS_SEED  of tasks, victims and moments (1)
+ *   KILLS       number of kills (12)
+ *   KILLS_SEED  seed for tasks, victims and times (1)
  *
- * That it can fail was tried by breaking the daemon:
- *
- *   deliver_tick()   pastes without having written it down: told twice
- *   gate()           an answer to nobody, as it once was: a round without end
+ * To check that the test can fail, the daemon was broken on purpose: pasting a
+ * prompt before it was saved gave it to the agent twice, and a Stop that was
+ * answered too early made a round never end.
  */
 #include <poll.h>
 #include <signal.h>
@@ -38,12 +37,12 @@
 #define UP_MS     100 /* between them */
 #define DELAY_MS  40 /* of a late kill */
 #define READ_MAX  (16 * 1024 * 1024)
-#define TASKS_MAX 100 /* and two a kill */
+#define TASKS_MAX 100 /* and two per kill */
 
 static struct target {
 	const char *key, *word; /* of a worker's record */
-	int hits; /* killed when this was seen */
-	int found; /* what the dead had written last */
+	int hits; /* kills when this was seen */
+	int found; /* the last state of killed daemons */
 } targets[] = {
 	{ "status", "starting", 0, 0 },
 	{ "step", "parked", 0, 0 },
@@ -55,13 +54,13 @@ static struct target {
 	{ "accept", "publish", 0, 0 },
 	{ "accept", "cleanup", 0, 0 },
 	{ "status", "rebasing", 0, 0 },
-	/* Not what is written but what is done. */
+	/* Not what is saved but what is done. */
 	{ "agent", "told", 0, 0 },
 	{ "git", "moved", 0, 0 },
 };
 
-/* What a task consists of; %s is its name. The last one makes two workers
- * collide. */
+/* The contents of tasks; %s is the name. The last one makes two workers
+ * conflict. */
 static const char *const scenes[] = {
 	"fake: commit %s.txt %s",
 	"fake: commit %s.txt %s\nfake: commit more/%s.txt %s",
@@ -72,9 +71,9 @@ static const char *const scenes[] = {
 #define COLLISION (nitems(scenes) - 1)
 
 enum stage {
-	STAGE_WANTED, /* the task is to be given */
+	STAGE_WANTED, /* the task is to be started */
 	STAGE_TAKEN,
-	STAGE_ACCEPTED, /* the verdict is on its way, or has arrived */
+	STAGE_ACCEPTED, /* the decision was sent, or has arrived */
 	STAGE_OVER
 };
 
@@ -84,7 +83,7 @@ struct job {
 	char *task; /* its name */
 	char *prompt;
 	enum stage stage;
-	bool asking; /* a command about it runs */
+	bool asking; /* a command for it is running */
 };
 
 struct kills {
@@ -93,9 +92,9 @@ struct kills {
 	struct loop_timer *guard, *late, *again;
 	char *state_file;
 	struct procref daemon;
-	bool up; /* it runs, as far as we know */
+	bool up; /* it is running, as far as we know */
 	int up_tries;
-	struct target *target; /* NULL = no more */
+	struct target *target; /* NULL = none left */
 	size_t victim;
 	int wanted, done;
 	int tasks; /* given so far */
@@ -123,7 +122,7 @@ kills_late(void *arg)
 	kills_fail(arg, xstrdup("a round did not come to its end"));
 }
 
-/* --- what is written -------------------------------------------------- */
+/* --- the state -------------------------------------------------------- */
 
 static const char *
 member(struct json_object *state, const char *worker, const char *key)
@@ -204,7 +203,7 @@ is_moment(struct kills *k, struct json_object *state)
 	    shows(state, k->jobs[k->victim].worker, k->target);
 }
 
-/* The first pass kills at once, later ones also a little later. */
+/* In the first round kill at once, later also with a delay. */
 static void
 strike(struct kills *k)
 {
@@ -256,7 +255,7 @@ spawn(struct kills *k, const char *const *args, child_fn *fn, void *arg)
 		kills_fail(k, xstrdup(err.msg));
 }
 
-/* Who runs now? */
+/* Which daemon is running now? */
 static bool
 daemon_find(struct kills *k)
 {
@@ -281,7 +280,7 @@ daemon_started(const struct child_result *result, void *arg)
 	} else if (++k->up_tries == UP_TRIES) {
 		kills_fail(k, xstrdup("the daemon does not start"));
 	} else {
-		/* A command that found no daemon may own the state. */
+		/* A command that found no daemon may hold the state. */
 		loop_timer_free(k->again);
 		k->again = loop_after(k->loop, UP_MS, daemon_start, k);
 	}
@@ -299,7 +298,8 @@ job_asked(const struct child_result *result, void *arg)
 {
 	struct job *job = arg;
 
-	/* One that failed: the daemon was killed, and perhaps had heard. */
+	/* It failed: the daemon was killed, perhaps after it received the
+	 * call. */
 	job->asking = false;
 	if (job->stage == STAGE_WANTED && child_succeeded(result))
 		job->stage = STAGE_TAKEN;
@@ -321,7 +321,7 @@ job_ask(struct job *job)
 		    job);
 }
 
-/* --- the course of a task --------------------------------------------- */
+/* --- the life of a task ----------------------------------------------- */
 
 static void
 job_look(struct job *job, struct json_object *state)
@@ -398,7 +398,7 @@ job_begin(struct job *job, size_t scene)
 
 /* --- the oracle ------------------------------------------------------- */
 
-/* The task itself; told again of it to resolve a conflict does not count. */
+/* Count only the task itself, not when it is repeated to resolve a conflict. */
 static int
 times_told(const char *task)
 {
@@ -419,7 +419,7 @@ verify_task(const struct job *job)
 	const char *root = fleet_root(), *file = e2e_path("%s.txt", job->task);
 	int told = times_told(job->task);
 
-	/* Added by one commit, and by one only. */
+	/* Added by exactly one commit. */
 	ck_assert_str_eq(
 	    e2e_git(root, "rev-list", "--count", "main", "--", file, NULL),
 	    "1\n");
@@ -447,7 +447,7 @@ verify_round(const struct kills *k)
 	    e2e_git(root, "symbolic-ref", "HEAD", NULL), "refs/heads/main\n");
 }
 
-/* All that has ever landed is still there. */
+/* Everything that ever landed is still there. */
 static void
 verify_all(const struct kills *k)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The daemon keeps to the table of its methods (model/api): what it takes, what
- * it answers, and what it says where it can do neither. */
+/* The daemon follows the table of its methods (model/api): what it accepts,
+ * what it answers, and its errors. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 
 #define ANSWER_MS 60000
 
-/* Methods that the running test has called, by their place in the table. */
+/* Methods that the running test has called, by their index in the table. */
 static bool called[64];
 
 /* One call as any program makes it: 0, or the code of the error. */
@@ -58,7 +58,7 @@ sample(enum shape_type type, bool right)
 	}
 }
 
-/* Every parameter that it can have, all but one (NULL = none) right. */
+/* All parameters, all but one (NULL = none) valid. */
 static struct json_object *
 sample_params(const struct api_method *m, const char *wrong)
 {
@@ -72,7 +72,7 @@ sample_params(const struct api_method *m, const char *wrong)
 	return params;
 }
 
-/* --- what is refused ------------------------------------------------- */
+/* --- refused --------------------------------------------------------- */
 
 static void
 assert_invalid(
@@ -136,7 +136,7 @@ START_TEST(unknown_workers_and_tasks_are_told)
 }
 END_TEST
 
-/* What autod --oneshot says to a request. */
+/* The answer of autod --oneshot to a request. */
 static const char *
 oneshot(const struct api_method *m)
 {
@@ -181,7 +181,7 @@ START_TEST(commands_without_a_daemon_give_the_hint)
 		{ "down" },
 	};
 
-	fleet_do("add", "adam", NULL); /* this one needs none */
+	fleet_do("add", "adam", NULL); /* this one needs no daemon */
 	for (size_t i = 0; i < nitems(commands); i++) {
 		const char *args[8] = { "--json" };
 
@@ -193,9 +193,9 @@ START_TEST(commands_without_a_daemon_give_the_hint)
 }
 END_TEST
 
-/* --- what is answered ------------------------------------------------ */
+/* --- results --------------------------------------------------------- */
 
-/* The result, which must be as the table says. Lives until the test ends. */
+/* The result, which must match the table. Valid until the test ends. */
 static struct json_object *
 must(const char *method, const char *params)
 {

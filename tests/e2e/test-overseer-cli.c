@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The command line around the overseer: what is passed on to it, and what is
- * refused while it lives. The overseer itself is played by files, a held lock
- * and a session in tmux.
+ * The command line around the overseer: what it passes on, and what it refuses
+ * while an overseer runs. The overseer is replaced by files, a held lock and a
+ * tmux session.
  */
 #include <string.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ START_TEST(options_are_checked_before_anything_starts)
 }
 END_TEST
 
-/* Beside a copy of llmc, an overseer that writes down how it was called. */
+/* Next to a copy of llmc, an overseer that records how it was called. */
 static const char *
 other_llmc(void)
 {
@@ -119,7 +119,7 @@ START_TEST(down_and_nuke_all_are_refused_while_an_overseer_lives)
 	e2e_json_error(
 	    e2e_llmc(shown_root, "--json", "nuke", "--all", "--yes", NULL), 1,
 	    "overseen", "Ctrl-C");
-	/* No daemon runs: that is what --force comes to. */
+	/* No daemon runs, so this is the result of --force. */
 	e2e_expect(e2e_llmc(shown_root, "down", "--force", NULL), 1, "llmc up");
 	close(lock);
 	e2e_expect(e2e_llmc(shown_root, "down", NULL), 1, "llmc up");
@@ -159,7 +159,7 @@ START_TEST(a_worker_may_not_repair_and_who_repairs_may)
 			      ->err,
 		    "a worker's session");
 	ck_assert(e2e_exists(shown_file("state.json"))); /* rebuilt */
-	/* To look is anybody's. */
+	/* Anyone may look. */
 	e2e_env("LLMC_WORKER=auto-1");
 	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out, "ok    state");
 	shown_must("failures", NULL, NULL);
@@ -195,7 +195,7 @@ has_session(const char *name)
 	return tmux(e2e_path("has-session -t =llmc-%s", name))->status == 0;
 }
 
-/* The daemon has looked for sessions without a worker, and ended one. */
+/* The daemon has patrolled for sessions without a worker, and ended one. */
 static void
 wait_for_patrol(void)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Faults of docs/supervision.md that no other test injects: hearts that lie,
- * floods of log lines, machines without descriptors, time or a quick disk, and
- * a program that is replaced under a running overseer.
+ * Faults of docs/supervision.md that no other test injects: false heartbeats,
+ * floods of log lines, machines without descriptors, time or a fast disk, and a
+ * program that is replaced under a running overseer.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -27,7 +27,7 @@
 #define FLOOD_MB   48
 #define RSS_MAX_KB 12000
 #define SPINNERS   12
-#define SLOW_MS    "80" /* of an fsync: 400, as the program counts */
+#define SLOW_MS    "80" /* duration of an fsync: 400 for the program */
 
 static const char *
 in_root(const char *name)
@@ -35,7 +35,7 @@ in_root(const char *name)
 	return e2e_path("%s/.llmc/%s", fleet_root(), name);
 }
 
-/* Nobody repairs, nothing is enough: only what is noticed counts. */
+/* No repairs and no limits: only what is noticed counts. */
 static void
 only_restart(void)
 {
@@ -43,7 +43,7 @@ only_restart(void)
 	auto_set("overseer.same_failure_max", "0");
 }
 
-/* --- hearts ------------------------------------------------------------ */
+/* --- heartbeats -------------------------------------------------------- */
 
 static const struct {
 	const char *what, *format; /* %s: the instance, %lld: a time ahead */
@@ -72,7 +72,7 @@ START_TEST(a_heart_that_lies_is_a_hang)
 	only_restart();
 	over_start();
 	daemon = over_daemon(0);
-	/* The daemon lives on, but can beat no more. */
+	/* The daemon stays alive, but cannot write its heartbeat. */
 	ck_assert_int_eq(mkdir(in_root("auto.heartbeat.new"), 0700), 0);
 	if (hearts[_i].format == NULL) {
 		remove(file);
@@ -95,8 +95,8 @@ END_TEST
 
 /* --- a flood of lines -------------------------------------------------- */
 
-/* A megabyte of: what is no complaint, bytes that are no text, one long line;
- * and among them others' complaints. */
+/* A megabyte of lines that are not complaints, bytes that are not text, or one
+ * long line; among them complaints of other processes. */
 static void
 fill(struct buf *flood, int kind, int daemon)
 {
@@ -149,7 +149,7 @@ START_TEST(a_complaint_in_a_flood_is_found)
 		if (rss_kb(over_pid()) > most)
 			most = rss_kb(over_pid());
 	}
-	/* Rotated in the middle of it all. */
+	/* Rotated in the middle of it. */
 	ck_assert_int_eq(rename(log, e2e_path("%s.1", log)), 0);
 	ck_assert_int_eq(dprintf(fd, "the end of the old file\n"), 24);
 	e2e_write(log,
@@ -167,7 +167,7 @@ START_TEST(a_complaint_in_a_flood_is_found)
 }
 END_TEST
 
-/* --- a machine that is short of something ------------------------------ */
+/* --- missing resources ------------------------------------------------- */
 
 static void
 limit_descriptors(int pid, rlim_t count)
@@ -187,9 +187,9 @@ START_TEST(without_descriptors_it_tries_again)
 	over_start();
 	daemon = over_daemon(0);
 	overseer = over_pid();
-	limit_descriptors(overseer, 8); /* all that it has are above that */
+	limit_descriptors(overseer, 8); /* all its descriptors are above that */
 	fleet_kill(daemon);
-	/* It cannot even start one, and knows. */
+	/* It cannot even start one, and notices. */
 	over_wait_says_times("Failure", 2);
 	ck_assert(over_alive(overseer));
 	limit_descriptors(overseer, 1024);
@@ -251,7 +251,7 @@ START_TEST(a_slow_disk_is_no_hang)
 }
 END_TEST
 
-/* --- things that change under it --------------------------------------- */
+/* --- changes during the run -------------------------------------------- */
 
 START_TEST(a_renamed_session_is_made_again)
 {

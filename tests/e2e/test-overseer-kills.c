@@ -2,22 +2,19 @@
 
 /*
  * The overseer is killed with SIGKILL again and again: while the daemon starts,
- * runs, is ended for a failure, is repaired. Each time it is started again, and
- * then there is exactly one daemon: one process of that name for this root, who
- * holds the lock, is registered, and is the one that the new overseer knows. A
- * daemon that was well is the same as before.
+ * runs, is stopped for a failure, is repaired. Each time it is started again,
+ * and then there must be exactly one daemon: one process of that name for this
+ * root, which holds the lock, is registered, and is known to the new overseer.
+ * A daemon that was healthy must be the same as before.
  *
- *   KILLS       how many (24)
- *   KILLS_SEED  of the moments (1)
+ *   KILLS       number of kills (24)
+ *   KILLS_SEED  seed for the times (1)
  *
- * That it can fail was tried by breaking the overseer:
- *
- *   ward_begin()     that starts one without looking, and ward_gone() without
- *                    `beaten`: a failure that was none
- *   read_failure()   ignored: a failure is forgotten
- *   is_noted()       ignored: it is counted twice
- *   take_recorded()  that does not read the intent: a daemon that ends is taken
- *                    for one that stays
+ * To check that the test can fail, the overseer was broken on purpose: it
+ * started a daemon without checking for a running one (a false failure); it
+ * ignored failure.json (a forgotten failure) or its own notes (counted twice);
+ * and it ignored the recorded intent (a daemon that was being stopped was
+ * adopted).
  */
 #include <poll.h>
 #include <signal.h>
@@ -38,23 +35,23 @@
 
 #define SETTLE_MS 60000
 #define LOOK_MS   3
-#define SECOND_MS 10000 /* for a second daemon to give way */
+#define SECOND_MS 10000 /* for a second daemon to give up */
 #define READ_MAX  (1024 * 1024)
 
-/* Where a kill comes; each in turn. */
+/* When to kill; one after the other. */
 enum moment {
 	MOMENT_START, /* of the daemon, from nothing */
 	MOMENT_RUNNING,
-	MOMENT_ENDING, /* it has complained and is told to end */
+	MOMENT_ENDING, /* it has complained and is being stopped */
 	MOMENT_REPAIRING,
-	MOMENT_TAKING, /* over one that runs */
+	MOMENT_TAKING, /* taking over a running daemon */
 	MOMENT_BOTH, /* daemon and overseer */
 	MOMENT_COUNT
 };
 
 static const struct {
 	const char *name;
-	int within_us; /* the kill comes so long after the moment, at most */
+	int within_us; /* the kill comes at most this long after that */
 } moments[MOMENT_COUNT] = {
 	[MOMENT_START] = { "starting", 120000 },
 	[MOMENT_RUNNING] = { "running", 60000 },
@@ -66,12 +63,13 @@ static const struct {
 
 struct kills {
 	pid_t overseer;
-	int daemon; /* that ran and was well when it was killed, 0 = none */
+	int daemon; /* that was running and healthy when it was killed, 0 =
+		     * none */
 	int round;
 	struct dice dice;
 	int kept, hits[MOMENT_COUNT];
 	char *overseer_json, *daemon_json, *history, *lock, *log;
-	int failures; /* that there were */
+	int failures; /* expected so far */
 };
 
 static void
@@ -82,7 +80,7 @@ pause_us(int64_t us)
 	ppoll(NULL, 0, &ts, NULL);
 }
 
-/* --- what there is ----------------------------------------------------- */
+/* --- observations ------------------------------------------------------ */
 
 static void
 complain(const struct kills *k, const char *what)
@@ -100,7 +98,7 @@ complain(const struct kills *k, const char *what)
 
 /* --- the overseer ------------------------------------------------------ */
 
-/* A child of this very process: when it is reaped it is gone, and its lock. */
+/* A child of this process: once it is reaped, its lock is released too. */
 static void
 start(struct kills *k)
 {
@@ -126,7 +124,7 @@ strike(struct kills *k)
 {
 	int status = 0, within = moments[k->round % MOMENT_COUNT].within_us;
 
-	/* Half of them soon: much is done in the first milliseconds. */
+	/* Half of them early: much is done in the first milliseconds. */
 	if (dice_below(&k->dice, 2) == 0)
 		within /= 16;
 	pause_us((int64_t)dice_below(&k->dice, (uint64_t)within + 1));
@@ -139,7 +137,7 @@ strike(struct kills *k)
 			"it had ended with status %d", WEXITSTATUS(status)));
 }
 
-/* What overseer.json of this overseer says; false when it is another's. */
+/* What overseer.json says; false if it belongs to another overseer. */
 static bool
 says(const struct kills *k, const char *state, int *ret_daemon)
 {
@@ -173,7 +171,8 @@ wait_state(struct kills *k, const char *state)
 	return daemon;
 }
 
-/* What was dealt with when the overseer was killed is in the history, once. */
+/* A failure that was being handled when the overseer was killed is in the
+ * history once. */
 static int
 count_failures(const struct kills *k)
 {
@@ -188,7 +187,7 @@ count_failures(const struct kills *k)
 	return count;
 }
 
-/* Exactly one, and all agree who. */
+/* Exactly one daemon, and everything agrees which. */
 static void
 verify(struct kills *k)
 {
@@ -196,9 +195,9 @@ verify(struct kills *k)
 	int64_t end = clock_mono_ms() + SECOND_MS;
 	cleanup_json struct json_object *registered = NULL;
 
-	/* One that was being forked and that no file names yet finds the lock
-	 * taken, and ends; what a daemon forks looks like one until it executes
-	 * another program. */
+	/* A daemon that was just forked and is in no file yet finds the lock
+	 * taken, and exits; a child of a daemon looks like one until it
+	 * executes another program. */
 	while (
 	    (count = over_count_daemons(&found)) > 1 && clock_mono_ms() < end)
 		pause_us(LOOK_MS * 1000);
@@ -228,7 +227,7 @@ kill_daemon(int pid)
 	fleet_kill(pid);
 }
 
-/* A line of this daemon that the overseer takes for a failure. */
+/* A log line of this daemon that the overseer treats as a failure. */
 static void
 make_complain(const struct kills *k, int daemon)
 {
@@ -240,7 +239,7 @@ make_complain(const struct kills *k, int daemon)
 	    file_append(k->log, line, strlen(line), 0600, false, NULL), 0);
 }
 
-/* An overseer runs; bring it to the moment and kill it. */
+/* An overseer is running; bring it to the moment and kill it. */
 static void
 bring(struct kills *k)
 {
@@ -296,7 +295,7 @@ kills_open(struct kills *k)
 		.lock = xasprintf("%s/.llmc/state.lock", fleet_root()),
 		.log = xasprintf("%s/.llmc/logs/autod.log", fleet_root()),
 	};
-	/* Failures are what this is about: nothing is ever enough of them. */
+	/* This test causes many failures: no limit may stop it. */
 	auto_set("overseer.restart_cooldown", "0s");
 	auto_set("overseer.same_failure_max", "0");
 	auto_set("overseer.remediations_per_day", "0");

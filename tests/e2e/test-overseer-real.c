@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The overseer whose repairing sessions, and workers, are the real Claude Code
- * on a stub of its API. */
+/* The overseer with the real Claude Code for workers and repairs, on a stub of
+ * its API. */
 #include "mem.h"
 #include "overrun.h"
 
@@ -27,7 +27,7 @@ START_TEST(a_real_session_repairs_and_work_goes_on)
 	auto_wait_landed(1);
 	over_stop();
 	auto_history("p.txt: x", NULL);
-	/* All that was said and done is kept. */
+	/* The whole conversation is kept. */
 	e2e_expect(
 	    e2e_sh(fleet_root(),
 		"grep -q 'You repair a test' .llmc/logs/remediation_*.txt && "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What is shown of the overseer: llmc failures, llmc status and llmc doctor.
- * The overseer itself is played by files and a held lock.
+ * What is shown about the overseer: llmc failures, llmc status and llmc doctor.
+ * The overseer is replaced by files and a held lock.
  */
 #include <unistd.h>
 
@@ -84,7 +84,7 @@ START_TEST(the_same_failures_are_told_together_the_newest_last)
 	    "\n"
 	    "The overseer will not start again. Fix the cause, then: llmc "
 	    "overseer --clear \"what was done\"\n");
-	/* A pure read. */
+	/* It changes nothing. */
 	ck_assert_str_eq(e2e_read(shown_file("failures.jsonl")), before);
 }
 END_TEST
@@ -182,7 +182,7 @@ START_TEST(status_without_an_overseer_does_not_speak_of_it)
 {
 	e2e_lacks(shown_must("status", NULL, NULL)->out, "OVERSEER");
 	ck_assert_ptr_null(overseer_json());
-	/* Nor of one whose file is broken. */
+	/* Nor if its file is broken. */
 	e2e_write(shown_file("overseer.json"), "{");
 	e2e_lacks(shown_must("status", NULL, NULL)->out, "OVERSEER");
 	e2e_write(shown_file("overseer.json"), "[1]");
@@ -264,7 +264,8 @@ START_TEST(an_overseer_that_vanished_is_not_running)
 	ck_assert_str_eq(shown_member(json, "registered_state"), "Running");
 	ck_assert_ptr_null(json_object_object_get(json, "daemon"));
 	ck_assert_ptr_null(json_object_object_get(json, "pid"));
-	/* Alive, but without the lock: the number is another's now. */
+	/* Alive, but without the lock: the pid belongs to another process
+	 * now. */
 	overseer_world_write(shown_root, "Remediating", true, "");
 	e2e_has(shown_must("status", NULL, NULL)->out, "not running (it");
 }
@@ -276,7 +277,7 @@ START_TEST(an_overseer_that_has_not_registered_is_starting)
 
 	e2e_has(shown_must("status", NULL, NULL)->out,
 	    "OVERSEER\n--------\nStarting\n");
-	/* What an earlier one wrote is not believed. */
+	/* What an earlier one wrote is ignored. */
 	overseer_world_write(shown_root, "Terminated", false,
 	    ",\"exit_status\":3,\"failure\":\"old\",\"events\":[\"old\"]");
 	e2e_has(shown_must("status", NULL, NULL)->out, "--\nStarting\n");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Who oversees what is there: a daemon that is taken over, or left alone; an
- * overseer that is killed, stopped, or one too many.
+ * How an overseer takes over: a daemon that is adopted or left alone; an
+ * overseer that is killed or stopped, and a second one.
  */
 #include <poll.h>
 #include <signal.h>
@@ -18,9 +18,9 @@
 #include "procref.h"
 
 #define LOOK_MS   3
-#define SECOND_MS 10000 /* for a second daemon to give way */
+#define SECOND_MS 10000 /* for a second daemon to give up */
 
-/* What a daemon forks looks like one until it executes another program. */
+/* A child of a daemon looks like one until it executes another program. */
 static void
 one_daemon(int pid)
 {
@@ -46,7 +46,7 @@ START_TEST(a_daemon_that_is_well_is_taken_over)
 	over_wait_says("Took over the running daemon");
 	ck_assert_int_eq(over_daemon(0), daemon);
 	over_undisturbed(daemon);
-	/* Its end is still noticed, though it is nobody's child. */
+	/* Its exit is still noticed, though it is not a child. */
 	auto_set("overseer.remediate", "false");
 	over_signal(SIGHUP);
 	fleet_kill(daemon);
@@ -72,7 +72,7 @@ START_TEST(both_killed_is_a_fresh_start)
 }
 END_TEST
 
-/* As a laptop does that is shut and opened again. */
+/* Like a laptop that is closed and opened again. */
 START_TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
 {
 	int daemon, overseer;
@@ -83,10 +83,11 @@ START_TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
 	overseer = over_pid();
 	ck_assert_int_eq(kill(overseer, SIGSTOP), 0);
 	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
-	poll(NULL, 0, 3500); /* longer than heartbeat_timeout: no event tells */
+	poll(NULL, 0, 3500); /* longer than heartbeat_timeout: there is no
+			      * event */
 	ck_assert_int_eq(kill(daemon, SIGCONT), 0);
 	ck_assert_int_eq(kill(overseer, SIGCONT), 0);
-	poll(NULL, 0, 1500); /* a look, and it has nothing to say */
+	poll(NULL, 0, 1500); /* one check, and it has nothing to report */
 	over_undisturbed(daemon);
 	over_stop();
 }
@@ -155,7 +156,7 @@ START_TEST(a_registration_of_anothers_is_not_believed)
 
 	over_hurry(5);
 	ck_assert_int_ge(fd, 0);
-	/* Ourselves: alive, of this boot, and no daemon. */
+	/* Ourselves: alive, of this boot, but not a daemon. */
 	ck_assert_int_eq(procref_set_self(&ref), 0);
 	json = procref_to_json(&ref);
 	json_set_string(json, "instance_id", "made-up");
@@ -189,10 +190,10 @@ START_TEST(a_daemon_that_was_told_to_end_is_not_called_dead)
 	auto_task("a.md", "A\nfake: run %s", auto_gate("a"));
 	over_start();
 	daemon = over_daemon(0);
-	auto_wait_gate("a"); /* so it takes its time to end */
+	auto_wait_gate("a"); /* so it takes time to stop */
 	over_signal(SIGTERM);
-	/* The words come before the intent is written, and that is what an
-	 * heir goes by. */
+	/* The message comes before the intent is saved, and the next overseer
+	 * relies on the intent. */
 	end = clock_mono_ms() + 20000;
 	while (strcmp(over_member("daemon.told_to_end"), "true") != 0) {
 		ck_assert_msg(clock_mono_ms() < end, "the intent is not told");

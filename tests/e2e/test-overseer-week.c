@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A week of the overseer in virtual time. All of it is real but the daemon: a
- * process that does nothing, for which this test registers, beats and holds the
- * lock, on the overseer's own loop and clock. Now and then it dies, hangs,
- * complains, is stopped, loses its registration, fails or stalls; in between
- * the wall clock is set and the machine stands still, for long or just so long
- * that the heartbeat becomes too old. Every failure
- * must be noticed in its time, none may be invented, and after a week the
- * process is as large as after two days, with the same descriptors.
+ * A week of the overseer in virtual time. Everything is real except the daemon:
+ * it is a process that does nothing, for which this test registers, beats and
+ * holds the lock, on the overseer's own loop and clock. Now and then it dies,
+ * hangs, complains, is stopped, loses its registration, fails or stalls; in
+ * between the wall clock is set, and the machine stands still, for long or just
+ * long enough for the heartbeat to become too old. Every failure must be
+ * noticed in time, none may be invented, and after a week the process must be
+ * as large as after two days, with the same descriptors.
  *
- *   WEEK_SEED  of what happens when (1)
+ *   WEEK_SEED  seed for the events (1)
  *
- * That it can fail was tried by breaking the overseer:
- *
- *   observe_end()  that forgets its tail: the descriptors grow
- *   put_off()      that never does: a machine that stands still "hangs"
- *   observe_look() that does not look again: so it does after a short sleep
- *   see_line()     that takes any pid: the last words of one daemon are held
- *                  against the next
+ * To check that the test can fail, the overseer was broken on purpose:
+ * descriptors grow if it does not close its tail of the log; a machine that
+ * stands still "hangs" if it does not wait, or after a short sleep if it does
+ * not check twice; and the last lines of one daemon count against the next if
+ * it does not compare the pid.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,17 +47,17 @@
 #define MINUTE_MS  ((int64_t)60 * 1000)
 #define HOUR_MS    (60 * MINUTE_MS)
 #define WEEK_MS    (7 * 24 * HOUR_MS)
-#define SETTLED_MS (48 * HOUR_MS) /* then its size is taken */
+#define SETTLED_MS (48 * HOUR_MS) /* then its size is measured */
 #define BEAT_MS    5000
 #define SLOW_MS    3000
-#define NAP_MS     200 /* over heartbeat_timeout */
-#define TICK_MS    50 /* while the daemon comes or goes */
+#define NAP_MS     200 /* longer than heartbeat_timeout */
+#define TICK_MS    50 /* while the daemon starts or ends */
 #define WALL_MS    ((int64_t)1800000000 * 1000)
 #define REAL_MS    5000 /* for a process to end */
 #define GROWTH     1.05
-#define NOISE_KB   256 /* of an allocator that keeps what it was given back */
+#define NOISE_KB   256 /* of an allocator that keeps freed memory */
 
-/* What can go wrong, and how long it may take until it is noticed: looks come
+/* What can go wrong, and how long it may take until it is noticed: checks come
  * every heartbeat_timeout, and a busy machine gets one more period. */
 static const struct {
 	enum health_verdict verdict;
@@ -81,23 +79,23 @@ struct week {
 	struct dice dice;
 	char *daemon_json, *heartbeat, *failure_json, *lock_file, *log;
 	int lock, beat_fd;
-	int pid; /* of the daemon that we stand in for */
+	int pid; /* of the daemon that we replace */
 	char instance[64];
 	uint64_t daemons, beats;
-	bool silent; /* it beats no more */
-	size_t trouble; /* that it has, nitems(troubles) = none */
+	bool silent; /* it has stopped beating */
+	size_t trouble; /* the current one, nitems(troubles) = none */
 	int64_t since_ms; /* wall clock */
-	int64_t next_ms; /* trouble */
+	int64_t next_ms; /* time of the next one */
 	int64_t beat_ms; /* monotonic, of the last one */
-	bool nap; /* is the next odd thing */
-	struct buf wanted; /* verdicts, a line each */
-	int sizes; /* taken */
+	bool nap; /* the next disturbance is a nap */
+	struct buf wanted; /* verdicts, one per line */
+	int sizes; /* measurements */
 	double rss_kb;
 	int fds;
 	int jumps, stills, naps;
 };
 
-/* --- what it costs ----------------------------------------------------- */
+/* --- resources --------------------------------------------------------- */
 
 static int
 count_fds(void)
@@ -123,7 +121,7 @@ rss_kb(void)
 	return (double)resident * (double)sysconf(_SC_PAGESIZE) / 1024;
 }
 
-/* --- the daemon that it takes for one ---------------------------------- */
+/* --- the fake daemon --------------------------------------------------- */
 
 static void
 put(const char *path, struct json_object *json)
@@ -149,7 +147,7 @@ beat(struct week *w)
 		    (ssize_t)strlen(text));
 }
 
-/* One task is assigned, since now; or none. */
+/* One task is assigned from now on; or none. */
 static void
 set_work(struct week *w, bool assigned)
 {
@@ -197,12 +195,12 @@ say(const struct week *w, int pid)
 	    file_append(w->log, line, strlen(line), 0600, false, NULL), 0);
 }
 
-/* The overseer has started one. */
+/* The overseer has started a daemon. */
 static void
 come_up(struct week *w)
 {
 	if (w->pid != 0)
-		say(w, w->pid); /* the last words of the one before */
+		say(w, w->pid); /* a late line of the one before */
 	w->pid = w->overseer.daemon.ref.pid;
 	w->lock = lock_try(w->lock_file, NULL);
 	ck_assert_int_ge(w->lock, 0);
@@ -215,9 +213,10 @@ come_up(struct week *w)
 	beat(w);
 }
 
-/* --- trouble ----------------------------------------------------------- */
+/* --- faults ------------------------------------------------------------ */
 
-/* The kernel says that it is gone, so the next turn of the loop knows. */
+/* Wait until the kernel reports its exit, so that the next pass of the loop
+ * sees it. */
 static void
 await_end(struct week *w)
 {
@@ -247,7 +246,8 @@ stop_daemon(struct week *w)
 	kill(w->pid, SIGSTOP);
 	for (int i = 0; procref_state(&w->overseer.daemon.ref) != 'T'; i++) {
 		ck_assert_int_lt(i, REAL_MS);
-		poll(NULL, 0, 1); /* only a parent is told, and we are none */
+		poll(NULL, 0, 1); /* only a parent is notified, and we are
+				   * not */
 	}
 }
 
@@ -295,7 +295,7 @@ make_trouble(struct week *w)
 	}
 }
 
-/* It has been seen. */
+/* It has been noticed. */
 static void
 noticed(struct week *w)
 {
@@ -317,8 +317,8 @@ noticed(struct week *w)
 
 /* --- time -------------------------------------------------------------- */
 
-/* The machine stands still just so long that the last heartbeat becomes too
- * old, though the overseer's own look is hardly late. */
+/* The machine stands still just long enough for the last heartbeat to become
+ * too old, though the overseer's own check is hardly late. */
 static void
 take_nap(void *arg)
 {
@@ -328,10 +328,10 @@ take_nap(void *arg)
 
 	w->naps++;
 	clock_virtual_advance(w->beat_ms + timeout + NAP_MS - clock_mono_ms());
-	loop_timer_restart(w->tick, NAP_MS); /* the daemon wakes, too */
+	loop_timer_restart(w->tick, NAP_MS); /* the daemon wakes up too */
 }
 
-/* A person sets the clock; the machine is slept on. */
+/* A person sets the clock; the machine is suspended. */
 static void
 odd_hour(void *arg)
 {
@@ -349,7 +349,8 @@ odd_hour(void *arg)
 		return;
 	if (w->nap) {
 		w->nap = false;
-		loop_call_request(w->still); /* not in a callback's time */
+		loop_call_request(w->still); /* not within the time of a
+					      * callback */
 		return;
 	}
 	w->nap = true; /* the next time */
@@ -362,12 +363,12 @@ odd_hour(void *arg)
 		w->stills++;
 		clock_virtual_advance(
 		    (1 + (int64_t)dice_below(&w->dice, 20)) * MINUTE_MS);
-		/* The daemon is the slower one to wake. */
+		/* The daemon wakes up later. */
 		loop_timer_restart(w->tick, SLOW_MS);
 	}
 }
 
-/* The same state each time: it runs, and nothing is under way. */
+/* Always in the same state: it is running, and nothing is in progress. */
 static void
 take_size(struct week *w)
 {
@@ -395,11 +396,12 @@ tick(void *arg)
 	} else if (o->state == STATE_ENDING_DAEMON && o->daemon.alive) {
 		if (w->trouble < nitems(troubles))
 			noticed(w);
-		await_end(w); /* it has been sent SIGTERM */
+		await_end(w); /* it was sent SIGTERM */
 	} else if (!o->daemon.alive) {
 		w->lock = fd_close(w->lock);
 		if (o->state == STATE_ENDING_DAEMON)
-			poll(NULL, 0, 5); /* llmc reset does what it can */
+			poll(NULL, 0, 5); /* llmc reset may need several
+					   * tries */
 	} else if (runs) {
 		beat(w);
 		if (w->trouble == nitems(troubles) &&
@@ -438,7 +440,7 @@ static const char *
 set_up(void)
 {
 	static const char *const settings[][2] = {
-		/* Soon gone of itself, should this test be killed. */
+		/* Exits soon by itself, if this test is killed. */
 		{ "overseer.daemon_command", "sleep 900" },
 		{ "overseer.remediation_prompt", "none" },
 		{ "overseer.remediate", "false" },
@@ -453,7 +455,7 @@ set_up(void)
 	return root;
 }
 
-/* A memory as long as it gets, so that it does not grow from here. */
+/* A history of maximum size, so that it does not grow from here. */
 static void
 fill_history(const char *root)
 {
@@ -482,7 +484,7 @@ week_open(struct week *w, const struct overseer_options *options)
 		.lock = -1,
 		.lock_file = xasprintf("%s/.llmc/state.lock", options->root),
 		.log = xasprintf("%s/.llmc/logs/autod.log", options->root) };
-	e2e_write(w->log, ""); /* its follower opens it when it is there */
+	e2e_write(w->log, ""); /* its follower opens it once it exists */
 	fill_history(options->root);
 	clock_virtual_begin(1000, WALL_MS);
 	ck_assert_int_eq(overseer_open(&w->overseer, options), 0);
@@ -514,7 +516,7 @@ week_close(struct week *w)
 	free(w->log);
 }
 
-/* The verdicts that the history has, as many lines. */
+/* The verdicts in the history, one per line. */
 static void
 read_history(const struct week *w, struct buf *out)
 {
@@ -562,7 +564,7 @@ START_TEST(a_week_goes_by_and_no_failure_is_missed)
 	cleanup_fd int out = dup(STDOUT_FILENO), null = -1;
 	struct week w;
 
-	/* What it says to people is not TAP. */
+	/* Its output for people is not TAP. */
 	fflush(stdout);
 	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	ck_assert_int_ne(dup2(null, STDOUT_FILENO), -1);

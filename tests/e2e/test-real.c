@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Workers whose agent is the real Claude Code, on a stub of its API. */
+/* Workers with the real Claude Code, on a stub of its API. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ begin(void)
 	fleet_up();
 }
 
-/* Without a daemon: auto mode's is begun by its scenarios. */
+/* Without a daemon: the scenarios of auto mode start their own. */
 static void
 begin_auto(void)
 {
@@ -54,7 +54,7 @@ START_TEST(an_untrusted_repository_waits_for_a_person)
 }
 END_TEST
 
-/* A wrapper's first-run files are not known; what it shows is kept. */
+/* The first-run files of a wrapper are not known; its screen is kept. */
 START_TEST(a_dialog_that_nobody_answers_is_no_hang)
 {
 	const char *wrapper = e2e_path("%s/wrapper", unit_scratch());

@@ -92,7 +92,7 @@ START_TEST(events_are_told_in_words)
 		    "a is waiting: limit\n" },
 		{ "{\"type\":\"of_tomorrow\",\"n\":3,\"text\":\"a\\u001b[1m\"}",
 		    "of_tomorrow n=3 text=a\\x1b[1m\n" },
-		/* Numbers may come as strings. */
+		/* Numbers may be strings. */
 		{ "{\"type\":\"waiting\",\"until_unix\":\"1769850931\"}",
 		    "waiting until 2026-01-31 10:15:31\n" },
 		{ "{\"type\":\"sent_back\"}", "? is sent back\n" },
@@ -136,7 +136,7 @@ START_TEST(events_are_followed_until_interrupted)
 	struct e2e_run *run;
 
 	append_event("INFO", "{\"type\":\"quarantine\",\"reason\":\"one\"}");
-	/* The reader ends it when the second one has come through. */
+	/* The reader ends it when the second one has arrived. */
 	run = e2e_sh(shown_root,
 	    "mkfifo out\n"
 	    "\"$LLMC\" events --follow --json >out 2>err & pid=$!\n"
@@ -245,7 +245,7 @@ START_TEST(a_failure_is_shown_with_what_to_type)
 	json = json_object_object_get(shown_json("status", NULL, NULL), "auto");
 	json = json_object_object_get(json, "failure");
 	ck_assert_int_eq(json_int_or(json, "exit_status", 0), 7);
-	/* One that is broken is no reason to fail. */
+	/* A broken file is not an error. */
 	e2e_write(shown_file("failure.json"), "{");
 	e2e_lacks(shown_must("status", NULL, NULL)->out, "AUTO");
 }

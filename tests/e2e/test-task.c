@@ -2,7 +2,7 @@
 
 /*
  * llmc task and the options of llmc up, from files as the daemon leaves them,
- * and what changes them while no daemon runs.
+ * and changes while no daemon runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ START_TEST(up_checks_its_options_before_anything_starts)
 }
 END_TEST
 
-/* Beside a copy of llmc, an autod that writes down how it was called. */
+/* Next to a copy of llmc, an autod that records how it was called. */
 static const char *
 other_llmc(void)
 {
@@ -71,7 +71,7 @@ START_TEST(up_passes_its_options_on_as_they_are)
 	ck_assert_int_eq(run->status, 3);
 	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)), expected);
 	e2e_sh(shown_root, "rm called");
-	/* In the background, in words of a shell. */
+	/* In the background, through a shell. */
 	run = e2e_sh(shown_root, e2e_path("\"%s\" %s --detach", llmc, words));
 	ck_assert_int_eq(run->status, 1);
 	e2e_has(run->err, "did not start: no, I will not");
@@ -139,7 +139,7 @@ START_TEST(each_task_is_listed_once_and_the_live_ones_first)
 	shown_append_new("t1", "first.md", OUTCOME_LANDED, NULL);
 	shown_append_new("t2", "second.md", OUTCOME_FAILED, "an older record");
 	shown_append_new("t2", "second.md", OUTCOME_DEAD_LETTER, "no luck");
-	/* In work again: what was is history. */
+	/* In progress again: the old record is history. */
 	shown_append_new("t3", "faster.md", OUTCOME_FAILED, "once");
 	shown_put_task("doing", "faster.md", "Make it faster\n");
 	shown_put_task("doing", "later.md", "Later\n");
@@ -261,7 +261,7 @@ START_TEST(task_files_and_commands_are_sources_too)
 	    "files");
 	e2e_has(shown_must("task", "list", NULL)->out, "unusable");
 	e2e_has(shown_must("task", "show", "1")->out, "Sub\n\n  Desc");
-	/* A folder that is none is told, and is no failure. */
+	/* A missing folder is reported, but is not an error. */
 	e2e_expect(e2e_llmc(shown_root, "config", "set", "auto.task_list",
 		       "README", NULL),
 	    0, NULL);
@@ -334,7 +334,7 @@ START_TEST(tasks_are_retried_and_dropped_by_id_or_name)
 	ck_assert(!e2e_exists(shown_file("tasks/todo/d.md")));
 	e2e_expect(e2e_llmc(shown_root, "task", "drop", "cc.md", NULL), 1,
 	    "did you mean \"c.md\"?");
-	/* It is there, but has not failed: the owner says so. */
+	/* It exists, but has not failed: the source says so. */
 	e2e_expect(
 	    e2e_llmc(shown_root, "task", "retry", "c.md", NULL), 1, "failed");
 	e2e_json_error(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* One worker's days: tasks, verdicts, accidents. What any agent must be able to
- * do is in scenarios.c. */
+/* Scenarios of single workers: tasks, decisions, failures. What must work with
+ * any agent is in scenarios.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ START_TEST(a_conflict_is_resolved_by_the_worker)
 	fleet_wait("eve", "needs_review");
 	fleet_do("accept", "adam", NULL);
 	fleet_do("accept", "eve", NULL);
-	/* It goes on by itself when the conflict is gone. */
+	/* It continues by itself when the conflict is resolved. */
 	fleet_wait("eve", "idle");
 	ck_assert_int_eq(fleet_commits(), 3);
 }
@@ -83,7 +83,7 @@ START_TEST(an_agent_killed_over_a_conflict_comes_back)
 	fleet_wait_prompt("Your task was");
 	fleet_kill(fleet_agent_pid("eve"));
 	fleet_wait_prompt("has been resumed");
-	/* The stand-in only says "done": it was sent back, then given up. */
+	/* The fake agent only says "done": it was sent back, then given up. */
 	fleet_wait("eve", "paused,idle");
 	ck_assert_int_ge(fleet_commits(), 2);
 }
@@ -130,7 +130,7 @@ START_TEST(an_idle_agent_that_dies_comes_back)
 }
 END_TEST
 
-/* A tmux that is slow to say what it has done. */
+/* A tmux that answers slowly. */
 static void
 begin_with_slow_tmux(void)
 {
@@ -166,7 +166,7 @@ START_TEST(events_wait_for_a_daemon)
 	fleet_start("adam", "fake: sleep 300\nfake: commit s.txt x");
 	fleet_wait("adam", "working");
 	fleet_kill(fleet_daemon_pid());
-	/* The turn ends while nobody listens. */
+	/* The turn ends while no daemon is running. */
 	fleet_wait_spooled();
 	fleet_up();
 	fleet_wait("adam", "needs_review");
