@@ -103,6 +103,19 @@ operation_arrived(struct operation *op, const struct err *err)
 }
 
 void
+operation_on_done(const struct err *err, void *op)
+{
+	if (operation_arrived(op, err))
+		operation_next(op);
+}
+
+void
+operation_on_over(void *op)
+{
+	operation_on_done(NULL, op);
+}
+
+void
 operation_go(struct operation *op, size_t step)
 {
 	if (step >= op->kind->count) {

@@ -89,6 +89,11 @@ void *operation_await(struct operation *op);
  * continues after the last one: when op->awaited is 0. */
 bool operation_arrived(struct operation *op, const struct err *err);
 
+/* Callbacks for an answer after which the next step follows; op is what
+ * operation_await() returned. */
+void operation_on_done(const struct err *err, void *op);
+void operation_on_over(void *op); /* of something that cannot fail */
+
 /* Every step calls exactly one of these, itself or from its callback; op may be
  * gone when they return. */
 void operation_next(struct operation *op);

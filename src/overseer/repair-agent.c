@@ -379,13 +379,6 @@ repair_agent_sweep(struct overseer *o)
 	tmux_kill(o->tmux, name, on_swept, NULL);
 }
 
-static void
-on_session_ended(void *arg)
-{
-	if (operation_arrived(arg, NULL))
-		operation_next(arg);
-}
-
 void
 repair_agent_end(struct operation *op)
 {
@@ -395,7 +388,7 @@ repair_agent_end(struct operation *op)
 		operation_next(op);
 	else
 		session_end(
-		    r->agent.session, on_session_ended, operation_await(op));
+		    r->agent.session, operation_on_over, operation_await(op));
 }
 
 void

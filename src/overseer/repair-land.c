@@ -97,8 +97,7 @@ on_tidied(const struct err *err, void *arg)
 {
 	if (err != NULL)
 		log_debug("the repair's worktree: %s", err->msg);
-	if (operation_arrived(arg, NULL))
-		operation_next(arg);
+	operation_on_over(arg);
 }
 
 void

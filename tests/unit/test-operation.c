@@ -401,6 +401,49 @@ START_TEST(one_that_awaits_nothing_is_cancelled_at_once)
 }
 END_TEST
 
+static void
+step_await(struct operation *op)
+{
+	note((struct trip *)op, operation_step_name(op));
+	operation_await(op);
+}
+
+START_TEST(plain_answers_lead_to_the_next_step)
+{
+	static const struct operation_step plain[] = {
+		{ .name = "a", .run = step_await },
+		{ .name = "b", .run = step_await },
+	};
+	static const struct operation_kind two = { .name = "two",
+		.steps = plain,
+		.count = nitems(plain),
+		.end = trip_end };
+	const struct err full = { -ENOSPC, "the disk is full" };
+	struct trip t;
+
+	trip_init(&t, OK, 0);
+	operation_begin(&t.op, &two, t.loop, 0);
+	operation_on_over(&t.op);
+	operation_on_done(NULL, &t.op);
+	ck_assert_str_eq(t.trace.data, "a b done");
+	trip_release(&t);
+	trip_init(&t, OK, 0);
+	operation_begin(&t.op, &two, t.loop, 0);
+	operation_on_done(&full, &t.op);
+	ck_assert_str_eq(t.trace.data, "a failed");
+	ck_assert_int_eq(t.code, -ENOSPC);
+	trip_release(&t);
+	/* A cancelled one ends with its answer. */
+	trip_init(&t, OK, 0);
+	operation_begin(&t.op, &two, t.loop, 0);
+	operation_cancel(&t.op, "no");
+	operation_on_over(&t.op);
+	ck_assert_str_eq(t.trace.data, "a failed");
+	ck_assert_int_eq(t.code, -ECANCELED);
+	trip_release(&t);
+}
+END_TEST
+
 /* An operation that follows the first, however that ended. */
 static const struct operation_step last_step = {
 	.name = "close", .run = step_begin, .firm = true
@@ -478,6 +521,7 @@ unit_suite(void)
 		a_failure_without_a_code_is_one,
 		a_success_too_waits_for_what_is_awaited,
 		one_that_awaits_nothing_is_cancelled_at_once,
+		plain_answers_lead_to_the_next_step,
 		another_one_may_begin_in_its_place, NULL });
 	/* Not if the test would end the whole program. */
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {

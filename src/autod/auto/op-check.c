@@ -66,13 +66,6 @@ write_log(const struct op_check *check, const struct child_result *result,
 
 /* --- steps ----------------------------------------------------------- */
 
-static void
-on_reset(const struct err *err, void *arg)
-{
-	if (operation_arrived(arg, err))
-		operation_next(arg);
-}
-
 /* The worktree was clean before the check, so remove what the check left. */
 static void
 step_reset(struct operation *op)
@@ -81,7 +74,7 @@ step_reset(struct operation *op)
 	const struct worker *w = check->op.agent->worker;
 
 	git_reset(check->op.agent->core->git, w->worktree, w->branch,
-	    check->head, on_reset, operation_await(op));
+	    check->head, operation_on_done, operation_await(op));
 }
 
 static void

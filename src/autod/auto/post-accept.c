@@ -56,18 +56,12 @@ task_of(const struct post_accept *post)
 /* --- step write: save that it landed --------------------------------- */
 
 static void
-on_written(void *arg)
-{
-	if (operation_arrived(arg, NULL))
-		operation_next(arg);
-}
-
-static void
 step_write(struct operation *op)
 {
 	struct post_accept *post = (struct post_accept *)op;
 
-	persist_then(post->mode->core, op, on_written, operation_await(op));
+	persist_then(
+	    post->mode->core, op, operation_on_over, operation_await(op));
 }
 
 static void

@@ -18,30 +18,6 @@
 #include "workspace.h"
 
 static void
-on_done(const struct err *err, void *arg)
-{
-	if (operation_arrived(arg, err))
-		operation_next(arg);
-}
-
-static void
-on_written(void *arg)
-{
-	on_done(NULL, arg);
-}
-
-/* Save the worker before its worktree exists: after a crash the worktree is
- * created again. */
-static void
-write_down(struct operation *op)
-{
-	struct worker_op *add = (struct worker_op *)op;
-
-	persist_changed(add->agent->core);
-	persist_then(add->agent->core, add, on_written, operation_await(op));
-}
-
-static void
 worktree(struct operation *op)
 {
 	struct worker_op *add = (struct worker_op *)op;
@@ -49,7 +25,7 @@ worktree(struct operation *op)
 	const struct worker *w = add->agent->worker;
 
 	git_worktree_add(core->git, w->worktree, w->branch, core_branch(core),
-	    on_done, operation_await(op));
+	    operation_on_done, operation_await(op));
 }
 
 /* Remove the worker again. */
@@ -97,7 +73,9 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
-	{ .name = "write", .run = write_down },
+	/* Save the worker before its worktree exists: after a crash the
+	 * worktree is created again. */
+	{ .name = "write", .run = worker_op_write },
 	{ .name = "worktree", .run = worktree },
 };
 

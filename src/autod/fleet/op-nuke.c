@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "emit.h"
@@ -10,69 +9,23 @@
 #include "mem.h"
 #include "op-nuke.h"
 #include "persist.h"
-#include "salvage.h"
 #include "serve.h"
 #include "worker-op.h"
-
-struct nuke {
-	struct worker_op op;
-	char salvage[256]; /* ref, "" = there was nothing to save */
-};
-
-static void
-on_done(const struct err *err, void *arg)
-{
-	if (operation_arrived(arg, err))
-		operation_next(arg);
-}
-
-static void
-on_session_ended(void *arg)
-{
-	on_done(NULL, arg);
-}
-
-static void
-end_session(struct operation *op)
-{
-	struct nuke *n = (struct nuke *)op;
-
-	session_end(
-	    n->op.agent->session, on_session_ended, operation_await(op));
-}
-
-static void
-on_salvaged(const char *ref, const struct err *err, void *arg)
-{
-	struct nuke *n = arg;
-
-	if (err == NULL)
-		snprintf(n->salvage, sizeof n->salvage, "%s", ref);
-	on_done(err, arg);
-}
-
-static void
-salvage(struct operation *op)
-{
-	struct nuke *n = (struct nuke *)op;
-
-	salvage_begin(n->op.agent, on_salvaged, operation_await(op));
-}
 
 static void
 remove_worktree(struct operation *op)
 {
-	struct nuke *n = (struct nuke *)op;
-	const struct worker *w = n->op.agent->worker;
+	struct worker_op *n = (struct worker_op *)op;
+	const struct worker *w = n->agent->worker;
 
-	git_worktree_remove(n->op.agent->core->git, w->worktree, w->branch,
-	    on_done, operation_await(op));
+	git_worktree_remove(n->agent->core->git, w->worktree, w->branch,
+	    operation_on_done, operation_await(op));
 }
 
 static void
-forget_worker(struct nuke *n)
+forget_worker(struct worker_op *n)
 {
-	struct agent *agent = n->op.agent;
+	struct agent *agent = n->agent;
 	struct core *core = agent->core;
 	cleanup_free char *name = xstrdup(agent->worker->name);
 	struct json_object *result = json_object_new_object();
@@ -85,17 +38,17 @@ forget_worker(struct nuke *n)
 	persist_changed(core);
 	emit(
 	    core, &(struct event){ .kind = EVENT_WORKER_GONE, .worker = name });
-	serve_reply(core, n->op.call, result);
+	serve_reply(core, n->call, result);
 }
 
 static void
 end(struct operation *op, const struct err *err)
 {
-	struct nuke *n = (struct nuke *)op;
+	struct worker_op *n = (struct worker_op *)op;
 
-	worker_op_release(&n->op);
+	worker_op_release(n);
 	if (err != NULL)
-		worker_op_answer(&n->op, err, NULL);
+		worker_op_answer(n, err, NULL);
 	else
 		forget_worker(n);
 	free(n);
@@ -103,8 +56,8 @@ end(struct operation *op, const struct err *err)
 
 /* A removal cannot be undone, so it is finished once begun. */
 static const struct operation_step steps[] = {
-	{ .name = "end-session", .run = end_session },
-	{ .name = "salvage", .run = salvage },
+	{ .name = "end-session", .run = worker_op_end_session },
+	{ .name = "salvage", .run = worker_op_salvage },
 	{ .name = "remove", .run = remove_worktree, .firm = true },
 };
 
@@ -118,11 +71,11 @@ static const struct operation_kind kind = {
 void
 op_nuke(struct agent *agent, struct server_call *call)
 {
-	struct nuke *n = xcalloc(1, sizeof *n);
+	struct worker_op *n = xcalloc(1, sizeof *n);
 
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_WORKER_LOST,
 		.worker = agent->worker->name,
 		.reason = "its worker was removed" });
-	worker_op_begin(&n->op, &kind, agent, call);
+	worker_op_begin(n, &kind, agent, call);
 }

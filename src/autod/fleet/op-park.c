@@ -48,8 +48,7 @@ on_screen(const char *text, void *arg)
 		free(p->reason);
 		p->reason = reason;
 	}
-	if (operation_arrived(&p->op.op, NULL))
-		operation_next(&p->op.op);
+	operation_on_over(arg);
 }
 
 static void
@@ -58,13 +57,6 @@ screen(struct operation *op)
 	struct park *p = (struct park *)op;
 
 	session_screen(p->op.agent->session, on_screen, operation_await(op));
-}
-
-static void
-on_session_ended(void *arg)
-{
-	if (operation_arrived(arg, NULL))
-		operation_next(arg);
 }
 
 static void
@@ -78,7 +70,7 @@ pause_worker(struct operation *op)
 	    &(struct event){ .kind = EVENT_WORKER_PARKED,
 		.worker = agent->worker->name,
 		.reason = p->reason });
-	session_end(agent->session, on_session_ended, operation_await(op));
+	session_end(agent->session, operation_on_over, operation_await(op));
 }
 
 static void

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "clock.h"
@@ -13,7 +12,6 @@
 #include "mem.h"
 #include "op-reset.h"
 #include "persist.h"
-#include "salvage.h"
 #include "worker-op.h"
 
 enum {
@@ -29,48 +27,7 @@ enum {
 struct reset {
 	struct worker_op op;
 	enum worker_status before;
-	char salvage[256]; /* ref, "" = there was nothing to save */
 };
-
-static void
-on_done(const struct err *err, void *arg)
-{
-	if (operation_arrived(arg, err))
-		operation_next(arg);
-}
-
-static void
-on_session_ended(void *arg)
-{
-	on_done(NULL, arg);
-}
-
-static void
-end_session(struct operation *op)
-{
-	struct reset *r = (struct reset *)op;
-
-	session_end(
-	    r->op.agent->session, on_session_ended, operation_await(op));
-}
-
-static void
-on_salvaged(const char *ref, const struct err *err, void *arg)
-{
-	struct reset *r = arg;
-
-	if (err == NULL)
-		snprintf(r->salvage, sizeof r->salvage, "%s", ref);
-	on_done(err, arg);
-}
-
-static void
-salvage(struct operation *op)
-{
-	struct reset *r = (struct reset *)op;
-
-	salvage_begin(r->op.agent, on_salvaged, operation_await(op));
-}
 
 static void
 forget(struct operation *op)
@@ -92,7 +49,7 @@ worktree(struct operation *op)
 	const struct worker *w = r->op.agent->worker;
 
 	git_worktree_add(core->git, w->worktree, w->branch, core_branch(core),
-	    on_done, operation_await(op));
+	    operation_on_done, operation_await(op));
 }
 
 /* Its session has ended, so nothing will release a lock any more. A git process
@@ -141,13 +98,13 @@ unlock(struct operation *op)
 	const struct worker *w = r->op.agent->worker;
 
 	git_worktree_unlock(r->op.agent->core->git, w->worktree, w->branch,
-	    on_done, operation_await(op));
+	    operation_on_done, operation_await(op));
 }
 
 static void
 reset_again(struct operation *op)
 {
-	reset_with(op, on_done);
+	reset_with(op, operation_on_done);
 }
 
 static struct json_object *
@@ -159,7 +116,7 @@ result_of(const struct reset *r)
 	json_set_string(
 	    result, "previous_status", worker_status_name(r->before));
 	json_set_string(result, "new_status", "offline");
-	json_set_string(result, "salvage", r->salvage);
+	json_set_string(result, "salvage", r->op.salvage);
 	return result;
 }
 
@@ -176,8 +133,9 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
-	[STEP_END_SESSION] = { .name = "end-session", .run = end_session },
-	[STEP_SALVAGE] = { .name = "salvage", .run = salvage },
+	[STEP_END_SESSION] = { .name = "end-session",
+	    .run = worker_op_end_session },
+	[STEP_SALVAGE] = { .name = "salvage", .run = worker_op_salvage },
 	[STEP_FORGET] = { .name = "forget", .run = forget },
 	[STEP_WORKTREE] = { .name = "worktree", .run = worktree },
 	[STEP_RESET] = { .name = "reset", .run = reset },

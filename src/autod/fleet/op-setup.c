@@ -23,19 +23,12 @@ struct op_setup {
 };
 
 static void
-on_set_up(const struct err *err, void *arg)
-{
-	if (operation_arrived(arg, err))
-		operation_next(arg);
-}
-
-static void
 run(struct operation *op)
 {
 	struct op_setup *s = (struct op_setup *)op;
 
-	s->setup =
-	    setup_begin(op->loop, &s->spec, on_set_up, operation_await(op));
+	s->setup = setup_begin(
+	    op->loop, &s->spec, operation_on_done, operation_await(op));
 }
 
 static void

@@ -9,48 +9,7 @@
 #include "json.h"
 #include "mem.h"
 #include "op-start.h"
-#include "persist.h"
-#include "salvage.h"
 #include "worker-op.h"
-
-static void
-on_done(const struct err *err, void *arg)
-{
-	if (operation_arrived(arg, err))
-		operation_next(arg);
-}
-
-static void
-on_written(void *arg)
-{
-	on_done(NULL, arg);
-}
-
-/* Save that this worker has this task before touching its worktree. */
-static void
-write_down(struct operation *op)
-{
-	struct worker_op *start = (struct worker_op *)op;
-
-	persist_changed(start->agent->core);
-	persist_then(
-	    start->agent->core, start, on_written, operation_await(op));
-}
-
-static void
-on_salvaged(const char *ref, const struct err *err, void *arg)
-{
-	(void)ref;
-	on_done(err, arg);
-}
-
-static void
-salvage(struct operation *op)
-{
-	struct worker_op *start = (struct worker_op *)op;
-
-	salvage_begin(start->agent, on_salvaged, operation_await(op));
-}
 
 static void
 reset(struct operation *op)
@@ -59,8 +18,8 @@ reset(struct operation *op)
 	struct core *core = start->agent->core;
 	const struct worker *w = start->agent->worker;
 
-	git_reset(core->git, w->worktree, w->branch, core_branch(core), on_done,
-	    operation_await(op));
+	git_reset(core->git, w->worktree, w->branch, core_branch(core),
+	    operation_on_done, operation_await(op));
 }
 
 static struct json_object *
@@ -97,8 +56,9 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
-	{ .name = "write", .run = write_down },
-	{ .name = "salvage", .run = salvage },
+	/* Save that this worker has this task before touching its worktree. */
+	{ .name = "write", .run = worker_op_write },
+	{ .name = "salvage", .run = worker_op_salvage },
 	{ .name = "reset", .run = reset },
 };
 

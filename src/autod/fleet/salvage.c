@@ -86,20 +86,14 @@ save(struct operation *op)
 }
 
 static void
-on_added(const struct err *err, void *arg)
-{
-	if (operation_arrived(arg, err))
-		operation_next(arg);
-}
-
-static void
 add(struct operation *op)
 {
 	struct salvage *s = (struct salvage *)op;
 	const struct worker *w = s->agent->worker;
 
 	git_worktree_add(s->agent->core->git, w->worktree, w->branch,
-	    core_branch(s->agent->core), on_added, operation_await(op));
+	    core_branch(s->agent->core), operation_on_done,
+	    operation_await(op));
 }
 
 /* If the folder exists, save from it; otherwise check out its branch first. */

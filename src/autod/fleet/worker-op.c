@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <stdio.h>
+
 #include "emit.h"
 #include "errtext.h"
 #include "log.h"
 #include "persist.h"
+#include "salvage.h"
 #include "serve.h"
+#include "session.h"
 #include "worker-op.h"
 
 /* Every command has its own deadline, up to a day in the settings; this one is
@@ -47,4 +51,39 @@ worker_op_answer(
 		    &(struct event){ .kind = EVENT_GIT_FAILED,
 			.worker = op->agent->worker->name,
 			.reason = err->msg });
+}
+
+void
+worker_op_write(struct operation *op)
+{
+	struct worker_op *w = (struct worker_op *)op;
+
+	persist_changed(w->agent->core);
+	persist_then(w->agent->core, w, operation_on_over, operation_await(op));
+}
+
+void
+worker_op_end_session(struct operation *op)
+{
+	struct worker_op *w = (struct worker_op *)op;
+
+	session_end(w->agent->session, operation_on_over, operation_await(op));
+}
+
+static void
+on_salvaged(const char *ref, const struct err *err, void *arg)
+{
+	struct worker_op *w = arg;
+
+	if (err == NULL)
+		snprintf(w->salvage, sizeof w->salvage, "%s", ref);
+	operation_on_done(err, arg);
+}
+
+void
+worker_op_salvage(struct operation *op)
+{
+	struct worker_op *w = (struct worker_op *)op;
+
+	salvage_begin(w->agent, on_salvaged, operation_await(op));
 }

@@ -16,6 +16,8 @@ struct worker_op {
 	struct operation op; /* first */
 	struct agent *agent;
 	struct server_call *call; /* NULL = no caller */
+	char salvage[256]; /* ref of worker_op_salvage(), "" = nothing to save
+			    */
 };
 
 /* Take the worker and begin. It must not be taken. op is part of an object that
@@ -31,5 +33,11 @@ void worker_op_release(struct worker_op *op);
  * caller an error is emitted as EVENT_GIT_FAILED. */
 void worker_op_answer(
     struct worker_op *op, const struct err *err, struct json_object *result);
+
+/* Steps that several operations have: write the state down, end the session,
+ * save the work that would be lost. */
+void worker_op_write(struct operation *op);
+void worker_op_end_session(struct operation *op);
+void worker_op_salvage(struct operation *op);
 
 #endif

@@ -88,20 +88,13 @@ step_facts(struct operation *op)
 }
 
 static void
-on_leftovers(const struct err *err, void *arg)
-{
-	if (operation_arrived(arg, err))
-		operation_next(arg);
-}
-
-static void
 step_leftovers(struct operation *op)
 {
 	struct op_land *l = (struct op_land *)op;
 
 	git_salvage_commit(l->op.agent->core->git,
 	    l->op.agent->worker->worktree, l->onto, turn_end_leftover_message,
-	    on_leftovers, operation_await(op));
+	    operation_on_done, operation_await(op));
 }
 
 static void
