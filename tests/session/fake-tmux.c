@@ -1,18 +1,33 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/wait.h>
 
 #include "fake-tmux.h"
 #include "loop.h"
 #include "mem.h"
 
+/* What the server would have. */
+struct pane {
+	TAILQ_ENTRY(pane) entry;
+	char *name, *role, *worker;
+	uint64_t generation;
+	pid_t pid;
+};
+TAILQ_HEAD(panes, pane);
+static struct panes panes = TAILQ_HEAD_INITIALIZER(panes);
+
 struct command {
 	TAILQ_ENTRY(command) entry;
+	struct pane *pane; /* to be started */
+	char *killed; /* name of the session */
 	tmux_done_fn *done;
 	tmux_started_fn *started;
 	tmux_text_fn *text;
+	tmux_list_fn *list;
 	void *arg;
 };
 TAILQ_HEAD(commands, command);
@@ -24,24 +39,154 @@ struct tmux {
 	struct commands commands;
 };
 
+/* --- sessions -------------------------------------------------------- */
+
+static struct pane *
+find_pane(const char *name)
+{
+	struct pane *pane;
+
+	TAILQ_FOREACH (pane, &panes, entry)
+		if (strcmp(pane->name, name) == 0)
+			return pane;
+	return NULL;
+}
+
+static void
+pane_free(struct pane *pane)
+{
+	if (pane == NULL)
+		return;
+	free(pane->name);
+	free(pane->role);
+	free(pane->worker);
+	free(pane);
+}
+
+static struct pane *
+pane_new(const struct tmux_session *session)
+{
+	struct pane *pane = xcalloc(1, sizeof *pane);
+
+	pane->name = xstrdup(session->name);
+	pane->role = xstrdup(session->role);
+	pane->worker = xstrdup(session->worker != NULL ? session->worker : "");
+	pane->generation = session->generation;
+	return pane;
+}
+
+static void
+pane_end(const struct tmux *tmux, const char *name)
+{
+	struct pane *pane = find_pane(name);
+
+	if (pane == NULL)
+		return;
+	if (tmux->fake.spawn != NULL)
+		kill(pane->pid, SIGHUP);
+	TAILQ_REMOVE(&panes, pane, entry);
+	pane_free(pane);
+}
+
+pid_t
+fake_tmux_pane(const char *name)
+{
+	const struct pane *pane = find_pane(name);
+
+	return pane != NULL ? pane->pid : 0;
+}
+
+void
+fake_tmux_forget_sessions(void)
+{
+	struct pane *pane;
+
+	while ((pane = TAILQ_FIRST(&panes)) != NULL) {
+		TAILQ_REMOVE(&panes, pane, entry);
+		pane_free(pane);
+	}
+}
+
+static bool
+has_ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) !=
+	    0 ||
+	    info.si_pid != 0;
+}
+
+static void
+answer_list(const struct command *command, const struct err *err)
+{
+	struct tmux_info list[32];
+	const struct pane *pane;
+	size_t count = 0;
+
+	TAILQ_FOREACH (pane, &panes, entry) {
+		bool dead = has_ended(pane->pid);
+
+		if (count == nitems(list))
+			break;
+		list[count++] = (struct tmux_info){ .name = pane->name,
+			.role = pane->role,
+			.worker = pane->worker,
+			.generation = pane->generation,
+			.pane_pid = dead ? 0 : pane->pid,
+			.dead = dead };
+	}
+	command->list(err == NULL ? list : NULL, err == NULL ? count : 0, err,
+	    command->arg);
+}
+
+/* --- answers --------------------------------------------------------- */
+
+/* It is done, whether somebody waits for the answer or not. */
+static pid_t
+do_it(struct tmux *tmux, struct command *command)
+{
+	struct pane *pane = take_ptr(&command->pane);
+
+	if (command->killed != NULL)
+		pane_end(tmux, command->killed);
+	if (pane == NULL)
+		return 0;
+	pane->pid =
+	    tmux->fake.spawn != NULL ? tmux->fake.spawn() : tmux->fake.pid;
+	TAILQ_INSERT_TAIL(&panes, pane, entry);
+	return pane->pid;
+}
+
+static void
+command_free(struct tmux *tmux, struct command *command)
+{
+	TAILQ_REMOVE(&tmux->commands, command, entry);
+	pane_free(command->pane);
+	free(command->killed);
+	free(command);
+}
+
 static void
 answer_one(struct tmux *tmux)
 {
-	struct command *first = TAILQ_FIRST(&tmux->commands), command = *first;
+	struct command *first = TAILQ_FIRST(&tmux->commands), command;
 	struct err err = tmux->fake.err;
 	const struct err *told = err.code != 0 ? &err : NULL;
+	pid_t pid = told == NULL ? do_it(tmux, first) : 0;
 
-	TAILQ_REMOVE(&tmux->commands, first, entry);
-	free(first);
+	command = *first;
+	command_free(tmux, first);
 	tmux->fake.err = (struct err){ 0 };
 	if (command.done != NULL)
 		command.done(told, command.arg);
 	else if (command.started != NULL)
-		command.started(
-		    told == NULL ? tmux->fake.pid : 0, told, command.arg);
+		command.started(pid, told, command.arg);
 	else if (command.text != NULL)
 		command.text(
 		    told == NULL ? tmux->fake.screen : NULL, told, command.arg);
+	else if (command.list != NULL)
+		answer_list(&command, told);
 }
 
 static void
@@ -76,10 +221,8 @@ fake_tmux_free(struct fake_tmux *fake)
 	struct tmux *tmux = (struct tmux *)fake;
 	struct command *command;
 
-	while ((command = TAILQ_FIRST(&tmux->commands)) != NULL) {
-		TAILQ_REMOVE(&tmux->commands, command, entry);
-		free(command);
-	}
+	while ((command = TAILQ_FIRST(&tmux->commands)) != NULL)
+		command_free(tmux, command);
 	loop_timer_free(tmux->timer);
 	buf_release(&fake->trace);
 	buf_release(&fake->launcher);
@@ -130,23 +273,52 @@ command_add(struct tmux *tmux, const char *word, const char *more, void *arg)
 
 /* --- tmux.h ---------------------------------------------------------- */
 
+int
+tmux_new(struct loop *loop, const struct tmux_options *options,
+    struct tmux **ret_tmux, struct err *err)
+{
+	(void)options;
+	(void)err;
+	*ret_tmux = fake_tmux_port(fake_tmux_new(loop));
+	return 0;
+}
+
+void
+tmux_free(struct tmux *tmux)
+{
+	if (tmux != NULL)
+		fake_tmux_free(&tmux->fake);
+}
+
 void
 tmux_start(struct tmux *tmux, const struct tmux_session *session,
     tmux_started_fn *fn, void *arg)
 {
+	struct command *command;
+
 	tmux->fake.generation = session->generation;
 	buf_clear(&tmux->fake.launcher);
 	buf_adds(&tmux->fake.launcher, session->argv[2]);
 	buf_clear(&tmux->fake.role);
 	buf_adds(&tmux->fake.role, session->role);
-	command_add(tmux, "start", NULL, arg)->started = fn;
+	command = command_add(tmux, "start", NULL, arg);
+	command->started = fn;
+	command->pane = pane_new(session);
 }
 
 void
 tmux_kill(struct tmux *tmux, const char *name, tmux_done_fn *fn, void *arg)
 {
-	(void)name;
-	command_add(tmux, "kill", NULL, arg)->done = fn;
+	struct command *command = command_add(tmux, "kill", NULL, arg);
+
+	command->done = fn;
+	command->killed = xstrdup(name);
+}
+
+void
+tmux_list(struct tmux *tmux, tmux_list_fn *fn, void *arg)
+{
+	command_add(tmux, "list", NULL, arg)->list = fn;
 }
 
 void
@@ -185,6 +357,7 @@ tmux_forget(struct tmux *tmux, const void *arg)
 			command->done = NULL;
 			command->started = NULL;
 			command->text = NULL;
+			command->list = NULL;
 		}
 }
 

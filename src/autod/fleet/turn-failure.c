@@ -40,7 +40,6 @@ limit_worker(struct agent *agent, const char *text, int64_t until)
 	    agent_move(agent, WORKER_LIMITED, text) < 0)
 		return;
 	w->until_ms = until;
-	w->limit_tries++;
 	persist_changed(agent->core);
 	agent_tick_later(agent, 1);
 }
@@ -65,6 +64,7 @@ limit(struct agent *agent, enum limit_class class, const char *text)
 	struct fleet *fleet = agent->fleet;
 	int64_t until = look_again_ms(class, text, agent->worker->limit_tries);
 
+	agent->worker->limit_tries++; /* its own, not those of the others */
 	limit_worker(agent, text, until);
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_WAITING,

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "clock.h"
+#include "emit.h"
+#include "file.h"
+#include "fleet-world.h"
+#include "json.h"
+#include "life.h"
+#include "loop.h"
+#include "mem.h"
+#include "operation.h"
+#include "prompt.h"
+#include "spool.h"
+#include "worker-op.h"
+
+/* --- agents ----------------------------------------------------------- */
+
+static pid_t pids[64];
+static size_t pid_count;
+
+static pid_t
+spawn(void)
+{
+	sigset_t all, old;
+	pid_t pid;
+
+	ck_assert_uint_lt(pid_count, nitems(pids));
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close_range(3, ~0u, 0); /* locks and sockets of the daemon */
+		signal(SIGTERM, SIG_DFL);
+		signal(SIGHUP, SIG_DFL);
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		for (;;)
+			pause();
+	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return pids[pid_count++] = pid;
+}
+
+static void
+end_agents(void)
+{
+	for (size_t i = 0; i < pid_count; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	pid_count = 0;
+	fake_tmux_forget_sessions();
+}
+
+void
+fleet_world_kill(struct agent *agent)
+{
+	pid_t pid = fake_tmux_pane(session_name(agent->session));
+	siginfo_t info;
+
+	ck_assert_int_gt(pid, 0);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+/* --- the world -------------------------------------------------------- */
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct fleet_world *world = arg;
+
+	world->told[event->kind]++;
+	if (event->reason != NULL)
+		xstrset(&world->reason, event->reason);
+	if (event->kind == EVENT_WORKER_MOVED)
+		buf_addf(&world->moves, "%s:%s ", event->worker, event->to);
+}
+
+static bool
+has_begun(void *arg)
+{
+	return life_has_begun(arg);
+}
+
+static void
+open_floor(struct fleet_world *world)
+{
+	struct fleet *fleet = world->floor.fleet;
+
+	world->floor.fleet_floor = fleet->floor;
+	for (size_t i = 0; i < fleet->count; i++)
+		fleet->agents[i]->retry_ms = 0;
+	world->tmux = (struct fake_tmux *)world->floor.core->tmux;
+	world->tmux->spawn = spawn;
+	emit_subscribe(world->floor.core, on_event, world);
+	floor_world_live(&world->floor);
+	floor_world_wait(&world->floor, has_begun, world->floor.core);
+}
+
+void
+fleet_world_begin(struct fleet_world *world, const char *settings)
+{
+	cleanup_free char *text =
+	    xasprintf("%s\n[daemon]\npatrol_interval = \"1h\"\n%s",
+		settings != NULL ? settings : "",
+		settings != NULL && strstr(settings, "[defaults]") != NULL ?
+		    "" :
+		    "[defaults]\nagent_command = \"agent\"\n");
+
+	memset(world, 0, sizeof *world);
+	buf_init(&world->moves);
+	floor_world_begin(&world->floor, text);
+	open_floor(world);
+}
+
+void
+fleet_world_reopen(struct fleet_world *world)
+{
+	emit_unsubscribe(world->floor.core, on_event, world);
+	floor_world_close(&world->floor);
+	floor_world_open(&world->floor);
+	open_floor(world);
+	if (world->adam != NULL)
+		world->adam = fleet_find(world->floor.fleet, "adam");
+}
+
+void
+fleet_world_end(struct fleet_world *world)
+{
+	floor_world_end(&world->floor);
+	end_agents();
+	buf_release(&world->moves);
+	free(world->reason);
+}
+
+struct agent *
+fleet_world_add(struct fleet_world *world, const char *name)
+{
+	struct agent *agent =
+	    floor_world_add(&world->floor, name, WORKER_OFFLINE);
+
+	agent->retry_ms = 0;
+	agent_tick_later(agent, 1);
+	return agent;
+}
+
+void
+fleet_world_begin_idle(struct fleet_world *world, const char *settings)
+{
+	fleet_world_begin(world, settings);
+	world->adam = fleet_world_add(world, "adam");
+	fleet_world_wait_up(world, world->adam);
+	ck_assert_int_eq(world->adam->worker->status, WORKER_IDLE);
+	fleet_world_moved(world, "adam:idle ");
+}
+
+void
+fleet_world_begin_working(struct fleet_world *world, const char *settings)
+{
+	struct floor_call *call;
+
+	fleet_world_begin_idle(world, settings);
+	call = floor_world_call(
+	    &world->floor, "worker.start", "adam", ",\"prompt\":\"do it\"");
+	ck_assert_ptr_null(floor_world_answer(&world->floor, call));
+	fleet_world_submit(world, world->adam);
+	fleet_world_moved(world, "adam:starting adam:working ");
+	buf_clear(&world->tmux->trace);
+}
+
+/* --- hooks ------------------------------------------------------------ */
+
+static struct json_object *
+hook_params(struct fleet_world *world, struct agent *agent, const char *event,
+    const char *data)
+{
+	struct json_object *params = json_object_new_object(), *parsed = NULL;
+	cleanup_free char *id = xasprintf("hook-%d", world->hooks++);
+
+	ck_assert_int_eq(
+	    json_parse(data, strlen(data), 1 << 20, &parsed, NULL), 0);
+	json_set_string(params, "event", event);
+	json_set_string(params, "worker", agent->worker->name);
+	json_set_int(
+	    params, "generation", (int64_t)agent->worker->session.generation);
+	json_set_string(params, "id", id);
+	json_set(params, "data", parsed);
+	return params;
+}
+
+struct floor_call *
+fleet_world_hook(struct fleet_world *world, struct agent *agent,
+    const char *event, const char *data)
+{
+	cleanup_json struct json_object *params =
+	    hook_params(world, agent, event, data);
+
+	return floor_world_ask(&world->floor, "hook.event",
+	    json_object_to_json_string_ext(params, JSON_C_TO_STRING_PLAIN));
+}
+
+void
+fleet_world_spool(struct fleet_world *world, struct agent *agent,
+    const char *event, const char *data)
+{
+	cleanup_json struct json_object *params =
+	    hook_params(world, agent, event, data);
+	cleanup_free char *dir =
+	    workspace_path(&world->floor.workspace, "spool");
+
+	ck_assert_int_eq(spool_write(dir, clock_wall_ms(), params, NULL), 0);
+}
+
+static void
+hook(struct fleet_world *world, struct agent *agent, const char *event,
+    const char *data)
+{
+	ck_assert_ptr_null(floor_world_answer(
+	    &world->floor, fleet_world_hook(world, agent, event, data)));
+}
+
+const char *
+fleet_world_stop(struct fleet_world *world, struct agent *agent)
+{
+	struct floor_call *call = fleet_world_hook(world, agent, "Stop", "{}");
+	struct json_object *result;
+
+	ck_assert_ptr_null(floor_world_answer(&world->floor, call));
+	result = floor_call_result(call);
+	return result != NULL ? json_string_or(result, "reason", "") : "";
+}
+
+/* --- sessions --------------------------------------------------------- */
+
+static bool
+is_launched(void *arg)
+{
+	const struct agent *agent = arg;
+
+	return session_phase(agent->session) == SESSION_LAUNCHING &&
+	    session_is_watched(agent->session);
+}
+
+void
+fleet_world_wait_launched(struct fleet_world *world, struct agent *agent)
+{
+	floor_world_wait(&world->floor, is_launched, agent);
+}
+
+void
+fleet_world_start(
+    struct fleet_world *world, struct agent *agent, const char *source)
+{
+	cleanup_free char *file =
+	    file_join(world->floor.workspace.dir, agent->worker->name);
+	cleanup_json struct json_object *data = json_object_new_object();
+
+	json_set_string(data, "source", source);
+	json_set_string(data, "session_id", agent->worker->session.id);
+	json_set_string(data, "transcript_path", file);
+	hook(world, agent, "SessionStart",
+	    json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN));
+	ck_assert_int_eq(session_phase(agent->session), SESSION_UP);
+}
+
+void
+fleet_world_wait_up(struct fleet_world *world, struct agent *agent)
+{
+	fleet_world_wait_launched(world, agent);
+	fleet_world_start(world, agent, agent->resuming ? "resume" : "startup");
+}
+
+static bool
+is_typed(void *arg)
+{
+	const struct agent *agent = arg;
+	enum prompt_step step = agent->worker->session.step;
+
+	return (step == PROMPT_CLEARING || step == PROMPT_PASTED) &&
+	    !session_is_busy(agent->session);
+}
+
+void
+fleet_world_wait_pasted(struct fleet_world *world, struct agent *agent)
+{
+	floor_world_wait(&world->floor, is_typed, agent);
+	if (agent->worker->session.step == PROMPT_CLEARING) {
+		fleet_world_start(world, agent, "clear");
+		floor_world_wait(&world->floor, is_typed, agent);
+	}
+	ck_assert_int_eq(agent->worker->session.step, PROMPT_PASTED);
+}
+
+void
+fleet_world_submit(struct fleet_world *world, struct agent *agent)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_json struct json_object *data = json_object_new_object();
+
+	fleet_world_wait_pasted(world, agent);
+	prompt_with_receipt(agent->worker->session.receipt,
+	    agent->worker->session.pending, &text);
+	json_set_string(data, "prompt", text.data);
+	hook(world, agent, "UserPromptSubmit",
+	    json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN));
+	ck_assert_int_eq(agent->worker->session.step, PROMPT_NONE);
+}
+
+/* --- what came of it -------------------------------------------------- */
+
+static void
+on_time(void *arg)
+{
+	loop_stop(arg, 0);
+}
+
+void
+fleet_world_run(struct fleet_world *world, int64_t ms)
+{
+	struct loop *loop = world->floor.loop;
+	struct loop_timer *timer = loop_after(loop, ms, on_time, loop);
+
+	loop_run(loop);
+	loop_timer_free(timer);
+}
+
+void
+fleet_world_moved(struct fleet_world *world, const char *moves)
+{
+	ck_assert_str_eq(world->moves.data, moves);
+	buf_clear(&world->moves);
+}
+
+bool
+fleet_world_is_at(const struct agent *agent, const char *step)
+{
+	return agent->op != NULL &&
+	    strcmp(operation_step_name(&agent->op->op), step) == 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The fleet with sessions: a tmux that is none (fake-tmux.h), processes that
+ * stand for the agents, their hooks over the daemon's own socket or through the
+ * spool, the real git, and what the fleet tells.
+ */
+#ifndef FLEET_WORLD_H
+#define FLEET_WORLD_H
+
+#include "event.h"
+#include "fake-tmux.h"
+#include "floor-world.h"
+
+struct fleet_world {
+	struct floor_world floor;
+	struct fake_tmux *tmux; /* of the core of now */
+	struct agent *adam; /* of fleet_world_begin_idle() and its kin */
+	int told[EVENT_KIND_COUNT]; /* how often */
+	struct buf moves; /* "adam:starting adam:working " */
+	char *reason; /* of the last event that had one */
+	int hooks; /* numbered so far */
+};
+
+/* A daemon without workers. settings: further ones of [repo], then of other
+ * tables; NULL = none. */
+void fleet_world_begin(struct fleet_world *world, const char *settings);
+/* The same with adam, who has a session, ready and idle; with adam, whose turn
+ * on the task "do it" runs. */
+void fleet_world_begin_idle(struct fleet_world *world, const char *settings);
+void fleet_world_begin_working(struct fleet_world *world, const char *settings);
+/* Ends the agents too. */
+void fleet_world_end(struct fleet_world *world);
+/* This daemon dies, the next one begins; sessions live on. */
+void fleet_world_reopen(struct fleet_world *world);
+
+/* A worker with a worktree; its session is launched. */
+struct agent *fleet_world_add(struct fleet_world *world, const char *name);
+/* The launch of its session has come so far that its agent runs; it reports. */
+void fleet_world_wait_launched(struct fleet_world *world, struct agent *agent);
+void fleet_world_start(
+    struct fleet_world *world, struct agent *agent, const char *source);
+void fleet_world_wait_up(struct fleet_world *world, struct agent *agent);
+/* The prompt that is on its way to it is pasted, after a /clear if that is
+ * wanted; and it is submitted. */
+void fleet_world_wait_pasted(struct fleet_world *world, struct agent *agent);
+void fleet_world_submit(struct fleet_world *world, struct agent *agent);
+/* Its agent ends by itself. */
+void fleet_world_kill(struct agent *agent);
+
+/* A hook of its session, data in JSON: over the socket, into the spool. */
+struct floor_call *fleet_world_hook(struct fleet_world *world,
+    struct agent *agent, const char *event, const char *data);
+void fleet_world_spool(struct fleet_world *world, struct agent *agent,
+    const char *event, const char *data);
+/* The same, and wait for the answer; what a Stop is answered, "" = nothing. */
+const char *fleet_world_stop(struct fleet_world *world, struct agent *agent);
+
+/* Let the loop run for so long. */
+void fleet_world_run(struct fleet_world *world, int64_t ms);
+
+/* How a worker has moved since this was asked last. */
+void fleet_world_moved(struct fleet_world *world, const char *moves);
+/* Its operation is at that step now, and it has none. */
+bool fleet_world_is_at(const struct agent *agent, const char *step);
+
+#endif

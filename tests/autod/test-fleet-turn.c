@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The end of a turn, reported by the agent's hooks and judged by what the real
+ * git says: of workers that a person drives, and with a policy. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "errtext.h"
+#include "fleet-world.h"
+#include "git.h"
+#include "json.h"
+#include "mem.h"
+#include "turn-end.h"
+#include "unit.h"
+#include "worker-op.h"
+
+static void
+expect_status(const struct fleet_world *world, enum worker_status status)
+{
+	ck_assert_str_eq(worker_status_name(world->adam->worker->status),
+	    worker_status_name(status));
+}
+
+static void
+work(struct fleet_world *world, const char *text)
+{
+	floor_world_wt(&world->floor, "adam", text);
+}
+
+static const char commit_text[] =
+    "echo two >b.txt; git add b.txt; git commit -qm 'by adam'";
+
+/* --- by hand ---------------------------------------------------------- */
+
+START_TEST(committed_work_is_finished)
+{
+	struct fleet_world world;
+
+	fleet_world_begin_working(&world, NULL);
+	work(&world, commit_text);
+	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
+	expect_status(&world, WORKER_NEEDS_REVIEW);
+	ck_assert_str_eq(world.adam->worker->commit,
+	    floor_world_wt(&world.floor, "adam", "git rev-parse HEAD"));
+	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 1);
+	ck_assert_int_eq(world.told[EVENT_SENT_BACK], 0);
+	fleet_world_end(&world);
+}
+END_TEST
+
+START_TEST(nothing_was_changed)
+{
+	struct fleet_world world;
+
+	fleet_world_begin_working(&world, NULL);
+	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
+	expect_status(&world, WORKER_NO_CHANGES);
+	ck_assert(!world.adam->worker->session.busy);
+	fleet_world_end(&world);
+}
+END_TEST
+
+/* Twice it is told to commit, then that is done for it. */
+START_TEST(leftovers_are_committed_at_last)
+{
+	struct fleet_world world;
+	const char *reason;
+
+	fleet_world_begin_working(&world, NULL);
+	work(&world, "echo two >b.txt");
+	for (int i = 1; i <= 2; i++) {
+		reason = fleet_world_stop(&world, world.adam);
+		ck_assert_ptr_nonnull(
+		    strstr(reason, "1 file is changed or untracked"));
+		expect_status(&world, WORKER_WORKING);
+		ck_assert(world.adam->worker->session.busy);
+		ck_assert_int_eq(world.told[EVENT_SENT_BACK], i);
+	}
+	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
+	expect_status(&world, WORKER_NEEDS_REVIEW);
+	ck_assert_str_eq(floor_world_wt(&world.floor, "adam",
+			     "git log -1 --format=%s; git status -s"),
+	    turn_end_leftover_message);
+	ck_assert_str_eq(world.adam->worker->commit,
+	    floor_world_wt(&world.floor, "adam", "git rev-parse HEAD"));
+	ck_assert_str_eq(world.tmux->trace.data, ""); /* nothing was typed */
+	fleet_world_end(&world);
+}
+END_TEST
+
+/* A new prompt begins a new count. */
+START_TEST(a_message_gives_it_two_more)
+{
+	struct fleet_world world;
+	struct floor_call *call;
+
+	fleet_world_begin_working(&world, NULL);
+	work(&world, "echo two >b.txt");
+	fleet_world_stop(&world, world.adam);
+	fleet_world_stop(&world, world.adam);
+	call = floor_world_call(
+	    &world.floor, "worker.message", "adam", ",\"text\":\"go on\"");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	fleet_world_submit(&world, world.adam);
+	ck_assert_str_ne(fleet_world_stop(&world, world.adam), "");
+	ck_assert_str_ne(fleet_world_stop(&world, world.adam), "");
+	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
+	expect_status(&world, WORKER_NEEDS_REVIEW);
+	fleet_world_end(&world);
+}
+END_TEST
+
+START_TEST(an_unfinished_rebase_is_for_a_person)
+{
+	struct fleet_world world;
+
+	fleet_world_begin_working(&world, NULL);
+	work(&world, "echo two >a.txt; git commit -qam 'by adam'");
+	floor_world_sh(
+	    &world.floor, "echo three >a.txt; git commit -qam meanwhile");
+	work(&world, "! git rebase -q main 2>/dev/null");
+	for (int i = 0; i < 2; i++)
+		ck_assert_ptr_nonnull(
+		    strstr(fleet_world_stop(&world, world.adam),
+			"1 file is still in conflict. The rebase is not "
+			"finished"));
+	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
+	expect_status(&world, WORKER_PAUSED);
+	ck_assert_ptr_nonnull(
+	    strstr(world.adam->worker->reason, "could not finish its rebase"));
+	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 0);
+	fleet_world_end(&world);
+}
+END_TEST
+
+START_TEST(it_reviews_its_own_work_once)
+{
+	struct fleet_world world;
+	struct floor_call *call;
+
+	fleet_world_begin_idle(&world, NULL);
+	call = floor_world_call(&world.floor, "worker.start", "adam",
+	    ",\"prompt\":\"do it\",\"self_review\":true");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	fleet_world_submit(&world, world.adam);
+	work(&world, commit_text);
+	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
+	expect_status(&world, WORKER_REVIEWING);
+	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 0);
+	fleet_world_submit(&world, world.adam);
+	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
+	expect_status(&world, WORKER_NEEDS_REVIEW);
+	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 1);
+	fleet_world_end(&world);
+}
+END_TEST
+
+/* Nobody waits for the answer, so what it would say is typed. */
+START_TEST(a_stop_from_the_spool)
+{
+	struct fleet_world world;
+
+	fleet_world_begin_working(&world, NULL);
+	work(&world, "echo two >b.txt");
+	fleet_world_spool(&world, world.adam, "Stop", "{}");
+	fleet_world_wait_pasted(&world, world.adam);
+	ck_assert_ptr_nonnull(
+	    strstr(world.tmux->trace.data, "1 file is changed or untracked"));
+	ck_assert_ptr_null(strstr(world.tmux->trace.data, "/clear"));
+	fleet_world_submit(&world, world.adam);
+	expect_status(&world, WORKER_WORKING);
+	/* It counts as sent back all the same. */
+	ck_assert_str_ne(fleet_world_stop(&world, world.adam), "");
+	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
+	expect_status(&world, WORKER_NEEDS_REVIEW);
+	fleet_world_end(&world);
+}
+END_TEST
+
+/* --- with a policy ---------------------------------------------------- */
+
+/* What auto mode would say, and what it was told. */
+struct policy {
+	struct turn_facts facts; /* its part of them */
+	bool has_task, holds;
+	struct buf told;
+	enum worker_status status; /* when it was told last */
+	bool busy;
+};
+
+static bool
+policy_facts(void *arg, struct agent *agent, const char *last_words,
+    struct turn_facts *facts)
+{
+	struct policy *policy = arg;
+
+	(void)agent;
+	if (!policy->has_task)
+		return false;
+	facts->driven = true;
+	facts->commit_wanted = policy->facts.commit_wanted;
+	facts->check_wanted = policy->facts.check_wanted;
+	facts->turns = policy->facts.turns;
+	facts->turns_max = policy->facts.turns_max;
+	facts->ending = turn_read_ending(last_words);
+	facts->words = last_words;
+	return true;
+}
+
+static bool
+policy_held(void *arg, struct agent *agent)
+{
+	const struct policy *policy = arg;
+
+	if (policy->holds)
+		agent_move(agent, WORKER_PAUSED, "no money is left");
+	return policy->holds;
+}
+
+static void
+policy_judged(void *arg, struct agent *agent, enum turn_action action,
+    const char *head, const char *reason)
+{
+	static const char *const words[TURN_ACTION_COUNT] = {
+		[TURN_NO_CHANGES] = "no-changes",
+		[TURN_CHECK] = "check",
+		[TURN_BACK] = "back",
+		[TURN_NUDGE] = "nudge",
+		[TURN_FAIL] = "fail",
+	};
+	struct policy *policy = arg;
+
+	ck_assert_ptr_nonnull(words[action]);
+	ck_assert_uint_eq(strlen(head), 40);
+	ck_assert_ptr_null(agent->op); /* it is the policy's now */
+	buf_addf(&policy->told, "%s: %s", words[action], reason);
+	policy->status = agent->worker->status;
+	policy->busy = agent->worker->session.busy;
+}
+
+static const struct fleet_policy fleet_policy = {
+	.turn_facts = policy_facts,
+	.turn_held = policy_held,
+	.turn_judged = policy_judged,
+};
+
+static void
+begin_driven(struct fleet_world *world, struct policy *policy)
+{
+	*policy = (struct policy){ .has_task = true };
+	buf_init(&policy->told);
+	fleet_world_begin_working(world, NULL);
+	fleet_set_policy(world->floor.fleet, &fleet_policy, policy);
+}
+
+static void
+end_driven(struct fleet_world *world, struct policy *policy)
+{
+	fleet_world_end(world);
+	buf_release(&policy->told);
+}
+
+/* Stop with these last words; what it is answered. */
+static const char *
+stop_saying(struct fleet_world *world, const char *words)
+{
+	cleanup_free char *data =
+	    xasprintf("{\"last_assistant_message\":\"%s\"}", words);
+	struct floor_call *call =
+	    fleet_world_hook(world, world->adam, "Stop", data);
+	struct json_object *result;
+
+	ck_assert_ptr_null(floor_world_answer(&world->floor, call));
+	result = floor_call_result(call);
+	return result != NULL ? json_string_or(result, "reason", "") : "";
+}
+
+static const struct policy_row {
+	const char *work, *words; /* what it did and said */
+	struct turn_facts facts;
+	const char *told; /* the policy, begins with this */
+	bool back; /* the turn goes on */
+	enum worker_status status;
+} policy_rows[] = {
+	{ "true", "Shall I go on?", { 0 }, "nudge: Nobody can answer", true,
+	    WORKER_WORKING },
+	{ "echo two >b.txt", "Done.", { 0 }, "back: 1 file is", true,
+	    WORKER_WORKING },
+	{ "true", "Done.", { .commit_wanted = true },
+	    "back: There is no commit", true, WORKER_WORKING },
+	{ "true", "Done.",
+	    { .commit_wanted = true, .turns = 9, .turns_max = 9 },
+	    "fail: it made no commit after 9 turns", false, WORKER_WORKING },
+	{ commit_text, "Done.", { .check_wanted = true }, "check: ", false,
+	    WORKER_WORKING },
+	{ "true", "Done.", { 0 }, "no-changes: ", false, WORKER_NO_CHANGES },
+	{ commit_text, "Done.", { 0 }, "", false, WORKER_NEEDS_REVIEW },
+};
+
+START_TEST(a_policy_is_told_what_was_judged)
+{
+	const struct policy_row *row = &policy_rows[_i];
+	struct fleet_world world;
+	struct policy policy;
+
+	begin_driven(&world, &policy);
+	policy.facts = row->facts;
+	work(&world, row->work);
+	ck_assert((stop_saying(&world, row->words)[0] != '\0') == row->back);
+	ck_assert_msg(
+	    strncmp(policy.told.data, row->told, strlen(row->told)) == 0, "%s",
+	    policy.told.data);
+	ck_assert((policy.told.len > 0) == (row->told[0] != '\0'));
+	/* It is told before the worker is sent back, after it has moved. */
+	if (policy.told.len > 0)
+		ck_assert_int_eq(policy.status, row->status);
+	ck_assert(!policy.busy);
+	ck_assert(world.adam->worker->session.busy == row->back);
+	expect_status(&world, row->status);
+	end_driven(&world, &policy);
+}
+END_TEST
+
+/* It is not sent back, and neither is anybody told of that. */
+START_TEST(a_policy_holds_it)
+{
+	struct fleet_world world;
+	struct policy policy;
+
+	begin_driven(&world, &policy);
+	policy.holds = true;
+	work(&world, "echo two >b.txt");
+	ck_assert_str_eq(stop_saying(&world, "Done."), "");
+	expect_status(&world, WORKER_PAUSED);
+	ck_assert_str_eq(world.adam->worker->reason, "no money is left");
+	ck_assert_str_eq(policy.told.data, "");
+	ck_assert_int_eq(world.told[EVENT_SENT_BACK], 0);
+	ck_assert(!world.adam->worker->session.busy);
+	end_driven(&world, &policy);
+}
+END_TEST
+
+/* A worker without a task is a person's, whoever has registered a policy. */
+START_TEST(a_policy_without_a_task)
+{
+	struct fleet_world world;
+	struct policy policy;
+
+	begin_driven(&world, &policy);
+	policy.has_task = false;
+	policy.holds = true;
+	work(&world, "echo two >b.txt");
+	ck_assert_str_ne(stop_saying(&world, "Shall I go on?"), "");
+	expect_status(&world, WORKER_WORKING);
+	ck_assert_str_eq(policy.told.data, "");
+	end_driven(&world, &policy);
+}
+END_TEST
+
+/* --- at the wrong moment ---------------------------------------------- */
+
+/* An operation that ends when the test says so. */
+static void
+wait_for_the_test(struct operation *op)
+{
+	operation_await(op);
+}
+
+static void
+on_end(struct operation *op, const struct err *err)
+{
+	(void)err;
+	worker_op_release((struct worker_op *)op);
+}
+
+START_TEST(a_stop_while_an_operation_runs)
+{
+	static const struct operation_step step = { .name = "wait",
+		.run = wait_for_the_test };
+	static const struct operation_kind kind = {
+		.name = "test", .steps = &step, .count = 1, .end = on_end
+	};
+	struct worker_op op = { 0 };
+	struct fleet_world world;
+	struct floor_call *call;
+
+	fleet_world_begin_working(&world, NULL);
+	work(&world, commit_text);
+	worker_op_begin(&op, &kind, world.adam, NULL);
+	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
+	expect_status(&world, WORKER_WORKING);
+	ck_assert(!turn_end_is_due(world.adam));
+	if (operation_arrived(&op.op, NULL))
+		operation_next(&op.op);
+	ck_assert(turn_end_is_due(world.adam));
+	call = floor_world_ask(&world.floor, "daemon.patrol", "{}");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	floor_world_wait_status(&world.floor, world.adam, WORKER_NEEDS_REVIEW);
+	fleet_world_end(&world);
+}
+END_TEST
+
+/* The second one of two finds the first one at work. */
+START_TEST(two_stops_at_once)
+{
+	struct fleet_world world;
+	struct floor_call *first, *second;
+
+	fleet_world_begin_working(&world, NULL);
+	work(&world, "echo two >b.txt");
+	first = fleet_world_hook(&world, world.adam, "Stop", "{}");
+	second = fleet_world_hook(&world, world.adam, "Stop", "{}");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, first));
+	ck_assert_ptr_null(floor_world_answer(&world.floor, second));
+	ck_assert_ptr_nonnull(floor_call_result(first));
+	ck_assert_ptr_null(floor_call_result(second));
+	ck_assert_int_eq(world.told[EVENT_SENT_BACK], 1);
+	expect_status(&world, WORKER_WORKING);
+	fleet_world_end(&world);
+}
+END_TEST
+
+static void
+add_rows(Suite *suite, const TTest *test, size_t count)
+{
+	TCase *tc = tcase_create(test->name);
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test, 0, (int)count);
+	suite_add_tcase(suite, tc);
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("fleet-turn");
+
+	unit_case(suite, "by-hand",
+	    (const TTest *const[]){ committed_work_is_finished,
+		nothing_was_changed, leftovers_are_committed_at_last,
+		a_message_gives_it_two_more,
+		an_unfinished_rebase_is_for_a_person,
+		it_reviews_its_own_work_once, a_stop_from_the_spool, NULL });
+	add_rows(suite, a_policy_is_told_what_was_judged, nitems(policy_rows));
+	unit_case(suite, "policy",
+	    (const TTest *const[]){
+		a_policy_holds_it, a_policy_without_a_task, NULL });
+	unit_case(suite, "moments",
+	    (const TTest *const[]){
+		a_stop_while_an_operation_runs, two_stops_at_once, NULL });
+	return suite;
+}
