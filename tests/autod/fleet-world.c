@@ -14,10 +14,10 @@
 #include "file.h"
 #include "fleet-world.h"
 #include "json.h"
-#include "life.h"
 #include "loop.h"
 #include "mem.h"
 #include "operation.h"
+#include "persist.h"
 #include "prompt.h"
 #include "spool.h"
 #include "worker-op.h"
@@ -87,12 +87,6 @@ on_event(const struct event *event, void *arg)
 		buf_addf(&world->moves, "%s:%s ", event->worker, event->to);
 }
 
-static bool
-has_begun(void *arg)
-{
-	return life_has_begun(arg);
-}
-
 static void
 open_floor(struct fleet_world *world)
 {
@@ -105,7 +99,9 @@ open_floor(struct fleet_world *world)
 	world->tmux->spawn = spawn;
 	emit_subscribe(world->floor.core, on_event, world);
 	floor_world_live(&world->floor);
-	floor_world_wait(&world->floor, has_begun, world->floor.core);
+	/* Served when the floors have begun. */
+	ck_assert_ptr_null(floor_world_answer(&world->floor,
+	    floor_world_ask(&world->floor, "daemon.info", "{}")));
 }
 
 void
@@ -288,7 +284,8 @@ is_typed(void *arg)
 	enum prompt_step step = agent->worker->session.step;
 
 	return (step == PROMPT_CLEARING || step == PROMPT_PASTED) &&
-	    !session_is_busy(agent->session);
+	    persist_is_idle(agent->core) &&
+	    fake_tmux_waiting((struct fake_tmux *)agent->core->tmux) == 0;
 }
 
 void
