@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Operations of the fleet that are cut off at each step: cancelled, or dropped
+ * by a daemon that dies. The call is answered once, and the worker is free. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "fleet-world.h"
+#include "mem.h"
+#include "unit.h"
+#include "worker-op.h"
+
+static const struct row {
+	const char *method, *more;
+	const char *step;
+	bool done; /* it is finished all the same */
+	enum worker_status status; /* of adam afterwards */
+} rows[] = {
+	{ "worker.reset", "", "end-session", false, WORKER_WORKING },
+	{ "worker.reset", "", "salvage", false, WORKER_WORKING },
+	{ "worker.reset", "", "worktree", false, WORKER_OFFLINE },
+	{ "worker.reset", "", "reset", false, WORKER_OFFLINE },
+	{ "worker.nuke", "", "end-session", false, WORKER_WORKING },
+	{ "worker.nuke", "", "salvage", false, WORKER_WORKING },
+	{ "worker.nuke", "", "remove", true, WORKER_STATUS_COUNT },
+	{ "worker.start", ",\"prompt\":\"do it\"", "write", false,
+	    WORKER_STARTING },
+	{ "worker.start", ",\"prompt\":\"do it\"", "salvage", false,
+	    WORKER_STARTING },
+	{ "worker.start", ",\"prompt\":\"do it\"", "reset", false,
+	    WORKER_STARTING },
+};
+
+static struct floor_call *
+begin(struct fleet_world *world, const struct row *row)
+{
+	struct floor_call *call;
+
+	if (strcmp(row->method, "worker.start") == 0)
+		fleet_world_begin_idle(world, NULL);
+	else
+		fleet_world_begin_working(world, NULL);
+	floor_world_wt(&world->floor, "adam", "echo two >b.txt");
+	call = floor_world_call(&world->floor, row->method, "adam", row->more);
+	floor_world_wait_step(&world->floor, world->adam, row->step);
+	return call;
+}
+
+START_TEST(cancelled_at_each_step)
+{
+	const struct row *row = &rows[_i];
+	struct fleet_world world;
+	struct floor_call *call = begin(&world, row);
+	const char *error;
+
+	operation_cancel(&world.adam->op->op, "enough");
+	error = floor_world_answer(&world.floor, call);
+	if (row->done) {
+		ck_assert_ptr_null(error);
+		ck_assert_ptr_null(fleet_find(world.floor.fleet, "adam"));
+	} else {
+		ck_assert_str_eq(error, "enough");
+		ck_assert_ptr_null(world.adam->op);
+		ck_assert_str_eq(worker_status_name(world.adam->worker->status),
+		    worker_status_name(row->status));
+	}
+	fleet_world_end(&world);
+}
+END_TEST
+
+/* Nothing is leaked, and whoever waits is told. */
+START_TEST(a_daemon_that_dies_at_each_step)
+{
+	const struct row *row = &rows[_i];
+	struct fleet_world world;
+	struct floor_call *call = begin(&world, row);
+
+	floor_world_close(&world.floor);
+	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
+	fleet_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("fleet-ops-cancel");
+	TCase *tc = tcase_create("steps");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, cancelled_at_each_step, 0, (int)nitems(rows));
+	tcase_add_loop_test(
+	    tc, a_daemon_that_dies_at_each_step, 0, (int)nitems(rows));
+	suite_add_tcase(suite, tc);
+	return suite;
+}
