@@ -134,7 +134,7 @@ world_end(struct world *w)
 	buf_release(&w->log);
 }
 
-/* --- until something is so -------------------------------------------- */
+/* --- waiting ---------------------------------------------------------- */
 
 struct look {
 	struct world *world;
@@ -143,7 +143,7 @@ struct look {
 	struct loop_call *call;
 };
 
-/* After every pass: no step is missed. */
+/* After every pass of the loop, so that no step is missed. */
 static void
 on_pass(void *arg)
 {

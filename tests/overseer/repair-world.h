@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A repair for tests: a real repository, a tmux that is none, a process that
- * stands for the agent and whose hooks come over the real socket. The rest of
- * the overseer is here, too: it only notes what it is told.
+ * A repair for tests: a real repository, a fake tmux, and a process in place of
+ * the agent whose hooks come over the real socket. The rest of the overseer is
+ * replaced by functions that only record their calls.
  */
 #ifndef REPAIR_WORLD_H
 #define REPAIR_WORLD_H
@@ -19,10 +19,10 @@ struct world {
 	struct repo *repo;
 	struct fake_tmux *tmux;
 	pid_t agent; /* 0 = none */
-	int hooks; /* made */
+	int hooks; /* number of hooks sent */
 	char *session; /* where the agent works */
 
-	/* What respond_repaired() was told. */
+	/* The arguments of respond_repaired(). */
 	int told;
 	enum repair_outcome outcome;
 	struct buf words, log;
@@ -32,31 +32,31 @@ struct world {
 void world_begin(struct world *w, bool worktree);
 void world_end(struct world *w);
 
-/* Run the loop until the repair is in that step, or over. */
+/* Run the loop until the repair is in that step, or has ended. */
 void world_until_step(struct world *w, const char *step);
-/* Until tmux has been asked for this, which is cleared then. */
+/* Run the loop until tmux got this request; clears the trace. */
 void world_until_tmux(struct world *w, const char *trace);
-/* Until something with these words is typed; likewise. */
+/* Run the loop until something with these words is typed; the same. */
 void world_until_typed(struct world *w, const char *words);
-/* Until what the agent left is looked at. */
+/* Run the loop until the result of the agent is being checked. */
 void world_until_looking(struct world *w);
-/* Until it is over. */
+/* Run the loop until it has ended. */
 void world_until_over(struct world *w);
 /* The same, with this outcome and these words. */
 void world_until_told(
     struct world *w, enum repair_outcome outcome, const char *words);
 
-/* The agent is launched, reports its start and takes its prompt. */
+/* The agent is launched, reports its start and accepts its prompt. */
 void world_agent(struct world *w);
 void world_agent_ready(struct world *w);
 void world_agent_exits(struct world *w);
 
-/* A hook of the agent's, data as JSON text. The descriptor on which the answer
- * will come. */
+/* Send a hook of the agent, data as JSON text. Returns the descriptor on which
+ * the answer will arrive. */
 int world_hook(struct world *w, const char *event, const char *data);
-/* Wait for that answer; to be freed. */
+/* Wait for that answer; the caller frees it. */
 char *world_answer(struct world *w, int fd);
-/* Both: a Stop. */
+/* Both, for a Stop. */
 char *world_stops(struct world *w);
 
 #endif

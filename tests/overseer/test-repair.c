@@ -14,7 +14,7 @@
 #include "repair-world.h"
 #include "unit.h"
 
-/* Up to the moment when the agent works. */
+/* Run until the agent is working. */
 static void
 work(struct world *w)
 {
@@ -24,7 +24,7 @@ work(struct world *w)
 	world_agent_ready(w);
 }
 
-/* A commit of the agent's in its worktree. */
+/* The agent commits in its worktree. */
 static const char fix[] = "cd .worktrees/overseer && echo fixed >fixed.txt && "
 			  "git add fixed.txt && git commit -qm fix";
 
@@ -233,7 +233,7 @@ START_TEST(a_session_that_cannot_be_started_is_tried_again)
 	repair_begin(&w.o);
 	world_until_step(&w, "work");
 	for (int i = 0; i < 3; i++) {
-		/* The end of the one before, and the beginning. */
+		/* The end of the previous one, and the start. */
 		world_until_tmux(&w, i == 0 ? "kill" : "kill kill");
 		w.tmux->err = (struct err){ -EIO, "no tmux today" };
 	}
@@ -353,7 +353,7 @@ END_TEST
 static const struct {
 	const char *step;
 	bool after_work;
-	bool firm; /* it is finished */
+	bool firm; /* it is finished anyway */
 } steps[] = {
 	{ "place", false, false },
 	{ "reset the place", false, false },

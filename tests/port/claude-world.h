@@ -16,12 +16,13 @@ struct claude_world {
 	struct claude_launch launch;
 };
 
-/* The text must be a faultless configuration. The root exists. */
+/* The text must be a valid configuration. The root exists. */
 void claude_world_begin(struct claude_world *world, const char *config);
 void claude_world_end(struct claude_world *world);
 #define cleanup_claude_world __attribute__((cleanup(claude_world_end)))
 
-/* The launcher file of claude_prepare(), which must work; the caller frees. */
+/* The launcher file of claude_prepare(), which must succeed; the caller frees
+ * it. */
 char *claude_world_prepare(struct claude_world *world);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What the tests of errands share: one errand in a loop of its own, and fifos
- * by which its command tells how far it is.
+ * Shared by the tests of errands: one errand in its own loop, and fifos through
+ * which its command reports its progress.
  */
 #ifndef ERRAND_WORLD_H
 #define ERRAND_WORLD_H
@@ -14,7 +14,7 @@
 
 #define GUARD_MS 30000
 
-/* One errand and what became of it. */
+/* One errand and its result. */
 struct run {
 	struct loop *loop;
 	struct errand *errand;
@@ -29,7 +29,7 @@ void run_done(const struct errand_result *result, void *arg);
 void run_start(struct run *run, const struct errand_spec *spec);
 void run_adopt(struct run *run, const struct errand_spec *spec);
 
-/* Until it has ended; fails the test after GUARD_MS. */
+/* Wait until it has ended; fails the test after GUARD_MS. */
 void run_wait(struct run *run);
 
 const char *fresh_dir(void);
@@ -37,13 +37,13 @@ const char *fresh_dir(void);
 /* An errand "e" with a deadline of GUARD_MS. */
 struct errand_spec spec_for(const char *dir, const char *command);
 
-/* Files of the errand "e"; what returns char * is to be freed. */
+/* Files of the errand "e"; the caller frees char * results. */
 char *file_of(const char *dir, const char *suffix);
 bool has_file(const char *dir, const char *suffix);
 void remove_file(const char *dir, const char *suffix);
 char *text_of(const char *path);
 
-/* A fifo whose other end the command has: wait for its line, give it one. */
+/* A fifo whose other end the command holds: read a line from it, write one. */
 const char *fresh_fifo(void);
 char *fifo_hear(const char *path);
 void fifo_say(const char *path);

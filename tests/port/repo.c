@@ -92,7 +92,7 @@ repo_new_empty(void)
 	struct git_options options = { 0 };
 	struct repo *repo = xcalloc(1, sizeof *repo);
 	cleanup_free char *name = xasprintf("r%d", ++number);
-	/* Names that break whoever splits at blanks or lines. */
+	/* Names that break code that splits at blanks or lines. */
 	cleanup_free char *root = xasprintf("r%d/ma in\n\xc3\xa9", number);
 	cleanup_free char *dir =
 	    xasprintf("r%d/work trees/a\xc3\xa4 n\nn", number);
@@ -357,7 +357,7 @@ repo_squash(struct repo *repo, const char *message)
 enum git_land_result
 repo_land(struct repo *repo, const char *onto, const char *id, bool overlap)
 {
-	/* Often the answer of the operation before. */
+	/* It is often the answer of the previous operation. */
 	cleanup_free char *name = xstrdup(id);
 
 	begin(repo);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A real repository for the tests of the git ports: scratch HOME, no
- * configuration but its own, and the operations of git-work.h made synchronous.
+ * A real repository for the tests of the git ports: a scratch HOME, no other
+ * configuration, and synchronous versions of the operations of git-work.h.
  */
 #ifndef REPO_H
 #define REPO_H
@@ -20,40 +20,40 @@ struct repo {
 	struct git *git;
 	const char *base; /* scratch folder of this repository */
 	const char *root;
-	const char *dir; /* a worktree on llmc/ann, once it was added */
+	const char *dir; /* a worktree on llmc/ann, after it was added */
 
-	/* What the last operation answered. */
+	/* The answer of the last operation. */
 	bool called;
 	int code; /* of err, 0 = success */
 	char msg[512];
-	char text[4096]; /* ref, id, detail; lists with | behind each entry */
+	char text[4096]; /* ref, id, detail; lists with | after each entry */
 	bool conflict;
 	enum git_land_result landed;
 	struct git_facts facts;
 };
 
 /* A repository with one commit (a.txt) on main; run_hooks as in git.h. The
- * caller frees. */
+ * caller frees it. */
 struct repo *repo_new(bool run_hooks);
 struct repo *repo_new_empty(void); /* without the commit */
 void repo_free(struct repo *repo);
 void repo_cleanup(struct repo **repo);
 #define cleanup_repo __attribute__((cleanup(repo_cleanup)))
 
-/* Another struct git on the same repository. */
+/* Open another struct git on the same repository. */
 void repo_reopen(struct repo *repo, const struct git_options *options);
 
-/* Run shell text in the main tree (sh) or in the worktree (wt); it must
+/* Run a shell script in the main tree (sh) or in the worktree (wt); it must
  * succeed. $R, $W and $B are root, dir and base. The output, without its last
- * newlines, lives until the repository is freed. */
+ * newlines, is valid until the repository is freed. */
 const char *repo_sh(struct repo *repo, const char *text);
 const char *repo_wt(struct repo *repo, const char *text);
 
-/* Let the loop run until `called`. */
+/* Run the loop until `called`. */
 void repo_wait(struct repo *repo);
 
-/* The operations, with branch llmc/ann, onto main, worker ann. Return the
- * code; -1 with landed for a landing that failed. */
+/* The operations, with branch llmc/ann, onto main, worker ann. Return the code;
+ * -1 with landed for a landing that failed. */
 int repo_add(struct repo *repo);
 int repo_facts(struct repo *repo);
 int repo_conflicts(struct repo *repo);
@@ -71,11 +71,11 @@ repo_land(struct repo *repo, const char *onto, const char *id, bool overlap);
 int repo_revert(
     struct repo *repo, const char *commit, const char *message, bool overlap);
 
-/* Put a stand-in for git into PATH: the n-th call from now is not made and
- * killed ("before"), made and then killed ("after"), or never ends ("hang"). 0
- * = none, only count. */
+/* Put a wrapper for git into PATH: the n-th call from now is killed instead of
+ * run ("before"), run and then killed ("after"), or never ends ("hang"). 0 =
+ * none, only count. */
 void repo_trap(struct repo *repo, int nth, const char *mode);
-int repo_trap_count(struct repo *repo); /* calls made since */
+int repo_trap_count(struct repo *repo); /* calls since then */
 void repo_untrap(struct repo *repo);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A server and its clients in one loop, for tests. All of it runs in virtual
- * time, so that what never happens fails at once.
+ * A server and its clients in one loop, for tests. Everything runs in virtual
+ * time, so that waiting for something that never happens fails at once.
  */
 #ifndef SERVER_WORLD_H
 #define SERVER_WORLD_H
@@ -21,8 +21,8 @@ struct server_call;
 
 #define PARKED_MAX 300
 
-/* Methods: echo answers its params, long a text of n bytes, park nothing, quit
- * frees the server; others fail. */
+/* Methods: echo returns its params, long a text of n bytes, park does not
+ * answer, quit frees the server; others fail. */
 struct world {
 	struct loop *loop;
 	struct loop_timer *guard;
@@ -34,7 +34,7 @@ struct world {
 };
 
 void world_begin(struct world *w, const char *name);
-void world_end(struct world *w); /* answers what is parked */
+void world_end(struct world *w); /* answers parked calls */
 
 /* server_new() with the world's methods, freed at once. */
 int world_try(struct world *w, const char *path, struct err *err);
@@ -42,18 +42,17 @@ int world_try(struct world *w, const char *path, struct err *err);
 /* How often the method was called. */
 int world_calls(const struct world *w, const char *method);
 
-/* Let that much virtual time go by. */
+/* Let that much virtual time pass. */
 void pass(struct world *w, int64_t ms);
 
-/* A client's end. Not blocking, closed by the caller. */
+/* The client's end of a connection. Non-blocking; the caller closes it. */
 int dial(const char *path);
 void say(int fd, const char *text);
 
-/* Say more than the kernel keeps. */
+/* Send more than the kernel buffers. */
 void say_long(struct world *w, int fd, const struct buf *text);
 
-/* What comes within that many lines; EOF ends it and is written as such. The
- * caller frees. */
+/* Read that many lines; EOF ends it and is included. The caller frees it. */
 char *hear(struct world *w, int fd, int lines);
 void expect(struct world *w, int fd, const char *want);
 

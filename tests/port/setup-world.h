@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A worktree to make ready, for the tests of setup.h. */
+/* A worktree to set up, for the tests of setup.h. */
 #ifndef SETUP_WORLD_H
 #define SETUP_WORLD_H
 
@@ -22,12 +22,12 @@ struct setup_world {
 	struct err err; /* code 0 = ready */
 };
 
-/* A repository with the worktree of repo.h. The caller frees. */
+/* A repository with the worktree of repo.h. The caller frees it. */
 struct setup_world *setup_world_new(void);
 void setup_world_cleanup(struct setup_world **w);
 #define cleanup_world __attribute__((cleanup(setup_world_cleanup)))
 
-/* Let it run to its end; the code of what it came to. */
+/* Run it to its end; returns the code of the result. */
 void setup_world_done(const struct err *err, void *arg);
 int setup_world_run(struct setup_world *w);
 void setup_world_guard(void *arg);

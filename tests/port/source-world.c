@@ -293,8 +293,8 @@ source_world_expect_row(struct json_object *list, size_t at, const char *wanted)
 	ck_assert_str_eq(text.data, wanted);
 }
 
-/* Takes what it is offered until there is nothing, and writes down what it
- * got. Never returns. */
+/* Takes what it is offered until there is nothing, and records what it got.
+ * Never returns. */
 static void
 compete(
     const struct source_options *options, const char *owner, const char *notes)

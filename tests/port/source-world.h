@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What the tests of the task sources share: a loop with one source, its last
+ * Shared by the tests of the task sources: a loop with one source, its last
  * answer, and files.
  */
 #ifndef SOURCE_WORLD_H
@@ -20,7 +20,7 @@ struct source_world {
 	struct loop *loop;
 	struct source *source;
 	struct source_options options;
-	/* of the last answer; strings are owned, NULL = not set */
+	/* The last answer; strings are owned, NULL = not set. */
 	int answers;
 	enum source_answer answer;
 	char *key, *title, *text, *label;
@@ -30,12 +30,12 @@ struct source_world {
 	int watched; /* calls of the watch */
 };
 
-/* where and owner stay the caller's. */
+/* The caller keeps where and owner. */
 struct source_world *
 source_world_new(enum source_type type, const char *where, const char *owner);
 void source_world_free(struct source_world *world);
 
-/* The source made anew, as after a crash. */
+/* Open the source again, as after a crash. */
 void source_world_reopen(struct source_world *world);
 
 /* Ask, and run the loop until the answer is there. */
@@ -43,22 +43,22 @@ enum source_answer source_world_ask(struct source_world *world,
     const char *const *labels, const char *const *keys);
 /* Ask only. */
 void source_world_begin(struct source_world *world);
-/* Run the loop until the answer is there, or something was watched, or a guard
- * of ten seconds ends the test. */
+/* Run the loop until the answer is there, or the watch was called; a guard of
+ * ten seconds fails the test. */
 void source_world_wait_answer(struct source_world *world);
 void source_world_wait_watch(struct source_world *world, int count);
 void source_world_watch(struct source_world *world);
 
-/* Asked with no label and no key of ours: it offers that key, or nothing. */
+/* Ask without labels and keys: it offers that key, or nothing. */
 void source_world_expect(struct source_world *world, const char *key);
 
-/* Taken for auto-1, settled: which must succeed. */
+/* Take it for auto-1, or settle it; this must succeed. */
 void source_world_take(struct source_world *world, const char *key);
 void source_world_settle(struct source_world *world, const char *key,
     enum task_outcome outcome, const char *note);
 
-/* Three daemons take all that there is: so many tasks with the keys prefix0,
- * prefix1, ..., and each task goes to one of them. */
+/* Three daemons take all tasks: this many, with the keys prefix0, prefix1, ...;
+ * each task must go to exactly one of them. */
 #define SOURCE_WORLD_SHARED 60
 void source_world_expect_shared(struct source_world *world, const char *prefix);
 /* A process that takes and gives back this task over and over is killed after
@@ -82,7 +82,7 @@ char *source_world_read(const char *path);
 /* "a b c": the visible names in a folder, sorted; owned by the caller. */
 char *source_world_names(const char *folder);
 
-/* Does one of the quarantined begin so? How many are there? */
+/* Does a quarantined entry begin with this? How many are there? */
 bool source_world_quarantined(struct source_world *world, const char *head);
 size_t source_world_quarantine_count(struct source_world *world);
 

@@ -73,7 +73,7 @@ trust(const char *home, const char *key, bool onboarding)
 	    "%s", err.msg);
 }
 
-/* The file with each apostrophe made a quotation mark. */
+/* The file with each apostrophe replaced by a quotation mark. */
 static void
 put_quoted(const char *home, const char *text)
 {
@@ -113,7 +113,8 @@ START_TEST(each_problem_is_a_bit_of_its_own)
 		  "{'/src/my repo/\\'x\\'':{'hasTrustDialogAccepted':true}},"
 		  "'customApiKeyResponses':{'approved':['z','" TAIL "']}}",
 		    0 },
-		/* Of another repository, of a parent, said no, rejected. */
+		/* For another repository, for a parent, answered no,
+		 * rejected. */
 		{ "{'hasCompletedOnboarding':false,'projects':"
 		  "{'/src':{'hasTrustDialogAccepted':true},"
 		  "'/src/my repo/\\'x\\'':{'hasTrustDialogAccepted':false}},"

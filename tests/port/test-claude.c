@@ -31,7 +31,7 @@ list_count(char **list, const char *word)
 	return count;
 }
 
-/* What stands behind the flag, which is there at most once; NULL: no flag. */
+/* The word after the flag, which appears at most once; NULL: no flag. */
 static const char *
 flag(char **argv, const char *name)
 {
@@ -74,10 +74,10 @@ START_TEST(defaults_give_the_least_arguments)
 }
 END_TEST
 
-/* Every key of [defaults]: how it shows in a launch, or who else uses it. */
+/* Every key of [defaults]: how it appears in a launch, or what else uses it. */
 static const struct {
 	const char *key;
-	const char *value; /* as TOML; NULL: not a matter of the launch */
+	const char *value; /* as TOML; NULL: not used for the launch */
 	const char *shows; /* in the joined argument vector */
 } keys[] = {
 	{ "agent_command", "\"/opt/an agent\"", "[/opt/an agent] [--" },
@@ -465,7 +465,7 @@ START_TEST(launch_that_cannot_be_written_is_an_error)
 	w.launch.worker = "blocked";
 	file = file_join(w.workspace.dir, "sessions/blocked");
 	w.launch.worker = "blocked/settings.json";
-	free(claude_world_prepare(&w)); /* makes a directory of that name */
+	free(claude_world_prepare(&w)); /* creates a directory of that name */
 	w.launch.worker = "blocked";
 	ck_assert_int_lt(claude_prepare(&w.launch, &launcher, &err), 0);
 	ck_assert_ptr_nonnull(strstr(err.msg, file));

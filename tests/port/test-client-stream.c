@@ -17,11 +17,11 @@
 #include "server.h"
 #include "unit.h"
 
-/* What a client has heard, and how it behaves. */
+/* What a client has received, and how it behaves. */
 struct listener {
 	struct world *w;
 	struct client_stream *stream;
-	struct buf heard; /* "note:1 " and at the end "=2" or "!-71" */
+	struct buf heard; /* "note:1 ", and at the end "=2" or "!-71" */
 	struct err err;
 	int ends;
 	bool leaves; /* frees the stream at the first notification */
@@ -207,7 +207,7 @@ START_TEST(a_request_may_be_long_but_not_longer_than_a_line)
 }
 END_TEST
 
-/* A peer that says what it likes. */
+/* A peer that sends arbitrary text. */
 static void
 hear_from(const char *name, const struct buf *words, struct listener *ret)
 {

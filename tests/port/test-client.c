@@ -25,7 +25,7 @@
 #define LONG_MS  20000
 #define SHORT_MS 50
 
-/* A listener nobody looks after. */
+/* A listener that nobody serves. */
 static int
 listen_at(const char *path, int backlog)
 {
@@ -49,7 +49,7 @@ read_request(int fd, struct buf *text)
 		buf_addc(text, byte);
 }
 
-/* A process that takes one call and says what it was told to. */
+/* A process that accepts one call and sends a given answer. */
 static pid_t
 answer_with(int listener, const char *bytes, size_t len)
 {
@@ -60,7 +60,7 @@ answer_with(int listener, const char *bytes, size_t len)
 	ck_assert_int_ge(pid, 0);
 	if (pid > 0)
 		return pid;
-	alarm(60); /* nobody may call */
+	alarm(60); /* in case nobody calls */
 	fd = accept(listener, NULL, NULL);
 	read_request(fd, &text);
 	file_write_all(fd, bytes, len);
@@ -82,7 +82,7 @@ call(const char *path, int64_t ms, struct json_object **ret, struct err *err)
 	return client_call(path, "ping", NULL, ms, true, ret, NULL, err);
 }
 
-/* One call to a peer that answers so. */
+/* One call to a peer that answers like this. */
 static int
 ask(const char *name, const char *answer, struct json_object **ret_result,
     int *ret_code, struct err *err)
@@ -124,7 +124,7 @@ struct host {
 	const char *path;
 };
 
-/* The real server in a process of its own. */
+/* The real server in its own process. */
 static void
 host_begin(struct host *host, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What repo.copy_files brings into a real worktree. */
+/* What repo.copy_files copies into a real worktree. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ START_TEST(test_what_git_tracks_is_not_overwritten)
 }
 END_TEST
 
-/* More paths than one question to git holds. */
+/* More paths than one query to git holds. */
 START_TEST(test_every_path_is_asked_about)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
@@ -171,7 +171,7 @@ START_TEST(test_folders_of_git_and_llmc_and_around_the_worktree_stay)
 		setup_world_fails(
 		    w, -EINVAL, "cannot be copied into a worktree");
 	}
-	/* A pattern means them not. */
+	/* A pattern does not match them. */
 	w->files[0] = "*";
 	w->files[1] = ".*";
 	ck_assert_msg(setup_world_run(w) == 0, "%s", w->err.msg);
@@ -207,8 +207,8 @@ START_TEST(test_file_that_cannot_be_placed_is_named)
 }
 END_TEST
 
-/* Killed within the first file: nothing but whole files is seen, and the next
- * time mends. */
+/* Killed within the first file: only complete files are visible, and the next
+ * run repairs it. */
 START_TEST(test_crash_while_copying_is_mended_by_the_next_time)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
@@ -224,7 +224,8 @@ START_TEST(test_crash_while_copying_is_mended_by_the_next_time)
 	if (pid == 0) {
 		struct loop *loop = loop_new();
 
-		/* The kernel kills who writes more than half of it. */
+		/* The kernel kills a process that writes more than half of
+		 * it. */
 		signal(SIGXFSZ, SIG_DFL);
 		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 		setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 1500000, 1500000 });

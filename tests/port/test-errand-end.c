@@ -15,8 +15,8 @@
 #include "mem.h"
 #include "unit.h"
 
-/* A starter that is killed while the command runs; what that said at the fifo.
- */
+/* A starter that is killed while the command runs; returns what the command
+ * wrote to the fifo. */
 static char *
 start_and_die(const struct errand_spec *spec, const char *on)
 {
@@ -66,7 +66,7 @@ START_TEST(it_outlives_its_starter_and_happens_once)
 	text = text_of(effect);
 	ck_assert_str_eq(text, "done\n");
 	run_release(&run);
-	/* Once more, now that it has ended. */
+	/* Again, now that it has ended. */
 	run_adopt(&run, &spec);
 	run_wait(&run);
 	ck_assert_int_eq(run.result.status, 4);
@@ -116,7 +116,7 @@ START_TEST(freeing_it_leaves_it_running)
 	run_release(&run);
 	ck_assert_int_eq(run.calls, 0);
 	run_adopt(&run, &spec);
-	run_release(&run); /* an adopted one too */
+	run_release(&run); /* also for an adopted one */
 	run_adopt(&run, &spec);
 	fifo_say(go);
 	run_wait(&run);
@@ -125,8 +125,8 @@ START_TEST(freeing_it_leaves_it_running)
 }
 END_TEST
 
-/* A shell, a child in the foreground and one in the background; their pids go
- * through the fifo. */
+/* A shell, a child in the foreground and one in the background; their pids are
+ * written to the fifo. */
 static char *
 hang_command(const char *on)
 {
@@ -263,7 +263,7 @@ START_TEST(one_that_ignores_sigterm_is_killed_and_lost)
 	run_release(&run);
 	run_adopt(&run, &spec);
 	errand_cancel(run.errand);
-	errand_cancel(run.errand); /* twice is once */
+	errand_cancel(run.errand); /* the second call changes nothing */
 	run_wait(&run);
 	ck_assert(run.result.cancelled);
 	ck_assert(!run.result.timed_out);
@@ -296,7 +296,7 @@ START_TEST(cancel_ends_a_started_and_an_adopted_one)
 		ck_assert_int_eq(run.result.status, 143);
 		ck_assert_str_eq(run.result.out.data, "hangs\n");
 		expect_gone(pids);
-		errand_cancel(run.errand); /* too late is nothing */
+		errand_cancel(run.errand); /* too late has no effect */
 		run_release(&run);
 	}
 }
@@ -335,7 +335,7 @@ START_TEST(what_it_leaves_behind_cannot_hold_the_result_back)
 	ck_assert(!run.result.lost);
 	ck_assert(!run.result.timed_out);
 	ck_assert_int_lt(run.result.duration_ms, 10000);
-	/* The rest of the group went with it. */
+	/* The rest of the group was killed too. */
 	ck_assert(
 	    gone_within((pid_t)strtol(run.result.out.data, NULL, 10), 5000));
 	run_release(&run);
@@ -363,7 +363,7 @@ START_TEST(a_lock_that_a_daemon_inherited_does_not_count_after_the_status)
 	ck_assert_int_eq(run.result.status, 0);
 	ck_assert_str_eq(run.result.out.data, "left\n");
 	run_release(&run);
-	/* Nor does it for the next one of that name. */
+	/* Nor is it used for the next one of that name. */
 	ck_assert_int_eq(errand_forget(dir, "e", NULL), 0);
 	spec.command = "echo next";
 	run_start(&run, &spec);
@@ -433,8 +433,8 @@ START_TEST(a_status_that_is_none_is_lost)
 }
 END_TEST
 
-/* Ran, and then all traces but the intent are taken away: as if the starter had
- * died right after it wrote it. */
+/* Run it, then remove everything but the intent: as if the starter had died
+ * right after writing it. */
 static void
 leave_intent(const struct errand_spec *spec)
 {
@@ -471,7 +471,7 @@ START_TEST(one_that_was_never_started_is_started)
 	ck_assert_int_eq(run.result.status, 0);
 	ck_assert_str_eq(run.result.out.data, "/usr\n\"q\"\n");
 	run_release(&run);
-	run_adopt(&run, &spec); /* but once */
+	run_adopt(&run, &spec); /* but only once */
 	run_wait(&run);
 	ck_assert_int_lt(run.result.duration_ms, GUARD_MS);
 	run_release(&run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* `llmc errand`, which runs the command of an errand: what can happen to it,
- * up to its own death at any moment. */
+ * including its own death at any moment. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -87,7 +87,7 @@ START_TEST(output_may_end_before_the_command)
 }
 END_TEST
 
-/* Half of a task would be taken for a whole one. */
+/* Half of a task would be mistaken for a whole one. */
 START_TEST(output_that_cannot_be_written_is_lost)
 {
 	struct rlimit old, few;
@@ -147,9 +147,9 @@ START_TEST(the_command_keeps_the_lock_when_its_runner_is_killed)
 }
 END_TEST
 
-/* --- programs that are not as they should be --------------------------- */
+/* --- missing or wrong programs ----------------------------------------- */
 
-/* The llmc of the test is the first on PATH; here is another one, or none. */
+/* The llmc of the test is the first in PATH; use another one, or none. */
 static void
 expect_unable(const char *path, const char *words)
 {
@@ -219,10 +219,10 @@ START_TEST(nobody_else_can_run_one)
 }
 END_TEST
 
-/* --- ended between any two system calls ------------------------------- */
+/* --- killed between any two system calls ------------------------------ */
 
-/* Go on to its next system call, or to the end of this one. False when it has
- * ended. *ret_call: the call that begins here, -1 = none does. */
+/* Continue to its next system call, or to the end of this one. False if it has
+ * exited. *ret_call: the call that begins here, -1 = none. */
 static bool
 trace_step(pid_t pid, long *ret_call)
 {
@@ -240,7 +240,8 @@ trace_step(pid_t pid, long *ret_call)
 	return true;
 }
 
-/* llmc errand, traced, where it has read its record and begins to act. */
+/* llmc errand, traced, at the point where it has read its record and begins to
+ * act. */
 static pid_t
 trace_start(const char *llmc, const char *json, const char *lock_path)
 {
@@ -264,7 +265,7 @@ trace_start(const char *llmc, const char *json, const char *lock_path)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 99)
 		unit_skip("tracing is not allowed here");
 	ck_assert(WIFSTOPPED(status));
-	/* Without it the calls are not told apart. */
+	/* Without this the calls cannot be distinguished. */
 	ck_assert_int_eq(
 	    ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD),
 	    0);
@@ -283,7 +284,7 @@ is_poll(long call)
 	return call == SYS_ppoll;
 }
 
-/* On by n stops. False when it has ended before, or (if that is asked) waits
+/* Continue by n stops. False if it has exited before or (if requested) waits
  * for the command. */
 static bool
 trace_on(pid_t pid, int n, bool to_the_wait)
@@ -307,7 +308,7 @@ trace_end(pid_t pid, int signo)
 	ck_assert(WIFSIGNALED(status));
 }
 
-/* An errand that has been written down and not begun. */
+/* An errand that has been recorded but not begun. */
 static void
 leave_intent(const struct errand_spec *spec, const char *effect)
 {
@@ -371,7 +372,7 @@ START_TEST(killed_anywhere_it_happens_once_at_most)
 }
 END_TEST
 
-/* SIGTERM for the group counts also before the command is in it. */
+/* A SIGTERM for the group also counts before the command is in it. */
 START_TEST(ended_anywhere_it_does_not_go_on)
 {
 	static const char record[] = "{\"command\":\"exec sleep 60\"}";

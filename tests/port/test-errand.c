@@ -50,7 +50,7 @@ START_TEST(output_and_status_come_back)
 }
 END_TEST
 
-/* The second for what is left behind is not waited for without need. */
+/* It does not wait the whole second for leftover processes without need. */
 START_TEST(a_short_one_takes_short)
 {
 	int64_t best = GUARD_MS;
@@ -101,7 +101,7 @@ START_TEST(the_command_finds_an_ordinary_world)
 	expect("umask 022; (umask)", 0, "0022\n");
 	expect("trap", 0, "");
 	expect("[ \"$(ps -o sid= -p $$)\" = \"$(ps -o pgid= -p $$)\" ]", 0, "");
-	/* Signal 32 and those above are the C library's own. */
+	/* Signals 32 and above are used by the C library. */
 	expect("grep SigIgn /proc/self/status | sed 's/.*\\(.\\{8\\}\\)$/\\1/; "
 	       "s/^8/0/'",
 	    0, "00000000\n");
@@ -151,7 +151,7 @@ START_TEST(a_missing_directory_is_126_with_words)
 	ck_assert(!run.result.lost);
 	ck_assert_ptr_nonnull(strstr(run.result.err.data, "chdir"));
 	run_release(&run);
-	/* And it stays so. */
+	/* And the result stays the same. */
 	run_adopt(&run, &spec);
 	run_wait(&run);
 	ck_assert_int_eq(run.result.status, 126);
@@ -286,7 +286,7 @@ START_TEST(leftovers_without_a_record_are_no_errand)
 	run_start(&run, &spec);
 	run_wait(&run);
 	run_release(&run);
-	remove_file(dir, ".json"); /* errand_forget died half way */
+	remove_file(dir, ".json"); /* errand_forget() died halfway */
 	ck_assert(!errand_find(dir, name, sizeof name));
 	run_init(&run);
 	ck_assert_int_eq(
@@ -391,7 +391,7 @@ START_TEST(find_names_one_and_then_the_next)
 	}
 	stray = file_join(dir, "A.b.json");
 	ck_assert_int_eq(file_replace(stray, "{}", 2, 0600, NULL), 0);
-	/* One that does not fit is not named half. */
+	/* A name that does not fit is not returned truncated. */
 	ck_assert(errand_find(dir, small, sizeof small));
 	ck_assert_str_eq(small, "a");
 	for (size_t i = 0; i < nitems(order); i++) {

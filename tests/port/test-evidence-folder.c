@@ -34,7 +34,7 @@ START_TEST(failures_of_one_second_have_folders_of_their_own)
 	ck_assert_str_eq(strrchr(e.dir, '/'), "/" EVIDENCE_WORLD_STAMP "-02");
 	evidence_world_kept(e.dir, "daemon.json", "[]");
 	evidence_release(&e);
-	/* Those that nobody can remove fill up the names. */
+	/* Folders that cannot be removed use up the names. */
 	for (int i = 3; i <= 99; i++) {
 		cleanup_free char *name =
 		    xasprintf("evidence/%s-%02d/mine", EVIDENCE_WORLD_STAMP, i);
@@ -142,7 +142,7 @@ collect_within(const struct workspace *ws, rlim_t max,
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
 	less = old;
 	less.rlim_cur = max;
-	setrlimit(RLIMIT_FSIZE, &less); /* holds for check's files too */
+	setrlimit(RLIMIT_FSIZE, &less); /* also limits check's own files */
 	r = evidence_world_try(
 	    ws, 0, NULL, EVIDENCE_WORLD_STAMP, evidence, err);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
@@ -219,7 +219,7 @@ START_TEST(without_a_place_for_it_nothing_is_made)
 }
 END_TEST
 
-/* Killed at any moment, the next one finds what it needs. */
+/* Killed at any moment; the next one finds what it needs. */
 START_TEST(a_crash_in_the_middle_harms_nobody)
 {
 	cleanup_buf struct buf text = BUF_INIT;

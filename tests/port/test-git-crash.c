@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Every operation, killed right after each of its git commands, then run again:
- * the second run must get to the same end.
+ * Every operation is killed right after each of its git commands, then run
+ * again: the second run must reach the same result.
  */
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define CALLS_MAX 40
 
 struct scenario {
-	const char *root, *tree; /* shell, to begin with; NULL = nothing */
+	const char *root, *tree; /* shell, for the set-up; NULL = nothing */
 	bool without_tree;
 	int (*run)(struct repo *repo);
 	const char *look; /* shell, in the main tree */
@@ -45,7 +45,7 @@ run_land(struct repo *repo)
 {
 	if (repo_land(repo, "main~0", "id", false) == GIT_LAND_DIRTY)
 		return -1;
-	/* Landed by the first run: main is not the start any more. */
+	/* Landed by the first run: main has moved. */
 	return repo->code;
 }
 
@@ -66,7 +66,7 @@ prepare(struct repo *repo, const struct scenario *scenario)
 		repo_sh(repo, scenario->root);
 }
 
-/* False when the operation has no such command any more. */
+/* False if the operation has fewer commands. */
 static bool
 kill_after(const struct scenario *scenario, int nth)
 {
@@ -224,7 +224,7 @@ START_TEST(land_with_a_checkout)
 {
 	kill_everywhere(&(struct scenario){
 	    .tree = WORK "; git tag id",
-	    .root = "git show id:n >n", /* and a file that is there already */
+	    .root = "git show id:n >n", /* and a file that already exists */
 	    .run = run_land,
 	    .look = LAND_LOOK,
 	    .want = "w1\nfirst\none\ntwo",

@@ -9,14 +9,14 @@
 #include "repo.h"
 #include "unit.h"
 
-/* The landing: a.txt changed, d/new.txt made, old.txt removed. */
+/* The landing: a.txt changed, d/new.txt added, old.txt removed. */
 #define WORK                                                                  \
 	"echo two >>a.txt; mkdir d; echo new >d/new.txt; git rm -q old.txt; " \
 	"git add .; git commit -qm w1"
 #define LANDED "one\ntwo\nnew"
 #define SHOW   "cat a.txt d/new.txt; ls old.txt 2>/dev/null; git status --short"
 
-/* A repository with work that is squashed and ready; its id is in text. */
+/* A repository with squashed work that is ready to land; its id is in text. */
 static struct repo *
 ready(bool run_hooks)
 {
@@ -44,7 +44,7 @@ assert_landed(struct repo *repo, bool overlap)
 	    repo_sh(repo, "git rev-parse id"));
 }
 
-/* It waits, names what for, and has changed nothing. */
+/* It waits, says what for, and has changed nothing. */
 static void
 assert_waits(struct repo *repo, bool overlap, const char *named)
 {
@@ -149,7 +149,7 @@ START_TEST(without_a_checkout_only_the_ref_moves)
 				     "cat a.txt d/new.txt old.txt; "
 				     "git status --short"),
 		    "one\ndirt\nu\nold\n M a.txt\n?? d/");
-		assert_landed(repo, false); /* landed already */
+		assert_landed(repo, false); /* already landed */
 	}
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST(changes_in_the_way_wait)
 	} ways[] = {
 		{ "echo mine >>a.txt", "a.txt" },
 		{ "echo mine >>a.txt; git add a.txt", "a.txt" },
-		/* Staged, but not in the file any more. */
+		/* Staged, but no longer in the file. */
 		{ "echo mine >>a.txt; git add a.txt; git show id:a.txt >a.txt",
 		    "a.txt" },
 		{ "rm a.txt", "a.txt" },
@@ -251,11 +251,11 @@ START_TEST(an_empty_folder_is_not_in_the_way)
 END_TEST
 
 /* What a git that was killed in the middle of its fast-forward leaves, and what
- * a user leaves who has the same changes. */
+ * a user with the same changes has. */
 START_TEST(a_landing_killed_in_the_middle_is_finished)
 {
 	static const char *const states[] = {
-		/* Files and index are there, the ref is not. */
+		/* Files and index are updated, the ref is not. */
 		"git read-tree -m -u onto id",
 		/* Only files. */
 		"git read-tree -m -u onto id; git read-tree onto",
@@ -371,7 +371,7 @@ START_TEST(a_held_ref_waits)
 }
 END_TEST
 
-/* git moves the files before it finds that it cannot move the ref. */
+/* git updates the files before it finds that it cannot move the ref. */
 START_TEST(a_held_ref_leaves_the_checkout_as_it_was)
 {
 	cleanup_repo struct repo *repo = ready(false);
@@ -409,7 +409,7 @@ START_TEST(a_branch_checked_out_meanwhile_comes_along)
 {
 	cleanup_repo struct repo *repo = ready(true);
 
-	/* The hook of the ref's move stands for a user who was quicker. */
+	/* A reference hook acts as a user who was faster. */
 	repo_sh(repo,
 	    "git checkout -q --detach; printf '#!/bin/sh\\n"
 	    "[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\\n"

@@ -7,7 +7,7 @@
 #include "repo.h"
 #include "unit.h"
 
-/* What a worker does, and what happens on main meanwhile. */
+/* What a worker does, and what happens on main in the meantime. */
 #define WORK      "echo w >w.txt; git add .; git commit -qm w"
 #define ELSEWHERE "echo m >m.txt; git add .; git commit -qm m"
 #define GIT_DIR   "\"$(git rev-parse --git-dir)\""
@@ -25,12 +25,12 @@ with_tree(void)
 
 static const char *const locks[] = { "HEAD.lock", "index.lock" };
 
-/* git checks `onto` out before it finds that it cannot move HEAD. */
+/* git checks out `onto` before it finds that it cannot move HEAD. */
 START_TEST(a_rebase_that_meets_a_lock_takes_nothing_back)
 {
 	for (size_t i = 0; i < nitems(locks); i++) {
 		cleanup_repo struct repo *repo = with_tree();
-		/* Not to be taken for one that was left behind. */
+		/* So that it does not look stale. */
 		cleanup_free char *make =
 		    xasprintf("touch -d '1 hour' " GIT_DIR "/%s", locks[i]);
 
@@ -80,7 +80,7 @@ START_TEST(a_lock_stays_while_a_git_runs_there)
 }
 END_TEST
 
-/* The user's own: whoever holds it may come back. */
+/* A lock of the user: its owner may come back. */
 START_TEST(a_lock_of_the_main_tree_stays)
 {
 	cleanup_repo struct repo *repo = with_tree();

@@ -14,8 +14,8 @@
 
 #define LATER "echo y >>z.txt; git commit -qam later"
 
-/* The commit to be taken back is tagged bad: a line more, a file more, a file
- * less and one that can be run. */
+/* The commit to revert is tagged bad: it adds a line and a file, removes a file
+ * and makes one executable. */
 static struct repo *
 landed(void)
 {
@@ -36,7 +36,7 @@ revert(struct repo *repo, const char *commit, bool overlap)
 	return repo_revert(repo, commit, "Take it back\n", overlap);
 }
 
-/* The tip takes it back, and is what was told. */
+/* The tip reverts it, and is the commit that was returned. */
 static void
 assert_reverted(struct repo *repo, bool overlap)
 {
@@ -49,7 +49,7 @@ assert_reverted(struct repo *repo, bool overlap)
 	    "one\na.txt\nold.txt\nz.txt\n100644");
 }
 
-/* It fails so, with these words, and has changed nothing. */
+/* It fails with this code and these words, and has changed nothing. */
 static void
 assert_refused(
     struct repo *repo, const char *commit, int code, const char *words)
@@ -126,8 +126,8 @@ START_TEST(what_is_undone_already_is_left)
 	ck_assert_int_eq(revert(repo, "bad", false), 0);
 	ck_assert_str_eq(repo->text, "");
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse main"), tip);
-	/* A person did it, and more came after; their changes do not matter
-	 * where nothing is to be done. */
+	/* A person reverted it, and more commits followed; local changes do not
+	 * matter if there is nothing to do. */
 	repo_sh(repo,
 	    "git reset -q --hard bad; git revert --no-edit bad >/dev/null; " LATER
 	    "; echo dirt >>a.txt");
@@ -189,7 +189,7 @@ START_TEST(a_checkout_with_changes_is_waited_for)
 
 	repo_sh(repo, "echo mine >>a.txt");
 	assert_refused(repo, "bad", -EBUSY, "a.txt");
-	/* With overlap, another file's changes are no matter. */
+	/* With overlap, changes of other files do not matter. */
 	repo_sh(repo,
 	    "git checkout -q a.txt; echo f >f; git add f; "
 	    "git commit -qm f; echo mine >>f");
@@ -197,7 +197,7 @@ START_TEST(a_checkout_with_changes_is_waited_for)
 	ck_assert_msg(revert(repo, "bad", true) == 0, "%s", repo->msg);
 	ck_assert_str_eq(repo_sh(repo, "cat a.txt f; git status --short"),
 	    "one\nf\nmine\n M f");
-	/* A file that would be overwritten is in the way in any case. */
+	/* A file that would be overwritten is always in the way. */
 	repo_sh(repo,
 	    "git checkout -q f; git reset -q --hard bad; "
 	    "echo mine >old.txt");
@@ -220,7 +220,7 @@ START_TEST(what_the_user_is_doing_is_waited_for)
 }
 END_TEST
 
-/* A git before the real one in PATH: `text` first. */
+/* Put a git in front of the real one in PATH that runs `text` first. */
 static void
 stand_in(struct repo *repo, const char *text)
 {
@@ -253,7 +253,7 @@ START_TEST(a_branch_that_moves_meanwhile_is_told)
 {
 	cleanup_repo struct repo *repo = landed();
 
-	/* Somebody commits while the tree is being made. */
+	/* Someone commits while the tree is being made. */
 	stand_in(repo,
 	    "case $all in *' merge-tree '*) git -C \"$R\" commit -q "
 	    "--allow-empty -m quicker;; esac");

@@ -20,7 +20,7 @@ with_tree(void)
 	return repo;
 }
 
-/* All that salvage must not change. */
+/* Everything that salvage must not change. */
 #define UNTOUCHED                                                        \
 	"git status --porcelain=v2 --branch | cksum; "                   \
 	"d=$(git rev-parse --git-dir); cksum <\"$d/index\"; ls \"$d\"; " \
@@ -133,7 +133,8 @@ START_TEST(the_same_stamp_again_loses_nothing)
 		repo, "git cat-file blob " REF ":u; git rev-parse " REF "^2"),
 	    repo_sh(repo, "echo 2; git rev-parse " REF "^2"));
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse " REF "^2"), first);
-	/* Reset done, killed before that was noted: still saved. */
+	/* It was killed after the reset, before that was recorded: still
+	 * saved. */
 	ck_assert_int_eq(repo_reset(repo), 0);
 	ck_assert_int_eq(repo_salvage(repo, "s1"), 0);
 	ck_assert_str_eq(repo->text, REF);
@@ -223,7 +224,7 @@ START_TEST(locks_of_a_killed_git_are_removed)
 	ck_assert_int_eq(repo_reset(repo), -EBUSY);
 	ck_assert_msg(repo_unlock(repo) == 0, "%s", repo->msg);
 	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
-	/* There may be none, and the user's are the user's. */
+	/* There may be none, and the user's locks stay. */
 	ck_assert_int_eq(repo_unlock(repo), 0);
 	ck_assert_str_eq(
 	    repo_sh(repo, "find .git -name '*.lock'"), ".git/index.lock");
@@ -247,7 +248,7 @@ START_TEST(leftovers_go_into_the_last_commit)
 			     "git log -1 --format=%s; git ls-tree -rz "
 			     "--name-only HEAD | tr '\\0' '|'"),
 	    "w1\na.txt|l\n1|");
-	/* Taking everything back leaves an empty commit, not an error. */
+	/* Reverting everything leaves an empty commit, not an error. */
 	repo_wt(repo, "git checkout -q main -- . ; rm l*");
 	ck_assert_msg(repo_leftovers(repo, "left") == 0, "%s", repo->msg);
 }

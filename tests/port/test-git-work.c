@@ -22,12 +22,12 @@ with_tree(void)
 	return repo;
 }
 
-/* What a worker does, and what happens on main meanwhile. */
+/* What a worker does, and what happens on main in the meantime. */
 #define WORK      "echo two >>a.txt; echo new >new.txt; git add .; git commit -qm w1"
 #define ELSEWHERE "echo e >else.txt; git add .; git commit -qm elsewhere"
 #define AGAINST   "echo other >>a.txt; git add .; git commit -qm against"
 
-/* How many commits of main its branch has not. */
+/* How many commits of main are missing in its branch. */
 static const char *
 missing(struct repo *repo)
 {
@@ -143,7 +143,7 @@ START_TEST(add_makes_branch_and_folder)
 	ck_assert_str_eq(repo_wt(repo, "git symbolic-ref HEAD; cat a.txt"),
 	    "refs/heads/llmc/ann\none");
 	repo_wt(repo, WORK);
-	ck_assert_int_eq(repo_add(repo), 0); /* again: left as it is */
+	ck_assert_int_eq(repo_add(repo), 0); /* again: unchanged */
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert_int_eq(repo->facts.ahead, 1);
 }
@@ -220,7 +220,8 @@ START_TEST(add_refuses_the_users_tree_and_a_branch_in_use)
 	ck_assert_ptr_nonnull(strstr(repo->msg, "/x"));
 	ck_assert_int_eq(repo_remove(repo), -EIO); /* git keeps the branch */
 	repo_sh(repo, "git worktree lock \"$B/x\"; rm -r \"$B/x\"");
-	ck_assert_int_eq(repo_add(repo), -EBUSY); /* on a disk that is away? */
+	ck_assert_int_eq(repo_add(repo), -EBUSY); /* on a disk that is not
+						   * mounted? */
 	repo_sh(repo, "git worktree unlock \"$B/x\"");
 	ck_assert_int_eq(repo_add(repo), 0);
 	repo->dir = repo->root;
@@ -402,7 +403,7 @@ START_TEST(rebase_leaves_a_conflict_for_the_worker)
 	ck_assert(repo->conflict);
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert(repo->facts.rebasing);
-	/* Asked again, it starts again. */
+	/* If called again, it starts again. */
 	repo_wt(repo, "echo junk >a.txt");
 	ck_assert_int_eq(repo_rebase(repo), 0);
 	ck_assert(repo->conflict);
@@ -465,7 +466,8 @@ START_TEST(a_rebase_stopped_by_a_file_in_the_way_is_taken_back)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
-	/* Its second pick meets an ignored file; it is no conflict. */
+	/* Its second pick finds an ignored file in the way; that is not a
+	 * conflict. */
 	repo_wt(repo,
 	    WORK "; mkdir sub; echo s >sub/s; git add .; git commit "
 		 "-qm w2; git rm -rq sub; git commit -qm w3; "
@@ -530,7 +532,8 @@ START_TEST(operations_on_one_worktree_keep_their_order)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 
-	/* Cut off in the middle of one, with another waiting: all released. */
+	/* Freed in the middle of one, with another waiting: everything is
+	 * released. */
 	git_worktree_add(repo->git, repo->dir, "llmc/ann", "main", NULL, NULL);
 	git_worktree_remove(repo->git, repo->dir, "llmc/ann", NULL, NULL);
 	git_land(repo->git, "main", "main", "main", false, NULL, NULL);

@@ -16,10 +16,10 @@
 
 #define NCALLS 16
 
-/* What one command answered. */
+/* The answer of one command. */
 struct call {
 	struct repo *repo;
-	int *left; /* the loop stops at 0; NULL = at once */
+	int *left; /* the loop stops at 0; NULL = immediately */
 	bool answered;
 	int order, status, code;
 	size_t out_len;
@@ -69,7 +69,7 @@ ask(struct repo *repo, struct call *call, const struct git_command *command)
 	repo_wait(repo);
 }
 
-/* A command that is a piece of shell. */
+/* A command that is a shell script. */
 static void
 queue_shell(struct git_queue *queue, struct call *call, const char *text)
 {
@@ -200,7 +200,7 @@ START_TEST(a_git_that_hangs_is_ended)
 	ck_assert_int_eq(call.code, -ETIMEDOUT);
 	ck_assert_ptr_nonnull(strstr(call.msg, "git status in "));
 	command.deadline_ms = 30000;
-	ask(repo, &call, &command); /* the queue goes on */
+	ask(repo, &call, &command); /* the queue continues */
 	ck_assert_int_eq(call.status, 0);
 }
 END_TEST
@@ -254,7 +254,7 @@ START_TEST(a_folder_without_its_own_git_is_refused)
 	ask(repo, &call, &command);
 	ck_assert_int_eq(call.code, -ENOENT);
 	ck_assert_ptr_nonnull(strstr(call.msg, "no .git"));
-	/* Here too: it passes over a .git that is none. */
+	/* Here too: git skips an invalid .git. */
 	repo_sh(repo, "mkdir sub/.git");
 	ask(repo, &call, &command);
 	ck_assert_int_eq(call.status, 128);
@@ -275,8 +275,8 @@ START_TEST(a_held_lock_is_waited_for)
 	    "git worktree add -q \"$W\" -b llmc/ann; echo b >b.txt; "
 	    ">.git/index.lock");
 	repo->called = false;
-	/* The lock goes away only after git has run into it, and been tried
-	 * again: the third call there is. */
+	/* The lock is removed only after git has failed because of it and been
+	 * tried again: in the third call. */
 	repo_trap(repo, 0, "");
 	git_run(git_queue(repo->git, repo->root), &command, run_done, &add);
 	queue_shell(git_queue(repo->git, repo->dir), &free_it,
@@ -305,7 +305,7 @@ START_TEST(a_lock_held_for_good_is_told)
 	ck_assert(call.locked);
 	ck_assert_int_eq(repo_trap_count(repo), 6);
 	ck_assert_int_ge(clock_mono_ms() - began, 2400);
-	/* Another failure is answered at once. */
+	/* Another failure is reported immediately. */
 	repo_sh(repo, "rm .git/index.lock");
 	repo_trap(repo, 0, "");
 	command.args = (const char *[]){ "add", "none", NULL };
@@ -330,7 +330,7 @@ START_TEST(one_queue_is_serial_two_are_not)
 	ck_assert_ptr_ne(one, two);
 	ck_assert_ptr_eq(one, git_queue(repo->git, repo->root));
 	repo->called = false;
-	/* Only both at once can get through the fifo. */
+	/* Only if both run at once do they get through the fifo. */
 	queue_shell(one, &first, "cat \"$B/fifo\"");
 	queue_shell(one, &second, "touch \"$B/second\"");
 	queue_shell(two, &other,
@@ -365,7 +365,7 @@ START_TEST(many_commands_come_in_order)
 }
 END_TEST
 
-/* A turn of three commands: refs/x is there between the first and the last. */
+/* A slot with three commands: refs/x exists between the first and the last. */
 struct three {
 	struct git_turn *turn;
 	struct call *call;

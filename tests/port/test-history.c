@@ -42,7 +42,7 @@ place_end(struct place *p)
 	free(p->file);
 }
 
-/* The n-th event of a test: at NOW + n, and with a text that says so. */
+/* The n-th event of a test: at NOW + n, with a text that says so. */
 static struct spiral_event
 make(int n)
 {
@@ -212,7 +212,7 @@ START_TEST(foreign_lines_are_ignored)
 		ck_assert_int_eq(add(&p, &history, ++n, NULL), 0);
 	}
 	expect_file(&p, 1, n);
-	/* However many there are, they take no event's place. */
+	/* However many there are, they do not displace an event. */
 	for (int i = 0; i < HISTORY_MAX; i++)
 		append(&p, "{\"foreign\":true}\n");
 	expect_file(&p, 1, n);
@@ -221,7 +221,7 @@ START_TEST(foreign_lines_are_ignored)
 }
 END_TEST
 
-/* Events first to last into the file, not through history_add(). */
+/* Write events first to last to the file, not through history_add(). */
 static void
 fill(struct place *p, int first, int last)
 {
@@ -265,7 +265,7 @@ START_TEST(a_long_file_is_rewritten_with_the_last_events)
 	fill(&p, 1, 4 * HISTORY_MAX - 1);
 	ck_assert_int_eq(add(&p, &history, 4 * HISTORY_MAX, NULL), 0);
 	ck_assert_uint_eq(count_lines(&p), 4 * HISTORY_MAX);
-	/* Memory that began without the file loses nothing of it. */
+	/* A history that was started without the file loses nothing of it. */
 	ck_assert_int_eq(add(&p, &history, 4 * HISTORY_MAX + 1, NULL), 0);
 	ck_assert_uint_eq(count_lines(&p), HISTORY_MAX);
 	expect_file(&p, 3 * HISTORY_MAX + 2, 4 * HISTORY_MAX + 1);
@@ -316,7 +316,7 @@ START_TEST(what_could_not_be_written_counts_and_is_written_later)
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
 	less = old;
 	less.rlim_cur = (rlim_t)st.st_size + 10;
-	setrlimit(RLIMIT_FSIZE, &less); /* holds for check's files too */
+	setrlimit(RLIMIT_FSIZE, &less); /* also limits check's own files */
 	torn = add(&p, &history, 2, NULL);
 	full = add(&p, &history, 3, &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
@@ -374,8 +374,8 @@ START_TEST(a_file_that_cannot_be_read_is_told)
 }
 END_TEST
 
-/* Killed at any moment, a rewrite included: what was there before is a row
- * without a gap, and what was acknowledged is there. */
+/* Killed at any moment, even during a rewrite: the old events are there without
+ * a gap, and so are acknowledged ones. */
 START_TEST(a_crash_loses_nothing_that_was_acknowledged)
 {
 	struct history history = { 0 };

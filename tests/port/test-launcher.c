@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What claude_prepare() writes and `llmc pane FILE` executes, with a script
- * for an agent that tells how the kernel was told to start it. */
+/* What claude_prepare() writes and `llmc pane FILE` executes, with a script as
+ * agent that prints how it was started. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #define OUTPUT_MAX (4 * 1024 * 1024)
 #define LONG       (100 * 1024)
 
-/* Arguments and environment, each ended by a NUL, and its directory. */
+/* Arguments and environment, each followed by a NUL, and its directory. */
 #define AGENT                                                             \
 	"#!/bin/sh\n"                                                     \
 	"cat /proc/$$/cmdline; printf '=====\\0'; cat /proc/$$/environ; " \
@@ -34,7 +34,7 @@
 
 struct ran {
 	int status;
-	char *words[512]; /* into out */
+	char *words[512]; /* pointers into out */
 	size_t count;
 	struct buf out, err;
 };
@@ -105,7 +105,7 @@ has(const struct ran *ran, const char *word)
 	return find(ran, word, 0) < ran->count;
 }
 
-/* The value of a variable of the agent's, which it has at most once. */
+/* The value of a variable of the agent, which must be unique. */
 static const char *
 variable(const struct ran *ran, const char *name)
 {
@@ -161,13 +161,13 @@ START_TEST(arguments_arrive_as_they_are)
 	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
 	ck_assert_str_eq(ran.err.data, "");
 	argv = claude_argv(&w.launch);
-	/* A script's arguments come behind those of its interpreter. */
+	/* A script's arguments follow those of its interpreter. */
 	for (size_t i = 0; argv[i] != NULL; i++)
 		ck_assert_str_eq(ran.words[i + 1], argv[i]);
 	strv_free(argv);
 	ck_assert_str_eq(ran.words[find(&ran, "=====", 0) - 1], "");
 	ck_assert_str_eq(ran.words[find(&ran, "=====", 0) - 2], ODD);
-	/* It runs where the launch says. */
+	/* It runs in the directory of the launch. */
 	ck_assert_str_eq(ran.words[ran.count - 1], w.launch.cwd);
 }
 END_TEST
@@ -196,12 +196,12 @@ START_TEST(environment_is_ours_and_the_panes)
 	ck_assert_str_eq(variable(&ran, "LLMC_WORKER"), "ann");
 	ck_assert_str_eq(variable(&ran, "LLMC_AGENT"), "1");
 	ck_assert_str_eq(variable(&ran, "PATH"), getenv("PATH"));
-	/* tmux knows its pane better. */
+	/* The pane's value from tmux wins. */
 	ck_assert_str_eq(variable(&ran, "TMUX"), "/tmp/tmux-0/pane,1,0");
 	ck_assert_str_eq(variable(&ran, "TMUX_PANE"), "%7");
 	ck_assert_str_eq(variable(&ran, "TERM"), "tmux-256color");
 	ck_assert_ptr_null(variable(&ran, "COLORTERM"));
-	/* What the server was started with is not for the agent. */
+	/* The environment of the tmux server does not reach the agent. */
 	ck_assert_ptr_null(variable(&ran, "STALE"));
 }
 END_TEST

@@ -41,7 +41,7 @@ listen_at(const char *name)
 	return fd;
 }
 
-/* What came; "" for nothing. */
+/* What was received; "" for nothing. */
 static const char *
 heard(int fd, char text[256])
 {
@@ -168,8 +168,8 @@ START_TEST(the_watchdog_wants_half_of_its_time)
 }
 END_TEST
 
-/* The loop ends by itself when nothing is left to wait for; how long that
- * took. */
+/* The loop ends by itself when nothing is left to wait for; returns how long
+ * that took. */
 static int64_t
 tell(const char *command, struct json_object *message, int64_t deadline_ms)
 {

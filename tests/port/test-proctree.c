@@ -16,9 +16,9 @@
 #include "unit.h"
 
 #define BURN_MS 60
-#define TICK_MS 10 /* what the kernel counts in */
+#define TICK_MS 10 /* the kernel's unit */
 
-/* A process in a /proc of our own. Times are in ticks. */
+/* A process in a fake /proc. Times are in ticks. */
 static void
 fake(const char *proc, int pid, const char *name, int parent, int own,
     int waited, int start)
@@ -128,7 +128,7 @@ START_TEST(what_vanished_or_is_malformed_is_passed_over)
 		    file_replace(path, texts[i], strlen(texts[i]), 0600, NULL),
 		    0);
 	}
-	/* Only the directory was seen. */
+	/* Only the directory exists. */
 	ck_assert_int_eq(file_mkdirs(unit_path("vanished/50"), 0700, NULL), 0);
 	ck_assert_int_eq(
 	    file_mkdirs(unit_path("vanished/self"), 0700, NULL), 0);
@@ -173,7 +173,7 @@ START_TEST(no_processes_at_all)
 }
 END_TEST
 
-/* Use the processor until the kernel has counted it. */
+/* Use CPU time until the kernel has counted it. */
 static void
 burn(void)
 {
@@ -183,8 +183,8 @@ burn(void)
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 }
 
-/* The child starts a grandchild that works, says so and waits, as the child
- * does then. The leash is what both hang on. */
+/* The child starts a grandchild that works, reports that and waits, like the
+ * child. Both end when the leash is closed. */
 static pid_t
 start_family(int leash[2], int ready[2])
 {
@@ -231,7 +231,7 @@ START_TEST(real_descendants_are_counted)
 	fd_close(ready[0]);
 	fd_close(ready[1]);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	/* Its work is ours now, as what we waited for. */
+	/* Its CPU time now counts as ours, since we reaped it. */
 	tree = look(PROCTREE_PROC);
 	ck_assert_int_eq(proctree_cpu_ms(tree, &child), -ESRCH);
 	ck_assert_int_ge(proctree_cpu_ms(tree, &self), used);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The files that Serena reads, in a scratch home. The edits themselves are
- * tried in test-serena-list. */
+ * tested in test-serena-list. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

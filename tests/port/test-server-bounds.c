@@ -24,7 +24,7 @@ START_TEST(a_line_must_be_finished_in_time)
 	world_begin(&w, "half-line");
 	fd = dial(w.path);
 	began = clock_mono_ms();
-	/* A byte now and then is not enough. */
+	/* Sending a byte now and then is not enough. */
 	for (int i = 0; i < 9; i++) {
 		say(fd, "{");
 		pass(&w, 1000);
@@ -76,7 +76,8 @@ START_TEST(idle_connections_are_closed)
 	began = clock_mono_ms();
 	expect(&w, idle, "EOF");
 	ck_assert_int_eq(clock_mono_ms() - began, SERVER_IDLE_MS);
-	/* One with a call under way is not idle, until it is answered. */
+	/* With a call in progress it is not idle, until the call is
+	 * answered. */
 	pass(&w, SERVER_IDLE_MS);
 	server_reply(w.parked[0], NULL);
 	w.count = 0;
@@ -90,7 +91,7 @@ START_TEST(idle_connections_are_closed)
 }
 END_TEST
 
-/* More answers asked for than the kernel and the server would keep. */
+/* Ask for more answers than the kernel and the server would buffer. */
 static void
 ask_for_much(int fd, int count)
 {
@@ -113,7 +114,7 @@ START_TEST(a_client_that_does_not_read_is_not_read_from)
 	before = world_calls(&w, "long");
 	ck_assert_int_ge(before, SERVER_OUT_PAUSE / 100000);
 	ck_assert_int_lt(before, 50);
-	/* Once it reads, it gets all that it asked for. */
+	/* Once it reads, it gets everything. */
 	text = hear(&w, fd, 100);
 	ck_assert_int_eq(world_calls(&w, "long"), 100);
 	ck_assert_uint_gt(strlen(text), 10000000);
@@ -183,7 +184,7 @@ START_TEST(calls_under_way_are_bounded)
 	fd_close(fd);
 	server_reply(w.parked[--w.count], NULL);
 	server_reply(w.parked[--w.count], NULL);
-	/* It left, but not without having said the last one. */
+	/* It left, but its last call was received. */
 	pass(&w, 1);
 	ck_assert_int_eq(w.count, SERVER_CALLS_MAX - 1);
 	world_end(&w);
@@ -243,7 +244,7 @@ START_TEST(connections_are_bounded)
 }
 END_TEST
 
-/* It takes the connection first and closes it when over the limit. */
+/* It accepts the connection first and closes it if it is over the limit. */
 static bool
 under_valgrind(void)
 {

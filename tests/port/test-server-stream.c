@@ -17,11 +17,11 @@
 	"{\"jsonrpc\":\"2.0\",\"method\":\"note\"," \
 	"\"params\":{\"n\":" n "}}\n"
 
-/* What an owner of a stream keeps. */
+/* The owner of a stream. */
 struct owner {
 	struct server_call *call; /* NULL = ended */
 	int told;
-	bool ends; /* ends the call when it is told */
+	bool ends; /* ends the call when its client is gone */
 };
 
 static int
@@ -78,7 +78,7 @@ START_TEST(an_open_call_is_told_things)
 	ck_assert_int_eq(notify(owner.call, 1), 0);
 	ck_assert_int_eq(notify(owner.call, 2), 0);
 	expect(&w, fd, NOTE("1") NOTE("2"));
-	/* It is not idle, and other calls go on beside it. */
+	/* It is not idle, and other calls work beside it. */
 	pass(&w, 3 * SERVER_IDLE_MS);
 	say(fd, REQUEST("2", "echo"));
 	expect(&w, fd, RESULT("2", "null"));
@@ -107,7 +107,7 @@ START_TEST(much_is_read_by_one_who_reads)
 			ck_assert_int_eq(notify_long(owner.call, 200000), 0);
 		free(hear(&w, fd, 5));
 	}
-	/* One line over the bound is no slow reader. */
+	/* One line over the limit does not make it a slow reader. */
 	ck_assert_int_eq(notify_long(owner.call, 3 * SERVER_STREAM_MAX), 0);
 	free(hear(&w, fd, 1));
 	ck_assert_int_eq(notify(owner.call, 1), 0);
@@ -202,7 +202,7 @@ START_TEST(a_client_that_goes_away_is_told_of)
 	ck_assert_int_eq(keeps.told, 0);
 	ck_assert_int_eq(notify(keeps.call, 1), 0);
 	expect(&w, b, NOTE("1"));
-	/* Told once, however long the owner keeps it. */
+	/* Reported once, however long the owner keeps it. */
 	fd_close(b);
 	ck_assert_int_eq(notify(keeps.call, 2), -EPIPE);
 	pass(&w, 1);
@@ -295,7 +295,7 @@ START_TEST(the_server_may_be_freed_while_a_stream_is_open)
 	c = subscribe(&w, &first);
 	ck_assert_int_eq(notify(keeps.call, 1), 0);
 	server_free(take_ptr(&w.server));
-	/* Ended before it could be told. */
+	/* Ended before that could be reported. */
 	server_reply(first.call, NULL);
 	ck_assert_int_eq(keeps.told + ends.told, 0);
 	ck_assert_int_eq(notify(keeps.call, 2), -EPIPE);

@@ -244,7 +244,7 @@ START_TEST(others_are_refused)
 	if (geteuid() != 0)
 		unit_skip("only root can be somebody else");
 	world_begin(&w, "others");
-	/* The file's mode and the folder's would do, were they kept. */
+	/* The mode of file and folder would be enough, if they were kept. */
 	ck_assert_int_eq(chmod(unit_scratch(), 0711), 0);
 	ck_assert_int_eq(chmod(w.path, 0666), 0);
 	ck_assert_int_eq(seteuid(65534), 0);
@@ -295,7 +295,7 @@ START_TEST(a_live_listener_is_left_alone)
 }
 END_TEST
 
-/* The file of a listener that died. */
+/* The socket file of a listener that died. */
 static void
 leave_dead(const char *path)
 {
@@ -356,7 +356,7 @@ START_TEST(anothers_file_is_not_removed)
 }
 END_TEST
 
-/* The last change of the file: bind(2) makes it before anybody listens. */
+/* Its last change: bind(2) creates it before anybody listens. */
 START_TEST(the_file_changes_when_it_is_listened_at)
 {
 	union {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A real worktree made ready: command, Serena, stamp. The files are tried in
+/* A real worktree is set up: command, Serena, stamp. Copying files is tested in
  * test-copy. */
 #include <errno.h>
 #include <stdlib.h>
@@ -54,8 +54,8 @@ START_TEST(test_failed_command_is_told_with_its_last_words)
 	ck_assert_ptr_null(strchr(w->err.msg, ':'));
 	w->spec.command = "kill -9 $$";
 	setup_world_fails(w, -EIO, "repo.setup_command killed by SIGKILL");
-	/* Only the end of a long text, not from the middle of a character,
-	 * and nothing that moves a cursor. */
+	/* Only the end of a long text, not from the middle of a character, and
+	 * nothing that moves a cursor. */
 	w->spec.command = "for i in $(seq 2000); do printf '\\303\\251'; done; "
 			  "printf '\\033[2J the end'; false";
 	setup_world_fails(w, -EIO, "\\x1b[2J the end");

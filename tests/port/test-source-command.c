@@ -22,7 +22,7 @@
 
 #define TIMEOUT_MS 30000
 
-/* A world of its own folder, which is the command's working directory. */
+/* A world with its own folder, which is the command's working directory. */
 static struct source_world *
 open_world(const char *name, const char *command)
 {
@@ -49,7 +49,7 @@ has_errand(struct source_world *world)
 	return errand_find(world->options.run_dir, name, sizeof name);
 }
 
-/* How often did the command run? Each run is to append a byte to "runs". */
+/* How often did the command run? Each run appends a byte to "runs". */
 static size_t
 count_runs(struct source_world *world)
 {
@@ -119,7 +119,7 @@ START_TEST(text_is_a_task)
 	ck_assert_ptr_nonnull(
 	    strstr(json_string_or(record, "stderr", ""), world->options.cwd));
 	ck_assert_uint_eq(strlen(json_string_or(record, "timestamp", "")), 24);
-	/* Another one, another key. */
+	/* Another task has another key. */
 	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
 	ck_assert_str_ne(world->key, key);
 	ck_assert_uint_eq(count_runs(world), 2);
@@ -304,7 +304,7 @@ START_TEST(an_answer_that_was_written_down_is_forgotten)
 	ck_assert_int_eq(source_world_ask(world, NULL, keys), SOURCE_OFFER);
 	ck_assert_str_ne(world->key, key);
 	ck_assert_uint_eq(count_runs(world), 2);
-	/* The crash came before it was taken: taken now. */
+	/* It crashed before the task was taken: take it now. */
 	ck_assert_int_eq(source_take(world->source, key, "w", NULL), 0);
 	ck_assert(has_errand(world));
 	source_world_free(world);
@@ -326,7 +326,7 @@ START_TEST(a_command_that_runs_is_taken_up_by_the_next)
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) { /* a daemon that dies while the command runs */
-		world->source = NULL; /* the parent's, as its loop */
+		world->source = NULL; /* belongs to the parent, like its loop */
 		world->loop = world->options.loop = loop_new();
 		source_world_reopen(world);
 		source_world_begin(world);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The source of task files: whose a task is. */
+/* The source of task files: ownership of tasks. */
 #include <errno.h>
 #include <string.h>
 

@@ -77,7 +77,7 @@ START_TEST(every_outcome_is_written)
 		    !rows[i].failed ? NULL :
 			i == 3      ? "failed" :
 				      "so it is");
-		/* A poison task does not come again. */
+		/* A task that was given up is not offered again. */
 		source_world_expect(world, rows[i].again ? "1" : NULL);
 		ck_assert_uint_eq(source_world_quarantine_count(world), 0);
 		source_world_free(world);
@@ -233,7 +233,7 @@ START_TEST(a_broken_file_is_quarantined_and_the_rest_goes_on)
 	    world, "6.json: waits for itself: 6 -> 7 -> 6"));
 	ck_assert(source_world_quarantined(
 	    world, "7.json: waits for itself: 7 -> 6 -> 7"));
-	/* Mended, it is offered. */
+	/* Once repaired, it is offered. */
 	files_world_put(world, "1", "completed", "");
 	source_world_expect(world, "8");
 	ck_assert_uint_eq(source_world_quarantine_count(world), 6);
@@ -271,7 +271,7 @@ START_TEST(other_files_are_left_alone)
 
 	files_world_put_text(world, ".hidden", "{");
 	files_world_put_text(
-	    world, "1.json.tmp", "{"); /* 1.json.tmp.json is one, though */
+	    world, "1.json.tmp", "{"); /* but 1.json.tmp.json is one */
 	ck_assert_int_eq(mkdir(folder, 0700), 0);
 	source_world_expect(world, NULL);
 	ck_assert_uint_eq(source_world_quarantine_count(world), 1);
@@ -304,7 +304,7 @@ START_TEST(a_change_is_seen_though_size_and_stamp_stay)
 }
 END_TEST
 
-/* --- for people ------------------------------------------------------- */
+/* --- listing ---------------------------------------------------------- */
 
 START_TEST(the_list_has_every_task)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The folder source: what people see of it and do with it. */
+/* The folder source: how people see and change it. */
 #include <errno.h>
 #include <string.h>
 
@@ -145,7 +145,7 @@ START_TEST(the_list_can_be_limited_to_the_newest)
 	ck_assert_uint_eq(json_object_array_length(list), 2);
 	source_world_expect_row(
 	    list, 1, "{\"key\":\"a\",\"title\":\"x\",\"status\":\"done\"}");
-	/* Reading only: nothing is made. */
+	/* Read-only: nothing is created. */
 	none = source_list(SOURCE_FOLDER, unit_path("nowhere"), 0, &err);
 	ck_assert_uint_eq(json_object_array_length(none), 0);
 	ck_assert(!file_exists(unit_path("nowhere")));

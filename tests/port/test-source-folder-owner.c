@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The folder source: whose a task is. */
+/* The folder source: ownership of tasks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -48,7 +48,7 @@ START_TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 	source_world_take(world, "a");
 	ck_assert_int_eq(source_take(other->source, "a", "w", &err), -ESTALE);
 	ck_assert_int_eq(err.code, -ESTALE);
-	/* Nor can they settle it. */
+	/* Nor can the other settle it. */
 	source_world_settle(other, "a", OUTCOME_LANDED, NULL);
 	folder_world_expect(world, "doing: a");
 	source_world_settle(world, "a", OUTCOME_LANDED, NULL);
@@ -78,7 +78,7 @@ START_TEST(a_note_of_one_who_died_before_the_move_binds_nobody)
 	source_world_reopen(other);
 	folder_world_put(world, "todo/a", "1");
 	source_world_take(other, "a");
-	/* The note is written; the move did not happen. */
+	/* The note was written, but the file was not moved. */
 	ck_assert_int_eq(rename(doing, todo), 0);
 	source_world_take(world, "a");
 	ck_assert_int_eq(source_take(other->source, "a", "w", NULL), -ESTALE);
@@ -170,7 +170,7 @@ START_TEST(nothing_is_overwritten)
 	folder_world_put(world, "todo/a.md", "second");
 	source_world_take(world, "a.md");
 	folder_world_put(world, "todo/a.md", "third");
-	/* One of that name at a time. */
+	/* Only one of that name at a time. */
 	source_world_expect(world, NULL);
 	source_world_settle(world, "a.md", OUTCOME_NONE, NULL);
 	folder_world_expect_text(world, "todo/a.md", "third");
@@ -219,7 +219,7 @@ START_TEST(of_three_daemons_each_task_goes_to_one)
 END_TEST
 
 /* Killed at any moment between asking and settling: the task is in exactly one
- * place, and the same daemon goes on with it. */
+ * place, and the same daemon continues it. */
 START_TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 {
 	enum {

@@ -77,7 +77,7 @@ START_TEST(every_outcome_has_its_folder)
 		source_world_settle(
 		    world, "a", rows[i].outcome, "for a reason");
 		folder_world_expect(world, rows[i].folder);
-		/* Twice does nothing more. */
+		/* The second time changes nothing. */
 		source_world_settle(world, "a", rows[i].outcome, "for another");
 		folder_world_expect(world, rows[i].folder);
 		if (strstr(rows[i].folder, "why") != NULL)
@@ -179,7 +179,7 @@ START_TEST(what_cannot_be_used_is_told_and_stops_nobody)
 	source_world_take(world, "92-most");
 	source_world_expect(world, "93-bom");
 	ck_assert_str_eq(world->text, "yes");
-	/* What was mended is offered. */
+	/* A repaired file is offered. */
 	folder_world_put(world, "todo/1-empty", "now");
 	source_world_expect(world, "1-empty");
 	ck_assert_uint_eq(source_world_quarantine_count(world), 0);
@@ -246,7 +246,8 @@ START_TEST(an_older_one_goes_before_a_fresh_one)
 	int64_t start = clock_mono_ms();
 
 	folder_world_put(world, "todo/b", "x");
-	/* Of the time to come: another clock's, nobody writes it now. */
+	/* A date in the future: from another clock, so nobody is writing it
+	 * now. */
 	source_world_put(path, "x", -SOURCE_WORLD_OLD_MS);
 	source_world_expect(world, "a");
 	source_world_take(world, "a");
@@ -272,7 +273,7 @@ write_rest(void *arg)
 
 	ck_assert_int_eq(writer->world->answers, 0);
 	ck_assert_int_eq(file_write_all(writer->fd, " whole", 6), 0);
-	/* Its age alone would let it pass. */
+	/* Its age alone would be fine. */
 	ck_assert_int_eq(futimens(writer->fd, times), 0);
 	fd_close(writer->fd);
 	writer->closed = true;

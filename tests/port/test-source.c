@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The table of task sources: what each type can do, what it says where it
- * cannot, and which one the settings choose. */
+/* The table of task sources: what each type can do, its errors, and which one
+ * the settings choose. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ START_TEST(other_names_are_no_type)
 }
 END_TEST
 
-/* --- what people do with it ------------------------------------------- */
+/* --- commands --------------------------------------------------------- */
 
 static struct source_world *
 open_world(enum source_type type)
@@ -76,7 +76,7 @@ open_world(enum source_type type)
 #define FROM_COMMAND "tasks come from auto.task_pool_command; "
 #define FROM_FILES   "tasks come from the files of auto.task_list; "
 
-/* What is answered to an addition, and to a name that no task has. */
+/* The answers to adding a task, and to an unknown name. */
 static const struct {
 	int add, missing;
 	const char *add_words, *retry_words, *drop_words;
@@ -130,7 +130,7 @@ START_TEST(an_added_task_is_in_the_file_that_is_told)
 }
 END_TEST
 
-/* --- looking only ----------------------------------------------------- */
+/* --- reading ---------------------------------------------------------- */
 
 START_TEST(texts_and_counts_are_read_without_a_source)
 {

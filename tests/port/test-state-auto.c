@@ -45,7 +45,7 @@ add_task(struct state *state, const char *source, const char *key)
 	return task;
 }
 
-/* Every member another than it is in the beginning. */
+/* Every member differs from its initial value. */
 static void
 fill(struct state *state)
 {
@@ -342,7 +342,7 @@ START_TEST(tasks_are_found_and_keep_their_order)
 	ck_assert_str_eq(state.tasks[0]->id, "t1");
 	ck_assert_str_eq(state.tasks[1]->id, "t3");
 	id = state_task_id(&state);
-	ck_assert_str_eq(id, "t4"); /* an id is not used twice */
+	ck_assert_str_eq(id, "t4"); /* an id is never reused */
 	state_remove_task(&state, "t3");
 	state_remove_task(&state, "t1");
 	ck_assert_uint_eq(state.task_count, 0);
@@ -409,7 +409,7 @@ START_TEST(a_name_is_taken_off_the_list)
 	state_unlist_auto_worker(&state, "auto-1");
 	state_unlist_auto_worker(&state, "auto-3");
 	ck_assert_ptr_null(state.auto_workers[0]);
-	/* One that lists nobody has lost nobody. */
+	/* A state that lists no workers has lost none. */
 	ck_assert_int_eq(state_check(&state, NULL, NULL, NULL), 0);
 	state_release(&state);
 }

@@ -71,7 +71,7 @@ add_worker(struct state *state, const char *name)
 	state_add(state, worker);
 }
 
-/* A state told by its counter. */
+/* A state that can be recognised by its counter. */
 static void
 make(struct state *state, uint64_t receipts)
 {
@@ -120,7 +120,7 @@ load_error(struct place *p, struct err *err)
 	return r;
 }
 
-/* Write over what is there, as an editor does or a bad disk. */
+/* Overwrite the file in place, like an editor or a bad disk. */
 static void
 scribble(const char *path, const char *bytes, size_t len)
 {
@@ -274,7 +274,7 @@ START_TEST(every_truncation_is_found)
 	save(&p, 1);
 	save(&p, 2);
 	ck_assert_int_eq(stat(p.file, &st), 0);
-	/* Without its last newline it still says everything. */
+	/* Without its last newline it is still complete. */
 	ck_assert_int_eq(truncate(p.file, st.st_size - 1), 0);
 	expect_load(&p, 2, false);
 	for (off_t len = st.st_size - 2; len >= 0; len--) {
@@ -414,7 +414,7 @@ START_TEST(a_failed_save_changes_nothing)
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
 	none = old;
 	none.rlim_cur = 10;
-	setrlimit(RLIMIT_FSIZE, &none); /* holds for check's files too */
+	setrlimit(RLIMIT_FSIZE, &none); /* also limits check's own files */
 	r = state_save(&p.ws, &state, &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
 	signal(SIGXFSZ, SIG_DFL);
@@ -467,7 +467,7 @@ START_TEST(a_linked_file_keeps_its_link_and_has_a_backup)
 }
 END_TEST
 
-/* Load all the time, until the leash is let go. */
+/* Load it again and again, until the leash is closed. */
 static int
 read_until(const struct workspace *ws, int leash)
 {

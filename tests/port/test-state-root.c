@@ -62,7 +62,7 @@ load(struct place *p, struct state *ret_state)
 	    state_load(&p->ws, NOW, ret_state, &why, &err) == 0, "%s", err.msg);
 }
 
-/* Write over what is there, in place. */
+/* Overwrite the file in place. */
 static void
 scribble(const char *path, const char *text)
 {
@@ -85,7 +85,7 @@ START_TEST(our_own_writes_are_not_foreign)
 	}
 	load(&p, &again);
 	ck_assert_int_eq(state_foreign(&p.ws, &again), 0);
-	/* But one's own are for the other. */
+	/* But our writes are foreign to the other. */
 	load(&p, &other);
 	ck_assert_int_eq(state_save(&p.ws, &again, NULL), 0);
 	ck_assert_int_eq(state_foreign(&p.ws, &again), 0);
@@ -98,8 +98,8 @@ END_TEST
 
 START_TEST(a_foreign_write_is_noticed)
 {
-	/* Edited, emptied, shortened, made longer, replaced, removed, in the
-	 * way; some of them leave the date as it was. */
+	/* Edited, emptied, truncated, extended, replaced, removed, blocked;
+	 * some keep the date. */
 	static const char *const texts[] = {
 		"cat old >state.json",
 		": >state.json",
@@ -120,7 +120,7 @@ START_TEST(a_foreign_write_is_noticed)
 		int status = -1;
 
 		place_begin(&p, name);
-		/* Older than the clock's grain. */
+		/* Older than the resolution of the clock. */
 		ck_assert_int_eq(utimensat(AT_FDCWD, p.file, past, 0), 0);
 		state_release(&p.state);
 		load(&p, &p.state);
@@ -218,7 +218,7 @@ START_TEST(the_name_of_the_root_stays)
 	struct place p;
 
 	place_begin(&p, "stays");
-	/* A state from elsewhere does not change it, and is found out. */
+	/* A state from elsewhere does not change it, and is detected. */
 	state_init(&other);
 	ck_assert_int_eq(state_save(&p.ws, &other, NULL), 0);
 	state_release(&other);
@@ -264,7 +264,7 @@ START_TEST(a_name_that_is_none_is_written_anew)
 		ck_assert_int_eq(state_root_id(&p.ws, id, NULL), 0);
 		ck_assert_str_eq(id, p.state.root_id);
 	}
-	/* Edited by hand, without its newline or with more behind it. */
+	/* Edited by hand, without its newline or with more text. */
 	scribble(p.id_file, OTHER);
 	ck_assert_int_eq(state_root_id(&p.ws, id, NULL), 0);
 	ck_assert_str_eq(id, OTHER);
@@ -290,7 +290,7 @@ START_TEST(a_name_that_cannot_be_read_does_not_stop_a_save)
 }
 END_TEST
 
-/* Save without end; the parent kills us somewhere. */
+/* Save again and again; the parent kills us at some point. */
 static void
 save_for_ever(struct place *p, int tell)
 {

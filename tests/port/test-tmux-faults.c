@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A tmux that is missing, hangs, lies, dies, or is another one. */
+/* A tmux that is missing, hangs, gives wrong answers, dies, or is another
+ * version. */
 
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 
 #define FOREVER "exec sleep 1000"
 
-/* One of everything, all with the same outcome. */
+/* One of each command, all with the same result. */
 static void
 expect_all(struct world *world, int code)
 {
@@ -249,7 +250,7 @@ START_TEST(a_server_of_the_users_does_not_reach_our_children)
 }
 END_TEST
 
-/* Newer ones strip escapes from what they paste unless told not to. */
+/* Newer versions remove escapes from pasted text unless told not to. */
 START_TEST(a_tmux_with_literal_paste_is_asked_for_it)
 {
 	const char *script =
@@ -341,14 +342,14 @@ START_TEST(a_callback_can_be_forgotten)
 	tmux_paste(world.tmux, "llmc-a", "x", true, never, &mine);
 	tmux_kill(world.tmux, "llmc-b", never, &mine);
 	tmux_forget(world.tmux, &mine);
-	/* What comes behind is told, and nothing was typed before it. */
+	/* Later commands are answered, and nothing was typed before them. */
 	ck_assert_int_eq(world_list(&world, &list), 0);
 	answer_begin(&answer, &world);
 	tmux_capture(world.tmux, "llmc-a", 0, answer_text, &answer);
 	world_wait(&answer);
 	answer_end(&answer);
 	ck_assert(!file_exists(unit_path("typed.done")));
-	/* A session that was to go is gone. */
+	/* A session that was to be killed is gone. */
 	tmux_kill(world.tmux, "llmc-a", never, &mine);
 	tmux_forget(world.tmux, &mine);
 	ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);

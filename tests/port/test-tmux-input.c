@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What goes into a pane, and what is read from its screen. */
+/* What is typed into a pane, and what is read from its screen. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -209,7 +209,7 @@ pane_dead(void *arg)
 	return strcmp(dead, "1") == 0;
 }
 
-/* paste-buffer alone would take the whole server of tmux 3.3a down. */
+/* paste-buffer alone would crash the whole server of tmux 3.3a. */
 START_TEST(a_dead_pane_refuses_input_and_the_server_lives)
 {
 	const char *const keys[] = { "x", NULL };
@@ -229,7 +229,7 @@ START_TEST(a_dead_pane_refuses_input_and_the_server_lives)
 }
 END_TEST
 
-/* The program ends between our look and our paste. */
+/* The program exits between our check and our paste. */
 START_TEST(a_pane_that_dies_meanwhile_refuses_input_and_the_server_lives)
 {
 	const char *script =

@@ -74,7 +74,7 @@ START_TEST(list_tells_the_marks_of_each_session)
 }
 END_TEST
 
-/* Whoever writes ':' into our options, or sends nonsense. */
+/* Others may put ':' into our options, or send garbage. */
 START_TEST(list_takes_nonsense_apart_without_harm)
 {
 	static const struct {
@@ -275,7 +275,7 @@ START_TEST(a_dead_pane_stays_and_is_listed_as_dead)
 	ck_assert_int_eq(world_start(&world, "llmc-a",
 			     "echo last words; read x; exit 3", NULL),
 	    0);
-	/* What is written at the very end tmux may not read any more. */
+	/* tmux may not read what is written at the very end. */
 	while (strstr(screen.data, "last words") == NULL)
 		ck_assert_int_eq(
 		    world_capture(&world, "llmc-a", 0, &screen), 0);
@@ -283,14 +283,14 @@ START_TEST(a_dead_pane_stays_and_is_listed_as_dead)
 	world_until(&world, list_says_dead, target);
 	ck_assert_int_eq(world_list(&world, &list), 0);
 	ck_assert_str_eq(list.data, "llmc-a worker  1 dead\n");
-	/* tmux scrolls by a line to write that it is dead. */
+	/* tmux scrolls by a line to report that it is dead. */
 	ck_assert_int_eq(world_capture(&world, "llmc-a", 9, &screen), 0);
 	ck_assert_ptr_nonnull(strstr(screen.data, "last words\n"));
 	world_end(&world);
 }
 END_TEST
 
-/* tmux may miss the signal: the kernel's word counts. */
+/* tmux may miss the signal, so the kernel decides. */
 START_TEST(a_killed_program_is_listed_as_dead_at_once)
 {
 	cleanup_buf struct buf list = BUF_INIT;
@@ -466,7 +466,7 @@ START_TEST(the_server_outlives_us)
 }
 END_TEST
 
-/* A server that ends takes clients to the last moment, and drops them. */
+/* A server that is exiting accepts clients until the end, and drops them. */
 START_TEST(start_right_after_the_last_kill_succeeds)
 {
 	struct world world;

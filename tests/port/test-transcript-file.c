@@ -21,7 +21,7 @@ struct follow {
 	struct loop *loop;
 	struct transcript *transcript;
 	int calls;
-	int64_t prompts; /* wait for so many */
+	int64_t prompts; /* wait for this many */
 };
 
 static void
@@ -148,7 +148,7 @@ START_TEST(a_directory_that_comes_later_is_found)
 	struct loop_timer *timer;
 	struct follow f;
 
-	/* The loop is really asleep until the retry; no time passes. */
+	/* The loop really sleeps until the retry; no time passes. */
 	clock_virtual_begin(1000, 1000);
 	follow_begin(&f, maker.path);
 	timer = loop_after(f.loop, 10000, make_later, &maker);

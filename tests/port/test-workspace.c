@@ -15,7 +15,7 @@
 
 static unsigned test_number;
 
-/* A folder for each test, also where all share one process. */
+/* A folder for each test, even if all share one process. */
 static void
 begin(void)
 {
@@ -43,7 +43,7 @@ make_file(const char *name, const char *text)
 	    file_replace(path(name), text, strlen(text), 0644, NULL), 0);
 }
 
-/* What git takes for a git directory; finding runs no git. */
+/* What git accepts as a git directory; the search does not run git. */
 static void
 make_git_dir(const char *name)
 {
@@ -271,7 +271,7 @@ START_TEST(paths_start_at_the_root)
 	ck_assert_str_eq(absolute, "/else/where");
 	workspace_release(&ws);
 	ck_assert_ptr_null(ws.root);
-	workspace_release(&ws); /* and once more does no harm */
+	workspace_release(&ws); /* a second time is harmless */
 }
 END_TEST
 

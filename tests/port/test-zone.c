@@ -98,7 +98,7 @@ START_TEST(zone_decides_what_clocks_show)
 	    17, 0, NEW_YORK, "2026-07-10 10:00:00", "2026-07-10 21:00:00");
 	expect_daily(
 	    9, 0, "Asia/Kolkata", "2026-07-10 10:00:00", "2026-07-11 03:30:00");
-	/* There it is already tomorrow. */
+	/* There it is already the next day. */
 	expect_daily(9, 0, "Pacific/Kiritimati", "2026-07-10 12:00:00",
 	    "2026-07-10 19:00:00");
 	expect_daily(9, 0, "Pacific/Pago_Pago", "2026-07-10 21:00:00",
@@ -130,7 +130,7 @@ START_TEST(skipped_time_is_taken_from_before_the_change)
 	    3, 0, NEW_YORK, "2026-03-08 06:59:59", "2026-03-08 07:00:00");
 	expect_dated(
 	    3, 8, 2, NEW_YORK, "2026-03-08 06:00:00", "2026-03-08 07:00:00");
-	/* Where winter is the exception, in the words of tzdata. */
+	/* Where winter time is the exception, according to tzdata. */
 	expect_daily(1, 30, "Europe/Dublin", "2026-03-29 00:00:00",
 	    "2026-03-29 01:30:00");
 	/* Midnight itself is skipped. */
@@ -208,8 +208,8 @@ START_TEST(impossible_times_are_a_day_away)
 }
 END_TEST
 
-/* Clocks of any zone, asked around the year: what comes back is later than
- * now, soon enough, and shows that time unless that is skipped there. */
+/* For any zone and any time of the year: the answer is later than now, soon
+ * enough, and shows that time unless it is skipped there. */
 START_TEST(answer_is_always_near_and_shown)
 {
 	static const char *const zones[] = { "UTC", NEW_YORK, "Europe/Dublin",

@@ -56,7 +56,7 @@ world_begin(struct world *world, const char *command)
 {
 	const char *home = unit_path("home");
 
-	/* Of a test that failed half way. */
+	/* Left by a test that failed. */
 	world_clean();
 	file_mkdirs(home, 0700, NULL);
 	setenv("HOME", home, 1);

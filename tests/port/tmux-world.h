@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A tmux server for tests only: begun, driven until an answer is there, and
- * ended with all its processes. One that a failed test left behind is ended by
- * the next, or with the test program.
+ * A private tmux server for tests: started, driven until an answer is there,
+ * and ended with all its processes. A server left by a failed test is ended by
+ * the next one, or with the test program.
  */
 #ifndef TMUX_WORLD_H
 #define TMUX_WORLD_H
@@ -27,29 +27,29 @@ struct world {
 	struct tmux_options options;
 };
 
-/* What a callback brought. */
+/* The arguments of a callback. */
 struct answer {
 	struct world *world;
 	int count; /* times it was called */
 	struct err err; /* code 0 = success */
 	pid_t pid;
-	struct buf text; /* of a capture; of a list: one line a session */
+	struct buf text; /* of a capture; of a list: one line per session */
 };
 
-/* Once, before the first test: a place for the socket. */
+/* Call once before the first test: makes a place for the socket. */
 void world_prepare(void);
 
 /* A home in the scratch directory, no server. command: NULL = the real tmux. */
 void world_begin(struct world *world, const char *command);
 void world_end(struct world *world);
 
-/* Drive the loop until the answer, or the condition, or fail the test. */
+/* Run the loop until the answer or the condition, or fail the test. */
 void world_wait(struct answer *answer);
 typedef bool world_fn(void *arg);
 void world_until(struct world *world, world_fn *fn, void *arg);
 void world_until_file(struct world *world, const char *path);
 
-/* Begin an answer, and the callbacks that fill one. */
+/* Start an answer, and the callbacks that fill one. */
 void answer_begin(struct answer *answer, struct world *world);
 void answer_end(struct answer *answer);
 void answer_done(const struct err *err, void *arg);
@@ -67,25 +67,25 @@ int world_paste(
     struct world *world, const char *name, const char *text, bool enter);
 int world_keys(struct world *world, const char *name, const char *const *keys);
 int world_kill(struct world *world, const char *name);
-/* "name role worker generation live|dead attached|-" a line, in *out. */
+/* "name role worker generation live|dead attached|-" per line, in *out. */
 int world_list(struct world *world, struct buf *out);
 int world_capture(
     struct world *world, const char *name, int history, struct buf *out);
 pid_t world_server(void);
 
-/* tmux itself, for what a person would do; the output without final newline,
- * to be freed. Words end with NULL. */
+/* Run tmux itself, as a person would; returns the output without the final
+ * newline, to be freed. Words end with NULL. */
 char *world_tmux(const char *first, ...) __attribute__((sentinel));
 
 /* An executable shell script in the scratch directory; its path. */
 const char *world_script(const char *name, const char *text);
 
-/* The whole file; NULL = there is none. The caller frees. */
+/* The whole file; NULL = it does not exist. The caller frees it. */
 char *world_file(const char *path);
 
-/* A program that reads `len` bytes raw from the pane into a file of the
- * scratch directory; a second one "<name>.ready" says that it listens,
- * "<name>.done" that all came. Text to be freed. */
+/* A program that reads `len` bytes raw from the pane into a file in the scratch
+ * directory; it creates "<name>.ready" when it is reading, and "<name>.done"
+ * when it has all of them. The caller frees the text. */
 char *world_reader(const char *name, size_t len);
 void world_start_reader(
     struct world *world, const char *session, const char *name, size_t len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Preloaded into programs, tells when things happen, on the machine's monotonic
- * clock, a line each in the file that LLMC_BEACON names:
+ * Preloaded into programs, records when things happen, on the machine's
+ * monotonic clock, one line each in the file that LLMC_BEACON names:
  *
  *   start NAME PID MICROSECONDS   this program's main() is next
  *   end NAME PID MICROSECONDS     NAME logs that the daemon PID has ended
@@ -46,7 +46,7 @@ beacon_begin(void)
 	tell("start", (int)getpid());
 }
 
-/* The words of src/overseer/ward.c. */
+/* The message of the overseer. */
 ssize_t
 write(int fd, const void *bytes, size_t len)
 {

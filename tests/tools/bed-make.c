@@ -42,7 +42,7 @@ static const char *const bed_environment[] = {
 	"GIT_COMMITTER_NAME=Agent",
 	"GIT_COMMITTER_EMAIL=agent@example.invalid",
 	API_KEY_VARIABLE,
-	/* A hook that looks for leaks at its end takes seconds. */
+	/* A hook that searches for leaks at its end takes seconds. */
 	"ASAN_OPTIONS=detect_leaks=0",
 	"LC_ALL=C.UTF-8",
 };
@@ -74,7 +74,7 @@ bed_write_json(const char *path, struct json_object *json)
 	json_object_put(json);
 }
 
-/* What pre-empts every first-run dialog. */
+/* Prevents every first-run dialog. */
 static void
 bed_write_home(struct bed *bed)
 {
@@ -98,7 +98,7 @@ bed_write_home(struct bed *bed)
 	bed_write_json(path, json);
 }
 
-/* The recorder behind every event. */
+/* Use the recorder for every event. */
 static void
 bed_write_settings(struct bed *bed)
 {
@@ -145,7 +145,7 @@ bed_kill_servers(struct bed *bed)
 	    "tmux -L bed kill-server; tmux -L api kill-server; true", NULL));
 }
 
-/* A test that fails has no chance to clean up: its servers end when it ends. */
+/* A test that fails cannot clean up: its servers end when it ends. */
 static void
 bed_start_server(struct bed *bed, const char *name)
 {
@@ -168,8 +168,8 @@ bed_has_port(struct bed *bed, const void *arg)
 	    text.len > 0 && text.data[text.len - 1] == '\n';
 }
 
-/* Under a tmux server of its own: the agent's takes its environment from
- * whoever starts it. */
+/* In its own tmux server: the agent's server takes its environment from the
+ * process that starts it. */
 static void
 bed_start_api(struct bed *bed, const char *api)
 {
@@ -230,7 +230,7 @@ void
 bed_free(struct bed *bed)
 {
 	bed_kill_servers(bed);
-	/* Deaf to the hangup of its terminal? */
+	/* Did it ignore the hangup of its terminal? */
 	if (bed->started && bed_alive(bed))
 		bed_until(bed, bed_is_gone, NULL, "the end of the process");
 	procref_release(&bed->pane);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What bed.c (driving) and bed-make.c (setting up) share. */
+/* Shared by bed.c (driving) and bed-make.c (setting up). */
 #ifndef BED_PRIVATE_H
 #define BED_PRIVATE_H
 
@@ -26,15 +26,15 @@ struct bed {
 	struct json_object *events;
 	size_t cursor;
 	char *ended; /* status+signal of the pane */
-	char *path; /* what bed_path() gave last */
+	char *path; /* the last result of bed_path() */
 };
 
-/* Standard output of a child, without the last newline; NULL when it failed.
- * The caller frees. */
+/* Standard output of a child, without the last newline; NULL on failure. The
+ * caller frees it. */
 char *bed_run(struct bed *bed, const char *const *argv, const char *shell,
     const struct buf *input);
 
-/* Look until it is so; in vain: the test fails. */
+/* Poll until it is true; otherwise the test fails. */
 typedef bool bed_check_fn(struct bed *bed, const void *arg);
 void bed_until(
     struct bed *bed, bed_check_fn *check, const void *arg, const char *what);

@@ -24,7 +24,7 @@
 
 /* ---- children */
 
-/* Standard output, without the last newline; NULL when it failed. */
+/* Standard output, without the last newline; NULL on failure. */
 char *
 bed_run(struct bed *bed, const char *const *argv, const char *shell,
     const struct buf *input)
@@ -86,7 +86,7 @@ bed_screen(struct bed *bed)
 
 /* ---- waiting */
 
-/* Lines behind a verdict are comments in TAP. */
+/* Lines after a result are comments in TAP. */
 static void
 bed_comment(struct buf *out, const char *text)
 {
@@ -140,7 +140,7 @@ bed_read_events(struct bed *bed)
 	struct json_object *events = bed_lines(bed_path(bed, "events"));
 	size_t have = json_object_array_length(bed->events);
 
-	/* Those that are known stay, for tests hold on to them. */
+	/* Keep the known ones, which tests still use. */
 	for (size_t i = have; i < json_object_array_length(events); i++)
 		json_object_array_add(bed->events,
 		    json_object_get(json_object_array_get_idx(events, i)));
@@ -186,7 +186,7 @@ bed_has_status(struct bed *bed, const void *arg)
 	    "%s/.claude/sessions/%d.json", bed->home, (int)bed->pane.pid);
 	cleanup_json struct json_object *json = NULL;
 
-	/* Rewritten in place: it may be half there. */
+	/* Rewritten in place: it may be incomplete. */
 	return json_load(path, BED_FILE_MAX, &json, NULL) == 0 &&
 	    strcmp(json_string_or(json, "status", ""), arg) == 0;
 }
@@ -239,7 +239,7 @@ bed_is_gone(struct bed *bed, const void *arg)
 	return !bed_alive(bed);
 }
 
-/* tmux 3.3a may need another child's end to look at this one. */
+/* tmux 3.3a may need the exit of another child to notice this one. */
 static bool
 bed_knows_status(struct bed *bed, const void *arg)
 {
@@ -268,7 +268,7 @@ bed_wait_gone(struct bed *bed)
 	return (int)strtol(bed->ended, NULL, 10);
 }
 
-/* ---- what was recorded */
+/* ---- recorded events */
 
 size_t
 bed_event_count(struct bed *bed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A program that stands in for Claude Code in tests: see fake.h. */
+/* A fake Claude Code for tests: see fake.h. */
 
 #include <glob.h>
 #include <signal.h>
@@ -164,8 +164,8 @@ fake_start(void *arg)
 	fake->fired = fake_fire(fake, event, source, fake_started, NULL);
 }
 
-/* A session may be resumed from another worktree: then hooks are told a path
- * in this one's project, but the old file is written on. */
+/* A session may be resumed from another worktree: then hooks get a path in the
+ * new project, but the old file is continued. */
 static bool
 fake_find_transcript(struct fake *fake)
 {
@@ -185,7 +185,7 @@ fake_find_transcript(struct fake *fake)
 	return exists;
 }
 
-/* A file without anything said is no conversation. */
+/* A file without a message is not a conversation. */
 static bool
 fake_can_resume(struct fake *fake)
 {

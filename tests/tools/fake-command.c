@@ -98,7 +98,7 @@ fake_compact_pre(struct fake *fake)
 	return event;
 }
 
-/* The summary is written by a nameless agent. */
+/* The summary is written by an unnamed agent. */
 static struct json_object *
 fake_compact_agent(struct fake *fake)
 {

@@ -29,7 +29,7 @@ struct fake_hook {
 struct fake_run {
 	TAILQ_ENTRY(fake_run) entry;
 	struct fake_fired *fired;
-	struct child *child; /* NULL: has ended */
+	struct child *child; /* NULL: has exited */
 };
 
 struct fake_fired {
@@ -42,7 +42,7 @@ struct fake_fired {
 	struct loop_timer *none; /* for an event without hooks */
 };
 
-/* Events that do not wait as long as the others. */
+/* Events that wait less long than the others. */
 static const struct {
 	const char *event;
 	int64_t ms;
@@ -135,7 +135,7 @@ fake_hooks_of(struct fake *fake, struct json_object *settings)
 	}
 }
 
-/* A file that is missing or broken is simply not loaded. */
+/* A missing or broken file is simply not loaded. */
 static void
 fake_hooks_file(struct fake *fake, const char *dir, const char *name)
 {
@@ -243,7 +243,7 @@ fake_answer_word(struct fake_answer *answer, const char *word)
 	    strcmp(word, "deny") == 0 || strcmp(word, "block") == 0;
 }
 
-/* hookSpecificOutput: each event reads its own members. */
+/* hookSpecificOutput: each event has its own members. */
 static void
 fake_answer_specific(struct fake_answer *answer, struct json_object *specific)
 {

@@ -32,7 +32,7 @@ fake_env_set(const char *name)
 }
 
 /* Options with one value. The others are flags, lists that end at the next
- * dash, or unknown: all ignored, and so are their values. */
+ * dash, or unknown: all are ignored with their values. */
 static const char **
 fake_option_slot(struct fake_options *options, const char *name)
 {
@@ -63,7 +63,7 @@ fake_allows_bash(const char *list)
 	return at != NULL && (at[4] == '\0' || strchr(" ,", at[4]) != NULL);
 }
 
-/* How many words the option at argv[0] takes. */
+/* How many words the option at argv[0] uses. */
 static int
 fake_option_take(struct fake_options *options, int argc, char **argv)
 {

@@ -82,7 +82,7 @@ fake_event_tool(struct fake *fake, const char *name, struct json_object *input)
 	return event;
 }
 
-/* Rewritten in place, as the real one is: readers must retry. */
+/* Rewritten in place like the real one, so readers must retry. */
 static void
 fake_status_write(const struct fake *fake, struct json_object *status)
 {

@@ -19,7 +19,7 @@
 #define KEY_ESCAPE    0x1b
 #define KEY_BACKSPACE 0x7f
 
-#define ESCAPE_MS 50 /* a sequence comes in one piece */
+#define ESCAPE_MS 50 /* a sequence arrives in one piece */
 #define TWICE_MS  800
 
 #define PASTE_BEGIN "200~"
@@ -30,7 +30,7 @@
 static void
 fake_term_put(const struct buf *text)
 {
-	/* A terminal that is gone is noticed on the reading side. */
+	/* A closed terminal is noticed when reading. */
 	file_write_all(STDOUT_FILENO, text->data, text->len);
 }
 
@@ -67,8 +67,8 @@ static const char *const fake_dialogs[] = {
 	[FAKE_DIALOG_REWIND] = "Rewind: nothing to rewind to yet.",
 };
 
-/* The first line of what is in the box. Like in the real one, a blank that does
- * not break tells it from the prompts above. */
+/* The first line in the box. As in the real one, a non-breaking blank
+ * distinguishes it from the prompts above. */
 static void
 fake_term_box(struct fake *fake, struct buf *out)
 {
@@ -135,8 +135,8 @@ fake_term_dialog(struct fake *fake, enum fake_dialog dialog)
 
 /* ---- the box */
 
-/* What the real box does to text: tabs become blanks, line ends newlines,
- * control characters and zero width blanks go. */
+/* What the real box does to text: tabs become blanks, line endings newlines;
+ * control characters and zero-width blanks are removed. */
 static void
 fake_box_add(struct fake *fake, const char *text, size_t len)
 {
@@ -179,7 +179,7 @@ fake_box_cut_line(struct buf *box)
 static void
 fake_box_paste(struct fake *fake, const struct buf *text)
 {
-	/* A dialog swallows it. */
+	/* A dialog ignores it. */
 	if (fake->term.dialog != FAKE_DIALOG_NONE || text->len == 0)
 		return;
 	fake_idle_stop(fake);
@@ -230,7 +230,7 @@ fake_key_enter(struct fake *fake)
 		fake_submit(fake, text);
 }
 
-/* ---- keys that mean more when pressed again */
+/* ---- keys with another meaning when pressed twice */
 
 static void
 fake_twice_over(void *arg)
@@ -240,7 +240,7 @@ fake_twice_over(void *arg)
 	fake->term.pressed = 0;
 }
 
-/* True the second time within the time. */
+/* True if pressed a second time in time. */
 static bool
 fake_twice(struct fake *fake, int key)
 {
@@ -353,7 +353,7 @@ fake_byte_csi(struct fake *fake, char c)
 	buf_addc(&term->sequence, c);
 	if (c < 0x40 || c > 0x7e)
 		return;
-	/* No other sequence means anything here. */
+	/* Other sequences have no meaning here. */
 	term->state = strcmp(term->sequence.data, PASTE_BEGIN) == 0 ?
 	    FAKE_KEY_PASTE :
 	    FAKE_KEY_PLAIN;

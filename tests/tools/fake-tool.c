@@ -341,7 +341,7 @@ fake_tool_request(struct fake *fake)
 	    fake_fire(fake, event, "Bash", fake_tool_requested, NULL);
 }
 
-/* Modes in which a shell command is nobody's business. */
+/* Modes in which a shell command needs no permission. */
 static bool
 fake_mode_allows(const struct fake *fake)
 {

@@ -10,7 +10,7 @@
 #include "json.h"
 #include "mem.h"
 
-/* US dollars, from what the real program wrote for its default model. */
+/* US dollars, as the real program calculates for its default model. */
 #define USD_INPUT  4e-6
 #define USD_OUTPUT 2e-5
 
@@ -27,7 +27,7 @@ fake_transcript_write(struct fake *fake, struct json_object *line)
 	json_object_put(line);
 }
 
-/* A line of the conversation: each names the one before. */
+/* A line of the conversation: each refers to the one before. */
 static void
 fake_transcript_entry(struct fake *fake, struct json_object *line)
 {
@@ -88,7 +88,7 @@ fake_text_block(const char *text)
 	return block;
 }
 
-/* What the real program puts ahead of the first prompt of a file. */
+/* What the real program writes before the first prompt of a file. */
 static void
 fake_transcript_begin(struct fake *fake)
 {
@@ -171,7 +171,7 @@ fake_usage(int64_t input, int64_t output)
 	return usage;
 }
 
-/* One line for one block; blocks of one message share id and usage. */
+/* One line per block; blocks of one message share id and usage. */
 static void
 fake_transcript_assistant(struct fake *fake, struct json_object *block,
     const char *stop_reason, struct json_object *usage)

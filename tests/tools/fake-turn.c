@@ -39,7 +39,7 @@ fake_turn_cancel(struct fake *fake)
 {
 	struct fake_turn *turn = &fake->turn;
 
-	if (turn->active) /* a compaction within */
+	if (turn->active) /* during a compaction */
 		fake_fired_cancel(take_ptr(&fake->fired));
 	fake_fired_cancel(take_ptr(&turn->fired));
 	if (turn->prompt != NULL)
@@ -128,7 +128,7 @@ fake_turn_failed(struct fake *fake, const struct fake_answer *answer, void *arg)
 	fake_turn_over(fake, true);
 }
 
-/* A server that is not the vendor's own is named in the advice. */
+/* The advice names a server that is not the vendor's. */
 static void
 fake_gateway(struct buf *out)
 {
@@ -240,7 +240,7 @@ fake_turn_delayed(void *arg)
 	fake_turn_act(fake);
 }
 
-/* Prompts that came while a tool ran belong to this turn. */
+/* Prompts that arrived while a tool ran belong to this turn. */
 static void
 fake_turn_absorb(struct fake *fake)
 {
@@ -277,7 +277,7 @@ fake_turn_step(struct fake *fake)
 
 /* ---- the beginning of a turn */
 
-/* Whatever is asked of it: how it is broken that does not go away. */
+/* Added to every prompt: a fault that does not go away. */
 static void
 fake_turn_more(struct fake *fake)
 {
@@ -310,7 +310,7 @@ fake_prompt_event(struct fake *fake, const struct fake_prompt *prompt)
 	return event;
 }
 
-/* Blocked: the text goes back into the box. */
+/* Blocked: the text is put back into the box. */
 static void
 fake_prompt_refuse(
     struct fake *fake, struct fake_prompt *prompt, const char *reason)
@@ -329,7 +329,7 @@ fake_prompt_accept(struct fake *fake, struct fake_prompt *prompt)
 		fake_log_prompt(fake, prompt->text);
 }
 
-/* The hook of the prompt that this turn is about. */
+/* The hook of the prompt of this turn was answered. */
 static void
 fake_prompt_answered(
     struct fake *fake, const struct fake_answer *answer, void *arg)
@@ -347,7 +347,7 @@ fake_prompt_answered(
 	fake_turn_begin(fake, prompt, false);
 }
 
-/* The hook of one that waits for the turn before. */
+/* The hook of a prompt that waits for the current turn was answered. */
 static void
 fake_prompt_answered_busy(
     struct fake *fake, const struct fake_answer *answer, void *arg)
@@ -383,7 +383,7 @@ fake_next(struct fake *fake)
 		return;
 	}
 	if (prompt->fired != NULL)
-		return; /* its hook runs */
+		return; /* its hook is running */
 	if (fake_is_command(prompt->text)) {
 		text = take_ptr(&prompt->text);
 		fake_prompt_free(prompt);

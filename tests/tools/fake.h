@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * fake-claude: a program that stands in for Claude Code in tests, as far as a
- * supervisor can see it: arguments, terminal, hooks, transcript, status file.
- * What it does in a turn is written into the prompt (script.h).
+ * fake-claude: replaces Claude Code in tests, as far as a supervisor can see
+ * it: arguments, terminal, hooks, transcript, status file. What it does in a
+ * turn is written in the prompt (script.h).
  *
  * One struct for the whole program; each file below owns its part of it.
  *
  *   fake-claude.c      start and end of the process
  *   fake-options.c     arguments and environment
  *   fake-hooks.c       hooks from settings files, their answers
- *   fake-memory.c      what a turn that was cut off was about
- *   fake-session.c     what hooks and others are told: ids, events, status
+ *   fake-memory.c      remembers a turn that was interrupted
+ *   fake-session.c     ids, events and status for hooks and other readers
  *   fake-transcript.c  the JSONL file
  *   fake-term.c        keys in, screen out
  *   fake-turn.c        prompts, their queue, turns
- *   fake-tool.c        the Bash tool, its dialog, what it leaves running
+ *   fake-tool.c        the Bash tool, its dialog, background processes
  *   fake-command.c     /clear, /compact, /exit
  */
 #ifndef FAKE_H
@@ -49,14 +49,14 @@ struct fake_options {
 	const char *resume; /* --resume */
 	const char *model;
 	const char *mode; /* permission mode */
-	const char *prompt; /* behind "--" */
+	const char *prompt; /* after "--" */
 	const char *sources; /* --setting-sources, NULL = all */
 	bool bash_allowed; /* --allowedTools has Bash */
 	bool version;
 	const char *home;
 	const char *log; /* FAKE_CLAUDE_LOG */
-	const char *more; /* FAKE_CLAUDE_MORE: a file of steps that every
-			   * prompt has besides its own, NULL = none */
+	const char *more; /* FAKE_CLAUDE_MORE: a file of steps that are added to
+			   * every prompt, NULL = none */
 	int64_t start_ms; /* FAKE_CLAUDE_START_MS */
 	int64_t notify_ms; /* FAKE_CLAUDE_NOTIFY_MS */
 	int64_t idle_ms; /* FAKE_CLAUDE_IDLE_MS */
@@ -70,10 +70,10 @@ void fake_options_read(struct fake_options *options, int argc, char **argv);
 
 /* ---- fake-hooks.c */
 
-/* What the hooks of one event said, taken together. */
+/* The combined answer of the hooks of one event. */
 struct fake_answer {
 	int hooks; /* that ran */
-	bool block; /* also: deny */
+	bool block; /* or deny */
 	bool allow;
 	bool ask;
 	struct buf reason;
@@ -81,30 +81,32 @@ struct fake_answer {
 typedef void
 fake_answer_fn(struct fake *fake, const struct fake_answer *answer, void *arg);
 
-struct fake_fired; /* an event whose hooks run */
+struct fake_fired; /* an event whose hooks are running */
 struct fake_hook;
 TAILQ_HEAD(fake_hook_list, fake_hook);
 
 void fake_hooks_load(struct fake *fake);
 void fake_hooks_free(struct fake *fake);
 
-/* Run the hooks of an event (taken over); `match` is what matchers look at. fn
- * is called later, once, unless cancelled.
+/*
+ * Run the hooks of an event (takes ownership of it); `match` is what matchers
+ * are compared with. fn is called later, once, unless cancelled.
  *
  * FAKE_CLAUDE_FAULTS names a folder of faults, each for one event: a file
- * "<name of the worktree>.<event>" with "lose" or "double" in it goes away and
- * the hooks are not run, or twice at once. */
+ * "<name of the worktree>.<event>" that contains "lose" or "double" is removed,
+ * and the hooks are not run, or run twice at once.
+ */
 struct fake_fired *fake_fire(struct fake *fake, struct json_object *event,
     const char *match, fake_answer_fn *fn, void *arg);
 void fake_fired_cancel(struct fake_fired *fired); /* NULL is fine */
 
 /* ---- fake-memory.c: with FAKE_CLAUDE_GOES_ON=1, a prompt without a step after
- * a turn that was cut off (interrupted, or killed and resumed) means the steps
- * of that turn, all of them again. */
+ * a turn that was interrupted (or killed and resumed) repeats all steps of that
+ * turn. */
 
-void fake_memory_load(struct fake *fake); /* a conversation is resumed */
+void fake_memory_load(struct fake *fake); /* when a conversation is resumed */
 void fake_memory_begin(struct fake *fake, const char *prompt);
-void fake_memory_end(struct fake *fake); /* the turn came to its end */
+void fake_memory_end(struct fake *fake); /* the turn has ended */
 
 /* ---- fake-session.c */
 
@@ -150,12 +152,12 @@ enum fake_dialog {
 };
 
 struct fake_term {
-	bool raw; /* saved holds what was before */
+	bool raw; /* saved holds the previous mode */
 	struct termios saved;
 	struct loop_watch *watch;
 	struct loop_timer *escape; /* is it a lone Esc? */
-	struct loop_timer *twice; /* a second press means more */
-	int pressed; /* the key that waits for its second press */
+	struct loop_timer *twice; /* for a second press of a key */
+	int pressed; /* the key that may be pressed again */
 	enum {
 		FAKE_KEY_PLAIN,
 		FAKE_KEY_ESCAPE,
@@ -192,12 +194,12 @@ struct fake_turn {
 	bool active;
 	struct script script;
 	struct script_action action;
-	struct fake_prompt *prompt; /* whose hook runs */
+	struct fake_prompt *prompt; /* its hook is running */
 	struct fake_fired *fired;
 	struct loop_timer *timer;
-	struct buf last; /* assistant text */
+	struct buf last; /* text of the assistant */
 	int64_t began_ms;
-	int64_t blocks; /* of the Stop hook in a row */
+	int64_t blocks; /* by the Stop hook, in a row */
 };
 
 void fake_submit(struct fake *fake, const char *text);
@@ -205,8 +207,8 @@ void fake_notify(struct fake *fake, const char *text); /* a task has ended */
 void fake_turn_shell(struct fake *fake, const char *command); /* "!..." */
 void fake_interrupt(struct fake *fake);
 void fake_turn_step(struct fake *fake); /* the next answer of the script */
-void fake_turn_cancel(struct fake *fake); /* without a word */
-void fake_next(struct fake *fake); /* from the queue, when nothing runs */
+void fake_turn_cancel(struct fake *fake); /* without hooks */
+void fake_next(struct fake *fake); /* from the queue, if nothing is running */
 void fake_prompts_free(struct fake *fake);
 
 /* ---- fake-tool.c */
@@ -229,14 +231,14 @@ struct fake_tool {
 	struct loop_timer *notify;
 	struct fake_fired *notice;
 	int64_t began_ms;
-	void (*then)(struct fake *fake); /* of a bare one */
+	void (*then)(struct fake *fake); /* for a bare one */
 	struct json_object *response;
 	struct buf result;
 	bool failed;
 };
 
 void fake_tool_run(struct fake *fake, const struct script_action *action);
-/* A person's command: no hooks, no dialog; then fn. */
+/* A command typed by a person: no hooks, no dialog; then fn. */
 void fake_tool_bare(
     struct fake *fake, const char *command, void (*then)(struct fake *fake));
 void fake_tool_allow(struct fake *fake); /* the dialog's answer */
@@ -246,10 +248,10 @@ void fake_tool_free_tasks(struct fake *fake);
 
 /* ---- fake-command.c */
 
-/* Is it one for the program, not for the model? */
+/* Is it a command for the program, not for the model? */
 bool fake_is_command(const char *text);
 void fake_command(struct fake *fake, const char *text);
-/* Compaction's events, then fn. */
+/* Fire the events of a compaction, then call fn. */
 void fake_compact(
     struct fake *fake, const char *trigger, void (*then)(struct fake *fake));
 
@@ -261,7 +263,7 @@ struct fake {
 	char *cwd;
 	char session[ID_UUID_SIZE];
 	char prompt_id[ID_UUID_SIZE]; /* "" = none yet */
-	char *transcript; /* as hooks are told */
+	char *transcript; /* as reported to hooks */
 	char *transcript_file; /* where it is written */
 	char parent[ID_UUID_SIZE]; /* last line of the transcript, "" = none */
 	char message[40]; /* id of the last assistant message */
@@ -278,7 +280,7 @@ struct fake {
 	struct fake_task_list tasks;
 	struct fake_prompt_list prompts;
 	bool started; /* SessionStart was fired */
-	bool busy; /* with a command, or with starting */
+	bool busy; /* with a command, or starting */
 	bool ending, hung, deaf;
 	struct fake_fired *fired; /* of command, start and end */
 	void (*then)(struct fake *fake); /* after a compaction */
@@ -293,10 +295,10 @@ struct fake {
 
 /* Fire SessionEnd, then exit with the status. */
 void fake_end(struct fake *fake, const char *reason, int status);
-/* At once, no hooks. */
+/* Exit immediately, without hooks. */
 void fake_quit(struct fake *fake, int status);
 
-/* Notification events that are nobody's turn: 60 s after Stop. */
+/* Notification events outside of turns: 60 s after Stop. */
 void fake_idle_start(struct fake *fake);
 void fake_idle_stop(struct fake *fake);
 

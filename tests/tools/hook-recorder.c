@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A hook that writes down what it is told: hook-recorder EVENT. Appends a line
- * with the JSON of its input to $HOOK_RECORD/events, and prints (once) what a
- * test has put into $HOOK_RECORD/answer.EVENT.
+ * A hook that records its input: hook-recorder EVENT. Appends a line with the
+ * JSON of its input to $HOOK_RECORD/events, and prints (once) what a test has
+ * put into $HOOK_RECORD/answer.EVENT.
  */
 
 #include <errno.h>
@@ -51,7 +51,7 @@ main(int argc, char **argv)
 		return 1;
 	events = file_join(dir, "events");
 	path = xasprintf("%s/answer.%s", dir, argv[1]);
-	/* Taken before the event is to be seen, so that an answer given behind
+	/* Read before the event becomes visible, so that an answer given after
 	 * it is for the next one. */
 	if (file_read(path, INPUT_MAX, &answer, NULL) == 0)
 		unlink(path);

@@ -30,8 +30,8 @@ static const char *const script_verbs[] = {
 	[SCRIPT_WRITE] = "write",
 };
 
-/* As the real program was seen to report them; the first of a word stands for
- * it in "fail WORD". */
+/* As reported by the real program; the first one of a word is used for "fail
+ * WORD". */
 static const struct script_error script_errors[] = {
 	{ 400, "unknown", "invalid_request_error", "bad request" },
 	{ 401, "authentication_failed", "authentication_error",
@@ -71,7 +71,7 @@ script_push(struct script *script, enum script_verb verb, char *rest)
 	    (struct script_step){ .verb = verb, .rest = rest };
 }
 
-/* A typing mistake in a test should be seen in the answer. */
+/* A typing mistake in a test should show up in the answer. */
 static void
 script_add_step(struct script *script, const char *line, size_t len)
 {
@@ -110,7 +110,7 @@ script_add(struct script *script, const char *text, size_t len)
 	}
 }
 
-/* The first word of a step's rest, and what is behind it. */
+/* The first word of the rest of a step, and what follows it. */
 static const char *
 script_split(const char *rest, struct buf *word)
 {
@@ -148,8 +148,8 @@ script_write_command(struct buf *out, const char *rest, bool commit)
 	text_add_shell(out, message);
 }
 
-/* While a rebase stands still: in its terms "theirs" is the commit that is
- * being moved, the worker's own. */
+/* During a rebase: "theirs" is the commit that is being moved, which is the
+ * worker's own. */
 static void
 script_resolve_command(struct buf *out, const char *rest)
 {
@@ -231,7 +231,7 @@ script_failure(struct script_action *action, const struct script_step *step)
 	    *text != '\0' ? text : script_error(action->status)->text);
 }
 
-/* What the step adds to the answer; true when the answer is complete. */
+/* Add the step to the answer; true when the answer is complete. */
 static bool
 script_take(struct script_action *action, const struct script_step *step)
 {

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What a test agent does, written into the prompt: one step a line, "fake: "
- * in front (at the start of the line, or behind a blank). fake-claude plays
- * the steps itself, stub-api answers the real program so that it does the same.
+ * What a test agent does, written in the prompt: one step per line, starting
+ * with "fake: " (at the start of the line, or after a blank). fake-claude runs
+ * the steps itself; stub-api answers the real program so that it does the same.
  *
  *   commit FILE TEXT     write TEXT into FILE and commit it
  *   commits N            N commits, one file each
- *   write FILE TEXT      leave FILE behind, uncommitted
+ *   write FILE TEXT      write TEXT into FILE and leave it uncommitted
  *   run COMMAND          any shell command
- *   resolve [ours]       end a rebase, taking the worker's side of conflicts
+ *   resolve [ours]       finish a rebase with the worker's side of conflicts
  *   crash                the agent is killed
- *   say TEXT             before a tool: words ahead of it; last: the answer
+ *   say TEXT             before a tool: a message; as the last step: the answer
  *   ask TEXT             the turn ends with this question
  *   sleep MS             busy for a while, can be interrupted
- *   limit TEXT           the API says 429, for hours
- *   fail ERROR TEXT      the API fails: a status, or the word a hook gets
- *   background [MS]      leaves a shell running for MS (1000) behind the turn
+ *   limit TEXT           the API returns 429, for hours
+ *   fail ERROR TEXT      the API fails: a status, or the error word for hooks
+ *   background [MS]      leaves a shell running for MS (1000) after the turn
  *   permission           asks for permission, whatever the mode
- *   hang [hard]          never answers; hard: deaf to SIGTERM too
- *   exit N               ends without a word (fake-claude only)
+ *   hang [hard]          never answers; hard: ignores SIGTERM too
+ *   exit N               exits without a message (fake-claude only)
  *   compact              the context is compacted (fake-claude only)
- *   ignore-enter N       the next N Enters behind a paste are lost (likewise)
+ *   ignore-enter N       the next N Enters after a paste are lost (same)
  *
  * Without a step the answer is "done".
  */
@@ -60,7 +60,7 @@ struct script_step {
 	char *rest; /* of the line, owned */
 };
 
-/* Steps that are still to be played. Zeroed is empty. */
+/* Steps that are still to be run. All zero is empty. */
 struct script {
 	struct script_step *steps;
 	size_t count;
@@ -74,7 +74,7 @@ void script_add(struct script *script, const char *text, size_t len);
 
 enum script_kind {
 	SCRIPT_DO_REPLY, /* say `say` and end the turn */
-	SCRIPT_DO_TOOL, /* say `say` if there is any, run `command` */
+	SCRIPT_DO_TOOL, /* say `say` if it is set, run `command` */
 	SCRIPT_DO_FAIL, /* HTTP `status` with `text` */
 	SCRIPT_DO_COMPACT,
 	SCRIPT_DO_EXIT, /* with `number` */
@@ -87,13 +87,13 @@ struct script_action {
 	enum script_kind kind;
 	struct buf say;
 	struct buf command;
-	struct buf text; /* of a failure, "" = the usual */
-	int64_t delay_ms; /* before anything */
+	struct buf text; /* of a failure, "" = the default */
+	int64_t delay_ms; /* before anything else */
 	int64_t number;
 	int status;
 	bool background; /* the tool is left running */
-	bool permission; /* the tool is asked about */
-	bool hard; /* a hang beyond SIGTERM */
+	bool permission; /* ask for permission first */
+	bool hard; /* a hang that ignores SIGTERM */
 };
 
 #define SCRIPT_ACTION_INIT                                             \
@@ -101,16 +101,16 @@ struct script_action {
 		.say = BUF_INIT, .command = BUF_INIT, .text = BUF_INIT \
 	}
 
-/* Take the steps of the next answer off the script. */
+/* Remove the steps of the next answer from the script. */
 void script_next(struct script *script, struct script_action *action);
 void script_action_release(struct script_action *action);
 
-/* What the API's errors are called. */
+/* The names of API errors. */
 struct script_error {
 	int status;
 	const char *word; /* in the StopFailure hook */
 	const char *type; /* in the API's answer */
-	const char *text; /* the usual words */
+	const char *text; /* the usual message */
 };
 const struct script_error *script_error(int status); /* never NULL */
 

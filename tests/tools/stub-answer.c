@@ -22,9 +22,9 @@ stub_tokens(struct json_object *json)
 	return (int64_t)text.len / 4 + 1;
 }
 
-/* ---- which steps were played: the conversation is played through */
+/* ---- which steps are done, from the conversation */
 
-/* What only the stand-in can do is passed over. */
+/* Skip steps that only the fake agent can do. */
 static void
 stub_next(struct script *script, struct script_action *action)
 {
@@ -35,8 +35,8 @@ stub_next(struct script *script, struct script_action *action)
 	    action->kind == SCRIPT_DO_IGNORE_ENTER);
 }
 
-/* A person's text begins anew: what was left of the turn before did not
- * happen. One that comes along with a tool's result is part of the turn. */
+/* A person's text starts over: the rest of the previous turn did not happen.
+ * Text that comes with a tool result is part of the turn. */
 static void
 stub_play_text(struct script *script, const char *text, bool within)
 {
@@ -72,14 +72,14 @@ stub_play_user(struct script *script, struct json_object *content)
 		text = json_string_or(block, "text", NULL);
 		if (text != NULL)
 			stub_play_text(script, text, within);
-		/* Killed in the middle: nothing of it goes on. */
+		/* Killed in the middle: the rest is dropped. */
 		if (strstr(json_string_or(block, "content", ""), LOST) != NULL)
 			script_release(script);
 	}
 }
 
-/* What the model said took the steps of one answer; with an answer that calls
- * no tool the turn was over. */
+/* A message of the model used the steps of one answer; if it called no tool,
+ * the turn was over. */
 static void
 stub_play_assistant(struct script *script, struct json_object *content)
 {
@@ -110,7 +110,7 @@ stub_play(struct script *script, struct json_object *message)
 	}
 }
 
-/* ---- what the log tells */
+/* ---- the log */
 
 static void
 stub_add_prompt(struct json_object *list, const char *text)

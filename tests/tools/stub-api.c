@@ -5,12 +5,12 @@
  *
  *   stub-api [--port N] [--retry-after SECONDS] [--log FILE] [--with PID]
  *
- * Prints "PORT n" when it listens (port 0, the default, takes a free one), and
- * ends with the process PID. The log has a line a request: what was answered,
- * and what a person had said in which conversation by then. The
- * "model" does what the steps in the prompt say (script.h). Nothing is kept
- * between requests: the conversation itself tells which steps were played, so
- * that a retry or a resumed session gets the same answer again.
+ * Prints "PORT n" when it listens (port 0, the default, uses a free one), and
+ * exits with the process PID. The log has one line per request: the answer, and
+ * what a person had said in which conversation so far. The "model" runs the
+ * steps in the prompt (script.h). Nothing is kept between requests: the
+ * conversation itself shows which steps are done, so that a retry or a resumed
+ * session gets the same answer again.
  */
 
 #include <event2/buffer.h>
@@ -43,7 +43,7 @@ struct stub {
 	const char *log;
 };
 
-/* An answer that waits for its time. */
+/* An answer that is delayed. */
 struct stub_reply {
 	struct stub *stub;
 	struct evhttp_request *request;
@@ -52,7 +52,7 @@ struct stub_reply {
 	struct loop_timer *timer;
 };
 
-/* When a request comes, not when it is answered: some never are. */
+/* Logged when a request arrives, not when it is answered: some never are. */
 static void
 stub_log(const struct stub *stub, struct evhttp_request *request,
     struct json_object *body, const struct script_action *action)
@@ -147,7 +147,7 @@ stub_reply_free(struct stub_reply *reply)
 	free(reply);
 }
 
-/* The client did not wait; the request goes with its connection. */
+/* The client did not wait; the request is freed with its connection. */
 static void
 stub_reply_lost(struct evhttp_connection *connection, void *arg)
 {
@@ -277,7 +277,7 @@ stub_alone(int fd, unsigned what, void *arg)
 	loop_stop(stub->loop, 0);
 }
 
-/* Watch the process that this one shall not outlive. */
+/* Watch the process that this one must not outlive. */
 static int
 stub_accompany(struct stub *stub, struct loop_watch **ret_watch)
 {

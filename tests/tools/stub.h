@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What stub-api answers: from a request to a message, no sockets here. */
+/* What stub-api answers: from a request to a message, without sockets. */
 #ifndef STUB_H
 #define STUB_H
 
@@ -20,8 +20,8 @@ stub_message(struct json_object *request, const struct script_action *action);
 /* The same message as a stream of server-sent events. */
 void stub_stream(struct json_object *message, struct buf *out);
 
-/* For the log: which conversation it is ("" = not told), and what a person (or
- * a hook) has said in it, from the beginning; the caller owns the list. */
+/* For the log: the conversation ("" = unknown), and what a person (or a hook)
+ * has said in it from the beginning; the caller owns the list. */
 const char *stub_conversation(struct json_object *request);
 struct json_object *stub_prompts(struct json_object *request);
 

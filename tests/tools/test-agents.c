@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The same scenarios for the stand-in and for the real Claude Code, so that the
- * stand-in cannot drift into its author's beliefs. Each is checked against the
- * order of events written here; with LLMC_AGENTS=both the real program runs
- * too (LLMC_REAL_CLAUDE, on the stub API), and what the hooks of the two were
- * told is compared: keys, types, and those values that do not depend on time.
+ * The same scenarios for the fake agent and for the real Claude Code, so that
+ * the fake one stays true to the real one. Each is checked against the order of
+ * events listed here. With LLMC_AGENTS=both the real program runs too
+ * (LLMC_REAL_CLAUDE, on the stub API), and the input of the hooks of both is
+ * compared: keys, types, and values that do not depend on time.
  */
 
 #include <signal.h>
@@ -24,14 +24,14 @@ enum verb {
 	END, /* of the list */
 	PASTE,
 	KEY,
-	ALLOW, /* a dialog, with its first answer */
+	ALLOW, /* the first answer of a dialog */
 	WAIT, /* for an event */
 	STATUS, /* of the status file */
 	SCREEN, /* has this text */
 	MARK, /* a file that a tool makes */
 	MAKE, /* a file that a tool waits for */
-	ANSWER, /* the next hook of an event: "EVENT JSON" */
-	SIGNAL, /* "HUP", and the exit status that it has */
+	ANSWER, /* set the answer of the next hook: "EVENT JSON" */
+	SIGNAL, /* "HUP", and the expected exit status */
 	EXITS, /* by itself, with 0 */
 	RESUME,
 	CHECK, /* a shell command that must succeed */
@@ -42,8 +42,8 @@ struct act {
 	const char *text;
 };
 
-/* Starting the real program takes longest, so a session is gone on with where
- * that does no harm: a scenario without args continues the one above. */
+/* Starting the real program takes longest, so a session is continued where
+ * possible: a scenario without args continues the one above. */
 struct scenario {
 	const char *name;
 	const char *const *args;
@@ -176,7 +176,7 @@ static const struct scenario scenarios[] = {
 	{ "hangup", NULL, "SessionEnd", { { SIGNAL, "HUP" } } },
 };
 
-/* Keys of the real program that the stand-in leaves out, and why. */
+/* Keys of the real program that the fake agent omits, and why. */
 static const struct {
 	const char *event;
 	const char *path;
@@ -186,7 +186,7 @@ static const struct {
 	    "what the command changed, for the screen; nobody reads it" },
 };
 
-/* Values that must be the same, where the key is there. */
+/* Values that must be the same if the key exists. */
 static const char *const same[] = { "hook_event_name", "source", "model",
 	"permission_mode", "prompt", "stop_hook_active",
 	"last_assistant_message", "error", "reason", "tool_name", "tool_input",
@@ -299,7 +299,7 @@ perform(struct bed *bed, const struct act *act, char **sent)
 	}
 }
 
-/* The names of the events from `first` on. */
+/* Check the names of the events from `first` on. */
 static void
 check_names(struct bed *bed, size_t first, const struct scenario *scenario)
 {
@@ -336,11 +336,11 @@ session_length(size_t first)
 	return n;
 }
 
-/* Play a session; its events, owned by the caller. */
+/* Run a session; returns its events, owned by the caller. */
 static struct json_object *
 play(size_t first, const char *agent, const char *api)
 {
-	/* The stand-in only talks of the server. */
+	/* The fake agent only mentions the server. */
 	const char *const env[] = { "ANTHROPIC_BASE_URL=http://127.0.0.1:9",
 		NULL };
 	struct bed *bed = bed_new(agent, api, api == NULL ? env : NULL);
@@ -431,7 +431,7 @@ compare(struct differences *d, const char *path, struct json_object *real,
 		    json_object_array_get_idx(fake, i));
 }
 
-/* Summaries and tasks are told in words of their own. */
+/* Summaries and tasks are worded differently. */
 static bool
 is_own_words(const char *text)
 {
@@ -439,7 +439,7 @@ is_own_words(const char *text)
 	    strncmp(text, "<task-notification>", 19) == 0;
 }
 
-/* The stub has another port each time. */
+/* The stub has a different port each time. */
 static void
 print_value(struct json_object *value, struct buf *out)
 {
@@ -476,7 +476,7 @@ compare_values(
 	}
 }
 
-/* At which event was this value of the key seen first? -1: not there. */
+/* At which event did this value of the key first appear? -1: never. */
 static int
 first_seen(struct json_object *events, size_t index, const char *key)
 {

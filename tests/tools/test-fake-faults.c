@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Faults that tests lay out for the stand-in, and going on after them. */
+/* Faults that tests set for the fake agent, and continuing after them. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ START_TEST(a_turn_that_was_killed_is_gone_on_with)
 	bed_wait(bed, "SessionStart");
 	turn(bed, "fake: commit g text"); /* another task */
 	check_shell(bed, "ls f 2>/dev/null; cat g", "text");
-	turn(bed, "go on"); /* with nothing: that one had its end */
+	turn(bed, "go on"); /* without a step: that turn had ended */
 	check_shell(bed, "ls f 2>/dev/null; git status --porcelain", "");
 	bed_free(bed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What tests ask of the stand-in beyond what test-agents.c compares. */
+/* What tests need from the fake agent beyond what test-agents.c compares. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ fake(void)
 	return path;
 }
 
-/* A bed whose agent has started, with one variable of its own. */
+/* A bed with a running agent, and one extra variable. */
 static struct bed *
 begin(const char *variable)
 {
@@ -63,7 +63,7 @@ check_text(struct json_object *event, const char *key, const char *want)
 	ck_assert_str_eq(json_string_or(event, key, "(none)"), want);
 }
 
-/* Hooks of a user's own, in HOME; the recorder stays beside them. */
+/* The user's own hooks, in HOME, in addition to the recorder. */
 static struct bed *
 begin_with_hooks(const char *variable, const char *hooks)
 {

@@ -16,7 +16,7 @@ load(struct script *script, const char *text)
 	script_add(script, text, strlen(text));
 }
 
-/* The next answer, in a word. */
+/* The next answer, in one word. */
 static char *
 next(struct script *script)
 {
@@ -165,23 +165,23 @@ static const struct {
 	    "b" },
 	{ ASK(USER("fake: run a") "," CALLED "," BLOCKS(RESULT("ok"))),
 	    "done" },
-	/* The turn before is over. */
+	/* The previous turn is over. */
 	{ ASK(USER("fake: run a\\nfake: run b") "," SAID("no") "," USER("go")),
 	    "done" },
-	/* A failure is not played again for another prompt. */
+	/* A failure is not repeated for another prompt. */
 	{ ASK(USER("fake: fail 500")), "Internal server error" },
 	{ ASK(BLOCKS(BLOCK("fake: fail 500\\n") "," BLOCK("then"))), "done" },
 	{ ASK(BLOCKS(BLOCK("<system-reminder>fake: say no") "," BLOCK(
 	      "fake: say yes") "," BLOCK("<system-reminder>z"))),
 	    "yes" },
-	/* A prompt that came during a tool adds to the turn. */
+	/* A prompt that arrived during a tool adds to the turn. */
 	{ ASK(USER("fake: run a\\nfake: run b") "," CALLED "," BLOCKS(
 	      RESULT("ok") "," BLOCK("sent meanwhile:\\nfake: run c"))),
 	    "b" },
 	{ ASK(USER("fake: run a") "," CALLED "," BLOCKS(
 	      RESULT("ok") "," BLOCK("sent meanwhile:\\nfake: run c"))),
 	    "c" },
-	/* Killed within the tool: the rest is not gone on with. */
+	/* Killed within the tool: the rest is not continued. */
 	{ ASK(USER("fake: crash\\nfake: run b") "," CALLED "," BLOCKS(
 	      RESULT("[Tool call interrupted: ...]") "," BLOCK("go on"))),
 	    "done" },

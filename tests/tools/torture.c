@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Preloaded into a program, lets its n-th system call of the kinds below fail:
+ * Preloaded into a program, makes its n-th system call of the kinds below fail:
  *
  *   LLMC_TORTURE_N      which call, counted from 1; 0 only counts
  *   LLMC_TORTURE_ERRNO  how it fails; 0 = the process is killed there
  *   LLMC_TORTURE_COUNT  file for the number of calls seen (a 32-bit number)
  *                       and, from byte 16 on, the name of the one that failed
  *
- * Or makes every fsync(2) of the program, and of those it runs, last for
+ * Or makes every fsync(2) of the program, and of programs it runs, take
  * LLMC_TORTURE_SYNC_MS.
  *
- * A forked child counts on with its parent; a program that is executed is left
- * alone. Memory is not made to fail. Used by tests/torture.sh.
+ * A forked child continues its parent's count; an executed program is left
+ * alone. Memory allocation does not fail. Used by tests/torture.sh.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,7 +67,7 @@ torture_begin(void)
 	if (map == MAP_FAILED)
 		abort();
 	syscall(SYS_close, fd);
-	/* What is run from here on is not to be tortured. */
+	/* Programs run from here on are not tortured. */
 	unsetenv("LD_PRELOAD");
 	unsetenv("LLMC_TORTURE_N");
 	unsetenv("LLMC_TORTURE_ERRNO");
@@ -75,7 +75,7 @@ torture_begin(void)
 	tally = map;
 }
 
-/* Is this call the one? Sets errno. */
+/* Should this call fail? Sets errno. */
 static bool
 fails(const char *name)
 {
@@ -107,7 +107,7 @@ do_open(const char *name, int dir, const char *path, int flags, mode_t mode)
 	return (int)syscall(SYS_openat, dir, path, flags, mode);
 }
 
-/* The mode of an open(2), which is there only for some flags. */
+/* The mode of an open(2), which is given only with some flags. */
 static mode_t
 open_mode(int flags, va_list ap)
 {
@@ -164,7 +164,7 @@ openat64(int dir, const char *path, int flags, ...)
 	return do_open("openat", dir, path, flags, mode);
 }
 
-/* What fortified programs call. */
+/* Called by fortified programs. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 
@@ -343,7 +343,7 @@ execvp(const char *file, char *const *argv)
 	return fails("execvp") ? -1 : next(file, argv);
 }
 
-/* The third argument is a word, a number or an address: all are passed on. */
+/* The third argument is a word, a number or an address: pass it on. */
 int
 fcntl64(int fd, int command, ...)
 {
