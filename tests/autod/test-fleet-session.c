@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Sessions that begin, do not begin, and end by themselves, in virtual time. */
+#include <check.h>
+
+#include "agent.h"
+#include "clock.h"
+#include "crash.h"
+#include "fleet-world.h"
+#include "unit.h"
+
+static void
+hurry(void)
+{
+	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
+}
+
+static void
+end(struct fleet_world *world)
+{
+	fleet_world_end(world);
+	clock_virtual_end();
+}
+
+static void
+expect_status(const struct agent *agent, enum worker_status status)
+{
+	ck_assert_str_eq(worker_status_name(agent->worker->status),
+	    worker_status_name(status));
+}
+
+/* A turn that is cut off goes on in the next session. */
+START_TEST(a_crash_is_resumed)
+{
+	struct fleet_world world;
+
+	fleet_world_begin_working(&world, NULL);
+	floor_world_sh(&world.floor, "touch .llmc/adam"); /* its transcript */
+	hurry();
+	fleet_world_kill(world.adam);
+	fleet_world_wait_launched(&world, world.adam);
+	expect_status(world.adam, WORKER_OFFLINE);
+	ck_assert_int_eq(world.told[EVENT_AGENT_EXITED], 1);
+	ck_assert_int_eq(world.adam->worker->crashes, 1);
+	ck_assert(world.adam->resuming);
+	fleet_world_wait_up(&world, world.adam);
+	fleet_world_wait_pasted(&world, world.adam);
+	fleet_world_submit(&world, world.adam);
+	fleet_world_moved(&world, "adam:offline adam:starting adam:working ");
+	end(&world);
+}
+END_TEST
+
+/* Each crash waits longer than the one before; then a person is needed. */
+START_TEST(crashes_end_in_error)
+{
+	struct fleet_world world;
+	int64_t pause, last = -1;
+
+	fleet_world_begin_idle(&world, NULL);
+	hurry();
+	for (int i = 1; i < CRASH_MAX; i++) {
+		fleet_world_kill(world.adam);
+		floor_world_wait_status(
+		    &world.floor, world.adam, WORKER_OFFLINE);
+		ck_assert_int_eq(world.adam->worker->crashes, i);
+		pause = world.adam->retry_ms - clock_mono_ms();
+		ck_assert_int_gt(pause, i == 1 ? -1000 : last);
+		last = pause;
+		fleet_world_wait_up(&world, world.adam);
+		expect_status(world.adam, WORKER_IDLE);
+	}
+	fleet_world_kill(world.adam);
+	floor_world_wait_status(&world.floor, world.adam, WORKER_ERROR);
+	ck_assert_int_eq(world.told[EVENT_AGENT_CRASHES], 1);
+	fleet_world_run(&world, 600000);
+	ck_assert_int_eq(session_phase(world.adam->session), SESSION_NONE);
+	end(&world);
+}
+END_TEST
+
+static bool
+drives(void *arg, const struct agent *agent)
+{
+	(void)agent;
+	return *(bool *)arg;
+}
+
+/* A session that does not report: parked for a person; where nobody sits beside
+ * it, it is tried again first. */
+START_TEST(an_unreported_start)
+{
+	static const struct fleet_policy policy = { .drives = drives };
+	bool driven = _i == 1;
+	struct fleet_world world;
+	struct agent *adam;
+
+	fleet_world_begin(&world, NULL);
+	fleet_set_policy(world.floor.fleet, &policy, &driven);
+	adam = fleet_world_add(&world, "adam");
+	hurry();
+	floor_world_wait_status(&world.floor, adam, WORKER_PAUSED);
+	ck_assert_int_eq(world.told[EVENT_START_UNREPORTED], driven ? 2 : 0);
+	ck_assert_int_eq(world.told[EVENT_LAUNCHING], driven ? 3 : 1);
+	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], 1);
+	end(&world);
+}
+END_TEST
+
+/* What is not taken counts as a crash; the next session gets it. */
+START_TEST(an_undelivered_prompt)
+{
+	struct fleet_world world;
+	struct floor_call *call;
+
+	fleet_world_begin_idle(&world, NULL);
+	call = floor_world_call(
+	    &world.floor, "worker.start", "adam", ",\"prompt\":\"do it\"");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	fleet_world_wait_pasted(&world, world.adam);
+	hurry();
+	fleet_world_wait_launched(&world, world.adam);
+	ck_assert_int_eq(world.told[EVENT_PROMPT_NOT_TAKEN], 1);
+	ck_assert_int_eq(world.adam->worker->crashes, 1);
+	fleet_world_start(&world, world.adam, "startup");
+	fleet_world_submit(&world, world.adam);
+	expect_status(world.adam, WORKER_WORKING);
+	end(&world);
+}
+END_TEST
+
+START_TEST(four_launches_at_once)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
+	struct fleet_world world;
+	struct agent *agents[6];
+	int launching = 0;
+
+	fleet_world_begin(&world, NULL);
+	for (size_t i = 0; i < 6; i++)
+		agents[i] = fleet_world_add(&world, names[i]);
+	for (size_t i = 0; i < 4; i++)
+		fleet_world_wait_launched(&world, agents[i]);
+	hurry();
+	fleet_world_run(&world, 1000);
+	for (size_t i = 0; i < 6; i++)
+		launching +=
+		    session_phase(agents[i]->session) == SESSION_LAUNCHING;
+	ck_assert_int_eq(launching, 4);
+	for (size_t i = 0; i < 6; i++)
+		fleet_world_wait_up(&world, agents[i]);
+	end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("fleet-session");
+	TCase *rows = tcase_create("unreported");
+
+	unit_case(suite, "session",
+	    (const TTest *const[]){ a_crash_is_resumed, crashes_end_in_error,
+		an_undelivered_prompt, four_launches_at_once, NULL });
+	tcase_set_timeout(rows, 60);
+	tcase_add_loop_test(rows, an_unreported_start, 0, 2);
+	suite_add_tcase(suite, rows);
+	return suite;
+}
