@@ -496,7 +496,7 @@ const struct api_method api_methods[] = {
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.start", "give a task to a free worker", API_AGENT,
 	    &start_params, &start_result,
-	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "worker.message", "send a worker a message about its task", API_AGENT,
 	    &message_params, &message_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },

@@ -21,7 +21,7 @@ struct floor_call;
 struct repo;
 struct world_store;
 
-#define FLOOR_CALLS_MAX 32
+#define FLOOR_CALLS_MAX 256
 
 struct floor_world {
 	struct repo *repo;

@@ -90,6 +90,8 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 		loop_stop(core->loop, 1);
 		return;
 	}
+	if (core->stopping)
+		return; /* its sessions are being ended already */
 	for (size_t i = 0; i < fleet->count; i++)
 		adopt_one(fleet->agents[i],
 		    find(list, count, session_name(fleet->agents[i]->session)));

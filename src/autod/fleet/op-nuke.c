@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "emit.h"
@@ -47,6 +48,8 @@ end(struct operation *op, const struct err *err)
 	struct worker_op *n = (struct worker_op *)op;
 
 	worker_op_release(n);
+	if (err != NULL && err->code != -ECANCELED)
+		agent_move(n->agent, WORKER_ERROR, err->msg);
 	if (err != NULL)
 		worker_op_answer(n, err, NULL);
 	else

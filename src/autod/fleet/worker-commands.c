@@ -194,6 +194,10 @@ on_start(void *arg, struct server_call *call, struct json_object *params)
 	else if (worker_is_auto(agent->worker->name))
 		worker_commands_wrong_status(call, agent->worker,
 		    "auto workers get their tasks from the daemon");
+	else if (agent_is_taken(agent) && worker_is_free(agent->worker))
+		serve_refuse(call, API_BUSY,
+		    "another operation on it is in progress; try again in a "
+		    "moment");
 	else if (!can_start(agent))
 		worker_commands_wrong_status(call, agent->worker,
 		    "only an idle worker can be given a task");

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The fleet's operations: two at once, cancelled at each step, dropped at each
+ * step, with a git that is killed, with a state that cannot be saved. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "fleet.h"
+#include "json.h"
+#include "mem.h"
+#include "persist.h"
+#include "serve.h"
+#include "unit.h"
+#include "worker-op.h"
+
+#include "floor-world.h"
+
+static const char start_more[] = ", \"prompt\": \"do it\"";
+
+/* A worker with a commit and a change of its own. */
+static struct agent *
+make_worker(struct floor_world *world, const char *name)
+{
+	struct agent *agent = floor_world_add(world, name, WORKER_IDLE);
+
+	floor_world_wt(world, name,
+	    "echo one >b.txt; git add b.txt; git commit -qm work; "
+	    "echo two >>b.txt");
+	persist_changed(world->core);
+	floor_world_settle(world);
+	return agent;
+}
+
+static void
+begin(struct floor_world *world)
+{
+	floor_world_begin(world, NULL);
+	floor_world_live(world);
+}
+
+static struct floor_call *
+call_op(struct floor_world *world, const char *method)
+{
+	return floor_world_call(world, method, "adam",
+	    strcmp(method, "worker.start") == 0 ? start_more : "");
+}
+
+/* Run to that step of the operation on adam; a write waits there until
+ * finish_write(). */
+static bool
+is_added(void *world)
+{
+	return fleet_find(((struct floor_world *)world)->fleet, "adam") != NULL;
+}
+
+static struct agent *
+run_to(struct floor_world *world, const char *method, const char *step,
+    struct floor_call **ret_call)
+{
+	world->store_held = strcmp(step, "write") == 0;
+	*ret_call = call_op(world, method);
+	floor_world_wait(world, is_added, world);
+	floor_world_wait_step(world, fleet_find(world->fleet, "adam"), step);
+	return fleet_find(world->fleet, "adam");
+}
+
+static void
+finish_write(struct floor_world *world)
+{
+	if (floor_world_store_waits(world))
+		floor_world_store_answer(world);
+}
+
+static void
+assert_salvaged(struct floor_world *world, const char *count)
+{
+	ck_assert_str_eq(
+	    floor_world_sh(world,
+		"git for-each-ref --format=x refs/llmc/salvage | wc -l | "
+		"tr -d ' '"),
+	    count);
+}
+
+/* The change is in a salvaged commit, however often it was saved. */
+static void
+assert_kept(struct floor_world *world)
+{
+	ck_assert_str_eq(
+	    floor_world_sh(world,
+		"git rev-list --glob=refs/llmc/salvage | while read -r id; do "
+		"git show \"$id:b.txt\" 2>/dev/null; done | "
+		"sort -u | grep two"),
+	    "two");
+}
+
+/* --- cancelled ------------------------------------------------------- */
+
+/* Where the operation stops at once, or is finished (firm). */
+static const struct cancel_row {
+	const char *method, *step;
+	bool finishes;
+	const char *salvaged; /* refs when it has ended */
+} cancel_rows[] = {
+	{ "worker.reset", "end-session", false, "0" },
+	{ "worker.reset", "salvage", false, "1" },
+	{ "worker.reset", "worktree", false, "1" },
+	{ "worker.reset", "reset", false, "1" },
+	{ "worker.nuke", "end-session", false, "0" },
+	{ "worker.nuke", "salvage", false, "1" },
+	{ "worker.nuke", "remove", true, "1" },
+	{ "worker.start", "write", false, "0" },
+	{ "worker.start", "salvage", false, "1" },
+	{ "worker.start", "reset", false, "1" },
+};
+
+START_TEST(cancelled_at_each_step)
+{
+	const struct cancel_row *row = &cancel_rows[_i];
+	struct floor_world world;
+	struct floor_call *call;
+	struct agent *adam;
+	const char *error;
+
+	begin(&world);
+	make_worker(&world, "adam");
+	adam = run_to(&world, row->method, row->step, &call);
+	operation_cancel(&adam->op->op, "enough");
+	finish_write(&world);
+	error = floor_world_answer(&world, call);
+	floor_world_settle(&world);
+	assert_salvaged(&world, row->salvaged);
+	if (row->finishes) {
+		ck_assert_ptr_null(error);
+		ck_assert_ptr_null(fleet_find(world.fleet, "adam"));
+		floor_world_end(&world);
+		return;
+	}
+	ck_assert_str_eq(error, "enough");
+	ck_assert_ptr_null(adam->op);
+	ck_assert_int_ne(adam->worker->status, WORKER_ERROR);
+	/* Nothing stays behind that would be in the way of the next one. */
+	ck_assert_ptr_null(floor_world_answer(
+	    &world, floor_world_call(&world, "worker.reset", "adam", "")));
+	ck_assert_str_eq(floor_world_wt(&world, "adam",
+			     "git log -1 --format=%s; git status --porcelain"),
+	    "first");
+	assert_kept(&world);
+	floor_world_end(&world);
+}
+END_TEST
+
+/* The worker stays; its worktree is made when it is missing. */
+START_TEST(add_cancelled_at_each_step)
+{
+	static const char *const steps[] = { "write", "worktree" };
+	struct floor_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	begin(&world);
+	adam = run_to(&world, "worker.add", steps[_i], &call);
+	operation_cancel(&adam->op->op, "enough");
+	finish_write(&world);
+	ck_assert_str_eq(floor_world_answer(&world, call), "enough");
+	ck_assert_ptr_eq(fleet_find(world.fleet, "adam"), adam);
+	ck_assert_ptr_null(adam->op);
+	ck_assert_ptr_null(floor_world_answer(
+	    &world, floor_world_call(&world, "worker.reset", "adam", "")));
+	ck_assert_str_eq(
+	    floor_world_wt(&world, "adam", "git branch --show-current"),
+	    "llmc/adam");
+	floor_world_end(&world);
+}
+END_TEST
+
+/* --- dropped --------------------------------------------------------- */
+
+/* The daemon is freed meanwhile; the next one finds a worker it can use. */
+START_TEST(dropped_at_each_step)
+{
+	const struct cancel_row *row = &cancel_rows[_i];
+	struct floor_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	begin(&world);
+	make_worker(&world, "adam");
+	run_to(&world, row->method, row->step, &call);
+	world.store_held = false;
+	floor_world_close(&world);
+	floor_world_open(&world);
+	floor_world_live(&world);
+	ck_assert(!floor_call_is_answered(call) ||
+	    floor_call_code(call) == API_FAILED);
+	adam = fleet_find(world.fleet, "adam");
+	ck_assert_ptr_nonnull(adam);
+	ck_assert_ptr_null(floor_world_answer(
+	    &world, floor_world_call(&world, "worker.reset", "adam", "")));
+	ck_assert_str_eq(floor_world_wt(&world, "adam",
+			     "git log -1 --format=%s; git status --porcelain"),
+	    "first");
+	floor_world_end(&world);
+}
+END_TEST
+
+/* --- two at once ----------------------------------------------------- */
+
+static const struct pair_row {
+	const char *first, *second;
+	int code; /* of the second */
+} pair_rows[] = {
+	{ "worker.reset", "worker.reset", API_BUSY },
+	{ "worker.reset", "worker.nuke", API_BUSY },
+	{ "worker.reset", "worker.start", API_BUSY },
+	{ "worker.nuke", "worker.reset", API_BUSY },
+	{ "worker.nuke", "worker.nuke", API_BUSY },
+	{ "worker.start", "worker.reset", API_BUSY },
+	{ "worker.start", "worker.nuke", API_BUSY },
+	{ "worker.start", "worker.start", API_STATUS },
+};
+
+START_TEST(two_at_once)
+{
+	const struct pair_row *row = &pair_rows[_i];
+	struct floor_world world;
+	struct floor_call *first, *second;
+
+	begin(&world);
+	make_worker(&world, "adam");
+	first = call_op(&world, row->first);
+	second = call_op(&world, row->second);
+	ck_assert_ptr_nonnull(floor_world_answer(&world, second));
+	ck_assert_int_eq(floor_call_code(second), row->code);
+	ck_assert_ptr_null(floor_world_answer(&world, first));
+	assert_salvaged(&world, "1");
+	floor_world_end(&world);
+}
+END_TEST
+
+/* While a worker is being parked, a reset is refused, and works afterwards. */
+START_TEST(reset_while_parking)
+{
+	struct floor_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	begin(&world);
+	adam = make_worker(&world, "adam");
+	agent_park(adam, "look at it");
+	ck_assert_str_eq(operation_step_name(&adam->op->op), "screen");
+	call = call_op(&world, "worker.reset");
+	ck_assert_ptr_nonnull(floor_world_answer(&world, call));
+	ck_assert_int_eq(floor_call_code(call), API_BUSY);
+	floor_world_settle(&world);
+	ck_assert_int_eq(adam->worker->status, WORKER_PAUSED);
+	ck_assert_ptr_nonnull(strstr(adam->worker->reason, "look at it"));
+	ck_assert_ptr_null(
+	    floor_world_answer(&world, call_op(&world, "worker.reset")));
+	floor_world_end(&world);
+}
+END_TEST
+
+START_TEST(park_cancelled_at_each_step)
+{
+	static const char *const steps[] = { "screen", "pause" };
+	struct floor_world world;
+	struct agent *adam;
+
+	begin(&world);
+	adam = make_worker(&world, "adam");
+	agent_park(adam, "look at it");
+	floor_world_wait_step(&world, adam, steps[_i]);
+	operation_cancel(&adam->op->op, "enough");
+	floor_world_settle(&world);
+	ck_assert_ptr_null(adam->op);
+	ck_assert_int_eq(
+	    adam->worker->status, _i == 0 ? WORKER_IDLE : WORKER_PAUSED);
+	ck_assert_ptr_null(
+	    floor_world_answer(&world, call_op(&world, "worker.reset")));
+	floor_world_end(&world);
+}
+END_TEST
+
+/* --- what fails ------------------------------------------------------ */
+
+/* Whichever git is killed: the call is answered, the work is not lost, and a
+ * further reset succeeds. */
+START_TEST(git_killed_at_each_command)
+{
+	static const char *const methods[] = { "worker.reset", "worker.start",
+		"worker.nuke" };
+	struct floor_world world;
+	struct floor_call *call;
+	const char *error = "";
+	int nth;
+
+	begin(&world);
+	for (nth = 1; error != NULL && nth < 100; nth++) {
+		make_worker(&world, "adam");
+		floor_world_trap(&world, nth, "before");
+		call = call_op(&world, methods[_i]);
+		error = floor_world_answer(&world, call);
+		floor_world_settle(&world);
+		floor_world_trap(&world, 0, "before");
+		if (fleet_find(world.fleet, "adam") != NULL)
+			ck_assert_ptr_null(floor_world_answer(
+			    &world, call_op(&world, "worker.nuke")));
+		assert_kept(&world);
+		floor_world_sh(&world,
+		    "git for-each-ref --format='delete %(refname)' "
+		    "refs/llmc/salvage | git update-ref --stdin");
+	}
+	ck_assert_int_gt(nth, 4);
+	floor_world_end(&world);
+}
+END_TEST
+
+/* Nothing is answered, and nothing that must be written first is done. */
+START_TEST(state_cannot_be_saved)
+{
+	struct floor_world world;
+	struct floor_call *call;
+	struct agent *adam;
+
+	begin(&world);
+	adam = make_worker(&world, "adam");
+	world.store_fails = true;
+	call = call_op(&world, "worker.start");
+	floor_world_wait_step(&world, adam, "write");
+	world.store_fails = false;
+	ck_assert(!floor_call_is_answered(call));
+	assert_salvaged(&world, "0");
+	ck_assert_ptr_null(floor_world_answer(&world, call));
+	assert_salvaged(&world, "1");
+	ck_assert_int_eq(adam->worker->status, WORKER_STARTING);
+	ck_assert_int_eq(adam->worker->session.step, PROMPT_PARKED);
+	floor_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("fleet-faults");
+	TCase *tc = tcase_create("operations");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(
+	    tc, cancelled_at_each_step, 0, (int)nitems(cancel_rows));
+	tcase_add_loop_test(tc, add_cancelled_at_each_step, 0, 2);
+	tcase_add_loop_test(
+	    tc, dropped_at_each_step, 0, (int)nitems(cancel_rows));
+	tcase_add_loop_test(tc, two_at_once, 0, (int)nitems(pair_rows));
+	tcase_add_test(tc, reset_while_parking);
+	tcase_add_loop_test(tc, park_cancelled_at_each_step, 0, 2);
+	tcase_add_loop_test(tc, git_killed_at_each_command, 0, 3);
+	tcase_add_test(tc, state_cannot_be_saved);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
