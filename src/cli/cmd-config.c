@@ -127,7 +127,7 @@ list_worker(struct cli *cli, struct table *table,
 {
 	static const char prefix[] = "defaults.";
 
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		cleanup_buf struct buf path = BUF_INIT;
 
 		if (strncmp(settings_table[i].path, prefix, strlen(prefix)) !=
@@ -156,7 +156,7 @@ config_list(struct cli *cli, const struct cli_args *args)
 		return status;
 	table = table_new(columns, 3);
 	cli->result = json_object_new_array();
-	for (size_t i = 0; i < settings_count; i++)
+	for (size_t i = 0; i < settings_table_count; i++)
 		list_row(cli, table, settings, settings_table[i].path);
 	count = settings_workers(settings, &workers);
 	for (size_t i = 0; i < count; i++)

@@ -15,6 +15,7 @@
 #include "roster.h"
 #include "settings.h"
 #include "source-choice.h"
+#include "task-json.h"
 #include "task.h"
 #include "taskbook.h"
 #include "text.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "limit.h"
+#include "limit-reset.h"
 #include "mem.h"
 
 #define DIGITS "0123456789"
@@ -180,7 +180,7 @@ parse_at(const char *s, struct limit_reset *ret_reset)
 }
 
 bool
-limit_parse_reset(const char *text, struct limit_reset *ret_reset)
+limit_reset_parse(const char *text, struct limit_reset *ret_reset)
 {
 	static const char *const marks[] = { "reset", "limit reached|" };
 	const char *s;

@@ -31,21 +31,6 @@ const char *limit_class_name(enum limit_class class);
 #define LIMIT_NOTICE_MAX 400
 enum limit_class limit_classify(const char *error, const char *text);
 
-/* "resets 7pm (America/Los_Angeles)", "resets Oct 9 at 5:30pm", "resets at
- * 1766502000": the time in the text, not yet resolved with a calendar; false if
- * there is none. */
-#define LIMIT_RESET_SIZE 96
-#define LIMIT_ZONE_SIZE  64
-struct limit_reset {
-	int month, day; /* from 1; 0 = not given: the next such time */
-	int hour, minute; /* -1 = not a time of day */
-	char zone[LIMIT_ZONE_SIZE]; /* "" = local time; letters, digits and
-				     * "_+-/", never an absolute path */
-	int64_t at_ms; /* an absolute time, 0 = not given */
-	char words[LIMIT_RESET_SIZE]; /* as written, for people */
-};
-bool limit_parse_reset(const char *text, struct limit_reset *ret_reset);
-
 /* How long to wait before the next try if the reset time is unknown, tries
  * counted from 0: doubles from 30 s to 15 min for outages, from 5 min to 1 h
  * for usage limits; 0 for the others. */

@@ -9,7 +9,7 @@
 
 #include "buf.h"
 #include "mem.h"
-#include "prompt.h"
+#include "prompt-commit.h"
 
 #define UNTITLED "Untitled change"
 

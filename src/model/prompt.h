@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The texts that are typed into sessions, and the commit message made from a
- * session's commits. Everything is appended to the caller's buf. */
+/* The texts that are typed into sessions. Everything is appended to the
+ * caller's buf. */
 #ifndef PROMPT_H
 #define PROMPT_H
 
@@ -57,15 +57,5 @@ void prompt_conflict(const struct prompt_facts *facts, const char *const *files,
  * own mark ("@/src/x", "@\"/src/a b\"")? The first path, without the mark, is
  * appended to out. */
 bool prompt_names_root(const char *text, const char *root, struct buf *out);
-
-/* The commit message of a landing, from the messages of its commits (oldest
- * first). One message is used as it is; of several, the first one, followed by
- * the others as paragraphs, without fixups and repetitions. The result is
- * trimmed and has no final newline. Attribution is removed if requested
- * (Co-Authored-By: Claude, Generated with Claude Code, links to a session;
- * ignoring case, with or without emoji and link; people are kept, even if they
- * are named Claude), and repeated blank lines with it. Never empty. */
-void prompt_commit_message(
-    const char *const *messages, size_t count, bool strip, struct buf *out);
 
 #endif

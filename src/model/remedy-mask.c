@@ -11,7 +11,7 @@
 
 #include "buf.h"
 #include "mem.h"
-#include "remedy.h"
+#include "remedy-mask.h"
 #include "text.h"
 
 #define MASK         "[masked]"

@@ -7,6 +7,7 @@
 #include "excerpt.h"
 #include "health.h"
 #include "mem.h"
+#include "remedy-mask.h"
 #include "remedy.h"
 #include "text.h"
 

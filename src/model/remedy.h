@@ -53,11 +53,4 @@ struct remedy_facts {
  * the limit. */
 void remedy_prompt(const struct remedy_facts *facts, struct buf *out);
 
-/* Append the text with anything that looks like a key or password replaced by
- * "[masked]": API keys by their form (sk-..., ghp_..., AKIA..., bearer tokens,
- * PEM blocks, passwords in URLs) and values by the name before them (token,
- * secret, password, api_key, authorization ...). Invalid UTF-8 becomes
- * U+FFFD. */
-void remedy_mask(const char *text, size_t len, struct buf *out);
-
 #endif

@@ -7,6 +7,7 @@
 #include "errtext.h"
 #include "serena-list.h"
 #include "text.h"
+#include "yaml-scalar.h"
 #include "yaml-text.h"
 
 /* The edit to make: remove `gone` bytes at `at`, and insert the new item at the

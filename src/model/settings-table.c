@@ -5,7 +5,7 @@
  * the example file and the manual are generated from this table (`llmc config
  * doc`), and a test checks that they match.
  */
-#include "settings.h"
+#include "settings-table.h"
 
 #define SECOND 1000
 #define MINUTE (60 * SECOND)
@@ -450,4 +450,5 @@ const struct setting settings_table[] = {
 	    .help = "Lines of scrollback kept for a worker's screen." },
 };
 
-const size_t settings_count = sizeof settings_table / sizeof settings_table[0];
+const size_t settings_table_count =
+    sizeof settings_table / sizeof settings_table[0];

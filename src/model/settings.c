@@ -67,7 +67,7 @@ settings_find(const char *path, bool *ret_worker)
 
 	if (key != NULL && !worker_name_ok(path))
 		return NULL;
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		if (strcmp(settings_table[i].path, general) != 0)
 			continue;
 		if (ret_worker != NULL)
@@ -81,9 +81,9 @@ static const char *
 nearest(const char *path)
 {
 	cleanup_free const char **names =
-	    xcalloc(settings_count + 1, sizeof *names);
+	    xcalloc(settings_table_count + 1, sizeof *names);
 
-	for (size_t i = 0; i < settings_count; i++)
+	for (size_t i = 0; i < settings_table_count; i++)
 		names[i] = settings_table[i].path;
 	return text_nearest(path, names);
 }
@@ -227,7 +227,7 @@ is_section(const char *path)
 
 	if (strcmp(path, "workers") == 0)
 		return true;
-	for (size_t i = 0; i < settings_count; i++)
+	for (size_t i = 0; i < settings_table_count; i++)
 		if (strncmp(settings_table[i].path, path, len) == 0 &&
 		    settings_table[i].path[len] == '.')
 			return true;
@@ -353,7 +353,7 @@ settings_parse(const char *text, size_t len, const struct settings_facts *facts,
 	*ret_problems = (struct settings_problems){ 0 };
 	if (facts->home != NULL && facts->home[0] != '\0')
 		settings->home = xstrdup(facts->home);
-	for (size_t i = 0; i < settings_count; i++)
+	for (size_t i = 0; i < settings_table_count; i++)
 		set_default(settings, &settings_table[i], facts);
 	if (toml_parse(text, len, &root, &line, &err) < 0)
 		problem_add(ret_problems, true, line, without_line(err.msg));

@@ -10,38 +10,11 @@
 #include "json.h"
 #include "mem.h"
 #include "record.h"
+#include "task-json.h"
 #include "task.h"
 #include "text.h"
-#include "word.h"
 
 #define PRIORITY_MAX 4
-
-static const char *const outcome_words[] = {
-	[OUTCOME_NONE] = "none",
-	[OUTCOME_LANDED] = "landed",
-	[OUTCOME_NO_CHANGES] = "no_changes",
-	[OUTCOME_FAILED] = "failed",
-	[OUTCOME_ABORTED] = "aborted",
-	[OUTCOME_DEAD_LETTER] = "dead-letter",
-	[OUTCOME_COUNT] = NULL,
-};
-
-const char *
-task_outcome_name(enum task_outcome outcome)
-{
-	return outcome_words[outcome];
-}
-
-bool
-task_outcome_parse(const char *name, enum task_outcome *ret_outcome)
-{
-	unsigned index = 0;
-
-	if (!word_find(outcome_words, name, &index))
-		return false;
-	*ret_outcome = (enum task_outcome)index;
-	return true;
-}
 
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct task, key, member, ##__VA_ARGS__)
@@ -56,7 +29,7 @@ static const struct record_field fields[] = {
 	FIELD("label", label),
 	FIELD("priority", priority, .flags = RECORD_CLAMP, .max = PRIORITY_MAX),
 	FIELD("step", step, .words = task_step_words),
-	FIELD("outcome", outcome, .words = outcome_words),
+	FIELD("outcome", outcome, .words = task_outcome_words),
 	FIELD("worker", worker),
 	FIELD("attempts", attempts),
 	FIELD("turns", turns),

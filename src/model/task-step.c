@@ -2,11 +2,8 @@
 
 /* The names of the steps, and the table of which may follow which. */
 
-#include <errno.h>
-
-#include "errtext.h"
 #include "mem.h"
-#include "task.h"
+#include "task-step.h"
 
 const char *const task_step_words[] = {
 	[TASK_OFFERED] = "offered",
@@ -50,25 +47,8 @@ task_step_name(enum task_step step)
 }
 
 bool
-task_may(enum task_step from, enum task_step to)
+task_step_may(enum task_step from, enum task_step to)
 {
 	return (unsigned)from < TASK_STEP_COUNT &&
 	    (unsigned)to < TASK_STEP_COUNT && task_moves[from][to];
-}
-
-int
-task_move(struct task *task, enum task_step to, int64_t now_ms, struct err *err)
-{
-	if ((unsigned)to >= TASK_STEP_COUNT)
-		return err_set(
-		    err, -EINVAL, "%s: there is no such step", task->id);
-	if (!task_may(task->step, to))
-		return err_set(err, -EINVAL, "%s: %s cannot become %s",
-		    task->id, task_step_name(task->step), task_step_name(to));
-	task->step = to;
-	if (to == TASK_ASSIGNED)
-		task->assigned_ms = now_ms;
-	if (to == TASK_SETTLING)
-		task->finished_ms = now_ms;
-	return 0;
 }

@@ -5,14 +5,43 @@
 #include <string.h>
 
 #include "buf.h"
+#include "errtext.h"
 #include "excerpt.h"
 #include "json.h"
 #include "mem.h"
 #include "task.h"
 #include "text.h"
+#include "word.h"
 
 #define DETAIL_MAX       1024
 #define PRIORITY_DEFAULT 3
+
+const char *const task_outcome_words[] = {
+	[OUTCOME_NONE] = "none",
+	[OUTCOME_LANDED] = "landed",
+	[OUTCOME_NO_CHANGES] = "no_changes",
+	[OUTCOME_FAILED] = "failed",
+	[OUTCOME_ABORTED] = "aborted",
+	[OUTCOME_DEAD_LETTER] = "dead-letter",
+	[OUTCOME_COUNT] = NULL,
+};
+
+const char *
+task_outcome_name(enum task_outcome outcome)
+{
+	return task_outcome_words[outcome];
+}
+
+bool
+task_outcome_parse(const char *name, enum task_outcome *ret_outcome)
+{
+	unsigned index = 0;
+
+	if (!word_find(task_outcome_words, name, &index))
+		return false;
+	*ret_outcome = (enum task_outcome)index;
+	return true;
+}
 
 /* Length of a Markdown mark at the start of a line (with the blank after it):
  * heading, quotation, list item, checkbox. 0 = none: "#12" and "-v" are
@@ -174,6 +203,23 @@ wait_after(struct task *task, enum task_step from, int64_t now_ms)
 	if (task->step != from)
 		return -EINVAL;
 	return task_move(task, TASK_WAITING, now_ms, NULL);
+}
+
+int
+task_move(struct task *task, enum task_step to, int64_t now_ms, struct err *err)
+{
+	if ((unsigned)to >= TASK_STEP_COUNT)
+		return err_set(
+		    err, -EINVAL, "%s: there is no such step", task->id);
+	if (!task_step_may(task->step, to))
+		return err_set(err, -EINVAL, "%s: %s cannot become %s",
+		    task->id, task_step_name(task->step), task_step_name(to));
+	task->step = to;
+	if (to == TASK_ASSIGNED)
+		task->assigned_ms = now_ms;
+	if (to == TASK_SETTLING)
+		task->finished_ms = now_ms;
+	return 0;
 }
 
 int

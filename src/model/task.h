@@ -11,18 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "task-step.h"
+
 struct buf;
 struct err;
 struct json_object;
-
-enum task_step {
-	TASK_OFFERED, /* recorded, not yet taken from its source */
-	TASK_WAITING, /* taken; no worker has it */
-	TASK_ASSIGNED, /* a worker has it */
-	TASK_LANDED, /* on the default branch; post_accept_command is due */
-	TASK_SETTLING, /* has its outcome; its source must be updated */
-	TASK_STEP_COUNT
-};
 
 enum task_outcome {
 	OUTCOME_NONE,
@@ -34,17 +27,11 @@ enum task_outcome {
 	OUTCOME_COUNT
 };
 
-const char *task_step_name(enum task_step step); /* "waiting" */
-
-/* For reading records (word.h), NULL terminated. */
-extern const char *const task_step_words[TASK_STEP_COUNT + 1];
-
-/* May a task go from one step to the other? False for invalid steps. The table
- * behind task_move(), public for the test that prints it. */
-bool task_may(enum task_step from, enum task_step to);
-
 const char *task_outcome_name(enum task_outcome outcome); /* "dead-letter" */
 bool task_outcome_parse(const char *name, enum task_outcome *ret_outcome);
+
+/* For reading records (word.h), NULL terminated. */
+extern const char *const task_outcome_words[OUTCOME_COUNT + 1];
 
 #define TASK_HISTORY_MAX 40 /* entries; the first and last are kept */
 #define TASK_TITLE_MAX   100 /* bytes, cut between characters */
@@ -133,13 +120,5 @@ struct task *task_next_waiting(struct task *const *tasks, size_t count);
 /* A task to fix what a failed post_accept_command reported; output is cut. */
 struct task *task_for_fix(const char *id, const struct task *broken,
     const char *command, const char *output, int64_t now_ms);
-
-/* The record in state.json and tasks.jsonl; it shares `history`. Like
- * worker_from_json(): the id is required, other members may be missing, a wrong
- * type or word is -EINVAL. A priority out of range is clamped. A task that is
- * assigned to nobody, or settling without an outcome, waits. */
-struct json_object *task_to_json(const struct task *task);
-int task_from_json(struct json_object *json, const char *at,
-    struct task **ret_task, struct err *err);
 
 #endif

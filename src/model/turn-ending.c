@@ -9,11 +9,12 @@
  * and marks; blocks end with BLOCK, items begin with ITEM.
  */
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "buf.h"
 #include "mem.h"
-#include "turn.h"
+#include "turn-ending.h"
 
 #define BLOCK     '\f'
 #define ITEM      '\v'
@@ -489,7 +490,7 @@ read_block(const struct reader *reader, size_t at, size_t len, bool above_list)
 }
 
 enum turn_ending
-turn_read_ending(const char *last_words)
+turn_ending_read(const char *last_words)
 {
 	cleanup_buf struct buf plain = BUF_INIT;
 	struct reader reader;

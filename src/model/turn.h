@@ -11,23 +11,12 @@
 
 #include <stdbool.h>
 
+#include "turn-ending.h"
+
 struct buf;
 
 #define TURN_NUDGES_MAX    3 /* times told to continue without asking */
 #define TURN_SENT_BACK_MAX 2 /* times in one turn, driven by hand */
-
-/* How the agent's last message ends. */
-enum turn_ending {
-	ENDING_PLAIN,
-	ENDING_QUESTION, /* asks, though nobody can answer */
-	ENDING_REFUSAL, /* says that it cannot or will not */
-	ENDING_COUNT
-};
-
-/* Reads the last paragraph. An offer after finished work ("Let me know if you
- * would like ...") is not a question, nor is a question inside code or a
- * quotation. Empty or NULL is plain. */
-enum turn_ending turn_read_ending(const char *last_words);
 
 struct turn_facts {
 	int dirt; /* files changed or untracked */

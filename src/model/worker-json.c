@@ -10,7 +10,7 @@
 #include "mem.h"
 #include "record.h"
 #include "text.h"
-#include "worker-words.h"
+#include "worker-json.h"
 #include "worker.h"
 
 #define FIELD(key, member, ...) \
@@ -98,7 +98,7 @@ fix_combinations(struct worker *worker)
 {
 	struct session_record *session = &worker->session;
 
-	if (!worker_may(worker->before, WORKER_PAUSED) ||
+	if (!worker_status_may(worker->before, WORKER_PAUSED) ||
 	    worker_waits(worker->before))
 		worker->before = WORKER_OFFLINE;
 	if (session->step != PROMPT_NONE &&

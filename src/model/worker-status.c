@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "mem.h"
-#include "worker-words.h"
-#include "worker.h"
+#include "worker-status.h"
 
 const char *const worker_status_words[] = {
 	[WORKER_IDLE] = "idle",
@@ -219,7 +218,7 @@ worker_status_parse(const char *name, enum worker_status *ret_status)
 }
 
 bool
-worker_may(enum worker_status from, enum worker_status to)
+worker_status_may(enum worker_status from, enum worker_status to)
 {
 	return (unsigned)from < WORKER_STATUS_COUNT &&
 	    (unsigned)to < WORKER_STATUS_COUNT && worker_moves[from][to];

@@ -94,12 +94,12 @@ worker_expects_life(const struct worker *worker)
 static bool
 may_now(const struct worker *worker, enum worker_status to)
 {
-	if (!worker_may(worker->status, to))
+	if (!worker_status_may(worker->status, to))
 		return false;
 	if (!worker_waits(worker->status) || worker_waits(to))
 		return true;
 	return to == worker->before || to == WORKER_STARTING ||
-	    worker_may(worker->before, to);
+	    worker_status_may(worker->before, to);
 }
 
 static void

@@ -12,44 +12,9 @@
 #include <stdint.h>
 
 #include "session-record.h"
+#include "worker-status.h"
 
 struct err;
-struct json_object;
-
-enum worker_status {
-	WORKER_IDLE, /* session ready, no task */
-	WORKER_STARTING, /* a prompt is being delivered */
-	WORKER_WORKING, /* a turn is running on its task */
-	WORKER_NEEDS_REVIEW, /* finished, waits for a decision */
-	WORKER_REVIEWING, /* reviews its own work */
-	WORKER_REJECTED, /* reworks after feedback */
-	WORKER_REBASING, /* resolves conflicts with the default branch */
-	WORKER_NO_CHANGES, /* finished without a change */
-	WORKER_ACCEPTING, /* its work is being landed */
-	WORKER_PAUSED, /* waits for a person */
-	WORKER_LIMITED, /* waits for a usage limit or outage to end */
-	WORKER_ERROR, /* needs repair; reason says why */
-	WORKER_OFFLINE, /* no session that is ready */
-	WORKER_STATUS_COUNT
-};
-
-const char *worker_status_name(enum worker_status status); /* "needs_review" */
-bool worker_status_parse(const char *name, enum worker_status *ret_status);
-
-/* May a worker go from one to the other? According to the table alone; from
- * limited and paused worker_transition() checks more. False for invalid
- * statuses. */
-bool worker_may(enum worker_status from, enum worker_status to);
-
-/* The state of a landing (accept journal). */
-enum accept_step {
-	ACCEPT_NONE,
-	ACCEPT_PREPARE, /* leftovers are amended, the work is rebased, and one
-			 * commit is made on a private ref */
-	ACCEPT_PUBLISH, /* the default branch is being moved to that commit */
-	ACCEPT_CLEANUP, /* landed; the worktree is being reset */
-	ACCEPT_STEP_COUNT
-};
 
 /* One worker, as in state.json. All strings are owned, NULL = not set. Times
  * are wall clock milliseconds, 0 = never. */
@@ -144,17 +109,6 @@ bool worker_is_at_rest(const struct worker *worker);
 
 /* A turn is running, so there must be signs of life. Not while it waits. */
 bool worker_expects_life(const struct worker *worker);
-
-/* The record of a worker in state.json, owned by the caller; it shares
- * `session.pane`. Reading: the name is required and must be valid; other
- * members may be missing or null and then are as in worker_new(). Unknown
- * members are ignored; a wrong type, an unknown word or a negative count is
- * -EINVAL. Times before 1970 become 0, and all but until are at most now.
- * Combinations that do not fit together are repaired: an impossible `before`
- * becomes offline, and a step without text and receipt becomes none. */
-struct json_object *worker_to_json(const struct worker *worker);
-int worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
-    struct worker **ret_worker, struct err *err);
 
 /* "auto-1" and similar. */
 bool worker_is_auto(const char *name);

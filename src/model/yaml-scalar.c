@@ -10,6 +10,7 @@
 #include "buf.h"
 #include "mem.h"
 #include "text.h"
+#include "yaml-scalar.h"
 #include "yaml-text.h"
 
 struct reader {

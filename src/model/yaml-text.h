@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct buf;
 struct err;
 
 struct yaml_text {
@@ -42,11 +41,5 @@ struct yaml_key {
 };
 int yaml_find_key(const struct yaml_text *yaml, const char *name,
     struct yaml_key *ret_key, struct err *err);
-
-/* Read the scalar that begins at `at`, with lines folded and escapes resolved;
- * *ret_end is the offset after it. In a flow list it also ends at a comma or
- * bracket. -EINVAL if it is not a plain or quoted scalar. */
-int yaml_scalar(const struct yaml_text *yaml, size_t at, size_t end, bool flow,
-    struct buf *value, size_t *ret_end);
 
 #endif

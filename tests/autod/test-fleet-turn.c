@@ -12,6 +12,7 @@
 #include "json.h"
 #include "mem.h"
 #include "turn-end.h"
+#include "turn-ending.h"
 #include "unit.h"
 #include "worker-op.h"
 
@@ -203,7 +204,7 @@ policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->check_wanted = policy->facts.check_wanted;
 	facts->turns = policy->facts.turns;
 	facts->turns_max = policy->facts.turns_max;
-	facts->ending = turn_read_ending(last_words);
+	facts->ending = turn_ending_read(last_words);
 	facts->words = last_words;
 	return true;
 }

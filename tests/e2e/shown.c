@@ -11,6 +11,7 @@
 #include "mem.h"
 #include "schema.h"
 #include "shown.h"
+#include "task-json.h"
 #include "task.h"
 #include "worker.h"
 #include "workspace.h"

@@ -64,11 +64,12 @@ START_TEST(list_shows_every_key_and_where_it_is_from)
 	    "[tmux]\ncolumns = 99\n\n[workers.adam]\nmodel = \"opus\"\n");
 	rows = list(dir);
 	text = e2e_llmc(dir, "config", "list", NULL)->out;
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		ck_assert_ptr_nonnull(row_of(rows, settings_table[i].path));
 		e2e_has(text, settings_table[i].path);
 	}
-	ck_assert_uint_eq(json_object_array_length(rows), settings_count + 1);
+	ck_assert_uint_eq(
+	    json_object_array_length(rows), settings_table_count + 1);
 	row = row_of(rows, "tmux.columns");
 	ck_assert_int_eq(json_int_or(row, "value", 0), 99);
 	ck_assert_str_eq(json_string_or(row, "source", ""), "file");
@@ -388,8 +389,8 @@ START_TEST(doc_needs_no_repository_and_lists_every_key)
 
 	e2e_expect(toml, 0, NULL);
 	e2e_expect(mdoc, 0, NULL);
-	ck_assert_uint_eq(json_object_array_length(json), settings_count);
-	for (size_t i = 0; i < settings_count; i++) {
+	ck_assert_uint_eq(json_object_array_length(json), settings_table_count);
+	for (size_t i = 0; i < settings_table_count; i++) {
 		const char *key = strrchr(settings_table[i].path, '.') + 1;
 
 		e2e_has(toml->out, e2e_path("%s = ", key));
@@ -418,7 +419,7 @@ START_TEST(example_holds_all_keys_with_their_defaults)
 	example = list(dir);
 	ck_assert_uint_eq(json_object_array_length(example),
 	    json_object_array_length(defaults));
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		const char *path = settings_table[i].path;
 		struct json_object *row = row_of(example, path);
 

@@ -9,6 +9,7 @@
 #include "buf.h"
 #include "excerpt.h"
 #include "mem.h"
+#include "remedy-mask.h"
 #include "remedy.h"
 #include "text.h"
 

@@ -50,7 +50,7 @@ check_problems(const struct settings_problems *problems)
 static void
 check_values(const struct settings *settings)
 {
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		cleanup_json struct json_object *json = NULL;
 		cleanup_buf struct buf text = BUF_INIT;
 
@@ -122,7 +122,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0 || size > 256)
 		return 0;
 	typed = xstrndup((const char *)data + 1, size - 1);
-	check_typed(&settings_table[data[0] % settings_count], typed);
+	check_typed(&settings_table[data[0] % settings_table_count], typed);
 	if (settings_find(typed, NULL) == NULL)
 		settings_describe_unknown(typed, &words);
 	return 0;

@@ -14,8 +14,10 @@
 #include "excerpt.h"
 #include "json.h"
 #include "mem.h"
+#include "task-json.h"
 #include "task.h"
 #include "text.h"
+#include "turn-ending.h"
 #include "turn.h"
 
 #define NOW 1766502000000
@@ -114,7 +116,7 @@ check_text(const char *text)
 	check(out.len > 0 && text_utf8_valid(out.data, out.len));
 	check(out.data[out.len - 1] == '\n');
 	check(strpbrk(out.data, "\r\x1b\x7f") == NULL);
-	check(turn_read_ending(text) < ENDING_COUNT);
+	check(turn_ending_read(text) < ENDING_COUNT);
 }
 
 int

@@ -13,10 +13,13 @@
 #include "buf.h"
 #include "delivery.h"
 #include "json.h"
+#include "limit-reset.h"
 #include "limit.h"
 #include "mem.h"
+#include "prompt-commit.h"
 #include "prompt.h"
 #include "text.h"
+#include "worker-json.h"
 #include "worker.h"
 
 #define NOW 1766502000000
@@ -78,7 +81,7 @@ check_limit(const char *text)
 	check(limit_classify(NULL, text) < LIMIT_CLASS_COUNT);
 	check(limit_classify("unknown", text) < LIMIT_CLASS_COUNT);
 	check(limit_classify(text, text) < LIMIT_CLASS_COUNT);
-	if (!limit_parse_reset(text, &reset))
+	if (!limit_reset_parse(text, &reset))
 		return;
 	check(reset.hour >= -1 && reset.hour <= 23 && reset.minute <= 59);
 	check(reset.month >= 0 && reset.month <= 12 && reset.day <= 31);

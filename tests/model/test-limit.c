@@ -5,6 +5,7 @@
 #include "buf.h"
 #include "dice.h"
 #include "json.h"
+#include "limit-reset.h"
 #include "limit.h"
 #include "mem.h"
 #include "unit.h"
@@ -141,7 +142,7 @@ assert_reset(const char *text, int month, int day, int hour, int minute,
 {
 	struct limit_reset reset;
 
-	ck_assert_msg(limit_parse_reset(text, &reset), "%s", text);
+	ck_assert_msg(limit_reset_parse(text, &reset), "%s", text);
 	ck_assert_int_eq(reset.month, month);
 	ck_assert_int_eq(reset.day, day);
 	ck_assert_int_eq(reset.hour, hour);
@@ -187,7 +188,7 @@ START_TEST(reset_as_an_absolute_time)
 	struct limit_reset reset;
 
 	for (size_t i = 0; i < nitems(texts); i++) {
-		ck_assert(limit_parse_reset(texts[i], &reset));
+		ck_assert(limit_reset_parse(texts[i], &reset));
 		ck_assert_int_eq(reset.at_ms, 1766502000000);
 		ck_assert_int_eq(reset.hour, -1);
 		ck_assert_int_eq(strncmp(reset.words, "1766502000", 10), 0);
@@ -206,7 +207,7 @@ START_TEST(reset_that_cannot_be_read_is_none)
 
 	for (size_t i = 0; i < nitems(texts); i++)
 		ck_assert_msg(
-		    !limit_parse_reset(texts[i], &reset), "%s", texts[i]);
+		    !limit_reset_parse(texts[i], &reset), "%s", texts[i]);
 	ck_assert_int_eq(reset.hour, 42);
 }
 END_TEST
@@ -221,17 +222,17 @@ START_TEST(zone_is_never_a_path_to_elsewhere)
 		cleanup_free char *text =
 		    xasprintf("resets 7pm (%s)", zones[i]);
 
-		ck_assert(limit_parse_reset(text, &reset));
+		ck_assert(limit_reset_parse(text, &reset));
 		ck_assert_str_eq(reset.zone, i < 4 ? "" : zones[i]);
 		ck_assert_int_eq(reset.hour, 19);
 	}
 	/* Too long for a zone, and not closed. */
 	ck_assert(
-	    limit_parse_reset("resets 7pm (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	    limit_reset_parse("resets 7pm (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 			      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa)",
 		&reset));
 	ck_assert_str_eq(reset.zone, "");
-	ck_assert(limit_parse_reset("resets 7pm (UTC", &reset));
+	ck_assert(limit_reset_parse("resets 7pm (UTC", &reset));
 	ck_assert_str_eq(reset.zone, "");
 	ck_assert_str_eq(reset.words, "7pm");
 }
@@ -276,7 +277,7 @@ START_TEST(random_notices_give_well_formed_answers)
 		    limit_classify(
 			dice_coin(&dice) ? "unknown" : NULL, text.data),
 		    LIMIT_CLASS_COUNT);
-		if (!limit_parse_reset(text.data, &reset))
+		if (!limit_reset_parse(text.data, &reset))
 			continue;
 		parsed++;
 		ck_assert((reset.at_ms > 0) == (reset.hour == -1));
@@ -321,7 +322,7 @@ START_TEST(vectors_hold)
 		assert_class(NULL, text, wanted);
 		words = json_string_or(row, "resets", NULL);
 		ck_assert_int_eq(
-		    limit_parse_reset(text, &reset), words != NULL);
+		    limit_reset_parse(text, &reset), words != NULL);
 		if (words != NULL)
 			ck_assert_str_eq(reset.words, words);
 	}

@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "mem.h"
+#include "prompt-commit.h"
 #include "prompt.h"
 #include "unit.h"
 

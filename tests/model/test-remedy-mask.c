@@ -5,6 +5,7 @@
 #include "buf.h"
 #include "dice.h"
 #include "mem.h"
+#include "remedy-mask.h"
 #include "remedy.h"
 #include "text.h"
 #include "unit.h"

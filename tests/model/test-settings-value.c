@@ -75,7 +75,7 @@ START_TEST(wrong_types_are_errors)
 		{ "\"\"", 1u << SETTING_STRING | 1u << SETTING_PATH },
 	};
 
-	for (size_t i = 0; i < settings_count; i++)
+	for (size_t i = 0; i < settings_table_count; i++)
 		for (size_t v = 0; v < nitems(values); v++) {
 			const struct setting *row = &settings_table[i];
 
@@ -89,7 +89,7 @@ END_TEST
 
 START_TEST(bounds_are_inclusive)
 {
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
 		bool ms = row->type == SETTING_DURATION;
 		long long inside[] = { row->min, row->max };
@@ -115,7 +115,7 @@ END_TEST
 
 START_TEST(choices_are_exact)
 {
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
 
 		for (size_t c = 0;

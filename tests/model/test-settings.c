@@ -13,7 +13,7 @@
 
 START_TEST(table_is_well_formed)
 {
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
 		const char *dot = strchr(row->path, '.');
 
@@ -38,7 +38,7 @@ END_TEST
 
 START_TEST(every_default_can_be_written)
 {
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
 		cleanup_settings_world struct settings_world
 		    none = settings_world_parse(""),

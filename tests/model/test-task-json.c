@@ -10,6 +10,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "task-json.h"
 #include "task.h"
 #include "unit.h"
 

@@ -73,7 +73,8 @@ START_TEST(table_is_the_one_that_was_agreed)
 
 		for (unsigned to = 0; to < TASK_STEP_COUNT; to++)
 			buf_addf(&row, "%s%c", to > 0 ? " " : "",
-			    task_may((enum task_step)from, (enum task_step)to) ?
+			    task_step_may(
+				(enum task_step)from, (enum task_step)to) ?
 				letters[to] :
 				'.');
 		printf("# %-11s%s\n", task_step_name((enum task_step)from),
@@ -86,9 +87,9 @@ END_TEST
 
 START_TEST(what_is_no_step_may_nothing)
 {
-	ck_assert(!task_may(TASK_OFFERED, TASK_STEP_COUNT));
-	ck_assert(!task_may(TASK_STEP_COUNT, TASK_WAITING));
-	ck_assert(!task_may((enum task_step) - 1, TASK_WAITING));
+	ck_assert(!task_step_may(TASK_OFFERED, TASK_STEP_COUNT));
+	ck_assert(!task_step_may(TASK_STEP_COUNT, TASK_WAITING));
+	ck_assert(!task_step_may((enum task_step) - 1, TASK_WAITING));
 }
 END_TEST
 

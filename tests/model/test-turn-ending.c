@@ -7,6 +7,7 @@
 #include "buf.h"
 #include "dice.h"
 #include "mem.h"
+#include "turn-ending.h"
 #include "turn.h"
 #include "unit.h"
 
@@ -27,7 +28,7 @@ static void
 assert_endings(const struct reply *replies, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		enum turn_ending ending = turn_read_ending(replies[i].words);
+		enum turn_ending ending = turn_ending_read(replies[i].words);
 
 		ck_assert_msg(ending == replies[i].ending,
 		    "%s instead of %s: %s", ending_words[ending],
@@ -299,11 +300,11 @@ START_TEST(long_and_broken_words_are_read_to_the_end)
 
 	for (int i = 0; i < 100000; i++)
 		buf_adds(&words, "\xe2\x80\x9c`\"*");
-	ck_assert_int_eq(turn_read_ending(words.data), ENDING_PLAIN);
+	ck_assert_int_eq(turn_ending_read(words.data), ENDING_PLAIN);
 	buf_adds(&words, "\n\n\xff Should I proceed?");
-	ck_assert_int_eq(turn_read_ending(words.data), ENDING_QUESTION);
-	ck_assert_int_eq(turn_read_ending("\xf0\x9f"), ENDING_PLAIN);
-	ck_assert_int_eq(turn_read_ending("\f\v\f?\v"), ENDING_PLAIN);
+	ck_assert_int_eq(turn_ending_read(words.data), ENDING_QUESTION);
+	ck_assert_int_eq(turn_ending_read("\xf0\x9f"), ENDING_PLAIN);
+	ck_assert_int_eq(turn_ending_read("\f\v\f?\v"), ENDING_PLAIN);
 }
 END_TEST
 
@@ -320,7 +321,7 @@ START_TEST(any_words_have_an_ending)
 		cleanup_buf struct buf words = BUF_INIT;
 
 		dice_text(&dice, pieces, nitems(pieces), 200, &words);
-		ck_assert_int_lt(turn_read_ending(words.data), ENDING_COUNT);
+		ck_assert_int_lt(turn_ending_read(words.data), ENDING_COUNT);
 	}
 }
 END_TEST

@@ -11,6 +11,7 @@
 #include "json.h"
 #include "mem.h"
 #include "unit.h"
+#include "worker-json.h"
 #include "worker.h"
 
 #define NOW 1000000
@@ -223,7 +224,7 @@ roll_session(struct dice *dice, struct worker *w)
 	roll_string(dice, &w->reason);
 	do {
 		w->before = roll_status(dice);
-	} while (!worker_may(w->before, WORKER_PAUSED) ||
+	} while (!worker_status_may(w->before, WORKER_PAUSED) ||
 	    w->before == WORKER_PAUSED || w->before == WORKER_LIMITED);
 	w->until_ms = (int64_t)(dice_next(dice) >> 1);
 	w->limit_tries = (int)(dice_next(dice) >> 33);

@@ -66,7 +66,7 @@ START_TEST(table_is_the_one_that_was_agreed)
 
 		for (unsigned to = 0; to < WORKER_STATUS_COUNT; to++)
 			buf_addf(&row, "%s%c", to > 0 ? " " : "",
-			    worker_may((enum worker_status)from,
+			    worker_status_may((enum worker_status)from,
 				(enum worker_status)to) ?
 				letters[to] :
 				'.');
@@ -97,8 +97,8 @@ START_TEST(original_transitions_hold)
 		    json_string_or(row, "from", ""), &from));
 		ck_assert(
 		    worker_status_parse(json_string_or(row, "to", ""), &to));
-		ck_assert_msg(
-		    worker_may(from, to) == json_bool_or(row, "allow", false),
+		ck_assert_msg(worker_status_may(from, to) ==
+			json_bool_or(row, "allow", false),
 		    "%s to %s", worker_status_name(from),
 		    worker_status_name(to));
 	}
@@ -134,7 +134,7 @@ reach(unsigned from)
 		for (unsigned s = 0; s < WORKER_STATUS_COUNT; s++)
 			for (unsigned to = 0; to < WORKER_STATUS_COUNT; to++)
 				if ((before & 1u << s) != 0 &&
-				    worker_may((enum worker_status)s,
+				    worker_status_may((enum worker_status)s,
 					(enum worker_status)to))
 					seen |= 1u << to;
 	}
@@ -150,9 +150,9 @@ END_TEST
 
 START_TEST(what_is_no_status_may_nothing)
 {
-	ck_assert(!worker_may(WORKER_IDLE, WORKER_STATUS_COUNT));
-	ck_assert(!worker_may(WORKER_STATUS_COUNT, WORKER_IDLE));
-	ck_assert(!worker_may((enum worker_status) - 1, WORKER_IDLE));
+	ck_assert(!worker_status_may(WORKER_IDLE, WORKER_STATUS_COUNT));
+	ck_assert(!worker_status_may(WORKER_STATUS_COUNT, WORKER_IDLE));
+	ck_assert(!worker_status_may((enum worker_status) - 1, WORKER_IDLE));
 }
 END_TEST
 
@@ -490,7 +490,7 @@ START_TEST(waiting_worker_goes_back_to_where_it_was)
 		cleanup_worker struct worker *worker = worker_at(from);
 
 		if (from == WORKER_PAUSED || from == WORKER_LIMITED ||
-		    !worker_may(from, WORKER_LIMITED))
+		    !worker_status_may(from, WORKER_LIMITED))
 			continue;
 		move(worker, WORKER_LIMITED, "429");
 		ck_assert_int_eq(worker->before, from);
@@ -546,13 +546,13 @@ START_TEST(random_moves_never_leave_the_table)
 		}
 		taken++;
 		seen |= 1u << to;
-		ck_assert(worker_may(from, to));
+		ck_assert(worker_status_may(from, to));
 		ck_assert_int_eq(worker->status, to);
 		ck_assert_int_eq(worker->activity_ms, i);
 		if (to == WORKER_LIMITED || to == WORKER_PAUSED) {
 			ck_assert(worker->before != WORKER_LIMITED &&
 			    worker->before != WORKER_PAUSED);
-			ck_assert(worker_may(to, worker->before));
+			ck_assert(worker_status_may(to, worker->before));
 		}
 		if (to == WORKER_WORKING || to == WORKER_IDLE)
 			ck_assert_ptr_null(worker->reason);

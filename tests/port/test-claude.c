@@ -133,7 +133,7 @@ START_TEST(no_key_of_the_table_is_forgotten)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < settings_count; i++) {
+	for (size_t i = 0; i < settings_table_count; i++) {
 		const char *path = settings_table[i].path;
 		bool known = false;
 

@@ -16,6 +16,7 @@
 #include "jsonl.h"
 #include "mem.h"
 #include "state.h"
+#include "task-json.h"
 #include "task.h"
 #include "unit.h"
 #include "worker.h"

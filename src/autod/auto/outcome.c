@@ -15,6 +15,7 @@
 #include "scheduler.h"
 #include "settings.h"
 #include "source.h"
+#include "task-json.h"
 #include "workspace.h"
 
 #define FILED_SIZE (20 * 1024 * 1024)

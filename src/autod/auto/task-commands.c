@@ -18,6 +18,7 @@
 #include "serve.h"
 #include "source.h"
 #include "task-commands.h"
+#include "task-json.h"
 #include "workspace.h"
 
 /* NULL if it cannot be opened; the call is answered then. */

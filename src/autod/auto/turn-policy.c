@@ -11,6 +11,7 @@
 #include "settings.h"
 #include "spending.h"
 #include "transcript.h"
+#include "turn-ending.h"
 #include "turn-policy.h"
 
 static const char error_nudge[] =
@@ -46,7 +47,7 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->commit_wanted = settings_bool(settings, "auto.require_commit");
 	facts->check_wanted =
 	    settings_string(settings, "auto.check_command")[0] != '\0';
-	facts->ending = turn_read_ending(t->last_words);
+	facts->ending = turn_ending_read(t->last_words);
 	facts->words = t->last_words;
 	facts->turns = t->turns;
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");

@@ -3,6 +3,7 @@
 #include "agent.h"
 #include "clock.h"
 #include "emit.h"
+#include "limit-reset.h"
 #include "limit.h"
 #include "mem.h"
 #include "persist.h"
@@ -18,7 +19,7 @@ look_again_ms(enum limit_class class, const char *text, int tries)
 	int64_t now = clock_wall_ms(), named = 0;
 	struct limit_reset reset = { 0 };
 
-	if (limit_parse_reset(text, &reset)) {
+	if (limit_reset_parse(text, &reset)) {
 		named = reset.at_ms;
 		if (named == 0 && reset.hour >= 0)
 			named = zone_next(

@@ -18,6 +18,7 @@
 #include "mem.h"
 #include "op-land.h"
 #include "persist.h"
+#include "prompt-commit.h"
 #include "prompt.h"
 #include "settings.h"
 #include "turn-end.h"

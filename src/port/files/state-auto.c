@@ -16,6 +16,7 @@
 #include "record.h"
 #include "state.h"
 #include "strv.h"
+#include "task-json.h"
 #include "text.h"
 
 #define FIELD(key, member, ...) \

@@ -14,6 +14,7 @@
 #include "mem.h"
 #include "record.h"
 #include "state.h"
+#include "worker-json.h"
 #include "worker.h"
 
 void

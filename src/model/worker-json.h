@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The record of a worker in state.json. */
+#ifndef WORKER_JSON_H
+#define WORKER_JSON_H
+
+#include <stdint.h>
+
+struct err;
+struct json_object;
+struct worker;
+
+/* The record of a worker in state.json, owned by the caller; it shares
+ * `session.pane`. Reading: the name is required and must be valid; other
+ * members may be missing or null and then are as in worker_new(). Unknown
+ * members are ignored; a wrong type, an unknown word or a negative count is
+ * -EINVAL. Times before 1970 become 0, and all but until are at most now.
+ * Combinations that do not fit together are repaired: an impossible `before`
+ * becomes offline, and a step without text and receipt becomes none. */
+struct json_object *worker_to_json(const struct worker *worker);
+int worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
+    struct worker **ret_worker, struct err *err);
+
+#endif
