@@ -135,7 +135,7 @@ END_TEST
 START_TEST(texts_and_counts_are_read_without_a_source)
 {
 	const char *folder = unit_path("folder"), *files = unit_path("files");
-	cleanup_free char *one = NULL, *other = NULL, *none = NULL;
+	cleanup_free char *one = NULL, *other = NULL;
 
 	ck_assert_int_eq(file_mkdirs(unit_path("folder/todo"), 0755, NULL), 0);
 	ck_assert_int_eq(file_mkdirs(files, 0755, NULL), 0);
