@@ -151,6 +151,8 @@ put(const char *part, const char *path, int number)
 	char text[16];
 	int len, r;
 
+	if (part == NULL || path == NULL)
+		return -EINVAL;
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return -errno;
