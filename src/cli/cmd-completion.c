@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "mem.h"
 #include "shape.h"
+#include "state-file.h"
 #include "state.h"
 #include "text.h"
 #include "worker.h"
@@ -434,7 +435,7 @@ completion_workers(struct cli *cli)
 	    workspace_find(".", &cli->workspace, NULL);
 
 	if (r < 0 ||
-	    state_load(
+	    state_file_load(
 		&cli->workspace, clock_wall_ms(), &state, &recovered, NULL) < 0)
 		return;
 	for (size_t i = 0; i < state.count; i++)

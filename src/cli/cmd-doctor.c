@@ -14,6 +14,10 @@
 #include "clock.h"
 #include "commands.h"
 #include "config.h"
+#include "doctor-auto.h"
+#include "doctor-fleet.h"
+#include "doctor-overseer.h"
+#include "doctor-repair.h"
 #include "doctor.h"
 #include "errtext.h"
 #include "file.h"
@@ -23,6 +27,7 @@
 #include "settings.h"
 #include "shape.h"
 #include "sibling.h"
+#include "state-file.h"
 #include "text.h"
 
 #define PROGRAM_DEADLINE_MS 10000
@@ -263,14 +268,15 @@ check_state(struct doctor *d)
 		doctor_note(d, VERDICT_OK, "state", "none yet", NULL);
 		return;
 	}
-	if (state_load(ws, clock_wall_ms(), &d->state, &recovered, &err) < 0) {
+	if (state_file_load(ws, clock_wall_ms(), &d->state, &recovered, &err) <
+	    0) {
 		doctor_note(d, VERDICT_FAIL, "state", err.msg,
 		    "create a new one from the worktrees: llmc doctor "
 		    "--rebuild");
 		return;
 	}
 	d->have_state = true;
-	root_id = state_root_id(ws, id, NULL) == 0 ? id : NULL;
+	root_id = state_file_root_id(ws, id, NULL) == 0 ? id : NULL;
 	if (state_check(&d->state, root_id, NULL, &err) < 0)
 		doctor_note(d, VERDICT_FAIL, "state", err.msg,
 		    "create a new one from the worktrees: llmc doctor "
@@ -335,7 +341,7 @@ check_all(struct doctor *d)
 {
 	static void (*const checks[])(struct doctor *) = { check_config,
 		check_repository, check_branch, check_state, check_permissions,
-		check_exclude, doctor_check_auto, doctor_check_overseer };
+		check_exclude, doctor_auto_check, doctor_overseer_check };
 
 	for (size_t i = 0; i < nitems(checks); i++)
 		checks[i](d);
@@ -387,7 +393,7 @@ mend(struct cli *cli, const struct cli_args *args, struct doctor *d)
 		    "--rebuild; this is a worker's session");
 	status = cli_find_workspace(cli, CLI_NEEDS_REPO | CLI_NEEDS_INIT);
 	if (status == CLI_OK && args->flags[FLAG_REBUILD] != NULL)
-		status = doctor_rebuild(d, yes);
+		status = doctor_repair_rebuild(d, yes);
 	if (status == CLI_OK && args->flags[FLAG_REPAIR] != NULL)
 		status = doctor_repair(d, yes);
 	workspace_release(&cli->workspace);
@@ -418,7 +424,7 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 		check_program(&d, &programs[i]);
 	check_siblings(&d);
 	if (r == 0 && workspace_initialised(&cli->workspace))
-		doctor_check_fleet(&d);
+		doctor_fleet_check(&d);
 	tell_verdict(&d);
 	doctor_release(&d);
 	return d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;

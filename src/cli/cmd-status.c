@@ -20,6 +20,8 @@
 #include "sessions.h"
 #include "settings.h"
 #include "shape.h"
+#include "status-auto.h"
+#include "status-overseer.h"
 #include "status.h"
 #include "table.h"
 #include "text.h"

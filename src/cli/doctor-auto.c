@@ -5,6 +5,7 @@
 
 #include "child.h"
 #include "cli.h"
+#include "doctor-auto.h"
 #include "doctor.h"
 #include "file.h"
 #include "mem.h"
@@ -70,7 +71,7 @@ check_folder(struct doctor *d, const struct source_options *source)
 }
 
 void
-doctor_check_auto(struct doctor *d)
+doctor_auto_check(struct doctor *d)
 {
 	cleanup_source_choice struct source_choice choice = { .where = NULL };
 

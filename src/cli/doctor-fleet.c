@@ -7,6 +7,7 @@
 
 #include "claude-home.h"
 #include "cli.h"
+#include "doctor-fleet.h"
 #include "doctor.h"
 #include "errtext.h"
 #include "file.h"
@@ -107,11 +108,11 @@ name_below(const char *dir, const char *path)
 }
 
 static void
-add_worktree(struct doctor_worktrees *w, const char *name, const char *path,
-    const char *branch)
+add_worktree(struct doctor_fleet_worktrees *w, const char *name,
+    const char *path, const char *branch)
 {
 	w->list = xreallocarray(w->list, w->count + 1, sizeof *w->list);
-	w->list[w->count++] = (struct doctor_worktree){
+	w->list[w->count++] = (struct doctor_fleet_worktree){
 		.name = xstrdup(name),
 		.path = xstrdup(path),
 		.branch = xstrdup(branch),
@@ -120,7 +121,7 @@ add_worktree(struct doctor_worktrees *w, const char *name, const char *path,
 
 /* "worktree PATH", "HEAD ID", "branch refs/heads/X", a blank line. */
 static void
-parse_worktrees(char *text, const char *dir, struct doctor_worktrees *w)
+parse_worktrees(char *text, const char *dir, struct doctor_fleet_worktrees *w)
 {
 	static const char heads[] = "branch refs/heads/";
 	const char *path = NULL, *branch = "";
@@ -145,8 +146,8 @@ parse_worktrees(char *text, const char *dir, struct doctor_worktrees *w)
 }
 
 int
-doctor_worktrees_load(struct cli *cli, const struct settings *settings,
-    struct doctor_worktrees *ret_worktrees)
+doctor_fleet_worktrees_load(struct cli *cli, const struct settings *settings,
+    struct doctor_fleet_worktrees *ret_worktrees)
 {
 	const char *const args[] = { "worktree", "list", "--porcelain", NULL };
 	cleanup_free char *dir = workspace_resolve(
@@ -155,7 +156,7 @@ doctor_worktrees_load(struct cli *cli, const struct settings *settings,
 	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
 
-	*ret_worktrees = (struct doctor_worktrees){ 0 };
+	*ret_worktrees = (struct doctor_fleet_worktrees){ 0 };
 	if (git_ask(cli->workspace.root, args, &text, &err) != 0)
 		return cli_fail_err(cli, "git", &err);
 	parse_worktrees(text.data, real != NULL ? real : dir, ret_worktrees);
@@ -163,7 +164,7 @@ doctor_worktrees_load(struct cli *cli, const struct settings *settings,
 }
 
 void
-doctor_worktrees_release(struct doctor_worktrees *w)
+doctor_fleet_worktrees_release(struct doctor_fleet_worktrees *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		free(w->list[i].name);
@@ -171,15 +172,15 @@ doctor_worktrees_release(struct doctor_worktrees *w)
 		free(w->list[i].branch);
 	}
 	free(w->list);
-	*w = (struct doctor_worktrees){ 0 };
+	*w = (struct doctor_fleet_worktrees){ 0 };
 }
 
 static void
 check_worktrees(struct doctor *d)
 {
-	struct doctor_worktrees w;
+	struct doctor_fleet_worktrees w;
 
-	if (doctor_worktrees_load(d->cli, d->settings, &w) != CLI_OK)
+	if (doctor_fleet_worktrees_load(d->cli, d->settings, &w) != CLI_OK)
 		return;
 	for (size_t i = 0; i < w.count; i++) {
 		cleanup_free char *fix = NULL;
@@ -194,7 +195,7 @@ check_worktrees(struct doctor *d)
 		    w.list[i].name, path.data);
 		doctor_note(d, VERDICT_WARN, "worktree", w.list[i].path, fix);
 	}
-	doctor_worktrees_release(&w);
+	doctor_fleet_worktrees_release(&w);
 }
 
 /* --- workers and sessions -------------------------------------------- */
@@ -259,7 +260,7 @@ check_sessions(struct doctor *d)
 }
 
 void
-doctor_check_fleet(struct doctor *d)
+doctor_fleet_check(struct doctor *d)
 {
 	check_daemon(d);
 	check_claude(d);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "doctor-overseer.h"
 #include "doctor.h"
 #include "errtext.h"
 #include "history.h"
@@ -109,7 +110,7 @@ check_failures(struct doctor *d)
 }
 
 void
-doctor_check_overseer(struct doctor *d)
+doctor_overseer_check(struct doctor *d)
 {
 	struct oversight oversight;
 

@@ -8,6 +8,8 @@
 #include "ask.h"
 #include "cli.h"
 #include "clock.h"
+#include "doctor-fleet.h"
+#include "doctor-repair.h"
 #include "doctor.h"
 #include "errtext.h"
 #include "file.h"
@@ -19,6 +21,7 @@
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
+#include "state-file.h"
 #include "text.h"
 #include "worker.h"
 
@@ -158,7 +161,7 @@ is_ahead(struct cli *cli, const char *onto, const char *branch, struct buf *id)
 /* A worker as its worktree tells it: what it was doing is not known, but
  * commits that have not landed wait for a verdict. */
 static struct worker *
-make_worker(struct cli *cli, const struct doctor_worktree *tree,
+make_worker(struct cli *cli, const struct doctor_fleet_worktree *tree,
     const char *onto, const struct state *old)
 {
 	int64_t now = clock_wall_ms();
@@ -204,7 +207,7 @@ keep_old(struct doctor *d)
 
 static int
 write_state(struct doctor *d, const struct settings *settings,
-    const struct doctor_worktrees *trees)
+    const struct doctor_fleet_worktrees *trees)
 {
 	const struct workspace *ws = &d->cli->workspace;
 	const char *onto = settings_string(settings, "repo.default_branch");
@@ -213,7 +216,7 @@ write_state(struct doctor *d, const struct settings *settings,
 	struct state old, fresh;
 	struct err err = { 0 };
 	bool have_old =
-	    state_load(ws, clock_wall_ms(), &old, &recovered, NULL) == 0;
+	    state_file_load(ws, clock_wall_ms(), &old, &recovered, NULL) == 0;
 	int r;
 
 	state_init(&fresh);
@@ -222,9 +225,9 @@ write_state(struct doctor *d, const struct settings *settings,
 		fresh.receipts = old.receipts;
 	}
 	/* The old one may be another root's. */
-	state_root_id(ws, fresh.root_id, NULL);
+	state_file_root_id(ws, fresh.root_id, NULL);
 	for (size_t i = 0; i < trees->count; i++) {
-		const struct doctor_worktree *t = &trees->list[i];
+		const struct doctor_fleet_worktree *t = &trees->list[i];
 		cleanup_free char *branch = xasprintf("%s%s", prefix, t->name);
 
 		/* A detached one is in the middle of a rebase. */
@@ -232,10 +235,11 @@ write_state(struct doctor *d, const struct settings *settings,
 			continue;
 		state_add(&fresh,
 		    make_worker(d->cli,
-			&(struct doctor_worktree){ t->name, t->path, branch },
+			&(struct doctor_fleet_worktree){
+			    t->name, t->path, branch },
 			onto, have_old ? &old : NULL));
 	}
-	r = state_save(ws, &fresh, &err);
+	r = state_file_save(ws, &fresh, &err);
 	if (r == 0)
 		done(d, "wrote a new state with %zu worker%s", fresh.count,
 		    fresh.count == 1 ? "" : "s");
@@ -248,12 +252,12 @@ write_state(struct doctor *d, const struct settings *settings,
 static int
 rebuild_locked(struct doctor *d, bool yes)
 {
-	struct doctor_worktrees trees = { 0 };
+	struct doctor_fleet_worktrees trees = { 0 };
 	struct settings *settings = NULL;
 	int status = cli_load_settings(d->cli, &settings);
 
 	if (status == CLI_OK)
-		status = doctor_worktrees_load(d->cli, settings, &trees);
+		status = doctor_fleet_worktrees_load(d->cli, settings, &trees);
 	if (status == CLI_OK)
 		status = ask_confirm(d->cli, yes,
 		    "This creates a new state from %zu worktree%s, and forgets "
@@ -263,13 +267,13 @@ rebuild_locked(struct doctor *d, bool yes)
 		status = keep_old(d);
 	if (status == CLI_OK)
 		status = write_state(d, settings, &trees);
-	doctor_worktrees_release(&trees);
+	doctor_fleet_worktrees_release(&trees);
 	settings_free(settings);
 	return status;
 }
 
 int
-doctor_rebuild(struct doctor *d, bool yes)
+doctor_repair_rebuild(struct doctor *d, bool yes)
 {
 	cleanup_free char *file =
 	    workspace_path(&d->cli->workspace, "state.lock");

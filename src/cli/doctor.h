@@ -35,34 +35,4 @@ struct doctor {
 void doctor_note(struct doctor *doctor, enum verdict verdict, const char *name,
     const char *detail, const char *fix);
 
-/* doctor-fleet.c: daemon, workers, sessions, Claude Code's own file. */
-void doctor_check_fleet(struct doctor *doctor);
-
-/* doctor-auto.c: where the tasks of auto mode come from. */
-void doctor_check_auto(struct doctor *doctor);
-
-/* doctor-overseer.c: whether one could start, or is well. */
-void doctor_check_overseer(struct doctor *doctor);
-
-/* A worktree of this repository that could be a worker's, by git. */
-struct doctor_worktree {
-	char *name; /* of the worker */
-	char *path;
-	char *branch; /* "" = detached */
-};
-struct doctor_worktrees {
-	struct doctor_worktree *list;
-	size_t count;
-};
-
-/* Those below repo.worktree_dir with a name and a branch as workers have them.
- * Exit status; the failure is reported. */
-int doctor_worktrees_load(struct cli *cli, const struct settings *settings,
-    struct doctor_worktrees *ret_worktrees);
-void doctor_worktrees_release(struct doctor_worktrees *worktrees);
-
-/* doctor-repair.c: exit status; what was done is in doctor->repairs. */
-int doctor_repair(struct doctor *doctor, bool yes);
-int doctor_rebuild(struct doctor *doctor, bool yes);
-
 #endif

@@ -9,6 +9,7 @@
 #include "errtext.h"
 #include "mem.h"
 #include "roster.h"
+#include "state-file.h"
 #include "text-width.h"
 #include "text.h"
 #include "worker.h"
@@ -21,8 +22,8 @@ roster_load(struct cli *cli, struct state *ret_state)
 	cleanup_free char *recovered = NULL;
 	struct err err = { 0 };
 
-	if (state_load(&cli->workspace, clock_wall_ms(), ret_state, &recovered,
-		&err) < 0)
+	if (state_file_load(&cli->workspace, clock_wall_ms(), ret_state,
+		&recovered, &err) < 0)
 		return cli_fail_err(cli, "bad_state", &err);
 	if (recovered != NULL)
 		cli_warn(cli, "state.json is damaged, showing its backup: %s",

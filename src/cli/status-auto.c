@@ -12,6 +12,7 @@
 #include "moment.h"
 #include "shape.h"
 #include "source-choice.h"
+#include "status-auto.h"
 #include "status.h"
 #include "task.h"
 #include "taskbook.h"

@@ -11,6 +11,7 @@
 #include "moment.h"
 #include "oversight.h"
 #include "shape.h"
+#include "status-overseer.h"
 #include "status.h"
 #include "text.h"
 

@@ -23,6 +23,7 @@
 #include "overseer.h"
 #include "respond.h"
 #include "settings.h"
+#include "state-file.h"
 #include "state.h"
 #include "tail.h"
 #include "task.h"
@@ -148,7 +149,7 @@ see_progress(struct overseer *o)
 	struct state state;
 	int64_t activity;
 
-	if (state_load(
+	if (state_file_load(
 		&o->workspace, clock_wall_ms(), &state, &recovered, NULL) < 0)
 		return;
 	s->assigned = false;

@@ -22,6 +22,7 @@
 #include "repair.h"
 #include "rpc.h"
 #include "server.h"
+#include "session-hook.h"
 #include "session.h"
 #include "settings.h"
 #include "tmux.h"
@@ -106,7 +107,7 @@ static void
 answer(struct server_call *call, const char *reason)
 {
 	if (call != NULL)
-		server_reply(call, session_stop_answer(reason));
+		server_reply(call, session_hook_stop_answer(reason));
 }
 
 static void

@@ -21,6 +21,7 @@
 #include "repair.h"
 #include "respond.h"
 #include "settings.h"
+#include "state-file.h"
 #include "state.h"
 #include "strv.h"
 #include "text.h"
@@ -284,7 +285,7 @@ reset_stalled(struct overseer *o, int64_t delay_ms)
 
 	r->overseer = o;
 	r->delay_ms = delay_ms;
-	if (state_load(&o->workspace, clock_wall_ms(), &state, &recovered,
+	if (state_file_load(&o->workspace, clock_wall_ms(), &state, &recovered,
 		NULL) == 0) {
 		for (size_t i = 0; i < state.count; i++) {
 			if (state.workers[i]->task != NULL)

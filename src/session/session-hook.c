@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "prompt.h"
 #include "session-deliver.h"
+#include "session-hook.h"
 #include "session-inside.h"
 #include "session-life.h"
 
@@ -262,7 +263,7 @@ session_hook(
 }
 
 struct json_object *
-session_stop_answer(const char *reason)
+session_hook_stop_answer(const char *reason)
 {
 	struct json_object *answer;
 

@@ -90,8 +90,9 @@ struct session_events {
 	/* A tool or a turn ended: more than accepting a prompt. */
 	void (*progressed)(void *arg);
 	/* The turn has ended, and no background task or compaction is running.
-	 * call must be answered once, with session_stop_answer(); NULL: nobody
-	 * waits (the Stop was spooled or lost). last_words may be NULL. */
+	 * call must be answered once, with session_hook_stop_answer(); NULL:
+	 * nobody waits (the Stop was spooled or lost). last_words may be NULL.
+	 */
 	void (*turn_ended)(
 	    void *arg, struct server_call *call, const char *last_words);
 	void (*turn_failed)(void *arg, const char *error, const char *text);
@@ -166,17 +167,6 @@ void session_kill(struct session *session);
 /* The screen as text; fn is called once, with NULL text on failure. */
 void session_screen(struct session *session,
     void (*fn)(const char *text, void *fn_arg), void *fn_arg);
-
-/* A hook event for this session (the owner found it by name): the params of
- * hook.event, see hook-event.h. Old generations, duplicates and unknown events
- * are ignored. call NULL: from the spool. Returns true if call has been or will
- * be answered (turn_ended); false: the caller answers it with nothing. */
-bool session_hook(struct session *session, struct server_call *call,
-    struct json_object *params);
-
-/* The result that answers a Stop: a reason sends the agent back, NULL (returns
- * NULL) lets the turn end. Owned by the caller. */
-struct json_object *session_stop_answer(const char *reason);
 
 /* Signs of life, as ages in milliseconds (INT64_MAX: never). tree may be NULL:
  * CPU time is as at the last check. */

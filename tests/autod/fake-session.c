@@ -7,6 +7,7 @@
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "session-hook.h"
 #include "transcript.h"
 
 #define WAITERS_MAX 8
@@ -285,7 +286,7 @@ session_hook(
 }
 
 struct json_object *
-session_stop_answer(const char *reason)
+session_hook_stop_answer(const char *reason)
 {
 	return reason != NULL ? json_object_new_string(reason) : NULL;
 }

@@ -11,6 +11,7 @@
 #include "emit.h"
 #include "mem.h"
 #include "serve.h"
+#include "state-file.h"
 #include "unit.h"
 
 /* One idle worker, and nothing to do. */
@@ -234,7 +235,8 @@ START_TEST(an_offer_that_was_written_is_taken)
 	begin_unwritten(&world);
 	world.floor.store_fails = false;
 	ck_assert_int_eq(
-	    state_save(&world.floor.workspace, &world.core->state, NULL), 0);
+	    state_file_save(&world.floor.workspace, &world.core->state, NULL),
+	    0);
 	auto_world_reopen(&world);
 	ck_assert_int_eq(world.core->state.tasks[0]->step, TASK_OFFERED);
 	auto_world_folder(&world, "todo: a.md; ");
@@ -259,7 +261,8 @@ START_TEST(an_outcome_that_was_written_is_told)
 	t = world.core->state.tasks[0];
 	task_settle(t, OUTCOME_ABORTED, "enough", 1);
 	ck_assert_int_eq(
-	    state_save(&world.floor.workspace, &world.core->state, NULL), 0);
+	    state_file_save(&world.floor.workspace, &world.core->state, NULL),
+	    0);
 	auto_world_reopen(&world);
 	world.mode->active = false; /* a daemon without --auto does this too */
 	auto_world_live(&world);

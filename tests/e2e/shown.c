@@ -11,6 +11,8 @@
 #include "mem.h"
 #include "schema.h"
 #include "shown.h"
+#include "state-auto.h"
+#include "state-file.h"
 #include "task-json.h"
 #include "task.h"
 #include "worker.h"
@@ -86,7 +88,8 @@ shown_save(struct state *state)
 	struct workspace workspace = here();
 	struct err err = { 0 };
 
-	ck_assert_msg(state_save(&workspace, state, &err) == 0, "%s", err.msg);
+	ck_assert_msg(
+	    state_file_save(&workspace, state, &err) == 0, "%s", err.msg);
 	state_release(state);
 	workspace_release(&workspace);
 }
@@ -138,7 +141,7 @@ shown_fill_state(struct state *state)
 
 	state_init(state);
 	state->auto_mode = true;
-	state_set_auto_workers(state, 1);
+	state_auto_set_workers(state, 1);
 	worker->status = WORKER_WORKING;
 	xstrset(&worker->prompt, "the whole text");
 	xstrset(&worker->task, "t3");

@@ -40,6 +40,7 @@
 #include "mem.h"
 #include "overseer.h"
 #include "settings.h"
+#include "state-file.h"
 #include "state.h"
 #include "task.h"
 #include "worker.h"
@@ -168,8 +169,9 @@ set_work(struct week *w, bool assigned)
 		worker->status = WORKER_WORKING;
 		state_add(&state, worker);
 	}
-	ck_assert_msg(state_save(&w->overseer.workspace, &state, &err) == 0,
-	    "%s", err.msg);
+	ck_assert_msg(
+	    state_file_save(&w->overseer.workspace, &state, &err) == 0, "%s",
+	    err.msg);
 	state_release(&state);
 }
 

@@ -15,6 +15,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "state-file.h"
 #include "state.h"
 #include "task-json.h"
 #include "task.h"
@@ -210,7 +211,7 @@ save_workers(const struct workspace *ws)
 	xstrset(&w->reason, "it broke\nbadly");
 	state_add(&state, w);
 	state_add(&state, worker_new("bob", NOW));
-	ck_assert_int_eq(state_save(ws, &state, NULL), 0);
+	ck_assert_int_eq(state_file_save(ws, &state, NULL), 0);
 	state_release(&state);
 }
 

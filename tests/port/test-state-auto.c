@@ -8,6 +8,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "state-auto.h"
 #include "state.h"
 #include "unit.h"
 #include "worker.h"
@@ -52,7 +53,7 @@ fill(struct state *state)
 	struct task *task;
 
 	state_init(state);
-	state_set_auto_workers(state, 2);
+	state_auto_set_workers(state, 2);
 	state_add(state, worker_new("auto-1", NOW));
 	state_add(state, worker_new("auto-2", NOW));
 	add_task(state, "folder", "b.md");
@@ -381,13 +382,13 @@ START_TEST(auto_workers_are_replaced)
 	struct state state;
 
 	state_init(&state);
-	state_set_auto_workers(&state, 3);
+	state_auto_set_workers(&state, 3);
 	ck_assert_str_eq(state.auto_workers[2], "auto-3");
 	ck_assert_ptr_null(state.auto_workers[3]);
-	state_set_auto_workers(&state, 1);
+	state_auto_set_workers(&state, 1);
 	ck_assert_str_eq(state.auto_workers[0], "auto-1");
 	ck_assert_ptr_null(state.auto_workers[1]);
-	state_set_auto_workers(&state, 0);
+	state_auto_set_workers(&state, 0);
 	ck_assert_ptr_null(state.auto_workers);
 	state_release(&state);
 }
@@ -398,16 +399,16 @@ START_TEST(a_name_is_taken_off_the_list)
 	struct state state;
 
 	state_init(&state);
-	state_unlist_auto_worker(&state, "auto-1");
+	state_auto_unlist_worker(&state, "auto-1");
 	ck_assert_ptr_null(state.auto_workers);
-	state_set_auto_workers(&state, 3);
-	state_unlist_auto_worker(&state, "auto-2");
-	state_unlist_auto_worker(&state, "adam");
+	state_auto_set_workers(&state, 3);
+	state_auto_unlist_worker(&state, "auto-2");
+	state_auto_unlist_worker(&state, "adam");
 	ck_assert_str_eq(state.auto_workers[0], "auto-1");
 	ck_assert_str_eq(state.auto_workers[1], "auto-3");
 	ck_assert_ptr_null(state.auto_workers[2]);
-	state_unlist_auto_worker(&state, "auto-1");
-	state_unlist_auto_worker(&state, "auto-3");
+	state_auto_unlist_worker(&state, "auto-1");
+	state_auto_unlist_worker(&state, "auto-3");
 	ck_assert_ptr_null(state.auto_workers[0]);
 	/* A state that lists no workers has lost none. */
 	ck_assert_int_eq(state_check(&state, NULL, NULL, NULL), 0);

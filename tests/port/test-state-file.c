@@ -17,6 +17,7 @@
 #include "id.h"
 #include "json.h"
 #include "mem.h"
+#include "state-file.h"
 #include "state.h"
 #include "unit.h"
 #include "worker.h"
@@ -87,7 +88,8 @@ save(struct place *p, uint64_t receipts)
 	struct err err = { 0, "" };
 
 	make(&state, receipts);
-	ck_assert_msg(state_save(&p->ws, &state, &err) == 0, "%s", err.msg);
+	ck_assert_msg(
+	    state_file_save(&p->ws, &state, &err) == 0, "%s", err.msg);
 	state_release(&state);
 }
 
@@ -98,8 +100,8 @@ expect_load(struct place *p, uint64_t receipts, bool recovered)
 	struct err err = { 0, "" };
 	struct state state;
 
-	ck_assert_msg(
-	    state_load(&p->ws, NOW, &state, &why, &err) == 0, "%s", err.msg);
+	ck_assert_msg(state_file_load(&p->ws, NOW, &state, &why, &err) == 0,
+	    "%s", err.msg);
 	ck_assert_uint_eq(state.receipts, receipts);
 	ck_assert_msg((why != NULL) == recovered, "%s",
 	    why != NULL ? why : "the spare copy was not needed");
@@ -113,7 +115,7 @@ load_error(struct place *p, struct err *err)
 {
 	struct state state;
 	char *why = NULL;
-	int r = state_load(&p->ws, NOW, &state, &why, err);
+	int r = state_file_load(&p->ws, NOW, &state, &why, err);
 
 	ck_assert_int_lt(r, 0);
 	ck_assert_ptr_null(why);
@@ -148,9 +150,9 @@ START_TEST(nothing_there_is_an_empty_state)
 	char *why = NULL;
 
 	place_begin(&p, "nothing");
-	ck_assert_int_eq(state_load(&p.ws, NOW, &a, &why, NULL), 0);
+	ck_assert_int_eq(state_file_load(&p.ws, NOW, &a, &why, NULL), 0);
 	ck_assert_ptr_null(why);
-	ck_assert_int_eq(state_load(&p.ws, NOW, &b, &why, NULL), 0);
+	ck_assert_int_eq(state_file_load(&p.ws, NOW, &b, &why, NULL), 0);
 	ck_assert(id_uuid_valid(a.root_id));
 	ck_assert_str_ne(a.root_id, b.root_id);
 	ck_assert_uint_eq(a.count, 0);
@@ -175,8 +177,8 @@ START_TEST(what_is_saved_is_loaded)
 	add_worker(&a, "zoe");
 	a.last_reviewed = xstrdup("zoe");
 	a.daemon_running = true;
-	ck_assert_int_eq(state_save(&p.ws, &a, NULL), 0);
-	ck_assert_int_eq(state_load(&p.ws, NOW, &b, &why, NULL), 0);
+	ck_assert_int_eq(state_file_save(&p.ws, &a, NULL), 0);
+	ck_assert_int_eq(state_file_load(&p.ws, NOW, &b, &why, NULL), 0);
 	want = text_of(&a);
 	found = text_of(&b);
 	ck_assert_str_eq(want, found);
@@ -223,7 +225,7 @@ START_TEST(a_state_that_lives_on_is_saved_again_and_again)
 	place_begin(&p, "again");
 	make(&state, 0);
 	for (state.receipts = 1; state.receipts < 6; state.receipts++) {
-		ck_assert_int_eq(state_save(&p.ws, &state, NULL), 0);
+		ck_assert_int_eq(state_file_save(&p.ws, &state, NULL), 0);
 		expect_load(&p, state.receipts, false);
 	}
 	ck_assert_int_eq(unlink(p.file), 0);
@@ -331,9 +333,9 @@ START_TEST(a_broken_file_does_not_become_the_backup)
 	save(&p, 1);
 	save(&p, 2);
 	scribble(p.file, "{\"workers\": {, }}", 17);
-	ck_assert_int_eq(state_load(&p.ws, NOW, &state, &why, NULL), 0);
+	ck_assert_int_eq(state_file_load(&p.ws, NOW, &state, &why, NULL), 0);
 	state.receipts = 3;
-	ck_assert_int_eq(state_save(&p.ws, &state, NULL), 0);
+	ck_assert_int_eq(state_file_save(&p.ws, &state, NULL), 0);
 	expect_load(&p, 3, false);
 	ck_assert_int_eq(file_read(unit_path("not-backup/state.json.broken"),
 			     100, &text, NULL),
@@ -353,12 +355,12 @@ START_TEST(a_file_broken_behind_our_back_is_noticed)
 
 	place_begin(&p, "behind");
 	make(&state, 1);
-	ck_assert_int_eq(state_save(&p.ws, &state, NULL), 0);
+	ck_assert_int_eq(state_file_save(&p.ws, &state, NULL), 0);
 	state.receipts = 2;
-	ck_assert_int_eq(state_save(&p.ws, &state, NULL), 0);
+	ck_assert_int_eq(state_file_save(&p.ws, &state, NULL), 0);
 	scribble(p.file, "{", 1);
 	state.receipts = 3;
-	ck_assert_int_eq(state_save(&p.ws, &state, NULL), 0);
+	ck_assert_int_eq(state_file_save(&p.ws, &state, NULL), 0);
 	ck_assert_int_eq(unlink(p.file), 0);
 	expect_load(&p, 1, true);
 	state_release(&state);
@@ -415,14 +417,14 @@ START_TEST(a_failed_save_changes_nothing)
 	none = old;
 	none.rlim_cur = 10;
 	setrlimit(RLIMIT_FSIZE, &none); /* also limits check's own files */
-	r = state_save(&p.ws, &state, &err);
+	r = state_file_save(&p.ws, &state, &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
 	signal(SIGXFSZ, SIG_DFL);
 	ck_assert_int_eq(r, -EFBIG);
 	ck_assert_ptr_nonnull(strstr(err.msg, p.file));
 	expect_load(&p, 2, false);
 	ck_assert_int_eq(place_count(&p), 3);
-	ck_assert_int_eq(state_save(&p.ws, &state, &err), 0);
+	ck_assert_int_eq(state_file_save(&p.ws, &state, &err), 0);
 	expect_load(&p, 3, false);
 	state_release(&state);
 	place_end(&p);
@@ -437,9 +439,9 @@ START_TEST(a_missing_folder_is_an_error)
 	char *why;
 
 	make(&state, 1);
-	ck_assert_int_eq(state_save(&ws, &state, NULL), -ENOENT);
+	ck_assert_int_eq(state_file_save(&ws, &state, NULL), -ENOENT);
 	state_release(&state);
-	ck_assert_int_eq(state_load(&ws, NOW, &state, &why, NULL), 0);
+	ck_assert_int_eq(state_file_load(&ws, NOW, &state, &why, NULL), 0);
 	state_release(&state);
 }
 END_TEST
@@ -477,7 +479,7 @@ read_until(const struct workspace *ws, int leash)
 
 	fcntl(leash, F_SETFL, O_NONBLOCK);
 	while (read(leash, &byte, 1) == -1) {
-		if (state_load(ws, NOW, &state, &why, NULL) < 0 ||
+		if (state_file_load(ws, NOW, &state, &why, NULL) < 0 ||
 		    why != NULL || state.count != 1)
 			return 1;
 		state_release(&state);

@@ -14,6 +14,8 @@
 #include "file.h"
 #include "id.h"
 #include "mem.h"
+#include "state-auto.h"
+#include "state-file.h"
 #include "state.h"
 #include "unit.h"
 #include "worker.h"
@@ -38,9 +40,9 @@ place_begin(struct place *p, const char *name)
 	p->file = workspace_path(&p->ws, "state.json");
 	p->id_file = workspace_path(&p->ws, "root_id");
 	state_init(&p->state);
-	state_set_auto_workers(&p->state, 1);
+	state_auto_set_workers(&p->state, 1);
 	state_add(&p->state, worker_new("auto-1", NOW));
-	ck_assert_int_eq(state_save(&p->ws, &p->state, NULL), 0);
+	ck_assert_int_eq(state_file_save(&p->ws, &p->state, NULL), 0);
 }
 
 static void
@@ -58,8 +60,8 @@ load(struct place *p, struct state *ret_state)
 	cleanup_free char *why = NULL;
 	struct err err = { 0, "" };
 
-	ck_assert_msg(
-	    state_load(&p->ws, NOW, ret_state, &why, &err) == 0, "%s", err.msg);
+	ck_assert_msg(state_file_load(&p->ws, NOW, ret_state, &why, &err) == 0,
+	    "%s", err.msg);
 }
 
 /* Overwrite the file in place. */
@@ -80,16 +82,16 @@ START_TEST(our_own_writes_are_not_foreign)
 
 	place_begin(&p, "own");
 	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(state_foreign(&p.ws, &p.state), 0);
-		ck_assert_int_eq(state_save(&p.ws, &p.state, NULL), 0);
+		ck_assert_int_eq(state_file_foreign(&p.ws, &p.state), 0);
+		ck_assert_int_eq(state_file_save(&p.ws, &p.state, NULL), 0);
 	}
 	load(&p, &again);
-	ck_assert_int_eq(state_foreign(&p.ws, &again), 0);
+	ck_assert_int_eq(state_file_foreign(&p.ws, &again), 0);
 	/* But our writes are foreign to the other. */
 	load(&p, &other);
-	ck_assert_int_eq(state_save(&p.ws, &again, NULL), 0);
-	ck_assert_int_eq(state_foreign(&p.ws, &again), 0);
-	ck_assert_int_eq(state_foreign(&p.ws, &other), 1);
+	ck_assert_int_eq(state_file_save(&p.ws, &again, NULL), 0);
+	ck_assert_int_eq(state_file_foreign(&p.ws, &again), 0);
+	ck_assert_int_eq(state_file_foreign(&p.ws, &other), 1);
 	state_release(&again);
 	state_release(&other);
 	place_end(&p);
@@ -124,7 +126,7 @@ START_TEST(a_foreign_write_is_noticed)
 		ck_assert_int_eq(utimensat(AT_FDCWD, p.file, past, 0), 0);
 		state_release(&p.state);
 		load(&p, &p.state);
-		ck_assert_int_eq(state_foreign(&p.ws, &p.state), 0);
+		ck_assert_int_eq(state_file_foreign(&p.ws, &p.state), 0);
 		command = xasprintf(
 		    "cd '%s'; cp -p state.json old; %s", p.ws.dir, texts[i]);
 		pid = fork();
@@ -136,7 +138,7 @@ START_TEST(a_foreign_write_is_noticed)
 		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 		ck_assert_msg(status == 0, "%s", command);
 		ck_assert_msg(
-		    state_foreign(&p.ws, &p.state) == 1, "%s", texts[i]);
+		    state_file_foreign(&p.ws, &p.state) == 1, "%s", texts[i]);
 		place_end(&p);
 	}
 }
@@ -149,8 +151,8 @@ START_TEST(nothing_is_foreign_where_nothing_was)
 	char *why = NULL;
 
 	ws.dir = xstrdup(unit_path("nowhere"));
-	ck_assert_int_eq(state_load(&ws, NOW, &state, &why, NULL), 0);
-	ck_assert_int_eq(state_foreign(&ws, &state), 0);
+	ck_assert_int_eq(state_file_load(&ws, NOW, &state, &why, NULL), 0);
+	ck_assert_int_eq(state_file_foreign(&ws, &state), 0);
 	state_release(&state);
 	free(ws.dir);
 }
@@ -162,12 +164,12 @@ START_TEST(a_state_from_the_backup_is_not_what_is_there)
 	struct place p;
 
 	place_begin(&p, "backup");
-	ck_assert_int_eq(state_save(&p.ws, &p.state, NULL), 0);
+	ck_assert_int_eq(state_file_save(&p.ws, &p.state, NULL), 0);
 	scribble(p.file, "{");
 	load(&p, &state);
-	ck_assert_int_eq(state_foreign(&p.ws, &state), 1);
-	ck_assert_int_eq(state_save(&p.ws, &state, NULL), 0);
-	ck_assert_int_eq(state_foreign(&p.ws, &state), 0);
+	ck_assert_int_eq(state_file_foreign(&p.ws, &state), 1);
+	ck_assert_int_eq(state_file_save(&p.ws, &state, NULL), 0);
+	ck_assert_int_eq(state_file_foreign(&p.ws, &state), 0);
 	state_release(&state);
 	place_end(&p);
 }
@@ -180,7 +182,7 @@ START_TEST(what_cannot_be_looked_at_is_an_error)
 	place_begin(&p, "looped");
 	ck_assert_int_eq(unlink(p.file), 0);
 	ck_assert_int_eq(symlink(p.file, p.file), 0);
-	ck_assert_int_eq(state_foreign(&p.ws, &p.state), -ELOOP);
+	ck_assert_int_eq(state_file_foreign(&p.ws, &p.state), -ELOOP);
 	place_end(&p);
 }
 END_TEST
@@ -195,7 +197,7 @@ START_TEST(the_first_save_names_the_root)
 	struct place p;
 
 	empty.dir = xstrdup(unit_path("unnamed"));
-	ck_assert_int_eq(state_root_id(&empty, id, NULL), -ENOENT);
+	ck_assert_int_eq(state_file_root_id(&empty, id, NULL), -ENOENT);
 	ck_assert_str_eq(id, "untouched");
 	free(empty.dir);
 	place_begin(&p, "named");
@@ -204,7 +206,7 @@ START_TEST(the_first_save_names_the_root)
 	ck_assert_str_eq(text.data, want);
 	ck_assert_int_eq(stat(p.id_file, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
-	ck_assert_int_eq(state_root_id(&p.ws, id, NULL), 0);
+	ck_assert_int_eq(state_file_root_id(&p.ws, id, NULL), 0);
 	ck_assert_str_eq(id, p.state.root_id);
 	ck_assert_int_eq(state_check(&p.state, id, NULL, NULL), 0);
 	place_end(&p);
@@ -220,9 +222,9 @@ START_TEST(the_name_of_the_root_stays)
 	place_begin(&p, "stays");
 	/* A state from elsewhere does not change it, and is detected. */
 	state_init(&other);
-	ck_assert_int_eq(state_save(&p.ws, &other, NULL), 0);
+	ck_assert_int_eq(state_file_save(&p.ws, &other, NULL), 0);
 	state_release(&other);
-	ck_assert_int_eq(state_root_id(&p.ws, id, NULL), 0);
+	ck_assert_int_eq(state_file_root_id(&p.ws, id, NULL), 0);
 	ck_assert_str_eq(id, p.state.root_id);
 	load(&p, &other);
 	ck_assert_int_eq(state_check(&other, id, NULL, NULL), -ESTALE);
@@ -258,18 +260,18 @@ START_TEST(a_name_that_is_none_is_written_anew)
 	memset(lines, '\n', 5000);
 	for (size_t i = 0; i <= nitems(texts); i++) {
 		scribble(p.id_file, i < nitems(texts) ? texts[i] : lines);
-		ck_assert_int_eq(state_root_id(&p.ws, id, &err), -ENOENT);
+		ck_assert_int_eq(state_file_root_id(&p.ws, id, &err), -ENOENT);
 		ck_assert_ptr_nonnull(strstr(err.msg, p.id_file));
-		ck_assert_int_eq(state_save(&p.ws, &p.state, NULL), 0);
-		ck_assert_int_eq(state_root_id(&p.ws, id, NULL), 0);
+		ck_assert_int_eq(state_file_save(&p.ws, &p.state, NULL), 0);
+		ck_assert_int_eq(state_file_root_id(&p.ws, id, NULL), 0);
 		ck_assert_str_eq(id, p.state.root_id);
 	}
 	/* Edited by hand, without its newline or with more text. */
 	scribble(p.id_file, OTHER);
-	ck_assert_int_eq(state_root_id(&p.ws, id, NULL), 0);
+	ck_assert_int_eq(state_file_root_id(&p.ws, id, NULL), 0);
 	ck_assert_str_eq(id, OTHER);
 	scribble(p.id_file, OTHER "\nmore\n");
-	ck_assert_int_eq(state_root_id(&p.ws, id, NULL), 0);
+	ck_assert_int_eq(state_file_root_id(&p.ws, id, NULL), 0);
 	ck_assert_str_eq(id, OTHER);
 	place_end(&p);
 }
@@ -283,8 +285,8 @@ START_TEST(a_name_that_cannot_be_read_does_not_stop_a_save)
 	place_begin(&p, "unreadable");
 	ck_assert_int_eq(unlink(p.id_file), 0);
 	ck_assert_int_eq(mkdir(p.id_file, 0700), 0);
-	ck_assert_int_eq(state_root_id(&p.ws, id, NULL), -EISDIR);
-	ck_assert_int_eq(state_save(&p.ws, &p.state, NULL), 0);
+	ck_assert_int_eq(state_file_root_id(&p.ws, id, NULL), -EISDIR);
+	ck_assert_int_eq(state_file_save(&p.ws, &p.state, NULL), 0);
 	ck_assert(file_is_dir(p.id_file));
 	place_end(&p);
 }
@@ -296,7 +298,7 @@ save_for_ever(struct place *p, int tell)
 {
 	for (;;) {
 		unlink(p->id_file);
-		if (state_save(&p->ws, &p->state, NULL) < 0 ||
+		if (state_file_save(&p->ws, &p->state, NULL) < 0 ||
 		    write(tell, "x", 1) != 1)
 			_exit(1);
 	}
@@ -326,7 +328,7 @@ START_TEST(killed_anywhere_the_name_is_whole_or_not_there)
 		fd_close(tell[0]);
 		fd_close(tell[1]);
 		load(&p, &state);
-		r = state_root_id(&p.ws, id, NULL);
+		r = state_file_root_id(&p.ws, id, NULL);
 		ck_assert(r == -ENOENT || strcmp(id, p.state.root_id) == 0);
 		ck_assert_str_eq(state.root_id, p.state.root_id);
 		state_release(&state);

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "session-hook.h"
 #include "session-world.h"
 #include "settings.h"
 #include "unit.h"

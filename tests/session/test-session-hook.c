@@ -6,6 +6,7 @@
 
 #include "json.h"
 #include "mem.h"
+#include "session-hook.h"
 #include "session-world.h"
 #include "unit.h"
 
@@ -264,11 +265,11 @@ END_TEST
 START_TEST(a_stop_is_answered_as_claude_reads_it)
 {
 	cleanup_json struct json_object *answer =
-	    session_stop_answer("commit it");
+	    session_hook_stop_answer("commit it");
 
 	ck_assert_str_eq(json_string_or(answer, "decision", ""), "block");
 	ck_assert_str_eq(json_string_or(answer, "reason", ""), "commit it");
-	ck_assert_ptr_null(session_stop_answer(NULL));
+	ck_assert_ptr_null(session_hook_stop_answer(NULL));
 }
 END_TEST
 

@@ -28,6 +28,7 @@
 #include "source.h"
 #include "spending.h"
 #include "stalls.h"
+#include "state-auto.h"
 #include "task-commands.h"
 #include "turn-policy.h"
 #include "workspace.h"
@@ -206,7 +207,7 @@ ensure_workers(struct auto_mode *mode)
 {
 	struct state *state = &mode->core->state;
 
-	state_set_auto_workers(state, mode->workers);
+	state_auto_set_workers(state, mode->workers);
 	for (size_t i = 0; state->auto_workers[i] != NULL; i++)
 		if (state_find(state, state->auto_workers[i]) == NULL)
 			op_add(mode->fleet, state->auto_workers[i], NULL);

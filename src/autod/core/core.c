@@ -28,6 +28,7 @@
 #include "serve.h"
 #include "settings.h"
 #include "sibling.h"
+#include "state-file.h"
 #include "store-file.h"
 #include "tmux.h"
 #include "watch.h"
@@ -175,7 +176,7 @@ check_state(struct core *core, struct err *err)
 
 	if (core->options->oneshot)
 		return 0;
-	r = state_root_id(core->workspace, root_id, NULL);
+	r = state_file_root_id(core->workspace, root_id, NULL);
 	r = state_check(&core->state, r == 0 ? root_id : NULL, &missing, err);
 	if (r == 0 && missing > 0)
 		emit(core,
@@ -188,7 +189,7 @@ static int
 load_state(struct core *core, struct err *err)
 {
 	cleanup_free char *recovered = NULL;
-	int r = state_load(
+	int r = state_file_load(
 	    core->workspace, clock_wall_ms(), &core->state, &recovered, err);
 
 	if (r < 0)

@@ -4,6 +4,7 @@
 
 #include "errtext.h"
 #include "mem.h"
+#include "state-file.h"
 #include "state.h"
 #include "store-file.h"
 
@@ -33,7 +34,8 @@ put(struct store *store, struct state *state, struct err *err)
 static int
 flush(struct store *store, struct state *state, struct err *err)
 {
-	return state_save(((struct store_file *)store)->workspace, state, err);
+	return state_file_save(
+	    ((struct store_file *)store)->workspace, state, err);
 }
 
 static void
@@ -49,7 +51,8 @@ commit(struct store *store, store_done_fn *fn, void *arg)
 static int
 is_foreign(struct store *store, const struct state *state)
 {
-	return state_foreign(((struct store_file *)store)->workspace, state);
+	return state_file_foreign(
+	    ((struct store_file *)store)->workspace, state);
 }
 
 static void

@@ -13,6 +13,7 @@
 #include "mem.h"
 #include "persist.h"
 #include "serve.h"
+#include "session-hook.h"
 #include "spool.h"
 #include "watch.h"
 #include "workspace.h"

@@ -14,6 +14,7 @@
 #include "persist.h"
 #include "serve.h"
 #include "settings.h"
+#include "state-auto.h"
 #include "worker-op.h"
 #include "workspace.h"
 
@@ -45,7 +46,7 @@ undo(struct worker_op *add, const struct err *err)
 	serve_fail(core, add->call, API_FAILED, err->msg);
 	agent_free(agent);
 	state_remove(&core->state, name);
-	state_unlist_auto_worker(&core->state, name);
+	state_auto_unlist_worker(&core->state, name);
 	persist_changed(core);
 }
 

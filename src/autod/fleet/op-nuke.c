@@ -11,6 +11,7 @@
 #include "op-nuke.h"
 #include "persist.h"
 #include "serve.h"
+#include "state-auto.h"
 #include "worker-op.h"
 
 static void
@@ -35,7 +36,7 @@ forget_worker(struct worker_op *n)
 	json_set_string(result, "salvage", n->salvage);
 	agent_free(agent);
 	state_remove(&core->state, name);
-	state_unlist_auto_worker(&core->state, name);
+	state_auto_unlist_worker(&core->state, name);
 	persist_changed(core);
 	emit(
 	    core, &(struct event){ .kind = EVENT_WORKER_GONE, .worker = name });

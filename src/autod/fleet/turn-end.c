@@ -13,6 +13,7 @@
 #include "mem.h"
 #include "persist.h"
 #include "serve.h"
+#include "session-hook.h"
 #include "turn-end.h"
 #include "worker-op.h"
 
@@ -154,7 +155,7 @@ send_back(struct turn_end *t)
 		    agent, t->reason.data, false, agent->worker->status);
 	} else {
 		serve_reply(agent->core, take_ptr(&t->op.call),
-		    session_stop_answer(t->reason.data));
+		    session_hook_stop_answer(t->reason.data));
 		agent->worker->session.busy = true;
 		persist_changed(agent->core);
 	}

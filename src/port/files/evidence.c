@@ -18,6 +18,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "state-file.h"
 #include "state.h"
 #include "task.h"
 #include "text.h"
@@ -150,7 +151,7 @@ evidence_workers(const struct workspace *workspace)
 	struct err err = { 0 };
 	struct state state;
 
-	if (state_load(workspace, now, &state, &recovered, &err) < 0) {
+	if (state_file_load(workspace, now, &state, &recovered, &err) < 0) {
 		buf_addf(&out, "(%s)\n", err.msg);
 		return buf_take(&out);
 	}

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What auto mode keeps in the state: its tasks, workers and counters. */
-
 #include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +8,9 @@
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
-#include "log.h"
 #include "mem.h"
 #include "record.h"
+#include "state-auto.h"
 #include "state.h"
 #include "strv.h"
 #include "task-json.h"
@@ -22,7 +19,7 @@
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct state, key, member, ##__VA_ARGS__)
 
-/* Some of these are read by other programs too: the names are fixed. */
+/* Other programs read some of these too, so the names are fixed. */
 static const struct record_field fields[] = {
 	FIELD("task_ids", task_ids),
 	FIELD("auto_mode", auto_mode),
@@ -85,7 +82,7 @@ state_auto_to_json(const struct state *state, struct json_object *json)
 	json_set(json, "tasks", tasks_to_json(state));
 }
 
-/* Missing is fine, another type is not. */
+/* A member may be missing, but not have another type. */
 static int
 optional(int r)
 {
@@ -219,70 +216,8 @@ state_auto_release(struct state *state)
 	free(take_ptr(&state->paused));
 }
 
-char *
-state_task_id(struct state *state)
-{
-	char *id = NULL;
-
-	/* A file edited by hand may have a task ahead of its counter. */
-	do {
-		free(id);
-		id = xasprintf("t%" PRIu64, ++state->task_ids);
-	} while (state_task(state, id) != NULL);
-	return id;
-}
-
-struct task *
-state_task(const struct state *state, const char *id)
-{
-	for (size_t i = 0; i < state->task_count; i++)
-		if (strcmp(state->tasks[i]->id, id) == 0)
-			return state->tasks[i];
-	return NULL;
-}
-
-struct task *
-state_task_by_key(
-    const struct state *state, const char *source, const char *key)
-{
-	for (size_t i = 0; i < state->task_count; i++) {
-		struct task *task = state->tasks[i];
-
-		if (task->source != NULL && task->key != NULL &&
-		    strcmp(task->source, source) == 0 &&
-		    strcmp(task->key, key) == 0)
-			return task;
-	}
-	return NULL;
-}
-
 void
-state_add_task(struct state *state, struct task *task)
-{
-	if (state_task(state, task->id) != NULL)
-		fatalx("two tasks with the id %s", task->id);
-	state->tasks = xreallocarray(
-	    state->tasks, state->task_count + 1, sizeof(struct task *));
-	state->tasks[state->task_count++] = task;
-}
-
-void
-state_remove_task(struct state *state, const char *id)
-{
-	size_t at = 0;
-
-	while (at < state->task_count && strcmp(state->tasks[at]->id, id) != 0)
-		at++;
-	if (at == state->task_count)
-		return;
-	task_free(state->tasks[at]);
-	state->task_count--;
-	memmove(state->tasks + at, state->tasks + at + 1,
-	    (state->task_count - at) * sizeof(struct task *));
-}
-
-void
-state_set_auto_workers(struct state *state, int count)
+state_auto_set_workers(struct state *state, int count)
 {
 	strv_clear(&state->auto_workers);
 	for (int i = 1; i <= count; i++)
@@ -290,36 +225,7 @@ state_set_auto_workers(struct state *state, int count)
 }
 
 void
-state_unlist_auto_worker(struct state *state, const char *name)
+state_auto_unlist_worker(struct state *state, const char *name)
 {
 	strv_remove(state->auto_workers, name);
-}
-
-int
-state_check(const struct state *state, const char *root_id, int *ret_missing,
-    struct err *err)
-{
-	int listed = 0, missing = 0;
-
-	if (root_id != NULL && strcmp(root_id, state->root_id) != 0)
-		return err_set(err, -ESTALE,
-		    "state.json belongs to another root (its id is %s, here it "
-		    "is %s); restore the right one, or run: llmc doctor "
-		    "--rebuild",
-		    state->root_id, root_id);
-	for (char **name = state->auto_workers; name != NULL && *name != NULL;
-	     name++) {
-		listed++;
-		if (state_find(state, *name) == NULL)
-			missing++;
-	}
-	if (listed > 0 && missing == listed)
-		return err_set(err, -ENODATA,
-		    "state.json lists %d auto worker%s and has none of them: "
-		    "another program may have overwritten it; restore the "
-		    "right one, or run: llmc doctor --rebuild",
-		    listed, listed == 1 ? "" : "s");
-	if (ret_missing != NULL)
-		*ret_missing = missing;
-	return 0;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Where state.json is kept: the file, its backup, and what a person broke. */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +13,7 @@
 #include "id.h"
 #include "json.h"
 #include "mem.h"
+#include "state-file.h"
 #include "state.h"
 #include "workspace.h"
 
@@ -31,7 +30,7 @@ mark_from(const struct stat *st)
 	};
 }
 
-/* All zero when there is no file. */
+/* All zero if there is no file. */
 static int
 mark_read(const char *path, struct state_mark *ret_mark)
 {
@@ -46,7 +45,7 @@ mark_read(const char *path, struct state_mark *ret_mark)
 	return 0;
 }
 
-/* The same, where a file that cannot be looked at is as good as none. */
+/* The same, but a file that cannot be examined counts as missing. */
 static struct state_mark
 mark_of(const char *path)
 {
@@ -68,8 +67,8 @@ static int
 load_file(
     const char *path, int64_t now_ms, struct state *ret_state, struct err *err)
 {
-	/* Looked at first: should the file be replaced meanwhile, the mark is
-	 * one that does not fit any more. */
+	/* First, so that the mark does not match if the file is replaced
+	 * meanwhile. */
 	struct state_mark mark = mark_of(path);
 	cleanup_buf struct buf text = BUF_INIT;
 	struct state state;
@@ -88,8 +87,8 @@ load_file(
 	return 0;
 }
 
-/* Is it the file that is at fault? With descriptors or rights missing, a better
- * moment will come. */
+/* Is the file itself broken? If descriptors or permissions are missing, a later
+ * try may succeed. */
 static bool
 is_broken(int r)
 {
@@ -98,7 +97,7 @@ is_broken(int r)
 }
 
 int
-state_root_id(const struct workspace *workspace, char ret_id[ID_UUID_SIZE],
+state_file_root_id(const struct workspace *workspace, char ret_id[ID_UUID_SIZE],
     struct err *err)
 {
 	cleanup_free char *path = workspace_path(workspace, "root_id");
@@ -115,7 +114,7 @@ state_root_id(const struct workspace *workspace, char ret_id[ID_UUID_SIZE],
 	return 0;
 }
 
-/* The name tag of the root, written once. */
+/* Write the id of the root, once. */
 static int
 keep_root_id(const struct workspace *workspace, const struct state *state,
     struct err *err)
@@ -123,8 +122,8 @@ keep_root_id(const struct workspace *workspace, const struct state *state,
 	cleanup_free char *path = NULL, *line = NULL;
 	char id[ID_UUID_SIZE] = "";
 
-	/* That it cannot be read now is no reason to save nothing. */
-	if (state_root_id(workspace, id, NULL) != -ENOENT)
+	/* If it cannot be read now, save the state anyway. */
+	if (state_file_root_id(workspace, id, NULL) != -ENOENT)
 		return 0;
 	path = workspace_path(workspace, "root_id");
 	line = xasprintf("%s\n", state->root_id);
@@ -132,7 +131,7 @@ keep_root_id(const struct workspace *workspace, const struct state *state,
 }
 
 int
-state_load(const struct workspace *workspace, int64_t now_ms,
+state_file_load(const struct workspace *workspace, int64_t now_ms,
     struct state *ret_state, char **ret_recovered, struct err *err)
 {
 	cleanup_free char *path = workspace_path(workspace, "state.json");
@@ -150,14 +149,14 @@ state_load(const struct workspace *workspace, int64_t now_ms,
 	if (b == 0) {
 		memset(&ret_state->mark, 0, sizeof ret_state->mark);
 		*ret_recovered =
-		    xasprintf("%s; the last good state is taken from %s",
+		    xasprintf("%s; the last good state was loaded from %s",
 			first.msg, backup);
 		return 0;
 	}
 	if (r == -ENOENT && b == -ENOENT) {
 		state_init(ret_state);
-		/* Of the same root, should it have had a state before. */
-		state_root_id(workspace, ret_state->root_id, NULL);
+		/* Keep the id, if this root had a state before. */
+		state_file_root_id(workspace, ret_state->root_id, NULL);
 		return 0;
 	}
 	if (b != -ENOENT && !is_broken(b))
@@ -168,7 +167,7 @@ state_load(const struct workspace *workspace, int64_t now_ms,
 	    first.msg, second.msg);
 }
 
-/* Give the file a second name, in one step, whatever had that name. */
+/* Give the file a second name, atomically; replaces what had that name. */
 static int
 link_over(const char *path, const char *to)
 {
@@ -181,12 +180,12 @@ link_over(const char *path, const char *to)
 		return -errno;
 	if (rename(temporary, to) == -1)
 		r = -errno;
-	/* Where both are the same file already, rename(2) leaves both. */
+	/* If both are the same file already, rename(2) leaves both. */
 	unlink(temporary);
 	return r;
 }
 
-/* The same for file systems without links. */
+/* The same for file systems without hard links. */
 static int
 copy_over(const char *path, const char *to, struct err *err)
 {
@@ -198,7 +197,7 @@ copy_over(const char *path, const char *to, struct err *err)
 	return file_replace(to, text.data, text.len, 0600, err);
 }
 
-/* Keep what is there now, before it is replaced. */
+/* Keep the old file before it is replaced. */
 static int
 keep_old(const char *path, const struct state *state, struct err *err)
 {
@@ -210,7 +209,7 @@ keep_old(const char *path, const struct state *state, struct err *err)
 
 	if (now.ino == 0)
 		return 0;
-	/* Only a file that we did not write must be looked into. */
+	/* Only a file that we did not write must be checked. */
 	if (!mark_equal(&now, &state->mark)) {
 		r = load_file(path, INT64_MAX, &old, NULL);
 		good = r == 0;
@@ -226,7 +225,7 @@ keep_old(const char *path, const struct state *state, struct err *err)
 }
 
 int
-state_save(
+state_file_save(
     const struct workspace *workspace, struct state *state, struct err *err)
 {
 	cleanup_free char *path = workspace_path(workspace, "state.json");
@@ -253,7 +252,7 @@ state_save(
 }
 
 int
-state_foreign(const struct workspace *workspace, const struct state *state)
+state_file_foreign(const struct workspace *workspace, const struct state *state)
 {
 	cleanup_free char *path = workspace_path(workspace, "state.json");
 	struct state_mark now = { 0 };

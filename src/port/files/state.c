@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What is in state.json; its files are state-file.c. */
-
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "log.h"
 #include "mem.h"
 #include "record.h"
+#include "state-auto.h"
 #include "state.h"
 #include "worker-json.h"
 #include "worker.h"
@@ -36,7 +36,7 @@ state_release(struct state *state)
 	memset(state, 0, sizeof *state);
 }
 
-/* Where the worker is, or would have to be. */
+/* The index of the worker, or where it would have to be inserted. */
 static size_t
 state_place(const struct state *state, const char *name, bool *ret_found)
 {
@@ -98,6 +98,97 @@ state_remove(struct state *state, const char *name)
 	    (state->count - at) * sizeof(struct worker *));
 }
 
+char *
+state_task_id(struct state *state)
+{
+	char *id = NULL;
+
+	/* A file edited by hand may have a task ahead of its counter. */
+	do {
+		free(id);
+		id = xasprintf("t%" PRIu64, ++state->task_ids);
+	} while (state_task(state, id) != NULL);
+	return id;
+}
+
+struct task *
+state_task(const struct state *state, const char *id)
+{
+	for (size_t i = 0; i < state->task_count; i++)
+		if (strcmp(state->tasks[i]->id, id) == 0)
+			return state->tasks[i];
+	return NULL;
+}
+
+struct task *
+state_task_by_key(
+    const struct state *state, const char *source, const char *key)
+{
+	for (size_t i = 0; i < state->task_count; i++) {
+		struct task *task = state->tasks[i];
+
+		if (task->source != NULL && task->key != NULL &&
+		    strcmp(task->source, source) == 0 &&
+		    strcmp(task->key, key) == 0)
+			return task;
+	}
+	return NULL;
+}
+
+void
+state_add_task(struct state *state, struct task *task)
+{
+	if (state_task(state, task->id) != NULL)
+		fatalx("two tasks with the id %s", task->id);
+	state->tasks = xreallocarray(
+	    state->tasks, state->task_count + 1, sizeof(struct task *));
+	state->tasks[state->task_count++] = task;
+}
+
+void
+state_remove_task(struct state *state, const char *id)
+{
+	size_t at = 0;
+
+	while (at < state->task_count && strcmp(state->tasks[at]->id, id) != 0)
+		at++;
+	if (at == state->task_count)
+		return;
+	task_free(state->tasks[at]);
+	state->task_count--;
+	memmove(state->tasks + at, state->tasks + at + 1,
+	    (state->task_count - at) * sizeof(struct task *));
+}
+
+int
+state_check(const struct state *state, const char *root_id, int *ret_missing,
+    struct err *err)
+{
+	int listed = 0, missing = 0;
+
+	if (root_id != NULL && strcmp(root_id, state->root_id) != 0)
+		return err_set(err, -ESTALE,
+		    "state.json belongs to another root (its id is %s, here it "
+		    "is %s); restore the right one, or run: llmc doctor "
+		    "--rebuild",
+		    state->root_id, root_id);
+	for (char **name = state->auto_workers; name != NULL && *name != NULL;
+	     name++) {
+		listed++;
+		if (state_find(state, *name) == NULL)
+			missing++;
+	}
+	if (listed > 0 && missing == listed)
+		return err_set(err, -ENODATA,
+		    "state.json lists %d auto worker%s and has none of them: "
+		    "another program may have overwritten it; restore the "
+		    "right one, or run: llmc doctor --rebuild",
+		    listed, listed == 1 ? "" : "s");
+	if (ret_missing != NULL)
+		*ret_missing = missing;
+	return 0;
+}
+
 static void
 copy_members(struct json_object *from, struct json_object *to)
 {
@@ -133,7 +224,7 @@ state_to_json(const struct state *state)
 	return json;
 }
 
-/* Missing is fine, another type is not. */
+/* A member may be missing, but not have another type. */
 static int
 optional(int r)
 {
@@ -198,7 +289,7 @@ parse_workers(struct json_object *json, int64_t now_ms, struct state *state,
 	return 0;
 }
 
-/* A newer version's members must survive a visit of an older one. */
+/* Keep the members that only a newer version knows. */
 static void
 keep_rest(struct json_object *json, struct state *state)
 {
@@ -238,7 +329,8 @@ state_parse(const char *bytes, size_t len, int64_t now_ms,
 		r = state_auto_from_json(json, &state, err);
 	if (r < 0) {
 		state_release(&state);
-		/* Whatever is missing in a record makes it malformed. */
+		/* -ENOENT from a missing member also means that it is
+		 * malformed. */
 		if (err != NULL)
 			err->code = -EINVAL;
 		return -EINVAL;

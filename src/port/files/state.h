@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/*
- * state.json: the workers and counters of this host. Written only by the owner
- * (who holds state.lock), read by anybody at any time. Atomic replace; the last
- * good one is kept as state.json.bak and taken when the other cannot be read.
- */
+/* The state: the workers, tasks and counters of this host. state-file.h keeps
+ * it on the disk. */
 #ifndef STATE_H
 #define STATE_H
 
@@ -20,7 +17,6 @@
 struct err;
 struct json_object;
 struct worker;
-struct workspace;
 
 #define STATE_SIZE_MAX (64 * 1024 * 1024)
 
@@ -37,8 +33,9 @@ struct state {
 	size_t count;
 	uint64_t receipts; /* prompts numbered so far */
 	char *last_reviewed; /* worker, or NULL */
-	bool daemon_running; /* set while one runs; found set = it died */
-	/* Auto mode (state-auto.c). Times in seconds, 0 = never. */
+	bool daemon_running; /* if a new daemon finds it set, the last one
+			      * died */
+	/* Auto mode. Times in seconds, 0 = never. */
 	struct task **tasks; /* owned; without an outcome yet, oldest first */
 	size_t task_count;
 	uint64_t task_ids; /* tasks numbered so far */
@@ -50,40 +47,26 @@ struct state {
 	    source_repo_dirty_backoff_secs;
 	int source_repo_dirty_retry_count;
 	struct budget_day today;
-	uint64_t outcomes[OUTCOME_COUNT]; /* tasks ended so, ever */
+	uint64_t outcomes[OUTCOME_COUNT]; /* tasks that ended so, ever */
 	uint64_t errors; /* hard failures, ever */
-	char *paused; /* why nobody gets a task, or NULL */
-	int64_t outage_since_unix; /* the service is away */
+	char *paused; /* why no worker gets a task, or NULL */
+	int64_t outage_since_unix; /* the service is unavailable */
 	struct json_object *rest; /* members this version does not know */
 	struct state_mark mark; /* of the file this was loaded from or saved
-				 * to; state.c's own */
+				 * to; used by state-file.c only */
 };
 
-/* An empty state with a new root id, and back to nothing. */
+/* Make an empty state with a new root id; free everything in it. */
 void state_init(struct state *state);
 void state_release(struct state *state);
 
-/* No file is an empty state, with the id of the root or a new one. When the
- * file is broken or gone and the backup is not, the backup is taken and
- * *ret_recovered says why (owned by the caller, else NULL). Both broken:
- * -EINVAL. Another negative errno says that the file could not be looked at
- * now: that is no reason to go back in time. Changes nothing on the disk. */
-int state_load(const struct workspace *workspace, int64_t now_ms,
-    struct state *ret_state, char **ret_recovered, struct err *err);
-
-/* The file that is there becomes the backup, at no moment is there none. One
- * that is broken (edited by hand, say) does not: it is kept as
- * state.json.broken. */
-int state_save(
-    const struct workspace *workspace, struct state *state, struct err *err);
-
 struct worker *state_find(const struct state *state, const char *name);
-/* Takes it over. Two of one name are a broken invariant. */
+/* Takes ownership. A second worker of the same name is a fatal error. */
 void state_add(struct state *state, struct worker *worker);
 void state_remove(struct state *state, const char *name);
 
-/* Tasks: the next id ("t18"), found by id or by source and key (NULL = none),
- * added (taken over), removed and freed. */
+/* Tasks: make the next id ("t18"), find one by id or by source and key (NULL =
+ * none), add one (takes ownership), remove and free one. */
 char *state_task_id(struct state *state);
 struct task *state_task(const struct state *state, const char *id);
 struct task *state_task_by_key(
@@ -91,37 +74,16 @@ struct task *state_task_by_key(
 void state_add_task(struct state *state, struct task *task);
 void state_remove_task(struct state *state, const char *id);
 
-/* Replace the list of auto workers: auto-1 .. auto-<count>. */
-void state_set_auto_workers(struct state *state, int count);
-/* Take a name off that list: its worker goes, and that is meant. */
-void state_unlist_auto_worker(struct state *state, const char *name);
-
-/* What .llmc/root_id says: the id that the first state of this root had. The
- * first save writes it. -ENOENT when there is none, or no id in it. */
-int state_root_id(const struct workspace *workspace, char ret_id[ID_UUID_SIZE],
-    struct err *err);
-
-/* Is this the state of this root, and whole? root_id: what the file beside it
- * says (NULL = there is none). -ESTALE for another id, -ENODATA when it lists
- * auto workers and has none of them; both with words. *ret_missing (may be
- * NULL): how many of the listed ones are gone. */
+/* Is this the state of this root, and complete? root_id: from
+ * state_file_root_id(), NULL = there is none. -ESTALE: it has another id;
+ * -ENODATA: it lists auto workers and has none of them. *ret_missing (may be
+ * NULL): the number of listed workers that it does not have. */
 int state_check(const struct state *state, const char *root_id,
     int *ret_missing, struct err *err);
 
-/* state-auto.c: members of auto mode in the document. */
-void state_auto_to_json(const struct state *state, struct json_object *json);
-int state_auto_from_json(
-    struct json_object *json, struct state *state, struct err *err);
-void state_auto_release(struct state *state);
-
-/* Has the file on the disk been written by somebody else since this was loaded
- * or saved? 1, 0, negative errno. 1 also for a state that was taken from the
- * backup and has not been saved since. */
-int state_foreign(const struct workspace *workspace, const struct state *state);
-
-/* The document, and back: -EINVAL, or -E2BIG above STATE_SIZE_MAX, with the
- * member in the words. Members may be missing, but not of a wrong type; a
- * worker is filed under its own name. */
+/* Convert to JSON, and back: -EINVAL, or -E2BIG above STATE_SIZE_MAX; err names
+ * the member. Members may be missing, but may not have a wrong type; the key of
+ * a worker must be its name. */
 struct json_object *state_to_json(const struct state *state);
 int state_parse(const char *bytes, size_t len, int64_t now_ms,
     struct state *ret_state, struct err *err);

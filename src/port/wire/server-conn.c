@@ -17,18 +17,6 @@
 #define READ_SIZE 65536
 #define NEVER     INT64_MAX
 
-LIST_HEAD(server_calls, server_call);
-
-struct server_call {
-	LIST_ENTRY(server_call) entry;
-	struct server_conn *conn; /* NULL = the client has gone */
-	struct loop *loop;
-	struct json_object *id; /* NULL in a notification */
-	struct loop_call *gone; /* tells its owner, NULL = nobody asked */
-	void (*on_gone)(void *arg);
-	void *gone_arg;
-};
-
 struct server_conn {
 	LIST_ENTRY(server_conn) entry;
 	struct server_owner owner;
@@ -409,9 +397,8 @@ server_conn_new(struct loop *loop, int fd, const struct server_owner *owner,
 	return conn;
 }
 
-/* The answer, or the reason why it cannot be given. */
-static void
-call_answer(struct server_call *call, struct buf *line)
+void
+server_conn_answer(struct server_call *call, struct buf *line)
 {
 	struct server_conn *conn = call->conn;
 
@@ -434,74 +421,24 @@ call_answer(struct server_call *call, struct buf *line)
 	free(call);
 }
 
-void
-server_reply(struct server_call *call, struct json_object *result)
-{
-	cleanup_buf struct buf line = BUF_INIT;
-
-	rpc_encode_result(&line, call->id, result);
-	json_object_put(result);
-	call_answer(call, &line);
-}
-
-void
-server_fail(struct server_call *call, int code, const char *message,
-    struct json_object *data)
-{
-	cleanup_buf struct buf line = BUF_INIT;
-
-	rpc_encode_error(&line, call->id, code, message, data);
-	json_object_put(data);
-	call_answer(call, &line);
-}
-
 int
-server_notify(
-    struct server_call *call, const char *method, struct json_object *params)
+server_conn_notify(struct server_conn *conn, const struct buf *line)
 {
-	cleanup_json struct json_object *owned = params;
-	cleanup_buf struct buf line = BUF_INIT;
-	struct server_conn *conn = call->conn;
-
-	if (conn == NULL || conn->mute || conn->broken)
+	if (conn->mute || conn->broken)
 		return -EPIPE;
-	rpc_encode_request(&line, NULL, method, owned);
-	if (line.len - 1 > RPC_LINE_MAX)
+	if (line->len - 1 > RPC_LINE_MAX)
 		return -EMSGSIZE;
 	if (conn_unsent(conn) >= SERVER_STREAM_MAX) {
 		conn->broken = true;
 		loop_call_request(conn->resume);
 		return -ENOBUFS;
 	}
-	conn_send(conn, &line);
+	conn_send(conn, line);
 	return conn->mute ? -EPIPE : 0;
 }
 
-/* Once. */
-static void
-call_gone(void *arg)
-{
-	struct server_call *call = arg;
-	void (*fn)(void *arg) = call->on_gone;
-
-	call->on_gone = NULL;
-	fn(call->gone_arg);
-}
-
-void
-server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg)
-{
-	call->on_gone = fn;
-	call->gone_arg = arg;
-	if (call->gone == NULL)
-		call->gone = loop_call_new(call->loop, call_gone, call);
-	if (server_call_gone(call))
-		call_lost(call);
-}
-
 bool
-server_call_gone(const struct server_call *call)
+server_conn_gone(const struct server_conn *conn)
 {
-	return call->conn == NULL || call->conn->mute || call->conn->broken ||
-	    conn_hung_up(call->conn);
+	return conn->mute || conn->broken || conn_hung_up(conn);
 }

@@ -5,11 +5,15 @@
 #ifndef SERVER_CONN_H
 #define SERVER_CONN_H
 
+#include <stdbool.h>
 #include <sys/queue.h>
 
 #include "server.h"
 
+struct buf;
+struct json_object;
 struct loop;
+struct loop_call;
 struct server_conn;
 
 struct server_owner {
@@ -20,13 +24,35 @@ struct server_owner {
 	void *ended_arg;
 };
 
+/* A request, from its arrival to its answer. */
+struct server_call {
+	LIST_ENTRY(server_call) entry;
+	struct server_conn *conn; /* NULL = the client has gone */
+	struct loop *loop;
+	struct json_object *id; /* NULL in a notification */
+	struct loop_call *gone; /* calls on_gone; NULL = nobody asked */
+	void (*on_gone)(void *arg); /* NULL = it has been called */
+	void *gone_arg;
+};
+LIST_HEAD(server_calls, server_call);
+
 LIST_HEAD(server_conns, server_conn);
 
 /* Takes the descriptor over; NULL (and closed) when it cannot be watched. */
 struct server_conn *server_conn_new(struct loop *loop, int fd,
     const struct server_owner *owner, struct server_conns *list);
 
-/* Hang up and take it off the list, without a word to the owner. */
+/* Hang up and take it off the list, without telling the owner. */
 void server_conn_free(struct server_conn *conn);
+
+/* End the call: send this line to its client, or an error when the line is too
+ * long, or nothing when the client has gone. */
+void server_conn_answer(struct server_call *call, struct buf *line);
+
+/* Send a line while a call is under way: see server_notify(). */
+int server_conn_notify(struct server_conn *conn, const struct buf *line);
+
+/* Has the client closed the connection? */
+bool server_conn_gone(const struct server_conn *conn);
 
 #endif

@@ -9,14 +9,17 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "errtext.h"
+#include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "rpc.h"
 #include "server-conn.h"
 #include "server.h"
 
 #define BACKLOG      128
-#define ACCEPTS_MOST 16 /* in one turn of the loop */
+#define ACCEPTS_MOST 16 /* in one pass of the loop */
 
 struct server {
 	struct loop *loop;
@@ -257,4 +260,66 @@ server_free(struct server *server)
 	fd_close(server->fd);
 	free(server->path);
 	free(server);
+}
+
+void
+server_reply(struct server_call *call, struct json_object *result)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	rpc_encode_result(&line, call->id, result);
+	json_object_put(result);
+	server_conn_answer(call, &line);
+}
+
+void
+server_fail(struct server_call *call, int code, const char *message,
+    struct json_object *data)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	rpc_encode_error(&line, call->id, code, message, data);
+	json_object_put(data);
+	server_conn_answer(call, &line);
+}
+
+int
+server_notify(
+    struct server_call *call, const char *method, struct json_object *params)
+{
+	cleanup_json struct json_object *owned = params;
+	cleanup_buf struct buf line = BUF_INIT;
+
+	if (call->conn == NULL)
+		return -EPIPE;
+	rpc_encode_request(&line, NULL, method, owned);
+	return server_conn_notify(call->conn, &line);
+}
+
+/* Once. */
+static void
+call_gone(void *arg)
+{
+	struct server_call *call = arg;
+	void (*fn)(void *arg) = call->on_gone;
+
+	call->on_gone = NULL;
+	fn(call->gone_arg);
+}
+
+void
+server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg)
+{
+	call->on_gone = fn;
+	call->gone_arg = arg;
+	if (call->gone == NULL)
+		call->gone = loop_call_new(call->loop, call_gone, call);
+	if (server_call_gone(call))
+		loop_call_request(call->gone);
+}
+
+bool
+server_call_gone(const struct server_call *call)
+{
+	return call->conn == NULL || server_conn_gone(call->conn);
 }

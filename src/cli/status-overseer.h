@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc status: the overseer. */
+#ifndef STATUS_OVERSEER_H
+#define STATUS_OVERSEER_H
+
+struct oversight;
+struct shape;
+struct status;
+
+/* Likewise; its member of the JSON is "overseer". */
+void
+status_overseer_show(struct status *status, const struct oversight *oversight);
+extern const struct shape status_overseer_shape;
+
+#endif
