@@ -177,9 +177,9 @@ START_TEST(without_a_daemon)
 	begin(&world, &h);
 	world.options.oneshot = true;
 	assert_refused(&world, "auto.resume", "{}", API_FAILED,
-	    "no daemon runs; start it with: llmc up --detach");
+	    "no daemon is running; start it with: llmc up --detach");
 	assert_refused(
-	    &world, "events.follow", "{}", API_FAILED, "no daemon runs");
+	    &world, "events.follow", "{}", API_FAILED, "no daemon is running");
 	assert_refused(
 	    &world, "task.add", "{}", RPC_INVALID_PARAMS, "params.text");
 	ck_assert_int_eq(h.calls, 0);
@@ -237,7 +237,8 @@ START_TEST(answers_wait_for_the_write)
 	 * refusals. */
 	assert_served(&world, "daemon.info", "{}");
 	assert_refused(&world, "worker.nuke", "{\"worker\":\"adam\"}",
-	    API_UNKNOWN, "there is no worker adam");
+	    API_UNKNOWN,
+	    "there is no worker adam, and there are no others; add one");
 	ck_assert(!floor_call_is_answered(call));
 	floor_world_store_answer(&world);
 	ck_assert_int_eq(file_read(file, 1 << 20, &text, NULL), 0);

@@ -289,8 +289,10 @@ START_TEST(tasks_come_from_anywhere)
 	fleet_fails("printed nothing", "start", "--prompt-cmd", "true", NULL);
 	fleet_fails("No such file", "start", "--prompt-file", "nope", NULL);
 	fleet_fails("empty", "start", "--prompt", " \n", NULL);
-	fleet_fails("no worker nobody", "start", "--worker", "nobody",
-	    "--prompt", "x", NULL);
+	fleet_fails("no worker nobody; the workers are: adam", "start",
+	    "--worker", "nobody", "--prompt", "x", NULL);
+	fleet_fails("no worker is free: no name of a worker begins with z",
+	    "start", "--prefix", "z", "--prompt", "x", NULL);
 	e2e_expect(e2e_llmc(fleet_root(), "start", "--prompt", "x",
 		       "--prompt-cmd", "y", NULL),
 	    2, "cannot be combined");

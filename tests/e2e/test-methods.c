@@ -161,10 +161,10 @@ START_TEST(without_a_daemon_there_is_a_hint)
 		answer = oneshot(m);
 		e2e_has(answer, "\"jsonrpc\"");
 		if (m->flags & API_ONESHOT)
-			e2e_lacks(answer, "no daemon runs");
+			e2e_lacks(answer, "no daemon is running");
 		else
 			e2e_has(answer,
-			    "no daemon runs; start it with: llmc up --detach");
+			    "no daemon is running; start it with: llmc up --detach");
 	}
 }
 END_TEST

@@ -120,7 +120,7 @@ is_served(const struct core *core, const struct api_method *method,
 		serve_refuse(call, RPC_INVALID_PARAMS, "%s", err.msg);
 	else if (core->options->oneshot && !(method->flags & API_ONESHOT))
 		serve_refuse(call, API_FAILED,
-		    "no daemon runs; start it with: llmc up --detach");
+		    "no daemon is running; start it with: llmc up --detach");
 	else if (core->stopping && !(method->flags & API_STOPPING))
 		serve_refuse(call, API_BUSY, "the daemon is stopping");
 	else

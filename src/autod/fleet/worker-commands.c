@@ -153,8 +153,11 @@ refuse_none_free(
 			buf_addf(&reason, "%s is %s", w->name,
 			    worker_status_name(w->status));
 	}
-	if (count == 0)
-		buf_adds(&reason, "there is none; add one with: llmc add NAME");
+	if (state->count == 0)
+		buf_adds(&reason,
+		    "there are no workers yet; add one with: llmc add NAME");
+	else if (count == 0)
+		buf_addf(&reason, "no name of a worker begins with %s", prefix);
 	serve_refuse(call, API_STATUS, "%s", reason.data);
 }
 
