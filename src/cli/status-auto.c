@@ -319,6 +319,7 @@ static const struct {
 	{ "state", "see what is wrong with the state: llmc doctor" },
 	{ "worktree", "see what is wrong with worktrees: llmc doctor" },
 	{ "git", "see what git said: llmc logs --level warn" },
+	{ "tmux", "see what tmux said: llmc logs --level warn" },
 	{ "outage", "wait until the service is available again" },
 	{ "", "see what happened: llmc events" },
 };

@@ -93,9 +93,6 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .text = "the state cannot be written, everything waits until it "
 		    "can: {reason}",
 	    .fields = "reason" },
-	[EVENT_TMUX_FAILED] = { .level = ERROR,
-	    .text = "tmux: {reason}",
-	    .fields = "reason" },
 	[EVENT_FAILURE] = { .name = "failure",
 	    .level = ERROR,
 	    .text = "{reason}",

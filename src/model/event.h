@@ -32,7 +32,6 @@ enum event_kind {
 	EVENT_STATE_FOREIGN, /* another program wrote state.json; reason */
 	EVENT_STATE_FOREIGN_LACKS, /* reason */
 	EVENT_STATE_UNWRITTEN, /* reason */
-	EVENT_TMUX_FAILED, /* reason */
 	EVENT_FAILURE, /* class, worker, task, reason */
 	/* A worker. */
 	EVENT_WORKER_MOVED, /* worker, from, to, reason */

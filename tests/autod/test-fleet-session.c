@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Sessions that begin, do not begin, and end by themselves, in virtual time. */
+/* Sessions that begin, do not begin, and end by themselves, in virtual time; a
+ * tmux that fails; checks of worktrees. */
 #include <check.h>
+#include <errno.h>
 
 #include "agent.h"
 #include "clock.h"
 #include "crash.h"
+#include "file.h"
 #include "fleet-world.h"
+#include "git.h"
+#include "json.h"
+#include "life.h"
+#include "loop.h"
+#include "mem.h"
 #include "unit.h"
 
 static void
@@ -153,6 +161,54 @@ START_TEST(four_launches_at_once)
 }
 END_TEST
 
+/* The daemon cannot know its sessions: it says why, and leaves no registration
+ * behind. The next one starts. */
+START_TEST(tmux_fails_at_the_start)
+{
+	struct fleet_world world;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *failure = NULL, *registration = NULL;
+
+	fleet_world_begin_idle(&world, NULL);
+	failure = workspace_path(&world.floor.workspace, "failure.json");
+	registration = workspace_path(&world.floor.workspace, "daemon.json");
+	floor_world_close(&world.floor);
+	floor_world_open(&world.floor);
+	world.floor.fleet_floor = world.floor.fleet->floor;
+	err_set(&((struct fake_tmux *)world.floor.core->tmux)->err, -EIO,
+	    "tmux: no server");
+	floor_world_live(&world.floor);
+	ck_assert(file_exists(registration));
+	ck_assert_int_eq(loop_run(world.floor.loop), 1);
+	ck_assert(!file_exists(registration));
+	ck_assert_int_eq(json_load(failure, 1 << 16, &json, NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "class", ""), "tmux");
+	ck_assert_str_eq(json_string_or(json, "words", ""), "tmux: no server");
+	ck_assert(!world.floor.core->state.daemon_running);
+	fleet_world_reopen(&world);
+	ck_assert(!file_exists(failure));
+	ck_assert_int_eq(session_phase(world.adam->session), SESSION_UP);
+	fleet_world_end(&world);
+}
+END_TEST
+
+/* git is freed while it looks at a worktree: nothing is left (the sanitizers
+ * look for it), and the next daemon looks again. */
+START_TEST(a_check_of_a_worktree_is_cut_off)
+{
+	struct fleet_world world;
+
+	fleet_world_begin_idle(&world, NULL);
+	floor_world_wt(&world.floor, "adam", "echo one >b.txt");
+	life_patrol(world.floor.core);
+	ck_assert(git_busy(world.floor.core->git));
+	fleet_world_reopen(&world);
+	fleet_world_wait_launched(&world, world.adam);
+	ck_assert_int_eq(world.told[EVENT_WORK_FOUND], 1);
+	fleet_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -161,7 +217,9 @@ unit_suite(void)
 
 	unit_case(suite, "session",
 	    (const TTest *const[]){ a_crash_is_resumed, crashes_end_in_error,
-		an_undelivered_prompt, four_launches_at_once, NULL });
+		an_undelivered_prompt, four_launches_at_once,
+		tmux_fails_at_the_start, a_check_of_a_worktree_is_cut_off,
+		NULL });
 	tcase_set_timeout(rows, 60);
 	tcase_add_loop_test(rows, an_unreported_start, 0, 2);
 	suite_add_tcase(suite, rows);

@@ -8,10 +8,10 @@
 #include "delivery.h"
 #include "emit.h"
 #include "errtext.h"
+#include "failure.h"
 #include "hooks.h"
 #include "json.h"
 #include "life.h"
-#include "loop.h"
 #include "mem.h"
 #include "op-start.h"
 #include "persist.h"
@@ -82,16 +82,15 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 	struct fleet *fleet = arg;
 	struct core *core = fleet->core;
 
-	if (err != NULL) {
-		emit(core,
-		    &(struct event){
-			.kind = EVENT_TMUX_FAILED, .reason = err->msg });
-		core->exit_status = 1;
-		loop_stop(core->loop, 1);
-		return;
-	}
 	if (core->stopping)
 		return; /* its sessions are being ended already */
+	if (err != NULL) {
+		fleet->sessions_unknown = true;
+		failure_raise(core,
+		    &(struct failure){
+			.class = "tmux", .status = -1, .reason = err->msg });
+		return;
+	}
 	for (size_t i = 0; i < fleet->count; i++)
 		adopt_one(fleet->agents[i],
 		    find(list, count, session_name(fleet->agents[i]->session)));

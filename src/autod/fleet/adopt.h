@@ -9,7 +9,8 @@
 
 struct fleet;
 
-/* Calls life_floor_begun() when all sessions are known. */
+/* Calls life_floor_begun() when all sessions are known. If tmux fails, that is
+ * a hard failure (failure.h), and the sessions are left as they are. */
 void adopt_begin(struct fleet *fleet);
 
 #endif

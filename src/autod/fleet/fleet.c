@@ -53,8 +53,11 @@ fleet_refuse_unknown(
 	const struct state *state = &fleet->core->state;
 	cleanup_buf struct buf words = BUF_INIT;
 
-	buf_addf(&words, "there is no worker %s; there ", name);
-	buf_adds(&words, state->count == 0 ? "are no workers" : "are:");
+	buf_addf(&words, "there is no worker %s", name);
+	buf_adds(&words,
+	    state->count == 0 ?
+		", and there are no others; add one with: llmc add NAME" :
+		"; the workers are:");
 	for (size_t i = 0; i < state->count; i++)
 		buf_addf(&words, " %s", state->workers[i]->name);
 	serve_refuse(call, API_UNKNOWN, "%s", words.data);
@@ -109,7 +112,9 @@ floor_begin(void *self)
 static void
 floor_patrol(void *self, bool all)
 {
-	patrol_run(self, all);
+	const struct fleet *fleet = self;
+
+	patrol_run(fleet->patrol, all);
 }
 
 /* End the sessions, keep the worktrees. Dead sessions too: tmux keeps their
@@ -127,7 +132,7 @@ floor_stop(void *self)
 			operation_cancel(
 			    &agent->op->op, "the daemon is stopping");
 	}
-	for (size_t i = 0; i < fleet->count; i++)
+	for (size_t i = 0; i < fleet->count && !fleet->sessions_unknown; i++)
 		session_end(fleet->agents[i]->session, NULL, NULL);
 }
 
@@ -149,7 +154,7 @@ floor_close(void *self, bool now)
 {
 	struct fleet *fleet = self;
 
-	for (size_t i = 0; i < fleet->count; i++) {
+	for (size_t i = 0; i < fleet->count && !fleet->sessions_unknown; i++) {
 		struct agent *agent = fleet->agents[i];
 
 		if (now)
@@ -201,6 +206,7 @@ fleet_new(struct core *core)
 	for (size_t i = 0; i < core->state.count; i++)
 		agent_new(fleet, core->state.workers[i]);
 	fleet->hooks = hooks_new(fleet);
+	fleet->patrol = patrol_new(fleet);
 	fleet->waiters = waiters_new(fleet);
 	worker_commands_register(fleet);
 	core_add_floor(core, &fleet->floor);
@@ -218,6 +224,7 @@ fleet_free(struct fleet *fleet)
 		agent_free(fleet->agents[0]);
 	free(fleet->agents);
 	waiters_free(fleet->waiters);
+	patrol_free(fleet->patrol);
 	hooks_free(fleet->hooks);
 	while ((m = fleet->methods) != NULL) {
 		fleet->methods = m->next;

@@ -19,6 +19,7 @@ struct agent;
 struct fleet;
 struct fleet_method;
 struct hooks;
+struct patrol;
 struct waiters;
 
 /* Questions that the fleet asks; every member may be NULL, which means "no" or
@@ -57,11 +58,14 @@ struct fleet {
 	struct core *core;
 	struct agent **agents; /* one for each worker in the state */
 	size_t count;
+	bool sessions_unknown; /* tmux failed at the start: the next daemon
+				* adopts the sessions */
 	const struct fleet_policy *policy; /* never NULL */
 	void *policy_arg;
 	struct session_host host;
 	struct waiters *waiters;
 	struct hooks *hooks;
+	struct patrol *patrol;
 	struct fleet_method *methods;
 	struct core_floor floor;
 };

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "agent.h"
 #include "emit.h"
@@ -23,6 +24,47 @@
 /* How many patrols between checks of a worktree where nothing happened, and of
  * the sessions while all workers are idle. */
 #define LOOK_EVERY 10
+
+/* A check of a worktree blocks nothing; when it is done, the worker may be gone
+ * or busy. */
+struct look {
+	LIST_ENTRY(look) entry;
+	struct patrol *patrol;
+	char *worker;
+};
+
+struct patrol {
+	struct fleet *fleet;
+	LIST_HEAD(, look) looks; /* git works on them */
+};
+
+static void
+look_free(struct look *look)
+{
+	LIST_REMOVE(look, entry);
+	free(look->worker);
+	free(look);
+}
+
+struct patrol *
+patrol_new(struct fleet *fleet)
+{
+	struct patrol *patrol = xcalloc(1, sizeof *patrol);
+
+	patrol->fleet = fleet;
+	LIST_INIT(&patrol->looks);
+	return patrol;
+}
+
+void
+patrol_free(struct patrol *patrol)
+{
+	struct look *look;
+
+	while ((look = LIST_FIRST(&patrol->looks)) != NULL)
+		look_free(look);
+	free(patrol);
+}
 
 /* --- sessions --------------------------------------------------------- */
 
@@ -109,13 +151,6 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 
 /* --- unexpected work -------------------------------------------------- */
 
-/* A check of a worktree blocks nothing; when it is done, the worker may be gone
- * or busy. */
-struct look {
-	struct fleet *fleet;
-	char *worker;
-};
-
 /* Commits or changes of an idle worker are salvaged, never landed by
  * accident. */
 static void
@@ -142,19 +177,18 @@ static void
 on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 {
 	struct look *look = arg;
-	struct agent *agent = fleet_find(look->fleet, look->worker);
+	struct agent *agent = fleet_find(look->patrol->fleet, look->worker);
 
 	if (err != NULL)
 		log_debug("patrol: %s: %s", look->worker, err->msg);
 	else if (agent != NULL && agent_is_at_rest(agent) &&
 	    !agent->core->stopping)
 		judge_worktree(agent, facts);
-	free(look->worker);
-	free(look);
+	look_free(look);
 }
 
 static void
-look_at_worktree(struct agent *agent)
+look_at_worktree(struct patrol *patrol, struct agent *agent)
 {
 	struct core *core = agent->core;
 	const struct worker *w = agent->worker;
@@ -173,8 +207,9 @@ look_at_worktree(struct agent *agent)
 	if (w->status != WORKER_IDLE && w->status != WORKER_NEEDS_REVIEW)
 		return;
 	look = xcalloc(1, sizeof *look);
-	look->fleet = agent->fleet;
+	look->patrol = patrol;
 	look->worker = xstrdup(w->name);
+	LIST_INSERT_HEAD(&patrol->looks, look, entry);
 	git_facts_read(
 	    core->git, w->worktree, core_branch(core), on_facts, look);
 }
@@ -265,8 +300,10 @@ list_is_due(const struct fleet *fleet, bool all)
 }
 
 void
-patrol_run(struct fleet *fleet, bool all)
+patrol_run(struct patrol *patrol, bool all)
 {
+	struct fleet *fleet = patrol->fleet;
+
 	hooks_drain(fleet->hooks);
 	persist_check_foreign(fleet->core);
 	if (list_is_due(fleet, all))
@@ -276,6 +313,6 @@ patrol_run(struct fleet *fleet, bool all)
 		if (turn_end_is_due(fleet->agents[i]))
 			turn_end_begin(fleet->agents[i], NULL, NULL);
 		if (look_is_due(fleet, i, all))
-			look_at_worktree(fleet->agents[i]);
+			look_at_worktree(patrol, fleet->agents[i]);
 	}
 }

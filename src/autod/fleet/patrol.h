@@ -11,8 +11,13 @@
 #include <stdbool.h>
 
 struct fleet;
+struct patrol;
+
+struct patrol *patrol_new(struct fleet *fleet);
+/* Together with git: no answer of git may come after this. */
+void patrol_free(struct patrol *patrol);
 
 /* all: check everything, not only what is due. */
-void patrol_run(struct fleet *fleet, bool all);
+void patrol_run(struct patrol *patrol, bool all);
 
 #endif
