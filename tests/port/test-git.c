@@ -367,7 +367,7 @@ END_TEST
 
 /* A slot with three commands: refs/x exists between the first and the last. */
 struct three {
-	struct git_turn *turn;
+	struct git_slot *slot;
 	struct call *call;
 	int at;
 };
@@ -384,7 +384,7 @@ three_answered(const struct git_answer *answer, void *arg)
 		three_next(three);
 		return;
 	}
-	git_turn_end(three->turn);
+	git_slot_end(three->slot);
 	take(three->call, answer);
 }
 
@@ -398,34 +398,34 @@ three_next(struct three *three)
 	};
 	struct git_command command = { .args = args[three->at] };
 
-	git_turn_run(three->turn, &command, three_answered, three);
+	git_slot_run(three->slot, &command, three_answered, three);
 }
 
 static void
-three_begin(struct git_turn *turn, void *arg)
+three_begin(struct git_slot *slot, void *arg)
 {
 	struct three *three = arg;
 
-	three->turn = turn;
+	three->slot = slot;
 	three_next(three);
 }
 
-START_TEST(a_turn_has_the_queue_for_itself)
+START_TEST(a_slot_has_the_queue_to_itself)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_queue *queue = git_queue(repo->git, repo->root);
 	struct git_command between = { .args = (const char *[]){ "rev-parse",
 					   "--verify", "refs/x", NULL } };
-	struct call turn = { .repo = repo }, single = { .repo = repo };
-	struct three three = { .call = &turn };
+	struct call slot = { .repo = repo }, single = { .repo = repo };
+	struct three three = { .call = &slot };
 	int left = 2;
 
-	turn.left = single.left = &left;
+	slot.left = single.left = &left;
 	repo->called = false;
-	git_turn(queue, three_begin, NULL, &three);
+	git_slot(queue, three_begin, NULL, &three);
 	git_run(queue, &between, run_done, &single);
 	repo_wait(repo);
-	ck_assert_int_lt(turn.order, single.order);
+	ck_assert_int_lt(slot.order, single.order);
 	ck_assert_int_eq(single.status, 128);
 }
 END_TEST
@@ -511,31 +511,31 @@ dropped(void *arg)
 }
 
 static void
-begin_nothing(struct git_turn *turn, void *arg)
+begin_nothing(struct git_slot *slot, void *arg)
 {
 	struct repo *repo = arg;
 
-	(void)turn;
+	(void)slot;
 	repo->called = true;
 	loop_stop(repo->loop, 0);
 }
 
 static void
-begin_never(struct git_turn *turn, void *arg)
+begin_never(struct git_slot *slot, void *arg)
 {
-	(void)turn;
+	(void)slot;
 	(void)arg;
-	ck_abort_msg("two turns at a time");
+	ck_abort_msg("two slots at a time");
 }
 
-START_TEST(a_turn_that_is_cut_off_is_told_to_release)
+START_TEST(a_slot_that_is_cut_off_is_told_to_release)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_queue *queue = git_queue(repo->git, repo->root);
 	int drops = 0;
 
-	git_turn(queue, begin_nothing, NULL, repo);
-	git_turn(queue, begin_never, dropped, &drops);
+	git_slot(queue, begin_nothing, NULL, repo);
+	git_slot(queue, begin_never, dropped, &drops);
 	repo->called = false;
 	repo_wait(repo);
 	git_free(take_ptr(&repo->git));
@@ -559,9 +559,9 @@ unit_suite(void)
 	unit_case(s, "queues",
 	    (const TTest *[]){ a_held_lock_is_waited_for,
 		a_lock_held_for_good_is_told, one_queue_is_serial_two_are_not,
-		many_commands_come_in_order, a_turn_has_the_queue_for_itself,
+		many_commands_come_in_order, a_slot_has_the_queue_to_itself,
 		hooks_run_only_where_wanted, signing_is_off_and_nobody_is_asked,
 		free_cancels_without_callbacks,
-		a_turn_that_is_cut_off_is_told_to_release, NULL });
+		a_slot_that_is_cut_off_is_told_to_release, NULL });
 	return s;
 }

@@ -10,7 +10,7 @@
 #include "mem.h"
 
 #define FILE_MAX (64 * 1024 * 1024)
-#define KEY_TAIL 20 /* how much of a key the program remembers it by */
+#define KEY_TAIL 20 /* the program keeps only that many bytes of a key */
 
 static char *
 home_file(const char *home)
@@ -41,7 +41,7 @@ key_tail(const char *key)
 	return len > KEY_TAIL ? key + len - KEY_TAIL : key;
 }
 
-/* The member object, made where it is missing or something else. */
+/* The object in this member; created if it is missing or not an object. */
 static struct json_object *
 object_member(struct json_object *object, const char *key)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The user's own ~/.claude.json: what only that file can pre-empt. It is read
- * by `llmc doctor` and before a launch, and changed by `llmc trust` alone,
- * because the user asked for it.
+ * The user's own ~/.claude.json, the only place where some dialogs can be
+ * answered in advance. It is read by `llmc doctor` and before a launch, and
+ * changed only by `llmc trust`, because the user asked for it.
  */
 #ifndef CLAUDE_HOME_H
 #define CLAUDE_HOME_H
@@ -12,17 +12,17 @@
 
 struct err;
 
-/* A dialog would come up, and nobody would be there to answer it. */
+/* Reasons why a dialog would open that nobody would answer. */
 #define CLAUDE_NOT_ONBOARDED 1u /* first start: theme and login */
 #define CLAUDE_NOT_TRUSTED   2u /* this repository is not trusted */
 #define CLAUDE_KEY_UNKNOWN   4u /* ANTHROPIC_API_KEY is not approved */
 #define CLAUDE_FILE_BROKEN   8u /* not JSON: err says where */
 
-/* Which of them are true of the file below home. api_key may be NULL. */
+/* Which of them apply to the file below home. api_key may be NULL. */
 unsigned claude_home_check(
     const char *home, const char *root, const char *api_key, struct err *err);
 
-/* Words for one bit: what is wrong. */
+/* A sentence for one bit: what is wrong. */
 const char *claude_home_words(unsigned bit);
 
 /* Trust the repository and approve the key, atomically, and keep everything

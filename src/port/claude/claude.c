@@ -16,15 +16,15 @@
 #include "text.h"
 #include "workspace.h"
 
-/* Tools that are always taken away: questions block even where permissions are
- * bypassed; plan mode and worktree tools leave the task; the rest starts things
- * nobody would look at. */
+/* Tools that are always disallowed: questions block even when permissions are
+ * bypassed; plan mode and worktree tools leave the task; the others start
+ * things that nobody would look at. */
 static const char *const denied_tools[] = { "AskUserQuestion", "EnterPlanMode",
 	"ExitPlanMode", "EnterWorktree", "ExitWorktree", "ScheduleWakeup",
 	"CronCreate", "SendMessage", "ListAgents", NULL };
 
-/* The hooks we want, and how long Claude lets each run, in seconds. SessionEnd
- * has little time of its own, so it is given some. */
+/* The hooks we use, and how long Claude lets each run, in seconds. SessionEnd
+ * has a very short time by default, so it is set too. */
 static const struct {
 	const char *event;
 	int timeout;
@@ -192,7 +192,7 @@ claude_settings(const struct claude_launch *launch)
 	struct json_object *settings = json_object_new_object();
 	struct json_object *hooks = json_object_new_object();
 
-	/* What would ask a person, or talk over our prompts. */
+	/* Turn off what would ask a person, or interfere with our prompts. */
 	json_set_bool(settings, "skipDangerousModePermissionPrompt", true);
 	json_set_bool(settings, "disableAgentView", true);
 	json_set_bool(settings, "disableRemoteControl", true);
@@ -208,8 +208,8 @@ claude_settings(const struct claude_launch *launch)
 	return settings;
 }
 
-/* What a session of Claude Code tells its children of itself: a daemon that was
- * started from one must not hand it on. */
+/* Variables by which a Claude Code session describes itself to its children: a
+ * daemon that was started from one must not pass them on. */
 static bool
 is_of_another_session(const char *entry)
 {
@@ -224,8 +224,8 @@ is_of_another_session(const char *entry)
 	return false;
 }
 
-/* The launcher file. It has the whole environment, not only the edits: the tmux
- * server keeps that of whoever started it, perhaps days ago. */
+/* The launcher file. It has the whole environment, not only our changes: the
+ * tmux server has that of whoever started it, perhaps days ago. */
 static int
 write_launcher(const struct claude_launch *launch, char **argv, char **ours,
     char **ret_launcher, struct err *err)

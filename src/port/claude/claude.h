@@ -2,7 +2,8 @@
 
 /*
  * Claude Code: how it is launched and which files it is given. Makes argument
- * vectors and files; starts nothing. The user's own files are claude-home.h's.
+ * vectors and files; starts nothing. For the user's own files see
+ * claude-home.h.
  */
 #ifndef CLAUDE_H
 #define CLAUDE_H
@@ -19,7 +20,7 @@ struct workspace;
 struct claude_launch {
 	const struct workspace *workspace;
 	const struct settings *settings;
-	const char *worker; /* whose settings count */
+	const char *worker; /* whose settings are used */
 	const char *cwd; /* its worktree */
 	uint64_t generation;
 	const char *session; /* a new id, or the one to resume */
@@ -35,7 +36,8 @@ struct claude_launch {
 char **claude_argv(const struct claude_launch *launch);
 char **claude_env(const struct claude_launch *launch);
 
-/* Likewise the file for --settings: hooks and what pre-empts dialogs. */
+/* Likewise the file for --settings: hooks, and what keeps dialogs from opening.
+ */
 struct json_object *claude_settings(const struct claude_launch *launch);
 
 /* Write settings and launcher files (0600) under .llmc/sessions/<worker>/ and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A whole conversation for people: every prompt, reply, tool call with its
- * arguments and what came back. */
+/* A whole conversation for people: every prompt, reply, and tool call with its
+ * arguments and its result. */
 #ifndef TRANSCRIPT_TEXT_H
 #define TRANSCRIPT_TEXT_H
 
@@ -10,10 +10,11 @@
 struct buf;
 struct err;
 
-#define TRANSCRIPT_TEXT_MAX ((size_t)16 * 1024 * 1024) /* of the file read */
+#define TRANSCRIPT_TEXT_MAX \
+	((size_t)16 * 1024 * 1024) /* bytes of the file that are read */
 
-/* Append it; lines that make no sense are left out. Control characters are
- * shown, not obeyed. Reads the file in one go: for the end of a session. */
+/* Append it; invalid lines are left out. Control characters are made visible.
+ * Reads the file at once: for the end of a session. */
 int transcript_text(const char *path, struct buf *out, struct err *err);
 
 #endif

@@ -18,10 +18,12 @@
 #include "transcript.h"
 #include "watch.h"
 
-#define STEPS_MAX   64 /* of a path */
-#define JSON_MAX    (64 * 1024 * 1024)
-#define TEXT_MAX    (64 * 1024)
-#define TOKENS_MAX  (INT64_C(1) << 40) /* more in one message is nonsense */
+#define STEPS_MAX 64 /* of a path */
+#define JSON_MAX  (64 * 1024 * 1024)
+#define TEXT_MAX  (64 * 1024)
+#define TOKENS_MAX                                                \
+	(INT64_C(1) << 40) /* more in one message is not believed \
+			    */
 #define RECENT      64
 #define KEY_LEN     16
 #define INTERRUPTED "[Request interrupted by user"
@@ -42,8 +44,8 @@ static const char *const tokens_keys[TOKENS_KINDS] = {
 	[TOKENS_CACHE_WRITE] = "cache_creation_input_tokens",
 };
 
-/* A message of the API may fill several lines, each with the usage of all of
- * it so far, with other lines between them. */
+/* A message of the API may take several lines, with other lines between them;
+ * each has the usage of the whole message so far. */
 struct message {
 	char key[KEY_LEN + 1]; /* hash of its id, "" = none */
 	int64_t tokens[TOKENS_KINDS]; /* already counted */
@@ -53,7 +55,7 @@ struct transcript_parser {
 	struct transcript_totals totals;
 	struct buf text;
 	struct message recent[RECENT];
-	size_t next; /* of recent, to be given away */
+	size_t next; /* index in recent that is used next */
 };
 
 struct transcript {
@@ -63,8 +65,8 @@ struct transcript {
 	void *arg;
 	struct transcript_parser *parser;
 	struct tail *tail;
-	struct watch *way; /* to its directory, while that is missing */
-	struct loop_call *told; /* once for many lines */
+	struct watch *way; /* above its directory, while that is missing */
+	struct loop_call *told; /* calls fn once for many lines */
 	uint64_t offset;
 };
 
@@ -86,7 +88,7 @@ transcript_parser_free(struct transcript_parser *parser)
 	free(parser);
 }
 
-/* The file began anew. */
+/* The file was replaced or cut short. */
 static void
 parser_reset(struct transcript_parser *parser)
 {
@@ -172,7 +174,8 @@ keep_text(struct buf *kept, const struct buf *text)
 	buf_add(kept, text->data, text_cut(text->data, text->len, TEXT_MAX));
 }
 
-/* Typed by somebody, and not by the program itself? Newer versions say so. */
+/* Was it typed, and not written by the program itself? Newer versions say so.
+ */
 static bool
 prompt_is_typed(struct json_object *line, const char *text)
 {
@@ -211,7 +214,7 @@ line_user(struct transcript_parser *parser, struct json_object *line)
 		totals->prompts++;
 }
 
-/* A prompt that came while the agent worked is no line of its own kind. */
+/* A prompt that was typed while the agent worked has another kind of line. */
 static void
 line_attachment(struct transcript_parser *parser, struct json_object *line)
 {
@@ -401,7 +404,7 @@ transcript_tell(void *arg)
 	transcript->fn(transcript->parser, transcript->arg);
 }
 
-/* The first part of the path that is not there; its parent is. */
+/* The first part of the path that does not exist; its parent does. */
 static char *
 path_missing(const char *path)
 {
@@ -418,15 +421,16 @@ path_missing(const char *path)
 	return take_ptr(&part);
 }
 
-/* The program makes the directory with its first prompt: until then the way to
- * it is watched, step by step. */
+/* The program creates the directory with its first prompt: until then, watch
+ * the nearest existing one above it. */
 static void
 transcript_open(void *arg)
 {
 	struct transcript *transcript = arg;
 
 	watch_free(take_ptr(&transcript->way));
-	/* Once more for each step that is made between look and watch. */
+	/* Try again for each directory that is created between the check and
+	 * the watch. */
 	for (int i = 0; i < STEPS_MAX; i++) {
 		cleanup_free char *missing = NULL;
 

@@ -61,7 +61,7 @@ config_load(const struct workspace *ws, struct settings **ret_settings,
 	return config_load_with(ws, branch, ret_settings, ret_problems, err);
 }
 
-/* The first error as words, if there is one. */
+/* The message of the first error, if there is one. */
 static int
 first_error(
     const char *file, const struct settings_problems *problems, struct err *err)
@@ -126,7 +126,7 @@ name_file(struct err *err, const char *file)
 		err_prefix(err, "%s", file);
 }
 
-/* What is to be done to the text: a value set, a key or a table removed. */
+/* An edit of the text: set a value, remove a key, or remove a table. */
 struct edit {
 	const char *path;
 	const char *typed; /* NULL = remove the key */
@@ -163,7 +163,7 @@ edit_text(const char *file, struct buf *text, const struct edit *edit,
 	return r;
 }
 
-/* Errors in a text; the first one in words. */
+/* The number of errors in a text; err gets the first one. */
 static size_t
 count_errors(const struct workspace *ws, const char *file,
     const struct buf *text, struct err *err)
@@ -202,7 +202,7 @@ change_file(
 	r = edit_text(file, &text, edit, err);
 	if (r < 0)
 		return r;
-	/* A file with several errors is mended one by one. */
+	/* A file with several errors may be fixed one by one. */
 	if (count_errors(ws, file, &text, err) > errors)
 		return -EINVAL;
 	return file_replace(file, text.data, text.len, 0600, err);

@@ -12,8 +12,8 @@ struct settings_problems;
 struct workspace;
 
 /* Read <root>/.llmc/config.toml. A missing file means all defaults. Negative
- * errno only when the file cannot be read at all; what is wrong inside it is
- * in the problems. The caller frees both. */
+ * errno only if the file cannot be read at all; errors inside it are in the
+ * problems. The caller frees both. */
 int
 config_load(const struct workspace *workspace, struct settings **ret_settings,
     struct settings_problems *ret_problems, struct err *err);
@@ -25,7 +25,7 @@ int config_load_with(const struct workspace *workspace,
     struct settings_problems *ret_problems, struct err *err);
 
 /* The same as config_load, with the first error as a failure: "FILE:LINE:
- * what". Warnings are passed over. */
+ * what". Warnings are ignored. */
 int config_load_strict(const struct workspace *workspace,
     struct settings **ret_settings, struct err *err);
 
@@ -35,7 +35,7 @@ int config_load_strict(const struct workspace *workspace,
 int config_change(const struct workspace *workspace, const char *path,
     const char *typed, struct err *err);
 
-/* Remove a whole [table] ("workers.adam"). None there is fine. */
+/* Remove a whole [table] ("workers.adam"). It is no error if there is none. */
 int config_remove_table(
     const struct workspace *workspace, const char *path, struct err *err);
 

@@ -23,8 +23,8 @@ struct copy_file {
 	int from, to;
 	struct stat st;
 	char *name;
-	/* The same for the same file every time: what a crash leaves behind
-	 * is taken away by the next try. */
+	/* Always the same name for the same file, so that the next try removes
+	 * what a crash left behind. */
 	char temporary[NAME_BYTES];
 	char *piece;
 	bool done;
@@ -39,8 +39,8 @@ open_dir_at(int at, const char *name)
 	return fd == -1 ? -errno : fd;
 }
 
-/* The folder of that name, made with the mode of the one in `model` (-1: not
- * made). */
+/* Open the folder of that name; create it with the mode of the one in `model`
+ * if it is missing (-1: do not create it). */
 static int
 enter(int at, int model, const char *name)
 {
@@ -79,8 +79,8 @@ copy_file_open_dir(int top, const char *path)
 	return take_fd(&fd);
 }
 
-/* Both folders of a file, that of the copy made where it is missing. -ESTALE
- * when the file's is gone. */
+/* Open the folder of a file and that of its copy, which is created if it is
+ * missing. -ESTALE if the file's folder is gone. */
 static int
 open_both(int from, int to, const char *path, int *ret_from, int *ret_to)
 {
@@ -150,7 +150,7 @@ is_same(int dir, const char *name, const struct stat *st)
 	    same_time(&old.st_mtim, &st->st_mtim);
 }
 
-/* Both files open, the copy under its temporary name. */
+/* Open both files, the copy under its temporary name. */
 static int
 open_files(struct copy_file *file, int source)
 {
@@ -208,7 +208,7 @@ copy_file_begin(int from, int to, const char *path, struct copy_file **ret)
 	return r;
 }
 
-/* Mode and time of the original, then in its place. */
+/* Set mode and time of the original, then rename it into place. */
 static int
 finish(struct copy_file *file)
 {

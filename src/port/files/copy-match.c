@@ -14,7 +14,7 @@
 #include "mem.h"
 
 struct match {
-	const char *entry; /* as the setting has it */
+	const char *entry; /* as in the setting */
 	bool pattern;
 	char *root, *worktree; /* real paths */
 	struct copy_match *list;
@@ -40,7 +40,8 @@ copy_match_release(struct copy_match *list)
 	*list = (struct copy_match){ 0 };
 }
 
-/* What path has behind "dir/": "" for dir itself, NULL outside of it. */
+/* The rest of path after "dir/": "" for dir itself, NULL if it is not below
+ * dir. */
 static const char *
 below(const char *path, const char *dir)
 {
@@ -54,7 +55,7 @@ below(const char *path, const char *dir)
 }
 
 /* Without doubled slashes, "." and slashes at the end; NULL for an absolute
- * path and one with "..". The caller frees. */
+ * path or one with "..". The caller frees it. */
 static char *
 normalise(const char *entry)
 {
@@ -77,7 +78,7 @@ normalise(const char *entry)
 	return buf_take(&out);
 }
 
-/* May it be copied? Not what would copy the worktree into itself. */
+/* May it be copied? Not if that would copy the worktree into itself. */
 static bool
 is_reserved(const struct match *match, const char *path)
 {
@@ -127,7 +128,7 @@ add_path(const struct match *match, const char *path, struct err *err)
 	return 0;
 }
 
-/* The root taken literally, the entry as a pattern. */
+/* The root is taken literally, the entry is a pattern. */
 static char *
 make_pattern(const char *root, const char *path)
 {
@@ -158,7 +159,7 @@ add_pattern(const struct match *match, const char *path, struct err *err)
 	for (size_t i = 0; r == 0 && i < found.gl_pathc; i++) {
 		cleanup_free char *one = normalise(found.gl_pathv[i] + skip);
 
-		/* ".*" finds ".." too, and does not mean it. */
+		/* ".*" also matches "..", which is not meant. */
 		if (one != NULL)
 			r = add_path(match, one, err);
 	}

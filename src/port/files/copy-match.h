@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Which paths the entries of repo.copy_files mean. For the files of copy. */
+/* Finds the paths that an entry of repo.copy_files stands for. Private to
+ * copy*.c. */
 #ifndef COPY_MATCH_H
 #define COPY_MATCH_H
 
@@ -16,9 +17,9 @@ struct copy_match {
 void copy_match_add(struct copy_match *list, char *path); /* takes path */
 void copy_match_release(struct copy_match *list);
 
-/* Append what is there. -EINVAL for an entry that leads out of the root, or
- * names git's folder, llmc's, or one around the worktree; a pattern passes
- * over the last three. */
+/* Append the paths that exist. -EINVAL for an entry that leads out of the root,
+ * or names the folder of git or llmc, or one that contains the worktree; a
+ * pattern skips those three folders. */
 int copy_match(const char *root, const char *worktree,
     const char *const *entries, struct copy_match *list, struct err *err);
 

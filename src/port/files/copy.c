@@ -19,28 +19,29 @@
 #include "mem.h"
 #include "strv.h"
 
-#define ASK_PATHS 256 /* in one question to git */
+#define ASK_PATHS 256 /* paths in one git command */
 #define ASK_BYTES (64 * 1024)
 
 struct copy {
-	struct git *git; /* our own: it ends with us */
+	struct git *git; /* our own, freed with the copy */
 	struct loop_call *call;
 	char *root, *worktree;
 	char **entries;
 	copy_fn *fn;
 	void *arg;
-	int from, to; /* the two tops */
+	int from, to; /* top folders */
 	bool matched;
-	struct copy_match todo; /* taken from its end */
-	struct copy_match tracked; /* sorted once git was asked for all */
-	size_t asked; /* of todo; SIZE_MAX = for all */
-	struct copy_file *file; /* NULL between two */
+	struct copy_match todo; /* the last one is next */
+	struct copy_match tracked; /* sorted when all were asked about */
+	size_t asked; /* number of paths in todo that git was asked about;
+		       * SIZE_MAX = all */
+	struct copy_file *file; /* NULL between two files */
 };
 
 static void
 copy_finish(struct copy *copy, const struct err *err)
 {
-	copy->fn(err, copy->arg); /* may free it */
+	copy->fn(err, copy->arg); /* may free the copy */
 }
 
 static int
@@ -126,7 +127,7 @@ is_tracked(const struct copy *copy, const char *path)
 		sizeof path, compare) != NULL;
 }
 
-/* A folder becomes what is in it. One that is gone is no error. */
+/* Replace a folder by its entries. One that is gone is no error. */
 static int
 copy_open_folder(struct copy *copy, const char *path)
 {
@@ -164,7 +165,7 @@ copy_next(struct copy *copy, const char *path)
 	return copy_file_begin(copy->from, copy->to, path, &copy->file);
 }
 
-/* One piece of one file, or the next of the paths. */
+/* Copy one piece of one file, or begin the next path. */
 static int
 copy_step(struct copy *copy, struct err *err)
 {
@@ -174,7 +175,7 @@ copy_step(struct copy *copy, struct err *err)
 	int r;
 
 	if (copy->file == NULL) {
-		/* Taken off first: what is in a folder goes behind it. */
+		/* Remove it first: the entries of a folder are appended. */
 		done = copy->todo.paths[last];
 		copy->todo.count = last;
 		r = copy_next(copy, path);

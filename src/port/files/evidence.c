@@ -27,12 +27,12 @@
 
 #define EVIDENCE_PROC_MAX  ((size_t)64 * 1024)
 #define EVIDENCE_WORDS_MAX ((size_t)300) /* bytes of a worker's reason */
-#define EVIDENCE_TASKS     200 /* filed ones that are looked at */
+#define EVIDENCE_TASKS     200 /* records of tasks that are searched */
 #define EVIDENCE_SAME_MAX  99 /* folders of one second */
 
 #define MEMBER(name) offsetof(struct evidence, name)
 
-/* The parts: what each is called in the folder, and the file it is the end of
+/* The parts: the name of each in the folder, and the file whose end it is
  * (NULL: made from several). */
 static const struct evidence_part {
 	size_t member;
@@ -79,7 +79,7 @@ evidence_read_end(int fd, struct buf *text)
 			return -errno;
 		buf_grew(text, (size_t)n);
 	}
-	if (from > 0) { /* the first line is half of one */
+	if (from > 0) { /* the first line is incomplete */
 		const char *end = memchr(text->data, '\n', text->len);
 
 		if (end != NULL)
@@ -225,7 +225,7 @@ evidence_add_proc(
 		buf_addf(out, "%s%s\n", label, text.data);
 }
 
-/* Of status only the line that says what the process is at. */
+/* Only the line of status that has the state of the process. */
 static void
 evidence_add_state(struct buf *out, pid_t pid)
 {
@@ -266,7 +266,7 @@ evidence_is_file(const struct dirent *entry)
 	    strcmp(entry->d_name, "..") != 0;
 }
 
-/* Not below the folder: we make none there, so it would be somebody else's. */
+/* Does not descend: we create no folders inside, so others are not ours. */
 static void
 evidence_remove(int parent, const char *name)
 {
@@ -325,8 +325,8 @@ evidence_make_dir(const char *parent, const char *stamp, char **ret_dir)
 	return -EEXIST;
 }
 
-/* Not synced: the loop waits for this, and after a power cut another failure is
- * looked into. */
+/* Not synced: that would block the loop, and after a power cut there is another
+ * failure to examine. */
 static int
 evidence_write(const char *dir, const char *name, const char *text)
 {
@@ -343,7 +343,8 @@ evidence_write(const char *dir, const char *name, const char *text)
 	return r;
 }
 
-/* The folder and what fits into it; nothing of it = no folder. */
+/* Write the folder with as many parts as the disk has room for; without any, no
+ * folder stays. */
 static int
 evidence_keep(const struct workspace *workspace, const char *stamp,
     struct evidence *evidence)
@@ -353,7 +354,7 @@ evidence_keep(const struct workspace *workspace, const char *stamp,
 	size_t kept = 0;
 	int r, failed = 0;
 
-	/* First the old ones: the disk may be full. */
+	/* Remove the old ones first: the disk may be full. */
 	evidence_prune(parent, EVIDENCE_KEEP - 1);
 	r = evidence_make_dir(parent, stamp, &dir);
 	if (r < 0)
@@ -384,7 +385,7 @@ evidence_read(const struct workspace *workspace, pid_t pid,
 {
 	struct evidence evidence = { 0 };
 
-	/* What changes soonest first. */
+	/* Read what changes soonest first. */
 	evidence.stack = evidence_stack(pid);
 	for (size_t i = 0; i < nitems(evidence_parts); i++) {
 		const struct evidence_part *part = &evidence_parts[i];

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Read at the moment a failure is seen, before anything is ended or cleaned
- * up, and then kept as a folder: .llmc/evidence/<stamp>/. Every part is
- * bounded; a part that cannot be had is left out.
+ * What is known about a failure: read when the failure is noticed, before
+ * anything is ended or cleaned up, and then kept as a folder,
+ * .llmc/evidence/<stamp>/. Every part is bounded; a part that cannot be read is
+ * left out.
  */
 #ifndef EVIDENCE_H
 #define EVIDENCE_H
@@ -32,9 +33,8 @@ struct evidence {
  * standard error went, or NULL. *ret_evidence is released by the caller. */
 void evidence_read(const struct workspace *workspace, pid_t pid,
     const char *stderr_file, struct evidence *ret_evidence);
-/* Keep what was read: evidence->dir is set. On failure (nothing could be
- * written to the disk, and there is no folder) the texts are there all the
- * same. */
+/* Write what was read to the disk and set evidence->dir. On failure (nothing
+ * could be written, there is no folder) the texts are still valid. */
 int evidence_save(const struct workspace *workspace, const char *stamp,
     struct evidence *evidence, struct err *err);
 void evidence_release(struct evidence *evidence);

@@ -25,7 +25,7 @@ history_path(const struct workspace *workspace)
 	return workspace_path(workspace, "failures.jsonl");
 }
 
-/* Takes the strings over; the oldest makes room. */
+/* Takes ownership of the strings; drops the oldest event if it is full. */
 static void
 history_push(struct history *history, struct spiral_event *event)
 {
@@ -59,7 +59,7 @@ history_load(const struct workspace *workspace, struct history *ret_history,
 {
 	cleanup_free char *path = history_path(workspace);
 	struct history history = { 0 };
-	/* All of them: lines that are no events must not count. */
+	/* Read all of them: lines that are not events must not count. */
 	int r = jsonl_last(path, 0, history_read, &history, err);
 
 	if (r < 0) {
@@ -88,7 +88,7 @@ history_print(const struct spiral_event *event, struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* Longer than is ever read? */
+/* Does the file have more lines than are ever read? */
 static bool
 history_is_long(const char *path)
 {
@@ -101,7 +101,7 @@ history_is_long(const char *path)
 	return r == -EFBIG || lines > HISTORY_LINES_MAX;
 }
 
-/* From the file and not from memory, which may have begun without it. */
+/* From the file, not from memory, which may not have all of it. */
 static int
 history_rewrite(
     const struct workspace *workspace, const char *path, struct err *err)
@@ -146,7 +146,8 @@ history_save(
 			return r;
 		history->unsaved--;
 	}
-	/* The event is safe; a file that stays long is tried the next time. */
+	/* The event is on the disk; if the file stays too long, the next call
+	 * tries again. */
 	if (history_is_long(path) &&
 	    history_rewrite(workspace, path, &words) < 0)
 		log_debug("%s", words.msg);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-/* failures.jsonl: the overseer's memory. Appended and synced; a torn last line
- * and lines that are no events are left out. Written by one process at a time:
- * who holds the overseer's lock. Read by anybody. */
+/* failures.jsonl: the overseer's memory. Appended and synced; an incomplete
+ * last line and lines that are not events are ignored. Written by one process
+ * at a time, the one that holds the overseer's lock. Read by anybody. */
 #ifndef HISTORY_H
 #define HISTORY_H
 
@@ -16,7 +16,7 @@ struct workspace;
 struct history {
 	struct spiral_event *events; /* oldest first */
 	size_t count; /* at most HISTORY_MAX */
-	size_t unsaved; /* of those, the last ones that the file has not */
+	size_t unsaved; /* the last ones, which are not in the file yet */
 };
 
 /* The last HISTORY_MAX events. No file is an empty history. Changes nothing on
@@ -26,13 +26,13 @@ int history_load(const struct workspace *workspace, struct history *ret_history,
     struct err *err);
 void history_release(struct history *history);
 
-/* Append to the history, taking the strings over: *event is empty then. The
- * file gets it with the next history_save(). */
+/* Append to the history; takes ownership of the strings and empties *event. The
+ * next history_save() writes it to the file. */
 void history_note(struct history *history, struct spiral_event *event);
 
-/* Bring the file up to date. On failure the history has all the same, so that
- * what is decided next counts it, and the next call writes it first. A file of
- * more than four times HISTORY_MAX lines is replaced by one of the last
+/* Write new events to the file. On failure they stay in the history, so that
+ * the next decisions count them, and the next call writes them first. A file of
+ * more than four times HISTORY_MAX lines is replaced by one with the last
  * HISTORY_MAX. */
 int history_save(const struct workspace *workspace, struct history *history,
     struct err *err);

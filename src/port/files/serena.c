@@ -58,7 +58,7 @@ keep_out_of_git(const char *worktree, struct err *err)
 	    file, PATTERN "\n", strlen(PATTERN "\n"), 0644, true, err);
 }
 
-/* A link there would have us write somewhere else. */
+/* If there is a link, we would write somewhere else. */
 static int
 check_no_link(const char *path, struct err *err)
 {
@@ -93,7 +93,7 @@ name_project(const char *worktree, const char *name, struct err *err)
 	return file_replace(file, text.data, text.len, 0644, err);
 }
 
-/* Serena itself takes no lock; between two of us none is lost. */
+/* Serena itself takes no lock; this one is for other daemons of llmc. */
 static int
 register_project(const char *worktree, const char *config, struct err *err)
 {

@@ -6,10 +6,10 @@
 
 struct err;
 
-/* .serena/project.yml in the worktree (not when git tracks it), kept
- * out of git by .git/info/exclude, and the worktree's path in the `projects:`
- * list of Serena's own file, which is edited atomically and only there; no such
- * file: nothing is registered. What git says is asked before (facts), as this
+/* Write .serena/project.yml in the worktree (unless git tracks it), keep it out
+ * of git by .git/info/exclude, and add the worktree's path to the `projects:`
+ * list of Serena's own file, which is edited atomically and only there; without
+ * such a file nothing is registered. The facts must come from git, because this
  * runs no program. -EAGAIN while another daemon edits the list: try again. */
 #define SERENA_TRACKED 1u /* git tracks .serena/project.yml */
 #define SERENA_IGNORED 2u /* git ignores it already */

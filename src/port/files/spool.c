@@ -21,7 +21,7 @@
 
 #define SUFFIX       ".json"
 #define PART_SUFFIX  ".part" /* being written */
-#define PART_LIFE_MS 60000 /* its writer died, long ago */
+#define PART_LIFE_MS 60000 /* older: its writer has died */
 #define NAME_SIZE    (ID_ULID_SIZE + sizeof SUFFIX - 1)
 
 struct names {
@@ -82,7 +82,7 @@ check_room(const char *path, size_t len, struct err *err)
 	if (dir == NULL)
 		return err_errno(err, -errno, "%s", path);
 	while ((entry = readdir(dir)) != NULL) {
-		/* What vanishes meanwhile was drained. */
+		/* A file that vanishes meanwhile was drained. */
 		if (entry->d_name[0] == '.' ||
 		    fstatat(dirfd(dir), entry->d_name, &st,
 			AT_SYMLINK_NOFOLLOW) == -1 ||
@@ -197,7 +197,7 @@ count_entries(const char *path)
 	return count - 2; /* . and .. */
 }
 
-/* Out of the way, for a person to look at while there are few. */
+/* Move it to broken/ for a person to examine, as long as there are few. */
 static int
 put_aside(const char *dir, const char *name, struct err *err)
 {
@@ -217,7 +217,7 @@ put_aside(const char *dir, const char *name, struct err *err)
 	return 0;
 }
 
-/* 0 when it is out of the spool, whatever became of it. */
+/* 0 if it was removed from the spool, whatever was done with it. */
 static int
 drain_one(
     const char *dir, const char *name, spool_fn *fn, void *arg, struct err *err)
@@ -230,7 +230,7 @@ drain_one(
 	r = json_load(path, SPOOL_EVENT_MAX, &event, err);
 	if (r == -ENOENT)
 		return 0;
-	/* Our own poverty says nothing about the file. */
+	/* If we lack memory or descriptors, the file is not to blame. */
 	if (r == -EMFILE || r == -ENFILE)
 		return r;
 	strlcpy(id, name, sizeof id);

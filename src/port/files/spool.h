@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Events that found nobody home: one file each in a directory, named by a ULID,
- * so that their names sort by time. Anybody may write, one drains.
+ * Hook events that arrived while no daemon was running: one file each in a
+ * directory, named by a ULID, so that the names sort by time. Any process may
+ * write, one drains.
  *
- * Written whole or not at all, but not forced to the disk: a hook costs a few
+ * Written completely or not at all, but not synced: a hook may take only a few
  * milliseconds, and after a power cut its session is gone too.
  */
 #ifndef SPOOL_H
@@ -20,29 +21,29 @@ struct json_object;
 #define SPOOL_BYTES_MAX  (64 * 1024 * 1024) /* of all */
 #define SPOOL_BROKEN_MAX 100 /* kept in dir/broken */
 
-/* Put an event in; it stays the caller's. The directory is made where it is
- * missing, below one that is there. -E2BIG for one too large, -ENOSPC when the
- * spool is full: what came first is kept. */
+/* Add an event, which stays the caller's. Creates the directory if it is
+ * missing; its parent must exist. -E2BIG if the event is too large, -ENOSPC if
+ * the spool is full: older events are kept. */
 int spool_write(const char *dir, int64_t wall_ms, struct json_object *event,
     struct err *err);
 
-/* One event; id is its ULID. 0: done with it. SPOOL_KEEP: taken, but its file
- * stays until spool_remove(), and comes again when drained before that.
- * -EINVAL: of no use, goes to dir/broken. Anything else negative ends the
- * draining and keeps the event. After a crash at the wrong moment the same
- * event comes again, by the same id. */
+/* One event; id is its ULID. 0: handled. SPOOL_KEEP: handled, but its file
+ * stays until spool_remove(), and it comes again if the spool is drained before
+ * that. -EINVAL: unusable, it is moved to dir/broken. Any other negative value
+ * stops the draining and keeps the event. After a crash at the wrong moment the
+ * same event comes again, with the same id. */
 #define SPOOL_KEEP 1
 typedef int spool_fn(const char *id, struct json_object *event, void *arg);
 
-/* Hand out at most max events (0 = all), oldest first, and remove each once fn
- * has returned. What cannot be read as JSON is moved to dir/broken without
- * asking fn. Returns how many files were taken, below max when none are left;
- * or what fn returned to end it; or a negative errno. No directory is an empty
- * one. */
+/* Hand out at most max events (0 = all), oldest first, and remove each when fn
+ * has returned. What is not JSON is moved to dir/broken without calling fn.
+ * Returns the number of files handled, less than max if none are left; or what
+ * fn returned to stop; or a negative errno. A missing directory counts as
+ * empty. */
 int
 spool_drain(const char *dir, int max, spool_fn *fn, void *arg, struct err *err);
 
-/* Remove the event of that id; one that is gone is fine. */
+/* Remove the event with that id; it is no error if it is gone. */
 int spool_remove(const char *dir, const char *id);
 
 #endif

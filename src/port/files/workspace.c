@@ -94,7 +94,7 @@ follow_gitfile(
 	return 0;
 }
 
-/* As git tells a git directory from any other. */
+/* The same test by which git recognises a git directory. */
 static bool
 is_git_dir(const char *dir)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Where things are: the root (the top of the user's main working tree) and the
- * files of ours below it. Finding it runs no program and changes nothing.
+ * Where things are: the root (the top of the user's main working tree) and
+ * llmc's files below it. Finding it runs no program and changes nothing.
  */
 #ifndef WORKSPACE_H
 #define WORKSPACE_H
@@ -35,7 +35,7 @@ void workspace_release(struct workspace *workspace);
 /* Has `llmc init` been run here? */
 bool workspace_initialised(const struct workspace *workspace);
 
-/* A file of ours: <root>/.llmc/<name>; the caller frees. */
+/* The path of one of llmc's files: <root>/.llmc/<name>; the caller frees it. */
 char *workspace_path(const struct workspace *workspace, const char *name);
 
 /* A path from the configuration: relative ones start at the root. */

@@ -25,7 +25,7 @@ add_trimmed(struct buf *out, const struct child_output *output)
 		buf_truncate(out, out->len - 1);
 }
 
-/* What git says over several lines, as one. */
+/* Join the lines of git's message into one. */
 static void
 add_folded(struct buf *out, const struct child_output *output)
 {
@@ -85,7 +85,7 @@ git_ask_has_commit(const char *dir, struct err *err)
 
 	if (r == 0)
 		return 1;
-	/* 1 is the answer "no"; more is a refusal, a wrong owner say. */
+	/* 1 means no; more is an error, such as a wrong owner. */
 	return r == 1 ? 0 : (r < 0 ? r : -EIO);
 }
 

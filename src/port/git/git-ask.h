@@ -12,9 +12,9 @@
 struct buf;
 struct err;
 
-/* Run `git -C dir args...` (NULL terminated); its standard output, final
- * newline cut off, is appended to out (may be NULL). 0, the exit status when
- * git said no (with its complaint in err, on one line), or negative errno. */
+/* Run `git -C dir args...` (NULL terminated); its standard output, without the
+ * final newline, is appended to out (may be NULL). 0, git's exit status if it
+ * failed (its message is in err, on one line), or negative errno. */
 int git_ask(
     const char *dir, const char *const *args, struct buf *out, struct err *err);
 

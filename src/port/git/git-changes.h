@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What differs between two trees, as git tells it. Malformed pieces are passed
- * over. Private to the git-*.c files. */
+/* The differences between two trees, as git prints them. Malformed parts are
+ * skipped. Private to the git-*.c files. */
 #ifndef GIT_CHANGES_H
 #define GIT_CHANGES_H
 

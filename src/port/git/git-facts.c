@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Looking only: facts, unmerged paths, messages. */
+/* Read-only: facts, unmerged paths, messages. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ facts_count(struct git_facts *facts, const struct git_status_entry *entry)
 		facts->changed++;
 		break;
 	case GIT_STATUS_UNTRACKED:
-		/* With all files told, only a repository is told as folder. */
+		/* When all files are listed, only a repository is listed as a
+		 * folder. */
 		if (len > 0 && entry->text[len - 1] != '/')
 			facts->untracked++;
 		break;
@@ -72,7 +73,7 @@ facts_status(struct git_op *op, const struct git_answer *answer)
 	return GIT_OP_NEXT;
 }
 
-/* A repository without a commit has no branch either; that is a fact. */
+/* A repository without a commit has no branch either; that is no error. */
 static enum git_op_next
 facts_tip(struct git_op *op, const struct git_answer *answer)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What git says of a working tree: the rules of git-work.h hold. */
+/* What git says about a working tree. git-work.h has the common rules. */
 #ifndef GIT_FACTS_H
 #define GIT_FACTS_H
 
@@ -10,11 +10,11 @@
 
 struct git;
 
-/* Facts of a working tree against a branch; from git itself, not from files'
- * names or words on a screen. */
+/* A working tree compared with a branch: always asked from git, never guessed
+ * from file names or a screen. */
 struct git_facts {
 	char head[GIT_ID_SIZE]; /* "" = unborn */
-	char onto[GIT_ID_SIZE]; /* tip of the branch, "" where all is unborn */
+	char onto[GIT_ID_SIZE]; /* tip of the branch, "" = no commit */
 	char branch[256]; /* checked out, "" = detached */
 	int ahead; /* commits that HEAD has and the branch has not */
 	int changed; /* tracked files with changes, staged or not */

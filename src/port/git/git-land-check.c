@@ -13,7 +13,7 @@
 #include "mem.h"
 #include "text.h"
 
-#define NAMES_MAX 5 /* told by name in a sentence */
+#define NAMES_MAX 5 /* files named in a message */
 
 static const char gitlink_mode[] = "160000";
 
@@ -55,7 +55,7 @@ git_land_check_blame_all(
 		blame(check, path);
 }
 
-/* A row with mode 0 takes the path out. */
+/* A row with mode 0 removes the path. */
 static void
 suspect(struct git_land_check *check, const struct git_change *change)
 {
@@ -104,7 +104,8 @@ judge_changed(
 			blame(check, entry->text);
 		return;
 	}
-	/* What is staged must be nobody's own: the old or the landed one. */
+	/* What is staged must be the old or the landed version, not the user's
+	 * own. */
 	if (strcmp(entry->index_id, entry->head_id) != 0 &&
 	    strcmp(entry->index_id, change->id) != 0)
 		blame(check, entry->text);
@@ -114,8 +115,8 @@ judge_changed(
 		suspect(check, change);
 }
 
-/* A file where the landing needs a folder, and which it does not remove. From
- * the top down: below a link to a folder the rest would look fine. */
+/* Is there a file where the landing needs a folder, which it does not remove?
+ * From the top down: below a link to a folder the rest would look fine. */
 static bool
 blocked_above(struct git_land_check *check, const char *path)
 {
@@ -161,7 +162,7 @@ compare_paths(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Files that the index knows are judged with its eyes only. */
+/* Files that are in the index are judged by the index only. */
 static void
 judge_all_added(struct git_land_check *check, const char **known, size_t count)
 {

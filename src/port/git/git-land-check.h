@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Is a checkout in the way of a landing? From what git says of both, and a look
- * at the files. Private to git-land.c.
+ * Does a checkout block a landing? Decided from what git says about both, and
+ * from the files. Private to git-land.c.
  */
 #ifndef GIT_LAND_CHECK_H
 #define GIT_LAND_CHECK_H
@@ -15,7 +15,7 @@
 
 struct git_land_check {
 	const char *tree; /* path of the checkout; borrowed */
-	bool overlap; /* only files that the landing touches are in the way */
+	bool overlap; /* only files that the landing touches can block it */
 	struct git_changes changes; /* what the landing does */
 
 	/* Found. */
@@ -37,7 +37,7 @@ void git_land_check_release(struct git_land_check *check);
 void git_land_check_status(
     struct git_land_check *check, const char *out, size_t len);
 
-/* Count paths, each ended by NUL, as in the way. */
+/* Count paths, each ended by NUL, as blocking. */
 void git_land_check_blame_all(
     struct git_land_check *check, const char *out, size_t len);
 

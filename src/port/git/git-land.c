@@ -33,8 +33,8 @@ struct land_op {
 	struct git_land_check check;
 	char *index; /* temporary one */
 	struct err refused; /* why git did not move it */
-	bool held; /* by another git's lock */
-	int tries; /* that met it */
+	bool held; /* another git holds a lock */
+	int tries; /* that found the lock */
 	enum git_land_result result;
 	struct buf detail;
 	git_land_fn *fn;
@@ -191,7 +191,7 @@ land_ask_swap(struct git_op *op)
 	    op->onto_id, NULL);
 }
 
-/* Where the branch is now tells what became of it; remember the words. */
+/* The position of the branch shows whether it moved; keep the message. */
 static enum git_op_next
 land_tried(struct git_op *op, const struct git_answer *answer)
 {
@@ -298,8 +298,8 @@ remove_index(const struct land_op *land)
 	unlink(land->index);
 }
 
-/* An index of nothing but the suspects, as landed; git compares the files with
- * it. */
+/* An index with only the suspected files, as landed; git compares the files
+ * with it. */
 static enum git_op_next
 land_ask_suspects(struct git_op *op)
 {
@@ -308,7 +308,7 @@ land_ask_suspects(struct git_op *op)
 	if (land->tree == NULL || land->check.suspects.len == 0)
 		return GIT_OP_NEXT;
 	land->index = file_join(op->gitdir, LAND_INDEX);
-	remove_index(land); /* of one that was killed */
+	remove_index(land); /* left by one that was killed */
 	op->run_dir = land->tree;
 	git_op_env(op, "GIT_INDEX_FILE=%s", land->index);
 	buf_add(
@@ -340,7 +340,7 @@ land_compare(struct git_op *op, const struct git_answer *answer)
 	return land_judge(land);
 }
 
-/* They are as landed; with the index told so, git has nothing to overwrite. */
+/* They are as landed; when the index says so, git has nothing to overwrite. */
 static enum git_op_next
 land_ask_adopt(struct git_op *op)
 {
@@ -384,8 +384,8 @@ land_ask_merge(struct git_op *op)
 	    NULL);
 }
 
-/* A lock on the ref is met when the files are there already: they go back, or
- * the next landing would find them in its way. */
+/* A lock on the ref is found after the files were written: restore them, or
+ * they would block the next landing. */
 static enum git_op_next
 land_ask_undo(struct git_op *op)
 {
@@ -467,8 +467,8 @@ land_verdict(struct git_op *op, const struct git_answer *answer)
 	return GIT_OP_FAIL;
 }
 
-/* Only the ref has moved. Did somebody check the branch out just before it
- * did? Then their tree comes along now, or the ref goes back. */
+/* Only the ref has moved. Did somebody check the branch out just before it did?
+ * Then their tree is updated now, or the ref is moved back. */
 static enum git_op_next
 land_ask_follow(struct git_op *op)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A branch moves, and its checkouts with it: the rules of git-work.h hold. */
+/* Moves a branch, and its checkouts with it. git-work.h has the common rules.
+ */
 #ifndef GIT_LAND_H
 #define GIT_LAND_H
 
@@ -13,28 +14,28 @@ struct git;
 enum git_land_result {
 	GIT_LANDED,
 	GIT_LAND_MOVED, /* the branch is not at `onto` any more: rebase again */
-	GIT_LAND_DIRTY, /* the user's checkout is in the way: wait */
+	GIT_LAND_DIRTY, /* the user's checkout blocks it: wait */
 	GIT_LAND_HELD, /* another git holds a lock: try again soon */
 	GIT_LAND_FAILED, /* err says why */
 };
 /* Move `branch` from onto to id by compare-and-swap. Where the main working
- * tree (or any worktree of the user's) has it checked out, the tree goes along
- * by git's own fast-forward, and a dirty one makes it wait: any change to a
- * tracked file, or (overlap) only changes to files the landing touches, and
+ * tree (or any worktree of the user's) has it checked out, the tree is updated
+ * too, by git's own fast-forward, and a dirty one makes it wait: any change to
+ * a tracked file, or (overlap) only changes to files the landing touches, and
  * untracked files, ignored or not, that would be overwritten. A file that has
- * the landed content already is not in the way; that is how a fast-forward
+ * the landed content already does not block it; that is how a fast-forward
  * that was killed in the middle is finished. A merge or a rebase of the branch
- * under way makes it wait, too. A held lock is waited for as everywhere, then
- * GIT_LAND_HELD; nothing is left half moved. Landed already is GIT_LANDED, also
- * below later commits. detail is a sentence for GIT_LAND_DIRTY (naming files),
- * GIT_LAND_HELD and GIT_LAND_MOVED, else "". */
+ * under way makes it wait, too. A held lock is waited for as usual, then
+ * GIT_LAND_HELD; nothing is left half moved. If it has landed already, also
+ * below later commits: GIT_LANDED. detail is a sentence for GIT_LAND_DIRTY
+ * (naming files), GIT_LAND_HELD and GIT_LAND_MOVED, else "". */
 typedef void git_land_fn(enum git_land_result result, const char *detail,
     const struct err *err, void *arg);
 void git_land(struct git *git, const char *branch, const char *onto,
     const char *id, bool overlap, git_land_fn *fn, void *arg);
 
-/* git_land() as the last part of another operation: `owned` is handed to
- * fn, and freed behind it or when git_free() comes first. */
+/* git_land() as the last part of another operation: `owned` is passed to fn,
+ * and freed after it or if git_free() comes first. */
 void git_land_owned(struct git *git, const char *branch, const char *onto,
     const char *id, bool overlap, git_land_fn *fn, void *owned);
 

@@ -70,7 +70,7 @@ is_git_in(const char *pid, const char *dir)
 		return false;
 	n = readlink(cwd, where, sizeof where - 1);
 	if (n < 0)
-		return errno == EACCES; /* not ours to see: it might be */
+		return errno == EACCES; /* we may not look: it might be */
 	where[n] = '\0';
 	return strncmp(where, dir, len) == 0 &&
 	    (where[len] == '\0' || where[len] == '/');

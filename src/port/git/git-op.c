@@ -99,14 +99,14 @@ op_free(void *arg)
 	free(op->self);
 }
 
-/* The queues are free again before the caller hears: it may ask for more, or
- * free the git. */
+/* Release the queues before the caller is told, who may ask for more or free
+ * the git. */
 static void
 op_end(struct git_op *op)
 {
-	if (op->root_turn != NULL)
-		git_turn_end(op->root_turn);
-	git_turn_end(op->turn);
+	if (op->root_slot != NULL)
+		git_slot_end(op->root_slot);
+	git_slot_end(op->slot);
 	op->finish(op, op->err.code != 0 ? &op->err : NULL);
 	op_free(op);
 }
@@ -116,8 +116,8 @@ static void op_answered(const struct git_answer *answer, void *arg);
 static void
 op_ask(struct git_op *op)
 {
-	struct git_turn *turn =
-	    op->root_turn != NULL ? op->root_turn : op->turn;
+	struct git_slot *slot =
+	    op->root_slot != NULL ? op->root_slot : op->slot;
 	struct git_command command = {
 		.args = strv_const(op->args),
 		.env = strv_const(op->env),
@@ -129,7 +129,7 @@ op_ask(struct git_op *op)
 		.delay_ms = op->delay_ms,
 	};
 
-	git_turn_run(turn, &command, op_answered, op);
+	git_slot_run(slot, &command, op_answered, op);
 }
 
 static void
@@ -177,30 +177,30 @@ op_answered(const struct git_answer *answer, void *arg)
 }
 
 static void
-op_begin_root(struct git_turn *turn, void *arg)
+op_begin_root(struct git_slot *slot, void *arg)
 {
 	struct git_op *op = arg;
 
-	op->root_turn = turn;
+	op->root_slot = slot;
 	op_advance(op);
 }
 
 static void
-op_begin_both(struct git_turn *turn, void *arg)
+op_begin_both(struct git_slot *slot, void *arg)
 {
 	struct git_op *op = arg;
 
-	op->turn = turn;
-	git_turn(
+	op->slot = slot;
+	git_slot(
 	    git_queue(op->git, git_root(op->git)), op_begin_root, NULL, op);
 }
 
 static void
-op_begin(struct git_turn *turn, void *arg)
+op_begin(struct git_slot *slot, void *arg)
 {
 	struct git_op *op = arg;
 
-	op->turn = turn;
+	op->slot = slot;
 	op_advance(op);
 }
 
@@ -215,8 +215,8 @@ git_op_start(struct git_op *op, struct git *git, const char *dir,
 	op->steps = steps;
 	op->count = count;
 	buf_init(&op->input);
-	/* Always the worktree's queue first: nobody waits in a circle. */
-	git_turn(
+	/* Always the worktree's queue first, so that there is no deadlock. */
+	git_slot(
 	    git_queue(git, dir), both ? op_begin_both : op_begin, op_free, op);
 }
 
@@ -233,7 +233,7 @@ git_op_ask_ids(struct git_op *op, const char *const *names)
 	return git_op_args(op, "cat-file", "--batch-check=%(objectname)", NULL);
 }
 
-/* Anything else is the name and a word about it. */
+/* If there is no such object, git prints the name and a message. */
 static bool
 is_id(const char *s, size_t len)
 {

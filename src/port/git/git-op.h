@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * How operations on worktrees and branches (git-work.h) are made: a table of
- * steps, each a question to git and what its answer means, run in one turn of
+ * How operations on worktrees and branches (git-work.h) are written: a table of
+ * steps, each a command for git and what its answer means, run in one slot of
  * the worktree's queue. Private to the git-*.c files.
  */
 #ifndef GIT_OP_H
@@ -21,7 +21,7 @@ struct git_op;
 
 enum git_op_next {
 	GIT_OP_ASK, /* the question is in op (from `ask` only) */
-	GIT_OP_NEXT, /* go on behind this step */
+	GIT_OP_NEXT, /* go on with the next step */
 	GIT_OP_AGAIN, /* go on with the step op->at, which may have been set */
 	GIT_OP_DONE,
 	GIT_OP_FAIL /* op->err says why */
@@ -32,13 +32,13 @@ struct git_op_step {
 	/* NULL: the exit status must be 0. */
 	enum git_op_next (*answer)(
 	    struct git_op *op, const struct git_answer *answer);
-	bool tolerant; /* answer is called for a git that did not end, too */
+	bool tolerant; /* answer is also called if git did not end */
 };
 
 struct git_op {
 	struct git *git;
-	struct git_turn *turn;
-	struct git_turn *root_turn; /* of an operation that needs both queues */
+	struct git_slot *slot;
+	struct git_slot *root_slot; /* of an operation that needs both queues */
 	const struct git_op_step *steps;
 	size_t count, at;
 	char *dir;
@@ -120,7 +120,7 @@ enum git_op_next git_op_ask_trees(struct git_op *op);
 enum git_op_next
 git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of);
 
-/* Nothing at that path, or a folder with nothing in it. */
+/* Is there nothing at that path, or an empty folder? */
 bool git_op_place_is_free(const char *path);
 
 /* The full name of the branch that a rebase has taken off HEAD; NULL = none.
@@ -130,7 +130,7 @@ char *git_op_rebased_branch(const char *gitdir);
 /* Is there such a file in the git directory of the worktree? */
 bool git_op_has(const struct git_op *op, const char *name);
 bool git_op_rebasing(const struct git_op *op);
-/* Remove what git itself could not end of a rebase. */
+/* Remove the files of a rebase that git itself could not end. */
 void git_op_forget_rebase(const struct git_op *op);
 
 #endif

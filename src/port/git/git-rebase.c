@@ -19,12 +19,12 @@
 
 struct rebase_op {
 	struct git_op op;
-	char *head_name; /* branch that a broken rebase had taken off */
+	char *head_name; /* branch that a broken rebase had detached */
 	char last_head[GIT_ID_SIZE]; /* at the last stop without conflict */
 	struct err stopped; /* what git said when it stopped */
 	bool conflict;
-	int tries; /* that met a lock */
-	bool freed; /* it was nobody's, and is gone */
+	int tries; /* that found a lock */
+	bool freed; /* nobody held it, and it was removed */
 	git_rebase_fn *rebase_fn; /* one of the two */
 	git_work_fn *fn;
 	void *arg;
@@ -117,16 +117,17 @@ rebase_answer(struct git_op *op, const struct git_answer *answer)
 		return GIT_OP_FAIL;
 	rebase->stopped = op->err;
 	memset(&op->err, 0, sizeof op->err);
-	/* Cut off in the middle it has no conflict to show, only a mess. */
+	/* A rebase that was cut off in the middle has no conflict to show, only
+	 * a broken state. */
 	op->at = !git_op_rebasing(op) ? REBASE_PUT_BACK :
 	    answer->err != NULL       ? REBASE_GIVE_UP :
 					REBASE_UNMERGED;
 	return GIT_OP_AGAIN;
 }
 
-/* A lock on HEAD or a ref is met when the files are those of `onto` already.
- * Left like that, they would look like somebody's wish to take all of the
- * branch's work back. What is neither the one nor the other stays. */
+/* A lock on HEAD or a ref is found after the files of `onto` were written. Left
+ * like that, they would look as if somebody had undone all work of the branch.
+ * Files that are in neither version stay. */
 static enum git_op_next
 put_back_ask(struct git_op *op)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A rebase and its end: the rules of git-work.h hold. */
+/* Rebases a worktree, and aborts a rebase. git-work.h has the common rules. */
 #ifndef GIT_REBASE_H
 #define GIT_REBASE_H
 
@@ -10,9 +10,10 @@
 
 struct git;
 
-/* Rebase onto a commit. A stale rebase is aborted first. conflict: stopped at
- * one, and left there for the worker. Resolutions that the user's rerere knows
- * are taken and the rebase goes on. After an error no rebase is left behind. */
+/* Rebase onto a commit. A stale rebase is aborted first. conflict: it stopped
+ * at one, and is left there for the worker. Resolutions that the user's rerere
+ * knows are used and the rebase goes on. After an error no rebase is left
+ * behind. */
 typedef void git_rebase_fn(bool conflict, const struct err *err, void *arg);
 void git_rebase(struct git *git, const char *dir, const char *onto,
     git_rebase_fn *fn, void *arg);

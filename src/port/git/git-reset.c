@@ -55,7 +55,7 @@ remove_stale_lock(const struct git_op *op)
 		unlink(path);
 }
 
-/* Quit, not abort: where HEAD and files go is decided below. */
+/* Quit, not abort: HEAD and the files are set below. */
 static enum git_op_next
 reset_ask_quit(struct git_op *op)
 {

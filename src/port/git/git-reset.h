@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A worktree set back to a branch: the rules of git-work.h hold. */
+/* Resets a worktree to a branch. git-work.h has the common rules. */
 #ifndef GIT_RESET_H
 #define GIT_RESET_H
 
@@ -8,9 +8,9 @@
 
 struct git;
 
-/* Set the worktree back in place: rebase aborted, branch at the tip of `onto`,
- * changes and untracked files gone, ignored ones kept. Salvage first. An
- * index.lock that a dead git left more than ten minutes ago is removed. */
+/* Reset the worktree in place: abort a rebase, move the branch to the tip of
+ * `onto`, remove changes and untracked files, keep ignored ones. Salvage first.
+ * An index.lock that a dead git left more than ten minutes ago is removed. */
 void git_reset(struct git *git, const char *dir, const char *branch,
     const char *onto, git_work_fn *fn, void *arg);
 

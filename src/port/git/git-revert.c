@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A landed commit is taken back. */
+/* Reverts a landed commit. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct revert_op {
 	void *arg;
 };
 
-/* What is left of it while the new commit lands. */
+/* What is needed while the new commit lands. */
 struct revert_landing {
 	char id[GIT_ID_SIZE];
 	git_id_fn *fn;
@@ -103,9 +103,9 @@ revert_landed(struct git_op *op, const struct git_answer *answer)
 	return GIT_OP_NEXT;
 }
 
-/* merge-tree finds the base of a merge by itself (telling it came with git
- * 2.40): between the tip and this commit, that is the one to be undone. Nobody
- * gets to see it, so it is the same whoever asks and whenever. */
+/* merge-tree finds the base of a merge by itself (it can be told only since
+ * git 2.40): between the tip and this commit, that is the one to be undone. It
+ * is always the same commit, whoever asks and whenever; nobody sees it. */
 static enum git_op_next
 revert_ask_undo(struct git_op *op)
 {
@@ -141,7 +141,7 @@ revert_ask_merge(struct git_op *op)
 	    "--no-messages", "-z", revert->tip, revert->undo, NULL);
 }
 
-/* The tree has been read; the paths are what is left. */
+/* The tree's id has been read; the rest are paths. */
 static enum git_op_next
 revert_conflict(struct git_op *op, struct git_records *paths)
 {

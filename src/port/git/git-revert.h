@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A landed commit taken back: the rules of git-work.h hold. */
+/* Reverts a landed commit. git-work.h has the common rules. */
 #ifndef GIT_REVERT_H
 #define GIT_REVERT_H
 
@@ -10,13 +10,13 @@
 
 struct git;
 
-/* Take a landed commit back: a commit on top of `branch` that undoes it, landed
- * like any other (compare-and-swap, the user's checkout goes along). id is the
- * new commit's. -EBUSY when the branch moved or the checkout is in the way,
- * -EEXIST when what came after it is in the way, -EINVAL for one without a
- * parent, -ENOTSUP with a git older than 2.38: then nothing has changed. A
- * commit that is undone already is 0, with id "". Of a merge, everything that
- * it brought to its first parent is undone. */
+/* Revert a landed commit: make a commit on top of `branch` that undoes it,
+ * landed like any other (compare-and-swap, the user's checkout is updated too).
+ * id is that of the new commit. -EBUSY if the branch moved or the checkout
+ * blocks it, -EEXIST if it conflicts with later commits, -EINVAL for a commit
+ * without a parent, -ENOTSUP with a git older than 2.38: then nothing has
+ * changed. For a commit that is undone already, id is "". Of a merge,
+ * everything that it brought to its first parent is undone. */
 void git_revert(struct git *git, const char *branch, const char *commit,
     const char *message, bool overlap, git_id_fn *fn, void *arg);
 

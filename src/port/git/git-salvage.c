@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What lies about in a worktree: saved aside, or put into a commit. */
+/* Saves the work that lies in a worktree, or commits it. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ salvage_ask_ids(struct git_op *op)
 	cleanup_free char *head = xasprintf("%s^1", save->ref);
 
 	save->index = file_join(op->gitdir, SALVAGE_INDEX);
-	remove_index(save); /* of one that was killed */
+	remove_index(save); /* left by one that was killed */
 	return git_op_ask_ids(op,
 	    (const char *[]){
 		"HEAD^{tree}", branch, save->ref, tree, head, NULL });
@@ -217,7 +217,7 @@ salvage_head(struct git_op *op, const struct git_answer *answer)
 	return GIT_OP_NEXT;
 }
 
-/* rev-list tells of what is in neither; merge-base can only compare two. */
+/* rev-list can list what is in neither; merge-base only compares two. */
 static enum git_op_next
 salvage_ask_branch(struct git_op *op)
 {
@@ -277,7 +277,7 @@ salvage_ask_commit(struct git_op *op)
 
 	if (save->id[0] != '\0')
 		return GIT_OP_NEXT;
-	/* Must not fail for want of a name. */
+	/* This must work even if git does not know who commits. */
 	git_op_env(op, "GIT_AUTHOR_NAME=llmc");
 	git_op_env(op, "GIT_AUTHOR_EMAIL=llmc@localhost");
 	git_op_env(op, "GIT_COMMITTER_NAME=llmc");
@@ -390,7 +390,8 @@ leftovers_ask_commit(struct git_op *op)
 	const struct save_op *save = op->self;
 
 	git_op_args(op, "commit", "--quiet", "--cleanup=whitespace", NULL);
-	/* git has the words for a merge or pick that was left open. */
+	/* git has prepared the message of a merge or pick that was not
+	 * finished. */
 	if (git_op_has(op, "MERGE_HEAD") || git_op_has(op, "CHERRY_PICK_HEAD"))
 		return git_op_args(op, "--no-edit", NULL);
 	if (save->ahead)

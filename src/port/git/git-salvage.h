@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What would be lost, saved aside or committed: the rules of git-work.h hold.
- */
+/* Saves or commits work that would be lost. git-work.h has the common rules. */
 #ifndef GIT_SALVAGE_H
 #define GIT_SALVAGE_H
 

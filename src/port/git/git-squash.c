@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The one commit that a landing consists of. */
+/* Makes the one commit that lands. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct squash_op {
 	struct git_op op;
 	char *ref, *message;
 	char head_tree[GIT_ID_SIZE], onto_tree[GIT_ID_SIZE];
-	bool on_top; /* HEAD has all that onto has */
+	bool on_top; /* HEAD contains onto */
 	char *person[PERSON_COUNT];
 	char id[GIT_ID_SIZE]; /* "" = nothing to land */
 	git_id_fn *fn;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What git status says, an entry at a time; texts point into its answer.
- * Malformed pieces are passed over. Private to the git-*.c files. */
+/* Reads the output of git status, one entry at a time; texts point into it.
+ * Malformed parts are skipped. Private to the git-*.c files. */
 #ifndef GIT_STATUS_H
 #define GIT_STATUS_H
 

@@ -59,7 +59,7 @@ git_trees_release(struct git_trees *trees)
 	memset(trees, 0, sizeof *trees);
 }
 
-/* Without links; of a place that is not there, its folder without links. */
+/* Resolve links; if the path does not exist, only those of its folder. */
 static char *
 real_path(const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The worktrees of a repository, as git lists them. Malformed pieces are passed
- * over. Private to the git-*.c files. */
+/* The worktrees of a repository, as git lists them. Malformed parts are
+ * skipped. Private to the git-*.c files. */
 #ifndef GIT_TREES_H
 #define GIT_TREES_H
 
@@ -23,7 +23,7 @@ void git_trees_parse(struct git_trees *trees, const char *out, size_t len);
 void git_trees_release(struct git_trees *trees);
 const struct git_tree *
 git_trees_at(const struct git_trees *trees, const char *dir);
-/* The next one behind `after` (NULL = the first) with the branch checked out;
+/* The next one after `after` (NULL = the first) with the branch checked out;
  * without refs/heads/. */
 const struct git_tree *git_trees_on(const struct git_trees *trees,
     const char *branch, const struct git_tree *after);

@@ -8,20 +8,19 @@
  *
  * Callbacks come once, from the loop, and not at all when git_free() comes
  * first. err is NULL on success; with an error facts, lists, refs and ids are
- * NULL, and err carries what git said (-EIO), or -ENOENT for a directory,
- * branch or commit that is not there, -EBUSY for what another git or a rebase
- * holds, -ENOKEY where git does not know who commits, -ETIMEDOUT. Arguments are
+ * NULL, and err has the message of git (-EIO), or -ENOENT for a directory,
+ * branch or commit that does not exist, -EBUSY for what another git or a rebase
+ * holds, -ENOKEY if git does not know who commits, -ETIMEDOUT. Arguments are
  * copied; directories are absolute and the top of a working tree. `onto` is a
- * branch or anything else that names a commit; a branch goes before a tag of
- * the same name.
+ * branch or anything else that names a commit; a branch takes precedence over a
+ * tag of the same name.
  *
  * An operation has its worktree's queue to itself, so operations on one
  * worktree happen in the order they were asked for.
  *
  * Commits made here are not signed. A repository inside of a worktree that is
- * not a submodule of it is somebody's own affair: it is not counted, not saved,
- * not committed and not cleaned away; only git_worktree_remove() takes it
- * along.
+ * not a submodule of it is left alone: it is not counted, not saved, not
+ * committed and not cleaned; only git_worktree_remove() removes it, too.
  */
 #ifndef GIT_WORK_H
 #define GIT_WORK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Worktrees: made, mended, removed. */
+/* Creates, repairs and removes worktrees. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,13 +48,13 @@ add_ask_trees(struct git_op *op)
 {
 	const struct tree_op *tree = op->self;
 
-	/* The second look is only for what was mended after the first. */
+	/* The second check is only for what was repaired after the first. */
 	if (op->at > 0 && !tree->repaired)
 		return GIT_OP_NEXT;
 	return git_op_ask_trees(op);
 }
 
-/* Who has the branch already? */
+/* Which worktree has the branch already? */
 static enum git_op_next
 add_check_branch(struct tree_op *tree)
 {
@@ -116,7 +116,7 @@ add_ask_repair(struct git_op *op)
 	return git_op_args(op, "worktree", "repair", NULL);
 }
 
-/* It mends all worktrees; another one's trouble is not ours. */
+/* It repairs all worktrees; errors about others do not matter here. */
 static enum git_op_next
 add_repair(struct git_op *op, const struct git_answer *answer)
 {

@@ -18,8 +18,9 @@
 #define GIT_DEADLINE_MS INT64_C(120000)
 #define GIT_OUTPUT_MIB  32
 
-/* Set for everybody; without '=': removed, as it would point git at another
- * repository than the directory's own or at translated words. */
+/* Set for every command; without '=': removed, because it would point git at
+ * another repository than the directory's own, or have its messages translated.
+ */
 static const char *const git_env[] = { "LC_ALL=C", "LANGUAGE",
 	"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
 	"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no",
@@ -43,10 +44,10 @@ static const char *const git_config[] = { "commit.gpgSign=false",
 
 static const char git_no_hooks[] = "core.hooksPath=/dev/null";
 
-struct git_turn {
-	TAILQ_ENTRY(git_turn) entry;
+struct git_slot {
+	TAILQ_ENTRY(git_slot) entry;
 	struct git_queue *queue;
-	git_turn_fn *begin;
+	git_slot_fn *begin;
 	git_drop_fn *drop;
 	void *arg;
 	bool begun;
@@ -63,17 +64,17 @@ struct git_turn {
 	void *fn_arg;
 	int tries;
 	struct child *child;
-	struct loop_timer *timer; /* next try, or the word that it cannot run */
+	struct loop_timer *timer; /* next try, or "it cannot run" */
 	struct err err;
 };
 
-TAILQ_HEAD(git_turns, git_turn);
+TAILQ_HEAD(git_slots, git_slot);
 
 struct git_queue {
 	SLIST_ENTRY(git_queue) entry;
 	struct git *git;
 	char *dir;
-	struct git_turns turns; /* the first one has the queue */
+	struct git_slots slots; /* the first one has the queue */
 	struct loop_call *next;
 };
 
@@ -87,54 +88,54 @@ struct git {
 	struct git_queues queues;
 };
 
-/* Forget the command; an abandoned child is dead. */
+/* Forget the command; a running child is killed. */
 static void
-turn_clear(struct git_turn *turn)
+slot_clear(struct git_slot *slot)
 {
-	if (turn->child != NULL)
-		child_abandon(take_ptr(&turn->child));
-	loop_timer_free(take_ptr(&turn->timer));
-	free(take_ptr(&turn->dir));
-	free(take_ptr(&turn->name));
-	strv_clear(&turn->argv);
-	strv_clear(&turn->env);
-	buf_release(&turn->input);
-	turn->fn = NULL;
+	if (slot->child != NULL)
+		child_abandon(take_ptr(&slot->child));
+	loop_timer_free(take_ptr(&slot->timer));
+	free(take_ptr(&slot->dir));
+	free(take_ptr(&slot->name));
+	strv_clear(&slot->argv);
+	strv_clear(&slot->env);
+	buf_release(&slot->input);
+	slot->fn = NULL;
 }
 
 static void
-turn_free(struct git_turn *turn)
+slot_free(struct git_slot *slot)
 {
-	turn_clear(turn);
-	free(turn);
+	slot_clear(slot);
+	free(slot);
 }
 
 /* The caller may free everything in its callback: nothing is touched after
  * it. */
 static void
-turn_answer(struct git_turn *turn, struct git_answer *answer)
+slot_answer(struct git_slot *slot, struct git_answer *answer)
 {
-	git_fn *fn = turn->fn;
-	void *arg = turn->fn_arg;
-	struct err err = turn->err;
+	git_fn *fn = slot->fn;
+	void *arg = slot->fn_arg;
+	struct err err = slot->err;
 
 	answer->err = err.code != 0 ? &err : NULL;
 	if (answer->err != NULL)
 		answer->status = -1;
-	turn_clear(turn);
+	slot_clear(slot);
 	fn(answer, arg);
 }
 
 static void
-turn_cannot_run(void *arg)
+slot_cannot_run(void *arg)
 {
 	struct git_answer answer = { .out = "", .complaint = "" };
 
-	turn_answer(arg, &answer);
+	slot_answer(arg, &answer);
 }
 
-/* git's own words, which LC_ALL=C keeps from being translated, are all there
- * is to tell a held lock from other failures. */
+/* git's message, which LC_ALL=C keeps from being translated, is the only way to
+ * tell a held lock from other failures. */
 static bool
 complaint_is_lock(const char *complaint)
 {
@@ -156,7 +157,7 @@ trim_newlines(struct buf *text)
 	buf_truncate(text, len);
 }
 
-/* Advice is for a person at a shell. */
+/* Leave out advice, which is for a person at a shell. */
 static void
 add_complaint(struct buf *out, const struct child_output *output)
 {
@@ -174,67 +175,67 @@ add_complaint(struct buf *out, const struct child_output *output)
 	trim_newlines(out);
 }
 
-/* Why there is no answer to rely on; 0 = there is one. */
+/* Why the answer cannot be used; 0 = it can. */
 static int
-turn_judge(struct git_turn *turn, const struct child_result *result)
+slot_judge(struct git_slot *slot, const struct child_result *result)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 
 	child_result_describe(result, &words);
 	if (result->start_error != 0)
-		return err_set(&turn->err, result->start_error,
+		return err_set(&slot->err, result->start_error,
 		    "git %s in %s %s; is git installed and in PATH?",
-		    turn->name, turn->dir, words.data);
+		    slot->name, slot->dir, words.data);
 	if (result->timed_out)
-		return err_set(&turn->err, -ETIMEDOUT, "git %s in %s: %s",
-		    turn->name, turn->dir, words.data);
+		return err_set(&slot->err, -ETIMEDOUT, "git %s in %s: %s",
+		    slot->name, slot->dir, words.data);
 	if (!result->exited)
-		return err_set(&turn->err, -EIO, "git %s in %s was %s",
-		    turn->name, turn->dir, words.data);
+		return err_set(&slot->err, -EIO, "git %s in %s was %s",
+		    slot->name, slot->dir, words.data);
 	if (result->out.total > result->out.head.len + result->out.tail.len)
-		return err_set(&turn->err, -EFBIG,
-		    "git %s in %s printed more than %d MiB", turn->name,
-		    turn->dir, GIT_OUTPUT_MIB);
+		return err_set(&slot->err, -EFBIG,
+		    "git %s in %s printed more than %d MiB", slot->name,
+		    slot->dir, GIT_OUTPUT_MIB);
 	return 0;
 }
 
-static void turn_start(struct git_turn *turn);
+static void slot_start(struct git_slot *slot);
 
 static void
-turn_retry(void *arg)
+slot_retry(void *arg)
 {
-	struct git_turn *turn = arg;
+	struct git_slot *slot = arg;
 
-	loop_timer_free(take_ptr(&turn->timer));
-	turn_start(turn);
+	loop_timer_free(take_ptr(&slot->timer));
+	slot_start(slot);
 }
 
-/* A lock is waited for; one that nobody holds is taken away in the end. */
+/* Wait for a lock; in the end, remove one that nobody holds. */
 static bool
-turn_tries_again(struct git_turn *turn, const char *complaint)
+slot_tries_again(struct git_slot *slot, const char *complaint)
 {
-	if (turn->once)
+	if (slot->once)
 		return false;
-	turn->tries++;
-	return turn->tries <= GIT_TRIES ||
-	    (turn->tries == GIT_TRIES + 1 &&
-		git_lock_remove_dead(turn->dir, complaint));
+	slot->tries++;
+	return slot->tries <= GIT_TRIES ||
+	    (slot->tries == GIT_TRIES + 1 &&
+		git_lock_remove_dead(slot->dir, complaint));
 }
 
 static void
-turn_done(const struct child_result *result, void *arg)
+slot_done(const struct child_result *result, void *arg)
 {
-	struct git_turn *turn = arg;
+	struct git_slot *slot = arg;
 	struct git_answer answer = { .status = result->status };
 	cleanup_buf struct buf out = BUF_INIT, complaint = BUF_INIT;
 
-	turn->child = NULL;
+	slot->child = NULL;
 	add_complaint(&complaint, &result->err);
-	if (turn_judge(turn, result) == 0 && result->status != 0) {
+	if (slot_judge(slot, result) == 0 && result->status != 0) {
 		answer.locked = complaint_is_lock(complaint.data);
-		if (answer.locked && turn_tries_again(turn, complaint.data)) {
-			turn->timer = loop_after(turn->queue->git->loop,
-			    GIT_RETRY_MS, turn_retry, turn);
+		if (answer.locked && slot_tries_again(slot, complaint.data)) {
+			slot->timer = loop_after(slot->queue->git->loop,
+			    GIT_RETRY_MS, slot_retry, slot);
 			return;
 		}
 	}
@@ -244,48 +245,48 @@ turn_done(const struct child_result *result, void *arg)
 	answer.out = out.data;
 	answer.out_len = out.len;
 	answer.complaint = complaint.data;
-	turn_answer(turn, &answer);
+	slot_answer(slot, &answer);
 }
 
 static int
-turn_spawn(struct git_turn *turn)
+slot_spawn(struct git_slot *slot)
 {
 	struct child_spec spec = {
-		.argv = strv_const(turn->argv),
-		.env = strv_const(turn->env),
-		.input = turn->has_input ? turn->input.data : NULL,
-		.input_len = turn->input.len,
+		.argv = strv_const(slot->argv),
+		.env = strv_const(slot->env),
+		.input = slot->has_input ? slot->input.data : NULL,
+		.input_len = slot->input.len,
 		.output_max = (size_t)GIT_OUTPUT_MIB * 1024 * 1024,
-		.deadline_ms = turn->deadline_ms,
+		.deadline_ms = slot->deadline_ms,
 	};
-	cleanup_free char *own = file_join(turn->dir, ".git");
+	cleanup_free char *own = file_join(slot->dir, ".git");
 
-	if (!file_is_dir(turn->dir))
+	if (!file_is_dir(slot->dir))
 		return err_set(
-		    &turn->err, -ENOENT, "%s does not exist", turn->dir);
+		    &slot->err, -ENOENT, "%s does not exist", slot->dir);
 	if (!file_exists(own))
-		return err_set(&turn->err, -ENOENT,
-		    "%s is not a working tree: it has no .git", turn->dir);
-	return child_spawn(turn->queue->git->loop, &spec, turn_done, turn,
-	    &turn->child, &turn->err);
+		return err_set(&slot->err, -ENOENT,
+		    "%s is not a working tree: it has no .git", slot->dir);
+	return child_spawn(slot->queue->git->loop, &spec, slot_done, slot,
+	    &slot->child, &slot->err);
 }
 
 static void
-turn_start(struct git_turn *turn)
+slot_start(struct git_slot *slot)
 {
-	int r = turn_spawn(turn);
+	int r = slot_spawn(slot);
 
 	if (r == 0)
 		return;
-	if (turn->err.code == 0)
-		err_errno(&turn->err, r, "git %s in %s", turn->name, turn->dir);
-	/* Answers come from the loop, never from inside the question. */
-	turn->timer =
-	    loop_after(turn->queue->git->loop, 1, turn_cannot_run, turn);
+	if (slot->err.code == 0)
+		err_errno(&slot->err, r, "git %s in %s", slot->name, slot->dir);
+	/* Answers come from the loop, never from inside the call that asks. */
+	slot->timer =
+	    loop_after(slot->queue->git->loop, 1, slot_cannot_run, slot);
 }
 
-/* A second fence against a search further up, where the path can be told (a
- * colon separates). */
+/* Also keeps git from searching further up; not for a path with a colon, which
+ * would separate two. */
 static void
 add_ceiling(char ***env, const char *dir)
 {
@@ -298,102 +299,102 @@ add_ceiling(char ***env, const char *dir)
 }
 
 static void
-turn_compose(struct git_turn *turn, const struct git_command *command)
+slot_compose(struct git_slot *slot, const struct git_command *command)
 {
-	const struct git *git = turn->queue->git;
+	const struct git *git = slot->queue->git;
 
-	strv_add(&turn->argv, "git");
-	strv_add(&turn->argv, "-C");
-	strv_add(&turn->argv, turn->dir);
+	strv_add(&slot->argv, "git");
+	strv_add(&slot->argv, "-C");
+	strv_add(&slot->argv, slot->dir);
 	for (size_t i = 0; i < nitems(git_config); i++) {
-		strv_add(&turn->argv, "-c");
-		strv_add(&turn->argv, git_config[i]);
+		strv_add(&slot->argv, "-c");
+		strv_add(&slot->argv, git_config[i]);
 	}
 	if (!git->run_hooks) {
-		strv_add(&turn->argv, "-c");
-		strv_add(&turn->argv, git_no_hooks);
+		strv_add(&slot->argv, "-c");
+		strv_add(&slot->argv, git_no_hooks);
 	}
-	strv_add_all(&turn->argv, command->args);
+	strv_add_all(&slot->argv, command->args);
 	for (size_t i = 0; i < nitems(git_env); i++)
-		strv_add(&turn->env, git_env[i]);
-	add_ceiling(&turn->env, turn->dir);
-	strv_add_all(&turn->env, command->env);
+		strv_add(&slot->env, git_env[i]);
+	add_ceiling(&slot->env, slot->dir);
+	strv_add_all(&slot->env, command->env);
 }
 
 void
-git_turn_run(struct git_turn *turn, const struct git_command *command,
+git_slot_run(struct git_slot *slot, const struct git_command *command,
     git_fn *fn, void *arg)
 {
-	const struct git *git = turn->queue->git;
+	const struct git *git = slot->queue->git;
 	const char *const *verb = command->args;
 
 	while (verb[0] != NULL && verb[0][0] == '-' && verb[1] != NULL)
 		verb++;
-	turn_clear(turn);
-	turn->dir =
-	    xstrdup(command->dir != NULL ? command->dir : turn->queue->dir);
-	turn->name = xstrdup(verb[0] != NULL ? verb[0] : "");
-	turn_compose(turn, command);
-	turn->has_input = command->input != NULL;
-	if (turn->has_input)
-		buf_add(&turn->input, command->input,
+	slot_clear(slot);
+	slot->dir =
+	    xstrdup(command->dir != NULL ? command->dir : slot->queue->dir);
+	slot->name = xstrdup(verb[0] != NULL ? verb[0] : "");
+	slot_compose(slot, command);
+	slot->has_input = command->input != NULL;
+	if (slot->has_input)
+		buf_add(&slot->input, command->input,
 		    command->input_len > 0 ? command->input_len :
 					     strlen(command->input));
-	turn->deadline_ms =
+	slot->deadline_ms =
 	    command->deadline_ms > 0 ? command->deadline_ms : git->deadline_ms;
-	turn->once = command->once;
-	turn->fn = fn;
-	turn->fn_arg = arg;
-	turn->tries = 0;
-	memset(&turn->err, 0, sizeof turn->err);
+	slot->once = command->once;
+	slot->fn = fn;
+	slot->fn_arg = arg;
+	slot->tries = 0;
+	memset(&slot->err, 0, sizeof slot->err);
 	if (command->delay_ms > 0)
-		turn->timer =
-		    loop_after(git->loop, command->delay_ms, turn_retry, turn);
+		slot->timer =
+		    loop_after(git->loop, command->delay_ms, slot_retry, slot);
 	else
-		turn_start(turn);
+		slot_start(slot);
 }
 
 static void
 queue_next(void *arg)
 {
 	struct git_queue *queue = arg;
-	struct git_turn *turn = TAILQ_FIRST(&queue->turns);
+	struct git_slot *slot = TAILQ_FIRST(&queue->slots);
 
-	if (turn == NULL || turn->begun)
+	if (slot == NULL || slot->begun)
 		return;
-	turn->begun = true;
-	turn->begin(turn, turn->arg);
+	slot->begun = true;
+	slot->begin(slot, slot->arg);
 }
 
 void
-git_turn(
-    struct git_queue *queue, git_turn_fn *begin, git_drop_fn *drop, void *arg)
+git_slot(
+    struct git_queue *queue, git_slot_fn *begin, git_drop_fn *drop, void *arg)
 {
-	struct git_turn *turn = xcalloc(1, sizeof *turn);
+	struct git_slot *slot = xcalloc(1, sizeof *slot);
 
-	turn->queue = queue;
-	turn->begin = begin;
-	turn->drop = drop;
-	turn->arg = arg;
-	buf_init(&turn->input);
-	TAILQ_INSERT_TAIL(&queue->turns, turn, entry);
+	slot->queue = queue;
+	slot->begin = begin;
+	slot->drop = drop;
+	slot->arg = arg;
+	buf_init(&slot->input);
+	TAILQ_INSERT_TAIL(&queue->slots, slot, entry);
 	loop_call_request(queue->next);
 }
 
 void
-git_turn_end(struct git_turn *turn)
+git_slot_end(struct git_slot *slot)
 {
-	struct git_queue *queue = turn->queue;
+	struct git_queue *queue = slot->queue;
 
-	TAILQ_REMOVE(&queue->turns, turn, entry);
-	turn_free(turn);
+	TAILQ_REMOVE(&queue->slots, slot, entry);
+	slot_free(slot);
 	loop_call_request(queue->next);
 }
 
-/* --- a turn of one command -------------------------------------------- */
+/* --- a slot of one command -------------------------------------------- */
 
 struct single {
-	struct git_turn *turn;
+	struct git_slot *slot;
 	struct git_command command; /* of what is below */
 	char **args, **env;
 	struct buf input;
@@ -421,18 +422,18 @@ single_answered(const struct git_answer *answer, void *arg)
 	git_fn *fn = single->fn;
 	void *fn_arg = single->arg;
 
-	git_turn_end(single->turn);
+	git_slot_end(single->slot);
 	single_free(single);
 	fn(answer, fn_arg);
 }
 
 static void
-single_begin(struct git_turn *turn, void *arg)
+single_begin(struct git_slot *slot, void *arg)
 {
 	struct single *single = arg;
 
-	single->turn = turn;
-	git_turn_run(turn, &single->command, single_answered, single);
+	single->slot = slot;
+	git_slot_run(slot, &single->command, single_answered, single);
 }
 
 void
@@ -459,7 +460,7 @@ git_run(struct git_queue *queue, const struct git_command *command, git_fn *fn,
 		single->command.input = single->input.data;
 	single->command.input_len = single->input.len;
 	single->command.dir = single->dir;
-	git_turn(queue, single_begin, single_free, single);
+	git_slot(queue, single_begin, single_free, single);
 }
 
 /* --- queues ----------------------------------------------------------- */
@@ -475,7 +476,7 @@ git_queue(struct git *git, const char *dir)
 	queue = xcalloc(1, sizeof *queue);
 	queue->git = git;
 	queue->dir = xstrdup(dir);
-	TAILQ_INIT(&queue->turns);
+	TAILQ_INIT(&queue->slots);
 	queue->next = loop_call_new(git->loop, queue_next, queue);
 	SLIST_INSERT_HEAD(&git->queues, queue, entry);
 	return queue;
@@ -507,7 +508,7 @@ git_busy(const struct git *git)
 	const struct git_queue *queue;
 
 	SLIST_FOREACH (queue, &git->queues, entry)
-		if (!TAILQ_EMPTY(&queue->turns))
+		if (!TAILQ_EMPTY(&queue->slots))
 			return true;
 	return false;
 }
@@ -515,13 +516,13 @@ git_busy(const struct git *git)
 static void
 queue_free(struct git_queue *queue)
 {
-	struct git_turn *turn;
+	struct git_slot *slot;
 
-	while ((turn = TAILQ_FIRST(&queue->turns)) != NULL) {
-		TAILQ_REMOVE(&queue->turns, turn, entry);
-		if (turn->drop != NULL)
-			turn->drop(turn->arg);
-		turn_free(turn);
+	while ((slot = TAILQ_FIRST(&queue->slots)) != NULL) {
+		TAILQ_REMOVE(&queue->slots, slot, entry);
+		if (slot->drop != NULL)
+			slot->drop(slot->arg);
+		slot_free(slot);
 	}
 	loop_call_free(queue->next);
 	free(queue->dir);

@@ -16,7 +16,7 @@
 #include "notify.h"
 #include "text.h"
 
-/* The length of the address, 0 for one that is none. */
+/* The length of the address, 0 if it is not valid. */
 static socklen_t
 notify_address(const char *name, struct sockaddr_un *address)
 {
@@ -28,7 +28,7 @@ notify_address(const char *name, struct sockaddr_un *address)
 	memset(address, 0, sizeof *address);
 	address->sun_family = AF_UNIX;
 	memcpy(address->sun_path, name, len);
-	if (name[0] == '@') /* its length ends an abstract name, no NUL */
+	if (name[0] == '@') /* abstract: without a NUL at its end */
 		address->sun_path[0] = '\0';
 	else
 		len++;

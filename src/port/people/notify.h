@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Telling others: the service manager that may have started us (sd_notify,
- * spoken by hand), and the user's own program for what needs a person.
+ * Notifications: to the service manager that may have started us (the protocol
+ * of sd_notify(3)), and to the user's own program when a person is needed.
  */
 #ifndef NOTIFY_H
 #define NOTIFY_H
@@ -19,9 +19,9 @@ void notify_service(const char *state);
  * WATCHDOG_PID is ours or not set; 0 = not at all. */
 int64_t notify_watchdog_ms(void);
 
-/* Run the user's command with the message as JSON on its standard input, in
- * the background, with a deadline. What becomes of it is logged (debug) only.
- * An empty command does nothing. */
+/* Run the user's command with the message as JSON on its standard input, in the
+ * background, with a deadline. Its result is only logged (debug). An empty
+ * command does nothing. */
 void notify_person(struct loop *loop, const char *command,
     struct json_object *message, int64_t deadline_ms);
 

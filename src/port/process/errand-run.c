@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * One process, the leader of the group, that reads what the command says and
- * writes it into the files at once, so that the last words of a command that
- * has to be killed are there. What is beyond the bounds is read too, or SIGPIPE
- * would end the command.
+ * One process, the leader of the group, that reads what the command prints and
+ * writes it into the files immediately, so that nothing is lost if the command
+ * has to be killed. Output beyond the limits is read too, or SIGPIPE would end
+ * the command.
  *
  * All signals are blocked: only SIGKILL ends it before the command has ended.
- * Everything that can fail, and all memory, is had before the .pid is written,
- * which says that the command may have begun; only the fork comes after it.
+ * Everything that can fail, including all memory, is done before the .pid is
+ * written, which says that the command may have begun; only the fork comes
+ * after it.
  */
 #include <errno.h>
 #include <fcntl.h>

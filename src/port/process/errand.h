@@ -3,7 +3,8 @@
 /*
  * A shell command whose result outlives us: it writes output and exit status
  * into files of a folder, so that a daemon that was killed meanwhile finds them
- * again, or the command still running. What it did is done once, and known.
+ * again, or the command still running. The command runs once, and its result is
+ * known.
  *
  *   <dir>/<name>.lock    held (by an inherited descriptor) while it runs
  *   <dir>/<name>.pid     its process group, written before it begins
@@ -14,9 +15,9 @@
  *                        the other files are leftovers
  *
  * `llmc errand` runs it (errand-run.h). The command has /dev/null as standard
- * input and runs in a session of its own. What is left of its process group
- * when it has ended is killed, a second later at most where that keeps its
- * output open.
+ * input and runs in a session of its own. When it has ended, the rest of its
+ * process group is killed, after at most a second if that keeps its output
+ * open.
  */
 #ifndef ERRAND_H
 #define ERRAND_H

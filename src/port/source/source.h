@@ -8,14 +8,14 @@
  *   folder   a folder of text files, moved from todo/ through doing/ to done/
  *            or failed/ (source-folder.c)
  *
- * Each type is a row of a table (source-base.h). Callers ask for its flags and
- * its words, so that they need not compare types. source-choice.h says which
- * type the settings choose.
+ * Each type is a row of a table (source-base.h). Callers use its flags and
+ * texts, so that they need not compare types. source-choice.h says which type
+ * the settings choose.
  *
- * A task changes hands in two steps. source_ask() offers one; the owner writes
- * it down; source_take() takes it, so that it is offered to nobody else. After
- * a crash in between the owner calls source_take() again. source_settle() tells
- * how it ended. Taking and settling twice does nothing more.
+ * A task is taken in two steps. source_ask() offers one; the owner saves it;
+ * source_take() takes it, so that it is offered to nobody else. After a crash
+ * in between the owner calls source_take() again. source_settle() says how it
+ * ended. Taking or settling a second time has no effect.
  */
 #ifndef SOURCE_H
 #define SOURCE_H

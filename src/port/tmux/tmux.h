@@ -3,12 +3,12 @@
 /*
  * The tmux server of one root: sessions with the agent as the pane's own
  * command. Short asynchronous `tmux -L socket -f our.conf` children, every
- * status checked, exact targets only, never a control-mode client. A screen is
- * never the proof of anything.
+ * status checked, exact targets only, never a control-mode client. What is on a
+ *screen is never taken as proof.
  *
- * Commands for one session run in the order they were given, others side by
- * side. People may attach and open windows and panes of their own: what goes
- * in and what is reported is always the pane the session was started with.
+ * Commands for one session run in the order they were given, others in
+ *parallel. People may attach and open windows and panes of their own: input and
+ *reports always concern the pane that the session was started with.
  *
  * Callbacks come once, from the loop; err is NULL on success. Its codes:
  *
@@ -19,9 +19,9 @@
  *	-EINVAL		no name for a session (letters, digits, '_', '-')
  *	-E2BIG		longer than the 16 KiB a command of tmux may have
  *	-ETIMEDOUT	no answer in time; whether it was done is not known
- *	-EIO		anything else, with tmux's own words
+ *	-EIO		anything else, with tmux's message
  *
- * and whatever keeps a process from being started.
+ * and the codes of a process that cannot be started.
  */
 #ifndef TMUX_H
 #define TMUX_H

@@ -14,7 +14,7 @@
 #include "rpc.h"
 
 #define READ_SIZE 65536
-#define CALL_ID   1 /* one request a connection */
+#define CALL_ID   1 /* one request per connection */
 
 struct client_stream {
 	struct loop *loop;
@@ -88,7 +88,7 @@ stream_fail(struct client_stream *stream, int status)
 	stream_end(stream, status, NULL, &err);
 }
 
-/* Send what the kernel takes of the request. */
+/* Send as much of the request as the kernel takes. */
 static void
 stream_send(struct client_stream *stream)
 {
@@ -102,8 +102,8 @@ stream_send(struct client_stream *stream)
 			stream->sent += (size_t)n;
 		else if (errno == EAGAIN)
 			return;
-		/* What the daemon said before it hung up is still to be read:
-		 * the reading side tells the end. */
+		/* What the daemon sent before it hung up can still be read:
+		 * reading finds the end. */
 		else if (errno != EINTR)
 			break;
 	}
@@ -185,7 +185,7 @@ stream_readable(int fd, unsigned what, void *arg)
 	stream_leave(stream);
 }
 
-/* Watch the connection; send the request, at once where that is possible. */
+/* Watch the connection; send the request, immediately if possible. */
 static int
 stream_begin(struct client_stream *stream, struct err *err)
 {

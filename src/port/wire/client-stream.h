@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Ask the daemon and stay on the line: one request, any number of
- * notifications, one end. Driven by the loop; nothing here waits.
+ * Send a request to the daemon and keep the connection: one request, any number
+ * of notifications, one end. Driven by the loop; nothing here blocks.
  */
 #ifndef CLIENT_STREAM_H
 #define CLIENT_STREAM_H
@@ -18,18 +18,18 @@ struct client_stream_fns {
 	void (*on_notification)(
 	    const char *method, struct json_object *params, void *arg);
 	/* Called once, as the last. 0: the request was answered with result,
-	 * which may be NULL and lives until this returns. -EPROTO: with an
-	 * error, whose message is in err. -ECONNRESET: the daemon hung up.
-	 * -EBADMSG: what it sent is no message, or longer than a line may be.
-	 * Other negative errno: the connection failed. */
+	 * which may be NULL and is valid until this returns. -EPROTO: it was
+	 * answered with an error, whose message is in err. -ECONNRESET: the
+	 * daemon hung up. -EBADMSG: what it sent is not a message, or is longer
+	 * than a line may be. Other negative errno: the connection failed. */
 	void (*on_end)(int status, struct json_object *result,
 	    const struct err *err, void *arg);
 };
 
-/* Connect and ask. params stays the caller's, may be NULL. Fails as
- * client_dial() does, with -ETIMEDOUT when the daemon has too many callers
- * right now, and with -E2BIG for a request that is too long. The stream is the
- * caller's, who frees it before the loop. */
+/* Connect and send the request. params stays the caller's, may be NULL. Fails
+ * as client_dial() does, with -ETIMEDOUT if the daemon has too many callers
+ * right now, and with -E2BIG for a request that is too long. The caller owns
+ * the stream and frees it before the loop. */
 int client_stream_new(struct loop *loop, const char *socket, const char *method,
     struct json_object *params, const struct client_stream_fns *fns, void *arg,
     struct client_stream **ret_stream, struct err *err);

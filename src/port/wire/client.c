@@ -22,7 +22,7 @@
 #include "workspace.h"
 
 #define READ_SIZE 65536
-#define CALL_ID   1 /* one call a connection */
+#define CALL_ID   1 /* one call per connection */
 
 static bool
 fits(const char *path)
@@ -112,8 +112,8 @@ wait_for(
 	}
 }
 
-/* poll(2) cannot wait for a listener with too many callers, connect(2) can:
- * as long as it may send. */
+/* poll(2) cannot wait for a listener whose queue is full, but connect(2) can,
+ * as long as the send timeout lets it. */
 static int
 set_patience(int fd, int64_t until_ms)
 {
@@ -122,7 +122,7 @@ set_patience(int fd, int64_t until_ms)
 		.tv_usec = left % 1000 * 1000 };
 
 	if (left == 0)
-		tv.tv_usec = 1; /* zero would be for ever */
+		tv.tv_usec = 1; /* zero would mean no limit */
 	return setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof tv);
 }
 
@@ -236,8 +236,8 @@ read_line(int fd, struct rpc_reader *reader, struct buf *line, const char *path,
 	}
 }
 
-/* 1: it is the answer, and what to make of it is in *ret_status; 0: it is
- * something else that a daemon may say. */
+/* 1: it is the answer, and *ret_status says what it means; 0: it is something
+ * else that a daemon may send. */
 static int
 take_message(const struct rpc_message *m, int *ret_status,
     struct json_object **ret_result, int *ret_code, struct err *err)
@@ -250,7 +250,7 @@ take_message(const struct rpc_message *m, int *ret_status,
 		*ret_status = 0;
 		return 1;
 	}
-	/* What could not be read has no id. */
+	/* The answer to a request that could not be parsed has no id. */
 	if (m->kind == RPC_ERROR && (ours || m->id == NULL)) {
 		if (ret_code != NULL)
 			*ret_code = m->code;

@@ -18,23 +18,23 @@ struct workspace;
 char *client_socket_path(const struct workspace *workspace);
 /* Likewise overseer.sock, for the hooks of a repairing session. */
 char *client_overseer_socket(const struct workspace *workspace);
-/* Likewise, but never inside .llmc: for when nothing can be made there. */
+/* Likewise, but never inside .llmc: for when nothing can be created there. */
 char *client_overseer_socket_outside(const struct workspace *workspace);
 
 /* Connect to a socket whose listener runs as our user: a descriptor
  * (close-on-exec). Waits up to ms for a listener that has too many callers; 0 =
  * not at all, and the descriptor does not block. -ENOENT or -ECONNREFUSED:
- * nobody listens. -EACCES: it is another user who does. -ETIMEDOUT. */
+ * nobody listens. -EACCES: another user listens. -ETIMEDOUT. */
 int client_dial(const char *socket, int64_t ms, struct err *err);
 
-/* -ENOENT or -ECONNREFUSED: nobody listens. -EACCES: it is another user who
- * does. -ETIMEDOUT. -ECONNRESET: gone before it answered. -E2BIG: the request
- * is too long. -EBADMSG: the answer is none. -EPROTO with the server's message
- * in err when it answered with an error; *ret_code (may be NULL) is its code.
+/* -ENOENT or -ECONNREFUSED: nobody listens. -EACCES: another user listens.
+ * -ETIMEDOUT. -ECONNRESET: gone before it answered. -E2BIG: the request is too
+ * long. -EBADMSG: the answer is not valid. -EPROTO with the server's message in
+ * err when it answered with an error; *ret_code (may be NULL) is its code.
  *
- * deadline_ms is counted from now and bounds the whole. The result is owned by
- * the caller, may be NULL. params stays the caller's. wait false sends a
- * notification and returns; *ret_result (may be NULL) is then left alone. */
+ * deadline_ms is counted from now and bounds the whole call. The result is
+ * owned by the caller, may be NULL. params stays the caller's. wait false sends
+ * a notification and returns; *ret_result (may be NULL) is then left alone. */
 int client_call(const char *socket, const char *method,
     struct json_object *params, int64_t deadline_ms, bool wait,
     struct json_object **ret_result, int *ret_code, struct err *err);

@@ -30,11 +30,13 @@ struct server_conn {
 	struct buf out;
 	size_t sent; /* bytes of out */
 	int64_t line_since; /* when the unfinished line began, 0 = none */
-	int64_t taken_since; /* when out was last taken from, or begun */
+	int64_t taken_since; /* when the client last took from out, or out was
+			      * begun */
 	int64_t idle_since;
 	int fd; /* -1 = hung up */
 	bool ended; /* the client sends no more */
-	bool mute; /* it takes nothing any more, but may have said things */
+	bool mute; /* the client takes nothing any more, but may have sent
+		    * requests */
 	bool broken; /* to be ended */
 	bool serving; /* its callbacks run: freed when they return */
 };
@@ -45,7 +47,7 @@ conn_unsent(const struct server_conn *conn)
 	return conn->out.len - conn->sent;
 }
 
-/* Has the client done enough for now? */
+/* Do we stop reading from this client for now? */
 static bool
 conn_is_full(const struct server_conn *conn)
 {
@@ -53,7 +55,7 @@ conn_is_full(const struct server_conn *conn)
 	    conn_unsent(conn) >= SERVER_OUT_PAUSE;
 }
 
-/* A half-closed client still waits for its answer; one that closed does not. */
+/* A client that closed only its sending side still waits for its answer. */
 static bool
 conn_hung_up(const struct server_conn *conn)
 {
@@ -62,7 +64,7 @@ conn_hung_up(const struct server_conn *conn)
 	return poll(&p, 1, 0) == 1 && (p.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-/* Have the owner told from the loop: he may be in the middle of anything. */
+/* Tell the owner from the loop, never in the middle of its own code. */
 static void
 call_lost(struct server_call *call)
 {
@@ -70,7 +72,7 @@ call_lost(struct server_call *call)
 		loop_call_request(call->gone);
 }
 
-/* Let go of all but the memory. */
+/* Free everything but the object itself. */
 static void
 conn_hang_up(struct server_conn *conn)
 {
@@ -107,7 +109,7 @@ conn_end(struct server_conn *conn)
 	server_conn_free(conn);
 }
 
-/* Send what the kernel takes. */
+/* Send as much as the kernel takes. */
 static void
 conn_flush(struct server_conn *conn)
 {
@@ -131,7 +133,7 @@ conn_flush(struct server_conn *conn)
 	conn->sent = 0;
 }
 
-/* One line; what cannot go at once waits for the client. */
+/* Send one line; what cannot be sent now waits for the client. */
 static void
 conn_send(struct server_conn *conn, const struct buf *line)
 {
@@ -142,8 +144,8 @@ conn_send(struct server_conn *conn, const struct buf *line)
 	if (!conn->broken && !conn->mute)
 		buf_add(&conn->out, line->data, line->len);
 	conn_flush(conn);
-	/* Ending, reading on and deadlines are looked after when the caller is
-	 * done: he may be in the middle of anything. */
+	/* The loop does the rest (end, read on, deadlines) when the caller has
+	 * returned. */
 	loop_call_request(conn->resume);
 }
 
@@ -190,8 +192,8 @@ conn_line(struct server_conn *conn, const struct buf *line)
 	rpc_message_release(&m);
 }
 
-/* Whole lines that have come, as long as the client may have more under way.
- * The server may be freed by any of the calls. */
+/* Handle complete lines, as long as the client may have more calls under way.
+ * Any of the calls may free the server. */
 static void
 conn_take_lines(struct server_conn *conn)
 {
@@ -218,7 +220,7 @@ reader_has_part(const struct rpc_reader *reader)
 	return reader->tail > 0 || reader->skipping;
 }
 
-/* When the patience with this client ends. */
+/* The next deadline of this client. */
 static int64_t
 conn_due(const struct server_conn *conn)
 {
@@ -270,7 +272,7 @@ conn_set_timer(struct server_conn *conn)
 static void conn_readable(int fd, unsigned what, void *arg);
 static void conn_writable(int fd, unsigned what, void *arg);
 
-/* Have the watch, or not. */
+/* Create or free the watch. */
 static void
 conn_set_watch(struct server_conn *conn, struct loop_watch **watch,
     unsigned what, loop_watch_fn *fn, bool wanted)
@@ -284,8 +286,8 @@ conn_set_watch(struct server_conn *conn, struct loop_watch **watch,
 		loop_watch_free(take_ptr(watch));
 }
 
-/* A client that takes nothing is of no use to a stream, even while it has
- * requests that are still to be heard. */
+/* For a stream, a client that takes nothing has gone, even while its requests
+ * are still being read. */
 static void
 conn_tell_gone(struct server_conn *conn)
 {
@@ -295,20 +297,21 @@ conn_tell_gone(struct server_conn *conn)
 		call_lost(call);
 }
 
-/* What to wait for next: the one place where a connection ends for good or
- * goes on. */
+/* Decide what to wait for next: the only place where a connection ends or goes
+ * on. */
 static void
 conn_settle(struct server_conn *conn)
 {
 	bool full = conn_is_full(conn);
 	bool part = reader_has_part(&conn->reader);
 
-	/* All that it said has been taken; does it wait for answers? */
+	/* Everything that it sent has been handled; does it wait for answers?
+	 */
 	if (conn->ended && !full)
 		conn->broken = conn->broken || conn->mute ||
 		    (conn->call_count == 0 && conn_unsent(conn) == 0) ||
 		    conn_hung_up(conn);
-	/* Nobody is late while it is us who do not read. */
+	/* A line is not late while we do not read. */
 	if (!part || full)
 		conn->line_since = 0;
 	else if (conn->line_since == 0)

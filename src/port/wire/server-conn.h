@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* One connection of the server: reads lines, hands calls on, writes answers,
- * keeps the deadlines. For server.c only. */
+/* One connection of the server: reads lines, passes calls on, writes answers,
+ * keeps the deadlines. Private to server.c. */
 #ifndef SERVER_CONN_H
 #define SERVER_CONN_H
 
@@ -38,7 +38,8 @@ LIST_HEAD(server_calls, server_call);
 
 LIST_HEAD(server_conns, server_conn);
 
-/* Takes the descriptor over; NULL (and closed) when it cannot be watched. */
+/* Takes ownership of the descriptor; NULL (and closed) if it cannot be watched.
+ */
 struct server_conn *server_conn_new(struct loop *loop, int fd,
     const struct server_owner *owner, struct server_conns *list);
 

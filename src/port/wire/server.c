@@ -49,8 +49,8 @@ address_set(struct sockaddr_un *ret_address, const char *path, struct err *err)
 	return 0;
 }
 
-/* Is somebody there? -EADDRINUSE, or 0 when the place is free; a file that a
- * dead listener left is removed. */
+/* Does anybody listen there? -EADDRINUSE, or 0 if the address is free; the file
+ * of a dead listener is removed. */
 static int
 clear_place(const struct sockaddr_un *address, struct err *err)
 {
@@ -66,7 +66,8 @@ clear_place(const struct sockaddr_un *address, struct err *err)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd == -1)
 		return err_errno(err, -errno, "%s", path);
-	/* Anything but a refusal is a living one, if a busy one. */
+	/* Anything but a refusal means a living listener, perhaps a busy one.
+	 */
 	if (connect(fd, (const struct sockaddr *)address, sizeof *address) ==
 		0 ||
 	    errno == EAGAIN)
@@ -79,7 +80,7 @@ clear_place(const struct sockaddr_un *address, struct err *err)
 	return 0;
 }
 
-/* A bound descriptor. The mask makes the file 0600 from its first moment. */
+/* A bound descriptor. The mask makes the file 0600 from the start. */
 static int
 bind_private(const struct sockaddr_un *address, struct err *err)
 {
@@ -111,8 +112,8 @@ server_pause_over(void *arg)
 	server_watch(server);
 }
 
-/* A connection that cannot be taken now stays readable: looking away for a
- * while is all there is against turning in circles. */
+/* A connection that cannot be accepted now stays readable: without a pause the
+ * loop would spin. */
 static void
 server_pause(struct server *server)
 {
@@ -210,8 +211,8 @@ server_listen(struct server *server, struct err *err)
 	if (listen(server->fd, BACKLOG) == -1)
 		return err_errno(
 		    err, -errno, "cannot listen at %s", server->path);
-	/* The file is older than the listener: those who watch it for one look
-	 * again now. */
+	/* The file is older than the listener: make those who watch it look
+	 * again. */
 	utimensat(AT_FDCWD, server->path, NULL, AT_SYMLINK_NOFOLLOW);
 	return 0;
 }
