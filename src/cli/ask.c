@@ -13,7 +13,7 @@
 #include "terminal.h"
 #include "text.h"
 
-/* The first byte of the answer's line; 0 for none. */
+/* The first byte of the line that was typed; 0 = none. */
 static char
 read_answer(void)
 {

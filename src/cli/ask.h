@@ -8,9 +8,9 @@
 
 struct cli;
 
-/* "<question> [y/N] ". CLI_OK for a yes, from the keyboard or beforehand (yes:
- * the flag --yes). Else the failure is reported: the person said no, or there
- * is nobody to ask, which --json counts as too. */
+/* "<question> [y/N] ". CLI_OK for a yes, typed or given in advance (yes: the
+ * flag --yes). Otherwise the failure is reported: the person said no, or there
+ * is nobody to ask, as always with --json. */
 int ask_confirm(struct cli *cli, bool yes, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -55,7 +55,7 @@ cli_is_guarded(const struct cli_command *command)
 		!(api_find(command->method)->flags & API_AGENT));
 }
 
-/* One line, whatever the words hold. */
+/* On one line, whatever the message contains. */
 static void
 print_line(const char *message)
 {
@@ -179,13 +179,14 @@ cli_load_settings(struct cli *cli, struct settings **ret_settings)
 }
 
 bool
-cli_is_barred(bool mends)
+cli_is_barred(bool repairs)
 {
 	const char *worker = getenv("LLMC_WORKER");
 
 	if (getenv("LLMC_AGENT") == NULL)
 		return false;
-	return !mends || worker == NULL || strcmp(worker, OVERSIGHT_NAME) != 0;
+	return !repairs || worker == NULL ||
+	    strcmp(worker, OVERSIGHT_NAME) != 0;
 }
 
 int
@@ -303,7 +304,7 @@ cli_usage(const struct cli_command *command, struct buf *out)
 	usage_flags(cli_global_flags, out);
 }
 
-/* Does word name this flag? *ret_value: behind "=", or NULL. */
+/* Does word name this flag? *ret_value: what follows "=", or NULL. */
 static bool
 flag_matches(const char *word, const char *name, const char **ret_value)
 {
@@ -386,7 +387,8 @@ cli_unknown_flag(
 	return cli_misuse(cli, command, "%s: no such option", word);
 }
 
-/* A flag of the command's own at argv[i]: words taken, or -CLI_USAGE. */
+/* A flag of the command itself at argv[i]: number of words used, or -CLI_USAGE.
+ */
 static int
 parse_own(struct cli *cli, const struct cli_command *command, int argc,
     char **argv, int i, struct cli_args *args)
@@ -417,7 +419,7 @@ parse_own(struct cli *cli, const struct cli_command *command, int argc,
 	return -cli_unknown_flag(cli, command, argv[i]);
 }
 
-/* Words that are no flags are moved to the front of argv, in order. */
+/* Words that are not flags are moved to the front of argv, in order. */
 int
 cli_parse(struct cli *cli, const struct cli_command *command, int argc,
     char **argv, struct cli_args *ret_args, bool *ret_help)

@@ -31,7 +31,7 @@ struct cli {
 	const char *root_option; /* --root, else LLMC_ROOT, else NULL */
 	bool json;
 	bool verbose;
-	bool silent; /* the command may not complain */
+	bool silent; /* the command must not print errors */
 	bool colour; /* on standard output */
 	int width; /* of standard output, 0 = not a terminal */
 	struct workspace workspace; /* when the command needs one */
@@ -47,7 +47,7 @@ struct cli_flag {
 
 #define CLI_FLAGS_MAX 16
 
-/* What was typed behind the command's name. */
+/* What was typed after the command's name. */
 struct cli_args {
 	int count;
 	const char *const *list;
@@ -67,14 +67,14 @@ struct cli_command {
 	const struct cli_flag *flags;
 	int min_args, max_args;
 	bool hidden; /* for programs; help does not list it */
-	bool silent; /* exit status 0 and no complaint, whatever happens */
-	const char *method; /* of the daemon's that it is for, NULL = none */
-	bool guarded; /* refused inside an agent's own session, also where its
+	bool silent; /* exit status 0 and no error message, whatever happens */
+	const char *method; /* the daemon's method that it calls, NULL = none */
+	bool guarded; /* refused inside an agent's own session, also if its
 		       * method says so (api.h) ... */
-	bool mends; /* ... but not where it repairs for the overseer */
+	bool repairs; /* ... but not in the overseer's own repair session */
 	unsigned needs;
-	const struct shape_field *shape; /* of its JSON; NULL = of its method's
-					  * result */
+	const struct shape_field *shape; /* of its JSON; NULL = that of its
+					  * method's result */
 	int (*run)(struct cli *cli, const struct cli_args *args);
 };
 
@@ -113,16 +113,16 @@ int cli_find_workspace(struct cli *cli, unsigned needs);
  * error in the file too) is reported. */
 int cli_load_settings(struct cli *cli, struct settings **ret_settings);
 
-/* May it not be done in the session that this is run in? An agent must not take
- * down what it is part of; the one that repairs for the overseer may mend. */
-bool cli_is_barred(bool mends);
+/* Is it forbidden in the session that this runs in? An agent must not stop what
+ * it is part of; the one that repairs for the overseer may repair. */
+bool cli_is_barred(bool repairs);
 
-/* A number of workers as --concurrency takes it: CLI_OK, or the failure is
- * reported. NULL = not given. */
+/* Check a number of workers, as given to --concurrency: CLI_OK, or the failure
+ * is reported. NULL = not given. */
 int cli_check_concurrency(
     struct cli *cli, const struct cli_command *command, const char *text);
 
-/* Print what cli->text has so far: for commands that go on, or let another
+/* Print what cli->text has so far: for commands that continue, or let another
  * program print. Nothing with --json. */
 void cli_flush(struct cli *cli);
 
@@ -135,14 +135,14 @@ void cli_coloured(struct cli *cli, const char *sgr, const char *text);
 /* Usage of one command, or of llmc itself (NULL), for people. */
 void cli_usage(const struct cli_command *command, struct buf *out);
 
-/* Parse argv behind the command's name. Global flags may stand there too.
- * *args->list is valid as long as argv. CLI_OK, or the status to exit with
- * (the failure is reported). *ret_help is set for --help. */
+/* Parse argv after the command's name. Global flags may be there too.
+ * *args->list is valid as long as argv. CLI_OK, or the status to exit with (the
+ * failure is reported). *ret_help is set for --help. */
 int cli_parse(struct cli *cli, const struct cli_command *command, int argc,
     char **argv, struct cli_args *ret_args, bool *ret_help);
 
-/* Take a global flag at argv[i]: number of words taken, 0 = not one, negative
- * exit status when it is wrong. */
+/* Parse a global flag at argv[i]: number of words used, 0 = not one, negative
+ * exit status if it is wrong. */
 int cli_parse_global(struct cli *cli, int argc, char **argv, int i,
     bool *ret_help, bool *ret_version);
 

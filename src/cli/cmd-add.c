@@ -41,7 +41,7 @@ static const char *const add_keys[FLAG_COUNT] = {
 	[FLAG_REVIEW] = "self_review",
 };
 
-/* What the file said of a key before, NULL = nothing. The caller frees. */
+/* The value of a key in the file before, NULL = none. The caller frees it. */
 static char *
 value_before(const struct settings *settings, const char *path)
 {
@@ -65,7 +65,7 @@ had_section(const struct settings *settings, const char *name)
 	return false;
 }
 
-/* The section as it was: no trace of a worker that could not be made. */
+/* Restore the section: a worker that could not be created leaves no trace. */
 static void
 undo_settings(struct cli *cli, const struct settings *before, const char *name,
     const struct cli_args *args)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc completion: scripts for shells, made from the table of commands when
- * llmc is built; and the names of the workers, which those scripts ask for.
+ * llmc completion: prints scripts for shells, made from the table of commands
+ * when llmc is built, and the names of the workers, which those scripts ask
+ * for.
  */
 #include <string.h>
 
@@ -23,8 +24,8 @@ add_methods(struct buf *out)
 		buf_addf(out, "%s%s", i > 0 ? " " : "", api_methods[i].name);
 }
 
-/* What the value of an option, or an argument, stands for: the words that it
- * can be (written here, or added by a function), files, or else workers. */
+/* What the value of an option, or an argument, can be: words (written here, or
+ * added by a function), files, or otherwise workers. */
 static const struct {
 	const char *name; /* as in a usage */
 	const char *words;
@@ -54,7 +55,7 @@ value_find(const char *name)
 	return -1;
 }
 
-/* The words of a value, false = they are not known here. */
+/* The possible words of a value, false = they are not known here. */
 static bool
 add_value_words(int value, struct buf *out)
 {
@@ -67,8 +68,8 @@ add_value_words(int value, struct buf *out)
 	return true;
 }
 
-/* What the argument stands for behind a switch: "--switch [NAME]" in the
- * usage. Appends the words; false where the usage has no such thing. */
+/* What the argument after a switch can be: "--switch [NAME]" in the usage.
+ * Appends the words; false if the usage has no such argument. */
 static bool
 add_switched(const struct cli_command *command, const struct cli_flag *flag,
     struct buf *out)
@@ -104,7 +105,7 @@ takes_workers(const struct cli_command *command)
 }
 
 /* The first words of "list | get KEY | set KEY VALUE": such a usage has no
- * brackets before its first bar. With blanks between; appended. */
+ * brackets before its first bar. Appended, separated by blanks. */
 static void
 add_verbs(const struct cli_command *command, struct buf *out)
 {
@@ -139,7 +140,7 @@ add_flag_names(const struct cli_flag *flags, struct buf *out)
 
 /* --- bash ------------------------------------------------------------ */
 
-/* What may stand behind an option: the case is "<command><word before>". */
+/* What may follow an option: the case is "<command><word before>". */
 static void
 bash_values(const struct cli_command *command, struct buf *out)
 {
@@ -424,7 +425,7 @@ completion_fish(struct buf *out)
 
 /* --- the command ----------------------------------------------------- */
 
-/* Silent whatever happens: a shell asks in the middle of a line. */
+/* Prints no errors: a shell asks in the middle of a line. */
 static void
 completion_workers(struct cli *cli)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc config: show and change settings, all of it out of the one table. */
+/* llmc config: show and change settings, all from the one table. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const struct cli_flag config_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* An effective value as people write it: strings bare. */
+/* An effective value as people write it: strings without quotes. */
 static void
 add_value_text(struct json_object *value, struct buf *out)
 {

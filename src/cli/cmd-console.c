@@ -19,7 +19,7 @@
 
 #define CONSOLES_MAX 1000
 
-/* The first number that is free, or whose agent has ended. */
+/* The first number that is unused, or whose agent has ended. */
 static char *
 free_name(const struct sessions *sessions)
 {
@@ -34,7 +34,7 @@ free_name(const struct sessions *sessions)
 	return NULL;
 }
 
-/* A session may be created in a script; only attaching needs a terminal. */
+/* A session may be created by a script; only attaching needs a terminal. */
 static int
 enter(struct cli *cli, const struct settings *settings, const char *name,
     const char *session, bool created)
@@ -81,7 +81,8 @@ console_open(struct cli *cli, const struct settings *settings,
 		    name,
 		    found->role[0] != '\0' ? found->role :
 					     "a session of another program");
-	/* The session stays when its agent ends, for its last words. */
+	/* The session stays when its agent ends, so that its last output can be
+	 * read. */
 	fresh = found == NULL || found->dead;
 	if (found != NULL && found->dead)
 		status = sessions_kill(cli, settings, session);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc doctor: look at everything that llmc stands on, say what is wrong and
- * what to type. What it can mend is in doctor-repair.c.
+ * llmc doctor: check everything that llmc depends on, say what is wrong and
+ * what to type. What it can repair is in doctor-repair.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ version_reaches(const char *text, long major, long minor)
 	return strtol(end + 1, NULL, 10) >= minor;
 }
 
-/* The first line that a program prints of its version; negative errno. */
+/* The first line of the version that a program prints; negative errno. */
 static int
 ask_version(const char *program, const char *flag, struct buf *out)
 {
@@ -377,9 +377,9 @@ doctor_release(struct doctor *d)
 	json_object_put(d->repairs);
 }
 
-/* What changes something comes first; the report then tells how it is. */
+/* Changes come first; the report then describes the result. */
 static int
-mend(struct cli *cli, const struct cli_args *args, struct doctor *d)
+repair(struct cli *cli, const struct cli_args *args, struct doctor *d)
 {
 	bool yes = args->flags[FLAG_YES] != NULL;
 	int status = CLI_OK;
@@ -407,7 +407,7 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 		.checks = json_object_new_array(),
 		.repairs = json_object_new_array() };
 	struct err err = { 0 };
-	int r, status = mend(cli, args, &d);
+	int r, status = repair(cli, args, &d);
 
 	if (status != CLI_OK) {
 		doctor_release(&d);

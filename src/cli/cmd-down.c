@@ -26,7 +26,7 @@ static const struct cli_flag down_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* Which process to wait for. One that does not tell (it is ending already) is
+/* The process to wait for. One that does not answer (it is ending already) is
  * known by its lock. */
 static void
 find_daemon(struct cli *cli, struct procref *ref)

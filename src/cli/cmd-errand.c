@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc errand FILE: what autod runs for a command whose result is not to be
- * lost. */
+/* llmc errand FILE: run by autod for a command whose result must not be lost.
+ */
 #include "commands.h"
 #include "errand-run.h"
 #include "errtext.h"

@@ -56,7 +56,7 @@ print_event(struct json_object *record, void *arg)
 	}
 	if (file_write_all(STDOUT_FILENO, line.data, line.len) == 0)
 		return true;
-	/* Nobody reads any more: llmc events --follow | head */
+	/* The reader has gone: llmc events --follow | head */
 	loop_stop(events->loop, CLI_OK);
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc failures: what the overseer remembers, the same failures together. A
- * pure read. */
+/* llmc failures: what the overseer remembers, grouped by failure. Only reads.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,7 +120,7 @@ make_groups(struct failures *f, bool all)
 
 /* --- words ----------------------------------------------------------- */
 
-/* The first line: the JSON has them all. */
+/* Only the first line: the JSON has all of them. */
 static void
 add_words(struct cli *cli, const char *words)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc hook EVENT: one event of a Claude Code session, to the daemon. Always
- * exits 0 and is silent unless the daemon has something to say to Claude. When
- * nobody listens the event is kept for the next daemon. Reads no configuration.
+ * llmc hook EVENT: sends one event of a Claude Code session to the daemon.
+ * Always exits with 0 and prints nothing, unless the daemon has an answer for
+ * Claude. If no daemon listens, the event is kept for the next one. Reads no
+ * configuration.
  */
 #include <errno.h>
 #include <poll.h>
@@ -58,14 +59,14 @@ static const struct {
 	{ "Stop", false, STOP_MS },
 };
 
-/* What the daemon uses of the events, so that a tool's megabytes stay here. */
+/* The members that the daemon uses: the megabytes of a tool are not sent. */
 static const char *const hook_members[] = { "session_id", "transcript_path",
 	"source", "reason", "prompt", "notification_type", "message",
 	"stop_hook_active", "last_assistant_message", "background_tasks",
 	"error", "trigger", "agent_type", "tool_name" };
 
-/* All of it, though only so much is kept: whoever writes into a closed pipe
- * gets an error, and may take it for one of the hook's. */
+/* Read everything, even if only a part is kept: a writer whose pipe is closed
+ * gets an error, and may report it as an error of the hook. */
 static void
 read_input(struct buf *input)
 {
@@ -87,7 +88,7 @@ read_input(struct buf *input)
 	}
 }
 
-/* The member, or the beginning of a text that nobody would read whole. */
+/* The member; of a text that is too long, the beginning. */
 static struct json_object *
 bounded(struct json_object *member)
 {
@@ -128,7 +129,7 @@ event_params(
 	return params;
 }
 
-/* The one thing that is ever printed: a decision of the daemon's. */
+/* The only thing that is ever printed: a decision of the daemon. */
 static void
 print_decision(struct cli *cli, struct json_object *result)
 {
@@ -138,8 +139,8 @@ print_decision(struct cli *cli, struct json_object *result)
 	buf_addc(&cli->text, '\n');
 }
 
-/* Nobody sits at a worker: a question is answered here, also while no daemon
- * runs, and the agent is told why. */
+/* Nobody watches a worker: a question is refused here, also while no daemon is
+ * running, and the agent is told why. */
 static void
 deny_permission(struct cli *cli)
 {
@@ -208,7 +209,7 @@ const struct cli_command cmd_hook = {
 	    "daemon has an answer for\nClaude Code. When no daemon listens, "
 	    "the event waits in DIR for the next one.\n",
 	.hidden = true,
-	.silent = true, /* 2 would hold Claude up */
+	.silent = true, /* 2 would block Claude */
 	.flags = hook_flags,
 	.min_args = 1,
 	.max_args = 1,

@@ -45,9 +45,9 @@ has_line(const char *text, const char *line)
 	return false;
 }
 
-/* Append "/part" for every part of a path below the root, with the marks that
- * mean something in an exclude file taken literally. False for what cannot be
- * written as a pattern: "..", nothing at all, a line's end. */
+/* Append "/part" for every part of a path below the root, with characters that
+ * have a meaning in an exclude file escaped. False for what cannot be written
+ * as a pattern: "..", an empty path, a newline. */
 static bool
 add_pattern(struct buf *out, const char *path)
 {
@@ -72,8 +72,8 @@ add_pattern(struct buf *out, const char *path)
 	return out->len > before;
 }
 
-/* The pattern that keeps a folder of ours out of git, NULL when it lies
- * outside of the repository. */
+/* The pattern that keeps one of llmc's folders out of git, NULL if it is
+ * outside the repository. */
 static char *
 exclude_pattern(const struct workspace *ws, const char *dir)
 {
@@ -94,7 +94,7 @@ add_excludes(const struct workspace *ws, const char *worktree_dir,
 {
 	cleanup_free char *info = file_join(ws->git_dir, "info");
 	cleanup_free char *file = file_join(info, "exclude");
-	/* Without a slash at its end, so that a link is meant too. */
+	/* Without a slash at its end, so that it also matches a link. */
 	char *patterns[] = { xstrdup("/.llmc"),
 		exclude_pattern(ws, worktree_dir) };
 	cleanup_buf struct buf text = BUF_INIT;
@@ -122,8 +122,8 @@ add_excludes(const struct workspace *ws, const char *worktree_dir,
 	return r;
 }
 
-/* A config to start from where there is none. One that cannot be looked at is
- * not replaced. */
+/* Write a first config if there is none. One that cannot be examined is not
+ * replaced. */
 static int
 make_config(const char *path, bool *ret_changed, struct err *err)
 {

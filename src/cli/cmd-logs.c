@@ -56,7 +56,7 @@ print_record(struct logs *logs, struct json_object *record)
 	} else {
 		log_view_print(&logs->view, record, &line);
 	}
-	/* Nobody reads any more: llmc logs --follow | head */
+	/* The reader has gone: llmc logs --follow | head */
 	if (file_write_all(STDOUT_FILENO, line.data, line.len) < 0)
 		loop_stop(logs->loop, CLI_OK);
 }
@@ -85,7 +85,7 @@ follow(struct logs *logs, const char *path, size_t lines)
 		loop_free(logs->loop);
 		return cli_fail_err(logs->cli, "io", &err);
 	}
-	/* What is there up to where the tail begins: nothing falls between. */
+	/* Up to where the tail begins, so that nothing is missed in between. */
 	last = log_view_last(&logs->view, path, tail_offset(tail), lines);
 	for (size_t i = 0; i < json_object_array_length(last); i++)
 		print_record(logs, json_object_array_get_idx(last, i));

@@ -16,7 +16,7 @@ enum {
 	FLAG_COUNT
 };
 
-/* As the overseer takes them; without the dashes, our own flags. */
+/* The overseer's options; without the dashes they are our own flags. */
 static const char *const options[FLAG_COUNT] = {
 	[FLAG_CONCURRENCY] = "--concurrency",
 	[FLAG_TASK_POOL_COMMAND] = "--task-pool-command",

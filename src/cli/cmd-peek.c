@@ -28,7 +28,7 @@ static const struct cli_flag peek_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* The one that did something last. */
+/* The worker that did something last. */
 static int
 choose(struct cli *cli, const struct state *state,
     const struct worker **ret_worker)
@@ -46,7 +46,7 @@ choose(struct cli *cli, const struct state *state,
 	return CLI_OK;
 }
 
-/* Only the last `count` lines that have something on them. */
+/* Only the last `count` lines that are not blank. */
 static struct json_object *
 last_lines(const char *text, size_t count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc pick: land what a worker has, whatever state it is in. */
+/* llmc pick: land the work of a worker, whatever its status is. */
 #include "commands.h"
 #include "json.h"
 #include "remote.h"

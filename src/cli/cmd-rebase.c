@@ -12,7 +12,7 @@
 #include "shape.h"
 #include "worker.h"
 
-/* Paths in conflict, by the index. */
+/* Paths in conflict, from the index. */
 static struct json_object *
 conflicts(const char *worktree)
 {

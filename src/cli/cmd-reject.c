@@ -24,7 +24,7 @@ static const struct cli_flag reject_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* The diff, to look at while writing. */
+/* The diff, to look at while writing the reasons. */
 static void
 add_diff(struct cli *cli, const struct worker *worker, struct buf *out)
 {
@@ -51,7 +51,7 @@ reject_named(struct cli *cli, const struct worker *worker, const char *typed)
 	struct json_object *params;
 	int status;
 
-	/* Before anything is written in vain. */
+	/* Check first, so that nothing is written in vain. */
 	if (worker->status != WORKER_NEEDS_REVIEW)
 		return cli_fail(cli, "wrong_status",
 		    "%s is in %s, not in needs_review; only finished work can "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc reset: set a worker back to the default branch, without a task. */
+/* llmc reset: reset a worker to the default branch, without a task. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ reset_one(struct cli *cli, const char *name)
 	return status;
 }
 
-/* One that fails does not keep the others from it. */
+/* If one fails, the others are still reset. */
 static int
 reset_all(struct cli *cli, const struct state *state)
 {
@@ -154,7 +154,7 @@ const struct cli_command cmd_reset = {
 		"session. Asks first; without a terminal, --yes is required.\n",
 	.flags = reset_flags,
 	.max_args = 1,
-	.mends = true,
+	.repairs = true,
 	.method = "worker.reset",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc resume: go on after a pause: a budget, an outage, too many failures. */
+/* llmc resume: continue after a pause: a budget, an outage, too many failures.
+ */
 #include <string.h>
 
 #include "commands.h"

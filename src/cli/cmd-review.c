@@ -55,7 +55,7 @@ struct review {
 	struct json_object *answer; /* the daemon's */
 };
 
-/* The one that has waited longest. */
+/* The worker that has waited longest. */
 static int
 choose(struct cli *cli, const struct state *state,
     const struct worker **ret_worker)
@@ -130,7 +130,7 @@ open_vscode(struct cli *cli, const char *worktree)
 	return cli_fail(cli, "failed", "code %s", words.data);
 }
 
-/* Straight to the terminal, with git's own pager where there is one. */
+/* Directly to the terminal, with git's own pager if there is one. */
 static int
 show_diff(const struct review *r)
 {
@@ -156,7 +156,7 @@ show_diff(const struct review *r)
 	status = terminal_run(argv, &err);
 	if (status < 0)
 		return cli_fail_err(r->cli, "failed", &err);
-	/* 141: the pager was left before its end. */
+	/* 141: the pager was closed before the end. */
 	if (status != 0 && status != 141)
 		return cli_fail(r->cli, "failed",
 		    "git diff ended with status %d%s", status,

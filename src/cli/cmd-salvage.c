@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc salvage: work that was taken from a worker and kept. */
+/* llmc salvage: shows work that was taken from a worker and kept. */
 #include <errno.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const struct cli_flag salvage_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* The whole name of what was typed: a ref of ours, or "worker/stamp". */
+/* The full name of what was typed: one of our refs, or "worker/stamp". */
 static int
 find_ref(struct cli *cli, const char *typed, char **ret_ref)
 {
@@ -123,7 +123,7 @@ show_commits(struct cli *cli, const char *range)
 
 	if (status < 0)
 		return cli_fail_err(cli, "git", &err);
-	/* 141: the pager was left before its end. */
+	/* 141: the pager was closed before the end. */
 	return status == 0 || status == 141 ? CLI_OK : CLI_FAILED;
 }
 

@@ -100,7 +100,7 @@ get_prompt(struct cli *cli, const struct cli_args *args, struct draft *draft)
 		    cli, args->flags[FLAG_COMMAND], draft);
 	if (args->flags[FLAG_FILE] != NULL)
 		return draft_read(cli, args->flags[FLAG_FILE], draft);
-	/* Nobody should write a task for a daemon that is not there. */
+	/* Nobody should write a task for a daemon that is not running. */
 	if (args->flags[FLAG_PROMPT] == NULL && !remote_alive(cli))
 		return cli_fail(cli, "no_daemon",
 		    "no daemon is running for %s; start it with: llmc up "
@@ -111,7 +111,7 @@ get_prompt(struct cli *cli, const struct cli_args *args, struct draft *draft)
 	    draft);
 }
 
-/* An agent follows such a path, and edits your files in place of its own. */
+/* An agent follows such a path, and edits your files instead of its own. */
 static int
 check_paths(struct cli *cli, const char *text, bool yes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc status: what state.json and daemon.json say. A pure read: asks neither
+ * llmc status: what state.json and daemon.json say. Only reads: asks neither
  * the daemon nor tmux nor git, and changes nothing.
  */
 #include <stdlib.h>
@@ -44,8 +44,8 @@ status_section(struct cli *cli, const char *title)
 
 /* --- the daemon ------------------------------------------------------ */
 
-/* Its registration, while the process that wrote it lives and holds the lock;
- * else NULL. */
+/* Its registration, if the process that wrote it lives and holds the lock; else
+ * NULL. */
 static struct json_object *
 load_daemon(struct cli *cli)
 {
@@ -138,7 +138,7 @@ worker_json(const struct status *s, const struct worker *w)
 	return json;
 }
 
-/* The id and title of its task, or the beginning of what it was told. */
+/* The id and title of its task, or the beginning of its prompt. */
 static void
 add_task(const struct status *s, const struct worker *w, struct buf *out)
 {
@@ -162,7 +162,7 @@ worker_row(const struct status *s, struct table *table, const struct worker *w)
 	cleanup_buf struct buf since = BUF_INIT, words = BUF_INIT;
 	cleanup_free char *sha = NULL;
 
-	/* To the second: milliseconds tell nobody anything here. */
+	/* To the second: milliseconds are of no use here. */
 	text_add_duration(&since, (s->now - w->since_ms) / 1000 * 1000);
 	if (w->commit != NULL)
 		sha = xasprintf("[%.*s]", SHA_LEN, w->commit);
@@ -179,7 +179,7 @@ worker_row(const struct status *s, struct table *table, const struct worker *w)
 	table_colour(table, 1, roster_colour(w));
 }
 
-/* The workers by hand, or those of auto mode. */
+/* The workers driven by hand, or those of auto mode. */
 static size_t
 show_workers(struct status *s, const char *title, const char *key, bool is_auto)
 {
@@ -244,7 +244,8 @@ show_summary(struct status *s)
 	json_set(cli->result, "summary", counts);
 }
 
-/* Of the first worker that has a session: the others are called alike. */
+/* For the first worker that has a session: the command for others looks the
+ * same. */
 static void
 show_attach(struct status *s)
 {

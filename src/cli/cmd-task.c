@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc task: what auto mode is to do, does and has done. */
+/* llmc task: the tasks of auto mode, waiting, in progress and done. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ task_params(const char *key, const char *value)
 	return params;
 }
 
-/* What is typed, in a file, piped in, or written in an editor. */
+/* The text that was typed, is in a file, piped in, or written in an editor. */
 static int
 fill_draft(struct cli *cli, const struct cli_args *args, struct draft *draft)
 {
@@ -94,8 +94,8 @@ unknown_task(struct cli *cli, const struct taskbook *book, const char *word)
 	    "there is no task %s; see: llmc task list --all", word);
 }
 
-/* The owner is told a number only for what it has in work; a task that has
- * ended and that its source keeps is known there by its key. */
+/* The daemon knows a task by its id only while it is in progress; one that has
+ * ended and is kept by its source is known by its key. */
 static const char *
 owners_name(struct json_object *entry, const char *word)
 {
@@ -191,7 +191,7 @@ task_show(struct cli *cli, const struct cli_args *args)
 static const struct {
 	const char *name;
 	int min_args, max_args;
-	int flag; /* the one that it takes, -1 = none */
+	int flag; /* that it accepts, -1 = none */
 	int (*run)(struct cli *cli, const struct cli_args *args);
 } task_verbs[] = {
 	{ "add", 0, 1000, FLAG_FILE, task_add },

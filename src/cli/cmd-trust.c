@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc trust: the one change to the user's own Claude files, because they ask
- * for it: this repository is trusted. */
+/* llmc trust: the only change to the user's own Claude files, because the user
+ * asks for it: this repository is trusted. */
 #include <stdlib.h>
 
 #include "claude-home.h"

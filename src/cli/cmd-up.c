@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc up: become autod, in the foreground, or with --detach in the background
- * and come back when it answers.
+ * llmc up: become autod, in the foreground, or with --detach start it in the
+ * background and return when it answers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static const struct cli_flag up_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* autod and what it is told. The flags have the same names there. */
+/* The command line of autod. The flags have the same names there. */
 static char **
 make_argv(struct cli *cli, const struct cli_args *args, const char *autod)
 {
@@ -69,7 +69,8 @@ make_argv(struct cli *cli, const struct cli_args *args, const char *autod)
 	return argv;
 }
 
-/* *ret_fd: the other end of its standard input, which breaks when it ends. */
+/* *ret_fd: the other end of its standard input, which is closed when it ends.
+ */
 static int
 start_detached(struct cli *cli, char *const *argv, int *ret_fd, struct err *err)
 {
@@ -102,7 +103,7 @@ start_detached(struct cli *cli, char *const *argv, int *ret_fd, struct err *err)
 	return r;
 }
 
-/* The last words of a daemon that did not come up. */
+/* The last log lines of a daemon that did not start. */
 static void
 last_words(struct cli *cli, struct buf *out)
 {
@@ -144,7 +145,8 @@ up_detached(struct cli *cli, char *const *argv, bool is_auto)
 	return CLI_OK;
 }
 
-/* Before anything starts: what only auto mode takes, and how many. */
+/* Before anything starts: check the flags of auto mode, and the number of
+ * workers. */
 static int
 check_flags(struct cli *cli, const struct cli_args *args)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc wait: come back when a worker has reached a status. */
+/* llmc wait: return when a worker has reached a status. */
 #include <string.h>
 
 #include "commands.h"
@@ -12,7 +12,7 @@
 
 #define TIMEOUT_MS     (10 * 60 * 1000)
 #define TIMEOUT_MAX_MS (7 * 24 * 3600 * (int64_t)1000)
-#define ANSWER_MS      10000 /* beyond the timeout, for the answer itself */
+#define ANSWER_MS      10000 /* added to the timeout, for the answer itself */
 
 enum {
 	FLAG_UNTIL,

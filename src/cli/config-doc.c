@@ -21,7 +21,7 @@ section_len(const char *path, const char **ret_key)
 	return (size_t)(dot - path);
 }
 
-/* Words as lines of at most WRAP columns, each begun with prefix. */
+/* Wrap text into lines of at most WRAP columns, each after prefix. */
 static void
 add_wrapped(struct buf *out, const char *prefix, const char *text, size_t len)
 {
@@ -97,8 +97,8 @@ config_doc_toml(struct buf *out)
 	    "[workers.adam]\n# model = \"opus\"\n");
 }
 
-/* Text as mdoc wants it: \ and " lose their meaning, a - before a word is one
- * to type, and no word is taken for a macro at the start of a line. */
+/* Text as mdoc wants it: \ and " are escaped, a - before a word is one to type,
+ * and no word at the start of a line is taken for a macro. */
 static void
 add_mdoc(struct buf *out, const char *text)
 {
@@ -119,7 +119,7 @@ add_mdoc(struct buf *out, const char *text)
 	}
 }
 
-/* mdoc wants every sentence on lines of its own. */
+/* mdoc wants every sentence to start a new line. */
 static void
 add_sentences(struct buf *out, const char *text)
 {

@@ -12,8 +12,8 @@
 #include "procref.h"
 #include "watch.h"
 
-/* The lock has no event. It is looked at for a daemon whose process cannot be
- * watched: on old kernels, or when it runs in another pid namespace. */
+/* The lock has no event. It is polled for a daemon whose process cannot be
+ * watched: on old kernels, or if it runs in another pid namespace. */
 #define LOCK_LOOK_MS 250
 
 struct daemon_wait {
@@ -21,7 +21,7 @@ struct daemon_wait {
 	const char *path; /* of the socket, or of the lock */
 	struct json_object *info;
 	int64_t until_ms;
-	bool over; /* what is waited for has happened */
+	bool over; /* what we wait for has happened */
 };
 
 static void
@@ -31,8 +31,8 @@ wait_over(struct daemon_wait *wait)
 	loop_stop(wait->loop, 0);
 }
 
-/* The socket has changed. A daemon that listens but is still busy is waited
- * for; one that does not listen yet changes the socket once more. */
+/* The socket has changed. Wait for a daemon that listens but is still busy; one
+ * that does not listen yet changes the socket once more. */
 static void
 on_socket(void *arg)
 {
@@ -73,7 +73,7 @@ daemon_wait_up(
 		.until_ms = clock_mono_ms() + ms };
 	struct loop_timer *deadline = loop_after(wait.loop, ms, on_late, &wait);
 	struct loop_call *first = loop_call_new(wait.loop, on_socket, &wait);
-	/* Nothing is ever read from this end: only its end is told. */
+	/* Nothing is ever read from this end: only its closing is reported. */
 	struct loop_watch *broken =
 	    loop_watch_new(wait.loop, fd, LOOP_READ, on_broken, &wait);
 	struct watch *watch = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Wait until a daemon answers, or has ended. The kernel tells; both are bounded
- * by a deadline and block until then. */
+/* Wait until a daemon answers, or has ended. Both block, without polling where
+ * the kernel can tell, and are bounded by a deadline. */
 #ifndef DAEMON_WAIT_H
 #define DAEMON_WAIT_H
 
@@ -12,14 +12,14 @@ struct cli;
 struct json_object;
 struct procref;
 
-/* Until it answers: *ret_info is what it says of itself (daemon.info), owned by
- * the caller. `fd` is the writing end of a pipe that the daemon has the reading
- * end of. False when that breaks, or the time is up. */
+/* Wait until it answers: *ret_info is its daemon.info, owned by the caller.
+ * `fd` is the writing end of a pipe whose reading end the daemon has. False if
+ * that is closed, or after the timeout. */
 bool daemon_wait_up(
     struct cli *cli, int fd, int64_t ms, struct json_object **ret_info);
 
-/* Until that process has ended, or nobody holds the daemon's lock any more.
- * False when the time is up. */
+/* Wait until that process has ended, or nobody holds the daemon's lock any
+ * more. False after the timeout. */
 bool
 daemon_wait_gone(struct cli *cli, const struct procref *daemon, int64_t ms);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The part of llmc doctor that looks at where tasks of auto mode come from. */
+/* llmc doctor: checks where the tasks of auto mode come from. */
 #include <string.h>
 
 #include "child.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The part of llmc doctor that looks at what runs. */
+/* llmc doctor: checks what is running. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ check_daemon(struct doctor *d)
 
 /* --- Claude Code ----------------------------------------------------- */
 
-/* Another agent has its own first-run ways. */
+/* Another agent has its own dialogs at its first start. */
 static bool
 is_claude(const char *command)
 {
@@ -94,7 +94,8 @@ check_claude(struct doctor *d)
 
 /* --- worktrees ------------------------------------------------------- */
 
-/* The worker that a worktree at this path would be of; NULL for none. */
+/* The name of the worker that would have a worktree at this path; NULL for
+ * none. */
 static const char *
 name_below(const char *dir, const char *path)
 {
@@ -134,7 +135,7 @@ parse_worktrees(char *text, const char *dir, struct doctor_fleet_worktrees *w)
 		} else if (strncmp(line, heads, strlen(heads)) == 0) {
 			branch = line + strlen(heads);
 		}
-		/* The blank line behind the last one is trimmed away. */
+		/* The blank line after the last one is cut off. */
 		if (path != NULL && (*line == '\0' || rest == NULL)) {
 			const char *name = name_below(dir, path);
 

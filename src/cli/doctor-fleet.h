@@ -13,7 +13,8 @@ struct settings;
 
 void doctor_fleet_check(struct doctor *doctor);
 
-/* A worktree of this repository that could be a worker's, by git. */
+/* A worktree of this repository that could belong to a worker, as git lists it.
+ */
 struct doctor_fleet_worktree {
 	char *name; /* of the worker */
 	char *path;
@@ -24,8 +25,8 @@ struct doctor_fleet_worktrees {
 	size_t count;
 };
 
-/* Those below repo.worktree_dir with a name and a branch as workers have them.
- * Exit status; the failure is reported. */
+/* Those below repo.worktree_dir with a name and a branch like a worker's. Exit
+ * status; the failure is reported. */
 int
 doctor_fleet_worktrees_load(struct cli *cli, const struct settings *settings,
     struct doctor_fleet_worktrees *ret_worktrees);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The part of llmc doctor that looks at the overseer. */
+/* llmc doctor: checks the overseer. */
 #include <string.h>
 
 #include "cli.h"
@@ -14,14 +14,14 @@
 #include "settings.h"
 #include "text.h"
 
-/* Of words that may have many lines. */
+/* The first line of a text; the caller frees it. */
 static char *
 first_line(const char *words)
 {
 	return xstrndup(words, strcspn(words, "\n"));
 }
 
-/* Only who runs auto mode is told that it could be left alone. */
+/* Suggest an overseer only to those who run auto mode. */
 static void
 check_prompt(struct doctor *d, const struct oversight *oversight)
 {

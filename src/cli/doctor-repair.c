@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The part of llmc doctor that changes something, when it is told to. */
+/* llmc doctor: changes what it was told to repair. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,8 +158,8 @@ is_ahead(struct cli *cli, const char *onto, const char *branch, struct buf *id)
 	    git_ask(cli->workspace.root, tip, id, NULL) == 0;
 }
 
-/* A worker as its worktree tells it: what it was doing is not known, but
- * commits that have not landed wait for a verdict. */
+/* A worker made from its worktree: what it was doing is not known, but commits
+ * that have not landed wait for review. */
 static struct worker *
 make_worker(struct cli *cli, const struct doctor_fleet_worktree *tree,
     const char *onto, const struct state *old)
@@ -181,7 +181,7 @@ make_worker(struct cli *cli, const struct doctor_fleet_worktree *tree,
 	return w;
 }
 
-/* The file as it is, aside: it may be mended by hand yet. */
+/* Keep the file as it is: a person may still fix it by hand. */
 static int
 keep_old(struct doctor *d)
 {
@@ -224,7 +224,7 @@ write_state(struct doctor *d, const struct settings *settings,
 		memcpy(fresh.root_id, old.root_id, sizeof fresh.root_id);
 		fresh.receipts = old.receipts;
 	}
-	/* The old one may be another root's. */
+	/* The old one may belong to another root. */
 	state_file_root_id(ws, fresh.root_id, NULL);
 	for (size_t i = 0; i < trees->count; i++) {
 		const struct doctor_fleet_worktree *t = &trees->list[i];

@@ -22,16 +22,16 @@ enum verdict {
 
 struct doctor {
 	struct cli *cli;
-	bool have_git; /* it answers, about a repository with a commit */
+	bool have_git; /* git answers, and the repository has a commit */
 	bool have_state; /* state.json could be read */
 	struct state state;
-	struct settings *settings; /* NULL = none to be had */
+	struct settings *settings; /* NULL = they cannot be read */
 	struct json_object *checks;
 	struct json_object *repairs; /* in words */
 	int counts[VERDICT_COUNT];
 };
 
-/* One line of the report. fix: what to do, NULL when nothing is wrong. */
+/* One line of the report. fix: what to do, NULL if nothing is wrong. */
 void doctor_note(struct doctor *doctor, enum verdict verdict, const char *name,
     const char *detail, const char *fix);
 

@@ -33,7 +33,7 @@ too_long(struct cli *cli, const char *what)
 	return cli_fail(cli, "too_long", "%s is longer than 1 MiB", what);
 }
 
-/* Everything there is, up to the bound. Negative errno. */
+/* Read everything, up to the limit. Negative errno. */
 static int
 read_all(int fd, struct buf *out)
 {
@@ -117,7 +117,7 @@ make_file(struct cli *cli, const char *kind, const char *below,
 	return file_replace(draft->file, text.data, text.len, 0600, err);
 }
 
-/* Up to the line that ends it, wherever the person left that. */
+/* Up to the line that ends the text, wherever the person left it. */
 static void
 cut_text(struct buf *text)
 {

@@ -2,8 +2,8 @@
 
 /*
  * A text that a person writes for a worker: typed on the command line, piped
- * in, or made in an editor. What was made in an editor stays in a file until
- * it has arrived, so that a refusal loses nothing.
+ * in, or written in an editor. A text from an editor stays in a file until it
+ * has been delivered, so that it is not lost if it is refused.
  */
 #ifndef DRAFT_H
 #define DRAFT_H
@@ -32,8 +32,8 @@ int draft_fill(struct cli *cli, const char *typed, const char *kind,
 /* The bytes of a file, or of standard input ("-"). */
 int draft_read(struct cli *cli, const char *path, struct draft *draft);
 
-/* Release it. status CLI_OK: it has arrived, and its file is removed; else
- * the person is told where it is. Returns status. */
+/* Release it. status CLI_OK: it was delivered, and its file is removed;
+ * otherwise the person is told where it is. Returns status. */
 int draft_end(struct cli *cli, struct draft *draft, int status);
 
 #endif

@@ -15,9 +15,9 @@
 #include "watch.h"
 
 #define ANSWER_MS 2000 /* for a daemon to say where its stream begins */
-#define LOOK_MS   2000 /* between looks for a daemon */
+#define LOOK_MS   2000 /* between attempts to find a daemon */
 #define GROWN_MS  500 /* the same, when the file has grown */
-#define READ_MOST 1000 /* records in one turn of the loop */
+#define READ_MOST 1000 /* records in one pass of the loop */
 
 const struct log_view event_feed_view = { .object = "event",
 	.level = LOG_LEVEL_DEBUG };
@@ -28,19 +28,19 @@ struct event_feed {
 	size_t lines;
 	event_feed_fn *fn;
 	void *arg;
-	/* What is before it has been given. While the daemon sends, it stays
-	 * where the stream began. */
+	/* Everything before it has been passed to fn. While the daemon sends,
+	 * it stays where the stream began. */
 	struct jsonl_cursor at;
 	struct watch *watch; /* of the file; NULL while the daemon sends */
 	struct loop_call *read;
-	struct loop_timer *timer; /* the next look, or the end of patience */
+	struct loop_timer *timer; /* the next attempt, or the end of waiting */
 	struct client_stream *stream; /* NULL = reading the file */
 	int64_t asked_ms; /* when a daemon was last looked for */
 	uint64_t heard; /* events of the stream */
 	struct json_object *last; /* of them */
 	bool live; /* the stream has begun */
-	bool begun; /* the last ones before have been given */
-	bool done; /* fn has had enough */
+	bool begun; /* the last ones before it have been passed to fn */
+	bool done; /* fn wants no more */
 };
 
 static bool
@@ -70,8 +70,8 @@ next_event(struct jsonl_cursor *cursor)
 	return record;
 }
 
-/* The last ones before the cursor. False when the file was rotated meanwhile,
- * so that nobody knows which these are. */
+/* The last ones before the cursor. False if the file was rotated meanwhile, so
+ * that they cannot be known. */
 static bool
 feed_begin(struct event_feed *feed, const struct jsonl_cursor *cursor)
 {
@@ -102,9 +102,9 @@ feed_changed(void *arg)
 	loop_call_request(feed->read);
 }
 
-/* Once the daemon sends no more: leave out of the file what it had sent. The
- * last one marks the place. When it is not there (a full disk), their number
- * has to do. */
+/* When the daemon sends no more: skip what it has sent already. The last one
+ * marks the place in the file. If it is missing (a full disk), skip as many as
+ * were sent. */
 static void
 feed_pass_heard(struct event_feed *feed)
 {
@@ -137,8 +137,8 @@ feed_set_timer(struct event_feed *feed, int64_t ms)
 	feed->timer = loop_after(feed->loop, ms, feed_timer, feed);
 }
 
-/* Read the file from here on. Where it cannot be watched, looking for a daemon
- * is also the time to look into it. */
+/* Read the file from here on. If it cannot be watched, it is read whenever a
+ * daemon is looked for. */
 static void
 feed_use_file(struct event_feed *feed)
 {
@@ -156,7 +156,7 @@ feed_use_file(struct event_feed *feed)
 	loop_call_request(feed->read);
 }
 
-/* Give what the file has before the place where the stream begins. */
+/* Pass on what the file has before the place where the stream begins. */
 static void
 feed_catch_up(struct event_feed *feed, const struct jsonl_cursor *start)
 {
@@ -177,7 +177,7 @@ feed_join(struct event_feed *feed, int64_t offset)
 	bool begun = feed->begun;
 
 	jsonl_cursor_init(&start, feed->file);
-	/* When the file was rotated since, a later attempt will do. */
+	/* If the file was rotated meanwhile, a later attempt will succeed. */
 	if (offset < 0 || jsonl_cursor_seek(&start, (uint64_t)offset) < 0 ||
 	    (!begun && !feed_begin(feed, &start))) {
 		jsonl_cursor_release(&start);
@@ -202,7 +202,7 @@ on_notification(const char *method, struct json_object *params, void *arg)
 		feed_join(feed, json_int_or(params, "offset", -1));
 	} else if (feed->live && strcmp(method, "event") == 0 &&
 	    is_event(params)) {
-		/* The first one may have made the file. */
+		/* The first event may have created the file. */
 		jsonl_cursor_hold(&feed->at);
 		feed_give(feed, params);
 		feed->heard++;
@@ -220,7 +220,7 @@ on_end(int status, struct json_object *result, const struct err *err, void *arg)
 	feed_use_file(arg);
 }
 
-/* Is a daemon there? False when not, or not one that answers. */
+/* Is there a daemon that answers? */
 static bool
 feed_ask(struct event_feed *feed)
 {
@@ -235,7 +235,7 @@ feed_ask(struct event_feed *feed)
 	return asked;
 }
 
-/* Give what the file has. The end of it is the moment to look for a daemon. */
+/* Pass on what the file has. At its end, look for a daemon. */
 static void
 feed_read(void *arg)
 {

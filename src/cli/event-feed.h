@@ -21,16 +21,16 @@ struct json_object;
 struct log_view;
 struct loop;
 
-/* A record of the file: {timestamp, level, event:{type, ...}}. Lives until
- * this returns; false = enough, no more are given. */
+/* A record of the file: {timestamp, level, event:{type, ...}}. Valid until this
+ * returns; false = pass on no more. */
 typedef bool event_feed_fn(struct json_object *record, void *arg);
 
 /* Which records of the file are events. */
 extern const struct log_view event_feed_view;
 
-/* The last `lines` events first. The folder of the file must exist (-ENOENT).
- * fn is called from the loop only. The feed is the caller's, who frees it
- * before the loop and not from inside fn. */
+/* Begins with the last `lines` events. The folder of the file must exist
+ * (-ENOENT). fn is called from the loop only. The caller owns the feed and
+ * frees it before the loop and not from inside fn. */
 int event_feed_new(struct loop *loop, const char *socket, const char *file,
     size_t lines, event_feed_fn *fn, void *arg, struct event_feed **ret_feed,
     struct err *err);

@@ -27,7 +27,7 @@ add_value(const char *text, struct buf *out)
 	}
 }
 
-/* The member that "member:way" asks for; false when it is not there. */
+/* The member that "member:way" names; false if it is missing. */
 static bool
 add_member(
     struct json_object *event, const char *spec, size_t len, struct buf *out)
@@ -55,8 +55,8 @@ add_member(
 	return true;
 }
 
-/* A stretch of words without brackets; false when a member is missing, which
- * is then a question mark. */
+/* A part of the text without brackets; false if a member is missing, which is
+ * then shown as a question mark. */
 static bool
 add_stretch(
     struct json_object *event, const char *words, size_t len, struct buf *out)
@@ -116,7 +116,7 @@ add_members(struct json_object *event, struct buf *out)
 	}
 }
 
-/* Where the type has no colour of its own, the level's. */
+/* If the type has no colour of its own, that of the level. */
 static const char *
 level_colour(const char *level)
 {

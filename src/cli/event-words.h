@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What happened in auto mode, as logs/auto.log has it, in words. */
+/* Events of logs/auto.log as text for people. */
 #ifndef EVENT_WORDS_H
 #define EVENT_WORDS_H
 
@@ -9,10 +9,9 @@
 struct buf;
 struct json_object;
 
-/* "2026-01-31 09:15:30  auto-1 gets t17: Fix the parser", with a newline;
- * local time; appended. An event of a type that is not known is shown as its
- * type and its members. False (nothing is appended) for a record that is no
- * event. */
+/* "2026-01-31 09:15:30  auto-1 gets t17: Fix the parser", with a newline; local
+ * time; appended. An event of an unknown type is shown as its type and its
+ * members. False (nothing is appended) for a record that is not an event. */
 bool event_words_add(struct json_object *record, bool colour, struct buf *out);
 
 #endif

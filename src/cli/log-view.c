@@ -50,7 +50,7 @@ add_stamp(struct json_object *record, struct buf *out)
 	cleanup_free char *stamp =
 	    xstrdup(json_string_or(record, "timestamp", ""));
 
-	/* "2026-01-31T08:15:30.123Z": to the second is enough here. */
+	/* "2026-01-31T08:15:30.123Z": seconds are enough here. */
 	if (strlen(stamp) >= 20 && stamp[10] == 'T') {
 		stamp[10] = ' ';
 		stamp[19] = '\0';
@@ -113,14 +113,15 @@ log_view_print(
 	buf_addc(out, '\n');
 }
 
-/* A file that is read from its end, line by line. */
+/* A file that is read backwards, line by line. */
 struct backwards {
 	int fd;
 	off_t at; /* everything from here on has been read */
 	struct buf part; /* read, not yet handed out */
 };
 
-/* Put the piece before what is there in front of it; false at the top. */
+/* Read the piece before the one that was read last; false at the beginning of
+ * the file. */
 static bool
 read_more(struct backwards *b)
 {
@@ -138,8 +139,8 @@ read_more(struct backwards *b)
 	return true;
 }
 
-/* The line before the one that was given last; the caller frees. NULL at the
- * top. */
+/* The line before the one that was returned last; the caller frees it. NULL at
+ * the beginning of the file. */
 static char *
 line_before(struct backwards *b)
 {

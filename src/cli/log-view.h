@@ -22,7 +22,7 @@ struct log_view {
 
 bool log_view_wants(const struct log_view *view, struct json_object *record);
 
-/* One line of the log, or NULL when it is not wanted or no record. The caller
+/* One line of the log, or NULL if it is not wanted or not a record. The caller
  * owns it. */
 struct json_object *
 log_view_read(const struct log_view *view, const char *line, size_t len);
@@ -33,7 +33,7 @@ void log_view_print(
 
 /* The last `count` wanted records of a log and of its rotated files, oldest
  * first, as an array; the caller owns it. Of the log itself only the first
- * `end` bytes are looked at. What cannot be read is left out. */
+ * `end` bytes are read. What cannot be read is left out. */
 struct json_object *log_view_last(
     const struct log_view *view, const char *path, uint64_t end, size_t count);
 

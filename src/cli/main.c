@@ -18,7 +18,7 @@
 #include "mem.h"
 
 /* NO_COLOR and FORCE_COLOR as other programs understand them; --no-color is
- * looked at later and goes before both. */
+ * read later and overrides both. */
 static bool
 wants_colour(void)
 {
@@ -81,7 +81,7 @@ run_command(struct cli *cli, int argc, char **argv)
 		log_open(&(struct log_options){ .component = "llmc",
 		    .terminal = true,
 		    .level = LOG_LEVEL_DEBUG });
-	if (cli_is_guarded(command) && cli_is_barred(command->mends))
+	if (cli_is_guarded(command) && cli_is_barred(command->repairs))
 		return cli_fail(cli, "refused",
 		    "agents may not run llmc %s; this is a worker's session",
 		    command->name);
@@ -118,8 +118,8 @@ run(struct cli *cli, int argc, char **argv)
 	return run_command(cli, argc - i, argv + i);
 }
 
-/* What was made, in the form that was asked for. A reader that went away
- * (llmc help | head) is no failure of ours; a full disk is. */
+/* Print the result in the form that was asked for. A reader that has gone (llmc
+ * help | head) is not an error; a full disk is. */
 static int
 print_result(struct cli *cli, int status)
 {
@@ -140,7 +140,7 @@ print_result(struct cli *cli, int status)
 	return status;
 }
 
-/* --json behind a mistake must still be honoured: look for it first. */
+/* --json after a mistake must still be honoured: look for it first. */
 static bool
 json_is_wanted(int argc, char **argv)
 {

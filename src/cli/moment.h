@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Moments for people: the machine's own zone. Given times, never the clock. */
+/* Times for people, in the machine's own zone. Takes times, never reads the
+ * clock. */
 #ifndef MOMENT_H
 #define MOMENT_H
 
@@ -15,7 +16,7 @@ bool moment_parse(const char *stamp, int64_t *ret_ms);
 /* "2026-01-31 09:15:30", appended. */
 void moment_add(struct buf *out, int64_t wall_ms);
 
-/* Days since 1970 by the clock on the wall. */
+/* Days since 1970 in local time. */
 int64_t moment_day(int64_t wall_ms);
 
 /* "3m5s", to the second, never negative; appended. */

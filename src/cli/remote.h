@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Ask the owner of the workers: the daemon over its socket, or, where none
- * runs and the method allows it, `autod --oneshot` for this one request.
+ * Ask the owner of the workers: the daemon over its socket, or, if none is
+ * running and the method allows it, `autod --oneshot` for this one request.
  */
 #ifndef REMOTE_H
 #define REMOTE_H
@@ -14,25 +14,25 @@ struct cli;
 struct err;
 struct json_object;
 
-/* Call a method of api.h; params is taken over. CLI_OK with *ret_result (owned
- * by the caller, may be NULL), or the failure is reported and its exit status
- * returned. deadline_ms 0 = a minute. */
+/* Call a method of api.h; takes ownership of params. CLI_OK with *ret_result
+ * (owned by the caller, may be NULL), or the failure is reported and its exit
+ * status returned. deadline_ms 0 = a minute. */
 int remote_call(struct cli *cli, const char *method, struct json_object *params,
     int64_t deadline_ms, struct json_object **ret_result);
 
-/* How long what git does to a large repository may take. */
+/* Limit for git operations on a large repository. */
 #define REMOTE_LONG_MS (30 * 60 * 1000)
 
-/* The same without the report: false with a word for programs and a sentence
+/* The same without the report: false with a code for programs and a sentence
  * for people. */
 bool remote_try(struct cli *cli, const char *method, struct json_object *params,
     int64_t deadline_ms, struct json_object **ret_result, const char **ret_code,
     struct err *err);
 
-/* {"worker": name}, what most methods want. */
+/* {"worker": name}, the params of most methods. */
 struct json_object *remote_worker(const char *name);
 
-/* Is a daemon there that answers? */
+/* Is there a daemon that answers? */
 bool remote_alive(struct cli *cli);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The workers as state.json has them, for commands that only look, or that
+ * The workers in state.json, for commands that only show something, or that
  * choose a worker before they ask the daemon. Reading takes no lock.
  */
 #ifndef ROSTER_H
@@ -16,17 +16,18 @@ struct worker;
 /* CLI_OK and a state that the caller releases, or the failure is reported. */
 int roster_load(struct cli *cli, struct state *ret_state);
 
-/* The worker of that name, or the failure (with the names there are). */
+/* The worker of that name, or the failure is reported (with the existing
+ * names). */
 int roster_find(struct cli *cli, const struct state *state, const char *name,
     const struct worker **ret_worker);
 
-/* The worker that was reviewed last: what accept and reject mean without a
- * name. The name is the state's. */
+/* The worker that was reviewed last: accept and reject use it if no name is
+ * given. The name belongs to the state. */
 int roster_reviewed(
     struct cli *cli, const struct state *state, const char **ret_name);
 
 /* The beginning of a worker's task on one line, for people; appended. Nothing
- * where it has none. */
+ * if it has none. */
 void roster_excerpt(const struct worker *worker, struct buf *out);
 
 /* The part of a salvage ref that people type: "worker/time". */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * tmux from the command line: one question and its answer, in a loop of its
- * own. Failures are reported; all return an exit status.
+ * tmux from the command line: one command and its answer, in a loop of its own.
+ * Failures are reported; all return an exit status.
  */
 #ifndef SESSIONS_H
 #define SESSIONS_H
@@ -27,7 +27,7 @@ struct sessions {
 	size_t count;
 };
 
-/* All sessions of this root's server; none when no server runs. */
+/* All sessions of this root's server; none if no server is running. */
 int sessions_load(struct cli *cli, const struct settings *settings,
     struct sessions *ret_sessions);
 /* The same without the report: negative errno. */
@@ -35,8 +35,8 @@ int sessions_try(struct cli *cli, const struct settings *settings,
     struct sessions *ret_sessions, struct err *err);
 void sessions_release(struct sessions *sessions);
 
-/* By the worker's name, the console's ("console1"), or the session's own;
- * NULL when there is none. */
+/* By the worker's name, the console's ("console1"), or the session's own; NULL
+ * if there is none. */
 const struct sessions_entry *
 sessions_find(const struct sessions *sessions, const char *target);
 
@@ -50,13 +50,13 @@ int sessions_start_console(
 int sessions_kill(
     struct cli *cli, const struct settings *settings, const char *name);
 
-/* The words to type to attach, quoted for a shell; appended. */
+/* The command to type to attach, quoted for a shell; appended. */
 void sessions_attach_words(
     const struct settings *settings, const char *name, struct buf *out);
 
 /* Become tmux, attached to the session; inside the same server the client
- * changes over. Comes back only with a failure, or with --json, where it only
- * tells how. */
+ * switches. Returns only after a failure, or with --json, which only prints the
+ * command. */
 int sessions_attach(
     struct cli *cli, const struct settings *settings, const char *name);
 

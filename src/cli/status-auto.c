@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The part of llmc status that tells about auto mode. Only reads files. */
+/* llmc status: the part about auto mode. Only reads files. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct auto_status {
 	struct cli *cli;
 	const struct state *state;
 	int64_t now; /* seconds */
-	struct json_object *heartbeat, *failure; /* as the files have them */
+	struct json_object *heartbeat, *failure; /* as read from the files */
 	struct json_object *json;
 };
 
@@ -146,7 +146,7 @@ show_tasks(struct auto_status *a)
 	buf_adds(text, "  (llmc task list)\n");
 }
 
-/* The record may be of another day: then nothing has been spent today. */
+/* The record may be from another day: then nothing has been spent today. */
 static void
 show_today(struct auto_status *a)
 {
@@ -253,7 +253,7 @@ show_outage(struct auto_status *a)
 	buf_addc(&a->cli->text, '\n');
 }
 
-/* The first moment at which something that waits goes on by itself. */
+/* The first moment at which something that waits continues by itself. */
 static void
 set_deadline(struct auto_status *a)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The part of llmc status that tells about the overseer. Only reads files. */
+/* llmc status: the part about the overseer. Only reads files. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ state_colour(const struct overseer_status *o)
 	return "33";
 }
 
-/* Exit statuses as overseer(8) has them. */
+/* Exit statuses as in overseer(8). */
 static const struct {
 	int status;
 	const char *words;
@@ -142,7 +142,7 @@ show_state(struct overseer_status *o)
 	    status >= 0 ? json_object_new_int64(status) : NULL);
 }
 
-/* Who runs the daemon now is told elsewhere when it is not this one. */
+/* If another daemon is running, that is shown elsewhere. */
 static void
 show_daemon(struct overseer_status *o)
 {
@@ -272,7 +272,8 @@ status_overseer_show(struct status *status, const struct oversight *oversight)
 
 	if (oversight->json == NULL && !oversight->active)
 		return;
-	/* Of one that has not registered yet, the file knows nothing. */
+	/* The file knows nothing about an overseer that has not registered yet.
+	 */
 	if (oversight->registered || !oversight->active)
 		o.file = oversight->json;
 	o.json = json_object_new_object();

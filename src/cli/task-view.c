@@ -39,7 +39,7 @@ status_colour(const char *status)
 	return NULL;
 }
 
-/* One that the source has, but nobody can do. */
+/* A task that the source has, but that cannot be used. */
 static const char *
 shown_status(struct json_object *entry)
 {
@@ -86,7 +86,7 @@ tell_none(struct cli *cli, const struct taskbook *book)
 	buf_addc(&cli->text, '\n');
 }
 
-/* What is long stays out of the list. */
+/* Long members are left out of the list. */
 static struct json_object *
 list_entry(struct json_object *entry)
 {
@@ -164,7 +164,7 @@ show_moment(struct cli *cli, const char *name, struct json_object *entry,
 	show_line(cli, name, text.data);
 }
 
-/* A text of many lines, set apart from what we say ourselves. */
+/* A text of many lines, indented to set it apart from our own. */
 static void
 show_text(struct cli *cli, const char *name, const char *text)
 {

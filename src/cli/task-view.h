@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Tasks for people and programs: a table of all, or one with everything. */
+/* Tasks for people and programs: a table of all, or one with all details. */
 #ifndef TASK_VIEW_H
 #define TASK_VIEW_H
 

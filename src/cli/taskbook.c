@@ -27,7 +27,7 @@ struct filling {
 	struct taskbook *book;
 	const struct state *state;
 	struct json_object *ended; /* records, oldest first */
-	struct json_object *seen; /* what stands in the book, by its keys */
+	struct json_object *seen; /* what is in the book, by its keys */
 	size_t limit;
 	int64_t now;
 };
@@ -50,7 +50,7 @@ set_seconds(struct json_object *json, const char *key, int64_t ms)
 	json_set(json, key, ms > 0 ? json_object_new_int64(ms / 1000) : NULL);
 }
 
-/* How long it has been what it is. */
+/* How long it has had its present status. */
 static int64_t
 task_age(const struct task *task, int64_t now)
 {
@@ -152,7 +152,7 @@ add_entry(struct filling *f, struct json_object *entry)
 static void
 add_live(struct filling *f)
 {
-	/* Those that somebody has come first. */
+	/* Those that a worker has come first. */
 	for (int waiting = 0; waiting < 2; waiting++)
 		for (size_t i = 0; i < f->state->task_count; i++) {
 			const struct task *task = f->state->tasks[i];
@@ -172,8 +172,8 @@ on_record(struct json_object *record, void *arg)
 	return true;
 }
 
-/* The newest record of an id is the one that counts, and one in work again
- * more than all. Returns how many. */
+/* The newest record of an id counts, unless the task is in progress again.
+ * Returns how many. */
 static size_t
 add_ended(struct filling *f)
 {
@@ -184,7 +184,7 @@ add_ended(struct filling *f)
 
 		if (f->limit > 0 && count >= f->limit)
 			break;
-		/* A record that this version cannot read tells nothing. */
+		/* A record that this version cannot read is ignored. */
 		if (task_from_json(json_object_array_get_idx(f->ended, i - 1),
 			"", &task, NULL) < 0)
 			continue;
@@ -205,7 +205,7 @@ is_ended_item(struct json_object *item)
 	return strcmp(status, "done") == 0 || strcmp(status, "failed") == 0;
 }
 
-/* Tasks of the source that stand nowhere else. */
+/* Tasks that only the source knows. */
 static void
 add_items(struct filling *f, struct json_object *items, bool ended, size_t room)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Every task that is known: those in work (state.json), those that have ended
- * (tasks.jsonl) and what the source itself has. Only reads.
+ * All known tasks: those in progress (state.json), those that have ended
+ * (tasks.jsonl) and those that the source has. Only reads.
  */
 #ifndef TASKBOOK_H
 #define TASKBOOK_H
@@ -19,9 +19,9 @@ struct json_object;
 struct taskbook {
 	enum source_type type; /* of the source */
 	char *where; /* the command, or the folder */
-	char *problem; /* why the source cannot be looked at, or NULL */
-	struct json_object *entries; /* in work, then to do, then ended, the
-				      * newest first */
+	char *problem; /* why the source cannot be read, or NULL */
+	struct json_object *entries; /* in progress, then waiting, then ended,
+				      * the newest first */
 };
 
 /* Of the ended ones the last `limit`, 0 = all. CLI_OK and a book that the
@@ -29,18 +29,18 @@ struct taskbook {
 int taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book);
 void taskbook_release(struct taskbook *book);
 
-/* The entry of that id, or of that name in its source; NULL when there is
- * none. */
+/* The entry with that id, or that name in its source; NULL if there is none. */
 struct json_object *
 taskbook_find(const struct taskbook *book, const char *word);
 
-/* The id or name that is nearest to the word, or NULL. */
+/* The id or name that is most similar to the word, or NULL. */
 const char *taskbook_nearest(const struct taskbook *book, const char *word);
 
-/* Add what the source's own file says, for a task that only the source has. */
+/* Add the contents of the source's own file, for a task that only the source
+ * has. */
 void taskbook_read_text(const struct taskbook *book, struct json_object *entry);
 
-/* What an entry is called: its id, else its name in the source. */
+/* The name of an entry: its id, else its name in the source. */
 const char *taskbook_name(struct json_object *entry);
 
 /* A cost in millionths of a dollar as a number of dollars. */

@@ -12,7 +12,8 @@
 #include "mem.h"
 #include "terminal.h"
 
-/* What main ignores, and what we do while another program has the terminal. */
+/* Signals that main ignores, or that we ignore while another program has the
+ * terminal. */
 static const int terminal_signals[] = { SIGINT, SIGQUIT, SIGPIPE };
 
 bool

@@ -19,8 +19,8 @@ bool terminal_here(void);
 int terminal_become(const char *const *argv, struct err *err);
 
 /* Run it with our own standard descriptors and wait for its end, however long
- * that takes. Its exit status (128 + signal for a death by one), or negative
- * errno. Interrupts from the keyboard are its own while it runs. */
+ * that takes. Its exit status (128 + signal if a signal ended it), or negative
+ * errno. Interrupts from the keyboard go to it while it runs. */
 int terminal_run(const char *const *argv, struct err *err);
 
 #endif

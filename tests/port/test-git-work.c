@@ -159,7 +159,7 @@ START_TEST(add_takes_a_branch_that_exists)
 }
 END_TEST
 
-START_TEST(add_mends_what_is_half_there)
+START_TEST(add_repairs_what_is_half_there)
 {
 	static const char *const damage[] = {
 		"rm -rf \"$W\"",
@@ -481,7 +481,7 @@ START_TEST(a_rebase_stopped_by_a_file_in_the_way_is_taken_back)
 }
 END_TEST
 
-START_TEST(abort_mends_a_broken_rebase)
+START_TEST(abort_repairs_a_broken_rebase)
 {
 	static const char *const states[] = {
 		":",
@@ -567,7 +567,7 @@ unit_suite(void)
 		NULL });
 	unit_case(s, "worktree",
 	    (const TTest *[]){ add_makes_branch_and_folder,
-		add_takes_a_branch_that_exists, add_mends_what_is_half_there,
+		add_takes_a_branch_that_exists, add_repairs_what_is_half_there,
 		add_keeps_its_hands_off_other_things,
 		add_refuses_the_users_tree_and_a_branch_in_use,
 		add_needs_a_commit, a_name_with_a_line_break_is_refused,
@@ -585,6 +585,6 @@ unit_suite(void)
 		rebase_takes_what_rerere_knows,
 		a_rebase_that_cannot_is_an_error_and_leaves_nothing,
 		a_rebase_stopped_by_a_file_in_the_way_is_taken_back,
-		abort_mends_a_broken_rebase, NULL });
+		abort_repairs_a_broken_rebase, NULL });
 	return s;
 }

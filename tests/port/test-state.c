@@ -91,7 +91,7 @@ START_TEST(complaints_name_the_member)
 		{ "{\"workers\":{\"adam\":null}}", "workers.adam" },
 		{ "{\"workers\":{\"adam\":{}}}", "workers.adam.name" },
 		{ "{\"workers\":{\"adam\":{\"name\":\"eve\"}}}",
-		    "workers.adam.name: expected the name it is filed under" },
+		    "workers.adam.name: expected the same name as its key" },
 		{ "{\"workers\":{\"adam\":{\"name\":\"adam\","
 		  "\"status\":\"dancing\"}}}",
 		    "workers.adam.status" },

@@ -10,8 +10,7 @@
 struct buf;
 struct err;
 
-#define TRANSCRIPT_TEXT_MAX \
-	((size_t)16 * 1024 * 1024) /* bytes of the file that are read */
+#define TRANSCRIPT_TEXT_MAX ((size_t)16 * 1024 * 1024) /* bytes read */
 
 /* Append it; invalid lines are left out. Control characters are made visible.
  * Reads the file at once: for the end of a session. */

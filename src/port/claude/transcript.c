@@ -18,12 +18,10 @@
 #include "transcript.h"
 #include "watch.h"
 
-#define STEPS_MAX 64 /* of a path */
-#define JSON_MAX  (64 * 1024 * 1024)
-#define TEXT_MAX  (64 * 1024)
-#define TOKENS_MAX                                                \
-	(INT64_C(1) << 40) /* more in one message is not believed \
-			    */
+#define STEPS_MAX   64 /* of a path */
+#define JSON_MAX    (64 * 1024 * 1024)
+#define TEXT_MAX    (64 * 1024)
+#define TOKENS_MAX  (INT64_C(1) << 40) /* more in one message is invalid */
 #define RECENT      64
 #define KEY_LEN     16
 #define INTERRUPTED "[Request interrupted by user"
@@ -328,7 +326,7 @@ static const struct {
 /* Make text that json_parse() refuses for single characters readable: \u0000,
  * which the output of a program may well hold, and invalid UTF-8. */
 static void
-line_mend(const char *line, size_t len, struct buf *out)
+line_repair(const char *line, size_t len, struct buf *out)
 {
 	text_add_utf8(out, line, len);
 	for (size_t i = 0; i + 1 < out->len; i++) {
@@ -344,13 +342,13 @@ line_mend(const char *line, size_t len, struct buf *out)
 static struct json_object *
 line_parse(const char *line, size_t len)
 {
-	cleanup_buf struct buf mended = BUF_INIT;
+	cleanup_buf struct buf repaired = BUF_INIT;
 	struct json_object *value = NULL;
 
 	if (json_parse(line, len, JSON_MAX, &value, NULL) == 0)
 		return value;
-	line_mend(line, len, &mended);
-	json_parse(mended.data, mended.len, JSON_MAX, &value, NULL);
+	line_repair(line, len, &repaired);
+	json_parse(repaired.data, repaired.len, JSON_MAX, &value, NULL);
 	return value;
 }
 

@@ -263,7 +263,7 @@ parse_worker(const char *name, struct json_object *json, int64_t now_ms,
 	if (strcmp(worker->name, name) != 0) {
 		worker_free(worker);
 		return err_set(err, -EINVAL,
-		    "%s.name: expected the name it is filed under", at.data);
+		    "%s.name: expected the same name as its key", at.data);
 	}
 	state_add(state, worker);
 	return 0;

@@ -15,7 +15,7 @@
 
 #define SMALL_MAX 32 /* of .pid and .status */
 
-/* All but the .json. */
+/* All files but the .json. */
 static const char *const errand_suffixes[] = { ".pid", ".pid.tmp", ".status",
 	".status.tmp", ".out", ".err", ".lock" };
 
@@ -51,7 +51,7 @@ errand_files_stem(
 
 	if (!errand_files_is_name(name))
 		return err_set(err, -EINVAL,
-		    "an errand's name has letters, digits, '-' and '_'");
+		    "an errand's name may have only letters, digits, '-' and '_'");
 	real = realpath(dir, NULL);
 	if (real == NULL)
 		return err_errno(err, -errno, "%s", dir);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The files of an errand, by their stem: "dir/name", to which a suffix is put.
- * For errand.c and errand-run.c only.
+ * The files of an errand, by their stem: "dir/name", to which a suffix is
+ * appended. Private to errand.c and errand-run.c.
  */
 #ifndef ERRAND_FILES_H
 #define ERRAND_FILES_H
@@ -19,12 +19,12 @@ struct err;
 /* Letters, digits, '-' and '_'? */
 bool errand_files_is_name(const char *name);
 
-/* The stem, absolute, for the command may run elsewhere; the caller frees.
- * -EINVAL for a name that is none, -ENOENT and others for dir. */
+/* The stem, absolute, because the command may run elsewhere; the caller frees
+ * it. -EINVAL for an invalid name, -ENOENT and others for dir. */
 int errand_files_stem(
     const char *dir, const char *name, char **ret_stem, struct err *err);
 
-/* Does somebody hold the lock? True also where it cannot be told. */
+/* Does somebody hold the lock? True also if it cannot be determined. */
 bool errand_files_held(const char *stem);
 
 /* Remove all but the .json. */
@@ -37,7 +37,7 @@ bool errand_files_exists(const char *stem, const char *suffix);
 int errand_files_number(
     const char *stem, const char *suffix, int64_t max, int64_t *ret);
 
-/* 0 also when it is not there. */
+/* It is no error if it does not exist. */
 int
 errand_files_remove_one(const char *stem, const char *suffix, struct err *err);
 

@@ -32,10 +32,10 @@
 #include "json.h"
 #include "mem.h"
 
-#define LINGER_MS     1000 /* for what keeps its output open when it ended */
-#define LOCK_FD       100 /* above what scripts use in redirections */
+#define LINGER_MS     1000 /* for others that keep its output open at the end */
+#define LOCK_FD       100 /* above the numbers that scripts use in redirections */
 #define CHUNK         65536
-#define STATUS_UNABLE 126 /* the shell's word for what cannot be executed */
+#define STATUS_UNABLE 126 /* the shell's status for what cannot be executed */
 
 struct stream {
 	int pipe; /* -1 = it has ended */
@@ -43,7 +43,7 @@ struct stream {
 	int file;
 	size_t room; /* bytes that are still kept */
 	bool said; /* something is in the file */
-	bool failed; /* something could not be kept */
+	bool failed; /* something could not be written */
 };
 
 enum {
@@ -58,16 +58,16 @@ struct run {
 	char *stem;
 	char *pid_path, *pid_part, *status_path, *status_part;
 	struct stream streams[STREAMS];
-	int signals; /* tells when the command has ended */
+	int signals; /* readable when the command has ended */
 	int null;
 	pid_t pid;
 	int status; /* -1 = it runs */
-	int64_t give_up_ms; /* on its output, once it has ended */
+	int64_t give_up_ms; /* for its output, when it has ended */
 };
 
 /* --- what is needed, before anything happens --------------------------- */
 
-/* Who else should run this? A person who tries would end his own shell. */
+/* Only autod runs this: if a person did, it would end the person's shell. */
 static int
 check_caller(const char *stem, struct err *err)
 {
@@ -113,7 +113,7 @@ open_stream(struct run *run, int which, const char *suffix, size_t max)
 	struct stream *stream = &run->streams[which];
 	int ends[2];
 
-	/* One byte more tells that it was cut. */
+	/* One byte more shows that it was cut. */
 	stream->room = max + 1;
 	stream->file =
 	    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -144,7 +144,7 @@ open_all(struct run *run, struct err *err)
 	return r < 0 ? err_errno(err, r, "%s", run->stem) : 0;
 }
 
-/* A number in a small file, which is there whole or not at all. */
+/* Write a number into a small file, completely or not at all. */
 static int
 put(const char *part, const char *path, int number)
 {
@@ -166,7 +166,7 @@ put(const char *part, const char *path, int number)
 
 /* --- the command ------------------------------------------------------ */
 
-/* In the new process. It keeps the lock too, should we be killed. */
+/* In the new process. It keeps the lock too, in case we are killed. */
 static void __attribute__((noreturn)) become(const struct run *run)
 {
 	const struct sigaction dfl = { .sa_handler = SIG_DFL };
@@ -200,7 +200,7 @@ keep(struct stream *stream, const char *bytes, size_t len)
 	}
 }
 
-/* As if the shell had said it. */
+/* The same message and status as from the shell. */
 static void
 cannot_fork(struct run *run, int error)
 {
@@ -220,7 +220,7 @@ begin(struct run *run, struct err *err)
 
 	if (r < 0)
 		return err_errno(err, r, "cannot write %s", run->pid_path);
-	/* Whoever started us is not to be waited for, nor do we need him. */
+	/* Whoever started us need not be there any more. */
 	dup2(run->null, STDOUT_FILENO);
 	dup2(run->null, STDERR_FILENO);
 	run->pid = fork();
@@ -230,7 +230,7 @@ begin(struct run *run, struct err *err)
 		cannot_fork(run, errno);
 	for (int i = 0; i < STREAMS; i++)
 		run->streams[i].end = fd_close(run->streams[i].end);
-	/* It came for the group before the command was in it. */
+	/* The signal was sent to the group before the command was in it. */
 	sigpending(&pending);
 	if (run->pid > 0 && sigismember(&pending, SIGTERM) == 1)
 		kill(run->pid, SIGTERM);
@@ -292,15 +292,16 @@ look(struct run *run)
 		reap(run);
 }
 
-/* A status says that the output is whole, also after a power cut. Where that
- * could not be kept there is none: what came of the command is not known. */
+/* A status says that the output is complete, also after a power cut. If the
+ * output could not be written, there is no status: the result of the command is
+ * not known. */
 static void __attribute__((noreturn)) finish(const struct run *run)
 {
 	const struct stream *out = &run->streams[OUT];
 
 	if (!out->said || (!out->failed && fdatasync(out->file) == 0))
 		put(run->status_part, run->status_path, run->status);
-	kill(0, SIGKILL); /* what is left of the group, and us */
+	kill(0, SIGKILL); /* the rest of the group, and us */
 	_exit(0);
 }
 

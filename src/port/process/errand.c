@@ -26,7 +26,7 @@
 #define GRACE_MS 5000
 #define KILL_MS  5000 /* for a process that SIGKILL does not end */
 
-/* The shell's word for what it cannot execute. */
+/* The shell's status for what it cannot execute. */
 #define STATUS_UNABLE "126\n"
 
 struct errand {
@@ -50,7 +50,7 @@ errand_read_output(const struct errand *errand, const char *suffix, size_t max,
 {
 	cleanup_free char *path = errand_files_path(errand->stem, suffix);
 
-	/* Not there, not readable: nothing was said. */
+	/* If it does not exist or cannot be read, nothing was printed. */
 	if (file_read(path, max + 1, out, NULL) < 0)
 		return;
 	if (ret_cut != NULL)
@@ -59,7 +59,7 @@ errand_read_output(const struct errand *errand, const char *suffix, size_t max,
 		buf_truncate(out, max);
 }
 
-/* From the times of the files, for one that ran without us. */
+/* From the times of the files, if it ran without us. */
 static int64_t
 errand_duration(const struct errand *errand)
 {
@@ -89,14 +89,14 @@ errand_report(struct errand *errand)
 		cleanup_free char *path =
 		    errand_files_path(errand->stem, ".pid");
 
-		/* Ended before it began: nobody shall take it for one that is
-		 * still to be started. */
+		/* It ended before it began: do not take it for one that must
+		 * still be started. */
 		file_replace(path, "0\n", 2, 0600, NULL);
 	}
 	errand_read_output(
 	    errand, ".out", ERRAND_OUT_MAX, &result.out, &result.cut);
 	errand_read_output(errand, ".err", ERRAND_ERR_MAX, &result.err, NULL);
-	/* It may free the errand. */
+	/* fn may free the errand. */
 	errand->fn(&result, errand->arg);
 	buf_release(&result.out);
 	buf_release(&result.err);
@@ -111,7 +111,7 @@ errand_report_ended(void *arg)
 	errand_report(errand);
 }
 
-/* As if the shell had said it. */
+/* The same message and status as from the shell. */
 static void
 errand_unable(const struct errand *errand, const struct child_result *why)
 {
@@ -140,7 +140,7 @@ errand_child_done(const struct child_result *result, void *arg)
 	errand->result.timed_out = result->timed_out;
 	errand->result.cancelled = result->cancelled;
 	errand->result.duration_ms = result->duration_ms;
-	/* llmc errand returns only where it could not begin. */
+	/* llmc errand returns only if it could not begin. */
 	if (result->start_error != 0 ||
 	    (result->exited && !errand_files_exists(errand->stem, ".pid")))
 		errand_unable(errand, result);
@@ -187,7 +187,7 @@ errand_spawn(struct errand *errand, struct json_object *record, int lock,
 	    &errand->child, err);
 }
 
-/* The intent is on the disk before anything happens. */
+/* The intent must be on the disk before anything happens. */
 static int
 errand_begin(struct errand *errand, struct json_object *record, struct err *err)
 {
@@ -213,7 +213,7 @@ boot_id_now(char out[PROCREF_BOOT_ID_SIZE], struct err *err)
 	int r = procref_set_self(&self);
 
 	if (r < 0)
-		return err_errno(err, r, "cannot tell this boot from another");
+		return err_errno(err, r, "cannot read the id of this boot");
 	memcpy(out, self.boot_id, PROCREF_BOOT_ID_SIZE);
 	procref_release(&self);
 	return 0;
@@ -309,8 +309,8 @@ errand_start(struct loop *loop, const struct errand_spec *spec, errand_fn *fn,
 	return 0;
 }
 
-/* The one that leads the group has the lock as standard input, and nobody
- * else with that pid could. */
+/* The leader of the group has the lock as its standard input; another process
+ * with that pid does not. */
 static bool
 errand_is_leader(const struct errand *errand, pid_t pid)
 {
@@ -358,7 +358,7 @@ errand_end(struct errand *errand)
 {
 	errand->ending = true;
 	errand_signal(errand, SIGTERM);
-	errand_signal(errand, SIGCONT); /* a stopped one cannot hear SIGTERM */
+	errand_signal(errand, SIGCONT); /* else SIGTERM would have to wait */
 	loop_timer_free(errand->timer);
 	errand->timer = loop_after(errand->loop, GRACE_MS, errand_kill, errand);
 }
@@ -372,7 +372,8 @@ errand_timed_out(void *arg)
 	errand_end(errand);
 }
 
-/* The status is there before the lock is free, so the lock is asked first. */
+/* The status is written before the lock is released, so check the lock first.
+ */
 static bool
 errand_has_ended(const struct errand *errand)
 {
@@ -410,8 +411,8 @@ errand_wait(struct errand *errand)
 	    errand->loop, errand_left_ms(errand), errand_timed_out, errand);
 }
 
-/* Had nobody come to write the pid? After another boot that says
- * nothing, for nobody waited for the disk. */
+/* Was the pid never written? After a reboot this cannot be known, because the
+ * pid is not synced. */
 static bool
 errand_is_intent(const struct errand *errand, struct json_object *record)
 {
@@ -507,7 +508,8 @@ errand_forget(const char *dir, const char *name, struct err *err)
 	if (held && !errand_files_exists(stem, ".status"))
 		return err_set(
 		    err, -EBUSY, "the errand %s is still running", stem);
-	/* The .json first: without the others it would be one to be started. */
+	/* The .json first: alone it would look like one that must be started.
+	 */
 	r = errand_files_remove_one(stem, ERRAND_JSON, err);
 	return r < 0 ? r : errand_files_remove(stem, err);
 }

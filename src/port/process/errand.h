@@ -36,7 +36,7 @@ struct loop;
 #define ERRAND_ERR_MAX (64 * 1024)
 
 struct errand_spec {
-	const char *dir; /* exists; ours alone */
+	const char *dir; /* must exist; used for errands only */
 	const char *name; /* letters, digits, '-' and '_' */
 	const char *command; /* for /bin/sh -c; UTF-8, as cwd and env */
 	const char *cwd; /* NULL = ours */
@@ -46,50 +46,49 @@ struct errand_spec {
 };
 
 struct errand_result {
-	bool lost; /* it ended without leaving a status: it was killed, the
-		    * machine went down, or its output could not be written.
-		    * Also after timed_out, cancelled, if SIGTERM was not
-		    * enough. */
+	bool lost; /* it ended without a status: it was killed, the machine went
+		    * down, or its output could not be written. Also after
+		    * timed_out and cancelled, if SIGTERM was not enough. */
 	bool timed_out;
 	bool cancelled;
-	int status; /* exit status, 128 + n for a signal; -1 when lost; 126
-		     * when it could not be started (no cwd, no llmc), err tells
-		     * why */
+	int status; /* exit status, 128 + n for a signal; -1 if lost; 126 if it
+		     * could not be started (no cwd, no llmc); err says why */
 	bool cut; /* standard output was longer than ERRAND_OUT_MAX */
 	int64_t duration_ms;
 	struct buf out, err;
 };
 
-/* Called once, from the loop; the result lives until it returns, the errand
- * until its owner, the caller, frees it. The files stay until
- * errand_forget(). */
+/* Called once, from the loop; the result is valid until it returns, the errand
+ * until the caller, its owner, frees it. The files stay until errand_forget().
+ */
 typedef void errand_fn(const struct errand_result *result, void *arg);
 
-/* Begin. -EEXIST when files of that name are there: adopt or forget them. */
+/* Begin. -EEXIST if there are files of that name: adopt or forget them. */
 int errand_start(struct loop *loop, const struct errand_spec *spec,
     errand_fn *fn, void *arg, struct errand **ret_errand, struct err *err);
 
-/* Take up one that an earlier process began, running or ended; spec gives dir,
- * name and deadline. -ENOENT when there is none, -EINVAL when its .json cannot
- * be understood: forget it. One that had not been started yet (we died in
- * between) is started by it: the command is then taken from the .json. Looks
- * every ERRAND_LOOK_MS whether the status is there or the lock was let go. */
+/* Continue one that an earlier process began, running or ended; spec gives dir,
+ * name and deadline. -ENOENT if there is none, -EINVAL if its .json cannot be
+ * understood: forget it. One that had not been started yet (we died in between)
+ * is started now, with the command in the .json. Checks every ERRAND_LOOK_MS
+ * whether the status is there or the lock was released. */
 #define ERRAND_LOOK_MS 50
 int errand_adopt(struct loop *loop, const struct errand_spec *spec,
     errand_fn *fn, void *arg, struct errand **ret_errand, struct err *err);
 
-/* End it early: SIGTERM to its group, a grace, SIGKILL. fn still comes. */
+/* End it early: SIGTERM to its group, a grace period, SIGKILL. fn is still
+ * called. */
 void errand_cancel(struct errand *errand);
 
-/* Give it up without ending it: fn will not be called, the files tell the next
- * one. For a daemon that ends. Also fine in fn. */
+/* Free it without ending the command: fn is not called any more, and the next
+ * daemon finds the files. For a daemon that ends. May be called from fn. */
 void errand_free(struct errand *errand);
 
-/* Remove its files. -EBUSY while it runs. 0 also when there are none. */
+/* Remove its files. -EBUSY while it runs. It is no error if there are none. */
 int errand_forget(const char *dir, const char *name, struct err *err);
 
-/* Name of an errand in dir, the first by name, copied into name (size bytes);
- * false when there is none. */
+/* The name of the first errand in dir, by name, copied into name (size bytes);
+ * false if there is none. */
 bool errand_find(const char *dir, char *name, size_t size);
 
 #endif

@@ -30,7 +30,7 @@ static const struct shape launcher_shape = {
 	    },
 };
 
-/* What tmux says of the pane counts; all else is as the file says. */
+/* What tmux set for the pane stays; everything else comes from the file. */
 static void
 set_environment(struct json_object *variables)
 {

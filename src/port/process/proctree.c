@@ -21,7 +21,7 @@
 
 struct process {
 	pid_t pid, parent;
-	size_t up; /* index of the parent, NOBODY = not in the picture */
+	size_t up; /* index of the parent, NOBODY = not in the snapshot */
 	uint64_t start_time;
 	uint64_t ticks;
 };
@@ -32,8 +32,8 @@ struct proctree {
 	long hertz;
 };
 
-/* One line of /proc/PID/stat. The name in field 2 may hold anything, but
- * nothing behind it a parenthesis. */
+/* One line of /proc/PID/stat. The name in field 2 may contain anything, but
+ * there is no parenthesis after it. */
 static bool
 parse_stat(const char *line, struct process *ret_process)
 {
@@ -56,7 +56,7 @@ parse_stat(const char *line, struct process *ret_process)
 	return true;
 }
 
-/* The line comes whole in one read; of a process that ended, none. */
+/* One read returns the whole line, or nothing if the process has ended. */
 static bool
 read_stat(int proc, const char *name, struct process *ret_process)
 {
@@ -155,13 +155,14 @@ tree_root(const struct proctree *tree, const struct procref *root)
 {
 	size_t at = root->pid > 0 ? tree_find(tree, root->pid) : NOBODY;
 
-	/* The pid may be another's by now. */
+	/* The pid may belong to another process by now. */
 	if (at != NOBODY && tree->all[at].start_time != root->start_time)
 		return NOBODY;
 	return at;
 }
 
-/* Is it the root, or below? A picture of moving things may show a circle. */
+/* Is it the root, or below it? A snapshot of changing processes may contain a
+ * cycle. */
 static bool
 tree_below(const struct proctree *tree, size_t at, size_t root)
 {

@@ -22,7 +22,7 @@
 #include "text.h"
 
 #define STAMP_MAX      4096
-#define TAIL_BYTES     300 /* of what a failed command said */
+#define TAIL_BYTES     300 /* of the output of a failed command */
 #define LOCK_WAIT_MS   INT64_C(10000)
 #define LOCK_PAUSE_MS  50
 #define SERENA_PROJECT ".serena/project.yml"
@@ -37,7 +37,7 @@ struct setup {
 	char *root, *worktree, *stamp, *command, *serena_name, *serena_config;
 	char **copy_files;
 	int64_t timeout_ms;
-	char *mark; /* what the stamp will say */
+	char *mark; /* what the stamp will contain */
 	size_t at; /* the next of the steps */
 	unsigned facts; /* for Serena */
 	int64_t give_up_ms; /* 0 = not waiting for its lock */
@@ -52,9 +52,9 @@ is_empty(const struct setup_spec *spec)
 	    *spec->command == '\0' && spec->serena_name == NULL;
 }
 
-/* Settings and worktree in one line. Each text has its length in front, so
- * that no two lists look the same; a folder made anew has another inode or
- * another time of birth. NULL when there is no worktree. */
+/* Settings and worktree in one line. Each text is preceded by its length, so
+ * that no two lists look the same; a folder that was created again has another
+ * inode or another time of birth. NULL if there is no worktree. */
 static char *
 make_mark(const struct setup_spec *spec)
 {
@@ -121,7 +121,7 @@ step_copy(struct setup *setup, struct err *err)
 	return 1;
 }
 
-/* The end of the output on one line: the last words say what was wrong. */
+/* The end of the output on one line, which usually says what is wrong. */
 static void
 add_tail(struct buf *out, const struct child_output *output)
 {
@@ -177,7 +177,7 @@ command_done(const struct child_result *result, void *arg)
 static int
 step_command(struct setup *setup, struct err *err)
 {
-	/* It is to find the worktree's repository, whoever started us. */
+	/* It must find the worktree's repository, whoever started us. */
 	static const char *const env[] = { "GIT_DIR", "GIT_WORK_TREE",
 		"GIT_INDEX_FILE", NULL };
 	struct child_spec spec = { .shell = setup->command,
@@ -298,7 +298,8 @@ step_stamp(struct setup *setup, struct err *err)
 	    setup->stamp, setup->mark, strlen(setup->mark), 0600, err);
 }
 
-/* 0 = done, on with the next; 1 = setup_advance() is called when it is. */
+/* 0 = done, continue with the next; 1 = setup_advance() is called when it is
+ * done. */
 typedef int setup_step_fn(struct setup *setup, struct err *err);
 
 static setup_step_fn *const steps[] = { step_copy, step_command, step_tracked,
@@ -343,7 +344,7 @@ setup_begin(
 	setup->timeout_ms = spec->timeout_ms;
 	setup->fn = fn;
 	setup->arg = arg;
-	/* Now: one that is made anew meanwhile is due again. */
+	/* Now: a worktree that is created again meanwhile is due again. */
 	setup->mark = make_mark(spec);
 	setup->start = loop_call_new(loop, setup_advance, setup);
 	loop_call_request(setup->start);

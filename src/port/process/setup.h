@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What a fresh worktree needs beyond git: files that git does not keep copied
- * from the root, a command run in it, a Serena project of its own. Done once
- * for a worktree, again when it was made anew or the settings changed: a stamp
- * (a file outside of the worktree) tells.
+ * Prepares a new worktree: copies files that git does not track from the root,
+ * runs a command in it, and makes a Serena project for it. Done once for a
+ * worktree, and again if it was created again or the settings changed, which a
+ * stamp (a file outside the worktree) shows.
  */
 #ifndef SETUP_H
 #define SETUP_H
@@ -28,17 +28,17 @@ struct setup_spec {
 	const char *serena_config; /* ~/.serena/serena_config.yml */
 };
 
-/* err NULL = ready. The words of a failure carry the end of what the command
- * said. */
+/* err NULL = ready. The message of a failure has the end of the command's
+ * output. */
 typedef void setup_fn(const struct err *err, void *arg);
 
 /* Is there anything to do? Reads the stamp only. */
 bool setup_is_due(const struct setup_spec *spec);
 
-/* Do it; fn comes once, from the loop, unless it is freed before (a command
- * that runs is ended then). A file to copy that is not there is no error;
- * nothing that git tracks in the worktree is overwritten; a path that leads out
- * of root or worktree is -EINVAL. */
+/* Do it; fn is called once, from the loop, unless the setup is freed before
+ * (which ends a running command). It is no error if a file to copy does not
+ * exist; nothing that git tracks in the worktree is overwritten; a path that
+ * leads out of root or worktree is -EINVAL. */
 struct setup *setup_begin(
     struct loop *loop, const struct setup_spec *spec, setup_fn *fn, void *arg);
 void setup_free(struct setup *setup);

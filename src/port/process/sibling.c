@@ -46,7 +46,7 @@ find_on_path(const char *name)
 	return NULL;
 }
 
-/* In the build tree every program lies in the folder of its sources. */
+/* In the build tree every program is in the folder of its sources. */
 static char *
 find_in_build(const char *dir, const char *name)
 {

@@ -96,7 +96,7 @@ is_unchanged(const struct files_entry *entry, const struct stat *st)
 	    entry->st.st_ctim.tv_nsec == st->st_ctim.tv_nsec;
 }
 
-/* The same file still broken in the same way is no news. */
+/* The same file with the same problem is nothing new. */
 static int64_t
 broken_since(const struct files_entry *old, const struct files_entry *new)
 {
@@ -108,7 +108,7 @@ broken_since(const struct files_entry *old, const struct files_entry *new)
 	return clock_mono_ms();
 }
 
-/* -ENOENT when it has gone meanwhile. */
+/* -ENOENT if it has gone meanwhile. */
 static int
 read_entry(const char *where, const char *id, const struct stat *st,
     const struct files_entry *old, struct files_entry **ret_entry,
@@ -138,7 +138,7 @@ read_entry(const char *where, const char *id, const struct stat *st,
 	return 0;
 }
 
-/* The id in a file's name; the caller frees. */
+/* The id in the name of a file; the caller frees it. */
 static char *
 id_of(const char *name)
 {
@@ -170,8 +170,7 @@ add_entry(struct files_list *list, struct files_entry *entry)
 	list->at[list->count++] = entry;
 }
 
-/* One name of the folder: the old entry is kept, or a new one takes its
- * place. */
+/* One name in the folder: keep the old entry, or replace it by a new one. */
 static int
 refresh_one(struct files_list *old, struct files_list *new, const char *where,
     const char *name, struct err *err)
@@ -200,7 +199,7 @@ refresh_one(struct files_list *old, struct files_list *new, const char *where,
 	return 0;
 }
 
-/* Of old, free what new has not taken over; or of new, what old has not. */
+/* Free what list has and kept has not. */
 static void
 release_rest(struct files_list *list, const struct files_list *kept)
 {
@@ -224,7 +223,7 @@ files_list_refresh(struct files_list *list, const char *where, struct err *err)
 	if (count == -1 && errno != ENOENT)
 		return err_errno(err, -errno, "%s", where);
 	for (int i = 0; i < count; i++) {
-		/* A name that is replaced meanwhile can come twice. */
+		/* A name that is replaced meanwhile can be listed twice. */
 		if (r == 0 &&
 		    (i == 0 ||
 			strcmp(names[i]->d_name, names[i - 1]->d_name) != 0))

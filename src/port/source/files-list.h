@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A folder of Claude Code's task files, for source-files.c only: read again
- * where a file has changed, remembered where it has not.
+ * A folder of Claude Code's task files, private to source-files.c: a file is
+ * read again only if it has changed.
  */
 #ifndef FILES_LIST_H
 #define FILES_LIST_H
@@ -17,12 +17,12 @@ struct taskfile;
 
 struct files_entry {
 	char *id; /* the file's name without .json */
-	struct taskfile *task; /* a stand-in when there is a problem */
+	struct taskfile *task; /* a placeholder if there is a problem */
 	char *problem; /* what is wrong with the file; NULL = nothing */
 	int64_t problem_ms; /* since when, on the monotonic clock */
-	struct stat st; /* of the file as it was read */
-	bool recent; /* changed so shortly before that a stamp cannot tell
-		      * whether it changed again */
+	struct stat st; /* of the file when it was read */
+	bool recent; /* changed so recently that its time cannot show another
+		      * change */
 };
 
 struct files_list {
@@ -30,15 +30,15 @@ struct files_list {
 	size_t count;
 };
 
-/* Bring the list up to date. No such folder is no task. On failure the list is
- * as it was. */
+/* Bring the list up to date. A missing folder counts as empty. On failure the
+ * list stays as it was. */
 int
 files_list_refresh(struct files_list *list, const char *where, struct err *err);
 void files_list_release(struct files_list *list);
 #define cleanup_files_list __attribute__((cleanup(files_list_release)))
 
-/* One file, read anew. -ENOENT; -EINVAL when it is broken, and when its id is
- * not its name. */
+/* Read one file. -ENOENT; -EINVAL if it is broken, or its id is not its name.
+ */
 int files_list_load(const char *where, const char *id,
     struct taskfile **ret_task, struct err *err);
 

@@ -52,7 +52,7 @@ add_why(const char *where, const char *name, struct json_object *row)
 		json_set_string(row, "problem", why.data);
 }
 
-/* NULL when it is gone meanwhile. */
+/* NULL if it has gone meanwhile. */
 static struct json_object *
 list_one(const char *where, enum folder_place place, const char *name)
 {
@@ -115,7 +115,7 @@ folder_edit_text(const char *where, const char *key, const char *status)
 	return buf_take(&text);
 }
 
-/* By their names alone: they may be many, and this is to be fast. */
+/* Only by their names: there may be many, and this must be fast. */
 int64_t
 folder_edit_count_todo(const char *where)
 {
@@ -135,8 +135,8 @@ folder_edit_count_todo(const char *where)
 
 /* --- adding ----------------------------------------------------------- */
 
-/* One more than the highest number that a task of the folder begins with, so
- * that what is added later comes later. */
+/* One more than the highest number at the beginning of a task's name, so that
+ * what is added later comes later. */
 static int64_t
 next_number(const char *where)
 {
@@ -228,7 +228,7 @@ folder_edit_add(const char *where, const char *text, char **ret_key,
 
 /* --- moving ----------------------------------------------------------- */
 
-/* -ENOENT, in words that help. */
+/* -ENOENT, with a message that helps. */
 static int
 say_missing(
     const char *where, const char *key, const char *places, struct err *err)

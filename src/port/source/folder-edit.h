@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What people see of the folder of tasks, and do with it, for source-folder.c
- * only; each function as the one of that name in source.h. */
+/* Commands for the folder of tasks, private to source-folder.c; each function
+ * as the one of that name in source.h. */
 #ifndef FOLDER_EDIT_H
 #define FOLDER_EDIT_H
 
@@ -16,7 +16,7 @@ folder_edit_list(const char *where, size_t limit, struct err *err);
 char *folder_edit_text(const char *where, const char *key, const char *status);
 int64_t folder_edit_count_todo(const char *where);
 
-/* It goes into todo/, numbered, so that later ones come later. */
+/* The task is added to todo/, with a number, so that later ones come later. */
 int folder_edit_add(const char *where, const char *text, char **ret_key,
     char **ret_path, struct err *err);
 int folder_edit_retry(const char *where, const char *key, struct err *err);

@@ -28,9 +28,10 @@
 #define NOTE_MAX    4096
 #define NOTE_HASH   16
 #define NAME_TRIES  10000
-/* Cleaning takes bytes away (CR, controls), but not that many of a text. */
+/* Cleaning removes bytes (CR, control characters), but at most half of a text.
+ */
 #define READ_MAX (2 * (size_t)PROMPT_MAX)
-#define SKEW_MS  1000 /* a clock that is so far ahead is not ours */
+#define SKEW_MS  1000 /* further in the future: set by another clock */
 #define BOM      "\xef\xbb\xbf"
 
 static const char *const places[] = {
@@ -101,7 +102,7 @@ folder_is_task(const char *name)
 	return true;
 }
 
-/* Compare the numbers at the heads of a and b, of any length, and move behind
+/* Compare the numbers at the beginning of a and b, of any length, and move past
  * them. */
 static int
 compare_numbers(const char **a, const char **b)
@@ -146,7 +147,7 @@ compare_natural(const char *a, const char *b)
 
 struct arrival {
 	char *name;
-	struct timespec at; /* 0 when the order does not need it */
+	struct timespec at; /* 0 if the order does not depend on it */
 };
 
 static int
@@ -229,16 +230,16 @@ folder_names_release(struct folder_names *names)
 
 /* --- reading ---------------------------------------------------------- */
 
-/* Does somebody have it open for writing? The kernel grants a lease for
- * reading only when nobody has; where it knows no leases, it is not known. */
+/* Is it open for writing? The kernel grants a lease for reading only if it is
+ * not; where there are no leases, the answer is not known. */
 static bool
 has_writer(const char *path)
 {
 	cleanup_fd int fd =
 	    open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	/* Whoever opens it at this very moment waits for us, and we would be
-	 * told by SIGIO, which ends a process; SIGURG is ignored. */
+	/* Whoever opens it right now waits for us, and we would get SIGIO,
+	 * which ends a process; SIGURG is ignored. */
 	if (fd == -1 || fcntl(fd, F_SETSIG, SIGURG) == -1)
 		return false;
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) == -1)
@@ -348,7 +349,7 @@ sync_dir_of(const char *path, struct err *err)
 	return 0;
 }
 
-/* Rename, but over nothing. */
+/* Rename without overwriting anything. */
 static int
 rename_new(const char *from, const char *to)
 {
@@ -356,7 +357,7 @@ rename_new(const char *from, const char *to)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* A file system that cannot do it in one step. */
+	/* The file system cannot do it in one step. */
 	if (file_exists(to))
 		return -EEXIST;
 	return rename(from, to) == -1 ? -errno : 0;
@@ -432,7 +433,7 @@ folder_move_exact(const char *where, enum folder_place from,
 
 /* --- notes ------------------------------------------------------------ */
 
-/* A hash, for the name itself may leave no room. */
+/* A hash, because the name itself may be too long already. */
 static char *
 note_path(const char *where, const char *name)
 {

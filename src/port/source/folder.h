@@ -40,11 +40,11 @@ char *folder_path(const char *where, enum folder_place place, const char *name);
 char *
 folder_why_path(const char *where, enum folder_place place, const char *name);
 
-/* A name that a task can have: none that is hidden, temporary or a note. */
+/* May a task have this name? Not if it is hidden, temporary or a note. */
 bool folder_is_task(const char *name);
 
-/* The names of all that could be tasks: in natural order (2 before 10), or the
- * newest arrivals first. No such folder is no name. */
+/* The names of everything that could be a task: in natural order (2 before 10),
+ * or the newest arrivals first. A missing folder counts as empty. */
 struct folder_names {
 	char **at;
 	size_t count;
@@ -54,37 +54,37 @@ int folder_names(const char *where, enum folder_place place, bool newest_first,
 void folder_names_release(struct folder_names *names);
 #define cleanup_folder_names __attribute__((cleanup(folder_names_release)))
 
-/* The task's text, cleaned, appended to text. */
+/* Append the task's text, cleaned. */
 enum folder_reading {
 	FOLDER_READ,
 	FOLDER_GONE,
 	FOLDER_UNSETTLED, /* somebody may be writing it */
-	FOLDER_PROBLEM, /* words say what is wrong with it */
-	FOLDER_SHORTAGE, /* we cannot read now */
+	FOLDER_PROBLEM, /* reason says what is wrong with it */
+	FOLDER_SHORTAGE, /* we cannot read it now */
 };
 enum folder_reading folder_read(const char *where, enum folder_place place,
     const char *name, struct buf *text, struct buf *words);
 
-/* Move a file, safe against a power cut when this returns. If the name is
- * taken there it gets another, *ret_name (may be NULL, owned by the caller).
- * -ENOENT when it is not there. */
+/* Move a file; it is on the disk when this returns. If the name is taken there,
+ * it gets another one, *ret_name (may be NULL, owned by the caller). -ENOENT if
+ * it does not exist. */
 int folder_move(const char *where, enum folder_place from, const char *name,
     enum folder_place to, char **ret_name, struct err *err);
 
-/* The same for a file that is at path, with the name that is wanted. */
+/* The same for a file at path, with the name it should get. */
 int folder_move_in(const char *path, const char *where, enum folder_place to,
     const char *name, char **ret_name, struct err *err);
 
-/* Into that name or not at all: -EEXIST. */
+/* With exactly that name, or -EEXIST. */
 int folder_move_exact(const char *where, enum folder_place from,
     enum folder_place to, const char *name, struct err *err);
 
-/* Who took what is in doing/: {task, owner, worker}; NULL = unknown. */
+/* Who took a task in doing/: {task, owner, worker}; NULL = unknown. */
 struct json_object *folder_note_load(const char *where, const char *name);
 int folder_note_save(const char *where, const char *name, const char *owner,
     const char *worker, struct err *err);
 void folder_note_remove(const char *where, const char *name);
-/* Remove those of owner that tell of nothing any more. */
+/* Remove the notes of owner whose task is gone. */
 void folder_notes_sweep(const char *where, const char *owner);
 
 #endif

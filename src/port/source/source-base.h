@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What every type of task source has, for source*.c only: the row of the table
- * that says what it does, and the question that is under way.
+ * What all types of task sources share, private to source*.c: the row of the
+ * table that says what a type does, and the question that is being answered.
  */
 #ifndef SOURCE_BASE_H
 #define SOURCE_BASE_H
@@ -13,18 +13,18 @@
 
 #include "source.h"
 
-#define SOURCE_SETTLED_MS 200 /* a file that rests so long is complete */
+#define SOURCE_SETTLED_MS 200 /* a file unchanged for so long is complete */
 #define SOURCE_PRIORITY   3 /* of a task that has none */
 
 struct source {
 	const struct source_kind *kind;
 	struct loop *loop;
 	char *where, *owner;
-	source_fn *fn; /* NULL = nobody asks */
+	source_fn *fn; /* NULL = nobody is asking */
 	void *arg;
 	char **labels, **keys; /* of the question: strv */
 	struct loop_call *call; /* look now */
-	struct loop_timer *timer; /* look later; NULL = not planned */
+	struct loop_timer *timer; /* for the next look; NULL = none planned */
 	int64_t pause_ms; /* before the next look */
 	char **quarantined; /* strv */
 };
@@ -34,20 +34,20 @@ struct source_kind {
 	const char *name;
 	const char *setting;
 	const char *origin;
-	const char *elsewhere; /* "tasks come from ..."; of those that are not
-				* editable: where people change tasks */
+	const char *elsewhere; /* "tasks come from ..."; if not editable: where
+				* people change tasks */
 	unsigned flags;
 	size_t size; /* of its struct, whose first member is a struct source */
 	int (*open)(struct source *source, const struct source_options *options,
 	    struct err *err);
 	void (*close)(struct source *source);
-	/* Find an answer, called from the loop: source_base_answer() once, or
-	 * source_base_look_later(), which leads to another call. */
+	/* Find an answer; called from the loop. Calls source_base_answer()
+	 * once, or source_base_look_later(), which leads to another call. */
 	void (*ask)(struct source *source);
 	int (*take)(struct source *source, const char *key, const char *worker,
 	    struct err *err);
 
-	/* NULL in these: nothing is to be done, or known. */
+	/* If these are NULL, nothing is done, or nothing is known. */
 	int (*settle)(struct source *source, const char *key,
 	    enum task_outcome outcome, const char *note, struct err *err);
 	int (*recover)(
@@ -59,7 +59,8 @@ struct source_kind {
 	char *(*text)(const char *where, const char *key, const char *status);
 	int64_t (*count_todo)(const char *where);
 
-	/* All of them where the flags have SOURCE_EDITABLE, else none. */
+	/* If the flags have SOURCE_EDITABLE all of them are set, otherwise
+	 * none. */
 	int (*add)(const char *where, const char *text, char **ret_key,
 	    char **ret_path, struct err *err);
 	int (*retry)(const char *where, const char *key, struct err *err);
@@ -75,7 +76,7 @@ void source_base_release(struct source *source);
 void source_base_ask(struct source *source, const char *const *labels,
     const char *const *keys, source_fn *fn, void *arg);
 
-/* Answer it. The owner may free the source meanwhile: nothing of it may be used
+/* Answer it. The owner may free the source in its callback: do not use it
  * afterwards. */
 void source_base_answer(struct source *source, enum source_answer answer,
     const struct source_offer *offer, const struct source_failure *failure);
@@ -83,24 +84,24 @@ void source_base_answer(struct source *source, enum source_answer answer,
 /* SOURCE_FAILED, "task_source". */
 void source_base_fail(struct source *source, const struct err *err);
 
-/* Have the type asked again, after SOURCE_SETTLED_MS, and later each time. */
+/* Ask the type again after SOURCE_SETTLED_MS, and later each time. */
 void source_base_look_later(struct source *source);
 
 void source_base_quarantine(struct source *source, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Is it in the list? NULL is a list of none. */
+/* Is it in the list? NULL is an empty list. */
 bool source_base_has(const char *const *list, const char *key);
 /* Is it among the keys of the question? */
 bool source_base_is_ours(const struct source *source, const char *key);
 
-/* Landed, or nothing had to be done. */
+/* Did the task land, or was there nothing to do? */
 bool source_base_is_done(enum task_outcome outcome);
 
-/* Too few descriptors or too little memory: says nothing about a file. */
+/* Is it a lack of descriptors or memory, which says nothing about a file? */
 bool source_base_is_shortage(int error);
 
-/* A line for people out of a task's text; the caller frees. */
+/* One line of a task's text, as its title; the caller frees it. */
 char *source_base_title(const char *text);
 
 #endif

@@ -11,13 +11,13 @@ struct settings;
 struct workspace;
 
 struct source_choice {
-	struct source_options options; /* all but loop; its strings are here */
+	struct source_options options; /* without loop; strings below */
 	char *where, *run_dir, *log, *owner;
 };
 
-/* root_id: of the state; NULL when the source is only looked at, and then
- * options.owner is NULL. settings and workspace stay the caller's and must
- * outlive the choice. */
+/* root_id: of the state; NULL if the source is only shown, then options.owner
+ * is NULL. settings and workspace stay the caller's and must outlive the
+ * choice. */
 void source_choice_init(struct source_choice *choice,
     const struct settings *settings, const struct workspace *workspace,
     const char *root_id);

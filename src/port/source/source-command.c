@@ -24,7 +24,7 @@
 #define LOG_TEXT_MAX      ((size_t)64 * 1024) /* of each stream, in a record */
 #define LOG_SIZE_MAX      ((int64_t)50 * 1024 * 1024)
 #define LOG_KEEP          3
-#define WORDS_LINES       5 /* of what it said, in a failure */
+#define WORDS_LINES       5 /* of its output, in a failure */
 #define WORDS_LINE_BYTES  400
 
 struct command {
@@ -79,7 +79,7 @@ log_text(struct json_object *record, const char *key, const struct buf *text)
 	json_set_string(record, key, shown.data);
 }
 
-/* A log that cannot be written stops nobody. */
+/* If the log cannot be written, the task goes on. */
 static void
 log_call(const struct command *command, const struct errand_result *result)
 {
@@ -124,7 +124,7 @@ add_said(const struct buf *said, struct buf *words)
 	}
 }
 
-/* The sentence about it; the class. */
+/* A sentence about it, and its class. */
 static const char *
 describe_failure(const struct command *command,
     const struct errand_result *result, struct buf *words)
@@ -197,7 +197,7 @@ enum verdict {
 	VERDICT_TOO_LONG,
 };
 
-/* Text counts only from a command that says it is all of it. */
+/* Its text counts only if the command says that it is complete. */
 static enum verdict
 judge(const struct errand_result *result, struct buf *text)
 {
@@ -228,7 +228,7 @@ command_ended(const struct errand_result *result, void *arg)
 	enum verdict verdict = judge(result, &text);
 
 	log_call(command, result);
-	/* What it claimed stays until it is written down elsewhere. */
+	/* The task that it printed is kept until the owner has saved it. */
 	if (verdict != VERDICT_TASK)
 		errand_forget(command->run_dir, command->name, NULL);
 	if (verdict == VERDICT_NONE)
@@ -247,8 +247,8 @@ command_ended(const struct errand_result *result, void *arg)
 
 /* --- asking ----------------------------------------------------------- */
 
-/* One that an earlier process began. 0 = it goes on; -ENOENT = there is none.
- * What is among our keys was written down before it could be forgotten. */
+/* Continue one that an earlier process began. 0 = it goes on; -ENOENT = there
+ * is none. A task among our keys was saved before it could be forgotten. */
 static int
 adopt(struct command *command, const struct errand_spec *spec, struct err *err)
 {
@@ -303,7 +303,7 @@ command_take(
 {
 	struct command *command = (struct command *)source;
 
-	(void)worker; /* the command gave it away with its answer */
+	(void)worker; /* the task is ours since the command printed it */
 	return errand_forget(command->run_dir, key, err);
 }
 

@@ -28,8 +28,7 @@ struct files {
 	struct source source;
 	struct files_list list;
 	struct watch *watch;
-	struct loop_timer
-	    *look; /* for the folder to come; NULL = it is there */
+	struct loop_timer *look; /* until the folder exists; NULL = it does */
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -77,8 +76,8 @@ waits_for_ever(const struct taskfile *task, struct taskfile *const *all,
 	    task->failed == NULL && taskfile_broken(task, all, count, words);
 }
 
-/* Those among which to choose. What is left out is not completed, so whoever
- * waits for it goes on waiting. False when a file may be half written. */
+/* The tasks to choose from. Those that are left out are not completed, so tasks
+ * that depend on them keep waiting. False if a file may be half written. */
 static bool
 list_usable(struct files *files, struct taskfile **usable, size_t *ret_count)
 {
@@ -142,7 +141,7 @@ choose(struct files *files, struct taskfile **usable, size_t count,
 	return NULL;
 }
 
-/* With copies: the list may be read again while the owner looks at it. */
+/* With copies: the list may be read again while the owner uses them. */
 static void
 offer(struct source *source, const struct taskfile *task, const char *text)
 {
@@ -230,7 +229,7 @@ save(const struct source *source, const struct taskfile *task,
 	return file_replace(path, text.data, text.len, 0644, err);
 }
 
-/* Somebody who knows no lock of ours may have written meanwhile. */
+/* A program that does not know our lock may have written meanwhile. */
 static int
 verify(const struct source *source, const char *key, struct err *err)
 {
@@ -378,8 +377,8 @@ look_for_folder(void *arg)
 	files->fn(files->arg);
 }
 
-/* Claude Code makes the folder with the first task, and the one above it too:
- * nothing to watch until then. */
+/* Claude Code creates the folder with the first task, and the one above it too:
+ * there is nothing to watch until then. */
 static int
 files_watch(
     struct source *source, void (*fn)(void *arg), void *arg, struct err *err)
@@ -429,7 +428,7 @@ list_status(const struct files_entry *entry)
 	    LIST_TODO;
 }
 
-/* By status; those that ended with the newest first, others by id. */
+/* By status; those that have ended newest first, the others by id. */
 static int
 compare_rows(const void *a, const void *b)
 {
@@ -511,7 +510,7 @@ files_text(const char *where, const char *key, const char *status)
 	cleanup_buf struct buf text = BUF_INIT;
 	struct taskfile *task = NULL;
 
-	(void)status; /* of this name there is one file */
+	(void)status; /* there is only one file of this name */
 	if (files_list_load(where, key, &task, NULL) < 0)
 		return NULL;
 	taskfile_text(task, &text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A list of Claude Code's own task files. For source.c only. */
+/* A list of Claude Code's own task files. Private to source.c. */
 #ifndef SOURCE_FILES_H
 #define SOURCE_FILES_H
 

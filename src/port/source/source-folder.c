@@ -76,8 +76,8 @@ find_task(struct source *source, const struct folder_names *names,
 		cleanup_buf struct buf words = BUF_INIT;
 		const char *name = names->at[i];
 
-		/* Of the same name as one that is being worked at: its turn
-		 * comes afterwards. */
+		/* It has the same name as one that is being worked on: it comes
+		 * afterwards. */
 		if (source_base_is_ours(source, name) ||
 		    is_in(source, FOLDER_DOING, name))
 			continue;
@@ -147,8 +147,8 @@ check_key(const char *key, struct err *err)
 	    err, -EINVAL, "\"%s\" cannot be the name of a task", key);
 }
 
-/* The note comes before the move, and both under a lock: so whoever finds a
- * file in doing/ knows whose it is, also after a crash in between. */
+/* The note is written before the move, both under a lock: so the owner of a
+ * file in doing/ is always known, also after a crash in between. */
 static int
 folder_take(
     struct source *source, const char *key, const char *worker, struct err *err)
@@ -192,7 +192,7 @@ place_of(enum task_outcome outcome)
 	return source_base_is_done(outcome) ? FOLDER_DONE : FOLDER_FAILED;
 }
 
-/* Words only: that they cannot be written holds up nothing. */
+/* Only a message: if it cannot be written, everything else goes on. */
 static void
 write_why(
     const struct source *source, const char *name, const char *note, bool moved)

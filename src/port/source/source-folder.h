@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A folder of text files, moved from todo/ through doing/ to done/ or failed/.
- * For source.c only. */
+ * Private to source.c. */
 #ifndef SOURCE_FOLDER_H
 #define SOURCE_FOLDER_H
 

@@ -40,23 +40,23 @@ enum source_type {
 
 enum {
 	/* A task that was taken and not begun can be given back:
-	 * source_settle() with OUTCOME_NONE. Without it each task is given
-	 * once, and stays with whoever took it until it has an outcome. */
+	 * source_settle() with OUTCOME_NONE. Otherwise each task is given once,
+	 * and stays with its owner until it has an outcome. */
 	SOURCE_KEEPS_CLAIMS = 1 << 0,
-	/* source_add(), source_retry() and source_drop() work. Without it they
-	 * say -ENOTSUP, and a task that has ended is known from its record
-	 * only. */
+	/* source_add(), source_retry() and source_drop() work. Otherwise they
+	 * return -ENOTSUP, and a task that has ended is known only from its
+	 * record. */
 	SOURCE_EDITABLE = 1 << 1,
 };
 
-/* "command", "files", "folder": the word that is kept in a task. */
+/* "command", "files", "folder": the name that is stored in a task. */
 const char *source_type_name(enum source_type type);
 /* False when no type has that name. */
 bool source_type_parse(const char *name, enum source_type *ret_type);
 unsigned source_type_flags(enum source_type type);
 /* The setting that says where it is: "auto.tasks_dir". */
 const char *source_type_setting(enum source_type type);
-/* To be put before the command or the folder: "the command: ". */
+/* To be printed before the command or the folder: "the command: ". */
 const char *source_type_origin(enum source_type type);
 
 struct source_offer {
@@ -70,7 +70,7 @@ struct source_offer {
 enum source_answer {
 	SOURCE_OFFER,
 	SOURCE_EMPTY, /* nothing now */
-	SOURCE_FAILED, /* the source is broken: nobody can go on */
+	SOURCE_FAILED, /* the source is broken: nothing can continue */
 };
 
 /* What went wrong, for failure.json. class: "task_pool_failed" (any exit status
@@ -79,7 +79,7 @@ enum source_answer {
 struct source_failure {
 	const char *class;
 	int status; /* exit status, -1 = none */
-	const char *words; /* a sentence with the first lines it said */
+	const char *words; /* a sentence with the first lines of its output */
 };
 
 typedef void
@@ -92,21 +92,21 @@ struct source_options {
 	const char *where; /* the command, or the folder (absolute) */
 	const char *cwd; /* of the command: the root */
 	const char *run_dir; /* command: for its errands; made when missing */
-	const char *log; /* command: task_pool.log, a record each call */
+	const char *log; /* command: task_pool.log, one record per call */
 	int64_t timeout_ms; /* command */
 	const char *owner; /* files, folder: who we are, unique for the root */
 };
 
 int source_new(const struct source_options *options, struct source **ret_source,
     struct err *err);
-/* A command that runs goes on; the next source of that run_dir finds it. */
+/* A running command continues; the next source with that run_dir finds it. */
 void source_free(struct source *source);
 const char *source_kind(const struct source *source); /* its type's name */
 unsigned source_flags(const struct source *source);
 
 /* Offer one task; labels: those in use (NULL terminated), keys: those that are
- * ours already (likewise) and are not offered again. One question at a time (a
- * broken invariant else). fn comes once, from the loop. */
+ * ours already (likewise) and are not offered again. One question at a time
+ * (otherwise a fatal error). fn is called once, from the loop. */
 void source_ask(struct source *source, const char *const *labels,
     const char *const *keys, source_fn *fn, void *arg);
 bool source_asking(const struct source *source);
@@ -116,50 +116,50 @@ bool source_asking(const struct source *source);
 int source_take(struct source *source, const char *key, const char *worker,
     struct err *err);
 
-/* How it ended; OUTCOME_NONE gives it back. note goes beside a failed one of
- * the folder (<name>.why). A file that is gone meanwhile is no error. */
+/* How it ended; OUTCOME_NONE gives it back. note is written beside a failed one
+ * of the folder (<name>.why). It is no error if its file is gone. */
 int source_settle(struct source *source, const char *key,
     enum task_outcome outcome, const char *note, struct err *err);
 
-/* At the start: what was taken by us and is not among keys (NULL terminated)
- * is given back: nobody works on it. Returns how many. */
+/* At the start: give back what we took and what is not among keys (NULL
+ * terminated), because nobody works on it. Returns how many. */
 int
 source_recover(struct source *source, const char *const *keys, struct err *err);
 
-/* fn when there may be something new (folder, files); a command never tells. */
+/* Call fn when there may be something new (folder, files); a command never
+ * does. */
 int source_watch(
     struct source *source, void (*fn)(void *arg), void *arg, struct err *err);
 
-/* Tasks that are there but cannot be used, in words, one each: for people.
- * Since the last source_ask(). NULL terminated, the source's. */
+/* Tasks that exist but cannot be used, one sentence each, for people; as of the
+ * last source_ask(). NULL terminated, owned by the source. */
 const char *const *source_quarantined(const struct source *source);
 
 /* --- what people do with it ------------------------------------------- */
 
-/* Add a task, behind those that wait. *ret_key, *ret_path (the file that it is
- * in): owned by the caller, each may be NULL. -EINVAL for a text that can be no
- * task. */
+/* Add a task, after those that wait. *ret_key, *ret_path (its file): owned by
+ * the caller, each may be NULL. -EINVAL for a text that cannot be a task. */
 int source_add(struct source *source, const char *text, char **ret_key,
     char **ret_path, struct err *err);
 
-/* Have a task that failed wait again. -ENOENT when there is no such task, and
- * -EBUSY for one that a worker has. */
+/* Let a failed task wait again. -ENOENT if there is no such task, -EBUSY if a
+ * worker has it. */
 int source_retry(struct source *source, const char *key, struct err *err);
 
-/* Remove one that waits or has failed; its file goes to trash/. -ENOENT, -EBUSY
- * as above. */
+/* Remove a task that waits or has failed; its file is moved to trash/. -ENOENT,
+ * -EBUSY as above. */
 int source_drop(struct source *source, const char *key, struct err *err);
 
 /* --- looking only, without a source ------------------------------------ */
 
-/* Every task that is there: [{key, title, status, owner?, worker?, label?,
- * priority?, problem?}], status todo, doing, done or failed. done and failed:
- * the newest `limit` of each (0 = all). The caller owns it; NULL on failure.
- * What a command has is not known: none. */
+/* All tasks: [{key, title, status, owner?, worker?, label?, priority?,
+ * problem?}], status todo, doing, done or failed. done and failed: the newest
+ * `limit` of each (0 = all). The caller owns it; NULL on failure. For a command
+ * nothing is known: the list is empty. */
 struct json_object *source_list(
     enum source_type type, const char *where, size_t limit, struct err *err);
 
-/* The text of one of that list; the caller frees. NULL when it cannot be
+/* The text of one task of that list; the caller frees it. NULL if it cannot be
  * read. */
 char *source_text(enum source_type type, const char *where, const char *key,
     const char *status);

@@ -17,14 +17,15 @@
 #define GRACE_MS   500
 #define OUTPUT_MAX (4 * 1024 * 1024)
 
-/* A server that ends takes new clients until its last moment and drops them. */
+/* A server that is ending accepts new clients until the last moment and then
+ * drops them. */
 #define RETRY_MS  20
 #define RETRY_MAX 25
 
-/* What tmux says on standard error, and what it means. */
+/* Messages of tmux on standard error, and what they mean. */
 static const struct {
 	const char *words;
-	const char *and; /* also in the text; NULL = nothing more */
+	const char *and; /* must also be in the text; NULL = nothing more */
 	int code;
 } tmux_complaints[] = {
 	{ "duplicate session", NULL, -EEXIST },
@@ -87,7 +88,7 @@ tmux_job_command(struct tmux_job *job)
 {
 	struct tmux_queue *queue = job->queue;
 	/* -u: text comes back as UTF-8 whatever our locale is. -N: some
-	 * commands would start a server only to ask it. */
+	 * commands would start a server only to ask it something. */
 	const char *const words[] = { queue->command,
 		job->starts ? "-u" : "-Nu", "-L", queue->socket, "-f",
 		queue->config };
@@ -139,7 +140,7 @@ tmux_job_then(struct tmux_job *job)
 	strv_add(&job->words, ";");
 }
 
-/* The first line of the complaint, fit for a terminal. */
+/* The first line of the message, safe for a terminal. */
 static void
 reply_complaint(struct tmux_job *job, const struct child_result *result,
     struct tmux_reply *reply)
@@ -204,7 +205,7 @@ job_child_done(const struct child_result *result, void *arg)
 		    loop_after(job->queue->loop, RETRY_MS, job_again, job);
 		return;
 	}
-	/* Its sessions went with it. */
+	/* Its sessions ended with it. */
 	if (reply.err.code == -ECONNRESET && !job->starts)
 		reply.err.code = -ESRCH;
 	job->done(job, &reply, job->arg);
@@ -215,8 +216,8 @@ tmux_job_run(struct tmux_job *job)
 {
 	cleanup_free char *pwd =
 	    job->cwd != NULL ? xasprintf("PWD=%s", job->cwd) : NULL;
-	/* A server of the user's, if we were started inside one, is none of
-	 * our children's business. PWD makes tmux keep the path as given. */
+	/* If we were started inside the user's own tmux server, our children
+	 * must not use it. PWD makes tmux keep the path as given. */
 	const char *const env[] = { "TMUX", "TMUX_PANE", pwd, NULL };
 	struct child_spec spec = { .argv = strv_const(job->words),
 		.cwd = job->cwd,

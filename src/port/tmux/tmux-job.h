@@ -22,7 +22,7 @@ struct loop_timer;
 struct tmux_job;
 struct tmux_queue;
 
-/* What a run brought. err.code is 0 on success, else one of tmux.h's codes.
+/* The result of a run. err.code is 0 on success, else one of tmux.h's codes.
  * out is standard output, valid until `done` returns. */
 struct tmux_reply {
 	struct err err;
@@ -35,41 +35,41 @@ struct tmux_job {
 	TAILQ_ENTRY(tmux_job) entry;
 	struct tmux_queue *queue;
 	char *session; /* NULL = none in particular */
-	bool starts; /* a server, where there is none; and again when the one
-		      * that took it was just ending */
+	bool starts; /* may start a server; tried again if the one that accepted
+		      * it was just ending */
 	char **words; /* argument vector */
 	struct buf input; /* standard input, empty = none */
-	struct buf text; /* done's to keep for a later run */
+	struct buf text; /* kept by `done` for a later run */
 	char *cwd; /* NULL = ours */
-	struct err refused; /* wrong before it began; told from the loop */
+	struct err refused; /* before it began; reported from the loop */
 	struct child *child; /* while it runs */
 	struct loop_timer *again; /* while it waits to be retried */
 	int tries;
 	tmux_job_fn *done;
-	void *arg; /* done's, freed with the job */
-	const void *who; /* is told in the end: see tmux_forget() */
+	void *arg; /* of `done`, freed with the job */
+	const void *who; /* who is told in the end: see tmux_forget() */
 };
 
-/* arg is taken over and freed with free(3). session is copied. */
+/* Takes ownership of arg, which is freed with free(3). session is copied. */
 struct tmux_job *tmux_job_new(struct tmux_queue *queue, const char *session,
     tmux_job_fn *done, void *arg);
 
-/* Begin the argument vector (anew): the program, its socket, its config. */
+/* Begin a new argument vector: the program, its socket, its config. */
 void tmux_job_command(struct tmux_job *job);
-/* One word, taken literally, or a format of one. */
+/* Add one word, taken literally, or made from a format. */
 void tmux_job_word(struct tmux_job *job, const char *word);
 void tmux_job_wordf(struct tmux_job *job, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* Several, the last one NULL. */
+/* Add several words, the last one NULL. */
 void tmux_job_words(struct tmux_job *job, const char *first, ...)
     __attribute__((sentinel));
 void tmux_job_then(struct tmux_job *job); /* ';' */
 
-/* Start it, first or again. False when it could not be started and `done` has
- * been told: then the job, and the queue itself, may be gone. */
+/* Start it, for the first time or again. False if it could not be started and
+ * `done` was called: then the job, and the queue itself, may be gone. */
 bool tmux_job_run(struct tmux_job *job);
 
-/* A child that runs is abandoned. */
+/* Abandons a running child. */
 void tmux_job_free(struct tmux_job *job);
 
 #endif

@@ -8,8 +8,9 @@
 #include "text.h"
 #include "tmux-list.h"
 
-/* One line for each pane of each session. A session's name holds no ':' and
- * comes last; whoever puts one into our options loses them. */
+/* One line for each pane of each session. A session's name contains no ':' and
+ * comes last; if somebody puts one into our options, they are not recognised.
+ */
 enum list_field {
 	LIST_PANE,
 	LIST_DEAD,
@@ -47,7 +48,7 @@ list_split(char *line, const char *fields[LIST_FIELDS])
 		fields[i] = "";
 }
 
-/* Has it ended? tmux 3.3a may never hear of it, the kernel has. */
+/* Has it ended? tmux 3.3a may never notice, but the kernel knows. */
 static bool
 pane_process_gone(pid_t pid)
 {
@@ -96,7 +97,7 @@ tmux_list_parse(char *text, struct tmux_info **ret_list)
 		if (*line == '\0')
 			continue;
 		list_split(line, fields);
-		/* The panes of one session stand together. */
+		/* The panes of one session follow each other. */
 		if (count == 0 ||
 		    strcmp(list[count - 1].name, fields[LIST_NAME]) != 0) {
 			list = xreallocarray(list, count + 1, sizeof *list);

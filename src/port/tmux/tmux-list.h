@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The inside of tmux.h: what list-panes says of every session. */
+/* Private to tmux.c: reads what list-panes prints about every session. */
 #ifndef TMUX_LIST_H
 #define TMUX_LIST_H
 
@@ -11,7 +11,7 @@
 /* The format to ask for. */
 extern const char tmux_list_format[];
 
-/* Take the answer apart in place: one entry a session, their strings inside
+/* Parse the answer in place: one entry per session, whose strings are inside
  * text. The caller frees the list, which may be NULL. */
 size_t tmux_list_parse(char *text, struct tmux_info **ret_list);
 

@@ -31,8 +31,7 @@ queue_ready(struct tmux_queue *queue)
 	return NULL;
 }
 
-/* A job that fails to start has asked for another call of this when it
- * ended. */
+/* If a job fails to start, its end has requested another call of this. */
 static void
 queue_pump(void *arg)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Commands for the tmux server (tmux-job.h) wait here for their turn. Those for
- * one session run in the order they were given, those for different ones side
- * by side. For tmux*.c only.
+ * Commands for the tmux server (tmux-job.h) wait here. Those for one session
+ * run in the order they were given, those for different sessions in parallel.
+ * Private to tmux*.c.
  */
 #ifndef TMUX_QUEUE_H
 #define TMUX_QUEUE_H
@@ -28,7 +28,7 @@ struct tmux_queue {
 void tmux_queue_init(struct tmux_queue *queue, struct loop *loop);
 void tmux_queue_release(struct tmux_queue *queue); /* abandons every job */
 
-/* The jobs of `who` end with their present run, and tell nobody. */
+/* The jobs of `who` end with their present run, without a callback. */
 void tmux_queue_forget(struct tmux_queue *queue, const void *who);
 
 void tmux_queue_add(struct tmux_job *job);

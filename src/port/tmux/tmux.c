@@ -115,7 +115,8 @@ tmux_free(struct tmux *tmux)
 	free(tmux);
 }
 
-/* tmux itself would quietly change ':' and '.', and read more into others. */
+/* tmux itself would silently change ':' and '.', and gives others a special
+ * meaning. */
 static bool
 name_valid(const char *name)
 {
@@ -144,7 +145,7 @@ job_for(struct tmux *tmux, const char *name, tmux_job_fn *done, void *arg,
 	return job;
 }
 
-/* Forget the job before the caller is told: he may free everything. */
+/* Free the job before the caller is told, who may free everything. */
 static void
 end_done(struct tmux_job *job, const struct err *err)
 {
@@ -154,7 +155,7 @@ end_done(struct tmux_job *job, const struct err *err)
 	request.fn.done(err->code != 0 ? err : NULL, request.arg);
 }
 
-/* The pid that a command printed, 0 with words when it did not. */
+/* The pid that a command printed, 0 with an error if it did not. */
 static pid_t
 reply_pid(const struct tmux_reply *reply, struct err *err)
 {
@@ -193,7 +194,7 @@ start_command(struct tmux_job *job, const struct tmux *tmux,
 	for (size_t i = 0; session->env != NULL && session->env[i]; i++)
 		tmux_job_words(job, "-e", session->env[i], NULL);
 	tmux_job_word(job, "--");
-	/* A single word tmux would give to a shell. */
+	/* tmux would give a single word to a shell. */
 	if (session->argv[1] == NULL)
 		tmux_job_words(job, "/bin/sh", "-c", "exec \"$0\"", NULL);
 	for (size_t i = 0; session->argv[i] != NULL; i++)
@@ -210,7 +211,7 @@ start_option(struct tmux_job *job, const char *flags, const char *option,
 	tmux_job_words(job, option, value, NULL);
 }
 
-/* Marks are read back by their separators (tmux-list.c). */
+/* The marks are parsed by their separators (tmux-list.c). */
 static void
 start_check(struct tmux_job *job, const struct tmux_session *session)
 {
@@ -237,12 +238,12 @@ tmux_start(struct tmux *tmux, const struct tmux_session *session,
 	request->fn.started = fn;
 	job->starts = true;
 	job->cwd = xstrdup(session->cwd);
-	/* The one command that may start a server. */
+	/* Only this command may start a server. */
 	if (job->refused.code == 0 && !file_exists(tmux->queue.config))
 		tmux_write_config(tmux, &job->refused);
 	start_command(job, tmux, session);
-	/* In the same breath, so that nothing can come between: a session
-	 * without its marks would be nobody's. */
+	/* In the same command, so that nothing can happen in between: a session
+	 * without its marks would belong to nobody. */
 	start_option(job, "-wt", "remain-on-exit", "on");
 	start_option(job, "-Ft", "@llmc_pane", "#{pane_id}");
 	start_option(job, "-t", "@llmc_role", session->role);
@@ -252,7 +253,7 @@ tmux_start(struct tmux *tmux, const struct tmux_session *session,
 	tmux_queue_add(job);
 }
 
-/* First command of those that need the agent's pane. */
+/* The first command of those that need the agent's pane. */
 static void
 pane_command(struct tmux_job *job)
 {
@@ -261,7 +262,7 @@ pane_command(struct tmux_job *job)
 	tmux_job_wordf(job, "=%s:", job->session);
 }
 
-/* Its answer: the pane's id, NULL with words when there is none. */
+/* Its answer: the pane's id, or NULL with an error. */
 static char *
 pane_found(struct tmux_job *job, const struct tmux_reply *reply, bool dead_too,
     struct err *err)
@@ -409,7 +410,7 @@ tmux_keys(struct tmux *tmux, const char *name, const char *const *keys,
 	tmux_queue_add(job);
 }
 
-/* For what is to be gone afterwards: it is when it never was. */
+/* To remove something: it is no error if it does not exist. */
 static void
 gone_done(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
 {

@@ -47,7 +47,7 @@ struct tmux_options {
  * starts nothing. */
 int tmux_new(struct loop *loop, const struct tmux_options *options,
     struct tmux **ret_tmux, struct err *err);
-/* Abandons commands under way; the server lives on. */
+/* Abandons running commands; the server lives on. */
 void tmux_free(struct tmux *tmux);
 
 typedef void tmux_done_fn(const struct err *err, void *arg);
@@ -65,8 +65,9 @@ struct tmux_session {
 };
 
 /* Start a detached session with remain-on-exit, and the server if there is
- * none. On success the pane's pid. The marks are set in the same command: no
- * session of ours is ever seen without them. All is copied. */
+ * none. On success fn gets the pane's pid. The marks are set in the same
+ * command: no session of ours is ever seen without them. Everything is copied.
+ */
 typedef void tmux_started_fn(pid_t pane_pid, const struct err *err, void *arg);
 void tmux_start(struct tmux *tmux, const struct tmux_session *session,
     tmux_started_fn *fn, void *arg);
@@ -83,7 +84,7 @@ void tmux_paste(struct tmux *tmux, const char *name, const char *text,
 void tmux_keys(struct tmux *tmux, const char *name, const char *const *keys,
     tmux_done_fn *fn, void *arg);
 
-/* No such session is success. */
+/* It is no error if there is no such session. */
 void
 tmux_kill(struct tmux *tmux, const char *name, tmux_done_fn *fn, void *arg);
 
@@ -94,9 +95,9 @@ typedef void tmux_text_fn(const char *text, const struct err *err, void *arg);
 void tmux_capture(struct tmux *tmux, const char *name, int history,
     tmux_text_fn *fn, void *arg);
 
-/* All sessions of the server with what our options say of them; no server is
- * an empty list. Valid until the callback returns. Of a session that is not
- * ours, the pane in front. */
+/* All sessions of the server, with our marks; without a server the list is
+ * empty. Valid until the callback returns. Of a session that is not ours, the
+ * active pane. */
 struct tmux_info {
 	const char *name, *role, *worker; /* "" = none */
 	uint64_t generation;
@@ -107,15 +108,15 @@ typedef void tmux_list_fn(const struct tmux_info *list, size_t count,
     const struct err *err, void *arg);
 void tmux_list(struct tmux *tmux, tmux_list_fn *fn, void *arg);
 
-/* Callbacks with this arg do not come any more. What was asked for is still
- * done, except that nothing is typed any more. */
+/* Callbacks with this arg are not called any more. Commands are still executed,
+ * but nothing is typed any more. */
 void tmux_forget(struct tmux *tmux, const void *arg);
 
 /* "llmc-<worker>". */
 char *tmux_session_name(const char *worker);
 
-/* The words a person types to attach: "tmux -L socket attach -t =name", or to
- * change over inside the same server. argv is NULL terminated; its strings are
+/* The command that a person types to attach: "tmux -L socket attach -t =name",
+ * or to switch inside the same server. argv is NULL terminated; its strings are
  * those of options, and *ret_target, which the caller frees. Quote them for a
  * shell: zsh gives '=' a meaning. */
 void tmux_attach_words(const struct tmux_options *options, const char *name,
