@@ -513,6 +513,11 @@ START_TEST(status_tells_how_to_look_inside)
 
 	fleet_up();
 	fleet_add("adam");
+	/* Its hook may report the start before tmux reports the pane. */
+	e2e_expect(e2e_sh(fleet_root(),
+		       "for i in $(seq 100); do \"$LLMC\" status | "
+		       "grep -q attach && exit; sleep 0.1; done; exit 1"),
+	    0, NULL);
 	run = fleet_do("status", NULL);
 	e2e_has(run->out, "running  pid ");
 	e2e_has(run->out, "attach -t '=llmc-adam'\n");
