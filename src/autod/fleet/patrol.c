@@ -32,10 +32,11 @@ struct look {
 	struct patrol *patrol;
 	char *worker;
 };
+LIST_HEAD(looks, look);
 
 struct patrol {
 	struct fleet *fleet;
-	LIST_HEAD(, look) looks; /* git works on them */
+	struct looks looks; /* git works on them */
 };
 
 static void
