@@ -77,13 +77,13 @@ START_TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
 {
 	int daemon, overseer;
 
-	over_hurry(5);
+	over_hurry(3);
 	over_start();
 	daemon = over_daemon(0);
 	overseer = over_pid();
 	ck_assert_int_eq(kill(overseer, SIGSTOP), 0);
 	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
-	poll(NULL, 0, 3500); /* longer than heartbeat_timeout: there is no
+	poll(NULL, 0, 5500); /* longer than heartbeat_timeout: there is no
 			      * event */
 	ck_assert_int_eq(kill(daemon, SIGCONT), 0);
 	ck_assert_int_eq(kill(overseer, SIGCONT), 0);

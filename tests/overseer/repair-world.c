@@ -18,7 +18,7 @@
 #include "settings.h"
 #include "unit.h"
 
-#define GUARD_MS 30000
+#define GUARD_MS 90000
 
 /* --- the rest of the overseer ----------------------------------------- */
 
