@@ -69,10 +69,15 @@ START_TEST(a_lock_stays_while_a_git_runs_there)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
+	/* It runs when it has answered, until nobody writes to it. */
 	repo_wt(repo,
 	    "touch -d '1 minute ago' " GIT_DIR "/HEAD.lock; "
-	    "setsid sh -c 'sleep 120 | git cat-file --batch' "
-	    ">/dev/null 2>&1 </dev/null & echo $! >" GIT_DIR "/group");
+	    "in=" GIT_DIR "/in out=" GIT_DIR "/out; export in out; "
+	    "mkfifo \"$in\" \"$out\"; "
+	    "setsid sh -c 'sleep 120 >\"$in\" & "
+	    "exec git cat-file --batch-check <\"$in\" >\"$out\"' "
+	    ">/dev/null 2>&1 </dev/null & echo $! >" GIT_DIR "/group; "
+	    "echo HEAD >\"$in\"; read -r answer <\"$out\"");
 	ck_assert_int_eq(repo_rebase(repo), -EBUSY);
 	ck_assert_str_eq(
 	    repo_wt(repo, "cd " GIT_DIR " && ls *.lock"), "HEAD.lock");
