@@ -86,12 +86,8 @@ Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("fleet-ops-cancel");
-	TCase *tc = tcase_create("steps");
 
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, cancelled_at_each_step, 0, (int)nitems(rows));
-	tcase_add_loop_test(
-	    tc, a_daemon_that_dies_at_each_step, 0, (int)nitems(rows));
-	suite_add_tcase(suite, tc);
+	unit_rows(suite, cancelled_at_each_step, nitems(rows));
+	unit_rows(suite, a_daemon_that_dies_at_each_step, nitems(rows));
 	return suite;
 }

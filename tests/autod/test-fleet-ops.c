@@ -70,11 +70,8 @@ Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("fleet-ops");
-	TCase *rows = tcase_create("busy");
 
-	tcase_set_timeout(rows, 60);
-	tcase_add_loop_test(rows, two_commands_for_one_worker, 0, 8);
-	tcase_add_loop_test(rows, a_command_during_parking, 0, 4);
-	suite_add_tcase(suite, rows);
+	unit_rows(suite, two_commands_for_one_worker, 8);
+	unit_rows(suite, a_command_during_parking, 4);
 	return suite;
 }

@@ -204,16 +204,6 @@ START_TEST(what_is_not_for_us_is_removed)
 }
 END_TEST
 
-static void
-add_rows(Suite *suite, const TTest *test, int count)
-{
-	TCase *tc = tcase_create(test->name);
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test, 0, count);
-	suite_add_tcase(suite, tc);
-}
-
 Suite *
 unit_suite(void)
 {
@@ -224,7 +214,7 @@ unit_suite(void)
 		many_that_wait_for_the_write, the_state_cannot_be_written,
 		the_spool_comes_first, a_full_spool,
 		what_is_not_for_us_is_removed, NULL });
-	add_rows(suite, a_daemon_that_dies_in_between, 2);
-	add_rows(suite, a_stop_that_comes_again, 2);
+	unit_rows(suite, a_daemon_that_dies_in_between, 2);
+	unit_rows(suite, a_stop_that_comes_again, 2);
 	return suite;
 }

@@ -422,16 +422,6 @@ START_TEST(two_stops_at_once)
 }
 END_TEST
 
-static void
-add_rows(Suite *suite, const TTest *test, size_t count)
-{
-	TCase *tc = tcase_create(test->name);
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test, 0, (int)count);
-	suite_add_tcase(suite, tc);
-}
-
 Suite *
 unit_suite(void)
 {
@@ -443,7 +433,7 @@ unit_suite(void)
 		a_message_gives_it_two_more,
 		an_unfinished_rebase_is_for_a_person,
 		it_reviews_its_own_work_once, a_stop_from_the_spool, NULL });
-	add_rows(suite, a_policy_is_told_what_was_judged, nitems(policy_rows));
+	unit_rows(suite, a_policy_is_told_what_was_judged, nitems(policy_rows));
 	unit_case(suite, "policy",
 	    (const TTest *const[]){
 		a_policy_holds_it, a_policy_without_a_task, NULL });

@@ -260,25 +260,16 @@ START_TEST(the_state_cannot_be_written)
 }
 END_TEST
 
-static void
-add_rows(Suite *suite, const TTest *test, size_t count)
-{
-	TCase *tc = tcase_create(test->name);
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, test, 0, (int)count);
-	suite_add_tcase(suite, tc);
-}
-
 Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("landing-stop");
 
-	add_rows(suite, cancelled_at_each_step, nitems(cancel_rows));
-	add_rows(suite, cancelled_in_a_conflict, nitems(conflict_rows));
-	add_rows(suite, what_a_dead_daemon_left_lands_once, nitems(death_rows));
-	add_rows(suite, the_state_cannot_be_written, nitems(write_rows));
+	unit_rows(suite, cancelled_at_each_step, nitems(cancel_rows));
+	unit_rows(suite, cancelled_in_a_conflict, nitems(conflict_rows));
+	unit_rows(
+	    suite, what_a_dead_daemon_left_lands_once, nitems(death_rows));
+	unit_rows(suite, the_state_cannot_be_written, nitems(write_rows));
 	unit_case(suite, "daemons",
 	    (const TTest *const[]){
 		the_next_daemon_goes_on, a_rebase_stays_a_rebase, NULL });

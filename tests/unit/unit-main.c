@@ -137,6 +137,16 @@ unit_case(Suite *suite, const char *name, const TTest *const *tests)
 }
 
 void
+unit_rows(Suite *suite, const TTest *test, size_t count)
+{
+	TCase *tc = tcase_create(test->name);
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, test, 0, (int)count);
+	suite_add_tcase(suite, tc);
+}
+
+void
 unit_skip(const char *why)
 {
 	unit_remove_scratch(); /* check exits without atexit() */

@@ -15,6 +15,8 @@ Suite *unit_suite(void);
 
 /* Add one test case `name` with these functions, NULL terminated. */
 void unit_case(Suite *suite, const char *name, const TTest *const *tests);
+/* Add a test case of its own for one function, run once for each row: _i. */
+void unit_rows(Suite *suite, const TTest *test, size_t count);
 
 /* A new empty directory, removed with its contents when the test program ends.
  * The string is valid until then. */

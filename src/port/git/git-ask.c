@@ -25,7 +25,7 @@ add_trimmed(struct buf *out, const struct child_output *output)
 		buf_truncate(out, out->len - 1);
 }
 
-/* Join the lines of git's message into one. */
+/* What git said, on one line. */
 static void
 add_folded(struct buf *out, const struct child_output *output)
 {
