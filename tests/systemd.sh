@@ -8,6 +8,7 @@ cd "$(dirname "$0")/../contrib/systemd"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
+ln -s "$build/src/cli" "$scratch/bin"
 n=0
 failed=0
 
@@ -23,10 +24,11 @@ verdict() { # what, what is wrong
 }
 
 # The output of systemd-analyze for a unit; its exit status does not reflect
-# keys that it ignores. Uses the llmc that was just built.
+# keys that it ignores. Uses the llmc that was just built, through a link: a
+# prefix has no blanks, but the path of a clone may.
 complaints() { # manager
 	mkdir -p "$scratch/$1"
-	sed "s|@bindir@|$build/src/cli|g" "$1/llmc-overseer@.service.in" \
+	sed "s|@bindir@|$scratch/bin|g" "$1/llmc-overseer@.service.in" \
 		>"$scratch/$1/llmc-overseer@.service"
 	XDG_RUNTIME_DIR=$scratch systemd-analyze "--$1" verify --man=no \
 		"$scratch/$1/llmc-overseer@.service" 2>&1 || true
