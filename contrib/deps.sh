@@ -33,6 +33,7 @@ command cppcheck     cppcheck
 command mandoc       mandoc
 command shellcheck   shellcheck
 command valgrind     valgrind
+command git-lfs      git-lfs
 command npm          npm
 runtime asan         libclang-rt-dev
 '

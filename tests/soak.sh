@@ -4,6 +4,8 @@
 # Runs every test SOAK_REPEAT (20) times; makes every system call of llmc fail
 # in every way, and those of the overseer during a repair; kills the daemon
 # SOAK_KILLS (200) times and the overseer SOAK_OVERSEER_KILLS (1,000) times;
+# ends a landing at each of its points, by a kill and by a power cut;
+# lands SOAK_LANDINGS (1,000) times beside a user in the same checkout;
 # runs each fuzz target for SOAK_FUZZ (300) seconds and the full chaos run with
 # SOAK_SEEDS (5) seeds; measures the cost of 1,000 tasks. Prints what it did.
 set -u
@@ -14,6 +16,7 @@ seconds=${SOAK_FUZZ:-300}
 kills=${SOAK_KILLS:-200}
 overseer_kills=${SOAK_OVERSEER_KILLS:-1000}
 seeds=${SOAK_SEEDS:-5}
+landings=${SOAK_LANDINGS:-1000}
 cd "$(dirname "$0")/.." || exit 1
 failed=0
 
@@ -63,10 +66,18 @@ part "the overseer is killed $overseer_kills times" \
 	meson test -C "$build" --print-errorlogs --verbose \
 	--timeout-multiplier "$((overseer_kills / 50 + 1))" \
 	--logbase soak-overseer-kills e2e-overseer-kills
+part "a landing is ended at each of its points" \
+	env LANDING_ALL=1 meson test -C "$build" --print-errorlogs --verbose \
+	--timeout-multiplier 4 --logbase soak-points git-move git-power
+part "$landings landings beside a user in the same checkout" \
+	env RACE_LANDINGS="$landings" RACE_SEED="$(($(date +%s) % 100000 + 1))" \
+	meson test -C "$build" --print-errorlogs --verbose \
+	--timeout-multiplier "$((landings / 30 + 1))" --logbase soak-race \
+	git-race
 part "each fuzz target for $seconds s" \
 	tests/fuzz/run.sh build-fuzz "$seconds"
 part "chaos with $seeds seeds" chaos "$seeds"
 part "the cost of 1,000 tasks" cost
 
-echo "$failed of 8 parts failed"
+echo "$failed of 10 parts failed"
 [ "$failed" -eq 0 ]

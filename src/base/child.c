@@ -35,6 +35,7 @@ enum child_stream {
 struct child {
 	struct loop *loop;
 	child_fn *done;
+	void (*said)(const char *bytes, size_t len, void *arg);
 	void *arg;
 	pid_t pid;
 	int pidfd; /* -1: use SIGCHLD instead */
@@ -345,6 +346,8 @@ child_pipe_event(int fd, unsigned what, void *arg)
 	(void)what;
 	if (n > 0) {
 		output_add(p->output, child->output_max, bytes, (size_t)n);
+		if (child->said != NULL && p == &child->pipes[STREAM_OUT])
+			child->said(bytes, (size_t)n, child->arg);
 		return;
 	}
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
@@ -490,6 +493,7 @@ child_new(
 
 	child->loop = loop;
 	child->done = done;
+	child->said = spec->said;
 	child->arg = arg;
 	child->pidfd = child->input_fd = child->status_fd = -1;
 	child_result_init(&child->result);

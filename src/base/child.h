@@ -43,6 +43,10 @@ struct child_spec {
 	size_t input_len;
 	int stdin_fd; /* used instead of input: a descriptor that becomes its
 		       * standard input and stays open here; 0 = none */
+	void (*said)(const char *bytes, size_t len,
+	    void *arg); /* each piece of
+			 * standard output as it comes, too; NULL = only
+			 * kept */
 	size_t output_max; /* bytes kept per stream, 0 = 64 KiB */
 	int64_t deadline_ms; /* 0 = CHILD_DEADLINE_MS; there is always one */
 	int64_t grace_ms; /* SIGTERM to SIGKILL, 0 = 5 s */

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc accept: land a worker's work on the default branch, as one commit. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "json.h"
+#include "mem.h"
 #include "remote.h"
 #include "roster.h"
+#include "seen.h"
 #include "text.h"
 #include "worker.h"
 
 enum {
-	FLAG_FORCE
+	FLAG_FORCE,
+	FLAG_COMMIT
 };
 
 static const struct cli_flag accept_flags[] = {
 	[FLAG_FORCE] = { "force", NULL,
-	    "also land the work of a worker that is paused or made no commit" },
+	    "land paused and unchanged work too, with what is not committed" },
+	[FLAG_COMMIT] = SEEN_FLAG,
 	{ NULL, NULL, NULL },
 };
 
@@ -25,68 +28,95 @@ static void
 tell(struct cli *cli, struct json_object *result)
 {
 	const char *worker = json_string_or(result, "worker", "");
+	const char *head = json_string_or(result, "head_sha", "");
+	const char *branch = json_string_or(result, "landing_branch", "");
 	const char *message = json_string_or(result, "commit_message", "");
 
 	if (json_bool_or(result, "needs_conflict_resolution", false)) {
 		buf_addf(&cli->text,
-		    "%s conflicts with work that has landed in the meantime. "
-		    "The worker resolves the conflict, then its work lands.\n"
+		    "The work of %s [%.7s] conflicts with work that has landed "
+		    "on %s in the meantime. The worker resolves the conflict, "
+		    "then its work lands.\n"
 		    "Follow it with: llmc wait %s --until idle,paused\n",
-		    worker, worker);
+		    worker, head, branch, worker);
 		return;
 	}
 	if (json_bool_or(result, "already_incorporated", false)) {
 		buf_addf(&cli->text,
-		    "The work of %s is already on the default branch; the "
-		    "worker is free again.\n",
-		    worker);
+		    "The work of %s [%.7s] is already on %s; the worker is "
+		    "free again.\n",
+		    worker, head, branch);
 		return;
 	}
-	buf_addf(&cli->text, "Landed [%.7s] ",
-	    json_string_or(result, "commit_sha", ""));
+	buf_addf(&cli->text,
+	    "Landed [%.7s] on %s: ", json_string_or(result, "commit_sha", ""),
+	    branch);
 	text_add_visible(&cli->text, message, strcspn(message, "\n"), false);
-	buf_addf(&cli->text, "\n%s is free again.\n", worker);
+	buf_addf(&cli->text,
+	    "\nIt is the work of %s [%.7s]; %s is free again.\n", worker, head,
+	    worker);
+}
+
+static int
+accept_named(
+    struct cli *cli, const struct worker *worker, const char *typed, bool force)
+{
+	cleanup_free char *commit = NULL;
+	struct json_object *params;
+	int status = seen_commit(cli, worker, typed, true, &commit);
+
+	if (status != CLI_OK)
+		return status;
+	params = seen_params(worker, commit);
+	json_set_bool(params, "force", force);
+	status = remote_call(
+	    cli, "worker.accept", params, REMOTE_LONG_MS, &cli->result);
+	if (status == CLI_OK)
+		tell(cli, cli->result);
+	return status;
 }
 
 static int
 accept_run(struct cli *cli, const struct cli_args *args)
 {
-	const char *name = args->count > 0 ? args->list[0] : NULL;
+	const char *commit = args->flags[FLAG_COMMIT];
 	bool force = args->flags[FLAG_FORCE] != NULL;
-	struct json_object *params;
+	const struct worker *worker = NULL;
 	struct state state;
 	int status;
 
-	if (force && name == NULL)
-		return cli_misuse(
-		    cli, &cmd_accept, "--force needs the name of the worker");
+	if (args->count == 0 && (force || commit != NULL))
+		return cli_misuse(cli, &cmd_accept,
+		    "--%s needs the name of the worker",
+		    force ? "force" : "commit");
 	status = roster_load(cli, &state);
 	if (status != CLI_OK)
 		return status;
-	if (name == NULL)
-		status = roster_reviewed(cli, &state, &name);
-	if (status == CLI_OK) {
-		params = remote_worker(name);
-		json_set_bool(params, "force", force);
-		status = remote_call(
-		    cli, "worker.accept", params, REMOTE_LONG_MS, &cli->result);
-	}
+	if (args->count > 0)
+		status = roster_find(cli, &state, args->list[0], &worker);
+	else
+		status = roster_reviewed(cli, &state, &worker);
 	if (status == CLI_OK)
-		tell(cli, cli->result);
+		status = accept_named(cli, worker, commit, force);
 	state_release(&state);
 	return status;
 }
 
 const struct cli_command cmd_accept = {
 	.name = "accept",
-	.usage = "[WORKER] [--force]",
+	.usage = "[WORKER] [--force] [--commit COMMIT]",
 	.summary = "land a worker's work on the default branch, as one commit",
 	.help =
-	    "Without a name, lands the work that you reviewed last. The work "
-	    "is rebased and\nsquashed into one commit, and the default branch "
-	    "moves to it. A checkout of that\nbranch moves along, unless it "
-	    "has uncommitted changes. A conflict goes back to\nthe worker; the "
-	    "work lands when the conflict is resolved.\n",
+	    "Lands exactly the commit that you reviewed. Without a name, that "
+	    "is the work you\nreviewed last. With a name, it is what you "
+	    "reviewed of this worker, or its current\ncommit if you reviewed "
+	    "nothing. If the worker has another commit by now,\nuncommitted "
+	    "changes or another branch, nothing lands, and the message says "
+	    "what is\ndifferent.\n\n"
+	    "The work is rebased and squashed into one commit, and the default "
+	    "branch moves\nto it. A checkout of that branch moves along, "
+	    "unless it has uncommitted changes.\nA conflict goes back to the "
+	    "worker; the work lands when the conflict is resolved.\n",
 	.flags = accept_flags,
 	.max_args = 1,
 	.method = "worker.accept",

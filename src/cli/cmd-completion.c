@@ -39,6 +39,7 @@ static const struct {
 	{ "FORMAT", "toml mdoc", false, NULL },
 	{ "INTERFACE", "git difftastic vscode", false, NULL },
 	{ "LEVEL", "debug info warn error", false, NULL },
+	{ "PRIORITY", "urgent high normal low", false, NULL },
 	{ "METHOD", NULL, false, add_methods },
 	{ "STATUS",
 	    "idle starting working needs_review reviewing rejected rebasing "

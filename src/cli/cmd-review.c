@@ -14,7 +14,6 @@
 #include "mem.h"
 #include "remote.h"
 #include "roster.h"
-#include "settings.h"
 #include "shape.h"
 #include "terminal.h"
 #include "text.h"
@@ -51,8 +50,10 @@ struct review {
 	const struct worker *worker;
 	enum interface interface;
 	bool names_only;
-	char *range; /* merge base to the branch */
 	struct json_object *answer; /* the daemon's */
+	const char *commit; /* to show, part of the answer; NULL during a
+			     * conflict */
+	char *range; /* merge base to the commit */
 };
 
 /* The worker that has waited longest. */
@@ -83,29 +84,24 @@ changed_files(const struct review *r)
 		"--name-only", r->range, "--", NULL };
 	cleanup_buf struct buf text = BUF_INIT;
 
+	if (r->commit == NULL)
+		return json_object_new_array();
 	git_ask(r->cli->workspace.root, args, &text, NULL);
 	return cli_lines(text.data);
 }
 
-static int
-git_line(const struct review *r, const char *format, struct buf *out)
-{
-	const char *const args[] = { "log", "-1", format, r->worker->branch,
-		"--", NULL };
-
-	return git_ask(r->cli->workspace.root, args, out, NULL);
-}
-
 static void
-show_head(const struct review *r, const char *sha)
+show_head(const struct review *r)
 {
+	const char *const args[] = { "log", "-1", "--format=%B", r->commit,
+		"--", NULL };
 	struct cli *cli = r->cli;
 	cleanup_buf struct buf excerpt = BUF_INIT, message = BUF_INIT;
 
 	roster_excerpt(r->worker, &excerpt);
-	git_line(r, "--format=%B", &message);
+	git_ask(cli->workspace.root, args, &message, NULL);
 	cli_coloured(cli, "1", r->worker->name);
-	buf_addf(&cli->text, "  %s  [%.7s]\n", r->worker->branch, sha);
+	buf_addf(&cli->text, "  %s  [%.7s]\n", r->worker->branch, r->commit);
 	if (excerpt.len > 0)
 		buf_addf(&cli->text, "Task: \"%s\"\n", excerpt.data);
 	buf_addc(&cli->text, '\n');
@@ -170,39 +166,58 @@ static void
 show_conflict(const struct review *r)
 {
 	buf_addf(&r->cli->text,
-	    "%s conflicts with work that has landed in the meantime. Review it "
-	    "when the worker has resolved the conflict.\nFollow it with: llmc "
-	    "wait %s --until needs_review\n",
-	    r->worker->name, r->worker->name);
+	    "%s conflicts with work that has landed on %s in the meantime. "
+	    "Review it when the worker has resolved the conflict.\n"
+	    "Follow it with: llmc wait %s --until needs_review\n",
+	    r->worker->name, json_string_or(r->answer, "landing_branch", ""),
+	    r->worker->name);
+}
+
+/* What comes below the diff. */
+static void
+show_end(const struct review *r, const char *status)
+{
+	int64_t dirty = json_int_or(r->answer, "uncommitted_files", 0);
+
+	if (dirty > 0)
+		buf_addf(&r->cli->text,
+		    "\nUncommitted changes in %d file%s are not shown.\n",
+		    (int)dirty, dirty == 1 ? "" : "s");
+	if (strcmp(status, "needs_review") == 0)
+		buf_addf(&r->cli->text,
+		    "\nNext: llmc accept, which lands [%.7s] on %s, or llmc "
+		    "reject \"WHY\"\n",
+		    r->commit, json_string_or(r->answer, "landing_branch", ""));
 }
 
 static int
-review_show(struct review *r)
+review_show(const struct review *r)
 {
 	struct cli *cli = r->cli;
 	const char *now = json_string_or(
 	    r->answer, "status", json_string_or(r->answer, "new_status", ""));
-	cleanup_buf struct buf sha = BUF_INIT;
-	int status = CLI_OK;
+	int status;
 
-	git_line(r, "--format=%H", &sha);
 	cli->result = json_object_new_object();
 	json_set_string(cli->result, "worker", r->worker->name);
 	json_set_string(cli->result, "status", now);
 	json_set_string(cli->result, "branch", r->worker->branch);
-	json_set_string(cli->result, "commit_sha", sha.data);
+	json_set_string(cli->result, "landing_branch",
+	    json_string_or(r->answer, "landing_branch", ""));
+	json_set_string(cli->result, "commit_sha", r->commit);
+	json_set_int(cli->result, "uncommitted_files",
+	    json_int_or(r->answer, "uncommitted_files", 0));
 	json_set(cli->result, "changed_files", changed_files(r));
 	if (cli->json)
 		return CLI_OK;
-	if (strcmp(now, "rebasing") == 0) {
+	if (r->commit == NULL) {
 		show_conflict(r);
 		return CLI_OK;
 	}
-	show_head(r, sha.data);
+	show_head(r);
 	status = show_diff(r);
-	if (status == CLI_OK && strcmp(now, "needs_review") == 0)
-		buf_adds(&cli->text,
-		    "\nNext: llmc accept, or llmc reject \"WHY\"\n");
+	if (status == CLI_OK)
+		show_end(r, now);
 	return status;
 }
 
@@ -210,25 +225,20 @@ static int
 review_named(struct review *r, bool force)
 {
 	struct json_object *params = remote_worker(r->worker->name);
-	struct settings *settings = NULL;
-	int status = cli_load_settings(r->cli, &settings);
+	int status;
 
-	if (status != CLI_OK) {
-		json_object_put(params);
-		return status;
-	}
 	json_set_bool(params, "force", force);
 	status = remote_call(
 	    r->cli, "worker.review", params, REMOTE_LONG_MS, &r->answer);
 	if (status == CLI_OK) {
+		r->commit = json_string_or(r->answer, "commit_sha", NULL);
 		r->range = xasprintf("%s...%s",
-		    settings_string(settings, "repo.default_branch"),
-		    r->worker->branch);
+		    json_string_or(r->answer, "landing_branch", ""),
+		    r->commit != NULL ? r->commit : "");
 		status = review_show(r);
 	}
 	free(r->range);
 	json_object_put(r->answer);
-	settings_free(settings);
 	return status;
 }
 
@@ -272,8 +282,17 @@ static const struct shape review_shape = {
 		{ .name = "status",
 		    .type = SHAPE_STRING,
 		    .help = "rebasing: the worker resolves a conflict first" },
-		{ .name = "branch", .type = SHAPE_STRING },
-		{ .name = "commit_sha", .type = SHAPE_STRING },
+		{ .name = "branch",
+		    .type = SHAPE_STRING,
+		    .help = "of the worker" },
+		{ .name = "landing_branch", .type = SHAPE_STRING },
+		{ .name = "commit_sha",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "what is shown; null during a conflict" },
+		{ .name = "uncommitted_files",
+		    .type = SHAPE_INT,
+		    .help = "files with changes that are not shown" },
 		{ .name = "changed_files",
 		    .type = SHAPE_ARRAY,
 		    .of =
@@ -293,9 +312,9 @@ const struct cli_command cmd_review = {
 	.help =
 	    "Without a name, shows the work that has waited longest. The work "
 	    "is rebased onto\nthe default branch first, and shown as one diff. "
-	    "llmc accept and llmc reject\nthen apply to this worker. "
-	    "difftastic needs the program difft; vscode needs the\nprogram "
-	    "code, which opens the worktree.\n",
+	    "llmc accept and llmc reject\nthen apply to exactly the commit "
+	    "that was shown. difftastic needs the program\ndifft; vscode needs "
+	    "the program code, which opens the worktree.\n",
 	.flags = review_flags,
 	.max_args = 1,
 	.method = "worker.review",

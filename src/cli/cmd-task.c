@@ -10,6 +10,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "priority.h"
 #include "remote.h"
 #include "shape.h"
 #include "source.h"
@@ -21,12 +22,15 @@
 
 enum {
 	FLAG_FILE,
+	FLAG_PRIORITY,
 	FLAG_ALL
 };
 
 static const struct cli_flag task_flags[] = {
 	[FLAG_FILE] = { "file", "FILE",
 	    "for add: read the text from FILE; - is standard input" },
+	[FLAG_PRIORITY] = { "priority", "PRIORITY",
+	    "for add: urgent, high, normal or low" },
 	[FLAG_ALL] = { "all", NULL,
 	    "for list: show every task that has ended, not only the last 20" },
 	{ NULL, NULL, NULL },
@@ -64,14 +68,40 @@ fill_draft(struct cli *cli, const struct cli_args *args, struct draft *draft)
 }
 
 static int
+check_priority(struct cli *cli, const char *word)
+{
+	enum priority priority;
+
+	if (priority_parse(word, &priority))
+		return CLI_OK;
+	return cli_misuse(cli, &cmd_task,
+	    "\"%s\" is not a priority; use urgent, high, normal or low", word);
+}
+
+static struct json_object *
+add_params(const struct draft *draft, const char *priority)
+{
+	struct json_object *params = task_params("text", draft->text.data);
+
+	if (priority != NULL)
+		json_set_string(params, "priority", priority);
+	return params;
+}
+
+static int
 task_add(struct cli *cli, const struct cli_args *args)
 {
+	const char *priority = args->flags[FLAG_PRIORITY];
 	struct draft draft = DRAFT_INIT;
-	int status = fill_draft(cli, args, &draft);
+	int status = CLI_OK;
 
+	if (priority != NULL)
+		status = check_priority(cli, priority);
+	if (status == CLI_OK)
+		status = fill_draft(cli, args, &draft);
 	if (status == CLI_OK)
 		status = remote_call(cli, "task.add",
-		    task_params("text", draft.text.data), 0, &cli->result);
+		    add_params(&draft, priority), 0, &cli->result);
 	if (status == CLI_OK) {
 		const char *key = json_string_or(cli->result, "task", "");
 
@@ -103,14 +133,17 @@ owners_name(struct json_object *entry, const char *word)
 
 	if (json_string_or(entry, "outcome", NULL) == NULL ||
 	    !source_type_parse(json_string_or(entry, "source", ""), &type) ||
-	    (source_type_flags(type) & SOURCE_EDITABLE) == 0)
+	    (source_type_flags(type) & SOURCE_RETRIES) == 0)
 		return word;
 	return json_string_or(entry, "key", word);
 }
 
+/* member: what the answer says of the task now. */
 static int
-change(struct cli *cli, const char *method, const char *word)
+change(struct cli *cli, const char *method, const char *word,
+    const char *priority, const char *member)
 {
+	struct json_object *params;
 	struct json_object *entry;
 	struct taskbook book;
 	const char *code, *name;
@@ -120,13 +153,14 @@ change(struct cli *cli, const char *method, const char *word)
 	if (status != CLI_OK)
 		return status;
 	entry = taskbook_find(&book, word);
-	if (remote_try(cli, method,
-		task_params("task", owners_name(entry, word)), 0, &cli->result,
-		&code, &err)) {
+	params = task_params("task", owners_name(entry, word));
+	if (priority != NULL)
+		json_set_string(params, "priority", priority);
+	if (remote_try(cli, method, params, 0, &cli->result, &code, &err)) {
 		name = json_string_or(cli->result, "task", word);
 		text_add_visible(&cli->text, name, strlen(name), false);
 		buf_addf(&cli->text, ": %s.\n",
-		    json_string_or(cli->result, "status", ""));
+		    json_string_or(cli->result, member, ""));
 	} else if (entry == NULL && strcmp(code, "no_such_task") == 0) {
 		status = unknown_task(cli, &book, word);
 	} else {
@@ -139,13 +173,25 @@ change(struct cli *cli, const char *method, const char *word)
 static int
 task_retry(struct cli *cli, const struct cli_args *args)
 {
-	return change(cli, "task.retry", args->list[1]);
+	return change(cli, "task.retry", args->list[1], NULL, "status");
+}
+
+static int
+task_priority(struct cli *cli, const struct cli_args *args)
+{
+	const char *priority = args->list[2];
+	int status = check_priority(cli, priority);
+
+	if (status != CLI_OK)
+		return status;
+	return change(
+	    cli, "task.priority", args->list[1], priority, "priority");
 }
 
 static int
 task_drop(struct cli *cli, const struct cli_args *args)
 {
-	return change(cli, "task.drop", args->list[1]);
+	return change(cli, "task.drop", args->list[1], NULL, "status");
 }
 
 /* --- looking --------------------------------------------------------- */
@@ -191,14 +237,15 @@ task_show(struct cli *cli, const struct cli_args *args)
 static const struct {
 	const char *name;
 	int min_args, max_args;
-	int flag; /* that it accepts, -1 = none */
+	unsigned flags; /* those that it takes, a bit each */
 	int (*run)(struct cli *cli, const struct cli_args *args);
 } task_verbs[] = {
-	{ "add", 0, 1000, FLAG_FILE, task_add },
-	{ "list", 0, 0, FLAG_ALL, task_list },
-	{ "show", 1, 1, -1, task_show },
-	{ "retry", 1, 1, -1, task_retry },
-	{ "drop", 1, 1, -1, task_drop },
+	{ "add", 0, 1000, 1u << FLAG_FILE | 1u << FLAG_PRIORITY, task_add },
+	{ "list", 0, 0, 1u << FLAG_ALL, task_list },
+	{ "show", 1, 1, 0, task_show },
+	{ "priority", 2, 2, 0, task_priority },
+	{ "retry", 1, 1, 0, task_retry },
+	{ "drop", 1, 1, 0, task_drop },
 };
 
 static int
@@ -207,7 +254,8 @@ run_verb(struct cli *cli, const struct cli_args *args, size_t verb)
 	const char *name = task_verbs[verb].name;
 
 	for (int i = 0; task_flags[i].name != NULL; i++)
-		if (args->flags[i] != NULL && task_verbs[verb].flag != i)
+		if (args->flags[i] != NULL &&
+		    (task_verbs[verb].flags & 1u << i) == 0)
 			return cli_misuse(cli, &cmd_task,
 			    "task %s takes no --%s", name, task_flags[i].name);
 	if (args->count - 1 < task_verbs[verb].min_args ||
@@ -240,18 +288,22 @@ task_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_task = {
 	.name = "task",
-	.usage = "add TEXT ... | list | show ID | retry ID | drop ID",
+	.usage = "add TEXT ... | list | show ID | priority ID PRIORITY | "
+		 "retry ID | drop ID",
 	.summary = "show and change the tasks of auto mode",
 	.help =
-	    "add    add a task to the folder of tasks; without TEXT, it is "
-	    "read from standard\n       input or an editor opens\nlist   the "
-	    "tasks in progress, those to do, and the last that have ended\n"
-	    "show   everything that is known about one task, with its history\n"
-	    "retry  do a failed task again\ndrop   remove a task; its file "
-	    "goes to the folder's trash\n\nID is what list shows: a number "
-	    "such as t17, or the name of the file. You can\nadd tasks only to "
-	    "the folder of tasks (auto.tasks_dir); the tasks of a command\nor "
-	    "of a list of task files are only shown.\n",
+	    "add       add a task to the folder of tasks; without TEXT, it is "
+	    "read from\n          standard input or an editor opens\n"
+	    "list      the tasks in progress, those to do, and the last that "
+	    "have ended\n"
+	    "show      everything that is known about one task, with its "
+	    "history\n"
+	    "priority  make a task urgent, high, normal or low\n"
+	    "retry     do a task again that failed or has landed\n"
+	    "drop      remove a task; its file goes to the folder's trash\n\n"
+	    "ID is what list shows: a number such as t17, or the name of the "
+	    "file. You can\nadd tasks only to the folder of tasks "
+	    "(auto.tasks_dir).\n",
 	.flags = task_flags,
 	.min_args = 1,
 	.max_args = 1001,

@@ -28,6 +28,8 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_reject,
 	&cmd_rebase,
 	&cmd_pick,
+	&cmd_landing,
+	&cmd_revert,
 	&cmd_reset,
 	&cmd_salvage,
 	&cmd_logs,

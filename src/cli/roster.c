@@ -54,15 +54,23 @@ roster_find(struct cli *cli, const struct state *state, const char *name,
 }
 
 int
-roster_reviewed(
-    struct cli *cli, const struct state *state, const char **ret_name)
+roster_reviewed(struct cli *cli, const struct state *state,
+    const struct worker **ret_worker)
 {
-	if (state->last_reviewed == NULL ||
-	    state_find(state, state->last_reviewed) == NULL)
-		return cli_fail(cli, "no_such_worker",
+	const struct worker *found = state->last_reviewed == NULL ?
+	    NULL :
+	    state_find(state, state->last_reviewed);
+
+	if (found == NULL)
+		return cli_fail(cli, "not_reviewed",
 		    "no work has been reviewed yet; name a worker, or first "
 		    "run: llmc review");
-	*ret_name = state->last_reviewed;
+	if (found->reviewed == NULL)
+		return cli_fail(cli, "not_reviewed",
+		    "%s was reviewed last, and you have not seen the work that "
+		    "it has now; name a worker, or first run: llmc review %s",
+		    found->name, found->name);
+	*ret_worker = found;
 	return CLI_OK;
 }
 

@@ -21,10 +21,10 @@ int roster_load(struct cli *cli, struct state *ret_state);
 int roster_find(struct cli *cli, const struct state *state, const char *name,
     const struct worker **ret_worker);
 
-/* The worker that was reviewed last: accept and reject use it if no name is
- * given. The name belongs to the state. */
-int roster_reviewed(
-    struct cli *cli, const struct state *state, const char **ret_name);
+/* The worker that was reviewed last, with the commit that was shown (reviewed):
+ * what accept and reject mean without a name. Or the failure. */
+int roster_reviewed(struct cli *cli, const struct state *state,
+    const struct worker **ret_worker);
 
 /* The beginning of a worker's task on one line, for people; appended. Nothing
  * if it has none. */

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
+#include "priority.h"
 #include "shape.h"
 #include "table.h"
 #include "task-view.h"
@@ -21,6 +22,7 @@ static const struct {
 	const char *colour;
 } colours[] = {
 	{ "assigned", "33" },
+	{ "queued", "36" },
 	{ "landed", "32" },
 	{ "no_changes", "93" },
 	{ "done", "32" },
@@ -48,26 +50,81 @@ shown_status(struct json_object *entry)
 	return json_string_or(entry, "status", "");
 }
 
+static const char *
+priority_of(struct json_object *entry)
+{
+	return json_string_or(
+	    entry, "priority", priority_name(PRIORITY_NORMAL));
+}
+
+/* Does it differ from the default? */
+static bool
+has_priority(struct json_object *entry)
+{
+	return strcmp(priority_of(entry), priority_name(PRIORITY_NORMAL)) != 0;
+}
+
 /* --- the list -------------------------------------------------------- */
 
-static void
-list_row(struct table *table, struct json_object *entry)
+enum column {
+	COLUMN_ID,
+	COLUMN_STATUS,
+	COLUMN_PRIORITY, /* shown only if it says something */
+	COLUMN_WORKER,
+	COLUMN_TRIES,
+	COLUMN_AGE,
+	COLUMN_TITLE,
+	COLUMN_COUNT
+};
+
+static struct table *
+list_table(bool priorities)
 {
+	static const struct table_column all[] = {
+		[COLUMN_ID] = { .title = "ID" },
+		[COLUMN_STATUS] = { .title = "STATUS" },
+		[COLUMN_PRIORITY] = { .title = "PRIORITY" },
+		[COLUMN_WORKER] = { .title = "WORKER" },
+		[COLUMN_TRIES] = { .title = "TRIES", .right = true },
+		[COLUMN_AGE] = { .title = "AGE", .right = true },
+		[COLUMN_TITLE] = { .title = "TITLE", .flexible = true },
+	};
+	struct table_column shown[COLUMN_COUNT];
+	int count = 0;
+
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		if (i != COLUMN_PRIORITY || priorities)
+			shown[count++] = all[i];
+	return table_new(shown, count);
+}
+
+static void
+list_row(struct table *table, struct json_object *entry, bool priorities)
+{
+	const char *cells[COLUMN_COUNT], *shown[COLUMN_COUNT];
 	const char *status = shown_status(entry);
 	int64_t attempts = json_int_or(entry, "attempts", 0);
 	int64_t age = json_int_or(entry, "age_secs", -1);
 	cleanup_buf struct buf tries = BUF_INIT, since = BUF_INIT;
+	int count = 0;
 
 	if (attempts > 0)
 		buf_addf(&tries, "%" PRId64, attempts);
 	if (age >= 0)
 		moment_add_age(&since, age * 1000);
-	table_row(table,
-	    (const char *[]){ taskbook_name(entry), status,
-		json_string_or(entry, "worker", NULL), tries.data, since.data,
-		json_string_or(
-		    entry, "problem", json_string_or(entry, "title", "")) });
-	table_colour(table, 1, status_colour(status));
+	cells[COLUMN_ID] = taskbook_name(entry);
+	cells[COLUMN_STATUS] = status;
+	cells[COLUMN_PRIORITY] = priority_of(entry);
+	cells[COLUMN_WORKER] = json_string_or(entry, "worker", NULL);
+	cells[COLUMN_TRIES] = tries.data;
+	cells[COLUMN_AGE] = since.data;
+	cells[COLUMN_TITLE] = json_string_or(
+	    entry, "problem", json_string_or(entry, "title", ""));
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		if (i != COLUMN_PRIORITY || priorities)
+			shown[count++] = cells[i];
+	table_row(table, shown);
+	table_colour(table, COLUMN_STATUS, status_colour(status));
 }
 
 static void
@@ -100,24 +157,29 @@ list_entry(struct json_object *entry)
 	return json;
 }
 
+static bool
+has_priorities(struct json_object *entries)
+{
+	for (size_t i = 0; i < json_object_array_length(entries); i++)
+		if (has_priority(json_object_array_get_idx(entries, i)))
+			return true;
+	return false;
+}
+
 void
 task_view_list(struct cli *cli, const struct taskbook *book)
 {
-	const struct table_column columns[] = { { .title = "ID" },
-		{ .title = "STATUS" }, { .title = "WORKER" },
-		{ .title = "TRIES", .right = true },
-		{ .title = "AGE", .right = true },
-		{ .title = "TITLE", .flexible = true } };
+	bool priorities = has_priorities(book->entries);
 	struct json_object *source = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	size_t count = json_object_array_length(book->entries);
-	struct table *table = table_new(columns, (int)nitems(columns));
+	struct table *table = list_table(priorities);
 
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *entry =
 		    json_object_array_get_idx(book->entries, i);
 
-		list_row(table, entry);
+		list_row(table, entry, priorities);
 		json_object_array_add(list, list_entry(entry));
 	}
 	if (count > 0)
@@ -240,12 +302,15 @@ show_head(struct cli *cli, struct json_object *entry)
 	show_line(cli, "reason", json_string_or(entry, "reason", NULL));
 	show_line(cli, "source", json_string_or(entry, "source", NULL));
 	show_line(cli, "name", json_string_or(entry, "key", NULL));
+	if (has_priority(entry))
+		show_line(cli, "priority", priority_of(entry));
 	show_line(cli, "label", json_string_or(entry, "label", NULL));
 	show_line(cli, "worker", json_string_or(entry, "worker", NULL));
 	if (attempts > 0)
 		buf_addf(&tries, "%" PRId64, attempts);
 	show_line(cli, "attempts", tries.data);
 	show_line(cli, "commit", json_string_or(entry, "commit_sha", NULL));
+	show_line(cli, "before", json_string_or(entry, "landed_before", NULL));
 	show_spent(cli, entry);
 	show_moment(cli, "created", entry, "created_unix");
 	show_moment(cli, "assigned", entry, "assigned_unix");
@@ -296,17 +361,19 @@ static const struct shape entry_shape = {
 		{ .name = "source", .type = SHAPE_STRING },
 		{ .name = "status",
 		    .type = SHAPE_STRING,
-		    .help =
-			"offered, waiting, assigned, landed or settling; its "
-			"outcome when it has ended; todo, doing, done or "
-			"failed when it exists only at its source" },
+		    .help = "offered, waiting, assigned, queued, landed or "
+			    "settling; its "
+			    "outcome when it has ended; todo, doing, done or "
+			    "failed when it exists only at its source" },
 		STRING_OR_NULL("outcome",
 		    "landed, no_changes, failed, aborted or dead-letter"),
 		{ .name = "title", .type = SHAPE_STRING },
 		STRING_OR_NULL("label", NULL),
 		{ .name = "priority",
-		    .type = SHAPE_INT,
-		    .flags = SHAPE_NULLABLE },
+		    .type = SHAPE_STRING,
+		    .choices = priority_words,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "null: its file cannot be read" },
 		STRING_OR_NULL("worker", NULL),
 		{ .name = "attempts", .type = SHAPE_INT },
 		{ .name = "age_secs",
@@ -314,6 +381,8 @@ static const struct shape entry_shape = {
 		    .flags = SHAPE_NULLABLE,
 		    .help = "since it was created, assigned or ended" },
 		STRING_OR_NULL("commit_sha", NULL),
+		MORE("landed_before", SHAPE_STRING,
+		    "the commit that it landed as when it was done before"),
 		STRING_OR_NULL("reason", "why its last attempt failed"),
 		STRING_OR_NULL("problem", "why it cannot be used"),
 		MORE("turns", SHAPE_INT, "of the last attempt"),
@@ -378,7 +447,12 @@ const struct shape task_view_shape = {
 		{ .name = "task",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL,
-		    .help = "add, retry and drop: its id or name" },
+		    .help = "add, priority, retry and drop: its id or name" },
+		{ .name = "priority",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .choices = priority_words,
+		    .help = "priority: its new priority" },
 		{ .name = "path",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL,

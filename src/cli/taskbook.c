@@ -79,11 +79,12 @@ entry_of_task(const struct task *task, bool ended, int64_t now)
 					    NULL);
 	json_set_string(json, "title", task->title);
 	json_set_string(json, "label", task->label);
-	json_set_int(json, "priority", task->priority);
+	json_set_string(json, "priority", priority_name(task->priority));
 	json_set_string(json, "worker", task->worker);
 	json_set_int(json, "attempts", task->attempts);
 	json_set_int(json, "age_secs", task_age(task, now));
 	json_set_string(json, "commit_sha", task->commit);
+	json_set_string(json, "landed_before", task->landed_before);
 	json_set_string(json, "reason", task->reason);
 	json_set_string(json, "problem", NULL);
 	json_set_int(json, "turns", task->turns);

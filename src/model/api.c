@@ -3,28 +3,15 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "api-landing.h"
+#include "api-shape.h"
+#include "api-task.h"
 #include "api.h"
 #include "rpc.h"
 #include "shape.h"
 
 #define WAIT_MAX_MS (7 * 24 * 3600 * (int64_t)1000)
 
-#define FIELD(member, kind, words)                                \
-	{                                                         \
-		.name = (member), .type = (kind), .help = (words) \
-	}
-#define MAY(member, kind, words)                                           \
-	{                                                                  \
-		.name = (member), .type = (kind), .flags = SHAPE_OPTIONAL, \
-		.help = (words)                                            \
-	}
-#define WORKER FIELD("worker", SHAPE_STRING, "name of a worker")
-#define END                  \
-	{                    \
-		.name = NULL \
-	}
-
-#define FIELDS (const struct shape_field[])
 #define ERRORS (const enum api_error[])
 
 /* --- parameters ------------------------------------------------------ */
@@ -35,27 +22,6 @@ static const struct shape no_params = {
 
 static const struct shape worker_params = {
 	.fields = FIELDS{ WORKER, END },
-};
-
-static const struct shape accept_params = {
-	.fields =
-	    FIELDS{
-		WORKER,
-		MAY("force", SHAPE_BOOL,
-		    "also land the work of a worker that is paused or made no "
-		    "commit"),
-		END,
-	    },
-};
-
-static const struct shape review_params = {
-	.fields =
-	    FIELDS{
-		WORKER,
-		MAY("force", SHAPE_BOOL,
-		    "review the work whatever the worker's status"),
-		END,
-	    },
 };
 
 static const struct shape message_params = {
@@ -93,23 +59,6 @@ static const struct shape wait_params = {
 		    .type = SHAPE_INT,
 		    .min = 1,
 		    .max = WAIT_MAX_MS },
-		END,
-	    },
-};
-
-static const struct shape add_params = {
-	.fields =
-	    FIELDS{
-		FIELD("text", SHAPE_STRING, "the task"),
-		END,
-	    },
-};
-
-static const struct shape task_params = {
-	.fields =
-	    FIELDS{
-		FIELD("task", SHAPE_STRING,
-		    "its number such as t17, or its name at its source"),
 		END,
 	    },
 };
@@ -153,17 +102,6 @@ static const struct shape hook_params = {
 };
 
 /* --- results --------------------------------------------------------- */
-
-#define RESULT(members)                                \
-	{                                              \
-		.type = SHAPE_OBJECT, .of = &(members) \
-	}
-
-#define RESULT_WORKER FIELD("worker", SHAPE_STRING, NULL)
-#define RESULT_BEFORE \
-	FIELD("previous_status", SHAPE_STRING, "status of the worker before")
-#define RESULT_AFTER \
-	FIELD("new_status", SHAPE_STRING, "status of the worker after")
 
 static const struct shape nothing = {
 	.fields = FIELDS{ END },
@@ -256,105 +194,6 @@ static const struct shape sent = {
 
 static const struct shape_field message_result = RESULT(sent);
 
-#define LANDING_COMMIT                                                    \
-	{                                                                 \
-		.name = "commit_sha", .type = SHAPE_STRING,               \
-		.flags = SHAPE_NULLABLE,                                  \
-		.help = "what landed; empty when it had already landed, " \
-			"null when nothing did"                           \
-	}
-#define LANDING_MESSAGE                                         \
-	{                                                       \
-		.name = "commit_message", .type = SHAPE_STRING, \
-		.flags = SHAPE_NULLABLE                         \
-	}
-#define LANDING_CONFLICT                               \
-	FIELD("needs_conflict_resolution", SHAPE_BOOL, \
-	    "the worker resolves a conflict first")
-#define LANDING_BEFORE \
-	FIELD("already_incorporated", SHAPE_BOOL, "it had already landed")
-
-static const struct shape accepted = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		LANDING_COMMIT,
-		LANDING_MESSAGE,
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices =
-			(const char *const[]){ "idle", "rebasing", NULL } },
-		LANDING_CONFLICT,
-		LANDING_BEFORE,
-		END,
-	    },
-};
-
-static const struct shape_field accept_result = RESULT(accepted);
-
-static const struct shape rebased = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		LANDING_COMMIT,
-		LANDING_MESSAGE,
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "needs_review",
-			"rebasing", NULL } },
-		LANDING_CONFLICT,
-		LANDING_BEFORE,
-		END,
-	    },
-};
-
-static const struct shape_field rebase_result = RESULT(rebased);
-
-/* For finished work the result of rebasing it, else (forced) of messaging
- * it. */
-static const struct shape reviewed = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		{ .name = "commit_sha",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
-		{ .name = "commit_message",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL,
-		    .choices = (const char *const[]){ "needs_review",
-			"rebasing", NULL },
-		    .help = "status of finished work after the rebase" },
-		MAY("needs_conflict_resolution", SHAPE_BOOL,
-		    "the worker resolves a conflict first"),
-		MAY("already_incorporated", SHAPE_BOOL, NULL),
-		MAY("message_sent", SHAPE_BOOL, NULL),
-		MAY("previous_status", SHAPE_STRING,
-		    "status of unfinished work, with force"),
-		MAY("new_status", SHAPE_STRING, "the same"),
-		END,
-	    },
-};
-
-static const struct shape_field review_result = RESULT(reviewed);
-
-static const struct shape picked = {
-	.fields =
-	    FIELDS{
-		RESULT_WORKER,
-		FIELD("success", SHAPE_BOOL, "true"),
-		FIELD("commit_sha", SHAPE_STRING, "what landed"),
-		FIELD("salvage", SHAPE_STRING,
-		    "ref that keeps its work as it was"),
-		END,
-	    },
-};
-
-static const struct shape_field pick_result = RESULT(picked);
-
 static const struct shape waited = {
 	.fields =
 	    FIELDS{
@@ -368,49 +207,6 @@ static const struct shape waited = {
 };
 
 static const struct shape_field wait_result = RESULT(waited);
-
-static const struct shape task_added = {
-	.fields =
-	    FIELDS{
-		FIELD("task", SHAPE_STRING, "its name at its source"),
-		FIELD("path", SHAPE_STRING, "path of its file"),
-		END,
-	    },
-};
-
-static const struct shape_field task_add_result = RESULT(task_added);
-
-#define RESULT_TASK FIELD("task", SHAPE_STRING, "its number or its name")
-
-static const struct shape retried = {
-	.fields =
-	    FIELDS{
-		RESULT_TASK,
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices =
-			(const char *const[]){ "waiting", "todo", NULL } },
-		END,
-	    },
-};
-
-static const struct shape_field retry_result = RESULT(retried);
-
-static const struct shape dropped = {
-	.fields =
-	    FIELDS{
-		RESULT_TASK,
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices =
-			(const char *const[]){ "aborted", "dropped", NULL },
-		    .help =
-			"aborted: it was in progress or waited for a worker" },
-		END,
-	    },
-};
-
-static const struct shape_field drop_result = RESULT(dropped);
 
 static const struct shape names = {
 	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
@@ -501,34 +297,47 @@ const struct api_method api_methods[] = {
 	    &message_params, &message_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
 	{ "worker.reject", "send finished work back with reasons", API_AGENT,
-	    &message_params, &message_result,
-	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
+	    &api_landing_reject_params, &api_landing_reject_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_CHANGED, API_FAILED,
+		0 } },
 	{ "worker.accept",
 	    "land a worker's work on the default branch, as one commit",
-	    API_ONESHOT, &accept_params, &accept_result,
-	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
+	    API_ONESHOT, &api_landing_accept_params, &api_landing_accept_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, API_CHANGED,
+		0 } },
 	{ "worker.rebase",
 	    "rebase a worker's finished work onto the default branch",
-	    API_AGENT, &worker_params, &rebase_result,
+	    API_AGENT, &worker_params, &api_landing_rebase_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "worker.review",
 	    "rebase finished work for a review; accept and reject then apply "
 	    "to it",
-	    API_AGENT, &review_params, &review_result,
+	    API_AGENT, &api_landing_review_params, &api_landing_review_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "worker.pick", "land a worker's current work, whatever its status",
-	    API_ONESHOT, &worker_params, &pick_result,
-	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
+	    API_ONESHOT, &api_landing_pick_params, &api_landing_pick_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, API_CHANGED, 0 } },
 	{ "worker.wait", "wait until a worker reaches a status", API_AGENT,
 	    &wait_params, &wait_result, ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
+	{ "landing.list", "show the landing queue", API_AGENT, &no_params,
+	    &api_landing_list_result, ERRORS{ 0 } },
+	{ "landing.revert",
+	    "take a landed commit back with a new one, through the landing "
+	    "queue",
+	    API_ONESHOT, &api_landing_revert_params, &api_landing_revert_result,
+	    ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
 	{ "task.add", "add a task to the folder of tasks",
-	    API_ONESHOT | API_AGENT, &add_params, &task_add_result,
+	    API_ONESHOT | API_AGENT, &api_task_add_params, &api_task_add_result,
 	    ERRORS{ API_FAILED, 0 } },
-	{ "task.retry", "do a failed task again", API_ONESHOT | API_AGENT,
-	    &task_params, &retry_result,
+	{ "task.priority", "change how soon a task is wanted",
+	    API_ONESHOT | API_AGENT, &api_task_priority_params,
+	    &api_task_priority_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
-	{ "task.drop", "remove a task", API_ONESHOT | API_AGENT, &task_params,
-	    &drop_result,
+	{ "task.retry", "do a task again that failed or has landed",
+	    API_ONESHOT | API_AGENT, &api_task_params, &api_task_retry_result,
+	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
+	{ "task.drop", "remove a task", API_ONESHOT | API_AGENT,
+	    &api_task_params, &api_task_drop_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "auto.resume", "continue after a budget was used up", 0,
 	    &resume_params, &resume_result, ERRORS{ API_UNKNOWN, 0 } },
@@ -570,18 +379,25 @@ error_name(int code)
 		return "unknown";
 	case API_STATUS:
 		return "wrong_status";
+	case API_CHANGED:
+		return "changed";
 	default:
 		return NULL;
 	}
 }
 
-static bool
-has_task(const struct shape *params)
+/* What the method did not find: the first thing that it is given. */
+static const char *
+unknown_word(const struct shape *params)
 {
 	for (const struct shape_field *f = params->fields; f->name != NULL; f++)
 		if (strcmp(f->name, "task") == 0)
-			return true;
-	return false;
+			return "no_such_task";
+		else if (strcmp(f->name, "worker") == 0)
+			break;
+		else if (strcmp(f->name, "commit") == 0)
+			return "no_such_commit";
+	return "no_such_worker";
 }
 
 const char *
@@ -590,8 +406,7 @@ api_error_word(const struct api_method *method, int code)
 	const char *name = error_name(code);
 
 	if (code == API_UNKNOWN)
-		return has_task(method->params) ? "no_such_task" :
-						  "no_such_worker";
+		return unknown_word(method->params);
 	if (code == RPC_INVALID_PARAMS)
 		return "bad_value";
 	return name != NULL ? name : error_name(API_FAILED);

@@ -17,8 +17,9 @@ struct shape_field;
 enum api_error {
 	API_FAILED = -32000, /* the message says why */
 	API_BUSY = -32001, /* try again in a moment */
-	API_UNKNOWN = -32002, /* no such worker, no such task */
+	API_UNKNOWN = -32002, /* no such worker, task or commit */
 	API_STATUS = -32003, /* not possible in the worker's status */
+	API_CHANGED = -32004, /* the work is not what the caller has seen */
 };
 
 #define API_ONESHOT  1u /* works while no daemon runs (autod --oneshot) */
@@ -40,8 +41,8 @@ extern const struct api_method api_methods[]; /* ends with a NULL name */
 const struct api_method *api_find(const char *name); /* NULL = none */
 
 /* The error as a word for --json on the command line: "no_such_task" if the
- * method did not find the task, "bad_value" for invalid parameters, "failed"
- * for everything else. */
+ * method did not find the task, "no_such_commit" for a commit, "bad_value" for
+ * invalid parameters, "failed" for everything else. */
 const char *api_error_word(const struct api_method *method, int code);
 
 /* The notification of events.follow: a record of logs/auto.log. */

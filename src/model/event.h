@@ -75,11 +75,21 @@ enum event_kind {
 	EVENT_FLEET_RESUMED,
 	/* Landing. */
 	EVENT_LANDING_ENDED, /* worker, task, landing: for upper floors */
-	EVENT_LANDED, /* worker, task, commit (NULL: nothing to land) */
-	EVENT_NOT_LANDED, /* worker, task, error */
+	EVENT_LANDING_QUEUED, /* worker, task, branch, title */
+	EVENT_LANDINGS_BUILT, /* branch, count: items that wait now */
+	EVENT_LANDED, /* worker, task, branch, commit (NULL: nothing to land);
+		       * to: the commit that the branch moved to; count: its
+		       * place in that move */
+	EVENT_REVERTED, /* branch, commit; ref: the commit it takes back */
+	EVENT_NOT_LANDED, /* worker, task, branch, commit: its own; error */
 	EVENT_LANDING_WAITS, /* worker, reason: for another git command */
-	EVENT_PUSH_FAILED, /* reason */
-	EVENT_CLEANUP_FAILED, /* worker, reason */
+	EVENT_BRANCH_MOVED, /* branch; from, to: commits */
+	EVENT_BRANCH_RED, /* branch, commit, reason: it fails its own check */
+	EVENT_CHECK_BEGINS, /* text: of what; ref: the tree */
+	EVENT_CHECKED, /* result, ref: the tree, reason, duration_ms */
+	EVENT_CHECK_FLAKY, /* count: percent of the trees */
+	EVENT_PUSH_FAILED, /* branch, commit, reason */
+	EVENT_CLEANUP_FAILED, /* worker, branch, commit, reason */
 	/* Auto mode and its tasks. */
 	EVENT_AUTO_BEGINS, /* instance, concurrency, text: the source */
 	EVENT_AUTO_ENDS, /* instance, reason */
@@ -107,7 +117,7 @@ struct event {
 	const char *from, *to; /* statuses */
 	const char *session, *receipt, *resume;
 	const char *status, *text, *error, *class;
-	const char *commit, *title, *outcome, *result;
+	const char *commit, *branch, *title, *outcome, *result;
 	const char *action, *scope, *ref, *path, *key, *instance;
 	int64_t attempt, until_unix, exit_code, duration_ms;
 	int64_t concurrency, count, done, failed;

@@ -11,6 +11,10 @@
 #define MINUTE (60 * SECOND)
 #define HOUR   ((int64_t)60 * MINUTE)
 
+static const char *const red_actions[] = { "fix", "stop", NULL };
+
+static const char *const land_modes[] = { "tip", "each", NULL };
+
 static const char *const dirty_checkouts[] = { "wait", "overlap", NULL };
 
 static const char *const post_accept_failures[] = { "shutdown", "continue",
@@ -236,6 +240,36 @@ const struct setting settings_table[] = {
 	    .help =
 		"Shell command that must succeed in the worktree before work "
 		"lands; if it fails, the agent gets its output." },
+	{ .path = "auto.check_slots",
+	    .type = SETTING_INT,
+	    .fallback = "1",
+	    .min = 1,
+	    .max = 32,
+	    .flags = SETTING_RESTART,
+	    .help = "Checks of the landing queue that may run at the same "
+		    "time, each in a worktree of its own; LLMC_CHECK_SLOT "
+		    "tells check_command which one." },
+	{ .path = "auto.land_mode",
+	    .type = SETTING_CHOICE,
+	    .fallback = "\"tip\"",
+	    .choices = land_modes,
+	    .help =
+		"What must pass check_command before the landing branch moves: "
+		"where it moves to (tip), or each commit on the way (each)." },
+	{ .path = "auto.on_red",
+	    .type = SETTING_CHOICE,
+	    .fallback = "\"fix\"",
+	    .choices = red_actions,
+	    .help = "What to do when the landing branch itself fails "
+		    "check_command: add a task that fixes it, or stop." },
+	{ .path = "auto.protected_paths",
+	    .type = SETTING_LIST,
+	    .fallback = "[]",
+	    .help =
+		"Paths that only a person may change: work that touches them "
+		"waits for llmc accept, and is checked with these files as "
+		"they are on the landing branch. Patterns as in git's "
+		"pathspecs with (top,glob)." },
 	{ .path = "auto.check_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30m\"",

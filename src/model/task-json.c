@@ -13,13 +13,13 @@
 #include "task-json.h"
 #include "task.h"
 #include "text.h"
-
-#define PRIORITY_MAX 4
+#include "word.h"
 
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct task, key, member, ##__VA_ARGS__)
 
-/* In the order of struct task; every member but the id may be missing. */
+/* In the order of struct task; every member but the id may be missing. The
+ * priority and the history are read and written by hand. */
 static const struct record_field fields[] = {
 	FIELD("id", id),
 	FIELD("source", source),
@@ -27,7 +27,6 @@ static const struct record_field fields[] = {
 	FIELD("title", title),
 	FIELD("text", text),
 	FIELD("label", label),
-	FIELD("priority", priority, .flags = RECORD_CLAMP, .max = PRIORITY_MAX),
 	FIELD("step", step, .words = task_step_words),
 	FIELD("outcome", outcome, .words = task_outcome_words),
 	FIELD("worker", worker),
@@ -45,7 +44,12 @@ static const struct record_field fields[] = {
 	FIELD("cost_allowed", cost_allowed),
 	FIELD("time_allowed_ms", time_allowed_ms),
 	FIELD("turns_allowed", turns_allowed),
+	FIELD("from", from),
+	FIELD("kept", kept),
 	FIELD("commit", commit),
+	FIELD("move", move),
+	FIELD("place", place),
+	FIELD("landed_before", landed_before),
 	FIELD("reason", reason),
 	FIELD("last_words", last_words),
 };
@@ -56,8 +60,29 @@ task_to_json(const struct task *task)
 	struct json_object *json = json_object_new_object();
 
 	record_to_json(fields, nitems(fields), task, json);
+	json_set_string(json, "priority", priority_name(task->priority));
 	json_set(json, "history", json_object_get(task->history));
 	return json;
+}
+
+/* Older records have a number, as task files do. */
+static int
+get_priority(struct json_object *json, const char *at, struct task *task,
+    struct err *err)
+{
+	unsigned word = PRIORITY_NORMAL;
+	int r;
+
+	if (json_object_is_type(
+		json_object_object_get(json, "priority"), json_type_int)) {
+		task->priority =
+		    priority_from_number(json_int_or(json, "priority", 0));
+		return 0;
+	}
+	r = word_get(json, at, "priority", priority_words, &word, err);
+	if (r == 0)
+		task->priority = (enum priority)word;
+	return r == -ENOENT ? 0 : r;
 }
 
 static int
@@ -134,6 +159,8 @@ task_from_json(struct json_object *json, const char *at, struct task **ret_task,
 	task = task_new(
 	    id, NULL, NULL, NULL, json_string_or(json, "text", NULL), 0);
 	r = record_from_json(fields, nitems(fields), json, at, task, &words);
+	if (r == 0)
+		r = get_priority(json, at, task, &words);
 	if (r == 0)
 		r = get_history(json, at, task, &words);
 	if (r < 0) {

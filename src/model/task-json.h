@@ -10,7 +10,8 @@ struct task;
 
 /* The record in state.json and tasks.jsonl; it shares `history`. Like
  * worker_from_json(): the id is required, other members may be missing, a wrong
- * type or word is -EINVAL. A priority out of range is clamped. A task that is
+ * type or word is -EINVAL. A priority may be a number, as older versions wrote
+ * it. A task that is
  * assigned to nobody, or settling without an outcome, waits. */
 struct json_object *task_to_json(const struct task *task);
 int task_from_json(struct json_object *json, const char *at,

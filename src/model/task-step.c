@@ -9,6 +9,7 @@ const char *const task_step_words[] = {
 	[TASK_OFFERED] = "offered",
 	[TASK_WAITING] = "waiting",
 	[TASK_ASSIGNED] = "assigned",
+	[TASK_QUEUED] = "queued",
 	[TASK_LANDED] = "landed",
 	[TASK_SETTLING] = "settling",
 	[TASK_STEP_COUNT] = NULL,
@@ -26,8 +27,14 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 	},
 	[TASK_ASSIGNED] = {
 		[TASK_WAITING] = true, /* failed, or given back */
+		[TASK_QUEUED] = true, /* its worker is needed for another */
 		[TASK_LANDED] = true,
 		[TASK_SETTLING] = true, /* nothing to land, or no more tries */
+	},
+	[TASK_QUEUED] = {
+		[TASK_WAITING] = true, /* it did not land */
+		[TASK_LANDED] = true,
+		[TASK_SETTLING] = true, /* dropped, or no more tries */
 	},
 	[TASK_LANDED] = {
 		[TASK_WAITING] = true, /* reverted, and tried again */
@@ -36,7 +43,7 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 };
 
 /* A new step needs a name, a row, and a check of every other row. */
-_Static_assert(TASK_STEP_COUNT == 5, "task_moves knows 5 steps");
+_Static_assert(TASK_STEP_COUNT == 6, "task_moves knows 6 steps");
 _Static_assert(
     nitems(task_step_words) == TASK_STEP_COUNT + 1, "a word for every step");
 

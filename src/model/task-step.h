@@ -11,6 +11,7 @@ enum task_step {
 	TASK_OFFERED, /* recorded, not yet taken from its source */
 	TASK_WAITING, /* taken; no worker has it */
 	TASK_ASSIGNED, /* a worker has it */
+	TASK_QUEUED, /* its work waits in the landing queue; no worker has it */
 	TASK_LANDED, /* on the default branch; post_accept_command is due */
 	TASK_SETTLING, /* has its outcome; its source must be updated */
 	TASK_STEP_COUNT

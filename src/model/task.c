@@ -13,8 +13,7 @@
 #include "text.h"
 #include "word.h"
 
-#define DETAIL_MAX       1024
-#define PRIORITY_DEFAULT 3
+#define DETAIL_MAX 1024
 
 const char *const task_outcome_words[] = {
 	[OUTCOME_NONE] = "none",
@@ -150,7 +149,7 @@ task_new(const char *id, const char *source, const char *key, const char *title,
 		task->title = title_of(text);
 	if (task->title == NULL)
 		task->title = xstrdup(id);
-	task->priority = PRIORITY_DEFAULT;
+	task->priority = PRIORITY_NORMAL;
 	task->created_ms = now_ms;
 	task->history = json_object_new_array();
 	return task;
@@ -168,7 +167,10 @@ task_free(struct task *task)
 	free(task->text);
 	free(task->label);
 	free(task->worker);
+	free(task->from);
 	free(task->commit);
+	free(task->move);
+	free(task->landed_before);
 	free(task->reason);
 	free(task->last_words);
 	json_object_put(task->history);
@@ -236,10 +238,12 @@ task_assign(struct task *task, const char *worker, int64_t now_ms)
 	if (r < 0)
 		return r;
 	xstrset(&task->worker, worker);
-	task->attempts++;
-	task->turns_before += task->turns;
-	task->turns = 0;
-	task->nudges = 0;
+	if (task->from == NULL) {
+		task->attempts++;
+		task->turns_before += task->turns;
+		task->turns = 0;
+		task->nudges = 0;
+	}
 	task_note(task, "assigned", worker, now_ms);
 	return 0;
 }
@@ -248,8 +252,10 @@ bool
 task_attempt_failed(
     struct task *task, const char *reason, int max_attempts, int64_t now_ms)
 {
-	if (task->step != TASK_ASSIGNED && task->step != TASK_LANDED)
+	if (task->step != TASK_ASSIGNED && task->step != TASK_QUEUED &&
+	    task->step != TASK_LANDED)
 		return false;
+	xstrset(&task->from, NULL);
 	if (task->attempts >= max_attempts) {
 		task_settle(task,
 		    max_attempts <= 1 ? OUTCOME_FAILED : OUTCOME_DEAD_LETTER,
@@ -265,13 +271,41 @@ task_attempt_failed(
 int
 task_give_back(struct task *task, const char *why, int64_t now_ms)
 {
-	int r = wait_after(task, TASK_ASSIGNED, now_ms);
+	enum task_step from =
+	    task->step == TASK_QUEUED ? TASK_QUEUED : TASK_ASSIGNED;
+	int r = wait_after(task, from, now_ms);
 
 	if (r < 0)
 		return r;
-	if (task->attempts > 0)
+	if (task->attempts > 0 && task->from == NULL)
 		task->attempts--;
 	task_note(task, "given back", why, now_ms);
+	return 0;
+}
+
+int
+task_queue(struct task *task, int64_t now_ms)
+{
+	int r = task_move(task, TASK_QUEUED, now_ms, NULL);
+
+	if (r < 0)
+		return r;
+	xstrset(&task->from, NULL); /* the queue has what follows from it */
+	task_note(task, "queued without its worker", task->worker, now_ms);
+	return 0;
+}
+
+int
+task_send_back(
+    struct task *task, const char *from, const char *why, int64_t now_ms)
+{
+	int r = wait_after(task, TASK_QUEUED, now_ms);
+
+	if (r < 0)
+		return r;
+	xstrset(&task->from, from);
+	xstrset(&task->reason, why);
+	task_note(task, "sent back", why, now_ms);
 	return 0;
 }
 
@@ -316,6 +350,13 @@ add_quoted(const char *text, struct buf *out)
 	}
 }
 
+static void
+end_line(struct buf *out)
+{
+	if (out->len > 0 && out->data[out->len - 1] != '\n')
+		buf_addc(out, '\n');
+}
+
 void
 task_text(const struct task *task, struct buf *out)
 {
@@ -323,11 +364,23 @@ task_text(const struct task *task, struct buf *out)
 
 	if (task->text != NULL)
 		buf_adds(out, task->text);
+	if (task->landed_before != NULL) {
+		end_line(out);
+		buf_addf(out,
+		    "\nThis task was done before, as commit %s, and is to be "
+		    "done again. Look at that commit, and at what has become "
+		    "of it since.\n",
+		    task->landed_before);
+	}
 	if (task->reason == NULL)
 		return;
-	if (out->len > 0 && out->data[out->len - 1] != '\n')
-		buf_addc(out, '\n');
-	if (failed > 1)
+	end_line(out);
+	if (task->from != NULL)
+		buf_addf(out,
+		    "\nThis task was worked on before. That work is in your "
+		    "worktree, as commit %.12s, but it has not landed:\n",
+		    task->from);
+	else if (failed > 1)
 		buf_addf(out,
 		    "\n%d earlier attempts at this task failed. How the last "
 		    "one ended:\n",
@@ -349,11 +402,21 @@ label_in_use(const char *label, struct task *const *tasks, size_t count)
 	if (label == NULL)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		if (tasks[i]->step == TASK_ASSIGNED &&
+		if ((tasks[i]->step == TASK_ASSIGNED ||
+			tasks[i]->step == TASK_QUEUED) &&
 		    tasks[i]->label != NULL &&
 		    strcmp(tasks[i]->label, label) == 0)
 			return true;
 	return false;
+}
+
+/* Does it come before another, if their labels make no difference? */
+static bool
+comes_before(const struct task *task, const struct task *other)
+{
+	int order = priority_compare(task->priority, other->priority);
+
+	return order != 0 ? order < 0 : task->created_ms < other->created_ms;
 }
 
 struct task *
@@ -368,10 +431,7 @@ task_next_waiting(struct task *const *tasks, size_t count)
 			continue;
 		used = label_in_use(task->label, tasks, count);
 		if (best != NULL &&
-		    (used != best_used ? used :
-			    task->priority != best->priority ?
-					 task->priority > best->priority :
-					 task->created_ms >= best->created_ms))
+		    (used != best_used ? used : !comes_before(task, best)))
 			continue;
 		best = task;
 		best_used = used;
@@ -380,30 +440,57 @@ task_next_waiting(struct task *const *tasks, size_t count)
 }
 
 struct task *
-task_for_fix(const char *id, const struct task *broken, const char *command,
-    const char *output, int64_t now_ms)
+task_for_fix(const char *id, struct task *const *broken, size_t count,
+    const char *command, const char *output, int64_t now_ms)
 {
+	const struct task *last = broken[count - 1];
 	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_free char *title = xasprintf("Fix after: %s", broken->title);
+	cleanup_free char *title = xasprintf("Fix after: %s", last->title);
 	struct task *task;
+	int fixes = 0;
 
 	buf_adds(&text,
 	    "A command that checks the default branch after each landing "
 	    "failed, and must succeed again.\n\nThe command:\n");
 	add_quoted(command, &text);
-	buf_adds(&text, "What had just landed");
-	if (broken->commit != NULL)
-		buf_addf(&text, " as %s", broken->commit);
-	buf_adds(&text, ":\n");
-	add_quoted(broken->title, &text);
+	for (size_t i = 0; i < count; i++) {
+		buf_adds(&text, i == 0 ? "What had just landed" : "And");
+		if (broken[i]->commit != NULL)
+			buf_addf(&text, " as %s", broken[i]->commit);
+		buf_adds(&text, ":\n");
+		add_quoted(broken[i]->title, &text);
+		if (broken[i]->fixes > fixes)
+			fixes = broken[i]->fixes;
+	}
 	buf_adds(&text, "What the command printed:\n");
 	excerpt_add(output, &text);
 	buf_adds(&text,
 	    "\nFind the cause and fix it. Do not make the command or its "
 	    "checks less strict.\n");
-	task = task_new(id, "fix", broken->id, title, text.data, now_ms);
-	xstrset(&task->label, broken->label);
-	task->priority = 0; /* everything that lands until then fails too */
-	task->fixes = broken->fixes + 1;
+	task = task_new(id, "fix", last->id, title, text.data, now_ms);
+	xstrset(&task->label, last->label);
+	task->priority =
+	    PRIORITY_URGENT; /* everything that lands until then fails too */
+	task->fixes = fixes + 1;
+	return task;
+}
+
+struct task *
+task_for_red(
+    const char *id, const char *tree, const char *words, int64_t now_ms)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct task *task;
+
+	buf_adds(&text,
+	    "The command that checks all work fails on the branch itself, so "
+	    "nothing else can land.\n\n");
+	excerpt_add(words, &text);
+	buf_adds(&text,
+	    "\nFind the cause and fix it, so that the command succeeds again. "
+	    "Do not make the command or its checks less strict.\n");
+	task = task_new(
+	    id, "fix", tree, "Fix the landing branch", text.data, now_ms);
+	task->priority = PRIORITY_URGENT; /* nothing lands until then */
 	return task;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "priority.h"
 #include "task-step.h"
 
 struct buf;
@@ -44,7 +45,7 @@ struct task {
 	char *text; /* the prompt for the worker */
 	char *label; /* tasks with the same label do not run at the same time if
 		      * possible */
-	int priority; /* 0 is first, 4 last; the default is 3 */
+	enum priority priority;
 	enum task_step step;
 	enum task_outcome outcome;
 	char *worker; /* has it, or had it last */
@@ -60,7 +61,14 @@ struct task {
 	int64_t cost, cost_allowed; /* millionths of a dollar */
 	int64_t time_allowed_ms;
 	int turns_allowed;
+	char *from; /* work on it that did not land: the commit where its next
+		     * worker starts; NULL = the landing branch */
+	bool kept; /* refs/llmc/task/<id> holds such a commit */
 	char *commit; /* the commit it landed as */
+	char *move; /* the commit that the branch moved to with it */
+	int place; /* among the tasks of that move, in the order of commits */
+	char *landed_before; /* the commit of an earlier task with this text,
+			      * when a landed task is done again */
 	char *reason; /* why the last attempt, or all of it, failed */
 	char *last_words; /* the agent's last message, cut at 4 KiB */
 	struct json_object *history; /* array of {at_unix, what, detail} */
@@ -89,7 +97,8 @@ int task_move(
 /* It was taken from its source and waits now. */
 int task_take(struct task *task, int64_t now_ms);
 
-/* Assign it to a worker: one attempt more, counters reset. */
+/* Assign it to a worker: one attempt more, counters reset; or, with `from`, the
+ * same attempt goes on. */
 int task_assign(struct task *task, const char *worker, int64_t now_ms);
 
 /* The attempt failed. Returns true if it will be tried again (then it waits);
@@ -97,9 +106,18 @@ int task_assign(struct task *task, const char *worker, int64_t now_ms);
 bool task_attempt_failed(
     struct task *task, const char *reason, int max_attempts, int64_t now_ms);
 
-/* It lost its worker through no fault of its own (the worker was reset or
- * removed): it waits again and the attempt does not count. */
+/* It lost its worker, or its place in the queue, through no fault of its own
+ * (the worker was reset or removed): it waits again and the attempt does not
+ * count. */
 int task_give_back(struct task *task, const char *why, int64_t now_ms);
+
+/* Its work is in the landing queue, and its worker gets another task. */
+int task_queue(struct task *task, int64_t now_ms);
+
+/* Its work left the queue without landing: it waits for a worker, who starts
+ * from that commit and is told why. The attempt goes on. */
+int task_send_back(
+    struct task *task, const char *from, const char *why, int64_t now_ms);
 
 /* Its work is on the default branch as this commit, or was already there
  * (NULL). */
@@ -109,16 +127,22 @@ int task_landed(struct task *task, const char *commit, int64_t now_ms);
 int task_settle(struct task *task, enum task_outcome outcome,
     const char *reason, int64_t now_ms);
 
-/* Append the prompt for the worker: the text and, if it was tried before, how
- * that ended. */
+/* Append the prompt for the worker: the text, which commit it landed as before,
+ * and, if it was tried before, how that ended. */
 void task_text(const struct task *task, struct buf *out);
 
 /* The next waiting task, or NULL: tasks whose label is not in use come first,
  * then by priority, then by age. */
 struct task *task_next_waiting(struct task *const *tasks, size_t count);
 
-/* A task to fix what a failed post_accept_command reported; output is cut. */
-struct task *task_for_fix(const char *id, const struct task *broken,
-    const char *command, const char *output, int64_t now_ms);
+/* A task to fix a landing branch that fails its own check; words: what the
+ * command was and printed. */
+struct task *task_for_red(
+    const char *id, const char *tree, const char *words, int64_t now_ms);
+
+/* A task to fix what a failed post_accept_command reported, after these tasks
+ * (at least one, the last one last) had landed; output is cut. */
+struct task *task_for_fix(const char *id, struct task *const *broken,
+    size_t count, const char *command, const char *output, int64_t now_ms);
 
 #endif

@@ -14,9 +14,8 @@
 #include "taskfile.h"
 #include "text.h"
 
-#define PRIORITY_LOWEST  4
-#define PRIORITY_DEFAULT 3
-#define FAILED_KEY       "llmc_failed"
+#define FAILED_KEY "llmc_failed"
+#define LANDED_KEY "llmc_landed"
 
 static const char *const status_words[] = {
 	[TASKFILE_PENDING] = "pending",
@@ -38,6 +37,7 @@ taskfile_free(struct taskfile *task)
 	free(task->owner);
 	free(task->label);
 	free(task->failed);
+	free(task->landed);
 	strv_free(task->blocked_by);
 	json_object_put(task->json);
 	free(task);
@@ -129,22 +129,32 @@ parse_optional(
 
 /* Other programs keep their own data there: ignore whatever does not have our
  * format. */
+static enum priority
+parse_priority(struct json_object *metadata)
+{
+	struct json_object *value =
+	    json_object_object_get(metadata, "priority");
+	enum priority priority = PRIORITY_NORMAL;
+
+	if (json_object_is_type(value, json_type_int))
+		return priority_from_number(json_object_get_int64(value));
+	priority_parse(json_string_or(metadata, "priority", ""), &priority);
+	return priority;
+}
+
 static void
 parse_metadata(struct taskfile *task)
 {
 	struct json_object *metadata =
 	    json_object_object_get(task->json, "metadata");
-	int64_t priority;
 
-	task->priority = PRIORITY_DEFAULT;
+	task->priority = PRIORITY_NORMAL;
 	if (!json_object_is_type(metadata, json_type_object))
 		return;
-	priority = json_int_or(metadata, "priority", PRIORITY_DEFAULT);
-	task->priority = priority < 0  ? 0 :
-	    priority > PRIORITY_LOWEST ? PRIORITY_LOWEST :
-					 (int)priority;
+	task->priority = parse_priority(metadata);
 	parse_optional(metadata, "label", &task->label, NULL);
 	parse_optional(metadata, FAILED_KEY, &task->failed, NULL);
+	parse_optional(metadata, LANDED_KEY, &task->landed, NULL);
 }
 
 int
@@ -194,7 +204,7 @@ taskfile_stand_in(const char *id)
 	task->subject = xstrdup("");
 	task->description = xstrdup("");
 	task->status = TASKFILE_IN_PROGRESS;
-	task->priority = PRIORITY_DEFAULT;
+	task->priority = PRIORITY_NORMAL;
 	task->blocked_by = xcalloc(1, sizeof *task->blocked_by);
 	return task;
 }
@@ -397,6 +407,16 @@ taskfile_compare_ids(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
+/* Does it come before another, if their labels make no difference? */
+static bool
+comes_before(const struct taskfile *task, const struct taskfile *other)
+{
+	int order = priority_compare(task->priority, other->priority);
+
+	return order != 0 ? order < 0 :
+			    taskfile_compare_ids(task->id, other->id) < 0;
+}
+
 const struct taskfile *
 taskfile_select(
     struct taskfile *const *all, size_t count, const char *const *active)
@@ -410,11 +430,7 @@ taskfile_select(
 			continue;
 		used = is_label_used(task->label, all, count, active);
 		if (best == NULL || (best_used && !used) ||
-		    (used == best_used &&
-			(task->priority < best->priority ||
-			    (task->priority == best->priority &&
-				taskfile_compare_ids(task->id, best->id) <
-				    0)))) {
+		    (used == best_used && comes_before(task, best))) {
 			best = task;
 			best_used = used;
 		}
@@ -424,38 +440,78 @@ taskfile_select(
 
 /* --- out -------------------------------------------------------------- */
 
+/* An object, also if there was none or another value before. */
+static struct json_object *
+writable_metadata(struct json_object *json)
+{
+	struct json_object *metadata = json_object_object_get(json, "metadata");
+
+	if (!json_object_is_type(metadata, json_type_object)) {
+		metadata = json_object_new_object();
+		json_set(json, "metadata", metadata);
+	}
+	return metadata;
+}
+
 static void
 write_failed(struct json_object *json, const char *failed)
 {
 	struct json_object *metadata = json_object_object_get(json, "metadata");
 
-	if (failed == NULL) {
-		if (json_object_is_type(metadata, json_type_object))
-			json_object_object_del(metadata, FAILED_KEY);
-		return;
-	}
-	if (!json_object_is_type(metadata, json_type_object)) {
-		metadata = json_object_new_object();
-		json_set(json, "metadata", metadata);
-	}
-	json_set_string(
-	    metadata, FAILED_KEY, *failed == '\0' ? "failed" : failed);
+	if (failed != NULL)
+		json_set_string(writable_metadata(json), FAILED_KEY,
+		    *failed == '\0' ? "failed" : failed);
+	else if (json_object_is_type(metadata, json_type_object))
+		json_object_object_del(metadata, FAILED_KEY);
+}
+
+static struct json_object *
+copy_json(const struct taskfile *task)
+{
+	struct json_object *json = NULL;
+
+	if (json_object_deep_copy(task->json, &json, NULL) == -1)
+		fatalx("out of memory: a task file");
+	return json;
 }
 
 void
 taskfile_write(const struct taskfile *task, enum taskfile_status status,
     const char *owner, const char *failed, struct buf *out)
 {
-	cleanup_json struct json_object *json = NULL;
+	cleanup_json struct json_object *json = copy_json(task);
 
-	if (json_object_deep_copy(task->json, &json, NULL) == -1)
-		fatalx("out of memory: a task file");
 	json_set_string(json, "status", status_words[status]);
 	if (owner != NULL)
 		json_set_string(json, "owner", owner);
 	else
 		json_object_object_del(json, "owner");
 	write_failed(json, failed);
+	json_print(json, true, out);
+}
+
+void
+taskfile_write_priority(
+    const struct taskfile *task, enum priority priority, struct buf *out)
+{
+	cleanup_json struct json_object *json = copy_json(task);
+
+	json_set_int(
+	    writable_metadata(json), "priority", priority_to_number(priority));
+	json_print(json, true, out);
+}
+
+void
+taskfile_write_again(
+    const struct taskfile *task, const char *commit, struct buf *out)
+{
+	cleanup_json struct json_object *json = copy_json(task);
+
+	json_set_string(json, "status", status_words[TASKFILE_PENDING]);
+	json_object_object_del(json, "owner");
+	write_failed(json, NULL);
+	if (commit != NULL)
+		json_set_string(writable_metadata(json), LANDED_KEY, commit);
 	json_print(json, true, out);
 }
 

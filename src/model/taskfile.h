@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "priority.h"
+
 struct buf;
 struct err;
 struct json_object;
@@ -29,7 +31,9 @@ struct taskfile {
 	char *label; /* metadata.label; NULL = none */
 	char *failed; /* why it was given up (metadata.llmc_failed); NULL = it
 		       * was not. Removing that member allows another try. */
-	int priority; /* metadata.priority: 0..4, clamped, 3 when not given */
+	char *landed; /* the commit it landed as before, when it is to be done
+		       * again (metadata.llmc_landed); NULL = it is new */
+	enum priority priority; /* metadata.priority: a number or a word */
 	char **blocked_by; /* NULL terminated ids */
 	struct json_object *json; /* as read; NULL = stands for a file that
 				   * cannot be read and does not count as
@@ -64,7 +68,7 @@ bool taskfile_broken(const struct taskfile *task, struct taskfile *const *all,
 int taskfile_compare_ids(const char *a, const char *b);
 
 /* The next eligible task, or NULL: labels not in use first (no label is always
- * free; if all are in use, any), then lowest priority value, then lowest id.
+ * free; if all are in use, any), then by priority, then lowest id.
  * active: labels in use, NULL terminated; labels of owned tasks in progress
  * count too. */
 const struct taskfile *taskfile_select(
@@ -74,6 +78,15 @@ const struct taskfile *taskfile_select(
  * removes it). Not for a placeholder. */
 void taskfile_write(const struct taskfile *task, enum taskfile_status status,
     const char *owner, const char *failed, struct buf *out);
+
+/* The file's new text with another priority; the rest stays. */
+void taskfile_write_priority(
+    const struct taskfile *task, enum priority priority, struct buf *out);
+
+/* The file's new text as a task that waits, though it was given up or completed
+ * before; commit: what it landed as, NULL = as the file says. */
+void taskfile_write_again(
+    const struct taskfile *task, const char *commit, struct buf *out);
 
 /* The prompt for a worker: subject, a blank line, description; without the
  * blank line if one of them is empty. */

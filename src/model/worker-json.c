@@ -34,6 +34,7 @@ static const struct record_field fields[] = {
 	FIELD("usage_tokens", usage_tokens),
 	FIELD("usage_cost", usage_cost),
 	FIELD("commit", commit),
+	FIELD("reviewed", reviewed),
 	FIELD("self_review", self_review),
 	FIELD("self_reviewed", self_reviewed),
 	FIELD("step", session.step, .words = prompt_step_words),
@@ -57,10 +58,10 @@ static const struct record_field fields[] = {
 	FIELD("before", before, .words = worker_status_words),
 	FIELD("until_ms", until_ms, .flags = RECORD_CLAMP),
 	FIELD("limit_tries", limit_tries),
-	FIELD("accept", accept, .words = accept_step_words),
-	FIELD("accept_onto", accept_onto),
-	FIELD("accept_commit", accept_commit),
-	FIELD("accept_message", accept_message),
+	FIELD("accepted", accepted),
+	FIELD("for_person", for_person),
+	FIELD("checked", checked),
+	FIELD("checked_ms", checked_ms),
 	FIELD("conflicts", conflicts),
 };
 

@@ -24,14 +24,6 @@ const char *const worker_status_words[] = {
 	[WORKER_STATUS_COUNT] = NULL,
 };
 
-const char *const accept_step_words[] = {
-	[ACCEPT_NONE] = "none",
-	[ACCEPT_PREPARE] = "prepare",
-	[ACCEPT_PUBLISH] = "publish",
-	[ACCEPT_CLEANUP] = "cleanup",
-	[ACCEPT_STEP_COUNT] = NULL,
-};
-
 /*
  * [from][to]. Everything else is refused. Every status may fail or lose its
  * session; the comments say when the other moves happen.
@@ -196,8 +188,6 @@ static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 _Static_assert(WORKER_STATUS_COUNT == 13, "worker_moves knows 13 statuses");
 _Static_assert(nitems(worker_status_words) == WORKER_STATUS_COUNT + 1,
     "a word for every status");
-_Static_assert(nitems(accept_step_words) == ACCEPT_STEP_COUNT + 1,
-    "a word for every step of a landing");
 
 const char *
 worker_status_name(enum worker_status status)

@@ -32,18 +32,7 @@ bool worker_status_parse(const char *name, enum worker_status *ret_status);
  * statuses. */
 bool worker_status_may(enum worker_status from, enum worker_status to);
 
-/* The state of a landing (accept journal). */
-enum accept_step {
-	ACCEPT_NONE,
-	ACCEPT_PREPARE, /* leftovers are amended, the work is rebased, and one
-			 * commit is made on a private ref */
-	ACCEPT_PUBLISH, /* the default branch is being moved to that commit */
-	ACCEPT_CLEANUP, /* landed; the worktree is being reset */
-	ACCEPT_STEP_COUNT
-};
-
 /* For reading records (word.h), NULL terminated. */
 extern const char *const worker_status_words[WORKER_STATUS_COUNT + 1];
-extern const char *const accept_step_words[ACCEPT_STEP_COUNT + 1];
 
 #endif

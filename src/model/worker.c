@@ -36,11 +36,10 @@ worker_free(struct worker *worker)
 	free(worker->task);
 	free(worker->usage_transcript);
 	free(worker->commit);
+	free(worker->reviewed);
 	session_record_release(&worker->session);
 	free(worker->reason);
-	free(worker->accept_onto);
-	free(worker->accept_commit);
-	free(worker->accept_message);
+	free(worker->checked);
 	free(worker);
 }
 
@@ -81,7 +80,7 @@ worker_is_held(const struct worker *worker)
 bool
 worker_is_at_rest(const struct worker *worker)
 {
-	return is_quiet(worker) && worker->accept == ACCEPT_NONE;
+	return is_quiet(worker) && !worker->accepted;
 }
 
 bool
@@ -105,10 +104,9 @@ may_now(const struct worker *worker, enum worker_status to)
 static void
 forget_landing(struct worker *worker)
 {
-	worker->accept = ACCEPT_NONE;
-	xstrset(&worker->accept_onto, NULL);
-	xstrset(&worker->accept_commit, NULL);
-	xstrset(&worker->accept_message, NULL);
+	worker->accepted = false;
+	worker->for_person = false;
+	xstrset(&worker->checked, NULL);
 	worker->conflicts = 0;
 }
 
@@ -121,6 +119,7 @@ forget_task(struct worker *worker)
 	worker->stalls = 0;
 	worker->over_budget = false;
 	xstrset(&worker->commit, NULL);
+	xstrset(&worker->reviewed, NULL);
 	worker->self_review = false;
 	worker->self_reviewed = false;
 	session_record_forget_pending(&worker->session);

@@ -37,6 +37,7 @@ struct worker {
 				 * far: */
 	int64_t usage_tokens, usage_cost; /* cost in millionths of a dollar */
 	char *commit; /* HEAD when it finished */
+	char *reviewed; /* the commit that a person was shown last */
 	bool self_review; /* it reviews its work before a person does */
 	bool self_reviewed;
 
@@ -54,10 +55,10 @@ struct worker {
 	int limit_tries;
 
 	/* Landing. */
-	enum accept_step accept;
-	char *accept_onto; /* commit of the default branch it was rebased on */
-	char *accept_commit; /* the squashed commit */
-	char *accept_message;
+	bool accepted; /* its work lands as soon as it can */
+	bool for_person; /* only a person may accept its work */
+	char *checked; /* commit that passed check_command in its worktree */
+	int64_t checked_ms; /* how long that took */
 	int conflicts; /* times it was sent back to resolve one */
 };
 
@@ -70,9 +71,10 @@ void worker_free(struct worker *worker);
  * status before could go itself. Effects:
  *
  * - every move sets activity; a move to another status sets since;
- * - to idle: clears prompt, task (with its stalls), commit, self-review, the
- *   pending prompt and the landing with its conflicts, but keeps the usage. A
- *   worker that should continue something goes to starting instead;
+ * - to idle: clears prompt, task (with its stalls), commit, reviewed,
+ *   self-review, the pending prompt and the landing with its conflicts, but
+ * keeps the usage. A worker that should continue something goes to starting
+ * instead;
  * - to idle, needs_review and no_changes: resets crashes and limit tries;
  * - to those, to working, and from limited and paused: clears the reason;
  * - to error, paused and limited: sets the reason (NULL: none, or the old one

@@ -250,6 +250,41 @@ auto_world_turn(struct auto_world *world, int prompts)
 	return auto_world_agent(world);
 }
 
+struct task_look {
+	struct auto_world *world;
+	const char *task;
+	struct agent *agent;
+};
+
+static bool
+is_on_task(void *arg)
+{
+	struct task_look *look = arg;
+	const struct fleet *fleet = look->world->floor.fleet;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+
+		if (agent->worker->task == NULL || agent->op != NULL ||
+		    fake_session_prompts(agent->session) == 0 ||
+		    !agent->worker->session.busy ||
+		    strcmp(agent->worker->task, look->task) != 0)
+			continue;
+		look->agent = agent;
+		return true;
+	}
+	return false;
+}
+
+struct agent *
+auto_world_turn_on(struct auto_world *world, const char *task)
+{
+	struct task_look look = { .world = world, .task = task };
+
+	floor_world_wait(&world->floor, is_on_task, &look);
+	return look.agent;
+}
+
 void
 auto_world_work(struct auto_world *world, const char *file)
 {

@@ -51,6 +51,8 @@ void auto_world_fails(struct auto_world *world, const char *class);
 struct agent *auto_world_agent(struct auto_world *world);
 /* Run the loop until auto-1 is in a turn with its n-th prompt. */
 struct agent *auto_world_turn(struct auto_world *world, int prompts);
+/* Run the loop until a worker is in a turn on this task. */
+struct agent *auto_world_turn_on(struct auto_world *world, const char *task);
 /* Commit a change in its worktree. */
 void auto_world_work(struct auto_world *world, const char *file);
 /* Run the loop until this event. */

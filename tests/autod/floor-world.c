@@ -382,7 +382,9 @@ is_settled(void *arg)
 	for (size_t i = 0; i < world->fleet->count; i++)
 		if (world->fleet->agents[i]->op != NULL)
 			return false;
-	return persist_is_idle(world->core) && !git_busy(world->core->git);
+	/* A move of the branch waits for more than git: for syncs. */
+	return persist_is_idle(world->core) && !git_busy(world->core->git) &&
+	    world->core->state.landings.to == NULL;
 }
 
 void

@@ -14,12 +14,12 @@ static void
 on_event(const struct event *event, void *arg)
 {
 	static const char *const words[] = {
-		[LANDING_LANDED] = "landed",
-		[LANDING_CONFLICT] = "conflict",
-		[LANDING_STUCK] = "stuck",
-		[LANDING_DIRTY] = "dirty",
-		[LANDING_FAILED] = "failed",
-		[LANDING_CANCELLED] = "cancelled",
+		[LANDING_END_LANDED] = "landed",
+		[LANDING_END_CONFLICT] = "conflict",
+		[LANDING_END_STUCK] = "stuck",
+		[LANDING_END_EJECTED] = "ejected",
+		[LANDING_END_FAILED] = "failed",
+		[LANDING_END_CANCELLED] = "cancelled",
 	};
 	struct landing_world *world = arg;
 	const struct landing_end *end = event->landing;
@@ -28,14 +28,16 @@ on_event(const struct event *event, void *arg)
 		buf_addf(&world->told, "%s %s; ",
 		    event->commit != NULL ? "landed" : "nothing of",
 		    event->worker);
+	} else if (event->kind == EVENT_REVERTED) {
+		buf_adds(&world->told, "reverted; ");
 	} else if (event->kind == EVENT_NOT_LANDED) {
 		buf_addf(&world->told, "not landed %s; ", event->worker);
 	} else if (event->kind == EVENT_LANDING_ENDED) {
+		ck_assert_ptr_nonnull(event->worker);
 		ck_assert_ptr_eq(
 		    end->agent, fleet_find(world->floor.fleet, event->worker));
-		ck_assert((end->err == NULL) ==
-		    (end->result == LANDING_LANDED ||
-			end->result == LANDING_CONFLICT));
+		ck_assert(
+		    (end->err == NULL) == (end->result == LANDING_END_LANDED));
 		buf_addf(&world->told, "ended %s %s; ", event->worker,
 		    words[end->result]);
 	} else if (event->kind == EVENT_STATE_UNWRITTEN) {
@@ -44,7 +46,7 @@ on_event(const struct event *event, void *arg)
 }
 
 static bool
-may_begin(void *arg)
+may_move(void *arg)
 {
 	return !((struct landing_world *)arg)->may_not_begin;
 }
@@ -52,7 +54,7 @@ may_begin(void *arg)
 static void
 open_floor(struct landing_world *world)
 {
-	static const struct landing_policy policy = { .may_begin = may_begin };
+	static const struct landing_policy policy = { .may_move = may_move };
 
 	world->landings = landings_new(world->floor.fleet);
 	landings_set_policy(world->landings, &policy, world);
@@ -110,6 +112,34 @@ landing_world_meanwhile(
 		file, file);
 
 	floor_world_sh(&world->floor, work);
+}
+
+static bool
+is_queued(void *arg)
+{
+	const struct landing_world *world = arg;
+
+	return world->floor.core->state.landings.count > 0;
+}
+
+static bool
+is_moving(void *arg)
+{
+	const struct landing_world *world = arg;
+
+	return world->floor.core->state.landings.to != NULL;
+}
+
+void
+landing_world_wait(
+    struct landing_world *world, const struct agent *agent, const char *stage)
+{
+	if (strcmp(stage, "queued") == 0)
+		floor_world_wait_closely(&world->floor, is_queued, world);
+	else if (strcmp(stage, "moving") == 0)
+		floor_world_wait_closely(&world->floor, is_moving, world);
+	else
+		floor_world_wait_step(&world->floor, agent, stage);
 }
 
 const char *

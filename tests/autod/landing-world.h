@@ -36,6 +36,11 @@ void landing_world_meanwhile(
 const char *
 landing_world_accept(struct landing_world *world, const char *worker);
 
+/* Run until it is at that step of an operation on the worker, or in that stage
+ * of the queue: "queued", "moving". */
+void landing_world_wait(
+    struct landing_world *world, const struct agent *agent, const char *stage);
+
 /* The events since the last call. */
 void landing_world_told(struct landing_world *world, const char *want);
 /* The subjects of main's commits, newest first, each followed by a comma. */

@@ -60,9 +60,11 @@ START_TEST(what_passes_lands)
 
 	fake_session_turn_ends(agent->session, "Done.");
 	wait_landed(&world);
+	auto_world_wait(&world, "exhausted; ");
 	auto_world_told(&world,
-	    "task_completed t1 needs_review; accept_success t1; "
-	    "task_finished t1 landed; ");
+	    "task_completed t1 needs_review; landing_queued t1; "
+	    "accept_success t1; "
+	    "task_finished t1 landed; exhausted; ");
 	/* The file that the check left did not land. */
 	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt");
 	auto_world_end(&world);

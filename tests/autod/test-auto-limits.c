@@ -257,15 +257,14 @@ START_TEST(a_checkout_in_the_way_is_waited_for)
 	auto_world_wait(&world, "waiting; ");
 	floor_world_settle(&world.floor);
 	auto_world_told(&world,
-	    "task_completed t1 needs_review; accept_failure t1; waiting; ");
-	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
+	    "task_completed t1 needs_review; landing_queued t1; waiting; ");
+	ck_assert_int_eq(agent->worker->status, WORKER_ACCEPTING);
 	ck_assert_int_eq(world.core->state.source_repo_dirty_retry_count, 1);
-	/* Nothing is tried before the wait is over. */
+	/* Nothing is tried before the wait is over, */
 	auto_world_patrol(&world);
 	auto_world_told(&world, "");
+	/* but what the user does about it is noticed. */
 	floor_world_sh(&world.floor, "git checkout -q a.txt");
-	world.core->state.source_repo_dirty_retry_after_unix = 0;
-	loop_timer_restart(world.mode->again, 1);
 	auto_world_wait(&world, "task_finished t1 landed; ");
 	ck_assert_int_eq(world.core->state.source_repo_dirty_retry_count, 0);
 	auto_world_end(&world);

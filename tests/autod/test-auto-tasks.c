@@ -87,7 +87,8 @@ START_TEST(a_task_goes_its_way)
 	auto_world_wait(&world, "exhausted; ");
 	auto_world_told(&world,
 	    "task_assigned t1; task_completed t1 needs_review; "
-	    "accept_success t1; task_finished t1 landed; exhausted; ");
+	    "landing_queued t1; accept_success t1; "
+	    "task_finished t1 landed; exhausted; ");
 	auto_world_folder(&world, "done: a.md; ");
 	auto_world_filed(&world, "t1 landed; ");
 	ck_assert_uint_eq(world.mode->done, 1);
@@ -204,7 +205,7 @@ START_TEST(a_task_survives_its_daemon)
 	auto_world_wait_done(&world);
 	auto_world_told(&world,
 	    "task_assigned t1; task_completed t1 needs_review; "
-	    "accept_success t1; task_finished t1 landed; ");
+	    "landing_queued t1; accept_success t1; task_finished t1 landed; ");
 	auto_world_folder(&world, "done: a.md; ");
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);

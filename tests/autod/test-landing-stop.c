@@ -28,7 +28,7 @@ static void
 assert_waits_for_a_person(struct landing_world *world, const struct agent *adam)
 {
 	ck_assert_int_eq(adam->worker->status, WORKER_NEEDS_REVIEW);
-	ck_assert_int_eq(adam->worker->accept, ACCEPT_NONE);
+	ck_assert(!adam->worker->accepted);
 	ck_assert_ptr_null(adam->op);
 	ck_assert_str_eq(floor_world_wt(&world->floor, "adam",
 			     "git branch --show-current; git log -1 "
@@ -44,15 +44,8 @@ static const struct cancel_row {
 	const char *step;
 	bool lands;
 } cancel_rows[] = {
-	{ "facts", false },
-	{ "leftovers", false },
-	{ "rebase", false },
-	{ "messages", false },
-	{ "squash", false },
-	{ "journal", true },
-	{ "publish", true },
-	{ "cleanup", true },
-	{ "push", true },
+	{ "freeze", false },
+	{ "reset", true },
 };
 
 START_TEST(cancelled_at_each_step)
@@ -81,6 +74,7 @@ START_TEST(cancelled_at_each_step)
 	ck_assert_msg(error == NULL, "%s: %s", row->step, error);
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	landing_world_main(&world, "by adam,first,");
+	floor_world_settle(&world.floor); /* the push comes after the answer */
 	ck_assert_str_eq(
 	    floor_world_sh(&world.floor,
 		"git --git-dir=\"$B/origin\" log -1 --format=%s main"),
@@ -130,8 +124,18 @@ END_TEST
 
 /* --- a daemon that stops, one that dies ------------------------------ */
 
-/* Waiting and running landings are answered, and the next daemon continues
- * them. */
+static bool
+is_over(void *arg)
+{
+	const struct landing_world *world = arg;
+	const struct agent *adam = fleet_find(world->floor.fleet, "adam");
+
+	return !landings_busy(world->landings) && adam->op == NULL &&
+	    adam->worker->status != WORKER_ACCEPTING;
+}
+
+/* Calls are answered, and the next daemon continues. What a person accepted
+ * lands; what was still being compared with what they saw does not. */
 START_TEST(the_next_daemon_goes_on)
 {
 	struct landing_world world;
@@ -141,31 +145,31 @@ START_TEST(the_next_daemon_goes_on)
 	landing_world_begin(&world, NULL);
 	adam = landing_world_work(&world, "adam", "b.txt", "two");
 	landing_world_work(&world, "eve", "c.txt", "three");
-	runs = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	world.may_not_begin = true;
 	waits = floor_world_call(&world.floor, "worker.accept", "eve", "");
-	floor_world_wait_step(&world.floor, adam, "messages");
+	landing_world_wait(&world, NULL, "queued");
+	runs = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	floor_world_wait_step(&world.floor, adam, "freeze");
 	life_stop(world.floor.core, "the test", false);
 	floor_world_wait_stopped(&world.floor);
 	ck_assert_ptr_nonnull(
 	    strstr(floor_world_answer(&world.floor, waits), "is stopping"));
 	ck_assert_ptr_nonnull(
 	    strstr(floor_world_answer(&world.floor, runs), "is stopping"));
-	landing_world_told(
-	    &world, "ended eve cancelled; ended adam cancelled; ");
+	landing_world_told(&world, "");
 	landing_world_main(&world, "first,");
 
+	world.may_not_begin = false;
 	landing_world_reopen(&world);
-	floor_world_settle(&world.floor);
-	landing_world_main(&world, "by eve,by adam,first,");
-	landing_world_told(&world,
-	    "landed adam; ended adam landed; landed eve; ended eve landed; ");
+	floor_world_wait(&world.floor, is_over, &world);
+	landing_world_main(&world, "by adam,by eve,first,");
 	landing_world_end(&world);
 }
 END_TEST
 
 /* Without a call, from nothing but the files. */
-static const char *const death_rows[] = { "facts", "leftovers", "rebase",
-	"messages", "squash", "journal", "publish", "cleanup" };
+static const char *const death_rows[] = { "freeze", "queued", "moving",
+	"reset" };
 
 START_TEST(what_a_dead_daemon_left_lands_once)
 {
@@ -174,10 +178,10 @@ START_TEST(what_a_dead_daemon_left_lands_once)
 
 	landing_world_begin(&world, NULL);
 	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	landing_begin(world.landings, adam, NULL);
-	floor_world_wait_step(&world.floor, adam, death_rows[_i]);
+	landing_begin(world.landings, adam, NULL, NULL);
+	landing_world_wait(&world, adam, death_rows[_i]);
 	landing_world_reopen(&world);
-	floor_world_settle(&world.floor);
+	floor_world_wait(&world.floor, is_over, &world);
 	landing_world_main(&world, "by adam,first,");
 	adam = fleet_find(world.floor.fleet, "adam");
 	ck_assert_int_eq(adam->worker->status, WORKER_OFFLINE);
@@ -198,7 +202,7 @@ START_TEST(a_rebase_stays_a_rebase)
 	landing_rebase(world.landings, adam, NULL);
 	floor_world_wait_step(&world.floor, adam, "rebase");
 	landing_world_reopen(&world);
-	floor_world_settle(&world.floor);
+	floor_world_wait(&world.floor, is_over, &world);
 	adam = fleet_find(world.floor.fleet, "adam");
 	assert_waits_for_a_person(&world, adam);
 	landing_world_main(&world, "meanwhile,first,");
@@ -224,9 +228,9 @@ static const struct write_row {
 	const char *stays; /* the landing stays there, NULL = it waits */
 	const char *branch, *told;
 } write_rows[] = {
-	{ NULL, NULL, "first,", "" },
-	{ "squash", "journal", "first,", "" },
-	{ "publish", "publish", "by adam,first,", "landed adam; " },
+	{ NULL, "write", "first,", "" },
+	{ "freeze", NULL, "first,", "" },
+	{ "moving", NULL, "first,", "" },
 };
 
 START_TEST(the_state_cannot_be_written)
@@ -242,7 +246,7 @@ START_TEST(the_state_cannot_be_written)
 	world.floor.store_fails = row->step == NULL;
 	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
 	if (row->step != NULL)
-		floor_world_wait_step(&world.floor, adam, row->step);
+		landing_world_wait(&world, adam, row->step);
 	world.floor.store_fails = true;
 	floor_world_wait(&world.floor, is_unwritten, &world);
 	if (row->stays != NULL)

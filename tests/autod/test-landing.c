@@ -13,12 +13,11 @@
 #include "unit.h"
 
 static void
-assert_is(const struct agent *agent, enum worker_status status,
-    enum accept_step accept)
+assert_is(const struct agent *agent, enum worker_status status, bool accepted)
 {
 	ck_assert_str_eq(worker_status_name(agent->worker->status),
 	    worker_status_name(status));
-	ck_assert_int_eq(agent->worker->accept, accept);
+	ck_assert_int_eq(agent->worker->accepted, accepted);
 	ck_assert_ptr_null(agent->op);
 }
 
@@ -44,7 +43,7 @@ START_TEST(lands_as_one_commit)
 	ck_assert_str_eq(floor_world_wt(&world.floor, "adam",
 			     "git rev-parse HEAD; git status --porcelain"),
 	    floor_world_sh(&world.floor, "git rev-parse main"));
-	assert_is(adam, WORKER_OFFLINE, ACCEPT_NONE);
+	assert_is(adam, WORKER_OFFLINE, false);
 	landing_world_told(&world, "landed adam; ended adam landed; ");
 	ck_assert(!landings_busy(world.landings));
 	landing_world_end(&world);
@@ -78,7 +77,7 @@ START_TEST(a_branch_that_moves_is_followed)
 	landing_world_begin(&world, NULL);
 	adam = landing_world_work(&world, "adam", "b.txt", "two");
 	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
-	floor_world_wait_step(&world.floor, adam, "squash");
+	landing_world_wait(&world, adam, "moving");
 	landing_world_meanwhile(&world, "c.txt", "three");
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
 	landing_world_main(&world, "by adam,meanwhile,first,");
@@ -103,7 +102,7 @@ START_TEST(a_conflict_is_resolved_by_its_worker)
 	ck_assert(json_bool_or(
 	    floor_call_result(call), "needs_conflict_resolution", false));
 	/* The landing continues when the worker has finished. */
-	assert_is(adam, WORKER_REBASING, ACCEPT_PREPARE);
+	assert_is(adam, WORKER_REBASING, true);
 	ck_assert_int_eq(adam->worker->session.step != PROMPT_NONE, true);
 	ck_assert_ptr_nonnull(strstr(adam->worker->session.pending, "a.txt"));
 	landing_world_told(&world, "not landed adam; ended adam conflict; ");
@@ -113,8 +112,9 @@ START_TEST(a_conflict_is_resolved_by_its_worker)
 	    "GIT_EDITOR=true git rebase --continue >/dev/null 2>&1");
 	adam->worker->session.step = PROMPT_NONE;
 	agent_finish(adam, "");
+	floor_world_wait_status(&world.floor, adam, WORKER_OFFLINE);
 	floor_world_settle(&world.floor);
-	assert_is(adam, WORKER_OFFLINE, ACCEPT_NONE);
+	assert_is(adam, WORKER_OFFLINE, false);
 	landing_world_main(&world, "by adam,meanwhile,first,");
 	ck_assert_str_eq(floor_world_sh(&world.floor, "cat a.txt"), "both");
 	landing_world_told(&world, "landed adam; ended adam landed; ");
@@ -133,7 +133,7 @@ START_TEST(too_many_conflicts_are_for_a_person)
 	landing_world_meanwhile(&world, "a.txt", "theirs");
 	ck_assert_ptr_nonnull(
 	    strstr(landing_world_accept(&world, "adam"), "resolve them by"));
-	assert_is(adam, WORKER_NEEDS_REVIEW, ACCEPT_NONE);
+	assert_is(adam, WORKER_NEEDS_REVIEW, false);
 	ck_assert_ptr_nonnull(strstr(adam->worker->reason, "resolve them by"));
 	landing_world_main(&world, "meanwhile,first,");
 	/* No unfinished rebase is left. */
@@ -157,9 +157,9 @@ START_TEST(a_dirty_checkout_is_waited_for)
 	adam = landing_world_work(&world, "adam", "a.txt", "mine");
 	floor_world_sh(&world.floor, "echo dirt >a.txt");
 	ck_assert_ptr_nonnull(strstr(
-	    landing_world_accept(&world, "adam"), "checkout is in the way"));
-	assert_is(adam, WORKER_NEEDS_REVIEW, ACCEPT_NONE);
-	landing_world_told(&world, "not landed adam; ended adam dirty; ");
+	    landing_world_accept(&world, "adam"), "your checkout of main is"));
+	assert_is(adam, WORKER_NEEDS_REVIEW, false);
+	landing_world_told(&world, "not landed adam; ended adam failed; ");
 	floor_world_sh(&world.floor, "git checkout -q a.txt");
 	ck_assert_ptr_null(landing_world_accept(&world, "adam"));
 	landing_world_main(&world, "by adam,first,");
@@ -170,7 +170,8 @@ END_TEST
 
 /* --- the queue ------------------------------------------------------- */
 
-START_TEST(one_after_the_other)
+/* While they wait they do not hold their workers; then they land together. */
+START_TEST(in_their_order)
 {
 	struct landing_world world;
 	struct floor_call *first, *second;
@@ -179,16 +180,19 @@ START_TEST(one_after_the_other)
 	landing_world_begin(&world, NULL);
 	adam = landing_world_work(&world, "adam", "b.txt", "two");
 	eve = landing_world_work(&world, "eve", "c.txt", "three");
+	world.may_not_begin = true;
 	first = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	floor_world_wait_status(&world.floor, adam, WORKER_ACCEPTING);
+	floor_world_settle(&world.floor);
 	second = floor_world_call(&world.floor, "worker.accept", "eve", "");
-	/* While it waits it does not hold its worker. */
-	floor_world_wait_step(&world.floor, adam, "cleanup");
-	assert_is(eve, WORKER_ACCEPTING, ACCEPT_PREPARE);
+	floor_world_wait_status(&world.floor, eve, WORKER_ACCEPTING);
+	floor_world_settle(&world.floor);
+	assert_is(eve, WORKER_ACCEPTING, true);
+	world.may_not_begin = false;
+	landings_kick(world.landings);
 	ck_assert_ptr_null(floor_world_answer(&world.floor, first));
 	ck_assert_ptr_null(floor_world_answer(&world.floor, second));
 	landing_world_main(&world, "by eve,by adam,first,");
-	landing_world_told(&world,
-	    "landed adam; ended adam landed; landed eve; ended eve landed; ");
 	landing_world_end(&world);
 }
 END_TEST
@@ -205,7 +209,7 @@ START_TEST(a_policy_says_no_then_yes)
 	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
 	floor_world_wait_status(&world.floor, adam, WORKER_ACCEPTING);
 	floor_world_settle(&world.floor);
-	assert_is(adam, WORKER_ACCEPTING, ACCEPT_PREPARE);
+	assert_is(adam, WORKER_ACCEPTING, true);
 	ck_assert(landings_busy(world.landings));
 	ck_assert(!floor_call_is_answered(call));
 	landings_kick(world.landings); /* still not allowed */
@@ -238,7 +242,7 @@ START_TEST(a_waiting_one_loses_its_worker)
 	landing_world_told(&world, "ended adam cancelled; ");
 	ck_assert(!landings_busy(world.landings));
 	ck_assert_int_ne(adam->worker->status, WORKER_ACCEPTING);
-	ck_assert_int_eq(adam->worker->accept, ACCEPT_NONE);
+	ck_assert_int_eq(adam->worker->accepted, false);
 	world.may_not_begin = false;
 	landings_kick(world.landings);
 	floor_world_settle(&world.floor);
@@ -261,7 +265,7 @@ START_TEST(two_commands_for_one_worker)
 	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, second));
 	ck_assert(floor_call_code(second) == API_STATUS ||
 	    floor_call_code(second) == API_BUSY);
-	floor_world_wait_step(&world.floor, adam, "rebase");
+	floor_world_wait_step(&world.floor, adam, "freeze");
 	second = floor_world_call(&world.floor, "worker.reset", "adam", "");
 	third = floor_world_call(&world.floor, "worker.pick", "adam", "");
 	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, second));
@@ -320,7 +324,7 @@ START_TEST(a_rebase_is_no_landing)
 	landing_world_meanwhile(&world, "c.txt", "three");
 	call = floor_world_call(&world.floor, "worker.review", "adam", "");
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	assert_is(adam, WORKER_NEEDS_REVIEW, ACCEPT_NONE);
+	assert_is(adam, WORKER_NEEDS_REVIEW, false);
 	ck_assert_str_eq(
 	    floor_world_wt(&world.floor, "adam", "git log --format=%s,"),
 	    "by adam,\nmeanwhile,\nfirst,");
@@ -330,7 +334,7 @@ START_TEST(a_rebase_is_no_landing)
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
 	ck_assert_str_eq(
 	    json_string_or(floor_call_result(call), "status", ""), "rebasing");
-	assert_is(adam, WORKER_REBASING, ACCEPT_NONE);
+	assert_is(adam, WORKER_REBASING, false);
 	landing_world_told(&world, "");
 	landing_world_main(&world, "meanwhile,meanwhile,first,");
 	landing_world_end(&world);
@@ -349,9 +353,9 @@ unit_suite(void)
 		too_many_conflicts_are_for_a_person,
 		a_dirty_checkout_is_waited_for, NULL });
 	unit_case(suite, "queue",
-	    (const TTest *const[]){ one_after_the_other,
-		a_policy_says_no_then_yes, a_waiting_one_loses_its_worker,
-		two_commands_for_one_worker, NULL });
+	    (const TTest *const[]){ in_their_order, a_policy_says_no_then_yes,
+		a_waiting_one_loses_its_worker, two_commands_for_one_worker,
+		NULL });
 	unit_case(suite, "commands",
 	    (const TTest *const[]){
 		only_finished_work_is_accepted, a_rebase_is_no_landing, NULL });

@@ -40,6 +40,7 @@
 #define TENTH     10
 #define DEAD_MS   500
 #define GROWTH    2 /* percent of memory */
+#define GITS      25 /* a task */
 #define DRIFT     25 /* percent: more is not constant */
 
 /* The state when this many tasks had their outcome. */
@@ -436,7 +437,8 @@ measure_all(struct bench *b, int tasks)
 	report_speed(b, r);
 	run_free(r);
 	r = run_new(b, 1, 20, true);
-	report(b, "git_per_task", "git commands a task", r->git, 0, "", NULL);
+	report(
+	    b, "git_per_task", "git commands a task", r->git, GITS, "", NULL);
 	run_free(r);
 }
 

@@ -512,8 +512,9 @@ check_repository(const struct chaos_view *view, struct buf *problem)
 		problem) &&
 	    is_silent("worktrees",
 		(const char *[]){ "sh", "-c",
-		    "git worktree list --porcelain | "
-		    "grep -E '^(locked|prunable|detached)'; true",
+		    "git worktree list --porcelain | awk '"
+		    "/^worktree / { own = /\\/\\.llmc\\/checks\\// } "
+		    "/^(locked|prunable)/ || (/^detached/ && !own)'",
 		    NULL },
 		problem);
 }

@@ -354,7 +354,7 @@ START_TEST(a_git_lock_is_waited_for)
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	e2e_write(branch_lock(), "");
 	auto_up(NULL);
-	auto_wait_logged("autod.log", "waits for another git");
+	auto_wait_logged("autod.log", "wait for another git");
 	ck_assert_int_eq(auto_landed(), 0);
 	remove(branch_lock());
 	auto_wait_finished("landed", 1);
@@ -413,7 +413,7 @@ START_TEST(a_dirty_checkout_is_waited_for_then_stops_the_run)
 	auto_no_complaints();
 	/* The wait survives the daemon. */
 	auto_up(NULL);
-	fleet_wait("auto-1", "needs_review");
+	fleet_wait("auto-1", "accepting");
 	ck_assert_int_eq(auto_events("waiting", "attempt"), 1);
 	auto_drain();
 	set_dirt(9);

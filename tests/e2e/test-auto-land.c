@@ -256,12 +256,12 @@ START_TEST(a_dirty_checkout_is_waited_for_longer_and_longer)
 	auto_open_gate("g");
 	auto_wait_event("waiting",
 	    "Source repository has uncommitted changes. Will retry in 60 "
-	    "seconds (attempt 1/10).");
+	    "seconds (attempt 1/10)");
 	auto_wait_state("source_repo_dirty_retry_count", "1");
 	ck_assert_int_eq(dirt("backoff_secs"), 60);
 	ck_assert(dirt("retry_after_unix") >= now + 60 &&
 	    dirt("retry_after_unix") <= now + 120);
-	ck_assert_str_eq(fleet_status("auto-1"), "needs_review");
+	ck_assert_str_eq(fleet_status("auto-1"), "accepting");
 	ck_assert_str_eq(e2e_read(in_main("README")), "my own edit\n");
 	ck_assert(!auto_has_ended());
 	auto_drain();
@@ -270,12 +270,12 @@ START_TEST(a_dirty_checkout_is_waited_for_longer_and_longer)
 	auto_up(NULL);
 	fleet_add("adam");
 	ck_assert_int_eq(dirt("retry_after_unix"), now);
-	ck_assert_int_eq(auto_events("accept_failure", NULL), 1);
+	ck_assert_int_eq(auto_events("waiting", NULL), 1);
 	auto_drain();
-	/* ... tries when the wait is over, ... */
+	/* ... tells of it again when the wait is over, ... */
 	let_time_pass();
 	auto_up(NULL);
-	auto_wait_event("waiting", "Will retry in 120 seconds (attempt 2/10).");
+	auto_wait_event("waiting", "Will retry in 120 seconds (attempt 2/10)");
 	auto_wait_state("source_repo_dirty_backoff_secs", "120");
 	auto_drain();
 	/* ... and lands when nothing is in the way any more. */
@@ -308,8 +308,8 @@ START_TEST(a_checkout_that_stays_dirty_is_a_failure_in_the_end)
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
 	auto_failed("dirty_checkout", "README");
 	ck_assert_str_eq(e2e_read(in_main("README")), "my own edit\n");
-	/* The work waits for a person or a repair. */
-	ck_assert_str_eq(fleet_status("auto-1"), "needs_review");
+	/* The work waits in the queue for a person or a repair. */
+	ck_assert_str_eq(fleet_status("auto-1"), "accepting");
 }
 END_TEST
 

@@ -28,7 +28,7 @@ START_TEST(a_git_lock_that_stays_stops_the_run)
 	e2e_write(lock, "");
 	auto_up(NULL);
 	for (int i = 1; i <= TRIES; i++)
-		auto_wait_events("accept_failure", "holds a lock", i);
+		auto_wait_events("landing_waits", "holds a lock", i);
 	ck_assert_int_eq(auto_wait_exit(), 1);
 	auto_failed("git_lock", "another git process holds a lock");
 	failure = auto_failure();

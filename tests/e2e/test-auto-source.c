@@ -178,7 +178,7 @@ END_TEST
 /* It commits only when it is allowed to. */
 static const char reluctant[] =
     "Reluctant\n"
-    "fake: run [ ! -e $TMPDIR/may ] || { echo x >r.txt; git add r.txt; "
+    "fake: run [ ! -e $TMPDIR/may ] || { echo x >>r.txt; git add r.txt; "
     "git commit -q -m Reluctantly; }";
 
 START_TEST(a_failed_task_is_tried_again_when_asked_to)
@@ -200,7 +200,13 @@ START_TEST(a_failed_task_is_tried_again_when_asked_to)
 	auto_history("Reluctantly", NULL);
 	ck_assert_str_eq(auto_folder("done"), "r.md\n");
 	ck_assert_str_eq(auto_folder("failed"), "");
-	fleet_fails("failed/", "task", "retry", "t2", NULL);
+	/* What has landed is done again too, and the worker knows the
+	 * commit. */
+	fleet_do("task", "retry", "t2", NULL);
+	auto_wait_finished("landed", 2);
+	ck_assert_int_eq(auto_landed(), 2);
+	ck_assert_int_eq(fleet_prompts("was done before, as commit "), 1);
+	fleet_fails("there is no task t9", "task", "retry", "t9", NULL);
 	auto_drain();
 	auto_no_complaints();
 }

@@ -101,6 +101,9 @@ START_TEST(a_dead_socket_is_done_without_then_repaired)
 	ck_assert_int_eq(remove(in_root("autod.sock")), 0);
 	auto_open_gate("a");
 	auto_wait_finished("landed", 1);
+	/* Filed and saved: one that is only filed is filed again. */
+	auto_wait_shell("tr -d '[:space:]' <.llmc/state.json | "
+			"grep -qF '\"tasks\":[]'");
 	over_undisturbed(daemon);
 	ck_assert_int_eq(
 	    file_mkdirs(in_root("autod.sock/in the way"), 0755, NULL), 0);

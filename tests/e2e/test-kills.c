@@ -50,9 +50,10 @@ static struct target {
 	{ "step", "pasted", 0, 0 },
 	{ "status", "working", 0, 0 },
 	{ "status", "needs_review", 0, 0 },
-	{ "accept", "prepare", 0, 0 },
-	{ "accept", "publish", 0, 0 },
-	{ "accept", "cleanup", 0, 0 },
+	{ "status", "accepting", 0, 0 },
+	{ "landing", "queued", 0, 0 },
+	{ "landing", "moving", 0, 0 },
+	{ "landing", "landed", 0, 0 },
 	{ "status", "rebasing", 0, 0 },
 	/* Not what is saved but what is done. */
 	{ "agent", "told", 0, 0 },
@@ -124,11 +125,36 @@ kills_late(void *arg)
 
 /* --- the state -------------------------------------------------------- */
 
+/* Where the worker's work is in the landing queue; "" = not in it. */
+static const char *
+landing(struct json_object *state, const char *worker)
+{
+	struct json_object *queue = NULL, *items = NULL, *item;
+	const char *step;
+
+	if (!json_object_object_get_ex(state, "landings", &queue) ||
+	    !json_object_object_get_ex(queue, "items", &items))
+		return "";
+	for (size_t i = 0; i < json_object_array_length(items); i++) {
+		item = json_object_array_get_idx(items, i);
+		if (strcmp(json_string_or(item, "worker", ""), worker) != 0)
+			continue;
+		step = json_string_or(item, "step", "");
+		return strcmp(step, "queued") == 0 &&
+			json_string_or(item, "commit", NULL) != NULL ?
+		    "moving" :
+		    step;
+	}
+	return "";
+}
+
 static const char *
 member(struct json_object *state, const char *worker, const char *key)
 {
 	struct json_object *workers = NULL, *record = NULL;
 
+	if (strcmp(key, "landing") == 0)
+		return landing(state, worker);
 	if (!json_object_object_get_ex(state, "workers", &workers) ||
 	    !json_object_object_get_ex(workers, worker, &record))
 		return "";

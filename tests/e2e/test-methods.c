@@ -40,8 +40,10 @@ call(const struct api_method *m, struct json_object *params,
 
 /* A value of the field's type, or one of another type. */
 static struct json_object *
-sample(enum shape_type type, bool right)
+sample(const struct shape_field *field, bool right)
 {
+	enum shape_type type = field->type;
+
 	if (!right)
 		return type == SHAPE_STRING ? json_object_new_int(7) :
 					      json_object_new_string("seven");
@@ -54,7 +56,8 @@ sample(enum shape_type type, bool right)
 		return json_object_new_object();
 	default:
 		ck_assert_int_eq(type, SHAPE_STRING);
-		return json_object_new_string("nobody");
+		return json_object_new_string(
+		    field->choices != NULL ? field->choices[0] : "nobody");
 	}
 }
 
@@ -67,8 +70,7 @@ sample_params(const struct api_method *m, const char *wrong)
 	for (const struct shape_field *f = m->params->fields; f->name != NULL;
 	     f++)
 		json_set(params, f->name,
-		    sample(
-			f->type, wrong == NULL || strcmp(wrong, f->name) != 0));
+		    sample(f, wrong == NULL || strcmp(wrong, f->name) != 0));
 	return params;
 }
 
@@ -257,6 +259,10 @@ call_worker_methods(void)
 	until("idle");
 	start("fake: commit d.txt fourth");
 	must("worker.pick", ADAM);
+	must("landing.list", "{}");
+	must("landing.revert",
+	    e2e_path("{\"commit\":\"%.40s\"}",
+		e2e_git(fleet_root(), "rev-parse", "main", NULL)));
 	must("worker.reset", ADAM);
 	until("idle");
 	must("worker.nuke", ADAM);
@@ -270,6 +276,8 @@ call_task_methods(void)
 	const char *name = json_string_or(result, "task", "");
 
 	ck_assert(e2e_exists(path));
+	must("task.priority",
+	    e2e_path("{\"task\":\"%s\",\"priority\":\"low\"}", name));
 	e2e_sh(fleet_root(),
 	    e2e_path("d=$(dirname '%s'); "
 		     "mkdir -p \"$d/../failed\"; mv '%s' \"$d/../failed/\"",

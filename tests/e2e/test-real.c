@@ -7,6 +7,7 @@
 #include "auto-scenarios.h"
 #include "fleet.h"
 #include "mem.h"
+#include "queue-scenarios.h"
 #include "scenarios.h"
 
 static void
@@ -86,6 +87,7 @@ unit_suite(void)
 	s = suite_create("real");
 	scenarios_add(s, begin);
 	auto_scenarios_add(s, begin_auto);
+	queue_scenarios_add(s, begin_auto);
 	scenarios_add_test(
 	    s, begin_untrusted, an_untrusted_repository_waits_for_a_person);
 	scenarios_add_test(

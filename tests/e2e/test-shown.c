@@ -50,6 +50,16 @@ START_TEST(events_are_told_in_words)
 		{ "{\"type\":\"accept_success\",\"worker_name\":\"auto-1\","
 		  "\"task\":\"t1\",\"commit_sha\":\"0123456789abcdef\"}",
 		    "the work of auto-1 on t1 has landed as 0123456\n" },
+		{ "{\"type\":\"accept_success\",\"worker_name\":\"auto-1\","
+		  "\"task\":\"t1\",\"branch\":\"main\",\"commit_sha\":"
+		  "\"0123456789abcdef\"}",
+		    "the work of auto-1 on t1 has landed on main as "
+		    "0123456\n" },
+		{ "{\"type\":\"accept_failure\",\"worker_name\":\"auto-1\","
+		  "\"task\":\"t1\",\"branch\":\"main\",\"commit_sha\":"
+		  "\"0123456789abcdef\",\"error\":\"conflict\"}",
+		    "the work of auto-1 on t1 at 0123456 has not landed on "
+		    "main: conflict\n" },
 		{ "{\"type\":\"accept_failure\",\"worker_name\":\"auto-1\","
 		  "\"task\":\"t1\",\"error\":\"conflict\"}",
 		    "the work of auto-1 on t1 has not landed: conflict\n" },
@@ -293,14 +303,15 @@ START_TEST(shells_complete_the_new_commands)
 {
 	const char *bash = shown_must("completion", "bash", NULL)->out;
 
-	e2e_has(bash, "words='add list show retry drop'");
+	e2e_has(bash, "words='add list show priority retry drop'");
 	e2e_has(bash, "--task-pool-command");
 	e2e_has(bash, "task--file) COMPREPLY=($(compgen -f");
+	e2e_has(bash, "task--priority) words='urgent high normal low' ");
 	e2e_has(bash,
 	    "\tresume)\n\t\tflags+=''\n\t\twords=$(llmc completion "
 	    "workers");
 	e2e_has(shown_must("completion", "zsh", NULL)->out,
-	    "'1:what:(add list show retry drop)'");
+	    "'1:what:(add list show priority retry drop)'");
 	e2e_has(shown_must("completion", "fish", NULL)->out, "-a events -d");
 }
 END_TEST

@@ -100,6 +100,13 @@ START_TEST(task_says_how_it_is_called)
 		{ { "show", "t1", "--all" }, "takes no --all" },
 		{ { "add", "x", "--file=y" }, "not both" },
 		{ { "add", "x", "--all" }, "takes no --all" },
+		{ { "add", "x", "--priority=hihg" },
+		    "use urgent, high, normal or low" },
+		{ { "priority", "t1", NULL }, "takes 2 arguments" },
+		{ { "priority", "t1", "hihg" },
+		    "\"hihg\" is not a priority; use urgent, high, normal or "
+		    "low" },
+		{ { "list", "--priority=high", NULL }, "takes no --priority" },
 	};
 
 	for (size_t i = 0; i < nitems(wrong); i++)
@@ -312,6 +319,93 @@ START_TEST(tasks_are_added_as_typed_piped_or_kept_in_a_file)
 }
 END_TEST
 
+START_TEST(landed_tasks_are_retried)
+{
+	struct task *task = shown_ended("t1", "a.md", OUTCOME_LANDED, NULL);
+
+	xstrset(&task->commit, "0123456789abcdef0123456789abcdef01234567");
+	shown_append_ended(task);
+	task_free(task);
+	shown_put_task("done", "a.md", "A\n");
+	shown_put_task("done", "b.md", "B\n");
+	e2e_has(shown_must("task", "retry", "t1")->out, "a.md: todo.");
+	ck_assert_str_eq(e2e_read(shown_file("tasks/todo/a.md")),
+	    "Landed before: 0123456789abcdef0123456789abcdef01234567\n\nA\n");
+	ck_assert(!e2e_exists(shown_file("tasks/done/a.md")));
+	/* Only its source has it. */
+	shown_must("task", "retry", "b.md");
+	ck_assert_str_eq(e2e_read(shown_file("tasks/todo/b.md")), "B\n");
+}
+END_TEST
+
+START_TEST(tasks_have_priorities)
+{
+	struct json_object *json, *list;
+	const char *out;
+
+	shown_must("task", "add", "Later");
+	e2e_lacks(shown_must("task", "list", NULL)->out, "PRIORITY");
+	e2e_has(e2e_llmc(shown_root, "task", "add", "--priority", "high",
+		    "Sooner", NULL)
+		    ->out,
+	    "2-sooner.md");
+	ck_assert_str_eq(e2e_read(shown_file("tasks/todo/2-sooner.md")),
+	    "Priority: high\n\nSooner\n");
+	e2e_has(
+	    e2e_llmc(shown_root, "task", "priority", "1-later.md", "low", NULL)
+		->out,
+	    "1-later.md: low.");
+	ck_assert_str_eq(e2e_read(shown_file("tasks/todo/1-later.md")),
+	    "Priority: low\n\nLater\n");
+	out = shown_must("task", "list", NULL)->out;
+	e2e_has(out, "PRIORITY");
+	e2e_has(out, "low");
+	list =
+	    json_object_object_get(shown_json("task", "list", NULL), "tasks");
+	json = json_object_array_get_idx(list, 0);
+	ck_assert_str_eq(shown_member(json, "key"), "2-sooner.md");
+	ck_assert_str_eq(shown_member(json, "priority"), "high");
+	out = shown_must("task", "show", "1-later.md")->out;
+	e2e_has(out, "priority  low\n");
+	e2e_has(out, "text\n  Later\n");
+	e2e_lacks(out, "Priority:");
+	e2e_json_error(e2e_llmc(shown_root, "--json", "task", "priority",
+			   "1-latre.md", "low", NULL),
+	    1, "no_such_task", "1-later.md");
+}
+END_TEST
+
+START_TEST(a_source_that_keeps_its_own_priorities_is_named)
+{
+	e2e_expect(e2e_llmc(shown_root, "config", "set",
+		       "auto.task_pool_command", "true", NULL),
+	    0, NULL);
+	e2e_expect(e2e_llmc(shown_root, "task", "priority", "x", "high", NULL),
+	    1,
+	    "tasks come from auto.task_pool_command; give them a priority "
+	    "there");
+}
+END_TEST
+
+START_TEST(the_state_has_the_priority_of_a_task_in_progress)
+{
+	struct json_object *json;
+	struct state state;
+
+	shown_fill_state(&state);
+	shown_save(&state);
+	shown_put_task("doing", "later.md", "Later\n");
+	e2e_expect(
+	    e2e_llmc(shown_root, "task", "priority", "t4", "urgent", NULL), 0,
+	    NULL);
+	json =
+	    json_object_object_get(shown_json("task", "show", "t4"), "record");
+	ck_assert_str_eq(shown_member(json, "priority"), "urgent");
+	ck_assert_str_eq(shown_member(json, "status"), "waiting");
+	e2e_has(e2e_read(shown_file("state.json")), "\"priority\": \"urgent\"");
+}
+END_TEST
+
 START_TEST(tasks_are_retried_and_dropped_by_id_or_name)
 {
 	struct json_object *json;
@@ -334,9 +428,9 @@ START_TEST(tasks_are_retried_and_dropped_by_id_or_name)
 	ck_assert(!e2e_exists(shown_file("tasks/todo/d.md")));
 	e2e_expect(e2e_llmc(shown_root, "task", "drop", "cc.md", NULL), 1,
 	    "did you mean \"c.md\"?");
-	/* It exists, but has not failed: the source says so. */
-	e2e_expect(
-	    e2e_llmc(shown_root, "task", "retry", "c.md", NULL), 1, "failed");
+	/* It exists, but waits already: the source says so. */
+	e2e_expect(e2e_llmc(shown_root, "task", "retry", "c.md", NULL), 1,
+	    "neither failed nor landed");
 	e2e_json_error(
 	    e2e_llmc(shown_root, "--json", "task", "retry", "zzzzzz", NULL), 1,
 	    "no_such_task", "zzzzzz");
@@ -357,6 +451,9 @@ unit_suite(void)
 		a_task_that_only_the_folder_has_is_shown,
 		task_files_and_commands_are_sources_too,
 		tasks_are_added_as_typed_piped_or_kept_in_a_file,
+		landed_tasks_are_retried, tasks_have_priorities,
+		a_source_that_keeps_its_own_priorities_is_named,
+		the_state_has_the_priority_of_a_task_in_progress,
 		tasks_are_retried_and_dropped_by_id_or_name, NULL
 	};
 

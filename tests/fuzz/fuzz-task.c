@@ -3,7 +3,7 @@
 /*
  * The rules for tasks, on any input: an accepted record is written and read
  * back unchanged, and its moves never leave the enums; titles, excerpts and
- * endings can be made from any text.
+ * endings can be made from any text, and its head written and read again.
  */
 
 #include <stdint.h>
@@ -14,6 +14,7 @@
 #include "excerpt.h"
 #include "json.h"
 #include "mem.h"
+#include "task-head.h"
 #include "task-json.h"
 #include "task.h"
 #include "text.h"
@@ -94,11 +95,29 @@ check_record(const uint8_t *data, size_t size, const char *words)
 	check(task_next_waiting(&task, 1) ==
 	    (task->step == TASK_WAITING ? task : NULL));
 	if (task->fixes < INT32_MAX) {
-		fix = task_for_fix("t2", task, "make", words, NOW);
+		fix = task_for_fix("t2", &task, 1, "make", words, NOW);
 		check_again(fix);
 		task_free(fix);
 	}
 	task_free(task);
+}
+
+/* The prompt behind any head, with another head, is read again as it was. */
+static void
+check_head(const char *text)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	struct task_head head, again;
+	const char *prompt = task_head_read(text, &head);
+
+	check(head.priority < PRIORITY_COUNT);
+	if (*prompt == '\0' || strchr(" \t\r\n", *prompt) != NULL ||
+	    strncmp(prompt, "\xef\xbb\xbf", 3) == 0)
+		return;
+	task_head_write(&head, prompt, &out);
+	check(strcmp(task_head_read(out.data, &again), prompt) == 0);
+	check(again.priority == head.priority);
+	check(strcmp(again.commit, head.commit) == 0);
 }
 
 static void
@@ -126,5 +145,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_record(data, size, text);
 	check_text(text);
+	check_head(text);
 	return 0;
 }

@@ -53,6 +53,23 @@ check_writing(const struct taskfile *task)
 }
 
 static void
+check_priority(const struct taskfile *task)
+{
+	for (int i = 0; i < PRIORITY_COUNT; i++) {
+		cleanup_buf struct buf text = BUF_INIT;
+		struct taskfile *again = NULL;
+
+		taskfile_write_priority(task, (enum priority)i, &text);
+		if (text.len > TASKFILE_SIZE_MAX)
+			return;
+		check(taskfile_parse(text.data, text.len, &again, NULL) == 0);
+		check(again->priority == (enum priority)i);
+		check(again->status == task->status);
+		taskfile_free(again);
+	}
+}
+
+static void
 check_list(struct taskfile *const *all, size_t count)
 {
 	cleanup_buf struct buf words = BUF_INIT;
@@ -85,6 +102,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			cleanup_buf struct buf text = BUF_INIT;
 
 			check_writing(all[count]);
+			check_priority(all[count]);
 			taskfile_text(all[count], &text);
 			count++;
 		}

@@ -105,12 +105,13 @@ START_TEST(flags_are_those_that_callers_rely_on)
 {
 	assert_flagged(API_ONESHOT,
 	    "worker.add worker.nuke worker.reset worker.accept worker.pick "
-	    "task.add task.retry task.drop");
+	    "landing.revert "
+	    "task.add task.priority task.retry task.drop");
 	/* Nothing that lands, takes work away, spends, or stops the daemon. */
 	assert_flagged(API_AGENT,
 	    "hook.event worker.add worker.start worker.message worker.reject "
-	    "worker.rebase worker.review worker.wait task.add task.retry "
-	    "task.drop daemon.info events.follow");
+	    "worker.rebase worker.review worker.wait landing.list task.add "
+	    "task.priority task.retry task.drop daemon.info events.follow");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
 	assert_flagged(API_STREAM, "events.follow");
 	assert_flagged(API_EARLY, "daemon.stop");
@@ -144,8 +145,15 @@ START_TEST(errors_have_the_words_of_the_command_line)
 
 	ck_assert_str_eq(api_error_word(start, API_UNKNOWN), "no_such_worker");
 	ck_assert_str_eq(api_error_word(drop, API_UNKNOWN), "no_such_task");
+	ck_assert_str_eq(
+	    api_error_word(api_find("landing.revert"), API_UNKNOWN),
+	    "no_such_commit");
+	ck_assert_str_eq(api_error_word(api_find("worker.pick"), API_UNKNOWN),
+	    "no_such_worker");
 	ck_assert_str_eq(api_error_word(drop, API_BUSY), "busy");
 	ck_assert_str_eq(api_error_word(start, API_STATUS), "wrong_status");
+	ck_assert_str_eq(
+	    api_error_word(api_find("worker.accept"), API_CHANGED), "changed");
 	ck_assert_str_eq(api_error_word(add, RPC_INVALID_PARAMS), "bad_value");
 	ck_assert_str_eq(api_error_word(add, API_FAILED), "failed");
 	ck_assert_str_eq(api_error_word(add, RPC_METHOD_NOT_FOUND), "failed");
@@ -200,6 +208,18 @@ START_TEST(parameters_are_checked)
 		    "\"self_review\"?" },
 		{ "worker.accept", "{\"worker\":\"w\",\"force\":1}",
 		    "force: expected a boolean, found a number" },
+		{ "worker.accept", "{\"worker\":\"w\",\"commit\":\"0123456\"}",
+		    NULL },
+		{ "worker.accept", "{\"worker\":\"w\",\"commit\":1}",
+		    "commit: expected a string, found a number" },
+		{ "worker.reject",
+		    "{\"worker\":\"w\",\"text\":\"no\",\"commit\":"
+		    "\"0123456\"}",
+		    NULL },
+		{ "worker.pick", "{\"worker\":\"w\",\"commit\":\"0123456\"}",
+		    NULL },
+		{ "worker.review", "{\"worker\":\"w\",\"commit\":\"0123456\"}",
+		    "commit: unknown member" },
 		{ "worker.wait",
 		    "{\"worker\":\"w\",\"until\":\"idle\",\"timeout_ms\":0}",
 		    "timeout_ms: expected an integer from 1 to 604800000, "
@@ -234,12 +254,14 @@ START_TEST(results_are_described)
 		{ "hook.event", "{\"decision\":\"block\"}", "reason: missing" },
 		{ "worker.accept",
 		    "{\"worker\":\"w\",\"commit_sha\":\"\","
+		    "\"head_sha\":\"01\",\"landing_branch\":\"main\","
 		    "\"commit_message\":null,\"status\":\"idle\","
 		    "\"needs_conflict_resolution\":false,"
 		    "\"already_incorporated\":true}",
 		    NULL },
 		{ "worker.rebase",
 		    "{\"worker\":\"w\",\"commit_sha\":null,"
+		    "\"landing_branch\":\"main\","
 		    "\"commit_message\":null,\"status\":\"idle\","
 		    "\"needs_conflict_resolution\":false,"
 		    "\"already_incorporated\":false}",
@@ -247,11 +269,14 @@ START_TEST(results_are_described)
 		    "\"idle\"" },
 		{ "worker.review",
 		    "{\"worker\":\"w\",\"message_sent\":true,"
+		    "\"commit_sha\":\"01\",\"landing_branch\":\"main\","
+		    "\"uncommitted_files\":2,"
 		    "\"previous_status\":\"working\","
 		    "\"new_status\":\"working\"}",
 		    NULL },
 		{ "worker.review",
 		    "{\"worker\":\"w\",\"commit_sha\":null,"
+		    "\"landing_branch\":\"main\","
 		    "\"commit_message\":null,\"status\":\"needs_review\","
 		    "\"needs_conflict_resolution\":false,"
 		    "\"already_incorporated\":false}",

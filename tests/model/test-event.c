@@ -26,6 +26,7 @@ full(enum event_kind kind)
 		.error = "e",
 		.class = "k",
 		.commit = "0123",
+		.branch = "main",
 		.title = "Do it",
 		.outcome = "landed",
 		.result = "changes",
@@ -200,9 +201,18 @@ START_TEST(records_have_the_members_that_programs_know)
 		    "task outcome worker_name task_excerpt commit_sha "
 		    "reason" },
 		{ EVENT_LANDED, "accept_success",
-		    "worker_name task commit_sha" },
+		    "worker_name task branch commit_sha" },
+		{ EVENT_LANDING_QUEUED, "landing_queued",
+		    "worker_name task branch task_excerpt" },
+		{ EVENT_LANDINGS_BUILT, "landings_built", "branch count" },
+		{ EVENT_REVERTED, "reverted", "branch commit_sha ref" },
+		{ EVENT_LANDING_WAITS, "landing_waits", "reason" },
+		{ EVENT_BRANCH_RED, "branch_red", "branch commit_sha reason" },
+		{ EVENT_CHECK_BEGINS, "check_begins", "text ref" },
+		{ EVENT_CHECKED, "check", "result ref reason duration_ms" },
+		{ EVENT_CHECK_FLAKY, "check_flaky", "count" },
 		{ EVENT_NOT_LANDED, "accept_failure",
-		    "worker_name task error" },
+		    "worker_name task branch commit_sha error" },
 		{ EVENT_WORKER_MOVED, "worker_state_transition",
 		    "worker_name from_state to_state" },
 		{ EVENT_SENT_BACK, "sent_back", "worker_name task reason" },
@@ -263,21 +273,25 @@ add_field(const char *name, const char *value, void *arg)
 
 START_TEST(log_has_the_sentence_and_the_other_fields)
 {
-	const struct event landed = {
-		.kind = EVENT_LANDED, .worker = "auto-1", .commit = "0123"
-	};
+	const struct event landed = { .kind = EVENT_LANDED,
+		.worker = "auto-1",
+		.branch = "main",
+		.commit = "0123" };
 	const struct event pushed = { .kind = EVENT_PUSH_FAILED,
+		.branch = "main",
+		.commit = "0123",
 		.reason = "no remote" };
 	const struct event owns = { .kind = EVENT_DAEMON_OWNS, .path = "/r" };
 	cleanup_buf struct buf text = BUF_INIT;
 
 	event_text(&landed, &text);
 	event_fields(&landed, add_field, &text);
-	ck_assert_str_eq(text.data, "landed worker=auto-1 commit=0123");
+	ck_assert_str_eq(
+	    text.data, "landed worker=auto-1 branch=main commit=0123");
 	buf_clear(&text);
 	event_text(&pushed, &text);
 	event_fields(&pushed, add_field, &text);
-	ck_assert_str_eq(text.data, "push: no remote");
+	ck_assert_str_eq(text.data, "push of main: no remote commit=0123");
 	buf_clear(&text);
 	event_text(&owns, &text); /* a field that is not set is left empty */
 	ck_assert_str_eq(text.data, "autod  is running for /r");

@@ -71,7 +71,7 @@ START_TEST(missing_members_take_their_defaults)
 
 	ck_assert(json_object_equal(one, other));
 	ck_assert_str_eq(task->title, "t7");
-	ck_assert_int_eq(task->priority, 3);
+	ck_assert_int_eq(task->priority, PRIORITY_NORMAL);
 }
 END_TEST
 
@@ -104,8 +104,10 @@ START_TEST(record_names_what_is_wrong)
 	    "found -1");
 	assert_refused("{\"id\":\"t1\",\"cost\":\"2\"}",
 	    "t.cost: expected an integer, found a string");
-	assert_refused("{\"id\":\"t1\",\"priority\":\"high\"}",
-	    "t.priority: expected an integer, found a string");
+	assert_refused("{\"id\":\"t1\",\"priority\":\"hihg\"}",
+	    "t.priority: \"hihg\" is not a valid value; did you mean \"high\"?");
+	assert_refused("{\"id\":\"t1\",\"priority\":1.5}",
+	    "t.priority: expected a string, found a number");
 	assert_refused("{\"id\":\"t1\",\"created_ms\":true}",
 	    "t.created_ms: expected an integer, found a boolean");
 }
@@ -131,13 +133,39 @@ END_TEST
 
 START_TEST(numbers_are_brought_into_their_range)
 {
-	cleanup_task struct task *high =
-	    load("{\"id\":\"t1\",\"priority\":99999999999,\"created_ms\":-5}");
-	cleanup_task struct task *low = load("{\"id\":\"t1\",\"priority\":-1}");
+	cleanup_task struct task *task =
+	    load("{\"id\":\"t1\",\"created_ms\":-5}");
 
-	ck_assert_int_eq(high->priority, 4);
-	ck_assert_int_eq(high->created_ms, 0);
-	ck_assert_int_eq(low->priority, 0);
+	ck_assert_int_eq(task->created_ms, 0);
+}
+END_TEST
+
+START_TEST(priority_is_a_word_or_the_number_of_an_older_version)
+{
+	static const struct {
+		const char *json;
+		enum priority priority;
+	} rows[] = {
+		{ "\"urgent\"", PRIORITY_URGENT },
+		{ "\"low\"", PRIORITY_LOW },
+		{ "null", PRIORITY_NORMAL },
+		{ "-1", PRIORITY_URGENT },
+		{ "0", PRIORITY_URGENT },
+		{ "2", PRIORITY_HIGH },
+		{ "3", PRIORITY_NORMAL },
+		{ "99999999999", PRIORITY_LOW },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_free char *text =
+		    xasprintf("{\"id\":\"t1\",\"priority\":%s}", rows[i].json);
+		cleanup_task struct task *task = load(text);
+		cleanup_json struct json_object *json = task_to_json(task);
+
+		ck_assert_int_eq(task->priority, rows[i].priority);
+		ck_assert_str_eq(json_string_or(json, "priority", ""),
+		    priority_name(rows[i].priority));
+	}
 }
 END_TEST
 
@@ -214,9 +242,14 @@ roll(struct dice *dice, struct task *t)
 	roll_string(dice, &t->label);
 	roll_string(dice, &t->worker);
 	roll_string(dice, &t->commit);
+	roll_string(dice, &t->from);
+	t->kept = dice_below(dice, 2) == 1;
+	roll_string(dice, &t->move);
+	t->place = (int)dice_below(dice, 9);
+	roll_string(dice, &t->landed_before);
 	roll_string(dice, &t->reason);
 	roll_string(dice, &t->last_words);
-	t->priority = (int)dice_below(dice, 5);
+	t->priority = (enum priority)dice_below(dice, PRIORITY_COUNT);
 	t->outcome = (enum task_outcome)dice_below(dice, OUTCOME_COUNT);
 	do {
 		t->step = (enum task_step)dice_below(dice, TASK_STEP_COUNT);
@@ -258,6 +291,11 @@ assert_same(const struct task *a, const struct task *b)
 	ck_assert(same_text(a->label, b->label));
 	ck_assert(same_text(a->worker, b->worker));
 	ck_assert(same_text(a->commit, b->commit));
+	ck_assert(same_text(a->from, b->from));
+	ck_assert_int_eq(a->kept, b->kept);
+	ck_assert(same_text(a->move, b->move));
+	ck_assert_int_eq(a->place, b->place);
+	ck_assert(same_text(a->landed_before, b->landed_before));
 	ck_assert(same_text(a->reason, b->reason));
 	ck_assert(same_text(a->last_words, b->last_words));
 	ck_assert_int_eq(a->priority, b->priority);
@@ -311,6 +349,7 @@ unit_suite(void)
 	    (const TTest *[]){ missing_members_take_their_defaults,
 		missing_title_comes_from_the_text, record_names_what_is_wrong,
 		history_is_looked_into, numbers_are_brought_into_their_range,
+		priority_is_a_word_or_the_number_of_an_older_version,
 		members_that_contradict_each_other_are_mended,
 		history_is_the_tasks_own_and_bounded,
 		random_records_come_back_identical, NULL });

@@ -53,21 +53,22 @@ assert_noted(const struct task *task, size_t back, const char *wanted)
 	ck_assert_str_eq(said, wanted);
 }
 
-/* Columns in the order of the rows: offered, waiting, assigned, landed,
+/* Columns in the order of the rows: offered, waiting, assigned, queued, landed,
  * settling. */
 static const char *const wanted_table[TASK_STEP_COUNT] = {
-	[TASK_OFFERED] = /*  */ ". W . . S",
-	[TASK_WAITING] = /*  */ ". . A . S",
-	[TASK_ASSIGNED] = /* */ ". W . L S",
-	[TASK_LANDED] = /*   */ ". W . . S",
-	[TASK_SETTLING] = /* */ ". . . . .",
+	[TASK_OFFERED] = /*  */ ". W . . . S",
+	[TASK_WAITING] = /*  */ ". . A . . S",
+	[TASK_ASSIGNED] = /* */ ". W . Q L S",
+	[TASK_QUEUED] = /*   */ ". W . . L S",
+	[TASK_LANDED] = /*   */ ". W . . . S",
+	[TASK_SETTLING] = /* */ ". . . . . .",
 };
 
 START_TEST(table_is_the_one_that_was_agreed)
 {
-	static const char letters[] = "OWALS";
+	static const char letters[] = "OWAQLS";
 
-	printf("# %-11sO W A L S\n", "from \\ to");
+	printf("# %-11sO W A Q L S\n", "from \\ to");
 	for (unsigned from = 0; from < TASK_STEP_COUNT; from++) {
 		cleanup_buf struct buf row = BUF_INIT;
 
@@ -134,7 +135,7 @@ START_TEST(new_task_is_offered)
 	ck_assert_str_eq(task->text, "Mend it.\nAll of it.\n");
 	ck_assert_int_eq(task->step, TASK_OFFERED);
 	ck_assert_int_eq(task->outcome, OUTCOME_NONE);
-	ck_assert_int_eq(task->priority, 3);
+	ck_assert_int_eq(task->priority, PRIORITY_NORMAL);
 	ck_assert_int_eq(task->created_ms, NOW);
 	ck_assert_int_eq(task->attempts, 0);
 	ck_assert_uint_eq(json_object_array_length(task->history), 0);
@@ -377,6 +378,28 @@ START_TEST(landed_task_that_is_taken_back_waits_again)
 }
 END_TEST
 
+START_TEST(worker_is_told_what_landed_before)
+{
+	cleanup_task struct task *task = make_taken("Mend it.");
+	cleanup_buf struct buf out = BUF_INIT;
+	static const char told[] =
+	    "Mend it.\n\nThis task was done before, as commit 3f2a91c, and is "
+	    "to be done again. Look at that commit, and at what has become of "
+	    "it since.\n";
+
+	xstrset(&task->landed_before, "3f2a91c");
+	task_assign(task, "auto-1", NOW);
+	task_text(task, &out);
+	ck_assert_str_eq(out.data, told);
+	ck_assert(task_attempt_failed(task, "no", 9, NOW));
+	buf_clear(&out);
+	task_text(task, &out);
+	ck_assert_int_eq(strncmp(out.data, told, strlen(told)), 0);
+	ck_assert_str_eq(out.data + strlen(told),
+	    "\nAn earlier attempt at this task failed. How it ended:\n> no\n");
+}
+END_TEST
+
 START_TEST(worker_is_told_how_it_went_before)
 {
 	cleanup_task struct task *task = make_taken("Mend it.");
@@ -418,19 +441,19 @@ START_TEST(next_is_by_label_then_priority_then_age)
 {
 	static const struct {
 		const char *id, *label;
-		int priority;
+		enum priority priority;
 		int64_t created;
 		enum task_step step;
 	} rows[] = {
-		{ "t1", "a", 3, 1, TASK_ASSIGNED },
-		{ "t2", "a", 0, 2, TASK_WAITING },
-		{ "t3", NULL, 4, 3, TASK_WAITING },
-		{ "t4", "b", 2, 5, TASK_WAITING },
-		{ "t5", NULL, 2, 4, TASK_WAITING },
-		{ "t6", "c", 2, 4, TASK_WAITING },
-		{ "t7", NULL, 0, 0, TASK_OFFERED },
-		{ "t8", "c", 0, 0, TASK_SETTLING },
-		{ "t9", "c", 0, 0, TASK_LANDED },
+		{ "t1", "a", PRIORITY_NORMAL, 1, TASK_ASSIGNED },
+		{ "t2", "a", PRIORITY_URGENT, 2, TASK_WAITING },
+		{ "t3", NULL, PRIORITY_LOW, 3, TASK_WAITING },
+		{ "t4", "b", PRIORITY_HIGH, 5, TASK_WAITING },
+		{ "t5", NULL, PRIORITY_HIGH, 4, TASK_WAITING },
+		{ "t6", "c", PRIORITY_HIGH, 4, TASK_WAITING },
+		{ "t7", NULL, PRIORITY_URGENT, 0, TASK_OFFERED },
+		{ "t8", "c", PRIORITY_URGENT, 0, TASK_SETTLING },
+		{ "t9", "c", PRIORITY_URGENT, 0, TASK_LANDED },
 	};
 	static const char *const order[] = { "t5", "t6", "t4", "t3", "t2",
 		"none" };
@@ -455,6 +478,44 @@ START_TEST(next_is_by_label_then_priority_then_age)
 }
 END_TEST
 
+START_TEST(work_that_leaves_the_queue_goes_on)
+{
+	cleanup_task struct task *task = make("Add a flag");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	task_take(task, NOW);
+	ck_assert_int_eq(task_queue(task, NOW), -EINVAL);
+	ck_assert_int_eq(task_send_back(task, "3f2", "no", NOW), -EINVAL);
+	task_assign(task, "auto-1", NOW);
+	task->turns = 2;
+	ck_assert_int_eq(task_queue(task, NOW), 0);
+	assert_noted(task, 0, "queued without its worker: auto-1");
+	ck_assert_int_eq(task_send_back(task, "3f2", "it failed", NOW), 0);
+	ck_assert_int_eq(task->step, TASK_WAITING);
+	assert_noted(task, 0, "sent back: it failed");
+	/* The same attempt, with its turns. */
+	task_assign(task, "auto-2", NOW);
+	ck_assert_int_eq(task->attempts, 1);
+	ck_assert_int_eq(task->turns, 2);
+	task_text(task, &text);
+	ck_assert_str_eq(text.data,
+	    "Add a flag\n\nThis task was worked on before. That work is in "
+	    "your worktree, as commit 3f2, but it has not landed:\n"
+	    "> it failed\n");
+	task_give_back(task, "lost", NOW);
+	ck_assert_int_eq(task->attempts, 1);
+	ck_assert_str_eq(task->from, "3f2");
+	/* The next attempt starts over. */
+	task_assign(task, "auto-2", NOW);
+	ck_assert(task_attempt_failed(task, "bad", 3, NOW));
+	ck_assert_ptr_null(task->from);
+	task_assign(task, "auto-2", NOW);
+	ck_assert_int_eq(task->attempts, 2);
+	ck_assert_int_eq(task->turns, 0);
+	ck_assert_int_eq(task->turns_before, 2);
+}
+END_TEST
+
 START_TEST(fix_is_urgent_and_knows_what_broke)
 {
 	cleanup_task struct task *broken = make("Add a flag"), *fix = NULL,
@@ -465,22 +526,26 @@ START_TEST(fix_is_urgent_and_knows_what_broke)
 	xstrset(&broken->label, "ui");
 	for (size_t i = 0; i < EXCERPT_MAX; i++)
 		buf_addf(&output, "line %zu\n", i);
-	fix = task_for_fix("t2", broken, "make test", output.data, NOW);
+	fix = task_for_fix("t2", &broken, 1, "make test", output.data, NOW);
 	ck_assert_str_eq(fix->id, "t2");
 	ck_assert_str_eq(fix->source, "fix");
 	ck_assert_str_eq(fix->key, "t1");
 	ck_assert_str_eq(fix->label, "ui");
 	ck_assert_str_eq(fix->title, "Fix after: Add a flag");
-	ck_assert_int_eq(fix->priority, 0);
+	ck_assert_int_eq(fix->priority, PRIORITY_URGENT);
 	ck_assert_int_eq(fix->fixes, 1);
 	ck_assert_int_eq(fix->step, TASK_OFFERED);
 	ck_assert_ptr_nonnull(strstr(fix->text, "> make test\n"));
 	ck_assert_ptr_nonnull(strstr(fix->text, "as 3f2a91c:\n> Add a flag\n"));
 	ck_assert_ptr_nonnull(strstr(fix->text, "line 8191\n```\n"));
 	ck_assert_uint_lt(strlen(fix->text), EXCERPT_MAX + 1000);
-	second = task_for_fix("t3", fix, "make test", "", NOW);
+	second = task_for_fix(
+	    "t3", (struct task *[]){ fix, broken }, 2, "make test", "", NOW);
 	ck_assert_int_eq(second->fixes, 2);
-	ck_assert_str_eq(second->key, "t2");
+	ck_assert_str_eq(second->key, "t1");
+	ck_assert_ptr_nonnull(strstr(second->text,
+	    "What had just landed:\n> Fix after: Add a flag\nAnd as "
+	    "3f2a91c:\n> Add a flag\n"));
 	ck_assert_ptr_nonnull(strstr(second->text, "It printed nothing.\n"));
 }
 END_TEST
@@ -526,8 +591,10 @@ unit_suite(void)
 		landed_task_that_is_taken_back_waits_again, words_parse_back,
 		NULL });
 	unit_case(suite, "rules",
-	    (const TTest *[]){ worker_is_told_how_it_went_before,
+	    (const TTest *[]){ worker_is_told_what_landed_before,
+		worker_is_told_how_it_went_before,
 		next_is_by_label_then_priority_then_age,
+		work_that_leaves_the_queue_goes_on,
 		fix_is_urgent_and_knows_what_broke, NULL });
 	unit_case(suite, "steps",
 	    (const TTest *[]){ table_is_the_one_that_was_agreed,

@@ -71,7 +71,7 @@ START_TEST(every_member_is_read)
 	ck_assert_int_eq(task->status, TASKFILE_IN_PROGRESS);
 	ck_assert_str_eq(task->owner, "me");
 	ck_assert_str_eq(task->label, "db");
-	ck_assert_int_eq(task->priority, 1);
+	ck_assert_int_eq(task->priority, PRIORITY_HIGH);
 	ck_assert_str_eq(task->blocked_by[0], "5");
 	ck_assert_str_eq(task->blocked_by[1], "6");
 	ck_assert_ptr_null(task->blocked_by[2]);
@@ -87,7 +87,7 @@ START_TEST(what_may_be_missing_has_its_default)
 
 	ck_assert_ptr_null(task->owner);
 	ck_assert_ptr_null(task->label);
-	ck_assert_int_eq(task->priority, 3);
+	ck_assert_int_eq(task->priority, PRIORITY_NORMAL);
 	ck_assert_ptr_null(task->blocked_by[0]);
 	taskfile_free(task);
 	task = make(
@@ -100,17 +100,26 @@ START_TEST(what_may_be_missing_has_its_default)
 }
 END_TEST
 
-START_TEST(priority_is_clamped_and_foreign_metadata_is_no_error)
+START_TEST(priority_is_understood_and_foreign_metadata_is_no_error)
 {
 	static const struct {
 		const char *metadata;
-		int priority;
-	} rows[] = { { "{\"priority\":-3}", 0 }, { "{\"priority\":0}", 0 },
-		{ "{\"priority\":4}", 4 }, { "{\"priority\":5}", 4 },
-		{ "{\"priority\":9223372036854775807}", 4 },
-		{ "{\"priority\":\"high\"}", 3 }, { "{\"priority\":1.5}", 3 },
-		{ "{\"label\":[1]}", 3 }, { "[]", 3 }, { "\"x\"", 3 },
-		{ "null", 3 } };
+		enum priority priority;
+	} rows[] = {
+		{ "{\"priority\":-3}", PRIORITY_URGENT },
+		{ "{\"priority\":0}", PRIORITY_URGENT },
+		{ "{\"priority\":2}", PRIORITY_HIGH },
+		{ "{\"priority\":4}", PRIORITY_LOW },
+		{ "{\"priority\":5}", PRIORITY_LOW },
+		{ "{\"priority\":9223372036854775807}", PRIORITY_LOW },
+		{ "{\"priority\":\"high\"}", PRIORITY_HIGH },
+		{ "{\"priority\":\"highest\"}", PRIORITY_NORMAL },
+		{ "{\"priority\":1.5}", PRIORITY_NORMAL },
+		{ "{\"label\":[1]}", PRIORITY_NORMAL },
+		{ "[]", PRIORITY_NORMAL },
+		{ "\"x\"", PRIORITY_NORMAL },
+		{ "null", PRIORITY_NORMAL },
+	};
 
 	for (size_t i = 0; i < nitems(rows); i++) {
 		cleanup_free char *more =
@@ -313,6 +322,55 @@ START_TEST(original_choices_hold)
 }
 END_TEST
 
+START_TEST(an_ended_task_is_written_to_wait_again)
+{
+	cleanup_buf struct buf text = BUF_INIT, more = BUF_INIT;
+	struct taskfile *task = make("1", "completed",
+	    ",\"owner\":\"me\",\"metadata\":{\"llmc_failed\":\"why\","
+	    "\"label\":\"db\"}");
+	struct taskfile *again;
+
+	ck_assert_ptr_null(task->landed);
+	taskfile_write_again(task, "3f2a91c", &text);
+	taskfile_free(task);
+	again = parse(text.data);
+	ck_assert_int_eq(again->status, TASKFILE_PENDING);
+	ck_assert_ptr_null(again->owner);
+	ck_assert_ptr_null(again->failed);
+	ck_assert_str_eq(again->landed, "3f2a91c");
+	ck_assert_str_eq(again->label, "db");
+	taskfile_write_again(again, NULL, &more);
+	taskfile_free(again);
+	again = parse(more.data);
+	ck_assert_str_eq(again->landed, "3f2a91c");
+	taskfile_free(again);
+}
+END_TEST
+
+START_TEST(a_priority_is_written_and_the_rest_stays)
+{
+	static const char *const metadata[] = { "", ",\"metadata\":null",
+		",\"metadata\":{\"label\":\"db\",\"priority\":\"x\"}" };
+
+	for (size_t i = 0; i < nitems(metadata) * PRIORITY_COUNT; i++) {
+		enum priority priority = i % PRIORITY_COUNT;
+		cleanup_buf struct buf text = BUF_INIT;
+		struct taskfile *task =
+		    make("1", "pending", metadata[i / PRIORITY_COUNT]);
+		struct taskfile *again;
+
+		taskfile_write_priority(task, priority, &text);
+		again = parse(text.data);
+		ck_assert_int_eq(again->priority, priority);
+		ck_assert_pstr_eq(again->label, task->label);
+		ck_assert_str_eq(again->subject, task->subject);
+		ck_assert_int_eq(again->status, TASKFILE_PENDING);
+		taskfile_free(task);
+		taskfile_free(again);
+	}
+}
+END_TEST
+
 START_TEST(choice_prefers_free_labels_then_priority_then_id)
 {
 	struct taskfile *all[] = { make_choice("10", 2, "a"),
@@ -432,13 +490,15 @@ unit_suite(void)
 	unit_case(suite, "reading",
 	    (const TTest *[]){ every_member_is_read,
 		what_may_be_missing_has_its_default,
-		priority_is_clamped_and_foreign_metadata_is_no_error,
+		priority_is_understood_and_foreign_metadata_is_no_error,
 		what_is_wrong_is_named, too_large_a_file_is_refused, NULL });
 	unit_case(suite, "choosing",
 	    (const TTest *[]){ only_a_free_pending_task_is_eligible,
 		circles_and_unknown_blockers_are_told,
 		a_long_chain_is_walked_to_its_end,
-		choice_prefers_free_labels_then_priority_then_id, NULL });
+		choice_prefers_free_labels_then_priority_then_id,
+		an_ended_task_is_written_to_wait_again,
+		a_priority_is_written_and_the_rest_stays, NULL });
 	if (unit_vectors() != NULL)
 		unit_case(suite, "vectors",
 		    (const TTest *[]){ original_choices_hold, NULL });

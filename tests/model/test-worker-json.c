@@ -86,8 +86,8 @@ START_TEST(record_names_what_is_wrong)
 	    "\"working\"?");
 	assert_refused("{\"name\":\"a\",\"step\":\"\\u001b[2J\"}",
 	    "w.step: \"\\x1b[2J\" is not a valid value");
-	assert_refused("{\"name\":\"a\",\"accept\":true}",
-	    "w.accept: expected a string, found a boolean");
+	assert_refused("{\"name\":\"a\",\"accepted\":\"yes\"}",
+	    "w.accepted: expected a boolean, found a string");
 	assert_refused("{\"name\":\"a\",\"crashes\":-1}",
 	    "w.crashes: expected an integer from 0 to 2147483647, found -1");
 	assert_refused("{\"name\":\"a\",\"stalls\":-1}",
@@ -193,6 +193,7 @@ roll_task(struct dice *dice, struct worker *w)
 	w->usage_tokens = (int64_t)(dice_next(dice) >> 1);
 	w->usage_cost = (int64_t)(dice_next(dice) >> 1);
 	roll_string(dice, &w->commit);
+	roll_string(dice, &w->reviewed);
 	w->self_review = dice_coin(dice);
 	w->self_reviewed = dice_coin(dice);
 	roll_string(dice, &w->session.pending);
@@ -228,10 +229,9 @@ roll_session(struct dice *dice, struct worker *w)
 	    w->before == WORKER_PAUSED || w->before == WORKER_LIMITED);
 	w->until_ms = (int64_t)(dice_next(dice) >> 1);
 	w->limit_tries = (int)(dice_next(dice) >> 33);
-	w->accept = (enum accept_step)dice_below(dice, ACCEPT_STEP_COUNT);
-	roll_string(dice, &w->accept_onto);
-	roll_string(dice, &w->accept_commit);
-	roll_string(dice, &w->accept_message);
+	w->accepted = dice_coin(dice);
+	roll_string(dice, &w->checked);
+	w->checked_ms = (int64_t)(dice_next(dice) >> 1);
 	w->conflicts = (int)(dice_next(dice) >> 33);
 }
 
@@ -253,14 +253,14 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert(same_text(a->task, b->task));
 	ck_assert(same_text(a->usage_transcript, b->usage_transcript));
 	ck_assert(same_text(a->commit, b->commit));
+	ck_assert(same_text(a->reviewed, b->reviewed));
 	ck_assert(same_text(a->session.pending, b->session.pending));
 	ck_assert(same_text(a->session.receipt, b->session.receipt));
 	ck_assert(same_text(a->session.id, b->session.id));
 	ck_assert(same_text(a->session.transcript, b->session.transcript));
 	ck_assert(same_text(a->reason, b->reason));
-	ck_assert(same_text(a->accept_onto, b->accept_onto));
-	ck_assert(same_text(a->accept_commit, b->accept_commit));
-	ck_assert(same_text(a->accept_message, b->accept_message));
+	ck_assert(same_text(a->checked, b->checked));
+	ck_assert_int_eq(a->checked_ms, b->checked_ms);
 	ck_assert_int_eq(a->status, b->status);
 	ck_assert_int_eq(a->since_ms, b->since_ms);
 	ck_assert_int_eq(a->activity_ms, b->activity_ms);
@@ -285,7 +285,7 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert_int_eq(a->before, b->before);
 	ck_assert_int_eq(a->until_ms, b->until_ms);
 	ck_assert_int_eq(a->limit_tries, b->limit_tries);
-	ck_assert_int_eq(a->accept, b->accept);
+	ck_assert_int_eq(a->accepted, b->accepted);
 	ck_assert_int_eq(a->conflicts, b->conflicts);
 	ck_assert_uint_eq(a->session.generation, b->session.generation);
 	ck_assert_int_eq(

@@ -226,9 +226,9 @@ START_TEST(worker_at_rest_may_have_any_status)
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 
 	ck_assert(worker_is_at_rest(worker));
-	worker->accept = ACCEPT_PREPARE;
+	worker->accepted = true;
 	ck_assert(!worker_is_at_rest(worker));
-	worker->accept = ACCEPT_NONE;
+	worker->accepted = false;
 	worker->session.step = PROMPT_PASTED;
 	ck_assert(!worker_is_at_rest(worker));
 	worker->session.step = PROMPT_NONE;
@@ -324,6 +324,7 @@ fill(struct worker *worker)
 	worker->usage_tokens = 5;
 	worker->usage_cost = 6;
 	xstrset(&worker->commit, "abc");
+	xstrset(&worker->reviewed, "abd");
 	worker->self_review = worker->self_reviewed = true;
 	worker->session.step = PROMPT_PASTED;
 	xstrset(&worker->session.pending, "text");
@@ -337,10 +338,8 @@ fill(struct worker *worker)
 	worker->crashed_ms = 3;
 	xstrset(&worker->reason, "why");
 	worker->limit_tries = 3;
-	worker->accept = ACCEPT_PUBLISH;
-	xstrset(&worker->accept_onto, "a");
-	xstrset(&worker->accept_commit, "b");
-	xstrset(&worker->accept_message, "c");
+	worker->accepted = true;
+	xstrset(&worker->checked, "a");
 	worker->conflicts = 1;
 }
 
@@ -359,6 +358,7 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 	ck_assert_int_eq(worker->usage_tokens, 5);
 	ck_assert_int_eq(worker->usage_cost, 6);
 	ck_assert_ptr_null(worker->commit);
+	ck_assert_ptr_null(worker->reviewed);
 	ck_assert(!worker->self_review && !worker->self_reviewed);
 	ck_assert_int_eq(worker->session.step, PROMPT_NONE);
 	ck_assert_ptr_null(worker->session.pending);
@@ -369,10 +369,8 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 	ck_assert_int_eq(worker->crashed_ms, 0);
 	ck_assert_int_eq(worker->limit_tries, 0);
 	ck_assert_ptr_null(worker->reason);
-	ck_assert_int_eq(worker->accept, ACCEPT_NONE);
-	ck_assert_ptr_null(worker->accept_onto);
-	ck_assert_ptr_null(worker->accept_commit);
-	ck_assert_ptr_null(worker->accept_message);
+	ck_assert(!worker->accepted);
+	ck_assert_ptr_null(worker->checked);
 	ck_assert_int_eq(worker->conflicts, 0);
 	ck_assert(worker->session.ready);
 	ck_assert_str_eq(worker->session.id, "s");
@@ -410,6 +408,7 @@ START_TEST(finished_work_ends_the_row_of_crashes_and_keeps_the_task)
 		ck_assert_str_eq(worker->task, "t17");
 		ck_assert_int_eq(worker->stalls, 2);
 		ck_assert_str_eq(worker->commit, "abc");
+		ck_assert_str_eq(worker->reviewed, "abd");
 		ck_assert_int_eq(worker->conflicts, 1);
 	}
 }

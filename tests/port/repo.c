@@ -157,8 +157,8 @@ repo_wait(struct repo *repo)
 	ck_assert(repo->called);
 }
 
-static void
-begin(struct repo *repo)
+void
+repo_begin(struct repo *repo)
 {
 	repo->called = false;
 	repo->code = 0;
@@ -167,8 +167,8 @@ begin(struct repo *repo)
 	memset(&repo->facts, 0, sizeof repo->facts);
 }
 
-static void
-answered(struct repo *repo, const struct err *err)
+void
+repo_answered(struct repo *repo, const struct err *err)
 {
 	ck_assert_msg(!repo->called, "answered twice");
 	repo->called = true;
@@ -182,7 +182,7 @@ answered(struct repo *repo, const struct err *err)
 static void
 work_done(const struct err *err, void *arg)
 {
-	answered(arg, err);
+	repo_answered(arg, err);
 }
 
 static void
@@ -192,7 +192,7 @@ text_done(const char *text, const struct err *err, void *arg)
 
 	ck_assert((text == NULL) == (err != NULL));
 	snprintf(repo->text, sizeof repo->text, "%s", text != NULL ? text : "");
-	answered(repo, err);
+	repo_answered(repo, err);
 }
 
 static void
@@ -208,7 +208,7 @@ list_done(
 	if (list != NULL)
 		ck_assert_ptr_null(list[count]);
 	snprintf(repo->text, sizeof repo->text, "%s", all.data);
-	answered(repo, err);
+	repo_answered(repo, err);
 }
 
 static void
@@ -219,7 +219,7 @@ facts_done(const struct git_facts *facts, const struct err *err, void *arg)
 	ck_assert((facts == NULL) == (err != NULL));
 	if (facts != NULL)
 		repo->facts = *facts;
-	answered(repo, err);
+	repo_answered(repo, err);
 }
 
 static void
@@ -228,7 +228,7 @@ rebase_done(bool conflict, const struct err *err, void *arg)
 	struct repo *repo = arg;
 
 	repo->conflict = conflict;
-	answered(repo, err);
+	repo_answered(repo, err);
 }
 
 static void
@@ -240,7 +240,7 @@ land_done(enum git_land_result result, const char *detail,
 	ck_assert((result == GIT_LAND_FAILED) == (err != NULL));
 	repo->landed = result;
 	snprintf(repo->text, sizeof repo->text, "%s", detail);
-	answered(repo, err);
+	repo_answered(repo, err);
 }
 
 static int
@@ -253,7 +253,7 @@ finished(struct repo *repo)
 int
 repo_add(struct repo *repo)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_worktree_add(
 	    repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
 	return finished(repo);
@@ -262,7 +262,7 @@ repo_add(struct repo *repo)
 int
 repo_facts(struct repo *repo)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_facts_read(repo->git, repo->dir, "main", facts_done, repo);
 	return finished(repo);
 }
@@ -270,7 +270,7 @@ repo_facts(struct repo *repo)
 int
 repo_conflicts(struct repo *repo)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_facts_conflicts(repo->git, repo->dir, list_done, repo);
 	return finished(repo);
 }
@@ -283,7 +283,7 @@ repo_salvage(struct repo *repo, const char *stamp)
 		.onto = "main",
 		.stamp = stamp };
 
-	begin(repo);
+	repo_begin(repo);
 	git_salvage(repo->git, repo->dir, &what, text_done, repo);
 	return finished(repo);
 }
@@ -291,7 +291,7 @@ repo_salvage(struct repo *repo, const char *stamp)
 int
 repo_reset(struct repo *repo)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_reset(repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
 	return finished(repo);
 }
@@ -299,7 +299,7 @@ repo_reset(struct repo *repo)
 int
 repo_unlock(struct repo *repo)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_worktree_unlock(repo->git, repo->dir, "llmc/ann", work_done, repo);
 	return finished(repo);
 }
@@ -307,7 +307,7 @@ repo_unlock(struct repo *repo)
 int
 repo_remove(struct repo *repo)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_worktree_remove(repo->git, repo->dir, "llmc/ann", work_done, repo);
 	return finished(repo);
 }
@@ -315,7 +315,7 @@ repo_remove(struct repo *repo)
 int
 repo_leftovers(struct repo *repo, const char *message)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_salvage_commit(
 	    repo->git, repo->dir, "main", message, work_done, repo);
 	return finished(repo);
@@ -324,7 +324,7 @@ repo_leftovers(struct repo *repo, const char *message)
 int
 repo_rebase(struct repo *repo)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_rebase(repo->git, repo->dir, "main", rebase_done, repo);
 	return finished(repo);
 }
@@ -332,7 +332,7 @@ repo_rebase(struct repo *repo)
 int
 repo_abort(struct repo *repo)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_rebase_abort(repo->git, repo->dir, work_done, repo);
 	return finished(repo);
 }
@@ -340,7 +340,7 @@ repo_abort(struct repo *repo)
 int
 repo_messages(struct repo *repo)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_facts_messages(repo->git, repo->dir, "main", list_done, repo);
 	return finished(repo);
 }
@@ -348,7 +348,7 @@ repo_messages(struct repo *repo)
 int
 repo_squash(struct repo *repo, const char *message)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_squash(
 	    repo->git, repo->dir, "ann", "main", message, text_done, repo);
 	return finished(repo);
@@ -360,35 +360,51 @@ repo_land(struct repo *repo, const char *onto, const char *id, bool overlap)
 	/* It is often the answer of the previous operation. */
 	cleanup_free char *name = xstrdup(id);
 
-	begin(repo);
+	repo_begin(repo);
 	git_land(repo->git, "main", onto, name, overlap, land_done, repo);
 	finished(repo);
 	return repo->landed;
 }
 
 int
+repo_settle(struct repo *repo)
+{
+	repo_begin(repo);
+	git_land_settle(repo->git, work_done, repo);
+	return finished(repo);
+}
+
+int
 repo_revert(
     struct repo *repo, const char *commit, const char *message, bool overlap)
 {
-	begin(repo);
+	repo_begin(repo);
 	git_revert(
 	    repo->git, "main", commit, message, overlap, text_done, repo);
 	return finished(repo);
 }
 
-static const char trap_text[] = "#!/bin/sh\n"
-				"n=$(($(cat \"$TRAP/count\") + 1))\n"
-				"echo $n >\"$TRAP/count\"\n"
-				"PATH=$TRAP_PATH\n"
-				"if [ $n -eq $TRAP_NTH ]; then\n"
-				"	case $TRAP_MODE in\n"
-				"	before) ;;\n"
-				"	after) git \"$@\" >/dev/null 2>&1 ;;\n"
-				"	hang) exec tail -f /dev/null ;;\n"
-				"	esac\n"
-				"	kill -KILL $$\n"
-				"fi\n"
-				"exec git \"$@\"\n";
+static const char trap_text[] =
+    "#!/bin/sh\n"
+    "n=$(($(cat \"$TRAP/count\") + 1))\n"
+    "echo $n >\"$TRAP/count\"\n"
+    "PATH=$TRAP_PATH\n"
+    "if [ $n -eq $TRAP_NTH ]; then\n"
+    "	case $TRAP_MODE in\n"
+    "	before) ;;\n"
+    "	after) case \"$*\" in\n"
+    "		*--stdin*) git \"$@\" ;;\n"
+    "		*) git \"$@\" >/dev/null 2>&1 ;;\n"
+    "		esac ;;\n"
+    "	hang) exec tail --pid=$PPID -f /dev/null ;;\n"
+    "	orphan-before) kill -KILL $PPID; "
+    "exec git \"$@\" ;;\n"
+    "	orphan-after) git \"$@\"; "
+    "kill -KILL $PPID; exit ;;\n"
+    "	esac\n"
+    "	kill -KILL $$\n"
+    "fi\n"
+    "exec git \"$@\"\n";
 
 void
 repo_trap(struct repo *repo, int nth, const char *mode)

@@ -15,6 +15,8 @@
 #include "git.h"
 #include "loop.h"
 
+struct err;
+
 struct repo {
 	struct loop *loop;
 	struct git *git;
@@ -49,7 +51,10 @@ void repo_reopen(struct repo *repo, const struct git_options *options);
 const char *repo_sh(struct repo *repo, const char *text);
 const char *repo_wt(struct repo *repo, const char *text);
 
-/* Run the loop until `called`. */
+/* For more operations: forget the last answer, note one, run the loop until
+ * there is one. */
+void repo_begin(struct repo *repo);
+void repo_answered(struct repo *repo, const struct err *err);
 void repo_wait(struct repo *repo);
 
 /* The operations, with branch llmc/ann, onto main, worker ann. Return the code;
@@ -68,12 +73,13 @@ int repo_messages(struct repo *repo);
 int repo_squash(struct repo *repo, const char *message);
 enum git_land_result
 repo_land(struct repo *repo, const char *onto, const char *id, bool overlap);
+int repo_settle(struct repo *repo);
 int repo_revert(
     struct repo *repo, const char *commit, const char *message, bool overlap);
 
 /* Put a wrapper for git into PATH: the n-th call from now is killed instead of
- * run ("before"), run and then killed ("after"), or never ends ("hang"). 0 =
- * none, only count. */
+ * run ("before"), run and then killed ("after"), or ends only with us ("hang");
+ * or we are killed ("orphan-before", "orphan-after"). 0 = none, only count. */
 void repo_trap(struct repo *repo, int nth, const char *mode);
 int repo_trap_count(struct repo *repo); /* calls since then */
 void repo_untrap(struct repo *repo);

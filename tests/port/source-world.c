@@ -42,7 +42,8 @@ static void
 forget(struct source_world *world)
 {
 	char **const strings[] = { &world->key, &world->title, &world->text,
-		&world->label, &world->class, &world->words };
+		&world->label, &world->landed_before, &world->class,
+		&world->words };
 
 	for (size_t i = 0; i < nitems(strings); i++) {
 		free(*strings[i]);
@@ -96,6 +97,7 @@ hear(enum source_answer answer, const struct source_offer *offer,
 		world->text = xstrdup(offer->text);
 		world->label = copy(offer->label);
 		world->priority = offer->priority;
+		world->landed_before = copy(offer->landed_before);
 	}
 	if (failure != NULL) {
 		world->class = xstrdup(failure->class);

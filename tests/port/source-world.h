@@ -23,8 +23,8 @@ struct source_world {
 	/* The last answer; strings are owned, NULL = not set. */
 	int answers;
 	enum source_answer answer;
-	char *key, *title, *text, *label;
-	int priority;
+	char *key, *title, *text, *label, *landed_before;
+	enum priority priority;
 	char *class, *words;
 	int status;
 	int watched; /* calls of the watch */

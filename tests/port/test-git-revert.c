@@ -347,7 +347,7 @@ START_TEST(freed_in_the_middle_nobody_is_called)
 	static const char *const texts[] = {
 		"case $all in *' merge-tree '*) >\"$B/here\"; "
 		"exec tail -f /dev/null;; esac",
-		"case $all in *' merge --ff-only '*) >\"$B/here\"; "
+		"case $all in *' read-tree '*) >\"$B/here\"; "
 		"exec tail -f /dev/null;; esac",
 	};
 

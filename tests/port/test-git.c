@@ -257,7 +257,7 @@ START_TEST(a_folder_without_its_own_git_is_refused)
 	/* Here too: git skips an invalid .git. */
 	repo_sh(repo, "mkdir sub/.git");
 	ask(repo, &call, &command);
-	ck_assert_int_eq(call.status, 128);
+	ck_assert_int_eq(call.code, -EUCLEAN);
 	ck_assert_str_eq(repo_sh(repo, "cat a.txt"), "one\nmine");
 }
 END_TEST

@@ -87,6 +87,22 @@ last_record(struct source_world *world, int count)
 	return records.last;
 }
 
+START_TEST(the_first_line_may_be_a_priority)
+{
+	struct source_world *world =
+	    open_world("priority", "printf 'Priority: urgent\\n\\nDo it\\n'");
+
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
+	ck_assert_str_eq(world->text, "Do it");
+	ck_assert_int_eq(world->priority, PRIORITY_URGENT);
+	source_world_free(world);
+	/* Nothing else is no task. */
+	world = open_world("nothing", "echo Priority: urgent");
+	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_EMPTY);
+	source_world_free(world);
+}
+END_TEST
+
 START_TEST(text_is_a_task)
 {
 	struct source_world *world = open_world("task",
@@ -98,7 +114,7 @@ START_TEST(text_is_a_task)
 	ck_assert_str_eq(world->text, "Do it\nnow \\ ");
 	ck_assert_ptr_null(world->title);
 	ck_assert_ptr_null(world->label);
-	ck_assert_int_eq(world->priority, 3);
+	ck_assert_int_eq(world->priority, PRIORITY_NORMAL);
 	ck_assert(has_errand(world));
 	key = xstrdup(world->key);
 	ck_assert_int_eq(source_take(world->source, key, "w", NULL), 0);
@@ -398,7 +414,7 @@ unit_suite(void)
 	Suite *suite = suite_create("source-command");
 
 	unit_case(suite, "answers",
-	    (const TTest *[]){ text_is_a_task,
+	    (const TTest *[]){ text_is_a_task, the_first_line_may_be_a_priority,
 		blank_output_and_status_4_are_no_task,
 		every_failure_has_its_class, as_much_text_as_fits_is_taken,
 		a_command_that_takes_too_long_is_ended,

@@ -49,6 +49,85 @@ START_TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 }
 END_TEST
 
+START_TEST(priorities_are_changed_in_the_file)
+{
+	struct source_world *world = files_world_open("prioritize");
+	struct source_world *other = files_world_open_other(world);
+	cleanup_json struct json_object *json = NULL;
+	struct err err = { 0, "" };
+
+	files_world_put(world, "1", "pending", "");
+	files_world_put(world, "2", "pending",
+	    ",\"metadata\":{\"label\":\"db\",\"x\":[1]}");
+	files_world_put(world, "3", "completed", "");
+	source_world_expect(world, "1");
+	ck_assert_int_eq(
+	    source_prioritize(world->source, "2", PRIORITY_HIGH, &err), 0);
+	source_world_expect(world, "2");
+	ck_assert_int_eq(world->priority, PRIORITY_HIGH);
+	json = files_world_load(world, "2");
+	ck_assert_str_eq(json_object_to_json_string_ext(
+			     json_object_object_get(json, "metadata"), 0),
+	    "{\"label\":\"db\",\"x\":[1],\"priority\":1}");
+	source_world_take(world, "2");
+	ck_assert_int_eq(
+	    source_prioritize(world->source, "2", PRIORITY_LOW, &err), 0);
+	files_world_expect(world, "2", "in_progress", "us");
+	source_world_settle(world, "2", OUTCOME_NONE, NULL);
+	source_world_expect(world, "1");
+	source_world_take(world, "1");
+	ck_assert_int_eq(
+	    source_prioritize(other->source, "1", PRIORITY_HIGH, &err), -EBUSY);
+	ck_assert_ptr_nonnull(strstr(err.msg, "us has it"));
+	ck_assert_int_eq(
+	    source_prioritize(world->source, "3", PRIORITY_HIGH, &err),
+	    -ENOENT);
+	ck_assert_int_eq(
+	    source_prioritize(world->source, "4", PRIORITY_HIGH, &err),
+	    -ENOENT);
+	ck_assert_int_eq(
+	    source_prioritize(world->source, "../x/1", PRIORITY_HIGH, &err),
+	    -EINVAL);
+	source_world_free(other);
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(ended_tasks_wait_again)
+{
+	struct source_world *world = files_world_open("again");
+	struct source *source = world->source;
+	struct err err = { 0, "" };
+
+	files_world_put(world, "1", "pending", "");
+	files_world_put(world, "2", "pending", "");
+	source_world_take(world, "1");
+	source_world_take(world, "2");
+	ck_assert_int_eq(source_retry(source, "1", NULL, &err), -EBUSY);
+	source_world_settle(world, "1", OUTCOME_FAILED, "no luck");
+	source_world_settle(world, "2", OUTCOME_LANDED, NULL);
+	source_world_expect(world, NULL);
+	ck_assert_int_eq(source_retry(source, "1", NULL, &err), 0);
+	source_world_expect(world, "1");
+	ck_assert_ptr_null(world->landed_before);
+	ck_assert_int_eq(source_retry(source, "1", NULL, &err), -EALREADY);
+	source_world_take(world, "1");
+	ck_assert_int_eq(source_retry(source, "2", "3f2a91c", &err), 0);
+	files_world_expect(world, "2", "pending", NULL);
+	source_world_expect(world, "2");
+	ck_assert_str_eq(world->landed_before, "3f2a91c");
+	/* The commit stays with it. */
+	source_world_take(world, "2");
+	source_world_settle(world, "2", OUTCOME_FAILED, "no luck");
+	ck_assert_int_eq(source_retry(source, "2", NULL, &err), 0);
+	source_world_expect(world, "2");
+	ck_assert_str_eq(world->landed_before, "3f2a91c");
+	ck_assert_int_eq(source_retry(source, "3", NULL, &err), -ENOENT);
+	ck_assert_int_eq(source_retry(source, "../x/1", NULL, &err), -EINVAL);
+	source_world_free(world);
+}
+END_TEST
+
 START_TEST(a_held_lock_is_tried_again_later)
 {
 	struct source_world *world = files_world_open("held");
@@ -142,6 +221,7 @@ unit_suite(void)
 	unit_case(suite, "owners",
 	    (const TTest *[]){
 		taking_is_repeated_after_a_crash_and_stale_for_others,
+		priorities_are_changed_in_the_file, ended_tasks_wait_again,
 		a_held_lock_is_tried_again_later, orphans_are_given_back,
 		of_three_daemons_each_task_goes_to_one,
 		a_daemon_that_is_killed_goes_on_with_its_task, NULL });

@@ -26,7 +26,7 @@ START_TEST(a_task_is_offered_taken_and_completed)
 	ck_assert_str_eq(world->title, "Subject 1");
 	ck_assert_str_eq(world->text, "Subject 1\n\nDo it.");
 	ck_assert_str_eq(world->label, "db");
-	ck_assert_int_eq(world->priority, 1);
+	ck_assert_int_eq(world->priority, PRIORITY_HIGH);
 	files_world_expect(world, "1", "pending", NULL);
 	source_world_take(world, "1");
 	files_world_expect(world, "1", "in_progress", "us");
@@ -328,16 +328,16 @@ START_TEST(the_list_has_every_task)
 	    "\"problem\":\"expected an object, found an array\"}");
 	source_world_expect_row(list, 1,
 	    "{\"key\":\"9\",\"title\":\"Subject 9\",\"status\":\"todo\","
-	    "\"label\":\"db\",\"priority\":0}");
+	    "\"label\":\"db\",\"priority\":\"urgent\"}");
 	source_world_expect_row(list, 2,
 	    "{\"key\":\"10\",\"title\":\"Subject 10\",\"status\":\"todo\","
-	    "\"priority\":3,\"problem\":\"waits for itself: 10 -> 10\"}");
+	    "\"priority\":\"normal\",\"problem\":\"waits for itself: 10 -> 10\"}");
 	source_world_expect_row(list, 3,
 	    "{\"key\":\"8\",\"title\":\"Subject 8\",\"status\":\"doing\","
-	    "\"owner\":\"us\",\"priority\":3}");
+	    "\"owner\":\"us\",\"priority\":\"normal\"}");
 	source_world_expect_row(list, 6,
 	    "{\"key\":\"7\",\"title\":\"Subject 7\",\"status\":\"failed\","
-	    "\"priority\":3,\"problem\":\"why\"}");
+	    "\"priority\":\"normal\",\"problem\":\"why\"}");
 	few = source_list(SOURCE_FILES, where, 1, NULL);
 	ck_assert_uint_eq(json_object_array_length(few), 6);
 	none = source_list(SOURCE_FILES, unit_path("nowhere"), 0, NULL);

@@ -13,6 +13,7 @@
 #include "file.h"
 #include "folder-world.h"
 #include "loop.h"
+#include "json.h"
 #include "mem.h"
 #include "prompt.h"
 #include "source-world.h"
@@ -42,7 +43,7 @@ START_TEST(a_task_goes_through_its_folders)
 	ck_assert_str_eq(world->text, "# Fix it\n\nAll of it.");
 	ck_assert_ptr_null(world->title);
 	ck_assert_ptr_null(world->label);
-	ck_assert_int_eq(world->priority, 3);
+	ck_assert_int_eq(world->priority, PRIORITY_NORMAL);
 	folder_world_expect(world, "todo: fix.md");
 	source_world_take(world, "fix.md");
 	folder_world_expect(world, "doing: fix.md");
@@ -110,6 +111,56 @@ START_TEST(tasks_come_in_natural_order)
 }
 END_TEST
 
+START_TEST(more_urgent_tasks_come_first)
+{
+	static const char *const order[] = { "4", "10", "3", "11", "1", "2" };
+	struct source_world *world = folder_world_open("urgent");
+	cleanup_json struct json_object *list = NULL;
+
+	folder_world_put(world, "todo/1", "Priority: low\n\none");
+	folder_world_put(world, "todo/2", "Priority: low\n\ntwo");
+	folder_world_put(world, "todo/3", "Priority: often\n\nthree");
+	folder_world_put(world, "todo/4", "priority: urgent\n\nfour");
+	folder_world_put(world, "todo/10",
+	    "\xef\xbb\xbf"
+	    "Priority: high\nten");
+	folder_world_put(world, "todo/11", "eleven");
+	list = source_list(SOURCE_FOLDER, world->options.where, 0, NULL);
+	for (size_t i = 0; i < nitems(order); i++) {
+		ck_assert_str_eq(
+		    json_string_or(
+			json_object_array_get_idx(list, i), "key", ""),
+		    order[i]);
+		source_world_expect(world, order[i]);
+		source_world_take(world, order[i]);
+		if (i == 0) {
+			ck_assert_int_eq(world->priority, PRIORITY_URGENT);
+			ck_assert_str_eq(world->text, "four");
+		}
+	}
+	source_world_free(world);
+}
+END_TEST
+
+START_TEST(a_priority_that_changes_is_noticed)
+{
+	struct source_world *world = folder_world_open("changes");
+
+	folder_world_put(world, "todo/1", "one");
+	folder_world_put(world, "todo/2", "Priority: high\n\ntwo");
+	folder_world_put(world, "todo/3", "three");
+	source_world_expect(world, "2");
+	/* By hand. */
+	folder_world_put(world, "todo/2", "Priority: low\n\ntwo");
+	source_world_expect(world, "1");
+	folder_world_put(world, "todo/3", "Priority: high\n\nthree");
+	source_world_expect(world, "3");
+	folder_world_put(world, "todo/0", "Priority: urgent\nzero");
+	source_world_expect(world, "0");
+	source_world_free(world);
+}
+END_TEST
+
 START_TEST(what_is_no_task_is_left_alone)
 {
 	static const char *const names[] = { "todo/.hidden", "todo/a~",
@@ -133,6 +184,7 @@ START_TEST(what_cannot_be_used_is_told_and_stops_nobody)
 
 	folder_world_put(world, "todo/1-empty", "");
 	folder_world_put(world, "todo/2-blank", " \n\t\r\n");
+	folder_world_put(world, "todo/2-head", "Priority: normal\n");
 	path = folder_world_path(world, "todo/3-utf16");
 	source_world_put_bytes(path, utf16, sizeof utf16, SOURCE_WORLD_OLD_MS);
 	folder_world_put(world, "todo/4-latin", "caf\xe9");
@@ -157,9 +209,10 @@ START_TEST(what_cannot_be_used_is_told_and_stops_nobody)
 	folder_world_put(world, "todo/93-bom", "\xef\xbb\xbfyes");
 	source_world_expect(world, "92-most");
 	ck_assert_uint_eq(strlen(world->text), PROMPT_MAX);
-	ck_assert_uint_eq(source_world_quarantine_count(world), 10);
+	ck_assert_uint_eq(source_world_quarantine_count(world), 11);
 	ck_assert(source_world_quarantined(world, "todo/1-empty: it is empty"));
 	ck_assert(source_world_quarantined(world, "todo/2-blank: it is empty"));
+	ck_assert(source_world_quarantined(world, "todo/2-head: it is empty"));
 	ck_assert(
 	    source_world_quarantined(world, "todo/3-utf16: it is not valid"));
 	ck_assert(
@@ -327,7 +380,9 @@ unit_suite(void)
 	unit_case(suite, "offers",
 	    (const TTest *[]){ missing_folders_are_made_and_empty,
 		a_task_goes_through_its_folders, every_outcome_has_its_folder,
-		tasks_come_in_natural_order, what_is_no_task_is_left_alone,
+		tasks_come_in_natural_order, more_urgent_tasks_come_first,
+		a_priority_that_changes_is_noticed,
+		what_is_no_task_is_left_alone,
 		what_cannot_be_used_is_told_and_stops_nobody,
 		a_folder_that_cannot_be_read_is_a_failure,
 		wrong_options_are_refused, NULL });

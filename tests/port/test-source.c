@@ -12,6 +12,7 @@
 #include "settings.h"
 #include "source-choice.h"
 #include "source-world.h"
+#include "task-head.h"
 #include "unit.h"
 #include "workspace.h"
 
@@ -26,9 +27,9 @@ static const struct {
 	[SOURCE_COMMAND] = { "command", "auto.task_pool_command",
 	    "the command: ", 0 },
 	[SOURCE_FILES] = { "files", "auto.task_list", "the task files in ",
-	    SOURCE_KEEPS_CLAIMS },
+	    SOURCE_KEEPS_CLAIMS | SOURCE_RETRIES },
 	[SOURCE_FOLDER] = { "folder", "auto.tasks_dir", "the folder ",
-	    SOURCE_KEEPS_CLAIMS | SOURCE_EDITABLE },
+	    SOURCE_KEEPS_CLAIMS | SOURCE_EDITABLE | SOURCE_RETRIES },
 };
 
 _Static_assert(nitems(types) == SOURCE_TYPE_COUNT, "every type is here");
@@ -73,20 +74,24 @@ open_world(enum source_type type)
 	return world;
 }
 
+static const struct task_head plain = { .priority = PRIORITY_NORMAL };
+
 #define FROM_COMMAND "tasks come from auto.task_pool_command; "
 #define FROM_FILES   "tasks come from the files of auto.task_list; "
 
 /* The answers to adding a task, and to an unknown name. */
 static const struct {
-	int add, missing;
+	int add, retry, drop;
 	const char *add_words, *retry_words, *drop_words;
 } edits[] = {
-	[SOURCE_COMMAND] = { -ENOTSUP, -ENOTSUP, FROM_COMMAND "add them there",
-	    FROM_COMMAND "try them again there",
+	[SOURCE_COMMAND] = { -ENOTSUP, -ENOTSUP, -ENOTSUP,
+	    FROM_COMMAND "add them there", FROM_COMMAND "try them again there",
 	    FROM_COMMAND "drop them there" },
-	[SOURCE_FILES] = { -ENOTSUP, -ENOTSUP, FROM_FILES "add them there",
-	    FROM_FILES "try them again there", FROM_FILES "drop them there" },
-	[SOURCE_FOLDER] = { 0, -ENOENT, "", "there is no task x in failed/",
+	[SOURCE_FILES] = { -ENOTSUP, -ENOENT, -ENOTSUP,
+	    FROM_FILES "add them there", "there is no task \"x\"",
+	    FROM_FILES "drop them there" },
+	[SOURCE_FOLDER] = { 0, -ENOENT, -ENOENT, "",
+	    "there is no task x in failed/ or done/",
 	    "there is no task x in todo/ or failed/" },
 };
 
@@ -99,17 +104,24 @@ START_TEST(tasks_are_added_retried_and_dropped_or_words_say_where)
 	cleanup_free char *key = NULL, *path = NULL;
 	struct err err = { 0, "" };
 
-	ck_assert_int_eq(source_add(world->source, "Do it", &key, &path, &err),
+	ck_assert_int_eq(
+	    source_add(world->source, &plain, "Do it", &key, &path, &err),
 	    edits[type].add);
 	ck_assert_str_eq(err.msg, edits[type].add_words);
 	ck_assert((key != NULL) == (edits[type].add == 0));
 	ck_assert((path != NULL) == (edits[type].add == 0));
 	ck_assert_int_eq(
-	    source_retry(world->source, "x", &err), edits[type].missing);
+	    source_retry(world->source, "x", NULL, &err), edits[type].retry);
 	ck_assert_str_eq(err.msg, edits[type].retry_words);
 	ck_assert_int_eq(
-	    source_drop(world->source, "x", &err), edits[type].missing);
+	    source_drop(world->source, "x", &err), edits[type].drop);
 	ck_assert_str_eq(err.msg, edits[type].drop_words);
+	ck_assert_int_eq(
+	    source_prioritize(world->source, "x", PRIORITY_HIGH, &err),
+	    type == SOURCE_COMMAND ? -ENOTSUP : -ENOENT);
+	if (type == SOURCE_COMMAND)
+		ck_assert_str_eq(
+		    err.msg, FROM_COMMAND "give them a priority there");
 	source_world_free(world);
 }
 END_TEST
@@ -120,7 +132,7 @@ START_TEST(an_added_task_is_in_the_file_that_is_told)
 	cleanup_free char *key = NULL, *path = NULL, *text = NULL;
 
 	ck_assert_int_eq(
-	    source_add(world->source, "Do it", &key, &path, NULL), 0);
+	    source_add(world->source, &plain, "Do it", &key, &path, NULL), 0);
 	ck_assert_str_eq(key, "1-do-it.md");
 	text = source_world_read(path);
 	ck_assert_str_eq(text, "Do it\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <string.h>
 
 #include "after-landing.h"
 #include "agent.h"
@@ -17,41 +18,10 @@
 #include "outcome.h"
 #include "persist.h"
 #include "post-accept.h"
+#include "priority.h"
 #include "scheduler.h"
-
-/* --- waiting --------------------------------------------------------- */
-
-static void
-on_wait_over(void *arg)
-{
-	after_landing_resume(arg);
-}
-
-static void
-wait_ms(struct auto_mode *mode, int64_t ms)
-{
-	if (mode->again == NULL)
-		mode->again =
-		    loop_after(mode->core->loop, ms, on_wait_over, mode);
-	else
-		loop_timer_restart(mode->again, ms);
-}
-
-static int64_t
-dirty_wait_ms(const struct core *core)
-{
-	return core->state.source_repo_dirty_retry_after_unix * 1000 -
-	    clock_wall_ms();
-}
-
-static void
-forget_dirt(struct core *core)
-{
-	core->state.source_repo_dirty_retry_after_unix = 0;
-	core->state.source_repo_dirty_backoff_secs = 0;
-	core->state.source_repo_dirty_retry_count = 0;
-	persist_changed(core);
-}
+#include "settings.h"
+#include "task-ref.h"
 
 /* --- before the landing ---------------------------------------------- */
 
@@ -71,7 +41,6 @@ end_without_changes(struct auto_mode *mode, struct agent *agent, struct task *t)
 	struct worker *w = agent->worker;
 
 	emit_completed(agent, t);
-	forget_dirt(mode->core);
 	outcome_settle(mode, t, OUTCOME_NO_CHANGES, t->last_words);
 	agent_move(
 	    agent, w->session.ready ? WORKER_IDLE : WORKER_OFFLINE, NULL);
@@ -90,16 +59,12 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 		return;
 	}
 	if (agent->worker->status != WORKER_NEEDS_REVIEW ||
-	    agent_is_taken(agent))
+	    agent->worker->for_person || agent_is_taken(agent))
 		return;
-	if (dirty_wait_ms(mode->core) > 0) {
-		wait_ms(mode, dirty_wait_ms(mode->core));
-		return;
-	}
 	if (mode->again != NULL && loop_timer_pending(mode->again))
 		return; /* waiting for another git process */
 	emit_completed(agent, t);
-	landing_begin(mode->landings, agent, NULL);
+	landing_begin(mode->landings, agent, NULL, NULL);
 }
 
 void
@@ -117,37 +82,9 @@ after_landing_resume(struct auto_mode *mode)
 /* --- when it cannot land --------------------------------------------- */
 
 static void
-wait_for_checkout(struct auto_mode *mode, const struct landing_end *end)
+on_wait_over(void *arg)
 {
-	struct core *core = mode->core;
-	struct state *state = &core->state;
-	cleanup_free char *reason = NULL;
-	int64_t ms = 0;
-
-	if (!backoff_next(
-		&backoff_dirty, state->source_repo_dirty_retry_count, &ms)) {
-		failure_raise(core,
-		    &(struct failure){ .class = "dirty_checkout",
-			.worker = end->agent->worker->name,
-			.task = end->task,
-			.status = -1,
-			.reason = end->err->msg });
-		return;
-	}
-	state->source_repo_dirty_retry_count++;
-	state->source_repo_dirty_backoff_secs = ms / 1000;
-	state->source_repo_dirty_retry_after_unix =
-	    (clock_wall_ms() + ms) / 1000;
-	persist_changed(core);
-	reason = xasprintf("Source repository has uncommitted changes. Will "
-			   "retry in %lld seconds (attempt %d/%d). %s",
-	    (long long)(ms / 1000), state->source_repo_dirty_retry_count,
-	    backoff_dirty.tries_max, end->err->msg);
-	emit(core,
-	    &(struct event){ .kind = EVENT_WAITING,
-		.reason = reason,
-		.until_unix = state->source_repo_dirty_retry_after_unix });
-	wait_ms(mode, ms);
+	after_landing_resume(arg);
 }
 
 /* A lock file of another git process goes away; anything else needs a person or
@@ -161,37 +98,227 @@ wait_for_git(struct auto_mode *mode, const struct landing_end *end)
 	    backoff_next(&backoff_git, mode->git_tries, &ms)) {
 		mode->git_tries++;
 		emit(mode->core,
-		    &(struct event){ .kind = EVENT_LANDING_WAITS,
-			.worker = end->agent->worker->name,
-			.reason = end->err->msg });
-		wait_ms(mode, ms);
+		    &(struct event){
+			.kind = EVENT_LANDING_WAITS, .reason = end->err->msg });
+		if (mode->again == NULL)
+			mode->again = loop_after(
+			    mode->core->loop, ms, on_wait_over, mode);
+		else
+			loop_timer_restart(mode->again, ms);
 		return;
 	}
 	failure_raise(mode->core,
 	    &(struct failure){
 		.class = end->err->code == -EBUSY ? "git_lock" : "git",
-		.worker = end->agent->worker->name,
+		.worker = end->agent != NULL ? end->agent->worker->name : NULL,
 		.task = end->task,
 		.status = -1,
 		.reason = end->err->msg });
 }
 
+/* Send the worker back with these words, unless its turns are used up: then the
+ * attempt has failed. */
+static bool
+send_back(struct auto_mode *mode, struct agent *agent, const struct task *t,
+    const char *words)
+{
+	if (t->turns >= settings_int(mode->core->settings, "auto.max_turns")) {
+		outcome_attempt_failed(mode, agent, words);
+		return false;
+	}
+	emit(mode->core,
+	    &(struct event){ .kind = EVENT_SENT_BACK,
+		.worker = agent->worker->name,
+		.task = t->id,
+		.reason = words });
+	return true;
+}
+
+/* The worker itself must change something before its work can land. */
+static void
+refused(struct auto_mode *mode, const struct landing_end *end)
+{
+	struct task *t = state_task(&mode->core->state, end->task);
+
+	if (t == NULL || end->agent == NULL || t->step != TASK_ASSIGNED)
+		return;
+	if (send_back(mode, end->agent, t, end->err->msg)) {
+		agent_move(end->agent, WORKER_REJECTED, NULL);
+		agent_prompt(end->agent, end->err->msg, false, WORKER_REJECTED);
+	}
+}
+
+static void
+failed(struct auto_mode *mode, const struct landing_end *end)
+{
+	switch (end->err->code) {
+	case -EPERM:
+		refused(mode, end);
+		break;
+	case -EACCES: /* a person decides */
+	case -EUCLEAN: /* its worker is put aside */
+		emit(mode->core,
+		    &(struct event){ .kind = EVENT_WORKER_PARKED,
+			.worker = end->agent != NULL ?
+			    end->agent->worker->name :
+			    NULL,
+			.reason = end->err->msg });
+		break;
+	default:
+		wait_for_git(mode, end);
+		break;
+	}
+}
+
+/* Its worker was released: another one goes on with it. */
+static void
+send_to_another(
+    struct auto_mode *mode, struct task *t, const char *from, const char *words)
+{
+	struct core *core = mode->core;
+	int max = (int)settings_int(core->settings, "auto.max_attempts");
+
+	if (t->turns < settings_int(core->settings, "auto.max_turns")) {
+		task_send_back(t, from, words, clock_wall_ms());
+		task_ref_keep(mode, t);
+		emit(core,
+		    &(struct event){ .kind = EVENT_SENT_BACK,
+			.worker = t->worker,
+			.task = t->id,
+			.reason = words });
+	} else {
+		task_ref_salvage(mode, t, from);
+		if (task_attempt_failed(t, words, max, clock_wall_ms()))
+			emit(core,
+			    &(struct event){ .kind = EVENT_TASK_RETRY,
+				.worker = t->worker,
+				.task = t->id,
+				.reason = words,
+				.attempt = t->attempts });
+		else
+			outcome_settled(mode, t);
+	}
+	persist_changed(core);
+	scheduler_look(mode);
+}
+
+enum landing_return
+after_landing_ejected(void *arg, struct agent *agent, const char *task,
+    const char *from, const char *words)
+{
+	struct auto_mode *mode = arg;
+	struct task *t = state_task(&mode->core->state, task);
+
+	if (t != NULL && t->step == TASK_QUEUED) {
+		send_to_another(mode, t, from, words);
+		return LANDING_RETURN_TAKEN;
+	}
+	if (t == NULL || !mode->active || t->step != TASK_ASSIGNED)
+		return LANDING_RETURN_PERSON;
+	if (agent == NULL) {
+		task_give_back(t, words, clock_wall_ms());
+		persist_changed(mode->core);
+		scheduler_look(mode);
+		return LANDING_RETURN_TAKEN;
+	}
+	return send_back(mode, agent, t, words) ? LANDING_RETURN_AGENT :
+						  LANDING_RETURN_TAKEN;
+}
+
+bool
+after_landing_keeps(void *arg, const char *task)
+{
+	const struct auto_mode *mode = arg;
+	const struct task *t = state_task(&mode->core->state, task);
+
+	return t != NULL && (mode->active || t->step == TASK_QUEUED);
+}
+
+bool
+after_landing_frees(void *arg, struct agent *agent, const char *task)
+{
+	struct auto_mode *mode = arg;
+	struct core *core = mode->core;
+	struct task *t = state_task(&core->state, task);
+
+	if (!mode->begun || core->stopping || core->state.paused != NULL ||
+	    !auto_drives(mode, agent) || t == NULL || t->step != TASK_ASSIGNED)
+		return false;
+	if (!scheduler_wants_worker(mode)) {
+		scheduler_look(mode); /* the source may have a task for it */
+		return false;
+	}
+	task_queue(t, clock_wall_ms());
+	xstrset(&agent->worker->task, NULL);
+	persist_changed(core);
+	return true;
+}
+
+void
+after_landing_blocked(void *arg, const char *class, const char *worker,
+    const char *task, const char *reason)
+{
+	struct auto_mode *mode = arg;
+
+	if (mode->active)
+		failure_raise(mode->core,
+		    &(struct failure){ .class = class,
+			.worker = worker,
+			.task = task,
+			.status = -1,
+			.reason = reason });
+}
+
+/* Once for a tree: a fix that does not help leads to another tree. */
+void
+after_landing_red(void *arg, const char *tree, const char *words)
+{
+	struct auto_mode *mode = arg;
+	struct state *state = &mode->core->state;
+	int64_t now = clock_wall_ms();
+	cleanup_free char *id = NULL;
+	struct task *fix;
+
+	if (!mode->active || state_task_by_key(state, "fix", tree) != NULL)
+		return;
+	if (strcmp(settings_string(mode->core->settings, "auto.on_red"),
+		"stop") == 0) {
+		failure_raise(mode->core,
+		    &(struct failure){
+			.class = "red_branch", .status = -1, .reason = words });
+		return;
+	}
+	id = state_task_id(state);
+	fix = task_for_red(id, tree, words, now);
+	task_take(fix, now); /* it comes from no source */
+	state_add_task(state, fix);
+	persist_changed(mode->core);
+	scheduler_look(mode);
+}
+
+int
+after_landing_priority(void *arg, const char *task)
+{
+	const struct auto_mode *mode = arg;
+	const struct task *t = state_task(&mode->core->state, task);
+
+	return (int)(t != NULL ? t->priority : PRIORITY_NORMAL);
+}
+
 /* --- after the landing ----------------------------------------------- */
 
 void
-after_landing_published(
-    struct auto_mode *mode, struct agent *agent, const char *commit)
+after_landing_published(struct auto_mode *mode, const struct event *event)
 {
-	struct task *t = auto_task(agent);
+	struct task *t = state_task(&mode->core->state, event->task);
 
 	if (t == NULL)
 		return;
-	task_landed(t, commit, clock_wall_ms());
-	forget_dirt(mode->core);
+	if (task_landed(t, event->commit, clock_wall_ms()) == 0) {
+		xstrset(&t->move, event->to);
+		t->place = (int)event->count;
+	}
 	mode->git_tries = 0;
-	/* The landing may have removed what the others waited for. */
-	if (mode->again != NULL && loop_timer_pending(mode->again))
-		loop_timer_restart(mode->again, 1);
 }
 
 static void
@@ -199,7 +326,8 @@ landed(struct auto_mode *mode, const struct landing_end *end)
 {
 	struct task *t = state_task(&mode->core->state, end->task);
 
-	xstrset(&end->agent->worker->task, NULL);
+	if (end->agent != NULL)
+		xstrset(&end->agent->worker->task, NULL);
 	persist_changed(mode->core);
 	scheduler_look(mode);
 	if (t == NULL || t->step != TASK_LANDED)
@@ -207,7 +335,7 @@ landed(struct auto_mode *mode, const struct landing_end *end)
 	if (t->commit == NULL)
 		outcome_settle(mode, t, OUTCOME_NO_CHANGES, NULL);
 	else
-		post_accept_begin(mode, t);
+		post_accept_due(mode);
 }
 
 void
@@ -215,17 +343,14 @@ after_landing_ended(struct auto_mode *mode, const struct landing_end *end)
 {
 	if (end->task == NULL)
 		return;
-	if (end->result == LANDING_LANDED) {
+	if (end->result == LANDING_END_LANDED) {
 		landed(mode, end);
 		return;
 	}
 	if (!mode->active)
 		return;
 	switch (end->result) {
-	case LANDING_DIRTY:
-		wait_for_checkout(mode, end);
-		break;
-	case LANDING_STUCK:
+	case LANDING_END_STUCK:
 		failure_raise(mode->core,
 		    &(struct failure){ .class = "conflicts",
 			.worker = end->agent->worker->name,
@@ -233,12 +358,13 @@ after_landing_ended(struct auto_mode *mode, const struct landing_end *end)
 			.status = -1,
 			.reason = end->err->msg });
 		break;
-	case LANDING_FAILED:
-		wait_for_git(mode, end);
+	case LANDING_END_FAILED:
+		failed(mode, end);
 		break;
-	case LANDING_LANDED:
-	case LANDING_CONFLICT:
-	case LANDING_CANCELLED:
+	case LANDING_END_LANDED:
+	case LANDING_END_CONFLICT:
+	case LANDING_END_EJECTED:
+	case LANDING_END_CANCELLED:
 		break;
 	}
 }

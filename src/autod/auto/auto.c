@@ -30,6 +30,7 @@
 #include "stalls.h"
 #include "state-auto.h"
 #include "task-commands.h"
+#include "task-ref.h"
 #include "turn-policy.h"
 #include "workspace.h"
 
@@ -116,9 +117,6 @@ on_worker_event(
 	case EVENT_WORK_FINISHED:
 		after_landing_begin(mode, agent);
 		break;
-	case EVENT_LANDED:
-		after_landing_published(mode, agent, event->commit);
-		break;
 	default:
 		break;
 	}
@@ -134,6 +132,10 @@ on_event(const struct event *event, void *arg)
 		mode->failing = true;
 	} else if (event->kind == EVENT_LANDING_ENDED) {
 		after_landing_ended(mode, event->landing);
+	} else if (event->kind == EVENT_LANDED && event->task != NULL) {
+		after_landing_published(mode, event);
+	} else if (event->kind == EVENT_REVERTED) {
+		outcome_reverted(mode, event->ref, event->commit);
 	} else if (event->worker != NULL) {
 		agent = fleet_find(mode->fleet, event->worker);
 		if (agent != NULL)
@@ -162,18 +164,34 @@ static const struct fleet_policy fleet_policy = {
 };
 
 static bool
-policy_may_begin(void *arg)
+policy_may_move(void *arg)
 {
 	const struct auto_mode *mode = arg;
 
-	return mode->post == NULL;
+	return !post_accept_pending(mode);
 }
 
 static const struct landing_policy landing_policy = {
-	.may_begin = policy_may_begin,
+	.may_move = policy_may_move,
+	.keeps = after_landing_keeps,
+	.ejected = after_landing_ejected,
+	.frees = after_landing_frees,
+	.blocked = after_landing_blocked,
+	.red = after_landing_red,
+	.priority = after_landing_priority,
 };
 
 /* --- workers and their tasks ----------------------------------------- */
+
+/* Has it neither a worker nor an item of the landing queue, as it should? */
+static bool
+is_lost(const struct auto_mode *mode, const struct task *t)
+{
+	if (t->step == TASK_ASSIGNED)
+		return !auto_is_held(mode, t);
+	return t->step == TASK_QUEUED &&
+	    landing_record_of_task(&mode->core->state.landings, t->id) == NULL;
+}
 
 /* Find tasks without a worker, and workers whose task is gone. */
 static void
@@ -184,7 +202,7 @@ reconcile(struct auto_mode *mode)
 	for (size_t i = 0; i < core->state.task_count; i++) {
 		struct task *t = core->state.tasks[i];
 
-		if (t->step != TASK_ASSIGNED || auto_is_held(mode, t))
+		if (!is_lost(mode, t))
 			continue;
 		emit(core,
 		    &(struct event){
@@ -273,6 +291,7 @@ floor_begin(void *self)
 	core->state.overseer_active = lock_is_held(overseer) == 1;
 	persist_changed(core);
 	outcome_settle_due(mode);
+	task_ref_keep_all(mode);
 	if (mode->active)
 		begin_active(mode);
 	life_floor_begun(core);

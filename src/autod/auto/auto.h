@@ -20,6 +20,7 @@
  *   stalls.c         workers without a sign of life
  *   outage.c         usage limits and outages of the service
  *   task-commands.c  the methods for tasks
+ *   task-ref.c       keeps the work of tasks without a worker
  *   foreign-state.c  another program wrote state.json
  */
 #ifndef AUTO_H

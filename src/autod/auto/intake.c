@@ -123,6 +123,10 @@ add_offer(struct auto_mode *mode, const struct source_offer *offer)
 
 	t->priority = offer->priority;
 	xstrset(&t->label, offer->label);
+	xstrset(&t->landed_before, offer->landed_before);
+	if (t->landed_before != NULL)
+		task_note(t, "did this before as commit", t->landed_before,
+		    t->created_ms);
 	state_add_task(state, t);
 	mode->exhausted_reported = false;
 	persist_changed(mode->core);

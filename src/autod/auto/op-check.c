@@ -7,6 +7,7 @@
 #include "agent.h"
 #include "auto.h"
 #include "buf.h"
+#include "check-book.h"
 #include "child.h"
 #include "clock.h"
 #include "emit.h"
@@ -31,6 +32,7 @@ struct op_check {
 	struct child *child; /* while it runs */
 	char head[GIT_ID_SIZE];
 	bool passed;
+	bool unjudged; /* neither passed nor failed */
 	struct buf words; /* the message to the worker if it failed */
 };
 
@@ -88,6 +90,12 @@ on_exited(const struct child_result *result, void *arg)
 	child_result_describe(result, &how);
 	child_output_text(&result->out, &output);
 	check->passed = child_succeeded(result);
+	check->unjudged =
+	    result->exited && result->status == CHECK_EXIT_UNJUDGED;
+	if (check->passed) {
+		xstrset(&check->op.agent->worker->checked, check->head);
+		check->op.agent->worker->checked_ms = result->duration_ms;
+	}
 	write_log(check, result, how.data, output.data);
 	if (!check->passed)
 		turn_check_words(
@@ -135,6 +143,7 @@ cancel_run(struct operation *op)
 
 /* --- the end --------------------------------------------------------- */
 
+/* What could not be judged here is judged in the landing queue. */
 static void
 act(struct op_check *check)
 {
@@ -146,7 +155,7 @@ act(struct op_check *check)
 	/* The task was taken away, or the next daemon will check it. */
 	if (t == NULL || mode->core->stopping)
 		return;
-	if (check->passed) {
+	if (check->passed || check->unjudged) {
 		agent_finish(agent, check->head);
 	} else if (t->turns >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {

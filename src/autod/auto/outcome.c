@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <string.h>
+
 #include "agent.h"
 #include "auto.h"
 #include "clock.h"
@@ -16,6 +18,7 @@
 #include "settings.h"
 #include "source.h"
 #include "task-json.h"
+#include "task-ref.h"
 #include "workspace.h"
 
 #define FILED_SIZE (20 * 1024 * 1024)
@@ -43,6 +46,61 @@ file_task(const struct core *core, const struct task *t, struct err *err)
 	return jsonl_append(file, json, FILED_SIZE, FILED_KEEP, err);
 }
 
+/* --- taken back ------------------------------------------------------ */
+
+struct search {
+	const char *commit;
+	struct task *found;
+};
+
+static bool
+on_record(struct json_object *record, void *arg)
+{
+	struct search *search = arg;
+	struct task *t = NULL;
+
+	if (strcmp(json_string_or(record, "commit", ""), search->commit) != 0 ||
+	    task_from_json(record, "", &t, NULL) < 0)
+		return true;
+	task_free(search->found);
+	search->found = t;
+	return true;
+}
+
+void
+outcome_reverted(struct auto_mode *mode, const char *undone, const char *commit)
+{
+	static const char what[] = "taken back by commit";
+	struct core *core = mode->core;
+	cleanup_free char *file =
+	    workspace_path(core->workspace, "tasks.jsonl");
+	struct search search = { .commit = undone };
+	struct err err = { 0 };
+	int64_t now = clock_wall_ms();
+
+	for (size_t i = 0; i < core->state.task_count; i++) {
+		struct task *t = core->state.tasks[i];
+
+		if (t->commit == NULL || strcmp(t->commit, undone) != 0)
+			continue;
+		task_note(t, what, commit, now);
+		persist_changed(core);
+		return;
+	}
+	jsonl_last(file, 0, on_record, &search, NULL);
+	if (search.found == NULL)
+		return; /* it was no task */
+	task_note(search.found, what, commit, now);
+	if (file_task(core, search.found, &err) < 0)
+		emit(core,
+		    &(struct event){ .kind = EVENT_TASK_NOT_TOLD,
+			.task = search.found->id,
+			.reason = err.msg });
+	task_free(search.found);
+}
+
+/* --- outcomes -------------------------------------------------------- */
+
 static void
 on_outcomes_written(void *arg)
 {
@@ -51,7 +109,7 @@ on_outcomes_written(void *arg)
 	struct err err = { 0 };
 
 	for (size_t i = core->state.task_count; i-- > 0;) {
-		const struct task *t = core->state.tasks[i];
+		struct task *t = core->state.tasks[i];
 
 		if (t->step != TASK_SETTLING)
 			continue;
@@ -65,6 +123,7 @@ on_outcomes_written(void *arg)
 				.reason = err.msg });
 			continue;
 		}
+		task_ref_drop(mode, t);
 		state_remove_task(&core->state, t->id);
 		persist_changed(core);
 	}

@@ -32,6 +32,9 @@ void outcome_clear_worker(struct agent *agent);
 /* The worker was reset or removed: its task waits again. */
 void outcome_worker_lost(
     struct auto_mode *mode, struct agent *agent, const char *reason);
+/* A landed commit was taken back by another: its task's history says so. */
+void outcome_reverted(
+    struct auto_mode *mode, const char *undone, const char *commit);
 /* A person merged its work: its task is done. */
 void outcome_landed_elsewhere(struct auto_mode *mode, struct agent *agent);
 

@@ -16,6 +16,7 @@
 #include "git-revert.h"
 #include "json.h"
 #include "jsonl.h"
+#include "landed-tasks.h"
 #include "landing.h"
 #include "mem.h"
 #include "operation.h"
@@ -24,6 +25,7 @@
 #include "post-accept.h"
 #include "scheduler.h"
 #include "settings.h"
+#include "strv.h"
 #include "workspace.h"
 
 #define POST_LOG_SIZE (20 * 1024 * 1024)
@@ -33,8 +35,8 @@
 struct post_accept {
 	struct operation op; /* first */
 	struct auto_mode *mode;
-	char *task; /* id */
-	char *dir; /* for the errand's files */
+	char *move; /* the commit that the branch moved to */
+	char *dir, *name; /* of the errand's files */
 	struct errand *errand; /* while it runs */
 	int status; /* its exit status */
 	struct buf reason; /* why it failed, one sentence */
@@ -47,10 +49,20 @@ command_of(const struct core *core)
 	return settings_string(core->settings, "auto.post_accept_command");
 }
 
-static struct task *
-task_of(const struct post_accept *post)
+/* Is there a command, and somebody to run it for? */
+static bool
+runs(const struct auto_mode *mode)
 {
-	return state_task(&post->mode->core->state, post->task);
+	return mode->active && command_of(mode->core)[0] != '\0';
+}
+
+static void
+tasks_of(const struct post_accept *post, struct landed_tasks *ret_list)
+{
+	const struct state *state = &post->mode->core->state;
+
+	landed_tasks_find(
+	    state->tasks, state->task_count, post->move, ret_list);
 }
 
 /* --- step write: save that it landed --------------------------------- */
@@ -76,21 +88,25 @@ cancel_write(struct operation *op)
 /* --- step run -------------------------------------------------------- */
 
 static void
-write_log(const struct post_accept *post, const struct errand_result *result)
+write_log(const struct post_accept *post, const struct landed_tasks *list,
+    const struct errand_result *result)
 {
 	const struct core *core = post->mode->core;
-	const struct task *t = task_of(post);
+	const struct task *t = landed_tasks_last(list);
+	cleanup_buf struct buf ids = BUF_INIT;
 	cleanup_free char *file =
 	    workspace_path(core->workspace, "logs/post_accept.log");
 	cleanup_json struct json_object *json = json_object_new_object();
 	char stamp[CLOCK_STAMP_SIZE];
 
+	landed_tasks_add_ids(list, " ", &ids);
 	clock_format_stamp(clock_wall_ms(), stamp);
 	json_set_string(json, "timestamp", stamp);
 	json_set_string(json, "level", result->status == 0 ? "INFO" : "ERROR");
 	json_set_string(json, "worker_name", t->worker);
 	json_set_string(json, "task", t->id);
-	json_set_string(json, "commit_sha", t->commit);
+	json_set_string(json, "tasks", ids.data);
+	json_set_string(json, "commit_sha", post->move);
 	json_set_string(json, "command", command_of(core));
 	json_set_int(json, "exit_code", result->status);
 	json_set_bool(json, "timed_out", result->timed_out);
@@ -104,22 +120,24 @@ static void
 report_result(
     const struct post_accept *post, const struct errand_result *result)
 {
-	const struct task *t = task_of(post);
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
 
-	write_log(post, result);
+	tasks_of(post, &list);
+	write_log(post, &list, result);
 	emit(post->mode->core,
 	    &(struct event){ .kind = EVENT_POST_ACCEPT,
-		.task = t->id,
-		.commit = t->commit,
+		.task = landed_tasks_last(&list)->id,
+		.commit = post->move,
 		.exit_code = result->status,
 		.duration_ms = result->duration_ms });
 }
 
 /* "post_accept_command exited with status 1 after t3 landed as abc: ..." */
 static void
-add_reason(const struct task *t, const struct errand_result *result,
+add_reason(const struct post_accept *post, const struct errand_result *result,
     const char *said, struct buf *out)
 {
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
 	size_t len = 0;
 
 	buf_adds(out, "post_accept_command ");
@@ -129,7 +147,10 @@ add_reason(const struct task *t, const struct errand_result *result,
 		buf_adds(out, "was killed");
 	else
 		buf_addf(out, "exited with status %d", result->status);
-	buf_addf(out, " after %s landed as %.12s", t->id, t->commit);
+	tasks_of(post, &list);
+	buf_adds(out, " after ");
+	landed_tasks_add_ids(&list, ", ", out);
+	buf_addf(out, " landed as %.12s", post->move);
 	for (int i = 0; i < REASON_LINES && said[len] != '\0'; i++) {
 		len += strcspn(said + len, "\n");
 		len += said[len] == '\n';
@@ -153,7 +174,7 @@ keep_result(struct post_accept *post, const struct errand_result *result)
 	if (result->status == 0)
 		return;
 	buf_adds(&post->output, said);
-	add_reason(task_of(post), result, said, &post->reason);
+	add_reason(post, result, said, &post->reason);
 }
 
 /* If it was cancelled because we are stopping, the next daemon runs it again.
@@ -166,28 +187,42 @@ on_exited(const struct errand_result *result, void *arg)
 	if (!post->op.stopping || result->cancelled)
 		report_result(post, result);
 	if (result->cancelled)
-		errand_forget(post->dir, post->task, NULL);
+		errand_forget(post->dir, post->name, NULL);
 	keep_result(post, result);
 	errand_free(take_ptr(&post->errand));
 	if (operation_arrived(&post->op, NULL))
 		operation_next(&post->op);
 }
 
+static void
+add_env(const struct post_accept *post, char ***env)
+{
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
+	cleanup_free char *task = NULL, *commit = NULL, *worker = NULL;
+	cleanup_buf struct buf tasks = BUF_INIT;
+
+	tasks_of(post, &list);
+	task = xasprintf("LLMC_TASK=%s", landed_tasks_last(&list)->id);
+	commit = xasprintf("LLMC_COMMIT=%s", post->move);
+	worker = xasprintf("LLMC_WORKER=%s", landed_tasks_last(&list)->worker);
+	buf_adds(&tasks, "LLMC_TASKS=");
+	landed_tasks_add_ids(&list, " ", &tasks);
+	strv_add(env, task);
+	strv_add(env, commit);
+	strv_add(env, worker);
+	strv_add(env, tasks.data);
+}
+
 static int
-start(struct post_accept *post, struct err *err)
+start(struct post_accept *post, char **env, struct err *err)
 {
 	const struct core *core = post->mode->core;
-	const struct task *t = task_of(post);
-	cleanup_free char *task = xasprintf("LLMC_TASK=%s", t->id);
-	cleanup_free char *commit = xasprintf("LLMC_COMMIT=%s", t->commit);
-	cleanup_free char *worker = xasprintf("LLMC_WORKER=%s", t->worker);
-	const char *const env[] = { task, commit, worker, NULL };
 	struct errand_spec spec = {
 		.dir = post->dir,
-		.name = t->id,
+		.name = post->name,
 		.command = command_of(core),
 		.cwd = core->workspace->root,
-		.env = env,
+		.env = (const char *const *)env,
 		.deadline_ms = settings_duration(
 		    core->settings, "auto.post_accept_timeout"),
 	};
@@ -205,12 +240,16 @@ start(struct post_accept *post, struct err *err)
 static void
 step_run(struct operation *op)
 {
+	struct post_accept *post = (struct post_accept *)op;
+	char **env = NULL;
 	struct err err = { 0 };
 
-	if (start((struct post_accept *)op, &err) < 0)
+	add_env(post, &env);
+	if (start(post, env, &err) < 0)
 		operation_fail(op, &err);
 	else
 		operation_await(op);
+	strv_clear(&env);
 }
 
 static void
@@ -225,43 +264,97 @@ cancel_run(struct operation *op)
 /* --- step act: handle the result ------------------------------------- */
 
 static void
-on_reverted(const char *id, const struct err *err, void *arg)
+settle_all(struct post_accept *post, const char *reason)
 {
-	struct post_accept *post = arg;
-	struct auto_mode *mode = post->mode;
-	struct task *t = task_of(post);
-	int max = (int)settings_int(mode->core->settings, "auto.max_attempts");
-	cleanup_free char *reason = NULL;
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
 
-	if (!operation_arrived(&post->op, NULL))
-		return;
-	if (err != NULL) {
-		reason = xasprintf("%s, and reverting it failed: %s",
-		    post->reason.data, err->msg);
-		outcome_settle(mode, t, OUTCOME_LANDED, reason);
-		failure_raise(mode->core,
-		    &(struct failure){ .class = "revert",
-			.task = t->id,
-			.status = -1,
-			.reason = reason });
-	} else {
-		task_note(t, "reverted", id, clock_wall_ms());
-		xstrset(&t->commit, NULL);
+	tasks_of(post, &list);
+	for (size_t i = 0; i < list.count; i++)
+		outcome_settle(
+		    post->mode, list.tasks[i], OUTCOME_LANDED, reason);
+}
+
+/* These attempts have failed. */
+static void
+fail_reverted(struct post_accept *post)
+{
+	struct auto_mode *mode = post->mode;
+	int max = (int)settings_int(mode->core->settings, "auto.max_attempts");
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
+
+	tasks_of(post, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		struct task *t = list.tasks[i];
+
+		if (t->commit != NULL)
+			continue;
+		xstrset(&t->move, NULL);
 		if (!task_attempt_failed(
 			t, post->reason.data, max, clock_wall_ms()))
 			outcome_settled(mode, t);
-		persist_changed(mode->core);
 	}
-	operation_next(&post->op);
+	persist_changed(mode->core);
 }
 
 static void
-revert(struct post_accept *post, struct task *t)
+revert_failed(
+    struct post_accept *post, const struct task *t, const struct err *err)
+{
+	cleanup_free char *reason = xasprintf("%s, and reverting %s failed: %s",
+	    post->reason.data, t->id, err->msg);
+
+	failure_raise(post->mode->core,
+	    &(struct failure){ .class = "revert",
+		.task = t->id,
+		.status = -1,
+		.reason = reason });
+	fail_reverted(post);
+	settle_all(post, reason);
+}
+
+static void revert_next(struct post_accept *post);
+
+/* A task that was taken back has no commit from here on, so that the next
+ * daemon continues with the rest. */
+static void
+on_reverted(const char *id, const struct err *err, void *arg)
+{
+	struct post_accept *post = arg;
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
+	struct task *t;
+
+	if (!operation_arrived(&post->op, NULL))
+		return;
+	tasks_of(post, &list);
+	t = landed_tasks_next_revert(&list);
+	if (err != NULL) {
+		revert_failed(post, t, err);
+		operation_next(&post->op);
+		return;
+	}
+	task_note(t, "reverted", id, clock_wall_ms());
+	xstrset(&t->commit, NULL);
+	persist_changed(post->mode->core);
+	revert_next(post);
+}
+
+/* Newest first: each of them is the last change of its files then. */
+static void
+revert_next(struct post_accept *post)
 {
 	struct core *core = post->mode->core;
-	cleanup_free char *message =
-	    xasprintf("Revert \"%s\"\n\n%s", t->title, post->reason.data);
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
+	cleanup_free char *message = NULL;
+	const struct task *t;
 
+	tasks_of(post, &list);
+	t = landed_tasks_next_revert(&list);
+	if (t == NULL) {
+		fail_reverted(post);
+		operation_next(&post->op);
+		return;
+	}
+	message = xasprintf("Revert \"%s\"\n\n%s", t->title, post->reason.data);
 	git_revert(core->git, core_branch(core), t->commit, message,
 	    core_lands_over_dirt(core), on_reverted,
 	    operation_await(&post->op));
@@ -269,48 +362,55 @@ revert(struct post_accept *post, struct task *t)
 
 /* Add a task to repair it; false if there were too many already. */
 static bool
-add_fix(struct post_accept *post, const struct task *t)
+add_fix(struct post_accept *post, const struct landed_tasks *list)
 {
 	struct core *core = post->mode->core;
-	int64_t now = clock_wall_ms();
+	int64_t now = clock_wall_ms(), max;
 	cleanup_free char *id = NULL;
 	struct task *fix;
 
-	if (t->fixes >= settings_int(core->settings, "auto.max_attempts"))
-		return false;
+	max = settings_int(core->settings, "auto.max_attempts");
+	for (size_t i = 0; i < list->count; i++)
+		if (list->tasks[i]->fixes >= max)
+			return false;
 	id = state_task_id(&core->state);
-	fix = task_for_fix(id, t, command_of(core), post->output.data, now);
+	fix = task_for_fix(id, list->tasks, list->count, command_of(core),
+	    post->output.data, now);
 	task_take(fix, now); /* it comes from no source */
 	state_add_task(&core->state, fix);
 	return true;
 }
 
 static void
-act_on_failure(struct post_accept *post, struct task *t)
+act_on_failure(struct post_accept *post)
 {
 	struct core *core = post->mode->core;
 	const char *policy =
 	    settings_string(core->settings, "auto.on_post_accept_failure");
 	const char *reason = post->reason.data;
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
 
-	task_note(t, "post_accept_command failed", reason, clock_wall_ms());
+	tasks_of(post, &list);
+	for (size_t i = 0; i < list.count; i++)
+		task_note(list.tasks[i], "post_accept_command failed", reason,
+		    clock_wall_ms());
 	if (strcmp(policy, "revert") == 0) {
-		revert(post, t);
+		revert_next(post);
 		return;
 	}
 	if (strcmp(policy, "continue") == 0 ||
-	    (strcmp(policy, "fix") == 0 && add_fix(post, t)))
+	    (strcmp(policy, "fix") == 0 && add_fix(post, &list)))
 		emit(core,
 		    &(struct event){
 			.kind = EVENT_POST_ACCEPT_FAILED, .reason = reason });
 	else
 		failure_raise(core,
 		    &(struct failure){ .class = "post_accept",
-			.worker = t->worker,
-			.task = t->id,
+			.worker = landed_tasks_last(&list)->worker,
+			.task = landed_tasks_last(&list)->id,
 			.status = post->status,
 			.reason = reason });
-	outcome_settle(post->mode, t, OUTCOME_LANDED, NULL);
+	settle_all(post, NULL);
 	operation_next(&post->op);
 }
 
@@ -318,13 +418,12 @@ static void
 step_act(struct operation *op)
 {
 	struct post_accept *post = (struct post_accept *)op;
-	struct task *t = task_of(post);
 
 	if (post->status != 0) {
-		act_on_failure(post, t);
+		act_on_failure(post);
 		return;
 	}
-	outcome_settle(post->mode, t, OUTCOME_LANDED, NULL);
+	settle_all(post, NULL);
 	operation_next(op);
 }
 
@@ -378,13 +477,13 @@ end(struct operation *op, const struct err *err)
 	else if (err->code != -ECANCELED)
 		failure_raise(mode->core,
 		    &(struct failure){ .class = "post_accept",
-			.task = post->task,
 			.status = -1,
 			.reason = err->msg });
 	buf_release(&post->reason);
 	buf_release(&post->output);
-	free(post->task);
+	free(post->move);
 	free(post->dir);
+	free(post->name);
 	free(post);
 }
 
@@ -402,21 +501,15 @@ static const struct operation_kind kind = {
 	.end = end,
 };
 
-void
-post_accept_begin(struct auto_mode *mode, struct task *t)
+static void
+begin(struct auto_mode *mode, const char *move)
 {
 	struct core *core = mode->core;
-	struct post_accept *post;
+	struct post_accept *post = xcalloc(1, sizeof *post);
 
-	if (core->stopping)
-		return; /* left to the next daemon */
-	if (!mode->active || command_of(core)[0] == '\0') {
-		outcome_settle(mode, t, OUTCOME_LANDED, NULL);
-		return;
-	}
-	post = xcalloc(1, sizeof *post);
 	post->mode = mode;
-	post->task = xstrdup(t->id);
+	post->move = xstrdup(move);
+	post->name = xasprintf("%.40s", move);
 	post->dir = workspace_path(core->workspace, "post");
 	buf_init(&post->reason);
 	buf_init(&post->output);
@@ -424,15 +517,66 @@ post_accept_begin(struct auto_mode *mode, struct task *t)
 	operation_begin(&post->op, &kind, core->loop, 0);
 }
 
+/* Has no worker any of the tasks of this move? */
+static bool
+is_free(const struct auto_mode *mode, const struct landed_tasks *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (auto_is_held(mode, list->tasks[i]))
+			return false;
+	return true;
+}
+
+static void
+begin_for(struct auto_mode *mode, struct task *t)
+{
+	const struct state *state = &mode->core->state;
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
+	cleanup_free char *move = NULL;
+
+	if (t->move == NULL && t->commit == NULL) {
+		if (!auto_is_held(mode, t))
+			outcome_settle(mode, t, OUTCOME_NO_CHANGES, NULL);
+		return;
+	}
+	if (t->move == NULL) /* written by an older daemon */
+		xstrset(&t->move, t->commit);
+	move = xstrdup(t->move);
+	landed_tasks_find(state->tasks, state->task_count, move, &list);
+	if (!is_free(mode, &list))
+		return;
+	if (runs(mode)) {
+		begin(mode, move);
+		return;
+	}
+	for (size_t i = 0; i < list.count; i++)
+		outcome_settle(mode, list.tasks[i], OUTCOME_LANDED, NULL);
+}
+
 void
 post_accept_due(struct auto_mode *mode)
 {
 	const struct state *state = &mode->core->state;
 
+	if (mode->core->stopping)
+		return; /* left to the next daemon */
 	for (size_t i = 0; i < state->task_count && mode->post == NULL; i++)
+		if (state->tasks[i]->step == TASK_LANDED)
+			begin_for(mode, state->tasks[i]);
+}
+
+bool
+post_accept_pending(const struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+
+	if (mode->post != NULL)
+		return true;
+	for (size_t i = 0; i < state->task_count && runs(mode); i++)
 		if (state->tasks[i]->step == TASK_LANDED &&
-		    !auto_is_held(mode, state->tasks[i]))
-			post_accept_begin(mode, state->tasks[i]);
+		    state->tasks[i]->move != NULL)
+			return true;
+	return false;
 }
 
 void

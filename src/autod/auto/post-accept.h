@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * post_accept_command: runs once for each landing, and the next landing waits
- * for it. It survives a daemon that is killed; a daemon that is asked to stop
- * ends it, and the next daemon runs it again.
+ * post_accept_command: runs once for each move of the branch, for all tasks
+ * that landed with it, and the next move waits for it. It survives a daemon
+ * that is killed; a daemon that is asked to stop ends it, and the next daemon
+ * runs it again.
  */
 #ifndef POST_ACCEPT_H
 #define POST_ACCEPT_H
 
-struct auto_mode;
-struct task;
+#include <stdbool.h>
 
-/* The task has landed, and no worker has it any more. */
-void post_accept_begin(struct auto_mode *mode, struct task *task);
-/* Begin it for a task that has landed and whose command has not run yet. */
+struct auto_mode;
+
+/* Begin it for a move whose tasks no worker has any more, and whose command has
+ * not run yet. Where there is no command, the tasks are settled at once. */
 void post_accept_due(struct auto_mode *mode);
+/* Does it run, or has it yet to run? */
+bool post_accept_pending(const struct auto_mode *mode);
 void post_accept_stop(struct auto_mode *mode);
 /* Forget it; a running command continues, and the next daemon finds it. */
 void post_accept_drop(struct auto_mode *mode);

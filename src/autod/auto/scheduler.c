@@ -7,6 +7,7 @@
 #include "emit.h"
 #include "fleet.h"
 #include "intake.h"
+#include "landing.h"
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
@@ -66,6 +67,23 @@ give_out(struct auto_mode *mode)
 	return left;
 }
 
+bool
+scheduler_wants_worker(const struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	size_t without = 0;
+
+	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
+		const struct worker *w =
+		    state_find(state, state->auto_workers[i]);
+
+		if (w != NULL && w->task == NULL && w->status != WORKER_ERROR &&
+		    w->status != WORKER_PAUSED)
+			without++;
+	}
+	return intake_count(mode, TASK_WAITING) > without;
+}
+
 /* A worker without a task may still be being reset. */
 static bool
 is_at_rest(const struct auto_mode *mode)
@@ -107,9 +125,14 @@ look(void *arg)
 	if (!mode->begun || core->stopping || core->state.paused != NULL)
 		return;
 	left = give_out(mode);
+	if (scheduler_wants_worker(mode))
+		landings_kick(mode->landings); /* it may release one */
 	if (source_asking(mode->source))
 		return;
-	if (mode->worth_asking && left > intake_count(mode, TASK_OFFERED))
+	if (mode->worth_asking &&
+	    left + landings_long_waits(mode->landings) >
+		intake_count(mode, TASK_OFFERED) +
+		    intake_count(mode, TASK_WAITING))
 		intake_ask(mode);
 	else if (!mode->worth_asking && core->state.task_count == 0 &&
 	    mode->post == NULL)

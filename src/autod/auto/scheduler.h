@@ -4,9 +4,13 @@
 #ifndef SCHEDULER_H
 #define SCHEDULER_H
 
+#include <stdbool.h>
+
 struct auto_mode;
 
 void scheduler_init(struct auto_mode *mode);
+/* Does a task wait for which no worker is free, or will be in a moment? */
+bool scheduler_wants_worker(const struct auto_mode *mode);
 /* Something changed: check for free workers at the end of this pass. */
 void scheduler_look(struct auto_mode *mode);
 

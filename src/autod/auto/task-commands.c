@@ -11,6 +11,7 @@
 #include "intake.h"
 #include "json.h"
 #include "jsonl.h"
+#include "landing.h"
 #include "mem.h"
 #include "outcome.h"
 #include "persist.h"
@@ -18,6 +19,7 @@
 #include "serve.h"
 #include "source.h"
 #include "task-commands.h"
+#include "task-head.h"
 #include "task-json.h"
 #include "workspace.h"
 
@@ -33,12 +35,26 @@ open_source(struct auto_mode *mode, struct server_call *call)
 	return source;
 }
 
-/* Answer with the source's error: -ENOTSUP is not about the task's name. */
+static enum api_error
+error_of(int code)
+{
+	switch (code) {
+	case -ENOENT:
+	case -EINVAL:
+		return API_UNKNOWN;
+	case -EALREADY:
+	case -EBUSY:
+		return API_STATUS;
+	default:
+		return API_FAILED;
+	}
+}
+
+/* Answer with the source's error. */
 static void
 refuse(struct server_call *call, const struct err *err)
 {
-	serve_refuse(call, err->code == -ENOTSUP ? API_FAILED : API_UNKNOWN,
-	    "%s", err->msg);
+	serve_refuse(call, error_of(err->code), "%s", err->msg);
 }
 
 static void
@@ -62,11 +78,14 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 	cleanup_free char *key = NULL, *path = NULL;
 	struct json_object *result;
 	struct err err = { 0 };
+	struct task_head head;
+	const char *prompt;
 
 	if (source == NULL)
 		return;
-	if (source_add(source, json_string_or(params, "text", ""), &key, &path,
-		&err) < 0) {
+	prompt = task_head_read(json_string_or(params, "text", ""), &head);
+	priority_parse(json_string_or(params, "priority", ""), &head.priority);
+	if (source_add(source, &head, prompt, &key, &path, &err) < 0) {
 		serve_refuse(call, API_FAILED, "%s", err.msg);
 		return;
 	}
@@ -80,43 +99,60 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 /* --- retry ----------------------------------------------------------- */
 
 struct search {
-	const char *id;
+	const char *name;
+	bool by_id; /* found by its id */
 	struct task *found;
 };
 
+/* Can a task be tried again in that source? */
+static bool
+is_in_source(const char *source)
+{
+	enum source_type type;
+
+	return source_type_parse(source, &type) &&
+	    (source_type_flags(type) & SOURCE_RETRIES) != 0;
+}
+
+/* An id is unique; of those with the same name at the source, the newest
+ * record counts. */
 static bool
 on_record(struct json_object *record, void *arg)
 {
 	struct search *search = arg;
+	bool by_id =
+	    strcmp(json_string_or(record, "id", ""), search->name) == 0;
+	bool by_key =
+	    strcmp(json_string_or(record, "key", ""), search->name) == 0 &&
+	    is_in_source(json_string_or(record, "source", ""));
 	struct task *t = NULL;
 
-	if (strcmp(json_string_or(record, "id", ""), search->id) != 0 ||
+	if ((!by_id && (!by_key || search->by_id)) ||
 	    task_from_json(record, "", &t, NULL) < 0)
 		return true;
-	task_free(search->found); /* the newest record counts */
+	task_free(search->found);
 	search->found = t;
+	search->by_id = by_id;
 	return true;
 }
 
 static struct task *
-find_filed(const struct core *core, const char *id)
+find_filed(const struct core *core, const char *name)
 {
 	cleanup_free char *file =
 	    workspace_path(core->workspace, "tasks.jsonl");
-	struct search search = { .id = id };
+	struct search search = { .name = name };
 
 	jsonl_last(file, 0, on_record, &search, NULL);
 	return search.found;
 }
 
-/* Can it be tried again in its source? */
-static bool
-is_in_source(const struct task *t)
+/* The commit that whoever does the task again should know. */
+static const char *
+earlier_commit(const struct task *old)
 {
-	enum source_type type;
-
-	return source_type_parse(t->source, &type) &&
-	    (source_type_flags(type) & SOURCE_EDITABLE) != 0;
+	return old->outcome == OUTCOME_LANDED ? old->commit :
+						old->landed_before;
 }
 
 /* A finished task gets a new id and starts over. */
@@ -129,33 +165,59 @@ retry_filed(
 	cleanup_free char *id = NULL;
 	struct task *t;
 
-	if (old->outcome == OUTCOME_LANDED) {
-		serve_refuse(call, API_STATUS,
-		    "it has landed; write a new task instead");
-		return;
-	}
 	id = state_task_id(state);
 	t = task_new(id, old->source, old->key, old->title, old->text, now);
 	xstrset(&t->label, old->label);
+	xstrset(&t->landed_before, earlier_commit(old));
 	t->priority = old->priority;
 	task_take(t, now);
 	task_note(t, "retried by a person; it was", old->id, now);
+	if (t->landed_before != NULL)
+		task_note(
+		    t, "did this before as commit", t->landed_before, now);
 	state_add_task(state, t);
 	persist_changed(mode->core);
 	scheduler_look(mode);
 	answer(mode, call, id, "waiting");
 }
 
+/* Its file is gone: it becomes a new one. */
+static int
+add_again(struct source *source, const struct task *old, char **ret_key,
+    struct err *err)
+{
+	struct task_head head = { .priority = old->priority };
+	const char *commit = earlier_commit(old);
+
+	if (commit != NULL)
+		strlcpy(head.commit, commit, sizeof head.commit);
+	return source_add(source, &head, old->text, ret_key, NULL, err);
+}
+
+/* old: its record, NULL = none. */
 static void
-retry_in_source(
-    struct auto_mode *mode, struct server_call *call, const char *key)
+retry_in_source(struct auto_mode *mode, struct server_call *call,
+    const char *name, const struct task *old)
 {
 	struct source *source = open_source(mode, call);
+	cleanup_free char *key = xstrdup(old != NULL ? old->key : name);
+	bool landed = old != NULL && old->outcome == OUTCOME_LANDED;
 	struct err err = { 0 };
+	int r;
 
 	if (source == NULL)
 		return;
-	if (source_retry(source, key, &err) < 0) {
+	r = source_retry(
+	    source, key, landed && old != NULL ? old->commit : NULL, &err);
+	if (r == -ENOENT && old != NULL && old->text != NULL) {
+		if ((source_flags(source) & SOURCE_EDITABLE) == 0) {
+			retry_filed(mode, call, old);
+			return;
+		}
+		free(take_ptr(&key));
+		r = add_again(source, old, &key, &err);
+	}
+	if (r < 0) {
 		refuse(call, &err);
 		return;
 	}
@@ -170,11 +232,95 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 	const char *name = json_string_or(params, "task", "");
 	struct task *old = find_filed(mode->core, name);
 
-	if (old != NULL && !is_in_source(old))
+	if (old != NULL && !is_in_source(old->source))
 		retry_filed(mode, call, old);
 	else
-		retry_in_source(mode, call, old != NULL ? old->key : name);
+		retry_in_source(mode, call, name, old);
 	task_free(old);
+}
+
+/* --- tasks in work --------------------------------------------------- */
+
+/* By its id, or by its name at its source; NULL = the state does not have
+ * it. */
+static struct task *
+find_ours(struct auto_mode *mode, const char *name)
+{
+	const struct state *state = &mode->core->state;
+	struct task *t = state_task(state, name);
+
+	if (t == NULL && intake_source(mode, NULL) != NULL)
+		t = state_task_by_key(state, source_kind(mode->source), name);
+	return t;
+}
+
+static bool
+has_landed(const struct task *t)
+{
+	return t->step == TASK_LANDED || t->step == TASK_SETTLING;
+}
+
+/* --- priority -------------------------------------------------------- */
+
+static void
+answer_priority(struct auto_mode *mode, struct server_call *call,
+    const char *task, enum priority priority)
+{
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(result, "task", task);
+	json_set_string(result, "priority", priority_name(priority));
+	serve_reply(mode->core, call, result);
+}
+
+/* The source is told too, where it can be: it may get the task back. */
+static void
+prioritize_ours(struct auto_mode *mode, struct server_call *call,
+    struct task *t, enum priority priority)
+{
+	if (has_landed(t)) {
+		serve_refuse(call, API_STATUS, "it has landed already");
+		return;
+	}
+	if (t->priority != priority)
+		task_note(
+		    t, "priority", priority_name(priority), clock_wall_ms());
+	t->priority = priority;
+	if (intake_source(mode, NULL) != NULL && intake_owns(mode, t))
+		source_prioritize(mode->source, t->key, priority, NULL);
+	persist_changed(mode->core);
+	scheduler_look(mode);
+	answer_priority(mode, call, t->id, priority);
+}
+
+static void
+prioritize_in_source(struct auto_mode *mode, struct server_call *call,
+    const char *key, enum priority priority)
+{
+	struct source *source = open_source(mode, call);
+	struct err err = { 0 };
+
+	if (source == NULL)
+		return;
+	if (source_prioritize(source, key, priority, &err) < 0)
+		refuse(call, &err);
+	else
+		answer_priority(mode, call, key, priority);
+}
+
+static void
+on_priority(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct auto_mode *mode = arg;
+	const char *name = json_string_or(params, "task", "");
+	struct task *t = find_ours(mode, name);
+	enum priority priority = PRIORITY_NORMAL;
+
+	priority_parse(json_string_or(params, "priority", ""), &priority);
+	if (t != NULL)
+		prioritize_ours(mode, call, t, priority);
+	else
+		prioritize_in_source(mode, call, name, priority);
 }
 
 /* --- drop ------------------------------------------------------------ */
@@ -186,7 +332,7 @@ drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t)
 	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
 	cleanup_free char *id = xstrdup(t->id);
 
-	if (t->step == TASK_LANDED || t->step == TASK_SETTLING) {
+	if (has_landed(t)) {
 		serve_refuse(call, API_STATUS, "it has landed already");
 		return;
 	}
@@ -199,6 +345,11 @@ drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t)
 			return;
 		}
 		outcome_clear_worker(agent);
+	}
+	if (t->step == TASK_QUEUED && !landings_withdraw(mode->landings, id)) {
+		serve_refuse(call, API_BUSY,
+		    "its work is landing; try again in a moment");
+		return;
 	}
 	outcome_settle(mode, t, OUTCOME_ABORTED, "dropped by a person");
 	answer(mode, call, id, "aborted");
@@ -223,12 +374,9 @@ static void
 on_drop(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct auto_mode *mode = arg;
-	const struct state *state = &mode->core->state;
 	const char *name = json_string_or(params, "task", "");
-	struct task *t = state_task(state, name);
+	struct task *t = find_ours(mode, name);
 
-	if (t == NULL && intake_source(mode, NULL) != NULL)
-		t = state_task_by_key(state, source_kind(mode->source), name);
 	if (t != NULL)
 		drop_ours(mode, call, t);
 	else
@@ -239,6 +387,7 @@ void
 task_commands_register(struct auto_mode *mode)
 {
 	serve_handle(mode->core, "task.add", on_add, mode);
+	serve_handle(mode->core, "task.priority", on_priority, mode);
 	serve_handle(mode->core, "task.retry", on_retry, mode);
 	serve_handle(mode->core, "task.drop", on_drop, mode);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The methods for tasks: task.add, task.retry, task.drop. */
+/* The methods for tasks: task.add, task.priority, task.retry and
+ * task.drop. */
 #ifndef TASK_COMMANDS_H
 #define TASK_COMMANDS_H
 

@@ -159,17 +159,17 @@ agent_forget(struct agent *agent)
 	xstrset(&w->prompt, NULL);
 	xstrset(&w->prompt_command, NULL);
 	xstrset(&w->commit, NULL);
+	xstrset(&w->reviewed, NULL);
 	xstrset(&w->session.pending, NULL);
 	xstrset(&w->session.id, NULL);
 	xstrset(&w->session.transcript, NULL);
 	xstrset(&w->reason, NULL);
-	xstrset(&w->accept_onto, NULL);
-	xstrset(&w->accept_commit, NULL);
-	xstrset(&w->accept_message, NULL);
+	xstrset(&w->checked, NULL);
 	xstrset(&w->task, NULL);
 	w->session.step = PROMPT_NONE;
 	w->session.busy = false;
-	w->accept = ACCEPT_NONE;
+	w->accepted = false;
+	w->for_person = false;
 	w->crashes = w->conflicts = w->limit_tries = w->stalls = 0;
 	w->until_ms = 0;
 	persist_changed(agent->core);
@@ -256,7 +256,7 @@ agent_finish(struct agent *agent, const char *head)
 	if (agent_move(agent, WORKER_NEEDS_REVIEW, NULL) < 0)
 		return;
 	xstrset(&w->commit, head);
-	if (w->accept != ACCEPT_NONE || !w->self_review || w->self_reviewed) {
+	if (w->accepted || !w->self_review || w->self_reviewed) {
 		emit(agent->core,
 		    &(struct event){
 			.kind = EVENT_WORK_FINISHED, .worker = w->name });

@@ -11,6 +11,19 @@
 #include "op-start.h"
 #include "worker-op.h"
 
+/* The landing branch, or earlier work on the task that did not land. */
+static const char *
+start_point(const struct agent *agent)
+{
+	const struct core *core = agent->core;
+	const struct task *task = agent->worker->task != NULL ?
+	    state_task(&core->state, agent->worker->task) :
+	    NULL;
+
+	return task != NULL && task->from != NULL ? task->from :
+						    core_branch(core);
+}
+
 static void
 reset(struct operation *op)
 {
@@ -18,7 +31,7 @@ reset(struct operation *op)
 	struct core *core = start->agent->core;
 	const struct worker *w = start->agent->worker;
 
-	git_reset(core->git, w->worktree, w->branch, core_branch(core),
+	git_reset(core->git, w->worktree, w->branch, start_point(start->agent),
 	    operation_on_done, operation_await(op));
 }
 

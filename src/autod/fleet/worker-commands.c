@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "op-add.h"
+#include "op-inspect.h"
 #include "op-nuke.h"
 #include "op-reset.h"
 #include "op-start.h"
@@ -169,6 +170,7 @@ start(struct agent *agent, struct server_call *call, struct json_object *params)
 
 	if (!request_text(call, params, "prompt", &task))
 		return;
+	xstrset(&w->reviewed, NULL);
 	xstrset(&w->prompt, task.data);
 	xstrset(
 	    &w->prompt_command, json_string_or(params, "prompt_command", NULL));
@@ -211,10 +213,9 @@ on_start(void *arg, struct server_call *call, struct json_object *params)
 /* --- message, reject -------------------------------------------------- */
 
 static void
-answer_sent(
-    struct agent *agent, struct server_call *call, enum worker_status before)
+answer_sent(struct agent *agent, struct server_call *call,
+    enum worker_status before, struct json_object *result)
 {
-	struct json_object *result = json_object_new_object();
 
 	json_set_string(result, "worker", agent->worker->name);
 	json_set_bool(result, "message_sent", true);
@@ -286,29 +287,46 @@ on_message(void *arg, struct agent *agent, struct server_call *call,
 		return;
 	}
 	agent_prompt(agent, text.data, false, after);
-	answer_sent(agent, call, before);
+	answer_sent(agent, call, before, json_object_new_object());
+}
+
+static bool
+may_reject(struct agent *agent, struct server_call *call)
+{
+	if (agent->worker->status == WORKER_NEEDS_REVIEW)
+		return !worker_commands_prompt_under_way(agent, call);
+	worker_commands_wrong_status(
+	    call, agent->worker, "only finished work can be rejected");
+	return false;
+}
+
+static void
+reject(void *arg, struct agent *agent, struct server_call *call,
+    struct json_object *params)
+{
+	enum worker_status before = agent->worker->status;
+	cleanup_buf struct buf feedback = BUF_INIT, text = BUF_INIT;
+	struct json_object *result;
+
+	(void)arg;
+	if (!may_reject(agent, call) ||
+	    !request_text(call, params, "text", &feedback))
+		return;
+	prompt_rejection(feedback.data, &text);
+	agent_move(agent, WORKER_REJECTED, NULL);
+	agent_prompt(agent, text.data, false, WORKER_REJECTED);
+	result = json_object_new_object();
+	json_set_string(
+	    result, "commit_sha", json_string_or(params, "commit", NULL));
+	answer_sent(agent, call, before, result);
 }
 
 static void
 on_reject(void *arg, struct agent *agent, struct server_call *call,
     struct json_object *params)
 {
-	enum worker_status before = agent->worker->status;
-	cleanup_buf struct buf feedback = BUF_INIT, text = BUF_INIT;
-
-	(void)arg;
-	if (before != WORKER_NEEDS_REVIEW) {
-		worker_commands_wrong_status(
-		    call, agent->worker, "only finished work can be rejected");
-		return;
-	}
-	if (worker_commands_prompt_under_way(agent, call) ||
-	    !request_text(call, params, "text", &feedback))
-		return;
-	prompt_rejection(feedback.data, &text);
-	agent_move(agent, WORKER_REJECTED, NULL);
-	agent_prompt(agent, text.data, false, WORKER_REJECTED);
-	answer_sent(agent, call, before);
+	if (may_reject(agent, call))
+		op_inspect(agent, call, params, 0, reject, arg);
 }
 
 void

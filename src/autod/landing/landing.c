@@ -1,232 +1,364 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The queue of landings, and their events. */
+/* The floor: its begin and end, its policies, the calls that wait. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include "agent.h"
+#include "buf.h"
+#include "check-book.h"
+#include "check-output.h"
+#include "check-slot.h"
 #include "emit.h"
 #include "errtext.h"
+#include "git-land.h"
 #include "json.h"
 #include "landing-commands.h"
+#include "landing-item.h"
 #include "landing.h"
 #include "life.h"
 #include "mem.h"
-#include "op-land.h"
+#include "op-enqueue.h"
+#include "op-rebase.h"
+#include "op-review.h"
 #include "persist.h"
 #include "pick.h"
+#include "queue-move.h"
+#include "queue.h"
+#include "release.h"
 #include "serve.h"
+#include "settings.h"
+#include "settle.h"
+#include "worker-op.h"
 
-/* While it waits in the queue, it does not hold its worker yet. */
-struct landing {
-	struct op_land land; /* first */
-	TAILQ_ENTRY(landing) entry;
-	struct landings *landings;
-	bool begun; /* the operation is running */
+struct landing_call {
+	TAILQ_ENTRY(landing_call) entry;
+	char *item;
+	struct server_call *call;
 };
 
-TAILQ_HEAD(landing_queue, landing);
+/* --- calls ----------------------------------------------------------- */
 
-struct landings {
-	struct core *core;
-	struct fleet *fleet;
-	const struct landing_policy *policy; /* NULL = none */
-	void *policy_arg;
-	struct landing_queue queue; /* only the first one may have begun */
-	struct core_floor floor;
-};
-
-/* --- the end of a landing -------------------------------------------- */
-
-static enum landing_result
-landing_result(const struct op_land *land, const struct err *err)
+void
+landings_add_call(
+    struct landings *landings, const char *item, struct server_call *call)
 {
-	if (err != NULL)
-		return err->code == -ECANCELED ? LANDING_CANCELLED :
-						 land->failure;
-	return land->conflict != NULL ? LANDING_CONFLICT : LANDING_LANDED;
-}
+	struct landing_call *c;
 
-static void
-emit_end(struct core *core, const struct op_land *land, const struct err *err)
-{
-	struct landing_end end = {
-		.agent = land->op.agent,
-		.task = land->task,
-		.result = landing_result(land, err),
-		.err = err,
-	};
-
-	emit(core,
-	    &(struct event){ .kind = EVENT_LANDING_ENDED,
-		.worker = end.agent->worker->name,
-		.task = end.task,
-		.landing = &end });
-}
-
-static void
-emit_failure(
-    struct core *core, const struct op_land *land, const struct err *err)
-{
-	enum landing_result result = landing_result(land, err);
-
-	if (result == LANDING_LANDED || result == LANDING_CANCELLED)
+	if (call == NULL)
 		return;
-	emit(core,
-	    &(struct event){ .kind = EVENT_NOT_LANDED,
-		.worker = land->op.agent->worker->name,
-		.task = land->task,
-		.error = err != NULL ? err->msg :
-				       "conflict with the default branch; the "
-				       "worker resolves it" });
+	c = xcalloc(1, sizeof *c);
+	c->item = xstrdup(item);
+	c->call = call;
+	TAILQ_INSERT_TAIL(&landings->calls, c, entry);
 }
 
-/* It has ended, or was cancelled before it began. */
-static void
-landing_ended(
-    struct op_land *land, const struct err *err, struct json_object *answer)
+static struct landing_call *
+find_call(const struct landings *landings, const char *item)
 {
-	struct landing *l = (struct landing *)land;
-	struct landings *landings = l->landings;
-	struct core *core = landings->core;
+	struct landing_call *c = TAILQ_FIRST(&landings->calls);
 
-	TAILQ_REMOVE(&landings->queue, l, entry);
-	if (!land->rebase_only)
-		emit_failure(core, land, err);
-	if (err != NULL)
-		serve_fail(core, land->op.call, API_FAILED, err->msg);
-	else
-		serve_reply(core, land->op.call, answer);
-	if (!land->rebase_only)
-		emit_end(core, land, err);
-	op_land_release(land);
-	free(l);
-	landings_kick(landings);
+	while (c != NULL && strcmp(c->item, item) != 0)
+		c = TAILQ_NEXT(c, entry);
+	return c;
 }
 
-static void
-landing_cancel(struct landing *l, const char *reason)
+struct server_call *
+landings_take_call(struct landings *landings, const char *item)
 {
-	struct err err = { 0 };
+	struct landing_call *c = find_call(landings, item);
+	struct server_call *call;
 
-	if (l->begun) {
-		operation_cancel(&l->land.op.op, reason);
-		return;
+	if (c == NULL)
+		return NULL;
+	call = c->call;
+	TAILQ_REMOVE(&landings->calls, c, entry);
+	free(c->item);
+	free(c);
+	return call;
+}
+
+/* The work stays in the queue; only nobody waits for it here any more. */
+static void
+release_calls(struct landings *landings)
+{
+	struct landing_call *c;
+
+	while ((c = TAILQ_FIRST(&landings->calls)) != NULL) {
+		TAILQ_REMOVE(&landings->calls, c, entry);
+		serve_fail(landings->core, c->call, API_FAILED,
+		    "the daemon is stopping; the next one continues it");
+		free(c->item);
+		free(c);
 	}
-	err_set(&err, -ECANCELED, "%s", reason);
-	landing_ended(&l->land, &err, NULL);
 }
 
-/* --- the queue ------------------------------------------------------- */
+/* --- policies and events --------------------------------------------- */
 
-static void
-begin_next(void *arg)
+bool
+landings_may_move(const struct landings *landings)
 {
-	struct landings *landings = arg;
-	struct landing *l = TAILQ_FIRST(&landings->queue);
 	const struct landing_policy *policy = landings->policy;
 
-	if (l == NULL || l->begun || landings->core->stopping ||
-	    agent_is_taken(l->land.op.agent))
-		return;
-	if (policy != NULL && policy->may_begin != NULL &&
-	    !policy->may_begin(landings->policy_arg))
-		return;
-	l->begun = true;
-	op_land(&l->land);
+	return policy == NULL || policy->may_move == NULL ||
+	    policy->may_move(landings->policy_arg);
+}
+
+bool
+landings_keeps(const struct landings *landings, const char *task)
+{
+	const struct landing_policy *policy = landings->policy;
+
+	return task != NULL && policy != NULL && policy->keeps != NULL &&
+	    policy->keeps(landings->policy_arg, task);
 }
 
 void
-landings_kick(struct landings *landings)
+landings_blocked(
+    struct landings *landings, const char *class, const char *reason)
 {
-	persist_then(landings->core, landings, begin_next, landings);
+	const struct landing_policy *policy = landings->policy;
+	const struct landing_record *record = &landings->core->state.landings;
+	const struct landing_item *first = NULL;
+
+	for (size_t i = 0; i < record->count && first == NULL; i++)
+		if (record->items[i]->step == ITEM_QUEUED)
+			first = record->items[i];
+	if (policy != NULL && policy->blocked != NULL)
+		policy->blocked(landings->policy_arg, class,
+		    first != NULL ? first->worker : NULL,
+		    first != NULL ? first->task : NULL, reason);
 }
 
-static struct landing *
-landing_new(
-    struct landings *landings, struct agent *agent, struct server_call *call)
+void
+landings_red(struct landings *landings, const char *tree)
 {
-	struct landing *l = xcalloc(1, sizeof *l);
+	const struct landing_policy *policy = landings->policy;
+	const struct core *core = landings->core;
+	cleanup_buf struct buf how = BUF_INIT, output = BUF_INIT;
+	cleanup_free char *words = NULL;
 
-	l->landings = landings;
-	l->land.op.agent = agent;
-	l->land.op.call = call;
-	l->land.failure = LANDING_FAILED;
-	l->land.ended = landing_ended;
-	xstrset(&l->land.task, agent->worker->task);
-	return l;
+	check_output_read(core, tree, &how, &output);
+	words = xasprintf("%s itself fails its check at %.12s: %s %s\n%s",
+	    core_branch(core), landings->queue->base_commit,
+	    settings_string(core->settings, "auto.check_command"), how.data,
+	    output.data);
+	emit(landings->core,
+	    &(struct event){ .kind = EVENT_BRANCH_RED,
+		.branch = core_branch(core),
+		.commit = landings->queue->base_commit,
+		.reason = words });
+	if (policy != NULL && policy->red != NULL)
+		policy->red(landings->policy_arg, tree, words);
+}
+
+void
+landings_checked(
+    struct landings *landings, const struct check_end *end, bool flaky)
+{
+	static const char *const words[] = {
+		[CHECK_PASSED] = "passed",
+		[CHECK_FAILED] = "failed",
+		[CHECK_UNJUDGED] = "not judged",
+	};
+	struct core *core = landings->core;
+	const struct check_book *book = &core->state.landings.checks;
+
+	emit(core,
+	    &(struct event){ .kind = EVENT_CHECKED,
+		.result = words[end->verdict],
+		.ref = end->tree,
+		.reason = end->verdict == CHECK_PASSED ? NULL : end->how,
+		.duration_ms = end->duration_ms });
+	if (flaky && check_book_alarm(book, end->key))
+		emit(core,
+		    &(struct event){ .kind = EVENT_CHECK_FLAKY,
+			.count = check_book_flake_percent(book, end->key) });
+}
+
+void
+landings_moved(struct landings *landings, const char *from, const char *to)
+{
+	emit(landings->core,
+	    &(struct event){ .kind = EVENT_BRANCH_MOVED,
+		.branch = core_branch(landings->core),
+		.from = from,
+		.to = to });
+}
+
+void
+landings_fail(struct landings *landings, struct server_call *call,
+    const char *worker, const char *head, const struct err *err)
+{
+	cleanup_free char *words = err->code == -ECANCELED || worker == NULL ?
+	    xstrdup(err->msg) :
+	    xasprintf("the work of %s%s%.7s has not landed on %s: %s", worker,
+		head != NULL ? " at " : "", head != NULL ? head : "",
+		core_branch(landings->core), err->msg);
+
+	serve_fail(landings->core, call, API_FAILED, words);
+}
+
+void
+landings_ended(struct landings *landings, const struct landing_end *end)
+{
+	struct core *core = landings->core;
+	const char *worker =
+	    end->agent != NULL ? end->agent->worker->name : NULL;
+
+	if (end->result != LANDING_END_LANDED &&
+	    end->result != LANDING_END_CANCELLED)
+		emit(core,
+		    &(struct event){ .kind = EVENT_NOT_LANDED,
+			.worker = worker,
+			.task = end->task,
+			.branch = core_branch(core),
+			.commit = end->commit,
+			.error = end->err->msg });
+	emit(core,
+	    &(struct event){ .kind = EVENT_LANDING_ENDED,
+		.worker = worker,
+		.task = end->task,
+		.landing = end });
+}
+
+/* --- begin ----------------------------------------------------------- */
+
+void
+landing_begin(struct landings *landings, struct agent *agent,
+    const char *commit, struct server_call *call)
+{
+	agent->worker->accepted = true;
+	agent->worker->for_person = false;
+	agent_move(agent, WORKER_ACCEPTING, NULL);
+	op_enqueue(landings, agent, commit, call);
+}
+
+static struct json_object *
+rebase_answer(
+    const struct agent *agent, enum op_rebase_end end, const char *head)
+{
+	struct json_object *answer = json_object_new_object();
+
+	json_set_string(answer, "worker", agent->worker->name);
+	json_set_string(answer, "commit_sha", head);
+	json_set_string(answer, "commit_message", NULL);
+	json_set_string(answer, "status",
+	    end == OP_REBASE_CONFLICT ? "rebasing" : "needs_review");
+	json_set_bool(
+	    answer, "needs_conflict_resolution", end == OP_REBASE_CONFLICT);
+	json_set_bool(answer, "already_incorporated", false);
+	json_set_string(answer, "landing_branch", core_branch(agent->core));
+	return answer;
 }
 
 static void
-landing_queue(struct landings *landings, struct landing *l)
+on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
+    const struct err *err, struct server_call *call, void *arg)
 {
-	agent_move(l->land.op.agent, WORKER_ACCEPTING, NULL);
-	persist_changed(landings->core);
-	TAILQ_INSERT_TAIL(&landings->queue, l, entry);
-	landings_kick(landings);
+	(void)arg;
+	if (err != NULL)
+		serve_fail(agent->core, call, API_FAILED, err->msg);
+	else
+		serve_reply(agent->core, call, rebase_answer(agent, end, head));
 }
 
-void
-landing_begin(
-    struct landings *landings, struct agent *agent, struct server_call *call)
+static void
+on_rebased_for_review(struct agent *agent, enum op_rebase_end end,
+    const char *head, const struct err *err, struct server_call *call,
+    void *arg)
 {
-	if (agent->worker->accept == ACCEPT_NONE)
-		agent->worker->accept = ACCEPT_PREPARE;
-	landing_queue(landings, landing_new(landings, agent, call));
+	if (end == OP_REBASE_DONE)
+		op_review(agent, call, rebase_answer(agent, end, head));
+	else
+		on_rebased(agent, end, head, err, call, arg);
 }
 
-/* Without a journal: work that was not accepted must not land after a
- * restart. */
+/* Not accepted: it must not land after a restart. */
 void
 landing_rebase(
     struct landings *landings, struct agent *agent, struct server_call *call)
 {
-	struct landing *l = landing_new(landings, agent, call);
-
-	l->land.rebase_only = true;
-	landing_queue(landings, l);
+	agent->worker->accepted = false;
+	agent_move(agent, WORKER_ACCEPTING, NULL);
+	op_rebase(agent, false, call, on_rebased, landings);
 }
 
-/* After a restart: finish the landing or rebase that was in progress. */
-static void
-landing_recover(struct landings *landings, struct agent *agent)
+void
+landing_review(
+    struct landings *landings, struct agent *agent, struct server_call *call)
 {
-	struct landing *l = landing_new(landings, agent, NULL);
+	agent->worker->accepted = false;
+	agent_move(agent, WORKER_ACCEPTING, NULL);
+	op_rebase(agent, false, call, on_rebased_for_review, landings);
+}
 
-	l->land.again = true;
-	l->land.rebase_only = agent->worker->accept == ACCEPT_NONE;
-	/* It may already have changed files of the checkout, which would block
-	 * others. */
-	if (agent->worker->accept == ACCEPT_PUBLISH)
-		TAILQ_INSERT_HEAD(&landings->queue, l, entry);
+/* After a restart: what was in progress on a worker that is accepting. Items of
+ * the queue continue by themselves. */
+static void
+recover(struct landings *landings, struct agent *agent)
+{
+	const struct landing_record *record = &landings->core->state.landings;
+
+	if (agent->worker->status != WORKER_ACCEPTING ||
+	    agent_is_taken(agent) ||
+	    landing_record_of(record, agent->worker->name) != NULL)
+		return;
+	if (agent->worker->accepted)
+		op_enqueue(landings, agent, NULL, NULL);
 	else
-		TAILQ_INSERT_TAIL(&landings->queue, l, entry);
-	landings_kick(landings);
+		op_rebase(agent, true, NULL, on_rebased, landings);
 }
 
 bool
 landings_busy(const struct landings *landings)
 {
-	return !TAILQ_EMPTY(&landings->queue);
+	return landings->core->state.landings.count > 0;
+}
+
+size_t
+landings_long_waits(const struct landings *landings)
+{
+	return landings->queue->long_waits;
+}
+
+bool
+landings_withdraw(struct landings *landings, const char *task)
+{
+	struct landing_item *item =
+	    landing_record_of_task(&landings->core->state.landings, task);
+
+	return item == NULL || settle_withdraw(landings, item);
+}
+
+void
+landings_kick(struct landings *landings)
+{
+	queue_look(landings->queue);
 }
 
 /* --- the floor ------------------------------------------------------- */
 
-/* A worker loses its task: cancel its landings. */
+/* A worker loses its task: its item is taken out, unless the branch is moving
+ * with it already. */
 static void
 cancel_of(struct landings *landings, const char *worker, const char *why)
 {
+	struct landing_record *record = &landings->core->state.landings;
+	struct landing_item *item = landing_record_of(record, worker);
 	cleanup_free char *reason =
 	    xasprintf("the landing is cancelled: %s", why);
-	struct landing *l, *next;
 
-	for (l = TAILQ_FIRST(&landings->queue); l != NULL; l = next) {
-		next = TAILQ_NEXT(l, entry);
-		if (strcmp(l->land.op.agent->worker->name, worker) == 0)
-			landing_cancel(l, reason);
-	}
+	if (item == NULL)
+		return;
+	if (item->freeing)
+		release_done(landings, item);
+	else if (item->step == ITEM_QUEUED && item->commit == NULL)
+		settle_cancelled(landings, item, reason);
+	else
+		xstrset(&item->worker, NULL);
+	persist_changed(landings->core);
 }
 
 static void
@@ -240,54 +372,65 @@ on_event(const struct event *event, void *arg)
 	} else if (event->kind == EVENT_WORK_FINISHED) {
 		agent = fleet_find(landings->fleet, event->worker);
 		/* Its conflict is resolved. */
-		if (agent != NULL && agent->worker->accept != ACCEPT_NONE)
-			landing_begin(landings, agent, NULL);
+		if (agent != NULL && agent->worker->accepted)
+			landing_begin(landings, agent, NULL, NULL);
 	}
 }
 
+static void
+on_git_settled(const struct err *err, void *arg)
+{
+	struct landings *landings = arg;
+	struct fleet *fleet = landings->fleet;
+
+	if (err != NULL) /* the next landing tries again */
+		emit(landings->core,
+		    &(struct event){
+			.kind = EVENT_LANDING_WAITS, .reason = err->msg });
+	if (landings->core->stopping)
+		return;
+	for (size_t i = 0; i < fleet->count; i++)
+		recover(landings, fleet->agents[i]);
+	queue_begin(landings->queue);
+	life_floor_begun(landings->core);
+}
+
+/* First of all remove the locks that a killed daemon left in the user's
+ * repository. */
 static void
 floor_begin(void *self)
 {
 	struct landings *landings = self;
-	struct fleet *fleet = landings->fleet;
 
-	for (size_t i = 0; i < fleet->count; i++)
-		if (fleet->agents[i]->worker->status == WORKER_ACCEPTING)
-			landing_recover(landings, fleet->agents[i]);
-	life_floor_begun(landings->core);
+	git_land_settle(landings->core->git, on_git_settled, landings);
 }
 
-/* A worker that was taken before may be free now. */
+/* The branch may have been moved by hand; a worker may be free now. */
 static void
 floor_patrol(void *self, bool all)
 {
+	struct landings *landings = self;
+
 	(void)all;
-	landings_kick(self);
+	if (!queue_move_busy(landings->queue->move))
+		queue_base_changed(landings->queue);
 }
 
-/* The workers keep their status and their journal for the next daemon. Picks
- * are cancelled by the fleet. */
 static void
 floor_stop(void *self)
 {
 	struct landings *landings = self;
-	struct landing *l, *next;
 
-	for (l = TAILQ_FIRST(&landings->queue); l != NULL; l = next) {
-		next = TAILQ_NEXT(l, entry);
-		l->land.left_over = true;
-		landing_cancel(
-		    l, "the daemon is stopping; the next one continues it");
-	}
+	queue_stop(landings->queue);
+	release_calls(landings);
 }
 
 static bool
 floor_is_quiet(const void *self)
 {
 	const struct landings *landings = self;
-	const struct landing *l = TAILQ_FIRST(&landings->queue);
 
-	return l == NULL || !l->begun;
+	return queue_is_quiet(landings->queue);
 }
 
 struct landings *
@@ -297,7 +440,8 @@ landings_new(struct fleet *fleet)
 
 	landings->core = fleet->core;
 	landings->fleet = fleet;
-	TAILQ_INIT(&landings->queue);
+	TAILQ_INIT(&landings->calls);
+	landings->queue = queue_new(landings);
 	landings->floor = (struct core_floor){
 		.self = landings,
 		.begin = floor_begin,
@@ -315,19 +459,17 @@ void
 landings_free(struct landings *landings)
 {
 	const struct fleet *fleet;
-	struct landing *l;
 
 	if (landings == NULL)
 		return;
 	fleet = landings->fleet;
 	emit_unsubscribe(landings->core, on_event, landings);
-	floor_stop(landings);
+	release_calls(landings);
 	/* Git is freed next and will not answer any more. */
-	while ((l = TAILQ_FIRST(&landings->queue)) != NULL)
-		operation_drop(&l->land.op.op);
 	for (size_t i = 0; i < fleet->count; i++)
-		if (pick_of(fleet->agents[i]) != NULL)
-			operation_drop(pick_of(fleet->agents[i]));
+		if (fleet->agents[i]->op != NULL)
+			operation_drop(&fleet->agents[i]->op->op);
+	queue_free(landings->queue);
 	persist_forget(landings->core, landings);
 	free(landings);
 }

@@ -1,68 +1,147 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Lands a worker's work as one commit: a journalled operation. Each step is
- * saved before it is taken and can be repeated; landings run one after the
- * other.
+ * Lands work on the landing branch: one path for a person's accept and pick,
+ * for reverts and for auto mode.
  *
- *   PREPARE  commit leftovers, rebase on the default branch, make one commit
- *            on a private ref (the same one when repeated)
- *   PUBLISH  move the default branch to it, compare-and-swap
- *   CLEANUP  reset the worktree to the default branch
+ * Accepted work is frozen as a commit and becomes an item of the queue
+ * (op-enqueue.c). The queue builds candidates, has them checked, and moves the
+ * branch to what passed (queue.c). Then the worker is cleaned, or it gets its
+ * work back (settle.c). Everything is in the state, so the next daemon
+ * continues.
  */
 #ifndef LANDING_H
 #define LANDING_H
 
 #include <stdbool.h>
+#include <sys/queue.h>
 
 #include "fleet.h"
 
 struct agent;
+struct check_end;
 struct err;
-struct landings;
+struct landing_item;
+struct queue;
 struct server_call;
 
 enum landing_result {
-	LANDING_LANDED, /* or there was nothing to land */
-	LANDING_CONFLICT, /* sent back to resolve it */
-	LANDING_STUCK, /* too many conflicts */
-	LANDING_DIRTY, /* blocked by the user's checkout */
-	LANDING_FAILED, /* git reported an error */
-	LANDING_CANCELLED, /* the daemon stops, or the worker lost its task */
+	LANDING_END_LANDED, /* or there was nothing to land */
+	LANDING_END_CONFLICT, /* sent back to resolve it */
+	LANDING_END_STUCK, /* too many conflicts */
+	LANDING_END_EJECTED, /* its check failed */
+	LANDING_END_FAILED, /* git reported an error, or it was refused */
+	LANDING_END_CANCELLED, /* the daemon stops, or the worker lost its
+				* task */
 };
 
 /* The result: event->landing of EVENT_LANDING_ENDED. */
 struct landing_end {
-	struct agent *agent;
-	const char *task; /* of the worker when it began, or NULL */
+	struct agent *agent; /* NULL = it has no worker any more */
+	const char *task; /* NULL = by hand */
+	const char *commit; /* the worker's, NULL = unknown */
 	enum landing_result result;
 	const struct err *err; /* NULL = success */
 };
 
-struct landing_policy {
-	/* May the next landing begin? */
-	bool (*may_begin)(void *arg);
+/* What happens to work whose check failed. */
+enum landing_return {
+	LANDING_RETURN_PERSON, /* it waits for a person's decision */
+	LANDING_RETURN_AGENT, /* its worker gets it back with the output */
+	LANDING_RETURN_TAKEN, /* the policy has taken care of it */
 };
 
-/* Registers itself as a floor, and its methods (accept, rebase, review, pick).
- * Subscribes to EVENT_WORK_FINISHED (continues a landing whose conflict was
- * resolved) and EVENT_WORKER_LOST (cancels). */
+/* Questions to auto mode; every member may be NULL. */
+struct landing_policy {
+	/* May the branch move now? */
+	bool (*may_move)(void *arg);
+	/* Is this its task, with nobody watching? Then it waits for what is in
+	 * the way. */
+	bool (*keeps)(void *arg, const char *task);
+	/* agent: NULL = its worker was released; from: the commit with its
+	 * work, where it could go on. */
+	enum landing_return (*ejected)(void *arg, struct agent *agent,
+	    const char *task, const char *from, const char *words);
+	/* The work of this task will wait long: is its worker needed for
+	 * another task? If so, the task has no worker from here on. */
+	bool (*frees)(void *arg, struct agent *agent, const char *task);
+	/* Nothing can land, and waiting has not helped. class: of the
+	 * failure. */
+	void (*blocked)(void *arg, const char *class, const char *worker,
+	    const char *task, const char *reason);
+	/* The branch itself, this tree, fails its check. */
+	void (*red)(void *arg, const char *tree, const char *words);
+	/* Enum priority of a task. */
+	int (*priority)(void *arg, const char *task);
+};
+
+struct landing_call;
+TAILQ_HEAD(landing_calls, landing_call);
+
+struct landings {
+	struct core *core;
+	struct fleet *fleet;
+	const struct landing_policy *policy; /* NULL = none */
+	void *policy_arg;
+	struct queue *queue;
+	struct landing_calls calls; /* that wait for an item */
+	struct core_floor floor;
+};
+
+/* Registers itself as a floor, and its methods. Subscribes to
+ * EVENT_WORK_FINISHED (continues a landing whose conflict was resolved) and
+ * EVENT_WORKER_LOST (cancels). */
 struct landings *landings_new(struct fleet *fleet);
 void landings_free(struct landings *landings);
 void landings_set_policy(
     struct landings *landings, const struct landing_policy *policy, void *arg);
-/* Is one running or waiting? */
+/* Is anything in the queue, or not settled yet? */
 bool landings_busy(const struct landings *landings);
-/* The next one may be able to begin now. */
+/* How many workers wait long with their work, and could do something else? As
+ * of the last look at the queue. */
+size_t landings_long_waits(const struct landings *landings);
+/* Take the work of this task out of the queue. False: it is too late, or it
+ * must be tried again in a moment. */
+bool landings_withdraw(struct landings *landings, const char *task);
+/* The branch may be able to move now; a worker may be needed. */
 void landings_kick(struct landings *landings);
 
-/* Land its work when the queue gets to it. call may be NULL. Emits EVENT_LANDED
- * in the same pass of the loop that saves it, EVENT_NOT_LANDED, and
- * EVENT_LANDING_ENDED last. */
-void landing_begin(
-    struct landings *landings, struct agent *agent, struct server_call *call);
-/* Only rebase the work on the default branch. */
+/* Land the worker's work. call may be NULL. commit: the HEAD that was shown to
+ * the person who accepts it, NULL = any. */
+void landing_begin(struct landings *landings, struct agent *agent,
+    const char *commit, struct server_call *call);
+/* Only rebase the work on the branch. */
 void landing_rebase(
     struct landings *landings, struct agent *agent, struct server_call *call);
+/* The same for a review: answers with the commit to look at (op-review.h). */
+void landing_review(
+    struct landings *landings, struct agent *agent, struct server_call *call);
+
+/* For the other files of this floor. */
+
+bool landings_may_move(const struct landings *landings);
+bool landings_keeps(const struct landings *landings, const char *task);
+void landings_blocked(
+    struct landings *landings, const char *class, const char *reason);
+void landings_red(struct landings *landings, const char *tree);
+void landings_checked(
+    struct landings *landings, const struct check_end *end, bool flaky);
+void
+landings_moved(struct landings *landings, const char *from, const char *to);
+
+/* Remember the call that waits for this item, and take it to answer it (NULL =
+ * none). */
+void landings_add_call(
+    struct landings *landings, const char *item, struct server_call *call);
+struct server_call *
+landings_take_call(struct landings *landings, const char *item);
+
+/* Answer a call (NULL = none) with a failure, naming what did not land and
+ * where. head: NULL = unknown. */
+void landings_fail(struct landings *landings, struct server_call *call,
+    const char *worker, const char *head, const struct err *err);
+
+/* Emit EVENT_LANDING_ENDED, after EVENT_NOT_LANDED for a failure. */
+void landings_ended(struct landings *landings, const struct landing_end *end);
 
 #endif

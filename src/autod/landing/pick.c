@@ -1,68 +1,67 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "errtext.h"
-#include "git-facts.h"
-#include "git-land.h"
+#include "git-freeze.h"
 #include "git.h"
-#include "json.h"
+#include "landing-item.h"
 #include "landing.h"
 #include "mem.h"
+#include "op-enqueue.h"
 #include "pick.h"
+#include "queue.h"
 #include "salvage.h"
+#include "serve.h"
 #include "worker-op.h"
 #include "workspace.h"
 
 struct pick {
 	struct worker_op op; /* first */
 	struct landings *landings;
-	char ref[256]; /* the salvaged work */
-	char onto[GIT_ID_SIZE];
-	char tree[GIT_ID_SIZE]; /* the merged tree */
-	char commit[GIT_ID_SIZE];
+	struct landing_item *item; /* until it is in the state */
 };
 
-static struct git_queue *
-root_queue(const struct pick *pick)
-{
-	const struct core *core = pick->op.agent->core;
-
-	return git_queue(core->git, core->workspace->root);
-}
-
-/* The result from git as an error; NULL = success. */
-static const struct err *
-complaint(const struct git_answer *answer, struct err *err)
-{
-	if (answer->status == 0)
-		return NULL;
-	err_set(err, -EIO, "%s", answer->complaint);
-	return err;
-}
-
 static void
-on_facts(const struct git_facts *facts, const struct err *err, void *arg)
+on_looked(const struct git_frozen *frozen, const struct err *err, void *arg)
 {
 	struct pick *pick = arg;
+	struct err unrelated = { 0 };
 
 	if (!operation_arrived(&pick->op.op, err))
 		return;
-	memcpy(pick->onto, facts->onto, sizeof pick->onto);
+	if (frozen->refused & GIT_FREEZE_UNRELATED) {
+		err_set(&unrelated, -EINVAL,
+		    "%s has no commit in common with %s",
+		    pick->op.agent->worker->branch,
+		    core_branch(pick->op.agent->core));
+		operation_fail(&pick->op.op, &unrelated);
+		return;
+	}
+	xstrset(&pick->item->base, frozen->base);
+	xstrset(&pick->item->picked_head, frozen->commit);
+	pick->item->uncommitted = (int)frozen->dirty.count;
 	operation_next(&pick->op.op);
 }
 
 static void
-step_facts(struct operation *op)
+step_look(struct operation *op)
 {
 	struct pick *pick = (struct pick *)op;
 	struct core *core = pick->op.agent->core;
+	const struct worker *w = pick->op.agent->worker;
+	struct git_freeze what = {
+		.branch = w->branch,
+		.onto = core_branch(core),
+	};
 
-	git_facts_read(core->git, pick->op.agent->worker->worktree,
-	    core_branch(core), on_facts, operation_await(op));
+	git_freeze(
+	    core->git, w->worktree, &what, on_looked, operation_await(op));
 }
 
 static void
@@ -78,7 +77,7 @@ on_salvaged(const char *ref, const struct err *err, void *arg)
 		operation_fail(&pick->op.op, &nothing);
 		return;
 	}
-	snprintf(pick->ref, sizeof pick->ref, "%s", ref);
+	xstrset(&pick->item->words, ref);
 	operation_next(&pick->op.op);
 }
 
@@ -91,120 +90,72 @@ step_salvage(struct operation *op)
 }
 
 static void
-on_merged(const struct git_answer *answer, void *arg)
+on_resolved(const struct git_answer *answer, void *arg)
 {
 	struct pick *pick = arg;
 	struct err err = { 0 };
 
-	if (answer->status == 1)
-		err_set(&err, -EEXIST,
-		    "it conflicts with %s; its work is in %s",
-		    core_branch(pick->op.agent->core), pick->ref);
-	else
-		complaint(answer, &err);
+	if (answer->status != 0)
+		err_set(&err, -EIO, "%s", answer->complaint);
 	if (!operation_arrived(&pick->op.op, err.code != 0 ? &err : NULL))
 		return;
-	snprintf(pick->tree, sizeof pick->tree, "%.*s",
-	    (int)strcspn(answer->out, "\n"), answer->out);
+	xstrset(&pick->item->head, answer->out);
 	operation_next(&pick->op.op);
 }
 
 static void
-step_merge(struct operation *op)
+step_resolve(struct operation *op)
 {
 	struct pick *pick = (struct pick *)op;
-	const char *const args[] = { "merge-tree", "--write-tree", pick->onto,
-		pick->ref, NULL };
-	struct git_command merge = { .args = args };
+	const struct core *core = pick->op.agent->core;
+	const char *const args[] = { "rev-parse", "--verify", pick->item->words,
+		NULL };
+	struct git_command ask = { .args = args };
 
-	git_run(root_queue(pick), &merge, on_merged, operation_await(op));
+	git_run(git_queue(core->git, core->workspace->root), &ask, on_resolved,
+	    operation_await(op));
 }
 
 static void
-on_committed(const struct git_answer *answer, void *arg)
+enqueue(struct pick *pick)
 {
-	struct pick *pick = arg;
-	struct err err = { 0 };
+	struct landings *landings = pick->landings;
+	struct landing_item *item = take_ptr(&pick->item);
+	int64_t now = clock_wall_ms();
 
-	if (!operation_arrived(&pick->op.op, complaint(answer, &err)))
-		return;
-	snprintf(pick->commit, sizeof pick->commit, "%s", answer->out);
-	operation_next(&pick->op.op);
-}
-
-static void
-step_commit(struct operation *op)
-{
-	struct pick *pick = (struct pick *)op;
-	const char *const args[] = { "commit-tree", pick->tree, "-p",
-		pick->onto, "-F", "-", NULL };
-	cleanup_free char *message =
-	    xasprintf("Work of %s, picked\n", pick->op.agent->worker->name);
-	struct git_command commit = { .args = args, .input = message };
-
-	git_run(root_queue(pick), &commit, on_committed, operation_await(op));
-}
-
-static void
-on_landed(enum git_land_result result, const char *detail,
-    const struct err *error, void *arg)
-{
-	struct pick *pick = arg;
-	struct err err = { 0 };
-
-	if (!operation_arrived(&pick->op.op, error))
-		return;
-	if (result == GIT_LANDED) {
-		operation_next(&pick->op.op);
-		return;
-	}
-	if (result == GIT_LAND_DIRTY)
-		err_set(
-		    &err, -EBUSY, "your checkout is in the way: %s", detail);
-	else if (result == GIT_LAND_MOVED)
-		err_set(&err, -EBUSY,
-		    "the default branch moved meanwhile; pick again");
-	else
-		err_set(&err, -EBUSY, "%s; pick again", detail);
-	operation_fail(&pick->op.op, &err);
-}
-
-static void
-step_land(struct operation *op)
-{
-	struct pick *pick = (struct pick *)op;
-	struct core *core = pick->op.agent->core;
-
-	git_land(core->git, core_branch(core), pick->onto, pick->commit,
-	    core_lands_over_dirt(core), on_landed, operation_await(op));
+	item->kind = ITEM_PICK;
+	xstrset(&item->worker, pick->op.agent->worker->name);
+	item->title = xasprintf("Work of %s, picked", item->worker);
+	item->message = xasprintf("%s\n", item->title);
+	item->author_date = xasprintf("%" PRId64 " +0000", now / 1000);
+	xstrset(&item->committer_date, item->author_date);
+	item->approved = true;
+	item->queued_ms = now;
+	landings_add_call(landings, item->id, take_ptr(&pick->op.call));
+	queue_add(landings->queue, item);
 }
 
 static void
 pick_end(struct operation *op, const struct err *err)
 {
 	struct pick *pick = (struct pick *)op;
-	struct json_object *result = NULL;
 
 	worker_op_release(&pick->op);
-	if (err == NULL) {
-		result = json_object_new_object();
-		json_set_string(result, "worker", pick->op.agent->worker->name);
-		json_set_bool(result, "success", true);
-		json_set_string(result, "commit_sha", pick->commit);
-		json_set_string(result, "salvage", pick->ref);
-	}
-	worker_op_answer(&pick->op, err, result);
+	if (err == NULL)
+		enqueue(pick);
+	else
+		landings_fail(pick->landings, pick->op.call,
+		    pick->op.agent->worker->name, pick->item->picked_head, err);
 	/* A landing of the worker may have waited for this. */
 	landings_kick(pick->landings);
+	landing_item_free(pick->item);
 	free(pick);
 }
 
 static const struct operation_step pick_steps[] = {
-	{ .name = "facts", .run = step_facts },
+	{ .name = "look", .run = step_look },
 	{ .name = "salvage", .run = step_salvage },
-	{ .name = "merge", .run = step_merge },
-	{ .name = "commit", .run = step_commit },
-	{ .name = "land", .run = step_land, .firm = true },
+	{ .name = "resolve", .run = step_resolve },
 };
 
 static const struct operation_kind pick_kind = {
@@ -221,13 +172,6 @@ pick_begin(
 	struct pick *pick = xcalloc(1, sizeof *pick);
 
 	pick->landings = landings;
+	pick->item = landing_record_new_item(&landings->core->state.landings);
 	worker_op_begin(&pick->op, &pick_kind, agent, call);
-}
-
-struct operation *
-pick_of(const struct agent *agent)
-{
-	return agent->op != NULL && agent->op->op.kind == &pick_kind ?
-	    &agent->op->op :
-	    NULL;
 }

@@ -31,6 +31,7 @@ state_release(struct state *state)
 		worker_free(state->workers[i]);
 	free(state->workers);
 	free(state->last_reviewed);
+	landing_record_release(&state->landings);
 	state_auto_release(state);
 	json_object_put(state->rest);
 	memset(state, 0, sizeof *state);
@@ -218,6 +219,7 @@ state_to_json(const struct state *state)
 		json_set(workers, state->workers[i]->name,
 		    worker_to_json(state->workers[i]));
 	json_set(json, "workers", workers);
+	json_set(json, "landings", landing_record_to_json(&state->landings));
 	state_auto_to_json(state, json);
 	if (state->rest != NULL)
 		copy_members(state->rest, json);
@@ -289,6 +291,18 @@ parse_workers(struct json_object *json, int64_t now_ms, struct state *state,
 	return 0;
 }
 
+static int
+parse_landings(struct json_object *json, struct state *state, struct err *err)
+{
+	struct json_object *landings = NULL;
+	int r = json_get_object(json, "", "landings", &landings, err);
+
+	if (r < 0)
+		return optional(r);
+	return landing_record_from_json(
+	    landings, "landings", &state->landings, err);
+}
+
 /* Keep the members that only a newer version knows. */
 static void
 keep_rest(struct json_object *json, struct state *state)
@@ -325,6 +339,8 @@ state_parse(const char *bytes, size_t len, int64_t now_ms,
 	r = parse_counters(json, &state, err);
 	if (r == 0)
 		r = parse_workers(json, now_ms, &state, err);
+	if (r == 0)
+		r = parse_landings(json, &state, err);
 	if (r == 0)
 		r = state_auto_from_json(json, &state, err);
 	if (r < 0) {

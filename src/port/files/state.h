@@ -12,6 +12,7 @@
 
 #include "budget.h"
 #include "id.h"
+#include "landing-record.h"
 #include "task.h"
 
 struct err;
@@ -46,6 +47,7 @@ struct state {
 	int64_t source_repo_dirty_retry_after_unix,
 	    source_repo_dirty_backoff_secs;
 	int source_repo_dirty_retry_count;
+	struct landing_record landings;
 	struct budget_day today;
 	uint64_t outcomes[OUTCOME_COUNT]; /* tasks that ended so, ever */
 	uint64_t errors; /* hard failures, ever */

@@ -24,8 +24,12 @@ change_parse(const char *record, struct git_change *change)
 	if (record[0] != ':' || status == NULL || status[0] == '\0')
 		return false;
 	change->status = status[0];
-	return git_records_word(git_records_skip(record, 1), change->mode,
-		   sizeof change->mode) &&
+	return git_records_word(
+		   record + 1, change->old_mode, sizeof change->old_mode) &&
+	    git_records_word(git_records_skip(record, 1), change->mode,
+		sizeof change->mode) &&
+	    git_records_word(git_records_skip(record, 2), change->old_id,
+		sizeof change->old_id) &&
 	    git_records_word(
 		git_records_skip(record, 3), change->id, sizeof change->id);
 }

@@ -14,7 +14,8 @@
  * text. */
 struct git_change {
 	char status; /* A, D, M, T */
-	char mode[8]; /* new */
+	char old_mode[8], mode[8]; /* zeros where it is not */
+	char old_id[GIT_ID_SIZE]; /* zeros when added */
 	char id[GIT_ID_SIZE]; /* new, zeros when deleted */
 	const char *path;
 };

@@ -6,6 +6,7 @@
 
 #include "file.h"
 #include "git-changes.h"
+#include "git-dirs.h"
 #include "git-land-check.h"
 #include "git-op.h"
 #include "git-records.h"
@@ -25,6 +26,7 @@ git_land_check_init(
 	check->tree = tree;
 	check->overlap = overlap;
 	buf_init(&check->in_way);
+	buf_init(&check->foreign);
 	buf_init(&check->suspects);
 }
 
@@ -33,6 +35,7 @@ git_land_check_release(struct git_land_check *check)
 {
 	git_changes_release(&check->changes);
 	buf_release(&check->in_way);
+	buf_release(&check->foreign);
 	buf_release(&check->suspects);
 }
 
@@ -53,6 +56,14 @@ git_land_check_blame_all(
 	git_records_init(&records, out, len);
 	while ((path = git_records_next(&records)) != NULL)
 		blame(check, path);
+}
+
+/* As it is staged, it is the user's own. */
+static void
+blame_staged(struct git_land_check *check, const char *path)
+{
+	blame(check, path);
+	buf_add(&check->foreign, path, strlen(path) + 1);
 }
 
 /* A row with mode 0 removes the path. */
@@ -98,6 +109,9 @@ judge_changed(
 	    git_changes_find(&check->changes, entry->text);
 	struct stat st;
 
+	/* Its own commits are its own affair; only what is staged counts. */
+	if (entry->submodule && strcmp(entry->index_id, entry->head_id) == 0)
+		return;
 	if (change == NULL) {
 		if (!check->overlap || touched_above(check, entry->text) ||
 		    git_changes_below(&check->changes, entry->text))
@@ -108,7 +122,7 @@ judge_changed(
 	 * own. */
 	if (strcmp(entry->index_id, entry->head_id) != 0 &&
 	    strcmp(entry->index_id, change->id) != 0)
-		blame(check, entry->text);
+		blame_staged(check, entry->text);
 	else if (change->status == 'D' && exists(check, entry->text, &st))
 		blame(check, entry->text);
 	else
@@ -196,7 +210,7 @@ git_land_check_status(struct git_land_check *check, const char *out, size_t len)
 			strlcpy(
 			    check->branch, entry.text, sizeof check->branch);
 		else if (entry.kind == GIT_STATUS_UNMERGED)
-			blame(check, entry.text);
+			blame_staged(check, entry.text);
 		if (entry.kind != GIT_STATUS_CHANGED)
 			continue;
 		judge_changed(check, &entry);
@@ -207,6 +221,54 @@ git_land_check_status(struct git_land_check *check, const char *out, size_t len)
 		known[count++] = entry.text;
 	}
 	judge_all_added(check, known, count);
+}
+
+static bool
+is_listed(const struct buf *paths, const char *wanted)
+{
+	struct git_records records;
+	const char *path;
+
+	git_records_init(&records, paths->data, paths->len);
+	while ((path = git_records_next(&records)) != NULL)
+		if (strcmp(path, wanted) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_own_row(struct git_land_check *check, const char *path)
+{
+	const struct git_change *change =
+	    git_changes_find(&check->changes, path);
+	bool none = change != NULL && change->status == 'A';
+
+	if (change == NULL || is_listed(&check->foreign, path))
+		return;
+	buf_addf(&check->suspects, "%s %s\t", none ? "0" : change->old_mode,
+	    change->old_id);
+	buf_add(&check->suspects, path, strlen(path) + 1);
+}
+
+void
+git_land_check_forgive(struct git_land_check *check)
+{
+	cleanup_buf struct buf rows = BUF_INIT;
+	struct git_records records;
+	const char *record;
+
+	buf_add(&rows, check->suspects.data, check->suspects.len);
+	buf_clear(&check->suspects);
+	git_records_init(&records, rows.data, rows.len);
+	while ((record = git_records_next(&records)) != NULL) {
+		const char *tab = strchr(record, '\t');
+
+		if (tab != NULL && !is_listed(&check->in_way, tab + 1))
+			buf_add(&check->suspects, record, strlen(record) + 1);
+	}
+	git_records_init(&records, check->in_way.data, check->in_way.len);
+	while ((record = git_records_next(&records)) != NULL)
+		add_own_row(check, record);
 }
 
 void
@@ -231,28 +293,10 @@ git_land_check_describe(const struct git_land_check *check, struct buf *out)
 	}
 }
 
-/* The git directory of a tree, from its .git; NULL when that is broken. */
-static char *
-tree_gitdir(const char *tree)
-{
-	static const char prefix[] = "gitdir: ";
-	cleanup_free char *path = file_join(tree, ".git");
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (file_is_dir(path))
-		return take_ptr(&path);
-	if (file_read(path, 8192, &text, NULL) < 0 ||
-	    strncmp(text.data, prefix, strlen(prefix)) != 0)
-		return NULL;
-	while (text.len > 0 && text.data[text.len - 1] == '\n')
-		buf_truncate(&text, text.len - 1);
-	return file_join(tree, text.data + strlen(prefix));
-}
-
 bool
 git_land_check_rebases(const char *tree, const char *branch)
 {
-	cleanup_free char *gitdir = tree_gitdir(tree);
+	cleanup_free char *gitdir = git_dirs_gitdir(tree);
 	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
 	cleanup_free char *taken =
 	    gitdir != NULL ? git_op_rebased_branch(gitdir) : NULL;

@@ -23,6 +23,8 @@ struct git_land_check {
 	char branch[256]; /* and branch, "" = detached */
 	struct buf in_way; /* paths, NUL terminated */
 	size_t in_way_count;
+	struct buf foreign; /* those of them whose staged content is neither the
+			     * old nor the landed one */
 	/* Paths that may have the landed content already: rows for
 	 * `update-index -z --index-info` that put it into an index. */
 	struct buf suspects;
@@ -40,6 +42,10 @@ void git_land_check_status(
 /* Count paths, each ended by NUL, as blocking. */
 void git_land_check_blame_all(
     struct git_land_check *check, const char *out, size_t len);
+
+/* What is in the way does not have the other content: have its rows put the
+ * checkout's own commit into an index, but for what the user has staged. */
+void git_land_check_forgive(struct git_land_check *check);
 
 /* "3 files are in the way in /path: a, b, c", names made visible. */
 void

@@ -2,420 +2,333 @@
 
 /*
  * Landing: the branch moves by compare-and-swap, and a tree that has it checked
- * out moves with it or not at all.
+ * out moves with it or not at all. The order, each step of which another git
+ * that runs in the same tree at the same time must respect, or is told of:
+ *
+ *   1 write down what is about to happen (git-claim.h); objects on disk
+ *   2 index.lock: nobody else writes the index; look at files and index
+ *   3 update-ref up to "prepare": nobody else moves HEAD or the branch; is HEAD
+ *     still on it?
+ *   4 files, with a copy of the index; the copy becomes the index
+ *   5 "commit": the branch moves
+ *   6 wait for gits that had read HEAD before; put back what such a one took to
+ *     another branch; let go; everything on disk; cross out what was written
+ *
+ * Killed before 5, the next landing puts files and index back; behind it, they
+ * follow.
  */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "file.h"
 #include "git-changes.h"
-#include "git-land-check.h"
+#include "git-dirs.h"
 #include "git-land.h"
+#include "git-move-files.h"
+#include "git-move-left.h"
+#include "git-move.h"
 #include "git-op.h"
+#include "git-records.h"
 #include "git-trees.h"
 #include "mem.h"
 
-/* For a big tree and the user's hooks. */
 #define LAND_DEADLINE_MS (INT64_C(10) * 60 * 1000)
-#define LAND_INDEX       "llmc-landing.index"
-#define LAND_REFLOG      "llmc: landed"
+
+static const char gitlink_mode[] = "160000";
 
 struct land_op {
+	struct git_move move;
 	struct git_op op; /* onto: where the branch must be */
-	char *branch, *id_name;
-	bool overlap;
-	char tip[GIT_ID_SIZE], id[GIT_ID_SIZE];
-	char *tree; /* the checkout that goes along, NULL = none */
-	struct buf changes; /* text that check points into */
-	struct git_land_check check;
-	char *index; /* temporary one */
-	struct err refused; /* why git did not move it */
-	bool held; /* another git holds a lock */
-	int tries; /* that found the lock */
-	enum git_land_result result;
-	struct buf detail;
+	char *id_name;
+	bool forward; /* id is known to be on top of onto */
 	git_land_fn *fn;
+	git_work_fn *settle_fn; /* used instead: nothing is to land */
 	void *arg;
 	void *owned; /* freed in the end, NULL = nothing */
 };
 
-static enum git_op_next
-land_end(struct land_op *land, enum git_land_result result)
+/* --- what is asked for ------------------------------------------------ */
+
+static bool
+is_id(const char *name)
 {
-	land->result = result;
-	return GIT_OP_DONE;
+	size_t len = strlen(name);
+
+	return (len == 40 || len == 64) &&
+	    strspn(name, "0123456789abcdef") == len;
 }
 
 static enum git_op_next
-land_moved(struct land_op *land)
-{
-	buf_clear(&land->detail);
-	buf_addf(&land->detail, "%s is at %.12s, no longer at %.12s",
-	    land->branch, land->tip, land->op.onto_id);
-	return land_end(land, GIT_LAND_MOVED);
-}
-
-static enum git_op_next
-land_ask_ids(struct git_op *op)
-{
-	const struct land_op *land = op->self;
-	cleanup_free char *branch = git_op_branch_name(land->branch);
-	cleanup_free char *id = xasprintf("%s^{commit}", land->id_name);
-
-	return git_op_ask_ids(op, (const char *[]){ branch, id, NULL });
-}
-
-static enum git_op_next
-land_ids(struct git_op *op, const struct git_answer *answer)
+land_ask_names(struct git_op *op)
 {
 	struct land_op *land = op->self;
-	char ids[2][GIT_ID_SIZE];
+	cleanup_free char *branch = git_op_branch_name(op->onto);
+	cleanup_free char *other = xasprintf("%s^{commit}", op->onto);
+	cleanup_free char *id = xasprintf("%s^{commit}", land->id_name);
+
+	if (land->settle_fn != NULL)
+		return GIT_OP_NEXT;
+	if (!is_id(op->onto) || !is_id(land->id_name))
+		return git_op_ask_ids(
+		    op, (const char *[]){ branch, other, id, NULL });
+	strlcpy(op->onto_id, op->onto, GIT_ID_SIZE);
+	strlcpy(land->move.id, land->id_name, GIT_ID_SIZE);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+land_names(struct git_op *op, const struct git_answer *answer)
+{
+	struct land_op *land = op->self;
+	char ids[3][GIT_ID_SIZE];
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
 	git_op_ids(answer, ids, nitems(ids));
-	if (ids[0][0] == '\0')
-		return git_op_fail(op, -ENOENT, "there is no branch %s in %s",
-		    land->branch, op->dir);
-	if (ids[1][0] == '\0')
+	memcpy(op->onto_id, ids[0][0] != '\0' ? ids[0] : ids[1], GIT_ID_SIZE);
+	memcpy(land->move.id, ids[2], GIT_ID_SIZE);
+	if (op->onto_id[0] == '\0')
+		return git_op_fail(op, -ENOENT,
+		    "there is no branch or commit %s in %s", op->onto, op->dir);
+	if (land->move.id[0] == '\0')
 		return git_op_fail(op, -ENOENT, "there is no commit %s in %s",
 		    land->id_name, op->dir);
-	memcpy(land->tip, ids[0], GIT_ID_SIZE);
-	memcpy(land->id, ids[1], GIT_ID_SIZE);
 	return GIT_OP_NEXT;
 }
 
-static enum git_op_next
-land_ask_landed(struct git_op *op)
-{
-	const struct land_op *land = op->self;
-
-	return git_op_ask_ancestor(op, land->id, land->tip);
-}
-
-static enum git_op_next
-land_landed(struct git_op *op, const struct git_answer *answer)
-{
-	struct land_op *land = op->self;
-
-	if (answer->status > 1)
-		return git_op_complain(op, answer);
-	if (answer->status == 0)
-		return land_end(land, GIT_LANDED);
-	if (strcmp(land->tip, op->onto_id) != 0)
-		return land_moved(land);
-	return GIT_OP_NEXT;
-}
-
+/* The usual one is one commit on top: what it changes and that it is on top,
+ * in one answer. */
 static enum git_op_next
 land_ask_forward(struct git_op *op)
 {
 	const struct land_op *land = op->self;
 
-	return git_op_ask_ancestor(op, op->onto_id, land->id);
+	if (land->settle_fn != NULL)
+		return GIT_OP_DONE;
+	return git_op_args(op, "diff-tree", "-r", "-z", "--no-renames",
+	    "--root", "-m", "--format=%P", land->move.id, NULL);
 }
 
 static enum git_op_next
 land_forward(struct git_op *op, const struct git_answer *answer)
 {
+	struct land_op *land = op->self;
+	struct git_move *move = &land->move;
+	size_t len = strlen(answer->out);
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	move->head_id = move->from_id = op->onto_id;
+	move->other_id = move->to_id = move->id;
+	land->forward = strcmp(answer->out, op->onto_id) == 0;
+	if (!land->forward)
+		return GIT_OP_NEXT;
+	if (len < answer->out_len)
+		len++; /* and a line break */
+	if (len < answer->out_len)
+		len++;
+	buf_clear(&move->changes);
+	buf_add(&move->changes, answer->out + len, answer->out_len - len);
+	return git_move_go(move, MOVE_TREES);
+}
+
+static enum git_op_next
+land_ask_ancestor(struct git_op *op)
+{
 	const struct land_op *land = op->self;
+
+	return git_op_ask_ancestor(op, op->onto_id, land->move.id);
+}
+
+static enum git_op_next
+land_ancestor(struct git_op *op, const struct git_answer *answer)
+{
+	struct land_op *land = op->self;
 
 	if (answer->status > 1)
 		return git_op_complain(op, answer);
-	if (answer->status == 1)
-		return git_op_fail(op, -EINVAL,
-		    "%.12s is not on top of %.12s: landing it would lose "
-		    "commits",
-		    land->id, op->onto_id);
+	land->forward = answer->status == 0;
+	/* Landed already, maybe, below later commits. */
+	return land->forward ? GIT_OP_NEXT :
+			       git_move_go(&land->move, MOVE_LEAVE);
+}
+
+/* --- where it is checked out ------------------------------------------ */
+
+static enum git_op_next
+land_wait(struct git_move *move, const char *what, const char *where)
+{
+	return git_move_end_with(move, GIT_LAND_DIRTY, what, where);
+}
+
+static enum git_op_next
+land_judge_trees(struct git_move *move, const struct git_trees *trees)
+{
+	const struct git_tree *on = git_trees_on(trees, move->branch, NULL);
+	const struct git_tree *other =
+	    on != NULL ? git_trees_on(trees, move->branch, on) : NULL;
+
+	free(take_ptr(&move->tree));
+	free(take_ptr(&move->gitdir));
+	if (other != NULL)
+		return land_wait(move,
+		    "the branch is checked out twice, the second time",
+		    other->path);
+	for (size_t i = 0; i < trees->count; i++)
+		if (trees->v[i].branch == NULL &&
+		    git_land_check_rebases(trees->v[i].path, move->branch))
+			return land_wait(move,
+			    "a rebase of the branch is in progress",
+			    trees->v[i].path);
+	if (on == NULL)
+		return GIT_OP_NEXT;
+	move->tree = xstrdup(on->path);
+	move->gitdir = git_dirs_gitdir(on->path);
+	xstrset(&move->op->gitdir, move->gitdir);
+	if (git_op_has(move->op, "MERGE_HEAD") ||
+	    git_op_has(move->op, "CHERRY_PICK_HEAD"))
+		return land_wait(
+		    move, "a merge or cherry-pick is in progress", move->tree);
 	return GIT_OP_NEXT;
 }
 
 static enum git_op_next
-land_wait_as(struct land_op *land, enum git_land_result result,
-    const char *what, const char *where)
-{
-	buf_clear(&land->detail);
-	buf_addf(&land->detail, "%s in %s", what, where);
-	return land_end(land, result);
-}
-
-static enum git_op_next
-land_wait(struct land_op *land, const char *what, const char *where)
-{
-	return land_wait_as(land, GIT_LAND_DIRTY, what, where);
-}
-
-static enum git_op_next
-land_trees(struct git_op *op, const struct git_answer *answer)
+land_trees(struct git_op *op)
 {
 	struct land_op *land = op->self;
 	struct git_trees trees = { 0 };
-	const struct git_tree *on, *other;
-	enum git_op_next next = GIT_OP_NEXT;
+	enum git_op_next next = GIT_OP_FAIL;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_trees_parse(&trees, answer->out, answer->out_len);
-	on = git_trees_on(&trees, land->branch, NULL);
-	other = on != NULL ? git_trees_on(&trees, land->branch, on) : NULL;
-	if (other != NULL)
-		next = land_wait(land,
-		    "the branch is checked out twice, the second time",
-		    other->path);
-	for (size_t i = 0; i < trees.count && next == GIT_OP_NEXT; i++)
-		if (trees.v[i].branch == NULL &&
-		    git_land_check_rebases(trees.v[i].path, land->branch))
-			next = land_wait(land,
-			    "a rebase of the branch is in progress",
-			    trees.v[i].path);
-	if (on != NULL && next == GIT_OP_NEXT) {
-		free(land->tree);
-		land->tree = xstrdup(on->path);
-	}
+	if (git_dirs_trees(op->dir, &trees, &op->err) == 0)
+		next = land_judge_trees(&land->move, &trees);
 	git_trees_release(&trees);
+	if (next == GIT_OP_NEXT)
+		git_move_files_begin(&land->move);
 	return next;
 }
 
+/* --- behind the move -------------------------------------------------- */
+
+/* Where a user went with the files of the branch, who had read HEAD before it
+ * moved. */
 static enum git_op_next
-land_ask_swap(struct git_op *op)
+land_ask_after(struct git_op *op)
 {
-	const struct land_op *land = op->self;
-	cleanup_free char *ref = xasprintf("refs/heads/%s", land->branch);
+	struct git_move *move = op->self;
 
-	if (land->tree != NULL)
-		return GIT_OP_NEXT;
-	return git_op_args(op, "update-ref", "-m", LAND_REFLOG, ref, land->id,
-	    op->onto_id, NULL);
-}
-
-/* The position of the branch shows whether it moved; keep the message. */
-static enum git_op_next
-land_tried(struct git_op *op, const struct git_answer *answer)
-{
-	struct land_op *land = op->self;
-
-	if (answer->status != 0) {
-		git_op_complain(op, answer);
-		land->refused = op->err;
-		land->held = answer->locked;
-		memset(&op->err, 0, sizeof op->err);
-	}
-	return GIT_OP_NEXT;
+	if (git_dirs_is_on(move->gitdir, move->branch))
+		return git_move_go(move, MOVE_LEAVE);
+	op->run_dir = move->tree;
+	return git_op_ask_ids(op, (const char *[]){ "HEAD^{commit}", NULL });
 }
 
 static enum git_op_next
-land_ask_gitdir(struct git_op *op)
+land_after(struct git_op *op, const struct git_answer *answer)
 {
-	const struct land_op *land = op->self;
+	struct git_move *move = op->self;
+	char head[GIT_ID_SIZE];
 
-	if (land->tree == NULL)
-		return GIT_OP_NEXT;
-	op->run_dir = land->tree;
-	return git_op_ask_gitdir(op);
+	git_op_ids(answer, &head, 1);
+	/* A branch that was made behind the move has it all. */
+	if (answer->status != 0 || strcmp(head, move->id) == 0)
+		return git_move_go(move, MOVE_LEAVE);
+	return git_move_files_copy(op);
 }
 
 static enum git_op_next
-land_ask_changes(struct git_op *op)
+land_ask_repair(struct git_op *op)
 {
-	struct land_op *land = op->self;
+	struct git_move *move = op->self;
+	cleanup_free char *index = git_claim_index(&move->claim);
 
-	if (land->tree == NULL)
-		return GIT_OP_NEXT;
-	if (git_op_has(op, "MERGE_HEAD") || git_op_has(op, "CHERRY_PICK_HEAD"))
-		return land_wait(
-		    land, "a merge or cherry-pick is in progress", land->tree);
-	return git_op_args(op, "diff-tree", "-r", "-z", "--no-renames",
-	    op->onto_id, land->id, NULL);
-}
-
-static enum git_op_next
-land_changes(struct git_op *op, const struct git_answer *answer)
-{
-	struct land_op *land = op->self;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&land->changes, answer->out, answer->out_len);
-	git_land_check_init(&land->check, land->tree, land->overlap);
-	git_changes_parse(
-	    &land->check.changes, land->changes.data, land->changes.len);
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-land_ask_status(struct git_op *op)
-{
-	const struct land_op *land = op->self;
-
-	if (land->tree == NULL)
-		return GIT_OP_NEXT;
-	op->run_dir = land->tree;
-	return git_op_args(op, "status", "--porcelain=v2", "-z", "--branch",
-	    "--untracked-files=no", "--ignore-submodules=dirty", "--no-renames",
-	    "--no-ahead-behind", NULL);
-}
-
-static enum git_op_next
-land_judge(struct land_op *land)
-{
-	if (land->check.in_way_count == 0)
-		return GIT_OP_NEXT;
-	buf_clear(&land->detail);
-	git_land_check_describe(&land->check, &land->detail);
-	return land_end(land, GIT_LAND_DIRTY);
-}
-
-static enum git_op_next
-land_status(struct git_op *op, const struct git_answer *answer)
-{
-	struct land_op *land = op->self;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_land_check_status(&land->check, answer->out, answer->out_len);
-	if (strcmp(land->check.branch, land->branch) != 0)
-		return land_wait(
-		    land, "another branch was just checked out", land->tree);
-	if (strcmp(land->check.head, op->onto_id) != 0) {
-		strlcpy(land->tip, land->check.head, sizeof land->tip);
-		return land_moved(land);
-	}
-	return land_judge(land);
-}
-
-static void
-remove_index(const struct land_op *land)
-{
-	cleanup_free char *lock = NULL;
-
-	if (land->index == NULL)
-		return;
-	lock = xasprintf("%s.lock", land->index);
-	unlink(lock);
-	unlink(land->index);
-}
-
-/* An index with only the suspected files, as landed; git compares the files
- * with it. */
-static enum git_op_next
-land_ask_suspects(struct git_op *op)
-{
-	struct land_op *land = op->self;
-
-	if (land->tree == NULL || land->check.suspects.len == 0)
-		return GIT_OP_NEXT;
-	land->index = file_join(op->gitdir, LAND_INDEX);
-	remove_index(land); /* left by one that was killed */
-	op->run_dir = land->tree;
-	git_op_env(op, "GIT_INDEX_FILE=%s", land->index);
-	buf_add(
-	    &op->input, land->check.suspects.data, land->check.suspects.len);
-	return git_op_args(op, "update-index", "-z", "--index-info", NULL);
-}
-
-static enum git_op_next
-land_ask_compare(struct git_op *op)
-{
-	const struct land_op *land = op->self;
-
-	if (land->index == NULL)
-		return GIT_OP_NEXT;
-	op->run_dir = land->tree;
-	git_op_env(op, "GIT_INDEX_FILE=%s", land->index);
-	return git_op_args(op, "diff", "--name-only", "-z", "--no-ext-diff",
-	    "--no-textconv", "--no-renames", "--ignore-submodules=dirty", NULL);
-}
-
-static enum git_op_next
-land_compare(struct git_op *op, const struct git_answer *answer)
-{
-	struct land_op *land = op->self;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_land_check_blame_all(&land->check, answer->out, answer->out_len);
-	return land_judge(land);
-}
-
-/* They are as landed; when the index says so, git has nothing to overwrite. */
-static enum git_op_next
-land_ask_adopt(struct git_op *op)
-{
-	const struct land_op *land = op->self;
-
-	if (land->index == NULL)
-		return GIT_OP_NEXT;
-	op->run_dir = land->tree;
-	buf_add(
-	    &op->input, land->check.suspects.data, land->check.suspects.len);
-	return git_op_args(op, "update-index", "-z", "--index-info", NULL);
-}
-
-static enum git_op_next
-land_adopt(struct git_op *op, const struct git_answer *answer)
-{
-	struct land_op *land = op->self;
-
-	if (answer->locked)
-		return land_wait_as(land, GIT_LAND_HELD,
-		    "another git process holds the index", land->tree);
-	return answer->status == 0 ? GIT_OP_NEXT : git_op_complain(op, answer);
-}
-
-static enum git_op_next
-land_ask_merge(struct git_op *op)
-{
-	struct land_op *land = op->self;
-
-	if (land->tree == NULL)
-		return GIT_OP_NEXT;
-	land->held = false;
-	memset(&land->refused, 0, sizeof land->refused);
-	op->run_dir = land->tree;
-	op->once = true;
-	op->delay_ms = land->tries > 0 ? GIT_RETRY_MS : 0;
+	op->run_dir = move->tree;
 	op->deadline_ms = LAND_DEADLINE_MS;
-	git_op_env(op, "GIT_REFLOG_ACTION=%s", LAND_REFLOG);
-	return git_op_args(op, "merge", "--ff-only", "--quiet", "--no-stat",
-	    "--no-squash", "--no-autostash", "--no-overwrite-ignore", land->id,
-	    NULL);
-}
-
-/* A lock on the ref is found after the files were written: restore them, or
- * they would block the next landing. */
-static enum git_op_next
-land_ask_undo(struct git_op *op)
-{
-	const struct land_op *land = op->self;
-
-	if (land->tree == NULL || !land->held)
-		return GIT_OP_NEXT;
-	op->run_dir = land->tree;
-	op->once = land->tries < GIT_TRIES;
+	git_move_config(move, &op->env, false);
+	git_op_env(op, "GIT_INDEX_FILE=%s", index);
 	return git_op_args(
-	    op, "read-tree", "-m", "-u", land->id, op->onto_id, NULL);
+	    op, "read-tree", "-m", "-u", move->id, op->onto_id, NULL);
 }
 
 static enum git_op_next
-land_undone(struct git_op *op, const struct git_answer *answer)
+land_repair(struct git_op *op, const struct git_answer *answer)
 {
-	struct land_op *land = op->self;
+	struct git_move *move = op->self;
 
-	(void)answer; /* an index that is locked was not touched either */
-	if (land->tries++ == GIT_TRIES)
-		return GIT_OP_NEXT;
-	op->at--;
-	return GIT_OP_AGAIN;
+	if (answer->status == 0)
+		return git_move_files_put(op);
+	git_claim_remove_index(&move->claim);
+	return GIT_OP_NEXT;
 }
+
+static enum git_op_next
+land_leave(struct git_op *op)
+{
+	return git_move_go(op->self, MOVE_LEAVE);
+}
+
+/* Only the ref has moved. Did somebody check the branch out just before it
+ * did? Then their tree comes along now, or the ref goes back. */
+static enum git_op_next
+land_ask_follow(struct git_op *op)
+{
+	struct git_move *move = op->self;
+	struct git_trees trees = { 0 };
+	const struct git_tree *on = NULL;
+
+	git_move_let_go(move);
+	if (git_dirs_trees(op->dir, &trees, &op->err) == 0)
+		on = git_trees_on(&trees, move->branch, NULL);
+	xstrset(&move->tree, on != NULL ? on->path : NULL);
+	git_trees_release(&trees);
+	if (on == NULL)
+		return git_move_end(move, GIT_LANDED);
+	op->run_dir = move->tree;
+	op->deadline_ms = LAND_DEADLINE_MS;
+	git_move_config(move, &op->env, false);
+	return git_op_args(
+	    op, "read-tree", "-m", "-u", op->onto_id, move->id, NULL);
+}
+
+static enum git_op_next
+land_follow(struct git_op *op, const struct git_answer *answer)
+{
+	if (answer->status == 0)
+		return git_move_end(op->self, GIT_LANDED);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+land_ask_back(struct git_op *op)
+{
+	struct git_move *move = op->self;
+	cleanup_free char *ref = xasprintf("refs/heads/%s", move->branch);
+
+	git_move_config(move, &op->env, true);
+	return git_op_args(op, "update-ref", "-m", GIT_MOVE_REFLOG ", undone",
+	    ref, op->onto_id, move->id, NULL);
+}
+
+static enum git_op_next
+land_back(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_move *move = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	return land_wait(move,
+	    "the branch was just checked out, and its files block the landing",
+	    move->tree);
+}
+
+/* --- what became of it ------------------------------------------------ */
 
 static enum git_op_next
 land_ask_tip(struct git_op *op)
 {
-	const struct land_op *land = op->self;
-	cleanup_free char *branch = git_op_branch_name(land->branch);
+	const struct git_move *move = op->self;
+	cleanup_free char *branch = git_op_branch_name(move->branch);
 
 	return git_op_ask_ids(op, (const char *[]){ branch, NULL });
 }
@@ -423,11 +336,14 @@ land_ask_tip(struct git_op *op)
 static enum git_op_next
 land_tip(struct git_op *op, const struct git_answer *answer)
 {
-	struct land_op *land = op->self;
+	struct git_move *move = op->self;
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
-	git_op_ids(answer, &land->tip, 1);
+	git_op_ids(answer, &move->tip, 1);
+	if (move->tip[0] == '\0')
+		return git_op_fail(op, -ENOENT, "there is no branch %s in %s",
+		    move->branch, op->dir);
 	return GIT_OP_NEXT;
 }
 
@@ -435,104 +351,182 @@ land_tip(struct git_op *op, const struct git_answer *answer)
 static enum git_op_next
 land_ask_verdict(struct git_op *op)
 {
-	const struct land_op *land = op->self;
+	const struct git_move *move = op->self;
 
-	if (land->tip[0] == '\0')
-		return git_op_fail(op, -ENOENT,
-		    "branch %s no longer exists in %s", land->branch, op->dir);
-	return git_op_ask_ancestor(op, land->id, land->tip);
+	return git_op_ask_ancestor(op, move->id, move->tip);
 }
 
 static enum git_op_next
 land_verdict(struct git_op *op, const struct git_answer *answer)
 {
-	struct land_op *land = op->self;
+	const struct land_op *land = op->self;
+	struct git_move *move = op->self;
+	const char *where = move->tree != NULL ? move->tree : op->dir;
 
 	if (answer->status > 1)
 		return git_op_complain(op, answer);
-	if (answer->status == 0) {
-		land->result = GIT_LANDED;
-		return land->tree == NULL ? GIT_OP_NEXT : GIT_OP_DONE;
+	if (answer->status == 0)
+		return git_move_end(move, GIT_LANDED);
+	if (strcmp(move->tip, op->onto_id) != 0) {
+		buf_clear(&move->detail);
+		buf_addf(&move->detail, "%s is at %.12s, no longer at %.12s",
+		    move->branch, move->tip, op->onto_id);
+		return git_move_end(move, GIT_LAND_MOVED);
 	}
-	if (strcmp(land->tip, op->onto_id) != 0)
-		return land_moved(land);
-	if (land->held)
-		return land_wait_as(land, GIT_LAND_HELD,
-		    "another git process holds a lock",
-		    land->tree != NULL ? land->tree : op->dir);
-	if (land->refused.code == 0)
-		return land_wait(land, "another branch was just checked out",
-		    land->tree != NULL ? land->tree : op->dir);
-	op->err = land->refused;
+	if (!land->forward)
+		return git_op_fail(op, -EINVAL,
+		    "%.12s is not on top of %.12s: landing it would lose "
+		    "commits",
+		    move->id, op->onto_id);
+	if (move->held)
+		return git_move_end_with(move, GIT_LAND_HELD,
+		    "another git process holds a lock", where);
+	if (move->refused.code == 0)
+		return land_wait(
+		    move, "another branch was just checked out", where);
+	op->err = move->refused;
 	return GIT_OP_FAIL;
 }
 
-/* Only the ref has moved. Did somebody check the branch out just before it did?
- * Then their tree is updated now, or the ref is moved back. */
-static enum git_op_next
-land_ask_follow(struct git_op *op)
-{
-	const struct land_op *land = op->self;
+/* --- submodules ------------------------------------------------------- */
 
-	if (land->tree == NULL)
-		return GIT_OP_DONE;
-	op->run_dir = land->tree;
-	op->deadline_ms = LAND_DEADLINE_MS;
-	return git_op_args(
-	    op, "read-tree", "-m", "-u", op->onto_id, land->id, NULL);
+/* One that is as the old commit left it goes along, where it has the new one.
+ * What has a branch or commits of its own stays. */
+static bool
+submodule_follows(const struct git_change *change, const char *dir)
+{
+	cleanup_free char *gitdir = git_dirs_gitdir(dir);
+	char at[GIT_ID_SIZE];
+
+	if (change->status != 'M' || strcmp(change->mode, gitlink_mode) != 0 ||
+	    gitdir == NULL)
+		return false;
+	git_dirs_detached(gitdir, at, sizeof at);
+	return strcmp(at, change->old_id) == 0;
 }
 
 static enum git_op_next
-land_follow(struct git_op *op, const struct git_answer *answer)
-{
-	(void)op;
-	return answer->status == 0 ? GIT_OP_DONE : GIT_OP_NEXT;
-}
-
-static enum git_op_next
-land_ask_back(struct git_op *op)
+land_ask_submodules(struct git_op *op)
 {
 	struct land_op *land = op->self;
-	cleanup_free char *ref = xasprintf("refs/heads/%s", land->branch);
+	struct git_move *move = &land->move;
 
-	land_wait(land,
-	    "the branch was just checked out, and its files block the landing",
-	    land->tree);
-	return git_op_args(op, "update-ref", "-m", LAND_REFLOG ", undone", ref,
-	    op->onto_id, land->id, NULL);
+	git_claim_clear(&move->claim);
+	while (
+	    move->tree != NULL && move->submodule < move->check.changes.count) {
+		const struct git_change *change =
+		    &move->check.changes.v[move->submodule++];
+		cleanup_free char *dir = file_join(move->tree, change->path);
+
+		if (!submodule_follows(change, dir))
+			continue;
+		op->run_dir = move->tree;
+		git_move_config(move, &op->env, false);
+		return git_op_args(op, "submodule", "--quiet", "update",
+		    "--no-fetch", "--checkout", "--", change->path, NULL);
+	}
+	return GIT_OP_DONE;
 }
 
-static const struct git_op_step land_steps[] = {
-	GIT_OP_ONTO,
-	{ .ask = land_ask_ids, .answer = land_ids },
-	{ .ask = land_ask_landed, .answer = land_landed },
-	{ .ask = land_ask_forward, .answer = land_forward },
-	{ .ask = git_op_ask_trees, .answer = land_trees },
-	{ .ask = land_ask_swap, .answer = land_tried },
-	{ .ask = land_ask_gitdir, .answer = git_op_gitdir },
-	{ .ask = land_ask_changes, .answer = land_changes },
-	{ .ask = land_ask_status, .answer = land_status },
-	{ .ask = land_ask_suspects },
-	{ .ask = land_ask_compare, .answer = land_compare },
-	{ .ask = land_ask_adopt, .answer = land_adopt },
-	{ .ask = land_ask_merge, .answer = land_tried, .tolerant = true },
-	{ .ask = land_ask_undo, .answer = land_undone },
-	{ .ask = land_ask_tip, .answer = land_tip },
-	{ .ask = land_ask_verdict, .answer = land_verdict },
-	{ .ask = git_op_ask_trees, .answer = land_trees },
-	{ .ask = land_ask_follow, .answer = land_follow },
-	{ .ask = land_ask_back },
+static enum git_op_next
+land_submodules(struct git_op *op, const struct git_answer *answer)
+{
+	(void)op;
+	(void)answer; /* without the commit, or with changes, it stays */
+	return GIT_OP_AGAIN;
+}
+
+static const struct git_op_step land_steps[MOVE_COUNT] = {
+	[MOVE_NAMES] = { .ask = land_ask_names, .answer = land_names },
+	[MOVE_CLAIM] = { .ask = git_move_claim },
+	[MOVE_LEFT] = { .ask = git_move_left },
+	[MOVE_LEFT_TIP] = { .ask = git_move_left_ask_tip,
+	    .answer = git_move_left_tip },
+	[MOVE_LEFT_LOCK] = { .ask = git_move_left_lock },
+	[MOVE_LEFT_CHANGES] = { .ask = git_move_files_ask_changes,
+	    .answer = git_move_files_changes },
+	[MOVE_LEFT_STATUS] = { .ask = git_move_files_ask_status,
+	    .answer = git_move_files_status },
+	[MOVE_LEFT_SUSPECTS] = { .ask = git_move_files_ask_suspects },
+	[MOVE_LEFT_COMPARE] = { .ask = git_move_files_ask_compare,
+	    .answer = git_move_files_compare },
+	[MOVE_LEFT_COPY] = { .ask = git_move_files_copy },
+	[MOVE_LEFT_ADOPT] = { .ask = git_move_files_ask_adopt },
+	[MOVE_LEFT_READ] = { .ask = git_move_files_ask_read,
+	    .answer = git_move_files_read,
+	    .tolerant = true },
+	[MOVE_LEFT_REFRESH] = { .ask = git_move_files_ask_refresh,
+	    .answer = git_move_files_refresh },
+	[MOVE_LEFT_PUT] = { .ask = git_move_left_put },
+	[MOVE_FORWARD] = { .ask = land_ask_forward, .answer = land_forward },
+	[MOVE_ANCESTOR] = { .ask = land_ask_ancestor, .answer = land_ancestor },
+	[MOVE_CHANGES] = { .ask = git_move_files_ask_changes,
+	    .answer = git_move_files_changes },
+	[MOVE_TREES] = { .ask = land_trees },
+	[MOVE_RECORD] = { .ask = git_move_record },
+	[MOVE_SYNC] = { .ask = git_move_sync },
+	[MOVE_LOCK] = { .ask = git_move_lock },
+	[MOVE_STATUS] = { .ask = git_move_files_ask_status,
+	    .answer = git_move_files_status },
+	[MOVE_SUSPECTS] = { .ask = git_move_files_ask_suspects },
+	[MOVE_COMPARE] = { .ask = git_move_files_ask_compare,
+	    .answer = git_move_files_compare },
+	[MOVE_HOLD] = { .ask = git_move_hold },
+	[MOVE_COPY] = { .ask = git_move_files_copy },
+	[MOVE_ADOPT] = { .ask = git_move_files_ask_adopt },
+	[MOVE_READ] = { .ask = git_move_files_ask_read,
+	    .answer = git_move_files_read,
+	    .tolerant = true },
+	[MOVE_REFRESH] = { .ask = git_move_files_ask_refresh,
+	    .answer = git_move_files_refresh },
+	[MOVE_PUT] = { .ask = git_move_files_put },
+	[MOVE_COMMIT] = { .ask = git_move_commit },
+	[MOVE_QUIET] = { .ask = git_move_quiet },
+	[MOVE_AFTER] = { .ask = land_ask_after, .answer = land_after },
+	[MOVE_REPAIR] = { .ask = land_ask_repair, .answer = land_repair },
+	[MOVE_REPAIRED] = { .ask = land_leave },
+	[MOVE_SWAP_LOCK] = { .ask = git_move_swap_lock },
+	[MOVE_SWAP] = { .ask = git_move_ask_swap,
+	    .answer = git_move_swap,
+	    .tolerant = true },
+	[MOVE_SWAP_QUIET] = { .ask = git_move_quiet },
+	[MOVE_FOLLOW] = { .ask = land_ask_follow, .answer = land_follow },
+	[MOVE_BACK] = { .ask = land_ask_back, .answer = land_back },
+	[MOVE_LEAVE] = { .ask = git_move_leave },
+	[MOVE_TIP] = { .ask = land_ask_tip, .answer = land_tip },
+	[MOVE_VERDICT] = { .ask = land_ask_verdict, .answer = land_verdict },
+	[MOVE_LAST_SYNC] = { .ask = git_move_last_sync },
+	[MOVE_SUBMODULES] = { .ask = land_ask_submodules,
+	    .answer = land_submodules,
+	    .tolerant = true },
 };
 
+static void
+land_tell_settled(struct land_op *land, const struct err *err)
+{
+	struct err busy = { 0 };
+
+	if (err == NULL && land->move.result == GIT_LAND_HELD) {
+		err_set(&busy, -EBUSY, "%s", land->move.detail.data);
+		err = &busy;
+	}
+	land->settle_fn(err, land->arg);
+}
+
+/* The claim is free before the caller hears: it may land the next one. */
 static void
 land_finish(struct git_op *op, const struct err *err)
 {
 	struct land_op *land = op->self;
+	struct git_move *move = &land->move;
 
-	if (err != NULL)
+	git_move_forget(move);
+	if (land->settle_fn != NULL)
+		land_tell_settled(land, err);
+	else if (err != NULL)
 		land->fn(GIT_LAND_FAILED, "", err, land->arg);
 	else
-		land->fn(land->result, land->detail.data, NULL, land->arg);
+		land->fn(move->result, move->detail.data, NULL, land->arg);
 }
 
 static void
@@ -540,26 +534,18 @@ land_release(struct git_op *op)
 {
 	struct land_op *land = op->self;
 
-	remove_index(land);
-	git_land_check_release(&land->check);
-	free(land->branch);
+	git_move_release(&land->move);
 	free(land->id_name);
-	free(land->tree);
-	free(land->index);
 	free(land->owned);
-	buf_release(&land->changes);
-	buf_release(&land->detail);
 }
 
 static void
 land_start(struct land_op *land, struct git *git, const char *branch,
     const char *onto, const char *id)
 {
-	land->branch = xstrdup(branch);
+	git_move_init(&land->move, &land->op);
+	land->move.branch = xstrdup(branch);
 	land->id_name = xstrdup(id);
-	buf_init(&land->changes);
-	buf_init(&land->detail);
-	git_land_check_init(&land->check, NULL, land->overlap);
 	land->op.onto = xstrdup(onto);
 	land->op.self = land;
 	land->op.finish = land_finish;
@@ -574,7 +560,7 @@ git_land(struct git *git, const char *branch, const char *onto, const char *id,
 {
 	struct land_op *land = xcalloc(1, sizeof *land);
 
-	land->overlap = overlap;
+	land->move.overlap = overlap;
 	land->fn = fn;
 	land->arg = arg;
 	land_start(land, git, branch, onto, id);
@@ -586,8 +572,18 @@ git_land_owned(struct git *git, const char *branch, const char *onto,
 {
 	struct land_op *land = xcalloc(1, sizeof *land);
 
-	land->overlap = overlap;
+	land->move.overlap = overlap;
 	land->fn = fn;
 	land->arg = land->owned = owned;
 	land_start(land, git, branch, onto, id);
+}
+
+void
+git_land_settle(struct git *git, git_work_fn *fn, void *arg)
+{
+	struct land_op *land = xcalloc(1, sizeof *land);
+
+	land->settle_fn = fn;
+	land->arg = arg;
+	land_start(land, git, "", "", "");
 }

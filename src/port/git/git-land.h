@@ -20,11 +20,13 @@ enum git_land_result {
 };
 /* Move `branch` from onto to id by compare-and-swap. Where the main working
  * tree (or any worktree of the user's) has it checked out, the tree is updated
- * too, by git's own fast-forward, and a dirty one makes it wait: any change to
+ * too, under the locks of git, and a dirty one makes it wait: any change to
  * a tracked file, or (overlap) only changes to files the landing touches, and
  * untracked files, ignored or not, that would be overwritten. A file that has
- * the landed content already does not block it; that is how a fast-forward
- * that was killed in the middle is finished. A merge or a rebase of the branch
+ * the landed content already does not block it. id may be many commits ahead.
+ * What an earlier landing left that was killed is finished or undone first. The
+ * commit is on disk before the branch moves, and that before fn is called. A
+ * merge or a rebase of the branch
  * under way makes it wait, too. A held lock is waited for as usual, then
  * GIT_LAND_HELD; nothing is left half moved. If it has landed already, also
  * below later commits: GIT_LANDED. detail is a sentence for GIT_LAND_DIRTY
@@ -33,6 +35,12 @@ typedef void git_land_fn(enum git_land_result result, const char *detail,
     const struct err *err, void *arg);
 void git_land(struct git *git, const char *branch, const char *onto,
     const char *id, bool overlap, git_land_fn *fn, void *arg);
+
+/* Finish or undo what a landing left that was killed, as the next one would: a
+ * user's git meets its locks until then. For a daemon that starts; without such
+ * a landing no git runs. -EBUSY while another landing is under way, or another
+ * git holds the index. */
+void git_land_settle(struct git *git, git_work_fn *fn, void *arg);
 
 /* git_land() as the last part of another operation: `owned` is passed to fn,
  * and freed after it or if git_free() comes first. */

@@ -56,7 +56,7 @@ is_own(const char *dir, const char *lock)
 }
 
 static bool
-is_git_in(const char *pid, const char *dir)
+is_git_in(const char *pid, const char *dir, bool below)
 {
 	cleanup_free char *comm = xasprintf("/proc/%s/comm", pid);
 	cleanup_free char *cwd = xasprintf("/proc/%s/cwd", pid);
@@ -73,11 +73,11 @@ is_git_in(const char *pid, const char *dir)
 		return errno == EACCES; /* we may not look: it might be */
 	where[n] = '\0';
 	return strncmp(where, dir, len) == 0 &&
-	    (where[len] == '\0' || where[len] == '/');
+	    (where[len] == '\0' || (below && where[len] == '/'));
 }
 
 static bool
-git_runs_in(const char *dir)
+git_runs_in(const char *dir, bool below)
 {
 	cleanup_free char *real = realpath(dir, NULL);
 	DIR *proc = opendir("/proc");
@@ -86,7 +86,7 @@ git_runs_in(const char *dir)
 
 	while (!found && (entry = readdir(proc)) != NULL)
 		found = isdigit((unsigned char)entry->d_name[0]) &&
-		    is_git_in(entry->d_name, real);
+		    is_git_in(entry->d_name, real, below);
 	if (proc != NULL)
 		closedir(proc);
 	return found;
@@ -101,7 +101,13 @@ git_lock_remove_dead(const char *dir, const char *complaint)
 	if (lock == NULL || !is_own(dir, lock) || stat(lock, &st) == -1)
 		return false;
 	if (clock_wall_ms() - clock_file_ms(&st.st_mtim) < FRESH_MS ||
-	    git_runs_in(dir))
+	    git_runs_in(dir, true))
 		return false;
 	return unlink(lock) == 0;
+}
+
+bool
+git_lock_runs_at(const char *dir)
+{
+	return git_runs_in(dir, false);
 }

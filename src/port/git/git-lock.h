@@ -11,4 +11,7 @@
  * created, and no git is running in that worktree. True if it is gone. */
 bool git_lock_remove_dead(const char *dir, const char *complaint);
 
+/* Does a git run at the top of that tree? Most go there first. */
+bool git_lock_runs_at(const char *dir);
+
 #endif

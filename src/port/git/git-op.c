@@ -11,6 +11,7 @@
 
 #include "file.h"
 #include "git-op.h"
+#include "git-verify.h"
 #include "mem.h"
 #include "strv.h"
 
@@ -59,7 +60,7 @@ git_op_fail(struct git_op *op, int code, const char *fmt, ...)
 enum git_op_next
 git_op_complain(struct git_op *op, const struct git_answer *answer)
 {
-	const char *verb = op->args != NULL ? op->args[0] : "";
+	const char *verb = git_verb(strv_const(op->args));
 
 	if (answer->err != NULL) {
 		op->err = *answer->err;
@@ -81,6 +82,7 @@ op_clear_question(struct git_op *op)
 	buf_clear(&op->input);
 	op->run_dir = NULL;
 	op->deadline_ms = op->delay_ms = 0;
+	op->stdin_fd = 0;
 	op->once = false;
 }
 
@@ -124,6 +126,7 @@ op_ask(struct git_op *op)
 		.input = op->input.len > 0 ? op->input.data : NULL,
 		.input_len = op->input.len,
 		.dir = op->run_dir != NULL ? op->run_dir : op->dir,
+		.stdin_fd = op->stdin_fd,
 		.deadline_ms = op->deadline_ms,
 		.once = op->once,
 		.delay_ms = op->delay_ms,
@@ -132,27 +135,45 @@ op_ask(struct git_op *op)
 	git_slot_run(slot, &command, op_answered, op);
 }
 
+/* Returns whether the operation goes on at once. */
+static bool
+op_take(struct git_op *op, enum git_op_next next)
+{
+	switch (next) {
+	case GIT_OP_ASK:
+		op_ask(op);
+		return false;
+	case GIT_OP_WAIT:
+		return false;
+	case GIT_OP_NEXT:
+		op->at++;
+		break;
+	case GIT_OP_AGAIN:
+		break;
+	case GIT_OP_DONE:
+	case GIT_OP_FAIL:
+		op->at = op->count;
+		break;
+	}
+	return true;
+}
+
 static void
 op_advance(struct git_op *op)
 {
 	while (op->at < op->count) {
 		op_clear_question(op);
-		switch (op->steps[op->at].ask(op)) {
-		case GIT_OP_ASK:
-			op_ask(op);
+		if (!op_take(op, op->steps[op->at].ask(op)))
 			return;
-		case GIT_OP_NEXT:
-			op->at++;
-			break;
-		case GIT_OP_AGAIN:
-			break;
-		case GIT_OP_DONE:
-		case GIT_OP_FAIL:
-			op->at = op->count;
-			break;
-		}
 	}
 	op_end(op);
+}
+
+void
+git_op_resume(struct git_op *op, enum git_op_next next)
+{
+	if (op_take(op, next))
+		op_advance(op);
 }
 
 static void
@@ -265,21 +286,15 @@ git_op_branch_name(const char *branch)
 }
 
 enum git_op_next
-git_op_ask_gitdir(struct git_op *op)
+git_op_find_gitdir(struct git_op *op)
 {
-	return git_op_args(op, "rev-parse", "--absolute-git-dir", NULL);
-}
+	const char *dir = op->run_dir != NULL ? op->run_dir : op->dir;
+	cleanup_free char *gitdir = NULL;
 
-enum git_op_next
-git_op_gitdir(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status != 0 && answer->err == NULL)
-		return git_op_fail(op, -EUCLEAN, "%s is not a worktree: %s",
-		    op->dir, answer->complaint);
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
+	if (git_verify(git_root(op->git), dir, &gitdir, &op->err) < 0)
+		return GIT_OP_FAIL;
 	free(op->gitdir);
-	op->gitdir = xstrdup(answer->out);
+	op->gitdir = take_ptr(&gitdir);
 	return GIT_OP_NEXT;
 }
 

@@ -21,6 +21,7 @@ struct git_op;
 
 enum git_op_next {
 	GIT_OP_ASK, /* the question is in op (from `ask` only) */
+	GIT_OP_WAIT, /* git_op_resume() will be called (from `ask` only) */
 	GIT_OP_NEXT, /* go on with the next step */
 	GIT_OP_AGAIN, /* go on with the step op->at, which may have been set */
 	GIT_OP_DONE,
@@ -52,7 +53,8 @@ struct git_op {
 	struct buf input;
 	const char *run_dir; /* NULL = dir */
 	int64_t deadline_ms;
-	bool once; /* as in git_command */
+	int stdin_fd; /* these as in git_command */
+	bool once;
 	int64_t delay_ms;
 
 	/* The whole operation. `finish` tells the caller; `release` frees what
@@ -67,6 +69,10 @@ struct git_op {
  * repository's queue may run. */
 void git_op_start(struct git_op *op, struct git *git, const char *dir,
     const struct git_op_step *steps, size_t count, bool both_queues);
+
+/* Go on after GIT_OP_WAIT, from the loop, with what `ask` would have
+ * returned. */
+void git_op_resume(struct git_op *op, enum git_op_next next);
 
 /* Compose the question; git_op_args returns GIT_OP_ASK. */
 enum git_op_next git_op_args(struct git_op *op, ...) __attribute__((sentinel));
@@ -89,12 +95,11 @@ void git_op_ids(
 /* The name of a branch's commit, for git_op_ask_ids; the caller frees. */
 char *git_op_branch_name(const char *branch);
 
-/* Ready made steps: the git directory of the worktree; the commits that `onto`
+/* Ready made steps: the git directory of the worktree (or of run_dir), which is
+ * found without git; the commits that `onto`
  * and HEAD name (-ENOENT for onto, "" for an unborn HEAD); whether git knows
  * whose commits it would make; the list of worktrees (a question only). */
-enum git_op_next git_op_ask_gitdir(struct git_op *op);
-enum git_op_next
-git_op_gitdir(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_op_find_gitdir(struct git_op *op);
 enum git_op_next git_op_ask_onto(struct git_op *op);
 enum git_op_next
 git_op_onto(struct git_op *op, const struct git_answer *answer);
@@ -103,9 +108,9 @@ enum git_op_next
 git_op_identity(struct git_op *op, const struct git_answer *answer);
 enum git_op_next git_op_ask_trees(struct git_op *op);
 
-#define GIT_OP_GITDIR                                             \
-	{                                                         \
-		.ask = git_op_ask_gitdir, .answer = git_op_gitdir \
+#define GIT_OP_GITDIR                     \
+	{                                 \
+		.ask = git_op_find_gitdir \
 	}
 #define GIT_OP_ONTO                                           \
 	{                                                     \

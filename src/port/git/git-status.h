@@ -23,7 +23,8 @@ enum git_status_kind {
 struct git_status_entry {
 	enum git_status_kind kind;
 	const char *text; /* else a path */
-	/* Of a changed one; zeros where it does not exist. */
+	bool submodule; /* of a changed one */
+	/* The same; zeros where it does not exist. */
 	char head_id[GIT_ID_SIZE], index_id[GIT_ID_SIZE];
 };
 bool git_status_next(

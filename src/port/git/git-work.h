@@ -10,7 +10,9 @@
  * first. err is NULL on success; with an error facts, lists, refs and ids are
  * NULL, and err has the message of git (-EIO), or -ENOENT for a directory,
  * branch or commit that does not exist, -EBUSY for what another git or a rebase
- * holds, -ENOKEY if git does not know who commits, -ETIMEDOUT. Arguments are
+ * holds, -ENOKEY if git does not know who commits, -ETIMEDOUT. -EUCLEAN: the
+ * directory is not, or no longer, a worktree of this repository (git-verify.h):
+ * the worker that it belongs to must be put aside. Arguments are
  * copied; directories are absolute and the top of a working tree. `onto` is a
  * branch or anything else that names a commit; a branch takes precedence over a
  * tag of the same name.

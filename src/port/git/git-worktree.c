@@ -22,6 +22,7 @@ struct tree_op {
 	char *stale; /* a worktree that is gone, but holds the branch */
 	git_work_fn *fn;
 	void *arg;
+	git_drop_fn *drop; /* gets arg when fn does not; NULL = nothing */
 };
 
 static bool
@@ -60,6 +61,8 @@ add_check_branch(struct tree_op *tree)
 {
 	const struct git_tree *other = NULL;
 
+	if (tree->branch == NULL)
+		return GIT_OP_NEXT;
 	while (
 	    (other = git_trees_on(&tree->trees, tree->branch, other)) != NULL) {
 		if (git_trees_same_path(other->path, tree->op.dir))
@@ -159,8 +162,11 @@ static enum git_op_next
 ask_branch(struct git_op *op)
 {
 	const struct tree_op *tree = op->self;
-	cleanup_free char *name = git_op_branch_name(tree->branch);
+	cleanup_free char *name = NULL;
 
+	if (tree->branch == NULL)
+		return GIT_OP_NEXT;
+	name = git_op_branch_name(tree->branch);
 	op->run_dir = git_root(op->git);
 	return git_op_ask_ids(op, (const char *[]){ name, NULL });
 }
@@ -190,6 +196,9 @@ add_ask(struct git_op *op)
 
 	op->run_dir = git_root(op->git);
 	git_op_args(op, "worktree", "add", "--quiet", NULL);
+	if (tree->branch == NULL)
+		return git_op_args(op, "--detach", "--no-checkout", "--",
+		    op->dir, op->onto_id, NULL);
 	if (tree->branch_id[0] != '\0')
 		return git_op_args(op, "--", op->dir, tree->branch, NULL);
 	return git_op_args(op, "--no-track", "-b", tree->branch, "--", op->dir,
@@ -276,6 +285,7 @@ tree_finish(struct git_op *op, const struct err *err)
 {
 	struct tree_op *tree = op->self;
 
+	tree->drop = NULL;
 	tree->fn(err, tree->arg);
 }
 
@@ -284,6 +294,8 @@ tree_release(struct git_op *op)
 {
 	struct tree_op *tree = op->self;
 
+	if (tree->drop != NULL)
+		tree->drop(tree->arg);
 	free(tree->branch);
 	free(tree->stale);
 	git_trees_release(&tree->trees);
@@ -294,7 +306,7 @@ tree_new(const char *branch, git_work_fn *fn, void *arg)
 {
 	struct tree_op *tree = xcalloc(1, sizeof *tree);
 
-	tree->branch = xstrdup(branch);
+	xstrset(&tree->branch, branch);
 	tree->fn = fn;
 	tree->arg = arg;
 	tree->op.self = tree;
@@ -309,6 +321,17 @@ git_worktree_add(struct git *git, const char *dir, const char *branch,
 {
 	struct tree_op *tree = tree_new(branch, fn, arg);
 
+	tree->op.onto = xstrdup(onto);
+	git_op_start(&tree->op, git, dir, add_steps, nitems(add_steps), true);
+}
+
+void
+git_worktree_add_detached(struct git *git, const char *dir, const char *onto,
+    git_work_fn *fn, git_drop_fn *drop, void *arg)
+{
+	struct tree_op *tree = tree_new(NULL, fn, arg);
+
+	tree->drop = drop;
 	tree->op.onto = xstrdup(onto);
 	git_op_start(&tree->op, git, dir, add_steps, nitems(add_steps), true);
 }

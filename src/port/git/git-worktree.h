@@ -5,8 +5,7 @@
 #define GIT_WORKTREE_H
 
 #include "git-work.h"
-
-struct git;
+#include "git.h"
 
 /* Make a worktree at dir on `branch`, which is created at the tip of `onto` if
  * it does not exist. Repairs an incomplete one: a missing folder, a stale
@@ -16,6 +15,11 @@ struct git;
  * elsewhere. */
 void git_worktree_add(struct git *git, const char *dir, const char *branch,
     const char *onto, git_work_fn *fn, void *arg);
+
+/* The same, detached at `onto` and without any files yet, as the first part of
+ * another operation: if git_free() comes first, `drop` gets arg. */
+void git_worktree_add_detached(struct git *git, const char *dir,
+    const char *onto, git_work_fn *fn, git_drop_fn *drop, void *arg);
 
 /* Remove the lock files that a killed git left on the worktree's index, its
  * HEAD and its branch. For a worktree that nobody works in. */

@@ -8,8 +8,8 @@
 #include "buf.h"
 #include "child.h"
 #include "errtext.h"
-#include "file.h"
 #include "git-lock.h"
+#include "git-verify.h"
 #include "git.h"
 #include "loop.h"
 #include "mem.h"
@@ -55,9 +55,11 @@ struct git_slot {
 	/* The command under way. */
 	char *dir;
 	char *name; /* its verb, for messages */
-	char **argv, **env;
+	char **argv;
+	char **env; /* the command's own */
 	struct buf input;
 	bool has_input;
+	int stdin_fd;
 	int64_t deadline_ms;
 	bool once;
 	git_fn *fn;
@@ -136,8 +138,8 @@ slot_cannot_run(void *arg)
 
 /* git's message, which LC_ALL=C keeps from being translated, is the only way to
  * tell a held lock from other failures. */
-static bool
-complaint_is_lock(const char *complaint)
+bool
+git_complaint_is_lock(const char *complaint)
 {
 	return strstr(complaint, ".lock': File exists") != NULL ||
 	    /* A worktree that is being made has an empty one for a moment. */
@@ -232,7 +234,7 @@ slot_done(const struct child_result *result, void *arg)
 	slot->child = NULL;
 	add_complaint(&complaint, &result->err);
 	if (slot_judge(slot, result) == 0 && result->status != 0) {
-		answer.locked = complaint_is_lock(complaint.data);
+		answer.locked = git_complaint_is_lock(complaint.data);
 		if (answer.locked && slot_tries_again(slot, complaint.data)) {
 			slot->timer = loop_after(slot->queue->git->loop,
 			    GIT_RETRY_MS, slot_retry, slot);
@@ -248,25 +250,57 @@ slot_done(const struct child_result *result, void *arg)
 	slot_answer(slot, &answer);
 }
 
+/* Also keeps git from searching further up; not for a path with a colon, which
+ * would separate two. */
+static void
+add_ceiling(char ***env, const char *dir)
+{
+	const char *slash = strrchr(dir, '/');
+
+	if (slash == NULL || slash == dir || strchr(dir, ':') != NULL)
+		return;
+	strv_take(env,
+	    xasprintf("GIT_CEILING_DIRECTORIES=%.*s", (int)(slash - dir), dir));
+}
+
+/* The directory is looked at before every try: it is a worker's, who may have
+ * put something else there. */
+int
+git_environment(const struct git *git, const char *dir, const char *const *more,
+    char ***ret_env, struct err *err)
+{
+	cleanup_free char *gitdir = NULL;
+	int r = git_verify(git->root, dir, &gitdir, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < nitems(git_env); i++)
+		strv_add(ret_env, git_env[i]);
+	strv_take(ret_env, xasprintf("GIT_DIR=%s", gitdir));
+	strv_take(ret_env, xasprintf("GIT_WORK_TREE=%s", dir));
+	add_ceiling(ret_env, dir);
+	strv_add_all(ret_env, more);
+	return 0;
+}
+
 static int
 slot_spawn(struct git_slot *slot)
 {
+	cleanup_strv char **env = NULL;
 	struct child_spec spec = {
 		.argv = strv_const(slot->argv),
-		.env = strv_const(slot->env),
 		.input = slot->has_input ? slot->input.data : NULL,
 		.input_len = slot->input.len,
+		.stdin_fd = slot->stdin_fd,
 		.output_max = (size_t)GIT_OUTPUT_MIB * 1024 * 1024,
 		.deadline_ms = slot->deadline_ms,
 	};
-	cleanup_free char *own = file_join(slot->dir, ".git");
+	int r = git_environment(slot->queue->git, slot->dir,
+	    strv_const(slot->env), &env, &slot->err);
 
-	if (!file_is_dir(slot->dir))
-		return err_set(
-		    &slot->err, -ENOENT, "%s does not exist", slot->dir);
-	if (!file_exists(own))
-		return err_set(&slot->err, -ENOENT,
-		    "%s is not a working tree: it has no .git", slot->dir);
+	if (r < 0)
+		return r;
+	spec.env = strv_const(env);
 	return child_spawn(slot->queue->git->loop, &spec, slot_done, slot,
 	    &slot->child, &slot->err);
 }
@@ -285,40 +319,30 @@ slot_start(struct git_slot *slot)
 	    loop_after(slot->queue->git->loop, 1, slot_cannot_run, slot);
 }
 
-/* Also keeps git from searching further up; not for a path with a colon, which
- * would separate two. */
-static void
-add_ceiling(char ***env, const char *dir)
+const char *
+git_verb(const char *const *args)
 {
-	const char *slash = strrchr(dir, '/');
-
-	if (slash == NULL || slash == dir || strchr(dir, ':') != NULL)
-		return;
-	strv_take(env,
-	    xasprintf("GIT_CEILING_DIRECTORIES=%.*s", (int)(slash - dir), dir));
+	while (args[0] != NULL && args[0][0] == '-' && args[1] != NULL)
+		args += strcmp(args[0], "-c") == 0 ? 2 : 1;
+	return args[0] != NULL ? args[0] : "";
 }
 
-static void
-slot_compose(struct git_slot *slot, const struct git_command *command)
+void
+git_arguments(const struct git *git, const char *dir, const char *const *args,
+    char ***ret_argv)
 {
-	const struct git *git = slot->queue->git;
-
-	strv_add(&slot->argv, "git");
-	strv_add(&slot->argv, "-C");
-	strv_add(&slot->argv, slot->dir);
+	strv_add(ret_argv, "git");
+	strv_add(ret_argv, "-C");
+	strv_add(ret_argv, dir);
 	for (size_t i = 0; i < nitems(git_config); i++) {
-		strv_add(&slot->argv, "-c");
-		strv_add(&slot->argv, git_config[i]);
+		strv_add(ret_argv, "-c");
+		strv_add(ret_argv, git_config[i]);
 	}
 	if (!git->run_hooks) {
-		strv_add(&slot->argv, "-c");
-		strv_add(&slot->argv, git_no_hooks);
+		strv_add(ret_argv, "-c");
+		strv_add(ret_argv, git_no_hooks);
 	}
-	strv_add_all(&slot->argv, command->args);
-	for (size_t i = 0; i < nitems(git_env); i++)
-		strv_add(&slot->env, git_env[i]);
-	add_ceiling(&slot->env, slot->dir);
-	strv_add_all(&slot->env, command->env);
+	strv_add_all(ret_argv, args);
 }
 
 void
@@ -326,15 +350,14 @@ git_slot_run(struct git_slot *slot, const struct git_command *command,
     git_fn *fn, void *arg)
 {
 	const struct git *git = slot->queue->git;
-	const char *const *verb = command->args;
 
-	while (verb[0] != NULL && verb[0][0] == '-' && verb[1] != NULL)
-		verb++;
 	slot_clear(slot);
 	slot->dir =
 	    xstrdup(command->dir != NULL ? command->dir : slot->queue->dir);
-	slot->name = xstrdup(verb[0] != NULL ? verb[0] : "");
-	slot_compose(slot, command);
+	slot->name = xstrdup(git_verb(command->args));
+	git_arguments(git, slot->dir, command->args, &slot->argv);
+	strv_add_all(&slot->env, command->env);
+	slot->stdin_fd = command->stdin_fd;
 	slot->has_input = command->input != NULL;
 	if (slot->has_input)
 		buf_add(&slot->input, command->input,
@@ -500,6 +523,18 @@ const char *
 git_root(const struct git *git)
 {
 	return git->root;
+}
+
+struct loop *
+git_loop(const struct git *git)
+{
+	return git->loop;
+}
+
+bool
+git_runs_hooks(const struct git *git)
+{
+	return git->run_hooks;
 }
 
 bool

@@ -11,8 +11,10 @@
  * autostash, autosquash, background gc, fsmonitor. The rest of the user's
  * configuration applies.
  *
- * A directory without a .git of its own is refused: git would look further up,
- * and from a broken worktree find the user's own tree.
+ * Every directory is checked before a command runs there (git-verify.h), and
+ * the command gets its GIT_DIR and GIT_WORK_TREE: left to itself, git would
+ * look further up from a broken worktree and find the user's own tree, or
+ * follow what a worker has put in its place.
  */
 #ifndef GIT_H
 #define GIT_H
@@ -40,6 +42,8 @@ struct git *git_new(struct loop *loop, const struct git_options *options);
 void git_free(struct git *git);
 bool git_busy(const struct git *git); /* something runs or waits */
 const char *git_root(const struct git *git);
+struct loop *git_loop(const struct git *git);
+bool git_runs_hooks(const struct git *git); /* as in the options */
 
 /* The queue of a working tree (or of the repository: the root). Created when
  * first asked for; lives as long as the git. */
@@ -64,6 +68,7 @@ struct git_command {
 	const char *const *args; /* without "git -C dir"; NULL terminated */
 	const char *input; /* standard input, NULL = none */
 	size_t input_len; /* 0 = up to the NUL */
+	int stdin_fd; /* used instead of input, as in child.h; 0 = none */
 	const char *const *env; /* further "K=V"; NULL = none */
 	const char *dir; /* where, NULL = the queue's directory */
 	int64_t deadline_ms; /* 0 = the default */
@@ -71,6 +76,9 @@ struct git_command {
 		    * had done by then must be undone first */
 	int64_t delay_ms; /* before it runs */
 };
+
+/* What the command is, for messages: "status" of "-c k=v status". */
+const char *git_verb(const char *const *args);
 
 /* Queue a command; copied. A command that failed because of a lock file is
  * tried again GIT_TRIES times, GIT_RETRY_MS apart, before it is answered; and
@@ -92,5 +100,16 @@ void git_slot(
 void git_slot_run(struct git_slot *slot, const struct git_command *command,
     git_fn *fn, void *arg);
 void git_slot_end(struct git_slot *slot);
+
+/* What a git is started with in dir, for who runs it without a slot: its
+ * arguments, and the edits of its environment (child.h) with `more` behind
+ * them, once dir is verified. The caller frees both (strv.h). */
+void git_arguments(const struct git *git, const char *dir,
+    const char *const *args, char ***ret_argv);
+int git_environment(const struct git *git, const char *dir,
+    const char *const *more, char ***ret_env, struct err *err);
+
+/* Was that complaint about a lock file that another git holds? */
+bool git_complaint_is_lock(const char *complaint);
 
 #endif

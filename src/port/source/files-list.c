@@ -244,3 +244,22 @@ files_list_refresh(struct files_list *list, const char *where, struct err *err)
 	*list = new;
 	return 0;
 }
+
+struct taskfile **
+files_list_tasks(const struct files_list *list)
+{
+	struct taskfile **all =
+	    xcalloc(list->count + 1, sizeof(struct taskfile *));
+
+	for (size_t i = 0; i < list->count; i++)
+		all[i] = list->at[i]->task;
+	return all;
+}
+
+bool
+files_list_waits_for_ever(const struct taskfile *task,
+    struct taskfile *const *all, size_t count, struct buf *words)
+{
+	return task->status == TASKFILE_PENDING && task->owner == NULL &&
+	    task->failed == NULL && taskfile_broken(task, all, count, words);
+}

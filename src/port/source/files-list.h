@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+struct buf;
 struct err;
 struct taskfile;
 
@@ -37,8 +38,16 @@ files_list_refresh(struct files_list *list, const char *where, struct err *err);
 void files_list_release(struct files_list *list);
 #define cleanup_files_list __attribute__((cleanup(files_list_release)))
 
-/* Read one file. -ENOENT; -EINVAL if it is broken, or its id is not its name.
- */
+/* Its tasks, in its order; the array is the caller's. */
+struct taskfile **files_list_tasks(const struct files_list *list);
+
+/* Can a task that waits never be begun, since what it waits for never ends? If
+ * so, append the reason. */
+bool files_list_waits_for_ever(const struct taskfile *task,
+    struct taskfile *const *all, size_t count, struct buf *words);
+
+/* One file, read anew. -ENOENT; -EINVAL when it is broken, and when its id is
+ * not its name. */
 int files_list_load(const char *where, const char *id,
     struct taskfile **ret_task, struct err *err);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -13,12 +14,14 @@
 #include "errtext.h"
 #include "file.h"
 #include "folder-edit.h"
+#include "folder-order.h"
 #include "folder.h"
 #include "id.h"
 #include "json.h"
 #include "mem.h"
 #include "prompt.h"
 #include "source-base.h"
+#include "task-head.h"
 #include "text.h"
 
 #define NUMBER_MAX INT64_C(1000000000)
@@ -60,8 +63,9 @@ list_one(const char *where, enum folder_place place, const char *name)
 	cleanup_buf struct buf text = BUF_INIT, words = BUF_INIT;
 	cleanup_free char *title = NULL;
 	enum folder_reading reading;
+	struct task_head head;
 
-	reading = folder_read(where, place, name, &text, &words);
+	reading = folder_read(where, place, name, &head, &text, &words);
 	if (reading == FOLDER_GONE)
 		return NULL;
 	title = reading == FOLDER_READ ? source_base_title(text.data) :
@@ -69,6 +73,8 @@ list_one(const char *where, enum folder_place place, const char *name)
 	json_set_string(row, "key", name);
 	json_set_string(row, "title", title);
 	json_set_string(row, "status", folder_place_name(place));
+	if (reading == FOLDER_READ)
+		json_set_string(row, "priority", priority_name(head.priority));
 	if (place == FOLDER_DOING)
 		add_note(where, name, row);
 	if (place == FOLDER_FAILED)
@@ -82,6 +88,7 @@ struct json_object *
 folder_edit_list(const char *where, size_t limit, struct err *err)
 {
 	cleanup_json struct json_object *list = json_object_new_array();
+	cleanup_folder_order struct folder_order order = { NULL, 0 };
 
 	for (enum folder_place place = FOLDER_TODO; place <= FOLDER_FAILED;
 	     place++) {
@@ -91,6 +98,8 @@ folder_edit_list(const char *where, size_t limit, struct err *err)
 
 		if (folder_names(where, place, ended, &names, err) < 0)
 			return NULL;
+		if (place == FOLDER_TODO)
+			folder_order_sort(&order, where, &names);
 		most = ended && limit > 0 && limit < names.count ? limit :
 								   names.count;
 		for (size_t i = 0; i < most; i++) {
@@ -109,10 +118,11 @@ folder_edit_text(const char *where, const char *key, const char *status)
 {
 	cleanup_free char *path = xasprintf("%s/%s/%s", where, status, key);
 	cleanup_buf struct buf text = BUF_INIT;
+	struct task_head head;
 
 	if (file_read(path, PROMPT_MAX, &text, NULL) < 0)
 		return NULL;
-	return buf_take(&text);
+	return xstrdup(task_head_read(text.data, &head));
 }
 
 /* Only by their names: there may be many, and this must be fast. */
@@ -187,9 +197,21 @@ name_of(const char *where, const char *text)
 	return buf_take(&name);
 }
 
+/* The whole text of a file. */
+static int
+save_text(const char *path, const struct task_head *head, const char *prompt,
+    struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	task_head_write(head, prompt, &text);
+	buf_addc(&text, '\n');
+	return file_replace(path, text.data, text.len, 0644, err);
+}
+
 int
-folder_edit_add(const char *where, const char *text, char **ret_key,
-    char **ret_path, struct err *err)
+folder_edit_add(const char *where, const struct task_head *head,
+    const char *prompt, char **ret_key, char **ret_path, struct err *err)
 {
 	cleanup_buf struct buf clean = BUF_INIT;
 	cleanup_free char *name = NULL, *hidden = NULL, *part = NULL;
@@ -197,12 +219,13 @@ folder_edit_add(const char *where, const char *text, char **ret_key,
 	char id[ID_ULID_SIZE];
 	int r;
 
-	if (!text_utf8_valid(text, strlen(text)))
+	if (!text_utf8_valid(prompt, strlen(prompt)))
 		return err_set(
 		    err, -EINVAL, "the task is not valid UTF-8 text");
-	if (!prompt_clean(text, strlen(text), &clean))
+	if (!prompt_clean(prompt, strlen(prompt), &clean))
 		return err_set(err, -EINVAL, "the task is %s",
-		    strlen(text) > PROMPT_MAX ? "longer than 1 MiB" : "empty");
+		    strlen(prompt) > PROMPT_MAX ? "longer than 1 MiB" :
+						  "empty");
 	r = folder_make(where, err);
 	if (r < 0)
 		return r;
@@ -210,8 +233,7 @@ folder_edit_add(const char *where, const char *text, char **ret_key,
 	id_ulid(clock_wall_ms(), id);
 	hidden = xasprintf(".%s.tmp", id);
 	part = folder_path(where, FOLDER_TODO, hidden);
-	buf_addc(&clean, '\n');
-	r = file_replace(part, clean.data, clean.len, 0644, err);
+	r = save_text(part, head, clean.data, err);
 	if (r < 0)
 		return r;
 	r = folder_move_in(part, where, FOLDER_TODO, name, &key, err);
@@ -226,16 +248,65 @@ folder_edit_add(const char *where, const char *text, char **ret_key,
 	return 0;
 }
 
+/* --- the head ---------------------------------------------------------- */
+
+/* Unlike folder_read(), this does not wait until the file rests: a person asks
+ * for it, and the file is replaced as a whole. */
+static int
+load_text(const char *path, struct task_head *ret_head, struct buf *prompt,
+    struct err *err)
+{
+	cleanup_buf struct buf raw = BUF_INIT, clean = BUF_INIT;
+	struct stat st;
+	int r;
+
+	if (lstat(path, &st) == -1)
+		return err_errno(err, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EBADMSG, "%s is not a regular file", path);
+	r = file_read(path, PROMPT_MAX, &raw, err);
+	if (r < 0)
+		return r;
+	if (!text_utf8_valid(raw.data, raw.len) ||
+	    !prompt_clean(raw.data, raw.len, &clean))
+		return err_set(
+		    err, -EBADMSG, "%s is empty or not valid UTF-8 text", path);
+	buf_adds(prompt, task_head_read(clean.data, ret_head));
+	return 0;
+}
+
+int
+folder_edit_prioritize(const char *where, enum folder_place place,
+    const char *key, enum priority priority, struct err *err)
+{
+	cleanup_free char *path = folder_path(where, place, key);
+	cleanup_buf struct buf prompt = BUF_INIT;
+	struct task_head head = { 0 };
+	int r;
+
+	r = load_text(path, &head, &prompt, err);
+	if (r < 0 || head.priority == priority)
+		return r;
+	head.priority = priority;
+	return save_text(path, &head, prompt.data, err);
+}
+
 /* --- moving ----------------------------------------------------------- */
 
-/* -ENOENT, with a message that helps. */
+static bool
+is_in(const char *where, enum folder_place place, const char *key)
+{
+	cleanup_free char *path = folder_path(where, place, key);
+
+	return file_exists(path);
+}
+
+/* -ENOENT, in words that help. */
 static int
 say_missing(
     const char *where, const char *key, const char *places, struct err *err)
 {
-	cleanup_free char *doing = folder_path(where, FOLDER_DOING, key);
-
-	if (file_exists(doing))
+	if (is_in(where, FOLDER_DOING, key))
 		return err_set(err, -EBUSY, "%s: a worker has this task", key);
 	return err_set(err, -ENOENT, "there is no task %s in %s", key, places);
 }
@@ -248,10 +319,42 @@ check_key(const char *key, struct err *err)
 	return err_set(err, -ENOENT, "there is no task \"%s\"", key);
 }
 
-int
-folder_edit_retry(const char *where, const char *key, struct err *err)
+/* The commit goes into the file first: a task that waits is taken at once. */
+static int
+retry_done(
+    const char *where, const char *key, const char *commit, struct err *err)
+{
+	cleanup_free char *path = folder_path(where, FOLDER_DONE, key);
+	cleanup_buf struct buf prompt = BUF_INIT;
+	struct task_head head;
+	int r;
+
+	r = load_text(path, &head, &prompt, err);
+	if (r == 0 && commit != NULL) {
+		strlcpy(head.commit, commit, sizeof head.commit);
+		r = save_text(path, &head, prompt.data, err);
+	}
+	if (r < 0)
+		return r;
+	return folder_move(where, FOLDER_DONE, key, FOLDER_TODO, NULL, err);
+}
+
+static int
+retry_failed(const char *where, const char *key, struct err *err)
 {
 	cleanup_free char *why = folder_why_path(where, FOLDER_FAILED, key);
+	int r;
+
+	r = folder_move(where, FOLDER_FAILED, key, FOLDER_TODO, NULL, err);
+	if (r == 0)
+		unlink(why);
+	return r;
+}
+
+int
+folder_edit_retry(
+    const char *where, const char *key, const char *commit, struct err *err)
+{
 	int r;
 
 	r = check_key(key, err);
@@ -260,11 +363,17 @@ folder_edit_retry(const char *where, const char *key, struct err *err)
 	r = folder_make(where, err);
 	if (r < 0)
 		return r;
-	r = folder_move(where, FOLDER_FAILED, key, FOLDER_TODO, NULL, err);
+	if (is_in(where, FOLDER_TODO, key))
+		return err_set(err, -EALREADY,
+		    "%s has neither failed nor landed: it waits to be done",
+		    key);
+	/* Two files can have one name; a commit belongs to the one that is
+	 * done. */
+	r = commit != NULL ? -ENOENT : retry_failed(where, key, err);
 	if (r == -ENOENT)
-		return say_missing(where, key, "failed/", err);
-	if (r == 0)
-		unlink(why);
+		r = retry_done(where, key, commit, err);
+	if (r == -ENOENT)
+		return say_missing(where, key, "failed/ or done/", err);
 	return r;
 }
 

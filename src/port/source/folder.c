@@ -21,6 +21,7 @@
 #include "mem.h"
 #include "prompt.h"
 #include "source-base.h"
+#include "task-head.h"
 #include "text.h"
 
 #define WHY_SUFFIX  ".why"
@@ -122,8 +123,8 @@ compare_numbers(const char **a, const char **b)
 	return order;
 }
 
-static int
-compare_natural(const char *a, const char *b)
+int
+folder_compare_names(const char *a, const char *b)
 {
 	const char *whole_a = a, *whole_b = b;
 	int order;
@@ -159,7 +160,7 @@ compare_arrivals(const void *one, const void *other)
 		return a->at.tv_sec > b->at.tv_sec ? -1 : 1;
 	if (a->at.tv_nsec != b->at.tv_nsec)
 		return a->at.tv_nsec > b->at.tv_nsec ? -1 : 1;
-	return compare_natural(a->name, b->name);
+	return folder_compare_names(a->name, b->name);
 }
 
 static void
@@ -248,17 +249,22 @@ has_writer(const char *path)
 	return false;
 }
 
-static bool
-is_settled(const char *path, const struct stat *st)
+bool
+folder_is_settled(const char *where, enum folder_place place, const char *name)
 {
-	int64_t age = clock_wall_ms() - clock_file_ms(&st->st_mtim);
+	cleanup_free char *path = folder_path(where, place, name);
+	struct stat st;
+	int64_t age;
 
+	if (lstat(path, &st) == -1 || !S_ISREG(st.st_mode))
+		return true;
+	age = clock_wall_ms() - clock_file_ms(&st.st_mtim);
 	return (age >= SOURCE_SETTLED_MS || age < -SKEW_MS) &&
 	    !has_writer(path);
 }
 
-static bool
-is_same(const struct stat *a, const struct stat *b)
+bool
+folder_is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
@@ -266,9 +272,11 @@ is_same(const struct stat *a, const struct stat *b)
 }
 
 static enum folder_reading
-clean_text(const struct buf *raw, struct buf *text, struct buf *words)
+clean_text(const struct buf *raw, struct task_head *head, struct buf *text,
+    struct buf *words)
 {
-	const char *s = raw->data;
+	cleanup_buf struct buf clean = BUF_INIT;
+	const char *s = raw->data, *prompt = "";
 	size_t len = raw->len;
 
 	if (len >= strlen(BOM) && memcmp(s, BOM, strlen(BOM)) == 0) {
@@ -279,12 +287,15 @@ clean_text(const struct buf *raw, struct buf *text, struct buf *words)
 		buf_adds(words, "it is not valid UTF-8 text");
 		return FOLDER_PROBLEM;
 	}
-	if (!prompt_clean(s, len, text)) {
+	if (prompt_clean(s, len, &clean))
+		prompt = task_head_read(clean.data, head);
+	if (*prompt == '\0') {
 		buf_adds(words,
 		    len > PROMPT_MAX ? "it is longer than 1 MiB" :
 				       "it is empty");
 		return FOLDER_PROBLEM;
 	}
+	buf_adds(text, prompt);
 	return FOLDER_READ;
 }
 
@@ -301,7 +312,7 @@ read_problem(int error, struct buf *words)
 
 enum folder_reading
 folder_read(const char *where, enum folder_place place, const char *name,
-    struct buf *text, struct buf *words)
+    struct task_head *head, struct buf *text, struct buf *words)
 {
 	cleanup_free char *path = folder_path(where, place, name);
 	cleanup_buf struct buf raw = BUF_INIT;
@@ -319,8 +330,6 @@ folder_read(const char *where, enum folder_place place, const char *name,
 		buf_adds(words, "its name is not UTF-8");
 		return FOLDER_PROBLEM;
 	}
-	if (place == FOLDER_TODO && !is_settled(path, &before))
-		return FOLDER_UNSETTLED;
 	r = file_read(path, READ_MAX, &raw, NULL);
 	if (r == -EFBIG) {
 		buf_adds(words, "it is longer than 1 MiB");
@@ -330,9 +339,9 @@ folder_read(const char *where, enum folder_place place, const char *name,
 		return read_problem(r, words);
 	if (lstat(path, &after) == -1)
 		return read_problem(-errno, words);
-	if (!is_same(&before, &after))
+	if (!folder_is_same(&before, &after))
 		return FOLDER_UNSETTLED;
-	return clean_text(&raw, text, words);
+	return clean_text(&raw, head, text, words);
 }
 
 /* --- moving ----------------------------------------------------------- */

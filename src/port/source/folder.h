@@ -2,8 +2,8 @@
 
 /*
  * The folder of text files that is a task source, for source-folder.c and
- * folder-edit.c only: its folders, what counts
- * as a task, moves that overwrite nothing, and notes of who took what.
+ * folder-*.c only: its folders, what counts as a task, moves that overwrite
+ * nothing, and notes of who took what.
  *
  *   <where>/todo/      what waits
  *   <where>/doing/     what somebody works at; .<hash>.by tells who
@@ -21,6 +21,8 @@
 struct buf;
 struct err;
 struct json_object;
+struct stat;
+struct task_head;
 
 enum folder_place {
 	FOLDER_TODO,
@@ -54,16 +56,28 @@ int folder_names(const char *where, enum folder_place place, bool newest_first,
 void folder_names_release(struct folder_names *names);
 #define cleanup_folder_names __attribute__((cleanup(folder_names_release)))
 
-/* Append the task's text, cleaned. */
+/* For sorting by name: 2 comes before 10. */
+int folder_compare_names(const char *a, const char *b);
+
+/* The head of the task, and its prompt, cleaned and appended to text. */
 enum folder_reading {
 	FOLDER_READ,
 	FOLDER_GONE,
-	FOLDER_UNSETTLED, /* somebody may be writing it */
-	FOLDER_PROBLEM, /* reason says what is wrong with it */
-	FOLDER_SHORTAGE, /* we cannot read it now */
+	FOLDER_UNSETTLED, /* it changed while it was read */
+	FOLDER_PROBLEM, /* words say what is wrong with it */
+	FOLDER_SHORTAGE, /* we cannot read now */
 };
-enum folder_reading folder_read(const char *where, enum folder_place place,
-    const char *name, struct buf *text, struct buf *words);
+enum folder_reading
+folder_read(const char *where, enum folder_place place, const char *name,
+    struct task_head *head, struct buf *text, struct buf *words);
+
+/* False if somebody may still be writing the file: then what was read just
+ * before may be only a part. */
+bool
+folder_is_settled(const char *where, enum folder_place place, const char *name);
+
+/* Has a file not changed between these two looks? */
+bool folder_is_same(const struct stat *a, const struct stat *b);
 
 /* Move a file; it is on the disk when this returns. If the name is taken there,
  * it gets another one, *ret_name (may be NULL, owned by the caller). -ENOENT if

@@ -13,8 +13,7 @@
 
 #include "source.h"
 
-#define SOURCE_SETTLED_MS 200 /* a file unchanged for so long is complete */
-#define SOURCE_PRIORITY   3 /* of a task that has none */
+#define SOURCE_SETTLED_MS 200 /* a file that rests so long is complete */
 
 struct source {
 	const struct source_kind *kind;
@@ -59,11 +58,18 @@ struct source_kind {
 	char *(*text)(const char *where, const char *key, const char *status);
 	int64_t (*count_todo)(const char *where);
 
-	/* If the flags have SOURCE_EDITABLE all of them are set, otherwise
-	 * none. */
-	int (*add)(const char *where, const char *text, char **ret_key,
-	    char **ret_path, struct err *err);
-	int (*retry)(const char *where, const char *key, struct err *err);
+	/* NULL where the source alone decides. */
+	int (*prioritize)(struct source *source, const char *key,
+	    enum priority priority, struct err *err);
+
+	/* Where the flags have SOURCE_RETRIES, else NULL. */
+	int (*retry)(const char *where, const char *key, const char *commit,
+	    struct err *err);
+
+	/* Both where the flags have SOURCE_EDITABLE, else none. */
+	int (*add)(const char *where, const struct task_head *head,
+	    const char *prompt, char **ret_key, char **ret_path,
+	    struct err *err);
 	int (*drop)(const char *where, const char *key, struct err *err);
 };
 

@@ -17,6 +17,7 @@
 #include "prompt.h"
 #include "source-base.h"
 #include "source-command.h"
+#include "task-head.h"
 #include "text.h"
 
 #define STATUS_NONE_READY 4
@@ -181,10 +182,13 @@ static void
 answer_offer(struct command *command, const char *text)
 {
 	char key[NAME_SIZE];
-	struct source_offer offer = {
-		.key = key, .text = text, .priority = SOURCE_PRIORITY
-	};
+	struct task_head head;
+	struct source_offer offer = { .key = key };
 
+	offer.text = task_head_read(text, &head);
+	offer.priority = head.priority;
+	if (head.commit[0] != '\0')
+		offer.landed_before = head.commit;
 	strlcpy(key, command->name, sizeof key);
 	source_base_answer(&command->source, SOURCE_OFFER, &offer, NULL);
 }
@@ -202,6 +206,7 @@ static enum verdict
 judge(const struct errand_result *result, struct buf *text)
 {
 	const struct buf *out = &result->out;
+	struct task_head head;
 
 	if (result->lost || result->timed_out)
 		return VERDICT_FAILED;
@@ -214,7 +219,8 @@ judge(const struct errand_result *result, struct buf *text)
 	if (!text_utf8_valid(out->data, out->len) ||
 	    memchr(out->data, '\0', out->len) != NULL)
 		return VERDICT_NO_TEXT;
-	if (prompt_clean(out->data, out->len, text))
+	if (prompt_clean(out->data, out->len, text) &&
+	    *task_head_read(text->data, &head) != '\0')
 		return VERDICT_TASK;
 	return out->len > PROMPT_MAX ? VERDICT_TOO_LONG : VERDICT_NONE;
 }
@@ -324,6 +330,7 @@ const struct source_kind source_command = {
 	.list = NULL,
 	.text = NULL,
 	.count_todo = NULL,
+	.prioritize = NULL,
 	.add = NULL,
 	.retry = NULL,
 	.drop = NULL,

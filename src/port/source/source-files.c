@@ -10,6 +10,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "files-list.h"
+#include "files-view.h"
 #include "json.h"
 #include "lock.h"
 #include "loop.h"
@@ -57,32 +58,13 @@ files_close(struct source *source)
 
 /* --- asking ----------------------------------------------------------- */
 
-static struct taskfile **
-list_tasks(const struct files_list *list)
-{
-	struct taskfile **all =
-	    xcalloc(list->count + 1, sizeof(struct taskfile *));
-
-	for (size_t i = 0; i < list->count; i++)
-		all[i] = list->at[i]->task;
-	return all;
-}
-
-static bool
-waits_for_ever(const struct taskfile *task, struct taskfile *const *all,
-    size_t count, struct buf *words)
-{
-	return task->status == TASKFILE_PENDING && task->owner == NULL &&
-	    task->failed == NULL && taskfile_broken(task, all, count, words);
-}
-
-/* The tasks to choose from. Those that are left out are not completed, so tasks
- * that depend on them keep waiting. False if a file may be half written. */
+/* Those among which to choose. What is left out is not completed, so whoever
+ * waits for it goes on waiting. False when a file may be half written. */
 static bool
 list_usable(struct files *files, struct taskfile **usable, size_t *ret_count)
 {
 	const struct files_list *list = &files->list;
-	cleanup_free struct taskfile **all = list_tasks(list);
+	cleanup_free struct taskfile **all = files_list_tasks(list);
 	bool settled = true;
 	size_t count = 0;
 
@@ -96,7 +78,8 @@ list_usable(struct files *files, struct taskfile **usable, size_t *ret_count)
 		else if (entry->problem != NULL)
 			source_base_quarantine(&files->source, "%s.json: %s",
 			    entry->id, entry->problem);
-		else if (waits_for_ever(entry->task, all, list->count, &words))
+		else if (files_list_waits_for_ever(
+			     entry->task, all, list->count, &words))
 			source_base_quarantine(&files->source, "%s.json: %s",
 			    entry->id, words.data);
 		else if (!source_base_is_ours(&files->source, entry->id))
@@ -149,12 +132,15 @@ offer(struct source *source, const struct taskfile *task, const char *text)
 	cleanup_free char *title = xstrdup(task->subject);
 	cleanup_free char *label =
 	    task->label == NULL ? NULL : xstrdup(task->label);
+	cleanup_free char *landed =
+	    task->landed == NULL ? NULL : xstrdup(task->landed);
 	struct source_offer one = {
 		.key = key,
 		.title = *title == '\0' ? NULL : title,
 		.text = text,
 		.label = label,
 		.priority = task->priority,
+		.landed_before = landed,
 	};
 
 	source_base_answer(source, SOURCE_OFFER, &one, NULL);
@@ -195,9 +181,9 @@ files_ask(struct source *source)
 /* --- taking and settling ---------------------------------------------- */
 
 static int
-files_lock(const struct source *source, struct err *err)
+files_lock(const char *where, struct err *err)
 {
-	cleanup_free char *path = file_join(source->where, LOCK_NAME);
+	cleanup_free char *path = file_join(where, LOCK_NAME);
 
 	return lock_try(path, err);
 }
@@ -274,7 +260,7 @@ files_take(
 	r = check_key(key, err);
 	if (r < 0)
 		return r;
-	fd = files_lock(source, err);
+	fd = files_lock(source->where, err);
 	if (fd == -ENOENT)
 		return err_set(
 		    err, -ESTALE, "%s no longer exists", source->where);
@@ -305,7 +291,7 @@ files_settle(struct source *source, const char *key, enum task_outcome outcome,
 	r = check_key(key, err);
 	if (r < 0)
 		return r;
-	fd = files_lock(source, err);
+	fd = files_lock(source->where, err);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	r = files_list_load(source->where, key, &task, err);
@@ -334,7 +320,7 @@ static int
 files_recover(struct source *source, const char *const *keys, struct err *err)
 {
 	struct files *files = (struct files *)source;
-	cleanup_fd int fd = files_lock(source, err);
+	cleanup_fd int fd = files_lock(source->where, err);
 	int r, count = 0;
 
 	if (fd < 0)
@@ -402,120 +388,92 @@ files_watch(
 
 /* --- for people ------------------------------------------------------- */
 
-enum list_status {
-	LIST_TODO,
-	LIST_DOING,
-	LIST_DONE,
-	LIST_FAILED,
-	LIST_STATUS_COUNT
-};
-
-static const char *const list_words[] = { "todo", "doing", "done", "failed" };
-
-_Static_assert(
-    nitems(list_words) == LIST_STATUS_COUNT, "every status has its word");
-
-static enum list_status
-list_status(const struct files_entry *entry)
-{
-	if (entry->task->status == TASKFILE_COMPLETED)
-		return LIST_DONE;
-	if (entry->task->failed != NULL)
-		return LIST_FAILED;
-	return entry->problem == NULL &&
-		entry->task->status == TASKFILE_IN_PROGRESS ?
-	    LIST_DOING :
-	    LIST_TODO;
-}
-
-/* By status; those that have ended newest first, the others by id. */
 static int
-compare_rows(const void *a, const void *b)
+save_priority(const struct source *source, const struct taskfile *task,
+    enum priority priority, struct err *err)
 {
-	const struct files_entry *one = *(const struct files_entry *const *)a;
-	const struct files_entry *other = *(const struct files_entry *const *)b;
-	const struct timespec *at = &one->st.st_mtim;
-	const struct timespec *other_at = &other->st.st_mtim;
-	enum list_status status = list_status(one);
-
-	if (status != list_status(other))
-		return status < list_status(other) ? -1 : 1;
-	if (status >= LIST_DONE && at->tv_sec != other_at->tv_sec)
-		return at->tv_sec > other_at->tv_sec ? -1 : 1;
-	if (status >= LIST_DONE && at->tv_nsec != other_at->tv_nsec)
-		return at->tv_nsec > other_at->tv_nsec ? -1 : 1;
-	return taskfile_compare_ids(one->id, other->id);
-}
-
-static struct json_object *
-list_row(
-    const struct files_entry *entry, struct taskfile *const *all, size_t count)
-{
-	const struct taskfile *task = entry->task;
-	struct json_object *row = json_object_new_object();
-	cleanup_buf struct buf text = BUF_INIT, words = BUF_INIT;
-	cleanup_free char *title = NULL;
-
-	taskfile_text(task, &text);
-	title = source_base_title(text.data);
-	json_set_string(row, "key", entry->id);
-	json_set_string(
-	    row, "title", entry->problem == NULL ? title : entry->id);
-	json_set_string(row, "status", list_words[list_status(entry)]);
-	if (task->owner != NULL)
-		json_set_string(row, "owner", task->owner);
-	if (task->label != NULL)
-		json_set_string(row, "label", task->label);
-	if (entry->problem == NULL)
-		json_set_int(row, "priority", task->priority);
-	if (entry->problem != NULL)
-		json_set_string(row, "problem", entry->problem);
-	else if (task->failed != NULL)
-		json_set_string(row, "problem", task->failed);
-	else if (waits_for_ever(task, all, count, &words))
-		json_set_string(row, "problem", words.data);
-	return row;
-}
-
-static struct json_object *
-files_list(const char *where, size_t limit, struct err *err)
-{
-	cleanup_files_list struct files_list list = { NULL, 0 };
-	cleanup_free struct taskfile **all = NULL;
-	size_t shown[LIST_STATUS_COUNT] = { 0 };
-	struct json_object *rows;
-
-	if (files_list_refresh(&list, where, err) < 0)
-		return NULL;
-	all = list_tasks(&list);
-	if (list.count > 0)
-		qsort(list.at, list.count, sizeof(struct files_entry *),
-		    compare_rows);
-	rows = json_object_new_array();
-	for (size_t i = 0; i < list.count; i++) {
-		enum list_status status = list_status(list.at[i]);
-
-		if (status >= LIST_DONE && limit > 0 &&
-		    shown[status]++ >= limit)
-			continue;
-		json_object_array_add(
-		    rows, list_row(list.at[i], all, list.count));
-	}
-	return rows;
-}
-
-static char *
-files_text(const char *where, const char *key, const char *status)
-{
+	cleanup_free char *path =
+	    xasprintf("%s/%s.json", source->where, task->id);
 	cleanup_buf struct buf text = BUF_INIT;
-	struct taskfile *task = NULL;
 
-	(void)status; /* there is only one file of this name */
-	if (files_list_load(where, key, &task, NULL) < 0)
-		return NULL;
-	taskfile_text(task, &text);
+	if (task->status == TASKFILE_COMPLETED)
+		return err_set(err, -ENOENT, "task %s is completed", task->id);
+	if (task->owner != NULL && !is_ours(source, task))
+		return err_set(
+		    err, -EBUSY, "task %s: %s has it", task->id, task->owner);
+	if (task->priority == priority)
+		return 0;
+	taskfile_write_priority(task, priority, &text);
+	return file_replace(path, text.data, text.len, 0644, err);
+}
+
+/* One file, and the lock that its writers hold. */
+static int
+load_for_person(const char *where, const char *key, int *ret_fd,
+    struct taskfile **ret_task, struct err *err)
+{
+	int r;
+
+	r = check_key(key, err);
+	if (r < 0)
+		return r;
+	r = files_lock(where, err);
+	if (r >= 0) {
+		*ret_fd = r;
+		r = files_list_load(where, key, ret_task, err);
+	}
+	if (r == -ENOENT)
+		return err_set(err, r, "there is no task \"%s\"", key);
+	return r;
+}
+
+static int
+files_prioritize(struct source *source, const char *key, enum priority priority,
+    struct err *err)
+{
+	struct taskfile *task = NULL;
+	cleanup_fd int fd = -1;
+	int r;
+
+	r = load_for_person(source->where, key, &fd, &task, err);
+	if (r == 0 && task != NULL)
+		r = save_priority(source, task, priority, err);
 	taskfile_free(task);
-	return buf_take(&text);
+	return r;
+}
+
+static int
+save_again(const char *where, const struct taskfile *task, const char *commit,
+    struct err *err)
+{
+	cleanup_free char *path = xasprintf("%s/%s.json", where, task->id);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (task->owner != NULL)
+		return err_set(
+		    err, -EBUSY, "task %s: %s has it", task->id, task->owner);
+	if (task->status != TASKFILE_COMPLETED && task->failed == NULL)
+		return err_set(err, -EALREADY,
+		    "task %s has neither failed nor landed: it waits to be "
+		    "done",
+		    task->id);
+	taskfile_write_again(task, commit, &text);
+	return file_replace(path, text.data, text.len, 0644, err);
+}
+
+static int
+files_retry(
+    const char *where, const char *key, const char *commit, struct err *err)
+{
+	struct taskfile *task = NULL;
+	cleanup_fd int fd = -1;
+	int r;
+
+	r = load_for_person(where, key, &fd, &task, err);
+	if (r == 0 && task != NULL)
+		r = save_again(where, task, commit, err);
+	taskfile_free(task);
+	return r;
 }
 
 const struct source_kind source_files = {
@@ -523,7 +481,7 @@ const struct source_kind source_files = {
 	.setting = "auto.task_list",
 	.origin = "the task files in ",
 	.elsewhere = "tasks come from the files of auto.task_list",
-	.flags = SOURCE_KEEPS_CLAIMS,
+	.flags = SOURCE_KEEPS_CLAIMS | SOURCE_RETRIES,
 	.size = sizeof(struct files),
 	.open = files_open,
 	.close = files_close,
@@ -532,10 +490,11 @@ const struct source_kind source_files = {
 	.settle = files_settle,
 	.recover = files_recover,
 	.watch = files_watch,
-	.list = files_list,
-	.text = files_text,
+	.list = files_view_list,
+	.text = files_view_text,
 	.count_todo = NULL,
+	.prioritize = files_prioritize,
+	.retry = files_retry,
 	.add = NULL,
-	.retry = NULL,
 	.drop = NULL,
 };

@@ -9,12 +9,14 @@
 #include "errtext.h"
 #include "file.h"
 #include "folder-edit.h"
+#include "folder-order.h"
 #include "folder.h"
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
 #include "source-base.h"
 #include "source-folder.h"
+#include "task-head.h"
 #include "text.h"
 #include "watch.h"
 
@@ -23,6 +25,7 @@
 struct folder {
 	struct source source;
 	struct watch *watch;
+	struct folder_order order;
 };
 
 static int
@@ -42,6 +45,7 @@ folder_close(struct source *source)
 
 	if (folder->watch != NULL)
 		watch_free(folder->watch);
+	folder_order_release(&folder->order);
 }
 
 /* --- asking ----------------------------------------------------------- */
@@ -68,7 +72,7 @@ quarantine(struct source *source, const char *name, const char *words)
  * FOLDER_UNSETTLED when there may be one soon. */
 static enum folder_reading
 find_task(struct source *source, const struct folder_names *names,
-    const char **ret_name, struct buf *text)
+    const char **ret_name, struct task_head *head, struct buf *text)
 {
 	enum folder_reading reading, sum = FOLDER_GONE;
 
@@ -81,8 +85,12 @@ find_task(struct source *source, const struct folder_names *names,
 		if (source_base_is_ours(source, name) ||
 		    is_in(source, FOLDER_DOING, name))
 			continue;
-		reading =
-		    folder_read(source->where, FOLDER_TODO, name, text, &words);
+		buf_clear(text);
+		reading = folder_read(
+		    source->where, FOLDER_TODO, name, head, text, &words);
+		if ((reading == FOLDER_READ || reading == FOLDER_PROBLEM) &&
+		    !folder_is_settled(source->where, FOLDER_TODO, name))
+			reading = FOLDER_UNSETTLED;
 		if (reading == FOLDER_READ) {
 			*ret_name = name;
 			return FOLDER_READ;
@@ -100,8 +108,10 @@ folder_ask(struct source *source)
 {
 	cleanup_folder_names struct folder_names names = { NULL, 0 };
 	cleanup_buf struct buf text = BUF_INIT;
-	struct source_offer offer = { .priority = SOURCE_PRIORITY };
+	struct folder *folder = (struct folder *)source;
+	struct source_offer offer = { .key = NULL };
 	enum folder_reading reading;
+	struct task_head head;
 	struct err err = { 0, "" };
 	int r;
 
@@ -113,10 +123,14 @@ folder_ask(struct source *source)
 		source_base_fail(source, &err);
 		return;
 	}
+	folder_order_sort(&folder->order, source->where, &names);
 	reading = r < 0 ? FOLDER_SHORTAGE :
-			  find_task(source, &names, &offer.key, &text);
+			  find_task(source, &names, &offer.key, &head, &text);
 	if (reading == FOLDER_READ) {
 		offer.text = text.data;
+		offer.priority = head.priority;
+		if (head.commit[0] != '\0')
+			offer.landed_before = head.commit;
 		source_base_answer(source, SOURCE_OFFER, &offer, NULL);
 	} else if (reading == FOLDER_GONE) {
 		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);
@@ -272,12 +286,39 @@ folder_watch(
 	return watch_new(source->loop, path, fn, arg, &folder->watch, err);
 }
 
+/* --- for people ------------------------------------------------------- */
+
+static int
+folder_prioritize(struct source *source, const char *key,
+    enum priority priority, struct err *err)
+{
+	static const enum folder_place where[] = { FOLDER_TODO, FOLDER_DOING,
+		FOLDER_FAILED };
+	int r;
+
+	r = check_key(key, err);
+	for (size_t i = 0; r == 0 && i < nitems(where); i++) {
+		if (!is_in(source, where[i], key))
+			continue;
+		if (where[i] == FOLDER_DOING &&
+		    !is_taken_by(source, key, false))
+			return err_set(
+			    err, -EBUSY, "%s: somebody else has it", key);
+		return folder_edit_prioritize(
+		    source->where, where[i], key, priority, err);
+	}
+	if (r < 0)
+		return r;
+	return err_set(err, -ENOENT,
+	    "there is no task %s in todo/, doing/ or failed/", key);
+}
+
 const struct source_kind source_folder = {
 	.name = "folder",
 	.setting = "auto.tasks_dir",
 	.origin = "the folder ",
 	.elsewhere = "tasks come from auto.tasks_dir",
-	.flags = SOURCE_KEEPS_CLAIMS | SOURCE_EDITABLE,
+	.flags = SOURCE_KEEPS_CLAIMS | SOURCE_EDITABLE | SOURCE_RETRIES,
 	.size = sizeof(struct folder),
 	.open = folder_open,
 	.close = folder_close,
@@ -289,6 +330,7 @@ const struct source_kind source_folder = {
 	.list = folder_edit_list,
 	.text = folder_edit_text,
 	.count_todo = folder_edit_count_todo,
+	.prioritize = folder_prioritize,
 	.add = folder_edit_add,
 	.retry = folder_edit_retry,
 	.drop = folder_edit_drop,

@@ -165,20 +165,31 @@ refuse(const struct source *source, const char *what, struct err *err)
 }
 
 int
-source_add(struct source *source, const char *text, char **ret_key,
-    char **ret_path, struct err *err)
+source_add(struct source *source, const struct task_head *head,
+    const char *prompt, char **ret_key, char **ret_path, struct err *err)
 {
 	if (source->kind->add == NULL)
 		return refuse(source, "add them", err);
-	return source->kind->add(source->where, text, ret_key, ret_path, err);
+	return source->kind->add(
+	    source->where, head, prompt, ret_key, ret_path, err);
 }
 
 int
-source_retry(struct source *source, const char *key, struct err *err)
+source_retry(
+    struct source *source, const char *key, const char *commit, struct err *err)
 {
 	if (source->kind->retry == NULL)
 		return refuse(source, "try them again", err);
-	return source->kind->retry(source->where, key, err);
+	return source->kind->retry(source->where, key, commit, err);
+}
+
+int
+source_prioritize(struct source *source, const char *key,
+    enum priority priority, struct err *err)
+{
+	if (source->kind->prioritize == NULL)
+		return refuse(source, "give them a priority", err);
+	return source->kind->prioritize(source, key, priority, err);
 }
 
 int

@@ -24,12 +24,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "priority.h"
 #include "task.h"
 
 struct err;
 struct json_object;
 struct loop;
 struct source;
+struct task_head;
 
 enum source_type {
 	SOURCE_COMMAND,
@@ -43,10 +45,12 @@ enum {
 	 * source_settle() with OUTCOME_NONE. Otherwise each task is given once,
 	 * and stays with its owner until it has an outcome. */
 	SOURCE_KEEPS_CLAIMS = 1 << 0,
-	/* source_add(), source_retry() and source_drop() work. Otherwise they
-	 * return -ENOTSUP, and a task that has ended is known only from its
-	 * record. */
+	/* source_add() and source_drop() work. Without it they say
+	 * -ENOTSUP. */
 	SOURCE_EDITABLE = 1 << 1,
+	/* source_retry() works. Without it it says -ENOTSUP, and a task that
+	 * has ended is known from its record only. */
+	SOURCE_RETRIES = 1 << 2,
 };
 
 /* "command", "files", "folder": the name that is stored in a task. */
@@ -64,7 +68,8 @@ struct source_offer {
 	const char *title; /* NULL = from the text */
 	const char *text;
 	const char *label; /* NULL = none */
-	int priority;
+	enum priority priority;
+	const char *landed_before; /* a commit; NULL = it is new */
 };
 
 enum source_answer {
@@ -137,17 +142,26 @@ const char *const *source_quarantined(const struct source *source);
 
 /* --- what people do with it ------------------------------------------- */
 
-/* Add a task, after those that wait. *ret_key, *ret_path (its file): owned by
- * the caller, each may be NULL. -EINVAL for a text that cannot be a task. */
-int source_add(struct source *source, const char *text, char **ret_key,
-    char **ret_path, struct err *err);
+/* Add a task, behind those of its priority that wait. *ret_key, *ret_path (the
+ * file that it is in): owned by the caller, each may be NULL. -EINVAL for a
+ * text that can be no task. */
+int source_add(struct source *source, const struct task_head *head,
+    const char *prompt, char **ret_key, char **ret_path, struct err *err);
 
-/* Let a failed task wait again. -ENOENT if there is no such task, -EBUSY if a
- * worker has it. */
-int source_retry(struct source *source, const char *key, struct err *err);
+/* Have a task that failed, or is done, wait again. commit: what it landed as,
+ * for whoever does it again; NULL = it did not land, or as an unknown one.
+ * -ENOENT when there is no such task, -EBUSY for one that a worker has, and
+ * -EALREADY for one that waits. */
+int source_retry(struct source *source, const char *key, const char *commit,
+    struct err *err);
 
-/* Remove a task that waits or has failed; its file is moved to trash/. -ENOENT,
- * -EBUSY as above. */
+/* Change how soon a task that waits, has failed, or is ours is wanted. -EBUSY
+ * for one that somebody else has. */
+int source_prioritize(struct source *source, const char *key,
+    enum priority priority, struct err *err);
+
+/* Remove one that waits or has failed; its file goes to trash/. -ENOENT, -EBUSY
+ * as above. */
 int source_drop(struct source *source, const char *key, struct err *err);
 
 /* --- looking only, without a source ------------------------------------ */

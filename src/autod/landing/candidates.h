@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What is known of the items of the queue on top of one commit or another: the
+ * candidates that landing-plan.h asks for. Kept in memory only; the same item
+ * on the same parent gives the same commit again.
+ */
+#ifndef CANDIDATES_H
+#define CANDIDATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "landing-plan.h"
+
+struct candidates;
+struct core;
+struct landing_item;
+
+/* Strings are owned, NULL = not set. */
+struct candidate {
+	char *item; /* id */
+	char *parent; /* commit */
+	enum landing_build build;
+	char *commit, *tree; /* if built */
+	int64_t date; /* of the commit */
+	/* CONFLICT: the paths, for people. */
+	char *words;
+	/* It cannot be built on any parent: words say why. */
+	bool broken;
+};
+
+/* changed: a build has ended. */
+struct candidates *
+candidates_new(struct core *core, void (*changed)(void *arg), void *arg);
+void candidates_free(struct candidates *candidates);
+
+/* What is known of the item, on whatever parent; NULL = nothing. */
+const struct candidate *
+candidates_of(const struct candidates *candidates, const char *item);
+
+/* Build it on top of parent; what was known of it is forgotten. parent_date: 0
+ * = unknown. */
+void candidates_build(struct candidates *candidates,
+    const struct landing_item *item, const char *parent, int64_t parent_date);
+/* The item has left the queue. */
+void candidates_forget(struct candidates *candidates, const char *item);
+/* Is a build running? */
+bool candidates_busy(const struct candidates *candidates);
+
+#endif

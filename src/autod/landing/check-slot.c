@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "check-slot.h"
+#include "clock.h"
+#include "core.h"
+#include "errand.h"
+#include "errtext.h"
+#include "excerpt.h"
+#include "file.h"
+#include "git-check-tree.h"
+#include "git-work.h"
+#include "log.h"
+#include "loop.h"
+#include "mem.h"
+#include "operation.h"
+#include "settings.h"
+#include "setup.h"
+#include "strv.h"
+#include "workspace.h"
+
+#define NAME_SIZE (GIT_ID_SIZE + CHECK_KEY_SIZE)
+
+enum {
+	STEP_PLACE,
+	STEP_SETUP,
+	STEP_RUN
+};
+
+struct check_slot {
+	struct operation op; /* first; while it is busy */
+	struct core *core;
+	int number;
+	char *dir; /* the worktree */
+	char *run_dir; /* the errand's files */
+	check_slot_fn *fn;
+	void *arg;
+
+	bool busy;
+	bool adopting;
+	bool leaving; /* the daemon stops: the command goes on */
+	char name[NAME_SIZE]; /* of the errand: <tree>-<key> */
+	char tree[GIT_ID_SIZE], key[CHECK_KEY_SIZE], commit[GIT_ID_SIZE];
+	char *task, *base;
+	char **protected_paths;
+	int64_t since_ms;
+	struct setup *setup; /* while it runs */
+	struct loop_timer *cancelled;
+	struct errand *errand; /* while it runs */
+	struct errand_facts {
+		enum check_verdict verdict;
+		int64_t duration_ms;
+	} facts;
+	struct buf how, output;
+};
+
+static const char *
+command_of(const struct core *core)
+{
+	return settings_string(core->settings, "auto.check_command");
+}
+
+void
+check_slot_key(const struct core *core, char ret_key[CHECK_KEY_SIZE])
+{
+	check_book_key(command_of(core), ret_key);
+}
+
+/* --- step place: the worktree at that commit ------------------------- */
+
+static void
+on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
+{
+	(void)out;
+	operation_on_done(err, arg);
+}
+
+static void
+step_place(struct operation *op)
+{
+	struct check_slot *slot = (struct check_slot *)op;
+	struct git_check_tree what = {
+		.commit = slot->commit,
+		.judge = slot->base,
+		.protected_paths = strv_const(slot->protected_paths),
+	};
+
+	git_check_tree_prepare(
+	    slot->core->git, slot->dir, &what, on_placed, operation_await(op));
+}
+
+/* --- step setup: as in a worker's worktree --------------------------- */
+
+static void
+step_setup(struct operation *op)
+{
+	struct check_slot *slot = (struct check_slot *)op;
+	const struct core *core = slot->core;
+	cleanup_free char *dir = workspace_path(core->workspace, "setup");
+	cleanup_free char *name = xasprintf(".check-%d", slot->number);
+	cleanup_free char *stamp = file_join(dir, name);
+	struct setup_spec spec = {
+		.root = core->workspace->root,
+		.worktree = slot->dir,
+		.stamp = stamp,
+		.command =
+		    settings_string(core->settings, "repo.setup_command"),
+		.timeout_ms =
+		    settings_duration(core->settings, "repo.setup_timeout"),
+	};
+
+	settings_list(core->settings, "repo.copy_files", &spec.copy_files);
+	if ((spec.copy_files[0] == NULL && spec.command[0] == '\0') ||
+	    !setup_is_due(&spec)) {
+		operation_next(op);
+		return;
+	}
+	if (file_mkdirs(dir, 0700, NULL) < 0)
+		log_debug("cannot create %s", dir);
+	slot->setup = setup_begin(
+	    op->loop, &spec, operation_on_done, operation_await(op));
+}
+
+static void
+on_setup_cancelled(void *arg)
+{
+	struct check_slot *slot = arg;
+
+	loop_timer_free(take_ptr(&slot->cancelled));
+	operation_arrived(&slot->op, NULL);
+}
+
+/* Freeing a setup ends it, without a callback. */
+static void
+cancel_setup(struct operation *op)
+{
+	struct check_slot *slot = (struct check_slot *)op;
+
+	if (slot->setup == NULL)
+		return;
+	setup_free(take_ptr(&slot->setup));
+	slot->cancelled = loop_after(op->loop, 1, on_setup_cancelled, slot);
+}
+
+/* --- step run: the command ------------------------------------------- */
+
+static void
+judge(struct check_slot *slot, const struct errand_result *result)
+{
+	slot->facts.duration_ms = result->duration_ms;
+	buf_clear(&slot->how);
+	if (result->timed_out) {
+		slot->facts.verdict = CHECK_FAILED;
+		buf_adds(&slot->how, "took too long");
+	} else if (result->lost) {
+		slot->facts.verdict = CHECK_UNJUDGED;
+		buf_adds(&slot->how, "was killed");
+	} else {
+		/* The command writes to standard output only: what is on the
+		 * other says why it was not started. */
+		slot->facts.verdict = result->status == 0 ? CHECK_PASSED :
+		    result->status == CHECK_EXIT_UNJUDGED ||
+			result->err.len > 0 ?
+							    CHECK_UNJUDGED :
+							    CHECK_FAILED;
+		buf_addf(&slot->how, "exited with status %d", result->status);
+	}
+	buf_clear(&slot->output);
+	buf_add(&slot->output, result->out.data, result->out.len);
+}
+
+static void
+on_exited(const struct errand_result *result, void *arg)
+{
+	struct check_slot *slot = arg;
+
+	judge(slot, result);
+	errand_free(take_ptr(&slot->errand));
+	if (operation_arrived(&slot->op, NULL))
+		operation_next(&slot->op);
+}
+
+static int
+start_errand(struct check_slot *slot, struct err *err)
+{
+	const struct core *core = slot->core;
+	cleanup_free char *number =
+	    xasprintf("LLMC_CHECK_SLOT=%d", slot->number);
+	cleanup_free char *commit = xasprintf("LLMC_COMMIT=%s", slot->commit);
+	cleanup_free char *task =
+	    xasprintf("LLMC_TASK=%s", slot->task != NULL ? slot->task : "");
+	cleanup_free char *command =
+	    xasprintf("exec 2>&1\n%s", command_of(core));
+	const char *const env[] = { number, commit, task, NULL };
+	struct errand_spec spec = {
+		.dir = slot->run_dir,
+		.name = slot->name,
+		.command = command,
+		.cwd = slot->dir,
+		.env = env,
+		.deadline_ms =
+		    settings_duration(core->settings, "auto.check_timeout"),
+	};
+	int r = file_mkdirs(slot->run_dir, 0700, err);
+
+	if (r == 0 && slot->adopting)
+		return errand_adopt(
+		    core->loop, &spec, on_exited, slot, &slot->errand, err);
+	if (r == 0)
+		r = errand_forget(slot->run_dir, slot->name, err);
+	if (r == 0)
+		r = errand_start(
+		    core->loop, &spec, on_exited, slot, &slot->errand, err);
+	return r;
+}
+
+static void
+step_run(struct operation *op)
+{
+	struct check_slot *slot = (struct check_slot *)op;
+	struct err err = { 0 };
+
+	if (start_errand(slot, &err) < 0)
+		operation_fail(op, &err);
+	else
+		operation_await(op);
+}
+
+static void
+cancel_run(struct operation *op)
+{
+	struct check_slot *slot = (struct check_slot *)op;
+
+	if (slot->errand == NULL)
+		return;
+	if (!slot->leaving) {
+		errand_cancel(slot->errand);
+		return;
+	}
+	errand_free(take_ptr(&slot->errand));
+	operation_arrived(op, NULL);
+}
+
+/* --- the end --------------------------------------------------------- */
+
+static void
+clear(struct check_slot *slot)
+{
+	setup_free(take_ptr(&slot->setup));
+	loop_timer_free(take_ptr(&slot->cancelled));
+	errand_free(take_ptr(&slot->errand));
+	xstrset(&slot->task, NULL);
+	xstrset(&slot->base, NULL);
+	strv_clear(&slot->protected_paths);
+	slot->busy = slot->adopting = false;
+}
+
+static void
+end(struct operation *op, const struct err *err)
+{
+	struct check_slot *slot = (struct check_slot *)op;
+	struct check_end ended = {
+		.tree = slot->tree,
+		.key = slot->key,
+		.verdict = slot->facts.verdict,
+		.cancelled = err != NULL && err->code == -ECANCELED,
+		.how = slot->how.data,
+		.output = slot->output.data,
+		.duration_ms = slot->facts.duration_ms,
+	};
+	bool leaving = slot->leaving;
+
+	if (err != NULL) {
+		ended.verdict = CHECK_UNJUDGED;
+		ended.how = err->msg;
+	}
+	/* The result is in the caller's hands; if it is lost with us, the check
+	 * runs again. */
+	if (!leaving)
+		errand_forget(slot->run_dir, slot->name, NULL);
+	clear(slot);
+	if (!leaving)
+		slot->fn(slot, &ended, slot->arg);
+}
+
+static const struct operation_step steps[] = {
+	[STEP_PLACE] = { .name = "place", .run = step_place },
+	[STEP_SETUP] = { .name = "setup",
+	    .run = step_setup,
+	    .cancel = cancel_setup },
+	[STEP_RUN] = { .name = "run", .run = step_run, .cancel = cancel_run },
+};
+
+static const struct operation_kind kind = {
+	.name = "check",
+	.steps = steps,
+	.count = nitems(steps),
+	.end = end,
+};
+
+/* Adopted: only the command is left. */
+static const struct operation_kind adopted_kind = {
+	.name = "check",
+	.steps = steps + STEP_RUN,
+	.count = 1,
+	.end = end,
+};
+
+static void
+begin(struct check_slot *slot, const struct operation_kind *how)
+{
+	slot->busy = true;
+	slot->since_ms = clock_wall_ms();
+	slot->facts = (struct errand_facts){ .verdict = CHECK_UNJUDGED };
+	buf_clear(&slot->how);
+	buf_clear(&slot->output);
+	operation_begin(&slot->op, how, slot->core->loop, 0);
+}
+
+void
+check_slot_start(struct check_slot *slot, const struct check_subject *subject)
+{
+	snprintf(slot->tree, sizeof slot->tree, "%s", subject->tree);
+	snprintf(slot->commit, sizeof slot->commit, "%s", subject->commit);
+	check_slot_key(slot->core, slot->key);
+	snprintf(slot->name, sizeof slot->name, "%s-%s", slot->tree, slot->key);
+	xstrset(&slot->task, subject->task);
+	xstrset(&slot->base, subject->base);
+	strv_clear(&slot->protected_paths);
+	for (const char *const *path = subject->protected_paths;
+	     path != NULL && *path != NULL; path++)
+		strv_add(&slot->protected_paths, *path);
+	begin(slot, &kind);
+}
+
+bool
+check_slot_adopt(struct check_slot *slot)
+{
+	char name[NAME_SIZE];
+	char *dash;
+
+	while (errand_find(slot->run_dir, name, sizeof name)) {
+		dash = strchr(name, '-');
+		if (dash == NULL || dash - name >= GIT_ID_SIZE ||
+		    strlen(dash + 1) >= CHECK_KEY_SIZE) {
+			if (errand_forget(slot->run_dir, name, NULL) < 0)
+				return false;
+			continue;
+		}
+		strlcpy(slot->name, name, sizeof slot->name);
+		*dash = '\0';
+		strlcpy(slot->tree, name, sizeof slot->tree);
+		strlcpy(slot->key, dash + 1, sizeof slot->key);
+		slot->adopting = true;
+		begin(slot, &adopted_kind);
+		return true;
+	}
+	return false;
+}
+
+void
+check_slot_cancel(struct check_slot *slot)
+{
+	if (slot->busy)
+		operation_cancel(&slot->op, "it is not needed any more");
+}
+
+void
+check_slot_stop(struct check_slot *slot)
+{
+	slot->leaving = true;
+	if (slot->busy)
+		operation_cancel(&slot->op, "the daemon is stopping");
+}
+
+const char *
+check_slot_tree(const struct check_slot *slot)
+{
+	return slot->busy ? slot->tree : NULL;
+}
+
+int64_t
+check_slot_since_ms(const struct check_slot *slot)
+{
+	return slot->since_ms;
+}
+
+struct check_slot *
+check_slot_new(struct core *core, int number, check_slot_fn *fn, void *arg)
+{
+	struct check_slot *slot = xcalloc(1, sizeof *slot);
+	cleanup_free char *dir = xasprintf("checks/%d", number);
+	cleanup_free char *run_dir = xasprintf("checks/run-%d", number);
+
+	slot->core = core;
+	slot->number = number;
+	slot->dir = workspace_path(core->workspace, dir);
+	slot->run_dir = workspace_path(core->workspace, run_dir);
+	slot->fn = fn;
+	slot->arg = arg;
+	buf_init(&slot->how);
+	buf_init(&slot->output);
+	return slot;
+}
+
+void
+check_slot_free(struct check_slot *slot)
+{
+	if (slot == NULL)
+		return;
+	slot->leaving = true;
+	if (slot->busy) {
+		errand_free(take_ptr(&slot->errand));
+		operation_drop(&slot->op);
+	}
+	buf_release(&slot->how);
+	buf_release(&slot->output);
+	free(slot->dir);
+	free(slot->run_dir);
+	free(slot);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "check-slot.h"
+#include "clock.h"
+#include "errtext.h"
+#include "git-freeze.h"
+#include "git-salvage.h"
+#include "landing-item.h"
+#include "landing.h"
+#include "mem.h"
+#include "op-enqueue.h"
+#include "persist.h"
+#include "prompt-commit.h"
+#include "queue-move.h"
+#include "queue.h"
+#include "serve.h"
+#include "settings.h"
+#include "settle.h"
+#include "text.h"
+#include "turn-end.h"
+#include "worker-op.h"
+
+#define NAMES_MAX 5 /* paths named in a sentence */
+
+enum {
+	STEP_WRITE,
+	STEP_FREEZE,
+	STEP_LEFTOVERS
+};
+
+struct op_enqueue {
+	struct worker_op op; /* first */
+	struct landings *landings;
+	char *commit; /* that must be HEAD, NULL = any */
+	struct landing_item *item; /* until it is in the state */
+	bool nothing; /* the branch has it all */
+	bool tried; /* leftovers were committed */
+};
+
+char *
+op_enqueue_ref(const char *item)
+{
+	return xasprintf("refs/llmc/queue/%s", item);
+}
+
+/* --- refused --------------------------------------------------------- */
+
+static void
+add_paths(struct buf *out, const struct git_list *paths)
+{
+	for (size_t i = 0; i < paths->count && i < NAMES_MAX; i++) {
+		buf_adds(out, i == 0 ? ": " : ", ");
+		text_add_visible(out, paths->v[i], strlen(paths->v[i]), false);
+	}
+	if (paths->count > NAMES_MAX)
+		buf_addf(out, " and %zu more", paths->count - NAMES_MAX);
+}
+
+static void
+add_refusal(const struct op_enqueue *e, const struct git_frozen *frozen,
+    struct buf *out)
+{
+	const struct worker *w = e->op.agent->worker;
+	const char *branch = core_branch(e->op.agent->core);
+
+	if (frozen->refused & GIT_FREEZE_OTHER_BRANCH)
+		buf_addf(out, "%s is on %s, not on its branch %s", w->name,
+		    frozen->branch[0] != '\0' ? frozen->branch : "no branch",
+		    w->branch);
+	else if (frozen->refused & GIT_FREEZE_REBASING)
+		buf_addf(out, "a rebase is in progress in %s", w->worktree);
+	else if (frozen->refused & GIT_FREEZE_MOVED)
+		buf_addf(out,
+		    "the work of %s is not what you were shown: HEAD was "
+		    "%.12s and is %.12s now; look again with: llmc review %s",
+		    w->name, e->commit, frozen->commit, w->name);
+	else if (frozen->refused & GIT_FREEZE_FORBIDDEN) {
+		buf_addf(out, "%s must not land on %s", w->name, branch);
+		add_paths(out, &frozen->forbidden);
+	} else if (frozen->refused & GIT_FREEZE_UNRELATED)
+		buf_addf(out, "%s has no commit in common with %s", w->branch,
+		    branch);
+	else {
+		buf_addf(out, "%s has uncommitted changes", w->name);
+		add_paths(out, &frozen->dirty);
+	}
+}
+
+static void
+refuse(struct op_enqueue *e, const struct git_frozen *frozen)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+
+	add_refusal(e, frozen, &words);
+	err_set(&err, -EPERM, "%s", words.data);
+	operation_fail(&e->op.op, &err);
+}
+
+/* Nobody looked at it, and it changes what only a person may change. */
+static void
+refuse_guarded(struct op_enqueue *e, const struct git_frozen *frozen)
+{
+	const char *worker = e->op.agent->worker->name;
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+
+	buf_addf(&words, "%s changes protected paths", worker);
+	add_paths(&words, &frozen->protected_paths);
+	buf_addf(&words,
+	    "; look at it with: llmc review %s, then: llmc accept %s", worker,
+	    worker);
+	err_set(&err, -EACCES, "%s", words.data);
+	operation_fail(&e->op.op, &err);
+}
+
+/* --- step freeze ----------------------------------------------------- */
+
+static void
+fill(struct op_enqueue *e, const struct git_frozen *frozen)
+{
+	const struct core *core = e->op.agent->core;
+	const struct worker *w = e->op.agent->worker;
+	struct landing_item *item = e->item;
+	cleanup_buf struct buf message = BUF_INIT;
+
+	prompt_commit_message(frozen->messages.v, frozen->messages.count,
+	    settings_bool(core->settings, "repo.strip_attribution"), &message);
+	xstrset(&item->worker, w->name);
+	xstrset(&item->task, w->task);
+	xstrset(&item->head, frozen->commit);
+	xstrset(&item->head_tree, frozen->tree);
+	xstrset(&item->base, frozen->base);
+	xstrset(&item->base_tree,
+	    frozen->base_tree[0] != '\0' ? frozen->base_tree : NULL);
+	xstrset(&item->message, message.data);
+	xstrset(&item->author_name, frozen->author_name);
+	xstrset(&item->author_email, frozen->author_email);
+	xstrset(&item->author_date, frozen->author_date);
+	xstrset(&item->committer_date, frozen->committer_date);
+	item->title =
+	    xasprintf("%.*s", (int)strcspn(message.data, "\n"), message.data);
+	item->queued_ms = clock_wall_ms();
+}
+
+static void
+on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
+{
+	struct op_enqueue *e = arg;
+	unsigned refused;
+
+	if (!operation_arrived(&e->op.op, err))
+		return;
+	refused = frozen->refused;
+	/* Nobody looks at them: they are part of the work. */
+	if (refused == GIT_FREEZE_DIRTY && e->commit == NULL && !e->tried) {
+		e->tried = true;
+		operation_next(&e->op.op);
+		return;
+	}
+	e->nothing = (refused & GIT_FREEZE_NOTHING) != 0;
+	if ((refused & ~(unsigned)GIT_FREEZE_NOTHING) != 0) {
+		refuse(e, frozen);
+		return;
+	}
+	fill(e, frozen);
+	if (frozen->protected_paths.count > 0) {
+		e->item->guarded = true;
+		if (e->commit == NULL) {
+			refuse_guarded(e, frozen);
+			return;
+		}
+	}
+	operation_done(&e->op.op);
+}
+
+static void
+step_freeze(struct operation *op)
+{
+	struct op_enqueue *e = (struct op_enqueue *)op;
+	struct core *core = e->op.agent->core;
+	const struct worker *w = e->op.agent->worker;
+	cleanup_free char *ref = op_enqueue_ref(e->item->id);
+	const char *forbidden[] = { ".llmc", NULL, NULL };
+	const char *worktrees =
+	    settings_string(core->settings, "repo.worktree_dir");
+	struct git_freeze what = {
+		.branch = w->branch,
+		.onto = core_branch(core),
+		.ref = ref,
+		.expected = e->commit,
+		.forbidden = forbidden,
+	};
+
+	if (worktrees[0] != '/')
+		forbidden[1] = worktrees;
+	settings_list(
+	    core->settings, "auto.protected_paths", &what.protected_paths);
+	git_freeze(
+	    core->git, w->worktree, &what, on_frozen, operation_await(op));
+}
+
+/* --- step leftovers -------------------------------------------------- */
+
+static void
+on_committed(const struct err *err, void *arg)
+{
+	struct operation *op = arg;
+
+	if (operation_arrived(op, err))
+		operation_go(op, STEP_FREEZE);
+}
+
+static void
+step_leftovers(struct operation *op)
+{
+	struct op_enqueue *e = (struct op_enqueue *)op;
+	struct core *core = e->op.agent->core;
+
+	git_salvage_commit(core->git, e->op.agent->worker->worktree,
+	    core_branch(core), turn_end_leftover_message, on_committed,
+	    operation_await(op));
+}
+
+/* --- the end --------------------------------------------------------- */
+
+/* The check that its worker's work passed in its own worktree holds for the
+ * same tree in the queue. */
+static void
+note_own_check(const struct op_enqueue *e)
+{
+	struct core *core = e->op.agent->core;
+	const struct worker *w = e->op.agent->worker;
+	char key[CHECK_KEY_SIZE];
+
+	check_slot_key(core, key);
+	if (key[0] == '\0' || w->checked == NULL || e->item->guarded ||
+	    strcmp(w->checked, e->item->head) != 0)
+		return;
+	check_book_note(&core->state.landings.checks, e->item->head_tree, key,
+	    CHECK_PASSED, clock_wall_ms(), w->checked_ms, 0);
+}
+
+static void
+enqueue(struct op_enqueue *e)
+{
+	struct landings *landings = e->landings;
+	struct landing_item *item = take_ptr(&e->item);
+	const struct landing_policy *policy = landings->policy;
+
+	if (item->task != NULL && policy != NULL && policy->priority != NULL)
+		item->priority = (enum priority)policy->priority(
+		    landings->policy_arg, item->task);
+	item->approved = e->commit != NULL;
+	/* A person waits: do not keep them, or tell them at once why. */
+	if (e->op.call != NULL)
+		queue_move_retry(landings->queue->move);
+	landings_add_call(landings, item->id, take_ptr(&e->op.call));
+	queue_add(landings->queue, item);
+	if (e->nothing) {
+		item->incorporated = true;
+		settle_landed(landings, item);
+	}
+}
+
+/* The worker keeps its work and waits for a decision again. */
+static void
+fail(struct op_enqueue *e, const struct err *err)
+{
+	struct agent *agent = e->op.agent;
+	struct landing_end ended = {
+		.agent = agent,
+		.task =
+		    e->item->task != NULL ? e->item->task : agent->worker->task,
+		.result = err->code == -ECANCELED ? LANDING_END_CANCELLED :
+						    LANDING_END_FAILED,
+		.err = err,
+	};
+
+	if (agent->core->stopping && err->code == -ECANCELED) {
+		serve_fail(agent->core, e->op.call, API_FAILED, err->msg);
+		return; /* the next daemon tries again */
+	}
+	agent->worker->accepted = false;
+	agent->worker->for_person = err->code == -EACCES;
+	agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
+	xstrset(&agent->worker->reason, err->msg);
+	persist_changed(agent->core);
+	/* Not a worktree of ours any more: this worker is put aside. */
+	if (err->code == -EUCLEAN)
+		agent_park(agent, err->msg);
+	landings_fail(e->landings, e->op.call, agent->worker->name,
+	    agent->worker->commit, err);
+	landings_ended(e->landings, &ended);
+}
+
+static void
+end(struct operation *op, const struct err *err)
+{
+	struct op_enqueue *e = (struct op_enqueue *)op;
+
+	worker_op_release(&e->op);
+	if (err == NULL) {
+		note_own_check(e);
+		enqueue(e);
+	} else {
+		fail(e, err);
+	}
+	landing_item_free(e->item);
+	free(e->commit);
+	free(e);
+}
+
+static const struct operation_step steps[] = {
+	[STEP_WRITE] = { .name = "write", .run = worker_op_write },
+	[STEP_FREEZE] = { .name = "freeze", .run = step_freeze },
+	[STEP_LEFTOVERS] = { .name = "leftovers", .run = step_leftovers },
+};
+
+static const struct operation_kind kind = {
+	.name = "landing",
+	.steps = steps,
+	.count = nitems(steps),
+	.end = end,
+};
+
+void
+op_enqueue(struct landings *landings, struct agent *agent, const char *commit,
+    struct server_call *call)
+{
+	struct op_enqueue *e = xcalloc(1, sizeof *e);
+
+	e->landings = landings;
+	xstrset(&e->commit, commit);
+	e->item = landing_record_new_item(&landings->core->state.landings);
+	worker_op_begin(&e->op, &kind, agent, call);
+}

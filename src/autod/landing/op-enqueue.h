@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Freezes a worker's commit and puts it into the landing queue. */
+#ifndef OP_ENQUEUE_H
+#define OP_ENQUEUE_H
+
+struct agent;
+struct landings;
+struct server_call;
+
+/* The worker is accepting, and no operation is running on it. commit: the HEAD
+ * that a person was shown, NULL = any; then leftovers are committed first, as
+ * nobody decides. */
+void op_enqueue(struct landings *landings, struct agent *agent,
+    const char *commit, struct server_call *call);
+
+/* The ref that holds the frozen commit of an item; the caller frees. */
+char *op_enqueue_ref(const char *item);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backoff.h"
+#include "clock.h"
+#include "core.h"
+#include "emit.h"
+#include "errtext.h"
+#include "file.h"
+#include "git-land.h"
+#include "git.h"
+#include "landing-item.h"
+#include "landing.h"
+#include "loop.h"
+#include "mem.h"
+#include "persist.h"
+#include "queue-move.h"
+#include "queue.h"
+#include "settings.h"
+#include "settle.h"
+#include "watch.h"
+#include "workspace.h"
+
+#define LOOK_MS   (60 * 1000) /* at a checkout that is in the way */
+#define SETTLE_MS 500 /* after a person's git command */
+
+struct queue_move {
+	struct queue *queue;
+	struct core *core;
+	bool running; /* or waiting for the journal to be saved */
+	bool stopping;
+	struct loop_timer *wait; /* not NULL: something is in the way */
+	bool checkout; /* it is the user's checkout */
+	struct watch *index; /* of that */
+	char *reason;
+	int lock_tries;
+	struct loop_timer *push; /* tries again */
+	int push_tries;
+	bool pushing;
+};
+
+static struct landing_record *
+record_of(const struct queue_move *move)
+{
+	return &move->core->state.landings;
+}
+
+/* --- waiting --------------------------------------------------------- */
+
+static void
+forget_wait(struct queue_move *move)
+{
+	struct state *state = &move->core->state;
+
+	loop_timer_free(take_ptr(&move->wait));
+	watch_free(take_ptr(&move->index));
+	move->checkout = false;
+	xstrset(&move->reason, NULL);
+	state->source_repo_dirty_retry_after_unix = 0;
+	state->source_repo_dirty_backoff_secs = 0;
+	state->source_repo_dirty_retry_count = 0;
+	persist_note(move->core);
+}
+
+static void
+on_wait_over(void *arg)
+{
+	queue_move_retry(arg);
+}
+
+static void
+wait_ms(struct queue_move *move, int64_t ms, const char *reason)
+{
+	xstrset(&move->reason, reason);
+	loop_timer_free(move->wait);
+	move->wait = loop_after(move->core->loop, ms, on_wait_over, move);
+}
+
+/* The index of the user's checkout changes with most of what a person does
+ * about it; the timer is for the rest. */
+static void
+on_index_changed(void *arg)
+{
+	struct queue_move *move = arg;
+
+	if (move->wait != NULL && move->checkout)
+		loop_timer_restart(move->wait, SETTLE_MS);
+}
+
+static void
+watch_checkout(struct queue_move *move)
+{
+	cleanup_free char *index =
+	    file_join(move->core->workspace->root, ".git/index");
+
+	if (move->index == NULL &&
+	    watch_new(move->core->loop, index, on_index_changed, move,
+		&move->index, NULL) < 0)
+		move->index = NULL; /* the timer is enough */
+}
+
+/* The checkout: looked at once for all, and told of after each back-off. */
+static void
+wait_for_checkout(struct queue_move *move, const char *detail)
+{
+	struct core *core = move->core;
+	struct state *state = &core->state;
+	cleanup_free char *reason = xasprintf(
+	    "your checkout of %s is in the way: %s", core_branch(core), detail);
+	cleanup_free char *words = NULL;
+	int64_t now = clock_wall_ms(), ms = 0;
+
+	watch_checkout(move);
+	move->checkout = true;
+	wait_ms(move, LOOK_MS, reason);
+	if (now / 1000 < state->source_repo_dirty_retry_after_unix)
+		return; /* told of already */
+	if (!backoff_next(
+		&backoff_dirty, state->source_repo_dirty_retry_count, &ms)) {
+		landings_blocked(
+		    move->queue->landings, "dirty_checkout", reason);
+		return;
+	}
+	state->source_repo_dirty_retry_count++;
+	state->source_repo_dirty_backoff_secs = ms / 1000;
+	state->source_repo_dirty_retry_after_unix = (now + ms) / 1000;
+	persist_changed(core);
+	words = xasprintf("Source repository has uncommitted changes. Will "
+			  "retry in %lld seconds (attempt %d/%d): %s",
+	    (long long)(ms / 1000), state->source_repo_dirty_retry_count,
+	    backoff_dirty.tries_max, reason);
+	emit(core,
+	    &(struct event){ .kind = EVENT_WAITING,
+		.reason = words,
+		.until_unix = state->source_repo_dirty_retry_after_unix });
+}
+
+/* A lock file of another git process goes away. */
+static void
+wait_for_git(struct queue_move *move, const char *detail)
+{
+	int64_t ms = 0;
+
+	if (!backoff_next(&backoff_git, move->lock_tries++, &ms)) {
+		landings_blocked(move->queue->landings, "git_lock", detail);
+		ms = backoff_git.max_ms;
+	}
+	emit(move->core,
+	    &(struct event){ .kind = EVENT_LANDING_WAITS, .reason = detail });
+	move->checkout = false;
+	wait_ms(move, ms, detail);
+}
+
+/* --- push ------------------------------------------------------------ */
+
+static void push_begin(struct queue_move *move);
+
+static void
+on_push_again(void *arg)
+{
+	struct queue_move *move = arg;
+
+	loop_timer_free(take_ptr(&move->push));
+	push_begin(move);
+}
+
+static void
+on_pushed(const struct git_answer *answer, void *arg)
+{
+	struct queue_move *move = arg;
+	int64_t ms = 0;
+
+	move->pushing = false;
+	if (answer->status == 0) {
+		move->push_tries = 0;
+		return;
+	}
+	if (move->push_tries == 0)
+		emit(move->core,
+		    &(struct event){ .kind = EVENT_PUSH_FAILED,
+			.reason = answer->complaint });
+	if (backoff_next(&backoff_outage, move->push_tries++, &ms))
+		move->push =
+		    loop_after(move->core->loop, ms, on_push_again, move);
+}
+
+static void
+push_begin(struct queue_move *move)
+{
+	struct core *core = move->core;
+	const char *const args[] = { "push", "--quiet", "origin",
+		core_branch(core), NULL };
+	struct git_command push = { .args = args };
+
+	if (!settings_bool(core->settings, "repo.push") || move->pushing ||
+	    move->push != NULL)
+		return;
+	move->pushing = true;
+	git_run(git_queue(core->git, core->workspace->root), &push, on_pushed,
+	    move);
+}
+
+/* --- the move -------------------------------------------------------- */
+
+/* The items of the journal. fn may change the list. */
+static void
+each_item(struct queue_move *move,
+    void (*fn)(struct queue_move *move, struct landing_item *item,
+	const struct err *err),
+    const struct err *err)
+{
+	const struct landing_record *record = record_of(move);
+
+	for (size_t i = record->count; i-- > 0;)
+		if (record->items[i]->step == ITEM_QUEUED &&
+		    record->items[i]->commit != NULL)
+			fn(move, record->items[i], err);
+}
+
+static void
+item_landed(
+    struct queue_move *move, struct landing_item *item, const struct err *err)
+{
+	(void)err;
+	settle_landed(move->queue->landings, item);
+}
+
+static void
+item_back(
+    struct queue_move *move, struct landing_item *item, const struct err *err)
+{
+	xstrset(&item->commit, NULL);
+	item->incorporated = false;
+	/* Work that a person is waiting for is not kept back. */
+	if (err != NULL)
+		settle_refused(move->queue->landings, item, err);
+}
+
+static void
+end_journal(struct queue_move *move)
+{
+	struct landing_record *record = record_of(move);
+
+	xstrset(&record->from, NULL);
+	xstrset(&record->to, NULL);
+	move->running = false;
+	persist_changed(move->core);
+	queue_look(move->queue);
+}
+
+static void
+landed(struct queue_move *move)
+{
+	struct landing_record *record = record_of(move);
+	size_t tasks = 0;
+
+	for (size_t i = 0; i < record->count; i++)
+		if (record->items[i]->step == ITEM_QUEUED &&
+		    record->items[i]->commit != NULL)
+			tasks++;
+	record->window = landing_plan_window_landed(record->window, tasks);
+	forget_wait(move);
+	move->lock_tries = 0;
+	landings_moved(move->queue->landings, record->from, record->to);
+	each_item(move, item_landed, NULL);
+	end_journal(move);
+	push_begin(move);
+}
+
+static void
+not_landed(struct queue_move *move, const struct err *err)
+{
+	each_item(move, item_back, err);
+	end_journal(move);
+	queue_base_changed(move->queue);
+}
+
+/* Does anything still wait for the branch to move? */
+static bool
+is_waited_for(const struct queue_move *move)
+{
+	const struct landing_record *record = record_of(move);
+
+	for (size_t i = 0; i < record->count; i++)
+		if (record->items[i]->step == ITEM_QUEUED)
+			return true;
+	return false;
+}
+
+/* Something outside is in the way: a person gets the error, the rest waits. */
+static void
+in_the_way(struct queue_move *move, enum git_land_result result,
+    const char *detail, const struct err *err)
+{
+	cleanup_free char *words = xstrdup(detail);
+
+	not_landed(move, err);
+	if (!is_waited_for(move))
+		return;
+	if (result == GIT_LAND_DIRTY)
+		wait_for_checkout(move, words);
+	else
+		wait_for_git(move, words);
+}
+
+static void
+on_result(enum git_land_result result, const char *detail,
+    const struct err *error, void *arg)
+{
+	struct queue_move *move = arg;
+	const char *branch = core_branch(move->core);
+	struct err err = { 0 };
+
+	switch (result) {
+	case GIT_LANDED:
+		landed(move);
+		break;
+	case GIT_LAND_MOVED:
+		not_landed(move, NULL);
+		break;
+	case GIT_LAND_DIRTY:
+		err_set(&err, -EBUSY,
+		    "your checkout of %s is in the way: %s; commit or stash "
+		    "the changes and accept again",
+		    branch, detail);
+		in_the_way(move, result, detail, &err);
+		break;
+	case GIT_LAND_HELD:
+		err_set(&err, -EBUSY, "%s; try again", detail);
+		in_the_way(move, result, detail, &err);
+		break;
+	case GIT_LAND_FAILED:
+		err = *error;
+		not_landed(move, &err);
+		if (is_waited_for(move)) {
+			landings_blocked(move->queue->landings, "git", err.msg);
+			wait_ms(move, backoff_git.max_ms, err.msg);
+		}
+		break;
+	}
+}
+
+static void
+on_saved(void *arg)
+{
+	struct queue_move *move = arg;
+	struct core *core = move->core;
+	const struct landing_record *record = record_of(move);
+
+	if (move->stopping) {
+		move->running = false;
+		return; /* the next daemon finds the journal */
+	}
+	git_land(core->git, core_branch(core), record->from, record->to,
+	    core_lands_over_dirt(core), on_result, move);
+}
+
+void
+queue_move_begin(struct queue_move *move)
+{
+	if (move->running || record_of(move)->to == NULL)
+		return;
+	move->running = true;
+	persist_then(move->core, move, on_saved, move);
+}
+
+bool
+queue_move_busy(const struct queue_move *move)
+{
+	return move->running;
+}
+
+bool
+queue_move_waits(const struct queue_move *move)
+{
+	return move->wait != NULL;
+}
+
+const char *
+queue_move_reason(const struct queue_move *move)
+{
+	return move->wait != NULL ? move->reason : NULL;
+}
+
+void
+queue_move_retry(struct queue_move *move)
+{
+	loop_timer_free(take_ptr(&move->wait));
+	queue_look(move->queue);
+}
+
+void
+queue_move_stop(struct queue_move *move)
+{
+	move->stopping = true;
+	loop_timer_free(take_ptr(&move->push));
+}
+
+struct queue_move *
+queue_move_new(struct queue *queue)
+{
+	struct queue_move *move = xcalloc(1, sizeof *move);
+
+	move->queue = queue;
+	move->core = queue->core;
+	return move;
+}
+
+void
+queue_move_free(struct queue_move *move)
+{
+	if (move == NULL)
+		return;
+	persist_forget(move->core, move);
+	watch_free(move->index);
+	loop_timer_free(move->wait);
+	loop_timer_free(move->push);
+	free(move->reason);
+	free(move);
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "candidates.h"
+#include "check-output.h"
+#include "check-slot.h"
+#include "clock.h"
+#include "core.h"
+#include "emit.h"
+#include "errtext.h"
+#include "git-work.h"
+#include "git.h"
+#include "landing-item.h"
+#include "landing.h"
+#include "loop.h"
+#include "mem.h"
+#include "persist.h"
+#include "queue-facts.h"
+#include "queue-move.h"
+#include "queue.h"
+#include "release.h"
+#include "settings.h"
+#include "settle.h"
+#include "strv.h"
+#include "workspace.h"
+
+#define BASE_RETRY_MS 1000
+#define UNJUDGED_MAX  10 /* tries, then a person is told */
+#define UNJUDGED_RETRY_MS                                  \
+	(60 * 1000) /* before the same tree is tried again \
+		     */
+
+static struct landing_record *
+record_of(const struct queue *queue)
+{
+	return &queue->core->state.landings;
+}
+
+/* --- the tip of the branch ------------------------------------------- */
+
+static void
+on_wake(void *arg)
+{
+	queue_look(arg);
+}
+
+static void
+wake_in(struct queue *queue, int64_t ms)
+{
+	if (queue->wake == NULL)
+		queue->wake = loop_after(queue->core->loop, ms, on_wake, queue);
+	else
+		loop_timer_restart(queue->wake, ms);
+}
+
+static void
+on_base(const struct git_answer *answer, void *arg)
+{
+	struct queue *queue = arg;
+	char commit[GIT_ID_SIZE] = "", tree[GIT_ID_SIZE] = "";
+	long long date = 0;
+
+	queue->base_asked = false;
+	if (answer->status != 0) {
+		if (queue->base_fails++ == 0)
+			emit(queue->core,
+			    &(struct event){ .kind = EVENT_LANDING_WAITS,
+				.reason = answer->complaint });
+		wake_in(queue, BASE_RETRY_MS);
+		return;
+	}
+	queue->base_fails = 0;
+	if (sscanf(answer->out, "%64s %64s %lld", commit, tree, &date) == 3)
+		queue->base_date = date;
+	xstrset(&queue->base_commit, commit);
+	xstrset(&queue->base_tree, tree);
+	queue_look(queue);
+}
+
+static void
+ask_base(struct queue *queue)
+{
+	const struct core *core = queue->core;
+	cleanup_free char *branch =
+	    xasprintf("refs/heads/%s", core_branch(core));
+	const char *const args[] = { "log", "--max-count=1",
+		"--no-show-signature", "--format=%H %T %ct", branch, "--",
+		NULL };
+	struct git_command ask = { .args = args };
+
+	if (queue->base_asked)
+		return;
+	queue->base_asked = true;
+	git_run(
+	    git_queue(core->git, core->workspace->root), &ask, on_base, queue);
+}
+
+void
+queue_base_changed(struct queue *queue)
+{
+	xstrset(&queue->base_commit, NULL);
+	xstrset(&queue->base_tree, NULL);
+	queue_look(queue);
+}
+
+/* --- actions --------------------------------------------------------- */
+
+static struct queue_slot *
+free_slot(struct queue *queue)
+{
+	for (int i = 0; i < queue->slot_count; i++)
+		if (check_slot_tree(queue->slots[i].slot) == NULL)
+			return &queue->slots[i];
+	return NULL;
+}
+
+static void
+do_check(struct queue *queue, const struct queue_facts *facts,
+    const struct landing_plan *plan, const struct landing_action *action)
+{
+	struct queue_slot *slot = free_slot(queue);
+	struct check_subject subject = {
+		.tree = action->tree,
+		.commit = action->commit,
+	};
+	cleanup_free char *what = action->upto == 0 ?
+	    xasprintf("%s itself", core_branch(queue->core)) :
+	    xasprintf("%zu in the landing queue", action->upto);
+
+	if (slot == NULL)
+		return;
+	strv_clear(&slot->covers);
+	slot->cancelled = false;
+	for (size_t i = 0; i < action->upto; i++) {
+		const struct landing_item *item =
+		    facts->items[plan->links[i].entry];
+
+		strv_add(&slot->covers, item->id);
+		subject.task = item->task;
+		if (item->guarded) /* it must not change its own judge */
+			subject.base = queue->base_commit;
+	}
+	settings_list(queue->core->settings, "auto.protected_paths",
+	    &subject.protected_paths);
+	check_slot_start(slot->slot, &subject);
+	emit(queue->core,
+	    &(struct event){ .kind = EVENT_CHECK_BEGINS,
+		.text = what,
+		.ref = action->tree });
+}
+
+/* The date of a commit that the queue has read or built, 0 = not known. */
+static int64_t
+date_of(const struct queue *queue, const struct queue_facts *facts,
+    const char *commit)
+{
+	if (strcmp(commit, queue->base_commit) == 0)
+		return queue->base_date;
+	for (size_t i = 0; i < facts->plan.entry_count; i++) {
+		const struct candidate *c =
+		    candidates_of(queue->candidates, facts->items[i]->id);
+
+		if (c != NULL && c->commit != NULL &&
+		    strcmp(c->commit, commit) == 0)
+			return c->date;
+	}
+	return 0;
+}
+
+static void
+do_build(struct queue *queue, const struct queue_facts *facts,
+    const struct landing_action *action)
+{
+	const struct landing_item *item = facts->items[action->entry];
+
+	candidates_build(queue->candidates, item, action->commit,
+	    date_of(queue, facts, action->commit));
+}
+
+static void
+do_land(struct queue *queue, const struct queue_facts *facts,
+    const struct landing_plan *plan, const struct landing_action *action)
+{
+	struct landing_record *record = record_of(queue);
+
+	for (size_t i = 0; i < action->upto; i++) {
+		const struct landing_link *link = &plan->links[i];
+		struct landing_item *item = facts->items[link->entry];
+
+		xstrset(&item->commit, link->commit);
+		item->incorporated = link->same;
+		item->place = (int)i + 1;
+	}
+	xstrset(&record->from, queue->base_commit);
+	xstrset(&record->to, action->commit);
+	queue->base_date = date_of(queue, facts, action->commit);
+	xstrset(&queue->base_commit, action->commit);
+	xstrset(&queue->base_tree, action->tree);
+	persist_changed(queue->core);
+	queue_move_begin(queue->move);
+}
+
+static void
+do_eject(struct queue *queue, struct landing_item *item,
+    const struct landing_action *action)
+{
+	const struct candidate *c = candidates_of(queue->candidates, item->id);
+	struct landing_record *record = record_of(queue);
+
+	item->conflict = action->act == LANDING_DO_EJECT_CONFLICT;
+	if (item->conflict) {
+		if (item->kind != ITEM_PICK)
+			xstrset(&item->words, c != NULL ? c->words : NULL);
+		xstrset(&item->commit, NULL);
+	} else {
+		settle_check_words(queue->core, action->tree, item);
+		xstrset(&item->commit, c != NULL ? c->commit : NULL);
+		record->window = landing_plan_window_ejected(record->window);
+	}
+	item->step = ITEM_EJECTED;
+	persist_changed(queue->core);
+	queue_look(queue);
+}
+
+static void
+do_done(struct queue *queue, struct landing_item *item)
+{
+	item->incorporated = true;
+	settle_landed(queue->landings, item);
+	queue_look(queue);
+}
+
+static void
+act(struct queue *queue, const struct queue_facts *facts,
+    const struct landing_plan *plan, const struct landing_action *action)
+{
+	switch (action->act) {
+	case LANDING_DO_BUILD:
+		do_build(queue, facts, action);
+		break;
+	case LANDING_DO_CHECK:
+	case LANDING_DO_CONTROL:
+		do_check(queue, facts, plan, action);
+		break;
+	case LANDING_DO_CANCEL:
+		facts->run_slots[action->run]->cancelled = true;
+		check_slot_cancel(facts->run_slots[action->run]->slot);
+		break;
+	case LANDING_DO_LAND:
+		do_land(queue, facts, plan, action);
+		break;
+	case LANDING_DO_EJECT_CONFLICT:
+	case LANDING_DO_EJECT_FAILED:
+		do_eject(queue, facts->items[action->entry], action);
+		break;
+	case LANDING_DO_DONE:
+		do_done(queue, facts->items[action->entry]);
+		break;
+	case LANDING_DO_RED:
+		xstrset(&record_of(queue)->red_told, action->tree);
+		persist_changed(queue->core);
+		landings_red(queue->landings, action->tree);
+		break;
+	case LANDING_ACT_COUNT:
+		break;
+	}
+}
+
+/* --- the loop of it -------------------------------------------------- */
+
+static bool
+is_empty(const struct queue *queue)
+{
+	const struct landing_record *record = record_of(queue);
+
+	for (size_t i = 0; i < record->count; i++)
+		if (record->items[i]->step == ITEM_QUEUED)
+			return false;
+	return true;
+}
+
+/* Nobody waits: checks that run are of no use, and the next item reads the
+ * branch again. */
+static void
+rest(struct queue *queue)
+{
+	for (int i = 0; i < queue->slot_count; i++)
+		if (check_slot_tree(queue->slots[i].slot) != NULL)
+			check_slot_cancel(queue->slots[i].slot);
+	xstrset(&queue->base_commit, NULL);
+	xstrset(&queue->base_tree, NULL);
+	check_output_clear(queue->core);
+}
+
+/* What git cannot build on any commit: a person gets the error at once; for
+ * auto mode it is a failure. */
+static void
+refuse_broken(struct queue *queue)
+{
+	const struct landing_record *record = record_of(queue);
+
+	for (size_t i = record->count; i-- > 0;) {
+		struct landing_item *item = record->items[i];
+		const struct candidate *c =
+		    candidates_of(queue->candidates, item->id);
+		struct err err = { 0 };
+
+		if (item->step != ITEM_QUEUED || c == NULL || !c->broken)
+			continue;
+		err_set(&err, -EIO, "%s", c->words);
+		if (landings_keeps(queue->landings, item->task))
+			landings_blocked(queue->landings, "git", err.msg);
+		else
+			settle_refused(queue->landings, item, &err);
+	}
+}
+
+/* Work was built that nothing is done with now: it waits for a check, or for
+ * the branch. Everything else is told of when it is done. */
+static void
+tell_built(struct queue *queue, const struct landing_plan *plan)
+{
+	if (!queue->built || candidates_busy(queue->candidates))
+		return;
+	queue->built = false;
+	if (plan->action_count == 0)
+		emit(queue->core,
+		    &(struct event){ .kind = EVENT_LANDINGS_BUILT,
+			.branch = core_branch(queue->core),
+			.count = (int64_t)plan->link_count });
+}
+
+static void
+plan_and_act(struct queue *queue)
+{
+	struct landing_plan plan;
+	struct queue_facts facts;
+	int64_t now = clock_wall_ms();
+
+	queue_facts_make(queue, &facts);
+	landing_plan_make(&facts.plan, now, &plan);
+	tell_built(queue, &plan);
+	queue->long_waits =
+	    release_due(queue->landings, &facts.plan, &plan, facts.items, now);
+	for (size_t i = 0; i < plan.action_count; i++)
+		act(queue, &facts, &plan, &plan.actions[i]);
+	if (plan.wake_ms > 0)
+		wake_in(queue, plan.wake_ms > now ? plan.wake_ms - now : 1);
+	landing_plan_release(&plan);
+	queue_facts_release(&facts);
+}
+
+static void
+look(void *arg)
+{
+	struct queue *queue = arg;
+	const struct landing_record *record = record_of(queue);
+
+	if (queue->stopping)
+		return;
+	queue->long_waits = 0;
+	settle_due(queue->landings);
+	refuse_broken(queue);
+	if (record->to != NULL && !queue_move_busy(queue->move)) {
+		queue_move_begin(queue->move);
+		return;
+	}
+	if (is_empty(queue)) {
+		if (record->to == NULL)
+			rest(queue);
+	} else if (queue->base_commit == NULL) {
+		ask_base(queue);
+	} else {
+		plan_and_act(queue);
+	}
+}
+
+void
+queue_look(struct queue *queue)
+{
+	loop_call_request(queue->look);
+}
+
+static void
+on_candidates(void *arg)
+{
+	struct queue *queue = arg;
+
+	queue->built = true;
+	queue_look(queue);
+}
+
+/* Keep the results of everything that is in the queue now. */
+static void
+trim_book(struct queue *queue)
+{
+	struct landing_record *record = record_of(queue);
+	cleanup_strv char **keep = NULL;
+
+	if (queue->base_tree != NULL)
+		strv_add(&keep, queue->base_tree);
+	for (size_t i = 0; i < record->count; i++) {
+		const struct candidate *c =
+		    candidates_of(queue->candidates, record->items[i]->id);
+
+		if (c != NULL && c->tree != NULL)
+			strv_add(&keep, c->tree);
+	}
+	if (keep != NULL)
+		check_book_trim(&record->checks, strv_const(keep));
+}
+
+/* A check that is never judged holds everything back: somebody must know. */
+static void
+give_up_judging(struct queue *queue, const struct check_end *end)
+{
+	const struct check_result *result =
+	    check_book_find(&record_of(queue)->checks, end->tree, end->key);
+	cleanup_free char *reason = NULL;
+
+	if (end->verdict != CHECK_UNJUDGED || result == NULL ||
+	    result->unjudged < UNJUDGED_MAX)
+		return;
+	reason = xasprintf("check_command could not judge in %d tries: it %s",
+	    result->unjudged, end->how);
+	landings_blocked(queue->landings, "check", reason);
+}
+
+static void
+on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
+{
+	struct queue *queue = arg;
+	struct landing_record *record = record_of(queue);
+	int64_t now = clock_wall_ms();
+	bool flaky;
+
+	(void)slot;
+	if (!end->cancelled) {
+		flaky = check_book_note(&record->checks, end->tree, end->key,
+		    end->verdict, now, end->duration_ms,
+		    now + UNJUDGED_RETRY_MS);
+		if (end->verdict == CHECK_FAILED)
+			check_output_keep(
+			    queue->core, end->tree, end->how, end->output);
+		trim_book(queue);
+		landings_checked(queue->landings, end, flaky);
+		give_up_judging(queue, end);
+		persist_changed(queue->core);
+	}
+	queue_look(queue);
+}
+
+void
+queue_begin(struct queue *queue)
+{
+	for (int i = 0; i < queue->slot_count; i++)
+		check_slot_adopt(queue->slots[i].slot);
+	queue_look(queue);
+}
+
+void
+queue_stop(struct queue *queue)
+{
+	queue->stopping = true;
+	for (int i = 0; i < queue->slot_count; i++)
+		check_slot_stop(queue->slots[i].slot);
+	queue_move_stop(queue->move);
+}
+
+bool
+queue_is_quiet(const struct queue *queue)
+{
+	return !queue_move_busy(queue->move);
+}
+
+void
+queue_add(struct queue *queue, struct landing_item *item)
+{
+	landing_record_append(record_of(queue), item);
+	emit(queue->core,
+	    &(struct event){ .kind = EVENT_LANDING_QUEUED,
+		.worker = item->worker,
+		.task = item->task,
+		.branch = core_branch(queue->core),
+		.title = item->title });
+	persist_changed(queue->core);
+	queue_look(queue);
+}
+
+void
+queue_remove(struct queue *queue, struct landing_item *item)
+{
+	candidates_forget(queue->candidates, item->id);
+	landing_record_remove(record_of(queue), item);
+	persist_changed(queue->core);
+	queue_look(queue);
+}
+
+struct queue *
+queue_new(struct landings *landings)
+{
+	struct queue *queue = xcalloc(1, sizeof *queue);
+	struct core *core = landings->core;
+
+	queue->landings = landings;
+	queue->core = core;
+	queue->look = loop_call_new(core->loop, look, queue);
+	queue->candidates = candidates_new(core, on_candidates, queue);
+	queue->slot_count =
+	    (int)settings_int(core->settings, "auto.check_slots");
+	for (int i = 0; i < queue->slot_count; i++)
+		queue->slots[i].slot =
+		    check_slot_new(core, i + 1, on_checked, queue);
+	queue->move = queue_move_new(queue);
+	return queue;
+}
+
+void
+queue_free(struct queue *queue)
+{
+	if (queue == NULL)
+		return;
+	queue_move_free(queue->move);
+	for (int i = 0; i < queue->slot_count; i++) {
+		check_slot_free(queue->slots[i].slot);
+		strv_clear(&queue->slots[i].covers);
+	}
+	candidates_free(queue->candidates);
+	loop_call_free(queue->look);
+	loop_timer_free(queue->wake);
+	free(queue->base_commit);
+	free(queue->base_tree);
+	free(queue);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "core.h"
+#include "git.h"
+#include "landing-item.h"
+#include "landing.h"
+#include "mem.h"
+#include "queue-move.h"
+#include "queue.h"
+#include "revert.h"
+#include "serve.h"
+#include "workspace.h"
+
+#define DIGITS_MIN 7
+
+/* Lives until the item is in the queue, or the call refused. */
+struct revert {
+	struct landings *landings;
+	struct server_call *call;
+	struct git_slot *slot;
+	char *typed; /* the commit as asked for */
+	char *commit, *subject;
+};
+
+static void
+revert_free(struct revert *r)
+{
+	free(r->typed);
+	free(r->commit);
+	free(r->subject);
+	free(r);
+}
+
+static void
+revert_end(struct revert *r)
+{
+	git_slot_end(r->slot);
+	revert_free(r);
+}
+
+static void
+enqueue(struct revert *r)
+{
+	struct landings *landings = r->landings;
+	struct landing_item *item =
+	    landing_record_new_item(&landings->core->state.landings);
+	int64_t now = clock_wall_ms();
+
+	item->kind = ITEM_REVERT;
+	item->approved = true;
+	xstrset(&item->head, r->commit);
+	item->title = xasprintf("Revert \"%s\"", r->subject);
+	item->message = xasprintf(
+	    "%s\n\nThis reverts commit %s.\n", item->title, r->commit);
+	item->author_date = xasprintf("%" PRId64 " +0000", now / 1000);
+	xstrset(&item->committer_date, item->author_date);
+	item->queued_ms = now;
+	/* A person waits: do not keep them, or tell them at once why. */
+	queue_move_retry(landings->queue->move);
+	landings_add_call(landings, item->id, r->call);
+	queue_add(landings->queue, item);
+}
+
+static void
+on_ancestor(const struct git_answer *answer, void *arg)
+{
+	struct revert *r = arg;
+	const char *branch = core_branch(r->landings->core);
+
+	if (answer->status == 0)
+		enqueue(r);
+	else if (answer->status == 1)
+		serve_refuse(r->call, API_FAILED,
+		    "%.12s cannot be taken back: it is not on %s", r->commit,
+		    branch);
+	else
+		serve_refuse(r->call, API_FAILED, "%s", answer->complaint);
+	revert_end(r);
+}
+
+static void
+ask_ancestor(struct revert *r)
+{
+	cleanup_free char *branch =
+	    xasprintf("refs/heads/%s", core_branch(r->landings->core));
+	const char *const args[] = { "merge-base", "--is-ancestor", r->commit,
+		branch, NULL };
+	struct git_command ask = { .args = args };
+
+	git_slot_run(r->slot, &ask, on_ancestor, r);
+}
+
+/* Its id, its parents, its subject. */
+static void
+on_commit(const struct git_answer *answer, void *arg)
+{
+	struct revert *r = arg;
+	cleanup_free char *text = xstrdup(answer->out);
+	char *rest = text;
+	const char *commit = strsep(&rest, "\n");
+	const char *parents = rest != NULL ? strsep(&rest, "\n") : "";
+
+	if (answer->status != 0) {
+		serve_refuse(
+		    r->call, API_UNKNOWN, "there is no commit %s", r->typed);
+		revert_end(r);
+		return;
+	}
+	if (parents[0] == '\0') {
+		serve_refuse(r->call, API_FAILED,
+		    "%.12s has no parent: there is nothing to go back to",
+		    commit);
+		revert_end(r);
+		return;
+	}
+	xstrset(&r->commit, commit);
+	xstrset(&r->subject, rest != NULL ? rest : "");
+	ask_ancestor(r);
+}
+
+static void
+ask_commit(struct git_slot *slot, void *arg)
+{
+	struct revert *r = arg;
+	cleanup_free char *name = xasprintf("%s^{commit}", r->typed);
+	const char *const args[] = { "log", "--max-count=1",
+		"--no-show-signature", "--format=%H%n%P%n%s", name, "--",
+		NULL };
+	struct git_command ask = { .args = args };
+
+	r->slot = slot;
+	git_slot_run(slot, &ask, on_commit, r);
+}
+
+static void
+drop(void *arg)
+{
+	struct revert *r = arg;
+
+	serve_refuse(r->call, API_FAILED, "the daemon is stopping");
+	revert_free(r);
+}
+
+void
+revert_begin(
+    struct landings *landings, const char *commit, struct server_call *call)
+{
+	struct core *core = landings->core;
+	struct revert *r;
+
+	if (strlen(commit) < DIGITS_MIN ||
+	    commit[strspn(commit, "0123456789abcdef")] != '\0') {
+		serve_refuse(
+		    call, API_UNKNOWN, "%s is not a commit id", commit);
+		return;
+	}
+	r = xcalloc(1, sizeof *r);
+	r->landings = landings;
+	r->call = call;
+	r->typed = xstrdup(commit);
+	git_slot(
+	    git_queue(core->git, core->workspace->root), ask_commit, drop, r);
+}

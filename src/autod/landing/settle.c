@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "buf.h"
+#include "check-output.h"
+#include "emit.h"
+#include "errtext.h"
+#include "git-freeze.h"
+#include "json.h"
+#include "landing-item.h"
+#include "landing.h"
+#include "mem.h"
+#include "op-clean.h"
+#include "op-enqueue.h"
+#include "op-rebase.h"
+#include "op-return.h"
+#include "persist.h"
+#include "queue.h"
+#include "release.h"
+#include "serve.h"
+#include "settings.h"
+#include "settle.h"
+#include "turn.h"
+
+/* The worker that still has the item's work; NULL = none. */
+static struct agent *
+agent_of(const struct landings *landings, const struct landing_item *item)
+{
+	struct agent *agent;
+
+	if (item->kind != ITEM_WORK || item->worker == NULL || item->freeing)
+		return NULL;
+	agent = fleet_find(landings->fleet, item->worker);
+	return agent != NULL && agent->worker->status == WORKER_ACCEPTING ?
+	    agent :
+	    NULL;
+}
+
+static void
+on_ref_dropped(const struct err *err, void *arg)
+{
+	(void)err; /* it only keeps a commit longer than needed */
+	(void)arg;
+}
+
+/* The item is gone after this. */
+static void
+forget(struct landings *landings, struct landing_item *item)
+{
+	cleanup_free char *ref = op_enqueue_ref(item->id);
+
+	if (item->kind == ITEM_WORK)
+		git_freeze_drop(landings->core->git, ref, on_ref_dropped, NULL);
+	queue_remove(landings->queue, item);
+}
+
+static struct json_object *
+landed_answer(const struct landings *landings, const struct landing_item *item,
+    const char *status)
+{
+	struct json_object *answer = json_object_new_object();
+
+	json_set_string(answer, "worker", item->worker);
+	json_set_string(answer, "commit_sha",
+	    item->incorporated            ? "" :
+		item->step == ITEM_LANDED ? item->commit :
+					    NULL);
+	json_set_string(answer, "head_sha", item->head);
+	json_set_string(answer, "landing_branch", core_branch(landings->core));
+	json_set_string(answer, "commit_message", item->message);
+	json_set_string(answer, "status", status);
+	json_set_bool(answer, "needs_conflict_resolution", item->conflict);
+	json_set_bool(answer, "already_incorporated", item->incorporated);
+	return answer;
+}
+
+static struct json_object *
+picked_answer(const struct landings *landings, const struct landing_item *item)
+{
+	struct json_object *answer = json_object_new_object();
+
+	json_set_string(answer, "worker", item->worker);
+	json_set_bool(answer, "success", true);
+	json_set_string(
+	    answer, "commit_sha", item->incorporated ? "" : item->commit);
+	json_set_string(answer, "head_sha", item->picked_head);
+	json_set_string(answer, "landing_branch", core_branch(landings->core));
+	json_set_int(answer, "uncommitted_files", item->uncommitted);
+	json_set_string(answer, "salvage", item->words);
+	return answer;
+}
+
+static struct json_object *
+reverted_answer(
+    const struct landings *landings, const struct landing_item *item)
+{
+	struct json_object *answer = json_object_new_object();
+
+	json_set_string(answer, "commit_sha", item->commit);
+	json_set_string(answer, "reverted_sha", item->head);
+	json_set_string(answer, "landing_branch", core_branch(landings->core));
+	json_set_string(answer, "commit_message", item->message);
+	return answer;
+}
+
+/* Of an item that has landed. */
+static void
+reply(struct landings *landings, const struct landing_item *item)
+{
+	struct server_call *call = landings_take_call(landings, item->id);
+	struct core *core = landings->core;
+
+	switch (item->kind) {
+	case ITEM_PICK:
+		serve_reply(core, call, picked_answer(landings, item));
+		break;
+	case ITEM_REVERT:
+		if (!item->incorporated) {
+			serve_reply(
+			    core, call, reverted_answer(landings, item));
+			break;
+		}
+		serve_fail(core, call, API_FAILED,
+		    "there is nothing to take back: the branch no longer has "
+		    "what this commit changed");
+		break;
+	default:
+		serve_reply(core, call, landed_answer(landings, item, "idle"));
+		break;
+	}
+}
+
+/* --- landed ---------------------------------------------------------- */
+
+void
+settle_landed(struct landings *landings, struct landing_item *item)
+{
+	item->step = ITEM_LANDED;
+	if (item->incorporated)
+		xstrset(&item->commit, NULL);
+	if (item->kind != ITEM_REVERT)
+		emit(landings->core,
+		    &(struct event){ .kind = EVENT_LANDED,
+			.worker = item->worker,
+			.task = item->task,
+			.branch = core_branch(landings->core),
+			.commit = item->commit,
+			.to = item->commit != NULL ?
+			    landings->core->state.landings.to :
+			    NULL,
+			.count = item->place });
+	else if (item->commit != NULL)
+		emit(landings->core,
+		    &(struct event){ .kind = EVENT_REVERTED,
+			.branch = core_branch(landings->core),
+			.commit = item->commit,
+			.ref = item->head });
+	persist_changed(landings->core);
+	queue_look(landings->queue);
+}
+
+static void
+finish_landed(
+    struct landings *landings, struct landing_item *item, struct agent *agent)
+{
+	struct landing_end end = {
+		.agent = agent,
+		.task = item->task,
+		.result = LANDING_END_LANDED,
+	};
+	cleanup_free char *task =
+	    item->task != NULL ? xstrdup(item->task) : NULL;
+	bool work;
+
+	end.task = task;
+	reply(landings, item);
+	work = item->kind == ITEM_WORK;
+	forget(landings, item);
+	if (work)
+		landings_ended(landings, &end);
+}
+
+static void
+on_cleaned(struct agent *agent, void *arg)
+{
+	struct landings *landings = arg;
+	struct landing_item *item = landing_record_of(
+	    &landings->core->state.landings, agent->worker->name);
+
+	if (item != NULL && item->step == ITEM_LANDED)
+		finish_landed(landings, item, agent);
+}
+
+/* --- not landed ------------------------------------------------------ */
+
+/* Answer whoever waits for it. */
+static void
+fail_item(struct landings *landings, const struct landing_item *item,
+    const struct err *err)
+{
+	struct server_call *call = landings_take_call(landings, item->id);
+	cleanup_free char *words = NULL;
+
+	if (item->kind != ITEM_REVERT) {
+		landings_fail(landings, call, item->worker,
+		    item->kind == ITEM_PICK ? item->picked_head : item->head,
+		    err);
+		return;
+	}
+	/* The output of a check is longer than an err. */
+	words = xasprintf("%.12s is not taken back on %s: %s", item->head,
+	    core_branch(landings->core),
+	    item->step == ITEM_EJECTED && !item->conflict ? item->words :
+							    err->msg);
+	serve_fail(landings->core, call, API_FAILED, words);
+}
+
+/* Back to a person. The item is gone after this. */
+static void
+give_back(struct landings *landings, struct landing_item *item,
+    enum landing_result result, const struct err *err)
+{
+	struct agent *agent = agent_of(landings, item);
+	cleanup_free char *task =
+	    item->task != NULL ? xstrdup(item->task) : NULL;
+	struct landing_end end = {
+		.agent = agent, .task = task, .result = result, .err = err
+	};
+	bool work;
+
+	if (agent != NULL) {
+		agent->worker->accepted = false;
+		agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
+		xstrset(&agent->worker->reason, err->msg);
+	}
+	fail_item(landings, item, err);
+	work = item->kind == ITEM_WORK;
+	forget(landings, item);
+	if (work)
+		landings_ended(landings, &end);
+}
+
+void
+settle_refused(
+    struct landings *landings, struct landing_item *item, const struct err *err)
+{
+	if (!landings_keeps(landings, item->task))
+		give_back(landings, item, LANDING_END_FAILED, err);
+}
+
+void
+settle_cancelled(
+    struct landings *landings, struct landing_item *item, const char *reason)
+{
+	struct err err = { 0 };
+
+	err_set(&err, -ECANCELED, "%s", reason);
+	give_back(landings, item, LANDING_END_CANCELLED, &err);
+}
+
+bool
+settle_withdraw(struct landings *landings, struct landing_item *item)
+{
+	if (item->freeing || item->step == ITEM_LANDED ||
+	    (item->step == ITEM_QUEUED && item->commit != NULL))
+		return false;
+	forget(landings, item);
+	return true;
+}
+
+void
+settle_check_words(
+    const struct core *core, const char *tree, struct landing_item *item)
+{
+	cleanup_buf struct buf how = BUF_INIT, output = BUF_INIT;
+	cleanup_buf struct buf words = BUF_INIT;
+
+	check_output_read(core, tree, &how, &output);
+	turn_check_words(settings_string(core->settings, "auto.check_command"),
+	    how.len > 0 ? how.data : "failed", output.data, &words);
+	if (item->kind == ITEM_WORK)
+		buf_addf(&words,
+		    "\nThis was your work on top of %s as it is now; your worktree is "
+		    "at exactly that. What landed since you began is in the log: git "
+		    "log %.12s..HEAD~1\n",
+		    core_branch(core), item->base != NULL ? item->base : "");
+	xstrset(&item->words, words.data);
+}
+
+static void
+on_returned(struct agent *agent, const struct err *err, void *arg)
+{
+	struct landings *landings = arg;
+	struct landing_item *item = landing_record_of(
+	    &landings->core->state.landings, agent->worker->name);
+	cleanup_free char *task = NULL;
+	struct err words = { 0 };
+
+	if (item == NULL || item->step != ITEM_EJECTED)
+		return;
+	if (err != NULL && err->code == -ECANCELED && landings->core->stopping)
+		return; /* the next daemon tells it */
+	err_set(&words, -EBADMSG, "%s", err != NULL ? err->msg : item->words);
+	task = item->task != NULL ? xstrdup(item->task) : NULL;
+	landings_fail(landings, landings_take_call(landings, item->id),
+	    item->worker, item->head, &words);
+	forget(landings, item);
+	landings_ended(landings,
+	    &(struct landing_end){ .agent = agent,
+		.task = task,
+		.result =
+		    err != NULL ? LANDING_END_FAILED : LANDING_END_EJECTED,
+		.err = &words });
+}
+
+static void
+eject_failed(
+    struct landings *landings, struct landing_item *item, struct agent *agent)
+{
+	const struct landing_policy *policy = landings->policy;
+	enum landing_return how = LANDING_RETURN_PERSON;
+	struct err err = { 0 };
+
+	err_set(&err, -EBADMSG, "%s", item->words);
+	if (policy != NULL && policy->ejected != NULL && item->task != NULL)
+		how = policy->ejected(landings->policy_arg, agent, item->task,
+		    item->commit != NULL ? item->commit : item->head,
+		    item->words);
+	switch (how) {
+	case LANDING_RETURN_AGENT:
+		op_return(
+		    agent, item->commit, item->words, on_returned, landings);
+		break;
+	case LANDING_RETURN_TAKEN:
+		landings_fail(landings, landings_take_call(landings, item->id),
+		    item->worker, item->head, &err);
+		forget(landings, item);
+		break;
+	case LANDING_RETURN_PERSON:
+		give_back(landings, item, LANDING_END_EJECTED, &err);
+		break;
+	}
+}
+
+/* --- conflicts ------------------------------------------------------- */
+
+static const enum landing_result rebase_results[] = {
+	[OP_REBASE_CONFLICT] = LANDING_END_CONFLICT,
+	[OP_REBASE_STUCK] = LANDING_END_STUCK,
+	[OP_REBASE_FAILED] = LANDING_END_FAILED,
+	[OP_REBASE_CANCELLED] = LANDING_END_CANCELLED,
+};
+
+static void
+on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
+    const struct err *err, struct server_call *none, void *arg)
+{
+	struct landings *landings = arg;
+	struct core *core = landings->core;
+	struct landing_item *item =
+	    landing_record_of(&core->state.landings, agent->worker->name);
+	struct server_call *call;
+	struct json_object *answer;
+	cleanup_free char *task = NULL;
+	struct err conflict = { 0 };
+
+	(void)none;
+	(void)head;
+	if (item == NULL || item->step != ITEM_EJECTED)
+		return;
+	if (end == OP_REBASE_CANCELLED && core->stopping) {
+		agent_move(agent, WORKER_ACCEPTING, NULL);
+		return; /* the next daemon tries again */
+	}
+	call = landings_take_call(landings, item->id);
+	task = item->task != NULL ? xstrdup(item->task) : NULL;
+	answer = landed_answer(landings, item, "rebasing");
+	forget(landings, item);
+	if (end == OP_REBASE_DONE) {
+		/* It applies after all: into the queue again. */
+		json_object_put(answer);
+		landing_begin(landings, agent, NULL, call);
+		return;
+	}
+	if (end == OP_REBASE_CONFLICT) {
+		agent->worker->accepted = true; /* lands when it is resolved */
+		err_set(&conflict, -EEXIST,
+		    "conflict with %s; the worker resolves it",
+		    core_branch(core));
+		serve_reply(core, call, answer);
+	} else {
+		agent->worker->accepted = false;
+		json_object_put(answer);
+		landings_fail(landings, call, agent->worker->name,
+		    agent->worker->commit, err);
+	}
+	persist_changed(core);
+	landings_ended(landings,
+	    &(struct landing_end){ .agent = agent,
+		.task = task,
+		.result = rebase_results[end],
+		.err = end == OP_REBASE_CONFLICT ? &conflict : err });
+}
+
+/* Another worker can resolve it, from where the work was frozen. */
+static bool
+give_to_another(struct landings *landings, const struct landing_item *item)
+{
+	const struct landing_policy *policy = landings->policy;
+	const char *branch = core_branch(landings->core);
+	cleanup_free char *words = NULL;
+
+	if (policy == NULL || policy->ejected == NULL ||
+	    item->kind != ITEM_WORK || item->task == NULL)
+		return false;
+	words = xasprintf(
+	    "It conflicts with what has landed on %s since%s%s\nRebase it: git "
+	    "rebase %s; resolve the conflicts so that both changes hold, and "
+	    "check the result.\n",
+	    branch, item->words != NULL ? ": " : ".",
+	    item->words != NULL ? item->words : "", branch);
+	return policy->ejected(landings->policy_arg, NULL, item->task,
+		   item->head, words) == LANDING_RETURN_TAKEN;
+}
+
+/* A pick or a revert has no worker who could resolve it. */
+static void
+conflict_without_worker(struct landings *landings, struct landing_item *item)
+{
+	struct err err = { 0 };
+
+	if (item->kind == ITEM_REVERT)
+		err_set(&err, -EEXIST,
+		    "it conflicts with later changes: %s; undo it by hand "
+		    "with: git revert %.12s",
+		    item->words != NULL ? item->words : "see git log",
+		    item->head);
+	else
+		err_set(&err, -EEXIST,
+		    "it conflicts with %s; its work is in %s",
+		    core_branch(landings->core), item->words);
+	give_back(landings, item, LANDING_END_CONFLICT, &err);
+}
+
+/* --- what is due ----------------------------------------------------- */
+
+static void
+settle_item(struct landings *landings, struct landing_item *item)
+{
+	struct agent *agent = agent_of(landings, item);
+
+	if (item->freeing) {
+		release_worker(landings, item);
+		return;
+	}
+	if (item->step == ITEM_QUEUED)
+		return;
+	if (agent != NULL && agent_is_taken(agent))
+		return; /* looked at again when that operation has ended */
+	if (item->step == ITEM_LANDED) {
+		if (agent != NULL)
+			op_clean(agent, on_cleaned, landings);
+		else
+			finish_landed(landings, item, NULL);
+	} else if (!item->conflict) {
+		eject_failed(landings, item, agent);
+	} else if (agent != NULL) {
+		op_rebase(agent, true, NULL, on_rebased, landings);
+	} else if (give_to_another(landings, item)) {
+		forget(landings, item);
+	} else {
+		conflict_without_worker(landings, item);
+	}
+}
+
+void
+settle_due(struct landings *landings)
+{
+	const struct landing_record *record = &landings->core->state.landings;
+
+	/* An item may be removed on the way, only itself. */
+	for (size_t i = record->count; i-- > 0;)
+		if (i < record->count)
+			settle_item(landings, record->items[i]);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc landing: what waits to land, and why. */
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check-book.h"
+#include "client.h"
+#include "clock.h"
+#include "commands.h"
+#include "errtext.h"
+#include "event-feed.h"
+#include "file.h"
+#include "git-ask.h"
+#include "json.h"
+#include "landing-list.h"
+#include "landing-text.h"
+#include "loop.h"
+#include "mem.h"
+#include "remote.h"
+#include "roster.h"
+#include "settings.h"
+
+enum {
+	FLAG_FOLLOW
+};
+
+static const struct cli_flag landing_flags[] = {
+	[FLAG_FOLLOW] = { "follow", NULL,
+	    "print it again whenever it changes, until Ctrl-C" },
+	{ NULL, NULL, NULL },
+};
+
+struct follower {
+	struct cli *cli;
+	struct loop *loop;
+	struct loop_call *look;
+	struct json_object *shown; /* without what only time changes */
+};
+
+/* --- the queue ------------------------------------------------------- */
+
+/* The tip of the branch and its tree; "" if it has none. */
+static char *
+ask_tip(struct cli *cli, const char *branch, const char *what)
+{
+	cleanup_free char *name = xasprintf("refs/heads/%s^{%s}", branch, what);
+	const char *const args[] = { "rev-parse", "--verify", "--quiet", name,
+		NULL };
+	cleanup_buf struct buf id = BUF_INIT;
+
+	if (git_ask(cli->workspace.root, args, &id, NULL) != 0)
+		buf_clear(&id);
+	return buf_take(&id);
+}
+
+/* What the last daemon left in state.json. */
+static int
+load_resting(struct cli *cli, struct json_object **ret_list)
+{
+	struct landing_list list = { .now_ms = clock_wall_ms() };
+	cleanup_free char *commit = NULL, *tree = NULL;
+	char key[CHECK_KEY_SIZE];
+	struct settings *settings = NULL;
+	struct state state;
+	int status = cli_load_settings(cli, &settings);
+
+	if (status != CLI_OK)
+		return status;
+	status = roster_load(cli, &state);
+	if (status == CLI_OK) {
+		list.record = &state.landings;
+		list.branch = settings_string(settings, "repo.default_branch");
+		list.check = settings_string(settings, "auto.check_command");
+		check_book_key(list.check, key);
+		commit = ask_tip(cli, list.branch, "commit");
+		tree = ask_tip(cli, list.branch, "tree");
+		*ret_list = landing_list_resting(
+		    list, commit, tree, key[0] != '\0' ? key : NULL);
+		state_release(&state);
+	}
+	settings_free(settings);
+	return status;
+}
+
+static int
+load(struct cli *cli, struct json_object **ret_list)
+{
+	const char *code = NULL;
+	struct err err = { 0 };
+
+	if (remote_try(cli, "landing.list", json_object_new_object(), 0,
+		ret_list, &code, &err))
+		return CLI_OK;
+	if (strcmp(code, "no_daemon") == 0)
+		return load_resting(cli, ret_list);
+	return cli_fail_err(cli, code, &err);
+}
+
+/* --- follow ---------------------------------------------------------- */
+
+/* A copy without the members that change although nothing happens. */
+static struct json_object *
+lasting(struct json_object *list)
+{
+	struct json_object *copy = NULL, *items;
+
+	json_object_deep_copy(list, &copy, NULL);
+	items = json_object_object_get(copy, "items");
+	for (size_t i = 0; i < json_object_array_length(items); i++)
+		json_object_object_del(
+		    json_object_array_get_idx(items, i), "expected_ms");
+	return copy;
+}
+
+/* False: the reader has gone. */
+static bool
+print(struct cli *cli, struct json_object *list, bool first)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+	const struct buf *out = &cli->text;
+	bool written;
+
+	buf_clear(&cli->text);
+	if (cli->json) {
+		json_print(list, false, &line);
+		buf_addc(&line, '\n');
+		out = &line;
+	} else {
+		if (!first)
+			buf_addc(&cli->text, '\n');
+		landing_text_add(cli, list);
+	}
+	written = file_write_all(STDOUT_FILENO, out->data, out->len) == 0;
+	buf_clear(&cli->text);
+	return written;
+}
+
+static void
+look(void *arg)
+{
+	struct follower *f = arg;
+	cleanup_json struct json_object *list = NULL, *now = NULL;
+	int status = load(f->cli, &list);
+
+	if (status != CLI_OK) {
+		loop_stop(f->loop, status);
+		return;
+	}
+	now = lasting(list);
+	if (f->shown != NULL && json_object_equal(now, f->shown))
+		return;
+	if (!print(f->cli, list, f->shown == NULL))
+		loop_stop(f->loop, CLI_OK);
+	json_object_put(f->shown);
+	f->shown = take_ptr(&now);
+}
+
+static bool
+on_event(struct json_object *record, void *arg)
+{
+	struct follower *f = arg;
+
+	(void)record;
+	loop_call_request(f->look);
+	return true;
+}
+
+static void
+on_signal(int signo, void *arg)
+{
+	struct follower *f = arg;
+
+	(void)signo;
+	loop_stop(f->loop, CLI_OK);
+}
+
+static int
+follow(struct cli *cli)
+{
+	cleanup_free char *socket = client_socket_path(&cli->workspace);
+	cleanup_free char *file =
+	    workspace_path(&cli->workspace, "logs/auto.log");
+	struct follower f = { .cli = cli, .loop = loop_new() };
+	struct loop_signal *interrupt =
+	    loop_signal_new(f.loop, SIGINT, on_signal, &f);
+	struct event_feed *feed = NULL;
+	struct err err = { 0 };
+	int status;
+
+	f.look = loop_call_new(f.loop, look, &f);
+	if (event_feed_new(f.loop, socket, file, 1, on_event, &f, &feed, &err) <
+	    0) {
+		status = cli_fail_err(cli, "io", &err);
+	} else {
+		loop_call_request(f.look);
+		status = loop_run(f.loop);
+	}
+	event_feed_free(feed);
+	json_object_put(f.shown);
+	loop_call_free(f.look);
+	loop_signal_free(interrupt);
+	loop_free(f.loop);
+	return status;
+}
+
+static int
+landing_run(struct cli *cli, const struct cli_args *args)
+{
+	int status;
+
+	if (args->flags[FLAG_FOLLOW] != NULL)
+		return follow(cli);
+	status = load(cli, &cli->result);
+	if (status == CLI_OK)
+		landing_text_add(cli, cli->result);
+	return status;
+}
+
+const struct cli_command cmd_landing = {
+	.name = "landing",
+	.usage = "[--follow]",
+	.summary = "show what waits to land, and why",
+	.help = "One line for each piece of work in the landing queue, in the "
+		"order in which it\nlands: its state, the slot of the running "
+		"check that covers it, when it is\nexpected to land, and why "
+		"it waits. Then the check command: how long it takes and\nhow "
+		"often it contradicts itself. With --follow and --json, every "
+		"change is one\nline of JSON.\n",
+	.flags = landing_flags,
+	.method = "landing.list",
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.run = landing_run,
+};

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "api-landing.h"
+#include "api-shape.h"
+#include "landing-item.h"
+
+#define SEEN                                                             \
+	MAY("commit", SHAPE_STRING,                                      \
+	    "the worker's commit that the caller has seen, 7 digits or " \
+	    "more; if its HEAD is another one, the call fails (changed)")
+
+const struct shape api_landing_accept_params = {
+	.fields =
+	    FIELDS{
+		WORKER,
+		MAY("force", SHAPE_BOOL,
+		    "also land the work of a worker that is paused or made no "
+		    "commit, with uncommitted changes"),
+		SEEN,
+		END,
+	    },
+};
+
+const struct shape api_landing_review_params = {
+	.fields =
+	    FIELDS{
+		WORKER,
+		MAY("force", SHAPE_BOOL,
+		    "review the work whatever the worker's status"),
+		END,
+	    },
+};
+
+const struct shape api_landing_reject_params = {
+	.fields =
+	    FIELDS{
+		WORKER,
+		FIELD("text", SHAPE_STRING, "what the agent is told"),
+		SEEN,
+		END,
+	    },
+};
+
+const struct shape api_landing_pick_params = {
+	.fields = FIELDS{ WORKER, SEEN, END },
+};
+
+const struct shape api_landing_revert_params = {
+	.fields =
+	    FIELDS{
+		FIELD("commit", SHAPE_STRING,
+		    "the commit to take back, 7 digits or more"),
+		END,
+	    },
+};
+
+#define LANDING_COMMIT                                                    \
+	{                                                                 \
+		.name = "commit_sha", .type = SHAPE_STRING,               \
+		.flags = SHAPE_NULLABLE,                                  \
+		.help = "what landed; empty when it had already landed, " \
+			"null when nothing did"                           \
+	}
+#define LANDING_BRANCH \
+	FIELD("landing_branch", SHAPE_STRING, "the branch that work lands on")
+#define LANDING_MESSAGE                                         \
+	{                                                       \
+		.name = "commit_message", .type = SHAPE_STRING, \
+		.flags = SHAPE_NULLABLE                         \
+	}
+#define LANDING_CONFLICT                               \
+	FIELD("needs_conflict_resolution", SHAPE_BOOL, \
+	    "the worker resolves a conflict first")
+#define LANDING_BEFORE \
+	FIELD("already_incorporated", SHAPE_BOOL, "it had already landed")
+
+static const struct shape accepted = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		LANDING_COMMIT,
+		{ .name = "head_sha",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "the worker's commit that was accepted; null when "
+			    "it is not known" },
+		LANDING_BRANCH,
+		LANDING_MESSAGE,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "idle", "rebasing", NULL } },
+		LANDING_CONFLICT,
+		LANDING_BEFORE,
+		END,
+	    },
+};
+
+const struct shape_field api_landing_accept_result = RESULT(accepted);
+
+static const struct shape rebased = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		LANDING_COMMIT,
+		LANDING_BRANCH,
+		LANDING_MESSAGE,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "needs_review",
+			"rebasing", NULL } },
+		LANDING_CONFLICT,
+		LANDING_BEFORE,
+		END,
+	    },
+};
+
+const struct shape_field api_landing_rebase_result = RESULT(rebased);
+
+/* For finished work the result of rebasing it, else (forced) of messaging it;
+ * with the commit to look at. */
+static const struct shape reviewed = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		{ .name = "commit_sha",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "the commit to review, its HEAD; null during a "
+			    "conflict" },
+		LANDING_BRANCH,
+		MAY("uncommitted_files", SHAPE_INT,
+		    "files with changes that are in none of its commits"),
+		{ .name = "commit_message",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .choices = (const char *const[]){ "needs_review",
+			"rebasing", NULL },
+		    .help = "status of finished work after the rebase" },
+		MAY("needs_conflict_resolution", SHAPE_BOOL,
+		    "the worker resolves a conflict first"),
+		MAY("already_incorporated", SHAPE_BOOL, NULL),
+		MAY("message_sent", SHAPE_BOOL, NULL),
+		MAY("previous_status", SHAPE_STRING,
+		    "status of unfinished work, with force"),
+		MAY("new_status", SHAPE_STRING, "the same"),
+		END,
+	    },
+};
+
+const struct shape_field api_landing_review_result = RESULT(reviewed);
+
+static const struct shape rejected = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		FIELD("message_sent", SHAPE_BOOL, NULL),
+		RESULT_BEFORE,
+		RESULT_AFTER,
+		{ .name = "commit_sha",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "the worker's commit that was rejected; null when "
+			    "the caller named none" },
+		END,
+	    },
+};
+
+const struct shape_field api_landing_reject_result = RESULT(rejected);
+
+static const struct shape picked = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		FIELD("success", SHAPE_BOOL, "true"),
+		FIELD("commit_sha", SHAPE_STRING, "what landed"),
+		FIELD("head_sha", SHAPE_STRING,
+		    "the worker's last commit, which is part of it"),
+		LANDING_BRANCH,
+		FIELD("uncommitted_files", SHAPE_INT,
+		    "files with uncommitted changes, which are part of it"),
+		FIELD("salvage", SHAPE_STRING,
+		    "ref that keeps its work as it was"),
+		END,
+	    },
+};
+
+const struct shape_field api_landing_pick_result = RESULT(picked);
+
+static const struct shape reverted = {
+	.fields =
+	    FIELDS{
+		FIELD("commit_sha", SHAPE_STRING, "the new commit"),
+		FIELD("reverted_sha", SHAPE_STRING, "what it takes back"),
+		LANDING_BRANCH,
+		FIELD("commit_message", SHAPE_STRING, "of the new commit"),
+		END,
+	    },
+};
+
+const struct shape_field api_landing_revert_result = RESULT(reverted);
+
+/* --- the queue ------------------------------------------------------- */
+
+#define NULLABLE(member, kind_, words)                                      \
+	{                                                                   \
+		.name = (member), .type = (kind_), .flags = SHAPE_NULLABLE, \
+		.help = (words)                                             \
+	}
+#define LIST(member, element, words)                                     \
+	{                                                                \
+		.name = (member), .type = SHAPE_ARRAY, .of = &(element), \
+		.help = (words)                                          \
+	}
+
+static const struct shape names = {
+	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+};
+
+static const struct shape listed_item = {
+	.fields =
+	    FIELDS{
+		FIELD("id", SHAPE_STRING, "its name in the queue, such as q17"),
+		{ .name = "state",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "queued", "built",
+			"covered", "green", "landing", "deferred", "suspect",
+			"held", "red", "landed", "ejected", NULL } },
+		FIELD("why", SHAPE_STRING, "why it waits, for people"),
+		{ .name = "kind",
+		    .type = SHAPE_STRING,
+		    .choices = item_kind_words },
+		{ .name = "priority",
+		    .type = SHAPE_STRING,
+		    .choices = priority_words },
+		NULLABLE("worker", SHAPE_STRING,
+		    "whose worktree has it; null when it has none any more"),
+		NULLABLE("task", SHAPE_STRING, "null: accepted by hand"),
+		FIELD("title", SHAPE_STRING, NULL),
+		FIELD("head_sha", SHAPE_STRING,
+		    "the accepted commit; of a revert, what it takes back"),
+		FIELD("queued_unix", SHAPE_INT, "when it was accepted"),
+		NULLABLE("position", SHAPE_INT,
+		    "from 1; null when it has left the queue"),
+		NULLABLE("check_slot", SHAPE_INT,
+		    "slot of the running check that covers it"),
+		NULLABLE("expected_ms", SHAPE_INT,
+		    "until it lands if all goes well; null when unknown"),
+		END,
+	    },
+};
+
+static const struct shape listed_items = {
+	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &listed_item },
+};
+
+static const struct shape listed_run = {
+	.fields =
+	    FIELDS{
+		FIELD("slot", SHAPE_INT, "LLMC_CHECK_SLOT"),
+		FIELD("tree_sha", SHAPE_STRING, "what is checked"),
+		FIELD("since_unix", SHAPE_INT, NULL),
+		FIELD("cancelled", SHAPE_BOOL, "it was told to stop"),
+		LIST("covers", names,
+		    "ids of items; empty when the branch itself is checked"),
+		END,
+	    },
+};
+
+static const struct shape listed_runs = {
+	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &listed_run },
+};
+
+static const struct shape listed_check = {
+	.fields =
+	    FIELDS{
+		FIELD("command", SHAPE_STRING, "auto.check_command"),
+		NULLABLE("expected_ms", SHAPE_INT, "how long it takes"),
+		FIELD("trees", SHAPE_INT, "that it has judged"),
+		FIELD("flaky_trees", SHAPE_INT,
+		    "of them, those that both failed and passed"),
+		NULLABLE("flaky_percent", SHAPE_INT,
+		    "the same in percent; null when it has judged none"),
+		FIELD("flaky_alarm", SHAPE_BOOL, "that is too many"),
+		END,
+	    },
+};
+
+static const struct shape listed = {
+	.fields =
+	    FIELDS{
+		LANDING_BRANCH,
+		NULLABLE("base_sha", SHAPE_STRING,
+		    "its last commit; null when it is not known"),
+		FIELD("red", SHAPE_BOOL, "that commit fails its own check"),
+		NULLABLE(
+		    "hold", SHAPE_STRING, "why the branch cannot be moved now"),
+		{ .name = "check",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_NULLABLE,
+		    .of = &listed_check,
+		    .help = "null: no check command is set" },
+		LIST("running", listed_runs, "checks"),
+		LIST("items", listed_items, "in the order of the queue"),
+		END,
+	    },
+};
+
+const struct shape_field api_landing_list_result = RESULT(listed);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "api-shape.h"
+#include "api-task.h"
+#include "priority.h"
+
+#define TASK                        \
+	FIELD("task", SHAPE_STRING, \
+	    "its number such as t17, or its name at its source")
+
+/* --- parameters ------------------------------------------------------ */
+
+const struct shape api_task_add_params = {
+	.fields =
+	    FIELDS{
+		FIELD("text", SHAPE_STRING, "the task"),
+		{ .name = "priority",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .choices = priority_words,
+		    .help = "if absent, as the text says, else normal" },
+		END,
+	    },
+};
+
+const struct shape api_task_params = {
+	.fields =
+	    FIELDS{
+		TASK,
+		END,
+	    },
+};
+
+const struct shape api_task_priority_params = {
+	.fields =
+	    FIELDS{
+		TASK,
+		{ .name = "priority",
+		    .type = SHAPE_STRING,
+		    .choices = priority_words,
+		    .help = "how soon it is wanted" },
+		END,
+	    },
+};
+
+/* --- results --------------------------------------------------------- */
+
+static const struct shape added = {
+	.fields =
+	    FIELDS{
+		FIELD("task", SHAPE_STRING, "its name at its source"),
+		FIELD("path", SHAPE_STRING, "path of its file"),
+		END,
+	    },
+};
+
+const struct shape_field api_task_add_result = RESULT(added);
+
+#define RESULT_TASK FIELD("task", SHAPE_STRING, "its number or its name")
+
+static const struct shape retried = {
+	.fields =
+	    FIELDS{
+		RESULT_TASK,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "waiting", "todo", NULL } },
+		END,
+	    },
+};
+
+const struct shape_field api_task_retry_result = RESULT(retried);
+
+static const struct shape dropped = {
+	.fields =
+	    FIELDS{
+		RESULT_TASK,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "aborted", "dropped", NULL },
+		    .help =
+			"aborted: it was in progress or waited for a worker" },
+		END,
+	    },
+};
+
+const struct shape_field api_task_drop_result = RESULT(dropped);
+
+static const struct shape prioritized = {
+	.fields =
+	    FIELDS{
+		RESULT_TASK,
+		{ .name = "priority",
+		    .type = SHAPE_STRING,
+		    .choices = priority_words },
+		END,
+	    },
+};
+
+const struct shape_field api_task_priority_result = RESULT(prioritized);

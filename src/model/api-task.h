@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The parameters and results of the methods for tasks, for api.c only. */
+#ifndef API_TASK_H
+#define API_TASK_H
+
+struct shape;
+struct shape_field;
+
+extern const struct shape api_task_params; /* of retry and drop */
+extern const struct shape api_task_add_params;
+extern const struct shape api_task_priority_params;
+
+extern const struct shape_field api_task_add_result;
+extern const struct shape_field api_task_drop_result;
+extern const struct shape_field api_task_priority_result;
+extern const struct shape_field api_task_retry_result;
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "errtext.h"
+#include "json.h"
+#include "landing-item.h"
+#include "mem.h"
+#include "record.h"
+
+const char *const item_kind_words[ITEM_KIND_COUNT + 1] = {
+	[ITEM_WORK] = "work",
+	[ITEM_PICK] = "pick",
+	[ITEM_REVERT] = "revert",
+};
+
+const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
+	[ITEM_QUEUED] = "queued",
+	[ITEM_LANDED] = "landed",
+	[ITEM_EJECTED] = "ejected",
+};
+
+#define FIELD(key, member, ...) \
+	RECORD_FIELD(struct landing_item, key, member, ##__VA_ARGS__)
+
+static const struct record_field fields[] = {
+	FIELD("id", id, .flags = RECORD_REQUIRED),
+	FIELD("kind", kind, .words = item_kind_words),
+	FIELD("step", step, .words = item_step_words),
+	FIELD("priority", priority, .words = priority_words),
+	FIELD("seq", seq),
+	FIELD("worker", worker),
+	FIELD("task", task),
+	FIELD("title", title),
+	FIELD("head", head, .flags = RECORD_REQUIRED),
+	FIELD("base", base),
+	FIELD("head_tree", head_tree),
+	FIELD("base_tree", base_tree),
+	FIELD("message", message),
+	FIELD("author_name", author_name),
+	FIELD("author_email", author_email),
+	FIELD("author_date", author_date),
+	FIELD("committer_date", committer_date),
+	FIELD("freeing", freeing),
+	FIELD("approved", approved),
+	FIELD("guarded", guarded),
+	FIELD("conflict", conflict),
+	FIELD("incorporated", incorporated),
+	FIELD("commit", commit),
+	FIELD("place", place),
+	FIELD("words", words),
+	FIELD("picked_head", picked_head),
+	FIELD("uncommitted", uncommitted),
+	FIELD("queued_ms", queued_ms, .flags = RECORD_CLAMP),
+};
+
+struct landing_item *
+landing_item_new(const char *id)
+{
+	struct landing_item *item = xcalloc(1, sizeof *item);
+
+	item->priority = PRIORITY_NORMAL;
+	xstrset(&item->id, id);
+	return item;
+}
+
+void
+landing_item_free(struct landing_item *item)
+{
+	if (item == NULL)
+		return;
+	record_release(fields, nitems(fields), item);
+	free(item);
+}
+
+struct json_object *
+landing_item_to_json(const struct landing_item *item)
+{
+	struct json_object *json = json_object_new_object();
+
+	record_to_json(fields, nitems(fields), item, json);
+	return json;
+}
+
+int
+landing_item_from_json(struct json_object *json, const char *at,
+    struct landing_item **ret_item, struct err *err)
+{
+	struct landing_item *item = landing_item_new(NULL);
+	int r;
+
+	r = record_from_json(fields, nitems(fields), json, at, item, err);
+	if (r < 0) {
+		landing_item_free(item);
+		return r == -ENOENT ? -EINVAL : r;
+	}
+	*ret_item = item;
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * One piece of work in the landing queue, as in state.json: a commit that was
+ * frozen when it was accepted, and everything its landed commit is made of. All
+ * strings are owned, NULL = not set; times are wall clock milliseconds.
+ */
+#ifndef LANDING_ITEM_H
+#define LANDING_ITEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "priority.h"
+
+struct err;
+struct json_object;
+
+enum item_kind {
+	ITEM_WORK, /* accepted, by a person or by auto mode */
+	ITEM_PICK, /* a copy of what a worker has; it carries on */
+	ITEM_REVERT, /* takes a landed commit back */
+	ITEM_KIND_COUNT
+};
+
+enum item_step {
+	ITEM_QUEUED, /* waits, is checked, or is being landed */
+	ITEM_LANDED, /* on the branch; its worker is still to be cleaned */
+	ITEM_EJECTED, /* will not land; its worker is still to be told */
+	ITEM_STEP_COUNT
+};
+
+/* For reading records (word.h), NULL terminated. */
+extern const char *const item_kind_words[ITEM_KIND_COUNT + 1];
+extern const char *const item_step_words[ITEM_STEP_COUNT + 1];
+
+struct landing_item {
+	char *id; /* "q17"; refs/llmc/queue/q17 holds its head */
+	enum item_kind kind;
+	enum item_step step;
+	enum priority priority;
+	uint64_t seq; /* its place among those of the same priority */
+	char *worker; /* whose worktree has it; NULL = that worker was freed */
+	char *task; /* NULL = by hand */
+	char *title; /* for people */
+	char *head; /* the frozen commit; of a revert, the commit to undo */
+	char *base; /* the commit of the branch where the work started */
+	char *head_tree, *base_tree; /* ids */
+	char *message; /* of the landed commit */
+	char *author_name, *author_email;
+	char *author_date, *committer_date; /* as git writes them */
+	bool freeing; /* its worker is being reset for another task */
+	bool approved; /* by a person: protected paths may change */
+	bool guarded; /* it changes protected paths */
+	bool conflict; /* ejected: with the branch; otherwise by a check */
+	bool incorporated; /* landing it changes nothing: the branch has it */
+	char *commit; /* LANDED: as that; EJECTED: its candidate; QUEUED: the
+		       * branch is moving to it (journal) */
+	int place; /* with `commit`: among the items of that move, from 1 */
+	char *words; /* EJECTED: what its worker is told; of a pick, the ref
+		      * that keeps it */
+	char *picked_head; /* of a pick: the worker's HEAD, */
+	int uncommitted; /* and how many files were not committed */
+	int64_t queued_ms;
+};
+
+struct landing_item *landing_item_new(const char *id);
+void landing_item_free(struct landing_item *item);
+
+struct json_object *landing_item_to_json(const struct landing_item *item);
+/* `at` is the path of json for error messages. Without an id or a head it is
+ * -EINVAL. */
+int landing_item_from_json(struct json_object *json, const char *at,
+    struct landing_item **ret_item, struct err *err);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "buf.h"
+#include "mem.h"
+#include "task-head.h"
+
+#define BLANKS     " \t\r\n"
+#define BOM        "\xef\xbb\xbf"
+#define COMMIT_MIN 7 /* digits, as git abbreviates */
+#define PRIORITY   "Priority:"
+#define LANDED     "Landed before:"
+
+/* The value of the line at text, if it begins with that key. */
+static char *
+value_of(const char *text, const char *key)
+{
+	size_t len = strcspn(text, "\n"), skip = strlen(key);
+
+	if (strncasecmp(text, key, skip) != 0)
+		return NULL;
+	while (skip < len && strchr(BLANKS, text[skip]) != NULL)
+		skip++;
+	while (len > skip && strchr(BLANKS, text[len - 1]) != NULL)
+		len--;
+	return xstrndup(text + skip, len - skip);
+}
+
+static bool
+read_priority(const char *text, enum priority *ret_priority)
+{
+	cleanup_free char *word = value_of(text, PRIORITY);
+
+	for (char *c = word; c != NULL && *c != '\0'; c++)
+		*c = (char)tolower((unsigned char)*c);
+	return word != NULL && priority_parse(word, ret_priority);
+}
+
+static bool
+read_commit(const char *text, char commit[TASK_HEAD_COMMIT_SIZE])
+{
+	cleanup_free char *id = value_of(text, LANDED);
+	size_t len = id == NULL ? 0 : strlen(id);
+
+	if (len < COMMIT_MIN || len >= TASK_HEAD_COMMIT_SIZE ||
+	    strspn(id, "0123456789abcdefABCDEF") != len)
+		return false;
+	memcpy(commit, id, len + 1);
+	return true;
+}
+
+const char *
+task_head_read(const char *text, struct task_head *ret_head)
+{
+	const char *at = text;
+	bool priority = false, commit = false;
+
+	*ret_head = (struct task_head){ .priority = PRIORITY_NORMAL };
+	if (strncmp(at, BOM, strlen(BOM)) == 0)
+		at += strlen(BOM);
+	at += strspn(at, BLANKS);
+	for (;;) {
+		if (!priority && read_priority(at, &ret_head->priority))
+			priority = true;
+		else if (!commit && read_commit(at, ret_head->commit))
+			commit = true;
+		else
+			break;
+		at += strcspn(at, "\n");
+		at += *at == '\n' ? 1 : 0;
+	}
+	return priority || commit ? at + strspn(at, BLANKS) : text;
+}
+
+void
+task_head_write(
+    const struct task_head *head, const char *prompt, struct buf *out)
+{
+	size_t before = out->len;
+	struct task_head own;
+
+	/* A prompt that begins like a head must not be taken for one. */
+	if (head->priority != PRIORITY_NORMAL ||
+	    task_head_read(prompt, &own) != prompt)
+		buf_addf(out, PRIORITY " %s\n", priority_name(head->priority));
+	if (head->commit[0] != '\0')
+		buf_addf(out, LANDED " %s\n", head->commit);
+	if (out->len > before)
+		buf_addc(out, '\n');
+	buf_adds(out, prompt);
+}

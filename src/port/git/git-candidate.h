@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A candidate of the landing queue: one commit on top of another that has what
+ * a worker's branch changed, made without a checkout. The rules of git-work.h
+ * hold.
+ */
+#ifndef GIT_CANDIDATE_H
+#define GIT_CANDIDATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "git-list.h"
+#include "git-work.h"
+
+struct git;
+
+/* Ids are full ones; dates are raw, "1700000000 +0100". */
+struct git_candidate {
+	const char *parent; /* what to build on */
+	int64_t parent_date; /* its committer date, 0 = unknown */
+	const char *head; /* the work */
+	const char *base; /* where the work started: git_freeze's base */
+	/* If both trees are known and the parent is the base, no merge is
+	 * needed. NULL = unknown. */
+	const char *head_tree, *base_tree;
+	bool revert; /* undo `head`, an ancestor of the parent; base and trees
+		      * are not used */
+	const char *message;
+	const char *author_name, *author_email; /* NULL = as git is set up */
+	const char *author_date, *committer_date;
+};
+
+enum git_candidate_result {
+	GIT_CANDIDATE_BUILT,
+	GIT_CANDIDATE_SAME, /* the parent has it all already */
+	GIT_CANDIDATE_CONFLICT, /* paths */
+	/* The merge changes paths that the work did not change, renames aside:
+	 * landing it might revert what others did. */
+	GIT_CANDIDATE_REFUSED
+};
+
+struct git_candidate_answer {
+	enum git_candidate_result result;
+	char commit[GIT_ID_SIZE]; /* the parent if SAME; "" if not built */
+	char tree[GIT_ID_SIZE]; /* if BUILT */
+	int64_t date; /* committer date of `commit`; 0 = unknown */
+	struct git_list paths;
+};
+
+/* answer is NULL with an error, and valid until the callback returns. */
+typedef void git_candidate_fn(const struct git_candidate_answer *answer,
+    const struct err *err, void *arg);
+
+/* Build it. dir is a worktree of llmc's own at the landing branch, never the
+ * user's: git takes attributes (merge=, text=) from the files there, and merges
+ * submodules only if they are populated there. Nothing there changes.
+ *
+ * The same input gives the same commit, whenever it is asked for: the dates are
+ * arguments, and the committer date is the parent's if that is later (a history
+ * whose dates go back makes git slow). The committer is the user, the commit is
+ * not signed and no hook runs. No ref names the commit.
+ *
+ * This is a merge, not a rebase: what the work changed and changed back is not
+ * undone if others made the same change. A folder that was renamed on one side
+ * while the other added files to it is a conflict (git's default).
+ *
+ * -ENOTSUP with a git older than 2.38, -ENOENT if a commit is missing or one
+ * to be reverted is not an ancestor of the parent, -EINVAL for a message
+ * without text or a commit without a parent to go back to. Needs one git
+ * process if nothing landed since the base, else three or four. */
+void git_candidate_build(struct git *git, const char *dir,
+    const struct git_candidate *what, git_candidate_fn *fn, void *arg);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A worktree of llmc's own that checks run in. It is used again and again: what
+ * is ignored (objects of a build) survives, everything else is as in the
+ * commit. The rules of git-work.h hold.
+ */
+#ifndef GIT_CHECK_TREE_H
+#define GIT_CHECK_TREE_H
+
+#include <stdbool.h>
+
+#include "git-list.h"
+#include "git-work.h"
+
+struct git;
+
+struct git_check_tree {
+	const char *commit; /* full id */
+	/* Paths (patterns as in git_freeze) that are as in this commit instead,
+	 * full id: changed, added or removed. NULL = none. */
+	const char *judge;
+	const char *const *protected_paths;
+	bool clean_ignored; /* remove ignored files, too */
+	bool fetch; /* commits of submodules may be fetched */
+};
+
+struct git_checked_out {
+	struct git_list overlaid; /* paths that are as in `judge` and were
+				   * different in the commit */
+	/* Files that git takes for changed although it has just written them:
+	 * their filter or their line ends do not fit the repository. */
+	struct git_list modified;
+};
+
+/* out is NULL with an error, and valid until the callback returns. */
+typedef void git_check_tree_fn(
+    const struct git_checked_out *out, const struct err *err, void *arg);
+
+/* Put the worktree at dir at the commit, detached. It is made if it is not
+ * there, and repaired as git_worktree_add() does it; locks that a killed git
+ * left and a rebase that a check began are removed. So nobody else may work
+ * there. All files are there even if the user's checkout is sparse. No hook
+ * runs. Submodules are never populated; those that are (by a check) are set to
+ * the commit's, and it is an error if their clone does not have that.
+ *
+ * Success means that HEAD and index are those of the commit, apart from the
+ * overlaid paths, and that nothing else lies there that is not ignored. -EBUSY:
+ * something still writes there. -EUCLEAN: a check has made something else of
+ * it; rename it and ask again. -EEXIST: what lies there is not ours.
+ *
+ * Needs three git processes, two more for protected paths that differ. To
+ * remove it: git_worktree_remove(). */
+void git_check_tree_prepare(struct git *git, const char *dir,
+    const struct git_check_tree *what, git_check_tree_fn *fn, void *arg);
+
+#endif

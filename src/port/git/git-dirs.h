@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The folders git keeps its own files in, and what their small files say: read
+ * without a git, where a landing has no time for one. Private to the git-*.c
+ * files.
+ */
+#ifndef GIT_DIRS_H
+#define GIT_DIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct git_trees;
+
+/* The git directory of a tree, from its .git; NULL when that is broken. The
+ * caller frees. */
+char *git_dirs_gitdir(const char *tree);
+
+/* What all worktrees share: refs, objects. The caller frees. */
+char *git_dirs_common(const char *gitdir);
+
+/* The full name of the branch that HEAD is on; NULL = detached or broken. The
+ * caller frees. */
+char *git_dirs_head(const char *gitdir);
+bool git_dirs_is_on(const char *gitdir, const char *branch);
+
+/* The commit a detached HEAD is at; "" = it is not detached. */
+void git_dirs_detached(const char *gitdir, char *out, size_t size);
+
+/* The main tree and the worktrees that exist, with their branches. -EUCLEAN
+ * when root is no working tree, -ENOTSUP for refs that are not files. */
+int git_dirs_trees(const char *root, struct git_trees *trees, struct err *err);
+
+/* May the hook run at a landing? It exists in the repository's own folder of
+ * hooks, and does not lie (by a link) in the tree, where a worker's commit
+ * could have put it. */
+bool
+git_dirs_hook_is_safe(const char *common, const char *tree, const char *hook);
+
+#endif

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "git-freeze.h"
+#include "git-op.h"
+#include "git-records.h"
+#include "git-status.h"
+#include "mem.h"
+#include "strv.h"
+#include "text.h"
+
+#define COMMIT_MARK '\1' /* before each commit in the log; no path has it */
+#define COMMIT_FORMAT                                                \
+	"--format=%x01%m%H%x00%T%x00%ct%x00%an%x00%ae%x00%ad%x00%cd" \
+	"%x00%B"
+
+/* A commit of the landing branch that one of the worker's has as parent. */
+struct boundary {
+	char id[GIT_ID_SIZE], tree[GIT_ID_SIZE];
+	int64_t date;
+};
+
+struct freeze_op {
+	struct git_op op;
+	char *branch, *ref, *expected;
+	char **forbidden; /* without a slash at the end */
+	char **pathspecs; /* of forbidden and protected ones */
+	struct buf status, log, diff; /* what the answer points into */
+	struct boundary *boundaries;
+	size_t boundary_count;
+	char last_id[GIT_ID_SIZE]; /* a merge is told once for each parent */
+	bool suspicious; /* a commit touched one of the pathspecs */
+	struct git_frozen frozen;
+	git_freeze_fn *fn;
+	void *arg;
+};
+
+static enum git_op_next
+freeze_ask_status(struct git_op *op)
+{
+	return git_op_args(op, "status", "--porcelain=v2", "-z", "--branch",
+	    "--untracked-files=all", "--ignore-submodules=dirty",
+	    "--no-renames", "--no-ahead-behind", NULL);
+}
+
+static void
+take_status(struct git_frozen *frozen, const struct git_status_entry *entry)
+{
+	size_t len = strlen(entry->text);
+
+	switch (entry->kind) {
+	case GIT_STATUS_HEAD:
+		strlcpy(frozen->commit, entry->text, sizeof frozen->commit);
+		break;
+	case GIT_STATUS_BRANCH:
+		strlcpy(frozen->branch, entry->text, sizeof frozen->branch);
+		break;
+	case GIT_STATUS_UNTRACKED:
+		/* A repository of its own is not ours to land. */
+		if (len == 0 || entry->text[len - 1] != '/')
+			git_list_add(&frozen->dirty, entry->text);
+		break;
+	case GIT_STATUS_UNMERGED:
+	case GIT_STATUS_CHANGED:
+		git_list_add(&frozen->dirty, entry->text);
+		break;
+	}
+}
+
+static enum git_op_next
+freeze_status(struct git_op *op, const struct git_answer *answer)
+{
+	struct freeze_op *freeze = op->self;
+	struct git_frozen *frozen = &freeze->frozen;
+	struct git_status_entry entry;
+	struct git_records records;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	buf_add(&freeze->status, answer->out, answer->out_len);
+	git_records_init(&records, freeze->status.data, freeze->status.len);
+	while (git_status_next(&records, &entry))
+		take_status(frozen, &entry);
+	if (frozen->commit[0] == '\0')
+		return git_op_fail(
+		    op, -ENOENT, "there is no commit in %s", op->dir);
+	if (strcmp(frozen->branch, freeze->branch) != 0)
+		frozen->refused |= GIT_FREEZE_OTHER_BRANCH;
+	if (git_op_rebasing(op))
+		frozen->refused |= GIT_FREEZE_REBASING;
+	if (frozen->dirty.count > 0)
+		frozen->refused |= GIT_FREEZE_DIRTY;
+	if (freeze->expected != NULL &&
+	    strcmp(freeze->expected, frozen->commit) != 0)
+		frozen->refused |= GIT_FREEZE_MOVED;
+	return GIT_OP_NEXT;
+}
+
+/* All commits, and for each the forbidden and protected paths it touched: it
+ * takes one more process to learn whether they differ in the end. */
+static enum git_op_next
+freeze_ask_log(struct git_op *op)
+{
+	const struct freeze_op *freeze = op->self;
+	cleanup_free char *range =
+	    xasprintf("refs/heads/%s..%s", op->onto, freeze->frozen.commit);
+
+	git_op_args(op, "log", "-z", "--boundary", "--reverse", "--topo-order",
+	    "--no-show-signature", "--no-color", "--date=raw", COMMIT_FORMAT,
+	    NULL);
+	if (freeze->pathspecs != NULL)
+		git_op_args(op, "--name-only", "-m", "--no-renames",
+		    "--full-history", "--sparse", NULL);
+	git_op_args(op, range, "--", NULL);
+	strv_add_all(&op->args, strv_const(freeze->pathspecs));
+	return GIT_OP_ASK;
+}
+
+static void
+add_boundary(struct freeze_op *freeze, const char *id, const char *tree,
+    const char *date)
+{
+	struct boundary *boundary;
+
+	freeze->boundaries = xreallocarray(freeze->boundaries,
+	    freeze->boundary_count + 1, sizeof *freeze->boundaries);
+	boundary = &freeze->boundaries[freeze->boundary_count++];
+	memset(boundary, 0, sizeof *boundary);
+	strlcpy(boundary->id, id, sizeof boundary->id);
+	strlcpy(boundary->tree, tree, sizeof boundary->tree);
+	text_parse_int(date, 0, INT64_MAX, &boundary->date);
+}
+
+static void
+add_message(struct git_list *messages, char *text)
+{
+	size_t len = strlen(text);
+
+	while (len > 0 && text[len - 1] == '\n')
+		text[--len] = '\0';
+	git_list_add(messages, text);
+}
+
+/* "\1>id" and seven more records. False if they are not all there. */
+static bool
+take_commit(
+    struct freeze_op *freeze, const char *head, struct git_records *records)
+{
+	enum {
+		TREE,
+		COMMITTED,
+		NAME,
+		EMAIL,
+		AUTHOR_DATE,
+		DATE,
+		BODY,
+		FIELDS
+	};
+	struct git_frozen *frozen = &freeze->frozen;
+	const char *fields[FIELDS], *id = head + 2;
+
+	for (size_t i = 0; i < FIELDS; i++) {
+		fields[i] = git_records_next(records);
+		if (fields[i] == NULL)
+			return false;
+	}
+	if (strcmp(id, freeze->last_id) == 0)
+		return true;
+	strlcpy(freeze->last_id, id, sizeof freeze->last_id);
+	if (head[1] == '-') {
+		add_boundary(freeze, id, fields[TREE], fields[COMMITTED]);
+		return true;
+	}
+	add_message(&frozen->messages,
+	    freeze->log.data + (fields[BODY] - freeze->log.data));
+	if (strcmp(id, frozen->commit) == 0) {
+		strlcpy(frozen->tree, fields[TREE], sizeof frozen->tree);
+		frozen->author_name = fields[NAME];
+		frozen->author_email = fields[EMAIL];
+		frozen->author_date = fields[AUTHOR_DATE];
+		frozen->committer_date = fields[DATE];
+	}
+	return true;
+}
+
+static enum git_op_next
+parse_log(struct freeze_op *freeze)
+{
+	struct git_records records;
+	const char *record;
+	bool own = false;
+
+	git_records_init(&records, freeze->log.data, freeze->log.len);
+	while ((record = git_records_next(&records)) != NULL) {
+		if (record[0] != COMMIT_MARK) {
+			freeze->suspicious |= own;
+			continue;
+		}
+		own = record[1] != '-';
+		if (!take_commit(freeze, record, &records))
+			break;
+	}
+	if (freeze->frozen.messages.count > 0 && freeze->frozen.tree[0] == '\0')
+		return git_op_fail(&freeze->op, -EPROTO,
+		    "git log did not print commit %s", freeze->frozen.commit);
+	return GIT_OP_NEXT;
+}
+
+static void
+take_base(struct freeze_op *freeze, const char *id)
+{
+	struct git_frozen *frozen = &freeze->frozen;
+
+	strlcpy(frozen->base, id, sizeof frozen->base);
+	for (size_t i = 0; i < freeze->boundary_count; i++) {
+		const struct boundary *boundary = &freeze->boundaries[i];
+
+		if (strcmp(boundary->id, id) != 0)
+			continue;
+		strlcpy(frozen->base_tree, boundary->tree,
+		    sizeof frozen->base_tree);
+		frozen->base_date = boundary->date;
+	}
+}
+
+static enum git_op_next
+freeze_log(struct git_op *op, const struct git_answer *answer)
+{
+	struct freeze_op *freeze = op->self;
+	struct git_frozen *frozen = &freeze->frozen;
+
+	if (answer->status != 0 &&
+	    strstr(answer->complaint, "bad revision") != NULL)
+		return git_op_fail(op, -ENOENT, "there is no branch %s in %s",
+		    op->onto, git_root(op->git));
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	buf_add(&freeze->log, answer->out, answer->out_len);
+	if (parse_log(freeze) == GIT_OP_FAIL)
+		return GIT_OP_FAIL;
+	if (frozen->messages.count == 0) {
+		frozen->refused |= GIT_FREEZE_NOTHING;
+		take_base(freeze, frozen->commit);
+	} else if (freeze->boundary_count == 0) {
+		frozen->refused |= GIT_FREEZE_UNRELATED;
+	} else if (freeze->boundary_count == 1) {
+		take_base(freeze, freeze->boundaries[0].id);
+	}
+	return GIT_OP_NEXT;
+}
+
+/* Two ways lead back to the landing branch: the worker merged. */
+static enum git_op_next
+freeze_ask_base(struct git_op *op)
+{
+	const struct freeze_op *freeze = op->self;
+	cleanup_free char *onto = git_op_branch_name(op->onto);
+
+	if (freeze->boundary_count < 2)
+		return GIT_OP_NEXT;
+	return git_op_args(op, "merge-base", freeze->frozen.commit, onto, NULL);
+}
+
+static enum git_op_next
+freeze_base(struct git_op *op, const struct git_answer *answer)
+{
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	take_base(op->self, answer->out);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+freeze_ask_paths(struct git_op *op)
+{
+	const struct freeze_op *freeze = op->self;
+
+	if (!freeze->suspicious || freeze->frozen.base[0] == '\0')
+		return GIT_OP_NEXT;
+	git_op_args(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+	    freeze->frozen.base, freeze->frozen.commit, "--", NULL);
+	strv_add_all(&op->args, strv_const(freeze->pathspecs));
+	return GIT_OP_ASK;
+}
+
+static bool
+is_forbidden(const struct freeze_op *freeze, const char *path)
+{
+	for (size_t i = 0; i < strv_count(freeze->forbidden); i++) {
+		size_t len = strlen(freeze->forbidden[i]);
+
+		if (strncmp(path, freeze->forbidden[i], len) == 0 &&
+		    (path[len] == '\0' || path[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static enum git_op_next
+freeze_paths(struct git_op *op, const struct git_answer *answer)
+{
+	struct freeze_op *freeze = op->self;
+	struct git_frozen *frozen = &freeze->frozen;
+	struct git_records records;
+	const char *path;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	buf_add(&freeze->diff, answer->out, answer->out_len);
+	git_records_init(&records, freeze->diff.data, freeze->diff.len);
+	while ((path = git_records_next(&records)) != NULL)
+		git_list_add(is_forbidden(freeze, path) ?
+			&frozen->forbidden :
+			&frozen->protected_paths,
+		    path);
+	if (frozen->forbidden.count > 0)
+		frozen->refused |= GIT_FREEZE_FORBIDDEN;
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+freeze_ask_ref(struct git_op *op)
+{
+	const struct freeze_op *freeze = op->self;
+
+	if (freeze->ref == NULL || freeze->frozen.refused != 0)
+		return GIT_OP_DONE;
+	return git_op_args(op, "update-ref", "--no-deref", freeze->ref,
+	    freeze->frozen.commit, NULL);
+}
+
+static const struct git_op_step freeze_steps[] = {
+	GIT_OP_GITDIR,
+	{ .ask = freeze_ask_status, .answer = freeze_status },
+	{ .ask = freeze_ask_log, .answer = freeze_log },
+	{ .ask = freeze_ask_base, .answer = freeze_base },
+	{ .ask = freeze_ask_paths, .answer = freeze_paths },
+	{ .ask = freeze_ask_ref },
+};
+
+static void
+freeze_finish(struct git_op *op, const struct err *err)
+{
+	struct freeze_op *freeze = op->self;
+
+	freeze->fn(err == NULL ? &freeze->frozen : NULL, err, freeze->arg);
+}
+
+static void
+freeze_release(struct git_op *op)
+{
+	struct freeze_op *freeze = op->self;
+
+	free(freeze->branch);
+	free(freeze->ref);
+	free(freeze->expected);
+	strv_free(freeze->forbidden);
+	strv_free(freeze->pathspecs);
+	free(freeze->boundaries);
+	git_list_release(&freeze->frozen.messages);
+	git_list_release(&freeze->frozen.dirty);
+	git_list_release(&freeze->frozen.forbidden);
+	git_list_release(&freeze->frozen.protected_paths);
+	buf_release(&freeze->status);
+	buf_release(&freeze->log);
+	buf_release(&freeze->diff);
+}
+
+/* An empty one would mean everything. */
+static void
+add_pathspecs(struct freeze_op *freeze, const struct git_freeze *what)
+{
+	const char *const *p;
+
+	for (p = what->forbidden; p != NULL && *p != NULL; p++) {
+		size_t len = strlen(*p);
+
+		while (len > 0 && (*p)[len - 1] == '/')
+			len--;
+		if (len == 0)
+			continue;
+		strv_take(&freeze->forbidden, xstrndup(*p, len));
+		strv_take(&freeze->pathspecs,
+		    xasprintf(":(top,literal)%.*s", (int)len, *p));
+	}
+	for (p = what->protected_paths; p != NULL && *p != NULL; p++)
+		if ((*p)[0] != '\0')
+			strv_take(
+			    &freeze->pathspecs, xasprintf(":(top,glob)%s", *p));
+}
+
+void
+git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
+    git_freeze_fn *fn, void *arg)
+{
+	struct freeze_op *freeze = xcalloc(1, sizeof *freeze);
+	struct git_frozen *frozen = &freeze->frozen;
+
+	freeze->branch = xstrdup(what->branch);
+	xstrset(&freeze->ref, what->ref);
+	xstrset(&freeze->expected, what->expected);
+	add_pathspecs(freeze, what);
+	buf_init(&freeze->status);
+	buf_init(&freeze->log);
+	buf_init(&freeze->diff);
+	frozen->author_name = frozen->author_email = "";
+	frozen->author_date = frozen->committer_date = "";
+	freeze->fn = fn;
+	freeze->arg = arg;
+	freeze->op.onto = xstrdup(what->onto);
+	freeze->op.self = freeze;
+	freeze->op.finish = freeze_finish;
+	freeze->op.release = freeze_release;
+	git_op_start(
+	    &freeze->op, git, dir, freeze_steps, nitems(freeze_steps), false);
+}
+
+/* --- the ref is not needed any more ------------------------------------ */
+
+struct drop_op {
+	struct git_op op;
+	char *ref;
+	git_work_fn *fn;
+	void *arg;
+};
+
+static enum git_op_next
+drop_ask(struct git_op *op)
+{
+	const struct drop_op *drop = op->self;
+
+	return git_op_args(
+	    op, "update-ref", "--no-deref", "-d", drop->ref, NULL);
+}
+
+static const struct git_op_step drop_steps[] = {
+	{ .ask = drop_ask },
+};
+
+static void
+drop_finish(struct git_op *op, const struct err *err)
+{
+	const struct drop_op *drop = op->self;
+
+	drop->fn(err, drop->arg);
+}
+
+static void
+drop_release(struct git_op *op)
+{
+	struct drop_op *drop = op->self;
+
+	free(drop->ref);
+}
+
+void
+git_freeze_drop(struct git *git, const char *ref, git_work_fn *fn, void *arg)
+{
+	struct drop_op *drop = xcalloc(1, sizeof *drop);
+
+	drop->ref = xstrdup(ref);
+	drop->fn = fn;
+	drop->arg = arg;
+	drop->op.self = drop;
+	drop->op.finish = drop_finish;
+	drop->op.release = drop_release;
+	git_op_start(&drop->op, git, git_root(git), drop_steps,
+	    nitems(drop_steps), false);
+}

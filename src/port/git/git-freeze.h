@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A worker's commit is frozen for the landing queue: everything that is said of
+ * it afterwards, and what lands, is about this very commit, whatever happens in
+ * the worktree. The rules of git-work.h hold.
+ */
+#ifndef GIT_FREEZE_H
+#define GIT_FREEZE_H
+
+#include <stdint.h>
+
+#include "git-list.h"
+#include "git-work.h"
+
+struct git;
+
+struct git_freeze {
+	const char *branch; /* that the worker must stand on */
+	const char *onto; /* landing branch */
+	const char *ref; /* full name, "refs/llmc/queue/<task>"; NULL = only
+			  * look */
+	const char *expected; /* full id that HEAD must have, NULL = any */
+	/* Files and folders, relative to the top, that never land. Literal
+	 * names; NULL terminated; NULL = none. */
+	const char *const *forbidden;
+	/* Patterns of paths whose changes are reported: git's pathspecs with
+	 * ":(top,glob)" in front. A star or "?" does not match a slash, two
+	 * stars beside one match any number of folders, a folder's name
+	 * means all below it, and upper and lower case differ. "Makefile" is
+	 * the one at the top; with two stars and a slash in front it is each of
+	 * them. */
+	const char *const *protected_paths;
+};
+
+/* Why it was not frozen. */
+enum git_freeze_refusal {
+	GIT_FREEZE_OTHER_BRANCH = 1 << 0, /* or detached */
+	GIT_FREEZE_REBASING = 1 << 1,
+	GIT_FREEZE_DIRTY = 1 << 2, /* changes or untracked files */
+	GIT_FREEZE_MOVED = 1 << 3, /* HEAD is not the expected commit */
+	GIT_FREEZE_NOTHING = 1 << 4, /* the landing branch has all commits */
+	GIT_FREEZE_UNRELATED = 1 << 5, /* no commit in common with it */
+	GIT_FREEZE_FORBIDDEN = 1 << 6
+};
+
+struct git_frozen {
+	unsigned refused; /* 0 = frozen, and the ref names `commit` */
+	char commit[GIT_ID_SIZE], tree[GIT_ID_SIZE];
+	/* Where it left the landing branch: the commit itself if NOTHING, ""
+	 * if UNRELATED. Its tree is "" and its committer date 0 if unknown. */
+	char base[GIT_ID_SIZE], base_tree[GIT_ID_SIZE];
+	int64_t base_date;
+	char branch[256]; /* checked out, "" = detached */
+	/* Of the commit; dates as git_candidate wants them. "" if NOTHING. */
+	const char *author_name, *author_email, *author_date, *committer_date;
+	struct git_list messages; /* of all commits, oldest first, without
+				   * their last newlines */
+	struct git_list dirty, forbidden, protected_paths; /* paths */
+};
+
+/* frozen is NULL with an error, and valid until the callback returns. */
+typedef void git_freeze_fn(
+    const struct git_frozen *frozen, const struct err *err, void *arg);
+
+/* Look at the worktree and write the ref, unless something is refused; the
+ * answer has all reasons, and all facts in either case. Protected paths do not
+ * keep it from being frozen. Needs three git processes; one more if a commit
+ * touched forbidden or protected paths, and one if the worker merged. */
+void git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
+    git_freeze_fn *fn, void *arg);
+
+/* Remove the ref; it may be gone already. */
+void
+git_freeze_drop(struct git *git, const char *ref, git_work_fn *fn, void *arg);
+
+#endif

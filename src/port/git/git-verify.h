@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Is a directory the top of a working tree of this repository? Asked before
+ * every git command, without a git process: a worker can replace its worktree
+ * by a symbolic link, make a second repository in it, or point its .git
+ * somewhere else, and git would follow. Private to the git-*.c files.
+ */
+#ifndef GIT_VERIFY_H
+#define GIT_VERIFY_H
+
+struct err;
+
+/* The git directory of dir, for GIT_DIR; the caller frees it. -ENOENT if there
+ * is no such directory or no .git in it. -EUCLEAN if it is not a working tree
+ * of the repository at root: it must be a real directory (links above it are
+ * fine), and its .git must be either the repository's own folder or a file that
+ * names a folder of the repository's worktrees, which names this .git in turn.
+ * The root itself is the user's: any .git that git accepts is accepted, a link
+ * too.
+ *
+ * The answer holds at the time of the call only. A command that is given the
+ * answer as GIT_DIR and dir as GIT_WORK_TREE never uses another repository;
+ * what remains is that dir is replaced before the command enters it. */
+int git_verify(
+    const char *root, const char *dir, char **ret_gitdir, struct err *err);
+
+#endif

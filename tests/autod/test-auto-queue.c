@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A worker whose work would wait long in the landing queue does another task;
+ * its work lands, or goes back to a worker, without it. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto-world.h"
+#include "auto.h"
+#include "check-slot.h"
+#include "clock.h"
+#include "json.h"
+#include "landing-item.h"
+#include "landing-record.h"
+#include "landing.h"
+#include "mem.h"
+#include "unit.h"
+
+/* In the queue it waits for permission, and b.txt fails without "pass". A
+ * worker's own check passes at once. */
+#define CHECK                                                                  \
+	"check_command = \"test -z \\\"$LLMC_CHECK_SLOT\\\" && exit 0; until " \
+	"test -e ../../go; do sleep 0.05; done; test ! -e b.txt || test -e "   \
+	"pass || { echo words; exit $(cat ../../status); }\"\n"
+
+static struct task *
+task_of(const struct auto_world *world, const char *id)
+{
+	return state_task(&world->core->state, id);
+}
+
+static struct landing_item *
+item_of(const struct auto_world *world, const char *task)
+{
+	return landing_record_of_task(&world->core->state.landings, task);
+}
+
+/* The work of t1 is in the queue, and is being checked. */
+static void
+begin_queued(struct auto_world *world, const char *settings)
+{
+	cleanup_free char *text = xasprintf(CHECK "%s", settings);
+	struct agent *agent;
+
+	auto_world_begin(world, text);
+	floor_world_sh(&world->floor, "echo 0 >.llmc/status");
+	auto_world_task(world, "a.md", "First\n");
+	auto_world_live(world);
+	agent = auto_world_turn_on(world, "t1");
+	auto_world_work(world, "b.txt");
+	floor_world_sh(&world->floor,
+	    "echo m >m.txt; git add m.txt; git commit -qm meanwhile");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_status(&world->floor, agent, WORKER_ACCEPTING);
+	floor_world_settle(&world->floor);
+}
+
+/* The check is known to take an hour. */
+static void
+expect_an_hour(struct auto_world *world)
+{
+	struct check_book *book = &world->core->state.landings.checks;
+	char key[CHECK_KEY_SIZE];
+
+	check_slot_key(world->core, key);
+	check_book_note(
+	    book, "t", key, CHECK_PASSED, clock_wall_ms(), 3600000, 0);
+	for (size_t i = 0; i < book->command_count; i++)
+		book->commands[i].took_ms = 3600000;
+}
+
+/* Its worker is released, and does t2. */
+static struct agent *
+begin_released(struct auto_world *world, const char *settings)
+{
+	struct agent *agent;
+
+	begin_queued(world, settings);
+	expect_an_hour(world);
+	auto_world_task(world, "b.md", "Second\n");
+	auto_world_patrol(world);
+	agent = auto_world_turn_on(world, "t2");
+	ck_assert_int_eq(task_of(world, "t1")->step, TASK_QUEUED);
+	ck_assert_ptr_null(item_of(world, "t1")->worker);
+	ck_assert_str_eq(floor_world_wt(&world->floor, "auto-1",
+			     "git log -1 --format=%s; git status --porcelain"),
+	    "meanwhile");
+	return agent;
+}
+
+static void
+allow(struct auto_world *world, const char *status)
+{
+	cleanup_free char *text =
+	    xasprintf("echo %s >.llmc/status; touch .llmc/go", status);
+
+	floor_world_sh(&world->floor, text);
+}
+
+static void
+finish(struct auto_world *world, const char *task, const char *file)
+{
+	struct agent *agent = auto_world_turn_on(world, task);
+
+	auto_world_work(world, file);
+	fake_session_turn_ends(agent->session, "Done.");
+}
+
+START_TEST(released_work_lands)
+{
+	struct auto_world world;
+
+	begin_released(&world, "");
+	allow(&world, "0");
+	auto_world_wait(&world, "task_finished t1 landed; ");
+	finish(&world, "t2", "c.txt");
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 landed; t2 landed; ");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git log --format=%s main"),
+	    "add c.txt\nadd b.txt\nmeanwhile\nfirst");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git for-each-ref refs/llmc"), "");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* Neither when the wait is short, nor when there is nothing else to do. */
+START_TEST(a_worker_that_is_not_needed_stays)
+{
+	struct auto_world world;
+
+	begin_queued(&world, "");
+	if (_i == 0)
+		auto_world_task(&world, "b.md", "Second\n");
+	else
+		expect_an_hour(&world);
+	auto_world_patrol(&world);
+	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_ASSIGNED);
+	ck_assert_str_eq(item_of(&world, "t1")->worker, "auto-1");
+	ck_assert_uint_eq(world.core->state.task_count, 1);
+	allow(&world, "0");
+	auto_world_wait(&world, "task_finished t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* The only worker has work that cannot land before the branch is fixed. */
+START_TEST(a_worker_is_released_to_fix_the_branch)
+{
+	struct auto_world world;
+	struct agent *agent;
+
+	auto_world_begin(&world, CHECK);
+	allow(&world, "1");
+	auto_world_task(&world, "a.md", "First\n");
+	auto_world_live(&world);
+	agent = auto_world_turn_on(&world, "t1");
+	auto_world_work(&world, "c.txt");
+	floor_world_sh(&world.floor,
+	    "echo m >b.txt; git add b.txt; git commit -qm meanwhile");
+	fake_session_turn_ends(agent->session, "Done.");
+	agent = auto_world_turn_on(&world, "t2");
+	ck_assert_str_eq(task_of(&world, "t2")->source, "fix");
+	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_QUEUED);
+	auto_world_work(&world, "pass");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait_done(&world);
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt\nc.txt\npass");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- ejected --------------------------------------------------------- */
+
+START_TEST(what_fails_goes_to_the_next_worker)
+{
+	struct auto_world world;
+	const struct agent *agent;
+	const char *prompt;
+
+	begin_released(&world, "");
+	allow(&world, "1");
+	auto_world_wait(&world, "sent_back t1; ");
+	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_WAITING);
+	ck_assert_ptr_null(item_of(&world, "t1"));
+	if (_i == 1) {
+		auto_world_reopen(&world);
+		auto_world_live(&world);
+	}
+	finish(&world, "t2", "c.txt");
+	agent = auto_world_turn_on(&world, "t1");
+	prompt = fake_session_prompt(agent->session);
+	ck_assert_ptr_nonnull(strstr(prompt, "First\n"));
+	ck_assert_ptr_nonnull(strstr(prompt, "but it has not landed"));
+	ck_assert_ptr_nonnull(strstr(prompt, "words"));
+	ck_assert_int_eq(task_of(&world, "t1")->attempts, 1);
+	/* Its own tree, kept by a ref. */
+	ck_assert_str_eq(floor_world_wt(&world.floor, "auto-1",
+			     "git log --format=%s -2; git diff HEAD "
+			     "refs/llmc/task/t1"),
+	    "add b.txt\nmeanwhile");
+	finish(&world, "t1", "pass");
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t2 landed; t1 landed; ");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git for-each-ref refs/llmc/task"),
+	    "");
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(what_conflicts_goes_to_the_next_worker)
+{
+	struct auto_world world;
+	struct agent *agent;
+	const char *head;
+
+	begin_released(&world, "");
+	head = floor_world_sh(&world.floor,
+	    "echo other >b.txt; git add b.txt; git commit -qm other; "
+	    "git rev-parse refs/llmc/queue/q1");
+	auto_world_patrol(&world);
+	auto_world_wait(&world, "sent_back t1; ");
+	ck_assert_str_eq(task_of(&world, "t1")->from, head);
+	allow(&world, "0");
+	finish(&world, "t2", "c.txt");
+	agent = auto_world_turn_on(&world, "t1");
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(agent->session), "git rebase main"));
+	ck_assert_str_eq(
+	    floor_world_wt(&world.floor, "auto-1", "git rev-parse HEAD"), head);
+	floor_world_wt(&world.floor, "auto-1",
+	    "git rebase -q main >/dev/null 2>&1 || { echo both >b.txt; git add "
+	    "b.txt; GIT_EDITOR=true git rebase --continue >/dev/null 2>&1; }");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t2 landed; t1 landed; ");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git show main:b.txt"), "both");
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(turns_without_a_worker_are_limited)
+{
+	struct auto_world world;
+
+	begin_released(&world, "max_turns = 1\nmax_attempts = 1\n");
+	allow(&world, "1");
+	auto_world_wait(&world, "task_finished t1 failed; ");
+	floor_world_settle(&world.floor);
+	/* Its work is not lost. */
+	ck_assert_str_eq(floor_world_sh(&world.floor,
+			     "git for-each-ref --format='%(subject)' "
+			     "refs/llmc/salvage/auto-1"),
+	    "add b.txt");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- restarts -------------------------------------------------------- */
+
+START_TEST(the_next_daemon_lands_it)
+{
+	struct auto_world world;
+
+	begin_released(&world, "");
+	if (_i == 0)
+		auto_world_reopen(&world);
+	else
+		auto_world_restart(&world);
+	/* Without auto mode too. */
+	world.mode->active = _i != 2;
+	allow(&world, "0");
+	auto_world_live(&world);
+	auto_world_wait(&world, "task_finished t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+static bool
+is_freeing(void *arg)
+{
+	const struct landing_item *item = item_of(arg, "t1");
+
+	return item != NULL && item->freeing;
+}
+
+START_TEST(the_next_daemon_releases_the_worker)
+{
+	struct auto_world world;
+
+	begin_queued(&world, "");
+	expect_an_hour(&world);
+	auto_world_task(&world, "b.md", "Second\n");
+	landings_kick(world.landings);
+	floor_world_wait(&world.floor, is_freeing, &world);
+	auto_world_reopen(&world);
+	auto_world_live(&world);
+	auto_world_turn_on(&world, "t2");
+	ck_assert_ptr_null(item_of(&world, "t1")->worker);
+	allow(&world, "0");
+	auto_world_wait(&world, "task_finished t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* The record was edited, or is older than the task. */
+START_TEST(a_queued_task_without_an_item_waits_again)
+{
+	struct auto_world world;
+	struct landing_record *record;
+
+	begin_released(&world, "");
+	record = &world.core->state.landings;
+	landing_record_remove(record, item_of(&world, "t1"));
+	auto_world_patrol(&world);
+	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_WAITING);
+	ck_assert_int_eq(task_of(&world, "t1")->attempts, 0);
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- a person -------------------------------------------------------- */
+
+START_TEST(a_queued_task_is_dropped)
+{
+	struct auto_world world;
+	struct floor_call *call;
+
+	begin_released(&world, "");
+	call = floor_world_ask(&world.floor, "task.drop", "{\"task\": \"t1\"}");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_ptr_null(item_of(&world, "t1"));
+	allow(&world, "0");
+	finish(&world, "t2", "c.txt");
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 aborted; t2 landed; ");
+	ck_assert_str_eq(floor_world_sh(&world.floor,
+			     "ls; git for-each-ref refs/llmc/queue"),
+	    "a.txt\nc.txt\nm.txt");
+	auto_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("auto-queue");
+	TCase *loops = tcase_create("loops");
+
+	unit_case(suite, "released",
+	    (const TTest *const[]){ released_work_lands,
+		a_worker_is_released_to_fix_the_branch,
+		what_conflicts_goes_to_the_next_worker,
+		turns_without_a_worker_are_limited,
+		the_next_daemon_releases_the_worker,
+		a_queued_task_without_an_item_waits_again,
+		a_queued_task_is_dropped, NULL });
+	tcase_set_timeout(loops, 60);
+	tcase_add_loop_test(loops, a_worker_that_is_not_needed_stays, 0, 2);
+	tcase_add_loop_test(loops, what_fails_goes_to_the_next_worker, 0, 2);
+	tcase_add_loop_test(loops, the_next_daemon_lands_it, 0, 3);
+	suite_add_tcase(suite, loops);
+	return suite;
+}

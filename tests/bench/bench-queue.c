@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What one landing costs, compared with its targets: bench-queue BUILD. A
+ * worker with the fake agent commits a small file, and a person accepts it: in
+ * a small repository, where the git processes are counted and named, and in one
+ * of 10,000 files, where they are not in the way of the clock.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "table.h"
+
+#define LANDINGS   20
+#define FEW        20 /* files, and folders */
+#define MANY       10000
+#define GIT_TARGET 8
+#define WAIT_MS    60000
+#define FILE_MAX   (16 * 1024 * 1024)
+
+struct bench {
+	char *llmc, *agent, *path;
+	struct table *table;
+};
+
+struct run {
+	const struct bench *b;
+	char *scratch, *repo, *git_log;
+	size_t seen; /* bytes of the log */
+	double ms[LANDINGS], gits[LANDINGS];
+	struct buf last; /* the processes of the last landing */
+};
+
+static void
+report(const struct bench *b, const char *what, double value, double target,
+    const char *unit, const char *more)
+{
+	cleanup_free char *figure = xasprintf("%.1f %s", value, unit);
+	cleanup_free char *wanted =
+	    target > 0 ? xasprintf("<= %g %s", target, unit) : xstrdup("-");
+
+	table_row(b->table,
+	    (const char *[]){ what, wanted, figure, more,
+		target <= 0         ? "" :
+		    value <= target ? "reached" :
+				      "missed" });
+}
+
+/* --- the repository ---------------------------------------------------- */
+
+static void
+shell(const char *dir, const char *text)
+{
+	bench_run(dir, (const char *[]){ "/bin/sh", "-ec", text, NULL });
+}
+
+/* Put a git in front of the real one in PATH that names each of its calls:
+ * where, and without the settings. */
+static void
+count_gits(const struct run *r)
+{
+	cleanup_free char *text =
+	    xasprintf("mkdir bin; cat >bin/git <<'E'\n#!/bin/sh\n"
+		      "(while :; do case $1 in -c) shift 2 ;; "
+		      "-C) in=${2##*/}; shift 2 ;; *) break ;; esac; done; "
+		      "printf '%%-6s %%.90s\\n' \"$in\" \"$*\" >>'%s')\n"
+		      "PATH=${PATH#*:}\nexec git \"$@\"\nE\n"
+		      "chmod +x bin/git",
+		r->git_log);
+	cleanup_free char *path =
+	    xasprintf("%s/bin:%s", r->scratch, r->b->path);
+
+	shell(r->scratch, text);
+	setenv("PATH", path, 1);
+}
+
+static void
+run_begin(struct run *r, int files, bool counts)
+{
+	cleanup_free char *make = xasprintf(
+	    "mkdir ../home; git init -q -b main .; "
+	    "git config user.name Bench; git config user.email "
+	    "bench@example.invalid; for d in $(seq 20); do mkdir $d; "
+	    "for f in $(seq %d); do echo $d $f >$d/$f; done; done; git add .; "
+	    "git commit -qm Start",
+	    files / FEW);
+	const struct bench *b = r->b;
+
+	bench_run(r->scratch, (const char *[]){ "mkdir", r->repo, NULL });
+	shell(r->repo, make);
+	bench_run(r->repo, (const char *[]){ b->llmc, "init", NULL });
+	bench_run(r->repo,
+	    (const char *[]){ b->llmc, "config", "set",
+		"defaults.agent_command", b->agent, NULL });
+	if (counts)
+		count_gits(r);
+	bench_run(r->repo, (const char *[]){ b->llmc, "up", "--detach", NULL });
+	bench_run(r->repo, (const char *[]){ b->llmc, "add", "ann", NULL });
+}
+
+static void
+wait_for(const struct run *r, const char *status)
+{
+	cleanup_free char *path = xasprintf("%s/.llmc/state.json", r->repo);
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	struct err err = { 0 };
+
+	for (;;) {
+		cleanup_json struct json_object *state = NULL;
+		struct json_object *workers = NULL, *ann = NULL;
+
+		if (json_load(path, FILE_MAX, &state, NULL) == 0 &&
+		    json_object_object_get_ex(state, "workers", &workers) &&
+		    json_object_object_get_ex(workers, "ann", &ann) &&
+		    strcmp(json_string_or(ann, "status", ""), status) == 0)
+			return;
+		err_set(&err, -ETIMEDOUT, "it is not %s", status);
+		bench_must(clock_mono_ms() > end ? -ETIMEDOUT : 0, "ann", &err);
+		poll(NULL, 0, 5); /* a file of another program */
+	}
+}
+
+/* --- landings ---------------------------------------------------------- */
+
+/* The processes since the last call. */
+static int
+new_gits(struct run *r)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int count = 0;
+
+	file_read(r->git_log, FILE_MAX, &text, NULL);
+	buf_clear(&r->last);
+	buf_add(&r->last, text.data + r->seen, text.len - r->seen);
+	for (size_t i = r->seen; i < text.len; i++)
+		count += text.data[i] == '\n';
+	r->seen = text.len;
+	return count;
+}
+
+static void
+land(struct run *r, int i)
+{
+	cleanup_free char *task = xasprintf("fake: commit new-%d.txt x", i);
+	int64_t start;
+
+	wait_for(r, "idle");
+	bench_run(r->repo,
+	    (const char *[]){ r->b->llmc, "start", "--worker", "ann",
+		"--prompt", task, NULL });
+	wait_for(r, "needs_review");
+	new_gits(r);
+	start = clock_mono_us();
+	bench_run(
+	    r->repo, (const char *[]){ r->b->llmc, "accept", "ann", NULL });
+	r->ms[i] = (double)(clock_mono_us() - start) / 1000;
+	wait_for(r, "idle");
+	r->gits[i] = new_gits(r);
+}
+
+static struct run *
+run_new(const struct bench *b, int files, bool counts)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct run *r = xcalloc(1, sizeof *r);
+	cleanup_free char *home = NULL;
+
+	r->b = b;
+	buf_init(&r->last);
+	r->scratch =
+	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	if (mkdtemp(r->scratch) == NULL)
+		bench_must(-errno, r->scratch, &(struct err){ 0 });
+	r->repo = file_join(r->scratch, "repo");
+	r->git_log = file_join(r->scratch, "git.log");
+	home = file_join(r->scratch, "home");
+	setenv("HOME", home, 1);
+	setenv("TMUX_TMPDIR", r->scratch, 1);
+	run_begin(r, files, counts);
+	for (int i = 0; i < LANDINGS; i++)
+		land(r, i);
+	bench_run(r->repo, (const char *[]){ b->llmc, "down", NULL });
+	setenv("PATH", b->path, 1);
+	bench_sort(r->ms, LANDINGS);
+	bench_sort(r->gits, LANDINGS);
+	return r;
+}
+
+static void
+run_free(struct run *r)
+{
+	bench_run("/", (const char *[]){ "rm", "-rf", "--", r->scratch, NULL });
+	buf_release(&r->last);
+	free(r->scratch);
+	free(r->repo);
+	free(r->git_log);
+	free(r);
+}
+
+static void
+report_time(const struct bench *b, const struct run *r, const char *what)
+{
+	cleanup_free char *more =
+	    xasprintf("worst of %d: %.0f ms", LANDINGS, r->ms[LANDINGS - 1]);
+
+	report(b, what, r->ms[LANDINGS / 2], 0, "ms", more);
+}
+
+static void
+measure_all(const struct bench *b)
+{
+	struct run *r = run_new(b, FEW, true);
+	double gits = r->gits[LANDINGS / 2];
+
+	report(b, "git processes, a lone landing", gits, GIT_TARGET, "", NULL);
+	if (gits > GIT_TARGET)
+		printf("the git processes of a landing:\n%s\n", r->last.data);
+	run_free(r);
+	r = run_new(b, FEW, false);
+	report_time(b, r, "a landing, 20 files");
+	run_free(r);
+	r = run_new(b, MANY, false);
+	report_time(b, r, "a landing, 10,000 files");
+	run_free(r);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct table_column columns[] = { { .title = "LANDING" },
+		{ .title = "TARGET", .right = true },
+		{ .title = "MEASURED", .right = true }, { .title = "" },
+		{ .title = "" } };
+	cleanup_free char *build = argc == 2 ? realpath(argv[1], NULL) : NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct bench b = { 0 };
+
+	if (build == NULL) {
+		fputs("usage: bench-queue BUILD\n", stderr);
+		return 2;
+	}
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	unsetenv("TMUX");
+	unsetenv("LLMC_ROOT");
+	unsetenv("LLMC_AGENT");
+	b.llmc = file_join(build, "src/cli/llmc");
+	b.agent = file_join(build, "tests/tools/fake-claude");
+	b.path = xstrdup(getenv("PATH") ?: "/usr/bin:/bin");
+	b.table = table_new(columns, nitems(columns));
+	measure_all(&b);
+	table_print(b.table, 0, false, &text);
+	fputs(text.data, stdout);
+	table_free(b.table);
+	free(b.llmc);
+	free(b.agent);
+	free(b.path);
+	return 0;
+}

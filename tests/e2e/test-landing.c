@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc landing: the queue while a check runs. llmc revert: landed work taken
+ * back. */
+#include <string.h>
+
+#include "autorun.h"
+#include "buf.h"
+#include "child.h"
+#include "errtext.h"
+#include "mem.h"
+#include "scenarios.h"
+#include "schema.h"
+
+static void
+begin(void)
+{
+	fleet_begin();
+}
+
+static const char *
+commit_of(const char *name)
+{
+	const char *line = e2e_git(fleet_root(), "rev-parse", name, NULL);
+
+	return e2e_path("%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static bool
+in_main(const char *file)
+{
+	return e2e_exists(e2e_path("%s/%s", fleet_root(), file));
+}
+
+/* A check that waits at a gate. */
+static void
+set_check(const char *script)
+{
+	const char *file = unit_path("check.sh");
+
+	e2e_script(file, e2e_path("#!/bin/sh\n%s\n", script));
+	auto_set("auto.check_command", file);
+}
+
+/* --- landing ---------------------------------------------------------- */
+
+/* llmc with these words. Its output is in a file; what is left after a failed
+ * test ends soon. */
+static void
+background(const char *words, const char *out)
+{
+	cleanup_child_result struct child_result result;
+	struct child_spec spec = {
+		.cwd = fleet_root(),
+		.env = e2e_edits(),
+		.detach = true,
+		.shell = e2e_path("echo $$ >'%s.pid'\n"
+				  "exec </dev/null >'%s' 2>&1\n"
+				  "exec timeout 100 '%s' %s",
+		    out, out, e2e_llmc_path(), words),
+	};
+	struct err err = { 0 };
+
+	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
+}
+
+/* A worker whose work is accepted, by a person who does not wait. */
+static void
+accept_work(const char *worker, const char *file)
+{
+	fleet_add(worker);
+	fleet_start(worker, e2e_path("fake: commit %s x", file));
+	fleet_wait(worker, "needs_review");
+	background(e2e_path("accept %s", worker), unit_path("accepted"));
+}
+
+static struct json_object *
+listed(void)
+{
+	struct json_object *schema =
+	    e2e_json(e2e_llmc(NULL, "schema", "landing", NULL), 0);
+	struct json_object *list =
+	    e2e_json(e2e_llmc(fleet_root(), "--json", "landing", NULL), 0);
+	cleanup_buf struct buf why = BUF_INIT;
+
+	ck_assert_msg(schema_matches(schema, list, "", &why), "%s", why.data);
+	return list;
+}
+
+START_TEST(the_queue_while_a_check_runs)
+{
+	const char *out = unit_path("followed");
+	struct json_object *list;
+	const char *text;
+
+	set_check(auto_gate("check"));
+	fleet_up();
+	background("landing --follow", out);
+	auto_wait_shell(e2e_path("grep -q 'Nothing waits' '%s'", out));
+	accept_work("adam", "a.txt");
+	auto_wait_gate("check");
+	accept_work("eve", "b.txt");
+	auto_wait_shell(e2e_path("grep -q ' built  *eve ' '%s'", out));
+	list = listed();
+	ck_assert_str_eq(auto_member(list, "landing_branch"), "main");
+	ck_assert_str_eq(auto_member(list, "base_sha"), commit_of("main"));
+	ck_assert_str_eq(auto_member(list, "items.0.worker"), "adam");
+	ck_assert_str_eq(auto_member(list, "items.0.state"), "covered");
+	ck_assert_str_eq(auto_member(list, "items.0.check_slot"), "1");
+	ck_assert_str_eq(auto_member(list, "items.1.worker"), "eve");
+	ck_assert_str_eq(auto_member(list, "items.1.position"), "2");
+	ck_assert_str_eq(auto_member(list, "items.1.state"), "built");
+	ck_assert_str_eq(auto_member(list, "running.0.covers.0"),
+	    auto_member(list, "items.0.id"));
+	text = fleet_do("landing", NULL)->out;
+	e2e_has(text, "a check is running");
+	e2e_has(text, "waits for a check");
+	e2e_has(text, "check.sh");
+	auto_open_gate("check");
+	auto_wait_landed(2);
+	auto_wait_shell(
+	    e2e_path("test \"$(grep -c 'Nothing waits' '%s')\" = 2", out));
+	e2e_expect(
+	    e2e_sh(NULL, e2e_path("kill -INT $(cat '%s.pid')", out)), 0, NULL);
+	text = e2e_read(out);
+	e2e_has(text, "covered");
+	text = fleet_do("landing", NULL)->out;
+	e2e_has(text, "Nothing waits to land on main.\n");
+	e2e_has(text, "flaky on 0 of 2 trees (0 %)");
+}
+END_TEST
+
+/* What the last daemon left, and a branch that is red. */
+START_TEST(the_queue_without_a_daemon)
+{
+	struct json_object *list;
+
+	e2e_has(fleet_do("landing", NULL)->out, "No check command is set");
+	set_check(auto_gate("check"));
+	fleet_up();
+	accept_work("adam", "a.txt");
+	auto_wait_gate("check");
+	fleet_kill(fleet_daemon_pid());
+	list = listed();
+	ck_assert_str_eq(auto_member(list, "items.0.state"), "queued");
+	ck_assert_str_eq(
+	    auto_member(list, "items.0.why"), "no daemon is running");
+	e2e_has(fleet_do("landing", NULL)->out, "no daemon is running");
+	auto_open_gate("check");
+	fleet_up();
+	auto_wait_landed(1);
+}
+END_TEST
+
+/* --- revert ----------------------------------------------------------- */
+
+START_TEST(a_task_is_taken_back)
+{
+	const char *landed;
+	struct json_object *json, *schema;
+	cleanup_buf struct buf why = BUF_INIT;
+
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	auto_task("b.md", "B\nfake: commit b.txt y");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	landed = auto_member(e2e_json(e2e_llmc(fleet_root(), "--json", "task",
+					  "show", "t1", NULL),
+				 0),
+	    "record.commit_sha");
+	ck_assert(in_main("a.txt") && in_main("b.txt"));
+	fleet_fails("There is no terminal to ask on", "revert", "t1", NULL);
+	ck_assert(in_main("a.txt"));
+	json = e2e_json(
+	    e2e_llmc(fleet_root(), "--json", "revert", "t1", "--yes", NULL), 0);
+	schema = e2e_json(e2e_llmc(NULL, "schema", "revert", NULL), 0);
+	ck_assert_msg(schema_matches(schema, json, "", &why), "%s", why.data);
+	ck_assert_str_eq(auto_member(json, "reverted_sha"), landed);
+	ck_assert_str_eq(auto_member(json, "commit_sha"), commit_of("main"));
+	ck_assert(!in_main("a.txt") && in_main("b.txt"));
+	e2e_has(fleet_do("task", "show", "t1", NULL)->out,
+	    e2e_path("taken back by commit: %s", commit_of("main")));
+	e2e_has(fleet_do("events", NULL)->out,
+	    e2e_path("%.7s is taken back on main by %.7s", landed,
+		commit_of("main")));
+	fleet_fails("nothing to take back", "revert", "t1", "--yes", NULL);
+	/* By its name at its source. */
+	e2e_has(fleet_do("revert", "b.md", "--yes", NULL)->out,
+	    e2e_path("Landed [%.7s] on main: Revert \"b.txt: y\"",
+		commit_of("main")));
+	ck_assert(!in_main("b.txt"));
+}
+END_TEST
+
+START_TEST(a_commit_is_taken_back)
+{
+	const char *root = fleet_root();
+	struct e2e_run *run;
+
+	e2e_expect(
+	    e2e_sh(root,
+		"for n in 1 2; do echo $n >a.txt; git add a.txt; git commit "
+		"-qm \"a $n\"; done; echo x >b.txt; git add b.txt; git commit "
+		"-qm b; git branch other main~1; git switch -q other; "
+		"git commit -q --allow-empty -m other; git switch -q main"),
+	    0, NULL);
+	fleet_up();
+	run = fleet_do("revert", "HEAD", "--yes", NULL);
+	e2e_has(run->out, "on main: Revert \"b\"\nIt takes [");
+	ck_assert(!in_main("b.txt"));
+	fleet_fails("conflicts with later changes: a.txt", "revert", "main~3",
+	    "--yes", NULL);
+	fleet_fails("it is not on main", "revert", "other", "--yes", NULL);
+	e2e_json_error(e2e_llmc(root, "--json", "revert", "t7", NULL), 1,
+	    "no_such_commit", "there is no task and no commit t7");
+	/* What the check does not let pass stays. */
+	set_check("test \"$(cat a.txt)\" = 2 || { echo two is missing; exit 1; "
+		  "}");
+	fleet_fails("two is missing", "revert", "main~2", "--yes", NULL);
+	ck_assert_int_eq(fleet_commits(), 5);
+	ck_assert_str_eq(
+	    e2e_git(root, "status", "--porcelain", "-uno", NULL), "");
+}
+END_TEST
+
+START_TEST(a_task_that_has_not_landed)
+{
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	fleet_fails("a.md has not landed", "revert", "a.md", "--yes", NULL);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("landing");
+	const TTest *const all[] = { the_queue_while_a_check_runs,
+		the_queue_without_a_daemon, a_task_is_taken_back,
+		a_commit_is_taken_back, a_task_that_has_not_landed };
+
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}

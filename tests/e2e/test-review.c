@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What lands, or is sent back, is the commit that the person was shown. */
+#include <string.h>
+
+#include "fleet.h"
+#include "mem.h"
+#include "scenarios.h"
+
+/* A worker that has finished. */
+static void
+begin(void)
+{
+	fleet_begin();
+	fleet_up();
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit a.txt seen");
+	fleet_wait("adam", "needs_review");
+}
+
+static const char *
+commit_of(const char *dir, const char *name)
+{
+	const char *line = e2e_git(dir, "rev-parse", name, NULL);
+
+	return e2e_path("%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static const char *
+head(void)
+{
+	return commit_of(fleet_worktree("adam"), "HEAD");
+}
+
+/* Something is committed behind the back of the person. */
+static void
+commit_more(const char *file)
+{
+	e2e_write(e2e_path("%s/%s", fleet_worktree("adam"), file), "unseen\n");
+	e2e_git(fleet_worktree("adam"), "add", file, NULL);
+	e2e_git(fleet_worktree("adam"), "commit", "-q", "-m", "unseen", NULL);
+}
+
+/* Nothing has landed, and the worker waits as before. */
+static void
+assert_waits(void)
+{
+	ck_assert_int_eq(fleet_commits(), 1);
+	ck_assert_str_eq(fleet_status("adam"), "needs_review");
+}
+
+static struct e2e_run *
+json_run(const char *command, const char *word)
+{
+	return e2e_llmc(fleet_root(), "--json", command, word, NULL);
+}
+
+START_TEST(the_shown_commit_lands)
+{
+	struct json_object *json;
+	const char *seen;
+
+	/* On main there is something new, so the review rebases. */
+	e2e_git(
+	    fleet_root(), "commit", "-q", "--allow-empty", "-m", "mine", NULL);
+	json = e2e_json(json_run("review", NULL), 0);
+	seen = head();
+	ck_assert_str_eq(json_string_or(json, "commit_sha", ""), seen);
+	ck_assert_str_eq(json_string_or(json, "landing_branch", ""), "main");
+	json = e2e_json(json_run("accept", NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "head_sha", ""), seen);
+	ck_assert_str_eq(json_string_or(json, "landing_branch", ""), "main");
+	ck_assert_str_eq(json_string_or(json, "commit_sha", ""),
+	    commit_of(fleet_root(), "main"));
+	e2e_has(fleet_do("events", NULL)->out, "has landed on main as ");
+}
+END_TEST
+
+START_TEST(messages_name_the_branch_and_the_commit)
+{
+	const char *shown = e2e_path("[%.7s]", head());
+
+	e2e_has(fleet_do("review", NULL)->out, shown);
+	e2e_has(fleet_do("review", NULL)->out,
+	    e2e_path("llmc accept, which lands %s on main", shown));
+	e2e_has(fleet_do("reject", "fake: commit b.txt more", NULL)->out,
+	    e2e_path("Rejected %s", shown));
+	fleet_wait("adam", "needs_review");
+	shown = e2e_path("[%.7s]", head());
+	fleet_do("review", NULL);
+	e2e_has(fleet_do("accept", NULL)->out,
+	    e2e_path("the work of adam %s", shown));
+	e2e_has(fleet_do("events", NULL)->out,
+	    e2e_path(
+		"has landed on main as %.7s", commit_of(fleet_root(), "main")));
+}
+END_TEST
+
+START_TEST(a_commit_after_the_review_does_not_land)
+{
+	fleet_do("review", NULL);
+	commit_more("x.txt");
+	e2e_json_error(json_run("accept", NULL), 1, "changed",
+	    "the work of adam is not what you reviewed: HEAD was ");
+	fleet_fails("(1 commit, 1 file: x.txt); review it again with: llmc "
+		    "review adam",
+	    "accept", NULL);
+	/* A name is no way around the review. */
+	fleet_fails("not what you reviewed", "accept", "adam", NULL);
+	fleet_fails("not what you reviewed", "reject", "no", NULL);
+	fleet_fails(
+	    "not what you reviewed", "reject", "no", "--worker", "adam", NULL);
+	assert_waits();
+	fleet_do("review", NULL);
+	fleet_do("accept", NULL);
+	e2e_has(e2e_read(e2e_path("%s/x.txt", fleet_root())), "unseen");
+}
+END_TEST
+
+START_TEST(uncommitted_changes_do_not_land)
+{
+	const char *file = e2e_path("%s/left.txt", fleet_worktree("adam"));
+
+	fleet_do("review", NULL);
+	e2e_write(file, "left\n");
+	fleet_fails("there are uncommitted changes in 1 file: left.txt",
+	    "accept", NULL);
+	fleet_fails("uncommitted changes", "accept", "adam", NULL);
+	assert_waits();
+	e2e_sh(fleet_root(), e2e_path("rm '%s'", file));
+	fleet_do("accept", NULL);
+	ck_assert_int_eq(fleet_commits(), 2);
+}
+END_TEST
+
+START_TEST(another_branch_does_not_land)
+{
+	fleet_do("review", NULL);
+	e2e_git(fleet_worktree("adam"), "checkout", "-q", "-b", "mine", NULL);
+	fleet_fails(
+	    "mine is checked out, instead of llmc/adam", "accept", NULL);
+	e2e_git(fleet_worktree("adam"), "checkout", "-q", "--detach", NULL);
+	fleet_fails("no branch is checked out", "accept", "adam", NULL);
+	assert_waits();
+}
+END_TEST
+
+/* Without a name, only work that was reviewed. */
+START_TEST(nothing_is_accepted_without_a_review)
+{
+	e2e_json_error(
+	    json_run("accept", NULL), 1, "not_reviewed", "llmc review");
+	e2e_json_error(
+	    json_run("reject", "no"), 1, "not_reviewed", "llmc review");
+	assert_waits();
+	/* The review of an earlier task does not count. */
+	fleet_do("review", NULL);
+	fleet_do("reset", "adam", "--yes", NULL);
+	fleet_wait("adam", "idle");
+	fleet_start("adam", "fake: commit other.txt new");
+	fleet_wait("adam", "needs_review");
+	e2e_json_error(
+	    json_run("accept", NULL), 1, "not_reviewed", "llmc review adam");
+	e2e_json_error(
+	    json_run("reject", "no"), 1, "not_reviewed", "llmc review adam");
+	assert_waits();
+	fleet_do("accept", "adam", NULL);
+	ck_assert_int_eq(fleet_commits(), 2);
+}
+END_TEST
+
+/* The worker went on after the review: its new work was not seen. */
+START_TEST(work_after_a_rejection_is_reviewed_again)
+{
+	fleet_do("review", NULL);
+	fleet_do("reject", "fake: commit b.txt second", NULL);
+	fleet_wait("adam", "needs_review");
+	fleet_fails("(1 commit, 1 file: b.txt)", "accept", NULL);
+	fleet_fails("(1 commit, 1 file: b.txt)", "reject", "no", NULL);
+	assert_waits();
+	/* Unless the person names it. */
+	fleet_do("accept", "adam", "--commit", head(), NULL);
+	ck_assert_int_eq(fleet_commits(), 2);
+}
+END_TEST
+
+START_TEST(a_commit_may_be_named)
+{
+	const char *first = head();
+
+	commit_more("x.txt");
+	e2e_expect(e2e_llmc(fleet_root(), "accept", "--commit", first, NULL), 2,
+	    "name of the worker");
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "reject", "no", "--commit", first, NULL), 2,
+	    "--worker");
+	fleet_fails(
+	    "not exactly commit", "accept", "adam", "--commit", first, NULL);
+	fleet_fails("not exactly commit", "reject", "no", "--worker", "adam",
+	    "--commit", first, NULL);
+	fleet_fails(
+	    "not exactly commit", "pick", "adam", "--commit", first, NULL);
+	fleet_fails(
+	    "hexadecimal", "accept", "adam", "--commit", "HEAD~0~0", NULL);
+	assert_waits();
+}
+END_TEST
+
+START_TEST(a_pick_tells_what_it_took)
+{
+	struct e2e_run *run;
+
+	e2e_write(e2e_path("%s/left.txt", fleet_worktree("adam")), "left\n");
+	run = fleet_do("pick", "adam", NULL);
+	e2e_has(run->out, "on main: the work of adam ");
+	e2e_has(run->out,
+	    e2e_path("[%.7s] and its uncommitted changes in 1 "
+		     "file.",
+		head()));
+	e2e_has(e2e_read(e2e_path("%s/left.txt", fleet_root())), "left");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("review");
+	const TTest *const all[] = { the_shown_commit_lands,
+		messages_name_the_branch_and_the_commit,
+		a_commit_after_the_review_does_not_land,
+		uncommitted_changes_do_not_land, another_branch_does_not_land,
+		nothing_is_accepted_without_a_review,
+		work_after_a_rejection_is_reviewed_again, a_commit_may_be_named,
+		a_pick_tells_what_it_took };
+
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The lines before a task's prompt. */
+#include <string.h>
+
+#include "buf.h"
+#include "dice.h"
+#include "mem.h"
+#include "task-head.h"
+#include "unit.h"
+
+#define SHA1   "0123456789abcdef0123456789abcdef01234567"
+#define SHA256 SHA1 "0123456789ABCDEF01234567"
+
+static const struct {
+	const char *text, *prompt;
+	enum priority priority;
+	const char *commit;
+} rows[] = {
+	{ "Priority: high\n\nDo it\n", "Do it\n", PRIORITY_HIGH, "" },
+	{ "Priority: high\nDo it", "Do it", PRIORITY_HIGH, "" },
+	{ "PRIORITY:Urgent \t\r\n\r\nDo it", "Do it", PRIORITY_URGENT, "" },
+	{ "\xef\xbb\xbf\n \npriority: low\nDo it", "Do it", PRIORITY_LOW, "" },
+	{ "Priority: normal\n\nDo it", "Do it", PRIORITY_NORMAL, "" },
+	{ "Priority: high", "", PRIORITY_HIGH, "" },
+	{ "Landed before: 3f2a91c\nDo it", "Do it", PRIORITY_NORMAL,
+	    "3f2a91c" },
+	{ "Landed before: " SHA1 "\nPriority: low\n\nDo it", "Do it",
+	    PRIORITY_LOW, SHA1 },
+	{ "Priority: low\nLanded before: " SHA256 "\n\nDo it", "Do it",
+	    PRIORITY_LOW, SHA256 },
+	/* A blank line ends the head, and each line counts once. */
+	{ "Priority: low\n\nLanded before: 3f2a91c\n",
+	    "Landed before: 3f2a91c\n", PRIORITY_LOW, "" },
+	{ "Priority: low\nPriority: high\n", "Priority: high\n", PRIORITY_LOW,
+	    "" },
+};
+
+START_TEST(head_is_read_and_cut_off)
+{
+	struct task_head head;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		ck_assert_str_eq(
+		    task_head_read(rows[i].text, &head), rows[i].prompt);
+		ck_assert_int_eq(head.priority, rows[i].priority);
+		ck_assert_str_eq(head.commit, rows[i].commit);
+	}
+}
+END_TEST
+
+START_TEST(other_lines_are_part_of_the_prompt)
+{
+	static const char *const texts[] = { "", "\n Do it\n", "Do it",
+		"Do it\nPriority: high\n", "Priority: hihg\nDo it",
+		"Priority:\nhigh\n", "Priority high\n", "Priorities: high\n",
+		"Priority: high, then low\n", "Priority: 0\n",
+		"Landed before: noon\n", "Landed before: 3f2a91\n",
+		"Landed before: " SHA256 "0\n", "Landed before:\n" };
+	struct task_head head;
+
+	for (size_t i = 0; i < nitems(texts); i++) {
+		ck_assert_ptr_eq(task_head_read(texts[i], &head), texts[i]);
+		ck_assert_int_eq(head.priority, PRIORITY_NORMAL);
+		ck_assert_str_eq(head.commit, "");
+	}
+}
+END_TEST
+
+static void
+assert_written(enum priority priority, const char *commit, const char *prompt,
+    const char *wanted)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct task_head head = { .priority = priority }, again;
+
+	strlcpy(head.commit, commit, sizeof head.commit);
+	task_head_write(&head, prompt, &text);
+	if (wanted != NULL)
+		ck_assert_str_eq(text.data, wanted);
+	ck_assert_str_eq(task_head_read(text.data, &again), prompt);
+	ck_assert_int_eq(again.priority, priority);
+	ck_assert_str_eq(again.commit, commit);
+}
+
+START_TEST(only_what_says_something_is_written)
+{
+	assert_written(PRIORITY_NORMAL, "", "Do it\n", "Do it\n");
+	assert_written(PRIORITY_LOW, "", "Do it\n", "Priority: low\n\nDo it\n");
+	assert_written(PRIORITY_NORMAL, "3f2a91c", "Do it",
+	    "Landed before: 3f2a91c\n\nDo it");
+	assert_written(PRIORITY_URGENT, "3f2a91c", "Do it",
+	    "Priority: urgent\nLanded before: 3f2a91c\n\nDo it");
+	/* A prompt that looks like a head stays a prompt. */
+	assert_written(PRIORITY_NORMAL, "", "Priority: low\nDo it",
+	    "Priority: normal\n\nPriority: low\nDo it");
+}
+END_TEST
+
+START_TEST(what_is_written_is_read_again)
+{
+	static const char *const lines[] = { "Priority: high\n", "\n",
+		"Landed before: 3f2a91c\n", "Do it\n", "Priority: \r\n",
+		"landed before: 3F2A91C\r\n" };
+	struct dice *dice = &(struct dice){ 1 };
+
+	for (int n = 0; n < 2000; n++) {
+		cleanup_buf struct buf prompt = BUF_INIT;
+
+		for (unsigned i = dice_below(dice, 5); i > 0; i--)
+			buf_adds(
+			    &prompt, lines[dice_below(dice, nitems(lines))]);
+		assert_written((enum priority)dice_below(dice, PRIORITY_COUNT),
+		    dice_coin(dice) ? "" : "3f2a91c",
+		    prompt.data + strspn(prompt.data, "\n"), NULL);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("task-head");
+
+	unit_case(suite, "head",
+	    (const TTest *const[]){ head_is_read_and_cut_off,
+		other_lines_are_part_of_the_prompt,
+		only_what_says_something_is_written,
+		what_is_written_is_read_again, NULL });
+	return suite;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+#include "repo-landing.h"
+#include "unit.h"
+
+#define REF "git for-each-ref --format='%(objectname)' refs/llmc/queue"
+
+static const char *const forbidden[] = { ".llmc/", "work trees", NULL };
+
+/* Two commits on llmc/ann. */
+static struct repo_landing *
+with_work(void)
+{
+	struct repo_landing *landing = repo_landing_new();
+
+	repo_wt(landing->repo,
+	    "echo 2 >>a.txt; git commit -qam 'one\n\nbody\n'; "
+	    "echo n >n; git add n; "
+	    "GIT_AUTHOR_DATE='1500000000 +0100' "
+	    "GIT_COMMITTER_DATE='1500000100 -0300' "
+	    "git commit -q --author='B <b@x>' -m two");
+	return landing;
+}
+
+static void
+assert_frozen(struct repo_landing *landing, const struct git_freeze *what)
+{
+	int r = repo_freeze(landing, what);
+
+	ck_assert_msg(r == 0, "%s", landing->repo->msg);
+	ck_assert_msg(landing->frozen.refused == 0, "%x: %s %s",
+	    landing->frozen.refused, landing->dirty, landing->forbidden);
+	ck_assert_str_eq(repo_sh(landing->repo, REF),
+	    repo_wt(landing->repo, "git rev-parse HEAD"));
+	repo_sh(landing->repo, "git update-ref -d refs/llmc/queue/t1");
+}
+
+static void
+assert_refused(struct repo_landing *landing, const struct git_freeze *what,
+    unsigned refused)
+{
+	int r = repo_freeze(landing, what);
+
+	ck_assert_msg(r == 0, "%s", landing->repo->msg);
+	ck_assert_int_eq(landing->frozen.refused, refused);
+	ck_assert_str_eq(repo_sh(landing->repo, REF), "");
+}
+
+START_TEST(all_that_the_queue_needs)
+{
+	cleanup_landing struct repo_landing *landing = with_work();
+	struct repo *repo = landing->repo;
+	struct git_frozen *frozen = &landing->frozen;
+	cleanup_free char *date = NULL;
+
+	repo_sh(repo, "echo z >z; git add z; git commit -qm later");
+	repo_trap(repo, 0, "");
+	assert_frozen(landing, &(struct git_freeze){ .forbidden = forbidden });
+	/* And three of the assertion's own. */
+	ck_assert_int_eq(repo_trap_count(repo), 3 + 3);
+	repo_untrap(repo);
+	ck_assert_str_eq(frozen->commit, repo_wt(repo, "git rev-parse HEAD"));
+	ck_assert_str_eq(
+	    frozen->tree, repo_wt(repo, "git rev-parse HEAD^{tree}"));
+	ck_assert_str_eq(frozen->base, repo_wt(repo, "git rev-parse HEAD~2"));
+	ck_assert_str_eq(
+	    frozen->base_tree, repo_wt(repo, "git rev-parse HEAD~2^{tree}"));
+	date = xasprintf("%lld", (long long)frozen->base_date);
+	ck_assert_str_eq(date, repo_wt(repo, "git log -1 --format=%ct HEAD~2"));
+	ck_assert_str_eq(frozen->branch, "llmc/ann");
+	ck_assert_str_eq(
+	    landing->author, "B|b@x|1500000000 +0100|1500000100 -0300");
+	ck_assert_str_eq(landing->messages, "one\n\nbody|two|");
+}
+END_TEST
+
+START_TEST(the_ref_stays_when_the_worker_goes_on)
+{
+	cleanup_landing struct repo_landing *landing = with_work();
+	struct repo *repo = landing->repo;
+	const char *head = repo_wt(repo, "git rev-parse HEAD");
+
+	ck_assert_int_eq(repo_freeze(landing, &(struct git_freeze){ 0 }), 0);
+	repo_wt(repo, "git commit -q --amend -m other; git reset -q --hard @~");
+	ck_assert_str_eq(repo_sh(repo, REF), head);
+	/* The next time it follows. */
+	ck_assert_int_eq(repo_freeze(landing, &(struct git_freeze){ 0 }), 0);
+	ck_assert_str_eq(
+	    repo_sh(repo, REF), repo_wt(repo, "git rev-parse HEAD"));
+	ck_assert_int_eq(repo_drop(landing, "refs/llmc/queue/t1"), 0);
+	ck_assert_str_eq(repo_sh(repo, REF), "");
+	ck_assert_int_eq(repo_drop(landing, "refs/llmc/queue/t1"), 0);
+}
+END_TEST
+
+START_TEST(what_is_in_the_way)
+{
+	cleanup_landing struct repo_landing *landing = with_work();
+	struct repo *repo = landing->repo;
+	struct git_freeze what = { .forbidden = forbidden };
+
+	repo_wt(repo, "git init -q nested; >nested/f");
+	assert_frozen(landing, &what); /* another repository */
+	repo_wt(repo, "echo x >>a.txt; >'u\nx'");
+	assert_refused(landing, &what, GIT_FREEZE_DIRTY);
+	ck_assert_str_eq(landing->dirty, "a.txt|u\nx|");
+	repo_wt(repo, "git reset -q --hard; rm u*; git checkout -q -b other");
+	assert_refused(landing, &what, GIT_FREEZE_OTHER_BRANCH);
+	ck_assert_str_eq(landing->frozen.branch, "other");
+	repo_wt(repo, "git checkout -q --detach");
+	assert_refused(landing, &what, GIT_FREEZE_OTHER_BRANCH);
+	ck_assert_str_eq(landing->frozen.branch, "");
+	repo_wt(repo, "git checkout -q llmc/ann");
+	what.expected = repo_wt(repo, "git rev-parse HEAD");
+	assert_frozen(landing, &what);
+	repo_wt(repo, "git commit -q --allow-empty -m more");
+	assert_refused(landing, &what, GIT_FREEZE_MOVED);
+	what.expected = NULL;
+	repo_wt(
+	    repo, "GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -qi main");
+	assert_refused(landing, &what,
+	    GIT_FREEZE_REBASING | GIT_FREEZE_OTHER_BRANCH | GIT_FREEZE_NOTHING);
+}
+END_TEST
+
+START_TEST(nothing_to_land)
+{
+	cleanup_landing struct repo_landing *landing = repo_landing_new();
+	struct repo *repo = landing->repo;
+	struct git_freeze what = { .forbidden = forbidden };
+
+	assert_refused(landing, &what, GIT_FREEZE_NOTHING);
+	ck_assert_str_eq(landing->frozen.base, landing->frozen.commit);
+	ck_assert_str_eq(landing->author, "|||");
+	repo_sh(repo, "git commit -q --allow-empty -m m");
+	assert_refused(landing, &what, GIT_FREEZE_NOTHING);
+	repo_wt(repo,
+	    "git checkout -q --orphan o; git commit -qm o; "
+	    "git checkout -q -B llmc/ann");
+	assert_refused(landing, &what, GIT_FREEZE_UNRELATED);
+	ck_assert_str_eq(landing->frozen.base, "");
+	what.onto = "nosuch";
+	ck_assert_int_eq(repo_freeze(landing, &what), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "nosuch"));
+	repo_wt(repo, "git checkout -q --orphan unborn; git rm -rfq .");
+	what.onto = "main";
+	ck_assert_int_eq(repo_freeze(landing, &what), -ENOENT);
+}
+END_TEST
+
+START_TEST(forbidden_paths_are_refused)
+{
+	cleanup_landing struct repo_landing *landing = with_work();
+	struct repo *repo = landing->repo;
+	struct git_freeze what = { .forbidden = forbidden };
+
+	repo_wt(repo,
+	    "mkdir .llmcx d d/.llmc; >.llmcx/f; >d/.llmc/f; git add .; "
+	    "git commit -qm fine");
+	assert_frozen(landing, &what);
+	repo_wt(repo,
+	    "mkdir .llmc; echo task >.llmc/t; >'work trees'; git add -f .; "
+	    "git commit -qm evil");
+	assert_refused(landing, &what, GIT_FREEZE_FORBIDDEN);
+	ck_assert_str_eq(landing->forbidden, ".llmc/t|work trees|");
+	/* In the middle of the commits is nothing that lands. */
+	repo_wt(repo, "git rm -rq .llmc work*; git commit -qm away");
+	assert_frozen(landing, &what);
+	ck_assert_str_eq(landing->forbidden, "");
+	repo_wt(
+	    repo, "ln -s /etc .llmc; git add -f .llmc; git commit -qm link");
+	assert_refused(landing, &what, GIT_FREEZE_FORBIDDEN);
+	what.forbidden = (const char *[]){ "", "/", NULL };
+	assert_frozen(landing, &what);
+	ck_assert_str_eq(landing->protected_paths, "");
+}
+END_TEST
+
+/* A merge can hide a change that neither parent has. */
+START_TEST(forbidden_paths_in_a_merge_are_refused)
+{
+	cleanup_landing struct repo_landing *landing = with_work();
+	struct repo *repo = landing->repo;
+	struct git_freeze what = { .forbidden = forbidden };
+
+	repo_sh(repo, "echo z >z; git add z; git commit -qm later");
+	repo_wt(repo,
+	    "git merge -q --no-commit main; mkdir .llmc; >.llmc/t; "
+	    "git add -f .llmc; git commit -qm merged");
+	assert_refused(landing, &what, GIT_FREEZE_FORBIDDEN);
+	ck_assert_str_eq(landing->forbidden, ".llmc/t|");
+}
+END_TEST
+
+START_TEST(a_merge_of_the_branch_moves_the_base)
+{
+	cleanup_landing struct repo_landing *landing = with_work();
+	struct repo *repo = landing->repo;
+	struct git_freeze what = { .forbidden = forbidden,
+		.protected_paths = (const char *[]){ "z", NULL } };
+
+	repo_sh(repo, "echo z >z; git add z; git commit -qm later");
+	repo_wt(repo, "git merge -q -m merged main");
+	assert_frozen(landing, &what);
+	ck_assert_str_eq(
+	    landing->frozen.base, repo_sh(repo, "git rev-parse main"));
+	ck_assert_str_eq(landing->frozen.base_tree,
+	    repo_sh(repo, "git rev-parse main^{tree}"));
+	ck_assert_str_eq(landing->messages, "one\n\nbody|two|merged|");
+	/* It was changed by somebody else. */
+	ck_assert_str_eq(landing->protected_paths, "");
+}
+END_TEST
+
+START_TEST(protected_paths_are_told)
+{
+	static const struct {
+		const char *pattern, *paths;
+	} table[] = {
+		{ "Makefile", "Makefile|" },
+		{ "**/Makefile", "Makefile|d/Makefile|" },
+		{ "d", "d/Makefile|d/e/x.c|" },
+		{ "d/", "d/Makefile|d/e/x.c|" },
+		{ "d/*", "d/Makefile|" },
+		{ "*.c", "" },
+		{ "d/*.c", "" },
+		{ "d/**/*.c", "d/e/x.c|" },
+		{ "makefile", "" },
+		{ ":(exclude)nothing", "" },
+		{ "", "" },
+		{ "n?", "n\xff|" },
+	};
+	cleanup_landing struct repo_landing *landing = with_work();
+
+	repo_wt(landing->repo,
+	    "mkdir -p d/e; >Makefile; >d/Makefile; >d/e/x.c; "
+	    ">\"$(printf 'n\\377')\"; git add .; git commit -qm more");
+	for (size_t i = 0; i < nitems(table); i++) {
+		const char *patterns[] = { table[i].pattern, NULL };
+
+		assert_frozen(landing,
+		    &(struct git_freeze){
+			.protected_paths = patterns, .forbidden = forbidden });
+		ck_assert_msg(
+		    strcmp(landing->protected_paths, table[i].paths) == 0,
+		    "%s: %s", table[i].pattern, landing->protected_paths);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-freeze");
+
+	unit_case(s, "freeze",
+	    (const TTest *[]){ all_that_the_queue_needs,
+		the_ref_stays_when_the_worker_goes_on, what_is_in_the_way,
+		nothing_to_land, forbidden_paths_are_refused,
+		forbidden_paths_in_a_merge_are_refused,
+		a_merge_of_the_branch_moves_the_base, protected_paths_are_told,
+		NULL });
+	return s;
+}

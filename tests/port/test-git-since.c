@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "git-since.h"
+#include "repo.h"
+#include "unit.h"
+
+static void
+on_since(const struct git_since *since, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	repo->called = true;
+	loop_stop(repo->loop, 0);
+	repo->code = err != NULL ? err->code : 0;
+	if (err != NULL) {
+		snprintf(repo->msg, sizeof repo->msg, "%s", err->msg);
+		return;
+	}
+	buf_addf(&text, "%s%d", since->known ? "" : "unknown ", since->commits);
+	for (size_t i = 0; i < since->file_count; i++)
+		buf_addf(&text, " %s", since->files[i]);
+	buf_adds(&text, " |");
+	for (size_t i = 0; i < since->dirt_count; i++)
+		buf_addf(&text, " %s", since->dirt[i]);
+	snprintf(repo->text, sizeof repo->text, "%s", text.data);
+}
+
+static void
+assert_since(struct repo *repo, const char *commit, const char *want)
+{
+	repo->called = false;
+	git_since_read(repo->git, repo->dir, commit, "main", on_since, repo);
+	repo_wait(repo);
+	ck_assert_msg(repo->code == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo->text, want);
+}
+
+START_TEST(commits_and_files_since)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	const char *seen;
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_wt(repo, "echo 1 >one; git add .; git commit -qm one");
+	seen = repo_wt(repo, "git rev-parse HEAD");
+	assert_since(repo, seen, "0 |");
+	repo_wt(repo,
+	    "echo 2 >two; echo 3 >three; git add .; git commit -qm two; "
+	    "echo 4 >two; git mv one moved; git add .; git commit -qm three");
+	assert_since(repo, seen, "2 moved one three two |");
+	assert_since(repo, repo_wt(repo, "git rev-parse --short=7 HEAD~1"),
+	    "1 moved one two |");
+	/* What came from the branch is not new. */
+	repo_sh(repo, "echo e >else; git add .; git commit -qm elsewhere");
+	repo_wt(repo, "git rebase -q main");
+	assert_since(repo, seen, "3 moved one three two |");
+	/* Going back adds nothing. */
+	seen = repo_wt(repo, "git rev-parse HEAD");
+	repo_wt(repo, "git reset -q --hard HEAD~1");
+	assert_since(repo, seen, "0 |");
+}
+END_TEST
+
+START_TEST(dirt_is_listed)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_wt(repo,
+	    "echo x >>a.txt; mkdir d; echo 1 >'d/with blank'; echo s >staged; "
+	    "git add staged; git init -q nested; >nested/file");
+	assert_since(repo, repo_wt(repo, "git rev-parse HEAD"),
+	    "0 | a.txt d/with blank staged");
+}
+END_TEST
+
+START_TEST(an_unknown_commit_is_no_error)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_wt(repo, "echo x >>a.txt");
+	assert_since(repo, "0123456789", "unknown 0 | a.txt");
+}
+END_TEST
+
+START_TEST(no_such_branch)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo->called = false;
+	git_since_read(
+	    repo->git, repo->dir, "0123456789", "gone", on_since, repo);
+	repo_wait(repo);
+	ck_assert_int_eq(repo->code, -ENOENT);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("git-since");
+
+	unit_case(suite, "since",
+	    (const TTest *const[]){ commits_and_files_since, dirt_is_listed,
+		an_unknown_commit_is_no_error, no_such_branch, NULL });
+	return suite;
+}
