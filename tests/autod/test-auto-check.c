@@ -8,16 +8,22 @@
 #include "agent.h"
 #include "auto-world.h"
 #include "auto.h"
+#include "check-slot.h"
 #include "mem.h"
 #include "operation.h"
 #include "serve.h"
+#include "state.h"
 #include "turn-end.h"
 #include "unit.h"
 #include "worker-op.h"
 
-/* Leaves a file, and passes once "pass" is in the worktree. */
-#define CHECK    "check_command = \"touch junk; test -e pass && echo no\"\n"
-#define CHECK_OK "check_command = \"touch junk\"\n"
+/* Leaves a file; the work passes once "pass" is in the worktree. */
+#define CHECK                                                               \
+	"check_command = \"touch junk; test ! -e b.txt || test -e pass || " \
+	"{ echo words; exit 1; }\"\n"
+/* The same, but the branch does not pass either. */
+#define CHECK_RED "check_command = \"touch junk; test -e pass\"\n"
+#define CHECK_OK  "check_command = \"touch junk\"\n"
 /* Runs until it is cancelled, or until a file in the root lets it pass. */
 #define CHECK_SLOW                                                        \
 	"check_command = \"touch junk; until test -e ../../go; do sleep " \
@@ -71,20 +77,80 @@ START_TEST(what_passes_lands)
 }
 END_TEST
 
+/* main is known to pass. */
+static void
+know_main(struct auto_world *world)
+{
+	char key[CHECK_KEY_SIZE];
+
+	check_slot_key(world->core, key);
+	check_book_note(&world->core->state.landings.checks,
+	    floor_world_sh(&world->floor, "git rev-parse main^{tree}"), key,
+	    CHECK_PASSED, 1, 1, 0);
+}
+
+/* If nobody knows whether main passes, it is checked first. */
 START_TEST(what_fails_is_sent_back)
 {
+	static const char *const told[] = { "sent_back t1; ",
+		"task_completed t1 needs_review; landing_queued t1; "
+		"check_begins; check failed; check_begins; check failed; "
+		"check_begins; check passed; sent_back t1; "
+		"accept_failure t1; " };
 	struct auto_world world;
 	struct agent *agent = begin_turn(&world, CHECK);
 
+	if (_i == 0)
+		know_main(&world);
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_turn(&world, 2);
-	auto_world_told(&world, "sent_back t1; ");
+	auto_world_told(&world, told[_i]);
 	ck_assert_ptr_nonnull(strstr(fake_session_prompt(agent->session),
 	    "The check of your work failed"));
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(agent->session), "words"));
 	assert_clean(&world);
 	auto_world_work(&world, "pass");
 	fake_session_turn_ends(agent->session, "Done.");
 	wait_landed(&world);
+	auto_world_end(&world);
+}
+END_TEST
+
+/* The check of the worker fails because main does: it is not sent back,
+ * somebody fixes main, and then its work lands as it was. */
+START_TEST(nobody_is_blamed_for_a_red_branch)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK_RED "max_turns = 1\n");
+
+	fake_session_turn_ends(agent->session, "Done.");
+	agent = auto_world_turn_on(&world, "t2");
+	ck_assert_str_eq(state_task(&world.core->state, "t2")->source, "fix");
+	/* Only whoever fixes it must pass by itself. */
+	auto_world_work(&world, "pass");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait_done(&world);
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt\npass");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* Nobody can fix it: a person must know, and work waits. */
+START_TEST(a_red_branch_that_is_not_fixed_is_a_failure)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, CHECK_RED "max_turns = 1\nmax_attempts = 1\n");
+
+	fake_session_turn_ends(agent->session, "Done.");
+	agent = auto_world_turn_on(&world, "t2");
+	auto_world_work(&world, "useless");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_fails(&world, "red_branch");
+	ck_assert_int_eq(
+	    state_task(&world.core->state, "t1")->step, TASK_QUEUED);
 	auto_world_end(&world);
 }
 END_TEST
@@ -281,8 +347,11 @@ unit_suite(void)
 	Suite *suite = suite_create("auto-check");
 	TCase *stops = tcase_create("stops");
 
+	unit_rows(suite, what_fails_is_sent_back, 2);
 	unit_case(suite, "ends",
-	    (const TTest *const[]){ what_passes_lands, what_fails_is_sent_back,
+	    (const TTest *const[]){ what_passes_lands,
+		nobody_is_blamed_for_a_red_branch,
+		a_red_branch_that_is_not_fixed_is_a_failure,
 		what_keeps_failing_is_given_up,
 		a_tree_that_cannot_be_reset_is_an_error,
 		turns_that_fail_are_sent_back_a_few_times, NULL });

@@ -346,6 +346,14 @@ repo_messages(struct repo *repo)
 }
 
 int
+repo_forks(struct repo *repo)
+{
+	repo_begin(repo);
+	git_facts_forks(repo->git, repo->dir, "main", list_done, repo);
+	return finished(repo);
+}
+
+int
 repo_squash(struct repo *repo, const char *message)
 {
 	repo_begin(repo);

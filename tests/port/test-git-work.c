@@ -528,6 +528,32 @@ START_TEST(messages_keep_lines_and_order)
 }
 END_TEST
 
+START_TEST(forks_are_the_trees_where_the_work_began)
+{
+	cleanup_repo struct repo *repo = with_tree();
+	char *first, *want;
+
+	ck_assert_int_eq(repo_forks(repo), 0);
+	ck_assert_str_eq(repo->text, "");
+	first = xstrdup(repo_sh(repo, "git rev-parse main^{tree}"));
+	repo_wt(repo, WORK);
+	repo_sh(repo, ELSEWHERE);
+	ck_assert_int_eq(repo_forks(repo), 0);
+	want = xasprintf("%s|", first);
+	ck_assert_str_eq(repo->text, want);
+	/* After a merge, where that was made from. */
+	free(want);
+	repo_wt(repo, "git merge -q -m m main");
+	want = xasprintf("%s|", repo_sh(repo, "git rev-parse main^{tree}"));
+	ck_assert_int_eq(repo_forks(repo), 0);
+	ck_assert_ptr_nonnull(strstr(repo->text, want));
+	free(want);
+	free(first);
+	repo->dir = repo->base;
+	ck_assert_int_eq(repo_forks(repo), -ENOENT);
+}
+END_TEST
+
 START_TEST(operations_on_one_worktree_keep_their_order)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
@@ -563,8 +589,9 @@ unit_suite(void)
 		facts_count_what_lies_about, facts_tell_how_far_ahead,
 		facts_see_a_rebase_and_its_conflicts,
 		facts_of_what_is_not_there, conflicts_name_every_file_once,
-		messages_keep_lines_and_order, a_hanging_git_ends_an_operation,
-		NULL });
+		messages_keep_lines_and_order,
+		forks_are_the_trees_where_the_work_began,
+		a_hanging_git_ends_an_operation, NULL });
 	unit_case(s, "worktree",
 	    (const TTest *[]){ add_makes_branch_and_folder,
 		add_takes_a_branch_that_exists, add_repairs_what_is_half_there,

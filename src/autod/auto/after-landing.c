@@ -296,6 +296,25 @@ after_landing_red(void *arg, const char *tree, const char *words)
 	scheduler_look(mode);
 }
 
+void
+after_landing_unfixed(struct auto_mode *mode, const struct task *t)
+{
+	const char *red = mode->core->state.landings.red_told;
+	cleanup_free char *words = NULL;
+
+	if (!mode->active || strcmp(t->source, "fix") != 0 || red == NULL ||
+	    strcmp(t->key, red) != 0)
+		return;
+	words = xasprintf("%s fails auto.check_command by itself, and the task "
+			  "that was to fix it has failed: %s",
+	    core_branch(mode->core), t->reason != NULL ? t->reason : "");
+	failure_raise(mode->core,
+	    &(struct failure){ .class = "red_branch",
+		.task = t->id,
+		.status = -1,
+		.reason = words });
+}
+
 int
 after_landing_priority(void *arg, const char *task)
 {

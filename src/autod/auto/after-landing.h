@@ -28,6 +28,9 @@ bool after_landing_keeps(void *arg, const char *task);
 void after_landing_blocked(void *arg, const char *class, const char *worker,
     const char *task, const char *reason);
 void after_landing_red(void *arg, const char *tree, const char *words);
+/* A task has ended without success: if it was to fix a branch that still fails,
+ * nothing can land, and that is a failure. */
+void after_landing_unfixed(struct auto_mode *mode, const struct task *t);
 int after_landing_priority(void *arg, const char *task);
 
 #endif

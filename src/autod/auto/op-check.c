@@ -3,15 +3,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent.h"
 #include "auto.h"
 #include "buf.h"
 #include "check-book.h"
+#include "check-slot.h"
 #include "child.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
+#include "git-facts.h"
 #include "git-reset.h"
 #include "json.h"
 #include "jsonl.h"
@@ -33,6 +36,7 @@ struct op_check {
 	char head[GIT_ID_SIZE];
 	bool passed;
 	bool unjudged; /* neither passed nor failed */
+	bool to_blame; /* it failed, and what it began with passes */
 	struct buf words; /* the message to the worker if it failed */
 };
 
@@ -141,9 +145,50 @@ cancel_run(struct operation *op)
 		child_cancel(check->child);
 }
 
+/* Does what the worker began with pass by itself? Whoever fixes the branch
+ * began with something that fails. */
+static void
+on_forks(
+    const char *const *trees, size_t count, const struct err *err, void *arg)
+{
+	struct op_check *check = arg;
+	const struct core *core = check->op.agent->core;
+	const struct task *t = auto_task(check->op.agent);
+	char key[CHECK_KEY_SIZE];
+
+	check_slot_key(core, key);
+	check->to_blame = err == NULL && count > 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct check_result *result = check_book_find(
+		    &core->state.landings.checks, trees[i], key);
+
+		if (result == NULL || result->passes == 0)
+			check->to_blame = false;
+	}
+	if (t != NULL && strcmp(t->source, "fix") == 0)
+		check->to_blame = true;
+	if (operation_arrived(&check->op.op, NULL))
+		operation_next(&check->op.op);
+}
+
+static void
+step_blame(struct operation *op)
+{
+	struct op_check *check = (struct op_check *)op;
+	struct core *core = check->op.agent->core;
+
+	if (check->passed || check->unjudged)
+		operation_next(op);
+	else
+		git_facts_forks(core->git, check->op.agent->worker->worktree,
+		    core_branch(core), on_forks, operation_await(op));
+}
+
 /* --- the end --------------------------------------------------------- */
 
-/* What could not be judged here is judged in the landing queue. */
+/* The landing queue decides on what could not be judged here, and on what
+ * fails while nobody knows whether the branch passes: it checks the branch,
+ * too, before anybody is blamed. */
 static void
 act(struct op_check *check)
 {
@@ -155,7 +200,7 @@ act(struct op_check *check)
 	/* The task was taken away, or the next daemon will check it. */
 	if (t == NULL || mode->core->stopping)
 		return;
-	if (check->passed || check->unjudged) {
+	if (!check->to_blame) {
 		agent_finish(agent, check->head);
 	} else if (t->turns >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {
@@ -189,6 +234,7 @@ end(struct operation *op, const struct err *err)
 static const struct operation_step steps[] = {
 	{ .name = "run", .run = step_run, .cancel = cancel_run },
 	{ .name = "reset", .run = step_reset, .firm = true },
+	{ .name = "blame", .run = step_blame, .firm = true },
 };
 
 static const struct operation_kind kind = {

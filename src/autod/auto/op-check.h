@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Runs check_command after a turn: if it passes, the work is finished; if it
- * fails, the worker gets the reason in its next prompt. */
+ * fails, the worker gets the reason in its next prompt, unless the branch may
+ * fail too: then the landing queue finds out first. */
 #ifndef OP_CHECK_H
 #define OP_CHECK_H
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "after-landing.h"
 #include "agent.h"
 #include "auto.h"
 #include "clock.h"
@@ -159,6 +160,8 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 		.commit = t->commit,
 		.reason = good ? NULL : t->reason });
 	mode->worth_asking = true; /* it may have blocked another task */
+	if (!good)
+		after_landing_unfixed(mode, t);
 	persist_changed(core);
 	outcome_settle_due(mode);
 }

@@ -226,6 +226,32 @@ messages_answer(struct git_op *op, const struct git_answer *answer)
 	return GIT_OP_DONE;
 }
 
+static enum git_op_next
+forks_ask(struct git_op *op)
+{
+	cleanup_free char *range = xasprintf("%s..HEAD", op->onto_id);
+
+	return git_op_args(op, "log", "-z", "--boundary", "--format=%m%T",
+	    "--no-color", "--no-show-signature", range, "--", NULL);
+}
+
+static enum git_op_next
+forks_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct list_op *list = op->self;
+	struct git_records records;
+	const char *record;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	buf_add(&list->text, answer->out, answer->out_len);
+	git_records_init(&records, list->text.data, list->text.len);
+	while ((record = git_records_next(&records)) != NULL)
+		if (record[0] == '-')
+			list_add(list, record + 1);
+	return GIT_OP_DONE;
+}
+
 static const struct git_op_step conflicts_steps[] = {
 	{ .ask = conflicts_ask, .answer = conflicts_answer },
 };
@@ -233,6 +259,11 @@ static const struct git_op_step conflicts_steps[] = {
 static const struct git_op_step messages_steps[] = {
 	GIT_OP_ONTO,
 	{ .ask = messages_ask, .answer = messages_answer },
+};
+
+static const struct git_op_step forks_steps[] = {
+	GIT_OP_ONTO,
+	{ .ask = forks_ask, .answer = forks_answer },
 };
 
 static void
@@ -290,4 +321,15 @@ git_facts_messages(struct git *git, const char *dir, const char *onto,
 	list->op.onto = xstrdup(onto);
 	git_op_start(
 	    &list->op, git, dir, messages_steps, nitems(messages_steps), false);
+}
+
+void
+git_facts_forks(struct git *git, const char *dir, const char *onto,
+    git_list_fn *fn, void *arg)
+{
+	struct list_op *list = list_new(fn, arg);
+
+	list->op.onto = xstrdup(onto);
+	git_op_start(
+	    &list->op, git, dir, forks_steps, nitems(forks_steps), false);
 }

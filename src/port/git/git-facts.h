@@ -36,4 +36,9 @@ void git_facts_conflicts(
 void git_facts_messages(struct git *git, const char *dir, const char *onto,
     git_list_fn *fn, void *arg);
 
+/* The trees of the commits where HEAD left onto: usually one, more if it has
+ * merges, none if it is not ahead of onto. */
+void git_facts_forks(struct git *git, const char *dir, const char *onto,
+    git_list_fn *fn, void *arg);
+
 #endif
