@@ -121,6 +121,24 @@ repo_new(bool run_hooks)
 	return repo;
 }
 
+struct repo *
+repo_new_lfs(void)
+{
+	struct repo *repo = repo_new(false);
+	struct git_options options = { 0 };
+
+	if (strcmp(repo_sh(repo, "git lfs version >/dev/null 2>&1; echo $?"),
+		"0") != 0)
+		unit_skip("git-lfs is not installed");
+	repo->root =
+	    repo_sh(repo, "mv \"$R\" \"$B/ma in\"; printf '%s/ma in' \"$B\"");
+	repo->dir = repo_sh(repo, "printf '%s/a nn' \"$B\"");
+	options.root = repo->root;
+	repo_reopen(repo, &options);
+	repo_sh(repo, "git lfs install --skip-repo >/dev/null");
+	return repo;
+}
+
 void
 repo_free(struct repo *repo)
 {

@@ -38,6 +38,9 @@ struct repo {
  * caller frees it. */
 struct repo *repo_new(bool run_hooks);
 struct repo *repo_new_empty(void); /* without the commit */
+/* With git-lfs for those who have it, and names that it can handle: no line
+ * break. Without it the test is skipped. */
+struct repo *repo_new_lfs(void);
 void repo_free(struct repo *repo);
 void repo_cleanup(struct repo **repo);
 #define cleanup_repo __attribute__((cleanup(repo_cleanup)))

@@ -205,33 +205,14 @@ START_TEST(filters)
 }
 END_TEST
 
-/* git-lfs cannot be used in a folder with a line break in its name. */
-static struct repo_landing *
-with_plain_names(void)
-{
-	struct repo *repo = repo_new(false);
-	struct git_options options = { 0 };
-
-	repo->root =
-	    repo_sh(repo, "mv \"$R\" \"$B/plain\"; printf '%s/plain' \"$B\"");
-	repo->dir = repo_sh(repo, "printf '%s/ann' \"$B\"");
-	options.root = repo->root;
-	repo_reopen(repo, &options);
-	return repo_landing_on(repo);
-}
-
 START_TEST(lfs)
 {
-	cleanup_landing struct repo_landing *landing = with_plain_names();
+	cleanup_landing struct repo_landing *landing =
+	    repo_landing_on(repo_new_lfs());
 	struct repo *repo = landing->repo;
 
-	if (strcmp(repo_sh(repo, "git lfs version >/dev/null 2>&1; echo $?"),
-		"0") != 0)
-		unit_skip("git-lfs is not installed");
 	repo_sh(repo,
-	    "git lfs install --skip-repo >/dev/null; echo '*.bin filter=lfs "
-	    "diff=lfs merge=lfs -text' >.gitattributes; echo one >f.bin; "
-	    "echo g >g.bin; "
+	    "git lfs track '*.bin' >/dev/null; echo one >f.bin; echo g >g.bin; "
 	    "git add .; git commit -qm f; "
 	    "git -C \"$B/check\" checkout -q --detach main");
 	repo_wt(repo,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -129,10 +130,11 @@ judge_changed(
 		suspect(check, change);
 }
 
-/* Is there a file where the landing needs a folder, which it does not remove?
- * From the top down: below a link to a folder the rest would look fine. */
-static bool
-blocked_above(struct git_land_check *check, const char *path)
+/* The first folder above the path that is something else, NULL = none. From the
+ * top down: below a link to a folder the rest would look fine. The caller
+ * frees. */
+static char *
+find_obstacle(const struct git_land_check *check, const char *path)
 {
 	cleanup_free char *folder = xstrdup(path);
 	struct stat st;
@@ -141,22 +143,66 @@ blocked_above(struct git_land_check *check, const char *path)
 	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (!exists(check, folder, &st))
-			return false;
-		if (!S_ISDIR(st.st_mode)) {
-			if (git_changes_find(&check->changes, folder) == NULL)
-				blame(check, folder);
-			return true;
-		}
+			return NULL;
+		if (!S_ISDIR(st.st_mode))
+			return take_ptr(&folder);
 		*slash = '/';
 	}
-	return false;
+	return NULL;
+}
+
+/* Is there a file where the landing needs a folder, which it does not remove?
+ */
+static bool
+blocked_above(struct git_land_check *check, const char *path)
+{
+	cleanup_free char *obstacle = find_obstacle(check, path);
+
+	if (obstacle == NULL)
+		return false;
+	if (git_changes_find(&check->changes, obstacle) == NULL)
+		blame(check, obstacle);
+	return true;
+}
+
+/* A folder that becomes a file: git removes it with all that is in it, also
+ * what is ignored and repositories. Nothing may be there but what the landing
+ * removes. False: the first other file is blamed. */
+static bool
+judge_folder(struct git_land_check *check, const char *path)
+{
+	cleanup_free char *full = file_join(check->tree, path);
+	DIR *stream = opendir(full);
+	const struct git_change *change;
+	struct dirent *entry;
+	struct stat st;
+	bool fine = true;
+
+	while (fine && stream != NULL && (entry = readdir(stream)) != NULL) {
+		cleanup_free char *name = NULL;
+
+		if (strcmp(entry->d_name, ".") == 0 ||
+		    strcmp(entry->d_name, "..") == 0)
+			continue;
+		name = xasprintf("%s/%s", path, entry->d_name);
+		if (exists(check, name, &st) && S_ISDIR(st.st_mode)) {
+			fine = judge_folder(check, name);
+			continue;
+		}
+		change = git_changes_find(&check->changes, name);
+		fine = change != NULL && change->status == 'D';
+		if (!fine)
+			blame(check, name);
+	}
+	if (stream != NULL)
+		closedir(stream);
+	return fine;
 }
 
 /* A new file of the landing: is something there that git does not know? */
 static void
 judge_added(struct git_land_check *check, const struct git_change *change)
 {
-	cleanup_free char *full = file_join(check->tree, change->path);
 	struct stat st;
 
 	if (blocked_above(check, change->path) ||
@@ -164,10 +210,8 @@ judge_added(struct git_land_check *check, const struct git_change *change)
 		return;
 	if (!S_ISDIR(st.st_mode))
 		suspect(check, change);
-	else if (strcmp(change->mode, gitlink_mode) != 0 &&
-	    !git_changes_below(&check->changes, change->path) &&
-	    !git_op_place_is_free(full))
-		blame(check, change->path);
+	else if (strcmp(change->mode, gitlink_mode) != 0)
+		judge_folder(check, change->path);
 }
 
 static int
@@ -185,6 +229,10 @@ judge_all_added(struct git_land_check *check, const char **known, size_t count)
 	for (size_t i = 0; i < check->changes.count; i++) {
 		const struct git_change *change = &check->changes.v[i];
 
+		/* A submodule becomes a file. */
+		if (change->status == 'T' &&
+		    strcmp(change->old_mode, gitlink_mode) == 0)
+			judge_folder(check, change->path);
 		if (change->status != 'A' ||
 		    (count > 0 &&
 			bsearch(&change->path, known, count, sizeof *known,
@@ -236,6 +284,17 @@ is_listed(const struct buf *paths, const char *wanted)
 	return false;
 }
 
+/* A git that failed or was killed had removed the file to write the other
+ * version. With the row of the other version, the next one writes it. */
+static bool
+is_removed(const struct git_land_check *check, const char *path)
+{
+	cleanup_free char *obstacle = find_obstacle(check, path);
+	struct stat st;
+
+	return obstacle == NULL && !exists(check, path, &st);
+}
+
 static void
 add_own_row(struct git_land_check *check, const char *path)
 {
@@ -243,7 +302,8 @@ add_own_row(struct git_land_check *check, const char *path)
 	    git_changes_find(&check->changes, path);
 	bool none = change != NULL && change->status == 'A';
 
-	if (change == NULL || is_listed(&check->foreign, path))
+	if (change == NULL || is_listed(&check->foreign, path) ||
+	    is_removed(check, path))
 		return;
 	buf_addf(&check->suspects, "%s %s\t", none ? "0" : change->old_mode,
 	    change->old_id);
@@ -263,7 +323,9 @@ git_land_check_forgive(struct git_land_check *check)
 	while ((record = git_records_next(&records)) != NULL) {
 		const char *tab = strchr(record, '\t');
 
-		if (tab != NULL && !is_listed(&check->in_way, tab + 1))
+		if (tab != NULL &&
+		    (!is_listed(&check->in_way, tab + 1) ||
+			is_removed(check, tab + 1)))
 			buf_add(&check->suspects, record, strlen(record) + 1);
 	}
 	git_records_init(&records, check->in_way.data, check->in_way.len);

@@ -44,7 +44,8 @@ void git_land_check_blame_all(
     struct git_land_check *check, const char *out, size_t len);
 
 /* What is in the way does not have the other content: have its rows put the
- * checkout's own commit into an index, but for what the user has staged. */
+ * checkout's own commit into an index, but for what the user has staged and for
+ * files that are missing. */
 void git_land_check_forgive(struct git_land_check *check);
 
 /* "3 files are in the way in /path: a, b, c", names made visible. */

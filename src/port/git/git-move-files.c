@@ -246,7 +246,8 @@ git_move_files_read(struct git_op *op, const struct git_answer *answer)
 		return git_move_go(
 		    move, move->settling ? MOVE_LEFT_PUT : MOVE_PUT);
 	}
-	if (!move->refreshed && answer->err == NULL)
+	if (!move->refreshed && answer->err == NULL &&
+	    complains_of_changes(answer->complaint))
 		return GIT_OP_NEXT;
 	if (move->settling)
 		return git_move_go(move, MOVE_LEFT_PUT);
