@@ -4,7 +4,8 @@
 # Runs every test SOAK_REPEAT (20) times; makes every system call of llmc fail
 # in every way, and those of the overseer during a repair; kills the daemon
 # SOAK_KILLS (200) times and the overseer SOAK_OVERSEER_KILLS (1,000) times;
-# ends a landing at each of its points, by a kill and by a power cut;
+# ends a landing at each of its points, by a kill and by a power cut; kills the
+# daemon at each of the first SOAK_QUEUE_STEPS (600) steps of a batch;
 # lands SOAK_LANDINGS (1,000) times beside a user in the same checkout;
 # runs each fuzz target for SOAK_FUZZ (300) seconds and the full chaos run with
 # SOAK_SEEDS (5) seeds; measures the cost of 1,000 tasks. Prints what it did.
@@ -17,6 +18,7 @@ kills=${SOAK_KILLS:-200}
 overseer_kills=${SOAK_OVERSEER_KILLS:-1000}
 seeds=${SOAK_SEEDS:-5}
 landings=${SOAK_LANDINGS:-1000}
+queue_steps=${SOAK_QUEUE_STEPS:-600}
 cd "$(dirname "$0")/.." || exit 1
 failed=0
 
@@ -69,6 +71,11 @@ part "the overseer is killed $overseer_kills times" \
 part "a landing is ended at each of its points" \
 	env LANDING_ALL=1 meson test -C "$build" --print-errorlogs --verbose \
 	--timeout-multiplier 4 --logbase soak-points git-move git-power
+part "the daemon is killed at $queue_steps steps of a batch" \
+	env QUEUE_STEPS="$queue_steps" meson test -C "$build" \
+	--print-errorlogs --verbose \
+	--timeout-multiplier "$((queue_steps / 40 + 1))" \
+	--logbase soak-queue-kills e2e-queue-kills
 part "$landings landings beside a user in the same checkout" \
 	env RACE_LANDINGS="$landings" RACE_SEED="$(($(date +%s) % 100000 + 1))" \
 	meson test -C "$build" --print-errorlogs --verbose \
@@ -79,5 +86,5 @@ part "each fuzz target for $seconds s" \
 part "chaos with $seeds seeds" chaos "$seeds"
 part "the cost of 1,000 tasks" cost
 
-echo "$failed of 10 parts failed"
+echo "$failed of 11 parts failed"
 [ "$failed" -eq 0 ]

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The daemon is killed at one step of a batch in the landing queue, or of a
+ * revert, and started again. A step is a program that it starts or a file that
+ * it puts in place (tests/tools/stepkill.c). In the end the branch has the same
+ * tree as without the kill, every task has landed once, no check ran again
+ * whose result was known, and the user's files are as they were.
+ *
+ *   QUEUE_KILLS  number of steps to kill at, spread over all of them (4)
+ *   QUEUE_STEPS  at each of the first so many steps instead
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "clock.h"
+#include "mem.h"
+#include "queue-scenarios.h"
+#include "scenarios.h"
+
+#define KILLS       4
+#define BATCH_STEPS 520 /* about as many as there are */
+#define BACK_STEPS  80
+#define WAIT_MS     60000
+#define LOOK_MS     30
+
+static int kills; /* seen in this test */
+
+static int
+step_of(int row, int steps)
+{
+	int count = e2e_number("QUEUE_KILLS", KILLS);
+
+	if (e2e_number("QUEUE_STEPS", 0) > 0)
+		return row + 1;
+	return (2 * row + 1) * steps / (2 * count);
+}
+
+static int
+row_count(int steps)
+{
+	int all = e2e_number("QUEUE_STEPS", 0);
+
+	if (all > 0)
+		return all < steps * 2 ? all : steps * 2;
+	return e2e_number("QUEUE_KILLS", KILLS);
+}
+
+static void
+kill_at(int step)
+{
+	const char *llmc = e2e_llmc_path();
+
+	e2e_env(e2e_path("LD_PRELOAD=%.*s/../../tests/tools/stepkill.so",
+	    (int)(strrchr(llmc, '/') - llmc), llmc));
+	e2e_env("STEPKILL_PROGRAM=autod");
+	e2e_env(e2e_path("STEPKILL_ARM=%s", unit_path("arm")));
+	e2e_env(e2e_path("STEPKILL_COUNT=%s", unit_path("steps")));
+	e2e_env(e2e_path("STEPKILL_N=%d", step));
+}
+
+static void
+arm(void)
+{
+	e2e_write(unit_path("arm"), "");
+}
+
+/* Wait until the script succeeds; a daemon that was killed starts again. */
+static void
+wait_with_restarts(const char *script)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	while (e2e_sh(fleet_root(), script)->status != 0) {
+		if (auto_has_ended()) {
+			ck_assert_msg(kills++ == 0, "it ended again: %s",
+			    e2e_shown(auto_output()));
+			e2e_sh(fleet_root(),
+			    e2e_path("cp .llmc/state.json '%s'",
+				unit_path("killed.json")));
+			auto_up(NULL);
+		}
+		if (clock_mono_ms() > end) {
+			/* Fails with what is known. */
+			auto_wait_shell(script);
+		}
+		poll(NULL, 0, LOOK_MS); /* waits for other programs */
+	}
+}
+
+static void
+disarm(void)
+{
+	remove(unit_path("arm"));
+	if (auto_has_ended()) {
+		kills++;
+		auto_up(NULL);
+	}
+}
+
+/* A check that says when it begins and how it ended. The first one in a slot
+ * waits until others are in the queue, so that several land at once. */
+static void
+set_check(void)
+{
+	queue_check(e2e_path(
+	    "tree=$(git rev-parse 'HEAD^{tree}'); say() { echo \"$1 $tree\" "
+	    ">>'%s'; }\n"
+	    "say began\n"
+	    "if [ -n \"${LLMC_CHECK_SLOT-}\" ] && mkdir '%s' 2>/dev/null; then "
+	    "n=0; until [ $(git for-each-ref refs/llmc/queue | wc -l) -ge 3 ] "
+	    "|| [ $n -ge 40 ]; do sleep 0.1; n=$((n + 1)); done; fi\n"
+	    "if [ -e a.txt ] && [ -e b.txt ] && [ ! -e both.txt ]; then "
+	    "say failed; echo a and b need another file; "
+	    "echo 'fake: commit both.txt x'; exit 1; fi\n"
+	    "say passed",
+	    unit_path("checks"), unit_path("first")));
+}
+
+static void
+user_edits(void)
+{
+	auto_set("repo.dirty_checkout", "overlap");
+	e2e_expect(e2e_sh(fleet_root(),
+		       "echo one >notes.txt; echo s >staged.txt; git add .; "
+		       "git commit -qm Files; echo two >>notes.txt; "
+		       "echo t >>staged.txt; git add staged.txt; echo m "
+		       ">mine.txt"),
+	    0, NULL);
+}
+
+/* Had that tree passed, as far as the killed daemon had written down? */
+static bool
+had_passed(const char *tree)
+{
+	struct json_object *state = e2e_load(unit_path("killed.json"));
+	struct json_object *book, *results, *result;
+	bool found = false;
+
+	if (state == NULL ||
+	    !json_object_object_get_ex(state, "landings", &book) ||
+	    !json_object_object_get_ex(book, "checks", &book) ||
+	    !json_object_object_get_ex(book, "results", &results)) {
+		json_object_put(state);
+		return false;
+	}
+	for (size_t i = 0; i < json_object_array_length(results); i++) {
+		result = json_object_array_get_idx(results, i);
+		if (strcmp(json_string_or(result, "tree", ""), tree) == 0 &&
+		    strtol(auto_member(result, "passes"), NULL, 10) > 0)
+			found = true;
+	}
+	json_object_put(state);
+	return found;
+}
+
+/* A check that has passed does not run again, unless its result was lost with
+ * the daemon; one that has failed runs once more where somebody is blamed. */
+static void
+no_check_ran_again(void)
+{
+	const char *again = e2e_sh("/",
+	    e2e_path("awk '$1 == \"began\" && passed[$2] { print $2 } "
+		     "$1 == \"passed\" { passed[$2]++ } "
+		     "$1 == \"failed\" && ++failed[$2] > %d { print $2 }' '%s'",
+		2 + kills, unit_path("checks")))
+				->out;
+
+	for (const char *at = again; *at != '\0'; at += strcspn(at, "\n") + 1) {
+		const char *tree = e2e_path("%.*s", (int)strcspn(at, "\n"), at);
+
+		ck_assert_msg(kills > 0 && !had_passed(tree),
+		    "%s was checked again", tree);
+	}
+}
+
+static void
+nothing_is_left(void)
+{
+	const char *root = fleet_root();
+
+	ck_assert_str_eq(e2e_sh(root,
+			     "git status --porcelain; cat notes.txt mine.txt "
+			     "staged.txt")
+			     ->out,
+	    " M notes.txt\nM  staged.txt\n?? mine.txt\none\ntwo\nm\ns\nt\n");
+	ck_assert_str_eq(
+	    e2e_sh(root,
+		"find .git '(' -name '*.lock' ! -name maintenance.lock ')' -o "
+		"-name 'llmc*index*'; git for-each-ref refs/llmc/queue")
+		->out,
+	    "");
+	e2e_git(root, "fsck", "--connectivity-only", "--no-dangling",
+	    "--no-progress", NULL);
+}
+
+/* The same files, committed one by one with plain git. */
+static void
+tree_is(const char *files)
+{
+	const char *serial = e2e_sh(fleet_root(),
+	    e2e_path("set -e; first=$(git log --format=%%H --grep='^Files$' "
+		     "main); git clone -q -n . '%s'; cd '%s'; git checkout -q "
+		     "$first\nfor f in %s; do echo x >$f; done; git add .; "
+		     "git write-tree",
+		unit_path("serial"), unit_path("serial"), files))
+				 ->out;
+
+	ck_assert_str_eq(
+	    e2e_git(fleet_root(), "rev-parse", "main^{tree}", NULL), serial);
+}
+
+static void
+tell_step(int step)
+{
+	const char *last = e2e_sh("/",
+	    e2e_path("tail -n 1 '%s' 2>/dev/null || true", unit_path("steps")))
+			       ->out;
+
+	printf("# step %d: %s, %s\n", step,
+	    kills > 0 ? "killed" : "not reached", e2e_shown(last));
+	fflush(stdout);
+}
+
+#define SETTLED                                             \
+	"[ $(grep -c '\"outcome\":\"landed\"' "             \
+	".llmc/tasks.jsonl) -ge 4 ] && ! git for-each-ref " \
+	"refs/llmc/queue | grep -q . && [ $(grep -c "       \
+	"'\"status\": *\"idle\"' .llmc/state.json) -ge 4 ]"
+
+START_TEST(a_batch)
+{
+	int step = step_of(_i, BATCH_STEPS);
+
+	kills = 0;
+	user_edits();
+	set_check();
+	auto_set("auto.concurrency", "4");
+	for (const char *name = "abcd"; *name != '\0'; name++)
+		auto_task(e2e_path("%c.md", *name),
+		    "%c\nfake: run %s\nfake: commit %c.txt x", *name,
+		    auto_gate("work"), *name);
+	kill_at(step);
+	auto_up(NULL);
+	auto_wait_events("task_assigned", NULL, 4);
+	auto_wait_shell("[ $(grep -c '\"status\": *\"working\"' "
+			".llmc/state.json) -ge 4 ]");
+	arm();
+	auto_open_gate("work");
+	wait_with_restarts(SETTLED);
+	disarm();
+	tell_step(step);
+	auto_history("a.txt: x", "b.txt: x", "c.txt: x", "d.txt: x", NULL);
+	ck_assert_int_eq(auto_landed(), 4);
+	ck_assert_int_eq(auto_finished(NULL), 4);
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 4);
+	ck_assert_int_eq(fleet_prompts("a and b need another file"), 1);
+	tree_is("a.txt b.txt c.txt d.txt both.txt");
+	auto_drain();
+	no_check_ran_again();
+	nothing_is_left();
+	queue_never_red();
+}
+END_TEST
+
+START_TEST(a_revert)
+{
+	int step = step_of(_i, BACK_STEPS);
+
+	kills = 0;
+	user_edits();
+	set_check();
+	e2e_dir("first"); /* no others come */
+	auto_task("c.md", "C\nfake: commit c.txt x");
+	auto_task("d.md", "D\nfake: commit d.txt x");
+	kill_at(step);
+	auto_up(NULL);
+	auto_wait_finished("landed", 2);
+	auto_wait_state("workers.auto-1.status", "idle");
+	arm();
+	e2e_sh(fleet_root(), "\"$LLMC\" revert c.md --yes");
+	/* It may have been killed before it knew of it. */
+	wait_with_restarts("\"$LLMC\" landing | grep -q '^Nothing waits'");
+	disarm();
+	e2e_sh(fleet_root(),
+	    "git cat-file -e main:c.txt 2>/dev/null && "
+	    "\"$LLMC\" revert c.md --yes");
+	tell_step(step);
+	auto_history("c.txt: x", "d.txt: x", "Revert \"c.txt: x\"", NULL);
+	tree_is("d.txt");
+	auto_drain();
+	no_check_ran_again();
+	nothing_is_left();
+	queue_never_red();
+}
+END_TEST
+
+static void
+begin(void)
+{
+	fleet_begin();
+}
+
+static void
+add(Suite *suite, const TTest *test, int rows)
+{
+	TCase *loop = tcase_create(test->name);
+
+	tcase_set_timeout(loop, 180);
+	tcase_add_checked_fixture(loop, begin, fleet_end);
+	tcase_add_loop_test(loop, test, 0, rows);
+	suite_add_tcase(suite, loop);
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("queue-kills");
+
+	add(suite, a_batch, row_count(BATCH_STEPS));
+	add(suite, a_revert, row_count(BACK_STEPS));
+	return suite;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Preloaded into a program, kills it at its n-th step. A step is what others
+ * can see of it: a program that it starts (fork), and a file that it puts in
+ * place or removes (rename, unlink).
+ *
+ *   STEPKILL_PROGRAM  name of the program; others are left alone
+ *   STEPKILL_ARM      file: steps count only while it exists, and it is
+ *                     removed by the kill
+ *   STEPKILL_N        which step, counted from 1; 0 only counts
+ *   STEPKILL_COUNT    file that gets a line for each step: its name
+ *
+ * The process ends right before the step. Used by tests/e2e/test-queue-kills.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <dlfcn.h>
+
+static const char *arm, *count_file; /* NULL = switched off */
+static unsigned long wanted, count;
+static pid_t self; /* not its forked children */
+
+__attribute__((constructor)) static void
+stepkill_begin(void)
+{
+	const char *program = getenv("STEPKILL_PROGRAM");
+	const char *n = getenv("STEPKILL_N");
+
+	if (program == NULL || n == NULL ||
+	    strcmp(program, program_invocation_short_name) != 0)
+		return;
+	wanted = strtoul(n, NULL, 10);
+	count_file = getenv("STEPKILL_COUNT");
+	arm = getenv("STEPKILL_ARM");
+	self = getpid();
+}
+
+static void
+step(const char *name, const char *what)
+{
+	char line[512];
+	int saved = errno, fd, len;
+
+	if (arm == NULL || count_file == NULL || getpid() != self ||
+	    access(arm, F_OK) == -1) {
+		errno = saved;
+		return;
+	}
+	count++;
+	len = snprintf(line, sizeof line, "%lu %s %.400s\n", count, name, what);
+	fd = open(count_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fd == -1 || write(fd, line, (size_t)len) != len)
+		abort();
+	close(fd);
+	if (count == wanted) {
+		syscall(SYS_unlinkat, AT_FDCWD, arm, 0);
+		raise(SIGKILL);
+	}
+	errno = saved;
+}
+
+pid_t
+fork(void)
+{
+	pid_t (*real)(void) = NULL;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "fork");
+	step("fork", "");
+	return real();
+}
+
+int
+rename(const char *from, const char *to)
+{
+	step("rename", to);
+	return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int
+unlink(const char *path)
+{
+	step("unlink", path);
+	return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
