@@ -25,6 +25,7 @@
 #include "file.h"
 #include "git-changes.h"
 #include "git-dirs.h"
+#include "git-land-where.h"
 #include "git-land.h"
 #include "git-move-files.h"
 #include "git-move-left.h"
@@ -155,60 +156,6 @@ land_ancestor(struct git_op *op, const struct git_answer *answer)
 			       git_move_go(&land->move, MOVE_LEAVE);
 }
 
-/* --- where it is checked out ------------------------------------------ */
-
-static enum git_op_next
-land_wait(struct git_move *move, const char *what, const char *where)
-{
-	return git_move_end_with(move, GIT_LAND_DIRTY, what, where);
-}
-
-static enum git_op_next
-land_judge_trees(struct git_move *move, const struct git_trees *trees)
-{
-	const struct git_tree *on = git_trees_on(trees, move->branch, NULL);
-	const struct git_tree *other =
-	    on != NULL ? git_trees_on(trees, move->branch, on) : NULL;
-
-	free(take_ptr(&move->tree));
-	free(take_ptr(&move->gitdir));
-	if (other != NULL)
-		return land_wait(move,
-		    "the branch is checked out twice, the second time",
-		    other->path);
-	for (size_t i = 0; i < trees->count; i++)
-		if (trees->v[i].branch == NULL &&
-		    git_land_check_rebases(trees->v[i].path, move->branch))
-			return land_wait(move,
-			    "a rebase of the branch is in progress",
-			    trees->v[i].path);
-	if (on == NULL)
-		return GIT_OP_NEXT;
-	move->tree = xstrdup(on->path);
-	move->gitdir = git_dirs_gitdir(on->path);
-	xstrset(&move->op->gitdir, move->gitdir);
-	if (git_op_has(move->op, "MERGE_HEAD") ||
-	    git_op_has(move->op, "CHERRY_PICK_HEAD"))
-		return land_wait(
-		    move, "a merge or cherry-pick is in progress", move->tree);
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-land_trees(struct git_op *op)
-{
-	struct land_op *land = op->self;
-	struct git_trees trees = { 0 };
-	enum git_op_next next = GIT_OP_FAIL;
-
-	if (git_dirs_trees(op->dir, &trees, &op->err) == 0)
-		next = land_judge_trees(&land->move, &trees);
-	git_trees_release(&trees);
-	if (next == GIT_OP_NEXT)
-		git_move_files_begin(&land->move);
-	return next;
-}
-
 /* --- behind the move -------------------------------------------------- */
 
 /* Where a user went with the files of the branch, who had read HEAD before it
@@ -317,7 +264,7 @@ land_back(struct git_op *op, const struct git_answer *answer)
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
-	return land_wait(move,
+	return git_move_end_with(move, GIT_LAND_DIRTY,
 	    "the branch was just checked out, and its files block the landing",
 	    move->tree);
 }
@@ -382,8 +329,8 @@ land_verdict(struct git_op *op, const struct git_answer *answer)
 		return git_move_end_with(move, GIT_LAND_HELD,
 		    "another git process holds a lock", where);
 	if (move->refused.code == 0)
-		return land_wait(
-		    move, "another branch was just checked out", where);
+		return git_move_end_with(move, GIT_LAND_DIRTY,
+		    "another branch was just checked out", where);
 	op->err = move->refused;
 	return GIT_OP_FAIL;
 }
@@ -462,7 +409,7 @@ static const struct git_op_step land_steps[MOVE_COUNT] = {
 	[MOVE_ANCESTOR] = { .ask = land_ask_ancestor, .answer = land_ancestor },
 	[MOVE_CHANGES] = { .ask = git_move_files_ask_changes,
 	    .answer = git_move_files_changes },
-	[MOVE_TREES] = { .ask = land_trees },
+	[MOVE_TREES] = { .ask = git_land_where },
 	[MOVE_RECORD] = { .ask = git_move_record },
 	[MOVE_SYNC] = { .ask = git_move_sync },
 	[MOVE_LOCK] = { .ask = git_move_lock },

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The step of a landing (git-move.h) that finds where the branch is checked
+ * out, and whether a person is in the middle of something there. For git-land.c
+ * only.
+ */
+#ifndef GIT_LAND_WHERE_H
+#define GIT_LAND_WHERE_H
+
+#include "git-op.h"
+
+/* Sets move->tree and move->gitdir, NULL = nowhere; or ends the landing with
+ * what it waits for. */
+enum git_op_next git_land_where(struct git_op *op);
+
+#endif
