@@ -120,6 +120,26 @@ cli_fail_err(struct cli *cli, const char *code, const struct err *err)
 }
 
 int
+cli_fail_output(struct cli *cli, const char *code, const struct err *err,
+    const char *output)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *error = NULL;
+
+	report(cli, code, err->msg);
+	if (output == NULL || cli->silent)
+		return CLI_FAILED;
+	if (cli->json) {
+		json_object_object_get_ex(cli->result, "error", &error);
+		json_set_string(error, "output", output);
+	} else {
+		text_add_visible(&text, output, strlen(output), true);
+		fputs(text.data, stderr);
+	}
+	return CLI_FAILED;
+}
+
+int
 cli_misuse(
     struct cli *cli, const struct cli_command *command, const char *fmt, ...)
 {

@@ -94,6 +94,9 @@ bool cli_is_guarded(const struct cli_command *command);
 int cli_fail(struct cli *cli, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 int cli_fail_err(struct cli *cli, const char *code, const struct err *err);
+/* With the output of a command (NULL = none) below it. */
+int cli_fail_output(struct cli *cli, const char *code, const struct err *err,
+    const char *output);
 int cli_misuse(struct cli *cli, const struct cli_command *command,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

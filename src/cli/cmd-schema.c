@@ -27,6 +27,10 @@ static const struct shape error_detail = {
 		{ .name = "message",
 		    .type = SHAPE_STRING,
 		    .help = "a sentence for people" },
+		{ .name = "output",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "of the command that failed" },
 		{ .name = NULL },
 	    },
 };

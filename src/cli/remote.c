@@ -65,6 +65,7 @@ read_answer(const struct api_method *method, const struct child_result *result,
 	*ret_code = NULL;
 	if (message.kind == RPC_ERROR) {
 		*ret_code = api_error_word(method, message.code);
+		*ret_result = json_object_get(message.data);
 		err_set(err, -EPROTO, "%s", message.message);
 	} else {
 		*ret_result = json_object_get(message.result);
@@ -137,11 +138,15 @@ int
 remote_call(struct cli *cli, const char *method, struct json_object *params,
     int64_t deadline_ms, struct json_object **ret_result)
 {
+	cleanup_json struct json_object *data = NULL;
 	const char *code;
 	struct err err = { 0 };
 
 	if (remote_try(
 		cli, method, params, deadline_ms, ret_result, &code, &err))
 		return CLI_OK;
-	return cli_fail_err(cli, code, &err);
+	data = *ret_result;
+	*ret_result = NULL;
+	return cli_fail_output(
+	    cli, code, &err, json_string_or(data, "output", NULL));
 }

@@ -24,7 +24,7 @@ int remote_call(struct cli *cli, const char *method, struct json_object *params,
 #define REMOTE_LONG_MS (30 * 60 * 1000)
 
 /* The same without the report: false with a code for programs and a sentence
- * for people. */
+ * for people; *ret_result is then the data of the error. */
 bool remote_try(struct cli *cli, const char *method, struct json_object *params,
     int64_t deadline_ms, struct json_object **ret_result, const char **ret_code,
     struct err *err);

@@ -130,6 +130,26 @@ START_TEST(the_queue_while_a_check_runs)
 }
 END_TEST
 
+/* The whole output, not only as much as fits into an error. */
+START_TEST(a_person_sees_why_work_fails)
+{
+	struct e2e_run *run;
+
+	set_check("test ! -e a.txt || { echo begun; seq 1000 1400; exit 3; }");
+	fleet_up();
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit a.txt x");
+	fleet_wait("adam", "needs_review");
+	run = e2e_llmc(fleet_root(), "accept", "adam", NULL);
+	e2e_expect(run, 1, "has not landed on main");
+	e2e_has(run->err, "status 3");
+	e2e_has(run->err, "begun\n1000\n");
+	e2e_has(run->err, "\n1400\n");
+	ck_assert(!in_main("a.txt"));
+	fleet_wait("adam", "needs_review");
+}
+END_TEST
+
 /* What the last daemon left, and a branch that is red. */
 START_TEST(the_queue_without_a_daemon)
 {
@@ -234,8 +254,9 @@ unit_suite(void)
 {
 	Suite *s = suite_create("landing");
 	const TTest *const all[] = { the_queue_while_a_check_runs,
-		the_queue_without_a_daemon, a_task_is_taken_back,
-		a_commit_is_taken_back, a_task_that_has_not_landed };
+		a_person_sees_why_work_fails, the_queue_without_a_daemon,
+		a_task_is_taken_back, a_commit_is_taken_back,
+		a_task_that_has_not_landed };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

@@ -197,7 +197,7 @@ struct reply {
 	struct server_call *call;
 	struct json_object *result;
 	int code;
-	char *message; /* NULL = success */
+	char *message; /* of an error, then result is its data */
 };
 
 static void
@@ -206,7 +206,8 @@ reply_now(void *arg)
 	struct reply *reply = arg;
 
 	if (reply->message != NULL)
-		server_fail(reply->call, reply->code, reply->message, NULL);
+		server_fail(
+		    reply->call, reply->code, reply->message, reply->result);
 	else
 		server_reply(reply->call, reply->result);
 	free(reply->message);
@@ -230,8 +231,8 @@ serve_reply(
 }
 
 void
-serve_fail(
-    struct core *core, struct server_call *call, int code, const char *message)
+serve_fail_output(struct core *core, struct server_call *call, int code,
+    const char *message, const char *output)
 {
 	struct reply *reply;
 
@@ -241,7 +242,18 @@ serve_fail(
 	reply->call = call;
 	reply->code = code;
 	reply->message = xstrdup(message);
+	if (output != NULL) {
+		reply->result = json_object_new_object();
+		json_set_string(reply->result, "output", output);
+	}
 	persist_then(core, NULL, reply_now, reply);
+}
+
+void
+serve_fail(
+    struct core *core, struct server_call *call, int code, const char *message)
+{
+	serve_fail_output(core, call, code, message, NULL);
 }
 
 void

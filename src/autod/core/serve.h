@@ -42,6 +42,9 @@ void serve_reply(
     struct core *core, struct server_call *call, struct json_object *result);
 void serve_fail(
     struct core *core, struct server_call *call, int code, const char *message);
+/* The same with an output (NULL = none), which may be long and have lines. */
+void serve_fail_output(struct core *core, struct server_call *call, int code,
+    const char *message, const char *output);
 /* Refuse a call immediately: nothing has been changed. */
 void serve_refuse(struct server_call *call, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

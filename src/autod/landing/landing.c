@@ -189,7 +189,8 @@ landings_moved(struct landings *landings, const char *from, const char *to)
 
 void
 landings_fail(struct landings *landings, struct server_call *call,
-    const char *worker, const char *head, const struct err *err)
+    const char *worker, const char *head, const struct err *err,
+    const char *output)
 {
 	cleanup_free char *words = err->code == -ECANCELED || worker == NULL ?
 	    xstrdup(err->msg) :
@@ -197,7 +198,7 @@ landings_fail(struct landings *landings, struct server_call *call,
 		head != NULL ? " at " : "", head != NULL ? head : "",
 		core_branch(landings->core), err->msg);
 
-	serve_fail(landings->core, call, API_FAILED, words);
+	serve_fail_output(landings->core, call, API_FAILED, words, output);
 }
 
 void

@@ -137,9 +137,10 @@ struct server_call *
 landings_take_call(struct landings *landings, const char *item);
 
 /* Answer a call (NULL = none) with a failure, naming what did not land and
- * where. head: NULL = unknown. */
+ * where. head: NULL = unknown. output: NULL = none. */
 void landings_fail(struct landings *landings, struct server_call *call,
-    const char *worker, const char *head, const struct err *err);
+    const char *worker, const char *head, const struct err *err,
+    const char *output);
 
 /* Emit EVENT_LANDING_ENDED, after EVENT_NOT_LANDED for a failure. */
 void landings_ended(struct landings *landings, const struct landing_end *end);

@@ -296,7 +296,7 @@ fail(struct op_enqueue *e, const struct err *err)
 	if (err->code == -EUCLEAN)
 		agent_park(agent, err->msg);
 	landings_fail(e->landings, e->op.call, agent->worker->name,
-	    agent->worker->commit, err);
+	    agent->worker->commit, err, NULL);
 	landings_ended(e->landings, &ended);
 }
 

@@ -145,7 +145,8 @@ pick_end(struct operation *op, const struct err *err)
 		enqueue(pick);
 	else
 		landings_fail(pick->landings, pick->op.call,
-		    pick->op.agent->worker->name, pick->item->picked_head, err);
+		    pick->op.agent->worker->name, pick->item->picked_head, err,
+		    NULL);
 	/* A landing of the worker may have waited for this. */
 	landings_kick(pick->landings);
 	landing_item_free(pick->item);

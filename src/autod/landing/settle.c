@@ -203,20 +203,19 @@ fail_item(struct landings *landings, const struct landing_item *item,
     const struct err *err)
 {
 	struct server_call *call = landings_take_call(landings, item->id);
+	const char *output =
+	    item->step == ITEM_EJECTED && !item->conflict ? item->words : NULL;
 	cleanup_free char *words = NULL;
 
 	if (item->kind != ITEM_REVERT) {
 		landings_fail(landings, call, item->worker,
 		    item->kind == ITEM_PICK ? item->picked_head : item->head,
-		    err);
+		    err, output);
 		return;
 	}
-	/* The output of a check is longer than an err. */
 	words = xasprintf("%.12s is not taken back on %s: %s", item->head,
-	    core_branch(landings->core),
-	    item->step == ITEM_EJECTED && !item->conflict ? item->words :
-							    err->msg);
-	serve_fail(landings->core, call, API_FAILED, words);
+	    core_branch(landings->core), err->msg);
+	serve_fail_output(landings->core, call, API_FAILED, words, output);
 }
 
 /* Back to a person. The item is gone after this. */
@@ -291,6 +290,9 @@ settle_check_words(
 	xstrset(&item->words, words.data);
 }
 
+/* Why, in one line; item->words has the output. */
+static const char fails[] = "it fails auto.check_command";
+
 static void
 on_returned(struct agent *agent, const struct err *err, void *arg)
 {
@@ -304,10 +306,10 @@ on_returned(struct agent *agent, const struct err *err, void *arg)
 		return;
 	if (err != NULL && err->code == -ECANCELED && landings->core->stopping)
 		return; /* the next daemon tells it */
-	err_set(&words, -EBADMSG, "%s", err != NULL ? err->msg : item->words);
+	err_set(&words, -EBADMSG, "%s", err != NULL ? err->msg : fails);
 	task = item->task != NULL ? xstrdup(item->task) : NULL;
 	landings_fail(landings, landings_take_call(landings, item->id),
-	    item->worker, item->head, &words);
+	    item->worker, item->head, &words, err != NULL ? NULL : item->words);
 	forget(landings, item);
 	landings_ended(landings,
 	    &(struct landing_end){ .agent = agent,
@@ -325,7 +327,7 @@ eject_failed(
 	enum landing_return how = LANDING_RETURN_PERSON;
 	struct err err = { 0 };
 
-	err_set(&err, -EBADMSG, "%s", item->words);
+	err_set(&err, -EBADMSG, "%s", fails);
 	if (policy != NULL && policy->ejected != NULL && item->task != NULL)
 		how = policy->ejected(landings->policy_arg, agent, item->task,
 		    item->commit != NULL ? item->commit : item->head,
@@ -337,7 +339,7 @@ eject_failed(
 		break;
 	case LANDING_RETURN_TAKEN:
 		landings_fail(landings, landings_take_call(landings, item->id),
-		    item->worker, item->head, &err);
+		    item->worker, item->head, &err, item->words);
 		forget(landings, item);
 		break;
 	case LANDING_RETURN_PERSON:
@@ -396,7 +398,7 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 		agent->worker->accepted = false;
 		json_object_put(answer);
 		landings_fail(landings, call, agent->worker->name,
-		    agent->worker->commit, err);
+		    agent->worker->commit, err, NULL);
 	}
 	persist_changed(core);
 	landings_ended(landings,

@@ -254,6 +254,8 @@ take_message(const struct rpc_message *m, int *ret_status,
 	if (m->kind == RPC_ERROR && (ours || m->id == NULL)) {
 		if (ret_code != NULL)
 			*ret_code = m->code;
+		if (ret_result != NULL)
+			*ret_result = json_object_get(m->data);
 		*ret_status = err_set(err, -EPROTO, "%s", m->message);
 		return 1;
 	}

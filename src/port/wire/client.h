@@ -30,7 +30,8 @@ int client_dial(const char *socket, int64_t ms, struct err *err);
 /* -ENOENT or -ECONNREFUSED: nobody listens. -EACCES: another user listens.
  * -ETIMEDOUT. -ECONNRESET: gone before it answered. -E2BIG: the request is too
  * long. -EBADMSG: the answer is not valid. -EPROTO with the server's message in
- * err when it answered with an error; *ret_code (may be NULL) is its code.
+ * err when it answered with an error; *ret_code (may be NULL) is its code, and
+ * the result is the data of the error.
  *
  * deadline_ms is counted from now and bounds the whole call. The result is
  * owned by the caller, may be NULL. params stays the caller's. wait false sends
