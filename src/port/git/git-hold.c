@@ -19,10 +19,17 @@
 /* For the hooks of the user, and a slow disk. */
 #define HOLD_DEADLINE_MS (INT64_C(15) * 60 * 1000)
 
-/* The user's git waits as long for the index: a hook that takes longer is
- * refused. */
-#define PREPARE_MS 10000
-#define ABORT_MS   2000
+/* For each of our words: the user's git waits as long for the index. A hook
+ * that takes longer is ended; before the branch has moved, that is a refusal.
+ */
+#define WORD_MS  10000
+#define ABORT_MS 2000
+
+enum hold_word {
+	HOLD_PREPARE,
+	HOLD_COMMIT,
+	HOLD_ABORT
+};
 
 struct git_hold {
 	struct loop *loop;
@@ -30,9 +37,10 @@ struct git_hold {
 	int fd; /* its standard input */
 	struct buf orders; /* up to prepare */
 	struct buf said;
-	bool awaited; /* fn is to be called at its next word */
+	enum hold_word word; /* our last one */
+	bool awaited; /* fn is to be called at its answer */
 	struct loop_timer *soon;
-	struct loop_timer *limit; /* for the word that it is prepared */
+	struct loop_timer *limit; /* for its answer */
 	bool late;
 	git_hold_fn *fn;
 	void *arg;
@@ -60,7 +68,9 @@ hold_said(const char *bytes, size_t len, void *arg)
 	struct git_hold *hold = arg;
 
 	buf_add(&hold->said, bytes, len);
-	if (hold->awaited && strstr(hold->said.data, "prepare: ok\n") != NULL) {
+	/* A late one lets go at the end of its input, which it has reached. */
+	if (hold->awaited && hold->word == HOLD_PREPARE && !hold->late &&
+	    strstr(hold->said.data, "prepare: ok\n") != NULL) {
 		hold->awaited = false;
 		loop_timer_free(take_ptr(&hold->limit));
 		buf_clear(&hold->said);
@@ -69,23 +79,39 @@ hold_said(const char *bytes, size_t len, void *arg)
 }
 
 static void
+hold_describe(struct git_hold *hold, const struct child_result *result)
+{
+	struct buf *out = &hold->complaint;
+
+	child_output_text(&result->err, out);
+	while (out->len > 0 && out->data[out->len - 1] == '\n')
+		buf_truncate(out, out->len - 1);
+	if (hold->late)
+		buf_addf(out, "it did not %s within %d s",
+		    hold->word == HOLD_PREPARE ? "lock the branch" : "end",
+		    WORD_MS / 1000);
+	else if (!result->exited && out->len == 0)
+		child_result_describe(result, out);
+	else if (out->len == 0)
+		buf_adds(out, "it ended before it was told to");
+}
+
+/* At the end of its input it exits with 0, whether it has moved the branch or
+ * not: only its word counts. */
+static void
 hold_ended(const struct child_result *result, void *arg)
 {
 	struct git_hold *hold = arg;
 
 	hold->child = NULL;
 	loop_timer_free(take_ptr(&hold->limit));
-	hold->status = result->exited ? result->status : -1;
-	child_output_text(&result->err, &hold->complaint);
-	while (hold->complaint.len > 0 &&
-	    hold->complaint.data[hold->complaint.len - 1] == '\n')
-		buf_truncate(&hold->complaint, hold->complaint.len - 1);
-	if (hold->late)
-		buf_addf(&hold->complaint,
-		    "it did not lock the branch within %d s",
-		    PREPARE_MS / 1000);
-	else if (!result->exited && hold->complaint.len == 0)
-		child_result_describe(result, &hold->complaint);
+	if (strstr(hold->said.data, "commit: ok\n") != NULL)
+		hold->status = 0;
+	else if (result->exited && result->status != 0)
+		hold->status = result->status;
+	else
+		hold->status = -1;
+	hold_describe(hold, result);
 	if (hold->awaited)
 		hold_tell_end(hold);
 }
@@ -155,18 +181,6 @@ hold_soon(void *arg)
 	hold_tell_end(hold);
 }
 
-/* Answers come from the loop. What it does not read any more it tells by its
- * end. */
-static void
-hold_await(struct git_hold *hold, git_hold_fn *fn, void *arg)
-{
-	hold->fn = fn;
-	hold->arg = arg;
-	hold->awaited = true;
-	if (hold->child == NULL)
-		hold->soon = loop_after(hold->loop, 1, hold_soon, hold);
-}
-
 /* The end of its input lets it clean up; then it is told to. */
 static void
 hold_too_late(void *arg)
@@ -183,13 +197,27 @@ hold_too_late(void *arg)
 	hold->limit = loop_after(hold->loop, ABORT_MS, hold_too_late, hold);
 }
 
+/* Answers come from the loop. What it does not read any more it tells by its
+ * end. */
+static void
+hold_await(
+    struct git_hold *hold, enum hold_word word, git_hold_fn *fn, void *arg)
+{
+	hold->word = word;
+	hold->fn = fn;
+	hold->arg = arg;
+	hold->awaited = true;
+	if (hold->child == NULL)
+		hold->soon = loop_after(hold->loop, 1, hold_soon, hold);
+	else
+		hold->limit =
+		    loop_after(hold->loop, WORD_MS, hold_too_late, hold);
+}
+
 void
 git_hold_prepare(struct git_hold *hold, git_hold_fn *fn, void *arg)
 {
-	hold_await(hold, fn, arg);
-	if (hold->child != NULL)
-		hold->limit =
-		    loop_after(hold->loop, PREPARE_MS, hold_too_late, hold);
+	hold_await(hold, HOLD_PREPARE, fn, arg);
 	if (hold->child != NULL)
 		(void)file_write_all(
 		    hold->fd, hold->orders.data, hold->orders.len);
@@ -200,7 +228,7 @@ git_hold_commit(struct git_hold *hold, git_hold_fn *fn, void *arg)
 {
 	static const char commit[] = "commit\n";
 
-	hold_await(hold, fn, arg);
+	hold_await(hold, HOLD_COMMIT, fn, arg);
 	if (hold->child != NULL)
 		(void)file_write_all(hold->fd, commit, strlen(commit));
 	hold->fd = fd_close(hold->fd);
@@ -209,7 +237,7 @@ git_hold_commit(struct git_hold *hold, git_hold_fn *fn, void *arg)
 void
 git_hold_abort(struct git_hold *hold, git_hold_fn *fn, void *arg)
 {
-	hold_await(hold, fn, arg);
+	hold_await(hold, HOLD_ABORT, fn, arg);
 	hold->fd = fd_close(hold->fd);
 }
 

@@ -26,7 +26,8 @@ struct git_hold_spec {
 
 /* What became of it. */
 struct git_hold_result {
-	int status; /* exit status; -1 = it was killed or did not end */
+	int status; /* 0 = it has moved the branch; else its exit status, -1
+		     * if that says nothing */
 	bool locked; /* another git has the branch or HEAD */
 	const char *complaint;
 };
@@ -41,7 +42,8 @@ int git_hold_new(struct git *git, const struct git_hold_spec *spec,
 pid_t git_hold_pid(const struct git_hold *hold);
 
 /* Our words. prepare: NULL or its end. commit, abort: its end. One that ended
- * by itself in between tells it then. */
+ * by itself in between tells it then. A hook that takes longer than ten seconds
+ * is ended, and git with it: behind a commit the branch may have moved then. */
 void git_hold_prepare(struct git_hold *hold, git_hold_fn *fn, void *arg);
 void git_hold_commit(struct git_hold *hold, git_hold_fn *fn, void *arg);
 void git_hold_abort(struct git_hold *hold, git_hold_fn *fn, void *arg);

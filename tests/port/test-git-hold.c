@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A branch that is held for a move: when it counts as held, when as moved, and
+ * that no hook of the user's holds it for long.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "errtext.h"
+#include "git-hold.h"
+#include "mem.h"
+#include "repo.h"
+#include "unit.h"
+
+#define SCALE 5
+
+struct held {
+	struct repo *repo;
+	struct git_hold *hold;
+	int calls;
+	bool prepared;
+	int status;
+	char complaint[256];
+};
+
+/* The branch shall move from its commit to the next one. */
+static void
+start(struct held *held, const char *setup)
+{
+	struct git_hold_spec spec = { .branch = "main", .reason = "test" };
+	struct err err = { 0 };
+	int r;
+
+	memset(held, 0, sizeof *held);
+	held->repo = repo_new(true);
+	repo_sh(held->repo,
+	    "git tag onto; git checkout -q --detach; echo two >>a.txt; "
+	    "git commit -qam w1; git tag id; git checkout -q main");
+	repo_trap(held->repo, 0, "");
+	repo_sh(held->repo, setup);
+	spec.dir = held->repo->root;
+	spec.old_id = repo_sh(held->repo, "git rev-parse onto");
+	spec.new_id = repo_sh(held->repo, "git rev-parse id");
+	r = git_hold_new(held->repo->git, &spec, &held->hold, &err);
+	ck_assert_msg(r == 0, "%s", err.msg);
+}
+
+static void
+finish(struct held *held)
+{
+	git_hold_free(held->hold);
+	repo_free(held->repo);
+}
+
+static void
+on_answer(const struct git_hold_result *result, void *arg)
+{
+	struct held *held = arg;
+
+	held->calls++;
+	held->prepared = result == NULL;
+	held->status = result != NULL ? result->status : 0;
+	if (result != NULL)
+		strlcpy(
+		    held->complaint, result->complaint, sizeof held->complaint);
+	repo_answered(held->repo, NULL);
+}
+
+static void
+say(struct held *held, void (*word)(struct git_hold *, git_hold_fn *, void *))
+{
+	repo_begin(held->repo);
+	word(held->hold, on_answer, held);
+	repo_wait(held->repo);
+}
+
+static const char *
+tip(struct held *held)
+{
+	return repo_sh(held->repo, "git log -1 --format=%s main");
+}
+
+/* A hook that does that in one of its states. */
+#define HOOK(state, does)                                          \
+	"printf '#!/bin/sh\\n[ $1 != " state " ] || " does "\\n' " \
+	">.git/hooks/reference-transaction; "                      \
+	"chmod +x .git/hooks/reference-transaction"
+
+/* A git of which only update-ref is none. */
+#define STAND_IN                                            \
+	"cat >\"$B/trap/git\" <<'E'\n#!/bin/sh\n"           \
+	"case \"$*\" in *--stdin) read a; read b; read c; " \
+	"echo start: ok; echo prepare: ok; exit 0;; esac\n" \
+	"PATH=$TRAP_PATH; exec git \"$@\"\nE\n"
+
+START_TEST(a_held_branch_moves_or_stays)
+{
+	struct held held;
+
+	start(&held, "");
+	say(&held, git_hold_prepare);
+	ck_assert(held.prepared);
+	ck_assert_str_eq(
+	    repo_sh(held.repo, "ls .git/HEAD.lock"), ".git/HEAD.lock");
+	say(&held, git_hold_commit);
+	ck_assert_int_eq(held.status, 0);
+	ck_assert_str_eq(tip(&held), "w1");
+	finish(&held);
+
+	start(&held, "");
+	say(&held, git_hold_prepare);
+	say(&held, git_hold_abort);
+	ck_assert_int_ne(held.status, 0);
+	ck_assert_str_eq(tip(&held), "first");
+	finish(&held);
+}
+END_TEST
+
+/* The word comes when git has been told to let go. */
+START_TEST(a_late_word_does_not_count)
+{
+	struct held held;
+
+	start(&held, HOOK("prepared", "sleep 2.2"));
+	say(&held, git_hold_prepare);
+	ck_assert(!held.prepared);
+	ck_assert_int_eq(held.calls, 1);
+	ck_assert_int_ne(held.status, 0);
+	ck_assert_ptr_nonnull(strstr(held.complaint, "within 10 s"));
+	ck_assert_str_eq(tip(&held), "first");
+	finish(&held);
+}
+END_TEST
+
+/* It exits with 0 and has moved nothing. */
+START_TEST(only_its_word_says_that_the_branch_has_moved)
+{
+	struct held held;
+
+	start(&held, STAND_IN);
+	say(&held, git_hold_prepare);
+	ck_assert(held.prepared);
+	say(&held, git_hold_commit);
+	ck_assert_int_ne(held.status, 0);
+	ck_assert_str_ne(held.complaint, "");
+	finish(&held);
+}
+END_TEST
+
+/* After the move, and after it was given up. */
+START_TEST(a_hook_that_does_not_end_is_ended)
+{
+	struct held held;
+
+	start(&held, HOOK("committed", "sleep 40"));
+	say(&held, git_hold_prepare);
+	ck_assert(held.prepared);
+	say(&held, git_hold_commit);
+	ck_assert_str_eq(tip(&held), "w1");
+	finish(&held);
+
+	start(&held, HOOK("aborted", "sleep 40"));
+	say(&held, git_hold_prepare);
+	say(&held, git_hold_abort);
+	ck_assert_str_eq(tip(&held), "first");
+	finish(&held);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-hold");
+
+	unit_hurry(SCALE);
+	unit_case(s, "hold",
+	    (const TTest *[]){ a_held_branch_moves_or_stays,
+		a_late_word_does_not_count,
+		only_its_word_says_that_the_branch_has_moved,
+		a_hook_that_does_not_end_is_ended, NULL });
+	return s;
+}
