@@ -15,6 +15,9 @@
 #include "landing-record.h"
 #include "landing.h"
 #include "mem.h"
+#include "op-reset.h"
+#include "queue-move.h"
+#include "queue.h"
 #include "unit.h"
 
 /* In the queue it waits for permission, and b.txt fails without "pass". A
@@ -346,6 +349,87 @@ START_TEST(a_queued_task_is_dropped)
 }
 END_TEST
 
+/* --- during the move ------------------------------------------------- */
+
+static bool
+is_moving(void *arg)
+{
+	return ((const struct auto_world *)arg)->core->state.landings.to !=
+	    NULL;
+}
+
+/* The branch is about to move with the work of t1. */
+static struct agent *
+begin_moving(struct auto_world *world)
+{
+	begin_queued(world, "");
+	allow(world, "0");
+	floor_world_wait_closely(&world->floor, is_moving, world);
+	world->floor.store_held = true;
+	return auto_world_agent(world);
+}
+
+/* The task is not done again; nor if the checkout was in the way at first. */
+START_TEST(a_worker_is_lost_during_the_move)
+{
+	struct auto_world world;
+	struct agent *agent = begin_moving(&world);
+
+	op_reset(agent, NULL);
+	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_QUEUED);
+	ck_assert_ptr_null(agent->worker->task);
+	if (_i == 1)
+		floor_world_sh(&world.floor, "echo mine >b.txt");
+	floor_world_store_answer(&world.floor);
+	if (_i == 1) {
+		auto_world_wait(&world, "waiting; ");
+		ck_assert_int_eq(task_of(&world, "t1")->step, TASK_QUEUED);
+		floor_world_sh(&world.floor, "rm b.txt");
+		queue_move_retry(world.landings->queue->move);
+	}
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 landed; ");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git log --format=%s main"),
+	    "add b.txt\nmeanwhile\nfirst");
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_task_is_not_dropped_during_the_move)
+{
+	struct auto_world world;
+	struct floor_call *call;
+
+	begin_moving(&world);
+	call = floor_world_ask(&world.floor, "task.drop", "{\"task\": \"t1\"}");
+	ck_assert_str_eq(floor_world_answer(&world.floor, call),
+	    "its work is landing; try again in a moment");
+	floor_world_store_answer(&world.floor);
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* Its worker still has it. */
+START_TEST(work_in_the_queue_is_dropped_with_its_task)
+{
+	struct auto_world world;
+	struct floor_call *call;
+
+	begin_queued(&world, "");
+	call = floor_world_ask(&world.floor, "task.drop", "{\"task\": \"t1\"}");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_ptr_null(item_of(&world, "t1"));
+	allow(&world, "0");
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 aborted; ");
+	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nm.txt");
+	auto_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -359,11 +443,13 @@ unit_suite(void)
 		turns_without_a_worker_are_limited,
 		the_next_daemon_releases_the_worker,
 		a_queued_task_without_an_item_waits_again,
-		a_queued_task_is_dropped, NULL });
+		a_queued_task_is_dropped, a_task_is_not_dropped_during_the_move,
+		work_in_the_queue_is_dropped_with_its_task, NULL });
 	tcase_set_timeout(loops, 60);
 	tcase_add_loop_test(loops, a_worker_that_is_not_needed_stays, 0, 2);
 	tcase_add_loop_test(loops, what_fails_goes_to_the_next_worker, 0, 2);
 	tcase_add_loop_test(loops, the_next_daemon_lands_it, 0, 3);
+	tcase_add_loop_test(loops, a_worker_is_lost_during_the_move, 0, 2);
 	suite_add_tcase(suite, loops);
 	return suite;
 }

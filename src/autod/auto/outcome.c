@@ -11,6 +11,7 @@
 #include "intake.h"
 #include "json.h"
 #include "jsonl.h"
+#include "landing-record.h"
 #include "mem.h"
 #include "op-reset.h"
 #include "outcome.h"
@@ -220,12 +221,19 @@ void
 outcome_worker_lost(
     struct auto_mode *mode, struct agent *agent, const char *reason)
 {
+	const struct landing_record *record = &mode->core->state.landings;
 	struct task *t = auto_task(agent);
+	int64_t now = clock_wall_ms();
 
 	if (t == NULL)
 		return;
-	if (t->step == TASK_ASSIGNED)
-		task_give_back(t, reason, clock_wall_ms());
+	/* The queue still has its work, because the branch is moving with it or
+	 * its check has failed: it lands or comes back without this worker. */
+	if (t->step == TASK_ASSIGNED &&
+	    landing_record_of_task(record, t->id) != NULL)
+		task_queue(t, now);
+	else if (t->step == TASK_ASSIGNED)
+		task_give_back(t, reason, now);
 	xstrset(&agent->worker->task, NULL);
 	persist_changed(mode->core);
 	scheduler_look(mode);

@@ -29,7 +29,8 @@ void outcome_attempt_failed(
  * operation may be running on the worker. */
 void outcome_clear_worker(struct agent *agent);
 
-/* The worker was reset or removed: its task waits again. */
+/* The worker was reset or removed: its task waits again, or lands without
+ * it. */
 void outcome_worker_lost(
     struct auto_mode *mode, struct agent *agent, const char *reason);
 /* A landed commit was taken back by another: its task's history says so. */

@@ -330,27 +330,27 @@ drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t)
 {
 	struct agent *agent =
 	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+	bool held =
+	    t->step == TASK_ASSIGNED && agent != NULL && auto_task(agent) == t;
 	cleanup_free char *id = xstrdup(t->id);
 
 	if (has_landed(t)) {
 		serve_refuse(call, API_STATUS, "it has landed already");
 		return;
 	}
-	if (t->step == TASK_ASSIGNED && agent != NULL &&
-	    auto_task(agent) == t) {
-		if (agent_is_taken(agent)) {
-			serve_refuse(call, API_BUSY,
-			    "another operation on its worker is in progress; "
-			    "try again in a moment");
-			return;
-		}
-		outcome_clear_worker(agent);
+	if (held && agent_is_taken(agent)) {
+		serve_refuse(call, API_BUSY,
+		    "another operation on its worker is in progress; "
+		    "try again in a moment");
+		return;
 	}
-	if (t->step == TASK_QUEUED && !landings_withdraw(mode->landings, id)) {
+	if (!landings_withdraw(mode->landings, id)) {
 		serve_refuse(call, API_BUSY,
 		    "its work is landing; try again in a moment");
 		return;
 	}
+	if (held)
+		outcome_clear_worker(agent);
 	outcome_settle(mode, t, OUTCOME_ABORTED, "dropped by a person");
 	answer(mode, call, id, "aborted");
 }

@@ -264,9 +264,13 @@ settle_cancelled(
 bool
 settle_withdraw(struct landings *landings, struct landing_item *item)
 {
+	struct err err = { 0 };
+
 	if (item->freeing || item->step == ITEM_LANDED ||
 	    (item->step == ITEM_QUEUED && item->commit != NULL))
 		return false;
+	err_set(&err, -ECANCELED, "its task was dropped");
+	fail_item(landings, item, &err);
 	forget(landings, item);
 	return true;
 }

@@ -26,8 +26,9 @@ void settle_refused(struct landings *landings, struct landing_item *item,
 void settle_cancelled(
     struct landings *landings, struct landing_item *item, const char *reason);
 
-/* Take it out, without an answer or an event. False if it has landed, the
- * branch is moving with it, or its worker is being reset. */
+/* Take it out because its task was dropped: who waits is answered, there is no
+ * event. False if it has landed, the branch is moving with it, or its worker is
+ * being reset. */
 bool settle_withdraw(struct landings *landings, struct landing_item *item);
 
 /* What the worker is told after this tree failed, into item->words. */
