@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@
 #include "lock.h"
 #include "mem.h"
 #include "text.h"
+
+static const char index_lock[] = "index.lock";
 
 #define CLAIM_NAME  "llmc-landing"
 #define CLAIM_INDEX "llmc-landing.index"
@@ -232,8 +235,11 @@ git_claim_lock(struct git_claim *claim, const char *name, struct err *err)
 	cleanup_free char *path = lock_path(claim, name);
 	cleanup_free char *temporary = xasprintf("%s.llmc", path);
 	cleanup_fd int fd = -1;
+	bool is_index = strcmp(name, index_lock) == 0;
 	int r;
 
+	if (is_index && claim->holds_index)
+		return 0;
 	unlink(temporary); /* of one that was killed */
 	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd == -1)
@@ -241,8 +247,10 @@ git_claim_lock(struct git_claim *claim, const char *name, struct err *err)
 	r = file_write_all(fd, CLAIM_MARK "\n", sizeof CLAIM_MARK);
 	if (r == 0)
 		r = appear(temporary, path);
-	if (r == 0)
+	if (r == 0) {
+		claim->holds_index = claim->holds_index || is_index;
 		return 0;
+	}
 	unlink(temporary);
 	return err_errno(err, r, "%s", path);
 }
@@ -265,6 +273,8 @@ git_claim_unlock(struct git_claim *claim, const char *name)
 	unlink(temporary);
 	if (is_marked(path))
 		unlink(path);
+	if (strcmp(name, index_lock) == 0)
+		claim->holds_index = false;
 }
 
 static bool
@@ -324,7 +334,7 @@ git_claim_sweep(struct git_claim *claim)
 	cleanup_free char *name =
 	    xasprintf("refs/heads/%s.lock", claim->branch);
 	cleanup_free char *branch = file_join(claim->common, name);
-	cleanup_free char *index = lock_path(claim, "index.lock");
+	cleanup_free char *index = lock_path(claim, index_lock);
 
 	if (claim->updater.pid != 0 && procref_alive(&claim->updater))
 		return false;
@@ -333,12 +343,21 @@ git_claim_sweep(struct git_claim *claim)
 		unlink(head);
 	if (branch_lock_is_ours(claim, branch) || is_of_before(claim, branch))
 		unlink(branch);
-	if (is_marked(index) || is_of_before(claim, index))
-		unlink(index);
-	git_claim_unlock(claim, "index.lock");
 	git_claim_unlock(claim, "HEAD.lock");
 	git_claim_remove_index(claim);
+	if (claim->holds_index)
+		return true;
+	if (is_of_before(claim, index))
+		unlink(index);
+	git_claim_unlock(claim, index_lock);
 	return true;
+}
+
+void
+git_claim_end_updater(const struct git_claim *claim)
+{
+	if (claim->updater.pid != 0)
+		(void)procref_signal_group(&claim->updater, SIGTERM);
 }
 
 char *

@@ -21,6 +21,7 @@ struct err;
 struct git_claim {
 	int fd; /* -1 = not taken */
 	char *common;
+	bool holds_index; /* index.lock was made by this one */
 
 	/* Written down. */
 	bool active;
@@ -50,13 +51,16 @@ int git_claim_note_updater(struct git_claim *claim, pid_t pid, struct err *err);
 int git_claim_note_head(struct git_claim *claim, struct err *err);
 
 /* Make `name` (index.lock, HEAD.lock) in claim->gitdir, marked as ours. -EEXIST
- * when somebody has it. */
+ * when somebody has it; that index.lock is held already is fine. */
 int git_claim_lock(struct git_claim *claim, const char *name, struct err *err);
 void git_claim_unlock(struct git_claim *claim, const char *name);
 
-/* Remove the locks that a killed landing left. False while its updater lives:
- * that removes its own. */
+/* Remove the locks that a killed landing left, but not an index.lock that this
+ * one holds. False while its updater lives: that removes its own. */
 bool git_claim_sweep(struct git_claim *claim);
+
+/* Have the updater end, with its hook. */
+void git_claim_end_updater(const struct git_claim *claim);
 
 /* The index that the landing works on; the caller frees. */
 char *git_claim_index(const struct git_claim *claim);

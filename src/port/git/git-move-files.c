@@ -220,6 +220,7 @@ git_move_files_ask_read(struct git_op *op)
 	cleanup_free char *index = git_claim_index(&move->claim);
 
 	ask_in_tree(op, index);
+	op->linger = true;
 	op->deadline_ms = READ_DEADLINE_MS;
 	move->touched = true;
 	return git_op_args(

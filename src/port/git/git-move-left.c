@@ -13,6 +13,9 @@
 #include "mem.h"
 
 #define LEFT_LOOK_MS 20
+/* An update-ref without its landing has reached the end of its input. It ends
+ * by itself, unless a hook holds it. */
+#define LEFT_ENDS_MS ((int64_t)GIT_TRIES * GIT_RETRY_MS)
 
 static void
 left_aborted(const struct git_hold_result *result, void *arg)
@@ -42,6 +45,18 @@ left_done(struct git_move *move)
 	return git_move_end(move, GIT_LAND_DIRTY);
 }
 
+static enum git_op_next
+left_wait_for_updater(struct git_move *move)
+{
+	move->waited_ms += LEFT_LOOK_MS;
+	if (move->waited_ms == LEFT_ENDS_MS)
+		git_claim_end_updater(&move->claim);
+	if (move->waited_ms <= 2 * LEFT_ENDS_MS)
+		return git_move_later(move, LEFT_LOOK_MS);
+	return git_move_end_with(move, GIT_LAND_HELD,
+	    "a git of an earlier landing still runs", move->op->dir);
+}
+
 enum git_op_next
 git_move_left(struct git_op *op)
 {
@@ -54,13 +69,8 @@ git_move_left(struct git_op *op)
 	}
 	if (!claim->active)
 		return git_move_go(move, MOVE_FORWARD);
-	if (!git_claim_sweep(claim)) {
-		move->waited_ms += LEFT_LOOK_MS;
-		if (move->waited_ms <= (int64_t)GIT_TRIES * GIT_RETRY_MS)
-			return git_move_later(move, LEFT_LOOK_MS);
-		return git_move_end_with(move, GIT_LAND_HELD,
-		    "a git of an earlier landing still runs", op->dir);
-	}
+	if (!git_claim_sweep(claim))
+		return left_wait_for_updater(move);
 	move->waited_ms = 0;
 	if (claim->tree[0] == '\0' || !file_is_dir(claim->tree) ||
 	    !git_dirs_is_on(claim->gitdir, claim->branch))

@@ -52,10 +52,15 @@ git_move_forget(struct git_move *move)
 	git_claim_release(&move->claim);
 }
 
+/* Cut off while the files move: the index stays locked until they are settled,
+ * as if we had been killed. */
 void
 git_move_release(struct git_move *move)
 {
-	git_move_let_go(move);
+	if (move->touched)
+		git_hold_free(take_ptr(&move->hold));
+	else
+		git_move_let_go(move);
 	git_sync_free(move->sync);
 	loop_timer_free(move->timer);
 	git_claim_release(&move->claim);
@@ -394,7 +399,7 @@ git_move_ask_swap(struct git_op *op)
 	cleanup_free char *ref = xasprintf("refs/heads/%s", move->branch);
 
 	git_move_config(move, &op->env, true);
-	op->once = true;
+	op->once = op->linger = true;
 	op->stdin_fd = move->claim.fd;
 	return git_op_args(op, "update-ref", "-m", GIT_MOVE_REFLOG, ref,
 	    move->id, op->onto_id, NULL);

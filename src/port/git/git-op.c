@@ -83,7 +83,7 @@ op_clear_question(struct git_op *op)
 	op->run_dir = NULL;
 	op->deadline_ms = op->delay_ms = 0;
 	op->stdin_fd = 0;
-	op->once = false;
+	op->once = op->linger = false;
 }
 
 static void
@@ -129,6 +129,7 @@ op_ask(struct git_op *op)
 		.stdin_fd = op->stdin_fd,
 		.deadline_ms = op->deadline_ms,
 		.once = op->once,
+		.linger = op->linger,
 		.delay_ms = op->delay_ms,
 	};
 

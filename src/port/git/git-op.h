@@ -54,7 +54,7 @@ struct git_op {
 	const char *run_dir; /* NULL = dir */
 	int64_t deadline_ms;
 	int stdin_fd; /* these as in git_command */
-	bool once;
+	bool once, linger;
 	int64_t delay_ms;
 
 	/* The whole operation. `finish` tells the caller; `release` frees what

@@ -61,7 +61,7 @@ struct git_slot {
 	bool has_input;
 	int stdin_fd;
 	int64_t deadline_ms;
-	bool once;
+	bool once, linger;
 	git_fn *fn;
 	void *fn_arg;
 	int tries;
@@ -90,11 +90,13 @@ struct git {
 	struct git_queues queues;
 };
 
-/* Forget the command; a running child is killed. */
+/* Forget the command; a running child is killed, or lingers. */
 static void
 slot_clear(struct git_slot *slot)
 {
-	if (slot->child != NULL)
+	if (slot->child != NULL && slot->linger)
+		child_release(take_ptr(&slot->child));
+	else if (slot->child != NULL)
 		child_abandon(take_ptr(&slot->child));
 	loop_timer_free(take_ptr(&slot->timer));
 	free(take_ptr(&slot->dir));
@@ -366,6 +368,7 @@ git_slot_run(struct git_slot *slot, const struct git_command *command,
 	slot->deadline_ms =
 	    command->deadline_ms > 0 ? command->deadline_ms : git->deadline_ms;
 	slot->once = command->once;
+	slot->linger = command->linger;
 	slot->fn = fn;
 	slot->fn_arg = arg;
 	slot->tries = 0;

@@ -36,9 +36,9 @@ struct git_options {
 
 struct git *git_new(struct loop *loop, const struct git_options *options);
 
-/* Kills running commands, without callbacks; a killed git leaves its lock files
- * behind, so let it become idle first if there is time. May be called from
- * inside a callback. */
+/* Kills running commands (but for those that linger), without callbacks; a
+ * killed git leaves its lock files behind, so let it become idle first if there
+ * is time. May be called from inside a callback. */
 void git_free(struct git *git);
 bool git_busy(const struct git *git); /* something runs or waits */
 const char *git_root(const struct git *git);
@@ -74,6 +74,7 @@ struct git_command {
 	int64_t deadline_ms; /* 0 = the default */
 	bool once; /* do not retry when there is a lock file: what the command
 		    * had done by then must be undone first */
+	bool linger; /* runs on if git_free() comes before its end */
 	int64_t delay_ms; /* before it runs */
 };
 

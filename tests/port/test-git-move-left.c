@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What is left of a landing that failed or was cut off while the files moved:
+ * who may write the index meanwhile, and whose files are whose afterwards.
+ */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "mem.h"
+#include "repo.h"
+#include "unit.h"
+
+#define LOOK_MS 20
+
+/* a.txt changed, d/new.txt added, old.txt removed. */
+static struct repo *
+ready(bool run_hooks)
+{
+	struct repo *repo = repo_new(run_hooks);
+
+	repo_sh(repo,
+	    "echo old >old.txt; git add .; git commit -qm second; "
+	    "git tag onto; git checkout -q --detach; echo two >>a.txt; "
+	    "mkdir d; echo new >d/new.txt; git rm -q old.txt; git add .; "
+	    "git commit -qm w1; git tag id; git checkout -q main");
+	return repo;
+}
+
+#define SHOW                                                                 \
+	"cat a.txt; ls d/new.txt old.txt 2>/dev/null; git status --short; "  \
+	"find .git -name '*.lock' -o -name '*.llmc' -o -name 'llmc*index'; " \
+	"git log --format=%s -1 main"
+#define BEFORE "one\nold.txt\nsecond"
+#define LANDED "one\ntwo\nd/new.txt\nw1"
+
+/* A git that does more than it should; $N is how many times it was called for
+ * what the pattern matches. */
+static void
+stand_in_git(struct repo *repo, const char *pattern, const char *does)
+{
+	cleanup_free char *text = xasprintf(
+	    "cat >\"$B/trap/git\" <<'E'\n#!/bin/sh\nPATH=$TRAP_PATH\n"
+	    "case \"$*\" in %s) echo >>\"$B/calls\"; N=$(wc -l <\"$B/calls\")\n"
+	    "%s\n;; esac\nexec git \"$@\"\nE\n",
+	    pattern, does);
+
+	repo_trap(repo, 0, "");
+	repo_sh(repo, text);
+}
+
+struct awaited {
+	struct repo *repo;
+	char *path;
+	struct loop_timer *timer;
+};
+
+static void
+look_for(void *arg)
+{
+	struct awaited *awaited = arg;
+
+	if (file_exists(awaited->path))
+		loop_stop(awaited->repo->loop, 0);
+	else
+		loop_timer_restart(awaited->timer, LOOK_MS);
+}
+
+/* Run the loop until that file of $B exists. */
+static void
+run_until(struct repo *repo, const char *name)
+{
+	struct awaited awaited = { .repo = repo,
+		.path = file_join(repo->base, name) };
+
+	awaited.timer = loop_after(repo->loop, LOOK_MS, look_for, &awaited);
+	loop_run(repo->loop);
+	loop_timer_free(awaited.timer);
+	free(awaited.path);
+}
+
+static void
+not_told(enum git_land_result result, const char *detail, const struct err *err,
+    void *arg)
+{
+	(void)result;
+	(void)detail;
+	(void)err;
+	(void)arg;
+	ck_abort_msg("a landing that was cut off has told its end");
+}
+
+/* A daemon that has no time to wait for it. */
+START_TEST(a_landing_that_is_cut_off_keeps_the_index_locked)
+{
+	cleanup_repo struct repo *repo = ready(false);
+	struct git_options options = { .root = repo->root };
+
+	stand_in_git(repo, "*read-tree*",
+	    ">\"$B/reading\"; while [ ! -e \"$B/go\" ]; do sleep 0.05; done; "
+	    "git \"$@\"; >\"$B/read\"; exit");
+	git_land(repo->git, "main", "onto", "id", false, not_told, NULL);
+	run_until(repo, "reading");
+	repo_reopen(repo, &options);
+	repo_untrap(repo);
+	ck_assert_str_eq(
+	    repo_sh(repo, "ls .git/index.lock; git rev-parse main"),
+	    repo_sh(repo, "echo .git/index.lock; git rev-parse onto"));
+	repo_sh(repo, ">\"$B/go\"");
+	run_until(repo, "read");
+	ck_assert_str_eq(repo_sh(repo, "ls .git/index.lock d/new.txt"),
+	    ".git/index.lock\nd/new.txt");
+	ck_assert_msg(repo_settle(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
+}
+END_TEST
+
+/* A user who writes the index in the middle would have the files of the one
+ * commit in the index of the other. */
+START_TEST(a_landing_that_fails_keeps_the_index_locked_until_it_is_undone)
+{
+	cleanup_repo struct repo *repo = ready(false);
+
+	/* The gits behind the one that fails, + for those under the lock. */
+	stand_in_git(repo, "*",
+	    "for v in $*; do case $v in diff|[a-z]*-[a-z]*|status) break;; "
+	    "esac; done\n"
+	    "[ -e \"$R/.git/index.lock\" ] && v=$v+\n"
+	    "echo $v >>\"$B/log\"\n"
+	    "[ \"$v\" != read-tree+ ] || [ -e \"$B/failed\" ] || "
+	    "{ >\"$B/failed\"; >\"$B/log\"; git \"$@\"; exit 128; }");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_FAILED);
+	repo_untrap(repo);
+	ck_assert_str_eq(
+	    repo_sh(repo, "grep -v '+$' \"$B/log\""), "cat-file\nmerge-base");
+	ck_assert_str_eq(repo_sh(repo, "head -1 \"$B/log\""), "cat-file+");
+	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
+}
+END_TEST
+
+/* Its git waits for a hook that does not end. */
+START_TEST(a_git_of_a_killed_landing_is_ended)
+{
+	cleanup_repo struct repo *repo = ready(true);
+	struct git_options options = { .root = repo->root, .run_hooks = true };
+	pid_t pid;
+
+	repo_sh(repo,
+	    "printf '#!/bin/sh\\n[ $1 != prepared ] || { >\"$B/hangs\"; "
+	    "exec sleep 50; }\\n' >.git/hooks/reference-transaction; "
+	    "chmod +x .git/hooks/reference-transaction");
+	pid = fork();
+	ck_assert_int_ne(pid, -1);
+	if (pid == 0) {
+		repo->loop = loop_new();
+		repo->git = git_new(repo->loop, &options);
+		repo_land(repo, "onto", "id", false);
+		_exit(0);
+	}
+	run_until(repo, "hangs");
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	repo_sh(repo, "rm .git/hooks/reference-transaction");
+	ck_assert_msg(repo_land(repo, "onto", "id", false) == GIT_LANDED,
+	    "%s %s", repo->text, repo->msg);
+	ck_assert_str_eq(repo_sh(repo, SHOW), LANDED);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-move-left");
+
+	unit_case(s, "locks",
+	    (const TTest *[]){ a_landing_that_is_cut_off_keeps_the_index_locked,
+		a_landing_that_fails_keeps_the_index_locked_until_it_is_undone,
+		a_git_of_a_killed_landing_is_ended, NULL });
+	return s;
+}
