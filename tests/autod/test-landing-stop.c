@@ -264,6 +264,34 @@ START_TEST(the_state_cannot_be_written)
 }
 END_TEST
 
+/* One of an item that is gone, and one of another name. */
+START_TEST(refs_that_a_dead_daemon_left_are_removed)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *eve;
+
+	landing_world_begin(&world, "");
+	landing_world_work(&world, "adam", "b.txt", "two");
+	ck_assert_ptr_null(landing_world_accept(&world, "adam"));
+	eve = landing_world_work(&world, "eve", "c.txt", "three");
+	call = floor_world_call(&world.floor, "worker.accept", "eve", "");
+	landing_world_wait(&world, eve, "queued");
+	floor_world_sh(&world.floor,
+	    "for id in q1 q77 mine; do git update-ref refs/llmc/queue/$id "
+	    "main; done");
+	ck_assert(!floor_call_is_answered(call));
+	landing_world_reopen(&world);
+	floor_world_settle(&world.floor);
+	ck_assert_str_eq(floor_world_sh(&world.floor,
+			     "git for-each-ref --format='%(refname)' "
+			     "refs/llmc/queue"),
+	    "refs/llmc/queue/mine\nrefs/llmc/queue/q77");
+	landing_world_main(&world, "by eve,by adam,first,");
+	landing_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -275,7 +303,8 @@ unit_suite(void)
 	    suite, what_a_dead_daemon_left_lands_once, nitems(death_rows));
 	unit_rows(suite, the_state_cannot_be_written, nitems(write_rows));
 	unit_case(suite, "daemons",
-	    (const TTest *const[]){
-		the_next_daemon_goes_on, a_rebase_stays_a_rebase, NULL });
+	    (const TTest *const[]){ the_next_daemon_goes_on,
+		a_rebase_stays_a_rebase,
+		refs_that_a_dead_daemon_left_are_removed, NULL });
 	return suite;
 }

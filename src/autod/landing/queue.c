@@ -25,6 +25,7 @@
 #include "release.h"
 #include "settings.h"
 #include "settle.h"
+#include "stray-refs.h"
 #include "strv.h"
 #include "workspace.h"
 
@@ -459,6 +460,7 @@ queue_begin(struct queue *queue)
 {
 	for (int i = 0; i < queue->slot_count; i++)
 		check_slot_adopt(queue->slots[i].slot);
+	stray_refs_drop(queue);
 	queue_look(queue);
 }
 

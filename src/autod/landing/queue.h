@@ -10,6 +10,7 @@
  *   queue-move.c  moves the branch
  *   settle.c      tells the workers how their items ended
  *   queue-view.c  shows all of it
+ *   stray-refs.c  removes what a killed daemon left
  */
 #ifndef QUEUE_H
 #define QUEUE_H
@@ -50,6 +51,7 @@ struct queue {
 	bool built; /* something was, since the last plan */
 	struct queue_move *move; /* queue-move.c */
 	size_t long_waits; /* workers that could be released, see release.h */
+	uint64_t ids_before; /* given to items before this daemon began */
 	bool stopping;
 };
 
