@@ -61,6 +61,7 @@ static const struct record_field fields[] = {
 	FIELD("accepted", accepted),
 	FIELD("for_person", for_person),
 	FIELD("checked", checked),
+	FIELD("checked_key", checked_key),
 	FIELD("checked_ms", checked_ms),
 	FIELD("conflicts", conflicts),
 };

@@ -40,6 +40,7 @@ worker_free(struct worker *worker)
 	session_record_release(&worker->session);
 	free(worker->reason);
 	free(worker->checked);
+	free(worker->checked_key);
 	free(worker);
 }
 
@@ -107,6 +108,7 @@ forget_landing(struct worker *worker)
 	worker->accepted = false;
 	worker->for_person = false;
 	xstrset(&worker->checked, NULL);
+	xstrset(&worker->checked_key, NULL);
 	worker->conflicts = 0;
 }
 

@@ -58,6 +58,7 @@ struct worker {
 	bool accepted; /* its work lands as soon as it can */
 	bool for_person; /* only a person may accept its work */
 	char *checked; /* commit that passed check_command in its worktree */
+	char *checked_key; /* of that command (check_book_key()) */
 	int64_t checked_ms; /* how long that took */
 	int conflicts; /* times it was sent back to resolve one */
 };

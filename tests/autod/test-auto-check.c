@@ -341,6 +341,70 @@ START_TEST(turns_that_fail_are_sent_back_a_few_times)
 }
 END_TEST
 
+/* --- another command ------------------------------------------------- */
+
+static void
+set_command(struct auto_world *world, const char *command)
+{
+	cleanup_free char *script =
+	    xasprintf("sed -i '/^check_command/ccheck_command = \"%s\"' "
+		      ".llmc/config.toml",
+		command);
+
+	floor_world_sh(&world->floor, script);
+	ck_assert_int_eq(core_reload(world->core, NULL), 0);
+}
+
+/* What passed the old command has not passed the new one. */
+START_TEST(a_worker_passes_the_command_that_ran)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK_SLOW);
+
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(&world.floor, agent, "run");
+	set_command(&world, "test ! -e b.txt");
+	floor_world_sh(&world.floor, "touch go");
+	auto_world_turn(&world, 2);
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(agent->session), "test ! -e b.txt"));
+	auto_world_end(&world);
+}
+END_TEST
+
+static bool
+is_set_up(void *arg)
+{
+	return strcmp(floor_world_sh(
+			  arg, "test ! -e .llmc/setting-up || echo yes"),
+		   "") != 0;
+}
+
+/* The queue checks in a worktree whose setup takes long. */
+START_TEST(the_queue_runs_the_command_that_it_books)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world,
+	    "check_command = \"test -z \\\"$LLMC_CHECK_SLOT\\\" || echo old "
+	    ">>../../ran\"\n");
+
+	floor_world_sh(&world.floor,
+	    "echo m >m.txt; git add m.txt; git commit -qm meanwhile; "
+	    "sed -i '/^.repo/asetup_command = \"case $PWD in */checks/*) "
+	    "touch ../../setting-up; until test -e ../../go; do sleep 0.05; "
+	    "done;; esac\"' .llmc/config.toml");
+	ck_assert_int_eq(core_reload(world.core, NULL), 0);
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait(&world.floor, is_set_up, &world.floor);
+	set_command(&world, "echo new >>../../ran");
+	floor_world_sh(&world.floor, "touch .llmc/go");
+	wait_landed(&world);
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "cat .llmc/ran"), "old\nnew");
+	auto_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -355,6 +419,9 @@ unit_suite(void)
 		what_keeps_failing_is_given_up,
 		a_tree_that_cannot_be_reset_is_an_error,
 		turns_that_fail_are_sent_back_a_few_times, NULL });
+	unit_case(suite, "command",
+	    (const TTest *const[]){ a_worker_passes_the_command_that_ran,
+		the_queue_runs_the_command_that_it_books, NULL });
 	unit_case(suite, "cancelled",
 	    (const TTest *const[]){ cancelled_while_it_runs,
 		cancelled_while_its_tree_is_reset, NULL });

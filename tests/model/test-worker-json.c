@@ -231,6 +231,7 @@ roll_session(struct dice *dice, struct worker *w)
 	w->limit_tries = (int)(dice_next(dice) >> 33);
 	w->accepted = dice_coin(dice);
 	roll_string(dice, &w->checked);
+	roll_string(dice, &w->checked_key);
 	w->checked_ms = (int64_t)(dice_next(dice) >> 1);
 	w->conflicts = (int)(dice_next(dice) >> 33);
 }
@@ -260,6 +261,7 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert(same_text(a->session.transcript, b->session.transcript));
 	ck_assert(same_text(a->reason, b->reason));
 	ck_assert(same_text(a->checked, b->checked));
+	ck_assert(same_text(a->checked_key, b->checked_key));
 	ck_assert_int_eq(a->checked_ms, b->checked_ms);
 	ck_assert_int_eq(a->status, b->status);
 	ck_assert_int_eq(a->since_ms, b->since_ms);

@@ -340,6 +340,7 @@ fill(struct worker *worker)
 	worker->limit_tries = 3;
 	worker->accepted = true;
 	xstrset(&worker->checked, "a");
+	xstrset(&worker->checked_key, "k");
 	worker->conflicts = 1;
 }
 
@@ -371,6 +372,7 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 	ck_assert_ptr_null(worker->reason);
 	ck_assert(!worker->accepted);
 	ck_assert_ptr_null(worker->checked);
+	ck_assert_ptr_null(worker->checked_key);
 	ck_assert_int_eq(worker->conflicts, 0);
 	ck_assert(worker->session.ready);
 	ck_assert_str_eq(worker->session.id, "s");

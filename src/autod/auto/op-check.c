@@ -9,7 +9,6 @@
 #include "auto.h"
 #include "buf.h"
 #include "check-book.h"
-#include "check-slot.h"
 #include "child.h"
 #include "clock.h"
 #include "emit.h"
@@ -34,18 +33,12 @@ struct op_check {
 	struct auto_mode *mode;
 	struct child *child; /* while it runs */
 	char head[GIT_ID_SIZE];
+	char *command; /* as it was set when this began */
 	bool passed;
 	bool unjudged; /* neither passed nor failed */
 	bool to_blame; /* it failed, and what it began with passes */
 	struct buf words; /* the message to the worker if it failed */
 };
-
-static const char *
-command_of(const struct op_check *check)
-{
-	return settings_string(
-	    check->op.agent->core->settings, "auto.check_command");
-}
 
 static void
 write_log(const struct op_check *check, const struct child_result *result,
@@ -63,7 +56,7 @@ write_log(const struct op_check *check, const struct child_result *result,
 	    json, "level", child_succeeded(result) ? "INFO" : "NOTICE");
 	json_set_string(json, "worker_name", w->name);
 	json_set_string(json, "task", w->task);
-	json_set_string(json, "command", command_of(check));
+	json_set_string(json, "command", check->command);
 	json_set_string(json, "result", how);
 	json_set_int(json, "duration_ms", result->duration_ms);
 	json_set_string(json, "output", output);
@@ -88,7 +81,9 @@ on_exited(const struct child_result *result, void *arg)
 {
 	struct op_check *check = arg;
 	struct operation *op = &check->op.op;
+	struct worker *w = check->op.agent->worker;
 	cleanup_buf struct buf how = BUF_INIT, output = BUF_INIT;
+	char key[CHECK_KEY_SIZE];
 
 	check->child = NULL;
 	child_result_describe(result, &how);
@@ -97,13 +92,15 @@ on_exited(const struct child_result *result, void *arg)
 	check->unjudged =
 	    result->exited && result->status == CHECK_EXIT_UNJUDGED;
 	if (check->passed) {
-		xstrset(&check->op.agent->worker->checked, check->head);
-		check->op.agent->worker->checked_ms = result->duration_ms;
+		check_book_key(check->command, key);
+		xstrset(&w->checked, check->head);
+		xstrset(&w->checked_key, key);
+		w->checked_ms = result->duration_ms;
 	}
 	write_log(check, result, how.data, output.data);
 	if (!check->passed)
 		turn_check_words(
-		    command_of(check), how.data, output.data, &check->words);
+		    check->command, how.data, output.data, &check->words);
 	if (op->stopping)
 		step_reset(op); /* cancelled: no step follows this one */
 	if (operation_arrived(op, NULL))
@@ -120,7 +117,7 @@ step_run(struct operation *op)
 	    xasprintf("LLMC_TASK=%s", agent->worker->task);
 	const char *const env[] = { task, NULL };
 	struct child_spec spec = {
-		.shell = command_of(check),
+		.shell = check->command,
 		.cwd = agent->worker->worktree,
 		.env = env,
 		.deadline_ms =
@@ -156,7 +153,7 @@ on_forks(
 	const struct task *t = auto_task(check->op.agent);
 	char key[CHECK_KEY_SIZE];
 
-	check_slot_key(core, key);
+	check_book_key(check->command, key);
 	check->to_blame = err == NULL && count > 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct check_result *result = check_book_find(
@@ -228,6 +225,7 @@ end(struct operation *op, const struct err *err)
 	else if (err->code != -ECANCELED)
 		agent_move(check->op.agent, WORKER_ERROR, err->msg);
 	buf_release(&check->words);
+	free(check->command);
 	free(check);
 }
 
@@ -250,6 +248,8 @@ op_check_begin(struct auto_mode *mode, struct agent *agent, const char *head)
 	struct op_check *check = xcalloc(1, sizeof *check);
 
 	check->mode = mode;
+	check->command = xstrdup(
+	    settings_string(mode->core->settings, "auto.check_command"));
 	buf_init(&check->words);
 	snprintf(check->head, sizeof check->head, "%s", head);
 	worker_op_begin(&check->op, &kind, agent, NULL);

@@ -165,6 +165,7 @@ agent_forget(struct agent *agent)
 	xstrset(&w->session.transcript, NULL);
 	xstrset(&w->reason, NULL);
 	xstrset(&w->checked, NULL);
+	xstrset(&w->checked_key, NULL);
 	xstrset(&w->task, NULL);
 	w->session.step = PROMPT_NONE;
 	w->session.busy = false;

@@ -46,6 +46,7 @@ struct check_slot {
 	bool leaving; /* the daemon stops: the command goes on */
 	char name[NAME_SIZE]; /* of the errand: <tree>-<key> */
 	char tree[GIT_ID_SIZE], key[CHECK_KEY_SIZE], commit[GIT_ID_SIZE];
+	char *command; /* as it was when the check began: `key` is its name */
 	char *task, *base;
 	char **protected_paths;
 	int64_t since_ms;
@@ -194,8 +195,8 @@ start_errand(struct check_slot *slot, struct err *err)
 	cleanup_free char *commit = xasprintf("LLMC_COMMIT=%s", slot->commit);
 	cleanup_free char *task =
 	    xasprintf("LLMC_TASK=%s", slot->task != NULL ? slot->task : "");
-	cleanup_free char *command =
-	    xasprintf("exec 2>&1\n%s", command_of(core));
+	cleanup_free char *command = xasprintf(
+	    "exec 2>&1\n%s", slot->command != NULL ? slot->command : "");
 	const char *const env[] = { number, commit, task, NULL };
 	struct errand_spec spec = {
 		.dir = slot->run_dir,
@@ -254,6 +255,7 @@ clear(struct check_slot *slot)
 	setup_free(take_ptr(&slot->setup));
 	loop_timer_free(take_ptr(&slot->cancelled));
 	errand_free(take_ptr(&slot->errand));
+	xstrset(&slot->command, NULL);
 	xstrset(&slot->task, NULL);
 	xstrset(&slot->base, NULL);
 	strv_clear(&slot->protected_paths);
@@ -327,7 +329,8 @@ check_slot_start(struct check_slot *slot, const struct check_subject *subject)
 {
 	snprintf(slot->tree, sizeof slot->tree, "%s", subject->tree);
 	snprintf(slot->commit, sizeof slot->commit, "%s", subject->commit);
-	check_slot_key(slot->core, slot->key);
+	xstrset(&slot->command, command_of(slot->core));
+	check_book_key(slot->command, slot->key);
 	snprintf(slot->name, sizeof slot->name, "%s-%s", slot->tree, slot->key);
 	xstrset(&slot->task, subject->task);
 	xstrset(&slot->base, subject->base);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "buf.h"
-#include "check-slot.h"
+#include "check-book.h"
 #include "clock.h"
 #include "errtext.h"
 #include "git-freeze.h"
@@ -237,14 +237,12 @@ note_own_check(const struct op_enqueue *e)
 {
 	struct core *core = e->op.agent->core;
 	const struct worker *w = e->op.agent->worker;
-	char key[CHECK_KEY_SIZE];
 
-	check_slot_key(core, key);
-	if (key[0] == '\0' || w->checked == NULL || e->item->guarded ||
+	if (w->checked == NULL || w->checked_key == NULL || e->item->guarded ||
 	    strcmp(w->checked, e->item->head) != 0)
 		return;
-	check_book_note(&core->state.landings.checks, e->item->head_tree, key,
-	    CHECK_PASSED, clock_wall_ms(), w->checked_ms, 0);
+	check_book_note(&core->state.landings.checks, e->item->head_tree,
+	    w->checked_key, CHECK_PASSED, clock_wall_ms(), w->checked_ms, 0);
 }
 
 static void
