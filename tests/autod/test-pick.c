@@ -5,6 +5,8 @@
 
 #include "agent.h"
 #include "json.h"
+#include "landing-item.h"
+#include "landing-record.h"
 #include "landing-world.h"
 #include "landing.h"
 #include "life.h"
@@ -78,6 +80,81 @@ START_TEST(what_cannot_be_picked)
 }
 END_TEST
 
+/* What never lands is not picked either, committed or not. */
+static const char *const forbidden_rows[] = {
+	"mkdir .llmc; echo x >.llmc/t; git add -f .llmc; git commit -qm x",
+	"mkdir .llmc; echo x >.llmc/t; git add -f .llmc",
+	"mkdir -p .worktrees; echo x >.worktrees/t; git add -f .worktrees",
+};
+
+START_TEST(what_never_lands)
+{
+	struct landing_world world;
+
+	landing_world_begin(&world, NULL);
+	make_worker(&world, "adam", "b.txt");
+	floor_world_wt(&world.floor, "adam", forbidden_rows[_i]);
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_answer(&world.floor, pick(&world, "adam")),
+		"adam must not land on main: ."));
+	landing_world_main(&world, "first,");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* A change of the judge, committed or not, is judged by the one on main. */
+static const char *const judge_rows[] = {
+	"echo true >judge; git add judge; git commit -qm judge",
+	"echo true >judge",
+};
+
+START_TEST(does_not_weaken_its_judge)
+{
+	struct landing_world world;
+	const struct landing_record *record;
+	struct floor_call *call;
+
+	landing_world_begin(&world, "[auto]\nprotected_paths = [\"judge\"]\n");
+	make_worker(&world, "adam", "b.txt");
+	floor_world_wt(&world.floor, "adam", judge_rows[_i]);
+	world.may_not_begin = true;
+	call = pick(&world, "adam");
+	landing_world_wait(&world, NULL, "queued");
+	record = &world.floor.core->state.landings;
+	ck_assert(record->items[0]->guarded);
+	ck_assert(record->items[0]->approved);
+	world.may_not_begin = false;
+	landings_kick(world.landings);
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	landing_world_end(&world);
+}
+END_TEST
+
+/* A commit that comes after the person has looked. */
+START_TEST(lands_what_was_shown)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+	cleanup_free char *seen = NULL;
+	const char *error;
+
+	landing_world_begin(&world, NULL);
+	adam = make_worker(&world, "adam", "b.txt");
+	seen = xasprintf(",\"commit\":\"%s\"",
+	    floor_world_wt(&world.floor, "adam", "git rev-parse HEAD"));
+	call = floor_world_call(&world.floor, "worker.pick", "adam", seen);
+	floor_world_wait_step(&world.floor, adam, "look");
+	floor_world_wt(&world.floor, "adam", "git commit -qam later");
+	error = floor_world_answer(&world.floor, call);
+	ck_assert_ptr_nonnull(error);
+	ck_assert_msg(
+	    strstr(error, "is not what you were shown") != NULL, "%s", error);
+	landing_world_main(&world, "first,");
+	landing_world_end(&world);
+}
+END_TEST
+
 /* Both start from the same commit; the queue puts one on top of the other. */
 START_TEST(two_at_once)
 {
@@ -136,7 +213,7 @@ START_TEST(a_landing_waits_for_it)
 }
 END_TEST
 
-static const char *const steps[] = { "look", "salvage", "resolve" };
+static const char *const steps[] = { "look", "salvage", "look-again" };
 
 START_TEST(cancelled_at_each_step)
 {
@@ -198,8 +275,11 @@ unit_suite(void)
 
 	unit_case(suite, "pick",
 	    (const TTest *const[]){ lands_what_is_there, what_cannot_be_picked,
-		two_at_once, two_of_one_worker, a_landing_waits_for_it,
-		a_daemon_that_stops, a_daemon_that_dies, NULL });
+		lands_what_was_shown, two_at_once, two_of_one_worker,
+		a_landing_waits_for_it, a_daemon_that_stops, a_daemon_that_dies,
+		NULL });
+	unit_rows(suite, what_never_lands, nitems(forbidden_rows));
+	unit_rows(suite, does_not_weaken_its_judge, nitems(judge_rows));
 	tcase_set_timeout(cancel, 60);
 	tcase_add_loop_test(
 	    cancel, cancelled_at_each_step, 0, (int)nitems(steps));

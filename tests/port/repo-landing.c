@@ -86,6 +86,18 @@ repo_freeze(struct repo_landing *landing, const struct git_freeze *what)
 	return repo->code;
 }
 
+int
+repo_freeze_look(struct repo_landing *landing, const char *base,
+    const char *commit, const struct git_freeze *what)
+{
+	struct repo *repo = landing->repo;
+
+	repo_begin(repo);
+	git_freeze_look(repo->git, base, commit, what, on_frozen, landing);
+	repo_wait(repo);
+	return repo->code;
+}
+
 static void
 on_dropped(const struct err *err, void *arg)
 {

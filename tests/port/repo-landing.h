@@ -31,6 +31,8 @@ void repo_landing_cleanup(struct repo_landing **landing);
 /* Return the code, as those of repo.h. branch, onto and ref are set where the
  * caller left them out: llmc/ann, main, refs/llmc/queue/t1. */
 int repo_freeze(struct repo_landing *landing, const struct git_freeze *what);
+int repo_freeze_look(struct repo_landing *landing, const char *base,
+    const char *commit, const struct git_freeze *what);
 int repo_drop(struct repo_landing *landing, const char *ref);
 
 /* Names are resolved, base is the merge base, dates and authors are set where

@@ -253,6 +253,41 @@ START_TEST(protected_paths_are_told)
 }
 END_TEST
 
+/* A commit of a worktree that has gone on in the meantime. */
+START_TEST(what_was_saved_is_looked_at)
+{
+	static const char *const patterns[] = { "n", NULL };
+	cleanup_landing struct repo_landing *landing = with_work();
+	struct repo *repo = landing->repo;
+	const char *base = repo_wt(repo, "git rev-parse main");
+	const char *head = repo_wt(repo, "git rev-parse HEAD");
+	struct git_freeze what = { .expected = head,
+		.forbidden = forbidden,
+		.protected_paths = patterns };
+
+	repo_wt(repo,
+	    "git update-ref refs/x/same HEAD; mkdir .llmc; >.llmc/t; "
+	    "git add -f .llmc; git commit -qm x; git update-ref refs/x/more "
+	    "HEAD; git commit -q --allow-empty -m y; "
+	    "git update-ref refs/x/moved HEAD; git reset -q --hard main");
+	ck_assert_int_eq(
+	    repo_freeze_look(landing, base, "refs/x/same", &what), 0);
+	ck_assert_int_eq(landing->frozen.refused, 0);
+	ck_assert_str_eq(landing->frozen.commit, head);
+	ck_assert_str_eq(landing->protected_paths, "n|");
+	ck_assert_int_eq(
+	    repo_freeze_look(landing, base, "refs/x/more", &what), 0);
+	ck_assert_int_eq(landing->frozen.refused, GIT_FREEZE_FORBIDDEN);
+	ck_assert_str_eq(landing->forbidden, ".llmc/t|");
+	ck_assert_int_eq(
+	    repo_freeze_look(landing, base, "refs/x/moved", &what), 0);
+	ck_assert_int_eq(
+	    landing->frozen.refused, GIT_FREEZE_FORBIDDEN | GIT_FREEZE_MOVED);
+	ck_assert_int_eq(
+	    repo_freeze_look(landing, base, "refs/x/none", &what), -ENOENT);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -264,6 +299,6 @@ unit_suite(void)
 		nothing_to_land, forbidden_paths_are_refused,
 		forbidden_paths_in_a_merge_are_refused,
 		a_merge_of_the_branch_moves_the_base, protected_paths_are_told,
-		NULL });
+		what_was_saved_is_looked_at, NULL });
 	return s;
 }

@@ -102,8 +102,8 @@ static void
 pick_seen(void *landings, struct agent *agent, struct server_call *call,
     struct json_object *params)
 {
-	(void)params;
-	pick_begin(landings, agent, call);
+	pick_begin(
+	    landings, agent, json_string_or(params, "commit", NULL), call);
 }
 
 static void

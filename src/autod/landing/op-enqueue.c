@@ -9,7 +9,7 @@
 #include "check-book.h"
 #include "clock.h"
 #include "errtext.h"
-#include "git-freeze.h"
+#include "freeze-rules.h"
 #include "git-salvage.h"
 #include "landing-item.h"
 #include "landing.h"
@@ -22,11 +22,8 @@
 #include "serve.h"
 #include "settings.h"
 #include "settle.h"
-#include "text.h"
 #include "turn-end.h"
 #include "worker-op.h"
-
-#define NAMES_MAX 5 /* paths named in a sentence */
 
 enum {
 	STEP_WRITE,
@@ -52,54 +49,12 @@ op_enqueue_ref(const char *item)
 /* --- refused --------------------------------------------------------- */
 
 static void
-add_paths(struct buf *out, const struct git_list *paths)
+refuse(struct op_enqueue *e, const struct git_frozen *frozen, unsigned refused)
 {
-	for (size_t i = 0; i < paths->count && i < NAMES_MAX; i++) {
-		buf_adds(out, i == 0 ? ": " : ", ");
-		text_add_visible(out, paths->v[i], strlen(paths->v[i]), false);
-	}
-	if (paths->count > NAMES_MAX)
-		buf_addf(out, " and %zu more", paths->count - NAMES_MAX);
-}
-
-static void
-add_refusal(const struct op_enqueue *e, const struct git_frozen *frozen,
-    struct buf *out)
-{
-	const struct worker *w = e->op.agent->worker;
-	const char *branch = core_branch(e->op.agent->core);
-
-	if (frozen->refused & GIT_FREEZE_OTHER_BRANCH)
-		buf_addf(out, "%s is on %s, not on its branch %s", w->name,
-		    frozen->branch[0] != '\0' ? frozen->branch : "no branch",
-		    w->branch);
-	else if (frozen->refused & GIT_FREEZE_REBASING)
-		buf_addf(out, "a rebase is in progress in %s", w->worktree);
-	else if (frozen->refused & GIT_FREEZE_MOVED)
-		buf_addf(out,
-		    "the work of %s is not what you were shown: HEAD was "
-		    "%.12s and is %.12s now; look again with: llmc review %s",
-		    w->name, e->commit, frozen->commit, w->name);
-	else if (frozen->refused & GIT_FREEZE_FORBIDDEN) {
-		buf_addf(out, "%s must not land on %s", w->name, branch);
-		add_paths(out, &frozen->forbidden);
-	} else if (frozen->refused & GIT_FREEZE_UNRELATED)
-		buf_addf(out, "%s has no commit in common with %s", w->branch,
-		    branch);
-	else {
-		buf_addf(out, "%s has uncommitted changes", w->name);
-		add_paths(out, &frozen->dirty);
-	}
-}
-
-static void
-refuse(struct op_enqueue *e, const struct git_frozen *frozen)
-{
-	cleanup_buf struct buf words = BUF_INIT;
 	struct err err = { 0 };
 
-	add_refusal(e, frozen, &words);
-	err_set(&err, -EPERM, "%s", words.data);
+	freeze_rules_refuse(e->op.agent->core, e->op.agent->worker, e->commit,
+	    frozen, refused, &err);
 	operation_fail(&e->op.op, &err);
 }
 
@@ -112,7 +67,7 @@ refuse_guarded(struct op_enqueue *e, const struct git_frozen *frozen)
 	struct err err = { 0 };
 
 	buf_addf(&words, "%s changes protected paths", worker);
-	add_paths(&words, &frozen->protected_paths);
+	freeze_rules_add_paths(&words, &frozen->protected_paths);
 	buf_addf(&words,
 	    "; look at it with: llmc review %s, then: llmc accept %s", worker,
 	    worker);
@@ -165,8 +120,9 @@ on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
 		return;
 	}
 	e->nothing = (refused & GIT_FREEZE_NOTHING) != 0;
-	if ((refused & ~(unsigned)GIT_FREEZE_NOTHING) != 0) {
-		refuse(e, frozen);
+	refused &= ~(unsigned)GIT_FREEZE_NOTHING;
+	if (refused != 0) {
+		refuse(e, frozen, refused);
 		return;
 	}
 	fill(e, frozen);
@@ -187,23 +143,12 @@ step_freeze(struct operation *op)
 	struct core *core = e->op.agent->core;
 	const struct worker *w = e->op.agent->worker;
 	cleanup_free char *ref = op_enqueue_ref(e->item->id);
-	const char *forbidden[] = { ".llmc", NULL, NULL };
-	const char *worktrees =
-	    settings_string(core->settings, "repo.worktree_dir");
-	struct git_freeze what = {
-		.branch = w->branch,
-		.onto = core_branch(core),
-		.ref = ref,
-		.expected = e->commit,
-		.forbidden = forbidden,
-	};
+	struct freeze_rules rules;
 
-	if (worktrees[0] != '/')
-		forbidden[1] = worktrees;
-	settings_list(
-	    core->settings, "auto.protected_paths", &what.protected_paths);
-	git_freeze(
-	    core->git, w->worktree, &what, on_frozen, operation_await(op));
+	freeze_rules_init(&rules, core, w, e->commit);
+	rules.what.ref = ref;
+	git_freeze(core->git, w->worktree, &rules.what, on_frozen,
+	    operation_await(op));
 }
 
 /* --- step leftovers -------------------------------------------------- */

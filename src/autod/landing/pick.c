@@ -8,18 +8,15 @@
 
 #include "clock.h"
 #include "errtext.h"
-#include "git-freeze.h"
-#include "git.h"
+#include "freeze-rules.h"
 #include "landing-item.h"
 #include "landing.h"
 #include "mem.h"
-#include "op-enqueue.h"
 #include "pick.h"
 #include "queue.h"
 #include "salvage.h"
 #include "serve.h"
 #include "worker-op.h"
-#include "workspace.h"
 
 struct pick {
 	struct worker_op op; /* first */
@@ -27,22 +24,30 @@ struct pick {
 	struct landing_item *item; /* until it is in the state */
 };
 
+/* It may be on any branch, and in the middle of anything. */
+static bool
+is_refused(struct pick *pick, const struct git_frozen *frozen)
+{
+	const struct agent *agent = pick->op.agent;
+	unsigned refused = frozen->refused &
+	    (GIT_FREEZE_MOVED | GIT_FREEZE_FORBIDDEN | GIT_FREEZE_UNRELATED);
+	struct err err = { 0 };
+
+	if (refused == 0)
+		return false;
+	freeze_rules_refuse(agent->core, agent->worker, pick->item->picked_head,
+	    frozen, refused, &err);
+	operation_fail(&pick->op.op, &err);
+	return true;
+}
+
 static void
 on_looked(const struct git_frozen *frozen, const struct err *err, void *arg)
 {
 	struct pick *pick = arg;
-	struct err unrelated = { 0 };
 
-	if (!operation_arrived(&pick->op.op, err))
+	if (!operation_arrived(&pick->op.op, err) || is_refused(pick, frozen))
 		return;
-	if (frozen->refused & GIT_FREEZE_UNRELATED) {
-		err_set(&unrelated, -EINVAL,
-		    "%s has no commit in common with %s",
-		    pick->op.agent->worker->branch,
-		    core_branch(pick->op.agent->core));
-		operation_fail(&pick->op.op, &unrelated);
-		return;
-	}
 	xstrset(&pick->item->base, frozen->base);
 	xstrset(&pick->item->picked_head, frozen->commit);
 	pick->item->uncommitted = (int)frozen->dirty.count;
@@ -55,13 +60,11 @@ step_look(struct operation *op)
 	struct pick *pick = (struct pick *)op;
 	struct core *core = pick->op.agent->core;
 	const struct worker *w = pick->op.agent->worker;
-	struct git_freeze what = {
-		.branch = w->branch,
-		.onto = core_branch(core),
-	};
+	struct freeze_rules rules;
 
-	git_freeze(
-	    core->git, w->worktree, &what, on_looked, operation_await(op));
+	freeze_rules_init(&rules, core, w, pick->item->picked_head);
+	git_freeze(core->git, w->worktree, &rules.what, on_looked,
+	    operation_await(op));
 }
 
 static void
@@ -90,30 +93,32 @@ step_salvage(struct operation *op)
 }
 
 static void
-on_resolved(const struct git_answer *answer, void *arg)
+on_saved_looked(
+    const struct git_frozen *frozen, const struct err *err, void *arg)
 {
 	struct pick *pick = arg;
-	struct err err = { 0 };
 
-	if (answer->status != 0)
-		err_set(&err, -EIO, "%s", answer->complaint);
-	if (!operation_arrived(&pick->op.op, err.code != 0 ? &err : NULL))
+	if (!operation_arrived(&pick->op.op, err) || is_refused(pick, frozen))
 		return;
-	xstrset(&pick->item->head, answer->out);
+	xstrset(&pick->item->head, frozen->commit);
+	pick->item->guarded = frozen->protected_paths.count > 0;
 	operation_next(&pick->op.op);
 }
 
+/* What was saved has the uncommitted files too, and HEAD may have moved since
+ * the first look. */
 static void
-step_resolve(struct operation *op)
+step_look_again(struct operation *op)
 {
 	struct pick *pick = (struct pick *)op;
-	const struct core *core = pick->op.agent->core;
-	const char *const args[] = { "rev-parse", "--verify", pick->item->words,
-		NULL };
-	struct git_command ask = { .args = args };
+	struct core *core = pick->op.agent->core;
+	const struct landing_item *item = pick->item;
+	struct freeze_rules rules;
 
-	git_run(git_queue(core->git, core->workspace->root), &ask, on_resolved,
-	    operation_await(op));
+	freeze_rules_init(
+	    &rules, core, pick->op.agent->worker, item->picked_head);
+	git_freeze_look(core->git, item->base, item->words, &rules.what,
+	    on_saved_looked, operation_await(op));
 }
 
 static void
@@ -156,7 +161,7 @@ pick_end(struct operation *op, const struct err *err)
 static const struct operation_step pick_steps[] = {
 	{ .name = "look", .run = step_look },
 	{ .name = "salvage", .run = step_salvage },
-	{ .name = "resolve", .run = step_resolve },
+	{ .name = "look-again", .run = step_look_again },
 };
 
 static const struct operation_kind pick_kind = {
@@ -167,12 +172,13 @@ static const struct operation_kind pick_kind = {
 };
 
 void
-pick_begin(
-    struct landings *landings, struct agent *agent, struct server_call *call)
+pick_begin(struct landings *landings, struct agent *agent, const char *commit,
+    struct server_call *call)
 {
 	struct pick *pick = xcalloc(1, sizeof *pick);
 
 	pick->landings = landings;
 	pick->item = landing_record_new_item(&landings->core->state.landings);
+	xstrset(&pick->item->picked_head, commit);
 	worker_op_begin(&pick->op, &pick_kind, agent, call);
 }

@@ -12,8 +12,9 @@ struct agent;
 struct landings;
 struct server_call;
 
-/* No operation may be running on the worker. */
-void pick_begin(
-    struct landings *landings, struct agent *agent, struct server_call *call);
+/* No operation may be running on the worker. commit: the HEAD that was shown to
+ * the person, NULL = any. */
+void pick_begin(struct landings *landings, struct agent *agent,
+    const char *commit, struct server_call *call);
 
 #endif

@@ -393,15 +393,12 @@ add_pathspecs(struct freeze_op *freeze, const struct git_freeze *what)
 			    &freeze->pathspecs, xasprintf(":(top,glob)%s", *p));
 }
 
-void
-git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
-    git_freeze_fn *fn, void *arg)
+static struct freeze_op *
+freeze_new(const struct git_freeze *what, git_freeze_fn *fn, void *arg)
 {
 	struct freeze_op *freeze = xcalloc(1, sizeof *freeze);
 	struct git_frozen *frozen = &freeze->frozen;
 
-	freeze->branch = xstrdup(what->branch);
-	xstrset(&freeze->ref, what->ref);
 	xstrset(&freeze->expected, what->expected);
 	add_pathspecs(freeze, what);
 	buf_init(&freeze->status);
@@ -411,12 +408,73 @@ git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
 	frozen->author_date = frozen->committer_date = "";
 	freeze->fn = fn;
 	freeze->arg = arg;
-	freeze->op.onto = xstrdup(what->onto);
 	freeze->op.self = freeze;
 	freeze->op.finish = freeze_finish;
 	freeze->op.release = freeze_release;
+	return freeze;
+}
+
+void
+git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
+    git_freeze_fn *fn, void *arg)
+{
+	struct freeze_op *freeze = freeze_new(what, fn, arg);
+
+	freeze->branch = xstrdup(what->branch);
+	xstrset(&freeze->ref, what->ref);
+	freeze->op.onto = xstrdup(what->onto);
 	git_op_start(
 	    &freeze->op, git, dir, freeze_steps, nitems(freeze_steps), false);
+}
+
+/* --- a commit that stands nowhere -------------------------------------- */
+
+static enum git_op_next
+look_ask_ids(struct git_op *op)
+{
+	const struct freeze_op *freeze = op->self;
+	cleanup_free char *id = xasprintf("%s^{commit}", freeze->ref);
+	cleanup_free char *parent = xasprintf("%s^1", freeze->ref);
+
+	return git_op_ask_ids(op, (const char *[]){ id, parent, NULL });
+}
+
+static enum git_op_next
+look_ids(struct git_op *op, const struct git_answer *answer)
+{
+	struct freeze_op *freeze = op->self;
+	struct git_frozen *frozen = &freeze->frozen;
+	char ids[2][GIT_ID_SIZE];
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_op_ids(answer, ids, nitems(ids));
+	if (ids[0][0] == '\0')
+		return git_op_fail(
+		    op, -ENOENT, "there is no commit %s", freeze->ref);
+	strlcpy(frozen->commit, ids[0], sizeof frozen->commit);
+	if (freeze->expected != NULL && strcmp(ids[0], freeze->expected) != 0 &&
+	    strcmp(ids[1], freeze->expected) != 0)
+		frozen->refused |= GIT_FREEZE_MOVED;
+	freeze->suspicious = freeze->pathspecs != NULL;
+	return GIT_OP_NEXT;
+}
+
+static const struct git_op_step look_steps[] = {
+	{ .ask = look_ask_ids, .answer = look_ids },
+	{ .ask = freeze_ask_paths, .answer = freeze_paths },
+};
+
+void
+git_freeze_look(struct git *git, const char *base, const char *commit,
+    const struct git_freeze *what, git_freeze_fn *fn, void *arg)
+{
+	struct freeze_op *freeze = freeze_new(what, fn, arg);
+
+	freeze->ref = xstrdup(commit);
+	strlcpy(freeze->frozen.base, base, sizeof freeze->frozen.base);
+	git_op_start(&freeze->op, git, git_root(git), look_steps,
+	    nitems(look_steps), false);
 }
 
 /* --- the ref is not needed any more ------------------------------------ */

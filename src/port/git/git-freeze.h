@@ -70,6 +70,14 @@ typedef void git_freeze_fn(
 void git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
     git_freeze_fn *fn, void *arg);
 
+/* Only look at a commit that was made of the worktree (git-salvage.h): which of
+ * the forbidden and protected paths differ from `base`. The answer has
+ * `commit`, these lists, FORBIDDEN, and MOVED if neither the commit nor its
+ * first parent is the expected one; `branch`, `onto` and `ref` of what are not
+ * used. */
+void git_freeze_look(struct git *git, const char *base, const char *commit,
+    const struct git_freeze *what, git_freeze_fn *fn, void *arg);
+
 /* Remove the ref; it may be gone already. */
 void
 git_freeze_drop(struct git *git, const char *ref, git_work_fn *fn, void *arg);
