@@ -155,6 +155,8 @@ failed(struct auto_mode *mode, const struct landing_end *end)
 	case -EPERM:
 		refused(mode, end);
 		break;
+	case -ESTALE: /* whoever accepted it has been told */
+		break;
 	case -EACCES: /* a person decides */
 	case -EUCLEAN: /* its worker is put aside */
 		emit(mode->core,

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A person accepts work of auto mode that only a person may accept. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto-world.h"
+#include "auto.h"
+#include "mem.h"
+#include "unit.h"
+
+static bool
+is_for_person(void *arg)
+{
+	const struct agent *agent = arg;
+
+	return agent->worker->for_person && agent->op == NULL;
+}
+
+/* The work of t1 changes a protected path. */
+static struct agent *
+begin_guarded(struct auto_world *world, const char *settings)
+{
+	cleanup_free char *text =
+	    xasprintf("protected_paths = [\"b.txt\"]\n%s", settings);
+	struct agent *agent;
+
+	auto_world_begin(world, text);
+	auto_world_task(world, "a.md", "First\n");
+	auto_world_live(world);
+	agent = auto_world_turn(world, 1);
+	auto_world_work(world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait(&world->floor, is_for_person, agent);
+	return agent;
+}
+
+/* As llmc accept does after a review. */
+static struct floor_call *
+accept(struct auto_world *world, const char *more)
+{
+	cleanup_free char *seen = xasprintf(",\"commit\":\"%s\"%s",
+	    floor_world_wt(&world->floor, "auto-1", "git rev-parse HEAD"),
+	    more);
+
+	return floor_world_call(&world->floor, "worker.accept", "auto-1", seen);
+}
+
+START_TEST(accepted_work_lands)
+{
+	struct auto_world world;
+	struct floor_call *call;
+
+	begin_guarded(&world, "");
+	call = accept(&world, "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	auto_world_wait_done(&world);
+	auto_world_filed(&world, "t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* The person is told, not the agent, which cannot review anything. */
+START_TEST(other_work_than_was_shown)
+{
+	struct auto_world world;
+	struct agent *agent = begin_guarded(&world, "");
+	struct floor_call *call = accept(&world, "");
+
+	floor_world_wait_step(&world.floor, agent, "write");
+	floor_world_wt(
+	    &world.floor, "auto-1", "echo more >>b.txt; git commit -qam later");
+	ck_assert_ptr_nonnull(strstr(floor_world_answer(&world.floor, call),
+	    "is not what you were shown"));
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
+	ck_assert_int_eq(agent->worker->session.step, PROMPT_NONE);
+	ck_assert_int_eq(world.core->exit_status, 0);
+	call = accept(&world, "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	auto_world_wait_done(&world);
+	auto_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("auto-accept");
+
+	unit_case(suite, "accept",
+	    (const TTest *const[]){
+		accepted_work_lands, other_work_than_was_shown, NULL });
+	return suite;
+}
