@@ -28,6 +28,20 @@ struct fixture {
 	"echo 3 >' '; echo 4 >':(top)x'; echo 5 >'*'; echo 6 >'a\\b'; " \
 	"mkdir \"$(printf 'd\\t')\"; echo 7 >\"$(printf 'd\\t/')e\""
 
+/* A library with three commits, and a submodule at its first one, where the
+ * last one is not known. */
+#define LIB                                                                \
+	"git config --global protocol.file.allow always; "                 \
+	"git init -q -b main \"$B/lib\"; cd \"$B/lib\"; for i in 1 2; do " \
+	"echo $i >l; git add l; git commit -qm l$i; done; cd \"$R\""
+#define SUBMODULE                                                     \
+	LIB "; git submodule --quiet add \"$B/lib\" sub; "            \
+	    "git -C sub checkout -q --detach HEAD~1; cd \"$B/lib\"; " \
+	    "echo 3 >l; git commit -qam l3; cd \"$R\""
+#define BUMP(n)                                                    \
+	"git update-index --cacheinfo 160000,$(git -C \"$B/lib\" " \
+	"rev-parse main~" #n "),sub"
+
 static const struct fixture lands[] = {
 	/* Line ends. */
 	{ .setup = "git config core.autocrlf true; seq 3 >f; seq 3 >g",
@@ -173,12 +187,48 @@ static const struct fixture lands[] = {
 	    .user = "echo same >i; git add -N i",
 	    .show = "cat f i",
 	    .shown = "f2\nsame" },
+	/* Submodules. */
+	{ .setup = SUBMODULE "; git config submodule.recurse true; "
+			     "cd sub; h=$(git rev-parse --git-path hooks); "
+			     "printf '#!/bin/sh\\n>\"$B/ran\"' "
+			     ">\"$h/post-checkout\"; "
+			     "chmod +x \"$h/post-checkout\"; cd ..",
+	    .work = BUMP(1),
+	    .show = "cat sub/l; ls \"$B\" | grep ran; :",
+	    .shown = "2",
+	    .checked = "" },
+	{ .setup = SUBMODULE,
+	    .work = BUMP(0),
+	    .show = "cat sub/l; :",
+	    .shown = "1",
+	    .checked = "",
+	    .status = " M sub" },
+	{ .setup = LIB,
+	    .work = "git submodule --quiet add \"$B/lib\" sub 2>&1",
+	    .show = "ls -d sub/*; git ls-files sub",
+	    .shown = "sub" },
+	{ .setup = SUBMODULE,
+	    .work = "git rm -q --cached sub; rmdir sub; git submodule --quiet "
+		    "add \"$B/lib\" moved 2>&1",
+	    .user = "cd sub; echo my >l; git commit -qam my",
+	    .show = "cat sub/l; ls moved",
+	    .shown = "my",
+	    .checked = "",
+	    .status = "?? sub/" },
+	{ .setup = LIB "; mkdir d; echo f >d/f; echo g >g; "
+		       "echo '*.o' >.gitignore",
+	    .work = "git rm -rq d g; git submodule --quiet add \"$B/lib\" d "
+		    "2>&1; git submodule --quiet add \"$B/lib\" g 2>&1",
+	    .user = ">d/my.o",
+	    .show = "ls d g | grep -v :; git ls-files -s | grep -c ^16",
+	    .shown = "my.o\n\n2",
+	    .checked = "\n2" },
 	/* Too large for an answer of git's. */
 	{ .setup = "git config core.bigFileThreshold 1m; "
-		   "git config core.compression 0; truncate -s 64M huge",
-	    .work = "echo end >>huge; cp huge more",
-	    .show = "stat -c %s huge more; tail -c4 more",
-	    .shown = "67108868\n67108868\nend" },
+		   "git config core.compression 1; truncate -s 64M huge",
+	    .work = "echo end >>huge",
+	    .show = "stat -c %s huge; tail -c4 huge",
+	    .shown = "67108868\nend" },
 };
 
 /* The landing waits for the user, and goes on when `away` is done. */
@@ -261,6 +311,21 @@ static const struct obstacle waits[] = {
 	    .user = "git sparse-checkout set in; mkdir out; echo my >out/o",
 	    .words = "out/o",
 	    .away = "rm -r out; git sparse-checkout reapply" },
+	/* Repositories in repositories. */
+	{ .setup = SUBMODULE,
+	    .work = "git rm -q sub; echo s >sub",
+	    .words = "sub/.git",
+	    .away = "rm -r sub; git submodule --quiet deinit -f sub 2>&1" },
+	{ .setup = "mkdir d; echo f >d/f",
+	    .work = "git rm -rq d; echo d >d",
+	    .user = "git init -q d/n",
+	    .words = "d/n/.git",
+	    .away = "rm -r d/n" },
+	{ .setup = ">f",
+	    .work = "echo n >n",
+	    .user = "git init -q n",
+	    .words = "n/.git",
+	    .away = "rm -r n" },
 	/* Names that a message must not repeat as they are. */
 	{ .setup = NAMES,
 	    .work = "echo 9 >\"$N\"",

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "git-nested.h"
 #include "git-op.h"
 #include "git-trees.h"
+#include "git-verify.h"
 #include "git-worktree.h"
 #include "mem.h"
 
@@ -19,6 +21,7 @@ struct tree_op {
 	char branch_id[GIT_ID_SIZE];
 	struct git_trees trees;
 	bool registered, repaired, unregister;
+	struct git_nested nested; /* of one that is to be removed */
 	char *stale; /* a worktree that is gone, but holds the branch */
 	git_work_fn *fn;
 	void *arg;
@@ -252,6 +255,96 @@ remove_ask_repair(struct git_op *op)
 	return git_op_args(op, "worktree", "repair", NULL);
 }
 
+/* --- repositories inside ---------------------------------------------- */
+
+enum remove_step {
+	REMOVE_TREES,
+	REMOVE_REPAIR,
+	REMOVE_UNTRACKED,
+	REMOVE_IGNORED,
+	REMOVE_REMOTE,
+	REMOVE_COMMITS,
+	REMOVE_FOLDER,
+	REMOVE_BRANCH,
+	REMOVE_DELETE,
+	REMOVE_COUNT
+};
+
+/* Where the folder is gone or is not ours any more, there is nothing to look
+ * at. */
+static enum git_op_next
+remove_ask_untracked(struct git_op *op)
+{
+	struct tree_op *tree = op->self;
+	cleanup_free char *gitdir = NULL;
+
+	if (!tree->registered ||
+	    git_verify(git_root(op->git), op->dir, &gitdir, NULL) < 0) {
+		op->at = REMOVE_FOLDER;
+		return GIT_OP_AGAIN;
+	}
+	if (!tree->nested.no_index)
+		git_nested_add_submodules(&tree->nested, gitdir);
+	xstrset(&op->gitdir, gitdir);
+	return git_nested_ask_untracked(&tree->nested, op);
+}
+
+static enum git_op_next
+remove_untracked(struct git_op *op, const struct git_answer *answer)
+{
+	struct tree_op *tree = op->self;
+
+	return git_nested_untracked(&tree->nested, op, answer);
+}
+
+static enum git_op_next
+remove_ask_ignored(struct git_op *op)
+{
+	struct tree_op *tree = op->self;
+
+	return git_nested_ask_ignored(&tree->nested, op);
+}
+
+static enum git_op_next
+remove_ignored(struct git_op *op, const struct git_answer *answer)
+{
+	struct tree_op *tree = op->self;
+
+	return git_nested_ignored(&tree->nested, op, answer);
+}
+
+static enum git_op_next
+remove_ask_remote(struct git_op *op)
+{
+	struct tree_op *tree = op->self;
+
+	return git_nested_ask_remote(&tree->nested, op);
+}
+
+static enum git_op_next
+remove_remote(struct git_op *op, const struct git_answer *answer)
+{
+	struct tree_op *tree = op->self;
+
+	return git_nested_remote(&tree->nested, op, answer);
+}
+
+static enum git_op_next
+remove_ask_commits(struct git_op *op)
+{
+	struct tree_op *tree = op->self;
+
+	return git_nested_ask_commits(&tree->nested, op);
+}
+
+static enum git_op_next
+remove_commits(struct git_op *op, const struct git_answer *answer)
+{
+	struct tree_op *tree = op->self;
+
+	return git_nested_commits(&tree->nested, op, answer, REMOVE_REMOTE);
+}
+
 static enum git_op_next
 remove_ask(struct git_op *op)
 {
@@ -272,12 +365,19 @@ remove_ask_delete(struct git_op *op)
 	    op, "branch", "--quiet", "-D", "--", tree->branch, NULL);
 }
 
-static const struct git_op_step remove_steps[] = {
-	{ .ask = git_op_ask_trees, .answer = remove_trees },
-	{ .ask = remove_ask_repair, .answer = add_repair },
-	{ .ask = remove_ask },
-	{ .ask = ask_branch, .answer = take_branch },
-	{ .ask = remove_ask_delete },
+static const struct git_op_step remove_steps[REMOVE_COUNT] = {
+	[REMOVE_TREES] = { .ask = git_op_ask_trees, .answer = remove_trees },
+	[REMOVE_REPAIR] = { .ask = remove_ask_repair, .answer = add_repair },
+	[REMOVE_UNTRACKED] = { .ask = remove_ask_untracked,
+	    .answer = remove_untracked },
+	[REMOVE_IGNORED] = { .ask = remove_ask_ignored,
+	    .answer = remove_ignored },
+	[REMOVE_REMOTE] = { .ask = remove_ask_remote, .answer = remove_remote },
+	[REMOVE_COMMITS] = { .ask = remove_ask_commits,
+	    .answer = remove_commits },
+	[REMOVE_FOLDER] = { .ask = remove_ask },
+	[REMOVE_BRANCH] = { .ask = ask_branch, .answer = take_branch },
+	[REMOVE_DELETE] = { .ask = remove_ask_delete },
 };
 
 static void
@@ -299,6 +399,7 @@ tree_release(struct git_op *op)
 	free(tree->branch);
 	free(tree->stale);
 	git_trees_release(&tree->trees);
+	git_nested_release(&tree->nested);
 }
 
 static struct tree_op *

@@ -27,7 +27,10 @@ void git_worktree_unlock(struct git *git, const char *dir, const char *branch,
     git_work_fn *fn, void *arg);
 
 /* Remove the worktree and its branch. It is no error if they are gone already;
- * a folder that is not a worktree of the repository is left alone, -EEXIST. */
+ * a folder that is not a worktree of the repository is left alone, -EEXIST.
+ * -ENOTEMPTY, and nothing is removed, if there is a repository inside (ignored,
+ * too), or a clone of a submodule, that has no remote or commits that no remote
+ * has. */
 void git_worktree_remove(struct git *git, const char *dir, const char *branch,
     git_work_fn *fn, void *arg);
 
