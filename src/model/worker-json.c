@@ -59,6 +59,8 @@ static const struct record_field fields[] = {
 	FIELD("until_ms", until_ms, .flags = RECORD_CLAMP),
 	FIELD("limit_tries", limit_tries),
 	FIELD("accepted", accepted),
+	FIELD("approved", approved),
+	FIELD("accepted_head", accepted_head),
 	FIELD("for_person", for_person),
 	FIELD("checked", checked),
 	FIELD("checked_key", checked_key),

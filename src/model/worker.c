@@ -39,6 +39,7 @@ worker_free(struct worker *worker)
 	free(worker->reviewed);
 	session_record_release(&worker->session);
 	free(worker->reason);
+	free(worker->accepted_head);
 	free(worker->checked);
 	free(worker->checked_key);
 	free(worker);
@@ -106,6 +107,8 @@ static void
 forget_landing(struct worker *worker)
 {
 	worker->accepted = false;
+	worker->approved = false;
+	xstrset(&worker->accepted_head, NULL);
 	worker->for_person = false;
 	xstrset(&worker->checked, NULL);
 	xstrset(&worker->checked_key, NULL);

@@ -56,6 +56,10 @@ struct worker {
 
 	/* Landing. */
 	bool accepted; /* its work lands as soon as it can */
+	bool approved; /* accepted: by a person, who may change protected
+			* paths */
+	char *accepted_head; /* accepted: only if HEAD is this commit, as it was
+			      * shown; NULL = any */
 	bool for_person; /* only a person may accept its work */
 	char *checked; /* commit that passed check_command in its worktree */
 	char *checked_key; /* of that command (check_book_key()) */

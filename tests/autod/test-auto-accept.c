@@ -7,6 +7,8 @@
 #include "agent.h"
 #include "auto-world.h"
 #include "auto.h"
+#include "landing-item.h"
+#include "landing-record.h"
 #include "mem.h"
 #include "unit.h"
 
@@ -53,10 +55,32 @@ START_TEST(accepted_work_lands)
 	struct floor_call *call;
 
 	begin_guarded(&world, "");
-	call = accept(&world, "");
+	call = accept(&world, _i == 0 ? "" : ",\"force\":true");
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
 	auto_world_wait_done(&world);
 	auto_world_filed(&world, "t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* Who waits for the landing of a task that is dropped gets an answer. */
+START_TEST(dropped_before_it_lands)
+{
+	struct auto_world world;
+	struct floor_call *accepted, *dropped;
+	struct agent *agent = begin_guarded(&world,
+	    "check_command = \"test -z \\\"$LLMC_CHECK_SLOT\\\" || sleep "
+	    "60\"\n");
+
+	accepted = accept(&world, _i == 0 ? "" : ",\"force\":true");
+	floor_world_wait_status(&world.floor, agent, WORKER_ACCEPTING);
+	floor_world_settle(&world.floor);
+	ck_assert(world.core->state.landings.items[0]->approved);
+	dropped =
+	    floor_world_ask(&world.floor, "task.drop", "{\"task\": \"t1\"}");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, dropped));
+	ck_assert_str_eq(
+	    floor_world_answer(&world.floor, accepted), "its task was dropped");
 	auto_world_end(&world);
 }
 END_TEST
@@ -89,8 +113,9 @@ unit_suite(void)
 {
 	Suite *suite = suite_create("auto-accept");
 
-	unit_case(suite, "accept",
-	    (const TTest *const[]){
-		accepted_work_lands, other_work_than_was_shown, NULL });
+	unit_rows(suite, accepted_work_lands, 2);
+	unit_rows(suite, dropped_before_it_lands, 2);
+	unit_case(suite, "moved",
+	    (const TTest *const[]){ other_work_than_was_shown, NULL });
 	return suite;
 }

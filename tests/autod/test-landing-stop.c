@@ -178,7 +178,7 @@ START_TEST(what_a_dead_daemon_left_lands_once)
 
 	landing_world_begin(&world, NULL);
 	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	landing_begin(world.landings, adam, NULL, NULL);
+	landing_begin(world.landings, adam, NULL, false, NULL);
 	landing_world_wait(&world, adam, death_rows[_i]);
 	landing_world_reopen(&world);
 	floor_world_wait(&world.floor, is_over, &world);
@@ -186,6 +186,45 @@ START_TEST(what_a_dead_daemon_left_lands_once)
 	adam = fleet_find(world.floor.fleet, "adam");
 	ck_assert_int_eq(adam->worker->status, WORKER_OFFLINE);
 	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* The next daemon lands what a person was shown, and nothing else. */
+static const struct shown_row {
+	const char *script; /* between the daemons */
+	const char *reason; /* why it does not land, NULL = it does */
+} shown_rows[] = {
+	{ ":", NULL },
+	{ "git commit -q --allow-empty -m more", "is not what you were shown" },
+	{ "echo x >left", "adam has uncommitted changes: left" },
+};
+
+START_TEST(the_next_daemon_lands_what_was_shown)
+{
+	const struct shown_row *row = &shown_rows[_i];
+	struct landing_world world;
+	cleanup_free char *seen = NULL;
+	struct agent *adam;
+
+	landing_world_begin(&world, "[auto]\nprotected_paths = [\"b.txt\"]\n");
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	seen = xasprintf(",\"commit\":\"%s\"",
+	    floor_world_wt(&world.floor, "adam", "git rev-parse HEAD"));
+	floor_world_call(&world.floor, "worker.accept", "adam", seen);
+	floor_world_wait_step(&world.floor, adam, "freeze");
+	floor_world_wt(&world.floor, "adam", row->script);
+	landing_world_reopen(&world);
+	floor_world_wait(&world.floor, is_over, &world);
+	adam = fleet_find(world.floor.fleet, "adam");
+	if (row->reason == NULL) {
+		landing_world_main(&world, "by adam,first,");
+	} else {
+		landing_world_main(&world, "first,");
+		ck_assert_int_eq(adam->worker->status, WORKER_NEEDS_REVIEW);
+		ck_assert_ptr_nonnull(
+		    strstr(adam->worker->reason, row->reason));
+	}
 	landing_world_end(&world);
 }
 END_TEST
@@ -302,6 +341,8 @@ unit_suite(void)
 	unit_rows(
 	    suite, what_a_dead_daemon_left_lands_once, nitems(death_rows));
 	unit_rows(suite, the_state_cannot_be_written, nitems(write_rows));
+	unit_rows(
+	    suite, the_next_daemon_lands_what_was_shown, nitems(shown_rows));
 	unit_case(suite, "daemons",
 	    (const TTest *const[]){ the_next_daemon_goes_on,
 		a_rebase_stays_a_rebase,

@@ -230,6 +230,8 @@ roll_session(struct dice *dice, struct worker *w)
 	w->until_ms = (int64_t)(dice_next(dice) >> 1);
 	w->limit_tries = (int)(dice_next(dice) >> 33);
 	w->accepted = dice_coin(dice);
+	w->approved = dice_coin(dice);
+	roll_string(dice, &w->accepted_head);
 	roll_string(dice, &w->checked);
 	roll_string(dice, &w->checked_key);
 	w->checked_ms = (int64_t)(dice_next(dice) >> 1);
@@ -288,6 +290,8 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert_int_eq(a->until_ms, b->until_ms);
 	ck_assert_int_eq(a->limit_tries, b->limit_tries);
 	ck_assert_int_eq(a->accepted, b->accepted);
+	ck_assert_int_eq(a->approved, b->approved);
+	ck_assert(same_text(a->accepted_head, b->accepted_head));
 	ck_assert_int_eq(a->conflicts, b->conflicts);
 	ck_assert_uint_eq(a->session.generation, b->session.generation);
 	ck_assert_int_eq(

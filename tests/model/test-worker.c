@@ -338,7 +338,8 @@ fill(struct worker *worker)
 	worker->crashed_ms = 3;
 	xstrset(&worker->reason, "why");
 	worker->limit_tries = 3;
-	worker->accepted = true;
+	worker->accepted = worker->approved = true;
+	xstrset(&worker->accepted_head, "a");
 	xstrset(&worker->checked, "a");
 	xstrset(&worker->checked_key, "k");
 	worker->conflicts = 1;
@@ -371,6 +372,8 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 	ck_assert_int_eq(worker->limit_tries, 0);
 	ck_assert_ptr_null(worker->reason);
 	ck_assert(!worker->accepted);
+	ck_assert(!worker->approved);
+	ck_assert_ptr_null(worker->accepted_head);
 	ck_assert_ptr_null(worker->checked);
 	ck_assert_ptr_null(worker->checked_key);
 	ck_assert_int_eq(worker->conflicts, 0);

@@ -64,7 +64,7 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 	if (mode->again != NULL && loop_timer_pending(mode->again))
 		return; /* waiting for another git process */
 	emit_completed(agent, t);
-	landing_begin(mode->landings, agent, NULL, NULL);
+	landing_begin(mode->landings, agent, NULL, false, NULL);
 }
 
 void

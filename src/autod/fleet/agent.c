@@ -164,12 +164,13 @@ agent_forget(struct agent *agent)
 	xstrset(&w->session.id, NULL);
 	xstrset(&w->session.transcript, NULL);
 	xstrset(&w->reason, NULL);
+	xstrset(&w->accepted_head, NULL);
 	xstrset(&w->checked, NULL);
 	xstrset(&w->checked_key, NULL);
 	xstrset(&w->task, NULL);
 	w->session.step = PROMPT_NONE;
 	w->session.busy = false;
-	w->accepted = false;
+	w->accepted = w->approved = false;
 	w->for_person = false;
 	w->crashes = w->conflicts = w->limit_tries = w->stalls = 0;
 	w->until_ms = 0;

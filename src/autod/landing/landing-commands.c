@@ -34,14 +34,15 @@ accept_seen(void *landings, struct agent *agent, struct server_call *call,
 {
 	struct worker *w = agent->worker;
 	const char *seen = json_string_or(params, "commit", NULL);
+	bool force = json_bool_or(params, "force", false);
 
-	if (!may_accept(agent, call, json_bool_or(params, "force", false)))
+	if (!may_accept(agent, call, force))
 		return;
 	if (seen != NULL)
 		xstrset(&w->commit, seen);
 	/* Forced: uncommitted changes are part of it. */
-	landing_begin(landings, agent,
-	    json_bool_or(params, "force", false) ? NULL : seen, call);
+	landing_begin(
+	    landings, agent, force ? NULL : seen, force || seen != NULL, call);
 }
 
 static void

@@ -228,12 +228,16 @@ landings_ended(struct landings *landings, const struct landing_end *end)
 
 void
 landing_begin(struct landings *landings, struct agent *agent,
-    const char *commit, struct server_call *call)
+    const char *commit, bool approved, struct server_call *call)
 {
-	agent->worker->accepted = true;
-	agent->worker->for_person = false;
+	struct worker *w = agent->worker;
+
+	w->accepted = true;
+	w->approved = approved;
+	xstrset(&w->accepted_head, commit);
+	w->for_person = false;
 	agent_move(agent, WORKER_ACCEPTING, NULL);
-	op_enqueue(landings, agent, commit, call);
+	op_enqueue(landings, agent, call);
 }
 
 static struct json_object *
@@ -307,7 +311,7 @@ recover(struct landings *landings, struct agent *agent)
 	    landing_record_of(record, agent->worker->name) != NULL)
 		return;
 	if (agent->worker->accepted)
-		op_enqueue(landings, agent, NULL, NULL);
+		op_enqueue(landings, agent, NULL);
 	else
 		op_rebase(agent, true, NULL, on_rebased, landings);
 }
@@ -374,7 +378,7 @@ on_event(const struct event *event, void *arg)
 		agent = fleet_find(landings->fleet, event->worker);
 		/* Its conflict is resolved. */
 		if (agent != NULL && agent->worker->accepted)
-			landing_begin(landings, agent, NULL, NULL);
+			landing_begin(landings, agent, NULL, false, NULL);
 	}
 }
 
@@ -390,9 +394,10 @@ on_git_settled(const struct err *err, void *arg)
 			.kind = EVENT_LANDING_WAITS, .reason = err->msg });
 	if (landings->core->stopping)
 		return;
+	queue_begin(landings->queue); /* first: it removes the refs of ids that
+				       * nobody uses */
 	for (size_t i = 0; i < fleet->count; i++)
 		recover(landings, fleet->agents[i]);
-	queue_begin(landings->queue);
 	life_floor_begun(landings->core);
 }
 

@@ -107,9 +107,11 @@ bool landings_withdraw(struct landings *landings, const char *task);
 void landings_kick(struct landings *landings);
 
 /* Land the worker's work. call may be NULL. commit: the HEAD that was shown to
- * the person who accepts it, NULL = any. */
+ * the person who accepts it, NULL = any; then uncommitted changes are part of
+ * it. approved: a person has accepted it, so protected paths may change. Both
+ * hold after a restart, too. */
 void landing_begin(struct landings *landings, struct agent *agent,
-    const char *commit, struct server_call *call);
+    const char *commit, bool approved, struct server_call *call);
 /* Only rebase the work on the branch. */
 void landing_rebase(
     struct landings *landings, struct agent *agent, struct server_call *call);

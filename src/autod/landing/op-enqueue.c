@@ -35,6 +35,7 @@ struct op_enqueue {
 	struct worker_op op; /* first */
 	struct landings *landings;
 	char *commit; /* that must be HEAD, NULL = any */
+	bool approved; /* by a person */
 	struct landing_item *item; /* until it is in the state */
 	bool nothing; /* the branch has it all */
 	bool tried; /* leftovers were committed */
@@ -128,7 +129,7 @@ on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
 	fill(e, frozen);
 	if (frozen->protected_paths.count > 0) {
 		e->item->guarded = true;
-		if (e->commit == NULL) {
+		if (!e->approved) {
 			refuse_guarded(e, frozen);
 			return;
 		}
@@ -200,7 +201,7 @@ enqueue(struct op_enqueue *e)
 	if (item->task != NULL && policy != NULL && policy->priority != NULL)
 		item->priority = (enum priority)policy->priority(
 		    landings->policy_arg, item->task);
-	item->approved = e->commit != NULL;
+	item->approved = e->approved;
 	/* A person waits: do not keep them, or tell them at once why. */
 	if (e->op.call != NULL)
 		queue_move_retry(landings->queue->move);
@@ -274,13 +275,14 @@ static const struct operation_kind kind = {
 };
 
 void
-op_enqueue(struct landings *landings, struct agent *agent, const char *commit,
-    struct server_call *call)
+op_enqueue(
+    struct landings *landings, struct agent *agent, struct server_call *call)
 {
 	struct op_enqueue *e = xcalloc(1, sizeof *e);
 
 	e->landings = landings;
-	xstrset(&e->commit, commit);
+	xstrset(&e->commit, agent->worker->accepted_head);
+	e->approved = agent->worker->approved;
 	e->item = landing_record_new_item(&landings->core->state.landings);
 	worker_op_begin(&e->op, &kind, agent, call);
 }

@@ -8,11 +8,11 @@ struct agent;
 struct landings;
 struct server_call;
 
-/* The worker is accepting, and no operation is running on it. commit: the HEAD
- * that a person was shown, NULL = any; then leftovers are committed first, as
- * nobody decides. */
-void op_enqueue(struct landings *landings, struct agent *agent,
-    const char *commit, struct server_call *call);
+/* The worker is accepting, and no operation is running on it. If it was
+ * accepted without a commit that HEAD must be (worker->accepted_head),
+ * leftovers are committed first. */
+void op_enqueue(
+    struct landings *landings, struct agent *agent, struct server_call *call);
 
 /* The ref that holds the frozen commit of an item; the caller frees. */
 char *op_enqueue_ref(const char *item);

@@ -389,7 +389,7 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 	if (end == OP_REBASE_DONE) {
 		/* It applies after all: into the queue again. */
 		json_object_put(answer);
-		landing_begin(landings, agent, NULL, call);
+		landing_begin(landings, agent, NULL, false, call);
 		return;
 	}
 	if (end == OP_REBASE_CONFLICT) {
