@@ -172,6 +172,62 @@ START_TEST(a_git_of_a_killed_landing_is_ended)
 }
 END_TEST
 
+/* A git that is killed while it writes, or for which the disk is full. big.txt
+ * is longer than one piece of it. */
+static struct repo *
+with_big_file(void)
+{
+	struct repo *repo = repo_new(false);
+
+	repo_sh(repo,
+	    "seq 30000 >big.txt; git add .; git commit -qm second; "
+	    "git tag onto; git checkout -q --detach; seq 5 40000 >big.txt; "
+	    "echo two >>a.txt; seq 9000 >n.txt; git add .; git commit -qm w1; "
+	    "git tag id; git checkout -q main");
+	return repo;
+}
+
+/* The file as the git left it that wrote the landing's version. */
+static const char *const stumps[] = {
+	"head -c 70000 big.txt >\"$B/x\"; cat \"$B/x\" >big.txt",
+	": >big.txt",
+	"rm big.txt",
+	"head -c 100 n.txt >\"$B/x\"; cat \"$B/x\" >n.txt",
+	"rm n.txt",
+};
+
+START_TEST(a_file_that_a_git_was_writing_is_written_again)
+{
+	cleanup_repo struct repo *repo = with_big_file();
+	cleanup_free char *does = xasprintf(
+	    "[ $N -gt 1 ] || { git \"$@\"; cd \"$R\"; %s; kill -KILL $$; }",
+	    stumps[_i]);
+
+	stand_in_git(repo, "*read-tree*", does);
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_FAILED);
+	repo_untrap(repo);
+	ck_assert_str_eq(
+	    repo_sh(repo, "git status --short; ls"), "a.txt\nbig.txt");
+	ck_assert_msg(repo_land(repo, "onto", "id", false) == GIT_LANDED,
+	    "%s %s", repo->text, repo->msg);
+}
+END_TEST
+
+/* A shorter file with other words in it is the user's. */
+START_TEST(a_file_that_the_user_has_cut_and_changed_stays)
+{
+	cleanup_repo struct repo *repo = with_big_file();
+
+	stand_in_git(repo, "*read-tree*",
+	    "[ $N -gt 1 ] || { git \"$@\"; cd \"$R\"; "
+	    "seq 5 400 >big.txt; echo mine >>big.txt; kill -KILL $$; }");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_FAILED);
+	repo_untrap(repo);
+	ck_assert_str_eq(repo_sh(repo, "git status --short; tail -1 big.txt"),
+	    " M big.txt\nmine");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -181,5 +237,10 @@ unit_suite(void)
 	    (const TTest *[]){ a_landing_that_is_cut_off_keeps_the_index_locked,
 		a_landing_that_fails_keeps_the_index_locked_until_it_is_undone,
 		a_git_of_a_killed_landing_is_ended, NULL });
+	unit_rows(
+	    s, a_file_that_a_git_was_writing_is_written_again, nitems(stumps));
+	unit_case(s, "files",
+	    (const TTest *[]){
+		a_file_that_the_user_has_cut_and_changed_stays, NULL });
 	return s;
 }

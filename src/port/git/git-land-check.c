@@ -295,6 +295,23 @@ is_removed(const struct git_land_check *check, const char *path)
 	return obstacle == NULL && !exists(check, path, &st);
 }
 
+char *
+git_land_check_leftover(
+    const struct git_land_check *check, const struct git_change *change)
+{
+	cleanup_free char *obstacle = NULL;
+	struct stat st;
+
+	if (!is_listed(&check->in_way, change->path) ||
+	    is_listed(&check->foreign, change->path))
+		return NULL;
+	obstacle = find_obstacle(check, change->path);
+	if (obstacle != NULL || !exists(check, change->path, &st) ||
+	    !S_ISREG(st.st_mode))
+		return NULL;
+	return file_join(check->tree, change->path);
+}
+
 static void
 add_own_row(struct git_land_check *check, const char *path)
 {

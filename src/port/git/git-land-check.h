@@ -43,6 +43,12 @@ void git_land_check_status(
 void git_land_check_blame_all(
     struct git_land_check *check, const char *out, size_t len);
 
+/* The path of a changed file that is in the way with nothing of the user's own
+ * staged: a git may have left it that ended while it wrote it. NULL = it is
+ * none. The caller frees. */
+char *git_land_check_leftover(
+    const struct git_land_check *check, const struct git_change *change);
+
 /* What is in the way does not have the other content: have its rows put the
  * checkout's own commit into an index, but for what the user has staged and for
  * files that are missing. */

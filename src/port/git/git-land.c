@@ -397,6 +397,7 @@ static const struct git_op_step land_steps[MOVE_COUNT] = {
 	[MOVE_LEFT_SUSPECTS] = { .ask = git_move_files_ask_suspects },
 	[MOVE_LEFT_COMPARE] = { .ask = git_move_files_ask_compare,
 	    .answer = git_move_files_compare },
+	[MOVE_LEFT_STUMPS] = { .ask = git_move_left_stumps },
 	[MOVE_LEFT_COPY] = { .ask = git_move_files_copy },
 	[MOVE_LEFT_ADOPT] = { .ask = git_move_files_ask_adopt },
 	[MOVE_LEFT_READ] = { .ask = git_move_files_ask_read,

@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "git-dirs.h"
 #include "git-hold.h"
 #include "git-move-left.h"
 #include "git-move.h"
+#include "git-stump.h"
 #include "mem.h"
 
 #define LEFT_LOOK_MS 20
@@ -77,6 +79,7 @@ git_move_left(struct git_op *op)
 		return left_done(move);
 	move->settling = true;
 	move->settled = false;
+	move->stumps = 0;
 	xstrset(&move->tree, claim->tree);
 	xstrset(&move->gitdir, claim->gitdir);
 	return GIT_OP_NEXT;
@@ -129,6 +132,59 @@ git_move_left_lock(struct git_op *op)
 		return git_move_later(move, GIT_RETRY_MS);
 	return git_move_end_with(move, GIT_LAND_HELD,
 	    "another git process holds the index", move->tree);
+}
+
+/* The version that files are compared with next, and whose. */
+static const struct git_change *
+left_version(const struct git_move *move, const char **ret_id)
+{
+	const struct git_changes *changes = &move->check.changes;
+	const struct git_change *change;
+
+	if (move->stumps / 2 >= changes->count)
+		return NULL;
+	change = &changes->v[move->stumps / 2];
+	*ret_id = move->stumps % 2 == 0 ? change->id : change->old_id;
+	return change;
+}
+
+static void
+left_compared(bool is_stump, void *arg)
+{
+	struct git_move *move = arg;
+	const char *id;
+	const struct git_change *change = left_version(move, &id);
+	cleanup_free char *path = file_join(move->tree, change->path);
+
+	git_stump_free(take_ptr(&move->stump));
+	if (is_stump)
+		unlink(path);
+	move->stumps++;
+	git_op_resume(move->op, GIT_OP_AGAIN);
+}
+
+/* A file that a git was writing when it ended is the beginning of the one
+ * version or of the other. Nobody wrote anything into it that is not in that:
+ * it is removed, and a file that is missing is written again. */
+enum git_op_next
+git_move_left_stumps(struct git_op *op)
+{
+	struct git_move *move = op->self;
+	const struct git_change *change;
+	const char *id;
+
+	for (; (change = left_version(move, &id)) != NULL; move->stumps++) {
+		cleanup_free char *path =
+		    git_land_check_leftover(&move->check, change);
+
+		if (path == NULL || strspn(id, "0") == strlen(id))
+			continue;
+		if (git_stump_new(op->git, move->tree, change->path, id,
+			left_compared, move, &move->stump, &op->err) < 0)
+			return GIT_OP_FAIL;
+		return GIT_OP_WAIT;
+	}
+	return GIT_OP_NEXT;
 }
 
 /* What could not be settled, as the user has changed it since, stays as it

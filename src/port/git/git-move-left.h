@@ -15,6 +15,7 @@ enum git_op_next git_move_left_ask_tip(struct git_op *op);
 enum git_op_next
 git_move_left_tip(struct git_op *op, const struct git_answer *answer);
 enum git_op_next git_move_left_lock(struct git_op *op);
+enum git_op_next git_move_left_stumps(struct git_op *op);
 enum git_op_next git_move_left_put(struct git_op *op);
 
 #endif

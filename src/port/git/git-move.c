@@ -10,6 +10,7 @@
 #include "git-hold.h"
 #include "git-lock.h"
 #include "git-move.h"
+#include "git-stump.h"
 #include "git-sync.h"
 #include "loop.h"
 #include "mem.h"
@@ -62,6 +63,7 @@ git_move_release(struct git_move *move)
 	else
 		git_move_let_go(move);
 	git_sync_free(move->sync);
+	git_stump_free(move->stump);
 	loop_timer_free(move->timer);
 	git_claim_release(&move->claim);
 	git_land_check_release(&move->check);

@@ -23,6 +23,7 @@
 #define GIT_MOVE_REFLOG "llmc: landed"
 
 struct git_hold;
+struct git_stump;
 struct git_sync;
 struct loop_timer;
 
@@ -37,6 +38,7 @@ enum git_move_step {
 	MOVE_LEFT_STATUS,
 	MOVE_LEFT_SUSPECTS,
 	MOVE_LEFT_COMPARE,
+	MOVE_LEFT_STUMPS,
 	MOVE_LEFT_COPY,
 	MOVE_LEFT_ADOPT,
 	MOVE_LEFT_READ,
@@ -91,6 +93,7 @@ struct git_move {
 	struct git_claim claim;
 	struct git_hold *hold;
 	struct git_sync *sync;
+	struct git_stump *stump;
 	struct loop_timer *timer;
 	int tries; /* that met a lock, or a user who was faster */
 	int64_t waited_ms;
@@ -106,6 +109,7 @@ struct git_move {
 	bool refreshed;
 	bool settling; /* what a landing left that was cut off */
 	bool settled;
+	size_t stumps; /* versions of changes that files were compared with */
 	bool touched; /* files may be ahead of the branch */
 	size_t submodule; /* the change that is looked at next */
 
