@@ -5,7 +5,8 @@
  * server are killed, git lock files appear, hooks are lost or duplicated, and
  * the daemon itself is killed and started again. Every task must land exactly
  * once or be reported as failed, and nothing may be left over. The invariants
- * are checked after every step (chaos-oracle.c).
+ * are checked after every step (chaos-oracle.c). In the end every commit that
+ * main ever was at must pass check_command.
  *
  *   CHAOS_SEED     seed for tasks, faults and times (1)
  *   CHAOS_WORKERS  (4)
@@ -30,6 +31,7 @@
 #include "clock.h"
 #include "mem.h"
 #include "procref.h"
+#include "queue-scenarios.h"
 
 #define STUCK_MS   25000 /* without progress */
 #define SETTLE_MS  180000 /* to finish after the last fault */
@@ -96,6 +98,13 @@ static const char pool_script[] =
     "  cat \"$f\"; mv \"$f\" \"$f.given\"\n"
     "  basename \"$f\" .md >>\"$POOL/handed\"; exit 0\n"
     "done\n";
+
+/* Passes with one task whose number ends with 3 or 7; with two it needs another
+ * file, which whoever is told of it adds. */
+static const char check_script[] =
+    "n=$(ls | grep -c '^task-[0-9]*[37].txt$')\n"
+    "[ $n -lt 2 ] || [ -e pair.txt ] || { echo two need another file; "
+    "echo 'fake: commit pair.txt x'; exit 1; }";
 
 /* --- the run ---------------------------------------------------------- */
 
@@ -311,6 +320,7 @@ set_up(struct chaos *c, enum chaos_source source)
 	c->view.socket = e2e_path("%.*s", (int)strcspn(socket, "\n"), socket);
 	if (!folder)
 		auto_pool(pool_script);
+	queue_check(check_script);
 	chaos_note(c,
 	    "replay: CHAOS_SEED=%d CHAOS_WORKERS=%d CHAOS_TASKS=%d "
 	    "CHAOS_STEPS=%d, tasks from the %s; log: %s",
@@ -335,6 +345,7 @@ run(enum chaos_source source)
 	auto_drain();
 	check_now(c);
 	wait_ended(c);
+	chaos_note(c, "%d tips of main replayed", queue_never_red());
 	report(c, clock_mono_ms() - c->began_ms);
 	procref_release(&c->daemon);
 	fclose(c->log);

@@ -224,11 +224,15 @@ tell_step(int step)
 	fflush(stdout);
 }
 
-#define SETTLED                                             \
-	"[ $(grep -c '\"outcome\":\"landed\"' "             \
-	".llmc/tasks.jsonl) -ge 4 ] && ! git for-each-ref " \
-	"refs/llmc/queue | grep -q . && [ $(grep -c "       \
-	"'\"status\": *\"idle\"' .llmc/state.json) -ge 4 ]"
+/* A task that has ended is written down before the state says so: a daemon
+ * that is killed in between leaves two lines of it. */
+#define FINISHED                                             \
+	"grep '\"outcome\":\"landed\"' .llmc/tasks.jsonl | " \
+	"grep -o '\"title\":\"[^\"]*' | sort -u | wc -l"
+#define SETTLED                                                               \
+	"[ $(" FINISHED ") -ge 4 ] && ! git for-each-ref refs/llmc/queue | "  \
+	"grep -q . && [ $(grep -c '\"status\": *\"idle\"' .llmc/state.json) " \
+	"-ge 4 ]"
 
 START_TEST(a_batch)
 {
@@ -254,7 +258,7 @@ START_TEST(a_batch)
 	tell_step(step);
 	auto_history("a.txt: x", "b.txt: x", "c.txt: x", "d.txt: x", NULL);
 	ck_assert_int_eq(auto_landed(), 4);
-	ck_assert_int_eq(auto_finished(NULL), 4);
+	ck_assert_int_eq(auto_finished(NULL), auto_finished("landed"));
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 4);
 	ck_assert_int_eq(fleet_prompts("a and b need another file"), 1);
 	tree_is("a.txt b.txt c.txt d.txt both.txt");
