@@ -93,6 +93,84 @@ START_TEST(commits_that_are_applied_one_by_one_wait)
 }
 END_TEST
 
+/* Moving it would move what it leads to. */
+START_TEST(a_branch_that_is_a_symbolic_reference_is_refused)
+{
+	static const char *const kinds[] = {
+		"git symbolic-ref refs/heads/main refs/heads/trunk",
+		"ln -sf refs/heads/trunk .git/refs/heads/main",
+	};
+
+	for (size_t i = 0; i < nitems(kinds); i++) {
+		cleanup_repo struct repo *repo = ready();
+
+		repo_sh(repo, "git checkout -q -b trunk");
+		repo_sh(repo, kinds[i]);
+		ck_assert_int_eq(
+		    repo_land(repo, "onto", "id", true), GIT_LAND_FAILED);
+		ck_assert_msg(strstr(repo->msg, "refs/heads/trunk") != NULL,
+		    "%s", repo->msg);
+		ck_assert_str_eq(repo_sh(repo, "git rev-parse trunk"),
+		    repo_sh(repo, "git rev-parse onto"));
+	}
+}
+END_TEST
+
+START_TEST(a_checkout_by_another_name_waits)
+{
+	cleanup_repo struct repo *repo = ready();
+
+	repo_sh(repo,
+	    "git symbolic-ref refs/heads/alias refs/heads/main; "
+	    "git symbolic-ref HEAD refs/heads/alias");
+	assert_waits(repo, "by another name");
+	repo_sh(repo, "git symbolic-ref HEAD refs/heads/main");
+	assert_lands(repo);
+}
+END_TEST
+
+/* core.preferSymlinkRefs */
+START_TEST(a_head_that_is_a_link_is_a_checkout)
+{
+	cleanup_repo struct repo *repo = ready();
+
+	repo_sh(repo, "ln -sf refs/heads/main .git/HEAD");
+	assert_lands(repo);
+	ck_assert_str_eq(
+	    repo_sh(repo, "git status --short; cat a.txt"), "one\ntwo");
+}
+END_TEST
+
+/* As git 2.48 writes it with worktree.useRelativePaths. */
+START_TEST(a_worktree_with_a_relative_path_goes_along)
+{
+	cleanup_repo struct repo *repo = ready();
+
+	repo_sh(repo,
+	    "git checkout -q --detach; git worktree add -q \"$B/x\" main; "
+	    "printf '../../../../x/.git\\n' >.git/worktrees/x/gitdir; "
+	    "cd \"$B/x\"; git status --short");
+	assert_lands(repo);
+	ck_assert_str_eq(
+	    repo_sh(repo, "cd \"$B/x\"; git status --short; cat a.txt"),
+	    "one\ntwo");
+}
+END_TEST
+
+START_TEST(a_locked_worktree_that_is_not_there_waits)
+{
+	cleanup_repo struct repo *repo = ready();
+
+	repo_sh(repo,
+	    "git checkout -q --detach; git worktree add -q --lock \"$B/x\" "
+	    "main; mv \"$B/x\" \"$B/unmounted\"");
+	assert_waits(repo, "/x");
+	repo_sh(repo, "mv \"$B/unmounted\" \"$B/x\"");
+	assert_lands(repo);
+	ck_assert_str_eq(repo_sh(repo, "cd \"$B/x\"; git status --short"), "");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -100,6 +178,11 @@ unit_suite(void)
 
 	unit_case(s, "where",
 	    (const TTest *[]){ a_worktree_with_a_damaged_git_file_waits,
-		commits_that_are_applied_one_by_one_wait, NULL });
+		commits_that_are_applied_one_by_one_wait,
+		a_branch_that_is_a_symbolic_reference_is_refused,
+		a_checkout_by_another_name_waits,
+		a_head_that_is_a_link_is_a_checkout,
+		a_worktree_with_a_relative_path_goes_along,
+		a_locked_worktree_that_is_not_there_waits, NULL });
 	return s;
 }

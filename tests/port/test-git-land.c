@@ -274,7 +274,8 @@ START_TEST(a_landing_killed_in_the_middle_is_finished)
 			assert_landed(repo, overlap != 0);
 			ck_assert_str_eq(repo_sh(repo, SHOW), LANDED);
 			ck_assert_str_eq(
-			    repo_sh(repo, "ls .git | grep -c 'landing[.]' || :"),
+			    repo_sh(
+				repo, "ls .git | grep -c 'landing[.]' || :"),
 			    "0");
 		}
 	}
@@ -429,6 +430,28 @@ START_TEST(a_branch_checked_out_meanwhile_comes_along)
 }
 END_TEST
 
+/* They are nowhere else. */
+START_TEST(a_branch_checked_out_meanwhile_keeps_its_ignored_files)
+{
+	cleanup_repo struct repo *repo = ready(true);
+
+	repo_sh(repo,
+	    "git checkout -q --detach; git worktree add -q --detach \"$B/x\"; "
+	    "echo d >>.git/info/exclude; mkdir \"$B/x/d\"; "
+	    "echo mine >\"$B/x/d/new.txt\"; printf '#!/bin/sh\\n"
+	    "[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\\n"
+	    ">\"$B/once\"; unset GIT_DIR; cd \"$B/x\"; "
+	    "git symbolic-ref HEAD refs/heads/main\\n' "
+	    ">.git/hooks/reference-transaction; "
+	    "chmod +x .git/hooks/reference-transaction");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", true), GIT_LAND_DIRTY);
+	ck_assert_ptr_nonnull(strstr(repo->text, "d/new.txt"));
+	ck_assert_str_eq(
+	    repo_sh(repo, "cat \"$B/x/d/new.txt\"; git rev-parse main"),
+	    repo_sh(repo, "echo mine; git rev-parse onto"));
+}
+END_TEST
+
 START_TEST(a_branch_checked_out_meanwhile_with_changes_is_given_back)
 {
 	cleanup_repo struct repo *repo = ready(true);
@@ -475,6 +498,7 @@ unit_suite(void)
 		what_the_user_is_doing_waits, a_held_ref_waits,
 		a_held_ref_leaves_the_checkout_as_it_was,
 		a_branch_checked_out_meanwhile_comes_along,
+		a_branch_checked_out_meanwhile_keeps_its_ignored_files,
 		a_branch_checked_out_meanwhile_with_changes_is_given_back,
 		NULL });
 	return s;

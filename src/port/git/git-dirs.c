@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "buf.h"
 #include "errtext.h"
@@ -12,7 +13,8 @@
 #include "git-trees.h"
 #include "mem.h"
 
-#define SMALL_MAX 8192
+#define SMALL_MAX    8192
+#define SYMREF_DEPTH 5 /* as git */
 
 /* The only line of a small file, behind the prefix; NULL when it is another.
  * The caller frees. */
@@ -55,10 +57,51 @@ git_dirs_common(const char *gitdir)
 	return real != NULL ? take_ptr(&real) : take_ptr(&path);
 }
 
+/* What a symbolic reference points at, which may be a link in the file system;
+ * NULL when it is none. The caller frees. */
+static char *
+read_symref(const char *dir, const char *name)
+{
+	static const char refs[] = "refs/";
+	cleanup_free char *path = file_join(dir, name);
+	char target[SMALL_MAX];
+	ssize_t n = readlink(path, target, sizeof target - 1);
+
+	if (n > 0) {
+		target[n] = '\0';
+		if (strncmp(target, refs, strlen(refs)) == 0)
+			return xstrdup(target);
+	}
+	return read_line(dir, name, "ref: ");
+}
+
 char *
 git_dirs_head(const char *gitdir)
 {
-	return read_line(gitdir, "HEAD", "ref: ");
+	return read_symref(gitdir, "HEAD");
+}
+
+char *
+git_dirs_alias(const char *common, const char *branch)
+{
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+
+	return read_symref(common, ref);
+}
+
+/* A branch may be another name of a second one. */
+static char *
+resolve(const char *common, char *ref)
+{
+	char *next;
+
+	for (int depth = 0; ref != NULL && depth < SYMREF_DEPTH &&
+	     (next = read_symref(common, ref)) != NULL;
+	     depth++) {
+		free(ref);
+		ref = next;
+	}
+	return ref;
 }
 
 bool
@@ -74,35 +117,69 @@ void
 git_dirs_detached(const char *gitdir, char *out, size_t size)
 {
 	cleanup_free char *head = read_line(gitdir, "HEAD", "");
+	cleanup_free char *branch = git_dirs_head(gitdir);
 
 	out[0] = '\0';
-	if (head != NULL && strspn(head, "0123456789abcdef") == strlen(head))
+	if (head != NULL && branch == NULL &&
+	    strspn(head, "0123456789abcdef") == strlen(head))
 		strlcpy(out, head, size);
 }
 
-static void
-add_tree(struct git_trees *trees, char *path, const char *gitdir)
+static struct git_tree *
+add_tree(
+    struct git_trees *trees, char *path, const char *common, const char *gitdir)
 {
+	struct git_tree *tree;
+
 	trees->v = xreallocarray(trees->v, trees->count + 1, sizeof *trees->v);
-	trees->v[trees->count++] = (struct git_tree){
+	tree = &trees->v[trees->count++];
+	*tree = (struct git_tree){
 		.path = path,
-		.branch = git_dirs_head(gitdir),
+		.branch = resolve(common, git_dirs_head(gitdir)),
 	};
+	return tree;
 }
 
-/* A worktree whose folder was deleted holds nothing. */
-static void
-add_linked(struct git_trees *trees, const char *folder, const char *name)
+/* The folder of a linked worktree, which its git directory may name from
+ * there; NULL when that is broken. The caller frees. */
+static char *
+linked_tree(const char *gitdir)
 {
 	static const char git[] = "/.git";
-	cleanup_free char *gitdir = file_join(folder, name);
 	cleanup_free char *place = read_line(gitdir, "gitdir", "");
-	size_t len = place != NULL ? strlen(place) : 0;
+	cleanup_free char *full = NULL, *path = NULL, *real = NULL;
+	size_t len;
 
-	if (len <= strlen(git) || !file_exists(place) ||
-	    strcmp(place + len - strlen(git), git) != 0)
+	if (place == NULL)
+		return NULL;
+	full = file_join(gitdir, place);
+	len = strlen(full);
+	if (len <= strlen(git) || strcmp(full + len - strlen(git), git) != 0)
+		return NULL;
+	path = xstrndup(full, len - strlen(git));
+	if (place[0] != '/')
+		real = realpath(path, NULL);
+	return real != NULL ? take_ptr(&real) : take_ptr(&path);
+}
+
+/* A worktree whose folder was deleted holds nothing; one that is locked may be
+ * on a disk that is not there now. */
+static void
+add_linked(struct git_trees *trees, const char *common, const char *folder,
+    const char *name)
+{
+	cleanup_free char *gitdir = file_join(folder, name);
+	cleanup_free char *lock = file_join(gitdir, "locked");
+	cleanup_free char *path = linked_tree(gitdir);
+	cleanup_free char *place =
+	    path != NULL ? file_join(path, ".git") : NULL;
+	bool missing = place == NULL || !file_exists(place);
+	struct git_tree *tree;
+
+	if (path == NULL || (missing && !file_exists(lock)))
 		return;
-	add_tree(trees, xstrndup(place, len - strlen(git)), gitdir);
+	tree = add_tree(trees, take_ptr(&path), common, gitdir);
+	tree->missing = missing;
 }
 
 int
@@ -123,12 +200,12 @@ git_dirs_trees(const char *root, struct git_trees *trees, struct err *err)
 		    "%s keeps its branches as reftable, which llmc cannot land "
 		    "on",
 		    root);
-	add_tree(trees, xstrdup(root), gitdir);
+	add_tree(trees, xstrdup(root), common, gitdir);
 	folder = file_join(common, "worktrees");
 	stream = opendir(folder);
 	while (stream != NULL && (entry = readdir(stream)) != NULL)
 		if (entry->d_name[0] != '.')
-			add_linked(trees, folder, entry->d_name);
+			add_linked(trees, common, folder, entry->d_name);
 	if (stream != NULL)
 		closedir(stream);
 	return 0;

@@ -26,10 +26,15 @@ char *git_dirs_common(const char *gitdir);
 char *git_dirs_head(const char *gitdir);
 bool git_dirs_is_on(const char *gitdir, const char *branch);
 
+/* The full name of what a branch that is a symbolic reference points at; NULL =
+ * it is none. The caller frees. */
+char *git_dirs_alias(const char *common, const char *branch);
+
 /* The commit a detached HEAD is at; "" = it is not detached. */
 void git_dirs_detached(const char *gitdir, char *out, size_t size);
 
-/* The main tree and the worktrees that exist, with their branches. -EUCLEAN
+/* The main tree and the worktrees that exist, or are locked, with the branches
+ * that their HEADs lead to. -EUCLEAN
  * when root is no working tree, -ENOTSUP for refs that are not files. */
 int git_dirs_trees(const char *root, struct git_trees *trees, struct err *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "git-dirs.h"
@@ -42,12 +43,22 @@ judge_on(struct git_move *move, const struct git_tree *on)
 {
 	const char *doing;
 
+	if (on->missing)
+		return wait_for(move,
+		    "the branch is checked out in a locked worktree that is "
+		    "not there (mount it, or type: git worktree unlock)",
+		    on->path);
 	move->tree = xstrdup(on->path);
 	move->gitdir = git_dirs_gitdir(on->path);
 	if (move->gitdir == NULL)
 		return wait_for(move,
 		    "the .git file of a worktree is damaged (repair it with: "
 		    "git worktree repair)",
+		    move->tree);
+	if (!git_dirs_is_on(move->gitdir, move->branch))
+		return wait_for(move,
+		    "the branch is checked out by another name, a symbolic "
+		    "reference",
 		    move->tree);
 	xstrset(&move->op->gitdir, move->gitdir);
 	doing = find_doing(move->op);
@@ -82,7 +93,13 @@ git_land_where(struct git_op *op)
 	struct git_move *move = op->self;
 	struct git_trees trees = { 0 };
 	enum git_op_next next = GIT_OP_FAIL;
+	cleanup_free char *target = git_dirs_alias(move->common, move->branch);
 
+	if (target != NULL)
+		return git_op_fail(op, -ENOTSUP,
+		    "%s is a symbolic reference to %s; name that branch in "
+		    "repo.default_branch",
+		    move->branch, target);
 	if (git_dirs_trees(op->dir, &trees, &op->err) == 0)
 		next = judge_trees(move, &trees);
 	git_trees_release(&trees);

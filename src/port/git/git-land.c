@@ -216,42 +216,21 @@ land_leave(struct git_op *op)
 }
 
 /* Only the ref has moved. Did somebody check the branch out just before it
- * did? Then their tree comes along now, or the ref goes back. */
-static enum git_op_next
-land_ask_follow(struct git_op *op)
-{
-	struct git_move *move = op->self;
-	struct git_trees trees = { 0 };
-	const struct git_tree *on = NULL;
-
-	git_move_let_go(move);
-	if (git_dirs_trees(op->dir, &trees, &op->err) == 0)
-		on = git_trees_on(&trees, move->branch, NULL);
-	xstrset(&move->tree, on != NULL ? on->path : NULL);
-	git_trees_release(&trees);
-	if (on == NULL)
-		return git_move_end(move, GIT_LANDED);
-	op->run_dir = move->tree;
-	op->deadline_ms = LAND_DEADLINE_MS;
-	git_move_config(move, &op->env, false);
-	return git_op_args(
-	    op, "read-tree", "-m", "-u", op->onto_id, move->id, NULL);
-}
-
-static enum git_op_next
-land_follow(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status == 0)
-		return git_move_end(op->self, GIT_LANDED);
-	return GIT_OP_NEXT;
-}
-
+ * did? Then it goes back, and is moved once more together with their tree. */
 static enum git_op_next
 land_ask_back(struct git_op *op)
 {
 	struct git_move *move = op->self;
 	cleanup_free char *ref = xasprintf("refs/heads/%s", move->branch);
+	struct git_trees trees = { 0 };
+	bool taken;
 
+	git_move_let_go(move);
+	taken = git_dirs_trees(op->dir, &trees, &op->err) == 0 &&
+	    git_trees_on(&trees, move->branch, NULL) != NULL;
+	git_trees_release(&trees);
+	if (!taken)
+		return git_move_end(move, GIT_LANDED);
 	git_move_config(move, &op->env, true);
 	return git_op_args(op, "update-ref", "-m", GIT_MOVE_REFLOG ", undone",
 	    ref, op->onto_id, move->id, NULL);
@@ -260,13 +239,9 @@ land_ask_back(struct git_op *op)
 static enum git_op_next
 land_back(struct git_op *op, const struct git_answer *answer)
 {
-	struct git_move *move = op->self;
-
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
-	return git_move_end_with(move, GIT_LAND_DIRTY,
-	    "the branch was just checked out, and its files block the landing",
-	    move->tree);
+	return git_move_again(op->self);
 }
 
 /* --- what became of it ------------------------------------------------ */
@@ -438,7 +413,6 @@ static const struct git_op_step land_steps[MOVE_COUNT] = {
 	    .answer = git_move_swap,
 	    .tolerant = true },
 	[MOVE_SWAP_QUIET] = { .ask = git_move_quiet },
-	[MOVE_FOLLOW] = { .ask = land_ask_follow, .answer = land_follow },
 	[MOVE_BACK] = { .ask = land_ask_back, .answer = land_back },
 	[MOVE_LEAVE] = { .ask = git_move_leave },
 	[MOVE_TIP] = { .ask = land_ask_tip, .answer = land_tip },

@@ -71,7 +71,6 @@ enum git_move_step {
 	MOVE_SWAP_LOCK,
 	MOVE_SWAP,
 	MOVE_SWAP_QUIET,
-	MOVE_FOLLOW,
 	MOVE_BACK,
 	/* The end, jumped to as well: let go, then tell. */
 	MOVE_LEAVE,

@@ -13,6 +13,7 @@ struct git_tree {
 	char *path;
 	char *branch; /* full ref name, NULL = detached */
 	bool locked;
+	bool missing; /* locked, and its folder is not there */
 	bool unfinished; /* `worktree add` was killed in the middle */
 };
 struct git_trees {
