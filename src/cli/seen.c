@@ -14,8 +14,6 @@ int
 seen_commit(struct cli *cli, const struct worker *worker, const char *typed,
     bool reviewed, char **ret_commit)
 {
-	const char *const args[] = { "rev-parse", "--verify", "--quiet",
-		"HEAD^{commit}", NULL };
 	cleanup_buf struct buf head = BUF_INIT;
 	struct err err = { 0 };
 	int r;
@@ -28,7 +26,7 @@ seen_commit(struct cli *cli, const struct worker *worker, const char *typed,
 	}
 	if (worker->worktree == NULL)
 		return cli_fail(cli, "git", "%s has no worktree", worker->name);
-	r = git_ask(worker->worktree, args, &head, &err);
+	r = git_ask_head(worker->worktree, &head, &err);
 	if (r < 0)
 		return cli_fail_err(cli, "git", &err);
 	if (r > 0)

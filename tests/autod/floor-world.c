@@ -27,7 +27,8 @@
 #include "unit.h"
 #include "worker-op.h"
 
-#define GUARD_MS 50000
+#define GUARD_MS    50000
+#define QUIET_LOOKS 5
 
 /* --- a store that fails, or answers late ------------------------------ */
 
@@ -374,11 +375,14 @@ floor_world_wait_stopped(struct floor_world *world)
 	floor_world_wait(world, never, NULL);
 }
 
-static bool
-is_settled(void *arg)
-{
-	const struct floor_world *world = arg;
+struct settling {
+	const struct floor_world *world;
+	int quiet; /* looks in a row that found nothing to do */
+};
 
+static bool
+is_quiet(const struct floor_world *world)
+{
 	for (size_t i = 0; i < world->fleet->count; i++)
 		if (world->fleet->agents[i]->op != NULL)
 			return false;
@@ -387,10 +391,22 @@ is_settled(void *arg)
 	    world->core->state.landings.to == NULL;
 }
 
+/* Between two steps there may be nothing for a moment. */
+static bool
+is_settled(void *arg)
+{
+	struct settling *settling = arg;
+
+	settling->quiet = is_quiet(settling->world) ? settling->quiet + 1 : 0;
+	return settling->quiet == QUIET_LOOKS;
+}
+
 void
 floor_world_settle(struct floor_world *world)
 {
-	floor_world_wait(world, is_settled, world);
+	struct settling settling = { .world = world };
+
+	floor_world_wait(world, is_settled, &settling);
 }
 
 struct agent_look {

@@ -9,6 +9,7 @@
 #include "json.h"
 #include "landing-world.h"
 #include "landing.h"
+#include "mem.h"
 #include "serve.h"
 #include "unit.h"
 
@@ -20,6 +21,43 @@ assert_is(const struct agent *agent, enum worker_status status, bool accepted)
 	ck_assert_int_eq(agent->worker->accepted, accepted);
 	ck_assert_ptr_null(agent->op);
 }
+
+/* What is done in the worktree while the branch moves stays there, or it is
+ * saved where the reset needs the place. */
+static const struct late_row {
+	const char *change;
+	const char *where; /* "late" is found */
+} late_rows[] = {
+	{ "echo late >>b.txt", "git grep -h late" },
+	{ "echo late >c.txt", "git grep -h late $S" },
+	{ "echo late >d.txt; git add d.txt; git commit -qm late",
+	    "git grep -h late $S" },
+};
+
+START_TEST(late_work_is_saved)
+{
+	cleanup_free char *where = NULL;
+	struct landing_world world;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_meanwhile(&world, "c.txt", "three");
+	landing_begin(world.landings, adam, NULL, NULL);
+	landing_world_wait(&world, adam, "moving");
+	floor_world_wt(&world.floor, "adam", late_rows[_i].change);
+	floor_world_settle(&world.floor);
+	landing_world_main(&world, "by adam,meanwhile,first,");
+	where = xasprintf("S=$(git for-each-ref --format='%%(refname)' "
+			  "refs/llmc/salvage/adam); %s",
+	    late_rows[_i].where);
+	ck_assert_str_eq(floor_world_wt(&world.floor, "adam", where), "late");
+	ck_assert_str_eq(
+	    floor_world_wt(&world.floor, "adam", "git rev-parse HEAD"),
+	    floor_world_sh(&world.floor, "git rev-parse main"));
+	landing_world_end(&world);
+}
+END_TEST
 
 START_TEST(lands_as_one_commit)
 {
@@ -346,6 +384,7 @@ unit_suite(void)
 {
 	Suite *suite = suite_create("landing");
 
+	unit_rows(suite, late_work_is_saved, nitems(late_rows));
 	unit_case(suite, "ends",
 	    (const TTest *const[]){ lands_as_one_commit,
 		nothing_is_left_to_land, a_branch_that_moves_is_followed,

@@ -293,6 +293,16 @@ repo_conflicts(struct repo *repo)
 	return finished(repo);
 }
 
+static void
+salvage_done(const struct git_salvaged *saved, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	snprintf(repo->clean, sizeof repo->clean, "%s",
+	    saved != NULL ? saved->clean : "");
+	text_done(saved != NULL ? saved->ref : NULL, err, arg);
+}
+
 int
 repo_salvage(struct repo *repo, const char *stamp)
 {
@@ -302,7 +312,7 @@ repo_salvage(struct repo *repo, const char *stamp)
 		.stamp = stamp };
 
 	repo_begin(repo);
-	git_salvage(repo->git, repo->dir, &what, text_done, repo);
+	git_salvage(repo->git, repo->dir, &what, salvage_done, repo);
 	return finished(repo);
 }
 
@@ -311,6 +321,15 @@ repo_reset(struct repo *repo)
 {
 	repo_begin(repo);
 	git_reset(repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
+	return finished(repo);
+}
+
+int
+repo_reset_clean(struct repo *repo, const char *head)
+{
+	repo_begin(repo);
+	git_reset_clean(
+	    repo->git, repo->dir, "llmc/ann", head, "main", work_done, repo);
 	return finished(repo);
 }
 

@@ -29,6 +29,7 @@ struct repo {
 	int code; /* of err, 0 = success */
 	char msg[512];
 	char text[4096]; /* ref, id, detail; lists with | after each entry */
+	char clean[GIT_ID_SIZE]; /* HEAD of a clean worktree that was saved */
 	bool conflict;
 	enum git_land_result landed;
 	struct git_facts facts;
@@ -67,6 +68,7 @@ int repo_facts(struct repo *repo);
 int repo_conflicts(struct repo *repo);
 int repo_salvage(struct repo *repo, const char *stamp);
 int repo_reset(struct repo *repo);
+int repo_reset_clean(struct repo *repo, const char *head);
 int repo_unlock(struct repo *repo);
 int repo_remove(struct repo *repo);
 int repo_leftovers(struct repo *repo, const char *message);

@@ -51,6 +51,27 @@ assert_refused(struct repo_landing *landing, const struct git_freeze *what,
 	ck_assert_str_eq(repo_sh(landing->repo, REF), "");
 }
 
+/* The caller has looked already: only HEAD is compared. */
+START_TEST(what_was_seen_clean_is_not_looked_at_again)
+{
+	cleanup_landing struct repo_landing *landing = with_work();
+	struct repo *repo = landing->repo;
+	cleanup_free char *head = xstrdup(repo_wt(repo, "git rev-parse HEAD"));
+	struct git_freeze what = { .expected = head, .seen_clean = true };
+
+	repo_wt(repo, "echo later >>a.txt");
+	repo_trap(repo, 0, "");
+	assert_frozen(landing, &what);
+	ck_assert_int_eq(repo_trap_count(repo), 1 + 3);
+	repo_untrap(repo);
+	repo_wt(repo, "git checkout -q --detach");
+	assert_refused(
+	    landing, &what, GIT_FREEZE_OTHER_BRANCH | GIT_FREEZE_DIRTY);
+	repo_wt(repo, "git checkout -q llmc/ann; git commit -qam more");
+	assert_refused(landing, &what, GIT_FREEZE_MOVED);
+}
+END_TEST
+
 START_TEST(all_that_the_queue_needs)
 {
 	cleanup_landing struct repo_landing *landing = with_work();
@@ -62,7 +83,7 @@ START_TEST(all_that_the_queue_needs)
 	repo_trap(repo, 0, "");
 	assert_frozen(landing, &(struct git_freeze){ .forbidden = forbidden });
 	/* And three of the assertion's own. */
-	ck_assert_int_eq(repo_trap_count(repo), 3 + 3);
+	ck_assert_int_eq(repo_trap_count(repo), 2 + 3);
 	repo_untrap(repo);
 	ck_assert_str_eq(frozen->commit, repo_wt(repo, "git rev-parse HEAD"));
 	ck_assert_str_eq(
@@ -294,9 +315,10 @@ unit_suite(void)
 	Suite *s = suite_create("git-freeze");
 
 	unit_case(s, "freeze",
-	    (const TTest *[]){ all_that_the_queue_needs,
-		the_ref_stays_when_the_worker_goes_on, what_is_in_the_way,
-		nothing_to_land, forbidden_paths_are_refused,
+	    (const TTest *[]){ what_was_seen_clean_is_not_looked_at_again,
+		all_that_the_queue_needs, the_ref_stays_when_the_worker_goes_on,
+		what_is_in_the_way, nothing_to_land,
+		forbidden_paths_are_refused,
 		forbidden_paths_in_a_merge_are_refused,
 		a_merge_of_the_branch_moves_the_base, protected_paths_are_told,
 		what_was_saved_is_looked_at, NULL });

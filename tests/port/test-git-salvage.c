@@ -43,6 +43,32 @@ START_TEST(nothing_to_save_is_no_ref)
 }
 END_TEST
 
+/* In the usual case one look is enough, and the caller is told of it. */
+START_TEST(a_clean_worktree_takes_one_git)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_trap(repo, 0, "");
+	ck_assert_int_eq(repo_salvage(repo, "s1"), 0);
+	ck_assert_int_eq(repo_trap_count(repo), 1);
+	repo_untrap(repo);
+	ck_assert_str_eq(repo->text, "");
+	ck_assert_str_eq(repo->clean, repo_wt(repo, "git rev-parse HEAD"));
+	/* Its commits are saved as they are. */
+	repo_wt(repo, WORK);
+	ck_assert_int_eq(repo_salvage(repo, "s1"), 0);
+	ck_assert_str_eq(repo->text, REF);
+	ck_assert_str_eq(repo->clean, repo_wt(repo, "git rev-parse HEAD"));
+	ck_assert_str_eq(repo->clean, repo_sh(repo, "git rev-parse " REF));
+	repo_wt(repo, ">new-file");
+	ck_assert_int_eq(repo_salvage(repo, "s2"), 0);
+	ck_assert_str_eq(repo->clean, "");
+	repo_wt(repo, "rm new-file; git checkout -q -b other");
+	ck_assert_int_eq(repo_salvage(repo, "s3"), 0);
+	ck_assert_str_eq(repo->clean, "");
+}
+END_TEST
+
 START_TEST(salvage_saves_all_and_touches_nothing)
 {
 	cleanup_repo struct repo *repo = with_tree();
@@ -382,6 +408,7 @@ unit_suite(void)
 
 	unit_case(s, "salvage",
 	    (const TTest *[]){ nothing_to_save_is_no_ref,
+		a_clean_worktree_takes_one_git,
 		salvage_saves_all_and_touches_nothing,
 		commits_alone_are_saved_as_they_are,
 		in_a_rebase_the_branch_is_saved_with_head,

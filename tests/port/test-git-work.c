@@ -319,6 +319,55 @@ START_TEST(reset_goes_back_to_the_start)
 }
 END_TEST
 
+/* A worktree that was clean: what is different by now is kept. */
+START_TEST(reset_of_a_clean_worktree_loses_nothing)
+{
+	static const char *const changes[] = { "echo mine >else.txt",
+		"echo mine >>a.txt; git commit -qam more",
+		"git checkout -q --detach",
+		"! git rebase -q -x false HEAD~1 >/dev/null 2>&1",
+		"echo mine >>new.txt" };
+
+	for (size_t i = 0; i < nitems(changes); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+		cleanup_free char *head =
+		    xstrdup(repo_wt(repo, WORK "; git rev-parse HEAD"));
+		const char *look =
+		    "git status --porcelain=v2 --branch; cat * | cksum";
+		const char *before;
+
+		repo_sh(repo, ELSEWHERE);
+		repo_wt(repo, changes[i]);
+		before = repo_wt(repo, look);
+		ck_assert_msg(repo_reset_clean(repo, head) == -ESTALE, "%s: %s",
+		    changes[i], repo->msg);
+		ck_assert_str_eq(repo_wt(repo, look), before);
+	}
+}
+END_TEST
+
+START_TEST(reset_of_a_clean_worktree_takes_one_git)
+{
+	cleanup_repo struct repo *repo = with_tree();
+	cleanup_free char *head =
+	    xstrdup(repo_wt(repo, WORK "; git rev-parse HEAD"));
+
+	repo_sh(repo, ELSEWHERE);
+	repo_wt(repo, ">untracked");
+	repo_trap(repo, 0, "");
+	ck_assert_msg(repo_reset_clean(repo, head) == 0, "%s", repo->msg);
+	ck_assert_int_eq(repo_trap_count(repo), 1);
+	/* Where it is already, even without. */
+	ck_assert_int_eq(repo_reset_clean(repo, head), 0);
+	ck_assert_int_eq(repo_trap_count(repo), 1);
+	repo_untrap(repo);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo->facts.head, repo_sh(repo, "git rev-parse main"));
+	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+	ck_assert_str_eq(repo_wt(repo, "ls"), "a.txt\nelse.txt\nuntracked");
+}
+END_TEST
+
 START_TEST(reset_ends_whatever_is_in_progress)
 {
 	static const char *const states[] = {
@@ -573,7 +622,7 @@ START_TEST(a_hanging_git_ends_an_operation)
 	struct git_options options = { .root = repo->root, .deadline_ms = 300 };
 
 	repo_reopen(repo, &options);
-	repo_trap(repo, 2, "hang");
+	repo_trap(repo, 1, "hang");
 	ck_assert_int_eq(repo_facts(repo), -ETIMEDOUT);
 	ck_assert_int_eq(repo_facts(repo), 0);
 }
@@ -603,6 +652,8 @@ unit_suite(void)
 		operations_on_one_worktree_keep_their_order, NULL });
 	unit_case(s, "reset",
 	    (const TTest *[]){ reset_goes_back_to_the_start,
+		reset_of_a_clean_worktree_loses_nothing,
+		reset_of_a_clean_worktree_takes_one_git,
 		reset_ends_whatever_is_in_progress,
 		reset_never_moves_a_branch_under_another_checkout,
 		reset_needs_a_worktree, NULL });

@@ -69,8 +69,8 @@ step_facts(struct operation *op)
 	struct inspect *inspect = (struct inspect *)op;
 	const struct core *core = inspect->op.agent->core;
 
-	git_facts_read(core->git, inspect->op.agent->worker->worktree,
-	    core_branch(core), on_facts, operation_await(op));
+	git_facts_read(core->git, inspect->op.agent->worker->worktree, NULL,
+	    on_facts, operation_await(op));
 }
 
 static void

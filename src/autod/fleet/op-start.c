@@ -11,6 +11,14 @@
 #include "op-start.h"
 #include "worker-op.h"
 
+enum {
+	STEP_WRITE,
+	STEP_SALVAGE,
+	STEP_RESET_CLEAN,
+	STEP_SALVAGE_AGAIN,
+	STEP_RESET
+};
+
 /* The landing branch, or earlier work on the task that did not land. */
 static const char *
 start_point(const struct agent *agent)
@@ -22,6 +30,35 @@ start_point(const struct agent *agent)
 
 	return task != NULL && task->from != NULL ? task->from :
 						    core_branch(core);
+}
+
+/* Something was changed after it was found clean: save that, too. */
+static void
+on_reset_clean(const struct err *err, void *arg)
+{
+	struct worker_op *start = arg;
+
+	if (err != NULL && err->code == -ESTALE) {
+		operation_on_done(NULL, arg);
+		return;
+	}
+	if (operation_arrived(&start->op, err))
+		operation_done(&start->op);
+}
+
+static void
+reset_clean(struct operation *op)
+{
+	struct worker_op *start = (struct worker_op *)op;
+	struct core *core = start->agent->core;
+	const struct worker *w = start->agent->worker;
+
+	if (start->clean[0] == '\0') {
+		operation_go(op, STEP_RESET);
+		return;
+	}
+	git_reset_clean(core->git, w->worktree, w->branch, start->clean,
+	    start_point(start->agent), on_reset_clean, operation_await(op));
 }
 
 static void
@@ -70,9 +107,12 @@ end(struct operation *op, const struct err *err)
 
 static const struct operation_step steps[] = {
 	/* Save that this worker has this task before touching its worktree. */
-	{ .name = "write", .run = worker_op_write },
-	{ .name = "salvage", .run = worker_op_salvage },
-	{ .name = "reset", .run = reset },
+	[STEP_WRITE] = { .name = "write", .run = worker_op_write },
+	[STEP_SALVAGE] = { .name = "salvage", .run = worker_op_salvage },
+	[STEP_RESET_CLEAN] = { .name = "reset-clean", .run = reset_clean },
+	[STEP_SALVAGE_AGAIN] = { .name = "salvage-again",
+	    .run = worker_op_salvage },
+	[STEP_RESET] = { .name = "reset", .run = reset },
 };
 
 static const struct operation_kind kind = {

@@ -24,7 +24,7 @@ enum {
 struct salvage {
 	struct operation op;
 	struct agent *agent;
-	char ref[256];
+	char ref[256], clean[GIT_ID_SIZE]; /* as in git_salvaged */
 	salvage_fn *fn;
 	void *arg;
 };
@@ -49,18 +49,20 @@ move_aside(const struct agent *agent)
 }
 
 static void
-on_saved(const char *ref, const struct err *err, void *arg)
+on_saved(const struct git_salvaged *saved, const struct err *err, void *arg)
 {
 	struct salvage *s = arg;
 
 	if (err != NULL && err->code == -EUCLEAN && s->op.at == STEP_SAVE &&
 	    !s->op.stopping && move_aside(s->agent) == 0)
 		err = NULL;
-	else if (err == NULL)
-		snprintf(s->ref, sizeof s->ref, "%s", ref);
+	if (saved != NULL) {
+		snprintf(s->ref, sizeof s->ref, "%s", saved->ref);
+		snprintf(s->clean, sizeof s->clean, "%s", saved->clean);
+	}
 	if (!operation_arrived(&s->op, err))
 		return;
-	if (ref != NULL || s->op.at == STEP_SAVE_AGAIN)
+	if (saved != NULL || s->op.at == STEP_SAVE_AGAIN)
 		operation_done(&s->op);
 	else
 		operation_next(
@@ -114,9 +116,12 @@ end(struct operation *op, const struct err *err)
 	struct salvage *s = (struct salvage *)op;
 	salvage_fn *fn = s->fn;
 	void *arg = s->arg;
-	char ref[sizeof s->ref];
+	char ref[sizeof s->ref], clean[sizeof s->clean];
+	struct git_salvaged saved = { .ref = ref, .clean = clean };
 
 	snprintf(ref, sizeof ref, "%s", s->ref);
+	snprintf(clean, sizeof clean, "%s", s->clean);
+
 	s->agent->salvage = NULL;
 	if (err == NULL && ref[0] != '\0')
 		emit(s->agent->core,
@@ -125,7 +130,7 @@ end(struct operation *op, const struct err *err)
 			.ref = ref });
 	free(s);
 	if (fn != NULL)
-		fn(ref, err, arg);
+		fn(err == NULL ? &saved : NULL, err, arg);
 }
 
 static const struct operation_step steps[] = {

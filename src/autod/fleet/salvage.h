@@ -10,10 +10,12 @@
 
 struct agent;
 struct err;
+struct git_salvaged;
 struct salvage;
 
-/* ref: "" = there was nothing to save. */
-typedef void salvage_fn(const char *ref, const struct err *err, void *arg);
+/* saved: NULL with an error (git-salvage.h). */
+typedef void
+salvage_fn(const struct git_salvaged *saved, const struct err *err, void *arg);
 
 /* Part of an operation on the worker, so only one at a time
  * (agent->salvage). */

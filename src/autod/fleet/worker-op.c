@@ -4,6 +4,7 @@
 
 #include "emit.h"
 #include "errtext.h"
+#include "git-salvage.h"
 #include "log.h"
 #include "persist.h"
 #include "salvage.h"
@@ -71,12 +72,14 @@ worker_op_end_session(struct operation *op)
 }
 
 static void
-on_salvaged(const char *ref, const struct err *err, void *arg)
+on_salvaged(const struct git_salvaged *saved, const struct err *err, void *arg)
 {
 	struct worker_op *w = arg;
 
-	if (err == NULL)
-		snprintf(w->salvage, sizeof w->salvage, "%s", ref);
+	if (saved != NULL) {
+		snprintf(w->salvage, sizeof w->salvage, "%s", saved->ref);
+		snprintf(w->clean, sizeof w->clean, "%s", saved->clean);
+	}
 	operation_on_done(err, arg);
 }
 

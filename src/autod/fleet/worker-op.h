@@ -8,6 +8,7 @@
 #define WORKER_OP_H
 
 #include "agent.h"
+#include "git-work.h"
 #include "operation.h"
 
 struct server_call;
@@ -18,6 +19,8 @@ struct worker_op {
 	struct server_call *call; /* NULL = no caller */
 	char salvage[256]; /* ref of worker_op_salvage(), "" = nothing to save
 			    */
+	char clean[GIT_ID_SIZE]; /* HEAD if it found nothing uncommitted on the
+				  * worker's branch, else "" */
 };
 
 /* Take the worker and begin. It must not be taken. op is part of an object that

@@ -11,7 +11,9 @@ struct agent;
  * daemon stops before: the next one does it again. */
 typedef void op_clean_fn(struct agent *agent, void *arg);
 
-/* No operation may be running on the worker, which is accepting. */
-void op_clean(struct agent *agent, op_clean_fn *fn, void *arg);
+/* No operation may be running on the worker, which is accepting. head: the
+ * commit that was frozen; what was done there since then is saved first. */
+void
+op_clean(struct agent *agent, const char *head, op_clean_fn *fn, void *arg);
 
 #endif

@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "errtext.h"
 #include "freeze-rules.h"
+#include "git-facts.h"
 #include "git-salvage.h"
 #include "landing-item.h"
 #include "landing.h"
@@ -103,6 +104,10 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 	item->title =
 	    xasprintf("%.*s", (int)strcspn(message.data, "\n"), message.data);
 	item->queued_ms = clock_wall_ms();
+	if (frozen->base_date > 0 &&
+	    git_facts_is_at(core->git, core_branch(core), frozen->base))
+		queue_know(e->landings->queue, frozen->base, frozen->base_tree,
+		    frozen->base_date);
 }
 
 static void
@@ -148,6 +153,7 @@ step_freeze(struct operation *op)
 
 	freeze_rules_init(&rules, core, w, e->commit);
 	rules.what.ref = ref;
+	rules.what.seen_clean = e->commit != NULL; /* by op-inspect.c */
 	git_freeze(core->git, w->worktree, &rules.what, on_frozen,
 	    operation_await(op));
 }

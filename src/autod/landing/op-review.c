@@ -39,8 +39,8 @@ step_head(struct operation *op)
 	struct review *review = (struct review *)op;
 	const struct core *core = review->op.agent->core;
 
-	git_facts_read(core->git, review->op.agent->worker->worktree,
-	    core_branch(core), on_facts, operation_await(op));
+	git_facts_read(core->git, review->op.agent->worker->worktree, NULL,
+	    on_facts, operation_await(op));
 }
 
 static void

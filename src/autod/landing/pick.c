@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "errtext.h"
 #include "freeze-rules.h"
+#include "git-salvage.h"
 #include "landing-item.h"
 #include "landing.h"
 #include "mem.h"
@@ -68,19 +69,19 @@ step_look(struct operation *op)
 }
 
 static void
-on_salvaged(const char *ref, const struct err *err, void *arg)
+on_salvaged(const struct git_salvaged *saved, const struct err *err, void *arg)
 {
 	struct pick *pick = arg;
 	struct err nothing = { 0 };
 
 	if (!operation_arrived(&pick->op.op, err))
 		return;
-	if (ref[0] == '\0') {
+	if (saved->ref[0] == '\0') {
 		err_set(&nothing, -ENOENT, "it has nothing to pick");
 		operation_fail(&pick->op.op, &nothing);
 		return;
 	}
-	xstrset(&pick->item->words, ref);
+	xstrset(&pick->item->words, saved->ref);
 	operation_next(&pick->op.op);
 }
 

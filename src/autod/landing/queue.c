@@ -12,6 +12,7 @@
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
+#include "git-facts.h"
 #include "git-work.h"
 #include "git.h"
 #include "landing-item.h"
@@ -58,6 +59,23 @@ wake_in(struct queue *queue, int64_t ms)
 		loop_timer_restart(queue->wake, ms);
 }
 
+void
+queue_know(
+    struct queue *queue, const char *commit, const char *tree, int64_t date)
+{
+	xstrset(&queue->known_commit, commit);
+	xstrset(&queue->known_tree, tree);
+	queue->known_date = date;
+}
+
+static void
+use_known(struct queue *queue)
+{
+	xstrset(&queue->base_commit, queue->known_commit);
+	xstrset(&queue->base_tree, queue->known_tree);
+	queue->base_date = queue->known_date;
+}
+
 static void
 on_base(const struct git_answer *answer, void *arg)
 {
@@ -75,10 +93,9 @@ on_base(const struct git_answer *answer, void *arg)
 		return;
 	}
 	queue->base_fails = 0;
-	if (sscanf(answer->out, "%64s %64s %lld", commit, tree, &date) == 3)
-		queue->base_date = date;
-	xstrset(&queue->base_commit, commit);
-	xstrset(&queue->base_tree, tree);
+	sscanf(answer->out, "%64s %64s %lld", commit, tree, &date);
+	queue_know(queue, commit, tree, date);
+	use_known(queue);
 	queue_look(queue);
 }
 
@@ -95,6 +112,13 @@ ask_base(struct queue *queue)
 
 	if (queue->base_asked)
 		return;
+	if (queue->known_commit != NULL &&
+	    git_facts_is_at(
+		core->git, core_branch(core), queue->known_commit)) {
+		use_known(queue);
+		queue_look(queue);
+		return;
+	}
 	queue->base_asked = true;
 	git_run(
 	    git_queue(core->git, core->workspace->root), &ask, on_base, queue);
@@ -201,6 +225,7 @@ do_land(struct queue *queue, const struct queue_facts *facts,
 	queue->base_date = date_of(queue, facts, action->commit);
 	xstrset(&queue->base_commit, action->commit);
 	xstrset(&queue->base_tree, action->tree);
+	queue_know(queue, action->commit, action->tree, queue->base_date);
 	persist_changed(queue->core);
 	queue_move_begin(queue->move);
 }
@@ -536,5 +561,7 @@ queue_free(struct queue *queue)
 	loop_timer_free(queue->wake);
 	free(queue->base_commit);
 	free(queue->base_tree);
+	free(queue->known_commit);
+	free(queue->known_tree);
 	free(queue);
 }

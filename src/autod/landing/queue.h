@@ -46,6 +46,10 @@ struct queue {
 	/* The tip of the branch, as last read. */
 	char *base_commit, *base_tree; /* NULL = to be read */
 	int64_t base_date; /* of the commit, in seconds; 0 = not known */
+	/* A commit of the branch whose tree and date are known: mostly the tip,
+	 * which then only needs to be compared. */
+	char *known_commit, *known_tree;
+	int64_t known_date;
 	bool base_asked;
 	int base_fails;
 	bool built; /* something was, since the last plan */
@@ -62,6 +66,9 @@ void queue_free(struct queue *queue);
 void queue_begin(struct queue *queue);
 /* Something has changed: decide again, later in this pass of the loop. */
 void queue_look(struct queue *queue);
+/* Remember the tree and date of a commit that may be the tip of the branch. */
+void queue_know(
+    struct queue *queue, const char *commit, const char *tree, int64_t date);
 /* The branch may have moved: read it again. */
 void queue_base_changed(struct queue *queue);
 /* Leave the running checks to the next daemon, end everything else. */

@@ -469,7 +469,7 @@ settle_item(struct landings *landings, struct landing_item *item)
 		return; /* looked at again when that operation has ended */
 	if (item->step == ITEM_LANDED) {
 		if (agent != NULL)
-			op_clean(agent, on_cleaned, landings);
+			op_clean(agent, item->head, on_cleaned, landings);
 		else
 			finish_landed(landings, item, NULL);
 	} else if (!item->conflict) {

@@ -7,6 +7,8 @@
 #include "child.h"
 #include "errtext.h"
 #include "git-ask.h"
+#include "git-dirs.h"
+#include "git-refs.h"
 #include "mem.h"
 
 #define GIT_DEADLINE_MS 20000
@@ -73,6 +75,22 @@ git_ask(
 	}
 	if (out != NULL)
 		add_trimmed(out, &result.out);
+	return 0;
+}
+
+int
+git_ask_head(const char *dir, struct buf *out, struct err *err)
+{
+	const char *const args[] = { "rev-parse", "--verify", "--quiet",
+		"HEAD^{commit}", NULL };
+	cleanup_free char *gitdir = git_dirs_gitdir(dir);
+	cleanup_free char *common =
+	    gitdir != NULL ? git_dirs_common(gitdir) : NULL;
+	char head[GIT_ID_SIZE];
+
+	if (common == NULL || git_refs_head(gitdir, common, head) < 0)
+		return git_ask(dir, args, out, err);
+	buf_adds(out, head);
 	return 0;
 }
 

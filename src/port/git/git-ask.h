@@ -18,6 +18,10 @@ struct err;
 int git_ask(
     const char *dir, const char *const *args, struct buf *out, struct err *err);
 
+/* Append the id of HEAD's commit; 1 if there is none, or negative errno. Asks
+ * git only if HEAD is not an ordinary branch or commit. */
+int git_ask_head(const char *dir, struct buf *out, struct err *err);
+
 /* Does HEAD name a commit? 1, 0 or negative errno. */
 int git_ask_has_commit(const char *dir, struct err *err);
 

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "buf.h"
+#include "git-dirs.h"
 #include "git-facts.h"
 #include "git-op.h"
 #include "git-records.h"
+#include "git-refs.h"
 #include "git-status.h"
 #include "mem.h"
 #include "text.h"
@@ -70,14 +72,13 @@ facts_status(struct git_op *op, const struct git_answer *answer)
 	git_records_init(&records, answer->out, answer->out_len);
 	while (git_status_next(&records, &entry))
 		facts_count(&facts->facts, &entry);
-	return GIT_OP_NEXT;
+	return op->onto != NULL ? GIT_OP_NEXT : GIT_OP_DONE;
 }
 
 /* A repository without a commit has no branch either; that is no error. */
 static enum git_op_next
 facts_tip(struct git_op *op, const struct git_answer *answer)
 {
-	struct facts_op *facts = op->self;
 	enum git_op_next next = git_op_onto(op, answer);
 
 	if (next == GIT_OP_FAIL && op->err.code == -ENOENT &&
@@ -85,19 +86,20 @@ facts_tip(struct git_op *op, const struct git_answer *answer)
 		memset(&op->err, 0, sizeof op->err);
 		return GIT_OP_DONE;
 	}
-	memcpy(facts->facts.onto, op->onto_id, GIT_ID_SIZE);
-	if (next == GIT_OP_NEXT && facts->facts.head[0] == '\0')
-		return GIT_OP_DONE;
 	return next;
 }
 
 static enum git_op_next
 facts_ask_distance(struct git_op *op)
 {
-	const struct facts_op *facts = op->self;
+	struct facts_op *facts = op->self;
 	cleanup_free char *range =
-	    xasprintf("%s..%s", facts->facts.onto, facts->facts.head);
+	    xasprintf("%s..%s", op->onto_id, facts->facts.head);
 
+	memcpy(facts->facts.onto, op->onto_id, GIT_ID_SIZE);
+	if (facts->facts.head[0] == '\0' ||
+	    strcmp(facts->facts.head, op->onto_id) == 0)
+		return GIT_OP_DONE;
 	return git_op_args(op, "rev-list", "--count", range, NULL);
 }
 
@@ -137,13 +139,27 @@ git_facts_read(struct git *git, const char *dir, const char *branch,
 {
 	struct facts_op *facts = xcalloc(1, sizeof *facts);
 
-	facts->op.onto = xstrdup(branch);
+	xstrset(&facts->op.onto, branch);
 	facts->fn = fn;
 	facts->arg = arg;
 	facts->op.self = facts;
 	facts->op.finish = facts_finish;
 	git_op_start(
 	    &facts->op, git, dir, facts_steps, nitems(facts_steps), false);
+}
+
+bool
+git_facts_is_at(struct git *git, const char *branch, const char *commit)
+{
+	cleanup_free char *gitdir = git_dirs_gitdir(git_root(git));
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	cleanup_free char *common = NULL;
+	char tip[GIT_ID_SIZE];
+
+	if (gitdir == NULL)
+		return false;
+	common = git_dirs_common(gitdir);
+	return git_refs_read(common, ref, tip) == 0 && strcmp(tip, commit) == 0;
 }
 
 /* Both lists: unmerged paths and messages. */

@@ -22,10 +22,15 @@ struct git_facts {
 	bool rebasing; /* a rebase (or am) is in progress */
 	int conflicts; /* unmerged paths in the index */
 };
+/* branch: NULL = compare with none: onto is "" and ahead 0. */
 typedef void
 git_facts_fn(const struct git_facts *facts, const struct err *err, void *arg);
 void git_facts_read(struct git *git, const char *dir, const char *branch,
     git_facts_fn *fn, void *arg);
+
+/* Is the branch at that commit? Asked without a git process, at once; false
+ * also if that cannot be told. */
+bool git_facts_is_at(struct git *git, const char *branch, const char *commit);
 
 /* Unmerged paths. */
 void git_facts_conflicts(

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "buf.h"
+#include "git-dirs.h"
 #include "git-freeze.h"
 #include "git-op.h"
 #include "git-records.h"
+#include "git-refs.h"
 #include "git-status.h"
 #include "mem.h"
 #include "strv.h"
@@ -27,6 +29,7 @@ struct boundary {
 struct freeze_op {
 	struct git_op op;
 	char *branch, *ref, *expected;
+	bool seen_clean;
 	char **forbidden; /* without a slash at the end */
 	char **pathspecs; /* of forbidden and protected ones */
 	struct buf status, log, diff; /* what the answer points into */
@@ -39,9 +42,33 @@ struct freeze_op {
 	void *arg;
 };
 
+/* Is HEAD still where it was seen? */
+static bool
+is_as_seen(const struct freeze_op *freeze)
+{
+	const struct git_op *op = &freeze->op;
+	cleanup_free char *common = git_dirs_common(op->gitdir);
+	char head[GIT_ID_SIZE];
+
+	return freeze->seen_clean && freeze->expected != NULL &&
+	    !git_op_rebasing(op) &&
+	    git_dirs_is_on(op->gitdir, freeze->branch) &&
+	    git_refs_head(op->gitdir, common, head) == 0 &&
+	    strcmp(head, freeze->expected) == 0;
+}
+
 static enum git_op_next
 freeze_ask_status(struct git_op *op)
 {
+	struct freeze_op *freeze = op->self;
+	struct git_frozen *frozen = &freeze->frozen;
+
+	if (is_as_seen(freeze)) {
+		strlcpy(
+		    frozen->commit, freeze->expected, sizeof frozen->commit);
+		strlcpy(frozen->branch, freeze->branch, sizeof frozen->branch);
+		return GIT_OP_NEXT;
+	}
 	return git_op_args(op, "status", "--porcelain=v2", "-z", "--branch",
 	    "--untracked-files=all", "--ignore-submodules=dirty",
 	    "--no-renames", "--no-ahead-behind", NULL);
@@ -326,8 +353,10 @@ static enum git_op_next
 freeze_ask_ref(struct git_op *op)
 {
 	const struct freeze_op *freeze = op->self;
+	cleanup_free char *common = git_dirs_common(op->gitdir);
 
-	if (freeze->ref == NULL || freeze->frozen.refused != 0)
+	if (freeze->ref == NULL || freeze->frozen.refused != 0 ||
+	    git_refs_write(common, freeze->ref, freeze->frozen.commit) == 0)
 		return GIT_OP_DONE;
 	return git_op_args(op, "update-ref", "--no-deref", freeze->ref,
 	    freeze->frozen.commit, NULL);
@@ -400,6 +429,7 @@ freeze_new(const struct git_freeze *what, git_freeze_fn *fn, void *arg)
 	struct git_frozen *frozen = &freeze->frozen;
 
 	xstrset(&freeze->expected, what->expected);
+	freeze->seen_clean = what->seen_clean;
 	add_pathspecs(freeze, what);
 	buf_init(&freeze->status);
 	buf_init(&freeze->log);
@@ -490,12 +520,16 @@ static enum git_op_next
 drop_ask(struct git_op *op)
 {
 	const struct drop_op *drop = op->self;
+	cleanup_free char *common = git_dirs_common(op->gitdir);
 
+	if (git_refs_drop(common, drop->ref) == 0)
+		return GIT_OP_DONE;
 	return git_op_args(
 	    op, "update-ref", "--no-deref", "-d", drop->ref, NULL);
 }
 
 static const struct git_op_step drop_steps[] = {
+	GIT_OP_GITDIR,
 	{ .ask = drop_ask },
 };
 

@@ -8,6 +8,7 @@
 #ifndef GIT_FREEZE_H
 #define GIT_FREEZE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "git-list.h"
@@ -21,6 +22,9 @@ struct git_freeze {
 	const char *ref; /* full name, "refs/llmc/queue/<task>"; NULL = only
 			  * look */
 	const char *expected; /* full id that HEAD must have, NULL = any */
+	/* The caller has just seen that nothing is uncommitted at `expected`:
+	 * only HEAD is read again, if it is still there. */
+	bool seen_clean;
 	/* Files and folders, relative to the top, that never land. Literal
 	 * names; NULL terminated; NULL = none. */
 	const char *const *forbidden;
@@ -65,8 +69,9 @@ typedef void git_freeze_fn(
 
 /* Look at the worktree and write the ref, unless something is refused; the
  * answer has all reasons, and all facts in either case. Protected paths do not
- * keep it from being frozen. Needs three git processes; one more if a commit
- * touched forbidden or protected paths, and one if the worker merged. */
+ * keep it from being frozen. Needs two git processes, or one if it was seen
+ * clean; one more if a commit touched forbidden or protected paths, and one if
+ * the worker merged. */
 void git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
     git_freeze_fn *fn, void *arg);
 

@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 
 #include "file.h"
+#include "git-dirs.h"
 #include "git-op.h"
+#include "git-refs.h"
 #include "git-verify.h"
 #include "mem.h"
 #include "strv.h"
@@ -299,12 +301,35 @@ git_op_find_gitdir(struct git_op *op)
 	return GIT_OP_NEXT;
 }
 
+/* Where onto is a branch, and HEAD an ordinary one, no git is needed. */
+static bool
+read_onto(struct git_op *op)
+{
+	const char *dir = op->run_dir != NULL ? op->run_dir : op->dir;
+	cleanup_free char *gitdir = NULL, *common = NULL;
+	cleanup_free char *ref = xasprintf("refs/heads/%s", op->onto);
+	char onto[GIT_ID_SIZE], head[GIT_ID_SIZE] = "";
+	int r;
+
+	if (git_verify(git_root(op->git), dir, &gitdir, NULL) < 0)
+		return false;
+	common = git_dirs_common(gitdir);
+	r = git_refs_head(gitdir, common, head);
+	if ((r < 0 && r != -ENOENT) || git_refs_read(common, ref, onto) < 0)
+		return false;
+	memcpy(op->onto_id, onto, GIT_ID_SIZE);
+	memcpy(op->head_id, head, GIT_ID_SIZE);
+	return true;
+}
+
 enum git_op_next
 git_op_ask_onto(struct git_op *op)
 {
 	cleanup_free char *branch = git_op_branch_name(op->onto);
 	cleanup_free char *other = xasprintf("%s^{commit}", op->onto);
 
+	if (read_onto(op))
+		return GIT_OP_NEXT;
 	return git_op_ask_ids(
 	    op, (const char *[]){ branch, other, "HEAD^{commit}", NULL });
 }

@@ -14,4 +14,11 @@ struct git;
 void git_reset(struct git *git, const char *dir, const char *branch,
     const char *onto, git_work_fn *fn, void *arg);
 
+/* The same for a worktree that was on `branch` at the commit `head`, with
+ * nothing uncommitted, when it was last looked at: what has changed since is
+ * neither overwritten nor removed. -ESTALE if that is in the way, or if HEAD is
+ * elsewhere by now: salvage, and use git_reset(). */
+void git_reset_clean(struct git *git, const char *dir, const char *branch,
+    const char *head, const char *onto, git_work_fn *fn, void *arg);
+
 #endif

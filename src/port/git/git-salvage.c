@@ -8,12 +8,33 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "git-dirs.h"
 #include "git-op.h"
 #include "git-records.h"
+#include "git-refs.h"
 #include "git-salvage.h"
+#include "git-status.h"
 #include "mem.h"
 
-#define SALVAGE_INDEX "llmc-salvage.index"
+#define INDEX_NAME "llmc-salvage.index"
+
+enum salvage_step {
+	SALVAGE_GITDIR,
+	SALVAGE_ONTO,
+	SALVAGE_STATUS,
+	SALVAGE_IDS,
+	SALVAGE_INDEX,
+	SALVAGE_FRESH_INDEX,
+	SALVAGE_TRACKED,
+	SALVAGE_LIST,
+	SALVAGE_OTHERS,
+	SALVAGE_TREE,
+	SALVAGE_HEAD,
+	SALVAGE_BRANCH,
+	SALVAGE_DECIDE,
+	SALVAGE_COMMIT,
+	SALVAGE_REF
+};
 
 struct save_op {
 	struct git_op op;
@@ -28,7 +49,8 @@ struct save_op {
 	char tree[GIT_ID_SIZE], id[GIT_ID_SIZE];
 	bool head_safe, branch_safe; /* nothing of it would be lost */
 	bool nothing;
-	git_ref_fn *ref_fn;
+	bool clean; /* HEAD is on the branch, nothing is uncommitted */
+	git_salvage_fn *ref_fn;
 
 	/* Leftovers. */
 	char *message;
@@ -110,6 +132,57 @@ remove_index(const struct save_op *save)
 }
 
 static enum git_op_next
+salvage_ask_status(struct git_op *op)
+{
+	if (op->head_id[0] == '\0' || git_op_rebasing(op))
+		return GIT_OP_NEXT;
+	return git_op_args(op, "status", "--porcelain=v2", "-z", "--branch",
+	    "--untracked-files=all", "--ignore-submodules=dirty",
+	    "--no-renames", "--no-ahead-behind", NULL);
+}
+
+/* A folder is a repository of its own, which is left alone. */
+static bool
+is_clean(const struct save_op *save, const struct git_answer *answer)
+{
+	struct git_status_entry entry;
+	struct git_records records;
+	bool head = false, branch = false;
+
+	git_records_init(&records, answer->out, answer->out_len);
+	while (git_status_next(&records, &entry)) {
+		size_t len = strlen(entry.text);
+
+		if (entry.kind == GIT_STATUS_HEAD)
+			head = strcmp(entry.text, save->op.head_id) == 0;
+		else if (entry.kind == GIT_STATUS_BRANCH)
+			branch = strcmp(entry.text, save->branch) == 0;
+		else if (entry.kind != GIT_STATUS_UNTRACKED || len == 0 ||
+		    entry.text[len - 1] != '/')
+			return false;
+	}
+	return head && branch;
+}
+
+/* Only commits can be lost, in the usual case: no index is needed to save
+ * them. */
+static enum git_op_next
+salvage_status(struct git_op *op, const struct git_answer *answer)
+{
+	struct save_op *save = op->self;
+	cleanup_free char *common = git_dirs_common(op->gitdir);
+	char old[GIT_ID_SIZE];
+
+	if (answer->status != 0 || !is_clean(save, answer) ||
+	    git_refs_read(common, save->ref, old) != -ENOENT)
+		return GIT_OP_NEXT;
+	save->clean = true;
+	memcpy(save->branch_id, op->head_id, GIT_ID_SIZE);
+	op->at = SALVAGE_HEAD;
+	return GIT_OP_AGAIN;
+}
+
+static enum git_op_next
 salvage_ask_ids(struct git_op *op)
 {
 	struct save_op *save = op->self;
@@ -117,7 +190,7 @@ salvage_ask_ids(struct git_op *op)
 	cleanup_free char *tree = xasprintf("%s^{tree}", save->ref);
 	cleanup_free char *head = xasprintf("%s^1", save->ref);
 
-	save->index = file_join(op->gitdir, SALVAGE_INDEX);
+	save->index = file_join(op->gitdir, INDEX_NAME);
 	remove_index(save); /* left by one that was killed */
 	return git_op_ask_ids(op,
 	    (const char *[]){
@@ -200,7 +273,8 @@ salvage_ask_head(struct git_op *op)
 {
 	struct save_op *save = op->self;
 
-	save->head_safe = op->head_id[0] == '\0';
+	save->head_safe =
+	    op->head_id[0] == '\0' || strcmp(op->head_id, op->onto_id) == 0;
 	if (save->head_safe)
 		return GIT_OP_NEXT;
 	return git_op_ask_ancestor(op, op->head_id, op->onto_id);
@@ -252,7 +326,7 @@ salvage_decide(struct git_op *op)
 	struct save_op *save = op->self;
 	bool changed = op->head_id[0] == '\0' ?
 	    save->others.len > 0 :
-	    strcmp(save->tree, save->head_tree) != 0;
+	    !save->clean && strcmp(save->tree, save->head_tree) != 0;
 
 	if (!changed && save->head_safe && save->branch_safe) {
 		save->nothing = save->old[0] == '\0';
@@ -313,20 +387,24 @@ salvage_ask_ref(struct git_op *op)
 }
 
 static const struct git_op_step salvage_steps[] = {
-	GIT_OP_GITDIR,
-	GIT_OP_ONTO,
-	{ .ask = salvage_ask_ids, .answer = salvage_ids },
-	{ .ask = salvage_ask_index, .answer = salvage_index },
-	{ .ask = salvage_ask_fresh_index },
-	{ .ask = stage_ask_tracked },
-	{ .ask = stage_ask_list, .answer = stage_list },
-	{ .ask = stage_ask_others },
-	{ .ask = salvage_ask_tree, .answer = salvage_tree },
-	{ .ask = salvage_ask_head, .answer = salvage_head },
-	{ .ask = salvage_ask_branch, .answer = salvage_branch },
-	{ .ask = salvage_decide },
-	{ .ask = salvage_ask_commit, .answer = salvage_commit },
-	{ .ask = salvage_ask_ref },
+	[SALVAGE_GITDIR] = GIT_OP_GITDIR,
+	[SALVAGE_ONTO] = GIT_OP_ONTO,
+	[SALVAGE_STATUS] = { .ask = salvage_ask_status,
+	    .answer = salvage_status },
+	[SALVAGE_IDS] = { .ask = salvage_ask_ids, .answer = salvage_ids },
+	[SALVAGE_INDEX] = { .ask = salvage_ask_index, .answer = salvage_index },
+	[SALVAGE_FRESH_INDEX] = { .ask = salvage_ask_fresh_index },
+	[SALVAGE_TRACKED] = { .ask = stage_ask_tracked },
+	[SALVAGE_LIST] = { .ask = stage_ask_list, .answer = stage_list },
+	[SALVAGE_OTHERS] = { .ask = stage_ask_others },
+	[SALVAGE_TREE] = { .ask = salvage_ask_tree, .answer = salvage_tree },
+	[SALVAGE_HEAD] = { .ask = salvage_ask_head, .answer = salvage_head },
+	[SALVAGE_BRANCH] = { .ask = salvage_ask_branch,
+	    .answer = salvage_branch },
+	[SALVAGE_DECIDE] = { .ask = salvage_decide },
+	[SALVAGE_COMMIT] = { .ask = salvage_ask_commit,
+	    .answer = salvage_commit },
+	[SALVAGE_REF] = { .ask = salvage_ask_ref },
 };
 
 static enum git_op_next
@@ -418,14 +496,15 @@ static void
 save_finish(struct git_op *op, const struct err *err)
 {
 	struct save_op *save = op->self;
+	struct git_salvaged saved = {
+		.ref = save->nothing ? "" : save->ref,
+		.clean = save->clean ? op->head_id : "",
+	};
 
 	if (save->fn != NULL)
 		save->fn(err, save->arg);
 	else
-		save->ref_fn(err != NULL ? NULL :
-			save->nothing    ? "" :
-					   save->ref,
-		    err, save->arg);
+		save->ref_fn(err == NULL ? &saved : NULL, err, save->arg);
 }
 
 static void
@@ -458,7 +537,7 @@ save_new(const char *onto, void *arg)
 
 void
 git_salvage(struct git *git, const char *dir, const struct git_salvage *what,
-    git_ref_fn *fn, void *arg)
+    git_salvage_fn *fn, void *arg)
 {
 	struct save_op *save = save_new(what->onto, arg);
 

@@ -13,9 +13,16 @@ struct git;
  * under refs/llmc/salvage/<worker>/<stamp>. Changes neither index nor files.
  * Commits are reachable from it as its parents; in the middle of a rebase HEAD
  * and the branch are two. With the same stamp again, what was saved before
- * stays reachable too. ref is "" when there was nothing to save. -EUCLEAN: git
- * does not take the folder for a worktree any more. */
-typedef void git_ref_fn(const char *ref, const struct err *err, void *arg);
+ * stays reachable too. -EUCLEAN: git does not take the folder for a worktree
+ * any more. `saved` is NULL with an error, and valid until the callback
+ * returns. */
+struct git_salvaged {
+	const char *ref; /* "" = there was nothing to save */
+	/* HEAD, if it is on `branch` and nothing was uncommitted; else "". */
+	const char *clean;
+};
+typedef void git_salvage_fn(
+    const struct git_salvaged *saved, const struct err *err, void *arg);
 struct git_salvage {
 	const char *worker;
 	const char *branch; /* need not exist */
@@ -23,7 +30,7 @@ struct git_salvage {
 	const char *stamp; /* a time, fit for a ref's name */
 };
 void git_salvage(struct git *git, const char *dir,
-    const struct git_salvage *what, git_ref_fn *fn, void *arg);
+    const struct git_salvage *what, git_salvage_fn *fn, void *arg);
 
 /* Put leftovers into the last commit, or into a new one with `message` when
  * the branch has none of its own. Nothing to do is success. -EBUSY in the

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Refs without a git process: as git itself sees them. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "git-refs.h"
+#include "mem.h"
+#include "repo.h"
+#include "unit.h"
+
+#define QUEUED "refs/llmc/queue/q1"
+
+static char *
+common_of(const struct repo *repo)
+{
+	return file_join(repo->root, ".git");
+}
+
+static void
+assert_reads(struct repo *repo, const char *ref)
+{
+	cleanup_free char *common = common_of(repo);
+	cleanup_free char *ask = xasprintf("git rev-parse %s", ref);
+	char id[GIT_ID_SIZE];
+
+	ck_assert_int_eq(git_refs_read(common, ref, id), 0);
+	ck_assert_str_eq(id, repo_sh(repo, ask));
+}
+
+START_TEST(reads_loose_and_packed_ones)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	cleanup_free char *common = common_of(repo);
+	char id[GIT_ID_SIZE];
+
+	assert_reads(repo, "refs/heads/main");
+	repo_sh(repo,
+	    "git branch a/main; git branch main-2; git commit -q "
+	    "--allow-empty -m two; git tag -a -m t t; git pack-refs --all; "
+	    "! test -f .git/refs/heads/main");
+	assert_reads(repo, "refs/heads/main");
+	assert_reads(repo, "refs/heads/a/main");
+	assert_reads(repo, "refs/heads/main-2");
+	ck_assert_int_eq(
+	    git_refs_read(common, "refs/heads/main-", id), -ENOENT);
+	ck_assert_int_eq(git_refs_read(common, "refs/heads/a", id), -ENOENT);
+	/* A loose one wins over an older packed one. */
+	repo_sh(repo, "git commit -q --allow-empty -m three");
+	assert_reads(repo, "refs/heads/main");
+}
+END_TEST
+
+/* Git knows better. */
+START_TEST(leaves_the_rest_to_git)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	cleanup_free char *common = common_of(repo);
+	char id[GIT_ID_SIZE];
+
+	repo_sh(repo, "git symbolic-ref refs/heads/link refs/heads/main");
+	ck_assert_int_eq(
+	    git_refs_read(common, "refs/heads/link", id), -ENOTSUP);
+	ck_assert_int_eq(
+	    git_refs_read(common, "refs/bisect/bad", id), -ENOTSUP);
+	ck_assert_int_eq(
+	    git_refs_read(common, "refs/heads/../../HEAD", id), -ENOTSUP);
+	ck_assert_int_eq(
+	    git_refs_write(common, "refs/llmc/x", "main"), -ENOTSUP);
+	repo_sh(repo, "mkdir .git/reftable");
+	ck_assert_int_eq(
+	    git_refs_read(common, "refs/heads/main", id), -ENOTSUP);
+}
+END_TEST
+
+START_TEST(reads_head_wherever_it_is)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	cleanup_free char *common = common_of(repo);
+	char id[GIT_ID_SIZE];
+
+	ck_assert_int_eq(git_refs_head(common, common, id), 0);
+	ck_assert_str_eq(id, repo_sh(repo, "git rev-parse HEAD"));
+	repo_sh(repo, "git checkout -q --detach");
+	ck_assert_int_eq(git_refs_head(common, common, id), 0);
+	ck_assert_str_eq(id, repo_sh(repo, "git rev-parse HEAD"));
+	repo_sh(repo, "git checkout -q --orphan none");
+	ck_assert_int_eq(git_refs_head(common, common, id), -ENOENT);
+}
+END_TEST
+
+START_TEST(writes_and_drops_what_git_sees)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	cleanup_free char *common = common_of(repo);
+	cleanup_free char *id = xstrdup(repo_sh(repo, "git rev-parse HEAD"));
+
+	ck_assert_int_eq(git_refs_write(common, QUEUED, id), 0);
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse " QUEUED), id);
+	ck_assert_int_eq(git_refs_write(common, QUEUED, id), 0);
+	ck_assert_int_eq(git_refs_drop(common, QUEUED), 0);
+	ck_assert_int_eq(git_refs_drop(common, QUEUED), 0);
+	ck_assert_str_eq(repo_sh(repo, "git for-each-ref refs/llmc"), "");
+	ck_assert_str_eq(repo_sh(repo, "find .git -name '*.lock'"), "");
+}
+END_TEST
+
+START_TEST(respects_locks_and_packs)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	cleanup_free char *common = common_of(repo);
+	cleanup_free char *id = xstrdup(repo_sh(repo, "git rev-parse HEAD"));
+
+	ck_assert_int_eq(git_refs_write(common, QUEUED, id), 0);
+	repo_sh(repo, ">.git/" QUEUED ".lock");
+	ck_assert_int_eq(git_refs_write(common, QUEUED, id), -ENOTSUP);
+	ck_assert_int_eq(git_refs_drop(common, QUEUED), -ENOTSUP);
+	repo_sh(repo,
+	    "test -f .git/" QUEUED ".lock; rm .git/" QUEUED ".lock; "
+	    "git pack-refs --all");
+	ck_assert_int_eq(git_refs_drop(common, QUEUED), -ENOTSUP);
+	ck_assert_int_eq(git_refs_write(common, "refs/llmc/queue/q2", id), 0);
+	repo_sh(repo, ">.git/packed-refs.lock");
+	ck_assert_int_eq(git_refs_drop(common, "refs/llmc/queue/q2"), -ENOTSUP);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-refs");
+
+	unit_case(s, "refs",
+	    (const TTest *[]){ reads_loose_and_packed_ones,
+		leaves_the_rest_to_git, reads_head_wherever_it_is,
+		writes_and_drops_what_git_sees, respects_locks_and_packs,
+		NULL });
+	return s;
+}
