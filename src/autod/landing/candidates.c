@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backoff.h"
 #include "buf.h"
 #include "candidates.h"
 #include "core.h"
 #include "errtext.h"
-#include "file.h"
 #include "git-candidate.h"
-#include "git.h"
+#include "git-merge-place.h"
 #include "landing-item.h"
+#include "loop.h"
 #include "mem.h"
 #include "text.h"
 #include "workspace.h"
@@ -22,9 +23,8 @@ struct candidates {
 	struct core *core;
 	void (*changed)(void *arg);
 	void *arg;
-	/* A worktree without files: git takes attributes from the commits that
-	 * it merges, not from what lies in a checkout. */
 	char *dir;
+	struct git_merge_place place;
 	struct candidate **list;
 	size_t count;
 	struct build *build; /* running; NULL = none */
@@ -45,6 +45,7 @@ candidate_clear(struct candidate *c)
 	free(c->commit);
 	free(c->tree);
 	free(c->words);
+	loop_timer_free(c->again);
 	memset(c, 0, sizeof *c);
 }
 
@@ -125,6 +126,32 @@ take_answer(struct candidate *c, const struct git_candidate_answer *answer)
 }
 
 static void
+on_again(void *arg)
+{
+	struct candidate *c = arg;
+
+	c->waits = c->broken = false;
+	c->owner->changed(c->owner->arg);
+}
+
+/* A full disk, a lock, a command that took too long: it may work later. What
+ * cannot ever work is tried again too, but a person hears of it at once. */
+static void
+take_error(struct candidate *c, const struct err *err)
+{
+	const struct candidates *candidates = c->owner;
+	bool hopeless = err->code == -EINVAL || err->code == -ENOTSUP ||
+	    err->code == -ENOENT || err->code == -ENOKEY;
+	int64_t ms = backoff_git.max_ms;
+
+	c->build = LANDING_UNBUILT;
+	c->waits = true;
+	c->broken = hopeless || !backoff_next(&backoff_git, c->tries++, &ms);
+	xstrset(&c->words, err->msg);
+	c->again = loop_after(candidates->core->loop, ms, on_again, c);
+}
+
+static void
 on_built(
     const struct git_candidate_answer *answer, const struct err *err, void *arg)
 {
@@ -135,11 +162,10 @@ on_built(
 	if (c != NULL && c->build == LANDING_BUILDING &&
 	    strcmp(c->parent, b->parent) == 0) {
 		if (err == NULL) {
+			c->tries = 0;
 			take_answer(c, answer);
 		} else {
-			c->build = LANDING_UNBUILT;
-			c->broken = true;
-			xstrset(&c->words, err->msg);
+			take_error(c, err);
 		}
 	}
 	build_free(b);
@@ -147,77 +173,77 @@ on_built(
 }
 
 static void
-build_now(struct build *b)
+describe(const struct build *b, const struct landing_item *item,
+    struct git_candidate *what)
 {
-	const struct core *core = b->candidates->core;
-	const struct landing_item *item =
-	    landing_record_find(&core->state.landings, b->item);
-	struct git_candidate what = { .parent = b->parent,
-		.parent_date = b->parent_date };
-
-	if (item == NULL) { /* it has left the queue */
-		build_free(b);
-		return;
-	}
-	what.head = item->head;
-	what.base = item->base;
-	what.head_tree = item->head_tree;
-	what.base_tree = item->base_tree;
-	what.revert = item->kind == ITEM_REVERT;
-	what.message = item->message;
-	what.author_name = item->author_name;
-	what.author_email = item->author_email;
-	what.author_date = item->author_date;
-	what.committer_date = item->committer_date;
-	git_candidate_build(core->git, b->candidates->dir, &what, on_built, b);
+	*what = (struct git_candidate){
+		.parent = b->parent,
+		.parent_date = b->parent_date,
+		.head = item->head,
+		.base = item->base,
+		.head_tree = item->head_tree,
+		.base_tree = item->base_tree,
+		.revert = item->kind == ITEM_REVERT,
+		.message = item->message,
+		.author_name = item->author_name,
+		.author_email = item->author_email,
+		.author_date = item->author_date,
+		.committer_date = item->committer_date,
+	};
 }
 
 static void
-on_place(const struct git_answer *answer, void *arg)
+on_place(const struct err *err, void *arg)
 {
 	struct build *b = arg;
-	struct err err = { 0 };
+	struct candidates *candidates = b->candidates;
+	const struct core *core = candidates->core;
+	const struct landing_item *item =
+	    landing_record_find(&core->state.landings, b->item);
+	struct git_candidate what;
 
-	if (answer->status == 0) {
-		build_now(b);
+	if (err != NULL) {
+		on_built(NULL, err, b);
+	} else if (item == NULL) { /* it has left the queue */
+		build_free(b);
+		candidates->changed(candidates->arg);
 	} else {
-		err_set(&err, -EIO, "%s", answer->complaint);
-		on_built(NULL, &err, b);
+		describe(b, item, &what);
+		git_candidate_build(
+		    core->git, candidates->dir, &what, on_built, b);
 	}
 }
 
-/* Once for a repository. */
-static void
-make_place(struct build *b)
+static struct candidate *
+find_or_add(struct candidates *candidates, const char *item)
 {
-	struct candidates *candidates = b->candidates;
-	const char *const args[] = { "worktree", "add", "--force",
-		"--no-checkout", "--detach", "--quiet", candidates->dir,
-		b->parent, NULL };
-	struct git_command add = { .args = args };
+	struct candidate *c = find(candidates, item);
 
-	git_run(
-	    git_queue(candidates->core->git, candidates->core->workspace->root),
-	    &add, on_place, b);
+	if (c != NULL)
+		return c;
+	c = xcalloc(1, sizeof *c);
+	candidates->list = xreallocarray(candidates->list,
+	    candidates->count + 1, sizeof(struct candidate *));
+	candidates->list[candidates->count++] = c;
+	return c;
 }
 
 void
 candidates_build(struct candidates *candidates, const struct landing_item *item,
-    const char *parent, int64_t parent_date)
+    const char *parent, int64_t parent_date, const char *base)
 {
-	struct candidate *c = find(candidates, item->id);
-	cleanup_free char *git = file_join(candidates->dir, ".git");
+	struct git_candidate what;
+	struct candidate *c;
 	struct build *b;
+	int tries;
 
 	if (candidates->build != NULL)
 		return; /* asked for again when it has ended */
-	if (c == NULL) {
-		c = xcalloc(1, sizeof *c);
-		candidates->list = xreallocarray(candidates->list,
-		    candidates->count + 1, sizeof(struct candidate *));
-		candidates->list[candidates->count++] = c;
-	}
+	c = find_or_add(candidates, item->id);
+	tries = c->tries;
 	candidate_clear(c);
+	c->owner = candidates;
+	c->tries = tries;
 	xstrset(&c->item, item->id);
 	xstrset(&c->parent, parent);
 	c->build = LANDING_BUILDING;
@@ -227,10 +253,9 @@ candidates_build(struct candidates *candidates, const struct landing_item *item,
 	b->item = xstrdup(item->id);
 	b->parent = xstrdup(parent);
 	b->parent_date = parent_date;
-	if (file_exists(git))
-		build_now(b);
-	else
-		make_place(b);
+	describe(b, item, &what);
+	git_merge_place_prepare(candidates->core->git, &candidates->place, base,
+	    git_candidate_merges(&what), on_place, b);
 }
 
 void
@@ -255,6 +280,7 @@ candidates_new(struct core *core, void (*changed)(void *arg), void *arg)
 	candidates->changed = changed;
 	candidates->arg = arg;
 	candidates->dir = workspace_path(core->workspace, "checks/merge");
+	candidates->place.dir = candidates->dir;
 	return candidates;
 }
 

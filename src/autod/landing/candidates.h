@@ -16,6 +16,7 @@
 struct candidates;
 struct core;
 struct landing_item;
+struct loop_timer;
 
 /* Strings are owned, NULL = not set. */
 struct candidate {
@@ -26,11 +27,17 @@ struct candidate {
 	int64_t date; /* of the commit */
 	/* CONFLICT: the paths, for people. */
 	char *words;
-	/* It cannot be built on any parent: words say why. */
-	bool broken;
+	/* Git failed, words say how: it is tried again later. */
+	bool waits;
+	bool broken; /* and trying again has not helped */
+
+	/* Private. */
+	struct candidates *owner;
+	struct loop_timer *again;
+	int tries; /* that failed */
 };
 
-/* changed: a build has ended. */
+/* changed: a build has ended, or may be tried again. */
 struct candidates *
 candidates_new(struct core *core, void (*changed)(void *arg), void *arg);
 void candidates_free(struct candidates *candidates);
@@ -40,9 +47,10 @@ const struct candidate *
 candidates_of(const struct candidates *candidates, const char *item);
 
 /* Build it on top of parent; what was known of it is forgotten. parent_date: 0
- * = unknown. */
-void candidates_build(struct candidates *candidates,
-    const struct landing_item *item, const char *parent, int64_t parent_date);
+ * = unknown. base: the commit of the branch, whose attributes count. */
+void
+candidates_build(struct candidates *candidates, const struct landing_item *item,
+    const char *parent, int64_t parent_date, const char *base);
 /* The item has left the queue. */
 void candidates_forget(struct candidates *candidates, const char *item);
 /* Is a build running? */

@@ -115,20 +115,28 @@ landings_keeps(const struct landings *landings, const char *task)
 }
 
 void
+landings_item_blocked(struct landings *landings,
+    const struct landing_item *item, const char *class, const char *reason)
+{
+	const struct landing_policy *policy = landings->policy;
+
+	if (policy != NULL && policy->blocked != NULL)
+		policy->blocked(landings->policy_arg, class,
+		    item != NULL ? item->worker : NULL,
+		    item != NULL ? item->task : NULL, reason);
+}
+
+void
 landings_blocked(
     struct landings *landings, const char *class, const char *reason)
 {
-	const struct landing_policy *policy = landings->policy;
 	const struct landing_record *record = &landings->core->state.landings;
 	const struct landing_item *first = NULL;
 
 	for (size_t i = 0; i < record->count && first == NULL; i++)
 		if (record->items[i]->step == ITEM_QUEUED)
 			first = record->items[i];
-	if (policy != NULL && policy->blocked != NULL)
-		policy->blocked(landings->policy_arg, class,
-		    first != NULL ? first->worker : NULL,
-		    first != NULL ? first->task : NULL, reason);
+	landings_item_blocked(landings, first, class, reason);
 }
 
 void

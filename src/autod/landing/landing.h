@@ -123,8 +123,12 @@ void landing_review(
 
 bool landings_may_move(const struct landings *landings);
 bool landings_keeps(const struct landings *landings, const char *task);
+/* Nothing can land, which the first item of the queue is named for; or this one
+ * cannot. */
 void landings_blocked(
     struct landings *landings, const char *class, const char *reason);
+void landings_item_blocked(struct landings *landings,
+    const struct landing_item *item, const char *class, const char *reason);
 void landings_red(struct landings *landings, const char *tree);
 void landings_checked(
     struct landings *landings, const struct check_end *end, bool flaky);

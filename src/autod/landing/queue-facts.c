@@ -29,7 +29,7 @@ add_entry(const struct queue *queue, struct queue_facts *facts,
 	};
 	if (c == NULL)
 		return;
-	entry->held = c->broken;
+	entry->held = c->waits;
 	entry->build = c->build;
 	entry->parent = c->parent;
 	entry->commit = c->commit;

@@ -51,7 +51,7 @@ view_json(struct queue *queue, const char *commit, const char *tree)
 		const struct candidate *c =
 		    candidates_of(queue->candidates, facts.items[i]->id);
 
-		troubles[i] = c != NULL && c->broken ? c->words : NULL;
+		troubles[i] = c != NULL && c->waits ? c->words : NULL;
 	}
 	for (size_t i = 0; i < facts.plan.run_count; i++)
 		slots[i] = (int)(facts.run_slots[i] - queue->slots) + 1;

@@ -203,7 +203,7 @@ do_build(struct queue *queue, const struct queue_facts *facts,
 	const struct landing_item *item = facts->items[action->entry];
 
 	candidates_build(queue->candidates, item, action->commit,
-	    date_of(queue, facts, action->commit));
+	    date_of(queue, facts, action->commit), queue->base_commit);
 }
 
 static void
@@ -322,8 +322,8 @@ rest(struct queue *queue)
 	check_output_clear(queue->core);
 }
 
-/* What git cannot build on any commit: a person gets the error at once; for
- * auto mode it is a failure. */
+/* What git could not build in several tries: a person gets the error; for auto
+ * mode it is a failure. */
 static void
 refuse_broken(struct queue *queue)
 {
@@ -339,7 +339,8 @@ refuse_broken(struct queue *queue)
 			continue;
 		err_set(&err, -EIO, "%s", c->words);
 		if (landings_keeps(queue->landings, item->task))
-			landings_blocked(queue->landings, "git", err.msg);
+			landings_item_blocked(
+			    queue->landings, item, "git", err.msg);
 		else
 			settle_refused(queue->landings, item, &err);
 	}

@@ -117,13 +117,13 @@ build_undo(struct git_op *op, const struct git_answer *answer)
 
 /* --- the tree --------------------------------------------------------- */
 
-/* Nothing happened since the base: the tree of the work is the result. */
-static bool
-is_fast_forward(const struct build_op *build)
+/* Unless nothing happened since the base: then the tree of the work is the
+ * result. */
+bool
+git_candidate_merges(const struct git_candidate *what)
 {
-	return build->undone[0] == '\0' && build->head_tree[0] != '\0' &&
-	    build->base_tree[0] != '\0' &&
-	    strcmp(build->parent, build->base) == 0;
+	return what->revert || what->head_tree == NULL ||
+	    what->base_tree == NULL || strcmp(what->parent, what->base) != 0;
 }
 
 static enum git_op_next
@@ -131,13 +131,12 @@ build_ask_merge(struct git_op *op)
 {
 	struct build_op *build = op->self;
 
-	if (is_fast_forward(build)) {
+	if (!build->merged) {
 		if (strcmp(build->head_tree, build->base_tree) == 0)
 			return done(build, GIT_CANDIDATE_SAME);
 		memcpy(build->answer.tree, build->head_tree, GIT_ID_SIZE);
 		return GIT_OP_NEXT;
 	}
-	build->merged = true;
 	return git_op_args(op, "merge-tree", "--write-tree", "--name-only",
 	    "--no-messages", "-z", build->parent, build->work, NULL);
 }
@@ -428,6 +427,7 @@ git_candidate_build(struct git *git, const char *dir,
 	set_id(what->revert ? build->undone : build->work, what->head);
 	set_id(build->head_tree, what->head_tree);
 	set_id(build->base_tree, what->base_tree);
+	build->merged = git_candidate_merges(what);
 	build->parent_date = what->parent_date;
 	build->message = xstrdup(what->message);
 	xstrset(&build->author_name, what->author_name);

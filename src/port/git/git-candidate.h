@@ -54,7 +54,11 @@ struct git_candidate_answer {
 typedef void git_candidate_fn(const struct git_candidate_answer *answer,
     const struct err *err, void *arg);
 
-/* Build it. dir is a worktree of llmc's own at the landing branch, never the
+/* Does it take a merge to build it? Then dir needs the attributes of the
+ * branch. */
+bool git_candidate_merges(const struct git_candidate *what);
+
+/* Build it. dir is a worktree of llmc's own (git-merge-place.h), never the
  * user's: git takes attributes (merge=, text=) from the files there, and merges
  * submodules only if they are populated there. Nothing there changes.
  *

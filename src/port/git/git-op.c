@@ -23,6 +23,12 @@ git_op_arg(struct git_op *op, const char *arg)
 	strv_add(&op->args, arg);
 }
 
+void
+git_op_no_hooks(struct git_op *op)
+{
+	git_op_args(op, "-c", "core.hooksPath=/dev/null", NULL);
+}
+
 enum git_op_next
 git_op_args(struct git_op *op, ...)
 {
@@ -444,6 +450,12 @@ remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 	return remove(path);
 }
 
+void
+git_op_remove_tree(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 /* A handful of small files. */
 void
 git_op_forget_rebase(const struct git_op *op)
@@ -453,6 +465,6 @@ git_op_forget_rebase(const struct git_op *op)
 	for (size_t i = 0; i < nitems(names); i++) {
 		cleanup_free char *path = file_join(op->gitdir, names[i]);
 
-		nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		git_op_remove_tree(path);
 	}
 }

@@ -77,6 +77,9 @@ void git_op_resume(struct git_op *op, enum git_op_next next);
 /* Compose the question; git_op_args returns GIT_OP_ASK. */
 enum git_op_next git_op_args(struct git_op *op, ...) __attribute__((sentinel));
 void git_op_arg(struct git_op *op, const char *arg);
+/* The first arguments of a command that must run no hook: a relative
+ * core.hooksPath names files of the worktree. */
+void git_op_no_hooks(struct git_op *op);
 void git_op_env(struct git_op *op, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -135,6 +138,9 @@ char *git_op_rebased_branch(const char *gitdir);
 /* Is there such a file in the git directory of the worktree? */
 bool git_op_has(const struct git_op *op, const char *name);
 bool git_op_rebasing(const struct git_op *op);
+/* Remove a folder, or a link, with all that is in it; errors are ignored. It
+ * does not return before that is done: only for few and small files. */
+void git_op_remove_tree(const char *path);
 /* Remove the files of a rebase that git itself could not end. */
 void git_op_forget_rebase(const struct git_op *op);
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What the queue builds of the items: with the attributes of the branch, and
+ * with a git that fails. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "json.h"
+#include "landing-world.h"
+#include "landing.h"
+#include "mem.h"
+#include "unit.h"
+
+/* Both sides append to a list, below a folder. */
+static struct floor_call *
+begin_both(struct landing_world *world, const char *worker, const char *file)
+{
+	cleanup_free char *work = xasprintf(
+	    "git reset -q --hard main; echo ours >>%s; git commit -qam 'by %s'",
+	    file, worker);
+	cleanup_free char *meanwhile =
+	    xasprintf("echo theirs >>%s; git commit -qam meanwhile", file);
+
+	floor_world_add(&world->floor, worker, WORKER_NEEDS_REVIEW);
+	floor_world_wt(&world->floor, worker, work);
+	floor_world_sh(&world->floor, meanwhile);
+	return floor_world_call(&world->floor, "worker.accept", worker, "");
+}
+
+static bool
+conflicts(struct landing_world *world, struct floor_call *call)
+{
+	ck_assert_ptr_null(floor_world_answer(&world->floor, call));
+	return json_bool_or(
+	    floor_call_result(call), "needs_conflict_resolution", false);
+}
+
+START_TEST(attributes_of_the_branch)
+{
+	struct landing_world world;
+
+	landing_world_begin(&world, NULL);
+	floor_world_sh(&world.floor,
+	    "mkdir d; echo one >d/list; seq 1 20 >lock; "
+	    "echo 'list merge=union' >d/.gitattributes; "
+	    "git add .; git commit -qm list");
+	ck_assert(!conflicts(&world, begin_both(&world, "adam", "d/list")));
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "sort d/list"), "one\nours\ntheirs");
+
+	/* They follow the branch: others come, and these go. */
+	floor_world_sh(&world.floor,
+	    "echo 'lock -merge' >.gitattributes; git add .; "
+	    "git commit -qm attributes");
+	floor_world_add(&world.floor, "eve", WORKER_NEEDS_REVIEW);
+	floor_world_wt(&world.floor, "eve",
+	    "git reset -q --hard main; sed -i 2d lock; "
+	    "git commit -qam 'by eve'");
+	floor_world_sh(
+	    &world.floor, "sed -i 18d lock; git commit -qam meanwhile");
+	ck_assert(conflicts(&world,
+	    floor_world_call(&world.floor, "worker.accept", "eve", "")));
+	floor_world_sh(
+	    &world.floor, "git rm -q d/.gitattributes; git commit -qm gone");
+	ck_assert(conflicts(&world, begin_both(&world, "noah", "d/list")));
+	landing_world_end(&world);
+}
+END_TEST
+
+/* From now on this runs before git merge-tree, in place of git if it exits. */
+static void
+before_merges(struct landing_world *world, const char *script)
+{
+	cleanup_free char *text =
+	    xasprintf("mkdir ../bin; cd ../bin; cat >git <<'END'\n#!/bin/sh\n"
+		      "case \" $* \" in *\" merge-tree \"*) %s;; esac\n"
+		      "PATH=${PATH#*:} exec git \"$@\"\nEND\nchmod +x git; pwd",
+		script);
+	const char *folder = floor_world_sh(&world->floor, text);
+	cleanup_free char *path = xasprintf("%s:%s", folder, getenv("PATH"));
+
+	setenv("PATH", path, 1);
+}
+
+START_TEST(a_failure_of_git_that_passes)
+{
+	struct landing_world world;
+
+	landing_world_begin(&world, NULL);
+	landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_meanwhile(&world, "c.txt", "three");
+	before_merges(&world,
+	    "mkdir \"${0%/*}/full\" 2>/dev/null && "
+	    "{ echo fatal: disk full >&2; exit 128; }");
+	ck_assert_ptr_null(landing_world_accept(&world, "adam"));
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "test -e ../bin/full"), "");
+	landing_world_main(&world, "by adam,meanwhile,first,");
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* --- what can never be built ------------------------------------------ */
+
+static bool
+holds(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+static bool
+keeps(void *arg, const char *task)
+{
+	(void)arg;
+	return task != NULL;
+}
+
+static void
+on_blocked(void *arg, const char *class, const char *worker, const char *task,
+    const char *reason)
+{
+	char *words = arg;
+
+	ck_assert_str_eq(class, "git");
+	ck_assert_ptr_nonnull(reason);
+	snprintf(words, 64, "%s %s", worker, task);
+}
+
+static bool
+is_told(void *arg)
+{
+	return ((const char *)arg)[0] != '\0';
+}
+
+/* Only its own worker and task are named, not the first ones. */
+START_TEST(one_that_cannot_be_built)
+{
+	static const struct landing_policy policy = {
+		.may_move = holds, .keeps = keeps, .blocked = on_blocked
+	};
+	struct landing_world world;
+	struct agent *adam, *eve;
+	char words[64] = "";
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	eve = landing_world_work(&world, "eve", "d.txt", "two");
+	xstrset(&adam->worker->task, "t1");
+	xstrset(&eve->worker->task, "t2");
+	landing_world_meanwhile(&world, "c.txt", "three");
+	landings_set_policy(world.landings, &policy, words);
+	floor_world_sh(&world.floor, "git rev-parse llmc/eve >../eve");
+	before_merges(&world,
+	    "case \"$*\" in *$(cat \"${0%/*}/../eve\")) "
+	    "echo merge-tree: no such commit; exit 1;; esac >&2");
+	floor_world_call(&world.floor, "worker.accept", "adam", "");
+	floor_world_wait_status(&world.floor, adam, WORKER_ACCEPTING);
+	floor_world_settle(&world.floor);
+	floor_world_call(&world.floor, "worker.accept", "eve", "");
+	floor_world_wait(&world.floor, is_told, words);
+	ck_assert_str_eq(words, "eve t2");
+	landing_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("candidates");
+
+	unit_case(suite, "candidates",
+	    (const TTest *const[]){ attributes_of_the_branch,
+		a_failure_of_git_that_passes, one_that_cannot_be_built, NULL });
+	return suite;
+}
