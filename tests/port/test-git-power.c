@@ -1,137 +1,168 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The power fails during a landing. What was written since the last sync is on
- * disk or not, each piece by itself: a sample of the combinations is made
- * (LANDING_ALL: every one), and the next landing must find the repository whole
- * and end as if nothing had happened.
- *
- * A stand-in for sync(1) keeps a copy of the repository as it is at each sync.
+ * The power fails during a landing. A worker's commit and its landing are
+ * recorded, every write and every sync of every process (diskrecord.c); then
+ * the repository is built as it is when the power fails after each of them, at
+ * its worst (disk-replay.h). The branch must be whole each time, a landing that
+ * was reported must be there, and the next landing must end as if nothing had
+ * happened.
  */
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "buf.h"
+#include "disk-replay.h"
+#include "errtext.h"
 #include "mem.h"
 #include "repo.h"
 #include "unit.h"
 
-/* What a landing writes between its two syncs, from the later copy. */
-static const char *const pieces[] = {
-	/* git syncs the branch itself, after the first sync of ours. */
-	"cp -p \"$F/.git/refs/heads/main\" .git/refs/heads/main",
-	"cp -p \"$F/.git/index\" .git/index",
-	"cp -p \"$F/a.txt\" a.txt",
-	"mkdir d; cp -p \"$F/d/new.txt\" d/new.txt",
-	"rm old.txt",
-	"echo llmc landing 1 >.git/index.lock",
-	/* Of a file only a part, or not even its name. */
-	"head -c 2 a.txt >\"$B/part\"; cat \"$B/part\" >a.txt",
-	"rm a.txt",
-};
+/* --- the landing that is recorded: this program, run by itself --------- */
 
-#define SYNC                                                              \
-	"mkdir -p \"$B/trap\"; cat >\"$B/trap/sync\" <<'E'\n"             \
-	"#!/bin/sh\n"                                                     \
-	"n=1; [ ! -e \"$B/copy1\" ] || n=2; cp -a \"$R\" \"$B/copy$n\"\n" \
-	"E\n"                                                             \
-	"chmod +x \"$B/trap/sync\""
+static void
+on_landed(enum git_land_result result, const char *detail,
+    const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	if (result != GIT_LANDED)
+		fprintf(stderr, "%s%s\n", detail, err != NULL ? err->msg : "");
+	else if (mkdir(getenv("POWER_TOLD"), 0755) == -1)
+		perror("told");
+	repo->landed = result;
+	loop_stop(repo->loop, 0);
+}
+
+static void
+land_and_exit(void)
+{
+	struct git_options options = { .root = getenv("R") };
+	struct repo repo = { .loop = loop_new() };
+
+	repo.git = git_new(repo.loop, &options);
+	git_land(repo.git, "main", "onto", "id", true, on_landed, &repo);
+	loop_run(repo.loop);
+	git_free(repo.git);
+	loop_free(repo.loop);
+	exit(repo.landed == GIT_LANDED ? 0 : 1);
+}
+
+/* --- after the power cut ---------------------------------------------- */
+
+/* rev-list finds what is missing, cat-file what is damaged. */
+#define WHOLE(name)                                                      \
+	"git rev-list --objects " name " >\"$B/objects\" && cut -c -40 " \
+	"\"$B/objects\" | git cat-file --batch >/dev/null"
 
 #define SHOW                                                     \
 	"cat a.txt; ls d/new.txt old.txt 2>/dev/null; "          \
 	"git status --short; find .git -name '*.lock' -o -name " \
 	"'llmc*index'; git log --format=%s main"
 
-#define SAMPLE 16 /* of the 256 combinations */
+struct cut {
+	struct repo *repo;
+	struct disk *disk;
+	const char *told;
+	size_t count;
+	enum disk_loss loss;
+};
 
-static unsigned
-odd(unsigned bits)
+static bool
+is_whole(const struct cut *cut, const char *script)
 {
-	return (unsigned)__builtin_parity(bits);
-}
+	cleanup_free char *text =
+	    xasprintf("{ %s; } >\"$B/why\" 2>&1 && echo yes || :", script);
 
-/* The n-th combination. In the sample any three pieces are seen in all their
- * eight combinations. */
-static unsigned
-combination(unsigned n)
-{
-	if (getenv("LANDING_ALL") != NULL)
-		return n;
-	return n | odd(n & 7) << 4 | odd(n & 11) << 5 | odd(n & 13) << 6 |
-	    odd(n & 14) << 7;
+	return strcmp(repo_sh(cut->repo, text), "yes") == 0;
 }
 
 static void
-restore(struct repo *repo, unsigned mask)
+assert_cut(const struct cut *cut, bool holds, const char *what)
 {
-	cleanup_buf struct buf text = BUF_INIT;
-
-	buf_adds(&text,
-	    "F=\"$B/copy2\"; cd \"$B\"; rm -rf \"$R\"; "
-	    "cp -a copy1 \"$R\"; cd \"$R\"; ");
-	for (size_t i = 0; i < nitems(pieces); i++)
-		if ((mask & 1u << i) != 0)
-			buf_addf(&text, "%s; ", pieces[i]);
-	repo_sh(repo, text.data);
+	ck_assert_msg(holds, "%s, loss %d: %s: %s %s",
+	    disk_describe(cut->disk, cut->count), (int)cut->loss, what,
+	    cut->repo->text, cut->repo->msg);
 }
 
-/* A repository with the two copies of a landing. */
-static struct repo *
-recorded(void)
+/* The user's own edits, and nothing of a landing where there is none. */
+#define USER "cat user.txt mine.txt; git diff --name-only -- user.txt"
+
+static void
+look(const struct cut *cut)
+{
+	struct repo *repo = cut->repo;
+	bool told = disk_has_made(cut->disk, cut->count, cut->told);
+	bool work = is_whole(cut, WHOLE("id"));
+
+	assert_cut(cut, is_whole(cut, WHOLE("main")), "main is not whole");
+	if (told)
+		assert_cut(cut,
+		    is_whole(cut, "git merge-base --is-ancestor id main"),
+		    "a landing is gone that was reported");
+	assert_cut(cut, repo_settle(repo) == 0, "it cannot be settled");
+	assert_cut(cut,
+	    strcmp(repo_sh(repo, USER), "u\nedit\nmine\nuser.txt") == 0,
+	    "the user's files are not as they were");
+	if (!work)
+		return; /* the worker's commit was not on disk yet */
+	assert_cut(cut, repo_land(repo, "onto", "id", true) == GIT_LANDED,
+	    "it does not land again");
+	ck_assert_msg(
+	    strcmp(repo_sh(repo, SHOW),
+		"one\ntwo\nd/new.txt\n M user.txt\n?? mine.txt\nw1\nsecond\n"
+		"first") == 0,
+	    "%s, loss %d: %s", disk_describe(cut->disk, cut->count),
+	    (int)cut->loss, repo_sh(repo, SHOW));
+}
+
+/* A repository, and the records of a landing in it. */
+static void
+recorded(struct cut *cut)
 {
 	struct repo *repo = repo_new(false);
+	cleanup_free char *told = xasprintf("%s/told", repo->base);
 
+	cut->repo = repo;
 	repo_sh(repo,
-	    "echo old >old.txt; git add .; git commit -qm second; "
-	    "git tag onto");
+	    "echo old >old.txt; echo u >user.txt; git add .; "
+	    "git commit -qm second; git tag onto; echo edit >>user.txt; "
+	    "echo mine >mine.txt");
 	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
+	setenv("DISKRECORD_LOG", unit_path("disk.log"), 1);
+	setenv("DISKRECORD_ROOT", repo->base, 1);
+	setenv("POWER_TOLD", told, 1);
+	setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
+	cut->told = repo_sh(repo, "printf %s \"$POWER_TOLD\"");
+	cut->disk = disk_new(repo->base);
 	repo_wt(repo,
-	    "echo two >>a.txt; mkdir d; echo new >d/new.txt; "
-	    "git rm -q old.txt; git add .; git commit -qm w1; git tag id");
-	repo_sh(repo, SYNC);
-	repo_trap(repo, 0, "");
-	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
-	repo_untrap(repo);
-	return repo;
+	    "export LD_PRELOAD=\"$DISKRECORD\"; echo two >>a.txt; mkdir d; "
+	    "echo new >d/new.txt; git rm -q old.txt; git add .; "
+	    "git commit -qm w1; git tag id; POWER_LAND=1 \"$POWER_SELF\"");
+	unsetenv("ASAN_OPTIONS");
 }
 
 START_TEST(whatever_is_on_disk_the_next_landing_is_right)
 {
-	cleanup_repo struct repo *repo = recorded();
+	struct cut cut = { .loss = (enum disk_loss)_i };
+	size_t count, states = 0;
 
-	/* Four combinations in one repository. */
-	for (unsigned i = 0; i < 4; i++) {
-		unsigned mask = combination((unsigned)_i * 4 + i);
-
-		restore(repo, mask);
-		repo_sh(repo, "git fsck --connectivity-only 2>&1");
-		ck_assert_msg(
-		    repo_land(repo, "onto", "id", false) == GIT_LANDED,
-		    "%u: %s %s", mask, repo->text, repo->msg);
-		ck_assert_str_eq(repo_sh(repo, SHOW),
-		    "one\ntwo\nd/new.txt\nw1\nsecond\nfirst");
-	}
-}
-END_TEST
-
-/* All but the branch, and all with it. */
-START_TEST(what_the_user_has_edited_since_stays)
-{
-	cleanup_repo struct repo *repo = recorded();
-	unsigned all = 0x3f; /* but for the damage */
-
-	restore(repo, all & ~1u);
-	repo_sh(repo, "echo mine >>a.txt");
-	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_DIRTY);
-	ck_assert_ptr_nonnull(strstr(repo->text, "a.txt"));
-	ck_assert_str_eq(repo_sh(repo, SHOW),
-	    "one\ntwo\nmine\nold.txt\n M a.txt\nsecond\nfirst");
-	restore(repo, all);
-	repo_sh(repo, "echo mine >>a.txt; rm d/new.txt");
-	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
-	ck_assert_str_eq(repo_sh(repo, SHOW),
-	    "one\ntwo\nmine\nd/new.txt\n M a.txt\nw1\nsecond\nfirst");
+	recorded(&cut);
+	count = disk_load(cut.disk, unit_path("disk.log"));
+	ck_assert(disk_has_made(cut.disk, count, cut.told));
+	for (cut.count = 0; cut.count <= count; cut.count++)
+		if (disk_build(cut.disk, cut.count, cut.loss) ||
+		    cut.count == count) {
+			look(&cut);
+			states++;
+		}
+	printf("# %zu records, %zu states\n", count, states);
+	fflush(stdout);
+	disk_free(cut.disk);
+	repo_free(cut.repo);
 }
 END_TEST
 
@@ -140,12 +171,12 @@ unit_suite(void)
 {
 	Suite *s = suite_create("git-power");
 	TCase *power = tcase_create("power");
-	int all = getenv("LANDING_ALL") != NULL ? 1 << nitems(pieces) : SAMPLE;
 
-	tcase_set_timeout(power, 60);
-	tcase_add_loop_test(
-	    power, whatever_is_on_disk_the_next_landing_is_right, 0, all / 4);
-	tcase_add_test(power, what_the_user_has_edited_since_stays);
+	if (getenv("POWER_LAND") != NULL)
+		land_and_exit();
+	tcase_set_timeout(power, 200);
+	tcase_add_loop_test(power,
+	    whatever_is_on_disk_the_next_landing_is_right, 0, DISK_LOSS_COUNT);
 	suite_add_tcase(s, power);
 	return s;
 }

@@ -319,9 +319,13 @@ add_own_row(struct git_land_check *check, const char *path)
 	    git_changes_find(&check->changes, path);
 	bool none = change != NULL && change->status == 'A';
 
-	if (change == NULL || is_listed(&check->foreign, path) ||
-	    is_removed(check, path))
+	if (change == NULL || is_listed(&check->foreign, path))
 		return;
+	if (is_removed(check, path)) {
+		if (change->status == 'D') /* was there until just now */
+			suspect(check, change);
+		return;
+	}
 	buf_addf(&check->suspects, "%s %s\t", none ? "0" : change->old_mode,
 	    change->old_id);
 	buf_add(&check->suspects, path, strlen(path) + 1);

@@ -139,7 +139,7 @@ git_move_config(struct git_move *move, char ***env, bool hooks)
 
 	strv_add(env, "GIT_CONFIG_COUNT=2");
 	strv_add(env, "GIT_CONFIG_KEY_0=core.fsync");
-	strv_add(env, "GIT_CONFIG_VALUE_0=committed");
+	strv_add(env, "GIT_CONFIG_VALUE_0=added");
 	strv_add(env, "GIT_CONFIG_KEY_1=core.hooksPath");
 	strv_take(env,
 	    safe ? xasprintf("GIT_CONFIG_VALUE_1=%s/hooks", move->common) :

@@ -139,7 +139,8 @@ enum git_op_next git_move_again(struct git_move *move);
 /* Call the step again after a while. */
 enum git_op_next git_move_later(struct git_move *move, int64_t ms);
 
-/* Settings of one git: its hooks, and that a ref is on disk when it says so. */
+/* Settings of one git: its hooks, and that a ref or an index is on disk before
+ * it gets its name. */
 void git_move_config(struct git_move *move, char ***env, bool hooks);
 
 /* Let go of all locks at once; the branch's is dropped without waiting. */
