@@ -4,7 +4,7 @@
  * Landings beside a user who switches, commits, edits and stashes in the same
  * checkout: nothing that landed is taken back, nothing of it gets into a commit
  * of the user's, and no edit of the user's is lost. RACE_LANDINGS landings
- * (20), RACE_SEED.
+ * (60), RACE_SEED.
  */
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "text.h"
 #include "unit.h"
 
-#define LANDINGS   20
+#define LANDINGS   60
 #define TRIES      200
 #define LANDING_MS 5000 /* at most, on average */
 
@@ -106,6 +106,8 @@ build(struct repo *repo, int i)
 	return repo_sh(repo, text);
 }
 
+static int answers[GIT_LAND_FAILED + 1]; /* of all tries */
+
 static void
 land_one(struct repo *repo, int i)
 {
@@ -116,6 +118,7 @@ land_one(struct repo *repo, int i)
 		result =
 		    repo_land(repo, "refs/tags/onto", "refs/tags/id", true);
 		ck_assert_msg(result != GIT_LAND_FAILED, "%s", repo->msg);
+		answers[result]++;
 		if (result == GIT_LANDED)
 			return;
 	}
@@ -149,6 +152,21 @@ assert_all_is_there(struct repo *repo, int landings)
 	ck_assert_str_eq(
 	    repo_sh(repo, "find .git -name '*.lock' -o -name 'llmc*index*'"),
 	    "");
+}
+
+static void
+report(struct repo *repo)
+{
+	printf("# %d landings: 0 reverted, 0 strays; the branch had moved %d "
+	       "times, was dirty %d, held %d; the user: %s\n",
+	    answers[GIT_LANDED], answers[GIT_LAND_MOVED],
+	    answers[GIT_LAND_DIRTY], answers[GIT_LAND_HELD],
+	    repo_sh(repo,
+		"echo $(git log --branches --author=User --format=%H | wc -l) "
+		"commits, $(wc -l <\"$B/edits\") edits, $(git reflog HEAD | "
+		"grep -c checkout:) switches, gave up $(grep -c '^gave up' "
+		"\"$B/user.log\") times"));
+	fflush(stdout);
 }
 
 START_TEST(beside_a_user_nothing_is_lost)
@@ -185,6 +203,7 @@ START_TEST(beside_a_user_nothing_is_lost)
 	close(life[0]);
 	close(life[1]);
 	assert_all_is_there(repo, landings);
+	report(repo);
 }
 END_TEST
 
