@@ -43,7 +43,7 @@ START_TEST(late_work_is_saved)
 	landing_world_begin(&world, NULL);
 	adam = landing_world_work(&world, "adam", "b.txt", "two");
 	landing_world_meanwhile(&world, "c.txt", "three");
-	landing_begin(world.landings, adam, NULL, NULL);
+	landing_begin(world.landings, adam, NULL, false, NULL);
 	landing_world_wait(&world, adam, "moving");
 	floor_world_wt(&world.floor, "adam", late_rows[_i].change);
 	floor_world_settle(&world.floor);

@@ -153,7 +153,8 @@ step_freeze(struct operation *op)
 
 	freeze_rules_init(&rules, core, w, e->commit);
 	rules.what.ref = ref;
-	rules.what.seen_clean = e->commit != NULL; /* by op-inspect.c */
+	/* By op-inspect.c, for the person who waits. */
+	rules.what.seen_clean = e->commit != NULL && e->op.call != NULL;
 	git_freeze(core->git, w->worktree, &rules.what, on_frozen,
 	    operation_await(op));
 }
