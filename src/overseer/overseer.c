@@ -340,9 +340,13 @@ open_ports(struct overseer *o, struct err *err)
 		.history_limit =
 		    (int)settings_int(o->settings, "tmux.history_limit"),
 	};
+	cleanup_free char *worktrees = workspace_resolve(
+	    &o->workspace, settings_string(o->settings, "repo.worktree_dir"));
+	const char *const own[] = { worktrees, NULL };
 	struct git_options git = {
 		.root = o->workspace.root,
 		.run_hooks = settings_bool(o->settings, "repo.run_hooks"),
+		.own = own,
 	};
 
 	o->git = git_new(o->loop, &git);

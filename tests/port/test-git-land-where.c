@@ -171,6 +171,31 @@ START_TEST(a_locked_worktree_that_is_not_there_waits)
 }
 END_TEST
 
+/* It neither makes the others wait nor has its files moved under it. */
+START_TEST(a_worker_on_the_branch_is_taken_off_it)
+{
+	cleanup_repo struct repo *repo = ready();
+	cleanup_free char *folder = xasprintf("%s/work trees", repo->base);
+	const char *const own[] = { folder, NULL };
+	struct git_options options = { .root = repo->root, .own = own };
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_sh(repo, "git checkout -q -b mine");
+	repo_wt(repo, "git switch -q main; echo dirt >>a.txt; echo n >n");
+	repo_reopen(repo, &options);
+	assert_lands(repo);
+	ck_assert_str_eq(
+	    repo_wt(repo, "cat a.txt; git status --short --branch"),
+	    "one\ndirt\n## HEAD (no branch)\n M a.txt\n?? n");
+
+	/* It moves the branch itself. */
+	repo_wt(repo,
+	    "git switch -q -f main; git reset -q --hard onto; echo own >n; "
+	    "git add n; git commit -qm own");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", true), GIT_LAND_MOVED);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -183,6 +208,7 @@ unit_suite(void)
 		a_checkout_by_another_name_waits,
 		a_head_that_is_a_link_is_a_checkout,
 		a_worktree_with_a_relative_path_goes_along,
-		a_locked_worktree_that_is_not_there_waits, NULL });
+		a_locked_worktree_that_is_not_there_waits,
+		a_worker_on_the_branch_is_taken_off_it, NULL });
 	return s;
 }

@@ -157,9 +157,14 @@ open_ports(struct core *core, struct err *err)
 		.rows = (int)settings_int(s, "tmux.rows"),
 		.history_limit = (int)settings_int(s, "tmux.history_limit"),
 	};
+	cleanup_free char *worktrees = workspace_resolve(
+	    core->workspace, settings_string(s, "repo.worktree_dir"));
+	cleanup_free char *checks = workspace_path(core->workspace, "checks");
+	const char *const own[] = { worktrees, checks, NULL };
 	struct git_options git = {
 		.root = core->workspace->root,
 		.run_hooks = settings_bool(s, "repo.run_hooks"),
+		.own = own,
 	};
 
 	core->git = git_new(core->loop, &git);

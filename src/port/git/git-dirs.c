@@ -221,6 +221,15 @@ is_below(const char *path, const char *folder)
 }
 
 bool
+git_dirs_is_below(const char *path, const char *folder)
+{
+	cleanup_free char *real = realpath(path, NULL);
+	cleanup_free char *top = realpath(folder, NULL);
+
+	return real != NULL && top != NULL && is_below(real, top);
+}
+
+bool
 git_dirs_hook_is_safe(const char *common, const char *tree, const char *hook)
 {
 	cleanup_free char *name = xasprintf("hooks/%s", hook);

@@ -38,6 +38,9 @@ void git_dirs_detached(const char *gitdir, char *out, size_t size);
  * when root is no working tree, -ENOTSUP for refs that are not files. */
 int git_dirs_trees(const char *root, struct git_trees *trees, struct err *err);
 
+/* Is the path, by its real name, that of the folder or of something in it? */
+bool git_dirs_is_below(const char *path, const char *folder);
+
 /* May the hook run at a landing? It exists in the repository's own folder of
  * hooks, and does not lie (by a link) in the tree, where a worker's commit
  * could have put it. */

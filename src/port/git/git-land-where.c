@@ -65,6 +65,20 @@ judge_on(struct git_move *move, const struct git_tree *on)
 	return doing != NULL ? wait_for(move, doing, move->tree) : GIT_OP_NEXT;
 }
 
+/* The first tree that a worker or a check has put on the branch. */
+static const struct git_tree *
+find_stray(const struct git_move *move, const struct git_trees *trees)
+{
+	const char *const *own = git_own(move->op->git);
+	const struct git_tree *on = NULL;
+
+	while ((on = git_trees_on(trees, move->branch, on)) != NULL)
+		for (size_t i = 0; own[i] != NULL; i++)
+			if (!on->missing && git_dirs_is_below(on->path, own[i]))
+				return on;
+	return NULL;
+}
+
 static enum git_op_next
 judge_trees(struct git_move *move, const struct git_trees *trees)
 {
@@ -92,7 +106,8 @@ git_land_where(struct git_op *op)
 {
 	struct git_move *move = op->self;
 	struct git_trees trees = { 0 };
-	enum git_op_next next = GIT_OP_FAIL;
+	const struct git_tree *stray;
+	enum git_op_next next;
 	cleanup_free char *target = git_dirs_alias(move->common, move->branch);
 
 	if (target != NULL)
@@ -100,10 +115,47 @@ git_land_where(struct git_op *op)
 		    "%s is a symbolic reference to %s; name that branch in "
 		    "repo.default_branch",
 		    move->branch, target);
-	if (git_dirs_trees(op->dir, &trees, &op->err) == 0)
-		next = judge_trees(move, &trees);
+	if (git_dirs_trees(op->dir, &trees, &op->err) < 0)
+		return GIT_OP_FAIL;
+	stray = find_stray(move, &trees);
+	xstrset(&move->stray, stray != NULL ? stray->path : NULL);
+	next = stray != NULL ? GIT_OP_NEXT : judge_trees(move, &trees);
 	git_trees_release(&trees);
 	if (next == GIT_OP_NEXT)
 		git_move_files_begin(move);
 	return next;
+}
+
+/* By compare-and-swap: it may have left the branch by now. */
+enum git_op_next
+git_land_where_ask_stray(struct git_op *op)
+{
+	struct git_move *move = op->self;
+
+	if (move->stray == NULL)
+		return GIT_OP_NEXT;
+	op->run_dir = move->stray;
+	git_move_config(move, &op->env, false);
+	return git_op_args(op, "update-ref", "--no-deref", "-m",
+	    "llmc: left the landing branch", "HEAD", op->onto_id, op->onto_id,
+	    NULL);
+}
+
+enum git_op_next
+git_land_where_stray(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_move *move = op->self;
+
+	if (answer->status == 0 && move->tries++ < GIT_TRIES)
+		return git_move_go(move, MOVE_TREES);
+	if (answer->locked)
+		return git_move_end_with(move, GIT_LAND_HELD,
+		    "another git process holds a lock", move->stray);
+	/* Unless the branch has moved. */
+	err_set(&move->refused, -EIO,
+	    "%s has the landing branch checked out, and cannot be taken off "
+	    "it: %s",
+	    move->stray,
+	    answer->err != NULL ? answer->err->msg : answer->complaint);
+	return git_move_go(move, MOVE_LEAVE);
 }

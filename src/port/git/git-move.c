@@ -71,6 +71,7 @@ git_move_release(struct git_move *move)
 	free(move->common);
 	free(move->tree);
 	free(move->gitdir);
+	free(move->stray);
 	buf_release(&move->changes);
 	buf_release(&move->detail);
 }

@@ -49,6 +49,7 @@ enum git_move_step {
 	MOVE_ANCESTOR,
 	MOVE_CHANGES,
 	MOVE_TREES,
+	MOVE_STRAY,
 	MOVE_RECORD,
 	MOVE_SYNC,
 	/* With a checkout. */
@@ -89,6 +90,7 @@ struct git_move {
 	char tip[GIT_ID_SIZE], id[GIT_ID_SIZE];
 	char *common;
 	char *tree, *gitdir; /* the checkout; tree NULL = none */
+	char *stray; /* a worktree of llmc's own that has the branch */
 	struct git_claim claim;
 	struct git_hold *hold;
 	struct git_sync *sync;

@@ -86,6 +86,7 @@ struct git {
 	struct loop *loop;
 	char *root;
 	bool run_hooks;
+	char **own;
 	int64_t deadline_ms;
 	struct git_queues queues;
 };
@@ -516,6 +517,7 @@ git_new(struct loop *loop, const struct git_options *options)
 	git->loop = loop;
 	git->root = xstrdup(options->root);
 	git->run_hooks = options->run_hooks;
+	git->own = strv_copy(options->own);
 	git->deadline_ms =
 	    options->deadline_ms > 0 ? options->deadline_ms : GIT_DEADLINE_MS;
 	SLIST_INIT(&git->queues);
@@ -538,6 +540,12 @@ bool
 git_runs_hooks(const struct git *git)
 {
 	return git->run_hooks;
+}
+
+const char *const *
+git_own(const struct git *git)
+{
+	return strv_const(git->own);
 }
 
 bool
@@ -578,6 +586,7 @@ git_free(struct git *git)
 		SLIST_REMOVE_HEAD(&git->queues, entry);
 		queue_free(queue);
 	}
+	strv_free(git->own);
 	free(git->root);
 	free(git);
 }

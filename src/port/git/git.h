@@ -31,6 +31,8 @@ struct loop;
 struct git_options {
 	const char *root; /* main working tree */
 	bool run_hooks; /* the user's git hooks run in our commits */
+	const char *const *own; /* folders of worktrees that are not the user's;
+				 * NULL = none */
 	int64_t deadline_ms; /* per command, 0 = 120 s */
 };
 
@@ -44,6 +46,7 @@ bool git_busy(const struct git *git); /* something runs or waits */
 const char *git_root(const struct git *git);
 struct loop *git_loop(const struct git *git);
 bool git_runs_hooks(const struct git *git); /* as in the options */
+const char *const *git_own(const struct git *git); /* never NULL */
 
 /* The queue of a working tree (or of the repository: the root). Created when
  * first asked for; lives as long as the git. */
