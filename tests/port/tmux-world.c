@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,12 +43,34 @@ world_clean(void)
 	free(world_tmux("kill-server", NULL));
 }
 
+/* A program that is killed, or exits early, cleans nothing up: somebody else
+ * must. Where atexit(3) has run, it finds no server. */
+static void
+leave_guard(void)
+{
+	cleanup_free char *script =
+	    xasprintf("exec >/dev/null 2>&1 </dev/null\n"
+		      "tail --pid=%d -s 0.2 -f /dev/null\n"
+		      "tmux -L " WORLD_SOCKET " kill-server\n"
+		      "rm -rf -- \"$TMUX_TMPDIR\"",
+		(int)getpid());
+	struct child_spec spec = { .shell = script, .detach = true };
+	cleanup_child_result struct child_result result;
+	struct err err = { 0 };
+
+	if (child_run(&spec, &result, &err) < 0) {
+		fprintf(stderr, "%s\n", err.msg);
+		exit(99);
+	}
+}
+
 void
 world_prepare(void)
 {
 	setenv("TMUX_TMPDIR", unit_scratch(), 1);
 	unsetenv("TMUX");
 	unsetenv("TMUX_PANE");
+	leave_guard();
 	atexit(world_clean);
 }
 
