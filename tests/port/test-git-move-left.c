@@ -6,6 +6,7 @@
  */
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -228,6 +229,50 @@ START_TEST(a_file_that_the_user_has_cut_and_changed_stays)
 }
 END_TEST
 
+/* The landing locks the branch, and is killed before it moves a file. */
+START_TEST(a_users_file_with_the_landed_content_stays)
+{
+	cleanup_repo struct repo *repo = ready(false);
+	struct git_options options = { .root = repo->root };
+
+	repo_sh(repo, "mkdir d; echo new >d/new.txt; echo two >>a.txt");
+	stand_in_git(repo, "*--stdin*",
+	    ">\"$B/holding\"; while [ ! -e \"$B/go\" ]; do sleep 0.05; done");
+	git_land(repo->git, "main", "onto", "id", true, not_told, NULL);
+	run_until(repo, "holding");
+	repo_reopen(repo, &options);
+	repo_sh(repo, ">\"$B/go\"");
+	repo_untrap(repo);
+	ck_assert_msg(repo_settle(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo_sh(repo, SHOW),
+	    "one\ntwo\nd/new.txt\nold.txt\n M a.txt\n?? d/\nsecond");
+}
+END_TEST
+
+static int syncs;
+
+/* In the place of libc's: how often the claim is put on disk. */
+int
+fdatasync(int fd)
+{
+	char link[64], path[4096] = "";
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	if (readlink(link, path, sizeof path - 1) > 0 &&
+	    strstr(path, "/llmc-landing") != NULL)
+		syncs++;
+	return fsync(fd);
+}
+
+START_TEST(the_claim_is_on_disk_before_a_file_moves)
+{
+	cleanup_repo struct repo *repo = ready(false);
+
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
+	ck_assert_int_eq(syncs, 1);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -240,7 +285,8 @@ unit_suite(void)
 	unit_rows(
 	    s, a_file_that_a_git_was_writing_is_written_again, nitems(stumps));
 	unit_case(s, "files",
-	    (const TTest *[]){
-		a_file_that_the_user_has_cut_and_changed_stays, NULL });
+	    (const TTest *[]){ a_file_that_the_user_has_cut_and_changed_stays,
+		a_users_file_with_the_landed_content_stays,
+		the_claim_is_on_disk_before_a_file_moves, NULL });
 	return s;
 }

@@ -41,6 +41,7 @@ enum claim_field {
 	FIELD_BOOT,
 	FIELD_HEAD_INODE,
 	FIELD_HEAD_MS,
+	FIELD_FILES,
 	FIELD_END, /* the mark again: all of it was written */
 	FIELD_COUNT
 };
@@ -63,6 +64,7 @@ claim_forget(struct git_claim *claim)
 	procref_release(&claim->updater);
 	claim->head_inode = 0;
 	claim->head_ms = 0;
+	claim->files = false;
 }
 
 void
@@ -114,6 +116,7 @@ claim_parse(struct git_claim *claim, const char *text, size_t len)
 		claim->head_inode = (uint64_t)inode;
 	(void)text_parse_int(
 	    fields[FIELD_HEAD_MS], 0, INT64_MAX, &claim->head_ms);
+	claim->files = strcmp(fields[FIELD_FILES], "0") != 0;
 }
 
 int
@@ -168,6 +171,7 @@ git_claim_write(struct git_claim *claim, struct err *err)
 	add_field(&text, claim->updater.boot_id);
 	add_number(&text, claim->head_inode);
 	add_number(&text, (uint64_t)claim->head_ms);
+	add_number(&text, claim->files);
 	add_field(&text, CLAIM_MARK);
 	claim->active = true;
 	n = pwrite(claim->fd, text.data, text.len, 0);
@@ -191,6 +195,18 @@ git_claim_note_updater(struct git_claim *claim, pid_t pid, struct err *err)
 	procref_set(&claim->updater, pid);
 	claim->head_inode = 0;
 	return git_claim_write(claim, err);
+}
+
+int
+git_claim_note_files(struct git_claim *claim, struct err *err)
+{
+	int r;
+
+	claim->files = true;
+	r = git_claim_write(claim, err);
+	if (r == 0 && fdatasync(claim->fd) == -1)
+		r = err_errno(err, -errno, "%s/%s", claim->common, CLAIM_NAME);
+	return r;
 }
 
 static char *

@@ -32,6 +32,7 @@ struct git_claim {
 	struct procref updater; /* holds the locks of the refs */
 	uint64_t head_inode; /* of its HEAD.lock, 0 = not known */
 	int64_t head_ms;
+	bool files; /* begun to move; before that they are the user's alone */
 };
 
 void git_claim_init(struct git_claim *claim);
@@ -49,6 +50,9 @@ void git_claim_clear(struct git_claim *claim);
 /* Note the updater, before it takes a lock, and its HEAD.lock, once it has. */
 int git_claim_note_updater(struct git_claim *claim, pid_t pid, struct err *err);
 int git_claim_note_head(struct git_claim *claim, struct err *err);
+
+/* Note that files are about to move. All that is written is on disk then. */
+int git_claim_note_files(struct git_claim *claim, struct err *err);
 
 /* Make `name` (index.lock, HEAD.lock) in claim->gitdir, marked as ours. -EEXIST
  * when somebody has it; that index.lock is held already is fine. */

@@ -219,6 +219,9 @@ git_move_files_ask_read(struct git_op *op)
 	struct git_move *move = op->self;
 	cleanup_free char *index = git_claim_index(&move->claim);
 
+	if (!move->claim.files &&
+	    git_claim_note_files(&move->claim, &op->err) < 0)
+		return GIT_OP_FAIL;
 	ask_in_tree(op, index);
 	op->linger = true;
 	op->deadline_ms = READ_DEADLINE_MS;

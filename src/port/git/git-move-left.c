@@ -74,7 +74,8 @@ git_move_left(struct git_op *op)
 	if (!git_claim_sweep(claim))
 		return left_wait_for_updater(move);
 	move->waited_ms = 0;
-	if (claim->tree[0] == '\0' || !file_is_dir(claim->tree) ||
+	if (claim->tree[0] == '\0' || !claim->files ||
+	    !file_is_dir(claim->tree) ||
 	    !git_dirs_is_on(claim->gitdir, claim->branch))
 		return left_done(move);
 	move->settling = true;
