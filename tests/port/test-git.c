@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
+#include "git-ask.h"
 #include "mem.h"
 #include "repo.h"
 #include "unit.h"
@@ -139,6 +140,7 @@ START_TEST(nothing_of_the_callers_environment_leads_astray)
 
 	setenv("GIT_DIR", "/nowhere", 1);
 	setenv("GIT_INDEX_FILE", "/nowhere", 1);
+	setenv("GIT_CONFIG_COUNT", "wrong", 1);
 	setenv("LC_ALL", "de_DE.UTF-8", 1);
 	setenv("LANGUAGE", "de", 1);
 	setenv("GIT_EDITOR", "vi", 1);
@@ -149,6 +151,7 @@ START_TEST(nothing_of_the_callers_environment_leads_astray)
 	ck_assert_str_eq(call.out, "C 0 :");
 	unsetenv("GIT_DIR");
 	unsetenv("GIT_INDEX_FILE");
+	unsetenv("GIT_CONFIG_COUNT");
 	unsetenv("LC_ALL");
 	unsetenv("LANGUAGE");
 	unsetenv("GIT_EDITOR");
@@ -182,6 +185,49 @@ START_TEST(too_much_output_is_an_error_not_a_piece)
 	ck_assert_int_eq(call.status, -1);
 	ck_assert_int_eq(call.code, -EFBIG);
 	ck_assert_ptr_nonnull(strstr(call.msg, "cat-file"));
+}
+END_TEST
+
+/* Five times as long. */
+START_TEST(a_whole_tree_takes_longer)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	struct git_options options = { .root = repo->root, .deadline_ms = 400 };
+	struct git_command command = { .args = (const char *[]){
+					   "add", ".", NULL } };
+	struct call call;
+
+	repo_sh(repo,
+	    "git config filter.slow.clean 'sleep 1; cat'; "
+	    "echo 'slow filter=slow' >.gitattributes; echo x >slow");
+	repo_reopen(repo, &options);
+	ask(repo, &call, &command);
+	ck_assert_msg(call.status == 0, "%s", call.msg);
+	command.args = (const char *[]){ "hash-object", "-w", "--path=slow",
+		"a.txt", NULL };
+	ask(repo, &call, &command);
+	ck_assert_int_eq(call.code, -ETIMEDOUT);
+}
+END_TEST
+
+/* A tag of the same name makes the short name of the branch a longer one. */
+START_TEST(the_default_branch_is_named)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	cleanup_free char *head = NULL, *remote = NULL;
+
+	repo_sh(repo, "git tag main; git tag origin/next");
+	head = git_ask_default_branch(repo->root);
+	ck_assert_str_eq(head, "main");
+	repo_sh(repo,
+	    "git update-ref refs/remotes/origin/next HEAD; git symbolic-ref "
+	    "refs/remotes/origin/HEAD refs/remotes/origin/next");
+	remote = git_ask_default_branch(repo->root);
+	ck_assert_str_eq(remote, "next");
+	repo_sh(repo,
+	    "git symbolic-ref -d refs/remotes/origin/HEAD; "
+	    "git checkout -q --detach");
+	ck_assert_ptr_null(git_ask_default_branch(repo->root));
 }
 END_TEST
 
@@ -553,7 +599,8 @@ unit_suite(void)
 		passes_input_with_nuls_and_environment,
 		nothing_of_the_callers_environment_leads_astray,
 		big_output_is_complete, too_much_output_is_an_error_not_a_piece,
-		a_git_that_hangs_is_ended, a_killed_git_is_an_error,
+		a_git_that_hangs_is_ended, a_whole_tree_takes_longer,
+		the_default_branch_is_named, a_killed_git_is_an_error,
 		a_missing_git_says_so, a_folder_without_its_own_git_is_refused,
 		NULL });
 	unit_case(s, "queues",

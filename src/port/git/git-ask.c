@@ -7,17 +7,13 @@
 #include "child.h"
 #include "errtext.h"
 #include "git-ask.h"
+#include "git-env.h"
 #include "git-dirs.h"
 #include "git-refs.h"
 #include "mem.h"
 
 #define GIT_DEADLINE_MS 20000
 #define GIT_ARGS_MAX    32
-
-/* Variables that would make git look at another repository than `dir`. */
-static const char *const git_env[] = { "LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
-	"GIT_OPTIONAL_LOCKS=0", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
-	"GIT_COMMON_DIR", "GIT_PREFIX", NULL };
 
 static void
 add_trimmed(struct buf *out, const struct child_output *output)
@@ -107,27 +103,28 @@ git_ask_has_commit(const char *dir, struct err *err)
 	return r == 1 ? 0 : (r < 0 ? r : -EIO);
 }
 
+/* The name behind the prefix of what a ref points to. Not --short, which says
+ * heads/main where there is a tag of that name. */
 static char *
-ask_branch(const char *dir, const char *ref)
+ask_branch(const char *dir, const char *ref, const char *prefix)
 {
-	const char *const args[] = { "symbolic-ref", "--quiet", "--short", ref,
-		NULL };
+	const char *const args[] = { "symbolic-ref", "--quiet", ref, NULL };
 	cleanup_buf struct buf name = BUF_INIT;
 
-	if (git_ask(dir, args, &name, NULL) != 0 || name.len == 0)
+	if (git_ask(dir, args, &name, NULL) != 0 ||
+	    strncmp(name.data, prefix, strlen(prefix)) != 0 ||
+	    name.len == strlen(prefix))
 		return NULL;
-	return buf_take(&name);
+	return xstrdup(name.data + strlen(prefix));
 }
 
 char *
 git_ask_default_branch(const char *dir)
 {
-	static const char remote[] = "origin/";
-	cleanup_free char *name = ask_branch(dir, "refs/remotes/origin/HEAD");
+	char *name =
+	    ask_branch(dir, "refs/remotes/origin/HEAD", "refs/remotes/origin/");
 
-	if (name != NULL && strncmp(name, remote, strlen(remote)) == 0)
-		return xstrdup(name + strlen(remote));
-	return ask_branch(dir, "HEAD");
+	return name != NULL ? name : ask_branch(dir, "HEAD", "refs/heads/");
 }
 
 bool

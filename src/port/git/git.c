@@ -8,6 +8,7 @@
 #include "buf.h"
 #include "child.h"
 #include "errtext.h"
+#include "git-env.h"
 #include "git-lock.h"
 #include "git-verify.h"
 #include "git.h"
@@ -16,21 +17,8 @@
 #include "strv.h"
 
 #define GIT_DEADLINE_MS INT64_C(120000)
+#define GIT_TREE_FACTOR 5 /* more for what reads or writes a whole tree */
 #define GIT_OUTPUT_MIB  32
-
-/* Set for every command; without '=': removed, because it would point git at
- * another repository than the directory's own, or have its messages translated.
- */
-static const char *const git_env[] = { "LC_ALL=C", "LANGUAGE",
-	"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
-	"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no",
-	"GIT_ADVICE=0", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
-	"GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY",
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_CONFIG",
-	"GIT_CONFIG_PARAMETERS", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE",
-	"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
-	"GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF", "GIT_DIFF_OPTS",
-	"GIT_REFLOG_ACTION" };
 
 static const char *const git_config[] = { "commit.gpgSign=false",
 	"log.showSignature=false", "merge.verifySignatures=false",
@@ -277,8 +265,7 @@ git_environment(const struct git *git, const char *dir, const char *const *more,
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < nitems(git_env); i++)
-		strv_add(ret_env, git_env[i]);
+	strv_add_all(ret_env, git_env);
 	strv_take(ret_env, xasprintf("GIT_DIR=%s", gitdir));
 	strv_take(ret_env, xasprintf("GIT_WORK_TREE=%s", dir));
 	add_ceiling(ret_env, dir);
@@ -348,6 +335,19 @@ git_arguments(const struct git *git, const char *dir, const char *const *args,
 	strv_add_all(ret_argv, args);
 }
 
+static int64_t
+default_deadline(const struct git *git, const char *verb)
+{
+	static const char *const slow[] = { "add", "checkout", "clean",
+		"commit", "read-tree", "rebase", "restore", "status",
+		"submodule", "update-index", "worktree" };
+
+	for (size_t i = 0; i < nitems(slow); i++)
+		if (strcmp(verb, slow[i]) == 0)
+			return GIT_TREE_FACTOR * git->deadline_ms;
+	return git->deadline_ms;
+}
+
 void
 git_slot_run(struct git_slot *slot, const struct git_command *command,
     git_fn *fn, void *arg)
@@ -366,8 +366,9 @@ git_slot_run(struct git_slot *slot, const struct git_command *command,
 		buf_add(&slot->input, command->input,
 		    command->input_len > 0 ? command->input_len :
 					     strlen(command->input));
-	slot->deadline_ms =
-	    command->deadline_ms > 0 ? command->deadline_ms : git->deadline_ms;
+	slot->deadline_ms = command->deadline_ms > 0 ?
+	    command->deadline_ms :
+	    default_deadline(git, slot->name);
 	slot->once = command->once;
 	slot->linger = command->linger;
 	slot->fn = fn;

@@ -33,7 +33,9 @@ struct git_options {
 	bool run_hooks; /* the user's git hooks run in our commits */
 	const char *const *own; /* folders of worktrees that are not the user's;
 				 * NULL = none */
-	int64_t deadline_ms; /* per command, 0 = 120 s */
+	/* Per command, 0 = 120 s. What reads or writes a whole tree has five
+	 * times as long. */
+	int64_t deadline_ms;
 };
 
 struct git *git_new(struct loop *loop, const struct git_options *options);
