@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "mem.h"
 #include "repo-landing.h"
 #include "unit.h"
@@ -274,6 +275,112 @@ START_TEST(protected_paths_are_told)
 }
 END_TEST
 
+/* A submodule that .gitmodules has git ignore is a change all the same. */
+START_TEST(submodules_are_not_ignored)
+{
+	cleanup_landing struct repo_landing *landing = repo_landing_new();
+	struct git_freeze what = {
+		.forbidden = (const char *const[]){ ".llmc", NULL },
+		.protected_paths = (const char *const[]){ "ci/**", NULL },
+	};
+
+	repo_wt(landing->repo,
+	    "for p in .llmc/x ci/y; do printf '[submodule \"%s\"]\npath = %s\n"
+	    "ignore = all\nurl = .\n' $p $p >>.gitmodules; "
+	    "git update-index --add --cacheinfo "
+	    "160000,$(git rev-parse HEAD),$p; mkdir -p $p; done; "
+	    "git add .gitmodules; git commit -qm submodules");
+	ck_assert_int_eq(repo_freeze(landing, &what), 0);
+	ck_assert(landing->frozen.refused & GIT_FREEZE_FORBIDDEN);
+	ck_assert_str_eq(landing->forbidden, ".llmc/x|");
+	ck_assert_str_eq(landing->protected_paths, "ci/y|");
+}
+END_TEST
+
+/* A path that looks like the start of a commit in the log. */
+START_TEST(names_that_hide_themselves)
+{
+	cleanup_landing struct repo_landing *landing = repo_landing_new();
+	struct git_freeze what = {
+		.protected_paths = (const char *const[]){ "*.sh", NULL },
+	};
+
+	repo_wt(landing->repo,
+	    "for n in a b; do echo x >\"$(printf '\\1>%s.sh' $n)\"; done; "
+	    "git add .; git commit -qm one; echo y >y; git add y; "
+	    "git commit -qm two");
+	ck_assert_msg(
+	    repo_freeze(landing, &what) == 0, "%s", landing->repo->msg);
+	ck_assert_str_eq(landing->protected_paths, "\1>a.sh|\1>b.sh|");
+	ck_assert_str_eq(landing->messages, "one|two|");
+}
+END_TEST
+
+START_TEST(a_date_in_the_future_is_today)
+{
+	cleanup_landing struct repo_landing *landing = repo_landing_new();
+	int64_t now = clock_wall_ms() / 1000, date;
+
+	repo_wt(landing->repo,
+	    "echo x >x; git add x; GIT_COMMITTER_DATE='4070908800 +0530' "
+	    "git commit -qm future");
+	ck_assert_int_eq(repo_freeze(landing, &(struct git_freeze){ 0 }), 0);
+	date = strtoll(strrchr(landing->author, '|') + 1, NULL, 10);
+	ck_assert_int_ge(date, now);
+	ck_assert_int_le(date, clock_wall_ms() / 1000);
+	ck_assert_ptr_nonnull(strstr(strrchr(landing->author, '|'), " +0530"));
+}
+END_TEST
+
+/* Hooks that the worker wrote, and a ref that needs git to be written. */
+START_TEST(no_hook_of_the_tree_runs)
+{
+	cleanup_landing struct repo_landing *landing =
+	    repo_landing_on(repo_new(true));
+	struct repo *repo = landing->repo;
+
+	repo_sh(repo,
+	    "git config core.hooksPath .husky; "
+	    "git update-ref refs/llmc/queue/t1 main; "
+	    "git symbolic-ref refs/llmc/queue/t1 refs/llmc/other");
+	repo_wt(repo,
+	    "echo x >x; git add x; git commit -qm x; mkdir .husky; "
+	    "printf '#!/bin/sh\ntouch \"%s/ran-$(basename \"$0\")\"\n' "
+	    "\"$B\" >.husky/reference-transaction; "
+	    "chmod +x .husky/*; cp .husky/reference-transaction "
+	    ".husky/pre-commit; cp -r .husky \"$R\"; "
+	    "echo .husky >>\"$R/.git/info/exclude\"");
+	ck_assert_int_eq(repo_freeze(landing, &(struct git_freeze){ 0 }), 0);
+	ck_assert_int_eq(landing->frozen.refused, 0);
+	ck_assert_int_eq(repo_drop(landing, "refs/llmc/queue/t1"), 0);
+	repo_wt(repo, "echo left >left");
+	ck_assert_msg(repo_leftovers(repo, "left") == 0, "%s", repo->msg);
+	ck_assert_msg(repo_salvage(repo, "1") == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo_sh(repo, "ls \"$B\" | grep ran; true"), "");
+}
+END_TEST
+
+/* What a worker can write to have git read something else. */
+START_TEST(replaced_objects_are_not_read)
+{
+	cleanup_landing struct repo_landing *landing = repo_landing_new();
+	struct repo *repo = landing->repo;
+
+	repo_wt(repo,
+	    "echo bad >f; git add f; git commit -qm bad; "
+	    "git replace HEAD:f $(echo good | git hash-object -w --stdin)");
+	ck_assert_int_eq(repo_check_out(landing,
+			     &(struct git_check_tree){ .commit = "llmc/ann" }),
+	    0);
+	ck_assert_str_eq(repo_sh(repo, "cat \"$B/check/f\""), "bad");
+	repo_wt(repo,
+	    "git rev-parse HEAD >\"$R/.git/info/grafts\"; "
+	    "git replace -d $(git replace -l) >/dev/null");
+	ck_assert_int_eq(repo_freeze(landing, &(struct git_freeze){ 0 }), 0);
+	ck_assert_int_eq(landing->frozen.refused, 0);
+}
+END_TEST
+
 /* A commit of a worktree that has gone on in the meantime. */
 START_TEST(what_was_saved_is_looked_at)
 {
@@ -321,6 +428,9 @@ unit_suite(void)
 		forbidden_paths_are_refused,
 		forbidden_paths_in_a_merge_are_refused,
 		a_merge_of_the_branch_moves_the_base, protected_paths_are_told,
-		what_was_saved_is_looked_at, NULL });
+		submodules_are_not_ignored, names_that_hide_themselves,
+		a_date_in_the_future_is_today, no_hook_of_the_tree_runs,
+		replaced_objects_are_not_read, what_was_saved_is_looked_at,
+		NULL });
 	return s;
 }

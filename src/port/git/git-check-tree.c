@@ -44,13 +44,6 @@ enum prepare_step {
 	PREPARE_COUNT
 };
 
-/* The user's hooks are not for this worktree. */
-static void
-prepare_options(struct git_op *op)
-{
-	git_op_args(op, "-c", "core.hooksPath=/dev/null", NULL);
-}
-
 static enum git_op_next
 prepare_find_gitdir(struct git_op *op)
 {
@@ -102,7 +95,7 @@ prepare_ask_checkout(struct git_op *op)
 {
 	const struct prepare_op *prepare = op->self;
 
-	prepare_options(op);
+	git_op_no_hooks(op);
 	return git_op_args(op, "checkout", "--quiet", "--force", "--detach",
 	    prepare->commit, "--", NULL);
 }
@@ -131,7 +124,8 @@ prepare_ask_compare(struct git_op *op)
 	if (prepare->judge[0] == '\0' || prepare->pathspecs == NULL)
 		return GIT_OP_NEXT;
 	git_op_args(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
-	    prepare->judge, prepare->commit, "--", NULL);
+	    "--ignore-submodules=none", prepare->judge, prepare->commit, "--",
+	    NULL);
 	strv_add_all(&op->args, strv_const(prepare->pathspecs));
 	return GIT_OP_ASK;
 }
@@ -163,7 +157,7 @@ prepare_ask_overlay(struct git_op *op)
 	if (prepare->out.overlaid.count == 0)
 		return GIT_OP_NEXT;
 	buf_add(&op->input, prepare->overlay.data, prepare->overlay.len);
-	prepare_options(op);
+	git_op_no_hooks(op);
 	return git_op_args(op, "--literal-pathspecs", "restore", "--quiet",
 	    source, "--staged", "--worktree", "--pathspec-from-file=-",
 	    "--pathspec-file-nul", NULL);
@@ -176,7 +170,7 @@ prepare_ask_clean(struct git_op *op)
 {
 	const struct prepare_op *prepare = op->self;
 
-	prepare_options(op);
+	git_op_no_hooks(op);
 	git_op_args(op, "clean", "-d", "--force", "--force", "--quiet", NULL);
 	if (prepare->clean_ignored)
 		git_op_arg(op, "-x");
@@ -263,7 +257,7 @@ prepare_ask_submodules(struct git_op *op)
 	struct prepare_op *prepare = op->self;
 
 	prepare->submodules_updated = true;
-	prepare_options(op);
+	git_op_no_hooks(op);
 	git_op_args(op, "submodule", "--quiet", "update", "--force",
 	    "--checkout", NULL);
 	if (!prepare->fetch)

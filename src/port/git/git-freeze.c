@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
+#include "clock.h"
 #include "git-dirs.h"
 #include "git-freeze.h"
 #include "git-op.h"
@@ -15,10 +17,8 @@
 #include "strv.h"
 #include "text.h"
 
-#define COMMIT_MARK '\1' /* before each commit in the log; no path has it */
-#define COMMIT_FORMAT                                                \
-	"--format=%x01%m%H%x00%T%x00%ct%x00%an%x00%ae%x00%ad%x00%cd" \
-	"%x00%B"
+#define COMMIT_FORMAT "%m%H%x00%T%x00%ct%x00%an%x00%ae%x00%ad%x00%cd%x00%B"
+#define MARK_SIZE     17
 
 /* A commit of the landing branch that one of the worker's has as parent. */
 struct boundary {
@@ -33,6 +33,9 @@ struct freeze_op {
 	char **forbidden; /* without a slash at the end */
 	char **pathspecs; /* of forbidden and protected ones */
 	struct buf status, log, diff; /* what the answer points into */
+	char *date;
+	/* Before each commit in the log; random, so that no path has it. */
+	char mark[MARK_SIZE];
 	struct boundary *boundaries;
 	size_t boundary_count;
 	char last_id[GIT_ID_SIZE]; /* a merge is told once for each parent */
@@ -135,13 +138,15 @@ freeze_ask_log(struct git_op *op)
 	const struct freeze_op *freeze = op->self;
 	cleanup_free char *range =
 	    xasprintf("refs/heads/%s..%s", op->onto, freeze->frozen.commit);
+	cleanup_free char *format =
+	    xasprintf("--format=%s%s", freeze->mark, COMMIT_FORMAT);
 
 	git_op_args(op, "log", "-z", "--boundary", "--reverse", "--topo-order",
-	    "--no-show-signature", "--no-color", "--date=raw", COMMIT_FORMAT,
-	    NULL);
+	    "--no-show-signature", "--no-color", "--date=raw", format, NULL);
 	if (freeze->pathspecs != NULL)
 		git_op_args(op, "--name-only", "-m", "--no-renames",
-		    "--full-history", "--sparse", NULL);
+		    "--ignore-submodules=none", "--full-history", "--sparse",
+		    NULL);
 	git_op_args(op, range, "--", NULL);
 	strv_add_all(&op->args, strv_const(freeze->pathspecs));
 	return GIT_OP_ASK;
@@ -172,7 +177,22 @@ add_message(struct git_list *messages, char *text)
 	git_list_add(messages, text);
 }
 
-/* "\1>id" and seven more records. False if they are not all there. */
+/* A commit of the future would have all later ones of the branch follow it:
+ * each is at least as late as its parent. */
+static const char *
+not_later_than_now(struct freeze_op *freeze, const char *date)
+{
+	int64_t now = clock_wall_ms() / 1000;
+
+	if (strtoll(date, NULL, 10) <= now)
+		return date;
+	free(freeze->date);
+	freeze->date =
+	    xasprintf("%lld%s", (long long)now, date + strcspn(date, " "));
+	return freeze->date;
+}
+
+/* ">id" and seven more records. False if they are not all there. */
 static bool
 take_commit(
     struct freeze_op *freeze, const char *head, struct git_records *records)
@@ -188,7 +208,7 @@ take_commit(
 		FIELDS
 	};
 	struct git_frozen *frozen = &freeze->frozen;
-	const char *fields[FIELDS], *id = head + 2;
+	const char *fields[FIELDS], *id = head + 1;
 
 	for (size_t i = 0; i < FIELDS; i++) {
 		fields[i] = git_records_next(records);
@@ -198,7 +218,7 @@ take_commit(
 	if (strcmp(id, freeze->last_id) == 0)
 		return true;
 	strlcpy(freeze->last_id, id, sizeof freeze->last_id);
-	if (head[1] == '-') {
+	if (head[0] == '-') {
 		add_boundary(freeze, id, fields[TREE], fields[COMMITTED]);
 		return true;
 	}
@@ -209,7 +229,8 @@ take_commit(
 		frozen->author_name = fields[NAME];
 		frozen->author_email = fields[EMAIL];
 		frozen->author_date = fields[AUTHOR_DATE];
-		frozen->committer_date = fields[DATE];
+		frozen->committer_date =
+		    not_later_than_now(freeze, fields[DATE]);
 	}
 	return true;
 }
@@ -223,11 +244,12 @@ parse_log(struct freeze_op *freeze)
 
 	git_records_init(&records, freeze->log.data, freeze->log.len);
 	while ((record = git_records_next(&records)) != NULL) {
-		if (record[0] != COMMIT_MARK) {
+		if (strncmp(record, freeze->mark, MARK_SIZE - 1) != 0) {
 			freeze->suspicious |= own;
 			continue;
 		}
-		own = record[1] != '-';
+		record += MARK_SIZE - 1;
+		own = record[0] != '-';
 		if (!take_commit(freeze, record, &records))
 			break;
 	}
@@ -309,7 +331,8 @@ freeze_ask_paths(struct git_op *op)
 	if (!freeze->suspicious || freeze->frozen.base[0] == '\0')
 		return GIT_OP_NEXT;
 	git_op_args(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
-	    freeze->frozen.base, freeze->frozen.commit, "--", NULL);
+	    "--ignore-submodules=none", freeze->frozen.base,
+	    freeze->frozen.commit, "--", NULL);
 	strv_add_all(&op->args, strv_const(freeze->pathspecs));
 	return GIT_OP_ASK;
 }
@@ -358,6 +381,7 @@ freeze_ask_ref(struct git_op *op)
 	if (freeze->ref == NULL || freeze->frozen.refused != 0 ||
 	    git_refs_write(common, freeze->ref, freeze->frozen.commit) == 0)
 		return GIT_OP_DONE;
+	git_op_no_hooks(op);
 	return git_op_args(op, "update-ref", "--no-deref", freeze->ref,
 	    freeze->frozen.commit, NULL);
 }
@@ -390,6 +414,7 @@ freeze_release(struct git_op *op)
 	strv_free(freeze->forbidden);
 	strv_free(freeze->pathspecs);
 	free(freeze->boundaries);
+	free(freeze->date);
 	git_list_release(&freeze->frozen.messages);
 	git_list_release(&freeze->frozen.dirty);
 	git_list_release(&freeze->frozen.forbidden);
@@ -431,6 +456,8 @@ freeze_new(const struct git_freeze *what, git_freeze_fn *fn, void *arg)
 	xstrset(&freeze->expected, what->expected);
 	freeze->seen_clean = what->seen_clean;
 	add_pathspecs(freeze, what);
+	snprintf(freeze->mark, sizeof freeze->mark, "%08x%08x", arc4random(),
+	    arc4random());
 	buf_init(&freeze->status);
 	buf_init(&freeze->log);
 	buf_init(&freeze->diff);
@@ -524,6 +551,7 @@ drop_ask(struct git_op *op)
 
 	if (git_refs_drop(common, drop->ref) == 0)
 		return GIT_OP_DONE;
+	git_op_no_hooks(op);
 	return git_op_args(
 	    op, "update-ref", "--no-deref", "-d", drop->ref, NULL);
 }

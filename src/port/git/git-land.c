@@ -109,7 +109,8 @@ land_ask_forward(struct git_op *op)
 	if (land->settle_fn != NULL)
 		return GIT_OP_DONE;
 	return git_op_args(op, "diff-tree", "-r", "-z", "--no-renames",
-	    "--root", "-m", "--format=%P", land->move.id, NULL);
+	    "--ignore-submodules=none", "--root", "-m", "--format=%P",
+	    land->move.id, NULL);
 }
 
 static enum git_op_next

@@ -34,7 +34,7 @@ git_move_files_ask_changes(struct git_op *op)
 	const struct git_move *move = op->self;
 
 	return git_op_args(op, "diff-tree", "-r", "-z", "--no-renames",
-	    move->head_id, move->other_id, NULL);
+	    "--ignore-submodules=none", move->head_id, move->other_id, NULL);
 }
 
 enum git_op_next

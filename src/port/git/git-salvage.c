@@ -381,6 +381,7 @@ salvage_ask_ref(struct git_op *op)
 {
 	const struct save_op *save = op->self;
 
+	git_op_no_hooks(op);
 	/* "" as the old value: it must not exist yet. */
 	return git_op_args(
 	    op, "update-ref", save->ref, save->id, save->old, NULL);
@@ -462,11 +463,38 @@ leftovers_ahead(struct git_op *op, const struct git_answer *answer)
 	return GIT_OP_NEXT;
 }
 
+/* Those of the repository's own folder; not what core.hooksPath names, which
+ * may be the worker's files. */
+static void
+leftovers_use_hooks(struct git_op *op)
+{
+	static const char *const names[] = { "pre-commit", "prepare-commit-msg",
+		"commit-msg", "post-commit", "post-rewrite",
+		"post-index-change", "reference-transaction" };
+	cleanup_free char *common = git_dirs_common(op->gitdir);
+	cleanup_free char *config =
+	    xasprintf("core.hooksPath=%s/hooks", common);
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *name = xasprintf("hooks/%s", names[i]);
+		cleanup_free char *path = file_join(common, name);
+
+		if (!git_runs_hooks(op->git) ||
+		    (file_exists(path) &&
+			!git_dirs_hook_is_safe(common, op->dir, names[i]))) {
+			git_op_no_hooks(op);
+			return;
+		}
+	}
+	git_op_args(op, "-c", config, NULL);
+}
+
 static enum git_op_next
 leftovers_ask_commit(struct git_op *op)
 {
 	const struct save_op *save = op->self;
 
+	leftovers_use_hooks(op);
 	git_op_args(op, "commit", "--quiet", "--cleanup=whitespace", NULL);
 	/* git has prepared the message of a merge or pick that was not
 	 * finished. */
