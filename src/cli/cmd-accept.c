@@ -70,7 +70,7 @@ accept_named(
 	params = seen_params(worker, commit);
 	json_set_bool(params, "force", force);
 	status = remote_call(
-	    cli, "worker.accept", params, REMOTE_LONG_MS, &cli->result);
+	    cli, "worker.accept", params, REMOTE_LANDING_MS, &cli->result);
 	if (status == CLI_OK)
 		tell(cli, cli->result);
 	return status;

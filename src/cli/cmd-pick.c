@@ -43,7 +43,7 @@ pick_named(struct cli *cli, const struct worker *worker, const char *typed)
 
 	if (status == CLI_OK)
 		status = remote_call(cli, "worker.pick",
-		    seen_params(worker, commit), REMOTE_LONG_MS, &cli->result);
+		    seen_params(worker, commit), REMOTE_LANDING_MS, &cli->result);
 	if (status == CLI_OK)
 		tell(cli, cli->result);
 	return status;

@@ -112,7 +112,7 @@ revert_run(struct cli *cli, const struct cli_args *args)
 	params = json_object_new_object();
 	json_set_string(params, "commit", commit);
 	status = remote_call(
-	    cli, "landing.revert", params, REMOTE_LONG_MS, &cli->result);
+	    cli, "landing.revert", params, REMOTE_LANDING_MS, &cli->result);
 	if (status == CLI_OK)
 		tell(cli, cli->result);
 	return status;

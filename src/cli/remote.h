@@ -22,6 +22,9 @@ int remote_call(struct cli *cli, const char *method, struct json_object *params,
 
 /* Limit for git operations on a large repository. */
 #define REMOTE_LONG_MS (30 * 60 * 1000)
+/* A landing waits for its turn, for checks and for a clean checkout: until the
+ * person has enough, or the daemon ends. */
+#define REMOTE_LANDING_MS INT64_C(604800000)
 
 /* The same without the report: false with a code for programs and a sentence
  * for people; *ret_result is then the data of the error. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -177,6 +178,14 @@ make_programs(const struct floor_world *world)
 	write_file(llmc, "#!/bin/sh\nexit 1\n", 0755);
 	write_file(tmux, "#!/bin/sh\nexit 1\n", 0755);
 	setenv("PATH", path, 1);
+}
+
+void
+floor_world_errands(const struct floor_world *world)
+{
+	cleanup_free char *llmc = xasprintf("%s/bin/llmc", world->repo->base);
+
+	ck_assert_int_eq(unlink(llmc), 0);
 }
 
 /* Keep it from launching a session during the test. */

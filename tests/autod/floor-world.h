@@ -48,6 +48,9 @@ void floor_world_live(struct floor_world *world);
 /* Free the floors above first. */
 void floor_world_end(struct floor_world *world);
 
+/* Errands work: by the real llmc, which is in PATH. */
+void floor_world_errands(const struct floor_world *world);
+
 /* To test the next daemon: the same files, another core and another fleet. */
 void floor_world_close(struct floor_world *world);
 void floor_world_open(struct floor_world *world);

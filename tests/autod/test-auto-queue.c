@@ -329,6 +329,37 @@ END_TEST
 
 /* --- a person -------------------------------------------------------- */
 
+/* Auto mode keeps the work in the queue, but the person need not wait. */
+START_TEST(a_person_is_told_what_is_in_the_way)
+{
+	struct auto_world world;
+	struct agent *agent;
+	struct floor_call *call;
+	cleanup_free char *seen = NULL;
+	const char *said;
+
+	auto_world_begin(&world, "protected_paths = [\"b.txt\"]\n");
+	auto_world_task(&world, "a.md", "First\n");
+	auto_world_live(&world);
+	agent = auto_world_turn_on(&world, "t1");
+	auto_world_work(&world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
+	floor_world_sh(&world.floor, "echo mine >b.txt");
+	seen = xasprintf(",\"commit\":\"%s\"",
+	    floor_world_wt(&world.floor, "auto-1", "git rev-parse HEAD"));
+	call = floor_world_call(&world.floor, "worker.accept", "auto-1", seen);
+	said = floor_world_answer(&world.floor, call);
+	ck_assert_ptr_nonnull(said);
+	ck_assert_msg(strstr(said, "b.txt") != NULL, "%s", said);
+	ck_assert_ptr_nonnull(strstr(said, "stays in the queue"));
+	floor_world_sh(&world.floor, "rm b.txt");
+	auto_world_wait(&world, "task_finished t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
 START_TEST(a_queued_task_is_dropped)
 {
 	struct auto_world world;
@@ -443,7 +474,8 @@ unit_suite(void)
 		turns_without_a_worker_are_limited,
 		the_next_daemon_releases_the_worker,
 		a_queued_task_without_an_item_waits_again,
-		a_queued_task_is_dropped, a_task_is_not_dropped_during_the_move,
+		a_person_is_told_what_is_in_the_way, a_queued_task_is_dropped,
+		a_task_is_not_dropped_during_the_move,
 		work_in_the_queue_is_dropped_with_its_task, NULL });
 	tcase_set_timeout(loops, 60);
 	tcase_add_loop_test(loops, a_worker_that_is_not_needed_stays, 0, 2);

@@ -163,7 +163,7 @@ START_TEST(a_flood_is_cut_and_not_ended)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir,
-	    "head -c 3000000 /dev/zero | tr '\\0' x; echo $? >&2; "
+	    "head -c 3000000 /dev/zero | tr '\\0' x; echo $? >&2; echo end; "
 	    "head -c 200000 /dev/zero | tr '\\0' y >&2; exit 5");
 	struct run run;
 
@@ -173,7 +173,8 @@ START_TEST(a_flood_is_cut_and_not_ended)
 	ck_assert_int_eq(run.result.status, 5);
 	ck_assert_uint_eq(run.result.out.len, ERRAND_OUT_MAX);
 	ck_assert_uint_eq(run.result.err.len, ERRAND_ERR_MAX);
-	ck_assert_int_eq(run.result.out.data[ERRAND_OUT_MAX - 1], 'x');
+	ck_assert_int_eq(run.result.out.data[0], 'x');
+	ck_assert_str_eq(run.result.out.data + ERRAND_OUT_MAX - 5, "xend\n");
 	ck_assert_int_eq(strncmp(run.result.err.data, "0\nyy", 4), 0);
 	run_release(&run);
 }

@@ -98,8 +98,9 @@ wait_for_git(struct auto_mode *mode, const struct landing_end *end)
 	    backoff_next(&backoff_git, mode->git_tries, &ms)) {
 		mode->git_tries++;
 		emit(mode->core,
-		    &(struct event){
-			.kind = EVENT_LANDING_WAITS, .reason = end->err->msg });
+		    &(struct event){ .kind = EVENT_LANDING_WAITS,
+			.branch = core_branch(mode->core),
+			.reason = end->err->msg });
 		if (mode->again == NULL)
 			mode->again = loop_after(
 			    mode->core->loop, ms, on_wait_over, mode);

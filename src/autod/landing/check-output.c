@@ -56,17 +56,36 @@ check_output_read(const struct core *core, const char *tree, struct buf *how,
 		buf_adds(output, text.data + line + 1);
 }
 
+/* By any command: the output of a tree is that of its last failure. */
+static bool
+is_wanted(const struct check_book *book, const char *name)
+{
+	size_t len = strcspn(name, ".");
+
+	for (size_t i = 0; i < book->count; i++) {
+		const struct check_result *result = &book->results[i];
+
+		if (result->fails > 0 && strlen(result->tree) == len &&
+		    memcmp(result->tree, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
 void
-check_output_clear(const struct core *core)
+check_output_trim(const struct core *core)
 {
 	cleanup_free char *dir = workspace_path(core->workspace, "checks");
 	DIR *list = opendir(dir);
+	size_t skip = strlen(prefix);
 	struct dirent *entry;
 
 	if (list == NULL)
 		return;
 	while ((entry = readdir(list)) != NULL)
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
+		if (strncmp(entry->d_name, prefix, skip) == 0 &&
+		    !is_wanted(
+			&core->state.landings.checks, entry->d_name + skip))
 			unlinkat(dirfd(list), entry->d_name, 0);
 	closedir(list);
 }

@@ -14,7 +14,7 @@ void check_output_keep(const struct core *core, const char *tree,
 /* Append what is kept to how and output; nothing if it is lost. */
 void check_output_read(const struct core *core, const char *tree,
     struct buf *how, struct buf *output);
-/* The queue is empty: nobody will ask. */
-void check_output_clear(const struct core *core);
+/* Remove the outputs whose tree has no failure in the book any more. */
+void check_output_trim(const struct core *core);
 
 #endif

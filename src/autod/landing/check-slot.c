@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "buf.h"
 #include "check-slot.h"
@@ -49,6 +50,7 @@ struct check_slot {
 	char *command; /* as it was when the check began: `key` is its name */
 	char *task, *base;
 	char **protected_paths;
+	bool afresh;
 	int64_t since_ms;
 	struct setup *setup; /* while it runs */
 	struct loop_timer *cancelled;
@@ -97,6 +99,23 @@ step_place(struct operation *op)
 
 /* --- step setup: as in a worker's worktree --------------------------- */
 
+/* A command that fails here fails for the sake of what is checked. */
+static void
+on_set_up(const struct err *err, void *arg)
+{
+	struct check_slot *slot = arg;
+	struct operation *op = &slot->op;
+
+	if (err == NULL || err->code != -ECHILD) {
+		operation_on_done(err, op);
+		return;
+	}
+	slot->facts.verdict = CHECK_FAILED;
+	buf_adds(&slot->how, err->msg);
+	if (operation_arrived(op, NULL))
+		operation_done(op);
+}
+
 static void
 step_setup(struct operation *op)
 {
@@ -116,6 +135,8 @@ step_setup(struct operation *op)
 	};
 
 	settings_list(core->settings, "repo.copy_files", &spec.copy_files);
+	if (slot->afresh)
+		unlink(stamp);
 	if ((spec.copy_files[0] == NULL && spec.command[0] == '\0') ||
 	    !setup_is_due(&spec)) {
 		operation_next(op);
@@ -123,8 +144,8 @@ step_setup(struct operation *op)
 	}
 	if (file_mkdirs(dir, 0700, NULL) < 0)
 		log_debug("cannot create %s", dir);
-	slot->setup = setup_begin(
-	    op->loop, &spec, operation_on_done, operation_await(op));
+	slot->setup =
+	    setup_begin(op->loop, &spec, on_set_up, operation_await(op));
 }
 
 static void
@@ -334,6 +355,7 @@ check_slot_start(struct check_slot *slot, const struct check_subject *subject)
 	snprintf(slot->name, sizeof slot->name, "%s-%s", slot->tree, slot->key);
 	xstrset(&slot->task, subject->task);
 	xstrset(&slot->base, subject->base);
+	slot->afresh = subject->afresh;
 	strv_clear(&slot->protected_paths);
 	for (const char *const *path = subject->protected_paths;
 	     path != NULL && *path != NULL; path++)

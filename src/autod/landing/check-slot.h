@@ -46,6 +46,8 @@ struct check_subject {
 	const char *base; /* commit of the branch: protected paths are checked
 			   * as they are there; NULL = none are changed */
 	const char *const *protected_paths; /* NULL terminated */
+	bool afresh; /* somebody may be blamed for the result: what an earlier
+		      * setup of the worktree left must not decide it */
 };
 
 /* The slot must be free. Its end is reported through fn, always later. */

@@ -24,6 +24,7 @@
 #include "op-review.h"
 #include "persist.h"
 #include "pick.h"
+#include "queue-base.h"
 #include "queue-move.h"
 #include "queue.h"
 #include "release.h"
@@ -398,8 +399,9 @@ on_git_settled(const struct err *err, void *arg)
 
 	if (err != NULL) /* the next landing tries again */
 		emit(landings->core,
-		    &(struct event){
-			.kind = EVENT_LANDING_WAITS, .reason = err->msg });
+		    &(struct event){ .kind = EVENT_LANDING_WAITS,
+			.branch = core_branch(landings->core),
+			.reason = err->msg });
 	if (landings->core->stopping)
 		return;
 	queue_begin(landings->queue); /* first: it removes the refs of ids that

@@ -19,6 +19,7 @@
 #include "persist.h"
 #include "prompt-commit.h"
 #include "queue-move.h"
+#include "queue-base.h"
 #include "queue.h"
 #include "serve.h"
 #include "settings.h"
@@ -106,8 +107,8 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 	item->queued_ms = clock_wall_ms();
 	if (frozen->base_date > 0 &&
 	    git_facts_is_at(core->git, core_branch(core), frozen->base))
-		queue_know(e->landings->queue, frozen->base, frozen->base_tree,
-		    frozen->base_date);
+		queue_base_know(e->landings->queue, frozen->base,
+		    frozen->base_tree, frozen->base_date);
 }
 
 static void

@@ -50,8 +50,8 @@ add_runs(struct queue *queue, struct queue_facts *facts)
 		facts->run_slots[facts->plan.run_count] = slot;
 		facts->runs[facts->plan.run_count++] = (struct landing_run){
 			.tree = tree,
-			.tasks = slot->covers != NULL ?
-			    (const char *const *)slot->covers :
+			.tasks = slot->pinned != NULL ?
+			    (const char *const *)slot->pinned :
 			    nobody,
 			.started_ms = check_slot_since_ms(slot->slot),
 			.cancelled = slot->cancelled,

@@ -17,6 +17,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "queue-base.h"
 #include "queue-move.h"
 #include "queue.h"
 #include "settings.h"
@@ -149,7 +150,9 @@ wait_for_git(struct queue_move *move, const char *detail)
 		ms = backoff_git.max_ms;
 	}
 	emit(move->core,
-	    &(struct event){ .kind = EVENT_LANDING_WAITS, .reason = detail });
+	    &(struct event){ .kind = EVENT_LANDING_WAITS,
+		.branch = core_branch(move->core),
+		.reason = detail });
 	move->checkout = false;
 	wait_ms(move, ms, detail);
 }

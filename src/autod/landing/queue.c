@@ -20,6 +20,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "queue-base.h"
 #include "queue-facts.h"
 #include "queue-move.h"
 #include "queue.h"
@@ -30,8 +31,7 @@
 #include "strv.h"
 #include "workspace.h"
 
-#define BASE_RETRY_MS 1000
-#define UNJUDGED_MAX  10 /* tries, then a person is told */
+#define UNJUDGED_MAX 10 /* tries, then a person is told */
 #define UNJUDGED_RETRY_MS                                  \
 	(60 * 1000) /* before the same tree is tried again \
 		     */
@@ -42,94 +42,19 @@ record_of(const struct queue *queue)
 	return &queue->core->state.landings;
 }
 
-/* --- the tip of the branch ------------------------------------------- */
-
 static void
 on_wake(void *arg)
 {
 	queue_look(arg);
 }
 
-static void
-wake_in(struct queue *queue, int64_t ms)
+void
+queue_wake(struct queue *queue, int64_t ms)
 {
 	if (queue->wake == NULL)
 		queue->wake = loop_after(queue->core->loop, ms, on_wake, queue);
 	else
 		loop_timer_restart(queue->wake, ms);
-}
-
-void
-queue_know(
-    struct queue *queue, const char *commit, const char *tree, int64_t date)
-{
-	xstrset(&queue->known_commit, commit);
-	xstrset(&queue->known_tree, tree);
-	queue->known_date = date;
-}
-
-static void
-use_known(struct queue *queue)
-{
-	xstrset(&queue->base_commit, queue->known_commit);
-	xstrset(&queue->base_tree, queue->known_tree);
-	queue->base_date = queue->known_date;
-}
-
-static void
-on_base(const struct git_answer *answer, void *arg)
-{
-	struct queue *queue = arg;
-	char commit[GIT_ID_SIZE] = "", tree[GIT_ID_SIZE] = "";
-	long long date = 0;
-
-	queue->base_asked = false;
-	if (answer->status != 0) {
-		if (queue->base_fails++ == 0)
-			emit(queue->core,
-			    &(struct event){ .kind = EVENT_LANDING_WAITS,
-				.reason = answer->complaint });
-		wake_in(queue, BASE_RETRY_MS);
-		return;
-	}
-	queue->base_fails = 0;
-	sscanf(answer->out, "%64s %64s %lld", commit, tree, &date);
-	queue_know(queue, commit, tree, date);
-	use_known(queue);
-	queue_look(queue);
-}
-
-static void
-ask_base(struct queue *queue)
-{
-	const struct core *core = queue->core;
-	cleanup_free char *branch =
-	    xasprintf("refs/heads/%s", core_branch(core));
-	const char *const args[] = { "log", "--max-count=1",
-		"--no-show-signature", "--format=%H %T %ct", branch, "--",
-		NULL };
-	struct git_command ask = { .args = args };
-
-	if (queue->base_asked)
-		return;
-	if (queue->known_commit != NULL &&
-	    git_facts_is_at(
-		core->git, core_branch(core), queue->known_commit)) {
-		use_known(queue);
-		queue_look(queue);
-		return;
-	}
-	queue->base_asked = true;
-	git_run(
-	    git_queue(core->git, core->workspace->root), &ask, on_base, queue);
-}
-
-void
-queue_base_changed(struct queue *queue)
-{
-	xstrset(&queue->base_commit, NULL);
-	xstrset(&queue->base_tree, NULL);
-	queue_look(queue);
 }
 
 /* --- actions --------------------------------------------------------- */
@@ -144,13 +69,30 @@ free_slot(struct queue *queue)
 }
 
 static void
+pin(struct queue_slot *slot, const struct queue_facts *facts,
+    const struct landing_plan *plan, const struct landing_action *action)
+{
+	cleanup_free const char **tasks =
+	    xcalloc(facts->plan.entry_count + 1, sizeof *tasks);
+
+	landing_plan_tasks(&facts->plan, plan, action, tasks);
+	strv_clear(&slot->pinned);
+	for (size_t i = 0; tasks[i] != NULL; i++)
+		strv_add(&slot->pinned, tasks[i]);
+}
+
+static void
 do_check(struct queue *queue, const struct queue_facts *facts,
     const struct landing_plan *plan, const struct landing_action *action)
 {
 	struct queue_slot *slot = free_slot(queue);
+	const struct check_result *known = check_book_find(
+	    &record_of(queue)->checks, action->tree, facts->key);
 	struct check_subject subject = {
 		.tree = action->tree,
 		.commit = action->commit,
+		.afresh = action->act == LANDING_DO_CONTROL ||
+		    (known != NULL && known->fails_row > 0),
 	};
 	cleanup_free char *what = action->upto == 0 ?
 	    xasprintf("%s itself", core_branch(queue->core)) :
@@ -158,6 +100,7 @@ do_check(struct queue *queue, const struct queue_facts *facts,
 
 	if (slot == NULL)
 		return;
+	pin(slot, facts, plan, action);
 	strv_clear(&slot->covers);
 	slot->cancelled = false;
 	for (size_t i = 0; i < action->upto; i++) {
@@ -225,7 +168,7 @@ do_land(struct queue *queue, const struct queue_facts *facts,
 	queue->base_date = date_of(queue, facts, action->commit);
 	xstrset(&queue->base_commit, action->commit);
 	xstrset(&queue->base_tree, action->tree);
-	queue_know(queue, action->commit, action->tree, queue->base_date);
+	queue_base_know(queue, action->commit, action->tree, queue->base_date);
 	persist_changed(queue->core);
 	queue_move_begin(queue->move);
 }
@@ -319,7 +262,6 @@ rest(struct queue *queue)
 			check_slot_cancel(queue->slots[i].slot);
 	xstrset(&queue->base_commit, NULL);
 	xstrset(&queue->base_tree, NULL);
-	check_output_clear(queue->core);
 }
 
 /* What git could not build in several tries: a person gets the error; for auto
@@ -371,12 +313,17 @@ plan_and_act(struct queue *queue)
 	queue_facts_make(queue, &facts);
 	landing_plan_make(&facts.plan, now, &plan);
 	tell_built(queue, &plan);
+	if (!plan.red && record_of(queue)->red_told != NULL) {
+		/* It was fixed, or has moved on. */
+		xstrset(&record_of(queue)->red_told, NULL);
+		persist_changed(queue->core);
+	}
 	queue->long_waits =
 	    release_due(queue->landings, &facts.plan, &plan, facts.items, now);
 	for (size_t i = 0; i < plan.action_count; i++)
 		act(queue, &facts, &plan, &plan.actions[i]);
 	if (plan.wake_ms > 0)
-		wake_in(queue, plan.wake_ms > now ? plan.wake_ms - now : 1);
+		queue_wake(queue, plan.wake_ms > now ? plan.wake_ms - now : 1);
 	landing_plan_release(&plan);
 	queue_facts_release(&facts);
 }
@@ -400,7 +347,8 @@ look(void *arg)
 		if (record->to == NULL)
 			rest(queue);
 	} else if (queue->base_commit == NULL) {
-		ask_base(queue);
+		if (record->to == NULL) /* else it is about to move */
+			queue_base_ask(queue);
 	} else {
 		plan_and_act(queue);
 	}
@@ -439,6 +387,7 @@ trim_book(struct queue *queue)
 	}
 	if (keep != NULL)
 		check_book_trim(&record->checks, strv_const(keep));
+	check_output_trim(queue->core);
 }
 
 /* A check that is never judged holds everything back: somebody must know. */
@@ -481,12 +430,30 @@ on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 	queue_look(queue);
 }
 
+/* There were more slots once: end what still runs in them. */
+static void
+end_others(struct queue *queue)
+{
+	for (int i = queue->slot_count; i < LANDING_SLOTS_MAX; i++) {
+		struct check_slot *slot =
+		    check_slot_new(queue->core, i + 1, on_checked, queue);
+
+		if (check_slot_adopt(slot)) {
+			queue->slots[i].slot = slot;
+			check_slot_cancel(slot);
+		} else {
+			check_slot_free(slot);
+		}
+	}
+}
+
 void
 queue_begin(struct queue *queue)
 {
 	for (int i = 0; i < queue->slot_count; i++)
 		check_slot_adopt(queue->slots[i].slot);
 	stray_refs_drop(queue);
+	end_others(queue);
 	queue_look(queue);
 }
 
@@ -494,8 +461,9 @@ void
 queue_stop(struct queue *queue)
 {
 	queue->stopping = true;
-	for (int i = 0; i < queue->slot_count; i++)
-		check_slot_stop(queue->slots[i].slot);
+	for (int i = 0; i < LANDING_SLOTS_MAX; i++)
+		if (queue->slots[i].slot != NULL)
+			check_slot_stop(queue->slots[i].slot);
 	queue_move_stop(queue->move);
 }
 
@@ -514,6 +482,7 @@ queue_add(struct queue *queue, struct landing_item *item)
 		.worker = item->worker,
 		.task = item->task,
 		.branch = core_branch(queue->core),
+		.commit = item->head,
 		.title = item->title });
 	persist_changed(queue->core);
 	queue_look(queue);
@@ -553,9 +522,10 @@ queue_free(struct queue *queue)
 	if (queue == NULL)
 		return;
 	queue_move_free(queue->move);
-	for (int i = 0; i < queue->slot_count; i++) {
+	for (int i = 0; i < LANDING_SLOTS_MAX; i++) {
 		check_slot_free(queue->slots[i].slot);
 		strv_clear(&queue->slots[i].covers);
+		strv_clear(&queue->slots[i].pinned);
 	}
 	candidates_free(queue->candidates);
 	loop_call_free(queue->look);

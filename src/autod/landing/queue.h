@@ -5,6 +5,7 @@
  * something has changed, and does it. The items are in the state
  * (landing-record.h).
  *
+ *   queue-base.c  reads the branch
  *   candidates.c  builds commits on top of each other
  *   check-slot.c  judges them
  *   queue-move.c  moves the branch
@@ -32,6 +33,7 @@ struct queue_move;
 struct queue_slot {
 	struct check_slot *slot;
 	char **covers; /* ids of items; NULL = the base itself */
+	char **pinned; /* items that keep their order while it runs */
 	bool cancelled;
 };
 
@@ -66,11 +68,8 @@ void queue_free(struct queue *queue);
 void queue_begin(struct queue *queue);
 /* Something has changed: decide again, later in this pass of the loop. */
 void queue_look(struct queue *queue);
-/* Remember the tree and date of a commit that may be the tip of the branch. */
-void queue_know(
-    struct queue *queue, const char *commit, const char *tree, int64_t date);
-/* The branch may have moved: read it again. */
-void queue_base_changed(struct queue *queue);
+/* The same after this time. */
+void queue_wake(struct queue *queue, int64_t ms);
 /* Leave the running checks to the next daemon, end everything else. */
 void queue_stop(struct queue *queue);
 /* Does nothing run that must not be interrupted? */

@@ -247,8 +247,15 @@ void
 settle_refused(
     struct landings *landings, struct landing_item *item, const struct err *err)
 {
-	if (!landings_keeps(landings, item->task))
+	struct err kept = *err;
+
+	if (!landings_keeps(landings, item->task)) {
 		give_back(landings, item, LANDING_END_FAILED, err);
+		return;
+	}
+	err_set(&kept, err->code, "%s; it stays in the queue (llmc landing)",
+	    err->msg);
+	fail_item(landings, item, &kept); /* a person who waits is told */
 }
 
 void

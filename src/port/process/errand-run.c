@@ -44,6 +44,8 @@ struct stream {
 	size_t room; /* bytes that are still kept */
 	bool said; /* something is in the file */
 	bool failed; /* something could not be written */
+	char tail[ERRAND_TAIL_MAX]; /* the end of what is not kept */
+	size_t tail_len;
 };
 
 enum {
@@ -188,16 +190,42 @@ static void __attribute__((noreturn)) become(const struct run *run)
 }
 
 static void
+keep_tail(struct stream *stream, const char *bytes, size_t len)
+{
+	size_t old = stream->tail_len;
+
+	if (len > sizeof stream->tail) {
+		bytes += len - sizeof stream->tail;
+		len = sizeof stream->tail;
+	}
+	if (old > sizeof stream->tail - len)
+		old = sizeof stream->tail - len;
+	memmove(stream->tail, stream->tail + stream->tail_len - old, old);
+	memcpy(stream->tail + old, bytes, len);
+	stream->tail_len = old + len;
+}
+
+static void
 keep(struct stream *stream, const char *bytes, size_t len)
 {
-	if (len > stream->room)
-		len = stream->room;
-	stream->room -= len;
+	size_t fits = len > stream->room ? stream->room : len;
+
+	stream->room -= fits;
 	stream->said = true;
-	if (file_write_all(stream->file, bytes, len) < 0) {
+	if (file_write_all(stream->file, bytes, fits) < 0) {
 		stream->failed = true;
 		stream->room = 0;
 	}
+	keep_tail(stream, bytes + fits, len - fits);
+}
+
+/* The end of a long output says most about a failure. */
+static void
+write_tail(struct stream *stream)
+{
+	if (stream->tail_len > 0 && !stream->failed &&
+	    file_write_all(stream->file, stream->tail, stream->tail_len) < 0)
+		stream->failed = true;
 }
 
 /* The same message and status as from the shell. */
@@ -295,10 +323,11 @@ look(struct run *run)
 /* A status says that the output is complete, also after a power cut. If the
  * output could not be written, there is no status: the result of the command is
  * not known. */
-static void __attribute__((noreturn)) finish(const struct run *run)
+static void __attribute__((noreturn)) finish(struct run *run)
 {
-	const struct stream *out = &run->streams[OUT];
+	struct stream *out = &run->streams[OUT];
 
+	write_tail(out);
 	if (!out->said || (!out->failed && fdatasync(out->file) == 0))
 		put(run->status_part, run->status_path, run->status);
 	kill(0, SIGKILL); /* the rest of the group, and us */

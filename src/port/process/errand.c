@@ -51,12 +51,16 @@ errand_read_output(const struct errand *errand, const char *suffix, size_t max,
 	cleanup_free char *path = errand_files_path(errand->stem, suffix);
 
 	/* If it does not exist or cannot be read, nothing was printed. */
-	if (file_read(path, max + 1, out, NULL) < 0)
+	if (file_read(path, max + 1 + ERRAND_TAIL_MAX, out, NULL) < 0)
 		return;
-	if (ret_cut != NULL)
-		*ret_cut = out->len > max;
-	if (out->len > max)
+	if (out->len <= max)
+		return;
+	if (ret_cut == NULL) {
 		buf_truncate(out, max);
+		return;
+	}
+	*ret_cut = true;
+	buf_consume(out, out->len - max);
 }
 
 /* From the times of the files, if it ran without us. */

@@ -8,7 +8,7 @@
  *
  *   <dir>/<name>.lock    held (by an inherited descriptor) while it runs
  *   <dir>/<name>.pid     its process group, written before it begins
- *   <dir>/<name>.out     standard output, cut at ERRAND_OUT_MAX
+ *   <dir>/<name>.out     standard output; beyond ERRAND_OUT_MAX only its end
  *   <dir>/<name>.err     standard error, cut at ERRAND_ERR_MAX
  *   <dir>/<name>.status  its exit status, written last and atomically
  *   <dir>/<name>.json    what was run, and when: the errand itself; without it
@@ -34,6 +34,8 @@ struct loop;
 
 #define ERRAND_OUT_MAX (1024 * 1024)
 #define ERRAND_ERR_MAX (64 * 1024)
+/* Of a longer output, the beginning and this much of the end are kept. */
+#define ERRAND_TAIL_MAX (64 * 1024)
 
 struct errand_spec {
 	const char *dir; /* must exist; used for errands only */
@@ -53,7 +55,8 @@ struct errand_result {
 	bool cancelled;
 	int status; /* exit status, 128 + n for a signal; -1 if lost; 126 if it
 		     * could not be started (no cwd, no llmc); err says why */
-	bool cut; /* standard output was longer than ERRAND_OUT_MAX */
+	bool cut; /* standard output was longer than ERRAND_OUT_MAX: something
+		   * in the middle is missing, and out is the end of the rest */
 	int64_t duration_ms;
 	struct buf out, err;
 };

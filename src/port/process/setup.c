@@ -168,8 +168,7 @@ command_done(const struct child_result *result, void *arg)
 	} else {
 		child_result_describe(result, &words);
 		add_tail(&words, &result->out);
-		err_set(&err, result->timed_out ? -ETIMEDOUT : -EIO,
-		    "repo.setup_command %s", words.data);
+		err_set(&err, -ECHILD, "repo.setup_command %s", words.data);
 	}
 	setup_finish(setup, &err);
 }

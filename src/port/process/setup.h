@@ -28,8 +28,8 @@ struct setup_spec {
 	const char *serena_config; /* ~/.serena/serena_config.yml */
 };
 
-/* err NULL = ready. The message of a failure has the end of the command's
- * output. */
+/* err NULL = ready. -ECHILD: the command has failed or took too long; the
+ * message has the end of its output. */
 typedef void setup_fn(const struct err *err, void *arg);
 
 /* Is there anything to do? Reads the stamp only. */
