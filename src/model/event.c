@@ -284,7 +284,7 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .text = "{branch} moves",
 	    .fields = "branch from to" },
 	[EVENT_BRANCH_RED] = { .name = "branch_red",
-	    .level = INFO,
+	    .level = WARN,
 	    .text = "{branch} fails its own check",
 	    .words = "{branch} fails its own check[ at {commit_sha:sha}]",
 	    .colour = "1;31",
@@ -302,7 +302,7 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .colour = "90",
 	    .fields = "result ref reason duration_ms" },
 	[EVENT_CHECK_FLAKY] = { .name = "check_flaky",
-	    .level = INFO,
+	    .level = WARN,
 	    .text = "check_command contradicts itself on {count} % of the "
 		    "trees",
 	    .words = "check_command contradicts itself on {count} % of the "

@@ -450,8 +450,10 @@ const struct setting settings_table[] = {
 	{ .path = "overseer.notify_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help = "Shell command to run when a person is needed; it gets the "
-		    "details as JSON on standard input." },
+	    .help = "Shell command to run when a person is needed, by the "
+		    "overseer and by autod (a red landing branch, a flaky "
+		    "check); it gets the details as JSON on standard "
+		    "input." },
 
 	{ .path = "tmux.command",
 	    .type = SETTING_STRING,

@@ -3,7 +3,9 @@
 /* The landing queue with a check: what surrounds the decisions of
  * landing-plan.h. */
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent.h"
 #include "landing-item.h"
@@ -146,16 +148,29 @@ is_red(void *arg)
 	return record_of(arg)->red_told != NULL;
 }
 
+static bool
+is_told(void *arg)
+{
+	(void)arg;
+	return access(unit_path("told"), F_OK) == 0;
+}
+
 /* So that it is told of again if it gets red again. */
 START_TEST(a_branch_is_red_until_it_is_fixed)
 {
 	struct landing_world world;
 	struct floor_call *call;
 
-	begin(&world, "[auto]\ncheck_command = \"test -e pass\"\n");
+	setenv("TOLD", unit_path("told"), 1);
+	begin(&world,
+	    "[overseer]\nnotify_command = \"cat >$TOLD.part; mv $TOLD.part "
+	    "$TOLD\"\n[auto]\ncheck_command = \"test -e pass\"\n");
 	landing_world_work(&world, "adam", "b.txt", "two");
 	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
 	floor_world_wait(&world.floor, is_red, &world);
+	floor_world_wait(&world.floor, is_told, &world);
+	ck_assert_ptr_nonnull(strstr(floor_world_sh(&world.floor, "cat $TOLD"),
+	    "main itself fails its check at"));
 	landing_world_meanwhile(&world, "pass", "it");
 	queue_base_changed(world.landings->queue);
 	ck_assert_ptr_null(floor_world_answer(&world.floor, call));

@@ -9,6 +9,7 @@
 #include "buf.h"
 #include "check-book.h"
 #include "check-output.h"
+#include "clock.h"
 #include "check-slot.h"
 #include "emit.h"
 #include "errtext.h"
@@ -23,6 +24,7 @@
 #include "op-rebase.h"
 #include "op-review.h"
 #include "persist.h"
+#include "person.h"
 #include "pick.h"
 #include "queue-base.h"
 #include "queue-move.h"
@@ -32,6 +34,8 @@
 #include "settings.h"
 #include "settle.h"
 #include "worker-op.h"
+
+#define DAY_MS (24 * 3600 * INT64_C(1000))
 
 struct landing_call {
 	TAILQ_ENTRY(landing_call) entry;
@@ -158,8 +162,31 @@ landings_red(struct landings *landings, const char *tree)
 		.branch = core_branch(core),
 		.commit = landings->queue->base_commit,
 		.reason = words });
+	person_tell(core, "the landing branch is red", words);
 	if (policy != NULL && policy->red != NULL)
 		policy->red(landings->policy_arg, tree, words);
+}
+
+/* The event each time, the person once a day. */
+static void
+tell_flaky(struct landings *landings, const char *key)
+{
+	struct core *core = landings->core;
+	int percent =
+	    check_book_flake_percent(&core->state.landings.checks, key);
+	int64_t now = clock_mono_ms();
+	cleanup_free char *why = xasprintf(
+	    "auto.check_command both passed and failed on %d %% of the trees "
+	    "that it judged: %s",
+	    percent, settings_string(core->settings, "auto.check_command"));
+
+	emit(core,
+	    &(struct event){ .kind = EVENT_CHECK_FLAKY, .count = percent });
+	if (landings->flaky_told_ms != 0 &&
+	    now - landings->flaky_told_ms < DAY_MS)
+		return;
+	landings->flaky_told_ms = now;
+	person_tell(core, "the check of the landing branch is flaky", why);
 }
 
 void
@@ -172,7 +199,6 @@ landings_checked(
 		[CHECK_UNJUDGED] = "not judged",
 	};
 	struct core *core = landings->core;
-	const struct check_book *book = &core->state.landings.checks;
 
 	emit(core,
 	    &(struct event){ .kind = EVENT_CHECKED,
@@ -180,10 +206,8 @@ landings_checked(
 		.ref = end->tree,
 		.reason = end->verdict == CHECK_PASSED ? NULL : end->how,
 		.duration_ms = end->duration_ms });
-	if (flaky && check_book_alarm(book, end->key))
-		emit(core,
-		    &(struct event){ .kind = EVENT_CHECK_FLAKY,
-			.count = check_book_flake_percent(book, end->key) });
+	if (flaky && check_book_alarm(&core->state.landings.checks, end->key))
+		tell_flaky(landings, end->key);
 }
 
 void

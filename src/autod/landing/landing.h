@@ -85,6 +85,7 @@ struct landings {
 	void *policy_arg;
 	struct queue *queue;
 	struct landing_calls calls; /* that wait for an item */
+	int64_t flaky_told_ms; /* a person, monotonic; 0 = not yet */
 	struct core_floor floor;
 };
 
