@@ -38,7 +38,7 @@ add_diff(struct cli *cli, const struct worker *worker, const char *commit,
 
 	if (cli_load_settings(cli, &settings) != CLI_OK)
 		return;
-	range = xasprintf("%s...%s",
+	range = xasprintf("refs/heads/%s...%s",
 	    settings_string(settings, "repo.default_branch"), commit);
 	args[1] = range;
 	buf_addf(out, "# Say above why you send the work of %s [%.7s] back.\n",

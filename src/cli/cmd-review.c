@@ -232,7 +232,7 @@ review_named(struct review *r, bool force)
 	    r->cli, "worker.review", params, REMOTE_LONG_MS, &r->answer);
 	if (status == CLI_OK) {
 		r->commit = json_string_or(r->answer, "commit_sha", NULL);
-		r->range = xasprintf("%s...%s",
+		r->range = xasprintf("refs/heads/%s...%s",
 		    json_string_or(r->answer, "landing_branch", ""),
 		    r->commit != NULL ? r->commit : "");
 		status = review_show(r);

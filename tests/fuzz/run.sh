@@ -1,6 +1,7 @@
 #!/bin/sh
 # Run every fuzz target for some seconds each, as many at once as there are
-# processors: tests/fuzz/run.sh BUILD SECONDS [TARGET]
+# processors: tests/fuzz/run.sh BUILD SECONDS [TARGET]. With 0 seconds they are
+# only built.
 set -eu
 
 build=${1:?build folder}
@@ -17,6 +18,7 @@ if [ -z "$target" ]; then
 			-Db_sanitize=address,undefined >/dev/null
 	echo "$targets" | sed 's|^|tests/fuzz/|' |
 		xargs ninja -C "$build" --quiet
+	[ "$seconds" -gt 0 ] || exit 0
 	echo "$targets" |
 		xargs -n 1 -P "$(nproc)" tests/fuzz/run.sh "$build" "$seconds"
 	exit
