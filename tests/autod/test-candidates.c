@@ -70,6 +70,38 @@ START_TEST(attributes_of_the_branch)
 }
 END_TEST
 
+/* Others have renamed what the work changes to a protected path. Whoever has
+ * accepted it has decided; otherwise a person must. */
+START_TEST(a_protected_path_by_a_rename)
+{
+	struct landing_world world;
+	struct agent *adam;
+
+	landing_world_begin(&world, "[auto]\nprotected_paths = [\"ci/**\"]\n");
+	floor_world_sh(&world.floor,
+	    "seq 1 20 >test.sh; git add test.sh; git commit -qm test");
+	adam = floor_world_add(&world.floor, "adam", WORKER_NEEDS_REVIEW);
+	floor_world_wt(&world.floor, "adam",
+	    "git reset -q --hard main; echo 21 >>test.sh; "
+	    "git commit -qam 'by adam'");
+	floor_world_sh(&world.floor,
+	    "mkdir ci; git mv test.sh ci; git commit -qm meanwhile");
+	landing_begin(world.landings, adam, NULL, _i == 0, NULL);
+	floor_world_wait_status(
+	    &world.floor, adam, _i == 0 ? WORKER_OFFLINE : WORKER_NEEDS_REVIEW);
+	floor_world_settle(&world.floor);
+	if (_i == 0) {
+		landing_world_main(&world, "by adam,meanwhile,test,first,");
+	} else {
+		landing_world_main(&world, "meanwhile,test,first,");
+		ck_assert(adam->worker->for_person);
+		ck_assert_ptr_nonnull(strstr(
+		    adam->worker->reason, "protected paths: ci/test.sh"));
+	}
+	landing_world_end(&world);
+}
+END_TEST
+
 /* From now on this runs before git merge-tree, in place of git if it exits. */
 static void
 before_merges(struct landing_world *world, const char *script)
@@ -176,5 +208,6 @@ unit_suite(void)
 	unit_case(suite, "candidates",
 	    (const TTest *const[]){ attributes_of_the_branch,
 		a_failure_of_git_that_passes, one_that_cannot_be_built, NULL });
+	unit_rows(suite, a_protected_path_by_a_rename, 2);
 	return suite;
 }

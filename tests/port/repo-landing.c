@@ -125,6 +125,8 @@ on_built(
 	if (answer != NULL) {
 		landing->built = *answer;
 		join(landing->paths, sizeof landing->paths, &answer->paths);
+		join(landing->protected_paths, sizeof landing->protected_paths,
+		    &answer->protected_paths);
 	}
 	repo_answered(landing->repo, err);
 }

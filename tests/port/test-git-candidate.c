@@ -281,6 +281,32 @@ START_TEST(a_rename_by_others_is_followed)
 }
 END_TEST
 
+/* What the work changed has another name by now, which the rules are for. */
+START_TEST(rules_hold_for_a_new_name)
+{
+	cleanup_landing struct repo_landing *landing = apart();
+	struct repo *repo = landing->repo;
+	struct git_candidate what = {
+		.parent = "main",
+		.head = "llmc/ann",
+		.forbidden = (const char *const[]){ "d", NULL },
+	};
+
+	repo_sh(repo, "mkdir d; git mv a.txt d/b.txt; git commit -qm moved");
+	ck_assert_int_eq(repo_build(landing, &what), 0);
+	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_REFUSED);
+	ck_assert_str_eq(landing->paths, "d/b.txt|");
+	what.forbidden = NULL;
+	what.protected_paths = (const char *const[]){ "d/*", NULL };
+	ck_assert_int_eq(repo_build(landing, &what), 0);
+	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_BUILT);
+	ck_assert_str_eq(landing->protected_paths, "d/b.txt|");
+	what.protected_paths = (const char *const[]){ "a.txt", NULL };
+	ck_assert_int_eq(repo_build(landing, &what), 0);
+	ck_assert_str_eq(landing->protected_paths, "");
+}
+END_TEST
+
 START_TEST(a_rename_by_the_work_is_kept)
 {
 	cleanup_landing struct repo_landing *landing = repo_landing_new();
@@ -417,8 +443,9 @@ unit_suite(void)
 		both_sides_are_in_it, the_same_input_is_the_same_commit,
 		dates_never_go_back, what_the_parent_has_is_the_same,
 		what_was_made_and_undone_is_no_change,
-		a_rename_by_others_is_followed, a_rename_by_the_work_is_kept,
-		a_chain_is_the_same_as_one_by_one, NULL });
+		a_rename_by_others_is_followed, rules_hold_for_a_new_name,
+		a_rename_by_the_work_is_kept, a_chain_is_the_same_as_one_by_one,
+		NULL });
 	unit_case(s, "not built",
 	    (const TTest *[]){ conflicts_are_named,
 		a_missing_commit_is_no_conflict, bad_input_is_told,

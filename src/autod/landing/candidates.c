@@ -9,11 +9,13 @@
 #include "candidates.h"
 #include "core.h"
 #include "errtext.h"
+#include "freeze-rules.h"
 #include "git-candidate.h"
 #include "git-merge-place.h"
 #include "landing-item.h"
 #include "loop.h"
 #include "mem.h"
+#include "persist.h"
 #include "text.h"
 #include "workspace.h"
 
@@ -82,29 +84,54 @@ build_free(struct build *b)
 }
 
 static char *
-paths_words(const struct git_candidate_answer *answer)
+paths_words(const struct git_list *paths)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	for (size_t i = 0; i < answer->paths.count && i < PATHS_MAX; i++) {
+	for (size_t i = 0; i < paths->count && i < PATHS_MAX; i++) {
 		if (i > 0)
 			buf_adds(&text, ", ");
-		text_add_visible(&text, answer->paths.v[i],
-		    strlen(answer->paths.v[i]), false);
+		text_add_visible(
+		    &text, paths->v[i], strlen(paths->v[i]), false);
 	}
-	if (answer->paths.count > PATHS_MAX)
-		buf_addf(
-		    &text, " and %zu more", answer->paths.count - PATHS_MAX);
+	if (paths->count > PATHS_MAX)
+		buf_addf(&text, " and %zu more", paths->count - PATHS_MAX);
 	return buf_take(&text);
+}
+
+/* Is it still a change that may land without a person? If one has accepted it,
+ * it is checked with the protected files of the branch. Otherwise its worker
+ * rebases it: then it is seen what it changes now. */
+static bool
+may_change(struct candidate *c, const struct git_candidate_answer *answer)
+{
+	struct core *core = c->owner->core;
+	struct landing_item *item =
+	    landing_record_find(&core->state.landings, c->item);
+	cleanup_free char *paths = paths_words(&answer->protected_paths);
+
+	if (answer->protected_paths.count == 0)
+		return true;
+	if (item != NULL && item->approved) {
+		item->guarded = true;
+		persist_changed(core);
+		return true;
+	}
+	c->words = xasprintf("it would change protected paths: %s", paths);
+	return false;
 }
 
 static void
 take_answer(struct candidate *c, const struct git_candidate_answer *answer)
 {
-	cleanup_free char *paths = paths_words(answer);
+	cleanup_free char *paths = paths_words(&answer->paths);
 
 	switch (answer->result) {
 	case GIT_CANDIDATE_BUILT:
+		if (!may_change(c, answer)) {
+			c->build = LANDING_CONFLICT;
+			break;
+		}
 		c->build = LANDING_BUILT;
 		xstrset(&c->commit, answer->commit);
 		xstrset(&c->tree, answer->tree);
@@ -200,6 +227,7 @@ on_place(const struct err *err, void *arg)
 	const struct core *core = candidates->core;
 	const struct landing_item *item =
 	    landing_record_find(&core->state.landings, b->item);
+	struct freeze_rules rules;
 	struct git_candidate what;
 
 	if (err != NULL) {
@@ -209,6 +237,9 @@ on_place(const struct err *err, void *arg)
 		candidates->changed(candidates->arg);
 	} else {
 		describe(b, item, &what);
+		freeze_rules_paths(&rules, core);
+		what.forbidden = rules.what.forbidden;
+		what.protected_paths = rules.what.protected_paths;
 		git_candidate_build(
 		    core->git, candidates->dir, &what, on_built, b);
 	}

@@ -14,22 +14,28 @@
 #define NAMES_MAX 5 /* paths named in a sentence */
 
 void
-freeze_rules_init(struct freeze_rules *rules, const struct core *core,
-    const struct worker *worker, const char *expected)
+freeze_rules_paths(struct freeze_rules *rules, const struct core *core)
 {
 	const char *worktrees =
 	    settings_string(core->settings, "repo.worktree_dir");
 
 	*rules = (struct freeze_rules){
-		.what = { .branch = worker->branch,
-		    .onto = core_branch(core),
-		    .expected = expected,
-		    .forbidden = rules->forbidden },
+		.what = { .forbidden = rules->forbidden },
 		.forbidden = { ".llmc",
 		    worktrees[0] != '/' ? worktrees : NULL },
 	};
 	settings_list(core->settings, "auto.protected_paths",
 	    &rules->what.protected_paths);
+}
+
+void
+freeze_rules_init(struct freeze_rules *rules, const struct core *core,
+    const struct worker *worker, const char *expected)
+{
+	freeze_rules_paths(rules, core);
+	rules->what.branch = worker->branch;
+	rules->what.onto = core_branch(core);
+	rules->what.expected = expected;
 }
 
 void

@@ -20,6 +20,8 @@ struct freeze_rules {
 	const char *forbidden[3]; /* what.forbidden */
 };
 
+/* Only the paths. */
+void freeze_rules_paths(struct freeze_rules *rules, const struct core *core);
 /* expected: the commit that HEAD must be, NULL = any. Everything is borrowed;
  * rules must stay where it is. */
 void freeze_rules_init(struct freeze_rules *rules, const struct core *core,

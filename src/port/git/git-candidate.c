@@ -9,7 +9,9 @@
 #include "git-changes.h"
 #include "git-op.h"
 #include "git-records.h"
+#include "git-rules.h"
 #include "mem.h"
+#include "strv.h"
 #include "text.h"
 
 #define USAGE_STATUS 129 /* git's exit status for options it does not know */
@@ -26,7 +28,8 @@ struct build_op {
 	bool merged; /* by git: the result is to be checked */
 	struct err commit_err;
 
-	struct buf text; /* what the lists below point into */
+	struct git_rules rules;
+	struct buf text, ruled; /* what the lists below point into */
 	struct git_changes ours, theirs; /* the candidate's, the work's */
 	struct git_candidate_answer answer;
 	git_candidate_fn *fn;
@@ -369,6 +372,37 @@ build_renames(struct git_op *op, const struct git_answer *answer)
 		    git_changes_find(&build->theirs, from) != NULL)
 			git_list_remove(&build->answer.paths, to);
 	}
+	return build->answer.paths.count == 0 ?
+	    GIT_OP_NEXT :
+	    done(build, GIT_CANDIDATE_REFUSED);
+}
+
+/* Under its new name a path may be one that the rules are for, which was not
+ * so for the work itself. */
+static enum git_op_next
+build_ask_ruled(struct git_op *op)
+{
+	struct build_op *build = op->self;
+
+	if (build->rules.pathspecs == NULL)
+		return done(build, GIT_CANDIDATE_BUILT);
+	git_op_args(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+	    "--ignore-submodules=none", build->parent, build->answer.commit,
+	    "--", NULL);
+	strv_add_all(&op->args, strv_const(build->rules.pathspecs));
+	return GIT_OP_ASK;
+}
+
+static enum git_op_next
+build_ruled(struct git_op *op, const struct git_answer *answer)
+{
+	struct build_op *build = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	buf_add(&build->ruled, answer->out, answer->out_len);
+	git_rules_sort(&build->rules, build->ruled.data, build->ruled.len,
+	    &build->answer.paths, &build->answer.protected_paths);
 	return done(build,
 	    build->answer.paths.count == 0 ? GIT_CANDIDATE_BUILT :
 					     GIT_CANDIDATE_REFUSED);
@@ -383,6 +417,7 @@ static const struct git_op_step build_steps[] = {
 	{ .ask = build_ask_identity, .answer = build_identity },
 	{ .ask = build_ask_changes, .answer = build_changes },
 	{ .ask = build_ask_renames, .answer = build_renames },
+	{ .ask = build_ask_ruled, .answer = build_ruled },
 };
 
 static void
@@ -405,8 +440,11 @@ build_release(struct git_op *op)
 	free(build->committer_date);
 	git_changes_release(&build->ours);
 	git_changes_release(&build->theirs);
+	git_rules_release(&build->rules);
 	buf_release(&build->text);
+	buf_release(&build->ruled);
 	git_list_release(&build->answer.paths);
+	git_list_release(&build->answer.protected_paths);
 }
 
 static void
@@ -434,7 +472,9 @@ git_candidate_build(struct git *git, const char *dir,
 	xstrset(&build->author_email, what->author_email);
 	build->author_date = xstrdup(what->author_date);
 	build->committer_date = xstrdup(what->committer_date);
+	git_rules_init(&build->rules, what->forbidden, what->protected_paths);
 	buf_init(&build->text);
+	buf_init(&build->ruled);
 	build->fn = fn;
 	build->arg = arg;
 	build->op.self = build;

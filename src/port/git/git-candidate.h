@@ -28,6 +28,9 @@ struct git_candidate {
 	const char *head_tree, *base_tree;
 	bool revert; /* undo `head`, an ancestor of the parent; base and trees
 		      * are not used */
+	/* As in git_freeze, which has looked at the work: here they are for
+	 * files that others renamed. NULL = none. */
+	const char *const *forbidden, *const *protected_paths;
 	const char *message;
 	const char *author_name, *author_email; /* NULL = as git is set up */
 	const char *author_date, *committer_date;
@@ -38,7 +41,8 @@ enum git_candidate_result {
 	GIT_CANDIDATE_SAME, /* the parent has it all already */
 	GIT_CANDIDATE_CONFLICT, /* paths */
 	/* The merge changes paths that the work did not change, renames aside:
-	 * landing it might revert what others did. */
+	 * landing it might revert what others did. Or it changes forbidden
+	 * ones. */
 	GIT_CANDIDATE_REFUSED
 };
 
@@ -48,6 +52,8 @@ struct git_candidate_answer {
 	char tree[GIT_ID_SIZE]; /* if BUILT */
 	int64_t date; /* committer date of `commit`; 0 = unknown */
 	struct git_list paths;
+	/* If BUILT: changed under a name that others gave the file. */
+	struct git_list protected_paths;
 };
 
 /* answer is NULL with an error, and valid until the callback returns. */

@@ -12,6 +12,7 @@
 #include "git-op.h"
 #include "git-records.h"
 #include "git-refs.h"
+#include "git-rules.h"
 #include "git-status.h"
 #include "mem.h"
 #include "strv.h"
@@ -30,8 +31,7 @@ struct freeze_op {
 	struct git_op op;
 	char *branch, *ref, *expected;
 	bool seen_clean;
-	char **forbidden; /* without a slash at the end */
-	char **pathspecs; /* of forbidden and protected ones */
+	struct git_rules rules;
 	struct buf status, log, diff; /* what the answer points into */
 	char *date;
 	/* Before each commit in the log; random, so that no path has it. */
@@ -143,12 +143,12 @@ freeze_ask_log(struct git_op *op)
 
 	git_op_args(op, "log", "-z", "--boundary", "--reverse", "--topo-order",
 	    "--no-show-signature", "--no-color", "--date=raw", format, NULL);
-	if (freeze->pathspecs != NULL)
+	if (freeze->rules.pathspecs != NULL)
 		git_op_args(op, "--name-only", "-m", "--no-renames",
 		    "--ignore-submodules=none", "--full-history", "--sparse",
 		    NULL);
 	git_op_args(op, range, "--", NULL);
-	strv_add_all(&op->args, strv_const(freeze->pathspecs));
+	strv_add_all(&op->args, strv_const(freeze->rules.pathspecs));
 	return GIT_OP_ASK;
 }
 
@@ -333,21 +333,8 @@ freeze_ask_paths(struct git_op *op)
 	git_op_args(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
 	    "--ignore-submodules=none", freeze->frozen.base,
 	    freeze->frozen.commit, "--", NULL);
-	strv_add_all(&op->args, strv_const(freeze->pathspecs));
+	strv_add_all(&op->args, strv_const(freeze->rules.pathspecs));
 	return GIT_OP_ASK;
-}
-
-static bool
-is_forbidden(const struct freeze_op *freeze, const char *path)
-{
-	for (size_t i = 0; i < strv_count(freeze->forbidden); i++) {
-		size_t len = strlen(freeze->forbidden[i]);
-
-		if (strncmp(path, freeze->forbidden[i], len) == 0 &&
-		    (path[len] == '\0' || path[len] == '/'))
-			return true;
-	}
-	return false;
 }
 
 static enum git_op_next
@@ -355,18 +342,12 @@ freeze_paths(struct git_op *op, const struct git_answer *answer)
 {
 	struct freeze_op *freeze = op->self;
 	struct git_frozen *frozen = &freeze->frozen;
-	struct git_records records;
-	const char *path;
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
 	buf_add(&freeze->diff, answer->out, answer->out_len);
-	git_records_init(&records, freeze->diff.data, freeze->diff.len);
-	while ((path = git_records_next(&records)) != NULL)
-		git_list_add(is_forbidden(freeze, path) ?
-			&frozen->forbidden :
-			&frozen->protected_paths,
-		    path);
+	git_rules_sort(&freeze->rules, freeze->diff.data, freeze->diff.len,
+	    &frozen->forbidden, &frozen->protected_paths);
 	if (frozen->forbidden.count > 0)
 		frozen->refused |= GIT_FREEZE_FORBIDDEN;
 	return GIT_OP_NEXT;
@@ -411,8 +392,7 @@ freeze_release(struct git_op *op)
 	free(freeze->branch);
 	free(freeze->ref);
 	free(freeze->expected);
-	strv_free(freeze->forbidden);
-	strv_free(freeze->pathspecs);
+	git_rules_release(&freeze->rules);
 	free(freeze->boundaries);
 	free(freeze->date);
 	git_list_release(&freeze->frozen.messages);
@@ -424,29 +404,6 @@ freeze_release(struct git_op *op)
 	buf_release(&freeze->diff);
 }
 
-/* An empty one would mean everything. */
-static void
-add_pathspecs(struct freeze_op *freeze, const struct git_freeze *what)
-{
-	const char *const *p;
-
-	for (p = what->forbidden; p != NULL && *p != NULL; p++) {
-		size_t len = strlen(*p);
-
-		while (len > 0 && (*p)[len - 1] == '/')
-			len--;
-		if (len == 0)
-			continue;
-		strv_take(&freeze->forbidden, xstrndup(*p, len));
-		strv_take(&freeze->pathspecs,
-		    xasprintf(":(top,literal)%.*s", (int)len, *p));
-	}
-	for (p = what->protected_paths; p != NULL && *p != NULL; p++)
-		if ((*p)[0] != '\0')
-			strv_take(
-			    &freeze->pathspecs, xasprintf(":(top,glob)%s", *p));
-}
-
 static struct freeze_op *
 freeze_new(const struct git_freeze *what, git_freeze_fn *fn, void *arg)
 {
@@ -455,7 +412,7 @@ freeze_new(const struct git_freeze *what, git_freeze_fn *fn, void *arg)
 
 	xstrset(&freeze->expected, what->expected);
 	freeze->seen_clean = what->seen_clean;
-	add_pathspecs(freeze, what);
+	git_rules_init(&freeze->rules, what->forbidden, what->protected_paths);
 	snprintf(freeze->mark, sizeof freeze->mark, "%08x%08x", arc4random(),
 	    arc4random());
 	buf_init(&freeze->status);
@@ -513,7 +470,7 @@ look_ids(struct git_op *op, const struct git_answer *answer)
 	if (freeze->expected != NULL && strcmp(ids[0], freeze->expected) != 0 &&
 	    strcmp(ids[1], freeze->expected) != 0)
 		frozen->refused |= GIT_FREEZE_MOVED;
-	freeze->suspicious = freeze->pathspecs != NULL;
+	freeze->suspicious = freeze->rules.pathspecs != NULL;
 	return GIT_OP_NEXT;
 }
 
