@@ -10,6 +10,7 @@
  * the Stop hook, the verdict, the landing, the next task, /clear and its hook.
  *
  *   BENCH_TASKS  tasks in the long run, which has 8 workers (200)
+ *   BENCH_OLD    another BUILD, which runs the same tasks in turn with this one
  *
  * The results are also written to BUILD/bench-auto.json.
  */
@@ -41,6 +42,7 @@
 #define DEAD_MS   500
 #define GROWTH    2 /* percent of memory */
 #define GITS      25 /* a task */
+#define FASTER    3 /* times the tasks a minute of BENCH_OLD */
 #define DRIFT     25 /* percent: more is not constant */
 
 /* The state when this many tasks had their outcome. */
@@ -63,6 +65,7 @@ struct run {
 
 struct bench {
 	char *llmc, *agent;
+	struct bench *old; /* NULL = none */
 	struct table *table;
 	struct json_object *json;
 };
@@ -344,17 +347,53 @@ run_free(struct run *r)
 
 /* --- results ----------------------------------------------------------- */
 
+static double
+speed_of(const struct run *r)
+{
+	int64_t ms = r->samples[r->tasks].at_ms - r->samples[0].at_ms;
+
+	return r->tasks * 60000.0 / (double)ms;
+}
+
 static void
 report_speed(struct bench *b, const struct run *r)
 {
-	double minutes =
-	    (double)(r->samples[r->tasks].at_ms - r->samples[0].at_ms) / 60000;
 	cleanup_free char *what = xasprintf("tasks a minute, %d worker%s",
 	    r->workers, r->workers == 1 ? "" : "s");
 	cleanup_free char *key = xasprintf("tasks_per_minute_%d", r->workers);
 	cleanup_free char *more = xasprintf("%d tasks", r->tasks);
 
-	report(b, key, what, r->tasks / minutes, 0, "/min", more);
+	report(b, key, what, speed_of(r), 0, "/min", more);
+}
+
+/* The same with the other build, right behind it. */
+static void
+report_faster(struct bench *b, const struct run *r)
+{
+	cleanup_free char *what =
+	    xasprintf("times the speed of BENCH_OLD, %d workers", r->workers);
+	cleanup_free char *key = xasprintf("times_faster_%d", r->workers);
+	cleanup_free char *figure = NULL, *wanted = NULL, *more = NULL;
+	struct json_object *row;
+	struct run *old;
+	double times;
+
+	if (b->old == NULL)
+		return;
+	old = run_new(b->old, r->workers, r->tasks, false);
+	times = speed_of(r) / speed_of(old);
+	figure = xasprintf("%.2f", times);
+	wanted = xasprintf(">= %d", FASTER);
+	more = xasprintf("%.2f /min before", speed_of(old));
+	table_row(b->table,
+	    (const char *[]){ what, wanted, figure, more,
+		times >= FASTER ? "reached" : "missed" });
+	row = json_object_new_object();
+	json_set(row, "value", json_object_new_double(times));
+	json_set(row, "before", json_object_new_double(speed_of(old)));
+	json_set_int(row, "target", FASTER);
+	json_set(b->json, key, row);
+	run_free(old);
 }
 
 static void
@@ -430,16 +469,25 @@ measure_all(struct bench *b, int tasks)
 	run_free(r);
 	r = run_new(b, 8, tasks, false);
 	report_speed(b, r);
+	report_faster(b, r);
 	report_dead(b, r, 0);
 	report_course(b, r);
 	run_free(r);
 	r = run_new(b, 32, 128, false);
 	report_speed(b, r);
+	report_faster(b, r);
 	run_free(r);
 	r = run_new(b, 1, 20, true);
 	report(
 	    b, "git_per_task", "git commands a task", r->git, GITS, "", NULL);
 	run_free(r);
+}
+
+static void
+programs_of(struct bench *b, const char *build)
+{
+	b->llmc = file_join(build, "src/cli/llmc");
+	b->agent = file_join(build, "tests/tools/fake-claude");
 }
 
 static void
@@ -464,14 +512,16 @@ main(int argc, char **argv)
 		{ .title = "MEASURED", .right = true }, { .title = "" },
 		{ .title = "" } };
 	const char *wanted = getenv("BENCH_TASKS");
-	cleanup_free char *build = NULL;
+	cleanup_free char *build = NULL, *other = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
-	struct bench b = { 0 };
+	struct bench b = { 0 }, old = { 0 };
 	int64_t tasks = 200;
 
 	if (argc != 2 ||
 	    (wanted != NULL && !text_parse_int(wanted, 20, 100000, &tasks))) {
-		fputs("usage: [BENCH_TASKS=N] bench-auto BUILD\n", stderr);
+		fputs("usage: [BENCH_TASKS=N] [BENCH_OLD=BUILD] bench-auto "
+		      "BUILD\n",
+		    stderr);
 		return 2;
 	}
 	build = realpath(argv[1], NULL);
@@ -483,8 +533,12 @@ main(int argc, char **argv)
 	unsetenv("TMUX");
 	unsetenv("LLMC_ROOT");
 	unsetenv("LLMC_AGENT");
-	b.llmc = file_join(build, "src/cli/llmc");
-	b.agent = file_join(build, "tests/tools/fake-claude");
+	programs_of(&b, build);
+	other = bench_old_build();
+	if (other != NULL) {
+		programs_of(&old, other);
+		b.old = &old;
+	}
 	b.table = table_new(columns, nitems(columns));
 	b.json = json_object_new_object();
 	measure_all(&b, (int)tasks);
@@ -495,5 +549,7 @@ main(int argc, char **argv)
 	json_object_put(b.json);
 	free(b.llmc);
 	free(b.agent);
+	free(old.llmc);
+	free(old.agent);
 	return 0;
 }

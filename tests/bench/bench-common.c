@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,19 @@ void
 bench_run(const char *dir, const char *const *argv)
 {
 	bench_run_with(dir, argv, NULL);
+}
+
+char *
+bench_old_build(void)
+{
+	const char *name = getenv("BENCH_OLD");
+	char *path;
+
+	if (name == NULL)
+		return NULL;
+	path = realpath(name, NULL);
+	bench_must(path != NULL ? 0 : -errno, name, &(struct err){ 0 });
+	return path;
 }
 
 static int

@@ -12,6 +12,7 @@
 #include "table.h"
 
 #define HISTORIES 100
+#define NOISE     5 /* percent that a figure may be below the design's */
 
 static const struct row {
 	enum landing_mode mode;
@@ -66,7 +67,11 @@ measure(const struct row *row, struct table *table)
 	mean = xasprintf("%.2f", rates / HISTORIES);
 	wanted = xasprintf("%.2f", row->wanted);
 	wrong = xasprintf("%.2f", ejected / HISTORIES);
-	table_row(table, (const char *[]){ name, all, mean, wanted, wrong });
+	table_row(table,
+	    (const char *[]){ name, all, mean, wanted, wrong,
+		landed / checks * 100 >= row->wanted * (100 - NOISE) ?
+		    "reached" :
+		    "missed" });
 }
 
 int
@@ -76,7 +81,8 @@ main(void)
 		{ .title = "LANDED PER CHECK", .right = true },
 		{ .title = "MEAN OF RUNS", .right = true },
 		{ .title = "DESIGN", .right = true },
-		{ .title = "WRONGLY SENT BACK", .right = true } };
+		{ .title = "WRONGLY SENT BACK", .right = true },
+		{ .title = "" } };
 	struct table *table = table_new(columns, nitems(columns));
 	cleanup_buf struct buf text = BUF_INIT;
 

@@ -5,6 +5,8 @@
  * worker with the fake agent commits a small file, and a person accepts it: in
  * a small repository, where the git processes are counted and named, and in one
  * of 10,000 files, where they are not in the way of the clock.
+ *
+ *   BENCH_OLD  another BUILD, which lands the same in turn with this one
  */
 #include <errno.h>
 #include <poll.h>
@@ -32,6 +34,7 @@
 
 struct bench {
 	char *llmc, *agent, *path;
+	const struct bench *old; /* NULL = none */
 	struct table *table;
 };
 
@@ -218,6 +221,51 @@ report_time(const struct bench *b, const struct run *r, const char *what)
 	report(b, what, r->ms[LANDINGS / 2], 0, "ms", more);
 }
 
+/* The same with the other build. */
+static void
+measure_time(const struct bench *b, int files, const char *what)
+{
+	cleanup_free char *before = xasprintf("%s, BENCH_OLD", what);
+	struct run *r = run_new(b, files, false);
+
+	report_time(b, r, what);
+	run_free(r);
+	if (b->old == NULL)
+		return;
+	r = run_new(b->old, files, false);
+	report_time(b, r, before);
+	run_free(r);
+}
+
+/* What a landing waits for once, before the branch moves: the file system with
+ * all that the commit consists of. */
+static void
+measure_syncfs(const struct bench *b)
+{
+	const char *tmp = getenv("TMPDIR");
+	cleanup_free char *name =
+	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	cleanup_fd int fd = mkstemp(name);
+	cleanup_free char *more = NULL;
+	double ms[LANDINGS];
+
+	bench_must(fd == -1 ? -errno : 0, name, &(struct err){ 0 });
+	unlink(name);
+	for (int i = 0; i < LANDINGS; i++) {
+		int64_t start;
+
+		bench_must(file_write_all(fd, name, strlen(name)), name,
+		    &(struct err){ 0 });
+		start = clock_mono_us();
+		bench_must(
+		    syncfs(fd) == -1 ? -errno : 0, name, &(struct err){ 0 });
+		ms[i] = (double)(clock_mono_us() - start) / 1000;
+	}
+	bench_sort(ms, LANDINGS);
+	more = xasprintf("worst of %d: %.1f ms", LANDINGS, ms[LANDINGS - 1]);
+	report(b, "of that, the one syncfs", ms[LANDINGS / 2], 0, "ms", more);
+}
+
 static void
 measure_all(const struct bench *b)
 {
@@ -228,12 +276,25 @@ measure_all(const struct bench *b)
 	if (gits > GIT_TARGET)
 		printf("the git processes of a landing:\n%s\n", r->last.data);
 	run_free(r);
-	r = run_new(b, FEW, false);
-	report_time(b, r, "a landing, 20 files");
-	run_free(r);
-	r = run_new(b, MANY, false);
-	report_time(b, r, "a landing, 10,000 files");
-	run_free(r);
+	measure_time(b, FEW, "a landing, 20 files");
+	measure_time(b, MANY, "a landing, 10,000 files");
+	measure_syncfs(b);
+}
+
+static void
+programs_of(struct bench *b, const char *build)
+{
+	b->llmc = file_join(build, "src/cli/llmc");
+	b->agent = file_join(build, "tests/tools/fake-claude");
+	b->path = xstrdup(getenv("PATH") ?: "/usr/bin:/bin");
+}
+
+static void
+programs_free(struct bench *b)
+{
+	free(b->llmc);
+	free(b->agent);
+	free(b->path);
 }
 
 int
@@ -244,27 +305,30 @@ main(int argc, char **argv)
 		{ .title = "MEASURED", .right = true }, { .title = "" },
 		{ .title = "" } };
 	cleanup_free char *build = argc == 2 ? realpath(argv[1], NULL) : NULL;
+	cleanup_free char *other = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
-	struct bench b = { 0 };
+	struct bench b = { 0 }, old = { 0 };
 
 	if (build == NULL) {
-		fputs("usage: bench-queue BUILD\n", stderr);
+		fputs("usage: [BENCH_OLD=BUILD] bench-queue BUILD\n", stderr);
 		return 2;
 	}
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	unsetenv("TMUX");
 	unsetenv("LLMC_ROOT");
 	unsetenv("LLMC_AGENT");
-	b.llmc = file_join(build, "src/cli/llmc");
-	b.agent = file_join(build, "tests/tools/fake-claude");
-	b.path = xstrdup(getenv("PATH") ?: "/usr/bin:/bin");
+	programs_of(&b, build);
+	other = bench_old_build();
+	if (other != NULL) {
+		programs_of(&old, other);
+		b.old = &old;
+	}
 	b.table = table_new(columns, nitems(columns));
 	measure_all(&b);
 	table_print(b.table, 0, false, &text);
 	fputs(text.data, stdout);
 	table_free(b.table);
-	free(b.llmc);
-	free(b.agent);
-	free(b.path);
+	programs_free(&b);
+	programs_free(&old);
 	return 0;
 }

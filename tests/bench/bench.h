@@ -18,6 +18,10 @@ void bench_run(const char *dir, const char *const *argv);
 void
 bench_run_with(const char *dir, const char *const *argv, const char *input);
 
+/* The real path of BENCH_OLD, another build to compare with; the caller frees.
+ * NULL = it is not set. */
+char *bench_old_build(void);
+
 void bench_sort(double *times, size_t count);
 
 /* "3.20 ms"; owned by the caller. A single call is measured in whole
