@@ -201,9 +201,13 @@ exec_input(const struct child_spec *spec)
 	return exec_fd(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
+/* vfork() spares the copy of our memory, a third of what a short git costs. We
+ * sleep until the new process has called exec or exit; until then it uses our
+ * memory, and may change only `environ` in it. */
 static pid_t
 child_fork(const struct exec_plan *plan)
 {
+	char **own = environ;
 	sigset_t all, old;
 	pid_t pid;
 	int saved;
@@ -211,10 +215,11 @@ child_fork(const struct exec_plan *plan)
 	/* Keep our signal handlers from running in the child. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &old);
-	pid = fork();
+	pid = plan->detach ? fork() : vfork();
 	if (pid == 0)
 		child_become(plan);
 	saved = errno;
+	environ = own;
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
 	return pid;
