@@ -404,6 +404,21 @@ begin_moving(struct auto_world *world)
 }
 
 /* The task is not done again; nor if the checkout was in the way at first. */
+START_TEST(work_in_the_queue_gets_another_priority)
+{
+	struct auto_world world;
+	struct floor_call *call;
+
+	begin_queued(&world, "");
+	ck_assert_int_eq(item_of(&world, "t1")->priority, PRIORITY_NORMAL);
+	call = floor_world_ask(&world.floor, "task.priority",
+	    "{\"task\": \"t1\", \"priority\": \"urgent\"}");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_int_eq(item_of(&world, "t1")->priority, PRIORITY_URGENT);
+	auto_world_end(&world);
+}
+END_TEST
+
 START_TEST(a_worker_is_lost_during_the_move)
 {
 	struct auto_world world;
@@ -479,7 +494,8 @@ unit_suite(void)
 		a_queued_task_without_an_item_waits_again,
 		a_person_is_told_what_is_in_the_way, a_queued_task_is_dropped,
 		a_task_is_not_dropped_during_the_move,
-		work_in_the_queue_is_dropped_with_its_task, NULL });
+		work_in_the_queue_is_dropped_with_its_task,
+		work_in_the_queue_gets_another_priority, NULL });
 	tcase_set_timeout(loops, 60);
 	tcase_add_loop_test(loops, a_worker_that_is_not_needed_stays, 0, 2);
 	tcase_add_loop_test(loops, what_fails_goes_to_the_next_worker, 0, 2);

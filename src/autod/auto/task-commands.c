@@ -286,6 +286,7 @@ prioritize_ours(struct auto_mode *mode, struct server_call *call,
 		task_note(
 		    t, "priority", priority_name(priority), clock_wall_ms());
 	t->priority = priority;
+	landings_prioritize(mode->landings, t->id, (int)priority);
 	if (intake_source(mode, NULL) != NULL && intake_owns(mode, t))
 		source_prioritize(mode->source, t->key, priority, NULL);
 	persist_changed(mode->core);

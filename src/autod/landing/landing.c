@@ -371,6 +371,19 @@ landings_withdraw(struct landings *landings, const char *task)
 }
 
 void
+landings_prioritize(struct landings *landings, const char *task, int priority)
+{
+	struct landing_item *item =
+	    landing_record_of_task(&landings->core->state.landings, task);
+
+	if (item == NULL)
+		return;
+	item->priority = (enum priority)priority;
+	persist_changed(landings->core);
+	landings_kick(landings);
+}
+
+void
 landings_kick(struct landings *landings)
 {
 	queue_look(landings->queue);

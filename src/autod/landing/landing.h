@@ -104,6 +104,10 @@ size_t landings_long_waits(const struct landings *landings);
 /* Take the work of this task out of the queue. False: it is too late, or it
  * must be tried again in a moment. */
 bool landings_withdraw(struct landings *landings, const char *task);
+/* The work of this task, if it is in the queue, gets another priority (enum
+ * priority). */
+void
+landings_prioritize(struct landings *landings, const char *task, int priority);
 /* The branch may be able to move now; a worker may be needed. */
 void landings_kick(struct landings *landings);
 
