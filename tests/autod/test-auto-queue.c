@@ -217,6 +217,27 @@ START_TEST(what_fails_goes_to_the_next_worker)
 }
 END_TEST
 
+/* Its worktree cannot be reset now. */
+START_TEST(what_fails_waits_for_its_worktree)
+{
+	struct auto_world world;
+	struct agent *agent;
+
+	begin_queued(&world, "");
+	floor_world_sh(
+	    &world.floor, "git worktree add -q -f \"$B/other\" llmc/auto-1");
+	allow(&world, "1");
+	auto_world_wait(&world, "landing_waits; ");
+	floor_world_sh(
+	    &world.floor, "git worktree remove --force \"$B/other\"");
+	agent = auto_world_turn(&world, 2);
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(agent->session), "words"));
+	ck_assert_int_eq(world.core->exit_status, 0);
+	auto_world_end(&world);
+}
+END_TEST
+
 START_TEST(what_conflicts_goes_to_the_next_worker)
 {
 	struct auto_world world;
@@ -489,6 +510,7 @@ unit_suite(void)
 	    (const TTest *const[]){ released_work_lands,
 		a_worker_is_released_to_fix_the_branch,
 		what_conflicts_goes_to_the_next_worker,
+		what_fails_waits_for_its_worktree,
 		turns_without_a_worker_are_limited,
 		the_next_daemon_releases_the_worker,
 		a_queued_task_without_an_item_waits_again,

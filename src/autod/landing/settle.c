@@ -317,7 +317,10 @@ on_returned(struct agent *agent, const struct err *err, void *arg)
 		return;
 	if (err != NULL && err->code == -ECANCELED && landings->core->stopping)
 		return; /* the next daemon tells it */
-	err_set(&words, -EBADMSG, "%s", err != NULL ? err->msg : fails);
+	err_set(&words, err != NULL ? err->code : -EBADMSG, "%s",
+	    err != NULL ? err->msg : fails);
+	if (words.code == -EUCLEAN)
+		agent_park(agent, words.msg);
 	task = item->task != NULL ? xstrdup(item->task) : NULL;
 	landings_fail(landings, landings_take_call(landings, item->id),
 	    item->worker, item->head, &words, err != NULL ? NULL : item->words);
