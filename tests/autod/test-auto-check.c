@@ -77,6 +77,28 @@ START_TEST(what_passes_lands)
 }
 END_TEST
 
+/* Each worker's own check adds a result; old ones are forgotten. */
+START_TEST(results_do_not_pile_up)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, CHECK_OK);
+	struct check_book *book = &world.core->state.landings.checks;
+	char key[CHECK_KEY_SIZE];
+
+	check_slot_key(world.core, key);
+	for (int i = 0; i < CHECK_BOOK_MAX; i++) {
+		cleanup_free char *tree = xasprintf("tree%d", i);
+
+		check_book_note(book, tree, key, CHECK_PASSED, i + 1, 1, 0);
+	}
+	fake_session_turn_ends(agent->session, "Done.");
+	wait_landed(&world);
+	ck_assert_uint_eq(book->count, CHECK_BOOK_MAX);
+	ck_assert_ptr_null(check_book_find(book, "tree0", key));
+	auto_world_end(&world);
+}
+END_TEST
+
 /* main is known to pass. */
 static void
 know_main(struct auto_world *world)
@@ -413,7 +435,7 @@ unit_suite(void)
 
 	unit_rows(suite, what_fails_is_sent_back, 2);
 	unit_case(suite, "ends",
-	    (const TTest *const[]){ what_passes_lands,
+	    (const TTest *const[]){ what_passes_lands, results_do_not_pile_up,
 		nobody_is_blamed_for_a_red_branch,
 		a_red_branch_that_is_not_fixed_is_a_failure,
 		what_keeps_failing_is_given_up,

@@ -215,6 +215,7 @@ enqueue(struct op_enqueue *e)
 		queue_move_retry(landings->queue->move);
 	landings_add_call(landings, item->id, take_ptr(&e->op.call));
 	queue_add(landings->queue, item);
+	queue_trim_book(e->landings->queue);
 	if (e->nothing) {
 		item->incorporated = true;
 		settle_landed(landings, item);

@@ -369,10 +369,10 @@ on_candidates(void *arg)
 	queue_look(queue);
 }
 
-/* Keep the results of everything that is in the queue now. */
-static void
-trim_book(struct queue *queue)
+void
+queue_trim_book(struct queue *queue)
 {
+	static const char *const nothing[] = { NULL };
 	struct landing_record *record = record_of(queue);
 	cleanup_strv char **keep = NULL;
 
@@ -385,8 +385,8 @@ trim_book(struct queue *queue)
 		if (c != NULL && c->tree != NULL)
 			strv_add(&keep, c->tree);
 	}
-	if (keep != NULL)
-		check_book_trim(&record->checks, strv_const(keep));
+	check_book_trim(
+	    &record->checks, keep != NULL ? strv_const(keep) : nothing);
 	check_output_trim(queue->core);
 }
 
@@ -422,7 +422,7 @@ on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 		if (end->verdict == CHECK_FAILED)
 			check_output_keep(
 			    queue->core, end->tree, end->how, end->output);
-		trim_book(queue);
+		queue_trim_book(queue);
 		landings_checked(queue->landings, end, flaky);
 		give_up_judging(queue, end);
 		persist_changed(queue->core);

@@ -70,6 +70,9 @@ void queue_begin(struct queue *queue);
 void queue_look(struct queue *queue);
 /* The same after this time. */
 void queue_wake(struct queue *queue, int64_t ms);
+/* After a result was added to the book: forget old ones, but none of what is in
+ * the queue now. */
+void queue_trim_book(struct queue *queue);
 /* Leave the running checks to the next daemon, end everything else. */
 void queue_stop(struct queue *queue);
 /* Does nothing run that must not be interrupted? */
