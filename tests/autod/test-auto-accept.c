@@ -35,6 +35,10 @@ begin_guarded(struct auto_world *world, const char *settings)
 	auto_world_work(world, "b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait(&world->floor, is_for_person, agent);
+	floor_world_settle(&world->floor);
+	/* It was frozen before it was refused. */
+	ck_assert_str_eq(
+	    floor_world_sh(&world->floor, "git for-each-ref refs/llmc"), "");
 	return agent;
 }
 

@@ -52,6 +52,21 @@ op_enqueue_ref(const char *item)
 /* --- refused --------------------------------------------------------- */
 
 static void
+static void
+on_ref_dropped(const struct err *err, void *arg)
+{
+	(void)err; /* it only keeps a commit longer than needed */
+	(void)arg;
+}
+
+void
+op_enqueue_drop_ref(struct core *core, const char *item)
+{
+	cleanup_free char *ref = op_enqueue_ref(item);
+
+	git_freeze_drop(core->git, ref, on_ref_dropped, NULL);
+}
+
 refuse(struct op_enqueue *e, const struct git_frozen *frozen, unsigned refused)
 {
 	struct err err = { 0 };
@@ -243,6 +258,9 @@ fail(struct op_enqueue *e, const struct err *err)
 	agent->worker->accepted = false;
 	agent->worker->for_person = err->code == -EACCES;
 	agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
+	/* Frozen before it was refused, or cancelled at that moment. */
+	if (e->item->head != NULL || err->code == -ECANCELED)
+		op_enqueue_drop_ref(agent->core, e->item->id);
 	xstrset(&agent->worker->reason, err->msg);
 	persist_changed(agent->core);
 	/* Not a worktree of ours any more: this worker is put aside. */

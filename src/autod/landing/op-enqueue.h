@@ -5,6 +5,7 @@
 #define OP_ENQUEUE_H
 
 struct agent;
+struct core;
 struct landings;
 struct server_call;
 
@@ -16,5 +17,7 @@ void op_enqueue(
 
 /* The ref that holds the frozen commit of an item; the caller frees. */
 char *op_enqueue_ref(const char *item);
+/* Remove it. */
+void op_enqueue_drop_ref(struct core *core, const char *item);
 
 #endif

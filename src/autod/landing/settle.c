@@ -9,7 +9,6 @@
 #include "check-output.h"
 #include "emit.h"
 #include "errtext.h"
-#include "git-freeze.h"
 #include "json.h"
 #include "landing-item.h"
 #include "landing.h"
@@ -40,21 +39,12 @@ agent_of(const struct landings *landings, const struct landing_item *item)
 	    NULL;
 }
 
-static void
-on_ref_dropped(const struct err *err, void *arg)
-{
-	(void)err; /* it only keeps a commit longer than needed */
-	(void)arg;
-}
-
 /* The item is gone after this. */
 static void
 forget(struct landings *landings, struct landing_item *item)
 {
-	cleanup_free char *ref = op_enqueue_ref(item->id);
-
 	if (item->kind == ITEM_WORK)
-		git_freeze_drop(landings->core->git, ref, on_ref_dropped, NULL);
+		op_enqueue_drop_ref(landings->core, item->id);
 	queue_remove(landings->queue, item);
 }
 
