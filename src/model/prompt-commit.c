@@ -10,6 +10,7 @@
 #include "buf.h"
 #include "mem.h"
 #include "prompt-commit.h"
+#include "text.h"
 
 #define UNTITLED "Untitled change"
 
@@ -202,6 +203,18 @@ is_repeated(const char *const *messages, size_t index)
 	return false;
 }
 
+/* The message is part of the state, which is written often. */
+static void
+add_cut(const struct buf *text, struct buf *out)
+{
+	size_t kept = text_cut(text->data, text->len, PROMPT_COMMIT_MAX);
+
+	buf_add(out, text->data, kept);
+	if (kept < text->len)
+		buf_addf(out, "\n\n(%zu more bytes of this message left out)",
+		    text->len - kept);
+}
+
 void
 prompt_commit_message(
     const char *const *messages, size_t count, bool strip, struct buf *out)
@@ -223,5 +236,8 @@ prompt_commit_message(
 	/* There are only fixups: better their messages than none. */
 	if (text.len == 0 && count > 0)
 		add_message(messages[0], strip, &text);
-	buf_adds(out, text.len > 0 ? text.data : UNTITLED);
+	if (text.len > 0)
+		add_cut(&text, out);
+	else
+		buf_adds(out, UNTITLED);
 }

@@ -135,6 +135,26 @@ START_TEST(message_is_never_empty)
 }
 END_TEST
 
+/* Somebody committed with a log file as the message. */
+START_TEST(a_huge_message_is_cut)
+{
+	static const char note[] =
+	    "\n\n(1000 more bytes of this message left out)";
+	cleanup_buf struct buf text = BUF_INIT, out = BUF_INIT;
+	size_t kept = PROMPT_COMMIT_MAX - 1; /* the next character has two */
+
+	buf_adds(&text, "Title\n\n");
+	while (text.len < kept)
+		buf_adds(&text, "x");
+	for (size_t i = 0; i < 500; i++)
+		buf_adds(&text, "\xc3\xa9");
+	prompt_commit_message((const char *[]){ text.data }, 1, false, &out);
+	ck_assert_uint_eq(out.len, kept + strlen(note));
+	ck_assert_str_eq(out.data + kept, note);
+	ck_assert_int_eq(memcmp(out.data, text.data, kept), 0);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -144,7 +164,7 @@ unit_suite(void)
 	    (const TTest *[]){ one_message_is_kept_as_it_is,
 		several_messages_become_paragraphs_below_the_first,
 		fixups_and_repetitions_are_left_out, message_is_never_empty,
-		NULL });
+		a_huge_message_is_cut, NULL });
 	unit_case(suite, "attribution",
 	    (const TTest *[]){ attribution_is_stripped_in_every_form,
 		words_of_people_are_kept, strip_leaves_no_hole_in_the_middle,

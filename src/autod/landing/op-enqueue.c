@@ -24,8 +24,11 @@
 #include "serve.h"
 #include "settings.h"
 #include "settle.h"
+#include "text.h"
 #include "turn-end.h"
 #include "worker-op.h"
+
+#define TITLE_MAX 200 /* bytes */
 
 enum {
 	STEP_WRITE,
@@ -117,8 +120,8 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 	xstrset(&item->author_email, frozen->author_email);
 	xstrset(&item->author_date, frozen->author_date);
 	xstrset(&item->committer_date, frozen->committer_date);
-	item->title =
-	    xasprintf("%.*s", (int)strcspn(message.data, "\n"), message.data);
+	item->title = xstrndup(message.data,
+	    text_cut(message.data, strcspn(message.data, "\n"), TITLE_MAX));
 	item->queued_ms = clock_wall_ms();
 	if (frozen->base_date > 0 &&
 	    git_facts_is_at(core->git, core_branch(core), frozen->base))
