@@ -404,6 +404,21 @@ START_TEST(a_queued_task_is_dropped)
 }
 END_TEST
 
+START_TEST(work_in_the_queue_gets_another_priority)
+{
+	struct auto_world world;
+	struct floor_call *call;
+
+	begin_queued(&world, "");
+	ck_assert_int_eq(item_of(&world, "t1")->priority, PRIORITY_NORMAL);
+	call = floor_world_ask(&world.floor, "task.priority",
+	    "{\"task\": \"t1\", \"priority\": \"urgent\"}");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_int_eq(item_of(&world, "t1")->priority, PRIORITY_URGENT);
+	auto_world_end(&world);
+}
+END_TEST
+
 /* --- during the move ------------------------------------------------- */
 
 static bool
@@ -425,21 +440,6 @@ begin_moving(struct auto_world *world)
 }
 
 /* The task is not done again; nor if the checkout was in the way at first. */
-START_TEST(work_in_the_queue_gets_another_priority)
-{
-	struct auto_world world;
-	struct floor_call *call;
-
-	begin_queued(&world, "");
-	ck_assert_int_eq(item_of(&world, "t1")->priority, PRIORITY_NORMAL);
-	call = floor_world_ask(&world.floor, "task.priority",
-	    "{\"task\": \"t1\", \"priority\": \"urgent\"}");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	ck_assert_int_eq(item_of(&world, "t1")->priority, PRIORITY_URGENT);
-	auto_world_end(&world);
-}
-END_TEST
-
 START_TEST(a_worker_is_lost_during_the_move)
 {
 	struct auto_world world;

@@ -7,9 +7,11 @@
 #include "agent.h"
 #include "emit.h"
 #include "json.h"
+#include "landing-item.h"
 #include "landing-world.h"
 #include "landing.h"
 #include "mem.h"
+#include "op-reset.h"
 #include "serve.h"
 #include "unit.h"
 
@@ -379,6 +381,59 @@ START_TEST(a_rebase_is_no_landing)
 }
 END_TEST
 
+/* The title is for people, and part of the state; the commit keeps its own. */
+START_TEST(a_long_title_is_cut)
+{
+	struct landing_world world;
+	struct floor_call *call;
+
+	landing_world_begin(&world, NULL);
+	landing_world_work(&world, "adam", "b.txt", "mine");
+	floor_world_wt(&world.floor, "adam",
+	    "git commit -q --amend -m \"$(printf '%0300d' 0)\"");
+	world.may_not_begin = true;
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	landing_world_wait(&world, NULL, "queued");
+	ck_assert_uint_eq(
+	    strlen(world.floor.core->state.landings.items[0]->title), 200);
+	world.may_not_begin = false;
+	landings_kick(world.landings);
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_uint_eq(
+	    strlen(floor_world_sh(&world.floor, "git log -1 --format=%s main")),
+	    300);
+	landing_world_end(&world);
+}
+END_TEST
+
+/* A person is told of the files, and where the work is. */
+START_TEST(a_conflict_without_a_worker)
+{
+	struct landing_world world;
+	struct floor_call *call;
+	struct agent *adam;
+	cleanup_free char *want = NULL;
+	const char *error;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "mine");
+	want = xasprintf("it conflicts with main: b.txt; its commit is %.12s",
+	    floor_world_wt(&world.floor, "adam", "git rev-parse HEAD"));
+	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	landing_world_wait(&world, adam, "moving");
+	world.floor.store_held = true;
+	op_reset(adam, NULL);
+	landing_world_meanwhile(&world, "b.txt", "theirs");
+	floor_world_store_answer(&world.floor);
+	error = floor_world_answer(&world.floor, call);
+	ck_assert_ptr_nonnull(error);
+	ck_assert_str_eq(error, want);
+	landing_world_told(
+	    &world, "not landed nobody; ended nobody conflict; ");
+	landing_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -388,7 +443,8 @@ unit_suite(void)
 	unit_case(suite, "ends",
 	    (const TTest *const[]){ lands_as_one_commit,
 		nothing_is_left_to_land, a_branch_that_moves_is_followed,
-		a_conflict_is_resolved_by_its_worker,
+		a_conflict_is_resolved_by_its_worker, a_long_title_is_cut,
+		a_conflict_without_a_worker,
 		too_many_conflicts_are_for_a_person,
 		a_dirty_checkout_is_waited_for, NULL });
 	unit_case(suite, "queue",

@@ -52,9 +52,6 @@ op_enqueue_ref(const char *item)
 	return xasprintf("refs/llmc/queue/%s", item);
 }
 
-/* --- refused --------------------------------------------------------- */
-
-static void
 static void
 on_ref_dropped(const struct err *err, void *arg)
 {
@@ -70,6 +67,9 @@ op_enqueue_drop_ref(struct core *core, const char *item)
 	git_freeze_drop(core->git, ref, on_ref_dropped, NULL);
 }
 
+/* --- refused --------------------------------------------------------- */
+
+static void
 refuse(struct op_enqueue *e, const struct git_frozen *frozen, unsigned refused)
 {
 	struct err err = { 0 };
@@ -215,6 +215,7 @@ note_own_check(const struct op_enqueue *e)
 		return;
 	check_book_note(&core->state.landings.checks, e->item->head_tree,
 	    w->checked_key, CHECK_PASSED, clock_wall_ms(), w->checked_ms, 0);
+	queue_trim_book(e->landings->queue);
 }
 
 static void
@@ -233,7 +234,6 @@ enqueue(struct op_enqueue *e)
 		queue_move_retry(landings->queue->move);
 	landings_add_call(landings, item->id, take_ptr(&e->op.call));
 	queue_add(landings->queue, item);
-	queue_trim_book(e->landings->queue);
 	if (e->nothing) {
 		item->incorporated = true;
 		settle_landed(landings, item);
@@ -258,12 +258,12 @@ fail(struct op_enqueue *e, const struct err *err)
 		serve_fail(agent->core, e->op.call, API_FAILED, err->msg);
 		return; /* the next daemon tries again */
 	}
-	agent->worker->accepted = false;
-	agent->worker->for_person = err->code == -EACCES;
-	agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
 	/* Frozen before it was refused, or cancelled at that moment. */
 	if (e->item->head != NULL || err->code == -ECANCELED)
 		op_enqueue_drop_ref(agent->core, e->item->id);
+	agent->worker->accepted = false;
+	agent->worker->for_person = err->code == -EACCES;
+	agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
 	xstrset(&agent->worker->reason, err->msg);
 	persist_changed(agent->core);
 	/* Not a worktree of ours any more: this worker is put aside. */

@@ -433,7 +433,8 @@ give_to_another(struct landings *landings, const struct landing_item *item)
 		   item->head, words) == LANDING_RETURN_TAKEN;
 }
 
-/* A pick or a revert has no worker who could resolve it. */
+/* A pick, a revert, and work whose worker was reset have nobody who could
+ * resolve it. */
 static void
 conflict_without_worker(struct landings *landings, struct landing_item *item)
 {
@@ -445,10 +446,16 @@ conflict_without_worker(struct landings *landings, struct landing_item *item)
 		    "with: git revert %.12s",
 		    item->words != NULL ? item->words : "see git log",
 		    item->head);
-	else
+	else if (item->kind == ITEM_PICK)
 		err_set(&err, -EEXIST,
 		    "it conflicts with %s; its work is in %s",
 		    core_branch(landings->core), item->words);
+	else
+		err_set(&err, -EEXIST,
+		    "it conflicts with %s%s%s; its commit is %.12s",
+		    core_branch(landings->core),
+		    item->words != NULL ? ": " : "",
+		    item->words != NULL ? item->words : "", item->head);
 	give_back(landings, item, LANDING_END_CONFLICT, &err);
 }
 
