@@ -203,9 +203,11 @@ START_TEST(a_task_survives_its_daemon)
 	agent = auto_world_turn(&world, 1);
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done(&world);
+	auto_world_wait(&world, "exhausted; ");
 	auto_world_told(&world,
 	    "task_assigned t1; task_completed t1 needs_review; "
-	    "landing_queued t1; accept_success t1; task_finished t1 landed; ");
+	    "landing_queued t1; accept_success t1; task_finished t1 landed; "
+	    "exhausted; ");
 	auto_world_folder(&world, "done: a.md; ");
 	auto_world_filed(&world, "t1 landed; ");
 	auto_world_end(&world);
