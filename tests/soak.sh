@@ -70,7 +70,8 @@ part "the overseer is killed $overseer_kills times" \
 	--logbase soak-overseer-kills e2e-overseer-kills
 part "a landing is ended at each of its points" \
 	env LANDING_ALL=1 meson test -C "$build" --print-errorlogs --verbose \
-	--timeout-multiplier 4 --logbase soak-points git-move git-power-mix
+	--timeout-multiplier 4 --logbase soak-points \
+	git-crash git-move git-power-mix
 part "the daemon is killed at $queue_steps steps of a batch" \
 	env QUEUE_STEPS="$queue_steps" meson test -C "$build" \
 	--print-errorlogs --verbose \

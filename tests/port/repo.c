@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "buf.h"
 #include "child.h"
@@ -39,6 +40,33 @@ set_environment(const char *base)
 	unsetenv("GIT_CONFIG_GLOBAL");
 	for (size_t i = 0; i < nitems(people); i += 2)
 		setenv(people[i], people[i + 1], 1);
+}
+
+static char *no_sync; /* a stand-in for sync(1) that does nothing */
+
+/* Nothing needs to be on the disk of these tests: neither git nor sync(1) waits
+ * for it. */
+static void
+forget_the_disk(void)
+{
+	cleanup_free char *path = NULL;
+	const char *folder = unit_path("bin");
+
+	setenv("GIT_TEST_FSYNC", "0", 1);
+	if (no_sync != NULL)
+		return;
+	no_sync = file_join(folder, "sync");
+	path = xasprintf("%s:%s", folder, getenv("PATH"));
+	ck_assert_int_eq(file_mkdirs(folder, 0755, NULL), 0);
+	ck_assert_int_eq(symlink("/bin/true", no_sync), 0);
+	setenv("PATH", path, 1);
+}
+
+void
+repo_use_disk(void)
+{
+	unlink(no_sync);
+	unsetenv("GIT_TEST_FSYNC");
 }
 
 static const char *
@@ -85,8 +113,9 @@ repo_reopen(struct repo *repo, const struct git_options *options)
 	repo->git = git_new(repo->loop, options);
 }
 
-struct repo *
-repo_new_empty(void)
+/* All but the repository itself. */
+static struct repo *
+new_place(void)
 {
 	static int number;
 	struct git_options options = { 0 };
@@ -102,7 +131,7 @@ repo_new_empty(void)
 	repo->dir = unit_path(dir);
 	ck_assert_int_eq(file_mkdirs(repo->root, 0755, NULL), 0);
 	set_environment(repo->base);
-	repo_sh(repo, "git init -q -b main .");
+	forget_the_disk();
 	repo->loop = loop_new();
 	options.root = repo->root;
 	repo->git = git_new(repo->loop, &options);
@@ -110,13 +139,42 @@ repo_new_empty(void)
 }
 
 struct repo *
+repo_new_empty(void)
+{
+	struct repo *repo = new_place();
+
+	repo_sh(repo, "git init -q -b main .");
+	return repo;
+}
+
+/* The first repository of a program is kept, and copied for the others. */
+static void
+make_first(struct repo *repo)
+{
+	static char *kept;
+
+	if (kept != NULL) {
+		setenv("FIRST", kept, 1);
+		repo_sh(repo,
+		    "cp -a \"$FIRST/.git\" \"$FIRST/a.txt\" . && "
+		    "git update-index -q --refresh");
+		return;
+	}
+	repo_sh(repo,
+	    "git init -q -b main .; echo one >a.txt; git add a.txt; "
+	    "git commit -qm first; mkdir \"$B/first\"; "
+	    "cp -a .git a.txt \"$B/first\"");
+	kept = file_join(repo->base, "first");
+}
+
+struct repo *
 repo_new(bool run_hooks)
 {
-	struct repo *repo = repo_new_empty();
+	struct repo *repo = new_place();
 	struct git_options options = { .root = repo->root,
 		.run_hooks = run_hooks };
 
-	repo_sh(repo, "echo one >a.txt; git add a.txt; git commit -qm first");
+	make_first(repo);
 	repo_reopen(repo, &options);
 	return repo;
 }

@@ -46,6 +46,9 @@ void repo_free(struct repo *repo);
 void repo_cleanup(struct repo **repo);
 #define cleanup_repo __attribute__((cleanup(repo_cleanup)))
 
+/* From now on git and sync(1) wait for the disk, as they should. */
+void repo_use_disk(void);
+
 /* Open another struct git on the same repository. */
 void repo_reopen(struct repo *repo, const struct git_options *options);
 

@@ -127,6 +127,7 @@ recorded(struct cut *cut)
 	cleanup_free char *told = xasprintf("%s/told", repo->base);
 
 	cut->repo = repo;
+	repo_use_disk();
 	repo_sh(repo,
 	    "echo old >old.txt; echo u >user.txt; git add .; "
 	    "git commit -qm second; git tag onto; echo edit >>user.txt; "
