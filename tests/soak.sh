@@ -71,7 +71,7 @@ part "the overseer is killed $overseer_kills times" \
 part "a landing is ended at each of its points" \
 	env LANDING_ALL=1 meson test -C "$build" --print-errorlogs --verbose \
 	--timeout-multiplier 4 --logbase soak-points \
-	git-crash git-move git-power-mix
+	fleet-faults git-crash git-move git-power-mix
 part "the daemon is killed at $queue_steps steps of a batch" \
 	env QUEUE_STEPS="$queue_steps" meson test -C "$build" \
 	--print-errorlogs --verbose \

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Landings that something is in the way of. */
+
+#include <string.h>
+
+#include "mem.h"
+#include "ready-work.h"
+#include "repo.h"
+#include "unit.h"
+
+START_TEST(any_change_waits_or_only_an_overlapping_one)
+{
+	cleanup_repo struct repo *repo = ready_work(false);
+
+	repo_sh(repo, "echo mine >>z.txt");
+	ready_waits(repo, false, "z.txt");
+	ready_lands(repo, true);
+	ck_assert_str_eq(repo_sh(repo, READY_SHOW), READY_LANDED "\n M z.txt");
+}
+END_TEST
+
+START_TEST(changes_in_the_way_wait)
+{
+	static const struct {
+		const char *text, *named;
+	} ways[] = {
+		{ "echo mine >>a.txt", "a.txt" },
+		{ "echo mine >>a.txt; git add a.txt", "a.txt" },
+		/* Staged, but no longer in the file. */
+		{ "echo mine >>a.txt; git add a.txt; git show id:a.txt >a.txt",
+		    "a.txt" },
+		{ "rm a.txt", "a.txt" },
+		{ "chmod +x a.txt", "a.txt" },
+		{ "echo mine >>old.txt", "old.txt" },
+		{ "mkdir d; echo mine >d/new.txt", "d/new.txt" },
+		{ "mkdir d; echo mine >d/new.txt; git add d", "d/new.txt" },
+		{ "mkdir d; ln -s x d/new.txt", "d/new.txt" },
+		{ "mkdir -p d/new.txt; >d/new.txt/u", "d/new.txt" },
+		{ "echo mine >d", ": d" },
+		{ "mkdir e; ln -s e d", ": d" },
+		{ "echo mine >d; git add d", ": d" },
+		{ "echo d/ >.git/info/exclude; mkdir d; echo mine >d/new.txt",
+		    "d/new.txt" },
+		{ "git rm -q a.txt; mkdir a.txt; >a.txt/u", "a.txt" },
+	};
+
+	for (size_t i = 0; i < nitems(ways); i++) {
+		cleanup_repo struct repo *repo = ready_work(false);
+
+		repo_sh(repo, ways[i].text);
+		ready_waits(repo, true, ways[i].named);
+		ready_waits(repo, false, ways[i].named);
+		repo_sh(repo, "git reset -q --hard; git clean -fdxq");
+		ready_lands(repo, false);
+		ck_assert_str_eq(repo_sh(repo, READY_SHOW), READY_LANDED);
+	}
+}
+END_TEST
+
+START_TEST(many_files_in_the_way_are_named_in_short)
+{
+	cleanup_repo struct repo *repo = ready_work(false);
+
+	repo_sh(repo, "for i in 1 2 3 4 5 6 7; do >\"f$i\n\"; done; git add .");
+	ready_waits(repo, false, "7 files block the landing in ");
+	ck_assert_ptr_nonnull(strstr(repo->text, "f1\\x0a, f2"));
+	ck_assert_ptr_nonnull(strstr(repo->text, "f5\\x0a, ..."));
+}
+END_TEST
+
+START_TEST(an_empty_folder_is_not_in_the_way)
+{
+	cleanup_repo struct repo *repo = ready_work(false);
+
+	repo_sh(repo, "mkdir -p d/new.txt");
+	ready_lands(repo, false);
+	ck_assert_str_eq(repo_sh(repo, READY_SHOW), READY_LANDED);
+}
+END_TEST
+
+/* What a git that was killed in the middle of its fast-forward leaves, and what
+ * a user with the same changes has. */
+START_TEST(a_landing_killed_in_the_middle_is_finished)
+{
+	static const char *const states[] = {
+		/* Files and index are updated, the ref is not. */
+		"git read-tree -m -u onto id",
+		/* Only files. */
+		"git read-tree -m -u onto id; git read-tree onto",
+		/* Some of the files. */
+		"git show id:a.txt >a.txt",
+		"rm old.txt",
+		"mkdir d; git show id:d/new.txt >d/new.txt; rm old.txt",
+		"git show id:a.txt >a.txt; git add a.txt",
+	};
+
+	for (size_t i = 0; i < nitems(states); i++) {
+		for (int overlap = 0; overlap < 2; overlap++) {
+			cleanup_repo struct repo *repo = ready_work(false);
+
+			repo_sh(repo, states[i]);
+			ready_lands(repo, overlap != 0);
+			ck_assert_str_eq(
+			    repo_sh(repo, READY_SHOW), READY_LANDED);
+			ck_assert_str_eq(
+			    repo_sh(
+				repo, "ls .git | grep -c 'landing[.]' || :"),
+			    "0");
+		}
+	}
+}
+END_TEST
+
+START_TEST(what_the_user_is_doing_waits)
+{
+	static const struct {
+		const char *text, *named;
+	} doings[] = {
+		{ "git checkout -q -b side onto~1; echo s >s; git add s; "
+		  "git commit -qm s; git checkout -q main; "
+		  "git merge -q --no-ff --no-commit side",
+		    "merge" },
+		{ "git checkout -q -b side onto~1; echo s >a.txt; git add .; "
+		  "git commit -qm s; git checkout -q main; "
+		  "git rebase -q --exec false onto~1 2>/dev/null || :",
+		    "rebase of the branch" },
+		{ "git worktree add -qf \"$B/twice\" main", "twice" },
+		{ ">.git/index.lock", "another git" },
+	};
+
+	for (size_t i = 0; i < nitems(doings); i++) {
+		cleanup_repo struct repo *repo = ready_work(false);
+
+		repo_sh(repo, doings[i].text);
+		ready_waits(repo, true, doings[i].named);
+	}
+}
+END_TEST
+
+START_TEST(a_held_ref_waits)
+{
+	cleanup_repo struct repo *repo = ready_work(false);
+
+	repo_sh(repo, "git checkout -q --detach; >.git/refs/heads/main.lock");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_HELD);
+	ck_assert_ptr_nonnull(
+	    strstr(repo->text, "another git process holds a lock"));
+	repo_sh(repo, "rm .git/refs/heads/main.lock");
+	ready_lands(repo, false);
+}
+END_TEST
+
+/* git updates the files before it finds that it cannot move the ref. */
+START_TEST(a_held_ref_leaves_the_checkout_as_it_was)
+{
+	cleanup_repo struct repo *repo = ready_work(false);
+
+	repo_sh(repo, ">.git/refs/heads/main.lock");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_HELD);
+	ck_assert_ptr_nonnull(
+	    strstr(repo->text, "another git process holds a lock"));
+	ck_assert_str_eq(repo_sh(repo, "git status --short"), "");
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse main"),
+	    repo_sh(repo, "git rev-parse onto"));
+	repo_sh(repo, "rm .git/refs/heads/main.lock");
+	ready_lands(repo, false);
+}
+END_TEST
+
+START_TEST(a_branch_checked_out_meanwhile_comes_along)
+{
+	cleanup_repo struct repo *repo = ready_work(true);
+
+	/* A reference hook acts as a user who was faster. */
+	repo_sh(repo,
+	    "git checkout -q --detach; git worktree add -q --detach \"$B/x\"; "
+	    "printf '#!/bin/sh\\n"
+	    "[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\\n"
+	    ">\"$B/once\"; unset GIT_DIR; cd \"$B/x\"; "
+	    "git symbolic-ref HEAD refs/heads/main\\n' "
+	    ">.git/hooks/reference-transaction; "
+	    "chmod +x .git/hooks/reference-transaction");
+	ready_lands(repo, false);
+	ck_assert_str_eq(
+	    repo_sh(repo, "cd \"$B/x\"; git symbolic-ref HEAD; " READY_SHOW),
+	    "refs/heads/main\n" READY_LANDED);
+}
+END_TEST
+
+/* They are nowhere else. */
+START_TEST(a_branch_checked_out_meanwhile_keeps_its_ignored_files)
+{
+	cleanup_repo struct repo *repo = ready_work(true);
+
+	repo_sh(repo,
+	    "git checkout -q --detach; git worktree add -q --detach \"$B/x\"; "
+	    "echo d >>.git/info/exclude; mkdir \"$B/x/d\"; "
+	    "echo mine >\"$B/x/d/new.txt\"; printf '#!/bin/sh\\n"
+	    "[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\\n"
+	    ">\"$B/once\"; unset GIT_DIR; cd \"$B/x\"; "
+	    "git symbolic-ref HEAD refs/heads/main\\n' "
+	    ">.git/hooks/reference-transaction; "
+	    "chmod +x .git/hooks/reference-transaction");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", true), GIT_LAND_DIRTY);
+	ck_assert_ptr_nonnull(strstr(repo->text, "d/new.txt"));
+	ck_assert_str_eq(
+	    repo_sh(repo, "cat \"$B/x/d/new.txt\"; git rev-parse main"),
+	    repo_sh(repo, "echo mine; git rev-parse onto"));
+}
+END_TEST
+
+START_TEST(a_branch_checked_out_meanwhile_with_changes_is_given_back)
+{
+	cleanup_repo struct repo *repo = ready_work(true);
+
+	repo_sh(repo,
+	    "git checkout -q --detach; git worktree add -q --detach \"$B/x\"; "
+	    "echo mine >>\"$B/x/a.txt\"; printf '#!/bin/sh\\n"
+	    "[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\\n"
+	    ">\"$B/once\"; unset GIT_DIR; cd \"$B/x\"; "
+	    "git symbolic-ref HEAD refs/heads/main\\n' "
+	    ">.git/hooks/reference-transaction; "
+	    "chmod +x .git/hooks/reference-transaction");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", true), GIT_LAND_DIRTY);
+	ck_assert_str_eq(
+	    repo_sh(
+		repo, "cd \"$B/x\"; git status --short; git rev-parse main"),
+	    repo_sh(repo, "echo ' M a.txt'; git rev-parse onto"));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-land-way");
+
+	unit_case(s, "in the way",
+	    (const TTest *[]){ any_change_waits_or_only_an_overlapping_one,
+		changes_in_the_way_wait,
+		many_files_in_the_way_are_named_in_short,
+		an_empty_folder_is_not_in_the_way,
+		a_landing_killed_in_the_middle_is_finished,
+		what_the_user_is_doing_waits, a_held_ref_waits,
+		a_held_ref_leaves_the_checkout_as_it_was,
+		a_branch_checked_out_meanwhile_comes_along,
+		a_branch_checked_out_meanwhile_keeps_its_ignored_files,
+		a_branch_checked_out_meanwhile_with_changes_is_given_back,
+		NULL });
+	return s;
+}
