@@ -116,6 +116,19 @@ check_book_key(const char *text, char ret_key[CHECK_KEY_SIZE])
 		id_hash(text, ret_key, CHECK_KEY_SIZE - 1);
 }
 
+char *
+check_book_tree(const char *tree, const char *overlay_key)
+{
+	return overlay_key[0] != '\0' ? xasprintf("%s_%s", tree, overlay_key) :
+					xstrdup(tree);
+}
+
+size_t
+check_book_id_len(const char *tree)
+{
+	return strcspn(tree, "_");
+}
+
 void
 check_book_release(struct check_book *book)
 {
@@ -260,8 +273,11 @@ check_book_forget(
 static bool
 is_kept(const struct check_result *result, const char *const *keep)
 {
+	size_t len = check_book_id_len(result->tree);
+
 	for (; keep != NULL && *keep != NULL; keep++)
-		if (strcmp(result->tree, *keep) == 0)
+		if (strlen(*keep) == len &&
+		    strncmp(result->tree, *keep, len) == 0)
 			return true;
 	return false;
 }

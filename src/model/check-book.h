@@ -35,6 +35,15 @@ struct json_object;
 #define CHECK_KEY_SIZE 17
 void check_book_key(const char *text, char ret_key[CHECK_KEY_SIZE]);
 
+/* The name of what was checked: the id of its tree. If files in it were
+ * replaced by those of the branch (protected paths), "_" and a key of these
+ * follow, so that the result counts for nothing else. Everything called `tree`
+ * here is such a name. */
+#define CHECK_TREE_SIZE (64 + 1 + CHECK_KEY_SIZE)
+/* The caller frees; "" = nothing was replaced. */
+char *check_book_tree(const char *tree, const char *overlay_key);
+size_t check_book_id_len(const char *tree); /* of the id in front */
+
 /* The exit status of check_command that means: neither passed nor failed. */
 #define CHECK_EXIT_UNJUDGED 75
 
@@ -94,8 +103,8 @@ bool check_book_note(struct check_book *book, const char *tree,
 void check_book_forget(
     struct check_book *book, const char *tree, const char *command);
 
-/* Drop the oldest results beyond CHECK_BOOK_MAX, but none whose tree is listed
- * in keep (NULL terminated): those are in the present chain. */
+/* Drop the oldest results beyond CHECK_BOOK_MAX, but none whose tree id is
+ * listed in keep (NULL terminated): those are in the present chain. */
 void check_book_trim(struct check_book *book, const char *const *keep);
 
 /* Must this result, not judged, wait before the next check? A time more than a

@@ -17,7 +17,8 @@
  * not kept; results are found by tree (check-book.h).
  *
  * Strings are borrowed: those of the facts from the caller, those of a plan
- * from its facts. Commits and trees are names of git objects.
+ * from its facts. Commits are names of git objects, trees are names in the
+ * check book.
  */
 #ifndef LANDING_PLAN_H
 #define LANDING_PLAN_H
@@ -60,7 +61,8 @@ struct landing_entry {
 	bool landing; /* part of the landing under way: left out */
 	enum landing_build build;
 	const char *parent; /* the commit that all of this is about */
-	const char *commit, *tree; /* if built */
+	const char *commit; /* if built */
+	const char *tree; /* and how its check is found in the book */
 };
 
 /* A check that is running. */

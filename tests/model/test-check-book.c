@@ -179,6 +179,29 @@ START_TEST(expected_duration_follows_the_checks)
 }
 END_TEST
 
+/* Protected paths were those of another tree: a result of its own. */
+START_TEST(a_tree_with_an_overlay_is_another_one)
+{
+	const char *const keep[] = { "t", NULL };
+	cleanup_free char *plain = check_book_tree("t", "");
+	cleanup_free char *with = check_book_tree("t", "k");
+	char tree[16];
+
+	ck_assert_str_eq(plain, "t");
+	ck_assert_str_eq(with, "t_k");
+	ck_assert_uint_eq(check_book_id_len(plain), 1);
+	ck_assert_uint_eq(check_book_id_len(with), 1);
+	note(with, CHECK_PASSED);
+	ck_assert_ptr_null(check_book_find(&book, plain, "c"));
+	for (int i = 0; i < CHECK_BOOK_MAX; i++) {
+		snprintf(tree, sizeof tree, "n%d", i);
+		check_book_note(&book, tree, "c", CHECK_PASSED, NOW + 9, 1, 0);
+	}
+	check_book_trim(&book, keep);
+	ck_assert_ptr_nonnull(check_book_find(&book, with, "c"));
+}
+END_TEST
+
 START_TEST(the_oldest_go_but_none_of_the_chain)
 {
 	const char *keep[CHECK_BOOK_MAX + 3] = { "t0", "t2", NULL };
@@ -309,6 +332,7 @@ unit_suite(void)
 		old_flakes_are_forgotten_in_the_long_run,
 		a_pass_after_failures_in_a_row_forgives_the_others,
 		expected_duration_follows_the_checks,
+		a_tree_with_an_overlay_is_another_one,
 		the_oldest_go_but_none_of_the_chain,
 		the_command_unused_for_longest_goes,
 		it_is_written_and_read_back,

@@ -10,6 +10,7 @@
 #include "check-slot.h"
 #include "clock.h"
 #include "core.h"
+#include "emit.h"
 #include "errand.h"
 #include "errtext.h"
 #include "excerpt.h"
@@ -25,7 +26,7 @@
 #include "strv.h"
 #include "workspace.h"
 
-#define NAME_SIZE (GIT_ID_SIZE + CHECK_KEY_SIZE)
+#define NAME_SIZE (CHECK_TREE_SIZE + CHECK_KEY_SIZE)
 
 enum {
 	STEP_PLACE,
@@ -45,8 +46,9 @@ struct check_slot {
 	bool busy;
 	bool adopting;
 	bool leaving; /* the daemon stops: the command goes on */
+	bool renewed; /* the worktree was moved aside for this check */
 	char name[NAME_SIZE]; /* of the errand: <tree>-<key> */
-	char tree[GIT_ID_SIZE], key[CHECK_KEY_SIZE], commit[GIT_ID_SIZE];
+	char tree[CHECK_TREE_SIZE], key[CHECK_KEY_SIZE], commit[GIT_ID_SIZE];
 	char *command; /* as it was when the check began: `key` is its name */
 	char *task, *base;
 	char **protected_paths;
@@ -76,11 +78,42 @@ check_slot_key(const struct core *core, char ret_key[CHECK_KEY_SIZE])
 
 /* --- step place: the worktree at that commit ------------------------- */
 
+/* A check made something else of the worktree, or somebody put something in its
+ * place: it is kept for whoever wants to look, and made anew. One is kept; if
+ * that is still there, somebody must look. */
+static bool
+move_aside(struct check_slot *slot, struct err *err)
+{
+	cleanup_free char *aside = xasprintf("%s.broken", slot->dir);
+	cleanup_free char *why = xstrdup(err->msg);
+
+	if (rename(slot->dir, aside) == -1) {
+		err_errno(err, -errno, "%s; moving it to %s", why, aside);
+		return false;
+	}
+	emit(slot->core,
+	    &(struct event){ .kind = EVENT_WORKTREE_BROKEN, .path = aside });
+	return true;
+}
+
 static void
 on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
 {
+	struct check_slot *slot = arg;
+	struct err broken;
+
 	(void)out;
-	operation_on_done(err, arg);
+	if (err == NULL || (err->code != -EUCLEAN && err->code != -EEXIST) ||
+	    slot->renewed || slot->op.stopping) {
+		operation_on_done(err, arg);
+		return;
+	}
+	broken = *err;
+	slot->renewed = true;
+	if (!move_aside(slot, &broken))
+		operation_on_done(&broken, arg);
+	else if (operation_arrived(&slot->op, NULL))
+		operation_go(&slot->op, STEP_PLACE);
 }
 
 static void
@@ -338,6 +371,7 @@ static void
 begin(struct check_slot *slot, const struct operation_kind *how)
 {
 	slot->busy = true;
+	slot->renewed = false;
 	slot->since_ms = clock_wall_ms();
 	slot->facts = (struct errand_facts){ .verdict = CHECK_UNJUDGED };
 	buf_clear(&slot->how);
@@ -371,7 +405,7 @@ check_slot_adopt(struct check_slot *slot)
 
 	while (errand_find(slot->run_dir, name, sizeof name)) {
 		dash = strchr(name, '-');
-		if (dash == NULL || dash - name >= GIT_ID_SIZE ||
+		if (dash == NULL || dash - name >= CHECK_TREE_SIZE ||
 		    strlen(dash + 1) >= CHECK_KEY_SIZE) {
 			if (errand_forget(slot->run_dir, name, NULL) < 0)
 				return false;

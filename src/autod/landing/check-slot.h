@@ -22,7 +22,7 @@ struct err;
 
 /* How it ended; valid until the callback returns. */
 struct check_end {
-	const char *tree; /* id */
+	const char *tree; /* its name in the book */
 	const char *key; /* of the command */
 	enum check_verdict verdict;
 	bool cancelled; /* by check_slot_cancel(): no verdict */
@@ -41,7 +41,8 @@ void check_slot_free(struct check_slot *slot);
 
 /* What to check. */
 struct check_subject {
-	const char *tree, *commit; /* ids */
+	const char *tree; /* its name in the book */
+	const char *commit; /* id */
 	const char *task; /* for LLMC_TASK, NULL = none */
 	const char *base; /* commit of the branch: protected paths are checked
 			   * as they are there; NULL = none are changed */
@@ -50,7 +51,8 @@ struct check_subject {
 		      * setup of the worktree left must not decide it */
 };
 
-/* The slot must be free. Its end is reported through fn, always later. */
+/* The slot must be free. Its end is reported through fn, always later. A
+ * worktree that is none any more is moved aside, and made anew, once. */
 void
 check_slot_start(struct check_slot *slot, const struct check_subject *subject);
 /* Continue what an earlier daemon left running; false: nothing. */
@@ -59,7 +61,7 @@ void check_slot_cancel(struct check_slot *slot);
 /* The daemon stops: let go of the command, end everything else. */
 void check_slot_stop(struct check_slot *slot);
 
-/* The id of the tree that it checks, NULL = it is free. */
+/* The name in the book of what it checks, NULL = it is free. */
 const char *check_slot_tree(const struct check_slot *slot);
 /* Since when, wall clock milliseconds. */
 int64_t check_slot_since_ms(const struct check_slot *slot);

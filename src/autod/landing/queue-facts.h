@@ -18,6 +18,7 @@ struct queue_facts {
 	struct landing_run runs[LANDING_SLOTS_MAX];
 	struct queue_slot *run_slots[LANDING_SLOTS_MAX];
 	char key[CHECK_KEY_SIZE];
+	char **trees; /* names of trees that are checked with an overlay */
 };
 
 /* Borrows from the queue; valid until something changes there. */

@@ -154,6 +154,8 @@ do_land(struct queue *queue, const struct queue_facts *facts,
     const struct landing_plan *plan, const struct landing_action *action)
 {
 	struct landing_record *record = record_of(queue);
+	cleanup_free char *tree =
+	    xstrndup(action->tree, check_book_id_len(action->tree));
 
 	for (size_t i = 0; i < action->upto; i++) {
 		const struct landing_link *link = &plan->links[i];
@@ -167,8 +169,8 @@ do_land(struct queue *queue, const struct queue_facts *facts,
 	xstrset(&record->to, action->commit);
 	queue->base_date = date_of(queue, facts, action->commit);
 	xstrset(&queue->base_commit, action->commit);
-	xstrset(&queue->base_tree, action->tree);
-	queue_base_know(queue, action->commit, action->tree, queue->base_date);
+	xstrset(&queue->base_tree, tree);
+	queue_base_know(queue, action->commit, tree, queue->base_date);
 	persist_changed(queue->core);
 	queue_move_begin(queue->move);
 }
