@@ -122,8 +122,8 @@ tell(struct repair *r, const char *text)
 		session_prompt(a->session, clean.data, receipt, false);
 }
 
-static void
-write_manual(const struct repair *r, const char *words)
+void
+repair_agent_write_manual(const struct repair *r, const char *words)
 {
 	struct err err = { 0 };
 
@@ -153,7 +153,7 @@ left_dirt(struct repair *r, struct server_call *call, int dirt)
 	words =
 	    xasprintf("The repair agent left %d uncommitted change%s in %s.\n",
 		dirt, dirt == 1 ? "" : "s", r->cwd);
-	write_manual(r, words);
+	repair_agent_write_manual(r, words);
 	agent_failed(
 	    r, REPAIR_GAVE_UP, "it left changes that are not committed");
 }

@@ -44,6 +44,8 @@ operation_fn repair_agent_end;
 
 /* It works no more; its session may still be there. */
 void repair_agent_rest(struct repair *r);
+/* A person is needed: write the file that says so. */
+void repair_agent_write_manual(const struct repair *r, const char *words);
 /* At once, without waiting for anything. */
 void repair_agent_kill(struct repair *r);
 void repair_agent_release(struct repair *r);

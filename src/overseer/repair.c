@@ -18,6 +18,7 @@
 #include "mem.h"
 #include "overseer.h"
 #include "repair-agent.h"
+#include "repair-check.h"
 #include "repair-land.h"
 #include "repair-prompt.h"
 #include "repair.h"
@@ -64,6 +65,7 @@ static void
 repair_free(struct repair *r)
 {
 	repair_agent_release(r);
+	repair_check_release(r);
 	buf_release(&r->prompt);
 	buf_release(&r->status);
 	buf_release(&r->diff);
@@ -84,6 +86,10 @@ enum {
 	STEP_WORK,
 	STEP_REBASE,
 	STEP_SQUASH,
+	STEP_CHECK_PATHS,
+	STEP_CHECK_PLACE,
+	STEP_CHECK_SETUP,
+	STEP_CHECK,
 	STEP_PUBLISH,
 	STEP_TIDY,
 };
@@ -273,6 +279,15 @@ static const struct operation_step repair_steps[] = {
 	    .cancel = repair_agent_cancel },
 	[STEP_REBASE] = { .name = "rebase", .run = repair_land_rebase },
 	[STEP_SQUASH] = { .name = "squash", .run = repair_land_squash },
+	[STEP_CHECK_PATHS] = { .name = "check the paths",
+	    .run = repair_check_paths },
+	[STEP_CHECK_PLACE] = { .name = "place of the check",
+	    .run = repair_check_place },
+	[STEP_CHECK_SETUP] = { .name = "setup of the check",
+	    .run = repair_check_setup },
+	[STEP_CHECK] = { .name = "check",
+	    .run = repair_check_run,
+	    .cancel = repair_check_cancel },
 	[STEP_PUBLISH] = { .name = "land",
 	    .run = repair_land_publish,
 	    .firm = true },

@@ -21,6 +21,7 @@
 #include "git-work.h"
 #include "operation.h"
 #include "repair-agent.h"
+#include "repair-check.h"
 
 #define REPAIR_BRANCH "llmc/overseer"
 
@@ -40,6 +41,7 @@ struct repair {
 	struct operation op; /* first */
 	struct overseer *overseer;
 	struct repair_agent agent;
+	struct repair_check check;
 	struct buf prompt, status, diff;
 	char *cwd;
 	bool in_worktree;

@@ -79,6 +79,12 @@ make_settings(const struct world *w, bool worktree)
 }
 
 void
+world_set(struct world *w, const char *key, const char *value)
+{
+	ck_assert_int_eq(settings_override(w->o.settings, key, value, NULL), 0);
+}
+
+void
 world_begin(struct world *w, bool worktree)
 {
 	memset(w, 0, sizeof *w);

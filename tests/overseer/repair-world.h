@@ -31,6 +31,7 @@ struct world {
 /* worktree: overseer.remediation_worktree. */
 void world_begin(struct world *w, bool worktree);
 void world_end(struct world *w);
+void world_set(struct world *w, const char *key, const char *value);
 
 /* Run the loop until the repair is in that step, or has ended. */
 void world_until_step(struct world *w, const char *step);

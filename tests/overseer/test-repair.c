@@ -266,6 +266,50 @@ START_TEST(a_fix_lands_as_one_commit)
 }
 END_TEST
 
+/* The rules for all work hold for it, too. */
+static const struct {
+	const char *key, *value, *more; /* a setting, and more of the fix */
+	enum repair_outcome outcome;
+	const char *words; /* NULL = it lands */
+} rules[] = {
+	{ "auto.check_command", "test -e fixed.txt && test ! -e .llmc", "",
+	    REPAIR_COMPLETED, NULL },
+	{ "auto.check_command", "echo why; echo not fixed; exit 1", "",
+	    REPAIR_FAILED, "exited with status 1: not fixed" },
+	{ "auto.check_command", "exit 75", "", REPAIR_FAILED, "status 75" },
+	{ "auto.protected_paths", "[\"fixed.*\"]", "", REPAIR_GAVE_UP,
+	    "protected paths, which a person must look at: fixed.txt" },
+	{ "auto.protected_paths", "[\"other\"]",
+	    "; mkdir .llmc; echo x >.llmc/x; git add -f .llmc; git commit -qm x",
+	    REPAIR_FAILED, "paths that never land: .llmc/x" },
+};
+
+START_TEST(a_fix_is_checked_before_it_lands)
+{
+	cleanup_free char *text = xasprintf("%s%s", fix, rules[_i].more);
+	struct world w;
+
+	world_begin(&w, true);
+	world_set(&w, rules[_i].key, rules[_i].value);
+	work(&w);
+	repo_sh(w.repo, text);
+	free(world_stops(&w));
+	world_until_over(&w);
+	ck_assert_msg(w.outcome == rules[_i].outcome, "%s", w.words.data);
+	if (rules[_i].words != NULL)
+		ck_assert_msg(strstr(w.words.data, rules[_i].words) != NULL,
+		    "%s", w.words.data);
+	ck_assert_str_eq(repo_sh(w.repo, "git log -1 --format=%s main"),
+	    rules[_i].words == NULL ? "Repair by the overseer" : "first");
+	if (rules[_i].outcome == REPAIR_GAVE_UP) {
+		cleanup_free char *manual = history_manual_file(&w.o.workspace);
+
+		ck_assert_ptr_nonnull(manual);
+	}
+	world_end(&w);
+}
+END_TEST
+
 START_TEST(a_fix_that_somebody_made_needs_no_landing)
 {
 	struct world w;
@@ -362,6 +406,10 @@ static const struct {
 	{ "work", false, false },
 	{ "rebase", true, false },
 	{ "squash", true, false },
+	{ "check the paths", true, false },
+	{ "place of the check", true, false },
+	{ "setup of the check", true, false },
+	{ "check", true, false },
 	{ "land", true, true },
 	{ "tidy", true, true },
 	{ "end the session", true, true },
@@ -371,6 +419,8 @@ static const struct {
 static void
 reach(struct world *w, size_t i)
 {
+	world_set(w, "repo.setup_command", "sleep 0.2");
+	world_set(w, "auto.check_command", "sleep 0.2");
 	world_agent(w);
 	repair_begin(&w->o);
 	if (steps[i].after_work) {
@@ -512,6 +562,7 @@ unit_suite(void)
 		without_a_worktree_it_works_in_the_checkout,
 		an_agent_that_ends_during_the_landing_is_not_started_again,
 		NULL });
+	unit_rows(s, a_fix_is_checked_before_it_lands, nitems(rules));
 	unit_case(s, "stop",
 	    (const TTest *[]){ it_can_be_stopped_in_every_step,
 		it_can_be_dropped_in_every_step, it_must_not_take_too_long,

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Steps of a repair, before its fix lands: the rules that hold for all work.
+ * The daemon and its landing queue are down, so the fix is tested here: it
+ * changes no path that must not land, none that only a person may change, and
+ * auto.check_command passes on exactly the commit that lands.
+ */
+#ifndef REPAIR_CHECK_H
+#define REPAIR_CHECK_H
+
+#include "operation.h"
+
+struct child;
+struct repair;
+struct setup;
+
+struct repair_check {
+	char *dir; /* the worktree that the check runs in */
+	struct setup *setup;
+	struct child *child;
+};
+
+operation_fn repair_check_paths;
+operation_fn repair_check_place;
+operation_fn repair_check_setup;
+operation_fn repair_check_run;
+operation_fn repair_check_cancel; /* of the run */
+
+void repair_check_release(struct repair *r);
+
+#endif
