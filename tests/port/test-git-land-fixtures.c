@@ -203,6 +203,15 @@ static const struct fixture lands[] = {
 	    .shown = "1",
 	    .checked = "",
 	    .status = " M sub" },
+	/* With a name that is not what it says as a pattern. */
+	{ .setup = LIB "; git --literal-pathspecs submodule --quiet add "
+		       "\"$B/lib\" ':/x'; cd ':/x'; "
+		       "git checkout -q --detach HEAD~1; cd \"$R\"",
+	    .work = "git update-index --cacheinfo 160000,$(git -C "
+		    "\"$B/lib\" rev-parse main),:/x",
+	    .show = "cat :/x/l; :",
+	    .shown = "2",
+	    .checked = "" },
 	{ .setup = LIB,
 	    .work = "git submodule --quiet add \"$B/lib\" sub 2>&1",
 	    .show = "ls -d sub/*; git ls-files sub",

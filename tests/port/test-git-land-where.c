@@ -196,6 +196,34 @@ START_TEST(a_worker_on_the_branch_is_taken_off_it)
 }
 END_TEST
 
+static void
+on_landed(enum git_land_result result, const char *detail,
+    const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	repo->landed = result;
+	strlcpy(repo->text, detail, sizeof repo->text);
+	repo_answered(repo, err);
+}
+
+START_TEST(a_branch_with_a_long_name_lands)
+{
+	cleanup_repo struct repo *repo = ready();
+	cleanup_free char *branch = xasprintf("%0200d/%0200d", 1, 2);
+	cleanup_free char *text = xasprintf("git branch -m '%s'", branch);
+
+	repo_sh(repo, text);
+	repo_begin(repo);
+	git_land(repo->git, branch, "onto", "id", false, on_landed, repo);
+	repo_wait(repo);
+	ck_assert_msg(
+	    repo->landed == GIT_LANDED, "%s %s", repo->text, repo->msg);
+	ck_assert_str_eq(
+	    repo_sh(repo, "git status --short; cat a.txt"), "one\ntwo");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -209,6 +237,7 @@ unit_suite(void)
 		a_head_that_is_a_link_is_a_checkout,
 		a_worktree_with_a_relative_path_goes_along,
 		a_locked_worktree_that_is_not_there_waits,
-		a_worker_on_the_branch_is_taken_off_it, NULL });
+		a_worker_on_the_branch_is_taken_off_it,
+		a_branch_with_a_long_name_lands, NULL });
 	return s;
 }

@@ -35,6 +35,7 @@ void
 git_land_check_release(struct git_land_check *check)
 {
 	git_changes_release(&check->changes);
+	free(check->branch);
 	buf_release(&check->in_way);
 	buf_release(&check->foreign);
 	buf_release(&check->suspects);
@@ -255,8 +256,7 @@ git_land_check_status(struct git_land_check *check, const char *out, size_t len)
 		if (entry.kind == GIT_STATUS_HEAD)
 			strlcpy(check->head, entry.text, sizeof check->head);
 		else if (entry.kind == GIT_STATUS_BRANCH)
-			strlcpy(
-			    check->branch, entry.text, sizeof check->branch);
+			xstrset(&check->branch, entry.text);
 		else if (entry.kind == GIT_STATUS_UNMERGED)
 			blame_staged(check, entry.text);
 		if (entry.kind != GIT_STATUS_CHANGED)

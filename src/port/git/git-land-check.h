@@ -20,7 +20,7 @@ struct git_land_check {
 
 	/* Found. */
 	char head[GIT_ID_SIZE]; /* the checkout's commit */
-	char branch[256]; /* and branch, "" = detached */
+	char *branch; /* and branch, "" = detached; NULL = not known */
 	struct buf in_way; /* paths, NUL terminated */
 	size_t in_way_count;
 	struct buf foreign; /* those of them whose staged content is neither the

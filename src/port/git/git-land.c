@@ -334,7 +334,8 @@ land_ask_submodules(struct git_op *op)
 	struct land_op *land = op->self;
 	struct git_move *move = &land->move;
 
-	git_claim_clear(&move->claim);
+	if (!move->touched)
+		git_claim_clear(&move->claim);
 	while (
 	    move->tree != NULL && move->submodule < move->check.changes.count) {
 		const struct git_change *change =
@@ -345,8 +346,9 @@ land_ask_submodules(struct git_op *op)
 			continue;
 		op->run_dir = move->tree;
 		git_move_config(move, &op->env, false);
-		return git_op_args(op, "submodule", "--quiet", "update",
-		    "--no-fetch", "--checkout", "--", change->path, NULL);
+		return git_op_args(op, "--literal-pathspecs", "submodule",
+		    "--quiet", "update", "--no-fetch", "--checkout", "--",
+		    change->path, NULL);
 	}
 	return GIT_OP_DONE;
 }

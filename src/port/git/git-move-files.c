@@ -88,17 +88,19 @@ git_move_files_status(struct git_op *op, const struct git_answer *answer)
 {
 	struct git_move *move = op->self;
 	const char *branch = move->settling ? move->claim.branch : move->branch;
+	bool on;
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
 	git_land_check_status(&move->check, answer->out, answer->out_len);
-	if (strcmp(move->check.branch, branch) == 0 &&
-	    strcmp(move->check.head, move->head_id) == 0)
+	on = move->check.branch != NULL &&
+	    strcmp(move->check.branch, branch) == 0;
+	if (on && strcmp(move->check.head, move->head_id) == 0)
 		return files_judge(move);
 	/* The user is somewhere else by now. */
 	if (move->settling)
 		return git_move_go(move, MOVE_LEFT_PUT);
-	if (strcmp(move->check.branch, branch) != 0)
+	if (!on)
 		return git_move_again(move);
 	return git_move_go(move, MOVE_LEAVE);
 }

@@ -494,13 +494,32 @@ add_branch(char ***paths, const struct git_move *move)
 	add_existing(paths, move->common, "packed-refs");
 }
 
+/* The branch has moved, and git has put it on disk. What may be lost in a power
+ * cut now are files and index: what is written down stays for who settles
+ * that. */
+static void
+move_last_synced(const struct err *err, void *arg)
+{
+	struct git_move *move = arg;
+	bool failed = err != NULL;
+	enum git_op_next next = GIT_OP_NEXT;
+
+	git_sync_free(take_ptr(&move->sync));
+	if (failed && move->sync_failed)
+		move->touched = true;
+	else if (failed)
+		next = git_move_later(move, GIT_RETRY_MS);
+	move->sync_failed = failed;
+	git_op_resume(move->op, next);
+}
+
 /* The branch, and what shall not look like a change of the user's to it. */
 enum git_op_next
 git_move_last_sync(struct git_op *op)
 {
 	struct git_move *move = op->self;
 	const struct git_changes *changes = &move->check.changes;
-	bool whole = changes->count > SYNC_FILES_MAX;
+	bool whole = changes->count > SYNC_FILES_MAX || move->sync_failed;
 	char **paths = NULL;
 	int r;
 
@@ -515,8 +534,11 @@ git_move_last_sync(struct git_op *op)
 	r = git_sync_new(
 	    git_loop(op->git), whole, strv_const(paths), &move->sync, &op->err);
 	strv_free(paths);
-	if (r < 0)
-		return GIT_OP_FAIL;
-	git_sync_wait(move->sync, move_synced, move);
+	if (r < 0) {
+		memset(&op->err, 0, sizeof op->err);
+		move->touched = true;
+		return GIT_OP_NEXT;
+	}
+	git_sync_wait(move->sync, move_last_synced, move);
 	return GIT_OP_WAIT;
 }

@@ -101,6 +101,7 @@ struct git_move {
 	bool again; /* from the look at the trees on */
 	bool recorded; /* the claim tells of this landing */
 	bool synced; /* what the commit consists of is on disk */
+	bool sync_failed; /* once, after the branch had moved */
 
 	/* What is looked at: HEAD's commit, the one whose content may be there
 	 * already, and between which two the files move. */
