@@ -265,7 +265,7 @@ static const struct event_row rows[EVENT_KIND_COUNT] = {
 	    .words = "{ref:sha} is taken back[ on {branch}]"
 		     "[ by {commit_sha:sha}]",
 	    .colour = "33",
-	    .fields = "branch commit ref" },
+	    .fields = "branch commit ref reason" },
 	[EVENT_NOT_LANDED] = { .name = "accept_failure",
 	    .level = INFO,
 	    .text = "not landed",

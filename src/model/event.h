@@ -80,7 +80,8 @@ enum event_kind {
 	EVENT_LANDED, /* worker, task, branch, commit (NULL: nothing to land);
 		       * to: the commit that the branch moved to; count: its
 		       * place in that move */
-	EVENT_REVERTED, /* branch, commit; ref: the commit it takes back */
+	EVENT_REVERTED, /* branch, commit; ref: the commit it takes back;
+			 * reason: what failed, NULL = a person wants it */
 	EVENT_NOT_LANDED, /* worker, task, branch, commit: its own; error */
 	EVENT_LANDING_WAITS, /* worker, reason: for another git command */
 	EVENT_BRANCH_MOVED, /* branch; from, to: commits */

@@ -9,6 +9,7 @@
 #include "landing-item.h"
 #include "mem.h"
 #include "record.h"
+#include "red-run.h"
 
 const char *const item_kind_words[ITEM_KIND_COUNT + 1] = {
 	[ITEM_WORK] = "work",
@@ -36,6 +37,8 @@ static const struct record_field fields[] = {
 	FIELD("title", title),
 	FIELD("head", head, .flags = RECORD_REQUIRED),
 	FIELD("base", base),
+	FIELD("undoes", undoes, .max = RED_RUN_MAX),
+	FIELD("why", why),
 	FIELD("head_tree", head_tree),
 	FIELD("base_tree", base_tree),
 	FIELD("message", message),
@@ -49,6 +52,7 @@ static const struct record_field fields[] = {
 	FIELD("conflict", conflict),
 	FIELD("incorporated", incorporated),
 	FIELD("commit", commit),
+	FIELD("tree", tree),
 	FIELD("place", place),
 	FIELD("words", words),
 	FIELD("picked_head", picked_head),

@@ -44,7 +44,10 @@ struct landing_item {
 	char *task; /* NULL = by hand */
 	char *title; /* for people */
 	char *head; /* the frozen commit; of a revert, the commit to undo */
-	char *base; /* the commit of the branch where the work started */
+	char *base; /* the commit of the branch where the work started; of a
+		     * revert, what to go back to, NULL = its parent */
+	int undoes; /* of a revert with a base: so many of red_run */
+	char *why; /* of a revert: what failed; NULL = a person wants it */
 	char *head_tree, *base_tree; /* ids */
 	char *message; /* of the landed commit */
 	char *author_name, *author_email;
@@ -56,6 +59,7 @@ struct landing_item {
 	bool incorporated; /* landing it changes nothing: the branch has it */
 	char *commit; /* LANDED: as that; EJECTED: its candidate; QUEUED: the
 		       * branch is moving to it (journal) */
+	char *tree; /* of `commit`, QUEUED only */
 	int place; /* with `commit`: among the items of that move, from 1 */
 	char *words; /* EJECTED: what its worker is told; of a pick, the ref
 		      * that keeps it */

@@ -21,6 +21,7 @@ static const struct record_field fields[] = {
 	FIELD("window", window),
 	FIELD("from", from),
 	FIELD("to", to),
+	FIELD("from_tree", from_tree),
 	FIELD("red_told", red_told),
 };
 
@@ -32,6 +33,7 @@ landing_record_release(struct landing_record *record)
 	free(record->items);
 	record_release(fields, nitems(fields), record);
 	check_book_release(&record->checks);
+	red_run_release(&record->own);
 	memset(record, 0, sizeof *record);
 }
 
@@ -122,6 +124,7 @@ landing_record_to_json(const struct landing_record *record)
 		json_object_array_add(
 		    items, landing_item_to_json(record->items[i]));
 	json_set(json, "items", items);
+	json_set(json, "own", red_run_to_json(&record->own));
 	json_set(json, "checks", check_book_to_json(&record->checks));
 	return json;
 }
@@ -164,6 +167,20 @@ parse_items(struct json_object *json, const char *at,
 	return r;
 }
 
+static int
+parse_own(struct json_object *json, const char *at,
+    struct landing_record *record, struct err *err)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+	struct json_object *list = NULL;
+	int r = json_get_array(json, at, "own", &list, err);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	json_path_key(&path, at, "own");
+	return red_run_from_json(list, path.data, &record->own, err);
+}
+
 /* A journal needs both of its ends. */
 static void
 fix_combinations(struct landing_record *record)
@@ -172,6 +189,7 @@ fix_combinations(struct landing_record *record)
 		return;
 	xstrset(&record->from, NULL);
 	xstrset(&record->to, NULL);
+	xstrset(&record->from_tree, NULL);
 	for (size_t i = 0; i < record->count; i++)
 		if (record->items[i]->step == ITEM_QUEUED)
 			xstrset(&record->items[i]->commit, NULL);
@@ -188,6 +206,8 @@ landing_record_from_json(struct json_object *json, const char *at,
 	r = record_from_json(fields, nitems(fields), json, at, record, err);
 	if (r == 0)
 		r = parse_items(json, at, record, err);
+	if (r == 0)
+		r = parse_own(json, at, record, err);
 	if (r < 0)
 		return r;
 	r = json_get_object(json, at, "checks", &checks, err);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "check-book.h"
+#include "red-run.h"
 
 struct err;
 struct json_object;
@@ -25,7 +26,9 @@ struct landing_record {
 	/* The journal: the branch moves from one commit to the other, with the
 	 * items that have a commit. NULL = it does not move. */
 	char *from, *to;
+	char *from_tree;
 	char *red_told; /* base tree that was reported as failing */
+	struct red_run own; /* tasks' commits that the branch ends with */
 	struct check_book checks;
 };
 

@@ -11,7 +11,7 @@
 #define MINUTE (60 * SECOND)
 #define HOUR   ((int64_t)60 * MINUTE)
 
-static const char *const red_actions[] = { "fix", "stop", NULL };
+static const char *const red_actions[] = { "fix", "revert", "stop", NULL };
 
 static const char *const land_modes[] = { "tip", "each", NULL };
 
@@ -261,7 +261,10 @@ const struct setting settings_table[] = {
 	    .fallback = "\"fix\"",
 	    .choices = red_actions,
 	    .help = "What to do when the landing branch itself fails "
-		    "check_command: add a task that fixes it, or stop." },
+		    "check_command: add a task that fixes it (fix), take the "
+		    "tasks' commits back that it ends with (revert), or stop. "
+		    "Other commits are never taken back: if the newest one was "
+		    "not landed by a task, revert is the same as stop." },
 	{ .path = "auto.protected_paths",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",

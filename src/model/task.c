@@ -177,6 +177,13 @@ task_free(struct task *task)
 	free(task);
 }
 
+const char *
+task_earlier_commit(const struct task *old)
+{
+	return old->outcome == OUTCOME_LANDED ? old->commit :
+						old->landed_before;
+}
+
 void
 task_note(
     struct task *task, const char *what, const char *detail, int64_t now_ms)
@@ -205,6 +212,22 @@ wait_after(struct task *task, enum task_step from, int64_t now_ms)
 	if (task->step != from)
 		return -EINVAL;
 	return task_move(task, TASK_WAITING, now_ms, NULL);
+}
+
+struct task *
+task_again(const char *id, const struct task *old, int64_t now_ms)
+{
+	struct task *task =
+	    task_new(id, old->source, old->key, old->title, old->text, now_ms);
+
+	xstrset(&task->label, old->label);
+	xstrset(&task->landed_before, task_earlier_commit(old));
+	task->priority = old->priority;
+	task_note(task, "done again; it was", old->id, now_ms);
+	if (task->landed_before != NULL)
+		task_note(task, "did this before as commit",
+		    task->landed_before, now_ms);
+	return task;
 }
 
 int

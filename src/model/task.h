@@ -80,6 +80,12 @@ struct task {
 struct task *task_new(const char *id, const char *source, const char *key,
     const char *title, const char *text, int64_t now_ms);
 void task_free(struct task *task);
+/* A finished task that is done again under a new id: offered, with what it
+ * landed as. */
+struct task *task_again(const char *id, const struct task *old, int64_t now_ms);
+
+/* The commit that whoever does the task again should know; NULL = none. */
+const char *task_earlier_commit(const struct task *old);
 
 /* Add to the history; detail may be NULL and is cut at 1 KiB. */
 void task_note(

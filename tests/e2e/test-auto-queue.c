@@ -222,6 +222,38 @@ START_TEST(a_red_branch_is_fixed_by_a_task)
 }
 END_TEST
 
+/* A stricter command finds what the old one passed. The second task began
+ * before the first one landed. */
+START_TEST(a_red_branch_loses_the_commits_of_tasks)
+{
+	const char *strict = e2e_path("%s/strict.sh", unit_scratch());
+	const char *id;
+
+	auto_set("auto.on_red", "revert");
+	auto_set("auto.max_attempts", "1");
+	queue_check("true");
+	auto_task("a.md", "A\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	id =
+	    e2e_path("%.40s", e2e_git(fleet_root(), "rev-parse", "main", NULL));
+	e2e_script(strict,
+	    "#!/bin/sh\n[ -z \"$LLMC_CHECK_SLOT\" ] || [ ! -e a.txt ] || { "
+	    "echo no a.txt, please; exit 1; }\n");
+	auto_set("auto.check_command", strict);
+	auto_task("b.md",
+	    "B\nfake: run git reset -q --hard HEAD~1\nfake: commit b.txt x");
+	auto_run("--until-empty", NULL);
+	ck_assert(!e2e_exists(in_main("a.txt")));
+	ck_assert(e2e_exists(in_main("b.txt")));
+	e2e_has(
+	    e2e_git(fleet_root(), "log", "-1", "--format=%B", "main~1", NULL),
+	    e2e_path("This reverts commit %s", id));
+	ck_assert_int_eq(auto_events("branch_red", "no a.txt, please"), 1);
+	ck_assert_int_eq(auto_events("reverted", id), 1);
+	ck_assert_int_eq(auto_finished("dead-letter"), 1);
+}
+END_TEST
+
 /* --- killed ------------------------------------------------------------ */
 
 /* The second one is checked on top of the first. */
@@ -309,6 +341,7 @@ unit_suite(void)
 		a_worker_cannot_weaken_its_own_judge,
 		what_cannot_be_judged_blames_nobody,
 		a_red_branch_is_fixed_by_a_task,
+		a_red_branch_loses_the_commits_of_tasks,
 		all_at_once_lead_to_the_same_tree_as_one_by_one
 	};
 	Suite *suite = suite_create("auto-queue");

@@ -75,6 +75,7 @@ START_TEST(everything_is_written_and_read)
 {
 	struct landing_record record = { 0 }, copy;
 	struct landing_item *item = add(&record, "abc", "adam");
+	char word[] = "word";
 
 	item->kind = ITEM_REVERT;
 	item->step = ITEM_EJECTED;
@@ -83,8 +84,12 @@ START_TEST(everything_is_written_and_read)
 	xstrset(&item->words, "words");
 	xstrset(&item->commit, "fed");
 	item->uncommitted = 3;
+	item->undoes = 2;
+	xstrset(&item->why, "it fails");
 	record.window = 7;
 	xstrset(&record.red_told, "tree");
+	red_run_add(
+	    &record.own, &(struct red_commit){ word, word, word, word, word });
 	check_book_note(
 	    &record.checks, "tree", "command", CHECK_PASSED, 5, 6, 0);
 	pass_on(&record, &copy);
@@ -99,7 +104,11 @@ START_TEST(everything_is_written_and_read)
 	ck_assert_int_eq(copy.items[0]->uncommitted, 3);
 	ck_assert_uint_eq(copy.ids, 1);
 	ck_assert_int_eq(copy.window, 7);
+	ck_assert_int_eq(copy.items[0]->undoes, 2);
+	ck_assert_str_eq(copy.items[0]->why, "it fails");
 	ck_assert_str_eq(copy.red_told, "tree");
+	ck_assert_uint_eq(copy.own.count, 1);
+	ck_assert_str_eq(copy.own.list[0].task, "word");
 	ck_assert_ptr_nonnull(check_book_find(&copy.checks, "tree", "command"));
 	landing_record_release(&record);
 	landing_record_release(&copy);

@@ -417,6 +417,32 @@ START_TEST(of_a_merge_all_that_it_brought_is_undone)
 }
 END_TEST
 
+/* Of several commits, in one step. */
+START_TEST(an_earlier_commit_is_restored)
+{
+	cleanup_landing struct repo_landing *landing = repo_landing_new();
+	struct repo *repo = landing->repo;
+	struct git_candidate what = {
+		.parent = "main", .head = "bad", .base = "good", .revert = true
+	};
+
+	repo_sh(repo,
+	    "git tag good; echo x >>a.txt; >x; git add .; git commit -qm x; "
+	    "echo y >>a.txt; git commit -qam y; git tag bad");
+	ck_assert_msg(repo_build(landing, &what) == 0, "%s", repo->msg);
+	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_BUILT);
+	ck_assert_str_eq(
+	    landing->built.tree, repo_sh(repo, "git rev-parse good^{tree}"));
+	/* What came later stays. */
+	repo_sh(repo, ">z; git add z; git commit -qm z");
+	ck_assert_int_eq(repo_build(landing, &what), 0);
+	setenv("ID", landing->built.commit, 1);
+	ck_assert_str_eq(
+	    repo_sh(repo, "git show $ID:a.txt; git ls-tree --name-only $ID"),
+	    "one\na.txt\nz");
+}
+END_TEST
+
 START_TEST(what_cannot_be_undone_is_told)
 {
 	cleanup_landing struct repo_landing *landing = apart();
@@ -455,6 +481,7 @@ unit_suite(void)
 	unit_case(s, "revert",
 	    (const TTest *[]){ a_landed_commit_is_undone,
 		of_a_merge_all_that_it_brought_is_undone,
-		what_cannot_be_undone_is_told, NULL });
+		an_earlier_commit_is_restored, what_cannot_be_undone_is_told,
+		NULL });
 	return s;
 }

@@ -12,6 +12,7 @@
 #include "errtext.h"
 #include "failure.h"
 #include "fleet.h"
+#include "landing-item.h"
 #include "landing.h"
 #include "loop.h"
 #include "mem.h"
@@ -19,6 +20,7 @@
 #include "persist.h"
 #include "post-accept.h"
 #include "priority.h"
+#include "red-revert.h"
 #include "scheduler.h"
 #include "settings.h"
 #include "task-ref.h"
@@ -272,23 +274,47 @@ after_landing_blocked(void *arg, const char *class, const char *worker,
 			.reason = reason });
 }
 
+static void
+stop_red(struct auto_mode *mode, const char *words)
+{
+	failure_raise(mode->core,
+	    &(struct failure){
+		.class = "red_branch", .status = -1, .reason = words });
+}
+
+static void
+revert_red(struct auto_mode *mode, const char *words)
+{
+	cleanup_free char *reason = NULL;
+
+	if (red_revert_begin(mode->landings, words))
+		return;
+	reason = xasprintf("%s\nNothing is taken back: its newest commit was "
+			   "not landed by a task.",
+	    words);
+	stop_red(mode, reason);
+}
+
 /* Once for a tree: a fix that does not help leads to another tree. */
 void
 after_landing_red(void *arg, const char *tree, const char *words)
 {
 	struct auto_mode *mode = arg;
 	struct state *state = &mode->core->state;
+	const char *action =
+	    settings_string(mode->core->settings, "auto.on_red");
 	int64_t now = clock_wall_ms();
 	cleanup_free char *id = NULL;
 	struct task *fix;
 
 	if (!mode->active || state_task_by_key(state, "fix", tree) != NULL)
 		return;
-	if (strcmp(settings_string(mode->core->settings, "auto.on_red"),
-		"stop") == 0) {
-		failure_raise(mode->core,
-		    &(struct failure){
-			.class = "red_branch", .status = -1, .reason = words });
+	if (strcmp(action, "stop") == 0) {
+		stop_red(mode, words);
+		return;
+	}
+	if (strcmp(action, "revert") == 0) {
+		revert_red(mode, words);
 		return;
 	}
 	id = state_task_id(state);
@@ -316,6 +342,17 @@ after_landing_unfixed(struct auto_mode *mode, const struct task *t)
 		.task = t->id,
 		.status = -1,
 		.reason = words });
+}
+
+void
+after_landing_not_reverted(
+    void *arg, const struct landing_item *item, const char *words)
+{
+	struct auto_mode *mode = arg;
+	cleanup_free char *reason = xasprintf(
+	    "%s\nTaking commits back does not help: %s", item->why, words);
+
+	stop_red(mode, reason);
 }
 
 int

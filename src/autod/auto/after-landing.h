@@ -11,6 +11,7 @@
 
 struct auto_mode;
 struct event;
+struct landing_item;
 
 /* The worker has finished: land its work, now or when the wait is over. */
 void after_landing_begin(struct auto_mode *mode, struct agent *agent);
@@ -31,6 +32,8 @@ void after_landing_red(void *arg, const char *tree, const char *words);
 /* A task has ended without success: if it was to fix a branch that still fails,
  * nothing can land, and that is a failure. */
 void after_landing_unfixed(struct auto_mode *mode, const struct task *t);
+void after_landing_not_reverted(
+    void *arg, const struct landing_item *item, const char *words);
 int after_landing_priority(void *arg, const char *task);
 
 #endif

@@ -29,6 +29,7 @@
 #include "spending.h"
 #include "stalls.h"
 #include "state-auto.h"
+#include "taken-back.h"
 #include "task-commands.h"
 #include "task-ref.h"
 #include "turn-policy.h"
@@ -135,7 +136,7 @@ on_event(const struct event *event, void *arg)
 	} else if (event->kind == EVENT_LANDED && event->task != NULL) {
 		after_landing_published(mode, event);
 	} else if (event->kind == EVENT_REVERTED) {
-		outcome_reverted(mode, event->ref, event->commit);
+		taken_back(mode, event);
 	} else if (event->worker != NULL) {
 		agent = fleet_find(mode->fleet, event->worker);
 		if (agent != NULL)
@@ -178,6 +179,7 @@ static const struct landing_policy landing_policy = {
 	.frees = after_landing_frees,
 	.blocked = after_landing_blocked,
 	.red = after_landing_red,
+	.not_reverted = after_landing_not_reverted,
 	.priority = after_landing_priority,
 };
 

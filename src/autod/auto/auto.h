@@ -19,6 +19,7 @@
  *   spending.c       tokens, cost, budgets
  *   stalls.c         workers without a sign of life
  *   outage.c         usage limits and outages of the service
+ *   taken-back.c     landed tasks whose commit was taken back
  *   task-commands.c  the methods for tasks
  *   task-ref.c       keeps the work of tasks without a worker
  *   foreign-state.c  another program wrote state.json

@@ -38,67 +38,15 @@ report_to_source(struct auto_mode *mode, const struct task *t, struct err *err)
 	return source_settle(mode->source, t->key, t->outcome, t->reason, err);
 }
 
-static int
-file_task(const struct core *core, const struct task *t, struct err *err)
+int
+outcome_file(
+    const struct auto_mode *mode, const struct task *t, struct err *err)
 {
 	cleanup_free char *file =
-	    workspace_path(core->workspace, "tasks.jsonl");
+	    workspace_path(mode->core->workspace, "tasks.jsonl");
 	cleanup_json struct json_object *json = task_to_json(t);
 
 	return jsonl_append(file, json, FILED_SIZE, FILED_KEEP, err);
-}
-
-/* --- taken back ------------------------------------------------------ */
-
-struct search {
-	const char *commit;
-	struct task *found;
-};
-
-static bool
-on_record(struct json_object *record, void *arg)
-{
-	struct search *search = arg;
-	struct task *t = NULL;
-
-	if (strcmp(json_string_or(record, "commit", ""), search->commit) != 0 ||
-	    task_from_json(record, "", &t, NULL) < 0)
-		return true;
-	task_free(search->found);
-	search->found = t;
-	return true;
-}
-
-void
-outcome_reverted(struct auto_mode *mode, const char *undone, const char *commit)
-{
-	static const char what[] = "taken back by commit";
-	struct core *core = mode->core;
-	cleanup_free char *file =
-	    workspace_path(core->workspace, "tasks.jsonl");
-	struct search search = { .commit = undone };
-	struct err err = { 0 };
-	int64_t now = clock_wall_ms();
-
-	for (size_t i = 0; i < core->state.task_count; i++) {
-		struct task *t = core->state.tasks[i];
-
-		if (t->commit == NULL || strcmp(t->commit, undone) != 0)
-			continue;
-		task_note(t, what, commit, now);
-		persist_changed(core);
-		return;
-	}
-	jsonl_last(file, 0, on_record, &search, NULL);
-	if (search.found == NULL)
-		return; /* it was no task */
-	task_note(search.found, what, commit, now);
-	if (file_task(core, search.found, &err) < 0)
-		emit(core,
-		    &(struct event){ .kind = EVENT_TASK_NOT_TOLD,
-			.task = search.found->id,
-			.reason = err.msg });
-	task_free(search.found);
 }
 
 /* --- outcomes -------------------------------------------------------- */
@@ -116,7 +64,7 @@ on_outcomes_written(void *arg)
 		if (t->step != TASK_SETTLING)
 			continue;
 		if (report_to_source(mode, t, &err) < 0 ||
-		    file_task(core, t, &err) < 0) {
+		    outcome_file(mode, t, &err) < 0) {
 			/* The next patrol tries again; the work itself is
 			 * safe. */
 			emit(core,

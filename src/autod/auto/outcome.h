@@ -12,12 +12,16 @@
 
 struct agent;
 struct auto_mode;
+struct err;
 
 /* End the task with this outcome; reason may be NULL. */
 void outcome_settle(struct auto_mode *mode, struct task *task,
     enum task_outcome outcome, const char *reason);
 /* The task already has its outcome: count it, emit the event, do the rest. */
 void outcome_settled(struct auto_mode *mode, const struct task *task);
+/* Append it to tasks.jsonl; the last record of a task counts. */
+int outcome_file(
+    const struct auto_mode *mode, const struct task *task, struct err *err);
 /* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);
 
@@ -33,9 +37,6 @@ void outcome_clear_worker(struct agent *agent);
  * it. */
 void outcome_worker_lost(
     struct auto_mode *mode, struct agent *agent, const char *reason);
-/* A landed commit was taken back by another: its task's history says so. */
-void outcome_reverted(
-    struct auto_mode *mode, const char *undone, const char *commit);
 /* A person merged its work: its task is done. */
 void outcome_landed_elsewhere(struct auto_mode *mode, struct agent *agent);
 

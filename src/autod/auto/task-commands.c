@@ -147,14 +147,6 @@ find_filed(const struct core *core, const char *name)
 	return search.found;
 }
 
-/* The commit that whoever does the task again should know. */
-static const char *
-earlier_commit(const struct task *old)
-{
-	return old->outcome == OUTCOME_LANDED ? old->commit :
-						old->landed_before;
-}
-
 /* A finished task gets a new id and starts over. */
 static void
 retry_filed(
@@ -166,15 +158,9 @@ retry_filed(
 	struct task *t;
 
 	id = state_task_id(state);
-	t = task_new(id, old->source, old->key, old->title, old->text, now);
-	xstrset(&t->label, old->label);
-	xstrset(&t->landed_before, earlier_commit(old));
-	t->priority = old->priority;
+	t = task_again(id, old, now);
 	task_take(t, now);
-	task_note(t, "retried by a person; it was", old->id, now);
-	if (t->landed_before != NULL)
-		task_note(
-		    t, "did this before as commit", t->landed_before, now);
+	task_note(t, "retried by a person", NULL, now);
 	state_add_task(state, t);
 	persist_changed(mode->core);
 	scheduler_look(mode);
@@ -187,7 +173,7 @@ add_again(struct source *source, const struct task *old, char **ret_key,
     struct err *err)
 {
 	struct task_head head = { .priority = old->priority };
-	const char *commit = earlier_commit(old);
+	const char *commit = task_earlier_commit(old);
 
 	if (commit != NULL)
 		strlcpy(head.commit, commit, sizeof head.commit);

@@ -71,6 +71,10 @@ struct landing_policy {
 	    const char *task, const char *reason);
 	/* The branch itself, this tree, fails its check. */
 	void (*red)(void *arg, const char *tree, const char *words);
+	/* A revert that the policy wanted will not be: it conflicts, or fails
+	 * its check. The item is gone afterwards. */
+	void (*not_reverted)(
+	    void *arg, const struct landing_item *item, const char *words);
 	/* Enum priority of a task. */
 	int (*priority)(void *arg, const char *task);
 };

@@ -91,16 +91,21 @@ on_index_changed(void *arg)
 		loop_timer_restart(move->wait, SETTLE_MS);
 }
 
-static void
+/* When to look again. Soon for the first time: it may have changed before it
+ * was watched. */
+static int64_t
 watch_checkout(struct queue_move *move)
 {
 	cleanup_free char *index =
 	    file_join(move->core->workspace->root, ".git/index");
 
-	if (move->index == NULL &&
-	    watch_new(move->core->loop, index, on_index_changed, move,
-		&move->index, NULL) < 0)
-		move->index = NULL; /* the timer is enough */
+	if (move->index != NULL)
+		return LOOK_MS;
+	if (watch_new(move->core->loop, index, on_index_changed, move,
+		&move->index, NULL) == 0)
+		return SETTLE_MS;
+	move->index = NULL; /* the timer is enough */
+	return LOOK_MS;
 }
 
 /* The checkout: looked at once for all, and told of after each back-off. */
@@ -114,9 +119,8 @@ wait_for_checkout(struct queue_move *move, const char *detail)
 	cleanup_free char *words = NULL;
 	int64_t now = clock_wall_ms(), ms = 0;
 
-	watch_checkout(move);
 	move->checkout = true;
-	wait_ms(move, LOOK_MS, reason);
+	wait_ms(move, watch_checkout(move), reason);
 	if (now / 1000 < state->source_repo_dirty_retry_after_unix)
 		return; /* told of already */
 	if (!backoff_next(
@@ -236,6 +240,7 @@ item_back(
     struct queue_move *move, struct landing_item *item, const struct err *err)
 {
 	xstrset(&item->commit, NULL);
+	xstrset(&item->tree, NULL);
 	item->incorporated = false;
 	/* Work that a person is waiting for is not kept back. */
 	if (err != NULL)
@@ -249,9 +254,45 @@ end_journal(struct queue_move *move)
 
 	xstrset(&record->from, NULL);
 	xstrset(&record->to, NULL);
+	xstrset(&record->from_tree, NULL);
 	move->running = false;
 	persist_changed(move->core);
 	queue_look(move->queue);
+}
+
+/* The item of this move that is at this place of it; NULL = none. */
+static struct landing_item *
+item_at(const struct landing_record *record, int place)
+{
+	for (size_t i = 0; i < record->count; i++)
+		if (record->items[i]->step == ITEM_LANDED &&
+		    record->items[i]->tree != NULL &&
+		    record->items[i]->place == place)
+			return record->items[i];
+	return NULL;
+}
+
+/* Which commits are there now that tasks landed? */
+static void
+note_own(struct landing_record *record)
+{
+	struct red_commit next = { .parent = record->from,
+		.parent_tree = record->from_tree };
+	struct landing_item *item;
+
+	for (int i = 1; (item = item_at(record, i)) != NULL; i++) {
+		next.commit = item->commit;
+		next.tree = item->tree;
+		next.task = item->kind == ITEM_WORK ? item->task : NULL;
+		if (item->commit != NULL && next.parent_tree != NULL) {
+			red_run_add(&record->own, &next);
+			next.parent = item->commit;
+			next.parent_tree = item->tree;
+		}
+	}
+	for (size_t i = 0; i < record->count; i++)
+		if (record->items[i]->step == ITEM_LANDED)
+			xstrset(&record->items[i]->tree, NULL);
 }
 
 static void
@@ -269,6 +310,7 @@ landed(struct queue_move *move)
 	move->lock_tries = 0;
 	landings_moved(move->queue->landings, record->from, record->to);
 	each_item(move, item_landed, NULL);
+	note_own(record);
 	end_journal(move);
 	push_begin(move);
 }

@@ -24,6 +24,7 @@
 #include "queue-facts.h"
 #include "queue-move.h"
 #include "queue.h"
+#include "red-revert.h"
 #include "release.h"
 #include "settings.h"
 #include "settle.h"
@@ -162,10 +163,12 @@ do_land(struct queue *queue, const struct queue_facts *facts,
 		struct landing_item *item = facts->items[link->entry];
 
 		xstrset(&item->commit, link->commit);
+		xstrset(&item->tree, link->tree);
 		item->incorporated = link->same;
 		item->place = (int)i + 1;
 	}
 	xstrset(&record->from, queue->base_commit);
+	xstrset(&record->from_tree, queue->base_tree);
 	xstrset(&record->to, action->commit);
 	queue->base_date = date_of(queue, facts, action->commit);
 	xstrset(&queue->base_commit, action->commit);
@@ -322,8 +325,11 @@ plan_and_act(struct queue *queue)
 	}
 	queue->long_waits =
 	    release_due(queue->landings, &facts.plan, &plan, facts.items, now);
-	for (size_t i = 0; i < plan.action_count; i++)
-		act(queue, &facts, &plan, &plan.actions[i]);
+	if (red_revert_review(queue, &facts, &plan))
+		queue_look(queue);
+	else
+		for (size_t i = 0; i < plan.action_count; i++)
+			act(queue, &facts, &plan, &plan.actions[i]);
 	if (plan.wake_ms > 0)
 		queue_wake(queue, plan.wake_ms > now ? plan.wake_ms - now : 1);
 	landing_plan_release(&plan);

@@ -43,23 +43,63 @@ revert_end(struct revert *r)
 	revert_free(r);
 }
 
-static void
-enqueue(struct revert *r)
+static struct landing_item *
+new_item(struct landings *landings, const struct revert_order *order)
 {
-	struct landings *landings = r->landings;
 	struct landing_item *item =
 	    landing_record_new_item(&landings->core->state.landings);
 	int64_t now = clock_wall_ms();
 
 	item->kind = ITEM_REVERT;
 	item->approved = true;
-	xstrset(&item->head, r->commit);
-	item->title = xasprintf("Revert \"%s\"", r->subject);
-	item->message = xasprintf(
-	    "%s\n\nThis reverts commit %s.\n", item->title, r->commit);
+	xstrset(&item->head, order->commit);
+	xstrset(&item->base, order->restored);
+	item->undoes = order->undoes;
+	xstrset(&item->title, order->title);
+	xstrset(&item->message, order->message);
+	xstrset(&item->why, order->why);
 	item->author_date = xasprintf("%" PRId64 " +0000", now / 1000);
 	xstrset(&item->committer_date, item->author_date);
 	item->queued_ms = now;
+	return item;
+}
+
+void
+revert_enqueue(struct landings *landings, const struct revert_order *order)
+{
+	struct landing_item *item = new_item(landings, order);
+
+	item->priority = PRIORITY_URGENT; /* work on top of it would be lost */
+	queue_add(landings->queue, item);
+}
+
+bool
+revert_is_queued(const struct landings *landings, const char *commit)
+{
+	const struct landing_record *record = &landings->core->state.landings;
+
+	for (size_t i = 0; i < record->count; i++) {
+		const struct landing_item *item = record->items[i];
+
+		if (item->kind == ITEM_REVERT && item->why != NULL &&
+		    item->step != ITEM_LANDED &&
+		    strcmp(item->head, commit) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+enqueue(struct revert *r)
+{
+	struct landings *landings = r->landings;
+	cleanup_free char *title = xasprintf("Revert \"%s\"", r->subject);
+	cleanup_free char *message =
+	    xasprintf("%s\n\nThis reverts commit %s.\n", title, r->commit);
+	struct landing_item *item = new_item(landings,
+	    &(struct revert_order){
+		.commit = r->commit, .title = title, .message = message });
+
 	/* A person waits: do not keep them, or tell them at once why. */
 	queue_move_retry(landings->queue->move);
 	landings_add_call(landings, item->id, r->call);

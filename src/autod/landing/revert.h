@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Takes a landed commit back: one more commit through the landing queue. */
+/* Takes landed commits back: one more commit through the landing queue. */
 #ifndef REVERT_H
 #define REVERT_H
 
+#include <stdbool.h>
+
+struct landing_item;
 struct landings;
 struct server_call;
 
@@ -11,5 +14,21 @@ struct server_call;
  * digits or more. */
 void revert_begin(
     struct landings *landings, const char *commit, struct server_call *call);
+
+/* Because something failed, and nobody waits for the answer: EVENT_REVERTED, or
+ * the policy's not_reverted, says how it ended. */
+struct revert_order {
+	const char *commit; /* full id, on the branch */
+	const char *restored; /* what the branch is to be again; NULL = as
+			       * before this commit */
+	int undoes; /* with that: commits of record->own */
+	const char *title, *message; /* of the new commit */
+	const char *why;
+};
+
+void
+revert_enqueue(struct landings *landings, const struct revert_order *order);
+/* Is such a revert of this commit in the queue? */
+bool revert_is_queued(const struct landings *landings, const char *commit);
 
 #endif

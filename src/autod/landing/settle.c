@@ -126,6 +126,33 @@ reply(struct landings *landings, const struct landing_item *item)
 
 /* --- landed ---------------------------------------------------------- */
 
+static void
+emit_reverted(struct landings *landings, const struct landing_item *item,
+    const char *undone)
+{
+	emit(landings->core,
+	    &(struct event){ .kind = EVENT_REVERTED,
+		.branch = core_branch(landings->core),
+		.commit = item->commit,
+		.ref = undone,
+		.reason = item->why });
+}
+
+/* For each commit that it undoes, the newest first. */
+static void
+tell_reverted(struct landings *landings, const struct landing_item *item)
+{
+	const struct red_run *own = &landings->core->state.landings.own;
+
+	if (item->commit == NULL && item->why == NULL)
+		return; /* it changed nothing, and its caller hears of that */
+	if (item->undoes == 0)
+		emit_reverted(landings, item, item->head);
+	for (size_t i = 0; i < (size_t)item->undoes && i < own->count; i++)
+		emit_reverted(
+		    landings, item, own->list[own->count - 1 - i].commit);
+}
+
 void
 settle_landed(struct landings *landings, struct landing_item *item)
 {
@@ -143,12 +170,8 @@ settle_landed(struct landings *landings, struct landing_item *item)
 			    landings->core->state.landings.to :
 			    NULL,
 			.count = item->place });
-	else if (item->commit != NULL)
-		emit(landings->core,
-		    &(struct event){ .kind = EVENT_REVERTED,
-			.branch = core_branch(landings->core),
-			.commit = item->commit,
-			.ref = item->head });
+	else
+		tell_reverted(landings, item);
 	persist_changed(landings->core);
 	queue_look(landings->queue);
 }
@@ -187,6 +210,17 @@ on_cleaned(struct agent *agent, void *arg)
 
 /* --- not landed ------------------------------------------------------ */
 
+/* The policy wanted it. */
+static void
+fail_order(struct landings *landings, const struct landing_item *item,
+    const char *words)
+{
+	const struct landing_policy *policy = landings->policy;
+
+	if (item->why != NULL && policy != NULL && policy->not_reverted != NULL)
+		policy->not_reverted(landings->policy_arg, item, words);
+}
+
 /* Answer whoever waits for it. */
 static void
 fail_item(struct landings *landings, const struct landing_item *item,
@@ -206,6 +240,7 @@ fail_item(struct landings *landings, const struct landing_item *item,
 	words = xasprintf("%.12s is not taken back on %s: %s", item->head,
 	    core_branch(landings->core), err->msg);
 	serve_fail_output(landings->core, call, API_FAILED, words, output);
+	fail_order(landings, item, words);
 }
 
 /* Back to a person. The item is gone after this. */
@@ -239,6 +274,8 @@ settle_refused(
 {
 	struct err kept = *err;
 
+	if (item->why != NULL && err->code == -EBUSY)
+		return; /* nobody is waiting for it */
 	if (!landings_keeps(landings, item->task)) {
 		give_back(landings, item, LANDING_END_FAILED, err);
 		return;

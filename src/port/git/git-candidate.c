@@ -21,6 +21,7 @@ struct build_op {
 	char parent[GIT_ID_SIZE], base[GIT_ID_SIZE];
 	char work[GIT_ID_SIZE]; /* the head, or a commit that undoes it */
 	char undone[GIT_ID_SIZE]; /* the commit to revert, "" = none */
+	char restored[GIT_ID_SIZE]; /* and what to go back to, "" = parent */
 	char head_tree[GIT_ID_SIZE], base_tree[GIT_ID_SIZE];
 	char *message, *author_name, *author_email, *author_date;
 	char *committer_date;
@@ -89,7 +90,9 @@ build_ask_undo(struct git_op *op)
 {
 	static const char *const roles[] = { "AUTHOR", "COMMITTER" };
 	const struct build_op *build = op->self;
-	cleanup_free char *before = xasprintf("%s^1^{tree}", build->undone);
+	cleanup_free char *before = build->restored[0] != '\0' ?
+	    xasprintf("%s^{tree}", build->restored) :
+	    xasprintf("%s^1^{tree}", build->undone);
 
 	if (build->undone[0] == '\0')
 		return GIT_OP_NEXT;
@@ -463,6 +466,7 @@ git_candidate_build(struct git *git, const char *dir,
 	set_id(build->parent, what->parent);
 	set_id(build->base, what->revert ? what->head : what->base);
 	set_id(what->revert ? build->undone : build->work, what->head);
+	set_id(build->restored, what->revert ? what->base : NULL);
 	set_id(build->head_tree, what->head_tree);
 	set_id(build->base_tree, what->base_tree);
 	build->merged = git_candidate_merges(what);

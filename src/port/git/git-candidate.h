@@ -26,8 +26,9 @@ struct git_candidate {
 	/* If both trees are known and the parent is the base, no merge is
 	 * needed. NULL = unknown. */
 	const char *head_tree, *base_tree;
-	bool revert; /* undo `head`, an ancestor of the parent; base and trees
-		      * are not used */
+	bool revert; /* undo `head`, an ancestor of the parent, so that what
+		      * it is becomes what `base` is (NULL: the commit before
+		      * it); the trees are not used */
 	/* As in git_freeze, which has looked at the work: here they are for
 	 * files that others renamed. NULL = none. */
 	const char *const *forbidden, *const *protected_paths;

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "auto.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "intake.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "outcome.h"
+#include "persist.h"
+#include "scheduler.h"
+#include "settings.h"
+#include "source.h"
+#include "taken-back.h"
+#include "task-json.h"
+#include "workspace.h"
+
+/* --- its task --------------------------------------------------------- */
+
+struct search {
+	const char *commit;
+	struct task *found;
+};
+
+static bool
+on_record(struct json_object *record, void *arg)
+{
+	struct search *search = arg;
+	struct task *t = NULL;
+
+	if (strcmp(json_string_or(record, "commit", ""), search->commit) != 0 ||
+	    task_from_json(record, "", &t, NULL) < 0)
+		return true;
+	task_free(search->found);
+	search->found = t;
+	return true;
+}
+
+/* NULL = it is not in the state. */
+static struct task *
+find_ours(const struct auto_mode *mode, const char *commit)
+{
+	const struct state *state = &mode->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		if (state->tasks[i]->commit != NULL &&
+		    strcmp(state->tasks[i]->commit, commit) == 0)
+			return state->tasks[i];
+	return NULL;
+}
+
+/* The caller frees it; NULL = it was no task. */
+static struct task *
+find_filed(const struct auto_mode *mode, const char *commit)
+{
+	cleanup_free char *file =
+	    workspace_path(mode->core->workspace, "tasks.jsonl");
+	struct search search = { .commit = commit };
+
+	jsonl_last(file, 0, on_record, &search, NULL);
+	return search.found;
+}
+
+/* --- done again ------------------------------------------------------- */
+
+/* Have it wait again where it came from. -EALREADY or -EBUSY: it does, because
+ * a person wanted it. */
+static int
+give_to_source(struct auto_mode *mode, const struct task *old)
+{
+	struct err err = { 0 };
+	const struct source *source = intake_source(mode, &err);
+
+	if (source == NULL || !intake_owns(mode, old) ||
+	    (source_flags(source) & SOURCE_RETRIES) == 0)
+		return -ENOTSUP;
+	return source_retry(mode->source, old->key, old->commit, &err);
+}
+
+static void
+do_again(struct auto_mode *mode, struct task *t, const struct task *old,
+    const char *why)
+{
+	struct core *core = mode->core;
+	int r = give_to_source(mode, old);
+
+	if (r == -EALREADY || r == -EBUSY) {
+		task_free(t);
+		return;
+	}
+	if (r < 0)
+		task_take(t, t->created_ms);
+	state_add_task(&core->state, t);
+	emit(core,
+	    &(struct event){ .kind = EVENT_TASK_RETRY,
+		.worker = old->worker,
+		.task = t->id,
+		.reason = why,
+		.attempt = t->attempts });
+	persist_changed(core);
+	intake_take(mode);
+	scheduler_look(mode);
+}
+
+static void
+give_up(struct auto_mode *mode, struct task *t, const char *why)
+{
+	task_take(t, t->created_ms);
+	state_add_task(&mode->core->state, t);
+	outcome_settle(mode, t, OUTCOME_DEAD_LETTER, why);
+}
+
+static void
+act_on_failure(struct auto_mode *mode, const struct task *old, const char *why)
+{
+	struct core *core = mode->core;
+	cleanup_free char *id = state_task_id(&core->state);
+	struct task *t = task_again(id, old, clock_wall_ms());
+
+	t->attempts = old->attempts;
+	xstrset(&t->worker, old->worker);
+	xstrset(&t->reason, why);
+	if (old->attempts < settings_int(core->settings, "auto.max_attempts"))
+		do_again(mode, t, old, why);
+	else
+		give_up(mode, t, why);
+}
+
+/* --- both ------------------------------------------------------------- */
+
+void
+taken_back(struct auto_mode *mode, const struct event *event)
+{
+	static const char what[] = "taken back by commit";
+	struct core *core = mode->core;
+	struct task *ours = find_ours(mode, event->ref);
+	struct task *filed = ours == NULL ? find_filed(mode, event->ref) : NULL;
+	struct task *t = ours != NULL ? ours : filed;
+	struct err err = { 0 };
+
+	if (t == NULL)
+		return; /* it was no task */
+	task_note(t, what, event->commit, clock_wall_ms());
+	persist_changed(core);
+	if (filed != NULL && outcome_file(mode, filed, &err) < 0)
+		emit(core,
+		    &(struct event){ .kind = EVENT_TASK_NOT_TOLD,
+			.task = filed->id,
+			.reason = err.msg });
+	if (event->reason != NULL && t->step != TASK_LANDED)
+		act_on_failure(mode, t, event->reason);
+	task_free(filed);
+}
