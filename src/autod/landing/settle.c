@@ -48,6 +48,28 @@ forget(struct landings *landings, struct landing_item *item)
 	queue_remove(landings->queue, item);
 }
 
+/* The same, and the floors above hear of it. */
+static void
+end_item(struct landings *landings, struct landing_item *item,
+    struct agent *agent, enum landing_result result, const struct err *err)
+{
+	cleanup_free char *task =
+	    item->task != NULL ? xstrdup(item->task) : NULL;
+	cleanup_free char *head = xstrdup(item->head);
+	struct landing_end end = {
+		.agent = agent,
+		.task = task,
+		.commit = head,
+		.result = result,
+		.err = err,
+	};
+	bool work = item->kind == ITEM_WORK;
+
+	forget(landings, item);
+	if (work)
+		landings_ended(landings, &end);
+}
+
 static struct json_object *
 landed_answer(const struct landings *landings, const struct landing_item *item,
     const char *status)
@@ -103,6 +125,7 @@ reply(struct landings *landings, const struct landing_item *item)
 {
 	struct server_call *call = landings_take_call(landings, item->id);
 	struct core *core = landings->core;
+	cleanup_free char *words = NULL;
 
 	switch (item->kind) {
 	case ITEM_PICK:
@@ -114,9 +137,10 @@ reply(struct landings *landings, const struct landing_item *item)
 			    core, call, reverted_answer(landings, item));
 			break;
 		}
-		serve_fail(core, call, API_FAILED,
-		    "there is nothing to take back: the branch no longer has "
-		    "what this commit changed");
+		words = xasprintf("there is nothing to take back: %s no longer "
+				  "has what %.12s changed",
+		    core_branch(core), item->head);
+		serve_fail(core, call, API_FAILED, words);
 		break;
 	default:
 		serve_reply(core, call, landed_answer(landings, item, "idle"));
@@ -180,21 +204,8 @@ static void
 finish_landed(
     struct landings *landings, struct landing_item *item, struct agent *agent)
 {
-	struct landing_end end = {
-		.agent = agent,
-		.task = item->task,
-		.result = LANDING_END_LANDED,
-	};
-	cleanup_free char *task =
-	    item->task != NULL ? xstrdup(item->task) : NULL;
-	bool work;
-
-	end.task = task;
 	reply(landings, item);
-	work = item->kind == ITEM_WORK;
-	forget(landings, item);
-	if (work)
-		landings_ended(landings, &end);
+	end_item(landings, item, agent, LANDING_END_LANDED, NULL);
 }
 
 static void
@@ -249,12 +260,6 @@ give_back(struct landings *landings, struct landing_item *item,
     enum landing_result result, const struct err *err)
 {
 	struct agent *agent = agent_of(landings, item);
-	cleanup_free char *task =
-	    item->task != NULL ? xstrdup(item->task) : NULL;
-	struct landing_end end = {
-		.agent = agent, .task = task, .result = result, .err = err
-	};
-	bool work;
 
 	if (agent != NULL) {
 		agent->worker->accepted = false;
@@ -262,10 +267,7 @@ give_back(struct landings *landings, struct landing_item *item,
 		xstrset(&agent->worker->reason, err->msg);
 	}
 	fail_item(landings, item, err);
-	work = item->kind == ITEM_WORK;
-	forget(landings, item);
-	if (work)
-		landings_ended(landings, &end);
+	end_item(landings, item, agent, result, err);
 }
 
 void
@@ -337,7 +339,6 @@ on_returned(struct agent *agent, const struct err *err, void *arg)
 	struct landings *landings = arg;
 	struct landing_item *item = landing_record_of(
 	    &landings->core->state.landings, agent->worker->name);
-	cleanup_free char *task = NULL;
 	struct err words = { 0 };
 
 	if (item == NULL || item->step != ITEM_EJECTED)
@@ -348,16 +349,10 @@ on_returned(struct agent *agent, const struct err *err, void *arg)
 	    err != NULL ? err->msg : fails);
 	if (words.code == -EUCLEAN)
 		agent_park(agent, words.msg);
-	task = item->task != NULL ? xstrdup(item->task) : NULL;
 	landings_fail(landings, landings_take_call(landings, item->id),
 	    item->worker, item->head, &words, err != NULL ? NULL : item->words);
-	forget(landings, item);
-	landings_ended(landings,
-	    &(struct landing_end){ .agent = agent,
-		.task = task,
-		.result =
-		    err != NULL ? LANDING_END_FAILED : LANDING_END_EJECTED,
-		.err = &words });
+	end_item(landings, item, agent,
+	    err != NULL ? LANDING_END_FAILED : LANDING_END_EJECTED, &words);
 }
 
 static void
@@ -408,8 +403,8 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 	    landing_record_of(&core->state.landings, agent->worker->name);
 	struct server_call *call;
 	struct json_object *answer;
-	cleanup_free char *task = NULL;
 	struct err conflict = { 0 };
+	bool approved;
 
 	(void)none;
 	(void)head;
@@ -420,15 +415,14 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 		return; /* the next daemon tries again */
 	}
 	call = landings_take_call(landings, item->id);
-	task = item->task != NULL ? xstrdup(item->task) : NULL;
-	answer = landed_answer(landings, item, "rebasing");
-	forget(landings, item);
 	if (end == OP_REBASE_DONE) {
 		/* It applies after all: into the queue again. */
-		json_object_put(answer);
-		landing_begin(landings, agent, NULL, false, call);
+		approved = item->approved;
+		forget(landings, item);
+		landing_begin(landings, agent, NULL, approved, call);
 		return;
 	}
+	answer = landed_answer(landings, item, "rebasing");
 	if (end == OP_REBASE_CONFLICT) {
 		agent->worker->accepted = true; /* lands when it is resolved */
 		err_set(&conflict, -EEXIST,
@@ -442,11 +436,8 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 		    agent->worker->commit, err, NULL);
 	}
 	persist_changed(core);
-	landings_ended(landings,
-	    &(struct landing_end){ .agent = agent,
-		.task = task,
-		.result = rebase_results[end],
-		.err = end == OP_REBASE_CONFLICT ? &conflict : err });
+	end_item(landings, item, agent, rebase_results[end],
+	    end == OP_REBASE_CONFLICT ? &conflict : err);
 }
 
 /* Another worker can resolve it, from where the work was frozen. */
