@@ -175,6 +175,11 @@ init_run(struct cli *cli, const struct cli_args *args)
 	int r;
 
 	(void)args;
+	if (git_ask_is_bare(ws->root))
+		return cli_fail(cli, "bad_repository",
+		    "%s/.git is a bare repository, and llmc needs the main "
+		    "working tree; work in a clone: git clone %s/.git",
+		    ws->root, ws->root);
 	r = git_ask_has_commit(ws->root, &err);
 	if (r < 0)
 		return cli_fail_err(cli, "bad_repository", &err);

@@ -92,6 +92,20 @@ START_TEST(no_commit_is_refused_with_the_cure)
 }
 END_TEST
 
+/* With its working trees beside its .git: none of them is the main one. */
+START_TEST(a_bare_repository_is_refused)
+{
+	const char *dir = e2e_repo("r"), *tree = e2e_path("%s/tree", dir);
+
+	e2e_git(dir, "worktree", "add", "-q", "-b", "side", "tree", NULL);
+	e2e_git(dir, "config", "core.bare", "true", NULL);
+	e2e_expect(e2e_llmc(tree, "init", NULL), 1, "git clone");
+	e2e_json_error(e2e_llmc(dir, "--json", "init", NULL), 1,
+	    "bad_repository", "is a bare repository");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
+}
+END_TEST
+
 START_TEST(outside_of_a_repository_is_refused)
 {
 	const char *dir = e2e_dir("plain");
@@ -532,6 +546,7 @@ unit_suite(void)
 		other_commands_ask_for_init_first, NULL });
 	unit_case(s, "refusals",
 	    (const TTest *[]){ no_commit_is_refused_with_the_cure,
+		a_bare_repository_is_refused,
 		outside_of_a_repository_is_refused,
 		a_folder_named_git_is_no_repository,
 		broken_config_is_told_and_left_alone,

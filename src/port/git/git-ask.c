@@ -103,6 +103,17 @@ git_ask_has_commit(const char *dir, struct err *err)
 	return r == 1 ? 0 : (r < 0 ? r : -EIO);
 }
 
+bool
+git_ask_is_bare(const char *dir)
+{
+	const char *const args[] = { "rev-parse", "--is-bare-repository",
+		NULL };
+	cleanup_buf struct buf answer = BUF_INIT;
+
+	return git_ask(dir, args, &answer, NULL) == 0 &&
+	    strcmp(answer.data, "true") == 0;
+}
+
 /* The name behind the prefix of what a ref points to. Not --short, which says
  * heads/main where there is a tag of that name. */
 static char *

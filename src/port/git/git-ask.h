@@ -25,6 +25,9 @@ int git_ask_head(const char *dir, struct buf *out, struct err *err);
 /* Does HEAD name a commit? 1, 0 or negative errno. */
 int git_ask_has_commit(const char *dir, struct err *err);
 
+/* Is it a repository without a working tree, by core.bare? */
+bool git_ask_is_bare(const char *dir);
+
 /* The branch that origin/HEAD names, else the one checked out; the caller
  * frees. NULL when there is neither. */
 char *git_ask_default_branch(const char *dir);
