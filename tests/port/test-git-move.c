@@ -420,6 +420,7 @@ START_TEST(what_is_gone_by_then_need_not_be_on_disk)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
+	repo_use_disk();
 	stand_in_sync(repo, "0");
 	repo_sh(repo,
 	    "echo '[ \"$1\" = -f ] || rm -f \"$R/d/new.txt\"; "

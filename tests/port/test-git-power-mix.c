@@ -67,9 +67,11 @@ restore(struct repo *repo, unsigned mask)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
+	/* The claim is on disk before the first file moves. */
 	buf_adds(&text,
 	    "F=\"$B/copy2\"; cd \"$B\"; rm -rf \"$R\"; "
-	    "cp -a copy1 \"$R\"; cd \"$R\"; ");
+	    "cp -a copy1 \"$R\"; cd \"$R\"; "
+	    "cp -p \"$F/.git/llmc-landing\" .git/llmc-landing; ");
 	for (size_t i = 0; i < nitems(pieces); i++)
 		if ((mask & 1u << i) != 0)
 			buf_addf(&text, "%s; ", pieces[i]);
