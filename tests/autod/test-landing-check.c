@@ -158,6 +158,29 @@ START_TEST(a_rebase_that_finds_no_worktree_puts_its_worker_aside)
 }
 END_TEST
 
+/* However the setting is written. */
+static const char *const folder_rows[] = {
+	"worktree_dir = \"./w//t/\"\n",
+	"worktree_dir = \"x/../W/T\"\n",
+};
+
+START_TEST(the_folder_of_the_worktrees_never_lands)
+{
+	struct landing_world world;
+	const char *error;
+
+	begin(&world, folder_rows[_i]);
+	landing_world_work(&world, "adam", "b.txt", "two");
+	floor_world_wt(&world.floor, "adam",
+	    "mkdir -p w/t; echo x >w/t/x; git add -f w; git commit -qm w");
+	error = floor_world_answer(&world.floor, accept(&world, "adam"));
+	ck_assert_msg(error != NULL &&
+		strstr(error, "must not land on main: w/t/x") != NULL,
+	    "%s", error);
+	landing_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -167,6 +190,8 @@ unit_suite(void)
 	    (const TTest *[]){ a_result_counts_for_one_judge,
 		a_result_with_others_counts_with_them,
 		a_rebase_that_finds_no_worktree_puts_its_worker_aside, NULL });
+	unit_rows(
+	    s, the_folder_of_the_worktrees_never_lands, nitems(folder_rows));
 	unit_rows(s, a_broken_worktree_is_made_anew, nitems(broken_rows));
 	return s;
 }

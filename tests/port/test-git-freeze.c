@@ -203,6 +203,70 @@ START_TEST(forbidden_paths_are_refused)
 }
 END_TEST
 
+/* Other spellings of the same place, and ways into it and out of it. */
+START_TEST(forbidden_paths_by_other_ways)
+{
+	static const struct {
+		const char *work, *paths; /* "" = it may land */
+	} table[] = {
+		{ "mkdir .LLMC; >.LLMC/t", ".LLMC/t|" },
+		{ ">'WORK trees'", "WORK trees|" },
+		{ "ln -s a.txt .LLmc", ".LLmc|" },
+		{ "mkdir .llmc; git mv a.txt .llmc/t", ".llmc/t|" },
+		{ "git mv kept/f f", "" },
+		{ "mv kept .llmc", ".llmc/f|" },
+		{ "mkdir .llmc; git update-index --add --cacheinfo "
+		  "160000,$(git rev-parse HEAD),.llmc",
+		    ".llmc|" },
+		{ ">.llmc.txt; >.llmc-x; mkdir -p d/.llmc; >d/.llmc/t", "" },
+	};
+
+	for (size_t i = 0; i < nitems(table); i++) {
+		cleanup_landing struct repo_landing *landing = with_work();
+		struct repo *repo = landing->repo;
+		struct git_freeze what = { .forbidden = forbidden };
+		cleanup_free char *text =
+		    xasprintf("mkdir kept; >kept/f; git add kept; git commit "
+			      "-qm k; %s; git add -fA; git commit -qm w; git "
+			      "status --short",
+			table[i].work);
+
+		repo_wt(repo, text);
+		ck_assert_int_eq(repo_freeze(landing, &what), 0);
+		ck_assert_str_eq(landing->forbidden, table[i].paths);
+		ck_assert_int_eq(
+		    (landing->frozen.refused & GIT_FREEZE_FORBIDDEN) != 0,
+		    table[i].paths[0] != '\0');
+	}
+}
+END_TEST
+
+/* What the branch has there is nobody's to change, move away or remove. */
+START_TEST(forbidden_paths_that_are_there_stay)
+{
+	static const char *const works[] = { "git mv .llmc/t t",
+		"git rm -q .llmc/t", "echo x >.llmc/t", "chmod +x .llmc/t",
+		"rm -r .llmc; ln -s d .llmc" };
+
+	for (size_t i = 0; i < nitems(works); i++) {
+		cleanup_landing struct repo_landing *landing =
+		    repo_landing_new();
+		cleanup_free char *text = xasprintf(
+		    "git reset -q --hard main; %s; git add -fA; git commit "
+		    "-qm w",
+		    works[i]);
+
+		repo_sh(landing->repo,
+		    "mkdir .llmc; echo t >.llmc/t; git add -f .llmc; "
+		    "git commit -qm t");
+		repo_wt(landing->repo, text);
+		assert_refused(landing,
+		    &(struct git_freeze){ .forbidden = forbidden },
+		    GIT_FREEZE_FORBIDDEN);
+	}
+}
+END_TEST
+
 /* A merge can hide a change that neither parent has. */
 START_TEST(forbidden_paths_in_a_merge_are_refused)
 {
@@ -425,7 +489,8 @@ unit_suite(void)
 	    (const TTest *[]){ what_was_seen_clean_is_not_looked_at_again,
 		all_that_the_queue_needs, the_ref_stays_when_the_worker_goes_on,
 		what_is_in_the_way, nothing_to_land,
-		forbidden_paths_are_refused,
+		forbidden_paths_are_refused, forbidden_paths_by_other_ways,
+		forbidden_paths_that_are_there_stay,
 		forbidden_paths_in_a_merge_are_refused,
 		a_merge_of_the_branch_moves_the_base, protected_paths_are_told,
 		submodules_are_not_ignored, names_that_hide_themselves,

@@ -275,6 +275,45 @@ START_TEST(paths_start_at_the_root)
 }
 END_TEST
 
+START_TEST(paths_inside_the_root)
+{
+	static const struct {
+		const char *path, *inside;
+	} table[] = {
+		{ ".worktrees", ".worktrees" },
+		{ "./a//b/../c/", "a/c" },
+		{ "a/..", NULL },
+		{ ".", NULL },
+		{ "../r2/x", NULL },
+		{ "../r/x", "x" },
+		{ "/", NULL },
+		{ "/else", NULL },
+	};
+	struct workspace ws;
+	cleanup_free char *absolute = NULL, *linked = NULL;
+
+	begin();
+	make_git_dir("r/.git");
+	make_dir("r/in");
+	ck_assert_int_eq(symlink(path("r/in"), path("link")), 0);
+	ck_assert_int_eq(workspace_find(path("r"), &ws, NULL), 0);
+	for (size_t i = 0; i < nitems(table); i++) {
+		cleanup_free char *inside =
+		    workspace_inside(&ws, table[i].path);
+
+		if (table[i].inside == NULL)
+			ck_assert_msg(inside == NULL, "%s", inside);
+		else
+			ck_assert_str_eq(inside, table[i].inside);
+	}
+	absolute = workspace_inside(&ws, path("r/a/../b"));
+	ck_assert_str_eq(absolute, "b");
+	linked = workspace_inside(&ws, path("link"));
+	ck_assert_str_eq(linked, "in");
+	workspace_release(&ws);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -291,6 +330,6 @@ unit_suite(void)
 	unit_case(s, "use",
 	    (const TTest *[]){ named_root_must_be_the_top,
 		initialised_is_folder_and_config, paths_start_at_the_root,
-		NULL });
+		paths_inside_the_root, NULL });
 	return s;
 }

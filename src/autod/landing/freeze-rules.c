@@ -7,23 +7,27 @@
 #include "core.h"
 #include "errtext.h"
 #include "freeze-rules.h"
+#include "mem.h"
 #include "settings.h"
 #include "text.h"
 #include "worker.h"
+#include "workspace.h"
 
 #define NAMES_MAX 5 /* paths named in a sentence */
 
 void
 freeze_rules_paths(struct freeze_rules *rules, const struct core *core)
 {
-	const char *worktrees =
-	    settings_string(core->settings, "repo.worktree_dir");
+	cleanup_free char *worktrees = workspace_inside(core->workspace,
+	    settings_string(core->settings, "repo.worktree_dir"));
 
 	*rules = (struct freeze_rules){
 		.what = { .forbidden = rules->forbidden },
 		.forbidden = { ".llmc",
-		    worktrees[0] != '/' ? worktrees : NULL },
+		    worktrees != NULL ? rules->worktrees : NULL },
 	};
+	if (worktrees != NULL)
+		strlcpy(rules->worktrees, worktrees, sizeof rules->worktrees);
 	settings_list(core->settings, "auto.protected_paths",
 	    &rules->what.protected_paths);
 }

@@ -8,6 +8,8 @@
 #ifndef FREEZE_RULES_H
 #define FREEZE_RULES_H
 
+#include <limits.h>
+
 #include "git-freeze.h"
 
 struct buf;
@@ -18,6 +20,7 @@ struct worker;
 struct freeze_rules {
 	struct git_freeze what;
 	const char *forbidden[3]; /* what.forbidden */
+	char worktrees[PATH_MAX];
 };
 
 /* Only the paths. */

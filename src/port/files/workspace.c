@@ -202,3 +202,55 @@ workspace_resolve(const struct workspace *ws, const char *path)
 {
 	return file_join(ws->root, path);
 }
+
+/* What is behind the root in an absolute path, NULL if it begins otherwise. */
+static const char *
+below(const struct workspace *ws, const char *path)
+{
+	size_t len = strlen(ws->root);
+
+	return strncmp(path, ws->root, len) == 0 &&
+		(path[len] == '/' || path[len] == '\0') ?
+	    path + len :
+	    NULL;
+}
+
+static void
+add_part(struct buf *out, const char *part, size_t len)
+{
+	const char *slash;
+
+	if (len == 0 || (len == 1 && part[0] == '.'))
+		return;
+	if (len != 2 || strncmp(part, "..", 2) != 0) {
+		buf_addc(out, '/');
+		buf_add(out, part, len);
+		return;
+	}
+	slash = strrchr(out->data, '/');
+	if (slash != NULL)
+		buf_truncate(out, (size_t)(slash - out->data));
+}
+
+char *
+workspace_inside(const struct workspace *ws, const char *path)
+{
+	cleanup_free char *full = workspace_resolve(ws, path);
+	cleanup_free char *real = NULL;
+	cleanup_buf struct buf clean = BUF_INIT;
+	const char *rest;
+
+	for (const char *part = full; *part != '\0';) {
+		size_t len = strcspn(part, "/");
+
+		add_part(&clean, part, len);
+		part += len + (part[len] == '/');
+	}
+	rest = below(ws, clean.data);
+	/* It may lead here by a link. */
+	if (rest == NULL)
+		real = realpath(clean.data, NULL);
+	if (real != NULL)
+		rest = below(ws, real);
+	return rest != NULL && rest[0] == '/' ? xstrdup(rest + 1) : NULL;
+}

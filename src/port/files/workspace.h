@@ -41,6 +41,10 @@ char *workspace_path(const struct workspace *workspace, const char *name);
 /* A path from the configuration: relative ones start at the root. */
 char *workspace_resolve(const struct workspace *workspace, const char *path);
 
+/* The same, as git names it: below the root, without "." and ".." in it. NULL
+ * if it is the root or outside of it. The caller frees it. */
+char *workspace_inside(const struct workspace *workspace, const char *path);
+
 void workspace_cleanup(struct workspace *workspace);
 #define cleanup_workspace __attribute__((cleanup(workspace_cleanup)))
 

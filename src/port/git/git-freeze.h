@@ -26,7 +26,7 @@ struct git_freeze {
 	 * only HEAD is read again, if it is still there. */
 	bool seen_clean;
 	/* Files and folders, relative to the top, that never land. Literal
-	 * names; NULL terminated; NULL = none. */
+	 * names, in upper or lower case; NULL terminated; NULL = none. */
 	const char *const *forbidden;
 	/* Patterns of paths whose changes are reported: git's pathspecs with
 	 * ":(top,glob)" in front. A star or "?" does not match a slash, two

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <string.h>
+#include <strings.h>
 
 #include "git-records.h"
 #include "git-rules.h"
@@ -24,7 +25,7 @@ git_rules_init(struct git_rules *rules, const char *const *forbidden,
 			continue;
 		strv_take(&rules->forbidden, xstrndup(*p, len));
 		strv_take(&rules->pathspecs,
-		    xasprintf(":(top,literal)%.*s", (int)len, *p));
+		    xasprintf(":(top,literal,icase)%.*s", (int)len, *p));
 	}
 	for (p = protected_paths; p != NULL && *p != NULL; p++)
 		if ((*p)[0] != '\0')
@@ -39,13 +40,14 @@ git_rules_release(struct git_rules *rules)
 	strv_clear(&rules->pathspecs);
 }
 
+/* Where the file system does not know upper and lower case, it is the same. */
 static bool
 is_forbidden(const struct git_rules *rules, const char *path)
 {
 	for (size_t i = 0; i < strv_count(rules->forbidden); i++) {
 		size_t len = strlen(rules->forbidden[i]);
 
-		if (strncmp(path, rules->forbidden[i], len) == 0 &&
+		if (strncasecmp(path, rules->forbidden[i], len) == 0 &&
 		    (path[len] == '\0' || path[len] == '/'))
 			return true;
 	}
