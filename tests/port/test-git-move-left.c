@@ -5,6 +5,7 @@
  * who may write the index meanwhile, and whose files are whose afterwards.
  */
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,6 +274,64 @@ START_TEST(the_claim_is_on_disk_before_a_file_moves)
 }
 END_TEST
 
+/* The landing is cut off with its files moved. */
+static void
+cut_off(struct repo *repo)
+{
+	struct git_options options = { .root = repo->root };
+
+	stand_in_git(repo, "*read-tree*",
+	    "git \"$@\"; >\"$B/read\"; "
+	    "exec sleep 1");
+	git_land(repo->git, "main", "onto", "id", true, not_told, NULL);
+	run_until(repo, "read");
+	repo_reopen(repo, &options);
+	repo_untrap(repo);
+}
+
+/* A user has removed the lock that was left, and staged something. */
+START_TEST(what_the_user_has_staged_since_stays_and_the_rest_is_settled)
+{
+	static const struct {
+		const char *does, *shown;
+	} rows[] = {
+		{ "echo mine >a.txt; git add a.txt; echo more >>a.txt",
+		    "mine\nmore\nold.txt\nMM a.txt\nsecond" },
+		{ "git rm -q --cached a.txt; echo own >a.txt",
+		    "own\nold.txt\nD  a.txt\n?? a.txt\nsecond" },
+		{ "for i in 1 2 3; do printf '100644 %s %d\\tu\\n' "
+		  "$(echo $i | git hash-object -w --stdin) $i; done | "
+		  "git update-index --index-info; echo u >u",
+		    "one\nold.txt\nUU u\nsecond" },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_repo struct repo *repo = ready(false);
+
+		cut_off(repo);
+		repo_sh(repo, "rm .git/index.lock");
+		repo_sh(repo, rows[i].does);
+		ck_assert_msg(repo_settle(repo) == 0, "%s", repo->msg);
+		ck_assert_str_eq(repo_sh(repo, SHOW), rows[i].shown);
+	}
+}
+END_TEST
+
+/* The disk is full, say. */
+START_TEST(what_cannot_be_settled_now_is_settled_later)
+{
+	cleanup_repo struct repo *repo = ready(false);
+
+	cut_off(repo);
+	stand_in_git(repo, "*read-tree*", "echo full >&2; exit 128");
+	ck_assert_int_eq(repo_settle(repo), -EIO);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "full"));
+	repo_untrap(repo);
+	ck_assert_msg(repo_settle(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -287,6 +346,8 @@ unit_suite(void)
 	unit_case(s, "files",
 	    (const TTest *[]){ a_file_that_the_user_has_cut_and_changed_stays,
 		a_users_file_with_the_landed_content_stays,
-		the_claim_is_on_disk_before_a_file_moves, NULL });
+		the_claim_is_on_disk_before_a_file_moves,
+		what_the_user_has_staged_since_stays_and_the_rest_is_settled,
+		what_cannot_be_settled_now_is_settled_later, NULL });
 	return s;
 }

@@ -312,16 +312,39 @@ git_land_check_leftover(
 	return file_join(check->tree, change->path);
 }
 
+/* The id does not matter. */
+static void
+add_removal(
+    const struct git_land_check *check, struct buf *out, const char *path)
+{
+	buf_addf(out, "0 %s\t", check->head);
+	buf_add(out, path, strlen(path) + 1);
+}
+
+void
+git_land_check_unstage(const struct git_land_check *check, struct buf *out)
+{
+	struct git_records records;
+	const char *path;
+
+	git_records_init(&records, check->foreign.data, check->foreign.len);
+	while ((path = git_records_next(&records)) != NULL)
+		add_removal(check, out, path);
+}
+
 static void
 add_own_row(struct git_land_check *check, const char *path)
 {
 	const struct git_change *change =
 	    git_changes_find(&check->changes, path);
 	bool none = change != NULL && change->status == 'A';
+	bool staged = is_listed(&check->foreign, path);
 
-	if (change == NULL || is_listed(&check->foreign, path))
+	if (change == NULL && staged) /* nothing moves with unmerged ones */
+		add_removal(check, &check->suspects, path);
+	if (change == NULL)
 		return;
-	if (is_removed(check, path)) {
+	if (!staged && is_removed(check, path)) {
 		if (change->status == 'D') /* was there until just now */
 			suspect(check, change);
 		return;

@@ -50,9 +50,12 @@ char *git_land_check_leftover(
     const struct git_land_check *check, const struct git_change *change);
 
 /* What is in the way does not have the other content: have its rows put the
- * checkout's own commit into an index, but for what the user has staged and for
- * files that are missing. */
+ * checkout's own commit into an index, but for files that are missing. */
 void git_land_check_forgive(struct git_land_check *check);
+
+/* Add rows that remove from an index what the user has staged (foreign). */
+void
+git_land_check_unstage(const struct git_land_check *check, struct buf *out);
 
 /* "3 files are in the way in /path: a, b, c", names made visible. */
 void

@@ -13,6 +13,7 @@
 #include "git-changes.h"
 #include "git-move-files.h"
 #include "git-move.h"
+#include "git-records.h"
 #include "mem.h"
 
 /* For a big tree and the user's filters. */
@@ -146,6 +147,51 @@ git_move_files_compare(struct git_op *op, const struct git_answer *answer)
 	return files_judge(move);
 }
 
+enum git_op_next
+git_move_files_ask_staged(struct git_op *op)
+{
+	const struct git_move *move = op->self;
+	const struct buf *foreign = &move->check.foreign;
+	struct git_records records;
+	const char *path;
+
+	if (foreign->len == 0)
+		return GIT_OP_NEXT;
+	ask_in_tree(op, NULL);
+	git_op_args(
+	    op, "--literal-pathspecs", "ls-files", "-s", "-z", "--", NULL);
+	git_records_init(&records, foreign->data, foreign->len);
+	while ((path = git_records_next(&records)) != NULL)
+		git_op_arg(op, path);
+	return GIT_OP_ASK;
+}
+
+enum git_op_next
+git_move_files_staged(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_move *move = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	buf_clear(&move->staged);
+	buf_add(&move->staged, answer->out, answer->out_len);
+	return GIT_OP_NEXT;
+}
+
+enum git_op_next
+git_move_files_ask_restage(struct git_op *op)
+{
+	struct git_move *move = op->self;
+	cleanup_free char *index = git_claim_index(&move->claim);
+
+	if (move->check.foreign.len == 0)
+		return GIT_OP_NEXT;
+	git_land_check_unstage(&move->check, &op->input);
+	buf_add(&op->input, move->staged.data, move->staged.len);
+	ask_in_tree(op, index);
+	return git_op_args(op, "update-index", "-z", "--index-info", NULL);
+}
+
 static int
 copy_bytes(int from, int to)
 {
@@ -242,6 +288,24 @@ complains_of_changes(const char *complaint)
 	    strstr(complaint, "would lose untracked files") != NULL;
 }
 
+/* What the user has changed since stays as it is. Otherwise, as when the disk
+ * is full, what is written down stays, and the next landing tries again. */
+static enum git_op_next
+files_not_settled(struct git_move *move, const struct git_answer *answer)
+{
+	struct git_op *op = move->op;
+
+	if (answer->err == NULL && complains_of_changes(answer->complaint))
+		return git_move_go(move, MOVE_LEFT_PUT);
+	if (move->refused.code != 0) {
+		op->err = move->refused;
+		return GIT_OP_FAIL;
+	}
+	return git_op_fail(op, -EIO,
+	    "a landing that was cut off cannot be undone in %s: %s", move->tree,
+	    answer->err != NULL ? answer->err->msg : answer->complaint);
+}
+
 enum git_op_next
 git_move_files_read(struct git_op *op, const struct git_answer *answer)
 {
@@ -250,13 +314,13 @@ git_move_files_read(struct git_op *op, const struct git_answer *answer)
 	if (answer->status == 0) {
 		move->settled = move->settling;
 		return git_move_go(
-		    move, move->settling ? MOVE_LEFT_PUT : MOVE_PUT);
+		    move, move->settling ? MOVE_LEFT_RESTAGE : MOVE_PUT);
 	}
 	if (!move->refreshed && answer->err == NULL &&
 	    complains_of_changes(answer->complaint))
 		return GIT_OP_NEXT;
 	if (move->settling)
-		return git_move_go(move, MOVE_LEFT_PUT);
+		return files_not_settled(move, answer);
 	git_op_complain(op, answer);
 	move->refused = op->err;
 	memset(&op->err, 0, sizeof op->err);

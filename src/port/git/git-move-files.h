@@ -25,6 +25,12 @@ enum git_op_next git_move_files_ask_suspects(struct git_op *op);
 enum git_op_next git_move_files_ask_compare(struct git_op *op);
 enum git_op_next
 git_move_files_compare(struct git_op *op, const struct git_answer *answer);
+/* What the user has staged in the way of a settling is kept aside while the
+ * files move, and put back then. */
+enum git_op_next git_move_files_ask_staged(struct git_op *op);
+enum git_op_next
+git_move_files_staged(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_move_files_ask_restage(struct git_op *op);
 enum git_op_next git_move_files_copy(struct git_op *op);
 enum git_op_next git_move_files_ask_adopt(struct git_op *op);
 enum git_op_next git_move_files_ask_read(struct git_op *op);

@@ -27,6 +27,7 @@ git_move_init(struct git_move *move, struct git_op *op)
 {
 	move->op = op;
 	buf_init(&move->changes);
+	buf_init(&move->staged);
 	buf_init(&move->detail);
 	git_claim_init(&move->claim);
 	git_land_check_init(&move->check, NULL, false);
@@ -73,6 +74,7 @@ git_move_release(struct git_move *move)
 	free(move->gitdir);
 	free(move->stray);
 	buf_release(&move->changes);
+	buf_release(&move->staged);
 	buf_release(&move->detail);
 }
 

@@ -39,10 +39,12 @@ enum git_move_step {
 	MOVE_LEFT_SUSPECTS,
 	MOVE_LEFT_COMPARE,
 	MOVE_LEFT_STUMPS,
+	MOVE_LEFT_STAGED,
 	MOVE_LEFT_COPY,
 	MOVE_LEFT_ADOPT,
 	MOVE_LEFT_READ,
 	MOVE_LEFT_REFRESH,
+	MOVE_LEFT_RESTAGE,
 	MOVE_LEFT_PUT,
 	/* May it land, and where is it checked out? */
 	MOVE_FORWARD,
@@ -111,6 +113,7 @@ struct git_move {
 	bool refreshed;
 	bool settling; /* what a landing left that was cut off */
 	bool settled;
+	struct buf staged; /* rows of the index that are the user's own */
 	size_t stumps; /* versions of changes that files were compared with */
 	bool touched; /* files may be ahead of the branch */
 	size_t submodule; /* the change that is looked at next */
