@@ -383,11 +383,14 @@ repo_reset(struct repo *repo)
 }
 
 int
-repo_reset_clean(struct repo *repo, const char *head)
+repo_reset_clean(struct repo *repo, const char *head, const char *same)
 {
+	struct git_reset_clean what = {
+		.branch = "llmc/ann", .head = head, .onto = "main", .same = same
+	};
+
 	repo_begin(repo);
-	git_reset_clean(
-	    repo->git, repo->dir, "llmc/ann", head, "main", work_done, repo);
+	git_reset_clean(repo->git, repo->dir, &what, work_done, repo);
 	return finished(repo);
 }
 

@@ -71,7 +71,7 @@ int repo_facts(struct repo *repo);
 int repo_conflicts(struct repo *repo);
 int repo_salvage(struct repo *repo, const char *stamp);
 int repo_reset(struct repo *repo);
-int repo_reset_clean(struct repo *repo, const char *head);
+int repo_reset_clean(struct repo *repo, const char *head, const char *same);
 int repo_unlock(struct repo *repo);
 int repo_remove(struct repo *repo);
 int repo_leftovers(struct repo *repo, const char *message);

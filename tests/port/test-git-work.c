@@ -339,8 +339,8 @@ START_TEST(reset_of_a_clean_worktree_loses_nothing)
 		repo_sh(repo, ELSEWHERE);
 		repo_wt(repo, changes[i]);
 		before = repo_wt(repo, look);
-		ck_assert_msg(repo_reset_clean(repo, head) == -ESTALE, "%s: %s",
-		    changes[i], repo->msg);
+		ck_assert_msg(repo_reset_clean(repo, head, NULL) == -ESTALE,
+		    "%s: %s", changes[i], repo->msg);
 		ck_assert_str_eq(repo_wt(repo, look), before);
 	}
 }
@@ -355,16 +355,48 @@ START_TEST(reset_of_a_clean_worktree_takes_one_git)
 	repo_sh(repo, ELSEWHERE);
 	repo_wt(repo, ">untracked");
 	repo_trap(repo, 0, "");
-	ck_assert_msg(repo_reset_clean(repo, head) == 0, "%s", repo->msg);
+	ck_assert_msg(repo_reset_clean(repo, head, NULL) == 0, "%s", repo->msg);
 	ck_assert_int_eq(repo_trap_count(repo), 1);
 	/* Where it is already, even without. */
-	ck_assert_int_eq(repo_reset_clean(repo, head), 0);
+	ck_assert_int_eq(repo_reset_clean(repo, head, NULL), 0);
 	ck_assert_int_eq(repo_trap_count(repo), 1);
 	repo_untrap(repo);
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert_str_eq(repo->facts.head, repo_sh(repo, "git rev-parse main"));
 	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
 	ck_assert_str_eq(repo_wt(repo, "ls"), "a.txt\nelse.txt\nuntracked");
+}
+END_TEST
+
+/* Only the branch moves where the files are the same. */
+START_TEST(reset_to_the_same_tree_leaves_the_files)
+{
+	static const char look[] =
+	    "stat -c '%n %i %Z' * \"$(git rev-parse --git-dir)/index\"";
+	cleanup_repo struct repo *repo = with_tree();
+	cleanup_free char *head =
+	    xstrdup(repo_wt(repo, WORK "; git rev-parse HEAD"));
+	cleanup_free char *same = xstrdup(repo_sh(repo,
+	    "git merge -q --squash llmc/ann >/dev/null; "
+	    "git commit -qm landed; git rev-parse main"));
+	const char *before = repo_wt(repo, look);
+
+	repo_trap(repo, 0, "");
+	ck_assert_msg(repo_reset_clean(repo, head, same) == 0, "%s", repo->msg);
+	ck_assert_int_eq(repo_trap_count(repo), 1);
+	repo_untrap(repo);
+	ck_assert_str_eq(repo_wt(repo, look), before);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo->facts.head, same);
+	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+	ck_assert_int_eq(repo->facts.changed + repo->facts.untracked, 0);
+	/* The branch has moved on since. */
+	repo_wt(repo, "git reset -q --hard llmc/ann@{1}");
+	repo_sh(repo, ELSEWHERE);
+	ck_assert_msg(repo_reset_clean(repo, head, same) == 0, "%s", repo->msg);
+	ck_assert_str_eq(missing(repo), "0");
+	ck_assert_str_eq(
+	    repo_wt(repo, "git status --porcelain; ls else.txt"), "else.txt");
 }
 END_TEST
 
@@ -654,6 +686,7 @@ unit_suite(void)
 	    (const TTest *[]){ reset_goes_back_to_the_start,
 		reset_of_a_clean_worktree_loses_nothing,
 		reset_of_a_clean_worktree_takes_one_git,
+		reset_to_the_same_tree_leaves_the_files,
 		reset_ends_whatever_is_in_progress,
 		reset_never_moves_a_branch_under_another_checkout,
 		reset_needs_a_worktree, NULL });

@@ -52,13 +52,18 @@ reset_clean(struct operation *op)
 	struct worker_op *start = (struct worker_op *)op;
 	struct core *core = start->agent->core;
 	const struct worker *w = start->agent->worker;
+	struct git_reset_clean what = {
+		.branch = w->branch,
+		.head = start->clean,
+		.onto = start_point(start->agent),
+	};
 
 	if (start->clean[0] == '\0') {
 		operation_go(op, STEP_RESET);
 		return;
 	}
-	git_reset_clean(core->git, w->worktree, w->branch, start->clean,
-	    start_point(start->agent), on_reset_clean, operation_await(op));
+	git_reset_clean(
+	    core->git, w->worktree, &what, on_reset_clean, operation_await(op));
 }
 
 static void

@@ -14,7 +14,7 @@
 
 struct op_clean {
 	struct worker_op op; /* first */
-	char *head;
+	char *head, *same;
 	op_clean_fn *fn;
 	void *arg;
 };
@@ -52,8 +52,12 @@ step_reset_clean(struct operation *op)
 	struct core *core = c->op.agent->core;
 	const struct worker *w = c->op.agent->worker;
 
-	git_reset_clean(core->git, w->worktree, w->branch, c->head,
-	    core_branch(core), on_reset_clean, operation_await(op));
+	git_reset_clean(core->git, w->worktree,
+	    &(struct git_reset_clean){ .branch = w->branch,
+		.head = c->head,
+		.onto = core_branch(core),
+		.same = c->same },
+	    on_reset_clean, operation_await(op));
 }
 
 static void
@@ -116,6 +120,7 @@ end(struct operation *op, const struct err *err)
 		c->fn(agent, c->arg);
 	}
 	free(c->head);
+	free(c->same);
 	free(c);
 }
 
@@ -133,11 +138,13 @@ static const struct operation_kind kind = {
 };
 
 void
-op_clean(struct agent *agent, const char *head, op_clean_fn *fn, void *arg)
+op_clean(struct agent *agent, const char *head, const char *same,
+    op_clean_fn *fn, void *arg)
 {
 	struct op_clean *c = xcalloc(1, sizeof *c);
 
 	c->head = xstrdup(head);
+	xstrset(&c->same, same);
 	c->fn = fn;
 	c->arg = arg;
 	worker_op_begin(&c->op, &kind, agent, NULL);

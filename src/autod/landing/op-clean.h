@@ -12,8 +12,9 @@ struct agent;
 typedef void op_clean_fn(struct agent *agent, void *arg);
 
 /* No operation may be running on the worker, which is accepting. head: the
- * commit that was frozen; what was done there since then is saved first. */
-void
-op_clean(struct agent *agent, const char *head, op_clean_fn *fn, void *arg);
+ * commit that was frozen; what was done there since then is saved first. same:
+ * a commit that has its tree, NULL = not known. */
+void op_clean(struct agent *agent, const char *head, const char *same,
+    op_clean_fn *fn, void *arg);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core.h"
 #include "emit.h"
@@ -28,6 +29,15 @@ queue_base_know(
 	xstrset(&queue->known_commit, commit);
 	xstrset(&queue->known_tree, tree);
 	queue->known_date = date;
+}
+
+const char *
+queue_base_same(const struct queue *queue, const struct landing_item *item)
+{
+	return queue->known_tree != NULL && item->head_tree != NULL &&
+		strcmp(queue->known_tree, item->head_tree) == 0 ?
+	    queue->known_commit :
+	    NULL;
 }
 
 static void

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+struct landing_item;
 struct queue;
 
 /* Read it; then the queue looks again. */
@@ -15,5 +16,10 @@ void queue_base_know(
     struct queue *queue, const char *commit, const char *tree, int64_t date);
 /* It may have moved: read it again. */
 void queue_base_changed(struct queue *queue);
+
+/* The commit of the branch that is known to have the very tree of the item's
+ * work, NULL = none. */
+const char *
+queue_base_same(const struct queue *queue, const struct landing_item *item);
 
 #endif

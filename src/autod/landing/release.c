@@ -89,5 +89,5 @@ release_worker(struct landings *landings, struct landing_item *item)
 	if (agent == NULL || agent->worker->status != WORKER_ACCEPTING)
 		release_done(landings, item);
 	else if (!agent_is_taken(agent))
-		op_clean(agent, item->head, on_cleaned, landings);
+		op_clean(agent, item->head, NULL, on_cleaned, landings);
 }

@@ -18,6 +18,7 @@
 #include "op-rebase.h"
 #include "op-return.h"
 #include "persist.h"
+#include "queue-base.h"
 #include "queue.h"
 #include "release.h"
 #include "serve.h"
@@ -504,7 +505,9 @@ settle_item(struct landings *landings, struct landing_item *item)
 		return; /* looked at again when that operation has ended */
 	if (item->step == ITEM_LANDED) {
 		if (agent != NULL)
-			op_clean(agent, item->head, on_cleaned, landings);
+			op_clean(agent, item->head,
+			    queue_base_same(landings->queue, item), on_cleaned,
+			    landings);
 		else
 			finish_landed(landings, item, NULL);
 	} else if (!item->conflict) {

@@ -21,6 +21,7 @@ struct reset_op {
 	struct git_op op;
 	char *branch;
 	char *clean_head; /* not NULL: nothing is lost that is not in it */
+	char *same; /* has its tree; NULL = not known */
 	git_work_fn *fn;
 	void *arg;
 };
@@ -135,7 +136,11 @@ static enum git_op_next
 reset_ask_checkout(struct git_op *op)
 {
 	const struct reset_op *reset = op->self;
+	cleanup_free char *ref = xasprintf("refs/heads/%s", reset->branch);
 
+	if (reset->same != NULL && strcmp(reset->same, op->onto_id) == 0)
+		return git_op_args(op, "update-ref", "-m", "llmc: reset", ref,
+		    op->onto_id, reset->clean_head, NULL);
 	git_op_args(op, "checkout", "--quiet", "--no-track", NULL);
 	if (reset->clean_head == NULL)
 		git_op_arg(op, "--force");
@@ -230,22 +235,24 @@ reset_release(struct git_op *op)
 
 	free(reset->branch);
 	free(reset->clean_head);
+	free(reset->same);
 }
 
 static void
-reset_start(struct git *git, const char *dir, const char *branch,
-    const char *clean_head, const char *onto, git_work_fn *fn, void *arg)
+reset_start(struct git *git, const char *dir,
+    const struct git_reset_clean *what, git_work_fn *fn, void *arg)
 {
 	struct reset_op *reset = xcalloc(1, sizeof *reset);
 
-	reset->branch = xstrdup(branch);
-	xstrset(&reset->clean_head, clean_head);
+	reset->branch = xstrdup(what->branch);
+	xstrset(&reset->clean_head, what->head);
+	xstrset(&reset->same, what->same);
 	reset->fn = fn;
 	reset->arg = arg;
 	reset->op.self = reset;
 	reset->op.finish = reset_finish;
 	reset->op.release = reset_release;
-	reset->op.onto = xstrdup(onto);
+	reset->op.onto = xstrdup(what->onto);
 	git_op_start(
 	    &reset->op, git, dir, reset_steps, nitems(reset_steps), false);
 }
@@ -254,12 +261,14 @@ void
 git_reset(struct git *git, const char *dir, const char *branch,
     const char *onto, git_work_fn *fn, void *arg)
 {
-	reset_start(git, dir, branch, NULL, onto, fn, arg);
+	struct git_reset_clean what = { .branch = branch, .onto = onto };
+
+	reset_start(git, dir, &what, fn, arg);
 }
 
 void
-git_reset_clean(struct git *git, const char *dir, const char *branch,
-    const char *head, const char *onto, git_work_fn *fn, void *arg)
+git_reset_clean(struct git *git, const char *dir,
+    const struct git_reset_clean *what, git_work_fn *fn, void *arg)
 {
-	reset_start(git, dir, branch, head, onto, fn, arg);
+	reset_start(git, dir, what, fn, arg);
 }

@@ -18,7 +18,13 @@ void git_reset(struct git *git, const char *dir, const char *branch,
  * nothing uncommitted, when it was last looked at: what has changed since is
  * neither overwritten nor removed. -ESTALE if that is in the way, or if HEAD is
  * elsewhere by now: salvage, and use git_reset(). */
-void git_reset_clean(struct git *git, const char *dir, const char *branch,
-    const char *head, const char *onto, git_work_fn *fn, void *arg);
+struct git_reset_clean {
+	const char *branch, *head, *onto;
+	/* A commit that is known to have the tree of `head`, NULL = none: if
+	 * that is the tip of onto, only the branch moves. */
+	const char *same;
+};
+void git_reset_clean(struct git *git, const char *dir,
+    const struct git_reset_clean *what, git_work_fn *fn, void *arg);
 
 #endif
