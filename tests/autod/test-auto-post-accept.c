@@ -106,8 +106,7 @@ static const struct row {
 	{ "write", "shutdown", "0", "t1", "t1", "t1 landed; " },
 	/* A cancelled command runs again; one that survived does not. */
 	{ "run", "shutdown", "0", "t1\nt1", "t1", "t1 landed; " },
-	/* Only the revert takes time. */
-	{ "act", "revert", "1", "t1", "t1", "t1 failed; " },
+	{ "revert", "revert", "1", "t1", "t1", "t1 failed; " },
 	{ "tidy", "shutdown", "0", "t1", "t1", "t1 landed; " },
 };
 
@@ -218,9 +217,29 @@ START_TEST(what_cannot_be_taken_back_is_a_failure)
 
 	begin_landing(&world, "on_post_accept_failure = \"revert\"\n");
 	auto_world_wait_post(&world, "run");
-	floor_world_sh(&world.floor, "echo mine >>b.txt");
+	floor_world_sh(&world.floor, "echo mine >>b.txt; git commit -qam mine");
 	say(&world, "3");
 	auto_world_fails(&world, "revert");
+	auto_world_end(&world);
+}
+END_TEST
+
+/* It waits for the user's checkout like other work. */
+START_TEST(taking_back_waits_for_the_checkout)
+{
+	struct auto_world world;
+
+	begin_landing(&world, "on_post_accept_failure = \"revert\"\n");
+	auto_world_wait_post(&world, "run");
+	floor_world_sh(&world.floor, "echo mine >>b.txt");
+	say(&world, "3");
+	auto_world_wait(&world, "waiting; ");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git log --format=%s main"),
+	    "add b.txt\nfirst");
+	floor_world_sh(&world.floor, "git checkout -q b.txt");
+	auto_world_turn(&world, 2);
+	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt");
 	auto_world_end(&world);
 }
 END_TEST
@@ -272,7 +291,7 @@ unit_suite(void)
 	unit_case(suite, "fails",
 	    (const TTest *const[]){ failure_shuts_down, failure_is_passed_over,
 		failure_is_taken_back, what_cannot_be_taken_back_is_a_failure,
-		failure_is_fixed_by_a_task,
+		taking_back_waits_for_the_checkout, failure_is_fixed_by_a_task,
 		a_command_that_cannot_be_started_is_a_failure, NULL });
 	return suite;
 }

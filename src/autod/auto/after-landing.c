@@ -349,9 +349,14 @@ after_landing_not_reverted(
     void *arg, const struct landing_item *item, const char *words)
 {
 	struct auto_mode *mode = arg;
-	cleanup_free char *reason = xasprintf(
-	    "%s\nTaking commits back does not help: %s", item->why, words);
+	cleanup_free char *reason = NULL;
 
+	if (item->undoes == 0) {
+		post_accept_not_reverted(mode, item->head, words);
+		return;
+	}
+	reason = xasprintf(
+	    "%s\nTaking commits back does not help: %s", item->why, words);
 	stop_red(mode, reason);
 }
 

@@ -13,9 +13,6 @@
 #include "errtext.h"
 #include "failure.h"
 #include "file.h"
-#include "git-revert.h"
-#include "json.h"
-#include "jsonl.h"
 #include "landed-tasks.h"
 #include "landing.h"
 #include "mem.h"
@@ -23,14 +20,12 @@
 #include "outcome.h"
 #include "persist.h"
 #include "post-accept.h"
+#include "post-log.h"
+#include "revert.h"
 #include "scheduler.h"
 #include "settings.h"
 #include "strv.h"
 #include "workspace.h"
-
-#define POST_LOG_SIZE (20 * 1024 * 1024)
-#define POST_LOG_KEEP 3
-#define REASON_LINES  5 /* of its output, in the reason */
 
 struct post_accept {
 	struct operation op; /* first */
@@ -39,6 +34,7 @@ struct post_accept {
 	char *dir, *name; /* of the errand's files */
 	struct errand *errand; /* while it runs */
 	int status; /* its exit status */
+	bool reverting; /* what landed is being taken back */
 	struct buf reason; /* why it failed, one sentence */
 	struct buf output; /* its output if it failed */
 };
@@ -88,42 +84,13 @@ cancel_write(struct operation *op)
 /* --- step run -------------------------------------------------------- */
 
 static void
-write_log(const struct post_accept *post, const struct landed_tasks *list,
-    const struct errand_result *result)
-{
-	const struct core *core = post->mode->core;
-	const struct task *t = landed_tasks_last(list);
-	cleanup_buf struct buf ids = BUF_INIT;
-	cleanup_free char *file =
-	    workspace_path(core->workspace, "logs/post_accept.log");
-	cleanup_json struct json_object *json = json_object_new_object();
-	char stamp[CLOCK_STAMP_SIZE];
-
-	landed_tasks_add_ids(list, " ", &ids);
-	clock_format_stamp(clock_wall_ms(), stamp);
-	json_set_string(json, "timestamp", stamp);
-	json_set_string(json, "level", result->status == 0 ? "INFO" : "ERROR");
-	json_set_string(json, "worker_name", t->worker);
-	json_set_string(json, "task", t->id);
-	json_set_string(json, "tasks", ids.data);
-	json_set_string(json, "commit_sha", post->move);
-	json_set_string(json, "command", command_of(core));
-	json_set_int(json, "exit_code", result->status);
-	json_set_bool(json, "timed_out", result->timed_out);
-	json_set_int(json, "duration_ms", result->duration_ms);
-	json_set_string(json, "stdout", result->out.data);
-	json_set_string(json, "stderr", result->err.data);
-	jsonl_append(file, json, POST_LOG_SIZE, POST_LOG_KEEP, NULL);
-}
-
-static void
 report_result(
     const struct post_accept *post, const struct errand_result *result)
 {
 	cleanup_landed_tasks struct landed_tasks list = { 0 };
 
 	tasks_of(post, &list);
-	write_log(post, &list, result);
+	post_log_write(post->mode->core, &list, post->move, result);
 	emit(post->mode->core,
 	    &(struct event){ .kind = EVENT_POST_ACCEPT,
 		.task = landed_tasks_last(&list)->id,
@@ -132,49 +99,20 @@ report_result(
 		.duration_ms = result->duration_ms });
 }
 
-/* "post_accept_command exited with status 1 after t3 landed as abc: ..." */
-static void
-add_reason(const struct post_accept *post, const struct errand_result *result,
-    const char *said, struct buf *out)
-{
-	cleanup_landed_tasks struct landed_tasks list = { 0 };
-	size_t len = 0;
-
-	buf_adds(out, "post_accept_command ");
-	if (result->timed_out)
-		buf_adds(out, "took too long");
-	else if (result->lost)
-		buf_adds(out, "was killed");
-	else
-		buf_addf(out, "exited with status %d", result->status);
-	tasks_of(post, &list);
-	buf_adds(out, " after ");
-	landed_tasks_add_ids(&list, ", ", out);
-	buf_addf(out, " landed as %.12s", post->move);
-	for (int i = 0; i < REASON_LINES && said[len] != '\0'; i++) {
-		len += strcspn(said + len, "\n");
-		len += said[len] == '\n';
-	}
-	while (len > 0 && said[len - 1] == '\n')
-		len--;
-	if (len > 0) {
-		buf_adds(out, ":\n");
-		buf_add(out, said, len);
-	}
-}
-
 /* Copy what is needed from the result, which is freed with the errand. */
 static void
 keep_result(struct post_accept *post, const struct errand_result *result)
 {
 	const char *said =
 	    result->err.len > 0 ? result->err.data : result->out.data;
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
 
 	post->status = result->status;
 	if (result->status == 0)
 		return;
+	tasks_of(post, &list);
 	buf_adds(&post->output, said);
-	add_reason(post, result, said, &post->reason);
+	post_log_reason(&list, post->move, result, said, &post->reason);
 }
 
 /* If it was cancelled because we are stopping, the next daemon runs it again.
@@ -296,70 +234,6 @@ fail_reverted(struct post_accept *post)
 	persist_changed(mode->core);
 }
 
-static void
-revert_failed(
-    struct post_accept *post, const struct task *t, const struct err *err)
-{
-	cleanup_free char *reason = xasprintf("%s, and reverting %s failed: %s",
-	    post->reason.data, t->id, err->msg);
-
-	failure_raise(post->mode->core,
-	    &(struct failure){ .class = "revert",
-		.task = t->id,
-		.status = -1,
-		.reason = reason });
-	fail_reverted(post);
-	settle_all(post, reason);
-}
-
-static void revert_next(struct post_accept *post);
-
-/* A task that was taken back has no commit from here on, so that the next
- * daemon continues with the rest. */
-static void
-on_reverted(const char *id, const struct err *err, void *arg)
-{
-	struct post_accept *post = arg;
-	cleanup_landed_tasks struct landed_tasks list = { 0 };
-	struct task *t;
-
-	if (!operation_arrived(&post->op, NULL))
-		return;
-	tasks_of(post, &list);
-	t = landed_tasks_next_revert(&list);
-	if (err != NULL) {
-		revert_failed(post, t, err);
-		operation_next(&post->op);
-		return;
-	}
-	task_note(t, "reverted", id, clock_wall_ms());
-	xstrset(&t->commit, NULL);
-	persist_changed(post->mode->core);
-	revert_next(post);
-}
-
-/* Newest first: each of them is the last change of its files then. */
-static void
-revert_next(struct post_accept *post)
-{
-	struct core *core = post->mode->core;
-	cleanup_landed_tasks struct landed_tasks list = { 0 };
-	cleanup_free char *message = NULL;
-	const struct task *t;
-
-	tasks_of(post, &list);
-	t = landed_tasks_next_revert(&list);
-	if (t == NULL) {
-		fail_reverted(post);
-		operation_next(&post->op);
-		return;
-	}
-	message = xasprintf("Revert \"%s\"\n\n%s", t->title, post->reason.data);
-	git_revert(core->git, core_branch(core), t->commit, message,
-	    core_lands_over_dirt(core), on_reverted,
-	    operation_await(&post->op));
-}
-
 /* Add a task to repair it; false if there were too many already. */
 static bool
 add_fix(struct post_accept *post, const struct landed_tasks *list)
@@ -395,7 +269,8 @@ act_on_failure(struct post_accept *post)
 		task_note(list.tasks[i], "post_accept_command failed", reason,
 		    clock_wall_ms());
 	if (strcmp(policy, "revert") == 0) {
-		revert_next(post);
+		post->reverting = true;
+		operation_next(&post->op);
 		return;
 	}
 	if (strcmp(policy, "continue") == 0 ||
@@ -425,6 +300,109 @@ step_act(struct operation *op)
 	}
 	settle_all(post, NULL);
 	operation_next(op);
+}
+
+/* --- step revert: through the landing queue --------------------------- */
+
+static void
+order_revert(struct post_accept *post, const struct task *t)
+{
+	struct landings *landings = post->mode->landings;
+	cleanup_free char *title = xasprintf("Revert \"%s\"", t->title);
+	cleanup_free char *message =
+	    xasprintf("%s\n\n%s", title, post->reason.data);
+
+	/* An earlier daemon may have done it. */
+	if (!revert_is_queued(landings, t->commit))
+		revert_enqueue(landings,
+		    &(struct revert_order){ .commit = t->commit,
+			.title = title,
+			.message = message,
+			.why = post->reason.data });
+	landings_kick(landings);
+}
+
+/* Newest first: each of them is the last change of its files then. */
+static void
+revert_next(struct post_accept *post)
+{
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
+	const struct task *t;
+
+	tasks_of(post, &list);
+	t = landed_tasks_next_revert(&list);
+	if (t != NULL) {
+		operation_await(&post->op);
+		order_revert(post, t);
+		return;
+	}
+	post->reverting = false;
+	fail_reverted(post);
+	operation_next(&post->op);
+}
+
+static void
+step_revert(struct operation *op)
+{
+	struct post_accept *post = (struct post_accept *)op;
+
+	if (post->reverting)
+		revert_next(post);
+	else
+		operation_next(op);
+}
+
+/* The next daemon finds it in the queue. */
+static void
+cancel_revert(struct operation *op)
+{
+	operation_arrived(op, NULL);
+}
+
+/* A task that was taken back has no commit from here on, so that the next
+ * daemon continues with the rest. */
+void
+post_accept_reverted(struct auto_mode *mode, struct task *t)
+{
+	struct post_accept *post = mode->post;
+	bool ours = post != NULL && post->reverting && t->move != NULL &&
+	    strcmp(t->move, post->move) == 0;
+
+	xstrset(&t->commit, NULL);
+	persist_changed(mode->core);
+	if (ours && operation_arrived(&post->op, NULL))
+		revert_next(post);
+}
+
+void
+post_accept_not_reverted(
+    struct auto_mode *mode, const char *commit, const char *words)
+{
+	struct post_accept *post = mode->post;
+	cleanup_landed_tasks struct landed_tasks list = { 0 };
+	cleanup_free char *reason = NULL, *id = NULL;
+	const struct task *t;
+
+	if (post == NULL || !post->reverting)
+		return; /* asked for again when it is due */
+	tasks_of(post, &list);
+	t = landed_tasks_next_revert(&list);
+	if (t == NULL || strcmp(t->commit, commit) != 0 ||
+	    !operation_arrived(&post->op, NULL))
+		return;
+	post->reverting = false;
+	id = xstrdup(t->id);
+	reason = xasprintf(
+	    "%s, and reverting %s failed: %s", post->reason.data, t->id, words);
+	fail_reverted(post);
+	settle_all(post, reason);
+	operation_next(&post->op);
+	/* Last: it stops the daemon, and with it this operation. */
+	failure_raise(mode->core,
+	    &(struct failure){ .class = "revert",
+		.task = id,
+		.status = -1,
+		.reason = reason });
 }
 
 /* --- step tidy: remove its files once the outcome is saved ----------- */
@@ -491,6 +469,7 @@ static const struct operation_step steps[] = {
 	{ .name = "write", .run = step_write, .cancel = cancel_write },
 	{ .name = "run", .run = step_run, .cancel = cancel_run },
 	{ .name = "act", .run = step_act, .firm = true },
+	{ .name = "revert", .run = step_revert, .cancel = cancel_revert },
 	{ .name = "tidy", .run = step_tidy, .firm = true },
 };
 
@@ -571,7 +550,7 @@ post_accept_pending(const struct auto_mode *mode)
 	const struct state *state = &mode->core->state;
 
 	if (mode->post != NULL)
-		return true;
+		return !mode->post->reverting; /* that moves the branch */
 	for (size_t i = 0; i < state->task_count && runs(mode); i++)
 		if (state->tasks[i]->step == TASK_LANDED &&
 		    state->tasks[i]->move != NULL)

@@ -13,6 +13,7 @@
 #include "mem.h"
 #include "outcome.h"
 #include "persist.h"
+#include "post-accept.h"
 #include "scheduler.h"
 #include "settings.h"
 #include "source.h"
@@ -152,7 +153,9 @@ taken_back(struct auto_mode *mode, const struct event *event)
 		    &(struct event){ .kind = EVENT_TASK_NOT_TOLD,
 			.task = filed->id,
 			.reason = err.msg });
-	if (event->reason != NULL && t->step != TASK_LANDED)
+	if (event->reason != NULL && t->step == TASK_LANDED)
+		post_accept_reverted(mode, t);
+	else if (event->reason != NULL)
 		act_on_failure(mode, t, event->reason);
 	task_free(filed);
 }

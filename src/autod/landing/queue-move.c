@@ -369,7 +369,7 @@ on_result(enum git_land_result result, const char *detail,
 	case GIT_LAND_DIRTY:
 		err_set(&err, -EBUSY,
 		    "your checkout of %s is in the way: %s; commit or stash "
-		    "the changes and accept again",
+		    "the changes and try again",
 		    branch, detail);
 		in_the_way(move, result, detail, &err);
 		break;
