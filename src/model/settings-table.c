@@ -61,7 +61,8 @@ const struct setting settings_table[] = {
 	    .type = SETTING_BOOL,
 	    .fallback = "true",
 	    .help =
-		"Run the repository's git hooks for commits that llmc makes." },
+		"Run the hooks in the repository's own hooks folder when llmc runs "
+		"git. core.hooksPath is not followed." },
 	{ .path = "repo.strip_attribution",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",

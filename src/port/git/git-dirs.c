@@ -12,6 +12,7 @@
 #include "git-dirs.h"
 #include "git-trees.h"
 #include "mem.h"
+#include "strv.h"
 
 #define SMALL_MAX    8192
 #define SYMREF_DEPTH 5 /* as git */
@@ -241,4 +242,35 @@ git_dirs_hook_is_safe(const char *common, const char *tree, const char *hook)
 	if (real == NULL || inside == NULL || top == NULL)
 		return false;
 	return is_below(real, inside) || !is_below(real, top);
+}
+
+static bool
+are_safe(const char *common, const char *tree, const char *root)
+{
+	cleanup_free char *folder = file_join(common, "hooks");
+	DIR *stream = opendir(folder);
+	struct dirent *entry;
+	bool safe = true;
+
+	while (safe && stream != NULL && (entry = readdir(stream)) != NULL)
+		safe = strchr(entry->d_name, '.') != NULL ||
+		    (git_dirs_hook_is_safe(common, tree, entry->d_name) &&
+			git_dirs_hook_is_safe(common, root, entry->d_name));
+	if (stream != NULL)
+		closedir(stream);
+	return safe;
+}
+
+void
+git_dirs_add_hooks(
+    const char *gitdir, const char *tree, const char *root, char ***env)
+{
+	cleanup_free char *common = git_dirs_common(gitdir);
+
+	strv_add(env, "GIT_CONFIG_COUNT=1");
+	strv_add(env, "GIT_CONFIG_KEY_0=core.hooksPath");
+	strv_take(env,
+	    are_safe(common, tree, root) ?
+		xasprintf("GIT_CONFIG_VALUE_0=%s/hooks", common) :
+		xstrdup("GIT_CONFIG_VALUE_0=/dev/null"));
 }

@@ -47,4 +47,10 @@ bool git_dirs_is_below(const char *path, const char *folder);
 bool
 git_dirs_hook_is_safe(const char *common, const char *tree, const char *hook);
 
+/* Have git run the hooks of the repository's own folder only, whatever
+ * core.hooksPath says; or none, if one of them lies in the tree or in the
+ * root's. */
+void git_dirs_add_hooks(
+    const char *gitdir, const char *tree, const char *root, char ***env);
+
 #endif

@@ -9,6 +9,7 @@
 #include "child.h"
 #include "errtext.h"
 #include "git-env.h"
+#include "git-dirs.h"
 #include "git-lock.h"
 #include "git-verify.h"
 #include "git.h"
@@ -269,6 +270,8 @@ git_environment(const struct git *git, const char *dir, const char *const *more,
 	strv_take(ret_env, xasprintf("GIT_DIR=%s", gitdir));
 	strv_take(ret_env, xasprintf("GIT_WORK_TREE=%s", dir));
 	add_ceiling(ret_env, dir);
+	if (git->run_hooks)
+		git_dirs_add_hooks(gitdir, dir, git->root, ret_env);
 	strv_add_all(ret_env, more);
 	return 0;
 }
