@@ -136,7 +136,7 @@ static bool
 had_passed(const char *tree)
 {
 	struct json_object *state = e2e_load(unit_path("killed.json"));
-	struct json_object *book, *results, *result;
+	struct json_object *book, *results;
 	bool found = false;
 
 	if (state == NULL ||
@@ -147,7 +147,9 @@ had_passed(const char *tree)
 		return false;
 	}
 	for (size_t i = 0; i < json_object_array_length(results); i++) {
-		result = json_object_array_get_idx(results, i);
+		struct json_object *result =
+		    json_object_array_get_idx(results, i);
+
 		if (strcmp(json_string_or(result, "tree", ""), tree) == 0 &&
 		    strtol(auto_member(result, "passes"), NULL, 10) > 0)
 			found = true;

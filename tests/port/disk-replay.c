@@ -61,7 +61,6 @@ struct disk {
 	struct record *records;
 	size_t record_count;
 	char *last[DISK_LOSS_COUNT]; /* what was built */
-	char *described;
 };
 
 /* --- before the recording --------------------------------------------- */
@@ -146,7 +145,6 @@ disk_free(struct disk *disk)
 	free(disk->kept);
 	free(disk->files);
 	free(disk->records);
-	free(disk->described);
 	free(disk->root);
 	buf_release(&disk->log);
 	free(disk);
@@ -314,7 +312,7 @@ run(struct disk *disk, size_t count)
 		struct file *file =
 		    record->file != NO_FILE ? &disk->files[record->file] : NULL;
 
-		if (record->op == DISK_WRITE)
+		if (record->op == DISK_WRITE && file != NULL)
 			file->now = record->data;
 		else if (record->op == DISK_SYNC && file != NULL)
 			file->on_disk = file->now;

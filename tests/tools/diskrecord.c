@@ -63,11 +63,11 @@ is_below(const char *path)
 static bool
 path_of(int fd, char out[PATH_MAX])
 {
-	char link[64];
+	char name[64];
 	ssize_t n;
 
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	n = readlink(link, out, PATH_MAX - 1);
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+	n = readlink(name, out, PATH_MAX - 1);
 	if (n <= 0)
 		return false;
 	out[n] = '\0';
@@ -101,20 +101,21 @@ tidy(char *path)
 static bool
 resolve(int dir, const char *path, char out[PATH_MAX])
 {
-	char link[64];
-	ssize_t n;
+	size_t len = 0;
 
-	if (path[0] == '/') {
-		snprintf(out, PATH_MAX, "%s", path);
-	} else {
-		snprintf(link, sizeof link,
+	if (path[0] != '/') {
+		char name[64];
+		ssize_t n;
+
+		snprintf(name, sizeof name,
 		    dir == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/%d",
 		    dir);
-		n = readlink(link, out, PATH_MAX - 1);
+		n = readlink(name, out, PATH_MAX - 1);
 		if (n <= 0)
 			return false;
-		snprintf(out + n, (size_t)(PATH_MAX - n), "/%s", path);
+		len = (size_t)n;
 	}
+	snprintf(out + len, PATH_MAX - len, "/%s", path);
 	tidy(out);
 	return is_below(out);
 }
@@ -149,14 +150,14 @@ turn_end(struct turn turn)
 static char *
 contents(int fd, size_t *ret_len)
 {
-	char link[64], *data;
+	char name[64], *data;
 	struct stat st;
 	ssize_t n;
 	int in;
 
 	*ret_len = 0;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	in = raw_open(link, O_RDONLY | O_CLOEXEC, 0);
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+	in = raw_open(name, O_RDONLY | O_CLOEXEC, 0);
 	if (in == -1 || fstat(in, &st) == -1)
 		abort();
 	data = malloc((size_t)st.st_size + 1);
