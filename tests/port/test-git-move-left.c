@@ -269,6 +269,7 @@ START_TEST(the_claim_is_on_disk_before_a_file_moves)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
+	syncs = 0;
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
 	ck_assert_int_eq(syncs, 1);
 }
