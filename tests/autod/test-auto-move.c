@@ -172,7 +172,7 @@ START_TEST(the_next_daemon_takes_back_the_rest)
 	t3 = state_task(&world.core->state, "t3");
 	floor_world_sh(&world.floor, "touch .llmc/got3");
 	while (t3->commit != NULL)
-		auto_world_wait_post(&world, "act");
+		auto_world_wait_post(&world, "revert");
 	auto_world_reopen(&world);
 	auto_world_live(&world);
 	auto_world_turn_on(&world, "t2");
