@@ -49,21 +49,22 @@ call_op(struct floor_world *world, const char *method)
 	    strcmp(method, "worker.start") == 0 ? start_more : "");
 }
 
-/* Run to that step of the operation on adam; a write waits there until
- * finish_write(). */
 static bool
 is_added(void *world)
 {
 	return fleet_find(((struct floor_world *)world)->fleet, "adam") != NULL;
 }
 
+/* Run to that step of the operation on adam; a write waits there until
+ * finish_write(). */
 static struct agent *
 run_to(struct floor_world *world, const char *method, const char *step,
     struct floor_call **ret_call)
 {
 	world->store_held = strcmp(step, "write") == 0;
 	*ret_call = call_op(world, method);
-	floor_world_wait(world, is_added, world);
+	if (!is_added(world))
+		floor_world_wait_closely(world, is_added, world);
 	floor_world_wait_step(world, fleet_find(world->fleet, "adam"), step);
 	return fleet_find(world->fleet, "adam");
 }
@@ -71,8 +72,7 @@ run_to(struct floor_world *world, const char *method, const char *step,
 static void
 finish_write(struct floor_world *world)
 {
-	if (floor_world_store_waits(world))
-		floor_world_store_answer(world);
+	floor_world_store_answer(world);
 }
 
 static void
