@@ -350,6 +350,34 @@ START_TEST(a_queued_task_without_an_item_waits_again)
 }
 END_TEST
 
+/* --- the checkout ---------------------------------------------------- */
+
+/* The index does not say that the checkout is clean again: a person does. */
+START_TEST(resume_tries_a_landing_again)
+{
+	struct auto_world world;
+	struct agent *agent;
+	struct floor_call *call;
+
+	auto_world_begin(&world, NULL);
+	auto_world_task(&world, "a.md", "First\n");
+	auto_world_live(&world);
+	agent = auto_world_turn_on(&world, "t1");
+	auto_world_work(&world, "b.txt");
+	floor_world_sh(&world.floor, "echo mine >b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait(&world, "waiting; ");
+	floor_world_sh(&world.floor, "rm b.txt");
+	call = floor_world_ask(&world.floor, "auto.resume", "{}");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_ptr_nonnull(
+	    strstr(json_string_or(floor_call_result(call), "message", ""),
+		"tried again"));
+	auto_world_wait(&world, "task_finished t1 landed; ");
+	auto_world_end(&world);
+}
+END_TEST
+
 /* --- a person -------------------------------------------------------- */
 
 /* Auto mode keeps the work in the queue, but the person need not wait. */
@@ -514,7 +542,8 @@ unit_suite(void)
 		turns_without_a_worker_are_limited,
 		the_next_daemon_releases_the_worker,
 		a_queued_task_without_an_item_waits_again,
-		a_person_is_told_what_is_in_the_way, a_queued_task_is_dropped,
+		a_person_is_told_what_is_in_the_way,
+		resume_tries_a_landing_again, a_queued_task_is_dropped,
 		a_task_is_not_dropped_during_the_move,
 		work_in_the_queue_is_dropped_with_its_task,
 		work_in_the_queue_gets_another_priority, NULL });

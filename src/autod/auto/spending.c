@@ -11,6 +11,7 @@
 #include "emit.h"
 #include "fleet.h"
 #include "json.h"
+#include "landing.h"
 #include "mem.h"
 #include "persist.h"
 #include "scheduler.h"
@@ -289,7 +290,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	struct core *core = mode->core;
 	const char *name = json_string_or(params, "worker", NULL);
 	struct json_object *result, *list;
-	bool fleet = name == NULL && core->state.paused != NULL;
+	bool fleet = name == NULL && core->state.paused != NULL, landing;
 
 	if (name != NULL && fleet_find(mode->fleet, name) == NULL) {
 		fleet_refuse_unknown(mode->fleet, call, name);
@@ -297,13 +298,14 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	}
 	if (fleet)
 		resume_fleet(core);
+	landing = name == NULL && landings_retry(mode->landings);
 	list = resume_workers(mode, name);
 	result = json_object_new_object();
 	json_set_string(result, "message",
-	    fleet ? "The fleet continues." :
-		json_object_array_length(list) > 0 ?
-		    "Continuing." :
-		    "Nothing is paused at a budget.");
+	    fleet                                  ? "The fleet continues." :
+		json_object_array_length(list) > 0 ? "Continuing." :
+		landing ? "The landing that waited is tried again." :
+			  "Nothing is paused at a budget.");
 	json_set(result, "resumed", list);
 	scheduler_look(mode);
 	serve_reply(core, call, result);

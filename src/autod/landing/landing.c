@@ -389,6 +389,15 @@ landings_kick(struct landings *landings)
 	queue_look(landings->queue);
 }
 
+bool
+landings_retry(struct landings *landings)
+{
+	if (!queue_move_waits(landings->queue->move))
+		return false;
+	queue_move_retry(landings->queue->move);
+	return true;
+}
+
 /* --- the floor ------------------------------------------------------- */
 
 /* A worker loses its task: its item is taken out, unless the branch is moving
