@@ -73,6 +73,7 @@ load_resting(struct cli *cli, struct json_object **ret_list)
 		list.record = &state.landings;
 		list.branch = settings_string(settings, "repo.default_branch");
 		list.check = settings_string(settings, "auto.check_command");
+		list.pushes = settings_bool(settings, "repo.push");
 		check_book_key(list.check, key);
 		commit = ask_tip(cli, list.branch, "commit");
 		tree = ask_tip(cli, list.branch, "tree");
@@ -226,8 +227,9 @@ const struct cli_command cmd_landing = {
 		"order in which it\nlands: its state, the slot of the running "
 		"check that covers it, when it is\nexpected to land, and why "
 		"it waits. Then the check command: how long it takes and\nhow "
-		"often it contradicts itself. With --follow and --json, every "
-		"change is one\nline of JSON.\n",
+		"often it contradicts itself; and with repo.push, whether the "
+		"last landing is\npushed. With --follow and --json, every "
+		"change is one line of JSON.\n",
 	.flags = landing_flags,
 	.method = "landing.list",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -7,15 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api-landing.h"
 #include "clock.h"
 #include "commands.h"
 #include "config.h"
 #include "errtext.h"
 #include "json.h"
+#include "landing-text.h"
 #include "lock.h"
 #include "mem.h"
 #include "oversight.h"
 #include "procref.h"
+#include "push-record.h"
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
@@ -262,6 +265,22 @@ show_attach(struct status *s)
 	}
 }
 
+/* A push that fails is nothing that stops, so it must be seen here. */
+static void
+show_push(struct status *s)
+{
+	const struct push_record *push = &s->state.landings.push;
+	struct json_object *json;
+
+	if (!settings_bool(s->settings, "repo.push") ||
+	    !push_record_has_failed(push))
+		return;
+	json = push_record_json(push);
+	json_set(s->cli->result, "push", json);
+	status_section(s->cli, "PUSH");
+	landing_text_push(s->cli, json);
+}
+
 /* Without asking git for the default branch, which is not shown. */
 static int
 load_settings(struct cli *cli, struct settings **ret_settings)
@@ -299,6 +318,7 @@ status_run(struct cli *cli, const struct cli_args *args)
 		show_workers(&s, "WORKERS", "workers", false);
 		show_workers(&s, "AUTO WORKERS", "auto_workers", true);
 		status_auto_show(&s);
+		show_push(&s);
 		show_summary(&s);
 		show_attach(&s);
 		state_release(&s.state);
@@ -396,6 +416,11 @@ static const struct shape status_shape = {
 		    .of = &status_auto_shape,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "only where auto mode has been used" },
+		{ .name = "push",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_landing_push,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "only while a push of landed work fails" },
 		{ .name = "summary",
 		    .type = SHAPE_MAP,
 		    .of =

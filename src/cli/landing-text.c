@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "json.h"
 #include "landing-text.h"
 #include "mem.h"
@@ -144,10 +145,41 @@ add_check(struct cli *cli, struct json_object *list)
 }
 
 void
+landing_text_push(struct cli *cli, struct json_object *push)
+{
+	const char *state = json_string_or(push, "state", "");
+	const char *sha = json_string_or(push, "commit_sha", "");
+	const char *reason = json_string_or(push, "reason", "");
+	int64_t tries = json_int_or(push, "tries", 0);
+	int64_t ms = json_int_or(push, "next_unix", 0) * 1000 - clock_wall_ms();
+
+	if (strcmp(state, "failed") != 0) {
+		buf_addf(&cli->text, "Push: origin %s %.7s\n",
+		    strcmp(state, "done") == 0 ? "has" : "does not have yet",
+		    sha);
+		return;
+	}
+	cli_coloured(cli, "33", "not pushed");
+	buf_addf(&cli->text,
+	    ": origin does not have %.7s after %" PRId64 " tr%s, next ", sha,
+	    tries, tries == 1 ? "y" : "ies");
+	if (ms > 0) {
+		buf_adds(&cli->text, "in ");
+		moment_add_age(&cli->text, ms);
+	} else {
+		buf_adds(&cli->text, "now");
+	}
+	buf_adds(&cli->text, ": ");
+	text_add_visible(&cli->text, reason, strlen(reason), false);
+	buf_addc(&cli->text, '\n');
+}
+
+void
 landing_text_add(struct cli *cli, struct json_object *list)
 {
 	struct json_object *items = json_object_object_get(list, "items");
 	size_t count = json_object_array_length(items);
+	struct json_object *push = json_object_object_get(list, "push");
 	struct table *table;
 
 	if (count == 0) {
@@ -162,4 +194,6 @@ landing_text_add(struct cli *cli, struct json_object *list)
 	}
 	add_branch(cli, list);
 	add_check(cli, list);
+	if (push != NULL)
+		landing_text_push(cli, push);
 }

@@ -9,5 +9,7 @@ struct json_object;
 
 /* Append to cli->text. */
 void landing_text_add(struct cli *cli, struct json_object *list);
+/* Its member push, not NULL. */
+void landing_text_push(struct cli *cli, struct json_object *push);
 
 #endif

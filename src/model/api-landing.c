@@ -291,6 +291,22 @@ static const struct shape listed_check = {
 	    },
 };
 
+const struct shape api_landing_push = {
+	.fields =
+	    FIELDS{
+		{ .name = "state",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "waiting", "failed",
+			"done", NULL } },
+		FIELD("commit_sha", SHAPE_STRING,
+		    "that is to be pushed; when done, the last that was"),
+		FIELD("tries", SHAPE_INT, "that failed"),
+		NULLABLE("reason", SHAPE_STRING, "why the last one failed"),
+		NULLABLE("next_unix", SHAPE_INT, "when the next one is"),
+		END,
+	    },
+};
+
 static const struct shape listed = {
 	.fields =
 	    FIELDS{
@@ -305,6 +321,12 @@ static const struct shape listed = {
 		    .flags = SHAPE_NULLABLE,
 		    .of = &listed_check,
 		    .help = "null: no check command is set" },
+		{ .name = "push",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_NULLABLE,
+		    .of = &api_landing_push,
+		    .help = "null: repo.push is not set, or nothing has landed "
+			    "since" },
 		LIST("running", listed_runs, "checks"),
 		LIST("items", listed_items, "in the order of the queue"),
 		END,

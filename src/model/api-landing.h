@@ -21,5 +21,7 @@ extern const struct shape_field api_landing_review_result;
 extern const struct shape_field api_landing_pick_result;
 extern const struct shape_field api_landing_revert_result;
 extern const struct shape_field api_landing_list_result;
+/* A part of it, also of llmc status. */
+extern const struct shape api_landing_push;
 
 #endif

@@ -89,7 +89,8 @@ enum event_kind {
 	EVENT_CHECK_BEGINS, /* text: of what; ref: the tree */
 	EVENT_CHECKED, /* result, ref: the tree, reason, duration_ms */
 	EVENT_CHECK_FLAKY, /* count: percent of the trees */
-	EVENT_PUSH_FAILED, /* branch, commit, reason */
+	EVENT_PUSHED, /* branch, commit */
+	EVENT_PUSH_FAILED, /* branch, commit, reason; the first time */
 	EVENT_CLEANUP_FAILED, /* worker, branch, commit, reason */
 	/* Auto mode and its tasks. */
 	EVENT_AUTO_BEGINS, /* instance, concurrency, text: the source */

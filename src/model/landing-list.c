@@ -237,6 +237,8 @@ landing_list_json(const struct landing_list *list)
 	json_set_bool(json, "red", m.plan.red);
 	json_set_string(json, "hold", list->hold);
 	json_set(json, "check", check_json(&m));
+	json_set(json, "push",
+	    list->pushes ? push_record_json(&list->record->push) : NULL);
 	json_set(json, "running", runs_json(&m));
 	json_set(json, "items", items_json(&m));
 	free(m.views);

@@ -23,6 +23,7 @@ struct landing_list {
 	const char *branch;
 	const char *check; /* the check command, "" = none */
 	const char *hold; /* why the branch cannot be moved, NULL = unknown */
+	bool pushes; /* repo.push is set */
 	bool resting; /* no daemon is running */
 	int64_t now_ms; /* wall clock */
 };

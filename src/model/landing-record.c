@@ -23,6 +23,11 @@ static const struct record_field fields[] = {
 	FIELD("to", to),
 	FIELD("from_tree", from_tree),
 	FIELD("red_told", red_told),
+	FIELD("unpushed", push.unpushed),
+	FIELD("pushed", push.pushed),
+	FIELD("push_tries", push.tries, .flags = RECORD_CLAMP),
+	FIELD("push_reason", push.reason),
+	FIELD("push_next_ms", push.next_ms, .flags = RECORD_CLAMP),
 };
 
 void

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "check-book.h"
+#include "push-record.h"
 #include "red-run.h"
 
 struct err;
@@ -29,6 +30,7 @@ struct landing_record {
 	char *from_tree;
 	char *red_told; /* base tree that was reported as failing */
 	struct red_run own; /* tasks' commits that the branch ends with */
+	struct push_record push;
 	struct check_book checks;
 };
 

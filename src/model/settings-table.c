@@ -56,7 +56,10 @@ const struct setting settings_table[] = {
 	{ .path = "repo.push",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help = "Push the default branch to origin after a landing." },
+	    .help =
+		"Push the default branch to origin after a landing. Landings "
+		"do not wait for it; a push that fails is tried again, and "
+		"llmc status shows it." },
 	{ .path = "repo.run_hooks",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",

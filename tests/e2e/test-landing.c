@@ -74,17 +74,24 @@ accept_work(const char *worker, const char *file)
 	background(e2e_path("accept %s", worker), unit_path("accepted"));
 }
 
+/* What the command says, as its schema has it. */
+static struct json_object *
+told_by(const char *command)
+{
+	struct json_object *schema =
+	    e2e_json(e2e_llmc(NULL, "schema", command, NULL), 0);
+	struct json_object *json =
+	    e2e_json(e2e_llmc(fleet_root(), "--json", command, NULL), 0);
+	cleanup_buf struct buf why = BUF_INIT;
+
+	ck_assert_msg(schema_matches(schema, json, "", &why), "%s", why.data);
+	return json;
+}
+
 static struct json_object *
 listed(void)
 {
-	struct json_object *schema =
-	    e2e_json(e2e_llmc(NULL, "schema", "landing", NULL), 0);
-	struct json_object *list =
-	    e2e_json(e2e_llmc(fleet_root(), "--json", "landing", NULL), 0);
-	cleanup_buf struct buf why = BUF_INIT;
-
-	ck_assert_msg(schema_matches(schema, list, "", &why), "%s", why.data);
-	return list;
+	return told_by("landing");
 }
 
 START_TEST(the_queue_while_a_check_runs)
@@ -172,6 +179,33 @@ START_TEST(the_queue_without_a_daemon)
 }
 END_TEST
 
+/* It stops nothing, so it must be seen; also when the daemon is gone. */
+START_TEST(a_push_that_fails_is_shown)
+{
+	auto_set("repo.push", "true");
+	fleet_up();
+	accept_work("adam", "a.txt");
+	auto_wait_landed(1);
+	auto_wait_shell(
+	    e2e_path("'%s' status | grep -q 'not pushed'", e2e_llmc_path()));
+	for (int i = 0; i < 2; i++) {
+		struct json_object *list = listed(), *all = told_by("status");
+
+		ck_assert_str_eq(auto_member(list, "push.state"), "failed");
+		ck_assert_str_eq(
+		    auto_member(list, "push.commit_sha"), commit_of("main"));
+		ck_assert_str_eq(auto_member(all, "push.tries"), "1");
+		e2e_has(fleet_do("landing", NULL)->out,
+		    "not pushed: origin does not have ");
+		e2e_has(fleet_do("status", NULL)->out, "after 1 try, next in ");
+		if (i == 0)
+			fleet_kill(fleet_daemon_pid());
+	}
+	auto_set("repo.push", "false");
+	ck_assert_ptr_null(strstr(fleet_do("status", NULL)->out, "pushed"));
+}
+END_TEST
+
 /* --- revert ----------------------------------------------------------- */
 
 START_TEST(a_task_is_taken_back)
@@ -255,8 +289,8 @@ unit_suite(void)
 	Suite *s = suite_create("landing");
 	const TTest *const all[] = { the_queue_while_a_check_runs,
 		a_person_sees_why_work_fails, the_queue_without_a_daemon,
-		a_task_is_taken_back, a_commit_is_taken_back,
-		a_task_that_has_not_landed };
+		a_push_that_fails_is_shown, a_task_is_taken_back,
+		a_commit_is_taken_back, a_task_that_has_not_landed };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

@@ -88,6 +88,9 @@ START_TEST(everything_is_written_and_read)
 	xstrset(&item->why, "it fails");
 	record.window = 7;
 	xstrset(&record.red_told, "tree");
+	push_record_done(&record.push, "abc");
+	push_record_landed(&record.push, "fed");
+	push_record_failed(&record.push, "away", 5);
 	red_run_add(
 	    &record.own, &(struct red_commit){ word, word, word, word, word });
 	check_book_note(
@@ -107,6 +110,11 @@ START_TEST(everything_is_written_and_read)
 	ck_assert_int_eq(copy.items[0]->undoes, 2);
 	ck_assert_str_eq(copy.items[0]->why, "it fails");
 	ck_assert_str_eq(copy.red_told, "tree");
+	ck_assert_str_eq(copy.push.pushed, "abc");
+	ck_assert_str_eq(copy.push.unpushed, "fed");
+	ck_assert_str_eq(copy.push.reason, "away");
+	ck_assert_int_eq(copy.push.tries, 1);
+	ck_assert_int_eq(copy.push.next_ms, record.push.next_ms);
 	ck_assert_uint_eq(copy.own.count, 1);
 	ck_assert_str_eq(copy.own.list[0].task, "word");
 	ck_assert_ptr_nonnull(check_book_find(&copy.checks, "tree", "command"));

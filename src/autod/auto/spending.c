@@ -302,10 +302,12 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	list = resume_workers(mode, name);
 	result = json_object_new_object();
 	json_set_string(result, "message",
-	    fleet                                  ? "The fleet continues." :
-		json_object_array_length(list) > 0 ? "Continuing." :
-		landing ? "The landing that waited is tried again." :
-			  "Nothing is paused at a budget.");
+	    fleet ? "The fleet continues." :
+		json_object_array_length(list) > 0 ?
+		    "Continuing." :
+		landing ?
+		    "What waited to land or to be pushed is tried again." :
+		    "Nothing is paused at a budget.");
 	json_set(result, "resumed", list);
 	scheduler_look(mode);
 	serve_reply(core, call, result);

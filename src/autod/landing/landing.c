@@ -27,6 +27,7 @@
 #include "person.h"
 #include "pick.h"
 #include "queue-base.h"
+#include "push.h"
 #include "queue-move.h"
 #include "queue.h"
 #include "release.h"
@@ -392,8 +393,10 @@ landings_kick(struct landings *landings)
 bool
 landings_retry(struct landings *landings)
 {
+	bool pushes = push_retry(landings->queue->push);
+
 	if (!queue_move_waits(landings->queue->move))
-		return false;
+		return pushes;
 	queue_move_retry(landings->queue->move);
 	return true;
 }

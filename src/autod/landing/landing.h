@@ -114,8 +114,8 @@ void
 landings_prioritize(struct landings *landings, const char *task, int priority);
 /* The branch may be able to move now; a worker may be needed. */
 void landings_kick(struct landings *landings);
-/* Do not wait any longer for what is in the way of the branch. False: nothing
- * is. */
+/* Do not wait any longer for what is in the way of the branch, or for the next
+ * push. False: nothing waits. */
 bool landings_retry(struct landings *landings);
 
 /* Land the worker's work. call may be NULL. commit: the HEAD that was shown to

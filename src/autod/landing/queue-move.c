@@ -17,6 +17,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "push.h"
 #include "queue-base.h"
 #include "queue-move.h"
 #include "queue.h"
@@ -38,9 +39,6 @@ struct queue_move {
 	struct watch *index; /* of that */
 	char *reason;
 	int lock_tries;
-	struct loop_timer *push; /* tries again */
-	int push_tries;
-	bool pushing;
 };
 
 static struct landing_record *
@@ -161,55 +159,6 @@ wait_for_git(struct queue_move *move, const char *detail)
 	wait_ms(move, ms, detail);
 }
 
-/* --- push ------------------------------------------------------------ */
-
-static void push_begin(struct queue_move *move);
-
-static void
-on_push_again(void *arg)
-{
-	struct queue_move *move = arg;
-
-	loop_timer_free(take_ptr(&move->push));
-	push_begin(move);
-}
-
-static void
-on_pushed(const struct git_answer *answer, void *arg)
-{
-	struct queue_move *move = arg;
-	int64_t ms = 0;
-
-	move->pushing = false;
-	if (answer->status == 0) {
-		move->push_tries = 0;
-		return;
-	}
-	if (move->push_tries == 0)
-		emit(move->core,
-		    &(struct event){ .kind = EVENT_PUSH_FAILED,
-			.reason = answer->complaint });
-	if (backoff_next(&backoff_outage, move->push_tries++, &ms))
-		move->push =
-		    loop_after(move->core->loop, ms, on_push_again, move);
-}
-
-static void
-push_begin(struct queue_move *move)
-{
-	struct core *core = move->core;
-	const char *const args[] = { "push", "--quiet", "origin",
-		core_branch(core), NULL };
-	struct git_command push = { .args = args };
-
-	if (!settings_bool(core->settings, "repo.push") || move->pushing ||
-	    move->push != NULL)
-		return;
-	move->pushing = true;
-	git_run(git_queue(core->git, core->workspace->root), &push, on_pushed,
-	    move);
-}
-
 /* --- the move -------------------------------------------------------- */
 
 /* The items of the journal. fn may change the list. */
@@ -311,8 +260,8 @@ landed(struct queue_move *move)
 	landings_moved(move->queue->landings, record->from, record->to);
 	each_item(move, item_landed, NULL);
 	note_own(record);
+	push_landed(move->queue->push, record->to);
 	end_journal(move);
-	push_begin(move);
 }
 
 static void
@@ -441,7 +390,6 @@ void
 queue_move_stop(struct queue_move *move)
 {
 	move->stopping = true;
-	loop_timer_free(take_ptr(&move->push));
 }
 
 struct queue_move *
@@ -462,7 +410,6 @@ queue_move_free(struct queue_move *move)
 	persist_forget(move->core, move);
 	watch_free(move->index);
 	loop_timer_free(move->wait);
-	loop_timer_free(move->push);
 	free(move->reason);
 	free(move);
 }

@@ -36,6 +36,7 @@ view_json(struct queue *queue, const char *commit, const char *tree)
 		.branch = core_branch(core),
 		.check = settings_string(core->settings, "auto.check_command"),
 		.hold = queue_move_reason(queue->move),
+		.pushes = settings_bool(core->settings, "repo.push"),
 		.now_ms = clock_wall_ms(),
 	};
 	int slots[LANDING_SLOTS_MAX];

@@ -20,6 +20,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "push.h"
 #include "queue-base.h"
 #include "queue-facts.h"
 #include "queue-move.h"
@@ -462,6 +463,7 @@ queue_begin(struct queue *queue)
 		check_slot_adopt(queue->slots[i].slot);
 	stray_refs_drop(queue);
 	end_others(queue);
+	push_begin(queue->push);
 	queue_look(queue);
 }
 
@@ -473,12 +475,13 @@ queue_stop(struct queue *queue)
 		if (queue->slots[i].slot != NULL)
 			check_slot_stop(queue->slots[i].slot);
 	queue_move_stop(queue->move);
+	push_stop(queue->push);
 }
 
 bool
 queue_is_quiet(const struct queue *queue)
 {
-	return !queue_move_busy(queue->move);
+	return !queue_move_busy(queue->move) && push_is_quiet(queue->push);
 }
 
 void
@@ -521,6 +524,7 @@ queue_new(struct landings *landings)
 		queue->slots[i].slot =
 		    check_slot_new(core, i + 1, on_checked, queue);
 	queue->move = queue_move_new(queue);
+	queue->push = push_new(core);
 	return queue;
 }
 
@@ -530,6 +534,7 @@ queue_free(struct queue *queue)
 	if (queue == NULL)
 		return;
 	queue_move_free(queue->move);
+	push_free(queue->push);
 	for (int i = 0; i < LANDING_SLOTS_MAX; i++) {
 		check_slot_free(queue->slots[i].slot);
 		strv_clear(&queue->slots[i].covers);

@@ -9,6 +9,7 @@
  *   candidates.c  builds commits on top of each other
  *   check-slot.c  judges them
  *   queue-move.c  moves the branch
+ *   push.c        pushes it
  *   settle.c      tells the workers how their items ended
  *   queue-view.c  shows all of it
  *   stray-refs.c  removes what a killed daemon left
@@ -28,6 +29,7 @@ struct landing_item;
 struct landings;
 struct loop_call;
 struct loop_timer;
+struct push;
 struct queue_move;
 
 struct queue_slot {
@@ -56,6 +58,7 @@ struct queue {
 	int base_fails;
 	bool built; /* something was, since the last plan */
 	struct queue_move *move; /* queue-move.c */
+	struct push *push;
 	size_t long_waits; /* workers that could be released, see release.h */
 	uint64_t ids_before; /* given to items before this daemon began */
 	bool stopping;
