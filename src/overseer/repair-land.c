@@ -67,11 +67,12 @@ repair_land_squash(struct operation *op)
 
 static void
 on_landed(enum git_land_result result, const char *detail,
-    const struct err *err, void *arg)
+    const char *const *places, const struct err *err, void *arg)
 {
 	struct repair *r = arg;
 	cleanup_free char *words = NULL;
 
+	(void)places;
 	if (result != GIT_LANDED) {
 		words = xasprintf("the fix is in %s but cannot land: %s",
 		    r->cwd, err != NULL ? err->msg : detail);

@@ -15,11 +15,7 @@
 #include "landing-record.h"
 #include "landing.h"
 #include "mem.h"
-#include "queue-move.h"
-#include "queue.h"
 #include "op-reset.h"
-#include "queue-move.h"
-#include "queue.h"
 #include "unit.h"
 
 /* In the queue it waits for permission, and b.txt fails without "pass". A
@@ -406,7 +402,6 @@ START_TEST(a_person_is_told_what_is_in_the_way)
 	ck_assert_msg(strstr(said, "b.txt") != NULL, "%s", said);
 	ck_assert_ptr_nonnull(strstr(said, "stays in the queue"));
 	floor_world_sh(&world.floor, "rm b.txt");
-	queue_move_retry(world.landings->queue->move);
 	auto_world_wait(&world, "task_finished t1 landed; ");
 	auto_world_end(&world);
 }
@@ -483,8 +478,7 @@ START_TEST(a_worker_is_lost_during_the_move)
 		auto_world_wait(&world, "waiting; ");
 		ck_assert_int_eq(task_of(&world, "t1")->step, TASK_QUEUED);
 		floor_world_sh(&world.floor, "rm b.txt");
-		queue_move_retry(world.landings->queue->move);
-	}
+		}
 	auto_world_wait_done(&world);
 	auto_world_filed(&world, "t1 landed; ");
 	ck_assert_str_eq(

@@ -19,6 +19,7 @@
 #include "git-worktree.h"
 #include "mem.h"
 #include "repo.h"
+#include "strv.h"
 #include "text.h"
 #include "unit.h"
 
@@ -205,6 +206,7 @@ repo_free(struct repo *repo)
 	repo_untrap(repo);
 	git_free(repo->git);
 	loop_free(repo->loop);
+	strv_free(repo->places);
 	free(repo);
 }
 
@@ -309,11 +311,14 @@ rebase_done(bool conflict, const struct err *err, void *arg)
 
 static void
 land_done(enum git_land_result result, const char *detail,
-    const struct err *err, void *arg)
+    const char *const *places, const struct err *err, void *arg)
 {
 	struct repo *repo = arg;
 
 	ck_assert((result == GIT_LAND_FAILED) == (err != NULL));
+	ck_assert((result == GIT_LAND_DIRTY) == (places[0] != NULL));
+	strv_clear(&repo->places);
+	strv_add_all(&repo->places, places);
 	repo->landed = result;
 	snprintf(repo->text, sizeof repo->text, "%s", detail);
 	repo_answered(repo, err);

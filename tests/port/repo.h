@@ -32,6 +32,7 @@ struct repo {
 	char clean[GIT_ID_SIZE]; /* HEAD of a clean worktree that was saved */
 	bool conflict;
 	enum git_land_result landed;
+	char **places; /* that tell when to land it again */
 	struct git_facts facts;
 };
 

@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "ready-work.h"
 #include "repo.h"
+#include "strv.h"
 #include "unit.h"
 
 START_TEST(any_change_waits_or_only_an_overlapping_one)
@@ -66,6 +67,38 @@ START_TEST(many_files_in_the_way_are_named_in_short)
 	ready_waits(repo, false, "7 files block the landing in ");
 	ck_assert_ptr_nonnull(strstr(repo->text, "f1\\x0a, f2"));
 	ck_assert_ptr_nonnull(strstr(repo->text, "f5\\x0a, ..."));
+}
+END_TEST
+
+static bool
+is_place(const struct repo *repo, const char *dir, const char *name)
+{
+	cleanup_free char *path = xasprintf("%s/%s", dir, name);
+
+	for (size_t i = 0; i < strv_count(repo->places); i++)
+		if (strcmp(repo->places[i], path) == 0)
+			return true;
+	return false;
+}
+
+/* Of the checkout that has the branch, and not of all files there are. */
+START_TEST(what_tells_of_the_end_is_listed)
+{
+	cleanup_repo struct repo *repo = ready_work(false);
+
+	repo_sh(repo,
+	    "git checkout -q --detach; git worktree add -q \"$B/x\" main; "
+	    "cd \"$B/x\"; mkdir d; echo mine >d/new.txt");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_DIRTY);
+	ck_assert(is_place(repo, repo->base, "x/d/new.txt"));
+	ck_assert(!is_place(repo, repo->base, "x/a.txt"));
+	ck_assert(is_place(repo, repo->root, ".git/worktrees/x/index"));
+	ck_assert(!is_place(repo, repo->root, ".git/index"));
+	repo_sh(repo,
+	    "cd \"$B/x\"; for i in $(seq 200); do >f$i; done; git add f*");
+	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_DIRTY);
+	ck_assert_uint_ge(strv_count(repo->places), 64);
+	ck_assert_uint_le(strv_count(repo->places), 80);
 }
 END_TEST
 
@@ -239,6 +272,7 @@ unit_suite(void)
 	    (const TTest *[]){ any_change_waits_or_only_an_overlapping_one,
 		changes_in_the_way_wait,
 		many_files_in_the_way_are_named_in_short,
+		what_tells_of_the_end_is_listed,
 		an_empty_folder_is_not_in_the_way,
 		a_landing_killed_in_the_middle_is_finished,
 		what_the_user_is_doing_waits, a_held_ref_waits,

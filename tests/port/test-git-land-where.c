@@ -198,10 +198,11 @@ END_TEST
 
 static void
 on_landed(enum git_land_result result, const char *detail,
-    const struct err *err, void *arg)
+    const char *const *places, const struct err *err, void *arg)
 {
 	struct repo *repo = arg;
 
+	(void)places;
 	repo->landed = result;
 	strlcpy(repo->text, detail, sizeof repo->text);
 	repo_answered(repo, err);

@@ -87,11 +87,12 @@ run_until(struct repo *repo, const char *name)
 }
 
 static void
-not_told(enum git_land_result result, const char *detail, const struct err *err,
-    void *arg)
+not_told(enum git_land_result result, const char *detail,
+    const char *const *places, const struct err *err, void *arg)
 {
 	(void)result;
 	(void)detail;
+	(void)places;
 	(void)err;
 	(void)arg;
 	ck_abort_msg("a landing that was cut off has told its end");

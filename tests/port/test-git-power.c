@@ -25,10 +25,11 @@
 
 static void
 on_landed(enum git_land_result result, const char *detail,
-    const struct err *err, void *arg)
+    const char *const *places, const struct err *err, void *arg)
 {
 	struct repo *repo = arg;
 
+	(void)places;
 	if (result != GIT_LANDED)
 		fprintf(stderr, "%s%s\n", detail, err != NULL ? err->msg : "");
 	else if (mkdir(getenv("POWER_TOLD"), 0755) == -1)

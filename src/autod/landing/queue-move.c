@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "backoff.h"
+#include "checkout-watch.h"
 #include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
-#include "file.h"
 #include "git-land.h"
 #include "git.h"
 #include "landing-item.h"
@@ -23,20 +23,15 @@
 #include "queue.h"
 #include "settings.h"
 #include "settle.h"
-#include "watch.h"
 #include "workspace.h"
-
-#define LOOK_MS   (60 * 1000) /* at a checkout that is in the way */
-#define SETTLE_MS 500 /* after a person's git command */
 
 struct queue_move {
 	struct queue *queue;
 	struct core *core;
 	bool running; /* or waiting for the journal to be saved */
 	bool stopping;
-	struct loop_timer *wait; /* not NULL: something is in the way */
-	bool checkout; /* it is the user's checkout */
-	struct watch *index; /* of that */
+	struct loop_timer *wait; /* not NULL: a lock is in the way, or git */
+	struct checkout_watch *checkout; /* waits: the user's is in the way */
 	char *reason;
 	int lock_tries;
 };
@@ -55,8 +50,7 @@ forget_wait(struct queue_move *move)
 	struct state *state = &move->core->state;
 
 	loop_timer_free(take_ptr(&move->wait));
-	watch_free(take_ptr(&move->index));
-	move->checkout = false;
+	checkout_watch_end(move->checkout);
 	xstrset(&move->reason, NULL);
 	state->source_repo_dirty_retry_after_unix = 0;
 	state->source_repo_dirty_backoff_secs = 0;
@@ -78,37 +72,10 @@ wait_ms(struct queue_move *move, int64_t ms, const char *reason)
 	move->wait = loop_after(move->core->loop, ms, on_wait_over, move);
 }
 
-/* The index of the user's checkout changes with most of what a person does
- * about it; the timer is for the rest. */
-static void
-on_index_changed(void *arg)
-{
-	struct queue_move *move = arg;
-
-	if (move->wait != NULL && move->checkout)
-		loop_timer_restart(move->wait, SETTLE_MS);
-}
-
-/* When to look again. Soon for the first time: it may have changed before it
- * was watched. */
-static int64_t
-watch_checkout(struct queue_move *move)
-{
-	cleanup_free char *index =
-	    file_join(move->core->workspace->root, ".git/index");
-
-	if (move->index != NULL)
-		return LOOK_MS;
-	if (watch_new(move->core->loop, index, on_index_changed, move,
-		&move->index, NULL) == 0)
-		return SETTLE_MS;
-	move->index = NULL; /* the timer is enough */
-	return LOOK_MS;
-}
-
 /* The checkout: looked at once for all, and told of after each back-off. */
 static void
-wait_for_checkout(struct queue_move *move, const char *detail)
+wait_for_checkout(
+    struct queue_move *move, const char *detail, const char *const *places)
 {
 	struct core *core = move->core;
 	struct state *state = &core->state;
@@ -117,8 +84,8 @@ wait_for_checkout(struct queue_move *move, const char *detail)
 	cleanup_free char *words = NULL;
 	int64_t now = clock_wall_ms(), ms = 0;
 
-	move->checkout = true;
-	wait_ms(move, watch_checkout(move), reason);
+	xstrset(&move->reason, reason);
+	checkout_watch_wait(move->checkout, places);
 	if (now / 1000 < state->source_repo_dirty_retry_after_unix)
 		return; /* told of already */
 	if (!backoff_next(
@@ -155,7 +122,6 @@ wait_for_git(struct queue_move *move, const char *detail)
 	    &(struct event){ .kind = EVENT_LANDING_WAITS,
 		.branch = core_branch(move->core),
 		.reason = detail });
-	move->checkout = false;
 	wait_ms(move, ms, detail);
 }
 
@@ -287,22 +253,24 @@ is_waited_for(const struct queue_move *move)
 /* Something outside is in the way: a person gets the error, the rest waits. */
 static void
 in_the_way(struct queue_move *move, enum git_land_result result,
-    const char *detail, const struct err *err)
+    const char *detail, const char *const *places, const struct err *err)
 {
 	cleanup_free char *words = xstrdup(detail);
 
 	not_landed(move, err);
-	if (!is_waited_for(move))
+	if (!is_waited_for(move)) {
+		checkout_watch_end(move->checkout);
 		return;
+	}
 	if (result == GIT_LAND_DIRTY)
-		wait_for_checkout(move, words);
+		wait_for_checkout(move, words, places);
 	else
 		wait_for_git(move, words);
 }
 
 static void
 on_result(enum git_land_result result, const char *detail,
-    const struct err *error, void *arg)
+    const char *const *places, const struct err *error, void *arg)
 {
 	struct queue_move *move = arg;
 	const char *branch = core_branch(move->core);
@@ -320,11 +288,11 @@ on_result(enum git_land_result result, const char *detail,
 		    "your checkout of %s is in the way: %s; commit or stash "
 		    "the changes and try again",
 		    branch, detail);
-		in_the_way(move, result, detail, &err);
+		in_the_way(move, result, detail, places, &err);
 		break;
 	case GIT_LAND_HELD:
 		err_set(&err, -EBUSY, "%s; try again", detail);
-		in_the_way(move, result, detail, &err);
+		in_the_way(move, result, detail, places, &err);
 		break;
 	case GIT_LAND_FAILED:
 		err = *error;
@@ -370,19 +338,23 @@ queue_move_busy(const struct queue_move *move)
 bool
 queue_move_waits(const struct queue_move *move)
 {
-	return move->wait != NULL;
+	return move->wait != NULL || checkout_watch_waits(move->checkout);
 }
 
 const char *
 queue_move_reason(const struct queue_move *move)
 {
-	return move->wait != NULL ? move->reason : NULL;
+	return queue_move_waits(move) ? move->reason : NULL;
 }
 
 void
 queue_move_retry(struct queue_move *move)
 {
 	loop_timer_free(take_ptr(&move->wait));
+	if (is_waited_for(move))
+		checkout_watch_looks(move->checkout);
+	else
+		checkout_watch_end(move->checkout);
 	queue_look(move->queue);
 }
 
@@ -399,6 +371,8 @@ queue_move_new(struct queue *queue)
 
 	move->queue = queue;
 	move->core = queue->core;
+	move->checkout =
+	    checkout_watch_new(move->core->loop, on_wait_over, move);
 	return move;
 }
 
@@ -408,7 +382,7 @@ queue_move_free(struct queue_move *move)
 	if (move == NULL)
 		return;
 	persist_forget(move->core, move);
-	watch_free(move->index);
+	checkout_watch_free(move->checkout);
 	loop_timer_free(move->wait);
 	free(move->reason);
 	free(move);

@@ -25,6 +25,7 @@
 #include "file.h"
 #include "git-changes.h"
 #include "git-dirs.h"
+#include "git-land-way.h"
 #include "git-land-where.h"
 #include "git-land.h"
 #include "git-move-files.h"
@@ -34,6 +35,7 @@
 #include "git-records.h"
 #include "git-trees.h"
 #include "mem.h"
+#include "strv.h"
 
 #define LAND_DEADLINE_MS (INT64_C(10) * 60 * 1000)
 
@@ -450,14 +452,19 @@ land_finish(struct git_op *op, const struct err *err)
 {
 	struct land_op *land = op->self;
 	struct git_move *move = &land->move;
+	cleanup_strv char **places = NULL;
 
+	if (err == NULL && move->result == GIT_LAND_DIRTY)
+		git_land_way_list(move, &places);
 	git_move_forget(move);
 	if (land->settle_fn != NULL)
 		land_tell_settled(land, err);
 	else if (err != NULL)
-		land->fn(GIT_LAND_FAILED, "", err, land->arg);
+		land->fn(
+		    GIT_LAND_FAILED, "", strv_const(places), err, land->arg);
 	else
-		land->fn(move->result, move->detail.data, NULL, land->arg);
+		land->fn(move->result, move->detail.data, strv_const(places),
+		    NULL, land->arg);
 }
 
 static void

@@ -30,9 +30,12 @@ enum git_land_result {
  * under way makes it wait, too. A held lock is waited for as usual, then
  * GIT_LAND_HELD; nothing is left half moved. If it has landed already, also
  * below later commits: GIT_LANDED. detail is a sentence for GIT_LAND_DIRTY
- * (naming files), GIT_LAND_HELD and GIT_LAND_MOVED, else "". */
+ * (naming files), GIT_LAND_HELD and GIT_LAND_MOVED, else "". places: files of
+ * the checkout and of its git directory (whole paths, NULL terminated) of which
+ * one changes when GIT_LAND_DIRTY ends, and it may be one that is not there
+ * yet; else empty. */
 typedef void git_land_fn(enum git_land_result result, const char *detail,
-    const struct err *err, void *arg);
+    const char *const *places, const struct err *err, void *arg);
 void git_land(struct git *git, const char *branch, const char *onto,
     const char *id, bool overlap, git_land_fn *fn, void *arg);
 

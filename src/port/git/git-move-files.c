@@ -81,6 +81,7 @@ files_judge(struct git_move *move)
 		return GIT_OP_NEXT;
 	buf_clear(&move->detail);
 	git_land_check_describe(&move->check, &move->detail);
+	xstrset(&move->where, move->tree);
 	return git_move_end(move, GIT_LAND_DIRTY);
 }
 

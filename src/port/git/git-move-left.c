@@ -36,6 +36,7 @@ left_done(struct git_move *move)
 	git_move_let_go(move);
 	git_claim_clear(&move->claim);
 	move->settling = move->touched = false;
+	xstrset(&move->where, move->tree);
 	free(take_ptr(&move->tree));
 	free(take_ptr(&move->gitdir));
 	if (move->refused.code == 0)

@@ -73,6 +73,7 @@ git_move_release(struct git_move *move)
 	free(move->tree);
 	free(move->gitdir);
 	free(move->stray);
+	free(move->where);
 	buf_release(&move->changes);
 	buf_release(&move->staged);
 	buf_release(&move->detail);
@@ -99,6 +100,7 @@ git_move_end_with(struct git_move *move, enum git_land_result result,
 {
 	buf_clear(&move->detail);
 	buf_addf(&move->detail, "%s in %s", what, where);
+	xstrset(&move->where, where);
 	return git_move_end(move, result);
 }
 

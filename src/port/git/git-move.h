@@ -121,6 +121,7 @@ struct git_move {
 	enum git_land_result result;
 	bool decided; /* that holds; else where the branch is tells */
 	struct buf detail;
+	char *where; /* the tree it is about; NULL = none */
 	struct err refused; /* why git did not move it */
 	bool held; /* by another git's lock */
 	bool busy_files; /* the user has changed them since we looked */

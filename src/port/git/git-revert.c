@@ -221,11 +221,12 @@ static const struct git_op_step revert_steps[] = {
 
 static void
 revert_done(enum git_land_result result, const char *detail,
-    const struct err *err, void *arg)
+    const char *const *places, const struct err *err, void *arg)
 {
 	const struct revert_landing *landing = arg;
 	struct err busy = { 0 };
 
+	(void)places;
 	if (result == GIT_LANDED) {
 		landing->fn(landing->id, NULL, landing->arg);
 		return;
