@@ -304,7 +304,8 @@ START_TEST(refs_that_a_dead_daemon_left_are_removed)
 	landing_world_wait(&world, eve, "queued");
 	floor_world_sh(&world.floor,
 	    "for id in q1 q77 mine; do git update-ref refs/llmc/queue/$id "
-	    "main; done");
+	    "main; done; "
+	    ">.git/refs/llmc/queue/q1.lock; >.git/refs/llmc/queue/q5.lock");
 	ck_assert(!floor_call_is_answered(call));
 	landing_world_reopen(&world);
 	floor_world_settle(&world.floor);
@@ -312,6 +313,7 @@ START_TEST(refs_that_a_dead_daemon_left_are_removed)
 			     "git for-each-ref --format='%(refname)' "
 			     "refs/llmc/queue"),
 	    "refs/llmc/queue/mine\nrefs/llmc/queue/q77");
+	floor_world_sh(&world.floor, "test -z \"$(find .git -name '*.lock')\"");
 	landing_world_main(&world, "by eve,by adam,first,");
 	landing_world_end(&world);
 }

@@ -128,6 +128,27 @@ START_TEST(respects_locks_and_packs)
 }
 END_TEST
 
+/* Others keep theirs. */
+START_TEST(locks_that_were_left_are_removed)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	cleanup_free char *common = common_of(repo);
+	cleanup_free char *id = xstrdup(repo_sh(repo, "git rev-parse HEAD"));
+
+	git_refs_unlock(common, "refs/llmc/queue/"); /* there is none */
+	ck_assert_int_eq(git_refs_write(common, QUEUED, id), 0);
+	repo_sh(repo,
+	    "cd .git; >" QUEUED ".lock; >refs/llmc/queue/q2.lock; "
+	    ">refs/llmc/x.lock; >refs/heads/main.lock");
+	git_refs_unlock(common, "refs/llmc/queue/");
+	ck_assert_str_eq(
+	    repo_sh(repo, "cd .git; find refs -name '*.lock' | sort"),
+	    "refs/heads/main.lock\nrefs/llmc/x.lock");
+	assert_reads(repo, QUEUED);
+	ck_assert_int_eq(git_refs_drop(common, QUEUED), 0);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -137,6 +158,6 @@ unit_suite(void)
 	    (const TTest *[]){ reads_loose_and_packed_ones,
 		leaves_the_rest_to_git, reads_head_wherever_it_is,
 		writes_and_drops_what_git_sees, respects_locks_and_packs,
-		NULL });
+		locks_that_were_left_are_removed, NULL });
 	return s;
 }

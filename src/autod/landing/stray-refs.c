@@ -71,6 +71,7 @@ stray_refs_drop(struct queue *queue)
 		"--format=%(refname:lstrip=3)", all, NULL };
 	struct git_command list = { .args = args };
 
+	git_freeze_unlock(core->git, all);
 	queue->ids_before = core->state.landings.ids;
 	if (queue->ids_before > 0)
 		git_run(git_queue(core->git, core->workspace->root), &list,

@@ -548,3 +548,15 @@ git_freeze_drop(struct git *git, const char *ref, git_work_fn *fn, void *arg)
 	git_op_start(&drop->op, git, git_root(git), drop_steps,
 	    nitems(drop_steps), false);
 }
+
+void
+git_freeze_unlock(const struct git *git, const char *folder)
+{
+	cleanup_free char *gitdir = git_dirs_gitdir(git_root(git));
+	cleanup_free char *common = NULL;
+
+	if (gitdir == NULL)
+		return;
+	common = git_dirs_common(gitdir);
+	git_refs_unlock(common, folder);
+}

@@ -87,4 +87,8 @@ void git_freeze_look(struct git *git, const char *base, const char *commit,
 void
 git_freeze_drop(struct git *git, const char *ref, git_work_fn *fn, void *arg);
 
+/* Remove the locks of refs in this folder, "refs/llmc/x/", that a killed daemon
+ * left. For one that starts: before it freezes or drops anything. */
+void git_freeze_unlock(const struct git *git, const char *folder);
+
 #endif

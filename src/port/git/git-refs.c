@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -163,4 +164,22 @@ git_refs_drop(const char *common, const char *ref)
 		r = -ENOTSUP;
 	unlink(lock);
 	return r;
+}
+
+void
+git_refs_unlock(const char *common, const char *folder)
+{
+	cleanup_free char *path = file_join(common, folder);
+	struct dirent *entry;
+	DIR *stream = opendir(path);
+
+	if (stream == NULL)
+		return; /* mostly there is none */
+	while ((entry = readdir(stream)) != NULL) {
+		const char *dot = strrchr(entry->d_name, '.');
+
+		if (dot != NULL && strcmp(dot, ".lock") == 0)
+			unlinkat(dirfd(stream), entry->d_name, 0);
+	}
+	closedir(stream);
 }

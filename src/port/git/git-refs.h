@@ -25,4 +25,8 @@ int git_refs_write(const char *common, const char *ref, const char *id);
 /* Remove such a ref; it may be gone already. */
 int git_refs_drop(const char *common, const char *ref);
 
+/* Remove the locks of all refs in such a folder, "refs/llmc/x/", that a killed
+ * process left there: only while no other one writes them. */
+void git_refs_unlock(const char *common, const char *folder);
+
 #endif
