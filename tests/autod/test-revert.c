@@ -12,6 +12,7 @@
 #include "landing.h"
 #include "life.h"
 #include "mem.h"
+#include "revert.h"
 #include "serve.h"
 #include "shape.h"
 #include "unit.h"
@@ -242,6 +243,58 @@ START_TEST(survives_the_daemon)
 }
 END_TEST
 
+/* A person is told what to do about it: there is nothing to accept. */
+START_TEST(a_checkout_that_is_in_the_way)
+{
+	struct landing_world world;
+	const char *words;
+
+	landing_world_begin(&world, NULL);
+	landing_world_meanwhile(&world, "b.txt", "two");
+	floor_world_sh(&world.floor, "echo mine >>a.txt");
+	words = floor_world_answer(
+	    &world.floor, revert(&world, id_of(&world, "main")));
+	ck_assert_ptr_nonnull(words);
+	ck_assert_msg(
+	    strstr(words, "commit or stash the changes and try again"), "%s",
+	    words);
+	ck_assert_msg(strstr(words, "accept") == NULL, "%s", words);
+	floor_world_sh(&world.floor, "test -e b.txt; git checkout -q a.txt");
+	ck_assert_ptr_null(floor_world_answer(
+	    &world.floor, revert(&world, id_of(&world, "main"))));
+	landing_world_main(&world, "Revert \"meanwhile\",meanwhile,first,");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* Where nobody waits for the answer, the revert waits. */
+START_TEST(it_waits_for_the_checkout)
+{
+	struct landing_world world;
+	struct revert_order order = {
+		.title = "Back", .message = "Back", .why = "it fails"
+	};
+	cleanup_buf struct buf text = BUF_INIT;
+
+	landing_world_begin(&world, NULL);
+	landing_world_meanwhile(&world, "b.txt", "two");
+	floor_world_sh(&world.floor, "echo mine >>a.txt");
+	order.commit = id_of(&world, "main");
+	revert_enqueue(world.landings, &order);
+	for (int i = 0; i < TRIES && strstr(text.data, "held") == NULL; i++)
+		describe(&world, &text);
+	ck_assert_msg(strstr(text.data,
+			  "1 held nobody: your checkout of main is in the "
+			  "way: ") != NULL,
+	    "%s", text.data);
+	ck_assert_msg(strstr(text.data, "accept") == NULL, "%s", text.data);
+	floor_world_sh(&world.floor, "git checkout -q a.txt");
+	floor_world_wait(&world.floor, is_done, &world);
+	landing_world_main(&world, "Back,meanwhile,first,");
+	landing_world_end(&world);
+}
+END_TEST
+
 START_TEST(a_daemon_that_dies_while_it_looks)
 {
 	struct landing_world world;
@@ -263,6 +316,7 @@ unit_suite(void)
 	unit_case(suite, "revert",
 	    (const TTest *const[]){ takes_a_commit_back,
 		what_cannot_be_taken_back, survives_the_daemon,
+		a_checkout_that_is_in_the_way, it_waits_for_the_checkout,
 		a_daemon_that_dies_while_it_looks, NULL });
 	return suite;
 }

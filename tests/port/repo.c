@@ -13,7 +13,6 @@
 #include "file.h"
 #include "git-rebase.h"
 #include "git-reset.h"
-#include "git-revert.h"
 #include "git-salvage.h"
 #include "git-squash.h"
 #include "git-worktree.h"
@@ -482,16 +481,6 @@ repo_settle(struct repo *repo)
 {
 	repo_begin(repo);
 	git_land_settle(repo->git, work_done, repo);
-	return finished(repo);
-}
-
-int
-repo_revert(
-    struct repo *repo, const char *commit, const char *message, bool overlap)
-{
-	repo_begin(repo);
-	git_revert(
-	    repo->git, "main", commit, message, overlap, text_done, repo);
 	return finished(repo);
 }
 

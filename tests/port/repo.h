@@ -84,8 +84,6 @@ int repo_squash(struct repo *repo, const char *message);
 enum git_land_result
 repo_land(struct repo *repo, const char *onto, const char *id, bool overlap);
 int repo_settle(struct repo *repo);
-int repo_revert(
-    struct repo *repo, const char *commit, const char *message, bool overlap);
 
 /* Put a wrapper for git into PATH: the n-th call from now is killed instead of
  * run ("before"), run and then killed ("after"), or ends only with us ("hang");

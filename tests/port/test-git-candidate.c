@@ -223,25 +223,57 @@ START_TEST(git_must_know_who_commits)
 }
 END_TEST
 
-START_TEST(an_old_git_is_told)
+/* Build it with a git whose merge-tree does that instead. */
+static int
+build_with(struct repo_landing *landing, const char *merge_tree,
+    const struct git_candidate *what)
 {
-	cleanup_landing struct repo_landing *landing = apart();
 	cleanup_free char *path = xstrdup(getenv("PATH"));
 	cleanup_free char *with = NULL;
 	int r;
 
+	setenv("DOES", merge_tree, 1);
 	repo_sh(landing->repo,
-	    "mkdir \"$B/old\"; { echo '#!/bin/sh'; "
-	    "echo 'case \" $* \" in *\" merge-tree \"*) exit 129 ;; esac'; "
+	    "mkdir -p \"$B/old\"; { echo '#!/bin/sh'; "
+	    "echo 'case \" $* \" in *\" merge-tree \"*) eval \"$DOES\" ;; esac'; "
 	    "echo \"exec $(command -v git) \\\"\\$@\\\"\"; } >\"$B/old/git\"; "
 	    "chmod +x \"$B/old/git\"");
 	with = xasprintf("%s/old:%s", landing->repo->base, path);
 	setenv("PATH", with, 1);
-	r = repo_build(landing,
-	    &(struct git_candidate){ .parent = "main", .head = "llmc/ann" });
+	r = repo_build(landing, what);
 	setenv("PATH", path, 1);
-	ck_assert_int_eq(r, -ENOTSUP);
+	return r;
+}
+
+START_TEST(an_old_git_is_told)
+{
+	cleanup_landing struct repo_landing *landing = apart();
+	struct git_candidate what = { .parent = "main", .head = "llmc/ann" };
+
+	ck_assert_int_eq(build_with(landing, "exit 129", &what), -ENOTSUP);
 	ck_assert_ptr_nonnull(strstr(landing->repo->msg, "2.38"));
+	what.head = "main";
+	what.revert = true;
+	ck_assert_int_eq(build_with(landing, "exit 129", &what), -ENOTSUP);
+}
+END_TEST
+
+START_TEST(a_git_that_fails_is_told)
+{
+	cleanup_landing struct repo_landing *landing = apart();
+	struct git_candidate what = { .parent = "main", .head = "llmc/ann" };
+
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(
+		    build_with(
+			landing, "echo 'fatal: no luck' >&2; exit 128", &what),
+		    -EIO);
+		ck_assert_ptr_nonnull(strstr(landing->repo->msg, "no luck"));
+		ck_assert_int_eq(build_with(landing, "exit 0", &what), -ENOENT);
+		ck_assert_ptr_nonnull(strstr(landing->repo->msg, "merge-tree"));
+		what.head = "main";
+		what.revert = true;
+	}
 }
 END_TEST
 
@@ -402,6 +434,40 @@ START_TEST(a_landed_commit_is_undone)
 }
 END_TEST
 
+/* Files that it removed come back, modes too. */
+START_TEST(removals_and_modes_are_undone)
+{
+	cleanup_landing struct repo_landing *landing = repo_landing_new();
+	struct repo *repo = landing->repo;
+
+	repo_sh(repo,
+	    "echo old >old; echo z >z; git add .; git commit -qm second; "
+	    "git tag good; mkdir d; echo new >d/new; git rm -q old; "
+	    "chmod +x z; git add .; git commit -qm bad");
+	ck_assert_msg(revert(landing, "main", "main") == 0, "%s", repo->msg);
+	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_BUILT);
+	ck_assert_str_eq(
+	    landing->built.tree, repo_sh(repo, "git rev-parse good^{tree}"));
+}
+END_TEST
+
+/* A person did it, and more followed; or there was nothing in it. */
+START_TEST(what_is_undone_already_is_the_same)
+{
+	cleanup_landing struct repo_landing *landing = repo_landing_new();
+	struct repo *repo = landing->repo;
+
+	repo_sh(repo,
+	    "echo bad >>a.txt; git commit -qam bad; git tag bad; "
+	    "git revert --no-edit bad >/dev/null; >z; git add z; "
+	    "git commit -qm z; git commit -q --allow-empty -m empty");
+	ck_assert_int_eq(revert(landing, "main", "bad"), 0);
+	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_SAME);
+	ck_assert_int_eq(revert(landing, "main", "main"), 0);
+	ck_assert_int_eq(landing->built.result, GIT_CANDIDATE_SAME);
+}
+END_TEST
+
 START_TEST(of_a_merge_all_that_it_brought_is_undone)
 {
 	cleanup_landing struct repo_landing *landing = apart();
@@ -476,10 +542,13 @@ unit_suite(void)
 	    (const TTest *[]){ conflicts_are_named,
 		a_missing_commit_is_no_conflict, bad_input_is_told,
 		git_must_know_who_commits, an_old_git_is_told,
+		a_git_that_fails_is_told,
 		what_the_work_did_not_change_is_refused,
 		a_file_added_to_a_renamed_folder_is_a_conflict, NULL });
 	unit_case(s, "revert",
 	    (const TTest *[]){ a_landed_commit_is_undone,
+		removals_and_modes_are_undone,
+		what_is_undone_already_is_the_same,
 		of_a_merge_all_that_it_brought_is_undone,
 		an_earlier_commit_is_restored, what_cannot_be_undone_is_told,
 		NULL });

@@ -51,12 +51,6 @@ run_land(struct repo *repo)
 	return repo->code;
 }
 
-static int
-run_revert(struct repo *repo)
-{
-	return repo_revert(repo, "w", "back", false);
-}
-
 static void
 prepare(struct repo *repo, const struct scenario *scenario)
 {
@@ -261,18 +255,6 @@ START_TEST(land_without_a_checkout)
 }
 END_TEST
 
-START_TEST(revert)
-{
-	kill_everywhere(&(struct scenario){
-	    .without_tree = true,
-	    .root = WORK "; git tag w; echo e >e; git add e; git commit -qm e",
-	    .run = run_revert,
-	    .look = LAND_LOOK "; ls",
-	    .want = "back\ne\nw1\nfirst\none\na.txt\ne",
-	});
-}
-END_TEST
-
 Suite *
 unit_suite(void)
 {
@@ -281,6 +263,6 @@ unit_suite(void)
 	unit_case(s, "crash",
 	    (const TTest *[]){ add, add_after_damage, remove_both, salvage,
 		leftovers, rebase, rebase_over_a_stale_one, reset, squash,
-		land_with_a_checkout, land_without_a_checkout, revert, NULL });
+		land_with_a_checkout, land_without_a_checkout, NULL });
 	return s;
 }

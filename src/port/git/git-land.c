@@ -49,7 +49,6 @@ struct land_op {
 	git_land_fn *fn;
 	git_work_fn *settle_fn; /* used instead: nothing is to land */
 	void *arg;
-	void *owned; /* freed in the end, NULL = nothing */
 };
 
 /* --- what is asked for ------------------------------------------------ */
@@ -474,7 +473,6 @@ land_release(struct git_op *op)
 
 	git_move_release(&land->move);
 	free(land->id_name);
-	free(land->owned);
 }
 
 static void
@@ -501,18 +499,6 @@ git_land(struct git *git, const char *branch, const char *onto, const char *id,
 	land->move.overlap = overlap;
 	land->fn = fn;
 	land->arg = arg;
-	land_start(land, git, branch, onto, id);
-}
-
-void
-git_land_owned(struct git *git, const char *branch, const char *onto,
-    const char *id, bool overlap, git_land_fn *fn, void *owned)
-{
-	struct land_op *land = xcalloc(1, sizeof *land);
-
-	land->move.overlap = overlap;
-	land->fn = fn;
-	land->arg = land->owned = owned;
 	land_start(land, git, branch, onto, id);
 }
 

@@ -45,9 +45,4 @@ void git_land(struct git *git, const char *branch, const char *onto,
  * git holds the index. */
 void git_land_settle(struct git *git, git_work_fn *fn, void *arg);
 
-/* git_land() as the last part of another operation: `owned` is passed to fn,
- * and freed after it or if git_free() comes first. */
-void git_land_owned(struct git *git, const char *branch, const char *onto,
-    const char *id, bool overlap, git_land_fn *fn, void *owned);
-
 #endif

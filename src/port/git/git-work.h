@@ -2,9 +2,8 @@
 
 /*
  * What operations on worktrees and branches have in common: git-facts.h,
- * git-worktree.h, git-salvage.h, git-reset.h, git-rebase.h, git-squash.h,
- * git-land.h and git-revert.h. Each is safe to run again after a crash in the
- * middle.
+ * git-worktree.h, git-salvage.h, git-reset.h, git-rebase.h, git-squash.h and
+ * git-land.h. Each is safe to run again after a crash in the middle.
  *
  * Callbacks come once, from the loop, and not at all when git_free() comes
  * first. err is NULL on success; with an error facts, lists, refs and ids are
