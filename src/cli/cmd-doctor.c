@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "commands.h"
 #include "config.h"
+#include "dirt.h"
 #include "doctor-auto.h"
 #include "doctor-fleet.h"
 #include "doctor-overseer.h"
@@ -224,6 +225,16 @@ check_branch(struct doctor *d)
 }
 
 static void
+check_checkout(struct doctor *d)
+{
+	cleanup_buf struct buf detail = BUF_INIT;
+
+	if (d->settings != NULL && d->have_git &&
+	    dirt_describe(&d->cli->workspace, d->settings, &detail))
+		doctor_note(d, VERDICT_WARN, "checkout", detail.data, DIRT_FIX);
+}
+
+static void
 check_config(struct doctor *d)
 {
 	const struct workspace *ws = &d->cli->workspace;
@@ -340,8 +351,9 @@ static void
 check_all(struct doctor *d)
 {
 	static void (*const checks[])(struct doctor *) = { check_config,
-		check_repository, check_branch, check_state, check_permissions,
-		check_exclude, doctor_auto_check, doctor_overseer_check };
+		check_repository, check_branch, check_checkout, check_state,
+		check_permissions, check_exclude, doctor_auto_check,
+		doctor_overseer_check };
 
 	for (size_t i = 0; i < nitems(checks); i++)
 		checks[i](d);

@@ -12,11 +12,14 @@
 
 #include "child.h"
 #include "commands.h"
+#include "config.h"
 #include "daemon-wait.h"
+#include "dirt.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "remote.h"
+#include "settings.h"
 #include "shape.h"
 #include "sibling.h"
 #include "strv.h"
@@ -158,6 +161,20 @@ check_flags(struct cli *cli, const struct cli_args *args)
 	    cli, &cmd_up, args->flags[FLAG_CONCURRENCY]);
 }
 
+/* Work that lands would wait. That is no reason not to start. */
+static void
+warn_of_dirt(struct cli *cli)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	struct settings *settings = NULL;
+
+	if (config_load_strict(&cli->workspace, &settings, NULL) < 0)
+		return; /* the daemon tells why */
+	if (dirt_describe(&cli->workspace, settings, &words))
+		cli_warn(cli, "%s; %s", words.data, DIRT_FIX);
+	settings_free(settings);
+}
+
 static int
 up_run(struct cli *cli, const struct cli_args *args)
 {
@@ -173,6 +190,8 @@ up_run(struct cli *cli, const struct cli_args *args)
 		    "cannot find autod next to llmc or on PATH; install it "
 		    "with: make install");
 	argv = make_argv(cli, args, autod);
+	if (args->flags[FLAG_AUTO] != NULL)
+		warn_of_dirt(cli);
 	if (args->flags[FLAG_DETACH] != NULL) {
 		status = up_detached(cli, argv, args->flags[FLAG_AUTO] != NULL);
 	} else {

@@ -139,13 +139,41 @@ START_TEST(serena_has_a_project_for_each_worktree)
 }
 END_TEST
 
+/* It starts all the same. */
+START_TEST(the_start_tells_of_a_dirty_checkout)
+{
+	static const char hint[] =
+	    "your checkout of main: .gitignore; no work lands";
+	struct e2e_run *run;
+
+	run_to_the_end();
+	e2e_lacks(auto_output(), "your checkout");
+	e2e_write(e2e_path("%s/.gitignore", fleet_root()), "/mine\n");
+	run_to_the_end();
+	e2e_has(auto_output(), hint);
+	run = e2e_llmc(fleet_root(), "up", "--auto", "--detach", NULL);
+	e2e_expect(run, 0, hint);
+	e2e_lacks(run->out, "your checkout");
+	fleet_do("down", NULL);
+	run =
+	    e2e_llmc(fleet_root(), "--json", "up", "--auto", "--detach", NULL);
+	ck_assert_str_eq(run->err, "");
+	/* Only auto mode lands by itself. */
+	fleet_do("down", NULL);
+	run = e2e_llmc(fleet_root(), "up", "--detach", NULL);
+	e2e_expect(run, 0, NULL);
+	e2e_lacks(run->err, "your checkout");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("auto-setup");
 	const TTest *const all[] = { files_that_git_does_not_keep_are_there,
 		a_worktree_is_set_up_once, a_setup_that_fails_stops_the_run,
-		serena_has_a_project_for_each_worktree };
+		serena_has_a_project_for_each_worktree,
+		the_start_tells_of_a_dirty_checkout };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

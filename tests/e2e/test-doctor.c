@@ -371,6 +371,43 @@ START_TEST(branch_that_is_missing_is_told)
 }
 END_TEST
 
+START_TEST(dirty_checkout_is_a_warning)
+{
+	const char *dir = e2e_workspace("r");
+	const char *other = e2e_path("%s/other", e2e_dir("trees"));
+
+	tools();
+	ck_assert_ptr_null(find(doctor(dir, 0), "checkout"));
+	/* It is in nobody's way as yet. */
+	e2e_write(e2e_path("%s/untracked", dir), "x\n");
+	ck_assert_ptr_null(find(doctor(dir, 0), "checkout"));
+	e2e_write(e2e_path("%s/README", dir), "mine\n");
+	assert_check(doctor(dir, 0), "checkout", "warn",
+	    "your checkout of main: README; no work lands", "git status");
+	e2e_expect(e2e_llmc(dir, "config", "set", "repo.dirty_checkout",
+		       "overlap", NULL),
+	    0, NULL);
+	for (int i = 1; i <= 7; i++)
+		e2e_write(e2e_path("%s/f%d", dir, i), "x\n");
+	e2e_git(dir, "add", ".", NULL);
+	assert_check(doctor(dir, 0), "checkout", "warn", "9 files changed in",
+	    "commit or stash");
+	assert_check(doctor(dir, 0), "checkout", "warn",
+	    "README, f1, f2, f3, f4, ...; work that touches these files waits",
+	    NULL);
+	/* Only where the branch is. */
+	e2e_git(dir, "checkout", "-q", "-b", "side", NULL);
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "repo.default_branch", "main", NULL),
+	    0, NULL);
+	ck_assert_ptr_null(find(doctor(dir, 0), "checkout"));
+	e2e_git(dir, "worktree", "add", "-q", other, "main", NULL);
+	e2e_write(e2e_path("%s/README", other), "mine\n");
+	assert_check(doctor(dir, 0), "checkout", "warn",
+	    e2e_path("1 file changed in %s, your checkout", other), NULL);
+}
+END_TEST
+
 START_TEST(outside_of_a_repository_the_programs_are_looked_at)
 {
 	const char *plain = e2e_dir("plain");
@@ -425,7 +462,7 @@ unit_suite(void)
 		rebuild_gives_the_state_the_id_of_its_root,
 		dialogs_of_claude_are_foreseen, open_folder_is_a_warning,
 		folder_of_another_user_is_told, removed_exclude_line_is_told,
-		branch_that_is_missing_is_told,
+		branch_that_is_missing_is_told, dirty_checkout_is_a_warning,
 		outside_of_a_repository_the_programs_are_looked_at,
 		report_has_a_line_and_a_colour_for_each, NULL });
 	return s;

@@ -10,6 +10,7 @@
 #include "git-env.h"
 #include "git-dirs.h"
 #include "git-refs.h"
+#include "git-trees.h"
 #include "mem.h"
 
 #define GIT_DEADLINE_MS 20000
@@ -136,6 +137,41 @@ git_ask_default_branch(const char *dir)
 	    ask_branch(dir, "refs/remotes/origin/HEAD", "refs/remotes/origin/");
 
 	return name != NULL ? name : ask_branch(dir, "HEAD", "refs/heads/");
+}
+
+char *
+git_ask_checkout(const char *root, const char *branch)
+{
+	struct git_trees trees = { 0 };
+	const struct git_tree *tree = NULL;
+	char *path = NULL;
+
+	if (git_dirs_trees(root, &trees, NULL) == 0)
+		tree = git_trees_on(&trees, branch, NULL);
+	if (tree != NULL && !tree->missing)
+		path = xstrdup(tree->path);
+	git_trees_release(&trees);
+	return path;
+}
+
+/* Lines of two letters, a space and the path. */
+int
+git_ask_changed(const char *tree, struct buf *out, struct err *err)
+{
+	const char *const args[] = { "status", "--porcelain",
+		"--untracked-files=no", "--ignore-submodules=dirty",
+		"--no-renames", NULL };
+	cleanup_buf struct buf status = BUF_INIT;
+	const char *line, *end;
+	int r = git_ask(tree, args, &status, err);
+
+	for (line = status.data; r == 0 && *line != '\0'; line = end) {
+		end = line + strcspn(line, "\n");
+		end += *end == '\n';
+		if (end - line > 3)
+			buf_add(out, line + 3, (size_t)(end - line - 3));
+	}
+	return r;
 }
 
 bool

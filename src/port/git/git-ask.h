@@ -32,6 +32,15 @@ bool git_ask_is_bare(const char *dir);
  * frees. NULL when there is neither. */
 char *git_ask_default_branch(const char *dir);
 
+/* The first working tree that has the branch checked out; the caller frees.
+ * NULL when there is none. */
+char *git_ask_checkout(const char *root, const char *branch);
+
+/* Append the paths with uncommitted changes in a working tree, each on a line
+ * and quoted as git does; without untracked files and what is in submodules.
+ * Returns as git_ask(). */
+int git_ask_changed(const char *tree, struct buf *out, struct err *err);
+
 /* Is there such a local branch? */
 bool git_ask_branch_exists(const char *dir, const char *branch);
 

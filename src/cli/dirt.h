@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What the user's checkout of the landing branch has uncommitted: work waits
+ * for it. For llmc doctor, and the start of auto mode. */
+#ifndef DIRT_H
+#define DIRT_H
+
+#include <stdbool.h>
+
+struct buf;
+struct settings;
+struct workspace;
+
+/* What to do about it. */
+#define DIRT_FIX "commit or stash the changes: git status"
+
+/* Append a sentence that names the first files, and says what waits. False if
+ * there is nothing to tell: the checkout is clean, the branch is not checked
+ * out, or git does not answer. */
+bool dirt_describe(const struct workspace *workspace,
+    const struct settings *settings, struct buf *out);
+
+#endif
