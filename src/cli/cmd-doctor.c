@@ -25,6 +25,7 @@
 #include "git-ask.h"
 #include "json.h"
 #include "mem.h"
+#include "roster.h"
 #include "settings.h"
 #include "shape.h"
 #include "sibling.h"
@@ -203,12 +204,15 @@ check_repository(struct doctor *d)
 static void
 check_branch(struct doctor *d)
 {
-	const char *branch;
+	cleanup_json struct json_object *daemon = NULL;
+	const char *branch, *used;
 	cleanup_free char *detail = NULL;
 
 	if (d->settings == NULL || !d->have_git)
 		return;
+	daemon = roster_daemon(d->cli);
 	branch = settings_string(d->settings, "repo.default_branch");
+	used = json_string_or(daemon, "landing_branch", branch);
 	if (branch[0] == '\0') {
 		doctor_note(d, VERDICT_FAIL, "branch",
 		    "no branch is checked out and origin has no HEAD",
@@ -218,6 +222,12 @@ check_branch(struct doctor *d)
 		doctor_note(d, VERDICT_FAIL, "branch", detail,
 		    "create it, or set another: llmc config set "
 		    "repo.default_branch BRANCH");
+	} else if (strcmp(used, branch) != 0) {
+		detail = xasprintf("the setting is %s, but the daemon lands "
+				   "work on %s until it is restarted",
+		    branch, used[0] != '\0' ? used : "no branch");
+		doctor_note(d, VERDICT_WARN, "branch", detail,
+		    "restart it: llmc down, then llmc up");
 	} else {
 		detail = xasprintf("work lands on %s", branch);
 		doctor_note(d, VERDICT_OK, "branch", detail, NULL);

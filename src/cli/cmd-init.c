@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc init: make <root>/.llmc with a config file to start from, and keep it
- * and the worktrees out of git through .git/info/exclude. Nothing tracked is
- * touched. A second run repairs what is missing and changes nothing else.
+ * llmc init: make <root>/.llmc with a config file to start from, keep it and
+ * the worktrees out of git through .git/info/exclude, and choose the branch
+ * that work lands on. Nothing tracked is touched. A second run repairs what is
+ * missing and changes nothing else.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,11 +23,31 @@
 #include "text.h"
 
 #define EXCLUDE_MAX (1024 * 1024)
+#define BRANCH_KEY  "repo.default_branch"
+
+enum {
+	FLAG_BRANCH
+};
+
+static const struct cli_flag init_flags[] = {
+	[FLAG_BRANCH] = { "branch", "NAME",
+	    "branch that work lands on, instead of that of origin/HEAD or the "
+	    "one that is checked out" },
+	{ NULL, NULL, NULL },
+};
 
 static const char config_start[] =
     "# Settings of llmc for this repository. Every setting has a default:\n#   "
     "llmc config list      the values in effect\n#   llmc config doc       "
     "every key with its meaning\n#   llmc config set KEY VALUE\n";
+
+struct init {
+	struct cli *cli;
+	struct settings *settings;
+	const char *wanted; /* --branch; NULL = not given */
+	const char *branch; /* that work lands on */
+	bool existed, changed;
+};
 
 /* Is there such a line already? */
 static bool
@@ -125,56 +146,179 @@ add_excludes(const struct workspace *ws, const char *worktree_dir,
 /* Write a first config if there is none. One that cannot be examined is not
  * replaced. */
 static int
-make_config(const char *path, bool *ret_changed, struct err *err)
+make_config(struct init *init, const char *path, struct err *err)
 {
+	const struct setting *row = settings_find(BRANCH_KEY, NULL);
+	cleanup_free char *found = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *branch = init->wanted;
 	struct stat st;
 
 	if (lstat(path, &st) == 0)
 		return 0;
 	if (errno != ENOENT)
 		return err_errno(err, -errno, "cannot access %s", path);
-	*ret_changed = true;
-	return file_replace(
-	    path, config_start, sizeof config_start - 1, 0600, err);
+	if (branch == NULL)
+		branch = found =
+		    git_ask_default_branch(init->cli->workspace.root);
+	buf_adds(&text, config_start);
+	if (branch != NULL) {
+		buf_adds(&text, "\n[repo]\ndefault_branch = ");
+		settings_value_text(row, branch, &text, NULL);
+		buf_addc(&text, '\n');
+	}
+	init->changed = true;
+	return file_replace(path, text.data, text.len, 0600, err);
 }
 
 static int
-make_files(const struct workspace *ws, bool *ret_changed, struct err *err)
+make_files(struct init *init, struct err *err)
 {
+	const struct workspace *ws = &init->cli->workspace;
 	cleanup_free char *config = workspace_path(ws, "config.toml");
 	cleanup_free char *logs = workspace_path(ws, "logs");
-	struct settings *settings;
+	int r = 0;
+
+	if (!file_is_dir(logs)) {
+		init->changed = true;
+		r = file_mkdirs(logs, 0700, err);
+	}
+	if (r == 0)
+		r = make_config(init, config, err);
+	if (r == 0)
+		r = config_load_strict(ws, &init->settings, err);
+	if (r == 0)
+		r = add_excludes(ws,
+		    settings_string(init->settings, "repo.worktree_dir"),
+		    &init->changed, err);
+	return r;
+}
+
+/* --- the branch ------------------------------------------------------ */
+
+static int
+fail_without_branch(struct cli *cli)
+{
+	return cli_fail(cli, "no_branch",
+	    "no branch is checked out and origin has no HEAD; say which "
+	    "branch work lands on: llmc init --branch NAME");
+}
+
+/* Before anything is made. */
+static int
+check_branch(const struct init *init)
+{
+	const char *root = init->cli->workspace.root, *wanted = init->wanted;
+	cleanup_free char *found = NULL;
+
+	if (wanted != NULL)
+		return git_ask_branch_exists(root, wanted) ?
+		    CLI_OK :
+		    cli_fail(init->cli, "no_such_branch",
+			"there is no branch %s; llmc init --branch needs one "
+			"that exists",
+			wanted);
+	if (init->existed)
+		return CLI_OK; /* one may be set */
+	found = git_ask_default_branch(root);
+	return found != NULL ? CLI_OK : fail_without_branch(init->cli);
+}
+
+/* What is set stays, unless --branch names another. */
+static int
+choose_branch(struct init *init)
+{
+	const struct workspace *ws = &init->cli->workspace;
+	const char *set = settings_string(init->settings, BRANCH_KEY);
+	cleanup_json struct json_object *value = NULL;
+	struct err err = { 0 };
+	unsigned line = 0;
 	int r;
 
-	*ret_changed = false;
-	if (!file_is_dir(logs)) {
-		*ret_changed = true;
-		r = file_mkdirs(logs, 0700, err);
-		if (r < 0)
-			return r;
-	}
-	r = make_config(config, ret_changed, err);
+	settings_value(init->settings, BRANCH_KEY, &value, &line);
+	init->branch = init->wanted != NULL ? init->wanted : set;
+	if (init->branch[0] == '\0')
+		return fail_without_branch(init->cli);
+	if (line > 0 && strcmp(init->branch, set) == 0)
+		return CLI_OK;
+	init->changed = true;
+	r = config_change(ws, BRANCH_KEY, init->branch, &err);
+	return r < 0 ? cli_fail_err(init->cli, "io", &err) : CLI_OK;
+}
+
+static void
+tell_branch(const struct init *init)
+{
+	struct cli *cli = init->cli;
+
+	json_set_string(cli->result, "landing_branch", init->branch);
+	buf_addf(&cli->text,
+	    "Work lands on %s; change it with: llmc config set " BRANCH_KEY
+	    " NAME\n",
+	    init->branch);
+	if (!git_ask_branch_exists(cli->workspace.root, init->branch))
+		cli_warn(cli,
+		    "there is no branch %s here yet; create it with: git "
+		    "branch %s origin/%s",
+		    init->branch, init->branch, init->branch);
+}
+
+/* --- the command ----------------------------------------------------- */
+
+static void
+tell(const struct init *init)
+{
+	struct cli *cli = init->cli;
+	const struct workspace *ws = &cli->workspace;
+	cleanup_buf struct buf root = BUF_INIT;
+
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "root", ws->root);
+	json_set_bool(cli->result, "created", !init->existed);
+	json_set_bool(cli->result, "changed", init->changed);
+	text_add_visible(&root, ws->root, strlen(ws->root), false);
+	if (ws->in_worktree)
+		buf_addf(&cli->text, "This is a worktree of %s.\n", root.data);
+	if (!init->existed)
+		buf_addf(&cli->text,
+		    "Set up llmc in %s/.llmc, which git ignores.\n", root.data);
+	else
+		buf_addf(&cli->text, "%s is already set up; %s.\n", root.data,
+		    init->changed ? "what was missing has been added" :
+				    "nothing was changed");
+	tell_branch(init);
+	if (!init->existed)
+		buf_adds(&cli->text, "Next: llmc doctor\n");
+}
+
+static int
+set_up(struct init *init)
+{
+	struct err err = { 0 };
+	int r, status = check_branch(init);
+
+	if (status != CLI_OK)
+		return status;
+	r = make_files(init, &err);
 	if (r < 0)
-		return r;
-	r = config_load_strict(ws, &settings, err);
-	if (r < 0)
-		return r;
-	r = add_excludes(ws, settings_string(settings, "repo.worktree_dir"),
-	    ret_changed, err);
-	settings_free(settings);
-	return r;
+		return cli_fail_err(
+		    init->cli, r == -EINVAL ? "bad_config" : "io", &err);
+	status = choose_branch(init);
+	if (status == CLI_OK)
+		tell(init);
+	return status;
 }
 
 static int
 init_run(struct cli *cli, const struct cli_args *args)
 {
 	struct workspace *ws = &cli->workspace;
-	bool existed = workspace_initialised(ws), changed = false;
-	cleanup_buf struct buf root = BUF_INIT;
+	struct init init = { .cli = cli,
+		.wanted = args->flags[FLAG_BRANCH],
+		.existed = workspace_initialised(ws) };
 	struct err err = { 0 };
 	int r;
 
-	(void)args;
 	if (git_ask_is_bare(ws->root))
 		return cli_fail(cli, "bad_repository",
 		    "%s/.git is a bare repository, and llmc needs the main "
@@ -188,27 +332,9 @@ init_run(struct cli *cli, const struct cli_args *args)
 		    "%s has no commit yet, and worktrees need one; create it "
 		    "with: git commit --allow-empty -m Start",
 		    ws->root);
-	r = make_files(ws, &changed, &err);
-	if (r < 0)
-		return cli_fail_err(
-		    cli, r == -EINVAL ? "bad_config" : "io", &err);
-	cli->result = json_object_new_object();
-	json_set_string(cli->result, "root", ws->root);
-	json_set_bool(cli->result, "created", !existed);
-	json_set_bool(cli->result, "changed", changed);
-	text_add_visible(&root, ws->root, strlen(ws->root), false);
-	if (ws->in_worktree)
-		buf_addf(&cli->text, "This is a worktree of %s.\n", root.data);
-	if (!existed)
-		buf_addf(&cli->text,
-		    "Set up llmc in %s/.llmc, which git ignores.\nNext: llmc "
-		    "doctor\n",
-		    root.data);
-	else
-		buf_addf(&cli->text, "%s is already set up; %s.\n", root.data,
-		    changed ? "what was missing has been added" :
-			      "nothing was changed");
-	return CLI_OK;
+	r = set_up(&init);
+	settings_free(init.settings);
+	return r;
 }
 
 static const struct shape init_shape = {
@@ -223,20 +349,26 @@ static const struct shape init_shape = {
 		{ .name = "changed",
 		    .type = SHAPE_BOOL,
 		    .help = "something was missing and has been added" },
+		{ .name = "landing_branch",
+		    .type = SHAPE_STRING,
+		    .help = "branch that work lands on" },
 		{ .name = NULL },
 	    },
 };
 
 const struct cli_command cmd_init = {
 	.name = "init",
-	.usage = "",
+	.usage = "[--branch NAME]",
 	.summary = "set up llmc in this git repository",
 	.help =
 	    "Creates the folder .llmc at the top of the repository, with an "
 	    "initial config\nfile, and keeps it out of git through "
 	    ".git/info/exclude. No tracked file is\nchanged. Running it again "
 	    "restores what is missing. In a linked worktree, it\nsets up the "
-	    "main working tree.\n",
+	    "main working tree.\n\nIt also chooses the branch that work lands "
+	    "on, once: the branch of origin/HEAD,\nelse the one that is "
+	    "checked out. What is checked out later does not matter.\n",
+	.flags = init_flags,
 	.needs = CLI_NEEDS_REPO,
 	.shape =
 	    &(const struct shape_field){

@@ -14,10 +14,8 @@
 #include "errtext.h"
 #include "json.h"
 #include "landing-text.h"
-#include "lock.h"
 #include "mem.h"
 #include "oversight.h"
-#include "procref.h"
 #include "push-record.h"
 #include "roster.h"
 #include "sessions.h"
@@ -31,8 +29,7 @@
 #include "tmux.h"
 #include "worker.h"
 
-#define REGISTRATION_MAX (64 * 1024)
-#define SHA_LEN          7
+#define SHA_LEN 7
 
 void
 status_section(struct cli *cli, const char *title)
@@ -47,33 +44,25 @@ status_section(struct cli *cli, const char *title)
 
 /* --- the daemon ------------------------------------------------------ */
 
-/* Its registration, if the process that wrote it lives and holds the lock; else
- * NULL. */
-static struct json_object *
-load_daemon(struct cli *cli)
+/* The one that the daemon uses, else the setting. NULL = none is set. */
+static const char *
+landing_branch(const struct status *s, struct json_object *daemon)
 {
-	cleanup_free char *file =
-	    workspace_path(&cli->workspace, "daemon.json");
-	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
-	cleanup_json struct json_object *json = NULL;
-	struct procref ref = PROCREF_INIT;
-	bool alive;
+	const char *set = settings_string(s->settings, "repo.default_branch");
 
-	if (json_load(file, REGISTRATION_MAX, &json, NULL) < 0 ||
-	    procref_from_json(&ref, json, NULL) < 0)
-		return NULL;
-	alive = procref_alive(&ref) && lock_is_held(lock) == 1;
-	procref_release(&ref);
-	return alive ? take_ptr(&json) : NULL;
+	if (set[0] == '\0')
+		set = NULL;
+	return json_string_or(daemon, "landing_branch", set);
 }
 
 static void
 show_daemon(struct status *s)
 {
 	struct cli *cli = s->cli;
-	cleanup_json struct json_object *found = load_daemon(cli);
+	cleanup_json struct json_object *found = roster_daemon(cli);
 	struct json_object *json = json_object_new_object();
 	int64_t up = 0, pid = json_int_or(found, "pid", 0);
+	const char *branch = landing_branch(s, found);
 
 	if (found != NULL)
 		up = s->now / 1000 -
@@ -88,6 +77,7 @@ show_daemon(struct status *s)
 	json_set_string(json, "version",
 	    found ? json_string_or(found, "version", NULL) : NULL);
 	json_set(cli->result, "daemon", json);
+	json_set_string(cli->result, "landing_branch", branch);
 	status_section(cli, "DAEMON");
 	if (found != NULL) {
 		cli_coloured(cli, "32", "running");
@@ -101,6 +91,8 @@ show_daemon(struct status *s)
 		    s->state.auto_mode && !s->overseen ? " --auto" : "");
 	}
 	buf_addc(&cli->text, '\n');
+	if (branch != NULL)
+		buf_addf(&cli->text, "Work lands on %s.\n", branch);
 }
 
 /* --- workers --------------------------------------------------------- */
@@ -281,7 +273,7 @@ show_push(struct status *s)
 	landing_text_push(s->cli, json);
 }
 
-/* Without asking git for the default branch, which is not shown. */
+/* Without asking git for a landing branch that is not set. */
 static int
 load_settings(struct cli *cli, struct settings **ret_settings)
 {
@@ -399,6 +391,10 @@ static const struct shape status_shape = {
 	.fields =
 	    (const struct shape_field[]){
 		{ .name = "daemon", .type = SHAPE_OBJECT, .of = &daemon_shape },
+		{ .name = "landing_branch",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "branch that work lands on, null if none is set" },
 		{ .name = "overseer",
 		    .type = SHAPE_OBJECT,
 		    .of = &status_overseer_shape,

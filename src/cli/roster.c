@@ -7,14 +7,18 @@
 #include "cli.h"
 #include "clock.h"
 #include "errtext.h"
+#include "json.h"
+#include "lock.h"
 #include "mem.h"
+#include "procref.h"
 #include "roster.h"
 #include "state-file.h"
 #include "text-width.h"
 #include "text.h"
 #include "worker.h"
 
-#define EXCERPT_WIDTH 50
+#define EXCERPT_WIDTH    50
+#define REGISTRATION_MAX (64 * 1024)
 
 int
 roster_load(struct cli *cli, struct state *ret_state)
@@ -29,6 +33,24 @@ roster_load(struct cli *cli, struct state *ret_state)
 		cli_warn(cli, "state.json is damaged, showing its backup: %s",
 		    recovered);
 	return CLI_OK;
+}
+
+struct json_object *
+roster_daemon(struct cli *cli)
+{
+	cleanup_free char *file =
+	    workspace_path(&cli->workspace, "daemon.json");
+	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
+	cleanup_json struct json_object *json = NULL;
+	struct procref ref = PROCREF_INIT;
+	bool alive;
+
+	if (json_load(file, REGISTRATION_MAX, &json, NULL) < 0 ||
+	    procref_from_json(&ref, json, NULL) < 0)
+		return NULL;
+	alive = procref_alive(&ref) && lock_is_held(lock) == 1;
+	procref_release(&ref);
+	return alive ? take_ptr(&json) : NULL;
 }
 
 int

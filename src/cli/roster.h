@@ -11,10 +11,15 @@
 
 struct buf;
 struct cli;
+struct json_object;
 struct worker;
 
 /* CLI_OK and a state that the caller releases, or the failure is reported. */
 int roster_load(struct cli *cli, struct state *ret_state);
+
+/* The daemon's registration, owned by the caller, if the process that wrote it
+ * lives and holds the lock; else NULL. */
+struct json_object *roster_daemon(struct cli *cli);
 
 /* The worker of that name, or the failure is reported (with the existing
  * names). */

@@ -84,6 +84,8 @@ enum event_kind {
 			 * reason: what failed, NULL = a person wants it */
 	EVENT_NOT_LANDED, /* worker, task, branch, commit: its own; error */
 	EVENT_LANDING_WAITS, /* worker, reason: for another git command */
+	EVENT_BRANCH_CHOSEN, /* branch: the setting was empty */
+	EVENT_BRANCH_WRONG, /* branch, reason: nothing can land on it */
 	EVENT_BRANCH_MOVED, /* branch; from, to: commits */
 	EVENT_BRANCH_RED, /* branch, commit, reason: it fails its own check */
 	EVENT_CHECK_BEGINS, /* text: of what; ref: the tree */

@@ -19,6 +19,7 @@
 static const struct record_field fields[] = {
 	FIELD("ids", ids),
 	FIELD("window", window),
+	FIELD("branch", branch),
 	FIELD("from", from),
 	FIELD("to", to),
 	FIELD("from_tree", from_tree),
@@ -192,6 +193,7 @@ fix_combinations(struct landing_record *record)
 {
 	if (record->from != NULL && record->to != NULL)
 		return;
+	xstrset(&record->branch, NULL);
 	xstrset(&record->from, NULL);
 	xstrset(&record->to, NULL);
 	xstrset(&record->from_tree, NULL);

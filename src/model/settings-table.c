@@ -32,7 +32,10 @@ const struct setting settings_table[] = {
 	    .derived =
 		"the branch of origin/HEAD, else the branch that is checked "
 		"out",
-	    .help = "Branch that work lands on." },
+	    .flags = SETTING_RESTART,
+	    .help = "Branch that work lands on. llmc init sets it, or else "
+		    "the first daemon; it does not follow what is checked out "
+		    "later." },
 	{ .path = "repo.worktree_dir",
 	    .type = SETTING_PATH,
 	    .fallback = "\".worktrees\"",

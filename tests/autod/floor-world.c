@@ -217,7 +217,8 @@ floor_world_begin(struct floor_world *world, const char *settings)
 {
 	cleanup_free char *config = NULL, *logs = NULL;
 	cleanup_free char *text = xasprintf("[tmux]\ncommand = \"tmux\"\n"
-					    "[repo]\n%s\n",
+					    "[repo]\n"
+					    "default_branch = \"main\"\n%s\n",
 	    settings != NULL ? settings : "");
 	struct err err = { 0 };
 

@@ -123,7 +123,7 @@ START_TEST(a_branch_that_is_gone)
 	struct landing_world world;
 	struct agent *adam;
 
-	begin(&world, "default_branch = \"main\"\n[auto]\n" WAIT);
+	begin(&world, "[auto]\n" WAIT);
 	adam = landing_world_work(&world, "adam", "b.txt", "two");
 	floor_world_call(&world.floor, "worker.accept", "adam", "");
 	landing_world_wait(&world, adam, "queued");

@@ -294,6 +294,10 @@ START_TEST(default_branch_is_that_of_origin)
 	e2e_git(dir, "checkout", "-q", "-b", "topic", NULL);
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
 	ck_assert_str_eq(get(dir, "repo.default_branch"), "main");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "unset", "repo.default_branch", NULL), 0,
+	    NULL);
+	ck_assert_str_eq(get(dir, "repo.default_branch"), "main");
 	e2e_git(dir, "remote", "set-head", "origin", "--delete", NULL);
 	ck_assert_str_eq(get(dir, "repo.default_branch"), "topic");
 	set(dir, "repo.default_branch", "mine");

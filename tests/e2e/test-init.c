@@ -166,7 +166,8 @@ START_TEST(own_config_and_excludes_are_kept)
 	e2e_write(config, "[tmux]\nrows = 30 # mine\n");
 	e2e_write(exclude, "# mine\n*.o");
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
-	ck_assert_str_eq(e2e_read(config), "[tmux]\nrows = 30 # mine\n");
+	ck_assert_str_eq(e2e_read(config),
+	    "[tmux]\nrows = 30 # mine\n\n[repo]\ndefault_branch = \"main\"\n");
 	ck_assert_str_eq(
 	    e2e_read(exclude), "# mine\n*.o\n/.llmc\n/.worktrees/\n");
 }

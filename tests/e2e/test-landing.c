@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc landing: the queue while a check runs. llmc revert: landed work taken
- * back. */
+ * back. The branch that all of it is about. */
 #include <string.h>
 
 #include "autorun.h"
@@ -276,6 +276,41 @@ START_TEST(a_commit_is_taken_back)
 }
 END_TEST
 
+/* --- the branch ------------------------------------------------------- */
+
+static void
+assert_logged(const char *words)
+{
+	const char *log = e2e_path("%s/.llmc/logs/autod.log", fleet_root());
+
+	auto_wait_shell(e2e_path("grep -q '%s' '%s'", words, log));
+}
+
+/* Shown by status and doctor as the daemon uses it, not as it is set. */
+START_TEST(the_branch_that_the_daemon_uses)
+{
+	struct e2e_run *run;
+
+	fleet_do("config", "unset", "repo.default_branch", NULL);
+	fleet_up();
+	assert_logged("work lands on main from now on");
+	e2e_git(fleet_root(), "branch", "other", NULL);
+	fleet_do("config", "set", "repo.default_branch", "other", NULL);
+	e2e_has(fleet_do("status", NULL)->out, "Work lands on main.\n");
+	ck_assert_str_eq(auto_member(listed(), "landing_branch"), "main");
+	run = e2e_llmc(fleet_root(), "doctor", NULL);
+	e2e_has(run->out,
+	    "the setting is other, but the daemon lands work on main until it "
+	    "is restarted");
+	fleet_do("config", "set", "repo.default_branch", "nowhere", NULL);
+	fleet_do("down", NULL);
+	e2e_has(fleet_do("status", NULL)->out, "Work lands on nowhere.\n");
+	fleet_up();
+	assert_logged("there is no branch nowhere; create it, or type: llmc "
+		      "config set repo.default_branch BRANCH");
+}
+END_TEST
+
 START_TEST(a_task_that_has_not_landed)
 {
 	auto_task("a.md", "A\nfake: commit a.txt x");
@@ -290,7 +325,8 @@ unit_suite(void)
 	const TTest *const all[] = { the_queue_while_a_check_runs,
 		a_person_sees_why_work_fails, the_queue_without_a_daemon,
 		a_push_that_fails_is_shown, a_task_is_taken_back,
-		a_commit_is_taken_back, a_task_that_has_not_landed };
+		a_commit_is_taken_back, a_task_that_has_not_landed,
+		the_branch_that_the_daemon_uses };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

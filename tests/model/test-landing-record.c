@@ -130,15 +130,18 @@ START_TEST(a_journal_has_two_ends)
 	struct landing_item *item = add(&record, "abc", "adam");
 
 	xstrset(&item->commit, "fed");
+	xstrset(&record.branch, "main");
 	xstrset(&record.from, "a");
 	xstrset(&record.to, "b");
 	pass_on(&record, &copy);
+	ck_assert_str_eq(copy.branch, "main");
 	ck_assert_str_eq(copy.to, "b");
 	ck_assert_str_eq(copy.items[0]->commit, "fed");
 	landing_record_release(&copy);
 	xstrset(&record.from, NULL);
 	pass_on(&record, &copy);
 	ck_assert_ptr_null(copy.to);
+	ck_assert_ptr_null(copy.branch);
 	ck_assert_ptr_null(copy.items[0]->commit);
 	landing_record_release(&record);
 	landing_record_release(&copy);

@@ -15,10 +15,10 @@
 #include "event-log.h"
 #include "event-stream.h"
 #include "file.h"
-#include "git-ask.h"
 #include "git.h"
 #include "heartbeat.h"
 #include "id.h"
+#include "landing-branch.h"
 #include "life.h"
 #include "lock.h"
 #include "log.h"
@@ -37,7 +37,7 @@
 const char *
 core_branch(const struct core *core)
 {
-	return settings_string(core->settings, "repo.default_branch");
+	return core->branch;
 }
 
 bool
@@ -86,7 +86,7 @@ core_reload(struct core *core, struct err *err)
 	struct settings_problems problems;
 	struct settings *fresh = NULL;
 	int r = config_load_with(
-	    core->workspace, core->detected_branch, &fresh, &problems, err);
+	    core->workspace, core->branch, &fresh, &problems, err);
 
 	if (r < 0)
 		return r;
@@ -224,7 +224,6 @@ allocate(struct loop *loop, const struct workspace *workspace,
 	core->instance = xstrdup(instance);
 	core->socket = client_socket_path(workspace);
 	core->llmc = sibling_find("llmc");
-	core->detected_branch = git_ask_default_branch(workspace->root);
 	core->emitter = emitter_new();
 	event_log_subscribe(core);
 	event_file_subscribe(core);
@@ -247,8 +246,10 @@ core_new(struct loop *loop, const struct workspace *workspace,
 	r = take_lock(core, err);
 	if (r == 0)
 		r = core_reload(core, err);
-	if (r == 0)
+	if (r == 0) {
+		landing_branch_fix(core);
 		r = open_ports(core, err);
+	}
 	if (r == 0)
 		r = load_state(core, err);
 	if (r == 0 && core->llmc == NULL)
@@ -284,6 +285,6 @@ core_free(struct core *core)
 	free(core->socket);
 	free(core->llmc);
 	free(core->instance);
-	free(core->detected_branch);
+	free(core->branch);
 	free(core);
 }

@@ -76,7 +76,7 @@ struct core {
 	char *llmc; /* path of the command line program */
 	char *socket; /* path */
 	char *instance; /* uuid of this run */
-	char *detected_branch; /* according to git, NULL = unknown */
+	char *branch; /* landing-branch.h; "" = none */
 	int lock; /* descriptor of state.lock */
 	bool stopping;
 	int exit_status;
@@ -105,7 +105,7 @@ void core_add_floor(struct core *core, const struct core_floor *floor);
 
 /* Read the settings again; on an error the old ones are kept. */
 int core_reload(struct core *core, struct err *err);
-/* The default branch. */
+/* The branch that work lands on; "" = none. It does not change. */
 const char *core_branch(const struct core *core);
 /* Does a landing ignore uncommitted changes to files that it does not touch? */
 bool core_lands_over_dirt(const struct core *core);

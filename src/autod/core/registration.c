@@ -32,6 +32,7 @@ registration_write(const struct core *core, struct err *err)
 	json_set_string(json, "log_file", log);
 	json_set_string(json, "socket", core->socket);
 	json_set_string(json, "version", LLMC_VERSION);
+	json_set_string(json, "landing_branch", core_branch(core));
 	json_set_bool(json, "auto", core->options->auto_mode);
 	return json_save(file, json, 0600, err);
 }

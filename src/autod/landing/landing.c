@@ -211,12 +211,21 @@ landings_checked(
 		tell_flaky(landings, end->key);
 }
 
+const char *
+landings_moving(const struct landings *landings)
+{
+	const struct landing_record *record = &landings->core->state.landings;
+
+	return record->branch != NULL ? record->branch :
+					core_branch(landings->core);
+}
+
 void
 landings_moved(struct landings *landings, const char *from, const char *to)
 {
 	emit(landings->core,
 	    &(struct event){ .kind = EVENT_BRANCH_MOVED,
-		.branch = core_branch(landings->core),
+		.branch = landings_moving(landings),
 		.from = from,
 		.to = to });
 }

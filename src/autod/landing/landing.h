@@ -144,6 +144,8 @@ void landings_item_blocked(struct landings *landings,
 void landings_red(struct landings *landings, const char *tree);
 void landings_checked(
     struct landings *landings, const struct check_end *end, bool flaky);
+/* The branch of the move that is under way, else the landing branch. */
+const char *landings_moving(const struct landings *landings);
 void
 landings_moved(struct landings *landings, const char *from, const char *to);
 

@@ -127,6 +127,15 @@ wait_for_git(struct queue_move *move, const char *detail)
 
 /* --- the move -------------------------------------------------------- */
 
+/* Is the journal of a daemon that had another landing branch? */
+static bool
+is_of_another(const struct queue_move *move)
+{
+	const char *branch = record_of(move)->branch;
+
+	return branch != NULL && strcmp(branch, core_branch(move->core)) != 0;
+}
+
 /* The items of the journal. fn may change the list. */
 static void
 each_item(struct queue_move *move,
@@ -167,6 +176,7 @@ end_journal(struct queue_move *move)
 {
 	struct landing_record *record = record_of(move);
 
+	xstrset(&record->branch, NULL);
 	xstrset(&record->from, NULL);
 	xstrset(&record->to, NULL);
 	xstrset(&record->from_tree, NULL);
@@ -226,7 +236,8 @@ landed(struct queue_move *move)
 	landings_moved(move->queue->landings, record->from, record->to);
 	each_item(move, item_landed, NULL);
 	note_own(record);
-	push_landed(move->queue->push, record->to);
+	if (!is_of_another(move)) /* that is not pushed */
+		push_landed(move->queue->push, record->to);
 	end_journal(move);
 }
 
@@ -305,6 +316,33 @@ on_result(enum git_land_result result, const char *detail,
 	}
 }
 
+/* Has the journal's commit reached the branch that is no longer the landing
+ * branch? If not, it is built again for the new one. */
+static void
+on_old_branch(const struct git_answer *answer, void *arg)
+{
+	struct queue_move *move = arg;
+
+	if (answer->status == 0)
+		landed(move);
+	else
+		not_landed(move, NULL);
+}
+
+static void
+settle_old(struct queue_move *move)
+{
+	const struct core *core = move->core;
+	const struct landing_record *record = record_of(move);
+	cleanup_free char *ref = xasprintf("refs/heads/%s", record->branch);
+	const char *const args[] = { "merge-base", "--is-ancestor", record->to,
+		ref, NULL };
+	struct git_command ask = { .args = args };
+
+	git_run(git_queue(core->git, core->workspace->root), &ask,
+	    on_old_branch, move);
+}
+
 static void
 on_saved(void *arg)
 {
@@ -315,6 +353,10 @@ on_saved(void *arg)
 	if (move->stopping) {
 		move->running = false;
 		return; /* the next daemon finds the journal */
+	}
+	if (is_of_another(move)) {
+		settle_old(move);
+		return;
 	}
 	git_land(core->git, core_branch(core), record->from, record->to,
 	    core_lands_over_dirt(core), on_result, move);

@@ -168,6 +168,7 @@ do_land(struct queue *queue, const struct queue_facts *facts,
 		item->incorporated = link->same;
 		item->place = (int)i + 1;
 	}
+	xstrset(&record->branch, core_branch(queue->core));
 	xstrset(&record->from, queue->base_commit);
 	xstrset(&record->from_tree, queue->base_tree);
 	xstrset(&record->to, action->commit);

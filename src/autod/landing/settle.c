@@ -157,7 +157,7 @@ emit_reverted(struct landings *landings, const struct landing_item *item,
 {
 	emit(landings->core,
 	    &(struct event){ .kind = EVENT_REVERTED,
-		.branch = core_branch(landings->core),
+		.branch = landings_moving(landings),
 		.commit = item->commit,
 		.ref = undone,
 		.reason = item->why });
@@ -189,7 +189,7 @@ settle_landed(struct landings *landings, struct landing_item *item)
 		    &(struct event){ .kind = EVENT_LANDED,
 			.worker = item->worker,
 			.task = item->task,
-			.branch = core_branch(landings->core),
+			.branch = landings_moving(landings),
 			.commit = item->commit,
 			.to = item->commit != NULL ?
 			    landings->core->state.landings.to :

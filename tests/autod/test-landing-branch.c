@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The landing branch: chosen once, whatever is checked out. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "landing-item.h"
+#include "landing-record.h"
+#include "landing-world.h"
+#include "landing.h"
+#include "life.h"
+#include "mem.h"
+#include "queue.h"
+#include "unit.h"
+
+#define CONFIG ".llmc/config.toml"
+
+/* --- the choice ------------------------------------------------------- */
+
+static void
+assert_branch(struct landing_world *world, const char *branch)
+{
+	ck_assert_str_eq(core_branch(world->floor.core), branch);
+}
+
+START_TEST(an_old_setup_gets_its_branch_once)
+{
+	struct landing_world world;
+
+	landing_world_begin(&world, NULL);
+	floor_world_sh(&world.floor, "sed -i /default_branch/d " CONFIG);
+	landing_world_reopen(&world);
+	assert_branch(&world, "main");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "grep default_branch " CONFIG),
+	    "default_branch = \"main\"");
+	floor_world_sh(&world.floor, "git checkout -q -b other");
+	landing_world_reopen(&world);
+	assert_branch(&world, "main");
+	landing_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_change_waits_for_a_restart)
+{
+	struct landing_world world;
+
+	landing_world_begin(&world, NULL);
+	floor_world_sh(&world.floor,
+	    "git branch other; sed -i 's/\"main\"/\"other\"/' " CONFIG);
+	life_reload(world.floor.core);
+	assert_branch(&world, "main");
+	landing_world_reopen(&world);
+	assert_branch(&world, "other");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* There is none to choose, and one that is not there: no reason not to run. */
+START_TEST(without_a_branch)
+{
+	struct landing_world world;
+
+	landing_world_begin(&world, NULL);
+	floor_world_sh(&world.floor,
+	    "git checkout -q --detach; sed -i /default_branch/d " CONFIG);
+	landing_world_reopen(&world);
+	assert_branch(&world, "");
+	ck_assert_str_eq(floor_world_sh(&world.floor,
+			     "grep -c default_branch " CONFIG " || :"),
+	    "0");
+	floor_world_sh(&world.floor, "git checkout -q main");
+	landing_world_reopen(&world);
+	assert_branch(&world, "main");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* --- what is checked out ---------------------------------------------- */
+
+static const struct where_row {
+	const char *script;
+	const char *there; /* where the work is then; NULL = in no tree */
+} where_rows[] = {
+	{ ":", "b.txt" },
+	{ "git checkout -q --detach", NULL },
+	{ "git checkout -q -b mine", NULL },
+	{ "git checkout -q -b mine; git worktree add -q .llmc/held main",
+	    ".llmc/held/b.txt" },
+	{ "git checkout -q --detach; git worktree add -q .llmc/held main",
+	    ".llmc/held/b.txt" },
+};
+
+START_TEST(work_lands_whatever_is_checked_out)
+{
+	const struct where_row *row = &where_rows[_i];
+	struct landing_world world;
+
+	landing_world_begin(&world, NULL);
+	floor_world_sh(&world.floor, row->script);
+	landing_world_reopen(&world);
+	landing_world_work(&world, "adam", "b.txt", "two");
+	ck_assert_ptr_null(landing_world_accept(&world, "adam"));
+	landing_world_main(&world, "by adam,first,");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "ls b.txt .llmc/held/b.txt 2>&- || :"),
+	    row->there != NULL ? row->there : "");
+	if (row->there != NULL && row->there[0] == '.')
+		ck_assert_str_eq(floor_world_sh(&world.floor,
+				     "git -C .llmc/held status --porcelain"),
+		    "");
+	landing_world_end(&world);
+}
+END_TEST
+
+/* --- the journal ------------------------------------------------------ */
+
+static const struct journal_row {
+	const char *old; /* how the branch of the journal is made */
+	const char *main; /* what lands on the one of today */
+} journal_rows[] = {
+	{ "git branch old llmc/adam", "first," },
+	{ "git branch old main", "by adam,first," },
+	{ ":", "by adam,first," }, /* it is gone */
+};
+
+static bool
+is_over(void *arg)
+{
+	const struct landing_world *world = arg;
+
+	return !landings_busy(world->landings);
+}
+
+/* The journal is of a daemon with another landing branch. */
+START_TEST(a_move_of_another_branch_is_settled)
+{
+	const struct journal_row *row = &journal_rows[_i];
+	struct landing_world world;
+	struct landing_record *record;
+	cleanup_free char *before = NULL;
+	bool arrived = strcmp(row->main, "first,") == 0;
+
+	landing_world_begin(&world, arrived ? "push = true\n" : NULL);
+	record = &world.floor.core->state.landings;
+	world.may_not_begin = true;
+	landing_world_work(&world, "adam", "b.txt", "two");
+	floor_world_call(&world.floor, "worker.accept", "adam", "");
+	landing_world_wait(&world, NULL, "queued");
+	floor_world_settle(&world.floor);
+	floor_world_sh(&world.floor, row->old);
+	before = xstrdup(
+	    floor_world_sh(&world.floor, "git rev-parse --verify -q old || :"));
+	xstrset(&record->branch, "old");
+	xstrset(
+	    &record->from, floor_world_sh(&world.floor, "git rev-parse main"));
+	xstrset(&record->to,
+	    floor_world_sh(&world.floor, "git rev-parse llmc/adam"));
+	xstrset(&record->items[0]->commit, record->to);
+	world.may_not_begin = false;
+	queue_look(world.landings->queue);
+	floor_world_wait(&world.floor, is_over, &world);
+	landing_world_main(&world, row->main);
+	landing_world_told(&world, "landed adam; ended adam landed; ");
+	ck_assert_ptr_null(record->branch);
+	ck_assert_ptr_null(record->push.unpushed); /* not the new branch */
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor, "git rev-parse --verify -q old || :"),
+	    before);
+	landing_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("landing-branch");
+
+	unit_rows(
+	    suite, work_lands_whatever_is_checked_out, nitems(where_rows));
+	unit_rows(
+	    suite, a_move_of_another_branch_is_settled, nitems(journal_rows));
+	unit_case(suite, "choice",
+	    (const TTest *const[]){ an_old_setup_gets_its_branch_once,
+		a_change_waits_for_a_restart, without_a_branch, NULL });
+	return suite;
+}

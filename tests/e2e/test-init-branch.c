@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The branch that work lands on is chosen once. */
+#include <check.h>
+
+#include "e2e.h"
+#include "json.h"
+#include "unit.h"
+
+static const char *
+branch_of(const char *dir)
+{
+	return json_string_or(e2e_json(e2e_llmc(dir, "--json", "config", "get",
+					   "repo.default_branch", NULL),
+				  0),
+	    "value", "");
+}
+
+/* In the file, so that nothing that is checked out later changes it. */
+static void
+assert_lands_on(const char *dir, const char *branch)
+{
+	const char *config = e2e_path("%s/.llmc/config.toml", dir);
+
+	e2e_has(e2e_read(config),
+	    e2e_path("\n[repo]\ndefault_branch = \"%s\"\n", branch));
+	e2e_git(dir, "checkout", "-q", "-B", "later", NULL);
+	ck_assert_str_eq(branch_of(dir), branch);
+	e2e_has(e2e_llmc(dir, "status", NULL)->out,
+	    e2e_path("Work lands on %s.\n", branch));
+}
+
+START_TEST(the_branch_that_is_checked_out)
+{
+	const char *dir = e2e_repo("r");
+	struct e2e_run *run;
+
+	e2e_git(dir, "checkout", "-q", "-b", "trunk", NULL);
+	run = e2e_llmc(dir, "init", NULL);
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out,
+	    "Work lands on trunk; change it with: llmc config set "
+	    "repo.default_branch NAME\n");
+	assert_lands_on(dir, "trunk");
+	e2e_has(e2e_llmc(dir, "init", NULL)->out, "Work lands on trunk;");
+	assert_lands_on(dir, "trunk");
+}
+END_TEST
+
+START_TEST(the_branch_of_origin)
+{
+	const char *origin = e2e_repo("origin"), *dir = unit_path("clone");
+	struct e2e_run *run;
+
+	e2e_git(NULL, "clone", "-q", origin, dir, NULL);
+	e2e_git(dir, "checkout", "-q", "-b", "topic", NULL);
+	run = e2e_llmc(dir, "init", NULL);
+	e2e_expect(run, 0, NULL);
+	ck_assert_str_eq(run->err, "");
+	assert_lands_on(dir, "main");
+}
+END_TEST
+
+START_TEST(a_branch_that_only_origin_has_is_told)
+{
+	const char *origin = e2e_repo("origin"), *dir = unit_path("clone");
+	struct e2e_run *run;
+
+	e2e_git(NULL, "clone", "-q", origin, dir, NULL);
+	e2e_git(dir, "checkout", "-q", "-b", "topic", NULL);
+	e2e_git(dir, "branch", "-q", "-D", "main", NULL);
+	run = e2e_llmc(dir, "init", NULL);
+	ck_assert_int_eq(run->status, 0);
+	e2e_has(run->err,
+	    "there is no branch main here yet; create it with: git branch "
+	    "main origin/main");
+}
+END_TEST
+
+START_TEST(none_is_checked_out)
+{
+	const char *dir = e2e_repo("r");
+
+	e2e_git(dir, "checkout", "-q", "--detach", NULL);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "llmc init --branch NAME");
+	e2e_json_error(e2e_llmc(dir, "--json", "init", NULL), 1, "no_branch",
+	    "no branch is checked out");
+	e2e_json_error(e2e_llmc(dir, "--json", "init", "--branch", "x", NULL),
+	    1, "no_such_branch", "there is no branch x");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
+	e2e_expect(e2e_llmc(dir, "init", "--branch", "main", NULL), 0, NULL);
+	assert_lands_on(dir, "main");
+}
+END_TEST
+
+/* What is set stays; a setup of an older version gets what it lacks. */
+START_TEST(the_next_run)
+{
+	const char *dir = e2e_repo("r");
+	const char *config = e2e_path("%s/.llmc/config.toml", dir);
+	struct json_object *json;
+
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	e2e_write(config, "[repo]\npush = true\n");
+	e2e_git(dir, "checkout", "-q", "--detach", NULL);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "llmc init --branch NAME");
+	e2e_git(dir, "checkout", "-q", "main", NULL);
+	json = e2e_json(e2e_llmc(dir, "--json", "init", NULL), 0);
+	ck_assert(json_bool_or(json, "changed", false));
+	ck_assert_str_eq(json_string_or(json, "landing_branch", ""), "main");
+	ck_assert_str_eq(e2e_read(config),
+	    "[repo]\npush = true\ndefault_branch = \"main\"\n");
+	e2e_git(dir, "checkout", "-q", "-b", "other", NULL);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	ck_assert_str_eq(branch_of(dir), "main");
+	e2e_expect(e2e_llmc(dir, "init", "--branch", "other", NULL), 0, NULL);
+	ck_assert_str_eq(branch_of(dir), "other");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("init-branch");
+
+	unit_case(s, "branch",
+	    (const TTest *[]){ the_branch_that_is_checked_out,
+		the_branch_of_origin, a_branch_that_only_origin_has_is_told,
+		none_is_checked_out, the_next_run, NULL });
+	return s;
+}
