@@ -344,8 +344,9 @@ static void
 wait_until(struct floor_world *world, floor_fn *fn, void *arg, bool closely)
 {
 	struct look look = { .loop = world->loop, .fn = fn, .arg = arg };
-	struct loop_timer *guard =
-	    loop_after(world->loop, GUARD_MS, on_guard, NULL);
+	/* In time of the machine, also after unit_hurry(). */
+	struct loop_timer *guard = loop_after(world->loop,
+	    (int64_t)GUARD_MS * 1000 / clock_kernel_ms(1000), on_guard, NULL);
 	struct loop_timer *timer = NULL;
 
 	if (closely) {
