@@ -33,7 +33,8 @@ errors='5 28 13 24'
 tests=0
 failed=0
 
-# Templates: a repository, and one after llmc init.
+# Templates: a repository, one after llmc init, and one that an older llmc init
+# has set up, without a landing branch.
 mkdir home bin
 printf '#!/bin/sh\necho 1.0\n' >bin/claude
 chmod +x bin/claude
@@ -45,7 +46,10 @@ mkdir plain/.git/info
 echo '# mine' >plain/.git/info/exclude
 cp -R plain ready
 "$llmc" --root ready init >/dev/null
-printf '# mine\n[tmux]\nrows = 30 # high\n' >ready/.llmc/config.toml
+cp -R ready older
+printf '# mine\n[repo]\ndefault_branch = "main"\n[tmux]\nrows = 30 # high\n' \
+	>ready/.llmc/config.toml
+printf '# mine\n[tmux]\nrows = 30 # high\n' >older/.llmc/config.toml
 
 random() { # below $1
 	seed=$(((seed * 1103515245 + 12345) % 2147483648))
@@ -149,12 +153,17 @@ cp -R plain after
 "$llmc" --root after init >/dev/null
 cp after/.llmc/config.toml init.toml
 cp ready/.llmc/config.toml ready.toml
+cp older/.llmc/config.toml older.toml
+cp -R older later
+"$llmc" --root later init >/dev/null
+cp later/.llmc/config.toml later.toml
 sed 's/30/31/' ready.toml >set.toml
 sed '/rows/d' ready.toml >unset.toml
 
 echo "# seed $seed, step $step"
 scenario plain none init.toml init
 scenario ready ready.toml ready.toml init
+scenario older older.toml later.toml init
 scenario ready ready.toml set.toml config set tmux.rows 31
 scenario ready ready.toml unset.toml config unset tmux.rows
 scenario ready ready.toml ready.toml config list

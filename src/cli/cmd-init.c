@@ -45,6 +45,7 @@ struct init {
 	struct cli *cli;
 	struct settings *settings;
 	const char *wanted; /* --branch; NULL = not given */
+	char *found; /* according to git, for a new config file */
 	const char *branch; /* that work lands on */
 	bool existed, changed;
 };
@@ -149,18 +150,14 @@ static int
 make_config(struct init *init, const char *path, struct err *err)
 {
 	const struct setting *row = settings_find(BRANCH_KEY, NULL);
-	cleanup_free char *found = NULL;
+	const char *branch = init->wanted != NULL ? init->wanted : init->found;
 	cleanup_buf struct buf text = BUF_INIT;
-	const char *branch = init->wanted;
 	struct stat st;
 
 	if (lstat(path, &st) == 0)
 		return 0;
 	if (errno != ENOENT)
 		return err_errno(err, -errno, "cannot access %s", path);
-	if (branch == NULL)
-		branch = found =
-		    git_ask_default_branch(init->cli->workspace.root);
 	buf_adds(&text, config_start);
 	if (branch != NULL) {
 		buf_adds(&text, "\n[repo]\ndefault_branch = ");
@@ -204,24 +201,25 @@ fail_without_branch(struct cli *cli)
 	    "branch work lands on: llmc init --branch NAME");
 }
 
-/* Before anything is made. */
+/* Before anything is made: a config file that is there may name one. */
 static int
-check_branch(const struct init *init)
+check_branch(struct init *init)
 {
-	const char *root = init->cli->workspace.root, *wanted = init->wanted;
-	cleanup_free char *found = NULL;
+	const struct workspace *ws = &init->cli->workspace;
+	cleanup_free char *config = workspace_path(ws, "config.toml");
+	struct stat st;
 
-	if (wanted != NULL)
-		return git_ask_branch_exists(root, wanted) ?
+	if (init->wanted != NULL)
+		return git_ask_branch_exists(ws->root, init->wanted) ?
 		    CLI_OK :
 		    cli_fail(init->cli, "no_such_branch",
 			"there is no branch %s; llmc init --branch needs one "
 			"that exists",
-			wanted);
-	if (init->existed)
-		return CLI_OK; /* one may be set */
-	found = git_ask_default_branch(root);
-	return found != NULL ? CLI_OK : fail_without_branch(init->cli);
+			init->wanted);
+	if (lstat(config, &st) == 0 || errno != ENOENT)
+		return CLI_OK;
+	init->found = git_ask_default_branch(ws->root);
+	return init->found != NULL ? CLI_OK : fail_without_branch(init->cli);
 }
 
 /* What is set stays, unless --branch names another. */
@@ -334,6 +332,7 @@ init_run(struct cli *cli, const struct cli_args *args)
 		    ws->root);
 	r = set_up(&init);
 	settings_free(init.settings);
+	free(init.found);
 	return r;
 }
 
