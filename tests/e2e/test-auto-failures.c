@@ -354,7 +354,7 @@ START_TEST(a_git_lock_is_waited_for)
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	e2e_write(branch_lock(), "");
 	auto_up(NULL);
-	auto_wait_logged("autod.log", "wait for another git");
+	auto_wait_logged("autod.log", "wait: another git");
 	ck_assert_int_eq(auto_landed(), 0);
 	remove(branch_lock());
 	auto_wait_finished("landed", 1);

@@ -8,7 +8,7 @@
 static void
 wait_tries(int tries)
 {
-	auto_wait_shell(e2e_path("[ $(grep -c 'wait for another git' "
+	auto_wait_shell(e2e_path("[ $(grep -c 'wait: another git' "
 				 ".llmc/logs/autod.log) -ge %d ]",
 	    tries));
 }
