@@ -42,8 +42,9 @@ pick_named(struct cli *cli, const struct worker *worker, const char *typed)
 	int status = seen_commit(cli, worker, typed, false, &commit);
 
 	if (status == CLI_OK)
-		status = remote_call(cli, "worker.pick",
-		    seen_params(worker, commit), REMOTE_LANDING_MS, &cli->result);
+		status =
+		    remote_call(cli, "worker.pick", seen_params(worker, commit),
+			REMOTE_LANDING_MS, &cli->result);
 	if (status == CLI_OK)
 		tell(cli, cli->result);
 	return status;

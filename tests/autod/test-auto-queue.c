@@ -478,7 +478,7 @@ START_TEST(a_worker_is_lost_during_the_move)
 		auto_world_wait(&world, "waiting; ");
 		ck_assert_int_eq(task_of(&world, "t1")->step, TASK_QUEUED);
 		floor_world_sh(&world.floor, "rm b.txt");
-		}
+	}
 	auto_world_wait_done(&world);
 	auto_world_filed(&world, "t1 landed; ");
 	ck_assert_str_eq(

@@ -21,8 +21,12 @@ static size_t name_count, list_count;
 static const char *
 name(const char *prefix, const char *text)
 {
+	int len;
+
 	ck_assert(name_count < NAMES_MAX);
-	snprintf(names[name_count], sizeof names[0], "%s%s", prefix, text);
+	len =
+	    snprintf(names[name_count], sizeof names[0], "%s%s", prefix, text);
+	ck_assert_int_lt(len, sizeof names[0]);
 	return names[name_count++];
 }
 

@@ -105,8 +105,8 @@ is_same(char *const *a, char *const *b)
 {
 	size_t count = strv_count(a);
 
-	if (strv_count(b) != count)
-		return false;
+	if (a == NULL || b == NULL || strv_count(b) != count)
+		return a == b;
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(a[i], b[i]) != 0)
 			return false;
