@@ -344,11 +344,11 @@ END_TEST
 
 START_TEST(a_lock_that_a_daemon_inherited_does_not_count_after_the_status)
 {
-	const char *dir = fresh_dir(), *go = fresh_fifo();
-	cleanup_free char *command =
-	    xasprintf("setsid sh -c 'read x <\"%s\"' >/dev/null 2>&1 & "
-		      "echo left; exit 0",
-		go);
+	const char *dir = fresh_dir(), *go = fresh_fifo(), *on = fresh_fifo();
+	cleanup_free char *command = xasprintf(
+	    "setsid sh -c 'echo >\"%s\"; read x <\"%s\"' >/dev/null 2>&1 & "
+	    "read y <'%s'; echo left; exit 0",
+	    on, go, on);
 	cleanup_free char *lock = file_of(dir, ".lock");
 	struct errand_spec spec = spec_for(dir, command);
 	struct run run;
