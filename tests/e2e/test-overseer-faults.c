@@ -232,15 +232,17 @@ END_TEST
 START_TEST(a_slow_disk_is_no_hang)
 {
 	const char *llmc = e2e_llmc_path();
-	const char *preload = e2e_path("%.*s/../../tests/tools/torture.so",
-	    (int)(strrchr(llmc, '/') - llmc), llmc);
+	/* Only a folder may have a space in its name. */
+	const char *folder = e2e_path(
+	    "%.*s/../../tests/tools", (int)(strrchr(llmc, '/') - llmc), llmc);
 	int daemon;
 
 	over_hurry(5);
 	auto_set("overseer.daemon_command",
-	    e2e_path("env LLMC_TORTURE_SYNC_MS=" SLOW_MS " LD_PRELOAD='%s' "
-		     "llmc up --auto",
-		preload));
+	    e2e_path("env LLMC_TORTURE_SYNC_MS=" SLOW_MS
+		     " LD_LIBRARY_PATH='%s' LD_PRELOAD=torture.so llmc up "
+		     "--auto",
+		folder));
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	over_start();
 	daemon = over_daemon(0);

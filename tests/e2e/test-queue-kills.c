@@ -53,8 +53,10 @@ kill_at(int step)
 {
 	const char *llmc = e2e_llmc_path();
 
-	e2e_env(e2e_path("LD_PRELOAD=%.*s/../../tests/tools/stepkill.so",
+	/* Only a folder may have a space in its name. */
+	e2e_env(e2e_path("LD_LIBRARY_PATH=%.*s/../../tests/tools",
 	    (int)(strrchr(llmc, '/') - llmc), llmc));
+	e2e_env("LD_PRELOAD=stepkill.so");
 	e2e_env("STEPKILL_PROGRAM=autod");
 	e2e_env(e2e_path("STEPKILL_ARM=%s", unit_path("arm")));
 	e2e_env(e2e_path("STEPKILL_COUNT=%s", unit_path("steps")));

@@ -141,7 +141,8 @@ recorded(struct cut *cut)
 	cut->told = repo_sh(repo, "printf %s \"$POWER_TOLD\"");
 	cut->disk = disk_new(repo->base);
 	repo_wt(repo,
-	    "export LD_PRELOAD=\"$DISKRECORD\"; echo two >>a.txt; mkdir d; "
+	    "export LD_LIBRARY_PATH=\"${DISKRECORD%/*}\" "
+	    "LD_PRELOAD=\"${DISKRECORD##*/}\"; echo two >>a.txt; mkdir d; "
 	    "echo new >d/new.txt; git rm -q old.txt; git add .; "
 	    "git commit -qm w1; git tag id; POWER_LAND=1 \"$POWER_SELF\"");
 	unsetenv("ASAN_OPTIONS");
