@@ -16,13 +16,14 @@ build=$(cd "${1:?build folder}" && pwd)
 step=${2:-1}
 llmc=$build/src/cli/llmc
 overseer=$build/src/overseer/overseer
-preload=$build/tests/tools/torture.so
+preload=torture.so # by name: the folder may have a space
 seed=${LLMC_TORTURE_SEED:-1}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/llmc-torture.XXXXXX")
 cd "$scratch"
 
 export HOME="$scratch/home" GIT_CONFIG_NOSYSTEM=1 TERM=dumb
 export TMUX_TMPDIR="$scratch" TMPDIR="$scratch" PATH="$build/src/cli:$PATH"
+export LD_LIBRARY_PATH="$build/tests/tools"
 unset LLMC_ROOT LLMC_AGENT TMUX NO_COLOR FORCE_COLOR GIT_DIR GIT_WORK_TREE \
 	GIT_INDEX_FILE
 leaks=1

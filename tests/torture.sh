@@ -11,7 +11,8 @@ set -eu
 build=$(cd "${1:?build folder}" && pwd)
 step=${2:-1}
 llmc=$build/src/cli/llmc
-preload=$build/tests/tools/torture.so
+preload=torture.so # by name: the folder may have a space
+export LD_LIBRARY_PATH="$build/tests/tools"
 seed=${LLMC_TORTURE_SEED:-1}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/llmc-torture.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
