@@ -108,8 +108,8 @@ void check_book_forget(
 void check_book_trim(struct check_book *book, const char *const *keep);
 
 /* Must this result, not judged, wait before the next check? A time more than a
- * day ahead means that the clock was set back: it does not wait. result may be
- * NULL. */
+ * day ahead means that the clock was turned back: it does not wait. result may
+ * be NULL. */
 bool check_book_waits(const struct check_result *result, int64_t now_ms);
 
 /* Flaky trees of this command in percent of those judged, -1 if none was. */

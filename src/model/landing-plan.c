@@ -139,7 +139,7 @@ fresh_ms(const struct landing_facts *facts)
 }
 
 /* Did the base pass not long ago? A time in the future means that the clock was
- * set back: it counts as now. */
+ * turned back: it counts as now. */
 static bool
 is_fresh(const struct maker *m)
 {

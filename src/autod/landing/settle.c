@@ -322,7 +322,7 @@ settle_check_words(
 	check_output_read(core, tree, &how, &output);
 	turn_check_words(settings_string(core->settings, "auto.check_command"),
 	    how.len > 0 ? how.data : "failed", output.data, &words);
-	if (item->kind == ITEM_WORK)
+	if (item->kind == ITEM_WORK && item->task != NULL)
 		buf_addf(&words,
 		    "\nThis was your work on top of %s as it is now; your worktree is "
 		    "at exactly that. What landed since you began is in the log: git "

@@ -233,7 +233,8 @@ build_ask_commit(struct git_op *op)
 	int64_t own;
 
 	if (!parse_date(build->committer_date, &own, &zone))
-		return git_op_fail(op, -EINVAL, "\"%s\" is not a date of git's",
+		return git_op_fail(op, -EINVAL,
+		    "\"%s\" is not a date as git writes it",
 		    build->committer_date);
 	build->answer.date =
 	    own > build->parent_date ? own : build->parent_date;

@@ -211,13 +211,20 @@ conflicts_answer(struct git_op *op, const struct git_answer *answer)
 	return GIT_OP_DONE;
 }
 
+/* The log of onto..HEAD, each commit in this format. */
 static enum git_op_next
-messages_ask(struct git_op *op)
+ask_log(struct git_op *op, const char *order, const char *format)
 {
 	cleanup_free char *range = xasprintf("%s..HEAD", op->onto_id);
 
-	return git_op_args(op, "log", "--reverse", "-z", "--format=%B",
-	    "--no-color", "--no-show-signature", range, "--", NULL);
+	return git_op_args(op, "log", order, "-z", format, "--no-color",
+	    "--no-show-signature", range, "--", NULL);
+}
+
+static enum git_op_next
+messages_ask(struct git_op *op)
+{
+	return ask_log(op, "--reverse", "--format=%B");
 }
 
 static enum git_op_next
@@ -245,10 +252,7 @@ messages_answer(struct git_op *op, const struct git_answer *answer)
 static enum git_op_next
 forks_ask(struct git_op *op)
 {
-	cleanup_free char *range = xasprintf("%s..HEAD", op->onto_id);
-
-	return git_op_args(op, "log", "-z", "--boundary", "--format=%m%T",
-	    "--no-color", "--no-show-signature", range, "--", NULL);
+	return ask_log(op, "--boundary", "--format=%m%T");
 }
 
 static enum git_op_next

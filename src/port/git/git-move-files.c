@@ -107,21 +107,29 @@ git_move_files_status(struct git_op *op, const struct git_answer *answer)
 	return git_move_go(move, MOVE_LEAVE);
 }
 
-/* An index of nothing but the suspects, as landed; git compares the files with
- * it. */
-enum git_op_next
-git_move_files_ask_suspects(struct git_op *op)
+/* Put the suspects, as landed, into our index. */
+static enum git_op_next
+add_suspects(struct git_op *op)
 {
 	struct git_move *move = op->self;
 	cleanup_free char *index = git_claim_index(&move->claim);
 
-	git_claim_remove_index(&move->claim);
 	if (move->check.suspects.len == 0)
 		return GIT_OP_NEXT;
 	buf_add(
 	    &op->input, move->check.suspects.data, move->check.suspects.len);
 	ask_in_tree(op, index);
 	return git_op_args(op, "update-index", "-z", "--index-info", NULL);
+}
+
+/* An index of nothing but the suspects; git compares the files with it. */
+enum git_op_next
+git_move_files_ask_suspects(struct git_op *op)
+{
+	struct git_move *move = op->self;
+
+	git_claim_remove_index(&move->claim);
+	return add_suspects(op);
 }
 
 enum git_op_next
@@ -250,16 +258,10 @@ enum git_op_next
 git_move_files_ask_adopt(struct git_op *op)
 {
 	struct git_move *move = op->self;
-	cleanup_free char *index = git_claim_index(&move->claim);
 
 	if (move->settling)
 		git_land_check_forgive(&move->check);
-	if (move->check.suspects.len == 0)
-		return GIT_OP_NEXT;
-	buf_add(
-	    &op->input, move->check.suspects.data, move->check.suspects.len);
-	ask_in_tree(op, index);
-	return git_op_args(op, "update-index", "-z", "--index-info", NULL);
+	return add_suspects(op);
 }
 
 enum git_op_next
