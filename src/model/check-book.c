@@ -95,6 +95,20 @@ find_command(const struct check_book *book, const char *command)
 	return NULL;
 }
 
+bool
+check_book_all_passed(const struct check_book *book, const char *const *trees,
+    size_t count, const char *command)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct check_result *result =
+		    check_book_find(book, trees[i], command);
+
+		if (result == NULL || result->passes == 0)
+			return false;
+	}
+	return count > 0;
+}
+
 const struct check_command *
 check_book_command(const struct check_book *book, const char *command)
 {

@@ -90,6 +90,10 @@ const struct check_result *check_book_find(
 const struct check_command *
 check_book_command(const struct check_book *book, const char *command);
 
+/* Have all these trees passed the command? False if there are none. */
+bool check_book_all_passed(const struct check_book *book,
+    const char *const *trees, size_t count, const char *command);
+
 /* Write down how a check ended. If it was not judged, it is not checked again
  * before retry_ms. A tree that passes after CHECK_BOOK_BLAME failures in a row
  * says that something outside of the tree was broken: then failures of other

@@ -57,6 +57,22 @@ START_TEST(results_are_found_by_tree_and_command)
 }
 END_TEST
 
+START_TEST(all_have_passed_or_not)
+{
+	static const char *const trees[] = { "a", "b", "unknown", NULL };
+
+	note("a", CHECK_PASSED);
+	note("b", CHECK_FAILED);
+	ck_assert(check_book_all_passed(&book, trees, 1, "c"));
+	ck_assert(!check_book_all_passed(&book, trees, 1, "d"));
+	ck_assert(!check_book_all_passed(&book, trees, 0, "c"));
+	ck_assert(!check_book_all_passed(&book, trees, 2, "c"));
+	note("b", CHECK_PASSED);
+	ck_assert(check_book_all_passed(&book, trees, 2, "c"));
+	ck_assert(!check_book_all_passed(&book, trees, 3, "c"));
+}
+END_TEST
+
 START_TEST(not_judged_waits_and_is_neither)
 {
 	const struct check_result *result;
@@ -68,7 +84,7 @@ START_TEST(not_judged_waits_and_is_neither)
 	ck_assert_int_eq(result->unjudged, 2);
 	ck_assert(check_book_waits(result, NOW + 4));
 	ck_assert(!check_book_waits(result, NOW + 5));
-	/* The clock was set back by a year. */
+	/* The clock was turned back by a year. */
 	ck_assert(!check_book_waits(result, NOW - INT64_C(31536000000)));
 	ck_assert(!check_book_waits(NULL, NOW));
 	ck_assert_int_eq(check_book_flake_percent(&book, "c"), -1);
@@ -326,6 +342,7 @@ unit_suite(void)
 {
 	const TTest *const tests[] = {
 		results_are_found_by_tree_and_command,
+		all_have_passed_or_not,
 		not_judged_waits_and_is_neither,
 		a_tree_that_did_both_is_flaky_once,
 		alarm_needs_enough_trees_and_a_high_rate,

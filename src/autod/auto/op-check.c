@@ -154,16 +154,10 @@ on_forks(
 	char key[CHECK_KEY_SIZE];
 
 	check_book_key(check->command, key);
-	check->to_blame = err == NULL && count > 0;
-	for (size_t i = 0; i < count; i++) {
-		const struct check_result *result = check_book_find(
-		    &core->state.landings.checks, trees[i], key);
-
-		if (result == NULL || result->passes == 0)
-			check->to_blame = false;
-	}
-	if (t != NULL && strcmp(t->source, "fix") == 0)
-		check->to_blame = true;
+	check->to_blame = (t != NULL && strcmp(t->source, "fix") == 0) ||
+	    (err == NULL &&
+		check_book_all_passed(
+		    &core->state.landings.checks, trees, count, key));
 	if (operation_arrived(&check->op.op, NULL))
 		operation_next(&check->op.op);
 }
