@@ -42,7 +42,7 @@ push_record_failed(struct push_record *push, const char *reason, int64_t now_ms)
 	xstrset(&push->reason, reason);
 }
 
-/* The clock may have been turned back: never longer than the longest back-off. */
+/* The clock may go back: never wait longer than the longest back-off. */
 int64_t
 push_record_wait_ms(const struct push_record *push, int64_t now_ms)
 {
