@@ -4,10 +4,10 @@
  * json-c with limits on input and paths in error messages.
  *
  * Reading is strict (one value, no comments, no trailing text, valid UTF-8, no
- * NUL, not even as \u0000) and limited in size and depth. Where JSON leaves a
- * choice: the last of several equal keys wins; half a surrogate pair becomes
- * U+FFFD; an integer outside INT64_MIN..UINT64_MAX is an error; 1.0 and 1e0 are
- * numbers but not integers.
+ * NUL, not even as \u0000) and limited in size, depth and number of values.
+ * Where JSON leaves a choice: the last of several equal keys wins; half a
+ * surrogate pair becomes U+FFFD; an integer outside INT64_MIN..UINT64_MAX is an
+ * error; 1.0 and 1e0 are numbers but not integers.
  *
  * Every accessor takes the path of the object it reads, so that a wrong value
  * is reported as "workers.auto-1.status: expected a string, found a number".
@@ -27,9 +27,17 @@ struct err;
 
 #define JSON_DEPTH_MAX 64
 
+/* How many values a text may have: one for every JSON_WEIGHT_BYTES that its
+ * caller allows, at least and at most so many. An object counts as 16, an
+ * array as 6, a key as one: json-c needs about 50 bytes for each unit. */
+#define JSON_WEIGHT_BYTES 4
+#define JSON_WEIGHT_LEAST 16384
+#define JSON_WEIGHT_MOST  2000000
+
 /* Parse exactly one value. The caller owns it (json_object_put). -EINVAL with
- * the byte offset in the message; -E2BIG for more than max bytes or more than
- * JSON_DEPTH_MAX nested objects and arrays. bytes need not end in a NUL. A JSON
+ * the byte offset in the message; -E2BIG for more than max bytes, more than
+ * JSON_DEPTH_MAX nested objects and arrays, or too many values: this is found
+ * before memory is taken for them. bytes need not end in a NUL. A JSON
  * null at the top level is -EINVAL: all our documents are objects or arrays. */
 int json_parse(const char *bytes, size_t len, size_t max,
     struct json_object **ret_value, struct err *err);

@@ -36,6 +36,8 @@ struct bench {
 	const char *repo;
 	struct loop *loop;
 	struct buf json; /* a document of 10 KB */
+	struct buf flood; /* a line of empty objects, as long as one may be */
+	struct buf heavy; /* as many of them as are accepted */
 	struct buf toml; /* examples/config.toml */
 	int left; /* timers still to run */
 };
@@ -60,6 +62,28 @@ json_one(struct bench *b)
 	    json_parse(b->json.data, b->json.len, b->json.len, &value, &err),
 	    "json", &err);
 	json_print(value, false, &text);
+}
+
+static void
+flood_one(struct bench *b)
+{
+	struct json_object *value = NULL;
+
+	if (json_parse(
+		b->flood.data, b->flood.len, RPC_LINE_MAX, &value, NULL) == 0)
+		bench_must(-EINVAL, "too many objects were accepted",
+		    &(struct err){ 0 });
+}
+
+static void
+heavy_one(struct bench *b)
+{
+	cleanup_json struct json_object *value = NULL;
+	struct err err = { 0 };
+
+	bench_must(
+	    json_parse(b->heavy.data, b->heavy.len, RPC_LINE_MAX, &value, &err),
+	    "json", &err);
 }
 
 static void
@@ -157,6 +181,8 @@ static const struct work {
 } works[] = {
 	{ "log: one record to a file", 20000, 1, 1, log_one },
 	{ "json: parse and print 10 KB", 3000, 1, 1, json_one },
+	{ "json: refuse 4 MiB of {}", 300, 1, 1, flood_one },
+	{ "json: as many {} as are accepted", 20, 1, 1, heavy_one },
 	{ "toml: parse examples/config.toml", 3000, 1, 1, toml_one },
 	{ "rpc: encode and decode a request", 500, 50, 1, rpc_one },
 	{ "child: start true, get its result", 300, 1, 1, child_one },
@@ -208,6 +234,14 @@ make_json(struct buf *out)
 }
 
 static void
+make_objects(struct buf *out, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		buf_adds(out, i == 0 ? "[{}" : ",{}");
+	buf_addc(out, ']');
+}
+
+static void
 make_repo(const struct bench *b)
 {
 	bench_run(NULL, (const char *[]){ "git", "init", "-q", b->repo, NULL });
@@ -234,6 +268,8 @@ bench_all(struct bench *b)
 		       &b->toml, &err),
 	    "toml", &err);
 	make_json(&b->json);
+	make_objects(&b->flood, RPC_LINE_MAX / 3 - 1);
+	make_objects(&b->heavy, RPC_LINE_MAX / JSON_WEIGHT_BYTES / 16 - 1);
 	make_repo(b);
 	bench_must(
 	    log_open(&(struct log_options){
@@ -254,7 +290,10 @@ main(int argc, char **argv)
 	cleanup_free char *scratch =
 	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
 	cleanup_free char *build = NULL, *llmc = NULL, *repo = NULL;
-	struct bench b = { .json = BUF_INIT, .toml = BUF_INIT };
+	struct bench b = { .json = BUF_INIT,
+		.flood = BUF_INIT,
+		.heavy = BUF_INIT,
+		.toml = BUF_INIT };
 
 	if (argc != 2) {
 		fputs("usage: bench BUILD\n", stderr);
@@ -275,6 +314,8 @@ main(int argc, char **argv)
 	bench_all(&b);
 	loop_free(b.loop);
 	buf_release(&b.json);
+	buf_release(&b.flood);
+	buf_release(&b.heavy);
 	buf_release(&b.toml);
 	bench_run("/", (const char *[]){ "rm", "-rf", "--", scratch, NULL });
 	return 0;

@@ -11,6 +11,8 @@
 #include "json.h"
 #include "text.h"
 
+#define MAX ((size_t)16 * 1024 * 1024) /* printed with indents */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
@@ -25,7 +27,7 @@ check(struct json_object *value, bool pretty)
 		abort();
 	if (!pretty && strchr(text.data, '\n') != NULL)
 		abort();
-	if (json_parse(text.data, text.len, text.len, &again, NULL) < 0)
+	if (json_parse(text.data, text.len, MAX, &again, NULL) < 0)
 		abort();
 	if (!json_object_equal(value, again))
 		abort();
@@ -39,7 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup_json struct json_object *value = NULL;
 
-	if (json_parse((const char *)data, size, 65536, &value, NULL) < 0)
+	if (json_parse((const char *)data, size, MAX, &value, NULL) < 0)
 		return 0;
 	check(value, false);
 	check(value, true);

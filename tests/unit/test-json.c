@@ -262,6 +262,45 @@ START_TEST(depth_is_bounded)
 }
 END_TEST
 
+static int
+parse_list(const char *item, size_t count, size_t max, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_json struct json_object *value = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&text, "%c%s", i == 0 ? '[' : ',', item);
+	buf_addc(&text, ']');
+	return json_parse(text.data, text.len, max, &value, err);
+}
+
+/* The list itself counts as 6. */
+START_TEST(values_are_bounded)
+{
+	const size_t line = (size_t)4 * 1024 * 1024;
+	const size_t least = JSON_WEIGHT_LEAST - 6, most = line / 4 - 6;
+	struct err err = { 0, "" };
+
+	ck_assert_int_eq(parse_list("1", least, MAX, NULL), 0);
+	ck_assert_int_eq(parse_list("1", least + 1, MAX, &err), -E2BIG);
+	ck_assert_int_eq(parse_list("\"\"", least + 1, MAX, NULL), -E2BIG);
+	ck_assert_int_eq(parse_list("[]", least / 6, MAX, NULL), 0);
+	ck_assert_int_eq(parse_list("[]", least / 6 + 1, MAX, NULL), -E2BIG);
+	ck_assert_int_eq(parse_list("{}", least / 16, MAX, NULL), 0);
+	ck_assert_int_eq(parse_list("{}", least / 16 + 1, MAX, NULL), -E2BIG);
+	ck_assert_int_eq(
+	    parse_list("{\"a\":1}", least / 18 + 1, MAX, NULL), -E2BIG);
+	/* More bytes allow more values, but not without end. */
+	ck_assert_int_eq(parse_list("{}", most / 16, line, NULL), 0);
+	ck_assert_int_eq(parse_list("{}", line / 3 - 1, line, &err), -E2BIG);
+	ck_assert_str_eq(err.msg, "byte 196606: too many values");
+	ck_assert_int_eq(
+	    parse_list("1", JSON_WEIGHT_MOST, 100 * line, NULL), -E2BIG);
+	/* Blanks cost nothing. */
+	ck_assert_int_eq(parse_list(" \n1\t ", least, MAX * 4, NULL), 0);
+}
+END_TEST
+
 START_TEST(prints_on_one_line_or_indented)
 {
 	cleanup_json struct json_object *value =
@@ -581,7 +620,7 @@ unit_suite(void)
 		malformed_text_is_refused_with_its_place,
 		a_nul_byte_is_refused_wherever_it_stands,
 		integers_that_would_be_bent_are_refused, size_is_bounded,
-		depth_is_bounded, NULL });
+		depth_is_bounded, values_are_bounded, NULL });
 	unit_case(s, "print",
 	    (const TTest *[]){ prints_on_one_line_or_indented, print_appends,
 		control_characters_are_escaped,

@@ -19,7 +19,7 @@
 #include "watch.h"
 
 #define STEPS_MAX   64 /* of a path */
-#define JSON_MAX    (64 * 1024 * 1024)
+#define JSON_MAX    (4 * TAIL_LINE_MAX) /* a repaired line is longer */
 #define TEXT_MAX    (64 * 1024)
 #define TOKENS_MAX  (INT64_C(1) << 40) /* more in one message is invalid */
 #define RECENT      64
