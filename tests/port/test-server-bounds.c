@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -212,35 +214,150 @@ START_TEST(a_line_may_wait_while_we_do_not_read)
 }
 END_TEST
 
-START_TEST(connections_are_bounded)
+START_TEST(a_process_has_a_share_of_the_connections)
 {
-	int fds[SERVER_CONNECTIONS_MAX], late;
+	int fds[SERVER_PEER_MAX], late;
+	struct world w;
+
+	world_begin(&w, "share");
+	for (int i = 0; i < SERVER_PEER_MAX; i++) {
+		fds[i] = dial(w.path);
+		say(fds[i], REQUEST("1", "park"));
+		pass(&w, 1);
+	}
+	ck_assert_int_eq(w.count, SERVER_PEER_MAX);
+	late = dial(w.path);
+	expect(&w, late, "EOF");
+	fd_close(late);
+	fd_close(fds[0]);
+	pass(&w, 1);
+	late = dial(w.path);
+	say(late, REQUEST("1", "echo"));
+	expect(&w, late, RESULT("1", "null"));
+	fd_close(late);
+	for (int i = 1; i < SERVER_PEER_MAX; i++)
+		fd_close(fds[i]);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(the_longest_idle_connection_makes_room)
+{
+	int fds[SERVER_PEER_MAX], late;
+	struct world w;
+
+	world_begin(&w, "room");
+	for (int i = 0; i < SERVER_PEER_MAX; i++) {
+		fds[i] = dial(w.path);
+		pass(&w, 1);
+	}
+	/* The first one has a call under way, the second one has just been
+	 * answered. */
+	say(fds[0], REQUEST("1", "park"));
+	say(fds[1], REQUEST("1", "echo"));
+	expect(&w, fds[1], RESULT("1", "null"));
+	late = dial(w.path);
+	say(late, REQUEST("1", "echo"));
+	expect(&w, late, RESULT("1", "null"));
+	expect(&w, fds[2], "EOF");
+	server_reply(w.parked[--w.count], NULL);
+	expect(&w, fds[0], RESULT("1", "null"));
+	for (int i = 0; i < SERVER_PEER_MAX; i++) {
+		if (i > 2) {
+			say(fds[i], REQUEST("1", "echo"));
+			expect(&w, fds[i], RESULT("1", "null"));
+		}
+		fd_close(fds[i]);
+	}
+	fd_close(late);
+	world_end(&w);
+}
+END_TEST
+
+/* A process that keeps its share of connections until its pipe is closed. */
+struct neighbour {
+	pid_t pid;
+	int hold;
+};
+
+static struct neighbour
+neighbour_start(struct world *w, const char *request)
+{
+	struct neighbour n;
+	int ready[2], hold[2];
+	char c;
+
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(hold, O_CLOEXEC), 0);
+	n.pid = fork();
+	ck_assert_int_ge(n.pid, 0);
+	if (n.pid == 0) {
+		fd_close(hold[1]);
+		for (int i = 0; i < SERVER_PEER_MAX; i++)
+			say(dial(w->path), request);
+		fd_close(ready[1]);
+		_exit(read(hold[0], &c, 1) == 0 ? 0 : 1);
+	}
+	fd_close(ready[1]);
+	fd_close(hold[0]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 0);
+	fd_close(ready[0]);
+	n.hold = hold[1];
+	for (int i = 0; i < SERVER_PEER_MAX; i++)
+		pass(w, 1);
+	return n;
+}
+
+/* The newest first: it has inherited the pipes of the others. */
+static void
+neighbours_end(const struct neighbour *n, size_t count)
+{
+	int status = -1;
+
+	while (count-- > 0) {
+		fd_close(n[count].hold);
+		ck_assert_int_eq(
+		    waitpid(n[count].pid, &status, 0), n[count].pid);
+		ck_assert_int_eq(status, 0);
+	}
+}
+
+static void
+fill(const char *request, int calls)
+{
+	struct neighbour n[SERVER_CONNECTIONS_MAX / SERVER_PEER_MAX];
 	struct rlimit old, more;
 	struct world w;
+	int fd;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
 	more = old;
 	more.rlim_cur = old.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &more), 0);
-	world_begin(&w, "connections");
-	for (int i = 0; i < SERVER_CONNECTIONS_MAX; i++) {
-		fds[i] = dial(w.path);
-		say(fds[i], REQUEST("1", "park"));
-		pass(&w, 1);
+	world_begin(&w, "full");
+	for (size_t i = 0; i < nitems(n); i++)
+		n[i] = neighbour_start(&w, request);
+	ck_assert_int_eq(w.count, calls);
+	for (int i = 0; i < 3; i++) {
+		fd = dial(w.path);
+		say(fd, REQUEST("1", "echo"));
+		expect(&w, fd, RESULT("1", "null"));
+		fd_close(fd);
 	}
-	ck_assert_int_eq(w.count, SERVER_CONNECTIONS_MAX);
-	late = dial(w.path);
-	say(late, REQUEST("1", "echo"));
-	pass(&w, 5000);
-	ck_assert_int_eq(world_calls(&w, "echo"), 0);
-	fd_close(fds[100]);
-	expect(&w, late, RESULT("1", "null"));
-	for (int i = 0; i < SERVER_CONNECTIONS_MAX; i++)
-		if (i != 100)
-			fd_close(fds[i]);
-	fd_close(late);
+	neighbours_end(n, nitems(n));
 	world_end(&w);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+}
+
+START_TEST(there_is_room_beside_connections_that_say_nothing)
+{
+	fill("", 0);
+}
+END_TEST
+
+START_TEST(there_is_room_beside_connections_that_wait)
+{
+	fill(REQUEST("1", "park"), SERVER_CONNECTIONS_MAX);
 }
 END_TEST
 
@@ -296,7 +413,11 @@ unit_suite(void)
 		a_client_that_does_not_read_is_not_read_from,
 		a_client_that_never_reads_is_hung_up_on,
 		late_answers_are_bounded_too, calls_under_way_are_bounded,
-		a_line_may_wait_while_we_do_not_read, connections_are_bounded,
+		a_line_may_wait_while_we_do_not_read,
+		a_process_has_a_share_of_the_connections,
+		the_longest_idle_connection_makes_room,
+		there_is_room_beside_connections_that_say_nothing,
+		there_is_room_beside_connections_that_wait,
 		without_descriptors_it_waits_a_second, NULL });
 	return s;
 }

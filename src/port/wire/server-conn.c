@@ -18,8 +18,10 @@
 #define NEVER     INT64_MAX
 
 struct server_conn {
-	LIST_ENTRY(server_conn) entry;
+	TAILQ_ENTRY(server_conn) entry;
+	struct server_conns *list;
 	struct server_owner owner;
+	pid_t peer;
 	struct loop *loop;
 	struct loop_watch *readable, *writable;
 	struct loop_timer *timer;
@@ -83,7 +85,7 @@ conn_hang_up(struct server_conn *conn)
 		call->conn = NULL;
 		call_lost(call);
 	}
-	LIST_REMOVE(conn, entry);
+	TAILQ_REMOVE(conn->list, conn, entry);
 	loop_watch_free(take_ptr(&conn->readable));
 	loop_watch_free(take_ptr(&conn->writable));
 	loop_timer_free(take_ptr(&conn->timer));
@@ -102,8 +104,8 @@ server_conn_free(struct server_conn *conn)
 		free(conn);
 }
 
-static void
-conn_end(struct server_conn *conn)
+void
+server_conn_drop(struct server_conn *conn)
 {
 	conn->owner.ended(conn, conn->owner.ended_arg);
 	server_conn_free(conn);
@@ -250,7 +252,7 @@ conn_timeout(void *arg)
 	    conn->line_since + SERVER_LINE_MS <= clock_mono_ms())
 		conn_complain(conn, NULL, RPC_PARSE_ERROR,
 		    "the line was not finished in time");
-	conn_end(conn);
+	server_conn_drop(conn);
 }
 
 static void
@@ -325,7 +327,7 @@ conn_settle(struct server_conn *conn)
 	conn_set_watch(conn, &conn->writable, LOOP_WRITE, conn_writable,
 	    conn_unsent(conn) > 0 && !conn->broken);
 	if (conn->broken)
-		conn_end(conn);
+		server_conn_drop(conn);
 	else
 		conn_set_timer(conn);
 }
@@ -376,19 +378,21 @@ conn_readable(int fd, unsigned what, void *arg)
 }
 
 struct server_conn *
-server_conn_new(struct loop *loop, int fd, const struct server_owner *owner,
-    struct server_conns *list)
+server_conn_new(struct loop *loop, int fd, pid_t peer,
+    const struct server_owner *owner, struct server_conns *list)
 {
 	struct server_conn *conn = xcalloc(1, sizeof *conn);
 
 	conn->owner = *owner;
+	conn->peer = peer;
 	conn->loop = loop;
 	conn->fd = fd;
 	conn->idle_since = clock_mono_ms();
 	buf_init(&conn->out);
 	rpc_reader_init(&conn->reader, 0);
 	LIST_INIT(&conn->calls);
-	LIST_INSERT_HEAD(list, conn, entry);
+	conn->list = list;
+	TAILQ_INSERT_TAIL(list, conn, entry);
 	conn->resume = loop_call_new(loop, conn_serve, conn);
 	conn->readable =
 	    loop_watch_new(loop, fd, LOOP_READ, conn_readable, conn);
@@ -444,4 +448,24 @@ bool
 server_conn_gone(const struct server_conn *conn)
 {
 	return conn->mute || conn->broken || conn_hung_up(conn);
+}
+
+struct server_conn *
+server_conn_next(struct server_conn *conn)
+{
+	return TAILQ_NEXT(conn, entry);
+}
+
+pid_t
+server_conn_peer(const struct server_conn *conn)
+{
+	return conn->peer;
+}
+
+int64_t
+server_conn_idle_since(const struct server_conn *conn)
+{
+	return conn->call_count == 0 && conn_unsent(conn) == 0 ?
+	    conn->idle_since :
+	    NEVER;
 }

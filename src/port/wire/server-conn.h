@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <sys/queue.h>
+#include <sys/types.h>
 
 #include "server.h"
 
@@ -36,12 +37,22 @@ struct server_call {
 };
 LIST_HEAD(server_calls, server_call);
 
-LIST_HEAD(server_conns, server_conn);
+/* The oldest first. */
+TAILQ_HEAD(server_conns, server_conn);
 
 /* Takes ownership of the descriptor; NULL (and closed) if it cannot be watched.
- */
-struct server_conn *server_conn_new(struct loop *loop, int fd,
+ * peer is the process that connected, 0 if it is outside our namespace. */
+struct server_conn *server_conn_new(struct loop *loop, int fd, pid_t peer,
     const struct server_owner *owner, struct server_conns *list);
+
+struct server_conn *server_conn_next(struct server_conn *conn);
+pid_t server_conn_peer(const struct server_conn *conn);
+/* Since when it has neither a call under way nor an answer to take; INT64_MAX
+ * if it has. */
+int64_t server_conn_idle_since(const struct server_conn *conn);
+
+/* Hang up, and tell the owner. Calls under way lose their client. */
+void server_conn_drop(struct server_conn *conn);
 
 /* Hang up and take it off the list, without telling the owner. */
 void server_conn_free(struct server_conn *conn);

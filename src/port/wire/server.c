@@ -20,6 +20,7 @@
 
 #define BACKLOG      128
 #define ACCEPTS_MOST 16 /* in one pass of the loop */
+#define ANY_PEER     (-1)
 
 struct server {
 	struct loop *loop;
@@ -123,23 +124,85 @@ server_pause(struct server *server)
 		    server->loop, SERVER_PAUSE_MS, server_pause_over, server);
 }
 
-static bool
-is_own(const struct server *server, int fd)
+/* How many connections this process has. */
+static int
+server_share(struct server *server, pid_t peer)
 {
-	struct ucred peer;
-	socklen_t len = sizeof peer;
+	struct server_conn *conn;
+	int count = 0;
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-	    peer.uid == server->uid;
+	for (conn = TAILQ_FIRST(&server->conns); conn != NULL;
+	     conn = server_conn_next(conn))
+		count += server_conn_peer(conn) == peer;
+	return count;
+}
+
+/* The connection of this process, or of any, that has been idle for longest;
+ * NULL if none is idle. */
+static struct server_conn *
+server_idlest(struct server *server, pid_t peer)
+{
+	struct server_conn *conn, *idlest = NULL;
+	int64_t since = INT64_MAX;
+
+	for (conn = TAILQ_FIRST(&server->conns); conn != NULL;
+	     conn = server_conn_next(conn)) {
+		if ((peer != ANY_PEER && server_conn_peer(conn) != peer) ||
+		    server_conn_idle_since(conn) >= since)
+			continue;
+		since = server_conn_idle_since(conn);
+		idlest = conn;
+	}
+	return idlest;
+}
+
+/* The oldest connection of the process that has most of them. */
+static struct server_conn *
+server_greediest(struct server *server)
+{
+	struct server_conn *conn, *greediest = NULL;
+	int most = 0, share;
+
+	for (conn = TAILQ_FIRST(&server->conns); conn != NULL;
+	     conn = server_conn_next(conn)) {
+		share = server_share(server, server_conn_peer(conn));
+		if (share <= most)
+			continue;
+		most = share;
+		greediest = conn;
+	}
+	return greediest;
+}
+
+/* Make room for one connection of this process; false if it has its share. */
+static bool
+server_make_room(struct server *server, pid_t peer)
+{
+	bool has_share = server_share(server, peer) >= SERVER_PEER_MAX;
+	struct server_conn *victim;
+
+	if (!has_share && server->count < SERVER_CONNECTIONS_MAX)
+		return true;
+	victim = server_idlest(server, has_share ? peer : ANY_PEER);
+	if (victim == NULL && !has_share)
+		victim = server_greediest(server);
+	if (victim == NULL)
+		return false;
+	server_conn_drop(victim);
+	return true;
 }
 
 static void
 server_take(struct server *server, int fd)
 {
-	if (!is_own(server, fd))
+	struct ucred peer;
+	socklen_t len = sizeof peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1 ||
+	    peer.uid != server->uid || !server_make_room(server, peer.pid))
 		fd_close(fd);
-	else if (server_conn_new(
-		     server->loop, fd, &server->owner, &server->conns) != NULL)
+	else if (server_conn_new(server->loop, fd, peer.pid, &server->owner,
+		     &server->conns) != NULL)
 		server->count++;
 }
 
@@ -150,8 +213,7 @@ server_accept(int fd, unsigned what, void *arg)
 	int peer;
 
 	(void)what;
-	for (int i = 0;
-	     i < ACCEPTS_MOST && server->count < SERVER_CONNECTIONS_MAX; i++) {
+	for (int i = 0; i < ACCEPTS_MOST; i++) {
 		peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (peer >= 0)
 			server_take(server, peer);
@@ -162,15 +224,12 @@ server_accept(int fd, unsigned what, void *arg)
 			return;
 		}
 	}
-	if (server->count >= SERVER_CONNECTIONS_MAX)
-		loop_watch_free(take_ptr(&server->watch));
 }
 
 static void
 server_watch(struct server *server)
 {
-	if (server->watch != NULL || server->pause != NULL ||
-	    server->count >= SERVER_CONNECTIONS_MAX)
+	if (server->watch != NULL || server->pause != NULL)
 		return;
 	server->watch = loop_watch_new(
 	    server->loop, server->fd, LOOP_READ, server_accept, server);
@@ -185,7 +244,6 @@ server_conn_ended(struct server_conn *conn, void *arg)
 
 	(void)conn;
 	server->count--;
-	server_watch(server);
 }
 
 static int
@@ -232,7 +290,7 @@ server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
 		.fn_arg = arg,
 		.ended = server_conn_ended,
 		.ended_arg = server };
-	LIST_INIT(&server->conns);
+	TAILQ_INIT(&server->conns);
 	r = server_listen(server, err);
 	if (r < 0) {
 		server_free(server);
@@ -251,7 +309,7 @@ server_free(struct server *server)
 
 	if (server == NULL)
 		return;
-	while ((conn = LIST_FIRST(&server->conns)) != NULL)
+	while ((conn = TAILQ_FIRST(&server->conns)) != NULL)
 		server_conn_free(conn);
 	loop_watch_free(server->watch);
 	loop_timer_free(server->pause);

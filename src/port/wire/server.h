@@ -69,7 +69,12 @@ void server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg);
  * nothing for a notification: nobody waits for its answer. */
 bool server_call_gone(const struct server_call *call);
 
-#define SERVER_CONNECTIONS_MAX 256 /* further ones wait to be accepted */
+/* There is always room for one connection more: the one that has been idle for
+ * longest is dropped for it; if all have calls under way, the oldest one of the
+ * process that has most of them. A process that has its share and no idle one
+ * among them is refused. */
+#define SERVER_CONNECTIONS_MAX 256
+#define SERVER_PEER_MAX        32 /* of one process */
 #define SERVER_CALLS_MAX       64 /* under way, of one connection */
 
 #define SERVER_LINE_MS  10000 /* to finish a line that was begun */
