@@ -123,8 +123,9 @@ const struct cli_command cmd_events = {
 	.name = "events",
 	.usage = "[--follow] [--lines N]",
 	.summary = "show the events of auto mode",
-	.help = "Prints one line per event, in local time. With --follow and "
-		"--json, every event\nis one line of JSON.\n",
+	.help = "Prints one line per event, in local time; times in JSON are "
+		"UTC. With --follow\nand --json, every event is one line of "
+		"JSON.\n",
 	.flags = events_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =

@@ -154,8 +154,8 @@ const struct cli_command cmd_logs = {
 	.usage = "[--follow] [--worker WORKER] [--level LEVEL] [--lines N]",
 	.summary = "show the daemon's log",
 	.help =
-	    "Times are UTC. With --follow and --json, every record is one line "
-	    "of JSON.\n",
+	    "Prints one line per record, in local time; times in JSON are UTC. "
+	    "With --follow\nand --json, every record is one line of JSON.\n",
 	.flags = logs_flags,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "log-view.h"
 #include "mem.h"
+#include "moment.h"
 #include "text.h"
 
 #define LINE_MAX_BYTES (1024 * 1024)
@@ -47,15 +48,13 @@ log_view_read(const struct log_view *view, const char *line, size_t len)
 static void
 add_stamp(struct json_object *record, struct buf *out)
 {
-	cleanup_free char *stamp =
-	    xstrdup(json_string_or(record, "timestamp", ""));
+	const char *stamp = json_string_or(record, "timestamp", "");
+	int64_t at = 0;
 
-	/* "2026-01-31T08:15:30.123Z": seconds are enough here. */
-	if (strlen(stamp) >= 20 && stamp[10] == 'T') {
-		stamp[10] = ' ';
-		stamp[19] = '\0';
-	}
-	text_add_visible(out, stamp, strlen(stamp), false);
+	if (moment_parse(stamp, &at))
+		moment_add(out, at);
+	else
+		text_add_visible(out, stamp, strlen(stamp), false);
 }
 
 static void

@@ -27,7 +27,8 @@ bool log_view_wants(const struct log_view *view, struct json_object *record);
 struct json_object *
 log_view_read(const struct log_view *view, const char *line, size_t len);
 
-/* "2026-01-31 08:15:30 WARN  message  key=value", with a newline; appended. */
+/* "2026-01-31 08:15:30 WARN  message  key=value" in local time, with a newline;
+ * appended. */
 void log_view_print(
     const struct log_view *view, struct json_object *record, struct buf *out);
 

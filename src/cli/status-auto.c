@@ -19,6 +19,7 @@
 #include "text.h"
 #include "worker.h"
 
+#define DAY_SECONDS  (24 * 3600)
 #define DOCUMENT_MAX ((size_t)256 * 1024)
 
 struct auto_status {
@@ -146,12 +147,13 @@ show_tasks(struct auto_status *a)
 	buf_adds(text, "  (llmc task list)\n");
 }
 
-/* The record may be from another day: then nothing has been spent today. */
+/* The record may be from another day (of UTC, as budgets have it): then nothing
+ * has been spent today. */
 static void
 show_today(struct auto_status *a)
 {
 	const struct budget_day *day = &a->state->today;
-	bool is_today = day->day == moment_day(a->status->now);
+	bool is_today = day->day == a->now / DAY_SECONDS;
 	int64_t tokens = is_today ? day->tokens : 0;
 	int64_t cost = is_today ? day->cost : 0;
 	struct json_object *json = json_object_new_object();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Times for people, in the machine's own zone. Takes times, never reads the
- * clock. */
+/* Times for people, in the machine's own zone: every program shows them with
+ * these. Files and JSON have seconds since 1970, or UTC as in clock.h. Takes
+ * times, never reads the clock. */
 #ifndef MOMENT_H
 #define MOMENT_H
 
@@ -15,9 +16,6 @@ bool moment_parse(const char *stamp, int64_t *ret_ms);
 
 /* "2026-01-31 09:15:30", appended. */
 void moment_add(struct buf *out, int64_t wall_ms);
-
-/* Days since 1970 in local time. */
-int64_t moment_day(int64_t wall_ms);
 
 /* "3m5s", to the second, never negative; appended. */
 void moment_add_age(struct buf *out, int64_t ms);

@@ -7,8 +7,6 @@
 #include "moment.h"
 #include "text.h"
 
-#define DAY_SECONDS (24 * 3600)
-
 bool
 moment_parse(const char *stamp, int64_t *ret_ms)
 {
@@ -47,16 +45,6 @@ moment_add(struct buf *out, int64_t wall_ms)
 		buf_adds(out, text);
 	else
 		buf_adds(out, "?");
-}
-
-int64_t
-moment_day(int64_t wall_ms)
-{
-	struct tm tm;
-
-	if (!to_local(wall_ms, &tm))
-		return 0;
-	return (wall_ms / 1000 + tm.tm_gmtoff) / DAY_SECONDS;
 }
 
 void
