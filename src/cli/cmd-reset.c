@@ -16,11 +16,14 @@
 
 enum {
 	FLAG_ALL,
+	FLAG_FAILED,
 	FLAG_YES
 };
 
 static const struct cli_flag reset_flags[] = {
 	[FLAG_ALL] = { "all", NULL, "every worker" },
+	[FLAG_FAILED] = { "failed", "REASON",
+	    "the attempt at its task failed, and counts" },
 	[FLAG_YES] = { "yes", NULL, "do not ask" },
 	{ NULL, NULL, NULL },
 };
@@ -38,10 +41,20 @@ tell(struct cli *cli, struct json_object *result)
 		    roster_salvage(salvage));
 }
 
-static int
-reset_one(struct cli *cli, const char *name)
+static struct json_object *
+params_of(const char *name, const char *why)
 {
-	int status = remote_call(cli, "worker.reset", remote_worker(name),
+	struct json_object *params = remote_worker(name);
+
+	if (why != NULL)
+		json_set_string(params, "failed", why);
+	return params;
+}
+
+static int
+reset_one(struct cli *cli, const char *name, const char *why)
+{
+	int status = remote_call(cli, "worker.reset", params_of(name, why),
 	    REMOTE_LONG_MS, &cli->result);
 
 	if (status == CLI_OK)
@@ -51,7 +64,7 @@ reset_one(struct cli *cli, const char *name)
 
 /* If one fails, the others are still reset. */
 static int
-reset_all(struct cli *cli, const struct state *state)
+reset_all(struct cli *cli, const struct state *state, const char *why)
 {
 	struct json_object *done = json_object_new_array();
 	struct json_object *failed = json_object_new_object();
@@ -62,7 +75,7 @@ reset_all(struct cli *cli, const struct state *state)
 		cleanup_json struct json_object *result = NULL;
 		const char *name = state->workers[i]->name;
 
-		if (remote_try(cli, "worker.reset", remote_worker(name),
+		if (remote_try(cli, "worker.reset", params_of(name, why),
 			REMOTE_LONG_MS, &result, &code, &err)) {
 			json_object_array_add(
 			    done, json_object_new_string(name));
@@ -85,6 +98,7 @@ reset_run(struct cli *cli, const struct cli_args *args)
 {
 	bool all = args->flags[FLAG_ALL] != NULL;
 	const char *name = args->count > 0 ? args->list[0] : NULL;
+	const char *why = args->flags[FLAG_FAILED];
 	const struct worker *worker;
 	struct state state;
 	int status;
@@ -104,7 +118,8 @@ reset_run(struct cli *cli, const struct cli_args *args)
 		    "unlanded work; the work is kept for llmc salvage.",
 		    all ? "every worker" : name);
 	if (status == CLI_OK)
-		status = all ? reset_all(cli, &state) : reset_one(cli, name);
+		status = all ? reset_all(cli, &state, why) :
+			       reset_one(cli, name, why);
 	state_release(&state);
 	return status;
 }
@@ -146,12 +161,15 @@ static const struct shape reset_shape = {
 
 const struct cli_command cmd_reset = {
 	.name = "reset",
-	.usage = "[WORKER | --all] [--yes]",
+	.usage = "[WORKER | --all] [--failed REASON] [--yes]",
 	.summary = "reset a worker to the default branch, without a task",
 	.help = "Ends the session, saves work that has not landed for llmc "
 		"salvage, resets the\nbranch and the worktree to the default "
 		"branch, and forgets the task. A running\ndaemon starts a new "
-		"session. Asks first; without a terminal, --yes is required.\n",
+		"session. In auto mode the task waits for a worker "
+		"again; with --failed REASON\nthe attempt counts, as one that "
+		"failed for that reason. Asks first; without a\nterminal, "
+		"--yes is required.\n",
 	.flags = reset_flags,
 	.max_args = 1,
 	.repairs = true,

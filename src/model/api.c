@@ -24,6 +24,17 @@ static const struct shape worker_params = {
 	.fields = FIELDS{ WORKER, END },
 };
 
+static const struct shape reset_params = {
+	.fields =
+	    FIELDS{
+		WORKER,
+		MAY("failed", SHAPE_STRING,
+		    "why the attempt at its task failed; if absent, the "
+		    "attempt does not count"),
+		END,
+	    },
+};
+
 static const struct shape message_params = {
 	.fields =
 	    FIELDS{
@@ -288,7 +299,7 @@ const struct api_method api_methods[] = {
 	{ "worker.reset",
 	    "reset a worker to the default branch, without a task; its work is "
 	    "salvaged",
-	    API_ONESHOT, &worker_params, &reset_result,
+	    API_ONESHOT, &reset_params, &reset_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.start", "give a task to a free worker", API_AGENT,
 	    &start_params, &start_result,

@@ -36,6 +36,7 @@ enum event_kind {
 	/* A worker. */
 	EVENT_WORKER_MOVED, /* worker, from, to, reason */
 	EVENT_WORKER_LOST, /* worker, reason: it lost its task */
+	EVENT_ATTEMPT_FAILED, /* worker, reason: at its task; it is reset */
 	EVENT_WORKER_GONE, /* worker: it no longer exists */
 	EVENT_WORKER_PARKED, /* worker, reason: it waits for a person */
 	EVENT_MOVE_REFUSED, /* worker, reason: a bug in this program */

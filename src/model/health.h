@@ -45,8 +45,9 @@ struct health_facts {
 	int64_t
 	    beat_ms; /* since its heartbeat last changed; INT64_MAX = never */
 	bool assigned; /* at least one worker has a task */
-	int64_t moved_ms; /* since the last assignment or completion; INT64_MAX
-			   * = never in this run: then up_ms counts */
+	int64_t moved_ms; /* since the last assignment, completion or sign of
+			   * life; INT64_MAX = never in this run: then up_ms
+			   * counts */
 };
 
 struct health_limits {

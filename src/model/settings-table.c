@@ -169,8 +169,10 @@ const struct setting settings_table[] = {
 	    .fallback = "\"30m\"",
 	    .min = 1 * SECOND,
 	    .max = 24 * HOUR,
-	    .help = "A working agent that shows no sign of life for this long "
-		    "counts as hung." },
+	    .help = "A working agent that shows no sign of life for this long, "
+		    "or four times that while a tool is running, counts as "
+		    "hung and is restarted. For workers with a task of auto "
+		    "mode auto.worker_stall_timeout counts." },
 	{ .path = "defaults.start_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"15s\"",
@@ -185,7 +187,8 @@ const struct setting settings_table[] = {
 	    .min = 100,
 	    .max = HOUR,
 	    .help = "How often the daemon checks that its workers and their "
-		    "sessions are as it expects." },
+		    "sessions are as it expects; at least sixteen times in "
+		    "overseer.stall_timeout." },
 
 	{ .path = "auto.concurrency",
 	    .type = SETTING_INT,
@@ -313,7 +316,8 @@ const struct setting settings_table[] = {
 	    .help =
 		"A worker with a task that shows no sign of life for this long "
 		"is interrupted, then restarted, then its attempt is given "
-		"up." },
+		"up. While a tool is running, four times this long. Never "
+		"longer than three quarters of overseer.stall_timeout." },
 	{ .path = "auto.outage_limit",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"6h\"",
@@ -394,8 +398,9 @@ const struct setting settings_table[] = {
 	    .fallback = "\"1h\"",
 	    .min = 1 * SECOND,
 	    .max = 7 * 24 * HOUR,
-	    .help = "Auto mode is stalled when tasks are assigned and none is "
-		    "started or finished for this long." },
+	    .help = "Auto mode is stalled when tasks are assigned, but for "
+		    "this long none is started or finished and no worker shows "
+		    "a sign of life." },
 	{ .path = "overseer.stop_grace",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30s\"",

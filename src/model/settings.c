@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "settings-value.h"
 #include "settings.h"
+#include "stall.h"
 #include "strv.h"
 #include "text.h"
 #include "toml-edit.h"
@@ -329,6 +330,30 @@ set_default(struct settings *settings, const struct setting *row,
 	}
 }
 
+/* A default is made shorter where it does not fit (stall_limits()); a value
+ * that a person chose is not. */
+static void
+check_stall(const struct settings *settings, struct settings_problems *problems)
+{
+	const struct value *worker =
+	    value_find(settings, "auto.worker_stall_timeout");
+	const struct value *overseer =
+	    value_find(settings, "overseer.stall_timeout");
+	int64_t longest = stall_longest_ms(overseer->number);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (worker->line == 0 || worker->number <= longest)
+		return;
+	buf_addf(&text, "%s: ", worker->path);
+	text_add_duration(&text, worker->number);
+	buf_addf(&text, " is too long for %s, which is ", overseer->path);
+	text_add_duration(&text, overseer->number);
+	buf_adds(&text, ": use at most ");
+	text_add_duration(&text, longest);
+	buf_addf(&text, " (three quarters), or make %s longer", overseer->path);
+	problem_add(problems, true, worker->line, text.data);
+}
+
 /* The message without "line 3: ": a problem stores its line separately. */
 static const char *
 without_line(const char *msg)
@@ -359,6 +384,7 @@ settings_parse(const char *text, size_t len, const struct settings_facts *facts,
 		problem_add(ret_problems, true, line, without_line(err.msg));
 	else
 		walk(settings, "", root, ret_problems);
+	check_stall(settings, ret_problems);
 	return settings;
 }
 

@@ -83,6 +83,8 @@ see_heartbeat(struct overseer *o)
 		return;
 	s->sequence = sequence;
 	s->beat_ms = at > clock_mono_ms() ? clock_mono_ms() : at;
+	at = json_int_or(json, "sign_monotonic_ms", 0);
+	s->sign_ms = at > s->beat_ms ? s->beat_ms : at;
 }
 
 /* Is the registration that of the process we watch? */
@@ -127,18 +129,17 @@ observe_failure(struct overseer *o)
 	return true;
 }
 
-/* Is the worker expected to get on with its task? Not while it waits for the
- * service, for a person, or for the user's checkout to be clean. */
-static bool
-is_expected(const struct state *state, const struct worker *w)
+bool
+observe_expects(const struct state *state, const struct worker *w)
 {
 	const struct task *task =
 	    w->task != NULL ? state_task(state, w->task) : NULL;
+	bool lands =
+	    w->status == WORKER_NEEDS_REVIEW || w->status == WORKER_ACCEPTING;
 
 	return task != NULL && task->step == TASK_ASSIGNED &&
-	    !worker_waits(w->status) &&
-	    (w->status != WORKER_NEEDS_REVIEW ||
-		state->source_repo_dirty_retry_count == 0);
+	    !worker_waits(w->status) && !w->for_person &&
+	    (!lands || state->source_repo_dirty_retry_count == 0);
 }
 
 static void
@@ -154,7 +155,7 @@ see_progress(struct overseer *o)
 		return;
 	s->assigned = false;
 	for (size_t i = 0; i < state.count; i++)
-		s->assigned |= is_expected(&state, state.workers[i]);
+		s->assigned |= observe_expects(&state, state.workers[i]);
 	activity =
 	    state.last_task_assignment_unix > state.last_task_completion_unix ?
 	    state.last_task_assignment_unix :
@@ -190,6 +191,7 @@ collect(struct overseer *o, struct health_facts *out)
 	const struct daemon_process *d = &o->daemon;
 	const struct sight *s = &o->sight;
 	int64_t now = clock_mono_ms();
+	int64_t moved = s->sign_ms > s->moved_ms ? s->sign_ms : s->moved_ms;
 
 	*out = (struct health_facts){
 		.ended = !d->alive,
@@ -203,7 +205,7 @@ collect(struct overseer *o, struct health_facts *out)
 		.up_ms = now - d->started_ms,
 		.beat_ms = s->beat_ms > 0 ? now - s->beat_ms : INT64_MAX,
 		.assigned = s->assigned,
-		.moved_ms = s->moved_ms > 0 ? now - s->moved_ms : INT64_MAX,
+		.moved_ms = moved > 0 ? now - moved : INT64_MAX,
 	};
 }
 
@@ -277,14 +279,21 @@ look_later(struct overseer *o, int64_t ms)
 		loop_timer_restart(o->sight.look, ms);
 }
 
-void
-observe_look(struct overseer *o)
+static enum health_verdict
+judge(const struct overseer *o, const struct health_facts *facts)
 {
 	struct health_limits limits = {
 		.start_ms = limit(o, "start_timeout"),
 		.heartbeat_ms = limit(o, "heartbeat_timeout"),
 		.stall_ms = limit(o, "stall_timeout"),
 	};
+
+	return health_judge(facts, &limits);
+}
+
+void
+observe_look(struct overseer *o)
+{
 	struct health_facts facts;
 	enum health_verdict verdict;
 
@@ -305,11 +314,16 @@ observe_look(struct overseer *o)
 	if (o->daemon.ready)
 		see_progress(o);
 	collect(o, &facts);
-	verdict = health_judge(&facts, &limits);
+	verdict = judge(o, &facts);
+	if (verdict == HEALTH_STALLED) {
+		/* The daemon may have been given more time meanwhile. */
+		overseer_reload(o);
+		verdict = judge(o, &facts);
+	}
 	if ((verdict == HEALTH_HUNG || verdict == HEALTH_STALLED) &&
 	    put_off(o)) {
 		facts.starved = true;
-		verdict = health_judge(&facts, &limits);
+		verdict = judge(o, &facts);
 	}
 	if ((verdict == HEALTH_IDENTITY || verdict == HEALTH_HUNG) &&
 	    !o->sight.doubted) {

@@ -11,7 +11,9 @@
 
 struct loop_timer;
 struct overseer;
+struct state;
 struct tail;
+struct worker;
 
 /* What was seen of it last. */
 struct sight {
@@ -19,6 +21,7 @@ struct sight {
 	struct buf complaint;
 	uint64_t sequence;
 	int64_t beat_ms; /* monotonic, of the last beat; 0 = none */
+	int64_t sign_ms; /* monotonic, of the last sign of life in it */
 	int64_t activity_unix; /* last assignment or completion told */
 	int64_t moved_ms; /* monotonic, when that changed */
 	bool assigned;
@@ -28,6 +31,10 @@ struct sight {
 	int64_t graced_ms; /* a starved verdict was put off then */
 	struct loop_timer *look;
 };
+
+/* Is the worker expected to get on with its task? Not while it waits for the
+ * service, for a person, or for the user's checkout to be clean. */
+bool observe_expects(const struct state *state, const struct worker *worker);
 
 void observe_begin(struct overseer *o); /* a daemon has been started */
 void observe_end(struct overseer *o);

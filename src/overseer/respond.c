@@ -265,7 +265,7 @@ reset_next(struct resets *r)
 	struct overseer *o = r->overseer;
 	const char *name = strv_const(r->names)[r->next++];
 	const char *const argv[] = { o->llmc, "--root", o->workspace.root,
-		"reset", name, "--yes", NULL };
+		"reset", name, "--yes", "--failed", o->words, NULL };
 	struct child_spec spec = { .argv = argv, .deadline_ms = RESET_MS };
 
 	if (name != NULL && !o->stopping &&
@@ -288,7 +288,7 @@ reset_stalled(struct overseer *o, int64_t delay_ms)
 	if (state_file_load(&o->workspace, clock_wall_ms(), &state, &recovered,
 		NULL) == 0) {
 		for (size_t i = 0; i < state.count; i++) {
-			if (state.workers[i]->task != NULL)
+			if (observe_expects(&state, state.workers[i]))
 				strv_add(&r->names, state.workers[i]->name);
 		}
 		state_release(&state);

@@ -55,8 +55,8 @@ session_life(struct session *s, const struct proctree *tree,
 	if (tree != NULL)
 		look_at_cpu(s, tree);
 	*ret_life = (struct session_life){
-		.hook_ms = age(s->hook_ms),
-		.transcript_ms = age(s->grew_ms),
+		.quiet_ms =
+		    age(s->hook_ms > s->grew_ms ? s->hook_ms : s->grew_ms),
 		.cpu_ms = age(s->cpu_ms),
 		.process = s->pane.pid != 0 && procref_alive(&s->pane),
 		.tool_open = s->record->open_tools > 0,

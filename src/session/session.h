@@ -171,7 +171,8 @@ void session_screen(struct session *session,
 /* Signs of life, as ages in milliseconds (INT64_MAX: never). tree may be NULL:
  * CPU time is as at the last check. */
 struct session_life {
-	int64_t hook_ms, transcript_ms, cpu_ms;
+	int64_t quiet_ms; /* the last hook, or growth of the transcript */
+	int64_t cpu_ms;
 	bool process; /* its process exists */
 	bool tool_open;
 };

@@ -19,6 +19,7 @@ struct session {
 	struct session_record *record;
 	char *name;
 	enum session_phase phase;
+	int64_t quiet_ms;
 	bool typing; /* the record is being saved before a prompt is typed */
 	struct loop_timer *end;
 	struct {
@@ -51,6 +52,12 @@ void
 fake_session_progresses(struct session *s)
 {
 	s->events.progressed(s->arg);
+}
+
+void
+fake_session_is_quiet(struct session *s, int64_t ms)
+{
+	s->quiet_ms = ms;
 }
 
 void
@@ -296,7 +303,8 @@ session_life(struct session *s, const struct proctree *tree,
     struct session_life *ret_life)
 {
 	(void)tree;
-	*ret_life = (struct session_life){ .process = s->phase != SESSION_NONE,
+	*ret_life = (struct session_life){ .quiet_ms = s->quiet_ms,
+		.process = s->phase != SESSION_NONE,
 		.tool_open = s->record->open_tools > 0 };
 }
 

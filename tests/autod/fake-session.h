@@ -17,6 +17,8 @@ void fake_session_turn_fails(struct session *session, const char *text);
 void fake_session_progresses(struct session *session);
 /* Its transcript has this many tokens now. */
 void fake_session_uses(struct session *session, int64_t tokens);
+/* The age of its last sign of life, from now on. */
+void fake_session_is_quiet(struct session *session, int64_t ms);
 
 /* The last prompt that was submitted, "" = none. */
 const char *fake_session_prompt(const struct session *session);

@@ -156,8 +156,7 @@ static bool
 is_silent(struct auto_world *world, struct agent *agent)
 {
 	struct session_life life = {
-		.hook_ms = 2 * MINUTE_MS,
-		.transcript_ms = 2 * MINUTE_MS,
+		.quiet_ms = 2 * MINUTE_MS,
 		.process = true,
 	};
 
@@ -205,6 +204,28 @@ START_TEST(a_sign_of_life_ends_the_suspicion)
 	/* Without a task the fleet judges it. */
 	xstrset(&agent->worker->task, NULL);
 	ck_assert(!is_silent(&world, agent));
+	auto_world_end(&world);
+}
+END_TEST
+
+/* What the overseer is told in the heartbeat. */
+START_TEST(signs_of_life_are_published)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "worker_stall_timeout = \"1m\"\n");
+
+	fake_session_is_quiet(agent->session, 5 * MINUTE_MS);
+	ck_assert_int_gt(stalls_sign_ms(world.mode), 0);
+	ck_assert_int_le(
+	    stalls_sign_ms(world.mode), clock_mono_ms() - 5 * MINUTE_MS);
+	/* What is done about the silence counts too. */
+	is_silent(&world, agent);
+	ck_assert_int_gt(
+	    stalls_sign_ms(world.mode), clock_mono_ms() - MINUTE_MS);
+	/* A worker without a task says nothing about those with one. */
+	xstrset(&agent->worker->task, NULL);
+	ck_assert_int_eq(stalls_sign_ms(world.mode), 0);
 	auto_world_end(&world);
 }
 END_TEST
@@ -348,6 +369,28 @@ START_TEST(a_worker_that_is_reset_gives_its_task_back)
 }
 END_TEST
 
+/* What the overseer does about a stall: a task that always stalls is not tried
+ * for ever. */
+START_TEST(an_attempt_that_is_said_to_have_failed_counts)
+{
+	struct auto_world world;
+	struct floor_call *call;
+
+	begin_turn(&world, "max_attempts = 2\n");
+	for (int turn = 2; turn <= 3; turn++) {
+		call = floor_world_call(&world.floor, "worker.reset", "auto-1",
+		    ",\"failed\":\"no progress\"");
+		ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+		if (turn == 2)
+			auto_world_turn(&world, turn);
+	}
+	auto_world_wait(&world, "task_finished t1 dead-letter; ");
+	auto_world_told(&world,
+	    "task_retry t1; task_assigned t1; task_finished t1 dead-letter; ");
+	auto_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -361,7 +404,7 @@ unit_suite(void)
 	unit_case(suite, "silence",
 	    (const TTest *const[]){
 		a_silent_worker_is_interrupted_restarted_given_up,
-		a_sign_of_life_ends_the_suspicion,
+		a_sign_of_life_ends_the_suspicion, signs_of_life_are_published,
 		an_outage_is_waited_for_but_not_for_ever, NULL });
 	unit_case(suite, "landings",
 	    (const TTest *const[]){ a_checkout_in_the_way_is_waited_for,
@@ -370,6 +413,7 @@ unit_suite(void)
 	unit_case(suite, "workers",
 	    (const TTest *const[]){ a_worker_in_error_is_a_failure_and_repaired,
 		a_paused_worker_is_repaired,
-		a_worker_that_is_reset_gives_its_task_back, NULL });
+		a_worker_that_is_reset_gives_its_task_back,
+		an_attempt_that_is_said_to_have_failed_counts, NULL });
 	return suite;
 }

@@ -182,10 +182,12 @@ const struct failure_row failure_rows[] = {
 	    "gone",
 	    "failure-table-beyond", "a_repair_that_gives_up_needs_a_person",
 	    false },
-	{ "+6", "nothing makes progress", "a turn that outlives stall_timeout",
+	{ "+6", "nothing makes progress",
+	    "heartbeats whose last sign of life stands still for "
+	    "stall_timeout",
 	    "AUTO",
 	    "no remediation: a new daemon, the worker reset, its work saved, "
-	    "its task assigned again",
+	    "the attempt counted as failed, its task assigned again",
 	    "failure-table-beyond", "a_stall_resets_the_worker", false },
 	{ "+7", "the daemon's pid belongs to another process",
 	    "SIGKILL to overseer and daemon, then a process with the same pid "
@@ -193,6 +195,10 @@ const struct failure_row failure_rows[] = {
 	    "AUTO", "that process is left alone; another daemon starts",
 	    "failure-table-beyond",
 	    "a_stranger_with_the_daemons_pid_is_left_alone", false },
+	{ "+8", "a task takes longer than stall_timeout",
+	    "a turn of twice that time, with hooks all along", "AUTO",
+	    "no failure and no stall; the work lands", "failure-table-agents",
+	    "a_long_turn_with_signs_of_life_is_no_stall", false },
 };
 
 const size_t failure_row_count = nitems(failure_rows);

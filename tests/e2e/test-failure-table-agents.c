@@ -44,10 +44,19 @@ START_TEST(an_agent_that_keeps_crashing_is_repaired)
 }
 END_TEST
 
-START_TEST(an_agent_that_nothing_wakes_is_repaired)
+/* The default times, 180 times shorter: with a tool open, a worker is silent
+ * for longer than half of stall_timeout at each of three stages. */
+static void
+short_stalls(void)
 {
 	over_hurry(5);
-	auto_set("auto.worker_stall_timeout", "3500ms");
+	auto_set("auto.worker_stall_timeout", "10s");
+	auto_set("overseer.stall_timeout", "20s");
+}
+
+START_TEST(an_agent_that_nothing_wakes_is_repaired)
+{
+	short_stalls();
 	over_culprit("tail --pid=$CLAUDE_PID -f /dev/null");
 	auto_task("a.md", TASK);
 	over_remedy(_i, "%s", over_remove_culprit());
@@ -57,10 +66,29 @@ START_TEST(an_agent_that_nothing_wakes_is_repaired)
 		    auto_events("stall", "\"action\":\"interrupt\""), 1);
 		ck_assert_int_ge(
 		    auto_events("stall", "\"action\":\"restart\""), 1);
+		ck_assert_int_eq(over_remembered("stall", NULL), 0);
 		finish();
 	} else {
 		ck_assert_int_eq(auto_landed(), 0);
 	}
+}
+END_TEST
+
+/* It takes twice stall_timeout, with hooks all the time. */
+START_TEST(a_long_turn_with_signs_of_life_is_no_stall)
+{
+	int daemon;
+
+	short_stalls();
+	auto_task("a.md",
+	    TASK "\nfake: run sleep 2\nfake: run sleep 2\n"
+		 "fake: run sleep 2\nfake: run sleep 2");
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_finished("landed", 1);
+	over_undisturbed(daemon);
+	ck_assert_int_eq(auto_events("stall", NULL), 0);
+	finish();
 }
 END_TEST
 
@@ -89,6 +117,7 @@ unit_suite(void)
 		{ "5", an_agent_that_is_killed_once_goes_on },
 		{ "6", an_agent_that_keeps_crashing_is_repaired },
 		{ "7", an_agent_that_nothing_wakes_is_repaired },
+		{ "+8", a_long_turn_with_signs_of_life_is_no_stall },
 		{ "8", a_worker_in_error_is_repaired },
 	};
 

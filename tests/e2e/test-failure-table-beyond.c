@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Failures that are not in the table of the design. */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "clock.h"
 #include "enclave.h"
 #include "mem.h"
 #include "overrun.h"
 
-#define TASK "A\nfake: commit work.txt x"
+#define TASK    "A\nfake: commit work.txt x"
+#define WAIT_MS 60000
+#define BEAT_MS 200
 
 static void
 finish(void)
@@ -84,25 +91,52 @@ START_TEST(a_repair_that_gives_up_needs_a_person)
 }
 END_TEST
 
-/* No repair: the worker is reset, its work saved, its task assigned again. */
+/* Beats in the daemon's name, but no sign of life after this moment. */
+static void
+beat_until_stalled(void)
+{
+	const char *file = in_root("auto.heartbeat");
+	int64_t begun = clock_mono_ms(), now = begun;
+	char text[256];
+
+	for (int i = 0; strstr(over_output(), "Failure (stalled)") == NULL;
+	     i++, now = clock_mono_ms()) {
+		ck_assert_msg(now - begun < WAIT_MS, "no stall: %s",
+		    e2e_shown(over_output()));
+		snprintf(text, sizeof text,
+		    "{\"instance_id\":\"%s\",\"sequence\":%d,"
+		    "\"monotonic_ms\":%lld,\"sign_monotonic_ms\":%lld}\n",
+		    over_instance(), 1000000 + i, (long long)now,
+		    (long long)begun);
+		e2e_write(file, text);
+		poll(NULL, 0, BEAT_MS);
+	}
+}
+
+/* No repair: the worker is reset, its work saved, its task assigned again. The
+ * attempt counts, and the next one is told. */
 START_TEST(a_stall_resets_the_worker)
 {
 	int daemon;
 
-	over_hurry(5);
-	auto_set("overseer.stall_timeout", "10s");
-	auto_task("a.md", TASK "\nfake: run %s", auto_gate("a"));
+	auto_set("overseer.stall_timeout", "8s");
+	auto_ails("fake: sleep 60000");
+	auto_task("a.md", TASK);
 	over_start();
 	daemon = over_daemon(0);
-	auto_wait_gate("a");
-	over_wait_says("Failure (stalled)");
-	auto_open_gate("a");
+	fleet_wait("auto-1", "working");
+	ck_assert_int_eq(mkdir(in_root("auto.heartbeat.new"), 0700), 0);
+	beat_until_stalled();
+	rmdir(in_root("auto.heartbeat.new"));
+	auto_ails("");
 	ck_assert_int_ne(over_daemon(daemon), daemon);
 	auto_wait_finished("landed", 1);
 	ck_assert_int_eq(over_remembered("stall", NULL), 1);
 	ck_assert_int_eq(over_remembered("remedy", NULL), 0);
 	e2e_lacks(over_output(), "remediation");
 	auto_salvaged("auto-1", "work.txt");
+	ck_assert_int_eq(auto_events("task_assigned", "\"attempt\":\"2\""), 1);
+	ck_assert_int_eq(fleet_prompts("there is no progress"), 1);
 	finish();
 }
 END_TEST

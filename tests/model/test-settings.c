@@ -320,6 +320,38 @@ START_TEST(all_problems_are_collected)
 }
 END_TEST
 
+START_TEST(times_that_contradict_each_other_are_refused)
+{
+	static const struct {
+		const char *text, *problem;
+	} cases[] = {
+		{ "[auto]\nworker_stall_timeout = \"45m\"\n", NULL },
+		{ "[auto]\nworker_stall_timeout = \"2h\"\n",
+		    "auto.worker_stall_timeout: 2h is too long for "
+		    "overseer.stall_timeout, which is 1h: use at most 45m "
+		    "(three quarters), or make overseer.stall_timeout "
+		    "longer" },
+		{ "[auto]\nworker_stall_timeout = \"2h\"\n"
+		  "[overseer]\nstall_timeout = \"3h\"\n",
+		    NULL },
+		/* What nobody chose gives way. */
+		{ "[overseer]\nstall_timeout = \"5m\"\n", NULL },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(cases[i].text);
+
+		ck_assert_int_eq(p.problems.fatal, cases[i].problem != NULL);
+		if (cases[i].problem == NULL)
+			continue;
+		ck_assert_uint_eq(p.problems.count, 1);
+		ck_assert_uint_eq(p.problems.list[0].line, 2);
+		ck_assert_str_eq(p.problems.list[0].text, cases[i].problem);
+	}
+}
+END_TEST
+
 START_TEST(workers_stand_over_the_defaults)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
@@ -412,7 +444,8 @@ unit_suite(void)
 	unit_case(s, "problems",
 	    (const TTest *[]){ unknown_keys_are_warnings,
 		broken_texts_are_one_error_with_its_line,
-		sections_must_be_tables, all_problems_are_collected, NULL });
+		sections_must_be_tables, all_problems_are_collected,
+		times_that_contradict_each_other_are_refused, NULL });
 	unit_case(s, "workers",
 	    (const TTest *[]){ workers_stand_over_the_defaults,
 		many_workers_are_kept_apart, NULL });

@@ -109,6 +109,9 @@ on_worker_event(
 	case EVENT_WORKER_MOVED:
 		on_moved(mode, agent);
 		break;
+	case EVENT_ATTEMPT_FAILED:
+		outcome_worker_failed(mode, agent, event->reason);
+		break;
 	case EVENT_WORKER_LOST:
 		outcome_worker_lost(mode, agent, event->reason);
 		break;
@@ -363,6 +366,12 @@ floor_phase(const void *self)
 	return intake_count(mode, TASK_ASSIGNED) > 0 ? "working" : "idle";
 }
 
+static int64_t
+floor_sign_ms(const void *self)
+{
+	return stalls_sign_ms(self);
+}
+
 static void
 register_floor(struct auto_mode *mode)
 {
@@ -376,6 +385,7 @@ register_floor(struct auto_mode *mode)
 		.is_quiet = floor_is_quiet,
 		.close = floor_close,
 		.phase = floor_phase,
+		.sign_ms = floor_sign_ms,
 	};
 	core_add_floor(core, &mode->floor);
 	fleet_set_policy(mode->fleet, &fleet_policy, mode);

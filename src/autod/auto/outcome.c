@@ -165,6 +165,22 @@ outcome_attempt_failed(
 	scheduler_look(mode);
 }
 
+/* What is in the landing queue lands or comes back by itself. */
+void
+outcome_worker_failed(
+    struct auto_mode *mode, struct agent *agent, const char *reason)
+{
+	const struct landing_record *record = &mode->core->state.landings;
+	struct task *t = auto_task(agent);
+
+	if (t == NULL || t->step != TASK_ASSIGNED ||
+	    landing_record_of_task(record, t->id) != NULL)
+		return;
+	fail_attempt(mode, agent, t, reason);
+	xstrset(&agent->worker->task, NULL);
+	persist_changed(mode->core);
+}
+
 void
 outcome_worker_lost(
     struct auto_mode *mode, struct agent *agent, const char *reason)

@@ -33,6 +33,11 @@ void outcome_attempt_failed(
  * operation may be running on the worker. */
 void outcome_clear_worker(struct agent *agent);
 
+/* The same for a worker that is being reset anyway: only the task is dealt
+ * with. Work that is in the landing queue did not fail. */
+void outcome_worker_failed(
+    struct auto_mode *mode, struct agent *agent, const char *reason);
+
 /* The worker was reset or removed: its task waits again, or lands without
  * it. */
 void outcome_worker_lost(

@@ -4,6 +4,7 @@
 #include "auto.h"
 #include "clock.h"
 #include "emit.h"
+#include "landing.h"
 #include "outcome.h"
 #include "persist.h"
 #include "settings.h"
@@ -50,14 +51,22 @@ act(struct auto_mode *mode, struct agent *agent, enum stall_action action)
 	}
 }
 
+static struct stall_limits
+limits_of(const struct settings *settings)
+{
+	return stall_limits(
+	    settings_duration(settings, "auto.worker_stall_timeout"),
+	    settings_duration(settings, "overseer.stall_timeout"));
+}
+
 bool
 stalls_silence(void *arg, struct agent *agent, const struct session_life *life)
 {
 	struct auto_mode *mode = arg;
 	const struct worker *w = agent->worker;
+	struct stall_limits limits = limits_of(mode->core->settings);
 	struct stall_facts facts = {
-		.hook_ms = life->hook_ms,
-		.transcript_ms = life->transcript_ms,
+		.quiet_ms = life->quiet_ms,
 		.step_ms = agent->stall_ms > 0 ?
 		    clock_mono_ms() - agent->stall_ms :
 		    INT64_MAX,
@@ -68,9 +77,7 @@ stalls_silence(void *arg, struct agent *agent, const struct session_life *life)
 
 	if (w->task == NULL || !auto_drives(mode, agent))
 		return false;
-	action = stall_judge(&facts,
-	    settings_duration(
-		mode->core->settings, "auto.worker_stall_timeout"));
+	action = stall_judge(&facts, &limits);
 	if (action == STALL_WAIT || agent_is_taken(agent))
 		return true;
 	emit(mode->core,
@@ -92,4 +99,36 @@ stalls_progressed(void *arg, struct agent *agent)
 		return;
 	agent->worker->stalls = 0;
 	persist_changed(mode->core);
+}
+
+static int64_t
+sign_of(const struct agent *agent, int64_t now)
+{
+	struct session_life life;
+	int64_t sign;
+
+	if (agent->op != NULL)
+		return now; /* it has a deadline of its own */
+	session_life(agent->session, NULL, &life);
+	sign = life.quiet_ms < now ? now - life.quiet_ms : 0;
+	return sign > agent->stall_ms ? sign : agent->stall_ms;
+}
+
+int64_t
+stalls_sign_ms(const struct auto_mode *mode)
+{
+	int64_t now = clock_mono_ms(), latest = 0, sign;
+
+	if (mode->post != NULL || landings_checking(mode->landings))
+		return now; /* check_timeout and post_accept_timeout end them */
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		const struct agent *agent = mode->fleet->agents[i];
+
+		if (agent->worker->task == NULL || !auto_drives(mode, agent))
+			continue;
+		sign = sign_of(agent, now);
+		if (sign > latest)
+			latest = sign;
+	}
+	return latest;
 }

@@ -9,13 +9,20 @@
 #define STALLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct agent;
+struct auto_mode;
 struct session_life;
 
 bool stalls_silence(
     void *mode, struct agent *agent, const struct session_life *life);
 /* A tool or a turn ended; accepting a prompt is not enough. */
 void stalls_progressed(void *mode, struct agent *agent);
+
+/* When there was a last sign, by the monotonic clock, that work on tasks goes
+ * on: a hook, growth of a transcript, a stage of the above, an operation or a
+ * check that is running. 0 = none. */
+int64_t stalls_sign_ms(const struct auto_mode *mode);
 
 #endif

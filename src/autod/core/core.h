@@ -61,6 +61,9 @@ struct core_floor {
 	/* What the daemon is doing, as a word for the heartbeat; the highest
 	 * floor that returns one is used. */
 	const char *(*phase)(const void *self);
+	/* When there was a last sign that work on tasks goes on, for the
+	 * heartbeat: monotonic, 0 = none. The latest one is used. */
+	int64_t (*sign_ms)(const void *self);
 };
 
 #define CORE_FLOORS_MAX 8

@@ -16,11 +16,11 @@
 #include "loop.h"
 #include "mem.h"
 #include "settings.h"
+#include "stall.h"
 #include "workspace.h"
 
-#define BEATS    3 /* per overseer.heartbeat_timeout: two may be late */
-#define LEAST_MS 1000
-#define MOST_MS  5000
+#define BEATS   3 /* per overseer.heartbeat_timeout: two may be late */
+#define MOST_MS 5000
 
 struct heartbeat {
 	struct core *core;
@@ -45,6 +45,21 @@ phase(const struct core *core)
 }
 
 static int64_t
+sign_ms(const struct core *core)
+{
+	int64_t latest = 0, ms;
+
+	for (size_t i = 0; i < core->floor_count; i++) {
+		const struct core_floor *floor = core->floors[i];
+
+		ms = floor->sign_ms != NULL ? floor->sign_ms(floor->self) : 0;
+		if (ms > latest)
+			latest = ms;
+	}
+	return latest;
+}
+
+static int64_t
 rss_kb(void)
 {
 	cleanup_buf struct buf text = BUF_INIT;
@@ -62,9 +77,11 @@ period_ms(const struct core *core)
 	int64_t ms =
 	    settings_duration(core->settings, "overseer.heartbeat_timeout") /
 	    BEATS;
+	int64_t look = stall_look_ms(
+	    settings_duration(core->settings, "overseer.stall_timeout"));
 
-	if (ms < LEAST_MS)
-		return LEAST_MS;
+	if (ms > look)
+		ms = look;
 	return ms > MOST_MS ? MOST_MS : ms;
 }
 
@@ -92,11 +109,13 @@ beat(void *arg)
 	cleanup_free char *text = xasprintf(
 	    "{\"timestamp_unix\":%lld,"
 	    "\"instance_id\":\"%s\",\"sequence\":%llu,\"lag_ms\":%lld,"
-	    "\"phase\":\"%s\",\"rss_kb\":%lld,\"monotonic_ms\":%lld}\n",
+	    "\"phase\":\"%s\",\"rss_kb\":%lld,\"monotonic_ms\":%lld,"
+	    "\"sign_monotonic_ms\":%lld}\n",
 	    (long long)(clock_wall_ms() / 1000), core->instance,
 	    (unsigned long long)++h->sequence,
 	    (long long)loop_lag_ms(core->loop), phase(core),
-	    (long long)rss_kb(), (long long)clock_mono_ms());
+	    (long long)rss_kb(), (long long)clock_mono_ms(),
+	    (long long)sign_ms(core));
 	cleanup_fd int fd = -1;
 
 	loop_lag_reset(core->loop);

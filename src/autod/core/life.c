@@ -18,6 +18,7 @@
 #include "registration.h"
 #include "serve.h"
 #include "settings.h"
+#include "stall.h"
 
 #define QUIET_MS 20 /* interval of checks whether everything has ended */
 #define STOP_MS  15000 /* limit for everything to end */
@@ -99,11 +100,14 @@ static void
 start_patrol(struct life *life)
 {
 	const struct core *core = life->core;
+	int64_t ms =
+	    settings_duration(core->settings, "daemon.patrol_interval");
+	int64_t look = stall_look_ms(
+	    settings_duration(core->settings, "overseer.stall_timeout"));
 
 	loop_timer_free(life->patrol);
-	life->patrol = loop_every(core->loop,
-	    settings_duration(core->settings, "daemon.patrol_interval"),
-	    on_patrol, life);
+	life->patrol =
+	    loop_every(core->loop, ms < look ? ms : look, on_patrol, life);
 }
 
 /* --- the beginning ---------------------------------------------------- */

@@ -11,13 +11,13 @@
 #include "git-facts.h"
 #include "hooks.h"
 #include "life.h"
-#include "liveness.h"
 #include "log.h"
 #include "mem.h"
 #include "op-reset.h"
 #include "patrol.h"
 #include "persist.h"
 #include "proctree.h"
+#include "stall.h"
 #include "tmux.h"
 #include "turn-end.h"
 
@@ -228,21 +228,17 @@ static void
 check_life(struct agent *agent, const struct proctree *tree)
 {
 	const struct fleet *fleet = agent->fleet;
+	struct stall_limits limits =
+	    stall_limits(agent_duration(agent, "hang_timeout"), 0);
 	struct session_life life;
-	struct liveness_evidence evidence;
 
 	session_life(agent->session, tree, &life);
 	if (fleet->policy->silence != NULL &&
 	    fleet->policy->silence(fleet->policy_arg, agent, &life))
 		return;
-	evidence = (struct liveness_evidence){
-		.hook_ms = life.hook_ms,
-		.transcript_ms = life.transcript_ms,
-		.cpu_ms = life.cpu_ms,
-		.tool_open = life.tool_open,
-		.process = life.process,
-	};
-	if (!liveness_is_hung(&evidence, agent_duration(agent, "hang_timeout")))
+	if (!life.process ||
+	    !stall_is_silent(life.quiet_ms, life.tool_open, &limits) ||
+	    !stall_is_silent(life.cpu_ms, life.tool_open, &limits))
 		return;
 	emit(agent->core,
 	    &(struct event){

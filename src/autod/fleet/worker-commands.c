@@ -4,6 +4,7 @@
 
 #include "agent.h"
 #include "buf.h"
+#include "emit.h"
 #include "json.h"
 #include "mem.h"
 #include "op-add.h"
@@ -94,8 +95,14 @@ static void
 on_reset(void *arg, struct agent *agent, struct server_call *call,
     struct json_object *params)
 {
+	const char *failed = json_string_or(params, "failed", NULL);
+
 	(void)arg;
-	(void)params;
+	if (failed != NULL)
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_ATTEMPT_FAILED,
+			.worker = agent->worker->name,
+			.reason = failed });
 	op_reset(agent, call);
 }
 

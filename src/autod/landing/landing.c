@@ -365,6 +365,17 @@ landings_busy(const struct landings *landings)
 	return landings->core->state.landings.count > 0;
 }
 
+bool
+landings_checking(const struct landings *landings)
+{
+	const struct queue *queue = landings->queue;
+
+	for (int i = 0; i < queue->slot_count; i++)
+		if (check_slot_tree(queue->slots[i].slot) != NULL)
+			return true;
+	return false;
+}
+
 size_t
 landings_long_waits(const struct landings *landings)
 {

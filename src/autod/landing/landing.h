@@ -102,6 +102,8 @@ void landings_set_policy(
     struct landings *landings, const struct landing_policy *policy, void *arg);
 /* Is anything in the queue, or not settled yet? */
 bool landings_busy(const struct landings *landings);
+/* Does check_command run for an item of the queue, or for the branch? */
+bool landings_checking(const struct landings *landings);
 /* How many workers wait long with their work, and could do something else? As
  * of the last look at the queue. */
 size_t landings_long_waits(const struct landings *landings);
