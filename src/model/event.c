@@ -50,383 +50,19 @@ static const struct field {
 	{ "failed", "failed", offsetof(struct event, failed), true },
 };
 
-#define INFO  LOG_LEVEL_INFO
-#define WARN  LOG_LEVEL_WARN
-#define ERROR LOG_LEVEL_ERROR
-#define DEBUG LOG_LEVEL_DEBUG
-
-/* The overseer acts on WARN and ERROR: use them only if a repair could help.
- * Everything else is INFO. */
-static const struct event_row rows[EVENT_KIND_COUNT] = {
-	[EVENT_DAEMON_OWNS] = { .level = INFO,
-	    .text = "autod {text} is running for {path}",
-	    .fields = "text path" },
-	[EVENT_DAEMON_ENDS] = { .level = INFO,
-	    .text = "autod ends with status {status}",
-	    .fields = "status" },
-	[EVENT_DAEMON_RESUMES] = { .level = INFO,
-	    .text =
-		"the last daemon did not shut down cleanly; continuing from "
-		"its last written state" },
-	[EVENT_DAEMON_STOPPING] = { .level = INFO,
-	    .text = "stopping: {reason}",
-	    .fields = "reason" },
-	[EVENT_SETTINGS_READ] = { .level = INFO,
-	    .text = "settings read again" },
-	[EVENT_SETTINGS_WRONG] = { .level = WARN,
-	    .text = "the new settings are wrong, the old ones stay in effect: "
-		    "{reason}",
-	    .fields = "reason" },
-	[EVENT_STATE_RECOVERED] = { .level = WARN,
-	    .text = "state.json was damaged, its backup is used: {reason}",
-	    .fields = "reason" },
-	[EVENT_STATE_LACKS_WORKERS] = { .level = WARN,
-	    .text = "{count} of the auto workers are missing in state.json; "
-		    "they are created again",
-	    .fields = "count" },
-	[EVENT_STATE_FOREIGN] = { .level = INFO,
-	    .text = "another program changed state.json; it is written back" },
-	[EVENT_STATE_FOREIGN_LACKS] = { .level = WARN,
-	    .text = "another program changed state.json, which {reason}; it is "
-		    "written back",
-	    .fields = "reason" },
-	[EVENT_STATE_UNWRITTEN] = { .level = ERROR,
-	    .text = "the state cannot be written, everything waits until it "
-		    "can: {reason}",
-	    .fields = "reason" },
-	[EVENT_FAILURE] = { .name = "failure",
-	    .level = ERROR,
-	    .text = "{reason}",
-	    .words = "hard failure {class}[, worker {worker_name}]"
-		     "[, task {task}][: {reason}]",
-	    .colour = "1;31",
-	    .fields = "class worker task reason" },
-
-	[EVENT_WORKER_MOVED] = { .name = "worker_state_transition",
-	    .level = INFO,
-	    .text = "worker changes",
-	    .words = "{worker_name}: {from_state} -> {to_state}[: {reason}]",
-	    .colour = "90",
-	    .fields = "worker from to reason" },
-	[EVENT_WORKER_LOST] = { .level = DEBUG,
-	    .text = "{worker} loses its task: {reason}",
-	    .fields = "worker reason" },
-	[EVENT_ATTEMPT_FAILED] = { .level = DEBUG,
-	    .text = "the attempt of {worker} at its task failed: {reason}",
-	    .fields = "worker reason" },
-	[EVENT_WORKER_GONE] = { .level = DEBUG,
-	    .text = "{worker} is removed",
-	    .fields = "worker" },
-	[EVENT_WORKER_PARKED] = { .level = WARN,
-	    .text = "a worker waits for a person",
-	    .fields = "worker reason" },
-	[EVENT_MOVE_REFUSED] = { .level = ERROR,
-	    .text = "{worker}: {reason}",
-	    .fields = "worker reason" },
-	[EVENT_WORK_FINISHED] = { .level = DEBUG,
-	    .text = "{worker} has finished",
-	    .fields = "worker" },
-	[EVENT_WORK_FOUND] = { .level = INFO,
-	    .text = "work found on an idle worker",
-	    .fields = "worker" },
-	[EVENT_WORK_LANDED_ELSEWHERE] = { .level = INFO,
-	    .text = "its work is on the default branch already",
-	    .fields = "worker" },
-	[EVENT_WORK_SALVAGED] = { .level = INFO,
-	    .text = "work salvaged",
-	    .fields = "worker ref" },
-	[EVENT_WORKTREE_GONE] = { .level = INFO,
-	    .text = "its worktree is gone and is created again",
-	    .fields = "worker" },
-	[EVENT_WORKTREE_BROKEN] = { .level = INFO,
-	    .text = "its worktree is broken and is moved aside",
-	    .fields = "worker path" },
-	[EVENT_LOCKS_REMOVED] = { .level = INFO,
-	    .text = "git lock files that its git left behind are removed",
-	    .fields = "worker reason" },
-	[EVENT_SETUP_FAILED] = { .level = ERROR,
-	    .text = "{worker}: {reason}",
-	    .fields = "worker reason" },
-	[EVENT_LEFTOVERS_STAY] = { .level = WARN,
-	    .text = "{worker}: its uncommitted changes cannot be committed: "
-		    "{reason}",
-	    .fields = "worker reason" },
-	[EVENT_GIT_FAILED] = { .level = WARN,
-	    .text = "{worker}: git: {reason}",
-	    .fields = "worker reason" },
-
-	[EVENT_LAUNCHING] = { .level = INFO,
-	    .text = "launching",
-	    .fields = "worker session resume" },
-	[EVENT_LAUNCH_RETRIED] = { .level = INFO,
-	    .text = "{worker}: no session, will try again: {reason}",
-	    .fields = "worker reason" },
-	[EVENT_LAUNCH_FAILED] = { .level = ERROR,
-	    .text = "{worker}: the session cannot be started: {reason}",
-	    .fields = "worker reason" },
-	[EVENT_ADOPTED] = { .level = INFO,
-	    .text = "running session adopted",
-	    .fields = "worker" },
-	[EVENT_PROMPT_SUBMITTED] = { .level = INFO,
-	    .text = "prompt submitted",
-	    .fields = "worker receipt" },
-	[EVENT_PROMPT_NOT_TAKEN] = { .level = INFO,
-	    .text = "{worker}: {reason}",
-	    .fields = "worker reason" },
-	[EVENT_AGENT_EXITED] = { .level = INFO,
-	    .text = "the agent exited on its own",
-	    .fields = "worker status" },
-	[EVENT_AGENT_CRASHES] = { .level = ERROR,
-	    .text = "{worker}: {reason}",
-	    .fields = "worker reason" },
-	[EVENT_RESUME_IMPOSSIBLE] = { .level = INFO,
-	    .text = "its conversation cannot be resumed",
-	    .fields = "worker session" },
-	[EVENT_START_UNREPORTED] = { .level = INFO,
-	    .text = "the start of its session was not reported: a new "
-		    "session is started",
-	    .fields = "worker" },
-	[EVENT_AGENT_HUNG] = { .level = INFO,
-	    .text = "no sign of life: the session is restarted",
-	    .fields = "worker" },
-	[EVENT_SESSION_GONE] = { .level = INFO,
-	    .text = "its tmux session is gone and is started again",
-	    .fields = "worker" },
-	[EVENT_SESSION_ORPHAN] = { .level = INFO,
-	    .text = "session without a worker ended",
-	    .fields = "session" },
-
-	[EVENT_SENT_BACK] = { .name = "sent_back",
-	    .level = INFO,
-	    .text = "sent back at the end of its turn",
-	    .words = "{worker_name} is sent back[ to {task}][: {reason}]",
-	    .colour = "33",
-	    .fields = "worker task reason" },
-	[EVENT_TURN_FAILED] = { .level = INFO,
-	    .text = "a turn failed",
-	    .fields = "worker error class text" },
-	[EVENT_WAITING] = { .name = "waiting",
-	    .level = INFO,
-	    .text = "waiting",
-	    .words = "[{worker_name} is ]waiting[ until {until_unix:time}]"
-		     "[: {reason}]",
-	    .colour = "33",
-	    .fields = "worker reason until" },
-	[EVENT_LIMIT_OVER] = { .level = INFO,
-	    .text = "the limit is over",
-	    .fields = "worker" },
-	[EVENT_STALL] = { .name = "stall",
-	    .level = INFO,
-	    .text = "no sign of life",
-	    .words = "{worker_name} shows no sign of life[ in {task}]"
-		     "[: {action}]",
-	    .colour = "33",
-	    .fields = "worker task action" },
-	[EVENT_STALL_GIVEN_UP] = { .level = WARN,
-	    .text = "no sign of life, although it was interrupted and "
-		    "restarted: the attempt is given up",
-	    .fields = "worker task" },
-	[EVENT_BUDGET] = { .name = "budget",
-	    .level = INFO,
-	    .text = "paused at its budget",
-	    .words = "the budget of the {scope} is reached[ by {worker_name}]"
-		     "[: {reason}]",
-	    .colour = "1;35",
-	    .fields = "scope worker task reason" },
-	[EVENT_FLEET_PAUSED] = { .level = INFO,
-	    .text = "all workers pause: {reason}",
-	    .fields = "reason" },
-	[EVENT_FLEET_RESUMED] = { .level = INFO,
-	    .text = "a new day: work continues" },
-
-	[EVENT_LANDING_ENDED] = { .level = DEBUG,
-	    .text = "a landing of {worker} has ended",
-	    .fields = "worker" },
-	[EVENT_LANDING_QUEUED] = { .name = "landing_queued",
-	    .level = INFO,
-	    .text = "waits to land",
-	    .words = "[{task} ][at {commit_sha:sha} ]waits to land"
-		     "[ on {branch}][: {task_excerpt}]",
-	    .colour = "90",
-	    .fields = "worker task branch commit title" },
-	[EVENT_LANDINGS_BUILT] = { .name = "landings_built",
-	    .level = INFO,
-	    .text = "{count} landings on {branch} are built, and wait",
-	    .words = "{count} built on top of {branch}, waiting to land",
-	    .colour = "90",
-	    .fields = "branch count" },
-	[EVENT_LANDED] = { .name = "accept_success",
-	    .level = INFO,
-	    .text = "landed",
-	    .words = "the work of {worker_name}[ on {task}] has landed"
-		     "[ on {branch}][ as {commit_sha:sha}]",
-	    .colour = "32",
-	    .fields = "worker task branch commit" },
-	[EVENT_REVERTED] = { .name = "reverted",
-	    .level = INFO,
-	    .text = "reverted",
-	    .words = "{ref:sha} is taken back[ on {branch}]"
-		     "[ by {commit_sha:sha}]",
-	    .colour = "33",
-	    .fields = "branch commit ref reason" },
-	[EVENT_NOT_LANDED] = { .name = "accept_failure",
-	    .level = INFO,
-	    .text = "not landed",
-	    .words = "the work of {worker_name}[ on {task}]"
-		     "[ at {commit_sha:sha}] has not landed[ on {branch}]"
-		     "[: {error}]",
-	    .colour = "31",
-	    .fields = "worker task branch commit error" },
-	[EVENT_LANDING_WAITS] = { .name = "landing_waits",
-	    .level = INFO,
-	    .text = "landings on {branch} wait: {reason}",
-	    .words = "landings[ on {branch}] wait[: {reason}]",
-	    .colour = "33",
-	    .fields = "branch reason" },
-	[EVENT_BRANCH_CHOSEN] = { .name = "branch_chosen",
-	    .level = INFO,
-	    .text = "work lands on {branch} from now on; "
-		    "repo.default_branch was not set",
-	    .words = "work lands on {branch} from now on",
-	    .fields = "branch" },
-	[EVENT_BRANCH_WRONG] = { .name = "branch_wrong",
-	    .level = WARN,
-	    .text = "{reason}",
-	    .words = "{reason}",
-	    .fields = "branch reason" },
-	[EVENT_BRANCH_MOVED] = { .level = DEBUG,
-	    .text = "{branch} moves",
-	    .fields = "branch from to" },
-	[EVENT_BRANCH_RED] = { .name = "branch_red",
-	    .level = WARN,
-	    .text = "{branch} fails its own check",
-	    .words = "{branch} fails its own check[ at {commit_sha:sha}]",
-	    .colour = "1;31",
-	    .fields = "branch commit reason" },
-	[EVENT_CHECK_BEGINS] = { .name = "check_begins",
-	    .level = INFO,
-	    .text = "a check of {text} begins",
-	    .words = "a check of {text} begins",
-	    .colour = "90",
-	    .fields = "text ref" },
-	[EVENT_CHECKED] = { .name = "check",
-	    .level = INFO,
-	    .text = "check {result}",
-	    .words = "check {result}[: {reason}][ after {duration_ms:ms}]",
-	    .colour = "90",
-	    .fields = "result ref reason duration_ms" },
-	[EVENT_CHECK_FLAKY] = { .name = "check_flaky",
-	    .level = WARN,
-	    .text = "check_command contradicts itself on {count} % of the "
-		    "trees",
-	    .words = "check_command contradicts itself on {count} % of the "
-		     "trees",
-	    .colour = "33",
-	    .fields = "count" },
-	[EVENT_PUSHED] = { .name = "pushed",
-	    .level = INFO,
-	    .text = "pushed",
-	    .words = "{branch} is pushed[ at {commit_sha:sha}]",
-	    .colour = "32",
-	    .fields = "branch commit" },
-	[EVENT_PUSH_FAILED] = { .name = "push_failed",
-	    .level = WARN,
-	    .text = "push of {branch}: {reason}",
-	    .words = "the push of {branch}[ at {commit_sha:sha}] fails and is "
-		     "tried again[: {reason}]",
-	    .colour = "33",
-	    .fields = "branch commit reason" },
-	[EVENT_CLEANUP_FAILED] = { .level = WARN,
-	    .text = "{worker}: landed on {branch}, but its worktree "
-		    "cannot be reset: {reason}",
-	    .fields = "worker branch commit reason" },
-
-	[EVENT_AUTO_BEGINS] = { .name = "daemon_startup",
-	    .level = INFO,
-	    .text = "auto mode: {concurrency} at a time, tasks from the {text} "
-		    "source",
-	    .words = "auto mode begins[ with {concurrency} at a time]",
-	    .colour = "1",
-	    .fields = "instance concurrency text" },
-	[EVENT_AUTO_ENDS] = { .name = "daemon_shutdown",
-	    .level = INFO,
-	    .text = "auto mode ends: {reason}",
-	    .words = "auto mode ends[: {reason}]",
-	    .colour = "1",
-	    .fields = "instance reason" },
-	[EVENT_TASK_ASSIGNED] = { .name = "task_assigned",
-	    .level = INFO,
-	    .text = "task assigned",
-	    .words = "{worker_name} gets {task}[, attempt {attempt}]"
-		     "[: {task_excerpt}]",
-	    .colour = "36",
-	    .fields = "worker task title attempt" },
-	[EVENT_TASK_COMPLETED] = { .name = "task_completed",
-	    .level = INFO,
-	    .text = "work on a task ended",
-	    .words = "{worker_name} has ended its work on {task}[: {result}]",
-	    .fields = "worker task result" },
-	[EVENT_TASK_RETRY] = { .name = "task_retry",
-	    .level = INFO,
-	    .text = "attempt failed",
-	    .words = "{task} will be tried again[ after attempt {attempt}][: "
-		     "{reason}]",
-	    .colour = "33",
-	    .fields = "worker task reason attempt" },
-	[EVENT_TASK_FINISHED] = { .name = "task_finished",
-	    .level = INFO,
-	    .text = "task finished",
-	    .words = "{task} is finished: {outcome}[ ({reason})]",
-	    .colour = "1",
-	    .fields = "task outcome worker title commit reason" },
-	[EVENT_TASK_ORPHANED] = { .level = INFO,
-	    .text = "no worker has it: it waits again",
-	    .fields = "task" },
-	[EVENT_TASK_TAKEN_ELSEWHERE] = { .level = INFO,
-	    .text = "another program took the task",
-	    .fields = "task key" },
-	[EVENT_TASK_NOT_TAKEN] = { .level = INFO,
-	    .text = "a task cannot be taken yet",
-	    .fields = "task reason" },
-	[EVENT_TASK_NOT_TOLD] = { .level = INFO,
-	    .text = "{task}: its outcome cannot be reported to its source yet: "
-		    "{reason}",
-	    .fields = "task reason" },
-	[EVENT_TASKS_GIVEN_BACK] = { .level = INFO,
-	    .text = "tasks given back before anybody worked on them: {count}",
-	    .fields = "count" },
-	[EVENT_TASKS_EXHAUSTED] = { .level = INFO,
-	    .text = "no task is left; {done} done, {failed} failed{text}",
-	    .fields = "done failed text" },
-	[EVENT_QUARANTINE] = { .name = "quarantine",
-	    .level = INFO,
-	    .text = "tasks that cannot be used: {reason}",
-	    .words = "a task cannot be used[: {reason}]",
-	    .colour = "33",
-	    .fields = "reason" },
-	[EVENT_POST_ACCEPT] = { .name = "post_accept",
-	    .level = INFO,
-	    .text = "post_accept_command ended",
-	    .words = "post_accept_command[ for {task}][ at {commit_sha:sha}] "
-		     "ended with status {exit_code}[ in {duration_ms:ms}]",
-	    .fields = "task commit exit_code duration_ms" },
-	[EVENT_POST_ACCEPT_FAILED] = { .level = INFO,
-	    .text = "{reason}",
-	    .fields = "reason" },
-};
-
 const struct event_row *
 event_row(enum event_kind kind)
 {
-	return &rows[kind];
+	return &event_table[kind];
 }
 
 const struct event_row *
 event_row_named(const char *name)
 {
-	for (size_t i = 0; i < nitems(rows); i++)
-		if (rows[i].name != NULL && strcmp(rows[i].name, name) == 0)
-			return &rows[i];
+	for (size_t i = 0; i < EVENT_KIND_COUNT; i++)
+		if (event_table[i].name != NULL &&
+		    strcmp(event_table[i].name, name) == 0)
+			return &event_table[i];
 	return NULL;
 }
 
@@ -456,7 +92,7 @@ value_of(const struct event *event, const struct field *field, char number[24])
 void
 event_text(const struct event *event, struct buf *out)
 {
-	const char *text = rows[event->kind].text, *value;
+	const char *text = event_table[event->kind].text, *value;
 	const struct field *field;
 	char number[24];
 	size_t len;
@@ -500,7 +136,7 @@ next_field(const char **list)
 void
 event_fields(const struct event *event, event_field_fn *fn, void *arg)
 {
-	const struct event_row *row = &rows[event->kind];
+	const struct event_row *row = &event_table[event->kind];
 	const char *list = row->fields, *value;
 	const struct field *field;
 	char number[24];
@@ -515,7 +151,7 @@ event_fields(const struct event *event, event_field_fn *fn, void *arg)
 struct json_object *
 event_record(const struct event *event, const char *timestamp)
 {
-	const struct event_row *row = &rows[event->kind];
+	const struct event_row *row = &event_table[event->kind];
 	const char *list = row->fields, *value;
 	struct json_object *record, *json;
 	const struct field *field;

@@ -14,105 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log.h"
+#include "event-table.h"
 
 struct buf;
 struct json_object;
-
-enum event_kind {
-	/* The daemon. */
-	EVENT_DAEMON_OWNS, /* path: the root; text: version */
-	EVENT_DAEMON_ENDS, /* status */
-	EVENT_DAEMON_RESUMES, /* the last one did not shut down cleanly */
-	EVENT_DAEMON_STOPPING, /* reason; once, before anything is stopped */
-	EVENT_SETTINGS_READ,
-	EVENT_SETTINGS_WRONG, /* reason */
-	EVENT_STATE_RECOVERED, /* reason */
-	EVENT_STATE_LACKS_WORKERS, /* count */
-	EVENT_STATE_FOREIGN, /* another program wrote state.json; reason */
-	EVENT_STATE_FOREIGN_LACKS, /* reason */
-	EVENT_STATE_UNWRITTEN, /* reason */
-	EVENT_FAILURE, /* class, worker, task, reason */
-	/* A worker. */
-	EVENT_WORKER_MOVED, /* worker, from, to, reason */
-	EVENT_WORKER_LOST, /* worker, reason: it lost its task */
-	EVENT_ATTEMPT_FAILED, /* worker, reason: at its task; it is reset */
-	EVENT_WORKER_GONE, /* worker: it no longer exists */
-	EVENT_WORKER_PARKED, /* worker, reason: it waits for a person */
-	EVENT_MOVE_REFUSED, /* worker, reason: a bug in this program */
-	EVENT_WORK_FINISHED, /* worker: committed, needs_review */
-	EVENT_WORK_FOUND, /* worker: unexpected commits of an idle worker */
-	EVENT_WORK_LANDED_ELSEWHERE, /* worker: a person merged it */
-	EVENT_WORK_SALVAGED, /* worker, ref */
-	EVENT_WORKTREE_GONE, /* worker */
-	EVENT_WORKTREE_BROKEN, /* worker, path: moved aside */
-	EVENT_LOCKS_REMOVED, /* worker, reason */
-	EVENT_SETUP_FAILED, /* worker, reason */
-	EVENT_LEFTOVERS_STAY, /* worker, reason: they cannot be committed */
-	EVENT_GIT_FAILED, /* worker, reason */
-	/* Its session. */
-	EVENT_LAUNCHING, /* worker, session, resume */
-	EVENT_LAUNCH_RETRIED, /* worker, reason */
-	EVENT_LAUNCH_FAILED, /* worker, reason */
-	EVENT_ADOPTED, /* worker */
-	EVENT_PROMPT_SUBMITTED, /* worker, receipt */
-	EVENT_PROMPT_NOT_TAKEN, /* worker, reason */
-	EVENT_AGENT_EXITED, /* worker, status */
-	EVENT_AGENT_CRASHES, /* worker, reason */
-	EVENT_RESUME_IMPOSSIBLE, /* worker, session */
-	EVENT_START_UNREPORTED, /* worker */
-	EVENT_AGENT_HUNG, /* worker */
-	EVENT_SESSION_GONE, /* worker */
-	EVENT_SESSION_ORPHAN, /* session */
-	/* A turn. */
-	EVENT_SENT_BACK, /* worker, task, reason */
-	EVENT_TURN_FAILED, /* worker, error, class, text */
-	EVENT_WAITING, /* worker, reason, until_unix */
-	EVENT_LIMIT_OVER, /* worker */
-	EVENT_STALL, /* worker, task, action */
-	EVENT_STALL_GIVEN_UP, /* worker, task */
-	EVENT_BUDGET, /* scope, worker, task, reason */
-	EVENT_FLEET_PAUSED, /* reason */
-	EVENT_FLEET_RESUMED,
-	/* Landing. */
-	EVENT_LANDING_ENDED, /* worker, task, landing: for upper floors */
-	EVENT_LANDING_QUEUED, /* worker, task, branch, title */
-	EVENT_LANDINGS_BUILT, /* branch, count: items that wait now */
-	EVENT_LANDED, /* worker, task, branch, commit (NULL: nothing to land);
-		       * to: the commit that the branch moved to; count: its
-		       * place in that move */
-	EVENT_REVERTED, /* branch, commit; ref: the commit it takes back;
-			 * reason: what failed, NULL = a person wants it */
-	EVENT_NOT_LANDED, /* worker, task, branch, commit: its own; error */
-	EVENT_LANDING_WAITS, /* worker, reason: for another git command */
-	EVENT_BRANCH_CHOSEN, /* branch: the setting was empty */
-	EVENT_BRANCH_WRONG, /* branch, reason: nothing can land on it */
-	EVENT_BRANCH_MOVED, /* branch; from, to: commits */
-	EVENT_BRANCH_RED, /* branch, commit, reason: it fails its own check */
-	EVENT_CHECK_BEGINS, /* text: of what; ref: the tree */
-	EVENT_CHECKED, /* result, ref: the tree, reason, duration_ms */
-	EVENT_CHECK_FLAKY, /* count: percent of the trees */
-	EVENT_PUSHED, /* branch, commit */
-	EVENT_PUSH_FAILED, /* branch, commit, reason; the first time */
-	EVENT_CLEANUP_FAILED, /* worker, branch, commit, reason */
-	/* Auto mode and its tasks. */
-	EVENT_AUTO_BEGINS, /* instance, concurrency, text: the source */
-	EVENT_AUTO_ENDS, /* instance, reason */
-	EVENT_TASK_ASSIGNED, /* worker, task, title, attempt */
-	EVENT_TASK_COMPLETED, /* worker, task, result */
-	EVENT_TASK_RETRY, /* worker, task, reason, attempt */
-	EVENT_TASK_FINISHED, /* task, outcome, worker, title, commit, reason */
-	EVENT_TASK_ORPHANED, /* task: no worker has it */
-	EVENT_TASK_TAKEN_ELSEWHERE, /* task, key */
-	EVENT_TASK_NOT_TAKEN, /* task, reason */
-	EVENT_TASK_NOT_TOLD, /* task, reason: its source was not updated */
-	EVENT_TASKS_GIVEN_BACK, /* count */
-	EVENT_TASKS_EXHAUSTED, /* done, failed, text: what happens next */
-	EVENT_QUARANTINE, /* reason */
-	EVENT_POST_ACCEPT, /* task, commit, exit_code, duration_ms */
-	EVENT_POST_ACCEPT_FAILED, /* reason: auto mode continues */
-	EVENT_KIND_COUNT
-};
 
 /* One thing that happened. Strings are borrowed for the call, NULL = not given;
  * only the numbers that belong to the kind are used. */
@@ -128,21 +33,6 @@ struct event {
 	int64_t concurrency, count, done, failed;
 	const void *landing; /* EVENT_LANDING_ENDED: landing/landing.h */
 	int64_t at_ms; /* wall clock; emit() sets it */
-};
-
-struct event_row {
-	const char *name; /* in auto.log; NULL: not recorded there */
-	enum log_level level; /* DEBUG: mainly for the upper floors */
-	/* The sentence for the log; {field} is replaced by a field, by its log
-	 * name. */
-	const char *text;
-	/* The text for people; {member} is a member of the record in auto.log.
-	 * Text in brackets is omitted if a member in it is missing. {x:sha} is
-	 * shortened, {x:ms} is a duration, {x:time} a point in time. NULL if
-	 * name is. */
-	const char *words;
-	const char *colour; /* SGR, NULL = the level's */
-	const char *fields; /* log names, in order, separated by blanks */
 };
 
 const struct event_row *event_row(enum event_kind kind);

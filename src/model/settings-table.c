@@ -5,6 +5,7 @@
  * the example file and the manual are generated from this table (`llmc config
  * doc`), and a test checks that they match.
  */
+#include "notice.h"
 #include "settings-table.h"
 
 #define SECOND 1000
@@ -465,10 +466,22 @@ const struct setting settings_table[] = {
 	{ .path = "overseer.notify_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .help = "Shell command to run when a person is needed, by the "
-		    "overseer and by autod (a red landing branch, a flaky "
-		    "check); it gets the details as JSON on standard "
-		    "input." },
+	    .help = "Older name of people.notify_command, used if that is "
+		    "empty." },
+
+	{ .path = "people.notify_command",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .help = "Shell command to run when a person should know something, "
+		    "with or without an overseer; it gets the details as JSON "
+		    "on standard input (see NOTIFICATIONS)." },
+	{ .path = "people.notify_on",
+	    .type = SETTING_LIST,
+	    .choices = notice_names,
+	    .fallback = "[\"failure\", \"login\", \"worker\", \"task\", "
+			"\"parked\", \"budget\", \"branch\", \"check\", "
+			"\"checkout\", \"push\", \"settings\", \"state\"]",
+	    .help = "What to run notify_command for." },
 
 	{ .path = "tmux.command",
 	    .type = SETTING_STRING,

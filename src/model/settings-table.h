@@ -27,7 +27,8 @@ struct setting {
 	const char *fallback; /* the default, as TOML; NULL: derived */
 	const char *derived; /* how it is derived, for people */
 	int64_t min, max; /* INT, DURATION (ms), AMOUNT; both 0 = none */
-	const char *const *choices; /* CHOICE; NULL terminated */
+	const char *const *choices; /* CHOICE, and LIST if it has them; NULL
+				     * terminated */
 	unsigned flags;
 	const char *help; /* one sentence */
 };

@@ -38,6 +38,13 @@ add_amount(int64_t number, struct buf *out)
 		buf_truncate(out, out->len - 1);
 }
 
+static void
+add_choices(const struct setting *row, struct buf *out)
+{
+	for (size_t i = 0; row->choices[i] != NULL; i++)
+		buf_addf(out, "%s\"%s\"", i > 0 ? ", " : "", row->choices[i]);
+}
+
 void
 settings_describe_allowed(const struct setting *row, struct buf *out)
 {
@@ -50,9 +57,7 @@ settings_describe_allowed(const struct setting *row, struct buf *out)
 		break;
 	case SETTING_CHOICE:
 		buf_adds(out, "one of ");
-		for (size_t i = 0; row->choices[i] != NULL; i++)
-			buf_addf(out, "%s\"%s\"", i > 0 ? ", " : "",
-			    row->choices[i]);
+		add_choices(row, out);
 		break;
 	case SETTING_BOOL:
 		buf_adds(out, "true or false");
@@ -82,7 +87,13 @@ settings_describe_allowed(const struct setting *row, struct buf *out)
 		}
 		break;
 	case SETTING_LIST:
-		buf_adds(out, "a list of strings such as [\"a\", \"b\"]");
+		if (row->choices == NULL) {
+			buf_adds(
+			    out, "a list of strings such as [\"a\", \"b\"]");
+			break;
+		}
+		buf_adds(out, "a list of any of ");
+		add_choices(row, out);
 		break;
 	case SETTING_TYPE_COUNT:
 		break;
@@ -205,9 +216,14 @@ set_list(struct value *value, struct json_object *json)
 	if (!json_object_is_type(json, json_type_array))
 		return false;
 	count = json_object_array_length(json);
-	for (size_t i = 0; i < count; i++)
-		if (!is_text(json_object_array_get_idx(json, i)))
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *item = json_object_array_get_idx(json, i);
+
+		if (!is_text(item) ||
+		    (value->row->choices != NULL &&
+			!is_choice(value->row, json_object_get_string(item))))
 			return false;
+	}
 	value->items = strv_from_json(json);
 	return true;
 }

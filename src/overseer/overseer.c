@@ -24,6 +24,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "notify.h"
+#include "people.h"
 #include "overseer.h"
 #include "reaper.h"
 #include "repair.h"
@@ -34,7 +35,6 @@
 
 #define LOG_SIZE   (20 * 1024 * 1024)
 #define LOG_KEEP   3
-#define NOTIFY_MS  30000
 #define LARGE      (32 * 1024) /* bytes */
 #define LOCK_TRIES 25
 #define LOCK_MS    20 /* between them */
@@ -160,17 +160,14 @@ overseer_set_state(struct overseer *o, enum overseer_state state)
 static void
 tell_person(struct overseer *o, int status, const char *why)
 {
-	cleanup_json struct json_object *message = json_object_new_object();
-
-	json_set_string(message, "root", o->workspace.root);
-	json_set_string(message, "what", "llmc overseer has stopped");
-	json_set_int(message, "exit_status", status);
-	json_set_string(message, "why", why);
-	json_set_string(message, "failure", o->words);
-	json_set_string(message, "evidence", o->evidence.dir);
-	notify_person(o->loop,
-	    settings_string(o->settings, "overseer.notify_command"), message,
-	    NOTIFY_MS);
+	people_tell(o->people, o->settings,
+	    &(struct notice){
+		.class = why != NULL ? NOTICE_FAILURE : NOTICE_END,
+		.what = "llmc overseer has stopped",
+		.why = why,
+		.exit_status = status,
+		.failure = why != NULL ? o->words : NULL,
+		.evidence = why != NULL ? o->evidence.dir : NULL });
 }
 
 static void
@@ -200,10 +197,10 @@ overseer_end(struct overseer *o, int status, const char *why)
 	overseer_write(o); /* what is told names the evidence */
 	if (why != NULL) {
 		console_say(o, CONSOLE_RED, "%s", why);
-		tell_person(o, status, why);
 	} else {
 		console_say(o, CONSOLE_PLAIN, "Stopped.");
 	}
+	tell_person(o, status, why);
 	overseer_register(o);
 	overseer_write(o);
 	loop_stop(o->loop, status);
@@ -428,8 +425,7 @@ overseer_close(struct overseer *o)
 		loop_signal_free(o->signals[i]);
 	for (size_t i = 0; i < OVERSEER_EVENTS; i++)
 		free(o->events[i]);
-	if (o->loop != NULL && o->state == STATE_TERMINATED)
-		loop_run(o->loop); /* until the person has been told */
+	people_free(o->people);
 	settings_free(o->settings);
 	if (o->lock >= 0)
 		close(o->lock);
@@ -552,6 +548,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		o->exit_status = r < 0 ? OVERSEER_ERROR : OVERSEER_STOPPED;
 	} else if (r == 0) {
 		o->loop = loop_new();
+		o->people = people_new(o->loop, o->workspace.root, "overseer");
 		o->write = loop_call_new(o->loop, on_write_due, o);
 		r = open_all(o, &err);
 	}

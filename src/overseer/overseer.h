@@ -35,6 +35,7 @@ struct loop;
 struct loop_call;
 struct loop_signal;
 struct loop_timer;
+struct people;
 struct reaper;
 struct repair;
 struct settings;
@@ -98,6 +99,7 @@ struct overseer {
 	struct repair *repair;
 	int attempt; /* repairs since the last healthy run */
 	struct reaper *reaper;
+	struct people *people;
 	struct loop_timer *delay, *watchdog, *rewrite;
 	struct loop_call *write;
 	bool changed; /* what overseer.json tells */

@@ -286,7 +286,9 @@ START_TEST(an_error_is_for_a_person)
 	} else {
 		expect_status(world.adam, WORKER_WORKING);
 	}
-	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], row->reason != NULL);
+	ck_assert_int_eq(
+	    world.told[EVENT_WORKER_PARKED] + world.told[EVENT_LOGIN_NEEDED],
+	    row->reason != NULL);
 	fleet_world_end(&world);
 }
 END_TEST

@@ -163,7 +163,7 @@ START_TEST(a_branch_is_red_until_it_is_fixed)
 
 	setenv("TOLD", unit_path("told"), 1);
 	begin(&world,
-	    "[overseer]\nnotify_command = \"cat >$TOLD.part; mv $TOLD.part "
+	    "[people]\nnotify_command = \"cat >$TOLD.part; mv $TOLD.part "
 	    "$TOLD\"\n[auto]\ncheck_command = \"test -e pass\"\n");
 	landing_world_work(&world, "adam", "b.txt", "two");
 	call = floor_world_call(&world.floor, "worker.accept", "adam", "");

@@ -40,7 +40,7 @@ const struct failure_row failure_rows[] = {
 	    true },
 	{ "8", "a worker enters the status error",
 	    "a setup_command whose tool is missing", "AI",
-	    "logged as an error; the repair session installs the tool",
+	    "class worker_error; the repair session installs the tool",
 	    "failure-table-agents", "a_worker_in_error_is_repaired", true },
 	{ "9", "a tmux session is killed once", "tmux kill-session in a turn",
 	    "AUTO", "the same daemon creates it again; the work lands",
@@ -119,8 +119,11 @@ const struct failure_row failure_rows[] = {
 	    "failure-table-files", "a_state_that_a_test_overwrites_is_repaired",
 	    true },
 	{ "21", "config.toml cannot be parsed",
-	    "a broken table header, while the daemon runs", "AI",
-	    "a warning in the log; the repair session removes the line",
+	    "a broken table header, while the daemon runs; then SIGKILL to "
+	    "the daemon",
+	    "AUTO, then AI",
+	    "the old settings stay in effect, and a person is told; the next "
+	    "daemon cannot start with it: the repair session removes the line",
 	    "failure-table-files", "broken_settings_are_repaired", true },
 	{ "22", "the socket for the hooks fails",
 	    "its file removed in a turn; then a folder in its place and "

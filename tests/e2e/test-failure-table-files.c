@@ -79,8 +79,16 @@ START_TEST(broken_settings_are_repaired)
 	daemon = over_daemon(0);
 	good = e2e_read(config);
 	e2e_write(config, e2e_path("%s\n[auto BROKEN\n", good));
-	if (!over_recovers(_i, "config.toml", daemon))
+	auto_wait_logged("autod.log", "the old ones stay in effect");
+	over_undisturbed(daemon);
+	fleet_kill(daemon);
+	if (!over_recovers(_i, _i ? "start_failed" : "SIGKILL", daemon)) {
+		e2e_expect(e2e_sh(fleet_root(),
+			       "grep -rqF config.toml .llmc/evidence"),
+		    0, "");
 		return;
+	}
+	e2e_lacks(e2e_read(config), "BROKEN");
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	finish();
 }

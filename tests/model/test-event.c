@@ -228,6 +228,8 @@ START_TEST(records_have_the_members_that_programs_know)
 		{ EVENT_POST_ACCEPT, "post_accept",
 		    "task commit_sha exit_code duration_ms" },
 		{ EVENT_FAILURE, "failure", "class worker_name task reason" },
+		{ EVENT_LOGIN_NEEDED, "login_needed", "worker_name reason" },
+		{ EVENT_CHECKOUT_HELD, "checkout_held", "branch reason" },
 	};
 	size_t named = 0;
 

@@ -168,82 +168,6 @@ START_TEST(the_watchdog_wants_half_of_its_time)
 }
 END_TEST
 
-/* The loop ends by itself when nothing is left to wait for; returns how long
- * that took. */
-static int64_t
-tell(const char *command, struct json_object *message, int64_t deadline_ms)
-{
-	struct loop *loop = loop_new();
-	int64_t began = clock_mono_ms();
-
-	notify_person(loop, command, message, deadline_ms);
-	ck_assert_int_lt(clock_mono_ms() - began, 5000);
-	loop_run(loop);
-	loop_free(loop);
-	return clock_mono_ms() - began;
-}
-
-START_TEST(the_command_gets_the_message_as_json)
-{
-	cleanup_json struct json_object *message = json_object_new_object();
-	cleanup_json struct json_object *got = NULL;
-	cleanup_free char *command = NULL, *big = xmalloc(300001);
-	const char *file = unit_path("message");
-
-	memset(big, 'x', 300000); /* more than a pipe holds */
-	big[300000] = '\0';
-	json_set_string(message, "event", "spiral\n'\"");
-	json_set_string(message, "log", big);
-	command = xasprintf("cat >%s", file);
-	tell(command, message, 60000);
-	ck_assert_int_eq(json_load(file, 1000000, &got, NULL), 0);
-	ck_assert(json_object_equal(got, message));
-}
-END_TEST
-
-START_TEST(a_hanging_command_is_ended_at_its_deadline)
-{
-	cleanup_json struct json_object *message = json_object_new_object();
-	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_free char *command = NULL;
-	struct procref ref = PROCREF_INIT;
-	int64_t took;
-
-	command =
-	    xasprintf("echo $$ >%s; exec sleep 600", unit_path("hanging"));
-	took = tell(command, message, 300);
-	ck_assert_int_ge(took, 300);
-	ck_assert_int_lt(took, 60000);
-	ck_assert_int_eq(file_read(unit_path("hanging"), 100, &text, NULL), 0);
-	ck_assert_int_eq(
-	    procref_set(&ref, (pid_t)strtol(text.data, NULL, 10)), -ESRCH);
-	procref_release(&ref);
-}
-END_TEST
-
-START_TEST(a_command_that_fails_is_harmless)
-{
-	static const char *const commands[] = { "/no/such/program", "exit 3",
-		"kill -9 $$", "exec <&-; exit 0", "/dev/null", "'unbalanced" };
-	cleanup_json struct json_object *message = json_object_new_object();
-	cleanup_free char *big = xmalloc(300001);
-
-	memset(big, 'x', 300000);
-	big[300000] = '\0';
-	json_set_string(message, "log", big);
-	for (size_t i = 0; i < nitems(commands); i++)
-		ck_assert_int_lt(tell(commands[i], message, 60000), 50000);
-}
-END_TEST
-
-START_TEST(no_command_does_nothing)
-{
-	cleanup_json struct json_object *message = json_object_new_object();
-
-	ck_assert_int_lt(tell("", message, 60000), 5000);
-}
-END_TEST
-
 Suite *
 unit_suite(void)
 {
@@ -254,10 +178,5 @@ unit_suite(void)
 		a_manager_that_does_not_listen_holds_nobody_up,
 		an_address_that_is_none_is_ignored,
 		the_watchdog_wants_half_of_its_time, NULL });
-	unit_case(suite, "person",
-	    (const TTest *[]){ the_command_gets_the_message_as_json,
-		a_hanging_command_is_ended_at_its_deadline,
-		a_command_that_fails_is_harmless, no_command_does_nothing,
-		NULL });
 	return suite;
 }

@@ -16,6 +16,7 @@
 #include "op-reset.h"
 #include "outcome.h"
 #include "persist.h"
+#include "person.h"
 #include "scheduler.h"
 #include "settings.h"
 #include "source.h"
@@ -109,8 +110,14 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 		.commit = t->commit,
 		.reason = good ? NULL : t->reason });
 	mode->worth_asking = true; /* it may have blocked another task */
-	if (!good)
+	if (!good) {
+		person_tell(core,
+		    &(struct notice){ .class = NOTICE_TASK,
+			.why = t->reason,
+			.worker = t->worker,
+			.task = t->id });
 		after_landing_unfixed(mode, t);
+	}
 	persist_changed(core);
 	outcome_settle_due(mode);
 }

@@ -23,7 +23,9 @@
 #include "lock.h"
 #include "log.h"
 #include "mem.h"
+#include "people.h"
 #include "persist.h"
+#include "person.h"
 #include "registration.h"
 #include "serve.h"
 #include "settings.h"
@@ -227,6 +229,9 @@ allocate(struct loop *loop, const struct workspace *workspace,
 	core->emitter = emitter_new();
 	event_log_subscribe(core);
 	event_file_subscribe(core);
+	person_subscribe(core);
+	if (!options->oneshot)
+		core->people = people_new(loop, workspace->root, "autod");
 	core->persist = persist_new(
 	    core, store != NULL ? store : store_file_new(workspace));
 	core->serve = serve_new(core);
@@ -282,6 +287,7 @@ core_free(struct core *core)
 	state_release(&core->state);
 	settings_free(core->settings);
 	fd_close(core->lock);
+	people_free(core->people);
 	free(core->socket);
 	free(core->llmc);
 	free(core->instance);

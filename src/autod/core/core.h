@@ -25,6 +25,7 @@ struct git;
 struct heartbeat;
 struct life;
 struct loop;
+struct people;
 struct persist;
 struct serve;
 struct settings;
@@ -84,6 +85,7 @@ struct core {
 	bool stopping;
 	int exit_status;
 	struct watch *config_watch;
+	struct people *people; /* person.h */
 	/* Each belongs to the file of its name. */
 	struct emitter *emitter;
 	struct persist *persist;

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Tell a person, through the command that they named for this, of what the
- * daemon goes on with but somebody should look at. */
+/*
+ * Tells a person what the daemon goes on with, or ends for, but somebody should
+ * know. An event whose row names a class of notices is told by itself: emit()
+ * is all that its code has to do. person_tell() is for what is no event.
+ *
+ * Under an overseer, failures and the end of the run are the overseer's to
+ * tell: it may repair them.
+ */
 #ifndef PERSON_H
 #define PERSON_H
 
+#include "notice.h"
+
 struct core;
 
-/* what: a few words; why: the details. Nothing if no command is set. */
-void person_tell(const struct core *core, const char *what, const char *why);
+/* Subscribe to the events of the core. */
+void person_subscribe(struct core *core);
+
+/* Nothing if the user did not choose the class (people.notify_on). */
+void person_tell(const struct core *core, const struct notice *notice);
 
 #endif

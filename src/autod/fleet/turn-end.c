@@ -226,7 +226,7 @@ end(struct operation *op, const struct err *err)
 		agent_move(agent, WORKER_ERROR, err->msg);
 		if (op->at != STEP_COMMIT)
 			emit(agent->core,
-			    &(struct event){ .kind = EVENT_GIT_FAILED,
+			    &(struct event){ .kind = EVENT_TURN_END_FAILED,
 				.worker = agent->worker->name,
 				.reason = err->msg });
 	}

@@ -7,6 +7,7 @@
 #include "limit.h"
 #include "mem.h"
 #include "persist.h"
+#include "person.h"
 #include "turn-failure.h"
 #include "zone.h"
 
@@ -72,6 +73,12 @@ limit(struct agent *agent, enum limit_class class, const char *text)
 		.worker = agent->worker->name,
 		.reason = text,
 		.until_unix = until / 1000 });
+	person_tell(agent->core,
+	    &(struct notice){
+		.class = class == LIMIT_OUTAGE ? NOTICE_OUTAGE : NOTICE_LIMIT,
+		.why = text,
+		.worker = agent->worker->name,
+		.task = agent->worker->task });
 	if (fleet->policy->limited != NULL)
 		fleet->policy->limited(fleet->policy_arg, agent,
 		    class == LIMIT_OUTAGE, text, until);
@@ -108,7 +115,8 @@ turn_failure(struct agent *agent, const char *error, const char *text)
 	    class == LIMIT_AUTH ? " continue" : "");
 	agent_move(agent, WORKER_PAUSED, reason);
 	emit(agent->core,
-	    &(struct event){ .kind = EVENT_WORKER_PARKED,
+	    &(struct event){ .kind = class == LIMIT_AUTH ? EVENT_LOGIN_NEEDED :
+							   EVENT_WORKER_PARKED,
 		.worker = agent->worker->name,
 		.reason = reason });
 }

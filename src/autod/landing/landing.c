@@ -163,7 +163,6 @@ landings_red(struct landings *landings, const char *tree)
 		.branch = core_branch(core),
 		.commit = landings->queue->base_commit,
 		.reason = words });
-	person_tell(core, "the landing branch is red", words);
 	if (policy != NULL && policy->red != NULL)
 		policy->red(landings->policy_arg, tree, words);
 }
@@ -187,7 +186,8 @@ tell_flaky(struct landings *landings, const char *key)
 	    now - landings->flaky_told_ms < DAY_MS)
 		return;
 	landings->flaky_told_ms = now;
-	person_tell(core, "the check of the landing branch is flaky", why);
+	person_tell(
+	    core, &(struct notice){ .class = NOTICE_CHECK, .why = why });
 }
 
 void

@@ -25,6 +25,8 @@
 #include "settle.h"
 #include "workspace.h"
 
+#define HELD_TRIES 5 /* for a dirty checkout, until a person is told */
+
 struct queue_move {
 	struct queue *queue;
 	struct core *core;
@@ -106,6 +108,11 @@ wait_for_checkout(
 	    &(struct event){ .kind = EVENT_WAITING,
 		.reason = words,
 		.until_unix = state->source_repo_dirty_retry_after_unix });
+	if (state->source_repo_dirty_retry_count == HELD_TRIES)
+		emit(core,
+		    &(struct event){ .kind = EVENT_CHECKOUT_HELD,
+			.branch = core_branch(core),
+			.reason = reason });
 }
 
 /* A lock file of another git process goes away. */

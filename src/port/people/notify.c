@@ -7,10 +7,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "child.h"
-#include "errtext.h"
-#include "json.h"
 #include "log.h"
 #include "mem.h"
 #include "notify.h"
@@ -70,34 +66,4 @@ notify_watchdog_ms(void)
 	    (!text_parse_int(pid, 1, INT64_MAX, &whose) || whose != getpid()))
 		return 0;
 	return us < 2000 ? 1 : us / 2000;
-}
-
-static void
-notify_done(const struct child_result *result, void *arg)
-{
-	cleanup_buf struct buf words = BUF_INIT;
-
-	(void)arg;
-	child_result_describe(result, &words);
-	log_debug("notify_command: %s", words.data);
-}
-
-void
-notify_person(struct loop *loop, const char *command,
-    struct json_object *message, int64_t deadline_ms)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	struct child_spec spec = {
-		.shell = command, .deadline_ms = deadline_ms, .output_max = 4096
-	};
-	struct err err = { 0 };
-
-	if (*command == '\0')
-		return;
-	json_print(message, false, &text);
-	buf_addc(&text, '\n');
-	spec.input = text.data;
-	spec.input_len = text.len;
-	if (child_spawn(loop, &spec, notify_done, NULL, NULL, &err) < 0)
-		log_debug("notify_command: %s", err.msg);
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What no repair can help: under an overseer the fleet keeps running, nothing
+ * is repaired, and a person is told. */
+#include "json.h"
+#include "mem.h"
+#include "overrun.h"
+
+static const char *
+told_file(void)
+{
+	return e2e_path("%s/told", unit_scratch());
+}
+
+/* Notices are appended to a file, one per line. */
+static void
+begin(void)
+{
+	over_begin();
+	auto_set("people.notify_command",
+	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", told_file(),
+		told_file(), told_file()));
+}
+
+static void
+wait_told(const char *class, const char *words)
+{
+	auto_wait_shell(e2e_path("grep '\"class\":\"%s\"' '%s' | grep -qF '%s'",
+	    class, told_file(), words));
+}
+
+/* A task lands as if nothing had happened. */
+static void
+goes_on(int daemon, int landed)
+{
+	auto_task("later.md", "Later\nfake: commit later.txt x");
+	auto_wait_finished("landed", landed);
+	over_undisturbed(daemon);
+	over_stop();
+	auto_no_complaints();
+}
+
+START_TEST(a_login_for_a_worker_driven_by_hand)
+{
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	fleet_add("adam");
+	fleet_start("adam", "fake: fail 401 Please run /login");
+	fleet_wait("adam", "paused");
+	wait_told("login", "\"worker\":\"adam\"");
+	goes_on(daemon, 1);
+}
+END_TEST
+
+START_TEST(a_typo_in_the_settings)
+{
+	const char *config = e2e_path("%s/.llmc/config.toml", fleet_root());
+	const char *good;
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	good = e2e_read(config);
+	e2e_write(config, e2e_path("%s\n[auto\n", good));
+	wait_told("settings", "the old ones stay in effect");
+	e2e_write(config, good);
+	auto_wait_logged("autod.log", "settings read again");
+	goes_on(daemon, 1);
+}
+END_TEST
+
+START_TEST(a_push_that_fails)
+{
+	int daemon;
+
+	e2e_git(
+	    fleet_root(), "remote", "add", "origin", "/no/such/place", NULL);
+	auto_set("repo.push", "true");
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_finished("landed", 1);
+	wait_told("push", "/no/such/place");
+	goes_on(daemon, 2);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = { a_login_for_a_worker_driven_by_hand,
+		a_typo_in_the_settings, a_push_that_fails };
+	Suite *s = suite_create("overseer-people");
+	TCase *tc = tcase_create("people");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, begin, over_end);
+	for (size_t i = 0; i < nitems(tests); i++)
+		tcase_add_test(tc, tests[i]);
+	suite_add_tcase(s, tc);
+	return s;
+}
