@@ -13,7 +13,10 @@
 #include "mem.h"
 #include "prompt.h"
 #include "remote.h"
+#include "roster.h"
+#include "terminal.h"
 #include "text.h"
+#include "worker.h"
 
 #define COMMAND_MS (10 * 60 * 1000)
 
@@ -126,6 +129,46 @@ check_paths(struct cli *cli, const char *text, bool yes)
 	    path.data);
 }
 
+/* Can the task be given to it, by its name? Exclusion from the pool is left to
+ * the daemon. */
+static bool
+is_candidate(const struct cli_args *args, const struct worker *w)
+{
+	const char *name = args->flags[FLAG_WORKER];
+	const char *prefix = args->flags[FLAG_PREFIX];
+
+	if (name != NULL)
+		return strcmp(w->name, name) == 0;
+	return !worker_is_auto(w->name) &&
+	    (prefix == NULL || strncmp(w->name, prefix, strlen(prefix)) == 0);
+}
+
+/* The daemon waits for a worker whose session is starting; tell the person who
+ * waits as well. */
+static void
+tell_wait(struct cli *cli, const struct cli_args *args)
+{
+	const struct worker *coming = NULL;
+	struct state state;
+	bool free = false;
+
+	if (!terminal_here() || cli->json || roster_load(cli, &state) != CLI_OK)
+		return;
+	for (size_t i = 0; i < state.count; i++) {
+		const struct worker *w = state.workers[i];
+
+		if (!is_candidate(args, w))
+			continue;
+		free = free || worker_is_free(w);
+		if (coming == NULL && worker_is_coming(w))
+			coming = w;
+	}
+	if (!free && coming != NULL)
+		cli_warn(cli, "waiting for the session of %s to be ready",
+		    coming->name);
+	state_release(&state);
+}
+
 static struct json_object *
 start_params(const struct cli_args *args, const char *text)
 {
@@ -155,10 +198,12 @@ start_run(struct cli *cli, const struct cli_args *args)
 	if (status == CLI_OK)
 		status = check_paths(
 		    cli, draft.text.data, args->flags[FLAG_YES] != NULL);
-	if (status == CLI_OK)
+	if (status == CLI_OK) {
+		tell_wait(cli, args);
 		status = remote_call(cli, "worker.start",
 		    start_params(args, draft.text.data), REMOTE_LONG_MS,
 		    &cli->result);
+	}
 	if (status == CLI_OK) {
 		const char *name = json_string_or(cli->result, "worker", "");
 
@@ -179,9 +224,10 @@ const struct cli_command cmd_start = {
 	.summary = "give a task to a free worker",
 	.help =
 	    "Chooses the first free worker by name, resets it to the default "
-	    "branch, and\nsends it the task as a new conversation. Without a "
-	    "task on the command line, an\neditor opens: $EDITOR, $VISUAL or "
-	    "vi.\n",
+	    "branch, and\nsends it the task as a new conversation. If no "
+	    "worker is free but the session of one\nis still starting, waits "
+	    "for it. Without a task on the command line, an editor\nopens: "
+	    "$EDITOR, $VISUAL or vi.\n",
 	.flags = start_flags,
 	.method = "worker.start",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -72,6 +72,12 @@ worker_is_free(const struct worker *worker)
 }
 
 bool
+worker_is_coming(const struct worker *worker)
+{
+	return worker->status == WORKER_OFFLINE && is_quiet(worker);
+}
+
+bool
 worker_is_held(const struct worker *worker)
 {
 	return worker_waits(worker->status) ||

@@ -107,6 +107,10 @@ bool worker_in_turn(enum worker_status status);
  * way? */
 bool worker_is_free(const struct worker *worker);
 
+/* Will it be idle as soon as its session is ready: offline, with nothing to
+ * continue? */
+bool worker_is_coming(const struct worker *worker);
+
 /* It must not be typed to: it is accepting, paused, limited, in error or
  * offline. */
 bool worker_is_held(const struct worker *worker);

@@ -18,6 +18,7 @@
 #include "prompt.h"
 #include "salvage.h"
 #include "settings.h"
+#include "start-queue.h"
 #include "turn-failure.h"
 #include "worker-op.h"
 #include "workspace.h"
@@ -305,6 +306,7 @@ tick(struct agent *agent)
 	if (agent->core->options->oneshot || agent->core->stopping ||
 	    agent_is_taken(agent))
 		return;
+	start_queue_look(agent->fleet->starts);
 	if (w->status == WORKER_LIMITED) {
 		wait = w->until_ms - clock_wall_ms();
 		if (wait > 0) {

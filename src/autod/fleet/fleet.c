@@ -12,6 +12,7 @@
 #include "patrol.h"
 #include "persist.h"
 #include "serve.h"
+#include "start-queue.h"
 #include "waiters.h"
 #include "worker-commands.h"
 #include "worker-op.h"
@@ -125,6 +126,7 @@ floor_stop(void *self)
 	struct fleet *fleet = self;
 
 	waiters_stop(fleet->waiters);
+	start_queue_stop(fleet->starts);
 	for (size_t i = 0; i < fleet->count; i++) {
 		struct agent *agent = fleet->agents[i];
 
@@ -208,6 +210,7 @@ fleet_new(struct core *core)
 	fleet->hooks = hooks_new(fleet);
 	fleet->patrol = patrol_new(fleet);
 	fleet->waiters = waiters_new(fleet);
+	fleet->starts = start_queue_new(fleet);
 	worker_commands_register(fleet);
 	core_add_floor(core, &fleet->floor);
 	return fleet;
@@ -223,6 +226,7 @@ fleet_free(struct fleet *fleet)
 	while (fleet->count > 0)
 		agent_free(fleet->agents[0]);
 	free(fleet->agents);
+	start_queue_free(fleet->starts);
 	waiters_free(fleet->waiters);
 	patrol_free(fleet->patrol);
 	hooks_free(fleet->hooks);

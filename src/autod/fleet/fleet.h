@@ -20,6 +20,7 @@ struct fleet;
 struct fleet_method;
 struct hooks;
 struct patrol;
+struct start_queue;
 struct waiters;
 
 /* Questions that the fleet asks; every member may be NULL, which means "no" or
@@ -63,6 +64,7 @@ struct fleet {
 	const struct fleet_policy *policy; /* never NULL */
 	void *policy_arg;
 	struct session_host host;
+	struct start_queue *starts;
 	struct waiters *waiters;
 	struct hooks *hooks;
 	struct patrol *patrol;

@@ -11,17 +11,14 @@
 #include "op-inspect.h"
 #include "op-nuke.h"
 #include "op-reset.h"
-#include "op-start.h"
 #include "prompt.h"
 #include "rpc.h"
 #include "serve.h"
 #include "text.h"
 #include "worker-commands.h"
 
-/* The cleaned text of a request; false (and the call is refused) if nothing is
- * left. */
-static bool
-request_text(struct server_call *call, struct json_object *params,
+bool
+worker_commands_text(struct server_call *call, struct json_object *params,
     const char *key, struct buf *out)
 {
 	const char *text = json_string_or(params, key, "");
@@ -106,117 +103,6 @@ on_reset(void *arg, struct agent *agent, struct server_call *call,
 	op_reset(agent, call);
 }
 
-/* --- start ------------------------------------------------------------ */
-
-/* Is it driven by hand, and can it get a task? Its session may still have to be
- * started. */
-static bool
-can_start(const struct agent *agent)
-{
-	return agent->op == NULL && worker_is_free(agent->worker) &&
-	    !worker_is_auto(agent->worker->name);
-}
-
-/* The first free worker of the pool, by name. */
-static struct agent *
-choose(const struct fleet *fleet, const char *prefix)
-{
-	const struct state *state = &fleet->core->state;
-
-	for (size_t i = 0; i < state->count; i++) {
-		struct agent *agent =
-		    fleet_find(fleet, state->workers[i]->name);
-
-		if (agent != NULL && can_start(agent) &&
-		    strncmp(agent->worker->name, prefix, strlen(prefix)) == 0 &&
-		    !agent_flag(agent, "excluded_from_pool"))
-			return agent;
-	}
-	return NULL;
-}
-
-/* Say for each candidate why it was not chosen. */
-static void
-refuse_none_free(
-    const struct fleet *fleet, struct server_call *call, const char *prefix)
-{
-	const struct state *state = &fleet->core->state;
-	cleanup_buf struct buf reason = BUF_INIT;
-	size_t count = 0;
-
-	buf_adds(&reason, "no worker is free: ");
-	for (size_t i = 0; i < state->count; i++) {
-		const struct worker *w = state->workers[i];
-		const struct agent *agent = fleet_find(fleet, w->name);
-
-		if (strncmp(w->name, prefix, strlen(prefix)) != 0)
-			continue;
-		buf_adds(&reason, count++ > 0 ? ", " : "");
-		if (can_start(agent))
-			buf_addf(&reason,
-			    "%s is excluded from the pool (name it: llmc "
-			    "start --worker %s)",
-			    w->name, w->name);
-		else
-			buf_addf(&reason, "%s is %s", w->name,
-			    worker_status_name(w->status));
-	}
-	if (state->count == 0)
-		buf_adds(&reason,
-		    "there are no workers yet; add one with: llmc add NAME");
-	else if (count == 0)
-		buf_addf(&reason, "no name of a worker begins with %s", prefix);
-	serve_refuse(call, API_STATUS, "%s", reason.data);
-}
-
-static void
-start(struct agent *agent, struct server_call *call, struct json_object *params)
-{
-	struct worker *w = agent->worker;
-	cleanup_buf struct buf task = BUF_INIT;
-
-	if (!request_text(call, params, "prompt", &task))
-		return;
-	xstrset(&w->reviewed, NULL);
-	xstrset(&w->prompt, task.data);
-	xstrset(
-	    &w->prompt_command, json_string_or(params, "prompt_command", NULL));
-	w->self_review = json_bool_or(
-	    params, "self_review", agent_flag(agent, "self_review"));
-	w->self_reviewed = false;
-	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
-		worker_commands_wrong_status(call, w, "it cannot start now");
-	else
-		op_start(agent, call);
-}
-
-static void
-on_start(void *arg, struct server_call *call, struct json_object *params)
-{
-	struct fleet *fleet = arg;
-	const char *name = json_string_or(params, "worker", NULL);
-	const char *prefix = json_string_or(params, "prefix", "");
-	struct agent *agent =
-	    name != NULL ? fleet_find(fleet, name) : choose(fleet, prefix);
-
-	if (agent == NULL && name != NULL)
-		fleet_refuse_unknown(fleet, call, name);
-	else if (agent == NULL)
-		refuse_none_free(fleet, call, prefix);
-	else if (worker_is_auto(agent->worker->name))
-		worker_commands_wrong_status(call, agent->worker,
-		    "auto workers get their tasks from the daemon");
-	else if (agent_is_taken(agent) && worker_is_free(agent->worker))
-		serve_refuse(call, API_BUSY,
-		    "another operation on it is in progress; try again in a "
-		    "moment");
-	else if (!can_start(agent))
-		worker_commands_wrong_status(call, agent->worker,
-		    "only an idle worker can be given a task");
-	else
-		start(agent, call, params);
-}
-
 /* --- message, reject -------------------------------------------------- */
 
 static void
@@ -286,7 +172,7 @@ on_message(void *arg, struct agent *agent, struct server_call *call,
 		return;
 	}
 	if (worker_commands_prompt_under_way(agent, call) ||
-	    !request_text(call, params, "text", &text))
+	    !worker_commands_text(call, params, "text", &text))
 		return;
 	if (to != WORKER_STATUS_COUNT && agent_move(agent, to, NULL) < 0) {
 		worker_commands_wrong_status(
@@ -317,7 +203,7 @@ reject(void *arg, struct agent *agent, struct server_call *call,
 
 	(void)arg;
 	if (!may_reject(agent, call) ||
-	    !request_text(call, params, "text", &feedback))
+	    !worker_commands_text(call, params, "text", &feedback))
 		return;
 	prompt_rejection(feedback.data, &text);
 	agent_move(agent, WORKER_REJECTED, NULL);
@@ -340,7 +226,6 @@ void
 worker_commands_register(struct fleet *fleet)
 {
 	serve_handle(fleet->core, "worker.add", on_add, fleet);
-	serve_handle(fleet->core, "worker.start", on_start, fleet);
 	fleet_handle(fleet, "worker.nuke", on_nuke, NULL);
 	fleet_handle(fleet, "worker.reset", on_reset, NULL);
 	fleet_handle(fleet, "worker.message", on_message, NULL);

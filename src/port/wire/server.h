@@ -65,8 +65,8 @@ int server_notify(
  * found to be gone when something is sent to it. */
 void server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg);
 
-/* Has the client gone? What server_on_gone() waits for, for its tests. Means
- * nothing for a notification: nobody waits for its answer. */
+/* Has the client gone? What server_on_gone() waits for. Means nothing for a
+ * notification: nobody waits for its answer. */
 bool server_call_gone(const struct server_call *call);
 
 /* There is always room for one connection more: the one that has been idle for
