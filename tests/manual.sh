@@ -96,7 +96,29 @@ map_gaps() {
 			-e 's/^	/in the map, but not there: /'
 }
 
-echo 1..11
+# Places in the daemon that log WARN or ERROR without an event, whose row names
+# a class of failures.
+bare_complaints() {
+	grep -rnE '\<(log_(warn|error)x?|log_pairs) *\(' src/autod src/session \
+		src/port src/model src/base | grep -vE \
+		'src/base/log\.[ch]:|src/autod/core/event-log\.c:' || true
+}
+
+# Classes of failures that the sources name, but the table does not.
+unlisted_classes() {
+	{
+		grep -rhoE -e '\.class = "[a-z_]+"' \
+			-e '(_blocked|raise_failure)\(.*"[a-z_]+"' \
+			-e 'return "task_pool_[a-z]+"' src/autod src/port
+		# A class on a line of its own, as clang-format breaks calls.
+		grep -rhA1 -E '_blocked\($' src/autod |
+			grep -oE '"[a-z_]+", ' || true
+	} | grep -oE '"[a-z_]+"' | tr -d '"' | sort -u | while read -r class; do
+		grep -q "^| $class |" docs/failures.md || echo "$class"
+	done
+}
+
+echo 1..13
 
 sed -n '/^\.\\" BEGIN KEYS/,/^\.\\" END KEYS/p' man/llmc.conf.5 |
 	sed '1d;$d' >"$scratch/keys"
@@ -111,6 +133,11 @@ verdict "examples/config.toml is what llmc config doc prints" \
 "$build/tests/e2e/list-failures" >"$scratch/failures" || true
 verdict "docs/failures.md is what the tests' own table says" \
 	"$(differs docs/failures.md "$scratch/failures")"
+
+verdict "only events with a class of failures are logged as WARN or ERROR" \
+	"$(bare_complaints)"
+verdict "docs/failures.md has every class of failures that is raised" \
+	"$(unlisted_classes)"
 
 verdict "docs/supervision.md names tests that are there" "$(missing_tests)"
 

@@ -7,6 +7,7 @@
 #include "backoff.h"
 #include "budget.h"
 #include "cli.h"
+#include "failure-class.h"
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
@@ -307,35 +308,6 @@ show_heartbeat(struct auto_status *a)
 	buf_addc(&a->cli->text, '\n');
 }
 
-/* What to do about a class of failures; the beginning of its name is enough,
- * and the last row is for all others. */
-static const struct {
-	const char *class;
-	const char *fix;
-} fixes[] = {
-	{ "task_pool", "see .llmc/logs/task_pool.log and fix the command" },
-	{ "task_source", "look at the folder of tasks: llmc doctor" },
-	{ "post_accept",
-	    "see .llmc/logs/post_accept.log and fix the default branch" },
-	{ "dirty", "commit or stash the changes in your checkout" },
-	{ "state", "see what is wrong with the state: llmc doctor" },
-	{ "worktree", "see what is wrong with worktrees: llmc doctor" },
-	{ "git", "see what git said: llmc logs --level warn" },
-	{ "tmux", "see what tmux said: llmc logs --level warn" },
-	{ "outage", "wait until the service is available again" },
-	{ "", "see what happened: llmc events" },
-};
-
-static const char *
-failure_fix(const char *class)
-{
-	size_t i = 0;
-
-	while (strncmp(fixes[i].class, class, strlen(fixes[i].class)) != 0)
-		i++;
-	return fixes[i].fix;
-}
-
 static void
 add_failure_words(struct auto_status *a, const char *class, int64_t at)
 {
@@ -364,8 +336,8 @@ add_failure_words(struct auto_status *a, const char *class, int64_t at)
 static void
 show_failure(struct auto_status *a)
 {
-	static const char *const members[] = { "class", "worker", "task",
-		"exit_status", "words", "at_unix", "instance_id" };
+	static const char *const members[] = { "class", "scope", "worker",
+		"task", "exit_status", "words", "at_unix", "instance_id" };
 	const char *class = json_string_or(a->failure, "class", "unknown");
 	const char *words = json_string_or(a->failure, "words", NULL);
 	struct json_object *json;
@@ -393,7 +365,7 @@ show_failure(struct auto_status *a)
 		buf_adds(&a->cli->text, "  -> the overseer is handling it\n");
 	else
 		buf_addf(&a->cli->text, "  -> %s, then: llmc up --auto\n",
-		    failure_fix(class));
+		    failure_class_find(class)->fix);
 }
 
 void
@@ -466,6 +438,8 @@ static const struct shape failure_shape = {
 	.fields =
 	    (const struct shape_field[]){
 		NULLABLE("class", SHAPE_STRING, "see autod(8)"),
+		NULLABLE("scope", SHAPE_STRING,
+		    "daemon, fleet, worker, task or landing"),
 		NULLABLE("worker", SHAPE_STRING, NULL),
 		NULLABLE("task", SHAPE_STRING, NULL),
 		NULLABLE("exit_status", SHAPE_INT, "of a command that failed"),

@@ -7,8 +7,8 @@
 #define ERROR LOG_LEVEL_ERROR
 #define DEBUG LOG_LEVEL_DEBUG
 
-/* The overseer acts on WARN and ERROR: use them only if a repair could help.
- * Everything else is INFO. */
+/* The overseer acts on WARN and ERROR: use them only if a repair could help,
+ * and name the class of the failure. Everything else is INFO. */
 const struct event_row event_table[EVENT_KIND_COUNT] = {
 	[EVENT_DAEMON_OWNS] = { .level = INFO,
 	    .text = "autod {text} is running for {path}",
@@ -44,19 +44,21 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	[EVENT_STATE_FOREIGN_LACKS] = { .level = WARN,
 	    .text = "another program changed state.json, which {reason}; it is "
 		    "written back",
-	    .fields = "reason" },
+	    .fields = "reason",
+	    .failure = "state_foreign" },
 	[EVENT_STATE_UNWRITTEN] = { .level = ERROR,
 	    .text = "the state cannot be written, everything waits until it "
 		    "can: {reason}",
 	    .fields = "reason",
-	    .notice = NOTICE_STATE },
+	    .notice = NOTICE_STATE,
+	    .failure = "state_unwritten" },
 	[EVENT_FAILURE] = { .name = "failure",
 	    .level = ERROR,
 	    .text = "{reason}",
 	    .words = "hard failure {class}[, worker {worker_name}]"
 		     "[, task {task}][: {reason}]",
 	    .colour = "1;31",
-	    .fields = "class worker task reason",
+	    .fields = "class scope worker task reason",
 	    .notice = NOTICE_FAILURE },
 
 	[EVENT_WORKER_MOVED] = { .name = "worker_state_transition",
@@ -87,7 +89,8 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .notice = NOTICE_LOGIN },
 	[EVENT_MOVE_REFUSED] = { .level = ERROR,
 	    .text = "{worker}: {reason}",
-	    .fields = "worker reason" },
+	    .fields = "worker reason",
+	    .failure = "bug" },
 	[EVENT_WORK_FINISHED] = { .level = DEBUG,
 	    .text = "{worker} has finished",
 	    .fields = "worker",
@@ -129,7 +132,8 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .by_hand = true },
 	[EVENT_GIT_FAILED] = { .level = WARN,
 	    .text = "{worker}: git: {reason}",
-	    .fields = "worker reason" },
+	    .fields = "worker reason",
+	    .failure = "worker_git" },
 
 	[EVENT_LAUNCHING] = { .level = INFO,
 	    .text = "launching",
@@ -205,7 +209,8 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	[EVENT_STALL_GIVEN_UP] = { .level = WARN,
 	    .text = "no sign of life, although it was interrupted and "
 		    "restarted: the attempt is given up",
-	    .fields = "worker task" },
+	    .fields = "worker task",
+	    .failure = "stall" },
 	[EVENT_BUDGET] = { .name = "budget",
 	    .level = INFO,
 	    .text = "paused at its budget",
@@ -332,7 +337,8 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	[EVENT_CLEANUP_FAILED] = { .level = WARN,
 	    .text = "{worker}: landed on {branch}, but its worktree "
 		    "cannot be reset: {reason}",
-	    .fields = "worker branch commit reason" },
+	    .fields = "worker branch commit reason",
+	    .failure = "cleanup" },
 
 	[EVENT_AUTO_BEGINS] = { .name = "daemon_startup",
 	    .level = INFO,

@@ -22,7 +22,7 @@ enum event_kind {
 	EVENT_STATE_FOREIGN, /* another program wrote state.json; reason */
 	EVENT_STATE_FOREIGN_LACKS, /* reason */
 	EVENT_STATE_UNWRITTEN, /* reason */
-	EVENT_FAILURE, /* class, worker, task, reason */
+	EVENT_FAILURE, /* class, scope, worker, task, reason */
 	/* A worker. */
 	EVENT_WORKER_MOVED, /* worker, from, to, reason */
 	EVENT_WORKER_LOST, /* worker, reason: it lost its task */
@@ -120,6 +120,8 @@ struct event_row {
 	const char *words;
 	const char *colour; /* SGR, NULL = the level's */
 	const char *fields; /* log names, in order, separated by blanks */
+	const char *failure; /* failure-class.h; only of WARN and ERROR, but
+			      * for EVENT_FAILURE, which has its own */
 	enum notice_class notice; /* a person is told; the text with the reason
 				   * says why */
 	bool by_hand; /* only of workers that people drive: auto mode raises

@@ -13,6 +13,7 @@
 #include "console.h"
 #include "daemon-takeover.h"
 #include "errtext.h"
+#include "failure-class.h"
 #include "file.h"
 #include "log.h"
 #include "loop.h"
@@ -296,6 +297,26 @@ reset_stalled(struct overseer *o, int64_t delay_ms)
 	reset_next(r);
 }
 
+/* True when no repair could help the class that the daemon told: then we
+ * end. */
+static bool
+end_for_class(struct overseer *o)
+{
+	const struct failure_class *class = failure_class_find(o->class);
+	cleanup_free char *why = NULL;
+
+	if (o->verdict != HEALTH_FAILED || class->help == FAILURE_HELP_REPAIR)
+		return false;
+	overseer_write(o); /* the evidence gets its folder */
+	why = xasprintf(
+	    "No repair can help: %s.\nThe failure (%s): %s\nEvidence: %s\n"
+	    "What to do: %s, then: llmc overseer",
+	    class->what, class->name, o->words,
+	    o->evidence.dir != NULL ? o->evidence.dir : "none", class->fix);
+	overseer_end(o, OVERSEER_UNREPAIRED, why);
+	return true;
+}
+
 static void
 decide(struct overseer *o)
 {
@@ -349,7 +370,7 @@ respond_ended(struct overseer *o)
 	}
 	if (run_ms(o) >= rules(o).cooldown_ms)
 		o->attempt = 0; /* a healthy run: begin to count anew */
-	if (!end_for_manual(o))
+	if (!end_for_manual(o) && !end_for_class(o))
 		decide(o);
 }
 

@@ -103,8 +103,8 @@ const struct failure_row failure_rows[] = {
 	{ "19", "the network is down",
 	    "the API cannot be reached: briefly, then longer than outage_limit",
 	    "AUTO, then HUMAN",
-	    "waited for; then class outage, and the remediation has no network "
-	    "either: ends with 5",
+	    "waited for; then class outage, which no repair could help: ends "
+	    "with 5",
 	    "failure-table-resources",
 	    "an_outage_is_waited_for_then_needs_a_person", false },
 	{ "20", "state.json is corrupt",

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event-table.h"
+#include "failure-class.h"
 #include "failure-table.h"
 #include "mem.h"
 
@@ -24,6 +26,27 @@ static const char head[] =
     "second time with\n`overseer.remediate = false`, and must not recover "
     "then: the same failure happens\nagain, and the overseer ends with 3.\n";
 
+static const char classes_head[] =
+    "\n## Classes of failures\n"
+    "\n"
+    "From `src/model/failure-class.c` and `src/model/event-table.c`. The "
+    "overseer acts on\na failure that the daemon raises, with its class. As a "
+    "safety net it also acts on\nlines of WARN and ERROR in `autod.log` "
+    "(`overseer.log_failure_level`); therefore\nonly what a repair of the "
+    "project or of llmc could help is logged so, and only by\nthe events "
+    "below: no other code of the daemon logs at these levels, which\n"
+    "`tests/manual.sh` checks. What else a person should know is an event of "
+    "level INFO\nwith a class of notices (llmc.conf(5), NOTIFICATIONS). What "
+    "the overseer logs at\nthese levels is in its own log, which nobody acts "
+    "on.\n"
+    "\n"
+    "Scope: what cannot go on because of it. Who helps: **repair**, a repair "
+    "session;\n**person**, and then the overseer ends with 5 without a "
+    "repair; **nobody**: it has\nto pass, and the overseer ends with 5 too."
+    "\n\n"
+    "| class | scope | who helps | what happened | told by |\n"
+    "|---|---|---|---|---|\n";
+
 static void
 print_rows(const char *title, bool beyond)
 {
@@ -40,6 +63,36 @@ print_rows(const char *title, bool beyond)
 		       "`test-%s.c` |\n",
 		    r->row, r->fails_unrepaired ? "\\*" : "", r->what, r->class,
 		    r->injected, r->expected, r->test, r->program);
+	}
+}
+
+/* How a class is told: raised with failure_raise(), or an event in the log. */
+static void
+print_teller(const char *class)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < EVENT_KIND_COUNT; i++) {
+		const struct event_row *row = &event_table[i];
+
+		if (row->failure != NULL && strcmp(row->failure, class) == 0)
+			printf("%s%s \"%s\"", count++ > 0 ? "; " : "",
+			    log_level_name(row->level), row->text);
+	}
+	puts(count > 0 ? " |" : "a `failure` event; ends the daemon |");
+}
+
+static void
+print_classes(void)
+{
+	fputs(classes_head, stdout);
+	for (size_t i = 0; i < failure_class_count; i++) {
+		const struct failure_class *c = &failure_classes[i];
+
+		printf("| %s | %s | %s | %s | ", c->name,
+		    failure_scope_name(c->scope), failure_help_name(c->help),
+		    c->what);
+		print_teller(c->name);
 	}
 }
 
@@ -81,5 +134,6 @@ main(void)
 	fputs(head, stdout);
 	print_rows("The failures of the design", false);
 	print_rows("More failures", true);
+	print_classes();
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "buf.h"
 #include "event.h"
+#include "failure-class.h"
 #include "json.h"
 #include "mem.h"
 #include "unit.h"
@@ -179,6 +180,29 @@ START_TEST(words_name_members_of_their_record)
 }
 END_TEST
 
+/* The overseer acts on such lines: a repair must be able to help. */
+START_TEST(a_complaint_has_a_class_that_a_repair_helps)
+{
+	for (size_t i = 0; i < EVENT_KIND_COUNT; i++) {
+		const struct event_row *row = &event_table[i];
+
+		if (row->level < LOG_LEVEL_WARN) {
+			ck_assert_msg(row->failure == NULL, "%s", row->text);
+			continue;
+		}
+		if (i == EVENT_FAILURE)
+			continue;
+		ck_assert_msg(row->failure != NULL, "%s", row->text);
+		ck_assert_str_eq(
+		    failure_class_find(row->failure)->name, row->failure);
+		ck_assert_int_eq(failure_class_find(row->failure)->help,
+		    FAILURE_HELP_REPAIR);
+	}
+	ck_assert_str_eq(failure_class_find("no such")->name, "unknown");
+	ck_assert_int_eq(failure_class_find(NULL)->help, FAILURE_HELP_REPAIR);
+}
+END_TEST
+
 /* --- records and texts ----------------------------------------------- */
 
 /* Other programs read these names, so they must not change. */
@@ -227,7 +251,8 @@ START_TEST(records_have_the_members_that_programs_know)
 		{ EVENT_QUARANTINE, "quarantine", "reason" },
 		{ EVENT_POST_ACCEPT, "post_accept",
 		    "task commit_sha exit_code duration_ms" },
-		{ EVENT_FAILURE, "failure", "class worker_name task reason" },
+		{ EVENT_FAILURE, "failure",
+		    "class scope worker_name task reason" },
 		{ EVENT_LOGIN_NEEDED, "login_needed", "worker_name reason" },
 		{ EVENT_CHECKOUT_HELD, "checkout_held", "branch reason" },
 	};
@@ -312,6 +337,7 @@ unit_suite(void)
 
 	unit_case(suite, "rows",
 	    (const TTest *[]){ each_kind_has_a_text, each_name_finds_its_row,
+		a_complaint_has_a_class_that_a_repair_helps,
 		texts_name_fields_of_their_kind,
 		words_name_members_of_their_record, NULL });
 	unit_case(suite, "told",

@@ -6,6 +6,7 @@
 #include "core.h"
 #include "emit.h"
 #include "event-log.h"
+#include "failure-class.h"
 #include "mem.h"
 
 #define FIELDS_MAX 12 /* per event */
@@ -29,16 +30,23 @@ add_pair(const char *name, const char *value, void *arg)
 static void
 on_event(const struct event *event, void *arg)
 {
-	enum log_level level = event_row(event->kind)->level;
+	const struct event_row *row = event_row(event->kind);
 	cleanup_buf struct buf text = BUF_INIT;
 	struct pairs pairs = { 0 };
 
 	(void)arg;
-	if (!log_enabled(level))
+	if (!log_enabled(row->level))
 		return;
 	event_text(event, &text);
 	event_fields(event, add_pair, &pairs);
-	log_pairs(level, text.data, (const char *const *)pairs.words);
+	if (row->failure != NULL) {
+		const struct failure_class *class =
+		    failure_class_find(row->failure);
+
+		add_pair("class", class->name, &pairs);
+		add_pair("scope", failure_scope_name(class->scope), &pairs);
+	}
+	log_pairs(row->level, text.data, (const char *const *)pairs.words);
 	for (size_t i = 0; i < pairs.count; i++)
 		free(pairs.words[i]);
 }

@@ -6,16 +6,22 @@
 #include "core.h"
 #include "emit.h"
 #include "errtext.h"
+#include "failure-class.h"
 #include "failure.h"
 #include "json.h"
 #include "life.h"
-#include "log.h"
 #include "mem.h"
 #include "persist.h"
 #include "workspace.h"
 
+static const char *
+scope_of(const struct failure *f)
+{
+	return failure_scope_name(failure_class_find(f->class)->scope);
+}
+
 static void
-write_record(const struct core *core, const struct failure *f)
+write_record(struct core *core, const struct failure *f)
 {
 	cleanup_free char *file =
 	    workspace_path(core->workspace, "failure.json");
@@ -23,6 +29,7 @@ write_record(const struct core *core, const struct failure *f)
 	struct err err = { 0 };
 
 	json_set_string(json, "class", f->class);
+	json_set_string(json, "scope", scope_of(f));
 	json_set_string(json, "worker", f->worker);
 	json_set_string(json, "task", f->task);
 	json_set(json, "exit_status",
@@ -31,7 +38,9 @@ write_record(const struct core *core, const struct failure *f)
 	json_set_int(json, "at_unix", clock_wall_ms() / 1000);
 	json_set_string(json, "instance_id", core->instance);
 	if (json_save(file, json, 0600, &err) < 0)
-		log_errorx("failure.json: %s", err.msg);
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_STATE_UNWRITTEN, .reason = err.msg });
 }
 
 void
@@ -45,6 +54,7 @@ failure_raise(struct core *core, const struct failure *f)
 	emit(core,
 	    &(struct event){ .kind = EVENT_FAILURE,
 		.class = f->class,
+		.scope = scope_of(f),
 		.worker = f->worker,
 		.task = f->task,
 		.reason = f->reason });

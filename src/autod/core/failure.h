@@ -8,7 +8,7 @@
 struct core;
 
 struct failure {
-	const char *class; /* one word */
+	const char *class; /* failure-class.h */
 	const char *worker, *task; /* NULL = none */
 	int status; /* exit status of the failed command, -1 = none */
 	const char *reason; /* what happened, with evidence */
