@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api.h"
 #include "client.h"
 #include "clock.h"
 #include "commands.h"
@@ -170,7 +171,7 @@ hook_run(struct cli *cli, const struct cli_args *args)
 					*result = NULL;
 	int64_t answer_ms = ANSWER_MS;
 	bool life = false;
-	int r;
+	int r, code = 0;
 
 	if (args->flags[FLAG_WORKER] == NULL || socket == NULL ||
 	    args->flags[FLAG_GENERATION] == NULL)
@@ -190,10 +191,10 @@ hook_run(struct cli *cli, const struct cli_args *args)
 	json_parse(input.data, input.len, INPUT_MAX, &data, NULL);
 	params = event_params(event, args, data);
 	r = client_call(socket, "hook.event", params, answer_ms, !life, &result,
-	    NULL, NULL);
+	    &code, NULL);
 	if (r == 0)
 		print_decision(cli, result);
-	else if (!life && spool != NULL && r != -EPROTO)
+	else if (!life && spool != NULL && (r != -EPROTO || code == API_BUSY))
 		spool_write(spool, clock_wall_ms(), params, NULL);
 	return CLI_OK;
 }

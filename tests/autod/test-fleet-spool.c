@@ -55,8 +55,8 @@ START_TEST(removed_after_the_write)
 
 	type_unwritten(&world, false);
 	/* It is not taken again, however often somebody looks. */
-	hooks_drain(world.floor.fleet->hooks);
-	hooks_drain_all(world.floor.fleet->hooks);
+	for (int i = 0; i < 3; i++)
+		hooks_drain(world.floor.fleet->hooks);
 	ck_assert_int_eq(spooled(&world), 1);
 	fleet_world_moved(&world, "");
 	floor_world_store_answer(&world.floor);
@@ -76,7 +76,7 @@ START_TEST(many_that_wait_for_the_write)
 	for (int i = 0; i < many; i++)
 		fleet_world_spool(&world, world.adam, "PreToolUse", "{}");
 	for (int i = 0; i < 2; i++) {
-		hooks_drain_all(world.floor.fleet->hooks);
+		hooks_drain(world.floor.fleet->hooks);
 		ck_assert_int_eq(world.adam->worker->session.open_tools, many);
 	}
 	ck_assert_int_eq(spooled(&world), 1 + many);
@@ -186,6 +186,41 @@ START_TEST(a_full_spool)
 }
 END_TEST
 
+static void
+on_drained(void *arg)
+{
+	*(bool *)arg = true;
+}
+
+/* A flood is taken in portions: others are served meanwhile, a hook that comes
+ * later has its turn after it, and nothing counts twice. */
+START_TEST(a_flood)
+{
+	struct fleet_world world;
+	struct floor_call *call;
+	struct agent *adam;
+	const int many = 700;
+	bool drained = false;
+
+	fleet_world_begin_idle(&world, NULL);
+	adam = world.adam;
+	for (int i = 0; i < many; i++)
+		fleet_world_spool(&world, adam, "PreToolUse", "{}");
+	hooks_drain_then(world.floor.fleet->hooks, on_drained, &drained);
+	ck_assert_int_gt(adam->worker->session.open_tools, 0);
+	ck_assert_int_lt(adam->worker->session.open_tools, many / 2);
+	ck_assert(!drained);
+	call = fleet_world_hook(&world, adam, "PostToolUse", "{}");
+	ck_assert(!drained);
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert(drained);
+	ck_assert_int_eq(adam->worker->session.open_tools, many - 1);
+	floor_world_wait(&world.floor, is_empty, &world);
+	ck_assert_int_eq(adam->worker->session.open_tools, many - 1);
+	fleet_world_end(&world);
+}
+END_TEST
+
 /* Of a session before this one, of a worker that there is not. */
 START_TEST(what_is_not_for_us_is_removed)
 {
@@ -212,7 +247,7 @@ unit_suite(void)
 	unit_case(suite, "spool",
 	    (const TTest *const[]){ removed_after_the_write,
 		many_that_wait_for_the_write, the_state_cannot_be_written,
-		the_spool_comes_first, a_full_spool,
+		the_spool_comes_first, a_full_spool, a_flood,
 		what_is_not_for_us_is_removed, NULL });
 	unit_rows(suite, a_daemon_that_dies_in_between, 2);
 	unit_rows(suite, a_stop_that_comes_again, 2);

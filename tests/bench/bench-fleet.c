@@ -9,6 +9,7 @@
  * while it is measured; a patrol, which runs every 30 seconds, is measured
  * separately.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,11 +24,13 @@
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
+#include "id.h"
 #include "json.h"
 #include "mem.h"
 #include "table.h"
 
 #define HOOKS     200
+#define SPOOLED   10000
 #define STATUSES  100
 #define PROMPTS   10
 #define IDLE_MS   6000
@@ -199,6 +202,20 @@ grow_to(struct fleet *f, int count)
 	wait_for(f, "idle", count);
 }
 
+static int
+count_spooled(const struct fleet *f)
+{
+	DIR *dir = opendir(f->spool);
+	const struct dirent *entry;
+	int count = 0;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		count += strstr(entry->d_name, ".json") != NULL;
+	if (dir != NULL)
+		closedir(dir);
+	return count;
+}
+
 /* --- measurements ----------------------------------------------------- */
 
 static void
@@ -243,6 +260,42 @@ measure_status(struct fleet *f)
 		us[i] = (double)(clock_mono_us() - start);
 	}
 	report_times(f, "llmc status, 100 workers", us, STATUSES, 20);
+}
+
+/* Events that a storm of hooks left behind: until all of them are processed. */
+static void
+measure_spool(struct fleet *f)
+{
+	cleanup_free char *aside = NULL;
+	char id[ID_ULID_SIZE];
+	struct err err = { 0 };
+	int64_t start;
+
+	aside = file_join(f->scratch, "aside");
+	bench_must(file_mkdirs(aside, 0700, &err), aside, &err);
+	for (int i = 0; i < SPOOLED; i++) {
+		cleanup_free char *name = NULL, *text = NULL;
+
+		id_ulid(clock_wall_ms(), id);
+		name = xasprintf("%s/%s.json", aside, id);
+		text = xasprintf("{\"event\":\"PreToolUse\",\"worker\":"
+				 "\"w001\",\"generation\":1,\"id\":\"%s\","
+				 "\"data\":{}}\n",
+		    id);
+		bench_must(
+		    file_append(name, text, strlen(text), 0600, false, &err),
+		    name, &err);
+	}
+	bench_run(aside,
+	    (const char *[]){ "sh", "-c",
+		"mkdir -p \"$1\" && find . -name '*.json' "
+		"-exec mv -t \"$1\" {} +",
+		"sh", f->spool, NULL });
+	start = clock_mono_us();
+	while (count_spooled(f) > 0)
+		poll(NULL, 0, 10);
+	report(f, "10,000 spooled events",
+	    (double)(clock_mono_us() - start) / 1000, 5000, "ms", "");
 }
 
 /* From the command until the agent has the prompt. */
@@ -324,6 +377,7 @@ measure_all(struct fleet *f)
 	measure_idle(f, 0);
 	measure_hook(f, "Notification", "llmc hook, answered");
 	measure_hook(f, "PostToolUse", "llmc hook, a sign of life");
+	measure_spool(f);
 	grow_to(f, 10);
 	measure_idle(f, 0);
 	grow_to(f, 100);

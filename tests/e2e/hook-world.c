@@ -167,7 +167,7 @@ drain(const struct world *w)
 	struct json_object *events = json_object_new_array();
 
 	ck_assert_int_ge(
-	    spool_drain(w->spool, 0, take_event, &events, NULL), 0);
+	    spool_drain(w->spool, 0, NULL, take_event, &events, NULL), 0);
 	return events;
 }
 

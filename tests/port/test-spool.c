@@ -80,7 +80,8 @@ expect_drain(const char *dir, int max, int count, const char *want)
 {
 	struct heard heard = { .text = BUF_INIT };
 
-	ck_assert_int_eq(spool_drain(dir, max, hear, &heard, NULL), count);
+	ck_assert_int_eq(
+	    spool_drain(dir, max, NULL, hear, &heard, NULL), count);
 	ck_assert_str_eq(heard.text.data, want);
 	buf_release(&heard.text);
 }
@@ -126,7 +127,8 @@ START_TEST(an_event_that_failed_stays_with_those_behind_it)
 
 	for (int i = 1; i < 4; i++)
 		ck_assert_int_eq(write_number(dir, 1000 + i, i), 0);
-	ck_assert_int_eq(spool_drain(dir, 0, hear, &heard, &err), -EAGAIN);
+	ck_assert_int_eq(
+	    spool_drain(dir, 0, NULL, hear, &heard, &err), -EAGAIN);
 	ck_assert_str_eq(heard.text.data, "1 ");
 	ck_assert_int_eq(err.code, -EAGAIN);
 	expect_drain(dir, 0, 2, "2 3 ");
@@ -143,7 +145,7 @@ START_TEST(a_useless_event_goes_aside)
 
 	for (int i = 1; i < 3; i++)
 		ck_assert_int_eq(write_number(dir, 1000 + i, i), 0);
-	ck_assert_int_eq(spool_drain(dir, 0, hear, &heard, NULL), 2);
+	ck_assert_int_eq(spool_drain(dir, 0, NULL, hear, &heard, NULL), 2);
 	ck_assert_str_eq(heard.text.data, "2 ");
 	ck_assert_int_eq(count_files(dir), 0);
 	ck_assert_int_eq(count_files(unit_path("useless/broken")), 1);
@@ -301,7 +303,8 @@ START_TEST(what_cannot_be_written_leaves_nothing)
 	ck_assert_ptr_nonnull(strstr(err.msg, file));
 	ck_assert_int_eq(
 	    spool_write(unit_path("no/such/dir"), 1, event, NULL), -ENOENT);
-	ck_assert_int_eq(spool_drain(file, 0, hear, NULL, NULL), -ENOTDIR);
+	ck_assert_int_eq(
+	    spool_drain(file, 0, NULL, hear, NULL, NULL), -ENOTDIR);
 }
 END_TEST
 
@@ -326,7 +329,7 @@ START_TEST(many_writers_do_not_disturb_each_other)
 		ck_assert_int_gt(wait(&status), 0);
 		ck_assert_int_eq(status, 0);
 	}
-	ck_assert_int_eq(spool_drain(dir, 0, hear, &heard, NULL), 200);
+	ck_assert_int_eq(spool_drain(dir, 0, NULL, hear, &heard, NULL), 200);
 	ck_assert_int_eq(count_files(dir), 0);
 	buf_release(&heard.text);
 }

@@ -76,6 +76,18 @@ find(const struct tmux_info *list, size_t count, const char *name)
 }
 
 static void
+on_drained(void *arg)
+{
+	struct fleet *fleet = arg;
+
+	if (fleet->core->stopping)
+		return;
+	for (size_t i = 0; i < fleet->count; i++)
+		recover(fleet->agents[i]);
+	life_floor_begun(fleet->core);
+}
+
+static void
 on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
     void *arg)
 {
@@ -94,11 +106,8 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 	for (size_t i = 0; i < fleet->count; i++)
 		adopt_one(fleet->agents[i],
 		    find(list, count, session_name(fleet->agents[i]->session)));
-	hooks_drain_all(fleet->hooks); /* hooks that fired while no daemon was
-					* running */
-	for (size_t i = 0; i < fleet->count; i++)
-		recover(fleet->agents[i]);
-	life_floor_begun(core);
+	/* Hooks that fired while no daemon was running. */
+	hooks_drain_then(fleet->hooks, on_drained, fleet);
 }
 
 void

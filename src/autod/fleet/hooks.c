@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -9,7 +11,10 @@
 #include "errtext.h"
 #include "hook-event.h"
 #include "hooks.h"
+#include "id.h"
+#include "json.h"
 #include "log.h"
+#include "loop.h"
 #include "mem.h"
 #include "persist.h"
 #include "serve.h"
@@ -18,25 +23,47 @@
 #include "watch.h"
 #include "workspace.h"
 
-#define DRAIN_MAX 16 /* events per pass */
+/* Of the spool, in one pass of the loop. */
+#define DRAIN_MAX 256
+#define DRAIN_US  10000
 
 /* An event from the spool that was processed. Its file is removed when the
  * changes are saved. */
 struct taken {
-	TAILQ_ENTRY(taken) entry;
 	struct hooks *hooks;
-	char *id;
+	char id[ID_ULID_SIZE];
 };
 
-TAILQ_HEAD(taken_list, taken);
+/* A call that arrived while older events are still in the spool. */
+struct held {
+	TAILQ_ENTRY(held) entry;
+	struct server_call *call;
+	struct json_object *params;
+};
+
+TAILQ_HEAD(held_calls, held);
 
 struct hooks {
 	struct fleet *fleet;
 	struct core *core;
 	char *spool; /* folder */
 	struct watch *watch;
-	struct taken_list taken;
+	void *taken; /* a tree of them: tsearch(3) */
+	struct held_calls held;
+	struct loop_call *more; /* goes on with the spool in the next pass */
+	bool draining; /* more has been requested */
+	int64_t until_us; /* of this pass */
+	void (*drained)(void *arg); /* NULL = nobody waits */
+	void *drained_arg;
 };
+
+static int
+compare_taken(const void *a, const void *b)
+{
+	const struct taken *one = a, *other = b;
+
+	return strcmp(one->id, other->id);
+}
 
 /* True if the call will be answered later. */
 static bool
@@ -61,34 +88,55 @@ take(struct hooks *hooks, struct server_call *call, struct json_object *params)
 }
 
 static void
+answer(
+    struct hooks *hooks, struct server_call *call, struct json_object *params)
+{
+	if (!take(hooks, call, params))
+		serve_reply(hooks->core, call, NULL);
+}
+
+static void
 on_hook(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct hooks *hooks = arg;
+	struct held *held;
 
 	/* Earlier events first. */
-	hooks_drain_all(hooks);
-	if (!take(hooks, call, params))
-		serve_reply(hooks->core, call, NULL);
+	hooks_drain(hooks);
+	if (!hooks->draining) {
+		answer(hooks, call, params);
+		return;
+	}
+	held = xcalloc(1, sizeof *held);
+	held->call = call;
+	held->params = json_object_get(params);
+	TAILQ_INSERT_TAIL(&hooks->held, held, entry);
+}
+
+static void
+held_free(struct hooks *hooks, struct held *held)
+{
+	TAILQ_REMOVE(&hooks->held, held, entry);
+	json_object_put(held->params);
+	free(held);
 }
 
 /* --- the spool -------------------------------------------------------- */
 
 static bool
-is_taken(const struct hooks *hooks, const char *id)
+is_taken(const char *id, void *arg)
 {
-	const struct taken *taken;
+	struct hooks *hooks = arg;
+	struct taken key;
 
-	TAILQ_FOREACH (taken, &hooks->taken, entry)
-		if (strcmp(taken->id, id) == 0)
-			return true;
-	return false;
+	strlcpy(key.id, id, sizeof key.id);
+	return tfind(&key, &hooks->taken, compare_taken) != NULL;
 }
 
 static void
 taken_free(struct taken *taken)
 {
-	TAILQ_REMOVE(&taken->hooks->taken, taken, entry);
-	free(taken->id);
+	tdelete(taken, &taken->hooks->taken, compare_taken);
 	free(taken);
 }
 
@@ -108,46 +156,68 @@ on_spooled(const char *id, struct json_object *event, void *arg)
 	struct hooks *hooks = arg;
 	struct taken *taken;
 
-	if (is_taken(hooks, id))
-		return SPOOL_KEEP;
+	if (clock_mono_us() > hooks->until_us)
+		return -EAGAIN;
 	take(hooks, NULL, event);
 	taken = xcalloc(1, sizeof *taken);
 	taken->hooks = hooks;
-	taken->id = xstrdup(id);
-	TAILQ_INSERT_TAIL(&hooks->taken, taken, entry);
+	strlcpy(taken->id, id, sizeof taken->id);
+	if (tsearch(taken, &hooks->taken, compare_taken) == NULL)
+		fatalx("out of memory: an event of the spool");
 	persist_then(hooks->core, hooks, on_written, taken);
 	return SPOOL_KEEP;
 }
 
-static int
-drain(struct hooks *hooks, int max)
-{
-	struct err err = { 0 };
-	int r = spool_drain(hooks->spool, max, on_spooled, hooks, &err);
-
-	if (r < 0)
-		log_debug("spool: %s", err.msg);
-	return r;
-}
-
+/* What waited for the spool, in the order of arrival. */
 static void
-on_more(void *arg)
+drained(struct hooks *hooks)
 {
-	hooks_drain(arg);
+	void (*fn)(void *arg) = hooks->drained;
+	struct held *held;
+
+	hooks->draining = false;
+	hooks->drained = NULL;
+	if (fn != NULL)
+		fn(hooks->drained_arg);
+	while ((held = TAILQ_FIRST(&hooks->held)) != NULL) {
+		answer(hooks, held->call, held->params);
+		held_free(hooks, held);
+	}
 }
 
-/* A few at a time, so that the loop can serve others. */
+/* A part of it, so that the loop can serve others. */
+static void
+drain(void *arg)
+{
+	struct hooks *hooks = arg;
+	struct err err = { 0 };
+	int r;
+
+	hooks->until_us = clock_mono_us() + DRAIN_US;
+	r = spool_drain(
+	    hooks->spool, DRAIN_MAX, is_taken, on_spooled, hooks, &err);
+	if (r < 0 && r != -EAGAIN)
+		log_debug("spool: %s", err.msg);
+	if (r == DRAIN_MAX || r == -EAGAIN) {
+		hooks->draining = true;
+		loop_call_request(hooks->more);
+	} else
+		drained(hooks);
+}
+
 void
 hooks_drain(struct hooks *hooks)
 {
-	if (drain(hooks, DRAIN_MAX) == DRAIN_MAX)
-		persist_then(hooks->core, hooks, on_more, hooks);
+	if (!hooks->draining)
+		drain(hooks);
 }
 
 void
-hooks_drain_all(struct hooks *hooks)
+hooks_drain_then(struct hooks *hooks, void (*fn)(void *arg), void *arg)
 {
-	drain(hooks, 0);
+	hooks->drained = fn;
+	hooks->drained_arg = arg;
+	hooks_drain(hooks);
 }
 
 static void
@@ -164,7 +234,8 @@ hooks_new(struct fleet *fleet)
 	hooks->fleet = fleet;
 	hooks->core = fleet->core;
 	hooks->spool = workspace_path(fleet->core->workspace, "spool");
-	TAILQ_INIT(&hooks->taken);
+	TAILQ_INIT(&hooks->held);
+	hooks->more = loop_call_new(fleet->core->loop, drain, hooks);
 	serve_handle(fleet->core, "hook.event", on_hook, hooks);
 	if (!fleet->core->options->oneshot &&
 	    watch_new(fleet->core->loop, hooks->spool, on_spool_changed, hooks,
@@ -176,14 +247,18 @@ hooks_new(struct fleet *fleet)
 void
 hooks_free(struct hooks *hooks)
 {
-	struct taken *taken;
+	struct held *held;
 
 	if (hooks == NULL)
 		return;
 	persist_forget(hooks->core, hooks);
 	watch_free(hooks->watch);
-	while ((taken = TAILQ_FIRST(&hooks->taken)) != NULL)
-		taken_free(taken);
+	loop_call_free(hooks->more);
+	tdestroy(hooks->taken, free);
+	while ((held = TAILQ_FIRST(&hooks->held)) != NULL) {
+		serve_refuse(held->call, API_BUSY, "the daemon is stopping");
+		held_free(hooks, held);
+	}
 	free(hooks->spool);
 	free(hooks);
 }

@@ -15,8 +15,10 @@ struct hooks;
 struct hooks *hooks_new(struct fleet *fleet);
 void hooks_free(struct hooks *hooks);
 
-/* Process the spool: a part of it now and the rest soon, or all of it. */
+/* Process the spool: a part of it now, and the rest in later passes of the
+ * loop. Hooks that arrive meanwhile wait for their turn. */
 void hooks_drain(struct hooks *hooks);
-void hooks_drain_all(struct hooks *hooks);
+/* The same, and call fn when it has been processed: now, if it is small. */
+void hooks_drain_then(struct hooks *hooks, void (*fn)(void *arg), void *arg);
 
 #endif

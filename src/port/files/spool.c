@@ -217,32 +217,36 @@ put_aside(const char *dir, const char *name, struct err *err)
 	return 0;
 }
 
-/* 0 if it was removed from the spool, whatever was done with it. */
+/* 1 if it was handled, whatever was done with it; 0 if it was passed over. */
 static int
-drain_one(
-    const char *dir, const char *name, spool_fn *fn, void *arg, struct err *err)
+drain_one(const char *dir, const char *name, spool_skip_fn *skip, spool_fn *fn,
+    void *arg, struct err *err)
 {
 	cleanup_free char *path = file_join(dir, name);
 	cleanup_json struct json_object *event = NULL;
 	char id[ID_ULID_SIZE];
 	int r;
 
+	strlcpy(id, name, sizeof id);
+	if (skip != NULL && skip(id, arg))
+		return 0;
 	r = json_load(path, SPOOL_EVENT_MAX, &event, err);
 	if (r == -ENOENT)
-		return 0;
+		return 1;
 	/* If we lack memory or descriptors, the file is not to blame. */
 	if (r == -EMFILE || r == -ENFILE)
 		return r;
-	strlcpy(id, name, sizeof id);
 	r = r < 0 ? -EINVAL : fn(id, event, arg);
 	if (r == -EINVAL)
-		return put_aside(dir, name, err);
-	if (r < 0)
-		return err_errno(err, r, "%s", path);
-	if (r == SPOOL_KEEP)
-		return 0;
-	r = spool_remove(dir, id);
-	return r < 0 ? err_errno(err, r, "cannot remove %s", path) : 0;
+		r = put_aside(dir, name, err);
+	else if (r < 0)
+		err_errno(err, r, "%s", path);
+	else if (r == 0) {
+		r = spool_remove(dir, id);
+		if (r < 0)
+			err_errno(err, r, "cannot remove %s", path);
+	}
+	return r < 0 ? r : 1;
 }
 
 int
@@ -255,22 +259,22 @@ spool_remove(const char *dir, const char *id)
 }
 
 int
-spool_drain(const char *dir, int max, spool_fn *fn, void *arg, struct err *err)
+spool_drain(const char *dir, int max, spool_skip_fn *skip, spool_fn *fn,
+    void *arg, struct err *err)
 {
 	struct names names = { 0 };
 	cleanup_free char(*at)[NAME_SIZE] = NULL;
-	size_t most;
-	int r;
+	int r, count = 0;
 
 	r = list_events(dir, &names);
 	at = names.at;
 	if (r < 0)
 		return err_errno(err, r, "%s", dir);
-	most = max > 0 && (size_t)max < names.count ? (size_t)max : names.count;
-	for (size_t i = 0; i < most; i++) {
-		r = drain_one(dir, at[i], fn, arg, err);
+	for (size_t i = 0; i < names.count && (max == 0 || count < max); i++) {
+		r = drain_one(dir, at[i], skip, fn, arg, err);
 		if (r < 0)
 			return r;
+		count += r;
 	}
-	return (int)most;
+	return count;
 }

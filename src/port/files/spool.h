@@ -11,6 +11,7 @@
 #ifndef SPOOL_H
 #define SPOOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -35,13 +36,16 @@ int spool_write(const char *dir, int64_t wall_ms, struct json_object *event,
 #define SPOOL_KEEP 1
 typedef int spool_fn(const char *id, struct json_object *event, void *arg);
 
+/* Is the event already being handled? Then it is not read. */
+typedef bool spool_skip_fn(const char *id, void *arg);
+
 /* Hand out at most max events (0 = all), oldest first, and remove each when fn
- * has returned. What is not JSON is moved to dir/broken without calling fn.
- * Returns the number of files handled, less than max if none are left; or what
- * fn returned to stop; or a negative errno. A missing directory counts as
- * empty. */
-int
-spool_drain(const char *dir, int max, spool_fn *fn, void *arg, struct err *err);
+ * has returned. Events that skip (may be NULL) knows are passed over. What is
+ * not JSON is moved to dir/broken without calling fn. Returns the number of
+ * files handled, less than max if none are left; or what fn returned to stop;
+ * or a negative errno. A missing directory counts as empty. */
+int spool_drain(const char *dir, int max, spool_skip_fn *skip, spool_fn *fn,
+    void *arg, struct err *err);
 
 /* Remove the event with that id; it is no error if it is gone. */
 int spool_remove(const char *dir, const char *id);
