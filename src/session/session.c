@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "json.h"
@@ -229,6 +230,10 @@ session_unwatch(struct session *s)
 	transcript_free(take_ptr(&s->transcript));
 	json_object_put(take_ptr(&s->record->pane));
 	s->record->ready = false;
+	/* It has the environment, and an agent that never came up has not
+	 * removed it. */
+	if (s->launcher != NULL)
+		unlink(s->launcher);
 	s->events.changed(s->arg);
 }
 

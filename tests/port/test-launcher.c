@@ -172,6 +172,35 @@ START_TEST(arguments_arrive_as_they_are)
 }
 END_TEST
 
+/* It has the environment, perhaps with keys. */
+START_TEST(file_is_private_and_removed_when_it_was_read)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
+	cleanup_free char *launcher = NULL, *again = NULL;
+	cleanup_ran struct ran ran;
+	struct stat st;
+
+	setenv("ANTHROPIC_API_KEY", "a-key", 1);
+	buf_adds(&config, "[defaults]\n");
+	config_line(&config, "agent_command", agent_script("agent-key"));
+	claude_world_begin(&w, config.data);
+	launcher = claude_world_prepare(&w);
+	ck_assert_int_eq(chmod(launcher, 0644), 0);
+	again = claude_world_prepare(&w);
+	ck_assert_str_eq(again, launcher);
+	ck_assert_int_eq(stat(launcher, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	ck_assert_int_eq(file_read(launcher, OUTPUT_MAX, &text, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(text.data, "a-key"));
+	run_pane(launcher, &ran);
+	unsetenv("ANTHROPIC_API_KEY");
+	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
+	ck_assert_str_eq(variable(&ran, "ANTHROPIC_API_KEY"), "a-key");
+	ck_assert(!file_exists(launcher));
+}
+END_TEST
+
 START_TEST(environment_is_ours_and_the_panes)
 {
 	cleanup_buf struct buf config = BUF_INIT;
@@ -264,17 +293,19 @@ expect_failure(const char *file, const char *words)
 static void
 expect_agent_failure(const char *command, const char *words)
 {
+	const char *const wanted[] = { command, "defaults.agent_command",
+		words };
 	cleanup_claude_world struct claude_world w;
 	cleanup_buf struct buf config = BUF_INIT;
-	cleanup_free char *launcher = NULL;
 
 	buf_adds(&config, "[defaults]\n");
 	config_line(&config, "agent_command", command);
 	claude_world_begin(&w, config.data);
-	launcher = claude_world_prepare(&w);
-	expect_failure(launcher, command);
-	expect_failure(launcher, "defaults.agent_command");
-	expect_failure(launcher, words);
+	for (size_t i = 0; i < nitems(wanted); i++) {
+		cleanup_free char *launcher = claude_world_prepare(&w);
+
+		expect_failure(launcher, wanted[i]);
+	}
 }
 
 START_TEST(agent_that_is_missing_is_named)
@@ -315,6 +346,7 @@ START_TEST(directory_that_is_gone_is_named)
 	w.launch.cwd = "/nowhere/at all";
 	launcher = claude_world_prepare(&w);
 	expect_failure(launcher, "/nowhere/at all: No such file");
+	ck_assert(!file_exists(launcher));
 }
 END_TEST
 
@@ -389,6 +421,7 @@ unit_suite(void)
 
 	unit_case(suite, "agent",
 	    (const TTest *const[]){ arguments_arrive_as_they_are,
+		file_is_private_and_removed_when_it_was_read,
 		environment_is_ours_and_the_panes,
 		arguments_of_100_kilobytes_arrive,
 		agent_is_found_on_the_path_of_the_file,

@@ -105,9 +105,11 @@ END_TEST
 
 START_TEST(a_tmux_that_fails_is_told)
 {
+	cleanup_free char *launch = NULL;
 	struct world w;
 
 	world_begin(&w);
+	launch = file_join(w.workspace.dir, "sessions/adam/launch.json");
 	world_agent(&w, false);
 	w.tmux->err = (struct err){ -EIO, "no such thing" };
 	world_launch(&w, false);
@@ -125,6 +127,8 @@ START_TEST(a_tmux_that_fails_is_told)
 	world_expect_tmux(&w, "kill start");
 	ck_assert_int_eq(session_phase(w.session), SESSION_NONE);
 	ck_assert_uint_eq(w.record.generation, 2);
+	/* Nobody has read the environment in it. */
+	ck_assert(!file_exists(launch));
 	world_end(&w);
 }
 END_TEST

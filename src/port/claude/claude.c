@@ -242,6 +242,8 @@ write_launcher(const struct claude_launch *launch, char **argv, char **ours,
 	json_set(file, "argv", strv_to_json(argv));
 	json_set(file, "env", strv_to_json(env));
 	json_set_string(file, "cwd", launch->cwd);
+	/* The mode of an older file would be kept. */
+	unlink(launcher);
 	r = json_save(launcher, file, 0600, err);
 	if (r == 0)
 		*ret_launcher = take_ptr(&launcher);

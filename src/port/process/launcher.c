@@ -73,6 +73,8 @@ launcher_exec(const char *file, struct err *err)
 	size_t count;
 	int r = json_load(file, LAUNCHER_MAX, &json, err);
 
+	/* The environment in it may have keys: nobody needs it any more. */
+	unlink(file);
 	if (r < 0)
 		return r;
 	r = shape_check(&whole, json, "", err);

@@ -7,7 +7,7 @@
 struct err;
 
 /* Read argument vector and environment from the file that claude_prepare()
- * wrote, and exec. Returns only on failure: negative errno. */
+ * wrote, remove it, and exec. Returns only on failure: negative errno. */
 int launcher_exec(const char *file, struct err *err);
 
 #endif
