@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc resume: continue after a pause: a budget, an outage, too many failures.
- */
+/* llmc resume: continue after a pause: a person's own, or at a budget. */
 #include <string.h>
 
 #include "commands.h"
@@ -29,12 +28,13 @@ resume_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_resume = {
 	.name = "resume",
 	.usage = "[WORKER]",
-	.summary = "continue auto mode after a pause",
+	.summary = "let paused workers continue",
 	.help =
-	    "When a budget is used up, a worker or all of auto mode pauses; "
-	    "llmc status says\nwhich and why. Resuming grants the same amount "
-	    "once more. Without a name,\neverything that is paused "
-	    "continues.\n",
+	    "For workers that you have paused or stopped (llmc pause, llmc "
+	    "stop), and for those\nthat paused by themselves; llmc status "
+	    "says why. When a budget is used up, a\nworker or all of auto "
+	    "mode pauses: resuming grants the same amount once more.\nWithout "
+	    "a name, everything that is paused continues.\n",
 	.max_args = 1,
 	.method = "auto.resume",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

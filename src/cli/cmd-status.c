@@ -125,6 +125,7 @@ worker_json(const struct status *s, const struct worker *w)
 	json_set_string(
 	    json, "prompt_excerpt", excerpt.len > 0 ? excerpt.data : NULL);
 	json_set_string(json, "error_reason", w->reason);
+	json_set_bool(json, "on_hold", w->on_hold);
 	json_set_string(json, "task", w->task);
 	json_set_string(json, "task_title", task != NULL ? task->title : NULL);
 	json_set(json, "until_unix",
@@ -163,6 +164,12 @@ worker_row(const struct status *s, struct table *table, const struct worker *w)
 		sha = xasprintf("[%.*s]", SHA_LEN, w->commit);
 	if (w->reason != NULL)
 		buf_addf(&words, "(%s)", w->reason);
+	else if (w->on_hold)
+		buf_addf(&words, "(%s; continue with: llmc resume %s)",
+		    worker_in_turn(w->status) || w->status == WORKER_STARTING ?
+			"pauses at the end of its turn" :
+			"paused",
+		    w->name);
 	if (w->until_ms > s->now) {
 		buf_addf(&words, "%scontinues in ", words.len > 0 ? " " : "");
 		text_add_duration(&words, (w->until_ms - s->now) / 1000 * 1000);
@@ -346,6 +353,9 @@ static const struct shape worker_shape = {
 		    .flags = SHAPE_NULLABLE,
 		    .help = "why it is in error, paused or limited, or why its "
 			    "work did not land" },
+		{ .name = "on_hold",
+		    .type = SHAPE_BOOL,
+		    .help = "a person paused or stopped it: no new task" },
 		{ .name = "task",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,

@@ -213,7 +213,8 @@ check_worker(struct doctor *d, const struct worker *w)
 		    "run: llmc doctor --repair");
 		return false;
 	}
-	if (w->status != WORKER_ERROR && w->status != WORKER_PAUSED)
+	if (w->status != WORKER_ERROR &&
+	    (w->status != WORKER_PAUSED || w->on_hold))
 		return true;
 	detail = xasprintf("%s: %s: %s", w->name, worker_status_name(w->status),
 	    w->reason != NULL ? w->reason : "unknown reason");

@@ -83,6 +83,14 @@ static const struct shape resume_params = {
 	    },
 };
 
+static const struct shape pause_params = {
+	.fields =
+	    FIELDS{
+		MAY("worker", SHAPE_STRING, "if absent, every worker"),
+		END,
+	    },
+};
+
 static const struct shape stop_params = {
 	.fields =
 	    FIELDS{
@@ -237,6 +245,26 @@ static const struct shape resumed = {
 
 static const struct shape_field resume_result = RESULT(resumed);
 
+static const struct shape paused = {
+	.fields =
+	    FIELDS{
+		{ .name = "paused",
+		    .type = SHAPE_ARRAY,
+		    .of = &names,
+		    .help = "workers that take no new task" },
+		FIELD("message", SHAPE_STRING, "sentences for people"),
+		END,
+	    },
+};
+
+static const struct shape_field pause_result = RESULT(paused);
+
+static const struct shape stopped = {
+	.fields = FIELDS{ RESULT_WORKER, RESULT_BEFORE, RESULT_AFTER, END },
+};
+
+static const struct shape_field worker_stop_result = RESULT(stopped);
+
 static const struct shape info = {
 	.fields =
 	    FIELDS{
@@ -305,6 +333,15 @@ const struct api_method api_methods[] = {
 	    "give a task to a free worker, or to one that is about to be free",
 	    API_AGENT, &start_params, &start_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
+	{ "worker.pause",
+	    "let a worker finish its turn and take no new task until "
+	    "auto.resume",
+	    API_ONESHOT, &pause_params, &pause_result,
+	    ERRORS{ API_UNKNOWN, 0 } },
+	{ "worker.stop",
+	    "end the session of a worker, and keep its task and its work",
+	    API_ONESHOT, &worker_params, &worker_stop_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.message", "send a worker a message about its task", API_AGENT,
 	    &message_params, &message_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
@@ -351,7 +388,8 @@ const struct api_method api_methods[] = {
 	{ "task.drop", "remove a task", API_ONESHOT | API_AGENT,
 	    &api_task_params, &api_task_drop_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
-	{ "auto.resume", "continue after a budget was used up", 0,
+	{ "auto.resume",
+	    "let what is paused continue: workers, and all of auto mode", 0,
 	    &resume_params, &resume_result, ERRORS{ API_UNKNOWN, 0 } },
 	{ "daemon.info", "report who the daemon is and how it is doing",
 	    API_AGENT, &no_params, &info_result, ERRORS{ 0 } },

@@ -28,6 +28,7 @@ static const struct record_field fields[] = {
 	FIELD("prompt", prompt),
 	FIELD("prompt_command", prompt_command),
 	FIELD("task", task),
+	FIELD("on_hold", on_hold),
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
 	FIELD("usage_transcript", usage_transcript),

@@ -58,9 +58,8 @@ worker_in_turn(enum worker_status status)
 	    status == WORKER_REVIEWING || status == WORKER_REBASING;
 }
 
-/* No turn is running, and none is about to begin. */
-static bool
-is_quiet(const struct worker *worker)
+bool
+worker_is_quiet(const struct worker *worker)
 {
 	return !worker->session.busy && worker->session.step == PROMPT_NONE;
 }
@@ -68,13 +67,15 @@ is_quiet(const struct worker *worker)
 bool
 worker_is_free(const struct worker *worker)
 {
-	return worker->status == WORKER_IDLE && is_quiet(worker);
+	return worker->status == WORKER_IDLE && worker_is_quiet(worker) &&
+	    !worker->on_hold;
 }
 
 bool
 worker_is_coming(const struct worker *worker)
 {
-	return worker->status == WORKER_OFFLINE && is_quiet(worker);
+	return worker->status == WORKER_OFFLINE && worker_is_quiet(worker) &&
+	    !worker->on_hold;
 }
 
 bool
@@ -88,7 +89,7 @@ worker_is_held(const struct worker *worker)
 bool
 worker_is_at_rest(const struct worker *worker)
 {
-	return is_quiet(worker) && !worker->accepted;
+	return worker_is_quiet(worker) && !worker->accepted;
 }
 
 bool

@@ -31,6 +31,7 @@ struct worker {
 	char *prompt; /* what it works on */
 	char *prompt_command; /* where the prompt came from, for people */
 	char *task; /* id of the task in auto mode, NULL = by hand */
+	bool on_hold; /* a person paused it: no new task until llmc resume */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
 	char *usage_transcript; /* conversation whose usage is counted so
@@ -103,12 +104,14 @@ bool worker_waits(enum worker_status status);
 /* Is it a status with a running turn, which is judged at its end? */
 bool worker_in_turn(enum worker_status status);
 
-/* May it get a task: is it idle, with no turn running and no prompt on its
- * way? */
+/* Is no turn running, and no prompt on its way? */
+bool worker_is_quiet(const struct worker *worker);
+
+/* May it get a task: is it idle, quiet and not on hold? */
 bool worker_is_free(const struct worker *worker);
 
 /* Will it be idle as soon as its session is ready: offline, with nothing to
- * continue? */
+ * continue, and not on hold? */
 bool worker_is_coming(const struct worker *worker);
 
 /* It must not be typed to: it is accepting, paused, limited, in error or

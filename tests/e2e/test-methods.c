@@ -265,6 +265,8 @@ call_worker_methods(void)
 		e2e_git(fleet_root(), "rev-parse", "main", NULL)));
 	must("worker.reset", ADAM);
 	until("idle");
+	must("worker.pause", ADAM);
+	must("worker.stop", ADAM);
 	must("worker.nuke", ADAM);
 }
 

@@ -187,6 +187,7 @@ roll_task(struct dice *dice, struct worker *w)
 	roll_string(dice, &w->prompt);
 	roll_string(dice, &w->prompt_command);
 	roll_string(dice, &w->task);
+	w->on_hold = dice_coin(dice);
 	w->stalls = (int)(dice_next(dice) >> 33);
 	w->over_budget = dice_coin(dice);
 	roll_string(dice, &w->usage_transcript);
@@ -269,6 +270,7 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert_int_eq(a->since_ms, b->since_ms);
 	ck_assert_int_eq(a->activity_ms, b->activity_ms);
 	ck_assert_int_eq(a->created_ms, b->created_ms);
+	ck_assert_int_eq(a->on_hold, b->on_hold);
 	ck_assert_int_eq(a->stalls, b->stalls);
 	ck_assert_int_eq(a->over_budget, b->over_budget);
 	ck_assert_int_eq(a->usage_tokens, b->usage_tokens);

@@ -249,7 +249,8 @@ repair_workers(struct auto_mode *mode)
 		if (w->status == WORKER_ERROR) {
 			outcome_attempt_failed(mode, agent,
 			    w->reason != NULL ? w->reason : "worker in error");
-		} else if (w->status == WORKER_PAUSED && !w->over_budget) {
+		} else if (w->status == WORKER_PAUSED && !w->over_budget &&
+		    !w->on_hold) {
 			outcome_worker_lost(
 			    mode, agent, "its worker was paused");
 			outcome_clear_worker(agent);

@@ -15,6 +15,7 @@
 #include "errtext.h"
 #include "git-facts.h"
 #include "git-reset.h"
+#include "hold.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -196,7 +197,7 @@ act(struct op_check *check)
 	} else if (t->turns >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
-	} else {
+	} else if (!hold_turn_ended(agent, words)) {
 		emit(mode->core,
 		    &(struct event){ .kind = EVENT_SENT_BACK,
 			.worker = agent->worker->name,

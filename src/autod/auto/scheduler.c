@@ -78,7 +78,7 @@ scheduler_wants_worker(const struct auto_mode *mode)
 		    state_find(state, state->auto_workers[i]);
 
 		if (w != NULL && w->task == NULL && w->status != WORKER_ERROR &&
-		    w->status != WORKER_PAUSED)
+		    w->status != WORKER_PAUSED && !w->on_hold)
 			without++;
 	}
 	return intake_count(mode, TASK_WAITING) > without;

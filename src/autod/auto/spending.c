@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "emit.h"
 #include "fleet.h"
+#include "hold.h"
 #include "json.h"
 #include "landing.h"
 #include "mem.h"
@@ -273,11 +274,16 @@ resume_workers(struct auto_mode *mode, const char *name)
 	for (size_t i = 0; i < mode->fleet->count; i++) {
 		struct agent *agent = mode->fleet->agents[i];
 		const struct worker *w = agent->worker;
+		bool held;
 
-		if (!w->over_budget || agent_is_taken(agent) ||
+		if (agent_is_taken(agent) ||
 		    (name != NULL && strcmp(name, w->name) != 0))
 			continue;
-		resume_worker(agent);
+		held = hold_resume(agent);
+		if (w->over_budget)
+			resume_worker(agent);
+		else if (!held)
+			continue;
 		json_object_array_add(list, json_object_new_string(w->name));
 	}
 	return list;
@@ -307,7 +313,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 		    "Continuing." :
 		landing ?
 		    "What waited to land or to be pushed is tried again." :
-		    "Nothing is paused at a budget.");
+		    "Nothing is paused.");
 	json_set(result, "resumed", list);
 	scheduler_look(mode);
 	serve_reply(core, call, result);

@@ -292,6 +292,11 @@ wants_session(const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 
+	/* One that a person stopped waits for a decision without a session. */
+	if (w->on_hold &&
+	    (w->status == WORKER_NEEDS_REVIEW ||
+		w->status == WORKER_NO_CHANGES || w->status == WORKER_IDLE))
+		return false;
 	return w->status != WORKER_PAUSED && w->status != WORKER_ERROR &&
 	    w->status != WORKER_LIMITED && w->status != WORKER_ACCEPTING &&
 	    w->worktree != NULL && file_is_dir(w->worktree);

@@ -6,6 +6,7 @@
 #include "adopt.h"
 #include "agent.h"
 #include "buf.h"
+#include "hold.h"
 #include "hooks.h"
 #include "json.h"
 #include "mem.h"
@@ -211,6 +212,7 @@ fleet_new(struct core *core)
 	fleet->patrol = patrol_new(fleet);
 	fleet->waiters = waiters_new(fleet);
 	fleet->starts = start_queue_new(fleet);
+	fleet->hold = hold_new(fleet);
 	worker_commands_register(fleet);
 	core_add_floor(core, &fleet->floor);
 	return fleet;
@@ -226,6 +228,7 @@ fleet_free(struct fleet *fleet)
 	while (fleet->count > 0)
 		agent_free(fleet->agents[0]);
 	free(fleet->agents);
+	hold_free(fleet->hold);
 	start_queue_free(fleet->starts);
 	waiters_free(fleet->waiters);
 	patrol_free(fleet->patrol);

@@ -18,6 +18,7 @@
 struct agent;
 struct fleet;
 struct fleet_method;
+struct hold;
 struct hooks;
 struct patrol;
 struct start_queue;
@@ -64,6 +65,7 @@ struct fleet {
 	const struct fleet_policy *policy; /* never NULL */
 	void *policy_arg;
 	struct session_host host;
+	struct hold *hold;
 	struct start_queue *starts;
 	struct waiters *waiters;
 	struct hooks *hooks;

@@ -9,6 +9,7 @@
 #include "errtext.h"
 #include "git-facts.h"
 #include "git-salvage.h"
+#include "hold.h"
 #include "json.h"
 #include "mem.h"
 #include "persist.h"
@@ -189,10 +190,11 @@ act(struct turn_end *t)
 	switch (t->action) {
 	case TURN_NUDGE:
 	case TURN_BACK:
-		if (!is_held(t)) {
-			report_to_policy(t);
+		if (is_held(t))
+			break;
+		report_to_policy(t);
+		if (!hold_turn_ended(agent, t->reason.data))
 			send_back(t);
-		}
 		break;
 	case TURN_COMMIT: /* has become FINISHED by now */
 	case TURN_FINISHED:

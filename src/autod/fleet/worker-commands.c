@@ -11,6 +11,7 @@
 #include "op-inspect.h"
 #include "op-nuke.h"
 #include "op-reset.h"
+#include "op-stop.h"
 #include "prompt.h"
 #include "rpc.h"
 #include "serve.h"
@@ -50,7 +51,8 @@ worker_commands_prompt_under_way(struct agent *agent, struct server_call *call)
 	return true;
 }
 
-/* --- add, remove, reset ----------------------------------------------- */
+/* --- add, remove, reset, stop -----------------------------------------------
+ */
 
 static void
 on_add(void *arg, struct server_call *call, struct json_object *params)
@@ -101,6 +103,15 @@ on_reset(void *arg, struct agent *agent, struct server_call *call,
 			.worker = agent->worker->name,
 			.reason = failed });
 	op_reset(agent, call);
+}
+
+static void
+on_stop(void *arg, struct agent *agent, struct server_call *call,
+    struct json_object *params)
+{
+	(void)arg;
+	(void)params;
+	op_stop(agent, call);
 }
 
 /* --- message, reject -------------------------------------------------- */
@@ -228,6 +239,7 @@ worker_commands_register(struct fleet *fleet)
 	serve_handle(fleet->core, "worker.add", on_add, fleet);
 	fleet_handle(fleet, "worker.nuke", on_nuke, NULL);
 	fleet_handle(fleet, "worker.reset", on_reset, NULL);
+	fleet_handle(fleet, "worker.stop", on_stop, NULL);
 	fleet_handle(fleet, "worker.message", on_message, NULL);
 	fleet_handle(fleet, "worker.reject", on_reject, NULL);
 }

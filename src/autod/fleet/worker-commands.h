@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The commands for a worker: add, remove or reset it, send it a message, reject
- * its work. start-queue.h gives it a task; landing is the floor above. */
+/* The commands for a worker: add, remove, reset or stop it, send it a message,
+ * reject its work. start-queue.h gives it a task; landing is the floor above.
+ */
 #ifndef WORKER_COMMANDS_H
 #define WORKER_COMMANDS_H
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Workers that a person has put on hold (llmc pause, llmc stop): they finish
+ * their turn and take no new task until llmc resume. The mark is part of the
+ * worker's record, so it outlives the daemon. A worker on hold is paused as
+ * soon as it has nothing to do; one that waits for a decision keeps its status.
+ */
+#ifndef HOLD_H
+#define HOLD_H
+
+#include <stdbool.h>
+
+struct agent;
+struct fleet;
+struct hold;
+
+/* Registers worker.pause. */
+struct hold *hold_new(struct fleet *fleet);
+void hold_free(struct hold *hold);
+
+/* Mark it, and pause it if nothing is in progress; with `now`, in the middle of
+ * a turn, too, for a caller who ends its session. */
+void hold_begin(struct agent *agent, bool now);
+
+/* Its turn has ended, and it would be told this next. True: it is on hold, so
+ * it is paused and told when it is resumed. */
+bool hold_turn_ended(struct agent *agent, const char *text);
+
+/* Take the mark away, and let a paused worker continue from where it was, for
+ * whatever reason it was paused; not if it was for a budget, which is granted
+ * elsewhere. False: there was nothing to resume. It must not be taken. */
+bool hold_resume(struct agent *agent);
+
+#endif
