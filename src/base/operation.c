@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "clock.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
@@ -69,6 +70,14 @@ operation_begin(struct operation *op, const struct operation_kind *kind,
 	if (deadline_ms > 0)
 		op->deadline = loop_after(loop, deadline_ms, on_deadline, op);
 	operation_go(op, 0);
+}
+
+void
+operation_extend(struct operation *op, int64_t ms)
+{
+	if (op->deadline != NULL)
+		loop_timer_restart(op->deadline,
+		    loop_timer_remaining(op->deadline, clock_mono_ms()) + ms);
 }
 
 const char *

@@ -79,6 +79,9 @@ struct operation {
 void operation_begin(struct operation *op, const struct operation_kind *kind,
     struct loop *loop, int64_t deadline_ms);
 
+/* Move the deadline, if there is one: this time does not count. */
+void operation_extend(struct operation *op, int64_t ms);
+
 /* The current step; for tests. */
 const char *operation_step_name(const struct operation *op);
 

@@ -284,6 +284,12 @@ tmux_new(struct loop *loop, const struct tmux_options *options,
 }
 
 void
+tmux_finish(struct tmux *tmux)
+{
+	(void)tmux;
+}
+
+void
 tmux_free(struct tmux *tmux)
 {
 	if (tmux != NULL)

@@ -278,11 +278,12 @@ core_free(struct core *core)
 	persist_free(core->persist);
 	event_stream_free(core->stream);
 	serve_free(core->serve);
-	tmux_free(core->tmux);
 	git_free(core->git);
 	heartbeat_free(core->heartbeat);
 	life_free(core->life);
 	watch_free(core->config_watch);
+	tmux_finish(core->tmux);
+	tmux_free(core->tmux);
 	emitter_free(core->emitter);
 	state_release(&core->state);
 	settings_free(core->settings);

@@ -3,34 +3,14 @@
 #include "agent.h"
 #include "clock.h"
 #include "emit.h"
-#include "limit-reset.h"
-#include "limit.h"
 #include "mem.h"
 #include "persist.h"
 #include "person.h"
+#include "session-limit.h"
 #include "turn-failure.h"
-#include "zone.h"
 
 static const char over_text[] =
     "The interruption is over. Continue the task from where it stopped.";
-
-static int64_t
-look_again_ms(enum limit_class class, const char *text, int tries)
-{
-	int64_t now = clock_wall_ms(), named = 0;
-	struct limit_reset reset = { 0 };
-
-	if (limit_reset_parse(text, &reset)) {
-		named = reset.at_ms;
-		if (named == 0 && reset.hour >= 0)
-			named = zone_next(
-			    &(struct zone_time){ reset.month, reset.day,
-				reset.hour, reset.minute, reset.zone },
-			    now);
-	}
-	return limit_look_again_ms(
-	    class, named, reset.at_ms > 0 || reset.month > 0, tries, now);
-}
 
 static void
 limit_worker(struct agent *agent, const char *text, int64_t until)
@@ -64,7 +44,8 @@ static void
 limit(struct agent *agent, enum limit_class class, const char *text)
 {
 	struct fleet *fleet = agent->fleet;
-	int64_t until = look_again_ms(class, text, agent->worker->limit_tries);
+	int64_t until =
+	    session_limit_look_ms(class, text, agent->worker->limit_tries);
 
 	agent->worker->limit_tries++; /* its own, not those of the others */
 	limit_worker(agent, text, until);

@@ -35,6 +35,7 @@ struct tmux_job {
 	TAILQ_ENTRY(tmux_job) entry;
 	struct tmux_queue *queue;
 	char *session; /* NULL = none in particular */
+	bool kills; /* ends its session: done even when nobody waits for it */
 	bool starts; /* may start a server; tried again if the one that accepted
 		      * it was just ending */
 	char **words; /* argument vector */

@@ -7,6 +7,8 @@
 #include "tmux-job.h"
 #include "tmux-queue.h"
 
+#define FINISH_MS 2000
+
 static bool
 job_waits_for(const struct tmux_job *job, const struct tmux_job *earlier)
 {
@@ -53,9 +55,13 @@ tmux_queue_add(struct tmux_job *job)
 void
 tmux_queue_end(struct tmux_job *job)
 {
-	TAILQ_REMOVE(&job->queue->jobs, job, entry);
-	loop_call_request(job->queue->pump);
+	struct tmux_queue *queue = job->queue;
+
+	TAILQ_REMOVE(&queue->jobs, job, entry);
+	loop_call_request(queue->pump);
 	tmux_job_free(job);
+	if (queue->finishing && TAILQ_EMPTY(&queue->jobs))
+		loop_stop(queue->loop, 0);
 }
 
 void
@@ -98,4 +104,36 @@ tmux_queue_forget(struct tmux_queue *queue, const void *who)
 	TAILQ_FOREACH (job, &queue->jobs, entry)
 		if (job->who == who)
 			job->done = forgotten;
+}
+
+static void
+on_late(void *arg)
+{
+	struct tmux_queue *queue = arg;
+
+	loop_stop(queue->loop, 0);
+}
+
+void
+tmux_queue_finish(struct tmux_queue *queue)
+{
+	struct tmux_job *job, *next;
+	struct loop_timer *late;
+
+	for (job = TAILQ_FIRST(&queue->jobs); job != NULL; job = next) {
+		next = TAILQ_NEXT(job, entry);
+		job->done = forgotten;
+		if (job->kills)
+			continue;
+		TAILQ_REMOVE(&queue->jobs, job, entry);
+		tmux_job_free(job);
+	}
+	if (TAILQ_EMPTY(&queue->jobs))
+		return;
+	queue->finishing = true;
+	late = loop_after(queue->loop, FINISH_MS, on_late, queue);
+	loop_call_request(queue->pump);
+	loop_run(queue->loop);
+	loop_timer_free(late);
+	queue->finishing = false;
 }

@@ -8,6 +8,7 @@
 #ifndef TMUX_QUEUE_H
 #define TMUX_QUEUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
@@ -21,12 +22,16 @@ struct tmux_queue {
 	struct loop *loop;
 	struct loop_call *pump;
 	struct tmux_jobs jobs; /* waiting and running, oldest first */
+	bool finishing; /* the loop runs for the last jobs */
 	char *command, *socket, *config;
 	int64_t deadline_ms;
 };
 
 void tmux_queue_init(struct tmux_queue *queue, struct loop *loop);
 void tmux_queue_release(struct tmux_queue *queue); /* abandons every job */
+
+/* Only finish the jobs that kill; the others are abandoned. Runs the loop. */
+void tmux_queue_finish(struct tmux_queue *queue);
 
 /* The jobs of `who` end with their present run, without a callback. */
 void tmux_queue_forget(struct tmux_queue *queue, const void *who);

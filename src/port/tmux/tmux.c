@@ -107,6 +107,13 @@ tmux_new(struct loop *loop, const struct tmux_options *options,
 }
 
 void
+tmux_finish(struct tmux *tmux)
+{
+	if (tmux != NULL)
+		tmux_queue_finish(&tmux->queue);
+}
+
+void
 tmux_free(struct tmux *tmux)
 {
 	if (tmux == NULL)
@@ -429,6 +436,7 @@ tmux_kill(struct tmux *tmux, const char *name, tmux_done_fn *fn, void *arg)
 	struct tmux_job *job = job_for(tmux, name, gone_done, arg, &request);
 
 	request->fn.done = fn;
+	job->kills = true;
 	tmux_job_words(job, "kill-session", "-t", NULL);
 	tmux_job_wordf(job, "=%s", name);
 	tmux_queue_add(job);

@@ -49,6 +49,10 @@ int tmux_new(struct loop *loop, const struct tmux_options *options,
     struct tmux **ret_tmux, struct err *err);
 /* Abandons running commands; the server lives on. */
 void tmux_free(struct tmux *tmux);
+/* Before that, at the end of a program: sessions that it has killed are removed
+ * from tmux, which ends the server with the last one; every other command is
+ * abandoned. Runs the loop, for two seconds at most, without callbacks. */
+void tmux_finish(struct tmux *tmux);
 
 typedef void tmux_done_fn(const struct err *err, void *arg);
 

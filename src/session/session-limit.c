@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "clock.h"
+#include "limit-reset.h"
+#include "session-limit.h"
+#include "zone.h"
+
+int64_t
+session_limit_look_ms(enum limit_class class, const char *text, int tries)
+{
+	int64_t now = clock_wall_ms(), named = 0;
+	struct limit_reset reset = { 0 };
+
+	if (limit_reset_parse(text, &reset)) {
+		named = reset.at_ms;
+		if (named == 0 && reset.hour >= 0)
+			named = zone_next(
+			    &(struct zone_time){ reset.month, reset.day,
+				reset.hour, reset.minute, reset.zone },
+			    now);
+	}
+	return limit_look_again_ms(
+	    class, named, reset.at_ms > 0 || reset.month > 0, tries, now);
+}
