@@ -7,10 +7,13 @@
 #include "daemon-wait.h"
 #include "errtext.h"
 #include "json.h"
+#include "lock.h"
 #include "mem.h"
 #include "oversight.h"
 #include "procref.h"
 #include "remote.h"
+#include "sessions.h"
+#include "settings.h"
 #include "shape.h"
 
 #define DOWN_MS 30000
@@ -22,7 +25,7 @@ enum {
 
 static const struct cli_flag down_flags[] = {
 	[FLAG_FORCE] = { "force", NULL,
-	    "leave the sessions running; works under an overseer too" },
+	    "end the sessions at once; works under an overseer too" },
 	{ NULL, NULL, NULL },
 };
 
@@ -39,21 +42,35 @@ find_daemon(struct cli *cli, struct procref *ref)
 		procref_set(ref, (pid_t)json_int_or(info, "pid", 0));
 }
 
+/* A daemon that was killed leaves its workers' sessions running. CLI_OK with
+ * *ret_ended 0: there was nothing to end. */
 static int
-down_run(struct cli *cli, const struct cli_args *args)
+end_orphans(struct cli *cli, int *ret_ended)
+{
+	cleanup_free char *file = workspace_path(&cli->workspace, "state.lock");
+	cleanup_fd int lock = lock_try(file, NULL);
+	struct settings *settings = NULL;
+	int status;
+
+	*ret_ended = 0;
+	if (lock < 0)
+		return CLI_OK; /* a daemon runs: it ends them */
+	status = cli_load_settings(cli, &settings);
+	if (status == CLI_OK)
+		status = sessions_sweep(cli, settings, ret_ended);
+	settings_free(settings);
+	return status;
+}
+
+static int
+stop_daemon(struct cli *cli, bool force)
 {
 	cleanup_json struct json_object *result = NULL;
 	struct procref daemon = PROCREF_INIT;
-	struct json_object *params;
-	bool force = args->flags[FLAG_FORCE] != NULL;
-	int status = force ?
-	    CLI_OK :
-	    oversight_refuse(cli, "down", "--force stops the daemon anyway");
+	struct json_object *params = json_object_new_object();
+	int status;
 
-	if (status != CLI_OK)
-		return status;
 	find_daemon(cli, &daemon);
-	params = json_object_new_object();
 	json_set_bool(params, "now", force);
 	status = remote_call(cli, "daemon.stop", params, 0, &result);
 	if (status == CLI_OK && !daemon_wait_gone(cli, &daemon, DOWN_MS))
@@ -61,10 +78,32 @@ down_run(struct cli *cli, const struct cli_args *args)
 		    "the daemon was told to stop, but is still running; see: "
 		    "llmc logs");
 	procref_release(&daemon);
+	return status;
+}
+
+static int
+down_run(struct cli *cli, const struct cli_args *args)
+{
+	bool force = args->flags[FLAG_FORCE] != NULL;
+	int ended = 0, status;
+
+	status = force ?
+	    CLI_OK :
+	    oversight_refuse(cli, "down", "--force stops the daemon anyway");
+	if (status == CLI_OK)
+		status = end_orphans(cli, &ended);
+	if (status == CLI_OK && ended == 0)
+		status = stop_daemon(cli, force);
 	if (status != CLI_OK)
 		return status;
-	buf_adds(
-	    &cli->text, "The daemon has stopped; the worktrees are kept.\n");
+	if (ended > 0)
+		buf_addf(&cli->text,
+		    "No daemon runs; the %d session%s that one had left %s "
+		    "ended. The worktrees are kept.\n",
+		    ended, ended == 1 ? "" : "s", ended == 1 ? "has" : "have");
+	else
+		buf_adds(&cli->text,
+		    "The daemon has stopped; the worktrees are kept.\n");
 	cli->result = json_object_new_object();
 	json_set_bool(cli->result, "stopped", true);
 	return CLI_OK;
@@ -84,9 +123,10 @@ const struct cli_command cmd_down = {
 	.summary = "stop the daemon and the workers' sessions",
 	.help =
 	    "Worktrees, branches and tasks are kept; llmc up continues from "
-	    "there. With\n--force, the sessions keep running for the next "
-	    "daemon. Without --force, this is\nrefused while an overseer runs: "
-	    "stop the overseer, which stops the daemon too.\n",
+	    "there. Without a\ndaemon, it ends the sessions that a killed one "
+	    "left. With --force, the sessions\nare killed at once. Without "
+	    "--force, this is refused while an overseer runs:\nstop the "
+	    "overseer, which stops the daemon too.\n",
 	.flags = down_flags,
 	.method = "daemon.stop",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -305,7 +305,7 @@ static const struct shape event_shape = {
 		{ .name = "kind",
 		    .type = SHAPE_STRING,
 		    .choices = (const char *const[]){ "failure", "stall",
-			"remedy", "stop", "gave_up", "clear", NULL } },
+			"remedy", "stop", "gave_up", "clear", "start", NULL } },
 		{ .name = "at_ms",
 		    .type = SHAPE_INT,
 		    .help = "milliseconds since 1970" },

@@ -11,6 +11,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "session-console.h"
+#include "session-sweep.h"
 #include "sessions.h"
 #include "settings.h"
 #include "sibling.h"
@@ -25,6 +26,7 @@ struct question {
 	struct err err;
 	struct buf *text; /* sessions_capture */
 	struct sessions *sessions; /* sessions_load */
+	int ended; /* sessions_sweep */
 };
 
 static struct tmux_options
@@ -231,6 +233,28 @@ sessions_kill(
 	if (question_begin(cli, settings, &q) == 0) {
 		tmux_kill(q.tmux, name, on_done, &q);
 		question_end(&q);
+	}
+	return report(cli, &q);
+}
+
+static void
+on_swept(int ended, void *arg)
+{
+	struct question *q = arg;
+
+	q->ended = ended;
+	loop_stop(q->loop, 0);
+}
+
+int
+sessions_sweep(struct cli *cli, const struct settings *settings, int *ret_ended)
+{
+	struct question q = { 0 };
+
+	if (question_begin(cli, settings, &q) == 0) {
+		session_sweep_new(q.loop, q.tmux, on_swept, &q);
+		question_end(&q);
+		*ret_ended = q.ended;
 	}
 	return report(cli, &q);
 }

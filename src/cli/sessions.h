@@ -50,6 +50,11 @@ int sessions_start_console(
 int sessions_kill(
     struct cli *cli, const struct settings *settings, const char *name);
 
+/* End those of workers that no daemon owns, keeping their work; the caller
+ * holds the daemon's lock. *ret_ended: agents that were still running. */
+int sessions_sweep(
+    struct cli *cli, const struct settings *settings, int *ret_ended);
+
 /* The command to type to attach, quoted for a shell; appended. */
 void sessions_attach_words(
     const struct settings *settings, const char *name, struct buf *out);

@@ -115,6 +115,7 @@ show_state(struct overseer_status *o)
 	int64_t status = exit_status(o), pid = oversight_pid(o->oversight);
 	int64_t up =
 	    seconds_since(o, json_int_or(o->file, "start_time_unix", 0));
+	int64_t until = json_int_or(o->file, "until_ms", 0);
 
 	cli_coloured(o->cli, state_colour(o), o->state);
 	if (is_state(o, TERMINATED)) {
@@ -123,6 +124,10 @@ show_state(struct overseer_status *o)
 	} else if (pid > 0) {
 		buf_addf(text, "  pid %" PRId64 "  up ", pid);
 		moment_add_age(text, up * 1000);
+		if (until > 0) {
+			buf_adds(text, "  until ");
+			moment_add(text, until);
+		}
 	} else if (is_state(o, LOST)) {
 		buf_adds(text, " (it crashed or was killed)");
 	}
@@ -138,6 +143,8 @@ show_state(struct overseer_status *o)
 	    json_string_or(o->file, "instance_id", NULL));
 	json_set_string(
 	    o->json, "version", json_string_or(o->file, "version", NULL));
+	json_set(o->json, "until_ms",
+	    until > 0 ? json_object_new_int64(until) : NULL);
 	json_set(o->json, "exit_status",
 	    status >= 0 ? json_object_new_int64(status) : NULL);
 }
@@ -207,6 +214,8 @@ show_events(struct overseer_status *o)
 		if (!json_object_is_type(event, json_type_string))
 			continue;
 		json_object_array_add(list, json_object_get(event));
+		if (is_state(o, TERMINATED))
+			continue; /* how it ended says it all */
 		buf_adds(&o->cli->text, "  ");
 		add_visible(o->cli, json_object_get_string(event));
 		buf_addc(&o->cli->text, '\n');
@@ -277,7 +286,10 @@ status_overseer_show(struct status *status, const struct oversight *oversight)
 	if (oversight->registered || !oversight->active)
 		o.file = oversight->json;
 	o.json = json_object_new_object();
-	status_section(o.cli, "OVERSEER");
+	if (exit_status(&o) == 0)
+		buf_adds(&o.cli->text, "\nOverseer: "); /* one line */
+	else
+		status_section(o.cli, "OVERSEER");
 	for (size_t i = 0; i < nitems(parts); i++)
 		parts[i](&o);
 	json_set(o.cli->result, "overseer", o.json);
@@ -320,6 +332,8 @@ const struct shape status_overseer_shape = {
 		NULLABLE("uptime_secs", SHAPE_INT, NULL),
 		NULLABLE("instance_id", SHAPE_STRING, NULL),
 		NULLABLE("version", SHAPE_STRING, NULL),
+		NULLABLE("until_ms", SHAPE_INT,
+		    "when Waiting: milliseconds since 1970"),
 		NULLABLE("exit_status", SHAPE_INT,
 		    "when Terminated; see overseer(8)"),
 		{ .name = "daemon",

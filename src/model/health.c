@@ -16,6 +16,8 @@
 #define IDENTIFIER_MIN      16 /* random strings: ULIDs, keys */
 #define PATH_MIN            4 /* shorter is something like "I/O" */
 
+#define BY_SIGNAL 128 /* exit statuses from here on are those of a crash */
+
 #define NUMBER_MARK "#"
 #define PATH_MARK   "@"
 
@@ -23,7 +25,7 @@ static const char *const verdict_words[] = {
 	[HEALTH_FINE] = "fine",
 	[HEALTH_STARTING] = "starting",
 	[HEALTH_STOPPED_BY_US] = "stopped",
-	[HEALTH_EMPTY] = "empty",
+	[HEALTH_COMPLETE] = "complete",
 	[HEALTH_START_FAILED] = "start_failed",
 	[HEALTH_DIED] = "died",
 	[HEALTH_FAILED] = "failed",
@@ -53,7 +55,7 @@ health_verdict_name(enum health_verdict verdict)
 	return verdict_words[verdict];
 }
 
-/* A process that exits before it was ready has failed, even with status 0. */
+/* A status of 0 is what a SIGTERM from outside leaves, too. */
 static enum health_verdict
 judge_end(const struct health_facts *facts)
 {
@@ -61,9 +63,9 @@ judge_end(const struct health_facts *facts)
 		return HEALTH_STOPPED_BY_US;
 	if (facts->failure)
 		return HEALTH_FAILED;
-	if (!facts->ready)
-		return HEALTH_START_FAILED;
-	return facts->status == 0 ? HEALTH_EMPTY : HEALTH_DIED;
+	if (facts->declared && facts->status < BY_SIGNAL)
+		return HEALTH_COMPLETE;
+	return facts->ready ? HEALTH_DIED : HEALTH_START_FAILED;
 }
 
 static bool
@@ -145,9 +147,19 @@ may_be(const char *line, enum log_level wanted)
 	return false;
 }
 
+/* Stamps sort like the times they stand for. */
+static bool
+is_from(struct json_object *line, int64_t pid, const char *since)
+{
+	const char *stamp = json_string_or(line, "timestamp", "");
+
+	return (pid <= 0 || json_int_or(line, "pid", pid) == pid) &&
+	    (since == NULL || *stamp == '\0' || strcmp(stamp, since) >= 0);
+}
+
 bool
-health_read_line(
-    const char *line, const char *level, int64_t pid, struct buf *message)
+health_read_line(const char *line, const char *level, int64_t pid,
+    const char *since, struct buf *message)
 {
 	cleanup_json struct json_object *json = NULL;
 	enum log_level wanted = LOG_LEVEL_COUNT, found = LOG_LEVEL_DEBUG;
@@ -161,7 +173,7 @@ health_read_line(
 	if (!log_level_parse(json_string_or(json, "level", ""), &found) ||
 	    found < wanted)
 		return false;
-	if (pid > 0 && json_int_or(json, "pid", pid) != pid)
+	if (!is_from(json, pid, since))
 		return false;
 	words = line_message(json);
 	buf_add(

@@ -16,9 +16,9 @@ enum health_verdict {
 	HEALTH_FINE,
 	HEALTH_STARTING, /* not ready yet, but still in time */
 	HEALTH_STOPPED_BY_US, /* exited because we asked it to */
-	HEALTH_EMPTY, /* exited by itself with status 0 (--until-empty) */
+	HEALTH_COMPLETE, /* exited, and declared that the run is over */
 	HEALTH_START_FAILED, /* never became ready */
-	HEALTH_DIED, /* non-zero exit status, or killed by a signal */
+	HEALTH_DIED, /* exited for no reason that it declared, or killed */
 	HEALTH_FAILED, /* it reported a failure with a class */
 	HEALTH_IDENTITY, /* the registration does not belong to our child */
 	HEALTH_HUNG, /* the heartbeat is stale */
@@ -33,6 +33,7 @@ const char *health_verdict_name(enum health_verdict verdict);
 struct health_facts {
 	bool ended; /* the process is gone */
 	bool told_to_end; /* by us */
+	bool declared; /* this instance has written ended.json */
 	int status; /* exit status, 128 + n for a signal, -1 = unknown */
 	bool ready; /* registration, lock and first heartbeat were all seen */
 	bool identity; /* the registration belongs to our child */
@@ -57,9 +58,10 @@ struct health_limits {
 /* Checked in this order: ended, failure, identity, complaint, frozen, starting,
  * hung, stalled. An age equal to its limit is still fine. While starved is set,
  * there is no verdict about a late start, a hang or a stall. A daemon that was
- * asked to exit is fine until it has exited. One that exited before it was
- * ready failed to start, whatever its status. A failure that it reported itself
- * takes precedence over both. */
+ * asked to exit is fine until it has exited. Exit status 0 alone proves
+ * nothing: only a declared end is the end of the run, even before it was ready.
+ * Otherwise one that exited before it was ready failed to start, and one that
+ * exited later died. A failure that it reported itself takes precedence. */
 enum health_verdict health_judge(
     const struct health_facts *facts, const struct health_limits *limits);
 
@@ -67,10 +69,11 @@ enum health_verdict health_judge(
  * ("warn", "error"; with "never" and other words no line is), append its
  * message, at most HEALTH_MESSAGE_MAX bytes, and return true. Lines that are
  * not JSON objects are ignored. A line without a pid counts as ours; so does
- * every line if pid is 0. */
+ * every line if pid is 0. since: when the process began, as a stamp of the log;
+ * an earlier line is that of another one with the same pid; NULL: none is. */
 #define HEALTH_MESSAGE_MAX 4096
-bool health_read_line(
-    const char *line, const char *level, int64_t pid, struct buf *message);
+bool health_read_line(const char *line, const char *level, int64_t pid,
+    const char *since, struct buf *message);
 
 /* A signature to recognise the same failure again: verdict, class and the
  * message without numbers, hashes and paths. Appended, with at most 200 bytes

@@ -25,6 +25,7 @@ static const char *const kind_words[] = {
 	[SPIRAL_STOP] = "stop",
 	[SPIRAL_GAVE_UP] = "gave_up",
 	[SPIRAL_CLEAR] = "clear",
+	[SPIRAL_START] = "start",
 	[SPIRAL_KIND_COUNT] = NULL,
 };
 
@@ -120,7 +121,8 @@ static void
 remember(struct memory *memory, const struct spiral_event *event,
     const struct spiral_rules *rules)
 {
-	if (is_run(event) && event->run_ms >= rules->cooldown_ms)
+	if (event->kind == SPIRAL_START ||
+	    (is_run(event) && event->run_ms >= rules->cooldown_ms))
 		*memory = (struct memory){ 0 };
 	if (event->kind == SPIRAL_FAILURE || event->kind == SPIRAL_STALL)
 		memory->row++;

@@ -25,6 +25,7 @@ enum spiral_kind {
 	SPIRAL_STOP, /* stopped by a person after run_ms */
 	SPIRAL_GAVE_UP, /* the overseer exited; a person must look */
 	SPIRAL_CLEAR, /* a person resets the history (words = the reason) */
+	SPIRAL_START, /* a person starts the overseer anew */
 	SPIRAL_KIND_COUNT
 };
 
@@ -77,7 +78,8 @@ struct spiral_decision {
  * is a slow spiral, but never the first one; stalls are counted separately, and
  * only those with a signature. A repair with the outcome "interrupted" counts
  * towards the day's limit, but not as an attempt. A run of cooldown_ms or more
- * is a long one. */
+ * is a long one; after it, and after a START, the next failure is the first
+ * one again. */
 struct spiral_decision spiral_decide(const struct spiral_event *history,
     size_t count, const struct spiral_rules *rules, int64_t now_ms);
 

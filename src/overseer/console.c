@@ -8,9 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "buf.h"
+#include "clock.h"
 #include "console.h"
 #include "log.h"
 #include "mem.h"
+#include "moment.h"
 #include "notify.h"
 #include "overseer.h"
 
@@ -31,15 +34,21 @@ console_say(
 		"\033[33m" };
 	bool colours = isatty(STDOUT_FILENO);
 	cleanup_free char *line = NULL, *status = NULL;
+	cleanup_buf struct buf dated = BUF_INIT;
+	size_t at;
 	va_list ap;
 
 	va_start(ap, fmt);
 	line = xvasprintf(fmt, ap);
 	va_end(ap);
-	printf("%s%s%s\n", colours ? sgr[colour] : "", line,
-	    colours && colour != CONSOLE_PLAIN ? "\033[0m" : "");
+	moment_add(&dated, clock_wall_ms());
+	buf_addc(&dated, ' ');
+	at = dated.len;
+	buf_adds(&dated, line);
+	printf("%.*s%s%s%s\n", (int)at, dated.data, colours ? sgr[colour] : "",
+	    line, colours && colour != CONSOLE_PLAIN ? "\033[0m" : "");
 	fflush(stdout);
-	remember(o, line);
+	remember(o, dated.data);
 	log_info("%s", line);
 	status = xasprintf("STATUS=%.*s", (int)strcspn(line, "\n"), line);
 	notify_service(status);

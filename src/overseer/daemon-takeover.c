@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "console.h"
 #include "daemon-takeover.h"
+#include "ending.h"
 #include "errtext.h"
 #include "json.h"
 #include "lock.h"
@@ -160,7 +161,7 @@ daemon_takeover_or_end(struct overseer *o)
 	struct err err = { 0 };
 
 	if (try_take(o, &err) < 0)
-		overseer_end(o, OVERSEER_REFUSED, err.msg);
+		ending_begin(o, OVERSEER_REFUSED, err.msg);
 }
 
 static void
@@ -183,6 +184,23 @@ read_verdict(const char *name, enum health_verdict *ret_verdict)
 		}
 	}
 	return false;
+}
+
+/* Not after a crash of the overseer: only its regular end, or that there was
+ * none, makes this start a person's. */
+static void
+note_start(struct overseer *o, struct json_object *json, int r)
+{
+	struct spiral_event event = { .kind = SPIRAL_START,
+		.at_ms = clock_wall_ms() };
+	const char *state = json_string_or(json, "state", "");
+
+	if (o->history.count == 0 ||
+	    (r != -ENOENT &&
+		strcmp(state, overseer_state_name(STATE_TERMINATED)) != 0))
+		return;
+	history_note(&o->history, &event);
+	overseer_register(o);
 }
 
 /* The failure that it was dealing with; false = none. */
@@ -236,10 +254,13 @@ daemon_takeover_begin(struct overseer *o, struct err *err)
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *daemon = NULL;
 	bool failed = false;
+	int r;
 
 	/* The session of a repair that nobody waits for. */
 	repair_agent_sweep(o);
-	if (json_load(file, REGISTRATION_MAX, &json, NULL) == 0)
+	r = json_load(file, REGISTRATION_MAX, &json, NULL);
+	note_start(o, json, r);
+	if (r == 0)
 		failed = read_failure(o, json);
 	if (json_get_object(json, "", "daemon", &daemon, NULL) == 0 &&
 	    take_recorded(o, daemon, failed))

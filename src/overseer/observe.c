@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "buf.h"
 #include "clock.h"
@@ -53,12 +54,15 @@ on_log_line(const char *line, size_t len, bool cut, void *arg)
 	struct sight *s = &o->sight;
 	const char *level =
 	    settings_string(o->settings, "overseer.log_failure_level");
+	bool old = s->past > 0;
 
-	(void)len;
 	(void)cut;
+	if (old)
+		s->past -= (int64_t)len + 1;
 	if (!o->daemon.alive || s->complaint.len > 0 ||
 	    strcmp(level, "never") == 0 ||
-	    !health_read_line(line, level, o->daemon.ref.pid, &s->complaint))
+	    !health_read_line(line, level, o->daemon.ref.pid,
+		old ? s->since : NULL, &s->complaint))
 		return;
 	observe_look(o);
 }
@@ -87,28 +91,46 @@ see_heartbeat(struct overseer *o)
 	s->sign_ms = at > s->beat_ms ? s->beat_ms : at;
 }
 
-/* Is the registration that of the process we watch? */
+/* Has the process that we watch written this, and is it still the same
+ * instance? Tells which one that is, when it was not known yet. */
+static bool
+is_from_daemon(struct overseer *o, struct json_object *json)
+{
+	struct daemon_process *d = &o->daemon;
+	const char *instance = json_string_or(json, "instance_id", "");
+	struct procref ref = PROCREF_INIT;
+	bool same = instance[0] != '\0' &&
+	    procref_from_json(&ref, json, NULL) == 0 && ref.pid == d->ref.pid &&
+	    ref.start_time == d->ref.start_time &&
+	    strcmp(ref.boot_id, d->ref.boot_id) == 0;
+
+	procref_release(&ref);
+	if (same && d->instance == NULL)
+		d->instance = xstrdup(instance);
+	return same && strcmp(instance, d->instance) == 0;
+}
+
 static void
 see_registration(struct overseer *o)
 {
 	cleanup_free char *file = overseer_path(o, "daemon.json");
 	cleanup_json struct json_object *json = NULL;
-	struct procref ref = PROCREF_INIT;
-	struct daemon_process *d = &o->daemon;
-	const char *instance;
 
-	o->sight.identity = false;
-	if (json_load(file, SMALL_MAX, &json, NULL) < 0 ||
-	    procref_from_json(&ref, json, NULL) < 0)
-		return;
-	instance = json_string_or(json, "instance_id", "");
-	if (ref.pid == d->ref.pid && ref.start_time == d->ref.start_time &&
-	    strcmp(ref.boot_id, d->ref.boot_id) == 0 && instance[0] != '\0') {
-		if (d->instance == NULL)
-			d->instance = xstrdup(instance);
-		o->sight.identity = strcmp(instance, d->instance) == 0;
-	}
-	procref_release(&ref);
+	o->sight.identity = json_load(file, SMALL_MAX, &json, NULL) == 0 &&
+	    is_from_daemon(o, json);
+}
+
+/* Why it has ended, by its own declaration; NULL = it declared nothing. */
+static char *
+read_declaration(struct overseer *o)
+{
+	cleanup_free char *file = overseer_path(o, "ended.json");
+	cleanup_json struct json_object *json = NULL;
+
+	if (o->daemon.alive || json_load(file, SMALL_MAX, &json, NULL) < 0 ||
+	    !is_from_daemon(o, json))
+		return NULL;
+	return xstrdup(json_string_or(json, "why", "no reason is given"));
 }
 
 bool
@@ -294,6 +316,7 @@ judge(const struct overseer *o, const struct health_facts *facts)
 void
 observe_look(struct overseer *o)
 {
+	cleanup_free char *declared = NULL;
 	struct health_facts facts;
 	enum health_verdict verdict;
 
@@ -314,6 +337,8 @@ observe_look(struct overseer *o)
 	if (o->daemon.ready)
 		see_progress(o);
 	collect(o, &facts);
+	declared = read_declaration(o);
+	facts.declared = declared != NULL;
 	verdict = judge(o, &facts);
 	if (verdict == HEALTH_STALLED) {
 		/* The daemon may have been given more time meanwhile. */
@@ -341,23 +366,39 @@ observe_look(struct overseer *o)
 	if (verdict == HEALTH_COMPLAINED && o->sight.failure)
 		verdict = HEALTH_FAILED; /* the typed record says more */
 	respond_verdict(o, verdict,
-	    facts.complaint != NULL && verdict == HEALTH_COMPLAINED ?
-		facts.complaint :
-		NULL);
+	    verdict == HEALTH_COMPLAINED   ? facts.complaint :
+		verdict == HEALTH_COMPLETE ? declared :
+					     NULL);
+}
+
+/* Of a daemon that was taken over, the log is read from the beginning: it may
+ * have complained while nobody watched. */
+static void
+read_past(struct overseer *o, const char *log)
+{
+	struct sight *s = &o->sight;
+	int64_t age = clock_mono_ms() - o->daemon.started_ms;
+	struct stat st;
+
+	s->past = stat(log, &st) == 0 ? (int64_t)st.st_size : 0;
+	clock_format_stamp(clock_wall_ms() - age, s->since);
 }
 
 void
 observe_begin(struct overseer *o)
 {
 	cleanup_free char *log = overseer_path(o, "logs/autod.log");
+	bool past = o->sight.tail == NULL && o->daemon.adopted;
 	struct err err = { 0 };
 
 	observe_end(o);
+	if (past)
+		read_past(o, log);
 	/* From one daemon to the next: a line tells whose it is, and to end an
 	 * inotify instance takes the kernel longer than to start a daemon. */
 	if (o->sight.tail == NULL &&
-	    tail_new(
-		o->loop, log, false, on_log_line, o, &o->sight.tail, &err) < 0)
+	    tail_new(o->loop, log, past, on_log_line, o, &o->sight.tail, &err) <
+		0)
 		log_warnx("cannot follow autod.log: %s", err.msg);
 	look_later(o, START_LOOK_MS);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "buf.h"
+#include "clock.h"
 
 struct loop_timer;
 struct overseer;
@@ -19,6 +20,8 @@ struct worker;
 struct sight {
 	struct tail *tail; /* autod.log */
 	struct buf complaint;
+	int64_t past; /* bytes of the log from before it was taken over */
+	char since[CLOCK_STAMP_SIZE]; /* when it began: its lines there */
 	uint64_t sequence;
 	int64_t beat_ms; /* monotonic, of the last beat; 0 = none */
 	int64_t sign_ms; /* monotonic, of the last sign of life in it */

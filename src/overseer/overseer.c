@@ -14,6 +14,7 @@
 #include "config.h"
 #include "console.h"
 #include "daemon-takeover.h"
+#include "ending.h"
 #include "errtext.h"
 #include "git-ask.h"
 #include "git.h"
@@ -103,6 +104,7 @@ write_registration(const struct overseer *o, struct err *err)
 	json_set_int(json, "ran_ms", o->ran_ms);
 	json_set_int(json, "exit_status",
 	    o->state == STATE_TERMINATED ? o->exit_status : -1);
+	json_set_int(json, "until_ms", o->until_ms);
 	json_set(json, "daemon", daemon_json(o));
 	for (int i = 0; i < OVERSEER_EVENTS; i++)
 		if (o->events[i] != NULL)
@@ -155,85 +157,7 @@ overseer_set_state(struct overseer *o, enum overseer_state state)
 		overseer_register(o);
 }
 
-/* --- the end --------------------------------------------------------- */
-
-static void
-tell_person(struct overseer *o, int status, const char *why)
-{
-	people_tell(o->people, o->settings,
-	    &(struct notice){
-		.class = why != NULL ? NOTICE_FAILURE : NOTICE_END,
-		.what = "llmc overseer has stopped",
-		.why = why,
-		.exit_status = status,
-		.failure = why != NULL ? o->words : NULL,
-		.evidence = why != NULL ? o->evidence.dir : NULL });
-}
-
-static void
-remember_end(struct overseer *o, const char *why)
-{
-	struct spiral_event event = {
-		.kind = SPIRAL_GAVE_UP,
-		.at_ms = clock_wall_ms(),
-		.words = xstrdup(why),
-		.signature =
-		    o->signature != NULL ? xstrdup(o->signature) : NULL,
-	};
-
-	history_note(&o->history, &event);
-}
-
-void
-overseer_end(struct overseer *o, int status, const char *why)
-{
-	if (o->state == STATE_TERMINATED)
-		return;
-	o->exit_status = status;
-	o->state = STATE_TERMINATED;
-	notify_service("STOPPING=1");
-	if (status == OVERSEER_SPIRAL)
-		remember_end(o, why);
-	overseer_write(o); /* what is told names the evidence */
-	if (why != NULL) {
-		console_say(o, CONSOLE_RED, "%s", why);
-	} else {
-		console_say(o, CONSOLE_PLAIN, "Stopped.");
-	}
-	tell_person(o, status, why);
-	overseer_register(o);
-	overseer_write(o);
-	loop_stop(o->loop, status);
-}
-
-static void
-force(struct overseer *o)
-{
-	console_say(o, CONSOLE_YELLOW, "Stopping at once.");
-	repair_stop(o, true);
-	o->forced = true;
-	daemon_process_end(o, true);
-}
-
-static void
-on_stop_signal(int signo, void *arg)
-{
-	struct overseer *o = arg;
-
-	(void)signo;
-	if (o->stopping) {
-		force(o);
-		return;
-	}
-	o->stopping = true;
-	console_say(o, CONSOLE_PLAIN,
-	    "Stopping the daemon. Press Ctrl-C again to stop at once.");
-	loop_timer_free(take_ptr(&o->delay));
-	if (o->repair != NULL)
-		repair_stop(o, false);
-	else
-		daemon_process_end(o, false);
-}
+/* --- the beginning --------------------------------------------------- */
 
 static void
 on_reload_signal(int signo, void *arg)
@@ -241,8 +165,6 @@ on_reload_signal(int signo, void *arg)
 	(void)signo;
 	overseer_reload(arg);
 }
-
-/* --- the beginning --------------------------------------------------- */
 
 /* Without asking git each time: that would hold up the loop. */
 static int
@@ -390,8 +312,8 @@ begin(struct overseer *o, struct err *err)
 	int r;
 
 	o->reaper = reaper_new(o->loop);
-	o->signals[0] = loop_signal_new(o->loop, SIGTERM, on_stop_signal, o);
-	o->signals[1] = loop_signal_new(o->loop, SIGINT, on_stop_signal, o);
+	o->signals[0] = loop_signal_new(o->loop, SIGTERM, ending_on_signal, o);
+	o->signals[1] = loop_signal_new(o->loop, SIGINT, ending_on_signal, o);
 	o->signals[2] = loop_signal_new(o->loop, SIGHUP, on_reload_signal, o);
 	if (period > 0)
 		o->watchdog = loop_every(o->loop, period, on_watchdog, o);
@@ -414,7 +336,6 @@ overseer_close(struct overseer *o)
 	daemon_process_release(&o->daemon);
 	evidence_release(&o->evidence);
 	history_release(&o->history);
-	tmux_free(o->tmux);
 	git_free(o->git);
 	loop_timer_free(o->delay);
 	loop_timer_free(o->watchdog);
@@ -423,12 +344,14 @@ overseer_close(struct overseer *o)
 	reaper_free(o->reaper);
 	for (size_t i = 0; i < nitems(o->signals); i++)
 		loop_signal_free(o->signals[i]);
+	tmux_finish(o->tmux);
+	tmux_free(o->tmux);
 	for (size_t i = 0; i < OVERSEER_EVENTS; i++)
 		free(o->events[i]);
 	people_free(o->people);
 	settings_free(o->settings);
-	if (o->lock >= 0)
-		close(o->lock);
+	fd_close(o->sweep_lock);
+	fd_close(o->lock);
 	free(o->branch);
 	free(o->llmc);
 	free(o->instance);
@@ -531,8 +454,10 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 
 	*o = (struct overseer){ .options = options,
 		.lock = -1,
+		.sweep_lock = -1,
 		.daemon = DAEMON_PROCESS_INIT,
 		.sight = { .complaint = BUF_INIT },
+		.beat_age_s = -1,
 		.started_unix = clock_wall_ms() / 1000,
 		.exit_status = -1 };
 	keep_small();
@@ -566,7 +491,7 @@ overseer_run(const struct overseer_options *options)
 	struct overseer o;
 	int status, r = overseer_open(&o, options);
 
-	if (r == 0 && o.loop != NULL && o.state != STATE_TERMINATED)
+	if (r == 0 && o.loop != NULL && !o.over)
 		status = loop_run(o.loop);
 	else
 		status = o.exit_status;

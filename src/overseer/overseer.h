@@ -5,7 +5,8 @@
  * stalls, gathers evidence, has a Claude Code session repair what broke, starts
  * the daemon again, and stops when that does not help. Never two daemons.
  *
- *   overseer.c         the run: begins, ends, what state it is in
+ *   overseer.c         the run: begins, what state it is in
+ *   ending.c           how it ends, and what it does not leave behind
  *   daemon-process.c   the daemon's process: started, ended
  *   daemon-takeover.c  one that runs already, and what an earlier overseer left
  *   observe.c          what is seen of it, turned into a verdict (model/health)
@@ -38,6 +39,7 @@ struct loop_timer;
 struct people;
 struct reaper;
 struct repair;
+struct session_sweep;
 struct settings;
 struct tmux;
 
@@ -93,6 +95,7 @@ struct overseer {
 	char *class, *words, *signature;
 	int64_t failed_ms; /* wall clock, when that was seen */
 	int64_t ran_ms; /* how long the daemon had run by then */
+	int64_t beat_age_s; /* of its heartbeat then, -1 = there was none */
 	bool noted; /* it is in the history already */
 	int64_t take_ms; /* monotonic, since when who holds the daemon's lock
 			  * is waited for; 0 = not */
@@ -101,11 +104,15 @@ struct overseer {
 	struct reaper *reaper;
 	struct people *people;
 	struct loop_timer *delay, *watchdog, *rewrite;
+	int64_t until_ms; /* wall clock, of that delay; 0 = none */
 	struct loop_call *write;
 	bool changed; /* what overseer.json tells */
 	struct loop_signal *signals[3];
 	bool stopping; /* a person wants us to end */
 	bool forced; /* at once */
+	bool over; /* nothing is left to do */
+	struct session_sweep *sweep; /* of sessions that nobody owns */
+	int sweep_lock; /* the daemon's, meanwhile; -1 = not taken */
 	char *events[OVERSEER_EVENTS]; /* oldest first */
 	int exit_status;
 };
@@ -123,8 +130,6 @@ const char *overseer_state_name(enum overseer_state state);
 void overseer_register(struct overseer *o);
 /* Write all of that now. */
 void overseer_write(struct overseer *o);
-/* The end: an exit status, and for one that needs a person the words. */
-void overseer_end(struct overseer *o, int status, const char *why);
 /* Settings again; the old ones stay when the new are wrong. */
 void overseer_reload(struct overseer *o);
 char *overseer_path(const struct overseer *o, const char *name);

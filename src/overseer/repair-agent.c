@@ -16,6 +16,7 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "moment.h"
 #include "overseer.h"
 #include "prompt.h"
 #include "repair-agent.h"
@@ -23,8 +24,10 @@
 #include "rpc.h"
 #include "server.h"
 #include "session-hook.h"
+#include "session-limit.h"
 #include "session.h"
 #include "settings.h"
+#include "strv.h"
 #include "tmux.h"
 
 #define NAME         "overseer"
@@ -40,6 +43,18 @@ static void launch(struct repair *r);
 
 /* --- the end of the step --------------------------------------------- */
 
+/* Each session has its own. */
+static void
+keep_transcript(struct repair *r)
+{
+	const char *path = r->agent.record.transcript;
+	size_t count = strv_count(r->transcripts);
+
+	if (path != NULL &&
+	    (count == 0 || strcmp(r->transcripts[count - 1], path) != 0))
+		strv_add(&r->transcripts, path);
+}
+
 void
 repair_agent_rest(struct repair *r)
 {
@@ -47,8 +62,7 @@ repair_agent_rest(struct repair *r)
 
 	a->working = false;
 	loop_timer_free(take_ptr(&a->wait));
-	if (a->record.transcript != NULL)
-		xstrset(&r->transcript, a->record.transcript);
+	keep_transcript(r);
 }
 
 static void
@@ -210,7 +224,26 @@ on_wait_over(void *arg)
 	tell(arg, go_on);
 }
 
-/* Limits and outages are waited for, as long as the repair may take at all. */
+/* It is over some time, and that time is not the repair's. */
+static void
+wait_for_limit(struct repair *r, const char *text)
+{
+	struct repair_agent *a = &r->agent;
+	int64_t until = session_limit_look_ms(LIMIT_USAGE, text, a->limits++);
+	int64_t wait = until - clock_wall_ms();
+	cleanup_buf struct buf moment = BUF_INIT;
+
+	if (wait < 1)
+		wait = 1;
+	moment_add(&moment, until);
+	console_say(r->overseer, CONSOLE_YELLOW,
+	    "The repair waits until %s for the usage limit: %s", moment.data,
+	    text);
+	operation_extend(&r->op, wait);
+	a->wait = loop_after(r->overseer->loop, wait, on_wait_over, r);
+}
+
+/* Outages are waited for, as long as the repair may take at all. */
 static void
 on_turn_failed(void *arg, const char *error, const char *text)
 {
@@ -222,11 +255,15 @@ on_turn_failed(void *arg, const char *error, const char *text)
 
 	if (!a->working)
 		return;
+	loop_timer_free(take_ptr(&a->wait));
+	if (class == LIMIT_USAGE) {
+		wait_for_limit(r, text);
+		return;
+	}
 	if (class == LIMIT_AUTH || a->failures++ >= FAILURES_MAX) {
 		agent_failed(r, REPAIR_FAILED, words);
 		return;
 	}
-	loop_timer_free(a->wait);
 	a->wait = loop_after(r->overseer->loop,
 	    limit_backoff_ms(LIMIT_OUTAGE, a->failures - 1), on_wait_over, r);
 }
@@ -300,6 +337,7 @@ launch(struct repair *r)
 		    settings_duration(settings, "defaults.start_timeout"),
 	};
 
+	keep_transcript(r);
 	session_record_release(&a->record);
 	a->record = (struct session_record){
 		.generation = (uint64_t)clock_wall_ms(),

@@ -29,6 +29,7 @@ struct repair_agent {
 	bool asked_to_tidy;
 	int deaths; /* of sessions */
 	int failures; /* of turns */
+	int limits; /* usage limits that were waited for */
 	uint64_t receipts;
 };
 

@@ -50,7 +50,7 @@ repair_prompt_write(struct repair *r)
 		.class = o->class,
 		.words = o->words,
 		.ended = o->daemon.how_ended,
-		.age_s = -1,
+		.age_s = o->beat_age_s,
 		.failure = e->failure,
 		.registration = e->registration,
 		.heartbeat = e->heartbeat,

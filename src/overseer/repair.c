@@ -25,6 +25,7 @@
 #include "report.h"
 #include "respond.h"
 #include "settings.h"
+#include "strv.h"
 
 static const char *const outcome_words[REPAIR_OUTCOME_COUNT] = {
 	[REPAIR_COMPLETED] = "completed",
@@ -72,7 +73,7 @@ repair_free(struct repair *r)
 	free(r->words);
 	free(r->cwd);
 	free(r->manual);
-	free(r->transcript);
+	strv_free(r->transcripts);
 	free(r);
 }
 
@@ -212,19 +213,24 @@ step_diff(struct operation *op)
 }
 
 static void
+tell(const struct repair *r)
+{
+	cleanup_free char *log = report_write(r);
+
+	respond_repaired(r->overseer, r->outcome, r->words,
+	    clock_mono_ms() - r->began_ms, log);
+}
+
+static void
 closing_ended(struct operation *op, const struct err *err)
 {
 	struct repair *r = (struct repair *)op;
 	struct overseer *o = r->overseer;
-	cleanup_free char *log = NULL;
 
 	(void)err; /* only when it was dropped */
 	o->repair = NULL;
-	if (!r->dropped) {
-		log = report_write(r);
-		respond_repaired(o, r->outcome, r->words,
-		    clock_mono_ms() - r->began_ms, log);
-	}
+	if (!r->dropped)
+		tell(r);
 	repair_free(r);
 }
 
@@ -348,6 +354,10 @@ repair_stop(struct overseer *o, bool now)
 		return;
 	}
 	r->dropped = true;
+	r->outcome = REPAIR_INTERRUPTED;
+	xstrset(&r->words, "the overseer was told to stop at once");
+	repair_agent_rest(r);
 	repair_agent_kill(r);
+	tell(r);
 	operation_drop(&r->op);
 }

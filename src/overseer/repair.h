@@ -51,14 +51,14 @@ struct repair {
 	int dirt; /* files changed before it began */
 	char head[GIT_ID_SIZE], onto[GIT_ID_SIZE], fix[GIT_ID_SIZE];
 	bool failed; /* outcome and words say how */
-	bool dropped; /* nobody wants to know any more */
+	bool dropped; /* it was told, and nobody waits for its end */
 	enum repair_outcome outcome;
 	char *words;
-	char *transcript; /* path */
+	char **transcripts; /* paths, of each session */
 };
 
 void repair_begin(struct overseer *o);
-/* Ask it to end; now: end it, the loop is not run any more. */
+/* Ask it to end; now: end it, and tell what is known by now. */
 void repair_stop(struct overseer *o, bool now);
 const char *repair_outcome_name(enum repair_outcome outcome);
 

@@ -12,12 +12,14 @@
 #include "clock.h"
 #include "console.h"
 #include "daemon-takeover.h"
+#include "ending.h"
 #include "errtext.h"
 #include "failure-class.h"
 #include "file.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "moment.h"
 #include "overseer.h"
 #include "repair.h"
 #include "respond.h"
@@ -51,7 +53,7 @@ end_for_manual(struct overseer *o)
 	    "A person is needed. %s says:\n%s\nWhen you have done it, remove "
 	    "the file and start: llmc overseer",
 	    file, shown.data);
-	overseer_end(o, OVERSEER_MANUAL, why);
+	ending_begin(o, OVERSEER_MANUAL, why);
 	return true;
 }
 
@@ -111,6 +113,8 @@ words_of(const struct overseer *o, enum health_verdict verdict)
 
 	if (verdict == HEALTH_FAILED && o->words != NULL)
 		return o->words;
+	if (verdict == HEALTH_DIED && o->daemon.status == 0)
+		return "the daemon ended, but nobody here told it to";
 	return words[verdict] != NULL ? words[verdict] : "it exited";
 }
 
@@ -133,6 +137,9 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	o->verdict = verdict;
 	o->failed_ms = clock_wall_ms();
 	o->ran_ms = run_ms(o);
+	o->beat_age_s = o->sight.beat_ms > 0 ?
+	    (clock_mono_ms() - o->sight.beat_ms) / 1000 :
+	    -1;
 	o->noted = false;
 }
 
@@ -150,12 +157,27 @@ read_evidence(struct overseer *o)
 	o->evidence_stamp = xstrdup(stamp);
 }
 
+/* The daemon says that the run is over, and so is ours. */
+static void
+end_complete(struct overseer *o, const char *why)
+{
+	struct spiral_event event = {
+		.kind = SPIRAL_STOP,
+		.run_ms = run_ms(o),
+		.words = xstrdup(why),
+	};
+
+	remember(o, &event);
+	console_say(o, CONSOLE_PLAIN, "The daemon has ended: %s.", why);
+	ending_begin(o, OVERSEER_STOPPED, NULL);
+}
+
 void
 respond_verdict(
     struct overseer *o, enum health_verdict verdict, const char *words)
 {
-	if (verdict == HEALTH_EMPTY || verdict == HEALTH_STOPPED_BY_US) {
-		overseer_end(o, OVERSEER_STOPPED, NULL);
+	if (verdict == HEALTH_COMPLETE || verdict == HEALTH_STOPPED_BY_US) {
+		end_complete(o, words != NULL ? words : "it was told to");
 		return;
 	}
 	note_failure(o, verdict, words);
@@ -183,6 +205,7 @@ void
 respond_resume(struct overseer *o)
 {
 	o->noted = is_noted(o);
+	o->beat_age_s = -1;
 	o->daemon.ready = o->ran_ms > 0;
 	o->daemon.started_ms = clock_mono_ms() - o->ran_ms;
 	o->daemon.ended_ms = clock_mono_ms();
@@ -214,19 +237,34 @@ end_for_spiral(struct overseer *o, const struct spiral_decision *decision)
 	    "llmc overseer",
 	    what, health_verdict_name(o->verdict), o->words,
 	    o->evidence.dir != NULL ? o->evidence.dir : "none");
-	overseer_end(o, OVERSEER_SPIRAL, why);
+	ending_begin(o, OVERSEER_SPIRAL, why);
+}
+
+static void
+say_pause(struct overseer *o, int64_t ms)
+{
+	cleanup_buf struct buf until = BUF_INIT, pause = BUF_INIT;
+
+	o->until_ms = clock_wall_ms() + ms;
+	moment_add(&until, o->until_ms);
+	text_add_duration(&pause, ms);
+	console_say(o, CONSOLE_YELLOW,
+	    "Waiting %s, until %s, before the daemon is started again: it "
+	    "keeps failing.",
+	    pause.data, until.data);
 }
 
 static void
 start_after(struct overseer *o, int64_t ms)
 {
 	overseer_set_state(o, STATE_WAITING);
-	loop_timer_free(o->delay);
-	o->delay = NULL;
-	if (ms == 0)
+	loop_timer_free(take_ptr(&o->delay));
+	if (ms == 0) {
 		on_delay_over(o);
-	else
-		o->delay = loop_after(o->loop, ms, on_delay_over, o);
+		return;
+	}
+	say_pause(o, ms);
+	o->delay = loop_after(o->loop, ms, on_delay_over, o);
 }
 
 static void
@@ -234,6 +272,7 @@ on_delay_over(void *arg)
 {
 	struct overseer *o = arg;
 
+	o->until_ms = 0;
 	overseer_reload(o);
 	if (!end_for_manual(o))
 		daemon_takeover_or_end(o);
@@ -313,7 +352,7 @@ end_for_class(struct overseer *o)
 	    "What to do: %s, then: llmc overseer",
 	    class->what, class->name, o->words,
 	    o->evidence.dir != NULL ? o->evidence.dir : "none", class->fix);
-	overseer_end(o, OVERSEER_UNREPAIRED, why);
+	ending_begin(o, OVERSEER_UNREPAIRED, why);
 	return true;
 }
 
@@ -348,7 +387,7 @@ respond_ended(struct overseer *o)
 	if (o->stopping) {
 		event.kind = SPIRAL_STOP;
 		remember(o, &event);
-		overseer_end(
+		ending_begin(
 		    o, o->forced ? OVERSEER_FORCED : OVERSEER_STOPPED, NULL);
 		return;
 	}
@@ -392,7 +431,8 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 	overseer_write(o); /* killed now, we must not forget that we tried */
 	if (outcome == REPAIR_INTERRUPTED || o->stopping) {
 		console_say(o, CONSOLE_YELLOW, "⚠ Remediation interrupted");
-		overseer_end(o, OVERSEER_STOPPED, NULL);
+		if (!o->forced) /* else the daemon is seen to first */
+			ending_begin(o, OVERSEER_STOPPED, NULL);
 		return;
 	}
 	if (end_for_manual(o))
@@ -408,10 +448,11 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 	console_say(o, CONSOLE_YELLOW, "⚠ Remediation issue: %s", words);
 	why = xasprintf(
 	    "The failure could not be repaired: %s.\nThe failure (%s): %s\n"
-	    "Evidence: %s\nWhat was tried: %s\nFix the cause, then: llmc "
+	    "Evidence: %s\nWhat was tried: %s\nHistory: llmc failures\n"
+	    "Fix the cause, then start again, which needs no --clear: llmc "
 	    "overseer",
 	    words, health_verdict_name(o->verdict), o->words,
 	    o->evidence.dir != NULL ? o->evidence.dir : "none",
 	    log != NULL ? log : "nothing");
-	overseer_end(o, OVERSEER_UNREPAIRED, why);
+	ending_begin(o, OVERSEER_UNREPAIRED, why);
 }

@@ -42,7 +42,7 @@ check_line(const char *line)
 {
 	cleanup_buf struct buf message = BUF_INIT, signature = BUF_INIT;
 
-	if (!health_read_line(line, "warn", 1, &message)) {
+	if (!health_read_line(line, "warn", 1, NULL, &message)) {
 		check(message.len == 0);
 		return;
 	}

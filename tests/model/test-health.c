@@ -74,17 +74,18 @@ END_TEST
 
 START_TEST(end_is_told_apart_by_how_it_came)
 {
+	static const int statuses[] = { 0, 1, -1, 137, 143 };
 	struct health_facts facts = well();
 
 	facts.ended = true;
-	facts.status = 0;
-	assert_verdict(&facts, HEALTH_EMPTY);
-	facts.status = 1;
-	assert_verdict(&facts, HEALTH_DIED);
-	facts.status = 137;
-	assert_verdict(&facts, HEALTH_DIED);
-	facts.status = -1;
-	assert_verdict(&facts, HEALTH_DIED);
+	for (size_t i = 0; i < nitems(statuses); i++) {
+		facts.status = statuses[i];
+		facts.declared = false;
+		assert_verdict(&facts, HEALTH_DIED);
+		facts.declared = true;
+		assert_verdict(
+		    &facts, statuses[i] < 128 ? HEALTH_COMPLETE : HEALTH_DIED);
+	}
 	facts.failure = true;
 	assert_verdict(&facts, HEALTH_FAILED);
 	facts.told_to_end = true;
@@ -101,6 +102,8 @@ START_TEST(end_before_it_was_ready_is_a_failed_start)
 	assert_verdict(&facts, HEALTH_START_FAILED);
 	facts.status = 0;
 	assert_verdict(&facts, HEALTH_START_FAILED);
+	facts.declared = true; /* nothing was there to do */
+	assert_verdict(&facts, HEALTH_COMPLETE);
 	facts.failure = true;
 	assert_verdict(&facts, HEALTH_FAILED);
 	facts.told_to_end = true;
@@ -237,7 +240,7 @@ assert_line(const char *line, const char *level, const char *wanted)
 
 	buf_adds(&out, ">");
 	ck_assert_msg(
-	    health_read_line(line, level, PID, &out) == (wanted != NULL),
+	    health_read_line(line, level, PID, NULL, &out) == (wanted != NULL),
 	    "%s at %s", line, level);
 	ck_assert_str_eq(out.data + 1, wanted == NULL ? "" : wanted);
 }
@@ -268,7 +271,33 @@ START_TEST(line_of_another_process_is_ignored)
 	assert_line("{\"level\":\"ERROR\",\"pid\":4711,\"message\":\"m\"}",
 	    "warn", "m");
 	assert_line("{\"level\":\"ERROR\",\"message\":\"m\"}", "warn", "m");
-	ck_assert(health_read_line(other, "warn", 0, &out));
+	ck_assert(health_read_line(other, "warn", 0, NULL, &out));
+}
+END_TEST
+
+START_TEST(line_from_before_it_began_is_that_of_another)
+{
+	static const char since[] = "2026-01-31T08:15:30.000Z";
+	static const struct {
+		const char *stamp;
+		bool ours;
+	} lines[] = { { "2026-01-31T08:15:29.999Z", false },
+		{ "2025-12-31T23:59:59.999Z", false },
+		{ "2026-01-31T08:15:30.000Z", true },
+		{ "2026-02-01T00:00:00.000Z", true }, { "", true } };
+
+	for (size_t i = 0; i < nitems(lines); i++) {
+		cleanup_buf struct buf out = BUF_INIT;
+		cleanup_free char *line =
+		    xasprintf("{\"timestamp\":\"%s\",\"level\":\"WARN\","
+			      "\"pid\":4711,\"message\":\"m\"}",
+			lines[i].stamp);
+
+		ck_assert_int_eq(
+		    health_read_line(line, "warn", PID, since, &out),
+		    lines[i].ours);
+		assert_line(line, "warn", "m");
+	}
 }
 END_TEST
 
@@ -303,7 +332,7 @@ START_TEST(message_is_cut_between_characters)
 	while (line.len < 3 * HEALTH_MESSAGE_MAX)
 		buf_adds(&line, "\xe2\x82\xac");
 	buf_adds(&line, "\"}");
-	ck_assert(health_read_line(line.data, "warn", PID, &out));
+	ck_assert(health_read_line(line.data, "warn", PID, NULL, &out));
 	ck_assert_uint_le(out.len, HEALTH_MESSAGE_MAX);
 	ck_assert_uint_gt(out.len, HEALTH_MESSAGE_MAX - 3);
 	ck_assert(text_utf8_valid(out.data, out.len));
@@ -466,7 +495,7 @@ first_complaint(struct json_object *lines, struct buf *out)
 		line_of(
 		    json_object_get_string(json_object_array_get_idx(lines, i)),
 		    &line);
-		if (health_read_line(line.data, "warn", PID, out))
+		if (health_read_line(line.data, "warn", PID, NULL, out))
 			return;
 	}
 }
@@ -492,7 +521,7 @@ START_TEST(lines_are_read_as_in_the_original)
 		} else if (json_get_object(row, "", "line", &part, NULL) == 0) {
 			bool fails =
 			    health_read_line(json_object_to_json_string(part),
-				"error", PID, &out);
+				"error", PID, NULL, &out);
 
 			ck_assert(
 			    fails == (strncmp(wanted, "failure: ", 9) == 0));
@@ -529,6 +558,7 @@ unit_suite(void)
 	unit_case(suite, "line",
 	    (const TTest *[]){ line_at_the_level_or_above_counts,
 		line_of_another_process_is_ignored,
+		line_from_before_it_began_is_that_of_another,
 		what_is_no_record_is_ignored, message_is_found_where_it_is,
 		message_is_cut_between_characters, NULL });
 	unit_case(suite, "signature",

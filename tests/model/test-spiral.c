@@ -60,6 +60,22 @@ START_TEST(short_run_that_a_person_stopped_does_not)
 }
 END_TEST
 
+START_TEST(start_by_a_person_begins_anew)
+{
+	cleanup_history struct history *history = history_new();
+
+	happen(history, SPIRAL_FAILURE, 0, "a");
+	repair(history, "failed");
+	happen(history, SPIRAL_START, 0, NULL);
+	happen(history, SPIRAL_FAILURE, 0, "b");
+	assert_decision(history, SPIRAL_REPAIR, NULL);
+	ck_assert_int_eq(decide(history).delay_ms, 0);
+	repair(history, "completed");
+	happen(history, SPIRAL_FAILURE, SHORT, "c");
+	assert_decision(history, SPIRAL_END, "spiral");
+}
+END_TEST
+
 START_TEST(stall_restarts_and_is_no_attempt)
 {
 	cleanup_history struct history *history = history_new();
@@ -498,7 +514,7 @@ unit_suite(void)
 		failure_soon_after_a_repair_is_a_spiral,
 		run_as_long_as_the_cooldown_begins_anew,
 		short_run_that_a_person_stopped_does_not,
-		stall_restarts_and_is_no_attempt,
+		start_by_a_person_begins_anew, stall_restarts_and_is_no_attempt,
 		interrupted_repair_is_no_attempt,
 		same_failure_again_and_again_is_a_slow_spiral,
 		failure_out_of_the_window_is_forgotten,

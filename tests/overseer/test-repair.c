@@ -162,86 +162,6 @@ START_TEST(other_methods_are_refused)
 }
 END_TEST
 
-/* --- turns and sessions that fail ------------------------------------- */
-
-START_TEST(a_login_that_is_missing_fails_it)
-{
-	struct world w;
-
-	world_begin(&w, false);
-	work(&w);
-	free(world_answer(&w,
-	    world_hook(&w, "StopFailure",
-		"{\"error\":\"authentication_failed\","
-		"\"last_assistant_message\":\"Please run /login\"}")));
-	world_until_told(
-	    &w, REPAIR_FAILED, "the agent's turn failed: Please run /login");
-	world_end(&w);
-}
-END_TEST
-
-START_TEST(an_outage_is_waited_for_a_few_times)
-{
-	struct world w;
-
-	world_begin(&w, false);
-	work(&w);
-	for (int i = 0; i < 4; i++) {
-		free(world_answer(&w,
-		    world_hook(&w, "StopFailure",
-			"{\"error\":\"overloaded\","
-			"\"last_assistant_message\":\"529\"}")));
-		if (i == 3)
-			break;
-		ck_assert(loop_timer_pending(w.o.repair->agent.wait));
-		loop_timer_restart(w.o.repair->agent.wait, 1);
-		world_until_typed(&w, "The interruption is over.");
-	}
-	world_until_told(&w, REPAIR_FAILED, "the agent's turn failed: 529");
-	world_end(&w);
-}
-END_TEST
-
-START_TEST(a_session_that_dies_is_started_again_twice)
-{
-	uint64_t generation = 0;
-	struct world w;
-
-	world_begin(&w, false);
-	work(&w);
-	for (int i = 0; i < 2; i++) {
-		ck_assert_uint_gt(
-		    w.o.repair->agent.record.generation, generation);
-		generation = w.o.repair->agent.record.generation;
-		world_agent_exits(&w);
-		world_until_tmux(&w, "kill");
-		world_agent(&w);
-		world_agent_ready(&w); /* with the whole prompt again */
-	}
-	world_agent_exits(&w);
-	world_until_told(
-	    &w, REPAIR_DIED, "the repair session ended on its own");
-	world_end(&w);
-}
-END_TEST
-
-START_TEST(a_session_that_cannot_be_started_is_tried_again)
-{
-	struct world w;
-
-	world_begin(&w, false);
-	repair_begin(&w.o);
-	world_until_step(&w, "work");
-	for (int i = 0; i < 3; i++) {
-		/* The end of the previous one, and the start. */
-		world_until_tmux(&w, i == 0 ? "kill" : "kill kill");
-		w.tmux->err = (struct err){ -EIO, "no tmux today" };
-	}
-	world_until_told(&w, REPAIR_DIED, "no tmux today");
-	world_end(&w);
-}
-END_TEST
-
 /* --- in a worktree ---------------------------------------------------- */
 
 START_TEST(a_fix_lands_as_one_commit)
@@ -464,8 +384,11 @@ START_TEST(it_can_be_dropped_in_every_step)
 		reach(&w, i);
 		repair_stop(&w.o, true);
 		ck_assert_ptr_null(w.o.repair);
-		ck_assert_int_eq(w.told, 0);
+		ck_assert_int_eq(w.told, 1);
+		ck_assert_int_eq(w.outcome, REPAIR_INTERRUPTED);
+		expect_report(&w, "the overseer was told to stop at once");
 		world_end(&w);
+		ck_assert_int_eq(w.told, 1);
 	}
 }
 END_TEST
@@ -550,11 +473,6 @@ unit_suite(void)
 		an_end_that_nobody_waits_for_is_judged_too,
 		a_second_stop_is_not_judged_beside_the_first,
 		other_methods_are_refused, NULL });
-	unit_case(s, "failures",
-	    (const TTest *[]){ a_login_that_is_missing_fails_it,
-		an_outage_is_waited_for_a_few_times,
-		a_session_that_dies_is_started_again_twice,
-		a_session_that_cannot_be_started_is_tried_again, NULL });
 	unit_case(s, "worktree",
 	    (const TTest *[]){ a_fix_lands_as_one_commit,
 		a_fix_that_somebody_made_needs_no_landing,

@@ -112,7 +112,7 @@ end_of_tasks(struct auto_mode *mode)
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL)
 		core->exit_status = 1;
-	life_stop(core, "no task is left", false);
+	life_complete(core, "no task is left", false);
 }
 
 static void

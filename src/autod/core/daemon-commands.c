@@ -52,7 +52,8 @@ static void
 on_stop(void *arg, struct server_call *call, struct json_object *params)
 {
 	server_reply(call, json_object_new_int64(getpid()));
-	life_stop(arg, "requested", json_bool_or(params, "now", false));
+	life_complete(
+	    arg, "stopped with llmc down", json_bool_or(params, "now", false));
 }
 
 void

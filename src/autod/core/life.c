@@ -28,6 +28,7 @@ struct life {
 	size_t begun; /* number of floors that have begun */
 	bool over; /* the last state was saved */
 	bool signalled; /* a stop signal was received */
+	const char *complete; /* why the run is over, NULL = it is not */
 	uint64_t patrols;
 	struct loop_timer *patrol, *deadline, *quiet;
 	struct loop_signal *signals[3];
@@ -210,6 +211,20 @@ life_reload(struct core *core)
 
 /* --- the end ---------------------------------------------------------- */
 
+/* Before the process is gone: its end is judged then. */
+static void
+declare_end(const struct life *life)
+{
+	struct core *core = life->core;
+	struct err err = { 0 };
+
+	if (life->complete == NULL || core->options->oneshot ||
+	    registration_declare_end(core, life->complete, &err) == 0)
+		return;
+	log_info("ended.json: %s", err.msg);
+	core->exit_status = 1;
+}
+
 static void
 finish(struct life *life, bool now)
 {
@@ -228,7 +243,9 @@ finish(struct life *life, bool now)
 		    &(struct event){
 			.kind = EVENT_STATE_UNWRITTEN, .reason = err.msg });
 		core->exit_status = 1;
+		life->complete = NULL;
 	}
+	declare_end(life);
 	registration_remove(core);
 	heartbeat_free(take_ptr(&core->heartbeat));
 	loop_stop(core->loop, core->exit_status);
@@ -283,4 +300,11 @@ life_stop(struct core *core, const char *reason, bool now)
 			core->floors[i]->stop(core->floors[i]->self);
 	life->deadline = loop_after(core->loop, STOP_MS, on_deadline, life);
 	life->quiet = loop_every(core->loop, QUIET_MS, on_quiet_check, life);
+}
+
+void
+life_complete(struct core *core, const char *reason, bool now)
+{
+	core->life->complete = reason;
+	life_stop(core, reason, now);
 }

@@ -30,6 +30,9 @@ uint64_t life_patrols(const struct core *core);
 /* Stop: end the sessions, save the state; the next daemon continues. now: do
  * not wait for anything. */
 void life_stop(struct core *core, const char *reason, bool now);
+/* The same, and it is the end of the run: nobody should start another daemon
+ * because of it. The reason is kept in ended.json. */
+void life_complete(struct core *core, const char *reason, bool now);
 
 /* Read the settings again, after a signal or a change of the file. */
 void life_reload(struct core *core);

@@ -47,6 +47,23 @@ registration_remove(const struct core *core)
 }
 
 int
+registration_declare_end(
+    const struct core *core, const char *why, struct err *err)
+{
+	cleanup_free char *file = workspace_path(core->workspace, "ended.json");
+	struct procref self = PROCREF_INIT;
+	cleanup_json struct json_object *json = NULL;
+
+	procref_set_self(&self);
+	json = procref_to_json(&self);
+	procref_release(&self);
+	json_set_string(json, "instance_id", core->instance);
+	json_set_string(json, "why", why);
+	json_set_int(json, "at_unix", clock_wall_ms() / 1000);
+	return json_save(file, json, 0600, err);
+}
+
+int
 registration_describe_holder(const struct core *core, struct err *err)
 {
 	cleanup_free char *file =

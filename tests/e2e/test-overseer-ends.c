@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * How a run of the overseer ends, and how the next one begins: which end of the
+ * daemon is an end, what Ctrl-C leaves behind (nothing), who is told, and what
+ * a later overseer remembers.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "mem.h"
+#include "overrun.h"
+
+static const char *
+in_root(const char *name)
+{
+	return e2e_path("%s/.llmc/%s", fleet_root(), name);
+}
+
+/* The tmux server has ended, with all that it kept. */
+static void
+no_server(void)
+{
+	auto_wait_shell("! tmux -L \"$(\"$LLMC\" config get tmux.socket)\" "
+			"list-sessions 2>/dev/null");
+}
+
+/* The only record of a remediation. */
+static const char *
+record(void)
+{
+	struct e2e_run *run = e2e_sh(fleet_root(),
+	    "set -- .llmc/logs/remediation_*.txt; echo $#; cat \"$1\"");
+
+	ck_assert_msg(run->status == 0 && strncmp(run->out, "1\n", 2) == 0,
+	    "%s", e2e_shown(run->out));
+	return run->out + 2;
+}
+
+static void
+has(const char *text, const char *words)
+{
+	ck_assert_msg(text != NULL && strstr(text, words) != NULL,
+	    "no \"%s\" in: %.1000s", words,
+	    text != NULL ? e2e_shown(text) : "nothing");
+}
+
+/* A worker is in a turn, with a file that it has not committed. */
+static int
+work_begun(void)
+{
+	auto_task("a.md", "A\nfake: run echo half >half.txt\nfake: run %s",
+	    auto_gate("work"));
+	over_start();
+	over_daemon(0);
+	auto_wait_gate("work");
+	return fleet_agent_pid("auto-1");
+}
+
+static void
+work_is_kept(int agent)
+{
+	ck_assert(!over_alive(agent));
+	ck_assert_str_eq(
+	    e2e_read(e2e_path("%s/half.txt", fleet_worktree("auto-1"))),
+	    "half\n");
+	no_server();
+}
+
+/* --- which end is an end ----------------------------------------------- */
+
+START_TEST(a_daemon_that_somebody_else_stops_is_a_failure)
+{
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	/* What another daemon declared is no excuse. */
+	e2e_sh(fleet_root(),
+	    "sed 's/\"pid\": *[0-9]*/\"pid\":1/; s/^}/,\"why\":\"x\"}/' "
+	    ".llmc/daemon.json >.llmc/ended.json");
+	ck_assert_int_eq(kill(daemon, SIGTERM), 0);
+	ck_assert(over_recovers(0, "nobody here told it to", daemon));
+	over_stop();
+	ck_assert_int_eq(over_remembered("failure", NULL), 1);
+	ck_assert_int_eq(over_remembered("stop", NULL), 1);
+}
+END_TEST
+
+START_TEST(down_by_force_ends_it_with_a_record)
+{
+	int agent = work_begun();
+
+	fleet_do("down", "--force", NULL);
+	no_server(); /* not only later: also no dead panes */
+	over_ends(OVER_STOPPED, "stopped with llmc down");
+	work_is_kept(agent);
+	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+	ck_assert_int_eq(over_remembered("stop", "llmc down"), 1);
+}
+END_TEST
+
+/* The daemon stops the overseer, which sees nothing of it until it is over. */
+START_TEST(an_end_declared_before_it_was_seen_is_no_failed_start)
+{
+	e2e_script(e2e_path("%s/up.sh", unit_scratch()),
+	    "#!/bin/sh\nover=$PPID me=$$\nkill -STOP $over\n"
+	    "(until grep -q 'State:.Z' /proc/$me/status; do sleep 0.02; done\n"
+	    "kill -CONT $over) >/dev/null 2>&1 &\n"
+	    "exec llmc up --auto --until-empty\n");
+	auto_set(
+	    "overseer.daemon_command", e2e_path("'%s/up.sh'", unit_scratch()));
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	ck_assert_int_eq(over_run(NULL), OVER_STOPPED);
+	e2e_has(over_output(), "The daemon has ended: no task is left.");
+	e2e_lacks(over_output(), "Failure");
+	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+	ck_assert_int_eq(auto_landed(), 1);
+}
+END_TEST
+
+/* --- nothing is left behind -------------------------------------------- */
+
+START_TEST(ctrl_c_during_a_repair_ends_the_sessions_of_a_dead_daemon)
+{
+	int agent;
+
+	over_remedy(0, "fake: run %s", auto_gate("repair"));
+	agent = work_begun();
+	fleet_kill(fleet_daemon_pid());
+	auto_wait_gate("repair");
+	ck_assert(over_alive(agent));
+	over_signal(SIGINT);
+	over_ends(OVER_STOPPED, "⚠ Remediation interrupted");
+	e2e_has(over_output(), "Ended 1 session that the daemon had left");
+	work_is_kept(agent);
+	has(record(), "Outcome: interrupted (");
+	ck_assert_int_eq(over_remembered("remedy", "\"interrupted\""), 1);
+	ck_assert_str_eq(over_member("state"), "Terminated");
+}
+END_TEST
+
+START_TEST(a_second_ctrl_c_keeps_the_record_and_leaves_no_server)
+{
+	int agent;
+
+	over_remedy(0, "fake: run touch $TMPDIR/deaf\nfake: hang hard");
+	agent = work_begun();
+	fleet_kill(fleet_daemon_pid());
+	auto_wait_shell("[ -e $TMPDIR/deaf ]");
+	over_signal(SIGINT);
+	over_wait_says("Press Ctrl-C again");
+	over_signal(SIGINT);
+	over_ends(130, "⚠ Remediation interrupted");
+	work_is_kept(agent);
+	e2e_has(
+	    record(), "Outcome: interrupted (the overseer was told to stop");
+	has(record(), "You repair a test.");
+	has(record(), "$TMPDIR/deaf");
+	ck_assert_int_eq(over_remembered("remedy", "\"interrupted\""), 1);
+	ck_assert_str_eq(over_member("exit_status"), "130");
+}
+END_TEST
+
+START_TEST(a_second_ctrl_c_ends_a_daemon_that_takes_its_time)
+{
+	int agent, daemon;
+
+	agent = work_begun();
+	daemon = fleet_daemon_pid();
+	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
+	over_signal(SIGTERM);
+	over_wait_says("Press Ctrl-C again");
+	over_signal(SIGINT);
+	over_ends(130, "Stopping at once.");
+	ck_assert(!over_alive(daemon));
+	work_is_kept(agent);
+	ck_assert_int_eq(over_remembered("failure", NULL), 0);
+}
+END_TEST
+
+START_TEST(down_without_a_daemon_ends_the_sessions)
+{
+	int agent = work_begun();
+	struct e2e_run *run;
+
+	over_kill9();
+	fleet_kill(fleet_daemon_pid());
+	ck_assert(over_alive(agent));
+	run = fleet_do("down", NULL);
+	e2e_has(run->out, "No daemon runs; the 1 session that one had left");
+	work_is_kept(agent);
+	fleet_fails("llmc up", "down", NULL);
+}
+END_TEST
+
+/* --- who is told ------------------------------------------------------- */
+
+START_TEST(a_person_is_told_why_a_repair_failed)
+{
+	struct json_object *told;
+	const char *file = e2e_path("%s/told.json", unit_scratch());
+
+	auto_pool("exit 7");
+	over_hurry(5);
+	auto_set("overseer.remediation_timeout", "10s");
+	auto_set("overseer.notify_command",
+	    e2e_path("cat >'%s.new'; mv '%s.new' '%s'", file, file, file));
+	over_remedy(0, "fake: hang hard");
+	over_start();
+	over_ends(OVER_UNREPAIRED,
+	    "⚠ Remediation issue: it took longer than "
+	    "overseer.remediation_timeout");
+	e2e_has(over_output(), "needs no --clear: llmc overseer\n");
+	told = e2e_load(file); /* when it has ended, it has told */
+	ck_assert_str_eq(auto_member(told, "root"), fleet_root());
+	ck_assert_str_eq(
+	    auto_member(told, "what"), "llmc overseer has stopped");
+	ck_assert_str_eq(auto_member(told, "exit_status"), "5");
+	e2e_has(auto_member(told, "why"), "could not be repaired");
+	e2e_has(auto_member(told, "failure"), "status 7");
+	ck_assert(e2e_exists(auto_member(told, "evidence")));
+	json_object_put(told);
+}
+END_TEST
+
+START_TEST(the_record_has_all_that_was_said_and_done)
+{
+	const char *text;
+
+	auto_pool("exit 7");
+	over_remedy(0,
+	    "GITHUB_TOKEN=ghp_%s\n"
+	    "fake: say I look at the pool.\n"
+	    "fake: run echo it is $((40 + 2)); printf '#!/bin/sh\\n' "
+	    ">'%s/pool.sh'\nfake: commit fix.txt mended",
+	    "0123456789abcdefghijklmnopqrstuvwxyz", unit_scratch());
+	over_start();
+	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	over_stop();
+	text = record();
+	has(text, "Failure: failed: ");
+	has(text, "Outcome: completed (the agent finished)");
+	has(text, "Duration: ");
+	has(text, e2e_path("Where: %s\n", fleet_root()));
+	has(text, "=== Prompt ===\n\n");
+	has(text, "You repair a test.");
+	has(text, "Seconds since");
+	text = strstr(text, "=== Session ===");
+	has(text, "I look at the pool.");
+	has(text, "echo it is $((40 + 2))"); /* the call */
+	has(text, "it is 42"); /* what it printed */
+	text = strstr(text, "=== What changed ===");
+	has(text, "+mended");
+	ck_assert_ptr_null(strstr(record(), "ghp_0123"));
+}
+END_TEST
+
+START_TEST(each_session_of_a_repair_is_in_its_record)
+{
+	auto_pool("exit 7");
+	over_remedy(0,
+	    "fake: say I begin.\n"
+	    "fake: run [ -e '%s/once' ] || { touch '%s/once'; kill -9 $PPID; "
+	    "}\nfake: run printf '#!/bin/sh\\n' >'%s/pool.sh'",
+	    unit_scratch(), unit_scratch(), unit_scratch());
+	over_start();
+	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	over_stop();
+	has(record(), "=== Session 1 of 2 ===");
+	has(strstr(record(), "=== Session 1 of 2 ==="), "I begin.");
+	has(strstr(record(), "=== Session 2 of 2 ==="), "I begin.");
+}
+END_TEST
+
+START_TEST(a_pause_before_a_restart_says_why_and_until_when)
+{
+	struct e2e_run *run;
+	int daemon = 0;
+
+	auto_set("overseer.remediate", "false");
+	auto_set("overseer.same_failure_max", "0");
+	over_start();
+	for (int i = 0; i < 3; i++) {
+		daemon = over_daemon(daemon);
+		fleet_kill(daemon);
+	}
+	over_wait_says("Waiting 2s, until 20");
+	auto_wait_shell("\"$LLMC\" status | grep -q 'Waiting  pid .*until 20'");
+	run = fleet_do("status", NULL);
+	e2e_has(run->out, "it keeps failing.");
+	over_daemon(daemon);
+	ck_assert_str_eq(over_member("until_ms"), "0");
+	over_stop();
+	e2e_has(fleet_do("status", NULL)->out,
+	    "\nOverseer: Terminated  exit status 0: stopped\n");
+	/* Every line has its time. */
+	ck_assert_int_ne(
+	    e2e_sh(unit_scratch(), "grep -v '^20[0-9-]* [0-9:]* ' over.out")
+		->status,
+	    0);
+}
+END_TEST
+
+/* --- the next overseer -------------------------------------------------- */
+
+static void
+complain(int pid, int64_t wall_ms, const char *words)
+{
+	char stamp[CLOCK_STAMP_SIZE];
+	FILE *log = fopen(in_root("logs/autod.log"), "ae");
+
+	ck_assert_ptr_nonnull(log);
+	clock_format_stamp(wall_ms, stamp);
+	fprintf(log,
+	    "{\"timestamp\":\"%s\",\"level\":\"WARN\",\"pid\":%d,"
+	    "\"message\":\"%s\"}\n",
+	    stamp, pid, words);
+	ck_assert_int_eq(fclose(log), 0);
+}
+
+START_TEST(a_complaint_made_while_nobody_watched_is_found)
+{
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	over_kill9();
+	/* An earlier process had the same pid. */
+	complain(daemon, clock_wall_ms() - 3600000, "long ago");
+	over_start();
+	over_wait_says("Took over the running daemon");
+	ck_assert_int_eq(over_daemon(0), daemon);
+	over_kill9();
+	complain(daemon, clock_wall_ms(), "unheard of");
+	over_start();
+	ck_assert(over_recovers(0, "unheard of", daemon));
+	ck_assert_int_eq(over_remembered("failure", "long ago"), 0);
+	over_stop();
+}
+END_TEST
+
+/* The daemon has been repaired a moment ago. */
+static int
+repaired_once(void)
+{
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	fleet_kill(daemon);
+	ck_assert(over_recovers(0, "the daemon died", daemon));
+	return over_daemon(daemon);
+}
+
+START_TEST(a_start_by_a_person_is_a_new_one)
+{
+	int daemon = repaired_once();
+
+	over_stop();
+	over_start();
+	daemon = over_daemon(daemon);
+	ck_assert_int_eq(kill(daemon, SIGTERM), 0);
+	over_wait_says("Remediation complete. Restarting daemon");
+	daemon = over_daemon(daemon);
+	ck_assert_int_eq(over_remembered("remedy", "\"completed\""), 2);
+	/* Within the run, the second one is a spiral. */
+	fleet_kill(daemon);
+	over_ends(OVER_SPIRAL, "a failure spiral");
+	ck_assert_int_eq(over_run(NULL), OVER_SPIRAL);
+}
+END_TEST
+
+START_TEST(a_start_after_a_crash_is_not)
+{
+	int daemon = repaired_once();
+
+	over_kill9();
+	over_start();
+	over_wait_says("Took over");
+	ck_assert_int_eq(over_daemon(0), daemon);
+	ck_assert_int_eq(kill(daemon, SIGTERM), 0);
+	over_ends(OVER_SPIRAL, "a failure spiral");
+}
+END_TEST
+
+START_TEST(after_a_repair_that_failed_the_next_failure_is_repaired)
+{
+	int daemon;
+
+	auto_pool("exit 7");
+	over_hurry(5);
+	auto_set("overseer.remediation_timeout", "10s");
+	over_remedy(0, "fake: hang hard");
+	over_start();
+	over_ends(OVER_UNREPAIRED, "could not be repaired");
+	/* A person mends it. */
+	e2e_script(e2e_path("%s/pool.sh", unit_scratch()), "#!/bin/sh\n");
+	over_remedy(0, "fake: say I look.");
+	auto_set("overseer.remediation_timeout", "300s");
+	over_start();
+	daemon = over_daemon(0);
+	fleet_kill(daemon);
+	over_wait_says("Remediation complete. Restarting daemon");
+	over_daemon(daemon);
+	over_stop();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = {
+		a_daemon_that_somebody_else_stops_is_a_failure,
+		down_by_force_ends_it_with_a_record,
+		an_end_declared_before_it_was_seen_is_no_failed_start,
+		ctrl_c_during_a_repair_ends_the_sessions_of_a_dead_daemon,
+		a_second_ctrl_c_keeps_the_record_and_leaves_no_server,
+		a_second_ctrl_c_ends_a_daemon_that_takes_its_time,
+		down_without_a_daemon_ends_the_sessions,
+		a_person_is_told_why_a_repair_failed,
+		the_record_has_all_that_was_said_and_done,
+		each_session_of_a_repair_is_in_its_record,
+		a_pause_before_a_restart_says_why_and_until_when,
+		a_complaint_made_while_nobody_watched_is_found,
+		a_start_by_a_person_is_a_new_one,
+		a_start_after_a_crash_is_not,
+		after_a_repair_that_failed_the_next_failure_is_repaired,
+	};
+	Suite *s = suite_create("overseer-ends");
+
+	for (size_t i = 0; i < nitems(tests); i++) {
+		TCase *tc = tcase_create(tests[i]->name);
+
+		tcase_set_timeout(tc, 120);
+		tcase_add_checked_fixture(tc, over_begin, over_end);
+		tcase_add_test(tc, tests[i]);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}
