@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Keys and passwords removed from what a repairing agent is told. */
+/* Keys and passwords removed from what a repairing agent is told, and from the
+ * evidence that is kept. */
 #ifndef REMEDY_MASK_H
 #define REMEDY_MASK_H
 
@@ -10,8 +11,9 @@ struct buf;
 
 /* Append the text with anything that looks like a key or password replaced by
  * "[masked]": API keys by their form (sk-..., ghp_..., AKIA..., bearer tokens,
- * PEM blocks, passwords in URLs) and values by the name before them (token,
- * secret, password, api_key, authorization ...). Invalid UTF-8 becomes
+ * PEM blocks, passwords in URLs, in netrc files and after curl -u) and values
+ * by the name before them (token, secret, password, api_key, authorization,
+ * ANY_KEY, GH_PAT ...). Invalid UTF-8 becomes
  * U+FFFD. */
 void remedy_mask(const char *text, size_t len, struct buf *out);
 

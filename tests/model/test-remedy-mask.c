@@ -46,6 +46,67 @@ START_TEST(keys_are_known_by_their_shape)
 }
 END_TEST
 
+START_TEST(keys_of_services_are_known_by_their_shape)
+{
+	static const char *const keys[] = { "ya29.a0AfH6SMBx-aBcDeFg_hIjK",
+		"GOCSPX-aBcDeFgHiJkLmNoPqRsT", "xapp-1-A0123-456-abcdef",
+		"xoxe-1-My0xLjAxMjM0", "SG.aBcDeFgHiJkLmNoP.qRsTuVwXyZ-_0123",
+		"glrt-abcdefghijklmnopqrst", "hvs.CAESIJabcdefghijkl",
+		"dop_v1_0123456789abcdef01", "shpat_0123456789abcdef",
+		"whsec_0123456789abcdef" };
+
+	for (size_t i = 0; i < nitems(keys); i++)
+		assert_masked(keys[i], "[masked]");
+	assert_kept("SG.1 and ya29. and xapp-x");
+}
+END_TEST
+
+START_TEST(passwords_of_netrc_are_masked)
+{
+	assert_masked("machine h.example login me password hunter2\nx",
+	    "machine h.example login me password [masked]\nx");
+	assert_masked("machine h\n\tlogin me\n\tpassword hunter2\n",
+	    "machine h\n\tlogin me\n\tpassword [masked]\n");
+	assert_masked("\"machine h\\nlogin me\\npassword hunter2\"",
+	    "\"machine h\\nlogin me\\npassword [masked]\"");
+	assert_masked("login me password hunter2 account x",
+	    "login me password [masked] account x");
+	assert_kept("machine h login me");
+	assert_kept("machine h login me password");
+	assert_kept("the login page; a machine; no password given");
+}
+END_TEST
+
+START_TEST(passwords_after_curl_are_masked)
+{
+	assert_masked("curl -u me:hunter2 https://h/x",
+	    "curl -u me:[masked] https://h/x");
+	assert_masked("curl -sS --user 'me:hunter2' x",
+	    "curl -sS --user 'me:[masked]' x");
+	assert_masked("{\"c\":\"curl -u \\\"me:h\\\" x\"}",
+	    "{\"c\":\"curl -u \\\"me:[masked]\\\" x\"}");
+	assert_masked("curl -ume:hunter2 x", "curl -ume:[masked] x");
+	assert_masked(
+	    "curl --proxy-user=me:h:2", "curl --proxy-user=me:[masked]");
+	assert_kept("docker run -u 1000:1000 image");
+	assert_kept("curl x\ndocker run -u 1000:1000 image");
+	assert_kept("curl -u me: x");
+	assert_kept("curl -u me https://h:80/");
+}
+END_TEST
+
+START_TEST(variables_are_known_by_the_end_of_their_name)
+{
+	assert_masked("STRIPE_KEY=abc", "STRIPE_KEY=[masked]");
+	assert_masked("export GH_PAT='a b'", "export GH_PAT='[masked]'");
+	assert_masked("{\"DB_PASS\":\"x\"}", "{\"DB_PASS\":\"[masked]\"}");
+	assert_masked("MYSQL_PWD: x, AWS_CREDS=y",
+	    "MYSQL_PWD: [masked], AWS_CREDS=[masked]");
+	assert_kept("sort_key=name primary_key: id GH_PATH=/x PWD=/x");
+	assert_kept("the _KEY=x, ONE_KEYBOARD=y");
+}
+END_TEST
+
 START_TEST(what_only_begins_like_a_key_is_kept)
 {
 	assert_kept("task-aaaaaaaaaaaaaaaaaaaaaaaa and disk-usage");
@@ -216,7 +277,8 @@ START_TEST(random_text_stays_valid_and_bounded)
 		"\"", "\\\"", "'", "-----BEGIN X-----", "-----END X-----", "\n",
 		" ", "sk-abcdefghijklmnop1", "bearer ", "://", "@", "a", "1",
 		"\xe2\x82\xac", "\xff", "--", "authorization", "[masked]", "]",
-		"AKIAIOSFODNN7EXAMPLE" };
+		"AKIAIOSFODNN7EXAMPLE", "curl", " -u ", "login ", "machine ",
+		"_KEY", "ya29." };
 
 	for (uint64_t seed = 1; seed <= 3000; seed++) {
 		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
@@ -235,7 +297,8 @@ START_TEST(hostile_text_takes_no_longer_than_its_length)
 {
 	static const char *const pieces[] = { "-----BEGIN X-----\n",
 		"token=", "cookie:[masked]", "://", "bearer ", "password='",
-		"\\", "a", "--secret ", "sk-", "@" };
+		"\\", "a", "--secret ", "sk-", "@", "machine ", "login x ",
+		"curl -u ", " -u", "\\n", "X_KEY " };
 
 	for (size_t i = 0; i < nitems(pieces); i++) {
 		cleanup_buf struct buf text = BUF_INIT, out = BUF_INIT;
@@ -255,11 +318,14 @@ unit_suite(void)
 
 	unit_case(suite, "shapes",
 	    (const TTest *[]){ keys_are_known_by_their_shape,
+		keys_of_services_are_known_by_their_shape,
+		passwords_of_netrc_are_masked, passwords_after_curl_are_masked,
 		what_only_begins_like_a_key_is_kept, bearer_tokens_are_masked,
 		passwords_in_urls_are_masked, pem_blocks_are_masked_whole,
 		pem_block_that_was_cut_off_is_masked_as_far_as_it_goes, NULL });
 	unit_case(suite, "names",
 	    (const TTest *[]){ values_are_known_by_the_name_before_them,
+		variables_are_known_by_the_end_of_their_name,
 		values_in_quoted_json_are_masked,
 		headers_are_masked_to_the_end_of_the_line,
 		values_of_options_are_masked,

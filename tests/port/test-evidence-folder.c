@@ -69,6 +69,22 @@ START_TEST(failures_of_one_second_have_folders_of_their_own)
 }
 END_TEST
 
+START_TEST(keys_are_not_kept)
+{
+	struct workspace ws;
+	struct evidence e;
+
+	evidence_world_begin(&ws, "keys");
+	evidence_world_put(&ws, "logs/post_accept.log",
+	    "curl -u me:hunter2 https://h/\nSTRIPE_KEY=abc\n");
+	evidence_world_collect(&ws, 0, &e);
+	evidence_world_kept(e.dir, "post_accept.log",
+	    "curl -u me:[masked] https://h/\nSTRIPE_KEY=[masked]\n");
+	evidence_release(&e);
+	evidence_world_end(&ws);
+}
+END_TEST
+
 START_TEST(the_oldest_folders_go)
 {
 	cleanup_free char *parent = NULL;
@@ -266,7 +282,8 @@ unit_suite(void)
 	unit_case(s, "folder",
 	    (const TTest *const[]){
 		failures_of_one_second_have_folders_of_their_own,
-		the_oldest_folders_go, what_is_not_ours_stays_in_the_folder,
+		keys_are_not_kept, the_oldest_folders_go,
+		what_is_not_ours_stays_in_the_folder,
 		on_a_full_disk_the_texts_are_given,
 		what_does_not_fit_on_the_disk_is_left_out,
 		without_a_place_for_it_nothing_is_made,

@@ -18,6 +18,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "remedy-mask.h"
 #include "state-file.h"
 #include "state.h"
 #include "task.h"
@@ -325,11 +326,13 @@ evidence_make_dir(const char *parent, const char *stamp, char **ret_dir)
 	return -EEXIST;
 }
 
-/* Not synced: that would block the loop, and after a power cut there is another
- * failure to examine. */
+/* Without keys and passwords: an agent may read it, or a person send it to
+ * somebody. Not synced: that would block the loop, and after a power cut there
+ * is another failure to examine. */
 static int
 evidence_write(const char *dir, const char *name, const char *text)
 {
+	cleanup_buf struct buf masked = BUF_INIT;
 	cleanup_free char *path = file_join(dir, name);
 	cleanup_fd int fd =
 	    open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -337,7 +340,8 @@ evidence_write(const char *dir, const char *name, const char *text)
 
 	if (fd == -1)
 		return -errno;
-	r = file_write_all(fd, text, strlen(text));
+	remedy_mask(text, strlen(text), &masked);
+	r = file_write_all(fd, masked.data, masked.len);
 	if (r < 0)
 		unlink(path);
 	return r;

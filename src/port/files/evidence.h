@@ -33,7 +33,8 @@ struct evidence {
  * standard error went, or NULL. *ret_evidence is released by the caller. */
 void evidence_read(const struct workspace *workspace, pid_t pid,
     const char *stderr_file, struct evidence *ret_evidence);
-/* Write what was read to the disk and set evidence->dir. On failure (nothing
+/* Write what was read to the disk, without keys and passwords (remedy-mask.h),
+ * and set evidence->dir. On failure (nothing
  * could be written, there is no folder) the texts are still valid. */
 int evidence_save(const struct workspace *workspace, const char *stamp,
     struct evidence *evidence, struct err *err);
