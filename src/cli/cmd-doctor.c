@@ -14,7 +14,6 @@
 #include "clock.h"
 #include "commands.h"
 #include "config.h"
-#include "dirt.h"
 #include "doctor-auto.h"
 #include "doctor-fleet.h"
 #include "doctor-overseer.h"
@@ -25,10 +24,12 @@
 #include "git-ask.h"
 #include "json.h"
 #include "mem.h"
+#include "preflight.h"
 #include "roster.h"
 #include "settings.h"
 #include "shape.h"
 #include "sibling.h"
+#include "start-facts.h"
 #include "state-file.h"
 #include "text.h"
 
@@ -201,8 +202,38 @@ check_repository(struct doctor *d)
 		doctor_note(d, VERDICT_OK, "repository", ws->root, NULL);
 }
 
+/* Without an agent there is still much that llmc can do. */
+static enum verdict
+verdict_of(const struct preflight_finding *f)
+{
+	if (f->level == PREFLIGHT_OK)
+		return VERDICT_OK;
+	return f->level == PREFLIGHT_WARN || f->agent ? VERDICT_WARN :
+							VERDICT_FAIL;
+}
+
+/* The same checks as before auto mode starts. */
 static void
-check_branch(struct doctor *d)
+check_start(struct doctor *d)
+{
+	struct preflight_facts facts;
+	struct preflight preflight;
+
+	if (d->settings == NULL || !d->have_git)
+		return;
+	start_facts_read(&d->cli->workspace, d->settings, NULL, NULL, &facts);
+	facts.knows_budget = false; /* work by hand needs none */
+	preflight_judge(&facts, &preflight);
+	for (size_t i = 0; i < preflight.count; i++)
+		doctor_note(d, verdict_of(&preflight.list[i]),
+		    preflight.list[i].name, preflight.list[i].detail,
+		    preflight.list[i].remedy);
+	preflight_release(&preflight);
+	preflight_facts_release(&facts);
+}
+
+static void
+check_used_branch(struct doctor *d)
 {
 	cleanup_json struct json_object *daemon = NULL;
 	const char *branch, *used;
@@ -213,35 +244,14 @@ check_branch(struct doctor *d)
 	daemon = roster_daemon(d->cli);
 	branch = settings_string(d->settings, "repo.default_branch");
 	used = json_string_or(daemon, "landing_branch", branch);
-	if (branch[0] == '\0') {
-		doctor_note(d, VERDICT_FAIL, "branch",
-		    "no branch is checked out and origin has no HEAD",
-		    "set it: llmc config set repo.default_branch BRANCH");
-	} else if (!git_ask_branch_exists(d->cli->workspace.root, branch)) {
-		detail = xasprintf("there is no branch %s", branch);
-		doctor_note(d, VERDICT_FAIL, "branch", detail,
-		    "create it, or set another: llmc config set "
-		    "repo.default_branch BRANCH");
-	} else if (strcmp(used, branch) != 0) {
-		detail = xasprintf("the setting is %s, but the daemon lands "
-				   "work on %s until it is restarted",
-		    branch, used[0] != '\0' ? used : "no branch");
-		doctor_note(d, VERDICT_WARN, "branch", detail,
-		    "restart it: llmc down, then llmc up");
-	} else {
-		detail = xasprintf("work lands on %s", branch);
-		doctor_note(d, VERDICT_OK, "branch", detail, NULL);
-	}
-}
-
-static void
-check_checkout(struct doctor *d)
-{
-	cleanup_buf struct buf detail = BUF_INIT;
-
-	if (d->settings != NULL && d->have_git &&
-	    dirt_describe(&d->cli->workspace, d->settings, &detail))
-		doctor_note(d, VERDICT_WARN, "checkout", detail.data, DIRT_FIX);
+	if (strcmp(used, branch) == 0)
+		return;
+	detail = xasprintf("the setting is %s, but the daemon lands work on %s "
+			   "until it is restarted",
+	    branch[0] != '\0' ? branch : "no branch",
+	    used[0] != '\0' ? used : "no branch");
+	doctor_note(d, VERDICT_WARN, "branch", detail,
+	    "restart it: llmc down, then llmc up");
 }
 
 static void
@@ -361,7 +371,7 @@ static void
 check_all(struct doctor *d)
 {
 	static void (*const checks[])(struct doctor *) = { check_config,
-		check_repository, check_branch, check_checkout, check_state,
+		check_repository, check_start, check_used_branch, check_state,
 		check_permissions, check_exclude, doctor_auto_check,
 		doctor_overseer_check };
 

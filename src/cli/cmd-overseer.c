@@ -13,6 +13,7 @@ enum {
 	FLAG_TASK_POOL_COMMAND,
 	FLAG_POST_ACCEPT_COMMAND,
 	FLAG_CLEAR,
+	FLAG_CHECK,
 	FLAG_COUNT
 };
 
@@ -22,6 +23,7 @@ static const char *const options[FLAG_COUNT] = {
 	[FLAG_TASK_POOL_COMMAND] = "--task-pool-command",
 	[FLAG_POST_ACCEPT_COMMAND] = "--post-accept-command",
 	[FLAG_CLEAR] = "--clear",
+	[FLAG_CHECK] = "--check",
 };
 
 static const struct cli_flag overseer_flags[] = {
@@ -34,6 +36,8 @@ static const struct cli_flag overseer_flags[] = {
 	[FLAG_CLEAR] = { "clear", "REASON",
 	    "only record that the cause is fixed: the next failure counts as "
 	    "the first" },
+	[FLAG_CHECK] = { "check", NULL,
+	    "only say whether it can start, and what to do if not" },
 	{ NULL, NULL, NULL },
 };
 
@@ -45,8 +49,8 @@ check_flags(struct cli *cli, const struct cli_args *args)
 	if (reason != NULL && reason[0] == '\0')
 		return cli_misuse(cli, &cmd_overseer,
 		    "--clear needs a reason: what was fixed, or found");
-	for (int i = 0; i < FLAG_CLEAR; i++)
-		if (reason != NULL && args->flags[i] != NULL)
+	for (int i = 0; i < FLAG_COUNT; i++)
+		if (reason != NULL && i != FLAG_CLEAR && args->flags[i] != NULL)
 			return cli_misuse(cli, &cmd_overseer,
 			    "--clear starts nothing and cannot be combined "
 			    "with %s",
@@ -59,7 +63,7 @@ static int
 overseer_run(struct cli *cli, const struct cli_args *args)
 {
 	cleanup_free char *program = sibling_find("overseer");
-	const char *argv[3 + 2 * FLAG_COUNT + 1] = { program, "--root",
+	const char *argv[3 + 2 * FLAG_COUNT + 2] = { program, "--root",
 		cli->workspace.root };
 	struct err err = { 0 };
 	int status = check_flags(cli, args), n = 3;
@@ -74,8 +78,11 @@ overseer_run(struct cli *cli, const struct cli_args *args)
 		if (args->flags[i] == NULL)
 			continue;
 		argv[n++] = options[i];
-		argv[n++] = args->flags[i];
+		if (overseer_flags[i].value != NULL)
+			argv[n++] = args->flags[i];
 	}
+	if (cli->json && args->flags[FLAG_CHECK] != NULL)
+		argv[n++] = "--json";
 	terminal_become(argv, &err);
 	return cli_fail_err(cli, "failed", &err);
 }
@@ -83,7 +90,7 @@ overseer_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_overseer = {
 	.name = "overseer",
 	.usage = "[--concurrency N] [--task-pool-command COMMAND] "
-		 "[--post-accept-command COMMAND] | --clear REASON",
+		 "[--post-accept-command COMMAND] | --clear REASON | --check",
 	.summary = "run auto mode, and repair it when it breaks",
 	.help =
 	    "Runs in the foreground until Ctrl-C, which stops the daemon too. "
@@ -94,11 +101,13 @@ const struct cli_command cmd_overseer = {
 	    "is started again. When that does not help, the overseer stops and "
 	    "says what to\ndo. llmc failures shows the history, and --clear "
 	    "lets the overseer start again.\noverseer.remediation_prompt must "
-	    "be set; see man overseer.\n",
+	    "be set; see man overseer. --check checks what llmc up --check "
+	    "does, and\nwhether an earlier run waits for a person.\n",
 	.flags = overseer_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
-	    .help = "none; the overseer prints its own messages" },
+	    .help = "with --check: {ok, checks} as llmc doctor; else none: the "
+		    "overseer prints its own messages" },
 	.run = overseer_run,
 };

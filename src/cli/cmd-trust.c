@@ -7,7 +7,6 @@
 #include "claude-home.h"
 #include "commands.h"
 #include "errtext.h"
-#include "file.h"
 #include "json.h"
 #include "mem.h"
 #include "shape.h"
@@ -50,27 +49,26 @@ tell(struct cli *cli, const char *file, unsigned before, unsigned after)
 static int
 trust_run(struct cli *cli, const struct cli_args *args)
 {
-	const char *home = getenv("HOME"), *key = getenv("ANTHROPIC_API_KEY");
+	const char *key = getenv("ANTHROPIC_API_KEY");
 	const char *root = cli->workspace.root;
 	bool onboarding = args->flags[FLAG_ONBOARDING] != NULL;
-	cleanup_free char *file = NULL;
+	cleanup_free char *file = claude_home_file();
 	struct err err = { 0 };
 	unsigned before, after,
 	    wanted = CLAUDE_NOT_TRUSTED | CLAUDE_KEY_UNKNOWN |
 	    (onboarding ? CLAUDE_NOT_ONBOARDED : 0);
 
-	if (home == NULL || home[0] == '\0')
+	if (file == NULL)
 		return cli_fail(cli, "no_home",
 		    "HOME is not set, so there is no ~/.claude.json");
-	file = file_join(home, ".claude.json");
-	before = claude_home_check(home, root, key, &err);
+	before = claude_home_check(file, root, key, &err);
 	if (before & CLAUDE_FILE_BROKEN)
 		return cli_fail(
 		    cli, "io", "%s; the file was not changed", err.msg);
 	if ((before & wanted) != 0 &&
-	    claude_home_trust(home, root, key, onboarding, &err) < 0)
+	    claude_home_trust(file, root, key, onboarding, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
-	after = claude_home_check(home, root, key, &err);
+	after = claude_home_check(file, root, key, &err);
 	tell(cli, file, before, after);
 	cli->result = json_object_new_object();
 	json_set_string(cli->result, "file", file);

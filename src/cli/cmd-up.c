@@ -6,22 +6,23 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "child.h"
 #include "commands.h"
-#include "config.h"
 #include "daemon-wait.h"
-#include "dirt.h"
 #include "errtext.h"
 #include "json.h"
+#include "lock.h"
 #include "mem.h"
+#include "preflight.h"
 #include "remote.h"
-#include "settings.h"
 #include "shape.h"
 #include "sibling.h"
+#include "start-facts.h"
 #include "strv.h"
 #include "terminal.h"
 #include "text.h"
@@ -34,7 +35,8 @@ enum {
 	FLAG_CONCURRENCY,
 	FLAG_POST_ACCEPT_COMMAND,
 	FLAG_UNTIL_EMPTY,
-	FLAG_DETACH
+	FLAG_DETACH,
+	FLAG_CHECK
 };
 
 static const struct cli_flag up_flags[] = {
@@ -50,6 +52,8 @@ static const struct cli_flag up_flags[] = {
 	    "with --auto: stop when no task is left" },
 	[FLAG_DETACH] = { "detach", NULL,
 	    "run in the background; return when it is ready" },
+	[FLAG_CHECK] = { "check", NULL,
+	    "only say whether auto mode can start, and what to do if not" },
 	{ NULL, NULL, NULL },
 };
 
@@ -161,18 +165,51 @@ check_flags(struct cli *cli, const struct cli_args *args)
 	    cli, &cmd_up, args->flags[FLAG_CONCURRENCY]);
 }
 
-/* Work that lands would wait. That is no reason not to start. */
-static void
-warn_of_dirt(struct cli *cli)
-{
-	cleanup_buf struct buf words = BUF_INIT;
-	struct settings *settings = NULL;
+/* --- before auto mode starts ------------------------------------------ */
 
-	if (config_load_strict(&cli->workspace, &settings, NULL) < 0)
-		return; /* the daemon tells why */
-	if (dirt_describe(&cli->workspace, settings, &words))
-		cli_warn(cli, "%s; %s", words.data, DIRT_FIX);
-	settings_free(settings);
+static int
+only_check(struct cli *cli)
+{
+	struct preflight preflight;
+	struct err err = { 0 };
+	bool ok;
+
+	if (start_facts_check(&cli->workspace, false, &preflight, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	ok = preflight.counts[PREFLIGHT_FAIL] == 0;
+	preflight_print(&preflight, &cli->text);
+	buf_adds(&cli->text,
+	    ok ? "Auto mode can start.\n" : "Auto mode cannot start.\n");
+	cli->result = preflight_json(&preflight);
+	preflight_release(&preflight);
+	return ok ? CLI_OK : CLI_FAILED;
+}
+
+/* Refuse a start after which no work could be done. An overseer has checked
+ * before it started us; what changes later is a failure. */
+static int
+check_start(struct cli *cli)
+{
+	cleanup_free char *overseer =
+	    workspace_path(&cli->workspace, "overseer.lock");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct preflight preflight;
+	int failed;
+
+	if (lock_is_held(overseer) == 1 ||
+	    start_facts_check(&cli->workspace, false, &preflight, NULL) < 0)
+		return CLI_OK; /* the daemon says why */
+	failed = preflight.counts[PREFLIGHT_FAIL];
+	preflight_print(&preflight, &text);
+	preflight_release(&preflight);
+	if (!cli->json)
+		fputs(text.data, stderr);
+	if (failed > 0)
+		return cli_fail(cli, "not_ready",
+		    "auto mode was not started: %d check%s failed; try again "
+		    "with: llmc up --check",
+		    failed, failed == 1 ? "" : "s");
+	return CLI_OK;
 }
 
 static int
@@ -185,13 +222,17 @@ up_run(struct cli *cli, const struct cli_args *args)
 
 	if (status != CLI_OK)
 		return status;
+	if (args->flags[FLAG_CHECK] != NULL)
+		return only_check(cli);
 	if (autod == NULL)
 		return cli_fail(cli, "not_installed",
 		    "cannot find autod next to llmc or on PATH; install it "
 		    "with: make install");
-	argv = make_argv(cli, args, autod);
 	if (args->flags[FLAG_AUTO] != NULL)
-		warn_of_dirt(cli);
+		status = check_start(cli);
+	if (status != CLI_OK)
+		return status;
+	argv = make_argv(cli, args, autod);
 	if (args->flags[FLAG_DETACH] != NULL) {
 		status = up_detached(cli, argv, args->flags[FLAG_AUTO] != NULL);
 	} else {
@@ -203,8 +244,10 @@ up_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_up = {
 	.name = "up",
-	.usage = "[--auto [--task-pool-command COMMAND] [--concurrency N] "
-		 "[--post-accept-command COMMAND] [--until-empty]] [--detach]",
+	.usage =
+	    "[--auto [--task-pool-command COMMAND] [--concurrency N] "
+	    "[--post-accept-command COMMAND] [--until-empty]] [--detach] | "
+	    "--check",
 	.summary = "run the daemon that owns the workers",
 	.help =
 	    "Runs in the foreground until Ctrl-C, or in the background with "
@@ -214,11 +257,16 @@ const struct cli_command cmd_up = {
 	    "without a person. The source is auto.task_pool_command, else the "
 	    "task\nfiles in auto.task_list, else the folder that llmc task add "
 	    "fills. The options\noverride the settings in [auto]; see llmc "
-	    "config doc. Follow what happens with\nllmc events --follow.\n",
+	    "config doc. Follow what happens with\nllmc events --follow.\n\nBefore "
+	    "auto mode starts, Claude Code (its login, its trust), git, the "
+	    "disk and\nthe settings are checked, and a start that would be in "
+	    "vain is refused. --check\nonly does that; its exit status tells "
+	    "whether auto mode would start.\n",
 	.flags = up_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
-	    .help = "with --detach: {pid, version, instance_id, ...}" },
+	    .help = "with --detach: {pid, version, instance_id, ...}; with "
+		    "--check: {ok, checks} as llmc doctor" },
 	.run = up_run,
 };

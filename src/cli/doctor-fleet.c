@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "claude-home.h"
 #include "cli.h"
 #include "doctor-fleet.h"
 #include "doctor.h"
@@ -44,52 +43,6 @@ check_daemon(struct doctor *d)
 		    "llmc up continues from its last written state");
 	else
 		doctor_note(d, VERDICT_OK, "daemon", "not running", NULL);
-}
-
-/* --- Claude Code ----------------------------------------------------- */
-
-/* Another agent has its own dialogs at its first start. */
-static bool
-is_claude(const char *command)
-{
-	const char *slash = strrchr(command, '/');
-
-	return strcmp(slash != NULL ? slash + 1 : command, "claude") == 0;
-}
-
-static void
-check_claude(struct doctor *d)
-{
-	static const struct {
-		unsigned bit;
-		const char *fix;
-	} fixes[] = {
-		{ CLAUDE_FILE_BROKEN, "fix ~/.claude.json" },
-		{ CLAUDE_NOT_ONBOARDED,
-		    "start claude once by hand, or run: llmc trust "
-		    "--onboarding" },
-		{ CLAUDE_NOT_TRUSTED, "run: llmc trust" },
-		{ CLAUDE_KEY_UNKNOWN, "run: llmc trust" },
-	};
-	const char *home = getenv("HOME");
-	struct err err = { 0 };
-	unsigned found;
-
-	if (d->settings == NULL || home == NULL || home[0] == '\0' ||
-	    !is_claude(settings_string(d->settings, "defaults.agent_command")))
-		return;
-	found = claude_home_check(
-	    home, d->cli->workspace.root, getenv("ANTHROPIC_API_KEY"), &err);
-	for (size_t i = 0; i < nitems(fixes); i++)
-		if (found & fixes[i].bit)
-			doctor_note(d, VERDICT_WARN, "claude",
-			    fixes[i].bit == CLAUDE_FILE_BROKEN ?
-				err.msg :
-				claude_home_words(fixes[i].bit),
-			    fixes[i].fix);
-	if (found == 0)
-		doctor_note(d, VERDICT_OK, "claude",
-		    "no dialog will block a worker", NULL);
 }
 
 /* --- worktrees ------------------------------------------------------- */
@@ -265,7 +218,6 @@ void
 doctor_fleet_check(struct doctor *d)
 {
 	check_daemon(d);
-	check_claude(d);
 	if (!d->have_state || d->settings == NULL)
 		return;
 	check_workers(d);

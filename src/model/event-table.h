@@ -46,6 +46,8 @@ enum event_kind {
 	EVENT_LAUNCHING, /* worker, session, resume */
 	EVENT_LAUNCH_RETRIED, /* worker, reason */
 	EVENT_LAUNCH_FAILED, /* worker, reason */
+	EVENT_LAUNCH_UNBLOCKED, /* worker: what EVENT_LOGIN_NEEDED told of is
+				 * there */
 	EVENT_ADOPTED, /* worker */
 	EVENT_PROMPT_SUBMITTED, /* worker, receipt */
 	EVENT_PROMPT_NOT_TAKEN, /* worker, reason */

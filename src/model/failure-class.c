@@ -52,6 +52,8 @@ const struct failure_class failure_classes[] = {
 	{ "outage", FLEET, NOBODY,
 	    "the service did not answer for longer than auto.outage_limit",
 	    "wait until the service is available again" },
+	{ "login", FLEET, PERSON, "Claude Code has lost its login",
+	    "log in with: claude auth login" },
 	{ "worker_error", WORKER, REPAIR,
 	    "a worker of auto mode cannot continue", "see why: llmc status" },
 	{ "worktree", WORKER, REPAIR, "a worktree cannot be made",

@@ -122,6 +122,12 @@ const struct setting settings_table[] = {
 	    .help =
 		"What the agent may do without asking; an unattended worker "
 		"has nobody to ask." },
+	{ .path = "defaults.allow_root",
+	    .type = SETTING_BOOL,
+	    .fallback = "false",
+	    .help =
+		"Let root run agents with bypassPermissions, which Claude Code "
+		"refuses otherwise: they may do anything to this machine." },
 	{ .path = "defaults.allowed_tools",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",

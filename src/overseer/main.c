@@ -12,30 +12,42 @@ static const char usage[] =
     "usage: overseer [--root DIR] [--concurrency N] [--task-pool-command CMD]\n"
     "                [--post-accept-command CMD]\n"
     "       overseer [--root DIR] --clear REASON\n"
+    "       overseer [--root DIR] --check [--json]\n"
     "       overseer --help | --version\n";
 
-/* Take the option at argv[i]; false when it is unknown or has no value. */
-static bool
+/* Take the option at argv[i]; the number of words used, 0 when it is unknown or
+ * has no value. */
+static int
 take_option(int argc, char **argv, int i, struct overseer_options *options)
 {
 	const struct {
 		const char *name;
 		const char **value;
+		bool *flag;
 	} table[] = {
-		{ "--root", &options->root },
-		{ "--concurrency", &options->concurrency },
-		{ "--task-pool-command", &options->task_pool_command },
-		{ "--post-accept-command", &options->post_accept_command },
-		{ "--clear", &options->clear },
+		{ "--root", &options->root, NULL },
+		{ "--concurrency", &options->concurrency, NULL },
+		{ "--task-pool-command", &options->task_pool_command, NULL },
+		{ "--post-accept-command", &options->post_accept_command,
+		    NULL },
+		{ "--clear", &options->clear, NULL },
+		{ "--check", NULL, &options->check },
+		{ "--json", NULL, &options->json },
 	};
 
 	for (size_t j = 0; j < nitems(table); j++) {
-		if (strcmp(argv[i], table[j].name) == 0 && i + 1 < argc) {
-			*table[j].value = argv[i + 1];
-			return true;
+		if (strcmp(argv[i], table[j].name) != 0)
+			continue;
+		if (table[j].flag != NULL) {
+			*table[j].flag = true;
+			return 1;
 		}
+		if (i + 1 == argc)
+			return 0;
+		*table[j].value = argv[i + 1];
+		return 2;
 	}
-	return false;
+	return 0;
 }
 
 int
@@ -43,7 +55,7 @@ main(int argc, char **argv)
 {
 	struct overseer_options options = { .root = getenv("LLMC_ROOT") };
 
-	for (int i = 1; i < argc; i += 2) {
+	for (int i = 1, taken; i < argc; i += taken) {
 		if (strcmp(argv[i], "--version") == 0) {
 			puts("overseer " LLMC_VERSION);
 			return 0;
@@ -55,7 +67,8 @@ main(int argc, char **argv)
 			    usage);
 			return 0;
 		}
-		if (!take_option(argc, argv, i, &options)) {
+		taken = take_option(argc, argv, i, &options);
+		if (taken == 0) {
 			fprintf(stderr, "overseer: %s: unknown argument\n%s",
 			    argv[i], usage);
 			return OVERSEER_USAGE;

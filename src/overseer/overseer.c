@@ -30,6 +30,7 @@
 #include "reaper.h"
 #include "repair.h"
 #include "settings.h"
+#include "start-check.h"
 #include "sibling.h"
 #include "tail.h"
 #include "tmux.h"
@@ -209,19 +210,8 @@ overseer_reload(struct overseer *o)
 static int
 load_settings(struct overseer *o, struct err *err)
 {
-	int r;
-
 	o->branch = git_ask_default_branch(o->workspace.root);
-	r = read_settings(o, &o->settings, err);
-	if (r < 0)
-		return r;
-	if (settings_string(o->settings, "overseer.remediation_prompt")[0] ==
-	    '\0')
-		return err_set(err, -EINVAL,
-		    "overseer.remediation_prompt is not set: what should the "
-		    "repair agent know about the project? Set it with: llmc "
-		    "config set overseer.remediation_prompt \"...\"");
-	return 0;
+	return read_settings(o, &o->settings, err);
 }
 
 /* A child that a killed overseer was just starting holds its lock until it
@@ -277,8 +267,8 @@ open_ports(struct overseer *o, struct err *err)
 }
 
 /* A verdict that a person has not cleared stands. */
-static int
-check_history(struct overseer *o, struct err *err)
+int
+overseer_check_history(struct overseer *o, struct err *err)
 {
 	cleanup_free char *file = history_manual_file(&o->workspace);
 	cleanup_buf struct buf words = BUF_INIT;
@@ -365,10 +355,12 @@ overseer_close(struct overseer *o)
 	log_close();
 }
 
-static int
-exit_of(const struct err *err)
+int
+overseer_exit_of(const struct err *err)
 {
 	switch (err->code) {
+	case 0:
+		return OVERSEER_STOPPED;
 	case -EAGAIN:
 	case -EBUSY:
 		return OVERSEER_REFUSED;
@@ -427,12 +419,14 @@ open_log(const struct overseer *o)
 static int
 open_all(struct overseer *o, struct err *err)
 {
-	int r = load_settings(o, err);
+	int r = start_check(o, err);
 
+	if (r == 0)
+		r = load_settings(o, err);
 	if (r == 0)
 		r = open_ports(o, err);
 	if (r == 0)
-		r = check_history(o, err);
+		r = overseer_check_history(o, err);
 	return r == 0 ? begin(o, err) : r;
 }
 
@@ -462,6 +456,10 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		.exit_status = -1 };
 	keep_small();
 	r = find_root(o, &err);
+	if (r == 0 && options->check) {
+		o->exit_status = start_check_only(o);
+		return 0;
+	}
 	if (r == 0) {
 		open_log(o);
 		id_uuid(instance);
@@ -478,7 +476,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		r = open_all(o, &err);
 	}
 	if (r < 0) {
-		o->exit_status = exit_of(&err);
+		o->exit_status = overseer_exit_of(&err);
 		fprintf(stderr, "overseer: %s\n", err.msg);
 		log_info("not started: %s", err.msg);
 	}

@@ -16,6 +16,7 @@
  *   repair-agent.c     the agent's session, and the end of its turns
  *   repair-land.c      a fix made in a worktree onto the default branch
  *   report.c           logs/remediation_<stamp>.txt
+ *   start-check.c      what would make a start useless
  *   console.c          what people see
  */
 #ifndef OVERSEER_H
@@ -31,6 +32,7 @@
 #include "observe.h"
 #include "workspace.h"
 
+struct err;
 struct git;
 struct loop;
 struct loop_call;
@@ -51,7 +53,8 @@ enum overseer_exit {
 	OVERSEER_SPIRAL = 3,
 	OVERSEER_MANUAL = 4, /* a manual intervention file */
 	OVERSEER_UNREPAIRED = 5, /* the repair failed or timed out */
-	OVERSEER_REFUSED = 6, /* another overseer, or a strange daemon */
+	OVERSEER_REFUSED = 6, /* another overseer, a strange daemon, or a start
+			       * that would be useless */
 	OVERSEER_FORCED = 130,
 };
 
@@ -69,6 +72,7 @@ struct overseer_options {
 	const char *root;
 	const char *concurrency, *task_pool_command, *post_accept_command;
 	const char *clear; /* reason, NULL = run */
+	bool check, json; /* only check whether it can start */
 };
 
 #define OVERSEER_EVENTS 10 /* told by llmc status */
@@ -132,6 +136,10 @@ void overseer_register(struct overseer *o);
 void overseer_write(struct overseer *o);
 /* Settings again; the old ones stay when the new are wrong. */
 void overseer_reload(struct overseer *o);
+/* Does a verdict of an earlier run stand, or its request for a person? */
+int overseer_check_history(struct overseer *o, struct err *err);
+/* The exit status for a start that was refused; 0 for no error. */
+int overseer_exit_of(const struct err *err);
 char *overseer_path(const struct overseer *o, const char *name);
 
 #endif

@@ -262,7 +262,8 @@ static const struct error_row {
 	    *reason; /* the worker is paused for that, NULL = it is not */
 } error_rows[] = {
 	{ "authentication_failed", "please log in", false, false,
-	    "please log in; fix that, then: llmc message adam continue" },
+	    "please log in; log in with: claude auth login, then: llmc message "
+	    "adam continue" },
 	{ "unknown", "a picture is broken", true, false,
 	    "a picture is broken" },
 	{ "unknown", "a picture is broken", true, true, NULL },

@@ -245,6 +245,7 @@ run_begin(const struct bench *b, struct run *r)
 		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
 	bench_run(r->repo, (const char *[]){ b->llmc, "init", NULL });
 	config(b, r, "defaults.agent_command", b->agent);
+	config(b, r, "defaults.allow_root", "true");
 	make_tasks(r);
 }
 

@@ -417,6 +417,7 @@ fleet_begin(struct fleet *f, const char *build)
 		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
 	bench_run(f->repo, (const char *[]){ f->llmc, "init", NULL });
 	config(f, "defaults.agent_command", agent);
+	config(f, "defaults.allow_root", "true");
 	bench_run(f->repo, (const char *[]){ f->llmc, "up", "--detach", NULL });
 	daemon = read_json(f, "daemon.json");
 	f->pid = (long)json_int_or(daemon, "pid", 0);

@@ -411,6 +411,7 @@ bench_begin(struct bench *b, const char *build)
 	unsetenv("LLMC_AGENT");
 	bench_run(NULL, (const char *[]){ "sh", "-c", script, NULL });
 	config(b, "defaults.agent_command", agent);
+	config(b, "defaults.allow_root", "true");
 	for (size_t i = 0; i < nitems(settings); i++)
 		config(b, settings[i][0], settings[i][1]);
 }

@@ -107,6 +107,9 @@ run_begin(struct run *r, int files, bool counts)
 	bench_run(r->repo,
 	    (const char *[]){ b->llmc, "config", "set",
 		"defaults.agent_command", b->agent, NULL });
+	bench_run(r->repo,
+	    (const char *[]){ b->llmc, "config", "set", "defaults.allow_root",
+		"true", NULL });
 	if (counts)
 		count_gits(r);
 	bench_run(r->repo, (const char *[]){ b->llmc, "up", "--detach", NULL });

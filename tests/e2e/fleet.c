@@ -105,6 +105,7 @@ begin(const char *agent)
 	e2e_git(root, "config", "user.email", "fleet@example.invalid", NULL);
 	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
 	fleet_do("config", "set", "daemon.patrol_interval", "500ms", NULL);
+	fleet_do("config", "set", "defaults.allow_root", "true", NULL);
 	guard();
 	return root;
 }

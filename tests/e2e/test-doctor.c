@@ -25,11 +25,14 @@ tools(void)
 	return dir;
 }
 
-/* Claude Code would not ask anything in this repository. */
+/* Claude Code would not ask anything in this repository, nor refuse. */
 static void
 trust(const char *dir)
 {
 	e2e_expect(e2e_llmc(dir, "trust", "--onboarding", NULL), 0, NULL);
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "defaults.allow_root", "true", NULL),
+	    0, NULL);
 }
 
 static struct json_object *
@@ -75,7 +78,7 @@ START_TEST(all_is_well)
 {
 	static const char *const names[] = { "config", "repository", "branch",
 		"state", "permissions", "exclude", "git", "tmux", "agent",
-		"autod", "overseer", "daemon", "claude" };
+		"autod", "overseer", "daemon", "trust", "identity", "disk" };
 	const char *dir = e2e_workspace("r");
 	struct json_object *checks;
 	struct e2e_run *run;
@@ -282,20 +285,59 @@ END_TEST
 START_TEST(dialogs_of_claude_are_foreseen)
 {
 	const char *dir = e2e_workspace("r");
+	struct json_object *checks;
 
 	tools();
 	e2e_env("ANTHROPIC_API_KEY=sk-ant-0123456789abcdefghijklmnop");
-	assert_check(doctor(dir, 0), "claude", "warn", "never", "--onboarding");
+	checks = doctor(dir, 0);
+	assert_check(checks, "onboarding", "warn", "never", "--onboarding");
+	assert_check(checks, "trust", "warn", "does not trust", "llmc trust");
+	assert_check(checks, "key", "warn", "not approved", "llmc trust");
 	trust(dir);
-	assert_check(doctor(dir, 0), "claude", "ok", "", NULL);
+	checks = doctor(dir, 0);
+	assert_check(checks, "trust", "ok", "", NULL);
+	ck_assert_ptr_null(find(checks, "onboarding"));
+	ck_assert_ptr_null(find(checks, "key"));
 	e2e_env("ANTHROPIC_API_KEY=sk-ant-another-key-0123456789");
 	assert_check(
-	    doctor(dir, 0), "claude", "warn", "not approved", "llmc trust");
+	    doctor(dir, 0), "key", "warn", "not approved", "llmc trust");
 	/* Other agents are not checked. */
 	e2e_expect(e2e_llmc(dir, "config", "set", "defaults.agent_command",
 		       "git", NULL),
 	    0, NULL);
-	ck_assert_ptr_null(find(doctor(dir, 0), "claude"));
+	ck_assert_ptr_null(find(doctor(dir, 0), "key"));
+}
+END_TEST
+
+START_TEST(login_is_what_claude_says)
+{
+	const char *dir = e2e_workspace("r"), *bin = tools();
+
+	trust(dir);
+	/* An older version does not know the question. */
+	ck_assert_ptr_null(find(doctor(dir, 0), "login"));
+	e2e_script(e2e_path("%s/claude", bin),
+	    "#!/bin/sh\n[ \"$1\" != auth ] || { echo '{\"loggedIn\": false}'; "
+	    "exit 1; }\n");
+	assert_check(doctor(dir, 0), "login", "warn", "not logged in",
+	    "claude auth login");
+	e2e_script(e2e_path("%s/claude", bin),
+	    "#!/bin/sh\n[ \"$1\" != auth ] || echo '{\"loggedIn\": true}'\n");
+	assert_check(doctor(dir, 0), "login", "ok", "is logged in", NULL);
+}
+END_TEST
+
+START_TEST(commits_need_somebody)
+{
+	const char *dir = e2e_workspace("r");
+
+	tools();
+	assert_check(doctor(dir, 0), "identity", "ok",
+	    "commits are made by Test <test@example.invalid>", NULL);
+	e2e_git(dir, "config", "user.useConfigOnly", "true", NULL);
+	e2e_git(dir, "config", "--unset", "user.email", NULL);
+	assert_check(doctor(dir, 1), "identity", "fail", "who you are",
+	    "git config user.name");
 }
 END_TEST
 
@@ -460,7 +502,8 @@ unit_suite(void)
 	    (const TTest *[]){ broken_config_is_told_and_the_rest_looked_at,
 		corrupt_state_is_told,
 		rebuild_gives_the_state_the_id_of_its_root,
-		dialogs_of_claude_are_foreseen, open_folder_is_a_warning,
+		dialogs_of_claude_are_foreseen, login_is_what_claude_says,
+		commits_need_somebody, open_folder_is_a_warning,
 		folder_of_another_user_is_told, removed_exclude_line_is_told,
 		branch_that_is_missing_is_told, dirty_checkout_is_a_warning,
 		outside_of_a_repository_the_programs_are_looked_at,

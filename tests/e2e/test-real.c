@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "auto-scenarios.h"
+#include "autorun.h"
 #include "fleet.h"
 #include "mem.h"
 #include "queue-scenarios.h"
@@ -33,6 +34,12 @@ begin_untrusted(void)
 	fleet_up();
 }
 
+static void
+begin_alone(void)
+{
+	fleet_begin_real();
+}
+
 static const char *
 reason(const char *worker)
 {
@@ -50,8 +57,55 @@ START_TEST(an_untrusted_repository_waits_for_a_person)
 	fleet_wait("adam", "paused");
 	e2e_has(reason("adam"), "llmc trust");
 	fleet_do("trust", "--onboarding", NULL);
-	fleet_do("reset", "adam", "--yes", NULL);
 	fleet_wait("adam", "idle");
+	fleet_start("adam", "fake: commit a.txt x");
+	fleet_wait("adam", "needs_review");
+}
+END_TEST
+
+/* A home that has never seen Claude Code, and then one without a login. */
+START_TEST(a_first_run_says_what_to_type)
+{
+	struct e2e_run *run;
+
+	e2e_env("ANTHROPIC_API_KEY");
+	run = e2e_llmc(fleet_root(), "up", "--auto", "--until-empty", NULL);
+	e2e_expect(run, 1, "not started: 3 checks failed");
+	e2e_has(run->err, "\n      llmc trust --onboarding\n");
+	e2e_has(run->err, "\n      claude auth login\n");
+	fleet_do("trust", "--onboarding", NULL);
+	run = e2e_llmc(fleet_root(), "up", "--auto", "--until-empty", NULL);
+	e2e_expect(run, 1, "not started: 1 check failed");
+	e2e_env("ANTHROPIC_AUTH_TOKEN=dummy");
+	fleet_do("up", "--check", NULL);
+}
+END_TEST
+
+/* The service refuses what Claude Code believed to be a login. */
+START_TEST(a_lost_login_ends_the_run)
+{
+	auto_task("t", "fake: fail authentication_failed");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	auto_failed("login", "claude auth login");
+	ck_assert_int_eq(auto_finished(NULL), 0);
+}
+END_TEST
+
+START_TEST(a_login_that_is_gone_ends_the_run)
+{
+	/* The check before the start sees a login, the worker none. */
+	const char *wrapper = e2e_path("%s/bin/claude", unit_scratch());
+
+	e2e_dir("bin");
+	e2e_script(wrapper,
+	    e2e_path("#!/bin/sh\n[ \"$1\" = auth ] || unset "
+		     "ANTHROPIC_API_KEY\nexec '%s' \"$@\"\n",
+		fleet_real_agent()));
+	auto_set("defaults.agent_command", wrapper);
+	auto_task("t", "fake: commit t.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	auto_failed("login", "Not logged in");
+	ck_assert_int_eq(auto_finished(NULL), 0);
 }
 END_TEST
 
@@ -90,6 +144,9 @@ unit_suite(void)
 	queue_scenarios_add(s, begin_auto);
 	scenarios_add_test(
 	    s, begin_untrusted, an_untrusted_repository_waits_for_a_person);
+	scenarios_add_test(s, begin_alone, a_first_run_says_what_to_type);
+	scenarios_add_test(s, begin_auto, a_lost_login_ends_the_run);
+	scenarios_add_test(s, begin_auto, a_login_that_is_gone_ends_the_run);
 	scenarios_add_test(
 	    s, begin_untrusted, a_dialog_that_nobody_answers_is_no_hang);
 	return s;

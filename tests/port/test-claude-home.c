@@ -48,6 +48,16 @@ get(const char *home)
 	return buf_take(&text);
 }
 
+static const char *
+file_in(const char *home)
+{
+	static char *kept;
+
+	free(kept);
+	kept = file_join(home, ".claude.json");
+	return kept;
+}
+
 static mode_t
 mode_of(const char *home)
 {
@@ -61,7 +71,8 @@ mode_of(const char *home)
 static void
 expect(const char *home, const char *key, unsigned want)
 {
-	ck_assert_uint_eq(claude_home_check(home, ROOT, key, NULL), want);
+	ck_assert_uint_eq(
+	    claude_home_check(file_in(home), ROOT, key, NULL), want);
 }
 
 static void
@@ -69,7 +80,8 @@ trust(const char *home, const char *key, bool onboarding)
 {
 	struct err err = { 0 };
 
-	ck_assert_msg(claude_home_trust(home, ROOT, key, onboarding, &err) == 0,
+	ck_assert_msg(
+	    claude_home_trust(file_in(home), ROOT, key, onboarding, &err) == 0,
 	    "%s", err.msg);
 }
 
@@ -136,8 +148,8 @@ START_TEST(each_problem_is_a_bit_of_its_own)
 
 	for (size_t i = 0; i < nitems(cases); i++) {
 		put_quoted(home, cases[i].text);
-		ck_assert_msg(
-		    claude_home_check(home, ROOT, KEY, NULL) == cases[i].want,
+		ck_assert_msg(claude_home_check(file_in(home), ROOT, KEY,
+				  NULL) == cases[i].want,
 		    "%s", cases[i].text);
 	}
 }
@@ -170,16 +182,38 @@ START_TEST(key_is_known_by_its_last_20_characters)
 }
 END_TEST
 
-START_TEST(every_bit_has_words)
+static void
+expect_file(const char *want)
 {
-	for (unsigned bit = 1; bit <= CLAUDE_FILE_BROKEN; bit <<= 1) {
-		ck_assert_str_ne(claude_home_words(bit), "");
-		for (unsigned other = 1; other < bit; other <<= 1)
-			ck_assert_str_ne(
-			    claude_home_words(bit), claude_home_words(other));
-	}
-	ck_assert_str_eq(claude_home_words(0), "");
-	ck_assert_str_eq(claude_home_words(16), "");
+	cleanup_free char *file = claude_home_file();
+
+	if (want == NULL)
+		ck_assert_ptr_null(file);
+	else
+		ck_assert_str_eq(file, want);
+}
+
+START_TEST(the_file_is_where_claude_keeps_it)
+{
+	const char *home = new_home("moved");
+	cleanup_free char *dir = file_join(home, ".claude");
+	cleanup_free char *old = file_join(dir, ".config.json");
+	cleanup_free char *in_set = file_join(dir, ".claude.json");
+
+	unsetenv("CLAUDE_CONFIG_DIR");
+	ck_assert_int_eq(setenv("HOME", home, 1), 0);
+	expect_file(file_in(home));
+	ck_assert_int_eq(setenv("CLAUDE_CONFIG_DIR", dir, 1), 0);
+	expect_file(in_set);
+	ck_assert_int_eq(setenv("HOME", "", 1), 0);
+	expect_file(in_set);
+	ck_assert_int_eq(setenv("CLAUDE_CONFIG_DIR", "", 1), 0);
+	expect_file(NULL);
+	/* Early versions had it in the folder, and it stays there. */
+	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	ck_assert_int_eq(file_replace(old, "{}", 2, 0600, NULL), 0);
+	ck_assert_int_eq(setenv("HOME", home, 1), 0);
+	expect_file(old);
 }
 END_TEST
 
@@ -194,13 +228,14 @@ START_TEST(broken_file_is_told_and_left_alone)
 		struct err err = { 0 };
 
 		put(home, texts[i]);
-		ck_assert_msg(claude_home_check(home, ROOT, KEY, &err) ==
-			CLAUDE_FILE_BROKEN,
+		ck_assert_msg(claude_home_check(file_in(home), ROOT, KEY,
+				  &err) == CLAUDE_FILE_BROKEN,
 		    "%zu", i);
 		ck_assert_ptr_nonnull(strstr(err.msg, ".claude.json"));
 		memset(&err, 0, sizeof err);
 		ck_assert_int_eq(
-		    claude_home_trust(home, ROOT, KEY, true, &err), -EINVAL);
+		    claude_home_trust(file_in(home), ROOT, KEY, true, &err),
+		    -EINVAL);
 		ck_assert_ptr_nonnull(strstr(err.msg, ".claude.json"));
 		after = get(home);
 		ck_assert_str_eq(after, texts[i]);
@@ -215,7 +250,8 @@ START_TEST(unreadable_file_is_broken_too)
 
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	expect(home, NULL, CLAUDE_FILE_BROKEN);
-	ck_assert_int_lt(claude_home_trust(home, ROOT, NULL, true, NULL), 0);
+	ck_assert_int_lt(
+	    claude_home_trust(file_in(home), ROOT, NULL, true, NULL), 0);
 	ck_assert(file_is_dir(path));
 	ck_assert_int_eq(rmdir(path), 0);
 	/* Reading this one must not wait for a writer. */
@@ -360,8 +396,8 @@ START_TEST(missing_home_is_an_error)
 {
 	struct err err = { 0 };
 
-	ck_assert_int_eq(
-	    claude_home_trust(unit_path("nowhere"), ROOT, NULL, true, &err),
+	ck_assert_int_eq(claude_home_trust(file_in(unit_path("nowhere")), ROOT,
+			     NULL, true, &err),
 	    -ENOENT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "nowhere"));
 }
@@ -375,7 +411,8 @@ unit_suite(void)
 	unit_case(suite, "check",
 	    (const TTest *const[]){ missing_file_means_never_started,
 		each_problem_is_a_bit_of_its_own, no_key_needs_no_approval,
-		key_is_known_by_its_last_20_characters, every_bit_has_words,
+		key_is_known_by_its_last_20_characters,
+		the_file_is_where_claude_keeps_it,
 		broken_file_is_told_and_left_alone,
 		unreadable_file_is_broken_too, NULL });
 	unit_case(suite, "trust",

@@ -17,6 +17,7 @@
 #include "unit.h"
 
 #define NOBODY 65534
+#define ALLOW  "[defaults]\nallow_root = true\n"
 #define BYPASS                                     \
 	"[defaults]\npermission_mode = \"plan\"\n" \
 	"[workers.ann]\npermission_mode = \"bypassPermissions\"\n"
@@ -84,6 +85,7 @@ static const struct {
 	{ "model", "\"opus\"", " [--model] [opus]" },
 	{ "permission_mode", "\"acceptEdits\"",
 	    " [--permission-mode] [acceptEdits]" },
+	{ "allow_root", NULL, NULL }, /* in the environment */
 	{ "allowed_tools", "[\"Read\", \"Bash(git log:*)\"]",
 	    " [--allowedTools] [Read,Bash(git log:*)]" },
 	{ "disallowed_tools", "[\"WebFetch\", \"Task\"]",
@@ -290,15 +292,19 @@ sandboxed(const char *config)
 	return list_count(env, "IS_SANDBOX=1");
 }
 
-START_TEST(only_root_that_bypasses_says_sandbox)
+START_TEST(only_root_that_may_bypass_says_sandbox)
 {
 	static const char edits[] =
-	    "[workers.ann]\npermission_mode = \"acceptEdits\"\n";
+	    ALLOW "[workers.ann]\npermission_mode = \"acceptEdits\"\n";
 	bool root = geteuid() == 0;
 
-	ck_assert_uint_eq(sandboxed(""), root ? 1 : 0);
-	ck_assert_uint_eq(sandboxed(BYPASS), root ? 1 : 0);
+	ck_assert_uint_eq(sandboxed(ALLOW), root ? 1 : 0);
+	ck_assert_uint_eq(
+	    sandboxed(BYPASS "allow_root = true\n"), root ? 1 : 0);
 	ck_assert_uint_eq(sandboxed(edits), 0);
+	/* Not before a person allows it. */
+	ck_assert_uint_eq(sandboxed(""), 0);
+	ck_assert_uint_eq(sandboxed(BYPASS), 0);
 }
 END_TEST
 
@@ -309,7 +315,7 @@ START_TEST(another_user_that_bypasses_says_nothing)
 	ck_assert_int_eq(chmod(unit_scratch(), 0777), 0);
 	if (root)
 		ck_assert_int_eq(seteuid(NOBODY), 0);
-	ck_assert_uint_eq(sandboxed(BYPASS), 0);
+	ck_assert_uint_eq(sandboxed(ALLOW), 0);
 	if (root)
 		ck_assert_int_eq(seteuid(0), 0);
 }
@@ -512,7 +518,7 @@ unit_suite(void)
 	unit_case(suite, "env",
 	    (const TTest *const[]){ environment_names_the_worker,
 		block_cap_is_above_the_turns,
-		only_root_that_bypasses_says_sandbox,
+		only_root_that_may_bypass_says_sandbox,
 		another_user_that_bypasses_says_nothing, NULL });
 	unit_case(suite, "files",
 	    (const TTest *const[]){ hooks_say_whose_and_which_launch,

@@ -16,6 +16,7 @@
 #include "landing.h"
 #include "life.h"
 #include "lock.h"
+#include "login.h"
 #include "loop.h"
 #include "mem.h"
 #include "op-add.h"
@@ -99,6 +100,7 @@ on_moved(struct auto_mode *mode, const struct agent *agent)
 		persist_then(mode->core, mode, on_error_saved, mode);
 	if (status == WORKER_IDLE)
 		scheduler_look(mode);
+	login_look(mode);
 }
 
 static void
@@ -111,6 +113,9 @@ on_worker_event(
 		break;
 	case EVENT_ATTEMPT_FAILED:
 		outcome_worker_failed(mode, agent, event->reason);
+		break;
+	case EVENT_LOGIN_NEEDED:
+		login_look(mode);
 		break;
 	case EVENT_WORKER_LOST:
 		outcome_worker_lost(mode, agent, event->reason);

@@ -18,6 +18,7 @@
  *   outcome.c        how attempts and tasks end
  *   spending.c       tokens, cost, budgets
  *   stalls.c         workers without a sign of life
+ *   login.c          a lost login
  *   outage.c         usage limits and outages of the service
  *   taken-back.c     landed tasks whose commit was taken back
  *   task-commands.c  the methods for tasks

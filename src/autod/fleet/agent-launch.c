@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "agent-launch.h"
 #include "agent.h"
 #include "buf.h"
-#include "claude-home.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "file.h"
+#include "launch-block.h"
 #include "mem.h"
 #include "op-setup.h"
 #include "settings.h"
@@ -31,44 +28,6 @@ count_launching(const struct fleet *fleet)
 		count += session_phase(fleet->agents[i]->session) ==
 		    SESSION_LAUNCHING;
 	return count;
-}
-
-/* Other programs than Claude have no first-run dialogs that we know of. */
-static bool
-runs_claude(const char *command)
-{
-	const char *slash = strrchr(command, '/');
-
-	return strcmp(slash != NULL ? slash + 1 : command, "claude") == 0;
-}
-
-/* Would a dialog appear that nobody answers? Then pause the worker, with a
- * reason that says what to type. */
-static bool
-is_blocked_by_dialog(struct agent *agent)
-{
-	const char *home = getenv("HOME");
-	cleanup_buf struct buf reason = BUF_INIT;
-	struct err err = { 0 };
-	unsigned problems;
-
-	if (home == NULL || !runs_claude(agent_string(agent, "agent_command")))
-		return false;
-	problems = claude_home_check(home, agent->core->workspace->root,
-	    getenv("ANTHROPIC_API_KEY"), &err);
-	if (problems == 0)
-		return false;
-	for (unsigned bit = 1; bit <= CLAUDE_FILE_BROKEN; bit <<= 1)
-		if (problems & bit)
-			buf_addf(&reason, "%s%s", reason.len > 0 ? "; " : "",
-			    claude_home_words(bit));
-	buf_adds(&reason,
-	    problems & CLAUDE_NOT_ONBOARDED ?
-		": start claude once by hand, then run: llmc trust" :
-		": run: llmc trust");
-	buf_addf(&reason, ", then: llmc reset %s", agent->worker->name);
-	agent_move(agent, WORKER_PAUSED, reason.data);
-	return true;
 }
 
 void
@@ -127,6 +86,6 @@ agent_launch(struct agent *agent)
 {
 	if (count_launching(agent->fleet) >= LAUNCHES_MAX)
 		agent_tick_later(agent, SLOT_MS);
-	else if (!is_blocked_by_dialog(agent) && !op_setup(agent))
+	else if (!launch_block_check(agent) && !op_setup(agent))
 		launch(agent);
 }

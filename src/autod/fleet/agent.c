@@ -142,6 +142,7 @@ agent_move(struct agent *agent, enum worker_status to, const char *reason)
 		return r;
 	}
 	agent->stirred = true;
+	agent->login_lost = false;
 	persist_changed(agent->core);
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_WORKER_MOVED,

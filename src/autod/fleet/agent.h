@@ -31,6 +31,8 @@ struct agent {
 	int sent_back; /* how often, at the end of this turn */
 	int missing; /* patrols in a row that found no session */
 	int start_failures; /* failed session starts in a row */
+	bool blocked; /* paused by launch-block.c */
+	bool login_lost; /* paused because Claude Code is not logged in */
 	bool resuming; /* its last launch resumed a conversation */
 	int64_t retry_ms; /* monotonic: do not launch before */
 	int64_t stall_ms; /* monotonic: the last attempt to end a stall, 0 =

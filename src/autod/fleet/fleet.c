@@ -9,6 +9,7 @@
 #include "hold.h"
 #include "hooks.h"
 #include "json.h"
+#include "launch-block.h"
 #include "mem.h"
 #include "patrol.h"
 #include "persist.h"
@@ -209,6 +210,7 @@ fleet_new(struct core *core)
 	for (size_t i = 0; i < core->state.count; i++)
 		agent_new(fleet, core->state.workers[i]);
 	fleet->hooks = hooks_new(fleet);
+	fleet->block = launch_block_new(fleet);
 	fleet->patrol = patrol_new(fleet);
 	fleet->waiters = waiters_new(fleet);
 	fleet->starts = start_queue_new(fleet);
@@ -232,6 +234,7 @@ fleet_free(struct fleet *fleet)
 	start_queue_free(fleet->starts);
 	waiters_free(fleet->waiters);
 	patrol_free(fleet->patrol);
+	launch_block_free(fleet->block);
 	hooks_free(fleet->hooks);
 	while ((m = fleet->methods) != NULL) {
 		fleet->methods = m->next;

@@ -20,6 +20,7 @@ struct fleet;
 struct fleet_method;
 struct hold;
 struct hooks;
+struct launch_block;
 struct patrol;
 struct start_queue;
 struct waiters;
@@ -69,6 +70,7 @@ struct fleet {
 	struct start_queue *starts;
 	struct waiters *waiters;
 	struct hooks *hooks;
+	struct launch_block *block;
 	struct patrol *patrol;
 	struct fleet_method *methods;
 	struct core_floor floor;

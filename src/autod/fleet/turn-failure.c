@@ -91,10 +91,13 @@ turn_failure(struct agent *agent, const char *error, const char *text)
 		return;
 	reason = xasprintf("%s%s%s%s",
 	    text[0] != '\0' ? text : "the turn failed without a message",
-	    class == LIMIT_AUTH ? "; fix that, then: llmc message " : "",
+	    class == LIMIT_AUTH ?
+		"; log in with: claude auth login, then: llmc message " :
+		"",
 	    class == LIMIT_AUTH ? agent->worker->name : "",
 	    class == LIMIT_AUTH ? " continue" : "");
 	agent_move(agent, WORKER_PAUSED, reason);
+	agent->login_lost = class == LIMIT_AUTH;
 	emit(agent->core,
 	    &(struct event){ .kind = class == LIMIT_AUTH ? EVENT_LOGIN_NEEDED :
 							   EVENT_WORKER_PARKED,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "claude-home.h"
@@ -12,10 +13,20 @@
 #define FILE_MAX (64 * 1024 * 1024)
 #define KEY_TAIL 20 /* the program keeps only that many bytes of a key */
 
-static char *
-home_file(const char *home)
+char *
+claude_home_file(void)
 {
-	return file_join(home, ".claude.json");
+	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
+	bool moved = set != NULL && set[0] != '\0';
+	cleanup_free char *dir = NULL, *old = NULL;
+
+	if (!moved && (home == NULL || home[0] == '\0'))
+		return NULL;
+	dir = moved ? xstrdup(set) : file_join(home, ".claude");
+	old = file_join(dir, ".config.json");
+	if (file_exists(old))
+		return take_ptr(&old);
+	return file_join(moved ? set : home, ".claude.json");
 }
 
 static int
@@ -83,9 +94,8 @@ list_has(struct json_object *list, const char *word)
 
 unsigned
 claude_home_check(
-    const char *home, const char *root, const char *api_key, struct err *err)
+    const char *file, const char *root, const char *api_key, struct err *err)
 {
-	cleanup_free char *file = home_file(home);
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *project, *approved;
 	unsigned problems = 0;
@@ -104,23 +114,6 @@ claude_home_check(
 	    !list_has(approved, key_tail(api_key)))
 		problems |= CLAUDE_KEY_UNKNOWN;
 	return problems;
-}
-
-const char *
-claude_home_words(unsigned bit)
-{
-	switch (bit) {
-	case CLAUDE_NOT_ONBOARDED:
-		return "Claude Code has never been started by this user";
-	case CLAUDE_NOT_TRUSTED:
-		return "Claude Code does not trust this repository yet";
-	case CLAUDE_KEY_UNKNOWN:
-		return "the key in ANTHROPIC_API_KEY is not approved yet";
-	case CLAUDE_FILE_BROKEN:
-		return "~/.claude.json cannot be read";
-	default:
-		return "";
-	}
 }
 
 static void
@@ -142,10 +135,9 @@ approve_key(struct json_object *json, const char *api_key)
 }
 
 int
-claude_home_trust(const char *home, const char *root, const char *api_key,
+claude_home_trust(const char *file, const char *root, const char *api_key,
     bool onboarding, struct err *err)
 {
-	cleanup_free char *file = home_file(home);
 	cleanup_json struct json_object *json = NULL;
 	int r = load(file, &json, err);
 

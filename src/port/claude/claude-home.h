@@ -2,7 +2,7 @@
 
 /*
  * The user's own ~/.claude.json, the only place where some dialogs can be
- * answered in advance. It is read by `llmc doctor` and before a launch, and
+ * answered in advance. It is read before a start and before each launch, and
  * changed only by `llmc trust`, because the user asked for it.
  */
 #ifndef CLAUDE_HOME_H
@@ -18,17 +18,18 @@ struct err;
 #define CLAUDE_KEY_UNKNOWN   4u /* ANTHROPIC_API_KEY is not approved */
 #define CLAUDE_FILE_BROKEN   8u /* not JSON: err says where */
 
-/* Which of them apply to the file below home. api_key may be NULL. */
-unsigned claude_home_check(
-    const char *home, const char *root, const char *api_key, struct err *err);
+/* Where Claude Code keeps it, by HOME and CLAUDE_CONFIG_DIR. The caller frees;
+ * NULL if neither is set. */
+char *claude_home_file(void);
 
-/* A sentence for one bit: what is wrong. */
-const char *claude_home_words(unsigned bit);
+/* Which of them the file has. api_key may be NULL. */
+unsigned claude_home_check(
+    const char *file, const char *root, const char *api_key, struct err *err);
 
 /* Trust the repository and approve the key, atomically, and keep everything
  * else in the file; `onboarding` also skips the first-start screens. A broken
  * file is -EINVAL and is left alone. */
-int claude_home_trust(const char *home, const char *root, const char *api_key,
+int claude_home_trust(const char *file, const char *root, const char *api_key,
     bool onboarding, struct err *err);
 
 #endif

@@ -150,7 +150,7 @@ claude_env(const struct claude_launch *launch)
 		strv_take(&env,
 		    xasprintf("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=%d",
 			launch->max_turns + 1));
-	if (geteuid() == 0 &&
+	if (geteuid() == 0 && worker_bool(launch, "allow_root") &&
 	    strcmp(worker_string(launch, "permission_mode"),
 		"bypassPermissions") == 0)
 		strv_add(&env, "IS_SANDBOX=1");

@@ -32,7 +32,7 @@ struct claude_launch {
 
 /* What claude_prepare() writes, for its tests: the agent's argument vector, and
  * what its environment has besides ours ("K=V"); for strv_free(). Extra:
- * IS_SANDBOX=1 as root with bypassPermissions. */
+ * IS_SANDBOX=1 for root with bypassPermissions, if defaults.allow_root. */
 char **claude_argv(const struct claude_launch *launch);
 char **claude_env(const struct claude_launch *launch);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What the user's checkout of the landing branch has uncommitted: work waits
- * for it. For llmc doctor, and the start of auto mode. */
+ * for it. Asks git, and waits: never from inside a loop. */
 #ifndef DIRT_H
 #define DIRT_H
 
@@ -10,9 +10,6 @@
 struct buf;
 struct settings;
 struct workspace;
-
-/* What to do about it. */
-#define DIRT_FIX "commit or stash the changes: git status"
 
 /* Append a sentence that names the first files, and says what waits. False if
  * there is nothing to tell: the checkout is clean, the branch is not checked

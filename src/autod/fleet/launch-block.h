@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Agents that cannot be launched until a person has done something: Claude Code
+ * would stand at its first dialogs (trust, onboarding), or refuse to run as
+ * root. Their workers are paused, and go on by themselves when Claude Code's
+ * own file or the settings have changed.
+ */
+#ifndef LAUNCH_BLOCK_H
+#define LAUNCH_BLOCK_H
+
+#include <stdbool.h>
+
+struct agent;
+struct fleet;
+struct launch_block;
+
+struct launch_block *launch_block_new(struct fleet *fleet);
+void launch_block_free(struct launch_block *block);
+
+/* Is a launch of this agent in vain? Then its worker is paused with the reason,
+ * a person is told, and it is watched for. */
+bool launch_block_check(struct agent *agent);
+
+#endif

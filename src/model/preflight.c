@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "preflight.h"
+#include "settings.h"
+#include "text.h"
+
+#define MIB      ((int64_t)1024 * 1024)
+#define DISK_MIN (1 * MIB) /* the state cannot be written soon */
+#define DISK_LOW (1024 * MIB) /* worktrees and logs grow in a night */
+
+/* The verdict of one check. */
+struct verdict {
+	enum preflight_level level;
+	const char *remedy;
+};
+
+#define GOOD     ((struct verdict){ PREFLIGHT_OK, NULL })
+#define BAD(fix) ((struct verdict){ PREFLIGHT_FAIL, fix })
+#define MEH(fix) ((struct verdict){ PREFLIGHT_WARN, fix })
+
+/* --- Claude Code ------------------------------------------------------ */
+
+static struct verdict
+judge_home(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->home_error == NULL)
+		return GOOD;
+	buf_adds(detail, f->home_error);
+	return BAD("mv ~/.claude.json ~/.claude.json.broken; claude");
+}
+
+static struct verdict
+judge_onboarding(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->onboarded != PREFLIGHT_NO)
+		return GOOD;
+	buf_adds(detail, "Claude Code has never been started by this user");
+	return BAD("llmc trust --onboarding");
+}
+
+static struct verdict
+judge_login(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->logged_in == PREFLIGHT_NO) {
+		buf_adds(detail, "Claude Code is not logged in");
+		return BAD("claude auth login");
+	}
+	if (f->logged_in == PREFLIGHT_YES)
+		buf_adds(detail, "Claude Code is logged in");
+	return GOOD;
+}
+
+static struct verdict
+judge_trust(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->trusted == PREFLIGHT_NO) {
+		buf_adds(
+		    detail, "Claude Code does not trust this repository yet");
+		return BAD("llmc trust");
+	}
+	if (f->trusted == PREFLIGHT_YES)
+		buf_adds(detail, "Claude Code trusts this repository");
+	return GOOD;
+}
+
+static struct verdict
+judge_key(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->key_approved != PREFLIGHT_NO)
+		return GOOD;
+	buf_adds(detail, "the key in ANTHROPIC_API_KEY is not approved yet");
+	return BAD("llmc trust");
+}
+
+/* --- permissions ------------------------------------------------------ */
+
+static bool
+mode_is(const struct preflight_facts *f, const char *mode)
+{
+	return f->permission_mode != NULL &&
+	    strcmp(f->permission_mode, mode) == 0;
+}
+
+static struct verdict
+judge_root(const struct preflight_facts *f, struct buf *detail)
+{
+	if (!f->is_root || f->allow_root || !mode_is(f, "bypassPermissions"))
+		return GOOD;
+	buf_adds(detail,
+	    "Claude Code refuses bypassPermissions as root; use another user, "
+	    "or type:");
+	return BAD("llmc config set defaults.allow_root true");
+}
+
+static struct verdict
+judge_mode(const struct preflight_facts *f, struct buf *detail)
+{
+	if (!mode_is(f, "default") && !mode_is(f, "plan"))
+		return GOOD;
+	buf_addf(detail,
+	    "with permission_mode %s the agent asks, and a worker that asks "
+	    "waits for a person",
+	    f->permission_mode);
+	return MEH("llmc config set defaults.permission_mode "
+		   "bypassPermissions");
+}
+
+/* --- the repository --------------------------------------------------- */
+
+static struct verdict
+judge_branch(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->branch == NULL)
+		return GOOD;
+	if (f->branch[0] == '\0') {
+		buf_adds(detail,
+		    "no branch is checked out and origin has no HEAD, so work "
+		    "has no branch to land on");
+		return BAD("llmc config set repo.default_branch BRANCH");
+	}
+	if (f->branch_exists == PREFLIGHT_NO) {
+		buf_addf(detail, "there is no branch %s", f->branch);
+		return BAD("llmc config set repo.default_branch BRANCH");
+	}
+	buf_addf(detail, "work lands on %s", f->branch);
+	return GOOD;
+}
+
+static struct verdict
+judge_identity(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->has_identity == PREFLIGHT_NO) {
+		buf_adds(detail,
+		    "git does not know who you are, so nothing can be "
+		    "committed");
+		return BAD("git config user.name NAME; git config user.email "
+			   "ADDRESS");
+	}
+	if (f->identity != NULL)
+		buf_addf(detail, "commits are made by %s", f->identity);
+	return GOOD;
+}
+
+static struct verdict
+judge_checkout(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->dirt == NULL || f->dirt[0] == '\0')
+		return GOOD;
+	buf_adds(detail, f->dirt);
+	return MEH("commit or stash the changes: git status");
+}
+
+/* --- the machine, the settings ---------------------------------------- */
+
+static struct verdict
+judge_disk(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->disk_free < 0)
+		return GOOD;
+	if (f->disk_free < DISK_MIN) {
+		buf_adds(detail, "the disk is full");
+		return BAD("make room; see: df -h .");
+	}
+	buf_addf(detail, "%lld MiB are free on the disk",
+	    (long long)(f->disk_free / MIB));
+	return f->disk_free < DISK_LOW ? MEH("make room; see: df -h .") : GOOD;
+}
+
+static struct verdict
+judge_budget(const struct preflight_facts *f, struct buf *detail)
+{
+	if (!f->knows_budget)
+		return GOOD;
+	if (f->has_budget) {
+		buf_adds(detail, "what may be spent is limited");
+		return GOOD;
+	}
+	buf_adds(detail, "no budget is set: nothing limits what is spent");
+	return MEH("llmc config set budget.day_cost DOLLARS");
+}
+
+static struct verdict
+judge_remediation(const struct preflight_facts *f, struct buf *detail)
+{
+	if (!f->overseer || f->has_remediation_prompt)
+		return GOOD;
+	buf_adds(detail,
+	    "overseer.remediation_prompt is not set: what a repair agent must "
+	    "know");
+	return BAD("llmc config set overseer.remediation_prompt \"...\"");
+}
+
+/* --- all of them ------------------------------------------------------ */
+
+static const struct row {
+	const char *name;
+	struct verdict (*judge)(
+	    const struct preflight_facts *facts, struct buf *detail);
+	bool agent; /* without it, an agent cannot work; Claude Code only */
+} rows[] = {
+	{ "claude", judge_home, true },
+	{ "onboarding", judge_onboarding, true },
+	{ "login", judge_login, true },
+	{ "trust", judge_trust, true },
+	{ "key", judge_key, true },
+	{ "root", judge_root, true },
+	{ "mode", judge_mode, false },
+	{ "branch", judge_branch, false },
+	{ "identity", judge_identity, false },
+	{ "checkout", judge_checkout, false },
+	{ "disk", judge_disk, false },
+	{ "budget", judge_budget, false },
+	{ "remediation", judge_remediation, false },
+};
+
+static void
+add(struct preflight *p, const struct row *row, struct verdict verdict,
+    const char *detail)
+{
+	p->list = xreallocarray(p->list, p->count + 1, sizeof *p->list);
+	p->list[p->count++] = (struct preflight_finding){
+		.name = row->name,
+		.level = verdict.level,
+		.detail = xstrdup(detail),
+		.remedy = verdict.remedy,
+		.agent = row->agent,
+	};
+	p->counts[verdict.level]++;
+}
+
+static void
+judge_config(const struct preflight_facts *f, struct preflight *p)
+{
+	static const struct row row = { .name = "config" };
+
+	for (size_t i = 0; f->problems != NULL && i < f->problems->count; i++) {
+		const struct settings_problem *problem = &f->problems->list[i];
+		cleanup_free char *detail = xasprintf(
+		    "%s:%u: %s", f->config, problem->line, problem->text);
+
+		add(p, &row,
+		    problem->fatal ?
+			BAD("edit the file; see: llmc config doc") :
+			MEH("edit the file; see: llmc config doc"),
+		    detail);
+	}
+}
+
+void
+preflight_judge(
+    const struct preflight_facts *facts, struct preflight *ret_preflight)
+{
+	*ret_preflight = (struct preflight){ 0 };
+	judge_config(facts, ret_preflight);
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_buf struct buf detail = BUF_INIT;
+		struct verdict verdict;
+
+		if (rows[i].agent && !facts->is_claude)
+			continue;
+		verdict = rows[i].judge(facts, &detail);
+		if (detail.len > 0)
+			add(ret_preflight, &rows[i], verdict, detail.data);
+	}
+}
+
+void
+preflight_release(struct preflight *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		free(p->list[i].detail);
+	free(p->list);
+	*p = (struct preflight){ 0 };
+}
+
+void
+preflight_facts_release(struct preflight_facts *facts)
+{
+	free(take_ptr(&facts->home_error));
+	free(take_ptr(&facts->branch));
+	free(take_ptr(&facts->identity));
+	free(take_ptr(&facts->dirt));
+}
+
+/* --- for people ------------------------------------------------------- */
+
+const char *
+preflight_level_name(enum preflight_level level)
+{
+	static const char *const names[PREFLIGHT_LEVEL_COUNT] = {
+		[PREFLIGHT_OK] = "ok",
+		[PREFLIGHT_WARN] = "warn",
+		[PREFLIGHT_FAIL] = "fail",
+	};
+
+	return names[level];
+}
+
+static void
+print_level(
+    const struct preflight *p, enum preflight_level level, struct buf *out)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct preflight_finding *f = &p->list[i];
+
+		if (f->level != level)
+			continue;
+		buf_addf(
+		    out, "%-5s %s: ", preflight_level_name(level), f->name);
+		text_add_visible(out, f->detail, strlen(f->detail), false);
+		buf_addf(out, "\n      %s\n", f->remedy);
+	}
+}
+
+void
+preflight_print(const struct preflight *p, struct buf *out)
+{
+	print_level(p, PREFLIGHT_FAIL, out);
+	print_level(p, PREFLIGHT_WARN, out);
+}
+
+struct json_object *
+preflight_json(const struct preflight *p)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *checks = json_object_new_array();
+
+	for (size_t i = 0; i < p->count; i++) {
+		struct json_object *check = json_object_new_object();
+
+		json_set_string(check, "name", p->list[i].name);
+		json_set_string(
+		    check, "status", preflight_level_name(p->list[i].level));
+		json_set_string(check, "detail", p->list[i].detail);
+		json_set_string(check, "fix", p->list[i].remedy);
+		json_object_array_add(checks, check);
+	}
+	json_set_bool(json, "ok", p->counts[PREFLIGHT_FAIL] == 0);
+	json_set(json, "checks", checks);
+	return json;
+}
+
+void
+preflight_agent_reason(const struct preflight *p, struct buf *out)
+{
+	cleanup_buf struct buf remedies = BUF_INIT;
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct preflight_finding *f = &p->list[i];
+
+		if (!f->agent || f->level != PREFLIGHT_FAIL)
+			continue;
+		buf_addf(out, "%s%s", remedies.len > 0 ? "; " : "", f->detail);
+		if (strstr(remedies.data, f->remedy) == NULL)
+			buf_addf(&remedies, "%s%s",
+			    remedies.len > 0 ? ", then: " : "", f->remedy);
+	}
+	if (remedies.len > 0)
+		buf_addf(out, "; type: %s", remedies.data);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What must be right before work without a person begins: facts in, one finding
+ * for each check out, with what to type. Used by llmc up --auto, the overseer,
+ * llmc doctor, and before the launch of a worker. The facts come from
+ * port/process/start-facts.h.
+ */
+#ifndef PREFLIGHT_H
+#define PREFLIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct json_object;
+struct settings_problems;
+
+/* What is not known is never a reason to refuse. */
+enum preflight_answer {
+	PREFLIGHT_UNKNOWN,
+	PREFLIGHT_YES,
+	PREFLIGHT_NO
+};
+
+/* Strings may be NULL = not known. */
+struct preflight_facts {
+	const char *config; /* path of the file */
+	const struct settings_problems *problems; /* in it */
+	bool is_claude; /* other agents have no login that we know of */
+	char *home_error; /* why Claude Code's own file cannot be read */
+	enum preflight_answer onboarded, trusted;
+	enum preflight_answer key_approved; /* that in ANTHROPIC_API_KEY */
+	enum preflight_answer logged_in;
+	bool is_root;
+	bool allow_root; /* defaults.allow_root */
+	const char *permission_mode;
+	char *branch; /* that work lands on, "" = none */
+	enum preflight_answer branch_exists;
+	char *identity; /* of the commits, as git gives it */
+	enum preflight_answer has_identity;
+	char *dirt; /* uncommitted in the checkout of the branch, "" = none */
+	int64_t disk_free; /* bytes, negative = not known */
+	bool knows_budget, has_budget;
+	bool overseer; /* it is the overseer that starts */
+	bool has_remediation_prompt;
+};
+
+enum preflight_level {
+	PREFLIGHT_OK,
+	PREFLIGHT_WARN,
+	PREFLIGHT_FAIL, /* nothing useful would happen: do not start */
+	PREFLIGHT_LEVEL_COUNT
+};
+
+struct preflight_finding {
+	const char *name; /* of the check, one word */
+	enum preflight_level level;
+	char *detail; /* a sentence */
+	const char *remedy; /* what to type; NULL = nothing is wrong */
+	bool agent; /* an agent that starts now cannot work */
+};
+
+struct preflight {
+	struct preflight_finding *list;
+	size_t count;
+	int counts[PREFLIGHT_LEVEL_COUNT];
+};
+
+/* Released by the caller. Checks whose facts are not known are left out. */
+void preflight_judge(
+    const struct preflight_facts *facts, struct preflight *ret_preflight);
+void preflight_release(struct preflight *preflight);
+void preflight_facts_release(struct preflight_facts *facts);
+
+const char *preflight_level_name(enum preflight_level level);
+/* Append what is not ok, the worst first: a line each, and the remedy on a line
+ * of its own. */
+void preflight_print(const struct preflight *preflight, struct buf *out);
+/* {ok, checks: [{name, status, detail, fix}]}, as llmc doctor has it. */
+struct json_object *preflight_json(const struct preflight *preflight);
+/* Append why an agent that starts now could not work, and what to type, as one
+ * sentence. Appends nothing if it could. */
+void preflight_agent_reason(const struct preflight *preflight, struct buf *out);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "child.h"
+#include "claude-home.h"
+#include "config.h"
+#include "dirt.h"
+#include "errtext.h"
+#include "git-ask.h"
+#include "json.h"
+#include "mem.h"
+#include "preflight.h"
+#include "settings.h"
+#include "start-facts.h"
+#include "workspace.h"
+
+#define AGENT_MS   15000 /* a start takes a second, or more under load */
+#define ANSWER_MAX 65536
+#define WORKER     "auto-1" /* whose settings count before there is one */
+
+bool
+start_facts_is_claude(const char *command)
+{
+	const char *slash = strrchr(command, '/');
+
+	return strcmp(slash != NULL ? slash + 1 : command, "claude") == 0;
+}
+
+static const char *
+worker_string(
+    const struct settings *settings, const char *worker, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	settings_worker_path(settings, worker, key, &path);
+	return settings_string(settings, path.data);
+}
+
+static bool
+worker_bool(
+    const struct settings *settings, const char *worker, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	settings_worker_path(settings, worker, key, &path);
+	return settings_bool(settings, path.data);
+}
+
+static enum preflight_answer
+answer(bool yes)
+{
+	return yes ? PREFLIGHT_YES : PREFLIGHT_NO;
+}
+
+static void
+read_home(const struct workspace *ws, struct preflight_facts *f)
+{
+	const char *key = getenv("ANTHROPIC_API_KEY");
+	cleanup_free char *file = claude_home_file();
+	struct err err = { 0 };
+	unsigned found;
+
+	if (file == NULL)
+		return;
+	found = claude_home_check(file, ws->root, key, &err);
+	if (found & CLAUDE_FILE_BROKEN) {
+		f->home_error = xstrdup(err.msg);
+		return;
+	}
+	f->onboarded = answer(!(found & CLAUDE_NOT_ONBOARDED));
+	f->trusted = answer(!(found & CLAUDE_NOT_TRUSTED));
+	f->key_approved = answer(!(found & CLAUDE_KEY_UNKNOWN));
+}
+
+void
+start_facts_agent(const struct workspace *ws, const struct settings *settings,
+    const char *worker, struct preflight_facts *ret_facts)
+{
+	*ret_facts = (struct preflight_facts){
+		.is_claude = start_facts_is_claude(
+		    worker_string(settings, worker, "agent_command")),
+		.permission_mode =
+		    worker_string(settings, worker, "permission_mode"),
+		.allow_root = worker_bool(settings, worker, "allow_root"),
+		.is_root = geteuid() == 0,
+		.disk_free = -1,
+	};
+	if (ret_facts->is_claude)
+		read_home(ws, ret_facts);
+}
+
+/* Older versions do not have this command: not known. */
+static enum preflight_answer
+ask_login(const struct workspace *ws, const char *command)
+{
+	const char *const argv[] = { command, "auth", "status", "--json",
+		NULL };
+	struct child_spec spec = {
+		.argv = argv, .cwd = ws->root, .deadline_ms = AGENT_MS
+	};
+	cleanup_child_result struct child_result result;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	bool yes;
+
+	if (child_run(&spec, &result, NULL) < 0 || !result.exited)
+		return PREFLIGHT_UNKNOWN;
+	child_output_text(&result.out, &text);
+	if (json_parse(text.data, text.len, ANSWER_MAX, &json, NULL) < 0 ||
+	    json_get_bool(json, "", "loggedIn", &yes, NULL) < 0)
+		return PREFLIGHT_UNKNOWN;
+	return answer(yes);
+}
+
+static void
+read_git(const struct workspace *ws, const struct settings *settings,
+    struct preflight_facts *f)
+{
+	const char *const args[] = { "var", "GIT_COMMITTER_IDENT", NULL };
+	cleanup_buf struct buf identity = BUF_INIT, dirt = BUF_INIT;
+	const char *branch = settings_string(settings, "repo.default_branch");
+	int r = git_ask(ws->root, args, &identity, NULL);
+
+	if (r >= 0)
+		f->has_identity = answer(r == 0);
+	if (r == 0) {
+		/* "NAME <ADDRESS> SECONDS ZONE" */
+		buf_truncate(&identity, strcspn(identity.data, ">"));
+		buf_addc(&identity, '>');
+		f->identity = buf_take(&identity);
+	}
+	f->branch = xstrdup(branch);
+	f->branch_exists = answer(
+	    branch[0] != '\0' && git_ask_branch_exists(ws->root, branch));
+	if (dirt_describe(ws, settings, &dirt))
+		f->dirt = buf_take(&dirt);
+}
+
+static void
+read_disk(const struct workspace *ws, struct preflight_facts *f)
+{
+	struct statvfs fs;
+
+	if (statvfs(ws->dir, &fs) == 0)
+		f->disk_free = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize;
+}
+
+static bool
+has_budget(const struct settings *settings)
+{
+	return settings_int(settings, "budget.task_tokens") > 0 ||
+	    settings_amount(settings, "budget.task_cost") > 0 ||
+	    settings_int(settings, "budget.day_tokens") > 0 ||
+	    settings_amount(settings, "budget.day_cost") > 0;
+}
+
+void
+start_facts_read(const struct workspace *ws, const struct settings *settings,
+    const struct settings_problems *problems, const char *config,
+    struct preflight_facts *ret_facts)
+{
+	struct preflight_facts *f = ret_facts;
+
+	start_facts_agent(ws, settings, WORKER, f);
+	f->config = config;
+	f->problems = problems;
+	if (f->is_claude)
+		f->logged_in = ask_login(
+		    ws, worker_string(settings, WORKER, "agent_command"));
+	read_git(ws, settings, f);
+	read_disk(ws, f);
+	f->knows_budget = true;
+	f->has_budget = has_budget(settings);
+	f->has_remediation_prompt =
+	    settings_string(settings, "overseer.remediation_prompt")[0] != '\0';
+}
+
+int
+start_facts_check(const struct workspace *ws, bool overseer,
+    struct preflight *ret_preflight, struct err *err)
+{
+	cleanup_free char *config = workspace_path(ws, "config.toml");
+	struct settings *settings = NULL;
+	struct settings_problems problems;
+	struct preflight_facts facts;
+	int r = config_load(ws, &settings, &problems, err);
+
+	if (r < 0)
+		return r;
+	start_facts_read(ws, settings, &problems, config, &facts);
+	facts.overseer = overseer;
+	preflight_judge(&facts, ret_preflight);
+	preflight_facts_release(&facts);
+	settings_problems_release(&problems);
+	settings_free(settings);
+	return 0;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The first run on a machine: what Claude Code, git and the settings lack is
+ * told before anything starts, and what is lost later is told too. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mem.h"
+#include "overrun.h"
+
+/* An agent that is called claude: its first dialogs are known. It is logged in
+ * unless there is a file logged-out. */
+static void
+call_it_claude(void)
+{
+	const char *claude = e2e_path("%s/claude", unit_scratch());
+	const char *fake =
+	    fleet_do("config", "get", "defaults.agent_command", NULL)->out;
+
+	e2e_script(claude,
+	    e2e_path(
+		"#!/bin/sh\n"
+		"[ \"$1\" = auth ] || exec '%.*s' \"$@\"\n"
+		"[ ! -e '%s/logged-out' ] || { echo '{\"loggedIn\":false}'; "
+		"exit 1; }\n"
+		"echo '{\"loggedIn\":true}'\n",
+		(int)strcspn(fake, "\n"), fake, unit_scratch()));
+	auto_set("defaults.agent_command", claude);
+}
+
+static void
+begin(void)
+{
+	over_begin();
+	call_it_claude();
+}
+
+static const char *
+messages(void)
+{
+	return e2e_path("%s/messages", unit_scratch());
+}
+
+static void
+tell_me(void)
+{
+	auto_set("people.notify_command",
+	    e2e_path(
+		"tr -d '\\n' >>'%s'; echo >>'%s'", messages(), messages()));
+}
+
+/* Messages about a login or trust. */
+static int
+told(void)
+{
+	return (int)strtol(
+	    e2e_sh(NULL,
+		e2e_path("grep -c '\"class\": *\"login\"' '%s'", messages()))
+		->out,
+	    NULL, 10);
+}
+
+/* --- before the start -------------------------------------------------- */
+
+/* What to type stands alone on its line. */
+static void
+has_remedies(const char *text)
+{
+	static const char *const lines[] = { "llmc trust --onboarding",
+		"claude auth login", "llmc trust",
+		"git config user.name NAME; git config user.email ADDRESS",
+		"llmc config set repo.default_branch BRANCH",
+		"llmc config set budget.day_cost DOLLARS" };
+
+	for (size_t i = 0; i < nitems(lines); i++)
+		e2e_has(text, e2e_path("\n      %s\n", lines[i]));
+}
+
+static void
+take_everything_away(void)
+{
+	e2e_write(e2e_path("%s/logged-out", unit_scratch()), "");
+	e2e_git(fleet_root(), "config", "user.useConfigOnly", "true", NULL);
+	e2e_git(fleet_root(), "config", "--unset", "user.email", NULL);
+	auto_set("repo.default_branch", "nowhere");
+	auto_set("overseer.remediation_prompt", "");
+}
+
+static void
+give_everything_back(void)
+{
+	ck_assert_int_eq(unlink(e2e_path("%s/logged-out", unit_scratch())), 0);
+	e2e_git(
+	    fleet_root(), "config", "user.email", "x@example.invalid", NULL);
+	auto_set("repo.default_branch", "main");
+	auto_set("overseer.remediation_prompt", "Repair it.");
+	fleet_do("trust", "--onboarding", NULL);
+}
+
+START_TEST(what_is_missing_is_one_list_and_nothing_starts)
+{
+	struct e2e_run *run;
+
+	auto_task("t", "fake: commit a.txt x");
+	take_everything_away();
+	run = e2e_llmc(fleet_root(), "up", "--check", NULL);
+	e2e_expect(run, 1, NULL);
+	has_remedies(run->out);
+	e2e_has(run->out, "\nAuto mode cannot start.\n");
+	run = e2e_llmc(fleet_root(), "up", "--auto", "--until-empty", NULL);
+	e2e_expect(run, 1, "not started: 5 checks failed");
+	has_remedies(run->err);
+	run = e2e_llmc(fleet_root(), "overseer", NULL);
+	e2e_expect(run, OVER_REFUSED, "not started: 6 checks failed");
+	has_remedies(run->err);
+	e2e_has(run->err,
+	    "\n      llmc config set overseer.remediation_prompt \"...\"\n");
+	run = e2e_llmc(fleet_root(), "overseer", "--check", NULL);
+	e2e_expect(run, OVER_REFUSED, NULL);
+	has_remedies(run->out);
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", fleet_root())));
+	give_everything_back();
+	e2e_has(fleet_do("up", "--check", NULL)->out, "Auto mode can start.");
+	e2e_has(fleet_do("overseer", "--check", NULL)->out,
+	    "The overseer can start.");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_int_eq(auto_landed(), 1);
+}
+END_TEST
+
+static void
+json_says(const char *command, int status, bool ok)
+{
+	struct json_object *json = e2e_json(
+	    e2e_llmc(fleet_root(), "--json", command, "--check", NULL), status);
+
+	ck_assert_int_eq(json_bool_or(json, "ok", !ok), ok);
+	ck_assert_str_eq(auto_member(json, "checks.0.name"), "login");
+	ck_assert_str_eq(
+	    auto_member(json, "checks.0.status"), ok ? "ok" : "fail");
+}
+
+START_TEST(programs_get_the_list_as_json)
+{
+	fleet_do("trust", "--onboarding", NULL);
+	json_says("up", 0, true);
+	json_says("overseer", 0, true);
+	e2e_write(e2e_path("%s/logged-out", unit_scratch()), "");
+	json_says("up", 1, false);
+	json_says("overseer", OVER_REFUSED, false);
+	e2e_json_error(e2e_llmc(fleet_root(), "--json", "up", "--auto", NULL),
+	    1, "not_ready", "llmc up --check");
+}
+END_TEST
+
+/* Root is asked before Claude Code would refuse. */
+START_TEST(root_must_allow_what_it_risks)
+{
+	struct e2e_run *run;
+
+	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("config", "unset", "defaults.allow_root", NULL);
+	run = e2e_llmc(fleet_root(), "up", "--check", NULL);
+	if (geteuid() != 0) {
+		e2e_expect(run, 0, NULL);
+		return;
+	}
+	e2e_expect(run, 1, NULL);
+	e2e_has(run->out, "\n      llmc config set defaults.allow_root true\n");
+	auto_set("defaults.permission_mode", "acceptEdits");
+	fleet_do("up", "--check", NULL);
+}
+END_TEST
+
+START_TEST(unknown_keys_are_warned_of)
+{
+	static const char warning[] =
+	    "config.toml:1: tmux.colums: no such setting; did you mean";
+	const char *config = e2e_path("%s/.llmc/config.toml", fleet_root());
+
+	fleet_do("trust", "--onboarding", NULL);
+	e2e_write(config, e2e_path("tmux.colums = 3\n%s", e2e_read(config)));
+	auto_task("t", "fake: commit a.txt x");
+	e2e_has(fleet_do("up", "--check", NULL)->out, warning);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	e2e_has(auto_output(), warning);
+	over_start();
+	over_daemon(0);
+	e2e_has(over_output(), warning);
+	over_stop();
+}
+END_TEST
+
+/* --- met later --------------------------------------------------------- */
+
+START_TEST(a_worker_that_waits_for_trust_goes_on_by_itself)
+{
+	tell_me();
+	fleet_up();
+	fleet_do("add", "adam", NULL);
+	fleet_wait("adam", "paused");
+	fleet_do("add", "eve", NULL);
+	fleet_wait("eve", "paused");
+	e2e_has(fleet_do("status", NULL)->out, "llmc trust --onboarding");
+	auto_wait_shell(e2e_path("grep -q 'llmc trust' '%s'", messages()));
+	fleet_do("trust", "--onboarding", NULL);
+	fleet_wait("adam", "idle");
+	fleet_wait("eve", "idle");
+	/* For all of them once. */
+	ck_assert_int_eq(told(), 1);
+	fleet_start("adam", "fake: commit a.txt x");
+	fleet_wait("adam", "needs_review");
+}
+END_TEST
+
+START_TEST(a_worker_that_root_must_allow_goes_on_by_itself)
+{
+	if (geteuid() != 0)
+		return;
+	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("config", "set", "defaults.allow_root", "false", NULL);
+	fleet_up();
+	fleet_do("add", "adam", NULL);
+	fleet_wait("adam", "paused");
+	fleet_do("config", "set", "defaults.allow_root", "true", NULL);
+	fleet_wait("adam", "idle");
+}
+END_TEST
+
+/* A night without a login is not waited through. */
+START_TEST(a_lost_login_ends_the_run)
+{
+	tell_me();
+	fleet_do("trust", "--onboarding", NULL);
+	auto_task("t", "fake: fail authentication_failed Not logged in");
+	auto_task("u", "fake: commit u.txt x");
+	ck_assert_int_eq(
+	    auto_run("--until-empty", "--concurrency", "1", NULL), 1);
+	auto_failed("login", "claude auth login");
+	auto_wait_shell(
+	    e2e_path("grep -q 'claude auth login' '%s'", messages()));
+	ck_assert_int_eq(told(), 1);
+	/* The task is not lost. */
+	ck_assert_int_eq(auto_finished(NULL), 0);
+}
+END_TEST
+
+/* Who has a login of its own works to the end. */
+START_TEST(a_lost_login_waits_for_who_still_works)
+{
+	const char *gate = auto_gate("g");
+
+	tell_me();
+	fleet_do("trust", "--onboarding", NULL);
+	auto_task("a", "fake: run %s\nfake: commit a.txt x", gate);
+	auto_task("b", "fake: fail authentication_failed Not logged in");
+	auto_up("--until-empty", "--concurrency", "2", NULL);
+	auto_wait_gate("g");
+	auto_wait_shell(
+	    e2e_path("grep -q 'claude auth login' '%s'", messages()));
+	ck_assert(!auto_has_ended());
+	auto_open_gate("g");
+	ck_assert_int_eq(auto_wait_exit(), 1);
+	auto_failed("login", NULL);
+	ck_assert_int_eq(told(), 1);
+	ck_assert_int_eq(auto_landed(), 1);
+}
+END_TEST
+
+START_TEST(the_overseer_repairs_no_login)
+{
+	tell_me();
+	fleet_do("trust", "--onboarding", NULL);
+	auto_task("t", "fake: fail authentication_failed Not logged in");
+	over_start();
+	over_ends(OVER_UNREPAIRED, "log in with: claude auth login");
+	ck_assert_int_eq(over_remembered("remedy", NULL), 0);
+	ck_assert_int_eq(over_remembered("failure", "\"login\""), 1);
+	ck_assert_int_eq(told(), 1);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = {
+		what_is_missing_is_one_list_and_nothing_starts,
+		programs_get_the_list_as_json,
+		root_must_allow_what_it_risks,
+		unknown_keys_are_warned_of,
+		a_worker_that_waits_for_trust_goes_on_by_itself,
+		a_worker_that_root_must_allow_goes_on_by_itself,
+		a_lost_login_ends_the_run,
+		a_lost_login_waits_for_who_still_works,
+		the_overseer_repairs_no_login,
+	};
+	Suite *s = suite_create("first-run");
+
+	for (size_t i = 0; i < nitems(tests); i++) {
+		TCase *tc = tcase_create(tests[i]->name);
+
+		tcase_set_timeout(tc, 120);
+		tcase_add_checked_fixture(tc, begin, over_end);
+		tcase_add_test(tc, tests[i]);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}

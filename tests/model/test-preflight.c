@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "preflight.h"
+#include "settings.h"
+#include "unit.h"
+
+#define MIB ((int64_t)1024 * 1024)
+
+/* A machine on which everything is right. */
+static struct preflight_facts
+good(void)
+{
+	return (struct preflight_facts){
+		.is_claude = true,
+		.onboarded = PREFLIGHT_YES,
+		.trusted = PREFLIGHT_YES,
+		.key_approved = PREFLIGHT_YES,
+		.logged_in = PREFLIGHT_YES,
+		.permission_mode = "bypassPermissions",
+		.branch = xstrdup("main"),
+		.branch_exists = PREFLIGHT_YES,
+		.identity = xstrdup("Ann <ann@example.invalid>"),
+		.has_identity = PREFLIGHT_YES,
+		.disk_free = 5000 * MIB,
+		.knows_budget = true,
+		.has_budget = true,
+		.overseer = true,
+		.has_remediation_prompt = true,
+	};
+}
+
+static void
+release(struct preflight *p)
+{
+	preflight_release(p);
+}
+#define cleanup_preflight __attribute__((cleanup(release)))
+
+/* Judges and frees the facts. */
+static struct preflight
+judge(struct preflight_facts *facts)
+{
+	struct preflight p;
+
+	preflight_judge(facts, &p);
+	preflight_facts_release(facts);
+	return p;
+}
+
+static const struct preflight_finding *
+find(const struct preflight *p, const char *name)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (strcmp(p->list[i].name, name) == 0)
+			return &p->list[i];
+	return NULL;
+}
+
+START_TEST(where_all_is_right_nothing_is_printed)
+{
+	struct preflight_facts facts = good();
+	cleanup_preflight struct preflight p = judge(&facts);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	preflight_print(&p, &text);
+	preflight_agent_reason(&p, &text);
+	ck_assert_str_eq(text.data, "");
+	ck_assert_int_eq(p.counts[PREFLIGHT_FAIL], 0);
+	ck_assert_int_eq(p.counts[PREFLIGHT_WARN], 0);
+	/* llmc doctor shows these. */
+	ck_assert_str_eq(find(&p, "branch")->detail, "work lands on main");
+	ck_assert_str_eq(find(&p, "login")->detail, "Claude Code is logged in");
+}
+END_TEST
+
+static void
+no_home(struct preflight_facts *f)
+{
+	f->home_error = xstrdup("not JSON");
+}
+
+static void
+not_onboarded(struct preflight_facts *f)
+{
+	f->onboarded = PREFLIGHT_NO;
+}
+
+static void
+not_logged_in(struct preflight_facts *f)
+{
+	f->logged_in = PREFLIGHT_NO;
+}
+
+static void
+not_trusted(struct preflight_facts *f)
+{
+	f->trusted = PREFLIGHT_NO;
+}
+
+static void
+key_unknown(struct preflight_facts *f)
+{
+	f->key_approved = PREFLIGHT_NO;
+}
+
+static void
+as_root(struct preflight_facts *f)
+{
+	f->is_root = true;
+}
+
+static void
+mode_asks(struct preflight_facts *f)
+{
+	f->permission_mode = "default";
+}
+
+static void
+no_branch(struct preflight_facts *f)
+{
+	f->branch[0] = '\0';
+	f->branch_exists = PREFLIGHT_NO;
+}
+
+static void
+branch_missing(struct preflight_facts *f)
+{
+	f->branch_exists = PREFLIGHT_NO;
+}
+
+static void
+nobody(struct preflight_facts *f)
+{
+	f->has_identity = PREFLIGHT_NO;
+}
+
+static void
+dirty(struct preflight_facts *f)
+{
+	f->dirt = xstrdup("1 file changed");
+}
+
+static void
+disk_low(struct preflight_facts *f)
+{
+	f->disk_free = 1024 * MIB - 1;
+}
+
+static void
+disk_full(struct preflight_facts *f)
+{
+	f->disk_free = MIB - 1;
+}
+
+static void
+no_budget(struct preflight_facts *f)
+{
+	f->has_budget = false;
+}
+
+static void
+no_prompt(struct preflight_facts *f)
+{
+	f->has_remediation_prompt = false;
+}
+
+static const struct {
+	void (*spoil)(struct preflight_facts *facts);
+	const char *name;
+	enum preflight_level level;
+	const char *remedy;
+	bool agent;
+} faults[] = {
+	{ no_home, "claude", PREFLIGHT_FAIL, "mv ~/.claude.json", true },
+	{ not_onboarded, "onboarding", PREFLIGHT_FAIL,
+	    "llmc trust --onboarding", true },
+	{ not_logged_in, "login", PREFLIGHT_FAIL, "claude auth login", true },
+	{ not_trusted, "trust", PREFLIGHT_FAIL, "llmc trust", true },
+	{ key_unknown, "key", PREFLIGHT_FAIL, "llmc trust", true },
+	{ as_root, "root", PREFLIGHT_FAIL,
+	    "llmc config set defaults.allow_root true", true },
+	{ mode_asks, "mode", PREFLIGHT_WARN,
+	    "llmc config set defaults.permission_mode", false },
+	{ no_branch, "branch", PREFLIGHT_FAIL,
+	    "llmc config set repo.default_branch BRANCH", false },
+	{ branch_missing, "branch", PREFLIGHT_FAIL,
+	    "llmc config set repo.default_branch BRANCH", false },
+	{ nobody, "identity", PREFLIGHT_FAIL, "git config user.name", false },
+	{ dirty, "checkout", PREFLIGHT_WARN, "git status", false },
+	{ disk_low, "disk", PREFLIGHT_WARN, "df -h", false },
+	{ disk_full, "disk", PREFLIGHT_FAIL, "df -h", false },
+	{ no_budget, "budget", PREFLIGHT_WARN,
+	    "llmc config set budget.day_cost", false },
+	{ no_prompt, "remediation", PREFLIGHT_FAIL,
+	    "llmc config set overseer.remediation_prompt", false },
+};
+
+/* One line says what, the next what to type, and that one is never too wide. */
+static void
+expect_lines(const struct preflight *p, const char *remedy)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *second;
+
+	preflight_print(p, &text);
+	second = strchr(text.data, '\n');
+	ck_assert_ptr_nonnull(second);
+	second++;
+	ck_assert_ptr_nonnull(strstr(second, remedy));
+	ck_assert_int_eq(strncmp(second, "      ", 6), 0);
+	ck_assert_uint_eq(strcspn(second, "\n") + 1, strlen(second));
+	ck_assert_uint_le(strlen(second), 80);
+}
+
+START_TEST(each_fault_is_one_finding_with_a_remedy)
+{
+	struct preflight_facts facts = good();
+	cleanup_preflight struct preflight p = { 0 };
+	cleanup_buf struct buf reason = BUF_INIT;
+	const struct preflight_finding *f;
+	int fails = faults[_i].level == PREFLIGHT_FAIL;
+
+	faults[_i].spoil(&facts);
+	p = judge(&facts);
+	ck_assert_int_eq(p.counts[PREFLIGHT_FAIL], fails);
+	ck_assert_int_eq(p.counts[PREFLIGHT_WARN], !fails);
+	f = find(&p, faults[_i].name);
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(f->level, faults[_i].level);
+	ck_assert_ptr_nonnull(strstr(f->remedy, faults[_i].remedy));
+	expect_lines(&p, faults[_i].remedy);
+	preflight_agent_reason(&p, &reason);
+	ck_assert_int_eq(reason.len > 0, faults[_i].agent);
+}
+END_TEST
+
+START_TEST(what_is_not_known_refuses_nothing)
+{
+	struct preflight_facts facts = { .is_claude = true, .disk_free = -1 };
+	cleanup_preflight struct preflight p = judge(&facts);
+
+	ck_assert_uint_eq(p.count, 0);
+}
+END_TEST
+
+START_TEST(another_agent_needs_no_login)
+{
+	struct preflight_facts facts = { .disk_free = -1,
+		.onboarded = PREFLIGHT_NO,
+		.trusted = PREFLIGHT_NO,
+		.logged_in = PREFLIGHT_NO,
+		.is_root = true,
+		.permission_mode = "bypassPermissions" };
+	cleanup_preflight struct preflight p = judge(&facts);
+
+	ck_assert_uint_eq(p.count, 0);
+}
+END_TEST
+
+START_TEST(root_may_do_what_is_allowed_or_asks)
+{
+	struct preflight_facts facts = { .is_claude = true,
+		.disk_free = -1,
+		.is_root = true,
+		.allow_root = true,
+		.permission_mode = "bypassPermissions" };
+	struct preflight p = judge(&facts);
+
+	ck_assert_uint_eq(p.count, 0);
+	preflight_release(&p);
+	facts.allow_root = false;
+	facts.permission_mode = "acceptEdits";
+	p = judge(&facts);
+	ck_assert_uint_eq(p.count, 0);
+	preflight_release(&p);
+}
+END_TEST
+
+START_TEST(problems_of_the_settings_are_findings)
+{
+	char warning[] = "tmux.colums: no such";
+	char error[] = "tmux.rows: expected";
+	struct settings_problem list[] = {
+		{ .fatal = false, .line = 3, .text = warning },
+		{ .fatal = true, .line = 4, .text = error },
+	};
+	struct settings_problems problems = { .list = list, .count = 2 };
+	struct preflight_facts facts = { .disk_free = -1,
+		.config = "/r/config.toml",
+		.problems = &problems };
+	cleanup_preflight struct preflight p = judge(&facts);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	preflight_print(&p, &text);
+	ck_assert_str_eq(text.data,
+	    "fail  config: /r/config.toml:4: tmux.rows: expected\n"
+	    "      edit the file; see: llmc config doc\n"
+	    "warn  config: /r/config.toml:3: tmux.colums: no such\n"
+	    "      edit the file; see: llmc config doc\n");
+}
+END_TEST
+
+START_TEST(the_reason_of_a_worker_names_each_remedy_once)
+{
+	struct preflight_facts facts = { .is_claude = true,
+		.disk_free = -1,
+		.onboarded = PREFLIGHT_NO,
+		.trusted = PREFLIGHT_NO };
+	cleanup_preflight struct preflight p = judge(&facts);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	preflight_agent_reason(&p, &text);
+	ck_assert_str_eq(text.data,
+	    "Claude Code has never been started by this user; Claude Code does "
+	    "not trust this repository yet; type: llmc trust --onboarding");
+}
+END_TEST
+
+START_TEST(json_has_what_doctor_has)
+{
+	struct preflight_facts facts = { .is_claude = true,
+		.disk_free = 2048 * MIB,
+		.logged_in = PREFLIGHT_NO };
+	cleanup_preflight struct preflight p = judge(&facts);
+	cleanup_json struct json_object *json = preflight_json(&p);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print(json, false, &text);
+	ck_assert_str_eq(text.data,
+	    "{\"ok\":false,\"checks\":[{\"name\":\"login\",\"status\":\"fail\","
+	    "\"detail\":\"Claude Code is not logged in\","
+	    "\"fix\":\"claude auth login\"},"
+	    "{\"name\":\"disk\",\"status\":\"ok\","
+	    "\"detail\":\"2048 MiB are free on the disk\",\"fix\":null}]}");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("preflight");
+	TCase *each = tcase_create("faults");
+
+	tcase_add_loop_test(each, each_fault_is_one_finding_with_a_remedy, 0,
+	    (int)nitems(faults));
+	suite_add_tcase(s, each);
+	unit_case(s, "preflight",
+	    (const TTest *const[]){ where_all_is_right_nothing_is_printed,
+		what_is_not_known_refuses_nothing, another_agent_needs_no_login,
+		root_may_do_what_is_allowed_or_asks,
+		problems_of_the_settings_are_findings,
+		the_reason_of_a_worker_names_each_remedy_once,
+		json_has_what_doctor_has, NULL });
+	return s;
+}
