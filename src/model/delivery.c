@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "backoff.h"
 #include "delivery.h"
 #include "mem.h"
 #include "prompt.h"
@@ -31,6 +32,7 @@ delivery_park(struct session_record *record, const char *text,
 	record->pending_clear = clear;
 	record->pending_since_ms = now_ms;
 	record->pending_tries = 0;
+	record->pending_refused = 0;
 }
 
 /* What to do with a parked prompt. While a turn runs, wait: /clear would only
@@ -85,6 +87,7 @@ delivery_did(
 	case DELIVERY_RESTART:
 		record->step = PROMPT_PARKED;
 		record->pending_tries = 0;
+		record->pending_refused++;
 		record->ready = false;
 		record->busy = false;
 		record->open_tools = 0;
@@ -94,6 +97,17 @@ delivery_did(
 		return;
 	}
 	record->pending_since_ms = now_ms;
+}
+
+bool
+delivery_refused(struct session_record *record, int64_t *ret_pause_ms)
+{
+	if (record->pending_refused >= DELIVERY_SESSIONS) {
+		record->pending_refused = 0;
+		return false;
+	}
+	backoff_next(&backoff_crash, record->pending_refused, ret_pause_ms);
+	return true;
 }
 
 void

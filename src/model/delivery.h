@@ -22,6 +22,7 @@
 #define DELIVERY_CONFIRM_MS 3000 /* after a paste, then press Enter */
 #define DELIVERY_CLEAR_MS   10000 /* after /clear, then press Enter */
 #define DELIVERY_TRIES      3 /* presses of Enter, then a new session */
+#define DELIVERY_SESSIONS   3 /* sessions for one prompt, then a person */
 
 enum delivery_action {
 	DELIVERY_WAIT, /* until *ret_wait_ms from now, or the next event */
@@ -29,8 +30,8 @@ enum delivery_action {
 	DELIVERY_PASTE, /* paste the prompt; step becomes PASTED */
 	DELIVERY_ENTER, /* press Enter: harmless if the input box is empty */
 	DELIVERY_RESTART, /* end the session and resume it; the prompt is parked
-			   * again, unless its receipt arrives first. Counts as
-			   * a crash, which limits the number of restarts */
+			   * again, unless its receipt arrives first; see
+			   * delivery_refused() */
 	DELIVERY_ACTION_COUNT
 };
 
@@ -54,6 +55,12 @@ void delivery_recovered(struct session_record *record, int64_t now_ms);
 /* Update the record as if the action had been carried out. */
 void delivery_did(
     struct session_record *record, enum delivery_action action, int64_t now_ms);
+
+/* After DELIVERY_RESTART: may another session be started for the prompt, and
+ * after which pause? False after DELIVERY_SESSIONS of them, in a row or not: a
+ * person must look at it. The prompt stays parked, and whoever releases it
+ * gives it as many sessions again. */
+bool delivery_refused(struct session_record *record, int64_t *ret_pause_ms);
 
 /* SessionStart has arrived in the session's generation. After our /clear
  * (source "clear") the prompt is pasted next. */

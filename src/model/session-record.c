@@ -33,6 +33,7 @@ session_record_forget_pending(struct session_record *record)
 	record->pending_clear = false;
 	record->pending_since_ms = 0;
 	record->pending_tries = 0;
+	record->pending_refused = 0;
 }
 
 void

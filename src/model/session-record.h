@@ -44,6 +44,7 @@ struct session_record {
 	bool pending_clear; /* start a new conversation first */
 	int64_t pending_since_ms; /* when the step began, or the last Enter */
 	int pending_tries; /* how often Enter was pressed */
+	int pending_refused; /* sessions that did not accept it */
 };
 
 void session_record_release(struct session_record *record);

@@ -45,6 +45,7 @@ static const struct record_field fields[] = {
 	FIELD("pending_since_ms", session.pending_since_ms,
 	    .flags = RECORD_CLAMP),
 	FIELD("pending_tries", session.pending_tries),
+	FIELD("pending_refused", session.pending_refused),
 	FIELD("after", after, .words = worker_status_words),
 	FIELD("generation", session.generation),
 	FIELD("session", session.id),

@@ -4,10 +4,12 @@
  * tmux that fails; checks of worktrees. */
 #include <check.h>
 #include <errno.h>
+#include <string.h>
 
 #include "agent.h"
 #include "clock.h"
 #include "crash.h"
+#include "delivery.h"
 #include "file.h"
 #include "fleet-world.h"
 #include "git.h"
@@ -115,7 +117,7 @@ START_TEST(an_unreported_start)
 }
 END_TEST
 
-/* What is not taken counts as a crash; the next session gets it. */
+/* What is not taken is given to the next session. */
 START_TEST(an_undelivered_prompt)
 {
 	struct fleet_world world;
@@ -129,10 +131,46 @@ START_TEST(an_undelivered_prompt)
 	hurry();
 	fleet_world_wait_launched(&world, world.adam);
 	ck_assert_int_eq(world.told[EVENT_PROMPT_NOT_TAKEN], 1);
-	ck_assert_int_eq(world.adam->worker->crashes, 1);
+	ck_assert_int_eq(world.adam->worker->session.pending_refused, 1);
 	fleet_world_start(&world, world.adam, "startup");
 	fleet_world_submit(&world, world.adam);
 	expect_status(world.adam, WORKER_WORKING);
+	ck_assert_int_eq(world.adam->worker->session.pending_refused, 0);
+	end(&world);
+}
+END_TEST
+
+/* But not to one after the other for ever. */
+START_TEST(a_prompt_that_no_session_takes)
+{
+	static const struct fleet_policy policy = { .drives = drives };
+	bool driven = _i == 1;
+	struct fleet_world world;
+	struct floor_call *call;
+	const struct worker *w;
+
+	fleet_world_begin_idle(&world, NULL);
+	w = world.adam->worker;
+	call = floor_world_call(
+	    &world.floor, "worker.start", "adam", ",\"prompt\":\"do it\"");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	fleet_set_policy(world.floor.fleet, &policy, &driven);
+	fleet_world_wait_pasted(&world, world.adam);
+	hurry();
+	for (int i = 1; i < DELIVERY_SESSIONS; i++) {
+		fleet_world_wait_launched(&world, world.adam);
+		ck_assert_int_eq(world.told[EVENT_PROMPT_NOT_TAKEN], i);
+		fleet_world_start(&world, world.adam, "startup");
+		fleet_world_wait_pasted(&world, world.adam);
+	}
+	floor_world_wait_status(
+	    &world.floor, world.adam, driven ? WORKER_ERROR : WORKER_PAUSED);
+	ck_assert_ptr_nonnull(strstr(w->reason, "did not accept its prompt"));
+	ck_assert_ptr_nonnull(strstr(w->reason, "llmc reset adam"));
+	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], 1);
+	fleet_world_run(&world, 600000);
+	ck_assert_int_eq(session_phase(world.adam->session), SESSION_NONE);
+	ck_assert_int_eq(world.told[EVENT_PROMPT_NOT_TAKEN], DELIVERY_SESSIONS);
 	end(&world);
 }
 END_TEST
@@ -213,7 +251,7 @@ Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("fleet-session");
-	TCase *rows = tcase_create("unreported");
+	TCase *rows = tcase_create("by hand and driven");
 
 	unit_case(suite, "session",
 	    (const TTest *const[]){ a_crash_is_resumed, crashes_end_in_error,
@@ -222,6 +260,7 @@ unit_suite(void)
 		NULL });
 	tcase_set_timeout(rows, 60);
 	tcase_add_loop_test(rows, an_unreported_start, 0, 2);
+	tcase_add_loop_test(rows, a_prompt_that_no_session_takes, 0, 2);
 	suite_add_tcase(suite, rows);
 	return suite;
 }

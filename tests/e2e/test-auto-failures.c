@@ -205,6 +205,26 @@ START_TEST(a_tmux_session_killed_again_and_again_stops_the_run)
 }
 END_TEST
 
+/* Three sessions, a little later each time; the last screen is kept. */
+START_TEST(a_prompt_that_no_session_accepts_stops_the_run)
+{
+	e2e_hurry(5);
+	e2e_env("FAKE_CLAUDE_IGNORE_ENTER=1000000");
+	auto_task("a.md", "A\nfake: commit work.txt x");
+	ck_assert_int_eq(auto_run(NULL), 1);
+	check_failure("worker_error", "auto-1", "t1", "",
+	    "3 sessions in a row did not accept its prompt");
+	ck_assert_int_eq(
+	    auto_logged("autod.log", "does not accept its prompt"), 3);
+	e2e_expect(
+	    e2e_sh(fleet_root(), "ls .llmc/logs/screens/auto-1-*"), 0, NULL);
+	e2e_env("FAKE_CLAUDE_IGNORE_ENTER=0");
+	run_to_the_end();
+	auto_history("work.txt: x", NULL);
+	ck_assert_int_eq(auto_events("task_assigned", "\"attempt\":\"2\""), 1);
+}
+END_TEST
+
 /* --- silence ----------------------------------------------------- */
 
 START_TEST(a_hung_tool_is_interrupted_and_the_agent_goes_on)
@@ -483,6 +503,7 @@ unit_suite(void)
 		a_tmux_session_killed_again_and_again_stops_the_run,
 		a_hung_tool_is_interrupted_and_the_agent_goes_on,
 		silence_that_nothing_helps_against_fails_the_attempt,
+		a_prompt_that_no_session_accepts_stops_the_run,
 		a_stopped_agent_is_started_again,
 		a_conflict_is_the_workers_to_resolve,
 		conflicts_without_end_stop_the_run, a_git_lock_is_waited_for,

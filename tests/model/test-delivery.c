@@ -141,6 +141,32 @@ START_TEST(unconfirmed_paste_gets_enters_and_then_a_new_session)
 }
 END_TEST
 
+START_TEST(sessions_for_one_prompt_are_bounded)
+{
+	cleanup_record struct session_record record = record_parked(false);
+	int64_t pause, last = 0;
+
+	for (int round = 0; round < 2; round++, last = 0) {
+		for (int i = 1; i < DELIVERY_SESSIONS; i++) {
+			delivery_did(&record, DELIVERY_RESTART, START);
+			ck_assert(delivery_refused(&record, &pause));
+			ck_assert_int_gt(pause, last);
+			last = pause;
+		}
+		delivery_did(&record, DELIVERY_RESTART, START);
+		ck_assert(!delivery_refused(&record, &pause));
+		ck_assert_int_eq(record.step, PROMPT_PARKED);
+	}
+	/* Another prompt has its own. */
+	delivery_did(&record, DELIVERY_RESTART, START);
+	delivery_park(&record, "more", "8", false, START);
+	ck_assert_int_eq(record.pending_refused, 0);
+	delivery_did(&record, DELIVERY_RESTART, START);
+	session_record_forget_pending(&record);
+	ck_assert_int_eq(record.pending_refused, 0);
+}
+END_TEST
+
 START_TEST(unconfirmed_clear_gets_enters_and_then_a_new_session)
 {
 	cleanup_record struct session_record record = record_parked(true);
@@ -350,6 +376,7 @@ unit_suite(void)
 		message_goes_into_a_turn_but_clear_waits_for_its_end,
 		clear_then_paste_then_receipt,
 		unconfirmed_paste_gets_enters_and_then_a_new_session,
+		sessions_for_one_prompt_are_bounded,
 		unconfirmed_clear_gets_enters_and_then_a_new_session,
 		late_receipt_ends_a_delivery_at_any_step,
 		clock_that_goes_back_does_not_stop_a_delivery,

@@ -205,6 +205,7 @@ roll_task(struct dice *dice, struct worker *w)
 	w->session.pending_clear = dice_coin(dice);
 	w->session.pending_since_ms = roll_time(dice);
 	w->session.pending_tries = (int)(dice_next(dice) >> 33);
+	w->session.pending_refused = (int)(dice_next(dice) >> 33);
 	w->after = roll_status(dice);
 }
 
@@ -282,6 +283,8 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert_int_eq(
 	    a->session.pending_since_ms, b->session.pending_since_ms);
 	ck_assert_int_eq(a->session.pending_tries, b->session.pending_tries);
+	ck_assert_int_eq(
+	    a->session.pending_refused, b->session.pending_refused);
 	ck_assert_int_eq(a->after, b->after);
 	ck_assert_int_eq(a->session.ready, b->session.ready);
 	ck_assert_int_eq(a->session.busy, b->session.busy);

@@ -8,6 +8,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "crash.h"
+#include "delivery.h"
 #include "emit.h"
 #include "errtext.h"
 #include "mem.h"
@@ -241,23 +242,29 @@ on_unreported(struct agent *agent)
 	}
 }
 
-/* End it, and let the next launch resume; counts as a crash. */
+/* End it, and let the next launch resume; but not for ever. */
 static void
 on_undelivered(struct agent *agent, const struct err *err)
 {
 	struct worker *w = agent->worker;
-	struct crash_verdict verdict;
+	cleanup_free char *reason = NULL;
+	int64_t pause = 0;
 
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_PROMPT_NOT_TAKEN,
 		.worker = w->name,
 		.reason = err->msg });
-	verdict = crash_judge(w, fleet_drives(agent), clock_wall_ms());
-	agent->retry_ms = clock_mono_ms() + verdict.pause_ms;
-	if (verdict.give_up)
-		give_up(agent);
 	persist_changed(agent->core);
-	agent_end_session(agent);
+	if (delivery_refused(&w->session, &pause)) {
+		agent->retry_ms = clock_mono_ms() + pause;
+		agent_end_session(agent);
+		return;
+	}
+	reason = xasprintf(
+	    "%d sessions in a row did not accept its prompt: a dialog may be "
+	    "open, or a hook may block prompts; continue with: llmc reset %s",
+	    DELIVERY_SESSIONS, w->name);
+	agent_give_up(agent, reason);
 }
 
 static void

@@ -249,7 +249,16 @@ agent_park(struct agent *agent, const char *reason)
 {
 	if (agent_is_taken(agent) || agent->core->stopping)
 		return;
-	op_park(agent, reason);
+	op_park(agent, WORKER_PAUSED, reason);
+}
+
+void
+agent_give_up(struct agent *agent, const char *reason)
+{
+	if (agent_is_taken(agent) || agent->core->stopping)
+		return;
+	op_park(
+	    agent, fleet_drives(agent) ? WORKER_ERROR : WORKER_PAUSED, reason);
 }
 
 void

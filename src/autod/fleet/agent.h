@@ -60,6 +60,8 @@ void agent_restart(struct agent *agent);
 /* Save the screen in logs/screens, end the session, wait for a person. No
  * operation may be running on the worker. */
 void agent_park(struct agent *agent, const char *reason);
+/* The same; but in auto mode, where nobody is watching, it is an error. */
+void agent_give_up(struct agent *agent, const char *reason);
 
 /* Forget the task, the conversation and earlier errors. */
 void agent_forget(struct agent *agent);

@@ -15,6 +15,7 @@
 
 struct park {
 	struct worker_op op;
+	enum worker_status status;
 	char *reason;
 };
 
@@ -65,7 +66,7 @@ pause_worker(struct operation *op)
 	struct park *p = (struct park *)op;
 	struct agent *agent = p->op.agent;
 
-	agent_move(agent, WORKER_PAUSED, p->reason);
+	agent_move(agent, p->status, p->reason);
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_WORKER_PARKED,
 		.worker = agent->worker->name,
@@ -97,10 +98,11 @@ static const struct operation_kind kind = {
 };
 
 void
-op_park(struct agent *agent, const char *reason)
+op_park(struct agent *agent, enum worker_status status, const char *reason)
 {
 	struct park *p = xcalloc(1, sizeof *p);
 
+	p->status = status;
 	p->reason = xstrdup(reason);
 	worker_op_begin(&p->op, &kind, agent, NULL);
 }

@@ -5,8 +5,12 @@
 #ifndef OP_PARK_H
 #define OP_PARK_H
 
+#include "worker-status.h"
+
 struct agent;
 
-void op_park(struct agent *agent, const char *reason);
+/* status: paused, or error. */
+void
+op_park(struct agent *agent, enum worker_status status, const char *reason);
 
 #endif
