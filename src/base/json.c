@@ -117,8 +117,8 @@ json_print(struct json_object *value, bool pretty, struct buf *out)
 	text = json_object_to_json_string_length(value, flags, &len);
 	if (text == NULL)
 		fatalx("out of memory: the text of a JSON value");
-	/* Bytes above ASCII occur only inside strings. */
-	text_add_utf8(out, text, len);
+	/* DEL and bytes above ASCII occur only inside strings. */
+	text_add_json_escaped(out, text, len);
 	if (pretty)
 		buf_addc(out, '\n');
 }

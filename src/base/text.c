@@ -29,11 +29,32 @@ text_codepoint_exists(uint32_t codepoint)
 	    (codepoint < 0xd800 || codepoint > 0xdfff);
 }
 
-/* C0, DEL and C1: the characters that control a terminal. */
+/* Characters that control a terminal, or that nobody sees: with them a text
+ * looks like another one. */
+static const struct {
+	uint32_t first, last;
+} text_hidden[] = {
+	{ 0x0, 0x1f }, { 0x7f, 0x9f }, /* C0, DEL, C1 */
+	{ 0xad, 0xad }, /* soft hyphen */
+	{ 0x61c, 0x61c }, { 0x200e, 0x200f }, /* marks of direction */
+	{ 0x180e, 0x180e }, { 0x200b, 0x200d }, /* no width */
+	{ 0x2028, 0x2029 }, /* separators of lines and paragraphs */
+	{ 0x202a, 0x202e }, { 0x2066, 0x2069 }, /* direction changed */
+	{ 0x2060, 0x2065 }, { 0x206a, 0x206f }, { 0xfeff, 0xfeff },
+	{ 0xfff9, 0xfffb }, /* notes between the lines */
+	{ 0xe0000, 0xe0fff }, /* tags, selectors of variants */
+};
+
 static bool
-text_is_control(uint32_t codepoint)
+text_is_hidden(uint32_t codepoint)
 {
-	return codepoint < 0x20 || (codepoint >= 0x7f && codepoint < 0xa0);
+	if (codepoint >= 0x20 && codepoint < 0x7f)
+		return false;
+	for (size_t i = 0; i < nitems(text_hidden); i++)
+		if (codepoint >= text_hidden[i].first &&
+		    codepoint <= text_hidden[i].last)
+			return true;
+	return false;
 }
 
 size_t
@@ -146,6 +167,20 @@ text_cut(const char *s, size_t len, size_t max)
 	return max;
 }
 
+/* \u202e, and a surrogate pair beyond U+FFFF. */
+static void
+text_add_escape(struct buf *out, uint32_t codepoint)
+{
+	if (codepoint < 0x10000) {
+		buf_addf(out, "\\u%04x", (unsigned int)codepoint);
+		return;
+	}
+	codepoint -= 0x10000;
+	buf_addf(out, "\\u%04x\\u%04x",
+	    0xd800u | (unsigned int)(codepoint >> 10),
+	    0xdc00u | (unsigned int)(codepoint & 0x3ff));
+}
+
 void
 text_add_json(struct buf *out, const char *s, size_t len)
 {
@@ -165,8 +200,8 @@ text_add_json(struct buf *out, const char *s, size_t len)
 		found = memchr(escaped, *s, sizeof escaped - 1);
 		if (found != NULL)
 			buf_addf(out, "\\%c", letters[found - escaped]);
-		else if (text_is_control(codepoint))
-			buf_addf(out, "\\u%04x", (unsigned int)codepoint);
+		else if (text_is_hidden(codepoint))
+			text_add_escape(out, codepoint);
 		else
 			buf_add(out, s, n);
 	}
@@ -174,23 +209,89 @@ text_add_json(struct buf *out, const char *s, size_t len)
 }
 
 void
-text_add_visible(struct buf *out, const char *s, size_t len, bool keep_newlines)
+text_add_json_escaped(struct buf *out, const char *s, size_t len)
 {
 	uint32_t codepoint;
+	size_t n, good = 0;
+
+	while (good < len) {
+		n = text_utf8_decode(s + good, len - good, &codepoint);
+		if (n > 0 && (codepoint < 0x20 || !text_is_hidden(codepoint))) {
+			good += n;
+			continue;
+		}
+		buf_add(out, s, good);
+		if (n == 0)
+			text_add_codepoint(out, TEXT_REPLACEMENT);
+		else
+			text_add_escape(out, codepoint);
+		s += good + (n == 0 ? 1 : n);
+		len -= good + (n == 0 ? 1 : n);
+		good = 0;
+	}
+	buf_add(out, s, good);
+}
+
+/* Bytes of control characters and invalid ones as \xNN, characters that nobody
+ * sees as \u202e. */
+static void
+text_add_hidden(struct buf *out, const char *s, size_t n, uint32_t codepoint)
+{
+	if (n > 0 && codepoint >= 0xa0) {
+		text_add_escape(out, codepoint);
+		return;
+	}
+	for (size_t i = 0; i < (n == 0 ? 1 : n); i++)
+		buf_addf(out, "\\x%02x", (unsigned char)s[i]);
+}
+
+void
+text_add_visible(struct buf *out, const char *s, size_t len, bool keep_newlines)
+{
+	uint32_t codepoint = 0;
 	size_t n;
 
 	for (; len > 0; s += n, len -= n) {
 		n = text_utf8_decode(s, len, &codepoint);
 		if (n > 0 &&
-		    (!text_is_control(codepoint) ||
+		    (!text_is_hidden(codepoint) ||
 			(keep_newlines && (*s == '\n' || *s == '\t')))) {
 			buf_add(out, s, n);
 			continue;
 		}
+		text_add_hidden(out, s, n, codepoint);
 		if (n == 0)
 			n = 1;
-		for (size_t i = 0; i < n; i++)
-			buf_addf(out, "\\x%02x", (unsigned char)s[i]);
+	}
+}
+
+/* The length of a sequence that sets colours, 0 if it is something else. */
+static size_t
+text_sgr_len(const char *s, size_t len)
+{
+	size_t n = 2;
+
+	if (len < 3 || s[0] != '\033' || s[1] != '[')
+		return 0;
+	while (n < len && ((s[n] >= '0' && s[n] <= '9') || s[n] == ';'))
+		n++;
+	return n < len && s[n] == 'm' ? n + 1 : 0;
+}
+
+void
+text_add_terminal(struct buf *out, const char *s, size_t len)
+{
+	const char *escape;
+	size_t n, sgr;
+
+	for (; len > 0; s += n + sgr, len -= n + sgr) {
+		escape = memchr(s, '\033', len);
+		n = escape == NULL ? len : (size_t)(escape - s);
+		sgr = text_sgr_len(s + n, len - n);
+		if (n < len && sgr == 0)
+			n++;
+		text_add_visible(out, s, n, true);
+		buf_add(out, s + n, sgr);
 	}
 }
 

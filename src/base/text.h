@@ -47,15 +47,23 @@ void text_add_duration(struct buf *out, int64_t ms);
  * quotes. The empty string becomes ''. */
 void text_add_shell(struct buf *out, const char *s);
 
-/* Append a JSON string, including the quotes. Invalid UTF-8 becomes U+FFFD; C1
- * controls and DEL are escaped too, so that a log can be shown on a
- * terminal. */
+/* Append a JSON string, including the quotes. Invalid UTF-8 becomes U+FFFD;
+ * characters that control a terminal or that nobody sees are escaped too, so
+ * that a log can be shown on a terminal. */
 void text_add_json(struct buf *out, const char *s, size_t len);
 
-/* Make safe for a terminal: control characters, escapes and invalid bytes are
- * shown as \xNN, newlines and tabs too unless keep_newlines. */
+/* The same for a text that is JSON already: the value stays what it is. */
+void text_add_json_escaped(struct buf *out, const char *s, size_t len);
+
+/* Make text from outside safe for a terminal: control characters, escapes and
+ * invalid bytes are shown as \xNN, newlines and tabs too unless keep_newlines;
+ * characters without width and those that change the direction of the text are
+ * shown as \u202e. */
 void text_add_visible(
     struct buf *out, const char *s, size_t len, bool keep_newlines);
+
+/* The same for what a program prints: newlines, tabs and colours stay. */
+void text_add_terminal(struct buf *out, const char *s, size_t len);
 
 /* The candidate nearest to word (edits and swaps of neighbours, ignoring case),
  * or NULL if none is near enough: the distance may be at most a third of the

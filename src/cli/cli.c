@@ -222,11 +222,20 @@ cli_check_concurrency(
 	return CLI_OK;
 }
 
+int
+cli_write(const struct buf *text)
+{
+	cleanup_buf struct buf safe = BUF_INIT;
+
+	text_add_terminal(&safe, text->data, text->len);
+	return file_write_all(STDOUT_FILENO, safe.data, safe.len);
+}
+
 void
 cli_flush(struct cli *cli)
 {
 	if (!cli->json)
-		file_write_all(STDOUT_FILENO, cli->text.data, cli->text.len);
+		cli_write(&cli->text);
 	buf_clear(&cli->text);
 }
 

@@ -125,6 +125,10 @@ bool cli_is_barred(bool repairs);
 int cli_check_concurrency(
     struct cli *cli, const struct cli_command *command, const char *text);
 
+/* Write to standard output. The only way there: whatever a branch, a title or a
+ * log line contains is made safe for a terminal. Negative errno. */
+int cli_write(const struct buf *text);
+
 /* Print what cli->text has so far: for commands that continue, or let another
  * program print. Nothing with --json. */
 void cli_flush(struct cli *cli);

@@ -54,7 +54,7 @@ print_event(struct json_object *record, void *arg)
 	} else {
 		event_words_add(record, events->cli->colour, &line);
 	}
-	if (file_write_all(STDOUT_FILENO, line.data, line.len) == 0)
+	if (cli_write(&line) == 0)
 		return true;
 	/* The reader has gone: llmc events --follow | head */
 	loop_stop(events->loop, CLI_OK);

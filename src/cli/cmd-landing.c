@@ -133,7 +133,7 @@ print(struct cli *cli, struct json_object *list, bool first)
 			buf_addc(&cli->text, '\n');
 		landing_text_add(cli, list);
 	}
-	written = file_write_all(STDOUT_FILENO, out->data, out->len) == 0;
+	written = cli_write(out) == 0;
 	buf_clear(&cli->text);
 	return written;
 }

@@ -57,7 +57,7 @@ print_record(struct logs *logs, struct json_object *record)
 		log_view_print(&logs->view, record, &line);
 	}
 	/* The reader has gone: llmc logs --follow | head */
-	if (file_write_all(STDOUT_FILENO, line.data, line.len) < 0)
+	if (cli_write(&line) < 0)
 		loop_stop(logs->loop, CLI_OK);
 }
 

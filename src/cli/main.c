@@ -130,7 +130,7 @@ print_result(struct cli *cli, int status)
 		if (cli->result != NULL)
 			json_print(cli->result, true, &cli->text);
 	}
-	r = file_write_all(STDOUT_FILENO, cli->text.data, cli->text.len);
+	r = cli_write(&cli->text);
 	if (cli->silent)
 		return CLI_OK;
 	if (r < 0 && r != -EPIPE) {

@@ -16,6 +16,7 @@
 #include "moment.h"
 #include "notify.h"
 #include "overseer.h"
+#include "text.h"
 
 static void
 remember(struct overseer *o, const char *line)
@@ -33,14 +34,16 @@ console_say(
 	static const char *const sgr[] = { "", "\033[31m", "\033[32m",
 		"\033[33m" };
 	bool colours = isatty(STDOUT_FILENO);
-	cleanup_free char *line = NULL, *status = NULL;
-	cleanup_buf struct buf dated = BUF_INIT;
+	cleanup_free char *words = NULL, *line = NULL, *status = NULL;
+	cleanup_buf struct buf safe = BUF_INIT, dated = BUF_INIT;
 	size_t at;
 	va_list ap;
 
 	va_start(ap, fmt);
-	line = xvasprintf(fmt, ap);
+	words = xvasprintf(fmt, ap);
 	va_end(ap);
+	text_add_visible(&safe, words, strlen(words), true);
+	line = buf_take(&safe);
 	moment_add(&dated, clock_wall_ms());
 	buf_addc(&dated, ' ');
 	at = dated.len;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "clock.h"
 #include "config.h"
 #include "console.h"
@@ -33,6 +34,7 @@
 #include "start-check.h"
 #include "sibling.h"
 #include "tail.h"
+#include "text.h"
 #include "tmux.h"
 
 #define LOG_SIZE   (20 * 1024 * 1024)
@@ -442,6 +444,7 @@ keep_small(void)
 int
 overseer_open(struct overseer *o, const struct overseer_options *options)
 {
+	cleanup_buf struct buf words = BUF_INIT;
 	char instance[ID_UUID_SIZE];
 	struct err err = { 0 };
 	int r;
@@ -477,7 +480,8 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 	}
 	if (r < 0) {
 		o->exit_status = overseer_exit_of(&err);
-		fprintf(stderr, "overseer: %s\n", err.msg);
+		text_add_visible(&words, err.msg, strlen(err.msg), false);
+		fprintf(stderr, "overseer: %s\n", words.data);
 		log_info("not started: %s", err.msg);
 	}
 	return r;

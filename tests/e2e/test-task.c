@@ -133,6 +133,34 @@ START_TEST(no_task_is_told_with_what_to_do)
 }
 END_TEST
 
+/* U+202E turns the text around, ESC ]0; sets the title of the window. */
+START_TEST(a_title_cannot_fool_a_terminal)
+{
+	static const char *const commands[][3] = { { "task", "list" },
+		{ "task", "show", "evil.md" }, { "status", NULL } };
+	static const char *const bad[] = { "\xe2\x80\xae", "\033]", "\a",
+		"\xc2\x9b", "\xe2\x80\x8b" };
+
+	e2e_sh(shown_root, "mkdir -p .llmc/tasks/todo");
+	e2e_write(shown_file("tasks/todo/evil.md"),
+	    "Fix \xe2\x80\xaetxt.exe\033]0;x\a\xc2\x9b\xe2\x80\x8b\n");
+	for (size_t i = 0; i < 2 * nitems(commands); i++) {
+		const char *const *c = commands[i / 2];
+		struct e2e_run *run = e2e_llmc(shown_root, c[0],
+		    i % 2 == 0 ? "--json" : "--no-color",
+		    c[1] == NULL ? NULL : c[1], c[2], NULL);
+
+		for (size_t k = 0; k < nitems(bad); k++)
+			ck_assert_msg(strstr(run->out, bad[k]) == NULL &&
+				strstr(run->err, bad[k]) == NULL,
+			    "%s %s: %s", c[0], c[1], run->out);
+		if (c[1] != NULL)
+			e2e_has(run->out, "\\u202etxt.exe");
+	}
+	e2e_sh(shown_root, "rm .llmc/tasks/todo/evil.md");
+}
+END_TEST
+
 START_TEST(each_task_is_listed_once_and_the_live_ones_first)
 {
 	struct json_object *list, *json;
@@ -445,6 +473,7 @@ unit_suite(void)
 		up_checks_its_options_before_anything_starts,
 		up_passes_its_options_on_as_they_are,
 		task_says_how_it_is_called, no_task_is_told_with_what_to_do,
+		a_title_cannot_fool_a_terminal,
 		each_task_is_listed_once_and_the_live_ones_first,
 		of_the_ended_ones_the_last_are_listed,
 		one_task_is_shown_with_everything,

@@ -115,6 +115,24 @@ check_visible(const char *s, size_t len)
 	    twice.len == out.len && memcmp(twice.data, out.data, out.len) == 0);
 }
 
+static void
+check_terminal(const char *s, size_t len)
+{
+	cleanup_buf struct buf out = BUF_INIT, twice = BUF_INIT;
+	cleanup_buf struct buf json = BUF_INIT, again = BUF_INIT;
+
+	text_add_terminal(&out, s, len);
+	must(text_utf8_valid(out.data, out.len));
+	text_add_terminal(&twice, out.data, out.len);
+	must(
+	    twice.len == out.len && memcmp(twice.data, out.data, out.len) == 0);
+	text_add_json_escaped(&json, s, len);
+	must(text_utf8_valid(json.data, json.len));
+	text_add_json_escaped(&again, json.data, json.len);
+	must(again.len == json.len &&
+	    memcmp(again.data, json.data, json.len) == 0);
+}
+
 /* Run the shell on the word that text_add_shell() wrote. */
 static void
 check_shell(const char *s)
@@ -222,6 +240,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_utf8(bytes, size);
 	check_json(bytes, size);
 	check_visible(bytes, size);
+	check_terminal(bytes, size);
 	check_shell(string);
 	check_numbers(string);
 	check_words(string);

@@ -306,14 +306,14 @@ START_TEST(prints_on_one_line_or_indented)
 	cleanup_json struct json_object *value =
 	    parse("{\"a\":[1,{\"b\":\"x\\ny/z\\u2028\"}],\"c\":null}");
 
-	assert_prints(value, false,
-	    "{\"a\":[1,{\"b\":\"x\\ny/z\xe2\x80\xa8\"}],\"c\":null}");
+	assert_prints(
+	    value, false, "{\"a\":[1,{\"b\":\"x\\ny/z\\u2028\"}],\"c\":null}");
 	assert_prints(value, true,
 	    "{\n"
 	    "  \"a\": [\n"
 	    "    1,\n"
 	    "    {\n"
-	    "      \"b\": \"x\\ny/z\xe2\x80\xa8\"\n"
+	    "      \"b\": \"x\\ny/z\\u2028\"\n"
 	    "    }\n"
 	    "  ],\n"
 	    "  \"c\": null\n"
@@ -341,6 +341,21 @@ START_TEST(control_characters_are_escaped)
 	json_set_string(object, "a\n", "\x01\x1f\r\n\t\"\\/");
 	assert_prints(
 	    object, false, "{\"a\\n\":\"\\u0001\\u001f\\r\\n\\t\\\"\\\\/\"}");
+}
+END_TEST
+
+/* And mean the same when they are read again. */
+START_TEST(characters_that_nobody_sees_are_escaped)
+{
+	const char *text = "a\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81";
+	cleanup_json struct json_object *object = json_object_new_object();
+	cleanup_json struct json_object *again = NULL;
+
+	json_set_string(object, "k", text);
+	assert_prints(
+	    object, false, "{\"k\":\"a\\u007f\\u009b\\u202e\\udb40\\udc41\"}");
+	again = parse("{\"k\":\"a\\u007f\\u009b\\u202e\\udb40\\udc41\"}");
+	ck_assert_str_eq(json_string_or(again, "k", ""), text);
 }
 END_TEST
 
@@ -624,6 +639,7 @@ unit_suite(void)
 	unit_case(s, "print",
 	    (const TTest *[]){ prints_on_one_line_or_indented, print_appends,
 		control_characters_are_escaped,
+		characters_that_nobody_sees_are_escaped,
 		invalid_utf8_is_replaced_when_printed, saves_and_loads,
 		load_and_save_name_the_file, NULL });
 	unit_case(s, "members",

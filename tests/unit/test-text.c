@@ -431,6 +431,55 @@ START_TEST(visible_shows_controls_and_invalid_bytes)
 }
 END_TEST
 
+START_TEST(visible_shows_what_nobody_sees)
+{
+	static const uint32_t hidden[] = { 0xad, 0x61c, 0x180e, 0x200b, 0x200c,
+		0x200d, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c,
+		0x202d, 0x202e, 0x2060, 0x2064, 0x2066, 0x2067, 0x2068, 0x2069,
+		0x206f, 0xfeff, 0xfff9, 0xe0001, 0xe0041, 0xe007f, 0xe0100 };
+	static const uint32_t shown[] = { 0xa0, 0xe9, 0x5d0, 0x2027, 0x202f,
+		0x2030, 0x20ac, 0x2603, 0x4e2d, 0xfe0f, 0xfffd, 0x1f600 };
+
+	for (size_t i = 0; i < nitems(hidden); i++) {
+		cleanup_buf struct buf raw = BUF_INIT, b = BUF_INIT;
+
+		text_add_codepoint(&raw, hidden[i]);
+		text_add_visible(&b, raw.data, raw.len, true);
+		ck_assert_msg(b.data[0] == '\\' && b.data[1] == 'u' &&
+			strspn(b.data, "\\u0123456789abcdef") == b.len,
+		    "U+%04X: %s", (unsigned)hidden[i], b.data);
+	}
+	for (size_t i = 0; i < nitems(shown); i++) {
+		cleanup_buf struct buf raw = BUF_INIT, b = BUF_INIT;
+
+		text_add_codepoint(&raw, shown[i]);
+		text_add_visible(&b, raw.data, raw.len, false);
+		ck_assert_str_eq(b.data, raw.data);
+	}
+}
+END_TEST
+
+START_TEST(a_terminal_gets_lines_and_colours_only)
+{
+	static const char *const pairs[][2] = {
+		{ "a\tb\nc", "a\tb\nc" },
+		{ "\033[1;31mred\033[0m", "\033[1;31mred\033[0m" },
+		{ "\033[m\033[2J\033]0;x\a", "\033[m\\x1b[2J\\x1b]0;x\\x07" },
+		{ "\033", "\\x1b" },
+		{ "\033[31", "\\x1b[31" },
+		{ "x\xe2\x80\xaey\r", "x\\u202ey\\x0d" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < nitems(pairs); i++) {
+		cleanup_buf struct buf b = BUF_INIT;
+
+		text_add_terminal(&b, pairs[i][0], strlen(pairs[i][0]));
+		ck_assert_str_eq(b.data, pairs[i][1]);
+	}
+}
+END_TEST
+
 START_TEST(nearest_finds_the_word_that_was_meant)
 {
 	static const char *const words[] = { "status", "start", "stop",
@@ -556,6 +605,8 @@ unit_suite(void)
 	    (const TTest *[]){ shell_words_are_quoted_where_needed,
 		json_escapes_what_a_terminal_would_act_on,
 		visible_shows_controls_and_invalid_bytes,
+		visible_shows_what_nobody_sees,
+		a_terminal_gets_lines_and_colours_only,
 		nearest_finds_the_word_that_was_meant,
 		nearest_counts_a_third_of_the_longer_word,
 		names_are_safe_everywhere, NULL });
