@@ -118,6 +118,24 @@ words_of(const struct overseer *o, enum health_verdict verdict)
 	return words[verdict] != NULL ? words[verdict] : "it exited";
 }
 
+/* What it said last, when it could not start; appended. */
+static void
+add_last_line(const struct overseer *o, struct buf *out)
+{
+	const char *text = o->evidence.standard_error, *line = text;
+	size_t len = text != NULL ? strlen(text) : 0;
+
+	while (len > 0 && text[len - 1] == '\n')
+		len--;
+	if (len == 0)
+		return;
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\n')
+			line = text + i + 1;
+	buf_adds(out, ": ");
+	text_add_visible(out, line, len - (size_t)(line - text), false);
+}
+
 static void
 note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 {
@@ -129,6 +147,8 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	if (!o->daemon.alive && o->daemon.how_ended != NULL &&
 	    verdict != HEALTH_FAILED)
 		buf_addf(&all, " (%s)", o->daemon.how_ended);
+	if (!o->daemon.alive && verdict == HEALTH_START_FAILED)
+		add_last_line(o, &all);
 	free(o->words);
 	o->words = xstrdup(all.data);
 	health_signature(verdict, o->class, o->words, &signature);
@@ -180,8 +200,8 @@ respond_verdict(
 		end_complete(o, words != NULL ? words : "it was told to");
 		return;
 	}
-	note_failure(o, verdict, words);
 	read_evidence(o);
+	note_failure(o, verdict, words);
 	console_say(o, CONSOLE_RED, "Failure (%s): %s",
 	    health_verdict_name(verdict), o->words);
 	overseer_set_state(o, STATE_ENDING_DAEMON);

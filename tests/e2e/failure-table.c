@@ -76,7 +76,7 @@ const struct failure_row failure_rows[] = {
 	    "waited for, a minute in all; class git_lock; the repair session "
 	    "removes it",
 	    "failure-table-lock", "a_git_lock_is_waited_for_then_removed",
-	    false },
+	    true },
 	{ "15a", "the checkout has uncommitted changes",
 	    "an edit of a tracked file; then as after ten waits",
 	    "AUTO, then AI",
@@ -126,8 +126,8 @@ const struct failure_row failure_rows[] = {
 	    "daemon cannot start with it: the repair session removes the line",
 	    "failure-table-files", "broken_settings_are_repaired", true },
 	{ "22", "the socket for the hooks fails",
-	    "its file removed in a turn; then a folder in its place and "
-	    "SIGKILL to the daemon",
+	    "its file removed in a turn; then a folder in its place before "
+	    "the next start",
 	    "AUTO, then AI",
 	    "the hooks spool, and the work lands; then the repair session "
 	    "removes the folder",

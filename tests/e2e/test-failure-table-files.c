@@ -71,10 +71,18 @@ END_TEST
 
 START_TEST(broken_settings_are_repaired)
 {
+	static const char toml_error[] =
+	    "expected ']' after the table's name, found 'B'";
+	/* That is what was repaired. */
+	static const char toml_remedy[] = "expected after the table's name";
 	const char *config = in_root("config.toml"), *good;
 	int daemon;
 
-	over_remedy(_i, "fake: run sed -i /BROKEN/d .llmc/config.toml");
+	/* The first repair is for the SIGKILL and finds nothing. */
+	over_remedy(_i,
+	    "fake: run if [ -e .llmc/killed ]; then sed -i /BROKEN/d "
+	    ".llmc/config.toml; else touch .llmc/killed; fi");
+	auto_set("overseer.restart_cooldown", "0s");
 	over_start();
 	daemon = over_daemon(0);
 	good = e2e_read(config);
@@ -82,20 +90,24 @@ START_TEST(broken_settings_are_repaired)
 	auto_wait_logged("autod.log", "the old ones stay in effect");
 	over_undisturbed(daemon);
 	fleet_kill(daemon);
-	if (!over_recovers(_i, _i ? "start_failed" : "SIGKILL", daemon)) {
-		e2e_expect(e2e_sh(fleet_root(),
-			       "grep -rqF config.toml .llmc/evidence"),
-		    0, "");
+	if (_i) {
+		over_recovers(_i, toml_error, daemon);
+		ck_assert_int_eq(over_remembered("failure", toml_error), 2);
 		return;
 	}
+	over_wait_says_times("Remediation complete. Restarting", 2);
+	over_daemon(daemon);
+	ck_assert_int_eq(over_remembered("failure", toml_error), 1);
+	ck_assert_int_eq(over_remembered("remedy", toml_remedy), 1);
+	ck_assert_int_ge(fleet_prompts(toml_error), 1);
 	e2e_lacks(e2e_read(config), "BROKEN");
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	finish();
 }
 END_TEST
 
-/* First only its name is removed: hook events are spooled. Then another daemon
- * cannot bind it. */
+/* First only its name is removed: hook events are spooled. Then the next daemon
+ * cannot bind it, which is the only failure. */
 START_TEST(a_dead_socket_is_done_without_then_repaired)
 {
 	int daemon;
@@ -113,11 +125,17 @@ START_TEST(a_dead_socket_is_done_without_then_repaired)
 	auto_wait_shell("tr -d '[:space:]' <.llmc/state.json | "
 			"grep -qF '\"tasks\":[]'");
 	over_undisturbed(daemon);
+	over_stop();
 	ck_assert_int_eq(
 	    file_mkdirs(in_root("autod.sock/in the way"), 0755, NULL), 0);
-	fleet_kill(daemon);
-	if (!over_recovers(_i, _i ? "start_failed" : "SIGKILL", daemon))
+	over_start();
+	if (!over_recovers(_i, "autod.sock exists and is not a socket", 0)) {
+		ck_assert_int_eq(over_remembered("failure", NULL), 2);
+		ck_assert_int_eq(auto_landed(), 1);
 		return;
+	}
+	ck_assert_int_eq(over_remembered("failure", NULL), 1);
+	ck_assert(!e2e_exists(in_root("autod.sock/in the way")));
 	auto_task("b.md", "B\nfake: commit more.txt x");
 	auto_wait_finished("landed", 2);
 	over_stop();

@@ -67,7 +67,8 @@ START_TEST(a_corrupt_worktree_is_repaired)
 	    "%s\nfake: run rm -r .worktrees/auto-1; git worktree prune",
 	    over_remove_culprit());
 	over_start();
-	if (over_recovers(_i, "git", 0)) {
+	if (over_recovers(_i, "is not a worktree: its .git does not name", 0)) {
+		ck_assert_int_eq(over_remembered("failure", "worker_error"), 1);
 		finish();
 		auto_salvaged("auto-1", "work.txt");
 	} else {
