@@ -5,16 +5,19 @@
 #
 # Runs at the top of the repository. Its output is the next task. No output, or
 # exit status 4, means that there is none now; any other status except 0 stops
-# auto mode. Each task is asked for only once, so this removes it from the file
-# and keeps it in TODO.txt.taken.
+# auto mode. Each task is asked for only once, so this remembers what it has
+# printed, in .llmc/task-pool.taken: not in the file itself, and not beside it,
+# because work cannot land in a checkout that has uncommitted changes. To have a
+# paragraph printed again, delete it there.
 set -eu
 
 file=${1:-TODO.txt}
+taken=.llmc/task-pool.taken
 [ -s "$file" ] || exit 4
-awk -v RS= -v ORS='\n\n' 'NR == 1' "$file" >"$file.next"
-awk -v RS= -v ORS='\n\n' 'NR > 1' "$file" >"$file.rest"
-[ -s "$file.next" ] || exit 4
-cat "$file.next" >>"$file.taken"
-mv "$file.rest" "$file"
-cat "$file.next"
-rm "$file.next"
+touch "$taken"
+task=$(awk -v RS= '
+	FILENAME == ARGV[1] { taken[$0]; next }
+	!($0 in taken) { print; exit }' "$taken" "$file")
+[ -n "$task" ] || exit 4
+printf '%s\n\n' "$task" >>"$taken"
+printf '%s\n' "$task"

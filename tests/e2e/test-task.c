@@ -161,6 +161,35 @@ START_TEST(a_title_cannot_fool_a_terminal)
 }
 END_TEST
 
+/* Changes in the checkout would keep the work from landing. */
+START_TEST(the_example_of_a_source_leaves_the_checkout_clean)
+{
+
+	const char *ask =
+	    e2e_path("sh '%s' TODO.txt", e2e_source("examples/task-pool.sh"));
+	struct e2e_run *run;
+
+	e2e_sh(shown_root,
+	    "printf 'one\\nmore of it\\n\\n\\ntwo\\n' >TODO.txt && "
+	    "git add TODO.txt && git commit -qm 'Add what to do'");
+	run = e2e_sh(shown_root, ask);
+	ck_assert_int_eq(run->status, 0);
+	ck_assert_str_eq(run->out, "one\nmore of it\n");
+	ck_assert_str_eq(e2e_sh(shown_root, "git status --porcelain")->out, "");
+	ck_assert_str_eq(e2e_sh(shown_root, ask)->out, "two\n");
+	run = e2e_sh(shown_root, ask);
+	ck_assert_int_eq(run->status, 4);
+	ck_assert_str_eq(run->out, "");
+	/* What is added is printed, what was taken is not. */
+	e2e_sh(shown_root,
+	    "printf 'new\\n\\n' | cat - TODO.txt >x && mv x TODO.txt && "
+	    "git commit -qam 'Add more'");
+	ck_assert_str_eq(e2e_sh(shown_root, ask)->out, "new\n");
+	ck_assert_int_eq(e2e_sh(shown_root, ask)->status, 4);
+	ck_assert_str_eq(e2e_sh(shown_root, "git status --porcelain")->out, "");
+}
+END_TEST
+
 START_TEST(each_task_is_listed_once_and_the_live_ones_first)
 {
 	struct json_object *list, *json;
@@ -474,6 +503,7 @@ unit_suite(void)
 		up_passes_its_options_on_as_they_are,
 		task_says_how_it_is_called, no_task_is_told_with_what_to_do,
 		a_title_cannot_fool_a_terminal,
+		the_example_of_a_source_leaves_the_checkout_clean,
 		each_task_is_listed_once_and_the_live_ones_first,
 		of_the_ended_ones_the_last_are_listed,
 		one_task_is_shown_with_everything,
