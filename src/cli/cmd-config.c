@@ -143,7 +143,8 @@ list_worker(struct cli *cli, struct table *table,
 static int
 config_list(struct cli *cli, const struct cli_args *args)
 {
-	const struct table_column columns[] = { { .title = "KEY" },
+	const struct table_column columns[] = { { .title = "KEY",
+						    .flexible = true },
 		{ .title = "VALUE", .flexible = true }, { .title = "FROM" } };
 	struct table *table;
 	struct settings *settings = NULL;

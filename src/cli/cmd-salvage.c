@@ -9,6 +9,7 @@
 #include "git-ask.h"
 #include "json.h"
 #include "mem.h"
+#include "moment.h"
 #include "roster.h"
 #include "settings.h"
 #include "shape.h"
@@ -43,7 +44,8 @@ find_ref(struct cli *cli, const char *typed, char **ret_ref)
 	return CLI_OK;
 }
 
-/* One line of for-each-ref: ref, commit, date, subject, with tabs between. */
+/* One line of for-each-ref: ref, commit, date, the same in seconds, subject,
+ * with tabs between. */
 static void
 list_line(struct cli *cli, struct table *table, char *line)
 {
@@ -52,9 +54,14 @@ list_line(struct cli *cli, struct table *table, char *line)
 	const char *ref = strsep(&rest, "\t");
 	const char *commit = rest != NULL ? strsep(&rest, "\t") : "";
 	const char *date = rest != NULL ? strsep(&rest, "\t") : "";
+	const char *seconds = rest != NULL ? strsep(&rest, "\t") : "";
 	const char *subject = rest != NULL ? rest : "";
+	cleanup_buf struct buf when = BUF_INIT;
 	cleanup_free char *worker = NULL;
+	int64_t at = 0;
 
+	if (text_parse_int(seconds, 0, INT64_MAX / 1000, &at))
+		moment_add(&when, at * 1000);
 	worker = xstrdup(roster_salvage(ref));
 	slash = strrchr(worker, '/');
 	if (slash != NULL)
@@ -66,7 +73,7 @@ list_line(struct cli *cli, struct table *table, char *line)
 	json_set_string(json, "subject", subject);
 	json_object_array_add(cli->result, json);
 	table_row(
-	    table, (const char *[]){ roster_salvage(ref), date, subject });
+	    table, (const char *[]){ roster_salvage(ref), when.data, subject });
 }
 
 static int
@@ -74,9 +81,10 @@ salvage_list(struct cli *cli, const struct cli_args *args)
 {
 	const char *const ask[] = { "for-each-ref", "--sort=-creatordate",
 		("--format=%(refname)%09%(objectname)%09%(creatordate:iso-"
-		 "strict)%09%(subject)"),
+		 "strict)%09%(creatordate:unix)%09%(subject)"),
 		ROSTER_SALVAGE, NULL };
-	const struct table_column columns[] = { { .title = "REF" },
+	const struct table_column columns[] = { { .title = "REF",
+						    .flexible = true },
 		{ .title = "DATE" }, { .title = "SUBJECT", .flexible = true } };
 	cleanup_buf struct buf text = BUF_INIT;
 	struct table *table;

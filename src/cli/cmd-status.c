@@ -64,6 +64,7 @@ show_daemon(struct status *s)
 	int64_t up = 0, pid = json_int_or(found, "pid", 0);
 	const char *branch = landing_branch(s, found);
 
+	s->plain = found != NULL && !json_bool_or(found, "auto", false);
 	if (found != NULL)
 		up = s->now / 1000 -
 		    json_int_or(found, "start_time_unix", s->now / 1000);
@@ -104,11 +105,29 @@ worker_task(const struct status *s, const struct worker *w)
 	return w->task != NULL ? state_task(&s->state, w->task) : NULL;
 }
 
+/* What a person should know or do about it, on a line of its own: a command to
+ * type must not be cut off. */
+static void
+worker_remark(const struct worker *w, struct buf *out)
+{
+	if (w->reason != NULL)
+		buf_adds(out, w->reason);
+	else if (w->on_hold)
+		buf_addf(out, "%s; continue with: llmc resume %s",
+		    worker_in_turn(w->status) || w->status == WORKER_STARTING ?
+			"pauses at the end of its turn" :
+			"on hold",
+		    w->name);
+	else if (!worker_is_auto(w->name))
+		worker_add_advice(w, out);
+}
+
 static struct json_object *
 worker_json(const struct status *s, const struct worker *w)
 {
 	struct json_object *json = json_object_new_object();
 	cleanup_buf struct buf excerpt = BUF_INIT, attach = BUF_INIT;
+	cleanup_buf struct buf remark = BUF_INIT;
 	cleanup_free char *session = tmux_session_name(w->name);
 	const struct task *task = worker_task(s, w);
 	int64_t since = s->now - w->since_ms;
@@ -125,6 +144,8 @@ worker_json(const struct status *s, const struct worker *w)
 	json_set_string(
 	    json, "prompt_excerpt", excerpt.len > 0 ? excerpt.data : NULL);
 	json_set_string(json, "error_reason", w->reason);
+	worker_remark(w, &remark);
+	json_set_string(json, "remark", remark.len > 0 ? remark.data : NULL);
 	json_set_bool(json, "on_hold", w->on_hold);
 	json_set_string(json, "task", w->task);
 	json_set_string(json, "task_title", task != NULL ? task->title : NULL);
@@ -162,14 +183,6 @@ worker_row(const struct status *s, struct table *table, const struct worker *w)
 	text_add_duration(&since, (s->now - w->since_ms) / 1000 * 1000);
 	if (w->commit != NULL)
 		sha = xasprintf("[%.*s]", SHA_LEN, w->commit);
-	if (w->reason != NULL)
-		buf_addf(&words, "(%s)", w->reason);
-	else if (w->on_hold)
-		buf_addf(&words, "(%s; continue with: llmc resume %s)",
-		    worker_in_turn(w->status) || w->status == WORKER_STARTING ?
-			"pauses at the end of its turn" :
-			"paused",
-		    w->name);
 	if (w->until_ms > s->now) {
 		buf_addf(&words, "%scontinues in ", words.len > 0 ? " " : "");
 		text_add_duration(&words, (w->until_ms - s->now) / 1000 * 1000);
@@ -181,11 +194,30 @@ worker_row(const struct status *s, struct table *table, const struct worker *w)
 	table_colour(table, 1, roster_colour(w));
 }
 
+static void
+show_remarks(struct status *s, bool is_auto)
+{
+	for (size_t i = 0; i < s->state.count; i++) {
+		const struct worker *w = s->state.workers[i];
+		cleanup_buf struct buf remark = BUF_INIT;
+
+		if (worker_is_auto(w->name) != is_auto)
+			continue;
+		worker_remark(w, &remark);
+		if (remark.len == 0)
+			continue;
+		buf_addf(&s->cli->text, "%s: ", w->name);
+		text_add_visible(&s->cli->text, remark.data, remark.len, false);
+		buf_addc(&s->cli->text, '\n');
+	}
+}
+
 /* The workers driven by hand, or those of auto mode. */
 static size_t
 show_workers(struct status *s, const char *title, const char *key, bool is_auto)
 {
-	const struct table_column columns[] = { { .title = NULL },
+	const struct table_column columns[] = { { .title = NULL,
+						    .flexible = true },
 		{ .title = NULL }, { .title = NULL, .flexible = true },
 		{ .title = NULL, .right = true }, { .title = NULL },
 		{ .title = NULL, .flexible = true } };
@@ -206,6 +238,7 @@ show_workers(struct status *s, const char *title, const char *key, bool is_auto)
 		status_section(s->cli, title);
 		table_print(
 		    table, s->cli->width, s->cli->colour, &s->cli->text);
+		show_remarks(s, is_auto);
 	}
 	table_free(table);
 	if (count > 0 || !is_auto)
@@ -353,6 +386,10 @@ static const struct shape worker_shape = {
 		    .flags = SHAPE_NULLABLE,
 		    .help = "why it is in error, paused or limited, or why its "
 			    "work did not land" },
+		{ .name = "remark",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "that reason, or what a person can type next" },
 		{ .name = "on_hold",
 		    .type = SHAPE_BOOL,
 		    .help = "a person paused or stopped it: no new task" },
@@ -445,9 +482,9 @@ const struct cli_command cmd_status = {
 	.summary = "show the daemon, the overseer and the workers",
 	.help =
 	    "Prints one line per worker: name, status, branch, time in that "
-	    "status, commit,\nthe reason if something is wrong, and the "
-	    "beginning of its task. Only reads\nfiles, so it is fast and works "
-	    "without a daemon.\n",
+	    "status, commit,\nand the beginning of its task; below, what is "
+	    "wrong and what to type next. Only\nreads files, so it is fast "
+	    "and works without a daemon.\n",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
 	    .of = &status_shape },

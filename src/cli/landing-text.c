@@ -27,8 +27,8 @@ enum {
 static const struct table_column columns[COLUMN_COUNT] = {
 	[COLUMN_POSITION] = { .title = "#", .right = true },
 	[COLUMN_STATE] = { .title = "STATE" },
-	[COLUMN_WHAT] = { .title = "TASK" },
-	[COLUMN_WORKER] = { .title = "WORKER" },
+	[COLUMN_WHAT] = { .title = "TASK", .flexible = true },
+	[COLUMN_WORKER] = { .title = "WORKER", .flexible = true },
 	[COLUMN_CHECK] = { .title = "CHECK", .right = true },
 	[COLUMN_EXPECTED] = { .title = "LANDS IN", .right = true },
 	[COLUMN_WHY] = { .title = "WHY", .flexible = true },

@@ -124,24 +124,23 @@ show_tasks(struct auto_status *a)
 	struct buf *text = &a->cli->text;
 	int64_t todo = count_todo(a);
 	size_t waiting = 0;
+	uint64_t failed = state->outcomes[OUTCOME_FAILED] +
+	    state->outcomes[OUTCOME_DEAD_LETTER];
 
 	for (size_t i = 0; i < state->task_count; i++)
 		waiting += state->tasks[i]->step <= TASK_WAITING;
 	json_set_int(
 	    a->json, "tasks_in_work", (int64_t)(state->task_count - waiting));
 	json_set_int(a->json, "tasks_waiting", (int64_t)waiting);
+	json_set_int(a->json, "tasks_failed", (int64_t)failed);
 	json_set(a->json, "tasks_todo",
 	    todo >= 0 ? json_object_new_int64(todo) : NULL);
 	buf_addf(text, "Tasks: %zu in progress, %zu waiting",
 	    state->task_count - waiting, waiting);
 	if (todo >= 0)
 		buf_addf(text, ", %" PRId64 " in the folder", todo);
-	if (state->outcomes[OUTCOME_FAILED] > 0)
-		buf_addf(text, ", %" PRIu64 " failed",
-		    state->outcomes[OUTCOME_FAILED]);
-	if (state->outcomes[OUTCOME_DEAD_LETTER] > 0)
-		buf_addf(text, ", %" PRIu64 " given up",
-		    state->outcomes[OUTCOME_DEAD_LETTER]);
+	if (failed > 0)
+		buf_addf(text, ", %" PRIu64 " failed", failed);
 	if (state->outcomes[OUTCOME_ABORTED] > 0)
 		buf_addf(text, ", %" PRIu64 " dropped",
 		    state->outcomes[OUTCOME_ABORTED]);
@@ -380,6 +379,7 @@ status_auto_show(struct status *status)
 		.now = status->now / 1000,
 		.heartbeat = load(status->cli, "auto.heartbeat"),
 		.failure = load(status->cli, "failure.json") };
+	size_t before = a.cli->text.len;
 
 	if (a.state->auto_mode || a.failure != NULL ||
 	    a.state->auto_workers != NULL || count_workers(a.state) > 0) {
@@ -388,6 +388,9 @@ status_auto_show(struct status *status)
 		for (size_t i = 0; i < nitems(parts); i++)
 			parts[i](&a);
 		json_set(a.cli->result, "auto", a.json);
+		/* A daemon without it would look as if it had it. */
+		if (status->plain)
+			buf_truncate(&a.cli->text, before);
 	}
 	json_object_put(a.heartbeat);
 	json_object_put(a.failure);
@@ -474,6 +477,9 @@ const struct shape status_auto_shape = {
 				const struct shape_field){ .type = SHAPE_INT },
 			},
 		    .help = "tasks by outcome" },
+		{ .name = "tasks_failed",
+		    .type = SHAPE_INT,
+		    .help = "failed or dead-letter, ever" },
 		{ .name = "tasks_in_work", .type = SHAPE_INT },
 		{ .name = "tasks_waiting", .type = SHAPE_INT },
 		NULLABLE("tasks_todo", SHAPE_INT,

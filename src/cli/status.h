@@ -18,6 +18,7 @@ struct status {
 	struct settings *settings;
 	int64_t now;
 	bool overseen; /* an overseer runs */
+	bool plain; /* a daemon without auto mode runs */
 };
 
 /* A heading, with a blank line before it unless it is the first. */

@@ -81,10 +81,10 @@ static struct table *
 list_table(bool priorities)
 {
 	static const struct table_column all[] = {
-		[COLUMN_ID] = { .title = "ID" },
+		[COLUMN_ID] = { .title = "ID", .flexible = true },
 		[COLUMN_STATUS] = { .title = "STATUS" },
 		[COLUMN_PRIORITY] = { .title = "PRIORITY" },
-		[COLUMN_WORKER] = { .title = "WORKER" },
+		[COLUMN_WORKER] = { .title = "WORKER", .flexible = true },
 		[COLUMN_TRIES] = { .title = "TRIES", .right = true },
 		[COLUMN_AGE] = { .title = "AGE", .right = true },
 		[COLUMN_TITLE] = { .title = "TITLE", .flexible = true },

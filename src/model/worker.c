@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buf.h"
 #include "errtext.h"
 #include "mem.h"
 #include "worker.h"
@@ -219,6 +220,20 @@ worker_transition(struct worker *worker, enum worker_status to,
 		worker->since_ms = now_ms;
 	arrive(worker, from, words);
 	return 0;
+}
+
+void
+worker_add_advice(const struct worker *worker, struct buf *out)
+{
+	const char *name = worker->name;
+
+	if (worker->status == WORKER_NEEDS_REVIEW)
+		buf_addf(out, "look at its work with: llmc review %s", name);
+	else if (worker->status == WORKER_NO_CHANGES)
+		buf_addf(out,
+		    "its task ended without a change; tell it more with: llmc "
+		    "message %s TEXT, or free it with: llmc reset %s",
+		    name, name);
 }
 
 bool

@@ -14,6 +14,7 @@
 #include "session-record.h"
 #include "worker-status.h"
 
+struct buf;
 struct err;
 
 /* One worker, as in state.json. All strings are owned, NULL = not set. Times
@@ -123,6 +124,10 @@ bool worker_is_at_rest(const struct worker *worker);
 
 /* A turn is running, so there must be signs of life. Not while it waits. */
 bool worker_expects_life(const struct worker *worker);
+
+/* What a person can do with a worker that waits for one: a sentence with what
+ * to type, appended; nothing for other statuses. */
+void worker_add_advice(const struct worker *worker, struct buf *out);
 
 /* "auto-1" and similar. */
 bool worker_is_auto(const char *name);

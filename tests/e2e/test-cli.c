@@ -309,7 +309,8 @@ is_refused(const char *command)
 START_TEST(some_commands_are_refused_inside_a_session)
 {
 	static const char refused[] =
-	    " trust up down overseer resume nuke accept pick revert reset ";
+	    " trust up down overseer pause resume stop nuke accept pick revert "
+	    "reset ";
 	const char *const *names = commands();
 	const char *listed = e2e_llmc(NULL, "help", NULL)->out;
 

@@ -62,7 +62,8 @@ START_TEST(a_turn_is_finished_before_the_pause)
 	    "adam pauses at the end of its turn.");
 	ck_assert_str_eq(fleet_status("adam"), "working");
 	e2e_has(fleet_do("status", NULL)->out,
-	    "(pauses at the end of its turn; continue with: llmc resume adam)");
+	    "adam: pauses at the end of its turn; continue with: llmc resume "
+	    "adam\n");
 	auto_open_gate("turn");
 	fleet_wait("adam", "needs_review");
 	fleet_do("accept", "adam", NULL);
@@ -87,7 +88,7 @@ START_TEST(a_worker_that_was_stopped_keeps_its_work)
 	agent = fleet_agent_pid("adam");
 	e2e_has(fleet_do("stop", "adam", NULL)->out,
 	    "The session of adam has ended; its work is kept.\n");
-	ck_assert(!e2e_exists(e2e_path("/proc/%d", agent)));
+	auto_wait_shell(e2e_path("! kill -0 %d 2>/dev/null", agent));
 	ck_assert_str_eq(fleet_status("adam"), "paused");
 	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_worktree("adam"))), "half");
 	/* The next daemon does not start its session either. */

@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "shown.h"
 #include "task.h"
+#include "text-width.h"
 #include "worker.h"
 
 /* --- llmc events ----------------------------------------------------- */
@@ -182,6 +183,7 @@ START_TEST(status_tells_how_auto_mode_is)
 	state.outcomes[OUTCOME_LANDED] = 4;
 	state.outcomes[OUTCOME_NO_CHANGES] = 1;
 	state.outcomes[OUTCOME_DEAD_LETTER] = 2;
+	state.outcomes[OUTCOME_FAILED] = 1;
 	state.errors = 3;
 	state.today.day = shown_now() / 86400;
 	state.today.tokens = 1204332;
@@ -192,7 +194,8 @@ START_TEST(status_tells_how_auto_mode_is)
 	state.source_repo_dirty_backoff_secs = 3600;
 	state.source_repo_dirty_retry_count = 3;
 	shown_save(&state);
-	e2e_env("TZ=UTC");
+	/* The local day is another one than that of the budgets. */
+	e2e_env(shown_now() % 86400 < 43200 ? "TZ=WEST+12" : "TZ=EAST-14");
 	shown_put_task("todo", "a.md", "A\n");
 	e2e_write(shown_file("auto.heartbeat"),
 	    e2e_path("{\"timestamp_unix\":%lld,\"instance_id\":\"i\","
@@ -202,7 +205,7 @@ START_TEST(status_tells_how_auto_mode_is)
 	out = shown_must("status", NULL, NULL)->out;
 	e2e_has(out, "t3 \"Make it faster\"");
 	e2e_has(out, "Auto Mode: 1 worker, 5 tasks completed, 3 errors");
-	e2e_has(out, "1 in progress, 1 waiting, 1 in the folder, 2 given up");
+	e2e_has(out, "1 in progress, 1 waiting, 1 in the folder, 3 failed  ");
 	e2e_has(out, "Today: 1,204,332 tokens, $4.20");
 	e2e_has(out, "Tasks were last completed 2m");
 	e2e_has(out, "budget.day_cost is reached; continue with: llmc resume");
@@ -222,6 +225,67 @@ START_TEST(status_tells_how_auto_mode_is)
 	ck_assert_int_eq(json_int_or(json, "next_deadline_unix", 0),
 	    json_int_or(json_object_object_get(json, "source_repo_dirty"),
 		"retry_after_unix", 1));
+}
+END_TEST
+
+/* On a terminal as wide as that, made by script(1); "" if there is none. */
+static const char *
+at_width(int columns, const char *command)
+{
+	e2e_env("TERM=dumb");
+	return e2e_sh(shown_root,
+	    e2e_path("script -qec 'stty cols %d; \"$LLMC\" %s' /dev/null",
+		columns, command))
+	    ->out;
+}
+
+static void
+assert_fits(const char *text)
+{
+	while (*text != '\0') {
+		size_t len = strcspn(text, "\r\n");
+
+		ck_assert_msg(
+		    text_width(text, len) <= 80, "%.*s", (int)len, text);
+		text += len + strspn(text + len, "\r\n");
+	}
+}
+
+START_TEST(lists_fit_on_a_terminal)
+{
+	static const char *const lists[] = { "status", "task list",
+		"config list", "salvage list" };
+	static const char long_name[] = "a-worker-with-the-longest-nam-32";
+	static const char wide[] = "\xe4\xbd\x9c\xe6\xa5\xad";
+	struct state state;
+	struct worker *worker;
+
+	if (at_width(80, "version")[0] == '\0')
+		unit_skip("no script(1) that makes a terminal");
+	shown_fill_state(&state);
+	worker = worker_new(long_name, shown_now() * 1000);
+	worker->status = WORKER_WORKING;
+	xstrset(&worker->prompt,
+	    "a prompt that is longer than the terminal is "
+	    "wide, whatever else is on its line");
+	xstrset(&worker->branch, "llmc/a-worker-with-the-longest-nam-32");
+	state_add(&state, worker);
+	shown_save(&state);
+	shown_put_task("todo",
+	    e2e_path("%s%s-a-task-whose-name-nearly-fills-the-line-of-a-"
+		     "terminal-by-itself.md",
+		wide, wide),
+	    e2e_path("# %s%s%s%s%s%s and a title that is long as well\n", wide,
+		wide, wide, wide, wide, wide));
+	e2e_git(shown_root, "update-ref",
+	    e2e_path("refs/llmc/salvage/%s/20260131T081530Z", long_name),
+	    "HEAD", NULL);
+	for (size_t i = 0; i < nitems(lists); i++)
+		assert_fits(at_width(80, lists[i]));
+	e2e_has(at_width(80, "task list"), "\xe2\x80\xa6");
+	/* With more room, nothing is cut off. */
+	e2e_lacks(at_width(250, "task list"), "\xe2\x80\xa6");
+	e2e_has(at_width(250, "status"), long_name);
 }
 END_TEST
 
@@ -337,7 +401,7 @@ unit_suite(void)
 		what_is_no_event_is_left_out,
 		events_are_followed_until_interrupted,
 		status_without_auto_mode_does_not_speak_of_it,
-		status_tells_how_auto_mode_is,
+		status_tells_how_auto_mode_is, lists_fit_on_a_terminal,
 		what_was_spent_on_another_day_is_not_todays,
 		a_failure_is_shown_with_what_to_type,
 		resume_needs_a_daemon_and_a_person,

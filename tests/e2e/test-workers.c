@@ -21,6 +21,28 @@ START_TEST(nothing_done_is_no_changes)
 	fleet_add("adam");
 	fleet_start("adam", "fake: say there was nothing to do");
 	fleet_wait("adam", "no_changes");
+	/* Everybody who asks is told what to type. */
+	e2e_has(fleet_do("status", NULL)->out, "free it with: llmc reset adam");
+	fleet_fails("llmc message adam TEXT, or free it with: llmc reset adam",
+	    "start", "--prompt", "x", NULL);
+	fleet_fails("llmc message adam TEXT, or free it with: llmc reset adam",
+	    "start", "--worker", "adam", "--prompt", "x", NULL);
+	fleet_fails("llmc reset adam", "accept", "adam", NULL);
+	fleet_fails("llmc reset adam", "review", "adam", NULL);
+	fleet_do("reset", "adam", "--yes", NULL);
+	fleet_start("adam", "fake: commit a.txt a");
+	fleet_wait("adam", "needs_review");
+}
+END_TEST
+
+/* It would look as if it worked on them. */
+START_TEST(a_plain_daemon_does_not_show_auto_mode)
+{
+	fleet_do("down", NULL);
+	fleet_do("up", "--auto", "--until-empty", NULL);
+	e2e_has(fleet_do("status", NULL)->out, "AUTO MODE");
+	fleet_up();
+	e2e_lacks(fleet_do("status", NULL)->out, "AUTO MODE");
 }
 END_TEST
 
@@ -219,6 +241,7 @@ unit_suite(void)
 {
 	Suite *s = suite_create("workers");
 	const TTest *const all[] = { nothing_done_is_no_changes,
+		a_plain_daemon_does_not_show_auto_mode,
 		a_rejection_is_worked_on,
 		a_dirty_checkout_makes_the_landing_wait,
 		a_conflict_is_resolved_by_the_worker,

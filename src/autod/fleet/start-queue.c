@@ -84,17 +84,22 @@ static void
 add_why_not(const struct agent *agent, struct buf *out)
 {
 	const struct worker *w = agent->worker;
+	cleanup_buf struct buf advice = BUF_INIT;
 
-	if (can_start(agent) || is_coming(agent))
+	if (can_start(agent) || is_coming(agent)) {
 		buf_addf(out,
 		    "%s is excluded from the pool (name it: llmc start "
 		    "--worker %s)",
 		    w->name, w->name);
-	else
-		buf_addf(out, "%s is %s%s%s", w->name,
-		    worker_status_name(w->status),
-		    w->reason != NULL ? ": " : "",
-		    w->reason != NULL ? w->reason : "");
+		return;
+	}
+	if (!worker_is_auto(w->name))
+		worker_add_advice(w, &advice);
+	buf_addf(out, "%s is %s", w->name, worker_status_name(w->status));
+	if (w->reason != NULL)
+		buf_addf(out, ": %s", w->reason);
+	else if (advice.len > 0)
+		buf_addf(out, " (%s)", advice.data);
 }
 
 static void

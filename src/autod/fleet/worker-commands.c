@@ -36,9 +36,13 @@ void
 worker_commands_wrong_status(
     struct server_call *call, const struct worker *w, const char *wanted)
 {
-	serve_refuse(call, API_STATUS, "%s is %s%s%s; %s", w->name,
+	cleanup_buf struct buf advice = BUF_INIT;
+
+	worker_add_advice(w, &advice);
+	serve_refuse(call, API_STATUS, "%s is %s%s%s; %s%s%s", w->name,
 	    worker_status_name(w->status), w->reason != NULL ? ": " : "",
-	    w->reason != NULL ? w->reason : "", wanted);
+	    w->reason != NULL ? w->reason : "", wanted,
+	    advice.len > 0 ? "; " : "", advice.data);
 }
 
 bool
