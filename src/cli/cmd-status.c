@@ -22,6 +22,7 @@
 #include "settings.h"
 #include "shape.h"
 #include "status-auto.h"
+#include "status-usage.h"
 #include "status-overseer.h"
 #include "status.h"
 #include "table.h"
@@ -350,6 +351,7 @@ status_run(struct cli *cli, const struct cli_args *args)
 		show_workers(&s, "WORKERS", "workers", false);
 		show_workers(&s, "AUTO WORKERS", "auto_workers", true);
 		status_auto_show(&s);
+		status_usage_show(&s);
 		show_push(&s);
 		show_summary(&s);
 		show_attach(&s);
@@ -459,6 +461,16 @@ static const struct shape status_shape = {
 		    .of = &status_auto_shape,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "only where auto mode has been used" },
+		{ .name = "days",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields = &(
+				const struct shape_field){ .type = SHAPE_OBJECT,
+				.of = &status_usage_shape },
+			},
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "what all workers used, oldest day first" },
 		{ .name = "push",
 		    .type = SHAPE_OBJECT,
 		    .of = &api_landing_push,

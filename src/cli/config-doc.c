@@ -7,6 +7,7 @@
 #include "config-doc.h"
 #include "json.h"
 #include "mem.h"
+#include "price.h"
 #include "settings.h"
 
 #define WRAP 78
@@ -64,6 +65,26 @@ add_allowed(const struct setting *row, struct buf *out)
 		"");
 }
 
+/* Comments: who copies them keeps these prices for ever. */
+static void
+add_prices(struct buf *out)
+{
+	buf_adds(out,
+	    "\n# What the built-in prices are, as of " PRICE_AS_OF
+	    ": US dollars for a million\n# tokens. A row of yours comes "
+	    "first; names may have wildcards.\n");
+	for (size_t i = 0; i < price_defaults_count; i++) {
+		const struct price *price = &price_defaults[i];
+
+		if (strpbrk(price->model, "*?") != NULL)
+			continue;
+		buf_addf(out, "# [prices.\"%s\"]\n", price->model);
+		for (int k = 0; k < USAGE_KINDS; k++)
+			buf_addf(out, "# %s = %.6g\n", usage_kind_words[k],
+			    (double)price->of[k] / 1e6);
+	}
+}
+
 void
 config_doc_toml(struct buf *out)
 {
@@ -95,6 +116,7 @@ config_doc_toml(struct buf *out)
 	buf_adds(out,
 	    "\n# Every setting of [defaults] can be set for one worker:\n# "
 	    "[workers.adam]\n# model = \"opus\"\n");
+	add_prices(out);
 }
 
 /* Text as mdoc wants it: \ and " are escaped, a - before a word is one to type,

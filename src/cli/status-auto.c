@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "backoff.h"
-#include "budget.h"
 #include "cli.h"
 #include "failure-class.h"
 #include "json.h"
@@ -13,7 +12,9 @@
 #include "moment.h"
 #include "shape.h"
 #include "source-choice.h"
+#include "spent-view.h"
 #include "status-auto.h"
+#include "status-usage.h"
 #include "status.h"
 #include "task.h"
 #include "taskbook.h"
@@ -147,24 +148,17 @@ show_tasks(struct auto_status *a)
 	buf_adds(text, "  (llmc task list)\n");
 }
 
-/* The record may be from another day (of UTC, as budgets have it): then nothing
- * has been spent today. */
+/* Of all workers; nothing may have been used today. */
 static void
 show_today(struct auto_status *a)
 {
-	const struct budget_day *day = &a->state->today;
-	bool is_today = day->day == a->now / DAY_SECONDS;
-	int64_t tokens = is_today ? day->tokens : 0;
-	int64_t cost = is_today ? day->cost : 0;
-	struct json_object *json = json_object_new_object();
+	const struct daybook_day *day =
+	    daybook_find(&a->state->days, a->now / DAY_SECONDS);
+	struct json_object *json = status_usage_day(day);
 
 	buf_adds(&a->cli->text, "Today: ");
-	budget_add_tokens(&a->cli->text, tokens);
-	buf_adds(&a->cli->text, ", ");
-	budget_add_cost(&a->cli->text, cost);
+	spent_view_add(&a->cli->text, json);
 	buf_addc(&a->cli->text, '\n');
-	json_set_int(json, "tokens", tokens);
-	json_set(json, "cost_usd", taskbook_dollars(cost));
 	json_set(a->json, "today", json);
 }
 
@@ -404,15 +398,6 @@ status_auto_show(struct status *status)
 		.help = (words)                                            \
 	}
 
-static const struct shape today_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "tokens", .type = SHAPE_INT },
-		{ .name = "cost_usd", .type = SHAPE_NUMBER },
-		{ .name = NULL },
-	    },
-};
-
 static const struct shape dirty_shape = {
 	.fields =
 	    (const struct shape_field[]){
@@ -484,7 +469,9 @@ const struct shape status_auto_shape = {
 		{ .name = "tasks_waiting", .type = SHAPE_INT },
 		NULLABLE("tasks_todo", SHAPE_INT,
 		    "files in the folder of tasks, if that is the source"),
-		{ .name = "today", .type = SHAPE_OBJECT, .of = &today_shape },
+		{ .name = "today",
+		    .type = SHAPE_OBJECT,
+		    .of = &status_usage_day_shape },
 		NULLABLE("last_task_assignment_unix", SHAPE_INT, NULL),
 		NULLABLE("last_task_completion_unix", SHAPE_INT, NULL),
 		NULLABLE("paused", SHAPE_STRING, "why no task is assigned"),

@@ -3,19 +3,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "budget.h"
+#include "account.h"
 #include "cli.h"
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
 #include "priority.h"
 #include "shape.h"
+#include "spent-view.h"
 #include "table.h"
 #include "task-view.h"
 #include "taskbook.h"
 #include "text.h"
-
-#define DOLLAR 1000000
 
 static const struct {
 	const char *status;
@@ -248,14 +247,13 @@ static void
 show_spent(struct cli *cli, struct json_object *entry)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	double dollars = 0;
 
-	if (json_get_double(entry, "", "cost_usd", &dollars, NULL) < 0)
+	if (json_string_or(entry, "cost_source", NULL) == NULL ||
+	    json_int_or(entry, "attempts", 0) == 0)
 		return;
-	budget_add_tokens(&text, json_int_or(entry, "tokens", 0));
-	buf_adds(&text, ", ");
-	budget_add_cost(&text, (int64_t)(dollars * DOLLAR + 0.5));
+	spent_view_add(&text, entry);
 	show_line(cli, "spent", text.data);
+	spent_view_add_models(&cli->text, "          ", entry);
 }
 
 static void
@@ -386,8 +384,19 @@ static const struct shape entry_shape = {
 		STRING_OR_NULL("reason", "why its last attempt failed"),
 		STRING_OR_NULL("problem", "why it cannot be used"),
 		MORE("turns", SHAPE_INT, "of the last attempt"),
-		MORE("tokens", SHAPE_INT, NULL),
-		MORE("cost_usd", SHAPE_NUMBER, NULL),
+		MORE("tokens", SHAPE_INT,
+		    "as budgets count them: without those read from the cache"),
+		MORE("cost_usd", SHAPE_NUMBER, "null: unknown"),
+		{ .name = "cost_source",
+		    .type = SHAPE_STRING,
+		    .choices = cost_source_words,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "estimate: tokens times [prices]; reported: by "
+			    "Claude Code when the conversation ended" },
+		{ .name = "usage",
+		    .type = SHAPE_OBJECT,
+		    .of = &spent_view_usage_shape,
+		    .flags = SHAPE_OPTIONAL },
 		MORE("created_unix", SHAPE_INT, NULL),
 		MORE("assigned_unix", SHAPE_INT, NULL),
 		MORE("finished_unix", SHAPE_INT, NULL),

@@ -15,6 +15,7 @@
 #include "roster.h"
 #include "settings.h"
 #include "source-choice.h"
+#include "spent-view.h"
 #include "task-json.h"
 #include "task.h"
 #include "taskbook.h"
@@ -88,8 +89,7 @@ entry_of_task(const struct task *task, bool ended, int64_t now)
 	json_set_string(json, "reason", task->reason);
 	json_set_string(json, "problem", NULL);
 	json_set_int(json, "turns", task->turns);
-	json_set_int(json, "tokens", task->tokens);
-	json_set(json, "cost_usd", taskbook_dollars(task->cost));
+	spent_view_set(json, task->tokens, &task->spent);
 	set_seconds(json, "created_unix", task->created_ms);
 	set_seconds(json, "assigned_unix", task->assigned_ms);
 	set_seconds(json, "finished_unix", task->finished_ms);

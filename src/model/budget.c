@@ -124,5 +124,7 @@ budget_spend(
 	if (day->day != today)
 		*day = (struct budget_day){ .day = today };
 	day->tokens = sum(day->tokens, tokens);
-	day->cost = sum(day->cost, cost);
+	day->cost = cost >= 0 ? sum(day->cost, cost) :
+	    cost > -day->cost ? day->cost + cost :
+				0;
 }

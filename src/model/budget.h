@@ -28,7 +28,8 @@ struct budget_day {
 	int64_t tokens_allowed, cost_allowed; /* granted for this day */
 };
 
-/* Add to it; a new day starts at zero. */
+/* Add to it; a new day starts at zero. A cost below zero takes back what was
+ * estimated too high. */
 void budget_spend(
     struct budget_day *day, int64_t today, int64_t tokens, int64_t cost);
 

@@ -66,6 +66,7 @@ enum event_kind {
 	EVENT_STALL, /* worker, task, action */
 	EVENT_STALL_GIVEN_UP, /* worker, task */
 	EVENT_BUDGET, /* scope, worker, task, reason */
+	EVENT_COST_UNKNOWN, /* worker, task, reason */
 	EVENT_FLEET_PAUSED, /* reason */
 	EVENT_FLEET_RESUMED,
 	/* Landing. */

@@ -32,6 +32,8 @@ struct session_record {
 	uint64_t generation; /* of the launch; older hooks are ignored */
 	char *id; /* Claude's session id */
 	char *transcript; /* path */
+	int64_t history_ms; /* messages in it from before this moment are a copy
+			     * of another conversation; 0 = there are none */
 	struct json_object *pane; /* procref of the agent, or NULL */
 	bool ready; /* SessionStart has arrived in this generation */
 	bool busy; /* a turn is running */

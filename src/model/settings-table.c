@@ -347,7 +347,8 @@ const struct setting settings_table[] = {
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help = "US dollars for one task; 0 = no limit." },
+	    .help = "US dollars for one task, estimated from [prices] while it "
+		    "works; 0 = no limit." },
 	{ .path = "budget.task_turns",
 	    .type = SETTING_INT,
 	    .fallback = "0",
@@ -373,7 +374,8 @@ const struct setting settings_table[] = {
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help = "US dollars for all auto workers in a day; 0 = no limit." },
+	    .help = "US dollars for all auto workers in a day, estimated from "
+		    "[prices] while they work; 0 = no limit." },
 
 	{ .path = "overseer.remediation_prompt",
 	    .type = SETTING_STRING,

@@ -10,6 +10,8 @@
 #include "json.h"
 #include "log.h"
 #include "mem.h"
+#include "price.h"
+#include "settings-prices.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "stall.h"
@@ -20,11 +22,13 @@
 
 #define DEFAULTS "defaults."
 #define WORKERS  "workers."
+#define PRICES   "prices"
 
 struct settings {
 	struct value *values; /* one per row, then those of the workers */
 	size_t count;
 	char **workers;
+	struct price_list prices;
 	char *home;
 };
 
@@ -110,6 +114,13 @@ settings_describe_unknown(const char *path, struct buf *out)
 	if (strncmp(path, WORKERS, strlen(WORKERS)) == 0 &&
 	    !worker_name_ok(path)) {
 		describe_bad_name(path, strlen(WORKERS) + len, out);
+		return;
+	}
+	if (strncmp(path, PRICES ".", strlen(PRICES ".")) == 0) {
+		buf_addf(out,
+		    "%s: prices are tables, one for each model; write them "
+		    "into .llmc/config.toml (see llmc.conf(5))",
+		    path);
 		return;
 	}
 	near = nearest(general);
@@ -220,13 +231,19 @@ problem_no_table(struct settings_problems *problems, const char *path,
 	problem_add(problems, true, mark.line, text);
 }
 
+static void
+problem_price(void *problems, unsigned line, const char *text)
+{
+	problem_add(problems, true, line, text);
+}
+
 /* Is path the name of a table that contains known keys? */
 static bool
 is_section(const char *path)
 {
 	size_t len = strlen(path);
 
-	if (strcmp(path, "workers") == 0)
+	if (strcmp(path, "workers") == 0 || strcmp(path, PRICES) == 0)
 		return true;
 	for (size_t i = 0; i < settings_table_count; i++)
 		if (strncmp(settings_table[i].path, path, len) == 0 &&
@@ -295,6 +312,9 @@ walk(struct settings *settings, const char *prefix, struct json_object *table,
 			problem_unknown(problems, path.data, line);
 		} else if (!json_object_is_type(json, json_type_object)) {
 			problem_no_table(problems, path.data, json);
+		} else if (strcmp(path.data, PRICES) == 0) {
+			settings_prices_read(
+			    json, &settings->prices, problem_price, problems);
 		} else {
 			if (of_workers)
 				worker_add(settings, key);
@@ -398,6 +418,7 @@ settings_free(struct settings *settings)
 		free(settings->values[i].path);
 	}
 	strv_free(settings->workers);
+	free(settings->prices.rows);
 	free(settings->values);
 	free(settings->home);
 	free(settings);
@@ -511,6 +532,12 @@ settings_workers(const struct settings *settings, const char *const **ret_names)
 {
 	*ret_names = strv_const(settings->workers);
 	return strv_count(settings->workers);
+}
+
+const struct price_list *
+settings_prices(const struct settings *settings)
+{
+	return &settings->prices;
 }
 
 bool

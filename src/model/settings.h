@@ -20,6 +20,7 @@
 struct buf;
 struct err;
 struct json_object;
+struct price_list;
 struct settings;
 
 /* The row for a path ("workers.adam.model" finds "defaults.model"), or NULL.
@@ -84,6 +85,9 @@ int settings_override(struct settings *settings, const char *path,
 /* Names of the workers that have a section, in the order of the file. */
 size_t settings_workers(
     const struct settings *settings, const char *const **ret_names);
+
+/* The rows of [prices], which come before the defaults (price.h). */
+const struct price_list *settings_prices(const struct settings *settings);
 
 /* One effective value as JSON (a duration as text), owned by the caller, and
  * its origin: a line of the file, or 0 for a default. False if there is no such

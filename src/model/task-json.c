@@ -19,7 +19,7 @@
 	RECORD_FIELD(struct task, key, member, ##__VA_ARGS__)
 
 /* In the order of struct task; every member but the id may be missing. The
- * priority and the history are read and written by hand. */
+ * priority, the history and what was spent are read and written by hand. */
 static const struct record_field fields[] = {
 	FIELD("id", id),
 	FIELD("source", source),
@@ -40,8 +40,8 @@ static const struct record_field fields[] = {
 	FIELD("finished_ms", finished_ms, .flags = RECORD_CLAMP),
 	FIELD("tokens", tokens),
 	FIELD("tokens_allowed", tokens_allowed),
-	FIELD("cost", cost),
 	FIELD("cost_allowed", cost_allowed),
+	FIELD("corrections", corrections),
 	FIELD("time_allowed_ms", time_allowed_ms),
 	FIELD("turns_allowed", turns_allowed),
 	FIELD("from", from),
@@ -60,6 +60,7 @@ task_to_json(const struct task *task)
 	struct json_object *json = json_object_new_object();
 
 	record_to_json(fields, nitems(fields), task, json);
+	spent_to_json(&task->spent, json);
 	json_set_string(json, "priority", priority_name(task->priority));
 	json_set(json, "history", json_object_get(task->history));
 	return json;
@@ -159,6 +160,8 @@ task_from_json(struct json_object *json, const char *at, struct task **ret_task,
 	task = task_new(
 	    id, NULL, NULL, NULL, json_string_or(json, "text", NULL), 0);
 	r = record_from_json(fields, nitems(fields), json, at, task, &words);
+	if (r == 0)
+		r = spent_from_json(json, at, &task->spent, &words);
 	if (r == 0)
 		r = get_priority(json, at, task, &words);
 	if (r == 0)

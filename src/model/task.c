@@ -173,6 +173,7 @@ task_free(struct task *task)
 	free(task->landed_before);
 	free(task->reason);
 	free(task->last_words);
+	json_object_put(task->corrections);
 	json_object_put(task->history);
 	free(task);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "account.h"
 #include "priority.h"
 #include "task-step.h"
 
@@ -58,7 +59,11 @@ struct task {
 	int64_t created_ms, assigned_ms, finished_ms;
 	int64_t tokens, tokens_allowed; /* used in all attempts; granted by llmc
 					 * resume beyond the budget */
-	int64_t cost, cost_allowed; /* millionths of a dollar */
+	struct spent spent; /* the same by model and kind, and its cost */
+	int64_t cost_allowed; /* millionths of a dollar */
+	struct json_object *corrections; /* once it was filed: what its
+					  * conversations had spent when they
+					  * were last corrected; NULL = never */
 	int64_t time_allowed_ms;
 	int turns_allowed;
 	char *from; /* work on it that did not land: the commit where its next

@@ -35,7 +35,6 @@ worker_free(struct worker *worker)
 	free(worker->prompt);
 	free(worker->prompt_command);
 	free(worker->task);
-	free(worker->usage_transcript);
 	free(worker->commit);
 	free(worker->reviewed);
 	session_record_release(&worker->session);

@@ -35,9 +35,6 @@ struct worker {
 	bool on_hold; /* a person paused it: no new task until llmc resume */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
-	char *usage_transcript; /* conversation whose usage is counted so
-				 * far: */
-	int64_t usage_tokens, usage_cost; /* cost in millionths of a dollar */
 	char *commit; /* HEAD when it finished */
 	char *reviewed; /* the commit that a person was shown last */
 	bool self_review; /* it reviews its work before a person does */

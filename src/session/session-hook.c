@@ -22,6 +22,21 @@
 typedef bool
 hook_fn(struct session *s, struct server_call *call, struct json_object *data);
 
+/* A resumed conversation in another file begins with a copy of its history, or
+ * is one that others have had before. */
+static void
+set_transcript(
+    struct session_record *record, const char *path, const char *source)
+{
+	bool same =
+	    record->transcript != NULL && strcmp(record->transcript, path) == 0;
+
+	if (!same)
+		record->history_ms =
+		    strcmp(source, "resume") == 0 ? clock_wall_ms() : 0;
+	xstrset(&record->transcript, path);
+}
+
 static bool
 on_session_start(
     struct session *s, struct server_call *call, struct json_object *data)
@@ -41,7 +56,7 @@ on_session_start(
 	if (id != NULL)
 		xstrset(&record->id, id);
 	if (transcript != NULL)
-		xstrset(&record->transcript, transcript);
+		set_transcript(record, transcript, source);
 	session_life_follow(s);
 	delivery_session_started(
 	    record, strcmp(source, "clear") == 0, clock_wall_ms());

@@ -22,12 +22,19 @@ on_growth(const struct transcript_parser *parser, void *arg)
 }
 
 void
+session_life_leave(struct session *s)
+{
+	if (s->transcript != NULL)
+		s->events.left(s->arg, take_ptr(&s->transcript));
+}
+
+void
 session_life_follow(struct session *s)
 {
-	transcript_free(take_ptr(&s->transcript));
+	session_life_leave(s);
 	if (s->record->transcript != NULL)
-		s->transcript = transcript_new(
-		    s->host->loop, s->record->transcript, on_growth, s);
+		s->transcript = transcript_new(s->host->loop,
+		    s->record->transcript, s->record->history_ms, on_growth, s);
 }
 
 static void

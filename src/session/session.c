@@ -12,6 +12,7 @@
 #include "server.h"
 #include "session-deliver.h"
 #include "session-inside.h"
+#include "session-life.h"
 #include "session-launch.h"
 #include "session.h"
 #include "tmux.h"
@@ -69,6 +70,13 @@ no_growth(void *arg, const struct transcript_parser *parser)
 }
 
 static void
+no_interest(void *arg, struct transcript *transcript)
+{
+	(void)arg;
+	transcript_free(transcript);
+}
+
+static void
 no_exit(void *arg, bool early)
 {
 	(void)arg;
@@ -102,6 +110,7 @@ fill_events(struct session_events *events)
 	FILL(events, turn_failed, no_failure);
 	FILL(events, asks_permission, nothing);
 	FILL(events, grew, no_growth);
+	FILL(events, left, no_interest);
 	FILL(events, exited, no_exit);
 	FILL(events, trouble, no_trouble);
 }
@@ -227,7 +236,7 @@ session_unwatch(struct session *s)
 {
 	loop_watch_free(take_ptr(&s->watch));
 	procref_release(&s->pane);
-	transcript_free(take_ptr(&s->transcript));
+	session_life_leave(s);
 	json_object_put(take_ptr(&s->record->pane));
 	s->record->ready = false;
 	/* It has the environment, and an agent that never came up has not

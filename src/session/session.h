@@ -30,6 +30,7 @@ struct server_call;
 struct session;
 struct settings;
 struct tmux;
+struct transcript;
 struct transcript_parser;
 struct workspace;
 
@@ -100,6 +101,9 @@ struct session_events {
 	void (*asks_permission)(void *arg);
 	/* The transcript has grown. */
 	void (*grew)(void *arg, const struct transcript_parser *parser);
+	/* Its conversation is over or its process has ended, and its transcript
+	 * is about to get its last lines: it belongs to the callee now. */
+	void (*left)(void *arg, struct transcript *transcript);
 	/* It exited by itself. early: before its SessionStart. */
 	void (*exited)(void *arg, bool early);
 	void (*trouble)(

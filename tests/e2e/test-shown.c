@@ -173,6 +173,16 @@ START_TEST(status_without_auto_mode_does_not_speak_of_it)
 }
 END_TEST
 
+static void
+spend_today(struct state *state)
+{
+	struct spent *spent =
+	    &daybook_day(&state->days, shown_now() / 86400)->spent;
+
+	usage_add(&spent->usage, "claude-x", USAGE_INPUT, 1204332);
+	spent->cost = spent->estimated = 4200000;
+}
+
 START_TEST(status_tells_how_auto_mode_is)
 {
 	struct json_object *json, *worker;
@@ -185,9 +195,7 @@ START_TEST(status_tells_how_auto_mode_is)
 	state.outcomes[OUTCOME_DEAD_LETTER] = 2;
 	state.outcomes[OUTCOME_FAILED] = 1;
 	state.errors = 3;
-	state.today.day = shown_now() / 86400;
-	state.today.tokens = 1204332;
-	state.today.cost = 4200000;
+	spend_today(&state);
 	state.last_task_completion_unix = shown_now() - 125;
 	state.paused = xstrdup("budget.day_cost is reached");
 	state.source_repo_dirty_retry_after_unix = shown_now() + 3600;
@@ -206,7 +214,7 @@ START_TEST(status_tells_how_auto_mode_is)
 	e2e_has(out, "t3 \"Make it faster\"");
 	e2e_has(out, "Auto Mode: 1 worker, 5 tasks completed, 3 errors");
 	e2e_has(out, "1 in progress, 1 waiting, 1 in the folder, 3 failed  ");
-	e2e_has(out, "Today: 1,204,332 tokens, $4.20");
+	e2e_has(out, "Today: 1,204,332 tokens, $4.20 est.");
 	e2e_has(out, "Tasks were last completed 2m");
 	e2e_has(out, "budget.day_cost is reached; continue with: llmc resume");
 	e2e_has(out, "your checkout has uncommitted changes; next try in ");
@@ -294,8 +302,9 @@ START_TEST(what_was_spent_on_another_day_is_not_todays)
 	struct state state;
 
 	shown_fill_state(&state);
-	state.today.day = shown_now() / 86400 - 1;
-	state.today.tokens = 99;
+	usage_add(
+	    &daybook_day(&state.days, shown_now() / 86400 - 1)->spent.usage,
+	    "claude-x", USAGE_INPUT, 99);
 	shown_save(&state);
 	e2e_env("TZ=UTC");
 	e2e_has(shown_must("status", NULL, NULL)->out, "Today: 0 tokens");

@@ -268,7 +268,11 @@ START_TEST(one_task_is_shown_with_everything)
 
 	xstrset(&task->last_words, "I am\n\033[31msorry\033[0m");
 	task->tokens = 1204332;
-	task->cost = 1250000;
+	task->spent.cost = 1250000;
+	task->spent.estimated = 1;
+	task->spent.usage.tool_calls = 3;
+	usage_add(&task->spent.usage, "claude-x", USAGE_OUTPUT, 1204332);
+	task->attempts = 3;
 	shown_append_ended(task);
 	task_free(task);
 	out = shown_must("task", "show", "t7")->out;
@@ -276,7 +280,8 @@ START_TEST(one_task_is_shown_with_everything)
 	e2e_has(out, "dead-letter");
 	e2e_has(out, "three times");
 	e2e_has(out, "hard.md");
-	e2e_has(out, "1,204,332 tokens, $1.25");
+	e2e_has(out, "1,204,332 tokens, $1.25 est., 3 tool calls\n");
+	e2e_has(out, "claude-x: 1204332 output\n");
 	e2e_has(out, "text\n  Title of t7\n\n  and more\n");
 	e2e_has(out, "last message\n  I am\n  \\x1b[31msorry");
 	e2e_has(out, "history\n  20");
@@ -284,6 +289,7 @@ START_TEST(one_task_is_shown_with_everything)
 	    shown_json("task", "show", "hard.md"), "record");
 	ck_assert_str_eq(shown_member(json, "id"), "t7");
 	ck_assert_str_eq(shown_member(json, "outcome"), "dead-letter");
+	ck_assert_str_eq(shown_member(json, "cost_source"), "estimate");
 	e2e_expect(e2e_llmc(shown_root, "task", "show", "hrad.md", NULL), 1,
 	    "did you mean \"hard.md\"?");
 	e2e_expect(e2e_llmc(shown_root, "task", "show", "something-else", NULL),

@@ -14,6 +14,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "price.h"
 #include "settings.h"
 #include "text.h"
 
@@ -76,6 +77,26 @@ check_workers(const struct settings *settings)
 	need(names[count] == NULL);
 }
 
+/* Only whole rows; a price is a number that can be multiplied. */
+static void
+check_prices(const struct settings *settings)
+{
+	const struct price_list *prices = settings_prices(settings);
+	struct usage usage = { 0 };
+
+	for (size_t i = 0; i < prices->count; i++) {
+		const struct price *price = &prices->rows[i];
+
+		need(price->model[0] != '\0');
+		need(memchr(price->model, '\0', sizeof price->model) != NULL);
+		for (int k = 0; k < USAGE_KINDS; k++)
+			need(price->of[k] >= 0 && price->of[k] <= 1e12);
+		usage_add(&usage, price->model, USAGE_INPUT, USAGE_MAX);
+		need(price_find(prices, price->model) != NULL);
+	}
+	need(price_of(prices, &usage).cost >= 0);
+}
+
 static void
 check_file(const char *text, size_t len)
 {
@@ -86,6 +107,7 @@ check_file(const char *text, size_t len)
 	check_problems(&problems);
 	check_values(settings);
 	check_workers(settings);
+	check_prices(settings);
 	settings_problems_release(&problems);
 	settings_free(settings);
 }

@@ -29,6 +29,22 @@ check_text(const char *text)
 	must(text_utf8_valid(text, strlen(text)));
 }
 
+/* No model gets less, and no name is without an end. */
+static void
+check_usage(const struct usage *was, const struct usage *now)
+{
+	struct usage less = usage_beyond(was, now);
+
+	must(usage_is_empty(&less));
+	must(now->count <= USAGE_MODELS_MAX);
+	for (size_t i = 0; i < now->count; i++) {
+		check_text(now->models[i].name);
+		for (int k = 0; k < USAGE_KINDS; k++)
+			must(now->models[i].tokens[k] >= 0 &&
+			    now->models[i].tokens[k] <= USAGE_MAX);
+	}
+}
+
 static void
 check_line(struct transcript_parser *parser, const char *line, size_t len)
 {
@@ -46,13 +62,10 @@ check_line(struct transcript_parser *parser, const char *line, size_t len)
 	    was.prompts + was.interrupted + was.replies + was.api_errors +
 		was.skipped + 1);
 	must(now->prompts >= was.prompts && now->replies >= was.replies);
-	must(now->tool_calls >= was.tool_calls);
 	must(now->tool_errors >= was.tool_errors);
-	must(now->input_tokens >= was.input_tokens);
-	must(now->output_tokens >= was.output_tokens);
-	must(now->cache_read_tokens >= was.cache_read_tokens);
-	must(now->cache_write_tokens >= was.cache_write_tokens);
-	must(now->cost_usd >= 0);
+	check_usage(&was.usage, &now->usage);
+	must(now->report.cost >= 0);
+	must(now->report.given || usage_is_empty(&now->report.usage));
 	check_text(transcript_parser_last_text(parser));
 }
 
@@ -60,15 +73,24 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct transcript_parser *parser = transcript_parser_new();
+	struct transcript_parser *side = transcript_parser_new();
+	struct usage kept;
 	const char *at = (const char *)data, *end = at + size, *newline;
 
 	while (at < end) {
 		newline = memchr(at, '\n', (size_t)(end - at));
 		if (newline == NULL)
 			newline = end;
+		transcript_parser_side_line(side, at, (size_t)(newline - at));
 		check_line(parser, at, (size_t)(newline - at));
 		at = newline + 1;
 	}
+	/* What subagents used stays when the file is read again. */
+	kept = transcript_parser_totals(side)->usage;
+	transcript_parser_reset(side);
+	must(memcmp(&kept, &transcript_parser_totals(side)->usage,
+		 sizeof kept) == 0);
+	transcript_parser_free(side);
 	transcript_parser_free(parser);
 	return 0;
 }

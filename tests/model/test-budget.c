@@ -99,7 +99,7 @@ START_TEST(another_day_begins_at_nothing)
 }
 END_TEST
 
-START_TEST(sums_end_at_the_largest_number_and_never_shrink)
+START_TEST(sums_end_at_the_largest_number_and_at_zero)
 {
 	struct budget_day day = { .day = 1, .tokens = INT64_MAX - 1 };
 
@@ -107,9 +107,12 @@ START_TEST(sums_end_at_the_largest_number_and_never_shrink)
 	budget_spend(&day, 1, INT64_MAX, 1);
 	ck_assert_int_eq(day.tokens, INT64_MAX);
 	ck_assert_int_eq(day.cost, INT64_MAX);
-	budget_spend(&day, 1, -5, INT64_MIN);
+	/* A cost that was estimated too high is taken back, no token is. */
+	budget_spend(&day, 1, -5, -7);
 	ck_assert_int_eq(day.tokens, INT64_MAX);
-	ck_assert_int_eq(day.cost, INT64_MAX);
+	ck_assert_int_eq(day.cost, INT64_MAX - 7);
+	budget_spend(&day, 1, 0, INT64_MIN);
+	ck_assert_int_eq(day.cost, 0);
 }
 END_TEST
 
@@ -185,7 +188,7 @@ unit_suite(void)
 		what_is_granted_comes_on_top, NULL });
 	unit_case(suite, "day",
 	    (const TTest *[]){ another_day_begins_at_nothing,
-		sums_end_at_the_largest_number_and_never_shrink, NULL });
+		sums_end_at_the_largest_number_and_at_zero, NULL });
 	unit_case(suite, "words",
 	    (const TTest *[]){ costs_are_told_as_exact_as_it_is_worth,
 		tokens_are_told_in_groups, NULL });

@@ -249,6 +249,8 @@ START_TEST(records_have_the_members_that_programs_know)
 		{ EVENT_WAITING, "waiting", "worker_name reason until_unix" },
 		{ EVENT_STALL, "stall", "worker_name task action" },
 		{ EVENT_BUDGET, "budget", "scope worker_name task reason" },
+		{ EVENT_COST_UNKNOWN, "cost_unknown",
+		    "worker_name task reason" },
 		{ EVENT_QUARANTINE, "quarantine", "reason" },
 		{ EVENT_POST_ACCEPT, "post_accept",
 		    "task commit_sha exit_code duration_ms" },

@@ -266,7 +266,13 @@ roll(struct dice *dice, struct task *t)
 	t->finished_ms = roll_sum(dice);
 	t->tokens = roll_sum(dice);
 	t->tokens_allowed = roll_sum(dice);
-	t->cost = roll_sum(dice);
+	t->spent.cost = roll_sum(dice);
+	t->spent.estimated = roll_sum(dice);
+	t->spent.unpriced = roll_sum(dice);
+	usage_add(&t->spent.usage, "claude-x", USAGE_CACHE_WRITE_1H,
+	    roll_count(dice));
+	t->spent.usage.tool_calls = roll_count(dice);
+	t->corrections = dice_coin(dice) ? json_object_new_object() : NULL;
 	t->cost_allowed = roll_sum(dice);
 	t->time_allowed_ms = roll_sum(dice);
 	for (unsigned n = dice_below(dice, 5); n > 0; n--)
@@ -312,7 +318,8 @@ assert_same(const struct task *a, const struct task *b)
 	ck_assert_int_eq(a->finished_ms, b->finished_ms);
 	ck_assert_int_eq(a->tokens, b->tokens);
 	ck_assert_int_eq(a->tokens_allowed, b->tokens_allowed);
-	ck_assert_int_eq(a->cost, b->cost);
+	ck_assert_mem_eq(&a->spent, &b->spent, sizeof a->spent);
+	ck_assert_int_eq(a->corrections == NULL, b->corrections == NULL);
 	ck_assert_int_eq(a->cost_allowed, b->cost_allowed);
 	ck_assert_int_eq(a->time_allowed_ms, b->time_allowed_ms);
 	ck_assert_int_eq(json_object_equal(a->history, b->history), 1);

@@ -92,11 +92,11 @@ START_TEST(record_names_what_is_wrong)
 	    "w.crashes: expected an integer from 0 to 2147483647, found -1");
 	assert_refused("{\"name\":\"a\",\"stalls\":-1}",
 	    "w.stalls: expected an integer from 0 to 2147483647, found -1");
-	assert_refused("{\"name\":\"a\",\"usage_tokens\":-1}",
-	    "w.usage_tokens: expected an integer from 0 to "
+	assert_refused("{\"name\":\"a\",\"checked_ms\":-1}",
+	    "w.checked_ms: expected an integer from 0 to "
 	    "9223372036854775807, found -1");
-	assert_refused("{\"name\":\"a\",\"usage_cost\":0.5}",
-	    "w.usage_cost: expected an integer, found 0.5");
+	assert_refused("{\"name\":\"a\",\"checked_ms\":0.5}",
+	    "w.checked_ms: expected an integer, found 0.5");
 	assert_refused("{\"name\":\"a\",\"over_budget\":\"yes\"}",
 	    "w.over_budget: expected a boolean, found a string");
 	assert_refused("{\"name\":\"a\",\"task\":17}",
@@ -190,9 +190,7 @@ roll_task(struct dice *dice, struct worker *w)
 	w->on_hold = dice_coin(dice);
 	w->stalls = (int)(dice_next(dice) >> 33);
 	w->over_budget = dice_coin(dice);
-	roll_string(dice, &w->usage_transcript);
-	w->usage_tokens = (int64_t)(dice_next(dice) >> 1);
-	w->usage_cost = (int64_t)(dice_next(dice) >> 1);
+	w->session.history_ms = (int64_t)(dice_next(dice) >> 1);
 	roll_string(dice, &w->commit);
 	roll_string(dice, &w->reviewed);
 	w->self_review = dice_coin(dice);
@@ -256,7 +254,6 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert(same_text(a->prompt, b->prompt));
 	ck_assert(same_text(a->prompt_command, b->prompt_command));
 	ck_assert(same_text(a->task, b->task));
-	ck_assert(same_text(a->usage_transcript, b->usage_transcript));
 	ck_assert(same_text(a->commit, b->commit));
 	ck_assert(same_text(a->reviewed, b->reviewed));
 	ck_assert(same_text(a->session.pending, b->session.pending));
@@ -274,8 +271,7 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert_int_eq(a->on_hold, b->on_hold);
 	ck_assert_int_eq(a->stalls, b->stalls);
 	ck_assert_int_eq(a->over_budget, b->over_budget);
-	ck_assert_int_eq(a->usage_tokens, b->usage_tokens);
-	ck_assert_int_eq(a->usage_cost, b->usage_cost);
+	ck_assert_int_eq(a->session.history_ms, b->session.history_ms);
 	ck_assert_int_eq(a->self_review, b->self_review);
 	ck_assert_int_eq(a->self_reviewed, b->self_reviewed);
 	ck_assert_int_eq(a->session.step, b->session.step);

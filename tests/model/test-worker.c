@@ -320,9 +320,6 @@ fill(struct worker *worker)
 	xstrset(&worker->task, "t17");
 	worker->stalls = 2;
 	worker->over_budget = true;
-	xstrset(&worker->usage_transcript, "u");
-	worker->usage_tokens = 5;
-	worker->usage_cost = 6;
 	xstrset(&worker->commit, "abc");
 	xstrset(&worker->reviewed, "abd");
 	worker->self_review = worker->self_reviewed = true;
@@ -356,9 +353,6 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 	ck_assert_ptr_null(worker->task);
 	ck_assert_int_eq(worker->stalls, 0);
 	ck_assert(!worker->over_budget);
-	ck_assert_str_eq(worker->usage_transcript, "u");
-	ck_assert_int_eq(worker->usage_tokens, 5);
-	ck_assert_int_eq(worker->usage_cost, 6);
 	ck_assert_ptr_null(worker->commit);
 	ck_assert_ptr_null(worker->reviewed);
 	ck_assert(!worker->self_review && !worker->self_reviewed);

@@ -45,7 +45,7 @@ follow_begin(struct follow *f, const char *path)
 {
 	memset(f, 0, sizeof *f);
 	f->loop = loop_new();
-	f->transcript = transcript_new(f->loop, path, follow_grew, f);
+	f->transcript = transcript_new(f->loop, path, 0, follow_grew, f);
 }
 
 static void
@@ -219,7 +219,7 @@ START_TEST(free_from_inside_the_callback_is_fine)
 	struct follow f = { .loop = loop_new() };
 
 	append(path, PROMPT "\n" PROMPT "\n");
-	f.transcript = transcript_new(f.loop, path, free_inside, &f);
+	f.transcript = transcript_new(f.loop, path, 0, free_inside, &f);
 	ck_assert_int_eq(loop_run(f.loop), 0);
 	ck_assert_ptr_null(f.transcript);
 	transcript_free(NULL);

@@ -14,6 +14,17 @@ take(struct transcript_parser *parser, const char *line)
 	transcript_parser_line(parser, line, strlen(line));
 }
 
+/* Of all models. */
+static int64_t
+sum(const struct usage *usage, enum usage_kind kind)
+{
+	int64_t tokens = 0;
+
+	for (size_t i = 0; i < usage->count; i++)
+		tokens += usage->models[i].tokens[kind];
+	return tokens;
+}
+
 /* The totals of these lines alone; the list ends with NULL. */
 static struct transcript_totals
 totals_of(const char *const *lines)
@@ -111,10 +122,10 @@ START_TEST(a_message_on_several_lines_is_counted_once)
 
 	ck_assert_int_eq(t.replies, 2);
 	ck_assert_int_eq(t.prompts, 1);
-	ck_assert_int_eq(t.input_tokens, 20);
-	ck_assert_int_eq(t.output_tokens, 35);
-	ck_assert_int_eq(t.cache_read_tokens, 200);
-	ck_assert_int_eq(t.cache_write_tokens, 14);
+	ck_assert_int_eq(sum(&t.usage, USAGE_INPUT), 20);
+	ck_assert_int_eq(sum(&t.usage, USAGE_OUTPUT), 35);
+	ck_assert_int_eq(sum(&t.usage, USAGE_CACHE_READ), 200);
+	ck_assert_int_eq(sum(&t.usage, USAGE_CACHE_WRITE_5M), 14);
 }
 END_TEST
 
@@ -130,7 +141,7 @@ START_TEST(messages_without_an_id_are_counted_each)
 	struct transcript_totals t = totals_of(lines);
 
 	ck_assert_int_eq(t.replies, 2);
-	ck_assert_int_eq(t.input_tokens, 6);
+	ck_assert_int_eq(sum(&t.usage, USAGE_INPUT), 6);
 }
 END_TEST
 
@@ -149,7 +160,7 @@ START_TEST(a_long_session_is_counted_to_its_end)
 		take(parser, line);
 	}
 	ck_assert_int_eq(t->replies, 1000);
-	ck_assert_int_eq(t->output_tokens, 2000);
+	ck_assert_int_eq(sum(&t->usage, USAGE_OUTPUT), 2000);
 	transcript_parser_free(parser);
 }
 END_TEST
@@ -169,8 +180,105 @@ START_TEST(nonsense_numbers_do_not_count)
 	struct transcript_totals t = totals_of(lines);
 
 	ck_assert_int_eq(t.replies, 5);
-	ck_assert_int_eq(t.output_tokens, 0);
-	ck_assert_double_eq(t.cost_usd, 1.5);
+	ck_assert_int_eq(sum(&t.usage, USAGE_OUTPUT), 0);
+	ck_assert_int_eq(t.report.cost, 1500000);
+}
+END_TEST
+
+#define PRICED(id, model, more)                                               \
+	"{\"type\":\"assistant\",\"timestamp\":\"2026-11-15T20:00:00.000Z\"," \
+	"\"message\":{\"id\":\"" id "\",\"model\":\"" model                   \
+	"\",\"usage\":{\"input_tokens\":1000,\"output_tokens\":200,"          \
+	"\"cache_read_input_tokens\":5000,"                                   \
+	"\"cache_creation_input_tokens\":3000" more "}}}"
+
+START_TEST(tokens_are_counted_by_model_and_kind)
+{
+	static const char *const lines[] = {
+		PRICED("a", "claude-x",
+		    ",\"cache_creation\":{\"ephemeral_5m_input_tokens\":1000,"
+		    "\"ephemeral_1h_input_tokens\":2000}"),
+		PRICED("b", "claude-y", ""),
+		/* More than there is in all: invalid. */
+		PRICED("c", "claude-y",
+		    ",\"cache_creation\":{"
+		    "\"ephemeral_1h_input_tokens\":3001}"),
+		NULL
+	};
+	struct transcript_totals t = totals_of(lines);
+
+	ck_assert_uint_eq(t.usage.count, 2);
+	ck_assert_str_eq(t.usage.models[0].name, "claude-x");
+	ck_assert_int_eq(t.usage.models[0].tokens[USAGE_INPUT], 1000);
+	ck_assert_int_eq(t.usage.models[0].tokens[USAGE_OUTPUT], 200);
+	ck_assert_int_eq(t.usage.models[0].tokens[USAGE_CACHE_READ], 5000);
+	ck_assert_int_eq(t.usage.models[0].tokens[USAGE_CACHE_WRITE_5M], 1000);
+	ck_assert_int_eq(t.usage.models[0].tokens[USAGE_CACHE_WRITE_1H], 2000);
+	ck_assert_int_eq(t.usage.models[1].tokens[USAGE_CACHE_WRITE_5M], 6000);
+	ck_assert_int_eq(t.usage.models[1].tokens[USAGE_CACHE_WRITE_1H], 0);
+}
+END_TEST
+
+START_TEST(the_cost_of_the_agent_says_what_it_covers)
+{
+	static const char *const lines[] = {
+		"{\"type\":\"cost-state\",\"totalCostUSD\":0.060000000000000005,"
+		"\"modelUsage\":{\"claude-x\":{\"inputTokens\":2000,"
+		"\"outputTokens\":400,\"cacheReadInputTokens\":10000,"
+		"\"cacheCreationInputTokens\":6000,"
+		"\"cacheCreationEphemeral1hInputTokens\":4000}},"
+		"\"hasUnknownModelCost\":true}",
+		NULL
+	};
+	struct transcript_totals t = totals_of(lines);
+
+	ck_assert(t.report.given);
+	ck_assert(t.report.incomplete);
+	ck_assert_int_eq(t.report.cost, 60000);
+	ck_assert_uint_eq(t.report.usage.count, 1);
+	ck_assert_str_eq(t.report.usage.models[0].name, "claude-x");
+	ck_assert_int_eq(sum(&t.report.usage, USAGE_INPUT), 2000);
+	ck_assert_int_eq(sum(&t.report.usage, USAGE_OUTPUT), 400);
+	ck_assert_int_eq(sum(&t.report.usage, USAGE_CACHE_READ), 10000);
+	ck_assert_int_eq(sum(&t.report.usage, USAGE_CACHE_WRITE_5M), 2000);
+	ck_assert_int_eq(sum(&t.report.usage, USAGE_CACHE_WRITE_1H), 4000);
+	ck_assert(usage_is_empty(&t.usage));
+}
+END_TEST
+
+/* 2026-11-15T20:00:00.001Z */
+#define JUST_AFTER INT64_C(1794772800001)
+
+START_TEST(a_copied_history_is_not_counted)
+{
+	struct transcript_parser *parser = transcript_parser_new();
+	const struct transcript_totals *t = transcript_parser_totals(parser);
+
+	transcript_parser_since(parser, JUST_AFTER);
+	take(parser, PRICED("a", "claude-x", ""));
+	ck_assert(usage_is_empty(&t->usage));
+	transcript_parser_since(parser, JUST_AFTER - 1);
+	take(parser, PRICED("b", "claude-x", ""));
+	ck_assert_int_eq(sum(&t->usage, USAGE_INPUT), 1000);
+	transcript_parser_free(parser);
+}
+END_TEST
+
+START_TEST(what_subagents_use_is_part_of_it_and_stays)
+{
+	struct transcript_parser *parser = transcript_parser_new();
+	const struct transcript_totals *t = transcript_parser_totals(parser);
+	const char *side = PRICED("s", "claude-y", "");
+
+	take(parser, REPLY("a", "1"));
+	transcript_parser_side_line(parser, side, strlen(side));
+	ck_assert_int_eq(sum(&t->usage, USAGE_INPUT), 1010);
+	ck_assert_str_eq(transcript_parser_last_text(parser), "text of a");
+	transcript_parser_reset(parser);
+	ck_assert_int_eq(sum(&t->usage, USAGE_INPUT), 1000);
+	take(parser, REPLY("a", "1"));
+	ck_assert_int_eq(sum(&t->usage, USAGE_INPUT), 1010);
+	transcript_parser_free(parser);
 }
 END_TEST
 
@@ -190,7 +298,7 @@ START_TEST(tool_calls_and_their_errors_are_counted)
 	};
 	struct transcript_totals t = totals_of(lines);
 
-	ck_assert_int_eq(t.tool_calls, 2);
+	ck_assert_int_eq(t.usage.tool_calls, 2);
 	ck_assert_int_eq(t.tool_errors, 2);
 }
 END_TEST
@@ -219,7 +327,7 @@ START_TEST(api_errors_are_told_apart_from_replies)
 	    "\"No response requested.\"}]}}");
 	ck_assert_int_eq(t->api_errors, 3);
 	ck_assert_int_eq(t->replies, 1);
-	ck_assert_int_eq(t->input_tokens, 10);
+	ck_assert_int_eq(sum(&t->usage, USAGE_INPUT), 10);
 	ck_assert_str_eq(transcript_parser_last_text(parser), "text of a");
 	transcript_parser_free(parser);
 }
@@ -344,6 +452,10 @@ unit_suite(void)
 		messages_without_an_id_are_counted_each,
 		a_long_session_is_counted_to_its_end,
 		nonsense_numbers_do_not_count,
+		tokens_are_counted_by_model_and_kind,
+		the_cost_of_the_agent_says_what_it_covers,
+		a_copied_history_is_not_counted,
+		what_subagents_use_is_part_of_it_and_stays,
 		tool_calls_and_their_errors_are_counted,
 		api_errors_are_told_apart_from_replies,
 		a_model_may_speak_of_api_errors,

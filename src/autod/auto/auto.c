@@ -14,6 +14,7 @@
 #include "foreign-state.h"
 #include "intake.h"
 #include "landing.h"
+#include "ledger.h"
 #include "life.h"
 #include "lock.h"
 #include "login.h"
@@ -117,6 +118,9 @@ on_worker_event(
 	case EVENT_LOGIN_NEEDED:
 		login_look(mode);
 		break;
+	case EVENT_PROMPT_SUBMITTED:
+		ledger_prompted(mode->ledger, agent);
+		break;
 	case EVENT_WORKER_LOST:
 		outcome_worker_lost(mode, agent, event->reason);
 		break;
@@ -145,6 +149,8 @@ on_event(const struct event *event, void *arg)
 		after_landing_published(mode, event);
 	} else if (event->kind == EVENT_REVERTED) {
 		taken_back(mode, event);
+	} else if (event->kind == EVENT_TASK_ASSIGNED) {
+		ledger_assigned(mode->ledger, event);
 	} else if (event->worker != NULL) {
 		agent = fleet_find(mode->fleet, event->worker);
 		if (agent != NULL)
@@ -169,7 +175,8 @@ static const struct fleet_policy fleet_policy = {
 	.silence = stalls_silence,
 	.limited = outage_limited,
 	.progressed = stalls_progressed,
-	.used = spending_used,
+	.used = ledger_used,
+	.left = ledger_left,
 };
 
 static bool
@@ -302,6 +309,7 @@ floor_begin(void *self)
 	core->state.overseer_active = lock_is_held(overseer) == 1;
 	persist_changed(core);
 	outcome_settle_due(mode);
+	ledger_begin(mode->ledger);
 	task_ref_keep_all(mode);
 	if (mode->active)
 		begin_active(mode);
@@ -315,6 +323,7 @@ floor_patrol(void *self, bool all)
 
 	(void)all;
 	outcome_settle_due(mode);
+	ledger_patrol(mode->ledger);
 	if (!mode->begun || mode->core->stopping)
 		return;
 	mode->worth_asking = true;
@@ -419,6 +428,7 @@ auto_new(struct fleet *fleet, struct landings *landings, struct err *err)
 		free(mode);
 		return NULL;
 	}
+	mode->ledger = ledger_new(mode);
 	scheduler_init(mode);
 	register_floor(mode);
 	return mode;
@@ -435,6 +445,7 @@ auto_free(struct auto_mode *mode)
 	emit_unsubscribe(mode->core, on_event, mode);
 	landings_set_policy(mode->landings, NULL, NULL);
 	fleet_set_policy(mode->fleet, NULL, NULL);
+	ledger_free(mode->ledger);
 	source_free(mode->source);
 	loop_call_free(mode->look);
 	loop_timer_free(mode->again);

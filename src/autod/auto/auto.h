@@ -16,7 +16,9 @@
  *   after-landing.c  when landings may begin, and what happens after them
  *   post-accept.c    post_accept_command
  *   outcome.c        how attempts and tasks end
- *   spending.c       tokens, cost, budgets
+ *   ledger.c         tokens and cost of tasks and days
+ *   refile.c         costs that are known after a task was filed
+ *   spending.c       budgets
  *   stalls.c         workers without a sign of life
  *   login.c          a lost login
  *   outage.c         usage limits and outages of the service
@@ -37,6 +39,7 @@ struct agent;
 struct err;
 struct fleet;
 struct landings;
+struct ledger;
 struct loop_call;
 struct loop_timer;
 struct post_accept;
@@ -61,6 +64,7 @@ struct auto_mode {
 	struct source *source; /* NULL = not opened yet */
 	bool worth_asking; /* the source may have something new */
 	char *quarantined; /* unusable tasks as last reported */
+	struct ledger *ledger;
 	/* after-landing.c */
 	struct loop_timer *again; /* retries a landing that had to wait */
 	int git_tries; /* landings in a row that found a git lock file */

@@ -19,10 +19,8 @@
 #include "serve.h"
 #include "settings.h"
 #include "spending.h"
-#include "transcript.h"
 
-#define DAY_MS   (24 * 3600 * (int64_t)1000)
-#define MILLIONS 1000000
+#define DAY_MS (24 * 3600 * (int64_t)1000)
 
 static const char budget_over[] =
     "You were paused because a budget was used up; it has been raised. "
@@ -53,7 +51,7 @@ is_task_over(const struct settings *s, const struct task *t, struct buf *reason)
 	};
 	struct budget spent = {
 		.tokens = t->tokens,
-		.cost = t->cost,
+		.cost = t->spent.cost,
 		.time_ms = clock_wall_ms() - t->assigned_ms,
 		.turns = t->turns_before + t->turns,
 	};
@@ -153,52 +151,10 @@ spending_turn_ended(struct auto_mode *mode, struct agent *agent)
 	return pause_at_task_budget(mode, agent);
 }
 
-/* --- usage ----------------------------------------------------------- */
-
-static int64_t
-increase(int64_t *counted, int64_t total)
-{
-	int64_t more = total > *counted ? total - *counted : 0;
-
-	*counted += more;
-	return more;
-}
-
-/* Saved with the next change: after a crash it is counted again from the
- * file. */
 void
-spending_used(
-    void *arg, struct agent *agent, const struct transcript_parser *parser)
+spending_check(struct auto_mode *mode, struct agent *agent)
 {
-	struct auto_mode *mode = arg;
-	struct core *core = mode->core;
-	struct worker *w = agent->worker;
-	struct task *t = auto_task(agent);
-	const struct transcript_totals *totals =
-	    transcript_parser_totals(parser);
-	int64_t tokens, cost;
-
-	/* A worker that was reset still has the file, but not its name. */
-	if (w->session.transcript == NULL || !worker_is_auto(w->name))
-		return;
-	if (w->usage_transcript == NULL ||
-	    strcmp(w->usage_transcript, w->session.transcript) != 0) {
-		xstrset(&w->usage_transcript, w->session.transcript);
-		w->usage_tokens = w->usage_cost = 0;
-	}
-	tokens = increase(&w->usage_tokens,
-	    totals->input_tokens + totals->output_tokens +
-		totals->cache_write_tokens);
-	cost = increase(&w->usage_cost, (int64_t)(totals->cost_usd * MILLIONS));
-	if (tokens == 0 && cost == 0)
-		return; /* counted before a restart */
-	budget_spend(&core->state.today, today(), tokens, cost);
-	if (t != NULL) {
-		t->tokens += tokens;
-		t->cost += cost;
-	}
-	persist_note(core);
-	if (mode->active && !pause_at_day_budget(mode) &&
+	if (mode->active && !pause_at_day_budget(mode) && agent != NULL &&
 	    !agent_is_taken(agent))
 		pause_at_task_budget(mode, agent);
 }
@@ -210,7 +166,7 @@ static void
 grant(struct task *t)
 {
 	t->tokens_allowed = t->tokens;
-	t->cost_allowed = t->cost;
+	t->cost_allowed = t->spent.cost;
 	t->turns_allowed = t->turns_before + t->turns;
 	t->time_allowed_ms = clock_wall_ms() - t->assigned_ms;
 }

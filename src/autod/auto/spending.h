@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What the workers use, from their transcripts; pausing at the budgets, and
- * continuing. */
+/* Pausing at the budgets, and continuing. */
 #ifndef SPENDING_H
 #define SPENDING_H
 
@@ -9,14 +8,12 @@
 
 struct agent;
 struct auto_mode;
-struct transcript_parser;
 
 /* The method auto.resume. */
 void spending_register(struct auto_mode *mode);
-/* Part of struct fleet_policy: its transcript has grown; mode is a struct
- * auto_mode. */
-void spending_used(
-    void *mode, struct agent *agent, const struct transcript_parser *parser);
+/* Something was used: pause at the budgets that it reached. agent: who used it,
+ * NULL = a conversation that is over. */
+void spending_check(struct auto_mode *mode, struct agent *agent);
 /* Its turn is about to be continued. True: it was paused at its budget
  * instead. */
 bool spending_turn_ended(struct auto_mode *mode, struct agent *agent);

@@ -13,6 +13,7 @@
 #include "errtext.h"
 #include "mem.h"
 #include "persist.h"
+#include "transcript.h"
 #include "turn-end.h"
 #include "turn-failure.h"
 
@@ -165,6 +166,18 @@ on_grew(void *arg, const struct transcript_parser *parser)
 		fleet->policy->used(fleet->policy_arg, agent, parser);
 }
 
+static void
+on_left(void *arg, struct transcript *transcript)
+{
+	struct agent *agent = arg;
+	const struct fleet *fleet = agent->fleet;
+
+	if (fleet->policy->left != NULL)
+		fleet->policy->left(fleet->policy_arg, agent, transcript);
+	else
+		transcript_free(transcript);
+}
+
 /* --- its end ---------------------------------------------------------- */
 
 static void
@@ -303,6 +316,7 @@ const struct session_events agent_session_events = {
 	.turn_failed = on_turn_failed,
 	.asks_permission = on_permission,
 	.grew = on_grew,
+	.left = on_left,
 	.exited = on_exited,
 	.trouble = on_trouble,
 };

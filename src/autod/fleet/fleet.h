@@ -55,6 +55,10 @@ struct fleet_policy {
 	/* Its transcript has grown. */
 	void (*used)(void *arg, struct agent *agent,
 	    const struct transcript_parser *parser);
+	/* It has another conversation, or none; the callee owns the transcript
+	 * of the last one. */
+	void (*left)(
+	    void *arg, struct agent *agent, struct transcript *transcript);
 };
 
 struct fleet {

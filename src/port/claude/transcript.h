@@ -12,45 +12,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "transcript-parser.h"
+
 struct loop;
 struct transcript;
 
-struct transcript_totals {
-	int64_t prompts; /* typed or pasted; without interruptions, commands and
-			  * messages of the program to itself */
-	int64_t replies; /* assistant messages, by id */
-	int64_t tool_calls;
-	int64_t tool_errors;
-	int64_t api_errors;
-	int64_t interrupted;
-	int64_t input_tokens, output_tokens, cache_read_tokens,
-	    cache_write_tokens;
-	double cost_usd; /* of the whole session, 0 when not given */
-	int64_t skipped; /* invalid lines, or longer than 1 MiB; unknown kinds
-			  * do not count */
-	uint64_t bytes; /* read so far */
-};
-
-/* Add lines to the totals: the pure part, for tests and replays. Texts are cut
- * at 64 KiB and valid until the next line. */
-struct transcript_parser;
-struct transcript_parser *transcript_parser_new(void);
-void transcript_parser_free(struct transcript_parser *parser);
-void transcript_parser_line(
-    struct transcript_parser *parser, const char *line, size_t len);
-const struct transcript_totals *
-transcript_parser_totals(const struct transcript_parser *parser);
-const char *transcript_parser_last_text(
-    const struct transcript_parser *parser); /* "" = none */
-
-/* Follow a file (which may not exist yet; nor its directory) from its
- * beginning. fn is called when it has grown, once per pass of the loop, and may
- * free the transcript. If the file is replaced or cut short, counting starts
- * again. */
+/* Follow a file (which may not exist yet; nor its directory) and those of its
+ * subagents from their beginning. fn is called when one has grown, once per
+ * pass of the loop, and may free the transcript. If the file is replaced or cut
+ * short, counting starts again. from_ms: messages before that moment are a copy
+ * of an earlier conversation and are not counted; 0 = there are none. */
 typedef void transcript_fn(const struct transcript_parser *parser, void *arg);
-struct transcript *transcript_new(
-    struct loop *loop, const char *path, transcript_fn *fn, void *arg);
+struct transcript *transcript_new(struct loop *loop, const char *path,
+    int64_t from_ms, transcript_fn *fn, void *arg);
+/* Another owner: fn is called from now on. */
+void transcript_hand_over(
+    struct transcript *transcript, transcript_fn *fn, void *arg);
 void transcript_free(struct transcript *transcript);
+const char *transcript_path(const struct transcript *transcript);
+int64_t transcript_from_ms(const struct transcript *transcript);
 const struct transcript_parser *
 transcript_parser_of(const struct transcript *transcript);
 

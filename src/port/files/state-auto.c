@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
@@ -48,6 +49,45 @@ static const struct record_field today_fields[] = {
 	FIELD("cost_allowed", today.cost_allowed),
 };
 
+/* --- accounts -------------------------------------------------------- */
+
+struct account *
+state_auto_account(
+    const struct state *state, const char *transcript, int64_t from_ms)
+{
+	for (size_t i = 0; i < state->account_count; i++) {
+		struct account *account = state->accounts[i];
+
+		if (account->from_ms == from_ms &&
+		    strcmp(account->transcript, transcript) == 0)
+			return account;
+	}
+	return NULL;
+}
+
+void
+state_auto_add_account(struct state *state, struct account *account)
+{
+	state->accounts = xreallocarray(state->accounts,
+	    state->account_count + 1, sizeof(struct account *));
+	state->accounts[state->account_count++] = account;
+}
+
+void
+state_auto_remove_account(struct state *state, struct account *account)
+{
+	size_t i = 0;
+
+	while (state->accounts[i] != account)
+		i++;
+	state->account_count--;
+	memmove(state->accounts + i, state->accounts + i + 1,
+	    (state->account_count - i) * sizeof(struct account *));
+	account_free(account);
+}
+
+/* --- writing --------------------------------------------------------- */
+
 static struct json_object *
 outcomes_to_json(const struct state *state)
 {
@@ -69,6 +109,17 @@ tasks_to_json(const struct state *state)
 	return json;
 }
 
+static struct json_object *
+accounts_to_json(const struct state *state)
+{
+	struct json_object *json = json_object_new_array();
+
+	for (size_t i = 0; i < state->account_count; i++)
+		json_object_array_add(
+		    json, account_to_json(state->accounts[i]));
+	return json;
+}
+
 void
 state_auto_to_json(const struct state *state, struct json_object *json)
 {
@@ -80,7 +131,11 @@ state_auto_to_json(const struct state *state, struct json_object *json)
 	json_set(json, "outcomes", outcomes_to_json(state));
 	json_set(json, "auto_workers", strv_to_json(state->auto_workers));
 	json_set(json, "tasks", tasks_to_json(state));
+	json_set(json, "days", daybook_to_json(&state->days));
+	json_set(json, "accounts", accounts_to_json(state));
 }
+
+/* --- reading --------------------------------------------------------- */
 
 /* A member may be missing, but not have another type. */
 static int
@@ -186,6 +241,40 @@ parse_tasks(struct json_object *json, struct state *state, struct err *err)
 	return r;
 }
 
+static int
+parse_days(struct json_object *json, struct state *state, struct err *err)
+{
+	struct json_object *list = NULL;
+	int r;
+
+	r = json_get_array(json, "", "days", &list, err);
+	if (r < 0)
+		return optional(r);
+	return daybook_from_json(list, "days", &state->days, err);
+}
+
+static int
+parse_accounts(struct json_object *json, struct state *state, struct err *err)
+{
+	struct json_object *list = NULL;
+	int r;
+
+	r = json_get_array(json, "", "accounts", &list, err);
+	if (r < 0)
+		return optional(r);
+	for (size_t i = 0; i < json_object_array_length(list) && r == 0; i++) {
+		cleanup_buf struct buf at = BUF_INIT;
+		struct account *account = NULL;
+
+		json_path_index(&at, "accounts", i);
+		r = account_from_json(
+		    json_object_array_get_idx(list, i), at.data, &account, err);
+		if (r == 0)
+			state_auto_add_account(state, account);
+	}
+	return r;
+}
+
 int
 state_auto_from_json(
     struct json_object *json, struct state *state, struct err *err)
@@ -201,12 +290,22 @@ state_auto_from_json(
 		r = parse_workers(json, state, err);
 	if (r == 0)
 		r = parse_tasks(json, state, err);
+	if (r == 0)
+		r = parse_days(json, state, err);
+	if (r == 0)
+		r = parse_accounts(json, state, err);
 	return r;
 }
 
 void
 state_auto_release(struct state *state)
 {
+	for (size_t i = 0; i < state->account_count; i++)
+		account_free(state->accounts[i]);
+	free(state->accounts);
+	state->accounts = NULL;
+	state->account_count = 0;
+	daybook_release(&state->days);
 	for (size_t i = 0; i < state->task_count; i++)
 		task_free(state->tasks[i]);
 	free(state->tasks);

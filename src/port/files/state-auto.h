@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What auto mode keeps in the state: its members in the document, and the list
- * of its workers. */
+/* What auto mode keeps in the state: its members in the document, the list of
+ * its workers, and the accounts of conversations. */
 #ifndef STATE_AUTO_H
 #define STATE_AUTO_H
 
+#include <stdint.h>
+
+struct account;
 struct err;
 struct json_object;
 struct state;
@@ -13,6 +16,13 @@ struct state;
 void state_auto_set_workers(struct state *state, int count);
 /* Remove a name from that list, because its worker is removed on purpose. */
 void state_auto_unlist_worker(struct state *state, const char *name);
+
+/* The account of a conversation, NULL = none; add one (takes ownership), remove
+ * and free one. */
+struct account *state_auto_account(
+    const struct state *state, const char *transcript, int64_t from_ms);
+void state_auto_add_account(struct state *state, struct account *account);
+void state_auto_remove_account(struct state *state, struct account *account);
 
 /* The members of auto mode in state.json; state.c calls these. */
 void state_auto_to_json(const struct state *state, struct json_object *json);

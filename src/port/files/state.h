@@ -11,10 +11,12 @@
 #include <time.h>
 
 #include "budget.h"
+#include "daybook.h"
 #include "id.h"
 #include "landing-record.h"
 #include "task.h"
 
+struct account;
 struct err;
 struct json_object;
 struct worker;
@@ -49,6 +51,9 @@ struct state {
 	int source_repo_dirty_retry_count;
 	struct landing_record landings;
 	struct budget_day today;
+	struct daybook days;
+	struct account **accounts; /* owned; of conversations, oldest first */
+	size_t account_count;
 	uint64_t outcomes[OUTCOME_COUNT]; /* tasks that ended so, ever */
 	uint64_t errors; /* hard failures, ever */
 	char *paused; /* why no worker gets a task, or NULL */

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "account.h"
+#include "agent.h"
+#include "auto.h"
+#include "clock.h"
+#include "emit.h"
+#include "fleet.h"
+#include "ledger.h"
+#include "loop.h"
+#include "mem.h"
+#include "persist.h"
+#include "price.h"
+#include "refile.h"
+#include "settings.h"
+#include "spending.h"
+#include "state-auto.h"
+#include "strv.h"
+#include "transcript.h"
+
+#define DAY_MS       (24 * 3600 * (int64_t)1000)
+#define SAVE_MS      1000 /* so long the state on the disk may lag behind */
+#define QUIET_MS     5000 /* after Claude's own cost, nothing follows */
+#define PATIENCE_MS  60000 /* for that cost */
+#define ACCOUNTS_MAX 512
+
+/* A conversation that no worker has any more, read to its end. */
+struct left {
+	TAILQ_ENTRY(left) entry;
+	struct ledger *ledger;
+	struct transcript *transcript;
+	int64_t grew_ms; /* monotonic */
+};
+TAILQ_HEAD(left_list, left);
+
+struct ledger {
+	struct auto_mode *mode;
+	struct left_list left;
+	struct loop_timer *save;
+	char **unknown; /* models without a price that were told of */
+};
+
+static int64_t
+today(void)
+{
+	return clock_wall_ms() / DAY_MS;
+}
+
+/* --- booking --------------------------------------------------------- */
+
+static void
+save(void *arg)
+{
+	struct ledger *ledger = arg;
+
+	persist_changed(ledger->mode->core);
+}
+
+static void
+save_soon(struct ledger *ledger)
+{
+	struct core *core = ledger->mode->core;
+
+	persist_note(core);
+	if (ledger->save == NULL)
+		ledger->save = loop_after(core->loop, SAVE_MS, save, ledger);
+	else if (!loop_timer_pending(ledger->save))
+		loop_timer_restart(ledger->save, SAVE_MS);
+}
+
+static void
+book_on_task(
+    struct ledger *ledger, struct account *account, const struct spent *change)
+{
+	struct core *core = ledger->mode->core;
+	struct task *t = account->task != NULL ?
+	    state_task(&core->state, account->task) :
+	    NULL;
+
+	if (t != NULL) {
+		t->tokens += usage_budget_tokens(&change->usage);
+		spent_add(&t->spent, change);
+	}
+	if (t != NULL || account->task == NULL)
+		account->filed = account->spent;
+	else
+		refile_later(ledger->mode);
+}
+
+static bool
+was_told(const struct ledger *ledger, const char *model)
+{
+	for (size_t i = 0; i < strv_count(ledger->unknown); i++)
+		if (strcmp(ledger->unknown[i], model) == 0)
+			return true;
+	return false;
+}
+
+/* A model without a price makes a budget in dollars count too little. */
+static void
+tell_unknown(struct ledger *ledger, const struct account *account)
+{
+	struct core *core = ledger->mode->core;
+	const struct settings *s = core->settings;
+	const struct usage *usage = &account->spent.usage;
+
+	if (settings_amount(s, "budget.task_cost") == 0 &&
+	    settings_amount(s, "budget.day_cost") == 0)
+		return;
+	for (size_t i = 0; i < usage->count; i++) {
+		const char *model = usage->models[i].name;
+		cleanup_free char *reason = NULL;
+
+		if (price_find(settings_prices(s), model) != NULL ||
+		    was_told(ledger, model))
+			continue;
+		strv_add(&ledger->unknown, model);
+		reason = xasprintf(
+		    "there is no price for the model %s: budgets in dollars do "
+		    "not count it; add it to [prices] in .llmc/config.toml",
+		    model);
+		emit(core,
+		    &(struct event){ .kind = EVENT_COST_UNKNOWN,
+			.worker = account->worker,
+			.task = account->task,
+			.reason = reason });
+	}
+}
+
+static void
+book(struct ledger *ledger, struct account *account, const struct spent *change)
+{
+	struct state *state = &ledger->mode->core->state;
+
+	if (!usage_is_empty(&change->usage) || account->day == 0)
+		account->day = today();
+	spent_add(&daybook_day(&state->days, account->day)->spent, change);
+	if (worker_is_auto(account->worker) && account->day == today())
+		budget_spend(&state->today, account->day,
+		    usage_budget_tokens(&change->usage), change->cost);
+	book_on_task(ledger, account, change);
+	if (change->unpriced > 0)
+		tell_unknown(ledger, account);
+	save_soon(ledger);
+}
+
+/* Returns true if something was booked. */
+static bool
+update(struct ledger *ledger, struct account *account,
+    const struct transcript_parser *parser)
+{
+	const struct transcript_totals *totals =
+	    transcript_parser_totals(parser);
+	struct spent change;
+
+	if (!account_update(account, &totals->usage, &totals->report,
+		settings_prices(ledger->mode->core->settings), &change))
+		return false;
+	book(ledger, account, &change);
+	return true;
+}
+
+/* --- conversations of workers ---------------------------------------- */
+
+static struct account *
+account_of(struct ledger *ledger, const struct worker *w)
+{
+	struct state *state = &ledger->mode->core->state;
+	const struct session_record *s = &w->session;
+	struct account *account =
+	    state_auto_account(state, s->transcript, s->history_ms);
+
+	if (account != NULL)
+		return account;
+	account = account_new(s->transcript, s->history_ms, w->name);
+	xstrset(&account->task, w->task);
+	state_auto_add_account(state, account);
+	return account;
+}
+
+/* Every task begins a new conversation: with the prompt that was submitted, it
+ * is known whose it is. */
+void
+ledger_prompted(struct ledger *ledger, const struct agent *agent)
+{
+	if (agent->worker->session.transcript != NULL)
+		account_of(ledger, agent->worker);
+}
+
+void
+ledger_used(
+    void *arg, struct agent *agent, const struct transcript_parser *parser)
+{
+	struct auto_mode *mode = arg;
+
+	if (agent->worker->session.transcript == NULL)
+		return; /* it was reset, and its file is still read */
+	if (update(
+		mode->ledger, account_of(mode->ledger, agent->worker), parser))
+		spending_check(mode, agent);
+}
+
+void
+ledger_assigned(struct ledger *ledger, const struct event *event)
+{
+	struct state *state = &ledger->mode->core->state;
+	const struct task *t =
+	    event->task != NULL ? state_task(state, event->task) : NULL;
+
+	if (t != NULL && t->from == NULL)
+		daybook_day(&state->days, today())->attempts++;
+}
+
+/* --- conversations that were left ------------------------------------ */
+
+static void
+on_left_growth(const struct transcript_parser *parser, void *arg)
+{
+	struct left *left = arg;
+	struct auto_mode *mode = left->ledger->mode;
+	struct account *account = state_auto_account(&mode->core->state,
+	    transcript_path(left->transcript),
+	    transcript_from_ms(left->transcript));
+
+	left->grew_ms = clock_mono_ms();
+	if (account != NULL && update(left->ledger, account, parser))
+		spending_check(mode, NULL);
+}
+
+static void
+follow(struct ledger *ledger, struct transcript *transcript)
+{
+	struct left *left = xcalloc(1, sizeof *left);
+
+	left->ledger = ledger;
+	left->transcript = transcript;
+	left->grew_ms = clock_mono_ms();
+	transcript_hand_over(transcript, on_left_growth, left);
+	TAILQ_INSERT_TAIL(&ledger->left, left, entry);
+}
+
+static void
+unfollow(struct ledger *ledger, struct left *left)
+{
+	TAILQ_REMOVE(&ledger->left, left, entry);
+	transcript_free(left->transcript);
+	free(left);
+}
+
+/* Its file may have grown since it was read last, and Claude Code writes the
+ * cost when the conversation ends. */
+void
+ledger_left(void *arg, struct agent *agent, struct transcript *transcript)
+{
+	struct auto_mode *mode = arg;
+	struct account *account = state_auto_account(&mode->core->state,
+	    transcript_path(transcript), transcript_from_ms(transcript));
+
+	(void)agent;
+	if (account != NULL && !mode->core->stopping)
+		follow(mode->ledger, transcript);
+	else
+		transcript_free(transcript);
+}
+
+static const struct worker *
+current_worker(const struct state *state, const struct account *account)
+{
+	for (size_t i = 0; i < state->count; i++) {
+		const struct session_record *s = &state->workers[i]->session;
+
+		if (s->transcript != NULL &&
+		    strcmp(s->transcript, account->transcript) == 0)
+			return state->workers[i];
+	}
+	return NULL;
+}
+
+void
+ledger_begin(struct ledger *ledger)
+{
+	struct core *core = ledger->mode->core;
+
+	for (size_t i = 0; i < core->state.account_count; i++) {
+		const struct account *account = core->state.accounts[i];
+		const struct worker *w = current_worker(&core->state, account);
+
+		/* A session that is adopted has its own. */
+		if (w == NULL || w->session.pane == NULL)
+			follow(ledger,
+			    transcript_new(core->loop, account->transcript,
+				account->from_ms, NULL, NULL));
+	}
+	refile_later(ledger->mode);
+}
+
+static bool
+is_followed(const struct ledger *ledger, const struct account *account)
+{
+	const struct left *left;
+
+	TAILQ_FOREACH (left, &ledger->left, entry)
+		if (strcmp(transcript_path(left->transcript),
+			account->transcript) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_needed(const struct ledger *ledger, const struct account *account)
+{
+	const struct state *state = &ledger->mode->core->state;
+	struct spent change = spent_beyond(&account->spent, &account->filed);
+
+	return current_worker(state, account) != NULL ||
+	    is_followed(ledger, account) || spent_is_change(&change);
+}
+
+/* Without a bound, corrections that cannot be written would pile up. */
+static void
+forget_accounts(struct ledger *ledger)
+{
+	struct state *state = &ledger->mode->core->state;
+
+	for (size_t i = state->account_count; i-- > 0;) {
+		struct account *account = state->accounts[i];
+
+		if (is_needed(ledger, account) &&
+		    state->account_count <= ACCOUNTS_MAX)
+			continue;
+		state_auto_remove_account(state, account);
+		persist_note(ledger->mode->core);
+	}
+}
+
+void
+ledger_patrol(struct ledger *ledger)
+{
+	int64_t now = clock_mono_ms();
+	struct left *left, *next;
+
+	for (left = TAILQ_FIRST(&ledger->left); left != NULL; left = next) {
+		bool told = transcript_parser_totals(
+		    transcript_parser_of(left->transcript))
+				->report.given;
+
+		next = TAILQ_NEXT(left, entry);
+		if (now - left->grew_ms > (told ? QUIET_MS : PATIENCE_MS))
+			unfollow(ledger, left);
+	}
+	forget_accounts(ledger);
+	refile_later(ledger->mode);
+}
+
+struct ledger *
+ledger_new(struct auto_mode *mode)
+{
+	struct ledger *ledger = xcalloc(1, sizeof *ledger);
+
+	ledger->mode = mode;
+	TAILQ_INIT(&ledger->left);
+	return ledger;
+}
+
+void
+ledger_free(struct ledger *ledger)
+{
+	struct left *left;
+
+	if (ledger == NULL)
+		return;
+	while ((left = TAILQ_FIRST(&ledger->left)) != NULL)
+		unfollow(ledger, left);
+	loop_timer_free(ledger->save);
+	strv_free(ledger->unknown);
+	free(ledger);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "account.h"
+#include "cli.h"
+#include "clock.h"
+#include "daybook.h"
+#include "json.h"
+#include "mem.h"
+#include "shape.h"
+#include "spent-view.h"
+#include "status-usage.h"
+#include "status.h"
+
+#define DAY_MS (24 * 3600 * (int64_t)1000)
+
+/* A day without any use costs nothing: that is known. */
+struct json_object *
+status_usage_day(const struct daybook_day *day)
+{
+	static const struct daybook_day none;
+	struct json_object *json = json_object_new_object();
+
+	if (day == NULL)
+		day = &none;
+	json_set_int(json, "attempts", day->attempts);
+	spent_view_set(
+	    json, usage_budget_tokens(&day->spent.usage), &day->spent);
+	if (day->spent.usage.count == 0) {
+		json_set_int(json, "cost_usd", 0);
+		json_set_string(
+		    json, "cost_source", cost_source_words[COST_ESTIMATE]);
+	}
+	return json;
+}
+
+void
+status_usage_show(struct status *status)
+{
+	const struct daybook *days = &status->state.days;
+	struct cli *cli = status->cli;
+	struct json_object *list = json_object_new_array();
+	const struct daybook_day *day =
+	    daybook_find(days, status->now / DAY_MS);
+
+	for (size_t i = 0; i < days->count; i++) {
+		struct json_object *json = status_usage_day(&days->days[i]);
+
+		json_set_int(json, "day_unix", days->days[i].day * 86400);
+		json_object_array_add(list, json);
+	}
+	json_set(cli->result, "days", list);
+	if (day != NULL && day->spent.usage.count > 0 &&
+	    !json_object_object_get_ex(cli->result, "auto", NULL)) {
+		cleanup_json struct json_object *json = status_usage_day(day);
+
+		buf_adds(&cli->text, "\nToday: ");
+		spent_view_add(&cli->text, json);
+		buf_addc(&cli->text, '\n');
+	}
+}
+
+/* --- shapes ---------------------------------------------------------- */
+
+#define DAY_MEMBERS                                                           \
+	{ .name = "attempts", .type = SHAPE_INT, .help = "at tasks, begun" }, \
+	    { .name = "tokens",                                               \
+		    .type = SHAPE_INT,                                        \
+		    .help = "without those read from the cache" },            \
+	    { .name = "cost_usd",                                             \
+		    .type = SHAPE_NUMBER,                                     \
+		    .flags = SHAPE_NULLABLE,                                  \
+		    .help = "null: unknown" },                                \
+	    { .name = "cost_source",                                          \
+		    .type = SHAPE_STRING,                                     \
+		    .choices = cost_source_words },                           \
+	{                                                                     \
+		.name = "usage", .type = SHAPE_OBJECT,                        \
+		.of = &spent_view_usage_shape                                 \
+	}
+
+const struct shape status_usage_day_shape = {
+	.fields = (const struct shape_field[]){ DAY_MEMBERS, { .name = NULL } },
+};
+
+const struct shape status_usage_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "day_unix",
+		    .type = SHAPE_INT,
+		    .help = "when the day began (UTC)" },
+		DAY_MEMBERS, { .name = NULL } },
+};

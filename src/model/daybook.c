@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "daybook.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+
+void
+daybook_release(struct daybook *book)
+{
+	free(book->days);
+	*book = (struct daybook){ 0 };
+}
+
+static size_t
+place_of(const struct daybook *book, int64_t day)
+{
+	size_t i = book->count;
+
+	while (i > 0 && book->days[i - 1].day >= day)
+		i--;
+	return i;
+}
+
+const struct daybook_day *
+daybook_find(const struct daybook *book, int64_t day)
+{
+	size_t i = place_of(book, day);
+
+	return i < book->count && book->days[i].day == day ? &book->days[i] :
+							     NULL;
+}
+
+struct daybook_day *
+daybook_day(struct daybook *book, int64_t day)
+{
+	size_t i = place_of(book, day);
+
+	if (i < book->count && book->days[i].day == day)
+		return &book->days[i];
+	if (book->count == DAYBOOK_DAYS) {
+		if (i == 0)
+			return &book->days[0];
+		memmove(book->days, book->days + 1,
+		    --book->count * sizeof *book->days);
+		i--;
+	}
+	book->days =
+	    xreallocarray(book->days, book->count + 1, sizeof *book->days);
+	memmove(book->days + i + 1, book->days + i,
+	    (book->count - i) * sizeof *book->days);
+	book->count++;
+	book->days[i] = (struct daybook_day){ .day = day };
+	return &book->days[i];
+}
+
+static const struct record_field fields[] = {
+	RECORD_FIELD(struct daybook_day, "day", day, .flags = RECORD_REQUIRED),
+	RECORD_FIELD(struct daybook_day, "attempts", attempts),
+};
+
+struct json_object *
+daybook_to_json(const struct daybook *book)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < book->count; i++) {
+		struct json_object *json = json_object_new_object();
+
+		record_to_json(fields, nitems(fields), &book->days[i], json);
+		spent_to_json(&book->days[i].spent, json);
+		json_object_array_add(list, json);
+	}
+	return list;
+}
+
+int
+daybook_from_json(struct json_object *list, const char *at,
+    struct daybook *ret_book, struct err *err)
+{
+	struct daybook book = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < json_object_array_length(list) && r == 0; i++) {
+		struct json_object *json = json_object_array_get_idx(list, i);
+		cleanup_buf struct buf path = BUF_INIT;
+		struct daybook_day day = { 0 };
+
+		json_path_index(&path, at, i);
+		r = record_from_json(
+		    fields, nitems(fields), json, path.data, &day, err);
+		if (r == 0)
+			r = spent_from_json(json, path.data, &day.spent, err);
+		if (r == 0)
+			*daybook_day(&book, day.day) = day;
+	}
+	if (r < 0) {
+		daybook_release(&book);
+		return r;
+	}
+	*ret_book = book;
+	return 0;
+}

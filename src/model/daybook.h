@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What all workers used, auto workers and those driven by hand, day by day. The
+ * oldest day is dropped when there are too many. */
+#ifndef DAYBOOK_H
+#define DAYBOOK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "account.h"
+
+struct err;
+struct json_object;
+
+#define DAYBOOK_DAYS 31
+
+struct daybook_day {
+	int64_t day; /* days since 1970, UTC */
+	int64_t attempts; /* at tasks, begun */
+	struct spent spent;
+};
+
+struct daybook {
+	struct daybook_day *days; /* owned; oldest first */
+	size_t count;
+};
+
+void daybook_release(struct daybook *book);
+
+/* The entry of a day, made if there is none; of a day older than the book, the
+ * oldest entry. */
+struct daybook_day *daybook_day(struct daybook *book, int64_t day);
+/* NULL = nothing was used then. */
+const struct daybook_day *daybook_find(const struct daybook *book, int64_t day);
+
+struct json_object *daybook_to_json(const struct daybook *book);
+int daybook_from_json(struct json_object *list, const char *at,
+    struct daybook *ret_book, struct err *err);
+
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "tail.h"
+#include "text.h"
+#include "transcript-parser.h"
+
+#define JSON_MAX    (4 * TAIL_LINE_MAX) /* a repaired line is longer */
+#define TEXT_MAX    (64 * 1024)
+#define TOKENS_MAX  (INT64_C(1) << 40) /* more in one message is invalid */
+#define COST_MAX    1e9 /* dollars */
+#define MICROS      1e6
+#define RECENT      64
+#define KEY_LEN     16
+#define INTERRUPTED "[Request interrupted by user"
+#define API_ERROR   "API Error"
+#define NO_MODEL    "?" /* the line does not name one */
+
+/* A message of the API may take several lines, with other lines between them;
+ * each has the usage of the whole message so far. */
+struct message {
+	char key[KEY_LEN + 1]; /* hash of its id, "" = none */
+	int64_t tokens[USAGE_KINDS]; /* already counted */
+};
+
+struct transcript_parser {
+	struct transcript_totals totals;
+	struct usage side; /* part of the totals: of subagents' files */
+	struct buf text;
+	struct message recent[RECENT];
+	size_t next; /* index in recent that is used next */
+	char since[CLOCK_STAMP_SIZE]; /* older messages do not count */
+	bool in_side; /* this line is from a subagent's file */
+};
+
+struct transcript_parser *
+transcript_parser_new(void)
+{
+	struct transcript_parser *parser = xcalloc(1, sizeof *parser);
+
+	buf_init(&parser->text);
+	return parser;
+}
+
+void
+transcript_parser_free(struct transcript_parser *parser)
+{
+	if (parser == NULL)
+		return;
+	buf_release(&parser->text);
+	free(parser);
+}
+
+void
+transcript_parser_since(struct transcript_parser *parser, int64_t from_ms)
+{
+	parser->since[0] = '\0';
+	if (from_ms > 0)
+		clock_format_stamp(from_ms, parser->since);
+}
+
+void
+transcript_parser_reset(struct transcript_parser *parser)
+{
+	buf_clear(&parser->text);
+	parser->totals = (struct transcript_totals){ .usage = parser->side };
+	memset(parser->recent, 0, sizeof parser->recent);
+}
+
+void
+transcript_parser_skip(struct transcript_parser *parser, uint64_t end)
+{
+	parser->totals.bytes = end;
+	parser->totals.skipped++;
+}
+
+const struct transcript_totals *
+transcript_parser_totals(const struct transcript_parser *parser)
+{
+	return &parser->totals;
+}
+
+const char *
+transcript_parser_last_text(const struct transcript_parser *parser)
+{
+	return parser->text.data;
+}
+
+static struct json_object *
+member(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (json_object_is_type(object, json_type_object))
+		json_object_object_get_ex(object, key, &value);
+	return value;
+}
+
+static bool
+starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* The text blocks of a message, one below the other; its content may also be a
+ * plain text. */
+static void
+message_text(struct json_object *content, struct buf *out)
+{
+	const char *text;
+
+	if (json_object_is_type(content, json_type_string))
+		buf_adds(out, json_object_get_string(content));
+	if (!json_object_is_type(content, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(content); i++) {
+		struct json_object *block =
+		    json_object_array_get_idx(content, i);
+
+		if (strcmp(json_string_or(block, "type", ""), "text") != 0)
+			continue;
+		text = json_string_or(block, "text", "");
+		if (out->len > 0 && *text != '\0')
+			buf_addc(out, '\n');
+		buf_adds(out, text);
+	}
+}
+
+static int64_t
+count_blocks(struct json_object *content, const char *type, const char *flag)
+{
+	int64_t count = 0;
+
+	if (!json_object_is_type(content, json_type_array))
+		return 0;
+	for (size_t i = 0; i < json_object_array_length(content); i++) {
+		struct json_object *block =
+		    json_object_array_get_idx(content, i);
+
+		if (strcmp(json_string_or(block, "type", ""), type) == 0 &&
+		    (flag == NULL || json_bool_or(block, flag, false)))
+			count++;
+	}
+	return count;
+}
+
+static void
+keep_text(struct buf *kept, const struct buf *text)
+{
+	buf_clear(kept);
+	buf_add(kept, text->data, text_cut(text->data, text->len, TEXT_MAX));
+}
+
+/* Was it typed, and not written by the program itself? Newer versions say so.
+ */
+static bool
+prompt_is_typed(struct json_object *line, const char *text)
+{
+	static const char *const made[] = { "<command-", "<local-command-",
+		"<bash-", "<task-notification>", "Stop hook feedback:", NULL };
+	const char *origin =
+	    json_string_or(member(line, "origin"), "kind", NULL);
+
+	if (json_bool_or(line, "isMeta", false) ||
+	    json_bool_or(line, "isSidechain", false) ||
+	    json_bool_or(line, "isCompactSummary", false))
+		return false;
+	if (origin != NULL)
+		return strcmp(origin, "human") == 0;
+	for (size_t i = 0; made[i] != NULL; i++)
+		if (starts_with(text, made[i]))
+			return false;
+	return true;
+}
+
+static void
+line_user(struct transcript_parser *parser, struct json_object *line)
+{
+	struct json_object *content =
+	    member(member(line, "message"), "content");
+	struct transcript_totals *totals = &parser->totals;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	totals->tool_errors += count_blocks(content, "tool_result", "is_error");
+	message_text(content, &text);
+	if (starts_with(text.data, INTERRUPTED))
+		totals->interrupted++;
+	else if (text.len > 0 &&
+	    count_blocks(content, "tool_result", NULL) == 0 &&
+	    prompt_is_typed(line, text.data))
+		totals->prompts++;
+}
+
+/* A prompt that was typed while the agent worked has another kind of line. */
+static void
+line_attachment(struct transcript_parser *parser, struct json_object *line)
+{
+	struct json_object *what = member(line, "attachment");
+
+	if (strcmp(json_string_or(what, "type", ""), "queued_command") == 0 &&
+	    prompt_is_typed(what, json_string_or(what, "prompt", "")))
+		parser->totals.prompts++;
+}
+
+/* Where this message's counts are kept; a new one is counted as a reply. */
+static struct message *
+message_of(struct transcript_parser *parser, const char *id)
+{
+	struct message *message;
+	char key[KEY_LEN + 1] = "";
+
+	if (id != NULL)
+		id_hash(id, key, KEY_LEN);
+	for (size_t i = 0; id != NULL && i < RECENT; i++)
+		if (strcmp(parser->recent[i].key, key) == 0)
+			return &parser->recent[i];
+	parser->totals.replies++;
+	message = &parser->recent[parser->next];
+	parser->next = (parser->next + 1) % RECENT;
+	memset(message, 0, sizeof *message);
+	memcpy(message->key, key, sizeof key);
+	return message;
+}
+
+/* Tokens of a message by kind. What was written to the cache is split by how
+ * long it is kept; five minutes unless it says otherwise. */
+static void
+message_tokens(struct json_object *usage, int64_t tokens[USAGE_KINDS])
+{
+	static const char *const keys[USAGE_KINDS] = {
+		[USAGE_INPUT] = "input_tokens",
+		[USAGE_OUTPUT] = "output_tokens",
+		[USAGE_CACHE_READ] = "cache_read_input_tokens",
+		[USAGE_CACHE_WRITE_5M] = "cache_creation_input_tokens",
+	};
+	int64_t hour = 0;
+
+	memset(tokens, 0, USAGE_KINDS * sizeof tokens[0]);
+	for (int i = 0; i < USAGE_KINDS; i++)
+		if (keys[i] != NULL)
+			json_get_int(usage, "", keys[i], 0, TOKENS_MAX,
+			    &tokens[i], NULL);
+	json_get_int(member(usage, "cache_creation"), "",
+	    "ephemeral_1h_input_tokens", 0, tokens[USAGE_CACHE_WRITE_5M], &hour,
+	    NULL);
+	tokens[USAGE_CACHE_WRITE_1H] = hour;
+	tokens[USAGE_CACHE_WRITE_5M] -= hour;
+}
+
+static void
+count_tokens(struct transcript_parser *parser, struct json_object *message)
+{
+	struct message *counted =
+	    message_of(parser, json_string_or(message, "id", NULL));
+	const char *model = json_string_or(message, "model", NO_MODEL);
+	int64_t tokens[USAGE_KINDS];
+
+	message_tokens(member(message, "usage"), tokens);
+	for (int i = 0; i < USAGE_KINDS; i++) {
+		int64_t more = tokens[i] - counted->tokens[i];
+
+		if (more <= 0)
+			continue;
+		usage_add(
+		    &parser->totals.usage, model, (enum usage_kind)i, more);
+		if (parser->in_side)
+			usage_add(
+			    &parser->side, model, (enum usage_kind)i, more);
+		counted->tokens[i] = tokens[i];
+	}
+}
+
+static void
+count_tool_calls(struct transcript_parser *parser, struct json_object *content)
+{
+	struct usage calls = { .tool_calls =
+				   count_blocks(content, "tool_use", NULL) };
+
+	usage_merge(&parser->totals.usage, &calls);
+	if (parser->in_side)
+		usage_merge(&parser->side, &calls);
+}
+
+/* The lines of a resumed conversation may be a copy from another file. */
+static bool
+is_history(const struct transcript_parser *parser, struct json_object *line)
+{
+	return parser->since[0] != '\0' &&
+	    strcmp(json_string_or(line, "timestamp", ""), parser->since) < 0;
+}
+
+/* Not everything the program writes in the model's name is an error. */
+static bool
+is_api_error(
+    struct json_object *line, struct json_object *message, const char *text)
+{
+	if (json_bool_or(line, "isApiErrorMessage", false))
+		return true;
+	return strcmp(json_string_or(message, "model", ""), "<synthetic>") ==
+	    0 &&
+	    (starts_with(text, API_ERROR) ||
+		json_string_or(line, "error", NULL) != NULL);
+}
+
+static void
+line_assistant(struct transcript_parser *parser, struct json_object *line)
+{
+	struct json_object *message = member(line, "message");
+	struct json_object *content = member(message, "content");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	message_text(content, &text);
+	if (is_api_error(line, message, text.data)) {
+		parser->totals.api_errors++;
+		return;
+	}
+	if (strcmp(json_string_or(message, "model", ""), "<synthetic>") == 0)
+		return;
+	if (!is_history(parser, line)) {
+		count_tokens(parser, message);
+		count_tool_calls(parser, content);
+	}
+	if (text.len > 0 && !parser->in_side &&
+	    !json_bool_or(line, "isSidechain", false))
+		keep_text(&parser->text, &text);
+}
+
+static void
+reported_model(struct json_object *json, const char *name, struct usage *usage)
+{
+	static const char *const keys[USAGE_KINDS] = {
+		[USAGE_INPUT] = "inputTokens",
+		[USAGE_OUTPUT] = "outputTokens",
+		[USAGE_CACHE_READ] = "cacheReadInputTokens",
+		[USAGE_CACHE_WRITE_5M] = "cacheCreationInputTokens",
+		[USAGE_CACHE_WRITE_1H] = "cacheCreationEphemeral1hInputTokens",
+	};
+	int64_t tokens[USAGE_KINDS] = { 0 };
+
+	for (int i = 0; i < USAGE_KINDS; i++)
+		json_get_int(json, "", keys[i], 0, USAGE_MAX, &tokens[i], NULL);
+	tokens[USAGE_CACHE_WRITE_5M] -= tokens[USAGE_CACHE_WRITE_1H];
+	for (int i = 0; i < USAGE_KINDS; i++)
+		usage_add(usage, name, (enum usage_kind)i, tokens[i]);
+}
+
+/* What Claude Code itself counted, subagents included: everything since the
+ * conversation began, or since it was resumed after its process was killed. It
+ * is written at /clear and at a normal exit. */
+static void
+line_cost(struct transcript_parser *parser, struct json_object *line)
+{
+	struct usage_report report = { .given = true };
+	struct json_object *models = member(line, "modelUsage");
+	double cost;
+
+	if (json_get_double(line, "", "totalCostUSD", &cost, NULL) < 0 ||
+	    !(cost >= 0 && cost <= COST_MAX))
+		return;
+	report.cost = (int64_t)(cost * MICROS + 0.5);
+	report.incomplete = json_bool_or(line, "hasUnknownModelCost", false);
+	if (json_object_is_type(models, json_type_object)) {
+		json_object_object_foreach(models, name, json)
+		    reported_model(json, name, &report.usage);
+	}
+	parser->totals.report = report;
+}
+
+static const struct {
+	const char *type;
+	void (*take)(struct transcript_parser *, struct json_object *);
+} line_types[] = {
+	{ "user", line_user },
+	{ "assistant", line_assistant },
+	{ "attachment", line_attachment },
+	{ "cost-state", line_cost },
+};
+
+/* Make text that json_parse() refuses for single characters readable: \u0000,
+ * which the output of a program may well hold, and invalid UTF-8. */
+static void
+line_repair(const char *line, size_t len, struct buf *out)
+{
+	text_add_utf8(out, line, len);
+	for (size_t i = 0; i + 1 < out->len; i++) {
+		if (out->data[i] != '\\')
+			continue;
+		if (out->len - i >= 6 &&
+		    memcmp(out->data + i, "\\u0000", 6) == 0)
+			memcpy(out->data + i, "\\ufffd", 6);
+		i++;
+	}
+}
+
+static struct json_object *
+line_parse(const char *line, size_t len)
+{
+	cleanup_buf struct buf repaired = BUF_INIT;
+	struct json_object *value = NULL;
+
+	if (json_parse(line, len, JSON_MAX, &value, NULL) == 0)
+		return value;
+	line_repair(line, len, &repaired);
+	json_parse(repaired.data, repaired.len, JSON_MAX, &value, NULL);
+	return value;
+}
+
+void
+transcript_parser_line(
+    struct transcript_parser *parser, const char *line, size_t len)
+{
+	cleanup_json struct json_object *value = NULL;
+	const char *type;
+
+	parser->totals.bytes += len + 1;
+	while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == '\n'))
+		len--;
+	if (len == 0)
+		return;
+	value = line_parse(line, len);
+	type = json_string_or(value, "type", NULL);
+	if (type == NULL) {
+		parser->totals.skipped++;
+		return;
+	}
+	for (size_t i = 0; i < nitems(line_types); i++)
+		if (strcmp(type, line_types[i].type) == 0)
+			line_types[i].take(parser, value);
+}
+
+void
+transcript_parser_side_line(
+    struct transcript_parser *parser, const char *line, size_t len)
+{
+	uint64_t bytes = parser->totals.bytes;
+
+	parser->in_side = true;
+	transcript_parser_line(parser, line, len);
+	parser->in_side = false;
+	parser->totals.bytes = bytes;
+}

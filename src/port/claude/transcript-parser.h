@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The lines of a session's JSONL, added up: turns, tool calls, errors, tokens,
+ * the last message. Tolerates unknown and broken lines. No files: the pure
+ * part, for tests and replays too.
+ */
+#ifndef TRANSCRIPT_PARSER_H
+#define TRANSCRIPT_PARSER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "usage.h"
+
+struct transcript_parser;
+
+struct transcript_totals {
+	int64_t prompts; /* typed or pasted; without interruptions, commands and
+			  * messages of the program to itself */
+	int64_t replies; /* assistant messages, by id */
+	int64_t tool_errors;
+	int64_t api_errors;
+	int64_t interrupted;
+	struct usage usage; /* with its subagents */
+	struct usage_report report; /* the latest one */
+	int64_t skipped; /* invalid lines, or longer than 1 MiB; unknown kinds
+			  * do not count */
+	uint64_t bytes; /* read so far, without subagents */
+};
+
+struct transcript_parser *transcript_parser_new(void);
+void transcript_parser_free(struct transcript_parser *parser);
+
+/* Do not count what messages before this moment used; 0 = count all. */
+void transcript_parser_since(struct transcript_parser *parser, int64_t from_ms);
+
+/* The next line of the file, or of the file of a subagent. */
+void transcript_parser_line(
+    struct transcript_parser *parser, const char *line, size_t len);
+void transcript_parser_side_line(
+    struct transcript_parser *parser, const char *line, size_t len);
+/* A line that was too long; the next one begins there. */
+void transcript_parser_skip(struct transcript_parser *parser, uint64_t end);
+/* The file was replaced or cut short: count again; what subagents used stays.
+ */
+void transcript_parser_reset(struct transcript_parser *parser);
+
+/* Texts are cut at 64 KiB and valid until the next line. */
+const struct transcript_totals *
+transcript_parser_totals(const struct transcript_parser *parser);
+const char *transcript_parser_last_text(
+    const struct transcript_parser *parser); /* "" = none */
+
+#endif

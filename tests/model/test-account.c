@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "account.h"
+#include "daybook.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "unit.h"
+
+#define MODEL "claude-opus-5-5" /* $4 for a million tokens of input */
+
+static const struct usage_report no_report;
+
+/* One million of them cost four dollars. */
+static struct usage
+input(int64_t tokens)
+{
+	struct usage usage = { 0 };
+
+	usage_add(&usage, MODEL, USAGE_INPUT, tokens);
+	return usage;
+}
+
+static struct usage_report
+report_of(int64_t cost, int64_t tokens)
+{
+	return (struct usage_report){
+		.given = true, .cost = cost, .usage = input(tokens)
+	};
+}
+
+static bool
+update(struct account *a, int64_t tokens, const struct usage_report *report,
+    struct spent *change)
+{
+	struct usage total = input(tokens);
+
+	return account_update(a, &total, report, NULL, change);
+}
+
+START_TEST(a_file_that_is_read_again_adds_nothing)
+{
+	struct account *a = account_new("/t", 0, "auto-1");
+	struct spent change;
+
+	ck_assert(!update(a, 0, &no_report, &change));
+	ck_assert(update(a, 1000, &no_report, &change));
+	ck_assert_int_eq(change.cost, 4000);
+	ck_assert_int_eq(usage_budget_tokens(&change.usage), 1000);
+	ck_assert_int_eq(spent_source(&a->spent), COST_ESTIMATE);
+	ck_assert(!update(a, 400, &no_report, &change));
+	ck_assert(!update(a, 1000, &no_report, &change));
+	ck_assert(update(a, 1500, &no_report, &change));
+	ck_assert_int_eq(change.cost, 2000);
+	account_free(a);
+}
+END_TEST
+
+START_TEST(the_reported_cost_replaces_the_estimate)
+{
+	struct account *a = account_new("/t", 0, "auto-1");
+	struct usage_report report = report_of(3900, 1000);
+	struct spent change, task = { 0 };
+
+	update(a, 1000, &no_report, &change);
+	spent_add(&task, &change);
+	ck_assert(update(a, 1000, &report, &change));
+	ck_assert_int_eq(change.cost, -100);
+	ck_assert_int_eq(change.estimated, -4000);
+	spent_add(&task, &change);
+	ck_assert_int_eq(task.cost, 3900);
+	ck_assert_int_eq(spent_source(&task), COST_REPORTED);
+	/* The same line again, after a restart. */
+	ck_assert(!update(a, 1000, &report, &change));
+	/* The conversation goes on. */
+	ck_assert(update(a, 1500, &report, &change));
+	ck_assert_int_eq(change.cost, 2000);
+	spent_add(&task, &change);
+	ck_assert_int_eq(task.cost, 5900);
+	ck_assert_int_eq(spent_source(&task), COST_ESTIMATE);
+	account_free(a);
+}
+END_TEST
+
+/* A process that was killed has not reported what it used; the one that resumes
+ * the conversation begins to count anew. */
+START_TEST(a_report_that_covers_a_part_is_completed)
+{
+	struct account *a = account_new("/t", 0, "auto-1");
+	struct usage_report report = report_of(4000, 1000);
+	struct spent change;
+
+	update(a, 3000, &report, &change);
+	ck_assert_int_eq(a->spent.cost, 4000 + 8000);
+	ck_assert_int_eq(a->spent.estimated, 8000);
+	/* More than was seen: calls that are in no file. */
+	report = report_of(20000, 5000);
+	update(a, 3000, &report, &change);
+	ck_assert_int_eq(a->spent.cost, 20000);
+	ck_assert_int_eq(a->spent.estimated, 0);
+	/* One that does not say. */
+	report = (struct usage_report){ .given = true, .cost = 7 };
+	update(a, 3000, &report, &change);
+	ck_assert_int_eq(a->spent.cost, 7);
+	account_free(a);
+}
+END_TEST
+
+START_TEST(a_report_about_more_than_this_conversation_is_not_used)
+{
+	struct account *a = account_new("/t", 12345, "auto-1");
+	struct usage_report report = report_of(900000, 100000);
+	struct spent change;
+
+	update(a, 1000, &report, &change);
+	ck_assert_int_eq(a->spent.cost, 4000);
+	ck_assert_int_eq(spent_source(&a->spent), COST_ESTIMATE);
+	account_free(a);
+	a = account_new("/t", 0, "auto-1");
+	report.incomplete = true;
+	update(a, 1000, &report, &change);
+	ck_assert_int_eq(a->spent.cost, 4000);
+	account_free(a);
+}
+END_TEST
+
+START_TEST(a_cost_without_a_price_is_unknown)
+{
+	struct account *a = account_new("/t", 0, "auto-1");
+	struct usage total = input(1000);
+	struct usage_report report = { .given = true, .cost = 9000 };
+	struct spent change, nothing = { 0 };
+
+	ck_assert_int_eq(spent_source(&nothing), COST_UNKNOWN);
+	usage_add(&total, "stub", USAGE_OUTPUT, 5);
+	ck_assert(account_update(a, &total, &no_report, NULL, &change));
+	ck_assert_int_eq(change.unpriced, 5);
+	ck_assert_int_eq(change.cost, 4000);
+	ck_assert_int_eq(spent_source(&a->spent), COST_UNKNOWN);
+	/* Until the agent says it. */
+	report.usage = total;
+	ck_assert(account_update(a, &total, &report, NULL, &change));
+	ck_assert_int_eq(change.unpriced, -5);
+	ck_assert_int_eq(spent_source(&a->spent), COST_REPORTED);
+	ck_assert_int_eq(a->spent.cost, 9000);
+	account_free(a);
+}
+END_TEST
+
+START_TEST(accounts_come_back)
+{
+	struct account *a = account_new("/t", 7, "auto-1"), *again = NULL;
+	struct usage_report report = report_of(4000, 1000);
+	cleanup_json struct json_object *json = NULL;
+	struct spent change;
+
+	xstrset(&a->task, "t3");
+	a->day = 20000;
+	update(a, 3000, &report, &change);
+	a->filed.cost = 17;
+	json = account_to_json(a);
+	ck_assert_int_eq(account_from_json(json, "a", &again, NULL), 0);
+	ck_assert_str_eq(again->transcript, "/t");
+	ck_assert_str_eq(again->worker, "auto-1");
+	ck_assert_str_eq(again->task, "t3");
+	ck_assert_int_eq(again->from_ms, 7);
+	ck_assert_int_eq(again->day, 20000);
+	ck_assert_mem_eq(&again->spent, &a->spent, sizeof a->spent);
+	ck_assert_mem_eq(&again->filed, &a->filed, sizeof a->filed);
+	ck_assert_mem_eq(&again->report, &a->report, sizeof a->report);
+	account_free(a);
+	account_free(again);
+}
+END_TEST
+
+START_TEST(an_account_without_a_file_is_refused)
+{
+	cleanup_json struct json_object *json = json_object_new_object();
+	struct account *account = NULL;
+	struct err err = { 0 };
+
+	ck_assert_int_lt(account_from_json(json, "a", &account, &err), 0);
+	ck_assert_ptr_nonnull(strstr(err.msg, "a.transcript"));
+	ck_assert_ptr_null(account);
+}
+END_TEST
+
+START_TEST(old_days_are_dropped)
+{
+	struct daybook book = { 0 }, again = { 0 };
+	cleanup_json struct json_object *json = NULL;
+
+	for (int64_t day = 100; day < 100 + 2 * DAYBOOK_DAYS; day++)
+		daybook_day(&book, day)->attempts = day;
+	ck_assert_uint_eq(book.count, DAYBOOK_DAYS);
+	ck_assert_ptr_null(daybook_find(&book, 100));
+	ck_assert_int_eq(daybook_find(&book, 99 + 2 * DAYBOOK_DAYS)->attempts,
+	    99 + 2 * DAYBOOK_DAYS);
+	/* A late correction of a day that is gone. */
+	ck_assert_ptr_eq(daybook_day(&book, 100), &book.days[0]);
+	ck_assert_uint_eq(book.count, DAYBOOK_DAYS);
+	json = daybook_to_json(&book);
+	ck_assert_int_eq(daybook_from_json(json, "days", &again, NULL), 0);
+	ck_assert_uint_eq(again.count, book.count);
+	ck_assert_mem_eq(again.days, book.days, book.count * sizeof *book.days);
+	daybook_release(&book);
+	daybook_release(&again);
+}
+END_TEST
+
+START_TEST(days_are_in_order_whatever_comes_first)
+{
+	struct daybook book = { 0 };
+
+	daybook_day(&book, 5);
+	daybook_day(&book, 3);
+	daybook_day(&book, 4);
+	daybook_day(&book, 3);
+	ck_assert_uint_eq(book.count, 3);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(book.days[i].day, 3 + i);
+	daybook_release(&book);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("account");
+
+	unit_case(s, "account",
+	    (const TTest *const[]){ a_file_that_is_read_again_adds_nothing,
+		the_reported_cost_replaces_the_estimate,
+		a_report_that_covers_a_part_is_completed,
+		a_report_about_more_than_this_conversation_is_not_used,
+		a_cost_without_a_price_is_unknown, accounts_come_back,
+		an_account_without_a_file_is_refused, NULL });
+	unit_case(s, "days",
+	    (const TTest *const[]){ old_days_are_dropped,
+		days_are_in_order_whatever_comes_first, NULL });
+	return s;
+}
