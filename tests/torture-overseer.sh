@@ -89,6 +89,7 @@ git -C ready commit -q --allow-empty -m Start
 cd ready
 "$llmc" init >/dev/null
 "$llmc" config set defaults.agent_command "$build/tests/tools/fake-claude"
+"$llmc" config set defaults.allow_root true
 "$llmc" config set overseer.daemon_command \
 	"./daemon.sh" >/dev/null
 "$llmc" config set overseer.remediation_prompt \

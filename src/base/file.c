@@ -370,6 +370,22 @@ file_append(const char *path, const void *bytes, size_t len, mode_t mode,
 	return 0;
 }
 
+int
+file_make_private(const char *path, off_t *ret_size, struct err *err)
+{
+	struct stat st = { 0 };
+	cleanup_fd int fd =
+	    file_open_regular(path, O_WRONLY | O_CREAT, 0600, &st);
+
+	if (fd < 0)
+		return err_errno(err, fd, "cannot open %s", path);
+	if (fchmod(fd, 0600) == -1)
+		return err_errno(err, -errno, "cannot protect %s", path);
+	if (ret_size != NULL)
+		*ret_size = st.st_size;
+	return 0;
+}
+
 bool
 file_exists(const char *path)
 {

@@ -47,6 +47,10 @@ int file_mkdirs(const char *path, mode_t mode, struct err *err);
 int file_append(const char *path, const void *bytes, size_t len, mode_t mode,
     bool sync, struct err *err);
 
+/* Create the file if there is none, and let only its owner read it: for output
+ * that a shell appends. *ret_size (may be NULL): the bytes in it. */
+int file_make_private(const char *path, off_t *ret_size, struct err *err);
+
 bool file_exists(const char *path); /* of any type, even a dangling link */
 bool file_is_dir(const char *path);
 

@@ -93,8 +93,12 @@ show_daemon(struct status *s)
 		    s->state.auto_mode && !s->overseen ? " --auto" : "");
 	}
 	buf_addc(&cli->text, '\n');
-	if (branch != NULL)
+	if (branch != NULL && branch[0] != '\0')
 		buf_addf(&cli->text, "Work lands on %s.\n", branch);
+	else if (branch != NULL)
+		buf_adds(&cli->text,
+		    "Work lands nowhere: no branch is set; type: llmc config "
+		    "set repo.default_branch BRANCH\n");
 }
 
 /* --- workers --------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "daemon-wait.h"
 #include "errtext.h"
+#include "file.h"
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
@@ -27,7 +28,8 @@
 #include "terminal.h"
 #include "text.h"
 
-#define START_MS 20000
+#define START_MS  20000
+#define WORDS_MAX 4096
 
 enum {
 	FLAG_AUTO,
@@ -77,13 +79,12 @@ make_argv(struct cli *cli, const struct cli_args *args, const char *autod)
 }
 
 /* *ret_fd: the other end of its standard input, which is closed when it ends.
- */
+ * log: the file that gets what it says. */
 static int
-start_detached(struct cli *cli, char *const *argv, int *ret_fd, struct err *err)
+start_detached(struct cli *cli, char *const *argv, const char *log, int *ret_fd,
+    struct err *err)
 {
 	cleanup_buf struct buf command = BUF_INIT;
-	cleanup_free char *log =
-	    workspace_path(&cli->workspace, "logs/autod.stderr");
 	cleanup_child_result struct child_result result;
 	struct child_spec spec = { .cwd = cli->workspace.root, .detach = true };
 	int ends[2], r;
@@ -110,40 +111,59 @@ start_detached(struct cli *cli, char *const *argv, int *ret_fd, struct err *err)
 	return r;
 }
 
-/* The last log lines of a daemon that did not start. */
+/* What this daemon wrote to its log. */
 static void
-last_words(struct cli *cli, struct buf *out)
+read_words(const char *log, off_t from, struct buf *out)
 {
-	cleanup_free char *log =
-	    workspace_path(&cli->workspace, "logs/autod.stderr");
-	const char *const argv[] = { "tail", "-n", "1", log, NULL };
-	struct child_spec spec = { .argv = argv };
-	cleanup_child_result struct child_result result;
+	cleanup_fd int fd = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char bytes[WORDS_MAX];
+	ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, from);
 
-	if (child_run(&spec, &result, NULL) == 0)
-		child_output_text(&result.out, out);
-	buf_truncate(out, strcspn(out->data, "\n"));
+	if (n > 0)
+		text_add_utf8(out, bytes, (size_t)n);
+	while (out->len > 0 && out->data[out->len - 1] == '\n')
+		buf_truncate(out, out->len - 1);
+}
+
+/* One line is part of the message; more follow it. */
+static int
+fail_to_start(struct cli *cli, const char *log, off_t from)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+	bool one;
+
+	read_words(log, from, &words);
+	one = strchr(words.data, '\n') == NULL;
+	err_set(&err, -EIO, "the daemon did not start%s%s",
+	    words.len == 0 ? "; see: llmc logs" :
+		one        ? ": " :
+			     "; it said:",
+	    one ? words.data : "");
+	if (!one)
+		buf_addc(&words, '\n');
+	return cli_fail_output(cli, "failed", &err, one ? NULL : words.data);
 }
 
 static int
 up_detached(struct cli *cli, char *const *argv, bool is_auto)
 {
-	cleanup_buf struct buf words = BUF_INIT;
+	cleanup_free char *log =
+	    workspace_path(&cli->workspace, "logs/autod.stderr");
 	cleanup_json struct json_object *info = NULL;
 	cleanup_fd int fd = -1;
 	struct err err = { 0 };
+	off_t said = 0;
 
 	if (remote_alive(cli))
 		return cli_fail(cli, "already_running",
 		    "a daemon is already running for %s; see: llmc status",
 		    cli->workspace.root);
-	if (start_detached(cli, argv, &fd, &err) < 0)
+	if (file_make_private(log, &said, &err) < 0 ||
+	    start_detached(cli, argv, log, &fd, &err) < 0)
 		return cli_fail_err(cli, "failed", &err);
-	if (!daemon_wait_up(cli, fd, START_MS, &info)) {
-		last_words(cli, &words);
-		return cli_fail(cli, "failed", "the daemon did not start%s%s",
-		    words.len > 0 ? ": " : "", words.data);
-	}
+	if (!daemon_wait_up(cli, fd, START_MS, &info))
+		return fail_to_start(cli, log, said);
 	buf_addf(&cli->text, "The daemon is running (pid %lld).\n",
 	    (long long)json_int_or(info, "pid", 0));
 	if (is_auto)

@@ -180,11 +180,12 @@ landing_text_add(struct cli *cli, struct json_object *list)
 	struct json_object *items = json_object_object_get(list, "items");
 	size_t count = json_object_array_length(items);
 	struct json_object *push = json_object_object_get(list, "push");
+	const char *branch = json_string_or(list, "landing_branch", "");
 	struct table *table;
 
 	if (count == 0) {
-		buf_addf(&cli->text, "Nothing waits to land on %s.\n",
-		    json_string_or(list, "landing_branch", ""));
+		buf_addf(&cli->text, "Nothing waits to land%s%s.\n",
+		    branch[0] != '\0' ? " on " : "", branch);
 	} else {
 		table = table_new(columns, COLUMN_COUNT);
 		for (size_t i = 0; i < count; i++)

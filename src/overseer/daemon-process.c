@@ -22,6 +22,7 @@
 #include "daemon-process.h"
 #include "daemon-takeover.h"
 #include "errtext.h"
+#include "file.h"
 #include "lock.h"
 #include "log.h"
 #include "loop.h"
@@ -260,6 +261,7 @@ daemon_process_start(struct overseer *o)
 {
 	struct daemon_process *d = &o->daemon;
 	cleanup_free char *failure = overseer_path(o, "failure.json");
+	cleanup_free char *log = overseer_path(o, "logs/autod.stderr");
 	cleanup_free char *path = NULL;
 	cleanup_buf struct buf command = BUF_INIT;
 	struct child_spec spec = { .cwd = o->workspace.root,
@@ -277,6 +279,7 @@ daemon_process_start(struct overseer *o)
 	add_command(o, &command);
 	spec.shell = command.data;
 	d->started_ms = clock_mono_ms();
+	file_make_private(log, NULL, NULL); /* a shell would not */
 	unlink(failure); /* an earlier one's; this one may die before it can */
 	overseer_set_state(o, STATE_STARTING);
 	if (spawn(o, &spec, &err) < 0) {

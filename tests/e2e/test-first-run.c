@@ -192,6 +192,25 @@ START_TEST(unknown_keys_are_warned_of)
 }
 END_TEST
 
+/* Where no branch is checked out, messages do not name an empty one. */
+START_TEST(a_detached_head_has_no_branch)
+{
+	static const char type[] =
+	    "type: llmc config set repo.default_branch BRANCH";
+
+	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("config", "unset", "repo.default_branch", NULL);
+	e2e_git(fleet_root(), "checkout", "-q", "--detach", NULL);
+	fleet_up();
+	e2e_has(fleet_do("status", NULL)->out, type);
+	e2e_has(fleet_do("landing", NULL)->out, "Nothing waits to land.\n");
+	fleet_fails(type, "add", "adam", NULL);
+	fleet_do("down", NULL);
+	e2e_has(e2e_llmc(fleet_root(), "up", "--auto", NULL)->err,
+	    "\n      llmc config set repo.default_branch BRANCH\n");
+}
+END_TEST
+
 /* --- met later --------------------------------------------------------- */
 
 START_TEST(a_worker_that_waits_for_trust_goes_on_by_itself)
@@ -289,6 +308,7 @@ unit_suite(void)
 		programs_get_the_list_as_json,
 		root_must_allow_what_it_risks,
 		unknown_keys_are_warned_of,
+		a_detached_head_has_no_branch,
 		a_worker_that_waits_for_trust_goes_on_by_itself,
 		a_worker_that_root_must_allow_goes_on_by_itself,
 		a_lost_login_ends_the_run,

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "clock.h"
 #include "e2e.h"
@@ -65,9 +66,13 @@ START_TEST(up_passes_its_options_on_as_they_are)
 		     "<echo \"$HOME\" 'a  b'; x=1>\n<--concurrency>\n<100>\n"
 		     "<--post-accept-command>\n<>\n<--until-empty>\n",
 		shown_root);
-	struct e2e_run *run =
-	    e2e_sh(shown_root, e2e_path("\"%s\" %s", llmc, words));
+	struct e2e_run *run;
 
+	/* An agent that nothing is known of, and so nothing is checked. */
+	e2e_expect(e2e_llmc(shown_root, "config", "set",
+		       "defaults.agent_command", "agent", NULL),
+	    0, NULL);
+	run = e2e_sh(shown_root, e2e_path("\"%s\" %s", llmc, words));
 	ck_assert_int_eq(run->status, 3);
 	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)), expected);
 	e2e_sh(shown_root, "rm called");
@@ -79,6 +84,37 @@ START_TEST(up_passes_its_options_on_as_they_are)
 	e2e_sh(shown_root, e2e_path("\"%s\" up", llmc));
 	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)),
 	    e2e_path("<--root>\n<%s>\n", shown_root));
+}
+END_TEST
+
+/* What an earlier daemon said is not why this one did not start. */
+START_TEST(what_a_daemon_says_that_does_not_start_is_shown)
+{
+	const char *llmc = other_llmc();
+	const char *log = e2e_path("%s/.llmc/logs/autod.stderr", shown_root);
+	const char *up = e2e_path("\"%s\" up --detach", llmc);
+	struct stat st;
+
+	e2e_write(log, "long ago\n");
+	ck_assert_int_eq(chmod(log, 0644), 0);
+	e2e_has(e2e_sh(shown_root, up)->err,
+	    "llmc: the daemon did not start: no, I will not\n");
+	ck_assert_int_eq(stat(log, &st), 0);
+	ck_assert_int_eq(st.st_mode & 07777, 0600);
+	e2e_script(e2e_path("%s/it's other/autod", unit_scratch()),
+	    "#!/bin/sh\nprintf 'one reason\\nand \\033 the end\\n' >&2\n");
+	ck_assert_str_eq(e2e_sh(shown_root, up)->err,
+	    "llmc: the daemon did not start; it said:\n"
+	    "one reason\nand \\x1b the end\n");
+	e2e_has(e2e_sh(shown_root, e2e_path("%s --json", up))->out,
+	    "\"output\": \"one reason");
+	e2e_script(e2e_path("%s/it's other/autod", unit_scratch()),
+	    "#!/bin/sh\nexit 1\n");
+	e2e_has(e2e_sh(shown_root, up)->err, "did not start; see: llmc logs\n");
+	e2e_sh(shown_root, "rm .llmc/logs/autod.stderr");
+	e2e_sh(shown_root, e2e_path("umask 0; %s", up));
+	ck_assert_int_eq(stat(log, &st), 0);
+	ck_assert_int_eq(st.st_mode & 07777, 0600);
 }
 END_TEST
 
@@ -507,6 +543,7 @@ unit_suite(void)
 	const TTest *const all[] = {
 		up_checks_its_options_before_anything_starts,
 		up_passes_its_options_on_as_they_are,
+		what_a_daemon_says_that_does_not_start_is_shown,
 		task_says_how_it_is_called, no_task_is_told_with_what_to_do,
 		a_title_cannot_fool_a_terminal,
 		the_example_of_a_source_leaves_the_checkout_clean,

@@ -357,6 +357,10 @@ git_op_onto(struct git_op *op, const struct git_answer *answer)
 		    "%s has no commit on %s yet; type: git commit "
 		    "--allow-empty -m start",
 		    git_root(op->git), op->onto);
+	if (op->onto[0] == '\0')
+		return git_op_fail(op, -ENOENT,
+		    "no branch is set that work lands on; type: llmc config "
+		    "set repo.default_branch BRANCH, and restart the daemon");
 	return git_op_fail(op, -ENOENT, "there is no branch or commit %s in %s",
 	    op->onto, git_root(op->git));
 }
