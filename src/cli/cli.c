@@ -264,19 +264,31 @@ cli_coloured(struct cli *cli, const char *sgr, const char *text)
 		buf_adds(&cli->text, text);
 }
 
+char
+cli_flag_letter(const char *letters, size_t flag)
+{
+	if (letters == NULL || strlen(letters) <= flag || letters[flag] == ' ')
+		return '\0';
+	return letters[flag];
+}
+
 static void
-usage_flags(const struct cli_flag *flags, struct buf *out)
+usage_flags(const struct cli_flag *flags, const char *letters, struct buf *out)
 {
 	const struct table_column columns[] = { { .title = NULL },
 		{ .title = NULL } };
 	struct table *table = table_new(columns, 2);
 
-	for (; flags != NULL && flags->name != NULL; flags++) {
-		cleanup_free char *left = xasprintf("  --%s%s%s", flags->name,
-		    flags->value != NULL ? " " : "",
-		    flags->value != NULL ? flags->value : "");
+	for (size_t i = 0; flags != NULL && flags[i].name != NULL; i++) {
+		const char *value = flags[i].value;
+		char letter = cli_flag_letter(letters, i);
+		cleanup_free char *left = xasprintf("  --%s%s%s", flags[i].name,
+		    value != NULL ? " " : "", value != NULL ? value : "");
+		cleanup_free char *help = letter == '\0' ?
+		    xstrdup(flags[i].help) :
+		    xasprintf("%s (-%c)", flags[i].help, letter);
 
-		table_row(table, (const char *[]){ left, flags->help });
+		table_row(table, (const char *[]){ left, help });
 	}
 	table_print(table, 0, false, out);
 	table_free(table);
@@ -314,7 +326,7 @@ cli_usage(const struct cli_command *command, struct buf *out)
 		    "[OPTIONS] COMMAND [ARGUMENTS]\n\nCommands:\n");
 		usage_commands(out);
 		buf_adds(out, "\nOptions, before or after the command:\n");
-		usage_flags(cli_global_flags, out);
+		usage_flags(cli_global_flags, NULL, out);
 		buf_adds(out,
 		    "\nStart with: llmc init, then llmc doctor.\n"
 		    "More: llmc help COMMAND, man llmc, man llmc.conf.\n");
@@ -327,10 +339,10 @@ cli_usage(const struct cli_command *command, struct buf *out)
 		buf_addf(out, "\n%s", command->help);
 	if (command->flags != NULL) {
 		buf_adds(out, "\nOptions:\n");
-		usage_flags(command->flags, out);
+		usage_flags(command->flags, command->letters, out);
 	}
 	buf_adds(out, "\nOptions for every command:\n");
-	usage_flags(cli_global_flags, out);
+	usage_flags(cli_global_flags, NULL, out);
 }
 
 /* Does word name this flag? *ret_value: what follows "=", or NULL. */
@@ -416,6 +428,31 @@ cli_unknown_flag(
 	return cli_misuse(cli, command, "%s: no such option", word);
 }
 
+/* Does word have this short form, "-n" or "-n5"? *ret_value: what follows, or
+ * NULL. */
+static bool
+letter_matches(const char *word, char letter, const char **ret_value)
+{
+	if (letter == '\0' || word[0] != '-' || word[1] != letter)
+		return false;
+	*ret_value = word[2] != '\0' ? word + 2 : NULL;
+	return true;
+}
+
+static bool
+give(struct cli *cli, const struct cli_command *command, int flag,
+    const char *value, struct cli_args *args)
+{
+	if (args->given_count == CLI_GIVEN_MAX) {
+		cli_misuse(cli, command, "there are more than %d options",
+		    CLI_GIVEN_MAX);
+		return false;
+	}
+	args->given[args->given_count].flag = flag;
+	args->given[args->given_count++].value = value;
+	return true;
+}
+
 /* A flag of the command itself at argv[i]: number of words used, or -CLI_USAGE.
  */
 static int
@@ -427,7 +464,9 @@ parse_own(struct cli *cli, const struct cli_command *command, int argc,
 	int taken = 1;
 
 	for (size_t f = 0; flags != NULL && flags[f].name != NULL; f++) {
-		if (!flag_matches(argv[i], flags[f].name, &value))
+		if (!flag_matches(argv[i], flags[f].name, &value) &&
+		    !letter_matches(
+			argv[i], cli_flag_letter(command->letters, f), &value))
 			continue;
 		if (flags[f].value == NULL) {
 			if (value != NULL)
@@ -443,7 +482,8 @@ parse_own(struct cli *cli, const struct cli_command *command, int argc,
 			taken = 2;
 		}
 		args->flags[f] = value;
-		return taken;
+		return give(cli, command, (int)f, value, args) ? taken :
+								 -CLI_USAGE;
 	}
 	return -cli_unknown_flag(cli, command, argv[i]);
 }

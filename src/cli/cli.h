@@ -46,6 +46,7 @@ struct cli_flag {
 };
 
 #define CLI_FLAGS_MAX 16
+#define CLI_GIVEN_MAX 64
 
 /* What was typed after the command's name. */
 struct cli_args {
@@ -54,6 +55,13 @@ struct cli_args {
 	const char *flags[CLI_FLAGS_MAX]; /* by position in the command's
 					   * flag list; "" for a switch, NULL
 					   * when not given */
+	/* The same in the order in which they were typed: for flags that may
+	 * be given several times. Otherwise the last one counts. */
+	struct {
+		int flag;
+		const char *value;
+	} given[CLI_GIVEN_MAX];
+	int given_count;
 };
 
 #define CLI_NEEDS_REPO 1u /* a git repository */
@@ -65,6 +73,8 @@ struct cli_command {
 	const char *summary; /* one line */
 	const char *help; /* more lines, each ended by a newline */
 	const struct cli_flag *flags;
+	const char *letters; /* short forms of the flags, by position, a blank
+			      * for none; NULL = none at all */
 	int min_args, max_args;
 	bool hidden; /* for programs; help does not list it */
 	bool silent; /* exit status 0 and no error message, whatever happens */
@@ -138,6 +148,9 @@ struct json_object *cli_lines(const char *text);
 
 /* "\033[32mtext\033[0m" where colours are wanted, else the text. */
 void cli_coloured(struct cli *cli, const char *sgr, const char *text);
+
+/* The short form of a flag by its position, '\0' = none. */
+char cli_flag_letter(const char *letters, size_t flag);
 
 /* Usage of one command, or of llmc itself (NULL), for people. */
 void cli_usage(const struct cli_command *command, struct buf *out);

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "errtext.h"
 #include "event-feed.h"
+#include "event-filter.h"
 #include "event-words.h"
 #include "file.h"
 #include "json.h"
@@ -25,7 +26,10 @@
 
 enum {
 	FLAG_FOLLOW,
-	FLAG_LINES
+	FLAG_LINES,
+	FLAG_WORKER,
+	FLAG_TASK,
+	FLAG_KIND
 };
 
 static const struct cli_flag events_flags[] = {
@@ -33,11 +37,16 @@ static const struct cli_flag events_flags[] = {
 	    "keep printing new events until Ctrl-C" },
 	[FLAG_LINES] = { "lines", "N",
 	    "number of events to show (default: 50)" },
+	[FLAG_WORKER] = { "worker", "WORKER", "only events about WORKER" },
+	[FLAG_TASK] = { "task", "ID", "only events about this task" },
+	[FLAG_KIND] = { "kind", "KIND", "only events of this kind" },
 	{ NULL, NULL, NULL },
 };
 
 struct events {
 	struct cli *cli;
+	struct event_filter filter;
+	struct log_view view;
 	struct loop *loop;
 };
 
@@ -81,8 +90,8 @@ follow(struct events *events, const char *path, size_t lines)
 
 	events->loop = loop_new();
 	interrupt = loop_signal_new(events->loop, SIGINT, on_signal, events);
-	if (event_feed_new(events->loop, socket, path, lines, print_event,
-		events, &feed, &err) < 0)
+	if (event_feed_new(events->loop, socket, path, &events->view, lines,
+		print_event, events, &feed, &err) < 0)
 		status = cli_fail_err(events->cli, "io", &err);
 	else
 		status = loop_run(events->loop);
@@ -90,6 +99,44 @@ follow(struct events *events, const char *path, size_t lines)
 	loop_signal_free(interrupt);
 	loop_free(events->loop);
 	return status;
+}
+
+/* Each may be given several times. */
+static int
+fill_filter(struct events *events, const struct cli_args *args)
+{
+	struct event_filter *filter = &events->filter;
+	size_t workers = 0, tasks = 0, kinds = 0;
+	cleanup_buf struct buf all = BUF_INIT;
+
+	for (int i = 0; i < args->given_count; i++) {
+		const char *value = args->given[i].value;
+
+		if (args->given[i].flag == FLAG_WORKER)
+			filter->workers[workers++] = value;
+		if (args->given[i].flag == FLAG_TASK)
+			filter->tasks[tasks++] = value;
+		if (args->given[i].flag != FLAG_KIND)
+			continue;
+		if (!event_filter_is_kind(value)) {
+			event_filter_add_kinds(&all);
+			return cli_misuse(events->cli, &cmd_events,
+			    "%s: no such kind of event; the kinds are: %s",
+			    value, all.data);
+		}
+		filter->kinds[kinds++] = value;
+	}
+	events->view = event_feed_view;
+	events->view.wants = event_filter_wants;
+	events->view.wants_arg = filter;
+	return CLI_OK;
+}
+
+static bool
+is_filtered(const struct event_filter *filter)
+{
+	return filter->workers[0] != NULL || filter->tasks[0] != NULL ||
+	    filter->kinds[0] != NULL;
 }
 
 static int
@@ -100,18 +147,23 @@ events_run(struct cli *cli, const struct cli_args *args)
 	struct events events = { .cli = cli };
 	cleanup_json struct json_object *last = NULL;
 	int64_t lines = LINES_DEFAULT;
+	int status = fill_filter(&events, args);
 
+	if (status != CLI_OK)
+		return status;
 	if (args->flags[FLAG_LINES] != NULL &&
 	    !text_parse_int(args->flags[FLAG_LINES], 0, LINES_MAX, &lines))
 		return cli_misuse(cli, &cmd_events,
 		    "--lines takes a number from 0 to %d", LINES_MAX);
 	if (args->flags[FLAG_FOLLOW] != NULL)
 		return follow(&events, path, (size_t)lines);
-	last = log_view_last(&event_feed_view, path, UINT64_MAX, (size_t)lines);
+	last = log_view_last(&events.view, path, UINT64_MAX, (size_t)lines);
 	for (size_t i = 0; i < json_object_array_length(last); i++)
 		event_words_add(json_object_array_get_idx(last, i), cli->colour,
 		    &cli->text);
-	if (json_object_array_length(last) == 0)
+	if (json_object_array_length(last) == 0 && is_filtered(&events.filter))
+		cli_warn(cli, "there are no such events");
+	else if (json_object_array_length(last) == 0)
 		cli_warn(cli,
 		    "there are no events yet; start auto mode with: llmc up "
 		    "--auto");
@@ -121,12 +173,16 @@ events_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_events = {
 	.name = "events",
-	.usage = "[--follow] [--lines N]",
+	.usage = "[--follow] [--lines N] [--worker WORKER] [--task ID] "
+		 "[--kind KIND]",
 	.summary = "show the events of auto mode",
 	.help = "Prints one line per event, in local time; times in JSON are "
 		"UTC. With --follow\nand --json, every event is one line of "
-		"JSON.\n",
+		"JSON.\n\n--worker, --task and --kind can be given several "
+		"times: what matches one of each is\nshown. A kind is what "
+		"--json shows as type, such as task_finished or failure.\n",
 	.flags = events_flags,
+	.letters = "fn",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
 	    &(const struct shape_field){

@@ -8,6 +8,20 @@
 #include "text.h"
 
 static struct json_object *
+option_json(const struct cli_command *command, size_t flag)
+{
+	const struct cli_flag *f = &command->flags[flag];
+	struct json_object *json = json_object_new_object();
+	char letter[] = { cli_flag_letter(command->letters, flag), '\0' };
+
+	json_set_string(json, "name", f->name);
+	json_set_string(json, "letter", letter[0] != '\0' ? letter : NULL);
+	json_set_string(json, "value", f->value);
+	json_set_string(json, "help", f->help);
+	return json;
+}
+
+static struct json_object *
 command_json(const struct cli_command *command)
 {
 	struct json_object *json = json_object_new_object();
@@ -17,15 +31,9 @@ command_json(const struct cli_command *command)
 	json_set_string(json, "usage", command->usage);
 	json_set_string(json, "summary", command->summary);
 	json_set_string(json, "help", command->help);
-	for (const struct cli_flag *f = command->flags;
-	     f != NULL && f->name != NULL; f++) {
-		struct json_object *option = json_object_new_object();
-
-		json_set_string(option, "name", f->name);
-		json_set_string(option, "value", f->value);
-		json_set_string(option, "help", f->help);
-		json_object_array_add(options, option);
-	}
+	for (size_t i = 0;
+	     command->flags != NULL && command->flags[i].name != NULL; i++)
+		json_object_array_add(options, option_json(command, i));
 	json_set(json, "options", options);
 	return json;
 }
@@ -53,6 +61,10 @@ static const struct shape option_shape = {
 	.fields =
 	    (const struct shape_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
+		{ .name = "letter",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "short form, null for none" },
 		{ .name = "value",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,

@@ -191,8 +191,8 @@ follow(struct cli *cli)
 	int status;
 
 	f.look = loop_call_new(f.loop, look, &f);
-	if (event_feed_new(f.loop, socket, file, 1, on_event, &f, &feed, &err) <
-	    0) {
+	if (event_feed_new(f.loop, socket, file, &event_feed_view, 1, on_event,
+		&f, &feed, &err) < 0) {
 		status = cli_fail_err(cli, "io", &err);
 	} else {
 		loop_call_request(f.look);

@@ -157,6 +157,7 @@ const struct cli_command cmd_logs = {
 	    "Prints one line per record, in local time; times in JSON are UTC. "
 	    "With --follow\nand --json, every record is one line of JSON.\n",
 	.flags = logs_flags,
+	.letters = "f  n",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
 	    &(const struct shape_field){

@@ -25,6 +25,7 @@ const struct log_view event_feed_view = { .object = "event",
 struct event_feed {
 	struct loop *loop;
 	char *socket, *file;
+	const struct log_view *view;
 	size_t lines;
 	event_feed_fn *fn;
 	void *arg;
@@ -52,7 +53,7 @@ is_event(struct json_object *record)
 static void
 feed_give(struct event_feed *feed, struct json_object *record)
 {
-	if (!feed->done)
+	if (!feed->done && log_view_wants(feed->view, record))
 		feed->done = !feed->fn(record, feed->arg);
 }
 
@@ -75,8 +76,8 @@ next_event(struct jsonl_cursor *cursor)
 static bool
 feed_begin(struct event_feed *feed, const struct jsonl_cursor *cursor)
 {
-	cleanup_json struct json_object *last = log_view_last(
-	    &event_feed_view, feed->file, cursor->offset, feed->lines);
+	cleanup_json struct json_object *last =
+	    log_view_last(feed->view, feed->file, cursor->offset, feed->lines);
 
 	if (cursor->fd != -1 && !jsonl_cursor_is_current(cursor))
 		return false;
@@ -273,8 +274,8 @@ feed_timer(void *arg)
 
 int
 event_feed_new(struct loop *loop, const char *socket, const char *file,
-    size_t lines, event_feed_fn *fn, void *arg, struct event_feed **ret_feed,
-    struct err *err)
+    const struct log_view *view, size_t lines, event_feed_fn *fn, void *arg,
+    struct event_feed **ret_feed, struct err *err)
 {
 	struct event_feed *feed = xcalloc(1, sizeof *feed);
 	int r;
@@ -282,6 +283,7 @@ event_feed_new(struct loop *loop, const char *socket, const char *file,
 	feed->loop = loop;
 	feed->socket = xstrdup(socket);
 	feed->file = xstrdup(file);
+	feed->view = view;
 	feed->lines = lines;
 	feed->fn = fn;
 	feed->arg = arg;

@@ -25,15 +25,17 @@ struct loop;
  * returns; false = pass on no more. */
 typedef bool event_feed_fn(struct json_object *record, void *arg);
 
-/* Which records of the file are events. */
+/* Which records of the file are events: a view that chooses among them begins
+ * with this one. */
 extern const struct log_view event_feed_view;
 
-/* Begins with the last `lines` events. The folder of the file must exist
+/* Passes on the events that the view (borrowed) wants, the last `lines` of them
+ * first. The folder of the file must exist
  * (-ENOENT). fn is called from the loop only. The caller owns the feed and
  * frees it before the loop and not from inside fn. */
 int event_feed_new(struct loop *loop, const char *socket, const char *file,
-    size_t lines, event_feed_fn *fn, void *arg, struct event_feed **ret_feed,
-    struct err *err);
+    const struct log_view *view, size_t lines, event_feed_fn *fn, void *arg,
+    struct event_feed **ret_feed, struct err *err);
 void event_feed_free(struct event_feed *feed);
 
 #endif

@@ -30,8 +30,10 @@ log_view_wants(const struct log_view *view, struct json_object *record)
 	if (view->worker != NULL &&
 	    strcmp(json_string_or(record, "worker", ""), view->worker) != 0)
 		return false;
-	return view->object == NULL ||
-	    json_get_object(record, "", view->object, &object, NULL) == 0;
+	if (view->object != NULL &&
+	    json_get_object(record, "", view->object, &object, NULL) < 0)
+		return false;
+	return view->wants == NULL || view->wants(record, view->wants_arg);
 }
 
 struct json_object *

@@ -17,6 +17,9 @@ struct log_view {
 	const char *worker; /* only records about it, NULL = all */
 	const char *object; /* only records with this member, NULL = all */
 	enum log_level level; /* and above */
+	/* Only records for which this is true, NULL = all. */
+	bool (*wants)(struct json_object *record, const void *arg);
+	const void *wants_arg;
 	bool colour;
 };
 

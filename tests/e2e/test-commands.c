@@ -469,7 +469,7 @@ START_TEST(the_log_is_shown_and_followed)
 	fleet_add("eve");
 	json = json_of(0, "logs", "--worker", "eve");
 	ck_assert_uint_ge(json_object_array_length(json), 2);
-	run = fleet_do("logs", "--worker", "adam", "--lines", "1", NULL);
+	run = fleet_do("logs", "--worker", "adam", "-n", "1", NULL);
 	e2e_has(run->out, " INFO  worker changes");
 	e2e_has(run->out, "to=idle");
 	ck_assert_ptr_eq(strchr(run->out, '\n'), strrchr(run->out, '\n'));
@@ -477,11 +477,17 @@ START_TEST(the_log_is_shown_and_followed)
 	e2e_expect(run, 0, "no matching records");
 	e2e_expect(e2e_llmc(fleet_root(), "logs", "--level", "loud", NULL), 2,
 	    "no such level");
+	e2e_expect(e2e_llmc(fleet_root(), "logs", "-n", NULL), 2,
+	    "--lines needs a value: N");
+	e2e_expect(e2e_llmc(fleet_root(), "logs", "-nx", NULL), 2,
+	    "--lines takes a number");
+	e2e_expect(e2e_llmc(fleet_root(), "logs", "-q", NULL), 2,
+	    "-q: no such option");
 	/* It ends when nobody reads any more. */
 	run = e2e_sh(fleet_root(),
 	    "( until grep -q to=offline seen 2>/dev/null; do "
 	    "\"$LLMC\" reset eve --yes >/dev/null; done ) & "
-	    "\"$LLMC\" logs --follow --worker eve --lines 0 | "
+	    "\"$LLMC\" logs -f --worker eve -n0 | "
 	    "sed -u /to=offline/q | tee seen; wait");
 	e2e_has(run->out, "to=offline");
 }

@@ -125,6 +125,46 @@ START_TEST(events_are_told_in_words)
 }
 END_TEST
 
+START_TEST(events_are_chosen_by_worker_task_and_kind)
+{
+	struct json_object *json;
+	struct e2e_run *run;
+	const char *out;
+
+	append_event("INFO",
+	    "{\"type\":\"task_assigned\",\"worker_name\":\"auto-1\","
+	    "\"task\":\"t1\",\"task_excerpt\":\"One\",\"attempt\":1}");
+	append_event("INFO",
+	    "{\"type\":\"task_assigned\",\"worker_name\":\"auto-2\","
+	    "\"task\":\"t2\",\"task_excerpt\":\"Two\",\"attempt\":1}");
+	append_event("INFO",
+	    "{\"type\":\"task_completed\",\"worker_name\":\"auto-1\","
+	    "\"task\":\"t1\",\"result\":\"changes\"}");
+	out = shown_must("events", "--worker=auto-1", NULL)->out;
+	e2e_has(out, "auto-1 gets t1");
+	e2e_has(out, "auto-1 has ended its work on t1");
+	e2e_lacks(out, "auto-2");
+	out = shown_must("events", "--kind=task_assigned", "--task=t1")->out;
+	e2e_has(out, "auto-1 gets t1");
+	e2e_lacks(out, "ended");
+	e2e_lacks(out, "t2");
+	/* Of one sort, any; the last ones of those that match. */
+	out = shown_must("events", "--worker=auto-1", "--worker=auto-2")->out;
+	e2e_has(out, "auto-1 gets t1");
+	e2e_has(out, "auto-2 gets t2");
+	out = shown_must("events", "--task=t2", "-n1")->out;
+	e2e_has(out, "auto-2 gets t2");
+	json = shown_json("events", "--task=t2", NULL);
+	ck_assert_uint_eq(json_object_array_length(json), 1);
+	run = e2e_llmc(shown_root, "events", "--task", "t9", NULL);
+	e2e_expect(run, 0, "there are no such events");
+	run = e2e_llmc(shown_root, "events", "--kind", "task_asigned", NULL);
+	e2e_expect(
+	    run, 2, "task_asigned: no such kind of event; the kinds are: ");
+	e2e_has(run->err, " task_assigned ");
+}
+END_TEST
+
 START_TEST(what_is_no_event_is_left_out)
 {
 	struct e2e_run *run = e2e_llmc(shown_root, "events", NULL);
@@ -150,14 +190,17 @@ START_TEST(events_are_followed_until_interrupted)
 	/* The reader ends it when the second one has arrived. */
 	run = e2e_sh(shown_root,
 	    "mkfifo out\n"
-	    "\"$LLMC\" events --follow --json >out 2>err & pid=$!\n"
+	    "\"$LLMC\" events -f --json --kind quarantine >out 2>err & "
+	    "pid=$!\n"
 	    "exec 3<out; read -r first <&3; echo \"$first\"\n"
+	    "for type in failure quarantine; do\n"
 	    "echo '{\"timestamp\":\"t\",\"level\":\"INFO\",\"event\":{\"type\":"
-	    "\"two\"}}' >>.llmc/logs/auto.log\n"
+	    "\"'$type'\",\"reason\":\"two\"}}' >>.llmc/logs/auto.log\n"
+	    "done\n"
 	    "read -r second <&3; echo \"$second\"\n"
 	    "kill -INT $pid; wait $pid; echo \"status $?\"; cat err");
 	e2e_has(run->out, "\"reason\":\"one\"");
-	e2e_has(run->out, "{\"type\":\"two\"}");
+	e2e_has(run->out, "{\"type\":\"quarantine\",\"reason\":\"two\"}");
 	e2e_has(run->out, "}\nstatus 0\n");
 }
 END_TEST
@@ -407,6 +450,7 @@ unit_suite(void)
 {
 	Suite *s = suite_create("shown");
 	const TTest *const all[] = { events_are_told_in_words,
+		events_are_chosen_by_worker_task_and_kind,
 		what_is_no_event_is_left_out,
 		events_are_followed_until_interrupted,
 		status_without_auto_mode_does_not_speak_of_it,
