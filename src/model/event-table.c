@@ -104,7 +104,7 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .fields = "worker" },
 	[EVENT_WORK_SALVAGED] = { .level = INFO,
 	    .text = "work salvaged",
-	    .fields = "worker ref" },
+	    .fields = "worker task ref" },
 	[EVENT_WORKTREE_GONE] = { .level = INFO,
 	    .text = "its worktree is gone and is created again",
 	    .fields = "worker" },

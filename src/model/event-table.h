@@ -34,7 +34,7 @@ enum event_kind {
 	EVENT_WORK_FINISHED, /* worker: committed, needs_review */
 	EVENT_WORK_FOUND, /* worker: unexpected commits of an idle worker */
 	EVENT_WORK_LANDED_ELSEWHERE, /* worker: a person merged it */
-	EVENT_WORK_SALVAGED, /* worker, ref */
+	EVENT_WORK_SALVAGED, /* worker, task if it is of one, ref */
 	EVENT_WORKTREE_GONE, /* worker */
 	EVENT_WORKTREE_BROKEN, /* worker, path: moved aside */
 	EVENT_LOCKS_REMOVED, /* worker, reason */

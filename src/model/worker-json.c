@@ -29,6 +29,7 @@ static const struct record_field fields[] = {
 	FIELD("prompt_command", prompt_command),
 	FIELD("task", task),
 	FIELD("on_hold", on_hold),
+	FIELD("work_of", work_of),
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
 	FIELD("commit", commit),

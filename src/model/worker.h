@@ -33,6 +33,8 @@ struct worker {
 	char *prompt_command; /* where the prompt came from, for people */
 	char *task; /* id of the task in auto mode, NULL = by hand */
 	bool on_hold; /* a person paused it: no new task until llmc resume */
+	char *work_of; /* task whose work lies in the worktree, which may be one
+			* that the worker has lost; NULL = none, or by hand */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
 	char *commit; /* HEAD when it finished */

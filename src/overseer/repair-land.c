@@ -11,6 +11,7 @@
 #include "log.h"
 #include "mem.h"
 #include "overseer.h"
+#include "repair-keep.h"
 #include "repair-land.h"
 #include "repair.h"
 
@@ -31,9 +32,11 @@ void
 repair_land_rebase(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
+	struct git_salvage keep;
 
-	git_rebase(
-	    r->overseer->git, r->cwd, r->onto, on_rebased, operation_await(op));
+	repair_keep_place(r, &keep);
+	git_rebase(r->overseer->git, r->cwd, r->onto, &keep, on_rebased,
+	    operation_await(op));
 }
 
 static void
@@ -94,8 +97,9 @@ repair_land_publish(struct operation *op)
 }
 
 static void
-on_tidied(const struct err *err, void *arg)
+on_tidied(const struct git_salvaged *saved, const struct err *err, void *arg)
 {
+	(void)saved;
 	if (err != NULL)
 		log_debug("the repair's worktree: %s", err->msg);
 	operation_on_over(arg);
@@ -105,7 +109,9 @@ void
 repair_land_tidy(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
+	struct git_reset what = { .onto = repair_branch(r) };
 
-	git_reset(r->overseer->git, r->cwd, REPAIR_BRANCH, repair_branch(r),
-	    on_tidied, operation_await(op));
+	repair_keep_place(r, &what.keep);
+	git_reset(
+	    r->overseer->git, r->cwd, &what, on_tidied, operation_await(op));
 }

@@ -67,6 +67,7 @@ repair_free(struct repair *r)
 {
 	repair_agent_release(r);
 	repair_check_release(r);
+	repair_keep_release(r);
 	buf_release(&r->prompt);
 	buf_release(&r->status);
 	buf_release(&r->diff);
@@ -84,6 +85,7 @@ enum {
 	STEP_RESET,
 	STEP_FACTS,
 	STEP_STATUS,
+	STEP_KEEP,
 	STEP_WORK,
 	STEP_REBASE,
 	STEP_SQUASH,
@@ -126,12 +128,23 @@ step_place(struct operation *op)
 }
 
 static void
+on_reset(const struct git_salvaged *saved, const struct err *err, void *arg)
+{
+	if (saved != NULL && saved->ref[0] != '\0')
+		log_info("work of an earlier repair is kept as %s", saved->ref);
+	on_place(err, arg);
+}
+
+/* A fix that did not land may lie there. */
+static void
 step_reset(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
+	struct git_reset what = { .onto = repair_branch(r) };
 
-	git_reset(r->overseer->git, r->cwd, REPAIR_BRANCH, repair_branch(r),
-	    on_place, operation_await(op));
+	repair_keep_place(r, &what.keep);
+	git_reset(
+	    r->overseer->git, r->cwd, &what, on_reset, operation_await(op));
 }
 
 /* A broken repository is a reason to repair, not one to stop. */
@@ -236,6 +249,7 @@ closing_ended(struct operation *op, const struct err *err)
 
 static const struct operation_step closing_steps[] = {
 	{ .name = "end the session", .run = repair_agent_end, .firm = true },
+	{ .name = "compare", .run = repair_keep_check, .firm = true },
 	{ .name = "diff", .run = step_diff, .firm = true },
 };
 
@@ -280,6 +294,7 @@ static const struct operation_step repair_steps[] = {
 	[STEP_RESET] = { .name = "reset the place", .run = step_reset },
 	[STEP_FACTS] = { .name = "facts", .run = step_facts },
 	[STEP_STATUS] = { .name = "status", .run = step_status },
+	[STEP_KEEP] = { .name = "keep", .run = repair_keep_save },
 	[STEP_WORK] = { .name = "work",
 	    .run = repair_agent_work,
 	    .cancel = repair_agent_cancel },

@@ -22,6 +22,7 @@
 #include "operation.h"
 #include "repair-agent.h"
 #include "repair-check.h"
+#include "repair-keep.h"
 
 #define REPAIR_BRANCH "llmc/overseer"
 
@@ -42,6 +43,7 @@ struct repair {
 	struct overseer *overseer;
 	struct repair_agent agent;
 	struct repair_check check;
+	struct repair_keep keep;
 	struct buf prompt, status, diff;
 	char *cwd;
 	bool in_worktree;

@@ -186,10 +186,14 @@ START_TEST(what_keeps_failing_is_given_up)
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done(&world);
 	auto_world_filed(&world, "t1 failed; ");
-	/* Its work is not lost. */
-	ck_assert_str_eq(floor_world_sh(&world.floor,
-			     "git for-each-ref --format=x refs/llmc/salvage"),
-	    "x");
+	/* Its work is not lost, and neither is what the checks left. */
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor,
+		"git for-each-ref --format='%(refname:lstrip=4)' "
+		"refs/llmc/salvage/auto-1 | sed 's/^[0-9].*Z-/TIME-/'; "
+		"git ls-tree --name-only refs/llmc/salvage/auto-1/checks-t1 "
+		"junk"),
+	    "TIME-t1\nchecks-t1\njunk");
 	auto_world_end(&world);
 }
 END_TEST
@@ -201,8 +205,8 @@ START_TEST(a_tree_that_cannot_be_reset_is_an_error)
 
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait_step(&world.floor, agent, "run");
-	floor_world_sh(
-	    &world.floor, "mv .worktrees/auto-1 .worktrees/gone; touch go");
+	floor_world_sh(&world.floor,
+	    "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage; touch go");
 	auto_world_fails(&world, "worker_error");
 	auto_world_end(&world);
 }

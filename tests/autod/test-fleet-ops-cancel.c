@@ -18,15 +18,10 @@ static const struct row {
 	enum worker_status status; /* of adam afterwards */
 } rows[] = {
 	{ "worker.reset", "", "end-session", false, WORKER_WORKING },
-	{ "worker.reset", "", "salvage", false, WORKER_WORKING },
-	{ "worker.reset", "", "worktree", false, WORKER_OFFLINE },
 	{ "worker.reset", "", "reset", false, WORKER_OFFLINE },
 	{ "worker.nuke", "", "end-session", false, WORKER_WORKING },
-	{ "worker.nuke", "", "salvage", false, WORKER_WORKING },
 	{ "worker.nuke", "", "remove", true, WORKER_STATUS_COUNT },
 	{ "worker.start", ",\"prompt\":\"do it\"", "write", false,
-	    WORKER_STARTING },
-	{ "worker.start", ",\"prompt\":\"do it\"", "salvage", false,
 	    WORKER_STARTING },
 	{ "worker.start", ",\"prompt\":\"do it\"", "reset", false,
 	    WORKER_STARTING },

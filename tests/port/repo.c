@@ -12,6 +12,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "git-rebase.h"
+#include "git-remove.h"
 #include "git-reset.h"
 #include "git-salvage.h"
 #include "git-squash.h"
@@ -378,23 +379,33 @@ repo_salvage(struct repo *repo, const char *stamp)
 	return finished(repo);
 }
 
+/* With a stamp of its own for each operation. */
+static struct git_salvage
+keep_of(struct repo *repo)
+{
+	snprintf(repo->stamp, sizeof repo->stamp, "r%d", ++repo->stamps);
+	return (struct git_salvage){ .worker = "ann",
+		.branch = "llmc/ann",
+		.onto = "main",
+		.stamp = repo->stamp };
+}
+
 int
 repo_reset(struct repo *repo)
 {
-	repo_begin(repo);
-	git_reset(repo->git, repo->dir, "llmc/ann", "main", work_done, repo);
-	return finished(repo);
+	return repo_reset_clean(repo, NULL, NULL);
 }
 
 int
 repo_reset_clean(struct repo *repo, const char *head, const char *same)
 {
-	struct git_reset_clean what = {
-		.branch = "llmc/ann", .head = head, .onto = "main", .same = same
-	};
+	struct git_reset what = { .keep = keep_of(repo),
+		.onto = "main",
+		.head = head,
+		.same = same };
 
 	repo_begin(repo);
-	git_reset_clean(repo->git, repo->dir, &what, work_done, repo);
+	git_reset(repo->git, repo->dir, &what, salvage_done, repo);
 	return finished(repo);
 }
 
@@ -409,8 +420,10 @@ repo_unlock(struct repo *repo)
 int
 repo_remove(struct repo *repo)
 {
+	struct git_salvage what = keep_of(repo);
+
 	repo_begin(repo);
-	git_worktree_remove(repo->git, repo->dir, "llmc/ann", work_done, repo);
+	git_remove(repo->git, repo->dir, &what, salvage_done, repo);
 	return finished(repo);
 }
 
@@ -426,16 +439,20 @@ repo_leftovers(struct repo *repo, const char *message)
 int
 repo_rebase(struct repo *repo)
 {
+	struct git_salvage keep = keep_of(repo);
+
 	repo_begin(repo);
-	git_rebase(repo->git, repo->dir, "main", rebase_done, repo);
+	git_rebase(repo->git, repo->dir, "main", &keep, rebase_done, repo);
 	return finished(repo);
 }
 
 int
 repo_abort(struct repo *repo)
 {
+	struct git_salvage keep = keep_of(repo);
+
 	repo_begin(repo);
-	git_rebase_abort(repo->git, repo->dir, work_done, repo);
+	git_rebase_abort(repo->git, repo->dir, &keep, salvage_done, repo);
 	return finished(repo);
 }
 

@@ -29,6 +29,8 @@ struct repo {
 	int code; /* of err, 0 = success */
 	char msg[512];
 	char text[4096]; /* ref, id, detail; lists with | after each entry */
+	char stamp[16]; /* of the last reset, removal or rebase */
+	int stamps;
 	char clean[GIT_ID_SIZE]; /* HEAD of a clean worktree that was saved */
 	bool conflict;
 	enum git_land_result landed;

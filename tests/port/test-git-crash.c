@@ -110,6 +110,11 @@ kill_everywhere(const struct scenario *scenario)
 	ck_assert(!kill_after(scenario, calls + 1));
 }
 
+/* The file as it was saved, once or more often. */
+#define SAVED(file)                                                          \
+	"for r in $(git for-each-ref --format='%(refname)' "                 \
+	"refs/llmc/salvage); do git cat-file blob $r:" file " 2>/dev/null; " \
+	"done | sort -u"
 #define WORK "echo two >>a.txt; echo n >n; git add .; git commit -qm w1"
 
 START_TEST(add)
@@ -142,8 +147,9 @@ START_TEST(remove_both)
 	    .tree = WORK "; echo dirt >dirt",
 	    .run = repo_remove,
 	    .look = "git worktree list --porcelain | grep -c ^worktree; "
-		    "ls \"$W\" 2>/dev/null; git branch --list 'llmc/*'",
-	    .want = "1",
+		    "ls \"$W\" 2>/dev/null; git branch --list 'llmc/*'; " SAVED(
+			"dirt"),
+	    .want = "1\ndirt",
 	});
 }
 END_TEST
@@ -211,8 +217,8 @@ START_TEST(reset)
 		    "! git rebase -q main >/dev/null 2>&1",
 	    .run = repo_reset,
 	    .look = "git log --format=%s llmc/ann; git -C \"$W\" status "
-		    "--short --branch",
-	    .want = "against\nfirst\n## llmc/ann",
+		    "--short --branch; " SAVED("u"),
+	    .want = "against\nfirst\n## llmc/ann\nu",
 	});
 }
 END_TEST

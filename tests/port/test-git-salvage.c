@@ -244,7 +244,7 @@ START_TEST(locks_of_a_killed_git_are_removed)
 	cleanup_repo struct repo *repo = with_tree();
 
 	repo_wt(repo,
-	    "d=$(git rev-parse --git-dir); >\"$d/index.lock\"; "
+	    "echo u >u; d=$(git rev-parse --git-dir); >\"$d/index.lock\"; "
 	    ">\"$d/HEAD.lock\"; >\"$R/.git/refs/heads/llmc/ann.lock\"; "
 	    ">\"$R/.git/index.lock\"");
 	ck_assert_int_eq(repo_reset(repo), -EBUSY);
@@ -397,6 +397,8 @@ START_TEST(submodules_are_not_in_the_way)
 	ck_assert_int_eq(
 	    repo_land(repo, "main", repo->text, false), GIT_LANDED);
 	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	ck_assert_int_eq(repo_remove(repo), -ENOTEMPTY);
+	repo_wt(repo, "rm lib/dirt");
 	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
 }
 END_TEST

@@ -216,6 +216,7 @@ START_TEST(a_worktree_replaced_in_the_middle_is_refused)
 	    "printf '#!/bin/sh\\n[ -L \"$W\" ] || { mv \"$W\" \"$W.moved\"; "
 	    "ln -s \"$B/other\" \"$W\"; }\\n' >.git/hooks/post-checkout; "
 	    "chmod +x .git/hooks/post-checkout");
+	repo_wt(repo, ">u");
 	before = repo_sh(repo, PRECIOUS);
 	/* The checkout is followed by a clean. */
 	ck_assert_int_eq(repo_reset(repo), -EUCLEAN);

@@ -14,13 +14,13 @@
 #include "emit.h"
 #include "errtext.h"
 #include "git-facts.h"
-#include "git-reset.h"
 #include "hold.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "op-check.h"
 #include "outcome.h"
+#include "salvage.h"
 #include "settings.h"
 #include "turn.h"
 #include "worker-op.h"
@@ -66,15 +66,17 @@ write_log(const struct op_check *check, const struct child_result *result,
 
 /* --- steps ----------------------------------------------------------- */
 
-/* The worktree was clean before the check, so remove what the check left. */
+/* The worktree was clean before the check, so remove what the check left, and
+ * keep it: somebody may have worked there at the same time. */
 static void
 step_reset(struct operation *op)
 {
 	struct op_check *check = (struct op_check *)op;
-	const struct worker *w = check->op.agent->worker;
 
-	git_reset(check->op.agent->core->git, w->worktree, w->branch,
-	    check->head, operation_on_done, operation_await(op));
+	worker_op_salvage(&check->op,
+	    &(struct salvage_what){
+		.then = SALVAGE_RESET, .onto = check->head, .check = true },
+	    NULL);
 }
 
 static void

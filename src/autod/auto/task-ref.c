@@ -76,10 +76,12 @@ task_ref_salvage(
 	char stamp[CLOCK_STAMP_SIZE];
 
 	clock_format_compact(clock_wall_ms(), stamp);
-	ref = xasprintf("refs/llmc/salvage/%s/%s", task->worker, stamp);
+	ref = xasprintf(
+	    "refs/llmc/salvage/%s/%s-%s", task->worker, stamp, task->id);
 	keep(mode, ref, commit);
 	emit(mode->core,
 	    &(struct event){ .kind = EVENT_WORK_SALVAGED,
 		.worker = task->worker,
+		.task = task->id,
 		.ref = ref });
 }

@@ -5,11 +5,11 @@
 
 #include "emit.h"
 #include "errtext.h"
-#include "git-worktree.h"
 #include "json.h"
 #include "mem.h"
 #include "op-nuke.h"
 #include "persist.h"
+#include "salvage.h"
 #include "serve.h"
 #include "state-auto.h"
 #include "worker-op.h"
@@ -17,11 +17,8 @@
 static void
 remove_worktree(struct operation *op)
 {
-	struct worker_op *n = (struct worker_op *)op;
-	const struct worker *w = n->agent->worker;
-
-	git_worktree_remove(n->agent->core->git, w->worktree, w->branch,
-	    operation_on_done, operation_await(op));
+	worker_op_salvage((struct worker_op *)op,
+	    &(struct salvage_what){ .then = SALVAGE_REMOVE }, NULL);
 }
 
 static void
@@ -61,7 +58,6 @@ end(struct operation *op, const struct err *err)
 /* A removal cannot be undone, so it is finished once begun. */
 static const struct operation_step steps[] = {
 	{ .name = "end-session", .run = worker_op_end_session },
-	{ .name = "salvage", .run = worker_op_salvage },
 	{ .name = "remove", .run = remove_worktree, .firm = true },
 };
 

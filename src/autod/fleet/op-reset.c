@@ -6,19 +6,17 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
-#include "git-reset.h"
 #include "git-worktree.h"
 #include "json.h"
 #include "mem.h"
 #include "op-reset.h"
 #include "persist.h"
+#include "salvage.h"
 #include "worker-op.h"
 
 enum {
 	STEP_END_SESSION,
-	STEP_SALVAGE,
 	STEP_FORGET,
-	STEP_WORKTREE,
 	STEP_RESET,
 	STEP_UNLOCK,
 	STEP_RESET_AGAIN
@@ -38,18 +36,6 @@ forget(struct operation *op)
 	agent_forget(agent);
 	agent->retry_ms = 0;
 	operation_next(op);
-}
-
-/* Repairs an incomplete worktree too. */
-static void
-worktree(struct operation *op)
-{
-	struct reset *r = (struct reset *)op;
-	struct core *core = r->op.agent->core;
-	const struct worker *w = r->op.agent->worker;
-
-	git_worktree_add(core->git, w->worktree, w->branch, core_branch(core),
-	    operation_on_done, operation_await(op));
 }
 
 /* Its session has ended, so nothing will release a lock any more. A git process
@@ -78,11 +64,9 @@ static void
 reset_with(struct operation *op, git_work_fn *fn)
 {
 	struct reset *r = (struct reset *)op;
-	struct core *core = r->op.agent->core;
-	const struct worker *w = r->op.agent->worker;
 
-	git_reset(core->git, w->worktree, w->branch, core_branch(core), fn,
-	    operation_await(op));
+	worker_op_salvage(
+	    &r->op, &(struct salvage_what){ .then = SALVAGE_RESET }, fn);
 }
 
 static void
@@ -104,7 +88,7 @@ unlock(struct operation *op)
 static void
 reset_again(struct operation *op)
 {
-	reset_with(op, operation_on_done);
+	reset_with(op, NULL);
 }
 
 static struct json_object *
@@ -126,6 +110,8 @@ end(struct operation *op, const struct err *err)
 	struct reset *r = (struct reset *)op;
 
 	worker_op_release(&r->op);
+	if (err == NULL)
+		xstrset(&r->op.agent->worker->work_of, NULL);
 	if (err != NULL && err->code != -ECANCELED)
 		agent_move(r->op.agent, WORKER_ERROR, err->msg);
 	worker_op_answer(&r->op, err, err == NULL ? result_of(r) : NULL);
@@ -135,9 +121,7 @@ end(struct operation *op, const struct err *err)
 static const struct operation_step steps[] = {
 	[STEP_END_SESSION] = { .name = "end-session",
 	    .run = worker_op_end_session },
-	[STEP_SALVAGE] = { .name = "salvage", .run = worker_op_salvage },
 	[STEP_FORGET] = { .name = "forget", .run = forget },
-	[STEP_WORKTREE] = { .name = "worktree", .run = worktree },
 	[STEP_RESET] = { .name = "reset", .run = reset },
 	[STEP_UNLOCK] = { .name = "unlock", .run = unlock },
 	[STEP_RESET_AGAIN] = { .name = "reset-again", .run = reset_again },

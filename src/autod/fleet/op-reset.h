@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Reset: end the session, salvage the work, forget the task, and reset the
+/* Reset: end the session, forget the task, salvage the work, and reset the
  * worktree to the default branch. */
 #ifndef OP_RESET_H
 #define OP_RESET_H

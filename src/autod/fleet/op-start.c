@@ -5,19 +5,11 @@
 
 #include "buf.h"
 #include "errtext.h"
-#include "git-reset.h"
 #include "json.h"
 #include "mem.h"
 #include "op-start.h"
+#include "salvage.h"
 #include "worker-op.h"
-
-enum {
-	STEP_WRITE,
-	STEP_SALVAGE,
-	STEP_RESET_CLEAN,
-	STEP_SALVAGE_AGAIN,
-	STEP_RESET
-};
 
 /* The landing branch, or earlier work on the task that did not land. */
 static const char *
@@ -32,49 +24,15 @@ start_point(const struct agent *agent)
 						    core_branch(core);
 }
 
-/* Something was changed after it was found clean: save that, too. */
-static void
-on_reset_clean(const struct err *err, void *arg)
-{
-	struct worker_op *start = arg;
-
-	if (err != NULL && err->code == -ESTALE) {
-		operation_on_done(NULL, arg);
-		return;
-	}
-	if (operation_arrived(&start->op, err))
-		operation_done(&start->op);
-}
-
-static void
-reset_clean(struct operation *op)
-{
-	struct worker_op *start = (struct worker_op *)op;
-	struct core *core = start->agent->core;
-	const struct worker *w = start->agent->worker;
-	struct git_reset_clean what = {
-		.branch = w->branch,
-		.head = start->clean,
-		.onto = start_point(start->agent),
-	};
-
-	if (start->clean[0] == '\0') {
-		operation_go(op, STEP_RESET);
-		return;
-	}
-	git_reset_clean(
-	    core->git, w->worktree, &what, on_reset_clean, operation_await(op));
-}
-
 static void
 reset(struct operation *op)
 {
 	struct worker_op *start = (struct worker_op *)op;
-	struct core *core = start->agent->core;
-	const struct worker *w = start->agent->worker;
 
-	git_reset(core->git, w->worktree, w->branch, start_point(start->agent),
-	    operation_on_done, operation_await(op));
+	worker_op_salvage(start,
+	    &(struct salvage_what){
+		.then = SALVAGE_RESET, .onto = start_point(start->agent) },
+	    NULL);
 }
 
 static struct json_object *
@@ -100,6 +58,7 @@ end(struct operation *op, const struct err *err)
 
 	worker_op_release(start);
 	if (err == NULL) {
+		xstrset(&agent->worker->work_of, agent->worker->task);
 		agent_task_text(agent, &text);
 		agent_prompt(agent, text.data, true, WORKER_WORKING);
 	} else if (err->code != -ECANCELED) {
@@ -112,12 +71,8 @@ end(struct operation *op, const struct err *err)
 
 static const struct operation_step steps[] = {
 	/* Save that this worker has this task before touching its worktree. */
-	[STEP_WRITE] = { .name = "write", .run = worker_op_write },
-	[STEP_SALVAGE] = { .name = "salvage", .run = worker_op_salvage },
-	[STEP_RESET_CLEAN] = { .name = "reset-clean", .run = reset_clean },
-	[STEP_SALVAGE_AGAIN] = { .name = "salvage-again",
-	    .run = worker_op_salvage },
-	[STEP_RESET] = { .name = "reset", .run = reset },
+	{ .name = "write", .run = worker_op_write },
+	{ .name = "reset", .run = reset },
 };
 
 static const struct operation_kind kind = {

@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent.h"
-#include "clock.h"
 #include "emit.h"
 #include "errtext.h"
 #include "file.h"
-#include "git-salvage.h"
+#include "git-remove.h"
+#include "git-reset.h"
 #include "git-worktree.h"
 #include "mem.h"
 #include "operation.h"
@@ -24,10 +25,44 @@ enum {
 struct salvage {
 	struct operation op;
 	struct agent *agent;
+	enum salvage_then then;
+	char *onto, *head, *same;
+	bool check;
 	char ref[256], clean[GIT_ID_SIZE]; /* as in git_salvaged */
 	salvage_fn *fn;
 	void *arg;
 };
+
+void
+salvage_place(const struct agent *agent, bool check,
+    char stamp[SALVAGE_STAMP_SIZE], struct git_salvage *ret_what)
+{
+	const struct worker *w = agent->worker;
+	char now[CLOCK_STAMP_SIZE];
+
+	clock_format_compact(clock_wall_ms(), now);
+	snprintf(stamp, SALVAGE_STAMP_SIZE, "%s%s%.16s",
+	    check && w->work_of != NULL ? "checks" : now,
+	    w->work_of != NULL ? "-" : "",
+	    w->work_of != NULL ? w->work_of : "");
+	*ret_what = (struct git_salvage){
+		.worker = w->name,
+		.branch = w->branch,
+		.onto = core_branch(agent->core),
+		.stamp = stamp,
+	};
+}
+
+void
+salvage_tell(const struct agent *agent, const char *ref)
+{
+	if (ref[0] != '\0')
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_WORK_SALVAGED,
+			.worker = agent->worker->name,
+			.task = agent->worker->work_of,
+			.ref = ref });
+}
 
 /* A folder that is no longer a valid worktree is kept for people. */
 static int
@@ -73,18 +108,25 @@ static void
 save(struct operation *op)
 {
 	struct salvage *s = (struct salvage *)op;
-	const struct worker *w = s->agent->worker;
-	char stamp[CLOCK_STAMP_SIZE];
-	struct git_salvage what = {
-		.worker = w->name,
-		.branch = w->branch,
-		.onto = core_branch(s->agent->core),
-		.stamp = stamp,
-	};
+	struct git *git = s->agent->core->git;
+	const char *dir = s->agent->worker->worktree;
+	struct git_reset reset = { .head = s->head, .same = s->same };
+	char stamp[SALVAGE_STAMP_SIZE];
 
-	clock_format_compact(clock_wall_ms(), stamp);
-	git_salvage(s->agent->core->git, w->worktree, &what, on_saved,
-	    operation_await(op));
+	salvage_place(s->agent, s->check, stamp, &reset.keep);
+	reset.onto = s->onto != NULL ? s->onto : reset.keep.onto;
+	operation_await(op);
+	switch (s->then) {
+	case SALVAGE_ONLY:
+		git_salvage(git, dir, &reset.keep, on_saved, s);
+		break;
+	case SALVAGE_RESET:
+		git_reset(git, dir, &reset, on_saved, s);
+		break;
+	case SALVAGE_REMOVE:
+		git_remove(git, dir, &reset.keep, on_saved, s);
+		break;
+	}
 }
 
 static void
@@ -114,23 +156,17 @@ static void
 end(struct operation *op, const struct err *err)
 {
 	struct salvage *s = (struct salvage *)op;
-	salvage_fn *fn = s->fn;
-	void *arg = s->arg;
-	char ref[sizeof s->ref], clean[sizeof s->clean];
-	struct git_salvaged saved = { .ref = ref, .clean = clean };
-
-	snprintf(ref, sizeof ref, "%s", s->ref);
-	snprintf(clean, sizeof clean, "%s", s->clean);
+	struct git_salvaged saved = { .ref = s->ref, .clean = s->clean };
 
 	s->agent->salvage = NULL;
-	if (err == NULL && ref[0] != '\0')
-		emit(s->agent->core,
-		    &(struct event){ .kind = EVENT_WORK_SALVAGED,
-			.worker = s->agent->worker->name,
-			.ref = ref });
+	if (err == NULL)
+		salvage_tell(s->agent, s->ref);
+	if (s->fn != NULL)
+		s->fn(err == NULL ? &saved : NULL, err, s->arg);
+	free(s->onto);
+	free(s->head);
+	free(s->same);
 	free(s);
-	if (fn != NULL)
-		fn(err == NULL ? &saved : NULL, err, arg);
 }
 
 static const struct operation_step steps[] = {
@@ -147,11 +183,17 @@ static const struct operation_kind kind = {
 };
 
 void
-salvage_begin(struct agent *agent, salvage_fn *fn, void *arg)
+salvage_begin(struct agent *agent, const struct salvage_what *what,
+    salvage_fn *fn, void *arg)
 {
 	struct salvage *s = xcalloc(1, sizeof *s);
 
 	s->agent = agent;
+	s->then = what->then;
+	xstrset(&s->onto, what->onto);
+	xstrset(&s->head, what->head);
+	xstrset(&s->same, what->same);
+	s->check = what->check;
 	s->fn = fn;
 	s->arg = arg;
 	agent->salvage = s;

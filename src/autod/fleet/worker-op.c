@@ -4,7 +4,6 @@
 
 #include "emit.h"
 #include "errtext.h"
-#include "git-salvage.h"
 #include "log.h"
 #include "persist.h"
 #include "salvage.h"
@@ -76,17 +75,16 @@ on_salvaged(const struct git_salvaged *saved, const struct err *err, void *arg)
 {
 	struct worker_op *w = arg;
 
-	if (saved != NULL) {
+	if (saved != NULL)
 		snprintf(w->salvage, sizeof w->salvage, "%s", saved->ref);
-		snprintf(w->clean, sizeof w->clean, "%s", saved->clean);
-	}
-	operation_on_done(err, arg);
+	w->on_salvaged(err, arg);
 }
 
 void
-worker_op_salvage(struct operation *op)
+worker_op_salvage(
+    struct worker_op *op, const struct salvage_what *what, git_work_fn *fn)
 {
-	struct worker_op *w = (struct worker_op *)op;
-
-	salvage_begin(w->agent, on_salvaged, operation_await(op));
+	op->on_salvaged = fn != NULL ? fn : operation_on_done;
+	operation_await(&op->op);
+	salvage_begin(op->agent, what, on_salvaged, op);
 }

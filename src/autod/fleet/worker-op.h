@@ -11,16 +11,16 @@
 #include "git-work.h"
 #include "operation.h"
 
+struct salvage_what;
 struct server_call;
 
 struct worker_op {
 	struct operation op; /* first */
 	struct agent *agent;
 	struct server_call *call; /* NULL = no caller */
+	git_work_fn *on_salvaged;
 	char salvage[256]; /* ref of worker_op_salvage(), "" = nothing to save
 			    */
-	char clean[GIT_ID_SIZE]; /* HEAD if it found nothing uncommitted on the
-				  * worker's branch, else "" */
 };
 
 /* Take the worker and begin. It must not be taken. op is part of an object that
@@ -37,10 +37,14 @@ void worker_op_release(struct worker_op *op);
 void worker_op_answer(
     struct worker_op *op, const struct err *err, struct json_object *result);
 
-/* Steps that several operations have: write the state down, end the session,
- * save the work that would be lost. */
+/* Steps that several operations have: write the state down, end the
+ * session. */
 void worker_op_write(struct operation *op);
 void worker_op_end_session(struct operation *op);
-void worker_op_salvage(struct operation *op);
+
+/* As a step: save the work that would be lost, and then set the worktree back
+ * or remove it. fn gets the operation; NULL = the next step follows. */
+void worker_op_salvage(
+    struct worker_op *op, const struct salvage_what *what, git_work_fn *fn);
 
 #endif

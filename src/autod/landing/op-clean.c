@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "emit.h"
 #include "errtext.h"
-#include "git-reset.h"
 #include "mem.h"
 #include "op-clean.h"
 #include "persist.h"
@@ -19,77 +17,19 @@ struct op_clean {
 	void *arg;
 };
 
-static void
-report(struct op_clean *c, const struct err *err)
-{
-	emit(c->op.agent->core,
-	    &(struct event){ .kind = EVENT_CLEANUP_FAILED,
-		.worker = c->op.agent->worker->name,
-		.reason = err->msg });
-}
-
-/* Somebody worked there after the landing began: save that first. */
-static void
-on_reset_clean(const struct err *err, void *arg)
-{
-	struct op_clean *c = arg;
-	bool stale = err != NULL && err->code == -ESTALE;
-
-	if (err != NULL && !stale)
-		report(c, err);
-	if (!operation_arrived(&c->op.op, NULL))
-		return;
-	if (stale)
-		operation_next(&c->op.op);
-	else
-		operation_done(&c->op.op);
-}
-
-static void
-step_reset_clean(struct operation *op)
-{
-	struct op_clean *c = (struct op_clean *)op;
-	struct core *core = c->op.agent->core;
-	const struct worker *w = c->op.agent->worker;
-
-	git_reset_clean(core->git, w->worktree,
-	    &(struct git_reset_clean){ .branch = w->branch,
-		.head = c->head,
-		.onto = core_branch(core),
-		.same = c->same },
-	    on_reset_clean, operation_await(op));
-}
-
-static void
-on_salvaged(const struct git_salvaged *saved, const struct err *err, void *arg)
-{
-	struct op_clean *c = arg;
-
-	if (err != NULL)
-		report(c, err);
-	if (!operation_arrived(&c->op.op, NULL))
-		return;
-	if (saved != NULL)
-		operation_next(&c->op.op);
-	else
-		operation_done(&c->op.op);
-}
-
-static void
-step_salvage(struct operation *op)
-{
-	struct op_clean *c = (struct op_clean *)op;
-
-	salvage_begin(c->op.agent, on_salvaged, operation_await(op));
-}
-
+/* The work has landed, and the next start sets the worktree back as well. */
 static void
 on_reset(const struct err *err, void *arg)
 {
 	struct op_clean *c = arg;
 
 	if (err != NULL)
-		report(c, err);
+		emit(c->op.agent->core,
+		    &(struct event){ .kind = EVENT_CLEANUP_FAILED,
+			.worker = c->op.agent->worker->name,
+			.reason = err->msg });
+	else
+		xstrset(&c->op.agent->worker->work_of, NULL);
 	operation_on_done(NULL, arg);
 }
 
@@ -97,11 +37,11 @@ static void
 step_reset(struct operation *op)
 {
 	struct op_clean *c = (struct op_clean *)op;
-	struct core *core = c->op.agent->core;
-	const struct worker *w = c->op.agent->worker;
 
-	git_reset(core->git, w->worktree, w->branch, core_branch(core),
-	    on_reset, operation_await(op));
+	worker_op_salvage(&c->op,
+	    &(struct salvage_what){
+		.then = SALVAGE_RESET, .head = c->head, .same = c->same },
+	    on_reset);
 }
 
 static void
@@ -125,9 +65,7 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
-	{ .name = "reset", .run = step_reset_clean, .firm = true },
-	{ .name = "salvage", .run = step_salvage, .firm = true },
-	{ .name = "reset-again", .run = step_reset, .firm = true },
+	{ .name = "reset", .run = step_reset, .firm = true },
 };
 
 static const struct operation_kind kind = {

@@ -9,11 +9,11 @@
 #include "errtext.h"
 #include "git-facts.h"
 #include "git-rebase.h"
-#include "git-salvage.h"
 #include "mem.h"
 #include "op-rebase.h"
 #include "persist.h"
 #include "prompt.h"
+#include "salvage.h"
 #include "settings.h"
 #include "turn-end.h"
 #include "worker-op.h"
@@ -101,9 +101,13 @@ static void
 step_rebase(struct operation *op)
 {
 	struct op_rebase *r = (struct op_rebase *)op;
+	const struct agent *agent = r->op.agent;
+	struct git_salvage keep;
+	char stamp[SALVAGE_STAMP_SIZE];
 
-	git_rebase(r->op.agent->core->git, r->op.agent->worker->worktree,
-	    r->onto, on_rebased, operation_await(op));
+	salvage_place(agent, false, stamp, &keep);
+	git_rebase(agent->core->git, agent->worker->worktree, r->onto, &keep,
+	    on_rebased, operation_await(op));
 }
 
 static void
@@ -159,13 +163,16 @@ step_conflict(struct operation *op)
 }
 
 static void
-on_aborted(const struct err *ignored, void *arg)
+on_aborted(
+    const struct git_salvaged *saved, const struct err *ignored, void *arg)
 {
 	struct op_rebase *r = arg;
 	struct worker *w = r->op.agent->worker;
 	struct err err = { 0 };
 
 	(void)ignored;
+	if (saved != NULL)
+		salvage_tell(r->op.agent, saved->ref);
 	if (!operation_arrived(&r->op.op, NULL))
 		return;
 	err_set(&err, -EBUSY,
@@ -181,8 +188,12 @@ static void
 step_give_up(struct operation *op)
 {
 	struct op_rebase *r = (struct op_rebase *)op;
+	const struct agent *agent = r->op.agent;
+	struct git_salvage keep;
+	char stamp[SALVAGE_STAMP_SIZE];
 
-	git_rebase_abort(r->op.agent->core->git, r->op.agent->worker->worktree,
+	salvage_place(agent, false, stamp, &keep);
+	git_rebase_abort(agent->core->git, agent->worker->worktree, &keep,
 	    on_aborted, operation_await(op));
 }
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "errtext.h"
-#include "git-reset.h"
 #include "mem.h"
 #include "op-return.h"
 #include "persist.h"
+#include "salvage.h"
 #include "worker-op.h"
 
 struct op_return {
@@ -21,10 +21,10 @@ static void
 step_reset(struct operation *op)
 {
 	struct op_return *r = (struct op_return *)op;
-	const struct worker *w = r->op.agent->worker;
 
-	git_reset(r->op.agent->core->git, w->worktree, w->branch, r->commit,
-	    operation_on_done, operation_await(op));
+	worker_op_salvage(&r->op,
+	    &(struct salvage_what){ .then = SALVAGE_RESET, .onto = r->commit },
+	    NULL);
 }
 
 static void
@@ -52,7 +52,6 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
-	{ .name = "salvage", .run = worker_op_salvage },
 	{ .name = "reset", .run = step_reset, .firm = true },
 };
 

@@ -9,7 +9,6 @@
 #include "clock.h"
 #include "errtext.h"
 #include "freeze-rules.h"
-#include "git-salvage.h"
 #include "landing-item.h"
 #include "landing.h"
 #include "mem.h"
@@ -90,7 +89,9 @@ step_salvage(struct operation *op)
 {
 	struct pick *pick = (struct pick *)op;
 
-	salvage_begin(pick->op.agent, on_salvaged, operation_await(op));
+	salvage_begin(pick->op.agent,
+	    &(struct salvage_what){ .then = SALVAGE_ONLY }, on_salvaged,
+	    operation_await(op));
 }
 
 static void

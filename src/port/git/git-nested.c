@@ -17,7 +17,8 @@ void
 git_nested_release(struct git_nested *nested)
 {
 	strv_clear(&nested->gitdirs);
-	nested->at = 0;
+	free(take_ptr(&nested->work_tree));
+	nested->at = nested->question = 0;
 }
 
 static void
@@ -161,51 +162,138 @@ refuse(const struct git_nested *nested, struct git_op *op, const char *why)
 	text_add_visible(
 	    &shown, gitdir, text_cut(gitdir, strlen(gitdir), 200), false);
 	return git_op_fail(op, -ENOTEMPTY,
-	    "the repository %s %s, and would be removed with %s; push its "
-	    "commits, move it away or remove it",
+	    "the repository %s %s, and would be removed with %s; commit and "
+	    "push what it has, move it away or remove it",
 	    shown.data, why, op->dir);
 }
 
-enum git_op_next
-git_nested_ask_remote(struct git_nested *nested, struct git_op *op)
+/* Each question composes a command, or returns false if there is nothing to
+ * ask; its answer is why the repository must stay, or NULL. */
+
+static bool
+ask_remote(struct git_nested *nested, struct git_op *op)
 {
-	if (current(nested) == NULL)
-		return GIT_OP_NEXT;
 	ask_in(op, current(nested));
-	return git_op_args(op, "for-each-ref", "--count=1",
-	    "--format=%(refname)", "refs/remotes/", NULL);
+	git_op_args(op, "for-each-ref", "--count=1", "--format=%(refname)",
+	    "refs/remotes/", NULL);
+	return true;
+}
+
+static const char *
+judge_remote(struct git_nested *nested, const struct git_answer *answer)
+{
+	(void)nested;
+	return answer->status != 0 ? "cannot be read" :
+	    answer->out_len == 0   ? "has no copy elsewhere" :
+				     NULL;
+}
+
+static bool
+ask_commits(struct git_nested *nested, struct git_op *op)
+{
+	ask_in(op, current(nested));
+	git_op_args(op, "rev-list", "--max-count=1", "--all", "--not",
+	    "--remotes", "--", NULL);
+	return true;
+}
+
+static const char *
+judge_commits(struct git_nested *nested, const struct git_answer *answer)
+{
+	(void)nested;
+	return answer->status != 0 ? "cannot be read" :
+	    answer->out_len > 0    ? "has commits that no remote has" :
+				     NULL;
+}
+
+/* The clone of a submodule is elsewhere, and says where its files are. */
+static bool
+ask_work_tree(struct git_nested *nested, struct git_op *op)
+{
+	const char *gitdir = current(nested);
+	const char *slash = strrchr(gitdir, '/');
+	cleanup_free char *config = file_join(gitdir, "config");
+
+	free(take_ptr(&nested->work_tree));
+	if (strcmp(slash, "/.git") == 0) {
+		nested->work_tree = xstrndup(gitdir, (size_t)(slash - gitdir));
+		return false;
+	}
+	git_op_args(
+	    op, "config", "--file", config, "--get", "core.worktree", NULL);
+	return true;
+}
+
+static const char *
+judge_work_tree(struct git_nested *nested, const struct git_answer *answer)
+{
+	if (answer->status == 0)
+		nested->work_tree = answer->out[0] == '/' ?
+		    xstrdup(answer->out) :
+		    file_join(current(nested), answer->out);
+	return NULL;
+}
+
+static bool
+ask_changes(struct git_nested *nested, struct git_op *op)
+{
+	cleanup_free char *option = NULL;
+
+	if (nested->work_tree == NULL || !file_is_dir(nested->work_tree))
+		return false;
+	option = xasprintf("--work-tree=%s", nested->work_tree);
+	ask_in(op, current(nested));
+	git_op_args(op, option, "status", "--porcelain", "-z",
+	    "--ignore-submodules=dirty", NULL);
+	return true;
+}
+
+static const char *
+judge_changes(struct git_nested *nested, const struct git_answer *answer)
+{
+	(void)nested;
+	return answer->status != 0 ? "cannot be read" :
+	    answer->out_len > 0    ? "has changes that are not committed" :
+				     NULL;
+}
+
+static const struct {
+	bool (*ask)(struct git_nested *nested, struct git_op *op);
+	const char *(*judge)(
+	    struct git_nested *nested, const struct git_answer *answer);
+} questions[] = {
+	{ ask_remote, judge_remote },
+	{ ask_commits, judge_commits },
+	{ ask_work_tree, judge_work_tree },
+	{ ask_changes, judge_changes },
+};
+
+static void
+go_on(struct git_nested *nested)
+{
+	if (++nested->question < nitems(questions))
+		return;
+	nested->question = 0;
+	nested->at++;
 }
 
 enum git_op_next
-git_nested_remote(struct git_nested *nested, struct git_op *op,
-    const struct git_answer *answer)
+git_nested_ask(struct git_nested *nested, struct git_op *op)
 {
-	if (answer->status != 0)
-		return refuse(nested, op, "cannot be read");
-	if (answer->out_len == 0)
-		return refuse(nested, op, "has no copy elsewhere");
+	for (; current(nested) != NULL; go_on(nested))
+		if (questions[nested->question].ask(nested, op))
+			return GIT_OP_ASK;
 	return GIT_OP_NEXT;
 }
 
 enum git_op_next
-git_nested_ask_commits(struct git_nested *nested, struct git_op *op)
+git_nested_answer(struct git_nested *nested, struct git_op *op,
+    const struct git_answer *answer)
 {
-	if (current(nested) == NULL)
-		return GIT_OP_NEXT;
-	ask_in(op, current(nested));
-	return git_op_args(op, "rev-list", "--max-count=1", "--all", "--not",
-	    "--remotes", "--", NULL);
-}
+	const char *why = questions[nested->question].judge(nested, answer);
 
-enum git_op_next
-git_nested_commits(struct git_nested *nested, struct git_op *op,
-    const struct git_answer *answer, size_t first)
-{
-	if (answer->status != 0)
-		return refuse(nested, op, "cannot be read");
-	if (answer->out_len > 0)
-		return refuse(nested, op, "has commits that no remote has");
-	nested->at++;
-	op->at = first;
+	if (why != NULL)
+		return refuse(nested, op, why);
+	go_on(nested);
 	return GIT_OP_AGAIN;
 }

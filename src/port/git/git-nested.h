@@ -16,6 +16,8 @@
 struct git_nested {
 	char **gitdirs; /* absolute paths; NULL = none */
 	size_t at; /* the one that is asked about */
+	size_t question; /* and what is asked */
+	char *work_tree; /* of that one; NULL = not known, or none */
 	bool no_index; /* git cannot read that of the worktree */
 };
 
@@ -33,16 +35,11 @@ enum git_op_next git_nested_ignored(struct git_nested *nested,
     struct git_op *op, const struct git_answer *answer);
 void git_nested_add_submodules(struct git_nested *nested, const char *gitdir);
 
-/* Two steps, which go back to the first one at `first` for the next repository:
- * has it a remote, and a commit that no remote has? The operation fails with
- * -ENOTEMPTY if something would be lost. */
-enum git_op_next
-git_nested_ask_remote(struct git_nested *nested, struct git_op *op);
-enum git_op_next git_nested_remote(struct git_nested *nested, struct git_op *op,
+/* A step: has each a remote, no commit that no remote has, and no change that
+ * is not committed? The operation fails with -ENOTEMPTY if something would be
+ * lost. */
+enum git_op_next git_nested_ask(struct git_nested *nested, struct git_op *op);
+enum git_op_next git_nested_answer(struct git_nested *nested, struct git_op *op,
     const struct git_answer *answer);
-enum git_op_next
-git_nested_ask_commits(struct git_nested *nested, struct git_op *op);
-enum git_op_next git_nested_commits(struct git_nested *nested,
-    struct git_op *op, const struct git_answer *answer, size_t first);
 
 #endif

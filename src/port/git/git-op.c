@@ -159,18 +159,47 @@ op_take(struct git_op *op, enum git_op_next next)
 		break;
 	case GIT_OP_AGAIN:
 		break;
-	case GIT_OP_DONE:
 	case GIT_OP_FAIL:
+		op->caller = NULL;
+		op->at = op->count;
+		break;
+	case GIT_OP_DONE:
 		op->at = op->count;
 		break;
 	}
 	return true;
 }
 
+enum git_op_next
+git_op_call(struct git_op *op, const struct git_op_step *steps, size_t count)
+{
+	op->caller = op->steps;
+	op->caller_count = op->count;
+	op->caller_at = op->at;
+	op->steps = steps;
+	op->count = count;
+	op->at = 0;
+	return GIT_OP_AGAIN;
+}
+
+/* Returns whether there was a caller. */
+static bool
+op_return(struct git_op *op)
+{
+	if (op->caller == NULL)
+		return false;
+	op->steps = take_ptr(&op->caller);
+	op->count = op->caller_count;
+	op->at = op->caller_at + 1;
+	return true;
+}
+
 static void
 op_advance(struct git_op *op)
 {
-	while (op->at < op->count) {
+	while (op->at < op->count || op_return(op)) {
+		if (op->at >= op->count)
+			continue;
 		op_clear_question(op);
 		if (!op_take(op, op->steps[op->at].ask(op)))
 			return;
@@ -199,11 +228,8 @@ op_answered(const struct git_answer *answer, void *arg)
 	else
 		next = answer->status == 0 ? GIT_OP_NEXT :
 					     git_op_complain(op, answer);
-	if (next == GIT_OP_NEXT)
-		op->at++;
-	else if (next != GIT_OP_AGAIN)
-		op->at = op->count;
-	op_advance(op);
+	if (op_take(op, next))
+		op_advance(op);
 }
 
 static void
@@ -394,6 +420,14 @@ git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of)
 {
 	return git_op_args(
 	    op, "merge-base", "--is-ancestor", ancestor, of, NULL);
+}
+
+enum git_op_next
+git_op_ask_unregister(struct git_op *op, const char *path)
+{
+	op->run_dir = git_root(op->git);
+	return git_op_args(
+	    op, "worktree", "remove", "--force", "--force", "--", path, NULL);
 }
 
 bool

@@ -42,6 +42,8 @@ struct git_op {
 	struct git_slot *root_slot; /* of an operation that needs both queues */
 	const struct git_op_step *steps;
 	size_t count, at;
+	const struct git_op_step *caller; /* NULL = not in a git_op_call() */
+	size_t caller_count, caller_at;
 	char *dir;
 	char *gitdir; /* after GIT_OP_GITDIR */
 	char *onto; /* may be NULL where GIT_OP_ONTO is not used */
@@ -73,6 +75,12 @@ void git_op_start(struct git_op *op, struct git *git, const char *dir,
 /* Go on after GIT_OP_WAIT, from the loop, with what `ask` would have
  * returned. */
 void git_op_resume(struct git_op *op, enum git_op_next next);
+
+/* Run these steps as a part of the operation, from an `ask`, whose result it
+ * is. Where they are done, the step after that `ask` follows. Not from inside
+ * of such a part. */
+enum git_op_next
+git_op_call(struct git_op *op, const struct git_op_step *steps, size_t count);
 
 /* Compose the question; git_op_args returns GIT_OP_ASK. */
 enum git_op_next git_op_args(struct git_op *op, ...) __attribute__((sentinel));
@@ -127,6 +135,10 @@ enum git_op_next git_op_ask_trees(struct git_op *op);
 /* Exit status 0 = yes, 1 = no. */
 enum git_op_next
 git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of);
+
+/* A question: forget the worktree at that path, and remove it if it is there.
+ */
+enum git_op_next git_op_ask_unregister(struct git_op *op, const char *path);
 
 /* Is there nothing at that path, or an empty folder? */
 bool git_op_place_is_free(const char *path);

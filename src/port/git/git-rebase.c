@@ -13,12 +13,13 @@
 #include "git-lock.h"
 #include "git-op.h"
 #include "git-rebase.h"
+#include "git-save.h"
 #include "mem.h"
 
 #define REBASE_DEADLINE_MS (INT64_C(10) * 60 * 1000)
 
 struct rebase_op {
-	struct git_op op;
+	struct git_save save; /* first */
 	char *head_name; /* branch that a broken rebase had detached */
 	char last_head[GIT_ID_SIZE]; /* at the last stop without conflict */
 	struct err stopped; /* what git said when it stopped */
@@ -26,17 +27,18 @@ struct rebase_op {
 	int tries; /* that found a lock */
 	bool freed; /* nobody held it, and it was removed */
 	git_rebase_fn *rebase_fn; /* one of the two */
-	git_work_fn *fn;
+	git_salvage_fn *fn;
 	void *arg;
 };
 
 enum rebase_step {
 	REBASE_GITDIR,
 	REBASE_IDENTITY,
+	REBASE_ONTO,
+	REBASE_SAVE,
 	REBASE_ABORT,
 	REBASE_ATTACH,
 	REBASE_RESTORE,
-	REBASE_ONTO,
 	REBASE_RUN,
 	REBASE_PUT_BACK,
 	REBASE_UNMERGED,
@@ -44,6 +46,13 @@ enum rebase_step {
 	REBASE_CONTINUE,
 	REBASE_GIVE_UP,
 };
+
+/* A conflict that is half resolved would be lost. */
+static enum git_op_next
+abort_save(struct git_op *op)
+{
+	return git_op_rebasing(op) ? git_save_ask(op) : GIT_OP_NEXT;
+}
 
 static enum git_op_next
 abort_ask(struct git_op *op)
@@ -224,10 +233,11 @@ give_up_answer(struct git_op *op, const struct git_answer *answer)
 static const struct git_op_step rebase_steps[] = {
 	[REBASE_GITDIR] = GIT_OP_GITDIR,
 	[REBASE_IDENTITY] = GIT_OP_IDENTITY,
+	[REBASE_ONTO] = GIT_OP_ONTO,
+	[REBASE_SAVE] = { .ask = abort_save },
 	[REBASE_ABORT] = { .ask = abort_ask, .answer = abort_answer },
 	[REBASE_ATTACH] = { .ask = attach_ask },
 	[REBASE_RESTORE] = { .ask = restore_ask },
-	[REBASE_ONTO] = GIT_OP_ONTO,
 	[REBASE_RUN] = { .ask = rebase_ask,
 	    .answer = rebase_answer,
 	    .tolerant = true },
@@ -242,6 +252,8 @@ static const struct git_op_step rebase_steps[] = {
 
 static const struct git_op_step abort_steps[] = {
 	GIT_OP_GITDIR,
+	GIT_OP_ONTO,
+	{ .ask = abort_save },
 	{ .ask = abort_ask, .answer = abort_answer },
 	{ .ask = attach_ask },
 	{ .ask = restore_ask },
@@ -250,13 +262,14 @@ static const struct git_op_step abort_steps[] = {
 static void
 rebase_finish(struct git_op *op, const struct err *err)
 {
-	struct rebase_op *rebase = op->self;
+	const struct rebase_op *rebase = op->self;
+	struct git_salvaged saved = git_save_result(&rebase->save);
 
 	if (rebase->rebase_fn != NULL)
 		rebase->rebase_fn(
 		    err == NULL && rebase->conflict, err, rebase->arg);
 	else
-		rebase->fn(err, rebase->arg);
+		rebase->fn(err == NULL ? &saved : NULL, err, rebase->arg);
 }
 
 static void
@@ -264,40 +277,43 @@ rebase_release(struct git_op *op)
 {
 	struct rebase_op *rebase = op->self;
 
+	git_save_release(&rebase->save);
 	free(rebase->head_name);
 }
 
 static struct rebase_op *
-rebase_new(const char *onto, void *arg)
+rebase_new(const struct git_salvage *keep, const char *onto, void *arg)
 {
 	struct rebase_op *rebase = xcalloc(1, sizeof *rebase);
+	struct git_op *op = &rebase->save.op;
 
+	git_save_init(&rebase->save, keep, true);
 	rebase->arg = arg;
-	rebase->op.self = rebase;
-	rebase->op.finish = rebase_finish;
-	rebase->op.release = rebase_release;
-	if (onto != NULL)
-		rebase->op.onto = xstrdup(onto);
+	op->self = rebase;
+	op->finish = rebase_finish;
+	op->release = rebase_release;
+	op->onto = xstrdup(onto);
 	return rebase;
 }
 
 void
 git_rebase(struct git *git, const char *dir, const char *onto,
-    git_rebase_fn *fn, void *arg)
+    const struct git_salvage *keep, git_rebase_fn *fn, void *arg)
 {
-	struct rebase_op *rebase = rebase_new(onto, arg);
+	struct rebase_op *rebase = rebase_new(keep, onto, arg);
 
 	rebase->rebase_fn = fn;
-	git_op_start(
-	    &rebase->op, git, dir, rebase_steps, nitems(rebase_steps), false);
+	git_op_start(&rebase->save.op, git, dir, rebase_steps,
+	    nitems(rebase_steps), false);
 }
 
 void
-git_rebase_abort(struct git *git, const char *dir, git_work_fn *fn, void *arg)
+git_rebase_abort(struct git *git, const char *dir,
+    const struct git_salvage *keep, git_salvage_fn *fn, void *arg)
 {
-	struct rebase_op *rebase = rebase_new(NULL, arg);
+	struct rebase_op *rebase = rebase_new(keep, keep->onto, arg);
 
 	rebase->fn = fn;
-	git_op_start(
-	    &rebase->op, git, dir, abort_steps, nitems(abort_steps), false);
+	git_op_start(&rebase->save.op, git, dir, abort_steps,
+	    nitems(abort_steps), false);
 }

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "git-work.h"
+#include "git-salvage.h"
 
 struct git;
 
@@ -16,8 +16,12 @@ struct git;
  * behind. */
 typedef void git_rebase_fn(bool conflict, const struct err *err, void *arg);
 void git_rebase(struct git *git, const char *dir, const char *onto,
-    git_rebase_fn *fn, void *arg);
-void
-git_rebase_abort(struct git *git, const char *dir, git_work_fn *fn, void *arg);
+    const struct git_salvage *keep, git_rebase_fn *fn, void *arg);
+
+/* Put the branch back to where it was before the rebase. What has been resolved
+ * so far is saved first, as git_reset() does it; if that fails, the rebase
+ * stays. */
+void git_rebase_abort(struct git *git, const char *dir,
+    const struct git_salvage *keep, git_salvage_fn *fn, void *arg);
 
 #endif

@@ -12,18 +12,34 @@
 #include "git-op.h"
 #include "git-refs.h"
 #include "git-reset.h"
+#include "git-save.h"
 #include "git-trees.h"
 #include "mem.h"
 
 #define STALE_LOCK_MS (INT64_C(10) * 60 * 1000)
 
 struct reset_op {
-	struct git_op op;
-	char *branch;
-	char *clean_head; /* not NULL: nothing is lost that is not in it */
-	char *same; /* has its tree; NULL = not known */
-	git_work_fn *fn;
+	struct git_save save; /* first */
+	char *head, *same; /* as in git_reset */
+	bool gentle; /* nothing is forced */
+	bool refused; /* something was in the way of that */
+	git_salvage_fn *fn;
 	void *arg;
+};
+
+enum reset_step {
+	RESET_GITDIR,
+	RESET_TREES,
+	RESET_ONTO,
+	RESET_LOOK,
+	RESET_SAVE,
+	RESET_CHOOSE,
+	RESET_QUIT,
+	RESET_SEQUENCE,
+	RESET_CHECKOUT,
+	RESET_CLEAN,
+	RESET_VERIFY,
+	RESET_COUNT
 };
 
 /* A ref is never moved under a checkout that does not follow. */
@@ -33,11 +49,11 @@ judge_trees(struct git_op *op, const struct git_trees *trees)
 	const struct reset_op *reset = op->self;
 	const struct git_tree *other = NULL;
 
-	while ((other = git_trees_on(trees, reset->branch, other)) != NULL)
+	while ((other = git_trees_on(trees, reset->save.branch, other)) != NULL)
 		if (!git_trees_same_path(other->path, op->dir))
 			return git_op_fail(op, -EBUSY,
-			    "branch %s is checked out at %s", reset->branch,
-			    other->path);
+			    "branch %s is checked out at %s",
+			    reset->save.branch, other->path);
 	return GIT_OP_NEXT;
 }
 
@@ -69,29 +85,38 @@ reset_trees(struct git_op *op, const struct git_answer *answer)
 	return next;
 }
 
-static enum git_op_next
-stale(struct git_op *op, const char *what)
-{
-	return git_op_fail(op, -ESTALE, "%s has changed: %s", op->dir, what);
-}
-
 /* Is it still where it was clean? */
 static enum git_op_next
 reset_look(struct git_op *op)
 {
-	const struct reset_op *reset = op->self;
+	struct reset_op *reset = op->self;
 
-	if (reset->clean_head == NULL)
+	if (reset->head == NULL || git_op_rebasing(op) ||
+	    git_op_has(op, "sequencer") ||
+	    !git_dirs_is_on(op->gitdir, reset->save.branch))
 		return GIT_OP_NEXT;
-	if (git_op_rebasing(op) || git_op_has(op, "sequencer"))
-		return stale(op, "a rebase is in progress");
-	if (!git_dirs_is_on(op->gitdir, reset->branch))
-		return stale(op, "another branch is checked out");
 	if (strcmp(op->head_id, op->onto_id) == 0)
 		return GIT_OP_DONE;
-	return strcmp(op->head_id, reset->clean_head) == 0 ?
-	    GIT_OP_NEXT :
-	    stale(op, "HEAD has moved");
+	if (strcmp(op->head_id, reset->head) != 0)
+		return GIT_OP_NEXT;
+	reset->gentle = true;
+	op->at = RESET_CHECKOUT;
+	return GIT_OP_AGAIN;
+}
+
+static enum git_op_next
+reset_choose(struct git_op *op)
+{
+	struct reset_op *reset = op->self;
+
+	reset->gentle = reset->save.clean && !reset->refused &&
+	    !git_op_has(op, "sequencer");
+	if (!reset->gentle)
+		return GIT_OP_NEXT;
+	if (strcmp(op->head_id, op->onto_id) == 0)
+		return GIT_OP_DONE;
+	op->at = RESET_CHECKOUT;
+	return GIT_OP_AGAIN;
 }
 
 /* Left by a git that was killed: nobody else will ever remove it. */
@@ -106,11 +131,24 @@ remove_stale_lock(const struct git_op *op)
 		unlink(path);
 }
 
+/* Nobody will finish what a killed `worktree add` began, but this does. */
+static void
+remove_unfinished_mark(const struct git_op *op)
+{
+	cleanup_free char *path = file_join(op->gitdir, "locked");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_read(path, 64, &text, NULL) == 0 &&
+	    strncmp(text.data, "initializing", 12) == 0)
+		unlink(path);
+}
+
 /* Quit, not abort: HEAD and the files are set below. */
 static enum git_op_next
 reset_ask_quit(struct git_op *op)
 {
 	remove_stale_lock(op);
+	remove_unfinished_mark(op);
 	if (!git_op_rebasing(op))
 		return GIT_OP_NEXT;
 	return git_op_args(op, "rebase", "--quit", NULL);
@@ -136,28 +174,32 @@ static enum git_op_next
 reset_ask_checkout(struct git_op *op)
 {
 	const struct reset_op *reset = op->self;
-	cleanup_free char *ref = xasprintf("refs/heads/%s", reset->branch);
+	cleanup_free char *ref = xasprintf("refs/heads/%s", reset->save.branch);
 
-	if (reset->same != NULL && strcmp(reset->same, op->onto_id) == 0)
+	if (reset->gentle && reset->same != NULL &&
+	    strcmp(reset->same, op->onto_id) == 0)
 		return git_op_args(op, "update-ref", "-m", "llmc: reset", ref,
-		    op->onto_id, reset->clean_head, NULL);
+		    op->onto_id, reset->head, NULL);
 	git_op_args(op, "checkout", "--quiet", "--no-track", NULL);
-	if (reset->clean_head == NULL)
+	if (!reset->gentle)
 		git_op_arg(op, "--force");
-	return git_op_args(op, "-B", reset->branch, op->onto_id, NULL);
+	return git_op_args(op, "-B", reset->save.branch, op->onto_id, NULL);
 }
 
-/* Without --force it refuses to overwrite changes. */
+/* Without --force it refuses to overwrite changes: somebody worked there since
+ * it was found clean. */
 static enum git_op_next
 reset_checkout(struct git_op *op, const struct git_answer *answer)
 {
-	const struct reset_op *reset = op->self;
+	struct reset_op *reset = op->self;
 
 	if (answer->status == 0)
 		return GIT_OP_NEXT;
-	if (reset->clean_head != NULL && answer->err == NULL && !answer->locked)
-		return stale(op, answer->complaint);
-	return git_op_complain(op, answer);
+	if (!reset->gentle || answer->err != NULL || answer->locked)
+		return git_op_complain(op, answer);
+	reset->refused = true;
+	op->at = RESET_SAVE;
+	return GIT_OP_AGAIN;
 }
 
 static enum git_op_next
@@ -165,7 +207,7 @@ reset_ask_clean(struct git_op *op)
 {
 	const struct reset_op *reset = op->self;
 
-	if (reset->clean_head != NULL)
+	if (reset->gentle)
 		return GIT_OP_NEXT;
 	return git_op_args(op, "clean", "-d", "--force", "--quiet", NULL);
 }
@@ -180,15 +222,15 @@ judge_result(struct git_op *op, const char *branch_id, const char *head_id)
 		return GIT_OP_DONE;
 	return git_op_fail(op, -EIO,
 	    "%s or branch %s was moved by somebody else in the meantime",
-	    op->dir, reset->branch);
+	    op->dir, reset->save.branch);
 }
 
 static enum git_op_next
 reset_ask_verify(struct git_op *op)
 {
 	const struct reset_op *reset = op->self;
-	cleanup_free char *branch = git_op_branch_name(reset->branch);
-	cleanup_free char *ref = xasprintf("refs/heads/%s", reset->branch);
+	cleanup_free char *branch = git_op_branch_name(reset->save.branch);
+	cleanup_free char *ref = xasprintf("refs/heads/%s", reset->save.branch);
 	cleanup_free char *common = git_dirs_common(op->gitdir);
 	char branch_id[GIT_ID_SIZE], head_id[GIT_ID_SIZE];
 
@@ -208,24 +250,29 @@ reset_verify(struct git_op *op, const struct git_answer *answer)
 	return judge_result(op, ids[0], ids[1]);
 }
 
-static const struct git_op_step reset_steps[] = {
-	GIT_OP_GITDIR,
-	{ .ask = reset_ask_trees, .answer = reset_trees },
-	GIT_OP_ONTO,
-	{ .ask = reset_look },
-	{ .ask = reset_ask_quit, .answer = reset_quit },
-	{ .ask = reset_ask_sequence },
-	{ .ask = reset_ask_checkout, .answer = reset_checkout },
-	{ .ask = reset_ask_clean },
-	{ .ask = reset_ask_verify, .answer = reset_verify },
+static const struct git_op_step reset_steps[RESET_COUNT] = {
+	[RESET_GITDIR] = GIT_OP_GITDIR,
+	[RESET_TREES] = { .ask = reset_ask_trees, .answer = reset_trees },
+	[RESET_ONTO] = GIT_OP_ONTO,
+	[RESET_LOOK] = { .ask = reset_look },
+	[RESET_SAVE] = GIT_SAVE,
+	[RESET_CHOOSE] = { .ask = reset_choose },
+	[RESET_QUIT] = { .ask = reset_ask_quit, .answer = reset_quit },
+	[RESET_SEQUENCE] = { .ask = reset_ask_sequence },
+	[RESET_CHECKOUT] = { .ask = reset_ask_checkout,
+	    .answer = reset_checkout },
+	[RESET_CLEAN] = { .ask = reset_ask_clean },
+	[RESET_VERIFY] = { .ask = reset_ask_verify, .answer = reset_verify },
 };
 
 static void
 reset_finish(struct git_op *op, const struct err *err)
 {
 	const struct reset_op *reset = op->self;
+	struct git_salvaged saved = git_save_result(&reset->save);
 
-	reset->fn(err, reset->arg);
+	saved.clean = "";
+	reset->fn(err == NULL ? &saved : NULL, err, reset->arg);
 }
 
 static void
@@ -233,42 +280,26 @@ reset_release(struct git_op *op)
 {
 	struct reset_op *reset = op->self;
 
-	free(reset->branch);
-	free(reset->clean_head);
+	git_save_release(&reset->save);
+	free(reset->head);
 	free(reset->same);
 }
 
-static void
-reset_start(struct git *git, const char *dir,
-    const struct git_reset_clean *what, git_work_fn *fn, void *arg)
+void
+git_reset(struct git *git, const char *dir, const struct git_reset *what,
+    git_salvage_fn *fn, void *arg)
 {
 	struct reset_op *reset = xcalloc(1, sizeof *reset);
+	struct git_op *op = &reset->save.op;
 
-	reset->branch = xstrdup(what->branch);
-	xstrset(&reset->clean_head, what->head);
+	git_save_init(&reset->save, &what->keep, true);
+	xstrset(&reset->head, what->head);
 	xstrset(&reset->same, what->same);
 	reset->fn = fn;
 	reset->arg = arg;
-	reset->op.self = reset;
-	reset->op.finish = reset_finish;
-	reset->op.release = reset_release;
-	reset->op.onto = xstrdup(what->onto);
-	git_op_start(
-	    &reset->op, git, dir, reset_steps, nitems(reset_steps), false);
-}
-
-void
-git_reset(struct git *git, const char *dir, const char *branch,
-    const char *onto, git_work_fn *fn, void *arg)
-{
-	struct git_reset_clean what = { .branch = branch, .onto = onto };
-
-	reset_start(git, dir, &what, fn, arg);
-}
-
-void
-git_reset_clean(struct git *git, const char *dir,
-    const struct git_reset_clean *what, git_work_fn *fn, void *arg)
-{
-	reset_start(git, dir, what, fn, arg);
+	op->self = reset;
+	op->finish = reset_finish;
+	op->release = reset_release;
+	op->onto = xstrdup(what->onto);
+	git_op_start(op, git, dir, reset_steps, nitems(reset_steps), false);
 }

@@ -1,30 +1,39 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Resets a worktree to a branch. git-work.h has the common rules. */
+/* Resets a worktree. git-work.h has the common rules. */
 #ifndef GIT_RESET_H
 #define GIT_RESET_H
 
-#include "git-work.h"
+#include "git-salvage.h"
 
 struct git;
 
-/* Reset the worktree in place: abort a rebase, move the branch to the tip of
- * `onto`, remove changes and untracked files, keep ignored ones. Salvage first.
- * An index.lock that a dead git left more than ten minutes ago is removed. */
-void git_reset(struct git *git, const char *dir, const char *branch,
-    const char *onto, git_work_fn *fn, void *arg);
-
-/* The same for a worktree that was on `branch` at the commit `head`, with
- * nothing uncommitted, when it was last looked at: what has changed since is
- * neither overwritten nor removed. -ESTALE if that is in the way, or if HEAD is
- * elsewhere by now: salvage, and use git_reset(). */
-struct git_reset_clean {
-	const char *branch, *head, *onto;
+struct git_reset {
+	/* Whose work it is, and where that is saved. */
+	struct git_salvage keep;
+	const char *onto; /* a branch or a commit: where keep.branch goes */
+	/* The worktree was on keep.branch at this commit, with nothing
+	 * uncommitted, when it was last looked at, and what the commit has is
+	 * kept elsewhere; NULL = look. */
+	const char *head;
 	/* A commit that is known to have the tree of `head`, NULL = none: if
 	 * that is the tip of onto, only the branch moves. */
 	const char *same;
 };
-void git_reset_clean(struct git *git, const char *dir,
-    const struct git_reset_clean *what, git_work_fn *fn, void *arg);
+
+/* The only way to set a worktree back: save what would be lost, as
+ * git_salvage() does it, end a rebase, move the branch to the tip of `onto`,
+ * remove changes and untracked files, keep ignored ones. If it cannot be saved,
+ * nothing is changed. A file that is too big to be saved, and a repository
+ * inside that is in the way of a file of the branch, are moved to
+ * <worktree>.kept-<stamp>; the message of the saved commit names them.
+ *
+ * Where nothing is uncommitted, or `head` says so, nothing is forced: what
+ * somebody changes at the same time is in the way, and is saved then. An
+ * index.lock that a dead git left more than ten minutes ago is removed.
+ *
+ * saved.clean is "" here. */
+void git_reset(struct git *git, const char *dir, const struct git_reset *what,
+    git_salvage_fn *fn, void *arg);
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef GIT_SALVAGE_H
 #define GIT_SALVAGE_H
 
+#include <stdbool.h>
+
 #include "git-work.h"
 
 struct git;
@@ -13,9 +15,9 @@ struct git;
  * under refs/llmc/salvage/<worker>/<stamp>. Changes neither index nor files.
  * Commits are reachable from it as its parents; in the middle of a rebase HEAD
  * and the branch are two. With the same stamp again, what was saved before
- * stays reachable too. -EUCLEAN: git does not take the folder for a worktree
- * any more. `saved` is NULL with an error, and valid until the callback
- * returns. */
+ * stays reachable too; so do contents that only the index has. -EUCLEAN: git
+ * does not take the folder for a worktree any more. -EFBIG: a file is too big.
+ * `saved` is NULL with an error, and valid until the callback returns. */
 struct git_salvaged {
 	const char *ref; /* "" = there was nothing to save */
 	/* HEAD, if it is on `branch` and nothing was uncommitted; else "". */
@@ -26,15 +28,17 @@ typedef void git_salvage_fn(
 struct git_salvage {
 	const char *worker;
 	const char *branch; /* need not exist */
-	const char *onto;
-	const char *stamp; /* a time, fit for a ref's name */
+	const char *onto; /* the landing branch */
+	const char *stamp; /* a time, fit for names of refs and files */
+	bool leave_big; /* leave out an untracked file that is too big */
 };
 void git_salvage(struct git *git, const char *dir,
     const struct git_salvage *what, git_salvage_fn *fn, void *arg);
 
 /* Put leftovers into the last commit, or into a new one with `message` when
  * the branch has none of its own. Nothing to do is success. -EBUSY in the
- * middle of a rebase and with unmerged paths. */
+ * middle of a rebase and with unmerged paths, -EFBIG if an untracked file is
+ * too big. */
 void git_salvage_commit(struct git *git, const char *dir, const char *onto,
     const char *message, git_work_fn *fn, void *arg);
 

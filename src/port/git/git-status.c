@@ -32,6 +32,8 @@ status_changed(const char *record, struct git_status_entry *entry)
 {
 	entry->kind = GIT_STATUS_CHANGED;
 	entry->text = git_records_skip(record, 8);
+	entry->staged = entry->text != NULL && record[2] != '.';
+	entry->unstaged = entry->text != NULL && record[3] != '.';
 	entry->submodule =
 	    entry->text != NULL && git_records_skip(record, 2)[0] == 'S';
 	return entry->text != NULL &&

@@ -23,7 +23,9 @@ enum git_status_kind {
 struct git_status_entry {
 	enum git_status_kind kind;
 	const char *text; /* else a path */
-	bool submodule; /* of a changed one */
+	/* Of a changed one: it is in the index like that, and the file differs
+	 * from the index. */
+	bool submodule, staged, unstaged;
 	/* The same; zeros where it does not exist. */
 	char head_id[GIT_ID_SIZE], index_id[GIT_ID_SIZE];
 };

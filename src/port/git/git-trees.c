@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "git-records.h"
 #include "git-trees.h"
 #include "mem.h"
@@ -111,4 +112,20 @@ git_trees_on(const struct git_trees *trees, const char *branch,
 			return &trees->v[i];
 	}
 	return NULL;
+}
+
+bool
+git_trees_is_users(
+    const struct git_trees *trees, const char *root, const char *dir)
+{
+	return git_trees_same_path(root, dir) ||
+	    (trees->count > 0 && git_trees_same_path(trees->v[0].path, dir));
+}
+
+bool
+git_trees_has_git(const char *dir)
+{
+	cleanup_free char *path = file_join(dir, ".git");
+
+	return file_exists(path);
 }

@@ -29,6 +29,14 @@ git_trees_at(const struct git_trees *trees, const char *dir);
 const struct git_tree *git_trees_on(const struct git_trees *trees,
     const char *branch, const struct git_tree *after);
 
+/* Is it the user's own working tree? git lists that first; the root of the
+ * workspace may be elsewhere. */
+bool git_trees_is_users(
+    const struct git_trees *trees, const char *root, const char *dir);
+
+/* Does the folder have a .git of its own? */
+bool git_trees_has_git(const char *dir);
+
 /* Do two paths mean the same place? The last part need not exist. */
 bool git_trees_same_path(const char *a, const char *b);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Creates, repairs and removes worktrees. */
+/* Creates and repairs worktrees. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include "file.h"
-#include "git-nested.h"
 #include "git-op.h"
 #include "git-trees.h"
-#include "git-verify.h"
 #include "git-worktree.h"
 #include "mem.h"
 
@@ -21,31 +19,11 @@ struct tree_op {
 	char branch_id[GIT_ID_SIZE];
 	struct git_trees trees;
 	bool registered, repaired, unregister;
-	struct git_nested nested; /* of one that is to be removed */
 	char *stale; /* a worktree that is gone, but holds the branch */
 	git_work_fn *fn;
 	void *arg;
 	git_drop_fn *drop; /* gets arg when fn does not; NULL = nothing */
 };
-
-static bool
-has_own_git(const char *dir)
-{
-	cleanup_free char *path = file_join(dir, ".git");
-
-	return file_exists(path);
-}
-
-/* git lists the main one first; the user may have put the root elsewhere. */
-static bool
-is_users_tree(const struct tree_op *tree)
-{
-	const char *dir = tree->op.dir;
-
-	return git_trees_same_path(git_root(tree->op.git), dir) ||
-	    (tree->trees.count > 0 &&
-		git_trees_same_path(tree->trees.v[0].path, dir));
-}
 
 static enum git_op_next
 add_ask_trees(struct git_op *op)
@@ -90,13 +68,13 @@ add_trees(struct git_op *op, const struct git_answer *answer)
 		return git_op_complain(op, answer);
 	git_trees_parse(&tree->trees, answer->out, answer->out_len);
 	here = git_trees_at(&tree->trees, op->dir);
-	if (is_users_tree(tree))
+	if (git_trees_is_users(&tree->trees, git_root(op->git), op->dir))
 		return git_op_fail(op, -EEXIST,
 		    "%s is the repository's main working tree", op->dir);
 	tree->registered = here != NULL;
 	if (git_op_place_is_free(op->dir)) {
 		tree->unregister = tree->registered;
-	} else if (here != NULL && has_own_git(op->dir)) {
+	} else if (here != NULL && git_trees_has_git(op->dir)) {
 		if (!here->unfinished)
 			return GIT_OP_DONE;
 		tree->unregister = true;
@@ -132,14 +110,6 @@ add_repair(struct git_op *op, const struct git_answer *answer)
 }
 
 static enum git_op_next
-ask_unregister(struct git_op *op, const char *path)
-{
-	op->run_dir = git_root(op->git);
-	return git_op_args(
-	    op, "worktree", "remove", "--force", "--force", "--", path, NULL);
-}
-
-static enum git_op_next
 add_ask_unregister(struct git_op *op)
 {
 	const struct tree_op *tree = op->self;
@@ -149,7 +119,7 @@ add_ask_unregister(struct git_op *op)
 	/* git removes a folder only with its .git in it. */
 	if (git_op_place_is_free(op->dir))
 		rmdir(op->dir);
-	return ask_unregister(op, op->dir);
+	return git_op_ask_unregister(op, op->dir);
 }
 
 static enum git_op_next
@@ -157,7 +127,7 @@ add_ask_stale(struct git_op *op)
 {
 	const struct tree_op *tree = op->self;
 
-	return tree->stale != NULL ? ask_unregister(op, tree->stale) :
+	return tree->stale != NULL ? git_op_ask_unregister(op, tree->stale) :
 				     GIT_OP_NEXT;
 }
 
@@ -219,167 +189,6 @@ static const struct git_op_step add_steps[] = {
 	{ .ask = add_ask },
 };
 
-static enum git_op_next
-remove_trees(struct git_op *op, const struct git_answer *answer)
-{
-	struct tree_op *tree = op->self;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_trees_parse(&tree->trees, answer->out, answer->out_len);
-	if (is_users_tree(tree))
-		return git_op_fail(op, -EINVAL,
-		    "%s is the repository's main working tree", op->dir);
-	tree->registered = git_trees_at(&tree->trees, op->dir) != NULL;
-	if (!git_op_place_is_free(op->dir)) {
-		if (!tree->registered)
-			return git_op_fail(op, -EEXIST,
-			    "%s is not a worktree of %s; it was left alone",
-			    op->dir, git_root(op->git));
-	} else if (file_is_dir(op->dir)) {
-		rmdir(op->dir);
-	}
-	return GIT_OP_NEXT;
-}
-
-/* A removal that was killed in the middle may have lost the .git that the
- * next one asks for. */
-static enum git_op_next
-remove_ask_repair(struct git_op *op)
-{
-	const struct tree_op *tree = op->self;
-
-	if (!tree->registered || !file_is_dir(op->dir) || has_own_git(op->dir))
-		return GIT_OP_NEXT;
-	op->run_dir = git_root(op->git);
-	return git_op_args(op, "worktree", "repair", NULL);
-}
-
-/* --- repositories inside ---------------------------------------------- */
-
-enum remove_step {
-	REMOVE_TREES,
-	REMOVE_REPAIR,
-	REMOVE_UNTRACKED,
-	REMOVE_IGNORED,
-	REMOVE_REMOTE,
-	REMOVE_COMMITS,
-	REMOVE_FOLDER,
-	REMOVE_BRANCH,
-	REMOVE_DELETE,
-	REMOVE_COUNT
-};
-
-/* Where the folder is gone or is not ours any more, there is nothing to look
- * at. */
-static enum git_op_next
-remove_ask_untracked(struct git_op *op)
-{
-	struct tree_op *tree = op->self;
-	cleanup_free char *gitdir = NULL;
-
-	if (!tree->registered ||
-	    git_verify(git_root(op->git), op->dir, &gitdir, NULL) < 0) {
-		op->at = REMOVE_FOLDER;
-		return GIT_OP_AGAIN;
-	}
-	if (!tree->nested.no_index)
-		git_nested_add_submodules(&tree->nested, gitdir);
-	xstrset(&op->gitdir, gitdir);
-	return git_nested_ask_untracked(&tree->nested, op);
-}
-
-static enum git_op_next
-remove_untracked(struct git_op *op, const struct git_answer *answer)
-{
-	struct tree_op *tree = op->self;
-
-	return git_nested_untracked(&tree->nested, op, answer);
-}
-
-static enum git_op_next
-remove_ask_ignored(struct git_op *op)
-{
-	struct tree_op *tree = op->self;
-
-	return git_nested_ask_ignored(&tree->nested, op);
-}
-
-static enum git_op_next
-remove_ignored(struct git_op *op, const struct git_answer *answer)
-{
-	struct tree_op *tree = op->self;
-
-	return git_nested_ignored(&tree->nested, op, answer);
-}
-
-static enum git_op_next
-remove_ask_remote(struct git_op *op)
-{
-	struct tree_op *tree = op->self;
-
-	return git_nested_ask_remote(&tree->nested, op);
-}
-
-static enum git_op_next
-remove_remote(struct git_op *op, const struct git_answer *answer)
-{
-	struct tree_op *tree = op->self;
-
-	return git_nested_remote(&tree->nested, op, answer);
-}
-
-static enum git_op_next
-remove_ask_commits(struct git_op *op)
-{
-	struct tree_op *tree = op->self;
-
-	return git_nested_ask_commits(&tree->nested, op);
-}
-
-static enum git_op_next
-remove_commits(struct git_op *op, const struct git_answer *answer)
-{
-	struct tree_op *tree = op->self;
-
-	return git_nested_commits(&tree->nested, op, answer, REMOVE_REMOTE);
-}
-
-static enum git_op_next
-remove_ask(struct git_op *op)
-{
-	const struct tree_op *tree = op->self;
-
-	return tree->registered ? ask_unregister(op, op->dir) : GIT_OP_NEXT;
-}
-
-static enum git_op_next
-remove_ask_delete(struct git_op *op)
-{
-	const struct tree_op *tree = op->self;
-
-	if (tree->branch_id[0] == '\0')
-		return GIT_OP_DONE;
-	op->run_dir = git_root(op->git);
-	return git_op_args(
-	    op, "branch", "--quiet", "-D", "--", tree->branch, NULL);
-}
-
-static const struct git_op_step remove_steps[REMOVE_COUNT] = {
-	[REMOVE_TREES] = { .ask = git_op_ask_trees, .answer = remove_trees },
-	[REMOVE_REPAIR] = { .ask = remove_ask_repair, .answer = add_repair },
-	[REMOVE_UNTRACKED] = { .ask = remove_ask_untracked,
-	    .answer = remove_untracked },
-	[REMOVE_IGNORED] = { .ask = remove_ask_ignored,
-	    .answer = remove_ignored },
-	[REMOVE_REMOTE] = { .ask = remove_ask_remote, .answer = remove_remote },
-	[REMOVE_COMMITS] = { .ask = remove_ask_commits,
-	    .answer = remove_commits },
-	[REMOVE_FOLDER] = { .ask = remove_ask },
-	[REMOVE_BRANCH] = { .ask = ask_branch, .answer = take_branch },
-	[REMOVE_DELETE] = { .ask = remove_ask_delete },
-};
-
 static void
 tree_finish(struct git_op *op, const struct err *err)
 {
@@ -399,7 +208,6 @@ tree_release(struct git_op *op)
 	free(tree->branch);
 	free(tree->stale);
 	git_trees_release(&tree->trees);
-	git_nested_release(&tree->nested);
 }
 
 static struct tree_op *
@@ -483,14 +291,4 @@ git_worktree_unlock(struct git *git, const char *dir, const char *branch,
 
 	git_op_start(
 	    &tree->op, git, dir, unlock_steps, nitems(unlock_steps), false);
-}
-
-void
-git_worktree_remove(struct git *git, const char *dir, const char *branch,
-    git_work_fn *fn, void *arg)
-{
-	struct tree_op *tree = tree_new(branch, fn, arg);
-
-	git_op_start(
-	    &tree->op, git, dir, remove_steps, nitems(remove_steps), true);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Creates, repairs and removes worktrees. git-work.h has the common rules. */
+/* Creates and repairs worktrees; git-remove.h removes them. git-work.h has the
+ * common rules. */
 #ifndef GIT_WORKTREE_H
 #define GIT_WORKTREE_H
 
@@ -24,14 +25,6 @@ void git_worktree_add_detached(struct git *git, const char *dir,
 /* Remove the lock files that a killed git left on the worktree's index, its
  * HEAD and its branch. For a worktree that nobody works in. */
 void git_worktree_unlock(struct git *git, const char *dir, const char *branch,
-    git_work_fn *fn, void *arg);
-
-/* Remove the worktree and its branch. It is no error if they are gone already;
- * a folder that is not a worktree of the repository is left alone, -EEXIST.
- * -ENOTEMPTY, and nothing is removed, if there is a repository inside (ignored,
- * too), or a clone of a submodule, that has no remote or commits that no remote
- * has. */
-void git_worktree_remove(struct git *git, const char *dir, const char *branch,
     git_work_fn *fn, void *arg);
 
 #endif

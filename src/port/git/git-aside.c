@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "git-aside.h"
+#include "mem.h"
+#include "text.h"
+
+#define BIG_BYTES (INT64_C(256) * 1024 * 1024)
+#define MIB       (INT64_C(1024) * 1024)
+#define TRIES     100 /* names for one that was moved with the same stamp */
+
+bool
+git_aside_is_big(const char *dir, const char *path)
+{
+	cleanup_free char *file = file_join(dir, path);
+	struct stat st;
+
+	return lstat(file, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size > BIG_BYTES;
+}
+
+/* A free name, with its folder. */
+static char *
+make_place(
+    const char *dir, const char *stamp, const char *path, struct err *err)
+{
+	for (int i = 1; i <= TRIES; i++) {
+		cleanup_free char *more =
+		    i == 1 ? xstrdup("") : xasprintf("-%d", i);
+		cleanup_free char *place =
+		    xasprintf("%s.kept-%s%s/%s", dir, stamp, more, path);
+		char *end = place + strlen(place);
+
+		while (end[-1] == '/')
+			*--end = '\0';
+		if (!file_exists(place)) {
+			cleanup_free char *folder = xstrndup(
+			    place, (size_t)(strrchr(place, '/') - place));
+
+			return file_mkdirs(folder, 0700, err) < 0 ?
+			    NULL :
+			    take_ptr(&place);
+		}
+	}
+	err_set(
+	    err, -EEXIST, "there is no free name for %s beside %s", path, dir);
+	return NULL;
+}
+
+static void
+add_words(struct buf *words, const char *path, const char *place,
+    const struct stat *st)
+{
+	buf_adds(words, "Moved aside: ");
+	text_add_visible(words, path, strlen(path), false);
+	buf_adds(words, " is now ");
+	text_add_visible(words, place, strlen(place), false);
+	if (S_ISREG(st->st_mode))
+		buf_addf(words, " (%lld MiB)", (long long)(st->st_size / MIB));
+	buf_addc(words, '\n');
+}
+
+int
+git_aside_move(const char *dir, const char *stamp, const char *path,
+    struct buf *words, struct err *err)
+{
+	cleanup_free char *from = file_join(dir, path);
+	cleanup_free char *place = make_place(dir, stamp, path, err);
+	struct stat st;
+
+	if (place == NULL)
+		return err->code;
+	if (lstat(from, &st) == -1 || rename(from, place) == -1) {
+		if (errno == ENOENT)
+			return 0; /* gone by itself */
+		err_set(err, -errno, "%s cannot be moved to %s: %s", from,
+		    place, strerror(errno));
+		return err->code;
+	}
+	add_words(words, path, place, &st);
+	return 0;
+}
+
+/* --- repositories ------------------------------------------------------ */
+
+/* The end of the next folder in a path that has a last slash; NULL = no more.
+ */
+static const char *
+next_folder(const char *path, const char *at)
+{
+	return strchr(at == NULL ? path : at + 1, '/');
+}
+
+/* What is the branch's file or folder at the place of each repository, and of
+ * each folder above it? The commit of a submodule is no object of ours, so it
+ * is not in the way. */
+enum git_op_next
+git_aside_ask_nested(struct git_op *op, char *const *nested)
+{
+	for (size_t i = 0; nested[i] != NULL; i++) {
+		const char *end = NULL;
+
+		if (strchr(nested[i], '\n') != NULL)
+			continue;
+		while ((end = next_folder(nested[i], end)) != NULL)
+			buf_addf(&op->input, "%s:%.*s\n", op->onto_id,
+			    (int)(end - nested[i]), nested[i]);
+	}
+	return git_op_args(op, "cat-file", "--batch-check=%(objecttype)", NULL);
+}
+
+static bool
+is_in_the_way(const char *path, const char **line)
+{
+	const char *end = NULL;
+	bool in_the_way = false;
+
+	if (strchr(path, '\n') != NULL)
+		return true; /* it could not be asked about */
+	while ((end = next_folder(path, end)) != NULL) {
+		bool last = end[1] == '\0';
+
+		in_the_way |= strncmp(*line, "blob\n", 5) == 0 ||
+		    (last && strncmp(*line, "tree\n", 5) == 0);
+		*line += strcspn(*line, "\n");
+		*line += **line == '\n';
+	}
+	return in_the_way;
+}
+
+enum git_op_next
+git_aside_nested(struct git_op *op, char *const *nested, const char *stamp,
+    struct buf *words, const struct git_answer *answer)
+{
+	cleanup_free char *lines = NULL;
+	const char *line;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	line = lines = xasprintf("%s\n", answer->out);
+	for (size_t i = 0; nested[i] != NULL; i++)
+		if (is_in_the_way(nested[i], &line) &&
+		    git_aside_move(op->dir, stamp, nested[i], words, &op->err) <
+			0)
+			return GIT_OP_FAIL;
+	return GIT_OP_NEXT;
+}

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "git-aside.h"
+#include "git-dirs.h"
+#include "git-records.h"
+#include "git-refs.h"
+#include "git-save.h"
+#include "git-stage.h"
+#include "git-status.h"
+#include "mem.h"
+#include "strv.h"
+
+#define INDEX_NAME "llmc-salvage.index"
+
+enum save_step {
+	SAVE_STATUS,
+	SAVE_NESTED,
+	SAVE_QUICK,
+	SAVE_IDS,
+	SAVE_STAGED_TREE,
+	SAVE_STAGED_COMMIT,
+	SAVE_INDEX,
+	SAVE_FRESH_INDEX,
+	SAVE_TRACKED,
+	SAVE_LIST,
+	SAVE_OTHERS,
+	SAVE_TREE,
+	SAVE_HEAD,
+	SAVE_BRANCH,
+	SAVE_DECIDE,
+	SAVE_COMMIT,
+	SAVE_REF
+};
+
+static void
+remove_index(const struct git_save *save)
+{
+	cleanup_free char *lock = NULL;
+
+	if (save->index == NULL)
+		return;
+	lock = xasprintf("%s.lock", save->index);
+	unlink(lock);
+	unlink(save->index);
+}
+
+/* This must work even if git does not know who commits. */
+static void
+use_own_name(struct git_op *op)
+{
+	git_op_env(op, "GIT_AUTHOR_NAME=llmc");
+	git_op_env(op, "GIT_AUTHOR_EMAIL=llmc@localhost");
+	git_op_env(op, "GIT_COMMITTER_NAME=llmc");
+	git_op_env(op, "GIT_COMMITTER_EMAIL=llmc@localhost");
+}
+
+/* --- what is there ----------------------------------------------------- */
+
+static enum git_op_next
+save_ask_status(struct git_op *op)
+{
+	return git_op_args(op, "status", "--porcelain=v2", "-z", "--branch",
+	    "--untracked-files=all", "--ignore-submodules=dirty",
+	    "--no-renames", "--no-ahead-behind", NULL);
+}
+
+/* A folder is a repository of its own, which is left alone. Returns GIT_OP_DONE
+ * for what does not make the worktree dirty. */
+static enum git_op_next
+take_entry(struct git_save *save, const struct git_status_entry *entry)
+{
+	switch (entry->kind) {
+	case GIT_STATUS_HEAD:
+		return strcmp(entry->text, save->op.head_id) == 0 ?
+		    GIT_OP_DONE :
+		    GIT_OP_NEXT;
+	case GIT_STATUS_BRANCH:
+		return strcmp(entry->text, save->branch) == 0 ? GIT_OP_DONE :
+								GIT_OP_NEXT;
+	case GIT_STATUS_UNTRACKED:
+		if (git_stage_is_folder(entry->text)) {
+			strv_add(&save->nested, entry->text);
+			return GIT_OP_DONE;
+		}
+		break;
+	case GIT_STATUS_UNMERGED:
+		save->unmerged = true;
+		break;
+	case GIT_STATUS_CHANGED:
+		save->staged |= entry->staged && entry->unstaged;
+		break;
+	}
+	return git_stage_check_size(save, entry->text);
+}
+
+static enum git_op_next
+save_status(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+	struct git_status_entry entry;
+	struct git_records records;
+
+	if (answer->status != 0)
+		return GIT_OP_NEXT;
+	save->clean = op->head_id[0] != '\0' && !git_op_rebasing(op);
+	git_records_init(&records, answer->out, answer->out_len);
+	while (git_status_next(&records, &entry)) {
+		enum git_op_next next = take_entry(save, &entry);
+
+		if (next == GIT_OP_FAIL)
+			return next;
+		save->clean &= next == GIT_OP_DONE;
+	}
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+save_ask_nested(struct git_op *op)
+{
+	const struct git_save *save = op->self;
+
+	return save->moves && save->nested != NULL ?
+	    git_aside_ask_nested(op, save->nested) :
+	    GIT_OP_NEXT;
+}
+
+static enum git_op_next
+save_nested(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+
+	return git_aside_nested(
+	    op, save->nested, save->stamp, &save->moved, answer);
+}
+
+/* Only commits can be lost, in the usual case: no index is needed to save
+ * them. */
+static enum git_op_next
+save_quick(struct git_op *op)
+{
+	struct git_save *save = op->self;
+	cleanup_free char *common = git_dirs_common(op->gitdir);
+	char old[GIT_ID_SIZE];
+
+	save->clean &= save->moved.len == 0 &&
+	    git_refs_read(common, save->ref, old) == -ENOENT;
+	if (!save->clean)
+		return GIT_OP_NEXT;
+	memcpy(save->branch_id, op->head_id, GIT_ID_SIZE);
+	op->at = SAVE_HEAD;
+	return GIT_OP_AGAIN;
+}
+
+static enum git_op_next
+save_ask_ids(struct git_op *op)
+{
+	struct git_save *save = op->self;
+	cleanup_free char *branch = git_op_branch_name(save->branch);
+	cleanup_free char *tree = xasprintf("%s^{tree}", save->ref);
+	cleanup_free char *head = xasprintf("%s^1", save->ref);
+
+	free(save->index);
+	save->index = file_join(op->gitdir, INDEX_NAME);
+	remove_index(save); /* left by one that was killed */
+	return git_op_ask_ids(op,
+	    (const char *[]){
+		"HEAD^{tree}", branch, save->ref, tree, head, NULL });
+}
+
+static enum git_op_next
+save_ids(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+	char ids[5][GIT_ID_SIZE];
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_op_ids(answer, ids, nitems(ids));
+	memcpy(save->head_tree, ids[0], GIT_ID_SIZE);
+	memcpy(save->branch_id, ids[1], GIT_ID_SIZE);
+	memcpy(save->old, ids[2], GIT_ID_SIZE);
+	memcpy(save->old_tree, ids[3], GIT_ID_SIZE);
+	memcpy(save->old_head, ids[4], GIT_ID_SIZE);
+	return GIT_OP_NEXT;
+}
+
+/* --- what only the index has ------------------------------------------- */
+
+/* A link, since git replaces the file instead of writing to it. */
+static enum git_op_next
+save_ask_staged_tree(struct git_op *op)
+{
+	struct git_save *save = op->self;
+	cleanup_free char *index = file_join(op->gitdir, "index");
+
+	save->staged &= !save->unmerged && op->head_id[0] != '\0' &&
+	    link(index, save->index) == 0;
+	if (!save->staged)
+		return GIT_OP_NEXT;
+	git_stage_use_index(op);
+	return git_op_args(op, "write-tree", NULL);
+}
+
+static enum git_op_next
+save_staged_tree(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+
+	remove_index(save);
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	strlcpy(save->staged_tree, answer->out, sizeof save->staged_tree);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+save_ask_staged_commit(struct git_op *op)
+{
+	const struct git_save *save = op->self;
+
+	if (!save->staged)
+		return GIT_OP_NEXT;
+	use_own_name(op);
+	buf_addf(&op->input, "Index of %s, saved with %s\n", save->worker,
+	    save->ref);
+	return git_op_args(
+	    op, "commit-tree", save->staged_tree, "-p", op->head_id, NULL);
+}
+
+static enum git_op_next
+save_staged_commit(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	strlcpy(save->staged_id, answer->out, sizeof save->staged_id);
+	return GIT_OP_NEXT;
+}
+
+/* --- a tree of all files ----------------------------------------------- */
+
+/* HEAD's tree with the real index's knowledge of the files' times: `add` then
+ * reads only what has changed. */
+static enum git_op_next
+save_ask_index(struct git_op *op)
+{
+	const struct git_save *save = op->self;
+	cleanup_free char *output = xasprintf("--index-output=%s", save->index);
+
+	if (op->head_id[0] == '\0')
+		return GIT_OP_NEXT;
+	return git_op_args(
+	    op, "read-tree", "--reset", output, op->head_id, NULL);
+}
+
+static enum git_op_next
+save_index(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+
+	save->index_made = answer->status == 0;
+	return GIT_OP_NEXT;
+}
+
+/* Where the real index is broken or locked for good. */
+static enum git_op_next
+save_ask_fresh_index(struct git_op *op)
+{
+	const struct git_save *save = op->self;
+
+	if (save->index_made || op->head_id[0] == '\0')
+		return GIT_OP_NEXT;
+	git_stage_use_index(op);
+	return git_op_args(op, "read-tree", op->head_id, NULL);
+}
+
+static enum git_op_next
+save_ask_tree(struct git_op *op)
+{
+	git_stage_use_index(op);
+	return git_op_args(op, "write-tree", NULL);
+}
+
+static enum git_op_next
+save_tree(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	strlcpy(save->tree, answer->out, sizeof save->tree);
+	return GIT_OP_NEXT;
+}
+
+/* --- commits ----------------------------------------------------------- */
+
+/* Is it the landing branch, or where the worktree goes? */
+static bool
+is_kept_anyway(const struct git_save *save, const char *id)
+{
+	cleanup_free char *common = git_dirs_common(save->op.gitdir);
+	cleanup_free char *ref = xasprintf("refs/heads/%s", save->landed);
+	char landed[GIT_ID_SIZE];
+
+	return id[0] == '\0' || strcmp(id, save->op.onto_id) == 0 ||
+	    (git_refs_read(common, ref, landed) == 0 &&
+		strcmp(id, landed) == 0);
+}
+
+/* Lists one commit if `id` has one that would be lost. */
+static enum git_op_next
+ask_lost(struct git_op *op, const char *id)
+{
+	const struct git_save *save = op->self;
+
+	git_op_args(
+	    op, "rev-list", "--max-count=1", id, "--not", op->onto_id, NULL);
+	if (strcmp(save->landed, op->onto) != 0) {
+		cleanup_free char *landed = git_op_branch_name(save->landed);
+
+		git_op_arg(op, landed);
+	}
+	return GIT_OP_ASK;
+}
+
+static enum git_op_next
+save_ask_head(struct git_op *op)
+{
+	struct git_save *save = op->self;
+
+	save->head_safe = is_kept_anyway(save, op->head_id);
+	return save->head_safe ? GIT_OP_NEXT : ask_lost(op, op->head_id);
+}
+
+static enum git_op_next
+save_head(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	save->head_safe = answer->out_len == 0;
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+save_ask_branch(struct git_op *op)
+{
+	struct git_save *save = op->self;
+
+	save->branch_safe = is_kept_anyway(save, save->branch_id) ||
+	    strcmp(save->branch_id, op->head_id) == 0;
+	if (save->branch_safe)
+		return GIT_OP_NEXT;
+	ask_lost(op, save->branch_id);
+	if (op->head_id[0] != '\0')
+		git_op_arg(op, op->head_id);
+	return GIT_OP_ASK;
+}
+
+static enum git_op_next
+save_branch(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	save->branch_safe = answer->out_len == 0;
+	return GIT_OP_NEXT;
+}
+
+/* --- the ref ----------------------------------------------------------- */
+
+static bool
+has_changes(const struct git_save *save)
+{
+	if (save->staged || save->moved.len > 0)
+		return true;
+	return save->op.head_id[0] == '\0' ?
+	    save->others.len > 0 :
+	    !save->clean && strcmp(save->tree, save->head_tree) != 0;
+}
+
+/* Is there something to save, and is it more than what was saved before? */
+static enum git_op_next
+save_decide(struct git_op *op)
+{
+	struct git_save *save = op->self;
+	bool changed = has_changes(save);
+
+	if (!changed && save->head_safe && save->branch_safe) {
+		save->nothing = save->old[0] == '\0';
+		return GIT_OP_DONE;
+	}
+	save->nothing = false;
+	if (save->old[0] != '\0' && save->branch_safe && !save->staged &&
+	    strcmp(save->old_tree, save->tree) == 0 &&
+	    (strcmp(save->old_head, op->head_id) == 0 ||
+		strcmp(save->old, op->head_id) == 0))
+		return GIT_OP_DONE;
+	if (!changed && save->branch_safe && save->old[0] == '\0')
+		memcpy(save->id, op->head_id, GIT_ID_SIZE);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+save_ask_commit(struct git_op *op)
+{
+	const struct git_save *save = op->self;
+	const char *const parents[] = { op->head_id,
+		save->branch_safe ? "" : save->branch_id, save->old,
+		save->staged_id };
+
+	if (save->id[0] != '\0')
+		return GIT_OP_NEXT;
+	use_own_name(op);
+	buf_addf(
+	    &op->input, "Work of %s, saved as %s\n", save->worker, save->ref);
+	if (save->moved.len > 0)
+		buf_addf(&op->input, "\n%s", save->moved.data);
+	git_op_args(op, "commit-tree", save->tree, NULL);
+	for (size_t i = 0; i < nitems(parents); i++)
+		if (parents[i][0] != '\0')
+			git_op_args(op, "-p", parents[i], NULL);
+	return GIT_OP_ASK;
+}
+
+static enum git_op_next
+save_commit(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_save *save = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	strlcpy(save->id, answer->out, sizeof save->id);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+save_ask_ref(struct git_op *op)
+{
+	const struct git_save *save = op->self;
+
+	git_op_no_hooks(op);
+	/* "" as the old value: it must not exist yet. */
+	return git_op_args(
+	    op, "update-ref", save->ref, save->id, save->old, NULL);
+}
+
+static const struct git_op_step save_steps[] = {
+	[SAVE_STATUS] = { .ask = save_ask_status, .answer = save_status },
+	[SAVE_NESTED] = { .ask = save_ask_nested, .answer = save_nested },
+	[SAVE_QUICK] = { .ask = save_quick },
+	[SAVE_IDS] = { .ask = save_ask_ids, .answer = save_ids },
+	[SAVE_STAGED_TREE] = { .ask = save_ask_staged_tree,
+	    .answer = save_staged_tree },
+	[SAVE_STAGED_COMMIT] = { .ask = save_ask_staged_commit,
+	    .answer = save_staged_commit },
+	[SAVE_INDEX] = { .ask = save_ask_index, .answer = save_index },
+	[SAVE_FRESH_INDEX] = { .ask = save_ask_fresh_index },
+	[SAVE_TRACKED] = { .ask = git_stage_ask_tracked },
+	[SAVE_LIST] = { .ask = git_stage_ask_list, .answer = git_stage_list },
+	[SAVE_OTHERS] = { .ask = git_stage_ask_others },
+	[SAVE_TREE] = { .ask = save_ask_tree, .answer = save_tree },
+	[SAVE_HEAD] = { .ask = save_ask_head, .answer = save_head },
+	[SAVE_BRANCH] = { .ask = save_ask_branch, .answer = save_branch },
+	[SAVE_DECIDE] = { .ask = save_decide },
+	[SAVE_COMMIT] = { .ask = save_ask_commit, .answer = save_commit },
+	[SAVE_REF] = { .ask = save_ask_ref },
+};
+
+static void
+save_begin(struct git_save *save)
+{
+	save->clean = save->staged = save->unmerged = false;
+	save->nothing = true;
+	save->id[0] = save->staged_id[0] = save->old[0] = '\0';
+	strv_clear(&save->nested);
+}
+
+enum git_op_next
+git_save_ask(struct git_op *op)
+{
+	save_begin(op->self);
+	return git_op_call(op, save_steps, nitems(save_steps));
+}
+
+enum git_op_next
+git_save_ask_commits(struct git_op *op)
+{
+	struct git_save *save = op->self;
+
+	save_begin(save);
+	save->clean = true;
+	memcpy(save->branch_id, op->head_id, GIT_ID_SIZE);
+	return git_op_call(
+	    op, save_steps + SAVE_HEAD, nitems(save_steps) - SAVE_HEAD);
+}
+
+struct git_salvaged
+git_save_result(const struct git_save *save)
+{
+	return (struct git_salvaged){
+		.ref = save->nothing ? "" : save->ref,
+		.clean = save->clean ? save->op.head_id : "",
+	};
+}
+
+void
+git_save_init(struct git_save *save, const struct git_salvage *what, bool moves)
+{
+	save->worker = xstrdup(what->worker);
+	save->branch = xstrdup(what->branch);
+	save->landed = xstrdup(what->onto);
+	save->stamp = xstrdup(what->stamp);
+	save->ref =
+	    xasprintf("refs/llmc/salvage/%s/%s", what->worker, what->stamp);
+	save->moves = moves;
+	save->leave_big = what->leave_big;
+	save->nothing = true;
+	buf_init(&save->others);
+	buf_init(&save->moved);
+}
+
+void
+git_save_release(struct git_save *save)
+{
+	remove_index(save);
+	free(save->index);
+	free(save->worker);
+	free(save->branch);
+	free(save->landed);
+	free(save->stamp);
+	free(save->ref);
+	strv_free(save->nested);
+	buf_release(&save->others);
+	buf_release(&save->moved);
+}

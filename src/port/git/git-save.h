@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The part of an operation that saves work as git_salvage() says. Everything
+ * that throws work away begins with it: a reset, the removal of a worktree, the
+ * end of a rebase. Private to the git-*.c files.
+ */
+#ifndef GIT_SAVE_H
+#define GIT_SAVE_H
+
+#include <stdbool.h>
+
+#include "git-op.h"
+#include "git-salvage.h"
+
+/* op.self must be an object that begins with this one. */
+struct git_save {
+	struct git_op op;
+	char *worker, *branch, *landed, *stamp, *ref;
+	bool moves; /* the files go away afterwards: what git cannot save is
+		     * moved aside (git-aside.h) instead of refused */
+	bool leave_big; /* as in git_salvage */
+	struct buf others; /* untracked paths, NUL terminated */
+	struct buf moved; /* a line about each that was moved */
+	char **nested; /* untracked repositories, each with a last slash */
+
+	char *index; /* temporary one, so that the real one stays */
+	bool index_made;
+	char head_tree[GIT_ID_SIZE], branch_id[GIT_ID_SIZE];
+	char old[GIT_ID_SIZE], old_tree[GIT_ID_SIZE], old_head[GIT_ID_SIZE];
+	char tree[GIT_ID_SIZE], id[GIT_ID_SIZE];
+	char staged_tree[GIT_ID_SIZE], staged_id[GIT_ID_SIZE];
+	bool staged; /* the index has contents that no file has */
+	bool unmerged;
+	bool head_safe, branch_safe; /* nothing of it would be lost */
+
+	/* The result, once the part is done. */
+	bool nothing; /* no ref was needed */
+	bool clean; /* HEAD is on the branch, nothing is uncommitted */
+};
+
+void git_save_init(
+    struct git_save *save, const struct git_salvage *what, bool moves);
+void git_save_release(struct git_save *save);
+
+/* The step, after GIT_OP_GITDIR and GIT_OP_ONTO. Commits that op->onto has are
+ * safe, too. It may run more than once in an operation. */
+enum git_op_next git_save_ask(struct git_op *op);
+#define GIT_SAVE                    \
+	{                           \
+		.ask = git_save_ask \
+	}
+
+/* The same for what op->head_id has, of a branch without a worktree. */
+enum git_op_next git_save_ask_commits(struct git_op *op);
+
+/* For the callback of the operation; it points into `save`. */
+struct git_salvaged git_save_result(const struct git_save *save);
+
+#endif

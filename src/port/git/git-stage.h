@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Steps that put all that has changed in a worktree into an index: the one that
+ * save->index names, or the real one. For a salvage and for a commit of what is
+ * left over. op->self begins with a struct git_save. Private to the git-*.c
+ * files.
+ */
+#ifndef GIT_STAGE_H
+#define GIT_STAGE_H
+
+#include <stdbool.h>
+
+#include "git-op.h"
+
+struct git_save;
+
+void git_stage_use_index(struct git_op *op);
+
+/* Is this path, as git lists it, a repository inside? */
+bool git_stage_is_folder(const char *path);
+
+/* GIT_OP_NEXT for a file that git can take. One that is too big is moved aside,
+ * or is an error if save->moves is not set. */
+enum git_op_next git_stage_check_size(struct git_save *save, const char *path);
+
+/* In this order. */
+enum git_op_next git_stage_ask_tracked(struct git_op *op);
+enum git_op_next git_stage_ask_list(struct git_op *op);
+enum git_op_next
+git_stage_list(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_stage_ask_others(struct git_op *op);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What lies uncommitted where a repair works is not lost. */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "file.h"
+#include "mem.h"
+#include "repair-world.h"
+#include "unit.h"
+
+#define SAVED                                     \
+	"git for-each-ref --format='%(refname)' " \
+	"refs/llmc/salvage/overseer"
+
+/* Of the user, before the repair. */
+static const char mine[] =
+    "echo mine >>a.txt; echo staged >s.txt; git add s.txt; "
+    "echo later >>s.txt; echo u >u.txt; git config user.name u; git config "
+    "user.email u@e.org";
+
+static void
+work(struct world *w)
+{
+	world_agent(w);
+	repair_begin(&w->o);
+	world_until_step(w, "work");
+	world_agent_ready(w);
+}
+
+/* The number of files is the same, or smaller, in each of these. */
+START_TEST(a_repair_that_throws_work_away_has_failed)
+{
+	static const struct {
+		const char *what, *named;
+	} table[] = {
+		{ "git checkout -q -- a.txt; echo x >x.txt",
+		    "1 file that was "
+		    "not committed "
+		    "has been "
+		    "changed: a.txt;" },
+		{ "git stash -q -u",
+		    "3 files that were not committed have been changed: a.txt, "
+		    "s.txt, u.txt;" },
+		{ "git reset -q --hard; git clean -qfd", "3 files that were" },
+		{ "rm u.txt", "changed: u.txt;" },
+		{ "echo other >u.txt", "changed: u.txt;" },
+	};
+
+	for (size_t i = 0; i < nitems(table); i++) {
+		cleanup_free char *restored = NULL;
+		struct world w;
+
+		world_begin(&w, false);
+		repo_sh(w.repo, mine);
+		restored = xstrdup(repo_sh(
+		    w.repo, "git status --porcelain; cat a.txt s.txt u.txt"));
+		work(&w);
+		/* Nothing was touched. */
+		ck_assert_str_eq(repo_sh(w.repo,
+				     "git status --porcelain; "
+				     "cat a.txt s.txt u.txt"),
+		    restored);
+		repo_sh(w.repo, table[i].what);
+		free(world_stops(&w));
+		world_until_over(&w);
+		ck_assert_int_eq(w.outcome, REPAIR_FAILED);
+		ck_assert_msg(strstr(w.words.data, table[i].named) != NULL,
+		    "%s: %s", table[i].what, w.words.data);
+		ck_assert_ptr_nonnull(
+		    strstr(w.words.data, repo_sh(w.repo, SAVED)));
+		ck_assert_str_eq(
+		    repo_sh(w.repo,
+			"s=$(" SAVED "); git show $s:a.txt $s:s.txt "
+			"$s:u.txt; git show $s^2:s.txt"),
+		    "one\nmine\nstaged\nlater\nu\nstaged");
+		world_end(&w);
+	}
+}
+END_TEST
+
+START_TEST(a_repair_that_leaves_it_alone_is_completed)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	repo_sh(w.repo, mine);
+	work(&w);
+	repo_sh(w.repo,
+	    "echo fix >fix.txt; git add fix.txt; "
+	    "git commit -q -m fix fix.txt; touch a.txt u.txt");
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	world_end(&w);
+}
+END_TEST
+
+/* A clean checkout needs no ref. */
+START_TEST(nothing_uncommitted_is_no_ref)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	work(&w);
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	ck_assert_str_eq(repo_sh(w.repo, SAVED), "");
+	world_end(&w);
+}
+END_TEST
+
+/* However it ends, the person is told. */
+START_TEST(one_that_gives_up_is_compared_too)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	repo_sh(w.repo, mine);
+	work(&w);
+	repo_sh(w.repo,
+	    "rm u.txt; echo help >.llmc/manual_intervention_needed_x.txt");
+	free(world_stops(&w));
+	world_until_over(&w);
+	ck_assert_int_eq(w.outcome, REPAIR_GAVE_UP);
+	ck_assert_ptr_nonnull(strstr(w.words.data,
+	    "a person is needed; and 1 file that was not committed has been "
+	    "changed: u.txt"));
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(without_a_way_to_save_no_session_starts)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	repo_sh(w.repo, mine);
+	repo_sh(w.repo, "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage");
+	repair_begin(&w.o);
+	world_until_over(&w);
+	ck_assert_int_eq(w.outcome, REPAIR_FAILED);
+	ck_assert_ptr_nonnull(strstr(w.words.data, "cannot be saved: "));
+	ck_assert_str_eq(repo_sh(w.repo, "cat a.txt"), "one\nmine");
+	world_end(&w);
+}
+END_TEST
+
+/* A big file cannot be saved, and is no reason to leave all else broken. */
+START_TEST(a_big_file_is_left_out)
+{
+	struct world w;
+
+	world_begin(&w, false);
+	repo_sh(w.repo, "truncate -s 60G big; echo u >u.txt");
+	work(&w);
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	ck_assert_str_eq(
+	    repo_sh(w.repo, "git ls-tree --name-only $(" SAVED "); ls"),
+	    "a.txt\nu.txt\na.txt\nbig\nu.txt");
+	world_end(&w);
+}
+END_TEST
+
+/* The fix of an earlier repair that could not land. */
+START_TEST(the_worktree_of_repairs_is_saved_before_the_next)
+{
+	struct world w;
+
+	world_begin(&w, true);
+	work(&w);
+	repo_sh(w.repo,
+	    "cd .worktrees/overseer; echo fixed >fixed.txt; git add fixed.txt; "
+	    "git commit -qm fix; echo half >half.txt; cd ../..; "
+	    "echo in-the-way >fixed.txt");
+	repair_stop(&w.o, true);
+	ck_assert_ptr_null(w.o.repair);
+	world_agent_exits(&w);
+	world_agent(&w);
+	repair_begin(&w.o);
+	world_until_step(&w, "work");
+	ck_assert_str_eq(
+	    repo_sh(w.repo,
+		"s=$(" SAVED "); git show $s:fixed.txt $s:half.txt; "
+		"ls .worktrees/overseer"),
+	    "fixed\nhalf\na.txt");
+	repair_stop(&w.o, true);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(it_can_be_ended_while_it_saves_and_compares)
+{
+	for (int i = 0; i < 4; i++) {
+		bool drop = i % 2 == 1, compare = i / 2 == 1;
+		struct world w;
+
+		world_begin(&w, false);
+		repo_sh(w.repo, mine);
+		world_agent(&w);
+		repair_begin(&w.o);
+		if (compare) {
+			world_until_step(&w, "work");
+			world_agent_ready(&w);
+			free(world_stops(&w));
+		}
+		world_until_step(&w, compare ? "compare" : "keep");
+		ck_assert_ptr_nonnull(w.o.repair);
+		repair_stop(&w.o, drop);
+		if (!drop)
+			world_until_over(&w);
+		ck_assert_ptr_null(w.o.repair);
+		ck_assert_int_eq(w.told, 1);
+		world_end(&w);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("repair-keep");
+
+	unit_case(s, "keep",
+	    (const TTest *[]){ a_repair_that_throws_work_away_has_failed,
+		a_repair_that_leaves_it_alone_is_completed,
+		nothing_uncommitted_is_no_ref,
+		one_that_gives_up_is_compared_too,
+		without_a_way_to_save_no_session_starts, a_big_file_is_left_out,
+		the_worktree_of_repairs_is_saved_before_the_next,
+		it_can_be_ended_while_it_saves_and_compares, NULL });
+	return s;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A reset, a removal and the end of a rebase throw nothing away. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "file.h"
+#include "git-compare.h"
+#include "mem.h"
+#include "repo.h"
+#include "unit.h"
+
+#define WORK      "echo two >>a.txt; echo new >new.txt; git add .; git commit -qm w1"
+#define ELSEWHERE "echo e >else.txt; git add else.txt; git commit -qm else"
+#define AGAINST   "echo other >>a.txt; git commit -qam against"
+#define REFS      "git for-each-ref --format='%(refname)' refs/llmc/salvage"
+
+static struct repo *
+with_tree(void)
+{
+	struct repo *repo = repo_new(false);
+
+	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
+	return repo;
+}
+
+/* Is it as the landing branch? */
+static void
+is_reset(struct repo *repo)
+{
+	ck_assert_str_eq(
+	    repo_wt(
+		repo, "git status --porcelain --branch; git rev-parse HEAD"),
+	    repo_sh(repo, "echo '## llmc/ann'; git rev-parse main"));
+}
+
+START_TEST(all_that_is_thrown_away_is_saved)
+{
+	static const struct {
+		const char *make, *look; /* with $S, the ref */
+		const char *want;
+	} table[] = {
+		{ "echo mine >>a.txt", "git show $S:a.txt", "one\nmine" },
+		{ "echo u >u; mkdir d; echo v >d/v",
+		    "git show $S:u; git show $S:d/v", "u\nv" },
+		{ "rm a.txt", "git ls-tree $S", "" },
+		{ WORK, "git log --format=%s main..$S", "w1" },
+		{ "git checkout -q --detach; " WORK
+		  "; git checkout -q llmc/ann; "
+		  "git checkout -q --detach HEAD@{1}",
+		    "git log --format=%s main..$S", "w1" },
+		/* The index has another version than the file. */
+		{ "echo staged >>a.txt; git add a.txt; echo last >a.txt",
+		    "git show $S:a.txt; git log --format=%s $S | grep -c "
+		    "'^Index of ann'; git show $S^2:a.txt",
+		    "last\n1\none\nstaged" },
+		{ "echo staged >>a.txt; git add a.txt; echo one >a.txt",
+		    "git show $S^2:a.txt", "one\nstaged" },
+		{ "echo staged >s; git add s; rm s", "git show $S^2:s",
+		    "staged" },
+	};
+
+	for (size_t i = 0; i < nitems(table); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+		cleanup_free char *look =
+		    xasprintf("S=$(%s); %s", REFS, table[i].look);
+
+		repo_wt(repo, table[i].make);
+		ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+		is_reset(repo);
+		ck_assert_str_eq(repo->text, repo_sh(repo, REFS));
+		ck_assert_msg(strcmp(repo_sh(repo, look), table[i].want) == 0,
+		    "%s: %s", table[i].make, repo_sh(repo, look));
+	}
+}
+END_TEST
+
+START_TEST(what_cannot_be_saved_is_not_thrown_away)
+{
+	cleanup_repo struct repo *repo = with_tree();
+	const char *look = "git status --porcelain --branch; cat u a.txt; git "
+			   "log --format=%s -1";
+	const char *before;
+
+	repo_wt(repo, WORK "; echo u >u; echo mine >>a.txt");
+	repo_sh(repo, "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage");
+	before = repo_wt(repo, look);
+	ck_assert_int_eq(repo_reset(repo), -EIO);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "refs/llmc/salvage"));
+	ck_assert_str_eq(repo_wt(repo, look), before);
+	ck_assert_int_eq(repo_remove(repo), -EIO);
+	ck_assert_str_eq(repo_wt(repo, look), before);
+	/* Commits alone, too. */
+	repo_wt(repo, "git checkout -q -- .; rm u");
+	before = repo_wt(repo, "git rev-parse llmc/ann");
+	ck_assert_int_eq(repo_reset(repo), -EIO);
+	ck_assert_int_eq(repo_remove(repo), -EIO);
+	repo_sh(repo, "rm -rf \"$W\"");
+	ck_assert_int_eq(repo_remove(repo), -EIO);
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), before);
+}
+END_TEST
+
+START_TEST(nothing_to_lose_costs_nothing)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_trap(repo, 0, "");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	ck_assert_int_eq(repo_trap_count(repo), 1);
+	repo_untrap(repo);
+	repo_sh(repo, ELSEWHERE);
+	repo_trap(repo, 0, "");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	ck_assert_int_eq(repo_trap_count(repo), 3);
+	repo_untrap(repo);
+	is_reset(repo);
+	ck_assert_str_eq(repo->text, "");
+	ck_assert_str_eq(repo_sh(repo, REFS), "");
+}
+END_TEST
+
+/* A file without an end is no reason to wait, and not to be lost. */
+START_TEST(a_big_file_is_moved_aside)
+{
+	static const char *const files[] = { "big", "d/big", "a.txt",
+		"staged" };
+
+	for (size_t i = 0; i < nitems(files); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+		cleanup_free char *make = xasprintf(
+		    "mkdir -p d; echo u >u; echo s >staged; git add staged; "
+		    "echo mark >%s; truncate -s 60G %s",
+		    files[i], files[i]);
+		cleanup_free char *look =
+		    xasprintf("stat -c %%s \"$W\".kept-*/%s; head -n 1 "
+			      "\"$W\".kept-*/%s",
+			files[i], files[i]);
+		int64_t began = clock_mono_ms();
+
+		repo_wt(repo, make);
+		/* Whoever only looks, or lands it, is told. */
+		ck_assert_int_eq(repo_salvage(repo, "s1"), -EFBIG);
+		ck_assert_ptr_nonnull(strstr(repo->msg, files[i]));
+		ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+		ck_assert_int_lt(clock_mono_ms() - began, 20000);
+		is_reset(repo);
+		ck_assert_str_eq(repo_sh(repo, look), "64424509440\nmark");
+		ck_assert_str_eq(repo_sh(repo, "git show $(" REFS "):u"), "u");
+		free(look);
+		look = xasprintf("git log -1 --format=%%B $(%s) | "
+				 "grep -c '^Moved aside: %s is now .*kept-%s'",
+		    REFS, files[i], repo->stamp);
+		ck_assert_str_eq(repo_sh(repo, look), "1");
+	}
+}
+END_TEST
+
+START_TEST(a_big_file_alone_is_named_and_survives_a_removal)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, "truncate -s 60G big");
+	ck_assert_int_eq(repo_leftovers(repo, "left"), -EFBIG);
+	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
+	ck_assert_str_ne(repo->text, "");
+	ck_assert(!file_exists(repo->dir));
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		"stat -c %s \"$W\".kept-*/big; git log -1 --format=%B $(" REFS
+		") | grep -c '^Moved aside: big'"),
+	    "64424509440\n1");
+}
+END_TEST
+
+/* A repository that somebody made there, where the branch now has a file. */
+START_TEST(a_repository_in_the_way_is_moved_aside)
+{
+	static const struct {
+		const char *there, *branch;
+	} table[] = {
+		{ "n", "echo f >n" },
+		{ "n", "mkdir n; echo f >n/f" },
+		{ "n/m/o", "echo f >n" },
+		{ "n/m/o", "mkdir n; echo f >n/m" },
+		{ "'n\nx'", "echo f >'n\nx'" },
+	};
+
+	for (size_t i = 0; i < nitems(table); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+		cleanup_free char *make =
+		    xasprintf("git init -q %s; cd %s; echo mine >f; git add f; "
+			      "git commit -qm mine; echo more >>f; git init -q "
+			      "\"$W/beside\"; >\"$W/beside/g\"",
+			table[i].there, table[i].there);
+		cleanup_free char *branch = xasprintf(
+		    "%s; git add .; git commit -qm f", table[i].branch);
+		cleanup_free char *look = xasprintf(
+		    "cd \"$W\".kept-*/%s; cat f; git log --format=%%s; "
+		    "ls \"$W/beside\"",
+		    table[i].there);
+
+		repo_wt(repo, make);
+		repo_sh(repo, branch);
+		ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+		ck_assert_str_eq(repo_sh(repo, look), "mine\nmore\nmine\ng");
+		ck_assert_str_eq(repo_wt(repo,
+				     "git rev-parse HEAD; git status "
+				     "--porcelain"),
+		    repo_sh(repo, "git rev-parse main; echo '?? beside/'"));
+	}
+}
+END_TEST
+
+START_TEST(changes_in_a_submodule_stay)
+{
+	cleanup_repo struct repo *repo = repo_new_empty();
+
+	repo_sh(repo,
+	    "git config --global protocol.file.allow always; git init -q -b "
+	    "main \"$B/lib\"; cd \"$B/lib\"; echo l >l; git add l; "
+	    "git commit -qm l; cd \"$R\"; git submodule --quiet add "
+	    "\"$B/lib\" lib; git commit -qm sub; "
+	    "git config submodule.recurse true");
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_wt(repo,
+	    "git submodule --quiet update --init 2>/dev/null; "
+	    "echo mine >>lib/l; echo u >lib/u; echo u >u");
+	repo_sh(repo, ELSEWHERE);
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(
+	    repo_wt(repo, "cat lib/l lib/u; ls"), "l\nmine\nu\nelse.txt\nlib");
+	ck_assert_int_eq(repo_remove(repo), -ENOTEMPTY);
+	ck_assert_ptr_nonnull(strstr(
+	    repo->msg, "modules/lib has changes that are not committed"));
+	repo_wt(repo, "git -C lib checkout -q -- l; rm lib/u");
+	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
+}
+END_TEST
+
+START_TEST(a_removal_saves)
+{
+	static const char *const damage[] = { ":", "rm -rf \"$W\"",
+		"git worktree remove --force \"$W\"",
+		"rm -rf \"$W\"; mkdir \"$W\"" };
+
+	for (size_t i = 0; i < nitems(damage); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+
+		repo_wt(repo, WORK "; echo u >u");
+		repo_sh(repo, damage[i]);
+		ck_assert_msg(
+		    repo_remove(repo) == 0, "%s: %s", damage[i], repo->msg);
+		ck_assert(!file_exists(repo->dir));
+		ck_assert_str_eq(repo->text, repo_sh(repo, REFS));
+		ck_assert_str_eq(
+		    repo_sh(repo, "git show $(" REFS "):new.txt"), "new");
+		if (i == 0)
+			repo_sh(repo, "git show $(" REFS "):u");
+	}
+}
+END_TEST
+
+START_TEST(a_conflict_half_resolved_is_saved)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, WORK);
+	repo_sh(repo, AGAINST);
+	ck_assert_int_eq(repo_rebase(repo), 0);
+	ck_assert(repo->conflict);
+	repo_wt(repo, "echo 'one, two and other' >a.txt");
+	ck_assert_msg(repo_abort(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo->text, repo_sh(repo, REFS));
+	ck_assert_str_eq(
+	    repo_sh(repo, "git show $(" REFS "):a.txt"), "one, two and other");
+	ck_assert_str_eq(
+	    repo_wt(repo, "git status --porcelain --branch"), "## llmc/ann");
+	/* No rebase, no ref. */
+	ck_assert_int_eq(repo_abort(repo), 0);
+	ck_assert_str_eq(repo->text, "");
+	/* A new rebase over an old one does the same. */
+	ck_assert_int_eq(repo_rebase(repo), 0);
+	repo_wt(repo, "echo again >a.txt");
+	ck_assert_int_eq(repo_rebase(repo), 0);
+	ck_assert_str_eq(
+	    repo_sh(repo, "for r in $(" REFS "); do git show $r:a.txt; done"),
+	    "one, two and other\nagain");
+}
+END_TEST
+
+/* It was killed while it was made. */
+START_TEST(a_reset_finishes_a_worktree)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo,
+	    "d=$(git rev-parse --git-dir); echo initializing >\"$d/locked\"; "
+	    "rm \"$d/index\" a.txt");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	is_reset(repo);
+	ck_assert_str_eq(
+	    repo_sh(
+		repo, "git worktree list --porcelain | grep -c locked || :"),
+	    "0");
+	repo_wt(repo, "git worktree lock --reason mine .; echo u >u");
+	ck_assert_int_eq(repo_reset(repo), 0);
+	ck_assert_str_eq(
+	    repo_sh(repo, "git worktree list --porcelain | grep locked"),
+	    "locked mine");
+}
+END_TEST
+
+/* --- comparison -------------------------------------------------------- */
+
+static void
+compare_done(
+    const char *const *list, size_t count, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	repo->text[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		strlcat(repo->text, list[i], sizeof repo->text);
+		strlcat(repo->text, "|", sizeof repo->text);
+	}
+	repo_answered(repo, err);
+}
+
+static const char *
+compare(struct repo *repo)
+{
+	repo_begin(repo);
+	git_compare(repo->git, repo->dir, "llmc/ann",
+	    "refs/llmc/salvage/ann/s1", compare_done, repo);
+	repo_wait(repo);
+	return repo->code == 0 ? repo->text : repo->msg;
+}
+
+START_TEST(contents_are_compared_with_what_was_saved)
+{
+	static const struct {
+		const char *change, *want;
+	} table[] = {
+		{ "touch *", "" },
+		{ "git add .", "" },
+		{ "echo new >other; echo x >same", "" },
+		{ "git add .; git commit -qm all", "" },
+		{ "git checkout -q -- a.txt", "a.txt|" },
+		{ "git stash -qu", "gone|a.txt|link|new|run|" },
+		{ "git reset -q --hard", "gone|a.txt|" },
+		{ "git clean -qfd", "link|new|run|" },
+		{ "echo ONE >new", "new|" },
+		{ "chmod -x run", "run|" },
+		{ "ln -sf there link", "link|" },
+		{ "rm new; mkdir new; >new/new", "new|" },
+	};
+
+	for (size_t i = 0; i < nitems(table); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+		const char *got;
+
+		repo_wt(repo,
+		    "echo g >gone; echo s >same; git add .; git commit -qm b; "
+		    "git tag base; rm gone; echo mine >>a.txt; echo one >new; "
+		    "ln -s here link; echo r >run; chmod +x run");
+		ck_assert_int_eq(repo_salvage(repo, "s1"), 0);
+		repo_wt(repo, table[i].change);
+		got = compare(repo);
+		ck_assert_msg(strcmp(got, table[i].want) == 0, "%s: %s",
+		    table[i].change, got);
+		ck_assert_str_eq(repo_wt(repo,
+				     "ls \"$(git rev-parse --git-dir)\" | "
+				     "grep -c llmc || :"),
+		    "0");
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-reset");
+
+	unit_case(s, "reset",
+	    (const TTest *[]){ all_that_is_thrown_away_is_saved,
+		what_cannot_be_saved_is_not_thrown_away,
+		nothing_to_lose_costs_nothing, a_big_file_is_moved_aside,
+		a_big_file_alone_is_named_and_survives_a_removal,
+		a_repository_in_the_way_is_moved_aside,
+		changes_in_a_submodule_stay, a_removal_saves,
+		a_conflict_half_resolved_is_saved, a_reset_finishes_a_worktree,
+		NULL });
+	unit_case(s, "compare",
+	    (const TTest *[]){
+		contents_are_compared_with_what_was_saved, NULL });
+	return s;
+}
