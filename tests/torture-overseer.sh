@@ -113,6 +113,17 @@ run() { # preloaded or not: environment assignments...
 	timeout "$patience" env "$@" "$overseer" --root work >out 2>err
 }
 
+# Files that are not finished. A daemon that was left running may be just
+# writing one.
+temporaries() {
+	i=0
+	while left=$(find work/.llmc -name '*.tmp' 2>/dev/null) &&
+		[ -n "$left" ] && [ -n "$(daemon_pid)" ] && [ "$i" -lt 30 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+}
+
 # Did it say why, and is that right?
 judge() { # status
 	case $1 in
@@ -141,7 +152,7 @@ judge() { # status
 		work/.llmc/overseer.json 2>/dev/null; then
 		complain "it says that it has ended, and the daemon runs"
 	fi
-	left=$(find work/.llmc -name '*.tmp' 2>/dev/null)
+	temporaries
 	[ -z "$left" ] || [ "$error" -eq 0 ] || complain "left behind: $left"
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,6 +20,7 @@
 #define FILE_READ_STEP 65536
 #define FILE_LINKS_MAX 40 /* same limit as the kernel */
 #define FILE_NAME_PART 200 /* bytes of the name used in a temporary name */
+#define FILE_RANDOM    "XXXXXX" /* replaced by mkostemps(3) */
 
 /* Only regular files are accepted. */
 static int
@@ -206,7 +208,7 @@ file_temporary_name(const char *path)
 	const char *base = file_name_of(path);
 	size_t len = text_cut(base, strlen(base), FILE_NAME_PART);
 
-	name = xasprintf(".%.*s.XXXXXX.tmp", (int)len, base);
+	name = xasprintf(".%.*s." FILE_RANDOM ".tmp", (int)len, base);
 	return file_join(dir, name);
 }
 
@@ -269,6 +271,32 @@ file_replace_stat(const char *path, const void *bytes, size_t len, mode_t mode,
 	if (r < 0)
 		return err_errno(err, r, "cannot write %s", path);
 	return 0;
+}
+
+/* Could both be the temporary name of one file? */
+static bool
+file_is_like(const char *name, const char *template)
+{
+	size_t len = strlen(template);
+	size_t random = len - strlen(FILE_RANDOM ".tmp");
+
+	return strlen(name) == len && strncmp(name, template, random) == 0 &&
+	    strcmp(name + len - strlen(".tmp"), ".tmp") == 0;
+}
+
+void
+file_replace_tidy(const char *path)
+{
+	cleanup_free char *template = file_temporary_name(path);
+	cleanup_free char *folder = file_dir_of(path);
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		if (file_is_like(entry->d_name, file_name_of(template)))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir != NULL)
+		closedir(dir);
 }
 
 int

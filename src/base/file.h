@@ -35,6 +35,9 @@ int file_replace(const char *path, const void *bytes, size_t len, mode_t mode,
  * descriptor, since another file may have replaced it by now. */
 int file_replace_stat(const char *path, const void *bytes, size_t len,
     mode_t mode, struct stat *ret_stat, struct err *err);
+/* Remove what a writer that was killed in file_replace() has left of its new
+ * file. Only for who alone writes that file. */
+void file_replace_tidy(const char *path);
 
 /* mkdir -p. An existing file is -ENOTDIR. */
 int file_mkdirs(const char *path, mode_t mode, struct err *err);

@@ -17,6 +17,7 @@
 #include "daemon-takeover.h"
 #include "ending.h"
 #include "errtext.h"
+#include "file.h"
 #include "git-ask.h"
 #include "git.h"
 #include "id.h"
@@ -222,6 +223,7 @@ static int
 take_lock(struct overseer *o, struct err *err)
 {
 	cleanup_free char *file = overseer_path(o, "overseer.lock");
+	cleanup_free char *registration = overseer_path(o, "overseer.json");
 
 	o->lock = lock_try(file, err);
 	for (int i = 0; i < LOCK_TRIES && o->lock == -EAGAIN; i++) {
@@ -234,6 +236,7 @@ take_lock(struct overseer *o, struct err *err)
 		    o->workspace.root);
 	if (o->lock < 0)
 		return o->lock;
+	file_replace_tidy(registration);
 	*err = (struct err){ 0 };
 	return 0;
 }

@@ -322,6 +322,30 @@ START_TEST(replace_refuses_and_leaves_nothing)
 }
 END_TEST
 
+START_TEST(tidy_removes_what_a_killed_writer_left)
+{
+	static const struct {
+		const char *name;
+		bool stays;
+	} files[] = { { ".state.json.a1B2c3.tmp", false },
+		{ ".state.json.zzzzzz.tmp", false }, { "state.json", true },
+		{ ".state.json.a1B2c.tmp", true },
+		{ ".state.json.a1B2c3.tmq", true },
+		{ ".state.json.bak.a1B2c3.tmp", true },
+		{ ".mtate.json.a1B2c3.tmp", true } };
+	const char *dir = fresh_dir();
+
+	for (size_t i = 0; i < nitems(files); i++)
+		put(in(dir, files[i].name), "x");
+	file_replace_tidy(in(dir, "state.json"));
+	for (size_t i = 0; i < nitems(files); i++)
+		ck_assert_msg(
+		    file_exists(in(dir, files[i].name)) == files[i].stays, "%s",
+		    files[i].name);
+	file_replace_tidy(in(dir, "no/folder/here")); /* is no error */
+}
+END_TEST
+
 START_TEST(replace_takes_the_longest_name)
 {
 	const char *dir = fresh_dir();
@@ -552,6 +576,7 @@ unit_suite(void)
 		replace_tells_which_file_it_is, replace_follows_links,
 		replace_creates_the_target_of_a_dead_link,
 		replace_refuses_and_leaves_nothing,
+		tidy_removes_what_a_killed_writer_left,
 		replace_takes_the_longest_name,
 		replace_that_cannot_write_keeps_the_old_file,
 		replace_works_in_the_current_directory, NULL });

@@ -196,9 +196,11 @@ static int
 load_state(struct core *core, struct err *err)
 {
 	cleanup_free char *recovered = NULL;
-	int r = state_file_load(
-	    core->workspace, clock_wall_ms(), &core->state, &recovered, err);
+	int r;
 
+	state_file_tidy(core->workspace);
+	r = state_file_load(
+	    core->workspace, clock_wall_ms(), &core->state, &recovered, err);
 	if (r < 0)
 		return r;
 	if (recovered != NULL)

@@ -260,3 +260,13 @@ state_file_foreign(const struct workspace *workspace, const struct state *state)
 
 	return r < 0 ? r : !mark_equal(&now, &state->mark);
 }
+
+void
+state_file_tidy(const struct workspace *workspace)
+{
+	cleanup_free char *path = workspace_path(workspace, "state.json");
+	cleanup_free char *backup = workspace_path(workspace, "state.json.bak");
+
+	file_replace_tidy(path);
+	file_replace_tidy(backup);
+}

@@ -30,6 +30,9 @@ int state_file_load(const struct workspace *workspace, int64_t now_ms,
 int state_file_save(
     const struct workspace *workspace, struct state *state, struct err *err);
 
+/* Remove what a killed owner left of a state that it was writing. */
+void state_file_tidy(const struct workspace *workspace);
+
 /* Read .llmc/root_id: the id of the first state of this root, written by the
  * first save. -ENOENT if there is no such file, or no id in it. */
 int state_file_root_id(const struct workspace *workspace,

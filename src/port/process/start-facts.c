@@ -124,6 +124,7 @@ read_git(const struct workspace *ws, const struct settings *settings,
 	const char *const args[] = { "var", "GIT_COMMITTER_IDENT", NULL };
 	cleanup_buf struct buf identity = BUF_INIT, dirt = BUF_INIT;
 	const char *branch = settings_string(settings, "repo.default_branch");
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
 	int r = git_ask(ws->root, args, &identity, NULL);
 
 	if (r >= 0)
@@ -135,8 +136,12 @@ read_git(const struct workspace *ws, const struct settings *settings,
 		f->identity = buf_take(&identity);
 	}
 	f->branch = xstrdup(branch);
-	f->branch_exists = answer(
-	    branch[0] != '\0' && git_ask_branch_exists(ws->root, branch));
+	r = git_ask(ws->root,
+	    (const char *const[]){
+		"show-ref", "--verify", "--quiet", ref, NULL },
+	    NULL, NULL);
+	if (r >= 0) /* a git that does not answer proves nothing */
+		f->branch_exists = answer(r == 0);
 	if (dirt_describe(ws, settings, &dirt))
 		f->dirt = buf_take(&dirt);
 }
