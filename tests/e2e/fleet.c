@@ -51,6 +51,12 @@ fleet_prompt_log(void)
 	return e2e_path("%s/prompts.jsonl", unit_scratch());
 }
 
+const char *
+fleet_usage_file(void)
+{
+	return e2e_path("%s/usage", unit_scratch());
+}
+
 /* Leave a program running that ends with this one, or soon after. */
 static void
 leave_behind(const char *script)
@@ -125,9 +131,9 @@ start_api(const char *stub)
 	const char *port = e2e_path("%s/port", unit_scratch());
 	int64_t end = clock_mono_ms() + 20000;
 
-	leave_behind(e2e_path("exec '%s' --with %d --log '%s' >'%s' "
-			      "2>/dev/null </dev/null",
-	    stub, (int)getpid(), fleet_prompt_log(), port));
+	leave_behind(e2e_path("exec '%s' --with %d --log '%s' --usage '%s' "
+			      ">'%s' 2>/dev/null </dev/null",
+	    stub, (int)getpid(), fleet_prompt_log(), fleet_usage_file(), port));
 	while (!e2e_exists(port) || strchr(e2e_read(port), '\n') == NULL) {
 		ck_assert_msg(clock_mono_ms() < end, "no stub of the API");
 		poll(NULL, 0, 5); /* a file of another program */

@@ -53,6 +53,10 @@ void fleet_wait_spooled(void);
 /* Where the fake agent logs its prompts, one JSON object per line. */
 const char *fleet_prompt_log(void);
 
+/* Five numbers: the tokens that every answer of the stub claims (stub.h); made
+ * by the test. */
+const char *fleet_usage_file(void);
+
 /* How often the agent got a prompt with these words: according to the log of
  * the fake agent, or to what reached the model of the real one. */
 int fleet_prompts(const char *words);

@@ -11,6 +11,7 @@
 #define SCRIPT_BACKGROUND_MS 1000
 
 static const char *const script_verbs[] = {
+	[SCRIPT_AGENT] = "agent",
 	[SCRIPT_ASK] = "ask",
 	[SCRIPT_BACKGROUND] = "background",
 	[SCRIPT_COMMIT] = "commit",
@@ -174,6 +175,11 @@ script_tool(struct script_action *action, const struct script_step *step)
 
 	action->kind = SCRIPT_DO_TOOL;
 	switch (step->verb) {
+	case SCRIPT_AGENT:
+		buf_adds(out, "true");
+		buf_adds(&action->text, step->rest);
+		action->agent = true;
+		break;
 	case SCRIPT_COMMIT:
 		script_write_command(out, step->rest, true);
 		break;

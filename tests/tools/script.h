@@ -5,6 +5,8 @@
  * with "fake: " (at the start of the line, or after a blank). fake-claude runs
  * the steps itself; stub-api answers the real program so that it does the same.
  *
+ *   agent TEXT           a subagent of another model gets this prompt (only the
+ *                        real program; the fake one runs nothing)
  *   commit FILE TEXT     write TEXT into FILE and commit it
  *   commits N            N commits, one file each
  *   write FILE TEXT      write TEXT into FILE and leave it uncommitted
@@ -35,6 +37,7 @@
 #include "buf.h"
 
 enum script_verb {
+	SCRIPT_AGENT,
 	SCRIPT_ASK,
 	SCRIPT_BACKGROUND,
 	SCRIPT_COMMIT,
@@ -91,6 +94,7 @@ struct script_action {
 	int64_t delay_ms; /* before anything else */
 	int64_t number;
 	int status;
+	bool agent; /* the tool is a subagent, `text` its prompt */
 	bool background; /* the tool is left running */
 	bool permission; /* ask for permission first */
 	bool hard; /* a hang that ignores SIGTERM */

@@ -196,22 +196,47 @@ stub_plan(struct json_object *request, struct script_action *action)
 /* ---- the message */
 
 static struct json_object *
-stub_usage(int64_t input, int64_t output)
+stub_usage(const int64_t tokens[STUB_TOKENS])
 {
 	struct json_object *usage = json_object_new_object();
+	struct json_object *cache = json_object_new_object();
 
-	json_set_int(usage, "input_tokens", input);
-	json_set_int(usage, "cache_creation_input_tokens", 0);
-	json_set_int(usage, "cache_read_input_tokens", 0);
-	json_set_int(usage, "output_tokens", output);
+	json_set_int(cache, "ephemeral_5m_input_tokens", tokens[3]);
+	json_set_int(cache, "ephemeral_1h_input_tokens", tokens[4]);
+	json_set_int(usage, "input_tokens", tokens[0]);
+	json_set_int(usage, "output_tokens", tokens[1]);
+	json_set_int(usage, "cache_read_input_tokens", tokens[2]);
+	json_set_int(
+	    usage, "cache_creation_input_tokens", tokens[3] + tokens[4]);
+	json_set(usage, "cache_creation", cache);
 	json_set_string(usage, "service_tier", "standard");
 	return usage;
+}
+
+/* A command for the shell, or a task for a subagent. */
+static void
+stub_tool(const struct script_action *action, struct json_object *block)
+{
+	struct json_object *input = json_object_new_object();
+
+	if (action->agent) {
+		json_set_string(input, "prompt", action->text.data);
+		json_set_string(input, "subagent_type", "general-purpose");
+		json_set_string(input, "model", "haiku");
+	} else {
+		json_set_string(input, "command", action->command.data);
+	}
+	json_set_string(input, "description", "scripted by the test");
+	if (action->background)
+		json_set_bool(input, "run_in_background", true);
+	json_set_string(block, "name", action->agent ? "Agent" : "Bash");
+	json_set(block, "input", input);
 }
 
 static struct json_object *
 stub_content(const struct script_action *action)
 {
-	struct json_object *content = json_object_new_array(), *block, *input;
+	struct json_object *content = json_object_new_array(), *block;
 	char uuid[ID_UUID_SIZE], id[40];
 
 	if (action->say.len > 0) {
@@ -224,24 +249,21 @@ stub_content(const struct script_action *action)
 		return content;
 	id_uuid(uuid);
 	snprintf(id, sizeof(id), "toolu_%.23s", uuid);
-	input = json_object_new_object();
-	json_set_string(input, "command", action->command.data);
-	json_set_string(input, "description", "scripted by the test");
-	if (action->background)
-		json_set_bool(input, "run_in_background", true);
 	block = json_object_new_object();
 	json_set_string(block, "type", "tool_use");
 	json_set_string(block, "id", id);
-	json_set_string(block, "name", "Bash");
-	json_set(block, "input", input);
+	stub_tool(action, block);
 	json_object_array_add(content, block);
 	return content;
 }
 
 struct json_object *
-stub_message(struct json_object *request, const struct script_action *action)
+stub_message(struct json_object *request, const struct script_action *action,
+    const int64_t *usage)
 {
 	struct json_object *message = json_object_new_object();
+	const int64_t counted[STUB_TOKENS] = { stub_tokens(request),
+		(int64_t)(action->say.len + action->command.len) / 4 + 1 };
 	char uuid[ID_UUID_SIZE], id[40];
 
 	id_uuid(uuid);
@@ -255,9 +277,7 @@ stub_message(struct json_object *request, const struct script_action *action)
 	json_set_string(message, "stop_reason",
 	    action->kind == SCRIPT_DO_TOOL ? "tool_use" : "end_turn");
 	json_set_string(message, "stop_sequence", NULL);
-	json_set(message, "usage",
-	    stub_usage(stub_tokens(request),
-		(int64_t)(action->say.len + action->command.len) / 4 + 1));
+	json_set(message, "usage", stub_usage(usage != NULL ? usage : counted));
 	return message;
 }
 

@@ -4,13 +4,15 @@
  * A stub of the Messages API on 127.0.0.1, for the real Claude Code in tests:
  *
  *   stub-api [--port N] [--retry-after SECONDS] [--log FILE] [--with PID]
+ *       [--usage FILE]
  *
  * Prints "PORT n" when it listens (port 0, the default, uses a free one), and
  * exits with the process PID. The log has one line per request: the answer, and
  * what a person had said in which conversation so far. The "model" runs the
  * steps in the prompt (script.h). Nothing is kept between requests: the
  * conversation itself shows which steps are done, so that a retry or a resumed
- * session gets the same answer again.
+ * session gets the same answer again. While FILE exists, every answer claims to
+ * have used the tokens that its five numbers say (stub.h).
  */
 
 #include <event2/buffer.h>
@@ -41,6 +43,7 @@ struct stub {
 	int64_t retry_after;
 	int64_t with; /* pid */
 	const char *log;
+	const char *usage;
 };
 
 /* An answer that is delayed. */
@@ -72,6 +75,7 @@ stub_log(const struct stub *stub, struct evhttp_request *request,
 	    fails                       ? action->text.data :
 		action->command.len > 0 ? action->command.data :
 					  action->say.data);
+	json_set_string(json, "model", json_string_or(body, "model", ""));
 	json_set_string(json, "conversation", stub_conversation(body));
 	json_set(json, "prompts", stub_prompts(body));
 	json_print(json, false, &line);
@@ -155,12 +159,29 @@ stub_reply_lost(struct evhttp_connection *connection, void *arg)
 	stub_reply_free(arg);
 }
 
+/* Returns false if nobody says how much. */
+static bool
+stub_read_usage(const struct stub *stub, int64_t usage[STUB_TOKENS])
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	char *at;
+
+	if (stub->usage == NULL ||
+	    file_read(stub->usage, BODY_MAX, &text, NULL) < 0)
+		return false;
+	at = text.data;
+	for (int i = 0; i < STUB_TOKENS; i++)
+		usage[i] = strtoll(at, &at, 10);
+	return true;
+}
+
 static void
 stub_reply_send(void *arg)
 {
 	struct stub_reply *reply = arg;
 	const struct script_action *action = &reply->action;
 	cleanup_json struct json_object *message = NULL;
+	int64_t usage[STUB_TOKENS];
 
 	evhttp_connection_set_closecb(
 	    evhttp_request_get_connection(reply->request), NULL, NULL);
@@ -170,7 +191,8 @@ stub_reply_send(void *arg)
 		stub_reply_free(reply);
 		return;
 	}
-	message = stub_message(reply->body, action);
+	message = stub_message(reply->body, action,
+	    stub_read_usage(reply->stub, usage) ? usage : NULL);
 	if (json_bool_or(reply->body, "stream", false))
 		stub_send_stream(reply->request, message);
 	else
@@ -312,6 +334,10 @@ stub_options(struct stub *stub, int argc, char **argv)
 			stub->log = argv[i + 1];
 			continue;
 		}
+		if (strcmp(argv[i], "--usage") == 0) {
+			stub->usage = argv[i + 1];
+			continue;
+		}
 		while (n < nitems(numbers) &&
 		    strcmp(argv[i], numbers[n].flag) != 0)
 			n++;
@@ -334,7 +360,7 @@ main(int argc, char **argv)
 
 	if (stub_options(&stub, argc, argv) < 0) {
 		fputs("usage: stub-api [--port N] [--retry-after SECONDS] "
-		      "[--log FILE] [--with PID]\n",
+		      "[--log FILE] [--with PID] [--usage FILE]\n",
 		    stderr);
 		return 2;
 	}

@@ -13,9 +13,12 @@ struct script_action;
 /* What comes next in the conversation of a request. */
 void stub_plan(struct json_object *request, struct script_action *action);
 
-/* The API's message for it; the caller owns it. */
-struct json_object *
-stub_message(struct json_object *request, const struct script_action *action);
+/* The API's message for it; the caller owns it. usage: tokens of input, of
+ * output, read from the cache, written to it for five minutes and for an hour;
+ * NULL = as many as it looks like. */
+#define STUB_TOKENS 5
+struct json_object *stub_message(struct json_object *request,
+    const struct script_action *action, const int64_t *usage);
 
 /* The same message as a stream of server-sent events. */
 void stub_stream(struct json_object *message, struct buf *out);

@@ -223,7 +223,7 @@ START_TEST(a_stream_holds_the_whole_message)
 	buf_adds(&action.say, "Look.");
 	buf_adds(&action.command, "ls");
 	json_set_string(request, "model", "m");
-	message = stub_message(request, &action);
+	message = stub_message(request, &action, NULL);
 	stub_stream(message, &out);
 	ck_assert_int_eq(
 	    strncmp(out.data, "event: message_start\ndata: {", 28), 0);
