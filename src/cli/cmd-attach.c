@@ -8,9 +8,19 @@
 #include "settings.h"
 #include "shape.h"
 
+enum {
+	FLAG_NESTED
+};
+
+static const struct cli_flag attach_flags[] = {
+	[FLAG_NESTED] = { "nested", NULL,
+	    "attach inside another tmux without asking" },
+	{ NULL, NULL, NULL },
+};
+
 static int
-attach_target(
-    struct cli *cli, const struct settings *settings, const char *target)
+attach_target(struct cli *cli, const struct settings *settings,
+    const char *target, bool nested)
 {
 	struct sessions sessions;
 	const struct sessions_entry *found;
@@ -33,7 +43,7 @@ attach_target(
 		cli->result = json_object_new_object();
 		json_set_string(cli->result, "session", found->name);
 		json_set_string(cli->result, "attach", words.data);
-		status = sessions_attach(cli, settings, found->name);
+		status = sessions_attach(cli, settings, found->name, nested);
 	}
 	sessions_release(&sessions);
 	return status;
@@ -46,7 +56,8 @@ attach_run(struct cli *cli, const struct cli_args *args)
 	int status = cli_load_settings(cli, &settings);
 
 	if (status == CLI_OK)
-		status = attach_target(cli, settings, args->list[0]);
+		status = attach_target(cli, settings, args->list[0],
+		    args->flags[FLAG_NESTED] != NULL);
 	settings_free(settings);
 	return status;
 }
@@ -64,14 +75,17 @@ static const struct shape attach_shape = {
 
 const struct cli_command cmd_attach = {
 	.name = "attach",
-	.usage = "TARGET",
+	.usage = "TARGET [--nested]",
 	.summary = "attach to a session",
 	.help =
 	    "TARGET is a worker, a console, overseer (during a remediation), "
 	    "or the name of a\nsession. You can watch, or type into it. Detach "
 	    "with the keys of tmux, by\ndefault Ctrl-b d; the agent carries "
 	    "on. Inside the same tmux server, the client\nswitches to the "
-	    "session.\n",
+	    "session; inside another one, you are asked whether to attach "
+	    "inside\nof it (--nested: yes). Detach from there with its prefix "
+	    "twice: Ctrl-b Ctrl-b d.\n",
+	.flags = attach_flags,
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

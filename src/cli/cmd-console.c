@@ -48,7 +48,7 @@ enter(struct cli *cli, const struct settings *settings, const char *name,
 	json_set_bool(cli->result, "created", created);
 	json_set_string(cli->result, "attach", words.data);
 	if (!cli->json && terminal_here())
-		return sessions_attach(cli, settings, session);
+		return sessions_attach(cli, settings, session, false);
 	buf_addf(&cli->text, "%s %s; in a terminal, type: %s\n", name,
 	    created ? "is running" : "is already running", words.data);
 	return CLI_OK;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "buf.h"
 #include "cli.h"
 #include "errtext.h"
@@ -290,13 +291,35 @@ is_our_server(const char *tmux, const char *socket)
 	    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+/* Inside another tmux: a client in a client works, but the keys go to the outer
+ * one first, so a person must want it. */
+static int
+nest(struct cli *cli, bool nested, const char *words)
+{
+	int status;
+
+	if (!nested && !terminal_here())
+		return cli_fail(cli, "nested",
+		    "you are inside another tmux; add --nested to attach "
+		    "inside of it, or type in another terminal: %s",
+		    words);
+	status = ask_confirm(cli, nested,
+	    "You are inside another tmux. Attach inside of it? Its keys come "
+	    "first: type its\nprefix twice for the inner one, by default "
+	    "Ctrl-b Ctrl-b d to detach.");
+	if (status == CLI_OK)
+		unsetenv("TMUX");
+	return status;
+}
+
 int
-sessions_attach(
-    struct cli *cli, const struct settings *settings, const char *name)
+sessions_attach(struct cli *cli, const struct settings *settings,
+    const char *name, bool nested)
 {
 	struct tmux_options options = tmux_options_of(settings, NULL);
 	const char *tmux = getenv("TMUX");
 	bool inside = tmux != NULL && tmux[0] != '\0';
+	int status;
 	cleanup_buf struct buf words = BUF_INIT;
 	cleanup_free char *target = NULL;
 	const char *argv[8];
@@ -305,11 +328,12 @@ sessions_attach(
 	if (cli->json)
 		return CLI_OK;
 	sessions_attach_words(settings, name, &words);
-	if (inside && !is_our_server(tmux, options.socket))
-		return cli_fail(cli, "nested",
-		    "you are inside another tmux; detach from it first, or "
-		    "type in another terminal: %s",
-		    words.data);
+	if (inside && !is_our_server(tmux, options.socket)) {
+		status = nest(cli, nested, words.data);
+		if (status != CLI_OK)
+			return status;
+		inside = false;
+	}
 	if (!inside && !(terminal_here() && isatty(STDOUT_FILENO)))
 		return cli_fail(cli, "no_terminal",
 		    "there is no terminal here; in a terminal, type: %s",

@@ -60,9 +60,10 @@ void sessions_attach_words(
     const struct settings *settings, const char *name, struct buf *out);
 
 /* Become tmux, attached to the session; inside the same server the client
- * switches. Returns only after a failure, or with --json, which only prints the
+ * switches. Inside another tmux the person is asked, unless `nested` says yes.
+ * Returns only after a failure, or with --json, which only prints the
  * command. */
-int sessions_attach(
-    struct cli *cli, const struct settings *settings, const char *name);
+int sessions_attach(struct cli *cli, const struct settings *settings,
+    const char *name, bool nested);
 
 #endif

@@ -493,6 +493,34 @@ START_TEST(the_log_is_shown_and_followed)
 }
 END_TEST
 
+START_TEST(a_client_can_be_nested_in_another_tmux)
+{
+	struct e2e_run *run;
+
+	fleet_up();
+	fleet_add("adam");
+	e2e_env("TMUX=/nowhere/other,1,0");
+	fleet_fails("add --nested", "attach", "adam", NULL);
+	run = on_terminal("n\\n", "attach adam");
+	e2e_has(run->out, "Attach inside of it?");
+	e2e_has(run->out, "Ctrl-b Ctrl-b d");
+	e2e_has(run->out, "nothing was done");
+	e2e_env("TMUX");
+	/* The client of a pane in a server of our own. */
+	run = e2e_sh(fleet_root(),
+	    "ours=$(\"$LLMC\" config get tmux.socket)\n"
+	    "tmux -L \"$ours-outer\" -f /dev/null new-session -d -x 80 -y 24 "
+	    "\"'$LLMC' attach adam --nested\"\n"
+	    "for i in $(seq 1000); do\n"
+	    "  found=$(tmux -L \"$ours\" list-clients -F '#{session_name}')\n"
+	    "  [ -z \"$found\" ] || break; sleep 0.02\n"
+	    "done\n"
+	    "echo \"client of $found\"\n"
+	    "tmux -L \"$ours-outer\" kill-server");
+	e2e_has(run->out, "client of llmc-adam\n");
+}
+END_TEST
+
 START_TEST(a_screen_is_peeked_at)
 {
 	struct json_object *json, *lines;
@@ -558,7 +586,8 @@ unit_suite(void)
 		an_editor_writes_tasks_and_loses_none,
 		verdicts_mean_the_last_review, conflicts_are_listed,
 		what_is_taken_can_be_brought_back, waiting_ends,
-		the_log_is_shown_and_followed, a_screen_is_peeked_at,
+		the_log_is_shown_and_followed,
+		a_client_can_be_nested_in_another_tmux, a_screen_is_peeked_at,
 		status_tells_how_to_look_inside, NULL };
 
 	for (size_t i = 0; all[i] != NULL; i++) {
