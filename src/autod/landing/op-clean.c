@@ -4,6 +4,7 @@
 
 #include "emit.h"
 #include "errtext.h"
+#include "git-freeze.h"
 #include "mem.h"
 #include "op-clean.h"
 #include "persist.h"
@@ -13,21 +14,55 @@
 struct op_clean {
 	struct worker_op op; /* first */
 	char *head, *same;
+	bool queued;
 	op_clean_fn *fn;
 	void *arg;
 };
 
-/* The work has landed, and the next start sets the worktree back as well. */
+/* The work is safe, and the next start sets the worktree back as well. */
+static void
+report(struct op_clean *c, const struct err *err)
+{
+	emit(c->op.agent->core,
+	    &(struct event){ .kind = EVENT_CLEANUP_FAILED,
+		.worker = c->op.agent->worker->name,
+		.reason = err->msg });
+}
+
+static void
+on_synced(const struct err *err, void *arg)
+{
+	struct op_clean *c = arg;
+
+	if (err != NULL)
+		report(c, err);
+	if (!operation_arrived(&c->op.op, NULL))
+		return;
+	if (err != NULL)
+		operation_done(&c->op.op);
+	else
+		operation_next(&c->op.op);
+}
+
+static void
+step_sync(struct operation *op)
+{
+	struct op_clean *c = (struct op_clean *)op;
+
+	if (c->queued)
+		git_freeze_sync(
+		    c->op.agent->core->git, on_synced, operation_await(op));
+	else
+		operation_next(op);
+}
+
 static void
 on_reset(const struct err *err, void *arg)
 {
 	struct op_clean *c = arg;
 
 	if (err != NULL)
-		emit(c->op.agent->core,
-		    &(struct event){ .kind = EVENT_CLEANUP_FAILED,
-			.worker = c->op.agent->worker->name,
-			.reason = err->msg });
+		report(c, err);
 	else
 		xstrset(&c->op.agent->worker->work_of, NULL);
 	operation_on_done(NULL, arg);
@@ -65,6 +100,7 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
+	{ .name = "sync", .run = step_sync, .firm = true },
 	{ .name = "reset", .run = step_reset, .firm = true },
 };
 
@@ -76,13 +112,14 @@ static const struct operation_kind kind = {
 };
 
 void
-op_clean(struct agent *agent, const char *head, const char *same,
-    op_clean_fn *fn, void *arg)
+op_clean(struct agent *agent, const struct op_clean_what *what, op_clean_fn *fn,
+    void *arg)
 {
 	struct op_clean *c = xcalloc(1, sizeof *c);
 
-	c->head = xstrdup(head);
-	xstrset(&c->same, same);
+	c->head = xstrdup(what->head);
+	xstrset(&c->same, what->same);
+	c->queued = what->queued;
 	c->fn = fn;
 	c->arg = arg;
 	worker_op_begin(&c->op, &kind, agent, NULL);

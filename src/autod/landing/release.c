@@ -89,5 +89,8 @@ release_worker(struct landings *landings, struct landing_item *item)
 	if (agent == NULL || agent->worker->status != WORKER_ACCEPTING)
 		release_done(landings, item);
 	else if (!agent_is_taken(agent))
-		op_clean(agent, item->head, NULL, on_cleaned, landings);
+		op_clean(agent,
+		    &(struct op_clean_what){
+			.head = item->head, .queued = true },
+		    on_cleaned, landings);
 }

@@ -505,9 +505,11 @@ settle_item(struct landings *landings, struct landing_item *item)
 		return; /* looked at again when that operation has ended */
 	if (item->step == ITEM_LANDED) {
 		if (agent != NULL)
-			op_clean(agent, item->head,
-			    queue_base_same(landings->queue, item), on_cleaned,
-			    landings);
+			op_clean(agent,
+			    &(struct op_clean_what){ .head = item->head,
+				.same =
+				    queue_base_same(landings->queue, item) },
+			    on_cleaned, landings);
 		else
 			finish_landed(landings, item, NULL);
 	} else if (!item->conflict) {

@@ -14,6 +14,7 @@
 #include "git-refs.h"
 #include "git-rules.h"
 #include "git-status.h"
+#include "git-sync.h"
 #include "mem.h"
 #include "strv.h"
 #include "text.h"
@@ -493,9 +494,10 @@ git_freeze_look(struct git *git, const char *base, const char *commit,
 
 /* --- the ref is not needed any more ------------------------------------ */
 
-struct drop_op {
+/* Of the repository, not of a worktree. */
+struct root_op {
 	struct git_op op;
-	char *ref;
+	char *ref; /* NULL = none */
 	git_work_fn *fn;
 	void *arg;
 };
@@ -503,7 +505,7 @@ struct drop_op {
 static enum git_op_next
 drop_ask(struct git_op *op)
 {
-	const struct drop_op *drop = op->self;
+	const struct root_op *drop = op->self;
 	cleanup_free char *common = git_dirs_common(op->gitdir);
 
 	if (git_refs_drop(common, drop->ref) == 0)
@@ -519,34 +521,54 @@ static const struct git_op_step drop_steps[] = {
 };
 
 static void
-drop_finish(struct git_op *op, const struct err *err)
+root_op_finish(struct git_op *op, const struct err *err)
 {
-	const struct drop_op *drop = op->self;
+	const struct root_op *drop = op->self;
 
 	drop->fn(err, drop->arg);
 }
 
 static void
-drop_release(struct git_op *op)
+root_op_release(struct git_op *op)
 {
-	struct drop_op *drop = op->self;
+	struct root_op *drop = op->self;
 
 	free(drop->ref);
+}
+
+static struct root_op *
+root_op_new(const char *ref, git_work_fn *fn, void *arg)
+{
+	struct root_op *drop = xcalloc(1, sizeof *drop);
+
+	xstrset(&drop->ref, ref);
+	drop->fn = fn;
+	drop->arg = arg;
+	drop->op.self = drop;
+	drop->op.finish = root_op_finish;
+	drop->op.release = root_op_release;
+	return drop;
 }
 
 void
 git_freeze_drop(struct git *git, const char *ref, git_work_fn *fn, void *arg)
 {
-	struct drop_op *drop = xcalloc(1, sizeof *drop);
+	git_op_start(&root_op_new(ref, fn, arg)->op, git, git_root(git),
+	    drop_steps, nitems(drop_steps), false);
+}
 
-	drop->ref = xstrdup(ref);
-	drop->fn = fn;
-	drop->arg = arg;
-	drop->op.self = drop;
-	drop->op.finish = drop_finish;
-	drop->op.release = drop_release;
-	git_op_start(&drop->op, git, git_root(git), drop_steps,
-	    nitems(drop_steps), false);
+/* --- or must outlast a power cut ---------------------------------------- */
+
+static const struct git_op_step sync_steps[] = {
+	GIT_OP_GITDIR,
+	{ .ask = git_sync_ask },
+};
+
+void
+git_freeze_sync(struct git *git, git_work_fn *fn, void *arg)
+{
+	git_op_start(&root_op_new(NULL, fn, arg)->op, git, git_root(git),
+	    sync_steps, nitems(sync_steps), false);
 }
 
 void

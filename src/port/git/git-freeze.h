@@ -83,6 +83,10 @@ void git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
 void git_freeze_look(struct git *git, const char *base, const char *commit,
     const struct git_freeze *what, git_freeze_fn *fn, void *arg);
 
+/* Call fn when the commits and refs that were frozen until now are on disk:
+ * from then on the worker's branch is not needed to keep them. */
+void git_freeze_sync(struct git *git, git_work_fn *fn, void *arg);
+
 /* Remove the ref; it may be gone already. */
 void
 git_freeze_drop(struct git *git, const char *ref, git_work_fn *fn, void *arg);

@@ -13,6 +13,7 @@
 #include "git-dirs.h"
 #include "git-op.h"
 #include "git-refs.h"
+#include "git-sync.h"
 #include "git-verify.h"
 #include "mem.h"
 #include "strv.h"
@@ -101,6 +102,7 @@ op_free(void *arg)
 
 	if (op->release != NULL)
 		op->release(op);
+	git_sync_free(op->sync);
 	op_clear_question(op);
 	buf_release(&op->input);
 	free(op->dir);

@@ -18,6 +18,7 @@
 #include "git.h"
 
 struct git_op;
+struct git_sync;
 
 enum git_op_next {
 	GIT_OP_ASK, /* the question is in op (from `ask` only) */
@@ -49,6 +50,8 @@ struct git_op {
 	char *onto; /* may be NULL where GIT_OP_ONTO is not used */
 	char onto_id[GIT_ID_SIZE], head_id[GIT_ID_SIZE]; /* after it */
 	struct err err;
+
+	struct git_sync *sync; /* of git_sync_ask(), while it waits */
 
 	/* The question being composed; cleared before each step. */
 	char **args, **env;

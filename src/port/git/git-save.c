@@ -13,6 +13,7 @@
 #include "git-save.h"
 #include "git-stage.h"
 #include "git-status.h"
+#include "git-sync.h"
 #include "mem.h"
 #include "strv.h"
 
@@ -35,7 +36,8 @@ enum save_step {
 	SAVE_BRANCH,
 	SAVE_DECIDE,
 	SAVE_COMMIT,
-	SAVE_REF
+	SAVE_REF,
+	SAVE_SYNC
 };
 
 static void
@@ -454,6 +456,16 @@ save_ask_ref(struct git_op *op)
 	    op, "update-ref", save->ref, save->id, save->old, NULL);
 }
 
+/* The files go away next, and git does not wait until its objects are on
+ * disk. */
+static enum git_op_next
+save_sync(struct git_op *op)
+{
+	const struct git_save *save = op->self;
+
+	return save->moves ? git_sync_ask(op) : GIT_OP_NEXT;
+}
+
 static const struct git_op_step save_steps[] = {
 	[SAVE_STATUS] = { .ask = save_ask_status, .answer = save_status },
 	[SAVE_NESTED] = { .ask = save_ask_nested, .answer = save_nested },
@@ -474,6 +486,7 @@ static const struct git_op_step save_steps[] = {
 	[SAVE_DECIDE] = { .ask = save_decide },
 	[SAVE_COMMIT] = { .ask = save_ask_commit, .answer = save_commit },
 	[SAVE_REF] = { .ask = save_ask_ref },
+	[SAVE_SYNC] = { .ask = save_sync },
 };
 
 static void

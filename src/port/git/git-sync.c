@@ -8,6 +8,7 @@
 #include "buf.h"
 #include "child.h"
 #include "errtext.h"
+#include "git-dirs.h"
 #include "git-sync.h"
 #include "loop.h"
 #include "mem.h"
@@ -134,4 +135,28 @@ git_sync_free(struct git_sync *sync)
 	loop_timer_free(sync->soon);
 	strv_free(sync->paths);
 	free(sync);
+}
+
+static void
+op_synced(const struct err *err, void *arg)
+{
+	struct git_op *op = arg;
+
+	if (err != NULL)
+		op->err = *err;
+	git_sync_free(take_ptr(&op->sync));
+	git_op_resume(op, op->err.code != 0 ? GIT_OP_FAIL : GIT_OP_NEXT);
+}
+
+enum git_op_next
+git_sync_ask(struct git_op *op)
+{
+	cleanup_free char *common = git_dirs_common(op->gitdir);
+	const char *const paths[] = { common, NULL };
+
+	if (git_sync_new(git_loop(op->git), true, paths, &op->sync, &op->err) <
+	    0)
+		return GIT_OP_FAIL;
+	git_sync_wait(op->sync, op_synced, op);
+	return GIT_OP_WAIT;
 }

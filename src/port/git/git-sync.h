@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "git-op.h"
+
 struct err;
 struct git_sync;
 struct loop;
@@ -24,5 +26,9 @@ void git_sync_wait(struct git_sync *sync, git_sync_fn *fn, void *arg);
 
 /* fn is not called any more; the program may still run. NULL is fine. */
 void git_sync_free(struct git_sync *sync);
+
+/* A step, after GIT_OP_GITDIR: all that was written to the repository until now
+ * is on disk. */
+enum git_op_next git_sync_ask(struct git_op *op);
 
 #endif
