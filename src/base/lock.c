@@ -2,14 +2,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "errtext.h"
 #include "lock.h"
 #include "mem.h"
 
-int
-lock_try(const char *path, struct err *err)
+bool
+lock_is_at(int fd, const char *path)
+{
+	struct stat held, there;
+
+	if (stat(path, &there) == -1)
+		return errno != ENOENT && errno != ENOTDIR;
+	return fstat(fd, &held) == -1 ||
+	    (held.st_dev == there.st_dev && held.st_ino == there.st_ino);
+}
+
+static int
+take(const char *path, struct err *err)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -23,6 +35,19 @@ lock_try(const char *path, struct err *err)
 		return err_errno(err, -errno, "%s", path);
 	}
 	return take_fd(&fd);
+}
+
+/* Again if the file was removed or replaced meanwhile. */
+int
+lock_try(const char *path, struct err *err)
+{
+	int fd = -1;
+
+	do {
+		fd_close(fd);
+		fd = take(path, err);
+	} while (fd >= 0 && !lock_is_at(fd, path));
+	return fd;
 }
 
 int

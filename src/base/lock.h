@@ -9,12 +9,18 @@
 #ifndef LOCK_H
 #define LOCK_H
 
+#include <stdbool.h>
+
 struct err;
 
 /* Take the lock without waiting. Returns a descriptor (close-on-exec), -EAGAIN
  * if another process holds the lock, or another negative errno. close(2)
  * releases it. The file is created with mode 0600 and never removed. */
 int lock_try(const char *path, struct err *err);
+
+/* Is the file at path still the one that the descriptor has locked? Also true
+ * if that cannot be found out. */
+bool lock_is_at(int fd, const char *path);
 
 /* Does any process hold it? Does not take it. Returns 1, 0 or negative
  * errno. */

@@ -22,6 +22,7 @@ enum event_kind {
 	EVENT_STATE_FOREIGN, /* another program wrote state.json; reason */
 	EVENT_STATE_FOREIGN_LACKS, /* reason */
 	EVENT_STATE_UNWRITTEN, /* reason */
+	EVENT_SOCKET_GONE, /* path, reason: what follows */
 	EVENT_FAILURE, /* class, scope, worker, task, reason */
 	/* A worker. */
 	EVENT_WORKER_MOVED, /* worker, from, to, reason */

@@ -75,7 +75,8 @@ end_sessions(struct overseer *o)
 {
 	cleanup_free char *file = overseer_path(o, "state.lock");
 
-	o->sweep_lock = lock_try(file, NULL);
+	if (overseer_owns_root(o))
+		o->sweep_lock = lock_try(file, NULL);
 	if (o->sweep_lock < 0) {
 		finish(o);
 		return;

@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "console.h"
 #include "errtext.h"
+#include "failure-class.h"
 #include "file.h"
 #include "json.h"
 #include "lock.h"
@@ -133,12 +134,26 @@ read_declaration(struct overseer *o)
 	return xstrdup(json_string_or(json, "why", "no reason is given"));
 }
 
+/* Has the daemon ended because .llmc is not the folder that it began with? */
+static bool
+root_is_gone(const struct overseer *o)
+{
+	return !o->daemon.alive &&
+	    (!overseer_owns_root(o) ||
+		o->daemon.status == FAILURE_EXIT_ROOT_GONE);
+}
+
 bool
 observe_failure(struct overseer *o)
 {
 	cleanup_free char *file = overseer_path(o, "failure.json");
 	cleanup_json struct json_object *json = NULL;
 
+	if (root_is_gone(o)) {
+		xstrset(&o->class, "root_gone");
+		xstrset(&o->words, failure_class_find(o->class)->what);
+		return true;
+	}
 	if (json_load(file, SMALL_MAX, &json, NULL) < 0 ||
 	    (o->daemon.instance != NULL &&
 		strcmp(json_string_or(json, "instance_id", ""),

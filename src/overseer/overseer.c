@@ -133,12 +133,22 @@ on_write_due(void *arg)
 }
 
 /* Who is who first: after a crash of ours that is what counts. */
+bool
+overseer_owns_root(const struct overseer *o)
+{
+	cleanup_free char *lock = overseer_path(o, "overseer.lock");
+
+	return o->lock < 0 || lock_is_at(o->lock, lock);
+}
+
 void
 overseer_write(struct overseer *o)
 {
 	cleanup_free char *stamp = take_ptr(&o->evidence_stamp);
 	struct err err = { 0 };
 
+	if (!overseer_owns_root(o))
+		return; /* it may be another's */
 	if (o->changed && write_registration(o, &err) == 0)
 		o->changed = false;
 	if (history_save(&o->workspace, &o->history, &err) < 0)

@@ -140,6 +140,8 @@ void overseer_reload(struct overseer *o);
 int overseer_check_history(struct overseer *o, struct err *err);
 /* The exit status for a start that was refused; 0 for no error. */
 int overseer_exit_of(const struct err *err);
+/* Is .llmc still the folder with our lock? */
+bool overseer_owns_root(const struct overseer *o);
 char *overseer_path(const struct overseer *o, const char *name);
 
 #endif

@@ -140,6 +140,7 @@ persist_world_begin(struct persist_world *world)
 	memset(world, 0, sizeof *world);
 	clock_virtual_begin(1000000, 1700000000000);
 	buf_init(&world->trace);
+	world->core.lock = -1;
 	world->core.options = &world->options;
 	world->core.loop = loop_new();
 	world->core.emitter = emitter_new();

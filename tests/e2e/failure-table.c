@@ -129,7 +129,7 @@ const struct failure_row failure_rows[] = {
 	    "its file removed in a turn; then a folder in its place before "
 	    "the next start",
 	    "AUTO, then AI",
-	    "the hooks spool, and the work lands; then the repair session "
+	    "it is made again, and the work lands; then the repair session "
 	    "removes the folder",
 	    "failure-table-files",
 	    "a_dead_socket_is_done_without_then_repaired", true },

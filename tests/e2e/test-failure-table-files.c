@@ -106,8 +106,8 @@ START_TEST(broken_settings_are_repaired)
 }
 END_TEST
 
-/* First only its name is removed: hook events are spooled. Then the next daemon
- * cannot bind it, which is the only failure. */
+/* First only its name is removed: hook events are spooled until it is there
+ * again. Then the next daemon cannot bind it, which is the only failure. */
 START_TEST(a_dead_socket_is_done_without_then_repaired)
 {
 	int daemon;
@@ -124,6 +124,7 @@ START_TEST(a_dead_socket_is_done_without_then_repaired)
 	/* Filed and saved: one that is only filed is filed again. */
 	auto_wait_shell("tr -d '[:space:]' <.llmc/state.json | "
 			"grep -qF '\"tasks\":[]'");
+	auto_wait_logged("autod.log", "it listens again");
 	over_undisturbed(daemon);
 	over_stop();
 	ck_assert_int_eq(

@@ -356,6 +356,40 @@ START_TEST(anothers_file_is_not_removed)
 }
 END_TEST
 
+/* A client that is connected stays; one that waits to be accepted too. */
+START_TEST(a_removed_file_is_made_again)
+{
+	struct world w;
+	int old, waiting, fresh;
+
+	world_begin(&w, "again");
+	old = dial(w.path);
+	say(old, REQUEST("1", "echo"));
+	expect(&w, old, RESULT("1", "null"));
+	ck_assert_int_eq(server_listen_again(w.server, NULL), 0);
+	waiting = dial(w.path);
+	ck_assert_int_eq(unlink(w.path), 0);
+	ck_assert_int_eq(server_listen_again(w.server, NULL), 1);
+	fresh = dial(w.path);
+	say(old, REQUEST("2", "echo"));
+	say(waiting, REQUEST("3", "echo"));
+	say(fresh, REQUEST("4", "echo"));
+	expect(&w, old, RESULT("2", "null"));
+	expect(&w, waiting, RESULT("3", "null"));
+	expect(&w, fresh, RESULT("4", "null"));
+	/* Not over what somebody else put there. */
+	ck_assert_int_eq(unlink(w.path), 0);
+	ck_assert_int_eq(file_replace(w.path, "x", 1, 0600, NULL), 0);
+	ck_assert_int_eq(server_listen_again(w.server, NULL), -EEXIST);
+	ck_assert_int_eq(unlink(w.path), 0);
+	ck_assert_int_eq(server_listen_again(w.server, NULL), 1);
+	fd_close(old);
+	fd_close(waiting);
+	fd_close(fresh);
+	world_end(&w);
+}
+END_TEST
+
 /* Its last change: bind(2) creates it before anybody listens. */
 START_TEST(the_file_changes_when_it_is_listened_at)
 {
@@ -445,6 +479,6 @@ unit_suite(void)
 		a_live_listener_is_left_alone, a_dead_ones_file_is_replaced,
 		the_file_changes_when_it_is_listened_at,
 		impossible_places_are_refused, anothers_file_is_not_removed,
-		NULL });
+		a_removed_file_is_made_again, NULL });
 	return s;
 }

@@ -102,6 +102,21 @@ START_TEST(file_is_private_and_stays)
 }
 END_TEST
 
+START_TEST(a_file_that_was_replaced_is_another)
+{
+	const char *path = fresh_path();
+	cleanup_fd int fd = lock_try(path, NULL), other = -1;
+
+	ck_assert(lock_is_at(fd, path));
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert(!lock_is_at(fd, path));
+	other = lock_try(path, NULL);
+	ck_assert_int_ge(other, 0);
+	ck_assert(lock_is_at(other, path));
+	ck_assert(!lock_is_at(fd, path));
+}
+END_TEST
+
 START_TEST(text_in_the_file_is_kept)
 {
 	const char *path = fresh_path();
@@ -173,8 +188,8 @@ unit_suite(void)
 	unit_case(s, "try",
 	    (const TTest *[]){ one_at_a_time,
 		descriptor_is_not_inherited_by_programs,
-		file_is_private_and_stays, text_in_the_file_is_kept,
-		is_held_asks_and_takes_nothing, unusable_paths_are_errors,
-		death_lets_go, NULL });
+		file_is_private_and_stays, a_file_that_was_replaced_is_another,
+		text_in_the_file_is_kept, is_held_asks_and_takes_nothing,
+		unusable_paths_are_errors, death_lets_go, NULL });
 	return s;
 }

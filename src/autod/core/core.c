@@ -22,11 +22,13 @@
 #include "life.h"
 #include "lock.h"
 #include "log.h"
+#include "loop.h"
 #include "mem.h"
 #include "people.h"
 #include "persist.h"
 #include "person.h"
 #include "registration.h"
+#include "root-guard.h"
 #include "serve.h"
 #include "settings.h"
 #include "sibling.h"
@@ -108,10 +110,17 @@ core_reload(struct core *core, struct err *err)
 	return 0;
 }
 
+/* A file that is missing is being replaced, or goes together with its folder:
+ * what was read stays in effect. */
 static void
 on_config_changed(void *arg)
 {
-	life_reload(arg);
+	struct core *core = arg;
+	cleanup_free char *config =
+	    workspace_path(core->workspace, "config.toml");
+
+	if (file_exists(config))
+		life_reload(core);
 }
 
 /* Before lock and socket: when a process dies, the kernel closes the last
@@ -142,6 +151,7 @@ take_lock(struct core *core, struct err *err)
 	if (r < 0)
 		return r;
 	core->lock = r;
+	root_guard_watch(core);
 	return 0;
 }
 
@@ -284,6 +294,8 @@ core_free(struct core *core)
 	heartbeat_free(core->heartbeat);
 	life_free(core->life);
 	watch_free(core->config_watch);
+	watch_free(core->root_watch);
+	loop_timer_free(core->root_pause);
 	tmux_finish(core->tmux);
 	tmux_free(core->tmux);
 	emitter_free(core->emitter);

@@ -25,6 +25,7 @@ struct git;
 struct heartbeat;
 struct life;
 struct loop;
+struct loop_timer;
 struct people;
 struct persist;
 struct serve;
@@ -82,9 +83,12 @@ struct core {
 	char *instance; /* uuid of this run */
 	char *branch; /* landing-branch.h; "" = none */
 	int lock; /* descriptor of state.lock */
+	bool evicted; /* .llmc is not ours any more: root-guard.h */
+	bool replaced; /* ... and another daemon owns the root */
 	bool stopping;
 	int exit_status;
-	struct watch *config_watch;
+	struct watch *config_watch, *root_watch;
+	struct loop_timer *root_pause;
 	struct people *people; /* person.h */
 	/* Each belongs to the file of its name. */
 	struct emitter *emitter;

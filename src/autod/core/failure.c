@@ -50,7 +50,8 @@ failure_raise(struct core *core, const struct failure *f)
 		return;
 	core->state.errors++;
 	persist_changed(core);
-	write_record(core, f);
+	if (!core->evicted)
+		write_record(core, f);
 	emit(core,
 	    &(struct event){ .kind = EVENT_FAILURE,
 		.class = f->class,
@@ -58,7 +59,7 @@ failure_raise(struct core *core, const struct failure *f)
 		.worker = f->worker,
 		.task = f->task,
 		.reason = f->reason });
-	core->exit_status = 1;
+	core->exit_status = core->evicted ? FAILURE_EXIT_ROOT_GONE : 1;
 	life_stop(core, "failure", false);
 }
 

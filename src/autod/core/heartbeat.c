@@ -15,6 +15,7 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "root-guard.h"
 #include "settings.h"
 #include "stall.h"
 #include "workspace.h"
@@ -102,7 +103,7 @@ static void
 beat(void *arg)
 {
 	struct heartbeat *h = arg;
-	const struct core *core = h->core;
+	struct core *core = h->core;
 	cleanup_free char *file =
 	    workspace_path(core->workspace, "auto.heartbeat");
 	cleanup_free char *fresh = xasprintf("%s.new", file);
@@ -121,6 +122,8 @@ beat(void *arg)
 	loop_lag_reset(core->loop);
 	if (h->timer != NULL)
 		loop_timer_restart(h->timer, period_ms(core));
+	if (!root_guard_holds(core))
+		return;
 	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd == -1 || file_write_all(fd, text, strlen(text)) < 0 ||
 	    put_in_place(fresh, file) == -1)
@@ -146,7 +149,8 @@ heartbeat_free(struct heartbeat *h)
 	if (h == NULL)
 		return;
 	file = workspace_path(h->core->workspace, "auto.heartbeat");
-	unlink(file);
+	if (!h->core->evicted)
+		unlink(file);
 	loop_timer_free(h->timer);
 	free(h);
 }

@@ -218,7 +218,7 @@ declare_end(const struct life *life)
 	struct core *core = life->core;
 	struct err err = { 0 };
 
-	if (life->complete == NULL || core->options->oneshot ||
+	if (life->complete == NULL || core->options->oneshot || core->evicted ||
 	    registration_declare_end(core, life->complete, &err) == 0)
 		return;
 	log_info("ended.json: %s", err.msg);

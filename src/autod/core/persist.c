@@ -9,6 +9,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "root-guard.h"
 #include "store.h"
 
 #define RETRY_MS 1000 /* a full disk may have space again by then */
@@ -106,6 +107,16 @@ commit(struct persist *p)
 	struct err err = { 0 };
 	int r;
 
+	if (!root_guard_holds(p->core)) {
+		/* Nothing can be saved any more. What waits for that is run
+		 * when all is being stopped, to end with it. */
+		if (!p->core->stopping)
+			return;
+		p->dirty = false;
+		TAILQ_CONCAT(&p->covered, &p->waiting, entry);
+		run_effects(p);
+		return;
+	}
 	judge_foreign(p);
 	r = p->store->kind->begin(p->store, &err);
 	if (r == 0)
@@ -235,8 +246,11 @@ int
 persist_flush(struct core *core, struct err *err)
 {
 	struct persist *p = core->persist;
-	int r = p->store->kind->flush(p->store, &core->state, err);
+	int r;
 
+	if (!root_guard_holds(core))
+		return 0;
+	r = p->store->kind->flush(p->store, &core->state, err);
 	if (r == 0)
 		p->dirty = false;
 	return r;
@@ -254,6 +268,7 @@ persist_check_foreign(struct core *core)
 {
 	struct store *store = core->persist->store;
 
-	if (store->kind->is_foreign(store, &core->state) == 1)
+	if (root_guard_holds(core) &&
+	    store->kind->is_foreign(store, &core->state) == 1)
 		persist_changed(core); /* checked when it is written back */
 }

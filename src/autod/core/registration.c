@@ -43,7 +43,8 @@ registration_remove(const struct core *core)
 	cleanup_free char *file =
 	    workspace_path(core->workspace, "daemon.json");
 
-	unlink(file);
+	if (!core->evicted)
+		unlink(file);
 }
 
 int

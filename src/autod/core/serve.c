@@ -7,17 +7,22 @@
 
 #include "buf.h"
 #include "core.h"
+#include "emit.h"
 #include "errtext.h"
 #include "json.h"
 #include "log.h"
+#include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "root-guard.h"
 #include "rpc.h"
 #include "serve.h"
 #include "server.h"
 #include "shape.h"
+#include "watch.h"
 
 #define METHODS_MAX 64
+#define AGAIN_MS    1000
 
 struct handler {
 	const struct api_method *method;
@@ -38,6 +43,8 @@ TAILQ_HEAD(held_calls, held);
 struct serve {
 	struct core *core;
 	struct server *server;
+	struct watch *watch; /* of its file */
+	struct loop_timer *again;
 	bool holding;
 	struct held_calls held;
 	struct handler handlers[METHODS_MAX];
@@ -73,6 +80,8 @@ serve_free(struct serve *serve)
 		serve_refuse(held->call, API_BUSY, "the daemon is stopping");
 		held_free(serve, held);
 	}
+	watch_free(serve->watch);
+	loop_timer_free(serve->again);
 	server_free(serve->server);
 	free(serve);
 }
@@ -184,11 +193,51 @@ serve_release(struct core *core)
 	}
 }
 
+/* --- the socket's file ------------------------------------------------ */
+
+static void
+on_listen_due(void *arg)
+{
+	struct serve *serve = arg;
+	struct core *core = serve->core;
+	struct err err = { 0 };
+	int r;
+
+	loop_timer_free(take_ptr(&serve->again));
+	if (!root_guard_holds(core))
+		return;
+	r = server_listen_again(serve->server, &err);
+	if (r != 0)
+		emit(core,
+		    &(struct event){ .kind = EVENT_SOCKET_GONE,
+			.path = core->socket,
+			.reason = r < 0 ? err.msg : "it listens again" });
+}
+
+/* Wait a moment: if all of .llmc is being removed, a new file would be in the
+ * way of whoever does that. */
+static void
+on_socket_changed(void *arg)
+{
+	struct serve *serve = arg;
+
+	if (serve->again == NULL)
+		serve->again = loop_after(
+		    serve->core->loop, AGAIN_MS, on_listen_due, serve);
+}
+
 int
 serve_listen(struct core *core, struct err *err)
 {
-	return server_new(core->loop, core->socket, on_call, core->serve,
-	    &core->serve->server, err);
+	struct serve *serve = core->serve;
+	int r = server_new(
+	    core->loop, core->socket, on_call, serve, &serve->server, err);
+
+	if (r == 0 &&
+	    watch_new(core->loop, core->socket, on_socket_changed, serve,
+		&serve->watch, NULL) < 0)
+		log_debug("the socket is not watched");
+	return r;
 }
 
 /* --- answers ---------------------------------------------------------- */

@@ -136,7 +136,9 @@ floor_stop(void *self)
 			operation_cancel(
 			    &agent->op->op, "the daemon is stopping");
 	}
-	for (size_t i = 0; i < fleet->count && !fleet->sessions_unknown; i++)
+	if (fleet->sessions_unknown || fleet->core->replaced)
+		return; /* they may be another's */
+	for (size_t i = 0; i < fleet->count; i++)
 		session_end(fleet->agents[i]->session, NULL, NULL);
 }
 

@@ -301,11 +301,41 @@ server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
 	return 0;
 }
 
+static bool
+is_in_place(const struct server *server)
+{
+	struct stat st;
+
+	return lstat(server->path, &st) == 0 && st.st_dev == server->dev &&
+	    st.st_ino == server->ino;
+}
+
+int
+server_listen_again(struct server *server, struct err *err)
+{
+	int old = server->fd, r;
+
+	if (is_in_place(server))
+		return 0;
+	r = server_listen(server, err);
+	if (r < 0) {
+		if (server->fd != old)
+			fd_close(server->fd);
+		server->fd = old;
+		return r;
+	}
+	/* Those who connected before the file was gone. */
+	server_accept(old, LOOP_READ, server);
+	loop_watch_free(take_ptr(&server->watch));
+	fd_close(old);
+	server_watch(server);
+	return 1;
+}
+
 void
 server_free(struct server *server)
 {
 	struct server_conn *conn;
-	struct stat st;
 
 	if (server == NULL)
 		return;
@@ -313,8 +343,7 @@ server_free(struct server *server)
 		server_conn_free(conn);
 	loop_watch_free(server->watch);
 	loop_timer_free(server->pause);
-	if (server->fd >= 0 && lstat(server->path, &st) == 0 &&
-	    st.st_dev == server->dev && st.st_ino == server->ino)
+	if (server->fd >= 0 && is_in_place(server))
 		unlink(server->path);
 	fd_close(server->fd);
 	free(server->path);

@@ -35,6 +35,12 @@ typedef void server_fn(struct server_call *call, const char *method,
 int server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
     struct server **ret_server, struct err *err);
 
+/* Is our socket still at its path? If its file is gone, listen there again;
+ * connections stay. Returns 1 if it listens again, 0 if nothing was wrong;
+ * negative errno if there is something else: nobody reaches us until it is
+ * gone. */
+int server_listen_again(struct server *server, struct err *err);
+
 /* Hangs up, and unlinks the file unless it belongs to another server by now.
  * Calls under way lose their client, but must still be answered, which ends
  * them. May be called from inside a server_fn. */

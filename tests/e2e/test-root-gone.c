@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The folder .llmc, or the socket in it, is removed while programs use it. */
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "mem.h"
+#include "overrun.h"
+
+static char *settings; /* of the world, for another .llmc */
+
+static const char *
+in_root(const char *name)
+{
+	return e2e_path("%s/.llmc/%s", fleet_root(), name);
+}
+
+static void
+begin(void)
+{
+	over_begin();
+	auto_set("people.notify_command",
+	    e2e_path("cat >>'%s/told'", unit_scratch()));
+	settings = xstrdup(e2e_read(in_root("config.toml")));
+	auto_task(
+	    "a.md", "A\nfake: write work.txt x\nfake: run %s", auto_gate("a"));
+}
+
+static void
+end(void)
+{
+	free(settings);
+	over_end();
+}
+
+static void
+set_up_again(void)
+{
+	e2e_expect(e2e_sh(fleet_root(), "rm -rf .llmc"), 0, "");
+	fleet_do("init", NULL);
+	e2e_write(in_root("config.toml"), settings);
+}
+
+static int
+count_daemons(void)
+{
+	int pid;
+
+	return over_count_daemons(&pid);
+}
+
+START_TEST(a_daemon_without_its_folder_ends_with_words)
+{
+	int agent;
+
+	auto_up(NULL);
+	auto_wait_gate("a");
+	agent = fleet_agent_pid("auto-1");
+	e2e_expect(e2e_sh(fleet_root(), "rm -rf .llmc"), 0, "");
+	ck_assert_int_eq(auto_wait_exit(), 3);
+	e2e_has(auto_output(), "was removed or replaced");
+	e2e_has(e2e_read(e2e_path("%s/told", unit_scratch())),
+	    "was removed or replaced");
+	/* It wrote nothing there; the agents are gone, the work is not. */
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", fleet_root())));
+	ck_assert(!over_alive(agent));
+	ck_assert_str_eq(
+	    e2e_read(e2e_path("%s/work.txt", fleet_worktree("auto-1"))), "x\n");
+	set_up_again();
+	auto_up(NULL);
+	ck_assert_int_eq(count_daemons(), 1);
+	auto_drain();
+}
+END_TEST
+
+/* It could not look while it was stopped. */
+START_TEST(a_daemon_that_was_replaced_leaves_the_other_alone)
+{
+	int old, now;
+
+	fleet_up();
+	old = fleet_daemon_pid();
+	ck_assert_int_eq(kill(old, SIGSTOP), 0);
+	set_up_again();
+	fleet_up();
+	now = fleet_daemon_pid();
+	ck_assert_int_ne(now, old);
+	fleet_add("adam");
+	ck_assert_int_eq(kill(old, SIGCONT), 0);
+	while (over_alive(old))
+		poll(NULL, 0, 10); /* until it has noticed */
+	ck_assert_int_eq(fleet_daemon_pid(), now);
+	fleet_start("adam", "fake: commit work.txt x");
+	fleet_wait("adam", "needs_review");
+	ck_assert_int_eq(count_daemons(), 1);
+}
+END_TEST
+
+START_TEST(an_overseer_does_not_repair_it)
+{
+	over_remedy(0, "fake: run touch repaired");
+	over_start();
+	over_daemon(0);
+	auto_wait_gate("a");
+	e2e_expect(e2e_sh(fleet_root(), "rm -rf .llmc"), 0, "");
+	ck_assert_int_eq(over_wait_exit(), OVER_UNREPAIRED);
+	e2e_has(over_output(), "No repair can help");
+	e2e_has(over_output(), "llmc init");
+	ck_assert_int_eq(count_daemons(), 0);
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc", fleet_root())));
+	ck_assert(!e2e_exists(e2e_path("%s/repaired", fleet_root())));
+}
+END_TEST
+
+START_TEST(a_removed_socket_is_made_again)
+{
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	auto_wait_gate("a");
+	ck_assert_int_eq(remove(in_root("autod.sock")), 0);
+	auto_wait_logged("autod.log", "it listens again");
+	fleet_do("add", "adam", NULL);
+	auto_open_gate("a");
+	/* Something in its place is left alone until it is gone. */
+	ck_assert_int_eq(remove(in_root("autod.sock")), 0);
+	e2e_write(in_root("autod.sock"), "text");
+	auto_wait_logged("autod.log", "is not a socket");
+	ck_assert_int_eq(remove(in_root("autod.sock")), 0);
+	auto_wait_shell("[ -S .llmc/autod.sock ]");
+	fleet_do("add", "eve", NULL);
+	over_undisturbed(daemon);
+	over_stop();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = {
+		a_daemon_without_its_folder_ends_with_words,
+		a_daemon_that_was_replaced_leaves_the_other_alone,
+		an_overseer_does_not_repair_it,
+		a_removed_socket_is_made_again,
+	};
+	Suite *s = suite_create("root-gone");
+	TCase *tc = tcase_create("root-gone");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, begin, end);
+	for (size_t i = 0; i < nitems(tests); i++)
+		tcase_add_test(tc, tests[i]);
+	suite_add_tcase(s, tc);
+	return s;
+}
