@@ -42,6 +42,7 @@ static const struct {
 	[SHAPE_ARRAY] = { "an array", "array", "minItems", "maxItems" },
 	[SHAPE_MAP] = { "an object", "object", "minProperties",
 	    "maxProperties" },
+	[SHAPE_ONE] = { "one of several", NULL, NULL, NULL },
 };
 
 static void
@@ -292,6 +293,21 @@ shape_check_array(const struct shape_field *field, struct json_object *value,
 }
 
 static int
+shape_check_one(const struct shape *shape, struct json_object *value,
+    const struct shape_at *at, struct err *err)
+{
+	cleanup_buf struct buf names = BUF_INIT;
+
+	for (const struct shape_field *f = shape->fields; f->name != NULL;
+	     f++) {
+		if (shape_check_value(f, value, at, NULL) == 0)
+			return 0;
+		buf_addf(&names, "%s%s", names.len > 0 ? ", " : "", f->name);
+	}
+	return shape_fail(err, at, "does not match any of: %s", names.data);
+}
+
+static int
 shape_check_value(const struct shape_field *field, struct json_object *value,
     const struct shape_at *at, struct err *err)
 {
@@ -316,6 +332,8 @@ shape_check_value(const struct shape_field *field, struct json_object *value,
 		return shape_check_array(field, value, at, err);
 	case SHAPE_MAP:
 		return shape_check_map(field, value, at, err);
+	case SHAPE_ONE:
+		return shape_check_one(field->of, value, at, err);
 	default:
 		return 0;
 	}
@@ -410,6 +428,22 @@ shape_schema_members(const struct shape *shape, struct json_object *schema)
 	json_set_bool(schema, "additionalProperties", shape->open);
 }
 
+static void
+shape_schema_choices(const struct shape *shape, struct json_object *schema)
+{
+	struct json_object *list = shape_made(json_object_new_array());
+	struct json_object *choice;
+
+	for (const struct shape_field *f = shape->fields; f->name != NULL;
+	     f++) {
+		choice = shape_schema_of(f);
+		json_set_string(choice, "title", f->name);
+		if (json_object_array_add(list, choice) < 0)
+			fatalx("out of memory: a JSON schema");
+	}
+	json_set(schema, "anyOf", list);
+}
+
 /* Fill an object that may already hold "$schema". */
 static void
 shape_schema_fill(const struct shape_field *field, struct json_object *schema)
@@ -431,6 +465,8 @@ shape_schema_fill(const struct shape_field *field, struct json_object *schema)
 	else if (field->type == SHAPE_MAP)
 		json_set(schema, "additionalProperties",
 		    shape_schema_of(&of->fields[0]));
+	else if (field->type == SHAPE_ONE)
+		shape_schema_choices(of, schema);
 }
 
 static struct json_object *

@@ -26,6 +26,7 @@ enum shape_type {
 	SHAPE_OBJECT, /* members listed in of->fields */
 	SHAPE_ARRAY, /* every element is described by of->fields[0] */
 	SHAPE_MAP, /* any keys, every value is described by of->fields[0] */
+	SHAPE_ONE, /* one of of->fields, whose names say when */
 	SHAPE_TYPE_COUNT
 };
 
@@ -38,7 +39,7 @@ struct shape_field {
 	enum shape_type type;
 	unsigned flags;
 	const struct shape
-	    *of; /* OBJECT, ARRAY and MAP; NULL = anything inside */
+	    *of; /* OBJECT, ARRAY and MAP: NULL = anything inside; ONE */
 	int64_t min, max; /* INT: bounds; both 0 = none. STRING, ARRAY, MAP:
 			   * minimum and maximum length in bytes or elements;
 			   * max 0 = no upper bound */

@@ -10,6 +10,7 @@
 #include "api.h"
 #include "clock.h"
 #include "commands.h"
+#include "json.h"
 #include "mem.h"
 #include "shape.h"
 #include "state-file.h"
@@ -446,6 +447,15 @@ completion_workers(struct cli *cli)
 }
 
 static int
+completion_done(struct cli *cli, const char *of)
+{
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "of", of);
+	json_set(cli->result, "lines", cli_lines(cli->text.data));
+	return CLI_OK;
+}
+
+static int
 completion_run(struct cli *cli, const struct cli_args *args)
 {
 	static const struct {
@@ -459,12 +469,12 @@ completion_run(struct cli *cli, const struct cli_args *args)
 
 	if (strcmp(args->list[0], "workers") == 0) {
 		completion_workers(cli);
-		return CLI_OK;
+		return completion_done(cli, args->list[0]);
 	}
 	for (size_t i = 0; i < nitems(shells); i++)
 		if (strcmp(shells[i].name, args->list[0]) == 0) {
 			shells[i].print(&cli->text);
-			return CLI_OK;
+			return completion_done(cli, args->list[0]);
 		}
 	return cli_misuse(cli, &cmd_completion,
 	    "%s: no such shell; use bash, zsh or fish", args->list[0]);
@@ -481,6 +491,23 @@ const struct cli_command cmd_completion = {
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
+	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of =
+		&(const struct shape){
+		    .fields =
+			(const struct shape_field[]){
+			    { .name = "of", .type = SHAPE_STRING },
+			    { .name = "lines",
+				.type = SHAPE_ARRAY,
+				.of =
+				    &(const struct shape){
+					.fields =
+					    &(const struct shape_field){
+						.type = SHAPE_STRING },
+				    },
+				.help = "of the script, or the words" },
+			    { .name = NULL },
+			},
+		} },
 	.run = completion_run,
 };

@@ -295,6 +295,69 @@ config_run(struct cli *cli, const struct cli_args *args)
 	    cli, &cmd_config, "config %s: no such subcommand", args->list[0]);
 }
 
+static const struct shape value_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "key", .type = SHAPE_STRING },
+		{ .name = "value",
+		    .type = SHAPE_ANY,
+		    .help = "of the type that llmc config doc names" },
+		{ .name = "source", .type = SHAPE_STRING },
+		{ .name = "line",
+		    .type = SHAPE_INT,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "in config.toml, null if it is not set there" },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape doc_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "key", .type = SHAPE_STRING },
+		{ .name = "type", .type = SHAPE_STRING },
+		{ .name = "default",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE },
+		{ .name = "derived",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "what the default follows from" },
+		{ .name = "allowed", .type = SHAPE_STRING },
+		{ .name = "restart",
+		    .type = SHAPE_BOOL,
+		    .help = "a change needs a new daemon" },
+		{ .name = "help", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape config_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "list",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_OBJECT, .of = &value_shape },
+			} },
+		{ .name = "get, set, unset",
+		    .type = SHAPE_OBJECT,
+		    .of = &value_shape },
+		{ .name = "doc",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_OBJECT, .of = &doc_shape },
+			} },
+		{ .name = NULL },
+	    },
+};
+
 const struct cli_command cmd_config = {
 	.name = "config",
 	.usage = "list | get KEY | set KEY VALUE | unset KEY | doc",
@@ -311,9 +374,7 @@ const struct cli_command cmd_config = {
 	.flags = config_flags,
 	.min_args = 1,
 	.max_args = 3,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
-	    .help = "list: an array of {key, value, source, line}; get, set "
-		    "and unset: one of those; doc: an array of {key, type, "
-		    "default, derived, allowed, restart, help}" },
+	.shape = &(
+	    const struct shape_field){ .type = SHAPE_ONE, .of = &config_shape },
 	.run = config_run,
 };

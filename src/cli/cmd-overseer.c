@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "errtext.h"
 #include "mem.h"
+#include "preflight.h"
 #include "shape.h"
 #include "sibling.h"
 #include "terminal.h"
@@ -81,11 +82,38 @@ overseer_run(struct cli *cli, const struct cli_args *args)
 		if (overseer_flags[i].value != NULL)
 			argv[n++] = args->flags[i];
 	}
-	if (cli->json && args->flags[FLAG_CHECK] != NULL)
+	if (cli->json)
 		argv[n++] = "--json";
 	terminal_become(argv, &err);
 	return cli_fail_err(cli, "failed", &err);
 }
+
+static const struct shape line_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "time", .type = SHAPE_STRING },
+		{ .name = "kind",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "info", "bad", "good",
+			"warning", NULL } },
+		{ .name = "message", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+	.help = "one on each line",
+};
+
+static const struct shape overseer_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "what happens",
+		    .type = SHAPE_OBJECT,
+		    .of = &line_shape },
+		{ .name = "--check",
+		    .type = SHAPE_OBJECT,
+		    .of = &preflight_shape },
+		{ .name = NULL },
+	    },
+};
 
 const struct cli_command cmd_overseer = {
 	.name = "overseer",
@@ -106,8 +134,7 @@ const struct cli_command cmd_overseer = {
 	.flags = overseer_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
-	    .help = "with --check: {ok, checks} as llmc doctor; else none: the "
-		    "overseer prints its own messages" },
+	.shape = &(const struct shape_field){ .type = SHAPE_ONE,
+	    .of = &overseer_shape },
 	.run = overseer_run,
 };

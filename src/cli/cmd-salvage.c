@@ -236,6 +236,73 @@ salvage_run(struct cli *cli, const struct cli_args *args)
 	    args->list[0]);
 }
 
+#define REF                                         \
+	{                                           \
+		.name = "ref", .type = SHAPE_STRING \
+	}
+#define COMMIT                                             \
+	{                                                  \
+		.name = "commit_sha", .type = SHAPE_STRING \
+	}
+
+static const struct shape listed_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		REF,
+		COMMIT,
+		{ .name = "worker", .type = SHAPE_STRING },
+		{ .name = "date", .type = SHAPE_STRING },
+		{ .name = "subject", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape shown_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		REF,
+		COMMIT,
+		{ .name = "changed_files",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_STRING },
+			} },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape restored_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		REF,
+		COMMIT,
+		{ .name = "branch", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape salvage_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "list",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_OBJECT, .of = &listed_shape },
+			} },
+		{ .name = "show", .type = SHAPE_OBJECT, .of = &shown_shape },
+		{ .name = "restore",
+		    .type = SHAPE_OBJECT,
+		    .of = &restored_shape },
+		{ .name = NULL },
+	    },
+};
+
 const struct cli_command cmd_salvage = {
 	.name = "salvage",
 	.usage = "list | show REF | restore REF [--branch NAME]",
@@ -250,9 +317,7 @@ const struct cli_command cmd_salvage = {
 	.min_args = 1,
 	.max_args = 2,
 	.needs = CLI_NEEDS_REPO,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
-	    .help = "list: an array of {ref, worker, commit_sha, date, "
-		    "subject}; show: {ref, commit_sha, changed_files}; "
-		    "restore: {ref, commit_sha, branch}" },
+	.shape = &(const struct shape_field){ .type = SHAPE_ONE,
+	    .of = &salvage_shape },
 	.run = salvage_run,
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api.h"
 #include "child.h"
 #include "commands.h"
 #include "daemon-wait.h"
@@ -262,6 +263,18 @@ up_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
+static const struct shape up_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "--detach", .type = SHAPE_OBJECT, .of = &api_info },
+		{ .name = "--check",
+		    .type = SHAPE_OBJECT,
+		    .of = &preflight_shape },
+		{ .name = NULL },
+	    },
+	.help = "nothing in the foreground: the daemon writes its log",
+};
+
 const struct cli_command cmd_up = {
 	.name = "up",
 	.usage =
@@ -285,8 +298,7 @@ const struct cli_command cmd_up = {
 	.flags = up_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct shape_field){ .type = SHAPE_ANY,
-	    .help = "with --detach: {pid, version, instance_id, ...}; with "
-		    "--check: {ok, checks} as llmc doctor" },
+	.shape =
+	    &(const struct shape_field){ .type = SHAPE_ONE, .of = &up_shape },
 	.run = up_run,
 };

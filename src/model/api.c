@@ -265,7 +265,7 @@ static const struct shape stopped = {
 
 static const struct shape_field worker_stop_result = RESULT(stopped);
 
-static const struct shape info = {
+const struct shape api_info = {
 	.fields =
 	    FIELDS{
 		FIELD("version", SHAPE_STRING, NULL),
@@ -279,22 +279,56 @@ static const struct shape info = {
 	    },
 };
 
-static const struct shape_field info_result = RESULT(info);
+static const struct shape_field info_result = RESULT(api_info);
 
 static const struct shape_field stop_result = {
 	.type = SHAPE_INT,
 	.help = "process id of the daemon, which exits soon after",
 };
 
+/* The members that model/event.c writes. */
+#define EVENT_MEMBER(name) MAY(name, SHAPE_STRING, NULL)
+
 static const struct shape event = {
 	.fields =
 	    FIELDS{
-		MAY("type", SHAPE_STRING,
+		FIELD("type", SHAPE_STRING,
 		    "task_assigned, accept_success, ...; the other members "
 		    "depend on it"),
+		EVENT_MEMBER("worker_name"),
+		EVENT_MEMBER("task"),
+		EVENT_MEMBER("reason"),
+		EVENT_MEMBER("from_state"),
+		EVENT_MEMBER("to_state"),
+		EVENT_MEMBER("session"),
+		EVENT_MEMBER("receipt"),
+		EVENT_MEMBER("resume"),
+		EVENT_MEMBER("status"),
+		EVENT_MEMBER("text"),
+		EVENT_MEMBER("error"),
+		EVENT_MEMBER("class"),
+		EVENT_MEMBER("commit_sha"),
+		EVENT_MEMBER("branch"),
+		EVENT_MEMBER("task_excerpt"),
+		EVENT_MEMBER("outcome"),
+		EVENT_MEMBER("result"),
+		EVENT_MEMBER("action"),
+		EVENT_MEMBER("scope"),
+		EVENT_MEMBER("ref"),
+		EVENT_MEMBER("path"),
+		EVENT_MEMBER("key"),
+		EVENT_MEMBER("instance_id"),
+		EVENT_MEMBER("attempt"),
+		EVENT_MEMBER("until_unix"),
+		EVENT_MEMBER("exit_code"),
+		EVENT_MEMBER("duration_ms"),
+		EVENT_MEMBER("concurrency"),
+		EVENT_MEMBER("count"),
+		EVENT_MEMBER("done"),
+		EVENT_MEMBER("failed"),
 		END,
 	    },
-	.open = true,
+	.open = true, /* the file may be of another version */
 };
 
 static const struct shape event_record = {
@@ -305,7 +339,6 @@ static const struct shape event_record = {
 		{ .name = "event", .type = SHAPE_OBJECT, .of = &event },
 		END,
 	    },
-	.open = true,
 	.help = "a record of logs/auto.log",
 };
 

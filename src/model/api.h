@@ -37,6 +37,9 @@ struct api_method {
 	const enum api_error *errors; /* beyond the common ones; ends with 0 */
 };
 
+/* The result of daemon.info, which llmc up --detach prints. */
+extern const struct shape api_info;
+
 extern const struct api_method api_methods[]; /* ends with a NULL name */
 const struct api_method *api_find(const char *name); /* NULL = none */
 

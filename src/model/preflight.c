@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "preflight.h"
 #include "settings.h"
+#include "shape.h"
 #include "text.h"
 
 #define MIB      ((int64_t)1024 * 1024)
@@ -325,6 +326,41 @@ preflight_print(const struct preflight *p, struct buf *out)
 	print_level(p, PREFLIGHT_FAIL, out);
 	print_level(p, PREFLIGHT_WARN, out);
 }
+
+static const struct shape check_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "name", .type = SHAPE_STRING },
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "ok", "warn", "fail", NULL } },
+		{ .name = "detail", .type = SHAPE_STRING },
+		{ .name = "fix",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "what to do about it" },
+		{ .name = NULL },
+	    },
+};
+
+const struct shape preflight_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "ok",
+		    .type = SHAPE_BOOL,
+		    .help = "no check failed; warnings are fine" },
+		{ .name = "checks",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_OBJECT, .of = &check_shape },
+			} },
+		{ .name = NULL },
+	    },
+};
 
 struct json_object *
 preflight_json(const struct preflight *p)

@@ -16,6 +16,7 @@
 struct buf;
 struct json_object;
 struct settings_problems;
+struct shape;
 
 /* What is not known is never a reason to refuse. */
 enum preflight_answer {
@@ -80,6 +81,7 @@ const char *preflight_level_name(enum preflight_level level);
 void preflight_print(const struct preflight *preflight, struct buf *out);
 /* {ok, checks: [{name, status, detail, fix}]}, as llmc doctor has it. */
 struct json_object *preflight_json(const struct preflight *preflight);
+extern const struct shape preflight_shape; /* of it */
 /* Append why an agent that starts now could not work, and what to type, as one
  * sentence. Appends nothing if it could. */
 void preflight_agent_reason(const struct preflight *preflight, struct buf *out);

@@ -11,6 +11,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "console.h"
+#include "json.h"
 #include "log.h"
 #include "mem.h"
 #include "moment.h"
@@ -27,16 +28,72 @@ remember(struct overseer *o, const char *line)
 	o->events[OVERSEER_EVENTS - 1] = xstrdup(line);
 }
 
+static void
+print_json(struct json_object *json)
+{
+	cleanup_json struct json_object *owned = json;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print(owned, false, &text);
+	puts(text.data);
+	fflush(stdout);
+}
+
+void
+console_print(
+    const struct overseer *o, enum console_colour colour, const char *line)
+{
+	static const struct {
+		const char *sgr, *kind;
+	} colours[] = {
+		[CONSOLE_PLAIN] = { "", "info" },
+		[CONSOLE_RED] = { "\033[31m", "bad" },
+		[CONSOLE_GREEN] = { "\033[32m", "good" },
+		[CONSOLE_YELLOW] = { "\033[33m", "warning" },
+	};
+	bool coloured = colour != CONSOLE_PLAIN && isatty(STDOUT_FILENO);
+	cleanup_buf struct buf time = BUF_INIT;
+	struct json_object *json;
+
+	moment_add(&time, clock_wall_ms());
+	if (o->options->json) {
+		json = json_object_new_object();
+		json_set_string(json, "time", time.data);
+		json_set_string(json, "kind", colours[colour].kind);
+		json_set_string(json, "message", line);
+		print_json(json);
+		return;
+	}
+	printf("%s %s%s%s\n", time.data, coloured ? colours[colour].sgr : "",
+	    line, coloured ? "\033[0m" : "");
+	fflush(stdout);
+}
+
+void
+console_fail(const struct overseer *o, const char *words)
+{
+	cleanup_buf struct buf safe = BUF_INIT;
+	struct json_object *json, *error;
+
+	if (o->options->json) {
+		error = json_object_new_object();
+		json_set_string(error, "code", "failed");
+		json_set_string(error, "message", words);
+		json = json_object_new_object();
+		json_set(json, "error", error);
+		print_json(json);
+		return;
+	}
+	text_add_visible(&safe, words, strlen(words), false);
+	fprintf(stderr, "overseer: %s\n", safe.data);
+}
+
 void
 console_say(
     struct overseer *o, enum console_colour colour, const char *fmt, ...)
 {
-	static const char *const sgr[] = { "", "\033[31m", "\033[32m",
-		"\033[33m" };
-	bool colours = isatty(STDOUT_FILENO);
 	cleanup_free char *words = NULL, *line = NULL, *status = NULL;
 	cleanup_buf struct buf safe = BUF_INIT, dated = BUF_INIT;
-	size_t at;
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -44,13 +101,9 @@ console_say(
 	va_end(ap);
 	text_add_visible(&safe, words, strlen(words), true);
 	line = buf_take(&safe);
+	console_print(o, colour, line);
 	moment_add(&dated, clock_wall_ms());
-	buf_addc(&dated, ' ');
-	at = dated.len;
-	buf_adds(&dated, line);
-	printf("%.*s%s%s%s\n", (int)at, dated.data, colours ? sgr[colour] : "",
-	    line, colours && colour != CONSOLE_PLAIN ? "\033[0m" : "");
-	fflush(stdout);
+	buf_addf(&dated, " %s", line);
 	remember(o, dated.data);
 	log_info("%s", line);
 	status = xasprintf("STATUS=%.*s", (int)strcspn(line, "\n"), line);

@@ -14,6 +14,13 @@ enum console_colour {
 	CONSOLE_YELLOW,
 };
 
+/* A line on standard output only; with --json an object on one line. */
+void console_print(
+    const struct overseer *o, enum console_colour colour, const char *line);
+/* What keeps the overseer from starting: on standard error, or with --json as
+ * the error that every command of llmc prints. */
+void console_fail(const struct overseer *o, const char *words);
+
 void console_say(struct overseer *o, enum console_colour colour,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

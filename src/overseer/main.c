@@ -10,8 +10,8 @@
 
 static const char usage[] =
     "usage: overseer [--root DIR] [--concurrency N] [--task-pool-command CMD]\n"
-    "                [--post-accept-command CMD]\n"
-    "       overseer [--root DIR] --clear REASON\n"
+    "                [--post-accept-command CMD] [--json]\n"
+    "       overseer [--root DIR] --clear REASON [--json]\n"
     "       overseer [--root DIR] --check [--json]\n"
     "       overseer --help | --version\n";
 

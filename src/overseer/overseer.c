@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "buf.h"
 #include "clock.h"
 #include "config.h"
 #include "console.h"
@@ -35,7 +34,6 @@
 #include "start-check.h"
 #include "sibling.h"
 #include "tail.h"
-#include "text.h"
 #include "tmux.h"
 
 #define LOG_SIZE   (20 * 1024 * 1024)
@@ -401,7 +399,8 @@ clear_history(struct overseer *o, struct err *err)
 	if (r == 0)
 		r = history_add(&o->workspace, &o->history, &event, err);
 	if (r == 0)
-		puts("Cleared: the next failure counts as the first.");
+		console_print(o, CONSOLE_PLAIN,
+		    "Cleared: the next failure counts as the first.");
 	return r;
 }
 
@@ -457,7 +456,6 @@ keep_small(void)
 int
 overseer_open(struct overseer *o, const struct overseer_options *options)
 {
-	cleanup_buf struct buf words = BUF_INIT;
 	char instance[ID_UUID_SIZE];
 	struct err err = { 0 };
 	int r;
@@ -493,8 +491,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 	}
 	if (r < 0) {
 		o->exit_status = overseer_exit_of(&err);
-		text_add_visible(&words, err.msg, strlen(err.msg), false);
-		fprintf(stderr, "overseer: %s\n", words.data);
+		console_fail(o, err.msg);
 		log_info("not started: %s", err.msg);
 	}
 	return r;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "buf.h"
+#include "console.h"
 #include "errtext.h"
 #include "json.h"
 #include "lock.h"
@@ -26,7 +27,8 @@ start_check(const struct overseer *o, struct err *err)
 	failed = preflight.counts[PREFLIGHT_FAIL];
 	preflight_print(&preflight, &text);
 	preflight_release(&preflight);
-	fputs(text.data, stderr);
+	if (!o->options->json)
+		fputs(text.data, stderr);
 	/* A daemon that runs must not be left alone. */
 	if (failed == 0 || lock_is_held(lock) == 1)
 		return 0;
@@ -70,7 +72,7 @@ print_json(const struct preflight *preflight, const struct err *err)
 		json_set_bool(json, "ok", false);
 	}
 	json_print(json, true, &text);
-	puts(text.data);
+	fputs(text.data, stdout);
 }
 
 int
@@ -81,7 +83,7 @@ start_check_only(struct overseer *o)
 	int status;
 
 	if (start_facts_check(&o->workspace, true, &preflight, &err) < 0) {
-		fprintf(stderr, "overseer: %s\n", err.msg);
+		console_fail(o, err.msg);
 		return OVERSEER_ERROR;
 	}
 	overseer_check_history(o, &err);

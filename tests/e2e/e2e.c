@@ -15,6 +15,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "mem.h"
+#include "schema.h"
 #include "text.h"
 
 #define DEADLINE_MS 50000
@@ -170,6 +171,26 @@ run(const struct child_spec *spec, const char *command)
 	return run;
 }
 
+/* The command whose JSON is asked for, NULL if none is. */
+static const char *
+json_command(const char *const *argv)
+{
+	const char *command = NULL;
+	bool json = false, help = false;
+
+	for (size_t i = 1; argv[i] != NULL; i++) {
+		json = json || strcmp(argv[i], "--json") == 0;
+		help = help || strcmp(argv[i], "--help") == 0;
+		if (strcmp(argv[i], "--root") == 0 && argv[i + 1] != NULL)
+			i++;
+		else if (command == NULL && argv[i][0] != '-')
+			command = argv[i];
+	}
+	if (!json || command == NULL)
+		return NULL;
+	return keep(xstrdup(help ? "help" : command));
+}
+
 static struct e2e_run *
 run_program(const char *program, const char *dir, const char *const *args)
 {
@@ -180,6 +201,7 @@ run_program(const char *program, const char *dir, const char *const *args)
 		.output_max = READ_MAX,
 		.deadline_ms = DEADLINE_MS };
 	struct buf command = BUF_INIT;
+	struct e2e_run *result;
 
 	for (size_t i = 0; args[i] != NULL; i++) {
 		ck_assert_uint_lt(i, ARGS_MAX);
@@ -191,7 +213,11 @@ run_program(const char *program, const char *dir, const char *const *args)
 		text_add_shell(&command, argv[i]);
 	}
 	keep(command.data);
-	return run(&spec, e2e_shown(command.data));
+	result = run(&spec, e2e_shown(command.data));
+	result->json_of = program == e2e.llmc ?
+	    json_command((const char *const *)argv) :
+	    NULL;
+	return result;
 }
 
 /* The arguments up to NULL, as a vector for one call. */
@@ -391,6 +417,41 @@ e2e_expect(const struct e2e_run *run, int status, const char *words)
 		    e2e_shown(run->err));
 }
 
+/* As `llmc schema` prints it, of every command. */
+static struct json_object *
+all_schemas(void)
+{
+	static const char *const args[] = { "schema", NULL };
+	static struct json_object *schemas;
+	struct e2e_run *run;
+
+	if (schemas == NULL) {
+		run = run_program(e2e.llmc, NULL, args);
+		json_parse(
+		    run->out, strlen(run->out), READ_MAX, &schemas, NULL);
+	}
+	ck_assert_ptr_nonnull(schemas);
+	return schemas;
+}
+
+static void
+check_schema(const struct e2e_run *run, struct json_object *value)
+{
+	cleanup_buf struct buf why = BUF_INIT;
+	bool failed =
+	    run->status != 0 && json_object_object_get_ex(value, "error", NULL);
+	struct json_object *schema = NULL;
+
+	if (run->json_of == NULL)
+		return;
+	json_object_object_get_ex(
+	    all_schemas(), failed ? "error" : run->json_of, &schema);
+	/* A command that does not exist fails without a schema. */
+	ck_assert_msg(schema != NULL, "no schema of %s", run->json_of);
+	ck_assert_msg(schema_matches(schema, value, "", &why), "%s: %s in: %s",
+	    run->command, why.data, e2e_shown(run->out));
+}
+
 struct json_object *
 e2e_json(const struct e2e_run *run, int status)
 {
@@ -403,7 +464,9 @@ e2e_json(const struct e2e_run *run, int status)
 	ck_assert_msg(
 	    json_parse(run->out, strlen(run->out), READ_MAX, &value, &err) == 0,
 	    "%s: %s in: %s", run->command, err.msg, e2e_shown(run->out));
-	return keep(value);
+	keep(value);
+	check_schema(run, value);
+	return value;
 }
 
 void

@@ -22,6 +22,7 @@ struct e2e_run {
 	const char *out;
 	const char *err;
 	const char *command; /* for messages */
+	const char *json_of; /* command of llmc that printed JSON, or NULL */
 };
 
 const char *e2e_llmc_path(void); /* of the llmc under test */
@@ -69,8 +70,9 @@ int e2e_number(const char *name, int otherwise);
  * status 0 and words NULL, standard error must be empty. */
 void e2e_expect(const struct e2e_run *run, int status, const char *words);
 
-/* The run ended with that status; standard output is exactly one JSON value and
- * standard error is empty. */
+/* The run ended with that status; standard output is exactly one JSON value,
+ * which matches the schema of the command or, if it failed, may be an error
+ * instead; standard error is empty. */
 struct json_object *e2e_json(const struct e2e_run *run, int status);
 
 /* {"error":{"code":...,"message":...}} with that code and those words. */

@@ -185,6 +185,19 @@ check_bound(const struct check *c, struct json_object *rule)
 }
 
 static bool
+check_any_of(const struct check *c, struct json_object *rule)
+{
+	for (size_t i = 0; i < json_object_array_length(rule); i++) {
+		cleanup_buf struct buf why = BUF_INIT;
+
+		if (schema_matches(json_object_array_get_idx(rule, i), c->value,
+			c->at, &why))
+			return true;
+	}
+	return false;
+}
+
+static bool
 check_nothing(const struct check *c, struct json_object *rule)
 {
 	(void)c;
@@ -198,6 +211,8 @@ static const struct {
 } keywords[] = {
 	{ "$schema", check_nothing },
 	{ "description", check_nothing },
+	{ "title", check_nothing },
+	{ "anyOf", check_any_of },
 	{ "type", check_type },
 	{ "enum", check_enum },
 	{ "properties", check_properties },

@@ -2,11 +2,14 @@
 
 #include <string.h>
 
+#include "api.h"
 #include "buf.h"
+#include "errtext.h"
 #include "event.h"
 #include "failure-class.h"
 #include "json.h"
 #include "mem.h"
+#include "shape.h"
 #include "unit.h"
 
 /* All fields are set. */
@@ -162,11 +165,15 @@ START_TEST(words_name_members_of_their_record)
 		cleanup_json struct json_object *record =
 		    event_record(&event, "now");
 		struct json_object *json;
+		struct err err = { 0 };
 		int depth = 0;
 
 		ck_assert((record == NULL) == (row->name == NULL));
 		if (record == NULL)
 			continue;
+		ck_assert_msg(
+		    shape_check(&api_event_record, record, "", &err) == 0, "%s",
+		    err.msg);
 		json = json_object_object_get(record, "event");
 		for (const char *at = row->words; *at != '\0'; at++) {
 			depth += (*at == '[') - (*at == ']');

@@ -281,6 +281,56 @@ START_TEST(elements_may_be_nullable)
 }
 END_TEST
 
+static const struct shape single = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "a", .type = SHAPE_INT },
+		{ .name = NULL },
+	    },
+};
+static const struct shape one_or_text = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "one", .type = SHAPE_OBJECT, .of = &single },
+		{ .name = "text", .type = SHAPE_STRING },
+		{ .name = NULL },
+	    },
+};
+
+START_TEST(one_of_several)
+{
+	const struct shape_field field = { .type = SHAPE_ONE,
+		.of = &one_or_text };
+	static const struct {
+		const char *text;
+		bool fits;
+	} rows[] = { { "{\"a\":1}", true }, { "\"x\"", true },
+		{ "{\"a\":1,\"b\":2}", false }, { "3", false } };
+	cleanup_json struct json_object *schema = shape_schema(&field);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_json struct json_object *value = NULL;
+		struct err err = { 0 };
+
+		ck_assert_int_eq(json_parse(rows[i].text, strlen(rows[i].text),
+				     100, &value, NULL),
+		    0);
+		ck_assert_int_eq(
+		    shape_check(&field, value, "x", &err) == 0, rows[i].fits);
+		if (!rows[i].fits)
+			ck_assert_str_eq(
+			    err.msg, "x: does not match any of: one, text");
+	}
+	json_print(json_object_object_get(schema, "anyOf"), false, &text);
+	ck_assert_str_eq(text.data,
+	    "[{\"type\":\"object\",\"properties\":{\"a\":{\"type\":"
+	    "\"integer\"}},\"required\":[\"a\"],"
+	    "\"additionalProperties\":false,\"title\":\"one\"},"
+	    "{\"type\":\"string\",\"title\":\"text\"}]");
+}
+END_TEST
+
 START_TEST(null_alone)
 {
 	static const struct shape_field nullable = { .type = SHAPE_BOOL,
@@ -373,7 +423,7 @@ unit_suite(void)
 		numbers_are_finite, strings_have_lengths_in_bytes,
 		choices_are_listed, collections_have_sizes,
 		without_a_shape_of_its_own_nothing_is_looked_into,
-		elements_may_be_nullable, null_alone, NULL });
+		elements_may_be_nullable, one_of_several, null_alone, NULL });
 	unit_case(s, "schema",
 	    (const TTest *[]){
 		schema_says_the_same, schema_of_single_fields, NULL });
