@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "buf.h"
 #include "fake-session.h"
+#include "file.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
@@ -74,6 +77,33 @@ fake_session_uses(struct session *s, int64_t tokens)
 	s->parser = transcript_parser_new();
 	transcript_parser_line(s->parser, line, strlen(line));
 	s->events.grew(s->arg, s->parser);
+}
+
+void
+fake_session_reads(struct session *s, const char *path)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *at, *newline;
+
+	ck_assert_int_eq(file_read(path, 1 << 20, &text, NULL), 0);
+	xstrset(&s->record->transcript, path);
+	transcript_parser_free(s->parser);
+	s->parser = transcript_parser_new();
+	transcript_parser_since(s->parser, s->record->history_ms);
+	for (at = text.data; (newline = strchr(at, '\n')) != NULL;
+	     at = newline + 1)
+		transcript_parser_line(s->parser, at, (size_t)(newline - at));
+	s->events.grew(s->arg, s->parser);
+}
+
+void
+fake_session_leaves(struct session *s)
+{
+	struct transcript *transcript = transcript_new(s->host->loop,
+	    s->record->transcript, s->record->history_ms, NULL, NULL);
+
+	xstrset(&s->record->transcript, NULL);
+	s->events.left(s->arg, transcript);
 }
 
 const char *

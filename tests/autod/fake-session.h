@@ -17,6 +17,10 @@ void fake_session_turn_fails(struct session *session, const char *text);
 void fake_session_progresses(struct session *session);
 /* Its transcript has this many tokens now. */
 void fake_session_uses(struct session *session, int64_t tokens);
+/* Its conversation is in this file, which is read as it is now; and it gets
+ * another one: the file belongs to nobody. */
+void fake_session_reads(struct session *session, const char *path);
+void fake_session_leaves(struct session *session);
 /* The age of its last sign of life, from now on. */
 void fake_session_is_quiet(struct session *session, int64_t ms);
 

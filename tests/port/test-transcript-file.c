@@ -3,6 +3,7 @@
 /* A transcript that is read as it grows. */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -22,7 +23,20 @@ struct follow {
 	struct transcript *transcript;
 	int calls;
 	int64_t prompts; /* wait for this many */
+	int64_t input; /* and this many tokens */
 };
+
+/* Of all models. */
+static int64_t
+input_of(const struct transcript_parser *parser)
+{
+	const struct usage *usage = &transcript_parser_totals(parser)->usage;
+	int64_t tokens = 0;
+
+	for (size_t i = 0; i < usage->count; i++)
+		tokens += usage->models[i].tokens[USAGE_INPUT];
+	return tokens;
+}
 
 static void
 follow_grew(const struct transcript_parser *parser, void *arg)
@@ -30,7 +44,8 @@ follow_grew(const struct transcript_parser *parser, void *arg)
 	struct follow *f = arg;
 
 	f->calls++;
-	if (transcript_parser_totals(parser)->prompts >= f->prompts)
+	if (transcript_parser_totals(parser)->prompts >= f->prompts &&
+	    input_of(parser) >= f->input)
 		loop_stop(f->loop, 0);
 }
 
@@ -125,6 +140,67 @@ START_TEST(a_file_that_comes_later_is_found)
 	follow_begin(&f, path);
 	append(path, PROMPT "\n");
 	follow_until(&f, 1);
+	follow_end(&f);
+}
+END_TEST
+
+static void
+follow_input(struct follow *f, int64_t tokens)
+{
+	f->input = tokens;
+	follow_until(f, 0);
+	ck_assert_int_eq(input_of(transcript_parser_of(f->transcript)), tokens);
+}
+
+START_TEST(subagents_are_read_as_they_grow)
+{
+	const char *path = unit_path("parent.jsonl");
+	const char *dir = unit_path("parent/subagents");
+	cleanup_free char *one = xasprintf("%s/agent-1.jsonl", dir);
+	cleanup_free char *two = xasprintf("%s/agent-2.jsonl", dir);
+	cleanup_free char *meta = xasprintf("%s/agent-1.meta.json", dir);
+	struct follow f;
+
+	append(path, REPLY("a", "1") "\n");
+	follow_begin(&f, path);
+	follow_input(&f, 10);
+	/* The parent does not grow while it waits for them. */
+	ck_assert_int_eq(mkdir(unit_path("parent"), 0700), 0);
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	append(one, REPLY("s1", "1") "\n" REPLY("s1", "2") "\n{\"type\":");
+	append(meta, REPLY("no", "1") "\n");
+	follow_input(&f, 20);
+	append(two, REPLY("s2", "1") "\n");
+	append(one, "\"x\"}\n" REPLY("s3", "1") "\n");
+	follow_input(&f, 40);
+	ck_assert_str_eq(
+	    transcript_parser_last_text(transcript_parser_of(f.transcript)),
+	    "text of a");
+	follow_end(&f);
+	/* And all of it again by the next daemon. */
+	follow_begin(&f, path);
+	follow_input(&f, 40);
+	follow_end(&f);
+}
+END_TEST
+
+START_TEST(a_long_line_of_a_subagent_is_left_out)
+{
+	const char *path = unit_path("long.jsonl");
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *one = NULL;
+	struct follow f;
+
+	ck_assert_int_eq(mkdir(unit_path("long"), 0700), 0);
+	ck_assert_int_eq(mkdir(unit_path("long/subagents"), 0700), 0);
+	one = xasprintf("%s/agent-1.jsonl", unit_path("long/subagents"));
+	for (int i = 0; i < 3 * 1024 * 1024; i++)
+		buf_addc(&text, 'x');
+	buf_adds(&text, "\n" REPLY("s1", "1") "\n");
+	append(one, text.data);
+	append(path, REPLY("a", "1") "\n");
+	follow_begin(&f, path);
+	follow_input(&f, 20);
 	follow_end(&f);
 }
 END_TEST
@@ -262,6 +338,8 @@ unit_suite(void)
 		a_file_that_begins_anew_is_counted_anew,
 		a_line_over_the_bound_is_skipped_and_the_next_read,
 		free_from_inside_the_callback_is_fine,
+		subagents_are_read_as_they_grow,
+		a_long_line_of_a_subagent_is_left_out,
 		words_are_found_in_the_tail_only, NULL });
 	return s;
 }

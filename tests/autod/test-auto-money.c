@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Tokens and costs of tasks and days, from the files of conversations. */
+#include <check.h>
+#include <string.h>
+
+#include "account.h"
+#include "agent.h"
+#include "auto-world.h"
+#include "auto.h"
+#include "clock.h"
+#include "file.h"
+#include "json.h"
+#include "jsonl.h"
+#include "ledger.h"
+#include "mem.h"
+#include "persist.h"
+#include "state-auto.h"
+#include "task-json.h"
+#include "unit.h"
+#include "workspace.h"
+
+/* $4 for a million tokens of input. */
+#define USED(id, tokens)                                           \
+	"{\"type\":\"assistant\",\"message\":{\"id\":\"" id        \
+	"\",\"model\":\"claude-opus-5-5\",\"content\":[{\"type\":" \
+	"\"tool_use\"}],\"usage\":{\"input_tokens\":" tokens "}}}\n"
+#define COST(dollars, tokens)                                           \
+	"{\"type\":\"cost-state\",\"totalCostUSD\":" dollars            \
+	",\"modelUsage\":{\"claude-opus-5-5\":{\"inputTokens\":" tokens \
+	"}}}\n"
+
+static void
+append(const char *path, const char *text)
+{
+	ck_assert_int_eq(
+	    file_append(path, text, strlen(text), 0600, false, NULL), 0);
+}
+
+static struct agent *
+begin_turn(struct auto_world *world, const char *settings)
+{
+	struct agent *agent;
+
+	auto_world_begin(world, settings);
+	auto_world_task(world, "a.md", "Do it\n");
+	auto_world_live(world);
+	agent = auto_world_turn(world, 1);
+	auto_world_told(world, "task_assigned t1; ");
+	return agent;
+}
+
+static void
+land(struct auto_world *world, struct agent *agent, const char *file,
+    const char *told)
+{
+	auto_world_work(world, file);
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait(world, told);
+}
+
+/* The newest record of a task that was filed. */
+struct filed {
+	struct auto_world *world;
+	const char *id;
+	int64_t cost;
+	int records;
+	int64_t tokens;
+	enum cost_source source;
+};
+
+static bool
+on_record(struct json_object *json, void *arg)
+{
+	struct filed *filed = arg;
+	struct task *task = NULL;
+
+	ck_assert_int_eq(task_from_json(json, "", &task, NULL), 0);
+	if (strcmp(task->id, filed->id) == 0) {
+		filed->cost = task->spent.cost;
+		filed->source = spent_source(&task->spent);
+		filed->tokens = task->tokens;
+		filed->records++;
+	}
+	task_free(task);
+	return true;
+}
+
+static struct filed
+filed_task(struct auto_world *world, const char *id)
+{
+	struct filed filed = { .world = world, .id = id };
+	cleanup_free char *file =
+	    workspace_path(&world->floor.workspace, "tasks.jsonl");
+
+	jsonl_last(file, 0, on_record, &filed, NULL);
+	return filed;
+}
+
+static bool
+has_two_records(void *arg)
+{
+	return filed_task(arg, "t1").records == 2;
+}
+
+/* --- whose it is ----------------------------------------------------- */
+
+/* The story: the cost of a task comes when its worker has the next one. */
+START_TEST(a_late_cost_belongs_to_the_task_of_its_conversation)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+	const char *path = unit_path("first.jsonl");
+	const struct state *state = &world.core->state;
+	struct filed filed;
+
+	auto_world_task(&world, "b.md", "Do more\n");
+	append(path, USED("a", "1000"));
+	fake_session_reads(agent->session, path);
+	ck_assert_int_eq(state->tasks[0]->spent.cost, 4000);
+	land(&world, agent, "a.txt", "task_finished t1 landed; ");
+	auto_world_turn_on(&world, "t2");
+	ck_assert_int_eq(filed_task(&world, "t1").source, COST_ESTIMATE);
+	/* Its last words, and what it cost. */
+	append(path, USED("b", "500") COST("0.0055", "1500"));
+	fake_session_leaves(agent->session);
+	floor_world_wait(&world.floor, has_two_records, &world);
+	filed = filed_task(&world, "t1");
+	ck_assert_int_eq(filed.cost, 5500);
+	ck_assert_int_eq(filed.tokens, 1500);
+	ck_assert_int_eq(filed.source, COST_REPORTED);
+	ck_assert_str_eq(state->tasks[0]->id, "t2");
+	ck_assert_int_eq(state->tasks[0]->spent.cost, 0);
+	ck_assert_int_eq(state->tasks[0]->tokens, 0);
+	ck_assert_int_eq(state->today.cost, 5500);
+	ck_assert_uint_eq(state->days.count, 1);
+	ck_assert_int_eq(state->days.days[0].spent.cost, 5500);
+	ck_assert_int_eq(state->days.days[0].attempts, 2);
+	ck_assert_int_eq(state->days.days[0].spent.usage.tool_calls, 2);
+	auto_world_end(&world);
+}
+END_TEST
+
+/* The daemon dies after the record was corrected and before it saved that. */
+START_TEST(a_correction_is_written_once)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+	const char *path = unit_path("once.jsonl");
+	struct account *account;
+
+	append(path, USED("a", "1000"));
+	fake_session_reads(agent->session, path);
+	land(&world, agent, "a.txt", "task_finished t1 landed; ");
+	auto_world_wait_done(&world);
+	append(path, COST("0.0055", "1000"));
+	fake_session_leaves(agent->session);
+	floor_world_wait(&world.floor, has_two_records, &world);
+	ck_assert_int_eq(filed_task(&world, "t1").cost, 5500);
+	account = state_auto_account(&world.core->state, path, 0);
+	ck_assert_ptr_nonnull(account);
+	account->filed.cost = 4000;
+	account->filed.estimated = 4000;
+	auto_world_patrol(&world);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(filed_task(&world, "t1").cost, 5500);
+	ck_assert_int_eq(filed_task(&world, "t1").source, COST_REPORTED);
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_new_daemon_reads_what_the_old_one_did_not)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+	const char *path = unit_path("down.jsonl");
+
+	append(path, USED("a", "1000"));
+	fake_session_reads(agent->session, path);
+	land(&world, agent, "a.txt", "task_finished t1 landed; ");
+	auto_world_wait_done(&world);
+	auto_world_stop(&world);
+	append(path, COST("0.005", "1000"));
+	auto_world_reopen(&world);
+	auto_world_live(&world);
+	floor_world_wait(&world.floor, has_two_records, &world);
+	ck_assert_int_eq(filed_task(&world, "t1").cost, 5000);
+	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 5000);
+	/* And another one adds nothing. */
+	auto_world_restart(&world);
+	auto_world_live(&world);
+	floor_world_settle(&world.floor);
+	auto_world_patrol(&world);
+	ck_assert_int_eq(filed_task(&world, "t1").records, 2);
+	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 5000);
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_daemon_that_died_doubles_nothing)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+	const char *path = unit_path("died.jsonl");
+
+	append(path, USED("a", "1000"));
+	fake_session_reads(agent->session, path);
+	persist_changed(world.core);
+	floor_world_settle(&world.floor);
+	append(path, USED("b", "500")); /* not saved */
+	fake_session_reads(agent->session, path);
+	auto_world_reopen(&world);
+	auto_world_live(&world);
+	agent = auto_world_turn(&world, 1);
+	fake_session_reads(agent->session, path);
+	ck_assert_int_eq(world.core->state.tasks[0]->spent.cost, 6000);
+	ck_assert_int_eq(world.core->state.tasks[0]->tokens, 1500);
+	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 6000);
+	ck_assert_int_eq(world.core->state.today.cost, 6000);
+	auto_world_end(&world);
+}
+END_TEST
+
+static bool
+is_forgotten(void *arg)
+{
+	struct auto_world *world = arg;
+
+	ledger_patrol(world->mode->ledger);
+	return world->core->state.account_count == 0;
+}
+
+/* Those that have said all are forgotten soon, and nothing else with them. */
+START_TEST(accounts_do_not_pile_up)
+{
+	static const char *const names[] = { "p0.jsonl", "p1.jsonl",
+		"p2.jsonl" };
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		const char *path = unit_path(names[i]);
+
+		append(path, USED("a", "1000") COST("0.004", "1000"));
+		fake_session_reads(agent->session, path);
+		fake_session_leaves(agent->session);
+	}
+	ck_assert_uint_eq(world.core->state.account_count, nitems(names));
+	ck_assert_int_eq(world.core->state.tasks[0]->spent.cost, 12000);
+	floor_world_wait(&world.floor, is_forgotten, &world);
+	ck_assert_int_eq(world.core->state.tasks[0]->spent.cost, 12000);
+	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 12000);
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- copies ---------------------------------------------------------- */
+
+START_TEST(a_copied_history_is_not_paid_again)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+	const char *first = unit_path("first.jsonl");
+	const char *copy = unit_path("copy.jsonl");
+
+	append(first, USED("a", "1000"));
+	fake_session_reads(agent->session, first);
+	fake_session_leaves(agent->session);
+	append(copy, USED("a", "1000"));
+	append(copy,
+	    "{\"type\":\"assistant\",\"timestamp\":"
+	    "\"2099-01-01T00:00:00.000Z\",\"message\":{\"id\":\"n\","
+	    "\"model\":\"claude-opus-5-5\",\"usage\":{"
+	    "\"input_tokens\":500}}}\n" COST("0.9", "99999"));
+	agent->worker->session.history_ms = clock_wall_ms();
+	fake_session_reads(agent->session, copy);
+	ck_assert_int_eq(world.core->state.tasks[0]->spent.cost, 6000);
+	ck_assert_int_eq(world.core->state.tasks[0]->tokens, 1500);
+	auto_world_end(&world);
+}
+END_TEST
+
+/* --- budgets --------------------------------------------------------- */
+
+START_TEST(a_budget_in_dollars_counts_the_estimate)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, "[budget]\nday_cost = 0.01\n");
+	const char *path = unit_path("budget.jsonl");
+
+	append(path, USED("a", "2499"));
+	fake_session_reads(agent->session, path);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	append(path, USED("b", "1"));
+	fake_session_reads(agent->session, path);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	ck_assert_ptr_nonnull(
+	    strstr(world.core->state.paused, "budget.day_cost"));
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_price_that_is_missing_is_told_once)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, "[budget]\nday_cost = 0.01\n");
+
+	fake_session_uses(agent->session, 1000000); /* of no model */
+	auto_world_told(&world, "cost_unknown t1; ");
+	fake_session_uses(agent->session, 2000000);
+	auto_world_told(&world, "");
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	ck_assert_int_eq(
+	    spent_source(&world.core->state.tasks[0]->spent), COST_UNKNOWN);
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(without_a_budget_in_dollars_nobody_is_bothered)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+
+	fake_session_uses(agent->session, 1000000);
+	auto_world_told(&world, "");
+	auto_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("auto-money");
+
+	unit_case(s, "owners",
+	    (const TTest *const[]){
+		a_late_cost_belongs_to_the_task_of_its_conversation,
+		a_correction_is_written_once,
+		a_new_daemon_reads_what_the_old_one_did_not,
+		a_daemon_that_died_doubles_nothing, accounts_do_not_pile_up,
+		a_copied_history_is_not_paid_again, NULL });
+	unit_case(s, "budgets",
+	    (const TTest *const[]){ a_budget_in_dollars_counts_the_estimate,
+		a_price_that_is_missing_is_told_once,
+		without_a_budget_in_dollars_nobody_is_bothered, NULL });
+	return s;
+}
