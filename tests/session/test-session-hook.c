@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "json.h"
 #include "mem.h"
 #include "session-hook.h"
@@ -62,6 +63,32 @@ START_TEST(a_turn_goes_on_in_the_background)
 	ck_assert(
 	    world_hook(&w, "Stop", "{\"background_tasks\":[]}", some_call()));
 	world_expect(&w, "progressed turn");
+	world_end(&w);
+}
+END_TEST
+
+/* A resumed conversation goes on in its file, or begins with a copy in another
+ * one: what is older than the copy was counted before. */
+START_TEST(the_history_of_a_resumed_conversation_is_known)
+{
+	struct world w;
+	int64_t before;
+
+	world_begin(&w);
+	world_up(&w);
+	world_hook(&w, "SessionStart",
+	    "{\"source\":\"clear\",\"transcript_path\":\"/t/a.jsonl\"}", NULL);
+	ck_assert_int_eq(w.record.history_ms, 0);
+	world_hook(&w, "SessionStart",
+	    "{\"source\":\"resume\",\"transcript_path\":\"/t/a.jsonl\"}", NULL);
+	ck_assert_int_eq(w.record.history_ms, 0);
+	before = clock_wall_ms();
+	world_hook(&w, "SessionStart",
+	    "{\"source\":\"resume\",\"transcript_path\":\"/t/b.jsonl\"}", NULL);
+	ck_assert_int_ge(w.record.history_ms, before);
+	world_hook(&w, "SessionStart",
+	    "{\"source\":\"clear\",\"transcript_path\":\"/t/c.jsonl\"}", NULL);
+	ck_assert_int_eq(w.record.history_ms, 0);
 	world_end(&w);
 }
 END_TEST
@@ -327,6 +354,7 @@ unit_suite(void)
 	unit_case(s, "turns",
 	    (const TTest *[]){ the_end_of_a_turn_is_the_owners_to_answer,
 		a_turn_goes_on_in_the_background,
+		the_history_of_a_resumed_conversation_is_known,
 		a_compaction_does_not_end_a_turn,
 		an_end_that_was_not_heard_is_noticed, a_turn_that_fails_is_told,
 		NULL });
