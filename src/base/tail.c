@@ -130,6 +130,22 @@ tail_feed(struct tail *tail, const char *bytes, size_t len)
 	return true;
 }
 
+/* A hole may be larger than any file that could be read. It is the part of a
+ * line, since it has no newline. */
+static void
+tail_skip_hole(struct tail *tail, uint64_t size)
+{
+	off_t data = lseek(tail->fd, (off_t)tail->offset, SEEK_DATA);
+	uint64_t next = data >= 0 ? (uint64_t)data :
+	    errno == ENXIO        ? size :
+				    tail->offset;
+
+	if (next <= tail->offset || next > size)
+		return;
+	tail->offset = next;
+	tail->cut = true;
+}
+
 /* The next bytes up to size; none at the end and on errors. */
 static ssize_t
 tail_read_chunk(const struct tail *tail, uint64_t size, char **ret_bytes)
@@ -164,6 +180,7 @@ tail_read(void *arg)
 		return;
 	if ((uint64_t)st.st_size < tail->offset)
 		tail_restart(tail);
+	tail_skip_hole(tail, (uint64_t)st.st_size);
 	n = tail_read_chunk(tail, (uint64_t)st.st_size, &bytes);
 	if (n > 0) {
 		if (tail_feed(tail, bytes, (size_t)n))

@@ -24,7 +24,8 @@ struct tail;
 #define TAIL_LINE_MAX ((size_t)1024 * 1024)
 
 /* line has no newline and ends in a NUL; len counts embedded NULs. A line over
- * TAIL_LINE_MAX bytes is reported once, truncated, with cut set. */
+ * TAIL_LINE_MAX bytes is reported once, truncated, with cut set; so is a line
+ * with a hole of a sparse file in it, which is not read. */
 typedef void tail_fn(const char *line, size_t len, bool cut, void *arg);
 
 /* Start at the current end (from_start false) or at the beginning. A line that

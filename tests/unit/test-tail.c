@@ -123,6 +123,35 @@ start(const char *path, bool from_start)
 	    tail_new(loop, path, from_start, collect, NULL, &tail, NULL), 0);
 }
 
+/* 64 GiB would take a minute, and most of the loop's time. */
+START_TEST(holes_are_not_read)
+{
+	const char *path = in(fresh_dir(), "f");
+	const off_t end = (off_t)64 << 30;
+	uint64_t passes;
+
+	setup(_i);
+	add(path, "one\ntwo");
+	ck_assert_int_eq(truncate(path, end), 0);
+	add(path, "\nthree\n");
+	start(path, true);
+	passes = loop_passes(loop);
+	settle();
+	ck_assert_uint_lt(loop_passes(loop) - passes, 50);
+	ck_assert_int_eq(lines, 3);
+	ck_assert_int_eq(memcmp(got.data, "one|two", strlen("one|two")), 0);
+	ck_assert_int_eq(
+	    memcmp(got.data + got.len - 8, "~|three|", strlen("~|three|")), 0);
+	ck_assert_uint_eq(tail_offset(tail), (uint64_t)end + 7);
+	/* Also where nothing follows. */
+	ck_assert_int_eq(truncate(path, 2 * end), 0);
+	ck_assert_str_eq(settle(), "");
+	add(path, "\n");
+	ck_assert_int_eq(strcmp(settle() + got.len - 2, "~|"), 0);
+	teardown();
+}
+END_TEST
+
 START_TEST(each_line_comes_once)
 {
 	const char *path = in(fresh_dir(), "f");
@@ -496,7 +525,7 @@ END_TEST
 Suite *
 unit_suite(void)
 {
-	const TTest *const twice[] = { each_line_comes_once,
+	const TTest *const twice[] = { each_line_comes_once, holes_are_not_read,
 		start_at_the_end_skips_what_is_there,
 		start_at_the_end_keeps_an_unfinished_line,
 		start_at_the_end_of_a_huge_unfinished_line,
