@@ -179,6 +179,13 @@ judge_budget(const struct preflight_facts *f, struct buf *detail)
 {
 	if (!f->knows_budget)
 		return GOOD;
+	if (f->unpriced != NULL) {
+		buf_addf(detail,
+		    "there is no price for the model %s: a budget in dollars "
+		    "does not count it",
+		    f->unpriced);
+		return MEH("man llmc.conf (see Prices)");
+	}
 	if (f->has_budget) {
 		buf_adds(detail, "what may be spent is limited");
 		return GOOD;

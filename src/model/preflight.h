@@ -44,6 +44,8 @@ struct preflight_facts {
 	char *dirt; /* uncommitted in the checkout of the branch, "" = none */
 	int64_t disk_free; /* bytes, negative = not known */
 	bool knows_budget, has_budget;
+	const char *unpriced; /* a model in the settings without a price, while
+			       * a budget is in dollars */
 	bool overseer; /* it is the overseer that starts */
 	bool has_remediation_prompt;
 };

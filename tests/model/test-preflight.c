@@ -158,6 +158,12 @@ disk_full(struct preflight_facts *f)
 }
 
 static void
+no_price(struct preflight_facts *f)
+{
+	f->unpriced = "claude-opus-9";
+}
+
+static void
 no_budget(struct preflight_facts *f)
 {
 	f->has_budget = false;
@@ -194,6 +200,7 @@ static const struct {
 	{ dirty, "checkout", PREFLIGHT_WARN, "git status", false },
 	{ disk_low, "disk", PREFLIGHT_WARN, "df -h", false },
 	{ disk_full, "disk", PREFLIGHT_FAIL, "df -h", false },
+	{ no_price, "budget", PREFLIGHT_WARN, "man llmc.conf", false },
 	{ no_budget, "budget", PREFLIGHT_WARN,
 	    "llmc config set budget.day_cost", false },
 	{ no_prompt, "remediation", PREFLIGHT_FAIL,

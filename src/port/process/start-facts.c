@@ -15,6 +15,7 @@
 #include "json.h"
 #include "mem.h"
 #include "preflight.h"
+#include "price.h"
 #include "settings.h"
 #include "start-facts.h"
 #include "workspace.h"
@@ -164,6 +165,22 @@ has_budget(const struct settings *settings)
 	    settings_amount(settings, "budget.day_cost") > 0;
 }
 
+/* The name of a model, without the mark of a long context; not a short one
+ * ("opus"), whose version the agent chooses. */
+static const char *
+unpriced_model(const struct settings *settings)
+{
+	const char *model = worker_string(settings, WORKER, "model");
+	cleanup_free char *name = xstrndup(model, strcspn(model, "["));
+
+	if ((settings_amount(settings, "budget.task_cost") == 0 &&
+		settings_amount(settings, "budget.day_cost") == 0) ||
+	    strchr(name, '-') == NULL ||
+	    price_find(settings_prices(settings), name) != NULL)
+		return NULL;
+	return model;
+}
+
 void
 start_facts_read(const struct workspace *ws, const struct settings *settings,
     const struct settings_problems *problems, const char *config,
@@ -181,6 +198,7 @@ start_facts_read(const struct workspace *ws, const struct settings *settings,
 	read_disk(ws, f);
 	f->knows_budget = true;
 	f->has_budget = has_budget(settings);
+	f->unpriced = unpriced_model(settings);
 	f->has_remediation_prompt =
 	    settings_string(settings, "overseer.remediation_prompt")[0] != '\0';
 }
