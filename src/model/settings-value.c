@@ -104,6 +104,7 @@ void
 value_clear(struct value *value)
 {
 	free(take_ptr(&value->string));
+	free(take_ptr(&value->name));
 	strv_clear(&value->items);
 }
 

@@ -17,6 +17,7 @@ struct value {
 	char *path;
 	const struct setting *row;
 	unsigned line; /* 0 = a default */
+	char *name; /* that it has in the file, NULL = a default */
 	char *string;
 	bool boolean;
 	int64_t number; /* INT, ms of a DURATION, millionths of an AMOUNT */

@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "price.h"
 #include "settings-prices.h"
+#include "settings-alias.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "stall.h"
@@ -259,23 +260,67 @@ worker_add(struct settings *settings, const char *name)
 }
 
 static void
-take_value(struct settings *settings, const char *path,
-    const struct setting *row, bool worker, struct json_object *json,
-    struct settings_problems *problems)
+problem_twice(struct settings_problems *problems, const char *path,
+    const char *other, unsigned line)
 {
+	cleanup_free char *text = xasprintf(
+	    "%s and %s are the same setting; remove one", path, other);
+
+	problem_add(problems, true, line, text);
+}
+
+/* name: the one that it has in the file. */
+static void
+take_value(struct settings *settings, const char *path, const char *name,
+    struct json_object *json, unsigned line, struct settings_problems *problems)
+{
+	bool worker = false;
+	const struct setting *row = settings_find(path, &worker);
 	struct value *value = value_find(settings, path);
 	size_t before = settings->count;
 
+	/* TOML has no key twice, so the other one has another name. */
+	if (value != NULL && value->line > 0) {
+		problem_twice(problems, name, value->name, line);
+		return;
+	}
 	if (value == NULL && worker)
 		value = value_add(settings, path, row);
-	if (value_set(value, json, settings->home))
+	if (value_set(value, json, settings->home)) {
+		value->line = line;
+		xstrset(&value->name, name);
 		return;
+	}
 	problem_value(problems, path, row, json);
 	/* Drop an invalid worker key. */
 	if (settings->count > before) {
 		settings->count--;
 		free(value->path);
 	}
+}
+
+/* Take a value under another name of its setting; false if it is none. */
+static bool
+take_alias(struct settings *settings, const char *name,
+    struct json_object *json, struct settings_problems *problems)
+{
+	unsigned line = toml_mark_of(json).line;
+	cleanup_free char *path = NULL, *text = NULL;
+	const struct settings_alias *alias = settings_alias_find(name, &path);
+	cleanup_json struct json_object *value = NULL;
+
+	if (alias == NULL || settings_find(path, NULL) == NULL)
+		return false;
+	value = settings_alias_value(alias, json);
+	if (value != NULL) {
+		take_value(settings, path, name, value, line, problems);
+		return true;
+	}
+	text = xasprintf("%s: expected %s, found %s", name,
+	    settings_alias_allowed(alias),
+	    toml_mark_type_name(toml_mark_of(json).type));
+	problem_add(problems, true, line, text);
+	return true;
 }
 
 /* The path of a key as a person would type it: a key that contains a dot or a
@@ -297,15 +342,14 @@ walk(struct settings *settings, const char *prefix, struct json_object *table,
 	json_object_object_foreach(table, key, json)
 	{
 		cleanup_buf struct buf path = BUF_INIT;
-		const struct setting *row;
-		bool worker = false;
 		unsigned line = toml_mark_of(json).line;
 
 		path_of(&path, prefix, key);
-		row = settings_find(path.data, &worker);
-		if (row != NULL) {
-			take_value(
-			    settings, path.data, row, worker, json, problems);
+		if (settings_find(path.data, NULL) != NULL) {
+			take_value(settings, path.data, path.data, json, line,
+			    problems);
+		} else if (take_alias(settings, path.data, json, problems)) {
+			continue;
 		} else if (of_workers && !text_is_name(key)) {
 			problem_bad_name(problems, path.data, line);
 		} else if (!of_workers && !is_section(path.data)) {

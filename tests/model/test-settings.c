@@ -426,6 +426,72 @@ START_TEST(find_knows_workers)
 }
 END_TEST
 
+/* --- other names ------------------------------------------------------ */
+
+START_TEST(other_names_mean_the_same)
+{
+	cleanup_settings_world struct settings_world p = settings_world_parse(
+	    "[overseer]\nheartbeat_timeout_secs = 45\n"
+	    "stall_timeout_secs = 7200\nrestart_cooldown_secs = 0\n"
+	    "[daemon]\npatrol_interval_secs = 9\n"
+	    "[defaults]\nskip_permissions = false\n"
+	    "[workers.adam]\nskip_permissions = true\n");
+	const struct settings *s = p.settings;
+
+	ck_assert_uint_eq(p.problems.count, 0);
+	ck_assert_int_eq(
+	    settings_duration(s, "overseer.heartbeat_timeout"), 45000);
+	ck_assert_int_eq(
+	    settings_duration(s, "overseer.stall_timeout"), 7200000);
+	ck_assert_int_eq(settings_duration(s, "overseer.restart_cooldown"), 0);
+	ck_assert_int_eq(settings_duration(s, "daemon.patrol_interval"), 9000);
+	ck_assert_str_eq(
+	    settings_string(s, "defaults.permission_mode"), "default");
+	ck_assert_str_eq(settings_string(s, "workers.adam.permission_mode"),
+	    "bypassPermissions");
+	ck_assert_str_eq(
+	    settings_string(s, "workers.eve.permission_mode"), "default");
+}
+END_TEST
+
+START_TEST(other_names_are_checked)
+{
+	static const struct {
+		const char *text, *problem;
+	} cases[] = {
+		{ "overseer.stall_timeout_secs = \"1h\"\n",
+		    "overseer.stall_timeout_secs: expected a whole number of "
+		    "seconds, found a string" },
+		{ "defaults.skip_permissions = 1\n",
+		    "defaults.skip_permissions: expected true or false, found "
+		    "an integer" },
+		{ "overseer.heartbeat_timeout_secs = 1\n",
+		    "overseer.heartbeat_timeout: expected" },
+		{ "overseer.stall_timeout = 60\n"
+		  "overseer.stall_timeout_secs = 60\n",
+		    "overseer.stall_timeout_secs and overseer.stall_timeout "
+		    "are the same setting; remove one" },
+		{ "overseer.stall_timeout_secs = 60\n"
+		  "overseer.stall_timeout = 60\n",
+		    "overseer.stall_timeout and overseer.stall_timeout_secs "
+		    "are the same setting; remove one" },
+		{ "workers.adam.permission_mode = \"plan\"\n"
+		  "workers.adam.skip_permissions = true\n",
+		    "workers.adam.skip_permissions and "
+		    "workers.adam.permission_mode are the same" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(cases[i].text);
+
+		ck_assert_msg(p.problems.fatal, "%s", cases[i].text);
+		ck_assert_ptr_nonnull(
+		    strstr(p.problems.list[0].text, cases[i].problem));
+	}
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -446,6 +512,9 @@ unit_suite(void)
 		broken_texts_are_one_error_with_its_line,
 		sections_must_be_tables, all_problems_are_collected,
 		times_that_contradict_each_other_are_refused, NULL });
+	unit_case(s, "names",
+	    (const TTest *[]){
+		other_names_mean_the_same, other_names_are_checked, NULL });
 	unit_case(s, "workers",
 	    (const TTest *[]){ workers_stand_over_the_defaults,
 		many_workers_are_kept_apart, NULL });
