@@ -27,14 +27,16 @@ resume_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_resume = {
 	.name = "resume",
-	.usage = "[WORKER]",
-	.summary = "let paused workers continue",
+	.usage = "[WORKER | TASK]",
+	.summary = "let paused workers and parked tasks continue",
 	.help =
 	    "For workers that you have paused or stopped (llmc pause, llmc "
 	    "stop), and for those\nthat paused by themselves; llmc status "
-	    "says why. When a budget is used up, a\nworker or all of auto "
-	    "mode pauses: resuming grants the same amount once more.\nWithout "
-	    "a name, everything that is paused continues.\n",
+	    "says why. When the budget of the\nday is used up, all of auto "
+	    "mode pauses; a task that has used up its own is parked\nand its "
+	    "worker does another one. Resuming grants the same amount once "
+	    "more.\nWithout a name, everything that is paused or parked "
+	    "continues.\n",
 	.max_args = 1,
 	.method = "auto.resume",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

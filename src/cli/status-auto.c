@@ -124,20 +124,24 @@ show_tasks(struct auto_status *a)
 	const struct state *state = a->state;
 	struct buf *text = &a->cli->text;
 	int64_t todo = count_todo(a);
-	size_t waiting = 0;
+	size_t waiting = 0, parked = 0, at_work;
 	uint64_t failed = state->outcomes[OUTCOME_FAILED] +
 	    state->outcomes[OUTCOME_DEAD_LETTER];
 
-	for (size_t i = 0; i < state->task_count; i++)
+	for (size_t i = 0; i < state->task_count; i++) {
 		waiting += state->tasks[i]->step <= TASK_WAITING;
-	json_set_int(
-	    a->json, "tasks_in_work", (int64_t)(state->task_count - waiting));
+		parked += state->tasks[i]->step == TASK_PARKED;
+	}
+	at_work = state->task_count - waiting - parked;
+	json_set_int(a->json, "tasks_in_work", (int64_t)at_work);
 	json_set_int(a->json, "tasks_waiting", (int64_t)waiting);
 	json_set_int(a->json, "tasks_failed", (int64_t)failed);
+	json_set_int(a->json, "tasks_parked", (int64_t)parked);
 	json_set(a->json, "tasks_todo",
 	    todo >= 0 ? json_object_new_int64(todo) : NULL);
-	buf_addf(text, "Tasks: %zu in progress, %zu waiting",
-	    state->task_count - waiting, waiting);
+	buf_addf(text, "Tasks: %zu in progress, %zu waiting", at_work, waiting);
+	if (parked > 0)
+		buf_addf(text, ", %zu over budget", parked);
 	if (todo >= 0)
 		buf_addf(text, ", %" PRId64 " in the folder", todo);
 	if (failed > 0)
@@ -467,6 +471,9 @@ const struct shape status_auto_shape = {
 		    .help = "failed or dead-letter, ever" },
 		{ .name = "tasks_in_work", .type = SHAPE_INT },
 		{ .name = "tasks_waiting", .type = SHAPE_INT },
+		{ .name = "tasks_parked",
+		    .type = SHAPE_INT,
+		    .help = "over their budget; llmc task retry" },
 		NULLABLE("tasks_todo", SHAPE_INT,
 		    "files in the folder of tasks, if that is the source"),
 		{ .name = "today",

@@ -22,6 +22,7 @@ static const struct {
 } colours[] = {
 	{ "assigned", "33" },
 	{ "queued", "36" },
+	{ "parked", "31" },
 	{ "landed", "32" },
 	{ "no_changes", "93" },
 	{ "done", "32" },
@@ -359,8 +360,8 @@ static const struct shape entry_shape = {
 		{ .name = "source", .type = SHAPE_STRING },
 		{ .name = "status",
 		    .type = SHAPE_STRING,
-		    .help = "offered, waiting, assigned, queued, landed or "
-			    "settling; its "
+		    .help = "offered, waiting, assigned, queued, landed, "
+			    "parked or settling; its "
 			    "outcome when it has ended; todo, doing, done or "
 			    "failed when it exists only at its source" },
 		STRING_OR_NULL("outcome",

@@ -78,7 +78,8 @@ static const struct shape resume_params = {
 	.fields =
 	    FIELDS{
 		MAY("worker", SHAPE_STRING,
-		    "if absent, everything that is paused"),
+		    "or a task that is parked; if absent, everything that is "
+		    "paused or parked"),
 		END,
 	    },
 };

@@ -340,8 +340,9 @@ const struct setting settings_table[] = {
 	    .min = 0,
 	    .max = 1000000000000,
 	    .help =
-		"Tokens for one task; 0 = no limit. At the limit, its worker "
-		"pauses until llmc resume." },
+		"Tokens for one task; 0 = no limit. At the limit the task is "
+		"parked, with its work, until llmc task retry, and its worker "
+		"does another one." },
 	{ .path = "budget.task_cost",
 	    .type = SETTING_AMOUNT,
 	    .fallback = "0",

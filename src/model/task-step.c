@@ -11,6 +11,7 @@ const char *const task_step_words[] = {
 	[TASK_ASSIGNED] = "assigned",
 	[TASK_QUEUED] = "queued",
 	[TASK_LANDED] = "landed",
+	[TASK_PARKED] = "parked",
 	[TASK_SETTLING] = "settling",
 	[TASK_STEP_COUNT] = NULL,
 };
@@ -28,6 +29,7 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 	[TASK_ASSIGNED] = {
 		[TASK_WAITING] = true, /* failed, or given back */
 		[TASK_QUEUED] = true, /* its worker is needed for another */
+		[TASK_PARKED] = true, /* its budget is used up */
 		[TASK_LANDED] = true,
 		[TASK_SETTLING] = true, /* nothing to land, or no more tries */
 	},
@@ -40,10 +42,14 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 		[TASK_WAITING] = true, /* reverted, and tried again */
 		[TASK_SETTLING] = true,
 	},
+	[TASK_PARKED] = {
+		[TASK_WAITING] = true, /* a person lets it continue */
+		[TASK_SETTLING] = true, /* a person dropped it */
+	},
 };
 
 /* A new step needs a name, a row, and a check of every other row. */
-_Static_assert(TASK_STEP_COUNT == 6, "task_moves knows 6 steps");
+_Static_assert(TASK_STEP_COUNT == 7, "task_moves knows 7 steps");
 _Static_assert(
     nitems(task_step_words) == TASK_STEP_COUNT + 1, "a word for every step");
 

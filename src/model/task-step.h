@@ -13,6 +13,7 @@ enum task_step {
 	TASK_ASSIGNED, /* a worker has it */
 	TASK_QUEUED, /* its work waits in the landing queue; no worker has it */
 	TASK_LANDED, /* on the default branch; post_accept_command is due */
+	TASK_PARKED, /* over its budget: waits for a person; no worker has it */
 	TASK_SETTLING, /* has its outcome; its source must be updated */
 	TASK_STEP_COUNT
 };

@@ -308,6 +308,38 @@ task_give_back(struct task *task, const char *why, int64_t now_ms)
 }
 
 int
+task_park(struct task *task, const char *from, const char *why, int64_t now_ms)
+{
+	int r = task_move(task, TASK_PARKED, now_ms, NULL);
+
+	if (r < 0)
+		return r;
+	if (task->attempts > 0 && from == NULL && task->from == NULL)
+		task->attempts--;
+	xstrset(&task->from, from);
+	xstrset(&task->reason, why);
+	task_note(task, "parked", why, now_ms);
+	return 0;
+}
+
+int
+task_unpark(struct task *task, int64_t now_ms)
+{
+	int r = wait_after(task, TASK_PARKED, now_ms);
+
+	if (r < 0)
+		return r;
+	task->tokens_allowed = task->tokens;
+	task->cost_allowed = task->spent.cost;
+	task->turns_allowed = task->turns_before + task->turns;
+	task->time_allowed_ms = 0; /* counted from the next assignment */
+	if (task->from == NULL)
+		xstrset(&task->reason, NULL); /* it did not fail */
+	task_note(task, "resumed by a person", NULL, now_ms);
+	return 0;
+}
+
+int
 task_queue(struct task *task, int64_t now_ms)
 {
 	int r = task_move(task, TASK_QUEUED, now_ms, NULL);

@@ -122,6 +122,14 @@ bool task_attempt_failed(
  * count. */
 int task_give_back(struct task *task, const char *why, int64_t now_ms);
 
+/* It has used up its budget: it waits for a person. from: its work, where its
+ * next worker starts and the attempt goes on; NULL = none, and the attempt does
+ * not count. */
+int
+task_park(struct task *task, const char *from, const char *why, int64_t now_ms);
+/* A person lets it continue, and grants the same budget again. */
+int task_unpark(struct task *task, int64_t now_ms);
+
 /* Its work is in the landing queue, and its worker gets another task. */
 int task_queue(struct task *task, int64_t now_ms);
 

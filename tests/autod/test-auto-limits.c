@@ -46,55 +46,69 @@ resume(struct auto_world *world, const char *worker)
 	return call;
 }
 
-START_TEST(a_task_pauses_at_its_budget)
+/* It is parked with its work, and its worker does the next one. */
+START_TEST(a_task_is_parked_at_its_budget)
 {
 	struct auto_world world;
 	struct agent *agent =
 	    begin_turn(&world, "[budget]\ntask_tokens = 1000\n");
+	const struct task *t = world.core->state.tasks[0];
 	struct floor_call *call;
 
+	auto_world_work(&world, "b.txt");
+	floor_world_wt(&world.floor, "auto-1", "echo more >c.txt");
+	auto_world_task(&world, "b.md", "Do more\n");
 	fake_session_uses(agent->session, 999);
 	floor_world_settle(&world.floor);
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	fake_session_uses(agent->session, 1000);
-	floor_world_settle(&world.floor);
-	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
-	ck_assert(agent->worker->over_budget);
-	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
-	auto_world_told(&world, "budget t1 task; ");
+	auto_world_turn(&world, 2);
+	auto_world_told(&world, "budget t1 task; task_assigned t2; ");
+	ck_assert_int_eq(t->step, TASK_PARKED);
+	ck_assert_ptr_nonnull(strstr(t->reason, "llmc task retry t1"));
+	ck_assert_ptr_nonnull(t->from);
+	floor_world_sh(&world.floor,
+	    "git cat-file -e refs/llmc/task/t1:b.txt && "
+	    "git cat-file -e refs/llmc/task/t1:c.txt");
 
 	ck_assert_int_eq(floor_call_code(resume(&world, "eve")), API_UNKNOWN);
-	call = resume(&world, "auto-1");
+	call = resume(&world, "t1");
 	ck_assert_str_eq(json_string_or(floor_call_result(call), "message", ""),
 	    "Continuing.");
-	auto_world_turn(&world, 2);
-	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	ck_assert_int_eq(t->step, TASK_WAITING);
+	auto_world_work(&world, "d.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_turn(&world, 3);
+	ck_assert_str_eq(agent->worker->task, "t1");
+	ck_assert_int_eq(t->attempts, 1); /* it goes on */
+	floor_world_wt(
+	    &world.floor, "auto-1", "test -e b.txt && test -e c.txt");
 	/* The same amount again. */
 	fake_session_uses(agent->session, 1999);
 	floor_world_settle(&world.floor);
-	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
-	fake_session_uses(agent->session, 2000);
-	floor_world_settle(&world.floor);
-	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	ck_assert_int_eq(t->step, TASK_ASSIGNED);
 	auto_world_end(&world);
 }
 END_TEST
 
-/* Finished work lands, whatever it cost; a worker that is sent back pauses. */
+/* Finished work lands, whatever it cost; a task that would go on is parked. */
 START_TEST(a_turn_too_many_is_not_begun)
 {
 	struct auto_world world;
+	struct floor_call *call;
 	struct agent *agent = begin_turn(
 	    &world, "require_commit = true\n[budget]\ntask_turns = 1\n");
 
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_status(&world.floor, agent, WORKER_PAUSED);
+	floor_world_wait_status(&world.floor, agent, WORKER_IDLE);
 	floor_world_settle(&world.floor);
-	auto_world_told(&world, "budget t1 task; ");
+	auto_world_told(&world, "budget t1 task; exhausted; ");
 	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
-	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
-	resume(&world, "auto-1");
+	ck_assert_int_eq(world.core->state.tasks[0]->step, TASK_PARKED);
+	call = floor_world_ask(&world.floor, "task.retry", "{\"task\":\"t1\"}");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
 	auto_world_turn(&world, 2);
+	ck_assert_int_eq(world.core->state.tasks[0]->attempts, 1);
 	auto_world_work(&world, "b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait(&world, "task_finished t1 landed; ");
@@ -327,7 +341,7 @@ START_TEST(a_worker_in_error_is_a_failure_and_repaired)
 
 	agent_move(agent, WORKER_ERROR, "it is broken");
 	auto_world_fails(&world, "worker_error");
-	auto_world_told(&world, "failure t1 worker_error; ");
+	auto_world_told(&world, "failure t1 worker_error worker; ");
 	auto_world_reopen(&world);
 	auto_world_live(&world);
 	agent = auto_world_turn(&world, 1);
@@ -397,7 +411,7 @@ unit_suite(void)
 	Suite *suite = suite_create("auto-limits");
 
 	unit_case(suite, "budgets",
-	    (const TTest *const[]){ a_task_pauses_at_its_budget,
+	    (const TTest *const[]){ a_task_is_parked_at_its_budget,
 		a_turn_too_many_is_not_begun,
 		everybody_pauses_at_the_budget_of_the_day,
 		what_was_used_is_counted_once, NULL });

@@ -57,28 +57,71 @@ check_landed(void)
 	ck_assert_int_eq(fleet_prompts("a budget was used up"), 1);
 }
 
-START_TEST(a_task_is_paused_at_its_tokens)
+/* The task is parked for this reason, and that was reported. */
+static void
+check_parked(const char *words)
+{
+	auto_wait_event("budget", words);
+	fleet_wait("auto-1", "idle");
+	e2e_has(fleet_do("task", "list", NULL)->out, "parked");
+	e2e_has(fleet_do("task", "show", "t1", NULL)->out, words);
+	e2e_has(fleet_do("status", NULL)->out, "1 over budget");
+	ck_assert_int_eq(auto_landed(), 0);
+}
+
+static void
+check_resumed(void)
+{
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_eq(fleet_prompts("was worked on before"), 1);
+}
+
+START_TEST(a_task_is_parked_at_its_tokens)
 {
 	auto_set("budget.task_tokens", "1000");
 	auto_task("a.md", "%s", expensive());
 	auto_up(NULL);
-	check_paused("budget.task_tokens");
-	/* The turn that is being interrupted may use some more. */
+	check_parked("budget.task_tokens");
+	/* The worker does the next one meanwhile. */
+	auto_task("b.md", "fake: commit b.txt x");
+	auto_wait_finished("landed", 1);
 	auto_set("budget.task_tokens", "100000");
-	e2e_has(fleet_do("resume", "auto-1", NULL)->out, "Continuing");
-	check_landed();
+	e2e_has(fleet_do("resume", "t1", NULL)->out, "Continuing");
+	fleet_wait("auto-1", "working");
+	auto_drain();
+	auto_no_complaints();
 }
 END_TEST
 
-START_TEST(a_task_is_paused_at_its_turns)
+START_TEST(a_task_is_parked_at_its_turns)
 {
 	auto_set("budget.task_turns", "1");
 	auto_task("a.md",
 	    "fake: commit a.txt x\nfake: ask Which colour should I take?");
 	auto_up(NULL);
-	check_paused("1 turn used of 1 turn");
+	check_parked("1 turn used of 1 turn");
+	auto_set("budget.task_turns", "3"); /* it asks again */
 	fleet_do("resume", NULL);
-	check_landed();
+	check_resumed();
+}
+END_TEST
+
+/* A run that ends when it is empty does not wait for a person. */
+START_TEST(a_parked_task_does_not_keep_a_run_from_its_end)
+{
+	auto_set("budget.task_turns", "1");
+	auto_task("a.md",
+	    "fake: commit a.txt x\nfake: ask Which colour should I take?");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	e2e_has(auto_output(), "1 over budget");
+	e2e_has(fleet_do("task", "list", NULL)->out, "parked");
+	auto_set("budget.task_turns", "3");
+	fleet_do("task", "retry", "t1", NULL);
+	auto_up(NULL);
+	check_resumed();
 }
 END_TEST
 
@@ -92,14 +135,12 @@ START_TEST(a_task_that_ends_with_its_last_turn_lands)
 }
 END_TEST
 
-START_TEST(a_task_is_paused_at_its_time)
+START_TEST(a_task_is_parked_at_its_time)
 {
 	auto_set("budget.task_time", "2s");
 	auto_task("a.md", "fake: commit a.txt x\nfake: sleep 60000");
 	auto_up(NULL);
-	check_paused("budget.task_time");
-	fleet_do("resume", "auto-1", NULL);
-	check_landed();
+	check_parked("budget.task_time");
 }
 END_TEST
 
@@ -230,10 +271,11 @@ Suite *
 unit_suite(void)
 {
 	Suite *s = suite_create("auto-budgets");
-	const TTest *const all[] = { a_task_is_paused_at_its_tokens,
-		a_task_is_paused_at_its_turns,
+	const TTest *const all[] = { a_task_is_parked_at_its_tokens,
+		a_task_is_parked_at_its_turns,
+		a_parked_task_does_not_keep_a_run_from_its_end,
 		a_task_that_ends_with_its_last_turn_lands,
-		a_task_is_paused_at_its_time,
+		a_task_is_parked_at_its_time,
 		the_fleet_is_paused_at_the_tokens_of_the_day,
 		a_new_day_goes_on_by_itself, a_usage_limit_is_waited_for,
 		a_service_that_is_away_is_waited_for_but_not_for_ever };

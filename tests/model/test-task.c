@@ -54,21 +54,22 @@ assert_noted(const struct task *task, size_t back, const char *wanted)
 }
 
 /* Columns in the order of the rows: offered, waiting, assigned, queued, landed,
- * settling. */
+ * parked, settling. */
 static const char *const wanted_table[TASK_STEP_COUNT] = {
-	[TASK_OFFERED] = /*  */ ". W . . . S",
-	[TASK_WAITING] = /*  */ ". . A . . S",
-	[TASK_ASSIGNED] = /* */ ". W . Q L S",
-	[TASK_QUEUED] = /*   */ ". W . . L S",
-	[TASK_LANDED] = /*   */ ". W . . . S",
-	[TASK_SETTLING] = /* */ ". . . . . .",
+	[TASK_OFFERED] = /*  */ ". W . . . . S",
+	[TASK_WAITING] = /*  */ ". . A . . . S",
+	[TASK_ASSIGNED] = /* */ ". W . Q L P S",
+	[TASK_QUEUED] = /*   */ ". W . . L . S",
+	[TASK_LANDED] = /*   */ ". W . . . . S",
+	[TASK_PARKED] = /*   */ ". W . . . . S",
+	[TASK_SETTLING] = /* */ ". . . . . . .",
 };
 
 START_TEST(table_is_the_one_that_was_agreed)
 {
-	static const char letters[] = "OWAQLS";
+	static const char letters[] = "OWAQLPS";
 
-	printf("# %-11sO W A Q L S\n", "from \\ to");
+	printf("# %-11sO W A Q L P S\n", "from \\ to");
 	for (unsigned from = 0; from < TASK_STEP_COUNT; from++) {
 		cleanup_buf struct buf row = BUF_INIT;
 

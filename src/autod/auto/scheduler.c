@@ -98,19 +98,25 @@ static void
 end_of_tasks(struct auto_mode *mode)
 {
 	struct core *core = mode->core;
+	cleanup_buf struct buf more = BUF_INIT;
 
 	if (!mode->exhausted_reported) {
 		mode->exhausted_reported = true;
+		if (core->state.task_count > 0)
+			buf_addf(&more, ", %zu over budget: llmc task list",
+			    core->state.task_count);
+		if (!mode->until_empty)
+			buf_adds(&more, "; waiting for more");
 		emit(core,
 		    &(struct event){ .kind = EVENT_TASKS_EXHAUSTED,
 			.done = (int64_t)mode->done,
 			.failed = (int64_t)mode->failed,
-			.text =
-			    mode->until_empty ? "" : "; waiting for more" });
+			.text = more.data });
 	}
 	if (!mode->until_empty || !is_at_rest(mode))
 		return;
-	if (mode->failed > 0 || mode->quarantined != NULL)
+	if (mode->failed > 0 || mode->quarantined != NULL ||
+	    core->state.task_count > 0)
 		core->exit_status = 1;
 	life_complete(core, "no task is left", false);
 }
@@ -134,7 +140,8 @@ look(void *arg)
 		intake_count(mode, TASK_OFFERED) +
 		    intake_count(mode, TASK_WAITING))
 		intake_ask(mode);
-	else if (!mode->worth_asking && core->state.task_count == 0 &&
+	else if (!mode->worth_asking &&
+	    core->state.task_count == intake_count(mode, TASK_PARKED) &&
 	    mode->post == NULL)
 		end_of_tasks(mode);
 }

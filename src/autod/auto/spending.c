@@ -14,6 +14,7 @@
 #include "json.h"
 #include "landing.h"
 #include "mem.h"
+#include "op-park-task.h"
 #include "persist.h"
 #include "scheduler.h"
 #include "serve.h"
@@ -78,7 +79,7 @@ is_day_over(const struct core *core, struct buf *reason)
 /* --- pausing --------------------------------------------------------- */
 
 static void
-pause_worker(struct agent *agent, const char *scope, const char *reason)
+pause_worker(struct agent *agent, const char *reason)
 {
 	struct worker *w = agent->worker;
 	bool in_turn = w->session.busy;
@@ -90,7 +91,7 @@ pause_worker(struct agent *agent, const char *scope, const char *reason)
 	persist_changed(agent->core);
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_BUDGET,
-		.scope = scope,
+		.scope = "day",
 		.worker = w->name,
 		.task = w->task,
 		.reason = reason });
@@ -105,8 +106,9 @@ is_at_work(const struct auto_mode *mode, const struct agent *agent)
 	    worker_in_turn(agent->worker->status);
 }
 
+/* The worker is free for another task. */
 static bool
-pause_at_task_budget(struct auto_mode *mode, struct agent *agent)
+park_at_task_budget(struct auto_mode *mode, struct agent *agent)
 {
 	const struct task *t = auto_task(agent);
 	cleanup_buf struct buf reason = BUF_INIT;
@@ -114,9 +116,14 @@ pause_at_task_budget(struct auto_mode *mode, struct agent *agent)
 	if (t == NULL || !is_at_work(mode, agent) ||
 	    !is_task_over(mode->core->settings, t, &reason))
 		return false;
-	buf_addf(
-	    &reason, "; continue with: llmc resume %s", agent->worker->name);
-	pause_worker(agent, "task", reason.data);
+	buf_addf(&reason, "; continue with: llmc task retry %s", t->id);
+	emit(mode->core,
+	    &(struct event){ .kind = EVENT_BUDGET,
+		.scope = "task",
+		.worker = agent->worker->name,
+		.task = t->id,
+		.reason = reason.data });
+	op_park_task(mode, agent, reason.data);
 	return true;
 }
 
@@ -138,17 +145,16 @@ pause_at_day_budget(struct auto_mode *mode)
 		struct agent *agent = mode->fleet->agents[i];
 
 		if (is_at_work(mode, agent) && !agent_is_taken(agent))
-			pause_worker(agent, "day", reason.data);
+			pause_worker(agent, reason.data);
 	}
 	return true;
 }
 
-/* The fleet asks before it sends the worker back; its operation is still
- * running on the worker. */
+/* The fleet asks before it sends the worker back. */
 bool
 spending_turn_ended(struct auto_mode *mode, struct agent *agent)
 {
-	return pause_at_task_budget(mode, agent);
+	return park_at_task_budget(mode, agent);
 }
 
 void
@@ -156,7 +162,7 @@ spending_check(struct auto_mode *mode, struct agent *agent)
 {
 	if (mode->active && !pause_at_day_budget(mode) && agent != NULL &&
 	    !agent_is_taken(agent))
-		pause_at_task_budget(mode, agent);
+		park_at_task_budget(mode, agent);
 }
 
 /* --- continuing ------------------------------------------------------ */
@@ -197,7 +203,7 @@ spending_patrol(struct auto_mode *mode)
 
 	for (size_t i = 0; i < mode->fleet->count; i++)
 		if (!agent_is_taken(mode->fleet->agents[i]))
-			pause_at_task_budget(mode, mode->fleet->agents[i]);
+			park_at_task_budget(mode, mode->fleet->agents[i]);
 	if (core->state.paused == NULL || core->state.today.day == today())
 		return;
 	emit(core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
@@ -246,6 +252,22 @@ resume_workers(struct auto_mode *mode, const char *name)
 }
 
 static void
+resume_tasks(struct auto_mode *mode, const char *name, struct json_object *list)
+{
+	const struct state *state = &mode->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		struct task *t = state->tasks[i];
+
+		if ((name != NULL && strcmp(name, t->id) != 0) ||
+		    task_unpark(t, clock_wall_ms()) < 0)
+			continue;
+		persist_changed(mode->core);
+		json_object_array_add(list, json_object_new_string(t->id));
+	}
+}
+
+static void
 on_resume(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct auto_mode *mode = arg;
@@ -254,7 +276,8 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	struct json_object *result, *list;
 	bool fleet = name == NULL && core->state.paused != NULL, landing;
 
-	if (name != NULL && fleet_find(mode->fleet, name) == NULL) {
+	if (name != NULL && fleet_find(mode->fleet, name) == NULL &&
+	    state_task(&core->state, name) == NULL) {
 		fleet_refuse_unknown(mode->fleet, call, name);
 		return;
 	}
@@ -262,6 +285,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 		resume_fleet(core);
 	landing = name == NULL && landings_retry(mode->landings);
 	list = resume_workers(mode, name);
+	resume_tasks(mode, name, list);
 	result = json_object_new_object();
 	json_set_string(result, "message",
 	    fleet ? "The fleet continues." :

@@ -147,6 +147,21 @@ find_filed(const struct core *core, const char *name)
 	return search.found;
 }
 
+/* --- tasks in work --------------------------------------------------- */
+
+/* By its id, or by its name at its source; NULL = the state does not have
+ * it. */
+static struct task *
+find_ours(struct auto_mode *mode, const char *name)
+{
+	const struct state *state = &mode->core->state;
+	struct task *t = state_task(state, name);
+
+	if (t == NULL && intake_source(mode, NULL) != NULL)
+		t = state_task_by_key(state, source_kind(mode->source), name);
+	return t;
+}
+
 /* A finished task gets a new id and starts over. */
 static void
 retry_filed(
@@ -216,28 +231,20 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct auto_mode *mode = arg;
 	const char *name = json_string_or(params, "task", "");
-	struct task *old = find_filed(mode->core, name);
+	struct task *ours = find_ours(mode, name), *old;
 
+	if (ours != NULL && task_unpark(ours, clock_wall_ms()) == 0) {
+		persist_changed(mode->core);
+		scheduler_look(mode);
+		answer(mode, call, ours->id, "waiting");
+		return;
+	}
+	old = find_filed(mode->core, name);
 	if (old != NULL && !is_in_source(old->source))
 		retry_filed(mode, call, old);
 	else
 		retry_in_source(mode, call, name, old);
 	task_free(old);
-}
-
-/* --- tasks in work --------------------------------------------------- */
-
-/* By its id, or by its name at its source; NULL = the state does not have
- * it. */
-static struct task *
-find_ours(struct auto_mode *mode, const char *name)
-{
-	const struct state *state = &mode->core->state;
-	struct task *t = state_task(state, name);
-
-	if (t == NULL && intake_source(mode, NULL) != NULL)
-		t = state_task_by_key(state, source_kind(mode->source), name);
-	return t;
 }
 
 static bool

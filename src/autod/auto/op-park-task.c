@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auto.h"
+#include "clock.h"
+#include "errtext.h"
+#include "git-facts.h"
+#include "git-salvage.h"
+#include "mem.h"
+#include "op-park-task.h"
+#include "outcome.h"
+#include "persist.h"
+#include "scheduler.h"
+#include "task-ref.h"
+#include "turn-end.h"
+#include "worker-op.h"
+
+struct park_task {
+	struct worker_op op; /* first */
+	struct auto_mode *mode;
+	char *reason;
+	char head[GIT_ID_SIZE]; /* its work, "" = none that can be kept */
+};
+
+/* What cannot be committed (a rebase, say) is salvaged by the reset. */
+static void
+on_committed(const struct err *err, void *arg)
+{
+	(void)err;
+	operation_on_done(NULL, arg);
+}
+
+static void
+commit(struct operation *op)
+{
+	struct park_task *p = (struct park_task *)op;
+	struct core *core = p->mode->core;
+
+	git_salvage_commit(core->git, p->op.agent->worker->worktree,
+	    core_branch(core), turn_end_leftover_message, on_committed,
+	    operation_await(op));
+}
+
+static void
+on_facts(const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct park_task *p = arg;
+
+	if (err == NULL && facts->ahead > 0 && !facts->rebasing)
+		memcpy(p->head, facts->head, sizeof p->head);
+	operation_on_done(NULL, arg);
+}
+
+static void
+facts(struct operation *op)
+{
+	struct park_task *p = (struct park_task *)op;
+	struct core *core = p->mode->core;
+
+	git_facts_read(core->git, p->op.agent->worker->worktree,
+	    core_branch(core), on_facts, operation_await(op));
+}
+
+static void
+end(struct operation *op, const struct err *err)
+{
+	struct park_task *p = (struct park_task *)op;
+	struct agent *agent = p->op.agent;
+	struct task *t = auto_task(agent);
+
+	worker_op_release(&p->op);
+	if (err == NULL) {
+		if (t != NULL &&
+		    task_park(t, p->head[0] != '\0' ? p->head : NULL, p->reason,
+			clock_wall_ms()) == 0 &&
+		    t->from != NULL)
+			task_ref_keep(p->mode, t);
+		persist_changed(p->mode->core);
+		outcome_clear_worker(agent);
+		scheduler_look(p->mode);
+	}
+	free(p->reason);
+	free(p);
+}
+
+static const struct operation_step steps[] = {
+	{ .name = "end-session", .run = worker_op_end_session },
+	{ .name = "commit", .run = commit },
+	{ .name = "facts", .run = facts },
+};
+
+static const struct operation_kind kind = {
+	.name = "park task",
+	.steps = steps,
+	.count = nitems(steps),
+	.end = end,
+};
+
+void
+op_park_task(struct auto_mode *mode, struct agent *agent, const char *reason)
+{
+	struct park_task *p = xcalloc(1, sizeof *p);
+
+	p->mode = mode;
+	p->reason = xstrdup(reason);
+	worker_op_begin(&p->op, &kind, agent, NULL);
+}
