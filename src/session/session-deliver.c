@@ -220,6 +220,7 @@ interrupt_now(void *arg)
 void
 session_interrupt(struct session *s)
 {
+	s->own_interrupt = true;
 	s->record->busy = false;
 	s->record->open_tools = 0;
 	session_then(s, interrupt_now);

@@ -173,6 +173,7 @@ static bool
 on_stop(struct session *s, struct server_call *call, struct json_object *data)
 {
 	s->record->open_tools = 0;
+	s->own_interrupt = false;
 	s->background = has_background(data);
 	s->events.progressed(s->arg);
 	if (s->compacting || s->background)

@@ -73,6 +73,9 @@ struct session {
 	struct transcript *transcript;
 	int64_t hook_ms, grew_ms, cpu_ms;
 	int64_t cpu_total_ms;
+	int64_t interrupted; /* interruptions in the transcript so far; -1 = it
+			      * was not read yet */
+	bool own_interrupt; /* the next one is ours; until the end of a turn */
 };
 
 /* Call fn(session) when the changed record is saved. */

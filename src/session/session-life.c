@@ -12,12 +12,34 @@
 
 #define CPU_WORTH_MS 200 /* between two checks: less counts as idle */
 
+/* Did a person press Escape since the last look? Earlier interruptions are
+ * those of an earlier process, or of an earlier daemon. */
+static bool
+is_interrupted(struct session *s, const struct transcript_parser *parser)
+{
+	int64_t count = transcript_parser_totals(parser)->interrupted;
+	bool more = s->interrupted >= 0 && count > s->interrupted;
+	bool ours = more && s->own_interrupt;
+
+	s->interrupted = count;
+	if (ours)
+		s->own_interrupt = false;
+	return more && !ours && s->record->busy &&
+	    session_phase(s) == SESSION_UP;
+}
+
 static void
 on_growth(const struct transcript_parser *parser, void *arg)
 {
 	struct session *s = arg;
 
 	s->grew_ms = clock_mono_ms();
+	if (is_interrupted(s, parser)) {
+		s->record->busy = false;
+		s->record->open_tools = 0;
+		s->events.changed(s->arg);
+		s->events.interrupted(s->arg);
+	}
 	s->events.grew(s->arg, parser);
 }
 
@@ -32,6 +54,8 @@ void
 session_life_follow(struct session *s)
 {
 	session_life_leave(s);
+	s->interrupted = -1;
+	s->own_interrupt = false;
 	if (s->record->transcript != NULL)
 		s->transcript = transcript_new(s->host->loop,
 		    s->record->transcript, s->record->history_ms, on_growth, s);

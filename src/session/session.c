@@ -108,6 +108,7 @@ fill_events(struct session_events *events)
 	FILL(events, progressed, nothing);
 	FILL(events, turn_ended, no_judgement);
 	FILL(events, turn_failed, no_failure);
+	FILL(events, interrupted, nothing);
 	FILL(events, asks_permission, nothing);
 	FILL(events, grew, no_growth);
 	FILL(events, left, no_interest);

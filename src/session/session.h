@@ -97,6 +97,9 @@ struct session_events {
 	void (*turn_ended)(
 	    void *arg, struct server_call *call, const char *last_words);
 	void (*turn_failed)(void *arg, const char *error, const char *text);
+	/* A person pressed Escape in it: no turn runs any more. Claude Code
+	 * reports that nowhere but in the transcript. */
+	void (*interrupted)(void *arg);
 	/* It shows a permission dialog that nobody will answer. */
 	void (*asks_permission)(void *arg);
 	/* The transcript has grown. */

@@ -166,7 +166,8 @@ START_TEST(a_prompt_that_no_session_takes)
 	floor_world_wait_status(
 	    &world.floor, world.adam, driven ? WORKER_ERROR : WORKER_PAUSED);
 	ck_assert_ptr_nonnull(strstr(w->reason, "did not accept its prompt"));
-	ck_assert_ptr_nonnull(strstr(w->reason, "llmc reset adam"));
+	ck_assert_ptr_nonnull(
+	    strstr(w->reason, driven ? "llmc reset adam" : "llmc resume adam"));
 	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], 1);
 	fleet_world_run(&world, 600000);
 	ck_assert_int_eq(session_phase(world.adam->session), SESSION_NONE);

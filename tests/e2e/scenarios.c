@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <poll.h>
 #include <string.h>
 
 #include "buf.h"
@@ -12,6 +13,17 @@
 #define MINUTE_MS 60000
 
 #define ATTRIBUTION "Co-Authored-By: Claude <noreply@anthropic.com>"
+
+static void
+press_escape(const char *worker)
+{
+	e2e_expect(
+	    e2e_sh(fleet_root(),
+		e2e_path("tmux -L \"$(\"$LLMC\" config get tmux.socket)\" "
+			 "send-keys -t '=llmc-%s:' Escape",
+		    worker)),
+	    0, NULL);
+}
 
 /* How often the daemon has written a line with these words. */
 static int
@@ -263,6 +275,29 @@ scenarios_add_test(Suite *suite, SFun begin, const TTest *test)
 	suite_add_tcase(suite, tc);
 }
 
+/* No hook tells of it. */
+START_TEST(escape_in_its_session_pauses_a_worker)
+{
+	struct json_object *worker;
+
+	fleet_add("adam");
+	fleet_start("adam",
+	    e2e_path("fake: commit hello.txt hi\n"
+		     "fake: run touch '%s/here'\nfake: sleep 60000",
+		unit_scratch()));
+	while (!e2e_exists(e2e_path("%s/here", unit_scratch())))
+		poll(NULL, 0, 50); /* for another program */
+	poll(NULL, 0, 500); /* until it is in the next step */
+	press_escape("adam");
+	fleet_wait("adam", "paused");
+	worker = fleet_worker("adam");
+	e2e_has(json_string_or(worker, "reason", ""), "llmc resume adam");
+	json_object_put(worker);
+	fleet_do("message", "adam", "fake: commit more.txt hi", NULL);
+	fleet_wait("adam", "needs_review");
+}
+END_TEST
+
 void
 scenarios_add(Suite *suite, SFun begin)
 {
@@ -274,6 +309,7 @@ scenarios_add(Suite *suite, SFun begin)
 		a_lost_conversation_is_given_the_task_again,
 		a_conversation_that_cannot_be_resumed_begins_anew,
 		a_killed_daemon_adopts_what_runs,
+		escape_in_its_session_pauses_a_worker,
 		failures_of_the_api_are_told_apart
 	};
 

@@ -121,7 +121,10 @@ on_typed(void *arg, const char *text)
 	struct worker *w = agent->worker;
 
 	agent->sent_back = 0;
-	if (w->status == WORKER_IDLE || w->status == WORKER_NO_CHANGES) {
+	if (w->status == WORKER_PAUSED && worker_in_turn(w->before) &&
+	    !w->over_budget && !w->on_hold) {
+		agent_move(agent, w->before, NULL);
+	} else if (w->status == WORKER_IDLE || w->status == WORKER_NO_CHANGES) {
 		xstrset(&w->prompt, text);
 		agent_move(agent, WORKER_WORKING, NULL);
 	}
@@ -148,6 +151,22 @@ static void
 on_turn_failed(void *arg, const char *error, const char *text)
 {
 	turn_failure(arg, error, text);
+}
+
+/* Whoever did that continues it, there or with a command. */
+static void
+on_interrupted(void *arg)
+{
+	struct agent *agent = arg;
+	const struct worker *w = agent->worker;
+	cleanup_free char *reason = NULL;
+
+	if (agent->op != NULL || !worker_in_turn(w->status))
+		return;
+	reason = xasprintf("interrupted in its session; continue there, or "
+			   "with: llmc resume %s",
+	    w->name);
+	agent_move(agent, WORKER_PAUSED, reason);
 }
 
 static void
@@ -275,8 +294,9 @@ on_undelivered(struct agent *agent, const struct err *err)
 	}
 	reason = xasprintf(
 	    "%d sessions in a row did not accept its prompt: a dialog may be "
-	    "open, or a hook may block prompts; continue with: llmc reset %s",
-	    DELIVERY_SESSIONS, w->name);
+	    "open, or a hook may block prompts; continue with: llmc %s %s",
+	    DELIVERY_SESSIONS, fleet_drives(agent) ? "reset" : "resume",
+	    w->name);
 	agent_give_up(agent, reason);
 }
 
@@ -314,6 +334,7 @@ const struct session_events agent_session_events = {
 	.progressed = on_progressed,
 	.turn_ended = on_turn_ended,
 	.turn_failed = on_turn_failed,
+	.interrupted = on_interrupted,
 	.asks_permission = on_permission,
 	.grew = on_grew,
 	.left = on_left,
