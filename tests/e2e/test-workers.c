@@ -152,6 +152,43 @@ START_TEST(an_idle_agent_that_dies_comes_back)
 }
 END_TEST
 
+static const char *
+arguments(const char *worker)
+{
+	return e2e_sh(NULL,
+	    e2e_path("tr '\\0' ' ' </proc/%d/cmdline", fleet_agent_pid(worker)))
+	    ->out;
+}
+
+/* The next task has a session with the new settings; a running one stays. */
+START_TEST(settings_of_a_worker_count_from_its_next_task)
+{
+	int agent;
+
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit x.txt y");
+	fleet_wait("adam", "needs_review");
+	agent = fleet_agent_pid("adam");
+	e2e_lacks(arguments("adam"), "haiku");
+	fleet_do("config", "set", "workers.adam.model", "haiku", NULL);
+	fleet_do("message", "adam", "fake: commit x.txt z", NULL);
+	fleet_wait("adam", "needs_review");
+	ck_assert_int_eq(fleet_agent_pid("adam"), agent);
+	fleet_do("accept", "adam", NULL);
+	fleet_wait("adam", "idle");
+	fleet_start("adam", "fake: commit x.txt 2");
+	fleet_wait("adam", "needs_review");
+	e2e_has(arguments("adam"), "--model haiku");
+	ck_assert_int_eq(fleet_prompts("fake: commit x.txt 2"), 1);
+	agent = fleet_agent_pid("adam");
+	fleet_do("accept", "adam", NULL);
+	fleet_wait("adam", "idle");
+	fleet_start("adam", "fake: commit x.txt 3");
+	fleet_wait("adam", "needs_review");
+	ck_assert_int_eq(fleet_agent_pid("adam"), agent);
+}
+END_TEST
+
 /* A tmux that answers slowly. */
 static void
 begin_with_slow_tmux(void)
@@ -247,6 +284,7 @@ unit_suite(void)
 		a_conflict_is_resolved_by_the_worker,
 		an_agent_killed_over_a_conflict_comes_back,
 		a_lost_tmux_server_is_made_again, a_limit_holds_the_idle_too,
+		settings_of_a_worker_count_from_its_next_task,
 		an_idle_agent_that_dies_comes_back, events_wait_for_a_daemon,
 		reset_and_nuke_salvage, down_and_up_go_on,
 		agents_cannot_take_the_fleet_down };

@@ -8,6 +8,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "launch-block.h"
+#include "json.h"
 #include "mem.h"
 #include "op-setup.h"
 #include "settings.h"
@@ -54,6 +55,42 @@ agent_launch_failed(struct agent *agent, const struct err *err)
 		.reason = err->msg });
 }
 
+/* --- settings ---------------------------------------------------------- */
+
+/* Those that an agent is started with; the others are read when needed. */
+static void
+add_launch_settings(const struct agent *agent, struct buf *out)
+{
+	static const char *const keys[] = { "agent_command", "model",
+		"permission_mode", "allow_root", "allowed_tools",
+		"disallowed_tools", "append_system_prompt", "extra_args",
+		"isolate" };
+	const struct settings *settings = agent->core->settings;
+
+	for (size_t i = 0; i < nitems(keys); i++) {
+		cleanup_json struct json_object *value = NULL;
+		cleanup_buf struct buf path = BUF_INIT;
+
+		settings_worker_path(
+		    settings, agent->worker->name, keys[i], &path);
+		if (settings_value(settings, path.data, &value, NULL))
+			json_print(value, false, out);
+		buf_addc(out, '\n');
+	}
+}
+
+bool
+agent_launch_is_stale(const struct agent *agent)
+{
+	cleanup_buf struct buf now = BUF_INIT;
+
+	add_launch_settings(agent, &now);
+	return agent->launched_with != NULL &&
+	    strcmp(agent->launched_with, now.data) != 0;
+}
+
+/* --- launching --------------------------------------------------------- */
+
 /* Resume the conversation if there is one; otherwise start a new one. */
 static void
 launch(struct agent *agent)
@@ -71,8 +108,11 @@ launch(struct agent *agent)
 		    (int)settings_int(core->settings, "auto.max_turns"),
 		.start_timeout_ms = agent_duration(agent, "start_timeout"),
 	};
+	cleanup_buf struct buf with = BUF_INIT;
 
 	agent->resuming = how.resume;
+	add_launch_settings(agent, &with);
+	xstrset(&agent->launched_with, with.data);
 	session_launch(agent->session, &how);
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_LAUNCHING,

@@ -55,6 +55,7 @@ agent_free(struct agent *agent)
 	persist_forget(agent->core, agent);
 	session_free(agent->session);
 	loop_timer_free(agent->timer);
+	free(agent->launched_with);
 	for (size_t i = 0; i < fleet->count; i++) {
 		if (fleet->agents[i] != agent)
 			continue;

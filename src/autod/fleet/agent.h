@@ -34,6 +34,7 @@ struct agent {
 	bool blocked; /* paused by launch-block.c */
 	bool login_lost; /* paused because Claude Code is not logged in */
 	bool resuming; /* its last launch resumed a conversation */
+	char *launched_with; /* settings of its last launch; NULL = not ours */
 	int64_t retry_ms; /* monotonic: do not launch before */
 	int64_t stall_ms; /* monotonic: the last attempt to end a stall, 0 =
 			   * none; used by auto mode */

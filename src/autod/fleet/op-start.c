@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "agent-launch.h"
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
@@ -60,6 +61,10 @@ end(struct operation *op, const struct err *err)
 	if (err == NULL) {
 		xstrset(&agent->worker->work_of, agent->worker->task);
 		agent_task_text(agent, &text);
+		if (agent_launch_is_stale(agent)) {
+			xstrset(&agent->worker->session.transcript, NULL);
+			agent_end_session(agent);
+		}
 		agent_prompt(agent, text.data, true, WORKER_WORKING);
 	} else if (err->code != -ECANCELED) {
 		agent_move(agent, WORKER_ERROR, err->msg);
