@@ -90,6 +90,8 @@ prompt_from_command(struct cli *cli, const char *command, struct draft *draft)
 		return cli_fail(
 		    cli, "too_long", "--prompt-cmd printed more than 1 MiB");
 	child_output_text(&result.out, &draft->text);
+	if (draft_check(cli, draft, "what --prompt-cmd printed") != CLI_OK)
+		return CLI_FAILED;
 	if (draft->text.data[strspn(draft->text.data, " \t\r\n")] == '\0')
 		return cli_fail(cli, "empty", "--prompt-cmd printed nothing");
 	return CLI_OK;

@@ -33,6 +33,15 @@ too_long(struct cli *cli, const char *what)
 	return cli_fail(cli, "too_long", "%s is longer than 1 MiB", what);
 }
 
+int
+draft_check(struct cli *cli, const struct draft *draft, const char *what)
+{
+	if (memchr(draft->text.data, '\0', draft->text.len) != NULL)
+		return cli_fail(cli, "bad_text",
+		    "%s contains a NUL byte; a prompt is text", what);
+	return CLI_OK;
+}
+
 /* Read everything, up to the limit. Negative errno. */
 static int
 read_all(int fd, struct buf *out)
@@ -63,9 +72,10 @@ draft_read(struct cli *cli, const char *path, struct draft *draft)
 		return cli_fail(cli, "io", "%s: %s", what, strerror(-r));
 	if (draft->text.len > PROMPT_MAX)
 		return too_long(cli, what);
-	if (is_blank(draft->text.data))
+	r = draft_check(cli, draft, what);
+	if (r == CLI_OK && is_blank(draft->text.data))
 		return cli_fail(cli, "empty", "%s is empty", what);
-	return CLI_OK;
+	return r;
 }
 
 static const char *
@@ -149,6 +159,8 @@ edit(struct cli *cli, const char *kind, const char *below, struct draft *draft)
 	if (status == CLI_OK &&
 	    file_read(draft->file, DRAFT_FILE_MAX, &draft->text, &err) < 0)
 		status = cli_fail_err(cli, "io", &err);
+	if (status == CLI_OK && draft_check(cli, draft, "the text") != CLI_OK)
+		return CLI_FAILED; /* and the file is kept */
 	cut_text(&draft->text);
 	if (status == CLI_OK && is_blank(draft->text.data))
 		status = cli_fail(

@@ -29,6 +29,10 @@ struct draft {
 int draft_fill(struct cli *cli, const char *typed, const char *kind,
     const char *below, struct draft *draft);
 
+/* A NUL byte would cut the text off: CLI_OK, or the failure is reported. what:
+ * where the text comes from. The two others call it. */
+int draft_check(struct cli *cli, const struct draft *draft, const char *what);
+
 /* The bytes of a file, or of standard input ("-"). */
 int draft_read(struct cli *cli, const char *path, struct draft *draft);
 

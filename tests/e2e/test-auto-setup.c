@@ -131,7 +131,7 @@ START_TEST(serena_has_a_project_for_each_worktree)
 	e2e_has(text, ".worktrees/auto-2");
 	e2e_has(e2e_read(e2e_path(
 		    "%s/.serena/project.yml", fleet_worktree("auto-2"))),
-	    "llmc-auto-2");
+	    "llmc-auto-2-"); /* and the repository */
 	/* It has its own, which git ignores. */
 	e2e_has(e2e_read(e2e_path("%s/0.yml", fleet_root())), "llmc-auto-");
 	ck_assert_str_eq(

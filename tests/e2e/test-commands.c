@@ -79,11 +79,34 @@ START_TEST(add_writes_settings_and_takes_them_back)
 	fleet_fails("already", "add", "adam", "--model", "haiku", NULL);
 	fleet_fails("lower case", "add", "Adam", "--model", "haiku", NULL);
 	fleet_fails("reserved", "add", "console1", "--model", "haiku", NULL);
+	fleet_fails(
+	    "--concurrency N", "add", "auto-x", "--model", "haiku", NULL);
 	/* Something else is where its worktree would be. */
 	e2e_sh(fleet_root(), "mkdir .worktrees/eve; date >.worktrees/eve/x");
 	fleet_fails("", "add", "eve", "--model", "haiku", NULL);
 	ck_assert_str_eq(e2e_read(config), before);
 	json_of(0, "add", "carl", NULL);
+}
+END_TEST
+
+/* What comes after a NUL byte would be lost. */
+START_TEST(a_nul_byte_in_a_prompt_is_refused)
+{
+	static const char *const calls[] = {
+		"start --worker adam --prompt-file nul.txt",
+		"start --worker adam --prompt-cmd 'cat nul.txt'",
+		"message adam - <nul.txt",
+		"task add - <nul.txt",
+	};
+	struct e2e_run *run;
+
+	fleet_do("add", "adam", NULL);
+	e2e_sh(fleet_root(), "printf 'do this\\0but not that' >nul.txt");
+	for (size_t i = 0; i < nitems(calls); i++) {
+		run = e2e_sh(fleet_root(), e2e_path("\"$LLMC\" %s", calls[i]));
+		ck_assert_int_eq(run->status, 1);
+		e2e_has(run->err, "NUL byte");
+	}
 }
 END_TEST
 
@@ -576,6 +599,7 @@ unit_suite(void)
 	Suite *s = suite_create("commands");
 	const TTest *const all[] = { status_reads_only,
 		add_writes_settings_and_takes_them_back,
+		a_nul_byte_in_a_prompt_is_refused,
 		commands_say_that_no_daemon_runs, what_is_lost_is_asked_about,
 		trust_adds_and_keeps_the_rest,
 		rebuild_makes_a_state_from_worktrees,

@@ -8,6 +8,7 @@
 #include "file.h"
 #include "log.h"
 #include "loop.h"
+#include "id.h"
 #include "mem.h"
 #include "op-setup.h"
 #include "settings.h"
@@ -88,6 +89,16 @@ is_due(const struct setup_spec *spec)
 	    setup_is_due(spec);
 }
 
+/* Serena finds projects by name: one per worker and repository. */
+static char *
+project_name(const struct agent *agent)
+{
+	char hash[9];
+
+	id_hash(agent->core->workspace->root, hash, 8);
+	return xasprintf("%s-%s", session_name(agent->session), hash);
+}
+
 bool
 op_setup(struct agent *agent)
 {
@@ -97,6 +108,7 @@ op_setup(struct agent *agent)
 	cleanup_free char *stamp = file_join(dir, agent->worker->name);
 	cleanup_free char *serena =
 	    xasprintf("%s/.serena/serena_config.yml", home != NULL ? home : "");
+	cleanup_free char *project = project_name(agent);
 	struct setup_spec spec = {
 		.root = core->workspace->root,
 		.worktree = agent->worker->worktree,
@@ -106,7 +118,7 @@ op_setup(struct agent *agent)
 		.timeout_ms =
 		    settings_duration(core->settings, "repo.setup_timeout"),
 		.serena_name = settings_bool(core->settings, "repo.serena") ?
-		    session_name(agent->session) :
+		    project :
 		    NULL,
 		.serena_config = serena,
 	};

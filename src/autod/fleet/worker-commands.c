@@ -79,6 +79,12 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 	} else if (state_find(&core->state, name) != NULL) {
 		serve_refuse(
 		    call, API_FAILED, "there is a worker %s already", name);
+	} else if (worker_is_auto(name)) {
+		/* It would get a task neither from a person nor from auto
+		 * mode, which makes those that it needs. */
+		serve_refuse(call, RPC_INVALID_PARAMS,
+		    "names that begin with \"auto-\" are reserved: llmc up "
+		    "--auto --concurrency N makes auto-1 to auto-N");
 	} else {
 		core_reload(core, NULL); /* it may have its own settings */
 		op_add(fleet, name, call);
