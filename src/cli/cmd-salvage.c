@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc salvage: shows work that was taken from a worker and kept. */
+/* llmc salvage: work that was taken from a worker and kept. */
 #include <errno.h>
 #include <string.h>
 
+#include "ask.h"
+#include "clock.h"
 #include "commands.h"
 #include "errtext.h"
+#include "file.h"
 #include "git-ask.h"
 #include "json.h"
 #include "mem.h"
@@ -13,17 +16,27 @@
 #include "roster.h"
 #include "settings.h"
 #include "shape.h"
+#include "strv.h"
 #include "table.h"
 #include "terminal.h"
 #include "text.h"
 
+#define REFS_MAX 1000
+
 enum {
-	FLAG_BRANCH
+	FLAG_BRANCH,
+	FLAG_ALL,
+	FLAG_OLDER_THAN,
+	FLAG_YES
 };
 
 static const struct cli_flag salvage_flags[] = {
 	[FLAG_BRANCH] = { "branch", "NAME",
 	    "for restore: name of the branch to create" },
+	[FLAG_ALL] = { "all", NULL, "for drop: everything" },
+	[FLAG_OLDER_THAN] = { "older-than", "AGE",
+	    "for drop: only what is older, such as 7d" },
+	[FLAG_YES] = { "yes", NULL, "for drop: do not ask" },
 	{ NULL, NULL, NULL },
 };
 
@@ -204,35 +217,175 @@ salvage_restore(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
+/* --- drop ------------------------------------------------------------- */
+
+/* Add the refs that are older than that; 0 = all of them. */
+static int
+find_older(struct cli *cli, int64_t age_ms, char ***refs)
+{
+	const char *const ask[] = { "for-each-ref", "--sort=creatordate",
+		"--format=%(creatordate:unix) %(refname)", ROSTER_SALVAGE,
+		NULL };
+	int64_t before = age_ms > 0 ? clock_wall_ms() - age_ms : INT64_MAX, at;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+	char *rest, *line;
+
+	if (git_ask(cli->workspace.root, ask, &text, &err) != 0)
+		return cli_fail_err(cli, "git", &err);
+	rest = text.data;
+	while (text.len > 0 && (line = strsep(&rest, "\n")) != NULL) {
+		const char *date = strsep(&line, " ");
+
+		if (line != NULL &&
+		    text_parse_int(date, 0, INT64_MAX / 1000, &at) &&
+		    at * 1000 <= before)
+			strv_add(refs, line);
+	}
+	return CLI_OK;
+}
+
+static int
+find_dropped(struct cli *cli, const struct cli_args *args, char ***refs)
+{
+	const char *age = args->flags[FLAG_OLDER_THAN];
+	bool all = args->flags[FLAG_ALL] != NULL;
+	int64_t age_ms = 0;
+	int status = CLI_OK;
+
+	if ((args->count > 1) + all + (age != NULL) != 1)
+		return cli_misuse(cli, &cmd_salvage,
+		    "salvage drop takes refs, or --all, or --older-than AGE");
+	if (age != NULL && !text_parse_duration(age, &age_ms))
+		return cli_misuse(cli, &cmd_salvage,
+		    "--older-than %s: use an age such as 7d or 12h", age);
+	if (all || age != NULL)
+		return find_older(cli, age_ms, refs);
+	for (int i = 1; i < args->count && status == CLI_OK; i++) {
+		char *ref = NULL;
+
+		status = find_ref(cli, args->list[i], &ref);
+		if (status == CLI_OK)
+			strv_take(refs, ref);
+	}
+	return status;
+}
+
+/* What could not be saved in the repository lies beside the worktree. */
+static void
+name_files(struct cli *cli, const char *worktrees, const char *ref)
+{
+	const char *name = roster_salvage(ref), *slash = strrchr(name, '/');
+	cleanup_free char *dir = slash == NULL ?
+	    NULL :
+	    xasprintf("%s/%.*s.kept-%s", worktrees, (int)(slash - name), name,
+		slash + 1);
+
+	if (dir != NULL && file_is_dir(dir))
+		buf_addf(&cli->text,
+		    "Files that were moved aside remain in %s\n", dir);
+}
+
+/* The commit stays until git's gc, as that of a branch that is deleted. */
+static int
+drop_ref(struct cli *cli, const char *worktrees, const char *ref)
+{
+	cleanup_json struct json_object *json = ref_json(cli, ref);
+	const char *id = json_string_or(json, "commit_sha", "");
+	const char *const args[] = { "update-ref", "--no-deref", "-d", ref, id,
+		NULL };
+	struct err err = { 0 };
+
+	if (git_ask(cli->workspace.root, args, NULL, &err) != 0)
+		return cli_fail_err(cli, "git", &err);
+	buf_addf(
+	    &cli->text, "Dropped %s (was %.12s).\n", roster_salvage(ref), id);
+	name_files(cli, worktrees, ref);
+	json_object_array_add(cli->result, take_ptr(&json));
+	return CLI_OK;
+}
+
+static int
+salvage_drop(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_strv char **refs = NULL;
+	cleanup_free char *worktrees = NULL;
+	struct settings *settings = NULL;
+	size_t count;
+	int status;
+
+	if (cli_is_barred(false))
+		return cli_fail(cli, "refused",
+		    "agents may not drop salvaged work; this is a worker's "
+		    "session");
+	status = find_dropped(cli, args, &refs);
+	if (status == CLI_OK)
+		status = cli_load_settings(cli, &settings);
+	if (status != CLI_OK)
+		return status;
+	worktrees = workspace_resolve(
+	    &cli->workspace, settings_string(settings, "repo.worktree_dir"));
+	settings_free(settings);
+	count = strv_count(refs);
+	if (count > 0)
+		status = ask_confirm(cli, args->flags[FLAG_YES] != NULL,
+		    "This removes %zu piece%s of salvaged work for good.",
+		    count, count == 1 ? "" : "s");
+	else
+		buf_adds(&cli->text, "There is nothing to drop.\n");
+	if (status != CLI_OK)
+		return status;
+	cli->result = json_object_new_array();
+	for (size_t i = 0; i < count && status == CLI_OK; i++)
+		status = drop_ref(cli, worktrees, refs[i]);
+	return status;
+}
+
+/* --- the command ------------------------------------------------------ */
+
 static const struct {
 	const char *name;
-	int args;
+	int min_args, max_args;
+	unsigned flags; /* those that it takes, a bit each */
 	int (*run)(struct cli *cli, const struct cli_args *args);
 } salvage_verbs[] = {
-	{ "list", 0, salvage_list },
-	{ "show", 1, salvage_show },
-	{ "restore", 1, salvage_restore },
+	{ "list", 0, 0, 0, salvage_list },
+	{ "show", 1, 1, 0, salvage_show },
+	{ "restore", 1, 1, 1u << FLAG_BRANCH, salvage_restore },
+	{ "drop", 0, REFS_MAX,
+	    1u << FLAG_ALL | 1u << FLAG_OLDER_THAN | 1u << FLAG_YES,
+	    salvage_drop },
 };
+
+static int
+run_verb(struct cli *cli, const struct cli_args *args, size_t verb)
+{
+	const char *name = salvage_verbs[verb].name;
+
+	for (int i = 0; salvage_flags[i].name != NULL; i++)
+		if (args->flags[i] != NULL &&
+		    (salvage_verbs[verb].flags & 1u << i) == 0)
+			return cli_misuse(cli, &cmd_salvage,
+			    "salvage %s takes no --%s", name,
+			    salvage_flags[i].name);
+	if (args->count - 1 < salvage_verbs[verb].min_args ||
+	    args->count - 1 > salvage_verbs[verb].max_args)
+		return cli_misuse(cli, &cmd_salvage, "salvage %s takes %s",
+		    name,
+		    salvage_verbs[verb].max_args == 0 ? "no argument" :
+							"one ref");
+	return salvage_verbs[verb].run(cli, args);
+}
 
 static int
 salvage_run(struct cli *cli, const struct cli_args *args)
 {
 	for (size_t i = 0; i < nitems(salvage_verbs); i++) {
-		if (strcmp(salvage_verbs[i].name, args->list[0]) != 0)
-			continue;
-		if (args->count != salvage_verbs[i].args + 1)
-			return cli_misuse(cli, &cmd_salvage,
-			    "salvage %s takes %s", salvage_verbs[i].name,
-			    salvage_verbs[i].args == 0 ? "no argument" :
-							 "one ref");
-		if (args->flags[FLAG_BRANCH] != NULL &&
-		    salvage_verbs[i].run != salvage_restore)
-			return cli_misuse(cli, &cmd_salvage,
-			    "--branch works only with restore");
-		return salvage_verbs[i].run(cli, args);
+		if (strcmp(salvage_verbs[i].name, args->list[0]) == 0)
+			return run_verb(cli, args, i);
 	}
 	return cli_misuse(cli, &cmd_salvage,
-	    "salvage %s: no such subcommand; use list, show or restore",
+	    "salvage %s: no such subcommand; use list, show, restore or drop",
 	    args->list[0]);
 }
 
@@ -284,6 +437,10 @@ static const struct shape restored_shape = {
 	    },
 };
 
+static const struct shape dropped_shape = {
+	.fields = (const struct shape_field[]){ REF, COMMIT, { .name = NULL } },
+};
+
 static const struct shape salvage_shape = {
 	.fields =
 	    (const struct shape_field[]){
@@ -299,23 +456,35 @@ static const struct shape salvage_shape = {
 		{ .name = "restore",
 		    .type = SHAPE_OBJECT,
 		    .of = &restored_shape },
+		{ .name = "drop",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields = &(
+				const struct shape_field){ .type = SHAPE_OBJECT,
+				.of = &dropped_shape },
+			} },
 		{ .name = NULL },
 	    },
 };
 
 const struct cli_command cmd_salvage = {
 	.name = "salvage",
-	.usage = "list | show REF | restore REF [--branch NAME]",
-	.summary = "list and restore work that was taken from a worker",
+	.usage = "list | show REF | restore REF [--branch NAME] | "
+		 "drop REF ... [--yes]",
+	.summary = "list, restore and drop work that was taken from a worker",
 	.help =
 	    "Before a reset, a nuke or anything else takes work from a worker, "
 	    "its commits\nand changes are saved as a ref. Write REF as list "
-	    "shows it: WORKER/TIME\n\nlist     what was saved, newest first\n"
+	    "shows it: WORKER/TIME, with\nthe task behind it if it is the work "
+	    "of one\n\nlist     what was saved, newest first\n"
 	    "show     its commits, with their changes\nrestore  create a "
-	    "branch from it, salvage/REF by default\n",
+	    "branch from it, salvage/REF by default\n"
+	    "drop     remove it for good; with --all everything, with "
+	    "--older-than AGE what\n         is older\n",
 	.flags = salvage_flags,
 	.min_args = 1,
-	.max_args = 2,
+	.max_args = REFS_MAX + 1,
 	.needs = CLI_NEEDS_REPO,
 	.shape = &(const struct shape_field){ .type = SHAPE_ONE,
 	    .of = &salvage_shape },

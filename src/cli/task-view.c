@@ -5,10 +5,12 @@
 
 #include "account.h"
 #include "cli.h"
+#include "git-ask.h"
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
 #include "priority.h"
+#include "roster.h"
 #include "shape.h"
 #include "spent-view.h"
 #include "table.h"
@@ -283,6 +285,30 @@ show_history(struct cli *cli, struct json_object *entry)
 	}
 }
 
+/* Refs have the task in their names: "auto-1/20260131T081530Z-t17". */
+static void
+show_salvage(struct cli *cli, struct json_object *entry)
+{
+	const char *id = json_string_or(entry, "id", NULL);
+	cleanup_free char *pattern =
+	    xasprintf("%s*/*-%s", ROSTER_SALVAGE, id != NULL ? id : "");
+	const char *const ask[] = { "for-each-ref", "--sort=creatordate",
+		"--format=%(refname)", pattern, NULL };
+	struct json_object *refs = json_object_new_array();
+	cleanup_buf struct buf text = BUF_INIT;
+	char *rest, *ref;
+
+	if (id != NULL && git_ask(cli->workspace.root, ask, &text, NULL) == 0) {
+		rest = text.data;
+		while (text.len > 0 && (ref = strsep(&rest, "\n")) != NULL) {
+			json_object_array_add(
+			    refs, json_object_new_string(ref));
+			show_line(cli, "salvaged", roster_salvage(ref));
+		}
+	}
+	json_set(entry, "salvage", refs);
+}
+
 static void
 show_head(struct cli *cli, struct json_object *entry)
 {
@@ -314,6 +340,7 @@ show_head(struct cli *cli, struct json_object *entry)
 	show_moment(cli, "created", entry, "created_unix");
 	show_moment(cli, "assigned", entry, "assigned_unix");
 	show_moment(cli, "ended", entry, "finished_unix");
+	show_salvage(cli, entry);
 }
 
 void
@@ -414,6 +441,16 @@ static const struct shape entry_shape = {
 			},
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "with show" },
+		{ .name = "salvage",
+		    .type = SHAPE_ARRAY,
+		    .of =
+			&(const struct shape){
+			    .fields =
+				&(const struct shape_field){
+				    .type = SHAPE_STRING },
+			},
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "with show: refs of its work that did not land" },
 		{ .name = NULL },
 	    },
 };

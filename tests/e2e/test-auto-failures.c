@@ -150,6 +150,9 @@ START_TEST(an_agent_that_keeps_crashing_stops_the_run)
 	auto_ails("");
 	run_to_the_end();
 	auto_salvaged("auto-1", "work.txt");
+	/* It is the work of this task, although another attempt has begun. */
+	e2e_has(
+	    fleet_do("task", "show", "t1", NULL)->out, "salvaged  auto-1/2");
 	auto_history("work.txt: x", NULL);
 	ck_assert_int_eq(auto_events("task_assigned", "\"attempt\":\"2\""), 1);
 	ck_assert_str_eq(auto_folder("done"), "a.md\n");

@@ -451,7 +451,7 @@ START_TEST(what_is_taken_can_be_brought_back)
 	    "already", "salvage", "restore", ref, "--branch", "back", NULL);
 	fleet_fails("salvage list", "salvage", "show", "nope", NULL);
 	e2e_expect(
-	    e2e_llmc(fleet_root(), "salvage", "drop", NULL), 2, "restore");
+	    e2e_llmc(fleet_root(), "salvage", "burn", NULL), 2, "restore");
 }
 END_TEST
 

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Saved work: how it is named, dropped, and how nothing is left of llmc. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "fleet.h"
+#include "mem.h"
+
+static const char *
+refs(void)
+{
+	return e2e_git(fleet_root(), "for-each-ref", "--format=%(refname)",
+	    "refs/llmc/salvage", NULL);
+}
+
+/* A ref with a commit of that age. */
+static void
+make(const char *name, const char *date)
+{
+	e2e_expect(e2e_sh(fleet_root(),
+		       e2e_path("export GIT_COMMITTER_DATE='%s'; git "
+				"update-ref refs/llmc/salvage/%s $(git "
+				"commit-tree -m saved HEAD^{tree})",
+			   date, name)),
+	    0, NULL);
+}
+
+START_TEST(what_was_saved_can_be_dropped)
+{
+	struct e2e_run *run;
+
+	make("adam/old", "@1000000000 +0000");
+	make("adam/new", "@4000000000 +0000");
+	make("eve/new-t1", "@4000000000 +0000");
+	make("eve/new-t2", "@4000000000 +0000");
+	/* Nobody is asked here, so it must be said. */
+	fleet_fails("--yes", "salvage", "drop", "adam/old", NULL);
+	e2e_has(refs(), "adam/old");
+	run = fleet_do("salvage", "drop", "--older-than", "7d", "--yes", NULL);
+	e2e_has(run->out, "Dropped adam/old (was ");
+	e2e_lacks(refs(), "adam/old");
+	e2e_has(refs(), "adam/new");
+	/* One that does not exist: nothing is dropped. */
+	fleet_fails("no salvaged work nope", "salvage", "drop", "adam/new",
+	    "nope", "--yes", NULL);
+	e2e_has(refs(), "adam/new");
+	e2e_expect(
+	    e2e_sh(fleet_root(),
+		e2e_path("mkdir -p .worktrees/adam.kept-new && "
+			 "LLMC_AGENT=1 LLMC_WORKER=adam \"$LLMC\" salvage "
+			 "drop --all --yes")),
+	    1, "agents may not");
+	run = fleet_do("salvage", "drop", "adam/new",
+	    "refs/llmc/salvage/eve/new-t1", "--yes", NULL);
+	e2e_has(run->out, "remain in ");
+	e2e_has(run->out, "/.worktrees/adam.kept-new");
+	ck_assert_str_eq(refs(), "refs/llmc/salvage/eve/new-t2\n");
+	run = e2e_llmc(
+	    fleet_root(), "--json", "salvage", "drop", "--all", "--yes", NULL);
+	ck_assert_uint_eq(json_object_array_length(e2e_json(run, 0)), 1);
+	ck_assert_str_eq(refs(), "");
+	e2e_has(fleet_do("salvage", "drop", "--all", "--yes", NULL)->out,
+	    "nothing to drop");
+	e2e_expect(e2e_llmc(fleet_root(), "salvage", "drop", NULL), 2,
+	    "takes refs, or --all, or --older-than");
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "salvage", "drop", "--all", "x", NULL), 2,
+	    "takes refs, or");
+	e2e_expect(e2e_llmc(fleet_root(), "salvage", "drop", "--older-than",
+		       "soon", NULL),
+	    2, "7d");
+	e2e_expect(e2e_llmc(fleet_root(), "salvage", "list", "--all", NULL), 2,
+	    "takes no --all");
+}
+END_TEST
+
+/* The commands below "To undo it all" in the README. */
+static const char *
+undo_commands(void)
+{
+	const char *text = e2e_read(e2e_source("README.md"));
+	const char *at = strstr(text, "\nTo undo it all");
+	const char *end;
+	cleanup_buf struct buf script = BUF_INIT;
+
+	ck_assert_ptr_nonnull(at);
+	at = strstr(at, "\n```\n");
+	ck_assert_ptr_nonnull(at);
+	end = strstr(at + 5, "\n```\n");
+	ck_assert_ptr_nonnull(end);
+	for (at += 5; at < end; at += strcspn(at, "\n") + 1) {
+		ck_assert(strncmp(at, "$ ", 2) == 0);
+		buf_add(&script, at + 2, strcspn(at + 2, "\n") + 1);
+	}
+	return e2e_path("%s", script.data);
+}
+
+START_TEST(nothing_is_left_when_it_is_undone)
+{
+	const char *root = fleet_root();
+	struct e2e_run *run;
+
+	fleet_up();
+	fleet_add("adam");
+	fleet_add("eve");
+	fleet_start("adam", "fake: commit a.txt 1");
+	fleet_wait("adam", "needs_review");
+	fleet_do("review", "adam", NULL);
+	fleet_do("accept", "adam", NULL);
+	fleet_wait("adam", "idle");
+	fleet_start("adam", "fake: commit b.txt 1");
+	fleet_wait("adam", "needs_review");
+	fleet_do("reset", "adam", "--yes", NULL);
+	e2e_has(refs(), "refs/llmc/salvage/adam/");
+	run = e2e_sh(root,
+	    e2e_path("set -e; PATH=\"$(dirname \"$LLMC\"):$PATH\"\n%s",
+		undo_commands()));
+	e2e_expect(run, 0, NULL);
+	/* No file, branch, ref, worktree or setting; only the landed work. */
+	run = e2e_sh(root,
+	    "ls -A | grep -v '^\\.git$'; git status --porcelain --ignored; "
+	    "git for-each-ref --format='%(refname)'; ls .git/worktrees "
+	    "2>/dev/null; find .git -name '*llmc*'; grep -rlE "
+	    "'llmc|\\.worktrees' .git --exclude-dir=objects "
+	    "--exclude-dir=logs; git worktree list | wc -l");
+	e2e_expect(run, 0, NULL);
+	ck_assert_str_eq(run->out, "README\na.txt\nrefs/heads/main\n1\n");
+}
+END_TEST
+
+static void
+begin(void)
+{
+	fleet_begin();
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("salvage");
+	const TTest *const all[] = { what_was_saved_can_be_dropped,
+		nothing_is_left_when_it_is_undone, NULL };
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 90);
+		tcase_add_checked_fixture(tc, begin, fleet_end);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}
