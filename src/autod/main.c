@@ -4,7 +4,6 @@
  * autod: the daemon that owns the workers. Runs in the foreground until it is
  * asked to stop, or for one request (--oneshot) while no daemon runs.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "oneshot.h"
+#include "root-mark.h"
 #include "workspace.h"
 
 #define LOG_SIZE (50 * 1024 * 1024)
@@ -143,11 +143,8 @@ main(int argc, char **argv)
 		    workspace_at(options.root, &workspace, &err) :
 		    workspace_find(".", &workspace, &err)) < 0)
 		return fail(&err);
-	if (!workspace_initialised(&workspace)) {
-		err_set(&err, -ENOENT, "%s is not set up; run: llmc init",
-		    workspace.root);
+	if (root_mark_check(&workspace, &err) < 0)
 		return fail(&err);
-	}
 	log = workspace_path(&workspace, "logs/autod.log");
 	log_open(&(struct log_options){ .component = "autod",
 	    .path = log,

@@ -15,6 +15,7 @@
 #include "json.h"
 #include "mem.h"
 #include "oversight.h"
+#include "root-mark.h"
 #include "table.h"
 #include "text.h"
 
@@ -179,10 +180,14 @@ cli_find_workspace(struct cli *cli, unsigned needs)
 	if (r < 0)
 		return cli_fail_err(cli,
 		    r == -ENOENT ? "no_repository" : "bad_repository", &err);
-	if ((needs & CLI_NEEDS_INIT) && !workspace_initialised(&cli->workspace))
-		return cli_fail(cli, "not_initialised",
-		    "%s is not set up for llmc; run: llmc init",
-		    cli->workspace.root);
+	if (needs & CLI_NEEDS_INIT)
+		r = root_mark_check(&cli->workspace, &err);
+	if (r < 0)
+		return cli_fail_err(cli,
+		    r == -ENOENT    ? "not_initialised" :
+			r == -EPERM ? "foreign_config" :
+				      "bad_repository",
+		    &err);
 	return CLI_OK;
 }
 

@@ -25,6 +25,7 @@
 #include "json.h"
 #include "mem.h"
 #include "preflight.h"
+#include "root-mark.h"
 #include "roster.h"
 #include "settings.h"
 #include "shape.h"
@@ -261,10 +262,12 @@ check_config(struct doctor *d)
 	cleanup_free char *file = workspace_path(ws, "config.toml");
 	struct settings_problems problems;
 	struct err err = { 0 };
+	int r = root_mark_check(ws, &err);
 
-	if (!workspace_initialised(ws)) {
+	if (r < 0) {
 		doctor_note(d, VERDICT_FAIL, "config",
-		    "llmc is not set up here", "run: llmc init");
+		    r == -ENOENT ? "llmc is not set up here" : err.msg,
+		    "run: llmc init");
 		return;
 	}
 	if (config_load(ws, &d->settings, &problems, &err) < 0) {
@@ -455,7 +458,7 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 	for (size_t i = 0; i < nitems(programs); i++)
 		check_program(&d, &programs[i]);
 	check_siblings(&d);
-	if (r == 0 && workspace_initialised(&cli->workspace))
+	if (d.settings != NULL)
 		doctor_fleet_check(&d);
 	tell_verdict(&d);
 	doctor_release(&d);

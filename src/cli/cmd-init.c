@@ -18,6 +18,7 @@
 #include "git-ask.h"
 #include "json.h"
 #include "mem.h"
+#include "root-mark.h"
 #include "settings.h"
 #include "shape.h"
 #include "text.h"
@@ -48,6 +49,7 @@ struct init {
 	char *found; /* according to git, for a new config file */
 	const char *branch; /* that work lands on */
 	bool existed, changed;
+	bool foreign; /* nobody has accepted the config file so far */
 };
 
 /* Is there such a line already? */
@@ -261,6 +263,50 @@ tell_branch(const struct init *init)
 		    init->branch, init->branch, init->branch);
 }
 
+/* --- a config file that was here before -------------------------------- */
+
+/* One of the keys whose value is run, with its value if the file has one. */
+static void
+tell_command(const struct init *init, const char *path)
+{
+	cleanup_json struct json_object *value = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	unsigned line = 0;
+
+	settings_value(init->settings, path, &value, &line);
+	if (line == 0)
+		return;
+	json_print(value, false, &text);
+	buf_addf(&init->cli->text, "  %s = %s\n", path, text.data);
+}
+
+/* It is accepted now: say what it runs. */
+static void
+tell_commands(const struct init *init)
+{
+	static const char agent[] = "defaults.agent_command";
+	struct buf *out = &init->cli->text;
+	const char *const *names;
+	size_t before, workers;
+
+	workers = settings_workers(init->settings, &names);
+	buf_adds(out,
+	    "You had not accepted this config file; from now on it is used. It "
+	    "runs:\n");
+	before = out->len;
+	for (size_t i = 0; i < settings_table_count; i++)
+		if (settings_table[i].flags & SETTING_RUNS)
+			tell_command(init, settings_table[i].path);
+	for (size_t i = 0; i < workers; i++) {
+		cleanup_free char *path =
+		    xasprintf("workers.%s%s", names[i], strchr(agent, '.'));
+
+		tell_command(init, path);
+	}
+	if (out->len == before)
+		buf_adds(out, "  nothing of its own\n");
+}
+
 /* --- the command ----------------------------------------------------- */
 
 static void
@@ -284,6 +330,8 @@ tell(const struct init *init)
 		buf_addf(&cli->text, "%s is already set up; %s.\n", root.data,
 		    init->changed ? "what was missing has been added" :
 				    "nothing was changed");
+	if (init->foreign)
+		tell_commands(init);
 	tell_branch(init);
 	if (!init->existed)
 		buf_adds(&cli->text, "Next: llmc doctor\n");
@@ -302,9 +350,12 @@ set_up(struct init *init)
 		return cli_fail_err(
 		    init->cli, r == -EINVAL ? "bad_config" : "io", &err);
 	status = choose_branch(init);
-	if (status == CLI_OK)
-		tell(init);
-	return status;
+	if (status != CLI_OK)
+		return status;
+	if (root_mark_write(&init->cli->workspace, &err) < 0)
+		return cli_fail_err(init->cli, "io", &err);
+	tell(init);
+	return CLI_OK;
 }
 
 static int
@@ -313,7 +364,8 @@ init_run(struct cli *cli, const struct cli_args *args)
 	struct workspace *ws = &cli->workspace;
 	struct init init = { .cli = cli,
 		.wanted = args->flags[FLAG_BRANCH],
-		.existed = workspace_initialised(ws) };
+		.existed = workspace_initialised(ws),
+		.foreign = root_mark_check(ws, NULL) == -EPERM };
 	struct err err = { 0 };
 	int r;
 

@@ -93,6 +93,7 @@ const struct setting settings_table[] = {
 	{ .path = "repo.setup_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
+	    .flags = SETTING_RUNS,
 	    .help = "Shell command to run once in each new worktree." },
 	{ .path = "repo.setup_timeout",
 	    .type = SETTING_DURATION,
@@ -108,6 +109,7 @@ const struct setting settings_table[] = {
 	{ .path = "defaults.agent_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"claude\"",
+	    .flags = SETTING_RUNS,
 	    .help = "Program that a worker runs: a name to find on PATH, or a "
 		    "path." },
 	{ .path = "defaults.model",
@@ -208,7 +210,7 @@ const struct setting settings_table[] = {
 	{ .path = "auto.task_pool_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
-	    .flags = SETTING_RESTART,
+	    .flags = SETTING_RESTART | SETTING_RUNS,
 	    .help =
 		"Shell command that prints the next task; no output, or exit "
 		"status 4, means that there is none now." },
@@ -254,6 +256,7 @@ const struct setting settings_table[] = {
 	{ .path = "auto.check_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
+	    .flags = SETTING_RUNS,
 	    .help =
 		"Shell command that must succeed in the worktree before work "
 		"lands; if it fails, the agent gets its output." },
@@ -299,6 +302,7 @@ const struct setting settings_table[] = {
 	{ .path = "auto.post_accept_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
+	    .flags = SETTING_RUNS,
 	    .help =
 		"Shell command to run in the root after each landing; the next "
 		"landing waits for it." },
@@ -388,6 +392,7 @@ const struct setting settings_table[] = {
 	{ .path = "overseer.daemon_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"llmc up --auto\"",
+	    .flags = SETTING_RUNS,
 	    .help = "Shell command that starts the daemon; the options of llmc "
 		    "overseer are appended to it." },
 	{ .path = "overseer.start_timeout",
@@ -475,12 +480,14 @@ const struct setting settings_table[] = {
 	{ .path = "overseer.notify_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
+	    .flags = SETTING_RUNS,
 	    .help = "Older name of people.notify_command, used if that is "
 		    "empty." },
 
 	{ .path = "people.notify_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
+	    .flags = SETTING_RUNS,
 	    .help = "Shell command to run when a person should know something, "
 		    "with or without an overseer; it gets the details as JSON "
 		    "on standard input (see NOTIFICATIONS)." },
@@ -495,7 +502,7 @@ const struct setting settings_table[] = {
 	{ .path = "tmux.command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"tmux\"",
-	    .flags = SETTING_RESTART,
+	    .flags = SETTING_RESTART | SETTING_RUNS,
 	    .help = "The tmux program: a name to find on PATH, or a path." },
 	{ .path = "tmux.socket",
 	    .type = SETTING_STRING,

@@ -30,6 +30,7 @@
 #include "overseer.h"
 #include "reaper.h"
 #include "repair.h"
+#include "root-mark.h"
 #include "settings.h"
 #include "start-check.h"
 #include "sibling.h"
@@ -411,9 +412,8 @@ find_root(struct overseer *o, struct err *err)
 	int r = root != NULL ? workspace_at(root, &o->workspace, err) :
 			       workspace_find(".", &o->workspace, err);
 
-	if (r == 0 && !workspace_initialised(&o->workspace))
-		r = err_set(err, -ENOENT, "%s is not set up; run: llmc init",
-		    o->workspace.root);
+	if (r == 0 && root_mark_check(&o->workspace, err) < 0)
+		r = err->code = -EBUSY; /* refused; -EPERM asks for a person */
 	return r;
 }
 

@@ -11,6 +11,7 @@
 #include "git-ask.h"
 #include "lock.h"
 #include "mem.h"
+#include "root-mark.h"
 #include "settings.h"
 #include "toml-edit.h"
 #include "toml.h"
@@ -205,7 +206,8 @@ change_file(
 	/* A file with several errors may be fixed one by one. */
 	if (count_errors(ws, file, &text, err) > errors)
 		return -EINVAL;
-	return file_replace(file, text.data, text.len, 0600, err);
+	r = file_replace(file, text.data, text.len, 0600, err);
+	return r < 0 ? r : root_mark_follow(ws, err);
 }
 
 int

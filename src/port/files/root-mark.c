@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "git-ask.h"
+#include "mem.h"
+#include "root-mark.h"
+#include "toml.h"
+#include "workspace.h"
+
+#define CONFIG ".llmc/config.toml"
+
+/* The first line of the mark; accepted settings follow. */
+static const char title[] = "llmc init was run in this repository\n";
+
+static char *
+mark_file(const struct workspace *ws)
+{
+	return file_join(ws->git_dir, "llmc-init");
+}
+
+static int
+is_tracked(const struct workspace *ws, struct err *err)
+{
+	const char *const args[] = { "ls-files", "--error-unmatch", "--",
+		CONFIG, NULL };
+	int r = git_ask(ws->root, args, NULL, err);
+
+	/* 1 means no; more is an error, such as a wrong owner. */
+	if (r == 0)
+		return 1;
+	return r == 1 ? 0 : (r < 0 ? r : -EIO);
+}
+
+/* The mark, if it is this user's own file: nobody else can have made it, also
+ * not by a link to another one. */
+static int
+read_mark(const struct workspace *ws, struct buf *out)
+{
+	cleanup_free char *file = mark_file(ws);
+	struct stat st;
+
+	if (lstat(file, &st) == -1)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    st.st_nlink != 1 || (st.st_mode & 022) != 0)
+		return -EPERM;
+	return file_read(file, TOML_SIZE_MAX + sizeof title, out, NULL);
+}
+
+static int
+read_config(const struct workspace *ws, struct buf *out, struct err *err)
+{
+	cleanup_free char *file = workspace_path(ws, "config.toml");
+
+	return file_read(file, TOML_SIZE_MAX, out, err);
+}
+
+static bool
+holds(const struct buf *mark, const struct buf *config)
+{
+	size_t len = strlen(title);
+
+	return mark->len == len + config->len &&
+	    memcmp(mark->data + len, config->data, config->len) == 0;
+}
+
+int
+root_mark_check(const struct workspace *ws, struct err *err)
+{
+	cleanup_buf struct buf mark = BUF_INIT, config = BUF_INIT;
+	int tracked;
+
+	if (!workspace_initialised(ws))
+		return err_set(err, -ENOENT,
+		    "%s is not set up for llmc; run: llmc init", ws->root);
+	if (read_mark(ws, &mark) < 0)
+		return err_set(err, -EPERM,
+		    "%s/" CONFIG " was not set up here by you, and settings "
+		    "run commands; look at it, then run: llmc init",
+		    ws->root);
+	tracked = is_tracked(ws, err);
+	if (tracked < 0)
+		return tracked;
+	if (tracked == 0)
+		return 0;
+	tracked = read_config(ws, &config, err);
+	if (tracked < 0)
+		return tracked;
+	if (holds(&mark, &config))
+		return 0;
+	return err_set(err, -EPERM,
+	    "%s/" CONFIG " is tracked by git and has changed, and settings run "
+	    "commands; look at it, then run: llmc init",
+	    ws->root);
+}
+
+static int
+write_mark(const struct workspace *ws, bool with_config, struct err *err)
+{
+	cleanup_free char *file = mark_file(ws);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct stat st;
+	int r = 0;
+
+	buf_adds(&text, title);
+	if (with_config)
+		r = read_config(ws, &text, err);
+	if (r < 0)
+		return r;
+	/* Never through a link, nor into another's file. */
+	if (lstat(file, &st) == 0 && unlink(file) == -1)
+		return err_errno(err, -errno, "cannot replace %s", file);
+	return file_replace(file, text.data, text.len, 0600, err);
+}
+
+int
+root_mark_write(const struct workspace *ws, struct err *err)
+{
+	int tracked = is_tracked(ws, err);
+
+	return tracked < 0 ? tracked : write_mark(ws, tracked == 1, err);
+}
+
+int
+root_mark_follow(const struct workspace *ws, struct err *err)
+{
+	cleanup_buf struct buf mark = BUF_INIT;
+
+	if (read_mark(ws, &mark) < 0 || mark.len == strlen(title))
+		return 0;
+	return write_mark(ws, true, err);
+}
