@@ -469,8 +469,7 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 	why = xasprintf(
 	    "The failure could not be repaired: %s.\nThe failure (%s): %s\n"
 	    "Evidence: %s\nWhat was tried: %s\nHistory: llmc failures\n"
-	    "Fix the cause, then start again, which needs no --clear: llmc "
-	    "overseer",
+	    "Fix the cause, then: llmc overseer (no --clear is needed)",
 	    words, health_verdict_name(o->verdict), o->words,
 	    o->evidence.dir != NULL ? o->evidence.dir : "none",
 	    log != NULL ? log : "nothing");

@@ -215,7 +215,7 @@ START_TEST(a_person_is_told_why_a_repair_failed)
 	over_ends(OVER_UNREPAIRED,
 	    "⚠ Remediation issue: it took longer than "
 	    "overseer.remediation_timeout");
-	e2e_has(over_output(), "needs no --clear: llmc overseer\n");
+	e2e_has(over_output(), "then: llmc overseer (no --clear is needed)\n");
 	told = e2e_load(file); /* when it has ended, it has told */
 	ck_assert_str_eq(auto_member(told, "root"), fleet_root());
 	ck_assert_str_eq(
