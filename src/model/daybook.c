@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,7 +101,7 @@ daybook_from_json(struct json_object *list, const char *at,
 	}
 	if (r < 0) {
 		daybook_release(&book);
-		return r;
+		return r == -ENOENT ? -EINVAL : r;
 	}
 	*ret_book = book;
 	return 0;
