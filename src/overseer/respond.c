@@ -21,6 +21,7 @@
 #include "mem.h"
 #include "moment.h"
 #include "overseer.h"
+#include "people.h"
 #include "repair.h"
 #include "respond.h"
 #include "settings.h"
@@ -391,6 +392,10 @@ decide(struct overseer *o)
 	    !settings_bool(o->settings, "overseer.remediate")) {
 		start_after(o, decision.delay_ms);
 	} else {
+		people_tell(o->people, o->settings,
+		    &(struct notice){ .class = NOTICE_REPAIR,
+			.why = o->words,
+			.failure = o->words });
 		repair_begin(o);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What no repair can help: under an overseer the fleet keeps running, nothing
- * is repaired, and a person is told. */
+/* What people are told. What no repair can help: under an overseer the fleet
+ * keeps running and nothing is repaired. */
 #include "json.h"
 #include "mem.h"
 #include "overrun.h"
@@ -87,11 +87,51 @@ START_TEST(a_push_that_fails)
 }
 END_TEST
 
+/* --- without an overseer ---------------------------------------------- */
+
+START_TEST(a_failure_without_an_overseer)
+{
+	auto_pool("exit 7");
+	auto_set("people.notify_on", "[\"failure\", \"end\"]");
+	ck_assert_int_eq(auto_run(NULL), 1);
+	wait_told("failure", "exit status 7");
+	wait_told("failure", "\"program\":\"autod\"");
+	e2e_lacks(e2e_read(told_file()), "\"class\":\"end\"");
+}
+END_TEST
+
+/* What was not chosen is not told. */
+START_TEST(a_task_that_fails_and_the_end_of_the_run)
+{
+	auto_set("people.notify_on", "[\"task\", \"end\"]");
+	auto_set("auto.max_attempts", "1");
+	auto_ails("fake: fail 400 too odd");
+	auto_task("a.md", "A");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	wait_told("task", "too odd");
+	wait_told("end", "0 tasks are done, 1 have failed");
+	e2e_lacks(e2e_read(told_file()), "\"class\":\"worker\"");
+}
+END_TEST
+
+START_TEST(a_repair_that_begins)
+{
+	auto_set("people.notify_on", "[\"repair\"]");
+	over_remedy(0, "fake: run true");
+	over_start();
+	fleet_kill(over_daemon(0));
+	wait_told("repair", "SIGKILL");
+	over_stop();
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = { a_login_for_a_worker_driven_by_hand,
-		a_typo_in_the_settings, a_push_that_fails };
+		a_typo_in_the_settings, a_push_that_fails, a_repair_that_begins,
+		a_failure_without_an_overseer,
+		a_task_that_fails_and_the_end_of_the_run };
 	Suite *s = suite_create("overseer-people");
 	TCase *tc = tcase_create("people");
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@
 #include "outage.h"
 #include "outcome.h"
 #include "persist.h"
+#include "person.h"
 #include "post-accept.h"
 #include "scheduler.h"
 #include "settings.h"
@@ -337,12 +339,26 @@ floor_patrol(void *self, bool all)
 	scheduler_look(mode);
 }
 
+/* A failure has been told already. */
+static void
+tell_end(const struct auto_mode *mode)
+{
+	cleanup_free char *why = xasprintf("%d tasks are done, %d have failed",
+	    (int)mode->done, (int)mode->failed);
+
+	if (!mode->failing)
+		person_tell(mode->core,
+		    &(struct notice){ .class = NOTICE_END, .why = why });
+}
+
 static void
 floor_stop(void *self)
 {
 	struct auto_mode *mode = self;
 
 	post_accept_stop(mode);
+	if (mode->active)
+		tell_end(mode);
 	if (mode->active)
 		emit(mode->core,
 		    &(struct event){ .kind = EVENT_AUTO_ENDS,
