@@ -287,8 +287,19 @@ static const struct shape_field stop_result = {
 	.help = "process id of the daemon, which exits soon after",
 };
 
-/* The members that model/event.c writes. */
-#define EVENT_MEMBER(name) MAY(name, SHAPE_STRING, NULL)
+/* The members that model/event.c writes. Numbers are written as text, but may
+ * be numbers in a file that others wrote. */
+#define EVENT_MEMBER(member) MAY(member, SHAPE_STRING, NULL)
+#define EVENT_NUMBER(member)                                                  \
+	{                                                                     \
+		.name = (member), .type = SHAPE_ONE, .flags = SHAPE_OPTIONAL, \
+		.of = &numeric                                                \
+	}
+
+static const struct shape numeric = {
+	.fields = FIELDS{ FIELD("text", SHAPE_STRING, NULL),
+	    FIELD("number", SHAPE_INT, NULL), END },
+};
 
 static const struct shape event = {
 	.fields =
@@ -319,14 +330,14 @@ static const struct shape event = {
 		EVENT_MEMBER("path"),
 		EVENT_MEMBER("key"),
 		EVENT_MEMBER("instance_id"),
-		EVENT_MEMBER("attempt"),
-		EVENT_MEMBER("until_unix"),
-		EVENT_MEMBER("exit_code"),
-		EVENT_MEMBER("duration_ms"),
-		EVENT_MEMBER("concurrency"),
-		EVENT_MEMBER("count"),
-		EVENT_MEMBER("done"),
-		EVENT_MEMBER("failed"),
+		EVENT_NUMBER("attempt"),
+		EVENT_NUMBER("until_unix"),
+		EVENT_NUMBER("exit_code"),
+		EVENT_NUMBER("duration_ms"),
+		EVENT_NUMBER("concurrency"),
+		EVENT_NUMBER("count"),
+		EVENT_NUMBER("done"),
+		EVENT_NUMBER("failed"),
 		END,
 	    },
 	.open = true, /* the file may be of another version */

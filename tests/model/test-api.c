@@ -104,7 +104,8 @@ assert_flagged(unsigned flag, const char *expected)
 START_TEST(flags_are_those_that_callers_rely_on)
 {
 	assert_flagged(API_ONESHOT,
-	    "worker.add worker.nuke worker.reset worker.accept worker.pick "
+	    "worker.add worker.nuke worker.reset worker.pause worker.stop "
+	    "worker.accept worker.pick "
 	    "landing.revert "
 	    "task.add task.priority task.retry task.drop");
 	/* Nothing that lands, takes work away, spends, or stops the daemon. */
