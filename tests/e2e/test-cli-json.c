@@ -162,6 +162,11 @@ START_TEST(every_command_prints_json)
 		if (strcmp(name, "hook") != 0)
 			run_json(dir, name);
 	}
+	/* llmc console has started it. */
+	e2e_expect(e2e_sh(dir,
+		       "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" "
+		       "kill-server"),
+	    0, NULL);
 }
 END_TEST
 
