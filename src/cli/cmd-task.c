@@ -28,11 +28,11 @@ enum {
 
 static const struct cli_flag task_flags[] = {
 	[FLAG_FILE] = { "file", "FILE",
-	    "for add: read the text from FILE; - is standard input" },
+	    "for add and edit: read the text from FILE; - is standard input" },
 	[FLAG_PRIORITY] = { "priority", "PRIORITY",
 	    "for add: urgent, high, normal or low" },
 	[FLAG_ALL] = { "all", NULL,
-	    "for list: show every task that has ended, not only the last 20" },
+	    "for list: every task that has ended, not only the last 20" },
 	{ NULL, NULL, NULL },
 };
 
@@ -194,6 +194,107 @@ task_drop(struct cli *cli, const struct cli_args *args)
 	return change(cli, "task.drop", args->list[1], NULL, "status");
 }
 
+/* --- edit ------------------------------------------------------------ */
+
+/* One that is in progress: what can be done instead. */
+static int
+refuse_edit(struct cli *cli, struct json_object *entry)
+{
+	const char *id = json_string_or(entry, "id", "");
+	const char *worker = json_string_or(entry, "worker", NULL);
+
+	if (worker != NULL)
+		return cli_fail(cli, "wrong_status",
+		    "%s has %s already; tell it what is different with: llmc "
+		    "message %s TEXT, or take the task away with: llmc task "
+		    "drop %s",
+		    worker, id, worker, id);
+	return cli_fail(cli, "wrong_status",
+	    "%s is in progress already (%s); take it away with: llmc task drop "
+	    "%s, then add it again",
+	    id, json_string_or(entry, "status", ""), id);
+}
+
+/* The text of its file, as source_edit() compares it; NULL = there is none that
+ * can be edited. The caller frees it. */
+static char *
+text_to_edit(const struct taskbook *book, const char *key)
+{
+	char *text = source_text(book->type, book->where, key, "todo");
+
+	return text != NULL ?
+	    text :
+	    source_text(book->type, book->where, key, "failed");
+}
+
+static bool
+is_same(const char *before, const struct buf *after)
+{
+	size_t len = strlen(before), n = after->len;
+
+	while (len > 0 && before[len - 1] == '\n')
+		len--;
+	while (n > 0 && after->data[n - 1] == '\n')
+		n--;
+	return len == n && memcmp(before, after->data, n) == 0;
+}
+
+static int
+edit_text(
+    struct cli *cli, const char *key, const char *before, const char *file)
+{
+	struct draft draft = DRAFT_INIT;
+	struct json_object *params;
+	int status = file != NULL ? draft_read(cli, file, &draft) :
+				    draft_edit(cli, before, "task", &draft);
+
+	if (status == CLI_OK && is_same(before, &draft.text)) {
+		cli->result = task_params("task", key);
+		buf_adds(&cli->text, "Nothing was changed.\n");
+	} else if (status == CLI_OK) {
+		params = task_params("task", key);
+		json_set_string(params, "before", before);
+		json_set_string(params, "text", draft.text.data);
+		status = remote_call(cli, "task.edit", params, 0, &cli->result);
+		buf_adds(&cli->text, "Changed ");
+		text_add_visible(&cli->text, key, strlen(key), false);
+		buf_adds(&cli->text, ".\n");
+	}
+	return draft_end(cli, &draft, status);
+}
+
+static int
+task_edit(struct cli *cli, const struct cli_args *args)
+{
+	const char *word = args->list[1], *key;
+	cleanup_free char *text = NULL;
+	struct json_object *entry;
+	struct taskbook book;
+	int status = taskbook_load(cli, 0, &book);
+
+	if (status != CLI_OK)
+		return status;
+	entry = taskbook_find(&book, word);
+	key = json_string_or(entry, "key", word);
+	if (entry == NULL)
+		status = unknown_task(cli, &book, word);
+	else if (json_string_or(entry, "id", NULL) != NULL &&
+	    json_string_or(entry, "outcome", NULL) == NULL)
+		status = refuse_edit(cli, entry);
+	else if ((source_type_flags(book.type) & SOURCE_EDITABLE) == 0)
+		status = cli_fail(cli, "failed",
+		    "tasks come from %s%s; edit them there",
+		    source_type_origin(book.type), book.where);
+	else if ((text = text_to_edit(&book, key)) == NULL)
+		status = cli_fail(cli, "wrong_status",
+		    "%s has ended (%s); do it again with: llmc task retry %s",
+		    word, json_string_or(entry, "status", ""), word);
+	else
+		status = edit_text(cli, key, text, args->flags[FLAG_FILE]);
+	taskbook_release(&book);
+	return status;
+}
+
 /* --- looking --------------------------------------------------------- */
 
 static int
@@ -243,6 +344,7 @@ static const struct {
 	{ "add", 0, 1000, 1u << FLAG_FILE | 1u << FLAG_PRIORITY, task_add },
 	{ "list", 0, 0, 1u << FLAG_ALL, task_list },
 	{ "show", 1, 1, 0, task_show },
+	{ "edit", 1, 1, 1u << FLAG_FILE, task_edit },
 	{ "priority", 2, 2, 0, task_priority },
 	{ "retry", 1, 1, 0, task_retry },
 	{ "drop", 1, 1, 0, task_drop },
@@ -288,8 +390,8 @@ task_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_task = {
 	.name = "task",
-	.usage = "add TEXT ... | list | show ID | priority ID PRIORITY | "
-		 "retry ID | drop ID",
+	.usage = "add TEXT ... | list | show ID | edit ID | priority ID "
+		 "PRIORITY | retry ID | drop ID",
 	.summary = "show and change the tasks of auto mode",
 	.help =
 	    "add       add a task to the folder of tasks; without TEXT, it is "
@@ -298,6 +400,8 @@ const struct cli_command cmd_task = {
 	    "have ended\n"
 	    "show      everything that is known about one task, with its "
 	    "history\n"
+	    "edit      change the text of a task that nobody has taken yet, or "
+	    "that failed, in\n          an editor ($EDITOR, $VISUAL or vi)\n"
 	    "priority  make a task urgent, high, normal or low\n"
 	    "retry     do a task again that failed or has landed\n"
 	    "drop      remove a task; its file goes to the folder's trash\n\n"

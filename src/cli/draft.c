@@ -110,8 +110,8 @@ run_editor(struct cli *cli, const char *file)
 }
 
 static int
-make_file(struct cli *cli, const char *kind, const char *below,
-    struct draft *draft, struct err *err)
+make_file(struct cli *cli, const char *kind, const char *initial,
+    const char *below, struct draft *draft, struct err *err)
 {
 	cleanup_free char *dir = workspace_path(&cli->workspace, "drafts");
 	cleanup_free char *name = xasprintf("%s-%ld.md", kind, (long)getpid());
@@ -121,7 +121,10 @@ make_file(struct cli *cli, const char *kind, const char *below,
 	if (r < 0)
 		return r;
 	draft->file = file_join(dir, name);
-	buf_addf(&text, "\n%s%s", draft_end_line, draft_end_words);
+	if (initial != NULL)
+		buf_adds(&text, initial);
+	else
+		buf_addf(&text, "\n%s%s", draft_end_line, draft_end_words);
 	if (below != NULL)
 		buf_adds(&text, below);
 	return file_replace(draft->file, text.data, text.len, 0600, err);
@@ -144,7 +147,8 @@ cut_text(struct buf *text)
 }
 
 static int
-edit(struct cli *cli, const char *kind, const char *below, struct draft *draft)
+edit(struct cli *cli, const char *kind, const char *initial, const char *below,
+    struct draft *draft)
 {
 	struct err err = { 0 };
 	int status;
@@ -153,7 +157,7 @@ edit(struct cli *cli, const char *kind, const char *below, struct draft *draft)
 		return cli_fail(cli, "no_terminal",
 		    "there is no terminal for an editor; give the text on the "
 		    "command line");
-	if (make_file(cli, kind, below, draft, &err) < 0)
+	if (make_file(cli, kind, initial, below, draft, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
 	status = run_editor(cli, draft->file);
 	if (status == CLI_OK &&
@@ -179,13 +183,20 @@ draft_fill(struct cli *cli, const char *typed, const char *kind,
     const char *below, struct draft *draft)
 {
 	if (typed == NULL)
-		return edit(cli, kind, below, draft);
+		return edit(cli, kind, NULL, below, draft);
 	if (strcmp(typed, "-") == 0)
 		return draft_read(cli, "-", draft);
 	if (is_blank(typed))
 		return cli_fail(cli, "empty", "the text is empty");
 	buf_adds(&draft->text, typed);
 	return CLI_OK;
+}
+
+int
+draft_edit(
+    struct cli *cli, const char *text, const char *kind, struct draft *draft)
+{
+	return edit(cli, kind, text, NULL, draft);
 }
 
 int

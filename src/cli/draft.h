@@ -29,8 +29,12 @@ struct draft {
 int draft_fill(struct cli *cli, const char *typed, const char *kind,
     const char *below, struct draft *draft);
 
+/* The same in the editor, which begins with this text. */
+int draft_edit(
+    struct cli *cli, const char *text, const char *kind, struct draft *draft);
+
 /* A NUL byte would cut the text off: CLI_OK, or the failure is reported. what:
- * where the text comes from. The two others call it. */
+ * where the text comes from. The others call it. */
 int draft_check(struct cli *cli, const struct draft *draft, const char *what);
 
 /* The bytes of a file, or of standard input ("-"). */

@@ -494,7 +494,8 @@ const struct shape task_view_shape = {
 		{ .name = "task",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL,
-		    .help = "add, priority, retry and drop: its id or name" },
+		    .help =
+			"add, edit, priority, retry and drop: its id or name" },
 		{ .name = "priority",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL,

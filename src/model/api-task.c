@@ -43,6 +43,18 @@ const struct shape api_task_priority_params = {
 	    },
 };
 
+const struct shape api_task_edit_params = {
+	.fields =
+	    FIELDS{
+		TASK,
+		FIELD("before", SHAPE_STRING,
+		    "the text that was edited; refused if it is another one "
+		    "now"),
+		FIELD("text", SHAPE_STRING, "the new text"),
+		END,
+	    },
+};
+
 /* --- results --------------------------------------------------------- */
 
 static const struct shape added = {
@@ -100,3 +112,9 @@ static const struct shape prioritized = {
 };
 
 const struct shape_field api_task_priority_result = RESULT(prioritized);
+
+static const struct shape edited = {
+	.fields = FIELDS{ RESULT_TASK, END },
+};
+
+const struct shape_field api_task_edit_result = RESULT(edited);

@@ -285,6 +285,10 @@ call_task_methods(void)
 		     "mkdir -p \"$d/../failed\"; mv '%s' \"$d/../failed/\"",
 		path, path));
 	must("task.retry", e2e_path("{\"task\":\"%s\"}", name));
+	must("task.edit",
+	    e2e_path("{\"task\":\"%s\",\"before\":\"Do this\\n\","
+		     "\"text\":\"Do that\"}",
+		name));
 	must("task.drop", e2e_path("{\"task\":\"%s\"}", name));
 }
 

@@ -536,6 +536,84 @@ START_TEST(tasks_are_retried_and_dropped_by_id_or_name)
 }
 END_TEST
 
+/* --- edit ------------------------------------------------------------ */
+
+/* The editor works on the draft, on a terminal made by script(1). */
+static const char *
+edit_with(const char *editor)
+{
+	e2e_write(unit_path("edit.sh"), editor);
+	return e2e_sh(shown_root,
+	    e2e_path(
+		"EDITOR='sh %s' TERM=dumb script -qec '\"$LLMC\" task edit "
+		"a.md' /dev/null </dev/null",
+		unit_path("edit.sh")))
+	    ->out;
+}
+
+START_TEST(a_task_that_waits_is_edited)
+{
+	const char *file = e2e_path("%s/.llmc/tasks/todo/a.md", shown_root);
+	struct e2e_run *run;
+
+	shown_put_task("todo", "a.md", "Priority: high\n\nDo this\n");
+	run = e2e_sh(shown_root,
+	    "printf 'Do that\\n' | \"$LLMC\" task edit a.md --file -");
+	e2e_expect(run, 0, NULL);
+	ck_assert_str_eq(run->out, "Changed a.md.\n");
+	/* What was said about it stays. */
+	ck_assert_str_eq(e2e_read(file), "Priority: high\n\nDo that\n");
+	if (e2e_sh(shown_root, "script -qec true /dev/null")->status != 0)
+		unit_skip("no script(1) that makes a terminal");
+	e2e_has(edit_with("sed -i s/that/more/ \"$1\""), "Changed a.md.");
+	ck_assert_str_eq(e2e_read(file), "Priority: high\n\nDo more\n");
+	e2e_has(edit_with("true"), "Nothing was changed.");
+	e2e_has(edit_with("exit 3"), "exited with status 3");
+	/* Somebody else was faster: neither text is lost. */
+	e2e_has(edit_with(e2e_path(
+		    "sed -i s/more/mine/ \"$1\"; echo theirs >'%s'", file)),
+	    "was changed by somebody else");
+	ck_assert_str_eq(e2e_read(file), "theirs\n");
+	e2e_has(e2e_sh(shown_root, "cat .llmc/drafts/*")->out, "Do mine");
+}
+END_TEST
+
+START_TEST(a_task_that_failed_is_edited)
+{
+	shown_put_task("failed", "a.md", "Do this\n");
+	shown_append_new("t7", "a.md", OUTCOME_DEAD_LETTER, "no luck");
+	e2e_sh(shown_root, "echo Do that >text");
+	e2e_expect(
+	    e2e_llmc(shown_root, "task", "edit", "t7", "--file", "text", NULL),
+	    0, NULL);
+	ck_assert_str_eq(
+	    e2e_read(e2e_path("%s/.llmc/tasks/failed/a.md", shown_root)),
+	    "Do that\n");
+}
+END_TEST
+
+START_TEST(a_task_in_progress_is_not_edited)
+{
+	struct state state;
+
+	shown_fill_state(&state);
+	shown_save(&state);
+	e2e_expect(e2e_llmc(shown_root, "task", "edit", "t3", NULL), 1,
+	    "llmc message auto-1 TEXT, or take the task away with: llmc task "
+	    "drop t3");
+	e2e_expect(e2e_llmc(shown_root, "task", "edit", "t4", NULL), 1,
+	    "llmc task drop t4");
+	e2e_expect(e2e_llmc(shown_root, "task", "edit", "t9", NULL), 1,
+	    "there is no task t9");
+	shown_append_new("t1", "b.md", OUTCOME_LANDED, NULL);
+	e2e_expect(e2e_llmc(shown_root, "task", "edit", "t1", NULL), 1,
+	    "llmc task retry t1");
+	shown_put_task("todo", "c.md", "C\n");
+	e2e_expect(e2e_llmc(shown_root, "task", "edit", "c.md", NULL), 1,
+	    "there is no terminal for an editor");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -556,7 +634,9 @@ unit_suite(void)
 		landed_tasks_are_retried, tasks_have_priorities,
 		a_source_that_keeps_its_own_priorities_is_named,
 		the_state_has_the_priority_of_a_task_in_progress,
-		tasks_are_retried_and_dropped_by_id_or_name, NULL
+		tasks_are_retried_and_dropped_by_id_or_name,
+		a_task_that_waits_is_edited, a_task_that_failed_is_edited,
+		a_task_in_progress_is_not_edited, NULL
 	};
 
 	for (size_t i = 0; all[i] != NULL; i++) {

@@ -45,6 +45,8 @@ error_of(int code)
 	case -EALREADY:
 	case -EBUSY:
 		return API_STATUS;
+	case -ESTALE:
+		return API_CHANGED;
 	default:
 		return API_FAILED;
 	}
@@ -253,6 +255,38 @@ has_landed(const struct task *t)
 	return t->step == TASK_LANDED || t->step == TASK_SETTLING;
 }
 
+/* --- edit ------------------------------------------------------------ */
+
+static void
+on_edit(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct auto_mode *mode = arg;
+	const char *name = json_string_or(params, "task", "");
+	const struct task *t = find_ours(mode, name);
+	struct source *source = open_source(mode, call);
+	struct json_object *result;
+	struct err err = { 0 };
+
+	if (source == NULL)
+		return;
+	if (t != NULL) {
+		serve_refuse(call, API_STATUS,
+		    "it is in progress (%s); only a task that nobody has taken "
+		    "can be edited",
+		    task_step_name(t->step));
+		return;
+	}
+	if (source_edit(source, name, json_string_or(params, "before", ""),
+		json_string_or(params, "text", ""), &err) < 0) {
+		refuse(call, &err);
+		return;
+	}
+	result = json_object_new_object();
+	json_set_string(result, "task", name);
+	intake_changed(mode);
+	serve_reply(mode->core, call, result);
+}
+
 /* --- priority -------------------------------------------------------- */
 
 static void
@@ -381,6 +415,7 @@ void
 task_commands_register(struct auto_mode *mode)
 {
 	serve_handle(mode->core, "task.add", on_add, mode);
+	serve_handle(mode->core, "task.edit", on_edit, mode);
 	serve_handle(mode->core, "task.priority", on_priority, mode);
 	serve_handle(mode->core, "task.retry", on_retry, mode);
 	serve_handle(mode->core, "task.drop", on_drop, mode);

@@ -291,6 +291,27 @@ folder_edit_prioritize(const char *where, enum folder_place place,
 	return save_text(path, &head, prompt.data, err);
 }
 
+int
+folder_edit_prompt(const char *where, enum folder_place place, const char *key,
+    const char *before, const char *prompt, struct err *err)
+{
+	cleanup_free char *path = folder_path(where, place, key);
+	cleanup_buf struct buf raw = BUF_INIT, clean = BUF_INIT;
+	struct task_head head = { 0 };
+	int r;
+
+	if (!prompt_clean(prompt, strlen(prompt), &clean))
+		return err_set(
+		    err, -EBADMSG, "the text is empty or longer than 1 MiB");
+	r = file_read(path, PROMPT_MAX, &raw, err);
+	if (r < 0)
+		return r;
+	if (strcmp(task_head_read(raw.data, &head), before) != 0)
+		return err_set(err, -ESTALE,
+		    "%s was changed by somebody else in the meantime", key);
+	return save_text(path, &head, clean.data, err);
+}
+
 /* --- moving ----------------------------------------------------------- */
 
 static bool

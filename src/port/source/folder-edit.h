@@ -30,5 +30,8 @@ int folder_edit_drop(const char *where, const char *key, struct err *err);
 /* Of one that is there. */
 int folder_edit_prioritize(const char *where, enum folder_place place,
     const char *key, enum priority priority, struct err *err);
+/* Replace its prompt, if that is still `before`; -ESTALE otherwise. */
+int folder_edit_prompt(const char *where, enum folder_place place,
+    const char *key, const char *before, const char *prompt, struct err *err);
 
 #endif

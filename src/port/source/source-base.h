@@ -71,6 +71,8 @@ struct source_kind {
 	    const char *prompt, char **ret_key, char **ret_path,
 	    struct err *err);
 	int (*drop)(const char *where, const char *key, struct err *err);
+	int (*edit)(struct source *source, const char *key, const char *before,
+	    const char *prompt, struct err *err);
 };
 
 /* The part that all types share; the memory is the caller's. */

@@ -313,6 +313,35 @@ folder_prioritize(struct source *source, const char *key,
 	    "there is no task %s in todo/, doing/ or failed/", key);
 }
 
+/* Under the lock, so that nobody takes it meanwhile. */
+static int
+folder_edit(struct source *source, const char *key, const char *before,
+    const char *prompt, struct err *err)
+{
+	static const enum folder_place where[] = { FOLDER_TODO, FOLDER_FAILED };
+	cleanup_free char *lock = file_join(source->where, LOCK_NAME);
+	cleanup_fd int fd = -1;
+	int r;
+
+	r = check_key(key, err);
+	if (r < 0)
+		return r;
+	r = folder_make(source->where, err);
+	if (r < 0)
+		return r;
+	fd = lock_try(lock, err);
+	if (fd < 0)
+		return fd;
+	for (size_t i = 0; i < nitems(where); i++)
+		if (is_in(source, where[i], key))
+			return folder_edit_prompt(
+			    source->where, where[i], key, before, prompt, err);
+	if (is_in(source, FOLDER_DOING, key))
+		return err_set(err, -EBUSY, "%s: a worker has this task", key);
+	return err_set(
+	    err, -ENOENT, "there is no task %s in todo/ or failed/", key);
+}
+
 const struct source_kind source_folder = {
 	.name = "folder",
 	.setting = "auto.tasks_dir",
@@ -334,4 +363,5 @@ const struct source_kind source_folder = {
 	.add = folder_edit_add,
 	.retry = folder_edit_retry,
 	.drop = folder_edit_drop,
+	.edit = folder_edit,
 };

@@ -200,6 +200,15 @@ source_drop(struct source *source, const char *key, struct err *err)
 	return source->kind->drop(source->where, key, err);
 }
 
+int
+source_edit(struct source *source, const char *key, const char *before,
+    const char *prompt, struct err *err)
+{
+	if (source->kind->edit == NULL)
+		return refuse(source, "edit them", err);
+	return source->kind->edit(source, key, before, prompt, err);
+}
+
 /* --- looking only ----------------------------------------------------- */
 
 struct json_object *

@@ -45,8 +45,8 @@ enum {
 	 * source_settle() with OUTCOME_NONE. Otherwise each task is given once,
 	 * and stays with its owner until it has an outcome. */
 	SOURCE_KEEPS_CLAIMS = 1 << 0,
-	/* source_add() and source_drop() work. Without it they say
-	 * -ENOTSUP. */
+	/* source_add(), source_edit() and source_drop() work. Without it they
+	 * say -ENOTSUP. */
 	SOURCE_EDITABLE = 1 << 1,
 	/* source_retry() works. Without it it says -ENOTSUP, and a task that
 	 * has ended is known from its record only. */
@@ -163,6 +163,12 @@ int source_prioritize(struct source *source, const char *key,
 /* Remove one that waits or has failed; its file goes to trash/. -ENOENT, -EBUSY
  * as above. */
 int source_drop(struct source *source, const char *key, struct err *err);
+
+/* Replace the text of one that waits or has failed, as source_text() has it, in
+ * one step. -ESTALE if it is not `before` any more, -ENOENT, -EBUSY as
+ * above. */
+int source_edit(struct source *source, const char *key, const char *before,
+    const char *prompt, struct err *err);
 
 /* --- looking only, without a source ------------------------------------ */
 
