@@ -275,6 +275,8 @@ START_TEST(completion_knows_commands_and_workers)
 		{ "llmc sta", "status start" },
 		{ "llmc reset --a", "--all" },
 		{ "llmc salvage r", "restore" },
+		{ "llmc salvage drop ad", "adam/20260131T081530Z-t17" },
+		{ "llmc salvage show ad", "adam/20260131T081530Z-t17" },
 		{ "llmc peek ad", "adam" },
 		{ "llmc start --worker ev", "eve" },
 		{ "llmc wait adam --until needs", "needs_review" },
@@ -283,6 +285,8 @@ START_TEST(completion_knows_commands_and_workers)
 
 	fleet_do("add", "adam", NULL);
 	fleet_do("add", "eve", NULL);
+	e2e_git(fleet_root(), "update-ref",
+	    "refs/llmc/salvage/adam/20260131T081530Z-t17", "HEAD", NULL);
 	for (size_t i = 0; i < nitems(checks); i++) {
 		struct e2e_run *run = e2e_sh(fleet_root(),
 		    e2e_path("PATH=\"$(dirname \"$LLMC\"):$PATH\" bash -c '"
