@@ -127,23 +127,24 @@ read_costs(const struct run *r, struct sample *sample)
 	return true;
 }
 
-/* Count the lines of tasks.jsonl added since the last call. */
+/* Count the tasks in tasks.jsonl added since the last call. A record that
+ * corrects the cost of a task is not another task. */
 static int
 count_finished(struct run *r)
 {
 	cleanup_free char *path = xasprintf("%s/.llmc/tasks.jsonl", r->repo);
-	char bytes[65536];
+	cleanup_free char *line = NULL;
 	FILE *file = fopen(path, "re");
-	size_t n;
+	size_t size = 0;
+	ssize_t n;
 	int count = 0;
 
 	if (file == NULL)
 		return 0;
 	fseek(file, (long)r->seen, SEEK_SET);
-	while ((n = fread(bytes, 1, sizeof bytes, file)) > 0) {
-		r->seen += n;
-		for (size_t i = 0; i < n; i++)
-			count += bytes[i] == '\n';
+	while ((n = getline(&line, &size, file)) > 0 && line[n - 1] == '\n') {
+		r->seen += (size_t)n;
+		count += strstr(line, "\"corrections\":null") != NULL;
 	}
 	fclose(file);
 	return count;
