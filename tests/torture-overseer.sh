@@ -35,7 +35,7 @@ export UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:halt_on_error=1:exitcode=99"
 # EIO, ENOSPC, EACCES, EMFILE: errors of disks, permissions and limits; 0 is
 # SIGKILL during the call.
 errors='5 28 13 24 0'
-patience=60 # seconds for one run
+patience=150 # seconds for one run: a lost hook costs a minute
 failed=0
 tried=0
 n=1
