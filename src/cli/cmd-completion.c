@@ -2,23 +2,18 @@
 
 /*
  * llmc completion: prints scripts for shells, made from the table of commands
- * when llmc is built, and the names of the workers, which those scripts ask
- * for.
+ * when llmc is built, and the words that those scripts ask for.
  */
 #include <string.h>
 
 #include "api.h"
-#include "clock.h"
 #include "commands.h"
-#include "git-ask.h"
+#include "completion-words.h"
+#include "event-filter.h"
 #include "json.h"
 #include "mem.h"
-#include "roster.h"
 #include "shape.h"
-#include "state-file.h"
-#include "state.h"
 #include "text.h"
-#include "worker.h"
 
 static void
 add_methods(struct buf *out)
@@ -28,26 +23,32 @@ add_methods(struct buf *out)
 }
 
 /* What the value of an option, or an argument, can be: words (written here, or
- * added by a function), files, or otherwise workers. */
+ * added by a function), files, or a list that the repository knows
+ * (completion-words.h). */
 static const struct {
 	const char *name; /* as in a usage */
+	const char *list;
 	const char *words;
 	bool files;
 	void (*add)(struct buf *out);
 } values[] = {
-	{ "WORKER", NULL, false, NULL },
-	{ "TARGET", NULL, false, NULL },
-	{ "FILE", NULL, true, NULL },
-	{ "DIR", NULL, true, NULL },
-	{ "FORMAT", "toml mdoc", false, NULL },
-	{ "INTERFACE", "git difftastic vscode", false, NULL },
-	{ "LEVEL", "debug info warn error", false, NULL },
-	{ "PRIORITY", "urgent high normal low", false, NULL },
-	{ "METHOD", NULL, false, add_methods },
-	{ "STATUS",
-	    "idle starting working needs_review reviewing rejected rebasing "
-	    "no_changes accepting paused limited error offline",
-	    false, NULL },
+	{ .name = "WORKER", .list = "workers" },
+	{ .name = "TARGET", .list = "workers" },
+	{ .name = "ID", .list = "tasks" },
+	{ .name = "KEY", .list = "keys" },
+	{ .name = "REF", .list = "salvage" },
+	{ .name = "FILE", .files = true },
+	{ .name = "DIR", .files = true },
+	{ .name = "FORMAT", .words = "toml mdoc" },
+	{ .name = "INTERFACE", .words = "git difftastic vscode" },
+	{ .name = "LEVEL", .words = "debug info warn error" },
+	{ .name = "PRIORITY", .words = "urgent high normal low" },
+	{ .name = "METHOD", .add = add_methods },
+	{ .name = "KIND", .add = event_filter_add_kinds },
+	{ .name = "STATUS",
+	    .words =
+		"idle starting working needs_review reviewing rejected "
+		"rebasing no_changes accepting paused limited error offline" },
 };
 
 static int
@@ -126,21 +127,29 @@ add_verbs(const struct cli_command *command, struct buf *out)
 	}
 }
 
-/* The verbs of "list | show REF" that take saved work; the same. */
-static void
-add_ref_verbs(const struct cli_command *command, struct buf *out)
-{
-	const char *p = command->usage;
-	size_t before = out->len, len;
+/* For each verb whose argument is on a list: "show ID". */
+typedef void verb_fn(const struct cli_command *command, const char *verb,
+    const char *list, struct buf *out);
 
-	for (; *p != '\0'; p += strcspn(p, "|")) {
+static void
+each_verb_list(const struct cli_command *command, verb_fn *fn, struct buf *out)
+{
+	cleanup_buf struct buf verbs = BUF_INIT;
+	const char *p = command->usage;
+
+	add_verbs(command, &verbs);
+	for (; verbs.len > 0 && *p != '\0'; p += strcspn(p, "|")) {
+		cleanup_free char *verb = NULL, *name = NULL;
+		int value;
+
 		p += strspn(p, "| ");
-		len = strcspn(p, " |");
-		if (strncmp(p + len, " REF", 4) != 0)
-			continue;
-		if (out->len > before)
-			buf_addc(out, ' ');
-		buf_add(out, p, len);
+		verb = xstrndup(p, strcspn(p, " |"));
+		p += strlen(verb);
+		p += strspn(p, " ");
+		name = xstrndup(p, strcspn(p, " |"));
+		value = value_find(name);
+		if (value >= 0 && values[value].list != NULL)
+			fn(command, verb, values[value].list, out);
 	}
 }
 
@@ -187,24 +196,19 @@ bash_values(const struct cli_command *command, struct buf *out)
 		else if (add_value_words(value, &words))
 			buf_addf(out, "words='%s' flags= ;;\n", words.data);
 		else
-			buf_adds(out,
-			    "words=$(llmc completion workers "
-			    "2>/dev/null) flags= ;;\n");
+			buf_addf(out,
+			    "words=$(llmc completion %s 2>/dev/null) flags= "
+			    ";;\n",
+			    values[value].list);
 	}
 }
 
 static void
-bash_refs(const struct cli_command *command, struct buf *out)
+bash_verb(const struct cli_command *command, const char *verb, const char *list,
+    struct buf *out)
 {
-	cleanup_buf struct buf verbs = BUF_INIT;
-	char *rest, *verb;
-
-	add_ref_verbs(command, &verbs);
-	rest = verbs.data;
-	while (verbs.len > 0 && (verb = strsep(&rest, " ")) != NULL)
-		buf_addf(out,
-		    "\t%s%s) words=$(llmc completion salvage 2>/dev/null) ;;\n",
-		    command->name, verb);
+	buf_addf(out, "\t%s%s) words=$(llmc completion %s 2>/dev/null) ;;\n",
+	    command->name, verb, list);
 }
 
 static void
@@ -253,12 +257,11 @@ completion_bash(struct buf *out)
 		if (!cli_commands[i]->hidden)
 			bash_command(cli_commands[i], out);
 	buf_adds(out, "\tesac\n\tcase $command$prev in\n");
-	for (size_t i = 0; cli_commands[i] != NULL; i++) {
-		if (cli_commands[i]->hidden)
-			continue;
-		bash_values(cli_commands[i], out);
-		bash_refs(cli_commands[i], out);
-	}
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (!cli_commands[i]->hidden) {
+			bash_values(cli_commands[i], out);
+			each_verb_list(cli_commands[i], bash_verb, out);
+		}
 	buf_adds(out,
 	    "\t*--root) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n"
 	    "\tesac\n"
@@ -299,7 +302,7 @@ zsh_value(const char *name, struct buf *out)
 	else if (add_value_words(value, &words))
 		buf_addf(out, "(%s)", words.data);
 	else
-		buf_adds(out, "_llmc_workers");
+		buf_addf(out, "_llmc_%s", values[value].list);
 }
 
 static void
@@ -319,19 +322,50 @@ zsh_flags(const struct cli_command *command, const struct cli_flag *flags,
 	}
 }
 
+/* A function for each list, and one for what follows a verb. */
+static void
+zsh_lists(struct buf *out)
+{
+	for (size_t i = 0; i < nitems(values); i++)
+		if (values[i].list != NULL &&
+		    strcmp(values[i].name, "TARGET") != 0)
+			buf_addf(out,
+			    "_llmc_%s()\n{\n\tlocal -a names\n"
+			    "\tnames=(${(f)\"$(llmc completion %s "
+			    "2>/dev/null)\"})\n\tcompadd -a names\n}\n",
+			    values[i].list, values[i].list);
+}
+
+static void
+zsh_verb(const struct cli_command *command, const char *verb, const char *list,
+    struct buf *out)
+{
+	buf_addf(out, "\t%s%s) _llmc_%s ;;\n", command->name, verb, list);
+}
+
+static void
+zsh_argument(struct buf *out)
+{
+	buf_adds(out, "_llmc_argument()\n{\n\tcase $words[1]$words[2] in\n");
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (!cli_commands[i]->hidden)
+			each_verb_list(cli_commands[i], zsh_verb, out);
+	buf_adds(out, "\tesac\n}\n");
+}
+
 static void
 zsh_command(const struct cli_command *command, struct buf *out)
 {
-	cleanup_buf struct buf verbs = BUF_INIT, refs = BUF_INIT;
+	cleanup_buf struct buf verbs = BUF_INIT;
 
 	add_verbs(command, &verbs);
-	add_ref_verbs(command, &refs);
 	buf_addf(out, "\t%s)\n\t\t_arguments", command->name);
 	zsh_flags(NULL, cli_global_flags, out);
 	zsh_flags(command, command->flags, out);
 	if (verbs.len > 0)
-		buf_addf(out, " \\\n\t\t\t'1:what:(%s)'%s", verbs.data,
-		    refs.len > 0 ? " '*:ref:_llmc_salvage'" : "");
+		buf_addf(out,
+		    " \\\n\t\t\t'1:what:(%s)' '*:argument:_llmc_argument'",
+		    verbs.data);
 	else if (takes_workers(command))
 		buf_adds(out, " \\\n\t\t\t'*:worker:_llmc_workers'");
 	else if (takes_commands(command))
@@ -344,12 +378,11 @@ completion_zsh(struct buf *out)
 {
 	buf_adds(out,
 	    "#compdef llmc\n# zsh completion for llmc; generated by llmc "
-	    "completion zsh\n_llmc_workers()\n{\n\tlocal -a names\n"
-	    "\tnames=(${(f)\"$(llmc completion workers 2>/dev/null)\"})\n"
-	    "\tcompadd -a names\n}\n_llmc_salvage()\n{\n\tlocal -a names\n"
-	    "\tnames=(${(f)\"$(llmc completion salvage 2>/dev/null)\"})\n"
-	    "\tcompadd -a names\n}\n_llmc_commands()\n{\n\tlocal -a commands\n"
-	    "\tcommands=(\n");
+	    "completion zsh\n");
+	zsh_lists(out);
+	zsh_argument(out);
+	buf_adds(
+	    out, "_llmc_commands()\n{\n\tlocal -a commands\n\tcommands=(\n");
 	for (size_t i = 0; cli_commands[i] != NULL; i++) {
 		if (cli_commands[i]->hidden)
 			continue;
@@ -407,9 +440,9 @@ fish_flags(const struct cli_flag *flags, const char *condition, struct buf *out)
 		else if (add_value_words(value, &words))
 			buf_addf(out, " -x -a '%s'", words.data);
 		else
-			buf_adds(out,
-			    " -x -a '(llmc completion workers "
-			    "2>/dev/null)'");
+			buf_addf(out,
+			    " -x -a '(llmc completion %s 2>/dev/null)'",
+			    values[value].list);
 		buf_addc(out, '\n');
 	}
 }
@@ -431,11 +464,22 @@ fish_switched(const struct cli_command *command, struct buf *out)
 }
 
 static void
+fish_verb(const struct cli_command *command, const char *verb, const char *list,
+    struct buf *out)
+{
+	buf_addf(out,
+	    "complete -c llmc -n '__fish_seen_subcommand_from %s; and "
+	    "__fish_seen_subcommand_from %s' -a '(llmc completion %s "
+	    "2>/dev/null)'\n",
+	    command->name, verb, list);
+}
+
+static void
 fish_command(const struct cli_command *command, struct buf *out)
 {
 	cleanup_free char *condition =
 	    xasprintf(" -n '__fish_seen_subcommand_from %s'", command->name);
-	cleanup_buf struct buf verbs = BUF_INIT, refs = BUF_INIT;
+	cleanup_buf struct buf verbs = BUF_INIT;
 
 	buf_addf(out, "complete -c llmc -n __fish_use_subcommand -a %s -d '",
 	    command->name);
@@ -450,13 +494,7 @@ fish_command(const struct cli_command *command, struct buf *out)
 		    "complete -c llmc%s -a '(llmc completion workers "
 		    "2>/dev/null)'\n",
 		    condition);
-	add_ref_verbs(command, &refs);
-	if (refs.len > 0)
-		buf_addf(out,
-		    "complete -c llmc -n '__fish_seen_subcommand_from %s; and "
-		    "__fish_seen_subcommand_from %s' -a '(llmc completion "
-		    "salvage 2>/dev/null)'\n",
-		    command->name, refs.data);
+	each_verb_list(command, fish_verb, out);
 	fish_flags(command->flags, condition, out);
 	fish_switched(command, out);
 }
@@ -475,44 +513,6 @@ completion_fish(struct buf *out)
 
 /* --- the command ----------------------------------------------------- */
 
-/* Prints no errors: a shell asks in the middle of a line. */
-static bool
-find_workspace(struct cli *cli)
-{
-	int r = cli->root_option != NULL ?
-	    workspace_at(cli->root_option, &cli->workspace, NULL) :
-	    workspace_find(".", &cli->workspace, NULL);
-
-	return r == 0;
-}
-
-static void
-completion_salvage(struct cli *cli)
-{
-	static const char *const ask[] = { "for-each-ref",
-		"--format=%(refname:lstrip=3)", ROSTER_SALVAGE, NULL };
-
-	if (find_workspace(cli) &&
-	    git_ask(cli->workspace.root, ask, &cli->text, NULL) == 0 &&
-	    cli->text.len > 0)
-		buf_addc(&cli->text, '\n');
-}
-
-static void
-completion_workers(struct cli *cli)
-{
-	cleanup_free char *recovered = NULL;
-	struct state state;
-
-	if (!find_workspace(cli) ||
-	    state_file_load(
-		&cli->workspace, clock_wall_ms(), &state, &recovered, NULL) < 0)
-		return;
-	for (size_t i = 0; i < state.count; i++)
-		buf_addf(&cli->text, "%s\n", state.workers[i]->name);
-	state_release(&state);
-}
-
 static int
 completion_done(struct cli *cli, const char *of)
 {
@@ -527,13 +527,6 @@ completion_run(struct cli *cli, const struct cli_args *args)
 {
 	static const struct {
 		const char *name;
-		void (*print)(struct cli *cli);
-	} names[] = {
-		{ "workers", completion_workers },
-		{ "salvage", completion_salvage },
-	};
-	static const struct {
-		const char *name;
 		void (*print)(struct buf *out);
 	} shells[] = {
 		{ "bash", completion_bash },
@@ -541,11 +534,8 @@ completion_run(struct cli *cli, const struct cli_args *args)
 		{ "fish", completion_fish },
 	};
 
-	for (size_t i = 0; i < nitems(names); i++)
-		if (strcmp(names[i].name, args->list[0]) == 0) {
-			names[i].print(cli);
-			return completion_done(cli, args->list[0]);
-		}
+	if (completion_words_add(cli, args->list[0]))
+		return completion_done(cli, args->list[0]);
 	for (size_t i = 0; i < nitems(shells); i++)
 		if (strcmp(shells[i].name, args->list[0]) == 0) {
 			shells[i].print(&cli->text);
@@ -557,13 +547,12 @@ completion_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_completion = {
 	.name = "completion",
-	.usage = "bash | zsh | fish | workers | salvage",
+	.usage = "bash | zsh | fish | workers | tasks | keys | salvage",
 	.summary = "print the completion script of a shell (internal)",
 	.help =
 	    "The scripts are generated from the table of commands and "
-	    "installed with llmc.\nThey call llmc completion workers for the "
-	    "names of the workers, and llmc\ncompletion salvage for those of "
-	    "saved work.\n",
+	    "installed with llmc.\nThey call llmc completion workers, tasks, keys "
+	    "and salvage for words that only\nthe repository knows.\n",
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,

@@ -281,12 +281,22 @@ START_TEST(completion_knows_commands_and_workers)
 		{ "llmc start --worker ev", "eve" },
 		{ "llmc wait adam --until needs", "needs_review" },
 		{ "llmc --root . logs --level d", "debug" },
+		{ "llmc config get tmux.ro", "tmux.rows" },
+		{ "llmc config set tmux.ro", "tmux.rows" },
+		{ "llmc task edit my-", "my-task.md" },
+		{ "llmc events --task my-", "my-task.md" },
+		{ "llmc events --kind task_ret", "task_retry" },
+		{ "llmc pause ad", "adam" },
+		{ "llmc stop ev", "eve" },
 	};
 
 	fleet_do("add", "adam", NULL);
 	fleet_do("add", "eve", NULL);
 	e2e_git(fleet_root(), "update-ref",
 	    "refs/llmc/salvage/adam/20260131T081530Z-t17", "HEAD", NULL);
+	e2e_sh(fleet_root(),
+	    "mkdir -p .llmc/tasks/todo; echo x "
+	    ">.llmc/tasks/todo/my-task.md");
 	for (size_t i = 0; i < nitems(checks); i++) {
 		struct e2e_run *run = e2e_sh(fleet_root(),
 		    e2e_path("PATH=\"$(dirname \"$LLMC\"):$PATH\" bash -c '"
@@ -300,6 +310,10 @@ START_TEST(completion_knows_commands_and_workers)
 		ck_assert_str_eq(run->out, e2e_path("%s\n", checks[i][1]));
 	}
 	e2e_has(fleet_do("completion", "zsh", NULL)->out, "#compdef llmc");
+	e2e_has(fleet_do("completion", "zsh", NULL)->out,
+	    "\ttaskshow) _llmc_tasks ;;\n");
+	e2e_has(fleet_do("completion", "fish", NULL)->out,
+	    "and __fish_seen_subcommand_from get' -a '(llmc completion keys");
 	e2e_has(fleet_do("completion", "fish", NULL)->out,
 	    "complete -c llmc -n __fish_use_subcommand -a status");
 }

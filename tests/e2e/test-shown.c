@@ -419,7 +419,7 @@ START_TEST(shells_complete_the_new_commands)
 {
 	const char *bash = shown_must("completion", "bash", NULL)->out;
 
-	e2e_has(bash, "words='add list show priority retry drop'");
+	e2e_has(bash, "words='add list show edit priority retry drop'");
 	e2e_has(bash, "--task-pool-command");
 	e2e_has(bash, "task--file) COMPREPLY=($(compgen -f");
 	e2e_has(bash, "task--priority) words='urgent high normal low' ");
@@ -427,7 +427,7 @@ START_TEST(shells_complete_the_new_commands)
 	    "\tresume)\n\t\tflags+=''\n\t\twords=$(llmc completion "
 	    "workers");
 	e2e_has(shown_must("completion", "zsh", NULL)->out,
-	    "'1:what:(add list show priority retry drop)'");
+	    "'1:what:(add list show edit priority retry drop)'");
 	e2e_has(shown_must("completion", "fish", NULL)->out, "-a events -d");
 }
 END_TEST

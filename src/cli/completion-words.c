@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "cli.h"
+#include "completion-words.h"
+#include "git-ask.h"
+#include "json.h"
+#include "mem.h"
+#include "roster.h"
+#include "settings-table.h"
+#include "taskbook.h"
+#include "worker.h"
+
+static void
+add_workers(struct cli *cli)
+{
+	struct state state;
+
+	if (roster_load(cli, &state) != CLI_OK)
+		return;
+	for (size_t i = 0; i < state.count; i++)
+		buf_addf(&cli->text, "%s\n", state.workers[i]->name);
+	state_release(&state);
+}
+
+/* What list shows; a name with a blank in it cannot be completed. */
+static void
+add_tasks(struct cli *cli)
+{
+	struct taskbook book;
+
+	if (taskbook_load(cli, 0, &book) != CLI_OK)
+		return;
+	for (size_t i = 0; i < json_object_array_length(book.entries); i++) {
+		const char *name =
+		    taskbook_name(json_object_array_get_idx(book.entries, i));
+
+		if (strpbrk(name, " \t\r\n") == NULL)
+			buf_addf(&cli->text, "%s\n", name);
+	}
+	taskbook_release(&book);
+}
+
+static void
+add_keys(struct cli *cli)
+{
+	for (size_t i = 0; i < settings_table_count; i++)
+		buf_addf(&cli->text, "%s\n", settings_table[i].path);
+}
+
+static void
+add_refs(struct cli *cli)
+{
+	const char *const ask[] = { "for-each-ref",
+		"--format=%(refname:lstrip=3)", ROSTER_SALVAGE, NULL };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (git_ask(cli->workspace.root, ask, &text, NULL) == 0 && text.len > 0)
+		buf_addf(&cli->text, "%s\n", text.data);
+}
+
+static const struct {
+	const char *name;
+	void (*add)(struct cli *cli);
+} lists[] = {
+	{ "workers", add_workers },
+	{ "tasks", add_tasks },
+	{ "keys", add_keys },
+	{ "salvage", add_refs },
+};
+
+bool
+completion_words_add(struct cli *cli, const char *list)
+{
+	for (size_t i = 0; i < nitems(lists); i++) {
+		if (strcmp(lists[i].name, list) != 0)
+			continue;
+		cli->silent = true;
+		if (cli_find_workspace(cli, CLI_NEEDS_REPO) == CLI_OK)
+			lists[i].add(cli);
+		return true;
+	}
+	return false;
+}
