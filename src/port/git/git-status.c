@@ -46,11 +46,12 @@ status_changed(const char *record, struct git_status_entry *entry)
 bool
 git_status_next(struct git_records *records, struct git_status_entry *ret_entry)
 {
-	struct git_status_entry entry = { 0 };
 	const char *record;
 	bool good;
 
 	while ((record = git_records_next(records)) != NULL) {
+		struct git_status_entry entry = { 0 };
+
 		switch (record[0]) {
 		case '#':
 			good = status_header(record, &entry);
