@@ -108,15 +108,15 @@ const struct cli_command cmd_accept = {
 	.summary = "land a worker's work on the default branch, as one commit",
 	.help =
 	    "Lands exactly the commit that you reviewed. Without a name, that "
-	    "is the work you\nreviewed last. With a name, it is what you "
-	    "reviewed of this worker, or its current\ncommit if you reviewed "
-	    "nothing. If the worker has another commit by now,\nuncommitted "
-	    "changes or another branch, nothing lands, and the message says "
-	    "what is\ndifferent.\n\n"
-	    "The work is rebased and squashed into one commit, and the default "
-	    "branch moves\nto it. A checkout of that branch moves along, "
-	    "unless it has uncommitted changes.\nA conflict goes back to the "
-	    "worker; the work lands when the conflict is resolved.\n",
+	    "is the work\nyou reviewed last. With a name, it is what you "
+	    "reviewed of this worker, or its\ncurrent commit if you reviewed "
+	    "nothing. If the worker has another commit by\nnow, uncommitted "
+	    "changes or another branch, nothing lands, and the message says\n"
+	    "what is different.\n\nThe work is rebased and squashed into one "
+	    "commit, and the default branch moves\nto it. A checkout of that "
+	    "branch moves along, unless it has uncommitted\nchanges. A "
+	    "conflict goes back to the worker; the work lands when the conflict"
+	    "\nis resolved.\n",
 	.flags = accept_flags,
 	.max_args = 1,
 	.method = "worker.accept",

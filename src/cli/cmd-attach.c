@@ -79,12 +79,12 @@ const struct cli_command cmd_attach = {
 	.summary = "attach to a session",
 	.help =
 	    "TARGET is a worker, a console, overseer (during a remediation), "
-	    "or the name of a\nsession. You can watch, or type into it. Detach "
+	    "or the name of\na session. You can watch, or type into it. Detach "
 	    "with the keys of tmux, by\ndefault Ctrl-b d; the agent carries "
 	    "on. Inside the same tmux server, the client\nswitches to the "
-	    "session; inside another one, you are asked whether to attach "
-	    "inside\nof it (--nested: yes). Detach from there with its prefix "
-	    "twice: Ctrl-b Ctrl-b d.\n",
+	    "session; inside another one, you are asked whether to attach\n"
+	    "inside of it (--nested: yes). Detach from there with its prefix "
+	    "twice: Ctrl-b\nCtrl-b d.\n",
 	.flags = attach_flags,
 	.min_args = 1,
 	.max_args = 1,

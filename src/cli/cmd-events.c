@@ -176,11 +176,12 @@ const struct cli_command cmd_events = {
 	.usage = "[--follow] [--lines N] [--worker WORKER] [--task ID] "
 		 "[--kind KIND]",
 	.summary = "show the events of auto mode",
-	.help = "Prints one line per event, in local time; times in JSON are "
-		"UTC. With --follow\nand --json, every event is one line of "
-		"JSON.\n\n--worker, --task and --kind can be given several "
-		"times: what matches one of each is\nshown. A kind is what "
-		"--json shows as type, such as task_finished or failure.\n",
+	.help =
+	    "Prints one line per event, in local time; times in JSON are UTC. "
+	    "With --follow\nand --json, every event is one line of JSON.\n\n"
+	    "--worker, --task and --kind can be given several times: what "
+	    "matches one of\neach is shown. A kind is what --json shows as "
+	    "type, such as task_finished or\nfailure.\n",
 	.flags = events_flags,
 	.letters = "fn",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -223,13 +223,14 @@ const struct cli_command cmd_landing = {
 	.name = "landing",
 	.usage = "[--follow]",
 	.summary = "show what waits to land, and why",
-	.help = "One line for each piece of work in the landing queue, in the "
-		"order in which it\nlands: its state, the slot of the running "
-		"check that covers it, when it is\nexpected to land, and why "
-		"it waits. Then the check command: how long it takes and\nhow "
-		"often it contradicts itself; and with repo.push, whether the "
-		"last landing is\npushed. With --follow and --json, every "
-		"change is one line of JSON.\n",
+	.help =
+	    "One line for each piece of work in the landing queue, in the "
+	    "order in which it\nlands: its state, the slot of the running "
+	    "check that covers it, when it is\nexpected to land, and why it "
+	    "waits. Then the check command: how long it takes\nand how often "
+	    "it contradicts itself; and with repo.push, whether the last\n"
+	    "landing is pushed. With --follow and --json, every change is one "
+	    "line of JSON.\n",
 	.flags = landing_flags,
 	.method = "landing.list",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -115,7 +115,7 @@ const struct cli_command cmd_reject = {
 	    "The worker keeps its conversation and its commits, and is told to "
 	    "fix what TEXT\nsays. TEXT - reads standard input; without TEXT, "
 	    "an editor opens and shows the\ndiff. If the worker has another "
-	    "commit than the one you reviewed, nothing is sent.\n",
+	    "commit than the one you reviewed, nothing is\nsent.\n",
 	.flags = reject_flags,
 	.max_args = 1,
 	.method = "worker.reject",

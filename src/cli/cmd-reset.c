@@ -163,13 +163,13 @@ const struct cli_command cmd_reset = {
 	.name = "reset",
 	.usage = "[WORKER | --all] [--failed REASON] [--yes]",
 	.summary = "reset a worker to the default branch, without a task",
-	.help = "Ends the session, saves work that has not landed for llmc "
-		"salvage, resets the\nbranch and the worktree to the default "
-		"branch, and forgets the task. A running\ndaemon starts a new "
-		"session. In auto mode the task waits for a worker "
-		"again; with --failed REASON\nthe attempt counts, as one that "
-		"failed for that reason. Asks first; without a\nterminal, "
-		"--yes is required.\n",
+	.help =
+	    "Ends the session, saves work that has not landed for llmc "
+	    "salvage, resets the\nbranch and the worktree to the default "
+	    "branch, and forgets the task. A running\ndaemon starts a new "
+	    "session. In auto mode the task waits for a worker again;\nwith "
+	    "--failed REASON the attempt counts, as one that failed for that "
+	    "reason.\nAsks first; without a terminal, --yes is required.\n",
 	.flags = reset_flags,
 	.max_args = 1,
 	.repairs = true,

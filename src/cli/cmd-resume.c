@@ -31,12 +31,11 @@ const struct cli_command cmd_resume = {
 	.summary = "let paused workers and parked tasks continue",
 	.help =
 	    "For workers that you have paused or stopped (llmc pause, llmc "
-	    "stop), and for those\nthat paused by themselves; llmc status "
-	    "says why. When the budget of the\nday is used up, all of auto "
-	    "mode pauses; a task that has used up its own is parked\nand its "
-	    "worker does another one. Resuming grants the same amount once "
-	    "more.\nWithout a name, everything that is paused or parked "
-	    "continues.\n",
+	    "stop), and for\nthose that paused by themselves; llmc status says "
+	    "why. When the budget of the\nday is used up, all of auto mode "
+	    "pauses; a task that has used up its own is\nparked and its worker "
+	    "does another one. Resuming grants the same amount once\nmore. "
+	    "Without a name, everything that is paused or parked continues.\n",
 	.max_args = 1,
 	.method = "auto.resume",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

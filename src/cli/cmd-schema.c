@@ -41,7 +41,7 @@ static const struct shape error_shape = {
 		{ .name = "error", .type = SHAPE_OBJECT, .of = &error_detail },
 		{ .name = NULL },
 	    },
-	.help = "printed by any command that fails",
+	.help = "printed by any command that fails\n",
 };
 
 static const struct shape_field error_field = { .type = SHAPE_OBJECT,

@@ -227,8 +227,8 @@ const struct cli_command cmd_start = {
 	.help =
 	    "Chooses the first free worker by name, resets it to the default "
 	    "branch, and\nsends it the task as a new conversation. If no "
-	    "worker is free but the session of one\nis still starting, waits "
-	    "for it. Without a task on the command line, an editor\nopens: "
+	    "worker is free but the session\nof one is still starting, waits "
+	    "for it. Without a task on the command line, an\neditor opens: "
 	    "$EDITOR, $VISUAL or vi.\n",
 	.flags = start_flags,
 	.method = "worker.start",

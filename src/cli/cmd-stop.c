@@ -34,9 +34,9 @@ const struct cli_command cmd_stop = {
 	.summary = "end the session of a worker, keep its work",
 	.help =
 	    "A turn that is running is interrupted. The worktree, the task and "
-	    "the conversation\nstay: llmc resume starts a session that "
-	    "continues from there. Until then the\nworker takes no new task. "
-	    "To stop everything, use llmc down; to let a worker\nfinish its "
+	    "the\nconversation stay: llmc resume starts a session that "
+	    "continues from there.\nUntil then the worker takes no new task. "
+	    "To stop everything, use llmc down; to\nlet a worker finish its "
 	    "turn first, llmc pause.\n",
 	.min_args = 1,
 	.max_args = 1,

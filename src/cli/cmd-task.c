@@ -28,7 +28,7 @@ enum {
 
 static const struct cli_flag task_flags[] = {
 	[FLAG_FILE] = { "file", "FILE",
-	    "for add and edit: read the text from FILE; - is standard input" },
+	    "for add and edit: take the text from FILE (- is stdin)" },
 	[FLAG_PRIORITY] = { "priority", "PRIORITY",
 	    "for add: urgent, high, normal or low" },
 	[FLAG_ALL] = { "all", NULL,
@@ -401,7 +401,7 @@ const struct cli_command cmd_task = {
 	    "show      everything that is known about one task, with its "
 	    "history\n"
 	    "edit      change the text of a task that nobody has taken yet, or "
-	    "that failed, in\n          an editor ($EDITOR, $VISUAL or vi)\n"
+	    "that failed,\n          in an editor ($EDITOR, $VISUAL or vi)\n"
 	    "priority  make a task urgent, high, normal or low\n"
 	    "retry     do a task again that failed or has landed\n"
 	    "drop      remove a task; its file goes to the folder's trash\n\n"
