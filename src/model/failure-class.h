@@ -41,7 +41,7 @@ extern const size_t failure_class_count;
 
 /* The daemon's exit status for the class root_gone: there is no folder for a
  * record. */
-#define FAILURE_EXIT_ROOT_GONE 3
+#define FAILURE_EXIT_ROOT_GONE 73
 
 const char *failure_scope_name(enum failure_scope scope);
 const char *failure_help_name(enum failure_help help);

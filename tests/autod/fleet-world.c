@@ -108,7 +108,8 @@ void
 fleet_world_begin(struct fleet_world *world, const char *settings)
 {
 	cleanup_free char *text =
-	    xasprintf("%s\n[daemon]\npatrol_interval = \"1h\"\n%s",
+	    xasprintf("%s\n[daemon]\npatrol_interval = \"1h\"\n"
+		      "[overseer]\nstall_timeout = \"7d\"\n%s",
 		settings != NULL ? settings : "",
 		settings != NULL && strstr(settings, "[defaults]") != NULL ?
 		    "" :

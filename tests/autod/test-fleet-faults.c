@@ -106,14 +106,10 @@ static const struct cancel_row {
 	const char *salvaged; /* refs when it has ended */
 } cancel_rows[] = {
 	{ "worker.reset", "end-session", false, "0" },
-	{ "worker.reset", "salvage", false, "1" },
-	{ "worker.reset", "worktree", false, "1" },
 	{ "worker.reset", "reset", false, "1" },
 	{ "worker.nuke", "end-session", false, "0" },
-	{ "worker.nuke", "salvage", false, "1" },
 	{ "worker.nuke", "remove", true, "1" },
 	{ "worker.start", "write", false, "0" },
-	{ "worker.start", "salvage", false, "1" },
 	{ "worker.start", "reset", false, "1" },
 };
 
@@ -215,7 +211,8 @@ static const struct pair_row {
 } pair_rows[] = {
 	{ "worker.reset", "worker.reset", API_BUSY },
 	{ "worker.reset", "worker.nuke", API_BUSY },
-	{ "worker.reset", "worker.start", API_BUSY },
+	/* It waits for the reset, whose session cannot start here. */
+	{ "worker.reset", "worker.start", API_STATUS },
 	{ "worker.nuke", "worker.reset", API_BUSY },
 	{ "worker.nuke", "worker.nuke", API_BUSY },
 	{ "worker.start", "worker.reset", API_BUSY },

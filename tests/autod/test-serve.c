@@ -118,7 +118,7 @@ START_TEST(a_row_that_nobody_carries_out)
 		count++;
 	}
 	/* The landing floor and auto mode are not here. */
-	ck_assert_int_eq(count, 11);
+	ck_assert_int_eq(count, 12);
 	assert_served(&world, "auto.resume", "{}");
 	ck_assert_int_eq(h.calls, 1);
 	floor_world_end(&world);

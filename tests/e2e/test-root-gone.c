@@ -67,7 +67,7 @@ START_TEST(a_daemon_without_its_folder_ends_with_words)
 	auto_wait_gate("a");
 	agent = fleet_agent_pid("auto-1");
 	remove_folder();
-	ck_assert_int_eq(auto_wait_exit(), 3);
+	ck_assert_int_eq(auto_wait_exit(), 73);
 	e2e_has(auto_output(), "was removed or replaced");
 	e2e_has(e2e_read(e2e_path("%s/told", unit_scratch())),
 	    "was removed or replaced");

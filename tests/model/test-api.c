@@ -107,12 +107,13 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "worker.add worker.nuke worker.reset worker.pause worker.stop "
 	    "worker.accept worker.pick "
 	    "landing.revert "
-	    "task.add task.priority task.retry task.drop");
+	    "task.add task.edit task.priority task.retry task.drop");
 	/* Nothing that lands, takes work away, spends, or stops the daemon. */
 	assert_flagged(API_AGENT,
 	    "hook.event worker.add worker.start worker.message worker.reject "
 	    "worker.rebase worker.review worker.wait landing.list task.add "
-	    "task.priority task.retry task.drop daemon.info events.follow");
+	    "task.edit task.priority task.retry task.drop daemon.info "
+	    "events.follow");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
 	assert_flagged(API_STREAM, "events.follow");
 	assert_flagged(API_EARLY, "daemon.stop");
