@@ -239,6 +239,14 @@ is_same(const char *before, const struct buf *after)
 	return len == n && memcmp(before, after->data, n) == 0;
 }
 
+static void
+add_changed(struct cli *cli, const char *key)
+{
+	buf_adds(&cli->text, "Changed ");
+	text_add_visible(&cli->text, key, strlen(key), false);
+	buf_adds(&cli->text, ".\n");
+}
+
 static int
 edit_text(
     struct cli *cli, const char *key, const char *before, const char *file)
@@ -256,9 +264,8 @@ edit_text(
 		json_set_string(params, "before", before);
 		json_set_string(params, "text", draft.text.data);
 		status = remote_call(cli, "task.edit", params, 0, &cli->result);
-		buf_adds(&cli->text, "Changed ");
-		text_add_visible(&cli->text, key, strlen(key), false);
-		buf_adds(&cli->text, ".\n");
+		if (status == CLI_OK)
+			add_changed(cli, key);
 	}
 	return draft_end(cli, &draft, status);
 }

@@ -95,8 +95,8 @@ judge_root(const struct preflight_facts *f, struct buf *detail)
 	if (!f->is_root || f->allow_root || !mode_is(f, "bypassPermissions"))
 		return GOOD;
 	buf_adds(detail,
-	    "Claude Code refuses bypassPermissions as root; use another user, "
-	    "or type:");
+	    "Claude Code refuses bypassPermissions as root: use another user, "
+	    "or allow it");
 	return BAD("llmc config set defaults.allow_root true");
 }
 

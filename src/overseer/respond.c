@@ -332,7 +332,8 @@ reset_next(struct resets *r)
 	if (name != NULL && !o->stopping &&
 	    child_spawn(o->loop, &spec, on_reset, r, NULL, NULL) == 0)
 		return;
-	start_after(o, r->delay_ms);
+	if (!o->stopping && o->state != STATE_TERMINATED)
+		start_after(o, r->delay_ms);
 	strv_free(r->names);
 	free(r);
 }

@@ -154,9 +154,12 @@ static int
 on_spooled(const char *id, struct json_object *event, void *arg)
 {
 	struct hooks *hooks = arg;
+	int64_t now = clock_mono_us();
 	struct taken *taken;
 
-	if (clock_mono_us() > hooks->until_us)
+	if (hooks->until_us == 0)
+		hooks->until_us = now + DRAIN_US;
+	else if (now > hooks->until_us)
 		return -EAGAIN;
 	take(hooks, NULL, event);
 	taken = xcalloc(1, sizeof *taken);
@@ -185,7 +188,8 @@ drained(struct hooks *hooks)
 	}
 }
 
-/* A part of it, so that the loop can serve others. */
+/* A part of it, so that the loop can serve others; at least one event, however
+ * long it takes to list the folder. */
 static void
 drain(void *arg)
 {
@@ -193,7 +197,7 @@ drain(void *arg)
 	struct err err = { 0 };
 	int r;
 
-	hooks->until_us = clock_mono_us() + DRAIN_US;
+	hooks->until_us = 0;
 	r = spool_drain(
 	    hooks->spool, DRAIN_MAX, is_taken, on_spooled, hooks, &err);
 	if (r < 0 && r != -EAGAIN)

@@ -264,11 +264,13 @@ server_listen(struct server *server, struct err *err)
 	server->fd = r;
 	if (lstat(server->path, &st) == -1)
 		return err_errno(err, -errno, "%s", server->path);
+	if (listen(server->fd, BACKLOG) == -1) {
+		r = -errno;
+		unlink(server->path); /* nobody would answer there */
+		return err_errno(err, r, "cannot listen at %s", server->path);
+	}
 	server->dev = st.st_dev;
 	server->ino = st.st_ino;
-	if (listen(server->fd, BACKLOG) == -1)
-		return err_errno(
-		    err, -errno, "cannot listen at %s", server->path);
 	/* The file is older than the listener: make those who watch it look
 	 * again. */
 	utimensat(AT_FDCWD, server->path, NULL, AT_SYMLINK_NOFOLLOW);
