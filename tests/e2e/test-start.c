@@ -42,8 +42,7 @@ START_TEST(two_starts_get_two_workers)
 	fleet_do("add", "eve", NULL);
 	e2e_expect(e2e_sh(fleet_root(),
 		       "\"$LLMC\" start --prompt 'fake: say one' & one=$!\n"
-		       "\"$LLMC\" start --worker eve --prompt 'fake: say two' "
-		       "& two=$!\n"
+		       "\"$LLMC\" start --prompt 'fake: say two' & two=$!\n"
 		       "echo >" GO "\n"
 		       "wait $one && wait $two"),
 	    0, NULL);
