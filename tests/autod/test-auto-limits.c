@@ -144,6 +144,58 @@ START_TEST(everybody_pauses_at_the_budget_of_the_day)
 }
 END_TEST
 
+/* The story: its work is checked while the budget is reached. */
+START_TEST(who_cannot_be_paused_at_once_is_paused_later)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world,
+	    "check_command = \"until test -e ../../go; do sleep 0.05; done; "
+	    "false\"\nrequire_commit = true\n[budget]\nday_tokens = 1000\n");
+
+	fake_session_turn_ends(agent->session, "Done.");
+	ck_assert(agent_is_taken(agent));
+	fake_session_uses(agent->session, 1000);
+	auto_world_told(&world, "fleet_paused; ");
+	floor_world_sh(&world.floor, ">.llmc/go");
+	auto_world_turn(&world, 2);
+	auto_world_patrol(&world);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	/* One that a person resumes works on, the fleet stays paused. */
+	resume(&world, "auto-1");
+	auto_world_turn(&world, 3);
+	fake_session_uses(agent->session, 1100);
+	auto_world_patrol(&world);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	ck_assert_ptr_nonnull(world.core->state.paused);
+	auto_world_end(&world);
+}
+END_TEST
+
+/* The story: what is spent after midnight, before the next patrol, belongs to
+ * the new day. */
+START_TEST(a_new_day_begins_with_what_was_spent_in_it)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "[budget]\nday_tokens = 1000\n");
+
+	fake_session_uses(agent->session, 1000);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	world.core->state.today.day--;
+	fake_session_uses(agent->session, 1300);
+	ck_assert_int_eq(world.core->state.today.tokens, 300);
+	auto_world_patrol(&world);
+	auto_world_turn(&world, 2);
+	ck_assert_ptr_null(world.core->state.paused);
+	/* And its budget holds. */
+	fake_session_uses(agent->session, 2000);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	auto_world_end(&world);
+}
+END_TEST
+
 /* After a restart the transcript is read from its beginning. */
 START_TEST(what_was_used_is_counted_once)
 {
@@ -414,6 +466,8 @@ unit_suite(void)
 	    (const TTest *const[]){ a_task_is_parked_at_its_budget,
 		a_turn_too_many_is_not_begun,
 		everybody_pauses_at_the_budget_of_the_day,
+		who_cannot_be_paused_at_once_is_paused_later,
+		a_new_day_begins_with_what_was_spent_in_it,
 		what_was_used_is_counted_once, NULL });
 	unit_case(suite, "silence",
 	    (const TTest *const[]){

@@ -166,8 +166,8 @@ START_TEST(the_fleet_is_paused_at_the_tokens_of_the_day)
 	auto_wait_event("daemon_startup", NULL);
 	ck_assert_str_eq(fleet_status("auto-1"), "paused");
 	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
-	auto_set("budget.day_tokens", "100000");
 	e2e_has(fleet_do("resume", NULL)->out, "The fleet continues");
+	auto_set("budget.day_tokens", "100000");
 	auto_wait_finished("landed", 2);
 	auto_drain();
 	auto_no_complaints();

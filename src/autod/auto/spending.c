@@ -127,27 +127,35 @@ park_at_task_budget(struct auto_mode *mode, struct agent *agent)
 	return true;
 }
 
-static bool
+static void
+begin_pause(struct core *core, const char *reason)
+{
+	xstrset(&core->state.paused, reason);
+	persist_changed(core);
+	emit(core,
+	    &(struct event){ .kind = EVENT_FLEET_PAUSED, .reason = reason });
+}
+
+/* A worker that an operation has, or that is starting, is paused as soon as it
+ * can be. */
+static void
 pause_at_day_budget(struct auto_mode *mode)
 {
 	struct core *core = mode->core;
 	cleanup_buf struct buf reason = BUF_INIT;
 
-	if (core->state.paused != NULL || !is_day_over(core, &reason))
-		return false;
+	if (!is_day_over(core, &reason))
+		return;
 	buf_adds(&reason, "; continue with: llmc resume, or tomorrow (UTC)");
-	xstrset(&core->state.paused, reason.data);
-	persist_changed(core);
-	emit(core,
-	    &(struct event){
-		.kind = EVENT_FLEET_PAUSED, .reason = reason.data });
+	if (core->state.paused == NULL)
+		begin_pause(core, reason.data);
 	for (size_t i = 0; i < mode->fleet->count; i++) {
 		struct agent *agent = mode->fleet->agents[i];
 
-		if (is_at_work(mode, agent) && !agent_is_taken(agent))
+		if (is_at_work(mode, agent) && !agent_is_taken(agent) &&
+		    !agent->past_budget)
 			pause_worker(agent, reason.data);
 	}
-	return true;
 }
 
 /* The fleet asks before it sends the worker back. */
@@ -160,8 +168,10 @@ spending_turn_ended(struct auto_mode *mode, struct agent *agent)
 void
 spending_check(struct auto_mode *mode, struct agent *agent)
 {
-	if (mode->active && !pause_at_day_budget(mode) && agent != NULL &&
-	    !agent_is_taken(agent))
+	if (!mode->active)
+		return;
+	pause_at_day_budget(mode);
+	if (agent != NULL && !agent_is_taken(agent))
 		park_at_task_budget(mode, agent);
 }
 
@@ -196,36 +206,52 @@ resume_worker(struct agent *agent)
 	agent_tick_later(agent, 1);
 }
 
-void
-spending_patrol(struct auto_mode *mode)
+static void
+end_pause(struct auto_mode *mode)
 {
-	struct core *core = mode->core;
-
 	for (size_t i = 0; i < mode->fleet->count; i++)
-		if (!agent_is_taken(mode->fleet->agents[i]))
-			park_at_task_budget(mode, mode->fleet->agents[i]);
-	if (core->state.paused == NULL || core->state.today.day == today())
+		mode->fleet->agents[i]->past_budget = false;
+	free(take_ptr(&mode->core->state.paused));
+	persist_changed(mode->core);
+}
+
+/* A new day, or a higher budget; what was spent since midnight counts. */
+static void
+resume_at_new_day(struct auto_mode *mode)
+{
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	if (mode->core->state.paused == NULL ||
+	    is_day_over(mode->core, &reason))
 		return;
-	emit(core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
-	free(take_ptr(&core->state.paused));
-	persist_changed(core);
+	emit(mode->core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
+	end_pause(mode);
 	for (size_t i = 0; i < mode->fleet->count; i++)
 		if (mode->fleet->agents[i]->worker->over_budget)
 			resume_worker(mode->fleet->agents[i]);
 	scheduler_look(mode);
 }
 
+void
+spending_patrol(struct auto_mode *mode)
+{
+	for (size_t i = 0; i < mode->fleet->count; i++)
+		if (!agent_is_taken(mode->fleet->agents[i]))
+			park_at_task_budget(mode, mode->fleet->agents[i]);
+	pause_at_day_budget(mode);
+	resume_at_new_day(mode);
+}
+
 /* --- auto.resume ----------------------------------------------------- */
 
 static void
-resume_fleet(struct core *core)
+resume_fleet(struct auto_mode *mode)
 {
-	struct budget_day *day = &core->state.today;
+	struct budget_day *day = &mode->core->state.today;
 
 	day->tokens_allowed = day->tokens;
 	day->cost_allowed = day->cost;
-	free(take_ptr(&core->state.paused));
-	persist_changed(core);
+	end_pause(mode);
 }
 
 static struct json_object *
@@ -241,6 +267,7 @@ resume_workers(struct auto_mode *mode, const char *name)
 		if (agent_is_taken(agent) ||
 		    (name != NULL && strcmp(name, w->name) != 0))
 			continue;
+		agent->past_budget = name != NULL;
 		held = hold_resume(agent);
 		if (w->over_budget)
 			resume_worker(agent);
@@ -282,7 +309,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	}
 	if (fleet)
-		resume_fleet(core);
+		resume_fleet(mode);
 	landing = name == NULL && landings_retry(mode->landings);
 	list = resume_workers(mode, name);
 	resume_tasks(mode, name, list);

@@ -33,6 +33,7 @@ struct agent {
 	int start_failures; /* failed session starts in a row */
 	bool blocked; /* paused by launch-block.c */
 	bool login_lost; /* paused because Claude Code is not logged in */
+	bool past_budget; /* a person lets it work past the budget of the day */
 	bool resuming; /* its last launch resumed a conversation */
 	char *launched_with; /* settings of its last launch; NULL = not ours */
 	int64_t retry_ms; /* monotonic: do not launch before */
