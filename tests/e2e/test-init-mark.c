@@ -151,6 +151,30 @@ START_TEST(untracked_settings_are_the_users_to_edit)
 }
 END_TEST
 
+static void
+break_index(const char *root)
+{
+	e2e_write(e2e_path("%s/.git/index", root), "broken");
+}
+
+/* Nothing else could be repaired while git cannot answer. */
+START_TEST(a_broken_index_forbids_nothing)
+{
+	const char *root = e2e_workspace("r");
+	const char *copy = clone_of(make_trap(), "copy");
+
+	break_index(root);
+	accepted(root);
+	e2e_expect(e2e_llmc(root, "status", NULL), 0, NULL);
+	/* What was accepted is still known. */
+	e2e_expect(e2e_llmc(copy, "init", NULL), 0, NULL);
+	break_index(copy);
+	accepted(copy);
+	e2e_write(config_in(copy), "[tmux]\ncommand = \"other\"\n");
+	refused(copy, "has changed");
+}
+END_TEST
+
 /* One that an earlier version has set up. */
 START_TEST(an_older_root_works_after_one_init)
 {
@@ -205,6 +229,7 @@ unit_suite(void)
 		a_pull_brings_no_settings,
 		tracked_settings_are_accepted_as_they_are,
 		untracked_settings_are_the_users_to_edit,
+		a_broken_index_forbids_nothing,
 		an_older_root_works_after_one_init, only_ones_own_mark_counts,
 		NULL });
 	return s;

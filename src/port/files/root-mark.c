@@ -71,11 +71,20 @@ holds(const struct buf *mark, const struct buf *config)
 	    memcmp(mark->data + len, config->data, config->len) == 0;
 }
 
-int
-root_mark_check(const struct workspace *ws, struct err *err)
+static int
+refuse_changed(const struct workspace *ws, struct err *err)
 {
-	cleanup_buf struct buf mark = BUF_INIT, config = BUF_INIT;
-	int tracked;
+	return err_set(err, -EPERM,
+	    "%s/" CONFIG " is tracked by git and has changed, and settings run "
+	    "commands; look at it, then run: llmc init",
+	    ws->root);
+}
+
+int
+root_mark_judge(
+    const struct workspace *ws, const struct buf *config, struct err *err)
+{
+	cleanup_buf struct buf mark = BUF_INIT;
 
 	if (!workspace_initialised(ws))
 		return err_set(err, -ENOENT,
@@ -85,20 +94,23 @@ root_mark_check(const struct workspace *ws, struct err *err)
 		    "%s/" CONFIG " was not set up here by you, and settings "
 		    "run commands; look at it, then run: llmc init",
 		    ws->root);
-	tracked = is_tracked(ws, err);
-	if (tracked < 0)
-		return tracked;
-	if (tracked == 0)
+	if (holds(&mark, config))
 		return 0;
-	tracked = read_config(ws, &config, err);
-	if (tracked < 0)
-		return tracked;
-	if (holds(&mark, &config))
-		return 0;
-	return err_set(err, -EPERM,
-	    "%s/" CONFIG " is tracked by git and has changed, and settings run "
-	    "commands; look at it, then run: llmc init",
-	    ws->root);
+	return mark.len == strlen(title) ? -EAGAIN : refuse_changed(ws, err);
+}
+
+int
+root_mark_check(const struct workspace *ws, struct err *err)
+{
+	cleanup_buf struct buf config = BUF_INIT;
+	int r;
+
+	/* What cannot be read is told by whoever needs it. */
+	read_config(ws, &config, NULL);
+	r = root_mark_judge(ws, &config, err);
+	if (r != -EAGAIN)
+		return r;
+	return is_tracked(ws, NULL) == 1 ? refuse_changed(ws, err) : 0;
 }
 
 static int

@@ -10,12 +10,19 @@
 #ifndef ROOT_MARK_H
 #define ROOT_MARK_H
 
+struct buf;
 struct err;
 struct workspace;
 
-/* 0; -ENOENT if llmc is not set up here; -EPERM if there are settings that
- * nobody accepted. err says what to type. Asks git, and waits: never from
- * inside a loop. */
+/* May these settings, the text of config.toml, be used? 0; -ENOENT if llmc is
+ * not set up here; -EPERM if nobody accepted them; err says what to type.
+ * -EAGAIN, without words: yes, unless git tracks the file. */
+int root_mark_judge(const struct workspace *workspace, const struct buf *config,
+    struct err *err);
+
+/* The same for the file as it is now, never -EAGAIN: asks git, and waits, so
+ * never from inside a loop. A git that cannot answer (a broken index) forbids
+ * nothing: it is needed to repair that. */
 int root_mark_check(const struct workspace *workspace, struct err *err);
 
 /* Accept the settings as they are now. Asks git too. */
