@@ -32,6 +32,7 @@ static const struct record_field fields[] = {
 	FIELD("work_of", work_of),
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
+	FIELD("blocked", blocked),
 	FIELD("commit", commit),
 	FIELD("reviewed", reviewed),
 	FIELD("self_review", self_review),
@@ -106,6 +107,8 @@ fix_combinations(struct worker *worker)
 	if (!worker_status_may(worker->before, WORKER_PAUSED) ||
 	    worker_waits(worker->before))
 		worker->before = WORKER_OFFLINE;
+	if (worker->status != WORKER_PAUSED)
+		worker->blocked = false;
 	if (session->step != PROMPT_NONE &&
 	    (session->pending == NULL || session->receipt == NULL)) {
 		session_record_forget_pending(session);

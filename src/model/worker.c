@@ -131,6 +131,7 @@ forget_task(struct worker *worker)
 	xstrset(&worker->task, NULL);
 	worker->stalls = 0;
 	worker->over_budget = false;
+	worker->blocked = false;
 	xstrset(&worker->commit, NULL);
 	xstrset(&worker->reviewed, NULL);
 	worker->self_review = false;
@@ -213,7 +214,7 @@ worker_transition(struct worker *worker, enum worker_status to,
 	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
 		worker->until_ms = 0;
 	if (from == WORKER_PAUSED && to != WORKER_PAUSED)
-		worker->over_budget = false;
+		worker->over_budget = worker->blocked = false;
 	worker->status = to;
 	worker->activity_ms = now_ms;
 	if (to != from)

@@ -37,6 +37,7 @@ struct worker {
 			* that the worker has lost; NULL = none, or by hand */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
+	bool blocked; /* paused: its agent cannot be launched yet */
 	char *commit; /* HEAD when it finished */
 	char *reviewed; /* the commit that a person was shown last */
 	bool self_review; /* it reviews its work before a person does */
@@ -87,7 +88,8 @@ void worker_free(struct worker *worker);
  * if the status stays the same);
  * - to limited and paused: remembers the status before, unless it is one of
  *   these two;
- * - from limited: clears until; from paused and to idle: clears over_budget;
+ * - from limited: clears until; from paused and to idle: clears over_budget and
+ *   blocked;
  * - to offline: the session is neither ready nor busy, and no tool is open.
  *
  * A worker that waits for a decision needs no session: it keeps its status when

@@ -233,6 +233,32 @@ START_TEST(a_worker_that_waits_for_trust_goes_on_by_itself)
 }
 END_TEST
 
+START_TEST(a_new_daemon_waits_for_trust_too)
+{
+	fleet_up();
+	fleet_do("add", "adam", NULL);
+	fleet_wait("adam", "paused");
+	fleet_do("down", NULL);
+	fleet_up();
+	ck_assert_str_eq(fleet_status("adam"), "paused");
+	fleet_do("trust", "--onboarding", NULL);
+	fleet_wait("adam", "idle");
+}
+END_TEST
+
+/* Given while no daemon was there to see it. */
+START_TEST(a_new_daemon_finds_the_trust_given)
+{
+	fleet_up();
+	fleet_do("add", "adam", NULL);
+	fleet_wait("adam", "paused");
+	fleet_do("down", NULL);
+	fleet_do("trust", "--onboarding", NULL);
+	fleet_up();
+	fleet_wait("adam", "idle");
+}
+END_TEST
+
 START_TEST(a_worker_that_root_must_allow_goes_on_by_itself)
 {
 	if (geteuid() != 0)
@@ -287,6 +313,26 @@ START_TEST(a_lost_login_waits_for_who_still_works)
 }
 END_TEST
 
+/* Nor one without trust, which a session that died needs again. */
+START_TEST(lost_trust_ends_the_run)
+{
+	const char *home = e2e_path("%s/.claude.json", getenv("HOME"));
+
+	tell_me();
+	fleet_do("trust", "--onboarding", NULL);
+	auto_task("t", "fake: run %s", auto_gate("g"));
+	auto_up("--until-empty", "--concurrency", "1", NULL);
+	auto_wait_gate("g");
+	ck_assert_int_eq(unlink(home), 0);
+	fleet_kill(fleet_agent_pid("auto-1"));
+	ck_assert_int_eq(auto_wait_exit(), 1);
+	auto_failed("login", "llmc trust");
+	auto_wait_shell(e2e_path("grep -q 'llmc trust' '%s'", messages()));
+	ck_assert_int_eq(told(), 1);
+	ck_assert_int_eq(auto_finished(NULL), 0);
+}
+END_TEST
+
 START_TEST(the_overseer_repairs_no_login)
 {
 	tell_me();
@@ -310,9 +356,12 @@ unit_suite(void)
 		unknown_keys_are_warned_of,
 		a_detached_head_has_no_branch,
 		a_worker_that_waits_for_trust_goes_on_by_itself,
+		a_new_daemon_waits_for_trust_too,
+		a_new_daemon_finds_the_trust_given,
 		a_worker_that_root_must_allow_goes_on_by_itself,
 		a_lost_login_ends_the_run,
 		a_lost_login_waits_for_who_still_works,
+		lost_trust_ends_the_run,
 		the_overseer_repairs_no_login,
 	};
 	Suite *s = suite_create("first-run");

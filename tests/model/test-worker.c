@@ -320,6 +320,7 @@ fill(struct worker *worker)
 	xstrset(&worker->task, "t17");
 	worker->stalls = 2;
 	worker->over_budget = true;
+	worker->blocked = true;
 	xstrset(&worker->commit, "abc");
 	xstrset(&worker->reviewed, "abd");
 	worker->self_review = worker->self_reviewed = true;
@@ -353,6 +354,7 @@ START_TEST(idle_forgets_the_task_but_not_the_session)
 	ck_assert_ptr_null(worker->task);
 	ck_assert_int_eq(worker->stalls, 0);
 	ck_assert(!worker->over_budget);
+	ck_assert(!worker->blocked);
 	ck_assert_ptr_null(worker->commit);
 	ck_assert_ptr_null(worker->reviewed);
 	ck_assert(!worker->self_review && !worker->self_reviewed);
@@ -413,7 +415,7 @@ START_TEST(finished_work_ends_the_row_of_crashes_and_keeps_the_task)
 }
 END_TEST
 
-START_TEST(who_leaves_the_pause_is_no_longer_over_budget)
+START_TEST(who_leaves_the_pause_has_no_cause_for_it)
 {
 	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
 
@@ -422,8 +424,9 @@ START_TEST(who_leaves_the_pause_is_no_longer_over_budget)
 	ck_assert(worker->over_budget);
 	move(worker, WORKER_PAUSED, NULL);
 	ck_assert(worker->over_budget);
+	ck_assert(worker->blocked);
 	move(worker, WORKER_WORKING, NULL);
-	ck_assert(!worker->over_budget);
+	ck_assert(!worker->over_budget && !worker->blocked);
 	ck_assert_str_eq(worker->task, "t17");
 	worker->over_budget = true;
 	move(worker, WORKER_LIMITED, "limit");
@@ -580,7 +583,7 @@ unit_suite(void)
 		idle_forgets_the_task_but_not_the_session,
 		a_session_that_has_only_begun_does_not_end_the_row_of_crashes,
 		finished_work_ends_the_row_of_crashes_and_keeps_the_task,
-		who_leaves_the_pause_is_no_longer_over_budget,
+		who_leaves_the_pause_has_no_cause_for_it,
 		working_forgets_the_reason_but_not_the_crashes,
 		error_keeps_its_reason_on_the_way_to_a_retry,
 		offline_session_is_neither_ready_nor_busy,

@@ -6,11 +6,13 @@
 #include "login.h"
 #include "worker.h"
 
+/* Claude Code lacks its login, or something else that only a person can give
+ * (launch-block.h). */
 static bool
 lacks_login(const struct auto_mode *mode, const struct agent *agent)
 {
-	return agent->login_lost && agent->worker->status == WORKER_PAUSED &&
-	    auto_drives(mode, agent);
+	return (agent->login_lost || agent->worker->blocked) &&
+	    agent->worker->status == WORKER_PAUSED && auto_drives(mode, agent);
 }
 
 /* The first worker that waits for a login while no other has a task. */

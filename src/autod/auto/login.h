@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Claude Code has lost its login: who else works goes on, but when nobody does,
- * waiting is of no use. */
+/* Claude Code has lost its login or trust: who else works goes on, but when
+ * nobody does, waiting is of no use. */
 #ifndef LOGIN_H
 #define LOGIN_H
 

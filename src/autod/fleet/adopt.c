@@ -11,6 +11,7 @@
 #include "failure.h"
 #include "hooks.h"
 #include "json.h"
+#include "launch-block.h"
 #include "life.h"
 #include "mem.h"
 #include "op-start.h"
@@ -84,6 +85,7 @@ on_drained(void *arg)
 		return;
 	for (size_t i = 0; i < fleet->count; i++)
 		recover(fleet->agents[i]);
+	launch_block_resume(fleet->block);
 	life_floor_begun(fleet->core);
 }
 

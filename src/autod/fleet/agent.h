@@ -31,7 +31,6 @@ struct agent {
 	int sent_back; /* how often, at the end of this turn */
 	int missing; /* patrols in a row that found no session */
 	int start_failures; /* failed session starts in a row */
-	bool blocked; /* paused by launch-block.c */
 	bool login_lost; /* paused because Claude Code is not logged in */
 	bool past_budget; /* a person lets it work past the budget of the day */
 	bool resuming; /* its last launch resumed a conversation */

@@ -8,6 +8,7 @@
 #include "emit.h"
 #include "launch-block.h"
 #include "mem.h"
+#include "persist.h"
 #include "preflight.h"
 #include "start-facts.h"
 #include "watch.h"
@@ -31,14 +32,12 @@ add_reason(const struct agent *agent, struct buf *out)
 	preflight_facts_release(&facts);
 }
 
-/* What a person does meanwhile (reset, message) ends the block too. */
 static bool
 is_over(const struct agent *agent)
 {
 	cleanup_buf struct buf reason = BUF_INIT;
 
-	if (agent->worker->status == WORKER_PAUSED)
-		add_reason(agent, &reason);
+	add_reason(agent, &reason);
 	return reason.len == 0;
 }
 
@@ -52,10 +51,7 @@ look(void *arg)
 		struct agent *agent = fleet->agents[i];
 		struct worker *w = agent->worker;
 
-		if (!agent->blocked)
-			continue;
-		agent->blocked = !is_over(agent);
-		if (agent->blocked || w->status != WORKER_PAUSED)
+		if (!w->blocked || !is_over(agent))
 			continue;
 		emit(fleet->core,
 		    &(struct event){
@@ -110,11 +106,23 @@ launch_block_check(struct agent *agent)
 	if (reason.len == 0)
 		return false;
 	watch_file(agent->fleet->block);
-	agent->blocked = true;
 	agent_move(agent, WORKER_PAUSED, reason.data);
+	agent->worker->blocked = true;
+	persist_changed(agent->core);
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_LOGIN_NEEDED,
 		.worker = agent->worker->name,
 		.reason = reason.data });
 	return true;
+}
+
+void
+launch_block_resume(struct launch_block *block)
+{
+	const struct fleet *fleet = block->fleet;
+
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->agents[i]->worker->blocked)
+			watch_file(block);
+	look(block);
 }

@@ -22,4 +22,8 @@ void launch_block_free(struct launch_block *block);
  * a person is told, and it is watched for. */
 bool launch_block_check(struct agent *agent);
 
+/* The last daemon has left some: let those go on that can, and watch for the
+ * others. */
+void launch_block_resume(struct launch_block *block);
+
 #endif
