@@ -25,6 +25,18 @@ moment_parse(const char *stamp, int64_t *ret_ms)
 	return true;
 }
 
+bool
+moment_parse_compact(const char *name, int64_t *ret_ms)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(name, "%Y%m%dT%H%M%SZ", &tm);
+
+	if (end == NULL || (*end != '\0' && *end != '-'))
+		return false;
+	*ret_ms = (int64_t)timegm(&tm) * 1000;
+	return true;
+}
+
 /* False for a year that no struct tm can hold. */
 static bool
 to_local(int64_t wall_ms, struct tm *ret_tm)

@@ -2,6 +2,7 @@
 
 /* llmc salvage: work that was taken from a worker and kept. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ask.h"
@@ -57,62 +58,126 @@ find_ref(struct cli *cli, const char *typed, char **ret_ref)
 	return CLI_OK;
 }
 
-/* One line of for-each-ref: ref, commit, date, the same in seconds, subject,
- * with tabs between. */
+/* --- what there is ---------------------------------------------------- */
+
+struct saved {
+	const char *ref, *commit, *subject;
+	int64_t at_ms; /* when it was saved; -1 = nobody knows */
+};
+
+/* The commit may be older: a worker's own, saved as it is. */
+static int64_t
+saved_at(const char *ref, const char *committed)
+{
+	const char *slash = strrchr(ref, '/');
+	int64_t at;
+
+	if (slash != NULL && moment_parse_compact(slash + 1, &at))
+		return at;
+	return text_parse_int(committed, 0, INT64_MAX / 1000, &at) ? at * 1000 :
+								     -1;
+}
+
+/* One line of for-each-ref, with tabs in it. */
 static void
-list_line(struct cli *cli, struct table *table, char *line)
+parse_saved(char *line, struct saved *ret_saved)
+{
+	const char *fields[4]; /* ref, commit, date in seconds, subject */
+
+	for (size_t i = 0; i < nitems(fields); i++) {
+		const char *field =
+		    i + 1 < nitems(fields) ? strsep(&line, "\t") : line;
+
+		fields[i] = field != NULL ? field : "";
+	}
+	*ret_saved = (struct saved){ .ref = fields[0],
+		.commit = fields[1],
+		.subject = fields[3],
+		.at_ms = saved_at(fields[0], fields[2]) };
+}
+
+static int
+newest_first(const void *a, const void *b)
+{
+	const struct saved *x = a, *y = b;
+
+	if (x->at_ms != y->at_ms)
+		return x->at_ms > y->at_ms ? -1 : 1;
+	return strcmp(x->ref, y->ref);
+}
+
+/* The caller frees the list; its texts point into `text`. */
+static int
+read_saved(struct cli *cli, struct buf *text, struct saved **ret_list,
+    size_t *ret_count)
+{
+	const char *const ask[] = { "for-each-ref",
+		("--format=%(refname)%09%(objectname)%09%(creatordate:unix)%09"
+		 "%(subject)"),
+		ROSTER_SALVAGE, NULL };
+	struct err err = { 0 };
+	char *rest, *line;
+
+	*ret_list = NULL;
+	*ret_count = 0;
+	if (git_ask(cli->workspace.root, ask, text, &err) != 0)
+		return cli_fail_err(cli, "git", &err);
+	rest = text->data;
+	while (text->len > 0 && (line = strsep(&rest, "\n")) != NULL) {
+		*ret_list =
+		    xreallocarray(*ret_list, *ret_count + 1, sizeof **ret_list);
+		parse_saved(line, &(*ret_list)[(*ret_count)++]);
+	}
+	if (*ret_count > 0)
+		qsort(*ret_list, *ret_count, sizeof **ret_list, newest_first);
+	return CLI_OK;
+}
+
+static void
+list_saved(struct cli *cli, struct table *table, const struct saved *saved)
 {
 	struct json_object *json = json_object_new_object();
-	char *rest = line, *slash;
-	const char *ref = strsep(&rest, "\t");
-	const char *commit = rest != NULL ? strsep(&rest, "\t") : "";
-	const char *date = rest != NULL ? strsep(&rest, "\t") : "";
-	const char *seconds = rest != NULL ? strsep(&rest, "\t") : "";
-	const char *subject = rest != NULL ? rest : "";
+	cleanup_free char *worker = xstrdup(roster_salvage(saved->ref));
 	cleanup_buf struct buf when = BUF_INIT;
-	cleanup_free char *worker = NULL;
-	int64_t at = 0;
+	char stamp[CLOCK_STAMP_SIZE] = "", *slash = strrchr(worker, '/');
 
-	if (text_parse_int(seconds, 0, INT64_MAX / 1000, &at))
-		moment_add(&when, at * 1000);
-	worker = xstrdup(roster_salvage(ref));
-	slash = strrchr(worker, '/');
+	if (saved->at_ms >= 0) {
+		moment_add(&when, saved->at_ms);
+		clock_format_stamp(saved->at_ms, stamp);
+	}
 	if (slash != NULL)
 		*slash = '\0';
-	json_set_string(json, "ref", ref);
+	json_set_string(json, "ref", saved->ref);
 	json_set_string(json, "worker", worker);
-	json_set_string(json, "commit_sha", commit);
-	json_set_string(json, "date", date);
-	json_set_string(json, "subject", subject);
+	json_set_string(json, "commit_sha", saved->commit);
+	json_set_string(json, "date", stamp);
+	json_set_string(json, "subject", saved->subject);
 	json_object_array_add(cli->result, json);
-	table_row(
-	    table, (const char *[]){ roster_salvage(ref), when.data, subject });
+	table_row(table,
+	    (const char *[]){
+		roster_salvage(saved->ref), when.data, saved->subject });
 }
 
 static int
 salvage_list(struct cli *cli, const struct cli_args *args)
 {
-	const char *const ask[] = { "for-each-ref", "--sort=-creatordate",
-		("--format=%(refname)%09%(objectname)%09%(creatordate:iso-"
-		 "strict)%09%(creatordate:unix)%09%(subject)"),
-		ROSTER_SALVAGE, NULL };
 	const struct table_column columns[] = { { .title = "REF",
 						    .flexible = true },
 		{ .title = "DATE" }, { .title = "SUBJECT", .flexible = true } };
 	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free struct saved *list = NULL;
 	struct table *table;
-	struct err err = { 0 };
-	char *rest, *line;
+	size_t count;
+	int status = read_saved(cli, &text, &list, &count);
 
 	(void)args;
-	if (git_ask(cli->workspace.root, ask, &text, &err) != 0)
-		return cli_fail_err(cli, "git", &err);
+	if (status != CLI_OK)
+		return status;
 	cli->result = json_object_new_array();
 	table = table_new(columns, (int)nitems(columns));
-	rest = text.data;
-	while (text.len > 0 && (line = strsep(&rest, "\n")) != NULL)
-		list_line(cli, table, line);
-	if (json_object_array_length(cli->result) > 0)
+	for (size_t i = 0; i < count; i++)
+		list_saved(cli, table, &list[i]);
+	if (count > 0)
 		table_print(table, cli->width, cli->colour, &cli->text);
 	else
 		buf_adds(&cli->text, "Nothing has been salvaged.\n");
@@ -223,26 +288,17 @@ salvage_restore(struct cli *cli, const struct cli_args *args)
 static int
 find_older(struct cli *cli, int64_t age_ms, char ***refs)
 {
-	const char *const ask[] = { "for-each-ref", "--sort=creatordate",
-		"--format=%(creatordate:unix) %(refname)", ROSTER_SALVAGE,
-		NULL };
-	int64_t before = age_ms > 0 ? clock_wall_ms() - age_ms : INT64_MAX, at;
+	int64_t before = clock_wall_ms() - age_ms;
 	cleanup_buf struct buf text = BUF_INIT;
-	struct err err = { 0 };
-	char *rest, *line;
+	cleanup_free struct saved *list = NULL;
+	size_t count;
+	int status = read_saved(cli, &text, &list, &count);
 
-	if (git_ask(cli->workspace.root, ask, &text, &err) != 0)
-		return cli_fail_err(cli, "git", &err);
-	rest = text.data;
-	while (text.len > 0 && (line = strsep(&rest, "\n")) != NULL) {
-		const char *date = strsep(&line, " ");
-
-		if (line != NULL &&
-		    text_parse_int(date, 0, INT64_MAX / 1000, &at) &&
-		    at * 1000 <= before)
-			strv_add(refs, line);
-	}
-	return CLI_OK;
+	for (size_t i = 0; i < count; i++)
+		if (age_ms == 0 ||
+		    (list[i].at_ms >= 0 && list[i].at_ms <= before))
+			strv_add(refs, list[i].ref);
+	return status;
 }
 
 static int

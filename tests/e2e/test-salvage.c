@@ -6,6 +6,7 @@
 
 #include "buf.h"
 #include "fleet.h"
+#include "json.h"
 #include "mem.h"
 
 static const char *
@@ -76,6 +77,36 @@ START_TEST(what_was_saved_can_be_dropped)
 }
 END_TEST
 
+static const char *
+date_of(struct json_object *list, size_t i)
+{
+	return json_string_or(
+	    json_object_array_get_idx(list, i), "date", "none");
+}
+
+/* What was saved is as old as that, not as the commit. */
+START_TEST(the_age_is_that_of_the_salvage)
+{
+	struct json_object *list;
+	struct e2e_run *run;
+
+	make("adam/20990102T030405Z-t1", "@1000000000 +0000");
+	make("adam/20200102T030405Z", "@4000000000 +0000");
+	make("adam/checks-t1", "@1500000000 +0000");
+	list = e2e_json(
+	    e2e_llmc(fleet_root(), "--json", "salvage", "list", NULL), 0);
+	ck_assert_str_eq(date_of(list, 0), "2099-01-02T03:04:05.000Z");
+	ck_assert_str_eq(date_of(list, 1), "2020-01-02T03:04:05.000Z");
+	ck_assert_str_eq(date_of(list, 2), "2017-07-14T02:40:00.000Z");
+	e2e_has(fleet_do("salvage", "list", NULL)->out, "2099-01-0");
+	run = fleet_do("salvage", "drop", "--older-than", "7d", "--yes", NULL);
+	e2e_has(run->out, "Dropped adam/20200102T030405Z (was ");
+	e2e_has(run->out, "Dropped adam/checks-t1 (was ");
+	ck_assert_str_eq(
+	    refs(), "refs/llmc/salvage/adam/20990102T030405Z-t1\n");
+}
+END_TEST
+
 /* The commands below "To undo it all" in the README. */
 static const char *
 undo_commands(void)
@@ -141,6 +172,7 @@ unit_suite(void)
 {
 	Suite *s = suite_create("salvage");
 	const TTest *const all[] = { what_was_saved_can_be_dropped,
+		the_age_is_that_of_the_salvage,
 		nothing_is_left_when_it_is_undone, NULL };
 
 	for (size_t i = 0; all[i] != NULL; i++) {

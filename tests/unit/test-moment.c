@@ -33,6 +33,24 @@ START_TEST(a_stamp_of_a_log_is_shown_in_local_time)
 }
 END_TEST
 
+START_TEST(a_name_begins_with_its_time)
+{
+	static const char *const bad[] = { "", "checks-t1", "20260131",
+		"20260131T081530", "20260131T081530Zx", "new-20260131T081530Z",
+		"20261331T081530Z" };
+	int64_t at = 0;
+
+	zone("TEST-5:30");
+	ck_assert(moment_parse_compact("20260131T081530Z", &at));
+	ck_assert_int_eq(at, AT_MS / 1000 * 1000);
+	at = 0;
+	ck_assert(moment_parse_compact("20260131T081530Z-t17", &at));
+	ck_assert_int_eq(at, AT_MS / 1000 * 1000);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		ck_assert_msg(!moment_parse_compact(bad[i], &at), "%s", bad[i]);
+}
+END_TEST
+
 START_TEST(what_is_no_time_is_not_taken_for_one)
 {
 	int64_t at = 7;
@@ -64,6 +82,7 @@ unit_suite(void)
 
 	unit_case(s, "moment",
 	    (const TTest *[]){ a_stamp_of_a_log_is_shown_in_local_time,
+		a_name_begins_with_its_time,
 		what_is_no_time_is_not_taken_for_one, an_age_is_never_negative,
 		NULL });
 	return s;
