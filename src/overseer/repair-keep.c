@@ -11,6 +11,7 @@
 #include "log.h"
 #include "mem.h"
 #include "overseer.h"
+#include "people.h"
 #include "repair-keep.h"
 #include "repair.h"
 #include "text.h"
@@ -69,47 +70,75 @@ repair_keep_save(struct operation *op)
 }
 
 static void
-changed(struct repair *r, const char *const *paths, size_t count,
+add_files(struct buf *words, const char *const *paths, size_t count,
+    const char *became)
+{
+	bool one = count == 1;
+
+	if (count == 0)
+		return;
+	buf_addf(words,
+	    "%zu file%s that %s not committed ha%s been %s: ", count,
+	    one ? "" : "s", one ? "was" : "were", one ? "s" : "ve", became);
+	for (size_t i = 0; i < count && i < NAMES_MAX; i++) {
+		buf_adds(words, i == 0 ? "" : ", ");
+		text_add_visible(words, paths[i], strlen(paths[i]), false);
+	}
+	buf_adds(words, count > NAMES_MAX ? ", ...; " : "; ");
+}
+
+/* Not for a repair that has failed: a person is told of that anyway. */
+static void
+tell(const struct repair *r, const char *what, const char *why)
+{
+	struct overseer *o = r->overseer;
+
+	console_say(o, CONSOLE_RED, "%s", why);
+	if (r->outcome == REPAIR_COMPLETED)
+		people_tell(o->people, o->settings,
+		    &(struct notice){
+			.class = NOTICE_CHECKOUT, .what = what, .why = why });
+}
+
+/* In the user's checkout others write, too: editors, logs, databases. So a file
+ * that has changed is told, and only one that was thrown away is a failure. */
+static void
+differs(struct repair *r, const struct git_compared *compared,
     const struct err *err)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 
-	if (r->outcome != REPAIR_COMPLETED && r->words != NULL)
+	if (compared != NULL && compared->lost_count > 0 &&
+	    r->outcome == REPAIR_COMPLETED)
+		r->outcome = REPAIR_FAILED;
+	else if (r->words != NULL)
 		buf_addf(&words, "%s; and ", r->words);
-	if (err != NULL)
+	if (compared == NULL) {
 		buf_addf(&words,
 		    "it is not known whether files that were not committed "
-		    "have changed (%s)",
+		    "have changed (%s); ",
 		    err->msg);
-	else
-		buf_addf(&words,
-		    "%zu file%s that %s not committed ha%s been changed: ",
-		    count, count == 1 ? "" : "s", count == 1 ? "was" : "were",
-		    count == 1 ? "s" : "ve");
-	for (size_t i = 0; i < count && i < NAMES_MAX; i++) {
-		buf_adds(&words, i == 0 ? "" : ", ");
-		text_add_visible(&words, paths[i], strlen(paths[i]), false);
+	} else {
+		add_files(&words, compared->lost, compared->lost_count,
+		    "thrown away");
+		add_files(&words, compared->changed, compared->changed_count,
+		    "changed");
 	}
-	if (count > NAMES_MAX)
-		buf_adds(&words, ", ...");
 	buf_addf(&words,
-	    "; as they were, they are kept as %s (see: llmc "
-	    "salvage show %s)",
+	    "as they were, they are kept as %s (see: llmc salvage show %s)",
 	    r->keep.ref, r->keep.ref);
-	if (r->outcome == REPAIR_COMPLETED)
-		r->outcome = REPAIR_FAILED;
 	xstrset(&r->words, words.data);
-	console_say(r->overseer, CONSOLE_RED, "%s", words.data);
+	tell(r, "uncommitted files have changed during a repair", words.data);
 }
 
 static void
 on_compared(
-    const char *const *paths, size_t count, const struct err *err, void *arg)
+    const struct git_compared *compared, const struct err *err, void *arg)
 {
 	struct repair *r = arg;
 
-	if (err != NULL || count > 0)
-		changed(r, paths, count, err);
+	if (err != NULL || compared->lost_count + compared->changed_count > 0)
+		differs(r, compared, err);
 	if (operation_arrived(&r->op, NULL))
 		operation_next(&r->op);
 }

@@ -2,8 +2,8 @@
 
 /*
  * Steps of a repair that works in the user's own checkout: what is not
- * committed there is saved before the session begins, and must be there
- * unchanged when it has ended.
+ * committed there is saved before the session begins, and must still be there
+ * when it has ended.
  */
 #ifndef REPAIR_KEEP_H
 #define REPAIR_KEEP_H
@@ -21,7 +21,8 @@ struct repair_keep {
 void repair_keep_place(const struct repair *r, struct git_salvage *ret_what);
 
 operation_fn repair_keep_save;
-operation_fn repair_keep_check; /* a difference is a failed repair */
+/* What was thrown away is a failed repair; what has changed is only told. */
+operation_fn repair_keep_check;
 
 void repair_keep_release(struct repair *r);
 

@@ -228,6 +228,29 @@ START_TEST(a_person_is_told_why_a_repair_failed)
 }
 END_TEST
 
+/* Somebody else writes to the checkout while it is repaired. */
+START_TEST(a_log_that_grows_during_a_repair_is_no_failure)
+{
+	auto_pool("exit 7");
+	e2e_write(e2e_path("%s/dev.log", fleet_root()), "before\n");
+	over_remedy(0,
+	    "fake: run echo more >>'%s/dev.log'; printf '#!/bin/sh\\n' "
+	    ">'%s/pool.sh'\nfake: commit fix.txt mended",
+	    fleet_root(), unit_scratch());
+	over_start();
+	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	over_stop();
+	e2e_has(over_output(), "has been changed: dev.log; as they were");
+	has(record(), "Outcome: completed (the agent finished; and 1 file");
+	ck_assert_str_eq(
+	    e2e_sh(fleet_root(),
+		"git show $(git for-each-ref --format='%(refname)' "
+		"refs/llmc/salvage/overseer):dev.log")
+		->out,
+	    "before\n");
+}
+END_TEST
+
 START_TEST(the_record_has_all_that_was_said_and_done)
 {
 	const char *text;
@@ -437,6 +460,7 @@ unit_suite(void)
 		a_second_ctrl_c_ends_a_daemon_that_takes_its_time,
 		down_without_a_daemon_ends_the_sessions,
 		a_person_is_told_why_a_repair_failed,
+		a_log_that_grows_during_a_repair_is_no_failure,
 		the_record_has_all_that_was_said_and_done,
 		each_session_of_a_repair_is_in_its_record,
 		a_pause_before_a_restart_says_why_and_until_when,

@@ -13,6 +13,7 @@
 #include "file.h"
 #include "loop.h"
 #include "mem.h"
+#include "people.h"
 #include "repair-world.h"
 #include "respond.h"
 #include "settings.h"
@@ -97,6 +98,7 @@ world_begin(struct world *w, bool worktree)
 	w->tmux = fake_tmux_new(w->repo->loop);
 	w->o.loop = w->repo->loop;
 	w->o.git = w->repo->git;
+	w->o.people = people_new(w->o.loop, w->repo->root, "overseer");
 	w->o.tmux = fake_tmux_port(w->tmux);
 	w->o.workspace.root = xstrdup(w->repo->root);
 	w->o.workspace.git_dir = file_join(w->repo->root, ".git");
@@ -128,6 +130,7 @@ world_end(struct world *w)
 	repair_stop(&w->o, true);
 	ck_assert_ptr_null(w->o.repair);
 	end_agent(w);
+	people_free(w->o.people);
 	fake_tmux_free(w->tmux);
 	settings_free(w->o.settings);
 	workspace_release(&w->o.workspace);

@@ -38,16 +38,16 @@ START_TEST(a_repair_that_throws_work_away_has_failed)
 		const char *what, *named;
 	} table[] = {
 		{ "git checkout -q -- a.txt; echo x >x.txt",
-		    "1 file that was "
-		    "not committed "
-		    "has been "
-		    "changed: a.txt;" },
+		    "1 file that was not committed has been thrown away: "
+		    "a.txt;" },
 		{ "git stash -q -u",
-		    "3 files that were not committed have been changed: a.txt, "
-		    "s.txt, u.txt;" },
+		    "3 files that were not committed have been thrown away: "
+		    "a.txt, s.txt, u.txt;" },
 		{ "git reset -q --hard; git clean -qfd", "3 files that were" },
-		{ "rm u.txt", "changed: u.txt;" },
-		{ "echo other >u.txt", "changed: u.txt;" },
+		{ "rm u.txt", "thrown away: u.txt;" },
+		{ "rm u.txt; echo more >>a.txt",
+		    "thrown away: u.txt; 1 file that was not committed has "
+		    "been changed: a.txt;" },
 	};
 
 	for (size_t i = 0; i < nitems(table); i++) {
@@ -98,6 +98,36 @@ START_TEST(a_repair_that_leaves_it_alone_is_completed)
 }
 END_TEST
 
+/* Editors, logs and databases write while a repair runs. */
+START_TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
+{
+	cleanup_free char *file = xasprintf("%s/told.json", unit_scratch());
+	cleanup_free char *command =
+	    xasprintf("cat >'%s.new'; mv '%s.new' '%s'", file, file, file);
+	cleanup_buf struct buf told = BUF_INIT;
+	struct world w;
+
+	world_begin(&w, false);
+	world_set(&w, "people.notify_command", command);
+	repo_sh(w.repo, mine);
+	work(&w);
+	repo_sh(w.repo, "echo more >>a.txt; echo other >u.txt");
+	free(world_stops(&w));
+	world_until_over(&w);
+	ck_assert_int_eq(w.outcome, REPAIR_COMPLETED);
+	ck_assert_ptr_nonnull(strstr(w.words.data,
+	    "the agent finished; and 2 files that were not committed have been "
+	    "changed: a.txt, u.txt; as they were, they are kept as refs/"));
+	ck_assert_str_eq(
+	    repo_sh(w.repo, "s=$(" SAVED "); git show $s:a.txt $s:u.txt"),
+	    "one\nmine\nu");
+	world_end(&w); /* waits for the command */
+	ck_assert_int_eq(file_read(file, 65536, &told, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(told.data, "a.txt, u.txt"));
+	ck_assert_ptr_nonnull(strstr(told.data, "salvage"));
+}
+END_TEST
+
 /* A clean checkout needs no ref. */
 START_TEST(nothing_uncommitted_is_no_ref)
 {
@@ -127,7 +157,7 @@ START_TEST(one_that_gives_up_is_compared_too)
 	ck_assert_int_eq(w.outcome, REPAIR_GAVE_UP);
 	ck_assert_ptr_nonnull(strstr(w.words.data,
 	    "a person is needed; and 1 file that was not committed has been "
-	    "changed: u.txt"));
+	    "thrown away: u.txt"));
 	world_end(&w);
 }
 END_TEST
@@ -227,6 +257,7 @@ unit_suite(void)
 	unit_case(s, "keep",
 	    (const TTest *[]){ a_repair_that_throws_work_away_has_failed,
 		a_repair_that_leaves_it_alone_is_completed,
+		a_file_that_somebody_wrote_is_told_and_no_failure,
 		nothing_uncommitted_is_no_ref,
 		one_that_gives_up_is_compared_too,
 		without_a_way_to_save_no_session_starts, a_big_file_is_left_out,

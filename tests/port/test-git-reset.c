@@ -317,15 +317,26 @@ END_TEST
 /* --- comparison -------------------------------------------------------- */
 
 static void
+add_paths(struct repo *repo, const char *const *paths, const char *mark)
+{
+	for (size_t i = 0; paths[i] != NULL; i++) {
+		strlcat(repo->text, mark, sizeof repo->text);
+		strlcat(repo->text, paths[i], sizeof repo->text);
+		strlcat(repo->text, "|", sizeof repo->text);
+	}
+}
+
+/* "-" stands before those that are lost. */
+static void
 compare_done(
-    const char *const *list, size_t count, const struct err *err, void *arg)
+    const struct git_compared *compared, const struct err *err, void *arg)
 {
 	struct repo *repo = arg;
 
 	repo->text[0] = '\0';
-	for (size_t i = 0; i < count; i++) {
-		strlcat(repo->text, list[i], sizeof repo->text);
-		strlcat(repo->text, "|", sizeof repo->text);
+	if (compared != NULL) {
+		add_paths(repo, compared->lost, "-");
+		add_paths(repo, compared->changed, "");
 	}
 	repo_answered(repo, err);
 }
@@ -349,10 +360,13 @@ START_TEST(contents_are_compared_with_what_was_saved)
 		{ "git add .", "" },
 		{ "echo new >other; echo x >same", "" },
 		{ "git add .; git commit -qm all", "" },
-		{ "git checkout -q -- a.txt", "a.txt|" },
-		{ "git stash -qu", "gone|a.txt|link|new|run|" },
-		{ "git reset -q --hard", "gone|a.txt|" },
-		{ "git clean -qfd", "link|new|run|" },
+		{ "git checkout -q -- a.txt", "-a.txt|" },
+		{ "git stash -qu", "-gone|-a.txt|-link|-new|-run|" },
+		{ "git reset -q --hard", "-gone|-a.txt|" },
+		{ "git clean -qfd", "-link|-new|-run|" },
+		{ "echo other >gone", "gone|" },
+		{ "echo later >>a.txt; rm new", "-new|a.txt|" },
+		{ "git checkout -q -- .; echo later >>a.txt", "-gone|a.txt|" },
 		{ "echo ONE >new", "new|" },
 		{ "chmod -x run", "run|" },
 		{ "ln -sf there link", "link|" },

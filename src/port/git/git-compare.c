@@ -19,9 +19,11 @@ struct compare_op {
 	struct git_op op;
 	char *base, *saved;
 	char *index; /* has only the files in question */
-	struct buf entries; /* for it */
-	char **changed;
-	git_list_fn *fn;
+	struct buf saved_entries, base_entries; /* for it */
+	char **differ; /* not as saved */
+	char **based; /* those in base_entries */
+	char **changed, **lost; /* the answer */
+	git_compare_fn *fn;
 	void *arg;
 };
 
@@ -47,24 +49,40 @@ compare_ask_files(struct git_op *op)
 	    compare->saved, "--", NULL);
 }
 
+/* False if there is no such file on that side, or it is a submodule, whose
+ * contents are not compared. */
+static bool
+add_entry(
+    struct buf *entries, const char *mode, const char *id_at, const char *path)
+{
+	char id[GIT_ID_SIZE];
+
+	if (strcmp(mode, "000000") == 0 || strcmp(mode, "160000") == 0 ||
+	    !git_records_word(id_at, id, sizeof id))
+		return false;
+	buf_addf(entries, "%s %s\t%s", mode, id, path);
+	buf_addc(entries, '\0');
+	return true;
+}
+
 /* ":<mode> <mode> <id> <id> <letter>", and the path as the next record. */
 static void
 take_file(struct compare_op *compare, const char *record, const char *path)
 {
 	cleanup_free char *file = file_join(compare->op.dir, path);
-	char mode[8], id[GIT_ID_SIZE];
+	char was[8], mode[8];
 
-	if (!git_records_word(git_records_skip(record, 1), mode, sizeof mode) ||
-	    !git_records_word(git_records_skip(record, 3), id, sizeof id))
+	if (!git_records_word(record + 1, was, sizeof was) ||
+	    !git_records_word(git_records_skip(record, 1), mode, sizeof mode) ||
+	    strcmp(mode, "160000") == 0)
 		return;
-	if (strcmp(mode, "160000") == 0)
-		return; /* what is in a submodule is not compared */
-	if (strcmp(mode, "000000") != 0) {
-		buf_addf(&compare->entries, "%s %s\t%s", mode, id, path);
-		buf_addc(&compare->entries, '\0');
-	} else if (file_exists(file)) {
-		strv_add(&compare->changed, path);
-	}
+	if (add_entry(
+		&compare->base_entries, was, git_records_skip(record, 2), path))
+		strv_add(&compare->based, path);
+	if (!add_entry(&compare->saved_entries, mode,
+		git_records_skip(record, 3), path) &&
+	    file_exists(file))
+		strv_add(&compare->differ, path);
 }
 
 static enum git_op_next
@@ -81,33 +99,54 @@ compare_files(struct git_op *op, const struct git_answer *answer)
 	    (path = git_records_next(&records)) != NULL)
 		if (record[0] == ':')
 			take_file(compare, record, path);
-	return compare->entries.len > 0 ? GIT_OP_NEXT : GIT_OP_DONE;
+	return GIT_OP_NEXT;
 }
 
 static enum git_op_next
-compare_ask_index(struct git_op *op)
+ask_index(struct git_op *op, const struct buf *entries)
 {
 	struct compare_op *compare = op->self;
 
+	if (entries->len == 0)
+		return GIT_OP_NEXT;
+	free(compare->index);
 	compare->index = file_join(op->gitdir, INDEX_NAME);
 	remove_index(compare); /* left by one that was killed */
 	git_op_env(op, "GIT_INDEX_FILE=%s", compare->index);
-	buf_add(&op->input, compare->entries.data, compare->entries.len);
+	buf_add(&op->input, entries->data, entries->len);
 	return git_op_args(op, "update-index", "-z", "--index-info", NULL);
 }
 
 static enum git_op_next
-compare_ask_changed(struct git_op *op)
+ask_differ(struct git_op *op, const struct buf *entries)
 {
 	const struct compare_op *compare = op->self;
 
+	if (entries->len == 0)
+		return GIT_OP_NEXT;
 	git_op_env(op, "GIT_INDEX_FILE=%s", compare->index);
 	return git_op_args(op, "diff", "--name-only", "-z", "--no-ext-diff",
 	    "--no-renames", "--ignore-submodules=all", NULL);
 }
 
 static enum git_op_next
-compare_changed(struct git_op *op, const struct git_answer *answer)
+compare_ask_saved_index(struct git_op *op)
+{
+	struct compare_op *compare = op->self;
+
+	return ask_index(op, &compare->saved_entries);
+}
+
+static enum git_op_next
+compare_ask_saved(struct git_op *op)
+{
+	struct compare_op *compare = op->self;
+
+	return ask_differ(op, &compare->saved_entries);
+}
+
+static enum git_op_next
+compare_saved(struct git_op *op, const struct git_answer *answer)
 {
 	struct compare_op *compare = op->self;
 	struct git_records records;
@@ -117,24 +156,83 @@ compare_changed(struct git_op *op, const struct git_answer *answer)
 		return git_op_complain(op, answer);
 	git_records_init(&records, answer->out, answer->out_len);
 	while ((path = git_records_next(&records)) != NULL)
-		strv_add(&compare->changed, path);
+		strv_add(&compare->differ, path);
+	return GIT_OP_NEXT;
+}
+
+/* Of those that differ: which are as in `base`? */
+static enum git_op_next
+compare_ask_base_index(struct git_op *op)
+{
+	struct compare_op *compare = op->self;
+
+	return compare->differ == NULL ? GIT_OP_DONE :
+					 ask_index(op, &compare->base_entries);
+}
+
+static enum git_op_next
+compare_ask_base(struct git_op *op)
+{
+	struct compare_op *compare = op->self;
+
+	return ask_differ(op, &compare->base_entries);
+}
+
+/* Leaves in `based` those that are as in `base`. */
+static enum git_op_next
+compare_base(struct git_op *op, const struct git_answer *answer)
+{
+	struct compare_op *compare = op->self;
+	struct git_records records;
+	const char *path;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_records_init(&records, answer->out, answer->out_len);
+	while ((path = git_records_next(&records)) != NULL)
+		strv_remove(compare->based, path);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+compare_tell_apart(struct git_op *op)
+{
+	struct compare_op *compare = op->self;
+
+	for (size_t i = 0; compare->differ[i] != NULL; i++) {
+		const char *path = compare->differ[i];
+		cleanup_free char *file = file_join(op->dir, path);
+		bool lost = !file_exists(file);
+
+		for (size_t k = 0; k < strv_count(compare->based); k++)
+			lost |= strcmp(compare->based[k], path) == 0;
+		strv_add(lost ? &compare->lost : &compare->changed, path);
+	}
 	return GIT_OP_NEXT;
 }
 
 static const struct git_op_step compare_steps[] = {
 	GIT_OP_GITDIR,
 	{ .ask = compare_ask_files, .answer = compare_files },
-	{ .ask = compare_ask_index },
-	{ .ask = compare_ask_changed, .answer = compare_changed },
+	{ .ask = compare_ask_saved_index },
+	{ .ask = compare_ask_saved, .answer = compare_saved },
+	{ .ask = compare_ask_base_index },
+	{ .ask = compare_ask_base, .answer = compare_base },
+	{ .ask = compare_tell_apart },
 };
 
 static void
 compare_finish(struct git_op *op, const struct err *err)
 {
 	const struct compare_op *compare = op->self;
+	struct git_compared compared = {
+		.lost = strv_const(compare->lost),
+		.changed = strv_const(compare->changed),
+		.lost_count = strv_count(compare->lost),
+		.changed_count = strv_count(compare->changed),
+	};
 
-	compare->fn(err == NULL ? strv_const(compare->changed) : NULL,
-	    err == NULL ? strv_count(compare->changed) : 0, err, compare->arg);
+	compare->fn(err == NULL ? &compared : NULL, err, compare->arg);
 }
 
 static void
@@ -146,19 +244,24 @@ compare_release(struct git_op *op)
 	free(compare->index);
 	free(compare->base);
 	free(compare->saved);
+	strv_free(compare->differ);
+	strv_free(compare->based);
 	strv_free(compare->changed);
-	buf_release(&compare->entries);
+	strv_free(compare->lost);
+	buf_release(&compare->saved_entries);
+	buf_release(&compare->base_entries);
 }
 
 void
 git_compare(struct git *git, const char *dir, const char *base,
-    const char *saved, git_list_fn *fn, void *arg)
+    const char *saved, git_compare_fn *fn, void *arg)
 {
 	struct compare_op *compare = xcalloc(1, sizeof *compare);
 
 	compare->base = xstrdup(base);
 	compare->saved = xstrdup(saved);
-	buf_init(&compare->entries);
+	buf_init(&compare->saved_entries);
+	buf_init(&compare->base_entries);
 	compare->fn = fn;
 	compare->arg = arg;
 	compare->op.self = compare;
