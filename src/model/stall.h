@@ -55,7 +55,7 @@ struct stall_facts {
 			   * plenty */
 	int64_t step_ms; /* since the last stage; INT64_MAX = none */
 	bool tool_open; /* a tool is running */
-	int stage; /* number of stages since the last sign of progress */
+	int stage; /* number of stages since a turn ended */
 };
 
 /* What to do next; each stage gets the whole time again. */

@@ -253,7 +253,30 @@ START_TEST(a_silent_worker_is_interrupted_restarted_given_up)
 }
 END_TEST
 
-START_TEST(a_sign_of_life_ends_the_suspicion)
+/* After Escape it runs one tool, then hangs in the same way as before. */
+START_TEST(a_tool_between_two_silences_does_not_end_the_stages)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "worker_stall_timeout = \"1m\"\n");
+
+	is_silent(&world, agent);
+	auto_world_turn(&world, 2);
+	fake_session_progresses(agent->session);
+	is_silent(&world, agent);
+	auto_world_turn(&world, 3);
+	fake_session_progresses(agent->session);
+	is_silent(&world, agent);
+	auto_world_turn(&world, 4);
+	auto_world_told(&world,
+	    "stall t1 interrupt; stall t1 restart; stall t1 fail; "
+	    "given_up t1; task_retry t1; task_assigned t1; ");
+	ck_assert_int_eq(agent->worker->stalls, 0);
+	auto_world_end(&world);
+}
+END_TEST
+
+START_TEST(the_end_of_a_turn_ends_the_suspicion)
 {
 	struct auto_world world;
 	struct agent *agent =
@@ -262,11 +285,13 @@ START_TEST(a_sign_of_life_ends_the_suspicion)
 	is_silent(&world, agent);
 	auto_world_turn(&world, 2);
 	ck_assert_int_eq(agent->worker->stalls, 1);
-	fake_session_progresses(agent->session);
+	fake_session_turn_ends(agent->session, "What shall I do?");
+	auto_world_turn(&world, 3);
 	ck_assert_int_eq(agent->worker->stalls, 0);
 	is_silent(&world, agent);
-	auto_world_turn(&world, 3);
-	auto_world_told(&world, "stall t1 interrupt; stall t1 interrupt; ");
+	auto_world_turn(&world, 4);
+	auto_world_told(
+	    &world, "stall t1 interrupt; sent_back t1; stall t1 interrupt; ");
 	/* Without a task the fleet judges it. */
 	xstrset(&agent->worker->task, NULL);
 	ck_assert(!is_silent(&world, agent));
@@ -472,7 +497,9 @@ unit_suite(void)
 	unit_case(suite, "silence",
 	    (const TTest *const[]){
 		a_silent_worker_is_interrupted_restarted_given_up,
-		a_sign_of_life_ends_the_suspicion, signs_of_life_are_published,
+		a_tool_between_two_silences_does_not_end_the_stages,
+		the_end_of_a_turn_ends_the_suspicion,
+		signs_of_life_are_published,
 		an_outage_is_waited_for_but_not_for_ever, NULL });
 	unit_case(suite, "landings",
 	    (const TTest *const[]){ a_checkout_in_the_way_is_waited_for,

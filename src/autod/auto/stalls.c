@@ -92,13 +92,8 @@ stalls_silence(void *arg, struct agent *agent, const struct session_life *life)
 void
 stalls_progressed(void *arg, struct agent *agent)
 {
-	struct auto_mode *mode = arg;
-
+	(void)arg;
 	agent->stall_ms = 0;
-	if (agent->worker->stalls == 0)
-		return;
-	agent->worker->stalls = 0;
-	persist_changed(mode->core);
 }
 
 static int64_t

@@ -17,7 +17,8 @@ struct session_life;
 
 bool stalls_silence(
     void *mode, struct agent *agent, const struct session_life *life);
-/* A tool or a turn ended; accepting a prompt is not enough. */
+/* A tool or a turn ended; accepting a prompt is not enough. The stages go on
+ * until a turn ends: an agent may run a tool and then hang as before. */
 void stalls_progressed(void *mode, struct agent *agent);
 
 /* When there was a last sign, by the monotonic clock, that work on tasks goes

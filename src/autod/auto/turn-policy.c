@@ -40,6 +40,7 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	if (t == NULL)
 		return false;
 	t->turns++;
+	agent->worker->stalls = 0;
 	mode->core->state.outage_since_unix = 0;
 	note_last_words(t, agent, last_words);
 	persist_changed(mode->core);
