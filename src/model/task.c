@@ -314,9 +314,10 @@ task_park(struct task *task, const char *from, const char *why, int64_t now_ms)
 
 	if (r < 0)
 		return r;
-	if (task->attempts > 0 && from == NULL && task->from == NULL)
+	if (from != NULL)
+		xstrset(&task->from, from);
+	else if (task->attempts > 0 && task->from == NULL)
 		task->attempts--;
-	xstrset(&task->from, from);
 	xstrset(&task->reason, why);
 	task_note(task, "parked", why, now_ms);
 	return 0;

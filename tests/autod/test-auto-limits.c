@@ -91,6 +91,31 @@ START_TEST(a_task_is_parked_at_its_budget)
 }
 END_TEST
 
+/* Its work is what the branch had before. */
+START_TEST(a_task_can_be_parked_in_the_middle_of_a_rebase)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "[budget]\ntask_tokens = 1000\n");
+	const struct task *t = world.core->state.tasks[0];
+	const char *work;
+
+	auto_world_work(&world, "b.txt");
+	work = floor_world_wt(&world.floor, "auto-1", "git rev-parse HEAD");
+	floor_world_sh(&world.floor,
+	    "echo theirs >b.txt; git add b.txt; git commit -qm theirs");
+	floor_world_wt(
+	    &world.floor, "auto-1", "! git rebase -q main >/dev/null 2>&1");
+	fake_session_uses(agent->session, 1000);
+	floor_world_wait_status(&world.floor, agent, WORKER_IDLE);
+	ck_assert_int_eq(t->step, TASK_PARKED);
+	ck_assert_ptr_nonnull(t->from);
+	ck_assert_str_eq(t->from, work);
+	ck_assert_int_eq(t->attempts, 1);
+	auto_world_end(&world);
+}
+END_TEST
+
 /* Finished work lands, whatever it cost; a task that would go on is parked. */
 START_TEST(a_turn_too_many_is_not_begun)
 {
@@ -512,3 +537,4 @@ unit_suite(void)
 		an_attempt_that_is_said_to_have_failed_counts, NULL });
 	return suite;
 }
+		a_task_can_be_parked_in_the_middle_of_a_rebase,

@@ -506,6 +506,11 @@ START_TEST(work_that_leaves_the_queue_goes_on)
 	task_give_back(task, "lost", NOW);
 	ck_assert_int_eq(task->attempts, 1);
 	ck_assert_str_eq(task->from, "3f2");
+	/* Nor is it lost when nobody knows where its work is now. */
+	task_assign(task, "auto-2", NOW);
+	ck_assert_int_eq(task_park(task, NULL, "budget", NOW), 0);
+	ck_assert_str_eq(task->from, "3f2");
+	task_unpark(task, NOW);
 	/* The next attempt starts over. */
 	task_assign(task, "auto-2", NOW);
 	ck_assert(task_attempt_failed(task, "bad", 3, NOW));

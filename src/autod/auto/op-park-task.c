@@ -9,6 +9,7 @@
 #include "errtext.h"
 #include "git-facts.h"
 #include "git-salvage.h"
+#include "git.h"
 #include "mem.h"
 #include "op-park-task.h"
 #include "outcome.h"
@@ -22,7 +23,7 @@ struct park_task {
 	struct worker_op op; /* first */
 	struct auto_mode *mode;
 	char *reason;
-	char head[GIT_ID_SIZE]; /* its work, "" = none that can be kept */
+	char head[GIT_ID_SIZE]; /* its work, "" = none that is known of */
 };
 
 /* What cannot be committed (a rebase, say) is salvaged by the reset. */
@@ -45,11 +46,40 @@ commit(struct operation *op)
 }
 
 static void
+on_branch(const struct git_answer *answer, void *arg)
+{
+	struct park_task *p = arg;
+
+	if (answer->status == 0 && answer->out_len < sizeof p->head)
+		strlcpy(p->head, answer->out, sizeof p->head);
+	operation_on_done(NULL, arg);
+}
+
+/* A rebase moves the branch when it ends: until then it has the work as it was
+ * before. */
+static void
+ask_branch(struct park_task *p)
+{
+	const struct core *core = p->mode->core;
+	cleanup_free char *ref =
+	    xasprintf("refs/heads/%s", p->op.agent->worker->branch);
+	const char *const args[] = { "rev-parse", "--verify", "--quiet", ref,
+		NULL };
+	struct git_command ask = { .args = args };
+
+	git_run(git_queue(core->git, git_root(core->git)), &ask, on_branch, p);
+}
+
+static void
 on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 {
 	struct park_task *p = arg;
 
-	if (err == NULL && facts->ahead > 0 && !facts->rebasing)
+	if (err == NULL && facts->rebasing) {
+		ask_branch(p);
+		return;
+	}
+	if (err == NULL && facts->ahead > 0)
 		memcpy(p->head, facts->head, sizeof p->head);
 	operation_on_done(NULL, arg);
 }
