@@ -221,6 +221,29 @@ START_TEST(a_new_day_begins_with_what_was_spent_in_it)
 }
 END_TEST
 
+/* The next day gives it its budget, but only a person resumes it. */
+START_TEST(a_new_day_resumes_nobody_whom_a_person_stopped)
+{
+	struct auto_world world;
+	struct agent *agent =
+	    begin_turn(&world, "[budget]\nday_tokens = 1000\n");
+	struct floor_call *call;
+
+	fake_session_uses(agent->session, 1000);
+	floor_world_settle(&world.floor);
+	call = floor_world_call(&world.floor, "worker.stop", "auto-1", "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	world.core->state.today.day--;
+	auto_world_patrol(&world);
+	ck_assert_ptr_null(world.core->state.paused);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	resume(&world, "auto-1");
+	auto_world_turn(&world, 2);
+	ck_assert_str_eq(agent->worker->task, "t1");
+	auto_world_end(&world);
+}
+END_TEST
+
 /* After a restart the transcript is read from its beginning. */
 START_TEST(what_was_used_is_counted_once)
 {
@@ -514,10 +537,12 @@ unit_suite(void)
 
 	unit_case(suite, "budgets",
 	    (const TTest *const[]){ a_task_is_parked_at_its_budget,
+		a_task_can_be_parked_in_the_middle_of_a_rebase,
 		a_turn_too_many_is_not_begun,
 		everybody_pauses_at_the_budget_of_the_day,
 		who_cannot_be_paused_at_once_is_paused_later,
 		a_new_day_begins_with_what_was_spent_in_it,
+		a_new_day_resumes_nobody_whom_a_person_stopped,
 		what_was_used_is_counted_once, NULL });
 	unit_case(suite, "silence",
 	    (const TTest *const[]){
@@ -537,4 +562,3 @@ unit_suite(void)
 		an_attempt_that_is_said_to_have_failed_counts, NULL });
 	return suite;
 }
-		a_task_can_be_parked_in_the_middle_of_a_rebase,

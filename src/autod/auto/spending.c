@@ -226,9 +226,14 @@ resume_at_new_day(struct auto_mode *mode)
 		return;
 	emit(mode->core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
 	end_pause(mode);
-	for (size_t i = 0; i < mode->fleet->count; i++)
-		if (mode->fleet->agents[i]->worker->over_budget)
-			resume_worker(mode->fleet->agents[i]);
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+
+		if (agent->worker->on_hold)
+			agent->worker->over_budget = false;
+		else if (agent->worker->over_budget)
+			resume_worker(agent);
+	}
 	scheduler_look(mode);
 }
 
