@@ -254,6 +254,34 @@ START_TEST(accounts_do_not_pile_up)
 }
 END_TEST
 
+/* When there are too many, the oldest go, never the one in use. */
+START_TEST(the_account_of_a_worker_stays)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+	struct state *state = &world.core->state;
+	const char *path = unit_path("stays.jsonl");
+
+	for (int i = 0; i < 600; i++) {
+		cleanup_free char *other = xasprintf("/other/%d", i);
+		struct account *account = account_new(other, 0, "auto-1");
+
+		account->spent.cost = 1; /* not filed yet */
+		state_auto_add_account(state, account);
+	}
+	append(path, USED("a", "1000"));
+	fake_session_reads(agent->session, path);
+	ledger_patrol(world.mode->ledger);
+	ck_assert_uint_lt(state->account_count, 600);
+	ck_assert_ptr_null(state_auto_account(state, "/other/0", 0));
+	ck_assert_ptr_nonnull(state_auto_account(state, "/other/599", 0));
+	append(path, USED("b", "500"));
+	fake_session_reads(agent->session, path);
+	ck_assert_int_eq(state->tasks[0]->tokens, 1500);
+	auto_world_end(&world);
+}
+END_TEST
+
 /* --- copies ---------------------------------------------------------- */
 
 START_TEST(a_copied_history_is_not_paid_again)
@@ -340,6 +368,7 @@ unit_suite(void)
 		a_correction_is_written_once,
 		a_new_daemon_reads_what_the_old_one_did_not,
 		a_daemon_that_died_doubles_nothing, accounts_do_not_pile_up,
+		the_account_of_a_worker_stays,
 		a_copied_history_is_not_paid_again, NULL });
 	unit_case(s, "budgets",
 	    (const TTest *const[]){ a_budget_in_dollars_counts_the_estimate,

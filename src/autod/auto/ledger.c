@@ -320,21 +320,26 @@ is_needed(const struct ledger *ledger, const struct account *account)
 	    is_followed(ledger, account) || spent_is_change(&change);
 }
 
-/* Without a bound, corrections that cannot be written would pile up. */
+/* Without a bound, corrections that cannot be written would pile up. The
+ * account of a conversation that goes on must stay: without it, all of it would
+ * be booked again. */
 static void
 forget_accounts(struct ledger *ledger)
 {
 	struct state *state = &ledger->mode->core->state;
+	size_t before = state->account_count;
 
-	for (size_t i = state->account_count; i-- > 0;) {
-		struct account *account = state->accounts[i];
-
-		if (is_needed(ledger, account) &&
-		    state->account_count <= ACCOUNTS_MAX)
-			continue;
-		state_auto_remove_account(state, account);
+	for (size_t i = state->account_count; i-- > 0;)
+		if (!is_needed(ledger, state->accounts[i]))
+			state_auto_remove_account(state, state->accounts[i]);
+	for (size_t i = 0;
+	     i < state->account_count && state->account_count > ACCOUNTS_MAX;)
+		if (current_worker(state, state->accounts[i]) == NULL)
+			state_auto_remove_account(state, state->accounts[i]);
+		else
+			i++;
+	if (state->account_count != before)
 		persist_note(ledger->mode->core);
-	}
 }
 
 void
