@@ -55,12 +55,13 @@ stall_limits(int64_t timeout_ms, int64_t overseer_ms)
 {
 	int64_t longest =
 	    overseer_ms > 0 ? stall_longest_ms(overseer_ms) : INT64_MAX;
-	int64_t tool = timeout_ms > INT64_MAX / TOOL_PATIENCE ?
-	    INT64_MAX :
-	    timeout_ms * TOOL_PATIENCE;
+	int64_t tool;
 
 	if (timeout_ms <= 0)
 		return (struct stall_limits){ 0 };
+	tool = timeout_ms > INT64_MAX / TOOL_PATIENCE ?
+	    INT64_MAX :
+	    timeout_ms * TOOL_PATIENCE;
 	return (struct stall_limits){
 		.turn_ms = smaller(timeout_ms, longest),
 		.tool_ms = smaller(tool, longest),
