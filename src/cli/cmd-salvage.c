@@ -332,11 +332,12 @@ static void
 name_files(struct cli *cli, const char *worktrees, const char *ref)
 {
 	const char *name = roster_salvage(ref), *slash = strrchr(name, '/');
-	cleanup_free char *dir = slash == NULL ?
-	    NULL :
-	    xasprintf("%s/%.*s.kept-%s", worktrees, (int)(slash - name), name,
-		slash + 1);
+	cleanup_free char *dir = NULL;
+	bool checks = slash != NULL && strncmp(slash, "/checks-", 8) == 0;
 
+	if (slash != NULL)
+		dir = xasprintf("%s/%.*s.kept-%s", worktrees,
+		    (int)(slash - name), name, checks ? "checks" : slash + 1);
 	if (dir != NULL && file_is_dir(dir))
 		buf_addf(&cli->text,
 		    "Files that were moved aside remain in %s\n", dir);

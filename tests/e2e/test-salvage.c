@@ -99,9 +99,12 @@ START_TEST(the_age_is_that_of_the_salvage)
 	ck_assert_str_eq(date_of(list, 1), "2020-01-02T03:04:05.000Z");
 	ck_assert_str_eq(date_of(list, 2), "2017-07-14T02:40:00.000Z");
 	e2e_has(fleet_do("salvage", "list", NULL)->out, "2099-01-0");
+	e2e_expect(e2e_sh(fleet_root(), "mkdir -p .worktrees/adam.kept-checks"),
+	    0, NULL);
 	run = fleet_do("salvage", "drop", "--older-than", "7d", "--yes", NULL);
 	e2e_has(run->out, "Dropped adam/20200102T030405Z (was ");
 	e2e_has(run->out, "Dropped adam/checks-t1 (was ");
+	e2e_has(run->out, "/.worktrees/adam.kept-checks\n");
 	ck_assert_str_eq(
 	    refs(), "refs/llmc/salvage/adam/20990102T030405Z-t1\n");
 }

@@ -387,7 +387,8 @@ keep_of(struct repo *repo)
 	return (struct git_salvage){ .worker = "ann",
 		.branch = "llmc/ann",
 		.onto = "main",
-		.stamp = repo->stamp };
+		.stamp = repo->stamp,
+		.aside = repo->aside };
 }
 
 int

@@ -31,6 +31,7 @@ struct repo {
 	char text[4096]; /* ref, id, detail; lists with | after each entry */
 	char stamp[16]; /* of the last reset, removal or rebase */
 	int stamps;
+	const char *aside; /* as in git_salvage, for each that follows */
 	char clean[GIT_ID_SIZE]; /* HEAD of a clean worktree that was saved */
 	bool conflict;
 	enum git_land_result landed;

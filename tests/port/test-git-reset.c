@@ -176,6 +176,51 @@ START_TEST(a_big_file_alone_is_named_and_survives_a_removal)
 }
 END_TEST
 
+/* Else the one ref would not say what became of the file. */
+START_TEST(a_big_file_is_named_though_all_else_was_saved_before)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo_wt(repo, "echo u >u");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	repo->stamps--;
+	repo_wt(repo, "echo u >u; truncate -s 60G big");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo_sh(repo,
+			     "git log -1 --format=%B $(" REFS
+			     ") | grep -c '^Moved aside: big'"),
+	    "1");
+}
+END_TEST
+
+/* Checks leave the same files again and again. */
+START_TEST(big_files_of_checks_have_one_place)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo->aside = "checks";
+	for (int i = 1; i <= 102; i += i == 2 ? 99 : 1) {
+		cleanup_free char *make = xasprintf(
+		    "mkdir d; truncate -s 60G d/big x; echo %d >>d/big", i);
+
+		repo_wt(repo, make);
+		ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+		is_reset(repo);
+	}
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		"set -- \"$W\".kept-*; echo $#; cd \"$W\".kept-checks; "
+		"find . -type f | sort; tail -c 4 d/big"),
+	    "1\n./d/big\n./x\n102");
+	/* A file where a folder was, and a folder where a file was. */
+	repo_wt(repo, "mkdir x; truncate -s 60G d x/big");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	is_reset(repo);
+	ck_assert_str_eq(
+	    repo_sh(repo, "cd \"$W\".kept-checks; find x -type f"), "x/big");
+}
+END_TEST
+
 /* A repository that somebody made there, where the branch now has a file. */
 START_TEST(a_repository_in_the_way_is_moved_aside)
 {
@@ -404,6 +449,8 @@ unit_suite(void)
 		what_cannot_be_saved_is_not_thrown_away,
 		nothing_to_lose_costs_nothing, a_big_file_is_moved_aside,
 		a_big_file_alone_is_named_and_survives_a_removal,
+		a_big_file_is_named_though_all_else_was_saved_before,
+		big_files_of_checks_have_one_place,
 		a_repository_in_the_way_is_moved_aside,
 		changes_in_a_submodule_stay, a_removal_saves,
 		a_conflict_half_resolved_is_saved, a_reset_finishes_a_worktree,

@@ -50,6 +50,7 @@ salvage_place(const struct agent *agent, bool check,
 		.branch = w->branch,
 		.onto = core_branch(agent->core),
 		.stamp = stamp,
+		.aside = check ? "checks" : NULL,
 	};
 }
 

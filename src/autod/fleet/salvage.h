@@ -28,7 +28,8 @@ struct salvage_what {
 	enum salvage_then then;
 	const char *onto, *head, *same; /* of a reset, as in git_reset; onto
 					 * NULL = the landing branch */
-	bool check; /* a check has run there: all its checks have one ref */
+	bool check; /* a check has run there: all its checks have one ref, and
+		     * the worker has one place for their big files */
 };
 
 /* saved: NULL with an error (git-salvage.h). */

@@ -28,28 +28,60 @@ git_aside_is_big(const char *dir, const char *path)
 	    st.st_size > BIG_BYTES;
 }
 
+static char *
+name_place(const char *dir, const char *name, int i, const char *path)
+{
+	cleanup_free char *more = i == 1 ? xstrdup("") : xasprintf("-%d", i);
+	char *place = xasprintf("%s.kept-%s%s/%s", dir, name, more, path);
+	char *end = place + strlen(place);
+
+	while (end[-1] == '/')
+		*--end = '\0';
+	return place;
+}
+
+static int
+make_folder(const char *place, struct err *err)
+{
+	cleanup_free char *folder =
+	    xstrndup(place, (size_t)(strrchr(place, '/') - place));
+
+	return file_mkdirs(folder, 0700, err);
+}
+
+/* The one name, with nothing there. What was there is of an earlier time; if a
+ * file of it is where a folder is needed now, all of it goes. */
+static char *
+clear_place(
+    const char *dir, const char *name, const char *path, struct err *err)
+{
+	cleanup_free char *place = name_place(dir, name, 1, path);
+	cleanup_free char *all = xasprintf("%s.kept-%s", dir, name);
+	struct err in_the_way = { 0 };
+
+	git_op_remove_tree(place);
+	if (make_folder(place, &in_the_way) < 0) {
+		git_op_remove_tree(all);
+		if (make_folder(place, err) < 0)
+			return NULL;
+	}
+	return take_ptr(&place);
+}
+
 /* A free name, with its folder. */
 static char *
-make_place(
-    const char *dir, const char *stamp, const char *path, struct err *err)
+make_place(const char *dir, const struct git_aside *aside, const char *path,
+    struct err *err)
 {
+	if (aside->replaces)
+		return clear_place(dir, aside->name, path, err);
 	for (int i = 1; i <= TRIES; i++) {
-		cleanup_free char *more =
-		    i == 1 ? xstrdup("") : xasprintf("-%d", i);
 		cleanup_free char *place =
-		    xasprintf("%s.kept-%s%s/%s", dir, stamp, more, path);
-		char *end = place + strlen(place);
+		    name_place(dir, aside->name, i, path);
 
-		while (end[-1] == '/')
-			*--end = '\0';
-		if (!file_exists(place)) {
-			cleanup_free char *folder = xstrndup(
-			    place, (size_t)(strrchr(place, '/') - place));
-
-			return file_mkdirs(folder, 0700, err) < 0 ?
-			    NULL :
-			    take_ptr(&place);
-		}
+		if (!file_exists(place))
+			return make_folder(place, err) < 0 ? NULL :
+							     take_ptr(&place);
 	}
 	err_set(
 	    err, -EEXIST, "there is no free name for %s beside %s", path, dir);
@@ -70,11 +102,11 @@ add_words(struct buf *words, const char *path, const char *place,
 }
 
 int
-git_aside_move(const char *dir, const char *stamp, const char *path,
+git_aside_move(const char *dir, const struct git_aside *aside, const char *path,
     struct buf *words, struct err *err)
 {
 	cleanup_free char *from = file_join(dir, path);
-	cleanup_free char *place = make_place(dir, stamp, path, err);
+	cleanup_free char *place = make_place(dir, aside, path, err);
 	struct stat st;
 
 	if (place == NULL)
@@ -138,8 +170,9 @@ is_in_the_way(const char *path, const char **line)
 }
 
 enum git_op_next
-git_aside_nested(struct git_op *op, char *const *nested, const char *stamp,
-    struct buf *words, const struct git_answer *answer)
+git_aside_nested(struct git_op *op, char *const *nested,
+    const struct git_aside *aside, struct buf *words,
+    const struct git_answer *answer)
 {
 	cleanup_free char *lines = NULL;
 	const char *line;
@@ -149,7 +182,7 @@ git_aside_nested(struct git_op *op, char *const *nested, const char *stamp,
 	line = lines = xasprintf("%s\n", answer->out);
 	for (size_t i = 0; nested[i] != NULL; i++)
 		if (is_in_the_way(nested[i], &line) &&
-		    git_aside_move(op->dir, stamp, nested[i], words, &op->err) <
+		    git_aside_move(op->dir, aside, nested[i], words, &op->err) <
 			0)
 			return GIT_OP_FAIL;
 	return GIT_OP_NEXT;

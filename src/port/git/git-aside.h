@@ -3,7 +3,7 @@
 /*
  * What git cannot save, because it is too big or a repository of its own, is
  * moved out of a worktree before that is reset: from <worktree>/<path> to
- * <worktree>.kept-<stamp>/<path>, where no reset comes. Private to the git-*.c
+ * <worktree>.kept-<name>/<path>, where no reset comes. Private to the git-*.c
  * files.
  */
 #ifndef GIT_ASIDE_H
@@ -13,18 +13,25 @@
 
 #include "git-op.h"
 
+struct git_aside {
+	char *name;
+	bool replaces; /* what is there; else it stays, and "-2" or more is
+			* added to the name */
+};
+
 /* A file that is not put into the repository: hashing and compressing it would
  * take minutes. */
 bool git_aside_is_big(const char *dir, const char *path);
 
 /* Move it, and add a line about it to `words`. */
-int git_aside_move(const char *dir, const char *stamp, const char *path,
-    struct buf *words, struct err *err);
+int git_aside_move(const char *dir, const struct git_aside *aside,
+    const char *path, struct buf *words, struct err *err);
 
 /* A step: move the repositories of this list, paths with a last slash, that are
  * in the way of a file of op->onto. */
 enum git_op_next git_aside_ask_nested(struct git_op *op, char *const *nested);
 enum git_op_next git_aside_nested(struct git_op *op, char *const *nested,
-    const char *stamp, struct buf *words, const struct git_answer *answer);
+    const struct git_aside *aside, struct buf *words,
+    const struct git_answer *answer);
 
 #endif

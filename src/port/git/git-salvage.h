@@ -30,6 +30,9 @@ struct git_salvage {
 	const char *branch; /* need not exist */
 	const char *onto; /* the landing branch */
 	const char *stamp; /* a time, fit for names of refs and files */
+	/* Files that are moved aside (git-aside.h) go to the place of this name
+	 * and replace what is there; NULL = to a new place, of the stamp. */
+	const char *aside;
 	bool leave_big; /* leave out an untracked file that is too big */
 };
 void git_salvage(struct git *git, const char *dir,

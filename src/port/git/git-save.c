@@ -138,7 +138,7 @@ save_nested(struct git_op *op, const struct git_answer *answer)
 	struct git_save *save = op->self;
 
 	return git_aside_nested(
-	    op, save->nested, save->stamp, &save->moved, answer);
+	    op, save->nested, &save->aside, &save->moved, answer);
 }
 
 /* Only commits can be lost, in the usual case: no index is needed to save
@@ -403,7 +403,7 @@ save_decide(struct git_op *op)
 	}
 	save->nothing = false;
 	if (save->old[0] != '\0' && save->branch_safe && !save->staged &&
-	    strcmp(save->old_tree, save->tree) == 0 &&
+	    save->moved.len == 0 && strcmp(save->old_tree, save->tree) == 0 &&
 	    (strcmp(save->old_head, op->head_id) == 0 ||
 		strcmp(save->old, op->head_id) == 0))
 		return GIT_OP_DONE;
@@ -532,7 +532,11 @@ git_save_init(struct git_save *save, const struct git_salvage *what, bool moves)
 	save->worker = xstrdup(what->worker);
 	save->branch = xstrdup(what->branch);
 	save->landed = xstrdup(what->onto);
-	save->stamp = xstrdup(what->stamp);
+	save->aside = (struct git_aside){
+		.name =
+		    xstrdup(what->aside != NULL ? what->aside : what->stamp),
+		.replaces = what->aside != NULL,
+	};
 	save->ref =
 	    xasprintf("refs/llmc/salvage/%s/%s", what->worker, what->stamp);
 	save->moves = moves;
@@ -550,7 +554,7 @@ git_save_release(struct git_save *save)
 	free(save->worker);
 	free(save->branch);
 	free(save->landed);
-	free(save->stamp);
+	free(save->aside.name);
 	free(save->ref);
 	strv_free(save->nested);
 	buf_release(&save->others);

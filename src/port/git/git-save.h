@@ -10,13 +10,15 @@
 
 #include <stdbool.h>
 
+#include "git-aside.h"
 #include "git-op.h"
 #include "git-salvage.h"
 
 /* op.self must be an object that begins with this one. */
 struct git_save {
 	struct git_op op;
-	char *worker, *branch, *landed, *stamp, *ref;
+	char *worker, *branch, *landed, *ref;
+	struct git_aside aside;
 	bool moves; /* the files go away afterwards: what git cannot save is
 		     * moved aside (git-aside.h) instead of refused */
 	bool leave_big; /* as in git_salvage */

@@ -35,7 +35,7 @@ git_stage_check_size(struct git_save *save, const char *path)
 	if (save->leave_big || !git_aside_is_big(op->dir, path))
 		return GIT_OP_NEXT;
 	if (save->moves)
-		return git_aside_move(op->dir, save->stamp, path, &save->moved,
+		return git_aside_move(op->dir, &save->aside, path, &save->moved,
 			   &op->err) < 0 ?
 		    GIT_OP_FAIL :
 		    GIT_OP_NEXT;
