@@ -188,6 +188,8 @@ static const struct record_field fields[] = {
 	FIELD("reported", report.given),
 	FIELD("reported_cost", report.cost),
 	FIELD("reported_incomplete", report.incomplete),
+	FIELD("known_tokens", known_tokens),
+	FIELD("known_cost", known_cost),
 };
 
 struct json_object *

@@ -221,6 +221,36 @@ START_TEST(a_daemon_that_died_doubles_nothing)
 }
 END_TEST
 
+/* The story: an upgrade in the middle of a task. */
+START_TEST(what_a_daemon_without_accounts_booked_is_not_booked_again)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+	struct state *state = &world.core->state;
+	const char *path = unit_path("known.jsonl");
+	struct account *account = account_new(path, 0, "auto-1");
+
+	xstrset(&account->task, "t1");
+	account->known_tokens = 1000;
+	account->known_cost = 5000;
+	state_auto_add_account(state, account);
+	state->tasks[0]->tokens = 1000;
+	state->tasks[0]->spent.cost = 5000;
+	append(path, USED("a", "1000"));
+	fake_session_reads(agent->session, path);
+	ck_assert_int_eq(state->tasks[0]->tokens, 1000);
+	ck_assert_int_eq(state->tasks[0]->spent.cost, 5000);
+	ck_assert_int_eq(state->today.tokens, 0);
+	append(path, USED("b", "500"));
+	fake_session_reads(agent->session, path);
+	ck_assert_int_eq(state->tasks[0]->tokens, 1500);
+	ck_assert_int_eq(state->tasks[0]->spent.cost, 6000);
+	ck_assert_int_eq(state->today.tokens, 500);
+	ck_assert_int_eq(state->today.cost, 1000);
+	auto_world_end(&world);
+}
+END_TEST
+
 static bool
 is_forgotten(void *arg)
 {
@@ -367,8 +397,9 @@ unit_suite(void)
 		a_late_cost_belongs_to_the_task_of_its_conversation,
 		a_correction_is_written_once,
 		a_new_daemon_reads_what_the_old_one_did_not,
-		a_daemon_that_died_doubles_nothing, accounts_do_not_pile_up,
-		the_account_of_a_worker_stays,
+		a_daemon_that_died_doubles_nothing,
+		what_a_daemon_without_accounts_booked_is_not_booked_again,
+		accounts_do_not_pile_up, the_account_of_a_worker_stays,
 		a_copied_history_is_not_paid_again, NULL });
 	unit_case(s, "budgets",
 	    (const TTest *const[]){ a_budget_in_dollars_counts_the_estimate,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "buf.h"
 #include "errtext.h"
 #include "json.h"
@@ -109,6 +110,32 @@ START_TEST(everything_comes_back)
 	ck_assert_int_eq(b.outage_since_unix, 12);
 	state_release(&a);
 	state_release(&b);
+}
+END_TEST
+
+/* Before there were accounts, the workers' records said what was booked. */
+START_TEST(old_records_of_usage_become_accounts)
+{
+	static const char text[] =
+	    "{\"workers\":{\"auto-1\":{\"name\":\"auto-1\",\"task\":\"t1\","
+	    "\"transcript\":\"/t/1\",\"usage_transcript\":\"/t/1\","
+	    "\"usage_tokens\":700,\"usage_cost\":50},\"auto-2\":{"
+	    "\"name\":\"auto-2\",\"transcript\":\"/t/2\","
+	    "\"usage_transcript\":\"/t/1\",\"usage_tokens\":7}}}";
+	cleanup_free char *again = NULL;
+	struct state state, next;
+
+	parse(text, &state);
+	again = text_of(&state);
+	parse(again, &next);
+	ck_assert_uint_eq(next.account_count, 1);
+	ck_assert_str_eq(next.accounts[0]->transcript, "/t/1");
+	ck_assert_str_eq(next.accounts[0]->worker, "auto-1");
+	ck_assert_str_eq(next.accounts[0]->task, "t1");
+	ck_assert_int_eq(next.accounts[0]->known_tokens, 700);
+	ck_assert_int_eq(next.accounts[0]->known_cost, 50);
+	state_release(&state);
+	state_release(&next);
 }
 END_TEST
 
@@ -490,6 +517,7 @@ unit_suite(void)
 
 	unit_case(s, "document",
 	    (const TTest *[]){ everything_comes_back,
+		old_records_of_usage_become_accounts,
 		the_names_in_the_file_are_fixed,
 		what_is_missing_or_null_is_nothing, never_is_written_as_null,
 		complaints_name_the_member, the_largest_numbers_survive,

@@ -72,9 +72,21 @@ save_soon(struct ledger *ledger)
 		loop_timer_restart(ledger->save, SAVE_MS);
 }
 
+/* An amount without what is left of the part that is known already. */
+static int64_t
+take_known(int64_t *known, int64_t amount)
+{
+	int64_t part = amount < *known ? amount : *known;
+
+	if (part <= 0)
+		return amount;
+	*known -= part;
+	return amount - part;
+}
+
 static void
-book_on_task(
-    struct ledger *ledger, struct account *account, const struct spent *change)
+book_on_task(struct ledger *ledger, struct account *account,
+    const struct spent *change, int64_t tokens)
 {
 	struct core *core = ledger->mode->core;
 	struct task *t = account->task != NULL ?
@@ -82,7 +94,7 @@ book_on_task(
 	    NULL;
 
 	if (t != NULL) {
-		t->tokens += usage_budget_tokens(&change->usage);
+		t->tokens += tokens;
 		spent_add(&t->spent, change);
 	}
 	if (t != NULL || account->task == NULL)
@@ -132,17 +144,19 @@ tell_unknown(struct ledger *ledger, const struct account *account)
 }
 
 static void
-book(struct ledger *ledger, struct account *account, const struct spent *change)
+book(struct ledger *ledger, struct account *account, struct spent *change)
 {
 	struct state *state = &ledger->mode->core->state;
+	int64_t tokens = take_known(
+	    &account->known_tokens, usage_budget_tokens(&change->usage));
 
 	if (!usage_is_empty(&change->usage) || account->day == 0)
 		account->day = today();
 	spent_add(&daybook_day(&state->days, account->day)->spent, change);
+	change->cost = take_known(&account->known_cost, change->cost);
 	if (worker_is_auto(account->worker) && account->day == today())
-		budget_spend(&state->today, account->day,
-		    usage_budget_tokens(&change->usage), change->cost);
-	book_on_task(ledger, account, change);
+		budget_spend(&state->today, account->day, tokens, change->cost);
+	book_on_task(ledger, account, change, tokens);
 	if (change->unpriced > 0)
 		tell_unknown(ledger, account);
 	save_soon(ledger);

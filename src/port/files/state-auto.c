@@ -16,6 +16,7 @@
 #include "strv.h"
 #include "task-json.h"
 #include "text.h"
+#include "worker.h"
 
 #define FIELD(key, member, ...) \
 	RECORD_FIELD(struct state, key, member, ##__VA_ARGS__)
@@ -275,6 +276,42 @@ parse_accounts(struct json_object *json, struct state *state, struct err *err)
 	return r;
 }
 
+static int64_t
+amount(struct json_object *record, const char *key)
+{
+	int64_t number = json_int_or(record, key, 0);
+
+	return number > 0 ? number : 0;
+}
+
+/* A daemon that had no accounts noted in the worker's record what it had booked
+ * of its conversation. */
+static void
+open_accounts(struct json_object *json, struct state *state)
+{
+	struct json_object *workers = NULL, *record = NULL;
+
+	json_object_object_get_ex(json, "workers", &workers);
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+		const struct session_record *s = &w->session;
+		struct account *account;
+
+		if (s->transcript == NULL ||
+		    !json_object_object_get_ex(workers, w->name, &record) ||
+		    strcmp(json_string_or(record, "usage_transcript", ""),
+			s->transcript) != 0 ||
+		    state_auto_account(state, s->transcript, s->history_ms) !=
+			NULL)
+			continue;
+		account = account_new(s->transcript, s->history_ms, w->name);
+		xstrset(&account->task, w->task);
+		account->known_tokens = amount(record, "usage_tokens");
+		account->known_cost = amount(record, "usage_cost");
+		state_auto_add_account(state, account);
+	}
+}
+
 int
 state_auto_from_json(
     struct json_object *json, struct state *state, struct err *err)
@@ -294,6 +331,8 @@ state_auto_from_json(
 		r = parse_days(json, state, err);
 	if (r == 0)
 		r = parse_accounts(json, state, err);
+	if (r == 0)
+		open_accounts(json, state);
 	return r;
 }
 
