@@ -125,14 +125,14 @@ START_TEST(each_problem_is_a_bit_of_its_own)
 		  "{'/src/my repo/\\'x\\'':{'hasTrustDialogAccepted':true}},"
 		  "'customApiKeyResponses':{'approved':['z','" TAIL "']}}",
 		    0 },
-		/* For another repository, for a parent, answered no,
-		 * rejected. */
+		/* For another repository, for a parent, answered no; a key that
+		 * was rejected is not asked for again. */
 		{ "{'hasCompletedOnboarding':false,'projects':"
 		  "{'/src':{'hasTrustDialogAccepted':true},"
 		  "'/src/my repo/\\'x\\'':{'hasTrustDialogAccepted':false}},"
 		  "'customApiKeyResponses':{'approved':[],'rejected':['" TAIL
 		  "']}}",
-		    FRESH | CLAUDE_KEY_UNKNOWN },
+		    FRESH },
 		/* Members of other types than Claude Code writes. */
 		{ "{'hasCompletedOnboarding':'true','projects':[1],"
 		  "'customApiKeyResponses':{'approved':'" TAIL "'}}",
@@ -272,6 +272,22 @@ START_TEST(trust_makes_a_missing_file_for_the_user_alone)
 	expect(home, KEY, CLAUDE_NOT_ONBOARDED | CLAUDE_KEY_UNKNOWN);
 	trust(home, KEY, true);
 	expect(home, KEY, 0);
+}
+END_TEST
+
+START_TEST(a_rejected_key_stays_rejected)
+{
+	const char *home = new_home("rejected");
+	cleanup_free char *text = NULL;
+
+	put(home,
+	    "{\"customApiKeyResponses\":{\"approved\":[],\"rejected\":"
+	    "[\"" TAIL "\"]}}");
+	trust(home, KEY, true);
+	expect(home, KEY, 0);
+	text = get(home);
+	ck_assert_ptr_eq(
+	    strstr(text, TAIL), strstr(strstr(text, "rejected"), TAIL));
 }
 END_TEST
 
@@ -418,6 +434,7 @@ unit_suite(void)
 	unit_case(suite, "trust",
 	    (const TTest *const[]){
 		trust_makes_a_missing_file_for_the_user_alone,
+		a_rejected_key_stays_rejected,
 		onboarding_is_skipped_only_when_asked,
 		trust_keeps_the_rest_in_its_order,
 		trust_keeps_what_is_known_of_the_project,

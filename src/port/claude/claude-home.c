@@ -92,12 +92,25 @@ list_has(struct json_object *list, const char *word)
 	return false;
 }
 
+/* Has the user said yes or no to this key? If no, the program does not use it,
+ * and asks no more. */
+static bool
+key_is_answered(struct json_object *json, const char *api_key)
+{
+	struct json_object *responses =
+	    find_member(json, "customApiKeyResponses");
+
+	return list_has(
+		   find_member(responses, "approved"), key_tail(api_key)) ||
+	    list_has(find_member(responses, "rejected"), key_tail(api_key));
+}
+
 unsigned
 claude_home_check(
     const char *file, const char *root, const char *api_key, struct err *err)
 {
 	cleanup_json struct json_object *json = NULL;
-	struct json_object *project, *approved;
+	struct json_object *project;
 	unsigned problems = 0;
 	int r = load(file, &json, err);
 
@@ -108,10 +121,8 @@ claude_home_check(
 	project = find_member(find_member(json, "projects"), root);
 	if (!json_bool_or(project, "hasTrustDialogAccepted", false))
 		problems |= CLAUDE_NOT_TRUSTED;
-	approved =
-	    find_member(find_member(json, "customApiKeyResponses"), "approved");
 	if (api_key != NULL && api_key[0] != '\0' &&
-	    !list_has(approved, key_tail(api_key)))
+	    !key_is_answered(json, api_key))
 		problems |= CLAUDE_KEY_UNKNOWN;
 	return problems;
 }
@@ -121,7 +132,8 @@ approve_key(struct json_object *json, const char *api_key)
 {
 	struct json_object *responses, *approved = NULL;
 
-	if (api_key == NULL || api_key[0] == '\0')
+	if (api_key == NULL || api_key[0] == '\0' ||
+	    key_is_answered(json, api_key))
 		return;
 	responses = object_member(json, "customApiKeyResponses");
 	approved = find_member(responses, "approved");
@@ -129,9 +141,8 @@ approve_key(struct json_object *json, const char *api_key)
 		approved = json_object_new_array();
 		json_set(responses, "approved", approved);
 	}
-	if (!list_has(approved, key_tail(api_key)))
-		json_object_array_add(
-		    approved, json_object_new_string(key_tail(api_key)));
+	json_object_array_add(
+	    approved, json_object_new_string(key_tail(api_key)));
 }
 
 int

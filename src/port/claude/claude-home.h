@@ -15,7 +15,7 @@ struct err;
 /* Reasons why a dialog would open that nobody would answer. */
 #define CLAUDE_NOT_ONBOARDED 1u /* first start: theme and login */
 #define CLAUDE_NOT_TRUSTED   2u /* this repository is not trusted */
-#define CLAUDE_KEY_UNKNOWN   4u /* ANTHROPIC_API_KEY is not approved */
+#define CLAUDE_KEY_UNKNOWN   4u /* ANTHROPIC_API_KEY: use it? */
 #define CLAUDE_FILE_BROKEN   8u /* not JSON: err says where */
 
 /* Where Claude Code keeps it, by HOME and CLAUDE_CONFIG_DIR. The caller frees;
@@ -26,9 +26,9 @@ char *claude_home_file(void);
 unsigned claude_home_check(
     const char *file, const char *root, const char *api_key, struct err *err);
 
-/* Trust the repository and approve the key, atomically, and keep everything
- * else in the file; `onboarding` also skips the first-start screens. A broken
- * file is -EINVAL and is left alone. */
+/* Trust the repository and approve the key, unless the user has rejected it,
+ * atomically, and keep everything else in the file; `onboarding` also skips the
+ * first-start screens. A broken file is -EINVAL and is left alone. */
 int claude_home_trust(const char *file, const char *root, const char *api_key,
     bool onboarding, struct err *err);
 
