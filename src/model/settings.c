@@ -183,7 +183,7 @@ settings_problems_release(struct settings_problems *problems)
 }
 
 static void
-problem_value(struct settings_problems *problems, const char *path,
+problem_value(struct settings_problems *problems, bool fatal, const char *path,
     const struct setting *row, struct json_object *json)
 {
 	struct toml_mark mark = toml_mark_of(json);
@@ -198,7 +198,7 @@ problem_value(struct settings_problems *problems, const char *path,
 		buf_addc(&text, ' ');
 		json_print(json, false, &text);
 	}
-	problem_add(problems, true, mark.line, text.data);
+	problem_add(problems, fatal, mark.line, text.data);
 }
 
 static void
@@ -254,22 +254,17 @@ is_section(const char *path)
 }
 
 static void
-worker_add(struct settings *settings, const char *name)
+problem_twice(struct settings_problems *problems, const char *name,
+    const char *ignored, unsigned line)
 {
-	strv_add(&settings->workers, name);
+	cleanup_free char *text =
+	    xasprintf("%s is ignored: %s is the same setting", ignored, name);
+
+	problem_add(problems, false, line, text);
 }
 
-static void
-problem_twice(struct settings_problems *problems, const char *path,
-    const char *other, unsigned line)
-{
-	cleanup_free char *text = xasprintf(
-	    "%s and %s are the same setting; remove one", path, other);
-
-	problem_add(problems, true, line, text);
-}
-
-/* name: the one that it has in the file. */
+/* name: the one that it has in the file. Another name than the path gives way
+ * to it, and a wrong value under it is ignored. */
 static void
 take_value(struct settings *settings, const char *path, const char *name,
     struct json_object *json, unsigned line, struct settings_problems *problems)
@@ -278,12 +273,15 @@ take_value(struct settings *settings, const char *path, const char *name,
 	const struct setting *row = settings_find(path, &worker);
 	struct value *value = value_find(settings, path);
 	size_t before = settings->count;
+	bool own = strcmp(name, path) == 0;
 
 	/* TOML has no key twice, so the other one has another name. */
-	if (value != NULL && value->line > 0) {
-		problem_twice(problems, name, value->name, line);
+	if (value != NULL && value->line > 0 && !own) {
+		problem_twice(problems, value->name, name, line);
 		return;
 	}
+	if (value != NULL && value->line > 0)
+		problem_twice(problems, name, value->name, value->line);
 	if (value == NULL && worker)
 		value = value_add(settings, path, row);
 	if (value_set(value, json, settings->home)) {
@@ -291,7 +289,7 @@ take_value(struct settings *settings, const char *path, const char *name,
 		xstrset(&value->name, name);
 		return;
 	}
-	problem_value(problems, path, row, json);
+	problem_value(problems, own, path, row, json);
 	/* Drop an invalid worker key. */
 	if (settings->count > before) {
 		settings->count--;
@@ -319,7 +317,8 @@ take_alias(struct settings *settings, const char *name,
 	text = xasprintf("%s: expected %s, found %s", name,
 	    settings_alias_allowed(alias),
 	    toml_mark_type_name(toml_mark_of(json).type));
-	problem_add(problems, true, line, text);
+	/* Times have good defaults, but permissions are not guessed. */
+	problem_add(problems, alias->yes != NULL, line, text);
 	return true;
 }
 
@@ -361,7 +360,7 @@ walk(struct settings *settings, const char *prefix, struct json_object *table,
 			    json, &settings->prices, problem_price, problems);
 		} else {
 			if (of_workers)
-				worker_add(settings, key);
+				strv_add(&settings->workers, key);
 			walk(settings, path.data, json, problems);
 		}
 	}
@@ -394,8 +393,8 @@ set_default(struct settings *settings, const struct setting *row,
 	}
 }
 
-/* A default is made shorter where it does not fit (stall_limits()); a value
- * that a person chose is not. */
+/* A time that does not fit is made shorter (stall_limits()); a person who chose
+ * it is told. */
 static void
 check_stall(const struct settings *settings, struct settings_problems *problems)
 {
@@ -412,10 +411,10 @@ check_stall(const struct settings *settings, struct settings_problems *problems)
 	text_add_duration(&text, worker->number);
 	buf_addf(&text, " is too long for %s, which is ", overseer->path);
 	text_add_duration(&text, overseer->number);
-	buf_adds(&text, ": use at most ");
+	buf_adds(&text, ": ");
 	text_add_duration(&text, longest);
-	buf_addf(&text, " (three quarters), or make %s longer", overseer->path);
-	problem_add(problems, true, worker->line, text.data);
+	buf_adds(&text, " (three quarters) is used");
+	problem_add(problems, false, worker->line, text.data);
 }
 
 /* The message without "line 3: ": a problem stores its line separately. */
