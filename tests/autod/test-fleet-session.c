@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent-session.h"
 #include "agent.h"
 #include "clock.h"
 #include "crash.h"
@@ -95,6 +96,23 @@ drives(void *arg, const struct agent *agent)
 	(void)agent;
 	return *(bool *)arg;
 }
+
+/* Escape in its session, which only the transcript shows; a person is told
+ * where nobody sits beside it. */
+START_TEST(an_interruption_in_the_session)
+{
+	static const struct fleet_policy policy = { .drives = drives };
+	bool driven = _i == 1;
+	struct fleet_world world;
+
+	fleet_world_begin_working(&world, NULL);
+	fleet_set_policy(world.floor.fleet, &policy, &driven);
+	agent_session_events.interrupted(world.adam);
+	expect_status(world.adam, WORKER_PAUSED);
+	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], driven);
+	end(&world);
+}
+END_TEST
 
 /* A session that does not report: parked for a person; where nobody sits beside
  * it, it is tried again first. */
@@ -261,6 +279,7 @@ unit_suite(void)
 		NULL });
 	tcase_set_timeout(rows, 60);
 	tcase_add_loop_test(rows, an_unreported_start, 0, 2);
+	tcase_add_loop_test(rows, an_interruption_in_the_session, 0, 2);
 	tcase_add_loop_test(rows, a_prompt_that_no_session_takes, 0, 2);
 	suite_add_tcase(suite, rows);
 	return suite;

@@ -74,6 +74,9 @@ START_TEST(prompts_are_what_somebody_typed)
 		  "\"text\",\"text\":"
 		  "\"[Request interrupted by user for tool use]\"}]}}",
 		    0, 1 },
+		{ "{\"type\":\"user\",\"isSidechain\":true,\"message\":"
+		  "{\"content\":\"[Request interrupted by user]\"}}",
+		    0, 0 },
 		{ "{\"type\":\"user\",\"isMeta\":true,\"message\":"
 		  "{\"content\":\"x\"}}",
 		    0, 0 },
@@ -282,6 +285,22 @@ START_TEST(what_subagents_use_is_part_of_it_and_stays)
 }
 END_TEST
 
+/* Its file says isSidechain on each line, or, in older versions, on none. */
+START_TEST(a_subagent_that_is_stopped_is_no_interruption)
+{
+	static const char side[] = "{\"type\":\"user\",\"message\":{"
+				   "\"content\":\"[Request interrupted by "
+				   "user]\"}}";
+	struct transcript_parser *parser = transcript_parser_new();
+
+	transcript_parser_side_line(parser, side, strlen(side));
+	ck_assert_int_eq(transcript_parser_totals(parser)->interrupted, 0);
+	take(parser, side);
+	ck_assert_int_eq(transcript_parser_totals(parser)->interrupted, 1);
+	transcript_parser_free(parser);
+}
+END_TEST
+
 START_TEST(tool_calls_and_their_errors_are_counted)
 {
 	static const char *const lines[] = {
@@ -455,6 +474,7 @@ unit_suite(void)
 		tokens_are_counted_by_model_and_kind,
 		the_cost_of_the_agent_says_what_it_covers,
 		a_copied_history_is_not_counted,
+		a_subagent_that_is_stopped_is_no_interruption,
 		what_subagents_use_is_part_of_it_and_stays,
 		tool_calls_and_their_errors_are_counted,
 		api_errors_are_told_apart_from_replies,

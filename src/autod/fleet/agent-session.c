@@ -160,6 +160,7 @@ on_interrupted(void *arg)
 	struct agent *agent = arg;
 	const struct worker *w = agent->worker;
 	cleanup_free char *reason = NULL;
+	bool driven = fleet_drives(agent);
 
 	if (agent->op != NULL || !worker_in_turn(w->status))
 		return;
@@ -167,6 +168,12 @@ on_interrupted(void *arg)
 			   "with: llmc resume %s",
 	    w->name);
 	agent_move(agent, WORKER_PAUSED, reason);
+	/* It stays so until somebody does, even if nobody sits beside it. */
+	if (driven)
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_WORKER_PARKED,
+			.worker = w->name,
+			.reason = reason });
 }
 
 static void

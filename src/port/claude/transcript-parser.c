@@ -190,8 +190,10 @@ line_user(struct transcript_parser *parser, struct json_object *line)
 
 	totals->tool_errors += count_blocks(content, "tool_result", "is_error");
 	message_text(content, &text);
+	/* What ends a subagent does not end the turn. */
 	if (starts_with(text.data, INTERRUPTED))
-		totals->interrupted++;
+		totals->interrupted += !parser->in_side &&
+		    !json_bool_or(line, "isSidechain", false);
 	else if (text.len > 0 &&
 	    count_blocks(content, "tool_result", NULL) == 0 &&
 	    prompt_is_typed(line, text.data))
