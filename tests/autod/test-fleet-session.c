@@ -4,10 +4,13 @@
  * tmux that fails; checks of worktrees. */
 #include <check.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent-session.h"
 #include "agent.h"
+#include "claude-home.h"
 #include "clock.h"
 #include "crash.h"
 #include "delivery.h"
@@ -194,6 +197,42 @@ START_TEST(a_prompt_that_no_session_takes)
 }
 END_TEST
 
+/* Trust is given in a file behind a symbolic link: no watch sees that, but a
+ * patrol does; a worker that a person has paused meanwhile stays so. */
+START_TEST(trust_that_only_a_patrol_sees)
+{
+	bool held = _i == 1;
+	cleanup_free char *link = NULL;
+	const char *home = unit_path("home"), *file = unit_path("elsewhere");
+	struct fleet_world world;
+	struct agent *adam;
+
+	link = file_join(home, ".claude.json");
+	ck_assert_int_eq(file_mkdirs(home, 0700, NULL), 0);
+	ck_assert_int_eq(symlink(file, link), 0);
+	unsetenv("CLAUDE_CONFIG_DIR");
+	unsetenv("ANTHROPIC_API_KEY");
+	ck_assert_int_eq(
+	    claude_home_trust(file, "/other", NULL, true, NULL), 0);
+	fleet_world_begin(&world,
+	    "[defaults]\nagent_command = \"claude\"\n"
+	    "allow_root = true\n");
+	ck_assert_int_eq(setenv("HOME", home, 1), 0);
+	adam = fleet_world_add(&world, "adam");
+	floor_world_wait_status(&world.floor, adam, WORKER_PAUSED);
+	ck_assert_int_eq(claude_home_trust(file, world.floor.workspace.root,
+			     NULL, true, NULL),
+	    0);
+	adam->worker->on_hold = held;
+	life_patrol(world.floor.core);
+	expect_status(adam, held ? WORKER_PAUSED : WORKER_OFFLINE);
+	ck_assert_int_eq(world.told[EVENT_LAUNCH_UNBLOCKED], !held);
+	if (!held)
+		fleet_world_wait_up(&world, adam);
+	fleet_world_end(&world);
+}
+END_TEST
+
 START_TEST(four_launches_at_once)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
@@ -280,6 +319,7 @@ unit_suite(void)
 	tcase_set_timeout(rows, 60);
 	tcase_add_loop_test(rows, an_unreported_start, 0, 2);
 	tcase_add_loop_test(rows, an_interruption_in_the_session, 0, 2);
+	tcase_add_loop_test(rows, trust_that_only_a_patrol_sees, 0, 2);
 	tcase_add_loop_test(rows, a_prompt_that_no_session_takes, 0, 2);
 	suite_add_tcase(suite, rows);
 	return suite;

@@ -51,7 +51,7 @@ look(void *arg)
 		struct agent *agent = fleet->agents[i];
 		struct worker *w = agent->worker;
 
-		if (!w->blocked || !is_over(agent))
+		if (!w->blocked || w->on_hold || !is_over(agent))
 			continue;
 		emit(fleet->core,
 		    &(struct event){

@@ -22,8 +22,9 @@ void launch_block_free(struct launch_block *block);
  * a person is told, and it is watched for. */
 bool launch_block_check(struct agent *agent);
 
-/* The last daemon has left some: let those go on that can, and watch for the
- * others. */
+/* Let those go on that can, unless a person holds them, and watch for the
+ * others: those that the last daemon has left, and in each patrol, because a
+ * file may change unnoticed (it is behind a symbolic link, for example). */
 void launch_block_resume(struct launch_block *block);
 
 #endif

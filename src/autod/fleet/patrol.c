@@ -10,6 +10,7 @@
 #include "file.h"
 #include "git-facts.h"
 #include "hooks.h"
+#include "launch-block.h"
 #include "life.h"
 #include "log.h"
 #include "mem.h"
@@ -306,6 +307,7 @@ patrol_run(struct patrol *patrol, bool all)
 	if (list_is_due(fleet, all))
 		tmux_list(fleet->core->tmux, on_sessions, fleet);
 	check_lives(fleet);
+	launch_block_resume(fleet->block);
 	for (size_t i = 0; i < fleet->count; i++) {
 		if (turn_end_is_due(fleet->agents[i]))
 			turn_end_begin(fleet->agents[i], NULL, NULL);
