@@ -29,24 +29,40 @@ repair_keep_place(const struct repair *r, struct git_salvage *ret_what)
 	};
 }
 
+/* Not for a repair that has failed: a person is told of that anyway. */
+static void
+tell(const struct repair *r, const char *what, const char *why)
+{
+	struct overseer *o = r->overseer;
+
+	console_say(o, CONSOLE_RED, "%s", why);
+	if (r->outcome == REPAIR_COMPLETED)
+		people_tell(o->people, o->settings,
+		    &(struct notice){
+			.class = NOTICE_CHECKOUT, .what = what, .why = why });
+}
+
+/* Rather a repair without a copy than a fleet that stays down. */
 static void
 on_saved(const struct git_salvaged *saved, const struct err *err, void *arg)
 {
 	struct repair *r = arg;
-	cleanup_free char *words = NULL;
 
 	if (err != NULL && r->head[0] != '\0') {
-		words =
-		    xasprintf("what is not committed in %s cannot be saved: %s",
+		cleanup_free char *words =
+		    xasprintf("what is not committed in %s cannot be saved "
+			      "before the repair: %s",
 			r->cwd, err->msg);
-		repair_failed(r, REPAIR_FAILED, words);
-		return;
-	}
-	if (err != NULL)
+
+		log_warnx("%s", words);
+		tell(r, "uncommitted files cannot be saved before a repair",
+		    words);
+	} else if (err != NULL) {
 		log_info("nothing of %s can be saved before the repair: %s",
 		    r->cwd, err->msg);
-	else if (saved->ref[0] != '\0' && r->head[0] != '\0')
+	} else if (saved->ref[0] != '\0' && r->head[0] != '\0') {
 		xstrset(&r->keep.ref, saved->ref);
+	}
 	if (operation_arrived(&r->op, NULL))
 		operation_next(&r->op);
 }
@@ -64,7 +80,7 @@ repair_keep_save(struct operation *op)
 		return;
 	}
 	repair_keep_place(r, &what);
-	what.leave_big = true;
+	what.leave = true;
 	git_salvage(
 	    r->overseer->git, r->cwd, &what, on_saved, operation_await(op));
 }
@@ -85,19 +101,6 @@ add_files(struct buf *words, const char *const *paths, size_t count,
 		text_add_visible(words, paths[i], strlen(paths[i]), false);
 	}
 	buf_adds(words, count > NAMES_MAX ? ", ...; " : "; ");
-}
-
-/* Not for a repair that has failed: a person is told of that anyway. */
-static void
-tell(const struct repair *r, const char *what, const char *why)
-{
-	struct overseer *o = r->overseer;
-
-	console_say(o, CONSOLE_RED, "%s", why);
-	if (r->outcome == REPAIR_COMPLETED)
-		people_tell(o->people, o->settings,
-		    &(struct notice){
-			.class = NOTICE_CHECKOUT, .what = what, .why = why });
 }
 
 /* In the user's checkout others write, too: editors, logs, databases. So a file

@@ -162,19 +162,25 @@ START_TEST(one_that_gives_up_is_compared_too)
 }
 END_TEST
 
-START_TEST(without_a_way_to_save_no_session_starts)
+START_TEST(without_a_way_to_save_a_person_is_told)
 {
+	cleanup_free char *file = xasprintf("%s/told.json", unit_scratch());
+	cleanup_free char *command =
+	    xasprintf("cat >'%s.new'; mv '%s.new' '%s'", file, file, file);
+	cleanup_buf struct buf told = BUF_INIT;
 	struct world w;
 
 	world_begin(&w, false);
+	world_set(&w, "people.notify_command", command);
 	repo_sh(w.repo, mine);
 	repo_sh(w.repo, "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage");
-	repair_begin(&w.o);
-	world_until_over(&w);
-	ck_assert_int_eq(w.outcome, REPAIR_FAILED);
-	ck_assert_ptr_nonnull(strstr(w.words.data, "cannot be saved: "));
+	work(&w);
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
 	ck_assert_str_eq(repo_sh(w.repo, "cat a.txt"), "one\nmine");
-	world_end(&w);
+	world_end(&w); /* waits for the command */
+	ck_assert_int_eq(file_read(file, 65536, &told, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(told.data, "cannot be saved"));
 }
 END_TEST
 
@@ -260,7 +266,7 @@ unit_suite(void)
 		a_file_that_somebody_wrote_is_told_and_no_failure,
 		nothing_uncommitted_is_no_ref,
 		one_that_gives_up_is_compared_too,
-		without_a_way_to_save_no_session_starts, a_big_file_is_left_out,
+		without_a_way_to_save_a_person_is_told, a_big_file_is_left_out,
 		the_worktree_of_repairs_is_saved_before_the_next,
 		it_can_be_ended_while_it_saves_and_compares, NULL });
 	return s;

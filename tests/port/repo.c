@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <check.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -366,13 +369,38 @@ salvage_done(const struct git_salvaged *saved, const struct err *err, void *arg)
 	text_done(saved != NULL ? saved->ref : NULL, err, arg);
 }
 
+bool
+repo_obey_modes(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct data[2] = { 0 };
+	static const unsigned caps[] = { CAP_DAC_OVERRIDE,
+		CAP_DAC_READ_SEARCH };
+
+	if (geteuid() != 0)
+		return true;
+	if (syscall(SYS_capget, &header, data) == -1)
+		return false;
+	for (size_t i = 0; i < nitems(caps); i++) {
+		if (prctl(PR_CAPBSET_DROP, caps[i], 0, 0, 0) == -1)
+			return false;
+		data[0].effective &= ~(1u << caps[i]);
+		data[0].permitted &= ~(1u << caps[i]);
+		data[0].inheritable &= ~(1u << caps[i]);
+	}
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
 int
 repo_salvage(struct repo *repo, const char *stamp)
 {
 	struct git_salvage what = { .worker = "ann",
 		.branch = "llmc/ann",
 		.onto = "main",
-		.stamp = stamp };
+		.stamp = stamp,
+		.leave = repo->leave };
 
 	repo_begin(repo);
 	git_salvage(repo->git, repo->dir, &what, salvage_done, repo);

@@ -32,6 +32,7 @@ struct repo {
 	char stamp[16]; /* of the last reset, removal or rebase */
 	int stamps;
 	const char *aside; /* as in git_salvage, for each that follows */
+	bool leave; /* the same */
 	char clean[GIT_ID_SIZE]; /* HEAD of a clean worktree that was saved */
 	bool conflict;
 	enum git_land_result landed;
@@ -73,6 +74,9 @@ void repo_wait(struct repo *repo);
 int repo_add(struct repo *repo);
 int repo_facts(struct repo *repo);
 int repo_conflicts(struct repo *repo);
+/* Give up root's right to read every file, for good; false if that is not
+ * possible here. */
+bool repo_obey_modes(void);
 int repo_salvage(struct repo *repo, const char *stamp);
 int repo_reset(struct repo *repo);
 int repo_reset_clean(struct repo *repo, const char *head, const char *same);

@@ -159,6 +159,25 @@ START_TEST(a_big_file_is_moved_aside)
 }
 END_TEST
 
+START_TEST(a_file_that_cannot_be_read_is_moved_aside)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	if (!repo_obey_modes())
+		return;
+	repo_wt(repo,
+	    "echo 2 >>a.txt; echo s >secret; chmod 0 a.txt secret; echo u >u");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	is_reset(repo);
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		"cd \"$W\".kept-*; chmod 600 *; cat a.txt secret; cd \"$R\"; "
+		"git show $(" REFS "):u; git log -1 --format=%B $(" REFS
+		") | grep -c '^Moved aside: '"),
+	    "one\n2\ns\nu\n2");
+}
+END_TEST
+
 START_TEST(a_big_file_alone_is_named_and_survives_a_removal)
 {
 	cleanup_repo struct repo *repo = with_tree();
@@ -448,6 +467,7 @@ unit_suite(void)
 	    (const TTest *[]){ all_that_is_thrown_away_is_saved,
 		what_cannot_be_saved_is_not_thrown_away,
 		nothing_to_lose_costs_nothing, a_big_file_is_moved_aside,
+		a_file_that_cannot_be_read_is_moved_aside,
 		a_big_file_alone_is_named_and_survives_a_removal,
 		a_big_file_is_named_though_all_else_was_saved_before,
 		big_files_of_checks_have_one_place,

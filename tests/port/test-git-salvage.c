@@ -230,6 +230,47 @@ START_TEST(what_cannot_be_saved_is_an_error)
 }
 END_TEST
 
+#define LEFT "git log -1 --format=%b " REF " | grep '^Left out'; "
+
+/* Of a checkout that stays as it is, the rest is saved. */
+START_TEST(what_cannot_be_read_is_left_out)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	if (!repo_obey_modes())
+		return;
+	repo->leave = true;
+	repo_wt(repo,
+	    "echo 2 >>a.txt; echo s >secret; chmod 0 a.txt secret; echo u >u");
+	ck_assert_msg(repo_salvage(repo, "s1") == 0, "%s", repo->msg);
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		LEFT "git ls-tree --name-only " REF "; git show " REF ":a.txt"),
+	    "Left out: a.txt cannot be read\n"
+	    "Left out: secret cannot be read\na.txt\nu\none");
+	repo->leave = false;
+	ck_assert_int_eq(repo_salvage(repo, "s2"), -EFBIG);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "cannot be read"));
+}
+END_TEST
+
+START_TEST(what_is_too_much_is_left_out)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo->leave = true;
+	repo_wt(repo,
+	    "truncate -s 60G a.txt; truncate -s 250M b1 b2 b3 b4 b5; echo u >u");
+	ck_assert_msg(repo_salvage(repo, "s1") == 0, "%s", repo->msg);
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		LEFT "git ls-tree --name-only " REF "; git show " REF ":a.txt"),
+	    "Left out: a.txt is too big for the repository\n"
+	    "Left out: b5 is more than can be saved at once\n"
+	    "a.txt\nb1\nb2\nb3\nb4\nu\none");
+}
+END_TEST
+
 START_TEST(a_folder_that_is_no_worktree_is_told_apart)
 {
 	cleanup_repo struct repo *repo = with_tree();
@@ -417,6 +458,7 @@ unit_suite(void)
 		the_same_stamp_again_loses_nothing,
 		salvage_needs_no_name_lock_or_index,
 		an_unborn_branch_can_be_saved, what_cannot_be_saved_is_an_error,
+		what_cannot_be_read_is_left_out, what_is_too_much_is_left_out,
 		a_folder_that_is_no_worktree_is_told_apart,
 		locks_of_a_killed_git_are_removed, NULL });
 	unit_case(s, "leftovers",

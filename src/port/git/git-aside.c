@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "buf.h"
 #include "errtext.h"
@@ -18,14 +19,21 @@
 #define MIB       (INT64_C(1024) * 1024)
 #define TRIES     100 /* names for one that was moved with the same stamp */
 
-bool
-git_aside_is_big(const char *dir, const char *path)
+const char *
+git_aside_reason(const char *dir, const char *path, int64_t *ret_size)
 {
 	cleanup_free char *file = file_join(dir, path);
 	struct stat st;
 
-	return lstat(file, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_size > BIG_BYTES;
+	*ret_size = 0;
+	if (lstat(file, &st) == -1 || !S_ISREG(st.st_mode))
+		return NULL;
+	*ret_size = st.st_size;
+	if (st.st_size > BIG_BYTES)
+		return "is too big for the repository";
+	if (access(file, R_OK) == -1 && errno == EACCES)
+		return "cannot be read";
+	return NULL;
 }
 
 static char *

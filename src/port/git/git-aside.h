@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What git cannot save, because it is too big or a repository of its own, is
+ * What git cannot save, because it is too big, cannot be read or is a
+ * repository of its own, is
  * moved out of a worktree before that is reset: from <worktree>/<path> to
  * <worktree>.kept-<name>/<path>, where no reset comes. Private to the git-*.c
  * files.
@@ -10,6 +11,7 @@
 #define GIT_ASIDE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "git-op.h"
 
@@ -19,9 +21,11 @@ struct git_aside {
 			* added to the name */
 };
 
-/* A file that is not put into the repository: hashing and compressing it would
- * take minutes. */
-bool git_aside_is_big(const char *dir, const char *path);
+/* Why a file cannot be put into the repository, in words behind its name, and
+ * its size; NULL = it can be. Hashing and compressing a big one would take
+ * minutes. */
+const char *
+git_aside_reason(const char *dir, const char *path, int64_t *ret_size);
 
 /* Move it, and add a line about it to `words`. */
 int git_aside_move(const char *dir, const struct git_aside *aside,

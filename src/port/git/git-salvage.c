@@ -206,6 +206,7 @@ git_salvage_commit(struct git *git, const char *dir, const char *onto,
 
 	buf_init(&left->save.others);
 	buf_init(&left->save.moved);
+	buf_init(&left->save.left);
 	left->message = xstrdup(message);
 	left->fn = fn;
 	left->arg = arg;

@@ -16,8 +16,9 @@ struct git;
  * Commits are reachable from it as its parents; in the middle of a rebase HEAD
  * and the branch are two. With the same stamp again, what was saved before
  * stays reachable too; so do contents that only the index has. -EUCLEAN: git
- * does not take the folder for a worktree any more. -EFBIG: a file is too big.
- * `saved` is NULL with an error, and valid until the callback returns. */
+ * does not take the folder for a worktree any more. -EFBIG: a file is too big,
+ * or cannot be read. `saved` is NULL with an error, and valid until the
+ * callback returns. */
 struct git_salvaged {
 	const char *ref; /* "" = there was nothing to save */
 	/* HEAD, if it is on `branch` and nothing was uncommitted; else "". */
@@ -33,7 +34,9 @@ struct git_salvage {
 	/* Files that are moved aside (git-aside.h) go to the place of this name
 	 * and replace what is there; NULL = to a new place, of the stamp. */
 	const char *aside;
-	bool leave_big; /* leave out an untracked file that is too big */
+	bool leave; /* nothing goes away: leave out files that are too big or
+		     * cannot be read, and what is more than 1 GiB together;
+		     * the message of the commit names them */
 };
 void git_salvage(struct git *git, const char *dir,
     const struct git_salvage *what, git_salvage_fn *fn, void *arg);
@@ -41,7 +44,7 @@ void git_salvage(struct git *git, const char *dir,
 /* Put leftovers into the last commit, or into a new one with `message` when
  * the branch has none of its own. Nothing to do is success. -EBUSY in the
  * middle of a rebase and with unmerged paths, -EFBIG if an untracked file is
- * too big. */
+ * too big or cannot be read. */
 void git_salvage_commit(struct git *git, const char *dir, const char *onto,
     const char *message, git_work_fn *fn, void *arg);
 

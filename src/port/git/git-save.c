@@ -28,6 +28,8 @@ enum save_step {
 	SAVE_STAGED_COMMIT,
 	SAVE_INDEX,
 	SAVE_FRESH_INDEX,
+	SAVE_MODIFIED,
+	SAVE_LEFT,
 	SAVE_TRACKED,
 	SAVE_LIST,
 	SAVE_OTHERS,
@@ -98,7 +100,7 @@ take_entry(struct git_save *save, const struct git_status_entry *entry)
 		save->staged |= entry->staged && entry->unstaged;
 		break;
 	}
-	return git_stage_check_size(save, entry->text);
+	return git_stage_check(save, entry->text);
 }
 
 static enum git_op_next
@@ -425,8 +427,9 @@ save_ask_commit(struct git_op *op)
 	use_own_name(op);
 	buf_addf(
 	    &op->input, "Work of %s, saved as %s\n", save->worker, save->ref);
-	if (save->moved.len > 0)
-		buf_addf(&op->input, "\n%s", save->moved.data);
+	if (save->moved.len + save->left.len > 0)
+		buf_addf(
+		    &op->input, "\n%s%s", save->moved.data, save->left.data);
 	git_op_args(op, "commit-tree", save->tree, NULL);
 	for (size_t i = 0; i < nitems(parents); i++)
 		if (parents[i][0] != '\0')
@@ -477,6 +480,9 @@ static const struct git_op_step save_steps[] = {
 	    .answer = save_staged_commit },
 	[SAVE_INDEX] = { .ask = save_ask_index, .answer = save_index },
 	[SAVE_FRESH_INDEX] = { .ask = save_ask_fresh_index },
+	[SAVE_MODIFIED] = { .ask = git_stage_ask_modified,
+	    .answer = git_stage_modified },
+	[SAVE_LEFT] = { .ask = git_stage_ask_left },
 	[SAVE_TRACKED] = { .ask = git_stage_ask_tracked },
 	[SAVE_LIST] = { .ask = git_stage_ask_list, .answer = git_stage_list },
 	[SAVE_OTHERS] = { .ask = git_stage_ask_others },
@@ -496,6 +502,9 @@ save_begin(struct git_save *save)
 	save->nothing = true;
 	save->id[0] = save->staged_id[0] = save->old[0] = '\0';
 	strv_clear(&save->nested);
+	buf_clear(&save->others);
+	buf_clear(&save->left);
+	save->total = 0;
 }
 
 enum git_op_next
@@ -540,10 +549,11 @@ git_save_init(struct git_save *save, const struct git_salvage *what, bool moves)
 	save->ref =
 	    xasprintf("refs/llmc/salvage/%s/%s", what->worker, what->stamp);
 	save->moves = moves;
-	save->leave_big = what->leave_big;
+	save->leave = what->leave;
 	save->nothing = true;
 	buf_init(&save->others);
 	buf_init(&save->moved);
+	buf_init(&save->left);
 }
 
 void
@@ -559,4 +569,5 @@ git_save_release(struct git_save *save)
 	strv_free(save->nested);
 	buf_release(&save->others);
 	buf_release(&save->moved);
+	buf_release(&save->left);
 }

@@ -9,6 +9,7 @@
 #define GIT_SAVE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "git-aside.h"
 #include "git-op.h"
@@ -21,7 +22,9 @@ struct git_save {
 	struct git_aside aside;
 	bool moves; /* the files go away afterwards: what git cannot save is
 		     * moved aside (git-aside.h) instead of refused */
-	bool leave_big; /* as in git_salvage */
+	bool leave; /* as in git_salvage */
+	int64_t total; /* bytes of files so far, with `leave` */
+	struct buf left; /* a line about each that is left out */
 	struct buf others; /* untracked paths, NUL terminated */
 	struct buf moved; /* a line about each that was moved */
 	char **nested; /* untracked repositories, each with a last slash */

@@ -20,11 +20,15 @@ void git_stage_use_index(struct git_op *op);
 /* Is this path, as git lists it, a repository inside? */
 bool git_stage_is_folder(const char *path);
 
-/* GIT_OP_NEXT for a file that git can take. One that is too big is moved aside,
- * or is an error if save->moves is not set. */
-enum git_op_next git_stage_check_size(struct git_save *save, const char *path);
+/* GIT_OP_NEXT for a file that git can take. One that is too big or cannot be
+ * read is moved aside, or is an error if save->moves is not set. */
+enum git_op_next git_stage_check(struct git_save *save, const char *path);
 
-/* In this order. */
+/* In this order; the first three only for a temporary index. */
+enum git_op_next git_stage_ask_modified(struct git_op *op);
+enum git_op_next
+git_stage_modified(struct git_op *op, const struct git_answer *answer);
+enum git_op_next git_stage_ask_left(struct git_op *op);
 enum git_op_next git_stage_ask_tracked(struct git_op *op);
 enum git_op_next git_stage_ask_list(struct git_op *op);
 enum git_op_next
