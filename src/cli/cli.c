@@ -13,6 +13,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
+#include "lock.h"
 #include "mem.h"
 #include "oversight.h"
 #include "root-mark.h"
@@ -165,6 +166,14 @@ cli_misuse(
 	return CLI_USAGE;
 }
 
+static bool
+daemon_runs(const struct cli *cli)
+{
+	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
+
+	return lock_is_held(lock) == 1;
+}
+
 int
 cli_find_workspace(struct cli *cli, unsigned needs)
 {
@@ -182,6 +191,8 @@ cli_find_workspace(struct cli *cli, unsigned needs)
 		    r == -ENOENT ? "no_repository" : "bad_repository", &err);
 	if (needs & CLI_NEEDS_INIT)
 		r = root_mark_check(&cli->workspace, &err);
+	if (r == -EPERM && (needs & CLI_DAEMON_DOES) && daemon_runs(cli))
+		r = 0;
 	if (r < 0)
 		return cli_fail_err(cli,
 		    r == -ENOENT    ? "not_initialised" :

@@ -66,6 +66,9 @@ struct cli_args {
 
 #define CLI_NEEDS_REPO 1u /* a git repository */
 #define CLI_NEEDS_INIT 2u /* where llmc init has been run */
+#define CLI_DAEMON_DOES                                           \
+	4u /* ... or where a daemon runs, which uses the settings \
+	    * that were accepted */
 
 struct cli_command {
 	const char *name;

@@ -12,6 +12,7 @@
 #include "oversight.h"
 #include "procref.h"
 #include "remote.h"
+#include "root-mark.h"
 #include "sessions.h"
 #include "settings.h"
 #include "shape.h"
@@ -50,11 +51,15 @@ end_orphans(struct cli *cli, int *ret_ended)
 	cleanup_free char *file = workspace_path(&cli->workspace, "state.lock");
 	cleanup_fd int lock = lock_try(file, NULL);
 	struct settings *settings = NULL;
+	struct err err = { 0 };
 	int status;
 
 	*ret_ended = 0;
 	if (lock < 0)
 		return CLI_OK; /* a daemon runs: it ends them */
+	/* It has just ended, and the settings say what tmux is. */
+	if (root_mark_check(&cli->workspace, &err) < 0)
+		return cli_fail_err(cli, "foreign_config", &err);
 	status = cli_load_settings(cli, &settings);
 	if (status == CLI_OK)
 		status = sessions_sweep(cli, settings, ret_ended);
@@ -129,7 +134,7 @@ const struct cli_command cmd_down = {
 	    "overseer, which stops the daemon too.\n",
 	.flags = down_flags,
 	.method = "daemon.stop",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
 	.shape =
 	    &(const struct shape_field){
 		.type = SHAPE_OBJECT,

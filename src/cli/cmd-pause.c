@@ -36,6 +36,6 @@ const struct cli_command cmd_pause = {
 	    "daemon. Without a name, every worker pauses.\n",
 	.max_args = 1,
 	.method = "worker.pause",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
 	.run = pause_run,
 };

@@ -501,7 +501,7 @@ const struct cli_command cmd_status = {
 	    "status, commit,\nand the beginning of its task; below, what is "
 	    "wrong and what to type next. Only\nreads files, so it is fast "
 	    "and works without a daemon.\n",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
 	    .of = &status_shape },
 	.run = status_run,

@@ -41,6 +41,6 @@ const struct cli_command cmd_stop = {
 	.min_args = 1,
 	.max_args = 1,
 	.method = "worker.stop",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
 	.run = stop_run,
 };

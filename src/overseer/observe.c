@@ -328,6 +328,13 @@ judge(const struct overseer *o, const struct health_facts *facts)
 	return health_judge(facts, &limits);
 }
 
+static void
+on_reread(struct overseer *o, const struct err *err)
+{
+	(void)err;
+	observe_look(o);
+}
+
 void
 observe_look(struct overseer *o)
 {
@@ -355,11 +362,13 @@ observe_look(struct overseer *o)
 	declared = read_declaration(o);
 	facts.declared = declared != NULL;
 	verdict = judge(o, &facts);
-	if (verdict == HEALTH_STALLED) {
+	if (verdict == HEALTH_STALLED && !o->sight.reread) {
 		/* The daemon may have been given more time meanwhile. */
-		overseer_reload(o);
-		verdict = judge(o, &facts);
+		o->sight.reread = true;
+		overseer_reload(o, on_reread);
+		return;
 	}
+	o->sight.reread = false;
 	if ((verdict == HEALTH_HUNG || verdict == HEALTH_STALLED) &&
 	    put_off(o)) {
 		facts.starved = true;

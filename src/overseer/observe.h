@@ -30,6 +30,7 @@ struct sight {
 	bool assigned;
 	bool failure; /* failure.json of this instance */
 	bool identity;
+	bool reread; /* the settings, since it seemed to stall */
 	bool doubted; /* identity or heartbeat, at the last look */
 	int64_t graced_ms; /* a starved verdict was put off then */
 	struct loop_timer *look;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "config-read.h"
 #include "config.h"
 #include "console.h"
 #include "daemon-takeover.h"
@@ -36,6 +37,7 @@
 #include "sibling.h"
 #include "tail.h"
 #include "tmux.h"
+#include "toml.h"
 
 #define LOG_SIZE   (20 * 1024 * 1024)
 #define LOG_KEEP   3
@@ -176,21 +178,18 @@ static void
 on_reload_signal(int signo, void *arg)
 {
 	(void)signo;
-	overseer_reload(arg);
+	overseer_reload(arg, NULL);
 }
 
-/* Without asking git each time: that would hold up the loop. */
 static int
-read_settings(
-    const struct overseer *o, struct settings **ret_settings, struct err *err)
+parse_settings(const struct overseer *o, const struct buf *config,
+    struct settings **ret_settings, struct err *err)
 {
 	struct settings_problems problems;
-	struct settings *fresh = NULL;
-	int r =
-	    config_load_with(&o->workspace, o->branch, &fresh, &problems, err);
+	struct settings *fresh =
+	    config_parse(&o->workspace, o->branch, config, &problems);
+	int r = 0;
 
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < problems.count && r == 0; i++)
 		if (problems.list[i].fatal)
 			r = err_set(err, -EINVAL, "config.toml:%u: %s",
@@ -203,27 +202,51 @@ read_settings(
 	return r;
 }
 
-void
-overseer_reload(struct overseer *o)
+static void
+on_config(const struct buf *config, const struct err *err, void *arg)
 {
+	struct overseer *o = arg;
+	overseer_reload_fn *then = take_ptr(&o->reloaded);
 	struct settings *fresh = NULL;
-	struct err err = { 0 };
+	struct err wrong = { 0 };
 
-	if (read_settings(o, &fresh, &err) < 0) {
+	if (config == NULL)
+		wrong = *err;
+	else
+		parse_settings(o, config, &fresh, &wrong);
+	if (wrong.code != 0) {
 		log_info(
 		    "the settings are wrong, the old ones stay in effect: %s",
-		    err.msg);
-		return;
+		    wrong.msg);
+	} else {
+		settings_free(o->settings);
+		o->settings = fresh;
 	}
-	settings_free(o->settings);
-	o->settings = fresh;
+	if (then != NULL)
+		then(o, &wrong);
 }
 
+void
+overseer_reload(struct overseer *o, overseer_reload_fn *then)
+{
+	if (then != NULL)
+		o->reloaded = then;
+	config_read_begin(o->reader);
+}
+
+/* They have been checked just before. */
 static int
 load_settings(struct overseer *o, struct err *err)
 {
+	cleanup_free char *file = overseer_path(o, "config.toml");
+	cleanup_buf struct buf text = BUF_INIT;
+	int r = file_read(file, TOML_SIZE_MAX, &text, err);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
 	o->branch = git_ask_default_branch(o->workspace.root);
-	return read_settings(o, &o->settings, err);
+	o->reader = config_read_new(o->loop, &o->workspace, on_config, o);
+	return parse_settings(o, &text, &o->settings, err);
 }
 
 /* A child that a killed overseer was just starting holds its lock until it
@@ -341,6 +364,7 @@ overseer_close(struct overseer *o)
 	evidence_release(&o->evidence);
 	history_release(&o->history);
 	git_free(o->git);
+	config_read_free(o->reader);
 	loop_timer_free(o->delay);
 	loop_timer_free(o->watchdog);
 	loop_timer_free(o->rewrite);

@@ -77,11 +77,18 @@ struct overseer_options {
 
 #define OVERSEER_EVENTS 10 /* told by llmc status */
 
+struct overseer;
+
+/* err->code is 0 when they are in effect. */
+typedef void overseer_reload_fn(struct overseer *o, const struct err *err);
+
 struct overseer {
 	const struct overseer_options *options;
 	struct loop *loop;
 	struct workspace workspace;
 	struct settings *settings;
+	struct config_read *reader;
+	overseer_reload_fn *reloaded; /* when it has read; NULL = nobody */
 	struct tmux *tmux;
 	struct git *git;
 	enum overseer_state state;
@@ -134,8 +141,9 @@ const char *overseer_state_name(enum overseer_state state);
 void overseer_register(struct overseer *o);
 /* Write all of that now. */
 void overseer_write(struct overseer *o);
-/* Settings again; the old ones stay when the new are wrong. */
-void overseer_reload(struct overseer *o);
+/* Settings again; the old ones stay when the new are wrong or nobody accepted
+ * them. then (may be NULL) is called after that, from here or later. */
+void overseer_reload(struct overseer *o, overseer_reload_fn *then);
 /* Does a verdict of an earlier run stand, or its request for a person? */
 int overseer_check_history(struct overseer *o, struct err *err);
 /* The exit status for a start that was refused; 0 for no error. */

@@ -4,6 +4,7 @@
  * What is done about a verdict: evidence, an end for the daemon, a line in the
  * history, and what the rules say: a repair, a restart, or a person.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -288,15 +289,37 @@ start_after(struct overseer *o, int64_t ms)
 	o->delay = loop_after(o->loop, ms, on_delay_over, o);
 }
 
+/* True when the settings may not be used: a daemon would refuse them, and a
+ * repair must not accept them. Then we end. */
+static bool
+end_for_settings(struct overseer *o, const struct err *err)
+{
+	cleanup_free char *why = NULL;
+
+	if (err->code != -EPERM && err->code != -ENOENT)
+		return false;
+	why = xasprintf(
+	    "The daemon is not started again: %s, then: llmc overseer",
+	    err->msg);
+	ending_begin(o, OVERSEER_UNREPAIRED, why);
+	return true;
+}
+
+static void
+on_settings(struct overseer *o, const struct err *err)
+{
+	if (!o->stopping && o->state == STATE_WAITING &&
+	    !end_for_settings(o, err) && !end_for_manual(o))
+		daemon_takeover_or_end(o);
+}
+
 static void
 on_delay_over(void *arg)
 {
 	struct overseer *o = arg;
 
 	o->until_ms = 0;
-	overseer_reload(o);
-	if (!end_for_manual(o))
-		daemon_takeover_or_end(o);
+	overseer_reload(o, on_settings);
 }
 
 /* --- a stall: the workers that stand still are set back -------------- */
@@ -379,12 +402,15 @@ end_for_class(struct overseer *o)
 }
 
 static void
-decide(struct overseer *o)
+decide(struct overseer *o, const struct err *err)
 {
 	struct spiral_rules limits = rules(o);
 	struct spiral_decision decision = spiral_decide(
 	    o->history.events, o->history.count, &limits, clock_wall_ms());
 
+	if (o->stopping || o->state != STATE_ENDING_DAEMON ||
+	    end_for_settings(o, err))
+		return;
 	if (decision.action == SPIRAL_END) {
 		end_for_spiral(o, &decision);
 	} else if (o->verdict == HEALTH_STALLED) {
@@ -436,7 +462,7 @@ respond_ended(struct overseer *o)
 	if (run_ms(o) >= rules(o).cooldown_ms)
 		o->attempt = 0; /* a healthy run: begin to count anew */
 	if (!end_for_manual(o) && !end_for_class(o))
-		decide(o);
+		overseer_reload(o, decide);
 }
 
 void

@@ -213,6 +213,20 @@ floor_world_open(struct floor_world *world)
 }
 
 void
+floor_world_accept(struct floor_world *world)
+{
+	cleanup_free char *config =
+	    workspace_path(&world->workspace, "config.toml");
+	cleanup_free char *mark =
+	    file_join(world->workspace.git_dir, "llmc-init");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_adds(&text, "llmc init was run in this repository\n");
+	ck_assert_int_eq(file_read(config, 1 << 20, &text, NULL), 0);
+	write_file(mark, text.data, 0600);
+}
+
+void
 floor_world_begin(struct floor_world *world, const char *settings)
 {
 	cleanup_free char *config = NULL, *logs = NULL;
@@ -232,6 +246,7 @@ floor_world_begin(struct floor_world *world, const char *settings)
 	logs = workspace_path(&world->workspace, "logs");
 	ck_assert_int_eq(file_mkdirs(logs, 0755, NULL), 0);
 	write_file(config, text, 0600);
+	floor_world_accept(world);
 	make_programs(world);
 	floor_world_open(world);
 }

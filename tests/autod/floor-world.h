@@ -44,6 +44,8 @@ struct floor_world {
  * config.toml; then core and fleet. The test adds the floors above, and then
  * calls life_begin(). */
 void floor_world_begin(struct floor_world *world, const char *settings);
+/* What is in config.toml now may be used, without asking git. */
+void floor_world_accept(struct floor_world *world);
 void floor_world_live(struct floor_world *world);
 /* Free the floors above first. */
 void floor_world_end(struct floor_world *world);

@@ -9,6 +9,7 @@
 #include "auto-world.h"
 #include "auto.h"
 #include "check-slot.h"
+#include "life.h"
 #include "mem.h"
 #include "operation.h"
 #include "serve.h"
@@ -378,7 +379,8 @@ set_command(struct auto_world *world, const char *command)
 		command);
 
 	floor_world_sh(&world->floor, script);
-	ck_assert_int_eq(core_reload(world->core, NULL), 0);
+	floor_world_accept(&world->floor);
+	life_reload(world->core);
 }
 
 /* What passed the old command has not passed the new one. */
@@ -419,7 +421,8 @@ START_TEST(the_queue_runs_the_command_that_it_books)
 	    "sed -i '/^.repo/asetup_command = \"case $PWD in */checks/*) "
 	    "touch ../../setting-up; until test -e ../../go; do sleep 0.05; "
 	    "done;; esac\"' .llmc/config.toml");
-	ck_assert_int_eq(core_reload(world.core, NULL), 0);
+	floor_world_accept(&world.floor);
+	life_reload(world.core);
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait(&world.floor, is_set_up, &world.floor);
 	set_command(&world, "echo new >>../../ran");

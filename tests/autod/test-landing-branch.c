@@ -50,6 +50,7 @@ START_TEST(a_change_waits_for_a_restart)
 	landing_world_begin(&world, NULL);
 	floor_world_sh(&world.floor,
 	    "git branch other; sed -i 's/\"main\"/\"other\"/' " CONFIG);
+	floor_world_accept(&world.floor);
 	life_reload(world.floor.core);
 	assert_branch(&world, "main");
 	landing_world_reopen(&world);

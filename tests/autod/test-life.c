@@ -175,11 +175,13 @@ START_TEST(settings_are_taken_again)
 	ck_assert_int_eq(life_world_run(&house, 60000), LIFE_GOES_ON);
 	buf_clear(&house.trace);
 	ck_assert_int_eq(file_replace(file, fast, strlen(fast), 0600, NULL), 0);
+	floor_world_accept(&house.world);
 	raise(SIGHUP);
 	ck_assert_int_eq(life_world_run(&house, 11000), LIFE_GOES_ON);
 	life_world_expect(&house, "high patrols; low patrols; ");
 	ck_assert_int_eq(
 	    file_replace(file, wrong, strlen(wrong), 0600, NULL), 0);
+	floor_world_accept(&house.world);
 	life_reload(house.world.core);
 	ck_assert_int_eq(life_world_run(&house, 11000), LIFE_GOES_ON);
 	life_world_expect(

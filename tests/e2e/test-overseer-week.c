@@ -459,6 +459,9 @@ set_up(void)
 	    0, NULL);
 	for (size_t i = 0; i < nitems(settings); i++)
 		set(root, settings[i][0], settings[i][1]);
+	/* Accepted as they are: git, which takes real time, is not asked. */
+	e2e_expect(
+	    e2e_sh(root, "cat .llmc/config.toml >>.git/llmc-init"), 0, NULL);
 	return root;
 }
 

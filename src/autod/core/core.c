@@ -6,7 +6,6 @@
 
 #include "client.h"
 #include "clock.h"
-#include "config.h"
 #include "core.h"
 #include "daemon-commands.h"
 #include "emit.h"
@@ -28,6 +27,7 @@
 #include "persist.h"
 #include "person.h"
 #include "registration.h"
+#include "reload.h"
 #include "root-guard.h"
 #include "serve.h"
 #include "settings.h"
@@ -60,55 +60,6 @@ core_add_floor(struct core *core, const struct core_floor *floor)
 }
 
 /* --- settings --------------------------------------------------------- */
-
-/* Command-line options override the file. */
-static int
-override(const struct core *core, struct settings *settings, struct err *err)
-{
-	const struct {
-		const char *path, *value;
-	} overrides[] = {
-		{ "auto.concurrency", core->options->concurrency },
-		{ "auto.task_pool_command", core->options->task_pool_command },
-		{ "auto.post_accept_command",
-		    core->options->post_accept_command },
-	};
-	int r = 0;
-
-	for (size_t i = 0; i < nitems(overrides) && r == 0; i++)
-		if (overrides[i].value != NULL)
-			r = settings_override(settings, overrides[i].path,
-			    overrides[i].value, err);
-	return r;
-}
-
-int
-core_reload(struct core *core, struct err *err)
-{
-	cleanup_free char *file =
-	    workspace_path(core->workspace, "config.toml");
-	struct settings_problems problems;
-	struct settings *fresh = NULL;
-	int r = config_load_with(
-	    core->workspace, core->branch, &fresh, &problems, err);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < problems.count && r == 0; i++)
-		if (problems.list[i].fatal)
-			r = err_set(err, -EINVAL, "%s:%u: %s", file,
-			    problems.list[i].line, problems.list[i].text);
-	settings_problems_release(&problems);
-	if (r == 0)
-		r = override(core, fresh, err);
-	if (r < 0) {
-		settings_free(fresh);
-		return r;
-	}
-	settings_free(core->settings);
-	core->settings = fresh;
-	return 0;
-}
 
 /* A file that is missing is being replaced, or goes together with its folder:
  * what was read stays in effect. */
@@ -248,6 +199,7 @@ allocate(struct loop *loop, const struct workspace *workspace,
 	    core, store != NULL ? store : store_file_new(workspace));
 	core->serve = serve_new(core);
 	core->life = life_new(core);
+	core->reload = reload_new(core);
 	return core;
 }
 
@@ -262,7 +214,7 @@ core_new(struct loop *loop, const struct workspace *workspace,
 	watch_config(core);
 	r = take_lock(core, err);
 	if (r == 0)
-		r = core_reload(core, err);
+		r = reload_first(core, err);
 	if (r == 0) {
 		landing_branch_fix(core);
 		r = open_ports(core, err);
@@ -287,6 +239,7 @@ core_free(struct core *core)
 {
 	if (core == NULL)
 		return;
+	reload_free(core->reload);
 	persist_free(core->persist);
 	event_stream_free(core->stream);
 	serve_free(core->serve);

@@ -28,6 +28,7 @@ struct loop;
 struct loop_timer;
 struct people;
 struct persist;
+struct reload;
 struct serve;
 struct settings;
 struct store;
@@ -97,6 +98,7 @@ struct core {
 	struct heartbeat *heartbeat; /* auto mode only */
 	struct event_stream *stream;
 	struct life *life;
+	struct reload *reload;
 	const struct core_floor *floors[CORE_FLOORS_MAX]; /* bottom first */
 	size_t floor_count;
 };
@@ -112,8 +114,6 @@ void core_free(struct core *core);
 /* Borrowed until core_free(). */
 void core_add_floor(struct core *core, const struct core_floor *floor);
 
-/* Read the settings again; on an error the old ones are kept. */
-int core_reload(struct core *core, struct err *err);
 /* The branch that work lands on; "" = none. It does not change. */
 const char *core_branch(const struct core *core);
 /* Does a landing ignore uncommitted changes to files that it does not touch? */

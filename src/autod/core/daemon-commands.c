@@ -8,6 +8,7 @@
 #include "json.h"
 #include "life.h"
 #include "loop.h"
+#include "reload.h"
 #include "serve.h"
 #include "server.h"
 
@@ -29,15 +30,19 @@ on_info(void *arg, struct server_call *call, struct json_object *params)
 }
 
 static void
+on_reloaded(const struct err *err, void *arg)
+{
+	if (err != NULL)
+		serve_refuse(arg, API_FAILED, "%s", err->msg);
+	else
+		server_reply(arg, NULL);
+}
+
+static void
 on_reload(void *arg, struct server_call *call, struct json_object *params)
 {
-	struct err err = { 0 };
-
 	(void)params;
-	if (core_reload(arg, &err) < 0)
-		serve_refuse(call, API_FAILED, "%s", err.msg);
-	else
-		server_reply(call, NULL);
+	reload_begin(arg, on_reloaded, call);
 }
 
 static void

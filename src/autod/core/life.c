@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "mem.h"
 #include "persist.h"
 #include "registration.h"
+#include "reload.h"
 #include "serve.h"
 #include "settings.h"
 #include "stall.h"
@@ -194,19 +196,28 @@ life_begin(struct core *core, struct err *err)
 	return 0;
 }
 
+static void
+on_reloaded(const struct err *err, void *arg)
+{
+	struct life *life = arg;
+
+	if (err != NULL && err->code == -ECANCELED)
+		return;
+	if (err != NULL)
+		emit(life->core,
+		    &(struct event){
+			.kind = EVENT_SETTINGS_WRONG, .reason = err->msg });
+	else
+		emit(
+		    life->core, &(struct event){ .kind = EVENT_SETTINGS_READ });
+	if (all_begun(life))
+		start_patrol(life);
+}
+
 void
 life_reload(struct core *core)
 {
-	struct err err = { 0 };
-
-	if (core_reload(core, &err) < 0)
-		emit(core,
-		    &(struct event){
-			.kind = EVENT_SETTINGS_WRONG, .reason = err.msg });
-	else
-		emit(core, &(struct event){ .kind = EVENT_SETTINGS_READ });
-	if (all_begun(core->life))
-		start_patrol(core->life);
+	reload_begin(core, on_reloaded, core->life);
 }
 
 /* --- the end ---------------------------------------------------------- */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent.h"
 #include "buf.h"
 #include "emit.h"
+#include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "op-add.h"
@@ -13,6 +16,7 @@
 #include "op-reset.h"
 #include "op-stop.h"
 #include "prompt.h"
+#include "reload.h"
 #include "rpc.h"
 #include "serve.h"
 #include "text.h"
@@ -58,12 +62,35 @@ worker_commands_prompt_under_way(struct agent *agent, struct server_call *call)
 /* --- add, remove, reset, stop -----------------------------------------------
  */
 
+struct add {
+	struct fleet *fleet;
+	char *name;
+	struct server_call *call;
+};
+
+/* Not before: it may have its own settings, and somebody else may have added
+ * it. */
+static void
+on_settings(const struct err *err, void *arg)
+{
+	cleanup_free struct add *add = arg;
+	cleanup_free char *name = add->name;
+
+	if (err != NULL && err->code == -ECANCELED)
+		serve_refuse(add->call, API_FAILED, "%s", err->msg);
+	else if (state_find(&add->fleet->core->state, name) != NULL)
+		serve_refuse(add->call, API_FAILED,
+		    "there is a worker %s already", name);
+	else
+		op_add(add->fleet, name, add->call);
+}
+
 static void
 on_add(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct fleet *fleet = arg;
-	struct core *core = fleet->core;
 	const char *name = json_string_or(params, "worker", "");
+	struct add *add;
 
 	if (!text_is_name(name)) {
 		serve_refuse(call, RPC_INVALID_PARAMS,
@@ -76,18 +103,17 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(call, RPC_INVALID_PARAMS,
 		    "names that begin with \"console\", and \"overseer\", are "
 		    "reserved");
-	} else if (state_find(&core->state, name) != NULL) {
-		serve_refuse(
-		    call, API_FAILED, "there is a worker %s already", name);
-	} else if (worker_is_auto(name)) {
+	} else if (state_find(&fleet->core->state, name) == NULL &&
+	    worker_is_auto(name)) {
 		/* It would get a task neither from a person nor from auto
 		 * mode, which makes those that it needs. */
 		serve_refuse(call, RPC_INVALID_PARAMS,
 		    "names that begin with \"auto-\" are reserved: llmc up "
 		    "--auto --concurrency N makes auto-1 to auto-N");
 	} else {
-		core_reload(core, NULL); /* it may have its own settings */
-		op_add(fleet, name, call);
+		add = xcalloc(1, sizeof *add);
+		*add = (struct add){ fleet, xstrdup(name), call };
+		reload_begin(fleet->core, on_settings, add);
 	}
 }
 

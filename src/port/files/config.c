@@ -27,8 +27,8 @@ read_config(const char *file, struct buf *text, struct err *err)
 	return r == -ENOENT ? 0 : r;
 }
 
-static struct settings *
-parse_config(const struct workspace *ws, const char *branch,
+struct settings *
+config_parse(const struct workspace *ws, const char *branch,
     const struct buf *text, struct settings_problems *ret_problems)
 {
 	struct settings_facts facts = { .root = ws->root,
@@ -49,7 +49,7 @@ config_load_with(const struct workspace *ws, const char *branch,
 
 	if (r < 0)
 		return r;
-	*ret_settings = parse_config(ws, branch, &text, ret_problems);
+	*ret_settings = config_parse(ws, branch, &text, ret_problems);
 	return 0;
 }
 
@@ -172,7 +172,7 @@ count_errors(const struct workspace *ws, const char *file,
 	struct settings_problems problems;
 	size_t count = 0;
 
-	settings_free(parse_config(ws, NULL, text, &problems));
+	settings_free(config_parse(ws, NULL, text, &problems));
 	for (size_t i = 0; i < problems.count; i++)
 		count += problems.list[i].fatal;
 	first_error(file, &problems, err);
@@ -206,8 +206,9 @@ change_file(
 	/* A file with several errors may be fixed one by one. */
 	if (count_errors(ws, file, &text, err) > errors)
 		return -EINVAL;
-	r = file_replace(file, text.data, text.len, 0600, err);
-	return r < 0 ? r : root_mark_follow(ws, err);
+	/* A daemon that runs reads the file at once. */
+	r = root_mark_follow(ws, &text, err);
+	return r < 0 ? r : file_replace(file, text.data, text.len, 0600, err);
 }
 
 int

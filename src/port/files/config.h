@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+struct buf;
 struct err;
 struct settings;
 struct settings_problems;
@@ -23,6 +24,11 @@ config_load(const struct workspace *workspace, struct settings **ret_settings,
 int config_load_with(const struct workspace *workspace,
     const char *default_branch, struct settings **ret_settings,
     struct settings_problems *ret_problems, struct err *err);
+
+/* The same for a text that was read. */
+struct settings *
+config_parse(const struct workspace *workspace, const char *default_branch,
+    const struct buf *text, struct settings_problems *ret_problems);
 
 /* The same as config_load, with the first error as a failure: "FILE:LINE:
  * what". Warnings are ignored. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,12 +26,13 @@ mark_file(const struct workspace *ws)
 	return file_join(ws->git_dir, "llmc-init");
 }
 
+const char *const root_mark_question[] = { "ls-files", "--error-unmatch", "--",
+	CONFIG, NULL };
+
 static int
 is_tracked(const struct workspace *ws, struct err *err)
 {
-	const char *const args[] = { "ls-files", "--error-unmatch", "--",
-		CONFIG, NULL };
-	int r = git_ask(ws->root, args, NULL, err);
+	int r = git_ask(ws->root, root_mark_question, NULL, err);
 
 	/* 1 means no; more is an error, such as a wrong owner. */
 	if (r == 0)
@@ -71,8 +73,8 @@ holds(const struct buf *mark, const struct buf *config)
 	    memcmp(mark->data + len, config->data, config->len) == 0;
 }
 
-static int
-refuse_changed(const struct workspace *ws, struct err *err)
+int
+root_mark_refuse_tracked(const struct workspace *ws, struct err *err)
 {
 	return err_set(err, -EPERM,
 	    "%s/" CONFIG " is tracked by git and has changed, and settings run "
@@ -94,9 +96,11 @@ root_mark_judge(
 		    "%s/" CONFIG " was not set up here by you, and settings "
 		    "run commands; look at it, then run: llmc init",
 		    ws->root);
+	if (mark.len == strlen(title))
+		return -EAGAIN;
 	if (holds(&mark, config))
 		return 0;
-	return mark.len == strlen(title) ? -EAGAIN : refuse_changed(ws, err);
+	return root_mark_refuse_tracked(ws, err);
 }
 
 int
@@ -110,22 +114,22 @@ root_mark_check(const struct workspace *ws, struct err *err)
 	r = root_mark_judge(ws, &config, err);
 	if (r != -EAGAIN)
 		return r;
-	return is_tracked(ws, NULL) == 1 ? refuse_changed(ws, err) : 0;
+	/* Empty ones run nothing. */
+	if (config.len > 0 && is_tracked(ws, NULL) == 1)
+		return root_mark_refuse_tracked(ws, err);
+	return 0;
 }
 
 static int
-write_mark(const struct workspace *ws, bool with_config, struct err *err)
+write_mark(
+    const struct workspace *ws, const struct buf *config, struct err *err)
 {
 	cleanup_free char *file = mark_file(ws);
 	cleanup_buf struct buf text = BUF_INIT;
 	struct stat st;
-	int r = 0;
 
 	buf_adds(&text, title);
-	if (with_config)
-		r = read_config(ws, &text, err);
-	if (r < 0)
-		return r;
+	buf_add(&text, config->data, config->len);
 	/* Never through a link, nor into another's file. */
 	if (lstat(file, &st) == 0 && unlink(file) == -1)
 		return err_errno(err, -errno, "cannot replace %s", file);
@@ -135,17 +139,26 @@ write_mark(const struct workspace *ws, bool with_config, struct err *err)
 int
 root_mark_write(const struct workspace *ws, struct err *err)
 {
-	int tracked = is_tracked(ws, err);
+	cleanup_free char *file = workspace_path(ws, "config.toml");
+	cleanup_buf struct buf config = BUF_INIT;
+	int r = is_tracked(ws, err);
 
-	return tracked < 0 ? tracked : write_mark(ws, tracked == 1, err);
+	if (r == 1)
+		r = read_config(ws, &config, err);
+	if (r >= 0)
+		r = write_mark(ws, &config, err);
+	if (r == 0)
+		utimensat(AT_FDCWD, file, NULL, 0); /* a daemon watches it */
+	return r;
 }
 
 int
-root_mark_follow(const struct workspace *ws, struct err *err)
+root_mark_follow(
+    const struct workspace *ws, const struct buf *config, struct err *err)
 {
 	cleanup_buf struct buf mark = BUF_INIT;
 
 	if (read_mark(ws, &mark) < 0 || mark.len == strlen(title))
 		return 0;
-	return write_mark(ws, true, err);
+	return write_mark(ws, config, err);
 }

@@ -16,9 +16,16 @@ struct workspace;
 
 /* May these settings, the text of config.toml, be used? 0; -ENOENT if llmc is
  * not set up here; -EPERM if nobody accepted them; err says what to type.
- * -EAGAIN, without words: yes, unless git tracks the file. */
+ * -EAGAIN, without words: yes, unless they are not empty and git tracks the
+ * file. */
 int root_mark_judge(const struct workspace *workspace, const struct buf *config,
     struct err *err);
+
+/* What git is asked for that, with status 0 for yes; and then this is said:
+ * -EPERM. */
+extern const char *const root_mark_question[];
+int
+root_mark_refuse_tracked(const struct workspace *workspace, struct err *err);
 
 /* The same for the file as it is now, never -EAGAIN: asks git, and waits, so
  * never from inside a loop. A git that cannot answer (a broken index) forbids
@@ -28,8 +35,9 @@ int root_mark_check(const struct workspace *workspace, struct err *err);
 /* Accept the settings as they are now. Asks git too. */
 int root_mark_write(const struct workspace *workspace, struct err *err);
 
-/* After a change of the settings by llmc: keep accepting them. Does nothing
- * where the mark does not hold them. */
-int root_mark_follow(const struct workspace *workspace, struct err *err);
+/* Just before llmc itself changes the settings to these: accept them. Does
+ * nothing where the mark holds none. */
+int root_mark_follow(const struct workspace *workspace,
+    const struct buf *config, struct err *err);
 
 #endif

@@ -43,6 +43,20 @@ add_folded(struct buf *out, const struct child_output *output)
 }
 
 int
+git_ask_later(struct loop *loop, const char *dir, const char *const *args,
+    child_fn *done, void *arg, struct child **ret_child, struct err *err)
+{
+	const char *argv[GIT_ARGS_MAX + 4] = { "git", "-C", dir };
+	struct child_spec spec = {
+		.argv = argv, .env = git_env, .deadline_ms = GIT_DEADLINE_MS
+	};
+
+	for (size_t i = 0; i < GIT_ARGS_MAX && args[i] != NULL; i++)
+		argv[3 + i] = args[i];
+	return child_spawn(loop, &spec, done, arg, ret_child, err);
+}
+
+int
 git_ask(
     const char *dir, const char *const *args, struct buf *out, struct err *err)
 {

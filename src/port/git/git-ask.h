@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+#include "child.h"
+
 struct buf;
 struct err;
 
@@ -17,6 +19,10 @@ struct err;
  * failed (its message is in err, on one line), or negative errno. */
 int git_ask(
     const char *dir, const char *const *args, struct buf *out, struct err *err);
+
+/* The same without waiting: child_spawn(). */
+int git_ask_later(struct loop *loop, const char *dir, const char *const *args,
+    child_fn *done, void *arg, struct child **ret_child, struct err *err);
 
 /* Append the id of HEAD's commit; 1 if there is none, or negative errno. Asks
  * git only if HEAD is not an ordinary branch or commit. */
