@@ -66,15 +66,25 @@ START_TEST(removed_after_the_write)
 }
 END_TEST
 
+#define MANY 140
+
+static bool
+many_are_open(void *arg)
+{
+	return ((const struct fleet_world *)arg)
+		   ->adam->worker->session.open_tools >= MANY;
+}
+
 /* Also of more events than a session remembers the ids of. */
 START_TEST(many_that_wait_for_the_write)
 {
 	struct fleet_world world;
-	const int many = 140;
+	const int many = MANY;
 
 	type_unwritten(&world, false);
 	for (int i = 0; i < many; i++)
 		fleet_world_spool(&world, world.adam, "PreToolUse", "{}");
+	floor_world_wait(&world.floor, many_are_open, &world);
 	for (int i = 0; i < 2; i++) {
 		hooks_drain(world.floor.fleet->hooks);
 		ck_assert_int_eq(world.adam->worker->session.open_tools, many);
