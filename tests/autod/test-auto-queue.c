@@ -18,11 +18,12 @@
 #include "op-reset.h"
 #include "unit.h"
 
-/* In the queue it waits for permission, and b.txt fails without "pass". A
- * worker's own check passes at once. */
+/* In the queue it waits for permission, as long as the test runs, and b.txt
+ * fails without "pass". A worker's own check passes at once. */
 #define CHECK                                                                  \
 	"check_command = \"test -z \\\"$LLMC_CHECK_SLOT\\\" && exit 0; until " \
-	"test -e ../../go; do sleep 0.05; done; test ! -e b.txt || test -e "   \
+	"test -e ../../go; do test -e ../../config.toml || exit; sleep 0.05; " \
+	"done; test ! -e b.txt || test -e "                                    \
 	"pass || { echo words; exit $(cat ../../status); }\"\n"
 
 static struct task *
