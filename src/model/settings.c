@@ -269,8 +269,7 @@ static void
 take_value(struct settings *settings, const char *path, const char *name,
     struct json_object *json, unsigned line, struct settings_problems *problems)
 {
-	bool worker = false;
-	const struct setting *row = settings_find(path, &worker);
+	const struct setting *row = settings_find(path, NULL);
 	struct value *value = value_find(settings, path);
 	size_t before = settings->count;
 	bool own = strcmp(name, path) == 0;
@@ -282,7 +281,7 @@ take_value(struct settings *settings, const char *path, const char *name,
 	}
 	if (value != NULL && value->line > 0)
 		problem_twice(problems, name, value->name, value->line);
-	if (value == NULL && worker)
+	if (value == NULL) /* of one worker */
 		value = value_add(settings, path, row);
 	if (value_set(value, json, settings->home)) {
 		value->line = line;

@@ -187,7 +187,8 @@ git_aside_nested(struct git_op *op, char *const *nested,
 
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
-	line = lines = xasprintf("%s\n", answer->out);
+	lines = xasprintf("%s\n", answer->out);
+	line = lines;
 	for (size_t i = 0; nested[i] != NULL; i++)
 		if (is_in_the_way(nested[i], &line) &&
 		    git_aside_move(op->dir, aside, nested[i], words, &op->err) <
