@@ -367,6 +367,7 @@ salvage_drop(struct cli *cli, const struct cli_args *args)
 {
 	cleanup_strv char **refs = NULL;
 	cleanup_free char *worktrees = NULL;
+	const char *const *ref;
 	struct settings *settings = NULL;
 	size_t count;
 	int status;
@@ -393,8 +394,8 @@ salvage_drop(struct cli *cli, const struct cli_args *args)
 	if (status != CLI_OK)
 		return status;
 	cli->result = json_object_new_array();
-	for (size_t i = 0; i < count && status == CLI_OK; i++)
-		status = drop_ref(cli, worktrees, refs[i]);
+	for (ref = strv_const(refs); *ref != NULL && status == CLI_OK; ref++)
+		status = drop_ref(cli, worktrees, *ref);
 	return status;
 }
 
