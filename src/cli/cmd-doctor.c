@@ -465,23 +465,6 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 	return d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
 }
 
-static const struct shape check_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "name", .type = SHAPE_STRING },
-		{ .name = "status",
-		    .type = SHAPE_STRING,
-		    .choices =
-			(const char *const[]){ "ok", "warn", "fail", NULL } },
-		{ .name = "detail", .type = SHAPE_STRING },
-		{ .name = "fix",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_NULLABLE,
-		    .help = "what to do about it" },
-		{ .name = NULL },
-	    },
-};
-
 static const struct shape doctor_shape = {
 	.fields =
 	    (const struct shape_field[]){
@@ -492,9 +475,9 @@ static const struct shape doctor_shape = {
 		    .type = SHAPE_ARRAY,
 		    .of =
 			&(const struct shape){
-			    .fields =
-				&(const struct shape_field){
-				    .type = SHAPE_OBJECT, .of = &check_shape },
+			    .fields = &(
+				const struct shape_field){ .type = SHAPE_OBJECT,
+				.of = &preflight_check_shape },
 			} },
 		{ .name = "repairs",
 		    .type = SHAPE_ARRAY,

@@ -334,7 +334,7 @@ preflight_print(const struct preflight *p, struct buf *out)
 	print_level(p, PREFLIGHT_WARN, out);
 }
 
-static const struct shape check_shape = {
+const struct shape preflight_check_shape = {
 	.fields =
 	    (const struct shape_field[]){
 		{ .name = "name", .type = SHAPE_STRING },
@@ -361,9 +361,9 @@ const struct shape preflight_shape = {
 		    .type = SHAPE_ARRAY,
 		    .of =
 			&(const struct shape){
-			    .fields =
-				&(const struct shape_field){
-				    .type = SHAPE_OBJECT, .of = &check_shape },
+			    .fields = &(
+				const struct shape_field){ .type = SHAPE_OBJECT,
+				.of = &preflight_check_shape },
 			} },
 		{ .name = NULL },
 	    },

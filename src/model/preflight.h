@@ -83,7 +83,8 @@ const char *preflight_level_name(enum preflight_level level);
 void preflight_print(const struct preflight *preflight, struct buf *out);
 /* {ok, checks: [{name, status, detail, fix}]}, as llmc doctor has it. */
 struct json_object *preflight_json(const struct preflight *preflight);
-extern const struct shape preflight_shape; /* of it */
+/* Of it, and of one of its checks. */
+extern const struct shape preflight_shape, preflight_check_shape;
 /* Append why an agent that starts now could not work, and what to type, as one
  * sentence. Appends nothing if it could. */
 void preflight_agent_reason(const struct preflight *preflight, struct buf *out);
