@@ -529,7 +529,7 @@ static const struct shape salvage_shape = {
 const struct cli_command cmd_salvage = {
 	.name = "salvage",
 	.usage = "list | show REF | restore REF [--branch NAME] | "
-		 "drop REF ... [--yes]",
+		 "drop REF ... | drop --all | drop --older-than AGE",
 	.summary = "list, restore and drop work that was taken from a worker",
 	.help =
 	    "Before a reset, a nuke or anything else takes work from a worker, "

@@ -12,9 +12,9 @@
 #define SENTENCE_MAX 200 /* bytes of one of them */
 
 const char *const notice_names[NOTICE_CLASS_COUNT] = { "failure", "repair",
-	"login", "worker", "task", "parked", "review", "budget", "limit",
-	"outage", "branch", "check", "checkout", "push", "settings", "state",
-	"end", NULL };
+	"login", "worker", "task", "review", "budget", "limit", "outage",
+	"branch", "check", "checkout", "push", "settings", "state", "end",
+	NULL };
 
 static const char *const words[NOTICE_CLASS_COUNT] = {
 	[NOTICE_FAILURE] = "llmc has stopped because of a failure",
@@ -22,7 +22,6 @@ static const char *const words[NOTICE_CLASS_COUNT] = {
 	[NOTICE_LOGIN] = "Claude Code needs a person",
 	[NOTICE_WORKER] = "a worker waits for a person",
 	[NOTICE_TASK] = "a task has failed",
-	[NOTICE_PARKED] = "a task waits for a person",
 	[NOTICE_REVIEW] = "work waits for a review",
 	[NOTICE_BUDGET] = "a budget is reached",
 	[NOTICE_LIMIT] = "a usage limit is waited for",

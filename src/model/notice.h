@@ -17,9 +17,8 @@ enum notice_class {
 	NOTICE_LOGIN, /* sessions need a login, or trust in the folder */
 	NOTICE_WORKER, /* a worker waits for a person */
 	NOTICE_TASK, /* a task has failed for good */
-	NOTICE_PARKED, /* a task is put aside until a person decides */
 	NOTICE_REVIEW, /* work waits for a person to accept it */
-	NOTICE_BUDGET,
+	NOTICE_BUDGET, /* also a task that is parked at its own */
 	NOTICE_LIMIT, /* of usage; it is waited for */
 	NOTICE_OUTAGE, /* of the service; it is waited for */
 	NOTICE_BRANCH, /* the landing branch fails its check, or is missing */

@@ -495,7 +495,7 @@ const struct setting settings_table[] = {
 	    .type = SETTING_LIST,
 	    .choices = notice_names,
 	    .fallback = "[\"failure\", \"login\", \"worker\", \"task\", "
-			"\"parked\", \"budget\", \"branch\", \"check\", "
+			"\"budget\", \"branch\", \"check\", "
 			"\"checkout\", \"push\", \"settings\", \"state\"]",
 	    .help = "What to run notify_command for." },
 
