@@ -16,6 +16,9 @@ static const char *const red_actions[] = { "fix", "revert", "stop", NULL };
 
 static const char *const land_modes[] = { "tip", "each", NULL };
 
+static const char *const sandbox_modes[] = { "off", "worktree", "strict",
+	NULL };
+
 static const char *const dirty_checkouts[] = { "wait", "overlap", NULL };
 
 static const char *const post_accept_failures[] = { "shutdown", "continue",
@@ -190,6 +193,57 @@ const struct setting settings_table[] = {
 	    .help = "How long an agent may take to report that its session has "
 		    "started." },
 
+	{ .path = "defaults.sandbox",
+	    .type = SETTING_CHOICE,
+	    .fallback = "\"off\"",
+	    .choices = sandbox_modes,
+	    .help = "What a worker can reach: everything that you can (off), "
+		    "its worktree and what git needs (worktree), or a clone "
+		    "of its own and the network only to sandbox_hosts "
+		    "(strict)." },
+	{ .path = "defaults.sandbox_read",
+	    .type = SETTING_LIST,
+	    .fallback = "[]",
+	    .form = FORM_PLACE,
+	    .help = "More paths that a sandboxed worker can read." },
+	{ .path = "defaults.sandbox_write",
+	    .type = SETTING_LIST,
+	    .fallback = "[]",
+	    .form = FORM_PLACE,
+	    .help = "More paths that a sandboxed worker can change." },
+	{ .path = "defaults.sandbox_env",
+	    .type = SETTING_LIST,
+	    .fallback = "[]",
+	    .form = FORM_VARIABLE,
+	    .help = "More environment variables that reach a sandboxed "
+		    "worker." },
+	{ .path = "defaults.sandbox_hosts",
+	    .type = SETTING_LIST,
+	    .fallback = "[\"api.anthropic.com\"]",
+	    .form = FORM_HOST,
+	    .help = "Hosts that a worker with sandbox strict can connect to; "
+		    "without a port, port 443." },
+	{ .path = "defaults.memory_max",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .form = FORM_SIZE,
+	    .help = "Memory that a worker and all it starts may use, such as "
+		    "4G; empty = no limit." },
+	{ .path = "defaults.tasks_max",
+	    .type = SETTING_INT,
+	    .fallback = "0",
+	    .min = 0,
+	    .max = 1000000,
+	    .help = "Processes and threads that a worker may have; 0 = no "
+		    "limit." },
+	{ .path = "defaults.cpu_weight",
+	    .type = SETTING_INT,
+	    .fallback = "0",
+	    .min = 0,
+	    .max = 10000,
+	    .help = "A worker's share of the processors against others, from "
+		    "1 to 10000 (100 is normal); 0 = not set." },
+
 	{ .path = "daemon.patrol_interval",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30s\"",
@@ -329,6 +383,10 @@ const struct setting settings_table[] = {
 		"is interrupted, then restarted, then its attempt is given "
 		"up. While a tool is running, four times this long. Never "
 		"longer than three quarters of overseer.stall_timeout." },
+	{ .path = "auto.sandbox_required",
+	    .type = SETTING_BOOL,
+	    .fallback = "false",
+	    .help = "Start no worker whose sandbox is off." },
 	{ .path = "auto.outage_limit",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"6h\"",

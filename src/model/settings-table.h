@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "settings-form.h"
+
 enum setting_type {
 	SETTING_STRING,
 	SETTING_PATH, /* "~" and "~/..." mean the home directory */
@@ -30,6 +32,7 @@ struct setting {
 	int64_t min, max; /* INT, DURATION (ms), AMOUNT; both 0 = none */
 	const char *const *choices; /* CHOICE, and LIST if it has them; NULL
 				     * terminated */
+	enum setting_form form; /* of a STRING, of each item of a LIST */
 	unsigned flags;
 	const char *help; /* one sentence */
 };

@@ -8,6 +8,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "settings-form.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "strv.h"
@@ -48,6 +49,12 @@ add_choices(const struct setting *row, struct buf *out)
 void
 settings_describe_allowed(const struct setting *row, struct buf *out)
 {
+	if (row->form != FORM_ANY) {
+		buf_addf(out, "%s%s",
+		    row->type == SETTING_LIST ? "a list of " : "",
+		    settings_form_words(row->form));
+		return;
+	}
 	switch (row->type) {
 	case SETTING_STRING:
 		buf_adds(out, "a string");
@@ -150,6 +157,8 @@ set_string(struct value *value, struct json_object *json, const char *home)
 		return false;
 	if (value->row->type == SETTING_CHOICE && !is_choice(value->row, s))
 		return false;
+	if (!settings_form_fits(value->row->form, s))
+		return false;
 	value->string = value->row->type == SETTING_PATH ?
 	    expand_home(s, home) :
 	    xstrdup(s);
@@ -210,7 +219,7 @@ amount_json(int64_t number)
 }
 
 static bool
-set_list(struct value *value, struct json_object *json)
+set_list(struct value *value, struct json_object *json, const char *home)
 {
 	size_t count;
 
@@ -222,10 +231,19 @@ set_list(struct value *value, struct json_object *json)
 
 		if (!is_text(item) ||
 		    (value->row->choices != NULL &&
-			!is_choice(value->row, json_object_get_string(item))))
+			!is_choice(value->row, json_object_get_string(item))) ||
+		    !settings_form_fits(
+			value->row->form, json_object_get_string(item)))
 			return false;
 	}
-	value->items = strv_from_json(json);
+	for (size_t i = 0; i < count; i++) {
+		const char *item =
+		    json_object_get_string(json_object_array_get_idx(json, i));
+
+		strv_take(&value->items,
+		    value->row->form == FORM_PLACE ? expand_home(item, home) :
+						     xstrdup(item));
+	}
 	return true;
 }
 
@@ -257,7 +275,7 @@ value_set(struct value *value, struct json_object *json, const char *home)
 		ok = set_amount(&fresh, json);
 		break;
 	case SETTING_LIST:
-		ok = set_list(&fresh, json);
+		ok = set_list(&fresh, json, home);
 		break;
 	case SETTING_TYPE_COUNT:
 		break;

@@ -82,6 +82,8 @@ START_TEST(wrong_types_are_errors)
 
 			if (row->type == SETTING_LIST && row->choices != NULL)
 				continue; /* choices_are_exact */
+			if (row->form != FORM_ANY)
+				continue; /* texts_have_the_form_... */
 			if (values[v].fits & 1u << row->type)
 				assert_taken(row, values[v].value);
 			else
@@ -323,6 +325,44 @@ START_TEST(allowed_is_told_for_every_type)
 }
 END_TEST
 
+START_TEST(texts_have_the_form_of_their_row)
+{
+	static const struct {
+		const char *path, *good[4], *bad[6];
+	} cases[] = {
+		{ "defaults.memory_max",
+		    { "\"\"", "\"4G\"", "\"512M\"", "\"1048576\"" },
+		    { "\"0\"", "\"4g\"", "\"4 G\"", "\"4GB\"", "\"-1\"",
+			"\"9999999T\"" } },
+		{ "defaults.sandbox_env",
+		    { "[]", "[\"EDITOR\"]", "[\"_a1\", \"B\"]" },
+		    { "[\"A=b\"]", "[\"1A\"]", "[\"\"]", "[\"A B\"]" } },
+		{ "defaults.sandbox_read",
+		    { "[\"/opt\"]", "[\"~\"]", "[\"~/.cargo\"]" },
+		    { "[\"opt\"]", "[\"\"]", "[\"~eve/x\"]" } },
+		{ "defaults.sandbox_hosts",
+		    { "[]", "[\"example.org\"]", "[\"example.org:8443\"]",
+			"[\"*.example.org\"]" },
+		    { "[\"\"]", "[\"*\"]", "[\"a..b\"]", "[\"a:0\"]",
+			"[\"a:70000\"]", "[\"https://a\"]" } },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		const struct setting *row = settings_find(cases[i].path, NULL);
+
+		for (size_t j = 0;
+		     j < nitems(cases[i].good) && cases[i].good[j] != NULL; j++)
+			assert_taken(row, cases[i].good[j]);
+		for (size_t j = 0;
+		     j < nitems(cases[i].bad) && cases[i].bad[j] != NULL; j++)
+			assert_refused(row, cases[i].bad[j]);
+	}
+	ck_assert_int_eq(settings_form_bytes("4G"), INT64_C(4) << 30);
+	ck_assert_int_eq(settings_form_bytes("77"), 77);
+	ck_assert_int_eq(settings_form_bytes(""), 0);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -331,7 +371,8 @@ unit_suite(void)
 	unit_case(s, "read",
 	    (const TTest *[]){ wrong_types_are_errors, bounds_are_inclusive,
 		choices_are_exact, durations_take_text_and_numbers,
-		amounts_are_held_in_millionths, NULL });
+		amounts_are_held_in_millionths,
+		texts_have_the_form_of_their_row, NULL });
 	unit_case(s, "typed",
 	    (const TTest *[]){ typed_values_become_toml,
 		durations_are_told_exactly, allowed_is_told_for_every_type,

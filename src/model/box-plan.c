@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "box-plan.h"
+#include "buf.h"
+#include "mem.h"
+#include "settings.h"
+#include "strv.h"
+
+static const char *const mode_names[BOX_MODE_COUNT] = {
+	[BOX_OFF] = "off",
+	[BOX_WORKTREE] = "worktree",
+	[BOX_STRICT] = "strict",
+};
+
+const char *
+box_mode_name(enum box_mode mode)
+{
+	return mode_names[mode];
+}
+
+static enum box_mode
+mode_at(const struct settings *settings, const char *path)
+{
+	const char *name = settings_string(settings, path);
+	enum box_mode mode = BOX_OFF;
+
+	while (strcmp(mode_names[mode], name) != 0 && mode < BOX_STRICT)
+		mode++;
+	return mode;
+}
+
+enum box_mode
+box_mode_of(const struct settings *settings, const char *worker)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	settings_worker_path(settings, worker, "sandbox", &path);
+	return mode_at(settings, path.data);
+}
+
+enum box_mode
+box_mode_strictest(const struct settings *settings)
+{
+	enum box_mode most = mode_at(settings, "defaults.sandbox");
+	const char *const *names;
+	size_t count = settings_workers(settings, &names);
+
+	for (size_t i = 0; i < count; i++) {
+		enum box_mode mode = box_mode_of(settings, names[i]);
+
+		most = mode > most ? mode : most;
+	}
+	return most;
+}
+
+/* --- mounts ---------------------------------------------------------- */
+
+struct mount {
+	const char *option; /* of bwrap */
+	char *from; /* NULL = the option has no source */
+	char *at;
+	size_t depth; /* of `at`: names in the path */
+};
+
+struct mounts {
+	struct mount *list;
+	size_t count;
+};
+
+static size_t
+depth_of(const char *path)
+{
+	size_t depth = 0;
+
+	for (; *path != '\0'; path++)
+		depth += path[0] == '/' && path[1] != '/' && path[1] != '\0';
+	return depth;
+}
+
+/* After the others of the same depth and all that are less deep. */
+static void
+mount_at(struct mounts *m, const char *option, const char *from, const char *at)
+{
+	struct mount mount = { .option = option, .depth = depth_of(at) };
+	size_t i = m->count++;
+
+	mount.from = from != NULL ? xstrdup(from) : NULL;
+	mount.at = xstrdup(at);
+	m->list = xreallocarray(m->list, m->count, sizeof *m->list);
+	for (; i > 0 && m->list[i - 1].depth > mount.depth; i--)
+		m->list[i] = m->list[i - 1];
+	m->list[i] = mount;
+}
+
+static void
+hide(struct mounts *m, const char *path)
+{
+	if (path != NULL)
+		mount_at(m, "--tmpfs", NULL, path);
+}
+
+static void
+show(struct mounts *m, const char *path)
+{
+	if (path != NULL)
+		mount_at(m, "--ro-bind", path, path);
+}
+
+static void
+open_up(struct mounts *m, const char *path)
+{
+	if (path != NULL)
+		mount_at(m, "--bind", path, path);
+}
+
+static void
+each(struct mounts *m, void (*how)(struct mounts *, const char *),
+    const char *const *paths)
+{
+	for (; paths != NULL && *paths != NULL; paths++)
+		how(m, *paths);
+}
+
+static void
+below(struct mounts *m, void (*how)(struct mounts *, const char *),
+    const char *folder, const char *name)
+{
+	cleanup_free char *path = xasprintf("%s/%s", folder, name);
+
+	how(m, path);
+}
+
+/* A linked worktree: its own git folder and new objects can be written; all
+ * that git would read as settings, and all branches, cannot. */
+static void
+mount_worktree_git(struct mounts *m, const struct box_facts *f)
+{
+	show(m, f->git_dir);
+	below(m, hide, f->git_dir, "worktrees");
+	below(m, open_up, f->git_dir, "objects");
+	below(m, show, f->git_dir, "objects/info");
+	if (f->tree_git == NULL)
+		return;
+	below(m, show, f->tree, ".git");
+	open_up(m, f->tree_git);
+	below(m, show, f->tree_git, "commondir");
+	below(m, show, f->tree_git, "gitdir");
+	below(m, show, f->tree_git, "config.worktree");
+}
+
+static void
+mount_session(struct mounts *m, const struct box_facts *f)
+{
+	show(m, f->session);
+	show(m, f->run);
+	open_up(m, f->spool);
+	open_up(m, f->claude);
+	if (f->credentials != NULL && f->claude != NULL) {
+		cleanup_free char *at =
+		    xasprintf("%s/.credentials.json", f->claude);
+
+		mount_at(m, "--bind", f->credentials, at);
+	}
+	if (f->cache != NULL && f->home != NULL) {
+		cleanup_free char *at = xasprintf("%s/.cache", f->home);
+
+		mount_at(m, "--bind", f->cache, at);
+	}
+}
+
+static void
+mount_all(struct mounts *m, const struct box_facts *f)
+{
+	hide(m, "/tmp");
+	hide(m, "/var/tmp");
+	hide(m, "/run");
+	hide(m, f->home);
+	hide(m, f->trees);
+	hide(m, f->root);
+	hide(m, f->state);
+	each(m, show, f->programs);
+	open_up(m, f->tree);
+	if (f->mode == BOX_STRICT)
+		below(m, show, f->git_dir, "objects");
+	else
+		mount_worktree_git(m, f);
+	mount_session(m, f);
+	each(m, show, f->read);
+	each(m, open_up, f->write);
+	/* Root may write there even without capabilities. */
+	if (f->is_root)
+		show(m, "/proc/sys");
+}
+
+static bool
+has_mount(const struct mounts *m, const char *option, const char *at)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < m->count; i++)
+		if (strcmp(m->list[i].at, at) == 0)
+			has = strcmp(m->list[i].option, option) == 0;
+	return has;
+}
+
+/* What is hidden cannot be written either, so that nobody takes it for the real
+ * folder. Not temporary folders, and not home, where programs want to write. */
+static void
+seal(char ***argv, const struct mounts *m, const struct box_facts *f)
+{
+	cleanup_free char *worktrees = f->mode != BOX_STRICT ?
+	    xasprintf("%s/worktrees", f->git_dir) :
+	    NULL;
+	const char *const sealed[] = { f->root, f->state, f->trees, worktrees,
+		"/run" };
+
+	for (size_t i = 0; i < nitems(sealed); i++) {
+		bool twice = false;
+
+		for (size_t j = 0; j < i && sealed[i] != NULL; j++)
+			twice |= sealed[j] != NULL &&
+			    strcmp(sealed[i], sealed[j]) == 0;
+		if (sealed[i] == NULL || twice ||
+		    !has_mount(m, "--tmpfs", sealed[i]) ||
+		    (f->home != NULL && strcmp(f->home, sealed[i]) == 0) ||
+		    strcmp(sealed[i], "/tmp") == 0)
+			continue;
+		strv_add(argv, "--remount-ro");
+		strv_add(argv, sealed[i]);
+	}
+}
+
+/* --- the vector ------------------------------------------------------ */
+
+/* Variables are removed before bwrap starts: its first process keeps what it
+ * got, and can be looked at in /proc/1/environ. */
+static void
+add_env(char ***argv, const struct box_facts *f)
+{
+	if (f->unset == NULL || f->unset[0] == NULL)
+		return;
+	strv_add(argv, "env");
+	for (const char *const *name = f->unset; *name != NULL; name++) {
+		strv_add(argv, "-u");
+		strv_add(argv, *name);
+	}
+}
+
+static void
+add_set(char ***argv, const struct box_facts *f)
+{
+	for (const char *const *set = f->set; set != NULL && *set != NULL;
+	     set++) {
+		const char *equals = strchr(*set, '=');
+
+		if (equals == NULL)
+			continue;
+		strv_add(argv, "--setenv");
+		strv_take(argv, xasprintf("%.*s", (int)(equals - *set), *set));
+		strv_add(argv, equals + 1);
+	}
+}
+
+char **
+box_plan(const struct box_facts *f)
+{
+	static const char *const begin[] = { "--unshare-user", "--unshare-pid",
+		"--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+		NULL };
+	static const char *const base[] = { "--die-with-parent", "--cap-drop",
+		"ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc",
+		"/proc", NULL };
+	struct mounts m = { 0 };
+	char **argv = NULL;
+
+	mount_all(&m, f);
+	add_env(&argv, f);
+	strv_add(&argv, f->bwrap);
+	strv_add_all(&argv, begin);
+	if (f->mode == BOX_STRICT)
+		strv_add(&argv, "--unshare-net");
+	strv_add_all(&argv, base);
+	for (size_t i = 0; i < m.count; i++) {
+		strv_add(&argv, m.list[i].option);
+		if (m.list[i].from != NULL)
+			strv_add(&argv, m.list[i].from);
+		strv_add(&argv, m.list[i].at);
+	}
+	add_set(&argv, f);
+	seal(&argv, &m, f);
+	strv_add(&argv, "--chdir");
+	strv_add(&argv, f->tree);
+	strv_add(&argv, "--");
+	if (f->inner != NULL)
+		strv_add_all(&argv, f->inner);
+	for (size_t i = 0; i < m.count; i++) {
+		free(m.list[i].from);
+		free(m.list[i].at);
+	}
+	free(m.list);
+	return argv;
+}
+
+/* --- variables ------------------------------------------------------- */
+
+bool
+box_plan_allows(const char *variable, const char *const *sandbox_env)
+{
+	static const char *const names[] = { "PATH", "HOME", "LANG", "LANGUAGE",
+		"TERM", "COLORTERM", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR",
+		"NO_COLOR", "IS_SANDBOX", "http_proxy", "https_proxy",
+		"no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY",
+		"NO_PROXY", "ALL_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE",
+		"SSL_CERT_DIR", "CLAUDE_CONFIG_DIR", NULL };
+	static const char *const prefixes[] = { "LC_", "CLAUDE_CODE_",
+		"ANTHROPIC_", "LLMC_", "GIT_", NULL };
+	size_t len = strcspn(variable, "=");
+
+	for (size_t i = 0; prefixes[i] != NULL; i++)
+		if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	for (int own = 0; own < 2; own++) {
+		const char *const *list = own ? sandbox_env : names;
+
+		for (; list != NULL && *list != NULL; list++)
+			if (strlen(*list) == len &&
+			    strncmp(variable, *list, len) == 0)
+				return true;
+	}
+	return false;
+}

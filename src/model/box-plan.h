@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The box of a worker: what bubblewrap is told so that a program sees its own
+ * worktree and what git needs, and little else. Pure: facts in, an argument
+ * vector out. The facts come from port/process/box.h, which also makes the
+ * folders that are mounted.
+ *
+ * A mount hides what is below it, so the plan puts a folder before everything
+ * inside it, wherever home, root, worktrees and temporary folders are. Of two
+ * mounts at one path the later one counts.
+ */
+#ifndef BOX_PLAN_H
+#define BOX_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct settings;
+
+/* defaults.sandbox */
+enum box_mode {
+	BOX_OFF,
+	BOX_WORKTREE, /* a linked worktree, the user's network */
+	BOX_STRICT, /* a shared clone, no network of its own */
+	BOX_MODE_COUNT
+};
+
+const char *box_mode_name(enum box_mode mode);
+
+/* The mode of a worker. */
+enum box_mode box_mode_of(const struct settings *settings, const char *worker);
+
+/* The mode for work on what several workers wrote (a check at landing): the
+ * strictest of defaults.sandbox and of all workers with a section. */
+enum box_mode box_mode_strictest(const struct settings *settings);
+
+/* Paths are absolute, without symbolic links; NULL = there is none. Lists are
+ * ended by NULL and may be NULL. */
+struct box_facts {
+	enum box_mode mode; /* not BOX_OFF */
+	const char *bwrap; /* the program */
+	bool is_root;
+
+	const char *home; /* hidden */
+	const char *root; /* of the repository; hidden */
+	const char *state; /* root/.llmc; hidden */
+	const char *trees; /* the folder of all worktrees; hidden */
+	const char *tree; /* this one: writable, and where it starts */
+	const char *git_dir; /* the repository's; objects is below it */
+	const char *tree_git; /* git_dir/worktrees/NAME; not if strict */
+
+	const char *session; /* .llmc/sessions/NAME: readable */
+	const char *run; /* .llmc/run/NAME: readable, the worker's socket */
+	const char *spool; /* below run: writable */
+	const char *claude; /* .llmc/box/NAME/claude: writable */
+	const char *credentials; /* the user's login file: mounted in claude */
+	const char *cache; /* .llmc/box/NAME/cache: ~/.cache */
+
+	const char *const *programs; /* files and folders that are needed and
+				      * may be in a hidden place: readable */
+	const char *const *read, *const *write; /* sandbox_read, _write */
+	const char *const *unset; /* variables that must not get in */
+	const char *const *set; /* "NAME=VALUE": not for secrets, since
+				 * arguments are visible to all users */
+	const char *const *inner; /* words after "--", before the program */
+};
+
+/* The words before the program's own, to be run as they are; for strv_free().
+ */
+char **box_plan(const struct box_facts *facts);
+
+/* May this variable ("NAME=VALUE" or a name) enter a box? A fixed list: what
+ * programs need to run, the agent's own variables, and sandbox_env. */
+bool box_plan_allows(const char *variable, const char *const *sandbox_env);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "settings-form.h"
+
+#define PORT_MAX 65535
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* 0 if it is not one, else the bytes; a size of 0 would stop everything. */
+int64_t
+settings_form_bytes(const char *text)
+{
+	static const char units[] = "KMGT";
+	int64_t bytes = 0;
+	const char *unit;
+
+	if (!is_digit(*text))
+		return 0;
+	for (; is_digit(*text); text++) {
+		bytes = bytes * 10 + (*text - '0');
+		if (bytes > INT64_C(1) << 50)
+			return 0;
+	}
+	if (*text == '\0')
+		return bytes;
+	unit = strchr(units, *text);
+	if (unit == NULL || text[1] != '\0' || bytes > 1 << 20)
+		return 0;
+	return bytes << (10 * (unit - units + 1));
+}
+
+static bool
+is_size(const char *text)
+{
+	return *text == '\0' || settings_form_bytes(text) > 0;
+}
+
+static bool
+is_variable(const char *text)
+{
+	if (!is_letter(*text) && *text != '_')
+		return false;
+	while (is_letter(*text) || is_digit(*text) || *text == '_')
+		text++;
+	return *text == '\0';
+}
+
+static bool
+is_place(const char *text)
+{
+	if (text[0] == '~')
+		return text[1] == '\0' || text[1] == '/';
+	return text[0] == '/';
+}
+
+static bool
+is_port(const char *text)
+{
+	int port = 0;
+
+	if (!is_digit(*text) || *text == '0')
+		return false;
+	for (; is_digit(*text); text++) {
+		port = port * 10 + (*text - '0');
+		if (port > PORT_MAX)
+			return false;
+	}
+	return *text == '\0';
+}
+
+static bool
+is_host(const char *text)
+{
+	char before = '.';
+
+	if (text[0] == '*' && text[1] == '.')
+		text += 2;
+	for (; is_letter(*text) || is_digit(*text) || *text == '-' ||
+	     *text == '_' || *text == '.';
+	     text++) {
+		if (*text == '.' && before == '.')
+			return false;
+		before = *text;
+	}
+	if (before == '.')
+		return false;
+	return *text == '\0' || (*text == ':' && is_port(text + 1));
+}
+
+static const struct {
+	bool (*fits)(const char *text);
+	const char *words;
+} forms[FORM_COUNT] = {
+	[FORM_ANY] = { NULL, NULL },
+	[FORM_SIZE] = { is_size, "a size such as \"4G\", or \"\" for none" },
+	[FORM_VARIABLE] = { is_variable,
+	    "names of environment variables, such as [\"EDITOR\"]" },
+	[FORM_PLACE] = { is_place,
+	    "absolute paths or paths below ~, such as [\"~/.cargo\"]" },
+	[FORM_HOST] = { is_host,
+	    ("hosts such as [\"example.org\", \"example.org:8443\", "
+	     "\"*.example.org\"]") },
+};
+
+bool
+settings_form_fits(enum setting_form form, const char *text)
+{
+	return forms[form].fits == NULL || forms[form].fits(text);
+}
+
+const char *
+settings_form_words(enum setting_form form)
+{
+	return forms[form].words;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What a text in the configuration must look like, for strings and for the
+ * items of lists that have a form. Pure. */
+#ifndef SETTINGS_FORM_H
+#define SETTINGS_FORM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum setting_form {
+	FORM_ANY,
+	FORM_SIZE, /* "" or a number of bytes with K, M, G or T */
+	FORM_VARIABLE, /* the name of an environment variable */
+	FORM_PLACE, /* an absolute path, or one that begins with ~ */
+	FORM_HOST, /* "name", "name:port" or "*.name" */
+	FORM_COUNT
+};
+
+/* Does the text have this form? */
+bool settings_form_fits(enum setting_form form, const char *text);
+
+/* What it must look like: "a size such as \"4G\", or \"\" for none"; of one
+ * item, if it is a list. NULL for FORM_ANY. */
+const char *settings_form_words(enum setting_form form);
+
+/* The bytes of a FORM_SIZE; 0 for "" and for what has not the form. */
+int64_t settings_form_bytes(const char *text);
+
+#endif

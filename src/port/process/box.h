@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The box of a worker, made: reads what model/box-plan.h needs to know, creates
+ * the folders that are mounted, and returns the words that run a program inside
+ * (`[env -u NAME...] bwrap OPTION... --`). Looks at files only, so a loop may
+ * call it.
+ *
+ * A box that was asked for is never left out: what cannot be made is an error
+ * that says why and what to type.
+ */
+#ifndef BOX_H
+#define BOX_H
+
+#include <stdbool.h>
+
+#include "box-plan.h"
+
+struct err;
+struct settings;
+struct workspace;
+
+enum box_kind {
+	BOX_SESSION, /* an agent: its socket, its own Claude Code folder */
+	BOX_COMMAND, /* git or a command in a worker's tree */
+	BOX_CHECK, /* a command in .llmc/checks/NUMBER; worker is not used */
+};
+
+struct box_spec {
+	enum box_kind kind;
+	const struct workspace *workspace;
+	const struct settings *settings;
+	const char *worker; /* its name */
+	const char *tree; /* its worktree or clone; exists */
+	const char *const *inner; /* words to put after "--", may be NULL */
+};
+
+struct box {
+	enum box_mode mode; /* BOX_OFF: the rest is NULL */
+	char **prefix; /* words before those of the program */
+	char **env; /* our own environment without what may not get in, and
+		     * with what the box sets: "NAME=VALUE" */
+	char *claude; /* CLAUDE_CONFIG_DIR inside; only of a session */
+};
+
+/* Settings decide the mode. 0 with mode BOX_OFF if there is no sandbox.
+ * Released with box_release(). */
+int
+box_prepare(const struct box_spec *spec, struct box *ret_box, struct err *err);
+void box_release(struct box *box);
+
+/* The prefix for a command in a folder that may be a worker's tree or that of a
+ * check; *ret_prefix is NULL if no sandbox is set for it, or if it is none of
+ * both. For strv_free(). */
+int
+box_prefix(const struct workspace *workspace, const struct settings *settings,
+    const char *dir, char ***ret_prefix, struct err *err);
+
+/* Where a worker's Claude Code keeps its files in a box:
+ * .llmc/box/NAME/claude. The caller frees. */
+char *box_claude_dir(const struct workspace *workspace, const char *worker);
+
+/* Why no box can be made on this machine, in words, or 0: bwrap is missing,
+ * user namespaces are turned off. Looks at files only. */
+int box_check(struct err *err);
+
+/* The bwrap program: LLMC_BWRAP, or the first on PATH. The caller frees; NULL
+ * if there is none. */
+char *box_find_bwrap(void);
+
+#endif

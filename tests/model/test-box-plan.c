@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The words for bubblewrap, as they are. */
+#include <string.h>
+
+#include "box-plan.h"
+#include "buf.h"
+#include "mem.h"
+#include "settings-world.h"
+#include "strv.h"
+#include "unit.h"
+
+#define BEGIN                                             \
+	"/usr/bin/bwrap\n--unshare-user\n--unshare-pid\n" \
+	"--unshare-ipc\n--unshare-uts\n--unshare-cgroup-try\n"
+#define BASE                                                 \
+	"--die-with-parent\n--cap-drop ALL\n--ro-bind / /\n" \
+	"--dev /dev\n--proc /proc\n"
+
+static const struct box_facts worktree = {
+	.mode = BOX_WORKTREE,
+	.bwrap = "/usr/bin/bwrap",
+	.home = "/home/u",
+	.root = "/home/u/my repo",
+	.state = "/home/u/my repo/.llmc",
+	.trees = "/home/u/my repo/.worktrees",
+	.tree = "/home/u/my repo/.worktrees/w",
+	.git_dir = "/home/u/my repo/.git",
+	.tree_git = "/home/u/my repo/.git/worktrees/w",
+	.session = "/home/u/my repo/.llmc/sessions/w",
+	.run = "/home/u/my repo/.llmc/run/w",
+	.spool = "/home/u/my repo/.llmc/run/w/spool",
+	.claude = "/home/u/my repo/.llmc/box/w/claude",
+	.cache = "/home/u/my repo/.llmc/box/w/cache",
+};
+
+/* One option a line, with its arguments. */
+static char *
+plan_text(const struct box_facts *facts)
+{
+	cleanup_strv char **argv = box_plan(facts);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (size_t i = 0; argv[i] != NULL; i++)
+		buf_addf(&text, "%s%s",
+		    i == 0                ? "" :
+			argv[i][0] == '-' ? "\n" :
+					    (i == 1 ? "\n" : " "),
+		    argv[i]);
+	buf_addc(&text, '\n');
+	return buf_take(&text);
+}
+
+/* At which word this mount is; fails if there is none. */
+static size_t
+place_of(char **argv, const char *option, const char *at)
+{
+	bool plain = strcmp(option, "--tmpfs") == 0 ||
+	    strcmp(option, "--remount-ro") == 0;
+
+	for (size_t i = 0; argv[i] != NULL; i++)
+		if (strcmp(argv[i], option) == 0 &&
+		    strcmp(argv[i + (plain ? 1 : 2)], at) == 0)
+			return i;
+	ck_abort_msg("no %s %s", option, at);
+}
+
+static bool
+has_word(char **argv, const char *word)
+{
+	for (size_t i = 0; argv[i] != NULL; i++)
+		if (strcmp(argv[i], word) == 0)
+			return true;
+	return false;
+}
+
+START_TEST(a_linked_worktree_is_mounted_with_what_git_needs)
+{
+	cleanup_free char *text = plan_text(&worktree);
+#define R          "/home/u/my repo"
+#define RO(path)   "--ro-bind " path " " path "\n"
+#define BIND(path) "--bind " path " " path "\n"
+
+	ck_assert_str_eq(text,
+	    BEGIN BASE
+	    "--tmpfs /tmp\n--tmpfs /run\n"
+	    "--tmpfs /var/tmp\n--tmpfs /home/u\n"
+	    "--tmpfs " R "\n"
+	    "--bind " R "/.llmc/box/w/cache /home/u/.cache\n"
+	    "--tmpfs " R "/.worktrees\n"
+	    "--tmpfs " R "/.llmc\n" RO(R "/.git") BIND(
+		R "/.worktrees/w") "--tmpfs " R "/.git/worktrees\n" BIND(R
+		"/.git/objects") RO(R "/.git/objects/info") RO(R
+		"/.worktrees/w/.git") BIND(R "/.git/worktrees/w") RO(R
+		"/.llmc/sessions/w") RO(R "/.llmc/run/w") RO(R
+		"/.git/worktrees/w/commondir") RO(R
+		"/.git/worktrees/w/gitdir") RO(R
+		"/.git/worktrees/w/config.worktree") BIND(R
+		"/.llmc/run/w/spool") BIND(R
+		"/.llmc/box/w/claude") "--remount-ro " R "\n--remount-ro " R
+				       "/.llmc\n"
+				       "--remount-ro " R "/.worktrees\n"
+				       "--remount-ro " R
+				       "/.git/worktrees\n--remount-ro /run\n"
+				       "--chdir " R "/.worktrees/w\n--\n");
+}
+END_TEST
+
+START_TEST(a_strict_box_has_no_network_and_reads_the_objects_only)
+{
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL;
+
+	f.mode = BOX_STRICT;
+	f.tree_git = NULL;
+	argv = box_plan(&f);
+	ck_assert(has_word(argv, "--unshare-net"));
+	place_of(argv, "--ro-bind", R "/.git/objects");
+	place_of(argv, "--bind", R "/.worktrees/w");
+	place_of(argv, "--remount-ro", R);
+	ck_assert(!has_word(argv, R "/.git"));
+	ck_assert(!has_word(argv, R "/.git/worktrees"));
+	ck_assert(!has_word(argv, R "/.worktrees/w/.git"));
+}
+END_TEST
+
+START_TEST(root_cannot_change_the_kernels_settings)
+{
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL, **user = box_plan(&worktree);
+
+	f.is_root = true;
+	argv = box_plan(&f);
+	place_of(argv, "--ro-bind", "/proc/sys");
+	ck_assert(!has_word(user, "/proc/sys"));
+}
+END_TEST
+
+START_TEST(a_folder_is_mounted_before_what_is_inside_it)
+{
+	static const char *const programs[] = { "/tmp/bin/claude", NULL };
+	static const char *const more[] = { "/tmp/r/home/.cargo", NULL };
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL;
+
+	/* Home in the repository, the repository in /tmp. */
+	f.home = "/tmp/r/home";
+	f.root = "/tmp/r";
+	f.programs = programs;
+	f.write = more;
+	argv = box_plan(&f);
+	ck_assert_uint_lt(place_of(argv, "--tmpfs", "/tmp"),
+	    place_of(argv, "--tmpfs", "/tmp/r"));
+	ck_assert_uint_lt(place_of(argv, "--tmpfs", "/tmp/r"),
+	    place_of(argv, "--tmpfs", "/tmp/r/home"));
+	ck_assert_uint_lt(place_of(argv, "--tmpfs", "/tmp/r/home"),
+	    place_of(argv, "--bind", "/tmp/r/home/.cargo"));
+	ck_assert_uint_lt(place_of(argv, "--tmpfs", "/tmp"),
+	    place_of(argv, "--ro-bind", "/tmp/bin/claude"));
+}
+END_TEST
+
+START_TEST(what_the_user_opens_comes_after_what_is_hidden)
+{
+	static const char *const read[] = { "/home/u", NULL };
+	static const char *const write[] = { "/home/u/my repo", NULL };
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL;
+
+	f.read = read;
+	f.write = write;
+	argv = box_plan(&f);
+	ck_assert_uint_lt(place_of(argv, "--tmpfs", "/home/u"),
+	    place_of(argv, "--ro-bind", "/home/u"));
+	ck_assert_uint_lt(place_of(argv, "--bind", R),
+	    place_of(argv, "--ro-bind", R "/.git"));
+	/* It is the real folder: it must stay writable. */
+	for (size_t i = 0; argv[i] != NULL; i++)
+		ck_assert(strcmp(argv[i], "--remount-ro") != 0 ||
+		    strcmp(argv[i + 1], R) != 0);
+}
+END_TEST
+
+START_TEST(variables_are_removed_before_bwrap_starts)
+{
+	static const char *const unset[] = { "TMUX", "SECRET", NULL };
+	static const char *const set[] = { "TMPDIR=/tmp", "A=b=c", NULL };
+	static const char *const inner[] = { "llmc", "inside", NULL };
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL;
+	size_t count;
+
+	f.unset = unset;
+	f.set = set;
+	f.inner = inner;
+	argv = box_plan(&f);
+	ck_assert_str_eq(argv[0], "env");
+	ck_assert_str_eq(argv[1], "-u");
+	ck_assert_str_eq(argv[2], "TMUX");
+	ck_assert_str_eq(argv[4], "SECRET");
+	ck_assert_str_eq(argv[5], "/usr/bin/bwrap");
+	for (count = 0; strcmp(argv[count], "--setenv") != 0; count++)
+		;
+	ck_assert_str_eq(argv[count + 1], "TMPDIR");
+	ck_assert_str_eq(argv[count + 2], "/tmp");
+	ck_assert_str_eq(argv[count + 5], "b=c");
+	count = strv_count(argv);
+	ck_assert_str_eq(argv[count - 3], "--");
+	ck_assert_str_eq(argv[count - 1], "inside");
+}
+END_TEST
+
+START_TEST(only_known_variables_get_in)
+{
+	static const char *const more[] = { "EDITOR", NULL };
+	static const char *const good[] = { "PATH=/bin", "HOME=/", "LC_ALL=C",
+		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_OAUTH_TOKEN=t",
+		"LLMC_ROOT=/r", "https_proxy=p", "EDITOR=vi", "TERM" };
+	static const char *const bad[] = { "AWS_SECRET_ACCESS_KEY=k", "TMUX=x",
+		"SSH_AUTH_SOCK=s", "DBUS_SESSION_BUS_ADDRESS=d", "EDITORS=x",
+		"PATHS=x", "GITHUB_TOKEN=g", "TERMS" };
+
+	for (size_t i = 0; i < nitems(good); i++)
+		ck_assert_msg(box_plan_allows(good[i], more), "%s", good[i]);
+	for (size_t i = 0; i < nitems(bad); i++)
+		ck_assert_msg(!box_plan_allows(bad[i], more), "%s", bad[i]);
+	ck_assert(!box_plan_allows("EDITOR=vi", NULL));
+}
+END_TEST
+
+START_TEST(the_strictest_mode_of_all_workers_counts_for_a_check)
+{
+	cleanup_settings_world struct settings_world off =
+	    settings_world_parse("");
+	cleanup_settings_world struct settings_world p = settings_world_parse(
+	    "[defaults]\nsandbox = \"worktree\"\n[workers.eve]\n"
+	    "sandbox = \"strict\"\n[workers.adam]\nsandbox = \"off\"\n");
+
+	ck_assert_int_eq(box_mode_strictest(off.settings), BOX_OFF);
+	ck_assert_int_eq(box_mode_strictest(p.settings), BOX_STRICT);
+	ck_assert_int_eq(box_mode_of(p.settings, "eve"), BOX_STRICT);
+	ck_assert_int_eq(box_mode_of(p.settings, "adam"), BOX_OFF);
+	ck_assert_int_eq(box_mode_of(p.settings, "bob"), BOX_WORKTREE);
+	ck_assert_str_eq(box_mode_name(BOX_STRICT), "strict");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("box-plan");
+
+	unit_case(s, "vector",
+	    (const TTest *[]){ a_linked_worktree_is_mounted_with_what_git_needs,
+		a_strict_box_has_no_network_and_reads_the_objects_only,
+		root_cannot_change_the_kernels_settings,
+		a_folder_is_mounted_before_what_is_inside_it,
+		what_the_user_opens_comes_after_what_is_hidden, NULL });
+	unit_case(s, "environment",
+	    (const TTest *[]){ variables_are_removed_before_bwrap_starts,
+		only_known_variables_get_in, NULL });
+	unit_case(s, "mode",
+	    (const TTest *[]){
+		the_strictest_mode_of_all_workers_counts_for_a_check, NULL });
+	return s;
+}
