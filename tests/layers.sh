@@ -3,6 +3,7 @@
 # are called only in the files that may call them. Prints TAP.
 #
 #   cli, autod, overseer -> session -> port -> model -> base
+#   keeper -> nothing
 #   autod: main -> auto -> landing -> fleet -> core
 set -eu
 
@@ -63,7 +64,7 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..16
+echo 1..17
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 verdict "port includes only model and base" "$(outside port port model base)"
@@ -88,13 +89,16 @@ below="port model base"
 		"$(outside overseer overseer $below)"
 	verdict "cli includes no other program" "$(outside cli cli $below)"
 }
+verdict "keeper includes nothing but itself" "$(outside keeper keeper)"
 verdict "model knows no clock, system call or loop" \
 	"$(grep -HnE '#include [<"](event2?/|time\.h|unistd\.h|sys/|fcntl\.h|signal\.h|clock\.h|loop\.h|file\.h|child\.h)' src/model/*.[ch] || true)"
 verdict "processes are made, signalled and reaped in one place each" \
 	"$(uses '\b(v?fork|kill|killpg|waitpid|waitid|wait4|tgkill|posix_spawnp?|execvp?e?|execlp?)\(' \
 		src/base/child.c src/base/child-exec.c src/base/procref.c src/base/reaper.c \
 		src/port/process/errand-run.c src/port/process/launcher.c \
-		src/cli/terminal.c)"
+		src/cli/terminal.c src/keeper/keeper-inner.c \
+		src/keeper/keeper-outer.c src/keeper/keeper-program.c \
+		src/keeper/keeper-reaper.c)"
 verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
 names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)

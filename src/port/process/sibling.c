@@ -57,6 +57,16 @@ find_in_build(const char *dir, const char *name)
 	    xasprintf("%s/%s/%s", dirname(up), folder, name));
 }
 
+/* An installed tree may have been moved as a whole. */
+static char *
+find_in_libexec(const char *dir, const char *name)
+{
+	cleanup_free char *up = xstrdup(dir);
+
+	return program_or_null(
+	    xasprintf("%s/libexec/llmc/%s", dirname(up), name));
+}
+
 char *
 sibling_find(const char *name)
 {
@@ -69,6 +79,8 @@ sibling_find(const char *name)
 		found = program_or_null(file_join(dir, name));
 		if (found == NULL)
 			found = find_in_build(dir, name);
+		if (found == NULL)
+			found = find_in_libexec(dir, name);
 		if (found != NULL)
 			return found;
 	}

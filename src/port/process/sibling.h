@@ -4,9 +4,9 @@
 #ifndef SIBLING_H
 #define SIBLING_H
 
-/* The path of `llmc`, `autod` or `overseer`: beside our own file, then in
- * libexecdir, then on PATH. In the build tree the folders of the programs are
- * siblings. The caller frees; NULL when there is none. */
+/* The path of `llmc`, `autod`, `overseer` or `keeper`: beside our own file,
+ * then in libexecdir, then on PATH. In the build tree the folders of the
+ * programs are siblings. The caller frees; NULL when there is none. */
 char *sibling_find(const char *name);
 
 #endif

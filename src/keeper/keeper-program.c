@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "keeper-cgroup.h"
+#include "keeper-proc.h"
+#include "keeper-program.h"
+#include "keeper-reaper.h"
+#include "keeper-say.h"
+#include "keeper-scope.h"
+#include "keeper-terminal.h"
+#include "keeper.h"
+
+#define NOT_EXECUTABLE 126
+#define NOT_FOUND      127
+
+struct box_signal {
+	int signo, sent;
+};
+
+static _Noreturn void
+become(const struct keeper *keeper)
+{
+	int r = 0, error;
+
+	setpgid(0, 0);
+	if (keeper->terminal)
+		keeper_terminal_take();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (keeper->mode == KEEPER_SCOPE)
+		r = keeper_scope_enter();
+	if (r < 0) {
+		keeper_say("cannot enter a signal scope: %s", strerror(-r));
+		_exit(KEEPER_FAILED);
+	}
+	sigprocmask(SIG_SETMASK, &keeper->mask, NULL);
+	execvp(keeper->argv[0], keeper->argv);
+	error = errno;
+	keeper_say("cannot start %s: %s", keeper->argv[0], strerror(error));
+	_exit(error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
+}
+
+/* --- signals ---------------------------------------------------------- */
+
+static void
+signal_agent(pid_t pid, void *arg)
+{
+	struct box_signal *signal = arg;
+
+	if (kill(pid, signal->signo) == 0)
+		signal->sent++;
+}
+
+static void
+signal_below(pid_t pid, void *arg)
+{
+	keeper_proc_children(pid, signal_agent, arg);
+}
+
+/* bwrap has an init as its child, which has the agent as its child. Only that
+ * one knows how to end well; the end of the two others ends it. */
+static bool
+signal_boxed(pid_t bwrap, int signo)
+{
+	struct box_signal signal = { .signo = signo };
+
+	keeper_proc_children(bwrap, signal_below, &signal);
+	return signal.sent > 0;
+}
+
+static void
+pass_on(const struct keeper *keeper, pid_t program, int signo)
+{
+	if (keeper->mode == KEEPER_BOX && signo != SIGCONT &&
+	    signal_boxed(program, signo))
+		return;
+	/* A hangup is for the whole terminal, and what is stopped cannot act on
+	 * anything. */
+	if (signo == SIGCONT || (signo == SIGHUP && keeper->terminal))
+		kill(-program, signo);
+	else
+		kill(program, signo);
+}
+
+/* --- the end ---------------------------------------------------------- */
+
+static _Noreturn void
+finish(const struct keeper *keeper, int status)
+{
+	/* The kernel ends a namespace with its init; a group is ended by the
+	 * keeper, since we are in it. */
+	if (keeper->mode != KEEPER_NAMESPACE && keeper->mode != KEEPER_CGROUP)
+		keeper_reaper_end_all();
+	if (WIFSIGNALED(status))
+		_exit(128 + WTERMSIG(status));
+	_exit(WEXITSTATUS(status));
+}
+
+static _Noreturn void
+finish_orphaned(void)
+{
+	keeper_cgroup_kill();
+	keeper_reaper_end_all();
+	_exit(KEEPER_FAILED);
+}
+
+/* Collect what has ended. The program must not stay stopped at a terminal where
+ * no shell would continue it. */
+static void
+collect(const struct keeper *keeper, pid_t program)
+{
+	int status, options = WNOHANG | (keeper->terminal ? WUNTRACED : 0);
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, options)) > 0) {
+		if (pid != program)
+			continue;
+		if (WIFSTOPPED(status))
+			kill(-program, SIGCONT);
+		else
+			finish(keeper, status);
+	}
+}
+
+void
+keeper_program_run(const struct keeper *keeper)
+{
+	pid_t program = fork();
+	sigset_t all;
+	int signo;
+
+	if (program == 0)
+		become(keeper);
+	if (program == -1) {
+		keeper_say(
+		    "cannot start %s: %s", keeper->argv[0], strerror(errno));
+		_exit(KEEPER_FAILED);
+	}
+	if (keeper->terminal)
+		keeper_terminal_leave();
+	sigfillset(&all);
+	for (;;) {
+		signo = sigwaitinfo(&all, NULL);
+		if (signo == KEEPER_ORPHANED)
+			finish_orphaned();
+		else if (signo == SIGCHLD)
+			collect(keeper, program);
+		else if (signo > 0)
+			pass_on(keeper, program, signo);
+	}
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The program, as a child of the inner process (keeper.h). */
+#ifndef KEEPER_PROGRAM_H
+#define KEEPER_PROGRAM_H
+
+struct keeper;
+
+/* Start it, pass signals on to it, collect orphans, and exit with its status
+ * when it has ended, or when the keeper has. */
+_Noreturn void keeper_program_run(const struct keeper *keeper);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The record: who we are, for those who clean up after us (remains.h). */
+#ifndef KEEPER_RECORD_H
+#define KEEPER_RECORD_H
+
+struct keeper;
+
+/* Replace the file that the keeper's options name. Negative errno. */
+int keeper_record_write(const struct keeper *keeper);
+
+#endif

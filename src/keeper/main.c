@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * keeper [options] -- PROGRAM ARG...
+ *
+ * Runs PROGRAM and ends with its status when it and everything that it started
+ * are gone. See keeper.h.
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "keeper-outer.h"
+#include "keeper-say.h"
+#include "keeper.h"
+
+static const char *const mode_words[KEEPER_MODE_COUNT] = {
+	[KEEPER_NAMESPACE] = "namespace",
+	[KEEPER_CGROUP] = "cgroup",
+	[KEEPER_SCOPE] = "scope",
+	[KEEPER_REAPER] = "reaper",
+	[KEEPER_BOX] = "box",
+};
+
+const char *
+keeper_mode_word(enum keeper_mode mode)
+{
+	return mode_words[mode];
+}
+
+static bool
+add_mode(struct keeper *keeper, const char *word, size_t len)
+{
+	for (int i = 0; i < KEEPER_MODE_COUNT; i++) {
+		if (strlen(mode_words[i]) != len ||
+		    strncmp(mode_words[i], word, len) != 0)
+			continue;
+		if (keeper->mode_count == KEEPER_MODE_COUNT)
+			return false;
+		keeper->modes[keeper->mode_count++] = (enum keeper_mode)i;
+		return true;
+	}
+	return false;
+}
+
+/* "auto", or modes separated by commas. */
+static bool
+set_modes(struct keeper *keeper, const char *words)
+{
+	if (strcmp(words, "auto") == 0)
+		words = "namespace,cgroup,scope,reaper";
+	keeper->mode_count = 0;
+	for (;;) {
+		size_t len = strcspn(words, ",");
+
+		if (!add_mode(keeper, words, len))
+			return false;
+		if (words[len] == '\0')
+			return true;
+		words += len + 1;
+	}
+}
+
+static int
+usage(void)
+{
+	keeper_say("usage: keeper [--terminal] [--record FILE] [--mark MARK] "
+		   "[--cgroup DIR] [--mode auto|MODE,...] -- PROGRAM ARG...; "
+		   "modes: namespace, cgroup, scope, reaper, box");
+	return KEEPER_FAILED;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "terminal", no_argument, NULL, 't' },
+		{ "record", required_argument, NULL, 'r' },
+		{ "mark", required_argument, NULL, 'm' },
+		{ "mode", required_argument, NULL, 'M' },
+		{ "cgroup", required_argument, NULL, 'c' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static struct keeper keeper;
+	const char *modes = getenv("LLMC_KEEPER_MODE");
+	int option;
+
+	if (modes == NULL || modes[0] == '\0')
+		modes = "auto";
+	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+		switch (option) {
+		case 't':
+			keeper.terminal = true;
+			break;
+		case 'r':
+			keeper.record = optarg;
+			break;
+		case 'm':
+			keeper.mark = optarg;
+			break;
+		case 'M':
+			modes = optarg;
+			break;
+		case 'c':
+			keeper.cgroup = optarg;
+			break;
+		default:
+			return usage();
+		}
+	}
+	keeper.argv = &argv[optind];
+	if (optind == argc || !set_modes(&keeper, modes))
+		return usage();
+	if (keeper.mark != NULL && setenv("LLMC_KEEPER", keeper.mark, 1) == -1)
+		return KEEPER_FAILED;
+	return keeper_outer_run(&keeper);
+}
