@@ -42,6 +42,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_hook,
 	&cmd_pane,
 	&cmd_errand,
+	&cmd_probe,
 	&cmd_completion,
 	NULL,
 };

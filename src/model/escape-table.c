@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "escape-table.h"
+#include "mem.h"
+
+/* Read a file into the worktree, where it can be seen from outside. */
+#define LOOT(file) "cat " file " >\"$WORKTREE/loot\""
+#define LOOTED     "grep -q \"$WORD\" \"$WORKTREE/loot\""
+
+/* A repository's folder whose config runs a command at `git status`, made of
+ * the real one; README must look changed for that. */
+#define FILTER                                     \
+	"'echo escaped >\"'\"$HOME\"'/escaped\"; " \
+	"echo escaped >\"'\"$OUTSIDE\"'/escaped\"; cat'"
+#define CHANGED                                              \
+	"echo '* filter=evil' >\"$WORKTREE/.gitattributes\"" \
+	" && touch -d 2001-01-01 \"$WORKTREE/README\""
+#define EVIL_GIT                                       \
+	"cp -R \"$GIT\" \"$WORKTREE/evil\" && "        \
+	"git config --file \"$WORKTREE/evil/config\" " \
+	"filter.evil.clean " FILTER " && " CHANGED
+#define GIT_STATUS "git -C \"$WORKTREE\" status"
+#define RAN        "[ -e \"$HOME/escaped\" ] || [ -e \"$OUTSIDE/escaped\" ]"
+
+const struct escape escape_table[] = {
+	/* What belongs to the repository and to the others in it. */
+	{ "main-ref", ESCAPE_GIT, ESCAPE_BOTH, "move the branch main",
+	    "git --git-dir=\"$GIT\" update-ref refs/heads/main \"$COMMIT\"",
+	    NULL,
+	    "[ \"$(git --git-dir=\"$GIT\" rev-parse main)\" = \"$COMMIT\" ]" },
+	{ "main-ref-file", ESCAPE_GIT, ESCAPE_BOTH,
+	    "overwrite the file of the branch main",
+	    "echo \"$COMMIT\" >\"$GIT/refs/heads/main\"", NULL,
+	    "[ \"$(git --git-dir=\"$GIT\" rev-parse main)\" = \"$COMMIT\" ]" },
+	{ "sibling-ref", ESCAPE_GIT, ESCAPE_BOTH,
+	    "move another worker's branch",
+	    "git --git-dir=\"$GIT\" update-ref \"refs/heads/llmc/$OTHER\" main",
+	    NULL,
+	    "[ \"$(git --git-dir=\"$GIT\" rev-parse \"llmc/$OTHER\")\" != "
+	    "\"$COMMIT\" ]" },
+	{ "sibling-ref-delete", ESCAPE_GIT, ESCAPE_BOTH,
+	    "delete another worker's branch",
+	    "rm \"$GIT/refs/heads/llmc/$OTHER\"", NULL,
+	    "[ ! -e \"$GIT/refs/heads/llmc/$OTHER\" ]" },
+	{ "new-ref", ESCAPE_GIT, ESCAPE_BOTH, "create a branch",
+	    "git --git-dir=\"$GIT\" branch escaped \"$COMMIT\"", NULL,
+	    "git --git-dir=\"$GIT\" rev-parse --verify "
+	    "refs/heads/escaped" },
+	{ "packed-refs", ESCAPE_GIT, ESCAPE_BOTH, "add a branch to packed-refs",
+	    "echo \"$COMMIT refs/heads/escaped\" >>\"$GIT/packed-refs\"", NULL,
+	    "grep -q escaped \"$GIT/packed-refs\"" },
+	{ "checkout-head", ESCAPE_GIT, ESCAPE_BOTH,
+	    "switch the branch of the user's checkout",
+	    "echo 'ref: refs/heads/escaped' >\"$GIT/HEAD\"", NULL,
+	    "grep -q escaped \"$GIT/HEAD\"" },
+	{ "checkout-index", ESCAPE_GIT, ESCAPE_BOTH,
+	    "damage the index of the user's checkout",
+	    "echo escaped >\"$GIT/index\"", NULL,
+	    "grep -q escaped \"$GIT/index\"" },
+	{ "config", ESCAPE_GIT, ESCAPE_BOTH, "write the repository's config",
+	    "git config --file \"$GIT/config\" core.escaped true", NULL,
+	    "grep -q escaped \"$GIT/config\"" },
+	{ "hooks", ESCAPE_GIT, ESCAPE_BOTH, "install a git hook",
+	    "mkdir -p \"$GIT/hooks\" && echo escaped >\"$GIT/hooks/post-merge\"",
+	    NULL, "[ -e \"$GIT/hooks/post-merge\" ]" },
+	{ "attributes", ESCAPE_GIT, ESCAPE_BOTH,
+	    "write the repository's info/attributes",
+	    "mkdir -p \"$GIT/info\" && "
+	    "echo '* escaped' >\"$GIT/info/attributes\"",
+	    NULL, "grep -q escaped \"$GIT/info/attributes\"" },
+	{ "alternates", ESCAPE_GIT, ESCAPE_BOTH,
+	    "have git read objects from elsewhere",
+	    "mkdir -p \"$GIT/objects/info\" && "
+	    "echo /escaped >\"$GIT/objects/info/alternates\"",
+	    NULL, "grep -q escaped \"$GIT/objects/info/alternates\"" },
+	{ "reflogs", ESCAPE_GIT, ESCAPE_BOTH, "delete the log of main",
+	    "rm \"$GIT/logs/refs/heads/main\"", NULL,
+	    "[ ! -e \"$GIT/logs/refs/heads/main\" ]" },
+	{ "objects", ESCAPE_GIT, ESCAPE_STRICT, "delete objects of others",
+	    "rm -f \"$GIT/objects/$(echo \"$COMMIT\" | "
+	    "sed 's|^..|&/|')\"",
+	    NULL,
+	    "[ ! -e \"$GIT/objects/$(echo \"$COMMIT\" | "
+	    "sed 's|^..|&/|')\" ]" },
+	{ "git-file", ESCAPE_GIT, ESCAPE_WORKTREE, "replace the file .git",
+	    "rm -f .git && echo 'gitdir: /escaped' >.git", NULL,
+	    "grep -q escaped \"$WORKTREE/.git\"" },
+	{ "git-file-write", ESCAPE_GIT, ESCAPE_WORKTREE,
+	    "write to the file .git", "echo 'gitdir: /escaped' >.git", NULL,
+	    "grep -q escaped \"$WORKTREE/.git\"" },
+	{ "commondir", ESCAPE_GIT, ESCAPE_WORKTREE, "replace commondir",
+	    "echo /escaped >\"$GIT/worktrees/$WORKER/commondir\"", NULL,
+	    "grep -q escaped \"$GIT/worktrees/$WORKER/commondir\"" },
+	{ "commondir-rename", ESCAPE_GIT, ESCAPE_WORKTREE,
+	    "rename another file to commondir",
+	    "cd \"$GIT/worktrees/$WORKER\" && echo /escaped >new && "
+	    "mv -f new commondir",
+	    NULL, "grep -q escaped \"$GIT/worktrees/$WORKER/commondir\"" },
+	{ "gitdir", ESCAPE_GIT, ESCAPE_WORKTREE,
+	    "replace gitdir, which names the worktree",
+	    "echo /escaped >\"$GIT/worktrees/$WORKER/gitdir\"", NULL,
+	    "grep -q escaped \"$GIT/worktrees/$WORKER/gitdir\"" },
+	{ "config-worktree", ESCAPE_GIT, ESCAPE_WORKTREE,
+	    "write config.worktree",
+	    "echo '[escaped]' >\"$GIT/worktrees/$WORKER/config.worktree\"",
+	    NULL,
+	    "grep -q escaped \"$GIT/worktrees/$WORKER/config.worktree\"" },
+	{ "git-folder-rename", ESCAPE_GIT, ESCAPE_WORKTREE,
+	    "replace its folder in the repository",
+	    "mv \"$GIT/worktrees/$WORKER\" \"$GIT/worktrees/escaped\"", NULL,
+	    "[ -e \"$GIT/worktrees/escaped\" ]" },
+	{ "sibling-git-write", ESCAPE_GIT, ESCAPE_BOTH,
+	    "move another worker's HEAD",
+	    "echo 'ref: refs/heads/escaped' >\"$GIT/worktrees/$OTHER/HEAD\"",
+	    NULL, "grep -q escaped \"$GIT/worktrees/$OTHER/HEAD\"" },
+	{ "sibling-git-read", ESCAPE_GIT, ESCAPE_BOTH,
+	    "read another worker's git folder",
+	    LOOT("\"$GIT/worktrees/$OTHER/COMMIT_EDITMSG\""), NULL, LOOTED },
+
+	/* Files. */
+	{ "sibling-read", ESCAPE_FILES, ESCAPE_BOTH,
+	    "read another worker's files", LOOT("\"$SIBLING/private\""), NULL,
+	    LOOTED },
+	{ "sibling-write", ESCAPE_FILES, ESCAPE_BOTH,
+	    "write another worker's files", "echo escaped >\"$SIBLING/README\"",
+	    NULL, "grep -q escaped \"$SIBLING/README\"" },
+	{ "checkout-read", ESCAPE_FILES, ESCAPE_BOTH,
+	    "read the user's checkout", LOOT("\"$ROOT/private\""), NULL,
+	    LOOTED },
+	{ "checkout-write", ESCAPE_FILES, ESCAPE_BOTH,
+	    "write to the user's checkout", "echo escaped >\"$ROOT/README\"",
+	    NULL, "grep -q escaped \"$ROOT/README\"" },
+	{ "checkout-new", ESCAPE_FILES, ESCAPE_BOTH,
+	    "add a file to the user's checkout",
+	    "echo escaped >\"$ROOT/escaped\"", NULL,
+	    "[ -e \"$ROOT/escaped\" ]" },
+	{ "worktree-new", ESCAPE_FILES, ESCAPE_BOTH,
+	    "add a folder beside the worktrees",
+	    "mkdir \"${WORKTREE%/*}/escaped\"", NULL,
+	    "[ -e \"${WORKTREE%/*}/escaped\" ]" },
+	{ "state-read", ESCAPE_FILES, ESCAPE_BOTH, "read state.json",
+	    LOOT("\"$ROOT/.llmc/state.json\""), NULL, LOOTED },
+	{ "state-write", ESCAPE_FILES, ESCAPE_BOTH, "write state.json",
+	    "echo escaped >\"$ROOT/.llmc/state.json\"", NULL,
+	    "grep -q escaped \"$ROOT/.llmc/state.json\"" },
+	{ "settings-write", ESCAPE_FILES, ESCAPE_BOTH,
+	    "change the settings of llmc",
+	    "echo escaped >>\"$ROOT/.llmc/config.toml\"", NULL,
+	    "grep -q escaped \"$ROOT/.llmc/config.toml\"" },
+	{ "llmc-new", ESCAPE_FILES, ESCAPE_BOTH, "add a file to .llmc",
+	    "echo escaped >\"$ROOT/.llmc/escaped\"", NULL,
+	    "[ -e \"$ROOT/.llmc/escaped\" ]" },
+	{ "sibling-spool", ESCAPE_FILES, ESCAPE_BOTH,
+	    "leave an event in another worker's name",
+	    "echo escaped >\"$ROOT/.llmc/run/$OTHER/spool/escaped.json\"", NULL,
+	    "[ -e \"$ROOT/.llmc/run/$OTHER/spool/escaped.json\" ]" },
+	{ "sibling-claude", ESCAPE_FILES, ESCAPE_BOTH,
+	    "read another worker's conversations",
+	    LOOT("\"$ROOT/.llmc/box/$OTHER/claude/private\""), NULL, LOOTED },
+	{ "home-secret", ESCAPE_FILES, ESCAPE_BOTH, "read a secret in HOME",
+	    LOOT("\"$SECRET\""), NULL, LOOTED },
+	{ "home-link", ESCAPE_FILES, ESCAPE_BOTH,
+	    "read a secret in HOME through a link",
+	    "ln -s \"$SECRET\" link && " LOOT("link"), NULL, LOOTED },
+	{ "home-write", ESCAPE_FILES, ESCAPE_BOTH,
+	    "write to the user's shell profile",
+	    "echo escaped >>\"$HOME/.profile\"", NULL,
+	    "grep -q escaped \"$HOME/.profile\"" },
+	{ "tmp-read", ESCAPE_FILES, ESCAPE_BOTH, "read files below /tmp",
+	    LOOT("\"$OUTSIDE/private\""), NULL, LOOTED },
+	{ "tmp-write", ESCAPE_FILES, ESCAPE_BOTH, "write files below /tmp",
+	    "echo escaped >\"$OUTSIDE/escaped\"", NULL,
+	    "[ -e \"$OUTSIDE/escaped\" ]" },
+	{ "shm-write", ESCAPE_FILES, ESCAPE_BOTH,
+	    "share memory with other programs",
+	    "echo escaped >\"/dev/shm/$ABSTRACT\"", NULL,
+	    "[ -e \"/dev/shm/$ABSTRACT\" ] && rm \"/dev/shm/$ABSTRACT\"" },
+	{ "environment", ESCAPE_FILES, ESCAPE_BOTH,
+	    "read a secret in the environment",
+	    "echo \"$DOCTOR_SECRET\" >loot && " LOOTED, NULL, LOOTED },
+	/* Opens it, and writes nothing. */
+	{ "system-write", ESCAPE_FILES, ESCAPE_BOTH,
+	    "write the system's files (needs root)", ": >>/etc/passwd", NULL,
+	    "true" },
+
+	/* Sockets. */
+	{ "main-socket", ESCAPE_SOCKETS, ESCAPE_BOTH,
+	    "call the daemon as a person",
+	    "\"$PROBE\" probe unix \"$ROOT/.llmc/autod.sock\" \"$WORD\"", NULL,
+	    "[ -e \"$ARRIVED/main\" ]" },
+	{ "sibling-socket", ESCAPE_SOCKETS, ESCAPE_BOTH,
+	    "call the daemon as another worker",
+	    "\"$PROBE\" probe unix \"$ROOT/.llmc/run/$OTHER/sock\" \"$WORD\"",
+	    NULL, "[ -e \"$ARRIVED/other\" ]" },
+	{ "own-socket", ESCAPE_SOCKETS, ESCAPE_BOTH, "replace its own socket",
+	    "rm -f \"$OWN/sock\" && echo escaped >\"$OWN/sock\"", NULL,
+	    "[ ! -S \"$OWN/sock\" ]" },
+	{ "socket-folder", ESCAPE_SOCKETS, ESCAPE_BOTH,
+	    "replace the folder of its own socket",
+	    "mv \"$OWN\" \"${OWN%/*}/escaped\"", NULL,
+	    "[ -e \"${OWN%/*}/escaped\" ]" },
+	{ "tmux", ESCAPE_SOCKETS, ESCAPE_BOTH, "start a program through tmux",
+	    "[ -n \"$TMUX_SOCKET\" ] && tmux -S \"$TMUX_SOCKET\" "
+	    "run-shell 'echo escaped >\"'\"$OUTSIDE\"'/escaped\"'",
+	    NULL, "[ -e \"$OUTSIDE/escaped\" ]" },
+	{ "abstract", ESCAPE_SOCKETS, ESCAPE_STRICT,
+	    "connect to an abstract socket",
+	    "\"$PROBE\" probe abstract \"$ABSTRACT\" \"$WORD\"", NULL,
+	    "[ -e \"$ARRIVED/abstract\" ]" },
+
+	/* Processes. VICTIM stands for the keeper. */
+	{ "see-process", ESCAPE_PROCESSES, ESCAPE_BOTH,
+	    "read the environment of a process outside",
+	    "tr '\\0' '\\n' <\"/proc/$VICTIM/environ\" >loot", NULL, LOOTED },
+	{ "process-root", ESCAPE_PROCESSES, ESCAPE_BOTH,
+	    "read files through a process outside",
+	    LOOT("\"/proc/$VICTIM/root$SECRET\""), NULL, LOOTED },
+	{ "enter-process", ESCAPE_PROCESSES, ESCAPE_BOTH,
+	    "enter the namespaces of a process outside (needs root)",
+	    "nsenter -t \"$VICTIM\" -m " LOOT("\"$SECRET\""), NULL, LOOTED },
+	{ "kill", ESCAPE_PROCESSES, ESCAPE_BOTH, "kill a process outside",
+	    "kill -KILL \"$VICTIM\"", NULL, "! kill -0 \"$VICTIM\"" },
+	/* The process holds a lock while it lives. */
+	{ "stray", ESCAPE_PROCESSES, ESCAPE_BOTH,
+	    "leave a process behind that goes on working",
+	    "setsid sh -c 'echo $$ >stray.new && mv stray.new stray && "
+	    "exec flock lock sleep 20' >/dev/null 2>&1 </dev/null & "
+	    "while flock -n lock true; do :; done; [ -e stray ]",
+	    NULL,
+	    "! flock -n \"$WORKTREE/lock\" true && "
+	    "kill -KILL -- \"-$(cat \"$WORKTREE/stray\")\"" },
+
+	/* Network: "worktree" leaves it open. */
+	{ "loopback", ESCAPE_NETWORK, ESCAPE_STRICT,
+	    "connect to a service of this machine",
+	    "\"$PROBE\" probe tcp \"$TCP_PORT\" \"$WORD\"", NULL,
+	    "[ -e \"$ARRIVED/tcp\" ]" },
+	{ "datagram", ESCAPE_NETWORK, ESCAPE_STRICT,
+	    "send a datagram, as a DNS query does",
+	    "\"$PROBE\" probe udp \"$UDP_PORT\" \"$WORD\"", NULL,
+	    "[ -e \"$ARRIVED/udp\" ]" },
+	/* Finds the way there, and sends nothing. */
+	{ "direct", ESCAPE_NETWORK, ESCAPE_STRICT,
+	    "have a route to other machines",
+	    "\"$PROBE\" probe route 192.0.2.1", NULL, "true" },
+
+	/* The kernel. Nothing is written: opening is enough. */
+	{ "remount", ESCAPE_KERNEL, ESCAPE_BOTH,
+	    "make the repository writable in a user namespace",
+	    "unshare -Urm sh -c 'mount -o remount,bind,rw \"$GIT\"; "
+	    "mount -o remount,bind,rw /; umount -l \"$GIT\"; "
+	    "echo escaped >\"$GIT/escaped\"'",
+	    NULL, "[ -e \"$GIT/escaped\" ]" },
+	{ "unmount", ESCAPE_KERNEL, ESCAPE_BOTH,
+	    "uncover HOME in a user namespace",
+	    "unshare -Urm sh -c 'umount -l \"$HOME\"; umount -l /tmp; "
+	    "cat \"$SECRET\" >\"$WORKTREE/loot\"'",
+	    NULL, LOOTED },
+	{ "core-pattern", ESCAPE_KERNEL, ESCAPE_BOTH,
+	    "set the kernel's core_pattern (needs root)",
+	    ": >>/proc/sys/kernel/core_pattern", NULL, "true" },
+	{ "sysrq", ESCAPE_KERNEL, ESCAPE_BOTH,
+	    "send commands to the kernel (needs root)",
+	    ": >>/proc/sysrq-trigger", NULL, "true" },
+	{ "kmsg", ESCAPE_KERNEL, ESCAPE_BOTH,
+	    "write the kernel's log (needs root)", ": >>/dev/kmsg", NULL,
+	    "true" },
+	{ "disk", ESCAPE_KERNEL, ESCAPE_BOTH, "read a raw disk (needs root)",
+	    "[ -n \"$DISK\" ] && head -c 1 \"$DISK\" >/dev/null", NULL,
+	    "true" },
+	{ "mknod", ESCAPE_KERNEL, ESCAPE_BOTH,
+	    "make a device file (needs root)",
+	    "mknod device c 1 11 && : <device", NULL,
+	    "[ -c \"$WORKTREE/device\" ]" },
+	{ "cgroup", ESCAPE_KERNEL, ESCAPE_BOTH,
+	    "change the cgroups (needs root)",
+	    "mkdir \"/sys/fs/cgroup/$ABSTRACT\"", NULL,
+	    "[ -d \"/sys/fs/cgroup/$ABSTRACT\" ] && "
+	    "rmdir \"/sys/fs/cgroup/$ABSTRACT\"" },
+
+	/* The daemon, asked to act for the worker. */
+	{ "deputy-git-file", ESCAPE_DEPUTIES, ESCAPE_WORKTREE,
+	    "run a filter at git status, through the file .git",
+	    EVIL_GIT " && git config --file evil/config core.worktree "
+		     "\"$WORKTREE\" && rm -f .git && "
+		     "echo \"gitdir: $WORKTREE/evil\" >.git",
+	    GIT_STATUS, RAN },
+	{ "deputy-commondir", ESCAPE_DEPUTIES, ESCAPE_WORKTREE,
+	    "run a filter at git status, through commondir",
+	    EVIL_GIT " && echo \"$WORKTREE/evil\" "
+		     ">\"$GIT/worktrees/$WORKER/commondir\"",
+	    GIT_STATUS, RAN },
+	{ "deputy-config", ESCAPE_DEPUTIES, ESCAPE_WORKTREE,
+	    "run a filter at git status, through config.worktree",
+	    "git config --file \"$GIT/worktrees/$WORKER/config.worktree\" "
+	    "filter.evil.clean " FILTER " && " CHANGED,
+	    GIT_STATUS, RAN },
+	{ "deputy-clone", ESCAPE_DEPUTIES, ESCAPE_STRICT,
+	    "run a filter at git status, through the clone's config",
+	    "git config filter.evil.clean " FILTER " && " CHANGED, GIT_STATUS,
+	    RAN },
+	{ "deputy-rebase", ESCAPE_DEPUTIES, ESCAPE_BOTH,
+	    "run a command at git rebase --continue",
+	    "GIT_SEQUENCE_EDITOR=\"sed -i 1ibreak\" git rebase -q -i HEAD~1; "
+	    "todo=$(git rev-parse --git-path rebase-merge/git-rebase-todo) && "
+	    "echo 'exec echo escaped >\"$HOME/escaped\"' >\"$todo\"",
+	    "git -C \"$WORKTREE\" rebase --continue", RAN },
+	{ "deputy-head", ESCAPE_DEPUTIES, ESCAPE_WORKTREE,
+	    "have git reset move main",
+	    "echo 'ref: refs/heads/main' "
+	    ">\"$(git rev-parse --git-path HEAD)\"",
+	    "git -C \"$WORKTREE\" reset -q --hard \"$COMMIT\"",
+	    "[ \"$(git --git-dir=\"$GIT\" rev-parse main)\" = \"$COMMIT\" ]" },
+	{ "deputy-check", ESCAPE_DEPUTIES, ESCAPE_BOTH,
+	    "run a command of its own as the check",
+	    "echo 'echo escaped >\"$HOME/escaped\"' >check.sh",
+	    "sh \"$WORKTREE/check.sh\"", RAN },
+};
+
+static const char *const group_words[ESCAPE_GROUP_COUNT] = {
+	[ESCAPE_GIT] = "git",
+	[ESCAPE_FILES] = "files",
+	[ESCAPE_SOCKETS] = "sockets",
+	[ESCAPE_PROCESSES] = "processes",
+	[ESCAPE_NETWORK] = "network",
+	[ESCAPE_KERNEL] = "kernel",
+	[ESCAPE_DEPUTIES] = "deputies",
+};
+
+static const char *const verdict_words[ESCAPE_VERDICT_COUNT] = {
+	[ESCAPE_HELD] = "held",
+	[ESCAPE_NOT_HELD] = "NOT held",
+	[ESCAPE_NO_EVIDENCE] = "no evidence",
+};
+
+size_t
+escape_count(void)
+{
+	return nitems(escape_table);
+}
+
+const char *
+escape_group_word(enum escape_group group)
+{
+	return group_words[group];
+}
+
+enum escape_verdict
+escape_judge(bool box_escaped, bool control_escaped)
+{
+	if (box_escaped)
+		return ESCAPE_NOT_HELD;
+	return control_escaped ? ESCAPE_HELD : ESCAPE_NO_EVIDENCE;
+}
+
+const char *
+escape_verdict_word(enum escape_verdict verdict)
+{
+	return verdict_words[verdict];
+}
