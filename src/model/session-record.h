@@ -37,6 +37,8 @@ struct session_record {
 	struct json_object *pane; /* procref of the agent, or NULL */
 	bool ready; /* SessionStart has arrived in this generation */
 	bool busy; /* a turn is running */
+	bool own_spool; /* its hooks have a socket and a spool of their own;
+			 * false: launched by an older version */
 	int open_tools; /* PreToolUse without its PostToolUse */
 
 	/* The pending prompt. */

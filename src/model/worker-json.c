@@ -53,6 +53,7 @@ static const struct record_field fields[] = {
 	FIELD("pane", session.pane),
 	FIELD("ready", session.ready),
 	FIELD("busy", session.busy),
+	FIELD("own_spool", session.own_spool),
 	FIELD("open_tools", session.open_tools),
 	FIELD("crashes", crashes),
 	FIELD("crashed_ms", crashed_ms, .flags = RECORD_CLAMP),

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "buf.h"
-#include "client.h"
 #include "clock.h"
 #include "console.h"
 #include "errtext.h"
@@ -22,6 +21,7 @@
 #include "repair-agent.h"
 #include "repair.h"
 #include "rpc.h"
+#include "run-dir.h"
 #include "server.h"
 #include "session-hook.h"
 #include "session-limit.h"
@@ -366,12 +366,18 @@ listen_to(struct repair *r, struct err *err)
 	struct overseer *o = r->overseer;
 	struct repair_agent *a = &r->agent;
 
-	a->socket = client_overseer_socket(&o->workspace);
-	if (server_new(o->loop, a->socket, on_call, r, &a->server, NULL) == 0)
+	int e;
+
+	a->socket = run_dir_socket(&o->workspace, NAME);
+	if (run_dir_make(&o->workspace, NAME, NULL) == 0 &&
+	    server_new(o->loop, a->socket, on_call, r, &a->server, NULL) == 0)
 		return 0;
 	free(a->socket);
-	a->socket = client_overseer_socket_outside(&o->workspace);
-	return server_new(o->loop, a->socket, on_call, r, &a->server, err);
+	a->socket = run_dir_socket_outside(&o->workspace, NAME);
+	e = run_dir_make_outside(a->socket, err);
+	if (e == 0)
+		e = server_new(o->loop, a->socket, on_call, r, &a->server, err);
+	return e;
 }
 
 void
@@ -445,6 +451,8 @@ repair_agent_release(struct repair *r)
 	answer(take_ptr(&a->call), NULL);
 	session_free(a->session);
 	server_free(a->server);
+	if (a->socket != NULL)
+		run_dir_remove(&r->overseer->workspace, NAME);
 	session_record_release(&a->record);
 	loop_timer_free(a->wait);
 	free(a->socket);

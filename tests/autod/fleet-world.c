@@ -19,6 +19,7 @@
 #include "operation.h"
 #include "persist.h"
 #include "prompt.h"
+#include "run-dir.h"
 #include "spool.h"
 #include "worker-op.h"
 
@@ -202,8 +203,10 @@ fleet_world_hook(struct fleet_world *world, struct agent *agent,
 {
 	cleanup_json struct json_object *params =
 	    hook_params(world, agent, event, data);
+	cleanup_free char *socket =
+	    run_dir_socket(&world->floor.workspace, agent->worker->name);
 
-	return floor_world_ask(&world->floor, "hook.event",
+	return floor_world_ask_at(&world->floor, socket, "hook.event",
 	    json_object_to_json_string_ext(params, JSON_C_TO_STRING_PLAIN));
 }
 
@@ -214,7 +217,7 @@ fleet_world_spool(struct fleet_world *world, struct agent *agent,
 	cleanup_json struct json_object *params =
 	    hook_params(world, agent, event, data);
 	cleanup_free char *dir =
-	    workspace_path(&world->floor.workspace, "spool");
+	    run_dir_spool(&world->floor.workspace, agent->worker->name);
 
 	ck_assert_int_eq(spool_write(dir, clock_wall_ms(), params, NULL), 0);
 }

@@ -506,9 +506,8 @@ on_readable(int fd, unsigned what, void *arg)
 	loop_watch_free(take_ptr(&call->watch));
 }
 
-int
-floor_world_send(
-    struct floor_world *world, const char *method, const char *params)
+static int
+send_to(const char *path, const char *method, const char *params)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	cleanup_free char *line = xasprintf(
@@ -517,7 +516,7 @@ floor_world_send(
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	ck_assert_int_ge(fd, 0);
-	strlcpy(address.sun_path, world->core->socket, sizeof address.sun_path);
+	strlcpy(address.sun_path, path, sizeof address.sun_path);
 	ck_assert_int_eq(
 	    connect(fd, (struct sockaddr *)&address, sizeof address), 0);
 	ck_assert_int_eq(
@@ -525,19 +524,33 @@ floor_world_send(
 	return fd;
 }
 
-struct floor_call *
-floor_world_ask(
+int
+floor_world_send(
     struct floor_world *world, const char *method, const char *params)
+{
+	return send_to(world->core->socket, method, params);
+}
+
+struct floor_call *
+floor_world_ask_at(struct floor_world *world, const char *path,
+    const char *method, const char *params)
 {
 	struct floor_call *call = xcalloc(1, sizeof *call);
 
 	ck_assert_uint_lt(world->call_count, FLOOR_CALLS_MAX);
 	world->calls[world->call_count++] = call;
 	buf_init(&call->text);
-	call->fd = floor_world_send(world, method, params);
+	call->fd = send_to(path, method, params);
 	call->watch =
 	    loop_watch_new(world->loop, call->fd, LOOP_READ, on_readable, call);
 	return call;
+}
+
+struct floor_call *
+floor_world_ask(
+    struct floor_world *world, const char *method, const char *params)
+{
+	return floor_world_ask_at(world, world->core->socket, method, params);
 }
 
 struct floor_call *

@@ -100,6 +100,9 @@ struct floor_call *floor_world_call(struct floor_world *world,
 /* Call a method with any params, in JSON; NULL = none. */
 struct floor_call *floor_world_ask(
     struct floor_world *world, const char *method, const char *params);
+/* The same at another socket than the people's. */
+struct floor_call *floor_world_ask_at(struct floor_world *world,
+    const char *path, const char *method, const char *params);
 /* The same without waiting for the answer: returns the connection, which the
  * caller closes. */
 int floor_world_send(

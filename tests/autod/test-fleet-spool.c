@@ -17,7 +17,7 @@ static int
 spooled(struct fleet_world *world)
 {
 	const char *count = floor_world_sh(
-	    &world->floor, "ls .llmc/spool | grep -c json || true");
+	    &world->floor, "ls .llmc/run/adam/spool | grep -c json || true");
 
 	return (int)strtol(count, NULL, 10);
 }
@@ -184,8 +184,8 @@ START_TEST(a_full_spool)
 
 	fleet_world_begin_idle(&world, NULL);
 	floor_world_sh(&world.floor,
-	    "mkdir -p .llmc/spool; "
-	    "echo nonsense >.llmc/spool/01HF7YAT00TESTTESTTESTTEST.json");
+	    "mkdir -p .llmc/run/adam/spool; "
+	    "echo nonsense >.llmc/run/adam/spool/01HF7YAT00TESTTESTTESTTEST.json");
 	for (int i = 0; i < 40; i++)
 		fleet_world_spool(&world, world.adam, "PreToolUse", "{}");
 	fleet_world_spool(&world, world.adam, "UserPromptSubmit", typed_text);
@@ -241,10 +241,59 @@ START_TEST(what_is_not_for_us_is_removed)
 	fleet_world_spool(&world, world.adam, "UserPromptSubmit", typed_text);
 	world.adam->worker->session.generation++;
 	floor_world_sh(&world.floor,
-	    "sed s/adam/eve/ .llmc/spool/*.json "
-	    ">.llmc/spool/01HF7YAT00TESTTESTTESTTEST.json");
+	    "sed s/adam/eve/ .llmc/run/adam/spool/*.json "
+	    ">.llmc/run/adam/spool/01HF7YAT00TESTTESTTESTTEST.json");
 	floor_world_wait(&world.floor, is_empty, &world);
 	fleet_world_moved(&world, "");
+	fleet_world_end(&world);
+}
+END_TEST
+
+static bool
+common_is_empty(void *arg)
+{
+	struct fleet_world *world = arg;
+	const char *count = floor_world_sh(
+	    &world->floor, "ls .llmc/spool | grep -c json || true");
+
+	return strtol(count, NULL, 10) == 0;
+}
+
+/* Everybody can write there: it counts for a session of an older version
+ * only. */
+START_TEST(the_common_spool_is_for_older_sessions)
+{
+	bool older = _i == 1;
+	struct fleet_world world;
+
+	fleet_world_begin_idle(&world, NULL);
+	ck_assert(world.adam->worker->session.own_spool);
+	world.adam->worker->session.own_spool = !older;
+	fleet_world_spool(&world, world.adam, "UserPromptSubmit", typed_text);
+	floor_world_sh(&world.floor,
+	    "mkdir -p .llmc/spool; mv .llmc/run/adam/spool/*.json .llmc/spool");
+	hooks_drain(world.floor.fleet->hooks);
+	floor_world_wait(&world.floor, common_is_empty, &world);
+	fleet_world_moved(&world, older ? "adam:working " : "");
+	fleet_world_end(&world);
+}
+END_TEST
+
+/* A worker that writes into another's spool reports nothing. */
+START_TEST(a_spool_counts_for_its_own_worker)
+{
+	struct fleet_world world;
+	struct floor_call *call;
+
+	fleet_world_begin_idle(&world, NULL);
+	call = floor_world_call(&world.floor, "worker.add", "eve", "");
+	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	fleet_world_spool(&world, world.adam, "UserPromptSubmit", typed_text);
+	floor_world_sh(
+	    &world.floor, "mv .llmc/run/adam/spool/*.json .llmc/run/eve/spool");
+	hooks_drain(world.floor.fleet->hooks);
+	floor_world_settle(&world.floor);
+	ck_assert_int_eq(world.adam->worker->status, WORKER_IDLE);
 	fleet_world_end(&world);
 }
 END_TEST
@@ -258,8 +307,10 @@ unit_suite(void)
 	    (const TTest *const[]){ removed_after_the_write,
 		many_that_wait_for_the_write, the_state_cannot_be_written,
 		the_spool_comes_first, a_full_spool, a_flood,
+		a_spool_counts_for_its_own_worker,
 		what_is_not_for_us_is_removed, NULL });
 	unit_rows(suite, a_daemon_that_dies_in_between, 2);
 	unit_rows(suite, a_stop_that_comes_again, 2);
+	unit_rows(suite, the_common_spool_is_for_older_sessions, 2);
 	return suite;
 }

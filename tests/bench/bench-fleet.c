@@ -421,8 +421,8 @@ fleet_begin(struct fleet *f, const char *build)
 	bench_run(f->repo, (const char *[]){ f->llmc, "up", "--detach", NULL });
 	daemon = read_json(f, "daemon.json");
 	f->pid = (long)json_int_or(daemon, "pid", 0);
-	f->socket = xstrdup(json_string_or(daemon, "socket", ""));
-	f->spool = xasprintf("%s/.llmc/spool", f->repo);
+	f->socket = xasprintf("%s/.llmc/run/w001/sock", f->repo);
+	f->spool = xasprintf("%s/.llmc/run/w001/spool", f->repo);
 }
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -446,16 +446,12 @@ fleet_commits(void)
 static bool
 has_spooled(void)
 {
-	DIR *dir = opendir(e2e_path("%s/.llmc/spool", root));
-	struct dirent *entry;
-	bool found = false;
+	glob_t found;
+	bool any = glob(e2e_path("%s/.llmc/run/*/spool/*.json", root), 0, NULL,
+		       &found) == 0;
 
-	if (dir == NULL)
-		return false;
-	while (!found && (entry = readdir(dir)) != NULL)
-		found = strstr(entry->d_name, ".json") != NULL;
-	closedir(dir);
-	return found;
+	globfree(&found);
+	return any;
 }
 
 void

@@ -12,6 +12,7 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "run-dir.h"
 #include "settings.h"
 #include "strv.h"
 #include "unit.h"
@@ -354,7 +355,7 @@ START_TEST(hooks_say_whose_and_which_launch)
 	cleanup_free char *spool = NULL;
 
 	claude_world_begin(&w, "");
-	spool = file_join(w.workspace.dir, "spool");
+	spool = run_dir_spool(&w.workspace, w.launch.worker);
 	settings = claude_settings(&w.launch);
 	for (size_t i = 0; i < nitems(events); i++) {
 		const char *const want[] = { "hook", events[i], "--worker",

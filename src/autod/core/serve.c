@@ -7,22 +7,19 @@
 
 #include "buf.h"
 #include "core.h"
-#include "emit.h"
+#include "door.h"
 #include "errtext.h"
 #include "json.h"
 #include "log.h"
-#include "loop.h"
 #include "mem.h"
 #include "persist.h"
-#include "root-guard.h"
 #include "rpc.h"
 #include "serve.h"
 #include "server.h"
 #include "shape.h"
-#include "watch.h"
+#include "worker.h"
 
 #define METHODS_MAX 64
-#define AGAIN_MS    1000
 
 struct handler {
 	const struct api_method *method;
@@ -42,9 +39,9 @@ TAILQ_HEAD(held_calls, held);
 
 struct serve {
 	struct core *core;
-	struct server *server;
-	struct watch *watch; /* of its file */
-	struct loop_timer *again;
+	struct door *people; /* NULL = it does not listen */
+	struct door **doors; /* one for each worker */
+	size_t door_count;
 	bool holding;
 	struct held_calls held;
 	struct handler handlers[METHODS_MAX];
@@ -80,9 +77,10 @@ serve_free(struct serve *serve)
 		serve_refuse(held->call, API_BUSY, "the daemon is stopping");
 		held_free(serve, held);
 	}
-	watch_free(serve->watch);
-	loop_timer_free(serve->again);
-	server_free(serve->server);
+	while (serve->door_count > 0)
+		door_free(serve->doors[--serve->door_count]);
+	free(serve->doors);
+	door_free(serve->people);
 	free(serve);
 }
 
@@ -153,7 +151,8 @@ static void
 on_call(struct server_call *call, const char *name, struct json_object *params,
     void *arg)
 {
-	struct serve *serve = arg;
+	const struct door *door = arg;
+	struct serve *serve = door_core(door)->serve;
 	const struct handler *handler = find_handler(serve, name);
 	cleanup_json struct json_object *empty = json_object_new_object();
 
@@ -193,50 +192,60 @@ serve_release(struct core *core)
 	}
 }
 
-/* --- the socket's file ------------------------------------------------ */
+/* --- the sockets ------------------------------------------------------ */
 
-static void
-on_listen_due(void *arg)
+static struct door **
+find_door(struct serve *serve, const char *worker)
 {
-	struct serve *serve = arg;
-	struct core *core = serve->core;
-	struct err err = { 0 };
-	int r;
-
-	loop_timer_free(take_ptr(&serve->again));
-	if (!root_guard_holds(core))
-		return;
-	r = server_listen_again(serve->server, &err);
-	if (r != 0)
-		emit(core,
-		    &(struct event){ .kind = EVENT_SOCKET_GONE,
-			.path = core->socket,
-			.reason = r < 0 ? err.msg : "it listens again" });
+	for (size_t i = 0; i < serve->door_count; i++)
+		if (strcmp(door_worker(serve->doors[i]), worker) == 0)
+			return &serve->doors[i];
+	return NULL;
 }
 
-/* Wait a moment: if all of .llmc is being removed, a new file would be in the
- * way of whoever does that. */
-static void
-on_socket_changed(void *arg)
+int
+serve_open_door(struct core *core, const char *worker, struct err *err)
 {
-	struct serve *serve = arg;
+	struct serve *serve = core->serve;
+	struct door *door;
+	int r;
 
-	if (serve->again == NULL)
-		serve->again = loop_after(
-		    serve->core->loop, AGAIN_MS, on_listen_due, serve);
+	if (serve->people == NULL || core->options->oneshot ||
+	    find_door(serve, worker) != NULL)
+		return 0;
+	r = door_new(core, worker, on_call, &door, err);
+	if (r < 0)
+		return r;
+	serve->doors = xreallocarray(
+	    serve->doors, serve->door_count + 1, sizeof(struct door *));
+	serve->doors[serve->door_count++] = door;
+	return 0;
+}
+
+void
+serve_close_door(struct core *core, const char *worker)
+{
+	struct serve *serve = core->serve;
+	struct door **at = find_door(serve, worker);
+
+	if (at == NULL)
+		return;
+	door_free(*at);
+	*at = serve->doors[--serve->door_count];
 }
 
 int
 serve_listen(struct core *core, struct err *err)
 {
 	struct serve *serve = core->serve;
-	int r = server_new(
-	    core->loop, core->socket, on_call, serve, &serve->server, err);
+	struct err why = { 0 };
+	int r = door_new(core, NULL, on_call, &serve->people, err);
 
-	if (r == 0 &&
-	    watch_new(core->loop, core->socket, on_socket_changed, serve,
-		&serve->watch, NULL) < 0)
-		log_debug("the socket is not watched");
+	/* A worker whose socket cannot be made is not launched. */
+	for (size_t i = 0; r == 0 && i < core->state.count; i++)
+		if (serve_open_door(core, core->state.workers[i]->name, &why) <
+		    0)
+			log_debug("no socket: %s", why.msg);
 	return r;
 }
 

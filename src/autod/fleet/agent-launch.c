@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <stdlib.h>
+
 #include "agent-launch.h"
 #include "agent.h"
 #include "buf.h"
@@ -11,6 +13,8 @@
 #include "json.h"
 #include "mem.h"
 #include "op-setup.h"
+#include "run-dir.h"
+#include "serve.h"
 #include "settings.h"
 #include "workspace.h"
 
@@ -95,12 +99,13 @@ agent_launch_is_stale(const struct agent *agent)
 static void
 launch(struct agent *agent)
 {
-	const struct core *core = agent->core;
+	struct core *core = agent->core;
 	const struct worker *w = agent->worker;
+	cleanup_free char *socket = run_dir_socket(core->workspace, w->name);
 	struct session_launch how = {
 		.settings = core->settings,
 		.cwd = w->worktree,
-		.socket = core->socket,
+		.socket = socket,
 		.resume = w->session.id != NULL &&
 		    w->session.transcript != NULL &&
 		    file_exists(w->session.transcript),
@@ -109,7 +114,13 @@ launch(struct agent *agent)
 		.start_timeout_ms = agent_duration(agent, "start_timeout"),
 	};
 	cleanup_buf struct buf with = BUF_INIT;
+	struct err err = { 0 };
 
+	if (run_dir_make(core->workspace, w->name, &err) < 0 ||
+	    serve_open_door(core, w->name, &err) < 0) {
+		agent_launch_failed(agent, &err);
+		return;
+	}
 	agent->resuming = how.resume;
 	add_launch_settings(agent, &with);
 	xstrset(&agent->launched_with, with.data);

@@ -11,14 +11,19 @@
 #include "emit.h"
 #include "errtext.h"
 #include "file.h"
+#include "hooks.h"
+#include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "op-park.h"
 #include "persist.h"
 #include "prompt.h"
+#include "run-dir.h"
 #include "salvage.h"
+#include "serve.h"
 #include "settings.h"
 #include "start-queue.h"
+#include "state-auto.h"
 #include "turn-failure.h"
 #include "worker-op.h"
 #include "workspace.h"
@@ -31,6 +36,7 @@ struct agent *
 agent_new(struct fleet *fleet, struct worker *worker)
 {
 	struct agent *agent = xcalloc(1, sizeof *agent);
+	struct err err = { 0 };
 
 	agent->fleet = fleet;
 	agent->core = fleet->core;
@@ -41,6 +47,10 @@ agent_new(struct fleet *fleet, struct worker *worker)
 	fleet->agents = xreallocarray(
 	    fleet->agents, fleet->count + 1, sizeof(struct agent *));
 	fleet->agents[fleet->count++] = agent;
+	hooks_add(fleet->hooks, worker->name);
+	/* A launch tries again, and reports it. */
+	if (serve_open_door(fleet->core, worker->name, &err) < 0)
+		log_debug("%s", err.msg);
 	return agent;
 }
 
@@ -55,6 +65,7 @@ agent_free(struct agent *agent)
 	persist_forget(agent->core, agent);
 	session_free(agent->session);
 	loop_timer_free(agent->timer);
+	hooks_remove(fleet->hooks, agent->worker->name);
 	free(agent->launched_with);
 	for (size_t i = 0; i < fleet->count; i++) {
 		if (fleet->agents[i] != agent)
@@ -63,6 +74,20 @@ agent_free(struct agent *agent)
 		break;
 	}
 	free(agent);
+}
+
+void
+agent_remove(struct agent *agent)
+{
+	struct core *core = agent->core;
+	cleanup_free char *name = xstrdup(agent->worker->name);
+
+	agent_free(agent);
+	serve_close_door(core, name);
+	run_dir_remove(core->workspace, name);
+	state_remove(&core->state, name);
+	state_auto_unlist_worker(&core->state, name);
+	persist_changed(core);
 }
 
 /* --- settings --------------------------------------------------------- */

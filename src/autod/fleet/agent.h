@@ -44,6 +44,9 @@ struct agent {
 struct agent *agent_new(struct fleet *fleet, struct worker *worker);
 /* Drops its operation; the session continues. The worker stays in the state. */
 void agent_free(struct agent *agent);
+/* It is a worker no more: free it, and remove it from the state, with its
+ * socket and its spool. */
+void agent_remove(struct agent *agent);
 
 /* Change the status according to the table, save it, emit EVENT_WORKER_MOVED. A
  * forbidden change is a bug: it is logged, and the status stays. */

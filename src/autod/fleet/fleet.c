@@ -209,9 +209,9 @@ fleet_new(struct core *core)
 		.is_quiet = floor_is_quiet,
 		.close = floor_close,
 	};
+	fleet->hooks = hooks_new(fleet);
 	for (size_t i = 0; i < core->state.count; i++)
 		agent_new(fleet, core->state.workers[i]);
-	fleet->hooks = hooks_new(fleet);
 	fleet->block = launch_block_new(fleet);
 	fleet->patrol = patrol_new(fleet);
 	fleet->waiters = waiters_new(fleet);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -11,28 +9,15 @@
 #include "errtext.h"
 #include "hook-event.h"
 #include "hooks.h"
-#include "id.h"
+#include "inbox.h"
 #include "json.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
-#include "persist.h"
+#include "run-dir.h"
 #include "serve.h"
 #include "session-hook.h"
-#include "spool.h"
-#include "watch.h"
 #include "workspace.h"
-
-/* Of the spool, in one pass of the loop. */
-#define DRAIN_MAX 256
-#define DRAIN_US  10000
-
-/* An event from the spool that was processed. Its file is removed when the
- * changes are saved. */
-struct taken {
-	struct hooks *hooks;
-	char id[ID_ULID_SIZE];
-};
 
 /* A call that arrived while older events are still in the spool. */
 struct held {
@@ -43,27 +28,26 @@ struct held {
 
 TAILQ_HEAD(held_calls, held);
 
+struct box {
+	TAILQ_ENTRY(box) entry;
+	struct hooks *hooks;
+	struct inbox *inbox;
+	bool full; /* a part of it waits for the next pass */
+	struct held_calls held; /* of its worker */
+};
+
+TAILQ_HEAD(boxes, box);
+
 struct hooks {
 	struct fleet *fleet;
 	struct core *core;
-	char *spool; /* folder */
-	struct watch *watch;
-	void *taken; /* a tree of them: tsearch(3) */
-	struct held_calls held;
-	struct loop_call *more; /* goes on with the spool in the next pass */
-	bool draining; /* more has been requested */
-	int64_t until_us; /* of this pass */
+	struct boxes boxes; /* the common one first */
+	struct loop_call *more; /* goes on with the spools in the next pass */
 	void (*drained)(void *arg); /* NULL = nobody waits */
 	void *drained_arg;
 };
 
-static int
-compare_taken(const void *a, const void *b)
-{
-	const struct taken *one = a, *other = b;
-
-	return strcmp(one->id, other->id);
-}
+/* --- events ----------------------------------------------------------- */
 
 /* True if the call will be answered later. */
 static bool
@@ -95,125 +79,115 @@ answer(
 		serve_reply(hooks->core, call, NULL);
 }
 
-static void
-on_hook(void *arg, struct server_call *call, struct json_object *params)
+/* May an event that lies in this spool count for that worker? Everybody can
+ * write to the common one. */
+static bool
+counts(const struct hooks *hooks, const struct inbox *inbox, const char *worker)
 {
-	struct hooks *hooks = arg;
-	struct held *held;
+	const struct agent *agent = fleet_find(hooks->fleet, worker);
 
-	/* Earlier events first. */
-	hooks_drain(hooks);
-	if (!hooks->draining) {
-		answer(hooks, call, params);
-		return;
-	}
-	held = xcalloc(1, sizeof *held);
-	held->call = call;
-	held->params = json_object_get(params);
-	TAILQ_INSERT_TAIL(&hooks->held, held, entry);
+	if (inbox_worker(inbox) != NULL)
+		return strcmp(inbox_worker(inbox), worker) == 0;
+	return agent == NULL || !agent->worker->session.own_spool;
 }
 
 static void
-held_free(struct hooks *hooks, struct held *held)
+on_spooled(const struct inbox *inbox, struct json_object *event, void *arg)
 {
-	TAILQ_REMOVE(&hooks->held, held, entry);
+	struct hooks *hooks = arg;
+	const char *worker = json_string_or(event, "worker", "");
+
+	if (counts(hooks, inbox, worker))
+		take(hooks, NULL, event);
+	else
+		log_debug("a hook of %s in the spool of %s is ignored", worker,
+		    inbox_worker(inbox) != NULL ? inbox_worker(inbox) :
+						  "all workers");
+}
+
+/* --- the spools ------------------------------------------------------- */
+
+static struct box *
+find_box(struct hooks *hooks, const char *worker)
+{
+	struct box *box;
+
+	TAILQ_FOREACH (box, &hooks->boxes, entry)
+		if (inbox_worker(box->inbox) != NULL &&
+		    strcmp(inbox_worker(box->inbox), worker) == 0)
+			return box;
+	return NULL;
+}
+
+static void
+held_free(struct box *box, struct held *held)
+{
+	TAILQ_REMOVE(&box->held, held, entry);
 	json_object_put(held->params);
 	free(held);
 }
 
-/* --- the spool -------------------------------------------------------- */
-
-static bool
-is_taken(const char *id, void *arg)
-{
-	struct hooks *hooks = arg;
-	struct taken key;
-
-	strlcpy(key.id, id, sizeof key.id);
-	return tfind(&key, &hooks->taken, compare_taken) != NULL;
-}
-
-static void
-taken_free(struct taken *taken)
-{
-	tdelete(taken, &taken->hooks->taken, compare_taken);
-	free(taken);
-}
-
-static void
-on_written(void *arg)
-{
-	struct taken *taken = arg;
-
-	if (spool_remove(taken->hooks->spool, taken->id) < 0)
-		log_debug("spool: %s stays", taken->id);
-	taken_free(taken);
-}
-
-static int
-on_spooled(const char *id, struct json_object *event, void *arg)
-{
-	struct hooks *hooks = arg;
-	int64_t now = clock_mono_us();
-	struct taken *taken;
-
-	if (hooks->until_us == 0)
-		hooks->until_us = now + DRAIN_US;
-	else if (now > hooks->until_us)
-		return -EAGAIN;
-	take(hooks, NULL, event);
-	taken = xcalloc(1, sizeof *taken);
-	taken->hooks = hooks;
-	strlcpy(taken->id, id, sizeof taken->id);
-	if (tsearch(taken, &hooks->taken, compare_taken) == NULL)
-		fatalx("out of memory: an event of the spool");
-	persist_then(hooks->core, hooks, on_written, taken);
-	return SPOOL_KEEP;
-}
-
 /* What waited for the spool, in the order of arrival. */
 static void
-drained(struct hooks *hooks)
+answer_held(struct box *box)
 {
-	void (*fn)(void *arg) = hooks->drained;
 	struct held *held;
 
-	hooks->draining = false;
-	hooks->drained = NULL;
-	if (fn != NULL)
-		fn(hooks->drained_arg);
-	while ((held = TAILQ_FIRST(&hooks->held)) != NULL) {
-		answer(hooks, held->call, held->params);
-		held_free(hooks, held);
+	while ((held = TAILQ_FIRST(&box->held)) != NULL) {
+		answer(box->hooks, held->call, held->params);
+		held_free(box, held);
 	}
 }
 
-/* A part of it, so that the loop can serve others; at least one event, however
- * long it takes to list the folder. */
 static void
-drain(void *arg)
+drain_box(struct box *box)
+{
+	box->full = inbox_drain(box->inbox);
+	if (box->full)
+		loop_call_request(box->hooks->more);
+}
+
+/* Nothing waits in a spool any more, or some do. */
+static void
+settle(struct hooks *hooks)
+{
+	void (*fn)(void *arg) = hooks->drained;
+	struct box *box;
+	bool full = false;
+
+	TAILQ_FOREACH (box, &hooks->boxes, entry)
+		full = full || box->full;
+	if (!full && fn != NULL) {
+		hooks->drained = NULL;
+		fn(hooks->drained_arg);
+	}
+	TAILQ_FOREACH (box, &hooks->boxes, entry)
+		if (!box->full)
+			answer_held(box);
+}
+
+/* Another part of each, so that the loop can serve others meanwhile. */
+static void
+drain_more(void *arg)
 {
 	struct hooks *hooks = arg;
-	struct err err = { 0 };
-	int r;
+	struct box *box;
 
-	hooks->until_us = 0;
-	r = spool_drain(
-	    hooks->spool, DRAIN_MAX, is_taken, on_spooled, hooks, &err);
-	if (r < 0 && r != -EAGAIN)
-		log_debug("spool: %s", err.msg);
-	if (r == DRAIN_MAX || r == -EAGAIN) {
-		hooks->draining = true;
-		loop_call_request(hooks->more);
-	} else
-		drained(hooks);
+	TAILQ_FOREACH (box, &hooks->boxes, entry)
+		if (box->full)
+			drain_box(box);
+	settle(hooks);
 }
 
 void
 hooks_drain(struct hooks *hooks)
 {
-	if (!hooks->draining)
-		drain(hooks);
+	struct box *box;
+
+	TAILQ_FOREACH (box, &hooks->boxes, entry)
+		if (!box->full)
+			drain_box(box);
+	settle(hooks);
 }
 
 void
@@ -227,42 +201,111 @@ hooks_drain_then(struct hooks *hooks, void (*fn)(void *arg), void *arg)
 static void
 on_spool_changed(void *arg)
 {
-	hooks_drain(arg);
+	struct box *box = arg;
+
+	if (!box->full)
+		drain_box(box);
+}
+
+/* Earlier events first. */
+static void
+on_hook(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct hooks *hooks = arg;
+	struct box *common = TAILQ_FIRST(&hooks->boxes);
+	struct box *box = find_box(hooks, json_string_or(params, "worker", ""));
+	struct held *held;
+
+	if (!common->full)
+		drain_box(common);
+	if (box != NULL && !box->full)
+		drain_box(box);
+	if (box == NULL || !box->full) {
+		answer(hooks, call, params);
+		return;
+	}
+	held = xcalloc(1, sizeof *held);
+	held->call = call;
+	held->params = json_object_get(params);
+	TAILQ_INSERT_TAIL(&box->held, held, entry);
+}
+
+/* --- the object ------------------------------------------------------- */
+
+static void
+add_box(struct hooks *hooks, const char *worker, const char *dir)
+{
+	struct box *box = xcalloc(1, sizeof *box);
+
+	box->hooks = hooks;
+	TAILQ_INIT(&box->held);
+	box->inbox = inbox_new(hooks->core, dir, worker, on_spooled, hooks);
+	if (!hooks->core->options->oneshot)
+		inbox_watch(box->inbox, on_spool_changed, box);
+	TAILQ_INSERT_TAIL(&hooks->boxes, box, entry);
+}
+
+static void
+box_free(struct hooks *hooks, struct box *box)
+{
+	struct held *held;
+
+	TAILQ_REMOVE(&hooks->boxes, box, entry);
+	while ((held = TAILQ_FIRST(&box->held)) != NULL) {
+		serve_refuse(held->call, API_BUSY, "the daemon is stopping");
+		held_free(box, held);
+	}
+	inbox_free(box->inbox);
+	free(box);
+}
+
+void
+hooks_add(struct hooks *hooks, const char *worker)
+{
+	const struct workspace *workspace = hooks->core->workspace;
+	cleanup_free char *dir = run_dir_spool(workspace, worker);
+	struct err err = { 0 };
+
+	/* A launch tries again, and reports it. */
+	if (run_dir_make(workspace, worker, &err) < 0)
+		log_debug("%s", err.msg);
+	add_box(hooks, worker, dir);
+}
+
+void
+hooks_remove(struct hooks *hooks, const char *worker)
+{
+	struct box *box = find_box(hooks, worker);
+
+	if (box != NULL)
+		box_free(hooks, box);
 }
 
 struct hooks *
 hooks_new(struct fleet *fleet)
 {
 	struct hooks *hooks = xcalloc(1, sizeof *hooks);
+	cleanup_free char *common =
+	    workspace_path(fleet->core->workspace, "spool");
 
 	hooks->fleet = fleet;
 	hooks->core = fleet->core;
-	hooks->spool = workspace_path(fleet->core->workspace, "spool");
-	TAILQ_INIT(&hooks->held);
-	hooks->more = loop_call_new(fleet->core->loop, drain, hooks);
+	TAILQ_INIT(&hooks->boxes);
+	hooks->more = loop_call_new(fleet->core->loop, drain_more, hooks);
 	serve_handle(fleet->core, "hook.event", on_hook, hooks);
-	if (!fleet->core->options->oneshot &&
-	    watch_new(fleet->core->loop, hooks->spool, on_spool_changed, hooks,
-		&hooks->watch, NULL) < 0)
-		log_debug("the spool is not watched");
+	add_box(hooks, NULL, common);
 	return hooks;
 }
 
 void
 hooks_free(struct hooks *hooks)
 {
-	struct held *held;
+	struct box *box;
 
 	if (hooks == NULL)
 		return;
-	persist_forget(hooks->core, hooks);
-	watch_free(hooks->watch);
 	loop_call_free(hooks->more);
-	tdestroy(hooks->taken, free);
-	while ((held = TAILQ_FIRST(&hooks->held)) != NULL) {
-		serve_refuse(held->call, API_BUSY, "the daemon is stopping");
-		held_free(hooks, held);
-	}
-	free(hooks->spool);
+	while ((box = TAILQ_FIRST(&hooks->boxes)) != NULL)
+		box_free(hooks, box);
 	free(hooks);
 }

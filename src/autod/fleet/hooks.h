@@ -2,8 +2,12 @@
 
 /*
  * What Claude Code reports through `llmc hook`: the method hook.event, and the
- * spool for events that arrived while no daemon was running. The answer is sent
- * after the state is saved, so that an acknowledged event is never lost.
+ * spools for events that arrived while no daemon was running. The answer is
+ * sent after the state is saved, so that an acknowledged event is never lost.
+ *
+ * Each worker has its own spool (run-dir.h): what lies there counts for that
+ * worker only. The common one of older versions, .llmc/spool, counts for
+ * sessions that such a version launched.
  */
 #ifndef HOOKS_H
 #define HOOKS_H
@@ -11,14 +15,20 @@
 struct fleet;
 struct hooks;
 
-/* Registers the method; watches the spool unless it is a single request. */
+/* Registers the method; watches the spools unless it is a single request. */
 struct hooks *hooks_new(struct fleet *fleet);
 void hooks_free(struct hooks *hooks);
 
-/* Process the spool: a part of it now, and the rest in later passes of the
- * loop. Hooks that arrive meanwhile wait for their turn. */
+/* A worker comes, or goes: its spool is watched, or no more. What waits in it
+ * stays there. */
+void hooks_add(struct hooks *hooks, const char *worker);
+void hooks_remove(struct hooks *hooks, const char *worker);
+
+/* Process the spools: a part of each now, and the rest in later passes of the
+ * loop. Hooks of the same worker that arrive meanwhile wait for their turn. */
 void hooks_drain(struct hooks *hooks);
-/* The same, and call fn when it has been processed: now, if it is small. */
+/* The same, and call fn when all have been processed: now, if they are small.
+ */
 void hooks_drain_then(struct hooks *hooks, void (*fn)(void *arg), void *arg);
 
 #endif

@@ -11,10 +11,8 @@
 #include "json.h"
 #include "mem.h"
 #include "op-add.h"
-#include "persist.h"
 #include "serve.h"
 #include "settings.h"
-#include "state-auto.h"
 #include "worker-op.h"
 #include "workspace.h"
 
@@ -44,10 +42,7 @@ undo(struct worker_op *add, const struct err *err)
 			.status = -1,
 			.reason = err->msg });
 	serve_fail(core, add->call, API_FAILED, err->msg);
-	agent_free(agent);
-	state_remove(&core->state, name);
-	state_auto_unlist_worker(&core->state, name);
-	persist_changed(core);
+	agent_remove(agent);
 }
 
 static void

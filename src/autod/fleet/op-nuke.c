@@ -8,10 +8,8 @@
 #include "json.h"
 #include "mem.h"
 #include "op-nuke.h"
-#include "persist.h"
 #include "salvage.h"
 #include "serve.h"
-#include "state-auto.h"
 #include "worker-op.h"
 
 static void
@@ -31,10 +29,7 @@ forget_worker(struct worker_op *n)
 
 	json_set_string(result, "worker", name);
 	json_set_string(result, "salvage", n->salvage);
-	agent_free(agent);
-	state_remove(&core->state, name);
-	state_auto_unlist_worker(&core->state, name);
-	persist_changed(core);
+	agent_remove(agent);
 	emit(
 	    core, &(struct event){ .kind = EVENT_WORKER_GONE, .worker = name });
 	serve_reply(core, n->call, result);

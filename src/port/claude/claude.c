@@ -11,6 +11,7 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "run-dir.h"
 #include "settings.h"
 #include "strv.h"
 #include "text.h"
@@ -164,7 +165,8 @@ hook_json(const struct claude_launch *launch, const char *event, int timeout)
 {
 	cleanup_free char *generation =
 	    xasprintf("%llu", (unsigned long long)launch->generation);
-	cleanup_free char *spool = workspace_path(launch->workspace, "spool");
+	cleanup_free char *spool =
+	    run_dir_spool(launch->workspace, launch->worker);
 	const char *const args[] = { "hook", event, "--worker", launch->worker,
 		"--generation", generation, "--socket", launch->socket,
 		"--spool", spool };

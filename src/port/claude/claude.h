@@ -26,7 +26,7 @@ struct claude_launch {
 	const char *session; /* a new id, or the one to resume */
 	bool resume;
 	const char *llmc; /* path of our own program, for the hooks */
-	const char *socket; /* of the daemon, for the hooks */
+	const char *socket; /* for its hooks: run-dir.h, also for their spool */
 	int max_turns; /* sets the Stop hook's block cap, 0 = default */
 };
 

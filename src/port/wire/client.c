@@ -33,14 +33,14 @@ fits(const char *path)
 }
 
 static char *
-outside_path(const struct workspace *workspace, const char *whose)
+outside_path(const struct workspace *workspace)
 {
 	cleanup_free char *name = NULL, *other = NULL;
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	char hash[17];
 
 	id_hash(workspace->root, hash, 16);
-	name = xasprintf("llmc-%u-%s-%s.sock", (unsigned)getuid(), hash, whose);
+	name = xasprintf("llmc-%u-%s-autod.sock", (unsigned)getuid(), hash);
 	if (runtime != NULL && *runtime == '/') {
 		other = file_join(runtime, name);
 		if (fits(other) && file_is_dir(runtime))
@@ -49,31 +49,12 @@ outside_path(const struct workspace *workspace, const char *whose)
 	return file_join("/tmp", name);
 }
 
-static char *
-socket_path(const struct workspace *workspace, const char *whose)
-{
-	cleanup_free char *file = xasprintf("%s.sock", whose);
-	cleanup_free char *path = workspace_path(workspace, file);
-
-	return fits(path) ? take_ptr(&path) : outside_path(workspace, whose);
-}
-
 char *
 client_socket_path(const struct workspace *workspace)
 {
-	return socket_path(workspace, "autod");
-}
+	cleanup_free char *path = workspace_path(workspace, "autod.sock");
 
-char *
-client_overseer_socket(const struct workspace *workspace)
-{
-	return socket_path(workspace, "overseer");
-}
-
-char *
-client_overseer_socket_outside(const struct workspace *workspace)
-{
-	return outside_path(workspace, "overseer");
+	return fits(path) ? take_ptr(&path) : outside_path(workspace);
 }
 
 /* Milliseconds left, as poll(2) wants them; 0 = none. */

@@ -16,10 +16,6 @@ struct workspace;
  * a socket, one in $XDG_RUNTIME_DIR or /tmp, named after the user and a hash of
  * the root. The caller frees. */
 char *client_socket_path(const struct workspace *workspace);
-/* Likewise overseer.sock, for the hooks of a repairing session. */
-char *client_overseer_socket(const struct workspace *workspace);
-/* Likewise, but never inside .llmc: for when nothing can be created there. */
-char *client_overseer_socket_outside(const struct workspace *workspace);
 
 /* Connect to a socket whose listener runs as our user: a descriptor
  * (close-on-exec). Waits up to ms for a listener that has too many callers; 0 =

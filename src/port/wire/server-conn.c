@@ -21,7 +21,7 @@ struct server_conn {
 	TAILQ_ENTRY(server_conn) entry;
 	struct server_conns *list;
 	struct server_owner owner;
-	pid_t peer;
+	struct server_peer peer;
 	struct loop *loop;
 	struct loop_watch *readable, *writable;
 	struct loop_timer *timer;
@@ -93,6 +93,7 @@ conn_hang_up(struct server_conn *conn)
 	rpc_reader_release(&conn->reader);
 	buf_release(&conn->out);
 	conn->fd = fd_close(conn->fd);
+	conn->peer.pidfd = fd_close(conn->peer.pidfd);
 }
 
 void
@@ -378,13 +379,13 @@ conn_readable(int fd, unsigned what, void *arg)
 }
 
 struct server_conn *
-server_conn_new(struct loop *loop, int fd, pid_t peer,
+server_conn_new(struct loop *loop, int fd, const struct server_peer *peer,
     const struct server_owner *owner, struct server_conns *list)
 {
 	struct server_conn *conn = xcalloc(1, sizeof *conn);
 
 	conn->owner = *owner;
-	conn->peer = peer;
+	conn->peer = *peer;
 	conn->loop = loop;
 	conn->fd = fd;
 	conn->idle_since = clock_mono_ms();
@@ -456,10 +457,10 @@ server_conn_next(struct server_conn *conn)
 	return TAILQ_NEXT(conn, entry);
 }
 
-pid_t
+const struct server_peer *
 server_conn_peer(const struct server_conn *conn)
 {
-	return conn->peer;
+	return &conn->peer;
 }
 
 int64_t

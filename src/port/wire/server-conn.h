@@ -40,13 +40,14 @@ LIST_HEAD(server_calls, server_call);
 /* The oldest first. */
 TAILQ_HEAD(server_conns, server_conn);
 
-/* Takes ownership of the descriptor; NULL (and closed) if it cannot be watched.
- * peer is the process that connected, 0 if it is outside our namespace. */
-struct server_conn *server_conn_new(struct loop *loop, int fd, pid_t peer,
+/* Takes ownership of the descriptor and of the peer's pidfd; NULL (and closed)
+ * if it cannot be watched. */
+struct server_conn *
+server_conn_new(struct loop *loop, int fd, const struct server_peer *peer,
     const struct server_owner *owner, struct server_conns *list);
 
 struct server_conn *server_conn_next(struct server_conn *conn);
-pid_t server_conn_peer(const struct server_conn *conn);
+const struct server_peer *server_conn_peer(const struct server_conn *conn);
 /* Since when it has neither a call under way nor an answer to take; INT64_MAX
  * if it has. */
 int64_t server_conn_idle_since(const struct server_conn *conn);

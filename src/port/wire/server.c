@@ -22,6 +22,10 @@
 #define ACCEPTS_MOST 16 /* in one pass of the loop */
 #define ANY_PEER     (-1)
 
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* since Linux 6.5 */
+#endif
+
 struct server {
 	struct loop *loop;
 	struct loop_watch *watch; /* NULL while nothing is accepted */
@@ -133,7 +137,7 @@ server_share(struct server *server, pid_t peer)
 
 	for (conn = TAILQ_FIRST(&server->conns); conn != NULL;
 	     conn = server_conn_next(conn))
-		count += server_conn_peer(conn) == peer;
+		count += server_conn_peer(conn)->pid == peer;
 	return count;
 }
 
@@ -147,7 +151,7 @@ server_idlest(struct server *server, pid_t peer)
 
 	for (conn = TAILQ_FIRST(&server->conns); conn != NULL;
 	     conn = server_conn_next(conn)) {
-		if ((peer != ANY_PEER && server_conn_peer(conn) != peer) ||
+		if ((peer != ANY_PEER && server_conn_peer(conn)->pid != peer) ||
 		    server_conn_idle_since(conn) >= since)
 			continue;
 		since = server_conn_idle_since(conn);
@@ -165,7 +169,7 @@ server_greediest(struct server *server)
 
 	for (conn = TAILQ_FIRST(&server->conns); conn != NULL;
 	     conn = server_conn_next(conn)) {
-		share = server_share(server, server_conn_peer(conn));
+		share = server_share(server, server_conn_peer(conn)->pid);
 		if (share <= most)
 			continue;
 		most = share;
@@ -192,17 +196,34 @@ server_make_room(struct server *server, pid_t peer)
 	return true;
 }
 
+/* The process itself, not only its number, which may be another's soon. */
+static void
+peer_open(int fd, struct server_peer *peer)
+{
+	socklen_t len = sizeof peer->pidfd;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &peer->pidfd, &len) == 0)
+		return;
+	peer->pidfd = -1;
+	peer->gone = errno == ESRCH || errno == EINVAL;
+}
+
 static void
 server_take(struct server *server, int fd)
 {
-	struct ucred peer;
-	socklen_t len = sizeof peer;
+	struct server_peer peer = { .pidfd = -1 };
+	struct ucred cred;
+	socklen_t len = sizeof cred;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1 ||
-	    peer.uid != server->uid || !server_make_room(server, peer.pid))
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1 ||
+	    cred.uid != server->uid || !server_make_room(server, cred.pid)) {
 		fd_close(fd);
-	else if (server_conn_new(server->loop, fd, peer.pid, &server->owner,
-		     &server->conns) != NULL)
+		return;
+	}
+	peer.pid = cred.pid;
+	peer_open(fd, &peer);
+	if (server_conn_new(server->loop, fd, &peer, &server->owner,
+		&server->conns) != NULL)
 		server->count++;
 }
 
@@ -412,4 +433,12 @@ bool
 server_call_gone(const struct server_call *call)
 {
 	return call->conn == NULL || server_conn_gone(call->conn);
+}
+
+void
+server_call_peer(const struct server_call *call, struct server_peer *ret_peer)
+{
+	*ret_peer = call->conn != NULL ?
+	    *server_conn_peer(call->conn) :
+	    (struct server_peer){ .pidfd = -1, .gone = true };
 }

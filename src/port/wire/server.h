@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct err;
 struct json_object;
@@ -74,6 +75,16 @@ void server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg);
 /* Has the client gone? What server_on_gone() waits for. Means nothing for a
  * notification: nobody waits for its answer. */
 bool server_call_gone(const struct server_call *call);
+
+/* Who connected. Valid as long as the connection: ask while the call is being
+ * handed out. */
+struct server_peer {
+	pid_t pid; /* 0 = outside our pid namespace */
+	int pidfd; /* -1 = the kernel gives none; the server's */
+	bool gone; /* it had ended, and was reaped, when we asked for that */
+};
+void
+server_call_peer(const struct server_call *call, struct server_peer *ret_peer);
 
 /* There is always room for one connection more: the one that has been idle for
  * longest is dropped for it; if all have calls under way, the oldest one of the

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "errtext.h"
+#include "file.h"
+#include "id.h"
+#include "mem.h"
+#include "run-dir.h"
+#include "workspace.h"
+
+#define SOCKET "sock"
+#define SPOOL  "spool"
+
+static bool
+fits(const char *dir)
+{
+	const struct sockaddr_un address = { 0 };
+
+	return strlen(dir) + sizeof "/" SOCKET <= sizeof address.sun_path;
+}
+
+char *
+run_dir_path(const struct workspace *workspace, const char *name)
+{
+	cleanup_free char *relative = xasprintf("run/%s", name);
+
+	return workspace_path(workspace, relative);
+}
+
+char *
+run_dir_spool(const struct workspace *workspace, const char *name)
+{
+	cleanup_free char *relative = xasprintf("run/%s/" SPOOL, name);
+
+	return workspace_path(workspace, relative);
+}
+
+static char *
+outside_dir(const struct workspace *workspace, const char *name)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	cleanup_free char *file = NULL, *dir = NULL;
+	char hash[17];
+
+	id_hash(workspace->root, hash, 16);
+	file = xasprintf("llmc-%u-%s-%s", (unsigned)getuid(), hash, name);
+	if (runtime != NULL && *runtime == '/') {
+		dir = file_join(runtime, file);
+		if (fits(dir) && file_is_dir(runtime))
+			return take_ptr(&dir);
+	}
+	return file_join("/tmp", file);
+}
+
+char *
+run_dir_door(const struct workspace *workspace, const char *name)
+{
+	cleanup_free char *dir = run_dir_path(workspace, name);
+
+	return fits(dir) ? take_ptr(&dir) : outside_dir(workspace, name);
+}
+
+char *
+run_dir_socket(const struct workspace *workspace, const char *name)
+{
+	cleanup_free char *dir = run_dir_door(workspace, name);
+
+	return file_join(dir, SOCKET);
+}
+
+char *
+run_dir_socket_outside(const struct workspace *workspace, const char *name)
+{
+	cleanup_free char *dir = outside_dir(workspace, name);
+
+	return file_join(dir, SOCKET);
+}
+
+/* The parent exists. What is there already is used only if nobody else can
+ * change it. */
+static int
+make_private(const char *dir, struct err *err)
+{
+	struct stat st;
+
+	if (mkdir(dir, 0700) == -1 && errno != EEXIST)
+		return err_errno(err, -errno, "cannot create %s", dir);
+	if (lstat(dir, &st) == -1)
+		return err_errno(err, -errno, "%s", dir);
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return err_set(err, -EPERM,
+		    "%s is not a folder of this user; remove it", dir);
+	if ((st.st_mode & 07777) != 0700 && chmod(dir, 0700) == -1)
+		return err_errno(err, -errno, "%s", dir);
+	return 0;
+}
+
+int
+run_dir_make(
+    const struct workspace *workspace, const char *name, struct err *err)
+{
+	cleanup_free char *all = workspace_path(workspace, "run");
+	cleanup_free char *dir = run_dir_path(workspace, name);
+	cleanup_free char *spool = run_dir_spool(workspace, name);
+	cleanup_free char *door = run_dir_door(workspace, name);
+	int r = make_private(all, err);
+
+	if (r == 0)
+		r = make_private(dir, err);
+	if (r == 0)
+		r = make_private(spool, err);
+	if (r == 0 && strcmp(door, dir) != 0)
+		r = make_private(door, err);
+	return r;
+}
+
+int
+run_dir_make_outside(const char *socket, struct err *err)
+{
+	cleanup_free char *dir = xstrdup(socket);
+
+	*strrchr(dir, '/') = '\0';
+	return make_private(dir, err);
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+static void
+remove_tree(const char *dir)
+{
+	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+void
+run_dir_remove(const struct workspace *workspace, const char *name)
+{
+	cleanup_free char *dir = run_dir_path(workspace, name);
+	cleanup_free char *outside = outside_dir(workspace, name);
+
+	remove_tree(dir);
+	remove_tree(outside);
+}
