@@ -142,8 +142,6 @@ mount_worktree_git(struct mounts *m, const struct box_facts *f)
 	below(m, hide, f->git_dir, "worktrees");
 	below(m, open_up, f->git_dir, "objects");
 	below(m, show, f->git_dir, "objects/info");
-	if (f->tree_git == NULL)
-		return;
 	below(m, show, f->tree, ".git");
 	open_up(m, f->tree_git);
 	below(m, show, f->tree_git, "commondir");
@@ -158,12 +156,6 @@ mount_session(struct mounts *m, const struct box_facts *f)
 	show(m, f->run);
 	open_up(m, f->spool);
 	open_up(m, f->claude);
-	if (f->credentials != NULL && f->claude != NULL) {
-		cleanup_free char *at =
-		    xasprintf("%s/.credentials.json", f->claude);
-
-		mount_at(m, "--bind", f->credentials, at);
-	}
 	if (f->cache != NULL && f->home != NULL) {
 		cleanup_free char *at = xasprintf("%s/.cache", f->home);
 
@@ -174,20 +166,23 @@ mount_session(struct mounts *m, const struct box_facts *f)
 static void
 mount_all(struct mounts *m, const struct box_facts *f)
 {
-	hide(m, "/tmp");
-	hide(m, "/var/tmp");
-	hide(m, "/run");
+	each(m, hide, f->temporary);
+	each(m, hide, f->closed);
 	hide(m, f->home);
 	hide(m, f->trees);
 	hide(m, f->root);
 	hide(m, f->state);
 	each(m, show, f->programs);
 	open_up(m, f->tree);
-	if (f->mode == BOX_STRICT)
-		below(m, show, f->git_dir, "objects");
-	else
+	if (f->tree_git != NULL)
 		mount_worktree_git(m, f);
+	else
+		below(m, show, f->git_dir, "objects");
 	mount_session(m, f);
+	for (const struct box_bind *b = f->binds; b != NULL && b->from != NULL;
+	     b++)
+		mount_at(
+		    m, b->writable ? "--bind" : "--ro-bind", b->from, b->at);
 	each(m, show, f->read);
 	each(m, open_up, f->write);
 	/* Root may write there even without capabilities. */
@@ -207,30 +202,44 @@ has_mount(const struct mounts *m, const char *option, const char *at)
 }
 
 /* What is hidden cannot be written either, so that nobody takes it for the real
- * folder. Not temporary folders, and not home, where programs want to write. */
+ * folder; unless something else was mounted there. */
 static void
-seal(char ***argv, const struct mounts *m, const struct box_facts *f)
+seal(char ***argv, const struct mounts *m, const char *path)
 {
-	cleanup_free char *worktrees = f->mode != BOX_STRICT ?
-	    xasprintf("%s/worktrees", f->git_dir) :
-	    NULL;
-	const char *const sealed[] = { f->root, f->state, f->trees, worktrees,
-		"/run" };
+	size_t last = strv_count(*argv);
 
-	for (size_t i = 0; i < nitems(sealed); i++) {
-		bool twice = false;
+	if (path == NULL || !has_mount(m, "--tmpfs", path))
+		return;
+	for (size_t i = 0; i < last; i++)
+		if (strcmp((*argv)[i], "--remount-ro") == 0 &&
+		    strcmp((*argv)[i + 1], path) == 0)
+			return;
+	strv_add(argv, "--remount-ro");
+	strv_add(argv, path);
+}
 
-		for (size_t j = 0; j < i && sealed[i] != NULL; j++)
-			twice |= sealed[j] != NULL &&
-			    strcmp(sealed[i], sealed[j]) == 0;
-		if (sealed[i] == NULL || twice ||
-		    !has_mount(m, "--tmpfs", sealed[i]) ||
-		    (f->home != NULL && strcmp(f->home, sealed[i]) == 0) ||
-		    strcmp(sealed[i], "/tmp") == 0)
-			continue;
-		strv_add(argv, "--remount-ro");
-		strv_add(argv, sealed[i]);
-	}
+static bool
+is_writable(const struct box_facts *f, const char *path)
+{
+	for (const char *const *t = f->temporary; t != NULL && *t != NULL; t++)
+		if (strcmp(*t, path) == 0)
+			return true;
+	return f->home != NULL && strcmp(f->home, path) == 0;
+}
+
+/* Not temporary folders, and not home, where programs want to write. */
+static void
+seal_all(char ***argv, const struct mounts *m, const struct box_facts *f)
+{
+	cleanup_free char *worktrees = xasprintf("%s/worktrees", f->git_dir);
+	const char *const sealed[] = { f->root, f->state, f->trees };
+
+	for (size_t i = 0; i < nitems(sealed); i++)
+		if (sealed[i] != NULL && !is_writable(f, sealed[i]))
+			seal(argv, m, sealed[i]);
+	seal(argv, m, worktrees);
+	for (const char *const *c = f->closed; c != NULL && *c != NULL; c++)
+		seal(argv, m, *c);
 }
 
 /* --- the vector ------------------------------------------------------ */
@@ -242,7 +251,7 @@ add_env(char ***argv, const struct box_facts *f)
 {
 	if (f->unset == NULL || f->unset[0] == NULL)
 		return;
-	strv_add(argv, "env");
+	strv_add(argv, "/usr/bin/env");
 	for (const char *const *name = f->unset; *name != NULL; name++) {
 		strv_add(argv, "-u");
 		strv_add(argv, *name);
@@ -290,7 +299,7 @@ box_plan(const struct box_facts *f)
 		strv_add(&argv, m.list[i].at);
 	}
 	add_set(&argv, f);
-	seal(&argv, &m, f);
+	seal_all(&argv, &m, f);
 	strv_add(&argv, "--chdir");
 	strv_add(&argv, f->tree);
 	strv_add(&argv, "--");
@@ -314,7 +323,7 @@ box_plan_allows(const char *variable, const char *const *sandbox_env)
 		"NO_COLOR", "IS_SANDBOX", "http_proxy", "https_proxy",
 		"no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY",
 		"NO_PROXY", "ALL_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE",
-		"SSL_CERT_DIR", "CLAUDE_CONFIG_DIR", NULL };
+		"SSL_CERT_DIR", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", NULL };
 	static const char *const prefixes[] = { "LC_", "CLAUDE_CODE_",
 		"ANTHROPIC_", "LLMC_", "GIT_", NULL };
 	size_t len = strcspn(variable, "=");

@@ -35,6 +35,12 @@ enum box_mode box_mode_of(const struct settings *settings, const char *worker);
  * strictest of defaults.sandbox and of all workers with a section. */
 enum box_mode box_mode_strictest(const struct settings *settings);
 
+/* A file or folder that is seen at another path; lists end with .from NULL. */
+struct box_bind {
+	const char *from, *at;
+	bool writable;
+};
+
 /* Paths are absolute, without symbolic links; NULL = there is none. Lists are
  * ended by NULL and may be NULL. */
 struct box_facts {
@@ -42,21 +48,24 @@ struct box_facts {
 	const char *bwrap; /* the program */
 	bool is_root;
 
+	const char *const *temporary; /* /tmp, ...: an empty one instead */
+	const char *const *closed; /* /run, ...: hidden */
 	const char *home; /* hidden */
 	const char *root; /* of the repository; hidden */
 	const char *state; /* root/.llmc; hidden */
 	const char *trees; /* the folder of all worktrees; hidden */
 	const char *tree; /* this one: writable, and where it starts */
 	const char *git_dir; /* the repository's; objects is below it */
-	const char *tree_git; /* git_dir/worktrees/NAME; not if strict */
+	const char *tree_git; /* git_dir/worktrees/NAME of a linked worktree;
+			       * NULL for a clone with its own */
 
 	const char *session; /* .llmc/sessions/NAME: readable */
 	const char *run; /* .llmc/run/NAME: readable, the worker's socket */
 	const char *spool; /* below run: writable */
 	const char *claude; /* .llmc/box/NAME/claude: writable */
-	const char *credentials; /* the user's login file: mounted in claude */
 	const char *cache; /* .llmc/box/NAME/cache: ~/.cache */
 
+	const struct box_bind *binds;
 	const char *const *programs; /* files and folders that are needed and
 				      * may be in a hidden place: readable */
 	const char *const *read, *const *write; /* sandbox_read, _write */

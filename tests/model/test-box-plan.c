@@ -17,9 +17,14 @@
 	"--die-with-parent\n--cap-drop ALL\n--ro-bind / /\n" \
 	"--dev /dev\n--proc /proc\n"
 
+static const char *const temporary[] = { "/tmp", "/var/tmp", NULL };
+static const char *const closed[] = { "/run", NULL };
+
 static const struct box_facts worktree = {
 	.mode = BOX_WORKTREE,
 	.bwrap = "/usr/bin/bwrap",
+	.temporary = temporary,
+	.closed = closed,
 	.home = "/home/u",
 	.root = "/home/u/my repo",
 	.state = "/home/u/my repo/.llmc",
@@ -181,6 +186,29 @@ START_TEST(what_the_user_opens_comes_after_what_is_hidden)
 }
 END_TEST
 
+START_TEST(a_file_can_be_seen_elsewhere)
+{
+	static const struct box_bind binds[] = {
+		{ "/home/u/.claude/agents", R "/.llmc/box/w/claude/agents",
+		    false },
+		{ "/home/u/.claude/login", R "/.llmc/box/w/claude/login",
+		    true },
+		{ NULL, NULL, false },
+	};
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL;
+	size_t at;
+
+	f.binds = binds;
+	argv = box_plan(&f);
+	at = place_of(argv, "--ro-bind", R "/.llmc/box/w/claude/agents");
+	ck_assert_str_eq(argv[at + 1], "/home/u/.claude/agents");
+	ck_assert_uint_lt(
+	    place_of(argv, "--bind", R "/.llmc/box/w/claude"), at);
+	place_of(argv, "--bind", R "/.llmc/box/w/claude/login");
+}
+END_TEST
+
 START_TEST(variables_are_removed_before_bwrap_starts)
 {
 	static const char *const unset[] = { "TMUX", "SECRET", NULL };
@@ -194,7 +222,7 @@ START_TEST(variables_are_removed_before_bwrap_starts)
 	f.set = set;
 	f.inner = inner;
 	argv = box_plan(&f);
-	ck_assert_str_eq(argv[0], "env");
+	ck_assert_str_eq(argv[0], "/usr/bin/env");
 	ck_assert_str_eq(argv[1], "-u");
 	ck_assert_str_eq(argv[2], "TMUX");
 	ck_assert_str_eq(argv[4], "SECRET");
@@ -255,7 +283,8 @@ unit_suite(void)
 		a_strict_box_has_no_network_and_reads_the_objects_only,
 		root_cannot_change_the_kernels_settings,
 		a_folder_is_mounted_before_what_is_inside_it,
-		what_the_user_opens_comes_after_what_is_hidden, NULL });
+		what_the_user_opens_comes_after_what_is_hidden,
+		a_file_can_be_seen_elsewhere, NULL });
 	unit_case(s, "environment",
 	    (const TTest *[]){ variables_are_removed_before_bwrap_starts,
 		only_known_variables_get_in, NULL });

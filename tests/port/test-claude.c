@@ -102,6 +102,14 @@ static const struct {
 	{ "self_review_prompt", NULL, NULL },
 	{ "hang_timeout", NULL, NULL },
 	{ "start_timeout", NULL, NULL },
+	{ "sandbox", NULL, NULL }, /* before the argument vector */
+	{ "sandbox_read", NULL, NULL },
+	{ "sandbox_write", NULL, NULL },
+	{ "sandbox_env", NULL, NULL },
+	{ "sandbox_hosts", NULL, NULL },
+	{ "memory_max", NULL, NULL },
+	{ "tasks_max", NULL, NULL },
+	{ "cpu_weight", NULL, NULL },
 };
 
 static void

@@ -46,6 +46,13 @@ find_on_path(const char *name)
 	return NULL;
 }
 
+char *
+sibling_program(const char *name)
+{
+	return strchr(name, '/') != NULL ? program_or_null(xstrdup(name)) :
+					   find_on_path(name);
+}
+
 /* In the build tree every program is in the folder of its sources. */
 static char *
 find_in_build(const char *dir, const char *name)

@@ -9,4 +9,8 @@
  * programs are siblings. The caller frees; NULL when there is none. */
 char *sibling_find(const char *name);
 
+/* The path of any program: a name is searched in the absolute folders of PATH,
+ * a path is taken as it is. The caller frees; NULL when it is no program. */
+char *sibling_program(const char *name);
+
 #endif

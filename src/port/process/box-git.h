@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The git folder of a worker's tree, before it is mounted in a box. */
+#ifndef BOX_GIT_H
+#define BOX_GIT_H
+
+struct err;
+
+/* The folder git_dir/worktrees/NAME of a linked worktree, owned by the caller;
+ * NULL for a clone, which has its own .git folder. The worker may have changed
+ * the files that name it: -EINVAL, with words, unless they lead to each other
+ * and to nothing else. Creates what the box mounts and git does not always
+ * have. */
+int box_git_find(const char *git_dir, const char *tree, char **ret_tree_git,
+    struct err *err);
+
+#endif

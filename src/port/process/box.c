@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "box-git.h"
+#include "box-paths.h"
+#include "box.h"
+#include "buf.h"
+#include "claude-box.h"
+#include "errtext.h"
+#include "file.h"
+#include "mem.h"
+#include "run-dir.h"
+#include "settings.h"
+#include "sibling.h"
+#include "strv.h"
+#include "text.h"
+#include "workspace.h"
+
+#define NUMBER_MAX 64 /* bytes of a file of the kernel with one number */
+#define BINDS_MAX  8
+
+/* All that box_facts points to. */
+struct making {
+	const struct box_spec *spec;
+	struct box_facts facts;
+	struct box_paths paths;
+	const char *name; /* of the folder in .llmc/box */
+	char *bwrap, *home, *trees, *tree, *tree_git, *llmc;
+	char *session, *run, *spool, *claude, *cache, *login;
+	char **temporary, **closed, **read, **write, **unset, **set;
+	char **owned; /* strings of the binds */
+	struct box_bind binds[BINDS_MAX];
+	size_t bind_count;
+};
+
+static void
+making_release(struct making *m)
+{
+	char *const strings[] = { m->bwrap, m->home, m->trees, m->tree,
+		m->tree_git, m->llmc, m->session, m->run, m->spool, m->claude,
+		m->cache, m->login };
+
+	for (size_t i = 0; i < nitems(strings); i++)
+		free(strings[i]);
+	strv_free(m->temporary);
+	strv_free(m->closed);
+	strv_free(m->read);
+	strv_free(m->write);
+	strv_free(m->unset);
+	strv_free(m->set);
+	strv_free(m->owned);
+	box_paths_release(&m->paths);
+}
+
+/* --- can there be one? ----------------------------------------------- */
+
+char *
+box_find_bwrap(void)
+{
+	const char *named = getenv("LLMC_BWRAP");
+
+	return sibling_program(
+	    named != NULL && named[0] != '\0' ? named : "bwrap");
+}
+
+/* The number in a file of the kernel; missing if there is none. */
+static int64_t
+kernel_number(const char *file, int64_t missing)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int64_t number;
+
+	if (file_read(file, NUMBER_MAX, &text, NULL) < 0)
+		return missing;
+	buf_truncate(&text, strcspn(text.data, "\n"));
+	return text_parse_int(text.data, 0, INT64_MAX, &number) ? number :
+								  missing;
+}
+
+int
+box_check(struct err *err)
+{
+	cleanup_free char *bwrap = box_find_bwrap();
+
+	if (bwrap == NULL)
+		return err_set(err, -ENOENT,
+		    "the sandbox needs bubblewrap, and there is no bwrap on "
+		    "PATH: install the package bubblewrap");
+	if (kernel_number("/proc/sys/user/max_user_namespaces", 1) == 0)
+		return err_set(err, -EPERM,
+		    "the sandbox needs user namespaces, and they are turned "
+		    "off: sysctl user.max_user_namespaces=10000");
+	if (geteuid() != 0 &&
+	    kernel_number("/proc/sys/kernel/unprivileged_userns_clone", 1) == 0)
+		return err_set(err, -EPERM,
+		    "the sandbox needs user namespaces, and only root has "
+		    "them: sysctl kernel.unprivileged_userns_clone=1");
+	return 0;
+}
+
+/* --- places ---------------------------------------------------------- */
+
+static const char *
+last(char **list)
+{
+	return list[strv_count(list) - 1];
+}
+
+static int
+find_home(struct making *m, struct err *err)
+{
+	const char *home = getenv("HOME");
+
+	m->home = home != NULL && home[0] == '/' ? realpath(home, NULL) : NULL;
+	if (m->home == NULL || strcmp(m->home, "/") == 0)
+		return err_set(err, -EINVAL,
+		    "the sandbox hides the home directory, but HOME is %s: set "
+		    "it to a folder of your own",
+		    home == NULL || home[0] == '\0' ? "not set" : home);
+	return 0;
+}
+
+/* What is hidden, before anything is shown again. */
+static int
+hide_places(struct making *m, struct err *err)
+{
+	static const char *const temporary[] = { "/tmp", "/var/tmp" };
+	const struct workspace *ws = m->spec->workspace;
+	const char *dir =
+	    settings_string(m->spec->settings, "repo.worktree_dir");
+	cleanup_free char *trees = workspace_resolve(ws, dir);
+	int r = find_home(m, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < nitems(temporary); i++)
+		if (box_paths_hide(&m->paths, temporary[i]))
+			strv_add(&m->temporary, last(m->paths.hidden));
+	if (box_paths_hide(&m->paths, "/run"))
+		strv_add(&m->closed, last(m->paths.hidden));
+	box_paths_hide(&m->paths, m->home);
+	box_paths_hide(&m->paths, ws->root);
+	if (box_paths_hide(&m->paths, trees))
+		m->trees = xstrdup(last(m->paths.hidden));
+	m->tree = realpath(m->spec->tree, NULL);
+	if (m->tree == NULL)
+		return err_errno(
+		    err, -errno, "the sandbox needs %s", m->spec->tree);
+	return 0;
+}
+
+static char *
+own_path(const struct making *m, const char *folder, const char *name)
+{
+	cleanup_free char *relative =
+	    xasprintf("%s/%s%s%s", folder, m->name, name[0] ? "/" : "", name);
+
+	return workspace_path(m->spec->workspace, relative);
+}
+
+static int
+make_folder(char **ret_path, char *path, struct err *err)
+{
+	*ret_path = path;
+	return file_mkdirs(path, 0700, err);
+}
+
+static int
+make_folders(struct making *m, struct err *err)
+{
+	int r = make_folder(&m->cache, own_path(m, "box", "cache"), err);
+
+	if (r < 0 || m->spec->kind != BOX_SESSION)
+		return r;
+	r = make_folder(&m->claude, own_path(m, "box", "claude"), err);
+	if (r == 0)
+		r = make_folder(&m->session, own_path(m, "sessions", ""), err);
+	if (r == 0)
+		r = run_dir_make(m->spec->workspace, m->name, err);
+	m->run = run_dir_path(m->spec->workspace, m->name);
+	m->spool = run_dir_spool(m->spec->workspace, m->name);
+	return r;
+}
+
+/* --- what is shown --------------------------------------------------- */
+
+static const char *const *
+worker_list(const struct making *m, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+	const char *const *items;
+
+	if (m->spec->kind == BOX_CHECK)
+		buf_addf(&path, "defaults.%s", key);
+	else
+		settings_worker_path(
+		    m->spec->settings, m->spec->worker, key, &path);
+	settings_list(m->spec->settings, path.data, &items);
+	return items;
+}
+
+/* Those that exist, without links. */
+static char **
+existing(const char *const *paths)
+{
+	char **list = NULL;
+
+	for (; *paths != NULL; paths++) {
+		char *real = realpath(*paths, NULL);
+
+		if (real != NULL)
+			strv_take(&list, real);
+	}
+	return list;
+}
+
+static void
+show_places(struct making *m)
+{
+	const struct box_spec *spec = m->spec;
+	cleanup_buf struct buf agent = BUF_INIT;
+
+	m->llmc = sibling_find("llmc");
+	if (m->llmc != NULL)
+		box_paths_show(&m->paths, m->llmc);
+	if (spec->kind == BOX_SESSION) {
+		settings_worker_path(
+		    spec->settings, spec->worker, "agent_command", &agent);
+		box_paths_show_program(
+		    &m->paths, settings_string(spec->settings, agent.data));
+	}
+	box_paths_show_search(&m->paths, spec->workspace->root);
+	box_paths_show_git(&m->paths, m->home, spec->workspace->git_dir);
+	box_paths_show_machine(&m->paths);
+	m->read = existing(worker_list(m, "sandbox_read"));
+	m->write = existing(worker_list(m, "sandbox_write"));
+}
+
+static void
+bind_to(struct making *m, const char *from, char *at, bool writable)
+{
+	char *source = xstrdup(from);
+
+	strv_take(&m->owned, source);
+	strv_take(&m->owned, at);
+	if (m->bind_count < BINDS_MAX - 1)
+		m->binds[m->bind_count++] =
+		    (struct box_bind){ source, at, writable };
+}
+
+/* The folder of the worker's socket, if that is not in .llmc. */
+static void
+bind_door(struct making *m)
+{
+	char *door = run_dir_door(m->spec->workspace, m->name);
+
+	if (strcmp(door, m->run) != 0)
+		bind_to(m, door, door, false);
+	else
+		free(door);
+}
+
+/* The user's login, unless the environment has one. A strict box does not get
+ * it: it is good for more than the API. */
+static int
+bind_login(struct making *m, const char *source, struct err *err)
+{
+	cleanup_free char *file = file_join(source, ".credentials.json");
+	cleanup_free char *real = realpath(file, NULL);
+	char *at;
+	int r;
+
+	if (m->facts.mode == BOX_STRICT || real == NULL ||
+	    getenv("CLAUDE_CODE_OAUTH_TOKEN") != NULL)
+		return 0;
+	r = claude_box_login_place(m->claude, &at, err);
+	if (r == 0)
+		bind_to(m, real, at, true);
+	return r;
+}
+
+static int
+prepare_claude(struct making *m, struct err *err)
+{
+	cleanup_free char *source = claude_box_source();
+	int r = claude_box_write(
+	    m->claude, m->tree, getenv("ANTHROPIC_API_KEY"), err);
+
+	bind_door(m);
+	if (r < 0 || source == NULL)
+		return r;
+	for (size_t i = 0; claude_box_shared[i] != NULL; i++) {
+		cleanup_free char *from =
+		    file_join(source, claude_box_shared[i]);
+		cleanup_free char *real = realpath(from, NULL);
+
+		if (real != NULL && file_is_dir(real))
+			bind_to(m, real,
+			    file_join(m->claude, claude_box_shared[i]), false);
+	}
+	return bind_login(m, source, err);
+}
+
+/* --- environment ----------------------------------------------------- */
+
+static void
+choose_env(struct making *m, struct box *box)
+{
+	const char *const *more = worker_list(m, "sandbox_env");
+
+	strv_add(&m->set, "TMPDIR=/tmp");
+	if (m->claude != NULL)
+		strv_take(
+		    &m->set, xasprintf("CLAUDE_CONFIG_DIR=%s", m->claude));
+	for (size_t i = 0; environ[i] != NULL; i++) {
+		size_t len = strcspn(environ[i], "=");
+
+		if (box_plan_allows(environ[i], more))
+			strv_add(&box->env, environ[i]);
+		else if (len > 0)
+			strv_take(&m->unset, xstrndup(environ[i], len));
+	}
+	strv_add_all(&box->env, strv_const(m->set));
+}
+
+/* --- all of it ------------------------------------------------------- */
+
+static void
+fill_facts(struct making *m)
+{
+	const struct workspace *ws = m->spec->workspace;
+	struct box_facts *f = &m->facts;
+
+	f->bwrap = m->bwrap;
+	f->is_root = geteuid() == 0;
+	f->temporary = strv_const(m->temporary);
+	f->closed = strv_const(m->closed);
+	f->home = m->home;
+	f->root = ws->root;
+	f->state = ws->dir;
+	f->trees = m->trees;
+	f->tree = m->tree;
+	f->git_dir = ws->git_dir;
+	f->tree_git = m->tree_git;
+	f->session = m->session;
+	f->run = m->run;
+	f->spool = m->spool;
+	f->claude = m->claude;
+	f->cache = m->cache;
+	f->binds = m->binds;
+	f->programs = strv_const(m->paths.shown);
+	f->read = strv_const(m->read);
+	f->write = strv_const(m->write);
+	f->unset = strv_const(m->unset);
+	f->set = strv_const(m->set);
+	f->inner = m->spec->inner;
+}
+
+/* A worktree, unless the mode needs a clone. */
+static int
+find_git(struct making *m, struct err *err)
+{
+	int r = box_git_find(
+	    m->spec->workspace->git_dir, m->tree, &m->tree_git, err);
+
+	if (r == 0 && m->tree_git == NULL && m->facts.mode == BOX_WORKTREE)
+		return err_set(err, -EINVAL,
+		    "the sandbox is not made: %s is no worktree of this "
+		    "repository but a clone; make a new one: llmc nuke %s",
+		    m->tree, m->name);
+	return r;
+}
+
+static int
+make(struct making *m, struct box *box, struct err *err)
+{
+	int r = box_check(err);
+
+	if (r == 0)
+		r = hide_places(m, err);
+	if (r == 0)
+		r = find_git(m, err);
+	if (r == 0)
+		r = make_folders(m, err);
+	if (r == 0 && m->claude != NULL)
+		r = prepare_claude(m, err);
+	if (r < 0)
+		return r;
+	m->bwrap = box_find_bwrap();
+	show_places(m);
+	choose_env(m, box);
+	fill_facts(m);
+	box->prefix = box_plan(&m->facts);
+	box->claude = take_ptr(&m->claude);
+	return 0;
+}
+
+int
+box_prepare(const struct box_spec *spec, struct box *ret_box, struct err *err)
+{
+	bool check = spec->kind == BOX_CHECK;
+	cleanup_free char *copy = xstrdup(spec->tree);
+	cleanup_free char *slot = xasprintf("check-%s", basename(copy));
+	struct making m = { .spec = spec, .name = check ? slot : spec->worker };
+	struct box box = { 0 };
+	int r;
+
+	box.mode = m.facts.mode = check ?
+	    box_mode_strictest(spec->settings) :
+	    box_mode_of(spec->settings, spec->worker);
+	if (box.mode == BOX_OFF) {
+		*ret_box = box;
+		return 0;
+	}
+	r = make(&m, &box, err);
+	if (r == 0)
+		*ret_box = box;
+	else
+		box_release(&box);
+	making_release(&m);
+	return r;
+}
+
+void
+box_release(struct box *box)
+{
+	strv_clear(&box->prefix);
+	strv_clear(&box->env);
+	free(take_ptr(&box->claude));
+}
+
+char *
+box_claude_dir(const struct workspace *workspace, const char *worker)
+{
+	cleanup_free char *relative = xasprintf("box/%s/claude", worker);
+
+	return workspace_path(workspace, relative);
+}
+
+int
+box_prefix(const struct workspace *workspace, const struct settings *settings,
+    const char *dir, char ***ret_prefix, struct err *err)
+{
+	cleanup_free char *trees = workspace_resolve(
+	    workspace, settings_string(settings, "repo.worktree_dir"));
+	cleanup_free char *checks = workspace_path(workspace, "checks");
+	cleanup_free char *upper = xstrdup(dir), *lower = xstrdup(dir);
+	cleanup_free char *above = realpath(dirname(upper), NULL);
+	cleanup_free char *real = realpath(trees, NULL);
+	struct box_spec spec = { .workspace = workspace,
+		.settings = settings,
+		.worker = basename(lower),
+		.tree = dir };
+	struct box box = { 0 };
+	int r;
+
+	*ret_prefix = NULL;
+	if (above != NULL && real != NULL && strcmp(above, real) == 0)
+		spec.kind = BOX_COMMAND;
+	else if (above != NULL && strcmp(above, checks) == 0)
+		spec.kind = BOX_CHECK;
+	else
+		return 0;
+	r = box_prepare(&spec, &box, err);
+	if (r == 0)
+		*ret_prefix = take_ptr(&box.prefix);
+	box_release(&box);
+	return r;
+}
