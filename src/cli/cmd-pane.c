@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc pane FILE: what a worker's tmux pane runs; becomes the agent. */
+/* llmc pane FILE: what a worker's tmux pane runs; becomes the keeper of the
+ * agent. */
 #include "commands.h"
 #include "errtext.h"
 #include "launcher.h"
@@ -18,11 +19,13 @@ pane_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_pane = {
 	.name = "pane",
 	.usage = "FILE",
-	.summary = "become the agent that FILE describes (internal)",
+	.summary = "run the agent that FILE describes (internal)",
 	.help =
 	    "A worker's tmux pane runs this. It reads the arguments and the "
-	    "environment of\nthe agent from FILE and executes it, so that they "
-	    "do not show in ps and do not\nhit a limit of tmux.\n",
+	    "environment of\nthe agent from FILE, so that they do not hit a "
+	    "limit of tmux, and becomes the\nagent's keeper: the parent that "
+	    "ends with the agent, and with it everything that\nthe agent "
+	    "started.\n",
 	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,

@@ -16,6 +16,7 @@
 #include "json.h"
 #include "launcher.h"
 #include "mem.h"
+#include "remains.h"
 #include "strv.h"
 #include "text.h"
 #include "unit.h"
@@ -274,6 +275,29 @@ START_TEST(agent_is_found_on_the_path_of_the_file)
 }
 END_TEST
 
+START_TEST(agent_is_kept_and_marked)
+{
+	cleanup_claude_world struct claude_world w;
+	cleanup_buf struct buf config = BUF_INIT;
+	cleanup_free char *launcher = NULL, *record = NULL, *mark = NULL;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_ran struct ran ran;
+
+	buf_adds(&config, "[defaults]\n");
+	config_line(&config, "agent_command", agent_script("agent-kept"));
+	claude_world_begin(&w, config.data);
+	record = remains_record(&w.workspace, "ann");
+	mark = remains_mark(&w.workspace, "ann");
+	launcher = claude_world_prepare(&w);
+	run_pane(launcher, &ran);
+	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
+	ck_assert_str_eq(variable(&ran, "LLMC_KEEPER"), mark);
+	ck_assert_int_eq(json_load(record, 4096, &json, NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "mark", ""), mark);
+	ck_assert_int_gt(json_int_or(json, "init", 0), 1);
+}
+END_TEST
+
 /* --- failures -------------------------------------------------------- */
 
 static void
@@ -425,7 +449,8 @@ unit_suite(void)
 		environment_is_ours_and_the_panes,
 		arguments_of_100_kilobytes_arrive,
 		agent_is_found_on_the_path_of_the_file,
-		entries_without_a_name_are_passed_over, NULL });
+		entries_without_a_name_are_passed_over,
+		agent_is_kept_and_marked, NULL });
 	unit_case(suite, "failures",
 	    (const TTest *const[]){ agent_that_is_missing_is_named,
 		argument_too_long_for_the_kernel_is_told,

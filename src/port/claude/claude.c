@@ -11,6 +11,7 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "remains.h"
 #include "run-dir.h"
 #include "settings.h"
 #include "strv.h"
@@ -226,6 +227,21 @@ is_of_another_session(const char *entry)
 	return false;
 }
 
+/* Where the keeper says who it is, and the mark of what it starts. */
+static struct json_object *
+keeper_json(const struct claude_launch *launch)
+{
+	cleanup_free char *record =
+	    remains_record(launch->workspace, launch->worker);
+	cleanup_free char *mark =
+	    remains_mark(launch->workspace, launch->worker);
+	struct json_object *keeper = json_object_new_object();
+
+	json_set_string(keeper, "record", record);
+	json_set_string(keeper, "mark", mark);
+	return keeper;
+}
+
 /* The launcher file. It has the whole environment, not only our changes: the
  * tmux server has that of whoever started it, perhaps days ago. */
 static int
@@ -244,6 +260,7 @@ write_launcher(const struct claude_launch *launch, char **argv, char **ours,
 	json_set(file, "argv", strv_to_json(argv));
 	json_set(file, "env", strv_to_json(env));
 	json_set_string(file, "cwd", launch->cwd);
+	json_set(file, "keeper", keeper_json(launch));
 	/* The mode of an older file would be kept. */
 	unlink(launcher);
 	r = json_save(launcher, file, 0600, err);

@@ -6,15 +6,37 @@
 #include <unistd.h>
 
 #include "errtext.h"
+#include "file.h"
 #include "json.h"
 #include "launcher.h"
 #include "mem.h"
 #include "shape.h"
+#include "sibling.h"
+#include "strv.h"
 
 #define LAUNCHER_MAX (4 * 1024 * 1024)
 
 static const struct shape words_shape = {
 	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+};
+
+static const struct shape keeper_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "record",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "mark",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "cgroup",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "boxed",
+		    .type = SHAPE_BOOL,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = NULL },
+	    },
 };
 
 static const struct shape launcher_shape = {
@@ -26,6 +48,10 @@ static const struct shape launcher_shape = {
 		    .min = 1 },
 		{ .name = "env", .type = SHAPE_ARRAY, .of = &words_shape },
 		{ .name = "cwd", .type = SHAPE_STRING },
+		{ .name = "keeper",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_OPTIONAL,
+		    .of = &keeper_shape },
 		{ .name = NULL },
 	    },
 };
@@ -61,16 +87,113 @@ set_environment(struct json_object *variables)
 	}
 }
 
+static void
+add_option(char ***argv, struct json_object *keeper, const char *name,
+    const char *flag)
+{
+	const char *value = json_string_or(keeper, name, "");
+
+	if (value[0] == '\0')
+		return;
+	strv_add(argv, flag);
+	strv_add(argv, value);
+}
+
+/* The keeper's arguments, and behind them those of the agent. */
+static char **
+keeper_argv(const char *program, struct json_object *json)
+{
+	struct json_object *keeper = json_object_object_get(json, "keeper");
+	struct json_object *words = json_object_object_get(json, "argv");
+	char **argv = NULL;
+
+	strv_add(&argv, program);
+	strv_add(&argv, "--terminal");
+	if (keeper != NULL) {
+		add_option(&argv, keeper, "record", "--record");
+		add_option(&argv, keeper, "mark", "--mark");
+		add_option(&argv, keeper, "cgroup", "--cgroup");
+		if (json_bool_or(keeper, "boxed", false)) {
+			strv_add(&argv, "--mode");
+			strv_add(&argv, "box");
+		}
+	}
+	strv_add(&argv, "--");
+	for (size_t i = 0; i < json_object_array_length(words); i++)
+		strv_add(&argv,
+		    json_object_get_string(
+			json_object_array_get_idx(words, i)));
+	return argv;
+}
+
+/* Can the agent be executed? The keeper would find out too late to say where
+ * its name comes from. 0 or negative errno. */
+static int
+find_agent(const char *name)
+{
+	const char *path = getenv("PATH");
+	cleanup_free char *copy =
+	    xstrdup(path != NULL ? path : "/usr/bin:/bin");
+	char *rest = copy, *dir;
+	int r = -ENOENT;
+
+	if (strchr(name, '/') != NULL)
+		return access(name, X_OK) == -1 ? -errno : 0;
+	while ((dir = strsep(&rest, ":")) != NULL) {
+		cleanup_free char *file =
+		    file_join(dir[0] != '\0' ? dir : ".", name);
+
+		if (access(file, X_OK) == 0)
+			return 0;
+		if (errno == EACCES)
+			r = -EACCES;
+	}
+	return r;
+}
+
+static int
+refuse(const char *agent, int code, struct err *err)
+{
+	return err_errno(err, code,
+	    "cannot start the agent %s; see: llmc config get "
+	    "defaults.agent_command",
+	    agent);
+}
+
+/* Execute the agent below a keeper. */
+static int
+become_keeper(struct json_object *json, struct err *err)
+{
+	const char *mark =
+	    json_string_or(json_object_object_get(json, "keeper"), "mark", "");
+	const char *agent = json_object_get_string(
+	    json_object_array_get_idx(json_object_object_get(json, "argv"), 0));
+	cleanup_free char *program = sibling_find("keeper");
+	cleanup_strv char **argv = NULL;
+	int r;
+
+	if (program == NULL)
+		return err_set(err, -ENOENT,
+		    "the program keeper is not there: it belongs beside llmc "
+		    "or into its libexec folder; install llmc again");
+	argv = keeper_argv(program, json);
+	set_environment(json_object_object_get(json, "env"));
+	/* By this the keeper itself is found too: remains.h. */
+	setenv("LLMC_KEEPER", mark, 1);
+	r = find_agent(agent);
+	if (r < 0)
+		return refuse(agent, r, err);
+	execv(argv[0], argv);
+	return refuse(agent, -errno, err);
+}
+
 int
 launcher_exec(const char *file, struct err *err)
 {
 	const struct shape_field whole = { .type = SHAPE_OBJECT,
 		.of = &launcher_shape };
 	cleanup_json struct json_object *json = NULL;
-	cleanup_free char **argv = NULL;
-	struct json_object *words;
 	const char *cwd;
-	size_t count;
 	int r = json_load(file, LAUNCHER_MAX, &json, err);
 
 	/* The environment in it may have keys: nobody needs it any more. */
@@ -85,19 +208,5 @@ launcher_exec(const char *file, struct err *err)
 	cwd = json_string_or(json, "cwd", ".");
 	if (chdir(cwd) == -1)
 		return err_errno(err, -errno, "%s", cwd);
-	set_environment(json_object_object_get(json, "env"));
-	words = json_object_object_get(json, "argv");
-	count = json_object_array_length(words);
-	argv = xcalloc(count + 1, sizeof *argv);
-	for (size_t i = 0; i < count; i++) {
-		const char *word =
-		    json_object_get_string(json_object_array_get_idx(words, i));
-
-		memcpy(&argv[i], &word, sizeof word);
-	}
-	execvp(argv[0], argv);
-	return err_errno(err, -errno,
-	    "cannot start the agent %s; see: llmc config get "
-	    "defaults.agent_command",
-	    argv[0]);
+	return become_keeper(json, err);
 }

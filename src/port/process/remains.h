@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What a keeper (src/keeper/) may have left behind when it was killed: found by
+ * its record, and where that is missing, damaged or does not say enough, by the
+ * mark in the environment of what it started. Signals go through pidfds. Only
+ * for a keeper whose program is to be over: one that still runs is killed.
+ */
+#ifndef REMAINS_H
+#define REMAINS_H
+
+struct err;
+struct loop;
+struct remains;
+struct workspace;
+
+/* Of a worker's session: the file of the record, and the mark, which is the
+ * same for all its sessions. The caller frees them. */
+char *remains_record(const struct workspace *workspace, const char *worker);
+char *remains_mark(const struct workspace *workspace, const char *worker);
+
+/* The mode that the record names, NULL if there is none; for the caller to
+ * free. */
+char *remains_mode(const struct workspace *workspace, const char *worker);
+
+/* err NULL: nothing is left. Otherwise its text names a process that does not
+ * end and says what to do. */
+typedef void remains_fn(const struct err *err, void *arg);
+
+/* SIGKILL to everything that is left of the worker's session. NULL: nothing is
+ * left, and fn is not called. Otherwise fn is called once, from the loop, when
+ * nothing is left any more or when that takes too long; the object is gone
+ * then. */
+struct remains *
+remains_end(struct loop *loop, const struct workspace *workspace,
+    const char *worker, remains_fn *fn, void *arg);
+/* fn is not called any more. NULL is allowed. */
+void remains_free(struct remains *remains);
+
+#endif
