@@ -98,7 +98,8 @@ verdict "processes are made, signalled and reaped in one place each" \
 		src/port/process/errand-run.c src/port/process/launcher.c \
 		src/cli/terminal.c src/keeper/keeper-inner.c \
 		src/keeper/keeper-outer.c src/keeper/keeper-program.c \
-		src/keeper/keeper-reaper.c)"
+		src/keeper/keeper-reaper.c \
+		src/port/net/inside.c src/port/net/outside.c)"
 verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
 names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)

@@ -41,6 +41,8 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_help,
 	&cmd_hook,
 	&cmd_pane,
+	&cmd_inside,
+	&cmd_proxy,
 	&cmd_errand,
 	&cmd_probe,
 	&cmd_completion,

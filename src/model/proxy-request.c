@@ -442,8 +442,9 @@ proxy_rules_effective(const char *const *hosts, const char *base_url)
 	char **rules = NULL, *rule;
 
 	if (hosts != NULL && hosts[0] != NULL)
-		return strv_copy(hosts);
-	strv_add(&rules, PROXY_API_HOST);
+		strv_add_all(&rules, hosts);
+	else
+		strv_add(&rules, PROXY_API_HOST);
 	rule = base_url != NULL ? rule_of_url(base_url) : NULL;
 	if (rule != NULL)
 		strv_take(&rules, rule);

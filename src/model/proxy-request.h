@@ -64,8 +64,8 @@ proxy_rules_ask(const char *const *rules, const struct proxy_target *target);
 int proxy_rule_check(const char *rule, struct err *err);
 
 /* The rules in force: those of the settings or, if there are none, the API of
- * Anthropic and the host of ANTHROPIC_BASE_URL (NULL = not set). The caller
- * frees them (strv.h). */
+ * Anthropic; and the host of ANTHROPIC_BASE_URL (NULL = not set), without which
+ * the agent could not work. The caller frees them (strv.h). */
 char **proxy_rules_effective(const char *const *hosts, const char *base_url);
 
 /* May this address be used for a name that was looked up? Loopback, link-local

@@ -214,7 +214,7 @@ START_TEST(rules_that_are_not_valid_are_named_and_allow_nothing)
 }
 END_TEST
 
-START_TEST(without_hosts_only_the_api_is_allowed)
+START_TEST(the_api_is_allowed_by_default_and_its_gateway_always)
 {
 	static const char *const hosts[] = { "a.example", NULL };
 	static const struct {
@@ -242,8 +242,9 @@ START_TEST(without_hosts_only_the_api_is_allowed)
 		cleanup_strv char **rules =
 		    proxy_rules_effective(hosts, "http://gate.example");
 
-		ck_assert_uint_eq(strv_count(rules), 1);
+		ck_assert_uint_eq(strv_count(rules), 2);
 		ck_assert_str_eq(rules[0], "a.example");
+		ck_assert_str_eq(rules[1], "gate.example:80");
 	}
 }
 END_TEST
@@ -276,7 +277,7 @@ unit_suite(void)
 		rules_allow_a_name_at_its_port_and_nothing_else,
 		a_star_means_the_names_below_and_no_address,
 		rules_that_are_not_valid_are_named_and_allow_nothing,
-		without_hosts_only_the_api_is_allowed,
+		the_api_is_allowed_by_default_and_its_gateway_always,
 		names_below_a_star_lead_to_no_local_address,
 		NULL,
 	};

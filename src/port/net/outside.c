@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "file.h"
+#include "inside.h"
+#include "loop.h"
+#include "mem.h"
+#include "outside.h"
+#include "proxy-request.h"
+#include "proxy.h"
+#include "refusals.h"
+#include "strv.h"
+
+#define HOSTS_MAX (1024 * 1024)
+
+struct serving {
+	const struct outside *outside;
+	struct stat seen; /* of the file, when it was read */
+	char **rules;
+	struct refusals *refusals;
+};
+
+static bool
+same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static char **
+split_lines(const char *text)
+{
+	char **list = NULL;
+
+	while (*text != '\0') {
+		size_t len = strcspn(text, "\n");
+
+		if (len > 0)
+			strv_take(&list, xstrndup(text, len));
+		text += len + (text[len] == '\n' ? 1 : 0);
+	}
+	return list;
+}
+
+/* A file that is gone or cannot be read allows nothing. */
+static const char *const *
+current_rules(void *arg)
+{
+	struct serving *serving = arg;
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_strv char **hosts = NULL;
+	struct stat now = { 0 };
+
+	if (stat(serving->outside->hosts, &now) == 0 &&
+	    same_file(&now, &serving->seen) && serving->rules != NULL)
+		return strv_const(serving->rules);
+	strv_clear(&serving->rules);
+	serving->seen = now;
+	if (file_read(serving->outside->hosts, HOSTS_MAX, &text, NULL) < 0)
+		return strv_const(NULL);
+	hosts = split_lines(text.data);
+	serving->rules = proxy_rules_effective(
+	    strv_const(hosts), getenv("ANTHROPIC_BASE_URL"));
+	return strv_const(serving->rules);
+}
+
+static void
+on_refused(const struct proxy_target *target, void *arg)
+{
+	struct serving *serving = arg;
+
+	refusals_add(serving->refusals, target);
+}
+
+/* Ends with the process. */
+static int
+serve(const struct outside *outside, int channel)
+{
+	struct serving serving = { .outside = outside };
+	const struct proxy_options options = {
+		.rules = current_rules,
+		.refused = on_refused,
+		.arg = &serving,
+	};
+	struct loop *loop = loop_new();
+	struct proxy *proxy;
+	int listener = inside_receive(channel);
+
+	if (listener < 0)
+		return 1;
+	proxy = proxy_new(loop, listener, &options, NULL);
+	if (proxy == NULL)
+		return 1;
+	serving.refusals = refusals_new(outside->socket);
+	if (send(channel, "k", 1, MSG_NOSIGNAL) != 1)
+		return 1;
+	fd_close(channel);
+	return loop_run(loop);
+}
+
+/* Nothing of the pane or of the box is held by the proxy. */
+static int
+leave(int channel)
+{
+	cleanup_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null == -1 || chdir("/") == -1)
+		return -errno;
+	for (int fd = 0; fd <= 2; fd++)
+		if (dup2(null, fd) == -1)
+			return -errno;
+	/* The channel becomes 3; the rest is closed. */
+	if (channel != 3 && dup2(channel, 3) == -1)
+		return -errno;
+	take_fd(&null);
+	return close_range(4, ~0U, 0) == -1 ? -errno : 0;
+}
+
+static void
+be_proxy(const struct outside *outside, int channel, pid_t parent)
+{
+	static const int ignored[] = { SIGPIPE, SIGHUP, SIGINT, SIGQUIT };
+
+	/* It ends when the process that becomes bwrap ends. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
+		_exit(1);
+	setsid();
+	for (size_t i = 0; i < nitems(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	prctl(PR_SET_NAME, "llmc-proxy");
+	if (leave(channel) < 0)
+		_exit(1);
+	_exit(serve(outside, 3));
+}
+
+int
+outside_exec(const struct outside *outside, char *const *argv, struct err *err)
+{
+	pid_t parent = getpid(), pid;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == -1)
+		return err_errno(err, -errno, "socketpair");
+	pid = fork();
+	if (pid == -1)
+		return err_errno(err, -errno, "the sandbox's proxy: fork");
+	if (pid == 0)
+		be_proxy(outside, ends[0], parent);
+	fd_close(ends[0]);
+	/* Without close-on-exec. */
+	if (dup2(ends[1], INSIDE_FD) == -1)
+		return err_errno(err, -errno, "dup2");
+	if (ends[1] == INSIDE_FD)
+		fcntl(INSIDE_FD, F_SETFD, 0);
+	execvp(argv[0], argv);
+	return err_errno(err, -errno, "cannot start %s", argv[0]);
+}
+
+int
+outside_write_hosts(const char *file, const char *const *hosts, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT, old = BUF_INIT;
+
+	for (; hosts != NULL && *hosts != NULL; hosts++)
+		buf_addf(&text, "%s\n", *hosts);
+	if (file_read(file, HOSTS_MAX, &old, NULL) == 0 &&
+	    strcmp(old.data, text.data) == 0)
+		return 0;
+	return file_replace(file, text.data, text.len, 0600, err);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The proxy of a box: the only way out of it. Takes a socket that listens
+ * inside the box, asks the rules (model/proxy-request.h) for each connection,
+ * connects and relays, both ways, each at its own end. Speaks HTTP: CONNECT and
+ * plain requests.
+ *
+ * Everything is bounded: connections (the one that was idle longest makes room
+ * for a new one), bytes in between, and time at every step.
+ */
+#ifndef PROXY_H
+#define PROXY_H
+
+#include <stdint.h>
+
+struct err;
+struct loop;
+struct proxy;
+struct proxy_target;
+
+#define PROXY_CONNECTIONS 256
+#define PROXY_BUFFER      65536 /* bytes each way */
+#define PROXY_HEAD_MS     (15 * 1000)
+#define PROXY_CONNECT_MS  (15 * 1000) /* for each address */
+#define PROXY_IDLE_MS     (15 * 60 * 1000)
+#define PROXY_LINGER_MS   (2 * 1000) /* after an answer of our own */
+
+struct proxy_options {
+	int connections; /* at most; 0 = PROXY_CONNECTIONS */
+	/* The rules in force now (NULL terminated), valid until the next call.
+	 */
+	const char *const *(*rules)(void *arg);
+	/* A host was asked for that no rule allows. */
+	void (*refused)(const struct proxy_target *target, void *arg);
+	void *arg;
+};
+
+struct proxy_counts {
+	int64_t accepted, connected, refused, failed, dropped;
+	int open;
+};
+
+/* The proxy owns the listening descriptor from now on, also on failure. NULL
+ * with err set if it is not a listening stream socket. */
+struct proxy *proxy_new(struct loop *loop, int listener,
+    const struct proxy_options *options, struct err *err);
+
+/* Closes everything. Not from inside a callback of the options. */
+void proxy_free(struct proxy *proxy);
+
+void proxy_count(const struct proxy *proxy, struct proxy_counts *ret_counts);
+
+#endif
