@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "config.h"
 #include "doctor-auto.h"
+#include "doctor-box.h"
 #include "doctor-fleet.h"
 #include "doctor-overseer.h"
 #include "doctor-repair.h"
@@ -39,7 +40,9 @@
 enum {
 	FLAG_REPAIR,
 	FLAG_REBUILD,
-	FLAG_YES
+	FLAG_YES,
+	FLAG_SANDBOX,
+	FLAG_MODE
 };
 
 static const struct cli_flag doctor_flags[] = {
@@ -48,6 +51,11 @@ static const struct cli_flag doctor_flags[] = {
 	[FLAG_REBUILD] = { "rebuild", NULL,
 	    "create a new state from the worktrees; stop the daemon first" },
 	[FLAG_YES] = { "yes", NULL, "do not ask" },
+	[FLAG_SANDBOX] = { "sandbox", NULL,
+	    "try to get out of a sandbox, in a scratch repository" },
+	[FLAG_MODE] = { "mode", "MODE",
+	    "of --sandbox: worktree or strict; by default the one that is "
+	    "set" },
 	{ NULL, NULL, NULL },
 };
 
@@ -400,6 +408,8 @@ tell_verdict(struct doctor *d)
 	json_set_bool(cli->result, "ok", d->counts[VERDICT_FAIL] == 0);
 	json_set(cli->result, "checks", json_object_get(d->checks));
 	json_set(cli->result, "repairs", json_object_get(d->repairs));
+	if (d->sandbox != NULL)
+		json_set(cli->result, "sandbox", json_object_get(d->sandbox));
 }
 
 static void
@@ -410,6 +420,7 @@ doctor_release(struct doctor *d)
 	settings_free(d->settings);
 	json_object_put(d->checks);
 	json_object_put(d->repairs);
+	json_object_put(d->sandbox);
 }
 
 /* Changes come first; the report then describes the result. */
@@ -436,13 +447,57 @@ repair(struct cli *cli, const struct cli_args *args, struct doctor *d)
 }
 
 static int
+check_mode(struct cli *cli, const struct cli_args *args)
+{
+	const char *mode = args->flags[FLAG_MODE];
+
+	if (mode == NULL)
+		return CLI_OK;
+	if (args->flags[FLAG_SANDBOX] == NULL)
+		return cli_misuse(cli, &cmd_doctor, "--mode needs --sandbox");
+	if (strcmp(mode, "worktree") != 0 && strcmp(mode, "strict") != 0)
+		return cli_misuse(cli, &cmd_doctor,
+		    "--mode is worktree or strict, not %s", mode);
+	return CLI_OK;
+}
+
+/* Only the sandbox; a repository is not needed for that. */
+static int
+try_sandbox(struct cli *cli, const struct cli_args *args)
+{
+	struct doctor d = { .cli = cli,
+		.checks = json_object_new_array(),
+		.repairs = json_object_new_array() };
+	int status;
+
+	if (cli->root_option != NULL)
+		workspace_at(cli->root_option, &cli->workspace, NULL);
+	else
+		workspace_find(".", &cli->workspace, NULL);
+	status = doctor_box_run(&d, args->flags[FLAG_MODE], &d.sandbox);
+	if (status == CLI_OK) {
+		tell_verdict(&d);
+		status = d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
+	}
+	doctor_release(&d);
+	return status;
+}
+
+static int
 doctor_run(struct cli *cli, const struct cli_args *args)
 {
 	struct doctor d = { .cli = cli,
 		.checks = json_object_new_array(),
 		.repairs = json_object_new_array() };
 	struct err err = { 0 };
-	int r, status = repair(cli, args, &d);
+	int r, status = check_mode(cli, args);
+
+	if (status == CLI_OK && args->flags[FLAG_SANDBOX] != NULL) {
+		doctor_release(&d);
+		return try_sandbox(cli, args);
+	}
+	if (status == CLI_OK)
+		status = repair(cli, args, &d);
 
 	if (status != CLI_OK) {
 		doctor_release(&d);
@@ -488,13 +543,18 @@ static const struct shape doctor_shape = {
 				    .type = SHAPE_STRING },
 			},
 		    .help = "what --repair and --rebuild did" },
+		{ .name = "sandbox",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_OPTIONAL,
+		    .of = &doctor_box_shape,
+		    .help = "what --sandbox tried" },
 		{ .name = NULL },
 	    },
 };
 
 const struct cli_command cmd_doctor = {
 	.name = "doctor",
-	.usage = "[--repair] [--rebuild] [--yes]",
+	.usage = "[--repair] [--rebuild] [--yes] | --sandbox [--mode MODE]",
 	.summary = "check everything that llmc depends on",
 	.help =
 	    "Checks the programs that llmc runs and their versions, the "
@@ -502,7 +562,11 @@ const struct cli_command cmd_doctor = {
 	    "overseer, the daemon, the\nworkers with their worktrees and "
 	    "sessions, and Claude Code's own settings, and\nsays how to fix "
 	    "what is wrong. Changes nothing without --repair or --rebuild.\n"
-	    "The exit status is 1 when a check fails.\n",
+	    "The exit status is 1 when a check fails.\n"
+	    "\nWith --sandbox, makes a scratch repository instead, and tries "
+	    "to get out of a\nworker's sandbox there. Prints for each attempt "
+	    "if the sandbox held it; what\nfails without a sandbox too is no "
+	    "evidence. The exit status is 1 when\nsomething was not held.\n",
 	.flags = doctor_flags,
 	.shape =
 	    &(const struct shape_field){

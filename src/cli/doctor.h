@@ -28,6 +28,7 @@ struct doctor {
 	struct settings *settings; /* NULL = they cannot be read */
 	struct json_object *checks;
 	struct json_object *repairs; /* in words */
+	struct json_object *sandbox; /* doctor-box.h; NULL = not tried */
 	int counts[VERDICT_COUNT];
 };
 

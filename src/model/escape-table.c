@@ -219,7 +219,8 @@ const struct escape escape_table[] = {
 	    "enter the namespaces of a process outside (needs root)",
 	    "nsenter -t \"$VICTIM\" -m " LOOT("\"$SECRET\""), NULL, LOOTED },
 	{ "kill", ESCAPE_PROCESSES, ESCAPE_BOTH, "kill a process outside",
-	    "kill -KILL \"$VICTIM\"", NULL, "! kill -0 \"$VICTIM\"" },
+	    "kill -KILL \"$VICTIM\"", NULL, /* a dead one may not be reaped */
+	    "[ -z \"$(tr -d '\\0' <\"/proc/$VICTIM/cmdline\")\" ]" },
 	/* The process holds a lock while it lives. */
 	{ "stray", ESCAPE_PROCESSES, ESCAPE_BOTH,
 	    "leave a process behind that goes on working",
@@ -228,7 +229,7 @@ const struct escape escape_table[] = {
 	    "while flock -n lock true; do :; done; [ -e stray ]",
 	    NULL,
 	    "! flock -n \"$WORKTREE/lock\" true && "
-	    "kill -KILL -- \"-$(cat \"$WORKTREE/stray\")\"" },
+	    "kill -KILL \"-$(cat \"$WORKTREE/stray\")\"" },
 
 	/* Network: "worktree" leaves it open. */
 	{ "loopback", ESCAPE_NETWORK, ESCAPE_STRICT,
@@ -263,8 +264,8 @@ const struct escape escape_table[] = {
 	    "send commands to the kernel (needs root)",
 	    ": >>/proc/sysrq-trigger", NULL, "true" },
 	{ "kmsg", ESCAPE_KERNEL, ESCAPE_BOTH,
-	    "write the kernel's log (needs root)", ": >>/dev/kmsg", NULL,
-	    "true" },
+	    "write the kernel's log (needs root)",
+	    "[ -c /dev/kmsg ] && : >>/dev/kmsg", NULL, "true" },
 	{ "disk", ESCAPE_KERNEL, ESCAPE_BOTH, "read a raw disk (needs root)",
 	    "[ -n \"$DISK\" ] && head -c 1 \"$DISK\" >/dev/null", NULL,
 	    "true" },

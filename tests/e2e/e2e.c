@@ -31,6 +31,7 @@ static struct {
 static struct {
 	char *llmc;
 	char *source;
+	char *sandbox;
 	const char *edits[64]; /* ends with NULL */
 	size_t edit_count;
 	bool ready;
@@ -84,6 +85,16 @@ need_env(const char *name)
 	return xstrdup(value);
 }
 
+static char *
+read_sandbox(void)
+{
+	const char *mode = getenv("LLMC_TEST_SANDBOX");
+
+	if (mode == NULL || mode[0] == '\0')
+		mode = getenv("LLMC_SANDBOX_OPTION");
+	return xstrdup(mode != NULL ? mode : "off");
+}
+
 /* As in unit-main.c, for the programs that are run. */
 static void
 without_leak_search(void)
@@ -105,6 +116,7 @@ e2e_ready(void)
 	e2e.ready = true;
 	e2e.llmc = need_env("LLMC_BIN");
 	e2e.source = need_env("LLMC_SOURCE");
+	e2e.sandbox = read_sandbox();
 	clear_environment();
 	without_leak_search();
 	setenv("LLMC", e2e.llmc, 1);
@@ -125,6 +137,20 @@ e2e_source(const char *name)
 {
 	e2e_ready();
 	return e2e_path("%s/%s", e2e.source, name);
+}
+
+const char *
+e2e_sandbox(void)
+{
+	e2e_ready();
+	return e2e.sandbox;
+}
+
+void
+e2e_skip_sandboxed(const char *why)
+{
+	if (strcmp(e2e_sandbox(), "off") != 0)
+		unit_skip(why);
 }
 
 void

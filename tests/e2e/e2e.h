@@ -38,6 +38,12 @@ void e2e_hurry(int times);
 void e2e_env(const char *edit);
 const char *const *e2e_edits(void); /* all of them, for child_spec.env */
 
+/* The sandbox that workers of the tests have: "off", or what the meson option
+ * `sandbox` or, before that, LLMC_TEST_SANDBOX says. */
+const char *e2e_sandbox(void);
+/* Skip the running test if workers have one. */
+void e2e_skip_sandboxed(const char *why);
+
 /* Run llmc, git or a shell script in dir (NULL: the scratch directory).
  * Arguments end with NULL. "$LLMC" is llmc in the script. */
 struct e2e_run *e2e_llmc(const char *dir, ...) __attribute__((sentinel));

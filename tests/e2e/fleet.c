@@ -100,6 +100,22 @@ guard(void)
 		(int)strcspn(socket, "\n"), socket)));
 }
 
+/* In a box, the agent writes its log, and waits at gates, in the scratch
+ * folder; what is hidden inside it (root and home) stays hidden. */
+static void
+set_sandbox(void)
+{
+	if (strcmp(e2e_sandbox(), "off") == 0)
+		return;
+	fleet_do("config", "set", "defaults.sandbox", e2e_sandbox(), NULL);
+	fleet_do("config", "set", "defaults.sandbox_write",
+	    e2e_path("[\"%s\"]", unit_scratch()), NULL);
+	fleet_do("config", "set", "defaults.sandbox_env",
+	    "[\"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_MORE\", "
+	    "\"FAKE_CLAUDE_FAULTS\", \"CHAOS_LOG\"]",
+	    NULL);
+}
+
 static const char *
 begin(const char *agent)
 {
@@ -112,6 +128,7 @@ begin(const char *agent)
 	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
 	fleet_do("config", "set", "daemon.patrol_interval", "500ms", NULL);
 	fleet_do("config", "set", "defaults.allow_root", "true", NULL);
+	set_sandbox();
 	guard();
 	return root;
 }

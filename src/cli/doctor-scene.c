@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "doctor-post.h"
+#include "doctor-scene.h"
+#include "errtext.h"
+#include "escape-table.h"
+#include "file.h"
+#include "id.h"
+#include "mem.h"
+#include "strv.h"
+
+#define STEP_DEADLINE_MS 10000
+#define WORKER           "adam"
+#define OTHER            "eve"
+/* In this process, and so around the box: must not get in. */
+#define SECRET_VARIABLE "DOCTOR_SECRET"
+
+struct doctor_scene {
+	char *dir; /* everything but what must lie below /tmp */
+	char *outside; /* below /tmp */
+	char *root, *worktree;
+	char *home; /* of the caller, NULL = it had none */
+	char **env; /* "NAME=VALUE" for the scripts */
+	struct doctor_post *post;
+	bool is_new; /* nothing has been changed that another row looks at */
+};
+
+/* Paths of the scene, below $LIVE: what an attempt may change. $KEPT is the
+ * copy to begin with. */
+static const char make_script[] =
+    "set -e\n"
+    "umask 022\n"
+    "mkdir -p \"$HOME\" \"$LIVE/arrived\" \"$OUTSIDE\"\n"
+    "echo \"$WORD\" >\"$SECRET\"\n"
+    "echo >\"$HOME/.profile\"\n"
+    "echo \"$WORD\" >\"$OUTSIDE/private\"\n"
+    "git init -q --template= -b main \"$ROOT\"\n"
+    "cd \"$ROOT\"\n"
+    "git config user.name Doctor\n"
+    "git config user.email doctor@example.invalid\n"
+    "git config extensions.worktreeConfig true\n"
+    "git config commit.gpgSign false\n"
+    "printf '/.llmc\\n/.worktrees\\n' >.gitignore\n"
+    "for text in one two; do\n"
+    "	echo \"$text\" >README\n"
+    "	git add .gitignore README\n"
+    "	git commit -q -m \"$text\"\n"
+    "done\n"
+    "echo \"$WORD\" >private\n"
+    "mkdir -p .llmc/run/$WORKER/spool .llmc/run/$OTHER/spool\n"
+    "mkdir -p .llmc/sessions/$WORKER .llmc/box/$OTHER/claude\n"
+    "chmod 700 .llmc\n"
+    "echo \"$WORD\" >.llmc/box/$OTHER/claude/private\n"
+    "echo \"{\\\"escape\\\":\\\"$WORD\\\"}\" >.llmc/state.json\n"
+    "printf '%s' \"$CONFIG\" >.llmc/config.toml\n"
+    "git worktree add -q -b llmc/$OTHER \"$SIBLING\" main\n"
+    "echo \"$WORD\" >\"$SIBLING/private\"\n"
+    "git -C \"$SIBLING\" commit -q --allow-empty -m \"$WORD\"\n"
+    "if [ \"$MODE\" = strict ]; then\n"
+    "	git clone -q --shared -b main \"$ROOT\" \"$WORKTREE\"\n"
+    "	git -C \"$WORKTREE\" config user.name Doctor\n"
+    "	git -C \"$WORKTREE\" config user.email doctor@example.invalid\n"
+    "	git -C \"$WORKTREE\" switch -q -c llmc/$WORKER\n"
+    "else\n"
+    "	git worktree add -q -b llmc/$WORKER \"$WORKTREE\" main\n"
+    "	git -C \"$WORKTREE\" checkout -q --detach\n"
+    "fi\n"
+    "git rev-parse llmc/$OTHER\n";
+
+/* A process that stands for the keeper; it prints its id. */
+static const char victim_script[] =
+    "rm -f \"$DIR/victim\"\n"
+    "setsid sh -c 'echo $$ >\"$DIR/victim.new\"; "
+    "mv \"$DIR/victim.new\" \"$DIR/victim\"; "
+    "exec tail --pid=\"$DOCTOR\" -s 0.2 -f /dev/null' "
+    "</dev/null >/dev/null 2>&1 &\n"
+    "until [ -e \"$DIR/victim\" ]; do sleep 0.01; done\n"
+    "cat \"$DIR/victim\"\n";
+
+static const char tmux_script[] =
+    "command -v tmux >/dev/null || exit 0\n"
+    "unset TMUX TMUX_PANE\n"
+    "tmux -S \"$OUTSIDE.tmux\" -f /dev/null new-session -d "
+    "\"tail --pid=$DOCTOR -s 0.2 -f /dev/null\" >&2 && "
+    "echo \"$OUTSIDE.tmux\"\n";
+
+static const char renew_script[] =
+    "set -e\n"
+    "rm -rf \"$LIVE\" \"$OUTSIDE\"\n"
+    "cp -a \"$KEPT/live\" \"$LIVE\"\n"
+    "cp -a \"$KEPT/outside\" \"$OUTSIDE\"\n"
+    "[ -n \"$(tr -d '\\0' <\"/proc/$VICTIM/cmdline\")\" ]\n";
+
+static const char keep_script[] = "set -e\n"
+				  "mkdir \"$KEPT\"\n"
+				  "cp -a \"$LIVE\" \"$KEPT/live\"\n"
+				  "cp -a \"$OUTSIDE\" \"$KEPT/outside\"\n";
+
+/* Run by this process, and once more by a guard when it has ended in whatever
+ * way. */
+#define END_SCRIPT                                            \
+	"[ ! -e \"$OUTSIDE.tmux\" ] || "                      \
+	"tmux -S \"$OUTSIDE.tmux\" kill-server 2>/dev/null\n" \
+	"rm -rf \"$DIR\" \"$OUTSIDE\" \"$OUTSIDE.tmux\"\n"
+static const char end_script[] = "kill \"$VICTIM\" 2>/dev/null\n" END_SCRIPT;
+static const char guard_script[] =
+    "exec </dev/null >/dev/null 2>&1\n"
+    "cd /\n"
+    "tail --pid=\"$DOCTOR\" -s 0.2 -f /dev/null\n" END_SCRIPT;
+
+static void
+set_env(struct doctor_scene *s, const char *name, const char *value)
+{
+	strv_take(&s->env, xasprintf("%s=%s", name, value));
+}
+
+/* Take ownership of the value. */
+static void
+take_env(struct doctor_scene *s, const char *name, char *value)
+{
+	set_env(s, name, value);
+	free(value);
+}
+
+/* Run a script outside; *ret_line (may be NULL): the first line it printed. */
+static int
+run_script(const struct doctor_scene *s, const char *script, char **ret_line,
+    struct err *err)
+{
+	struct child_spec spec = { .shell = script,
+		.cwd = "/",
+		.env = strv_const(s->env),
+		.deadline_ms = STEP_DEADLINE_MS };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf text = BUF_INIT;
+	int r = child_run(&spec, &result, err);
+
+	if (r < 0)
+		return r;
+	if (!child_succeeded(&result)) {
+		child_output_text(&result.err, &text);
+		return err_set(err, -EIO,
+		    "the scratch repository cannot be made: %s", text.data);
+	}
+	child_output_text(&result.out, &text);
+	buf_truncate(&text, strcspn(text.data, "\n"));
+	if (ret_line != NULL)
+		*ret_line = buf_take(&text);
+	return 0;
+}
+
+/* A raw disk that this user may read, or "". */
+static char *
+find_disk(void)
+{
+	DIR *dir = opendir("/sys/block");
+	struct dirent *entry;
+	char *found = NULL;
+
+	while (dir != NULL && found == NULL && (entry = readdir(dir)) != NULL) {
+		cleanup_free char *path = file_join("/dev", entry->d_name);
+		cleanup_fd int fd = entry->d_name[0] == '.' ?
+		    -1 :
+		    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		char byte;
+
+		if (fd != -1 && read(fd, &byte, 1) == 1)
+			found = xstrdup(path);
+	}
+	if (dir != NULL)
+		closedir(dir);
+	return found != NULL ? found : xstrdup("");
+}
+
+/* Not below /tmp if possible: a box hides that anyway, and would look better
+ * than it is. */
+static char *
+make_dir(struct err *err)
+{
+	const char *home = getenv("HOME"), *tmp = getenv("TMPDIR");
+	cleanup_free char *cache =
+	    file_join(home != NULL ? home : "/", ".cache");
+	const char *const places[] = { cache, tmp != NULL ? tmp : "/tmp",
+		"/tmp" };
+
+	for (size_t i = 0; i < nitems(places); i++) {
+		char *dir = file_join(places[i], "llmc-doctor.XXXXXX"), *real;
+
+		if (mkdtemp(dir) == NULL) {
+			free(dir);
+			continue;
+		}
+		real = realpath(dir, NULL);
+		if (real == NULL)
+			return dir;
+		free(dir);
+		return real;
+	}
+	err_errno(err, -errno, "no temporary folder can be made");
+	return NULL;
+}
+
+static void
+fill_env(struct doctor_scene *s, const char *mode, const char *lines)
+{
+	cleanup_free char *live = file_join(s->dir, "live");
+	char word[ID_UUID_SIZE];
+	const char *name;
+
+	id_uuid(word);
+	s->root = file_join(live, "root");
+	s->worktree = file_join(s->root, ".worktrees/" WORKER);
+	name = strrchr(s->outside, '/') + 1;
+	set_env(s, "DIR", s->dir);
+	set_env(s, "LIVE", live);
+	take_env(s, "KEPT", file_join(s->dir, "kept"));
+	set_env(s, "MODE", mode);
+	set_env(s, "CONFIG", lines);
+	set_env(s, "WORD", word);
+	setenv(SECRET_VARIABLE, word, 1);
+	set_env(s, "WORKER", WORKER);
+	set_env(s, "OTHER", OTHER);
+	set_env(s, "ROOT", s->root);
+	take_env(s, "GIT", file_join(s->root, ".git"));
+	set_env(s, "WORKTREE", s->worktree);
+	take_env(s, "SIBLING", file_join(s->root, ".worktrees/" OTHER));
+	take_env(s, "OWN", file_join(s->root, ".llmc/run/" WORKER));
+	take_env(s, "HOME", file_join(live, "home"));
+	take_env(s, "SECRET", file_join(live, "home/.secret"));
+	take_env(s, "ARRIVED", file_join(live, "arrived"));
+	set_env(s, "OUTSIDE", s->outside);
+	set_env(s, "ABSTRACT", name);
+	take_env(s, "DISK", find_disk());
+	take_env(s, "DOCTOR", xasprintf("%d", (int)getpid()));
+	set_env(s, "GIT_CONFIG_NOSYSTEM", "1");
+}
+
+/* The value of a variable of the scripts. */
+static const char *
+get_env(const struct doctor_scene *s, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = strv_count(s->env); i-- > 0;)
+		if (strncmp(s->env[i], name, len) == 0 && s->env[i][len] == '=')
+			return s->env[i] + len + 1;
+	return "";
+}
+
+static int
+start_guard(const struct doctor_scene *s, struct err *err)
+{
+	struct child_spec spec = { .shell = guard_script,
+		.cwd = "/",
+		.env = strv_const(s->env),
+		.detach = true };
+	cleanup_child_result struct child_result result;
+
+	return child_run(&spec, &result, err);
+}
+
+static int
+start_victim(struct doctor_scene *s, struct err *err)
+{
+	char *line = NULL;
+	int r = run_script(s, victim_script, &line, err);
+
+	if (r == 0)
+		take_env(s, "VICTIM", line);
+	return r;
+}
+
+static int
+set_up(struct doctor_scene *s, struct err *err)
+{
+	char *commit = NULL, *tmux = NULL;
+	int r = start_guard(s, err);
+
+	if (r == 0)
+		r = run_script(s, make_script, &commit, err);
+	if (r < 0)
+		return r;
+	take_env(s, "COMMIT", commit);
+	if (run_script(s, tmux_script, &tmux, NULL) < 0)
+		tmux = xstrdup(""); /* there is no evidence about tmux then */
+	take_env(s, "TMUX_SOCKET", tmux);
+	r = start_victim(s, err);
+	if (r < 0)
+		return r;
+	r = doctor_post_new(get_env(s, "ABSTRACT"), &s->post, err);
+	if (r < 0)
+		return r;
+	take_env(s, "TCP_PORT", xasprintf("%d", doctor_post_tcp(s->post)));
+	take_env(s, "UDP_PORT", xasprintf("%d", doctor_post_udp(s->post)));
+	return 0;
+}
+
+int
+doctor_scene_begin(const char *mode, const char *lines,
+    struct doctor_scene **ret_scene, struct err *err)
+{
+	struct doctor_scene *s = xcalloc(1, sizeof *s);
+	char outside[] = "/tmp/llmc-doctor-outside.XXXXXX";
+	const char *home = getenv("HOME");
+	char self[4096];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+	int r = -EIO;
+
+	s->dir = make_dir(err);
+	s->home = home != NULL ? xstrdup(home) : NULL;
+	if (s->dir == NULL || mkdtemp(outside) == NULL) {
+		doctor_scene_end(s);
+		return r;
+	}
+	s->outside = xstrdup(outside);
+	fill_env(s, mode, lines);
+	self[len > 0 ? len : 0] = '\0';
+	set_env(s, "PROBE", self);
+	r = set_up(s, err);
+	if (r < 0) {
+		doctor_scene_end(s);
+		return r;
+	}
+	setenv("HOME", get_env(s, "HOME"), 1);
+	*ret_scene = s;
+	return 0;
+}
+
+void
+doctor_scene_end(struct doctor_scene *s)
+{
+	if (s->outside != NULL)
+		run_script(s, end_script, NULL, NULL);
+	else if (s->dir != NULL)
+		rmdir(s->dir);
+	unsetenv(SECRET_VARIABLE);
+	if (s->home != NULL)
+		setenv("HOME", s->home, 1);
+	else
+		unsetenv("HOME");
+	doctor_post_free(s->post);
+	strv_free(s->env);
+	free(s->dir);
+	free(s->outside);
+	free(s->root);
+	free(s->worktree);
+	free(s->home);
+	free(s);
+}
+
+const char *
+doctor_scene_root(const struct doctor_scene *s)
+{
+	return s->root;
+}
+
+const char *
+doctor_scene_worktree(const struct doctor_scene *s)
+{
+	return s->worktree;
+}
+
+const char *
+doctor_scene_worker(void)
+{
+	return WORKER;
+}
+
+int
+doctor_scene_keep(struct doctor_scene *s, struct err *err)
+{
+	return run_script(s, keep_script, NULL, err);
+}
+
+/* As it was, with a victim that lives and sockets that nobody has used. */
+static int
+renew(struct doctor_scene *s, struct err *err)
+{
+	struct err ignored = { 0 };
+	int r;
+
+	if (run_script(s, renew_script, NULL, &ignored) < 0) {
+		r = start_victim(s, err);
+		if (r == 0)
+			r = run_script(s, renew_script, NULL, err);
+		if (r < 0)
+			return r;
+	}
+	r = doctor_post_bind(s->post, s->root, WORKER, OTHER, err);
+	s->is_new = r == 0;
+	return r;
+}
+
+/* The status of a script of a row, as the worker runs it. */
+static bool
+succeeds(const struct doctor_scene *s, const char *script, char *const *prefix)
+{
+	cleanup_strv char **argv = NULL;
+	struct child_spec spec = { .cwd = s->worktree,
+		.deadline_ms = STEP_DEADLINE_MS };
+	cleanup_child_result struct child_result result;
+
+	strv_add_all(&argv, strv_const(prefix));
+	strv_add(&argv, "env");
+	strv_add_all(&argv, strv_const(s->env));
+	strv_add(&argv, "/bin/sh");
+	strv_add(&argv, "-c");
+	strv_add(&argv, script);
+	spec.argv = strv_const(argv);
+	return child_run(&spec, &result, NULL) == 0 && child_succeeded(&result);
+}
+
+int
+doctor_scene_try(struct doctor_scene *s, const struct escape *escape,
+    char *const *prefix, bool *ret_escaped, struct err *err)
+{
+	int r = s->is_new ? 0 : renew(s, err);
+	bool ran;
+
+	if (r < 0)
+		return r;
+	ran = succeeds(s, escape->script, prefix);
+	if (escape->deputy != NULL) {
+		succeeds(s, escape->deputy, prefix);
+		ran = true; /* it is the deputy's deed that counts */
+	}
+	doctor_post_collect(s->post, get_env(s, "WORD"), get_env(s, "ARRIVED"));
+	*ret_escaped =
+	    ran && run_script(s, escape->look, NULL, &(struct err){ 0 }) == 0;
+	s->is_new = prefix != NULL && escape->deputy == NULL && !*ret_escaped;
+	return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The scratch repository of `llmc doctor --sandbox`: a worker's worktree, a
+ * sibling's, a home with a secret, sockets that somebody listens at, a process
+ * and a tmux server outside. Every attempt begins with all of it as new.
+ *
+ * It ends with doctor_scene_end(), or soon after this process is gone. HOME of
+ * this process is set to the scratch home until then.
+ */
+#ifndef DOCTOR_SCENE_H
+#define DOCTOR_SCENE_H
+
+#include <stdbool.h>
+
+struct err;
+struct doctor_scene;
+struct escape;
+
+/* lines: for the scratch config.toml. Ended by the caller, on success only. */
+int doctor_scene_begin(const char *mode, const char *lines,
+    struct doctor_scene **ret_scene, struct err *err);
+void doctor_scene_end(struct doctor_scene *scene);
+
+const char *doctor_scene_root(const struct doctor_scene *scene);
+const char *doctor_scene_worktree(const struct doctor_scene *scene);
+const char *doctor_scene_worker(void);
+
+/* What is there now is what every attempt begins with. */
+int doctor_scene_keep(struct doctor_scene *scene, struct err *err);
+
+/* Run a row with these words before its own (NULL = as the control). Has it
+ * escaped? Negative errno if the scene cannot be made as new. */
+int doctor_scene_try(struct doctor_scene *scene, const struct escape *escape,
+    char *const *prefix, bool *ret_escaped, struct err *err);
+
+#endif
