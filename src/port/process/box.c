@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "box-git.h"
+#include "box-net.h"
 #include "box-paths.h"
 #include "box.h"
 #include "buf.h"
@@ -38,6 +39,7 @@ struct making {
 	char **owned; /* strings of the binds */
 	struct box_bind binds[BINDS_MAX];
 	size_t bind_count;
+	struct box_net net;
 };
 
 static void
@@ -57,6 +59,7 @@ making_release(struct making *m)
 	strv_free(m->set);
 	strv_free(m->owned);
 	box_paths_release(&m->paths);
+	box_net_release(&m->net);
 }
 
 /* --- can there be one? ----------------------------------------------- */
@@ -363,6 +366,26 @@ fill_facts(struct making *m)
 	f->inner = m->spec->inner;
 }
 
+/* The way out of a box without a network. git needs none. */
+static int
+prepare_net(struct making *m, struct err *err)
+{
+	const struct box_spec *spec = m->spec;
+	int r;
+
+	if (m->facts.mode != BOX_STRICT ||
+	    (spec->kind == BOX_COMMAND && !spec->network))
+		return 0;
+	r = box_net_prepare(spec->workspace, m->name, m->llmc,
+	    worker_list(m, "sandbox_hosts"), spec->kind == BOX_SESSION, &m->net,
+	    err);
+	if (r == 0 && spec->inner != NULL)
+		strv_add_all(&m->net.inner, spec->inner);
+	if (r == 0)
+		m->facts.inner = strv_const(m->net.inner);
+	return r;
+}
+
 /* A worktree, unless the mode needs a clone. */
 static int
 find_git(struct making *m, struct err *err)
@@ -381,6 +404,7 @@ find_git(struct making *m, struct err *err)
 static int
 make(struct making *m, struct box *box, struct err *err)
 {
+	cleanup_strv char **plan = NULL;
 	int r = box_check(err);
 
 	if (r == 0)
@@ -397,7 +421,12 @@ make(struct making *m, struct box *box, struct err *err)
 	show_places(m);
 	choose_env(m, box);
 	fill_facts(m);
-	box->prefix = box_plan(&m->facts);
+	r = prepare_net(m, err);
+	if (r < 0)
+		return r;
+	plan = box_plan(&m->facts);
+	strv_add_all(&box->prefix, strv_const(m->net.before));
+	strv_add_all(&box->prefix, strv_const(plan));
 	box->claude = take_ptr(&m->claude);
 	return 0;
 }

@@ -3,8 +3,8 @@
 /*
  * The box of a worker, made: reads what model/box-plan.h needs to know, creates
  * the folders that are mounted, and returns the words that run a program inside
- * (`[env -u NAME...] bwrap OPTION... --`). Looks at files only, so a loop may
- * call it.
+ * (`[env -u NAME...] bwrap OPTION... --`; with a proxy around it if strict).
+ * Looks at files only, so a loop may call it.
  *
  * A box that was asked for is never left out: what cannot be made is an error
  * that says why and what to type.
@@ -32,6 +32,8 @@ struct box_spec {
 	const struct settings *settings;
 	const char *worker; /* its name */
 	const char *tree; /* its worktree or clone; exists */
+	bool network; /* a BOX_COMMAND that may need sandbox_hosts; a session
+		       * and a check always have them */
 	const char *const *inner; /* words to put after "--", may be NULL */
 };
 

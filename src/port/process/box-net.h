@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The words around a box without a network of its own (sandbox = "strict"), so
+ * that programs in it reach sandbox_hosts through a proxy (net/outside.h). */
+#ifndef BOX_NET_H
+#define BOX_NET_H
+
+#include <stdbool.h>
+
+struct err;
+struct workspace;
+
+struct box_net {
+	char **before; /* words before those of bwrap */
+	char **inner; /* words after its "--" */
+};
+
+/* Writes the file of rules, .llmc/box/NAME/hosts, which a proxy that runs
+ * already reads too; its folder exists. llmc: that program, NULL = it was not
+ * found. tell: refusals are told to the session's own socket. */
+int box_net_prepare(const struct workspace *workspace, const char *name,
+    const char *llmc, const char *const *hosts, bool tell,
+    struct box_net *ret_net, struct err *err);
+void box_net_release(struct box_net *net);
+
+#endif
