@@ -59,6 +59,19 @@ stat_field(pid_t pid, int field)
 	return s != NULL ? strtoull(s, NULL, 10) : 0;
 }
 
+bool
+keeper_proc_is_stopped(pid_t pid)
+{
+	char path[PATH_SIZE], text[STAT_SIZE];
+	const char *s;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	if (keeper_proc_read(path, text, sizeof text) <= 0)
+		return false;
+	s = strrchr(text, ')');
+	return s != NULL && strncmp(s, ") T ", 4) == 0;
+}
+
 uint64_t
 keeper_proc_start_time(pid_t pid)
 {
@@ -85,8 +98,8 @@ look_at(const char *entries, size_t size, pid_t parent,
 	return count;
 }
 
-int
-keeper_proc_children(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
+static int
+search(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
 {
 	_Alignas(struct entry) char entries[4096];
 	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -99,4 +112,26 @@ keeper_proc_children(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
 		count += look_at(entries, (size_t)n, parent, fn, arg);
 	close(fd);
 	return count;
+}
+
+/* Not every kernel has the list, and it may be short while processes end. */
+int
+keeper_proc_children(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	char path[PATH_SIZE], text[4096], *s = text, *end;
+	int count = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent,
+	    (int)parent);
+	if (keeper_proc_read(path, text, sizeof text) > 0) {
+		for (;; s = end, count++) {
+			pid_t pid = (pid_t)strtol(s, &end, 10);
+
+			/* The last one may be cut off. */
+			if (end == s || *end != ' ')
+				break;
+			fn(pid, arg);
+		}
+	}
+	return count > 0 ? count : search(parent, fn, arg);
 }

@@ -4,6 +4,7 @@
 #ifndef KEEPER_PROC_H
 #define KEEPER_PROC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -13,6 +14,9 @@ ssize_t keeper_proc_read(const char *path, char *text, size_t size);
 
 /* When the process started, in clock ticks (field 22); 0 if it is gone. */
 uint64_t keeper_proc_start_time(pid_t pid);
+
+/* Was it stopped by a signal? */
+bool keeper_proc_is_stopped(pid_t pid);
 
 /* Call fn with each child of the process. Returns how many there were, or
  * negative errno if /proc cannot be read. */

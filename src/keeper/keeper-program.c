@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "keeper-cgroup.h"
@@ -18,6 +19,7 @@
 
 #define NOT_EXECUTABLE 126
 #define NOT_FOUND      127
+#define LOOK_SECONDS   2
 
 struct box_signal {
 	int signo, sent;
@@ -31,6 +33,12 @@ become(const struct keeper *keeper)
 	setpgid(0, 0);
 	if (keeper->terminal)
 		keeper_terminal_take();
+	/* bwrap is in the foreground with the agent, and its end would be the
+	 * agent's. Agents set a handler, and reset this for their children. */
+	if (keeper->terminal && keeper->mode == KEEPER_BOX) {
+		signal(SIGINT, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (keeper->mode == KEEPER_SCOPE)
 		r = keeper_scope_enter();
@@ -87,6 +95,20 @@ pass_on(const struct keeper *keeper, pid_t program, int signo)
 		kill(program, signo);
 }
 
+static void
+continue_agent(pid_t pid, void *arg)
+{
+	(void)arg;
+	if (keeper_proc_is_stopped(pid))
+		kill(pid, SIGCONT);
+}
+
+static void
+continue_below(pid_t pid, void *arg)
+{
+	keeper_proc_children(pid, continue_agent, arg);
+}
+
 /* --- the end ---------------------------------------------------------- */
 
 static _Noreturn void
@@ -130,6 +152,8 @@ collect(const struct keeper *keeper, pid_t program)
 void
 keeper_program_run(const struct keeper *keeper)
 {
+	const struct timespec look = { .tv_sec = LOOK_SECONDS };
+	bool boxed = keeper->terminal && keeper->mode == KEEPER_BOX;
 	pid_t program = fork();
 	sigset_t all;
 	int signo;
@@ -145,8 +169,12 @@ keeper_program_run(const struct keeper *keeper)
 		keeper_terminal_leave();
 	sigfillset(&all);
 	for (;;) {
-		signo = sigwaitinfo(&all, NULL);
-		if (signo == KEEPER_ORPHANED)
+		signo = boxed ? sigtimedwait(&all, NULL, &look) :
+				sigwaitinfo(&all, NULL);
+		/* bwrap does not tell that its program has stopped. */
+		if (signo == -1 && errno == EAGAIN)
+			keeper_proc_children(program, continue_below, NULL);
+		else if (signo == KEEPER_ORPHANED)
 			finish_orphaned();
 		else if (signo == SIGCHLD)
 			collect(keeper, program);

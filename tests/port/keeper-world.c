@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "file.h"
+#include "json.h"
+#include "keeper-world.h"
+#include "mem.h"
+#include "unit.h"
+
+#define GUARD_MS 20000
+#define FAILED   125 /* of the keeper: this mode is not to be had */
+
+const char *const keeper_world_modes[] = { "namespace", "cgroup", "scope",
+	"reaper", "box" };
+
+static const char *
+keeper_program(void)
+{
+	const char *program = getenv("KEEPER_BIN");
+
+	ck_assert_msg(
+	    program != NULL, "KEEPER_BIN is not set: run through meson");
+	return program;
+}
+
+#define BWRAP                                                            \
+	"bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", \
+	    "--unshare-user-try", "--unshare-pid", "--die-with-parent", "--"
+
+/* Become the keeper. */
+static _Noreturn void
+become(const struct keeper_world *w, const char *script)
+{
+	const char *argv[32] = { keeper_program(), "--mode", w->mode, "--mark",
+		w->mark, "--record", w->record };
+	const char *const boxed[] = { BWRAP };
+	size_t count = 7;
+
+	if (w->terminal)
+		argv[count++] = "--terminal";
+	argv[count++] = "--";
+	if (strcmp(w->mode, "box") == 0)
+		for (size_t i = 0; i < nitems(boxed); i++)
+			argv[count++] = boxed[i];
+	argv[count++] = "sh";
+	argv[count++] = "-c";
+	argv[count++] = script;
+	argv[count] = NULL;
+	execvp(argv[0], (char *const *)(uintptr_t)argv);
+	_exit(FAILED);
+}
+
+static void
+start_piped(struct keeper_world *w, const char *script)
+{
+	int in[2], out[2];
+
+	ck_assert_int_eq(pipe2(in, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
+	w->keeper = fork();
+	if (w->keeper == 0) {
+		setpgid(0, 0);
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		become(w, script);
+	}
+	close(in[0]);
+	close(out[1]);
+	w->in = in[1];
+	w->out = out[0];
+}
+
+static void
+start_at_terminal(struct keeper_world *w, const char *script)
+{
+	char name[64];
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	ck_assert_int_ge(master, 0);
+	ck_assert_int_eq(grantpt(master), 0);
+	ck_assert_int_eq(unlockpt(master), 0);
+	ck_assert_int_eq(ptsname_r(master, name, sizeof name), 0);
+	w->keeper = fork();
+	if (w->keeper == 0) {
+		int tty;
+
+		setsid();
+		tty = open(name, O_RDWR);
+		ioctl(tty, TIOCSCTTY, 0);
+		dup2(tty, 0);
+		dup2(tty, 1);
+		dup2(tty, 2);
+		if (tty > 2)
+			close(tty);
+		become(w, script);
+	}
+	w->in = w->out = master;
+}
+
+/* Is this mode to be had here? Seen with a program that does nothing. */
+static void
+skip_if_impossible(const char *mode)
+{
+	struct keeper_world w = { .mode = mode, .in = -1, .out = -1 };
+
+	w.record = xstrdup(unit_path("probe.json"));
+	snprintf(w.mark, sizeof w.mark, "probe-%d", (int)getpid());
+	start_piped(&w, "exit 0");
+	if (keeper_world_status(&w) != 0) {
+		keeper_world_end(&w);
+		unit_skip("this machine does not have this mode");
+	}
+	keeper_world_end(&w);
+}
+
+void
+keeper_world_begin(
+    struct keeper_world *w, const char *mode, bool terminal, const char *script)
+{
+	static int number;
+
+	skip_if_impossible(mode);
+	memset(w, 0, sizeof *w);
+	w->mode = mode;
+	w->terminal = terminal;
+	buf_init(&w->text);
+	snprintf(
+	    w->mark, sizeof w->mark, "test \"%d\"/%d", (int)getpid(), ++number);
+	w->record = xstrdup(unit_path("keeper.json"));
+	unlink(w->record);
+	if (terminal)
+		start_at_terminal(w, script);
+	else
+		start_piped(w, script);
+	ck_assert_int_gt(w->keeper, 0);
+}
+
+void
+keeper_world_end(struct keeper_world *w)
+{
+	if (w->keeper > 0) {
+		kill(w->keeper, SIGKILL);
+		waitpid(w->keeper, NULL, 0);
+	}
+	if (w->in >= 0)
+		close(w->in);
+	if (w->out >= 0 && w->out != w->in)
+		close(w->out);
+	buf_release(&w->text);
+	free(w->record);
+}
+
+void
+keeper_world_expect(struct keeper_world *w, const char *text)
+{
+	int64_t end = clock_mono_ms() + GUARD_MS;
+	char part[512];
+	ssize_t n;
+
+	while (w->text.len == 0 || strstr(w->text.data, text) == NULL) {
+		struct pollfd ready = { .fd = w->out, .events = POLLIN };
+
+		ck_assert_msg(poll(&ready, 1, (int)(end - clock_mono_ms())) > 0,
+		    "no \"%s\" in: %s", text, w->text.data);
+		n = read(w->out, part, sizeof part);
+		ck_assert_msg(
+		    n > 0, "ended without \"%s\": %s", text, w->text.data);
+		buf_add(&w->text, part, (size_t)n);
+	}
+}
+
+void
+keeper_world_type(struct keeper_world *w, const char *text)
+{
+	ck_assert_int_eq(write(w->in, text, strlen(text)), strlen(text));
+}
+
+int
+keeper_world_status(struct keeper_world *w)
+{
+	int64_t end = clock_mono_ms() + GUARD_MS;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(w->keeper, &status, WNOHANG)) == 0) {
+		ck_assert_msg(clock_mono_ms() < end, "the keeper stays");
+		poll(NULL, 0, 2);
+	}
+	ck_assert_int_eq(pid, w->keeper);
+	w->keeper = 0;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+				     WEXITSTATUS(status);
+}
+
+/* --- what it started --------------------------------------------------- */
+
+static bool
+is_alive(const char *pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%s/stat", pid);
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *end;
+
+	if (file_read(path, 4096, &text, NULL) < 0 || text.len == 0)
+		return false;
+	end = strrchr(text.data, ')');
+	return end != NULL && strchr("ZX", end[2]) == NULL;
+}
+
+static bool
+is_marked(const char *pid, const char *mark)
+{
+	cleanup_free char *path = xasprintf("/proc/%s/environ", pid);
+	cleanup_free char *entry = xasprintf("LLMC_KEEPER=%s", mark);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	return file_read(path, 1 << 20, &text, NULL) == 0 && text.len > 0 &&
+	    memmem(text.data, text.len, entry, strlen(entry) + 1) != NULL;
+}
+
+int
+keeper_world_marked(const struct keeper_world *w)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int count = 0;
+
+	ck_assert_ptr_nonnull(proc);
+	while ((entry = readdir(proc)) != NULL)
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    is_marked(entry->d_name, w->mark) &&
+		    is_alive(entry->d_name))
+			count++;
+	closedir(proc);
+	return count;
+}
+
+static void
+until(const struct keeper_world *w, int least, int most)
+{
+	int64_t end = clock_mono_ms() + GUARD_MS;
+	int count;
+
+	while ((count = keeper_world_marked(w)) < least || count > most) {
+		ck_assert_msg(clock_mono_ms() < end,
+		    "%s: %d processes, wanted %d to %d", w->mode, count, least,
+		    most);
+		poll(NULL, 0, 5); /* processes of another */
+	}
+}
+
+void
+keeper_world_until_marked(const struct keeper_world *w, int count)
+{
+	until(w, count, 1000);
+}
+
+void
+keeper_world_until_gone(const struct keeper_world *w)
+{
+	until(w, 0, 0);
+}
+
+pid_t
+keeper_world_inner(const struct keeper_world *w)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	ck_assert_int_eq(json_load(w->record, 8192, &json, NULL), 0);
+	return (pid_t)json_int_or(json, "init", 0);
+}
+
+pid_t
+keeper_world_program(const struct keeper_world *w)
+{
+	int inner = (int)keeper_world_inner(w);
+	cleanup_free char *path =
+	    xasprintf("/proc/%d/task/%d/children", inner, inner);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_read(path, 4096, &text, NULL) < 0)
+		unit_skip("this kernel does not list children");
+	ck_assert_uint_gt(text.len, 0);
+	return (pid_t)strtol(text.data, NULL, 10);
+}

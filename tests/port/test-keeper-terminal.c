@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A keeper at a terminal, as in a pane of tmux. */
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "file.h"
+#include "keeper-world.h"
+#include "mem.h"
+#include "unit.h"
+
+#define MODE keeper_world_modes[_i]
+
+/* A program that handles a signal while a child of its runs. */
+#define ON(signal, action)                        \
+	"trap '" action "' " signal "; echo up; " \
+	"while :; do sleep 1000 & wait; done"
+
+START_TEST(interrupt_key_reaches_the_program_and_not_the_keeper)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	/* bwrap must ignore it, and a shell would keep that. */
+	keeper_world_begin(&w, MODE, true,
+	    "exec env --default-signal=INT sh -c \"" ON(
+		"INT", "echo interrupted; exit 6") "\"");
+	keeper_world_expect(&w, "up");
+	keeper_world_type(&w, "\003");
+	keeper_world_expect(&w, "interrupted");
+	ck_assert_int_eq(keeper_world_status(&w), 6);
+	ck_assert_int_eq(keeper_world_marked(&w), 0);
+}
+END_TEST
+
+START_TEST(change_of_size_reaches_the_program)
+{
+	const struct winsize size = { .ws_row = 33, .ws_col = 77 };
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, true, ON("WINCH", "stty size"));
+	keeper_world_expect(&w, "up");
+	ck_assert_int_eq(ioctl(w.in, TIOCSWINSZ, &size), 0);
+	keeper_world_expect(&w, "33 77");
+}
+END_TEST
+
+START_TEST(suspend_key_stops_nothing)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(
+	    &w, MODE, true, "echo up; read line; echo \"got $line\"; exit 4");
+	keeper_world_expect(&w, "up");
+	keeper_world_type(&w, "\032");
+	keeper_world_type(&w, "text\n");
+	keeper_world_expect(&w, "got text");
+	ck_assert_int_eq(keeper_world_status(&w), 4);
+}
+END_TEST
+
+START_TEST(program_that_stops_itself_goes_on)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, true,
+	    "echo up; kill -STOP $$; echo on again; kill -STOP $$; "
+	    "echo and again; exit 4");
+	keeper_world_expect(&w, "on again");
+	keeper_world_expect(&w, "and again");
+	ck_assert_int_eq(keeper_world_status(&w), 4);
+}
+END_TEST
+
+START_TEST(hangup_leaves_the_program_time_to_end)
+{
+	cleanup_keeper_world struct keeper_world w;
+	cleanup_free char *file = xstrdup(unit_path("ended"));
+	cleanup_free char *script = xasprintf(
+	    ON("HUP", "sleep 0.3; echo >%s; exit 0"), unit_path("ended"));
+
+	unlink(file);
+	keeper_world_begin(&w, MODE, true, script);
+	keeper_world_expect(&w, "up");
+	close(w.in);
+	w.in = w.out = -1;
+	ck_assert_int_eq(keeper_world_status(&w), 0);
+	ck_assert(file_exists(file));
+	ck_assert_int_eq(keeper_world_marked(&w), 0);
+}
+END_TEST
+
+START_TEST(hangup_ends_a_program_that_ignores_it)
+{
+	cleanup_keeper_world struct keeper_world w;
+	int64_t begin;
+
+	keeper_world_begin(&w, MODE, true, ON("HUP TERM", ":"));
+	keeper_world_expect(&w, "up");
+	begin = clock_mono_ms();
+	close(w.in);
+	w.in = w.out = -1;
+	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+	ck_assert_int_ge(clock_mono_ms() - begin, 1500);
+	ck_assert_int_eq(keeper_world_marked(&w), 0);
+}
+END_TEST
+
+START_TEST(sigterm_and_resume_work_at_a_terminal)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, true, ON("TERM", "echo ending; exit 5"));
+	keeper_world_expect(&w, "up");
+	ck_assert_int_eq(kill(w.keeper, SIGSTOP), 0);
+	ck_assert_int_eq(kill(w.keeper, SIGTERM), 0);
+	ck_assert_int_eq(kill(w.keeper, SIGCONT), 0);
+	keeper_world_expect(&w, "ending");
+	ck_assert_int_eq(keeper_world_status(&w), 5);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("keeper-terminal");
+	const TTest *const tests[] = {
+		interrupt_key_reaches_the_program_and_not_the_keeper,
+		change_of_size_reaches_the_program, suspend_key_stops_nothing,
+		program_that_stops_itself_goes_on,
+		hangup_leaves_the_program_time_to_end,
+		hangup_ends_a_program_that_ignores_it,
+		sigterm_and_resume_work_at_a_terminal
+	};
+
+	for (size_t i = 0; i < nitems(tests); i++)
+		unit_rows(suite, tests[i], KEEPER_WORLD_MODES);
+	return suite;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+
+#include "clock.h"
+#include "file.h"
+#include "json.h"
+#include "keeper-world.h"
+#include "mem.h"
+#include "unit.h"
+
+#define MEMORY_MAX_KB 512
+
+/* Sessions of their own, and a daemon that has forked twice; then the program
+ * waits for a line. */
+#define STRAYS                                                      \
+	"setsid sleep 1000 & "                                      \
+	"(setsid sh -c 'sleep 1000 & sleep 1000 & wait' & exit) & " \
+	"echo up; read line; exit 3"
+#define STRAY_COUNT 4 /* at least, with the program */
+
+#define MODE keeper_world_modes[_i]
+
+START_TEST(exit_status_is_passed_on)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, false, "exit 7");
+	ck_assert_int_eq(keeper_world_status(&w), 7);
+}
+END_TEST
+
+START_TEST(end_by_a_signal_is_passed_on)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, false, "kill -9 $$");
+	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+}
+END_TEST
+
+START_TEST(strays_are_gone_when_the_program_ends)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, false, STRAYS);
+	keeper_world_until_marked(&w, STRAY_COUNT);
+	keeper_world_type(&w, "end\n");
+	ck_assert_int_eq(keeper_world_status(&w), 3);
+	ck_assert_int_eq(keeper_world_marked(&w), 0);
+}
+END_TEST
+
+START_TEST(strays_are_gone_when_the_program_is_killed)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, false, STRAYS);
+	keeper_world_until_marked(&w, STRAY_COUNT);
+	ck_assert_int_eq(kill(keeper_world_program(&w), SIGKILL), 0);
+	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+	ck_assert_int_eq(keeper_world_marked(&w), 0);
+}
+END_TEST
+
+START_TEST(strays_are_gone_when_the_keeper_is_killed)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, false, STRAYS);
+	keeper_world_until_marked(&w, STRAY_COUNT);
+	ck_assert_int_eq(kill(w.keeper, SIGKILL), 0);
+	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+	keeper_world_until_gone(&w);
+}
+END_TEST
+
+START_TEST(strays_are_gone_when_the_inner_process_is_killed)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, false, STRAYS);
+	keeper_world_until_marked(&w, STRAY_COUNT);
+	ck_assert_int_eq(kill(keeper_world_inner(&w), SIGKILL), 0);
+	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+	ck_assert_int_eq(keeper_world_marked(&w), 0);
+}
+END_TEST
+
+START_TEST(sigterm_is_passed_on)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, false,
+	    "trap 'echo ending; exit 5' TERM; echo up; sleep 1000 & wait");
+	keeper_world_expect(&w, "up");
+	ck_assert_int_eq(kill(w.keeper, SIGTERM), 0);
+	keeper_world_expect(&w, "ending");
+	ck_assert_int_eq(keeper_world_status(&w), 5);
+	ck_assert_int_eq(keeper_world_marked(&w), 0);
+}
+END_TEST
+
+START_TEST(record_is_there_before_the_program)
+{
+	cleanup_keeper_world struct keeper_world w;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *script =
+	    xasprintf("test -s '%s' && read line", unit_path("keeper.json"));
+
+	keeper_world_begin(&w, MODE, false, script);
+	keeper_world_until_marked(&w, 1);
+	ck_assert_int_eq(json_load(w.record, 8192, &json, NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "mode", ""), MODE);
+	ck_assert_str_eq(json_string_or(json, "mark", ""), w.mark);
+	ck_assert_int_eq(json_int_or(json, "pid", 0), w.keeper);
+	ck_assert_int_gt(json_int_or(json, "start_time", 0), 0);
+	ck_assert_int_gt(json_int_or(json, "init", 0), w.keeper);
+	ck_assert_int_gt(json_int_or(json, "init_start_time", 0), 0);
+	ck_assert_uint_eq(strlen(json_string_or(json, "boot_id", "")), 36);
+	keeper_world_type(&w, "end\n");
+	ck_assert_int_eq(keeper_world_status(&w), 0);
+}
+END_TEST
+
+static long
+pss_kb(pid_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/smaps_rollup", (int)pid);
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *line;
+
+	if (file_read(path, 65536, &text, NULL) < 0)
+		unit_skip("this kernel does not tell the memory of a process");
+	line = strstr(text.data, "\nPss:");
+	ck_assert_ptr_nonnull(line);
+	return strtol(line + 5, NULL, 10);
+}
+
+START_TEST(keeper_needs_little_memory)
+{
+	cleanup_keeper_world struct keeper_world w;
+	long used;
+
+	keeper_world_begin(&w, MODE, false, "echo up; read line");
+	keeper_world_expect(&w, "up");
+	used = pss_kb(w.keeper) + pss_kb(keeper_world_inner(&w));
+	if (getenv("ASAN_OPTIONS") != NULL)
+		unit_skip("sanitizers need more");
+	ck_assert_int_le(used, MEMORY_MAX_KB);
+}
+END_TEST
+
+/* --- the start --------------------------------------------------------- */
+
+/* The keeper's own words and status, with these arguments. */
+static int
+run(const char *arguments, bool without_namespaces)
+{
+	cleanup_free char *line = xasprintf(
+	    "exec \"$KEEPER_BIN\" %s 2>'%s'", arguments, unit_path("words"));
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		if (without_namespaces)
+			prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0);
+		execl("/bin/sh", "sh", "-c", line, NULL);
+		_exit(99);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static bool
+said(const char *words)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	ck_assert_int_eq(file_read(unit_path("words"), 65536, &text, NULL), 0);
+	return text.len > 0 && strstr(text.data, words) != NULL;
+}
+
+START_TEST(program_that_is_missing_is_named)
+{
+	ck_assert_int_eq(run("-- /nowhere/a-program", false), 127);
+	ck_assert(said("/nowhere/a-program: No such file"));
+	ck_assert_int_eq(run("-- /", false), 126);
+}
+END_TEST
+
+START_TEST(program_is_not_run_without_its_record)
+{
+	ck_assert_int_eq(run("--record /nowhere/a-file -- echo", false), 125);
+	ck_assert(said("/nowhere/a-file: No such file"));
+}
+END_TEST
+
+START_TEST(wrong_arguments_are_refused)
+{
+	ck_assert_int_eq(run("--mode nonsense -- true", false), 125);
+	ck_assert(said("usage:"));
+	ck_assert_int_eq(run("--mode reaper,, -- true", false), 125);
+	ck_assert_int_eq(run("--mode reaper --", false), 125);
+	ck_assert_int_eq(run("--nonsense -- true", false), 125);
+}
+END_TEST
+
+START_TEST(next_mode_is_used_where_one_is_not_to_be_had)
+{
+	cleanup_free char *arguments = xasprintf(
+	    "--mode namespace,reaper --record '%s' -- true", unit_path("next"));
+	cleanup_json struct json_object *json = NULL;
+
+	if (geteuid() != 0)
+		unit_skip("only root can give up what a namespace needs");
+	ck_assert_int_eq(run("--mode namespace -- true", true), 125);
+	ck_assert(said("mode namespace"));
+	ck_assert_int_eq(run(arguments, true), 0);
+	ck_assert_int_eq(json_load(unit_path("next"), 8192, &json, NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "mode", ""), "reaper");
+}
+END_TEST
+
+START_TEST(mode_of_the_environment_is_used)
+{
+	setenv("LLMC_KEEPER_MODE", "nonsense", 1);
+	ck_assert_int_eq(run("-- true", false), 125);
+	setenv("LLMC_KEEPER_MODE", "reaper", 1);
+	ck_assert_int_eq(run("-- true", false), 0);
+	unsetenv("LLMC_KEEPER_MODE");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("keeper");
+	const TTest *const modes[] = { exit_status_is_passed_on,
+		end_by_a_signal_is_passed_on,
+		strays_are_gone_when_the_program_ends,
+		strays_are_gone_when_the_program_is_killed,
+		strays_are_gone_when_the_keeper_is_killed,
+		strays_are_gone_when_the_inner_process_is_killed,
+		sigterm_is_passed_on, record_is_there_before_the_program,
+		keeper_needs_little_memory };
+
+	for (size_t i = 0; i < nitems(modes); i++)
+		unit_rows(suite, modes[i], KEEPER_WORLD_MODES);
+	unit_case(suite, "start",
+	    (const TTest *const[]){ program_that_is_missing_is_named,
+		program_is_not_run_without_its_record,
+		wrong_arguments_are_refused,
+		next_mode_is_used_where_one_is_not_to_be_had,
+		mode_of_the_environment_is_used, NULL });
+	return suite;
+}
