@@ -176,7 +176,7 @@ mount_all(struct mounts *m, const struct box_facts *f)
 	open_up(m, f->tree);
 	if (f->tree_git != NULL)
 		mount_worktree_git(m, f);
-	else
+	else if (f->git_dir != NULL)
 		below(m, show, f->git_dir, "objects");
 	mount_session(m, f);
 	for (const struct box_bind *b = f->binds; b != NULL && b->from != NULL;
@@ -231,7 +231,8 @@ is_writable(const struct box_facts *f, const char *path)
 static void
 seal_all(char ***argv, const struct mounts *m, const struct box_facts *f)
 {
-	cleanup_free char *worktrees = xasprintf("%s/worktrees", f->git_dir);
+	cleanup_free char *worktrees =
+	    f->git_dir != NULL ? xasprintf("%s/worktrees", f->git_dir) : NULL;
 	const char *const sealed[] = { f->root, f->state, f->trees };
 
 	for (size_t i = 0; i < nitems(sealed); i++)
@@ -300,8 +301,10 @@ box_plan(const struct box_facts *f)
 	}
 	add_set(&argv, f);
 	seal_all(&argv, &m, f);
-	strv_add(&argv, "--chdir");
-	strv_add(&argv, f->tree);
+	if (f->tree != NULL) {
+		strv_add(&argv, "--chdir");
+		strv_add(&argv, f->tree);
+	}
 	strv_add(&argv, "--");
 	if (f->inner != NULL)
 		strv_add_all(&argv, f->inner);
@@ -325,7 +328,7 @@ box_plan_allows(const char *variable, const char *const *sandbox_env)
 		"NO_PROXY", "ALL_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE",
 		"SSL_CERT_DIR", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", NULL };
 	static const char *const prefixes[] = { "LC_", "CLAUDE_CODE_",
-		"ANTHROPIC_", "LLMC_", "GIT_", NULL };
+		"ANTHROPIC_", "DISABLE_", "LLMC_", "GIT_", NULL };
 	size_t len = strcspn(variable, "=");
 
 	for (size_t i = 0; prefixes[i] != NULL; i++)

@@ -113,6 +113,29 @@ judge_mode(const struct preflight_facts *f, struct buf *detail)
 		   "bypassPermissions");
 }
 
+/* --- the sandbox ------------------------------------------------------ */
+
+static struct verdict
+judge_sandbox(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->sandbox == NULL)
+		return GOOD;
+	if (strcmp(f->sandbox, "off") == 0) {
+		if (!f->sandbox_required)
+			return GOOD;
+		buf_adds(detail,
+		    "auto.sandbox_required is set, but defaults.sandbox is "
+		    "off");
+		return BAD("llmc config set defaults.sandbox worktree");
+	}
+	if (f->sandbox_error != NULL) {
+		buf_adds(detail, f->sandbox_error);
+		return BAD("llmc doctor --sandbox");
+	}
+	buf_addf(detail, "agents run in a sandbox (%s)", f->sandbox);
+	return GOOD;
+}
+
 /* --- the repository --------------------------------------------------- */
 
 static struct verdict
@@ -211,21 +234,23 @@ static const struct row {
 	const char *name;
 	struct verdict (*judge)(
 	    const struct preflight_facts *facts, struct buf *detail);
-	bool agent; /* without it, an agent cannot work; Claude Code only */
+	bool agent; /* without it, an agent cannot work */
+	bool any; /* not only Claude Code */
 } rows[] = {
-	{ "claude", judge_home, true },
-	{ "onboarding", judge_onboarding, true },
-	{ "login", judge_login, true },
-	{ "trust", judge_trust, true },
-	{ "key", judge_key, true },
-	{ "root", judge_root, true },
-	{ "mode", judge_mode, false },
-	{ "branch", judge_branch, false },
-	{ "identity", judge_identity, false },
-	{ "checkout", judge_checkout, false },
-	{ "disk", judge_disk, false },
-	{ "budget", judge_budget, false },
-	{ "remediation", judge_remediation, false },
+	{ "claude", judge_home, true, false },
+	{ "onboarding", judge_onboarding, true, false },
+	{ "login", judge_login, true, false },
+	{ "trust", judge_trust, true, false },
+	{ "key", judge_key, true, false },
+	{ "root", judge_root, true, false },
+	{ "sandbox", judge_sandbox, true, true },
+	{ "mode", judge_mode, false, true },
+	{ "branch", judge_branch, false, true },
+	{ "identity", judge_identity, false, true },
+	{ "checkout", judge_checkout, false, true },
+	{ "disk", judge_disk, false, true },
+	{ "budget", judge_budget, false, true },
+	{ "remediation", judge_remediation, false, true },
 };
 
 static void
@@ -271,7 +296,7 @@ preflight_judge(
 		cleanup_buf struct buf detail = BUF_INIT;
 		struct verdict verdict;
 
-		if (rows[i].agent && !facts->is_claude)
+		if (!rows[i].any && !facts->is_claude)
 			continue;
 		verdict = rows[i].judge(facts, &detail);
 		if (detail.len > 0)
@@ -292,6 +317,7 @@ void
 preflight_facts_release(struct preflight_facts *facts)
 {
 	free(take_ptr(&facts->home_error));
+	free(take_ptr(&facts->sandbox_error));
 	free(take_ptr(&facts->branch));
 	free(take_ptr(&facts->identity));
 	free(take_ptr(&facts->dirt));

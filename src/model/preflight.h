@@ -37,6 +37,9 @@ struct preflight_facts {
 	bool is_root;
 	bool allow_root; /* defaults.allow_root */
 	const char *permission_mode;
+	const char *sandbox; /* its mode: "off", "worktree", "strict" */
+	bool sandbox_required; /* auto.sandbox_required */
+	char *sandbox_error; /* why no sandbox can be made here */
 	char *branch; /* that work lands on, "" = none */
 	enum preflight_answer branch_exists;
 	char *identity; /* of the commits, as git gives it */

@@ -2,8 +2,11 @@
 
 #include <stdlib.h>
 
+#include <string.h>
+
 #include "agent-launch.h"
 #include "agent.h"
+#include "box.h"
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
@@ -12,6 +15,7 @@
 #include "launch-block.h"
 #include "json.h"
 #include "mem.h"
+#include "op-box.h"
 #include "op-setup.h"
 #include "run-dir.h"
 #include "serve.h"
@@ -68,7 +72,8 @@ add_launch_settings(const struct agent *agent, struct buf *out)
 	static const char *const keys[] = { "agent_command", "model",
 		"permission_mode", "allow_root", "allowed_tools",
 		"disallowed_tools", "append_system_prompt", "extra_args",
-		"isolate" };
+		"isolate", "sandbox", "sandbox_read", "sandbox_write",
+		"sandbox_env" };
 	const struct settings *settings = agent->core->settings;
 
 	for (size_t i = 0; i < nitems(keys); i++) {
@@ -95,6 +100,25 @@ agent_launch_is_stale(const struct agent *agent)
 
 /* --- launching --------------------------------------------------------- */
 
+/* Is there a conversation that the agent will find? One that began inside a
+ * sandbox is not seen outside of it, and the other way round. */
+static bool
+can_resume(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+	cleanup_free char *dir =
+	    box_claude_dir(agent->core->workspace, w->name);
+	size_t len = strlen(dir);
+	bool boxed = box_mode_of(agent->core->settings, w->name) != BOX_OFF;
+
+	if (w->session.id == NULL || w->session.transcript == NULL ||
+	    !file_exists(w->session.transcript))
+		return false;
+	return boxed ==
+	    (strncmp(w->session.transcript, dir, len) == 0 &&
+		w->session.transcript[len] == '/');
+}
+
 /* Resume the conversation if there is one; otherwise start a new one. */
 static void
 launch(struct agent *agent)
@@ -106,9 +130,7 @@ launch(struct agent *agent)
 		.settings = core->settings,
 		.cwd = w->worktree,
 		.socket = socket,
-		.resume = w->session.id != NULL &&
-		    w->session.transcript != NULL &&
-		    file_exists(w->session.transcript),
+		.resume = can_resume(agent),
 		.stop_blocks_max = STOP_BLOCKS +
 		    (int)settings_int(core->settings, "auto.max_turns"),
 		.start_timeout_ms = agent_duration(agent, "start_timeout"),
@@ -137,6 +159,7 @@ agent_launch(struct agent *agent)
 {
 	if (count_launching(agent->fleet) >= LAUNCHES_MAX)
 		agent_tick_later(agent, SLOT_MS);
-	else if (!launch_block_check(agent) && !op_setup(agent))
+	else if (!launch_block_check(agent) && !op_box(agent) &&
+	    !op_setup(agent))
 		launch(agent);
 }

@@ -67,6 +67,8 @@ agent_free(struct agent *agent)
 	loop_timer_free(agent->timer);
 	hooks_remove(fleet->hooks, agent->worker->name);
 	free(agent->launched_with);
+	free(agent->box_proved);
+	free(agent->box_fault);
 	for (size_t i = 0; i < fleet->count; i++) {
 		if (fleet->agents[i] != agent)
 			continue;

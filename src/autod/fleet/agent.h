@@ -35,6 +35,8 @@ struct agent {
 	bool past_budget; /* a person lets it work past the budget of the day */
 	bool resuming; /* its last launch resumed a conversation */
 	char *launched_with; /* settings of its last launch; NULL = not ours */
+	char *box_proved; /* the words of its sandbox, tried with success */
+	char *box_fault; /* why its sandbox cannot be made; NULL = not known */
 	int64_t retry_ms; /* monotonic: do not launch before */
 	int64_t stall_ms; /* monotonic: the last attempt to end a stall, 0 =
 			   * none; used by auto mode */

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 
 #include "agent.h"
+#include "box.h"
 #include "buf.h"
 #include "claude-home.h"
 #include "emit.h"
 #include "launch-block.h"
 #include "mem.h"
+#include "op-box.h"
 #include "persist.h"
 #include "preflight.h"
 #include "start-facts.h"
@@ -30,6 +32,9 @@ add_reason(const struct agent *agent, struct buf *out)
 	preflight_agent_reason(&preflight, out);
 	preflight_release(&preflight);
 	preflight_facts_release(&facts);
+	if (out->len == 0 && agent->box_fault != NULL &&
+	    box_mode_of(agent->core->settings, agent->worker->name) != BOX_OFF)
+		buf_adds(out, agent->box_fault);
 }
 
 static bool
@@ -51,7 +56,12 @@ look(void *arg)
 		struct agent *agent = fleet->agents[i];
 		struct worker *w = agent->worker;
 
-		if (!w->blocked || w->on_hold || !is_over(agent))
+		if (!w->blocked || w->on_hold)
+			continue;
+		/* Nothing tells when its sandbox can be made: try. */
+		if (agent->box_fault != NULL && agent->op == NULL)
+			op_box(agent);
+		if (!is_over(agent))
 			continue;
 		emit(fleet->core,
 		    &(struct event){
@@ -103,8 +113,8 @@ launch_block_check(struct agent *agent)
 	cleanup_buf struct buf reason = BUF_INIT;
 
 	add_reason(agent, &reason);
-	if (reason.len == 0)
-		return false;
+	if (reason.len == 0 || agent->worker->blocked)
+		return reason.len > 0;
 	watch_file(agent->fleet->block);
 	agent_move(agent, WORKER_PAUSED, reason.data);
 	agent->worker->blocked = true;
@@ -114,6 +124,12 @@ launch_block_check(struct agent *agent)
 		.worker = agent->worker->name,
 		.reason = reason.data });
 	return true;
+}
+
+void
+launch_block_look(struct launch_block *block)
+{
+	look(block);
 }
 
 void

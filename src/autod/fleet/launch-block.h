@@ -3,8 +3,9 @@
 /*
  * Agents that cannot be launched until a person has done something: Claude Code
  * would stand at its first dialogs (trust, onboarding), or refuse to run as
- * root. Their workers are paused, and go on by themselves when Claude Code's
- * own file or the settings have changed.
+ * root; or the sandbox that was asked for cannot be made. Their workers are
+ * paused, and go on by themselves when Claude Code's own file or the settings
+ * have changed, or when the sandbox can be made.
  */
 #ifndef LAUNCH_BLOCK_H
 #define LAUNCH_BLOCK_H
@@ -21,6 +22,9 @@ void launch_block_free(struct launch_block *block);
 /* Is a launch of this agent in vain? Then its worker is paused with the reason,
  * a person is told, and it is watched for. */
 bool launch_block_check(struct agent *agent);
+
+/* Let those go on whose reason is gone. */
+void launch_block_look(struct launch_block *block);
 
 /* Let those go on that can, unless a person holds them, and watch for the
  * others: those that the last daemon has left, and in each patrol, because a

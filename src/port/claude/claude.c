@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box.h"
 #include "buf.h"
 #include "claude.h"
 #include "errtext.h"
@@ -229,7 +230,7 @@ is_of_another_session(const char *entry)
 
 /* Where the keeper says who it is, and the mark of what it starts. */
 static struct json_object *
-keeper_json(const struct claude_launch *launch)
+keeper_json(const struct claude_launch *launch, bool boxed)
 {
 	cleanup_free char *record =
 	    remains_record(launch->workspace, launch->worker);
@@ -239,28 +240,36 @@ keeper_json(const struct claude_launch *launch)
 
 	json_set_string(keeper, "record", record);
 	json_set_string(keeper, "mark", mark);
+	if (boxed)
+		json_set_bool(keeper, "boxed", true);
 	return keeper;
 }
 
 /* The launcher file. It has the whole environment, not only our changes: the
- * tmux server has that of whoever started it, perhaps days ago. */
+ * tmux server has that of whoever started it, perhaps days ago. box: NULL, or
+ * the box that the agent runs in. */
 static int
 write_launcher(const struct claude_launch *launch, char **argv, char **ours,
-    char **ret_launcher, struct err *err)
+    const struct box *box, char **ret_launcher, struct err *err)
 {
+	bool boxed = box != NULL && box->mode != BOX_OFF;
+	char **from = boxed ? box->env : environ;
 	cleanup_free char *launcher = session_path(launch, "launch.json");
 	cleanup_json struct json_object *file = json_object_new_object();
-	cleanup_strv char **env = NULL;
+	cleanup_strv char **env = NULL, **words = NULL;
 	int r;
 
-	for (size_t i = 0; environ[i] != NULL; i++)
-		if (!is_of_another_session(environ[i]))
-			strv_add(&env, environ[i]);
+	for (size_t i = 0; from[i] != NULL; i++)
+		if (!is_of_another_session(from[i]))
+			strv_add(&env, from[i]);
 	strv_add_all(&env, strv_const(ours));
-	json_set(file, "argv", strv_to_json(argv));
+	if (boxed)
+		strv_add_all(&words, strv_const(box->prefix));
+	strv_add_all(&words, strv_const(argv));
+	json_set(file, "argv", strv_to_json(words));
 	json_set(file, "env", strv_to_json(env));
 	json_set_string(file, "cwd", launch->cwd);
-	json_set(file, "keeper", keeper_json(launch));
+	json_set(file, "keeper", keeper_json(launch, boxed));
 	/* The mode of an older file would be kept. */
 	unlink(launcher);
 	r = json_save(launcher, file, 0600, err);
@@ -278,13 +287,22 @@ claude_prepare(
 	cleanup_json struct json_object *hooks = claude_settings(launch);
 	cleanup_strv char **argv = claude_argv(launch);
 	cleanup_strv char **ours = claude_env(launch);
+	struct box_spec spec = { .kind = BOX_SESSION,
+		.workspace = launch->workspace,
+		.settings = launch->settings,
+		.worker = launch->worker,
+		.tree = launch->cwd };
+	struct box box = { 0 };
 	int r = file_mkdirs(dir, 0700, err);
 
 	if (r == 0)
 		r = json_save(settings, hooks, 0600, err);
-	if (r < 0)
-		return r;
-	return write_launcher(launch, argv, ours, ret_launcher, err);
+	if (r == 0)
+		r = box_prepare(&spec, &box, err);
+	if (r == 0)
+		r = write_launcher(launch, argv, ours, &box, ret_launcher, err);
+	box_release(&box);
+	return r;
 }
 
 int
@@ -303,5 +321,5 @@ claude_prepare_console(
 		strv_add(&argv, "--model");
 		strv_add(&argv, model);
 	}
-	return write_launcher(launch, argv, NULL, ret_launcher, err);
+	return write_launcher(launch, argv, NULL, NULL, ret_launcher, err);
 }

@@ -318,6 +318,9 @@ choose_env(struct making *m, struct box *box)
 {
 	const char *const *more = worker_list(m, "sandbox_env");
 
+	/* tmux sets these for each pane. */
+	strv_add(&m->unset, "TMUX");
+	strv_add(&m->unset, "TMUX_PANE");
 	strv_add(&m->set, "TMPDIR=/tmp");
 	if (m->claude != NULL)
 		strv_take(

@@ -5,6 +5,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "box-probe.h"
+#include "box.h"
 #include "buf.h"
 #include "child.h"
 #include "claude-home.h"
@@ -78,6 +80,19 @@ read_home(const struct workspace *ws, struct preflight_facts *f)
 	f->key_approved = answer(!(found & CLAUDE_KEY_UNKNOWN));
 }
 
+static void
+read_sandbox(const struct settings *settings, const char *worker,
+    struct preflight_facts *f)
+{
+	enum box_mode mode = box_mode_of(settings, worker);
+	struct err err = { 0 };
+
+	f->sandbox = box_mode_name(mode);
+	f->sandbox_required = settings_bool(settings, "auto.sandbox_required");
+	if (mode != BOX_OFF && box_check(&err) < 0)
+		f->sandbox_error = xstrdup(err.msg);
+}
+
 void
 start_facts_agent(const struct workspace *ws, const struct settings *settings,
     const char *worker, struct preflight_facts *ret_facts)
@@ -91,7 +106,9 @@ start_facts_agent(const struct workspace *ws, const struct settings *settings,
 		.is_root = geteuid() == 0,
 		.disk_free = -1,
 	};
-	if (ret_facts->is_claude)
+	read_sandbox(settings, worker, ret_facts);
+	/* In a sandbox it has a file of its own, which llmc prepares. */
+	if (ret_facts->is_claude && box_mode_of(settings, worker) == BOX_OFF)
 		read_home(ws, ret_facts);
 }
 
@@ -187,8 +204,12 @@ start_facts_read(const struct workspace *ws, const struct settings *settings,
     struct preflight_facts *ret_facts)
 {
 	struct preflight_facts *f = ret_facts;
+	struct err err = { 0 };
 
 	start_facts_agent(ws, settings, WORKER, f);
+	if (box_mode_of(settings, WORKER) != BOX_OFF &&
+	    f->sandbox_error == NULL && box_probe_run(&err) < 0)
+		f->sandbox_error = xstrdup(err.msg);
 	f->config = config;
 	f->problems = problems;
 	if (f->is_claude)
