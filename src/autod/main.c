@@ -4,6 +4,7 @@
  * autod: the daemon that owns the workers. Runs in the foreground until it is
  * asked to stop, or for one request (--oneshot) while no daemon runs.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "emit.h"
 #include "errtext.h"
 #include "floors.h"
+#include "identity.h"
 #include "life.h"
 #include "log.h"
 #include "loop.h"
@@ -126,6 +128,20 @@ run_daemon(struct core *core)
 	return status;
 }
 
+/* What an agent starts is not the people's. A single request is checked as any
+ * call is. */
+static int
+check_starter(const struct workspace *workspace, struct err *err)
+{
+	cleanup_free char *session = NULL;
+
+	return identity_own(workspace, &session) == 1 ?
+	    err_set(err, -EPERM,
+		"agents may not start autod; this is the session of %s",
+		session) :
+	    0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -143,7 +159,8 @@ main(int argc, char **argv)
 		    workspace_at(options.root, &workspace, &err) :
 		    workspace_find(".", &workspace, &err)) < 0)
 		return fail(&err);
-	if (root_mark_check(&workspace, &err) < 0)
+	if (root_mark_check(&workspace, &err) < 0 ||
+	    (!options.core.oneshot && check_starter(&workspace, &err) < 0))
 		return fail(&err);
 	log = workspace_path(&workspace, "logs/autod.log");
 	log_open(&(struct log_options){ .component = "autod",

@@ -12,6 +12,7 @@
 #include "config.h"
 #include "errtext.h"
 #include "file.h"
+#include "identity.h"
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
@@ -54,7 +55,7 @@ cli_is_guarded(const struct cli_command *command)
 {
 	return command->guarded ||
 	    (command->method != NULL &&
-		!(api_find(command->method)->flags & API_AGENT));
+		!(api_find(command->method)->callers & API_WORKER));
 }
 
 /* On one line, whatever the message contains. */
@@ -214,15 +215,26 @@ cli_load_settings(struct cli *cli, struct settings **ret_settings)
 	return CLI_OK;
 }
 
-bool
-cli_is_barred(bool repairs)
+static bool
+may_repair(const char *session)
 {
-	const char *worker = getenv("LLMC_WORKER");
+	return session != NULL && strcmp(session, OVERSIGHT_NAME) == 0;
+}
 
-	if (getenv("LLMC_AGENT") == NULL)
+bool
+cli_is_barred(struct cli *cli, bool repairs)
+{
+	cleanup_free char *session = NULL;
+	int r;
+
+	if (getenv("LLMC_AGENT") != NULL &&
+	    !(repairs && may_repair(getenv("LLMC_WORKER"))))
+		return true;
+	if (cli->workspace.root == NULL)
 		return false;
-	return !repairs || worker == NULL ||
-	    strcmp(worker, OVERSIGHT_NAME) != 0;
+	r = identity_own(&cli->workspace, &session);
+	/* Without /proc nothing can be said. */
+	return r != 0 && r != -ESRCH && !(repairs && may_repair(session));
 }
 
 int

@@ -130,8 +130,10 @@ int cli_find_workspace(struct cli *cli, unsigned needs);
 int cli_load_settings(struct cli *cli, struct settings **ret_settings);
 
 /* Is it forbidden in the session that this runs in? An agent must not stop what
- * it is part of; the one that repairs for the overseer may repair. */
-bool cli_is_barred(bool repairs);
+ * it is part of; the one that repairs for the overseer may repair. The parents
+ * of this process tell (identity.h), once the workspace is known; LLMC_AGENT is
+ * believed only where it forbids. */
+bool cli_is_barred(struct cli *cli, bool repairs);
 
 /* Check a number of workers, as given to --concurrency: CLI_OK, or the failure
  * is reported. NULL = not given. */

@@ -257,13 +257,14 @@ static const struct {
 	const char *name;
 	int args;
 	unsigned needs;
+	bool changes;
 	int (*run)(struct cli *cli, const struct cli_args *args);
 } config_verbs[] = {
-	{ "list", 0, CLI_NEEDS_INIT, config_list },
-	{ "get", 1, CLI_NEEDS_INIT, config_get },
-	{ "set", 2, CLI_NEEDS_INIT, config_set },
-	{ "unset", 1, CLI_NEEDS_INIT, config_unset },
-	{ "doc", 0, 0, config_doc },
+	{ "list", 0, CLI_NEEDS_INIT, false, config_list },
+	{ "get", 1, CLI_NEEDS_INIT, false, config_get },
+	{ "set", 2, CLI_NEEDS_INIT, true, config_set },
+	{ "unset", 1, CLI_NEEDS_INIT, true, config_unset },
+	{ "doc", 0, 0, false, config_doc },
 };
 
 static int
@@ -282,6 +283,11 @@ config_run(struct cli *cli, const struct cli_args *args)
 			    config_verbs[i].args,
 			    config_verbs[i].args == 1 ? "" : "s");
 		status = cli_find_workspace(cli, config_verbs[i].needs);
+		if (status == CLI_OK && config_verbs[i].changes &&
+		    cli_is_barred(cli, true))
+			return cli_fail(cli, "refused",
+			    "agents may not change settings; this is a "
+			    "worker's session");
 		return status == CLI_OK ? config_verbs[i].run(cli, args) :
 					  status;
 	}

@@ -135,6 +135,7 @@ const struct cli_command cmd_console = {
 	    "console, attaches to it. Consoles have no\nworktree and outlive "
 	    "the daemon; remove one with llmc nuke NAME.\n",
 	.max_args = 1,
+	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT,
 	    .of = &console_shape },

@@ -433,11 +433,13 @@ repair(struct cli *cli, const struct cli_args *args, struct doctor *d)
 	if (args->flags[FLAG_REPAIR] == NULL &&
 	    args->flags[FLAG_REBUILD] == NULL)
 		return CLI_OK;
-	if (cli_is_barred(true))
+	status = cli_is_barred(cli, true) ?
+	    CLI_OK :
+	    cli_find_workspace(cli, CLI_NEEDS_REPO | CLI_NEEDS_INIT);
+	if (status == CLI_OK && cli_is_barred(cli, true))
 		return cli_fail(cli, "refused",
 		    "agents may run llmc doctor only without --repair and "
 		    "--rebuild; this is a worker's session");
-	status = cli_find_workspace(cli, CLI_NEEDS_REPO | CLI_NEEDS_INIT);
 	if (status == CLI_OK && args->flags[FLAG_REBUILD] != NULL)
 		status = doctor_repair_rebuild(d, yes);
 	if (status == CLI_OK && args->flags[FLAG_REPAIR] != NULL)

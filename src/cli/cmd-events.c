@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "api.h"
-#include "client.h"
 #include "commands.h"
 #include "errtext.h"
 #include "event-feed.h"
@@ -18,6 +17,7 @@
 #include "log-view.h"
 #include "loop.h"
 #include "mem.h"
+#include "remote.h"
 #include "shape.h"
 #include "text.h"
 
@@ -82,7 +82,7 @@ on_signal(int signo, void *arg)
 static int
 follow(struct events *events, const char *path, size_t lines)
 {
-	cleanup_free char *socket = client_socket_path(&events->cli->workspace);
+	cleanup_free char *socket = remote_socket(events->cli);
 	struct loop_signal *interrupt;
 	struct event_feed *feed = NULL;
 	struct err err = { 0 };

@@ -420,6 +420,8 @@ const struct cli_command cmd_init = {
 	    "on, once: the branch of origin/HEAD,\nelse the one that is "
 	    "checked out. What is checked out later does not matter.\n",
 	.flags = init_flags,
+	.guarded = true,
+	.repairs = true,
 	.needs = CLI_NEEDS_REPO,
 	.shape =
 	    &(const struct shape_field){

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "check-book.h"
-#include "client.h"
 #include "clock.h"
 #include "commands.h"
 #include "errtext.h"
@@ -180,7 +179,7 @@ on_signal(int signo, void *arg)
 static int
 follow(struct cli *cli)
 {
-	cleanup_free char *socket = client_socket_path(&cli->workspace);
+	cleanup_free char *socket = remote_socket(cli);
 	cleanup_free char *file =
 	    workspace_path(&cli->workspace, "logs/auto.log");
 	struct follower f = { .cli = cli, .loop = loop_new() };

@@ -372,7 +372,7 @@ salvage_drop(struct cli *cli, const struct cli_args *args)
 	size_t count;
 	int status;
 
-	if (cli_is_barred(false))
+	if (cli_is_barred(cli, false))
 		return cli_fail(cli, "refused",
 		    "agents may not drop salvaged work; this is a worker's "
 		    "session");

@@ -72,6 +72,18 @@ print_commands(struct cli *cli, const struct cli_args *args)
 /* --- methods --------------------------------------------------------- */
 
 static struct json_object *
+callers_json(const struct api_method *m)
+{
+	struct json_object *json = json_object_new_array();
+
+	for (size_t i = 0; api_caller_words[i] != NULL; i++)
+		if (m->callers & (1u << i))
+			json_object_array_add(
+			    json, json_object_new_string(api_caller_words[i]));
+	return json;
+}
+
+static struct json_object *
 method_json(const struct api_method *m)
 {
 	const struct shape_field params = { .type = SHAPE_OBJECT,
@@ -86,7 +98,7 @@ method_json(const struct api_method *m)
 	json_set(json, "result", shape_schema(m->result));
 	json_set(json, "errors", errors);
 	json_set_bool(json, "oneshot", m->flags & API_ONESHOT);
-	json_set_bool(json, "agent", m->flags & API_AGENT);
+	json_set(json, "callers", callers_json(m));
 	json_set_bool(json, "stream", m->flags & API_STREAM);
 	return json;
 }
@@ -151,9 +163,10 @@ const struct cli_command cmd_schema = {
 	    "\"error\".\n\nWith --api, describes what programs can ask the "
 	    "daemon over its socket. For one\nmethod, or for each: the "
 	    "parameters, the result, its own errors by name, whether\nit works "
-	    "without a daemon (oneshot), whether an agent may call it from "
-	    "its\nsession (agent), and whether it stays open and reports what "
-	    "happens (stream).\n",
+	    "without a daemon (oneshot), who may call it (callers: a person, "
+	    "the\noverseer's repair session, a worker at its own socket, or any "
+	    "reader), and\nwhether it stays open and reports what happens "
+	    "(stream).\n",
 	.flags = schema_flags,
 	.max_args = 1,
 	.shape = &(const struct shape_field){ .type = SHAPE_OBJECT },

@@ -57,6 +57,17 @@ open_standard_descriptors(void)
 	fd_close(fd);
 }
 
+/* By what the environment says, and again when the repository is known. */
+static int
+check_session(struct cli *cli, const struct cli_command *command)
+{
+	if (!cli_is_guarded(command) || !cli_is_barred(cli, command->repairs))
+		return CLI_OK;
+	return cli_fail(cli, "refused",
+	    "agents may not run llmc %s; this is a worker's session",
+	    command->name);
+}
+
 static int
 run_command(struct cli *cli, int argc, char **argv)
 {
@@ -81,11 +92,11 @@ run_command(struct cli *cli, int argc, char **argv)
 		log_open(&(struct log_options){ .component = "llmc",
 		    .terminal = true,
 		    .level = LOG_LEVEL_DEBUG });
-	if (cli_is_guarded(command) && cli_is_barred(command->repairs))
-		return cli_fail(cli, "refused",
-		    "agents may not run llmc %s; this is a worker's session",
-		    command->name);
-	status = cli_find_workspace(cli, command->needs);
+	status = check_session(cli, command);
+	if (status == CLI_OK)
+		status = cli_find_workspace(cli, command->needs);
+	if (status == CLI_OK)
+		status = check_session(cli, command);
 	return status == CLI_OK ? command->run(cli, &args) : status;
 }
 

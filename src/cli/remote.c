@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api.h"
@@ -9,19 +10,37 @@
 #include "cli.h"
 #include "client.h"
 #include "errtext.h"
+#include "file.h"
 #include "json.h"
 #include "mem.h"
 #include "remote.h"
 #include "rpc.h"
+#include "run-dir.h"
 #include "sibling.h"
 
 #define DEADLINE_MS (60 * 1000)
 #define ANSWER_MAX  (4 * 1024 * 1024)
 
+/* A name that a worker can have is a part of a path without any other in it. */
+char *
+remote_socket(struct cli *cli)
+{
+	const char *worker = getenv("LLMC_WORKER");
+	cleanup_free char *own = NULL;
+
+	if (getenv("LLMC_AGENT") != NULL && worker != NULL &&
+	    worker[0] != '\0' && worker[0] != '.' &&
+	    strchr(worker, '/') == NULL)
+		own = run_dir_socket(&cli->workspace, worker);
+	return own != NULL && file_exists(own) ?
+	    take_ptr(&own) :
+	    client_socket_path(&cli->workspace);
+}
+
 bool
 remote_alive(struct cli *cli)
 {
-	cleanup_free char *socket = client_socket_path(&cli->workspace);
+	cleanup_free char *socket = remote_socket(cli);
 	cleanup_json struct json_object *result = NULL;
 
 	return client_call(socket, "daemon.info", NULL, 5000, true, &result,
@@ -111,7 +130,7 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 {
 	const struct api_method *m = api_find(method);
 	cleanup_json struct json_object *owned = params;
-	cleanup_free char *socket = client_socket_path(&cli->workspace);
+	cleanup_free char *socket = remote_socket(cli);
 	int code = 0, r;
 
 	*ret_result = NULL;

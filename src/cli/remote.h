@@ -35,6 +35,10 @@ bool remote_try(struct cli *cli, const char *method, struct json_object *params,
 /* {"worker": name}, the params of most methods. */
 struct json_object *remote_worker(const char *name);
 
+/* Where the daemon is asked: inside a worker's session at the socket of that
+ * worker, which LLMC_WORKER names; else at the people's. The caller frees. */
+char *remote_socket(struct cli *cli);
+
 /* Is there a daemon that answers? */
 bool remote_alive(struct cli *cli);
 

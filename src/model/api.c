@@ -358,103 +358,113 @@ const struct shape_field api_event_record = RESULT(event_record);
 
 /* --- the methods ----------------------------------------------------- */
 
+/* Nothing that lands, takes work away, spends, or stops the daemon is for
+ * agents. */
+#define AGENTS  (API_PERSON | API_REPAIR | API_WORKER)
+#define ALL     (AGENTS | API_READER)
+#define REPAIRS (API_PERSON | API_REPAIR)
+
 const struct api_method api_methods[] = {
 	{ "hook.event", "report an event of a worker's session",
-	    API_AGENT | API_STOPPING, &hook_params, &hook_result, ERRORS{ 0 } },
+	    API_OWN | API_STOPPING, API_WORKER, &hook_params, &hook_result,
+	    ERRORS{ 0 } },
 	{ "worker.add", "create a worker, with its branch and its worktree",
-	    API_ONESHOT | API_AGENT, &worker_params, &add_result,
+	    API_ONESHOT, AGENTS, &worker_params, &add_result,
 	    ERRORS{ API_FAILED, 0 } },
 	{ "worker.nuke",
 	    "remove a worker, its worktree and its branch; its work is "
 	    "salvaged",
-	    API_ONESHOT, &worker_params, &nuke_result,
+	    API_ONESHOT, API_PERSON, &worker_params, &nuke_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.reset",
 	    "reset a worker to the default branch, without a task; its work is "
 	    "salvaged",
-	    API_ONESHOT, &reset_params, &reset_result,
+	    API_ONESHOT, REPAIRS, &reset_params, &reset_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.start",
 	    "give a task to a free worker, or to one that is about to be free",
-	    API_AGENT, &start_params, &start_result,
+	    0, AGENTS, &start_params, &start_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
 	{ "worker.pause",
 	    "let a worker finish its turn and take no new task until "
 	    "auto.resume",
-	    API_ONESHOT, &pause_params, &pause_result,
+	    API_ONESHOT, API_PERSON, &pause_params, &pause_result,
 	    ERRORS{ API_UNKNOWN, 0 } },
 	{ "worker.stop",
 	    "end the session of a worker, and keep its task and its work",
-	    API_ONESHOT, &worker_params, &worker_stop_result,
+	    API_ONESHOT, API_PERSON, &worker_params, &worker_stop_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
-	{ "worker.message", "send a worker a message about its task", API_AGENT,
+	{ "worker.message", "send a worker a message about its task", 0, AGENTS,
 	    &message_params, &message_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, 0 } },
-	{ "worker.reject", "send finished work back with reasons", API_AGENT,
+	{ "worker.reject", "send finished work back with reasons", 0, AGENTS,
 	    &api_landing_reject_params, &api_landing_reject_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_CHANGED, API_FAILED,
 		0 } },
 	{ "worker.accept",
 	    "land a worker's work on the default branch, as one commit",
-	    API_ONESHOT, &api_landing_accept_params, &api_landing_accept_result,
+	    API_ONESHOT, API_PERSON, &api_landing_accept_params,
+	    &api_landing_accept_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, API_CHANGED,
 		0 } },
 	{ "worker.rebase",
-	    "rebase a worker's finished work onto the default branch",
-	    API_AGENT, &worker_params, &api_landing_rebase_result,
+	    "rebase a worker's finished work onto the default branch", 0,
+	    AGENTS, &worker_params, &api_landing_rebase_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "worker.review",
 	    "rebase finished work for a review; accept and reject then apply "
 	    "to it",
-	    API_AGENT, &api_landing_review_params, &api_landing_review_result,
+	    0, AGENTS, &api_landing_review_params, &api_landing_review_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "worker.pick", "land a worker's current work, whatever its status",
-	    API_ONESHOT, &api_landing_pick_params, &api_landing_pick_result,
+	    API_ONESHOT, API_PERSON, &api_landing_pick_params,
+	    &api_landing_pick_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, API_CHANGED, 0 } },
-	{ "worker.wait", "wait until a worker reaches a status", API_AGENT,
+	{ "worker.wait", "wait until a worker reaches a status", 0, ALL,
 	    &wait_params, &wait_result, ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
-	{ "landing.list", "show the landing queue", API_AGENT, &no_params,
+	{ "landing.list", "show the landing queue", 0, ALL, &no_params,
 	    &api_landing_list_result, ERRORS{ 0 } },
 	{ "landing.revert",
 	    "take a landed commit back with a new one, through the landing "
 	    "queue",
-	    API_ONESHOT, &api_landing_revert_params, &api_landing_revert_result,
-	    ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
-	{ "task.add", "add a task to the folder of tasks",
-	    API_ONESHOT | API_AGENT, &api_task_add_params, &api_task_add_result,
+	    API_ONESHOT, API_PERSON, &api_landing_revert_params,
+	    &api_landing_revert_result, ERRORS{ API_UNKNOWN, API_FAILED, 0 } },
+	{ "task.add", "add a task to the folder of tasks", API_ONESHOT, AGENTS,
+	    &api_task_add_params, &api_task_add_result,
 	    ERRORS{ API_FAILED, 0 } },
 	{ "task.edit", "change the text of a task that waits or has failed",
-	    API_ONESHOT | API_AGENT, &api_task_edit_params,
-	    &api_task_edit_result,
+	    API_ONESHOT, AGENTS, &api_task_edit_params, &api_task_edit_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_CHANGED, API_FAILED, 0 } },
-	{ "task.priority", "change how soon a task is wanted",
-	    API_ONESHOT | API_AGENT, &api_task_priority_params,
-	    &api_task_priority_result,
+	{ "task.priority", "change how soon a task is wanted", API_ONESHOT,
+	    AGENTS, &api_task_priority_params, &api_task_priority_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
 	{ "task.retry", "do a task again that failed or has landed",
-	    API_ONESHOT | API_AGENT, &api_task_params, &api_task_retry_result,
+	    API_ONESHOT, AGENTS, &api_task_params, &api_task_retry_result,
 	    ERRORS{ API_UNKNOWN, API_STATUS, API_FAILED, 0 } },
-	{ "task.drop", "remove a task", API_ONESHOT | API_AGENT,
-	    &api_task_params, &api_task_drop_result,
+	{ "task.drop", "remove a task", API_ONESHOT, AGENTS, &api_task_params,
+	    &api_task_drop_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
 	{ "auto.resume",
 	    "let what is paused continue: workers, and all of auto mode", 0,
-	    &resume_params, &resume_result, ERRORS{ API_UNKNOWN, 0 } },
-	{ "daemon.info", "report who the daemon is and how it is doing",
-	    API_AGENT, &no_params, &info_result, ERRORS{ 0 } },
-	{ "daemon.reload", "read the settings again", 0, &no_params,
+	    API_PERSON, &resume_params, &resume_result,
+	    ERRORS{ API_UNKNOWN, 0 } },
+	{ "daemon.info", "report who the daemon is and how it is doing", 0, ALL,
+	    &no_params, &info_result, ERRORS{ 0 } },
+	{ "daemon.reload", "read the settings again", 0, API_PERSON, &no_params,
 	    &nothing_result, ERRORS{ API_FAILED, 0 } },
-	{ "daemon.patrol", "check every worker now", 0, &no_params,
+	{ "daemon.patrol", "check every worker now", 0, API_PERSON, &no_params,
 	    &nothing_result, ERRORS{ 0 } },
 	{ "daemon.stop", "stop the daemon", API_STOPPING | API_EARLY,
-	    &stop_params, &stop_result, ERRORS{ 0 } },
+	    API_PERSON, &stop_params, &stop_result, ERRORS{ 0 } },
 	{ "events.follow",
 	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",
-	    API_AGENT | API_STREAM, &no_params, &api_event_record,
-	    ERRORS{ 0 } },
-	{ NULL, NULL, 0, NULL, NULL, NULL },
+	    API_STREAM, ALL, &no_params, &api_event_record, ERRORS{ 0 } },
+	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
 };
+
+const char *const api_caller_words[] = { "person", "repair", "worker", "reader",
+	NULL };
 
 const struct api_method *
 api_find(const char *name)
@@ -480,6 +490,8 @@ error_name(int code)
 		return "wrong_status";
 	case API_CHANGED:
 		return "changed";
+	case API_REFUSED:
+		return "refused";
 	default:
 		return NULL;
 	}

@@ -20,18 +20,27 @@ enum api_error {
 	API_UNKNOWN = -32002, /* no such worker, task or commit */
 	API_STATUS = -32003, /* not possible in the worker's status */
 	API_CHANGED = -32004, /* the work is not what the caller has seen */
+	API_REFUSED = -32005, /* not for this caller; any method may answer so
+			       */
 };
 
 #define API_ONESHOT  1u /* works while no daemon runs (autod --oneshot) */
-#define API_AGENT    2u /* an agent may call it from inside its session */
+#define API_OWN      2u /* an agent's session may call it about itself only */
 #define API_STOPPING 4u /* is served while the daemon stops */
 #define API_STREAM   8u /* stays open and sends notifications until closed */
 #define API_EARLY    16u /* served before the daemon has finished starting */
+
+/* Who may call a method; how a caller is known: caller.h. */
+#define API_PERSON 1u /* no process of an agent's session */
+#define API_REPAIR 2u /* the overseer's repair session */
+#define API_WORKER 4u /* a worker's session, at the worker's own socket */
+#define API_READER 8u /* a worker's session elsewhere, or unknown */
 
 struct api_method {
 	const char *name; /* "worker.start" */
 	const char *help; /* one line */
 	unsigned flags;
+	unsigned callers;
 	const struct shape *params;
 	const struct shape_field *result;
 	const enum api_error *errors; /* beyond the common ones; ends with 0 */
@@ -47,6 +56,9 @@ const struct api_method *api_find(const char *name); /* NULL = none */
  * method did not find the task, "no_such_commit" for a commit, "bad_value" for
  * invalid parameters, "failed" for everything else. */
 const char *api_error_word(const struct api_method *method, int code);
+
+/* The callers as words, for llmc schema: bit i is word i; NULL terminated. */
+extern const char *const api_caller_words[];
 
 /* The notification of events.follow: a record of logs/auto.log. */
 extern const struct shape_field api_event_record;

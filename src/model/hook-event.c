@@ -49,6 +49,13 @@ kind_of(const char *event)
 	return HOOK_UNKNOWN;
 }
 
+bool
+hook_kind_is_life(enum hook_kind kind)
+{
+	return kind == HOOK_TOOL_BEGINS || kind == HOOK_TOOL_ENDS ||
+	    kind == HOOK_LIFE;
+}
+
 int
 hook_event_read(
     struct json_object *params, struct hook_event *ret_event, struct err *err)

@@ -5,6 +5,7 @@
 #ifndef HOOK_EVENT_H
 #define HOOK_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct err;
@@ -24,6 +25,9 @@ enum hook_kind {
 	HOOK_UNKNOWN,
 	HOOK_KIND_COUNT
 };
+
+/* Only a sign of life: whoever sent it did not wait for the answer. */
+bool hook_kind_is_life(enum hook_kind kind);
 
 #define HOOK_EVENT_ID_MAX 64 /* bytes */
 

@@ -21,6 +21,7 @@
 #include "git-ask.h"
 #include "git.h"
 #include "id.h"
+#include "identity.h"
 #include "json.h"
 #include "lock.h"
 #include "log.h"
@@ -111,6 +112,8 @@ write_registration(const struct overseer *o, struct err *err)
 	    o->state == STATE_TERMINATED ? o->exit_status : -1);
 	json_set_int(json, "until_ms", o->until_ms);
 	json_set(json, "daemon", daemon_json(o));
+	json_set(json, "repair_pane",
+	    o->repair != NULL ? repair_agent_pane(o->repair) : NULL);
 	for (int i = 0; i < OVERSEER_EVENTS; i++)
 		if (o->events[i] != NULL)
 			json_object_array_add(
@@ -433,11 +436,16 @@ static int
 find_root(struct overseer *o, struct err *err)
 {
 	const char *root = o->options->root;
+	cleanup_free char *session = NULL;
 	int r = root != NULL ? workspace_at(root, &o->workspace, err) :
 			       workspace_find(".", &o->workspace, err);
 
 	if (r == 0 && root_mark_check(&o->workspace, err) < 0)
 		r = err->code = -EBUSY; /* refused; -EPERM asks for a person */
+	if (r == 0 && identity_own(&o->workspace, &session) == 1)
+		r = err_set(err, -EBUSY,
+		    "agents may not start overseer; this is the session of %s",
+		    session);
 	return r;
 }
 

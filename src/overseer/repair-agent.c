@@ -4,13 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ancestry.h"
+#include "api.h"
 #include "buf.h"
+#include "caller.h"
 #include "clock.h"
 #include "console.h"
 #include "errtext.h"
 #include "file.h"
 #include "git-facts.h"
 #include "history.h"
+#include "hook-event.h"
+#include "identity.h"
+#include "json.h"
 #include "limit.h"
 #include "log.h"
 #include "loop.h"
@@ -346,15 +352,61 @@ launch(struct repair *r)
 	session_launch(a->session, &how);
 }
 
+struct json_object *
+repair_agent_pane(const struct repair *r)
+{
+	return json_object_get(r->agent.record.pane);
+}
+
+/* Others ask overseer.json who belongs to it. */
+static void
+on_changed(void *arg)
+{
+	struct repair *r = arg;
+	int64_t pane = json_int_or(r->agent.record.pane, "pid", 0);
+
+	if (r->agent.pane != pane)
+		overseer_register(r->overseer);
+	r->agent.pane = pane;
+}
+
+/* A worker must not report for the repair session: that would end it. */
+static int
+check_caller(const struct repair *r, struct server_call *call,
+    struct json_object *params, struct err *err)
+{
+	struct caller caller = { .door = NAME };
+	struct identity_panes panes = { 0 };
+	cleanup_free char *session = NULL;
+	struct hook_event event;
+	struct server_peer peer;
+
+	server_call_peer(call, &peer);
+	identity_add(&panes, NAME, r->agent.record.pane);
+	identity_add_all(&panes, &r->overseer->workspace);
+	caller.unknown = peer.gone ||
+	    identity_find(ANCESTRY_PROC, &r->overseer->workspace, &panes,
+		peer.pid, peer.pidfd, &session) < 0;
+	identity_release(&panes);
+	caller.session = session;
+	if (hook_event_read(params, &event, err) < 0)
+		return -EINVAL;
+	return caller_check(&caller, api_find("hook.event"), event.worker,
+	    hook_kind_is_life(event.kind), err);
+}
+
 static void
 on_call(struct server_call *call, const char *method,
     struct json_object *params, void *arg)
 {
 	struct repair *r = arg;
+	struct err err = { 0 };
 
 	if (strcmp(method, "hook.event") != 0)
 		server_fail(call, RPC_METHOD_NOT_FOUND,
 		    "only hook events are accepted here", NULL);
+	else if (check_caller(r, call, params, &err) < 0)
+		server_fail(call, API_REFUSED, err.msg, NULL);
 	else if (!session_hook(r->agent.session, call, params))
 		server_reply(call, NULL);
 }
@@ -384,6 +436,7 @@ void
 repair_agent_work(struct operation *op)
 {
 	static const struct session_events events = {
+		.changed = on_changed,
 		.turn_ended = on_turn_ended,
 		.turn_failed = on_turn_failed,
 		.exited = on_exited,

@@ -10,6 +10,7 @@
 #include "operation.h"
 #include "session.h"
 
+struct json_object;
 struct loop_timer;
 struct overseer;
 struct repair;
@@ -22,6 +23,7 @@ struct repair_agent {
 	struct session *session; /* NULL = none */
 	struct server *server; /* where its hooks report */
 	char *socket;
+	int64_t pane; /* pid of its pane, as overseer.json tells; 0 = none */
 	bool looking; /* at what it left, at the end of a turn */
 	struct server_call *call; /* the Stop that waits for that, or NULL */
 	struct loop_timer *wait;
@@ -47,6 +49,8 @@ operation_fn repair_agent_end;
 void repair_agent_rest(struct repair *r);
 /* A person is needed: write the file that says so. */
 void repair_agent_write_manual(const struct repair *r, const char *words);
+/* Its pane, for overseer.json; NULL = none. The caller owns it. */
+struct json_object *repair_agent_pane(const struct repair *r);
 /* At once, without waiting for anything. */
 void repair_agent_kill(struct repair *r);
 void repair_agent_release(struct repair *r);

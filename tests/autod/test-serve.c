@@ -203,9 +203,11 @@ START_TEST(while_it_stops)
 	assert_refused(&world, "worker.accept", "{\"worker\":\"adam\"}",
 	    API_BUSY, "is stopping");
 	ck_assert_int_eq(h.calls, 0);
-	assert_served(&world, "hook.event",
+	/* Hooks are served, but not to a person. */
+	assert_refused(&world, "hook.event",
 	    "{\"event\":\"Stop\",\"worker\":\"adam\",\"generation\":1,"
-	    "\"id\":\"1\",\"data\":{}}");
+	    "\"id\":\"1\",\"data\":{}}",
+	    API_REFUSED, "only the hooks of a worker's session");
 	floor_world_end(&world);
 }
 END_TEST

@@ -309,8 +309,8 @@ is_refused(const char *command)
 START_TEST(some_commands_are_refused_inside_a_session)
 {
 	static const char refused[] =
-	    " trust up down overseer pause resume stop nuke accept pick revert "
-	    "reset ";
+	    " init trust up down overseer pause resume stop nuke accept pick "
+	    "revert reset console ";
 	const char *const *names = commands();
 	const char *listed = e2e_llmc(NULL, "help", NULL)->out;
 
@@ -434,6 +434,20 @@ START_TEST(every_command_has_a_schema)
 }
 END_TEST
 
+static void
+assert_callers(struct json_object *callers, const struct api_method *m)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; api_caller_words[i] != NULL; i++)
+		if (m->callers & (1u << i))
+			ck_assert_str_eq(
+			    json_object_get_string(
+				json_object_array_get_idx(callers, count++)),
+			    api_caller_words[i]);
+	ck_assert_uint_eq(json_object_array_length(callers), count);
+}
+
 START_TEST(every_method_is_described)
 {
 	struct json_object *methods =
@@ -448,8 +462,7 @@ START_TEST(every_method_is_described)
 		ck_assert_str_eq(json_string_or(one, "help", ""), m->help);
 		ck_assert_int_eq(json_bool_or(one, "oneshot", false),
 		    (m->flags & API_ONESHOT) != 0);
-		ck_assert_int_eq(json_bool_or(one, "agent", false),
-		    (m->flags & API_AGENT) != 0);
+		assert_callers(json_object_object_get(one, "callers"), m);
 		ck_assert_int_eq(json_bool_or(one, "stream", false),
 		    (m->flags & API_STREAM) != 0);
 	}

@@ -108,12 +108,7 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "worker.accept worker.pick "
 	    "landing.revert "
 	    "task.add task.edit task.priority task.retry task.drop");
-	/* Nothing that lands, takes work away, spends, or stops the daemon. */
-	assert_flagged(API_AGENT,
-	    "hook.event worker.add worker.start worker.message worker.reject "
-	    "worker.rebase worker.review worker.wait landing.list task.add "
-	    "task.edit task.priority task.retry task.drop daemon.info "
-	    "events.follow");
+	assert_flagged(API_OWN, "hook.event");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
 	assert_flagged(API_STREAM, "events.follow");
 	assert_flagged(API_EARLY, "daemon.stop");
@@ -123,7 +118,7 @@ END_TEST
 START_TEST(flags_do_not_contradict_each_other)
 {
 	const unsigned all =
-	    API_ONESHOT | API_AGENT | API_STOPPING | API_STREAM | API_EARLY;
+	    API_ONESHOT | API_OWN | API_STOPPING | API_STREAM | API_EARLY;
 	/* Each of these needs a daemon that keeps running. */
 	const unsigned running = API_STOPPING | API_STREAM | API_EARLY;
 
@@ -134,6 +129,59 @@ START_TEST(flags_do_not_contradict_each_other)
 		    m->name);
 		ck_assert_msg((m->flags & running) != running, "%s", m->name);
 	}
+}
+END_TEST
+
+/* Every row, with all who may call it: p(erson), r(epair), w(orker), any
+ * (reade)R. */
+static const struct {
+	const char *method, *callers;
+} rows[] = {
+	{ "hook.event", "  w " },
+	{ "worker.add", "prw " },
+	{ "worker.nuke", "p   " },
+	{ "worker.reset", "pr  " },
+	{ "worker.start", "prw " },
+	{ "worker.pause", "p   " },
+	{ "worker.stop", "p   " },
+	{ "worker.message", "prw " },
+	{ "worker.reject", "prw " },
+	{ "worker.accept", "p   " },
+	{ "worker.rebase", "prw " },
+	{ "worker.review", "prw " },
+	{ "worker.pick", "p   " },
+	{ "worker.wait", "prwR" },
+	{ "landing.list", "prwR" },
+	{ "landing.revert", "p   " },
+	{ "task.add", "prw " },
+	{ "task.edit", "prw " },
+	{ "task.priority", "prw " },
+	{ "task.retry", "prw " },
+	{ "task.drop", "prw " },
+	{ "auto.resume", "p   " },
+	{ "daemon.info", "prwR" },
+	{ "daemon.reload", "p   " },
+	{ "daemon.patrol", "p   " },
+	{ "daemon.stop", "p   " },
+	{ "events.follow", "prwR" },
+};
+
+START_TEST(each_method_has_its_callers)
+{
+	static const unsigned callers[] = { API_PERSON, API_REPAIR, API_WORKER,
+		API_READER };
+	const struct api_method *m = api_methods;
+
+	for (size_t i = 0; i < nitems(rows); i++, m++) {
+		ck_assert_ptr_nonnull(m->name);
+		ck_assert_str_eq(m->name, rows[i].method);
+		for (size_t j = 0; j < nitems(callers); j++)
+			ck_assert_msg(((m->callers & callers[j]) != 0) ==
+				(rows[i].callers[j] != ' '),
+			    "%s: %s", m->name, api_caller_words[j]);
+	}
+	ck_assert_ptr_null(m->name);
+	ck_assert_ptr_null(api_caller_words[nitems(callers)]);
 }
 END_TEST
 
@@ -156,6 +204,7 @@ START_TEST(errors_have_the_words_of_the_command_line)
 	ck_assert_str_eq(api_error_word(start, API_STATUS), "wrong_status");
 	ck_assert_str_eq(
 	    api_error_word(api_find("worker.accept"), API_CHANGED), "changed");
+	ck_assert_str_eq(api_error_word(add, API_REFUSED), "refused");
 	ck_assert_str_eq(api_error_word(add, RPC_INVALID_PARAMS), "bad_value");
 	ck_assert_str_eq(api_error_word(add, API_FAILED), "failed");
 	ck_assert_str_eq(api_error_word(add, RPC_METHOD_NOT_FOUND), "failed");
@@ -310,7 +359,8 @@ unit_suite(void)
 		each_error_is_known_and_there_once, NULL });
 	unit_case(suite, "flags",
 	    (const TTest *[]){ flags_are_those_that_callers_rely_on,
-		flags_do_not_contradict_each_other, NULL });
+		each_method_has_its_callers, flags_do_not_contradict_each_other,
+		NULL });
 	unit_case(suite, "errors",
 	    (const TTest *[]){
 		errors_have_the_words_of_the_command_line, NULL });

@@ -24,6 +24,12 @@
 /* --- the rest of the overseer ----------------------------------------- */
 
 void
+overseer_register(struct overseer *o)
+{
+	(void)o;
+}
+
+void
 overseer_set_state(struct overseer *o, enum overseer_state state)
 {
 	o->state = state;

@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include "buf.h"
+#include "caller-find.h"
 #include "core.h"
 #include "door.h"
 #include "errtext.h"
@@ -155,13 +156,18 @@ on_call(struct server_call *call, const char *name, struct json_object *params,
 	struct serve *serve = door_core(door)->serve;
 	const struct handler *handler = find_handler(serve, name);
 	cleanup_json struct json_object *empty = json_object_new_object();
+	struct err err = { 0 };
 
 	if (params == NULL)
 		params = empty;
 	if (handler == NULL)
 		serve_refuse(
 		    call, RPC_METHOD_NOT_FOUND, "%s: no such method", name);
-	else if (serve->holding && !(handler->method->flags & API_EARLY))
+	else if (caller_find_check(door, call, handler->method, params, &err) <
+	    0) {
+		log_debug("%s", err.msg);
+		serve_refuse(call, API_REFUSED, "%s", err.msg);
+	} else if (serve->holding && !(handler->method->flags & API_EARLY))
 		hold(serve, handler, call, params);
 	else if (is_served(serve->core, handler->method, call, params))
 		handler->fn(handler->arg, call, params);

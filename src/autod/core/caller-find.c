@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+
+#include "ancestry.h"
+#include "api.h"
+#include "caller-find.h"
+#include "caller.h"
+#include "core.h"
+#include "door.h"
+#include "hook-event.h"
+#include "identity.h"
+#include "json.h"
+#include "mem.h"
+#include "worker.h"
+
+/* At a worker's socket it does not matter which other session it is. */
+static int
+find(const struct core *core, bool people, struct server_call *call,
+    char **ret_session)
+{
+	struct identity_panes panes = { 0 };
+	struct server_peer peer;
+	int r = -1;
+
+	server_call_peer(call, &peer);
+	for (size_t i = 0; i < core->state.count; i++)
+		identity_add(&panes, core->state.workers[i]->name,
+		    core->state.workers[i]->session.pane);
+	if (people)
+		identity_add_repair(&panes, core->workspace);
+	if (!peer.gone)
+		r = identity_find(ANCESTRY_PROC, core->workspace, &panes,
+		    peer.pid, peer.pidfd, ret_session);
+	identity_release(&panes);
+	return r;
+}
+
+static bool
+is_life(const struct api_method *method, struct json_object *params)
+{
+	struct hook_event event;
+
+	return (method->flags & API_OWN) &&
+	    hook_event_read(params, &event, NULL) == 0 &&
+	    hook_kind_is_life(event.kind);
+}
+
+int
+caller_find_check(const struct door *door, struct server_call *call,
+    const struct api_method *method, struct json_object *params,
+    struct err *err)
+{
+	cleanup_free char *session = NULL;
+	const struct core *core = door_core(door);
+	struct caller caller = { .door = door_worker(door) };
+
+	caller.unknown = find(core, caller.door == NULL, call, &session) < 0;
+	caller.session = session;
+	/* While no daemon runs there is no other way. */
+	if (core->options->oneshot && session != NULL &&
+	    caller_rank(&caller) == API_READER)
+		caller.door = session;
+	return caller_check(&caller, method,
+	    json_string_or(params, "worker", NULL), is_life(method, params),
+	    err);
+}

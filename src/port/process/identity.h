@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Whose process is it? An agent session's if it descends from the pane of one,
+ * as recorded; or from a process that was started with the environment of one
+ * (LLMC_AGENT, LLMC_ROOT, LLMC_WORKER), which holds before the pane is recorded
+ * and inside a pid namespace. The outermost one counts: what is below it can
+ * say what it likes.
+ */
+#ifndef IDENTITY_H
+#define IDENTITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct json_object;
+struct workspace;
+
+struct identity_pane {
+	char *name; /* of the session: "adam", "overseer" */
+	pid_t pid;
+	uint64_t start_time;
+};
+
+/* All zero is empty. */
+struct identity_panes {
+	struct identity_pane *list;
+	size_t count;
+	char *boot; /* id of this boot */
+};
+
+/* pane: as procref_to_json() makes it; anything else, and one of another boot,
+ * is left out. */
+void identity_add(
+    struct identity_panes *panes, const char *name, struct json_object *pane);
+/* The repair session's, from overseer.json. */
+void identity_add_repair(
+    struct identity_panes *panes, const struct workspace *workspace);
+/* Those and all workers', from state.json. */
+void identity_add_all(
+    struct identity_panes *panes, const struct workspace *workspace);
+void identity_release(struct identity_panes *panes);
+
+/* pidfd: -1 = none. 1: it is a session's, whose name is *ret_name, to free. 0:
+ * it is not. -ESRCH: it has ended; other negative errno: it cannot be said.
+ * proc is ANCESTRY_PROC, except in tests. */
+int identity_find(const char *proc, const struct workspace *workspace,
+    const struct identity_panes *panes, pid_t pid, int pidfd, char **ret_name);
+
+/* The same for this process, with the panes in the files of the workspace. */
+int identity_own(const struct workspace *workspace, char **ret_name);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What a process inside a worker's session may not do, whatever it says it is:
+ * real daemon, real tmux, commands that the agent runs. Each is proved beside a
+ * person, who may. */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "fleet.h"
+#include "json.h"
+#include "mem.h"
+
+/* Without what a session is told about itself. */
+#define STRANGER "env -u LLMC_AGENT -u LLMC_WORKER -u LLMC_ROOT "
+
+static int outputs;
+
+/* Run this in the session of a worker that is idle; what it prints. */
+static const char *
+inside(const char *worker, const char *command)
+{
+	const char *out = e2e_path("%s.out%d", fleet_root(), outputs++);
+
+	fleet_start(worker,
+	    e2e_path("fake: run cd '%s' && { %s; } >'%s' 2>&1; "
+		     "echo status $? >>'%s'\n",
+		fleet_root(), command, out, out));
+	fleet_wait(worker, "no_changes");
+	fleet_do("reset", worker, "--yes", NULL);
+	fleet_wait(worker, "idle");
+	return e2e_read(out);
+}
+
+static const char *
+llmc(const char *prefix, const char *words)
+{
+	return e2e_path("%s'%s' %s", prefix, e2e_llmc_path(), words);
+}
+
+START_TEST(agents_are_not_people_by_leaving_out_a_variable)
+{
+	static const char *const refused[] = { "accept adam --force",
+		"config set auto.check_command true",
+		"config unset auto.check_command", "init", "down",
+		"nuke adam --yes", "reset adam --yes", "overseer",
+		"doctor --repair --yes", "console" };
+	const char *out;
+
+	fleet_add("adam");
+	fleet_do("config", "set", "auto.check_command", "false", NULL);
+	for (size_t i = 0; i < nitems(refused); i++) {
+		out = inside("adam", llmc(STRANGER, refused[i]));
+		e2e_has(out, "this is a worker's session");
+		e2e_has(out, "status 1");
+	}
+	/* Nor by being the one who repairs. */
+	out = inside("adam", llmc("env LLMC_WORKER=overseer ", "reset adam"));
+	e2e_has(out, "this is a worker's session");
+	e2e_has(fleet_do("config", "get", "auto.check_command", NULL)->out,
+	    "false");
+	/* A person is not refused. */
+	fleet_do("config", "set", "auto.check_command", "true", NULL);
+}
+END_TEST
+
+/* The daemon itself refuses: the command does not ask whose it is. */
+START_TEST(daemon_asks_the_kernel)
+{
+	const char *out;
+
+	fleet_add("adam");
+	out = inside("adam", llmc(STRANGER, "task add 'at the people'"));
+	e2e_has(out, "task.add is refused: this is the session of adam");
+	e2e_has(out, "a person can, in a terminal outside of it");
+	e2e_lacks(fleet_do("task", "list", NULL)->out, "at the people");
+	/* At its own socket it has its own tools. */
+	out = inside("adam", llmc("", "task add 'at its own'"));
+	e2e_has(out, "status 0");
+	e2e_has(fleet_do("task", "list", NULL)->out, "at its own");
+	/* Reading is for all. */
+	e2e_has(inside("adam", llmc(STRANGER, "landing")), "status 0");
+	fleet_do("task", "add", "by a person", NULL);
+}
+END_TEST
+
+static const char *
+forged(const char *socket, const char *event, const char *worker)
+{
+	int64_t generation = json_int_or(fleet_worker(worker), "generation", 0);
+
+	return e2e_path("echo '{}' | " STRANGER
+			"'%s' hook %s --worker %s --generation %lld "
+			"--socket '%s/.llmc/%s'",
+	    e2e_llmc_path(), event, worker, (long long)generation, fleet_root(),
+	    socket);
+}
+
+START_TEST(agents_report_for_themselves_only)
+{
+	fleet_add("adam");
+	fleet_add("eve");
+	fleet_start("eve", "fake: hang\n");
+	fleet_wait("eve", "working");
+	inside("adam", forged("run/eve/sock", "Stop", "eve"));
+	ck_assert_str_eq(fleet_status("eve"), "working");
+	inside("adam", forged("run/adam/sock", "Stop", "eve"));
+	ck_assert_str_eq(fleet_status("eve"), "working");
+	inside("adam", forged("autod.sock", "Stop", "eve"));
+	ck_assert_str_eq(fleet_status("eve"), "working");
+	/* The same from a process of no session, at the people's socket. */
+	e2e_expect(
+	    e2e_sh(fleet_root(), forged("autod.sock", "Stop", "eve")), 0, NULL);
+	ck_assert_str_eq(fleet_status("eve"), "working");
+	/* The event would have ended its turn: at its socket, and by a process
+	 * that is not another session's, it does. */
+	e2e_expect(e2e_sh(fleet_root(), forged("run/eve/sock", "Stop", "eve")),
+	    0, NULL);
+	fleet_wait("eve", "no_changes");
+}
+END_TEST
+
+static void
+wait_for_file(const char *path, const char *words)
+{
+	int64_t end = clock_mono_ms() + 30000;
+
+	while (!e2e_exists(path) || strstr(e2e_read(path), words) == NULL) {
+		ck_assert_msg(clock_mono_ms() < end, "no %s", path);
+		poll(NULL, 0, 20); /* a file of another program */
+	}
+}
+
+static const char *
+autod(void)
+{
+	const char *path = e2e_llmc_path();
+
+	return e2e_path(
+	    "%.*s/../autod/autod", (int)(strrchr(path, '/') - path), path);
+}
+
+START_TEST(nor_while_no_daemon_runs)
+{
+	const char *out = e2e_path("%s.out", fleet_root());
+	const char *go = e2e_path("%s.go", fleet_root());
+	const char *request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+			      "\"worker.nuke\",\"params\":{\"worker\":"
+			      "\"adam\"}}";
+
+	fleet_add("adam");
+	e2e_write(e2e_path("%s.request", fleet_root()), request);
+	fleet_start("adam",
+	    e2e_path("fake: run while [ ! -e '%s' ]; do sleep 0.05; done; "
+		     "{ " STRANGER "'%s' nuke adam --yes; " STRANGER
+		     "'%s' --root '%s' --oneshot <'%s.request'; " STRANGER
+		     "'%s' --root '%s'; "
+		     "} >'%s' 2>&1; echo over >>'%s'\n",
+		go, e2e_llmc_path(), autod(), fleet_root(), fleet_root(),
+		autod(), fleet_root(), out, out));
+	fleet_wait("adam", "working");
+	fleet_kill(fleet_daemon_pid());
+	e2e_write(go, "");
+	wait_for_file(out, "over");
+	e2e_has(e2e_read(out), "agents may not run llmc nuke");
+	e2e_has(e2e_read(out),
+	    "worker.nuke is refused: this is the session of adam");
+	e2e_has(e2e_read(out),
+	    "agents may not start autod; this is the session of adam");
+	fleet_up();
+	fleet_wait("adam", "working,no_changes");
+}
+END_TEST
+
+/* Removed and replaced sockets are bound again; a worker's goes with it. */
+START_TEST(sockets_come_back_and_go)
+{
+	const char *dir = e2e_path("%s/.llmc/run/adam", fleet_root());
+	int64_t end = clock_mono_ms() + 30000;
+
+	fleet_add("adam");
+	e2e_expect(e2e_sh(fleet_root(),
+		       "[ \"$(stat -c %a .llmc/run/adam)\" = 700 ] && "
+		       "rm -r .llmc/run/adam"),
+	    0, NULL);
+	while (!e2e_exists(e2e_path("%s/sock", dir))) {
+		ck_assert(clock_mono_ms() < end);
+		poll(NULL, 0, 20); /* a file of another program */
+	}
+	fleet_start("adam", "fake: commit a.txt a\n");
+	fleet_wait("adam", "needs_review");
+	fleet_do("nuke", "adam", "--yes", NULL);
+	ck_assert(!e2e_exists(dir));
+}
+END_TEST
+
+static void
+begin(void)
+{
+	fleet_begin();
+	fleet_up();
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("callers");
+	const TTest *const all[] = {
+		agents_are_not_people_by_leaving_out_a_variable,
+		daemon_asks_the_kernel, agents_report_for_themselves_only,
+		nor_while_no_daemon_runs, sockets_come_back_and_go, NULL
+	};
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 120);
+		tcase_add_checked_fixture(tc, begin, fleet_end);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(s, tc);
+	}
+	return s;
+}
