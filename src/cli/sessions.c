@@ -253,7 +253,8 @@ sessions_sweep(struct cli *cli, const struct settings *settings, int *ret_ended)
 	struct question q = { 0 };
 
 	if (question_begin(cli, settings, &q) == 0) {
-		session_sweep_new(q.loop, q.tmux, on_swept, &q);
+		session_sweep_new(
+		    q.loop, q.tmux, &cli->workspace, on_swept, &q);
 		question_end(&q);
 		*ret_ended = q.ended;
 	}

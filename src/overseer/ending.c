@@ -81,7 +81,8 @@ end_sessions(struct overseer *o)
 		finish(o);
 		return;
 	}
-	o->sweep = session_sweep_new(o->loop, o->tmux, on_swept, o);
+	o->sweep =
+	    session_sweep_new(o->loop, o->tmux, &o->workspace, on_swept, o);
 	if (o->forced)
 		session_sweep_hurry(o->sweep);
 }

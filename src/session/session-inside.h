@@ -15,6 +15,7 @@
 
 struct loop_timer;
 struct loop_watch;
+struct remains;
 struct transcript;
 
 /* A caller of session_end() that waits for the end. */
@@ -52,6 +53,11 @@ struct session {
 	struct procref pane;
 	struct loop_watch *watch; /* NULL: not supported by the kernel */
 	struct loop_timer *timer;
+	struct remains *clearing; /* its process is gone, something that it
+				   * started may not be: session-clear.h */
+	void (*on_cleared)(struct session *session);
+	struct err left; /* what could not be ended; code 0 = nothing */
+	bool keeps_screen; /* nothing was running: tmux keeps what it has */
 	int64_t since_ms; /* monotonic: when the launch, or the end, began */
 	struct session_waiters waiters;
 	struct session_looks looks;
@@ -86,7 +92,9 @@ void session_tick_later(struct session *session, int64_t ms);
 void session_stop_acting(struct session *session);
 /* Forget the process, and stop watching it. */
 void session_unwatch(struct session *session);
-/* The process is gone. */
+/* The process is gone: end what it left, and report it. */
 void session_gone(struct session *session);
+/* Nothing of it is left: the rest of its end. */
+void session_end_rest(struct session *session);
 
 #endif

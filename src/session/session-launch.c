@@ -12,6 +12,7 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "session-clear.h"
 #include "session-inside.h"
 #include "session-launch.h"
 #include "session-life.h"
@@ -74,10 +75,10 @@ on_started(pid_t pid, const struct err *error, void *arg)
 	session_tick_later(s, 1);
 }
 
+/* Nothing of an earlier session works in the worktree any more. */
 static void
-on_old_gone(const struct err *err, void *arg)
+start(struct session *s)
 {
-	struct session *s = arg;
 	const char *const argv[] = { s->host->llmc, "pane", s->launcher, NULL };
 	struct tmux_session session = {
 		.name = s->name,
@@ -88,13 +89,32 @@ on_old_gone(const struct err *err, void *arg)
 		.argv = argv,
 	};
 
-	s->acting = false;
-	if (err != NULL) {
-		fail(s, SESSION_NOT_STARTED, err);
+	struct err left = s->left;
+
+	if (s->ending) {
+		session_end_rest(s);
+		return;
+	}
+	if (left.code != 0) {
+		s->acting = false;
+		fail(s, SESSION_NOT_STARTED, &left);
 		return;
 	}
 	s->acting = true;
 	tmux_start(s->host->tmux, &session, on_started, s);
+}
+
+static void
+on_old_gone(const struct err *err, void *arg)
+{
+	struct session *s = arg;
+
+	if (err != NULL) {
+		s->acting = false;
+		fail(s, SESSION_NOT_STARTED, err);
+		return;
+	}
+	session_clear_then(s, start);
 }
 
 static void

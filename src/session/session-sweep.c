@@ -96,12 +96,16 @@ session_sweep_hurry(struct session_sweep *sweep)
 }
 
 struct session_sweep *
-session_sweep_new(
-    struct loop *loop, struct tmux *tmux, session_sweep_fn *fn, void *arg)
+session_sweep_new(struct loop *loop, struct tmux *tmux,
+    const struct workspace *workspace, session_sweep_fn *fn, void *arg)
 {
 	struct session_sweep *sweep = xcalloc(1, sizeof *sweep);
 
-	sweep->host = (struct session_host){ .loop = loop, .tmux = tmux };
+	sweep->host = (struct session_host){
+		.loop = loop,
+		.tmux = tmux,
+		.workspace = workspace,
+	};
 	sweep->fn = fn;
 	sweep->arg = arg;
 	tmux_list(tmux, on_list, sweep);

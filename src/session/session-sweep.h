@@ -10,6 +10,7 @@
 
 struct loop;
 struct tmux;
+struct workspace;
 
 struct session_sweep;
 
@@ -20,8 +21,8 @@ typedef void session_sweep_fn(int ended, void *arg);
  * tmux. Only while the caller holds the daemon's lock. fn is called once, from
  * the loop or from session_sweep_hurry(); the sweep is gone then. If tmux does
  * not answer there is nothing to end. */
-struct session_sweep *session_sweep_new(
-    struct loop *loop, struct tmux *tmux, session_sweep_fn *fn, void *arg);
+struct session_sweep *session_sweep_new(struct loop *loop, struct tmux *tmux,
+    const struct workspace *workspace, session_sweep_fn *fn, void *arg);
 /* SIGKILL, now. */
 void session_sweep_hurry(struct session_sweep *sweep);
 

@@ -10,6 +10,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "server.h"
+#include "session-clear.h"
 #include "session-deliver.h"
 #include "session-inside.h"
 #include "session-life.h"
@@ -165,6 +166,7 @@ session_free(struct session *s)
 		tmux_forget(s->host->tmux, look);
 		free(look);
 	}
+	session_clear_stop(s);
 	loop_watch_free(s->watch);
 	loop_timer_free(s->timer);
 	transcript_free(s->transcript);
@@ -263,41 +265,63 @@ call_waiters(struct session *s)
 }
 
 static void
-on_killed(const struct err *err, void *arg)
+over(struct session *s)
 {
-	struct session *s = arg;
-
-	(void)err; /* the session is gone, as intended */
 	s->acting = s->ending = s->running = false;
 	call_waiters(s);
 }
 
 static void
-end_tmux_session(struct session *s)
+on_killed(const struct err *err, void *arg)
+{
+	(void)err; /* the session is gone, as intended */
+	over(arg);
+}
+
+void
+session_end_rest(struct session *s)
 {
 	session_unwatch(s);
 	s->acting = true;
-	tmux_kill(s->host->tmux, s->name, on_killed, s);
+	if (s->keeps_screen)
+		over(s);
+	else
+		tmux_kill(s->host->tmux, s->name, on_killed, s);
+}
+
+static void
+add_waiter(struct session *s, void (*fn)(void *fn_arg), void *fn_arg)
+{
+	struct session_waiter *waiter = xcalloc(1, sizeof *waiter);
+
+	waiter->fn = fn;
+	waiter->arg = fn_arg;
+	TAILQ_INSERT_TAIL(&s->waiters, waiter, entry);
+}
+
+void
+session_clear(struct session *s, void (*fn)(void *fn_arg), void *fn_arg)
+{
+	add_waiter(s, fn, fn_arg);
+	s->ending = s->keeps_screen = true;
+	session_clear_then(s, session_end_rest);
 }
 
 void
 session_end(struct session *s, void (*fn)(void *fn_arg), void *fn_arg)
 {
-	struct session_waiter *waiter;
-
-	if (fn != NULL) {
-		waiter = xcalloc(1, sizeof *waiter);
-		waiter->fn = fn;
-		waiter->arg = fn_arg;
-		TAILQ_INSERT_TAIL(&s->waiters, waiter, entry);
-	}
+	if (fn != NULL)
+		add_waiter(s, fn, fn_arg);
+	s->keeps_screen = false;
 	if (s->ending)
 		return;
 	session_stop_acting(s);
 	s->ending = true;
 	s->since_ms = clock_mono_ms();
+	if (s->clearing != NULL)
+		return; /* its process is gone already */
 	if (procref_signal(&s->pane, SIGTERM) < 0) {
-		end_tmux_session(s);
+		session_clear_then(s, session_end_rest);
 		return;
 	}
 	procref_signal(&s->pane, SIGCONT); /* a stopped process does not act on
@@ -316,6 +340,7 @@ void
 session_kill(struct session *s)
 {
 	session_stop_acting(s);
+	session_clear_stop(s);
 	drop_waiters(s);
 	procref_signal(&s->pane, SIGKILL);
 	tmux_kill(s->host->tmux, s->name, on_kill_sent, NULL);
@@ -323,27 +348,38 @@ session_kill(struct session *s)
 	session_unwatch(s);
 }
 
-void
-session_gone(struct session *s)
+static void
+on_cleared(struct session *s)
 {
 	bool early = !s->reported;
+	struct err left = s->left;
 
-	s->record->open_tools = 0;
 	if (s->ending) {
-		end_tmux_session(s);
+		session_end_rest(s);
 		return;
 	}
 	log_debug("%s: the agent exited on its own", s->worker);
-	session_stop_acting(s);
 	s->running = false;
 	session_unwatch(s);
-	s->events.exited(s->arg, early);
+	if (left.code != 0)
+		s->events.trouble(s->arg, SESSION_LEFT, &left);
+	else
+		s->events.exited(s->arg, early);
+}
+
+void
+session_gone(struct session *s)
+{
+	s->record->open_tools = 0;
+	session_stop_acting(s);
+	loop_watch_free(take_ptr(&s->watch));
+	session_clear_then(s, on_cleared);
 }
 
 void
 session_check(struct session *s)
 {
-	if (s->pane.pid != 0 && !procref_alive(&s->pane))
+	if (s->clearing == NULL && s->pane.pid != 0 && !procref_alive(&s->pane))
 		session_gone(s);
 }
 
@@ -369,6 +405,8 @@ session_tick(void *arg)
 {
 	struct session *s = arg;
 
+	if (s->clearing != NULL)
+		return;
 	switch (session_phase(s)) {
 	case SESSION_ENDING:
 		tick_ending(s);

@@ -54,6 +54,8 @@ enum session_trouble {
 			     * once per launch */
 	SESSION_UNDELIVERED, /* it does not accept its prompt; it is still
 			      * running, the prompt is parked again */
+	SESSION_LEFT, /* it has ended, but not everything that it started:
+		       * err says what; instead of `exited` */
 	SESSION_TROUBLE_COUNT
 };
 
@@ -107,7 +109,8 @@ struct session_events {
 	/* Its conversation is over or its process has ended, and its transcript
 	 * is about to get its last lines: it belongs to the callee now. */
 	void (*left)(void *arg, struct transcript *transcript);
-	/* It exited by itself. early: before its SessionStart. */
+	/* It exited by itself, and nothing that it started is left. early:
+	 * before its SessionStart. */
 	void (*exited)(void *arg, bool early);
 	void (*trouble)(
 	    void *arg, enum session_trouble trouble, const struct err *err);
@@ -138,7 +141,7 @@ const char *session_name(const struct session *session); /* "llmc-adam" */
 
 /* Begin: the record gets a new generation (and, unless it resumes, a new id and
  * no transcript) and is saved; then a left-over session of that name is ended
- * and this one started. Only in SESSION_NONE. */
+ * with everything it started, and this one started. Only in SESSION_NONE. */
 void
 session_launch(struct session *session, const struct session_launch *launch);
 
@@ -161,13 +164,21 @@ bool session_confirm(struct session *session);
 /* Press Escape, once the record is saved: no turn runs, no tool is open. */
 void session_interrupt(struct session *session);
 
-/* End it: SIGTERM, a grace period, SIGKILL, then the tmux session is removed.
- * fn (may be NULL) is called when it is gone, from the loop, or immediately if
- * there is nothing to end. If called again while it ends, every fn is
- * called. */
+/* End it: SIGTERM, a grace period, SIGKILL; then what it started, and the tmux
+ * session is removed. fn (may be NULL) is called when all is gone, from the
+ * loop, or immediately if there is nothing to end. If called again while it
+ * ends, every fn is called. See session_left(). */
 void
 session_end(struct session *session, void (*fn)(void *fn_arg), void *fn_arg);
-/* The same without waiting: SIGKILL now. No callback is called, not even those
+/* End what an earlier process of this session left; the last screen stays in
+ * tmux. Only in SESSION_NONE; the phase is SESSION_ENDING until fn is called,
+ * from the loop or immediately. See session_left(). */
+void
+session_clear(struct session *session, void (*fn)(void *fn_arg), void *fn_arg);
+/* What could not be ended by the last attempt, in words for a person; NULL if
+ * nothing is left. */
+const struct err *session_left(const struct session *session);
+/* End it without waiting: SIGKILL now. No callback is called, not even those
  * that wait for its end. */
 void session_kill(struct session *session);
 

@@ -297,6 +297,20 @@ session_end(struct session *s, void (*fn)(void *arg), void *arg)
 }
 
 void
+session_clear(struct session *s, void (*fn)(void *arg), void *arg)
+{
+	(void)s;
+	fn(arg);
+}
+
+const struct err *
+session_left(const struct session *s)
+{
+	(void)s;
+	return NULL;
+}
+
+void
 session_kill(struct session *s)
 {
 	loop_timer_free(take_ptr(&s->end));

@@ -116,6 +116,7 @@ on_trouble(void *arg, enum session_trouble trouble, const struct err *err)
 		[SESSION_ENDED_AT_ONCE] = "ended-at-once",
 		[SESSION_UNREPORTED] = "unreported",
 		[SESSION_UNDELIVERED] = "undelivered",
+		[SESSION_LEFT] = "left",
 	};
 
 	ck_assert_ptr_nonnull(err);

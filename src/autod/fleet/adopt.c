@@ -16,6 +16,7 @@
 #include "mem.h"
 #include "op-start.h"
 #include "persist.h"
+#include "session.h"
 #include "tmux.h"
 
 /* Its session is gone: what to do next depends on what it was doing. */
@@ -39,6 +40,27 @@ lost_session(struct agent *agent)
 	persist_changed(agent->core);
 }
 
+static void on_drained(void *arg);
+
+static void
+on_cleared(void *arg)
+{
+	struct fleet *fleet = arg;
+
+	/* Hooks that fired while no daemon was running. */
+	if (--fleet->clearing == 0 && !fleet->core->stopping)
+		hooks_drain_then(fleet->hooks, on_drained, fleet);
+}
+
+/* What it started may have survived it, and would go on in the worktree. */
+static void
+lose(struct agent *agent)
+{
+	lost_session(agent);
+	agent->fleet->clearing++;
+	session_clear(agent->session, on_cleared, agent->fleet);
+}
+
 static void
 adopt_one(struct agent *agent, const struct tmux_info *found)
 {
@@ -50,7 +72,7 @@ adopt_one(struct agent *agent, const struct tmux_info *found)
 		    &(struct event){
 			.kind = EVENT_ADOPTED, .worker = agent->worker->name });
 	else
-		lost_session(agent);
+		lose(agent);
 }
 
 /* Continue what was in progress when the last daemon ended; landings are
@@ -60,6 +82,10 @@ recover(struct agent *agent)
 {
 	struct worker *w = agent->worker;
 
+	if (session_left(agent->session) != NULL) {
+		agent_give_up(agent, session_left(agent->session)->msg);
+		return;
+	}
 	if (w->status == WORKER_STARTING && w->session.step == PROMPT_NONE &&
 	    w->prompt != NULL)
 		op_start(agent, NULL);
@@ -105,11 +131,11 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 			.class = "tmux", .status = -1, .reason = err->msg });
 		return;
 	}
+	fleet->clearing = 1;
 	for (size_t i = 0; i < fleet->count; i++)
 		adopt_one(fleet->agents[i],
 		    find(list, count, session_name(fleet->agents[i]->session)));
-	/* Hooks that fired while no daemon was running. */
-	hooks_drain_then(fleet->hooks, on_drained, fleet);
+	on_cleared(fleet);
 }
 
 void

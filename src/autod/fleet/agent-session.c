@@ -327,6 +327,9 @@ on_trouble(void *arg, enum session_trouble trouble, const struct err *err)
 	case SESSION_UNDELIVERED:
 		on_undelivered(agent, err);
 		break;
+	case SESSION_LEFT:
+		agent_give_up(agent, err->msg);
+		break;
 	case SESSION_TROUBLE_COUNT:
 		break;
 	}

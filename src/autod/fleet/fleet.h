@@ -67,6 +67,7 @@ struct fleet {
 	size_t count;
 	bool sessions_unknown; /* tmux failed at the start: the next daemon
 				* adopts the sessions */
+	size_t clearing; /* lost sessions that something may be left of */
 	const struct fleet_policy *policy; /* never NULL */
 	void *policy_arg;
 	struct session_host host;

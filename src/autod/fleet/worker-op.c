@@ -62,12 +62,21 @@ worker_op_write(struct operation *op)
 	persist_then(w->agent->core, w, operation_on_over, operation_await(op));
 }
 
+/* Not while a process of the session may still write into the worktree. */
+static void
+on_session_ended(void *arg)
+{
+	struct worker_op *w = arg;
+
+	operation_on_done(session_left(w->agent->session), arg);
+}
+
 void
 worker_op_end_session(struct operation *op)
 {
 	struct worker_op *w = (struct worker_op *)op;
 
-	session_end(w->agent->session, operation_on_over, operation_await(op));
+	session_end(w->agent->session, on_session_ended, operation_await(op));
 }
 
 static void
