@@ -169,8 +169,8 @@ fake_start(void *arg)
 static bool
 fake_find_transcript(struct fake *fake)
 {
-	cleanup_free char *pattern = xasprintf("%s/.claude/projects/*/%s.jsonl",
-	    fake->options.home, fake->session);
+	cleanup_free char *pattern = xasprintf(
+	    "%s/projects/*/%s.jsonl", fake->options.folder, fake->session);
 	glob_t found;
 	bool exists;
 

@@ -163,8 +163,7 @@ fake_hooks_load(struct fake *fake)
 		fake_hooks_file(fake, fake->cwd, given);
 	}
 	if (strstr(sources, "user") != NULL)
-		fake_hooks_file(
-		    fake, fake->options.home, ".claude/settings.json");
+		fake_hooks_file(fake, fake->options.folder, "settings.json");
 	if (strstr(sources, "project") != NULL)
 		fake_hooks_file(fake, fake->cwd, ".claude/settings.json");
 	if (strstr(sources, "local") != NULL)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,11 +91,18 @@ void
 fake_options_read(struct fake_options *options, int argc, char **argv)
 {
 	const char *home = getenv("HOME");
+	const char *set = getenv("CLAUDE_CONFIG_DIR");
+	static char folder[PATH_MAX];
 
+	if (set != NULL && set[0] != '\0')
+		snprintf(folder, sizeof folder, "%s", set);
+	else
+		snprintf(folder, sizeof folder, "%s/.claude",
+		    home != NULL ? home : "");
 	*options = (struct fake_options){
 		.model = FAKE_MODEL,
 		.mode = "auto",
-		.home = home != NULL ? home : "/",
+		.folder = folder,
 		.log = getenv("FAKE_CLAUDE_LOG"),
 		.more = getenv("FAKE_CLAUDE_MORE"),
 		.start_ms = fake_env_int("FAKE_CLAUDE_START_MS", 0),

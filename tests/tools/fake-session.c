@@ -21,7 +21,7 @@ fake_project_dir(const struct fake *fake)
 	for (char *c = name; *c != '\0'; c++)
 		if (!isalnum((unsigned char)*c))
 			*c = '-';
-	return xasprintf("%s/.claude/projects/%s", fake->options.home, name);
+	return xasprintf("%s/projects/%s", fake->options.folder, name);
 }
 
 void
@@ -100,8 +100,7 @@ void
 fake_status(struct fake *fake, const char *status, const char *waiting)
 {
 	cleanup_json struct json_object *json = json_object_new_object();
-	cleanup_free char *dir =
-	    file_join(fake->options.home, ".claude/sessions");
+	cleanup_free char *dir = file_join(fake->options.folder, "sessions");
 	cleanup_free char *born = NULL;
 	struct procref self = PROCREF_INIT;
 

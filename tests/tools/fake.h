@@ -53,7 +53,7 @@ struct fake_options {
 	const char *sources; /* --setting-sources, NULL = all */
 	bool bash_allowed; /* --allowedTools has Bash */
 	bool version;
-	const char *home;
+	const char *folder; /* CLAUDE_CONFIG_DIR, or ~/.claude */
 	const char *log; /* FAKE_CLAUDE_LOG */
 	const char *more; /* FAKE_CLAUDE_MORE: a file of steps that are added to
 			   * every prompt, NULL = none */

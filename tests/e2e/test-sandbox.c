@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Workers in a sandbox, with the fake agent. What gets out of one is tried in
+ * test-doctor-box.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fleet.h"
+#include "mem.h"
+
+static void
+need_bwrap(void)
+{
+	if (e2e_sh(unit_scratch(),
+		"bwrap --unshare-user --unshare-pid --ro-bind / / "
+		"--proc /proc true >/dev/null 2>&1 && echo works")
+		->out[0] == '\0')
+		unit_skip("bubblewrap cannot make a box here");
+}
+
+static void
+set_up(const char *mode)
+{
+	e2e_env("ANTHROPIC_API_KEY=sk-in-a-test");
+	e2e_env("CLAUDE_CODE_OAUTH_TOKEN=token-in-a-test");
+	e2e_env("A_SECRET=of-the-user");
+	fleet_begin();
+	e2e_write(fleet_prompt_log(), "");
+	fleet_do("config", "set", "defaults.sandbox", mode, NULL);
+	fleet_do("config", "set", "defaults.sandbox_write",
+	    e2e_path("[\"%s\"]", fleet_prompt_log()), NULL);
+	fleet_do("config", "set", "defaults.sandbox_env",
+	    "[\"FAKE_CLAUDE_LOG\"]", NULL);
+	e2e_write(e2e_path("%s/home/secret", unit_scratch()), "private\n");
+}
+
+static void
+begin(void)
+{
+	set_up("worktree");
+	fleet_up();
+}
+
+static void
+begin_alone(void)
+{
+	set_up("worktree");
+}
+
+static const char *
+reason(const char *worker)
+{
+	struct json_object *record = fleet_worker(worker);
+	const char *words =
+	    e2e_path("%s", json_string_or(record, "reason", ""));
+
+	json_object_put(record);
+	return words;
+}
+
+static const char *
+transcript(const char *worker)
+{
+	struct json_object *record = fleet_worker(worker);
+	const char *path;
+
+	path = e2e_path("%s", json_string_or(record, "transcript", ""));
+	json_object_put(record);
+	return path;
+}
+
+START_TEST(work_done_in_a_sandbox_lands)
+{
+	need_bwrap();
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit a.txt boxed");
+	fleet_wait("adam", "needs_review");
+	fleet_do("accept", "adam", NULL);
+	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_root())), "boxed");
+	e2e_git(fleet_root(), "fsck", "--no-progress", NULL);
+}
+END_TEST
+
+/* The agent writes what it sees into its worktree. */
+START_TEST(an_agent_sees_its_login_and_not_its_users_home)
+{
+	const char *seen;
+
+	need_bwrap();
+	fleet_add("adam");
+	fleet_start("adam",
+	    e2e_path("fake: run { echo key=$ANTHROPIC_API_KEY; "
+		     "echo token=$CLAUDE_CODE_OAUTH_TOKEN; "
+		     "echo secret=$A_SECRET; echo tmux=$TMUX; "
+		     "echo home=$(cat ~/secret 2>&1); "
+		     "echo root=$(ls '%s' 2>&1); "
+		     "echo pids=$(ls /proc | grep -c '^[0-9]'); } >seen.txt",
+		fleet_root()));
+	fleet_wait("adam", "needs_review,no_changes");
+	seen = e2e_read(e2e_path("%s/seen.txt", fleet_worktree("adam")));
+	e2e_has(seen, "key=sk-in-a-test\n");
+	e2e_has(seen, "token=token-in-a-test\n");
+	e2e_has(seen, "secret=\n");
+	e2e_has(seen, "tmux=\n");
+	e2e_lacks(seen, "private");
+	e2e_lacks(seen, "README");
+}
+END_TEST
+
+START_TEST(a_conversation_is_kept_in_the_sandbox_and_resumed)
+{
+	int before;
+
+	need_bwrap();
+	fleet_add("adam");
+	e2e_has(transcript("adam"), "/.llmc/box/adam/claude/projects/");
+	fleet_start("adam", "fake: run echo 1 >one.txt");
+	fleet_wait("adam", "needs_review,no_changes");
+	ck_assert(e2e_exists(transcript("adam")));
+	before = fleet_agent_pid("adam");
+	fleet_kill(before);
+	fleet_next_agent_pid("adam", before);
+	fleet_wait("adam", "needs_review,no_changes");
+	fleet_do("message", "adam", "fake: run echo 2 >two.txt", NULL);
+	fleet_wait_prompt("two.txt");
+	fleet_wait("adam", "needs_review,no_changes");
+	ck_assert(e2e_exists(e2e_path("%s/two.txt", fleet_worktree("adam"))));
+}
+END_TEST
+
+/* What was set up is kept; the session is another one. */
+START_TEST(a_changed_sandbox_restarts_the_session)
+{
+	int before;
+
+	need_bwrap();
+	fleet_add("adam");
+	before = fleet_agent_pid("adam");
+	fleet_do("config", "set", "defaults.sandbox", "off", NULL);
+	fleet_start("adam", "fake: run echo 1 >one.txt");
+	fleet_next_agent_pid("adam", before);
+	fleet_wait("adam", "needs_review,no_changes");
+	ck_assert(e2e_exists(transcript("adam")));
+	e2e_lacks(transcript("adam"), "/.llmc/box/");
+}
+END_TEST
+
+START_TEST(without_bubblewrap_a_worker_waits_and_says_so)
+{
+	e2e_env("LLMC_BWRAP=/nonexistent/bwrap");
+	e2e_has(e2e_llmc(fleet_root(), "up", "--check", NULL)->out,
+	    "the package bubblewrap");
+	fleet_up();
+	fleet_do("add", "adam", NULL);
+	fleet_wait("adam", "paused");
+	e2e_has(reason("adam"), "install the package bubblewrap");
+	e2e_has(reason("adam"), "llmc doctor --sandbox");
+	/* Never silently off; off only because the user says so. */
+	fleet_do("config", "set", "defaults.sandbox", "off", NULL);
+	fleet_wait("adam", "idle");
+}
+END_TEST
+
+/* bubblewrap is there, but cannot make a box. */
+START_TEST(a_worker_goes_on_when_its_sandbox_can_be_made)
+{
+	const char *broken = e2e_path("%s/bwrap", unit_scratch());
+
+	need_bwrap();
+	e2e_script(broken,
+	    "#!/bin/sh\necho \"bwrap: Can't mount proc on "
+	    "/newroot/proc: Operation not permitted\" >&2\nexit 1\n");
+	e2e_env(e2e_path("LLMC_BWRAP=%s", broken));
+	fleet_up();
+	fleet_do("add", "adam", NULL);
+	fleet_wait("adam", "paused");
+	e2e_has(reason("adam"), "this container hides parts of /proc");
+	e2e_script(broken, "#!/bin/sh\nexec bwrap \"$@\"\n");
+	fleet_wait("adam", "idle");
+}
+END_TEST
+
+START_TEST(a_required_sandbox_is_never_left_out)
+{
+	fleet_do("config", "set", "defaults.sandbox", "off", NULL);
+	fleet_do("config", "set", "auto.sandbox_required", "true", NULL);
+	e2e_has(e2e_llmc(fleet_root(), "up", "--check", NULL)->out,
+	    "auto.sandbox_required is set");
+	fleet_up();
+	fleet_do("add", "adam", NULL);
+	fleet_wait("adam", "paused");
+	e2e_has(reason("adam"), "llmc config set defaults.sandbox worktree");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("sandbox");
+	TCase *tc;
+
+	tc = tcase_create("daemon");
+	tcase_set_timeout(tc, 90);
+	tcase_add_checked_fixture(tc, begin, fleet_end);
+	tcase_add_test(tc, work_done_in_a_sandbox_lands);
+	tcase_add_test(tc, an_agent_sees_its_login_and_not_its_users_home);
+	tcase_add_test(tc, a_conversation_is_kept_in_the_sandbox_and_resumed);
+	tcase_add_test(tc, a_changed_sandbox_restarts_the_session);
+	suite_add_tcase(s, tc);
+
+	tc = tcase_create("alone");
+	tcase_set_timeout(tc, 90);
+	tcase_add_checked_fixture(tc, begin_alone, fleet_end);
+	tcase_add_test(tc, without_bubblewrap_a_worker_waits_and_says_so);
+	tcase_add_test(tc, a_worker_goes_on_when_its_sandbox_can_be_made);
+	tcase_add_test(tc, a_required_sandbox_is_never_left_out);
+	suite_add_tcase(s, tc);
+	return s;
+}
