@@ -33,6 +33,7 @@ command cppcheck     cppcheck
 command mandoc       mandoc
 command shellcheck   shellcheck
 command valgrind     valgrind
+command bwrap        bubblewrap
 command git-lfs      git-lfs
 command npm          npm
 runtime asan         libclang-rt-dev
@@ -114,7 +115,11 @@ need() { # table
 }
 
 case ${1:-build} in
-build) need "$build" ;;
+build)
+	need "$build"
+	have command bwrap || echo "deps.sh: for workers in a sandbox, also:" \
+		"apt-get install bubblewrap"
+	;;
 lint)
 	need "$build"
 	need "$lint"

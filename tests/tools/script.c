@@ -20,6 +20,7 @@ static const char *const script_verbs[] = {
 	[SCRIPT_CRASH] = "crash",
 	[SCRIPT_EXIT] = "exit",
 	[SCRIPT_FAIL] = "fail",
+	[SCRIPT_FILE] = "file",
 	[SCRIPT_HANG] = "hang",
 	[SCRIPT_IGNORE_ENTER] = "ignore-enter",
 	[SCRIPT_LIMIT] = "limit",
@@ -179,6 +180,11 @@ script_tool(struct script_action *action, const struct script_step *step)
 		buf_adds(out, "true");
 		buf_adds(&action->text, step->rest);
 		action->agent = true;
+		break;
+	case SCRIPT_FILE:
+		buf_adds(out, "true");
+		buf_adds(&action->text, step->rest);
+		action->file = true;
 		break;
 	case SCRIPT_COMMIT:
 		script_write_command(out, step->rest, true);

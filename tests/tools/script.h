@@ -10,7 +10,8 @@
  *   commit FILE TEXT     write TEXT into FILE and commit it
  *   commits N            N commits, one file each
  *   write FILE TEXT      write TEXT into FILE and leave it uncommitted
- *   run COMMAND          any shell command
+ *   file PATH            the tool Write creates the file (only the real
+ * program; the fake one runs nothing) run COMMAND          any shell command
  *   resolve [ours]       finish a rebase with the worker's side of conflicts
  *   crash                the agent is killed
  *   say TEXT             before a tool: a message; as the last step: the answer
@@ -46,6 +47,7 @@ enum script_verb {
 	SCRIPT_CRASH,
 	SCRIPT_EXIT,
 	SCRIPT_FAIL,
+	SCRIPT_FILE,
 	SCRIPT_HANG,
 	SCRIPT_IGNORE_ENTER,
 	SCRIPT_LIMIT,
@@ -95,6 +97,7 @@ struct script_action {
 	int64_t number;
 	int status;
 	bool agent; /* the tool is a subagent, `text` its prompt */
+	bool file; /* the tool is Write, `text` the path */
 	bool background; /* the tool is left running */
 	bool permission; /* ask for permission first */
 	bool hard; /* a hang that ignores SIGTERM */

@@ -213,7 +213,15 @@ stub_usage(const int64_t tokens[STUB_TOKENS])
 	return usage;
 }
 
-/* A command for the shell, or a task for a subagent. */
+static const char *
+stub_tool_name(const struct script_action *action)
+{
+	if (action->agent)
+		return "Agent";
+	return action->file ? "Write" : "Bash";
+}
+
+/* A command for the shell, a task for a subagent, or a file. */
 static void
 stub_tool(const struct script_action *action, struct json_object *block)
 {
@@ -223,13 +231,17 @@ stub_tool(const struct script_action *action, struct json_object *block)
 		json_set_string(input, "prompt", action->text.data);
 		json_set_string(input, "subagent_type", "general-purpose");
 		json_set_string(input, "model", "haiku");
+	} else if (action->file) {
+		json_set_string(input, "file_path", action->text.data);
+		json_set_string(input, "content", "escaped\n");
 	} else {
 		json_set_string(input, "command", action->command.data);
 	}
-	json_set_string(input, "description", "scripted by the test");
+	if (!action->file)
+		json_set_string(input, "description", "scripted by the test");
 	if (action->background)
 		json_set_bool(input, "run_in_background", true);
-	json_set_string(block, "name", action->agent ? "Agent" : "Bash");
+	json_set_string(block, "name", stub_tool_name(action));
 	json_set(block, "input", input);
 }
 
