@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc proxy FILE SOCKET -- PROGRAM ARG...: the proxy of one box, and the
- * program (bwrap) that makes the box. */
+/* llmc proxy FILE WORKER SOCKET -- PROGRAM ARG...: the proxy of one box, and
+ * the program (bwrap) that makes the box. */
 #include <stdlib.h>
 
 #include "commands.h"
@@ -14,11 +14,12 @@ static int
 proxy_main(struct cli *cli, const struct cli_args *args)
 {
 	struct outside outside = { .hosts = args->list[0],
-		.socket = args->list[1] };
+		.worker = args->list[1],
+		.socket = args->list[2] };
 	cleanup_strv char **argv = NULL;
 	struct err err = { 0 };
 
-	for (int i = 2; i < args->count; i++)
+	for (int i = 3; i < args->count; i++)
 		strv_add(&argv, args->list[i]);
 	outside_exec(&outside, argv, &err);
 	return cli_fail_err(cli, "failed", &err);
@@ -26,14 +27,14 @@ proxy_main(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_proxy = {
 	.name = "proxy",
-	.usage = "FILE SOCKET -- PROGRAM [ARG ...]",
+	.usage = "FILE WORKER SOCKET -- PROGRAM [ARG ...]",
 	.summary = "start a sandbox's proxy, and its program (internal)",
 	.help = "Starts the proxy of a worker whose sandbox is strict, then "
 		"becomes PROGRAM, which\nmakes the box and runs llmc inside in "
 		"it. The proxy allows the hosts in FILE, tells\nSOCKET of "
 		"others, and ends with PROGRAM.\n",
 	.hidden = true,
-	.min_args = 3,
+	.min_args = 4,
 	.max_args = 65536,
 	.shape = &(const struct shape_field){ .type = SHAPE_ANY },
 	.run = proxy_main,

@@ -121,6 +121,24 @@ static const struct shape hook_params = {
 	.open = true,
 };
 
+static const struct shape refused_params = {
+	.fields =
+	    FIELDS{
+		WORKER,
+		{ .name = "host",
+		    .type = SHAPE_STRING,
+		    .min = 1,
+		    .max = 253,
+		    .help = "that sandbox_hosts does not have" },
+		{ .name = "port",
+		    .type = SHAPE_INT,
+		    .min = 1,
+		    .max = 65535,
+		    .help = "of it" },
+		END,
+	    },
+};
+
 /* --- results --------------------------------------------------------- */
 
 static const struct shape nothing = {
@@ -460,6 +478,10 @@ const struct api_method api_methods[] = {
 	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",
 	    API_STREAM, ALL, &no_params, &api_event_record, ERRORS{ 0 } },
+	{ "sandbox.refused",
+	    "report a host that a worker's sandbox did not let it reach",
+	    API_OWN, API_WORKER, &refused_params, &nothing_result,
+	    ERRORS{ 0 } },
 	{ NULL, NULL, 0, 0, NULL, NULL, NULL },
 };
 

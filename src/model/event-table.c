@@ -128,6 +128,12 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .fields = "worker reason",
 	    .notice = NOTICE_WORKER,
 	    .by_hand = true },
+	[EVENT_HOST_REFUSED] = { .name = "host_refused",
+	    .level = INFO,
+	    .text = "{worker} asked for {text}, which is not in sandbox_hosts",
+	    .words = "{worker_name} asked for {text}, which is not in "
+		     "sandbox_hosts",
+	    .fields = "worker text" },
 	[EVENT_TURN_END_FAILED] = { .level = INFO,
 	    .text = "{worker}: what its turn has left cannot be read: {reason}",
 	    .fields = "worker reason",

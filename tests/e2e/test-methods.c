@@ -272,6 +272,8 @@ call_worker_methods(void)
 	must("hook.event",
 	    "{\"event\":\"Stop\",\"worker\":\"adam\",\"generation\":99,"
 	    "\"id\":\"1\",\"data\":{}}");
+	must("sandbox.refused",
+	    "{\"worker\":\"adam\",\"host\":\"a.example\",\"port\":443}");
 	must("worker.pause", ADAM);
 	must("worker.stop", ADAM);
 	must("worker.nuke", ADAM);

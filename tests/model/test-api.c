@@ -108,7 +108,7 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "worker.accept worker.pick "
 	    "landing.revert "
 	    "task.add task.edit task.priority task.retry task.drop");
-	assert_flagged(API_OWN, "hook.event");
+	assert_flagged(API_OWN, "hook.event sandbox.refused");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
 	assert_flagged(API_STREAM, "events.follow");
 	assert_flagged(API_EARLY, "daemon.stop");
@@ -164,6 +164,7 @@ static const struct {
 	{ "daemon.patrol", "p   " },
 	{ "daemon.stop", "p   " },
 	{ "events.follow", "prwR" },
+	{ "sandbox.refused", "  w " },
 };
 
 START_TEST(each_method_has_its_callers)

@@ -26,8 +26,8 @@ run_boxed(const char *script, int *ret_status)
 {
 	cleanup_strv char **argv = NULL;
 	const char *llmc = getenv("LLMC_BIN");
-	const char *const before[] = { llmc, "proxy", unit_path("hosts"), "",
-		"--", NULL };
+	const char *const before[] = { llmc, "proxy", unit_path("hosts"), "ann",
+		"", "--", NULL };
 	const char *const after[] = { llmc, "inside", "--", "sh", "-c", script,
 		NULL };
 	struct child_spec spec = { .merge_stderr = true };

@@ -8,6 +8,7 @@
 #include "buf.h"
 #include "hold.h"
 #include "hooks.h"
+#include "hosts.h"
 #include "json.h"
 #include "launch-block.h"
 #include "mem.h"
@@ -213,6 +214,7 @@ fleet_new(struct core *core)
 	for (size_t i = 0; i < core->state.count; i++)
 		agent_new(fleet, core->state.workers[i]);
 	fleet->block = launch_block_new(fleet);
+	fleet->hosts = hosts_new(fleet);
 	fleet->patrol = patrol_new(fleet);
 	fleet->waiters = waiters_new(fleet);
 	fleet->starts = start_queue_new(fleet);
@@ -236,6 +238,7 @@ fleet_free(struct fleet *fleet)
 	start_queue_free(fleet->starts);
 	waiters_free(fleet->waiters);
 	patrol_free(fleet->patrol);
+	hosts_free(fleet->hosts);
 	launch_block_free(fleet->block);
 	hooks_free(fleet->hooks);
 	while ((m = fleet->methods) != NULL) {

@@ -20,6 +20,7 @@ struct fleet;
 struct fleet_method;
 struct hold;
 struct hooks;
+struct hosts;
 struct launch_block;
 struct patrol;
 struct start_queue;
@@ -75,6 +76,7 @@ struct fleet {
 	struct start_queue *starts;
 	struct waiters *waiters;
 	struct hooks *hooks;
+	struct hosts *hosts;
 	struct launch_block *block;
 	struct patrol *patrol;
 	struct fleet_method *methods;

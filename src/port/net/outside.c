@@ -103,7 +103,7 @@ serve(const struct outside *outside, int channel)
 	proxy = proxy_new(loop, listener, &options, NULL);
 	if (proxy == NULL)
 		return 1;
-	serving.refusals = refusals_new(outside->socket);
+	serving.refusals = refusals_new(outside->worker, outside->socket);
 	if (send(channel, "k", 1, MSG_NOSIGNAL) != 1)
 		return 1;
 	fd_close(channel);

@@ -19,6 +19,7 @@ struct err;
 struct outside {
 	const char *hosts; /* file of rules, one a line; read again when it
 			    * changes; its writer is the daemon */
+	const char *worker;
 	const char *socket; /* where to tell of hosts that were refused: the
 			     * worker's socket; "" = nowhere */
 };

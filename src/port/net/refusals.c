@@ -19,17 +19,18 @@ struct told {
 };
 
 struct refusals {
-	char *socket;
+	char *worker, *socket;
 	struct told list[REFUSALS_KEPT];
 	int64_t minute_ms; /* when the running minute began */
 	int in_minute;
 };
 
 struct refusals *
-refusals_new(const char *socket)
+refusals_new(const char *worker, const char *socket)
 {
 	struct refusals *refusals = xcalloc(1, sizeof *refusals);
 
+	refusals->worker = xstrdup(worker);
 	refusals->socket = xstrdup(socket);
 	return refusals;
 }
@@ -39,6 +40,7 @@ refusals_free(struct refusals *refusals)
 {
 	if (refusals == NULL)
 		return;
+	free(refusals->worker);
 	free(refusals->socket);
 	free(refusals);
 }
@@ -85,6 +87,7 @@ refusals_add(struct refusals *refusals, const struct proxy_target *target)
 	    !has_time(refusals, now))
 		return;
 	params = json_object_new_object();
+	json_set_string(params, "worker", refusals->worker);
 	json_object_object_add(
 	    params, "host", json_object_new_string(target->host));
 	json_object_object_add(

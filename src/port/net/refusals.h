@@ -18,7 +18,7 @@ struct refusals;
 #define REFUSALS_METHOD    "sandbox.refused"
 
 /* socket is "" if nobody is to be told. */
-struct refusals *refusals_new(const char *socket);
+struct refusals *refusals_new(const char *worker, const char *socket);
 void refusals_free(struct refusals *refusals);
 
 /* May wait for a moment for a daemon that is busy; one that is not there is not

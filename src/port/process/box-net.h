@@ -21,6 +21,9 @@ struct box_net {
 int box_net_prepare(const struct workspace *workspace, const char *name,
     const char *llmc, const char *const *hosts, bool tell,
     struct box_net *ret_net, struct err *err);
+/* Only the file, if there is one. */
+void box_net_refresh(const struct workspace *workspace, const char *name,
+    const char *const *hosts);
 void box_net_release(struct box_net *net);
 
 #endif

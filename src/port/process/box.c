@@ -468,6 +468,20 @@ box_release(struct box *box)
 	free(take_ptr(&box->claude));
 }
 
+void
+box_refresh(const struct workspace *workspace, const struct settings *settings,
+    const char *worker)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+	const char *const *hosts;
+
+	if (box_mode_of(settings, worker) != BOX_STRICT)
+		return;
+	settings_worker_path(settings, worker, "sandbox_hosts", &path);
+	settings_list(settings, path.data, &hosts);
+	box_net_refresh(workspace, worker, hosts);
+}
+
 char *
 box_claude_dir(const struct workspace *workspace, const char *worker)
 {

@@ -58,6 +58,10 @@ int
 box_prefix(const struct workspace *workspace, const struct settings *settings,
     const char *dir, char ***ret_prefix, struct err *err);
 
+/* The settings have changed: tell the proxy of a strict box that may run. */
+void box_refresh(const struct workspace *workspace,
+    const struct settings *settings, const char *worker);
+
 /* Where a worker's Claude Code keeps its files in a box:
  * .llmc/box/NAME/claude. The caller frees. */
 char *box_claude_dir(const struct workspace *workspace, const char *worker);

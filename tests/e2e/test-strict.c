@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Workers with sandbox strict: what they reach through the proxy, and that
+ * nothing else is reached; also while daemons come and go.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "e2e.h"
+#include "fleet.h"
+
+static unsigned port; /* of the server on this machine */
+
+static void
+begin_server(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof a;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), conn;
+	static const char answer[] = "HTTP/1.1 200 OK\r\n\r\nserved\n";
+	char bytes[4096];
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+	ck_assert_int_eq(listen(fd, 8), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+	port = ntohs(a.sin_port);
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while ((conn = accept(fd, NULL, NULL)) >= 0) {
+			if (read(conn, bytes, sizeof bytes) > 0)
+				send(conn, answer, sizeof answer - 1,
+				    MSG_NOSIGNAL);
+			close(conn);
+		}
+		_exit(1);
+	}
+	close(fd);
+}
+
+static void
+need_boxes(void)
+{
+	if (e2e_sh(fleet_root(),
+		"bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / "
+		"/ --proc /proc true")
+		->status != 0)
+		unit_skip("bubblewrap cannot make a box here");
+}
+
+/* Scripts for the agent's shell, in the scratch folder, which it sees. */
+static void
+write_scripts(void)
+{
+	e2e_write(e2e_path("%s/ask", unit_scratch()),
+	    "#!/bin/bash\n" /* ask HOST:PORT: through the proxy */
+	    "exec 5<>/dev/tcp/127.0.0.1/3128 || exit 1\n"
+	    "printf 'GET http://%s/ HTTP/1.1\\r\\n\\r\\n' \"$1\" >&5\n"
+	    "tr -d '\\r' <&5\n");
+	e2e_write(e2e_path("%s/direct", unit_scratch()),
+	    "#!/bin/bash\n" /* direct HOST PORT */
+	    "exec 5<>\"/dev/tcp/$1/$2\" && echo reached || echo refused\n");
+	e2e_sh(unit_scratch(), "chmod +x ask direct");
+}
+
+static void
+setup(void)
+{
+	fleet_begin();
+	need_boxes();
+	begin_server();
+	write_scripts();
+	fleet_do("config", "set", "defaults.sandbox", "strict", NULL);
+	fleet_do("config", "set", "defaults.sandbox_hosts",
+	    e2e_path("[\"127.0.0.1:%u\"]", port), NULL);
+	fleet_do("config", "set", "defaults.sandbox_write",
+	    e2e_path("[\"%s\"]", unit_scratch()), NULL);
+	fleet_do("config", "set", "defaults.sandbox_env",
+	    "[\"FAKE_CLAUDE_LOG\"]", NULL);
+	fleet_up();
+	fleet_add("adam");
+}
+
+static const char *
+result(void)
+{
+	return e2e_read(e2e_path("%s/result", unit_scratch()));
+}
+
+/* Wait until the agent's shell has written to the result. */
+static void
+wait_for(const char *words)
+{
+	e2e_expect(
+	    e2e_sh(unit_scratch(),
+		e2e_path("for i in $(seq 3000); do grep -qs '%s' result && "
+			 "exit; done; exit 1",
+		    words)),
+	    0, NULL);
+}
+
+START_TEST(a_strict_worker_reaches_its_hosts_and_nothing_else)
+{
+	const char *at = unit_scratch();
+
+	fleet_start("adam",
+	    e2e_path("fake: run { '%s/ask' 127.0.0.1:%u; '%s/ask' "
+		     "other.example:443; '%s/direct' 127.0.0.1 %u; "
+		     "'%s/direct' 192.0.2.1 443; getent hosts example.com || "
+		     "echo no names; cat /proc/net/dev; } >'%s/result' 2>&1",
+		at, port, at, at, port, at, at));
+	fleet_wait("adam", "no_changes,needs_review");
+	e2e_has(result(), "served");
+	e2e_has(result(), "other.example:443 is not in sandbox_hosts");
+	e2e_lacks(result(), "reached");
+	e2e_has(result(), "no names");
+	e2e_lacks(result(), "eth0");
+}
+END_TEST
+
+START_TEST(a_strict_worker_keeps_its_hosts_while_daemons_are_killed)
+{
+	const char *at = unit_scratch();
+	int agent;
+
+	fleet_start("adam",
+	    e2e_path("fake: run echo begun >'%s/result'; until [ -e '%s/go' ]; "
+		     "do :; done; '%s/ask' 127.0.0.1:%u >>'%s/result' 2>&1",
+		at, at, at, port, at));
+	wait_for("begun");
+	agent = fleet_agent_pid("adam");
+	for (int i = 0; i < 2; i++) {
+		fleet_kill(fleet_daemon_pid());
+		fleet_up();
+	}
+	e2e_write(e2e_path("%s/go", unit_scratch()), "");
+	fleet_wait("adam", "no_changes,needs_review");
+	e2e_has(result(), "served");
+	ck_assert_int_eq(fleet_agent_pid("adam"), agent);
+}
+END_TEST
+
+START_TEST(a_refusal_is_told_and_a_host_that_is_added_counts_at_once)
+{
+	const char *at = unit_scratch();
+	const char *hosts = e2e_path("[\"127.0.0.1:%u\"]", port);
+
+	fleet_do(
+	    "config", "set", "defaults.sandbox_hosts", "[\"a.example\"]", NULL);
+	fleet_start("adam",
+	    e2e_path("fake: run until '%s/ask' 127.0.0.1:%u >'%s/result' 2>&1 "
+		     "&& grep served '%s/result'; do :; done",
+		at, port, at, at));
+	wait_for("is not in sandbox_hosts");
+	e2e_expect(e2e_sh(fleet_root(),
+		       e2e_path("for i in $(seq 3000); do grep -qs "
+				"'host_refused.*127.0.0.1:%u' "
+				".llmc/logs/auto.log && exit; done; exit 1",
+			   port)),
+	    0, NULL);
+	fleet_do("config", "set", "defaults.sandbox_hosts", hosts, NULL);
+	fleet_wait("adam", "no_changes,needs_review");
+	e2e_has(result(), "served");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	const TTest *const tests[] = {
+		a_strict_worker_reaches_its_hosts_and_nothing_else,
+		a_strict_worker_keeps_its_hosts_while_daemons_are_killed,
+		a_refusal_is_told_and_a_host_that_is_added_counts_at_once,
+		NULL,
+	};
+	Suite *suite = suite_create("strict");
+	TCase *tcase = tcase_create("strict");
+
+	tcase_add_checked_fixture(tcase, setup, fleet_end);
+	tcase_set_timeout(tcase, 120);
+	for (size_t i = 0; tests[i] != NULL; i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
