@@ -96,7 +96,8 @@ verdict "processes are made, signalled and reaped in one place each" \
 	"$(uses '\b(v?fork|kill|killpg|waitpid|waitid|wait4|tgkill|posix_spawnp?|execvp?e?|execlp?)\(' \
 		src/base/child.c src/base/child-exec.c src/base/procref.c src/base/reaper.c \
 		src/port/process/errand-run.c src/port/process/launcher.c \
-		src/cli/terminal.c src/keeper/keeper-inner.c \
+		src/cli/terminal.c src/keeper/keeper-command.c \
+		src/keeper/keeper-inner.c \
 		src/keeper/keeper-outer.c src/keeper/keeper-program.c \
 		src/keeper/keeper-reaper.c \
 		src/port/net/inside.c src/port/net/outside.c)"

@@ -155,3 +155,19 @@ keeper_inner_go(const struct keeper *keeper)
 	if (write(go_write, "", 1) == -1)
 		return; /* it is gone, which we shall see */
 }
+
+/* --- both -------------------------------------------------------------- */
+
+void
+keeper_inner_say(int number)
+{
+	if (write(said_write, &number, sizeof number) == -1)
+		return; /* the keeper is gone */
+}
+
+bool
+keeper_inner_hear(int *ret_number)
+{
+	return read(said_read, ret_number, sizeof *ret_number) ==
+	    sizeof *ret_number;
+}

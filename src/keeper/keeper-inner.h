@@ -4,6 +4,7 @@
 #ifndef KEEPER_INNER_H
 #define KEEPER_INNER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct keeper;
@@ -14,5 +15,10 @@ int keeper_inner_start(struct keeper *keeper);
 
 /* Let it start the program. */
 void keeper_inner_go(const struct keeper *keeper);
+
+/* Of a command, from the inner process to the keeper: 0 when the program is
+ * there, then how it ended, as waitpid(2) says. False: it is gone. */
+void keeper_inner_say(int number);
+bool keeper_inner_hear(int *ret_number);
 
 #endif

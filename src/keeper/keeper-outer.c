@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "keeper-cgroup.h"
+#include "keeper-command.h"
 #include "keeper-inner.h"
 #include "keeper-outer.h"
 #include "keeper-reaper.h"
@@ -99,8 +100,7 @@ collect(const struct keeper *keeper, int *ret_status)
 		if (pid != keeper->inner)
 			continue;
 		ended = true;
-		*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) :
-						  128 + WTERMSIG(status);
+		*ret_status = status;
 	}
 	return ended;
 }
@@ -125,27 +125,43 @@ wait_for_end(const struct keeper *keeper)
 			kill(keeper->inner, SIGKILL);
 		} else if (signo == SIGHUP && keeper->terminal) {
 			hang_up(keeper);
-		} else if (signo > 0) {
+		} else if (signo > 0 && !keeper->command) {
 			kill(keeper->inner, signo);
 		}
 	}
+}
+
+/* How the program ended: as the inner process, or as that says. */
+static int
+run(const struct keeper *keeper)
+{
+	int status, said;
+
+	keeper_inner_go(keeper);
+	if (!keeper->command)
+		return wait_for_end(keeper);
+	if (keeper_inner_hear(&said))
+		keeper_command_resend();
+	status = wait_for_end(keeper);
+	return keeper_inner_hear(&said) ? said : status;
 }
 
 int
 keeper_outer_run(struct keeper *keeper)
 {
 	sigset_t all;
-	int status = KEEPER_FAILED;
+	int status = W_EXITCODE(KEEPER_FAILED, 0);
 
 	/* SIG_IGN would be inherited, and lose signals and zombies. */
 	signal(SIGCHLD, SIG_DFL);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &keeper->mask);
+	if (keeper->command && !keeper_command_begin(keeper))
+		return KEEPER_FAILED;
 	if (keeper_reaper_begin() < 0 || start(keeper) < 0)
 		return KEEPER_FAILED;
 	if (save_record(keeper) == 0) {
-		keeper_inner_go(keeper);
-		status = wait_for_end(keeper);
+		status = run(keeper);
 	} else {
 		kill(keeper->inner, SIGKILL);
 	}
@@ -154,5 +170,9 @@ keeper_outer_run(struct keeper *keeper)
 		keeper_say("processes of %s are left: they cannot be ended",
 		    keeper->argv[0]);
 	keeper_cgroup_remove(keeper);
-	return status;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	if (keeper->command)
+		keeper_command_die(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
 }

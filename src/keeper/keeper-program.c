@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "keeper-cgroup.h"
+#include "keeper-command.h"
+#include "keeper-inner.h"
 #include "keeper-proc.h"
 #include "keeper-program.h"
 #include "keeper-reaper.h"
@@ -30,7 +32,10 @@ become(const struct keeper *keeper)
 {
 	int r = 0, error;
 
-	setpgid(0, 0);
+	if (keeper->command)
+		keeper_command_join(keeper, 0);
+	else
+		setpgid(0, 0);
 	if (keeper->terminal)
 		keeper_terminal_take();
 	/* bwrap is in the foreground with the agent, and its end would be the
@@ -112,8 +117,21 @@ continue_below(pid_t pid, void *arg)
 /* --- the end ---------------------------------------------------------- */
 
 static _Noreturn void
+finish_orphaned(void)
+{
+	keeper_cgroup_kill();
+	keeper_reaper_end_all();
+	_exit(KEEPER_FAILED);
+}
+
+static _Noreturn void
 finish(const struct keeper *keeper, int status)
 {
+	if (keeper->command) {
+		if (keeper_command_linger())
+			finish_orphaned();
+		keeper_inner_say(status);
+	}
 	/* The kernel ends a namespace with its init; a group is ended by the
 	 * keeper, since we are in it. */
 	if (keeper->mode != KEEPER_NAMESPACE && keeper->mode != KEEPER_CGROUP)
@@ -121,14 +139,6 @@ finish(const struct keeper *keeper, int status)
 	if (WIFSIGNALED(status))
 		_exit(128 + WTERMSIG(status));
 	_exit(WEXITSTATUS(status));
-}
-
-static _Noreturn void
-finish_orphaned(void)
-{
-	keeper_cgroup_kill();
-	keeper_reaper_end_all();
-	_exit(KEEPER_FAILED);
 }
 
 /* Collect what has ended. The program must not stay stopped at a terminal where
@@ -154,10 +164,13 @@ keeper_program_run(const struct keeper *keeper)
 {
 	const struct timespec look = { .tv_sec = LOOK_SECONDS };
 	bool boxed = keeper->terminal && keeper->mode == KEEPER_BOX;
-	pid_t program = fork();
+	pid_t program;
 	sigset_t all;
 	int signo;
 
+	if (keeper->command)
+		keeper_command_leave(keeper);
+	program = fork();
 	if (program == 0)
 		become(keeper);
 	if (program == -1) {
@@ -167,6 +180,10 @@ keeper_program_run(const struct keeper *keeper)
 	}
 	if (keeper->terminal)
 		keeper_terminal_leave();
+	if (keeper->command) {
+		keeper_command_join(keeper, program);
+		keeper_inner_say(0);
+	}
 	sigfillset(&all);
 	for (;;) {
 		signo = boxed ? sigtimedwait(&all, NULL, &look) :
@@ -178,7 +195,7 @@ keeper_program_run(const struct keeper *keeper)
 			finish_orphaned();
 		else if (signo == SIGCHLD)
 			collect(keeper, program);
-		else if (signo > 0)
+		else if (signo > 0 && !keeper->command)
 			pass_on(keeper, program, signo);
 	}
 }

@@ -35,6 +35,8 @@ enum keeper_mode {
 
 struct keeper {
 	bool terminal;
+	bool command; /* of the daemon: keeper-command.h */
+	pid_t parent; /* with whom a command ends; 0: nobody */
 	const char *record; /* NULL: none */
 	const char *mark; /* NULL: none */
 	const char *cgroup; /* NULL: made if the mode needs one */
@@ -44,6 +46,7 @@ struct keeper {
 
 	enum keeper_mode mode; /* in force */
 	pid_t inner; /* its pid for the keeper */
+	pid_t pid, group; /* of the keeper of a command */
 	sigset_t mask; /* of the program: before we blocked everything */
 };
 

@@ -64,8 +64,9 @@ set_modes(struct keeper *keeper, const char *words)
 static int
 usage(void)
 {
-	keeper_say("usage: keeper [--terminal] [--record FILE] [--mark MARK] "
-		   "[--cgroup DIR] [--mode auto|MODE,...] -- PROGRAM ARG...; "
+	keeper_say("usage: keeper [--terminal | --command [--parent PID]] "
+		   "[--record FILE] [--mark MARK] [--cgroup DIR] "
+		   "[--mode auto|MODE,...] -- PROGRAM ARG...; "
 		   "modes: namespace, cgroup, scope, reaper, box");
 	return KEEPER_FAILED;
 }
@@ -75,6 +76,8 @@ main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "terminal", no_argument, NULL, 't' },
+		{ "command", no_argument, NULL, 'C' },
+		{ "parent", required_argument, NULL, 'p' },
 		{ "record", required_argument, NULL, 'r' },
 		{ "mark", required_argument, NULL, 'm' },
 		{ "mode", required_argument, NULL, 'M' },
@@ -91,6 +94,12 @@ main(int argc, char **argv)
 		switch (option) {
 		case 't':
 			keeper.terminal = true;
+			break;
+		case 'C':
+			keeper.command = true;
+			break;
+		case 'p':
+			keeper.parent = (pid_t)strtol(optarg, NULL, 10);
 			break;
 		case 'r':
 			keeper.record = optarg;

@@ -10,12 +10,14 @@
 #include "file.h"
 #include "git-check-tree.h"
 #include "git-freeze.h"
+#include "kept.h"
 #include "mem.h"
 #include "overseer.h"
 #include "repair-check.h"
 #include "repair.h"
 #include "settings.h"
 #include "setup.h"
+#include "strv.h"
 #include "text.h"
 
 #define NAMES_MAX 5 /* paths named in a sentence */
@@ -199,8 +201,9 @@ repair_check_run(struct operation *op)
 	struct repair *r = (struct repair *)op;
 	const struct overseer *o = r->overseer;
 	static const char *const env[] = { "LLMC_CHECK_SLOT=0", NULL };
+	cleanup_strv char **argv = kept_shell(command_of(r), 0);
 	struct child_spec spec = {
-		.shell = command_of(r),
+		.argv = strv_const(argv),
 		.cwd = r->check.dir,
 		.env = env,
 		.deadline_ms =

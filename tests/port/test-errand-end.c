@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "lock.h"
 #include "loop.h"
 #include "mem.h"
+#include "strays.h"
 #include "unit.h"
 
 /* A starter that is killed while the command runs; returns what the command
@@ -125,39 +127,32 @@ START_TEST(freeing_it_leaves_it_running)
 }
 END_TEST
 
-/* A shell, a child in the foreground and one in the background; their pids are
- * written to the fifo. */
+/* A shell, a child in the foreground and one in the background, which write to
+ * the fifo when they are there; all have its path in their environment. */
 static char *
 hang_command(const char *on)
 {
-	return xasprintf("echo hangs; sleep 1000 & sleep 1000 & "
-			 "echo $$ $! >'%s'; wait",
+	return xasprintf("echo hangs; export ON='%s'; sleep 1000 & "
+			 "sleep 1000 & echo >\"$ON\"; wait",
 	    on);
 }
 
 static void
-expect_gone(const char *pids)
+expect_gone(const char *on)
 {
-	char *end = NULL;
-	pid_t shell = (pid_t)strtol(pids, &end, 10);
-	pid_t sleeper = (pid_t)strtol(end, NULL, 10);
-
-	ck_assert_int_gt(shell, 1);
-	ck_assert_int_gt(sleeper, 1);
-	ck_assert(gone_within(shell, 5000));
-	ck_assert(gone_within(sleeper, 5000));
+	ck_assert(strays_become(on, 0, 5000));
 }
 
 START_TEST(the_deadline_ends_its_whole_group)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
-	cleanup_free char *command = hang_command(on), *pids = NULL;
+	cleanup_free char *command = hang_command(on);
 	struct errand_spec spec = spec_for(dir, command);
 	struct run run;
 
 	spec.deadline_ms = 500;
 	run_start(&run, &spec);
-	pids = fifo_hear(on);
+	free(fifo_hear(on));
 	run_wait(&run);
 	ck_assert(run.result.timed_out);
 	ck_assert(!run.result.cancelled);
@@ -165,7 +160,7 @@ START_TEST(the_deadline_ends_its_whole_group)
 	ck_assert_int_eq(run.result.status, 143);
 	ck_assert_str_eq(run.result.out.data, "hangs\n");
 	ck_assert_int_ge(run.result.duration_ms, 500);
-	expect_gone(pids);
+	expect_gone(on);
 	run_release(&run);
 }
 END_TEST
@@ -173,12 +168,12 @@ END_TEST
 START_TEST(the_deadline_of_an_adopted_one_counts_from_its_start)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
-	cleanup_free char *command = hang_command(on), *pids = NULL;
+	cleanup_free char *command = hang_command(on);
 	struct errand_spec spec = spec_for(dir, command);
 	int64_t began = clock_mono_ms();
 	struct run run;
 
-	pids = start_and_die(&spec, on);
+	free(start_and_die(&spec, on));
 	spec.deadline_ms = 1000;
 	run_adopt(&run, &spec);
 	run_wait(&run);
@@ -186,7 +181,7 @@ START_TEST(the_deadline_of_an_adopted_one_counts_from_its_start)
 	ck_assert(run.result.timed_out);
 	ck_assert_int_eq(run.result.status, 143);
 	ck_assert_str_eq(run.result.out.data, "hangs\n");
-	expect_gone(pids);
+	expect_gone(on);
 	run_release(&run);
 }
 END_TEST
@@ -194,13 +189,13 @@ END_TEST
 START_TEST(one_past_its_deadline_is_ended_when_adopted)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
-	cleanup_free char *command = hang_command(on), *pids = NULL;
+	cleanup_free char *command = hang_command(on);
 	struct errand_spec spec = spec_for(dir, command);
 	int64_t began;
 	struct run run;
 
 	run_start(&run, &spec);
-	pids = fifo_hear(on);
+	free(fifo_hear(on));
 	run_release(&run);
 	spec.deadline_ms = 1;
 	began = clock_mono_ms();
@@ -208,7 +203,7 @@ START_TEST(one_past_its_deadline_is_ended_when_adopted)
 	run_wait(&run);
 	ck_assert(run.result.timed_out);
 	ck_assert_int_lt(clock_mono_ms() - began, 4000);
-	expect_gone(pids);
+	expect_gone(on);
 	run_release(&run);
 }
 END_TEST
@@ -228,12 +223,12 @@ edit_json(const char *dir, const char *key, struct json_object *value)
 START_TEST(a_start_in_the_future_does_not_lengthen_the_deadline)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
-	cleanup_free char *command = hang_command(on), *pids = NULL;
+	cleanup_free char *command = hang_command(on);
 	struct errand_spec spec = spec_for(dir, command);
 	struct run run;
 
 	run_start(&run, &spec);
-	pids = fifo_hear(on);
+	free(fifo_hear(on));
 	run_release(&run);
 	edit_json(dir, "started_unix_ms",
 	    json_object_new_int64(clock_wall_ms() + 3600000));
@@ -242,7 +237,7 @@ START_TEST(a_start_in_the_future_does_not_lengthen_the_deadline)
 	run_wait(&run);
 	ck_assert(run.result.timed_out);
 	ck_assert_int_eq(run.result.duration_ms, 0);
-	expect_gone(pids);
+	expect_gone(on);
 	run_release(&run);
 }
 END_TEST
@@ -251,15 +246,14 @@ START_TEST(one_that_ignores_sigterm_is_killed_and_lost)
 {
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = xasprintf(
-	    "trap '' TERM; echo last words; sleep 1000 & echo $$ $! >'%s'; "
-	    "while :; do wait; done",
+	    "trap '' TERM; echo last words; export ON='%s'; sleep 1000 & "
+	    "echo >\"$ON\"; while :; do wait; done",
 	    on);
-	cleanup_free char *pids = NULL;
 	struct errand_spec spec = spec_for(dir, command);
 	struct run run;
 
 	run_start(&run, &spec);
-	pids = fifo_hear(on);
+	free(fifo_hear(on));
 	run_release(&run);
 	run_adopt(&run, &spec);
 	errand_cancel(run.errand);
@@ -270,7 +264,7 @@ START_TEST(one_that_ignores_sigterm_is_killed_and_lost)
 	ck_assert(run.result.lost);
 	ck_assert_int_eq(run.result.status, -1);
 	ck_assert_str_eq(run.result.out.data, "last words\n");
-	expect_gone(pids);
+	expect_gone(on);
 	run_release(&run);
 }
 END_TEST
@@ -279,12 +273,12 @@ START_TEST(cancel_ends_a_started_and_an_adopted_one)
 {
 	for (int adopted = 0; adopted < 2; adopted++) {
 		const char *dir = fresh_dir(), *on = fresh_fifo();
-		cleanup_free char *command = hang_command(on), *pids = NULL;
+		cleanup_free char *command = hang_command(on);
 		struct errand_spec spec = spec_for(dir, command);
 		struct run run;
 
 		run_start(&run, &spec);
-		pids = fifo_hear(on);
+		free(fifo_hear(on));
 		if (adopted == 1) {
 			run_release(&run);
 			run_adopt(&run, &spec);
@@ -295,7 +289,7 @@ START_TEST(cancel_ends_a_started_and_an_adopted_one)
 		ck_assert(!run.result.timed_out);
 		ck_assert_int_eq(run.result.status, 143);
 		ck_assert_str_eq(run.result.out.data, "hangs\n");
-		expect_gone(pids);
+		expect_gone(on);
 		errand_cancel(run.errand); /* too late has no effect */
 		run_release(&run);
 	}
@@ -326,7 +320,8 @@ END_TEST
 START_TEST(what_it_leaves_behind_cannot_hold_the_result_back)
 {
 	const char *dir = fresh_dir();
-	struct errand_spec spec = spec_for(dir, "sleep 1000 & echo $!; exit 6");
+	struct errand_spec spec =
+	    spec_for(dir, "export ON=it_leaves_behind; sleep 1000 & exit 6");
 	struct run run;
 
 	run_start(&run, &spec);
@@ -335,20 +330,19 @@ START_TEST(what_it_leaves_behind_cannot_hold_the_result_back)
 	ck_assert(!run.result.lost);
 	ck_assert(!run.result.timed_out);
 	ck_assert_int_lt(run.result.duration_ms, 10000);
-	/* The rest of the group was killed too. */
-	ck_assert(
-	    gone_within((pid_t)strtol(run.result.out.data, NULL, 10), 5000));
+	/* It is gone already. */
+	ck_assert_int_eq(strays_count("ON=it_leaves_behind", NULL), 0);
 	run_release(&run);
 }
 END_TEST
 
-START_TEST(a_lock_that_a_daemon_inherited_does_not_count_after_the_status)
+START_TEST(a_daemon_that_it_leaves_is_gone_with_the_result)
 {
-	const char *dir = fresh_dir(), *go = fresh_fifo(), *on = fresh_fifo();
+	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = xasprintf(
-	    "setsid sh -c 'echo >\"%s\"; read x <\"%s\"' >/dev/null 2>&1 & "
-	    "read y <'%s'; echo left; exit 0",
-	    on, go, on);
+	    "export ON='%s'; setsid sh -c 'echo >\"$ON\"; exec sleep 1000' "
+	    ">/dev/null 2>&1 & read y <'%s'; echo left; exit 0",
+	    on, on);
 	cleanup_free char *lock = file_of(dir, ".lock");
 	struct errand_spec spec = spec_for(dir, command);
 	struct run run;
@@ -356,21 +350,37 @@ START_TEST(a_lock_that_a_daemon_inherited_does_not_count_after_the_status)
 	run_start(&run, &spec);
 	run_wait(&run);
 	ck_assert_int_eq(run.result.status, 0);
-	run_release(&run);
-	ck_assert_int_eq(lock_is_held(lock), 1);
-	run_adopt(&run, &spec);
-	run_wait(&run);
-	ck_assert_int_eq(run.result.status, 0);
 	ck_assert_str_eq(run.result.out.data, "left\n");
+	ck_assert_int_eq(strays_count(on, NULL), 0);
 	run_release(&run);
-	/* Nor is it used for the next one of that name. */
-	ck_assert_int_eq(errand_forget(dir, "e", NULL), 0);
-	spec.command = "echo next";
-	run_start(&run, &spec);
+	ck_assert_int_eq(lock_is_held(lock), 0);
+}
+END_TEST
+
+START_TEST(its_runner_killed_it_ends_with_everything)
+{
+	const char *dir = fresh_dir(), *on = fresh_fifo();
+	cleanup_free char *command = xasprintf(
+	    "export ON='%s'; setsid sh -c 'echo >\"$ON\"; exec sleep 1000' "
+	    ">/dev/null 2>&1 & sleep 1000",
+	    on);
+	cleanup_free char *pid_path = file_of(dir, ".pid"), *pid_text = NULL;
+	cleanup_free char *lock = file_of(dir, ".lock");
+	struct errand_spec spec = spec_for(dir, command);
+	struct run run;
+
+	free(start_and_die(&spec, on));
+	pid_text = text_of(pid_path);
+	run_adopt(&run, &spec);
+	ck_assert_int_eq(errand_forget(dir, "e", NULL), -EBUSY);
+	ck_assert_int_gt(strays_count(on, NULL), 2);
+	ck_assert_int_eq(kill((pid_t)strtol(pid_text, NULL, 10), SIGKILL), 0);
 	run_wait(&run);
-	ck_assert_str_eq(run.result.out.data, "next\n");
+	ck_assert(run.result.lost);
+	/* The lock is free when everything is gone. */
+	ck_assert_int_eq(lock_is_held(lock), 0);
+	ck_assert(strays_become(on, 0, 5000));
 	run_release(&run);
-	fifo_say(go);
 }
 END_TEST
 
@@ -559,7 +569,8 @@ unit_suite(void)
 		cancel_ends_a_started_and_an_adopted_one,
 		cancelled_before_it_began_it_never_begins,
 		what_it_leaves_behind_cannot_hold_the_result_back,
-		a_lock_that_a_daemon_inherited_does_not_count_after_the_status,
+		a_daemon_that_it_leaves_is_gone_with_the_result,
+		its_runner_killed_it_ends_with_everything,
 		a_pid_that_became_anothers_is_not_signalled, NULL };
 
 	unit_case(s, "surviving", surviving);

@@ -17,11 +17,13 @@
 #include "hold.h"
 #include "json.h"
 #include "jsonl.h"
+#include "kept.h"
 #include "mem.h"
 #include "op-check.h"
 #include "outcome.h"
 #include "salvage.h"
 #include "settings.h"
+#include "strv.h"
 #include "turn.h"
 #include "worker-op.h"
 #include "workspace.h"
@@ -119,8 +121,9 @@ step_run(struct operation *op)
 	cleanup_free char *task =
 	    xasprintf("LLMC_TASK=%s", agent->worker->task);
 	const char *const env[] = { task, NULL };
+	cleanup_strv char **argv = kept_shell(check->command, 0);
 	struct child_spec spec = {
-		.shell = check->command,
+		.argv = strv_const(argv),
 		.cwd = agent->worker->worktree,
 		.env = env,
 		.deadline_ms =

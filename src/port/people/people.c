@@ -9,11 +9,13 @@
 #include "clock.h"
 #include "errtext.h"
 #include "json.h"
+#include "kept.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "people.h"
 #include "settings.h"
+#include "strv.h"
 
 #define OUTPUT_MAX 4096
 
@@ -76,7 +78,8 @@ run(struct people *people, const char *command, struct json_object *message)
 {
 	struct telling *telling = xcalloc(1, sizeof *telling);
 	cleanup_buf struct buf text = BUF_INIT;
-	struct child_spec spec = { .shell = command,
+	cleanup_strv char **argv = kept_shell(command, KEPT_ALONE);
+	struct child_spec spec = { .argv = strv_const(argv),
 		.deadline_ms = PEOPLE_DEADLINE_MS,
 		.output_max = OUTPUT_MAX };
 	struct err err = { 0 };

@@ -30,7 +30,9 @@
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
+#include "kept.h"
 #include "mem.h"
+#include "strv.h"
 
 #define LINGER_MS     1000 /* for others that keep its output open at the end */
 #define LOCK_FD       100 /* above the numbers that scripts use in redirections */
@@ -56,7 +58,7 @@ enum {
 
 struct run {
 	struct json_object *record;
-	const char *command;
+	char **argv; /* of the command */
 	char *stem;
 	char *pid_path, *pid_part, *status_path, *status_part;
 	struct stream streams[STREAMS];
@@ -88,6 +90,7 @@ static int
 load(struct run *run, const char *file, struct err *err)
 {
 	size_t len = strlen(file), suffix_len = strlen(ERRAND_JSON);
+	const char *command = NULL;
 	int r;
 
 	if (len <= suffix_len ||
@@ -99,8 +102,9 @@ load(struct run *run, const char *file, struct err *err)
 	if (r == 0)
 		r = json_load(file, ERRAND_JSON_MAX, &run->record, err);
 	if (r == 0)
-		r = json_get_string(
-		    run->record, "", "command", &run->command, err);
+		r = json_get_string(run->record, "", "command", &command, err);
+	if (r == 0)
+		run->argv = kept_shell(command, 0);
 	run->pid_path = errand_files_path(run->stem, ".pid");
 	run->pid_part = errand_files_path(run->stem, ".pid.tmp");
 	run->status_path = errand_files_path(run->stem, ".status");
@@ -168,7 +172,8 @@ put(const char *part, const char *path, int number)
 
 /* --- the command ------------------------------------------------------ */
 
-/* In the new process. It keeps the lock too, in case we are killed. */
+/* In the new process: the keeper of the command, which ends with us. It keeps
+ * the lock too, so that the lock is free only when everything is gone. */
 static void __attribute__((noreturn)) become(const struct run *run)
 {
 	const struct sigaction dfl = { .sa_handler = SIG_DFL };
@@ -184,8 +189,8 @@ static void __attribute__((noreturn)) become(const struct run *run)
 		_exit(STATUS_UNABLE);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execl("/bin/sh", "/bin/sh", "-c", run->command, (char *)NULL);
-	dprintf(STDERR_FILENO, "/bin/sh: %s\n", strerror(errno));
+	execv(run->argv[0], run->argv);
+	dprintf(STDERR_FILENO, "%s: %s\n", run->argv[0], strerror(errno));
 	_exit(STATUS_UNABLE);
 }
 
@@ -261,7 +266,7 @@ begin(struct run *run, struct err *err)
 	/* The signal was sent to the group before the command was in it. */
 	sigpending(&pending);
 	if (run->pid > 0 && sigismember(&pending, SIGTERM) == 1)
-		kill(run->pid, SIGTERM);
+		kill(0, SIGTERM);
 	return 0;
 }
 
@@ -338,6 +343,7 @@ static void
 release(struct run *run)
 {
 	json_object_put(run->record);
+	strv_free(run->argv);
 	free(run->stem);
 	free(run->pid_path);
 	free(run->pid_part);

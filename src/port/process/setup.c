@@ -14,6 +14,7 @@
 #include "file.h"
 #include "git.h"
 #include "id.h"
+#include "kept.h"
 #include "loop.h"
 #include "mem.h"
 #include "serena.h"
@@ -179,7 +180,8 @@ step_command(struct setup *setup, struct err *err)
 	/* It must find the worktree's repository, whoever started us. */
 	static const char *const env[] = { "GIT_DIR", "GIT_WORK_TREE",
 		"GIT_INDEX_FILE", NULL };
-	struct child_spec spec = { .shell = setup->command,
+	cleanup_strv char **argv = kept_shell(setup->command, 0);
+	struct child_spec spec = { .argv = strv_const(argv),
 		.cwd = setup->worktree,
 		.env = env,
 		.deadline_ms = setup->timeout_ms,

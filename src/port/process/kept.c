@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kept.h"
+#include "mem.h"
+#include "sibling.h"
+#include "strv.h"
+
+char **
+kept_argv(const char *const *argv, unsigned flags)
+{
+	char *keeper = sibling_find("keeper");
+	const char *modes = getenv("LLMC_KEEPER_MODE"); /* for tests */
+	char **kept = NULL;
+
+	if (modes == NULL || modes[0] == '\0')
+		modes = geteuid() == 0 ? "namespace,cgroup,reaper" :
+					 "cgroup,reaper";
+	if (keeper != NULL) {
+		strv_take(&kept, keeper);
+		strv_add(&kept, "--command");
+		strv_add(&kept, "--mode");
+		strv_add(&kept, modes);
+		if ((flags & KEPT_ALONE) == 0) {
+			strv_add(&kept, "--parent");
+			strv_take(&kept, xasprintf("%d", (int)getpid()));
+		}
+		strv_add(&kept, "--");
+	}
+	strv_add_all(&kept, argv);
+	return kept;
+}
+
+char **
+kept_shell(const char *command, unsigned flags)
+{
+	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+
+	return kept_argv(argv, flags);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <dirent.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "file.h"
+#include "mem.h"
+#include "strays.h"
+
+#define TEXT_MAX ((size_t)1024 * 1024)
+
+static bool
+has_text(const char *pid, const char *name, const char *text)
+{
+	cleanup_free char *path = xasprintf("/proc/%s/%s", pid, name);
+	cleanup_buf struct buf all = BUF_INIT;
+
+	return file_read(path, TEXT_MAX, &all, NULL) == 0 &&
+	    memmem(all.data, all.len, text, strlen(text)) != NULL;
+}
+
+int
+strays_count(const char *text, pid_t *ret_pid)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	int count = 0;
+
+	while (proc != NULL && (entry = readdir(proc)) != NULL) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid <= 0 || pid == getpid() ||
+		    (!has_text(entry->d_name, "cmdline", text) &&
+			!has_text(entry->d_name, "environ", text)))
+			continue;
+		if (ret_pid != NULL && (count == 0 || pid > *ret_pid))
+			*ret_pid = pid;
+		count++;
+	}
+	if (proc != NULL)
+		closedir(proc);
+	return count;
+}
+
+bool
+strays_become(const char *text, int count, int ms)
+{
+	int64_t end = clock_mono_ms() + ms;
+
+	while (strays_count(text, NULL) != count) {
+		if (clock_mono_ms() > end)
+			return false;
+		poll(NULL, 0, 5);
+	}
+	return true;
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Real commands below a real keeper: in the mode that this user gets, and as a
+ * subreaper, which is what others get where there are no cgroups. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "child.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "kept.h"
+#include "loop.h"
+#include "mem.h"
+#include "procref.h"
+#include "sibling.h"
+#include "strays.h"
+#include "strv.h"
+#include "unit.h"
+
+#define GUARD_MS 20000
+
+/* Daemons of three kinds, each with $ON in its environment; then a word to the
+ * fifo. What follows it is the rest of the command. */
+#define LEAVE                                                                \
+	"setsid nohup sleep 1000 >/dev/null 2>&1 & "                         \
+	"(setsid sh -c 'sleep 1000 & exec sleep 1000' >/dev/null 2>&1 &) ; " \
+	"(sleep 1000 >/dev/null 2>&1 &) ; echo >\"$ON\"; "
+
+static const char *const modes[] = { "", "reaper" };
+
+/* One command, its loop and its result. */
+struct run {
+	struct loop *loop;
+	struct child *child;
+	char *on; /* the fifo, and the mark of its processes */
+	bool ended;
+	bool exited, timed_out, cancelled;
+	int status, signal;
+	int64_t duration_ms;
+	char *out;
+};
+
+static void
+on_ended(const struct child_result *result, void *arg)
+{
+	struct run *run = arg;
+	cleanup_buf struct buf out = BUF_INIT;
+
+	child_output_text(&result->out, &out);
+	run->ended = true;
+	run->exited = result->exited;
+	run->timed_out = result->timed_out;
+	run->cancelled = result->cancelled;
+	run->status = result->status;
+	run->signal = result->signal;
+	run->duration_ms = result->duration_ms;
+	run->out = buf_take(&out);
+	run->child = NULL;
+	loop_stop(run->loop, 0);
+}
+
+/* deadline_ms: 0 = none that matters. */
+static void
+run_start_argv(struct run *run, char **argv, int64_t deadline_ms)
+{
+	static int count;
+	cleanup_free char *name = xasprintf("on%d-%d", (int)getpid(), count++);
+	cleanup_free char *on = NULL;
+	struct child_spec spec = { .argv = strv_const(argv),
+		.merge_stderr = true,
+		.grace_ms = 300,
+		.deadline_ms = deadline_ms > 0 ? deadline_ms : GUARD_MS };
+	const char *env[2] = { NULL, NULL };
+	struct err err = { 0 };
+
+	*run =
+	    (struct run){ .loop = loop_new(), .on = xstrdup(unit_path(name)) };
+	ck_assert_int_eq(mkfifo(run->on, 0600), 0);
+	on = xasprintf("ON=%s", run->on);
+	env[0] = on;
+	spec.env = env;
+	ck_assert_msg(child_spawn(run->loop, &spec, on_ended, run, &run->child,
+			  &err) == 0,
+	    "%s", err.msg);
+}
+
+static void
+run_start(
+    struct run *run, const char *command, int64_t deadline_ms, unsigned flags)
+{
+	cleanup_strv char **argv = kept_shell(command, flags);
+
+	run_start_argv(run, argv, deadline_ms);
+}
+
+static void
+run_wait(struct run *run)
+{
+	loop_run(run->loop);
+	ck_assert(run->ended);
+}
+
+/* Until the command has written to the fifo. */
+static void
+run_hear(const struct run *run)
+{
+	int fd = open(run->on, O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	ck_assert_int_eq(read(fd, &byte, 1), 1);
+	close(fd);
+}
+
+static void
+run_release(struct run *run)
+{
+	loop_free(run->loop);
+	free(run->on);
+	free(run->out);
+}
+
+static void
+use_mode(int i)
+{
+	setenv("LLMC_KEEPER_MODE", modes[i], 1);
+}
+
+static const struct {
+	const char *command;
+	int status, signal;
+} endings[] = {
+	{ "exit 0", 0, 0 },
+	{ "exit 3", 3, 0 },
+	{ "exit 143", 143, 0 },
+	{ "exit 255", 255, 0 },
+	{ "no-such-program-here 2>/dev/null", 127, 0 },
+	{ "kill -TERM $$", 0, SIGTERM },
+	{ "kill -KILL $$", 0, SIGKILL },
+	{ "kill -SEGV $$", 0, SIGSEGV },
+	{ "kill -USR1 $$", 0, SIGUSR1 },
+};
+
+START_TEST(it_ends_as_the_command_ends)
+{
+	use_mode(_i % 2);
+	for (size_t i = 0; i < nitems(endings); i++) {
+		struct run run;
+
+		run_start(&run, endings[i].command, 0, 0);
+		run_wait(&run);
+		ck_assert_msg(run.exited == (endings[i].signal == 0), "%s",
+		    endings[i].command);
+		if (run.exited)
+			ck_assert_int_eq(run.status, endings[i].status);
+		else
+			ck_assert_int_eq(run.signal, endings[i].signal);
+		run_release(&run);
+	}
+}
+END_TEST
+
+START_TEST(nothing_is_left_when_it_ends)
+{
+	struct run run;
+
+	use_mode(_i);
+	run_start(&run, LEAVE "exit 5", 0, 0);
+	run_hear(&run);
+	run_wait(&run);
+	ck_assert_int_eq(run.status, 5);
+	ck_assert_int_eq(strays_count(run.on, NULL), 0);
+	run_release(&run);
+}
+END_TEST
+
+START_TEST(without_a_keeper_something_is_left)
+{
+	const char *const words[] = { "/bin/sh", "-c", LEAVE "exit 5", NULL };
+	cleanup_strv char **argv = strv_copy(words);
+	struct run run;
+	pid_t pid = 0;
+
+	run_start_argv(&run, argv, 0);
+	run_hear(&run);
+	run_wait(&run);
+	ck_assert_int_eq(run.status, 5);
+	ck_assert_int_ge(strays_count(run.on, NULL), 3);
+	while (strays_count(run.on, &pid) > 0)
+		kill(pid, SIGKILL);
+	run_release(&run);
+}
+END_TEST
+
+START_TEST(nothing_is_left_when_it_takes_too_long)
+{
+	struct run run;
+
+	use_mode(_i);
+	run_start(
+	    &run, LEAVE "trap '' TERM; while :; do sleep 1000; done", 800, 0);
+	run_hear(&run);
+	ck_assert_int_gt(strays_count(run.on, NULL), 4);
+	run_wait(&run);
+	ck_assert(run.timed_out);
+	ck_assert(!run.exited);
+	ck_assert(strays_become(run.on, 0, 2000));
+	run_release(&run);
+}
+END_TEST
+
+START_TEST(nothing_is_left_when_it_is_cancelled)
+{
+	struct run run;
+
+	use_mode(_i);
+	run_start(&run, LEAVE "wait; sleep 1000", 0, 0);
+	run_hear(&run);
+	child_cancel(run.child);
+	run_wait(&run);
+	ck_assert(run.cancelled);
+	ck_assert_int_eq(run.signal, SIGTERM);
+	/* It ended by SIGTERM, so the keeper was there to the end. */
+	ck_assert_int_eq(strays_count(run.on, NULL), 0);
+	run_release(&run);
+}
+END_TEST
+
+START_TEST(nothing_is_left_when_it_is_abandoned)
+{
+	struct run run;
+
+	use_mode(_i);
+	run_start(&run, LEAVE "sleep 1000", 0, 0);
+	run_hear(&run);
+	child_abandon(run.child);
+	ck_assert(strays_become(run.on, 0, 5000));
+	run_release(&run);
+}
+END_TEST
+
+START_TEST(nothing_is_left_when_the_keeper_is_killed)
+{
+	struct run run;
+
+	use_mode(_i);
+	run_start(&run, LEAVE "sleep 1000", 0, 0);
+	run_hear(&run);
+	ck_assert_int_eq(kill(child_pid(run.child), SIGKILL), 0);
+	run_wait(&run);
+	ck_assert_int_eq(run.signal, SIGKILL);
+	ck_assert(strays_become(run.on, 0, 5000));
+	run_release(&run);
+}
+END_TEST
+
+/* The first child of a process. */
+static pid_t
+child_of(pid_t pid)
+{
+	cleanup_free char *path =
+	    xasprintf("/proc/%d/task/%d/children", (int)pid, (int)pid);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_read(path, 4096, &text, NULL) < 0 || text.len == 0)
+		unit_skip("the kernel does not list children");
+	return (pid_t)strtol(text.data, NULL, 10);
+}
+
+START_TEST(nothing_is_left_when_its_inner_process_is_killed)
+{
+	struct run run;
+
+	use_mode(_i);
+	run_start(&run, LEAVE "sleep 1000", 0, 0);
+	run_hear(&run);
+	ck_assert_int_eq(kill(child_of(child_pid(run.child)), SIGKILL), 0);
+	run_wait(&run);
+	ck_assert_int_eq(run.signal, SIGKILL);
+	ck_assert_int_eq(strays_count(run.on, NULL), 0);
+	run_release(&run);
+}
+END_TEST
+
+/* A process that starts a command and is killed when the command runs; the
+ * fifo, to be freed. */
+static char *
+start_and_die(const char *command, unsigned flags)
+{
+	int ends[2];
+	char on[4096] = "";
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		struct run run;
+
+		run_start(&run, command, 0, flags);
+		run_hear(&run);
+		if (write(ends[1], run.on, strlen(run.on)) == -1)
+			_exit(1);
+		loop_run(run.loop);
+		_exit(2);
+	}
+	ck_assert_int_gt(read(ends[0], on, sizeof on - 1), 0);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	close(ends[0]);
+	close(ends[1]);
+	return xstrdup(on);
+}
+
+START_TEST(nothing_is_left_when_the_daemon_is_killed)
+{
+	cleanup_free char *on = NULL;
+
+	use_mode(_i);
+	on = start_and_die(LEAVE "sleep 1000", 0);
+	ck_assert(strays_become(on, 0, 5000));
+}
+END_TEST
+
+START_TEST(one_that_is_left_alone_ends_by_itself)
+{
+	cleanup_free char *on = NULL;
+	int fd;
+
+	use_mode(_i);
+	on = start_and_die(LEAVE "read x <\"$ON\"; exit 0", KEPT_ALONE);
+	ck_assert_int_gt(strays_count(on, NULL), 4);
+	fd = open(on, O_WRONLY | O_CLOEXEC);
+	ck_assert_int_eq(write(fd, "go\n", 3), 3);
+	close(fd);
+	ck_assert(strays_become(on, 0, 5000));
+}
+END_TEST
+
+START_TEST(sigterm_reaches_all_of_its_group)
+{
+	struct run run;
+
+	use_mode(_i);
+	/* The outer shell acts on it only when the inner one has ended. */
+	run_start(&run,
+	    "exec 2>/dev/null; trap 'echo outer; exit 4' TERM; "
+	    "sh -c 'trap \"echo inner; exit 1\" TERM; echo >\"$ON\"; "
+	    "while :; do sleep 0.01; done'; true",
+	    0, 0);
+	run_hear(&run);
+	child_cancel(run.child);
+	run_wait(&run);
+	ck_assert_str_eq(run.out, "inner\nouter\n");
+	ck_assert_int_eq(run.status, 4);
+	run_release(&run);
+}
+END_TEST
+
+START_TEST(cancelled_at_once_it_ends_at_once)
+{
+	use_mode(_i);
+	for (int i = 0; i < 20; i++) {
+		struct run run;
+
+		run_start(&run, "sleep 1000", 0, 0);
+		child_cancel(run.child);
+		run_wait(&run);
+		ck_assert_int_eq(run.signal, SIGTERM);
+		ck_assert(strays_become(run.on, 0, 5000));
+		run_release(&run);
+	}
+}
+END_TEST
+
+/* `cmd > >(tee log)` of bash is such a thing. */
+START_TEST(output_that_comes_late_is_waited_for)
+{
+	struct run run;
+
+	use_mode(_i);
+	run_start(&run, "(sleep 0.2; echo late) & echo early", 0, 0);
+	run_wait(&run);
+	ck_assert_str_eq(run.out, "early\nlate\n");
+	run_release(&run);
+}
+END_TEST
+
+START_TEST(output_that_never_comes_is_not_waited_for)
+{
+	struct run run;
+
+	use_mode(_i);
+	run_start(&run, "sleep 1000 & echo early", 0, 0);
+	run_wait(&run);
+	ck_assert_str_eq(run.out, "early\n");
+	ck_assert_int_ge(run.duration_ms, 500);
+	ck_assert_int_lt(run.duration_ms, 10000);
+	run_release(&run);
+	/* Nor is one that has another output. */
+	run_start(&run, "sleep 1000 >/dev/null 2>&1 & echo early", 0, 0);
+	run_wait(&run);
+	ck_assert_int_lt(run.duration_ms, 900);
+	run_release(&run);
+}
+END_TEST
+
+START_TEST(its_pid_is_no_other_commands)
+{
+	struct run a, b;
+
+	use_mode(_i);
+	run_start(&a, "echo $$", 0, 0);
+	run_start(&b, "echo $$", 0, 0);
+	run_wait(&a);
+	run_wait(&b);
+	if (_i == 0 && geteuid() == 0 &&
+	    access("/proc/sys/kernel/ns_last_pid", W_OK) != 0)
+		unit_skip("the kernel does not let pids be chosen");
+	ck_assert_str_ne(a.out, b.out);
+	run_release(&a);
+	run_release(&b);
+}
+END_TEST
+
+START_TEST(a_program_is_kept_with_its_arguments)
+{
+	const char *const argv[] = { "printf", "%s|", "a b", "--", "", NULL };
+	cleanup_strv char **kept = kept_argv(argv, 0);
+	struct child_spec spec = { .argv = strv_const(kept) };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf out = BUF_INIT;
+
+	ck_assert_int_eq(child_run(&spec, &result, NULL), 0);
+	child_output_text(&result.out, &out);
+	ck_assert_str_eq(out.data, "a b|--||");
+}
+END_TEST
+
+START_TEST(without_a_keeper_it_still_runs)
+{
+	cleanup_strv char **argv = NULL;
+
+	setenv("PATH", "/nonexistent", 1);
+	argv = kept_shell("exit 0", 0);
+	ck_assert_str_eq(argv[0], "/bin/sh");
+	ck_assert_str_eq(argv[2], "exit 0");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("kept");
+	static const TTest *const *const in_each_mode[] = {
+		&it_ends_as_the_command_ends,
+		&nothing_is_left_when_it_ends,
+		&nothing_is_left_when_it_takes_too_long,
+		&nothing_is_left_when_it_is_cancelled,
+		&nothing_is_left_when_it_is_abandoned,
+		&nothing_is_left_when_the_keeper_is_killed,
+		&nothing_is_left_when_its_inner_process_is_killed,
+		&nothing_is_left_when_the_daemon_is_killed,
+		&one_that_is_left_alone_ends_by_itself,
+		&sigterm_reaches_all_of_its_group,
+		&cancelled_at_once_it_ends_at_once,
+		&output_that_comes_late_is_waited_for,
+		&output_that_never_comes_is_not_waited_for,
+		&its_pid_is_no_other_commands,
+	};
+	cleanup_free char *keeper = sibling_find("keeper");
+
+	if (keeper == NULL)
+		unit_skip_all("there is no keeper on PATH");
+	for (size_t i = 0; i < nitems(in_each_mode); i++)
+		unit_rows(s, *in_each_mode[i], nitems(modes));
+	unit_case(s, "kept",
+	    (const TTest *const[]){ a_program_is_kept_with_its_arguments,
+		without_a_keeper_it_still_runs,
+		without_a_keeper_something_is_left, NULL });
+	return s;
+}
