@@ -23,6 +23,7 @@ struct tail {
 	struct watch *watch;
 	struct loop_call *call; /* reads the next chunk */
 	char *path;
+	int (*opener)(const char *path);
 	tail_fn *fn;
 	void *arg;
 	int fd; /* -1 while there is no file */
@@ -43,16 +44,26 @@ tail_restart(struct tail *tail)
 }
 
 /* Only a regular file: a fifo would block, a directory has no lines. */
+static int
+open_regular(const char *path)
+{
+	cleanup_fd int fd =
+	    open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd == -1 || fstat(fd, &st) == -1)
+		return -errno;
+	return S_ISREG(st.st_mode) ? take_fd(&fd) : -EINVAL;
+}
+
 static void
 tail_open(struct tail *tail)
 {
-	cleanup_fd int fd = -1;
-	struct stat st;
+	int fd = tail->opener(tail->path);
 
-	fd = open(tail->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+	if (fd < 0)
 		return;
-	tail->fd = take_fd(&fd);
+	tail->fd = fd;
 	tail_restart(tail);
 }
 
@@ -229,6 +240,15 @@ int
 tail_new(struct loop *loop, const char *path, bool from_start, tail_fn *fn,
     void *arg, struct tail **ret_tail, struct err *err)
 {
+	return tail_new_with(
+	    loop, path, open_regular, from_start, fn, arg, ret_tail, err);
+}
+
+int
+tail_new_with(struct loop *loop, const char *path,
+    int (*opener)(const char *path), bool from_start, tail_fn *fn, void *arg,
+    struct tail **ret_tail, struct err *err)
+{
 	struct tail *tail = xcalloc(1, sizeof *tail);
 	int r;
 
@@ -240,6 +260,7 @@ tail_new(struct loop *loop, const char *path, bool from_start, tail_fn *fn,
 		return r;
 	}
 	tail->path = xstrdup(path);
+	tail->opener = opener;
 	tail->fn = fn;
 	tail->arg = arg;
 	tail->call = loop_call_new(loop, tail_read, tail);

@@ -35,6 +35,11 @@ typedef void tail_fn(const char *line, size_t len, bool cut, void *arg);
  * tail before the loop. */
 int tail_new(struct loop *loop, const char *path, bool from_start, tail_fn *fn,
     void *arg, struct tail **ret_tail, struct err *err);
+/* The same with another open(2): a descriptor of a regular file for reading, or
+ * negative errno. */
+int tail_new_with(struct loop *loop, const char *path,
+    int (*opener)(const char *path), bool from_start, tail_fn *fn, void *arg,
+    struct tail **ret_tail, struct err *err);
 void tail_free(struct tail *tail); /* allowed inside fn */
 
 /* Bytes of the current file that have been reported. */

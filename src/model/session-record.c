@@ -40,6 +40,7 @@ void
 session_record_release(struct session_record *record)
 {
 	free(record->id);
+	free(record->projects);
 	free(record->transcript);
 	json_object_put(record->pane);
 	free(record->pending);

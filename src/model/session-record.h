@@ -31,6 +31,7 @@ extern const char *const prompt_step_words[PROMPT_STEP_COUNT + 1];
 struct session_record {
 	uint64_t generation; /* of the launch; older hooks are ignored */
 	char *id; /* Claude's session id */
+	char *projects; /* the folder of all transcripts: session-start.h */
 	char *transcript; /* path */
 	int64_t history_ms; /* messages in it from before this moment are a copy
 			     * of another conversation; 0 = there are none */

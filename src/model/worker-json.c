@@ -48,6 +48,7 @@ static const struct record_field fields[] = {
 	FIELD("after", after, .words = worker_status_words),
 	FIELD("generation", session.generation),
 	FIELD("session", session.id),
+	FIELD("projects", session.projects),
 	FIELD("transcript", session.transcript),
 	FIELD("history_ms", session.history_ms, .flags = RECORD_CLAMP),
 	FIELD("pane", session.pane),

@@ -8,6 +8,7 @@
 #include "api.h"
 #include "buf.h"
 #include "caller.h"
+#include "claude-home.h"
 #include "clock.h"
 #include "console.h"
 #include "errtext.h"
@@ -334,10 +335,12 @@ launch(struct repair *r)
 {
 	const struct settings *settings = r->overseer->settings;
 	struct repair_agent *a = &r->agent;
+	cleanup_free char *projects = claude_home_projects(NULL);
 	struct session_launch how = {
 		.settings = settings,
 		.cwd = r->cwd,
 		.socket = a->socket,
+		.projects = projects,
 		.stop_blocks_max = STOP_BLOCKS,
 		.start_timeout_ms =
 		    settings_duration(settings, "defaults.start_timeout"),

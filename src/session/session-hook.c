@@ -15,6 +15,7 @@
 #include "session-hook.h"
 #include "session-inside.h"
 #include "session-life.h"
+#include "session-start.h"
 
 #define NOTIFICATION "<task-notification>"
 
@@ -53,10 +54,17 @@ on_session_start(
 		return false;
 	s->reported = true;
 	record->open_tools = 0;
-	if (id != NULL)
+	if (session_start_path_valid(record->projects, id, transcript)) {
 		xstrset(&record->id, id);
-	if (transcript != NULL)
 		set_transcript(record, transcript, source);
+	} else {
+		log_debug(
+		    "%s: %s of %s is not the file of a conversation below "
+		    "%s: it is not read",
+		    s->worker, transcript != NULL ? transcript : "nothing",
+		    id != NULL ? id : "nothing",
+		    record->projects != NULL ? record->projects : "/");
+	}
 	session_life_follow(s);
 	delivery_session_started(
 	    record, strcmp(source, "clear") == 0, clock_wall_ms());

@@ -122,6 +122,8 @@ struct session_launch {
 	const struct settings *settings;
 	const char *cwd;
 	const char *socket; /* where its hooks report */
+	const char *projects; /* where Claude Code keeps its transcripts; NULL =
+			       * not known, then any folder will do */
 	bool resume; /* continue the conversation record->id */
 	int stop_blocks_max; /* after this many blocked Stops it is let
 			      * through */

@@ -21,6 +21,7 @@
 #include "prompt.h"
 #include "run-dir.h"
 #include "spool.h"
+#include "unit.h"
 #include "worker-op.h"
 
 /* --- agents ----------------------------------------------------------- */
@@ -116,6 +117,9 @@ fleet_world_begin(struct fleet_world *world, const char *settings)
 		    "" :
 		    "[defaults]\nagent_command = \"agent\"\n");
 
+	/* Where agents keep their transcripts. */
+	ck_assert_int_eq(setenv("HOME", unit_scratch(), 1), 0);
+	ck_assert_int_eq(unsetenv("CLAUDE_CONFIG_DIR"), 0);
 	memset(world, 0, sizeof *world);
 	buf_init(&world->moves);
 	floor_world_begin(&world->floor, text);
@@ -262,8 +266,8 @@ void
 fleet_world_start(
     struct fleet_world *world, struct agent *agent, const char *source)
 {
-	cleanup_free char *file =
-	    file_join(world->floor.workspace.dir, agent->worker->name);
+	cleanup_free char *file = xasprintf("%s/p/%s.jsonl",
+	    agent->worker->session.projects, agent->worker->session.id);
 	cleanup_json struct json_object *data = json_object_new_object();
 
 	json_set_string(data, "source", source);
@@ -272,6 +276,16 @@ fleet_world_start(
 	hook(world, agent, "SessionStart",
 	    json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN));
 	ck_assert_int_eq(session_phase(agent->session), SESSION_UP);
+}
+
+void
+fleet_world_write_transcript(struct agent *agent)
+{
+	const char *path = agent->worker->session.transcript;
+	cleanup_free char *dir = xstrndup(path, strrchr(path, '/') - path);
+
+	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	ck_assert_int_eq(file_replace(path, "", 0, 0600, NULL), 0);
 }
 
 void

@@ -41,6 +41,8 @@ void fleet_world_wait_launched(struct fleet_world *world, struct agent *agent);
 void fleet_world_start(
     struct fleet_world *world, struct agent *agent, const char *source);
 void fleet_world_wait_up(struct fleet_world *world, struct agent *agent);
+/* Its agent has begun to write the conversation's file. */
+void fleet_world_write_transcript(struct agent *agent);
 /* The prompt that is on its way to it is pasted, after a /clear if that is
  * wanted; and it is submitted. */
 void fleet_world_wait_pasted(struct fleet_world *world, struct agent *agent);

@@ -49,7 +49,7 @@ START_TEST(a_crash_is_resumed)
 	struct fleet_world world;
 
 	fleet_world_begin_working(&world, NULL);
-	floor_world_sh(&world.floor, "touch .llmc/adam"); /* its transcript */
+	fleet_world_write_transcript(world.adam);
 	hurry();
 	fleet_world_kill(world.adam);
 	fleet_world_wait_launched(&world, world.adam);

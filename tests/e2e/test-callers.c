@@ -19,7 +19,7 @@ static int outputs;
 
 /* Run this in the session of a worker that is idle; what it prints. */
 static const char *
-inside(const char *worker, const char *command)
+run_inside(const char *worker, const char *command)
 {
 	const char *out = e2e_path("%s.out%d", fleet_root(), outputs++);
 
@@ -28,9 +28,24 @@ inside(const char *worker, const char *command)
 		     "echo status $? >>'%s'\n",
 		fleet_root(), command, out, out));
 	fleet_wait(worker, "no_changes");
+	return e2e_read(out);
+}
+
+static void
+rest(const char *worker)
+{
 	fleet_do("reset", worker, "--yes", NULL);
 	fleet_wait(worker, "idle");
-	return e2e_read(out);
+}
+
+/* The same, and it is idle again. */
+static const char *
+inside(const char *worker, const char *command)
+{
+	const char *out = run_inside(worker, command);
+
+	rest(worker);
+	return out;
 }
 
 static const char *
@@ -118,6 +133,45 @@ START_TEST(agents_report_for_themselves_only)
 	e2e_expect(e2e_sh(fleet_root(), forged("run/eve/sock", "Stop", "eve")),
 	    0, NULL);
 	fleet_wait("eve", "no_changes");
+}
+END_TEST
+
+#define ID "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+
+/* What the daemon reads as the conversation of adam after its session said
+ * this. */
+static const char *
+transcript_after(const char *path)
+{
+	int64_t generation = json_int_or(fleet_worker("adam"), "generation", 0);
+	const char *command = e2e_path(
+	    "echo '{\"source\":\"clear\",\"session_id\":\"" ID
+	    "\",\"transcript_path\":\"%s\"}' | '%s' hook SessionStart --worker "
+	    "adam --generation %lld --socket '%s/.llmc/run/adam/sock'",
+	    path, e2e_llmc_path(), (long long)generation, fleet_root());
+
+	run_inside("adam", command);
+	return json_string_or(fleet_worker("adam"), "transcript", "");
+}
+
+START_TEST(agents_cannot_have_a_file_read)
+{
+	const char *projects, *link, *own;
+
+	fleet_add("adam");
+	projects = json_string_or(fleet_worker("adam"), "projects", "");
+	link = e2e_path("%s.elsewhere/" ID ".jsonl", fleet_root());
+	e2e_lacks(transcript_after("/etc/passwd"), "passwd");
+	rest("adam");
+	e2e_lacks(transcript_after(link), ID);
+	rest("adam");
+	e2e_lacks(
+	    transcript_after(e2e_path("%s/p/../../../" ID ".jsonl", projects)),
+	    ID);
+	rest("adam");
+	/* That is one that Claude Code could have written. */
+	own = e2e_path("%s/p/" ID ".jsonl", projects);
+	ck_assert_str_eq(transcript_after(own), own);
 }
 END_TEST
 
@@ -209,7 +263,8 @@ unit_suite(void)
 	const TTest *const all[] = {
 		agents_are_not_people_by_leaving_out_a_variable,
 		daemon_asks_the_kernel, agents_report_for_themselves_only,
-		nor_while_no_daemon_runs, sockets_come_back_and_go, NULL
+		agents_cannot_have_a_file_read, nor_while_no_daemon_runs,
+		sockets_come_back_and_go, NULL
 	};
 
 	for (size_t i = 0; all[i] != NULL; i++) {

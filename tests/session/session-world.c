@@ -204,6 +204,12 @@ forget(void *arg, const void *owner)
 
 /* --- the world ------------------------------------------------------- */
 
+static const char *
+projects(void)
+{
+	return unit_path("projects");
+}
+
 void
 world_begin(struct world *w)
 {
@@ -211,6 +217,7 @@ world_begin(struct world *w)
 	struct settings_facts facts = { .root = unit_path("repo"),
 		.home = "/home/me",
 		.default_branch = "main" };
+	cleanup_free char *dir = NULL;
 
 	memset(w, 0, sizeof *w);
 	clock_virtual_begin(1000000, 1700000000000);
@@ -230,7 +237,9 @@ world_begin(struct world *w)
 		.then = then,
 		.forget = forget,
 		.arg = w };
-	w->transcript = xstrdup(unit_path("transcript.jsonl"));
+	w->transcript = xasprintf("%s/p/" WORLD_TOLD_ID ".jsonl", projects());
+	dir = file_join(projects(), "p");
+	ck_assert_int_eq(file_mkdirs(dir, 0755, NULL), 0);
 	unlink(w->transcript);
 	w->typing = true;
 	w->session =
@@ -330,6 +339,7 @@ world_launch(struct world *w, bool resume)
 		.settings = w->settings,
 		.cwd = w->workspace.root,
 		.socket = "/run/socket",
+		.projects = projects(),
 		.resume = resume,
 		.stop_blocks_max = 20,
 		.start_timeout_ms = WORLD_START_MS,
@@ -399,7 +409,7 @@ world_starts(struct world *w, const char *source)
 	struct json_object *data = json_object_new_object();
 
 	json_set_string(data, "source", source);
-	json_set_string(data, "session_id", "told-id");
+	json_set_string(data, "session_id", WORLD_TOLD_ID);
 	json_set_string(data, "transcript_path", w->transcript);
 	ck_assert(
 	    !hook(w, "SessionStart", data, w->record.generation, id, NULL));

@@ -13,6 +13,9 @@
 #include "session.h"
 #include "workspace.h"
 
+/* The conversation that the agent says it has. */
+#define WORLD_TOLD_ID "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+
 #define WORLD_START_MS 60000 /* its start_timeout */
 
 struct world {

@@ -67,6 +67,11 @@ START_TEST(a_turn_goes_on_in_the_background)
 }
 END_TEST
 
+#define UUID(digit) "0000000" digit "-4f89-11d3-9a0c-0305e82c3301"
+#define CONVERSATION(digit)                                       \
+	"\"session_id\":\"" UUID(digit) "\",\"transcript_path\":" \
+					"\"/t/" UUID(digit) ".jsonl\""
+
 /* A resumed conversation goes on in its file, or begins with a copy in another
  * one: what is older than the copy was counted before. */
 START_TEST(the_history_of_a_resumed_conversation_is_known)
@@ -76,19 +81,48 @@ START_TEST(the_history_of_a_resumed_conversation_is_known)
 
 	world_begin(&w);
 	world_up(&w);
+	xstrset(&w.record.projects, NULL); /* any folder */
 	world_hook(&w, "SessionStart",
-	    "{\"source\":\"clear\",\"transcript_path\":\"/t/a.jsonl\"}", NULL);
+	    "{\"source\":\"clear\"," CONVERSATION("a") "}", NULL);
 	ck_assert_int_eq(w.record.history_ms, 0);
 	world_hook(&w, "SessionStart",
-	    "{\"source\":\"resume\",\"transcript_path\":\"/t/a.jsonl\"}", NULL);
+	    "{\"source\":\"resume\"," CONVERSATION("a") "}", NULL);
 	ck_assert_int_eq(w.record.history_ms, 0);
 	before = clock_wall_ms();
 	world_hook(&w, "SessionStart",
-	    "{\"source\":\"resume\",\"transcript_path\":\"/t/b.jsonl\"}", NULL);
+	    "{\"source\":\"resume\"," CONVERSATION("b") "}", NULL);
 	ck_assert_int_ge(w.record.history_ms, before);
 	world_hook(&w, "SessionStart",
-	    "{\"source\":\"clear\",\"transcript_path\":\"/t/c.jsonl\"}", NULL);
+	    "{\"source\":\"clear\"," CONVERSATION("c") "}", NULL);
 	ck_assert_int_eq(w.record.history_ms, 0);
+	world_end(&w);
+}
+END_TEST
+
+/* The session begins, but what it says is not read. */
+START_TEST(files_elsewhere_are_not_its_conversation)
+{
+	static const char *const wrong[] = {
+		("\"session_id\":\"" UUID("a") "\",\"transcript_path\":"
+					       "\"/etc/passwd\""),
+		(CONVERSATION("a")),
+		"\"session_id\":\"../../x\"",
+		("\"session_id\":\"" UUID("a") "\""),
+		"\"transcript_path\":\"/etc/passwd\"",
+	};
+	struct world w;
+
+	world_begin(&w);
+	world_up(&w);
+	for (size_t i = 0; i < nitems(wrong); i++) {
+		cleanup_free char *data =
+		    xasprintf("{\"source\":\"clear\",%s}", wrong[i]);
+
+		world_hook(&w, "SessionStart", data, NULL);
+		world_expect(&w, "ready:clear");
+		ck_assert_str_eq(w.record.id, WORLD_TOLD_ID);
+		ck_assert_str_eq(w.record.transcript, w.transcript);
+	}
 	world_end(&w);
 }
 END_TEST
@@ -107,7 +141,7 @@ START_TEST(a_compaction_does_not_end_a_turn)
 	world_hook(&w, "SessionStart",
 	    "{\"source\":\"compact\",\"session_id\":\"other\"}", NULL);
 	world_expect(&w, ""); /* no session begins */
-	ck_assert_str_eq(w.record.id, "told-id");
+	ck_assert_str_eq(w.record.id, WORLD_TOLD_ID);
 	ck_assert(world_hook(&w, "Stop", "{}", some_call()));
 	world_expect(&w, "progressed turn");
 	/* A compaction that never ended does not hide the next turn. */
@@ -355,6 +389,7 @@ unit_suite(void)
 	    (const TTest *[]){ the_end_of_a_turn_is_the_owners_to_answer,
 		a_turn_goes_on_in_the_background,
 		the_history_of_a_resumed_conversation_is_known,
+		files_elsewhere_are_not_its_conversation,
 		a_compaction_does_not_end_a_turn,
 		an_end_that_was_not_heard_is_noticed, a_turn_that_fails_is_told,
 		NULL });

@@ -43,7 +43,7 @@ START_TEST(a_launch_is_written_down_and_then_made)
 	world_starts(&w, "startup");
 	ck_assert_int_eq(session_phase(w.session), SESSION_UP);
 	world_expect(&w, "ready:startup");
-	ck_assert_str_eq(w.record.id, "told-id");
+	ck_assert_str_eq(w.record.id, WORLD_TOLD_ID);
 	ck_assert_str_eq(w.record.transcript, w.transcript);
 	ck_assert_str_eq(session_name(w.session), "llmc-adam");
 	world_run(&w, 10 * WORLD_START_MS);

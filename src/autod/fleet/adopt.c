@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "adopt.h"
+#include "agent-launch.h"
 #include "agent.h"
 #include "clock.h"
 #include "delivery.h"
@@ -64,6 +65,11 @@ lose(struct agent *agent)
 static void
 adopt_one(struct agent *agent, const struct tmux_info *found)
 {
+	struct session_record *record = &agent->worker->session;
+
+	/* Launched by an older version. */
+	if (record->projects == NULL)
+		record->projects = agent_projects(agent);
 	if (found != NULL && !found->dead &&
 	    found->generation == agent->worker->session.generation &&
 	    session_adopt(agent->session, found->pane_pid,

@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "box.h"
 #include "buf.h"
+#include "claude-home.h"
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
@@ -119,6 +120,17 @@ can_resume(const struct agent *agent)
 		w->session.transcript[len] == '/');
 }
 
+char *
+agent_projects(const struct agent *agent)
+{
+	const struct core *core = agent->core;
+	cleanup_free char *dir = NULL;
+
+	if (box_mode_of(core->settings, agent->worker->name) != BOX_OFF)
+		dir = box_claude_dir(core->workspace, agent->worker->name);
+	return claude_home_projects(dir);
+}
+
 /* Resume the conversation if there is one; otherwise start a new one. */
 static void
 launch(struct agent *agent)
@@ -126,10 +138,12 @@ launch(struct agent *agent)
 	struct core *core = agent->core;
 	const struct worker *w = agent->worker;
 	cleanup_free char *socket = run_dir_socket(core->workspace, w->name);
+	cleanup_free char *projects = agent_projects(agent);
 	struct session_launch how = {
 		.settings = core->settings,
 		.cwd = w->worktree,
 		.socket = socket,
+		.projects = projects,
 		.resume = can_resume(agent),
 		.stop_blocks_max = STOP_BLOCKS +
 		    (int)settings_int(core->settings, "auto.max_turns"),

@@ -14,6 +14,9 @@ struct err;
  * the worker, and it must not have a session. */
 void agent_launch(struct agent *agent);
 
+/* Where its agent keeps transcripts; the caller frees; NULL = not known. */
+char *agent_projects(const struct agent *agent);
+
 /* Have settings changed that its agent was started with? */
 bool agent_launch_is_stale(const struct agent *agent);
 

@@ -29,6 +29,21 @@ claude_home_file(void)
 	return file_join(moved ? set : home, ".claude.json");
 }
 
+char *
+claude_home_projects(const char *dir)
+{
+	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
+	cleanup_free char *own = NULL;
+
+	if (dir == NULL && set != NULL && set[0] != '\0')
+		dir = set;
+	if (dir == NULL && home != NULL && home[0] != '\0')
+		dir = own = file_join(home, ".claude");
+	if (dir == NULL || dir[0] != '/' || strstr(dir, "/..") != NULL)
+		return NULL;
+	return file_join(dir, "projects");
+}
+
 static int
 load(const char *file, struct json_object **ret_json, struct err *err)
 {

@@ -22,6 +22,11 @@ struct err;
  * NULL if neither is set. */
 char *claude_home_file(void);
 
+/* The folder of all transcripts: `projects` in dir (CLAUDE_CONFIG_DIR of the
+ * agent; NULL = the user's own). The caller frees; NULL if it is not known, or
+ * not absolute. */
+char *claude_home_projects(const char *dir);
+
 /* Which of them the file has. api_key may be NULL. */
 unsigned claude_home_check(
     const char *file, const char *root, const char *api_key, struct err *err);

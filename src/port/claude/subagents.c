@@ -13,6 +13,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "subagents.h"
+#include "transcript-open.h"
 #include "watch.h"
 
 #define FILES     "agent-*.jsonl"
@@ -73,14 +74,15 @@ tell_lines(struct subagents *s, struct agent_file *file, char *text, size_t len)
 static bool
 read_some(struct subagents *s, int dir, struct agent_file *file)
 {
-	cleanup_fd int fd =
-	    openat(dir, file->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_fd int fd = openat(dir, file->name,
+	    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	cleanup_buf struct buf text = BUF_INIT;
 	const char *last;
+	struct stat st;
 	size_t whole;
 	ssize_t n;
 
-	if (fd == -1)
+	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
 		return false;
 	buf_reserve(&text, LONGEST);
 	n = pread(fd, text.data, LONGEST, file->offset);
@@ -98,10 +100,21 @@ read_some(struct subagents *s, int dir, struct agent_file *file)
 	return true;
 }
 
+static DIR *
+open_folder(const char *path)
+{
+	cleanup_fd int fd = transcript_open_folder(path);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (dir != NULL)
+		take_fd(&fd);
+	return dir;
+}
+
 static void
 scan(struct subagents *s)
 {
-	DIR *dir = opendir(s->folder);
+	DIR *dir = open_folder(s->folder);
 	const struct dirent *entry;
 	struct agent_file *file;
 	struct stat st;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include "mem.h"
 #include "subagents.h"
 #include "tail.h"
+#include "transcript-open.h"
 #include "transcript.h"
 #include "watch.h"
 
@@ -97,9 +97,9 @@ transcript_open(void *arg)
 	for (int i = 0; i < STEPS_MAX; i++) {
 		cleanup_free char *missing = NULL;
 
-		if (tail_new(transcript->loop, transcript->path, true,
-			transcript_line, transcript, &transcript->tail,
-			NULL) == 0)
+		if (tail_new_with(transcript->loop, transcript->path,
+			transcript_open_file, true, transcript_line, transcript,
+			&transcript->tail, NULL) == 0)
 			return;
 		missing = path_missing(transcript->path);
 		if (watch_new(transcript->loop, missing, transcript_open,
@@ -173,13 +173,13 @@ transcript_parser_of(const struct transcript *transcript)
 bool
 transcript_mentions(const char *path, const char *words)
 {
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_fd int fd = transcript_open_file(path);
 	cleanup_buf struct buf text = BUF_INIT;
 	struct stat st;
 	size_t want;
 	ssize_t n;
 
-	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
+	if (fd < 0 || fstat(fd, &st) == -1)
 		return false;
 	want =
 	    st.st_size > TRANSCRIPT_TAIL ? TRANSCRIPT_TAIL : (size_t)st.st_size;

@@ -17,7 +17,9 @@
 struct loop;
 struct transcript;
 
-/* Follow a file (which may not exist yet; nor its directory) and those of its
+/* Links are not followed: transcript-open.h.
+ *
+ * Follow a file (which may not exist yet; nor its directory) and those of its
  * subagents from their beginning. fn is called when one has grown, once per
  * pass of the loop, and may free the transcript. If the file is replaced or cut
  * short, counting starts again. from_ms: messages before that moment are a copy
