@@ -145,6 +145,21 @@ START_TEST(a_changed_sandbox_restarts_the_session)
 }
 END_TEST
 
+/* What strangers wrote into the worktree runs there. */
+START_TEST(setup_runs_in_the_sandbox)
+{
+	need_bwrap();
+	fleet_do("config", "set", "repo.setup_command",
+	    "{ cat ~/secret; echo secret=$A_SECRET; } >setup.txt 2>&1; true",
+	    NULL);
+	fleet_add("adam");
+	e2e_has(e2e_read(e2e_path("%s/setup.txt", fleet_worktree("adam"))),
+	    "secret=\n");
+	e2e_lacks(e2e_read(e2e_path("%s/setup.txt", fleet_worktree("adam"))),
+	    "private");
+}
+END_TEST
+
 START_TEST(without_bubblewrap_a_worker_waits_and_says_so)
 {
 	e2e_env("LLMC_BWRAP=/nonexistent/bwrap");
@@ -206,6 +221,7 @@ unit_suite(void)
 	tcase_add_test(tc, an_agent_sees_its_login_and_not_its_users_home);
 	tcase_add_test(tc, a_conversation_is_kept_in_the_sandbox_and_resumed);
 	tcase_add_test(tc, a_changed_sandbox_restarts_the_session);
+	tcase_add_test(tc, setup_runs_in_the_sandbox);
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("alone");

@@ -385,6 +385,32 @@ START_TEST(a_command_and_a_check_have_a_box_without_the_agents_things)
 }
 END_TEST
 
+START_TEST(a_shell_command_runs_in_a_box_as_it_is)
+{
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf out = BUF_INIT;
+	cleanup_free char *plain = box_shell(NULL, "echo a"), *boxed = NULL;
+	struct child_spec child = { 0 };
+	struct box box = { 0 };
+	struct world w;
+
+	ck_assert_str_eq(plain, "echo a");
+	need_bwrap();
+	begin(&w, WORKTREE);
+	w.spec.kind = BOX_COMMAND;
+	ck_assert_int_eq(box_prepare(&w.spec, &box, NULL), 0);
+	boxed = box_shell(strv_const(box.prefix),
+	    "set -- 'a  b' \"c\"\nls ~/secret; echo \"$1$2\"; exit 3");
+	child.shell = boxed;
+	ck_assert_int_eq(child_run(&child, &result, NULL), 0);
+	child_output_text(&result.out, &out);
+	ck_assert_str_eq(out.data, "a  bc\n");
+	ck_assert_int_eq(result.status, 3);
+	box_release(&box);
+	end(&w);
+}
+END_TEST
+
 START_TEST(a_strict_box_has_a_clone_and_no_network)
 {
 	struct world w;
@@ -423,6 +449,7 @@ unit_suite(void)
 		the_user_can_open_more,
 		gits_own_settings_are_seen_with_what_they_include,
 		a_command_and_a_check_have_a_box_without_the_agents_things,
+		a_shell_command_runs_in_a_box_as_it_is,
 		a_strict_box_has_a_clone_and_no_network, NULL });
 	unit_case(s, "closed",
 	    (const TTest *[]){

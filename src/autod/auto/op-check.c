@@ -7,6 +7,7 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "box.h"
 #include "buf.h"
 #include "check-book.h"
 #include "child.h"
@@ -121,9 +122,9 @@ step_run(struct operation *op)
 	cleanup_free char *task =
 	    xasprintf("LLMC_TASK=%s", agent->worker->task);
 	const char *const env[] = { task, NULL };
-	cleanup_strv char **argv = kept_shell(check->command, 0);
+	cleanup_free char *command = NULL;
+	cleanup_strv char **argv = NULL;
 	struct child_spec spec = {
-		.argv = strv_const(argv),
 		.cwd = agent->worker->worktree,
 		.env = env,
 		.deadline_ms =
@@ -131,7 +132,22 @@ step_run(struct operation *op)
 		.merge_stderr = true,
 	};
 	struct err err = { 0 };
+	struct box box = { 0 };
 
+	if (box_prepare(&(struct box_spec){ .kind = BOX_COMMAND,
+			    .workspace = agent->core->workspace,
+			    .settings = settings,
+			    .worker = agent->worker->name,
+			    .tree = agent->worker->worktree,
+			    .network = true },
+		&box, &err) < 0) {
+		operation_fail(op, &err);
+		return;
+	}
+	command = box_shell(strv_const(box.prefix), check->command);
+	argv = kept_shell(command, 0);
+	spec.argv = strv_const(argv);
+	box_release(&box);
 	if (child_spawn(agent->core->loop, &spec, on_exited, check,
 		&check->child, &err) < 0)
 		operation_fail(op, &err);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "box.h"
 #include "emit.h"
 #include "errtext.h"
 #include "file.h"
@@ -13,12 +14,15 @@
 #include "op-setup.h"
 #include "settings.h"
 #include "setup.h"
+#include "strv.h"
 #include "worker-op.h"
 #include "workspace.h"
 
 struct op_setup {
 	struct worker_op op;
 	struct setup_spec spec; /* its strings are used until it has begun */
+	struct box box;
+	struct err refused; /* there is no box for its command */
 	struct setup *setup;
 	struct loop_timer *cancelled;
 };
@@ -28,6 +32,10 @@ run(struct operation *op)
 {
 	struct op_setup *s = (struct op_setup *)op;
 
+	if (s->refused.code != 0) {
+		operation_fail(op, &s->refused);
+		return;
+	}
 	s->setup = setup_begin(
 	    op->loop, &s->spec, operation_on_done, operation_await(op));
 }
@@ -59,6 +67,7 @@ end(struct operation *op, const struct err *err)
 
 	worker_op_release(&s->op);
 	setup_free(s->setup);
+	box_release(&s->box);
 	loop_timer_free(s->cancelled);
 	if (err != NULL && err->code != -ECANCELED) {
 		agent_move(agent, WORKER_ERROR, err->msg);
@@ -130,6 +139,14 @@ op_setup(struct agent *agent)
 	if (file_mkdirs(dir, 0700, NULL) < 0)
 		log_debug("cannot create %s", dir);
 	s = xcalloc(1, sizeof *s);
+	box_prepare(&(struct box_spec){ .kind = BOX_COMMAND,
+			.workspace = core->workspace,
+			.settings = core->settings,
+			.worker = agent->worker->name,
+			.tree = agent->worker->worktree,
+			.network = true },
+	    &s->box, &s->refused);
+	spec.box = strv_const(s->box.prefix);
 	s->spec = spec;
 	worker_op_begin(&s->op, &kind, agent, NULL);
 	return true;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "box.h"
 #include "buf.h"
 #include "check-slot.h"
 #include "clock.h"
@@ -54,6 +55,7 @@ struct check_slot {
 	char **protected_paths;
 	bool afresh;
 	int64_t since_ms;
+	struct box box; /* that its commands run in */
 	struct setup *setup; /* while it runs */
 	struct loop_timer *cancelled;
 	struct errand *errand; /* while it runs */
@@ -130,6 +132,21 @@ step_place(struct operation *op)
 	    slot->core->git, slot->dir, &what, on_placed, operation_await(op));
 }
 
+/* --- the box of the slot --------------------------------------------- */
+
+static int
+prepare_box(struct check_slot *slot, struct err *err)
+{
+	const struct core *core = slot->core;
+
+	box_release(&slot->box);
+	return box_prepare(&(struct box_spec){ .kind = BOX_CHECK,
+			       .workspace = core->workspace,
+			       .settings = core->settings,
+			       .tree = slot->dir },
+	    &slot->box, err);
+}
+
 /* --- step setup: as in a worker's worktree --------------------------- */
 
 /* A command that fails here fails for the sake of what is checked. */
@@ -166,6 +183,7 @@ step_setup(struct operation *op)
 		.timeout_ms =
 		    settings_duration(core->settings, "repo.setup_timeout"),
 	};
+	struct err err = { 0 };
 
 	settings_list(core->settings, "repo.copy_files", &spec.copy_files);
 	if (slot->afresh)
@@ -175,6 +193,11 @@ step_setup(struct operation *op)
 		operation_next(op);
 		return;
 	}
+	if (prepare_box(slot, &err) < 0) {
+		operation_fail(op, &err);
+		return;
+	}
+	spec.box = strv_const(slot->box.prefix);
 	if (file_mkdirs(dir, 0700, NULL) < 0)
 		log_debug("cannot create %s", dir);
 	slot->setup =
@@ -241,6 +264,22 @@ on_exited(const struct errand_result *result, void *arg)
 }
 
 static int
+begin_errand(
+    struct check_slot *slot, const struct errand_spec *spec, struct err *err)
+{
+	struct loop *loop = slot->core->loop;
+	int r;
+
+	if (slot->adopting)
+		return errand_adopt(
+		    loop, spec, on_exited, slot, &slot->errand, err);
+	r = errand_forget(slot->run_dir, slot->name, err);
+	if (r < 0)
+		return r;
+	return errand_start(loop, spec, on_exited, slot, &slot->errand, err);
+}
+
+static int
 start_errand(struct check_slot *slot, struct err *err)
 {
 	const struct core *core = slot->core;
@@ -249,13 +288,11 @@ start_errand(struct check_slot *slot, struct err *err)
 	cleanup_free char *commit = xasprintf("LLMC_COMMIT=%s", slot->commit);
 	cleanup_free char *task =
 	    xasprintf("LLMC_TASK=%s", slot->task != NULL ? slot->task : "");
-	cleanup_free char *command = xasprintf(
-	    "exec 2>&1\n%s", slot->command != NULL ? slot->command : "");
+	cleanup_free char *merged = NULL, *command = NULL;
 	const char *const env[] = { number, commit, task, NULL };
 	struct errand_spec spec = {
 		.dir = slot->run_dir,
 		.name = slot->name,
-		.command = command,
 		.cwd = slot->dir,
 		.env = env,
 		.deadline_ms =
@@ -263,15 +300,16 @@ start_errand(struct check_slot *slot, struct err *err)
 	};
 	int r = file_mkdirs(slot->run_dir, 0700, err);
 
-	if (r == 0 && slot->adopting)
-		return errand_adopt(
-		    core->loop, &spec, on_exited, slot, &slot->errand, err);
-	if (r == 0)
-		r = errand_forget(slot->run_dir, slot->name, err);
-	if (r == 0)
-		r = errand_start(
-		    core->loop, &spec, on_exited, slot, &slot->errand, err);
-	return r;
+	if (r == 0 && !slot->adopting)
+		r = prepare_box(slot, err);
+	if (r < 0)
+		return r;
+	/* What bubblewrap says on standard error is no result of the check. */
+	merged = xasprintf(
+	    "exec 2>&1\n%s", slot->command != NULL ? slot->command : "");
+	command = box_shell(strv_const(slot->box.prefix), merged);
+	spec.command = command;
+	return begin_errand(slot, &spec, err);
 }
 
 static void
@@ -479,6 +517,7 @@ check_slot_free(struct check_slot *slot)
 	}
 	buf_release(&slot->how);
 	buf_release(&slot->output);
+	box_release(&slot->box);
 	free(slot->dir);
 	free(slot->run_dir);
 	free(slot);

@@ -483,6 +483,23 @@ box_refresh(const struct workspace *workspace, const struct settings *settings,
 }
 
 char *
+box_shell(const char *const *prefix, const char *command)
+{
+	struct buf text = BUF_INIT;
+
+	if (prefix == NULL || prefix[0] == NULL)
+		return xstrdup(command);
+	buf_adds(&text, "exec");
+	for (; *prefix != NULL; prefix++) {
+		buf_addc(&text, ' ');
+		text_add_shell(&text, *prefix);
+	}
+	buf_adds(&text, " /bin/sh -c ");
+	text_add_shell(&text, command);
+	return buf_take(&text);
+}
+
+char *
 box_claude_dir(const struct workspace *workspace, const char *worker)
 {
 	cleanup_free char *relative = xasprintf("box/%s/claude", worker);

@@ -62,6 +62,10 @@ box_prefix(const struct workspace *workspace, const struct settings *settings,
 void box_refresh(const struct workspace *workspace,
     const struct settings *settings, const char *worker);
 
+/* The text that runs a shell command behind a prefix (NULL = none); the caller
+ * frees it. */
+char *box_shell(const char *const *prefix, const char *command);
+
 /* Where a worker's Claude Code keeps its files in a box:
  * .llmc/box/NAME/claude. The caller frees. */
 char *box_claude_dir(const struct workspace *workspace, const char *worker);

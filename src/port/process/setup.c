@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "box.h"
 #include "buf.h"
 #include "child.h"
 #include "clock.h"
@@ -36,7 +37,7 @@ struct setup {
 	struct copy *copy;
 	struct child *command_run;
 	char *root, *worktree, *stamp, *command, *serena_name, *serena_config;
-	char **copy_files;
+	char **copy_files, **box;
 	int64_t timeout_ms;
 	char *mark; /* what the stamp will contain */
 	size_t at; /* the next of the steps */
@@ -180,7 +181,9 @@ step_command(struct setup *setup, struct err *err)
 	/* It must find the worktree's repository, whoever started us. */
 	static const char *const env[] = { "GIT_DIR", "GIT_WORK_TREE",
 		"GIT_INDEX_FILE", NULL };
-	cleanup_strv char **argv = kept_shell(setup->command, 0);
+	cleanup_free char *command =
+	    box_shell(strv_const(setup->box), setup->command);
+	cleanup_strv char **argv = kept_shell(command, 0);
 	struct child_spec spec = { .argv = strv_const(argv),
 		.cwd = setup->worktree,
 		.env = env,
@@ -335,6 +338,8 @@ setup_begin(
 	struct setup *setup = xcalloc(1, sizeof *setup);
 
 	setup->copy_files = strv_copy(spec->copy_files);
+	if (spec->box != NULL)
+		setup->box = strv_copy(spec->box);
 	setup->loop = loop;
 	setup->root = xstrdup(spec->root);
 	setup->worktree = xstrdup(spec->worktree);
@@ -364,6 +369,7 @@ setup_free(struct setup *setup)
 	loop_timer_free(setup->pause);
 	loop_call_free(setup->start);
 	strv_free(setup->copy_files);
+	strv_free(setup->box);
 	free(setup->root);
 	free(setup->worktree);
 	free(setup->stamp);

@@ -23,6 +23,8 @@ struct setup_spec {
 	const char *const *copy_files; /* relative to root; a file, a folder
 					* or a pattern; NULL terminated */
 	const char *command; /* "" = none; sh -c in the worktree */
+	const char *const *box; /* words before the command's (box.h); NULL =
+				 * none */
 	int64_t timeout_ms;
 	const char *serena_name; /* NULL = no Serena */
 	const char *serena_config; /* ~/.serena/serena_config.yml */
