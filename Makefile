@@ -27,11 +27,13 @@ install: all
 # Speed, measured and printed.
 bench: all
 	@ninja -C $(BUILD) --quiet tests/bench/bench tests/bench/bench-fleet \
+		tests/bench/bench-box \
 		tests/bench/bench-auto tests/bench/bench-landing \
 		tests/bench/bench-overseer tests/bench/bench-queue \
 		tests/tools/beacon.so
 	@$(BUILD)/tests/bench/bench $(BUILD)
 	@$(BUILD)/tests/bench/bench-fleet $(BUILD)
+	@$(BUILD)/tests/bench/bench-box $(BUILD)
 	@$(BUILD)/tests/bench/bench-auto $(BUILD)
 	@$(BUILD)/tests/bench/bench-landing
 	@$(BUILD)/tests/bench/bench-queue $(BUILD)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What a sandbox costs: bench-box BUILD. For each mode, in a scratch repository
+ * with the fake agent: from `llmc add` to the first idle (a worktree, a
+ * session, SessionStart), a task from its start to the review, and the memory
+ * of the keeper.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "table.h"
+
+#define WORKERS  10
+#define READ_MAX (64 * 1024)
+
+#define KEEPER_MAX_MB 0.5
+
+struct bench {
+	char *llmc, *scratch, *repo;
+	struct table *table;
+};
+
+static void
+llmc(const struct bench *b, const char *const *words)
+{
+	const char *argv[12] = { b->llmc };
+
+	for (size_t i = 0; words[i] != NULL && i < nitems(argv) - 2; i++)
+		argv[1 + i] = words[i];
+	bench_run(b->repo, argv);
+}
+
+static void
+report(struct bench *b, const char *mode, const char *what, double *values,
+    size_t count, const char *unit, double target)
+{
+	cleanup_free char *name = xasprintf("%s, %s", what, mode);
+	cleanup_free char *figure = NULL, *wanted = NULL;
+
+	bench_sort(values, count);
+	figure = xasprintf("%.2f %s", values[count / 2], unit);
+	wanted = target > 0 ? xasprintf("%g %s", target, unit) : xstrdup("-");
+	table_row(b->table,
+	    (const char *[]){ name, wanted, figure,
+		target <= 0                     ? "" :
+		    values[count / 2] <= target ? "reached" :
+						  "missed" });
+}
+
+/* The keeper of a worker, by its record: its share of memory, in MB. */
+static double
+keeper_mb(const struct bench *b, const char *worker)
+{
+	cleanup_free char *record =
+	    xasprintf("%s/.llmc/sessions/%s/keeper.json", b->repo, worker);
+	cleanup_free char *file = NULL;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+	const char *pss;
+
+	bench_must(json_load(record, READ_MAX, &json, &err), record, &err);
+	file = xasprintf(
+	    "/proc/%lld/smaps_rollup", (long long)json_int_or(json, "pid", 0));
+	bench_must(file_read(file, READ_MAX, &text, &err), file, &err);
+	pss = strstr(text.data, "\nPss:");
+	return pss != NULL ? strtod(pss + 5, NULL) / 1024 : 0;
+}
+
+static void
+measure(struct bench *b, const char *mode)
+{
+	double launch[WORKERS], task[WORKERS], memory[WORKERS];
+
+	llmc(b,
+	    (const char *[]){
+		"config", "set", "defaults.sandbox", mode, NULL });
+	llmc(b, (const char *[]){ "up", "--detach", NULL });
+	for (int i = 0; i < WORKERS; i++) {
+		cleanup_free char *name = xasprintf("%s-%d", mode, i);
+		int64_t start = clock_mono_us();
+
+		llmc(b, (const char *[]){ "add", name, NULL });
+		llmc(b,
+		    (const char *[]){ "wait", name, "--until", "idle",
+			"--timeout", "60s", NULL });
+		launch[i] = (double)(clock_mono_us() - start) / 1000;
+		memory[i] = keeper_mb(b, name);
+		start = clock_mono_us();
+		llmc(b,
+		    (const char *[]){ "start", "--worker", name, "--prompt",
+			"fake: commit a.txt x", NULL });
+		llmc(b,
+		    (const char *[]){ "wait", name, "--until", "needs_review",
+			"--timeout", "60s", NULL });
+		task[i] = (double)(clock_mono_us() - start) / 1000;
+		llmc(b, (const char *[]){ "nuke", name, "--yes", NULL });
+	}
+	llmc(b, (const char *[]){ "down", NULL });
+	report(b, mode, "launch to SessionStart", launch, WORKERS, "ms", 0);
+	report(b, mode, "a task", task, WORKERS, "ms", 0);
+	report(b, mode, "memory of a keeper", memory, WORKERS, "MB",
+	    KEEPER_MAX_MB);
+}
+
+static void
+begin(struct bench *b, const char *build)
+{
+	cleanup_free char *agent = file_join(build, "tests/tools/fake-claude");
+	cleanup_free char *home = file_join(b->scratch, "home");
+
+	setenv("HOME", home, 1);
+	setenv("TMUX_TMPDIR", b->scratch, 1);
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	unsetenv("TMUX");
+	unsetenv("LLMC_ROOT");
+	unsetenv("LLMC_AGENT");
+	bench_run(NULL, (const char *[]){ "mkdir", "-p", home, NULL });
+	bench_run(NULL,
+	    (const char *[]){
+		"git", "init", "-q", "-b", "main", b->repo, NULL });
+	bench_run(b->repo,
+	    (const char *[]){ "git", "config", "user.name", "Bench", NULL });
+	bench_run(b->repo,
+	    (const char *[]){
+		"git", "config", "user.email", "bench@example.invalid", NULL });
+	bench_run(b->repo,
+	    (const char *[]){
+		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
+	llmc(b, (const char *[]){ "init", NULL });
+	llmc(b,
+	    (const char *[]){
+		"config", "set", "defaults.agent_command", agent, NULL });
+	llmc(b,
+	    (const char *[]){
+		"config", "set", "defaults.allow_root", "true", NULL });
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct table_column columns[] = { { .title = "WHAT" },
+		{ .title = "TARGET", .right = true },
+		{ .title = "MEASURED", .right = true }, { .title = "" } };
+	static const char *const modes[] = { "off", "worktree", "strict" };
+	const char *tmp = getenv("TMPDIR");
+	cleanup_free char *build = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	struct bench b = { 0 };
+
+	if (argc != 2) {
+		fputs("usage: bench-box BUILD\n", stderr);
+		return 2;
+	}
+	build = realpath(argv[1], NULL);
+	b.scratch =
+	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	if (build == NULL || mkdtemp(b.scratch) == NULL) {
+		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
+		return 1;
+	}
+	b.llmc = file_join(build, "src/cli/llmc");
+	b.repo = file_join(b.scratch, "repo");
+	b.table = table_new(columns, nitems(columns));
+	begin(&b, build);
+	for (size_t i = 0; i < nitems(modes); i++)
+		measure(&b, modes[i]);
+	table_print(b.table, 0, false, &text);
+	fputs(text.data, stdout);
+	bench_run("/", (const char *[]){ "rm", "-rf", "--", b.scratch, NULL });
+	table_free(b.table);
+	free(b.llmc);
+	free(b.repo);
+	free(b.scratch);
+	return 0;
+}
