@@ -101,6 +101,33 @@ START_TEST(it_begins_a_new_conversation)
 }
 END_TEST
 
+/* The login of a person, in a file; it is the file itself that is seen inside.
+ */
+START_TEST(it_uses_the_login_of_its_user)
+{
+	const char *file =
+	    e2e_path("%s/home/.claude/.credentials.json", unit_scratch());
+	const char *text =
+	    "{\"claudeAiOauth\":{\"accessToken\":\"sk-ant-oat01-test\","
+	    "\"refreshToken\":\"sk-ant-ort01-test\",\"expiresAt\":"
+	    "4102444800000,\"scopes\":[\"user:inference\","
+	    "\"user:profile\"],\"subscriptionType\":\"max\"}}";
+
+	fleet_do("down", NULL);
+	e2e_env("ANTHROPIC_API_KEY");
+	e2e_dir("home/.claude");
+	e2e_write(file, text);
+	fleet_up();
+	fleet_add("adam");
+	fleet_start("adam",
+	    "fake: run cat \"$CLAUDE_CONFIG_DIR/.credentials.json\" "
+	    ">login.txt; echo >>\"$CLAUDE_CONFIG_DIR/.credentials.json\"");
+	fleet_wait("adam", "needs_review,no_changes");
+	ck_assert_str_eq(seen("login.txt"), text);
+	ck_assert_str_eq(e2e_read(file), e2e_path("%s\n", text));
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -114,6 +141,7 @@ unit_suite(void)
 	scenarios_add_test(
 	    s, begin, it_works_from_a_home_that_has_never_seen_it);
 	scenarios_add_test(s, begin, it_resumes_its_conversation);
+	scenarios_add_test(s, begin, it_uses_the_login_of_its_user);
 	scenarios_add_test(s, begin, it_begins_a_new_conversation);
 	return s;
 }
