@@ -14,10 +14,10 @@
  * name), HOME, SECRET (a file in HOME), OUTSIDE (a folder below /tmp), WORD
  * (contents of everything secret), COMMIT (one that is on no branch but the
  * sibling's), OWN (folder of the worker's socket), PROBE (llmc), VICTIM (a
- * process outside), ABSTRACT, TCP_PORT, UDP_PORT, TMUX_SOCKET and DISK. DOCTOR_SECRET is set
- * around a box, not in it. `look`
- * also has ARRIVED: a folder with a file for each socket (main, other,
- * abstract, tcp, udp) at which the word arrived.
+ * process outside), ABSTRACT, TCP_PORT, UDP_PORT, TMUX_SOCKET and DISK.
+ * DOCTOR_SECRET is set around a box, not in it. `look` also has ARRIVED: a
+ * folder with a file for each socket (main, other, abstract, tcp, udp) at which
+ * the word arrived.
  */
 #ifndef ESCAPE_TABLE_H
 #define ESCAPE_TABLE_H

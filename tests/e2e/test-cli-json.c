@@ -22,7 +22,7 @@ static const char *const free_values[] = {
 	"schema", /* a schema, or one of each command */
 	"hook", /* the answer that Claude Code expects, or nothing */
 	"pane", /* it becomes another program */
-	"errand",
+	"errand", "inside", "proxy", "probe", /* it prints nothing */
 };
 
 static bool
