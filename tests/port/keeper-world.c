@@ -47,6 +47,7 @@ become(const struct keeper_world *w, const char *script)
 	const char *const boxed[] = { BWRAP };
 	size_t count = 7;
 
+	setenv("LLMC_KEEPER", w->mark, 1); /* as llmc pane does */
 	if (w->terminal)
 		argv[count++] = "--terminal";
 	argv[count++] = "--";
@@ -125,25 +126,35 @@ skip_if_impossible(const char *mode)
 }
 
 void
-keeper_world_begin(
-    struct keeper_world *w, const char *mode, bool terminal, const char *script)
+keeper_world_begin_as(struct keeper_world *w, const char *mode, bool terminal,
+    const char *script, const char *mark, const char *record)
 {
-	static int number;
-
-	skip_if_impossible(mode);
 	memset(w, 0, sizeof *w);
+	w->in = w->out = -1;
+	skip_if_impossible(mode);
 	w->mode = mode;
 	w->terminal = terminal;
 	buf_init(&w->text);
-	snprintf(
-	    w->mark, sizeof w->mark, "test \"%d\"/%d", (int)getpid(), ++number);
-	w->record = xstrdup(unit_path("keeper.json"));
+	snprintf(w->mark, sizeof w->mark, "%s", mark);
+	w->record = xstrdup(record);
 	unlink(w->record);
 	if (terminal)
 		start_at_terminal(w, script);
 	else
 		start_piped(w, script);
 	ck_assert_int_gt(w->keeper, 0);
+}
+
+void
+keeper_world_begin(
+    struct keeper_world *w, const char *mode, bool terminal, const char *script)
+{
+	static int number;
+	char mark[64];
+
+	snprintf(mark, sizeof mark, "test \"%d\"/%d", (int)getpid(), ++number);
+	keeper_world_begin_as(
+	    w, mode, terminal, script, mark, unit_path("keeper.json"));
 }
 
 void

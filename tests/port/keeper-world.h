@@ -29,6 +29,9 @@ extern const char *const keeper_world_modes[];
  * machine cannot do this mode. */
 void keeper_world_begin(struct keeper_world *w, const char *mode, bool terminal,
     const char *script);
+/* The same with this mark and record. */
+void keeper_world_begin_as(struct keeper_world *w, const char *mode,
+    bool terminal, const char *script, const char *mark, const char *record);
 void keeper_world_end(struct keeper_world *w);
 #define cleanup_keeper_world __attribute__((cleanup(keeper_world_end)))
 

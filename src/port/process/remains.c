@@ -101,15 +101,19 @@ is_marked(pid_t pid, const char *mark)
 }
 
 /* Kill it and wait for its end. The pid was looked at before the reference was
- * made, so it is looked at again. */
+ * made, so it is looked at again. One that is exiting has no environment any
+ * more; an init does not finish that before its namespace is empty. */
 static void
 take(struct remains *r, struct procref *ref)
 {
-	if (!is_marked(ref->pid, r->mark)) {
+	int status;
+
+	if (is_marked(ref->pid, r->mark)) {
+		procref_signal(ref, SIGKILL);
+	} else if (procref_ending(ref, &status) < 0) {
 		procref_release(ref);
 		return;
 	}
-	procref_signal(ref, SIGKILL);
 	r->list = xreallocarray(r->list, r->count + 1, sizeof *r->list);
 	r->list[r->count++] = *ref;
 	*ref = (struct procref)PROCREF_INIT;

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Keepers of a worker that are killed together with their inner process, so
+ * that nobody is left to clean up. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "keeper-world.h"
+#include "loop.h"
+#include "mem.h"
+#include "remains.h"
+#include "unit.h"
+#include "workspace.h"
+
+#define STRAYS                                              \
+	"setsid sleep 1000 & (setsid sleep 1000 & exit) & " \
+	"echo up; read line"
+#define STRAY_COUNT 5
+#define MODE        keeper_world_modes[_i]
+
+struct scene {
+	struct keeper_world keeper;
+	struct workspace workspace;
+	struct loop *loop;
+	int calls;
+	struct err err;
+};
+
+static void
+on_over(const struct err *err, void *arg)
+{
+	struct scene *s = arg;
+
+	s->calls++;
+	if (err != NULL)
+		s->err = *err;
+	loop_stop(s->loop, 0);
+}
+
+static void
+scene_begin(struct scene *s, const char *mode)
+{
+	cleanup_free char *mark = NULL, *record = NULL, *dir = NULL;
+
+	memset(s, 0, sizeof *s);
+	s->loop = loop_new();
+	s->workspace.root = xstrdup(unit_path("a root"));
+	s->workspace.dir = file_join(s->workspace.root, ".llmc");
+	dir = workspace_path(&s->workspace, "sessions/adam");
+	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	mark = remains_mark(&s->workspace, "adam");
+	record = remains_record(&s->workspace, "adam");
+	keeper_world_begin_as(&s->keeper, mode, false, STRAYS, mark, record);
+	keeper_world_until_marked(&s->keeper, STRAY_COUNT);
+}
+
+static void
+scene_end(struct scene *s)
+{
+	keeper_world_end(&s->keeper);
+	workspace_release(&s->workspace);
+	loop_free(s->loop);
+}
+
+#define cleanup_scene __attribute__((cleanup(scene_end)))
+
+/* Nobody notices: both are stopped before one is killed. */
+static void
+kill_both(struct scene *s)
+{
+	pid_t inner = keeper_world_inner(&s->keeper);
+
+	kill(s->keeper.keeper, SIGSTOP);
+	kill(inner, SIGSTOP);
+	kill(inner, SIGKILL);
+	kill(s->keeper.keeper, SIGKILL);
+	ck_assert_int_eq(keeper_world_status(&s->keeper), 128 + SIGKILL);
+}
+
+static void
+end_remains(struct scene *s)
+{
+	struct remains *remains =
+	    remains_end(s->loop, &s->workspace, "adam", on_over, s);
+
+	if (remains != NULL) {
+		loop_run(s->loop);
+		ck_assert_int_eq(s->calls, 1);
+	}
+	ck_assert_msg(s->err.code == 0, "%s", s->err.msg);
+	ck_assert_int_eq(keeper_world_marked(&s->keeper), 0);
+	ck_assert_ptr_null(
+	    remains_end(s->loop, &s->workspace, "adam", on_over, s));
+}
+
+START_TEST(what_two_killed_processes_left_is_ended)
+{
+	cleanup_scene struct scene s;
+
+	scene_begin(&s, MODE);
+	kill_both(&s);
+	end_remains(&s);
+}
+END_TEST
+
+START_TEST(keeper_that_runs_is_ended)
+{
+	cleanup_scene struct scene s;
+
+	scene_begin(&s, MODE);
+	end_remains(&s);
+	ck_assert_int_eq(keeper_world_status(&s.keeper), 128 + SIGKILL);
+}
+END_TEST
+
+START_TEST(mark_is_enough_without_a_record)
+{
+	static const char *const records[] = { NULL, "", "{", "[]", "{}",
+		"{\"mode\":\"namespace\",\"pid\":1,\"init\":1}",
+		"{\"mode\":5,\"pid\":\"x\",\"init\":[],\"cgroup\":\"/\"}" };
+
+	for (size_t i = 0; i < nitems(records); i++) {
+		cleanup_scene struct scene s;
+
+		scene_begin(&s, "reaper");
+		kill_both(&s);
+		unlink(s.keeper.record);
+		if (records[i] != NULL)
+			ck_assert_int_eq(
+			    file_replace(s.keeper.record, records[i],
+				strlen(records[i]), 0600, NULL),
+			    0);
+		end_remains(&s);
+	}
+}
+END_TEST
+
+/* The agent can write the record: it must not name a victim. */
+START_TEST(stranger_in_the_record_is_left_alone)
+{
+	cleanup_scene struct scene s;
+	cleanup_keeper_world struct keeper_world other;
+	cleanup_json struct json_object *theirs = NULL;
+	cleanup_free char *record = xstrdup(unit_path("other.json"));
+
+	scene_begin(&s, "reaper");
+	keeper_world_begin_as(
+	    &other, "reaper", false, STRAYS, "a stranger", record);
+	keeper_world_until_marked(&other, STRAY_COUNT);
+	ck_assert_int_eq(json_load(record, 8192, &theirs, NULL), 0);
+	ck_assert_int_eq(json_save(s.keeper.record, theirs, 0600, NULL), 0);
+	end_remains(&s);
+	ck_assert_int_ge(keeper_world_marked(&other), STRAY_COUNT);
+	ck_assert_int_eq(kill(other.keeper, 0), 0);
+}
+END_TEST
+
+START_TEST(nothing_is_left_of_a_keeper_that_ended)
+{
+	cleanup_scene struct scene s;
+
+	scene_begin(&s, MODE);
+	keeper_world_type(&s.keeper, "end\n");
+	ck_assert_int_eq(keeper_world_status(&s.keeper), 0);
+	ck_assert_ptr_null(
+	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
+	ck_assert_int_eq(s.calls, 0);
+}
+END_TEST
+
+START_TEST(mode_in_force_is_told)
+{
+	cleanup_scene struct scene s;
+	cleanup_free char *mode = NULL;
+
+	scene_begin(&s, MODE);
+	mode = remains_mode(&s.workspace, "adam");
+	ck_assert_str_eq(mode, MODE);
+	ck_assert_ptr_null(remains_mode(&s.workspace, "eve"));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("remains");
+
+	unit_rows(
+	    suite, what_two_killed_processes_left_is_ended, KEEPER_WORLD_MODES);
+	unit_rows(suite, keeper_that_runs_is_ended, KEEPER_WORLD_MODES);
+	unit_rows(
+	    suite, nothing_is_left_of_a_keeper_that_ended, KEEPER_WORLD_MODES);
+	unit_rows(suite, mode_in_force_is_told, KEEPER_WORLD_MODES);
+	unit_case(suite, "record",
+	    (const TTest *const[]){ mark_is_enough_without_a_record,
+		stranger_in_the_record_is_left_alone, NULL });
+	return suite;
+}
