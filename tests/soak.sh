@@ -2,8 +2,9 @@
 # Long-running tests: tests/soak.sh BUILD
 #
 # Runs every test SOAK_REPEAT (20) times; makes every system call of llmc fail
-# in every way, and those of the overseer during a repair; kills the daemon
-# SOAK_KILLS (200) times and the overseer SOAK_OVERSEER_KILLS (1,000) times;
+# in every way, and those of the overseer during a repair; kills the daemon, and
+# sessions with each kind of keeper, SOAK_KILLS (200) times and the overseer
+# SOAK_OVERSEER_KILLS (1,000) times;
 # ends a landing at each of its points, by a kill and by a power cut; kills the
 # daemon at each of the first SOAK_QUEUE_STEPS (600) steps of a batch;
 # lands SOAK_LANDINGS (1,000) times beside a user in the same checkout;
@@ -63,6 +64,11 @@ part "the daemon is killed $kills times" \
 	meson test -C "$build" --print-errorlogs --verbose \
 	--timeout-multiplier "$((kills / 20 + 1))" --logbase soak-kills \
 	e2e-kills
+part "sessions are killed $kills times with each kind of keeper" \
+	env KEEPER_KILLS="$kills" KEEPER_KILLS_SEED="$(date +%s)" \
+	meson test -C "$build" --print-errorlogs \
+	--timeout-multiplier "$((kills / 20 + 1))" --logbase soak-keeper-kills \
+	e2e-keeper-kills
 part "the overseer is killed $overseer_kills times" \
 	env KILLS="$overseer_kills" KILLS_SEED="$(date +%s)" \
 	meson test -C "$build" --print-errorlogs --verbose \

@@ -17,6 +17,7 @@
 #include "doctor-auto.h"
 #include "doctor-box.h"
 #include "doctor-fleet.h"
+#include "doctor-keeper.h"
 #include "doctor-overseer.h"
 #include "doctor-repair.h"
 #include "doctor.h"
@@ -515,6 +516,7 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 	for (size_t i = 0; i < nitems(programs); i++)
 		check_program(&d, &programs[i]);
 	check_siblings(&d);
+	doctor_keeper_check(&d);
 	if (d.settings != NULL)
 		doctor_fleet_check(&d);
 	tell_verdict(&d);

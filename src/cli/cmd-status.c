@@ -17,6 +17,7 @@
 #include "mem.h"
 #include "oversight.h"
 #include "push-record.h"
+#include "remains.h"
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
@@ -134,6 +135,7 @@ worker_json(const struct status *s, const struct worker *w)
 	cleanup_buf struct buf excerpt = BUF_INIT, attach = BUF_INIT;
 	cleanup_buf struct buf remark = BUF_INIT;
 	cleanup_free char *session = tmux_session_name(w->name);
+	cleanup_free char *keeper = NULL;
 	const struct task *task = worker_task(s, w);
 	int64_t since = s->now - w->since_ms;
 
@@ -157,6 +159,9 @@ worker_json(const struct status *s, const struct worker *w)
 	json_set(json, "until_unix",
 	    w->until_ms > 0 ? json_object_new_int64(w->until_ms / 1000) : NULL);
 	json_set_string(json, "attach", attach.data);
+	if (w->session.pane != NULL)
+		keeper = remains_mode(&s->cli->workspace, w->name);
+	json_set_string(json, "keeper", keeper);
 	return json;
 }
 
@@ -413,6 +418,12 @@ static const struct shape worker_shape = {
 		{ .name = "attach",
 		    .type = SHAPE_STRING,
 		    .help = "command that attaches to its session" },
+		{ .name = "keeper",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "what ends everything that its agent started: "
+			    "namespace, cgroup, scope, reaper or box; null "
+			    "without a session" },
 		{ .name = NULL },
 	    },
 };

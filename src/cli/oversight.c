@@ -9,20 +9,9 @@
 #include "lock.h"
 #include "mem.h"
 #include "oversight.h"
-#include "procref.h"
+#include "roster.h"
 
 #define REGISTRATION_MAX ((size_t)256 * 1024)
-
-static bool
-is_alive(struct json_object *json)
-{
-	struct procref ref = PROCREF_INIT;
-	bool alive =
-	    procref_from_json(&ref, json, NULL) == 0 && procref_alive(&ref);
-
-	procref_release(&ref);
-	return alive;
-}
 
 void
 oversight_load(struct cli *cli, struct oversight *ret_oversight)
@@ -38,7 +27,8 @@ oversight_load(struct cli *cli, struct oversight *ret_oversight)
 	if (json_load(file, REGISTRATION_MAX, &json, NULL) < 0 ||
 	    !json_object_is_type(json, json_type_object))
 		return;
-	ret_oversight->registered = ret_oversight->active && is_alive(json);
+	ret_oversight->registered =
+	    ret_oversight->active && roster_is_alive(json);
 	ret_oversight->json = take_ptr(&json);
 }
 

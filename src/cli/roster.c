@@ -35,6 +35,17 @@ roster_load(struct cli *cli, struct state *ret_state)
 	return CLI_OK;
 }
 
+bool
+roster_is_alive(struct json_object *registration)
+{
+	struct procref ref = PROCREF_INIT;
+	bool alive = procref_from_json(&ref, registration, NULL) == 0 &&
+	    (procref_alive(&ref) || getenv("LLMC_KEEPER") != NULL);
+
+	procref_release(&ref);
+	return alive;
+}
+
 struct json_object *
 roster_daemon(struct cli *cli)
 {
@@ -42,15 +53,11 @@ roster_daemon(struct cli *cli)
 	    workspace_path(&cli->workspace, "daemon.json");
 	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
 	cleanup_json struct json_object *json = NULL;
-	struct procref ref = PROCREF_INIT;
-	bool alive;
 
 	if (json_load(file, REGISTRATION_MAX, &json, NULL) < 0 ||
-	    procref_from_json(&ref, json, NULL) < 0)
+	    lock_is_held(lock) != 1 || !roster_is_alive(json))
 		return NULL;
-	alive = procref_alive(&ref) && lock_is_held(lock) == 1;
-	procref_release(&ref);
-	return alive ? take_ptr(&json) : NULL;
+	return take_ptr(&json);
 }
 
 int

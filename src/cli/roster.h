@@ -17,6 +17,11 @@ struct worker;
 /* CLI_OK and a state that the caller releases, or the failure is reported. */
 int roster_load(struct cli *cli, struct state *ret_state);
 
+/* Does the process that wrote this registration, and whose lock is held, live?
+ * Below a keeper the processes of others may not be visible: then the lock is
+ * all that can be asked. */
+bool roster_is_alive(struct json_object *registration);
+
 /* The daemon's registration, owned by the caller, if the process that wrote it
  * lives and holds the lock; else NULL. */
 struct json_object *roster_daemon(struct cli *cli);

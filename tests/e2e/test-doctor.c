@@ -78,7 +78,8 @@ START_TEST(all_is_well)
 {
 	static const char *const names[] = { "config", "repository", "branch",
 		"state", "permissions", "exclude", "git", "tmux", "agent",
-		"autod", "overseer", "daemon", "trust", "identity", "disk" };
+		"autod", "overseer", "keeper", "daemon", "trust", "identity",
+		"disk" };
 	const char *dir = e2e_workspace("r");
 	struct json_object *checks;
 	struct e2e_run *run;
