@@ -49,6 +49,13 @@ judge_onboarding(const struct preflight_facts *f, struct buf *detail)
 static struct verdict
 judge_login(const struct preflight_facts *f, struct buf *detail)
 {
+	if (f->needs_key) {
+		buf_adds(detail,
+		    "a strict sandbox does not get the login file: "
+		    "ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN must be in "
+		    "the environment of llmc");
+		return BAD("claude setup-token");
+	}
 	if (f->logged_in == PREFLIGHT_NO) {
 		buf_adds(detail, "Claude Code is not logged in");
 		return BAD("claude auth login");

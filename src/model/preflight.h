@@ -39,6 +39,7 @@ struct preflight_facts {
 	const char *permission_mode;
 	const char *sandbox; /* its mode: "off", "worktree", "strict" */
 	bool sandbox_required; /* auto.sandbox_required */
+	bool needs_key; /* a strict sandbox, and no login in the environment */
 	char *sandbox_error; /* why no sandbox can be made here */
 	char *branch; /* that work lands on, "" = none */
 	enum preflight_answer branch_exists;

@@ -115,6 +115,26 @@ as_root(struct preflight_facts *f)
 }
 
 static void
+no_sandbox(struct preflight_facts *f)
+{
+	f->sandbox = "worktree";
+	f->sandbox_error = xstrdup("there is no bwrap");
+}
+
+static void
+sandbox_left_out(struct preflight_facts *f)
+{
+	f->sandbox = "off";
+	f->sandbox_required = true;
+}
+
+static void
+strict_without_key(struct preflight_facts *f)
+{
+	f->needs_key = true;
+}
+
+static void
 mode_asks(struct preflight_facts *f)
 {
 	f->permission_mode = "default";
@@ -190,6 +210,12 @@ static const struct {
 	{ key_unknown, "key", PREFLIGHT_FAIL, "llmc trust", true },
 	{ as_root, "root", PREFLIGHT_FAIL,
 	    "llmc config set defaults.allow_root true", true },
+	{ no_sandbox, "sandbox", PREFLIGHT_FAIL, "llmc doctor --sandbox",
+	    true },
+	{ sandbox_left_out, "sandbox", PREFLIGHT_FAIL,
+	    "llmc config set defaults.sandbox worktree", true },
+	{ strict_without_key, "login", PREFLIGHT_FAIL, "claude setup-token",
+	    true },
 	{ mode_asks, "mode", PREFLIGHT_WARN,
 	    "llmc config set defaults.permission_mode", false },
 	{ no_branch, "branch", PREFLIGHT_FAIL,

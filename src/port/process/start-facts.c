@@ -9,10 +9,12 @@
 #include "box.h"
 #include "buf.h"
 #include "child.h"
+#include "claude-box.h"
 #include "claude-home.h"
 #include "config.h"
 #include "dirt.h"
 #include "errtext.h"
+#include "file.h"
 #include "git-ask.h"
 #include "json.h"
 #include "mem.h"
@@ -24,6 +26,7 @@
 
 #define AGENT_MS   15000 /* a start takes a second, or more under load */
 #define ANSWER_MAX 65536
+#define FILE_MAX   (4 * 1024 * 1024)
 #define WORKER     "auto-1" /* whose settings count before there is one */
 
 bool
@@ -80,6 +83,28 @@ read_home(const struct workspace *ws, struct preflight_facts *f)
 	f->key_approved = answer(!(found & CLAUDE_KEY_UNKNOWN));
 }
 
+/* Is there a login that a strict sandbox gets? A program that prints a key is
+ * one of the user's own settings. */
+static bool
+has_key(void)
+{
+	static const char *const names[] = { "ANTHROPIC_API_KEY",
+		"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN" };
+	cleanup_free char *source = claude_box_source();
+	cleanup_free char *file =
+	    source != NULL ? file_join(source, "settings.json") : NULL;
+	cleanup_json struct json_object *json = NULL;
+
+	for (size_t i = 0; i < nitems(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value != NULL && value[0] != '\0')
+			return true;
+	}
+	return file != NULL && json_load(file, FILE_MAX, &json, NULL) == 0 &&
+	    json_string_or(json, "apiKeyHelper", NULL) != NULL;
+}
+
 static void
 read_sandbox(const struct settings *settings, const char *worker,
     struct preflight_facts *f)
@@ -89,6 +114,7 @@ read_sandbox(const struct settings *settings, const char *worker,
 
 	f->sandbox = box_mode_name(mode);
 	f->sandbox_required = settings_bool(settings, "auto.sandbox_required");
+	f->needs_key = mode == BOX_STRICT && f->is_claude && !has_key();
 	if (mode != BOX_OFF && box_check(&err) < 0)
 		f->sandbox_error = xstrdup(err.msg);
 }
