@@ -123,7 +123,7 @@ keeper_cgroup_remove(const struct keeper *keeper)
 {
 	const struct timespec pause = { .tv_nsec = ROUND_MS * 1000000L };
 
-	if (keeper->cgroup == NULL)
+	if (keeper->cgroup == NULL || !made)
 		return;
 	for (int round = 0; round < ROUNDS; round++) {
 		if (rmdir(keeper->cgroup) == 0 || errno != EBUSY)

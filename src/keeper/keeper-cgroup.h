@@ -19,7 +19,7 @@ int keeper_cgroup_add(const struct keeper *keeper, pid_t pid);
 /* End all that is in it. Works in a process that is itself in it. */
 void keeper_cgroup_kill(void);
 
-/* Remove it: it must be empty within a few seconds. */
+/* Remove it, if we made it: it must be empty within a few seconds. */
 void keeper_cgroup_remove(const struct keeper *keeper);
 
 #endif

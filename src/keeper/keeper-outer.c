@@ -54,6 +54,12 @@ start(struct keeper *keeper)
 		if (r == 0)
 			return 0;
 	}
+	if (keeper->cgroup != NULL) {
+		keeper_say("%s cannot be used, so limits do not hold: %s",
+		    keeper->cgroup, strerror(-r));
+		keeper->cgroup = NULL;
+		return start(keeper);
+	}
 	keeper_say("cannot keep %s (mode %s): %s; see: llmc doctor",
 	    keeper->argv[0], keeper_mode_word(keeper->mode), strerror(-r));
 	return r;

@@ -39,6 +39,7 @@ enum event_kind {
 	EVENT_WORKTREE_GONE, /* worker */
 	EVENT_WORKTREE_BROKEN, /* worker, path: moved aside */
 	EVENT_LOCKS_REMOVED, /* worker, reason */
+	EVENT_LIMITS_MISSING, /* worker, reason */
 	EVENT_SETUP_FAILED, /* worker, reason */
 	EVENT_LEFTOVERS_STAY, /* worker, reason: they cannot be committed */
 	EVENT_HOST_REFUSED, /* worker, text: a host that sandbox_hosts lacks */
@@ -53,7 +54,7 @@ enum event_kind {
 	EVENT_ADOPTED, /* worker */
 	EVENT_PROMPT_SUBMITTED, /* worker, receipt */
 	EVENT_PROMPT_NOT_TAKEN, /* worker, reason */
-	EVENT_AGENT_EXITED, /* worker, status */
+	EVENT_AGENT_EXITED, /* worker, status, reason */
 	EVENT_AGENT_CRASHES, /* worker, reason */
 	EVENT_RESUME_IMPOSSIBLE, /* worker, session */
 	EVENT_START_UNREPORTED, /* worker */

@@ -205,6 +205,25 @@ judge_disk(const struct preflight_facts *f, struct buf *detail)
 }
 
 static struct verdict
+judge_limits(const struct preflight_facts *f, struct buf *detail)
+{
+	if (f->limits == NULL)
+		return GOOD;
+	if (f->limits_why == NULL) {
+		buf_addf(detail, "%s: held by %s", f->limits,
+		    f->limits_place != NULL ? f->limits_place : "nothing");
+		return GOOD;
+	}
+	buf_addf(detail, "%s %s on this machine: %s", f->limits,
+	    f->limits_place != NULL ? "can only be held in part" :
+				      "cannot be held",
+	    f->limits_why);
+	return MEH("start llmc where systemd runs, for example with the "
+		   "service llmc-overseer@, or: llmc config unset "
+		   "defaults.memory_max");
+}
+
+static struct verdict
 judge_budget(const struct preflight_facts *f, struct buf *detail)
 {
 	if (!f->knows_budget)
@@ -256,6 +275,7 @@ static const struct row {
 	{ "identity", judge_identity, false, true },
 	{ "checkout", judge_checkout, false, true },
 	{ "disk", judge_disk, false, true },
+	{ "limits", judge_limits, false, true },
 	{ "budget", judge_budget, false, true },
 	{ "remediation", judge_remediation, false, true },
 };
@@ -328,6 +348,9 @@ preflight_facts_release(struct preflight_facts *facts)
 	free(take_ptr(&facts->branch));
 	free(take_ptr(&facts->identity));
 	free(take_ptr(&facts->dirt));
+	free(take_ptr(&facts->limits));
+	free(take_ptr(&facts->limits_place));
+	free(take_ptr(&facts->limits_why));
 }
 
 /* --- for people ------------------------------------------------------- */

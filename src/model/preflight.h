@@ -50,6 +50,9 @@ struct preflight_facts {
 	bool knows_budget, has_budget;
 	const char *unpriced; /* a model in the settings without a price, while
 			       * a budget is in dollars */
+	char *limits; /* memory_max and such that are set; NULL = none */
+	char *limits_place; /* what holds them; NULL = nothing */
+	char *limits_why; /* why not all of them can be held; NULL = all are */
 	bool overseer; /* it is the overseer that starts */
 	bool has_remediation_prompt;
 };

@@ -148,6 +148,8 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 		.llmc = s->host->llmc,
 		.socket = launch->socket,
 		.max_turns = launch->stop_blocks_max,
+		.cgroup = launch->cgroup,
+		.scope = launch->scope,
 	};
 
 	free(take_ptr(&s->launcher));

@@ -124,6 +124,8 @@ struct session_launch {
 	const char *socket; /* where its hooks report */
 	const char *projects; /* where Claude Code keeps its transcripts; NULL =
 			       * not known, then any folder will do */
+	const char *cgroup; /* with its limits; NULL = none */
+	char *const *scope; /* likewise, the words before its keeper */
 	bool resume; /* continue the conversation record->id */
 	int stop_blocks_max; /* after this many blocked Stops it is let
 			      * through */

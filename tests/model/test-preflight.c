@@ -373,6 +373,38 @@ START_TEST(json_has_what_doctor_has)
 }
 END_TEST
 
+static struct preflight
+judge_limits(const char *place, const char *why)
+{
+	struct preflight_facts facts = good();
+
+	facts.limits = xstrdup("memory_max and tasks_max");
+	facts.limits_place = place != NULL ? xstrdup(place) : NULL;
+	facts.limits_why = why != NULL ? xstrdup(why) : NULL;
+	return judge(&facts);
+}
+
+START_TEST(limits_that_cannot_be_held_are_a_warning)
+{
+	cleanup_preflight struct preflight all =
+	    judge_limits("systemd scopes", NULL);
+	cleanup_preflight struct preflight part =
+	    judge_limits("cgroups in /g", "no pids");
+	cleanup_preflight struct preflight none = judge_limits(NULL, "no way");
+
+	ck_assert_str_eq(find(&all, "limits")->detail,
+	    "memory_max and tasks_max: held by systemd scopes");
+	ck_assert_int_eq(find(&all, "limits")->level, PREFLIGHT_OK);
+	ck_assert_str_eq(find(&part, "limits")->detail,
+	    "memory_max and tasks_max can only be held in part on this "
+	    "machine: no pids");
+	ck_assert_int_eq(find(&part, "limits")->level, PREFLIGHT_WARN);
+	ck_assert_str_eq(find(&none, "limits")->detail,
+	    "memory_max and tasks_max cannot be held on this machine: no way");
+	ck_assert_int_eq(find(&none, "limits")->level, PREFLIGHT_WARN);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -388,6 +420,7 @@ unit_suite(void)
 		root_may_do_what_is_allowed_or_asks,
 		problems_of_the_settings_are_findings,
 		the_reason_of_a_worker_names_each_remedy_once,
+		limits_that_cannot_be_held_are_a_warning,
 		json_has_what_doctor_has, NULL });
 	return s;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "box-limits.h"
 #include "buf.h"
 #include "child.h"
 #include "claude-world.h"
@@ -332,6 +333,82 @@ expect_agent_failure(const char *command, const char *words)
 	}
 }
 
+static void
+write_into(const char *dir, const char *name)
+{
+	cleanup_free char *path = file_join(dir, name);
+
+	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	ck_assert_int_eq(file_replace(path, "", 0, 0600, NULL), 0);
+}
+
+START_TEST(agent_is_in_the_cgroup_of_the_file)
+{
+	const char *group = unit_path("a group"), *none = unit_path("none");
+	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *procs = file_join(group, "cgroup.procs");
+	cleanup_free char *first = NULL, *second = NULL;
+	cleanup_ran struct ran ran, again;
+
+	write_into(group, "cgroup.procs");
+	write_into(group, "cgroup.kill");
+	buf_adds(&config, "[defaults]\n");
+	config_line(&config, "agent_command", agent_script("agent-group"));
+	claude_world_begin(&w, config.data);
+	w.launch.cgroup = group;
+	first = claude_world_prepare(&w);
+	run_pane(first, &ran);
+	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
+	ck_assert_str_eq(ran.err.data, "");
+	ck_assert_int_eq(file_read(procs, 4096, &text, NULL), 0);
+	ck_assert_int_gt(strtol(text.data, NULL, 10), 1);
+	ck_assert(file_exists(group)); /* for who made it to read */
+	/* One that is no cgroup: it starts all the same, and says so. */
+	write_into(none, "cgroup.kill");
+	w.launch.cgroup = none;
+	second = claude_world_prepare(&w);
+	run_pane(second, &again);
+	ck_assert_msg(again.status == 0, "%s", again.err.data);
+	ck_assert_ptr_nonnull(strstr(again.err.data, "limits do not hold"));
+}
+END_TEST
+
+/* A systemd-run that writes down its arguments. */
+#define RECORDER                                          \
+	"#!/bin/sh\nprintf '%%s\\n' \"$@\" >'%s'\n"       \
+	"while [ \"$1\" != -- ]; do shift; done; shift\n" \
+	"exec \"$@\"\n"
+
+START_TEST(agent_is_in_the_scope_of_the_file)
+{
+	const char *run = unit_path("systemd-run"), *said = unit_path("said");
+	cleanup_free char *script = xasprintf(RECORDER, said);
+	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
+	struct box_limits limits = { { 4096, 7, 0 } };
+	cleanup_strv char **scope =
+	    box_limits_scope(&limits, run, "llmc-ann", false);
+	cleanup_claude_world struct claude_world w;
+	cleanup_free char *launcher = NULL;
+	cleanup_ran struct ran ran;
+
+	ck_assert_int_eq(
+	    file_replace(run, script, strlen(script), 0700, NULL), 0);
+	buf_adds(&config, "[defaults]\n");
+	config_line(&config, "agent_command", agent_script("agent-scope"));
+	claude_world_begin(&w, config.data);
+	w.launch.scope = scope;
+	launcher = claude_world_prepare(&w);
+	run_pane(launcher, &ran);
+	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
+	ck_assert_int_eq(file_read(said, 65536, &text, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(text.data,
+	    "--user\n--scope\n--quiet\n--collect\n--unit=llmc-ann\n-p\n"
+	    "MemoryMax=4096\n-p\nTasksMax=7\n--\n"));
+	ck_assert_ptr_nonnull(strstr(text.data, "/keeper\n--terminal\n"));
+}
+END_TEST
+
 START_TEST(agent_that_is_missing_is_named)
 {
 	const char *plain = unit_path("not-executable");
@@ -450,7 +527,8 @@ unit_suite(void)
 		arguments_of_100_kilobytes_arrive,
 		agent_is_found_on_the_path_of_the_file,
 		entries_without_a_name_are_passed_over,
-		agent_is_kept_and_marked, NULL });
+		agent_is_kept_and_marked, agent_is_in_the_cgroup_of_the_file,
+		agent_is_in_the_scope_of_the_file, NULL });
 	unit_case(suite, "failures",
 	    (const TTest *const[]){ agent_that_is_missing_is_named,
 		argument_too_long_for_the_kernel_is_told,

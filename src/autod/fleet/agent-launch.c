@@ -21,6 +21,7 @@
 #include "run-dir.h"
 #include "serve.h"
 #include "settings.h"
+#include "worker-limits.h"
 #include "workspace.h"
 
 #define LAUNCHES_MAX 4 /* at once: each start uses a CPU for seconds */
@@ -74,7 +75,7 @@ add_launch_settings(const struct agent *agent, struct buf *out)
 		"permission_mode", "allow_root", "allowed_tools",
 		"disallowed_tools", "append_system_prompt", "extra_args",
 		"isolate", "sandbox", "sandbox_read", "sandbox_write",
-		"sandbox_env" };
+		"sandbox_env", "memory_max", "tasks_max", "cpu_weight" };
 	const struct settings *settings = agent->core->settings;
 
 	for (size_t i = 0; i < nitems(keys); i++) {
@@ -157,6 +158,7 @@ launch(struct agent *agent)
 		agent_launch_failed(agent, &err);
 		return;
 	}
+	worker_limits_prepare(agent, &how);
 	agent->resuming = how.resume;
 	add_launch_settings(agent, &with);
 	xstrset(&agent->launched_with, with.data);

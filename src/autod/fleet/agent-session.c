@@ -16,6 +16,7 @@
 #include "transcript.h"
 #include "turn-end.h"
 #include "turn-failure.h"
+#include "worker-limits.h"
 
 #define UNREPORTED_MAX 3 /* silent sessions before parking, in auto mode */
 
@@ -207,13 +208,13 @@ on_left(void *arg, struct transcript *transcript)
 /* --- its end ---------------------------------------------------------- */
 
 static void
-give_up(struct agent *agent)
+give_up(struct agent *agent, const char *why)
 {
 	const struct worker *w = agent->worker;
 	cleanup_free char *reason = xasprintf(
-	    "the agent exited %d times in a row; look at it with: llmc peek "
-	    "%s, continue with: llmc reset %s",
-	    w->crashes, w->name, w->name);
+	    "the agent exited %d times in a row%s%s; look at it with: llmc "
+	    "peek %s, continue with: llmc reset %s",
+	    w->crashes, *why != '\0' ? ": " : "", why, w->name, w->name);
 
 	agent_move(agent, WORKER_ERROR, reason);
 	emit(agent->core,
@@ -230,24 +231,29 @@ crashed(struct agent *agent)
 	struct worker *w = agent->worker;
 	struct crash_verdict verdict =
 	    crash_judge(w, fleet_drives(agent), clock_wall_ms());
+	cleanup_buf struct buf why = BUF_INIT;
+	const char *reason;
 
+	worker_limits_ended(agent, &why);
+	reason = why.len > 0 ? why.data : NULL;
 	if (!verdict.counts)
 		return;
 	agent->retry_ms = clock_mono_ms() + verdict.pause_ms;
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_AGENT_EXITED,
 		.worker = w->name,
-		.status = worker_status_name(w->status) });
+		.status = worker_status_name(w->status),
+		.reason = reason });
 	if (verdict.give_up) {
-		give_up(agent);
+		give_up(agent, why.data);
 	} else if (worker_in_turn(w->status) || w->status == WORKER_STARTING) {
 		if (w->status != WORKER_STARTING)
 			w->after = w->status;
-		agent_move(agent, WORKER_OFFLINE, NULL);
+		agent_move(agent, WORKER_OFFLINE, reason);
 		/* So that the next session is told to continue. */
 		w->session.busy = w->session.step == PROMPT_NONE;
 	} else if (w->status == WORKER_IDLE) {
-		agent_move(agent, WORKER_OFFLINE, NULL);
+		agent_move(agent, WORKER_OFFLINE, reason);
 	}
 }
 

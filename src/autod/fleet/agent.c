@@ -25,6 +25,7 @@
 #include "start-queue.h"
 #include "state-auto.h"
 #include "turn-failure.h"
+#include "worker-limits.h"
 #include "worker-op.h"
 #include "workspace.h"
 
@@ -66,6 +67,7 @@ agent_free(struct agent *agent)
 	session_free(agent->session);
 	loop_timer_free(agent->timer);
 	hooks_remove(fleet->hooks, agent->worker->name);
+	worker_limits_release(&agent->limits);
 	free(agent->launched_with);
 	free(agent->box_proved);
 	free(agent->box_fault);

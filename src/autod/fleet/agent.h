@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "fleet.h"
+#include "worker-limits.h"
 #include "worker.h"
 
 struct buf;
@@ -34,6 +35,7 @@ struct agent {
 	bool login_lost; /* paused because Claude Code is not logged in */
 	bool past_budget; /* a person lets it work past the budget of the day */
 	bool resuming; /* its last launch resumed a conversation */
+	struct worker_limits limits;
 	char *launched_with; /* settings of its last launch; NULL = not ours */
 	char *box_proved; /* the words of its sandbox, tried with success */
 	char *box_fault; /* why its sandbox cannot be made; NULL = not known */

@@ -16,6 +16,7 @@
 #include "turn.h"
 
 struct agent;
+struct cgroup_world;
 struct fleet;
 struct fleet_method;
 struct hold;
@@ -78,6 +79,7 @@ struct fleet {
 	struct hooks *hooks;
 	struct hosts *hosts;
 	struct launch_block *block;
+	const struct cgroup_world *cgroups; /* for tests; NULL = the real */
 	struct patrol *patrol;
 	struct fleet_method *methods;
 	struct core_floor floor;

@@ -228,6 +228,26 @@ is_of_another_session(const char *entry)
 	return false;
 }
 
+/* A box has an environment of its own, without what systemd-run must know. */
+static struct json_object *
+scope_json(const struct claude_launch *launch, bool boxed)
+{
+	const char *dir = getenv("XDG_RUNTIME_DIR");
+	cleanup_strv char **words = NULL;
+
+	if (boxed && dir != NULL) {
+		strv_add(&words, "/usr/bin/env");
+		strv_take(&words, xasprintf("XDG_RUNTIME_DIR=%s", dir));
+	}
+	strv_add_all(&words, strv_const(launch->scope));
+	if (boxed && dir != NULL) {
+		strv_add(&words, "/usr/bin/env");
+		strv_add(&words, "-u");
+		strv_add(&words, "XDG_RUNTIME_DIR");
+	}
+	return strv_to_json(words);
+}
+
 /* Where the keeper says who it is, and the mark of what it starts. */
 static struct json_object *
 keeper_json(const struct claude_launch *launch, bool boxed)
@@ -242,6 +262,10 @@ keeper_json(const struct claude_launch *launch, bool boxed)
 	json_set_string(keeper, "mark", mark);
 	if (boxed)
 		json_set_bool(keeper, "boxed", true);
+	if (launch->cgroup != NULL)
+		json_set_string(keeper, "cgroup", launch->cgroup);
+	if (launch->scope != NULL)
+		json_set(keeper, "scope", scope_json(launch, boxed));
 	return keeper;
 }
 

@@ -27,6 +27,8 @@ struct claude_launch {
 	bool resume;
 	const char *llmc; /* path of our own program, for the hooks */
 	const char *socket; /* for its hooks: run-dir.h, also for their spool */
+	const char *cgroup; /* for its keeper; NULL = none */
+	char *const *scope; /* words before its keeper; NULL = none */
 	int max_turns; /* sets the Stop hook's block cap, 0 = default */
 };
 

@@ -278,8 +278,10 @@ cgroup_make(const struct cgroup_place *place, const struct box_limits *limits,
 		if ((place->held & 1u << i) == 0)
 			continue;
 		r = put(dir, row->file, value);
-		if (r < 0 && limits->values[i] > 0)
+		if (r < 0 && limits->values[i] > 0) {
+			rmdir(dir);
 			return err_errno(err, r, "%s/%s", dir, row->file);
+		}
 	}
 	*ret_dir = take_ptr(&dir);
 	return 0;

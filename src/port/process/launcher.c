@@ -32,6 +32,10 @@ static const struct shape keeper_shape = {
 		{ .name = "cgroup",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL },
+		{ .name = "scope",
+		    .type = SHAPE_ARRAY,
+		    .of = &words_shape,
+		    .flags = SHAPE_OPTIONAL },
 		{ .name = "boxed",
 		    .type = SHAPE_BOOL,
 		    .flags = SHAPE_OPTIONAL },
@@ -105,7 +109,7 @@ keeper_argv(const char *program, struct json_object *json)
 {
 	struct json_object *keeper = json_object_object_get(json, "keeper");
 	struct json_object *words = json_object_object_get(json, "argv");
-	char **argv = NULL;
+	char **argv = strv_from_json(json_object_object_get(keeper, "scope"));
 
 	strv_add(&argv, program);
 	strv_add(&argv, "--terminal");

@@ -5,9 +5,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "box-limits.h"
 #include "box-probe.h"
 #include "box.h"
 #include "buf.h"
+#include "cgroup.h"
 #include "child.h"
 #include "claude-box.h"
 #include "claude-home.h"
@@ -199,6 +201,26 @@ read_disk(const struct workspace *ws, struct preflight_facts *f)
 		f->disk_free = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize;
 }
 
+static void
+read_limits(const struct settings *settings, struct preflight_facts *f)
+{
+	unsigned wanted = box_limits_wanted_by_any(settings);
+	cleanup_buf struct buf words = BUF_INIT;
+	struct cgroup_place place;
+
+	if (wanted == 0)
+		return;
+	box_limits_describe(wanted, &words);
+	f->limits = buf_take(&words);
+	cgroup_find(wanted, NULL, &place);
+	if (place.way == CGROUP_FOLDER)
+		f->limits_place = xasprintf("cgroups in %s", place.folder);
+	else if (place.way == CGROUP_SCOPE)
+		f->limits_place = xstrdup("systemd scopes");
+	f->limits_why = take_ptr(&place.why);
+	cgroup_place_release(&place);
+}
+
 static bool
 has_budget(const struct settings *settings)
 {
@@ -243,6 +265,7 @@ start_facts_read(const struct workspace *ws, const struct settings *settings,
 		    ws, worker_string(settings, WORKER, "agent_command"));
 	read_git(ws, settings, f);
 	read_disk(ws, f);
+	read_limits(settings, f);
 	f->knows_budget = true;
 	f->has_budget = has_budget(settings);
 	f->unpriced = unpriced_model(settings);
