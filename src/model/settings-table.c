@@ -198,9 +198,8 @@ const struct setting settings_table[] = {
 	    .fallback = "\"off\"",
 	    .choices = sandbox_modes,
 	    .help = "What a worker can reach: everything that you can (off), "
-		    "its worktree and what git needs (worktree), or a clone "
-		    "of its own and the network only to sandbox_hosts "
-		    "(strict)." },
+		    "its worktree and what git needs (worktree), or only that "
+		    "and of the network only sandbox_hosts (strict)." },
 	{ .path = "defaults.sandbox_read",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",
@@ -222,7 +221,8 @@ const struct setting settings_table[] = {
 	    .fallback = "[\"api.anthropic.com\"]",
 	    .form = FORM_HOST,
 	    .help = "Hosts that a worker with sandbox strict can connect to; "
-		    "without a port, port 443." },
+		    "without a port, port 443. The API must be among them; "
+		    "the host of ANTHROPIC_BASE_URL always is." },
 	{ .path = "defaults.memory_max",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",

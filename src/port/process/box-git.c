@@ -84,11 +84,14 @@ static int
 make_places(const char *git_dir, const char *folder, struct err *err)
 {
 	cleanup_free char *info = file_join(git_dir, "objects/info");
+	cleanup_free char *pack = file_join(git_dir, "objects/pack");
 	cleanup_free char *config = file_join(folder, "config.worktree");
 	cleanup_fd int fd = -1;
 	struct stat st;
 	int r = file_mkdirs(info, 0777, err);
 
+	if (r == 0)
+		r = file_mkdirs(pack, 0777, err);
 	if (r < 0)
 		return r;
 	fd = open(config,
