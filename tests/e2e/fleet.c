@@ -111,7 +111,7 @@ set_sandbox(void)
 	fleet_do("config", "set", "defaults.sandbox_write",
 	    e2e_path("[\"%s\"]", unit_scratch()), NULL);
 	fleet_do("config", "set", "defaults.sandbox_env",
-	    "[\"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_MORE\", "
+	    "[\"FLEET\", \"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_MORE\", "
 	    "\"FAKE_CLAUDE_FAULTS\", \"CHAOS_LOG\"]",
 	    NULL);
 }
@@ -120,6 +120,7 @@ static const char *
 begin(const char *agent)
 {
 	e2e_env(e2e_path("TMPDIR=%s", unit_scratch()));
+	e2e_env(e2e_path("FLEET=%s", unit_scratch()));
 	e2e_env(e2e_path("TMUX_TMPDIR=%s", unit_scratch()));
 	e2e_env(e2e_path("FAKE_CLAUDE_LOG=%s", fleet_prompt_log()));
 	root = e2e_workspace("a fleet");

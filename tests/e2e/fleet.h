@@ -12,7 +12,9 @@
 
 #include "e2e.h"
 
-/* A workspace with the fake agent; no daemon yet. Returns its root. */
+/* A workspace with the fake agent; no daemon yet. Returns its root. $FLEET is
+ * the scratch folder, for scripts of agents too: a box has a TMPDIR of its own.
+ */
 const char *fleet_begin(void);
 /* The same with the real program, in a HOME of its own without `llmc trust`. */
 const char *fleet_begin_real(void);

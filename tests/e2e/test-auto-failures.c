@@ -115,9 +115,9 @@ END_TEST
 /* --- agents ------------------------------------------------------ */
 
 /* Commits once, then exits in the middle of its turn. */
-#define CRASH_ONCE                                                \
-	"fake: commit work.txt x\n"                               \
-	"fake: run [ -e $TMPDIR/once ] || { touch $TMPDIR/once; " \
+#define CRASH_ONCE                                              \
+	"fake: commit work.txt x\n"                             \
+	"fake: run [ -e $FLEET/once ] || { touch $FLEET/once; " \
 	"kill -KILL $CLAUDE_PID; }"
 
 START_TEST(an_agent_that_crashes_once_goes_on)
@@ -274,8 +274,8 @@ START_TEST(a_stopped_agent_is_started_again)
 {
 	auto_set("auto.worker_stall_timeout", "500ms");
 	auto_task("a.md",
-	    "A\nfake: commit work.txt x\nfake: run [ -e $TMPDIR/once ] || { "
-	    "touch $TMPDIR/once; kill -STOP $CLAUDE_PID; }");
+	    "A\nfake: commit work.txt x\nfake: run [ -e $FLEET/once ] || { "
+	    "touch $FLEET/once; kill -STOP $CLAUDE_PID; }");
 	auto_up(NULL);
 	auto_wait_finished("landed", 1);
 	auto_drain();
@@ -292,8 +292,8 @@ static const char *const corruptions[] = { "echo nonsense >.git",
 START_TEST(a_corrupt_worktree_stops_the_run)
 {
 	auto_task("a.md",
-	    "A\nfake: commit work.txt x\nfake: run [ -e $TMPDIR/once ] || { "
-	    "touch $TMPDIR/once; echo dirt >dirt.txt; %s; }",
+	    "A\nfake: commit work.txt x\nfake: run [ -e $FLEET/once ] || { "
+	    "touch $FLEET/once; echo dirt >dirt.txt; %s; }",
 	    corruptions[_i]);
 	ck_assert_int_eq(auto_run(NULL), 1);
 	check_failure("worker_error", "auto-1", "t1", "", "git");
@@ -393,8 +393,8 @@ START_TEST(locks_in_the_worktree_of_a_dead_agent_are_removed)
 	e2e_hurry(5);
 	auto_ails("fake: fail 400 too odd");
 	auto_task("a.md",
-	    "A\nfake: commit work.txt x\nfake: run [ -e $TMPDIR/once ] || { "
-	    "touch $TMPDIR/once; cd \"$(git rev-parse --git-dir)\"; "
+	    "A\nfake: commit work.txt x\nfake: run [ -e $FLEET/once ] || { "
+	    "touch $FLEET/once; cd \"$(git rev-parse --git-dir)\"; "
 	    "touch index.lock HEAD.lock; }");
 	auto_up(NULL);
 	auto_wait_event("task_retry", "too odd");
@@ -464,7 +464,7 @@ END_TEST
 START_TEST(a_failing_post_accept_command_stops_the_run)
 {
 	auto_set("auto.post_accept_command",
-	    "git log -1 --format=%s >>$TMPDIR/posts; [ $LLMC_TASK != t1 ] || { "
+	    "git log -1 --format=%s >>$FLEET/posts; [ $LLMC_TASK != t1 ] || { "
 	    "echo it does not build >&2; exit 5; }");
 	auto_task("a.md", "A\nfake: commit a.txt x");
 	auto_task("b.md", "B\nfake: commit b.txt x");

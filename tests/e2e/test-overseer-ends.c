@@ -148,10 +148,10 @@ START_TEST(a_second_ctrl_c_keeps_the_record_and_leaves_no_server)
 {
 	int agent;
 
-	over_remedy(0, "fake: run touch $TMPDIR/deaf\nfake: hang hard");
+	over_remedy(0, "fake: run touch $FLEET/deaf\nfake: hang hard");
 	agent = work_begun();
 	fleet_kill(fleet_daemon_pid());
-	auto_wait_shell("[ -e $TMPDIR/deaf ]");
+	auto_wait_shell("[ -e $FLEET/deaf ]");
 	over_signal(SIGINT);
 	over_wait_says("Press Ctrl-C again");
 	over_signal(SIGINT);
@@ -160,7 +160,7 @@ START_TEST(a_second_ctrl_c_keeps_the_record_and_leaves_no_server)
 	e2e_has(
 	    record(), "Outcome: interrupted (the overseer was told to stop");
 	has(record(), "You repair a test.");
-	has(record(), "$TMPDIR/deaf");
+	has(record(), "$FLEET/deaf");
 	ck_assert_int_eq(over_remembered("remedy", "\"interrupted\""), 1);
 	ck_assert_str_eq(over_member("exit_status"), "130");
 }
