@@ -4,7 +4,7 @@
  * What a sandbox costs: bench-box BUILD. For each mode, in a scratch repository
  * with the fake agent: from `llmc add` to the first idle (a worktree, a
  * session, SessionStart), a task from its start to the review, and the memory
- * of the keeper.
+ * of the keeper. Then a command of the daemon without a keeper and with one.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -25,10 +25,12 @@
 #define WORKERS  10
 #define READ_MAX (64 * 1024)
 
-#define KEEPER_MAX_MB 0.5
+#define KEEPER_MAX_MB  0.5
+#define COMMANDS       200
+#define COMMAND_MAX_MS 8
 
 struct bench {
-	char *llmc, *scratch, *repo;
+	char *llmc, *keeper, *scratch, *repo;
 	struct table *table;
 };
 
@@ -59,24 +61,51 @@ report(struct bench *b, const char *mode, const char *what, double *values,
 						  "missed" });
 }
 
-/* The keeper of a worker, by its record: its share of memory, in MB. */
+/* The share of memory of a process, in MB. */
+static double
+process_mb(int64_t pid)
+{
+	cleanup_free char *file =
+	    xasprintf("/proc/%lld/smaps_rollup", (long long)pid);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+	const char *pss;
+
+	bench_must(file_read(file, READ_MAX, &text, &err), file, &err);
+	pss = strstr(text.data, "\nPss:");
+	return pss != NULL ? strtod(pss + 5, NULL) / 1024 : 0;
+}
+
+/* The keeper of a worker and its inner process, by their record. */
 static double
 keeper_mb(const struct bench *b, const char *worker)
 {
 	cleanup_free char *record =
 	    xasprintf("%s/.llmc/sessions/%s/keeper.json", b->repo, worker);
-	cleanup_free char *file = NULL;
 	cleanup_json struct json_object *json = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
-	const char *pss;
 
 	bench_must(json_load(record, READ_MAX, &json, &err), record, &err);
-	file = xasprintf(
-	    "/proc/%lld/smaps_rollup", (long long)json_int_or(json, "pid", 0));
-	bench_must(file_read(file, READ_MAX, &text, &err), file, &err);
-	pss = strstr(text.data, "\nPss:");
-	return pss != NULL ? strtod(pss + 5, NULL) / 1024 : 0;
+	return process_mb(json_int_or(json, "pid", 0)) +
+	    process_mb(json_int_or(json, "init", 0));
+}
+
+/* mode NULL: without a keeper. */
+static void
+measure_command(struct bench *b, const char *mode)
+{
+	const char *const argv[] = { b->keeper, "--command", "--mode", mode,
+		"--", "/bin/sh", "-c", "true", NULL };
+	double times[COMMANDS];
+
+	for (int i = 0; i < COMMANDS; i++) {
+		int64_t start = clock_mono_us();
+
+		bench_run("/", mode != NULL ? argv : argv + 5);
+		times[i] = (double)(clock_mono_us() - start) / 1000;
+	}
+	report(b, mode != NULL ? mode : "no keeper", "a command", times,
+	    COMMANDS, "ms", mode != NULL ? COMMAND_MAX_MS : 0);
 }
 
 static void
@@ -172,16 +201,22 @@ main(int argc, char **argv)
 		return 1;
 	}
 	b.llmc = file_join(build, "src/cli/llmc");
+	b.keeper = file_join(build, "src/keeper/keeper");
 	b.repo = file_join(b.scratch, "repo");
 	b.table = table_new(columns, nitems(columns));
 	begin(&b, build);
 	for (size_t i = 0; i < nitems(modes); i++)
 		measure(&b, modes[i]);
+	measure_command(&b, NULL);
+	if (geteuid() == 0) /* others get none for commands */
+		measure_command(&b, "namespace");
+	measure_command(&b, "reaper");
 	table_print(b.table, 0, false, &text);
 	fputs(text.data, stdout);
 	bench_run("/", (const char *[]){ "rm", "-rf", "--", b.scratch, NULL });
 	table_free(b.table);
 	free(b.llmc);
+	free(b.keeper);
 	free(b.repo);
 	free(b.scratch);
 	return 0;
