@@ -3,11 +3,19 @@
 /* Turns and sessions of a repair that fail: waited for, started again, or given
  * up. */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "clock.h"
+#include "file.h"
+#include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "procref.h"
 #include "repair-world.h"
 #include "unit.h"
 
@@ -128,6 +136,66 @@ START_TEST(a_session_that_cannot_be_started_is_tried_again)
 }
 END_TEST
 
+/* A process of the worker adam: waits for a byte, reports a Stop for the repair
+ * session, and passes the answer on. */
+static pid_t
+forger(struct world *w, int go, int out)
+{
+	pid_t pid = fork();
+	char part[4096];
+	struct pollfd p = { .events = POLLIN };
+	ssize_t n;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid > 0)
+		return pid;
+	if (read(go, part, 1) != 1)
+		_exit(1);
+	p.fd = world_hook(w, "Stop", "{}");
+	poll(&p, 1, 10000);
+	n = read(p.fd, part, sizeof part);
+	_exit(n > 0 && write(out, part, (size_t)n) == n ? 0 : 1);
+}
+
+/* Its repair would be over with the end of its turn. */
+START_TEST(a_worker_cannot_end_it)
+{
+	cleanup_free char *file = NULL, *text = NULL, *answer = NULL;
+	cleanup_json struct json_object *pane = NULL;
+	struct procref ref = PROCREF_INIT;
+	struct world w;
+	int go[2], out[2];
+	pid_t pid;
+
+	world_begin(&w, false);
+	work(&w);
+	ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
+	pid = forger(&w, go[0], out[1]);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	pane = procref_to_json(&ref);
+	procref_release(&ref);
+	text = xasprintf("{\"workers\":{\"adam\":{\"pane\":%s}}}",
+	    json_object_to_json_string(pane));
+	file = workspace_path(&w.o.workspace, "state.json");
+	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
+	ck_assert_int_eq(write(go[1], "x", 1), 1);
+	answer = world_answer(&w, out[0]);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_ptr_nonnull(strstr(
+	    answer, "hook.event is refused: this is the session of adam"));
+	ck_assert(w.o.repair->agent.record.busy);
+	ck_assert_int_eq(w.told, 0);
+	/* The session itself ends it. */
+	free(world_stops(&w));
+	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
+	close(go[0]);
+	close(go[1]);
+	close(out[1]);
+	world_end(&w);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -138,6 +206,7 @@ unit_suite(void)
 		an_outage_is_waited_for_a_few_times,
 		a_usage_limit_is_waited_for_until_it_is_over,
 		a_session_that_dies_is_started_again_twice,
-		a_session_that_cannot_be_started_is_tried_again, NULL });
+		a_session_that_cannot_be_started_is_tried_again,
+		a_worker_cannot_end_it, NULL });
 	return s;
 }

@@ -7,8 +7,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "ancestry.h"
 #include "buf.h"
 #include "errtext.h"
 #include "file.h"
@@ -232,6 +234,42 @@ START_TEST(a_client_that_only_stopped_sending_gets_its_answers)
 	w.count = 0;
 	expect(&w, fd, RESULT("1", "null") "EOF");
 	fd_close(fd);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(it_is_known_who_called)
+{
+	struct server_peer peer;
+	struct world w;
+	pid_t pid;
+	int fd;
+
+	world_begin(&w, "peer");
+	fd = dial(w.path);
+	say(fd, REQUEST("1", "park"));
+	pass(&w, 1);
+	server_call_peer(w.parked[0], &peer);
+	ck_assert_int_eq(peer.pid, getpid());
+	ck_assert(!peer.gone);
+	ck_assert(peer.pidfd == -1 ||
+	    ancestry_pidfd(ANCESTRY_PROC, peer.pidfd) == getpid());
+	/* One that has ended before we look: its number proves nothing. */
+	pid = fork();
+	if (pid == 0) {
+		say(dial(w.path), NOTICE("park"));
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	pass(&w, 1);
+	ck_assert_int_eq(w.count, 2);
+	server_call_peer(w.parked[1], &peer);
+	ck_assert(peer.gone || peer.pidfd == -1 ||
+	    ancestry_pidfd(ANCESTRY_PROC, peer.pidfd) == -ESRCH);
+	fd_close(fd);
+	pass(&w, 1);
+	server_call_peer(w.parked[0], &peer);
+	ck_assert(peer.gone);
 	world_end(&w);
 }
 END_TEST
@@ -474,7 +512,7 @@ unit_suite(void)
 		may_be_freed_by_a_call, an_answer_before_the_end_arrives,
 		NULL });
 	unit_case(s, "place",
-	    (const TTest *[]){ others_are_refused,
+	    (const TTest *[]){ it_is_known_who_called, others_are_refused,
 		the_file_is_private_whatever_the_mask,
 		a_live_listener_is_left_alone, a_dead_ones_file_is_replaced,
 		the_file_changes_when_it_is_listened_at,
