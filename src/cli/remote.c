@@ -13,6 +13,7 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "oversight.h"
 #include "remote.h"
 #include "rpc.h"
 #include "run-dir.h"
@@ -21,7 +22,8 @@
 #define DEADLINE_MS (60 * 1000)
 #define ANSWER_MAX  (4 * 1024 * 1024)
 
-/* A name that a worker can have is a part of a path without any other in it. */
+/* A name that a worker can have is a part of a path without any other in it.
+ * The repair session's own socket is the overseer's. */
 char *
 remote_socket(struct cli *cli)
 {
@@ -30,7 +32,7 @@ remote_socket(struct cli *cli)
 
 	if (getenv("LLMC_AGENT") != NULL && worker != NULL &&
 	    worker[0] != '\0' && worker[0] != '.' &&
-	    strchr(worker, '/') == NULL)
+	    strcmp(worker, OVERSIGHT_NAME) != 0 && strchr(worker, '/') == NULL)
 		own = run_dir_socket(&cli->workspace, worker);
 	return own != NULL && file_exists(own) ?
 	    take_ptr(&own) :

@@ -71,6 +71,35 @@ work_is_kept(int agent)
 	no_server();
 }
 
+/* --- what a repair may do ---------------------------------------------- */
+
+/* It is the repair session by its process, not by what it says of itself. */
+START_TEST(who_repairs_may_reset_but_not_land)
+{
+	const char *out = e2e_path("%s.repair", fleet_root());
+	const char *stranger = "env -u LLMC_AGENT -u LLMC_WORKER -u LLMC_ROOT";
+	int daemon;
+
+	over_remedy(0,
+	    "fake: run cd '%s'; { llmc doctor --repair --yes >/dev/null; echo doctor $?; "
+	    "llmc reset auto-1 --yes; echo reset $?; %s llmc reset auto-1 "
+	    "--yes; echo again $?; llmc config set auto.max_turns 7; echo set "
+	    "$?; %s llmc accept auto-1 --force; echo accept $?; } >'%s' 2>&1",
+	    fleet_root(), stranger, stranger, out);
+	over_start();
+	daemon = over_daemon(0);
+	fleet_wait("auto-1", "idle");
+	fleet_kill(daemon);
+	ck_assert(over_recovers(0, "SIGKILL", daemon));
+	has(e2e_read(out), "\nreset 0\n");
+	has(e2e_read(out), "\nagain 0\n");
+	has(e2e_read(out), "set 0\n");
+	has(e2e_read(out), "agents may not run llmc accept");
+	has(e2e_read(out), "accept 1\n");
+	over_stop();
+}
+END_TEST
+
 /* --- which end is an end ----------------------------------------------- */
 
 START_TEST(a_daemon_that_somebody_else_stops_is_a_failure)
@@ -452,6 +481,7 @@ Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = {
+		who_repairs_may_reset_but_not_land,
 		a_daemon_that_somebody_else_stops_is_a_failure,
 		down_by_force_ends_it_with_a_record,
 		an_end_declared_before_it_was_seen_is_no_failed_start,
