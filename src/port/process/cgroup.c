@@ -146,7 +146,6 @@ find_folder(unsigned wanted, const struct cgroup_world *world,
 	cleanup_free char *own = find_own(world);
 	cleanup_free char *around = NULL;
 	unsigned held;
-	char *slash;
 
 	if (own == NULL) {
 		place->why = xstrdup("cgroup v2 is not there");
@@ -154,9 +153,7 @@ find_folder(unsigned wanted, const struct cgroup_world *world,
 	}
 	held = judge_folder(own, wanted, world);
 	if (held == 0) {
-		around = xstrdup(own);
-		slash = strrchr(around, '/');
-		*slash = '\0';
+		around = xstrndup(own, (size_t)(strrchr(own, '/') - own));
 		held = is_writable(around, "cgroup.procs") ?
 		    judge_folder(around, wanted, world) :
 		    0;
