@@ -144,6 +144,7 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 		.cwd = launch->cwd,
 		.generation = s->record->generation,
 		.session = s->record->id,
+		.sandboxed = launch->sandboxed,
 		.resume = resume,
 		.llmc = s->host->llmc,
 		.socket = launch->socket,

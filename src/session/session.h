@@ -126,6 +126,7 @@ struct session_launch {
 			       * not known, then any folder will do */
 	const char *cgroup; /* with its limits; NULL = none */
 	char *const *scope; /* likewise, the words before its keeper */
+	bool sandboxed; /* in a box, if the settings say so */
 	bool resume; /* continue the conversation record->id */
 	int stop_blocks_max; /* after this many blocked Stops it is let
 			      * through */

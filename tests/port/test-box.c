@@ -255,6 +255,28 @@ START_TEST(what_a_worker_needs_is_there)
 }
 END_TEST
 
+START_TEST(the_agents_of_the_user_are_read_and_no_others)
+{
+	struct world w;
+	cleanup_free char *claude = NULL;
+
+	need_bwrap();
+	begin(&w, WORKTREE);
+	unsetenv("CLAUDE_CONFIG_DIR");
+	repo_sh(w.repo,
+	    "mkdir -p \"$HOME/.claude/agents\"; echo mine "
+	    ">\"$HOME/.claude/agents/a.md\"\n"
+	    "mkdir -p .llmc/box/ann/claude/skills; cd .llmc/box/ann/claude\n"
+	    "echo planted >skills/a.md; ln -s /etc commands; echo >rules\n");
+	works(w, "grep mine \"$CLAUDE_CONFIG_DIR/agents/a.md\"");
+	fails(w, "echo >\"$CLAUDE_CONFIG_DIR/agents/b.md\"");
+	fails(w, "cat \"$CLAUDE_CONFIG_DIR/skills/a.md\"");
+	fails(w, "ls \"$CLAUDE_CONFIG_DIR/commands/\" | grep passwd");
+	fails(w, "echo >\"$CLAUDE_CONFIG_DIR/rules/a.md\"");
+	end(&w);
+}
+END_TEST
+
 START_TEST(the_user_can_open_more)
 {
 	struct world w;
@@ -446,6 +468,7 @@ unit_suite(void)
 	unit_case(s, "made",
 	    (const TTest *[]){ without_a_sandbox_there_is_no_box,
 		a_worker_commits_in_its_box, what_a_worker_needs_is_there,
+		the_agents_of_the_user_are_read_and_no_others,
 		the_user_can_open_more,
 		gits_own_settings_are_seen_with_what_they_include,
 		a_command_and_a_check_have_a_box_without_the_agents_things,

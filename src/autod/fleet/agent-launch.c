@@ -145,6 +145,7 @@ launch(struct agent *agent)
 		.cwd = w->worktree,
 		.socket = socket,
 		.projects = projects,
+		.sandboxed = true,
 		.resume = can_resume(agent),
 		.stop_blocks_max = STOP_BLOCKS +
 		    (int)settings_int(core->settings, "auto.max_turns"),

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -160,4 +161,23 @@ claude_box_login_place(const char *folder, char **ret_path, struct err *err)
 	if (r == 0)
 		*ret_path = take_ptr(&path);
 	return r;
+}
+
+int
+claude_box_folder_place(
+    const char *folder, const char *name, char **ret_path, struct err *err)
+{
+	cleanup_free char *path = file_join(folder, name);
+	struct stat st;
+	int r;
+
+	if (lstat(path, &st) == -1 || !S_ISDIR(st.st_mode)) {
+		r = clear_place(path, err);
+		if (r < 0)
+			return r;
+		if (mkdir(path, 0700) == -1)
+			return err_errno(err, -errno, "cannot create %s", path);
+	}
+	*ret_path = take_ptr(&path);
+	return 0;
 }

@@ -30,4 +30,8 @@ extern const char *const claude_box_shared[];
 int
 claude_box_login_place(const char *folder, char **ret_path, struct err *err);
 
+/* The same for one of the shared folders: one that exists is kept. */
+int claude_box_folder_place(
+    const char *folder, const char *name, char **ret_path, struct err *err);
+
 #endif

@@ -321,7 +321,7 @@ claude_prepare(
 
 	if (r == 0)
 		r = json_save(settings, hooks, 0600, err);
-	if (r == 0)
+	if (r == 0 && launch->sandboxed)
 		r = box_prepare(&spec, &box, err);
 	if (r == 0)
 		r = write_launcher(launch, argv, ours, &box, ret_launcher, err);

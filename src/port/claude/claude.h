@@ -24,6 +24,7 @@ struct claude_launch {
 	const char *cwd; /* its worktree */
 	uint64_t generation;
 	const char *session; /* a new id, or the one to resume */
+	bool sandboxed; /* in a box (box.h), if the settings say so */
 	bool resume;
 	const char *llmc; /* path of our own program, for the hooks */
 	const char *socket; /* for its hooks: run-dir.h, also for their spool */

@@ -25,7 +25,7 @@
 #include "workspace.h"
 
 #define NUMBER_MAX 64 /* bytes of a file of the kernel with one number */
-#define BINDS_MAX  8
+#define BINDS_MAX  16
 
 /* All that box_facts points to. */
 struct making {
@@ -289,6 +289,30 @@ bind_login(struct making *m, const char *source, struct err *err)
 	return r;
 }
 
+/* What the agent reads at each start is the user's, or nothing: never what an
+ * earlier session has left there. */
+static int
+bind_shared(struct making *m, const char *source, struct err *err)
+{
+	cleanup_free char *empty = own_path(m, "box", "empty");
+	int r = file_mkdirs(empty, 0700, err);
+
+	for (size_t i = 0; r == 0 && claude_box_shared[i] != NULL; i++) {
+		cleanup_free char *from =
+		    file_join(source, claude_box_shared[i]);
+		cleanup_free char *real = realpath(from, NULL);
+		char *at = NULL;
+
+		r = claude_box_folder_place(
+		    m->claude, claude_box_shared[i], &at, err);
+		if (r == 0)
+			bind_to(m,
+			    real != NULL && file_is_dir(real) ? real : empty,
+			    at, false);
+	}
+	return r;
+}
+
 static int
 prepare_claude(struct making *m, struct err *err)
 {
@@ -299,16 +323,8 @@ prepare_claude(struct making *m, struct err *err)
 	bind_door(m);
 	if (r < 0 || source == NULL)
 		return r;
-	for (size_t i = 0; claude_box_shared[i] != NULL; i++) {
-		cleanup_free char *from =
-		    file_join(source, claude_box_shared[i]);
-		cleanup_free char *real = realpath(from, NULL);
-
-		if (real != NULL && file_is_dir(real))
-			bind_to(m, real,
-			    file_join(m->claude, claude_box_shared[i]), false);
-	}
-	return bind_login(m, source, err);
+	r = bind_shared(m, source, err);
+	return r < 0 ? r : bind_login(m, source, err);
 }
 
 /* --- environment ----------------------------------------------------- */
