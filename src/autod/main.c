@@ -155,6 +155,8 @@ main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	/* Started from a console: what we start is not that session's. */
+	unsetenv("LLMC_KEEPER");
 	if ((options.root != NULL ?
 		    workspace_at(options.root, &workspace, &err) :
 		    workspace_find(".", &workspace, &err)) < 0)

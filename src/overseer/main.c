@@ -55,6 +55,8 @@ main(int argc, char **argv)
 {
 	struct overseer_options options = { .root = getenv("LLMC_ROOT") };
 
+	/* Started from a console: what we start is not that session's. */
+	unsetenv("LLMC_KEEPER");
 	for (int i = 1, taken; i < argc; i += taken) {
 		if (strcmp(argv[i], "--version") == 0) {
 			puts("overseer " LLMC_VERSION);

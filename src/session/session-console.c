@@ -16,6 +16,7 @@ session_console_start(struct tmux *tmux, const struct session_console *console,
 		.settings = console->settings,
 		.worker = console->name,
 		.cwd = console->workspace->root,
+		.sees_processes = true,
 	};
 	cleanup_free char *name = tmux_session_name(console->name);
 	cleanup_free char *launcher = NULL;

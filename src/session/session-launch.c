@@ -3,6 +3,7 @@
 /* Starts a session: launched, resumed or adopted. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "claude.h"
 #include "clock.h"
@@ -148,6 +149,8 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 		.resume = resume,
 		.llmc = s->host->llmc,
 		.socket = launch->socket,
+		/* A repair is about the machine, not about one worktree. */
+		.sees_processes = strcmp(s->role, "worker") != 0,
 		.max_turns = launch->stop_blocks_max,
 		.cgroup = launch->cgroup,
 		.scope = launch->scope,

@@ -262,6 +262,8 @@ keeper_json(const struct claude_launch *launch, bool boxed)
 	json_set_string(keeper, "mark", mark);
 	if (boxed)
 		json_set_bool(keeper, "boxed", true);
+	else if (launch->sees_processes)
+		json_set_string(keeper, "modes", "cgroup,reaper");
 	if (launch->cgroup != NULL)
 		json_set_string(keeper, "cgroup", launch->cgroup);
 	if (launch->scope != NULL)

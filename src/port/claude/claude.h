@@ -30,6 +30,8 @@ struct claude_launch {
 	const char *socket; /* for its hooks: run-dir.h, also for their spool */
 	const char *cgroup; /* for its keeper; NULL = none */
 	char *const *scope; /* words before its keeper; NULL = none */
+	bool sees_processes; /* its keeper has no pid namespace: it may look at
+			      * and signal the processes of its user */
 	int max_turns; /* sets the Stop hook's block cap, 0 = default */
 };
 
@@ -50,8 +52,8 @@ int claude_prepare(
     const struct claude_launch *launch, char **ret_launcher, struct err *err);
 
 /* The same for an agent that a person talks to: no hooks of ours, and the
- * person's own settings and dialogs. Only workspace, settings, worker and cwd
- * are used. */
+ * person's own settings and dialogs. Only workspace, settings, worker, cwd and
+ * sees_processes are used. */
 int claude_prepare_console(
     const struct claude_launch *launch, char **ret_launcher, struct err *err);
 

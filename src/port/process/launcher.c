@@ -36,6 +36,9 @@ static const struct shape keeper_shape = {
 		    .type = SHAPE_ARRAY,
 		    .of = &words_shape,
 		    .flags = SHAPE_OPTIONAL },
+		{ .name = "modes",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL },
 		{ .name = "boxed",
 		    .type = SHAPE_BOOL,
 		    .flags = SHAPE_OPTIONAL },
@@ -117,6 +120,7 @@ keeper_argv(const char *program, struct json_object *json)
 		add_option(&argv, keeper, "record", "--record");
 		add_option(&argv, keeper, "mark", "--mark");
 		add_option(&argv, keeper, "cgroup", "--cgroup");
+		add_option(&argv, keeper, "modes", "--mode");
 		if (json_bool_or(keeper, "boxed", false)) {
 			strv_add(&argv, "--mode");
 			strv_add(&argv, "box");
