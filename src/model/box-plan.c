@@ -27,7 +27,7 @@ mode_at(const struct settings *settings, const char *path)
 	const char *name = settings_string(settings, path);
 	enum box_mode mode = BOX_OFF;
 
-	while (strcmp(mode_names[mode], name) != 0 && mode < BOX_STRICT)
+	while (mode < BOX_STRICT && strcmp(mode_names[mode], name) != 0)
 		mode++;
 	return mode;
 }

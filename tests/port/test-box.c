@@ -160,7 +160,6 @@ START_TEST(nothing_else_can_be_changed)
 		"echo x >\"$R/new\"",
 		"echo x >>\"$R/.git/config\"",
 		"echo x >\"$R/.git/hooks/pre-commit\"",
-		"git update-ref refs/heads/main HEAD~0 && "
 		"git update-ref refs/heads/x HEAD",
 		"git config core.fsmonitor x",
 		"echo x >.git",
@@ -199,8 +198,7 @@ START_TEST(little_else_can_be_seen)
 		"cat \"$R/.llmc/state.json\"",
 		"ls \"$R/.worktrees/bob\"",
 		"ls \"$R/.git/worktrees/bob\"",
-		"test -n \"$(ls /run)\" && test ! -e /run/current-system && "
-		"ls /run | grep -v resolv | grep -v systemd",
+		"ls /run | grep -v -e resolv -e systemd -e current-system",
 		"tr '\\0' '\\n' </proc/1/environ | grep SECRET",
 		"env | grep SECRET",
 		"test -n \"$TMUX\"",
@@ -258,7 +256,6 @@ END_TEST
 START_TEST(the_agents_of_the_user_are_read_and_no_others)
 {
 	struct world w;
-	cleanup_free char *claude = NULL;
 
 	need_bwrap();
 	begin(&w, WORKTREE);
@@ -280,7 +277,6 @@ END_TEST
 START_TEST(the_user_can_open_more)
 {
 	struct world w;
-	cleanup_free char *config = NULL;
 
 	need_bwrap();
 	setenv("A_SECRET", "x", 1);
