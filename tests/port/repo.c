@@ -14,11 +14,13 @@
 #include "child.h"
 #include "errtext.h"
 #include "file.h"
+#include "git-follow.h"
 #include "git-rebase.h"
 #include "git-remove.h"
 #include "git-reset.h"
 #include "git-salvage.h"
 #include "git-squash.h"
+#include "git-verify.h"
 #include "git-worktree.h"
 #include "mem.h"
 #include "repo.h"
@@ -104,17 +106,97 @@ repo_sh(struct repo *repo, const char *text)
 	return run_in(repo, repo->root, text);
 }
 
+static void
+followed(const char *id, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	(void)id;
+	(void)err;
+	loop_stop(repo->loop, 0);
+}
+
+/* The branch is where a test looks for the work. */
 const char *
 repo_wt(struct repo *repo, const char *text)
 {
-	return run_in(repo, repo->dir, text);
+	const char *out = run_in(repo, repo->dir, text);
+
+	if (repo->detached && repo->git != NULL) {
+		git_follow(repo->git, repo->dir, followed, repo);
+		loop_run(repo->loop);
+	}
+	return out;
+}
+
+static void
+need_box(void)
+{
+	static const char *const argv[] = { "bwrap", "--unshare-user",
+		"--unshare-pid", "--dev-bind", "/", "/", "true", NULL };
+	struct child_spec spec = { .argv = argv, .deadline_ms = GUARD_MS };
+	cleanup_child_result struct child_result result = { 0 };
+
+	if (getenv("REPO_BOXED") != NULL &&
+	    (child_run(&spec, &result, NULL) < 0 || !result.exited ||
+		result.status != 0))
+		unit_skip("there is no bubblewrap, or no user namespaces");
+}
+
+void
+repo_attached_only(void)
+{
+	if (getenv("REPO_DETACHED") != NULL)
+		unit_skip("it is about a worktree that is on its branch");
+}
+
+/* The worktree is that of worker ann. */
+static bool
+find_home(void *arg, const char *dir, struct git_home *ret_home)
+{
+	const struct repo *repo = arg;
+
+	if (strcmp(dir, repo->dir) != 0)
+		return false;
+	*ret_home = (struct git_home){
+		.worker = "ann",
+		.branch = "llmc/ann",
+		.detached = repo->detached,
+	};
+	return true;
+}
+
+/* The folders of git as a worker in a box has them, and nothing else of it. */
+static int
+find_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
+{
+	const struct repo *repo = arg;
+	cleanup_free char *git = file_join(repo->root, ".git");
+	cleanup_free char *objects = file_join(git, "objects");
+	cleanup_free char *gitdir = NULL;
+
+	if (!repo->boxed || strcmp(dir, repo->dir) != 0)
+		return 0;
+	if (git_verify(repo->root, dir, &gitdir, err) < 0)
+		return err->code;
+	strv_add_all(ret_prefix,
+	    (const char *[]){ "bwrap", "--unshare-user", "--unshare-pid",
+		"--die-with-parent", "--dev-bind", "/", "/", "--ro-bind", git,
+		git, "--bind", gitdir, gitdir, "--bind", objects, objects, "--",
+		NULL });
+	return 0;
 }
 
 void
 repo_reopen(struct repo *repo, const struct git_options *options)
 {
+	struct git_options all = *options;
+
+	all.home = find_home;
+	all.box = find_box;
+	all.arg = repo;
 	git_free(repo->git);
-	repo->git = git_new(repo->loop, options);
+	repo->git = git_new(repo->loop, &all);
 }
 
 /* All but the repository itself. */
@@ -138,7 +220,10 @@ new_place(void)
 	forget_the_disk();
 	repo->loop = loop_new();
 	options.root = repo->root;
-	repo->git = git_new(repo->loop, &options);
+	repo->detached = getenv("REPO_DETACHED") != NULL;
+	repo->boxed = getenv("REPO_BOXED") != NULL;
+	need_box();
+	repo_reopen(repo, &options);
 	return repo;
 }
 

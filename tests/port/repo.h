@@ -23,6 +23,9 @@ struct repo {
 	const char *base; /* scratch folder of this repository */
 	const char *root;
 	const char *dir; /* a worktree on llmc/ann, after it was added */
+	/* What git_home() says of it, and whether git runs in a box there: as
+	 * REPO_DETACHED and REPO_BOXED in the environment say. */
+	bool detached, boxed;
 
 	/* The answer of the last operation. */
 	bool called;
@@ -61,7 +64,11 @@ void repo_reopen(struct repo *repo, const struct git_options *options);
  * succeed. $R, $W and $B are root, dir and base. The output, without its last
  * newlines, is valid until the repository is freed. */
 const char *repo_sh(struct repo *repo, const char *text);
+/* In a worktree that is detached, the branch follows afterwards. */
 const char *repo_wt(struct repo *repo, const char *text);
+
+/* Skip the test where worktrees are detached. */
+void repo_attached_only(void);
 
 /* For more operations: forget the last answer, note one, run the loop until
  * there is one. */

@@ -60,6 +60,7 @@ START_TEST(what_was_seen_clean_is_not_looked_at_again)
 	cleanup_free char *head = xstrdup(repo_wt(repo, "git rev-parse HEAD"));
 	struct git_freeze what = { .expected = head, .seen_clean = true };
 
+	repo_attached_only();
 	repo_wt(repo, "echo later >>a.txt");
 	repo_trap(repo, 0, "");
 	assert_frozen(landing, &what);
@@ -126,6 +127,7 @@ START_TEST(what_is_in_the_way)
 	struct repo *repo = landing->repo;
 	struct git_freeze what = { .forbidden = forbidden };
 
+	repo_attached_only();
 	repo_wt(repo, "git init -q nested; >nested/f");
 	assert_frozen(landing, &what); /* another repository */
 	repo_wt(repo, "echo x >>a.txt; >'u\nx'");

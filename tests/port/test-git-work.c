@@ -68,6 +68,7 @@ START_TEST(facts_tell_how_far_ahead)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
+	repo_attached_only();
 	repo_wt(repo, WORK "; git commit -q --allow-empty -m w2");
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert_int_eq(repo->facts.ahead, 2);
@@ -141,6 +142,7 @@ START_TEST(add_makes_branch_and_folder)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
+	repo_attached_only();
 	ck_assert_str_eq(repo_wt(repo, "git symbolic-ref HEAD; cat a.txt"),
 	    "refs/heads/llmc/ann\none");
 	repo_wt(repo, WORK);
@@ -329,6 +331,7 @@ START_TEST(reset_of_a_clean_worktree_loses_nothing)
 		"! git rebase -q -x false HEAD~1 >/dev/null 2>&1",
 		"echo mine >>new.txt" };
 
+	repo_attached_only();
 	for (size_t i = 0; i < nitems(changes); i++) {
 		cleanup_repo struct repo *repo = with_tree();
 		cleanup_free char *head =
@@ -359,6 +362,7 @@ START_TEST(reset_of_a_clean_worktree_takes_one_git)
 	cleanup_free char *head =
 	    xstrdup(repo_wt(repo, WORK "; git rev-parse HEAD"));
 
+	repo_attached_only();
 	repo_sh(repo, ELSEWHERE);
 	repo_wt(repo, ">untracked");
 	repo_trap(repo, 0, "");
@@ -388,6 +392,7 @@ START_TEST(reset_to_the_same_tree_leaves_the_files)
 	    "git commit -qm landed; git rev-parse main"));
 	const char *before = repo_wt(repo, look);
 
+	repo_attached_only();
 	repo_trap(repo, 0, "");
 	ck_assert_msg(repo_reset_clean(repo, head, same) == 0, "%s", repo->msg);
 	ck_assert_int_eq(repo_trap_count(repo), 1);
@@ -510,6 +515,8 @@ START_TEST(rebase_takes_what_rerere_knows)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
+	if (repo->boxed)
+		unit_skip("rerere does not help in a box");
 	repo_sh(repo, "git config rerere.enabled true");
 	repo_wt(repo, WORK);
 	repo_sh(repo, AGAINST);

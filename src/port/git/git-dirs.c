@@ -183,6 +183,28 @@ add_linked(struct git_trees *trees, const char *common, const char *folder,
 	tree->missing = missing;
 }
 
+char *
+git_dirs_registered(const char *common, const char *tree)
+{
+	cleanup_free char *folder = file_join(common, "worktrees");
+	DIR *stream = opendir(folder);
+	struct dirent *entry;
+	char *found = NULL;
+
+	while (found == NULL && stream != NULL &&
+	    (entry = readdir(stream)) != NULL) {
+		cleanup_free char *gitdir = file_join(folder, entry->d_name);
+		cleanup_free char *path =
+		    entry->d_name[0] != '.' ? linked_tree(gitdir) : NULL;
+
+		if (path != NULL && git_trees_same_path(path, tree))
+			found = take_ptr(&gitdir);
+	}
+	if (stream != NULL)
+		closedir(stream);
+	return found;
+}
+
 int
 git_dirs_trees(const char *root, struct git_trees *trees, struct err *err)
 {

@@ -38,6 +38,10 @@ void git_dirs_detached(const char *gitdir, char *out, size_t size);
  * when root is no working tree, -ENOTSUP for refs that are not files. */
 int git_dirs_trees(const char *root, struct git_trees *trees, struct err *err);
 
+/* The git directory that the repository has for a worktree at this path, which
+ * need not exist any more; NULL = none. The caller frees. */
+char *git_dirs_registered(const char *common, const char *tree);
+
 /* Is the path, by its real name, that of the folder or of something in it? */
 bool git_dirs_is_below(const char *path, const char *folder);
 

@@ -9,9 +9,11 @@
 #include "buf.h"
 #include "git-dirs.h"
 #include "git-facts.h"
+#include "git-follow.h"
 #include "git-op.h"
 #include "git-records.h"
 #include "git-refs.h"
+#include "git-stand.h"
 #include "git-status.h"
 #include "mem.h"
 #include "text.h"
@@ -72,6 +74,8 @@ facts_status(struct git_op *op, const struct git_answer *answer)
 	git_records_init(&records, answer->out, answer->out_len);
 	while (git_status_next(&records, &entry))
 		facts_count(&facts->facts, &entry);
+	git_stand_name(op->git, op->dir, op->gitdir, facts->facts.branch,
+	    sizeof facts->facts.branch);
 	return op->onto != NULL ? GIT_OP_NEXT : GIT_OP_DONE;
 }
 
@@ -120,6 +124,7 @@ facts_distance(struct git_op *op, const struct git_answer *answer)
 
 static const struct git_op_step facts_steps[] = {
 	GIT_OP_GITDIR,
+	GIT_FOLLOW,
 	{ .ask = facts_ask_status, .answer = facts_status },
 	{ .ask = git_op_ask_onto, .answer = facts_tip },
 	{ .ask = facts_ask_distance, .answer = facts_distance },

@@ -15,7 +15,9 @@ struct git;
 struct git_facts {
 	char head[GIT_ID_SIZE]; /* "" = unborn */
 	char onto[GIT_ID_SIZE]; /* tip of the branch, "" = no commit */
-	char branch[256]; /* checked out, "" = detached */
+	/* Checked out, "" = detached; the worker's own for a tree that is to be
+	 * detached (git-stand.h). */
+	char branch[256];
 	int ahead; /* commits that HEAD has and the branch has not */
 	int changed; /* tracked files with changes, staged or not */
 	int untracked; /* not ignored */

@@ -8,11 +8,13 @@
 #include "buf.h"
 #include "clock.h"
 #include "git-dirs.h"
+#include "git-follow.h"
 #include "git-freeze.h"
 #include "git-op.h"
 #include "git-records.h"
 #include "git-refs.h"
 #include "git-rules.h"
+#include "git-stand.h"
 #include "git-status.h"
 #include "git-sync.h"
 #include "mem.h"
@@ -46,19 +48,26 @@ struct freeze_op {
 	void *arg;
 };
 
+/* Only a commit that the branch has followed to is known to be whole. */
+static bool
+is_as_followed(const struct git_op *op, const char *head)
+{
+	return op->followed[0] == '\0' || strcmp(op->followed, head) == 0;
+}
+
 /* Is HEAD still where it was seen? */
 static bool
 is_as_seen(const struct freeze_op *freeze)
 {
 	const struct git_op *op = &freeze->op;
-	cleanup_free char *common = git_dirs_common(op->gitdir);
+	const char *common = op->common;
 	char head[GIT_ID_SIZE];
 
 	return freeze->seen_clean && freeze->expected != NULL &&
 	    !git_op_rebasing(op) &&
-	    git_dirs_is_on(op->gitdir, freeze->branch) &&
+	    git_stand_is_on(op->git, op->dir, op->gitdir, freeze->branch) &&
 	    git_refs_head(op->gitdir, common, head) == 0 &&
-	    strcmp(head, freeze->expected) == 0;
+	    strcmp(head, freeze->expected) == 0 && is_as_followed(op, head);
 }
 
 static enum git_op_next
@@ -119,14 +128,17 @@ freeze_status(struct git_op *op, const struct git_answer *answer)
 	if (frozen->commit[0] == '\0')
 		return git_op_fail(
 		    op, -ENOENT, "there is no commit in %s", op->dir);
+	git_stand_name(op->git, op->dir, op->gitdir, frozen->branch,
+	    sizeof frozen->branch);
 	if (strcmp(frozen->branch, freeze->branch) != 0)
 		frozen->refused |= GIT_FREEZE_OTHER_BRANCH;
 	if (git_op_rebasing(op))
 		frozen->refused |= GIT_FREEZE_REBASING;
 	if (frozen->dirty.count > 0)
 		frozen->refused |= GIT_FREEZE_DIRTY;
-	if (freeze->expected != NULL &&
-	    strcmp(freeze->expected, frozen->commit) != 0)
+	if (!is_as_followed(op, frozen->commit) ||
+	    (freeze->expected != NULL &&
+		strcmp(freeze->expected, frozen->commit) != 0))
 		frozen->refused |= GIT_FREEZE_MOVED;
 	return GIT_OP_NEXT;
 }
@@ -358,11 +370,12 @@ static enum git_op_next
 freeze_ask_ref(struct git_op *op)
 {
 	const struct freeze_op *freeze = op->self;
-	cleanup_free char *common = git_dirs_common(op->gitdir);
+	const char *common = op->common;
 
 	if (freeze->ref == NULL || freeze->frozen.refused != 0 ||
 	    git_refs_write(common, freeze->ref, freeze->frozen.commit) == 0)
 		return GIT_OP_DONE;
+	op->run_dir = git_root(op->git);
 	git_op_no_hooks(op);
 	return git_op_args(op, "update-ref", "--no-deref", freeze->ref,
 	    freeze->frozen.commit, NULL);
@@ -370,6 +383,7 @@ freeze_ask_ref(struct git_op *op)
 
 static const struct git_op_step freeze_steps[] = {
 	GIT_OP_GITDIR,
+	GIT_FOLLOW,
 	{ .ask = freeze_ask_status, .answer = freeze_status },
 	{ .ask = freeze_ask_log, .answer = freeze_log },
 	{ .ask = freeze_ask_base, .answer = freeze_base },
@@ -506,7 +520,7 @@ static enum git_op_next
 drop_ask(struct git_op *op)
 {
 	const struct root_op *drop = op->self;
-	cleanup_free char *common = git_dirs_common(op->gitdir);
+	const char *common = op->common;
 
 	if (git_refs_drop(common, drop->ref) == 0)
 		return GIT_OP_DONE;

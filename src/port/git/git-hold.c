@@ -11,6 +11,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "git-hold.h"
+#include "git-start.h"
 #include "git.h"
 #include "loop.h"
 #include "mem.h"

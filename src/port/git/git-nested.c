@@ -4,14 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "buf.h"
 #include "file.h"
+#include "git-config-plain.h"
 #include "git-nested.h"
 #include "git-records.h"
 #include "mem.h"
 #include "strv.h"
 #include "text.h"
+
+#define CONFIG_MAX 65536
 
 void
 git_nested_release(struct git_nested *nested)
@@ -151,6 +155,7 @@ ask_in(struct git_op *op, const char *gitdir)
 	cleanup_free char *option = xasprintf("--git-dir=%s", gitdir);
 
 	git_op_args(op, option, NULL);
+	git_op_env(op, "GIT_COMMON_DIR"); /* it has its own */
 }
 
 static enum git_op_next
@@ -277,9 +282,35 @@ go_on(struct git_nested *nested)
 	nested->at++;
 }
 
+/* The worker wrote its configuration, which git would obey: no git runs in a
+ * repository that could start a program, or that is somewhere else. */
+static bool
+is_plain(const char *gitdir)
+{
+	cleanup_free char *common = file_join(gitdir, "commondir");
+	cleanup_free char *config = file_join(gitdir, "config");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct stat st;
+
+	return lstat(gitdir, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    lstat(common, &st) == -1 && lstat(config, &st) == 0 &&
+	    S_ISREG(st.st_mode) &&
+	    file_read(config, CONFIG_MAX, &text, NULL) == 0 &&
+	    strlen(text.data) == text.len && git_config_is_plain(text.data);
+}
+
 enum git_op_next
 git_nested_ask(struct git_nested *nested, struct git_op *op)
 {
+	if (current(nested) != NULL && nested->question == 0) {
+		struct stat st;
+
+		if (lstat(current(nested), &st) == -1)
+			return refuse(nested, op, "cannot be read");
+		if (!is_plain(current(nested)))
+			return refuse(nested, op,
+			    "has settings of its own, so no git runs in it");
+	}
 	for (; current(nested) != NULL; go_on(nested))
 		if (questions[nested->question].ask(nested, op))
 			return GIT_OP_ASK;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "git-dirs.h"
@@ -107,6 +108,7 @@ op_free(void *arg)
 	buf_release(&op->input);
 	free(op->dir);
 	free(op->gitdir);
+	free(op->common);
 	free(op->onto);
 	free(op->self);
 }
@@ -326,12 +328,15 @@ enum git_op_next
 git_op_find_gitdir(struct git_op *op)
 {
 	const char *dir = op->run_dir != NULL ? op->run_dir : op->dir;
-	cleanup_free char *gitdir = NULL;
+	cleanup_free char *gitdir = NULL, *common = NULL;
 
-	if (git_verify(git_root(op->git), dir, &gitdir, &op->err) < 0)
+	if (git_verify_common(
+		git_root(op->git), dir, &gitdir, &common, &op->err) < 0)
 		return GIT_OP_FAIL;
 	free(op->gitdir);
+	free(op->common);
 	op->gitdir = take_ptr(&gitdir);
+	op->common = take_ptr(&common);
 	return GIT_OP_NEXT;
 }
 
@@ -345,9 +350,9 @@ read_onto(struct git_op *op)
 	char onto[GIT_ID_SIZE], head[GIT_ID_SIZE] = "";
 	int r;
 
-	if (git_verify(git_root(op->git), dir, &gitdir, NULL) < 0)
+	if (git_verify_common(git_root(op->git), dir, &gitdir, &common, NULL) <
+	    0)
 		return false;
-	common = git_dirs_common(gitdir);
 	r = git_refs_head(gitdir, common, head);
 	if ((r < 0 && r != -ENOENT) || git_refs_read(common, ref, onto) < 0)
 		return false;
@@ -501,10 +506,17 @@ void
 git_op_forget_rebase(const struct git_op *op)
 {
 	static const char *const names[] = { "rebase-merge", "rebase-apply" };
+	static const char *const notes[] = { "CHERRY_PICK_HEAD",
+		"REBASE_HEAD" };
 
 	for (size_t i = 0; i < nitems(names); i++) {
 		cleanup_free char *path = file_join(op->gitdir, names[i]);
 
 		git_op_remove_tree(path);
+	}
+	for (size_t i = 0; i < nitems(notes); i++) {
+		cleanup_free char *path = file_join(op->gitdir, notes[i]);
+
+		unlink(path);
 	}
 }

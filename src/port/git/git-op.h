@@ -46,12 +46,17 @@ struct git_op {
 	const struct git_op_step *caller; /* NULL = not in a git_op_call() */
 	size_t caller_count, caller_at;
 	char *dir;
-	char *gitdir; /* after GIT_OP_GITDIR */
+	/* After GIT_OP_GITDIR: its own one, and the one that all share. */
+	char *gitdir, *common;
 	char *onto; /* may be NULL where GIT_OP_ONTO is not used */
 	char onto_id[GIT_ID_SIZE], head_id[GIT_ID_SIZE]; /* after it */
 	struct err err;
 
 	struct git_sync *sync; /* of git_sync_ask(), while it waits */
+
+	/* Of git_follow_ask(): where the branch goes, and where it was. */
+	char followed[GIT_ID_SIZE], follows[GIT_ID_SIZE];
+	bool follows_known, follow_gone;
 
 	/* The question being composed; cleared before each step. */
 	char **args, **env;
@@ -156,7 +161,8 @@ bool git_op_rebasing(const struct git_op *op);
 /* Remove a folder, or a link, with all that is in it; errors are ignored. It
  * does not return before that is done: only for few and small files. */
 void git_op_remove_tree(const char *path);
-/* Remove the files of a rebase that git itself could not end. */
+/* Remove the files of a rebase that git itself could not end, and the commits
+ * it has noted: in a box git cannot remove any ref. */
 void git_op_forget_rebase(const struct git_op *op);
 
 #endif

@@ -10,18 +10,25 @@
 
 #include "clock.h"
 #include "file.h"
+#include "git-follow.h"
 #include "git-lock.h"
 #include "git-op.h"
 #include "git-rebase.h"
 #include "git-save.h"
+#include "git-stand.h"
 #include "mem.h"
 
 #define REBASE_DEADLINE_MS (INT64_C(10) * 60 * 1000)
 
 struct rebase_op {
 	struct git_save save; /* first */
-	char *head_name; /* branch that a broken rebase had detached */
-	char last_head[GIT_ID_SIZE]; /* at the last stop without conflict */
+	bool back; /* a rebase was ended: HEAD goes back to the branch */
+	char origin[GIT_ID_SIZE]; /* where that says it began; "-" = unknown */
+	char branch_id[GIT_ID_SIZE]; /* where it goes back to */
+	char tip[GIT_ID_SIZE]; /* the last commit to rebase */
+	char stopped_at[GIT_ID_SIZE]; /* the one at the last stop */
+	char base[GIT_ID_SIZE]; /* what the rest goes on top of */
+	bool in_rest;
 	struct err stopped; /* what git said when it stopped */
 	bool conflict;
 	int tries; /* that found a lock */
@@ -35,16 +42,32 @@ enum rebase_step {
 	REBASE_GITDIR,
 	REBASE_IDENTITY,
 	REBASE_ONTO,
+	REBASE_FOLLOW,
 	REBASE_SAVE,
 	REBASE_ABORT,
+	REBASE_BRANCH,
 	REBASE_ATTACH,
 	REBASE_RESTORE,
+	REBASE_TIP,
 	REBASE_RUN,
 	REBASE_PUT_BACK,
 	REBASE_UNMERGED,
-	REBASE_HEAD,
-	REBASE_CONTINUE,
+	REBASE_STOPPED,
+	REBASE_APPLIED,
+	REBASE_MINE,
+	REBASE_QUIT,
+	REBASE_COMMIT,
+	REBASE_COMMITTED,
+	REBASE_REST,
+	/* Behind what answers; the first of them is the usual end. */
+	REBASE_END,
 	REBASE_GIVE_UP,
+	REBASE_GIVE_UP_BRANCH,
+	REBASE_GIVE_UP_ATTACH,
+	REBASE_GIVE_UP_RESTORE,
+	REBASE_FAILED,
+	REBASE_DONE,
+	REBASE_COUNT
 };
 
 /* A conflict that is half resolved would be lost. */
@@ -54,30 +77,85 @@ abort_save(struct git_op *op)
 	return git_op_rebasing(op) ? git_save_ask(op) : GIT_OP_NEXT;
 }
 
+/* A branch that follows is still where it was at the end of a turn: a rebase
+ * that the worker began itself came from here. */
+static void
+read_origin(struct rebase_op *rebase)
+{
+	static const char *const names[] = { "rebase-merge/orig-head",
+		"rebase-apply/orig-head" };
+	const struct git_op *op = &rebase->save.op;
+	struct git_home home;
+
+	strlcpy(rebase->origin, "-", sizeof rebase->origin);
+	if (!git_home(op->git, op->dir, &home) || !home.detached)
+		return;
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *path = file_join(op->gitdir, names[i]);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		if (file_read(path, 256, &text, NULL) < 0)
+			continue;
+		buf_truncate(&text, strspn(text.data, "0123456789abcdef"));
+		if (text.len > 0)
+			strlcpy(
+			    rebase->origin, text.data, sizeof rebase->origin);
+	}
+}
+
+/* What git finds in the folder of a rebase is the worker's to write: to abort
+ * would set the branch that head-name says to what orig-head says. To quit does
+ * not, and leaves HEAD and the files, which are set below: a rebase has not
+ * moved the branch. */
 static enum git_op_next
 abort_ask(struct git_op *op)
 {
 	struct rebase_op *rebase = op->self;
 
-	if (!git_op_rebasing(op))
+	rebase->back = git_op_rebasing(op);
+	if (!rebase->back)
 		return GIT_OP_NEXT;
-	free(rebase->head_name);
-	rebase->head_name = git_op_rebased_branch(op->gitdir);
+	read_origin(rebase);
 	if (git_op_has(op, "rebase-apply/applying"))
-		return git_op_args(op, "am", "--abort", NULL);
-	return git_op_args(op, "rebase", "--abort", NULL);
+		return git_op_args(op, "am", "--quit", NULL);
+	return git_op_args(op, "rebase", "--quit", NULL);
 }
 
 static enum git_op_next
 abort_answer(struct git_op *op, const struct git_answer *answer)
 {
-	struct rebase_op *rebase = op->self;
-
-	if (answer->status == 0)
-		free(take_ptr(&rebase->head_name));
-	else if (answer->locked)
+	if (answer->status != 0 && answer->locked)
 		return git_op_complain(op, answer);
 	git_op_forget_rebase(op);
+	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+branch_ask(struct git_op *op)
+{
+	const struct rebase_op *rebase = op->self;
+	cleanup_free char *name = git_op_branch_name(rebase->save.branch);
+	cleanup_free char *origin = xasprintf("%s^{commit}", rebase->origin);
+
+	if (!rebase->back)
+		return GIT_OP_NEXT;
+	return git_op_ask_ids(op, (const char *[]){ name, origin, NULL });
+}
+
+static enum git_op_next
+branch_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct rebase_op *rebase = op->self;
+	char ids[2][GIT_ID_SIZE];
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_op_ids(answer, ids, nitems(ids));
+	memcpy(rebase->branch_id, ids[1][0] != '\0' ? ids[1] : ids[0],
+	    GIT_ID_SIZE);
+	if (rebase->branch_id[0] == '\0')
+		return git_op_fail(op, -ENOENT, "there is no branch %s in %s",
+		    rebase->save.branch, git_root(op->git));
 	return GIT_OP_NEXT;
 }
 
@@ -86,9 +164,9 @@ attach_ask(struct git_op *op)
 {
 	const struct rebase_op *rebase = op->self;
 
-	if (rebase->head_name == NULL)
+	if (!rebase->back)
 		return GIT_OP_NEXT;
-	return git_op_args(op, "symbolic-ref", "HEAD", rebase->head_name, NULL);
+	return git_stand_ask(op, rebase->save.branch, rebase->branch_id);
 }
 
 static enum git_op_next
@@ -96,9 +174,36 @@ restore_ask(struct git_op *op)
 {
 	const struct rebase_op *rebase = op->self;
 
-	if (rebase->head_name == NULL)
+	if (!rebase->back)
 		return GIT_OP_NEXT;
 	return git_op_args(op, "reset", "--hard", "--quiet", NULL);
+}
+
+static enum git_op_next
+head_ask(struct git_op *op)
+{
+	return git_op_ask_ids(op, (const char *[]){ "HEAD^{commit}", NULL });
+}
+
+/* Where the commits to rebase end. */
+static enum git_op_next
+tip_ask(struct git_op *op)
+{
+	struct rebase_op *rebase = op->self;
+
+	memcpy(rebase->tip, op->head_id, GIT_ID_SIZE);
+	return rebase->back ? head_ask(op) : GIT_OP_NEXT;
+}
+
+static enum git_op_next
+tip_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct rebase_op *rebase = op->self;
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_op_ids(answer, &rebase->tip, 1);
+	return GIT_OP_NEXT;
 }
 
 static enum git_op_next
@@ -119,18 +224,21 @@ rebase_answer(struct git_op *op, const struct git_answer *answer)
 {
 	struct rebase_op *rebase = op->self;
 
-	if (answer->status == 0)
-		return GIT_OP_DONE;
+	if (answer->status == 0) {
+		op->at = REBASE_END;
+		return GIT_OP_AGAIN;
+	}
 	git_op_complain(op, answer);
-	if (!git_op_rebasing(op) && !answer->locked)
+	if (!git_op_rebasing(op) && !answer->locked && !rebase->in_rest)
 		return GIT_OP_FAIL;
 	rebase->stopped = op->err;
 	memset(&op->err, 0, sizeof op->err);
 	/* A rebase that was cut off in the middle has no conflict to show, only
 	 * a broken state. */
-	op->at = !git_op_rebasing(op) ? REBASE_PUT_BACK :
-	    answer->err != NULL       ? REBASE_GIVE_UP :
-					REBASE_UNMERGED;
+	op->at = rebase->in_rest && !git_op_rebasing(op) ? REBASE_GIVE_UP :
+	    !git_op_rebasing(op)                         ? REBASE_PUT_BACK :
+	    answer->err != NULL                          ? REBASE_GIVE_UP :
+							   REBASE_UNMERGED;
 	return GIT_OP_AGAIN;
 }
 
@@ -183,71 +291,181 @@ unmerged_answer(struct git_op *op, const struct git_answer *answer)
 	return rebase->conflict ? GIT_OP_DONE : GIT_OP_NEXT;
 }
 
+/* Stopped without a conflict: rerere has resolved it, and the rebase can go on.
+ * Not with --continue, which runs what a worker can have put into the list of
+ * commands: this commit is made here, and a new rebase takes the rest. */
 static enum git_op_next
-head_ask(struct git_op *op)
+stopped_ask(struct git_op *op)
 {
-	return git_op_ask_ids(op, (const char *[]){ "HEAD^{commit}", NULL });
+	return git_op_ask_ids(
+	    op, (const char *[]){ "REBASE_HEAD^{commit}", NULL });
 }
 
-/* Stopped without a conflict: rerere has resolved it, and the rebase can go on.
- * When that did not move HEAD, something else is wrong. */
 static enum git_op_next
-head_answer(struct git_op *op, const struct git_answer *answer)
+stopped_answer(struct git_op *op, const struct git_answer *answer)
 {
 	struct rebase_op *rebase = op->self;
-	char id[1][GIT_ID_SIZE];
+	char ids[1][GIT_ID_SIZE];
 
-	git_op_ids(answer, id, 1);
-	if (strcmp(id[0], rebase->last_head) == 0) {
-		op->at = REBASE_GIVE_UP;
-		return GIT_OP_AGAIN;
+	git_op_ids(answer, ids, nitems(ids));
+	if (ids[0][0] != '\0' && strcmp(ids[0], rebase->stopped_at) != 0) {
+		memcpy(rebase->stopped_at, ids[0], GIT_ID_SIZE);
+		return GIT_OP_NEXT;
 	}
-	memcpy(rebase->last_head, id[0], GIT_ID_SIZE);
+	op->at = REBASE_GIVE_UP;
+	return GIT_OP_AGAIN;
+}
+
+/* Something else is wrong if nothing of it is in the index: a file was in the
+ * way. */
+static enum git_op_next
+applied_ask(struct git_op *op)
+{
+	return git_op_args(op, "diff-index", "--cached", "--quiet",
+	    "--ignore-submodules=dirty", "HEAD", "--", NULL);
+}
+
+static enum git_op_next
+applied_answer(struct git_op *op, const struct git_answer *answer)
+{
+	if (answer->status == 1)
+		return GIT_OP_NEXT;
+	op->at = REBASE_GIVE_UP;
+	return GIT_OP_AGAIN;
+}
+
+/* Is it one of those that are rebased? */
+static enum git_op_next
+mine_ask(struct git_op *op)
+{
+	const struct rebase_op *rebase = op->self;
+
+	return git_op_ask_ancestor(op, rebase->stopped_at, rebase->tip);
+}
+
+static enum git_op_next
+mine_answer(struct git_op *op, const struct git_answer *answer)
+{
+	if (answer->status == 0)
+		return GIT_OP_NEXT;
+	op->at = REBASE_GIVE_UP;
+	return GIT_OP_AGAIN;
+}
+
+static enum git_op_next
+quit_ask(struct git_op *op)
+{
+	return git_op_args(op, "rebase", "--quit", NULL);
+}
+
+static enum git_op_next
+commit_ask(struct git_op *op)
+{
+	const struct rebase_op *rebase = op->self;
+
+	git_op_no_hooks(op);
+	return git_op_args(op, "commit", "--quiet", "--no-verify",
+	    "--allow-empty", "--allow-empty-message", "-C", rebase->stopped_at,
+	    NULL);
+}
+
+static enum git_op_next
+committed_answer(struct git_op *op, const struct git_answer *answer)
+{
+	struct rebase_op *rebase = op->self;
+
+	git_op_ids(answer, &rebase->base, 1);
 	return GIT_OP_NEXT;
 }
 
 static enum git_op_next
-continue_ask(struct git_op *op)
+rest_ask(struct git_op *op)
 {
+	struct rebase_op *rebase = op->self;
+	struct git_home home;
+	bool detached = git_home(op->git, op->dir, &home) && home.detached;
+
+	rebase->in_rest = true;
 	op->deadline_ms = REBASE_DEADLINE_MS;
-	return git_op_args(op, "rebase", "--continue", NULL);
+	op->once = true;
+	return git_op_args(op, "rebase", "--merge", "--quiet", "--no-stat",
+	    "--no-autostash", "--no-fork-point", "--rerere-autoupdate",
+	    "--onto", rebase->base, rebase->stopped_at,
+	    detached ? rebase->tip : rebase->save.branch, NULL);
+}
+
+/* What comes behind it is for failures; a part goes on with the step after the
+ * one that called it. */
+static enum git_op_next
+end_ask(struct git_op *op)
+{
+	enum git_op_next next;
+
+	git_op_forget_rebase(op);
+	op->at = REBASE_FAILED;
+	next = git_follow_ask(op);
+	return next == GIT_OP_NEXT ? GIT_OP_DONE : next;
 }
 
 static enum git_op_next
 give_up_ask(struct git_op *op)
 {
-	return git_op_args(op, "rebase", "--abort", NULL);
+	struct rebase_op *rebase = op->self;
+	enum git_op_next next = abort_ask(op);
+
+	rebase->back = true;
+	return next;
 }
 
 static enum git_op_next
-give_up_answer(struct git_op *op, const struct git_answer *answer)
+done(struct git_op *op)
+{
+	(void)op;
+	return GIT_OP_DONE;
+}
+
+static enum git_op_next
+failed(struct git_op *op)
 {
 	const struct rebase_op *rebase = op->self;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
 	op->err = rebase->stopped;
 	return GIT_OP_FAIL;
 }
 
-static const struct git_op_step rebase_steps[] = {
+static const struct git_op_step rebase_steps[REBASE_COUNT] = {
 	[REBASE_GITDIR] = GIT_OP_GITDIR,
 	[REBASE_IDENTITY] = GIT_OP_IDENTITY,
 	[REBASE_ONTO] = GIT_OP_ONTO,
+	[REBASE_FOLLOW] = GIT_FOLLOW,
 	[REBASE_SAVE] = { .ask = abort_save },
 	[REBASE_ABORT] = { .ask = abort_ask, .answer = abort_answer },
+	[REBASE_BRANCH] = { .ask = branch_ask, .answer = branch_answer },
 	[REBASE_ATTACH] = { .ask = attach_ask },
 	[REBASE_RESTORE] = { .ask = restore_ask },
+	[REBASE_TIP] = { .ask = tip_ask, .answer = tip_answer },
 	[REBASE_RUN] = { .ask = rebase_ask,
 	    .answer = rebase_answer,
 	    .tolerant = true },
 	[REBASE_PUT_BACK] = { .ask = put_back_ask, .answer = put_back_answer },
 	[REBASE_UNMERGED] = { .ask = unmerged_ask, .answer = unmerged_answer },
-	[REBASE_HEAD] = { .ask = head_ask, .answer = head_answer },
-	[REBASE_CONTINUE] = { .ask = continue_ask,
+	[REBASE_STOPPED] = { .ask = stopped_ask, .answer = stopped_answer },
+	[REBASE_APPLIED] = { .ask = applied_ask, .answer = applied_answer },
+	[REBASE_MINE] = { .ask = mine_ask, .answer = mine_answer },
+	[REBASE_QUIT] = { .ask = quit_ask },
+	[REBASE_COMMIT] = { .ask = commit_ask },
+	[REBASE_COMMITTED] = { .ask = head_ask, .answer = committed_answer },
+	[REBASE_REST] = { .ask = rest_ask,
 	    .answer = rebase_answer,
 	    .tolerant = true },
-	[REBASE_GIVE_UP] = { .ask = give_up_ask, .answer = give_up_answer },
+	[REBASE_END] = { .ask = end_ask },
+	[REBASE_GIVE_UP] = { .ask = give_up_ask, .answer = abort_answer },
+	[REBASE_GIVE_UP_BRANCH] = { .ask = branch_ask,
+	    .answer = branch_answer },
+	[REBASE_GIVE_UP_ATTACH] = { .ask = attach_ask },
+	[REBASE_GIVE_UP_RESTORE] = { .ask = restore_ask },
+	[REBASE_FAILED] = { .ask = failed },
+	[REBASE_DONE] = { .ask = done },
 };
 
 static const struct git_op_step abort_steps[] = {
@@ -255,6 +473,7 @@ static const struct git_op_step abort_steps[] = {
 	GIT_OP_ONTO,
 	{ .ask = abort_save },
 	{ .ask = abort_ask, .answer = abort_answer },
+	{ .ask = branch_ask, .answer = branch_answer },
 	{ .ask = attach_ask },
 	{ .ask = restore_ask },
 };
@@ -278,7 +497,6 @@ rebase_release(struct git_op *op)
 	struct rebase_op *rebase = op->self;
 
 	git_save_release(&rebase->save);
-	free(rebase->head_name);
 }
 
 static struct rebase_op *

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "git-follow.h"
 #include "git-nested.h"
 #include "git-remove.h"
 #include "git-save.h"
@@ -31,6 +32,7 @@ enum remove_step {
 	REMOVE_NESTED,
 	REMOVE_ONTO,
 	REMOVE_SAVE,
+	REMOVE_FOLLOW,
 	REMOVE_FOLDER,
 	REMOVE_BRANCH,
 	REMOVE_BRANCH_ONTO,
@@ -97,17 +99,19 @@ static enum git_op_next
 remove_ask_untracked(struct git_op *op)
 {
 	struct remove_op *remove = op->self;
-	cleanup_free char *gitdir = NULL;
+	cleanup_free char *gitdir = NULL, *common = NULL;
 
 	if (!remove->registered ||
-	    git_verify(git_root(op->git), op->dir, &gitdir, NULL) < 0) {
+	    git_verify_common(
+		git_root(op->git), op->dir, &gitdir, &common, NULL) < 0) {
 		remove->gone = true;
-		op->at = REMOVE_FOLDER;
+		op->at = REMOVE_FOLLOW;
 		return GIT_OP_AGAIN;
 	}
 	if (!remove->nested.no_index)
 		git_nested_add_submodules(&remove->nested, gitdir);
 	xstrset(&op->gitdir, gitdir);
+	xstrset(&op->common, common);
 	return git_nested_ask_untracked(&remove->nested, op);
 }
 
@@ -152,6 +156,14 @@ remove_nested(struct git_op *op, const struct git_answer *answer)
 }
 
 /* --- the removal ------------------------------------------------------- */
+
+static enum git_op_next
+remove_ask_follow(struct git_op *op)
+{
+	const struct remove_op *remove = op->self;
+
+	return remove->gone ? git_follow_ask_gone(op) : GIT_OP_NEXT;
+}
 
 static enum git_op_next
 remove_ask_folder(struct git_op *op)
@@ -230,6 +242,7 @@ static const struct git_op_step remove_steps[REMOVE_COUNT] = {
 	[REMOVE_NESTED] = { .ask = remove_ask_nested, .answer = remove_nested },
 	[REMOVE_ONTO] = GIT_OP_ONTO,
 	[REMOVE_SAVE] = GIT_SAVE,
+	[REMOVE_FOLLOW] = { .ask = remove_ask_follow },
 	[REMOVE_FOLDER] = { .ask = remove_ask_folder },
 	[REMOVE_BRANCH] = { .ask = remove_ask_branch, .answer = remove_branch },
 	[REMOVE_BRANCH_ONTO] = { .ask = remove_ask_branch_onto,

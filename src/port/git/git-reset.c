@@ -13,6 +13,7 @@
 #include "git-refs.h"
 #include "git-reset.h"
 #include "git-save.h"
+#include "git-stand.h"
 #include "git-trees.h"
 #include "mem.h"
 
@@ -29,6 +30,7 @@ struct reset_op {
 
 enum reset_step {
 	RESET_GITDIR,
+	RESET_ALIAS,
 	RESET_TREES,
 	RESET_ONTO,
 	RESET_LOOK,
@@ -37,10 +39,35 @@ enum reset_step {
 	RESET_QUIT,
 	RESET_SEQUENCE,
 	RESET_CHECKOUT,
+	RESET_MOVE,
 	RESET_CLEAN,
 	RESET_VERIFY,
 	RESET_COUNT
 };
+
+static bool
+is_detached(const struct git_op *op)
+{
+	struct git_home home;
+
+	return git_home(op->git, op->dir, &home) && home.detached;
+}
+
+/* A branch that is another name of a second one would move that. */
+static enum git_op_next
+reset_ask_alias(struct git_op *op)
+{
+	const struct reset_op *reset = op->self;
+	cleanup_free char *alias =
+	    git_dirs_alias(op->common, reset->save.branch);
+	cleanup_free char *ref = xasprintf("refs/heads/%s", reset->save.branch);
+
+	if (alias == NULL)
+		return GIT_OP_NEXT;
+	op->run_dir = git_root(op->git);
+	git_op_no_hooks(op);
+	return git_op_args(op, "symbolic-ref", "--delete", ref, NULL);
+}
 
 /* A ref is never moved under a checkout that does not follow. */
 static enum git_op_next
@@ -93,10 +120,12 @@ reset_look(struct git_op *op)
 
 	if (reset->head == NULL || git_op_rebasing(op) ||
 	    git_op_has(op, "sequencer") ||
-	    !git_dirs_is_on(op->gitdir, reset->save.branch))
+	    !git_stand_is_on(op->git, op->dir, op->gitdir, reset->save.branch))
 		return GIT_OP_NEXT;
-	if (strcmp(op->head_id, op->onto_id) == 0)
-		return GIT_OP_DONE;
+	if (strcmp(op->head_id, op->onto_id) == 0) {
+		op->at = RESET_MOVE;
+		return is_detached(op) ? GIT_OP_AGAIN : GIT_OP_DONE;
+	}
 	if (strcmp(op->head_id, reset->head) != 0)
 		return GIT_OP_NEXT;
 	reset->gentle = true;
@@ -113,7 +142,9 @@ reset_choose(struct git_op *op)
 	    !git_op_has(op, "sequencer");
 	if (!reset->gentle)
 		return GIT_OP_NEXT;
-	if (strcmp(op->head_id, op->onto_id) == 0)
+	if (strcmp(op->head_id, op->onto_id) == 0 &&
+	    (!is_detached(op) ||
+		strcmp(reset->save.branch_id, op->onto_id) == 0))
 		return GIT_OP_DONE;
 	op->at = RESET_CHECKOUT;
 	return GIT_OP_AGAIN;
@@ -178,12 +209,34 @@ reset_ask_checkout(struct git_op *op)
 
 	if (reset->gentle && reset->same != NULL &&
 	    strcmp(reset->same, op->onto_id) == 0)
-		return git_op_args(op, "update-ref", "-m", "llmc: reset", ref,
-		    op->onto_id, reset->head, NULL);
-	git_op_args(op, "checkout", "--quiet", "--no-track", NULL);
+		return is_detached(op) ?
+		    git_op_args(op, "update-ref", "--no-deref", "-m",
+			"llmc: reset", "HEAD", op->onto_id, reset->head, NULL) :
+		    git_op_args(op, "update-ref", "-m", "llmc: reset", ref,
+			op->onto_id, reset->head, NULL);
+	git_op_args(op, "checkout", "--quiet", NULL);
 	if (!reset->gentle)
 		git_op_arg(op, "--force");
-	return git_op_args(op, "-B", reset->save.branch, op->onto_id, NULL);
+	if (is_detached(op))
+		return git_op_args(op, "--detach", op->onto_id, NULL);
+	return git_op_args(
+	    op, "--no-track", "-B", reset->save.branch, op->onto_id, NULL);
+}
+
+/* What HEAD is not on does not go with it. What the branch had is saved. */
+static enum git_op_next
+reset_ask_move(struct git_op *op)
+{
+	const struct reset_op *reset = op->self;
+	cleanup_free char *ref = xasprintf("refs/heads/%s", reset->save.branch);
+
+	if (!is_detached(op))
+		return GIT_OP_NEXT;
+	git_op_forget_rebase(op);
+	op->run_dir = git_root(op->git);
+	git_op_no_hooks(op);
+	return git_op_args(op, "update-ref", "--no-deref", "--create-reflog",
+	    "-m", "llmc: reset", ref, op->onto_id, NULL);
 }
 
 /* Without --force it refuses to overwrite changes: somebody worked there since
@@ -231,7 +284,7 @@ reset_ask_verify(struct git_op *op)
 	const struct reset_op *reset = op->self;
 	cleanup_free char *branch = git_op_branch_name(reset->save.branch);
 	cleanup_free char *ref = xasprintf("refs/heads/%s", reset->save.branch);
-	cleanup_free char *common = git_dirs_common(op->gitdir);
+	const char *common = op->common;
 	char branch_id[GIT_ID_SIZE], head_id[GIT_ID_SIZE];
 
 	if (git_refs_read(common, ref, branch_id) == 0 &&
@@ -252,6 +305,7 @@ reset_verify(struct git_op *op, const struct git_answer *answer)
 
 static const struct git_op_step reset_steps[RESET_COUNT] = {
 	[RESET_GITDIR] = GIT_OP_GITDIR,
+	[RESET_ALIAS] = { .ask = reset_ask_alias },
 	[RESET_TREES] = { .ask = reset_ask_trees, .answer = reset_trees },
 	[RESET_ONTO] = GIT_OP_ONTO,
 	[RESET_LOOK] = { .ask = reset_look },
@@ -261,6 +315,7 @@ static const struct git_op_step reset_steps[RESET_COUNT] = {
 	[RESET_SEQUENCE] = { .ask = reset_ask_sequence },
 	[RESET_CHECKOUT] = { .ask = reset_ask_checkout,
 	    .answer = reset_checkout },
+	[RESET_MOVE] = { .ask = reset_ask_move },
 	[RESET_CLEAN] = { .ask = reset_ask_clean },
 	[RESET_VERIFY] = { .ask = reset_ask_verify, .answer = reset_verify },
 };

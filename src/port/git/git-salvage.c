@@ -8,6 +8,7 @@
 
 #include "file.h"
 #include "git-dirs.h"
+#include "git-follow.h"
 #include "git-op.h"
 #include "git-salvage.h"
 #include "git-save.h"
@@ -131,7 +132,7 @@ leftovers_use_hooks(struct git_op *op)
 	static const char *const names[] = { "pre-commit", "prepare-commit-msg",
 		"commit-msg", "post-commit", "post-rewrite",
 		"post-index-change", "reference-transaction" };
-	cleanup_free char *common = git_dirs_common(op->gitdir);
+	const char *common = op->common;
 	cleanup_free char *config =
 	    xasprintf("core.hooksPath=%s/hooks", common);
 
@@ -178,6 +179,7 @@ static const struct git_op_step leftovers_steps[] = {
 	GIT_OP_IDENTITY,
 	{ .ask = leftovers_ask_ahead, .answer = leftovers_ahead },
 	{ .ask = leftovers_ask_commit },
+	GIT_FOLLOW,
 };
 
 static void

@@ -12,6 +12,7 @@
 #include "git-refs.h"
 #include "git-save.h"
 #include "git-stage.h"
+#include "git-stand.h"
 #include "git-status.h"
 #include "git-sync.h"
 #include "mem.h"
@@ -85,8 +86,10 @@ take_entry(struct git_save *save, const struct git_status_entry *entry)
 		    GIT_OP_DONE :
 		    GIT_OP_NEXT;
 	case GIT_STATUS_BRANCH:
-		return strcmp(entry->text, save->branch) == 0 ? GIT_OP_DONE :
-								GIT_OP_NEXT;
+		return git_stand_is_on(save->op.git, save->op.dir,
+			   save->op.gitdir, save->branch) ?
+		    GIT_OP_DONE :
+		    GIT_OP_NEXT;
 	case GIT_STATUS_UNTRACKED:
 		if (git_stage_is_folder(entry->text)) {
 			strv_add(&save->nested, entry->text);
@@ -143,20 +146,35 @@ save_nested(struct git_op *op, const struct git_answer *answer)
 	    op, save->nested, &save->aside, &save->moved, answer);
 }
 
+/* It is where HEAD is, unless it has not followed yet (git-follow.h). */
+static bool
+read_branch(struct git_save *save)
+{
+	cleanup_free char *ref = xasprintf("refs/heads/%s", save->branch);
+	int r;
+
+	if (git_dirs_is_on(save->op.gitdir, save->branch)) {
+		memcpy(save->branch_id, save->op.head_id, GIT_ID_SIZE);
+		return true;
+	}
+	save->branch_id[0] = '\0';
+	r = git_refs_read(save->op.common, ref, save->branch_id);
+	return r == 0 || r == -ENOENT;
+}
+
 /* Only commits can be lost, in the usual case: no index is needed to save
  * them. */
 static enum git_op_next
 save_quick(struct git_op *op)
 {
 	struct git_save *save = op->self;
-	cleanup_free char *common = git_dirs_common(op->gitdir);
+	const char *common = op->common;
 	char old[GIT_ID_SIZE];
 
 	save->clean &= save->moved.len == 0 &&
 	    git_refs_read(common, save->ref, old) == -ENOENT;
-	if (!save->clean)
+	if (!save->clean || !read_branch(save))
 		return GIT_OP_NEXT;
-	memcpy(save->branch_id, op->head_id, GIT_ID_SIZE);
 	op->at = SAVE_HEAD;
 	return GIT_OP_AGAIN;
 }
@@ -309,7 +327,7 @@ save_tree(struct git_op *op, const struct git_answer *answer)
 static bool
 is_kept_anyway(const struct git_save *save, const char *id)
 {
-	cleanup_free char *common = git_dirs_common(save->op.gitdir);
+	const char *common = save->op.common;
 	cleanup_free char *ref = xasprintf("refs/heads/%s", save->landed);
 	char landed[GIT_ID_SIZE];
 
@@ -453,6 +471,7 @@ save_ask_ref(struct git_op *op)
 {
 	const struct git_save *save = op->self;
 
+	op->run_dir = git_root(op->git);
 	git_op_no_hooks(op);
 	/* "" as the old value: it must not exist yet. */
 	return git_op_args(

@@ -162,6 +162,7 @@ squash_ask_ref(struct git_op *op)
 {
 	const struct squash_op *squash = op->self;
 
+	op->run_dir = git_root(op->git);
 	return git_op_args(op, "update-ref", squash->ref, squash->id, NULL);
 }
 

@@ -9,6 +9,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "git-stump.h"
+#include "git-start.h"
 #include "git.h"
 #include "mem.h"
 #include "strv.h"

@@ -151,7 +151,7 @@ op_synced(const struct err *err, void *arg)
 enum git_op_next
 git_sync_ask(struct git_op *op)
 {
-	cleanup_free char *common = git_dirs_common(op->gitdir);
+	const char *common = op->common;
 	const char *const paths[] = { common, NULL };
 
 	if (git_sync_new(git_loop(op->git), true, paths, &op->sync, &op->err) <

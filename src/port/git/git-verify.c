@@ -1,30 +1,40 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "errtext.h"
 #include "file.h"
+#include "git-config-plain.h"
 #include "git-verify.h"
 #include "mem.h"
 
 #define POINTER_MAX 8192
+#define CONFIG_MAX  65536
+
+/* Of each worktree; git reads them for others than the worktree, too. */
+static const char *const small_files[] = { "HEAD", "commondir", "gitdir",
+	"locked", "index", "config.worktree" };
 
 /* A working tree as its .git describes it. */
 struct place {
 	char *gitdir;
+	char *common_dir; /* path of the repository that it belongs to */
 	struct stat dot_git; /* of .git itself */
 	struct stat own; /* of the git directory */
-	struct stat common; /* of the repository that it belongs to */
+	struct stat common; /* of that repository */
 };
 
 static void
 place_release(struct place *place)
 {
 	mem_cleanup_free(&place->gitdir);
+	mem_cleanup_free(&place->common_dir);
 }
 
 #define cleanup_place __attribute__((cleanup(place_release)))
@@ -72,7 +82,6 @@ static bool
 find_common(struct place *place)
 {
 	cleanup_fd int fd = -1;
-	cleanup_free char *common = NULL;
 
 	if (place->gitdir == NULL)
 		return false;
@@ -81,10 +90,12 @@ find_common(struct place *place)
 		return false;
 	if (faccessat(fd, "commondir", F_OK, AT_SYMLINK_NOFOLLOW) == -1) {
 		place->common = place->own;
+		place->common_dir = xstrdup(place->gitdir);
 		return faccessat(fd, "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	}
-	common = read_pointer(fd, "commondir", "", place->gitdir);
-	return common != NULL && stat(common, &place->common) == 0;
+	place->common_dir = read_pointer(fd, "commondir", "", place->gitdir);
+	return place->common_dir != NULL &&
+	    stat(place->common_dir, &place->common) == 0;
 }
 
 static int
@@ -153,9 +164,91 @@ is_registered(const struct place *place)
 	    same_file(&other, &place->dot_git);
 }
 
+/* HEAD and the index are opened by git, which waits for a FIFO, and writes
+ * through a link. Only HEAD may be a link, as git itself makes it with
+ * core.preferSymlinkRefs: it does not follow that. */
+static bool
+is_ordinary(int fd, const char *name, bool may_link)
+{
+	char target[8];
+	struct stat st;
+	ssize_t n;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return errno == ENOENT;
+	if (S_ISREG(st.st_mode))
+		return true;
+	if (!may_link || !S_ISLNK(st.st_mode))
+		return false;
+	n = readlinkat(fd, name, target, 5);
+	return n == 5 && memcmp(target, "refs/", 5) == 0;
+}
+
+/* A file that git reads as a configuration when extensions.worktreeConfig is
+ * on: the same as the repository's own, or without anything that runs a
+ * program. */
+static bool
+has_safe_config(const struct place *place, const struct place *main_place)
+{
+	cleanup_free char *own = file_join(place->gitdir, "config.worktree");
+	cleanup_free char *other =
+	    file_join(main_place->gitdir, "config.worktree");
+	cleanup_buf struct buf text = BUF_INIT, known = BUF_INIT;
+	int r = file_read(own, CONFIG_MAX, &text, NULL);
+
+	if (r == -ENOENT ||
+	    (r == 0 && strlen(text.data) == text.len &&
+		git_config_is_plain(text.data)))
+		return true;
+	return r == 0 && file_read(other, CONFIG_MAX, &known, NULL) == 0 &&
+	    text.len == known.len &&
+	    memcmp(text.data, known.data, text.len) == 0;
+}
+
+static int
+check_files(const char *dir, const struct place *place,
+    const struct place *main_place, struct err *err)
+{
+	cleanup_fd int fd = open_dir(place->gitdir, 0);
+
+	if (fd == -1 || !is_ordinary(fd, "HEAD", true))
+		return not_a_tree(
+		    dir, "HEAD in its git directory is not a file", err);
+	if (!is_ordinary(fd, "index", false))
+		return not_a_tree(
+		    dir, "index in its git directory is not a file", err);
+	if (!has_safe_config(place, main_place))
+		return not_a_tree(dir,
+		    "config.worktree in its git directory has settings that "
+		    "could run programs",
+		    err);
+	return 0;
+}
+
+/* The tree of somebody else than the user, compared with the root's. */
+static int
+check_linked(const char *dir, const struct place *place,
+    const struct place *main_place, struct err *err)
+{
+	if (!same_file(&place->common, &main_place->common))
+		return not_a_tree(dir, "its .git is another repository's", err);
+	if (S_ISDIR(place->dot_git.st_mode))
+		return same_file(&place->own, &place->common) ?
+		    0 :
+		    not_a_tree(dir,
+			"its .git names the git directory of another "
+			"working tree",
+			err);
+	if (!is_registered(place))
+		return not_a_tree(dir,
+		    "its .git names the git directory of another working tree",
+		    err);
+	return check_files(dir, place, main_place, err);
+}
+
 int
-git_verify(
-    const char *root, const char *dir, char **ret_gitdir, struct err *err)
+git_verify_common(const char *root, const char *dir, char **ret_gitdir,
+    char **ret_common, struct err *err)
 {
 	cleanup_place struct place place = { 0 }, main_place = { 0 };
 	bool is_root = strcmp(root, dir) == 0;
@@ -167,19 +260,61 @@ git_verify(
 		return not_a_tree(dir, "its git directory has no HEAD", err);
 	if (!is_root) {
 		r = place_read(root, 0, &main_place, err);
+		if (r == 0)
+			r = check_linked(dir, &place, &main_place, err);
 		if (r < 0)
 			return r;
-		if (!same_file(&place.common, &main_place.common))
-			return not_a_tree(
-			    dir, "its .git is another repository's", err);
-		if (S_ISDIR(place.dot_git.st_mode) ?
-			!same_file(&place.own, &place.common) :
-			!is_registered(&place))
-			return not_a_tree(dir,
-			    "its .git names the git directory of another "
-			    "working tree",
-			    err);
 	}
 	*ret_gitdir = take_ptr(&place.gitdir);
+	*ret_common = is_root ? take_ptr(&place.common_dir) :
+				take_ptr(&main_place.common_dir);
 	return 0;
+}
+
+int
+git_verify(
+    const char *root, const char *dir, char **ret_gitdir, struct err *err)
+{
+	cleanup_free char *common = NULL;
+
+	return git_verify_common(root, dir, ret_gitdir, &common, err);
+}
+
+/* --- what blocks the others -------------------------------------------- */
+
+/* No file has contents that could be lost with it. */
+static void
+remove_special(int fd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) ||
+		S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+		unlinkat(fd, name, 0);
+}
+
+void
+git_verify_sweep(const char *root)
+{
+	cleanup_place struct place place = { 0 };
+	cleanup_free char *folder = NULL;
+	struct dirent *entry;
+	DIR *stream;
+
+	if (place_read(root, 0, &place, NULL) < 0)
+		return;
+	folder = file_join(place.common_dir, "worktrees");
+	stream = opendir(folder);
+	while (stream != NULL && (entry = readdir(stream)) != NULL) {
+		cleanup_fd int fd = entry->d_name[0] == '.' ?
+		    -1 :
+		    openat(dirfd(stream), entry->d_name,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		for (size_t i = 0; fd != -1 && i < nitems(small_files); i++)
+			remove_special(fd, small_files[i]);
+	}
+	if (stream != NULL)
+		closedir(stream);
 }

@@ -16,6 +16,8 @@ struct err;
  * of the repository at root: it must be a real directory (links above it are
  * fine), and its .git must be either the repository's own folder or a file that
  * names a folder of the repository's worktrees, which names this .git in turn.
+ * Its HEAD and index must be files, and its config.worktree must be the
+ * repository's own or have nothing that runs a program (git-config-plain.h).
  * The root itself is the user's: any .git that git accepts is accepted, a link
  * too.
  *
@@ -24,5 +26,15 @@ struct err;
  * what remains is that dir is replaced before the command enters it. */
 int git_verify(
     const char *root, const char *dir, char **ret_gitdir, struct err *err);
+
+/* The same, with the folder that all worktrees share, as the root names it: for
+ * GIT_COMMON_DIR, since `commondir` in a worktree's git directory is the
+ * worker's to write. */
+int git_verify_common(const char *root, const char *dir, char **ret_gitdir,
+    char **ret_common, struct err *err);
+
+/* A FIFO or a device at the place of a small file in a worktree's git directory
+ * would have every git wait that lists worktrees, the user's too: remove it. */
+void git_verify_sweep(const char *root);
 
 #endif

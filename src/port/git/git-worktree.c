@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "git-follow.h"
 #include "git-op.h"
 #include "git-trees.h"
 #include "git-worktree.h"
@@ -110,6 +111,16 @@ add_repair(struct git_op *op, const struct git_answer *answer)
 }
 
 static enum git_op_next
+add_ask_follow(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+
+	return tree->unregister && tree->branch != NULL ?
+	    git_follow_ask_gone(op) :
+	    GIT_OP_NEXT;
+}
+
+static enum git_op_next
 add_ask_unregister(struct git_op *op)
 {
 	const struct tree_op *tree = op->self;
@@ -162,6 +173,28 @@ add_ask_onto(struct git_op *op)
 	return git_op_ask_onto(op);
 }
 
+/* Of a worker whose branch follows (git-follow.h). */
+static bool
+is_detached(const struct tree_op *tree)
+{
+	struct git_home home;
+
+	return tree->branch != NULL &&
+	    git_home(tree->op.git, tree->op.dir, &home) && home.detached;
+}
+
+static enum git_op_next
+add_ask_new_branch(struct git_op *op)
+{
+	const struct tree_op *tree = op->self;
+
+	if (!is_detached(tree) || tree->branch_id[0] != '\0')
+		return GIT_OP_NEXT;
+	op->run_dir = git_root(op->git);
+	return git_op_args(
+	    op, "branch", "--no-track", "--", tree->branch, op->onto_id, NULL);
+}
+
 static enum git_op_next
 add_ask(struct git_op *op)
 {
@@ -169,6 +202,10 @@ add_ask(struct git_op *op)
 
 	op->run_dir = git_root(op->git);
 	git_op_args(op, "worktree", "add", "--quiet", NULL);
+	if (is_detached(tree))
+		return git_op_args(op, "--detach", "--", op->dir,
+		    tree->branch_id[0] != '\0' ? tree->branch_id : op->onto_id,
+		    NULL);
 	if (tree->branch == NULL)
 		return git_op_args(op, "--detach", "--no-checkout", "--",
 		    op->dir, op->onto_id, NULL);
@@ -182,10 +219,12 @@ static const struct git_op_step add_steps[] = {
 	{ .ask = add_ask_trees, .answer = add_trees },
 	{ .ask = add_ask_repair, .answer = add_repair },
 	{ .ask = add_ask_trees, .answer = add_trees },
+	{ .ask = add_ask_follow },
 	{ .ask = add_ask_unregister },
 	{ .ask = add_ask_stale },
 	{ .ask = ask_branch, .answer = take_branch },
 	{ .ask = add_ask_onto, .answer = git_op_onto },
+	{ .ask = add_ask_new_branch },
 	{ .ask = add_ask },
 };
 

@@ -8,10 +8,8 @@
 #include "buf.h"
 #include "child.h"
 #include "errtext.h"
-#include "git-env.h"
-#include "git-dirs.h"
 #include "git-lock.h"
-#include "git-verify.h"
+#include "git-start.h"
 #include "git.h"
 #include "loop.h"
 #include "mem.h"
@@ -20,18 +18,6 @@
 #define GIT_DEADLINE_MS INT64_C(120000)
 #define GIT_TREE_FACTOR 5 /* more for what reads or writes a whole tree */
 #define GIT_OUTPUT_MIB  32
-
-static const char *const git_config[] = { "commit.gpgSign=false",
-	"log.showSignature=false", "merge.verifySignatures=false",
-	"rebase.autoStash=false", "merge.autoStash=false",
-	"rebase.autoSquash=false", "rebase.updateRefs=false",
-	"rebase.rebaseMerges=false", "rebase.forkPoint=false",
-	"submodule.recurse=false", "core.fsmonitor=false",
-	"core.safecrlf=false", "diff.autoRefreshIndex=true", "gc.auto=0",
-	"maintenance.auto=false", "i18n.commitEncoding=UTF-8",
-	"i18n.logOutputEncoding=UTF-8" };
-
-static const char git_no_hooks[] = "core.hooksPath=/dev/null";
 
 struct git_slot {
 	TAILQ_ENTRY(git_slot) entry;
@@ -44,7 +30,7 @@ struct git_slot {
 	/* The command under way. */
 	char *dir;
 	char *name; /* its verb, for messages */
-	char **argv;
+	char **args; /* without "git -C dir" */
 	char **env; /* the command's own */
 	struct buf input;
 	bool has_input;
@@ -77,6 +63,9 @@ struct git {
 	bool run_hooks;
 	char **own;
 	int64_t deadline_ms;
+	git_home_fn *home;
+	git_box_fn *box;
+	void *arg; /* of these */
 	struct git_queues queues;
 };
 
@@ -91,7 +80,7 @@ slot_clear(struct git_slot *slot)
 	loop_timer_free(take_ptr(&slot->timer));
 	free(take_ptr(&slot->dir));
 	free(take_ptr(&slot->name));
-	strv_clear(&slot->argv);
+	strv_clear(&slot->args);
 	strv_clear(&slot->env);
 	buf_release(&slot->input);
 	slot->fn = NULL;
@@ -242,57 +231,24 @@ slot_done(const struct child_result *result, void *arg)
 	slot_answer(slot, &answer);
 }
 
-/* Also keeps git from searching further up; not for a path with a colon, which
- * would separate two. */
-static void
-add_ceiling(char ***env, const char *dir)
-{
-	const char *slash = strrchr(dir, '/');
-
-	if (slash == NULL || slash == dir || strchr(dir, ':') != NULL)
-		return;
-	strv_take(env,
-	    xasprintf("GIT_CEILING_DIRECTORIES=%.*s", (int)(slash - dir), dir));
-}
-
-/* The directory is looked at before every try: it is a worker's, who may have
- * put something else there. */
-int
-git_environment(const struct git *git, const char *dir, const char *const *more,
-    char ***ret_env, struct err *err)
-{
-	cleanup_free char *gitdir = NULL;
-	int r = git_verify(git->root, dir, &gitdir, err);
-
-	if (r < 0)
-		return r;
-	strv_add_all(ret_env, git_env);
-	strv_take(ret_env, xasprintf("GIT_DIR=%s", gitdir));
-	strv_take(ret_env, xasprintf("GIT_WORK_TREE=%s", dir));
-	add_ceiling(ret_env, dir);
-	if (git->run_hooks)
-		git_dirs_add_hooks(gitdir, dir, git->root, ret_env);
-	strv_add_all(ret_env, more);
-	return 0;
-}
-
 static int
 slot_spawn(struct git_slot *slot)
 {
-	cleanup_strv char **env = NULL;
+	cleanup_strv char **argv = NULL, **env = NULL;
 	struct child_spec spec = {
-		.argv = strv_const(slot->argv),
 		.input = slot->has_input ? slot->input.data : NULL,
 		.input_len = slot->input.len,
 		.stdin_fd = slot->stdin_fd,
 		.output_max = (size_t)GIT_OUTPUT_MIB * 1024 * 1024,
 		.deadline_ms = slot->deadline_ms,
 	};
-	int r = git_environment(slot->queue->git, slot->dir,
-	    strv_const(slot->env), &env, &slot->err);
+	int r = git_start_prepare(slot->queue->git, slot->dir,
+	    strv_const(slot->args), strv_const(slot->env), &argv, &env,
+	    &slot->err);
 
 	if (r < 0)
 		return r;
+	spec.argv = strv_const(argv);
 	spec.env = strv_const(env);
 	return child_spawn(slot->queue->git->loop, &spec, slot_done, slot,
 	    &slot->child, &slot->err);
@@ -320,24 +276,6 @@ git_verb(const char *const *args)
 	return args[0] != NULL ? args[0] : "";
 }
 
-void
-git_arguments(const struct git *git, const char *dir, const char *const *args,
-    char ***ret_argv)
-{
-	strv_add(ret_argv, "git");
-	strv_add(ret_argv, "-C");
-	strv_add(ret_argv, dir);
-	for (size_t i = 0; i < nitems(git_config); i++) {
-		strv_add(ret_argv, "-c");
-		strv_add(ret_argv, git_config[i]);
-	}
-	if (!git->run_hooks) {
-		strv_add(ret_argv, "-c");
-		strv_add(ret_argv, git_no_hooks);
-	}
-	strv_add_all(ret_argv, args);
-}
-
 static int64_t
 default_deadline(const struct git *git, const char *verb)
 {
@@ -361,7 +299,7 @@ git_slot_run(struct git_slot *slot, const struct git_command *command,
 	slot->dir =
 	    xstrdup(command->dir != NULL ? command->dir : slot->queue->dir);
 	slot->name = xstrdup(git_verb(command->args));
-	git_arguments(git, slot->dir, command->args, &slot->argv);
+	strv_add_all(&slot->args, command->args);
 	strv_add_all(&slot->env, command->env);
 	slot->stdin_fd = command->stdin_fd;
 	slot->has_input = command->input != NULL;
@@ -524,8 +462,27 @@ git_new(struct loop *loop, const struct git_options *options)
 	git->own = strv_copy(options->own);
 	git->deadline_ms =
 	    options->deadline_ms > 0 ? options->deadline_ms : GIT_DEADLINE_MS;
+	git->home = options->home;
+	git->box = options->box;
+	git->arg = options->arg;
 	SLIST_INIT(&git->queues);
 	return git;
+}
+
+bool
+git_home(const struct git *git, const char *dir, struct git_home *ret_home)
+{
+	return git->home != NULL && strcmp(dir, git->root) != 0 &&
+	    git->home(git->arg, dir, ret_home);
+}
+
+int
+git_box(
+    const struct git *git, const char *dir, char ***ret_prefix, struct err *err)
+{
+	return git->box != NULL && strcmp(dir, git->root) != 0 ?
+	    git->box(git->arg, dir, ret_prefix, err) :
+	    0;
 }
 
 const char *

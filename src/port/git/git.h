@@ -12,9 +12,11 @@
  * configuration applies.
  *
  * Every directory is checked before a command runs there (git-verify.h), and
- * the command gets its GIT_DIR and GIT_WORK_TREE: left to itself, git would
- * look further up from a broken worktree and find the user's own tree, or
- * follow what a worker has put in its place.
+ * the command gets its GIT_DIR, GIT_COMMON_DIR and GIT_WORK_TREE: left to
+ * itself, git would look further up from a broken worktree and find the user's
+ * own tree, or follow what a worker has put in its place. What would write to
+ * the branch that HEAD is on runs only if that is the worker's own
+ * (git-stand.h). With a box, what runs in a worker's tree runs in it.
  */
 #ifndef GIT_H
 #define GIT_H
@@ -28,6 +30,26 @@ struct git;
 struct git_queue;
 struct loop;
 
+/* Whose is the working tree at dir? false = not a worker's. The strings are
+ * valid until the loop goes on. */
+struct git_home {
+	const char *worker;
+	const char *branch; /* short name */
+	/* Its HEAD was detached (git-stand.h): the worker cannot move its
+	 * branch, which follows (git-follow.h). */
+	bool detached;
+};
+typedef bool git_home_fn(void *arg, const char *dir, struct git_home *ret_home);
+
+/* The first arguments of each command that runs in the working tree at dir, up
+ * to and with "--"; NULL = it runs in no box. The caller frees (strv.h). Inside
+ * must be, at their own places: dir and its git directory, writable; the shared
+ * folder with its objects, of which the objects are writable; git, env and the
+ * user's configuration of git. Nothing else is needed: temporary indexes are
+ * in the git directory, refs are written from the root. */
+typedef int
+git_box_fn(void *arg, const char *dir, char ***ret_prefix, struct err *err);
+
 struct git_options {
 	const char *root; /* main working tree */
 	bool run_hooks; /* the user's git hooks run in our commits */
@@ -36,6 +58,9 @@ struct git_options {
 	/* Per command, 0 = 120 s. What reads or writes a whole tree has five
 	 * times as long. */
 	int64_t deadline_ms;
+	git_home_fn *home; /* NULL = no tree is a worker's */
+	git_box_fn *box; /* NULL = none */
+	void *arg; /* of these two */
 };
 
 struct git *git_new(struct loop *loop, const struct git_options *options);
@@ -49,6 +74,11 @@ const char *git_root(const struct git *git);
 struct loop *git_loop(const struct git *git);
 bool git_runs_hooks(const struct git *git); /* as in the options */
 const char *const *git_own(const struct git *git); /* never NULL */
+/* As the options say; no tree that is the root is a worker's. */
+bool
+git_home(const struct git *git, const char *dir, struct git_home *ret_home);
+int git_box(const struct git *git, const char *dir, char ***ret_prefix,
+    struct err *err);
 
 /* The queue of a working tree (or of the repository: the root). Created when
  * first asked for; lives as long as the git. */
@@ -106,14 +136,6 @@ void git_slot(
 void git_slot_run(struct git_slot *slot, const struct git_command *command,
     git_fn *fn, void *arg);
 void git_slot_end(struct git_slot *slot);
-
-/* What a git is started with in dir, for who runs it without a slot: its
- * arguments, and the edits of its environment (child.h) with `more` behind
- * them, once dir is verified. The caller frees both (strv.h). */
-void git_arguments(const struct git *git, const char *dir,
-    const char *const *args, char ***ret_argv);
-int git_environment(const struct git *git, const char *dir,
-    const char *const *more, char ***ret_env, struct err *err);
 
 /* Was that complaint about a lock file that another git holds? */
 bool git_complaint_is_lock(const char *complaint);

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "git-dirs.h"
+#include "git-follow.h"
+#include "git-refs.h"
+#include "git-trees.h"
+#include "git-verify.h"
+#include "mem.h"
+
+/* A ref is never moved under a checkout that does not follow: with HEAD
+ * detached, git lets the user check out the branch. */
+static enum git_op_next
+follow_ask_trees(struct git_op *op)
+{
+	struct git_trees trees = { 0 };
+	const struct git_tree *other = NULL;
+	enum git_op_next next = GIT_OP_NEXT;
+	struct git_home home;
+
+	if (!git_home(op->git, op->dir, &home))
+		return GIT_OP_DONE;
+	if (git_dirs_trees(git_root(op->git), &trees, &op->err) < 0)
+		next = GIT_OP_FAIL;
+	while (next == GIT_OP_NEXT &&
+	    (other = git_trees_on(&trees, home.branch, other)) != NULL)
+		if (!git_trees_same_path(other->path, op->dir))
+			next = git_op_fail(op, -EBUSY,
+			    "branch %s is checked out at %s, so it cannot "
+			    "follow the work of %s; type: git -C '%s' switch "
+			    "--detach",
+			    home.branch, other->path, home.worker, other->path);
+	git_trees_release(&trees);
+	return next;
+}
+
+/* Everything that no branch has yet is read, and compared with its name. */
+static enum git_op_next
+follow_ask_whole(struct git_op *op)
+{
+	cleanup_free char *commit = xasprintf("%s^{commit}", op->followed);
+
+	op->run_dir = git_root(op->git);
+	return git_op_args(op, "rev-list", "--objects", "--verify-objects",
+	    "--quiet", commit, "--not", "--branches", "--", NULL);
+}
+
+static enum git_op_next
+follow_whole(struct git_op *op, const struct git_answer *answer)
+{
+	struct git_home home;
+
+	/* Contents that are not those of the name are only told. */
+	if (answer->status == 0 &&
+	    strstr(answer->complaint, "hash mismatch") == NULL)
+		return GIT_OP_NEXT;
+	if (op->follow_gone)
+		return GIT_OP_DONE;
+	if (answer->err != NULL || !git_home(op->git, op->dir, &home))
+		return git_op_complain(op, answer);
+	return git_op_fail(op, -EIO,
+	    "HEAD of %s is %.12s, which is not whole in the repository, so "
+	    "branch %s does not follow (%s); type: llmc reset %s",
+	    op->dir, op->followed, home.branch, answer->complaint, home.worker);
+}
+
+static enum git_op_next
+follow_ask_move(struct git_op *op)
+{
+	struct git_home home;
+	cleanup_free char *ref = NULL;
+
+	if (!git_home(op->git, op->dir, &home))
+		return GIT_OP_DONE;
+	ref = xasprintf("refs/heads/%s", home.branch);
+	op->run_dir = git_root(op->git);
+	git_op_no_hooks(op);
+	git_op_args(op, "update-ref", "--no-deref", "--create-reflog", "-m",
+	    "llmc: follow", ref, op->followed, NULL);
+	/* "" as the old value: it must not exist. */
+	if (op->follows_known)
+		git_op_arg(op, op->follows);
+	return GIT_OP_ASK;
+}
+
+static const struct git_op_step follow_steps[] = {
+	{ .ask = follow_ask_trees },
+	{ .ask = follow_ask_whole, .answer = follow_whole },
+	{ .ask = follow_ask_move },
+};
+
+enum git_op_next
+git_follow_ask(struct git_op *op)
+{
+	cleanup_free char *ref = NULL;
+	struct git_home home;
+	int r;
+
+	op->followed[0] = op->follows[0] = '\0';
+	if (!git_home(op->git, op->dir, &home) || !home.detached ||
+	    git_op_rebasing(op))
+		return GIT_OP_NEXT;
+	git_dirs_detached(op->gitdir, op->followed, sizeof op->followed);
+	if (op->followed[0] == '\0')
+		return GIT_OP_NEXT;
+	ref = xasprintf("refs/heads/%s", home.branch);
+	r = git_refs_read(op->common, ref, op->follows);
+	op->follows_known = r == 0 || r == -ENOENT;
+	if (r == 0 && strcmp(op->follows, op->followed) == 0)
+		return GIT_OP_NEXT;
+	return git_op_call(op, follow_steps, nitems(follow_steps));
+}
+
+enum git_op_next
+git_follow_ask_gone(struct git_op *op)
+{
+	cleanup_free char *root = NULL, *common = NULL, *gitdir = NULL;
+	struct git_home home;
+
+	if (!git_home(op->git, op->dir, &home) || !home.detached)
+		return GIT_OP_NEXT;
+	if (git_verify_common(git_root(op->git), git_root(op->git), &root,
+		&common, &op->err) < 0)
+		return GIT_OP_FAIL;
+	gitdir = git_dirs_registered(common, op->dir);
+	if (gitdir == NULL)
+		return GIT_OP_NEXT;
+	xstrset(&op->gitdir, gitdir);
+	xstrset(&op->common, common);
+	op->follow_gone = true;
+	return git_follow_ask(op);
+}
+
+/* --- alone ------------------------------------------------------------- */
+
+struct follow_op {
+	struct git_op op;
+	git_id_fn *fn;
+	void *arg;
+};
+
+static const struct git_op_step alone_steps[] = {
+	GIT_OP_GITDIR,
+	GIT_FOLLOW,
+};
+
+static void
+follow_finish(struct git_op *op, const struct err *err)
+{
+	const struct follow_op *follow = op->self;
+
+	follow->fn(err == NULL ? op->followed : NULL, err, follow->arg);
+}
+
+void
+git_follow(struct git *git, const char *dir, git_id_fn *fn, void *arg)
+{
+	struct follow_op *follow = xcalloc(1, sizeof *follow);
+
+	follow->fn = fn;
+	follow->arg = arg;
+	follow->op.self = follow;
+	follow->op.finish = follow_finish;
+	git_op_start(
+	    &follow->op, git, dir, alone_steps, nitems(alone_steps), false);
+}

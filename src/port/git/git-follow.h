@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The branch of a worker whose HEAD is detached (git-stand.h) is moved to where
+ * HEAD is, once that is known to be a commit that is there with all it needs.
+ * The worker itself cannot write refs. Every operation that looks at the work
+ * of such a tree begins with it, so a daemon that was killed before needs no
+ * other repair. git-work.h has the common rules.
+ */
+#ifndef GIT_FOLLOW_H
+#define GIT_FOLLOW_H
+
+#include "git-op.h"
+#include "git-work.h"
+
+/* A step, after GIT_OP_GITDIR: op->followed is the commit that HEAD and the
+ * branch are at. Nothing is done, and it is "", where git_home() says that the
+ * tree is not detached, in a rebase, and where HEAD is on a branch. -EBUSY if
+ * the branch is checked out elsewhere, -EIO if the commit is not whole. What
+ * the branch had before is in its reflog. */
+enum git_op_next git_follow_ask(struct git_op *op);
+#define GIT_FOLLOW                    \
+	{                             \
+		.ask = git_follow_ask \
+	}
+
+/* The same for a worktree whose folder is gone, as a step without
+ * GIT_OP_GITDIR: what its HEAD had is not lost with it. A commit that is not
+ * whole is left. */
+enum git_op_next git_follow_ask_gone(struct git_op *op);
+
+/* Only that. */
+void git_follow(struct git *git, const char *dir, git_id_fn *fn, void *arg);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Where a worker's working tree stands: with HEAD on the worker's own branch,
+ * or detached, where the worker cannot write refs (git-follow.h moves the
+ * branch then). One place knows which of the two is right: git_home(). Private
+ * to the git-*.c files, but for git_stand_set().
+ */
+#ifndef GIT_STAND_H
+#define GIT_STAND_H
+
+#include <stdbool.h>
+
+#include "git-work.h"
+
+struct git;
+struct git_op;
+
+/* Is HEAD on the branch, or detached in a tree that is to be so? Not in the
+ * middle of a rebase. */
+bool git_stand_is_on(const struct git *git, const char *dir, const char *gitdir,
+    const char *branch);
+
+/* What HEAD is on, as git status tells it: the worker's branch also for a tree
+ * that is detached as it is to be. size: of branch. */
+void git_stand_name(const struct git *git, const char *dir, const char *gitdir,
+    char *branch, size_t size);
+
+/* May git run with these arguments in a worker's tree? What writes to the
+ * branch that HEAD is on may not if that is another's: -EUCLEAN. */
+int git_stand_check(const struct git *git, const char *dir, const char *gitdir,
+    const char *common, const char *const *args, struct err *err);
+
+/* A question: set HEAD to the branch, or to the commit `id`, as is right for
+ * the tree. Neither files nor branches change. */
+enum git_op_next
+git_stand_ask(struct git_op *op, const char *branch, const char *id);
+
+/* From now on the tree stands in the other way: detached at the commit of its
+ * branch, or on the branch again, which has followed before. For a tree that no
+ * agent works in; home() must say the new way from when fn is called. Index and
+ * files stay, a rebase goes on. -EUCLEAN if HEAD is on another branch. */
+void git_stand_set(struct git *git, const char *dir, const char *branch,
+    bool detached, git_work_fn *fn, void *arg);
+
+#endif

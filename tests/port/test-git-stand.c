@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A worktree whose HEAD is detached, and the branch that follows it. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "errtext.h"
+#include "file.h"
+#include "git-follow.h"
+#include "git-stand.h"
+#include "mem.h"
+#include "repo.h"
+#include "unit.h"
+
+/* Without the branch following at once, as repo_wt() does it. */
+#define IN_TREE "cd \"$W\"; "
+#define COMMIT  "echo more >>w; git add w; git commit -qm more; "
+#define IDS     "git rev-parse llmc/ann; git -C \"$W\" rev-parse HEAD"
+
+static void
+set_done(const struct err *err, void *arg)
+{
+	repo_answered(arg, err);
+}
+
+static int
+set_stand(struct repo *repo, bool detached)
+{
+	repo_begin(repo);
+	/* As the daemon does it: said before it is detached, and no more only
+	 * after it is attached. */
+	if (detached)
+		repo->detached = true;
+	git_stand_set(
+	    repo->git, repo->dir, "llmc/ann", detached, set_done, repo);
+	repo_wait(repo);
+	if (repo->code == 0)
+		repo->detached = detached;
+	return repo->code;
+}
+
+static void
+follow_done(const char *id, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	ck_assert((id == NULL) == (err != NULL));
+	repo_answered(repo, err);
+	if (id != NULL)
+		strlcpy(repo->text, id, sizeof repo->text);
+}
+
+static int
+follow(struct repo *repo)
+{
+	repo_begin(repo);
+	git_follow(repo->git, repo->dir, follow_done, repo);
+	repo_wait(repo);
+	return repo->code;
+}
+
+static struct repo *
+with_tree(bool detached)
+{
+	struct repo *repo = repo_new(false);
+
+	repo->detached = detached;
+	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
+	return repo;
+}
+
+static bool
+is_followed(struct repo *repo)
+{
+	const char *ids = repo_sh(repo, IDS);
+	size_t len = strcspn(ids, "\n");
+
+	return strncmp(ids, ids + len + 1, len) == 0;
+}
+
+static const char *
+symref(struct repo *repo)
+{
+	return repo_sh(
+	    repo, IN_TREE "git symbolic-ref -q HEAD || echo detached");
+}
+
+START_TEST(a_tree_is_detached_and_attached_again)
+{
+	cleanup_repo struct repo *repo = with_tree(false);
+
+	repo_sh(repo, IN_TREE COMMIT "echo left >left; echo s >s; git add s");
+	ck_assert_msg(set_stand(repo, true) == 0, "%s", repo->msg);
+	ck_assert_str_eq(symref(repo), "detached");
+	ck_assert(is_followed(repo));
+	ck_assert_str_eq(
+	    repo_sh(repo, IN_TREE "git status -s"), "A  s\n?? left");
+	repo_sh(repo, IN_TREE COMMIT);
+	ck_assert(!is_followed(repo));
+	ck_assert_msg(set_stand(repo, true) == 0, "%s", repo->msg);
+	repo_sh(repo, IN_TREE COMMIT);
+	/* Nothing is lost on the way back. */
+	ck_assert_msg(set_stand(repo, false) == 0, "%s", repo->msg);
+	ck_assert_str_eq(symref(repo), "refs/heads/llmc/ann");
+	ck_assert_str_eq(repo_sh(repo, "git log --format=%s main..llmc/ann"),
+	    "more\nmore\nmore");
+	ck_assert_str_eq(repo_sh(repo, IN_TREE "git status -s"), "?? left");
+	ck_assert_int_eq(set_stand(repo, false), 0);
+}
+END_TEST
+
+START_TEST(a_tree_on_another_branch_stays_there)
+{
+	cleanup_repo struct repo *repo = with_tree(false);
+
+	repo_sh(repo, IN_TREE "git checkout -q -b other");
+	ck_assert_int_eq(set_stand(repo, true), -EUCLEAN);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "switch llmc/ann"));
+	ck_assert_str_eq(symref(repo), "refs/heads/other");
+}
+END_TEST
+
+/* The daemon was killed between the commit and this. */
+START_TEST(a_commit_is_followed_whenever_somebody_looks)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+	struct git_options options = { .root = repo->root };
+	const char *old = repo_sh(repo, "git rev-parse llmc/ann");
+
+	ck_assert_str_eq(symref(repo), "detached");
+	repo_sh(repo, IN_TREE COMMIT);
+	repo_reopen(repo, &options);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+	ck_assert_int_eq(repo->facts.ahead, 1);
+	ck_assert(is_followed(repo));
+	/* What a worker leaves behind can be found again. */
+	repo_sh(repo, IN_TREE "git commit -q --amend -m other");
+	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	ck_assert(is_followed(repo));
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann@{2}"), old);
+	ck_assert_str_eq(
+	    repo_sh(repo, "git log -1 --format=%s llmc/ann@{1}"), "more");
+	/* Once only. */
+	repo_trap(repo, 0, "");
+	ck_assert_int_eq(follow(repo), 0);
+	ck_assert_int_eq(repo_trap_count(repo), 0);
+	repo_untrap(repo);
+}
+END_TEST
+
+START_TEST(a_commit_that_is_not_whole_is_not_followed)
+{
+	static const char *const damage[] = {
+		/* a file's contents are gone */
+		"id=$(git rev-parse HEAD:w); rm -f \"$R/.git/objects/$(echo "
+		"$id | cut -c1-2)/$(echo $id | cut -c3-)\"",
+		/* or are another's */
+		"id=$(git rev-parse HEAD:w); o=$(git rev-parse HEAD:a.txt); "
+		"p() { echo \"$R/.git/objects/$(echo $1 | cut -c1-2)/$(echo "
+		"$1 | cut -c3-)\"; }; cp -f \"$(p $o)\" \"$(p $id)\"",
+		/* no commit at all */
+		"id=$(git rev-parse HEAD:); echo $id >\"$(git rev-parse "
+		"--git-dir)/HEAD\"",
+		"echo 1234567890123456789012345678901234567890 "
+		">\"$(git rev-parse --git-dir)/HEAD\"",
+	};
+
+	for (size_t i = 0; i < nitems(damage); i++) {
+		cleanup_repo struct repo *repo = with_tree(true);
+		const char *old = repo_sh(repo, "git rev-parse llmc/ann");
+		cleanup_free char *script =
+		    xasprintf(IN_TREE COMMIT "%s", damage[i]);
+
+		repo_sh(repo, script);
+		ck_assert_msg(follow(repo) == -EIO, "%s", damage[i]);
+		ck_assert_ptr_nonnull(strstr(repo->msg, "llmc reset ann"));
+		ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), old);
+	}
+}
+END_TEST
+
+START_TEST(a_branch_that_is_checked_out_does_not_follow)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+
+	repo_sh(repo, "git checkout -q llmc/ann; " IN_TREE COMMIT);
+	ck_assert_int_eq(follow(repo), -EBUSY);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "switch --detach"));
+	repo_sh(repo, "git checkout -q main");
+	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	ck_assert(is_followed(repo));
+}
+END_TEST
+
+START_TEST(a_head_that_is_put_on_a_branch_is_not_followed)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+	const char *old = repo_sh(repo, "git rev-parse llmc/ann");
+
+	repo_sh(repo, "git commit -q --allow-empty -m m");
+	repo_sh(repo,
+	    IN_TREE "echo 'ref: refs/heads/main' >\"$(git rev-parse "
+		    "--git-dir)/HEAD\"");
+	ck_assert_msg(repo_facts(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo->facts.branch, "main");
+	ck_assert_int_eq(follow(repo), 0);
+	ck_assert_str_eq(repo->text, "");
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), old);
+}
+END_TEST
+
+/* Conflicts are given to the worker, who goes on by itself. */
+START_TEST(a_rebase_is_finished_by_the_worker)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+	const char *old;
+
+	repo_sh(repo, IN_TREE "echo w >>a.txt; git commit -qam work");
+	repo_sh(repo, "echo m >>a.txt; git commit -qam main");
+	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+	ck_assert(repo->conflict);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert(repo->facts.rebasing);
+	old = repo_sh(repo, "git rev-parse llmc/ann");
+	repo_sh(repo,
+	    IN_TREE "echo both >a.txt; git add a.txt; "
+		    "GIT_EDITOR=: git rebase --continue >/dev/null 2>&1");
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), old);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+	ck_assert_int_eq(repo->facts.ahead, 1);
+	ck_assert(is_followed(repo));
+	ck_assert_str_eq(
+	    repo_sh(repo, "git log --format=%s -2 llmc/ann"), "work\nmain");
+}
+END_TEST
+
+START_TEST(a_rebase_without_conflict_moves_the_branch)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+
+	repo_sh(repo, IN_TREE COMMIT);
+	repo_sh(repo, "echo m >m; git add m; git commit -qm main");
+	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+	ck_assert(!repo->conflict);
+	ck_assert(is_followed(repo));
+	ck_assert_str_eq(
+	    repo_sh(repo, "git log --format=%s -2 llmc/ann"), "more\nmain");
+	/* One that is aborted leaves it. */
+	repo_sh(repo,
+	    IN_TREE COMMIT "! git rebase -q -x false HEAD~1 >/dev/null 2>&1");
+	ck_assert_msg(repo_abort(repo) == 0, "%s", repo->msg);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.ahead, 2);
+	ck_assert(is_followed(repo));
+}
+END_TEST
+
+START_TEST(a_rebase_goes_on_in_the_other_way)
+{
+	cleanup_repo struct repo *repo = with_tree(false);
+	const char *old;
+
+	repo_sh(repo, IN_TREE "echo w >>a.txt; git commit -qam work");
+	repo_sh(repo, "echo m >>a.txt; git commit -qam main");
+	ck_assert_int_eq(repo_rebase(repo), 0);
+	ck_assert(repo->conflict);
+	old = repo_sh(repo, "git rev-parse llmc/ann");
+	ck_assert_msg(set_stand(repo, true) == 0, "%s", repo->msg);
+	repo_sh(repo,
+	    IN_TREE "echo both >a.txt; git add a.txt; "
+		    "GIT_EDITOR=: git rebase --continue >/dev/null 2>&1");
+	ck_assert_str_eq(symref(repo), "detached");
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), old);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_int_eq(repo->facts.ahead, 1);
+	ck_assert(is_followed(repo));
+}
+END_TEST
+
+START_TEST(a_reset_saves_what_was_not_followed)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+	const char *head;
+
+	head = repo_sh(repo, IN_TREE COMMIT "echo u >u; git rev-parse HEAD");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	ck_assert(is_followed(repo));
+	ck_assert_str_eq(symref(repo), "detached");
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"),
+	    repo_sh(repo, "git rev-parse main"));
+	setenv("REF", repo->text, 1);
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse $REF^1"), head);
+	ck_assert_str_eq(repo_sh(repo, "git show $REF:u"), "u");
+}
+END_TEST
+
+START_TEST(commits_outlive_a_folder_that_is_deleted)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+
+	repo_sh(repo, IN_TREE COMMIT "rm -rf \"$W\"");
+	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(symref(repo), "detached");
+	ck_assert_str_eq(
+	    repo_sh(repo, "git log --format=%s main..llmc/ann"), "more");
+	ck_assert(is_followed(repo));
+	repo_sh(repo, IN_TREE COMMIT "rm -rf \"$W\"");
+	ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
+	setenv("REF", repo->text, 1);
+	ck_assert_str_eq(
+	    repo_sh(repo, "git log --format=%s main..$REF"), "more\nmore");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("git-stand");
+
+	unit_case(s, "stand",
+	    (const TTest *[]){ a_tree_is_detached_and_attached_again,
+		a_tree_on_another_branch_stays_there, NULL });
+	unit_case(s, "follow",
+	    (const TTest *[]){ a_commit_is_followed_whenever_somebody_looks,
+		a_commit_that_is_not_whole_is_not_followed,
+		a_branch_that_is_checked_out_does_not_follow,
+		a_head_that_is_put_on_a_branch_is_not_followed,
+		commits_outlive_a_folder_that_is_deleted, NULL });
+	unit_case(s, "rebase",
+	    (const TTest *[]){ a_rebase_is_finished_by_the_worker,
+		a_rebase_without_conflict_moves_the_branch,
+		a_rebase_goes_on_in_the_other_way,
+		a_reset_saves_what_was_not_followed, NULL });
+	return s;
+}
