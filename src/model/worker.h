@@ -23,6 +23,7 @@ struct worker {
 	char *name;
 	char *branch;
 	char *worktree; /* absolute */
+	bool detached; /* HEAD there is on no branch: its branch follows */
 	enum worker_status status;
 	int64_t since_ms; /* when it got this status */
 	int64_t activity_ms; /* last sign of life or change */

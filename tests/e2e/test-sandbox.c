@@ -81,6 +81,88 @@ START_TEST(work_done_in_a_sandbox_lands)
 }
 END_TEST
 
+static const char *
+stands_on(const char *worker)
+{
+	return e2e_sh(
+	    fleet_worktree(worker), "git symbolic-ref -q HEAD || echo detached")
+	    ->out;
+}
+
+/* It cannot write refs, so its branch follows. */
+START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
+{
+	const char *head;
+
+	need_bwrap();
+	fleet_add("adam");
+	e2e_has(stands_on("adam"), "detached");
+	fleet_start("adam",
+	    "fake: commit a.txt boxed\n"
+	    "fake: run git update-ref refs/heads/llmc/adam HEAD~1 2>ref.txt; "
+	    "git update-ref refs/heads/main HEAD 2>>ref.txt; "
+	    "git add ref.txt; git commit -qm tried");
+	fleet_wait("adam", "needs_review");
+	e2e_has(e2e_read(e2e_path("%s/ref.txt", fleet_worktree("adam"))),
+	    "Read-only");
+	head = e2e_git(fleet_worktree("adam"), "rev-parse", "HEAD", NULL);
+	ck_assert_str_eq(
+	    e2e_git(fleet_root(), "rev-parse", "llmc/adam", NULL), head);
+	e2e_lacks(
+	    e2e_git(fleet_root(), "log", "--format=%s", "main", NULL), "tried");
+	/* Nothing is lost when the sandbox is turned off. */
+	fleet_do("config", "set", "defaults.sandbox", "off", NULL);
+	fleet_do("stop", "adam", NULL);
+	fleet_do("resume", "adam", NULL);
+	fleet_wait("adam", "needs_review");
+	fleet_do("message", "adam", "fake: commit b.txt out", NULL);
+	fleet_wait_prompt("b.txt");
+	fleet_wait("adam", "needs_review");
+	e2e_has(stands_on("adam"), "refs/heads/llmc/adam");
+	ck_assert_str_eq(
+	    e2e_git(fleet_root(), "rev-parse", "llmc/adam~1", NULL), head);
+	fleet_do("accept", "adam", NULL);
+	e2e_has(e2e_read(e2e_path("%s/b.txt", fleet_root())), "out");
+}
+END_TEST
+
+START_TEST(a_conflict_is_resolved_in_a_sandbox)
+{
+	need_bwrap();
+	fleet_add("eve");
+	fleet_start("eve", "fake: commit same.txt from-eve\nfake: resolve");
+	fleet_wait("eve", "needs_review");
+	e2e_write(e2e_path("%s/same.txt", fleet_root()), "rival\n");
+	e2e_git(fleet_root(), "add", "same.txt", NULL);
+	e2e_git(fleet_root(), "commit", "-qm", "Rival", NULL);
+	e2e_llmc(fleet_root(), "accept", "eve", NULL);
+	fleet_wait("eve", "idle");
+	e2e_has(e2e_read(e2e_path("%s/same.txt", fleet_root())), "from-eve");
+	e2e_has(stands_on("eve"), "detached");
+}
+END_TEST
+
+START_TEST(a_reset_in_a_sandbox_saves_the_work)
+{
+	need_bwrap();
+	fleet_add("adam");
+	fleet_start(
+	    "adam", "fake: commit a.txt boxed\nfake: write left.txt left");
+	fleet_wait("adam", "needs_review");
+	fleet_do("reset", "--yes", "adam", NULL);
+	e2e_has(e2e_git(fleet_root(), "log", "--all", "--format=%D %s", "--",
+		    "a.txt", NULL),
+	    "a.txt");
+	e2e_has(e2e_git(fleet_root(), "for-each-ref", "refs/llmc/salvage/adam",
+		    NULL),
+	    "refs/llmc/salvage/adam");
+	ck_assert_str_eq(e2e_git(fleet_root(), "rev-parse", "llmc/adam", NULL),
+	    e2e_git(fleet_root(), "rev-parse", "main", NULL));
+	ck_assert(!e2e_exists(e2e_path("%s/a.txt", fleet_worktree("adam"))));
+	e2e_has(stands_on("adam"), "detached");
+}
+END_TEST
+
 /* The agent writes what it sees into its worktree. */
 START_TEST(an_agent_sees_its_login_and_not_its_users_home)
 {
@@ -218,6 +300,9 @@ unit_suite(void)
 	tcase_set_timeout(tc, 90);
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, work_done_in_a_sandbox_lands);
+	tcase_add_test(tc, the_branch_of_a_worker_in_a_sandbox_follows);
+	tcase_add_test(tc, a_conflict_is_resolved_in_a_sandbox);
+	tcase_add_test(tc, a_reset_in_a_sandbox_saves_the_work);
 	tcase_add_test(tc, an_agent_sees_its_login_and_not_its_users_home);
 	tcase_add_test(tc, a_conversation_is_kept_in_the_sandbox_and_resumed);
 	tcase_add_test(tc, a_changed_sandbox_restarts_the_session);

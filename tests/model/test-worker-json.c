@@ -190,6 +190,7 @@ roll_task(struct dice *dice, struct worker *w)
 	w->on_hold = dice_coin(dice);
 	w->stalls = (int)(dice_next(dice) >> 33);
 	w->over_budget = dice_coin(dice);
+	w->detached = dice_coin(dice);
 	w->blocked = w->status == WORKER_PAUSED && dice_coin(dice);
 	w->session.history_ms = (int64_t)(dice_next(dice) >> 1);
 	roll_string(dice, &w->commit);
@@ -272,6 +273,7 @@ assert_same(const struct worker *a, const struct worker *b)
 	ck_assert_int_eq(a->on_hold, b->on_hold);
 	ck_assert_int_eq(a->stalls, b->stalls);
 	ck_assert_int_eq(a->over_budget, b->over_budget);
+	ck_assert_int_eq(a->detached, b->detached);
 	ck_assert_int_eq(a->blocked, b->blocked);
 	ck_assert_int_eq(a->session.history_ms, b->session.history_ms);
 	ck_assert_int_eq(a->self_review, b->self_review);

@@ -238,6 +238,29 @@ START_TEST(a_rebase_is_finished_by_the_worker)
 }
 END_TEST
 
+/* In a box git leaves CHERRY_PICK_HEAD behind, which is then in the way. */
+START_TEST(nothing_of_a_rebase_stays_behind)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+	const char *noted = IN_TREE "cd \"$(git rev-parse --git-dir)\"; "
+				    "ls CHERRY_PICK_HEAD REBASE_HEAD 2>&1 | "
+				    "grep -c '^[A-Z]' || :";
+
+	repo_sh(repo, IN_TREE "echo w >>a.txt; git commit -qam work");
+	repo_sh(repo, "echo m >>a.txt; git commit -qam main");
+	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+	ck_assert_str_eq(repo_sh(repo, noted), "1");
+	repo_sh(repo,
+	    IN_TREE "d=\"$(git rev-parse --git-dir)\"; echo both >a.txt; "
+		    "git add a.txt; id=$(git rev-parse REBASE_HEAD); "
+		    "GIT_EDITOR=: git rebase --continue >/dev/null 2>&1; "
+		    "echo $id >\"$d/CHERRY_PICK_HEAD\"; "
+		    "echo $id >\"$d/REBASE_HEAD\"");
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo_sh(repo, noted), "0");
+}
+END_TEST
+
 START_TEST(a_rebase_without_conflict_moves_the_branch)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
@@ -332,6 +355,7 @@ unit_suite(void)
 		commits_outlive_a_folder_that_is_deleted, NULL });
 	unit_case(s, "rebase",
 	    (const TTest *[]){ a_rebase_is_finished_by_the_worker,
+		nothing_of_a_rebase_stays_behind,
 		a_rebase_without_conflict_moves_the_branch,
 		a_rebase_goes_on_in_the_other_way,
 		a_reset_saves_what_was_not_followed, NULL });

@@ -36,6 +36,7 @@
 #include "store-file.h"
 #include "tmux.h"
 #include "watch.h"
+#include "worker-tree.h"
 #include "workspace.h"
 
 const char *
@@ -128,6 +129,9 @@ open_ports(struct core *core, struct err *err)
 		.root = core->workspace->root,
 		.run_hooks = settings_bool(s, "repo.run_hooks"),
 		.own = own,
+		.home = worker_tree_home,
+		.box = worker_tree_box,
+		.arg = core,
 	};
 
 	core->git = git_new(core->loop, &git);

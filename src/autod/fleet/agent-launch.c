@@ -18,6 +18,7 @@
 #include "mem.h"
 #include "op-box.h"
 #include "op-setup.h"
+#include "op-stand.h"
 #include "run-dir.h"
 #include "serve.h"
 #include "settings.h"
@@ -177,6 +178,6 @@ agent_launch(struct agent *agent)
 	if (count_launching(agent->fleet) >= LAUNCHES_MAX)
 		agent_tick_later(agent, SLOT_MS);
 	else if (!launch_block_check(agent) && !op_box(agent) &&
-	    !op_setup(agent))
+	    !op_stand(agent) && !op_setup(agent))
 		launch(agent);
 }

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "file.h"
 #include "git-dirs.h"
 #include "git-follow.h"
 #include "git-refs.h"
@@ -92,6 +94,23 @@ static const struct git_op_step follow_steps[] = {
 	{ .ask = follow_ask_move },
 };
 
+void
+git_follow_tidy(const struct git_op *op)
+{
+	cleanup_free char *pick = NULL, *rebase = NULL;
+	struct git_home home;
+
+	/* It comes from a rebase if that has noted its commit, too. */
+	if (!git_home(op->git, op->dir, &home) || !home.detached ||
+	    !git_op_has(op, "REBASE_HEAD") || git_op_has(op, "sequencer"))
+		return;
+	pick = file_join(op->gitdir, "CHERRY_PICK_HEAD");
+	rebase = file_join(op->gitdir, "REBASE_HEAD");
+	unlink(pick);
+	if (!git_op_rebasing(op))
+		unlink(rebase);
+}
+
 enum git_op_next
 git_follow_ask(struct git_op *op)
 {
@@ -100,6 +119,7 @@ git_follow_ask(struct git_op *op)
 	int r;
 
 	op->followed[0] = op->follows[0] = '\0';
+	git_follow_tidy(op);
 	if (!git_home(op->git, op->dir, &home) || !home.detached ||
 	    git_op_rebasing(op))
 		return GIT_OP_NEXT;

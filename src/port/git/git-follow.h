@@ -24,6 +24,12 @@ enum git_op_next git_follow_ask(struct git_op *op);
 		.ask = git_follow_ask \
 	}
 
+/* Where refs are read-only, git cannot remove those of its own that it notes a
+ * commit in, because that needs a lock beside all refs: CHERRY_PICK_HEAD stays
+ * during and after a rebase, and git takes it for a cherry-pick in progress.
+ * Remove it for a tree that is detached. Part of git_follow_ask(). */
+void git_follow_tidy(const struct git_op *op);
+
 /* The same for a worktree whose folder is gone, as a step without
  * GIT_OP_GITDIR: what its HEAD had is not lost with it. A commit that is not
  * whole is left. */

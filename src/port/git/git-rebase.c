@@ -288,6 +288,7 @@ unmerged_answer(struct git_op *op, const struct git_answer *answer)
 	if (answer->status != 0)
 		return git_op_complain(op, answer);
 	rebase->conflict = answer->out_len > 0;
+	git_follow_tidy(op);
 	return rebase->conflict ? GIT_OP_DONE : GIT_OP_NEXT;
 }
 

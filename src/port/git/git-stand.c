@@ -14,6 +14,7 @@
 #include "git-op.h"
 #include "git-refs.h"
 #include "git-stand.h"
+#include "git-verify.h"
 #include "mem.h"
 
 /* What git has in the place of a branch's name during a rebase. */
@@ -260,6 +261,17 @@ set_release(struct git_op *op)
 	struct set_op *set = op->self;
 
 	free(set->branch);
+}
+
+bool
+git_stand_is_detached(const struct git *git, const char *dir)
+{
+	cleanup_free char *gitdir = NULL, *head = NULL;
+
+	if (git_verify(git_root(git), dir, &gitdir, NULL) < 0)
+		return true;
+	head = git_dirs_head(gitdir);
+	return head == NULL;
 }
 
 void

@@ -4,7 +4,7 @@
  * Where a worker's working tree stands: with HEAD on the worker's own branch,
  * or detached, where the worker cannot write refs (git-follow.h moves the
  * branch then). One place knows which of the two is right: git_home(). Private
- * to the git-*.c files, but for git_stand_set().
+ * to the git-*.c files, but for the last two.
  */
 #ifndef GIT_STAND_H
 #define GIT_STAND_H
@@ -35,6 +35,10 @@ int git_stand_check(const struct git *git, const char *dir, const char *gitdir,
  * the tree. Neither files nor branches change. */
 enum git_op_next
 git_stand_ask(struct git_op *op, const char *branch, const char *id);
+
+/* Is HEAD on no branch? Looks at files only. True also for a tree that is
+ * broken, which others tell. */
+bool git_stand_is_detached(const struct git *git, const char *dir);
 
 /* From now on the tree stands in the other way: detached at the commit of its
  * branch, or on the branch again, which has followed before. For a tree that no

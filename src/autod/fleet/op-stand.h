@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Before a session is launched: the worktree of a worker with sandbox worktree
+ * has HEAD detached (git-stand.h), since it cannot write refs; without one,
+ * HEAD is on the worker's branch. */
+#ifndef OP_STAND_H
+#define OP_STAND_H
+
+#include <stdbool.h>
+
+struct agent;
+
+/* Begin it if it stands in the other way; false: nothing to do. */
+bool op_stand(struct agent *agent);
+
+#endif
