@@ -123,6 +123,17 @@ START_TEST(a_strict_worker_reaches_its_hosts_and_nothing_else)
 }
 END_TEST
 
+START_TEST(work_done_in_a_strict_sandbox_lands)
+{
+	fleet_start("adam", "fake: commit a.txt strict");
+	fleet_wait("adam", "needs_review");
+	fleet_do("accept", "adam", NULL);
+	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_root())), "strict");
+	fleet_wait("adam", "idle");
+	e2e_git(fleet_root(), "fsck", "--no-progress", NULL);
+}
+END_TEST
+
 START_TEST(a_strict_worker_keeps_its_hosts_while_daemons_are_killed)
 {
 	const char *at = unit_scratch();
@@ -173,6 +184,7 @@ unit_suite(void)
 {
 	const TTest *const tests[] = {
 		a_strict_worker_reaches_its_hosts_and_nothing_else,
+		work_done_in_a_strict_sandbox_lands,
 		a_strict_worker_keeps_its_hosts_while_daemons_are_killed,
 		a_refusal_is_told_and_a_host_that_is_added_counts_at_once,
 		NULL,

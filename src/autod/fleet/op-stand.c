@@ -71,8 +71,7 @@ bool
 op_stand(struct agent *agent)
 {
 	const struct worker *w = agent->worker;
-	bool detached =
-	    box_mode_of(agent->core->settings, w->name) == BOX_WORKTREE;
+	bool detached = box_mode_of(agent->core->settings, w->name) != BOX_OFF;
 	struct op_stand *s;
 
 	if (w->detached == detached &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Before a session is launched: the worktree of a worker with sandbox worktree
+/* Before a session is launched: the worktree of a worker with a sandbox
  * has HEAD detached (git-stand.h), since it cannot write refs; without one,
  * HEAD is on the worker's branch. */
 #ifndef OP_STAND_H
