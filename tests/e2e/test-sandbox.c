@@ -129,6 +129,7 @@ END_TEST
 START_TEST(a_conflict_is_resolved_in_a_sandbox)
 {
 	need_bwrap();
+	e2e_git(fleet_root(), "config", "rerere.enabled", "true", NULL);
 	fleet_add("eve");
 	fleet_start("eve", "fake: commit same.txt from-eve\nfake: resolve");
 	fleet_wait("eve", "needs_review");

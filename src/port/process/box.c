@@ -338,6 +338,13 @@ choose_env(struct making *m, struct box *box)
 	strv_add(&m->unset, "TMUX");
 	strv_add(&m->unset, "TMUX_PANE");
 	strv_add(&m->set, "TMPDIR=/tmp");
+	/* The resolutions that git remembers are the repository's: read-only.
+	 */
+	if (box->mode == BOX_WORKTREE) {
+		strv_add(&m->set, "GIT_CONFIG_COUNT=1");
+		strv_add(&m->set, "GIT_CONFIG_KEY_0=rerere.enabled");
+		strv_add(&m->set, "GIT_CONFIG_VALUE_0=false");
+	}
 	if (m->claude != NULL)
 		strv_take(
 		    &m->set, xasprintf("CLAUDE_CONFIG_DIR=%s", m->claude));
