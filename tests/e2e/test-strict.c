@@ -134,6 +134,32 @@ START_TEST(work_done_in_a_strict_sandbox_lands)
 }
 END_TEST
 
+/* Each change is made while the worker has work that has not landed. */
+START_TEST(work_is_kept_when_the_mode_changes)
+{
+	static const char *const modes[] = { "off", "strict", "worktree",
+		"strict" };
+
+	fleet_start("adam", "fake: commit 0.txt 0\nfake: write dirt.txt x");
+	fleet_wait("adam", "needs_review");
+	for (int i = 0; i < 4; i++) {
+		int pid = fleet_agent_pid("adam");
+
+		fleet_do("config", "set", "defaults.sandbox", modes[i], NULL);
+		fleet_kill(pid);
+		fleet_next_agent_pid("adam", pid);
+		fleet_do("message", "adam",
+		    e2e_path("fake: commit %d.txt %d", i + 1, i + 1), NULL);
+		fleet_wait_prompt(e2e_path("commit %d.txt", i + 1));
+		fleet_wait("adam", "needs_review");
+	}
+	fleet_do("accept", "adam", NULL);
+	for (int i = 0; i < 5; i++)
+		e2e_has(e2e_read(e2e_path("%s/%d.txt", fleet_root(), i)),
+		    e2e_path("%d", i));
+}
+END_TEST
+
 START_TEST(a_strict_worker_keeps_its_hosts_while_daemons_are_killed)
 {
 	const char *at = unit_scratch();
@@ -185,6 +211,7 @@ unit_suite(void)
 	const TTest *const tests[] = {
 		a_strict_worker_reaches_its_hosts_and_nothing_else,
 		work_done_in_a_strict_sandbox_lands,
+		work_is_kept_when_the_mode_changes,
 		a_strict_worker_keeps_its_hosts_while_daemons_are_killed,
 		a_refusal_is_told_and_a_host_that_is_added_counts_at_once,
 		NULL,
