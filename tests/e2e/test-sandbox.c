@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "autorun.h"
 #include "fleet.h"
 #include "mem.h"
 
@@ -77,6 +78,8 @@ START_TEST(work_done_in_a_sandbox_lands)
 	fleet_wait("adam", "needs_review");
 	fleet_do("accept", "adam", NULL);
 	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_root())), "boxed");
+	/* It was committed inside, not by the daemon afterwards. */
+	e2e_lacks(fleet_log(), "uncommitted");
 	e2e_git(fleet_root(), "fsck", "--no-progress", NULL);
 }
 END_TEST
@@ -243,6 +246,19 @@ START_TEST(setup_runs_in_the_sandbox)
 }
 END_TEST
 
+/* Outside, this check fails. */
+START_TEST(checks_run_in_a_sandbox)
+{
+	need_bwrap();
+	auto_set("auto.check_command",
+	    "test -f t.txt && test ! -e ~/secret && test -z \"$A_SECRET\"");
+	auto_task("t", "fake: commit t.txt x");
+	ck_assert_msg(
+	    auto_run("--until-empty", NULL) == 0, "%s", auto_output());
+	ck_assert(e2e_exists(e2e_path("%s/t.txt", fleet_root())));
+}
+END_TEST
+
 START_TEST(without_bubblewrap_a_worker_waits_and_says_so)
 {
 	e2e_env("LLMC_BWRAP=/nonexistent/bwrap");
@@ -315,6 +331,7 @@ unit_suite(void)
 	tcase_add_checked_fixture(tc, begin_alone, fleet_end);
 	tcase_add_test(tc, without_bubblewrap_a_worker_waits_and_says_so);
 	tcase_add_test(tc, a_worker_goes_on_when_its_sandbox_can_be_made);
+	tcase_add_test(tc, checks_run_in_a_sandbox);
 	tcase_add_test(tc, a_required_sandbox_is_never_left_out);
 	suite_add_tcase(s, tc);
 	return s;
