@@ -2,10 +2,15 @@
 
 /* How a session ends. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "clock.h"
 #include "mem.h"
 #include "procref.h"
+#include "remains.h"
 #include "session-world.h"
 #include "unit.h"
 
@@ -336,6 +341,114 @@ START_TEST(it_can_be_freed_at_every_moment)
 }
 END_TEST
 
+/* --- what it left ------------------------------------------------------ */
+
+/* A process that the agent started and nobody keeps; it has the mark. */
+static void
+leave_stray(struct world *w, struct procref *ret_stray)
+{
+	cleanup_free char *mark = remains_mark(&w->workspace, "adam");
+	cleanup_free char *entry = xasprintf("LLMC_KEEPER=%s", mark);
+	char *const argv[] = { (char[]){ "sleep" }, (char[]){ "1000" }, NULL };
+	char *const env[] = { entry, NULL };
+	int ready[2];
+	pid_t pid, middle;
+	char byte;
+
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	middle = fork();
+	if (middle == 0) {
+		pid = fork();
+		if (pid == 0) {
+			execve("/bin/sleep", argv, env);
+			_exit(1);
+		}
+		_exit(write(ready[1], &pid, sizeof pid) != sizeof pid);
+	}
+	ck_assert_int_eq(waitpid(middle, NULL, 0), middle);
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &pid, sizeof pid), sizeof pid);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 0); /* it has its new
+							* environment */
+	close(ready[0]);
+	ck_assert_int_eq(procref_set(ret_stray, pid), 0);
+}
+
+START_TEST(what_it_left_is_gone_before_its_exit_is_told)
+{
+	struct world w;
+	struct procref stray = PROCREF_INIT;
+
+	world_begin(&w);
+	world_up(&w);
+	leave_stray(&w, &stray);
+	ck_assert(procref_alive(&stray));
+	world_agent_exits(&w);
+	world_until(&w, SESSION_NONE);
+	ck_assert(!procref_alive(&stray));
+	ck_assert_ptr_null(session_left(w.session));
+	world_expect(&w, "exited");
+	procref_release(&stray);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(what_it_left_is_gone_before_the_next_one_starts)
+{
+	struct world w;
+	struct procref stray = PROCREF_INIT;
+
+	world_begin(&w);
+	world_agent(&w, false);
+	leave_stray(&w, &stray);
+	clock_virtual_end();
+	world_launch(&w, false);
+	while (w.record.pane == NULL)
+		world_run(&w, 5);
+	ck_assert(!procref_alive(&stray));
+	world_expect_tmux(&w, "kill start");
+	procref_release(&stray);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(what_it_left_is_gone_before_its_end_is_told)
+{
+	struct world w;
+	struct procref stray = PROCREF_INIT;
+
+	world_begin(&w);
+	leave_stray(&w, &stray);
+	session_end(w.session, world_on_end, &w);
+	ck_assert_int_eq(session_phase(w.session), SESSION_ENDING);
+	ck_assert_int_eq(w.ended, 0);
+	world_until(&w, SESSION_NONE);
+	ck_assert(!procref_alive(&stray));
+	ck_assert_int_eq(w.ended, 1);
+	world_expect_tmux(&w, "kill");
+	procref_release(&stray);
+	world_end(&w);
+}
+END_TEST
+
+START_TEST(lost_session_is_cleared_and_its_screen_stays)
+{
+	struct world w;
+	struct procref stray = PROCREF_INIT;
+
+	world_begin(&w);
+	leave_stray(&w, &stray);
+	session_clear(w.session, world_on_end, &w);
+	ck_assert_int_eq(session_phase(w.session), SESSION_ENDING);
+	world_until(&w, SESSION_NONE);
+	ck_assert(!procref_alive(&stray));
+	ck_assert_int_eq(w.ended, 1);
+	world_expect_tmux(&w, "");
+	procref_release(&stray);
+	world_end(&w);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -351,5 +464,10 @@ unit_suite(void)
 		one_that_says_it_ends_and_stays_is_told,
 		a_kill_waits_for_nobody, it_can_be_freed_at_every_moment,
 		NULL });
+	unit_case(s, "left",
+	    (const TTest *[]){ what_it_left_is_gone_before_its_exit_is_told,
+		what_it_left_is_gone_before_the_next_one_starts,
+		what_it_left_is_gone_before_its_end_is_told,
+		lost_session_is_cleared_and_its_screen_stays, NULL });
 	return s;
 }
