@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,7 @@ make_argv(const struct git_import_spec *spec, char ***argv)
 	strv_add(argv, "-c");
 	strv_add(argv, limited);
 	strv_add(argv, "sh");
-	strv_take(argv, xasprintf("%lld", (long long)(max / BLOCK + 1)));
+	strv_take(argv, xasprintf("%" PRId64, max / BLOCK + 1));
 	strv_add(argv, "git");
 	strv_add(argv, "-C");
 	strv_add(argv, spec->root);
