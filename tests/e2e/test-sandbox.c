@@ -96,6 +96,7 @@ stands_on(const char *worker)
 START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
 {
 	const char *head;
+	int before;
 
 	need_bwrap();
 	fleet_add("adam");
@@ -115,8 +116,9 @@ START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
 	    e2e_git(fleet_root(), "log", "--format=%s", "main", NULL), "tried");
 	/* Nothing is lost when the sandbox is turned off. */
 	fleet_do("config", "set", "defaults.sandbox", "off", NULL);
-	fleet_do("stop", "adam", NULL);
-	fleet_do("resume", "adam", NULL);
+	before = fleet_agent_pid("adam");
+	fleet_kill(before);
+	fleet_next_agent_pid("adam", before);
 	fleet_wait("adam", "needs_review");
 	fleet_do("message", "adam", "fake: commit b.txt out", NULL);
 	fleet_wait_prompt("b.txt");
