@@ -99,7 +99,7 @@ verdict "processes are made, signalled and reaped in one place each" \
 		src/cli/terminal.c src/keeper/keeper-command.c \
 		src/keeper/keeper-inner.c \
 		src/keeper/keeper-outer.c src/keeper/keeper-program.c \
-		src/keeper/keeper-reaper.c \
+		src/keeper/keeper-reaper.c src/keeper/keeper-terminal.c \
 		src/port/net/inside.c src/port/net/outside.c)"
 verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"

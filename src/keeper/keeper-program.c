@@ -114,6 +114,16 @@ continue_below(pid_t pid, void *arg)
 	keeper_proc_children(pid, continue_agent, arg);
 }
 
+/* At a terminal: what is stopped, without telling us, must not stay so. bwrap
+ * does not tell that its program has stopped. */
+static void
+look_for_stopped(const struct keeper *keeper, pid_t program)
+{
+	keeper_terminal_continue(program);
+	if (keeper->mode == KEEPER_BOX)
+		keeper_proc_children(program, continue_below, NULL);
+}
+
 /* --- the end ---------------------------------------------------------- */
 
 static _Noreturn void
@@ -163,7 +173,6 @@ void
 keeper_program_run(const struct keeper *keeper)
 {
 	const struct timespec look = { .tv_sec = LOOK_SECONDS };
-	bool boxed = keeper->terminal && keeper->mode == KEEPER_BOX;
 	pid_t program;
 	sigset_t all;
 	int signo;
@@ -178,19 +187,16 @@ keeper_program_run(const struct keeper *keeper)
 		    "cannot start %s: %s", keeper->argv[0], strerror(errno));
 		_exit(KEEPER_FAILED);
 	}
-	if (keeper->terminal)
-		keeper_terminal_leave();
 	if (keeper->command) {
 		keeper_command_join(keeper, program);
 		keeper_inner_say(0);
 	}
 	sigfillset(&all);
 	for (;;) {
-		signo = boxed ? sigtimedwait(&all, NULL, &look) :
-				sigwaitinfo(&all, NULL);
-		/* bwrap does not tell that its program has stopped. */
+		signo = keeper->terminal ? sigtimedwait(&all, NULL, &look) :
+					   sigwaitinfo(&all, NULL);
 		if (signo == -1 && errno == EAGAIN)
-			keeper_proc_children(program, continue_below, NULL);
+			look_for_stopped(keeper, program);
 		else if (signo == KEEPER_ORPHANED)
 			finish_orphaned();
 		else if (signo == SIGCHLD)

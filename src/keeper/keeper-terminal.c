@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include "keeper-proc.h"
 #include "keeper-terminal.h"
 
 void
@@ -16,8 +18,17 @@ keeper_terminal_take(void)
 	close(fd);
 }
 
-void
-keeper_terminal_leave(void)
+static void
+continue_group(pid_t pid, void *arg)
 {
-	setsid();
+	const pid_t *group = arg;
+
+	if (getpgid(pid) == *group && keeper_proc_is_stopped(pid))
+		kill(-*group, SIGCONT);
+}
+
+void
+keeper_terminal_continue(pid_t group)
+{
+	keeper_proc_children(group, continue_group, &group);
 }

@@ -4,14 +4,17 @@
 #ifndef KEEPER_TERMINAL_H
 #define KEEPER_TERMINAL_H
 
+#include <sys/types.h>
+
 /* Make the calling process's group the one that the terminal talks to: keys
  * and changes of size reach it and not the keeper. All signals must be blocked.
  * Without a terminal this does nothing. */
 void keeper_terminal_take(void);
 
-/* By the parent of that process: leave the terminal's session. Then no process
- * above the group is in its session, and Ctrl-Z does not stop the group: there
- * is no shell that would let it go on. */
-void keeper_terminal_leave(void);
+/* By the parent of the process that leads the group: continue the group if one
+ * of its processes is stopped. Its leader tells us that; but one that was
+ * stopped between vfork(2) and execve(2) keeps the leader from stopping, and
+ * both would wait for ever. A job of a shell has a group of its own. */
+void keeper_terminal_continue(pid_t group);
 
 #endif

@@ -73,6 +73,19 @@ START_TEST(program_that_stops_itself_goes_on)
 }
 END_TEST
 
+/* As Claude Code does at Ctrl-Z: it waits for SIGCONT then. */
+START_TEST(group_that_suspends_itself_is_continued)
+{
+	cleanup_keeper_world struct keeper_world w;
+
+	keeper_world_begin(&w, MODE, true,
+	    "trap 'echo on again; exit 4' CONT; echo up; kill -TSTP 0; "
+	    "while :; do sleep 1000 & wait; done");
+	keeper_world_expect(&w, "on again");
+	ck_assert_int_eq(keeper_world_status(&w), 4);
+}
+END_TEST
+
 START_TEST(hangup_leaves_the_program_time_to_end)
 {
 	cleanup_keeper_world struct keeper_world w;
@@ -129,6 +142,7 @@ unit_suite(void)
 		interrupt_key_reaches_the_program_and_not_the_keeper,
 		change_of_size_reaches_the_program, suspend_key_stops_nothing,
 		program_that_stops_itself_goes_on,
+		group_that_suspends_itself_is_continued,
 		hangup_leaves_the_program_time_to_end,
 		hangup_ends_a_program_that_ignores_it,
 		sigterm_and_resume_work_at_a_terminal
