@@ -112,7 +112,10 @@ set_sandbox(void)
 	    e2e_path("[\"%s\"]", unit_scratch()), NULL);
 	fleet_do("config", "set", "defaults.sandbox_env",
 	    "[\"FLEET\", \"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_MORE\", "
-	    "\"FAKE_CLAUDE_FAULTS\", \"CHAOS_LOG\"]",
+	    "\"FAKE_CLAUDE_FAULTS\", \"FAKE_CLAUDE_IDLE_MS\", "
+	    "\"FAKE_CLAUDE_IGNORE_ENTER\", \"FAKE_CLAUDE_GOES_ON\", "
+	    "\"FAKE_CLAUDE_NOTIFY_MS\", \"FAKE_CLAUDE_NO_SESSIONSTART\", "
+	    "\"FAKE_CLAUDE_START_MS\", \"CHAOS_LOG\"]",
 	    NULL);
 }
 

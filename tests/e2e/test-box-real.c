@@ -224,6 +224,7 @@ START_TEST(three_tasks_in_a_row_land_from_one_box)
 		fleet_do("accept", "adam", NULL);
 		fleet_wait("adam", "idle");
 		ck_assert_int_eq(fleet_commits(), i + 2);
+		e2e_has(fleet_log(), e2e_path("%d.txt: task %d", i, i));
 		ck_assert_int_eq(fleet_agent_pid("adam"), agent);
 	}
 	/* Nothing of Claude Code came into the user's home. */
