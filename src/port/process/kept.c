@@ -11,6 +11,7 @@
 char **
 kept_argv(const char *const *argv, unsigned flags)
 {
+	/* Without it a command does not run at all: it is part of llmc. */
 	char *keeper = sibling_find("keeper");
 	const char *modes = getenv("LLMC_KEEPER_MODE"); /* for tests */
 	char **kept = NULL;
@@ -18,17 +19,15 @@ kept_argv(const char *const *argv, unsigned flags)
 	if (modes == NULL || modes[0] == '\0')
 		modes = geteuid() == 0 ? "namespace,cgroup,reaper" :
 					 "cgroup,reaper";
-	if (keeper != NULL) {
-		strv_take(&kept, keeper);
-		strv_add(&kept, "--command");
-		strv_add(&kept, "--mode");
-		strv_add(&kept, modes);
-		if ((flags & KEPT_ALONE) == 0) {
-			strv_add(&kept, "--parent");
-			strv_take(&kept, xasprintf("%d", (int)getpid()));
-		}
-		strv_add(&kept, "--");
+	strv_take(&kept, keeper != NULL ? keeper : xstrdup("keeper"));
+	strv_add(&kept, "--command");
+	strv_add(&kept, "--mode");
+	strv_add(&kept, modes);
+	if ((flags & KEPT_ALONE) == 0) {
+		strv_add(&kept, "--parent");
+		strv_take(&kept, xasprintf("%d", (int)getpid()));
 	}
+	strv_add(&kept, "--");
 	strv_add_all(&kept, argv);
 	return kept;
 }

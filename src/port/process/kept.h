@@ -20,7 +20,7 @@
 
 /* The argument vector that runs `sh -c command`, or a program with arguments,
  * below a keeper; for strv_free(). To be started by this process itself. If the
- * keeper is not installed, the command runs without one; llmc doctor says so.
+ * keeper is not installed, it cannot be started.
  */
 char **kept_shell(const char *command, unsigned flags);
 char **kept_argv(const char *const *argv, unsigned flags);
