@@ -103,13 +103,17 @@ guard(void)
 /* In a box, the agent writes its log, and waits at gates, in the scratch
  * folder; what is hidden inside it (root and home) stays hidden. */
 static void
-set_sandbox(void)
+set_sandbox(const char *agent)
 {
 	if (strcmp(e2e_sandbox(), "off") == 0)
 		return;
 	fleet_do("config", "set", "defaults.sandbox", e2e_sandbox(), NULL);
 	fleet_do("config", "set", "defaults.sandbox_write",
 	    e2e_path("[\"%s\"]", unit_scratch()), NULL);
+	/* For tests that put a script in front of it. */
+	fleet_do("config", "set", "defaults.sandbox_read",
+	    e2e_path("[\"%.*s\"]", (int)(strrchr(agent, '/') - agent), agent),
+	    NULL);
 	fleet_do("config", "set", "defaults.sandbox_env",
 	    "[\"FLEET\", \"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_MORE\", "
 	    "\"FAKE_CLAUDE_FAULTS\", \"FAKE_CLAUDE_IDLE_MS\", "
@@ -132,7 +136,7 @@ begin(const char *agent)
 	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
 	fleet_do("config", "set", "daemon.patrol_interval", "500ms", NULL);
 	fleet_do("config", "set", "defaults.allow_root", "true", NULL);
-	set_sandbox();
+	set_sandbox(agent);
 	guard();
 	return root;
 }

@@ -102,6 +102,7 @@ START_TEST(what_is_missing_is_one_list_and_nothing_starts)
 {
 	struct e2e_run *run;
 
+	e2e_skip_sandboxed("a box has the answers to the first dialogs");
 	auto_task("t", "fake: commit a.txt x");
 	take_everything_away();
 	run = e2e_llmc(fleet_root(), "up", "--check", NULL);
@@ -215,6 +216,7 @@ END_TEST
 
 START_TEST(a_worker_that_waits_for_trust_goes_on_by_itself)
 {
+	e2e_skip_sandboxed("a box has the answers to the first dialogs");
 	tell_me();
 	fleet_up();
 	fleet_do("add", "adam", NULL);
@@ -235,6 +237,7 @@ END_TEST
 
 START_TEST(a_new_daemon_waits_for_trust_too)
 {
+	e2e_skip_sandboxed("a box has the answers to the first dialogs");
 	fleet_up();
 	fleet_do("add", "adam", NULL);
 	fleet_wait("adam", "paused");
@@ -249,6 +252,7 @@ END_TEST
 /* Given while no daemon was there to see it. */
 START_TEST(a_new_daemon_finds_the_trust_given)
 {
+	e2e_skip_sandboxed("a box has the answers to the first dialogs");
 	fleet_up();
 	fleet_do("add", "adam", NULL);
 	fleet_wait("adam", "paused");
@@ -318,6 +322,7 @@ START_TEST(lost_trust_ends_the_run)
 {
 	const char *home = e2e_path("%s/.claude.json", getenv("HOME"));
 
+	e2e_skip_sandboxed("a box has the answers to the first dialogs");
 	tell_me();
 	fleet_do("trust", "--onboarding", NULL);
 	auto_task("t", "fake: run %s", auto_gate("g"));
