@@ -18,7 +18,7 @@
 #include "schema.h"
 #include "text.h"
 
-#define DEADLINE_MS 50000
+#define DEADLINE_MS 90000
 #define READ_MAX    (1024 * 1024)
 #define ARGS_MAX    32
 

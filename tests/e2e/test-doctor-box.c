@@ -258,7 +258,7 @@ unit_suite(void)
 
 	for (size_t i = 0; all[i] != NULL; i++) {
 		c = tcase_create(all[i]->name);
-		tcase_set_timeout(c, 180);
+		tcase_set_timeout(c, 120);
 		tcase_add_checked_fixture(c, begin, NULL);
 		tcase_add_test(c, all[i]);
 		suite_add_tcase(s, c);
