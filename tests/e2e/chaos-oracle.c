@@ -337,7 +337,7 @@ server_pid(const struct chaos_view *view)
 	return ask(argv, &text) == 0 ? (pid_t)strtol(text.data, NULL, 10) : 0;
 }
 
-/* The shell of autorun.c that waits for the daemon. */
+/* Of the daemon it is the shell of autorun.c that waits for it. */
 static pid_t
 parent_of(pid_t pid)
 {
@@ -349,6 +349,16 @@ parent_of(pid_t pid)
 		return 0;
 	at = strrchr(text.data, ')'); /* then the state, then the parent */
 	return at != NULL ? (pid_t)strtol(at + 3, NULL, 10) : 0;
+}
+
+/* A pane has a keeper, the inner process of it, and the agent below that. */
+static bool
+is_in_pane(const struct chaos_pane *panes, size_t count, pid_t pid)
+{
+	pid_t inner = parent_of(pid);
+
+	return is_pane(panes, count, pid) || is_pane(panes, count, inner) ||
+	    is_pane(panes, count, parent_of(inner));
 }
 
 /* Every process below the root must be the daemon, tmux, or in a pane. */
@@ -368,8 +378,8 @@ check_processes(
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
 		if (pid > 0 && pid != daemon && pid != parent &&
-		    pid != server && !is_pane(panes, count, pid) &&
-		    works_in_fleet(entry->d_name, cwd))
+		    pid != server && works_in_fleet(entry->d_name, cwd) &&
+		    !is_in_pane(panes, count, pid))
 			describe_process(entry->d_name, cwd, problem);
 	}
 	closedir(proc);
