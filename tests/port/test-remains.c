@@ -2,6 +2,7 @@
 
 /* Keepers of a worker that are killed together with their inner process, so
  * that nobody is left to clean up. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "keeper-world.h"
 #include "loop.h"
 #include "mem.h"
+#include "procref.h"
 #include "remains.h"
 #include "unit.h"
 #include "workspace.h"
@@ -22,7 +24,13 @@
 	"setsid sleep 1000 & (setsid sleep 1000 & exit) & " \
 	"echo up; read line"
 #define STRAY_COUNT 5
-#define MODE        keeper_world_modes[_i]
+#define UNMARKED                                                     \
+	"env -i setsid sh -c 'echo $$ up; exec sleep 1000' & wait; " \
+	"read line"
+#define MODE keeper_world_modes[_i]
+
+/* Those in which a process has the same number inside and outside. */
+static const char *const visible_modes[] = { "cgroup", "scope", "reaper" };
 
 struct scene {
 	struct keeper_world keeper;
@@ -44,7 +52,7 @@ on_over(const struct err *err, void *arg)
 }
 
 static void
-scene_begin(struct scene *s, const char *mode)
+scene_begin_with(struct scene *s, const char *mode, const char *script)
 {
 	cleanup_free char *mark = NULL, *record = NULL, *dir = NULL;
 
@@ -56,7 +64,14 @@ scene_begin(struct scene *s, const char *mode)
 	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
 	mark = remains_mark(&s->workspace, "adam");
 	record = remains_record(&s->workspace, "adam");
-	keeper_world_begin_as(&s->keeper, mode, false, STRAYS, mark, record);
+	keeper_world_begin_as(&s->keeper, mode, false, script, mark, record);
+	keeper_world_expect(&s->keeper, "up");
+}
+
+static void
+scene_begin(struct scene *s, const char *mode)
+{
+	scene_begin_with(s, mode, STRAYS);
 	keeper_world_until_marked(&s->keeper, STRAY_COUNT);
 }
 
@@ -116,6 +131,23 @@ START_TEST(keeper_that_runs_is_ended)
 	scene_begin(&s, MODE);
 	end_remains(&s);
 	ck_assert_int_eq(keeper_world_status(&s.keeper), 128 + SIGKILL);
+}
+END_TEST
+
+/* The inner process knows its children without a mark: it must have the time
+ * to end them. */
+START_TEST(stray_without_a_mark_is_ended)
+{
+	cleanup_scene struct scene s;
+	struct procref stray = PROCREF_INIT;
+
+	scene_begin_with(&s, visible_modes[_i], UNMARKED);
+	ck_assert_int_eq(
+	    procref_set(&stray, (pid_t)strtol(s.keeper.text.data, NULL, 10)),
+	    0);
+	end_remains(&s);
+	ck_assert_int_eq(procref_signal(&stray, SIGKILL), -ESRCH);
+	procref_release(&stray);
 }
 END_TEST
 
@@ -194,6 +226,7 @@ unit_suite(void)
 	unit_rows(
 	    suite, what_two_killed_processes_left_is_ended, KEEPER_WORLD_MODES);
 	unit_rows(suite, keeper_that_runs_is_ended, KEEPER_WORLD_MODES);
+	unit_rows(suite, stray_without_a_mark_is_ended, nitems(visible_modes));
 	unit_rows(
 	    suite, nothing_is_left_of_a_keeper_that_ended, KEEPER_WORLD_MODES);
 	unit_rows(suite, mode_in_force_is_told, KEEPER_WORLD_MODES);

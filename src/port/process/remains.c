@@ -25,6 +25,7 @@
 #define ENVIRON_MAX (4 * 1024 * 1024)
 #define LOOK_MS     5
 #define DEADLINE_MS 30000
+#define PATIENCE_MS 6000 /* an inner process gives up a second earlier */
 #define CGROUPS     "/sys/fs/cgroup/"
 #define OURS        "llmc" /* in the name of every group of ours */
 
@@ -37,6 +38,8 @@ struct remains {
 	char *cgroup; /* NULL: none */
 	bool search; /* the record does not name everything */
 	int64_t deadline_ms;
+	int64_t patience_ms; /* until then the inner process ends the rest; 0 =
+			      * it has had its time, or there is none */
 	struct procref *list; /* what was killed and may not be gone */
 	size_t count;
 };
@@ -100,16 +103,17 @@ is_marked(pid_t pid, const char *mark)
 	    has_entry(&environment, entry);
 }
 
-/* Kill it and wait for its end. The pid was looked at before the reference was
- * made, so it is looked at again. One that is exiting has no environment any
- * more; an init does not finish that before its namespace is empty. */
+/* Kill it with this signal, 0 = it ends by itself, and wait for its end. The
+ * pid was looked at before the reference was made, so it is looked at again.
+ * One that is exiting has no environment any more; an init does not finish that
+ * before its namespace is empty. */
 static void
-take(struct remains *r, struct procref *ref)
+take(struct remains *r, struct procref *ref, int signo)
 {
 	int status;
 
 	if (is_marked(ref->pid, r->mark)) {
-		procref_signal(ref, SIGKILL);
+		procref_signal(ref, signo);
 	} else if (procref_ending(ref, &status) < 0) {
 		procref_release(ref);
 		return;
@@ -117,6 +121,17 @@ take(struct remains *r, struct procref *ref)
 	r->list = xreallocarray(r->list, r->count + 1, sizeof *r->list);
 	r->list[r->count++] = *ref;
 	*ref = (struct procref)PROCREF_INIT;
+}
+
+/* The inner process has had its time. */
+static void
+lose_patience(struct remains *r)
+{
+	if (r->patience_ms == 0 || clock_mono_ms() < r->patience_ms)
+		return;
+	r->patience_ms = 0;
+	for (size_t i = 0; i < r->count; i++)
+		procref_signal(&r->list[i], SIGKILL);
 }
 
 static void
@@ -164,7 +179,7 @@ search(struct remains *r)
 
 		if (pid > 1 && !is_above_us(pid) && is_of_our_user(pid) &&
 		    is_marked(pid, r->mark) && procref_set(&ref, pid) == 0)
-			take(r, &ref);
+			take(r, &ref, SIGKILL);
 	}
 	if (proc != NULL)
 		closedir(proc);
@@ -174,7 +189,7 @@ search(struct remains *r)
 
 static void
 take_named(struct remains *r, struct json_object *json, const char *pid,
-    const char *start_time)
+    const char *start_time, int signo)
 {
 	struct procref ref = PROCREF_INIT;
 
@@ -183,7 +198,7 @@ take_named(struct remains *r, struct json_object *json, const char *pid,
 	snprintf(ref.boot_id, sizeof ref.boot_id, "%s",
 	    json_string_or(json, "boot_id", ""));
 	if (ref.pid > 1 && !is_above_us(ref.pid) && procref_open(&ref) == 0)
-		take(r, &ref);
+		take(r, &ref, signo);
 }
 
 /* A group that we may have made; the file could say anything. */
@@ -201,19 +216,25 @@ read_record(struct remains *r, const char *file)
 {
 	cleanup_json struct json_object *json = NULL;
 	const char *group;
+	bool namespace;
 
 	r->search = true;
 	if (json_load(file, RECORD_MAX, &json, NULL) < 0 ||
 	    json_int_or(json, "init", 0) <= 1)
 		return;
-	/* The init first: nothing is made in its namespace any more. */
-	take_named(r, json, "init", "init_start_time");
-	take_named(r, json, "pid", "start_time");
+	/* A namespace ends with its init, so that comes first: nothing is made
+	 * in there any more. Elsewhere the inner process ends what has no mark
+	 * either, when the keeper is gone. */
+	namespace = strcmp(json_string_or(json, "mode", ""), "namespace") == 0;
+	if (namespace)
+		take_named(r, json, "init", "init_start_time", SIGKILL);
+	take_named(r, json, "pid", "start_time", SIGKILL);
+	if (!namespace)
+		take_named(r, json, "init", "init_start_time", 0);
 	group = json_string_or(json, "cgroup", "");
 	if (is_our_group(group))
 		r->cgroup = xstrdup(group);
-	/* A namespace ends with its init. */
-	r->search = strcmp(json_string_or(json, "mode", ""), "namespace") != 0;
+	r->search = !namespace;
 }
 
 /* --- the group -------------------------------------------------------- */
@@ -239,6 +260,7 @@ end_group(const struct remains *r)
 static bool
 is_over(struct remains *r)
 {
+	lose_patience(r);
 	drop_gone(r);
 	if (!end_group(r) || r->count > 0)
 		return false;
@@ -299,6 +321,7 @@ remains_end(struct loop *loop, const struct workspace *workspace,
 	r->worker = xstrdup(worker);
 	r->mark = remains_mark(workspace, worker);
 	r->deadline_ms = clock_mono_ms() + DEADLINE_MS;
+	r->patience_ms = clock_mono_ms() + PATIENCE_MS;
 	read_record(r, record);
 	if (is_over(r)) {
 		remains_free(r);
