@@ -44,6 +44,7 @@ struct run {
 	bool ended;
 	bool exited, timed_out, cancelled;
 	int status, signal;
+	int start_error;
 	int64_t duration_ms;
 	char *out;
 };
@@ -61,6 +62,7 @@ on_ended(const struct child_result *result, void *arg)
 	run->cancelled = result->cancelled;
 	run->status = result->status;
 	run->signal = result->signal;
+	run->start_error = result->start_error;
 	run->duration_ms = result->duration_ms;
 	run->out = buf_take(&out);
 	run->child = NULL;
@@ -444,14 +446,18 @@ START_TEST(a_program_is_kept_with_its_arguments)
 }
 END_TEST
 
-START_TEST(without_a_keeper_it_still_runs)
+START_TEST(without_a_keeper_it_does_not_run)
 {
 	cleanup_strv char **argv = NULL;
+	struct run run;
 
 	setenv("PATH", "/nonexistent", 1);
 	argv = kept_shell("exit 0", 0);
-	ck_assert_str_eq(argv[0], "/bin/sh");
-	ck_assert_str_eq(argv[2], "exit 0");
+	ck_assert_str_eq(argv[0], "keeper");
+	run_start_argv(&run, argv, 0);
+	run_wait(&run);
+	ck_assert_int_eq(run.start_error, -ENOENT);
+	run_release(&run);
 }
 END_TEST
 
@@ -483,7 +489,7 @@ unit_suite(void)
 		unit_rows(s, *in_each_mode[i], nitems(modes));
 	unit_case(s, "kept",
 	    (const TTest *const[]){ a_program_is_kept_with_its_arguments,
-		without_a_keeper_it_still_runs,
+		without_a_keeper_it_does_not_run,
 		without_a_keeper_something_is_left, NULL });
 	return s;
 }
