@@ -114,24 +114,43 @@ search(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
 	return count;
 }
 
+/* The kernel's list of children. -ENOENT: it has none, or the process is gone.
+ */
+static int
+read_list(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	char path[PATH_SIZE], text[4096], *s = text, *end;
+	int count = 0;
+	ssize_t r;
+
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent,
+	    (int)parent);
+	r = keeper_proc_read(path, text, sizeof text);
+	if (r < 0)
+		return (int)r;
+	for (;; s = end, count++) {
+		pid_t pid = (pid_t)strtol(s, &end, 10);
+
+		/* The last one may be cut off. */
+		if (end == s || *end != ' ')
+			return count;
+		fn(pid, arg);
+	}
+}
+
 /* Not every kernel has the list, and it may be short while processes end. */
 int
 keeper_proc_children(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
 {
-	char path[PATH_SIZE], text[4096], *s = text, *end;
-	int count = 0;
+	int count = read_list(parent, fn, arg);
 
-	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)parent,
-	    (int)parent);
-	if (keeper_proc_read(path, text, sizeof text) > 0) {
-		for (;; s = end, count++) {
-			pid_t pid = (pid_t)strtol(s, &end, 10);
-
-			/* The last one may be cut off. */
-			if (end == s || *end != ' ')
-				break;
-			fn(pid, arg);
-		}
-	}
 	return count > 0 ? count : search(parent, fn, arg);
+}
+
+int
+keeper_proc_glance(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg)
+{
+	int count = read_list(parent, fn, arg);
+
+	return count >= 0 ? count : search(parent, fn, arg);
 }

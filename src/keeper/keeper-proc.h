@@ -23,4 +23,9 @@ bool keeper_proc_is_stopped(pid_t pid);
 int
 keeper_proc_children(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg);
 
+/* The same for those who look all the time and may miss one: /proc is searched
+ * only if the kernel has no list of children. */
+int
+keeper_proc_glance(pid_t parent, void (*fn)(pid_t pid, void *arg), void *arg);
+
 #endif

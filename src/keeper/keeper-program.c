@@ -111,7 +111,7 @@ continue_agent(pid_t pid, void *arg)
 static void
 continue_below(pid_t pid, void *arg)
 {
-	keeper_proc_children(pid, continue_agent, arg);
+	keeper_proc_glance(pid, continue_agent, arg);
 }
 
 /* At a terminal: what is stopped, without telling us, must not stay so. bwrap
@@ -121,7 +121,7 @@ look_for_stopped(const struct keeper *keeper, pid_t program)
 {
 	keeper_terminal_continue(program);
 	if (keeper->mode == KEEPER_BOX)
-		keeper_proc_children(program, continue_below, NULL);
+		keeper_proc_glance(program, continue_below, NULL);
 }
 
 /* --- the end ---------------------------------------------------------- */

@@ -30,5 +30,5 @@ continue_group(pid_t pid, void *arg)
 void
 keeper_terminal_continue(pid_t group)
 {
-	keeper_proc_children(group, continue_group, &group);
+	keeper_proc_glance(group, continue_group, &group);
 }

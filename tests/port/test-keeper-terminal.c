@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A keeper at a terminal, as in a pane of tmux. */
+#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "clock.h"
 #include "file.h"
 #include "keeper-world.h"
@@ -134,6 +138,42 @@ START_TEST(sigterm_and_resume_work_at_a_terminal)
 }
 END_TEST
 
+/* How often it has called read(2). */
+static long
+count_reads(pid_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/io", (int)pid);
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *line;
+
+	if (file_read(path, 4096, &text, NULL) < 0)
+		unit_skip("the kernel does not count calls");
+	line = strstr(text.data, "syscr: ");
+	ck_assert_ptr_nonnull(line);
+	return strtol(line + strlen("syscr: "), NULL, 10);
+}
+
+/* There may be a hundred keepers, and thousands of processes. */
+START_TEST(idle_keeper_does_not_search_all_processes)
+{
+	cleanup_keeper_world struct keeper_world w;
+	int64_t begin = clock_mono_ms();
+	long first, now;
+	pid_t inner;
+
+	keeper_world_begin(&w, "reaper", true, "echo up; exec sleep 1000");
+	keeper_world_expect(&w, "up");
+	inner = keeper_world_inner(&w);
+	first = now = count_reads(inner);
+	while (now < first + 2) {
+		ck_assert_int_lt(clock_mono_ms() - begin, 20000);
+		poll(NULL, 0, 10);
+		now = count_reads(inner);
+	}
+	ck_assert_int_le(now, first + 3);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -150,5 +190,8 @@ unit_suite(void)
 
 	for (size_t i = 0; i < nitems(tests); i++)
 		unit_rows(suite, tests[i], KEEPER_WORLD_MODES);
+	unit_case(suite, "idle",
+	    (const TTest *const[]){
+		idle_keeper_does_not_search_all_processes, NULL });
 	return suite;
 }
