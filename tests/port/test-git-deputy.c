@@ -110,6 +110,26 @@ START_TEST(a_commondir_that_changes_too_late_has_no_effect)
 }
 END_TEST
 
+/* git itself removes such a tree, with all that was not saved. */
+START_TEST(what_is_refused_is_not_removed)
+{
+	static const char *const table[] = {
+		"git config extensions.worktreeConfig true; "
+		"git config --worktree core.pager less",
+		"mv " GITDIR "/index \"$B/index\"; ln -s \"$B/index\" " GITDIR
+		"/index",
+	};
+
+	for (size_t i = 0; i < nitems(table); i++) {
+		cleanup_repo struct repo *repo = with_tree();
+
+		repo_wt(repo, table[i]);
+		ck_assert_int_eq(repo_remove(repo), -EUCLEAN);
+		ck_assert_str_eq(repo_wt(repo, "cat w"), "W");
+	}
+}
+END_TEST
+
 START_TEST(a_filter_in_config_worktree_does_not_run)
 {
 	cleanup_repo struct repo *repo = with_tree();
@@ -334,6 +354,7 @@ unit_suite(void)
 	    (const TTest *[]){ a_filter_through_the_git_file_does_not_run,
 		a_filter_through_commondir_does_not_run,
 		a_commondir_that_changes_too_late_has_no_effect,
+		what_is_refused_is_not_removed,
 		a_filter_in_config_worktree_does_not_run,
 		git_runs_in_no_repository_inside_that_could_run_a_program,
 		NULL });

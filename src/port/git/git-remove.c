@@ -93,17 +93,24 @@ remove_repair(struct git_op *op, const struct git_answer *answer)
 
 /* --- repositories inside ---------------------------------------------- */
 
-/* Where the folder is gone or is not ours any more, there is nothing to look
- * at. */
+/* Where the folder is gone, there is nothing to look at. One that is refused
+ * cannot be saved from, but git itself would delete it. */
 static enum git_op_next
 remove_ask_untracked(struct git_op *op)
 {
 	struct remove_op *remove = op->self;
 	cleanup_free char *gitdir = NULL, *common = NULL;
+	struct err refused = { 0 };
+	int r = -ENOENT;
 
-	if (!remove->registered ||
-	    git_verify_common(
-		git_root(op->git), op->dir, &gitdir, &common, NULL) < 0) {
+	if (remove->registered)
+		r = git_verify_common(
+		    git_root(op->git), op->dir, &gitdir, &common, &refused);
+	if (r == -EUCLEAN && git_trees_has_git(op->dir)) {
+		op->err = refused;
+		return GIT_OP_FAIL;
+	}
+	if (r < 0) {
 		remove->gone = true;
 		op->at = REMOVE_FOLLOW;
 		return GIT_OP_AGAIN;
