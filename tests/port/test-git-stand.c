@@ -195,6 +195,21 @@ START_TEST(a_branch_that_is_checked_out_does_not_follow)
 }
 END_TEST
 
+/* Two trees on one branch: each undoes what the other commits. */
+START_TEST(a_branch_that_is_checked_out_elsewhere_is_not_attached)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+
+	repo_sh(repo, "git checkout -q llmc/ann");
+	ck_assert_int_eq(set_stand(repo, false), -EBUSY);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "switch --detach"));
+	ck_assert_str_eq(symref(repo), "detached");
+	repo_sh(repo, "git switch -q --detach");
+	ck_assert_msg(set_stand(repo, false) == 0, "%s", repo->msg);
+	ck_assert_str_eq(symref(repo), "refs/heads/llmc/ann");
+}
+END_TEST
+
 START_TEST(a_head_that_is_put_on_a_branch_is_not_followed)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
@@ -351,6 +366,7 @@ unit_suite(void)
 	    (const TTest *[]){ a_commit_is_followed_whenever_somebody_looks,
 		a_commit_that_is_not_whole_is_not_followed,
 		a_branch_that_is_checked_out_does_not_follow,
+		a_branch_that_is_checked_out_elsewhere_is_not_attached,
 		a_head_that_is_put_on_a_branch_is_not_followed,
 		commits_outlive_a_folder_that_is_deleted, NULL });
 	unit_case(s, "rebase",

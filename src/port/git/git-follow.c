@@ -13,10 +13,8 @@
 #include "git-verify.h"
 #include "mem.h"
 
-/* A ref is never moved under a checkout that does not follow: with HEAD
- * detached, git lets the user check out the branch. */
-static enum git_op_next
-follow_ask_trees(struct git_op *op)
+enum git_op_next
+git_follow_ask_trees(struct git_op *op)
 {
 	struct git_trees trees = { 0 };
 	const struct git_tree *other = NULL;
@@ -89,7 +87,7 @@ follow_ask_move(struct git_op *op)
 }
 
 static const struct git_op_step follow_steps[] = {
-	{ .ask = follow_ask_trees },
+	{ .ask = git_follow_ask_trees },
 	{ .ask = follow_ask_whole, .answer = follow_whole },
 	{ .ask = follow_ask_move },
 };

@@ -24,6 +24,11 @@ enum git_op_next git_follow_ask(struct git_op *op);
 		.ask = git_follow_ask \
 	}
 
+/* A step: -EBUSY if the worker's branch is checked out elsewhere. A ref is
+ * never moved under a checkout that does not follow: with HEAD detached, git
+ * lets the user check out the branch. */
+enum git_op_next git_follow_ask_trees(struct git_op *op);
+
 /* Where refs are read-only, git cannot remove those of its own that it notes a
  * commit in, because that needs a lock beside all refs: CHERRY_PICK_HEAD stays
  * during and after a rebase, and git takes it for a cherry-pick in progress.

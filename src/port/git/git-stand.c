@@ -206,6 +206,15 @@ set_check(struct git_op *op)
 	    op->dir, head, set->branch, op->dir, set->branch);
 }
 
+/* What is committed here from now on moves the branch at once. */
+static enum git_op_next
+set_ask_trees(struct git_op *op)
+{
+	const struct set_op *set = op->self;
+
+	return set->detached ? GIT_OP_NEXT : git_follow_ask_trees(op);
+}
+
 static enum git_op_next
 set_ask_head(struct git_op *op)
 {
@@ -243,6 +252,7 @@ static const struct git_op_step set_steps[] = {
 	{ .ask = git_follow_ask },
 	{ .ask = set_rebase },
 	{ .ask = set_check },
+	{ .ask = set_ask_trees },
 	{ .ask = set_ask_id, .answer = set_id },
 	{ .ask = set_ask_head },
 };
