@@ -10,6 +10,7 @@
 #include "file.h"
 #include "git-check-tree.h"
 #include "git-freeze.h"
+#include "identity.h"
 #include "kept.h"
 #include "mem.h"
 #include "overseer.h"
@@ -200,7 +201,8 @@ repair_check_run(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
 	const struct overseer *o = r->overseer;
-	static const char *const env[] = { "LLMC_CHECK_SLOT=0", NULL };
+	cleanup_free char *whose = identity_command(o->workspace.root);
+	const char *const env[] = { "LLMC_CHECK_SLOT=0", whose, NULL };
 	cleanup_strv char **argv = kept_shell(command_of(r), 0);
 	struct child_spec spec = {
 		.argv = strv_const(argv),

@@ -227,6 +227,26 @@ START_TEST(nor_while_no_daemon_runs)
 }
 END_TEST
 
+/* What a worker has written runs there, below the daemon. */
+START_TEST(nor_in_a_setup_command)
+{
+	const char *out = e2e_path("%s.out", fleet_root());
+
+	e2e_skip_sandboxed("its box has no socket of the daemon");
+	fleet_do("config", "set", "repo.setup_command",
+	    e2e_path("{ '%s' config set auto.check_command true; "
+		     "env -i '%s' pause; echo over; } >'%s' 2>&1",
+		e2e_llmc_path(), e2e_llmc_path(), out),
+	    NULL);
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit a.txt a\n");
+	fleet_wait("adam", "needs_review");
+	e2e_has(e2e_read(out), "agents may not change settings");
+	e2e_has(e2e_read(out), "agents may not run llmc pause");
+	e2e_has(e2e_read(out), "over");
+}
+END_TEST
+
 /* Removed and replaced sockets are bound again; a worker's goes with it. */
 START_TEST(sockets_come_back_and_go)
 {
@@ -264,7 +284,7 @@ unit_suite(void)
 		agents_are_not_people_by_leaving_out_a_variable,
 		daemon_asks_the_kernel, agents_report_for_themselves_only,
 		agents_cannot_have_a_file_read, nor_while_no_daemon_runs,
-		sockets_come_back_and_go, NULL
+		nor_in_a_setup_command, sockets_come_back_and_go, NULL
 	};
 
 	for (size_t i = 0; all[i] != NULL; i++) {

@@ -179,6 +179,24 @@ START_TEST(descendants_of_a_pane_are_its_sessions)
 }
 END_TEST
 
+/* Its keeper has that in its environment, whatever is below. */
+START_TEST(commands_on_the_files_of_a_worker_are_no_people)
+{
+	const char *proc = fake_proc("command");
+	const struct workspace ws = { .root = (char *)(uintptr_t) "/the root" };
+	const struct identity_panes none = { 0 };
+	cleanup_free char *entry = identity_command("/the root");
+	cleanup_free char *other = identity_command("/another root");
+	cleanup_free char *name = NULL;
+
+	fake_file(proc, 30, "environ", other, strlen(other) + 1);
+	ck_assert_int_eq(identity_find(proc, &ws, &none, 31, -1, &name), 0);
+	fake_file(proc, 30, "environ", entry, strlen(entry) + 1);
+	ck_assert_int_eq(identity_find(proc, &ws, &none, 31, -1, &name), 1);
+	ck_assert_str_eq(name, "a setup or check command");
+}
+END_TEST
+
 static void
 fake_environment(const char *proc, int pid, const char *root, const char *who)
 {
@@ -271,7 +289,8 @@ unit_suite(void)
 		real_processes_have_parents, a_pidfd_tells_its_process, NULL });
 	unit_case(suite, "identity",
 	    (const TTest *[]){ descendants_of_a_pane_are_its_sessions,
-		the_outermost_environment_counts, panes_are_read_from_the_files,
-		NULL });
+		the_outermost_environment_counts,
+		commands_on_the_files_of_a_worker_are_no_people,
+		panes_are_read_from_the_files, NULL });
 	return suite;
 }

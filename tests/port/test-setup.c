@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "identity.h"
 #include "lock.h"
 #include "loop.h"
 #include "mem.h"
@@ -39,6 +40,18 @@ START_TEST(test_command_runs_in_the_worktree_after_the_files)
 	setup_world_ready(w);
 	unsetenv("GIT_DIR");
 	ck_assert_str_eq(repo_wt(w->repo, "cat got"), "1\nllmc/ann");
+}
+END_TEST
+
+/* What it runs is the worker's. */
+START_TEST(test_command_is_no_person)
+{
+	cleanup_world struct setup_world *w = setup_world_new();
+	cleanup_free char *whose = identity_command(w->spec.root);
+
+	w->spec.command = "printf LLMC_COMMAND=%s \"$LLMC_COMMAND\" >got";
+	setup_world_ready(w);
+	ck_assert_str_eq(repo_wt(w->repo, "cat got"), whose);
 }
 END_TEST
 
@@ -274,6 +287,7 @@ unit_suite(void)
 {
 	const TTest *const command[] = {
 		test_command_runs_in_the_worktree_after_the_files,
+		test_command_is_no_person,
 		test_failed_command_is_told_with_its_last_words,
 		test_command_that_takes_too_long_is_ended,
 		test_missing_worktree_is_told,

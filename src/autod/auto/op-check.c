@@ -16,6 +16,7 @@
 #include "errtext.h"
 #include "git-facts.h"
 #include "hold.h"
+#include "identity.h"
 #include "json.h"
 #include "jsonl.h"
 #include "kept.h"
@@ -121,7 +122,9 @@ step_run(struct operation *op)
 	const struct settings *settings = agent->core->settings;
 	cleanup_free char *task =
 	    xasprintf("LLMC_TASK=%s", agent->worker->task);
-	const char *const env[] = { task, NULL };
+	cleanup_free char *whose =
+	    identity_command(agent->core->workspace->root);
+	const char *const env[] = { task, whose, NULL };
 	cleanup_free char *command = NULL;
 	cleanup_strv char **argv = NULL;
 	struct child_spec spec = {

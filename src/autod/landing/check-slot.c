@@ -18,6 +18,7 @@
 #include "file.h"
 #include "git-check-tree.h"
 #include "git-work.h"
+#include "identity.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
@@ -289,7 +290,8 @@ start_errand(struct check_slot *slot, struct err *err)
 	cleanup_free char *task =
 	    xasprintf("LLMC_TASK=%s", slot->task != NULL ? slot->task : "");
 	cleanup_free char *merged = NULL, *command = NULL;
-	const char *const env[] = { number, commit, task, NULL };
+	cleanup_free char *whose = identity_command(core->workspace->root);
+	const char *const env[] = { number, commit, task, whose, NULL };
 	struct errand_spec spec = {
 		.dir = slot->run_dir,
 		.name = slot->name,

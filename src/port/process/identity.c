@@ -14,6 +14,7 @@
 #include "workspace.h"
 
 #define FILE_BYTES_MAX ((size_t)64 * 1024 * 1024)
+#define COMMAND        "LLMC_COMMAND"
 
 /* --- the panes -------------------------------------------------------- */
 
@@ -115,6 +116,22 @@ find_pane(const struct identity_panes *panes, const struct ancestor *who)
 	return NULL;
 }
 
+char *
+identity_command(const char *root)
+{
+	return xasprintf(COMMAND "=%s", root);
+}
+
+/* Is it a command that the daemon runs on a worker's files? */
+static bool
+is_command(const char *proc, const struct workspace *workspace, pid_t pid)
+{
+	cleanup_free char *root = NULL;
+
+	return ancestry_variable(proc, pid, COMMAND, &root) == 0 &&
+	    strcmp(root, workspace->root) == 0;
+}
+
 /* By the environment that it was started with; NULL = no agent of this root. */
 static char *
 find_agent(const char *proc, const struct workspace *workspace, pid_t pid)
@@ -122,6 +139,8 @@ find_agent(const char *proc, const struct workspace *workspace, pid_t pid)
 	cleanup_free char *agent = NULL, *root = NULL;
 	char *name = NULL;
 
+	if (is_command(proc, workspace, pid))
+		return xstrdup("a setup or check command");
 	if (ancestry_variable(proc, pid, "LLMC_AGENT", &agent) < 0 ||
 	    ancestry_variable(proc, pid, "LLMC_ROOT", &root) < 0 ||
 	    strcmp(root, workspace->root) != 0)

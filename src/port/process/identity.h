@@ -4,8 +4,9 @@
  * Whose process is it? An agent session's if it descends from the pane of one,
  * as recorded; or from a process that was started with the environment of one
  * (LLMC_AGENT, LLMC_ROOT, LLMC_WORKER), which holds before the pane is recorded
- * and inside a pid namespace. The outermost one counts: what is below it can
- * say what it likes.
+ * and inside a pid namespace. So is a command that the daemon runs on a
+ * worker's files, since those say what it does. The outermost one counts: what
+ * is below it can say what it likes.
  */
 #ifndef IDENTITY_H
 #define IDENTITY_H
@@ -41,6 +42,9 @@ void identity_add_repair(
 void identity_add_all(
     struct identity_panes *panes, const struct workspace *workspace);
 void identity_release(struct identity_panes *panes);
+
+/* For the environment of setup and check commands; the caller frees it. */
+char *identity_command(const char *root);
 
 /* pidfd: -1 = none. 1: it is a session's, whose name is *ret_name, to free. 0:
  * it is not. -ESRCH: it has ended; other negative errno: it cannot be said.

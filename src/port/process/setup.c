@@ -15,6 +15,7 @@
 #include "file.h"
 #include "git.h"
 #include "id.h"
+#include "identity.h"
 #include "kept.h"
 #include "loop.h"
 #include "mem.h"
@@ -178,9 +179,10 @@ command_done(const struct child_result *result, void *arg)
 static int
 step_command(struct setup *setup, struct err *err)
 {
+	cleanup_free char *whose = identity_command(setup->root);
 	/* It must find the worktree's repository, whoever started us. */
-	static const char *const env[] = { "GIT_DIR", "GIT_WORK_TREE",
-		"GIT_INDEX_FILE", NULL };
+	const char *const env[] = { "GIT_DIR", "GIT_WORK_TREE",
+		"GIT_INDEX_FILE", whose, NULL };
 	cleanup_free char *command =
 	    box_shell(strv_const(setup->box), setup->command);
 	cleanup_strv char **argv = kept_shell(command, 0);
