@@ -9,6 +9,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "keeper-outer.h"
 #include "keeper-say.h"
@@ -122,5 +123,6 @@ main(int argc, char **argv)
 		return usage();
 	if (keeper.mark != NULL && setenv("LLMC_KEEPER", keeper.mark, 1) == -1)
 		return KEEPER_FAILED;
-	return keeper_outer_run(&keeper);
+	/* There is nothing to flush or to free. */
+	_exit(keeper_outer_run(&keeper));
 }

@@ -329,7 +329,9 @@ box_plan_allows(const char *variable, const char *const *sandbox_env)
 		"NO_COLOR", "IS_SANDBOX", "http_proxy", "https_proxy",
 		"no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY",
 		"NO_PROXY", "ALL_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE",
-		"SSL_CERT_DIR", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", NULL };
+		"SSL_CERT_DIR", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME",
+		"ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
+		NULL };
 	static const char *const prefixes[] = { "LC_", "CLAUDE_CODE_",
 		"ANTHROPIC_", "DISABLE_", "LLMC_", "GIT_", NULL };
 	size_t len = strcspn(variable, "=");
