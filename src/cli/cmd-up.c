@@ -21,6 +21,7 @@
 #include "lock.h"
 #include "mem.h"
 #include "preflight.h"
+#include "remains.h"
 #include "remote.h"
 #include "shape.h"
 #include "sibling.h"
@@ -146,6 +147,16 @@ fail_to_start(struct cli *cli, const char *log, off_t from)
 	return cli_fail_output(cli, "failed", &err, one ? NULL : words.data);
 }
 
+/* Everything that a console starts ends with it (remains.h). */
+static bool
+is_in_console(const struct cli *cli)
+{
+	cleanup_free char *own = remains_mark(&cli->workspace, "");
+	const char *mark = getenv("LLMC_KEEPER");
+
+	return mark != NULL && strncmp(mark, own, strlen(own)) == 0;
+}
+
 static int
 up_detached(struct cli *cli, char *const *argv, bool is_auto)
 {
@@ -156,6 +167,11 @@ up_detached(struct cli *cli, char *const *argv, bool is_auto)
 	struct err err = { 0 };
 	off_t said = 0;
 
+	if (is_in_console(cli))
+		return cli_fail(cli, "refused",
+		    "the daemon would end with this console, and the work of "
+		    "all workers with it; run llmc up --detach in a terminal "
+		    "outside of it");
 	if (remote_alive(cli))
 		return cli_fail(cli, "already_running",
 		    "a daemon is already running for %s; see: llmc status",

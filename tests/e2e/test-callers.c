@@ -11,6 +11,8 @@
 #include "fleet.h"
 #include "json.h"
 #include "mem.h"
+#include "remains.h"
+#include "workspace.h"
 
 /* Without what a session is told about itself. */
 #define STRANGER "env -u LLMC_AGENT -u LLMC_WORKER -u LLMC_ROOT "
@@ -247,6 +249,22 @@ START_TEST(nor_in_a_setup_command)
 }
 END_TEST
 
+START_TEST(no_daemon_is_left_in_a_console)
+{
+	const struct workspace workspace = {
+		.root = (char *)(uintptr_t)fleet_root()
+	};
+	cleanup_free char *mark = remains_mark(&workspace, "console1");
+
+	e2e_expect(e2e_sh(fleet_root(),
+		       "LLMC_KEEPER=another/console1 \"$LLMC\" up --detach"),
+	    1, "a daemon is already running");
+	e2e_expect(e2e_sh(fleet_root(),
+		       e2e_path("LLMC_KEEPER=%s \"$LLMC\" up --detach", mark)),
+	    1, "the daemon would end with this console");
+}
+END_TEST
+
 /* Removed and replaced sockets are bound again; a worker's goes with it. */
 START_TEST(sockets_come_back_and_go)
 {
@@ -284,7 +302,8 @@ unit_suite(void)
 		agents_are_not_people_by_leaving_out_a_variable,
 		daemon_asks_the_kernel, agents_report_for_themselves_only,
 		agents_cannot_have_a_file_read, nor_while_no_daemon_runs,
-		nor_in_a_setup_command, sockets_come_back_and_go, NULL
+		nor_in_a_setup_command, no_daemon_is_left_in_a_console,
+		sockets_come_back_and_go, NULL
 	};
 
 	for (size_t i = 0; all[i] != NULL; i++) {
