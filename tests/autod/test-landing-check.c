@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent.h"
+#include "box-probe.h"
 #include "check-book.h"
 #include "landing-world.h"
 #include "landing.h"
@@ -140,6 +141,48 @@ START_TEST(a_broken_worktree_is_made_anew)
 }
 END_TEST
 
+/* A check writes the settings of a submodule, which a plain git obeys when the
+ * next one is prepared. */
+START_TEST(a_filter_that_a_check_leaves_does_not_run_outside)
+{
+	struct landing_world world;
+	const char *error;
+
+	if (box_probe_run(NULL) < 0)
+		unit_skip("bubblewrap cannot make a box here");
+	begin(&world,
+	    "[defaults]\nagent_command = \"agent\"\nsandbox = \"worktree\"\n"
+	    "[auto]\ncheck_command = \"true\"\n");
+	floor_world_sh(&world.floor,
+	    "git config --global protocol.file.allow always; "
+	    "git init -q \"$B/lib\"; cd \"$B/lib\"; >l1; git add .; "
+	    "git commit -qm l1; >l2; git add .; git commit -qm l2; "
+	    "cd \"$R\"; git submodule --quiet add \"$B/lib\" lib "
+	    "2>/dev/null; cd lib; git checkout -q HEAD~1; cd ..; "
+	    "git add lib; git commit -qm sub");
+	landing_world_work(&world, "adam", "b.txt", "two");
+	error = floor_world_answer(&world.floor, accept(&world, "adam"));
+	ck_assert_msg(error == NULL, "%s", error);
+	floor_world_sh(&world.floor,
+	    "cd .llmc/checks/1; git submodule --quiet update --init 2>&1; "
+	    "cd lib; D=$(git rev-parse --absolute-git-dir); "
+	    "git config filter.evil.smudge \">'$B/ran'; cat\"; "
+	    "mkdir -p \"$D/info\"; echo '* filter=evil' "
+	    ">\"$D/info/attributes\"");
+	landing_world_work(&world, "eve", "c.txt", "three");
+	floor_world_wt(&world.floor, "eve",
+	    "git update-index --cacheinfo 160000,"
+	    "$(git -C \"$B/lib\" rev-parse HEAD),lib; git commit -qm l2");
+	error = floor_world_answer(&world.floor, accept(&world, "eve"));
+	ck_assert_msg(error == NULL, "%s", error);
+	ck_assert_str_eq(
+	    floor_world_sh(&world.floor,
+		"ls .llmc/checks/1/lib; ls \"$B\" | grep ran || :"),
+	    "l1\nl2");
+	landing_world_end(&world);
+}
+END_TEST
+
 START_TEST(a_rebase_that_finds_no_worktree_puts_its_worker_aside)
 {
 	struct landing_world world;
@@ -189,6 +232,7 @@ unit_suite(void)
 	unit_case(s, "results",
 	    (const TTest *[]){ a_result_counts_for_one_judge,
 		a_result_with_others_counts_with_them,
+		a_filter_that_a_check_leaves_does_not_run_outside,
 		a_rebase_that_finds_no_worktree_puts_its_worker_aside, NULL });
 	unit_rows(
 	    s, the_folder_of_the_worktrees_never_lands, nitems(folder_rows));

@@ -42,7 +42,8 @@ worker_tree_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
 	const struct core *core = arg;
 	const struct worker *w = find(core, dir);
 
-	if (w == NULL || !w->detached)
+	/* A check has written where it ran, too: a submodule's settings. */
+	if (w != NULL && !w->detached)
 		return 0;
 	return box_prefix(
 	    core->workspace, core->settings, dir, ret_prefix, err);

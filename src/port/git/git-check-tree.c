@@ -73,6 +73,8 @@ prepare_ask_sparse(struct git_op *op)
 
 	if (!git_op_has(op, SPARSE_FILE))
 		return GIT_OP_NEXT;
+	/* In a box it is read-only. */
+	op->run_dir = git_root(op->git);
 	return git_op_args(
 	    op, "config", "--file", path, "core.sparseCheckout", "false", NULL);
 }
