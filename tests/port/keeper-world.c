@@ -132,6 +132,9 @@ keeper_world_begin_as(struct keeper_world *w, const char *mode, bool terminal,
 	memset(w, 0, sizeof *w);
 	w->in = w->out = -1;
 	skip_if_impossible(mode);
+	/* The tests may run under nohup(1), and a shell cannot trap a signal
+	 * that was ignored when it began. */
+	signal(SIGHUP, SIG_DFL);
 	w->mode = mode;
 	w->terminal = terminal;
 	buf_init(&w->text);

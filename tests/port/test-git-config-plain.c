@@ -16,7 +16,10 @@ START_TEST(what_git_itself_writes_is_plain)
 		"[remote \"origin\"]\n\turl = /a b\n\tfetch = +x:y\n"
 		"[branch \"main\"]\n\tremote = origin\n\tmerge = "
 		"refs/heads/main\n",
-		"[core]\n\tworktree = \"../a\\nb\"\n" };
+		"[core]\n\tworktree = \"../a\\nb\"\n",
+		("[core]\n\tuntrackedCache = true\n[push]\n\tdefault = x\n"
+		 "[user]\n\tsigningKey = x\n[color \"diff\"]\n\tmeta = x\n"
+		 "[merge]\n\tconflictStyle = diff3\n") };
 
 	for (size_t i = 0; i < nitems(texts); i++)
 		ck_assert_msg(git_config_is_plain(texts[i]), "%s", texts[i]);
@@ -35,7 +38,12 @@ START_TEST(what_could_run_a_program_or_is_unknown_is_not)
 		"\xef\xbb\xbf[core]\n\tbare = false\n",
 		"[remote \"o\"]\n\tuploadpack = cmd\n",
 		"[extensions]\n\tworktreeConfig = true\n",
-		"[core]\n\tbare.x = 1\n", "[diff \"x\"]\n\ttextconv = cmd\n" };
+		"[core]\n\tbare.x = 1\n", "[diff \"x\"]\n\ttextconv = cmd\n",
+		"[merge \"x\"]\n\tdriver = cmd\n", "[gpg]\n\tprogram = x\n",
+		"[submodule]\n\trecurse = true\n",
+		"[submodule \"x\"]\n\tupdate = !cmd\n",
+		"[remote \"o\"]\n\tpromisor = true\n",
+		"[lfs \"customtransfer.x\"]\n\tpath = cmd\n" };
 
 	for (size_t i = 0; i < nitems(texts); i++)
 		ck_assert_msg(!git_config_is_plain(texts[i]), "%s", texts[i]);

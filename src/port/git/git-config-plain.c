@@ -7,8 +7,9 @@
 #include "git-config-plain.h"
 #include "mem.h"
 
-/* What `git clone`, `git worktree add` and `git sparse-checkout` write, and who
- * commits. "*" = any key. */
+/* What `git clone`, `git worktree add` and `git sparse-checkout` write, who
+ * commits, and what people set that neither runs a program nor names a file.
+ * "*" = any key. */
 static const struct {
 	const char *section, *key;
 } plain[] = {
@@ -22,20 +23,63 @@ static const struct {
 	{ "core", "worktree" },
 	{ "core", "autocrlf" },
 	{ "core", "eol" },
+	{ "core", "safecrlf" },
 	{ "core", "sparsecheckout" },
 	{ "core", "sparsecheckoutcone" },
-	{ "index", "sparse" },
+	{ "core", "untrackedcache" },
+	{ "core", "splitindex" },
+	{ "core", "preloadindex" },
+	{ "core", "abbrev" },
+	{ "core", "quotepath" },
+	{ "core", "commentchar" },
+	{ "core", "compression" },
+	{ "core", "whitespace" },
+	{ "index", "*" },
 	{ "user", "name" },
 	{ "user", "email" },
+	{ "user", "signingkey" },
+	{ "commit", "gpgsign" },
+	{ "tag", "gpgsign" },
 	{ "branch", "remote" },
 	{ "branch", "merge" },
 	{ "branch", "rebase" },
+	{ "branch", "description" },
+	{ "branch", "autosetupmerge" },
+	{ "branch", "autosetuprebase" },
 	{ "remote", "url" },
 	{ "remote", "pushurl" },
 	{ "remote", "fetch" },
+	{ "remote", "push" },
 	{ "remote", "tagopt" },
+	{ "remote", "prune" },
+	{ "remote", "pushdefault" },
 	{ "submodule", "url" },
 	{ "submodule", "active" },
+	{ "submodule", "branch" },
+	{ "submodule", "ignore" },
+	{ "extensions", "objectformat" },
+	{ "lfs", "repositoryformatversion" },
+	{ "lfs", "access" },
+	{ "lfs", "locksverify" },
+	{ "merge", "conflictstyle" },
+	{ "merge", "ff" },
+	{ "merge", "renames" },
+	{ "diff", "algorithm" },
+	{ "diff", "renames" },
+	{ "diff", "colormoved" },
+	{ "diff", "mnemonicprefix" },
+	{ "fetch", "prune" },
+	{ "rebase", "autostash" },
+	{ "rebase", "autosquash" },
+	{ "rebase", "updaterefs" },
+	{ "rerere", "*" },
+	{ "push", "*" },
+	{ "pull", "*" },
+	{ "status", "*" },
+	{ "color", "*" },
+	{ "column", "*" },
+	{ "advice", "*" },
+	{ "feature", "*" },
 };
 
 static bool
@@ -49,7 +93,8 @@ is_known(const char *section, size_t section_len, const char *key, size_t len)
 {
 	for (size_t i = 0; i < nitems(plain); i++)
 		if (same_word(section, section_len, plain[i].section) &&
-		    same_word(key, len, plain[i].key))
+		    (plain[i].key[0] == '*' ||
+			same_word(key, len, plain[i].key)))
 			return true;
 	return false;
 }
