@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "keeper-say.h"
@@ -9,17 +10,19 @@
 void
 keeper_say(const char *fmt, ...)
 {
+	static const char head[] = "keeper: ";
 	char line[1024];
-	size_t used = sizeof line;
+	size_t used = sizeof head - 1, room = sizeof line - sizeof head;
 	va_list ap;
-	int n, head = snprintf(line, sizeof line, "keeper: ");
+	int n;
 
+	memcpy(line, head, sizeof head);
 	va_start(ap, fmt);
-	n = vsnprintf(line + head, sizeof line - (size_t)head, fmt, ap);
+	n = vsnprintf(line + used, room, fmt, ap);
 	va_end(ap);
-	if (n >= 0 && (size_t)(head + n) < sizeof line)
-		used = (size_t)(head + n) + 1;
-	line[used - 1] = '\n';
+	if (n > 0)
+		used += (size_t)n < room ? (size_t)n : room - 1;
+	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, used) == -1)
 		return; /* nobody reads it */
 }
