@@ -2,8 +2,14 @@
 
 /* The RPC server: which calls reach a handler, and when the answer is sent. */
 #include <check.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "floor-world.h"
@@ -11,6 +17,7 @@
 #include "mem.h"
 #include "persist.h"
 #include "rpc.h"
+#include "run-dir.h"
 #include "serve.h"
 #include "unit.h"
 
@@ -304,6 +311,81 @@ START_TEST(the_end_before_the_write)
 }
 END_TEST
 
+/* --- doors ------------------------------------------------------------ */
+
+#define NEIGHBOUR 32 /* connections; as many as one process may have */
+
+static int
+dial(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strlcpy(a.sun_path, path, sizeof a.sun_path);
+	return connect(fd, (struct sockaddr *)&a, sizeof a) == 0 ? fd : -1;
+}
+
+/* Another process: it connects, and at a word exits with the number of its
+ * connections that were dropped. */
+static void
+be_neighbour(const char *path, int ready, int go)
+{
+	struct pollfd fds[NEIGHBOUR];
+	char c;
+
+	for (size_t i = 0; i < nitems(fds); i++) {
+		fds[i] = (struct pollfd){ .fd = dial(path), .events = POLLIN };
+		if (fds[i].fd == -1)
+			_exit(100);
+	}
+	if (write(ready, "", 1) != 1 || read(go, &c, 1) != 1)
+		_exit(101);
+	_exit(poll(fds, nitems(fds), 0));
+}
+
+/* How many connections of a process are dropped for one more. */
+static int
+dropped_at(struct floor_world *world, const char *path)
+{
+	int ready[2], go[2], status;
+	char c;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		be_neighbour(path, ready[1], go[0]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	floor_world_answer(
+	    world, floor_world_ask_at(world, path, "daemon.info", "{}"));
+	ck_assert_int_eq(write(go[1], "", 1), 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	for (int i = 0; i < 2; i++) {
+		fd_close(ready[i]);
+		fd_close(go[i]);
+	}
+	return WEXITSTATUS(status);
+}
+
+START_TEST(a_worker_has_few_connections)
+{
+	cleanup_free char *door = NULL;
+	struct floor_world world;
+	struct handler h;
+
+	begin(&world, &h);
+	floor_world_add(&world, "adam", WORKER_WORKING);
+	ck_assert_int_eq(serve_open_door(world.core, "adam", NULL), 0);
+	door = run_dir_socket(&world.workspace, "adam");
+	ck_assert_int_eq(dropped_at(&world, door), 1);
+	ck_assert_int_eq(dropped_at(&world, world.core->socket), 0);
+	floor_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -320,6 +402,8 @@ unit_suite(void)
 	unit_case(suite, "answers",
 	    (const TTest *const[]){ a_refusal_waits_for_nothing, nobody_listens,
 		the_end_before_the_write, NULL });
+	unit_case(suite, "doors",
+	    (const TTest *const[]){ a_worker_has_few_connections, NULL });
 	/* Not if the test would end the whole program. */
 	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
 		tcase_add_exit_test(fatal, registered_twice, 70);

@@ -366,11 +366,76 @@ START_TEST(a_box_that_cannot_be_made_is_an_error_with_words)
 }
 END_TEST
 
+/* A check of the world's repository from now on. */
+static void
+become_check(struct world *w)
+{
+	repo_sh(w->repo,
+	    "mkdir -p .llmc/checks && "
+	    "git worktree add -q --detach .llmc/checks/1 HEAD");
+	free((char *)(uintptr_t)w->spec.tree);
+	w->spec.tree = workspace_path(&w->workspace, "checks/1");
+	w->spec.kind = BOX_CHECK;
+	w->spec.worker = NULL;
+}
+
+START_TEST(a_check_finds_nothing_of_another_in_its_cache)
+{
+	static const char *const modes[] = { WORKTREE,
+		"[defaults]\nsandbox = \"strict\"\n" };
+
+	need_bwrap();
+	for (size_t i = 0; i < nitems(modes); i++) {
+		struct world w;
+
+		begin(&w, modes[i]);
+		become_check(&w);
+		for (int n = 0; n < 2; n++)
+			works(w,
+			    "mkdir -p ~/.cache && test -z \"$(ls ~/.cache)\" "
+			    "&& echo x >~/.cache/x");
+		end(&w);
+	}
+}
+END_TEST
+
+/* Of other worktrees it sees nothing: what only they use would be garbage. */
+START_TEST(git_collects_no_garbage_in_a_box)
+{
+	static const enum box_kind kinds[] = { BOX_SESSION, BOX_COMMAND,
+		BOX_CHECK };
+	struct world w;
+	struct box box = { 0 };
+	int counts = 0;
+
+	need_bwrap();
+	begin(&w, WORKTREE);
+	setenv("GIT_CONFIG_COUNT", "1", 1);
+	setenv("GIT_CONFIG_KEY_0", "user.nick", 1);
+	setenv("GIT_CONFIG_VALUE_0", "mine", 1);
+	ck_assert_int_eq(box_prepare(&w.spec, &box, NULL), 0);
+	for (char **v = box.env; *v != NULL; v++)
+		counts += strncmp(*v, "GIT_CONFIG_COUNT=", 17) == 0;
+	ck_assert_int_eq(counts, 1);
+	box_release(&box);
+	for (size_t i = 0; i < nitems(kinds); i++) {
+		w.spec.kind = kinds[i];
+		if (kinds[i] == BOX_CHECK)
+			become_check(&w);
+		works(w,
+		    "test \"$(git config gc.auto)\" = 0 && "
+		    "test \"$(git config maintenance.auto)\" = false && "
+		    "test \"$(git config rerere.enabled)\" = false && "
+		    "test \"$(git config user.nick)\" = mine");
+	}
+	end(&w);
+}
+END_TEST
+
 START_TEST(a_command_and_a_check_have_a_box_without_the_agents_things)
 {
 	struct world w;
 	cleanup_strv char **prefix = NULL;
-	cleanup_free char *check = NULL;
 	struct err err = { 0 };
 
 	need_bwrap();
@@ -386,18 +451,12 @@ START_TEST(a_command_and_a_check_have_a_box_without_the_agents_things)
 			     &prefix, &err),
 	    0);
 	ck_assert_ptr_null(prefix);
-	repo_sh(w.repo,
-	    "mkdir -p .llmc/checks && "
-	    "git worktree add -q --detach .llmc/checks/1 HEAD");
-	check = workspace_path(&w.workspace, "checks/1");
-	free((char *)(uintptr_t)w.spec.tree);
-	w.spec.tree = xstrdup(check);
-	w.spec.kind = BOX_CHECK;
-	w.spec.worker = NULL;
+	become_check(&w);
 	works(w, "git status --short && cat a.txt && echo x >built");
 	fails(w, "ls ../../sessions");
 	ck_assert_int_eq(
-	    box_prefix(&w.workspace, w.settings, check, &prefix, &err), 0);
+	    box_prefix(&w.workspace, w.settings, w.spec.tree, &prefix, &err),
+	    0);
 	ck_assert_ptr_nonnull(prefix);
 	end(&w);
 }
@@ -468,6 +527,8 @@ unit_suite(void)
 		the_user_can_open_more,
 		gits_own_settings_are_seen_with_what_they_include,
 		a_command_and_a_check_have_a_box_without_the_agents_things,
+		a_check_finds_nothing_of_another_in_its_cache,
+		git_collects_no_garbage_in_a_box,
 		a_shell_command_runs_in_a_box_as_it_is,
 		a_strict_box_has_a_clone_and_no_network, NULL });
 	unit_case(s, "closed",

@@ -361,6 +361,28 @@ START_TEST(there_is_room_beside_connections_that_wait)
 }
 END_TEST
 
+START_TEST(a_listener_may_allow_fewer_connections)
+{
+	int fds[6];
+	struct world w;
+
+	world_begin(&w, "fewer");
+	server_limit(w.server, nitems(fds) - 2);
+	for (size_t i = 0; i < nitems(fds); i++) {
+		fds[i] = dial(w.path);
+		say(fds[i], REQUEST("1", "park"));
+		pass(&w, 1);
+	}
+	expect(&w, fds[0], "EOF");
+	expect(&w, fds[1], "EOF");
+	for (size_t i = 0; i < nitems(fds); i++) {
+		ck_assert_int_eq(server_call_gone(w.parked[i]), i < 2);
+		fd_close(fds[i]);
+	}
+	world_end(&w);
+}
+END_TEST
+
 /* It accepts the connection first and closes it if it is over the limit. */
 static bool
 under_valgrind(void)
@@ -418,6 +440,7 @@ unit_suite(void)
 		the_longest_idle_connection_makes_room,
 		there_is_room_beside_connections_that_say_nothing,
 		there_is_room_beside_connections_that_wait,
+		a_listener_may_allow_fewer_connections,
 		without_descriptors_it_waits_a_second, NULL });
 	return s;
 }

@@ -14,6 +14,8 @@
 #include "watch.h"
 
 #define AGAIN_MS 1000
+/* Many workers together must not use up the daemon's descriptors. */
+#define WORKER_CONNECTIONS_MAX 32
 
 struct door {
 	struct core *core;
@@ -84,6 +86,8 @@ door_new(struct core *core, const char *worker, server_fn *fn,
 		door_free(door);
 		return r;
 	}
+	if (worker != NULL)
+		server_limit(door->server, WORKER_CONNECTIONS_MAX);
 	if (watch_new(core->loop, door->path, on_changed, door, &door->watch,
 		NULL) < 0)
 		log_debug("%s is not watched", door->path);

@@ -10,8 +10,10 @@
 struct err;
 struct git_home;
 
-/* For git_options; arg is the core. A worker whose HEAD is not detached yet has
- * no box: it gets one with its next session. The tree of a check has one. */
+/* For git_options; arg is the core. A tree is a worker's if the state says so,
+ * wherever repo.worktree_dir is by now. A worker whose HEAD is not detached yet
+ * has no box: it gets one with its next session. The tree of a check has one.
+ */
 bool worker_tree_home(void *arg, const char *dir, struct git_home *ret_home);
 int worker_tree_box(
     void *arg, const char *dir, char ***ret_prefix, struct err *err);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,8 +12,11 @@
 #include "errtext.h"
 #include "file.h"
 #include "mem.h"
+#include "strv.h"
+#include "text.h"
 
 #define LINE_MAX_BYTES 8192
+#define CONFIG_MAX     1000 /* settings in the environment */
 
 /* A file with one line, and no link in its place. */
 static int
@@ -129,4 +133,30 @@ box_git_find(
 	if (r == 0)
 		*ret_tree_git = take_ptr(&folder);
 	return r;
+}
+
+static void
+add_setting(char ***set, int64_t *n, const char *key, const char *value)
+{
+	strv_take(set, xasprintf("GIT_CONFIG_KEY_%d=%s", (int)*n, key));
+	strv_take(set, xasprintf("GIT_CONFIG_VALUE_%d=%s", (int)*n, value));
+	++*n;
+}
+
+void
+box_git_add_config(enum box_mode mode, char ***set)
+{
+	const char *count = getenv("GIT_CONFIG_COUNT");
+	int64_t n;
+
+	/* With any other value git does not run at all. */
+	if (count == NULL || !text_parse_int(count, 0, CONFIG_MAX, &n))
+		n = 0;
+	add_setting(set, &n, "gc.auto", "0");
+	add_setting(set, &n, "maintenance.auto", "false");
+	/* The resolutions that git remembers are the repository's: read-only.
+	 */
+	if (mode == BOX_WORKTREE)
+		add_setting(set, &n, "rerere.enabled", "false");
+	strv_take(set, xasprintf("GIT_CONFIG_COUNT=%d", (int)n));
 }

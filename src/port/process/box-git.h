@@ -4,7 +4,15 @@
 #ifndef BOX_GIT_H
 #define BOX_GIT_H
 
+#include "box-plan.h"
+
 struct err;
+
+/* Adds to `set` what git has to know in a box, as variables "NAME=VALUE" that
+ * go on after those GIT_CONFIG_KEY_ that our own environment has. git must not
+ * collect garbage there: of the other worktrees it sees nothing, so what only
+ * they use is garbage to it. */
+void box_git_add_config(enum box_mode mode, char ***set);
 
 /* The folder git_dir/worktrees/NAME of a linked worktree, owned by the caller;
  * NULL for a clone, which has its own .git folder. The worker may have changed

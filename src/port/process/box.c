@@ -178,8 +178,14 @@ make_folder(char **ret_path, char *path, struct err *err)
 static int
 make_folders(struct making *m, struct err *err)
 {
-	int r = make_folder(&m->cache, own_path(m, "box", "cache"), err);
+	cleanup_free char *own = own_path(m, "box", "");
+	int r = file_mkdirs(own, 0700, err);
 
+	/* No cache is kept for checks: one worker's code would write what the
+	 * check of another's work reads. */
+	if (r < 0 || m->spec->kind == BOX_CHECK)
+		return r;
+	r = make_folder(&m->cache, own_path(m, "box", "cache"), err);
 	if (r < 0 || m->spec->kind != BOX_SESSION)
 		return r;
 	r = make_folder(&m->claude, own_path(m, "box", "claude"), err);
@@ -329,6 +335,16 @@ prepare_claude(struct making *m, struct err *err)
 
 /* --- environment ----------------------------------------------------- */
 
+/* Does the box have a value of its own for the variable? */
+static bool
+is_set(const struct making *m, const char *name, size_t len)
+{
+	for (char **set = m->set; set != NULL && *set != NULL; set++)
+		if (strncmp(*set, name, len) == 0 && (*set)[len] == '=')
+			return true;
+	return false;
+}
+
 static void
 choose_env(struct making *m, struct box *box)
 {
@@ -338,19 +354,15 @@ choose_env(struct making *m, struct box *box)
 	strv_add(&m->unset, "TMUX");
 	strv_add(&m->unset, "TMUX_PANE");
 	strv_add(&m->set, "TMPDIR=/tmp");
-	/* The resolutions that git remembers are the repository's: read-only.
-	 */
-	if (box->mode == BOX_WORKTREE) {
-		strv_add(&m->set, "GIT_CONFIG_COUNT=1");
-		strv_add(&m->set, "GIT_CONFIG_KEY_0=rerere.enabled");
-		strv_add(&m->set, "GIT_CONFIG_VALUE_0=false");
-	}
+	box_git_add_config(box->mode, &m->set);
 	if (m->claude != NULL)
 		strv_take(
 		    &m->set, xasprintf("CLAUDE_CONFIG_DIR=%s", m->claude));
 	for (size_t i = 0; environ[i] != NULL; i++) {
 		size_t len = strcspn(environ[i], "=");
 
+		if (is_set(m, environ[i], len))
+			continue;
 		if (box_plan_allows(environ[i], more))
 			strv_add(&box->env, environ[i]);
 		else if (len > 0)

@@ -32,7 +32,7 @@ struct server {
 	struct loop_timer *pause;
 	struct server_owner owner;
 	struct server_conns conns;
-	int count;
+	int count, most;
 	int fd;
 	uid_t uid;
 	char *path;
@@ -185,7 +185,7 @@ server_make_room(struct server *server, pid_t peer)
 	bool has_share = server_share(server, peer) >= SERVER_PEER_MAX;
 	struct server_conn *victim;
 
-	if (!has_share && server->count < SERVER_CONNECTIONS_MAX)
+	if (!has_share && server->count < server->most)
 		return true;
 	victim = server_idlest(server, has_share ? peer : ANY_PEER);
 	if (victim == NULL && !has_share)
@@ -308,6 +308,7 @@ server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
 	server->loop = loop;
 	server->path = xstrdup(path);
 	server->fd = -1;
+	server->most = SERVER_CONNECTIONS_MAX;
 	server->uid = geteuid();
 	server->owner = (struct server_owner){ .fn = fn,
 		.fn_arg = arg,
@@ -322,6 +323,12 @@ server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
 	server_watch(server);
 	*ret_server = server;
 	return 0;
+}
+
+void
+server_limit(struct server *server, int connections)
+{
+	server->most = connections;
 }
 
 static bool

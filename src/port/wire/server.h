@@ -36,6 +36,10 @@ typedef void server_fn(struct server_call *call, const char *method,
 int server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
     struct server **ret_server, struct err *err);
 
+/* Have at most that many connections at once; SERVER_CONNECTIONS_MAX unless
+ * told. */
+void server_limit(struct server *server, int connections);
+
 /* Is our socket still at its path? If its file is gone, listen there again;
  * connections stay. Returns 1 if it listens again, 0 if nothing was wrong;
  * negative errno if there is something else: nobody reaches us until it is
