@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "git-dirs.h"
 #include "git-refs.h"
 #include "mem.h"
 #include "repo.h"
@@ -92,6 +93,31 @@ START_TEST(reads_head_wherever_it_is)
 }
 END_TEST
 
+START_TEST(only_a_whole_id_is_a_detached_head)
+{
+	static const char digits[] = "0123456789abcdef0123456789abcdef"
+				     "0123456789abcdef0123456789abcdef0";
+	const char *head = unit_path("HEAD");
+	char id[GIT_ID_SIZE];
+
+	for (size_t len = 0; len <= strlen(digits); len++) {
+		cleanup_free char *text = xasprintf("%.*s\n", (int)len, digits);
+		bool whole = len == 40 || len == 64;
+
+		ck_assert_int_eq(
+		    file_replace(head, text, len + 1, 0600, NULL), 0);
+		git_dirs_detached(unit_scratch(), id, sizeof id);
+		ck_assert_uint_eq(strlen(id), whole ? len : 0);
+		/* Nor with more behind it. */
+		text[len] = 'G';
+		ck_assert_int_eq(
+		    file_replace(head, text, len + 1, 0600, NULL), 0);
+		git_dirs_detached(unit_scratch(), id, sizeof id);
+		ck_assert_str_eq(id, "");
+	}
+}
+END_TEST
+
 START_TEST(writes_and_drops_what_git_sees)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
@@ -157,6 +183,7 @@ unit_suite(void)
 	unit_case(s, "refs",
 	    (const TTest *[]){ reads_loose_and_packed_ones,
 		leaves_the_rest_to_git, reads_head_wherever_it_is,
+		only_a_whole_id_is_a_detached_head,
 		writes_and_drops_what_git_sees, respects_locks_and_packs,
 		locks_that_were_left_are_removed, NULL });
 	return s;

@@ -119,10 +119,10 @@ git_dirs_detached(const char *gitdir, char *out, size_t size)
 {
 	cleanup_free char *head = read_line(gitdir, "HEAD", "");
 	cleanup_free char *branch = git_dirs_head(gitdir);
+	size_t len = head != NULL ? strspn(head, "0123456789abcdef") : 0;
 
 	out[0] = '\0';
-	if (head != NULL && branch == NULL &&
-	    strspn(head, "0123456789abcdef") == strlen(head))
+	if (branch == NULL && (len == 40 || len == 64) && head[len] == '\0')
 		strlcpy(out, head, size);
 }
 

@@ -30,7 +30,8 @@ bool git_dirs_is_on(const char *gitdir, const char *branch);
  * it is none. The caller frees. */
 char *git_dirs_alias(const char *common, const char *branch);
 
-/* The commit a detached HEAD is at; "" = it is not detached. */
+/* The commit a detached HEAD is at; "" = it is not detached, or not
+ * at a whole id. */
 void git_dirs_detached(const char *gitdir, char *out, size_t size);
 
 /* The main tree and the worktrees that exist, or are locked, with the branches
