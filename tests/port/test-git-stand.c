@@ -276,6 +276,31 @@ START_TEST(nothing_of_a_rebase_stays_behind)
 }
 END_TEST
 
+START_TEST(a_commit_picked_during_a_rebase_stays_noted)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+	const char *picked = IN_TREE "cd \"$(git rev-parse --git-dir)\"; "
+				     "cat CHERRY_PICK_HEAD 2>&1 || :";
+	const char *id;
+
+	repo_sh(repo, IN_TREE "echo w >>a.txt; git commit -qam work");
+	repo_sh(repo, "echo m >>a.txt; git commit -qam main");
+	ck_assert_msg(repo_rebase(repo) == 0, "%s", repo->msg);
+	ck_assert(repo->conflict);
+	id = repo_sh(repo,
+	    IN_TREE "d=\"$(git rev-parse --git-dir)\"; git rev-parse HEAD | "
+		    "tee \"$d/CHERRY_PICK_HEAD\"");
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_str_eq(repo_sh(repo, picked), id);
+	/* The one of the rebase itself does not. */
+	repo_sh(repo,
+	    IN_TREE "cd \"$(git rev-parse --git-dir)\"; "
+		    "cp REBASE_HEAD CHERRY_PICK_HEAD");
+	ck_assert_int_eq(repo_facts(repo), 0);
+	ck_assert_ptr_nonnull(strstr(repo_sh(repo, picked), "No such file"));
+}
+END_TEST
+
 START_TEST(a_rebase_without_conflict_moves_the_branch)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
@@ -372,6 +397,7 @@ unit_suite(void)
 	unit_case(s, "rebase",
 	    (const TTest *[]){ a_rebase_is_finished_by_the_worker,
 		nothing_of_a_rebase_stays_behind,
+		a_commit_picked_during_a_rebase_stays_noted,
 		a_rebase_without_conflict_moves_the_branch,
 		a_rebase_goes_on_in_the_other_way,
 		a_reset_saves_what_was_not_followed, NULL });

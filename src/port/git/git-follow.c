@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "file.h"
 #include "git-dirs.h"
 #include "git-follow.h"
@@ -12,6 +13,8 @@
 #include "git-trees.h"
 #include "git-verify.h"
 #include "mem.h"
+
+#define NOTE_MAX 4096
 
 enum git_op_next
 git_follow_ask_trees(struct git_op *op)
@@ -92,6 +95,17 @@ static const struct git_op_step follow_steps[] = {
 	{ .ask = follow_ask_move },
 };
 
+/* During a rebase, another one is of a cherry-pick by the worker. */
+static bool
+is_of_rebase(const char *pick, const char *rebase)
+{
+	cleanup_buf struct buf one = BUF_INIT, other = BUF_INIT;
+
+	return file_read(pick, NOTE_MAX, &one, NULL) == 0 &&
+	    file_read(rebase, NOTE_MAX, &other, NULL) == 0 &&
+	    strcmp(one.data, other.data) == 0;
+}
+
 void
 git_follow_tidy(const struct git_op *op)
 {
@@ -104,9 +118,11 @@ git_follow_tidy(const struct git_op *op)
 		return;
 	pick = file_join(op->gitdir, "CHERRY_PICK_HEAD");
 	rebase = file_join(op->gitdir, "REBASE_HEAD");
-	unlink(pick);
-	if (!git_op_rebasing(op))
+	if (!git_op_rebasing(op)) {
+		unlink(pick);
 		unlink(rebase);
+	} else if (is_of_rebase(pick, rebase))
+		unlink(pick);
 }
 
 enum git_op_next

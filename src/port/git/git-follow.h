@@ -32,7 +32,9 @@ enum git_op_next git_follow_ask_trees(struct git_op *op);
 /* Where refs are read-only, git cannot remove those of its own that it notes a
  * commit in, because that needs a lock beside all refs: CHERRY_PICK_HEAD stays
  * during and after a rebase, and git takes it for a cherry-pick in progress.
- * Remove it for a tree that is detached. Part of git_follow_ask(). */
+ * Remove it for a tree that is detached, but not another than REBASE_HEAD
+ * during a rebase: the worker may pick a commit then. Part of git_follow_ask().
+ */
 void git_follow_tidy(const struct git_op *op);
 
 /* The same for a worktree whose folder is gone, as a step without
