@@ -241,6 +241,25 @@ START_TEST(big_files_of_checks_have_one_place)
 }
 END_TEST
 
+/* What was moved before may have had links in it. */
+START_TEST(no_link_in_the_one_place_is_followed)
+{
+	cleanup_repo struct repo *repo = with_tree();
+
+	repo->aside = "checks";
+	repo_sh(repo,
+	    "mkdir -p users \"$W\".kept-checks; echo mine >users/big; "
+	    "ln -s \"$R/users\" \"$W\".kept-checks/d");
+	repo_wt(repo, "mkdir d; truncate -s 60G d/big");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	is_reset(repo);
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		"head -c 9 users/big; cd \"$W\".kept-checks; find . -type f"),
+	    "mine\n./d/big");
+}
+END_TEST
+
 /* A repository that somebody made there, where the branch now has a file. */
 START_TEST(a_repository_in_the_way_is_moved_aside)
 {
@@ -474,6 +493,7 @@ unit_suite(void)
 		a_big_file_alone_is_named_and_survives_a_removal,
 		a_big_file_is_named_though_all_else_was_saved_before,
 		big_files_of_checks_have_one_place,
+		no_link_in_the_one_place_is_followed,
 		a_repository_in_the_way_is_moved_aside,
 		changes_in_a_submodule_stay, a_removal_saves,
 		a_conflict_half_resolved_is_saved, a_reset_finishes_a_worktree,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "file.h"
 #include "id.h"
 #include "mem.h"
+#include "remove-tree.h"
 #include "run-dir.h"
 #include "workspace.h"
 
@@ -130,22 +130,6 @@ run_dir_make_outside(const char *socket, struct err *err)
 
 	*strrchr(dir, '/') = '\0';
 	return make_private(dir, err);
-}
-
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	remove(path);
-	return 0;
-}
-
-static void
-remove_tree(const char *dir)
-{
-	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
 void

@@ -13,6 +13,7 @@
 #include "file.h"
 #include "git-aside.h"
 #include "mem.h"
+#include "remove-tree.h"
 #include "text.h"
 
 #define BIG_BYTES (INT64_C(256) * 1024 * 1024)
@@ -58,7 +59,7 @@ make_folder(const char *place, struct err *err)
 }
 
 /* The one name, with nothing there. What was there is of an earlier time; if a
- * file of it is where a folder is needed now, all of it goes. */
+ * file or a link of it is where a folder is needed now, all of it goes. */
 static char *
 clear_place(
     const char *dir, const char *name, const char *path, struct err *err)
@@ -67,9 +68,9 @@ clear_place(
 	cleanup_free char *all = xasprintf("%s.kept-%s", dir, name);
 	struct err in_the_way = { 0 };
 
-	git_op_remove_tree(place);
-	if (make_folder(place, &in_the_way) < 0) {
-		git_op_remove_tree(all);
+	if (remove_tree_below(all, path) < 0 ||
+	    make_folder(place, &in_the_way) < 0) {
+		remove_tree(all);
 		if (make_folder(place, err) < 0)
 			return NULL;
 	}

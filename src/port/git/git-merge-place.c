@@ -12,6 +12,7 @@
 #include "git-verify.h"
 #include "git-worktree.h"
 #include "mem.h"
+#include "remove-tree.h"
 
 #define ATTRIBUTES ":(top,glob)**/.gitattributes"
 
@@ -179,7 +180,7 @@ git_merge_place_prepare(struct git *git, struct git_merge_place *place,
 	prepare->op.self = prepare;
 	prepare->op.finish = place_finish;
 	if (r == -EUCLEAN)
-		git_op_remove_tree(place->dir);
+		remove_tree(place->dir);
 	if (r == 0)
 		place_start(git, prepare);
 	else

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "git-sync.h"
 #include "git-verify.h"
 #include "mem.h"
+#include "remove-tree.h"
 #include "strv.h"
 
 void
@@ -486,21 +486,6 @@ git_op_rebasing(const struct git_op *op)
 	return git_op_has(op, "rebase-merge") || git_op_has(op, "rebase-apply");
 }
 
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-void
-git_op_remove_tree(const char *path)
-{
-	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 /* A handful of small files. */
 void
 git_op_forget_rebase(const struct git_op *op)
@@ -512,7 +497,7 @@ git_op_forget_rebase(const struct git_op *op)
 	for (size_t i = 0; i < nitems(names); i++) {
 		cleanup_free char *path = file_join(op->gitdir, names[i]);
 
-		git_op_remove_tree(path);
+		remove_tree(path);
 	}
 	for (size_t i = 0; i < nitems(notes); i++) {
 		cleanup_free char *path = file_join(op->gitdir, notes[i]);

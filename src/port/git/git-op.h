@@ -158,9 +158,6 @@ char *git_op_rebased_branch(const char *gitdir);
 /* Is there such a file in the git directory of the worktree? */
 bool git_op_has(const struct git_op *op, const char *name);
 bool git_op_rebasing(const struct git_op *op);
-/* Remove a folder, or a link, with all that is in it; errors are ignored. It
- * does not return before that is done: only for few and small files. */
-void git_op_remove_tree(const char *path);
 /* Remove the files of a rebase that git itself could not end, and the commits
  * it has noted: in a box git cannot remove any ref. */
 void git_op_forget_rebase(const struct git_op *op);

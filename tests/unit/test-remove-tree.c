@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "mem.h"
+#include "remove-tree.h"
+#include "unit.h"
+
+#define ROUNDS 400
+#define FILES  4
+
+static void
+write_file(const char *path)
+{
+	ck_assert_int_eq(file_append(path, "x", 1, 0600, false, NULL), 0);
+}
+
+static const char *
+make_dir(const char *name)
+{
+	const char *dir = unit_path(name);
+
+	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	return dir;
+}
+
+START_TEST(all_of_a_folder_goes_and_nothing_a_link_leads_to)
+{
+	const char *dir = make_dir("a b");
+
+	make_dir("a b/c/d");
+	make_dir("mine");
+	write_file(unit_path("a b/c/file"));
+	write_file(unit_path("mine/file"));
+	ck_assert_int_eq(symlink(unit_path("mine"), unit_path("a b/link")), 0);
+	ck_assert_int_eq(mkfifo(unit_path("a b/fifo"), 0600), 0);
+	ck_assert_int_eq(remove_tree(dir), 0);
+	ck_assert(!file_exists(dir));
+	ck_assert(file_exists(unit_path("mine/file")));
+	ck_assert_int_eq(remove_tree(dir), 0);
+}
+END_TEST
+
+START_TEST(a_link_or_a_file_is_removed_itself)
+{
+	make_dir("real");
+	write_file(unit_path("real/file"));
+	ck_assert_int_eq(symlink(unit_path("real"), unit_path("link")), 0);
+	ck_assert_int_eq(remove_tree(unit_path("link/")), 0);
+	ck_assert(!file_exists(unit_path("link")));
+	ck_assert_int_eq(remove_tree(unit_path("real/file")), 0);
+	ck_assert(file_is_dir(unit_path("real")));
+	ck_assert(!file_exists(unit_path("real/file")));
+}
+END_TEST
+
+START_TEST(what_is_too_deep_stays)
+{
+	int fd = open(make_dir("deep"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	write_file(unit_path("deep/file"));
+	for (int i = 0; i < REMOVE_TREE_DEPTH; i++) {
+		int below;
+
+		ck_assert_int_eq(mkdirat(fd, "d", 0700), 0);
+		below = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ck_assert_int_ne(below, -1);
+		close(fd);
+		fd = below;
+	}
+	close(fd);
+	ck_assert_int_eq(remove_tree(unit_path("deep")), -ENAMETOOLONG);
+	ck_assert(!file_exists(unit_path("deep/file")));
+	ck_assert_int_eq(remove_tree(unit_path("deep/d")), 0);
+	ck_assert_int_eq(remove_tree(unit_path("deep")), 0);
+}
+END_TEST
+
+START_TEST(no_link_on_the_way_below_a_folder_is_followed)
+{
+	const char *top = make_dir("top");
+
+	make_dir("top/a/b");
+	make_dir("users");
+	write_file(unit_path("users/file"));
+	write_file(unit_path("top/a/b/file"));
+	ck_assert_int_eq(symlink(unit_path("users"), unit_path("top/to")), 0);
+	ck_assert_int_lt(remove_tree_below(top, "to/file"), 0);
+	ck_assert_int_lt(remove_tree_below(top, "../users/file"), 0);
+	ck_assert_int_lt(remove_tree_below(top, "a/b/file/x"), 0);
+	ck_assert(file_exists(unit_path("users/file")));
+	ck_assert_int_eq(remove_tree_below(top, "a/none/file"), 0);
+	ck_assert_int_eq(remove_tree_below(unit_path("none"), "a"), 0);
+	ck_assert_int_eq(remove_tree_below(top, "a//b/"), 0);
+	ck_assert(!file_exists(unit_path("top/a/b")));
+	ck_assert(file_is_dir(unit_path("top/a")));
+}
+END_TEST
+
+/* --- a folder that becomes a link -------------------------------------- */
+
+static atomic_bool swap_began, swap_ends;
+static const char *race, *sub, *swapped;
+
+/* Now a folder, now a link to that of the user. */
+static void *
+swap(void *arg)
+{
+	(void)arg;
+	while (!swap_ends) {
+		renameat2(AT_FDCWD, sub, AT_FDCWD, swapped, RENAME_EXCHANGE);
+		swap_began = true;
+	}
+	return NULL;
+}
+
+static void
+fill(const char *dir)
+{
+	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	for (int i = 0; i < FILES; i++) {
+		cleanup_free char *name = xasprintf("%s/%d", dir, i);
+
+		write_file(name);
+	}
+}
+
+static void
+assert_full(const char *dir)
+{
+	for (int i = 0; i < FILES; i++) {
+		cleanup_free char *name = xasprintf("%s/%d", dir, i);
+
+		ck_assert_msg(file_exists(name), "%s is gone", name);
+	}
+}
+
+START_TEST(a_folder_that_becomes_a_link_meanwhile_is_not_left)
+{
+	const char *users = unit_path("users files");
+	pthread_t thread;
+
+	race = unit_path("race");
+	sub = unit_path("race/sub");
+	swapped = unit_path("swapped");
+	fill(users);
+	for (int round = 0; round < ROUNDS; round++) {
+		fill(sub);
+		ck_assert_int_eq(symlink(users, swapped), 0);
+		swap_began = swap_ends = false;
+		ck_assert_int_eq(pthread_create(&thread, NULL, swap, NULL), 0);
+		while (!swap_began)
+			sched_yield();
+		remove_tree(race);
+		swap_ends = true;
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		assert_full(users);
+		ck_assert_int_eq(remove_tree(race), 0);
+		ck_assert_int_eq(remove_tree(swapped), 0);
+	}
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("remove-tree");
+
+	unit_case(s, "remove",
+	    (const TTest *[]){ all_of_a_folder_goes_and_nothing_a_link_leads_to,
+		a_link_or_a_file_is_removed_itself, what_is_too_deep_stays,
+		no_link_on_the_way_below_a_folder_is_followed,
+		a_folder_that_becomes_a_link_meanwhile_is_not_left, NULL });
+	return s;
+}
