@@ -12,15 +12,17 @@
 #include "shape.h"
 #include "worker.h"
 
-/* Paths in conflict, from the index. */
+/* Paths in conflict, from the index. No git of ours runs in a clone, whose
+ * configuration is the worker's. */
 static struct json_object *
-conflicts(const char *worktree)
+conflicts(const struct worker *worker)
 {
 	const char *const args[] = { "-c", "core.quotePath=false", "diff",
 		"--name-only", "--diff-filter=U", NULL };
 	cleanup_buf struct buf text = BUF_INIT;
 
-	git_ask(worktree, args, &text, NULL);
+	if (!worker->clone)
+		git_ask(worker->worktree, args, &text, NULL);
 	return cli_lines(text.data);
 }
 
@@ -36,7 +38,7 @@ rebase_named(struct cli *cli, const struct worker *worker)
 	if (status != CLI_OK)
 		return status;
 	conflict = json_bool_or(result, "needs_conflict_resolution", false);
-	list = conflict ? conflicts(worker->worktree) : json_object_new_array();
+	list = conflict ? conflicts(worker) : json_object_new_array();
 	cli->result = json_object_new_object();
 	json_set_string(cli->result, "worker", worker->name);
 	json_set_bool(cli->result, "success", !conflict);

@@ -66,8 +66,15 @@ static const char make_script[] =
     "git worktree add -q -b llmc/$OTHER \"$SIBLING\" main\n"
     "echo \"$WORD\" >\"$SIBLING/private\"\n"
     "git -C \"$SIBLING\" commit -q --allow-empty -m \"$WORD\"\n"
-    "git worktree add -q -b llmc/$WORKER \"$WORKTREE\" main\n"
-    "git -C \"$WORKTREE\" checkout -q --detach\n"
+    "if [ \"$MODE\" = strict ]; then\n"
+    "	git clone -q --shared -b main \"$ROOT\" \"$WORKTREE\"\n"
+    "	git -C \"$WORKTREE\" config user.name Doctor\n"
+    "	git -C \"$WORKTREE\" config user.email doctor@example.invalid\n"
+    "	git -C \"$WORKTREE\" switch -q -c llmc/$WORKER\n"
+    "else\n"
+    "	git worktree add -q -b llmc/$WORKER \"$WORKTREE\" main\n"
+    "	git -C \"$WORKTREE\" checkout -q --detach\n"
+    "fi\n"
     "git repack -q\n"
     "git rev-parse llmc/$OTHER\n";
 

@@ -26,7 +26,17 @@ seen_commit(struct cli *cli, const struct worker *worker, const char *typed,
 	}
 	if (worker->worktree == NULL)
 		return cli_fail(cli, "git", "%s has no worktree", worker->name);
-	r = git_ask_head(worker->worktree, &head, &err);
+	/* No git of ours runs in a clone; its branch has followed. */
+	if (worker->clone) {
+		cleanup_free char *name =
+		    xasprintf("refs/heads/%s^{commit}", worker->branch);
+		const char *const args[] = { "rev-parse", "--verify", "--quiet",
+			name, NULL };
+
+		r = git_ask(cli->workspace.root, args, &head, &err);
+	} else {
+		r = git_ask_head(worker->worktree, &head, &err);
+	}
 	if (r < 0)
 		return cli_fail_err(cli, "git", &err);
 	if (r > 0)

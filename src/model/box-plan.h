@@ -22,7 +22,7 @@ struct settings;
 enum box_mode {
 	BOX_OFF,
 	BOX_WORKTREE, /* a linked worktree, the user's network */
-	BOX_STRICT, /* the same, no network of its own */
+	BOX_STRICT, /* a shared clone, no network of its own */
 	BOX_MODE_COUNT
 };
 

@@ -198,8 +198,9 @@ const struct setting settings_table[] = {
 	    .fallback = "\"off\"",
 	    .choices = sandbox_modes,
 	    .help = "What a worker can reach: everything that you can (off), "
-		    "its worktree and what git needs (worktree), or only that "
-		    "and of the network only sandbox_hosts (strict)." },
+		    "its worktree and what git needs (worktree), or a clone "
+		    "of its own and the network only to sandbox_hosts "
+		    "(strict)." },
 	{ .path = "defaults.sandbox_read",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",

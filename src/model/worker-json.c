@@ -22,6 +22,7 @@ static const struct record_field fields[] = {
 	FIELD("branch", branch),
 	FIELD("worktree", worktree),
 	FIELD("detached", detached),
+	FIELD("clone", clone),
 	FIELD("status", status, .words = worker_status_words),
 	FIELD("since_ms", since_ms, .flags = RECORD_CLAMP),
 	FIELD("activity_ms", activity_ms, .flags = RECORD_CLAMP),

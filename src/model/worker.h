@@ -24,6 +24,7 @@ struct worker {
 	char *branch;
 	char *worktree; /* absolute */
 	bool detached; /* HEAD there is on no branch: its branch follows */
+	bool clone; /* it is, or is about to be, a repository of its own */
 	enum worker_status status;
 	int64_t since_ms; /* when it got this status */
 	int64_t activity_ms; /* last sign of life or change */

@@ -134,6 +134,31 @@ START_TEST(work_done_in_a_strict_sandbox_lands)
 }
 END_TEST
 
+/* Its configuration and its branches are the worker's. */
+START_TEST(the_clone_of_a_worker_is_its_own)
+{
+	const char *objects = e2e_path("%s/.git/objects", fleet_root());
+
+	fleet_start("adam",
+	    e2e_path("fake: run git switch -q -c mine && echo mine >m.txt && "
+		     "git add m.txt && git commit -q -m mine && git config "
+		     "core.fsmonitor \"touch '%s/escaped' '%s/ran'; false\"; "
+		     "touch '%s/new' && touch '%s/result'",
+		fleet_root(), unit_scratch(), objects, unit_scratch()));
+	fleet_wait("adam", "needs_review");
+	ck_assert(e2e_exists(e2e_path("%s/.git/HEAD", fleet_worktree("adam"))));
+	ck_assert(!e2e_exists(e2e_path("%s/result", unit_scratch())));
+	fleet_do("accept", "adam", NULL);
+	e2e_has(e2e_read(e2e_path("%s/m.txt", fleet_root())), "mine");
+	ck_assert(!e2e_exists(e2e_path("%s/escaped", fleet_root())));
+	fleet_wait("adam", "idle");
+	e2e_git(fleet_root(), "fsck", "--no-progress", NULL);
+	fleet_do("nuke", "adam", "--yes", NULL);
+	ck_assert(!e2e_exists(fleet_worktree("adam")));
+	e2e_lacks(e2e_sh(fleet_root(), "git worktree list")->out, "adam");
+}
+END_TEST
+
 /* Each change is made while the worker has work that has not landed. */
 START_TEST(work_is_kept_when_the_mode_changes)
 {
@@ -211,6 +236,7 @@ unit_suite(void)
 	const TTest *const tests[] = {
 		a_strict_worker_reaches_its_hosts_and_nothing_else,
 		work_done_in_a_strict_sandbox_lands,
+		the_clone_of_a_worker_is_its_own,
 		work_is_kept_when_the_mode_changes,
 		a_strict_worker_keeps_its_hosts_while_daemons_are_killed,
 		a_refusal_is_told_and_a_host_that_is_added_counts_at_once,

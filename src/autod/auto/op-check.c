@@ -28,6 +28,7 @@
 #include "strv.h"
 #include "turn.h"
 #include "worker-op.h"
+#include "worker-tree.h"
 #include "workspace.h"
 
 #define CHECK_LOG_SIZE (20 * 1024 * 1024)
@@ -142,6 +143,9 @@ step_run(struct operation *op)
 			    .settings = settings,
 			    .worker = agent->worker->name,
 			    .tree = agent->worker->worktree,
+			    .at_least = worker_tree_is_clone(agent->worker) ?
+				BOX_STRICT :
+				BOX_OFF,
 			    .network = true },
 		&box, &err) < 0) {
 		operation_fail(op, &err);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "box.h"
 #include "core.h"
+#include "file.h"
 #include "git.h"
 #include "mem.h"
 #include "worker-tree.h"
@@ -22,6 +24,18 @@ find(const struct core *core, const char *dir)
 }
 
 bool
+worker_tree_is_clone(const struct worker *w)
+{
+	cleanup_free char *dot_git = NULL;
+	struct stat st;
+
+	if (!w->clone || w->worktree == NULL)
+		return false;
+	dot_git = file_join(w->worktree, ".git");
+	return lstat(dot_git, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool
 worker_tree_home(void *arg, const char *dir, struct git_home *ret_home)
 {
 	const struct worker *w = find(arg, dir);
@@ -31,7 +45,8 @@ worker_tree_home(void *arg, const char *dir, struct git_home *ret_home)
 	*ret_home = (struct git_home){
 		.worker = w->name,
 		.branch = w->branch,
-		.detached = w->detached,
+		.detached = w->detached || worker_tree_is_clone(w),
+		.clone = worker_tree_is_clone(w),
 	};
 	return true;
 }
@@ -41,6 +56,10 @@ worker_tree_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
 {
 	const struct core *core = arg;
 	const struct worker *w = find(core, dir);
+	struct box_spec spec = { .kind = BOX_COMMAND,
+		.workspace = core->workspace,
+		.settings = core->settings,
+		.tree = dir };
 	struct box box = { 0 };
 	int r;
 
@@ -49,14 +68,12 @@ worker_tree_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
 	if (w == NULL)
 		return box_prefix(
 		    core->workspace, core->settings, dir, ret_prefix, err);
-	if (w->branch != NULL && !w->detached)
+	if (worker_tree_is_clone(w))
+		spec.at_least = BOX_STRICT;
+	else if (w->branch != NULL && !w->detached)
 		return 0;
-	r = box_prepare(&(struct box_spec){ .kind = BOX_COMMAND,
-			    .workspace = core->workspace,
-			    .settings = core->settings,
-			    .worker = w->name,
-			    .tree = dir },
-	    &box, err);
+	spec.worker = w->name;
+	r = box_prepare(&spec, &box, err);
 	if (r == 0)
 		*ret_prefix = take_ptr(&box.prefix);
 	box_release(&box);

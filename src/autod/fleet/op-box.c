@@ -108,7 +108,8 @@ op_box(struct agent *agent)
 		.workspace = agent->core->workspace,
 		.settings = agent->core->settings,
 		.worker = agent->worker->name,
-		.tree = agent->worker->worktree };
+		.tree = agent->worker->worktree,
+		.trial = true };
 	struct box box = { 0 };
 	struct err refused = { 0 };
 	cleanup_free char *words = NULL;

@@ -15,6 +15,7 @@
 #include "mem.h"
 #include "operation.h"
 #include "salvage.h"
+#include "worker-tree.h"
 
 enum {
 	STEP_SAVE,
@@ -84,13 +85,23 @@ move_aside(const struct agent *agent)
 	return 0;
 }
 
+/* A worktree whose .git is gone is repaired; a clone had all in it. */
+static bool
+is_broken(const struct worker *w, const struct err *err)
+{
+	return err->code == -EUCLEAN ||
+	    (err->code == -ENOENT && w->clone && !worker_tree_is_clone(w) &&
+		file_is_dir(w->worktree));
+}
+
 static void
 on_saved(const struct git_salvaged *saved, const struct err *err, void *arg)
 {
 	struct salvage *s = arg;
 
-	if (err != NULL && err->code == -EUCLEAN && s->op.at == STEP_SAVE &&
-	    !s->op.stopping && move_aside(s->agent) == 0)
+	if (err != NULL && is_broken(s->agent->worker, err) &&
+	    s->op.at == STEP_SAVE && !s->op.stopping &&
+	    move_aside(s->agent) == 0)
 		err = NULL;
 	if (saved != NULL) {
 		snprintf(s->ref, sizeof s->ref, "%s", saved->ref);

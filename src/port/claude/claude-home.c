@@ -33,15 +33,17 @@ char *
 claude_home_projects(const char *dir)
 {
 	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
-	cleanup_free char *own = NULL;
+	bool below_home = false;
 
 	if (dir == NULL && set != NULL && set[0] != '\0')
 		dir = set;
-	if (dir == NULL && home != NULL && home[0] != '\0')
-		dir = own = file_join(home, ".claude");
+	if (dir == NULL && home != NULL && home[0] != '\0') {
+		dir = home;
+		below_home = true;
+	}
 	if (dir == NULL || dir[0] != '/' || strstr(dir, "/..") != NULL)
 		return NULL;
-	return file_join(dir, "projects");
+	return file_join(dir, below_home ? ".claude/projects" : "projects");
 }
 
 static int

@@ -23,9 +23,8 @@
 static bool
 fits(const char *dir)
 {
-	const struct sockaddr_un address = { 0 };
-
-	return strlen(dir) + sizeof "/" SOCKET <= sizeof address.sun_path;
+	return strlen(dir) + sizeof "/" SOCKET <=
+	    sizeof((struct sockaddr_un *)NULL)->sun_path;
 }
 
 char *

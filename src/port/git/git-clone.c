@@ -26,6 +26,7 @@ struct git_clone {
 	struct loop *loop;
 	struct child *child;
 	char *root, *git_dir, *dir, *branch, *id, *landing, *landing_id;
+	char *from;
 	int (*box)(void *, const char *, char ***, struct err *);
 	void *box_arg;
 	git_work_fn *fn;
@@ -38,7 +39,8 @@ struct git_clone {
  * commits and how files are written are taken over. */
 static const char make_script[] =
     "set -eu\n"
-    "root=$1 dir=$2 branch=$3 id=$4 landing=$5 landing_id=$6 gitdir=$7\n"
+    "root=$1 dir=$2 branch=$3 id=$4 landing=$5 landing_id=$6 gitdir=$7 "
+    "from=$8\n"
     "format=$(git -C \"$root\" rev-parse --show-object-format)\n"
     "git init -q --template= --object-format=\"$format\" \"$dir\"\n"
     "cd \"$dir\"\n"
@@ -56,7 +58,17 @@ static const char make_script[] =
     "[ -z \"$landing\" ] || git update-ref \"refs/heads/$landing\" "
     "\"$landing_id\"\n"
     "git update-ref \"refs/heads/$branch\" \"$id\"\n"
-    "git symbolic-ref HEAD \"refs/heads/$branch\"\n";
+    "git symbolic-ref HEAD \"refs/heads/$branch\"\n"
+    "[ -n \"$from\" ] || exit 0\n"
+    "git update-ref --no-deref HEAD \"$id\"\n"
+    "for file in \"$from\"/*; do\n"
+    "	case ${file##*/} in\n"
+    "	commondir | gitdir | locked | config* | refs | HEAD | *.lock | logs | "
+    "'*')\n"
+    "		;;\n"
+    "	*)	cp -a -- \"$file\" .git/ ;;\n"
+    "	esac\n"
+    "done\n";
 
 /* --- facts ------------------------------------------------------------- */
 
@@ -84,12 +96,17 @@ git_clone_check(const char *git_dir, struct err *err)
 {
 	cleanup_free char *pack = file_join(git_dir, "objects/pack");
 	cleanup_free char *lfs = file_join(git_dir, "lfs/objects");
+	cleanup_free char *reftable = file_join(git_dir, "reftable");
 
 	if (has_file(pack, ".promisor"))
 		return err_set(err, -ENOTSUP,
 		    "this repository is a partial clone, from which a strict "
 		    "sandbox cannot fetch what is missing; use sandbox = "
 		    "\"worktree\", or: git fetch --refetch --no-filter");
+	if (file_exists(reftable))
+		return err_set(err, -ENOTSUP,
+		    "this repository keeps its refs in a reftable, which a "
+		    "strict sandbox cannot use; use sandbox = \"worktree\"");
 	if (has_file(lfs, ""))
 		return err_set(err, -ENOTSUP,
 		    "this repository has files in Git LFS, which a strict "
@@ -208,6 +225,11 @@ on_made(const struct child_result *result, void *arg)
 
 	if (!succeeded(clone, result))
 		return;
+	if (clone->from != NULL) {
+		clone->fn(NULL, clone->arg);
+		git_clone_free(clone);
+		return;
+	}
 	if (clone->box != NULL)
 		r = clone->box(clone->box_arg, clone->dir, &argv, &err);
 	strv_add_all(&argv, checkout);
@@ -229,7 +251,7 @@ clone_begin(struct git_clone *clone, struct err *err)
 		clone->dir, clone->branch, clone->id,
 		clone->landing != NULL ? clone->landing : "",
 		clone->landing_id != NULL ? clone->landing_id : "",
-		clone->git_dir, NULL };
+		clone->git_dir, clone->from != NULL ? clone->from : "", NULL };
 	const struct child_spec child = { .argv = argv,
 		.env = git_env,
 		.input = line,
@@ -266,6 +288,7 @@ git_clone_new(struct loop *loop, const struct git_clone_spec *spec,
 	clone->id = xstrdup(spec->id);
 	clone->landing = copy(spec->landing);
 	clone->landing_id = copy(spec->landing_id);
+	clone->from = copy(spec->from);
 	clone->box = spec->box;
 	clone->box_arg = spec->box_arg;
 	clone->fn = fn;
@@ -292,5 +315,6 @@ git_clone_free(struct git_clone *clone)
 	free(clone->id);
 	free(clone->landing);
 	free(clone->landing_id);
+	free(clone->from);
 	free(clone);
 }

@@ -31,10 +31,15 @@ struct git_clone_spec {
 	const char *branch, *id; /* checked out */
 	const char *landing, *landing_id; /* a branch for comparison; NULL =
 					   * none */
+	/* The git directory of a worktree, whose index and unfinished work are
+	 * taken over: no files are written, and HEAD is detached. NULL = none.
+	 */
+	const char *from;
 };
 
 /* Why no clone can be made of this repository, in words, or 0: it is a partial
- * clone, or it has files in Git LFS. Looks at files only. */
+ * clone, has files in Git LFS, or keeps its refs in a reftable. Looks at files
+ * only. */
 int git_clone_check(const char *git_dir, struct err *err);
 
 /* Is there a clone of ours at dir: its own .git folder, and the objects of this

@@ -7,6 +7,7 @@
 
 #include "buf.h"
 #include "file.h"
+#include "git-clone-op.h"
 #include "git-dirs.h"
 #include "git-follow.h"
 #include "git-refs.h"
@@ -95,6 +96,42 @@ static const struct git_op_step follow_steps[] = {
 	{ .ask = follow_ask_move },
 };
 
+/* --- of a clone -------------------------------------------------------- */
+
+static enum git_op_next
+clone_ask_head(struct git_op *op)
+{
+	return op->followed[0] != '\0' ?
+	    GIT_OP_NEXT :
+	    git_op_ask_ids(op, (const char *[]){ "HEAD^{commit}", NULL });
+}
+
+static enum git_op_next
+clone_head(struct git_op *op, const struct git_answer *answer)
+{
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_op_ids(answer, &op->followed, 1);
+	return op->followed[0] == '\0' ||
+		(op->follows_known && strcmp(op->followed, op->follows) == 0) ?
+	    GIT_OP_DONE :
+	    GIT_OP_NEXT;
+}
+
+/* It checks all objects, and that none is missing. */
+static enum git_op_next
+clone_ask_import(struct git_op *op)
+{
+	return git_clone_op_ask_import(op, op->followed);
+}
+
+static const struct git_op_step clone_steps[] = {
+	{ .ask = clone_ask_head, .answer = clone_head },
+	{ .ask = git_follow_ask_trees },
+	{ .ask = clone_ask_import },
+	{ .ask = follow_ask_move },
+};
+
 /* During a rebase, another one is of a cherry-pick by the worker. */
 static bool
 is_of_rebase(const char *pick, const char *rebase)
@@ -114,7 +151,8 @@ git_follow_tidy(const struct git_op *op)
 
 	/* It comes from a rebase if that has noted its commit, too. */
 	if (!git_home(op->git, op->dir, &home) || !home.detached ||
-	    !git_op_has(op, "REBASE_HEAD") || git_op_has(op, "sequencer"))
+	    home.clone || !git_op_has(op, "REBASE_HEAD") ||
+	    git_op_has(op, "sequencer"))
 		return;
 	pick = file_join(op->gitdir, "CHERRY_PICK_HEAD");
 	rebase = file_join(op->gitdir, "REBASE_HEAD");
@@ -138,14 +176,15 @@ git_follow_ask(struct git_op *op)
 	    git_op_rebasing(op))
 		return GIT_OP_NEXT;
 	git_dirs_detached(op->gitdir, op->followed, sizeof op->followed);
-	if (op->followed[0] == '\0')
+	if (op->followed[0] == '\0' && !home.clone)
 		return GIT_OP_NEXT;
 	ref = xasprintf("refs/heads/%s", home.branch);
 	r = git_refs_read(op->common, ref, op->follows);
 	op->follows_known = r == 0 || r == -ENOENT;
 	if (r == 0 && strcmp(op->follows, op->followed) == 0)
 		return GIT_OP_NEXT;
-	return git_op_call(op, follow_steps, nitems(follow_steps));
+	return home.clone ? git_op_call(op, clone_steps, nitems(clone_steps)) :
+			    git_op_call(op, follow_steps, nitems(follow_steps));
 }
 
 enum git_op_next

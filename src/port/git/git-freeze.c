@@ -149,8 +149,9 @@ static enum git_op_next
 freeze_ask_log(struct git_op *op)
 {
 	const struct freeze_op *freeze = op->self;
+	cleanup_free char *onto = git_op_known_branch(op, op->onto);
 	cleanup_free char *range =
-	    xasprintf("refs/heads/%s..%s", op->onto, freeze->frozen.commit);
+	    xasprintf("%s..%s", onto, freeze->frozen.commit);
 	cleanup_free char *format =
 	    xasprintf("--format=%s%s", freeze->mark, COMMIT_FORMAT);
 
@@ -320,7 +321,7 @@ static enum git_op_next
 freeze_ask_base(struct git_op *op)
 {
 	const struct freeze_op *freeze = op->self;
-	cleanup_free char *onto = git_op_branch_name(op->onto);
+	cleanup_free char *onto = git_op_known_branch(op, op->onto);
 
 	if (freeze->boundary_count < 2)
 		return GIT_OP_NEXT;

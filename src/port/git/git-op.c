@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "git-clone-op.h"
 #include "git-dirs.h"
 #include "git-op.h"
 #include "git-refs.h"
+#include "git-stand.h"
 #include "git-sync.h"
-#include "git-verify.h"
 #include "mem.h"
 #include "remove-tree.h"
 #include "strv.h"
@@ -52,6 +53,15 @@ git_op_env(struct git_op *op, const char *fmt, ...)
 	va_start(ap, fmt);
 	strv_take(&op->env, xvasprintf(fmt, ap));
 	va_end(ap);
+}
+
+void
+git_op_own_name(struct git_op *op)
+{
+	git_op_env(op, "GIT_AUTHOR_NAME=llmc");
+	git_op_env(op, "GIT_AUTHOR_EMAIL=llmc@localhost");
+	git_op_env(op, "GIT_COMMITTER_NAME=llmc");
+	git_op_env(op, "GIT_COMMITTER_EMAIL=llmc@localhost");
 }
 
 enum git_op_next
@@ -104,6 +114,7 @@ op_free(void *arg)
 	if (op->release != NULL)
 		op->release(op);
 	git_sync_free(op->sync);
+	git_clone_op_release(op);
 	op_clear_question(op);
 	buf_release(&op->input);
 	free(op->dir);
@@ -324,14 +335,22 @@ git_op_branch_name(const char *branch)
 	return xasprintf("refs/heads/%s^{commit}", branch);
 }
 
+char *
+git_op_known_branch(const struct git_op *op, const char *branch)
+{
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	cleanup_free char *name = git_clone_op_ref(op, ref);
+
+	return xasprintf("%s^{commit}", name);
+}
+
 enum git_op_next
 git_op_find_gitdir(struct git_op *op)
 {
 	const char *dir = op->run_dir != NULL ? op->run_dir : op->dir;
 	cleanup_free char *gitdir = NULL, *common = NULL;
 
-	if (git_verify_common(
-		git_root(op->git), dir, &gitdir, &common, &op->err) < 0)
+	if (git_stand_find(op->git, dir, &gitdir, &common, &op->err) < 0)
 		return GIT_OP_FAIL;
 	free(op->gitdir);
 	free(op->common);
@@ -350,10 +369,13 @@ read_onto(struct git_op *op)
 	char onto[GIT_ID_SIZE], head[GIT_ID_SIZE] = "";
 	int r;
 
-	if (git_verify_common(git_root(op->git), dir, &gitdir, &common, NULL) <
-	    0)
+	if (git_stand_find(op->git, dir, &gitdir, &common, NULL) < 0)
 		return false;
 	r = git_refs_head(gitdir, common, head);
+	if (git_stand_is_clone(op->git, dir)) {
+		git_dirs_detached(gitdir, head, sizeof head);
+		r = head[0] != '\0' ? 0 : -ENOTSUP;
+	}
 	if ((r < 0 && r != -ENOENT) || git_refs_read(common, ref, onto) < 0)
 		return false;
 	memcpy(op->onto_id, onto, GIT_ID_SIZE);
@@ -369,6 +391,8 @@ git_op_ask_onto(struct git_op *op)
 
 	if (read_onto(op))
 		return GIT_OP_NEXT;
+	if (op->run_dir == NULL && git_clone_op_is(op))
+		return git_clone_op_ask_onto(op);
 	return git_op_ask_ids(
 	    op, (const char *[]){ branch, other, "HEAD^{commit}", NULL });
 }

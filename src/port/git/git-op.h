@@ -17,6 +17,8 @@
 #include "git-work.h"
 #include "git.h"
 
+struct child;
+struct git_import;
 struct git_op;
 struct git_sync;
 
@@ -52,7 +54,16 @@ struct git_op {
 	char onto_id[GIT_ID_SIZE], head_id[GIT_ID_SIZE]; /* after it */
 	struct err err;
 
-	struct git_sync *sync; /* of git_sync_ask(), while it waits */
+	/* What it waits for: git_sync_ask(), git_clone_op_ask_import(),
+	 * git_clone_op_ask_delete(). */
+	struct git_sync *sync;
+	struct git_import *import;
+	struct child *child;
+
+	/* Of git_clone_op_ask_keep(). */
+	char keep_tree[GIT_ID_SIZE + 8], keep_id[GIT_ID_SIZE];
+	char **keep_parents, *keep_ref;
+	bool keep_saved, keep_more;
 
 	/* Of git_follow_ask(): where the branch goes, and where it was. */
 	char followed[GIT_ID_SIZE], follows[GIT_ID_SIZE];
@@ -111,8 +122,15 @@ enum git_op_next git_op_ask_ids(struct git_op *op, const char *const *names);
 void git_op_ids(
     const struct git_answer *answer, char (*ids)[GIT_ID_SIZE], size_t count);
 
+/* A commit of llmc itself, which must work even if git does not know who
+ * commits. */
+void git_op_own_name(struct git_op *op);
+
 /* The name of a branch's commit, for git_op_ask_ids; the caller frees. */
 char *git_op_branch_name(const char *branch);
+
+/* The same of a branch of the repository, in op->dir, which may be a clone. */
+char *git_op_known_branch(const struct git_op *op, const char *branch);
 
 /* Ready made steps: the git directory of the worktree (or of run_dir), which is
  * found without git; the commits that `onto`

@@ -134,7 +134,7 @@ static enum git_op_next
 branch_ask(struct git_op *op)
 {
 	const struct rebase_op *rebase = op->self;
-	cleanup_free char *name = git_op_branch_name(rebase->save.branch);
+	cleanup_free char *name = git_op_known_branch(op, rebase->save.branch);
 	cleanup_free char *origin = xasprintf("%s^{commit}", rebase->origin);
 
 	if (!rebase->back)

@@ -6,17 +6,19 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "git-clone-op.h"
 #include "git-follow.h"
 #include "git-nested.h"
 #include "git-remove.h"
 #include "git-save.h"
+#include "git-stand.h"
 #include "git-trees.h"
-#include "git-verify.h"
 #include "mem.h"
 
 struct remove_op {
 	struct git_save save; /* first */
 	bool registered;
+	bool clone; /* a repository of its own */
 	bool gone; /* there was no worktree to save from */
 	char branch_id[GIT_ID_SIZE];
 	struct git_nested nested;
@@ -32,6 +34,7 @@ enum remove_step {
 	REMOVE_NESTED,
 	REMOVE_ONTO,
 	REMOVE_SAVE,
+	REMOVE_KEEP,
 	REMOVE_FOLLOW,
 	REMOVE_FOLDER,
 	REMOVE_BRANCH,
@@ -52,7 +55,9 @@ remove_trees(struct git_op *op, const struct git_answer *answer)
 		return git_op_complain(op, answer);
 	git_trees_parse(&trees, answer->out, answer->out_len);
 	users = git_trees_is_users(&trees, git_root(op->git), op->dir);
-	remove->registered = git_trees_at(&trees, op->dir) != NULL;
+	remove->clone = !users && git_clone_op_is(op);
+	remove->registered =
+	    remove->clone || git_trees_at(&trees, op->dir) != NULL;
 	git_trees_release(&trees);
 	if (users)
 		return git_op_fail(op, -EINVAL,
@@ -104,8 +109,8 @@ remove_ask_untracked(struct git_op *op)
 	int r = -ENOENT;
 
 	if (remove->registered)
-		r = git_verify_common(
-		    git_root(op->git), op->dir, &gitdir, &common, &refused);
+		r = git_stand_find(
+		    op->git, op->dir, &gitdir, &common, &refused);
 	if (r == -EUCLEAN && git_trees_has_git(op->dir)) {
 		op->err = refused;
 		return GIT_OP_FAIL;
@@ -172,11 +177,25 @@ remove_ask_follow(struct git_op *op)
 	return remove->gone ? git_follow_ask_gone(op) : GIT_OP_NEXT;
 }
 
+/* Branches and stashes of its own. What is unmerged is saved already. */
+static enum git_op_next
+remove_ask_keep(struct git_op *op)
+{
+	const struct remove_op *remove = op->self;
+	cleanup_free char *ref = xasprintf("%s-refs", remove->save.ref);
+
+	return remove->clone && !remove->gone ?
+	    git_clone_op_ask_keep(op, ref, true) :
+	    GIT_OP_NEXT;
+}
+
 static enum git_op_next
 remove_ask_folder(struct git_op *op)
 {
 	const struct remove_op *remove = op->self;
 
+	if (remove->clone)
+		return git_clone_op_ask_delete(op, op->dir);
 	return remove->registered ? git_op_ask_unregister(op, op->dir) :
 				    GIT_OP_NEXT;
 }
@@ -249,6 +268,7 @@ static const struct git_op_step remove_steps[REMOVE_COUNT] = {
 	[REMOVE_NESTED] = { .ask = remove_ask_nested, .answer = remove_nested },
 	[REMOVE_ONTO] = GIT_OP_ONTO,
 	[REMOVE_SAVE] = GIT_SAVE,
+	[REMOVE_KEEP] = { .ask = remove_ask_keep },
 	[REMOVE_FOLLOW] = { .ask = remove_ask_follow },
 	[REMOVE_FOLDER] = { .ask = remove_ask_folder },
 	[REMOVE_BRANCH] = { .ask = remove_ask_branch, .answer = remove_branch },

@@ -282,7 +282,7 @@ static enum git_op_next
 reset_ask_verify(struct git_op *op)
 {
 	const struct reset_op *reset = op->self;
-	cleanup_free char *branch = git_op_branch_name(reset->save.branch);
+	cleanup_free char *branch = git_op_known_branch(op, reset->save.branch);
 	cleanup_free char *ref = xasprintf("refs/heads/%s", reset->save.branch);
 	const char *common = op->common;
 	char branch_id[GIT_ID_SIZE], head_id[GIT_ID_SIZE];

@@ -7,6 +7,7 @@
 
 #include "file.h"
 #include "git-aside.h"
+#include "git-clone-op.h"
 #include "git-dirs.h"
 #include "git-records.h"
 #include "git-refs.h"
@@ -39,6 +40,7 @@ enum save_step {
 	SAVE_BRANCH,
 	SAVE_DECIDE,
 	SAVE_COMMIT,
+	SAVE_IMPORT,
 	SAVE_REF,
 	SAVE_SYNC
 };
@@ -53,16 +55,6 @@ remove_index(const struct git_save *save)
 	lock = xasprintf("%s.lock", save->index);
 	unlink(lock);
 	unlink(save->index);
-}
-
-/* This must work even if git does not know who commits. */
-static void
-use_own_name(struct git_op *op)
-{
-	git_op_env(op, "GIT_AUTHOR_NAME=llmc");
-	git_op_env(op, "GIT_AUTHOR_EMAIL=llmc@localhost");
-	git_op_env(op, "GIT_COMMITTER_NAME=llmc");
-	git_op_env(op, "GIT_COMMITTER_EMAIL=llmc@localhost");
 }
 
 /* --- what is there ----------------------------------------------------- */
@@ -153,7 +145,8 @@ read_branch(struct git_save *save)
 	cleanup_free char *ref = xasprintf("refs/heads/%s", save->branch);
 	int r;
 
-	if (git_dirs_is_on(save->op.gitdir, save->branch)) {
+	if (!git_clone_op_is(&save->op) &&
+	    git_dirs_is_on(save->op.gitdir, save->branch)) {
 		memcpy(save->branch_id, save->op.head_id, GIT_ID_SIZE);
 		return true;
 	}
@@ -183,16 +176,16 @@ static enum git_op_next
 save_ask_ids(struct git_op *op)
 {
 	struct git_save *save = op->self;
-	cleanup_free char *branch = git_op_branch_name(save->branch);
-	cleanup_free char *tree = xasprintf("%s^{tree}", save->ref);
-	cleanup_free char *head = xasprintf("%s^1", save->ref);
+	cleanup_free char *branch = git_op_known_branch(op, save->branch);
+	cleanup_free char *ref = git_clone_op_ref(op, save->ref);
+	cleanup_free char *tree = xasprintf("%s^{tree}", ref);
+	cleanup_free char *head = xasprintf("%s^1", ref);
 
 	free(save->index);
 	save->index = file_join(op->gitdir, INDEX_NAME);
 	remove_index(save); /* left by one that was killed */
 	return git_op_ask_ids(op,
-	    (const char *[]){
-		"HEAD^{tree}", branch, save->ref, tree, head, NULL });
+	    (const char *[]){ "HEAD^{tree}", branch, ref, tree, head, NULL });
 }
 
 static enum git_op_next
@@ -248,7 +241,7 @@ save_ask_staged_commit(struct git_op *op)
 
 	if (!save->staged)
 		return GIT_OP_NEXT;
-	use_own_name(op);
+	git_op_own_name(op);
 	buf_addf(&op->input, "Index of %s, saved with %s\n", save->worker,
 	    save->ref);
 	return git_op_args(
@@ -345,7 +338,8 @@ ask_lost(struct git_op *op, const char *id)
 	git_op_args(
 	    op, "rev-list", "--max-count=1", id, "--not", op->onto_id, NULL);
 	if (strcmp(save->landed, op->onto) != 0) {
-		cleanup_free char *landed = git_op_branch_name(save->landed);
+		cleanup_free char *landed =
+		    git_op_known_branch(op, save->landed);
 
 		git_op_arg(op, landed);
 	}
@@ -442,7 +436,7 @@ save_ask_commit(struct git_op *op)
 
 	if (save->id[0] != '\0')
 		return GIT_OP_NEXT;
-	use_own_name(op);
+	git_op_own_name(op);
 	buf_addf(
 	    &op->input, "Work of %s, saved as %s\n", save->worker, save->ref);
 	if (save->moved.len + save->left.len > 0)
@@ -464,6 +458,14 @@ save_commit(struct git_op *op, const struct git_answer *answer)
 		return git_op_complain(op, answer);
 	strlcpy(save->id, answer->out, sizeof save->id);
 	return GIT_OP_NEXT;
+}
+
+static enum git_op_next
+save_ask_import(struct git_op *op)
+{
+	const struct git_save *save = op->self;
+
+	return git_clone_op_ask_import(op, save->id);
 }
 
 static enum git_op_next
@@ -510,6 +512,7 @@ static const struct git_op_step save_steps[] = {
 	[SAVE_BRANCH] = { .ask = save_ask_branch, .answer = save_branch },
 	[SAVE_DECIDE] = { .ask = save_decide },
 	[SAVE_COMMIT] = { .ask = save_ask_commit, .answer = save_commit },
+	[SAVE_IMPORT] = { .ask = save_ask_import },
 	[SAVE_REF] = { .ask = save_ask_ref },
 	[SAVE_SYNC] = { .ask = save_sync },
 };

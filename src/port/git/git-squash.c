@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "git-clone-op.h"
 #include "git-op.h"
 #include "git-records.h"
 #include "git-squash.h"
@@ -158,6 +159,14 @@ squash_commit(struct git_op *op, const struct git_answer *answer)
 }
 
 static enum git_op_next
+squash_ask_import(struct git_op *op)
+{
+	const struct squash_op *squash = op->self;
+
+	return git_clone_op_ask_import(op, squash->id);
+}
+
+static enum git_op_next
 squash_ask_ref(struct git_op *op)
 {
 	const struct squash_op *squash = op->self;
@@ -174,6 +183,7 @@ static const struct git_op_step squash_steps[] = {
 	GIT_OP_IDENTITY,
 	{ .ask = squash_ask_person, .answer = squash_person },
 	{ .ask = squash_ask_commit, .answer = squash_commit },
+	{ .ask = squash_ask_import },
 	{ .ask = squash_ask_ref },
 };
 

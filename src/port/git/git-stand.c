@@ -20,6 +20,23 @@
 /* What git has in the place of a branch's name during a rebase. */
 #define DETACHED_NAME "detached HEAD"
 
+bool
+git_stand_is_clone(const struct git *git, const char *dir)
+{
+	struct git_home home;
+
+	return git_home(git, dir, &home) && home.clone;
+}
+
+int
+git_stand_find(const struct git *git, const char *dir, char **ret_gitdir,
+    char **ret_common, struct err *err)
+{
+	return git_stand_is_clone(git, dir) ?
+	    git_verify_clone(git_root(git), dir, ret_gitdir, ret_common, err) :
+	    git_verify_common(git_root(git), dir, ret_gitdir, ret_common, err);
+}
+
 static bool
 is_rebasing(const char *gitdir)
 {
@@ -44,11 +61,11 @@ git_stand_is_on(const struct git *git, const char *dir, const char *gitdir,
 {
 	struct git_home home;
 
-	if (git_dirs_is_on(gitdir, branch))
+	if (!git_stand_is_clone(git, dir) && git_dirs_is_on(gitdir, branch))
 		return true;
 	return git_home(git, dir, &home) && home.detached &&
 	    strcmp(home.branch, branch) == 0 && !is_rebasing(gitdir) &&
-	    is_detached(gitdir);
+	    (home.clone || is_detached(gitdir));
 }
 
 void
@@ -57,7 +74,9 @@ git_stand_name(const struct git *git, const char *dir, const char *gitdir,
 {
 	struct git_home home;
 
-	if (branch[0] == '\0' && git_home(git, dir, &home) &&
+	if (!git_home(git, dir, &home))
+		return;
+	if ((branch[0] == '\0' || home.clone) &&
 	    git_stand_is_on(git, dir, gitdir, home.branch))
 		strlcpy(branch, home.branch, size);
 }
@@ -106,7 +125,7 @@ git_stand_check(const struct git *git, const char *dir, const char *gitdir,
 	struct git_home home;
 
 	if ((!writes && strcmp(git_verb(args), "checkout") != 0) ||
-	    !git_home(git, dir, &home))
+	    !git_home(git, dir, &home) || home.clone)
 		return 0;
 	own = xasprintf("refs/heads/%s", home.branch);
 	alias = git_dirs_alias(common, home.branch);
@@ -278,7 +297,8 @@ git_stand_is_detached(const struct git *git, const char *dir)
 {
 	cleanup_free char *gitdir = NULL, *head = NULL;
 
-	if (git_verify(git_root(git), dir, &gitdir, NULL) < 0)
+	if (git_stand_is_clone(git, dir) ||
+	    git_verify(git_root(git), dir, &gitdir, NULL) < 0)
 		return true;
 	head = git_dirs_head(gitdir);
 	return head == NULL;

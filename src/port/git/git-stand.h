@@ -16,8 +16,15 @@
 struct git;
 struct git_op;
 
+/* The git directory of a tree, and what all share, as git_verify_common(); or
+ * git_verify_clone(), where git_home() says that it is one. */
+int git_stand_find(const struct git *git, const char *dir, char **ret_gitdir,
+    char **ret_common, struct err *err);
+bool git_stand_is_clone(const struct git *git, const char *dir);
+
 /* Is HEAD on the branch, or detached in a tree that is to be so? Not in the
- * middle of a rebase. */
+ * middle of a rebase. A clone has branches of its own: what counts there is
+ * HEAD. */
 bool git_stand_is_on(const struct git *git, const char *dir, const char *gitdir,
     const char *branch);
 
@@ -36,8 +43,8 @@ int git_stand_check(const struct git *git, const char *dir, const char *gitdir,
 enum git_op_next
 git_stand_ask(struct git_op *op, const char *branch, const char *id);
 
-/* Is HEAD on no branch? Looks at files only. True also for a tree that is
- * broken, which others tell. */
+/* Is HEAD on no branch? Looks at files only. True also for a clone, and for a
+ * tree that is broken, which others tell. */
 bool git_stand_is_detached(const struct git *git, const char *dir);
 
 /* From now on the tree stands in the other way: detached at the commit of its

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <string.h>
 
 #include "errtext.h"
@@ -48,12 +49,23 @@ add_environment(const struct git *git, const char *dir, const char *gitdir,
 	strv_add_all(env, git_env);
 	strv_take(env, xasprintf("GIT_DIR=%s", gitdir));
 	if (strcmp(dir, git_root(git)) != 0)
-		strv_take(env, xasprintf("GIT_COMMON_DIR=%s", common));
+		strv_take(env,
+		    xasprintf("GIT_COMMON_DIR=%s",
+			git_stand_is_clone(git, dir) ? gitdir : common));
 	strv_take(env, xasprintf("GIT_WORK_TREE=%s", dir));
 	add_ceiling(env, dir);
-	if (git_runs_hooks(git))
+	if (git_runs_hooks(git) && !git_stand_is_clone(git, dir))
 		git_dirs_add_hooks(gitdir, dir, git_root(git), env);
 	strv_add_all(env, more);
+}
+
+static int
+no_box(const char *dir, struct err *err)
+{
+	return err_set(err, -EUCLEAN,
+	    "%s is a worker's own clone, and git runs there in its sandbox "
+	    "only",
+	    dir);
 }
 
 /* The directory is looked at before every try: it is a worker's, who may have
@@ -65,6 +77,8 @@ git_environment(const struct git *git, const char *dir, const char *const *more,
 	cleanup_free char *gitdir = NULL, *common = NULL;
 	int r = git_verify_common(git_root(git), dir, &gitdir, &common, err);
 
+	if (r == 0 && git_stand_is_clone(git, dir))
+		r = no_box(dir, err);
 	if (r == 0)
 		add_environment(git, dir, gitdir, common, more, ret_env);
 	return r;
@@ -140,17 +154,23 @@ git_start_prepare(const struct git *git, const char *dir,
 	int r;
 
 	sweep(git, git_verb(args));
-	r = git_verify_common(git_root(git), dir, &gitdir, &common, err);
+	r = git_stand_find(git, dir, &gitdir, &common, err);
 	if (r == 0)
 		r = git_stand_check(git, dir, gitdir, common, args, err);
 	if (r == 0)
 		r = git_box(git, dir, &argv, err);
+	if (r == 0 && argv == NULL && git_stand_is_clone(git, dir))
+		r = no_box(dir, err);
 	if (r < 0)
 		return r;
 	add_environment(git, dir, gitdir, common, more, &env);
 	if (argv != NULL) {
 		add_env_program(strv_const(env), &argv);
 		strv_add_all(&own, boxed_config);
+		if (git_stand_is_clone(git, dir)) {
+			strv_add(&own, "-c");
+			strv_add(&own, git_no_hooks);
+		}
 	}
 	strv_add_all(&own, args);
 	git_arguments(git, dir, strv_const(own), &argv);

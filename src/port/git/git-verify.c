@@ -74,6 +74,10 @@ read_pointer(int fd, const char *name, const char *prefix, const char *base)
 static int
 open_dir(const char *path, int flags)
 {
+	if (path == NULL) {
+		errno = ENOENT;
+		return -1;
+	}
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 }
 
@@ -278,6 +282,33 @@ git_verify(
 	cleanup_free char *common = NULL;
 
 	return git_verify_common(root, dir, ret_gitdir, &common, err);
+}
+
+int
+git_verify_clone(const char *root, const char *dir, char **ret_gitdir,
+    char **ret_common, struct err *err)
+{
+	cleanup_place struct place place = { 0 }, main_place = { 0 };
+	cleanup_fd int fd = -1;
+	int r = place_read(dir, O_NOFOLLOW, &place, err);
+
+	if (r == 0)
+		r = place_read(root, 0, &main_place, err);
+	if (r < 0)
+		return r;
+	if (!S_ISDIR(place.dot_git.st_mode) ||
+	    !same_file(&place.own, &place.common) ||
+	    same_file(&place.own, &main_place.common))
+		return not_a_tree(
+		    dir, "its .git is not a repository of its own", err);
+	fd = open_dir(place.gitdir, O_NOFOLLOW);
+	if (fd == -1 || !has_head(&place) || !is_ordinary(fd, "HEAD", false) ||
+	    !is_ordinary(fd, "index", false))
+		return not_a_tree(
+		    dir, "HEAD or index in its .git is not a file", err);
+	*ret_gitdir = take_ptr(&place.gitdir);
+	*ret_common = take_ptr(&main_place.common_dir);
+	return 0;
 }
 
 /* --- what blocks the others -------------------------------------------- */

@@ -33,6 +33,12 @@ int git_verify(
 int git_verify_common(const char *root, const char *dir, char **ret_gitdir,
     char **ret_common, struct err *err);
 
+/* The same for the clone of a worker whose sandbox is strict (git-clone.h): a
+ * folder of its own as .git. Its configuration is the worker's, so git runs
+ * there in the worker's box only. *ret_common is the user's repository. */
+int git_verify_clone(const char *root, const char *dir, char **ret_gitdir,
+    char **ret_common, struct err *err);
+
 /* A FIFO or a device at the place of a small file in a worktree's git directory
  * would have every git wait that lists worktrees, the user's too: remove it. */
 void git_verify_sweep(const char *root);

@@ -38,6 +38,9 @@ struct git_home {
 	/* Its HEAD was detached (git-stand.h): the worker cannot move its
 	 * branch, which follows (git-follow.h). */
 	bool detached;
+	/* It is a repository of its own (git-clone.h), in which git runs in
+	 * the worker's box only; git-import.h brings its commits here. */
+	bool clone;
 };
 typedef bool git_home_fn(void *arg, const char *dir, struct git_home *ret_home);
 

@@ -424,17 +424,24 @@ prepare_net(struct making *m, struct err *err)
 	return r;
 }
 
-/* A worktree, unless the mode needs a clone. */
+/* A worktree; a clone, if the mode is strict. */
 static int
 find_git(struct making *m, struct err *err)
 {
 	int r = box_git_find(
 	    m->spec->workspace->git_dir, m->tree, &m->tree_git, err);
 
-	if (r == 0 && m->tree_git == NULL && m->facts.mode == BOX_WORKTREE)
+	if (r == 0 && m->tree_git == NULL && m->facts.mode == BOX_WORKTREE &&
+	    !m->spec->trial)
 		return err_set(err, -EINVAL,
 		    "the sandbox is not made: %s is no worktree of this "
 		    "repository but a clone; make a new one: llmc nuke %s",
+		    m->tree, m->name);
+	if (r == 0 && m->tree_git != NULL && m->facts.mode == BOX_STRICT &&
+	    m->spec->kind == BOX_SESSION && !m->spec->trial)
+		return err_set(err, -EINVAL,
+		    "the sandbox is not made: %s is a worktree, and a strict "
+		    "one needs a clone; type: llmc reset %s",
 		    m->tree, m->name);
 	return r;
 }
@@ -482,6 +489,8 @@ box_prepare(const struct box_spec *spec, struct box *ret_box, struct err *err)
 	box.mode = m.facts.mode = check ?
 	    box_mode_strictest(spec->settings) :
 	    box_mode_of(spec->settings, spec->worker);
+	if (box.mode < spec->at_least)
+		box.mode = m.facts.mode = spec->at_least;
 	if (box.mode == BOX_OFF) {
 		*ret_box = box;
 		return 0;

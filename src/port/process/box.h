@@ -34,6 +34,8 @@ struct box_spec {
 	const char *tree; /* its worktree or clone; exists */
 	bool network; /* a BOX_COMMAND that may need sandbox_hosts; a session
 		       * and a check always have them */
+	enum box_mode at_least; /* of a clone, whatever the settings say now */
+	bool trial; /* the tree need not be of the kind that the mode has */
 	const char *const *inner; /* words to put after "--", may be NULL */
 };
 
