@@ -58,7 +58,7 @@ begin(struct world *w)
 	ck_assert_int_eq(repo_add(w->repo), 0);
 	repo_sh(w->repo,
 	    "mkdir -p .llmc/sessions .worktrees\n"
-	    "git worktree add -q --detach .worktrees/ann HEAD");
+	    "git clone -q --no-hardlinks . .worktrees/ann");
 	ck_assert_msg(workspace_at(w->repo->root, &w->workspace, &err) == 0,
 	    "%s", err.msg);
 	w->tree = file_join(w->workspace.root, ".worktrees/ann");
