@@ -36,6 +36,9 @@
 
 static const char *const modes[] = { "", "reaper" };
 
+/* From SIGTERM to SIGKILL. */
+static int64_t grace_ms = 300;
+
 /* One command, its loop and its result. */
 struct run {
 	struct loop *loop;
@@ -78,7 +81,7 @@ run_start_argv(struct run *run, char **argv, int64_t deadline_ms)
 	cleanup_free char *on = NULL;
 	struct child_spec spec = { .argv = strv_const(argv),
 		.merge_stderr = true,
-		.grace_ms = 300,
+		.grace_ms = grace_ms,
 		.deadline_ms = deadline_ms > 0 ? deadline_ms : GUARD_MS };
 	const char *env[2] = { NULL, NULL };
 	struct err err = { 0 };
@@ -351,6 +354,7 @@ START_TEST(sigterm_reaches_all_of_its_group)
 	struct run run;
 
 	use_mode(_i);
+	grace_ms = GUARD_MS;
 	/* The outer shell acts on it only when the inner one has ended. */
 	run_start(&run,
 	    "exec 2>/dev/null; trap 'echo outer; exit 4' TERM; "
