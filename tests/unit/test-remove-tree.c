@@ -2,12 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "file.h"
@@ -108,19 +108,44 @@ END_TEST
 
 /* --- a folder that becomes a link -------------------------------------- */
 
-static atomic_bool swap_began, swap_ends;
-static const char *race, *sub, *swapped;
+/* A process of its own: valgrind runs one thread at a time. */
+struct swapper {
+	pid_t pid;
+	int began; /* readable after its first exchange */
+};
 
 /* Now a folder, now a link to that of the user. */
-static void *
-swap(void *arg)
+static struct swapper
+swap_begin(const char *sub, const char *other)
 {
-	(void)arg;
-	while (!swap_ends) {
-		renameat2(AT_FDCWD, sub, AT_FDCWD, swapped, RENAME_EXCHANGE);
-		swap_began = true;
+	struct swapper swapper;
+	char byte = 0;
+	int ends[2];
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	swapper.pid = fork();
+	ck_assert_int_ne(swapper.pid, -1);
+	if (swapper.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		renameat2(AT_FDCWD, sub, AT_FDCWD, other, RENAME_EXCHANGE);
+		if (write(ends[1], &byte, 1) != 1)
+			_exit(1);
+		for (;;)
+			renameat2(
+			    AT_FDCWD, sub, AT_FDCWD, other, RENAME_EXCHANGE);
 	}
-	return NULL;
+	close(ends[1]);
+	swapper.began = ends[0];
+	ck_assert_int_eq(read(swapper.began, &byte, 1), 1);
+	return swapper;
+}
+
+static void
+swap_end(const struct swapper *swapper)
+{
+	kill(swapper->pid, SIGKILL);
+	ck_assert_int_eq(waitpid(swapper->pid, NULL, 0), swapper->pid);
+	close(swapper->began);
 }
 
 static void
@@ -147,22 +172,18 @@ assert_full(const char *dir)
 START_TEST(a_folder_that_becomes_a_link_meanwhile_is_not_left)
 {
 	const char *users = unit_path("users files");
-	pthread_t thread;
+	const char *race = unit_path("race"), *sub = unit_path("race/sub");
+	const char *swapped = unit_path("swapped");
 
-	race = unit_path("race");
-	sub = unit_path("race/sub");
-	swapped = unit_path("swapped");
 	fill(users);
 	for (int round = 0; round < ROUNDS; round++) {
+		struct swapper swapper;
+
 		fill(sub);
 		ck_assert_int_eq(symlink(users, swapped), 0);
-		swap_began = swap_ends = false;
-		ck_assert_int_eq(pthread_create(&thread, NULL, swap, NULL), 0);
-		while (!swap_began)
-			sched_yield();
+		swapper = swap_begin(sub, swapped);
 		remove_tree(race);
-		swap_ends = true;
-		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		swap_end(&swapper);
 		assert_full(users);
 		ck_assert_int_eq(remove_tree(race), 0);
 		ck_assert_int_eq(remove_tree(swapped), 0);
