@@ -68,7 +68,7 @@ start(struct keeper *keeper)
 static int
 save_record(struct keeper *keeper)
 {
-	int r = keeper->record != NULL ? keeper_record_write(keeper) : 0;
+	int r = keeper_record_write(keeper, false);
 
 	if (r < 0)
 		keeper_say("cannot write %s: %s", keeper->record, strerror(-r));
@@ -172,10 +172,13 @@ keeper_outer_run(struct keeper *keeper)
 		kill(keeper->inner, SIGKILL);
 	}
 	keeper_cgroup_kill();
-	if (!keeper_reaper_end_all())
+	if (keeper_reaper_end_all()) {
+		keeper_cgroup_remove(keeper);
+		keeper_record_write(keeper, true);
+	} else {
 		keeper_say("processes of %s are left: they cannot be ended",
 		    keeper->argv[0]);
-	keeper_cgroup_remove(keeper);
+	}
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	if (keeper->command)

@@ -77,11 +77,13 @@ write_to(int fd)
 }
 
 int
-keeper_record_write(const struct keeper *keeper)
+keeper_record_write(const struct keeper *keeper, bool ended)
 {
 	static char temporary[PATH_MAX];
 	int n, fd, r;
 
+	if (keeper->record == NULL)
+		return 0;
 	record.len = 0;
 	add("{\"mode\":\"%s\",\"pid\":%d,\"start_time\":%llu",
 	    keeper_mode_word(keeper->mode), (int)getpid(),
@@ -91,6 +93,8 @@ keeper_record_write(const struct keeper *keeper)
 	add_boot_id();
 	add_string("cgroup", keeper->cgroup);
 	add_string("mark", keeper->mark);
+	if (ended)
+		add(",\"ended\":true");
 	add("}\n");
 	n = snprintf(temporary, sizeof temporary, "%s.%d", keeper->record,
 	    (int)getpid());

@@ -4,9 +4,12 @@
 #ifndef KEEPER_RECORD_H
 #define KEEPER_RECORD_H
 
+#include <stdbool.h>
+
 struct keeper;
 
-/* Replace the file that the keeper's options name. Negative errno. */
-int keeper_record_write(const struct keeper *keeper);
+/* Replace the file that the keeper's options name, if they do. ended: nothing
+ * of the program is left. Negative errno. */
+int keeper_record_write(const struct keeper *keeper, bool ended);
 
 #endif

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "remains.h"
 #include "session-clear.h"
 #include "session-inside.h"
 #include "session-launch.h"
@@ -102,6 +103,7 @@ start(struct session *s)
 		return;
 	}
 	s->acting = true;
+	remains_expect(s->host->workspace, s->worker);
 	tmux_start(s->host->tmux, &session, on_started, s);
 }
 

@@ -296,6 +296,7 @@ START_TEST(agent_is_kept_and_marked)
 	ck_assert_int_eq(json_load(record, 4096, &json, NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "mark", ""), mark);
 	ck_assert_int_gt(json_int_or(json, "init", 0), 1);
+	ck_assert(json_bool_or(json, "ended", false));
 }
 END_TEST
 

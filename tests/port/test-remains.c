@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -154,6 +155,7 @@ END_TEST
 START_TEST(mark_is_enough_without_a_record)
 {
 	static const char *const records[] = { NULL, "", "{", "[]", "{}",
+		"{\"ended\":\"yes\"}", "{\"ended\":true",
 		"{\"mode\":\"namespace\",\"pid\":1,\"init\":1}",
 		"{\"mode\":5,\"pid\":\"x\",\"init\":[],\"cgroup\":\"/\"}" };
 
@@ -206,6 +208,26 @@ START_TEST(nothing_is_left_of_a_keeper_that_ended)
 }
 END_TEST
 
+/* A daemon may have made it for the next session. */
+START_TEST(group_of_a_keeper_that_ended_is_left_alone)
+{
+	cleanup_scene struct scene s;
+	cleanup_json struct json_object *json = NULL;
+	const char *group;
+
+	scene_begin(&s, "cgroup");
+	keeper_world_type(&s.keeper, "end\n");
+	ck_assert_int_eq(keeper_world_status(&s.keeper), 0);
+	ck_assert_int_eq(json_load(s.keeper.record, 8192, &json, NULL), 0);
+	group = json_string_or(json, "cgroup", "");
+	ck_assert(!file_exists(group));
+	ck_assert_int_eq(mkdir(group, 0755), 0);
+	ck_assert_ptr_null(
+	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
+	ck_assert_int_eq(rmdir(group), 0);
+}
+END_TEST
+
 START_TEST(mode_in_force_is_told)
 {
 	cleanup_scene struct scene s;
@@ -232,6 +254,7 @@ unit_suite(void)
 	unit_rows(suite, mode_in_force_is_told, KEEPER_WORLD_MODES);
 	unit_case(suite, "record",
 	    (const TTest *const[]){ mark_is_enough_without_a_record,
-		stranger_in_the_record_is_left_alone, NULL });
+		stranger_in_the_record_is_left_alone,
+		group_of_a_keeper_that_ended_is_left_alone, NULL });
 	return suite;
 }

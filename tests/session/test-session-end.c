@@ -69,6 +69,7 @@ START_TEST(the_kernel_need_not_tell)
 	ck_assert_int_eq(session_phase(w.session), SESSION_UP);
 	world_agent_exits(&w);
 	session_check(w.session);
+	world_run(&w, 10); /* what it left is searched for */
 	world_expect(&w, "exited");
 	/* It is polled while it is launched. */
 	world_agent(&w, false);

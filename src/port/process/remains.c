@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -16,13 +14,13 @@
 #include "id.h"
 #include "json.h"
 #include "loop.h"
+#include "mark-search.h"
 #include "mem.h"
 #include "procref.h"
 #include "remains.h"
 #include "workspace.h"
 
 #define RECORD_MAX  (64 * 1024)
-#define ENVIRON_MAX (4 * 1024 * 1024)
 #define LOOK_MS     5
 #define DEADLINE_MS 30000
 #define PATIENCE_MS 6000 /* an inner process gives up a second earlier */
@@ -35,8 +33,12 @@ struct remains {
 	remains_fn *fn;
 	void *arg;
 	char *worker, *mark;
+	char *file; /* the record */
+	struct json_object *json; /* what it says */
 	char *cgroup; /* NULL: none */
-	bool search; /* the record does not name everything */
+	bool unknown; /* the record does not name everything: search */
+	struct mark_search *search; /* NULL: none is under way */
+	bool found; /* by this search */
 	int64_t deadline_ms;
 	int64_t patience_ms; /* until then the inner process ends the rest; 0 =
 			      * it has had its time, or there is none */
@@ -74,34 +76,15 @@ remains_mode(const struct workspace *workspace, const char *worker)
 	return mode[0] != '\0' ? xstrdup(mode) : NULL;
 }
 
+void
+remains_expect(const struct workspace *workspace, const char *worker)
+{
+	cleanup_free char *file = remains_record(workspace, worker);
+
+	unlink(file);
+}
+
 /* --- one process ------------------------------------------------------ */
-
-static bool
-has_entry(const struct buf *environment, const char *entry)
-{
-	size_t len = strlen(entry) + 1;
-	const char *s = environment->data, *end = s + environment->len;
-
-	for (; s != NULL && s < end; s = memchr(s, '\0', (size_t)(end - s))) {
-		if (*s == '\0')
-			s++;
-		if ((size_t)(end - s) >= len && memcmp(s, entry, len) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Does its environment say that it is this worker's? */
-static bool
-is_marked(pid_t pid, const char *mark)
-{
-	cleanup_free char *path = xasprintf("/proc/%d/environ", (int)pid);
-	cleanup_free char *entry = xasprintf("LLMC_KEEPER=%s", mark);
-	cleanup_buf struct buf environment = BUF_INIT;
-
-	return file_read(path, ENVIRON_MAX, &environment, NULL) == 0 &&
-	    has_entry(&environment, entry);
-}
 
 /* Kill it with this signal, 0 = it ends by itself, and wait for its end. The
  * pid was looked at before the reference was made, so it is looked at again.
@@ -112,7 +95,7 @@ take(struct remains *r, struct procref *ref, int signo)
 {
 	int status;
 
-	if (is_marked(ref->pid, r->mark)) {
+	if (mark_is_on(ref->pid, r->mark)) {
 		procref_signal(ref, signo);
 	} else if (procref_ending(ref, &status) < 0) {
 		procref_release(ref);
@@ -148,18 +131,6 @@ drop_gone(struct remains *r)
 	r->count = left;
 }
 
-/* --- the search ------------------------------------------------------- */
-
-/* Only what may be ours is read: environments of others are refused anyway. */
-static bool
-is_of_our_user(pid_t pid)
-{
-	cleanup_free char *path = xasprintf("/proc/%d", (int)pid);
-	struct stat st;
-
-	return stat(path, &st) == 0 && st.st_uid == geteuid();
-}
-
 /* A daemon that was started from inside a session has the mark too. */
 static bool
 is_above_us(pid_t pid)
@@ -167,30 +138,13 @@ is_above_us(pid_t pid)
 	return pid == getpid() || pid == getppid();
 }
 
-static void
-search(struct remains *r)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-
-	while (proc != NULL && (entry = readdir(proc)) != NULL) {
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		struct procref ref = PROCREF_INIT;
-
-		if (pid > 1 && !is_above_us(pid) && is_of_our_user(pid) &&
-		    is_marked(pid, r->mark) && procref_set(&ref, pid) == 0)
-			take(r, &ref, SIGKILL);
-	}
-	if (proc != NULL)
-		closedir(proc);
-}
-
 /* --- the record ------------------------------------------------------- */
 
 static void
-take_named(struct remains *r, struct json_object *json, const char *pid,
-    const char *start_time, int signo)
+take_named(
+    struct remains *r, const char *pid, const char *start_time, int signo)
 {
+	struct json_object *json = r->json;
 	struct procref ref = PROCREF_INIT;
 
 	ref.pid = (pid_t)json_int_or(json, pid, 0);
@@ -212,29 +166,57 @@ is_our_group(const char *path)
 }
 
 static void
-read_record(struct remains *r, const char *file)
+read_record(struct remains *r)
 {
-	cleanup_json struct json_object *json = NULL;
-	const char *group;
 	bool namespace;
 
-	r->search = true;
-	if (json_load(file, RECORD_MAX, &json, NULL) < 0 ||
-	    json_int_or(json, "init", 0) <= 1)
+	r->unknown = true;
+	if (json_load(r->file, RECORD_MAX, &r->json, NULL) < 0)
+		return;
+	/* Nothing was left: nobody makes anything any more, and another may
+	 * have a group of that name by now. */
+	if (json_bool_or(r->json, "ended", false)) {
+		r->unknown = false;
+		return;
+	}
+	if (json_int_or(r->json, "init", 0) <= 1)
 		return;
 	/* A namespace ends with its init, so that comes first: nothing is made
 	 * in there any more. Elsewhere the inner process ends what has no mark
 	 * either, when the keeper is gone. */
-	namespace = strcmp(json_string_or(json, "mode", ""), "namespace") == 0;
+	namespace =
+	    strcmp(json_string_or(r->json, "mode", ""), "namespace") == 0;
 	if (namespace)
-		take_named(r, json, "init", "init_start_time", SIGKILL);
-	take_named(r, json, "pid", "start_time", SIGKILL);
+		take_named(r, "init", "init_start_time", SIGKILL);
+	take_named(r, "pid", "start_time", SIGKILL);
 	if (!namespace)
-		take_named(r, json, "init", "init_start_time", 0);
-	group = json_string_or(json, "cgroup", "");
-	if (is_our_group(group))
-		r->cgroup = xstrdup(group);
-	r->search = !namespace;
+		take_named(r, "init", "init_start_time", 0);
+	if (is_our_group(json_string_or(r->json, "cgroup", "")))
+		r->cgroup = xstrdup(json_string_or(r->json, "cgroup", ""));
+	r->unknown = !namespace;
+}
+
+/* So that nobody searches again. It need not reach the disk: a record that is
+ * damaged is not believed. */
+static void
+write_ended(struct remains *r)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_fd int fd = -1;
+
+	if (json_bool_or(r->json, "ended", false))
+		return;
+	if (!json_object_is_type(r->json, json_type_object)) {
+		json_object_put(r->json);
+		r->json = json_object_new_object();
+	}
+	json_set_bool(r->json, "ended", true);
+	json_print(r->json, false, &text);
+	fd = open(r->file,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+	    0600);
+	if (fd != -1)
+		file_write_all(fd, text.data, text.len);
 }
 
 /* --- the group -------------------------------------------------------- */
@@ -257,6 +239,22 @@ end_group(const struct remains *r)
 
 /* --- all of it -------------------------------------------------------- */
 
+static void
+on_found(pid_t pid, void *arg)
+{
+	struct remains *r = arg;
+	struct procref ref = PROCREF_INIT;
+
+	if (is_above_us(pid) || procref_set(&ref, pid) < 0)
+		return;
+	r->found = true;
+	take(r, &ref, SIGKILL);
+}
+
+static void on_searched(void *arg);
+
+/* Is nothing left? What the record names is gone before the rest is searched
+ * for: it cannot make anything any more. */
 static bool
 is_over(struct remains *r)
 {
@@ -264,9 +262,14 @@ is_over(struct remains *r)
 	drop_gone(r);
 	if (!end_group(r) || r->count > 0)
 		return false;
-	if (r->search)
-		search(r);
-	return r->count == 0;
+	if (!r->unknown) {
+		write_ended(r);
+		return true;
+	}
+	if (r->search == NULL)
+		r->search =
+		    mark_search_new(r->loop, r->mark, on_found, on_searched, r);
+	return false;
 }
 
 static void
@@ -280,19 +283,10 @@ finish(struct remains *r, const struct err *err)
 }
 
 static void
-on_look(void *arg)
+give_up(struct remains *r)
 {
-	struct remains *r = arg;
 	struct err err = { 0 };
 
-	if (is_over(r)) {
-		finish(r, NULL);
-		return;
-	}
-	if (clock_mono_ms() < r->deadline_ms) {
-		loop_timer_restart(r->timer, LOOK_MS);
-		return;
-	}
 	if (r->count > 0)
 		err_set(&err, -ETIMEDOUT,
 		    "process %d of an ended session of %s does not end; when "
@@ -302,10 +296,40 @@ on_look(void *arg)
 		    r->worker);
 	else
 		err_set(&err, -ETIMEDOUT,
-		    "processes of an ended session of %s do not end (control "
-		    "group %s); when they have, continue with: llmc reset %s",
-		    r->worker, r->cgroup, r->worker);
+		    "processes of an ended session of %s do not end (%s%s); "
+		    "when they have, continue with: llmc reset %s",
+		    r->worker,
+		    r->cgroup != NULL ? "control group " : "new ones appear",
+		    r->cgroup != NULL ? r->cgroup : "", r->worker);
 	finish(r, &err);
+}
+
+static void
+on_look(void *arg)
+{
+	struct remains *r = arg;
+
+	if (is_over(r))
+		finish(r, NULL);
+	else if (clock_mono_ms() < r->deadline_ms || r->search != NULL)
+		loop_timer_restart(r->timer, LOOK_MS);
+	else
+		give_up(r);
+}
+
+/* A search that finds nothing is the last one. */
+static void
+on_searched(void *arg)
+{
+	struct remains *r = arg;
+
+	r->search = NULL;
+	r->unknown = r->found;
+	r->found = false;
+	if (r->unknown && clock_mono_ms() >= r->deadline_ms)
+		give_up(r);
+	else
+		on_look(r);
 }
 
 struct remains *
@@ -313,16 +337,16 @@ remains_end(struct loop *loop, const struct workspace *workspace,
     const char *worker, remains_fn *fn, void *arg)
 {
 	struct remains *r = xcalloc(1, sizeof *r);
-	cleanup_free char *record = remains_record(workspace, worker);
 
 	r->loop = loop;
 	r->fn = fn;
 	r->arg = arg;
 	r->worker = xstrdup(worker);
 	r->mark = remains_mark(workspace, worker);
+	r->file = remains_record(workspace, worker);
 	r->deadline_ms = clock_mono_ms() + DEADLINE_MS;
 	r->patience_ms = clock_mono_ms() + PATIENCE_MS;
-	read_record(r, record);
+	read_record(r);
 	if (is_over(r)) {
 		remains_free(r);
 		return NULL;
@@ -337,11 +361,14 @@ remains_free(struct remains *r)
 	if (r == NULL)
 		return;
 	loop_timer_free(r->timer);
+	mark_search_free(r->search);
 	for (size_t i = 0; i < r->count; i++)
 		procref_release(&r->list[i]);
 	free(r->list);
 	free(r->worker);
 	free(r->mark);
+	free(r->file);
+	json_object_put(r->json);
 	free(r->cgroup);
 	free(r);
 }

@@ -3,8 +3,10 @@
 /*
  * What a keeper (src/keeper/) may have left behind when it was killed: found by
  * its record, and where that is missing, damaged or does not say enough, by the
- * mark in the environment of what it started. Signals go through pidfds. Only
- * for a keeper whose program is to be over: one that still runs is killed.
+ * mark in the environment of what it started (mark-search.h). A keeper that
+ * ends by itself says so in the record, and then nothing is searched for.
+ * Signals go through pidfds. Only for a keeper whose program is to be over: one
+ * that still runs is killed.
  */
 #ifndef REMAINS_H
 #define REMAINS_H
@@ -22,6 +24,10 @@ char *remains_mark(const struct workspace *workspace, const char *worker);
 /* The mode that the record names, NULL if there is none; for the caller to
  * free. */
 char *remains_mode(const struct workspace *workspace, const char *worker);
+
+/* A session is about to begin: until its keeper has written the record, that
+ * says nothing, not even that the last keeper has ended. */
+void remains_expect(const struct workspace *workspace, const char *worker);
 
 /* err NULL: nothing is left. Otherwise its text names a process that does not
  * end and says what to do. */
