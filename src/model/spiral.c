@@ -111,10 +111,15 @@ is_within(int64_t at_ms, int64_t window_ms, int64_t now_ms)
 }
 
 static bool
+is_failure(const struct spiral_event *event)
+{
+	return event->kind == SPIRAL_FAILURE || event->kind == SPIRAL_STALL;
+}
+
+static bool
 is_run(const struct spiral_event *event)
 {
-	return event->kind == SPIRAL_FAILURE || event->kind == SPIRAL_STALL ||
-	    event->kind == SPIRAL_STOP;
+	return is_failure(event) || event->kind == SPIRAL_STOP;
 }
 
 static void
@@ -124,7 +129,7 @@ remember(struct memory *memory, const struct spiral_event *event,
 	if (event->kind == SPIRAL_START ||
 	    (is_run(event) && event->run_ms >= rules->cooldown_ms))
 		*memory = (struct memory){ 0 };
-	if (event->kind == SPIRAL_FAILURE || event->kind == SPIRAL_STALL)
+	if (is_failure(event))
 		memory->row++;
 	if (event->kind == SPIRAL_REMEDY &&
 	    (event->outcome == NULL ||
@@ -189,15 +194,18 @@ spiral_decide(const struct spiral_event *history, size_t count,
 {
 	struct spiral_decision decision = { .action = SPIRAL_RESTART };
 	struct memory memory = { 0 };
+	size_t last;
 	bool failed;
 
 	skip_cleared(&history, &count);
-	if (count == 0)
-		return decision;
 	for (size_t i = 0; i < count; i++)
 		remember(&memory, &history[i], rules);
-	failed = history[count - 1].kind == SPIRAL_FAILURE;
-	decision.same = count_same(history, count, rules, now_ms);
+	for (last = count; last > 0 && !is_failure(&history[last - 1]);)
+		last--;
+	if (last == 0)
+		return decision;
+	failed = history[last - 1].kind == SPIRAL_FAILURE;
+	decision.same = count_same(history, last, rules, now_ms);
 	if (failed && memory.tried)
 		decision.why = "spiral";
 	else if (is_slow_spiral(rules, decision.same))

@@ -73,13 +73,13 @@ struct spiral_decision {
 	int same; /* failures of this signature in the window */
 };
 
-/* The history ends with the event (FAILURE or STALL) to decide about. Only
- * events after the last CLEAR count. The same_max-th failure with one signature
- * is a slow spiral, but never the first one; stalls are counted separately, and
- * only those with a signature. A repair with the outcome "interrupted" counts
- * towards the day's limit, but not as an attempt. A run of cooldown_ms or more
- * is a long one; after it, and after a START, the next failure is the first
- * one again. */
+/* The last FAILURE or STALL is the event to decide about; a repair of it that
+ * was interrupted may follow. Only events after the last CLEAR count. The
+ * same_max-th failure with one signature is a slow spiral, but never the first
+ * one; stalls are counted separately, and only those with a signature. A repair
+ * with the outcome "interrupted" counts towards the day's limit, but not as an
+ * attempt. A run of cooldown_ms or more is a long one; after it, and after a
+ * START, the next failure is the first one again. */
 struct spiral_decision spiral_decide(const struct spiral_event *history,
     size_t count, const struct spiral_rules *rules, int64_t now_ms);
 

@@ -104,10 +104,10 @@ struct overseer {
 	char *evidence_stamp; /* of what has not been kept yet, or NULL */
 	enum health_verdict verdict; /* that is being dealt with */
 	char *class, *words, *signature;
-	int64_t failed_ms; /* wall clock, when that was seen */
+	int64_t failed_ms; /* wall clock, when that was seen; its time in the
+			    * history too, where that tells which one it is */
 	int64_t ran_ms; /* how long the daemon had run by then */
 	int64_t beat_age_s; /* of its heartbeat then, -1 = there was none */
-	bool noted; /* it is in the history already */
 	int64_t take_ms; /* monotonic, since when who holds the daemon's lock
 			  * is waited for; 0 = not */
 	struct repair *repair;

@@ -72,7 +72,8 @@ run_ms(const struct overseer *o)
 static void
 remember(struct overseer *o, struct spiral_event *event)
 {
-	event->at_ms = clock_wall_ms();
+	if (event->at_ms == 0)
+		event->at_ms = clock_wall_ms();
 	history_note(&o->history, event);
 	overseer_register(o);
 }
@@ -93,6 +94,38 @@ rules(const struct overseer *o)
 		.delay_ms = DELAY_MS,
 		.delay_max_ms = DELAY_MAX_MS,
 	};
+}
+
+/* The failure that is being dealt with, if the history has it: an overseer that
+ * was killed may have written it. Its time is its name. NULL = it has not. */
+static const struct spiral_event *
+find_failure(const struct overseer *o)
+{
+	for (size_t i = o->history.count; i > 0; i--) {
+		const struct spiral_event *event = &o->history.events[i - 1];
+
+		if (event->at_ms == o->failed_ms &&
+		    (event->kind == SPIRAL_FAILURE ||
+			event->kind == SPIRAL_STALL))
+			return event;
+	}
+	return NULL;
+}
+
+/* How a repair of that failure ended; NULL = none has, or it was interrupted.
+ * After a clear by a person, what was tried does not count. */
+static const struct spiral_event *
+find_repair(const struct overseer *o, const struct spiral_event *failure)
+{
+	const struct spiral_event *last =
+	    &o->history.events[o->history.count - 1];
+	const char *interrupted = repair_outcome_name(REPAIR_INTERRUPTED);
+
+	return last > failure && last->kind == SPIRAL_REMEDY &&
+		last->outcome != NULL &&
+		strcmp(last->outcome, interrupted) != 0 ?
+	    last :
+	    NULL;
 }
 
 /* --- a verdict ------------------------------------------------------- */
@@ -157,12 +190,10 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 	free(o->signature);
 	o->signature = xstrdup(signature.data);
 	o->verdict = verdict;
-	o->failed_ms = clock_wall_ms();
 	o->ran_ms = run_ms(o);
 	o->beat_age_s = o->sight.beat_ms > 0 ?
 	    (clock_mono_ms() - o->sight.beat_ms) / 1000 :
 	    -1;
-	o->noted = false;
 }
 
 static void
@@ -203,6 +234,7 @@ respond_verdict(
 		return;
 	}
 	read_evidence(o);
+	o->failed_ms = clock_wall_ms();
 	note_failure(o, verdict, words);
 	console_say(o, CONSOLE_RED, "Failure (%s): %s",
 	    health_verdict_name(verdict), o->words);
@@ -210,23 +242,9 @@ respond_verdict(
 	daemon_process_end(o, false);
 }
 
-/* Did that overseer get to write the failure into the history? */
-static bool
-is_noted(const struct overseer *o)
-{
-	const struct spiral_event *last;
-
-	if (o->history.count == 0)
-		return false;
-	last = &o->history.events[o->history.count - 1];
-	return last->at_ms >= o->failed_ms &&
-	    (last->kind == SPIRAL_FAILURE || last->kind == SPIRAL_STALL);
-}
-
 void
 respond_resume(struct overseer *o)
 {
-	o->noted = is_noted(o);
 	o->beat_age_s = -1;
 	o->daemon.ready = o->ran_ms > 0;
 	o->daemon.started_ms = clock_mono_ms() - o->ran_ms;
@@ -427,6 +445,37 @@ decide(struct overseer *o, const struct err *err)
 	}
 }
 
+/* What follows a repair; its line is in the history. */
+static void
+follow_repair(struct overseer *o, const struct spiral_event *repair)
+{
+	const char *words = repair->words != NULL ? repair->words : "unknown";
+	const char *log = repair->log;
+	cleanup_free char *why = NULL;
+
+	if (end_for_manual(o))
+		return;
+	if (strcmp(repair->outcome, repair_outcome_name(REPAIR_COMPLETED)) ==
+	    0) {
+		console_say(o, CONSOLE_GREEN,
+		    "✓ Remediation completed in %.1fs",
+		    (double)repair->took_ms / 1000);
+		console_say(o, CONSOLE_GREEN,
+		    "✓ Remediation complete. Restarting daemon...");
+		start_after(o, 0);
+		return;
+	}
+	console_say(o, CONSOLE_YELLOW, "⚠ Remediation issue: %s", words);
+	why = xasprintf(
+	    "The failure could not be repaired: %s.\nThe failure (%s): %s\n"
+	    "Evidence: %s\nWhat was tried: %s\nHistory: llmc failures\n"
+	    "Fix the cause, then: llmc overseer (no --clear is needed)",
+	    words, health_verdict_name(o->verdict), o->words,
+	    o->evidence.dir != NULL ? o->evidence.dir : "none",
+	    log != NULL ? log : "nothing");
+	ending_begin(o, OVERSEER_UNREPAIRED, why);
+}
+
 void
 respond_ended(struct overseer *o)
 {
@@ -435,6 +484,7 @@ respond_ended(struct overseer *o)
 						       SPIRAL_FAILURE,
 		.run_ms = run_ms(o),
 	};
+	const struct spiral_event *known, *repair;
 
 	if (o->stopping) {
 		event.kind = SPIRAL_STOP;
@@ -453,7 +503,10 @@ respond_ended(struct overseer *o)
 	if (o->verdict == HEALTH_COMPLAINED && observe_failure(o))
 		note_failure(o, HEALTH_FAILED, NULL);
 	observe_end(o);
-	if (!o->noted) {
+	known = find_failure(o);
+	repair = known != NULL ? find_repair(o, known) : NULL;
+	if (known == NULL) {
+		event.at_ms = o->failed_ms;
 		event.signature = xstrdup(o->signature);
 		event.class = o->class != NULL ? xstrdup(o->class) : NULL;
 		event.words = xstrdup(o->words);
@@ -461,7 +514,9 @@ respond_ended(struct overseer *o)
 	}
 	if (run_ms(o) >= rules(o).cooldown_ms)
 		o->attempt = 0; /* a healthy run: begin to count anew */
-	if (!end_for_manual(o) && !end_for_class(o))
+	if (repair != NULL)
+		follow_repair(o, repair);
+	else if (!end_for_manual(o) && !end_for_class(o))
 		overseer_reload(o, decide);
 }
 
@@ -477,7 +532,6 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 		.log = log != NULL ? xstrdup(log) : NULL,
 		.signature = xstrdup(o->signature),
 	};
-	cleanup_free char *why = NULL;
 
 	remember(o, &event);
 	overseer_write(o); /* killed now, we must not forget that we tried */
@@ -487,23 +541,5 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 			ending_begin(o, OVERSEER_STOPPED, NULL);
 		return;
 	}
-	if (end_for_manual(o))
-		return;
-	if (outcome == REPAIR_COMPLETED) {
-		console_say(o, CONSOLE_GREEN,
-		    "✓ Remediation completed in %.1fs", (double)took_ms / 1000);
-		console_say(o, CONSOLE_GREEN,
-		    "✓ Remediation complete. Restarting daemon...");
-		start_after(o, 0);
-		return;
-	}
-	console_say(o, CONSOLE_YELLOW, "⚠ Remediation issue: %s", words);
-	why = xasprintf(
-	    "The failure could not be repaired: %s.\nThe failure (%s): %s\n"
-	    "Evidence: %s\nWhat was tried: %s\nHistory: llmc failures\n"
-	    "Fix the cause, then: llmc overseer (no --clear is needed)",
-	    words, health_verdict_name(o->verdict), o->words,
-	    o->evidence.dir != NULL ? o->evidence.dir : "none",
-	    log != NULL ? log : "nothing");
-	ending_begin(o, OVERSEER_UNREPAIRED, why);
+	follow_repair(o, &o->history.events[o->history.count - 1]);
 }

@@ -208,6 +208,58 @@ START_TEST(a_daemon_that_was_told_to_end_is_not_called_dead)
 }
 END_TEST
 
+/* One failure and one repair of it. The overseer is killed after it has written
+ * how that ended, and before it has written what it does next: by its
+ * registration, it is repairing. Another one starts. */
+static void
+killed_after_repair(void)
+{
+	struct e2e_run *run;
+
+	ck_assert_int_eq(over_remembered("failure", NULL), 1);
+	ck_assert_int_eq(over_remembered("remedy", NULL), 1);
+	run = e2e_sh(fleet_root(),
+	    "sed -i 's/\"state\": \"[A-Z][a-z]*\"/\"state\": "
+	    "\"Remediating\"/' .llmc/overseer.json");
+	ck_assert_int_eq(run->status, 0);
+	ck_assert_str_eq(over_member("state"), "Remediating");
+	over_start();
+}
+
+START_TEST(a_repaired_failure_is_not_counted_or_repaired_again)
+{
+	int daemon;
+
+	over_start();
+	daemon = over_daemon(0);
+	fleet_kill(daemon);
+	daemon = over_daemon(daemon);
+	over_kill9();
+	fleet_kill(daemon);
+	killed_after_repair();
+	one_daemon(over_daemon(0));
+	e2e_has(over_output(), "Remediation complete. Restarting daemon");
+	ck_assert_int_eq(over_remembered("failure", NULL), 1);
+	ck_assert_int_eq(over_remembered("remedy", NULL), 1);
+	over_stop();
+}
+END_TEST
+
+START_TEST(a_failure_that_no_repair_helped_is_not_repaired_again)
+{
+	auto_pool("exit 7");
+	over_hurry(5);
+	auto_set("overseer.remediation_timeout", "10s");
+	over_remedy(0, "fake: hang hard");
+	over_start();
+	over_ends(OVER_UNREPAIRED, "The failure could not be repaired");
+	killed_after_repair();
+	over_ends(OVER_UNREPAIRED, "The failure could not be repaired");
+	ck_assert_int_eq(over_remembered("failure", NULL), 1);
+	ck_assert_int_eq(over_remembered("remedy", NULL), 1);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -218,7 +270,9 @@ unit_suite(void)
 		a_strangers_lock_is_refused_with_words,
 		a_registration_of_anothers_is_not_believed,
 		a_daemon_of_people_is_left_alone,
-		a_daemon_that_was_told_to_end_is_not_called_dead };
+		a_daemon_that_was_told_to_end_is_not_called_dead,
+		a_repaired_failure_is_not_counted_or_repaired_again,
+		a_failure_that_no_repair_helped_is_not_repaired_again };
 	Suite *s = suite_create("overseer-takeover");
 	TCase *tc = tcase_create("takeover");
 

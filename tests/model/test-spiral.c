@@ -98,6 +98,8 @@ START_TEST(interrupted_repair_is_no_attempt)
 
 	happen(history, SPIRAL_FAILURE, 0, "a");
 	repair(history, "interrupted");
+	assert_decision(history, SPIRAL_REPAIR, NULL); /* again */
+	ck_assert_int_eq(decide(history).same, 1);
 	happen(history, SPIRAL_FAILURE, 0, "a");
 	assert_decision(history, SPIRAL_REPAIR, NULL);
 	repair(history, "timed out");
