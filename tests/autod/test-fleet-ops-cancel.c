@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "fleet-world.h"
 #include "mem.h"
+#include "op-reset.h"
 #include "unit.h"
 #include "worker-op.h"
 
@@ -77,6 +78,23 @@ START_TEST(a_daemon_that_dies_at_each_step)
 }
 END_TEST
 
+/* A daemon that stops cancels what it has begun itself: a warning would have it
+ * repaired. */
+START_TEST(what_nobody_called_is_cancelled_without_a_warning)
+{
+	struct fleet_world world;
+
+	fleet_world_begin_working(&world, NULL);
+	op_reset(world.adam, NULL);
+	floor_world_wait_step(&world.floor, world.adam, "end-session");
+	operation_cancel(&world.adam->op->op, "the daemon is stopping");
+	floor_world_settle(&world.floor);
+	ck_assert_ptr_null(world.adam->op);
+	ck_assert_int_eq(world.told[EVENT_GIT_FAILED], 0);
+	fleet_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -84,5 +102,6 @@ unit_suite(void)
 
 	unit_rows(suite, cancelled_at_each_step, nitems(rows));
 	unit_rows(suite, a_daemon_that_dies_at_each_step, nitems(rows));
+	unit_rows(suite, what_nobody_called_is_cancelled_without_a_warning, 1);
 	return suite;
 }

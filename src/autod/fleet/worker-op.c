@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "emit.h"
@@ -46,7 +47,7 @@ worker_op_answer(
 		serve_reply(core, op->call, result);
 	else if (op->call != NULL)
 		serve_fail(core, op->call, API_FAILED, err->msg);
-	else
+	else if (err->code != -ECANCELED)
 		emit(core,
 		    &(struct event){ .kind = EVENT_GIT_FAILED,
 			.worker = op->agent->worker->name,

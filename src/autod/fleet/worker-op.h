@@ -33,7 +33,7 @@ void worker_op_begin(struct worker_op *op, const struct operation_kind *kind,
 void worker_op_release(struct worker_op *op);
 
 /* Call this last in a plain end: answer with the result or the error. Without a
- * caller an error is emitted as EVENT_GIT_FAILED. */
+ * caller an error other than a cancel is emitted as EVENT_GIT_FAILED. */
 void worker_op_answer(
     struct worker_op *op, const struct err *err, struct json_object *result);
 
