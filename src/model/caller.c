@@ -54,6 +54,14 @@ refuse(const struct caller *caller, const char *method, struct err *err)
 	    method, caller->session != NULL ? caller->session : caller->door);
 }
 
+bool
+caller_is_anybody(const struct api_method *method)
+{
+	const unsigned all = API_PERSON | API_REPAIR | API_WORKER | API_READER;
+
+	return !(method->flags & API_OWN) && (method->callers & all) == all;
+}
+
 int
 caller_check(const struct caller *caller, const struct api_method *method,
     const char *worker, bool life, struct err *err)

@@ -32,6 +32,9 @@ struct caller {
 /* API_PERSON, API_REPAIR, API_WORKER or API_READER. */
 unsigned caller_rank(const struct caller *caller);
 
+/* May nobody be refused? Then it does not matter who calls. */
+bool caller_is_anybody(const struct api_method *method);
+
 /* May it call the method? worker: whom the call is about, NULL = nobody; life:
  * it is only a sign of life (hook-event.h), which comes from a process that has
  * often ended. -EPERM: no, and err says why. */

@@ -375,7 +375,7 @@ on_changed(void *arg)
 
 /* A worker must not report for the repair session: that would end it. */
 static int
-check_caller(const struct repair *r, struct server_call *call,
+check_caller(struct repair *r, struct server_call *call,
     struct json_object *params, struct err *err)
 {
 	struct caller caller = { .door = NAME };
@@ -386,7 +386,7 @@ check_caller(const struct repair *r, struct server_call *call,
 
 	server_call_peer(call, &peer);
 	identity_add(&panes, NAME, r->agent.record.pane);
-	identity_add_all(&panes, &r->overseer->workspace);
+	identity_add_all(&panes, &r->overseer->workspace, &r->agent.files);
 	caller.unknown = peer.gone ||
 	    identity_find(ANCESTRY_PROC, &r->overseer->workspace, &panes,
 		peer.pid, peer.pidfd, &session) < 0;
@@ -420,18 +420,23 @@ listen_to(struct repair *r, struct err *err)
 {
 	struct overseer *o = r->overseer;
 	struct repair_agent *a = &r->agent;
-
 	int e;
 
 	a->socket = run_dir_socket(&o->workspace, NAME);
-	if (run_dir_make(&o->workspace, NAME, NULL) == 0 &&
-	    server_new(o->loop, a->socket, on_call, r, &a->server, NULL) == 0)
-		return 0;
-	free(a->socket);
-	a->socket = run_dir_socket_outside(&o->workspace, NAME);
-	e = run_dir_make_outside(a->socket, err);
+	e = run_dir_make(&o->workspace, NAME, NULL);
 	if (e == 0)
-		e = server_new(o->loop, a->socket, on_call, r, &a->server, err);
+		e = server_new(
+		    o->loop, a->socket, on_call, r, &a->server, NULL);
+	if (e < 0) {
+		free(a->socket);
+		a->socket = run_dir_socket_outside(&o->workspace, NAME);
+		e = run_dir_make_outside(a->socket, err);
+		if (e == 0)
+			e = server_new(
+			    o->loop, a->socket, on_call, r, &a->server, err);
+	}
+	if (e == 0)
+		server_limit(a->server, SERVER_SESSION_MAX);
 	return e;
 }
 
@@ -509,6 +514,7 @@ repair_agent_release(struct repair *r)
 	server_free(a->server);
 	if (a->socket != NULL)
 		run_dir_remove(&r->overseer->workspace, NAME);
+	identity_files_release(&a->files);
 	session_record_release(&a->record);
 	loop_timer_free(a->wait);
 	free(a->socket);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "identity.h"
 #include "operation.h"
 #include "session.h"
 
@@ -23,6 +24,7 @@ struct repair_agent {
 	struct session *session; /* NULL = none */
 	struct server *server; /* where its hooks report */
 	char *socket;
+	struct identity_files files; /* read to know who calls there */
 	int64_t pane; /* pid of its pane, as overseer.json tells; 0 = none */
 	bool looking; /* at what it left, at the end of a turn */
 	struct server_call *call; /* the Stop that waits for that, or NULL */

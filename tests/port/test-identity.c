@@ -3,9 +3,11 @@
 /* Whose process it is: a fake /proc for the parents, real processes for what
  * only the kernel knows. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -239,17 +241,59 @@ write_file(
 	ck_assert_int_eq(file_replace(path, text, strlen(text), 0600, NULL), 0);
 }
 
+/* Written in place, which nobody does, and with the old time: not noticed. */
+START_TEST(a_file_is_read_again_when_it_has_changed)
+{
+	cleanup_free char *root = xstrdup(unit_path("again"));
+	cleanup_free char *dir = file_join(root, ".llmc");
+	cleanup_free char *path = file_join(dir, "overseer.json");
+	const struct workspace workspace = { .root = root, .dir = dir };
+	struct identity_panes panes = { 0 };
+	struct identity_files files = { 0 };
+	struct procref self = PROCREF_INIT;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *text = NULL;
+	struct stat st;
+	int fd;
+
+	identity_add_repair(&panes, &workspace, &files);
+	ck_assert_uint_eq(panes.count, 0);
+	ck_assert_int_eq(procref_set_self(&self), 0);
+	json = procref_to_json(&self);
+	procref_release(&self);
+	text =
+	    xasprintf("{\"repair_pane\":%s}", json_object_to_json_string(json));
+	write_file(&workspace, "overseer.json", text);
+	identity_add_repair(&panes, &workspace, &files);
+	ck_assert_uint_eq(panes.count, 1);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert_int_eq(pwrite(fd, "no", 2, 0), 2);
+	ck_assert_int_eq(
+	    futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }), 0);
+	close(fd);
+	identity_add_repair(&panes, &workspace, &files);
+	ck_assert_uint_eq(panes.count, 2);
+	write_file(&workspace, "overseer.json", "{}");
+	identity_add_repair(&panes, &workspace, &files);
+	ck_assert_uint_eq(panes.count, 2);
+	identity_files_release(&files);
+	identity_release(&panes);
+}
+END_TEST
+
 START_TEST(panes_are_read_from_the_files)
 {
 	cleanup_free char *root = xstrdup(unit_path("files"));
 	cleanup_free char *dir = file_join(root, ".llmc");
 	const struct workspace workspace = { .root = root, .dir = dir };
 	struct identity_panes panes = { 0 };
+	struct identity_files files = { 0 };
 	struct procref self = PROCREF_INIT;
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *text = NULL, *name = NULL;
 
-	identity_add_all(&panes, &workspace);
+	identity_add_all(&panes, &workspace, &files);
 	ck_assert_uint_eq(panes.count, 0);
 	ck_assert_int_eq(identity_own(&workspace, &name), 0);
 	ck_assert_int_eq(procref_set_self(&self), 0);
@@ -262,8 +306,9 @@ START_TEST(panes_are_read_from_the_files)
 	write_file(&workspace, "state.json", text);
 	ck_assert_int_eq(identity_own(&workspace, &name), 1);
 	ck_assert_str_eq(name, "adam");
-	identity_add_all(&panes, &workspace);
+	identity_add_all(&panes, &workspace, &files);
 	ck_assert_uint_eq(panes.count, 1);
+	identity_files_release(&files);
 	identity_release(&panes);
 	write_file(&workspace, "state.json", "{");
 	free(take_ptr(&text));
@@ -291,6 +336,7 @@ unit_suite(void)
 	    (const TTest *[]){ descendants_of_a_pane_are_its_sessions,
 		the_outermost_environment_counts,
 		commands_on_the_files_of_a_worker_are_no_people,
-		panes_are_read_from_the_files, NULL });
+		panes_are_read_from_the_files,
+		a_file_is_read_again_when_it_has_changed, NULL });
 	return suite;
 }

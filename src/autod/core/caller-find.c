@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "ancestry.h"
@@ -16,22 +17,23 @@
 
 /* At a worker's socket it does not matter which other session it is. */
 static int
-find(const struct core *core, bool people, struct server_call *call,
-    char **ret_session)
+find(const struct door *door, struct server_call *call, char **ret_session)
 {
+	const struct core *core = door_core(door);
 	struct identity_panes panes = { 0 };
 	struct server_peer peer;
-	int r = -1;
+	int r;
 
 	server_call_peer(call, &peer);
+	if (peer.gone)
+		return -ESRCH;
 	for (size_t i = 0; i < core->state.count; i++)
 		identity_add(&panes, core->state.workers[i]->name,
 		    core->state.workers[i]->session.pane);
-	if (people)
-		identity_add_repair(&panes, core->workspace);
-	if (!peer.gone)
-		r = identity_find(ANCESTRY_PROC, core->workspace, &panes,
-		    peer.pid, peer.pidfd, ret_session);
+	if (door_worker(door) == NULL)
+		identity_add_repair(&panes, core->workspace, door_files(door));
+	r = identity_find(ANCESTRY_PROC, core->workspace, &panes, peer.pid,
+	    peer.pidfd, ret_session);
 	identity_release(&panes);
 	return r;
 }
@@ -55,7 +57,9 @@ caller_find_check(const struct door *door, struct server_call *call,
 	const struct core *core = door_core(door);
 	struct caller caller = { .door = door_worker(door) };
 
-	caller.unknown = find(core, caller.door == NULL, call, &session) < 0;
+	if (caller_is_anybody(method))
+		return 0;
+	caller.unknown = find(door, call, &session) < 0;
 	caller.session = session;
 	/* While no daemon runs there is no other way. */
 	if (core->options->oneshot && session != NULL &&

@@ -6,6 +6,7 @@
 #include "door.h"
 #include "emit.h"
 #include "errtext.h"
+#include "identity.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
@@ -14,14 +15,13 @@
 #include "watch.h"
 
 #define AGAIN_MS 1000
-/* Many workers together must not use up the daemon's descriptors. */
-#define WORKER_CONNECTIONS_MAX 32
 
 struct door {
 	struct core *core;
 	char *worker; /* NULL = the people's */
 	char *path;
 	struct server *server;
+	struct identity_files *files;
 	struct watch *watch; /* of its file */
 	struct loop_timer *again;
 };
@@ -75,6 +75,7 @@ door_new(struct core *core, const char *worker, server_fn *fn,
 	int r;
 
 	door->core = core;
+	door->files = xcalloc(1, sizeof *door->files);
 	door->worker = worker != NULL ? xstrdup(worker) : NULL;
 	door->path = worker != NULL ? run_dir_socket(core->workspace, worker) :
 				      xstrdup(core->socket);
@@ -87,7 +88,7 @@ door_new(struct core *core, const char *worker, server_fn *fn,
 		return r;
 	}
 	if (worker != NULL)
-		server_limit(door->server, WORKER_CONNECTIONS_MAX);
+		server_limit(door->server, SERVER_SESSION_MAX);
 	if (watch_new(core->loop, door->path, on_changed, door, &door->watch,
 		NULL) < 0)
 		log_debug("%s is not watched", door->path);
@@ -103,6 +104,8 @@ door_free(struct door *door)
 	watch_free(door->watch);
 	loop_timer_free(door->again);
 	server_free(door->server);
+	identity_files_release(door->files);
+	free(door->files);
 	free(door->worker);
 	free(door->path);
 	free(door);
@@ -118,4 +121,10 @@ const char *
 door_worker(const struct door *door)
 {
 	return door->worker;
+}
+
+struct identity_files *
+door_files(const struct door *door)
+{
+	return door->files;
 }

@@ -13,6 +13,7 @@
 struct core;
 struct door;
 struct err;
+struct identity_files;
 
 /* worker: NULL = the people's; path is then core->socket. fn is called with
  * arg = the door. */
@@ -24,5 +25,7 @@ void door_free(struct door *door);
 struct core *door_core(const struct door *door);
 /* NULL = the people's. */
 const char *door_worker(const struct door *door);
+/* What was read to know who calls. */
+struct identity_files *door_files(const struct door *door);
 
 #endif

@@ -123,31 +123,32 @@ ancestry_read(
 }
 
 int
-ancestry_variable(
-    const char *proc, pid_t pid, const char *name, char **ret_value)
+ancestry_environment(const char *proc, pid_t pid, struct buf *environment)
 {
 	cleanup_fd int fd = open_file(proc, "", (long)pid, "/environ");
-	cleanup_buf struct buf text = BUF_INIT;
-	size_t len = strlen(name);
-	const char *at;
 	ssize_t n;
 
 	if (fd < 0)
 		return fd;
 	do {
-		buf_reserve(&text, 65536);
-		n = read(fd, text.data + text.len, 65536);
+		buf_reserve(environment, 65536);
+		n = read(fd, environment->data + environment->len, 65536);
 		if (n > 0)
-			buf_grew(&text, (size_t)n);
-	} while (n > 0 && text.len < ENVIRON_MAX);
-	if (n == -1)
-		return -errno;
-	for (at = text.data; at < text.data + text.len; at += strlen(at) + 1)
-		if (strncmp(at, name, len) == 0 && at[len] == '=') {
-			*ret_value = xstrdup(at + len + 1);
-			return 0;
-		}
-	return -ENOENT;
+			buf_grew(environment, (size_t)n);
+	} while (n > 0 && environment->len < ENVIRON_MAX);
+	return n == -1 ? -errno : 0;
+}
+
+const char *
+ancestry_variable(const struct buf *environment, const char *name)
+{
+	const char *at = environment->data, *end = at + environment->len;
+	size_t len = strlen(name);
+
+	for (; at < end; at += strlen(at) + 1)
+		if (strncmp(at, name, len) == 0 && at[len] == '=')
+			return at + len + 1;
+	return NULL;
 }
 
 pid_t

@@ -29,11 +29,11 @@ struct ancestor {
 int ancestry_read(
     const char *proc, pid_t pid, struct ancestor *ret_list, size_t max);
 
-/* The variable's value in the environment that a process was started with, as
- * the kernel kept it; *ret_value is the caller's. -ENOENT: it has none; other
- * negative errno: it cannot be read. */
-int ancestry_variable(
-    const char *proc, pid_t pid, const char *name, char **ret_value);
+/* The environment that a process was started with, as the kernel kept it;
+ * appended. Negative errno: it cannot be read. */
+int ancestry_environment(const char *proc, pid_t pid, struct buf *environment);
+/* A variable's value in it; NULL = it has none. */
+const char *ancestry_variable(const struct buf *environment, const char *name);
 
 /* The process of a pidfd: its pid in the pid namespace of proc, -ESRCH if it
  * was reaped, 0 if it is outside of the namespace. */

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ancestry.h"
+#include "buf.h"
 #include "caller.h"
 #include "identity.h"
 #include "json.h"
@@ -49,36 +51,74 @@ identity_add(
 	};
 }
 
+static void
+forget(struct identity_file *file)
+{
+	json_object_put(file->member);
+	*file = (struct identity_file){ 0 };
+}
+
+/* True if it is what we know; else we know nothing. Files are replaced, never
+ * written in place. */
+static bool
+is_known(const char *path, struct identity_file *file)
+{
+	struct identity_file now = { 0 };
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		now = (struct identity_file){ .dev = st.st_dev,
+			.ino = st.st_ino,
+			.size = st.st_size,
+			.changed_s = st.st_mtim.tv_sec,
+			.changed_ns = st.st_mtim.tv_nsec };
+	if (now.ino == file->ino && now.dev == file->dev &&
+	    now.size == file->size && now.changed_s == file->changed_s &&
+	    now.changed_ns == file->changed_ns)
+		return true;
+	forget(file);
+	*file = now;
+	return false;
+}
+
 static struct json_object *
-load(const struct workspace *workspace, const char *name, const char *key)
+load(const struct workspace *workspace, const char *name, const char *key,
+    struct identity_file *file)
 {
 	cleanup_free char *path = workspace_path(workspace, name);
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *member = NULL;
 
-	if (json_load(path, FILE_BYTES_MAX, &json, NULL) < 0 ||
-	    !json_object_is_type(json, json_type_object))
-		return NULL;
-	json_object_object_get_ex(json, key, &member);
-	return json_object_get(member);
+	if (!is_known(path, file) &&
+	    json_load(path, FILE_BYTES_MAX, &json, NULL) == 0 &&
+	    json_object_is_type(json, json_type_object)) {
+		json_object_object_get_ex(json, key, &member);
+		file->member = json_object_get(member);
+	}
+	return file->member;
 }
 
 void
-identity_add_repair(
-    struct identity_panes *panes, const struct workspace *workspace)
+identity_files_release(struct identity_files *files)
 {
-	cleanup_json struct json_object *pane =
-	    load(workspace, "overseer.json", "repair_pane");
-
-	identity_add(panes, CALLER_REPAIR, pane);
+	forget(&files->overseer);
+	forget(&files->state);
 }
 
 void
-identity_add_all(
-    struct identity_panes *panes, const struct workspace *workspace)
+identity_add_repair(struct identity_panes *panes,
+    const struct workspace *workspace, struct identity_files *files)
 {
-	cleanup_json struct json_object *workers =
-	    load(workspace, "state.json", "workers");
+	identity_add(panes, CALLER_REPAIR,
+	    load(workspace, "overseer.json", "repair_pane", &files->overseer));
+}
+
+void
+identity_add_all(struct identity_panes *panes,
+    const struct workspace *workspace, struct identity_files *files)
+{
+	struct json_object *workers =
+	    load(workspace, "state.json", "workers", &files->state);
 	struct json_object *pane;
 	struct json_object_iter i;
 
@@ -91,7 +131,7 @@ identity_add_all(
 			identity_add(panes, i.key, pane);
 		}
 	}
-	identity_add_repair(panes, workspace);
+	identity_add_repair(panes, workspace, files);
 }
 
 void
@@ -122,32 +162,25 @@ identity_command(const char *root)
 	return xasprintf(COMMAND "=%s", root);
 }
 
-/* Is it a command that the daemon runs on a worker's files? */
-static bool
-is_command(const char *proc, const struct workspace *workspace, pid_t pid)
-{
-	cleanup_free char *root = NULL;
-
-	return ancestry_variable(proc, pid, COMMAND, &root) == 0 &&
-	    strcmp(root, workspace->root) == 0;
-}
-
 /* By the environment that it was started with; NULL = no agent of this root. */
 static char *
 find_agent(const char *proc, const struct workspace *workspace, pid_t pid)
 {
-	cleanup_free char *agent = NULL, *root = NULL;
-	char *name = NULL;
+	cleanup_buf struct buf environment = BUF_INIT;
+	const char *root, *name;
 
-	if (is_command(proc, workspace, pid))
-		return xstrdup("a setup or check command");
-	if (ancestry_variable(proc, pid, "LLMC_AGENT", &agent) < 0 ||
-	    ancestry_variable(proc, pid, "LLMC_ROOT", &root) < 0 ||
-	    strcmp(root, workspace->root) != 0)
+	if (ancestry_environment(proc, pid, &environment) < 0)
 		return NULL;
-	if (ancestry_variable(proc, pid, "LLMC_WORKER", &name) < 0)
-		name = xstrdup("an agent");
-	return name;
+	/* A command that the daemon runs on a worker's files. */
+	root = ancestry_variable(&environment, COMMAND);
+	if (root != NULL && strcmp(root, workspace->root) == 0)
+		return xstrdup("a setup or check command");
+	root = ancestry_variable(&environment, "LLMC_ROOT");
+	if (ancestry_variable(&environment, "LLMC_AGENT") == NULL ||
+	    root == NULL || strcmp(root, workspace->root) != 0)
+		return NULL;
+	name = ancestry_variable(&environment, "LLMC_WORKER");
+	return xstrdup(name != NULL ? name : "an agent");
 }
 
 int
@@ -184,9 +217,11 @@ int
 identity_own(const struct workspace *workspace, char **ret_name)
 {
 	struct identity_panes panes = { 0 };
+	struct identity_files files = { 0 };
 	int r;
 
-	identity_add_all(&panes, workspace);
+	identity_add_all(&panes, workspace, &files);
+	identity_files_release(&files);
 	r = identity_find(
 	    ANCESTRY_PROC, workspace, &panes, getpid(), -1, ret_name);
 	identity_release(&panes);

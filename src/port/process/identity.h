@@ -18,6 +18,18 @@
 struct json_object;
 struct workspace;
 
+/* What was read of a file, which is read again when it has changed. */
+struct identity_file {
+	uint64_t dev, ino;
+	int64_t size, changed_s, changed_ns;
+	struct json_object *member; /* NULL = none */
+};
+
+/* All zero is empty. */
+struct identity_files {
+	struct identity_file overseer, state;
+};
+
 struct identity_pane {
 	char *name; /* of the session: "adam", "overseer" */
 	pid_t pid;
@@ -36,12 +48,13 @@ struct identity_panes {
 void identity_add(
     struct identity_panes *panes, const char *name, struct json_object *pane);
 /* The repair session's, from overseer.json. */
-void identity_add_repair(
-    struct identity_panes *panes, const struct workspace *workspace);
+void identity_add_repair(struct identity_panes *panes,
+    const struct workspace *workspace, struct identity_files *files);
 /* Those and all workers', from state.json. */
-void identity_add_all(
-    struct identity_panes *panes, const struct workspace *workspace);
+void identity_add_all(struct identity_panes *panes,
+    const struct workspace *workspace, struct identity_files *files);
 void identity_release(struct identity_panes *panes);
+void identity_files_release(struct identity_files *files);
 
 /* For the environment of setup and check commands; the caller frees it. */
 char *identity_command(const char *root);

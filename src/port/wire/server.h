@@ -96,7 +96,10 @@ server_call_peer(const struct server_call *call, struct server_peer *ret_peer);
  * among them is refused. */
 #define SERVER_CONNECTIONS_MAX 256
 #define SERVER_PEER_MAX        32 /* of one process */
-#define SERVER_CALLS_MAX       64 /* under way, of one connection */
+#define SERVER_SESSION_MAX                                  \
+	32 /* for a session's socket: many of them together \
+	    * must not use up our descriptors */
+#define SERVER_CALLS_MAX 64 /* under way, of one connection */
 
 #define SERVER_LINE_MS  10000 /* to finish a line that was begun */
 #define SERVER_WRITE_MS 10000 /* to take at least a part of our answers */
