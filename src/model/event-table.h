@@ -52,6 +52,8 @@ enum event_kind {
 	EVENT_LAUNCH_UNBLOCKED, /* worker: what EVENT_LOGIN_NEEDED told of is
 				 * there */
 	EVENT_ADOPTED, /* worker */
+	EVENT_CLEARED, /* worker: what a lost session left is gone, or cannot be
+			* ended; not told of those that are at the start */
 	EVENT_PROMPT_SUBMITTED, /* worker, receipt */
 	EVENT_PROMPT_NOT_TAKEN, /* worker, reason */
 	EVENT_AGENT_EXITED, /* worker, status, reason */

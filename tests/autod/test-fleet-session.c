@@ -4,8 +4,11 @@
  * tmux that fails; checks of worktrees. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent-session.h"
@@ -21,7 +24,10 @@
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
+#include "procref.h"
+#include "remains.h"
 #include "unit.h"
+#include "workspace.h"
 
 static void
 hurry(void)
@@ -305,6 +311,91 @@ START_TEST(a_check_of_a_worktree_is_cut_off)
 }
 END_TEST
 
+/* --- what a lost session left ------------------------------------------- */
+
+/* Something of its last session that is given time to end by itself, and does
+ * not: as the keeper's record names its inner process. */
+static pid_t
+leave_inner(struct fleet_world *world, const char *worker)
+{
+	const struct workspace *workspace = &world->floor.workspace;
+	cleanup_free char *record = remains_record(workspace, worker);
+	cleanup_free char *mark = remains_mark(workspace, worker);
+	cleanup_free char *entry = xasprintf("LLMC_KEEPER=%s", mark);
+	char *const argv[] = { (char[]){ "sleep" }, (char[]){ "1000" }, NULL };
+	char *const env[] = { entry, NULL };
+	cleanup_json struct json_object *json = json_object_new_object();
+	struct procref ref = PROCREF_INIT;
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		execve("/bin/sleep", argv, env);
+		_exit(1);
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 0);
+	close(ready[0]);
+	ck_assert_int_eq(procref_set(&ref, pid), 0);
+	json_set_string(json, "mode", "reaper");
+	json_set_int(json, "init", pid);
+	json_set_int(json, "init_start_time", (int64_t)ref.start_time);
+	json_set_string(json, "boot_id", ref.boot_id);
+	ck_assert_int_eq(json_save(record, json, 0600, NULL), 0);
+	procref_release(&ref);
+	return pid;
+}
+
+static int
+spooled(struct fleet_world *world)
+{
+	const char *count = floor_world_sh(
+	    &world->floor, "ls .llmc/run/adam/spool | grep -c json || true");
+
+	return (int)strtol(count, NULL, 10);
+}
+
+static bool
+is_cleared(void *arg)
+{
+	return ((const struct fleet_world *)arg)->told[EVENT_CLEARED] > 0;
+}
+
+START_TEST(one_that_left_something_does_not_delay_the_others)
+{
+	struct fleet_world world;
+	struct agent *eve;
+	siginfo_t info;
+	pid_t inner;
+
+	unit_hurry(4);
+	fleet_world_begin_idle(&world, NULL);
+	eve = fleet_world_add(&world, "eve");
+	fleet_world_wait_up(&world, eve);
+	fleet_world_spool(&world, world.adam, "PreToolUse", "{}");
+	fleet_world_kill(world.adam);
+	fleet_world_kill(eve);
+	inner = leave_inner(&world, "adam");
+	fleet_world_reopen(&world);
+	eve = fleet_find(world.floor.fleet, "eve");
+	fleet_world_wait_up(&world, eve);
+	ck_assert_int_eq(session_phase(world.adam->session), SESSION_ENDING);
+	ck_assert_int_eq(kill(inner, 0), 0);
+	ck_assert_int_eq(world.told[EVENT_CLEARED], 0);
+	ck_assert_int_eq(spooled(&world), 1);
+	floor_world_wait(&world.floor, is_cleared, &world);
+	ck_assert_int_eq(
+	    waitid(P_PID, (id_t)inner, &info, WEXITED | WNOHANG), 0);
+	ck_assert_int_eq(info.si_pid, inner);
+	fleet_world_wait_up(&world, world.adam);
+	ck_assert_int_eq(spooled(&world), 0);
+	fleet_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -315,7 +406,7 @@ unit_suite(void)
 	    (const TTest *const[]){ a_crash_is_resumed, crashes_end_in_error,
 		an_undelivered_prompt, four_launches_at_once,
 		tmux_fails_at_the_start, a_check_of_a_worktree_is_cut_off,
-		NULL });
+		one_that_left_something_does_not_delay_the_others, NULL });
 	tcase_set_timeout(rows, 60);
 	tcase_add_loop_test(rows, an_unreported_start, 0, 2);
 	tcase_add_loop_test(rows, an_interruption_in_the_session, 0, 2);

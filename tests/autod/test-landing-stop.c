@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent.h"
+#include "emit.h"
 #include "git.h"
 #include "landing-world.h"
 #include "landing.h"
@@ -236,6 +237,24 @@ START_TEST(a_rebase_stays_a_rebase)
 }
 END_TEST
 
+/* Something was left of its session when the daemon began. */
+START_TEST(one_that_is_cleared_late_goes_on_then)
+{
+	struct landing_world world;
+	struct agent *adam;
+
+	landing_world_begin(&world, NULL);
+	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	agent_move(adam, WORKER_ACCEPTING, NULL);
+	adam->worker->accepted = true;
+	emit(world.floor.core,
+	    &(struct event){ .kind = EVENT_CLEARED, .worker = "adam" });
+	floor_world_wait(&world.floor, is_over, &world);
+	landing_world_main(&world, "by adam,first,");
+	landing_world_end(&world);
+}
+END_TEST
+
 /* --- a state that cannot be written ---------------------------------- */
 
 static bool
@@ -333,7 +352,7 @@ unit_suite(void)
 	    suite, the_next_daemon_lands_what_was_shown, nitems(shown_rows));
 	unit_case(suite, "daemons",
 	    (const TTest *const[]){ the_next_daemon_goes_on,
-		a_rebase_stays_a_rebase,
+		a_rebase_stays_a_rebase, one_that_is_cleared_late_goes_on_then,
 		refs_that_a_dead_daemon_left_are_removed, NULL });
 	return suite;
 }

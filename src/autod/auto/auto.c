@@ -106,6 +106,24 @@ on_moved(struct auto_mode *mode, const struct agent *agent)
 	login_look(mode);
 }
 
+/* Whoever started us has taken care of the problem: try again. */
+static void
+repair_worker(struct auto_mode *mode, struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	if (!worker_is_auto(w->name) || agent_is_taken(agent))
+		return;
+	if (w->status == WORKER_ERROR) {
+		outcome_attempt_failed(mode, agent,
+		    w->reason != NULL ? w->reason : "worker in error");
+	} else if (w->status == WORKER_PAUSED && !w->over_budget &&
+	    !w->on_hold) {
+		outcome_worker_lost(mode, agent, "its worker was paused");
+		outcome_clear_worker(agent);
+	}
+}
+
 static void
 on_worker_event(
     struct auto_mode *mode, struct agent *agent, const struct event *event)
@@ -131,6 +149,10 @@ on_worker_event(
 		break;
 	case EVENT_WORK_FINISHED:
 		after_landing_begin(mode, agent);
+		break;
+	case EVENT_CLEARED:
+		if (mode->begun)
+			repair_worker(mode, agent);
 		break;
 	default:
 		break;
@@ -250,28 +272,6 @@ ensure_workers(struct auto_mode *mode)
 			op_add(mode->fleet, state->auto_workers[i], NULL);
 }
 
-/* Whoever started us has taken care of the problem: try again. */
-static void
-repair_workers(struct auto_mode *mode)
-{
-	for (size_t i = 0; i < mode->fleet->count; i++) {
-		struct agent *agent = mode->fleet->agents[i];
-		const struct worker *w = agent->worker;
-
-		if (!worker_is_auto(w->name) || agent_is_taken(agent))
-			continue;
-		if (w->status == WORKER_ERROR) {
-			outcome_attempt_failed(mode, agent,
-			    w->reason != NULL ? w->reason : "worker in error");
-		} else if (w->status == WORKER_PAUSED && !w->over_budget &&
-		    !w->on_hold) {
-			outcome_worker_lost(
-			    mode, agent, "its worker was paused");
-			outcome_clear_worker(agent);
-		}
-	}
-}
-
 /* --- the floor ------------------------------------------------------- */
 
 static void
@@ -289,7 +289,8 @@ begin_active(struct auto_mode *mode)
 		.text = source_kind(mode->source) });
 	ensure_workers(mode);
 	reconcile(mode);
-	repair_workers(mode);
+	for (size_t i = 0; i < mode->fleet->count; i++)
+		repair_worker(mode, mode->fleet->agents[i]);
 	intake_begin(mode);
 	mode->begun = true;
 	mode->worth_asking = true;

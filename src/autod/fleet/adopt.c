@@ -14,11 +14,17 @@
 #include "json.h"
 #include "launch-block.h"
 #include "life.h"
+#include "loop.h"
 #include "mem.h"
 #include "op-start.h"
 #include "persist.h"
 #include "session.h"
 #include "tmux.h"
+
+/* How long all workers wait for what one of them has left. A single request may
+ * be about that one: remains.h gives up earlier. */
+#define PATIENCE_MS 1000
+#define ONESHOT_MS  60000
 
 /* Its session is gone: what to do next depends on what it was doing. */
 static void
@@ -43,14 +49,28 @@ lost_session(struct agent *agent)
 
 static void on_drained(void *arg);
 
+/* Those whose session is known, and nothing is left of, go on: after the hooks
+ * that fired while no daemon was running. */
 static void
-on_cleared(void *arg)
+go_on(void *arg)
 {
 	struct fleet *fleet = arg;
 
-	/* Hooks that fired while no daemon was running. */
-	if (--fleet->clearing == 0 && !fleet->core->stopping)
+	loop_timer_free(take_ptr(&fleet->patience));
+	if (!fleet->core->stopping)
 		hooks_drain_then(fleet->hooks, on_drained, fleet);
+}
+
+static void
+on_cleared(void *arg)
+{
+	struct agent *agent = arg;
+	struct fleet *fleet = agent->fleet;
+
+	agent->clearing = false;
+	/* Otherwise the others are waited for, a little. */
+	if (--fleet->clearing == 0 || fleet->patience == NULL)
+		go_on(fleet);
 }
 
 /* What it started may have survived it, and would go on in the worktree. */
@@ -58,8 +78,9 @@ static void
 lose(struct agent *agent)
 {
 	lost_session(agent);
+	agent->clearing = true;
 	agent->fleet->clearing++;
-	session_clear(agent->session, on_cleared, agent->fleet);
+	session_clear(agent->session, on_cleared, agent);
 }
 
 static void
@@ -88,6 +109,7 @@ recover(struct agent *agent)
 {
 	struct worker *w = agent->worker;
 
+	agent->adopting = false;
 	if (session_left(agent->session) != NULL) {
 		agent_give_up(agent, session_left(agent->session)->msg);
 		return;
@@ -115,8 +137,20 @@ on_drained(void *arg)
 
 	if (fleet->core->stopping)
 		return;
-	for (size_t i = 0; i < fleet->count; i++)
-		recover(fleet->agents[i]);
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+
+		if (!agent->adopting || agent->clearing)
+			continue;
+		recover(agent);
+		if (fleet->begun)
+			emit(fleet->core,
+			    &(struct event){ .kind = EVENT_CLEARED,
+				.worker = agent->worker->name });
+	}
+	if (fleet->begun)
+		return;
+	fleet->begun = true;
 	launch_block_resume(fleet->block);
 	life_floor_begun(fleet->core);
 }
@@ -137,11 +171,16 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 			.class = "tmux", .status = -1, .reason = err->msg });
 		return;
 	}
+	fleet->patience = loop_after(core->loop,
+	    core->options->oneshot ? ONESHOT_MS : PATIENCE_MS, go_on, fleet);
 	fleet->clearing = 1;
-	for (size_t i = 0; i < fleet->count; i++)
+	for (size_t i = 0; i < fleet->count; i++) {
+		fleet->agents[i]->adopting = true;
 		adopt_one(fleet->agents[i],
 		    find(list, count, session_name(fleet->agents[i]->session)));
-	on_cleared(fleet);
+	}
+	if (--fleet->clearing == 0)
+		go_on(fleet);
 }
 
 void

@@ -2,7 +2,9 @@
 
 /*
  * How the fleet begins: adopt sessions that an earlier daemon left running,
- * resume workers whose session is gone, and continue what was in progress.
+ * resume workers whose session is gone, and continue what was in progress. A
+ * worker waits until what its lost session left is gone; the others and the
+ * floors above do not, and are told of it with EVENT_CLEARED.
  */
 #ifndef ADOPT_H
 #define ADOPT_H

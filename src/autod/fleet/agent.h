@@ -27,6 +27,9 @@ struct agent {
 	struct worker_op *op; /* running on it; NULL = none */
 	struct salvage *salvage; /* part of that operation */
 	struct loop_timer *timer;
+	bool adopting; /* it does not go on yet: adopt.h */
+	bool clearing; /* what its lost session left is being ended: its spool
+			* waits */
 	bool stirred; /* something happened since its worktree was last
 		       * checked */
 	int sent_back; /* how often, at the end of this turn */

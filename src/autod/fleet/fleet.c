@@ -11,6 +11,7 @@
 #include "hosts.h"
 #include "json.h"
 #include "launch-block.h"
+#include "loop.h"
 #include "mem.h"
 #include "patrol.h"
 #include "persist.h"
@@ -234,6 +235,7 @@ fleet_free(struct fleet *fleet)
 	while (fleet->count > 0)
 		agent_free(fleet->agents[0]);
 	free(fleet->agents);
+	loop_timer_free(fleet->patience);
 	hold_free(fleet->hold);
 	start_queue_free(fleet->starts);
 	waiters_free(fleet->waiters);

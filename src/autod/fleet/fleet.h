@@ -23,6 +23,7 @@ struct hold;
 struct hooks;
 struct hosts;
 struct launch_block;
+struct loop_timer;
 struct patrol;
 struct start_queue;
 struct waiters;
@@ -70,6 +71,9 @@ struct fleet {
 	bool sessions_unknown; /* tmux failed at the start: the next daemon
 				* adopts the sessions */
 	size_t clearing; /* lost sessions that something may be left of */
+	struct loop_timer *patience; /* with them, at the start; NULL = it is
+				      * over */
+	bool begun;
 	const struct fleet_policy *policy; /* never NULL */
 	void *policy_arg;
 	struct session_host host;

@@ -139,9 +139,22 @@ answer_held(struct box *box)
 	}
 }
 
+/* A turn that ended is not judged while something may still change its tree. */
+static bool
+is_closed(const struct box *box)
+{
+	const char *worker = inbox_worker(box->inbox);
+	const struct agent *agent =
+	    worker != NULL ? fleet_find(box->hooks->fleet, worker) : NULL;
+
+	return agent != NULL && agent->clearing;
+}
+
 static void
 drain_box(struct box *box)
 {
+	if (is_closed(box))
+		return;
 	box->full = inbox_drain(box->inbox);
 	if (box->full)
 		loop_call_request(box->hooks->more);
@@ -162,7 +175,7 @@ settle(struct hooks *hooks)
 		fn(hooks->drained_arg);
 	}
 	TAILQ_FOREACH (box, &hooks->boxes, entry)
-		if (!box->full)
+		if (!box->full && !is_closed(box))
 			answer_held(box);
 }
 
@@ -220,7 +233,7 @@ on_hook(void *arg, struct server_call *call, struct json_object *params)
 		drain_box(common);
 	if (box != NULL && !box->full)
 		drain_box(box);
-	if (box == NULL || !box->full) {
+	if (box == NULL || (!box->full && !is_closed(box))) {
 		answer(hooks, call, params);
 		return;
 	}

@@ -25,7 +25,8 @@ void hooks_add(struct hooks *hooks, const char *worker);
 void hooks_remove(struct hooks *hooks, const char *worker);
 
 /* Process the spools: a part of each now, and the rest in later passes of the
- * loop. Hooks of the same worker that arrive meanwhile wait for their turn. */
+ * loop. Hooks of the same worker that arrive meanwhile wait for their turn. The
+ * spool of one that is being cleared (agent.h) waits. */
 void hooks_drain(struct hooks *hooks);
 /* The same, and call fn when all have been processed: now, if they are small.
  */

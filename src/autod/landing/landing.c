@@ -457,6 +457,8 @@ on_event(const struct event *event, void *arg)
 		/* Its conflict is resolved. */
 		if (agent != NULL && agent->worker->accepted)
 			landing_begin(landings, agent, NULL, false, NULL);
+	} else if (event->kind == EVENT_CLEARED && landings->begun) {
+		recover(landings, fleet_find(landings->fleet, event->worker));
 	}
 }
 
@@ -477,6 +479,7 @@ on_git_settled(const struct err *err, void *arg)
 				       * nobody uses */
 	for (size_t i = 0; i < fleet->count; i++)
 		recover(landings, fleet->agents[i]);
+	landings->begun = true;
 	life_floor_begun(landings->core);
 }
 

@@ -89,13 +89,14 @@ struct landings {
 	void *policy_arg;
 	struct queue *queue;
 	struct landing_calls calls; /* that wait for an item */
+	bool begun;
 	int64_t flaky_told_ms; /* a person, monotonic; 0 = not yet */
 	struct core_floor floor;
 };
 
 /* Registers itself as a floor, and its methods. Subscribes to
- * EVENT_WORK_FINISHED (continues a landing whose conflict was resolved) and
- * EVENT_WORKER_LOST (cancels). */
+ * EVENT_WORK_FINISHED (continues a landing whose conflict was resolved),
+ * EVENT_WORKER_LOST (cancels) and EVENT_CLEARED (continues after a start). */
 struct landings *landings_new(struct fleet *fleet);
 void landings_free(struct landings *landings);
 void landings_set_policy(
