@@ -131,6 +131,30 @@ START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
 }
 END_TEST
 
+/* It can switch to a branch, but not commit to it. */
+START_TEST(a_worker_that_switched_to_a_branch_goes_on)
+{
+	int before;
+
+	need_bwrap();
+	e2e_git(fleet_root(), "branch", "other", NULL);
+	fleet_add("adam");
+	fleet_start("adam", "fake: run git checkout -q other; echo 1 >one.txt");
+	fleet_wait("adam", "needs_review,no_changes");
+	e2e_has(stands_on("adam"), "detached");
+	before = fleet_agent_pid("adam");
+	e2e_git(fleet_worktree("adam"), "checkout", "-q", "other", NULL);
+	fleet_kill(before);
+	fleet_next_agent_pid("adam", before);
+	fleet_wait("adam", "needs_review,no_changes");
+	fleet_do("message", "adam", "fake: commit b.txt on", NULL);
+	fleet_wait_prompt("b.txt");
+	fleet_wait("adam", "needs_review");
+	fleet_do("accept", "adam", NULL);
+	e2e_has(e2e_read(e2e_path("%s/b.txt", fleet_root())), "on");
+}
+END_TEST
+
 START_TEST(a_conflict_is_resolved_in_a_sandbox)
 {
 	need_bwrap();
@@ -320,6 +344,7 @@ unit_suite(void)
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, work_done_in_a_sandbox_lands);
 	tcase_add_test(tc, the_branch_of_a_worker_in_a_sandbox_follows);
+	tcase_add_test(tc, a_worker_that_switched_to_a_branch_goes_on);
 	tcase_add_test(tc, a_conflict_is_resolved_in_a_sandbox);
 	tcase_add_test(tc, a_reset_in_a_sandbox_saves_the_work);
 	tcase_add_test(tc, an_agent_sees_its_login_and_not_its_users_home);

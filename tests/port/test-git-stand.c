@@ -111,12 +111,60 @@ START_TEST(a_tree_is_detached_and_attached_again)
 }
 END_TEST
 
-START_TEST(a_tree_on_another_branch_stays_there)
+/* In a box a worker can switch to a branch, but not commit to it. */
+START_TEST(a_tree_on_another_branch_is_detached_where_it_is)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+
+	repo_sh(repo, "git branch other; git commit -q --allow-empty -m m");
+	repo_sh(repo, IN_TREE COMMIT);
+	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	repo_sh(repo, IN_TREE "git checkout -q other; echo left >left");
+	ck_assert_msg(set_stand(repo, true) == 0, "%s", repo->msg);
+	ck_assert_str_eq(symref(repo), "detached");
+	ck_assert_str_eq(repo_sh(repo, "git -C \"$W\" rev-parse HEAD"),
+	    repo_sh(repo, "git rev-parse other"));
+	ck_assert_str_eq(repo_sh(repo, IN_TREE "git status -s"), "?? left");
+	/* What it had committed before can be found. */
+	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	ck_assert(is_followed(repo));
+	ck_assert_str_eq(
+	    repo_sh(repo, "git log -1 --format=%s llmc/ann@{1}"), "more");
+}
+END_TEST
+
+START_TEST(a_tree_on_a_branch_without_commit_is_detached_at_its_own)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+
+	repo_sh(repo, IN_TREE "git checkout -q --orphan none");
+	ck_assert_msg(set_stand(repo, true) == 0, "%s", repo->msg);
+	ck_assert_str_eq(symref(repo), "detached");
+	ck_assert(is_followed(repo));
+	ck_assert_str_eq(repo_sh(repo, IN_TREE "git status -s"), "");
+}
+END_TEST
+
+START_TEST(a_tree_on_a_branch_in_a_rebase_is_detached)
+{
+	cleanup_repo struct repo *repo = with_tree(true);
+
+	repo_sh(repo,
+	    "git branch other; " IN_TREE COMMIT
+	    "! git rebase -q -x false HEAD~1 >/dev/null 2>&1; "
+	    "echo 'ref: refs/heads/other' >\"$(git rev-parse "
+	    "--git-dir)/HEAD\"");
+	ck_assert_msg(set_stand(repo, true) == 0, "%s", repo->msg);
+	ck_assert_str_eq(symref(repo), "detached");
+}
+END_TEST
+
+START_TEST(a_tree_on_another_branch_is_not_attached)
 {
 	cleanup_repo struct repo *repo = with_tree(false);
 
-	repo_sh(repo, IN_TREE "git checkout -q -b other");
-	ck_assert_int_eq(set_stand(repo, true), -EUCLEAN);
+	repo_sh(repo, "git branch other; " IN_TREE "git checkout -q other");
+	ck_assert_int_eq(set_stand(repo, false), -EUCLEAN);
 	ck_assert_ptr_nonnull(strstr(repo->msg, "switch llmc/ann"));
 	ck_assert_str_eq(symref(repo), "refs/heads/other");
 }
@@ -210,20 +258,25 @@ START_TEST(a_branch_that_is_checked_out_elsewhere_is_not_attached)
 }
 END_TEST
 
-START_TEST(a_head_that_is_put_on_a_branch_is_not_followed)
+START_TEST(a_head_that_is_put_on_a_branch_is_detached)
 {
 	cleanup_repo struct repo *repo = with_tree(true);
-	const char *old = repo_sh(repo, "git rev-parse llmc/ann");
+	const char *moved;
 
-	repo_sh(repo, "git commit -q --allow-empty -m m");
+	moved = repo_sh(
+	    repo, "git commit -q --allow-empty -m m; git rev-parse main");
 	repo_sh(repo,
 	    IN_TREE "echo 'ref: refs/heads/main' >\"$(git rev-parse "
 		    "--git-dir)/HEAD\"");
 	ck_assert_msg(repo_facts(repo) == 0, "%s", repo->msg);
-	ck_assert_str_eq(repo->facts.branch, "main");
+	ck_assert_str_eq(repo->facts.branch, "llmc/ann");
+	ck_assert_str_eq(symref(repo), "detached");
+	ck_assert(is_followed(repo));
+	/* What it does from here on is its own. */
+	repo_sh(repo, IN_TREE COMMIT);
 	ck_assert_int_eq(follow(repo), 0);
-	ck_assert_str_eq(repo->text, "");
-	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), old);
+	ck_assert(is_followed(repo));
+	ck_assert_str_eq(repo_sh(repo, "git rev-parse main"), moved);
 }
 END_TEST
 
@@ -386,13 +439,16 @@ unit_suite(void)
 
 	unit_case(s, "stand",
 	    (const TTest *[]){ a_tree_is_detached_and_attached_again,
-		a_tree_on_another_branch_stays_there, NULL });
+		a_tree_on_another_branch_is_detached_where_it_is,
+		a_tree_on_a_branch_without_commit_is_detached_at_its_own,
+		a_tree_on_a_branch_in_a_rebase_is_detached,
+		a_tree_on_another_branch_is_not_attached, NULL });
 	unit_case(s, "follow",
 	    (const TTest *[]){ a_commit_is_followed_whenever_somebody_looks,
 		a_commit_that_is_not_whole_is_not_followed,
 		a_branch_that_is_checked_out_does_not_follow,
 		a_branch_that_is_checked_out_elsewhere_is_not_attached,
-		a_head_that_is_put_on_a_branch_is_not_followed,
+		a_head_that_is_put_on_a_branch_is_detached,
 		commits_outlive_a_folder_that_is_deleted, NULL });
 	unit_case(s, "rebase",
 	    (const TTest *[]){ a_rebase_is_finished_by_the_worker,

@@ -41,6 +41,59 @@ git_follow_ask_trees(struct git_op *op)
 	return next;
 }
 
+/* --- HEAD on a branch -------------------------------------------------- */
+
+/* A worker in a box can switch to a branch, but not commit to it. */
+static enum git_op_next
+follow_ask_id(struct git_op *op)
+{
+	cleanup_free char *own = NULL;
+	struct git_home home;
+
+	if (op->followed[0] != '\0' || !git_home(op->git, op->dir, &home))
+		return GIT_OP_NEXT;
+	own = git_op_branch_name(home.branch);
+	return git_op_ask_ids(
+	    op, (const char *[]){ "HEAD^{commit}", own, NULL });
+}
+
+/* It may be one without a commit, as git checkout --orphan makes it. */
+static enum git_op_next
+follow_id(struct git_op *op, const struct git_answer *answer)
+{
+	char ids[2][GIT_ID_SIZE];
+
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	git_op_ids(answer, ids, nitems(ids));
+	strlcpy(op->followed, ids[ids[0][0] == '\0'], sizeof op->followed);
+	return op->followed[0] != '\0' ? GIT_OP_NEXT : GIT_OP_DONE;
+}
+
+/* Files and index stay. */
+static enum git_op_next
+follow_ask_detach(struct git_op *op)
+{
+	cleanup_free char *head = git_dirs_head(op->gitdir);
+
+	if (head == NULL || op->follow_gone)
+		return GIT_OP_NEXT;
+	git_op_no_hooks(op);
+	return git_op_args(op, "update-ref", "--no-deref", "-m", "llmc: detach",
+	    "HEAD", op->followed, NULL);
+}
+
+static enum git_op_next
+follow_detached(struct git_op *op, const struct git_answer *answer)
+{
+	if (answer->status != 0)
+		return git_op_complain(op, answer);
+	return strcmp(op->follows, op->followed) == 0 ? GIT_OP_DONE :
+							GIT_OP_NEXT;
+}
+
+/* --- the branch -------------------------------------------------------- */
+
 /* Everything that no branch has yet is read, and compared with its name. */
 static enum git_op_next
 follow_ask_whole(struct git_op *op)
@@ -91,6 +144,8 @@ follow_ask_move(struct git_op *op)
 }
 
 static const struct git_op_step follow_steps[] = {
+	{ .ask = follow_ask_id, .answer = follow_id },
+	{ .ask = follow_ask_detach, .answer = follow_detached },
 	{ .ask = git_follow_ask_trees },
 	{ .ask = follow_ask_whole, .answer = follow_whole },
 	{ .ask = follow_ask_move },
@@ -176,7 +231,7 @@ git_follow_ask(struct git_op *op)
 	    git_op_rebasing(op))
 		return GIT_OP_NEXT;
 	git_dirs_detached(op->gitdir, op->followed, sizeof op->followed);
-	if (op->followed[0] == '\0' && !home.clone)
+	if (op->followed[0] == '\0' && op->follow_gone)
 		return GIT_OP_NEXT;
 	ref = xasprintf("refs/heads/%s", home.branch);
 	r = git_refs_read(op->common, ref, op->follows);

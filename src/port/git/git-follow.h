@@ -15,10 +15,11 @@
 
 /* A step, after GIT_OP_GITDIR: op->followed is the commit that HEAD and the
  * branch are at. Nothing is done, and it is "", where git_home() says that the
- * tree is not detached, in a rebase, and where HEAD is on a branch. -EBUSY if
- * the branch is checked out elsewhere, -EIO if the commit is not whole. What
- * the branch had before is in its reflog. Of a clone, the commit is imported by
- * its id (git-import.h), whatever branch of its own HEAD is on. */
+ * tree is not detached, and in a rebase. A HEAD that the worker has put on a
+ * branch is detached where it is; at the worker's own commit, if it names none.
+ * -EBUSY if the branch is checked out elsewhere, -EIO if the commit is not
+ * whole. What the branch had before is in its reflog. Of a clone, the commit is
+ * imported by its id (git-import.h), whatever branch of its own HEAD is on. */
 enum git_op_next git_follow_ask(struct git_op *op);
 #define GIT_FOLLOW                    \
 	{                             \

@@ -205,7 +205,8 @@ set_rebase(struct git_op *op)
 		    "the rebase in %s cannot go on in another way; finish or "
 		    "abort it first",
 		    op->dir);
-	return GIT_OP_DONE;
+	/* The worker may have put HEAD on a branch all the same. */
+	return set->detached ? GIT_OP_NEXT : GIT_OP_DONE;
 }
 
 static enum git_op_next
@@ -215,10 +216,12 @@ set_check(struct git_op *op)
 	cleanup_free char *head = git_dirs_head(op->gitdir);
 	cleanup_free char *ref = xasprintf("refs/heads/%s", set->branch);
 
+	if (set->detached)
+		return head == NULL ? GIT_OP_DONE : GIT_OP_NEXT;
 	if (head == NULL)
-		return set->detached ? GIT_OP_DONE : GIT_OP_NEXT;
+		return GIT_OP_NEXT;
 	if (strcmp(head, ref) == 0)
-		return set->detached ? GIT_OP_NEXT : GIT_OP_DONE;
+		return GIT_OP_DONE;
 	return git_op_fail(op, -EUCLEAN,
 	    "HEAD of %s is %s, not its own branch %s; type: git -C '%s' "
 	    "switch %s",

@@ -47,10 +47,11 @@ git_stand_ask(struct git_op *op, const char *branch, const char *id);
  * tree that is broken, which others tell. */
 bool git_stand_is_detached(const struct git *git, const char *dir);
 
-/* From now on the tree stands in the other way: detached at the commit of its
- * branch, or on the branch again, which has followed before. For a tree that no
- * agent works in; home() must say the new way from when fn is called. Index and
- * files stay, a rebase goes on. -EUCLEAN if HEAD is on another branch. */
+/* From now on the tree stands in the other way: detached at the commit that
+ * HEAD names (of any branch; of its own, if HEAD names none), or on its branch
+ * again, which has followed before. For a tree that no agent works in; home()
+ * must say the new way from when fn is called. Index and files stay, a rebase
+ * goes on. -EUCLEAN if it is to be attached and HEAD is on another branch. */
 void git_stand_set(struct git *git, const char *dir, const char *branch,
     bool detached, git_work_fn *fn, void *arg);
 
