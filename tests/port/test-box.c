@@ -315,11 +315,39 @@ START_TEST(gits_own_settings_are_seen_with_what_they_include)
 }
 END_TEST
 
+/* As git worktree add --relative-paths writes them. */
+#define RELATIVE                                                    \
+	"D=$(git -C .worktrees/ann rev-parse --absolute-git-dir); " \
+	"N=${D##*/}; "                                              \
+	"echo \"gitdir: ../../.git/worktrees/$N\" "                 \
+	">.worktrees/ann/.git; "                                    \
+	"echo ../../../.worktrees/ann/.git >\"$D/gitdir\""
+
+START_TEST(relative_pointers_are_accepted)
+{
+	struct world w;
+
+	need_bwrap();
+	begin(&w, WORKTREE);
+	repo_sh(w.repo, RELATIVE);
+	works(w, "echo 1 >one; git add one; git commit -qm one");
+	end(&w);
+}
+END_TEST
+
 START_TEST(a_changed_git_file_is_refused)
 {
 	static const char *const changes[] = {
 		"echo 'gitdir: /etc' >.worktrees/ann/.git",
 		"echo \"gitdir: $R/.git/worktrees/bob\" >.worktrees/ann/.git",
+		"echo 'gitdir: ../../.git/worktrees/bob' >.worktrees/ann/.git",
+		/* A link that the worker could change afterwards. */
+		"ln -s ../.. .worktrees/ann/up; "
+		"echo 'gitdir: up/.git/worktrees/ann' >.worktrees/ann/.git",
+		"mkdir -p x/y; ln -s ../../x/y .worktrees/ann/up; " RELATIVE
+		"; echo \"gitdir: up/../../.git/worktrees/$N\" "
+		">.worktrees/ann/.git",
+		RELATIVE "; echo ../../../.worktrees/bob/.git >\"$D/gitdir\"",
 		"rm .worktrees/ann/.git; ln -s ../bob/.git .worktrees/ann/.git",
 		"echo /etc >.git/worktrees/ann1/commondir",
 		"rm .worktrees/ann/.git; mkdir .worktrees/ann/.git",
@@ -535,7 +563,8 @@ unit_suite(void)
 	    (const TTest *[]){
 		nothing_else_can_be_changed, little_else_can_be_seen, NULL });
 	unit_case(s, "refused",
-	    (const TTest *[]){ a_changed_git_file_is_refused,
+	    (const TTest *[]){ relative_pointers_are_accepted,
+		a_changed_git_file_is_refused,
 		a_box_that_cannot_be_made_is_an_error_with_words, NULL });
 	return s;
 }

@@ -70,6 +70,34 @@ START_TEST(a_worktree_is_accepted)
 }
 END_TEST
 
+/* As worktree.useRelativePaths has them written. */
+START_TEST(a_worktree_with_relative_pointers_is_accepted)
+{
+	cleanup_repo struct repo *repo = with_tree();
+	cleanup_free char *gitdir = NULL;
+	struct err err = { 0 };
+	const char *own = repo_wt(repo,
+	    "d=$(git rev-parse --absolute-git-dir); "
+	    "echo \"gitdir: $(realpath --relative-to=. \"$d\")\" >.git; "
+	    "realpath --relative-to=\"$d\" \"$PWD/.git\" >\"$d/gitdir\"; "
+	    "echo \"$d\"");
+
+	ck_assert_msg(git_verify(repo->root, repo->dir, &gitdir, &err) == 0,
+	    "%s", err.msg);
+	ck_assert_str_eq(gitdir, own);
+	ck_assert_msg(repo_facts(repo) == 0, "%s", repo->msg);
+	ck_assert_int_eq(repo->facts.ahead, 1);
+	repo_wt(repo,
+	    "touch -d '1 minute ago' \"$(git rev-parse --git-dir)/index.lock\"");
+	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
+	repo_sh(repo, "git worktree add -q --detach \"$B/second\"");
+	repo_wt(repo,
+	    "echo 'gitdir: '\"$(realpath --relative-to=. "
+	    "\"$R/.git/worktrees/second\")\" >.git");
+	assert_refused(repo, "another working tree");
+}
+END_TEST
+
 START_TEST(links_above_are_accepted)
 {
 	cleanup_repo struct repo *repo = with_tree();
@@ -230,8 +258,9 @@ unit_suite(void)
 	Suite *s = suite_create("git-verify");
 
 	unit_case(s, "accepted",
-	    (const TTest *[]){ a_worktree_is_accepted, links_above_are_accepted,
-		the_root_may_be_a_worktree_or_a_link,
+	    (const TTest *[]){ a_worktree_is_accepted,
+		a_worktree_with_relative_pointers_is_accepted,
+		links_above_are_accepted, the_root_may_be_a_worktree_or_a_link,
 		core_worktree_has_no_effect, NULL });
 	unit_case(s, "refused",
 	    (const TTest *[]){ what_is_not_there_is_told_apart,

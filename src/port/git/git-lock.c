@@ -11,6 +11,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "file.h"
+#include "git-dirs.h"
 #include "git-lock.h"
 #include "mem.h"
 
@@ -38,21 +39,18 @@ complained_of(const char *complaint)
 static bool
 is_own(const char *dir, const char *lock)
 {
-	static const char prefix[] = "gitdir: ";
-	cleanup_free char *path = file_join(dir, ".git");
-	cleanup_buf struct buf text = BUF_INIT;
 	const char *slash = strrchr(lock, '/');
-	size_t len;
+	cleanup_free char *path = file_join(dir, ".git");
+	cleanup_free char *gitdir = NULL, *folder = NULL;
+	struct stat own, other;
 
-	if (slash == NULL || file_is_dir(path) ||
-	    file_read(path, LINK_MAX, &text, NULL) < 0 ||
-	    strncmp(text.data, prefix, strlen(prefix)) != 0)
+	if (slash == NULL || file_is_dir(path))
 		return false;
-	len = text.len - strlen(prefix);
-	while (len > 0 && text.data[strlen(prefix) + len - 1] == '\n')
-		len--;
-	return len == (size_t)(slash - lock) &&
-	    strncmp(text.data + strlen(prefix), lock, len) == 0;
+	gitdir = git_dirs_gitdir(dir);
+	folder = xstrndup(lock, (size_t)(slash - lock));
+	return gitdir != NULL && stat(gitdir, &own) == 0 &&
+	    stat(folder, &other) == 0 && own.st_dev == other.st_dev &&
+	    own.st_ino == other.st_ino;
 }
 
 static bool

@@ -20,8 +20,8 @@ static const char *const git_config[] = { "commit.gpgSign=false",
 	"rebase.rebaseMerges=false", "rebase.forkPoint=false",
 	"submodule.recurse=false", "core.fsmonitor=false",
 	"core.safecrlf=false", "diff.autoRefreshIndex=true", "gc.auto=0",
-	"maintenance.auto=false", "i18n.commitEncoding=UTF-8",
-	"i18n.logOutputEncoding=UTF-8" };
+	"maintenance.auto=false", "worktree.useRelativePaths=false",
+	"i18n.commitEncoding=UTF-8", "i18n.logOutputEncoding=UTF-8" };
 
 static const char git_no_hooks[] = "core.hooksPath=/dev/null";
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,13 +46,14 @@ same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* A small regular file with one path in it, behind `prefix`; relative to base.
- * NULL if it is anything else. */
+/* A small regular file with one path in it, behind `prefix`; one relative to
+ * base is resolved. NULL if it is anything else. */
 static char *
 read_pointer(int fd, const char *name, const char *prefix, const char *base)
 {
 	cleanup_fd int file =
 	    openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	cleanup_free char *path = NULL;
 	char text[POINTER_MAX];
 	struct stat st;
 	ssize_t n;
@@ -68,7 +70,10 @@ read_pointer(int fd, const char *name, const char *prefix, const char *base)
 	text[len] = '\0';
 	if (strncmp(text, prefix, strlen(prefix)) != 0 || len == strlen(prefix))
 		return NULL;
-	return file_join(base, text + strlen(prefix));
+	if (text[strlen(prefix)] == '/')
+		return xstrdup(text + strlen(prefix));
+	path = file_join(base, text + strlen(prefix));
+	return realpath(path, NULL);
 }
 
 static int

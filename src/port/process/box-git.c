@@ -46,40 +46,60 @@ refuse(const char *file, const char *found, struct err *err)
 	    file, found);
 }
 
-/* One name below git_dir/worktrees. */
+/* The path that a line names from a folder, as git writes it: from the top, or
+ * some "../" and then names. The folder is without links, so each "../" is the
+ * folder above it. */
 static char *
-own_folder(const char *git_dir, const char *line)
+resolve(const char *folder, const char *line)
 {
-	cleanup_free char *worktrees = xasprintf("%s/worktrees/", git_dir);
-	const char *path = line + strlen("gitdir: ");
+	size_t len = strlen(folder);
 
-	if (strncmp(line, "gitdir: ", strlen("gitdir: ")) != 0 ||
-	    strncmp(path, worktrees, strlen(worktrees)) != 0)
-		return NULL;
-	path += strlen(worktrees);
-	if (path[0] == '\0' || strchr(path, '/') != NULL ||
-	    strcmp(path, ".") == 0 || strcmp(path, "..") == 0)
-		return NULL;
-	return xstrdup(line + strlen("gitdir: "));
+	if (line[0] == '/')
+		return xstrdup(line);
+	while (strncmp(line, "..", 2) == 0 &&
+	    (line[2] == '/' || line[2] == '\0')) {
+		while (len > 0 && folder[--len] != '/')
+			continue;
+		line += line[2] == '/' ? 3 : 2;
+	}
+	return xasprintf(
+	    "%.*s%s%s", (int)len, folder, line[0] != '\0' ? "/" : "", line);
 }
 
-static int
-check_back(const char *folder, const char *dot_git, struct err *err)
+/* One name below git_dir/worktrees. */
+static char *
+own_folder(const char *git_dir, const char *tree, const char *line)
 {
-	cleanup_free char *gitdir = file_join(folder, "gitdir");
-	cleanup_free char *commondir = file_join(folder, "commondir");
-	cleanup_buf struct buf back = BUF_INIT, common = BUF_INIT;
-	int r = read_line(gitdir, &back, err);
+	cleanup_free char *worktrees = xasprintf("%s/worktrees/", git_dir);
+	cleanup_free char *path = NULL;
+	const char *name;
 
-	if (r == 0)
-		r = read_line(commondir, &common, err);
+	if (strncmp(line, "gitdir: ", strlen("gitdir: ")) != 0)
+		return NULL;
+	path = resolve(tree, line + strlen("gitdir: "));
+	if (strncmp(path, worktrees, strlen(worktrees)) != 0)
+		return NULL;
+	name = path + strlen(worktrees);
+	if (name[0] == '\0' || strchr(name, '/') != NULL ||
+	    strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return NULL;
+	return take_ptr(&path);
+}
+
+/* Does the file in the folder name that path, and nothing on the way that the
+ * worker could change? */
+static int
+check_names(
+    const char *folder, const char *file, const char *want, struct err *err)
+{
+	cleanup_free char *path = file_join(folder, file), *found = NULL;
+	cleanup_buf struct buf line = BUF_INIT;
+	int r = read_line(path, &line, err);
+
 	if (r < 0)
 		return r;
-	if (strcmp(back.data, dot_git) != 0)
-		return refuse(gitdir, back.data, err);
-	if (strcmp(common.data, "../..") != 0)
-		return refuse(commondir, common.data, err);
-	return 0;
+	found = resolve(folder, line.data);
+	return strcmp(found, want) == 0 ? 0 : refuse(path, line.data, err);
 }
 
 /* Mount points, which bubblewrap cannot make in a folder that it may not
@@ -124,10 +144,12 @@ box_git_find(
 	r = read_line(dot_git, &line, err);
 	if (r < 0)
 		return r;
-	folder = own_folder(git_dir, line.data);
+	folder = own_folder(git_dir, tree, line.data);
 	if (folder == NULL)
 		return refuse(dot_git, line.data, err);
-	r = check_back(folder, dot_git, err);
+	r = check_names(folder, "gitdir", dot_git, err);
+	if (r == 0)
+		r = check_names(folder, "commondir", git_dir, err);
 	if (r == 0)
 		r = make_places(git_dir, folder, err);
 	if (r == 0)
