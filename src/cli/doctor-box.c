@@ -41,6 +41,7 @@ static const char *const verdict_colours[ESCAPE_VERDICT_COUNT] = {
 struct trial {
 	struct doctor *doctor;
 	enum box_mode mode;
+	bool scoped; /* worktree closes abstract sockets */
 	struct doctor_scene *scene;
 	struct box box;
 	struct table *table;
@@ -148,9 +149,10 @@ show_progress(const struct trial *t, const char *where, size_t at)
 static bool
 is_wanted(const struct trial *t, const struct escape *escape)
 {
-	return (escape->modes &
-		   (t->mode == BOX_STRICT ? ESCAPE_STRICT : ESCAPE_WORKTREE)) !=
-	    0;
+	if (t->mode == BOX_STRICT)
+		return (escape->modes & ESCAPE_STRICT) != 0;
+	return (escape->modes & ESCAPE_WORKTREE) != 0 &&
+	    ((escape->modes & ESCAPE_SCOPED) == 0 || t->scoped);
 }
 
 static void
@@ -225,6 +227,11 @@ tell(struct trial *t)
 		    "too)",
 		    t->counts[ESCAPE_NO_EVIDENCE]);
 	buf_adds(&cli->text, ".\n");
+	if (t->mode == BOX_WORKTREE)
+		buf_addf(&cli->text,
+		    "Mode worktree has the network of this machine, its "
+		    "loopback too%s; strict has none.\n",
+		    t->scoped ? "" : ", and its abstract unix sockets");
 	if (t->counts[ESCAPE_NOT_HELD] > 0)
 		doctor_note(t->doctor, VERDICT_FAIL, "escapes",
 		    "the sandbox does not hold everything that it should",
@@ -314,7 +321,7 @@ doctor_box_run(
 	struct err err = { 0 };
 	int r;
 
-	doctor_kernel_check(d);
+	t.scoped = doctor_kernel_check(d);
 	add_config(settings, t.mode, &config);
 	settings_free(settings);
 	r = doctor_scene_begin(

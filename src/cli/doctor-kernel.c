@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "box-fault.h"
+#include "box-net.h"
 #include "box.h"
 #include "buf.h"
 #include "child.h"
@@ -101,18 +102,24 @@ check_user(struct doctor *d)
 		doctor_note(d, VERDICT_OK, "user", detail, NULL);
 }
 
-static void
+/* Without bwrap there is no sandbox to ask about. */
+static bool
 check_landlock(struct doctor *d)
 {
+	cleanup_free char *bwrap = box_find_bwrap();
 	long abi = syscall(
 	    SYS_landlock_create_ruleset, NULL, (size_t)0, LANDLOCK_VERSION);
-	cleanup_free char *detail = abi > 0 ?
-	    xasprintf("ABI %ld%s", abi,
-		abi >= 6 ? "" : "; signals cannot be held back before ABI 6") :
-	    xstrdup("not in this kernel; only keepers without a pid namespace "
-		    "use it");
+	bool scoped = box_net_can_scope(bwrap != NULL ? bwrap : "");
+	cleanup_free char *has =
+	    abi > 0 ? xasprintf("ABI %ld", abi) : xstrdup("not in this kernel");
+	cleanup_free char *detail = xasprintf("%s%s", has,
+	    scoped ? "" :
+		     "; sandbox worktree leaves abstract unix sockets of this "
+		     "machine open (it takes ABI 6, Linux 6.12, and a bwrap "
+		     "without the set-user-ID bit); strict closes them");
 
 	doctor_note(d, VERDICT_OK, "landlock", detail, NULL);
+	return scoped;
 }
 
 static void
@@ -164,13 +171,16 @@ check_git(struct doctor *d)
 		doctor_note(d, VERDICT_OK, "refs", "branches are files", NULL);
 }
 
-void
+bool
 doctor_kernel_check(struct doctor *d)
 {
+	bool scoped;
+
 	check_bubblewrap(d);
 	check_namespaces(d);
 	check_user(d);
-	check_landlock(d);
+	scoped = check_landlock(d);
 	check_peers(d);
 	check_git(d);
+	return scoped;
 }

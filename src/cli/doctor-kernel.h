@@ -5,8 +5,11 @@
 #ifndef DOCTOR_KERNEL_H
 #define DOCTOR_KERNEL_H
 
+#include <stdbool.h>
+
 struct doctor;
 
-void doctor_kernel_check(struct doctor *doctor);
+/* True if a box with the host's network is closed to abstract unix sockets. */
+bool doctor_kernel_check(struct doctor *doctor);
 
 #endif

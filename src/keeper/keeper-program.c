@@ -46,7 +46,7 @@ become(const struct keeper *keeper)
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (keeper->mode == KEEPER_SCOPE)
-		r = keeper_scope_enter();
+		r = keeper_scope_enter(KEEPER_SCOPE_SIGNAL);
 	if (r < 0) {
 		keeper_say("cannot enter a signal scope: %s", strerror(-r));
 		_exit(KEEPER_FAILED);
@@ -56,6 +56,20 @@ become(const struct keeper *keeper)
 	error = errno;
 	keeper_say("cannot start %s: %s", keeper->argv[0], strerror(error));
 	_exit(error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
+}
+
+int
+keeper_program_become(char **argv)
+{
+	int r = keeper_scope_enter(KEEPER_SCOPE_ABSTRACT);
+
+	if (r < 0) {
+		keeper_say("cannot close abstract sockets: %s", strerror(-r));
+		return KEEPER_FAILED;
+	}
+	execvp(argv[0], argv);
+	keeper_say("cannot start %s: %s", argv[0], strerror(errno));
+	return KEEPER_FAILED;
 }
 
 /* --- signals ---------------------------------------------------------- */

@@ -6,6 +6,10 @@
 
 struct keeper;
 
+/* Become it without keeping it, closed to abstract unix sockets of others. The
+ * exit status if that fails. */
+int keeper_program_become(char **argv);
+
 /* Start it, pass signals on to it, collect orphans, and exit with its status
  * when it has ended, or when the keeper has. */
 _Noreturn void keeper_program_run(const struct keeper *keeper);

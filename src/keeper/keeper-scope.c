@@ -8,9 +8,8 @@
 
 #include "keeper-scope.h"
 
-#define ABI_SIGNAL   6
-#define GET_VERSION  1U
-#define SCOPE_SIGNAL (1ULL << 1)
+#define ABI_SCOPES  6
+#define GET_VERSION 1U
 
 /* As of that ABI; older system headers have a shorter one. */
 struct ruleset {
@@ -24,13 +23,13 @@ keeper_scope_check(void)
 
 	if (abi == -1)
 		return -errno;
-	return abi < ABI_SIGNAL ? -EOPNOTSUPP : 0;
+	return abi < ABI_SCOPES ? -EOPNOTSUPP : 0;
 }
 
 int
-keeper_scope_enter(void)
+keeper_scope_enter(unsigned scopes)
 {
-	const struct ruleset ruleset = { .scoped = SCOPE_SIGNAL };
+	const struct ruleset ruleset = { .scoped = scopes };
 	int fd = (int)syscall(
 	    SYS_landlock_create_ruleset, &ruleset, sizeof ruleset, 0U);
 	int r = 0;

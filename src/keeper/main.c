@@ -5,6 +5,10 @@
  *
  * Runs PROGRAM and ends with its status when it and everything that it started
  * are gone. See keeper.h.
+ *
+ * keeper --no-abstract -- PROGRAM ARG...
+ *
+ * Becomes PROGRAM, which cannot connect to abstract unix sockets of others.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -12,6 +16,7 @@
 #include <unistd.h>
 
 #include "keeper-outer.h"
+#include "keeper-program.h"
 #include "keeper-say.h"
 #include "keeper.h"
 
@@ -68,7 +73,8 @@ usage(void)
 	keeper_say("usage: keeper [--terminal | --command [--parent PID]] "
 		   "[--record FILE] [--mark MARK] [--cgroup DIR] "
 		   "[--mode auto|MODE,...] -- PROGRAM ARG...; "
-		   "modes: namespace, cgroup, scope, reaper, box");
+		   "modes: namespace, cgroup, scope, reaper, box; "
+		   "or: keeper --no-abstract -- PROGRAM ARG...");
 	return KEEPER_FAILED;
 }
 
@@ -83,10 +89,12 @@ main(int argc, char **argv)
 		{ "mark", required_argument, NULL, 'm' },
 		{ "mode", required_argument, NULL, 'M' },
 		{ "cgroup", required_argument, NULL, 'c' },
+		{ "no-abstract", no_argument, NULL, 'A' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct keeper keeper;
 	const char *modes = getenv("LLMC_KEEPER_MODE");
+	bool scoped = false;
 	int option;
 
 	if (modes == NULL || modes[0] == '\0')
@@ -114,11 +122,17 @@ main(int argc, char **argv)
 		case 'c':
 			keeper.cgroup = optarg;
 			break;
+		case 'A':
+			scoped = true;
+			break;
 		default:
 			return usage();
 		}
 	}
 	keeper.argv = &argv[optind];
+	if (scoped)
+		return optind == argc ? usage() :
+					keeper_program_become(keeper.argv);
 	if (optind == argc || !set_modes(&keeper, modes))
 		return usage();
 	if (keeper.mark != NULL && setenv("LLMC_KEEPER", keeper.mark, 1) == -1)

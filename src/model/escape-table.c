@@ -206,7 +206,7 @@ const struct escape escape_table[] = {
 	    "[ -n \"$TMUX_SOCKET\" ] && tmux -S \"$TMUX_SOCKET\" "
 	    "run-shell 'echo escaped >\"'\"$OUTSIDE\"'/escaped\"'",
 	    NULL, "[ -e \"$OUTSIDE/escaped\" ]" },
-	{ "abstract", ESCAPE_SOCKETS, ESCAPE_STRICT,
+	{ "abstract", ESCAPE_SOCKETS, ESCAPE_BOTH | ESCAPE_SCOPED,
 	    "connect to an abstract socket",
 	    "\"$PROBE\" probe abstract \"$ABSTRACT\" \"$WORD\"", NULL,
 	    "[ -e \"$ARRIVED/abstract\" ]" },

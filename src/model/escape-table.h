@@ -40,6 +40,8 @@ enum escape_group {
 #define ESCAPE_WORKTREE 1u
 #define ESCAPE_STRICT   2u
 #define ESCAPE_BOTH     (ESCAPE_WORKTREE | ESCAPE_STRICT)
+/* "worktree" holds it by Landlock's scopes: not on an older kernel. */
+#define ESCAPE_SCOPED 4u
 
 struct escape {
 	const char *id;

@@ -4,7 +4,10 @@
  * bubblewrap, git and llmc. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "box-net.h"
 #include "box.h"
 #include "buf.h"
 #include "child.h"
@@ -160,12 +163,34 @@ START_TEST(git_in_a_strict_box_has_no_network_at_all)
 }
 END_TEST
 
+/* A bwrap with the set-user-ID bit needs it, unless root runs it. */
+START_TEST(a_bwrap_that_becomes_root_is_left_as_it_is)
+{
+	const char *bwrap = unit_path("bwrap");
+
+	if (geteuid() == 0)
+		ck_assert_int_eq(chmod(unit_scratch(), 0755), 0);
+	file_replace(bwrap, "", 0, 0755, NULL);
+	if (!box_net_can_scope(bwrap))
+		unit_skip("this kernel has no Landlock ABI 6");
+	ck_assert_int_eq(chmod(bwrap, 04755), 0);
+	ck_assert(box_net_can_scope(bwrap) == (geteuid() == 0));
+	if (geteuid() == 0)
+		ck_assert_int_eq(seteuid(65534), 0);
+	ck_assert(!box_net_can_scope(bwrap));
+	ck_assert(box_net_can_scope("/bin/true"));
+	if (getuid() == 0)
+		ck_assert_int_eq(seteuid(0), 0);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = {
 		a_session_reaches_the_hosts_of_the_settings_and_no_others,
 		git_in_a_strict_box_has_no_network_at_all,
+		a_bwrap_that_becomes_root_is_left_as_it_is,
 		NULL,
 	};
 	Suite *suite = suite_create("box-net");

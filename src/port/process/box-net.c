@@ -2,6 +2,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include "box-net.h"
 #include "errtext.h"
@@ -9,8 +13,12 @@
 #include "mem.h"
 #include "outside.h"
 #include "run-dir.h"
+#include "sibling.h"
 #include "strv.h"
 #include "workspace.h"
+
+#define LANDLOCK_VERSION 1u
+#define LANDLOCK_SCOPES  6 /* the ABI that has them */
 
 static char *
 hosts_file(const struct workspace *workspace, const char *name)
@@ -44,6 +52,42 @@ box_net_prepare(const struct workspace *workspace, const char *name,
 	strv_add_all(&net.before, before);
 	strv_add_all(&net.inner, inner);
 	*ret_net = net;
+	return 0;
+}
+
+/* Does it get rights of root by being executed? */
+static bool
+is_privileged(const char *program)
+{
+	struct stat st;
+
+	return stat(program, &st) == 0 &&
+	    ((st.st_mode & S_ISUID) != 0 ||
+		getxattr(program, "security.capability", NULL, 0) > 0);
+}
+
+bool
+box_net_can_scope(const char *bwrap)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, (size_t)0,
+		   LANDLOCK_VERSION) >= LANDLOCK_SCOPES &&
+	    (geteuid() == 0 || !is_privileged(bwrap));
+}
+
+int
+box_net_share(const char *bwrap, struct box_net *ret_net, struct err *err)
+{
+	cleanup_free char *keeper = sibling_find("keeper");
+	const char *const before[] = { keeper, "--no-abstract", "--", NULL };
+
+	if (!box_net_can_scope(bwrap))
+		return 0;
+	if (keeper == NULL)
+		return err_set(err, -ENOENT,
+		    "the sandbox needs the program keeper, which is not there: "
+		    "it belongs beside llmc or into its libexec folder; "
+		    "install llmc again");
+	strv_add_all(&ret_net->before, before);
 	return 0;
 }
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The words around a box without a network of its own (sandbox = "strict"), so
- * that programs in it reach sandbox_hosts through a proxy (net/outside.h). */
+/*
+ * The words around a box for its network: without one of its own (sandbox =
+ * "strict"), programs in it reach sandbox_hosts through a proxy
+ * (net/outside.h); with that of the host ("worktree"), they cannot connect to
+ * abstract unix sockets outside, if that can be forbidden (Landlock ABI 6).
+ */
 #ifndef BOX_NET_H
 #define BOX_NET_H
 
@@ -21,6 +25,11 @@ struct box_net {
 int box_net_prepare(const struct workspace *workspace, const char *name,
     const char *llmc, const char *const *hosts, bool tell,
     struct box_net *ret_net, struct err *err);
+/* Can they be forbidden? bwrap: the program; one that becomes root by being
+ * executed would not any more. */
+bool box_net_can_scope(const char *bwrap);
+/* For a box with the host's network: without words if they cannot. */
+int box_net_share(const char *bwrap, struct box_net *ret_net, struct err *err);
 /* Only the file, if there is one. */
 void box_net_refresh(const struct workspace *workspace, const char *name,
     const char *const *hosts);

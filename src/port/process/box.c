@@ -404,15 +404,16 @@ fill_facts(struct making *m)
 	f->inner = m->spec->inner;
 }
 
-/* The way out of a box without a network. git needs none. */
+/* The way out of a box, and what is closed there. git needs none. */
 static int
 prepare_net(struct making *m, struct err *err)
 {
 	const struct box_spec *spec = m->spec;
 	int r;
 
-	if (m->facts.mode != BOX_STRICT ||
-	    (spec->kind == BOX_COMMAND && !spec->network))
+	if (m->facts.mode == BOX_WORKTREE)
+		return box_net_share(m->bwrap, &m->net, err);
+	if (spec->kind == BOX_COMMAND && !spec->network)
 		return 0;
 	r = box_net_prepare(spec->workspace, m->name, m->llmc,
 	    worker_list(m, "sandbox_hosts"), spec->kind == BOX_SESSION, &m->net,

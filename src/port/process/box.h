@@ -3,8 +3,8 @@
 /*
  * The box of a worker, made: reads what model/box-plan.h needs to know, creates
  * the folders that are mounted, and returns the words that run a program inside
- * (`[env -u NAME...] bwrap OPTION... --`; with a proxy around it if strict).
- * Looks at files only, so a loop may call it.
+ * (`[env -u NAME...] bwrap OPTION... --`, with the words of box-net.h before
+ * it). Looks at files only, so a loop may call it.
  *
  * A box that was asked for is never left out: what cannot be made is an error
  * that says why and what to type.
