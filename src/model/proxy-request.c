@@ -450,28 +450,3 @@ proxy_rules_effective(const char *const *hosts, const char *base_url)
 		strv_take(&rules, rule);
 	return rules;
 }
-
-static bool
-is_private4(const unsigned char *a)
-{
-	return a[0] == 0 || a[0] == 127 || (a[0] == 169 && a[1] == 254) ||
-	    a[0] >= 224;
-}
-
-bool
-proxy_address_allowed(const char *address, enum proxy_verdict verdict)
-{
-	struct in6_addr six;
-	unsigned char four[4];
-
-	if (verdict != PROXY_BELOW)
-		return verdict == PROXY_NAMED;
-	if (inet_pton(AF_INET, address, four) == 1)
-		return !is_private4(four);
-	if (inet_pton(AF_INET6, address, &six) != 1)
-		return false;
-	if (IN6_IS_ADDR_V4MAPPED(&six) || IN6_IS_ADDR_V4COMPAT(&six))
-		return !is_private4(six.s6_addr + 12);
-	return !IN6_IS_ADDR_LOOPBACK(&six) && !IN6_IS_ADDR_UNSPECIFIED(&six) &&
-	    !IN6_IS_ADDR_LINKLOCAL(&six) && !IN6_IS_ADDR_MULTICAST(&six);
-}

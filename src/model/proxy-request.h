@@ -68,9 +68,4 @@ int proxy_rule_check(const char *rule, struct err *err);
  * the agent could not work. The caller frees them (strv.h). */
 char **proxy_rules_effective(const char *const *hosts, const char *base_url);
 
-/* May this address be used for a name that was looked up? Loopback, link-local
- * (the metadata of clouds) and unspecified ones only if a rule has that very
- * name: who runs a domain below "*." decides what its names mean. */
-bool proxy_address_allowed(const char *address, enum proxy_verdict verdict);
-
 #endif

@@ -150,6 +150,8 @@ END_TEST
 START_TEST(the_loopback_of_the_host_is_refused_unless_it_is_named)
 {
 	cleanup_fd int a = -1, b = -1, c = -1;
+	cleanup_free char *back = NULL;
+	char told[64] = "";
 
 	begin("a.test", 1, 0);
 	a = ask("127.0.0.1", port);
@@ -158,7 +160,15 @@ START_TEST(the_loopback_of_the_host_is_refused_unless_it_is_named)
 	expect(b, "HTTP/1.1 403 ");
 	/* Its domain's owner says that it is here. */
 	c = ask("x.below.test", 9);
-	expect(c, "HTTP/1.1 502 ");
+	back = net_drain(c);
+	ck_assert(strncmp(back, "HTTP/1.1 403 ", 13) == 0);
+	ck_assert_msg(
+	    strstr(back,
+		"x.below.test:9 is not in sandbox_hosts by its own "
+		"name, and is at 127.0.0.1, a loopback address") != NULL,
+	    "%s", back);
+	ck_assert_int_gt(read(proxy.refused, told, sizeof told - 1), 0);
+	ck_assert(strstr(told, "x.below.test:9\n") != NULL);
 	end();
 }
 END_TEST

@@ -13,6 +13,7 @@
 #include "errtext.h"
 #include "loop.h"
 #include "mem.h"
+#include "proxy-address.h"
 #include "proxy-conn.h"
 #include "proxy-request.h"
 #include "resolve.h"
@@ -110,13 +111,13 @@ conn_fail(struct proxy_conn *conn, const char *why)
 }
 
 static void
-conn_refuse(struct proxy_conn *conn)
+conn_refuse(struct proxy_conn *conn, const char *why)
 {
 	const struct proxy_target *target = &conn->request.target;
 	cleanup_free char *words =
-	    xasprintf("llmc: %s:%u is not in sandbox_hosts; a person can add "
-		      "it there: man llmc.conf",
-		target->host, target->port);
+	    xasprintf("llmc: %s:%u %s; a person can add it there: man "
+		      "llmc.conf",
+		target->host, target->port, why);
 
 	conn->shared->counts.refused++;
 	conn_answer(conn, "403 Not in sandbox_hosts", words);
@@ -153,7 +154,7 @@ conn_try(struct proxy_conn *conn, const char *text)
 	struct sockaddr_storage address;
 	socklen_t len = make_address(text, conn->request.target.port, &address);
 
-	if (len == 0 || !proxy_address_allowed(text, conn->verdict))
+	if (len == 0)
 		return false;
 	conn->server = socket(
 	    address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -183,16 +184,31 @@ conn_try_next(struct proxy_conn *conn)
 }
 
 static void
+conn_refuse_address(struct proxy_conn *conn, const char *address)
+{
+	cleanup_free char *why = xasprintf(
+	    "is not in sandbox_hosts by its own name, and is at %s, %s, to "
+	    "which a rule with \"*.\" does not lead",
+	    address, proxy_address_kind(address));
+
+	conn_refuse(conn, why);
+}
+
+static void
 on_resolved(const char *const *addresses, const struct err *err, void *arg)
 {
 	struct proxy_conn *conn = arg;
 
 	conn->resolve = NULL;
-	conn->addresses = strv_copy(addresses);
-	if (addresses[0] == NULL)
-		conn_fail(conn, err->msg);
-	else
+	for (size_t i = 0; addresses[i] != NULL; i++)
+		if (proxy_address_allowed(addresses[i], conn->verdict))
+			strv_add(&conn->addresses, addresses[i]);
+	if (conn->addresses != NULL)
 		conn_try_next(conn);
+	else if (addresses[0] != NULL)
+		conn_refuse_address(conn, addresses[0]);
+	else
+		conn_fail(conn, err->msg);
 	conn_settle(conn);
 }
 
@@ -238,7 +254,7 @@ conn_read_head(struct proxy_conn *conn)
 	conn->verdict = proxy_rules_ask(
 	    options->rules(options->arg), &conn->request.target);
 	if (conn->verdict == PROXY_REFUSED)
-		conn_refuse(conn);
+		conn_refuse(conn, "is not in sandbox_hosts");
 	else
 		conn_find(conn);
 }
