@@ -5,6 +5,7 @@
 #include "errtext.h"
 #include "mem.h"
 #include "preflight.h"
+#include "sessions.h"
 #include "shape.h"
 #include "sibling.h"
 #include "terminal.h"
@@ -69,6 +70,10 @@ overseer_run(struct cli *cli, const struct cli_args *args)
 	struct err err = { 0 };
 	int status = check_flags(cli, args), n = 3;
 
+	if (status == CLI_OK && args->flags[FLAG_CHECK] == NULL &&
+	    args->flags[FLAG_CLEAR] == NULL)
+		status = sessions_refuse_inside(
+		    cli, "the overseer", "llmc overseer");
 	if (status != CLI_OK)
 		return status;
 	if (program == NULL)

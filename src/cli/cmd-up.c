@@ -21,8 +21,8 @@
 #include "lock.h"
 #include "mem.h"
 #include "preflight.h"
-#include "remains.h"
 #include "remote.h"
+#include "sessions.h"
 #include "shape.h"
 #include "sibling.h"
 #include "start-facts.h"
@@ -147,16 +147,6 @@ fail_to_start(struct cli *cli, const char *log, off_t from)
 	return cli_fail_output(cli, "failed", &err, one ? NULL : words.data);
 }
 
-/* Everything that a console starts ends with it (remains.h). */
-static bool
-is_in_console(const struct cli *cli)
-{
-	cleanup_free char *own = remains_mark(&cli->workspace, "");
-	const char *mark = getenv("LLMC_KEEPER");
-
-	return mark != NULL && strncmp(mark, own, strlen(own)) == 0;
-}
-
 static int
 up_detached(struct cli *cli, char *const *argv, bool is_auto)
 {
@@ -167,11 +157,6 @@ up_detached(struct cli *cli, char *const *argv, bool is_auto)
 	struct err err = { 0 };
 	off_t said = 0;
 
-	if (is_in_console(cli))
-		return cli_fail(cli, "refused",
-		    "the daemon would end with this console, and the work of "
-		    "all workers with it; run llmc up --detach in a terminal "
-		    "outside of it");
 	if (remote_alive(cli))
 		return cli_fail(cli, "already_running",
 		    "a daemon is already running for %s; see: llmc status",
@@ -261,6 +246,9 @@ up_run(struct cli *cli, const struct cli_args *args)
 		return status;
 	if (args->flags[FLAG_CHECK] != NULL)
 		return only_check(cli);
+	status = sessions_refuse_inside(cli, "the daemon", "llmc up --detach");
+	if (status != CLI_OK)
+		return status;
 	if (autod == NULL)
 		return cli_fail(cli, "not_installed",
 		    "cannot find autod next to llmc or on PATH; install it "

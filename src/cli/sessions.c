@@ -11,6 +11,7 @@
 #include "errtext.h"
 #include "loop.h"
 #include "mem.h"
+#include "remains.h"
 #include "session-console.h"
 #include "session-sweep.h"
 #include "sessions.h"
@@ -29,6 +30,20 @@ struct question {
 	struct sessions *sessions; /* sessions_load */
 	int ended; /* sessions_sweep */
 };
+
+int
+sessions_refuse_inside(struct cli *cli, const char *what, const char *command)
+{
+	cleanup_free char *own = remains_mark(&cli->workspace, "");
+	const char *mark = getenv("LLMC_KEEPER");
+
+	if (mark == NULL || strncmp(mark, own, strlen(own)) != 0)
+		return CLI_OK;
+	return cli_fail(cli, "refused",
+	    "%s would end with this console, %s, and the work of all workers "
+	    "with it; type in a terminal outside of it: %s",
+	    what, mark + strlen(own), command);
+}
 
 static struct tmux_options
 tmux_options_of(const struct settings *settings, const char *config)

@@ -27,6 +27,12 @@ struct sessions {
 	size_t count;
 };
 
+/* Everything that a session starts ends with it (remains.h): in one of this
+ * root, as a console is, refuse to start what should go on. command: what to
+ * type elsewhere. */
+int
+sessions_refuse_inside(struct cli *cli, const char *what, const char *command);
+
 /* All sessions of this root's server; none if no server is running. */
 int sessions_load(struct cli *cli, const struct settings *settings,
     struct sessions *ret_sessions);

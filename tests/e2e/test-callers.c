@@ -249,6 +249,7 @@ START_TEST(nor_in_a_setup_command)
 }
 END_TEST
 
+/* In the foreground too: a shell there would put it into the background. */
 START_TEST(no_daemon_is_left_in_a_console)
 {
 	const struct workspace workspace = {
@@ -259,9 +260,17 @@ START_TEST(no_daemon_is_left_in_a_console)
 	e2e_expect(e2e_sh(fleet_root(),
 		       "LLMC_KEEPER=another/console1 \"$LLMC\" up --detach"),
 	    1, "a daemon is already running");
+	fleet_do("down", NULL);
 	e2e_expect(e2e_sh(fleet_root(),
 		       e2e_path("LLMC_KEEPER=%s \"$LLMC\" up --detach", mark)),
-	    1, "the daemon would end with this console");
+	    1, "the daemon would end with this console, console1");
+	e2e_expect(
+	    e2e_sh(fleet_root(), e2e_path("LLMC_KEEPER=%s \"$LLMC\" up", mark)),
+	    1, "type in a terminal outside of it: llmc up --detach");
+	e2e_expect(e2e_sh(fleet_root(),
+		       e2e_path("LLMC_KEEPER=%s \"$LLMC\" overseer", mark)),
+	    1, "the overseer would end with this console");
+	fleet_up();
 }
 END_TEST
 
