@@ -10,13 +10,20 @@
 #include "doctor.h"
 #include "errtext.h"
 #include "json.h"
+#include "kept.h"
 #include "mem.h"
+#include "settings.h"
 #include "sibling.h"
 
 #define NAME        "keeper"
 #define DEADLINE_MS 10000
 #define RECORD_MAX  (64 * 1024)
-#define NO_SUDO     "; sudo does not work in a session"
+#define SETTING     "defaults.user_namespace"
+#define BUT         "; if agents need that: llmc config set " SETTING " false"
+#define NO_SUDO     "; sudo does not work in a session" BUT
+#define NO_SSH                                                               \
+	", in a user namespace: sudo, and ssh with settings that root owns," \
+	" do not work in a session" BUT
 
 static const struct {
 	const char *mode;
@@ -27,7 +34,7 @@ static const struct {
 	{ "namespace", VERDICT_OK,
 	    "a pid namespace: everything that an agent started ends with it",
 	    "a pid namespace: everything that an agent started ends with "
-	    "it" NO_SUDO,
+	    "it" NO_SSH,
 	    NULL },
 	{ "cgroup", VERDICT_OK,
 	    "a control group: everything that an agent started ends with it",
@@ -46,14 +53,15 @@ static const struct {
 	    "(on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0)" },
 };
 
-/* Let it keep a program that is always there; its record says the mode. */
+/* Let it keep a program that is always there; its record says the mode. The
+ * modes to try are those of the keeper's --mode. */
 static int
-probe(const char *program, const char *record, struct buf *ret_mode,
-    struct err *err)
+probe(const char *program, const char *tried, const char *record,
+    struct buf *ret_mode, struct err *err)
 {
 	cleanup_free char *self = sibling_find("llmc");
-	const char *const argv[] = { program, "--record", record, "--",
-		self != NULL ? self : "true", "version", NULL };
+	const char *const argv[] = { program, "--mode", tried, "--record",
+		record, "--", self != NULL ? self : "true", "version", NULL };
 	struct child_spec spec = { .argv = argv, .deadline_ms = DEADLINE_MS };
 	cleanup_child_result struct child_result result;
 	cleanup_json struct json_object *json = NULL;
@@ -73,15 +81,25 @@ probe(const char *program, const char *record, struct buf *ret_mode,
 }
 
 static void
-tell(struct doctor *d, const char *mode)
+tell(struct doctor *d, const char *mode, bool plain)
 {
-	for (size_t i = 0; i < nitems(modes); i++)
-		if (strcmp(modes[i].mode, mode) == 0)
-			doctor_note(d, modes[i].verdict, NAME,
-			    geteuid() == 0 ? modes[i].root : modes[i].user,
-			    modes[i].fix);
+	for (size_t i = 0; i < nitems(modes); i++) {
+		cleanup_free char *detail = NULL;
+
+		if (strcmp(modes[i].mode, mode) != 0)
+			continue;
+		detail = xasprintf("%s%s",
+		    geteuid() == 0 ? modes[i].root : modes[i].user,
+		    plain ? "; without a user namespace (" SETTING ")" : "");
+		doctor_note(d, modes[i].verdict, NAME, detail,
+		    plain && modes[i].fix != NULL ?
+			"let llmc have a control group (man llmc.conf, "
+			"LIMITS), or: llmc config unset " SETTING :
+			modes[i].fix);
+	}
 }
 
+/* What workers without a sandbox get; each may have its own setting. */
 void
 doctor_keeper_check(struct doctor *d)
 {
@@ -89,6 +107,9 @@ doctor_keeper_check(struct doctor *d)
 	const char *tmp = getenv("TMPDIR");
 	cleanup_free char *record =
 	    xasprintf("%s/llmc-keeper-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	bool plain = geteuid() != 0 && d->settings != NULL &&
+	    !settings_bool(d->settings, SETTING);
+	const char *tried = getenv("LLMC_KEEPER_MODE"); /* for tests */
 	cleanup_buf struct buf mode = BUF_INIT;
 	struct err err = { 0 };
 	int fd, r;
@@ -99,11 +120,14 @@ doctor_keeper_check(struct doctor *d)
 		    "install all of llmc: make install");
 		return;
 	}
+	if (tried == NULL || tried[0] == '\0')
+		tried = "auto";
 	fd = mkstemp(record);
 	if (fd == -1)
 		r = err_errno(&err, -errno, "%s", record);
 	else
-		r = probe(program, record, &mode, &err);
+		r = probe(
+		    program, plain ? kept_modes() : tried, record, &mode, &err);
 	if (fd != -1) {
 		close(fd);
 		unlink(record);
@@ -113,5 +137,5 @@ doctor_keeper_check(struct doctor *d)
 		    "no agent can be started; install all of llmc: make "
 		    "install");
 	else
-		tell(d, mode.data);
+		tell(d, mode.data, plain);
 }

@@ -224,6 +224,14 @@ const struct setting settings_table[] = {
 	    .help = "Hosts that a worker with sandbox strict can connect to; "
 		    "without a port, port 443. The API must be among them; "
 		    "the host of ANTHROPIC_BASE_URL always is." },
+	{ .path = "defaults.user_namespace",
+	    .type = SETTING_BOOL,
+	    .fallback = "true",
+	    .help = "Keep the session of a worker without a sandbox in a user "
+		    "namespace, unless root runs it: nothing that it starts "
+		    "can outlive it, but sudo does not work in it, and ssh "
+		    "refuses settings that root owns. If false, it is kept as "
+		    "commands are." },
 	{ .path = "defaults.memory_max",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",

@@ -103,6 +103,47 @@ START_TEST(all_is_well)
 }
 END_TEST
 
+/* As an ordinary user, who owns the repository. */
+static const char *
+keeper_of_user(const char *dir, const char *command)
+{
+	struct e2e_run *run = e2e_sh(dir,
+	    e2e_path("export HOME=\"$PWD\" PATH=\"/usr/bin:/bin:$PATH\"\n"
+		     "user=\n"
+		     "if [ \"$(id -u)\" = 0 ]; then\n"
+		     "	chown -R 12345:12345 . && chmod 755 .. || exit\n"
+		     "	user='setpriv --reuid=12345 --regid=12345 "
+		     "--clear-groups'\n"
+		     "fi\n"
+		     "$user test -x \"$LLMC\" || exit 77\n"
+		     "$user \"$LLMC\" %s >/dev/null || exit\n"
+		     "$user \"$LLMC\" --json doctor; exit 0",
+		command));
+
+	if (run->status == 77)
+		unit_skip("other users cannot run this build");
+	run->json_of = "doctor";
+	return json_string_or(
+	    find(json_object_object_get(e2e_json(run, 0), "checks"), "keeper"),
+	    "detail", "");
+}
+
+START_TEST(a_user_namespace_is_told_with_the_setting_that_ends_it)
+{
+	const char *dir = e2e_workspace("r"), *detail;
+
+	tools();
+	detail = keeper_of_user(dir, "version");
+	if (strstr(detail, "a pid namespace") == NULL)
+		unit_skip("no user namespaces here");
+	e2e_has(detail, "in a user namespace: sudo, and ssh");
+	e2e_has(detail, "llmc config set defaults.user_namespace false");
+	detail =
+	    keeper_of_user(dir, "config set defaults.user_namespace false");
+	e2e_has(detail, "without a user namespace (defaults.user_namespace)");
+}
+END_TEST
+
 START_TEST(missing_programs_are_named)
 {
 	const char *dir = e2e_workspace("r");
@@ -496,7 +537,9 @@ unit_suite(void)
 	Suite *s = suite_create("doctor");
 
 	unit_case(s, "programs",
-	    (const TTest *[]){ all_is_well, missing_programs_are_named,
+	    (const TTest *[]){ all_is_well,
+		a_user_namespace_is_told_with_the_setting_that_ends_it,
+		missing_programs_are_named,
 		programs_of_the_config_are_looked_at, old_and_odd_versions,
 		old_git_is_refused, a_program_that_hangs_is_told, NULL });
 	unit_case(s, "repository",

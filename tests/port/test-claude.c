@@ -107,6 +107,7 @@ static const struct {
 	{ "sandbox_write", NULL, NULL },
 	{ "sandbox_env", NULL, NULL },
 	{ "sandbox_hosts", NULL, NULL },
+	{ "user_namespace", NULL, NULL }, /* test-user-namespace.c */
 	{ "memory_max", NULL, NULL },
 	{ "tasks_max", NULL, NULL },
 	{ "cpu_weight", NULL, NULL },

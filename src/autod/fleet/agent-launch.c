@@ -76,7 +76,8 @@ add_launch_settings(const struct agent *agent, struct buf *out)
 		"permission_mode", "allow_root", "allowed_tools",
 		"disallowed_tools", "append_system_prompt", "extra_args",
 		"isolate", "sandbox", "sandbox_read", "sandbox_write",
-		"sandbox_env", "memory_max", "tasks_max", "cpu_weight" };
+		"sandbox_env", "user_namespace", "memory_max", "tasks_max",
+		"cpu_weight" };
 	const struct settings *settings = agent->core->settings;
 
 	for (size_t i = 0; i < nitems(keys); i++) {

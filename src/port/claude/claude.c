@@ -11,6 +11,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
+#include "kept.h"
 #include "mem.h"
 #include "remains.h"
 #include "run-dir.h"
@@ -264,6 +265,8 @@ keeper_json(const struct claude_launch *launch, bool boxed)
 		json_set_bool(keeper, "boxed", true);
 	else if (launch->sees_processes)
 		json_set_string(keeper, "modes", "cgroup,reaper");
+	else if (!worker_bool(launch, "user_namespace"))
+		json_set_string(keeper, "modes", kept_modes());
 	if (launch->cgroup != NULL)
 		json_set_string(keeper, "cgroup", launch->cgroup);
 	if (launch->scope != NULL)

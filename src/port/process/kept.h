@@ -25,4 +25,7 @@
 char **kept_shell(const char *command, unsigned flags);
 char **kept_argv(const char *const *argv, unsigned flags);
 
+/* The modes of such a keeper, for its option --mode. */
+const char *kept_modes(void);
+
 #endif
