@@ -38,10 +38,17 @@ own_name(const struct caller *caller, bool life)
 static int
 refuse(const struct caller *caller, const char *method, struct err *err)
 {
+	if (caller->outside)
+		return err_set(err, -EPERM,
+		    "%s is refused: the daemon runs in a pid namespace that "
+		    "you are not in, such as a container, and cannot tell you "
+		    "from an agent; type it in there: docker exec, podman "
+		    "exec, or nsenter -t PID -a",
+		    method);
 	if (caller->unknown)
 		return err_set(err, -EPERM,
-		    "%s is refused: the process that calls has ended, or is in "
-		    "another pid namespace, and it is not known whose it is",
+		    "%s is refused: the process that called has ended before "
+		    "it was known whose it is; let it wait for the answer",
 		    method);
 	if (caller->session == NULL && caller->door == NULL)
 		return err_set(err, -EPERM,

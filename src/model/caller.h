@@ -25,8 +25,8 @@ struct caller {
 			   * people's */
 	/* The session whose pane it descends from; NULL = none. */
 	const char *session;
-	bool unknown; /* that cannot be said: it has ended, or it is outside
-		       * our pid namespace */
+	bool unknown; /* that cannot be said: it has ended, or it is outside */
+	bool outside; /* outside of our pid namespace */
 };
 
 /* API_PERSON, API_REPAIR, API_WORKER or API_READER. */

@@ -274,6 +274,35 @@ START_TEST(no_daemon_is_left_in_a_console)
 }
 END_TEST
 
+/* As on the host of a container in which the daemon runs. All of it ends with
+ * the first process in there. */
+START_TEST(a_person_outside_of_the_daemons_container_is_told_so)
+{
+	const char *dir = e2e_workspace("contained");
+	struct e2e_run *run;
+
+	if (e2e_sh(NULL, "unshare -pf --mount-proc true")->status != 0)
+		unit_skip("no pid namespace can be made here");
+	run = e2e_sh(dir,
+	    "mkfifo ready && exec 3<>ready\n"
+	    "unshare -pf --kill-child --mount-proc sh -c '\"$LLMC\" up "
+	    "--detach >ready 2>&1; exec tail -f /dev/null' 2>/dev/null 3>&- &\n"
+	    "first=$!; read line <&3; echo \"$line\"\n"
+	    "inside=$(cat /proc/$first/task/$first/children)\n"
+	    "\"$LLMC\" pause 2>&1; echo \"status $?\"\n"
+	    "nsenter -t $inside -p -m --wd=\"$PWD\" \"$LLMC\" pause 2>&1\n"
+	    "echo \"status $?\"; exec 2>/dev/null\n"
+	    "kill -KILL $inside; wait $first; true\n");
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "The daemon is running");
+	e2e_has(run->out,
+	    "the daemon runs in a pid namespace that you are not "
+	    "in, such as a container");
+	e2e_has(run->out, "status 1\n");
+	e2e_has(run->out, "status 0\n");
+}
+END_TEST
+
 /* Removed and replaced sockets are bound again; a worker's goes with it. */
 START_TEST(sockets_come_back_and_go)
 {
@@ -312,6 +341,7 @@ unit_suite(void)
 		daemon_asks_the_kernel, agents_report_for_themselves_only,
 		agents_cannot_have_a_file_read, nor_while_no_daemon_runs,
 		nor_in_a_setup_command, no_daemon_is_left_in_a_console,
+		a_person_outside_of_the_daemons_container_is_told_so,
 		sockets_come_back_and_go, NULL
 	};
 

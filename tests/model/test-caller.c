@@ -15,18 +15,19 @@ START_TEST(kernel_decides_who_calls)
 		struct caller caller;
 		unsigned rank;
 	} rows[] = {
-		{ { NULL, NULL, false }, API_PERSON },
-		{ { NULL, "overseer", false }, API_REPAIR },
-		{ { NULL, "adam", false }, API_READER },
-		{ { NULL, NULL, true }, API_READER },
-		{ { NULL, "overseer", true }, API_READER },
-		{ { "adam", "adam", false }, API_WORKER },
-		{ { "adam", NULL, false }, API_WORKER },
-		{ { "adam", "eve", false }, API_READER },
-		{ { "adam", "overseer", false }, API_READER },
-		{ { "adam", NULL, true }, API_READER },
-		{ { "overseer", "overseer", false }, API_WORKER },
-		{ { "overseer", "adam", false }, API_READER },
+		{ { NULL, NULL, false, false }, API_PERSON },
+		{ { NULL, "overseer", false, false }, API_REPAIR },
+		{ { NULL, "adam", false, false }, API_READER },
+		{ { NULL, NULL, true, false }, API_READER },
+		{ { NULL, NULL, true, true }, API_READER },
+		{ { NULL, "overseer", true, false }, API_READER },
+		{ { "adam", "adam", false, false }, API_WORKER },
+		{ { "adam", NULL, false, false }, API_WORKER },
+		{ { "adam", "eve", false, false }, API_READER },
+		{ { "adam", "overseer", false, false }, API_READER },
+		{ { "adam", NULL, true, false }, API_READER },
+		{ { "overseer", "overseer", false, false }, API_WORKER },
+		{ { "overseer", "adam", false, false }, API_READER },
 	};
 
 	for (size_t i = 0; i < nitems(rows); i++)
@@ -37,9 +38,10 @@ END_TEST
 /* Each method, asked by each caller, as its row says. */
 START_TEST(each_row_is_obeyed)
 {
-	static const struct caller callers[] = { { NULL, NULL, false },
-		{ NULL, "overseer", false }, { "adam", "adam", false },
-		{ NULL, "adam", false } };
+	static const struct caller callers[] = { { NULL, NULL, false, false },
+		{ NULL, "overseer", false, false },
+		{ "adam", "adam", false, false },
+		{ NULL, "adam", false, false } };
 
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		bool refused = false;
@@ -73,30 +75,30 @@ START_TEST(hooks_are_heard_from_their_own_session)
 		bool life;
 		const char *words; /* NULL = it is heard */
 	} rows[] = {
-		{ { "adam", "adam", false }, "adam", false, NULL },
-		{ { "adam", NULL, false }, "adam", false, NULL },
-		{ { "adam", "adam", false }, "eve", false,
+		{ { "adam", "adam", false, false }, "adam", false, NULL },
+		{ { "adam", NULL, false, false }, "adam", false, NULL },
+		{ { "adam", "adam", false, false }, "eve", false,
 		    "session of adam, which reports nothing for eve" },
-		{ { "adam", "adam", false }, NULL, false, "for others" },
+		{ { "adam", "adam", false, false }, NULL, false, "for others" },
 		/* At another's socket, whatever it says. */
-		{ { "adam", "eve", false }, "adam", false,
+		{ { "adam", "eve", false, false }, "adam", false,
 		    "this is the session of eve" },
-		{ { "adam", "eve", false }, "eve", false,
+		{ { "adam", "eve", false, false }, "eve", false,
 		    "this is the session of eve" },
-		{ { "overseer", "eve", false }, "overseer", false,
+		{ { "overseer", "eve", false, false }, "overseer", false,
 		    "this is the session of eve" },
 		/* Hooks of an older version, at the people's socket. */
-		{ { NULL, "adam", false }, "adam", false, NULL },
-		{ { NULL, "eve", false }, "adam", false,
+		{ { NULL, "adam", false, false }, "adam", false, NULL },
+		{ { NULL, "eve", false, false }, "adam", false,
 		    "reports nothing for adam" },
-		{ { NULL, NULL, false }, "adam", false,
+		{ { NULL, NULL, false, false }, "adam", false,
 		    "only the hooks of a worker's session" },
 		/* A process that has ended: only a sign of life. */
-		{ { "adam", NULL, true }, "adam", true, NULL },
-		{ { "adam", NULL, true }, "adam", false, "has ended" },
-		{ { "adam", NULL, true }, "eve", true,
+		{ { "adam", NULL, true, false }, "adam", true, NULL },
+		{ { "adam", NULL, true, false }, "adam", false, "has ended" },
+		{ { "adam", NULL, true, false }, "eve", true,
 		    "reports nothing for eve" },
-		{ { NULL, NULL, true }, "adam", true, "has ended" },
+		{ { NULL, NULL, true, false }, "adam", true, "has ended" },
 	};
 
 	for (size_t i = 0; i < nitems(rows); i++) {
@@ -116,7 +118,7 @@ END_TEST
 
 START_TEST(refusal_says_who_can)
 {
-	const struct caller caller = { NULL, "adam", false };
+	const struct caller caller = { NULL, "adam", false, false };
 	struct err err = { 0 };
 
 	ck_assert_int_eq(caller_check(&caller, api_find("worker.accept"),
@@ -128,6 +130,25 @@ START_TEST(refusal_says_who_can)
 }
 END_TEST
 
+START_TEST(a_person_outside_is_told_where_to_type)
+{
+	const struct caller caller = { NULL, NULL, true, true };
+	struct err err = { 0 };
+
+	ck_assert_int_eq(caller_check(&caller, api_find("worker.accept"),
+			     "adam", false, &err),
+	    -EPERM);
+	ck_assert_str_eq(err.msg,
+	    "worker.accept is refused: the daemon runs in a pid namespace that "
+	    "you are not in, such as a container, and cannot tell you from an "
+	    "agent; type it in there: docker exec, podman exec, or nsenter -t "
+	    "PID -a");
+	ck_assert_int_eq(
+	    caller_check(&caller, api_find("daemon.info"), NULL, false, &err),
+	    0);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -136,6 +157,6 @@ unit_suite(void)
 	unit_case(suite, "caller",
 	    (const TTest *[]){ kernel_decides_who_calls, each_row_is_obeyed,
 		hooks_are_heard_from_their_own_session, refusal_says_who_can,
-		NULL });
+		a_person_outside_is_told_where_to_type, NULL });
 	return suite;
 }

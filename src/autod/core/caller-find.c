@@ -17,23 +17,22 @@
 
 /* At a worker's socket it does not matter which other session it is. */
 static int
-find(const struct door *door, struct server_call *call, char **ret_session)
+find(
+    const struct door *door, const struct server_peer *peer, char **ret_session)
 {
 	const struct core *core = door_core(door);
 	struct identity_panes panes = { 0 };
-	struct server_peer peer;
 	int r;
 
-	server_call_peer(call, &peer);
-	if (peer.gone)
+	if (peer->gone)
 		return -ESRCH;
 	for (size_t i = 0; i < core->state.count; i++)
 		identity_add(&panes, core->state.workers[i]->name,
 		    core->state.workers[i]->session.pane);
 	if (door_worker(door) == NULL)
 		identity_add_repair(&panes, core->workspace, door_files(door));
-	r = identity_find(ANCESTRY_PROC, core->workspace, &panes, peer.pid,
-	    peer.pidfd, ret_session);
+	r = identity_find(ANCESTRY_PROC, core->workspace, &panes, peer->pid,
+	    peer->pidfd, ret_session);
 	identity_release(&panes);
 	return r;
 }
@@ -56,10 +55,13 @@ caller_find_check(const struct door *door, struct server_call *call,
 	cleanup_free char *session = NULL;
 	const struct core *core = door_core(door);
 	struct caller caller = { .door = door_worker(door) };
+	struct server_peer peer;
 
 	if (caller_is_anybody(method))
 		return 0;
-	caller.unknown = find(door, call, &session) < 0;
+	server_call_peer(call, &peer);
+	caller.unknown = find(door, &peer, &session) < 0;
+	caller.outside = caller.unknown && !peer.gone && peer.pid == 0;
 	caller.session = session;
 	/* While no daemon runs there is no other way. */
 	if (core->options->oneshot && session != NULL &&
