@@ -130,6 +130,31 @@ START_TEST(links_in_the_folder_are_never_followed)
 }
 END_TEST
 
+START_TEST(folders_in_their_places_are_put_aside)
+{
+	static const char *const names[] = { ".claude.json", "settings.json",
+		"CLAUDE.md", ".credentials.json" };
+	cleanup_free char *login = NULL;
+	struct err err = { 0 };
+
+	begin();
+	/* Twice: what is put aside is in nobody's way. */
+	for (size_t i = 0; i < 2 * nitems(names); i++) {
+		cleanup_free char *path =
+		    file_join(folder, names[i % nitems(names)]);
+		cleanup_free char *below = file_join(path, "full");
+
+		unlink(path);
+		ck_assert_int_eq(file_mkdirs(below, 0700, NULL), 0);
+		write_box(NULL);
+		free(take_ptr(&login));
+		ck_assert_int_eq(
+		    claude_box_login_place(folder, &login, &err), 0);
+		ck_assert(!file_is_dir(path));
+	}
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -138,6 +163,7 @@ unit_suite(void)
 	unit_case(s, "folder",
 	    (const TTest *[]){ no_dialog_opens_for_somebody_who_never_used_it,
 		the_login_gets_in_but_not_the_rest,
+		folders_in_their_places_are_put_aside,
 		links_in_the_folder_are_never_followed, NULL });
 	return s;
 }

@@ -13,6 +13,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
+#include "log.h"
 #include "mem.h"
 
 #define COPY_MAX (4 * 1024 * 1024)
@@ -33,13 +34,30 @@ claude_box_source(void)
 	return file_join(home, ".claude");
 }
 
+/* A folder may be of any size, and is only put aside. */
+static int
+put_aside(const char *path)
+{
+	cleanup_free char *aside = xasprintf("%s.folder-XXXXXX", path);
+
+	if (mkdtemp(aside) == NULL || rename(path, aside) == -1)
+		return -errno;
+	log_debug("%s was a folder; it is %s now", path, aside);
+	return 0;
+}
+
 /* Remove what is at path, so that nothing is followed or written through. */
 static int
 clear_place(const char *path, struct err *err)
 {
-	if (unlink(path) == -1 && errno != ENOENT)
-		return err_errno(err, -errno, "cannot replace %s", path);
-	return 0;
+	int r = unlink(path) == -1 ? -errno : 0;
+
+	if (r == -EISDIR)
+		r = put_aside(path);
+	if (r == 0 || r == -ENOENT)
+		return 0;
+	return err_errno(
+	    err, r, "%s must be replaced; remove it by hand", path);
 }
 
 static int

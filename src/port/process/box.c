@@ -25,7 +25,6 @@
 #include "workspace.h"
 
 #define NUMBER_MAX 64 /* bytes of a file of the kernel with one number */
-#define BINDS_MAX  16
 
 /* All that box_facts points to. */
 struct making {
@@ -37,7 +36,7 @@ struct making {
 	char *session, *run, *spool, *claude, *cache, *login;
 	char **temporary, **closed, **read, **write, **unset, **set;
 	char **owned; /* strings of the binds */
-	struct box_bind binds[BINDS_MAX];
+	struct box_bind *binds; /* the last one is empty; NULL = none */
 	size_t bind_count;
 	struct box_net net;
 };
@@ -58,6 +57,7 @@ making_release(struct making *m)
 	strv_free(m->unset);
 	strv_free(m->set);
 	strv_free(m->owned);
+	free(m->binds);
 	box_paths_release(&m->paths);
 	box_net_release(&m->net);
 }
@@ -259,9 +259,10 @@ bind_to(struct making *m, const char *from, char *at, bool writable)
 
 	strv_take(&m->owned, source);
 	strv_take(&m->owned, at);
-	if (m->bind_count < BINDS_MAX - 1)
-		m->binds[m->bind_count++] =
-		    (struct box_bind){ source, at, writable };
+	m->binds =
+	    xreallocarray(m->binds, m->bind_count + 2, sizeof(struct box_bind));
+	m->binds[m->bind_count++] = (struct box_bind){ source, at, writable };
+	m->binds[m->bind_count] = (struct box_bind){ 0 };
 }
 
 /* The folder of the worker's socket, if that is not in .llmc. */
