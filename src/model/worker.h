@@ -65,7 +65,8 @@ struct worker {
 	char *accepted_head; /* accepted: only if HEAD is this commit, as it was
 			      * shown; NULL = any */
 	bool for_person; /* only a person may accept its work */
-	char *checked; /* commit that passed check_command in its worktree */
+	char *checked; /* commit that passed check_command in its worktree,
+			* without a sandbox */
 	char *checked_key; /* of that command (check_book_key()) */
 	int64_t checked_ms; /* how long that took */
 	int conflicts; /* times it was sent back to resolve one */

@@ -15,13 +15,13 @@ begin(void)
 	fleet_begin();
 }
 
-/* In the queue the check waits at a gate, and a.txt may need another file. A
+/* In the queue the check of a.txt waits at a gate, and may need another file. A
  * worker's own check passes. */
 static void
 set_check(void)
 {
-	queue_check(e2e_path("[ -n \"${LLMC_CHECK_SLOT-}\" ] || exit 0\n%s\n"
-			     "[ ! -e a.txt ] || [ ! -e '%s' ] || "
+	queue_check(e2e_path("[ -n \"${LLMC_CHECK_SLOT-}\" ] && [ -e a.txt ] "
+			     "|| exit 0\n%s\n[ ! -e '%s' ] || "
 			     "[ -e fixed.txt ] || { echo a.txt is not enough; "
 			     "echo 'fake: commit fixed.txt x'; exit 1; }",
 	    auto_gate("slot"), unit_path("strict")));

@@ -285,6 +285,20 @@ START_TEST(checks_run_in_a_sandbox)
 }
 END_TEST
 
+/* It passes where the worker has left a file in its cache. */
+START_TEST(what_a_worker_left_in_its_sandbox_does_not_let_it_land)
+{
+	need_bwrap();
+	auto_set("auto.check_command", "test ! -e t.txt || test -e ~/.cache/t");
+	auto_task("t", "fake: run touch ~/.cache/t\nfake: commit t.txt x");
+	auto_up(NULL);
+	auto_wait_event("check", "failed");
+	auto_drain();
+	ck_assert_int_gt(auto_logged("check.log", "exited with status 0"), 0);
+	ck_assert_int_eq(auto_landed(), 0);
+}
+END_TEST
+
 START_TEST(without_bubblewrap_a_worker_waits_and_says_so)
 {
 	e2e_env("LLMC_BWRAP=/nonexistent/bwrap");
@@ -359,6 +373,8 @@ unit_suite(void)
 	tcase_add_test(tc, without_bubblewrap_a_worker_waits_and_says_so);
 	tcase_add_test(tc, a_worker_goes_on_when_its_sandbox_can_be_made);
 	tcase_add_test(tc, checks_run_in_a_sandbox);
+	tcase_add_test(
+	    tc, what_a_worker_left_in_its_sandbox_does_not_let_it_land);
 	tcase_add_test(tc, a_required_sandbox_is_never_left_out);
 	suite_add_tcase(s, tc);
 	return s;

@@ -40,6 +40,7 @@ struct op_check {
 	struct child *child; /* while it runs */
 	char head[GIT_ID_SIZE];
 	char *command; /* as it was set when this began */
+	bool boxed; /* its worker is not trusted */
 	bool passed;
 	bool unjudged; /* neither passed nor failed */
 	bool to_blame; /* it failed, and what it began with passes */
@@ -99,7 +100,10 @@ on_exited(const struct child_result *result, void *arg)
 	check->passed = child_succeeded(result);
 	check->unjudged =
 	    result->exited && result->status == CHECK_EXIT_UNJUDGED;
-	if (check->passed) {
+	/* What a worker in a sandbox left beside its work (files that git
+	 * ignores, its cache) does not decide what lands: a slot checks that
+	 * again. */
+	if (check->passed && !check->boxed) {
 		check_book_key(check->command, key);
 		xstrset(&w->checked, check->head);
 		xstrset(&w->checked_key, key);
@@ -152,6 +156,7 @@ step_run(struct operation *op)
 		return;
 	}
 	command = box_shell(strv_const(box.prefix), check->command);
+	check->boxed = box.prefix != NULL;
 	argv = kept_shell(command, 0);
 	spec.argv = strv_const(argv);
 	box_release(&box);
