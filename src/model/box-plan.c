@@ -143,7 +143,7 @@ mount_worktree_git(struct mounts *m, const struct box_facts *f)
 	below(m, open_up, f->git_dir, "objects");
 	below(m, show, f->git_dir, "objects/info");
 	/* New objects are loose; what is packed cannot be deleted then. */
-	if (f->mode == BOX_STRICT)
+	if (!f->packs)
 		below(m, show, f->git_dir, "objects/pack");
 	below(m, show, f->tree, ".git");
 	open_up(m, f->tree_git);

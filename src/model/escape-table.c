@@ -82,7 +82,7 @@ const struct escape escape_table[] = {
 	    NULL,
 	    "[ ! -e \"$GIT/objects/$(echo \"$COMMIT\" | "
 	    "sed 's|^..|&/|')\" ]" },
-	{ "packs", ESCAPE_GIT, ESCAPE_STRICT, "delete packed objects",
+	{ "packs", ESCAPE_GIT, ESCAPE_BOTH, "delete packed objects",
 	    "rm -f \"$GIT/objects/pack/\"*", NULL,
 	    "[ -z \"$(ls \"$GIT/objects/pack\")\" ]" },
 	{ "git-file", ESCAPE_GIT, ESCAPE_WORKTREE, "replace the file .git",

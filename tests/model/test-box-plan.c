@@ -96,9 +96,9 @@ START_TEST(a_linked_worktree_is_mounted_with_what_git_needs)
 	    "--tmpfs " R "/.llmc\n" RO(R "/.git") BIND(
 		R "/.worktrees/w") "--tmpfs " R "/.git/worktrees\n" BIND(R
 		"/.git/objects") RO(R "/.git/objects/info") RO(R
-		"/.worktrees/w/.git") BIND(R "/.git/worktrees/w") RO(R
-		"/.llmc/sessions/w") RO(R "/.llmc/run/w") RO(R
-		"/.git/worktrees/w/commondir") RO(R
+		"/.git/objects/pack") RO(R "/.worktrees/w/.git") BIND(R
+		"/.git/worktrees/w") RO(R "/.llmc/sessions/w") RO(R
+		"/.llmc/run/w") RO(R "/.git/worktrees/w/commondir") RO(R
 		"/.git/worktrees/w/gitdir") RO(R
 		"/.git/worktrees/w/config.worktree") BIND(R
 		"/.llmc/run/w/spool") BIND(R
@@ -108,6 +108,17 @@ START_TEST(a_linked_worktree_is_mounted_with_what_git_needs)
 				       "--remount-ro " R
 				       "/.git/worktrees\n--remount-ro /run\n"
 				       "--chdir " R "/.worktrees/w\n--\n");
+}
+END_TEST
+
+START_TEST(git_adds_packs_only_where_it_must)
+{
+	struct box_facts f = worktree;
+	cleanup_strv char **argv = NULL;
+
+	f.packs = true;
+	argv = box_plan(&f);
+	ck_assert(!has_word(argv, R "/.git/objects/pack"));
 }
 END_TEST
 
@@ -280,6 +291,7 @@ unit_suite(void)
 
 	unit_case(s, "vector",
 	    (const TTest *[]){ a_linked_worktree_is_mounted_with_what_git_needs,
+		git_adds_packs_only_where_it_must,
 		a_strict_box_has_no_network_and_reads_the_objects_only,
 		root_cannot_change_the_kernels_settings,
 		a_folder_is_mounted_before_what_is_inside_it,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -157,6 +158,24 @@ box_git_find(
 	return r;
 }
 
+bool
+box_git_is_partial(const char *git_dir)
+{
+	cleanup_free char *pack = file_join(git_dir, "objects/pack");
+	DIR *stream = opendir(pack);
+	struct dirent *entry;
+	bool found = false;
+
+	while (stream != NULL && !found && (entry = readdir(stream)) != NULL) {
+		const char *dot = strrchr(entry->d_name, '.');
+
+		found = dot != NULL && strcmp(dot, ".promisor") == 0;
+	}
+	if (stream != NULL)
+		closedir(stream);
+	return found;
+}
+
 static void
 add_setting(char ***set, int64_t *n, const char *key, const char *value)
 {
@@ -176,9 +195,12 @@ box_git_add_config(enum box_mode mode, char ***set)
 		n = 0;
 	add_setting(set, &n, "gc.auto", "0");
 	add_setting(set, &n, "maintenance.auto", "false");
-	/* The resolutions that git remembers are the repository's: read-only.
-	 */
-	if (mode == BOX_WORKTREE)
+	/* The resolutions that git remembers are the repository's, and so are
+	 * packs: read-only. */
+	if (mode == BOX_WORKTREE) {
 		add_setting(set, &n, "rerere.enabled", "false");
+		add_setting(set, &n, "fetch.unpackLimit", "100000000");
+		add_setting(set, &n, "core.bigFileThreshold", "2047m");
+	}
 	strv_take(set, xasprintf("GIT_CONFIG_COUNT=%d", (int)n));
 }

@@ -4,9 +4,14 @@
 #ifndef BOX_GIT_H
 #define BOX_GIT_H
 
+#include <stdbool.h>
+
 #include "box-plan.h"
 
 struct err;
+
+/* Does git fetch objects of this repository when they are needed? */
+bool box_git_is_partial(const char *git_dir);
 
 /* Adds to `set` what git has to know in a box, as variables "NAME=VALUE" that
  * go on after those GIT_CONFIG_KEY_ that our own environment has. git must not

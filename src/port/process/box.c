@@ -391,6 +391,7 @@ fill_facts(struct making *m)
 	f->tree = m->tree;
 	f->git_dir = ws->git_dir;
 	f->tree_git = m->tree_git;
+	f->packs = f->mode == BOX_WORKTREE && box_git_is_partial(ws->git_dir);
 	f->session = m->session;
 	f->run = m->run;
 	f->spool = m->spool;
