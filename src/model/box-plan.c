@@ -145,6 +145,7 @@ mount_worktree_git(struct mounts *m, const struct box_facts *f)
 	/* New objects are loose; what is packed cannot be deleted then. */
 	if (!f->packs)
 		below(m, show, f->git_dir, "objects/pack");
+	open_up(m, f->lfs);
 	below(m, show, f->tree, ".git");
 	open_up(m, f->tree_git);
 	below(m, show, f->tree_git, "commondir");

@@ -58,6 +58,7 @@ struct box_facts {
 	const char *git_dir; /* the repository's; objects is below it */
 	const char *tree_git; /* git_dir/worktrees/NAME of a linked worktree;
 			       * NULL for a clone with its own */
+	const char *lfs; /* git_dir/lfs, if the repository uses it: writable */
 	bool packs; /* git must be able to add packs, and so to delete them:
 		     * a partial clone, into which it fetches what is missing */
 

@@ -111,13 +111,15 @@ START_TEST(a_linked_worktree_is_mounted_with_what_git_needs)
 }
 END_TEST
 
-START_TEST(git_adds_packs_only_where_it_must)
+START_TEST(git_writes_more_only_where_it_must)
 {
 	struct box_facts f = worktree;
 	cleanup_strv char **argv = NULL;
 
 	f.packs = true;
+	f.lfs = R "/.git/lfs";
 	argv = box_plan(&f);
+	place_of(argv, "--bind", R "/.git/lfs");
 	ck_assert(!has_word(argv, R "/.git/objects/pack"));
 }
 END_TEST
@@ -291,7 +293,7 @@ unit_suite(void)
 
 	unit_case(s, "vector",
 	    (const TTest *[]){ a_linked_worktree_is_mounted_with_what_git_needs,
-		git_adds_packs_only_where_it_must,
+		git_writes_more_only_where_it_must,
 		a_strict_box_has_no_network_and_reads_the_objects_only,
 		root_cannot_change_the_kernels_settings,
 		a_folder_is_mounted_before_what_is_inside_it,

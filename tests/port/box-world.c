@@ -27,12 +27,12 @@ box_world_settings(struct box_world *w, const char *text)
 	w->spec.settings = w->settings;
 }
 
-void
-box_world_begin(struct box_world *w, const char *config)
+static void
+fill(struct box_world *w, struct repo *repo, const char *config)
 {
 	struct err err = { 0 };
 
-	*w = (struct box_world){ .repo = repo_new(false) };
+	*w = (struct box_world){ .repo = repo };
 	buf_init(&w->out);
 	ck_assert_int_eq(repo_add(w->repo), 0);
 	repo_sh(w->repo,
@@ -49,6 +49,18 @@ box_world_begin(struct box_world *w, const char *config)
 	};
 	w->spec.tree = file_join(w->workspace.root, ".worktrees/ann");
 	box_world_settings(w, config);
+}
+
+void
+box_world_begin(struct box_world *w, const char *config)
+{
+	fill(w, repo_new(false), config);
+}
+
+void
+box_world_begin_lfs(struct box_world *w, const char *config)
+{
+	fill(w, repo_new_lfs(), config);
 }
 
 void

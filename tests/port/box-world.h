@@ -24,6 +24,7 @@ struct box_world {
 
 /* The worktree of ann, secrets around it, and bob's beside it. */
 void box_world_begin(struct box_world *w, const char *config);
+void box_world_begin_lfs(struct box_world *w, const char *config);
 void box_world_end(struct box_world *w);
 void box_world_settings(struct box_world *w, const char *text);
 

@@ -50,6 +50,29 @@ START_TEST(a_partial_clone_gets_packs)
 }
 END_TEST
 
+/* Also what has not been touched: git asks git-lfs. */
+START_TEST(files_in_lfs_are_committed_in_a_box)
+{
+	struct box_world w;
+
+	box_world_need();
+	box_world_begin_lfs(&w, WORKTREE);
+	repo_sh(w.repo,
+	    "git lfs track '*.bin' >/dev/null; echo 1 >1.bin; git add .; "
+	    "git commit -qm lfs; git -C .worktrees/ann checkout -q main~0");
+	works(w,
+	    "touch 1.bin && git status && echo 2 >2.bin && git add . && "
+	    "git commit -qm more && rm 1.bin && git checkout 1.bin");
+	repo_sh(w.repo,
+	    "git merge -q \"$(git -C .worktrees/ann rev-parse HEAD)\"; "
+	    "test \"$(cat 2.bin)\" = 2; git lfs fsck");
+	/* Nothing else is opened in its place. */
+	repo_sh(w.repo, "rm -r .git/lfs; mkdir x; ln -s ../x .git/lfs");
+	fails(w, ">\"$(git rev-parse --git-common-dir)/lfs/f\"");
+	box_world_end(&w);
+}
+END_TEST
+
 START_TEST(much_is_fetched_in_a_box)
 {
 	struct box_world w;
@@ -134,7 +157,8 @@ unit_suite(void)
 
 	unit_case(s, "objects",
 	    (const TTest *[]){ nobody_packs_or_collects_what_others_need,
-		a_partial_clone_gets_packs, much_is_fetched_in_a_box, NULL });
+		a_partial_clone_gets_packs, files_in_lfs_are_committed_in_a_box,
+		much_is_fetched_in_a_box, NULL });
 	unit_case(s, "pointers",
 	    (const TTest *[]){ relative_pointers_are_accepted,
 		a_changed_git_file_is_refused, NULL });

@@ -158,6 +158,16 @@ box_git_find(
 	return r;
 }
 
+char *
+box_git_lfs(const char *git_dir)
+{
+	cleanup_free char *path = file_join(git_dir, "lfs");
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) ? take_ptr(&path) :
+							      NULL;
+}
+
 bool
 box_git_is_partial(const char *git_dir)
 {

@@ -10,6 +10,11 @@
 
 struct err;
 
+/* The folder of Git LFS, owned by the caller; NULL = it is not used. Without it
+ * being writable, not even git status works on such files. A link is not
+ * followed. */
+char *box_git_lfs(const char *git_dir);
+
 /* Does git fetch objects of this repository when they are needed? */
 bool box_git_is_partial(const char *git_dir);
 

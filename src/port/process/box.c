@@ -32,7 +32,7 @@ struct making {
 	struct box_facts facts;
 	struct box_paths paths;
 	const char *name; /* of the folder in .llmc/box */
-	char *bwrap, *home, *trees, *tree, *tree_git, *llmc;
+	char *bwrap, *home, *trees, *tree, *tree_git, *lfs, *llmc;
 	char *session, *run, *spool, *claude, *cache, *login;
 	char **temporary, **closed, **read, **write, **unset, **set;
 	char **owned; /* strings of the binds */
@@ -45,8 +45,8 @@ static void
 making_release(struct making *m)
 {
 	char *const strings[] = { m->bwrap, m->home, m->trees, m->tree,
-		m->tree_git, m->llmc, m->session, m->run, m->spool, m->claude,
-		m->cache, m->login };
+		m->tree_git, m->lfs, m->llmc, m->session, m->run, m->spool,
+		m->claude, m->cache, m->login };
 
 	for (size_t i = 0; i < nitems(strings); i++)
 		free(strings[i]);
@@ -391,6 +391,9 @@ fill_facts(struct making *m)
 	f->tree = m->tree;
 	f->git_dir = ws->git_dir;
 	f->tree_git = m->tree_git;
+	if (f->mode == BOX_WORKTREE)
+		m->lfs = box_git_lfs(ws->git_dir);
+	f->lfs = m->lfs;
 	f->packs = f->mode == BOX_WORKTREE && box_git_is_partial(ws->git_dir);
 	f->session = m->session;
 	f->run = m->run;
