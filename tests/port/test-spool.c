@@ -218,6 +218,59 @@ START_TEST(broken_files_are_kept_in_small_number)
 }
 END_TEST
 
+/* A worker in a sandbox can write only here, and the daemon everywhere. */
+START_TEST(links_are_not_followed)
+{
+	const char *dir = unit_path("links"), *other = unit_path("other");
+	cleanup_free char *broken = file_join(dir, "broken");
+	cleanup_free char *link =
+	    file_join(dir, "01ARZ3NDEKTSV4RRFFQ69G5FAV.json");
+
+	ck_assert_int_eq(file_mkdirs(other, 0700, NULL), 0);
+	put_file(other, "event.json", "{\"n\":7}", 7);
+	ck_assert_int_eq(write_number(dir, 1, 1), 0);
+	ck_assert_int_eq(symlink("../other/event.json", link), 0);
+	ck_assert_int_eq(symlink("../other", broken), 0);
+	expect_drain(dir, 0, 2, "1 ");
+	ck_assert_int_eq(count_files(other), 1);
+	ck_assert(!file_exists(link));
+	put_file(dir, "01ARZ3NDEKTSV4RRFFQ69G5FAV.json", "{", 1);
+	expect_drain(dir, 0, 1, "");
+	ck_assert_int_eq(count_files(other), 1);
+}
+END_TEST
+
+static bool
+count_skipped(const char *id, void *arg)
+{
+	int *count = arg;
+
+	(void)id;
+	(*count)++;
+	return true;
+}
+
+START_TEST(a_look_is_bounded)
+{
+	const char *dir = unit_path("look");
+	char name[ID_ULID_SIZE + 5];
+	int count = 0;
+
+	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	for (int i = 0; i < SPOOL_LOOK_MAX + 100; i++) {
+		cleanup_free char *path = NULL;
+
+		id_ulid(1000, name);
+		path = xasprintf("%s/%s.json", dir, name);
+		ck_assert_int_eq(mknod(path, S_IFREG | 0600, 0), 0);
+	}
+	ck_assert_int_eq(
+	    spool_drain(dir, 0, count_skipped, hear, &count, NULL), 0);
+	ck_assert_int_le(count, SPOOL_LOOK_MAX);
+	ck_assert_int_ge(count, SPOOL_COUNT_MAX);
+}
+END_TEST
+
 START_TEST(other_files_are_left_alone)
 {
 	const char *dir = unit_path("others");
@@ -346,8 +399,8 @@ unit_suite(void)
 		an_event_that_failed_stays_with_those_behind_it,
 		a_useless_event_goes_aside, broken_files_go_aside,
 		an_oversized_file_goes_aside,
-		broken_files_are_kept_in_small_number,
-		other_files_are_left_alone,
+		broken_files_are_kept_in_small_number, links_are_not_followed,
+		a_look_is_bounded, other_files_are_left_alone,
 		unfinished_files_are_removed_when_they_are_old,
 		the_number_of_events_is_bounded, the_size_is_bounded,
 		what_cannot_be_written_leaves_nothing,

@@ -23,6 +23,7 @@
 #define PART_SUFFIX  ".part" /* being written */
 #define PART_LIFE_MS 60000 /* older: its writer has died */
 #define NAME_SIZE    (ID_ULID_SIZE + sizeof SUFFIX - 1)
+#define READ_STEP    65536
 
 struct names {
 	char (*at)[NAME_SIZE];
@@ -159,16 +160,15 @@ compare_names(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The events, oldest first. 0, also when there is no directory. */
-static int
-list_events(const char *path, struct names *names)
+/* The events, oldest first. What is beyond SPOOL_LOOK_MAX no writer of ours has
+ * put there. */
+static void
+list_events(DIR *dir, struct names *names)
 {
-	cleanup_dir DIR *dir = open_dir(path);
 	const struct dirent *entry;
 
-	if (dir == NULL)
-		return errno == ENOENT ? 0 : -errno;
-	while ((entry = readdir(dir)) != NULL) {
+	for (int i = 0; i < SPOOL_LOOK_MAX && (entry = readdir(dir)) != NULL;
+	     i++) {
 		if (ends_with(entry->d_name, PART_SUFFIX))
 			remove_if_stale(dirfd(dir), entry->d_name);
 		if (!is_event(entry->d_name))
@@ -183,46 +183,77 @@ list_events(const char *path, struct names *names)
 	if (names->count > 0)
 		qsort(
 		    names->at, names->count, sizeof *names->at, compare_names);
-	return 0;
 }
 
-static int
-count_entries(const char *path)
-{
-	cleanup_dir DIR *dir = open_dir(path);
-	int count = 0;
+/* --- what a worker may have put there --------------------------------- */
 
-	while (dir != NULL && readdir(dir) != NULL)
+/* Has it room for one more? A link in its place is no folder. */
+static bool
+broken_has_room(int broken)
+{
+	cleanup_fd int fd =
+	    openat(broken, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_dir DIR *dir = fd == -1 ? NULL : fdopendir(fd);
+	int count = -2; /* . and .. */
+
+	if (dir != NULL)
+		take_fd(&fd);
+	while (dir != NULL && count < SPOOL_BROKEN_MAX && readdir(dir) != NULL)
 		count++;
-	return count - 2; /* . and .. */
+	return dir != NULL && count < SPOOL_BROKEN_MAX;
 }
 
 /* Move it to broken/ for a person to examine, as long as there are few. */
 static int
-put_aside(const char *dir, const char *name, struct err *err)
+put_aside(int dir, const char *name, struct err *err)
 {
-	cleanup_free char *from = file_join(dir, name);
-	cleanup_free char *broken = file_join(dir, "broken");
-	cleanup_free char *to = file_join(broken, name);
+	cleanup_fd int broken = -1;
 	int r;
 
-	if (mkdir(broken, 0700) == -1 && errno != EEXIST)
-		return err_errno(err, -errno, "cannot create %s", broken);
-	if (count_entries(broken) >= SPOOL_BROKEN_MAX)
-		r = unlink(from);
+	if (mkdirat(dir, "broken", 0700) == -1 && errno != EEXIST)
+		return err_errno(err, -errno, "cannot create broken");
+	broken = openat(
+	    dir, "broken", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (broken == -1 && (errno == EMFILE || errno == ENFILE))
+		return err_errno(err, -errno, "cannot open broken");
+	if (broken >= 0 && broken_has_room(broken))
+		r = renameat(dir, name, broken, name);
 	else
-		r = rename(from, to);
-	if (r == -1)
-		return err_errno(err, -errno, "cannot move %s aside", from);
+		r = unlinkat(dir, name, 0);
+	if (r == -1 && errno != ENOENT)
+		return err_errno(err, -errno, "cannot move %s aside", name);
 	return 0;
+}
+
+static int
+read_event(int dir, const char *name, struct json_object **ret_event)
+{
+	cleanup_fd int fd = openat(dir, name,
+	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct stat st;
+	ssize_t n;
+
+	if (fd == -1 || fstat(fd, &st) == -1)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	do {
+		buf_reserve(&text, READ_STEP);
+		n = read(fd, text.data + text.len, READ_STEP);
+		if (n == -1)
+			return -errno;
+		buf_grew(&text, (size_t)n);
+	} while (n > 0 && text.len <= SPOOL_EVENT_MAX);
+	return json_parse(
+	    text.data, text.len, SPOOL_EVENT_MAX, ret_event, NULL);
 }
 
 /* 1 if it was handled, whatever was done with it; 0 if it was passed over. */
 static int
-drain_one(const char *dir, const char *name, spool_skip_fn *skip, spool_fn *fn,
+drain_one(int dir, const char *name, spool_skip_fn *skip, spool_fn *fn,
     void *arg, struct err *err)
 {
-	cleanup_free char *path = file_join(dir, name);
 	cleanup_json struct json_object *event = NULL;
 	char id[ID_ULID_SIZE];
 	int r;
@@ -230,22 +261,19 @@ drain_one(const char *dir, const char *name, spool_skip_fn *skip, spool_fn *fn,
 	strlcpy(id, name, sizeof id);
 	if (skip != NULL && skip(id, arg))
 		return 0;
-	r = json_load(path, SPOOL_EVENT_MAX, &event, err);
+	r = read_event(dir, name, &event);
 	if (r == -ENOENT)
 		return 1;
 	/* If we lack memory or descriptors, the file is not to blame. */
 	if (r == -EMFILE || r == -ENFILE)
-		return r;
+		return err_errno(err, r, "%s", name);
 	r = r < 0 ? -EINVAL : fn(id, event, arg);
 	if (r == -EINVAL)
 		r = put_aside(dir, name, err);
 	else if (r < 0)
-		err_errno(err, r, "%s", path);
-	else if (r == 0) {
-		r = spool_remove(dir, id);
-		if (r < 0)
-			err_errno(err, r, "cannot remove %s", path);
-	}
+		err_errno(err, r, "%s", name);
+	else if (r == 0 && unlinkat(dir, name, 0) == -1 && errno != ENOENT)
+		r = err_errno(err, -errno, "cannot remove %s", name);
 	return r < 0 ? r : 1;
 }
 
@@ -262,18 +290,23 @@ int
 spool_drain(const char *dir, int max, spool_skip_fn *skip, spool_fn *fn,
     void *arg, struct err *err)
 {
+	cleanup_dir DIR *folder = open_dir(dir);
 	struct names names = { 0 };
 	cleanup_free char(*at)[NAME_SIZE] = NULL;
 	int r, count = 0;
 
-	r = list_events(dir, &names);
+	if (folder == NULL && errno == ENOENT)
+		return 0;
+	if (folder == NULL)
+		return err_errno(err, -errno, "%s", dir);
+	list_events(folder, &names);
 	at = names.at;
-	if (r < 0)
-		return err_errno(err, r, "%s", dir);
 	for (size_t i = 0; i < names.count && (max == 0 || count < max); i++) {
-		r = drain_one(dir, at[i], skip, fn, arg, err);
-		if (r < 0)
+		r = drain_one(dirfd(folder), at[i], skip, fn, arg, err);
+		if (r < 0) {
+			err_prefix(err, "%s", dir);
 			return r;
+		}
 		count += r;
 	}
 	return count;

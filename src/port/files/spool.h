@@ -5,6 +5,9 @@
  * directory, named by a ULID, so that the names sort by time. Any process may
  * write, one drains.
  *
+ * A worker's spool is writable in its sandbox: whoever drains it follows no
+ * link there, and does not look at more than a writer of ours leaves.
+ *
  * Written completely or not at all, but not synced: a hook may take only a few
  * milliseconds, and after a power cut its session is gone too.
  */
@@ -21,6 +24,7 @@ struct json_object;
 #define SPOOL_EVENT_MAX  (1024 * 1024) /* bytes of one */
 #define SPOOL_BYTES_MAX  (64 * 1024 * 1024) /* of all */
 #define SPOOL_BROKEN_MAX 100 /* kept in dir/broken */
+#define SPOOL_LOOK_MAX   (2 * SPOOL_COUNT_MAX) /* entries seen in one look */
 
 /* Add an event, which stays the caller's. Creates the directory if it is
  * missing; its parent must exist. -E2BIG if the event is too large, -ENOSPC if
