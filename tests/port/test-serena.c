@@ -228,6 +228,29 @@ START_TEST(test_link_in_the_worktree_is_not_written_through)
 }
 END_TEST
 
+/* The user may have links in the repository, a worker none in its clone. */
+START_TEST(test_link_in_a_clone_is_not_written_through)
+{
+	cleanup_world struct world *w = world_new();
+	cleanup_free char *clone = file_join(w->repo->base, "clone");
+	cleanup_free char *exclude = file_join(clone, ".git/info/exclude");
+	cleanup_free char *other = file_join(w->repo->base, "other");
+
+	put(other, "of the user\n");
+	repo_sh(
+	    w->repo, "git clone -q . ../clone; mkdir -p ../clone/.git/info");
+	unlink(exclude);
+	ck_assert_int_eq(symlink(other, exclude), 0);
+	ck_assert_int_eq(
+	    serena_prepare(clone, "llmc-ann", w->config, 0, &w->err), -EINVAL);
+	assert_text(other, "of the user\n");
+	unlink(w->exclude);
+	ck_assert_int_eq(symlink(other, w->exclude), 0);
+	ck_assert_int_eq(prepare(w, 0), 0);
+	assert_text(other, "of the user\n/.serena/\n");
+}
+END_TEST
+
 START_TEST(test_list_that_another_daemon_edits_is_waited_for)
 {
 	cleanup_world struct world *w = world_new();
@@ -293,6 +316,7 @@ unit_suite(void)
 		test_another_name_is_replaced_and_the_rest_kept,
 		test_line_is_appended_to_an_unfinished_exclude_file,
 		test_link_in_the_worktree_is_not_written_through,
+		test_link_in_a_clone_is_not_written_through,
 		NULL,
 	};
 	const TTest *const list[] = {

@@ -34,6 +34,33 @@ has_line(const char *text, const char *line)
 	return false;
 }
 
+/* If there is a link, we would write somewhere else. */
+static int
+check_no_link(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		return err_set(err, -EINVAL,
+		    "%s is a link; llmc writes only into the worktree", path);
+	return 0;
+}
+
+/* A clone's git folder is its worker's, the repository's is the user's. */
+static int
+check_clone(
+    const char *worktree, const char *info, const char *file, struct err *err)
+{
+	cleanup_free char *git = file_join(worktree, ".git");
+	struct stat st;
+	int r = check_no_link(git, err);
+
+	if (r < 0 || lstat(git, &st) == -1 || !S_ISDIR(st.st_mode))
+		return r;
+	r = check_no_link(info, err);
+	return r < 0 ? r : check_no_link(file, err);
+}
+
 static int
 keep_out_of_git(const char *worktree, struct err *err)
 {
@@ -46,6 +73,9 @@ keep_out_of_git(const char *worktree, struct err *err)
 		return r;
 	info = file_join(ws.git_dir, "info");
 	file = file_join(info, "exclude");
+	r = check_clone(worktree, info, file, err);
+	if (r < 0)
+		return r;
 	r = file_read(file, TEXT_MAX, &text, err);
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -56,18 +86,6 @@ keep_out_of_git(const char *worktree, struct err *err)
 		return r;
 	return file_append(
 	    file, PATTERN "\n", strlen(PATTERN "\n"), 0644, true, err);
-}
-
-/* If there is a link, we would write somewhere else. */
-static int
-check_no_link(const char *path, struct err *err)
-{
-	struct stat st;
-
-	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
-		return err_set(err, -EINVAL,
-		    "%s is a link; llmc writes only into the worktree", path);
-	return 0;
 }
 
 static int
