@@ -18,6 +18,7 @@
 #define ROUND_MS 10
 #define ROUNDS   500
 
+static char home[PATH_MAX]; /* the group that the keeper is in; "": none */
 static char own[PATH_MAX];
 static int kill_fd = -1;
 static bool made;
@@ -37,9 +38,8 @@ mount_point(void)
 	return NULL;
 }
 
-/* A group inside our own: there we may be allowed to make one. */
 static int
-name_own(void)
+find_home(void)
 {
 	static char text[PATH_MAX];
 	const char *mounted = mount_point(), *path;
@@ -53,8 +53,25 @@ name_own(void)
 	    (path != text && path[-1] != '\n'))
 		return -EOPNOTSUPP;
 	path += strlen("0::");
-	n = snprintf(own, sizeof own, "%s%.*s/llmc-keeper-%d", mounted,
-	    (int)strcspn(path, "\n"), path, (int)getpid());
+	n = snprintf(home, sizeof home, "%s%.*s", mounted,
+	    (int)strcspn(path, "\n"), path);
+	if (n < 0 || (size_t)n >= sizeof home) {
+		home[0] = '\0';
+		return -ENAMETOOLONG;
+	}
+	return 0;
+}
+
+/* A group inside the one that we are in: there we may be allowed to make one.
+ * Its name is never used again, not even by a process with the same pid in
+ * another namespace. */
+static int
+name_own(void)
+{
+	int n = snprintf(own, sizeof own, "%s/llmc-keeper-%d-%llu", home,
+	    (int)getpid(),
+	    (unsigned long long)keeper_proc_start_time(getpid()));
+
 	return n < 0 || (size_t)n >= sizeof own ? -ENAMETOOLONG : 0;
 }
 
@@ -75,16 +92,17 @@ int
 keeper_cgroup_make(struct keeper *keeper)
 {
 	const char *dir = keeper->cgroup;
-	int r;
+	int r = find_home();
 
 	if (dir == NULL) {
-		r = name_own();
+		if (r == 0)
+			r = name_own();
 		if (r < 0)
 			return r;
 		dir = own;
 	}
 	made = mkdir(dir, 0755) == 0;
-	if (!made && errno != EEXIST)
+	if (!made && (errno != EEXIST || dir == own))
 		return -errno;
 	kill_fd = open_file(dir, "cgroup.kill");
 	if (kill_fd < 0) {
@@ -116,6 +134,17 @@ keeper_cgroup_kill(void)
 {
 	if (kill_fd >= 0 && write(kill_fd, "1", 1) == -1)
 		return; /* what is left is ended one by one */
+}
+
+void
+keeper_cgroup_leave(void)
+{
+	int fd = home[0] != '\0' ? open_file(home, "cgroup.procs") : -1;
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "0\n");
+	close(fd);
 }
 
 void

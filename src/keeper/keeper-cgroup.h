@@ -16,6 +16,10 @@ int keeper_cgroup_make(struct keeper *keeper);
 /* Put the process into the group; what it starts is in it too. */
 int keeper_cgroup_add(const struct keeper *keeper, pid_t pid);
 
+/* For a process that was put into the group and is to remove it: go back to the
+ * group of the keeper, if that is allowed. */
+void keeper_cgroup_leave(void);
+
 /* End all that is in it. Works in a process that is itself in it. */
 void keeper_cgroup_kill(void);
 

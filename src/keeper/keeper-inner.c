@@ -55,12 +55,16 @@ open_pipes(void)
 /* --- in the inner process -------------------------------------------- */
 
 static void
-wait_for_keeper(void)
+wait_for_keeper(const struct keeper *keeper)
 {
 	char byte;
 
-	if (read(go_read, &byte, 1) != 1)
-		_exit(KEEPER_FAILED); /* it is gone, or has failed */
+	if (read(go_read, &byte, 1) == 1)
+		return;
+	/* It is gone, or has failed. */
+	keeper_cgroup_leave();
+	keeper_cgroup_remove(keeper);
+	_exit(KEEPER_FAILED);
 }
 
 static int
@@ -87,11 +91,11 @@ inner(const struct keeper *keeper)
 
 	close(go_write);
 	close(said_read);
-	wait_for_keeper();
+	wait_for_keeper(keeper);
 	r = prepare(keeper);
 	if (write(said_write, &r, sizeof r) != sizeof r)
 		_exit(KEEPER_FAILED);
-	wait_for_keeper();
+	wait_for_keeper(keeper);
 	keeper_program_run(keeper);
 }
 

@@ -141,11 +141,24 @@ look_for_stopped(const struct keeper *keeper, pid_t program)
 /* --- the end ---------------------------------------------------------- */
 
 static _Noreturn void
-finish_orphaned(void)
+finish_orphaned(const struct keeper *keeper)
 {
+	keeper_cgroup_leave();
 	keeper_cgroup_kill();
 	keeper_reaper_end_all();
+	keeper_cgroup_remove(keeper);
 	_exit(KEEPER_FAILED);
+}
+
+/* The program may have ended at the same time as the keeper, which nobody has
+ * told us yet. */
+static bool
+is_orphaned(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	    sigismember(&pending, KEEPER_ORPHANED) == 1;
 }
 
 static _Noreturn void
@@ -153,9 +166,11 @@ finish(const struct keeper *keeper, int status)
 {
 	if (keeper->command) {
 		if (keeper_command_linger())
-			finish_orphaned();
+			finish_orphaned(keeper);
 		keeper_inner_say(status);
 	}
+	if (is_orphaned())
+		finish_orphaned(keeper);
 	/* The kernel ends a namespace with its init; a group is ended by the
 	 * keeper, since we are in it. */
 	if (keeper->mode != KEEPER_NAMESPACE && keeper->mode != KEEPER_CGROUP)
@@ -212,7 +227,7 @@ keeper_program_run(const struct keeper *keeper)
 		if (signo == -1 && errno == EAGAIN)
 			look_for_stopped(keeper, program);
 		else if (signo == KEEPER_ORPHANED)
-			finish_orphaned();
+			finish_orphaned(keeper);
 		else if (signo == SIGCHLD)
 			collect(keeper, program);
 		else if (signo > 0 && !keeper->command)

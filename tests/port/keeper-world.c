@@ -295,6 +295,17 @@ keeper_world_inner(const struct keeper_world *w)
 	return (pid_t)json_int_or(json, "init", 0);
 }
 
+char *
+keeper_world_group(const struct keeper_world *w)
+{
+	cleanup_json struct json_object *json = NULL;
+	const char *group;
+
+	ck_assert_int_eq(json_load(w->record, 8192, &json, NULL), 0);
+	group = json_string_or(json, "cgroup", "");
+	return group[0] != '\0' ? xstrdup(group) : NULL;
+}
+
 pid_t
 keeper_world_program(const struct keeper_world *w)
 {

@@ -51,5 +51,7 @@ void keeper_world_until_gone(const struct keeper_world *w);
 /* From the record: the inner process; its only child is the program. */
 pid_t keeper_world_inner(const struct keeper_world *w);
 pid_t keeper_world_program(const struct keeper_world *w);
+/* Its control group; the caller frees it. NULL: none. */
+char *keeper_world_group(const struct keeper_world *w);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,53 @@ START_TEST(strays_are_gone_when_the_keeper_is_killed)
 	ck_assert_int_eq(kill(w.keeper, SIGKILL), 0);
 	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
 	keeper_world_until_gone(&w);
+}
+END_TEST
+
+static bool
+is_removed(const char *dir)
+{
+	int64_t end = clock_mono_ms() + 10000;
+
+	while (file_exists(dir) && clock_mono_ms() < end)
+		poll(NULL, 0, 5);
+	return !file_exists(dir);
+}
+
+START_TEST(group_is_gone_when_the_keeper_is_killed)
+{
+	cleanup_keeper_world struct keeper_world w;
+	cleanup_free char *group = NULL;
+
+	keeper_world_begin(&w, "cgroup", false, STRAYS);
+	keeper_world_until_marked(&w, STRAY_COUNT);
+	group = keeper_world_group(&w);
+	ck_assert(file_exists(group));
+	ck_assert_int_eq(kill(w.keeper, SIGKILL), 0);
+	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+	ck_assert(is_removed(group));
+	ck_assert_int_eq(keeper_world_marked(&w), 0);
+}
+END_TEST
+
+/* Both ends are there before the inner process sees one of them. */
+START_TEST(group_is_gone_when_keeper_and_program_end_at_once)
+{
+	cleanup_keeper_world struct keeper_world w;
+	cleanup_free char *group = NULL;
+	pid_t inner;
+
+	keeper_world_begin(&w, "cgroup", false, STRAYS);
+	keeper_world_until_marked(&w, STRAY_COUNT);
+	group = keeper_world_group(&w);
+	inner = keeper_world_inner(&w);
+	ck_assert_int_eq(kill(inner, SIGSTOP), 0);
+	ck_assert_int_eq(kill(keeper_world_program(&w), SIGKILL), 0);
+	ck_assert_int_eq(kill(w.keeper, SIGKILL), 0);
+	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+	ck_assert_int_eq(kill(inner, SIGCONT), 0);
+	ck_assert(is_removed(group));
+	ck_assert_int_eq(keeper_world_marked(&w), 0);
 }
 END_TEST
 
@@ -255,6 +303,9 @@ unit_suite(void)
 
 	for (size_t i = 0; i < nitems(modes); i++)
 		unit_rows(suite, modes[i], KEEPER_WORLD_MODES);
+	unit_case(suite, "group",
+	    (const TTest *const[]){ group_is_gone_when_the_keeper_is_killed,
+		group_is_gone_when_keeper_and_program_end_at_once, NULL });
 	unit_case(suite, "start",
 	    (const TTest *const[]){ program_that_is_missing_is_named,
 		program_is_not_run_without_its_record,

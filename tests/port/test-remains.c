@@ -118,10 +118,14 @@ end_remains(struct scene *s)
 START_TEST(what_two_killed_processes_left_is_ended)
 {
 	cleanup_scene struct scene s;
+	cleanup_free char *group = NULL;
 
 	scene_begin(&s, MODE);
+	group = keeper_world_group(&s.keeper);
+	ck_assert_int_eq(group != NULL, strcmp(MODE, "cgroup") == 0);
 	kill_both(&s);
 	end_remains(&s);
+	ck_assert(group == NULL || !file_exists(group));
 }
 END_TEST
 
@@ -212,14 +216,12 @@ END_TEST
 START_TEST(group_of_a_keeper_that_ended_is_left_alone)
 {
 	cleanup_scene struct scene s;
-	cleanup_json struct json_object *json = NULL;
-	const char *group;
+	cleanup_free char *group = NULL;
 
 	scene_begin(&s, "cgroup");
 	keeper_world_type(&s.keeper, "end\n");
 	ck_assert_int_eq(keeper_world_status(&s.keeper), 0);
-	ck_assert_int_eq(json_load(s.keeper.record, 8192, &json, NULL), 0);
-	group = json_string_or(json, "cgroup", "");
+	group = keeper_world_group(&s.keeper);
 	ck_assert(!file_exists(group));
 	ck_assert_int_eq(mkdir(group, 0755), 0);
 	ck_assert_ptr_null(
