@@ -3,9 +3,11 @@
 /* Keepers of a worker that are killed together with their inner process, so
  * that nobody is left to clean up. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -156,6 +158,93 @@ START_TEST(stray_without_a_mark_is_ended)
 }
 END_TEST
 
+/* --- time -------------------------------------------------------------- */
+
+static void
+on_time(void *arg)
+{
+	loop_stop(arg, 0);
+}
+
+/* Virtual time. */
+static void
+pass(struct scene *s, int64_t ms)
+{
+	struct loop_timer *timer = loop_after(s->loop, ms, on_time, s->loop);
+
+	loop_run(s->loop);
+	loop_timer_free(timer);
+}
+
+/* As much virtual time as time of the machine, in which processes end. */
+static void
+pass_until_called(struct scene *s)
+{
+	for (int i = 0; i < 4000 && s->calls == 0; i++) {
+		poll(NULL, 0, 5);
+		pass(s, 5);
+	}
+	ck_assert_int_eq(s->calls, 1);
+}
+
+/* It has five seconds (keeper-reaper.c). */
+START_TEST(inner_process_has_six_seconds)
+{
+	cleanup_scene struct scene s;
+	struct procref inner = PROCREF_INIT;
+
+	scene_begin(&s, "reaper");
+	ck_assert_int_eq(procref_set(&inner, keeper_world_inner(&s.keeper)), 0);
+	procref_signal(&inner, SIGSTOP);
+	clock_virtual_begin(1000, 1000);
+	ck_assert_ptr_nonnull(
+	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
+	pass(&s, 5900);
+	ck_assert(procref_alive(&inner));
+	ck_assert_int_ne(procref_state(&inner), 'Z');
+	pass(&s, 200);
+	pass_until_called(&s);
+	clock_virtual_end();
+	ck_assert_msg(s.err.code == 0, "%s", s.err.msg);
+	ck_assert(!procref_alive(&inner));
+	ck_assert_int_eq(keeper_world_marked(&s.keeper), 0);
+	procref_release(&inner);
+}
+END_TEST
+
+/* A debugger holds it at its exit. */
+START_TEST(process_that_does_not_end_is_named_after_thirty_seconds)
+{
+	cleanup_scene struct scene s;
+	cleanup_free char *wanted = NULL;
+	pid_t inner;
+
+	scene_begin(&s, "reaper");
+	inner = keeper_world_inner(&s.keeper);
+	if (ptrace(PTRACE_SEIZE, inner, NULL,
+		(void *)(uintptr_t)PTRACE_O_TRACEEXIT) == -1)
+		unit_skip("no process may be traced here");
+	clock_virtual_begin(1000, 1000);
+	ck_assert_ptr_nonnull(
+	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
+	pass(&s, 29900);
+	ck_assert_int_eq(s.calls, 0);
+	pass(&s, 200);
+	ck_assert_int_eq(s.calls, 1);
+	clock_virtual_end();
+	ck_assert_int_eq(s.err.code, -ETIMEDOUT);
+	wanted =
+	    xasprintf("process %d of an ended session of adam", (int)inner);
+	ck_assert_msg(strstr(s.err.msg, wanted) == s.err.msg, "%s", s.err.msg);
+	ck_assert_ptr_nonnull(strstr(s.err.msg, "llmc reset adam"));
+	ptrace(PTRACE_DETACH, inner, NULL, NULL);
+	ptrace(PTRACE_CONT, inner, NULL, NULL);
+	s.calls = 0;
+	s.err = (struct err){ 0 };
+	end_remains(&s);
+}
+END_TEST
+
 START_TEST(mark_is_enough_without_a_record)
 {
 	static const char *const records[] = { NULL, "", "{", "[]", "{}",
@@ -254,6 +343,10 @@ unit_suite(void)
 	unit_rows(
 	    suite, nothing_is_left_of_a_keeper_that_ended, KEEPER_WORLD_MODES);
 	unit_rows(suite, mode_in_force_is_told, KEEPER_WORLD_MODES);
+	unit_case(suite, "time",
+	    (const TTest *const[]){ inner_process_has_six_seconds,
+		process_that_does_not_end_is_named_after_thirty_seconds,
+		NULL });
 	unit_case(suite, "record",
 	    (const TTest *const[]){ mark_is_enough_without_a_record,
 		stranger_in_the_record_is_left_alone,
