@@ -67,6 +67,8 @@ keeper_program_become(char **argv)
 		keeper_say("cannot close abstract sockets: %s", strerror(-r));
 		return KEEPER_FAILED;
 	}
+	/* What our keeper holds, the lock of a check say, is not for a box. */
+	close_range(STDERR_FILENO + 1, ~0U, 0);
 	execvp(argv[0], argv);
 	keeper_say("cannot start %s: %s", argv[0], strerror(errno));
 	return KEEPER_FAILED;

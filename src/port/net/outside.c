@@ -164,6 +164,9 @@ outside_exec(const struct outside *outside, char *const *argv, struct err *err)
 		return err_errno(err, -errno, "dup2");
 	if (ends[1] == INSIDE_FD)
 		fcntl(INSIDE_FD, F_SETFD, 0);
+	/* Nothing else is for a box. */
+	close_range(STDERR_FILENO + 1, INSIDE_FD - 1, 0);
+	close_range(INSIDE_FD + 1, ~0U, 0);
 	execvp(argv[0], argv);
 	return err_errno(err, -errno, "cannot start %s", argv[0]);
 }
