@@ -35,6 +35,10 @@ run_boxed(const char *script, int *ret_status)
 	struct err err = { 0, "" };
 	char *out;
 
+	/* Descriptors of whoever starts it. */
+	strv_add(&argv, "bash");
+	strv_add(&argv, "-c");
+	strv_add(&argv, "exec 8</dev/zero 100</dev/zero; exec \"$0\" \"$@\"");
 	strv_add_all(&argv, before);
 	strv_add_all(&argv, box);
 	strv_add_all(&argv, after);
@@ -146,7 +150,7 @@ START_TEST(programs_are_told_of_the_proxy_and_keep_their_status)
 	need_boxes();
 	allow("a.example", 443);
 	out = run_boxed("echo $HTTPS_PROXY $http_proxy $NO_PROXY; ls -l "
-			"/proc/self/fd | grep socket; exit 7",
+			"/proc/self/fd | grep -e socket -e zero; exit 7",
 	    &status);
 	ck_assert_int_eq(status, 7);
 	ck_assert_str_eq(out,
