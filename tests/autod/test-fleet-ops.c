@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* One operation at a time: a second command for a worker is refused, and the
- * first one is answered. */
+ * first one is answered. What a worker leaves is removed. */
 #include <check.h>
 #include <string.h>
 
@@ -66,6 +66,24 @@ START_TEST(a_command_during_parking)
 }
 END_TEST
 
+START_TEST(nuke_removes_what_the_sandbox_kept)
+{
+	struct fleet_world world;
+
+	fleet_world_begin_idle(&world, NULL);
+	floor_world_sh(&world.floor,
+	    "mkdir -p .llmc/box/adam/claude .llmc/box/eve; "
+	    "echo a >.llmc/box/adam/claude/b; echo c >.llmc/box/eve/d; "
+	    "ln -s ../eve .llmc/box/adam/e");
+	ck_assert_ptr_null(
+	    floor_world_answer(&world.floor, command(&world, "worker.nuke")));
+	ck_assert_str_eq(floor_world_sh(&world.floor,
+			     "cd .llmc/box; find . | sort | tr '\\n' ' '"),
+	    ". ./eve ./eve/d ");
+	fleet_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -73,5 +91,7 @@ unit_suite(void)
 
 	unit_rows(suite, two_commands_for_one_worker, 8);
 	unit_rows(suite, a_command_during_parking, 4);
+	unit_case(suite, "nuke",
+	    (const TTest *const[]){ nuke_removes_what_the_sandbox_kept, NULL });
 	return suite;
 }

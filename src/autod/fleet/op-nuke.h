@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Nuke: end the session, salvage the work, remove worktree, branch and
- * worker. */
+/* Nuke: end the session, salvage the work, remove worktree, branch, what its
+ * sandbox kept, and the worker. */
 #ifndef OP_NUKE_H
 #define OP_NUKE_H
 
