@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buf.h"
 #include "clock.h"
+#include "errtext.h"
 #include "file.h"
+#include "git-aside.h"
 #include "git-compare.h"
 #include "mem.h"
 #include "repo.h"
@@ -261,6 +264,29 @@ START_TEST(no_link_in_the_one_place_is_followed)
 END_TEST
 
 /* A repository that somebody made there, where the branch now has a file. */
+/* The worker has put a link there since git listed the file. */
+START_TEST(nothing_is_moved_out_of_another_folder)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	cleanup_buf struct buf words = BUF_INIT;
+	struct git_aside aside = { .name = xstrdup("s1") };
+	struct err err = { 0 };
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_sh(repo,
+	    "mkdir -p users/d \"$W/e\"; echo mine >users/d/big; "
+	    "ln -s \"$R/users\" \"$W/l\"; echo own >\"$W/e/big\"");
+	ck_assert_int_eq(
+	    git_aside_move(repo->dir, &aside, "l/d/big", &words, &err), 0);
+	ck_assert_str_eq(words.data, "");
+	ck_assert_str_eq(repo_sh(repo, "cat users/d/big"), "mine");
+	ck_assert_int_eq(
+	    git_aside_move(repo->dir, &aside, "e/big", &words, &err), 0);
+	ck_assert_str_eq(repo_sh(repo, "cat \"$W.kept-s1/e/big\""), "own");
+	free(aside.name);
+}
+END_TEST
+
 START_TEST(a_repository_in_the_way_is_moved_aside)
 {
 	static const struct {
@@ -489,6 +515,7 @@ unit_suite(void)
 	    (const TTest *[]){ all_that_is_thrown_away_is_saved,
 		what_cannot_be_saved_is_not_thrown_away,
 		nothing_to_lose_costs_nothing, a_big_file_is_moved_aside,
+		nothing_is_moved_out_of_another_folder,
 		a_file_that_cannot_be_read_is_moved_aside,
 		a_big_file_alone_is_named_and_survives_a_removal,
 		a_big_file_is_named_though_all_else_was_saved_before,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,23 +111,60 @@ add_words(struct buf *words, const char *path, const char *place,
 	buf_addc(words, '\n');
 }
 
+/* The folder of a path below another one, none of them a link: the worker may
+ * have put one there since git listed the path. */
+static int
+open_parent(const char *top, const char *path)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = open(top, flags);
+	const char *slash;
+
+	while (fd != -1 && (slash = strchr(path, '/')) != NULL &&
+	    slash[1] != '\0') {
+		cleanup_free char *name =
+		    xstrndup(path, (size_t)(slash - path));
+		cleanup_fd int above = fd;
+
+		fd = openat(above, name, flags);
+		path = slash + 1;
+	}
+	return fd;
+}
+
+/* place: ends with the path, without its last slash. */
+static int
+move(const char *dir, const char *path, const char *place, struct stat *ret_st)
+{
+	const char *leaf = strrchr(place, '/') + 1;
+	size_t len = strlen(path) - (path[strlen(path) - 1] == '/');
+	cleanup_free char *top = xstrndup(place, strlen(place) - len);
+	cleanup_fd int from = open_parent(dir, path);
+	cleanup_fd int to = open_parent(top, path);
+
+	if (from == -1 || to == -1 ||
+	    fstatat(from, leaf, ret_st, AT_SYMLINK_NOFOLLOW) == -1 ||
+	    renameat(from, leaf, to, leaf) == -1)
+		return -errno;
+	return 0;
+}
+
 int
 git_aside_move(const char *dir, const struct git_aside *aside, const char *path,
     struct buf *words, struct err *err)
 {
-	cleanup_free char *from = file_join(dir, path);
 	cleanup_free char *place = make_place(dir, aside, path, err);
 	struct stat st;
+	int r;
 
 	if (place == NULL)
 		return err->code;
-	if (lstat(from, &st) == -1 || rename(from, place) == -1) {
-		if (errno == ENOENT)
-			return 0; /* gone by itself */
-		err_set(err, -errno, "%s cannot be moved to %s: %s", from,
-		    place, strerror(errno));
-		return err->code;
-	}
+	r = move(dir, path, place, &st);
+	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
+		return 0; /* gone by itself */
+	if (r < 0)
+		return err_set(err, r, "%s/%s cannot be moved to %s: %s", dir,
+		    path, place, strerror(-r));
 	add_words(words, path, place, &st);
 	return 0;
 }

@@ -138,14 +138,23 @@ git_clone_op_ask_delete(struct git_op *op, const char *folder)
 /* --- keep -------------------------------------------------------------- */
 
 static enum git_op_next
+keep_refuse(struct git_op *op, const char *why)
+{
+	struct git_home home;
+
+	return git_op_fail(op, -EBUSY,
+	    "%s cannot become a worktree now (%s); have the worker finish "
+	    "that, or save and end it; type: llmc reset %s",
+	    op->dir, why, git_home(op->git, op->dir, &home) ? home.worker : "");
+}
+
+static enum git_op_next
 keep_ask_tree(struct git_op *op)
 {
 	if (op->keep_saved)
 		return GIT_OP_NEXT;
 	if (git_op_rebasing(op))
-		return git_op_fail(op, -EBUSY,
-		    "a rebase is in progress in %s; finish or abort it first",
-		    op->dir);
+		return keep_refuse(op, "a rebase is in progress");
 	return git_op_args(op, "write-tree", NULL);
 }
 
@@ -153,10 +162,7 @@ static enum git_op_next
 keep_tree(struct git_op *op, const struct git_answer *answer)
 {
 	if (answer->status != 0)
-		return git_op_fail(op, -EBUSY,
-		    "the index of %s cannot be kept (%s); resolve or reset it "
-		    "first",
-		    op->dir, answer->complaint);
+		return keep_refuse(op, answer->complaint);
 	strlcpy(op->keep_tree, answer->out, sizeof op->keep_tree);
 	return GIT_OP_NEXT;
 }
