@@ -150,6 +150,14 @@ repo_attached_only(void)
 		unit_skip("it is about a worktree that is on its branch");
 }
 
+static bool
+is_clone(const struct repo *repo)
+{
+	cleanup_free char *git = file_join(repo->dir, ".git");
+
+	return repo->may_clone && file_is_dir(git);
+}
+
 /* The worktree is that of worker ann. */
 static bool
 find_home(void *arg, const char *dir, struct git_home *ret_home)
@@ -162,6 +170,7 @@ find_home(void *arg, const char *dir, struct git_home *ret_home)
 		.worker = "ann",
 		.branch = "llmc/ann",
 		.detached = repo->detached,
+		.clone = is_clone(repo),
 	};
 	return true;
 }
@@ -175,7 +184,9 @@ find_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
 	cleanup_free char *objects = file_join(git, "objects");
 	cleanup_free char *gitdir = NULL;
 
-	if (!repo->boxed || strcmp(dir, repo->dir) != 0)
+	if (is_clone(repo) && strcmp(dir, repo->dir) == 0)
+		strv_add(ret_prefix, "env"); /* git must have one there */
+	if (!repo->boxed || is_clone(repo) || strcmp(dir, repo->dir) != 0)
 		return 0;
 	if (git_verify(repo->root, dir, &gitdir, err) < 0)
 		return err->code;

@@ -140,11 +140,28 @@ tree_ask_keep(struct git_op *op)
 	return git_clone_op_ask_keep(op, turn->keep, false);
 }
 
+/* What a turn has left that was killed; none is right for a clone. */
+static void
+unregister(const struct git_op *op, const char *path)
+{
+	char *own;
+
+	while ((own = git_dirs_registered(op->common, path)) != NULL) {
+		int r = remove_tree(own);
+
+		free(own);
+		if (r < 0)
+			return;
+	}
+}
+
 static enum git_op_next
 tree_ask_add(struct git_op *op)
 {
 	const struct turn_op *turn = op->self;
 
+	unregister(op, turn->made);
+	unregister(op, op->dir);
 	op->run_dir = git_root(op->git);
 	git_op_no_hooks(op);
 	return git_op_args(op, "worktree", "add", "--quiet", "--detach",
