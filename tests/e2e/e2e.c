@@ -154,6 +154,17 @@ e2e_skip_sandboxed(const char *why)
 }
 
 void
+e2e_need_boxes(const char *options)
+{
+	if (e2e_sh(NULL,
+		e2e_path("bwrap --unshare-user --unshare-pid %s --ro-bind / / "
+			 "--proc /proc true",
+		    options))
+		->status != 0)
+		unit_skip("no sandbox here: see llmc doctor --sandbox");
+}
+
+void
 e2e_env(const char *edit)
 {
 	ck_assert_uint_lt(e2e.edit_count, nitems(e2e.edits) - 1);

@@ -43,6 +43,9 @@ const char *const *e2e_edits(void); /* all of them, for child_spec.env */
 const char *e2e_sandbox(void);
 /* Skip the running test if workers have one. */
 void e2e_skip_sandboxed(const char *why);
+/* Skip the running test where bubblewrap cannot make a box; options: further
+ * ones of it, or "". */
+void e2e_need_boxes(const char *options);
 
 /* Run llmc, git or a shell script in dir (NULL: the scratch directory).
  * Arguments end with NULL. "$LLMC" is llmc in the script. */

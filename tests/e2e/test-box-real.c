@@ -19,14 +19,8 @@ static const char *outside;
 static void
 begin(void)
 {
-	struct e2e_run *run;
-
 	fleet_begin_real();
-	run = e2e_sh(NULL,
-	    "bwrap --unshare-user --unshare-pid --ro-bind / / --proc /proc "
-	    "true");
-	if (run->status != 0)
-		unit_skip("no sandbox here: see llmc doctor --sandbox");
+	e2e_need_boxes("");
 	fleet_do("config", "set", "defaults.sandbox", "worktree", NULL);
 	fleet_do("config", "set", "defaults.sandbox_write", "[]", NULL);
 	fleet_do("config", "set", "defaults.sandbox_read",

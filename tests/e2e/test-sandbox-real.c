@@ -13,12 +13,7 @@ static void
 begin(void)
 {
 	fleet_begin_real();
-	if (strcmp(e2e_sh(unit_scratch(),
-		       "bwrap --unshare-user --unshare-pid --ro-bind / / "
-		       "--proc /proc true >/dev/null 2>&1 && echo works")
-		       ->out,
-		"works\n") != 0)
-		unit_skip("bubblewrap cannot make a box here");
+	e2e_need_boxes("");
 	fleet_do("config", "set", "defaults.sandbox", "worktree", NULL);
 	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
 	e2e_write(e2e_path("%s/home/secret", unit_scratch()), "private\n");

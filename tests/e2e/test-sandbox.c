@@ -10,16 +10,6 @@
 #include "mem.h"
 
 static void
-need_bwrap(void)
-{
-	if (e2e_sh(unit_scratch(),
-		"bwrap --unshare-user --unshare-pid --ro-bind / / "
-		"--proc /proc true >/dev/null 2>&1 && echo works")
-		->out[0] == '\0')
-		unit_skip("bubblewrap cannot make a box here");
-}
-
-static void
 set_up(const char *mode)
 {
 	e2e_env("ANTHROPIC_API_KEY=sk-in-a-test");
@@ -72,7 +62,7 @@ transcript(const char *worker)
 
 START_TEST(work_done_in_a_sandbox_lands)
 {
-	need_bwrap();
+	e2e_need_boxes("");
 	fleet_add("adam");
 	fleet_start("adam", "fake: commit a.txt boxed");
 	fleet_wait("adam", "needs_review");
@@ -98,7 +88,7 @@ START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
 	const char *head;
 	int before;
 
-	need_bwrap();
+	e2e_need_boxes("");
 	fleet_add("adam");
 	e2e_has(stands_on("adam"), "detached");
 	fleet_start("adam",
@@ -136,7 +126,7 @@ START_TEST(a_worker_that_switched_to_a_branch_goes_on)
 {
 	int before;
 
-	need_bwrap();
+	e2e_need_boxes("");
 	e2e_git(fleet_root(), "branch", "other", NULL);
 	fleet_add("adam");
 	fleet_start("adam", "fake: run git checkout -q other; echo 1 >one.txt");
@@ -156,7 +146,7 @@ END_TEST
 
 START_TEST(a_conflict_is_resolved_in_a_sandbox)
 {
-	need_bwrap();
+	e2e_need_boxes("");
 	e2e_git(fleet_root(), "config", "rerere.enabled", "true", NULL);
 	fleet_add("eve");
 	fleet_start("eve", "fake: commit same.txt from-eve\nfake: resolve");
@@ -173,7 +163,7 @@ END_TEST
 
 START_TEST(a_reset_in_a_sandbox_saves_the_work)
 {
-	need_bwrap();
+	e2e_need_boxes("");
 	fleet_add("adam");
 	fleet_start(
 	    "adam", "fake: commit a.txt boxed\nfake: write left.txt left");
@@ -197,7 +187,7 @@ START_TEST(an_agent_sees_its_login_and_not_its_users_home)
 {
 	const char *seen;
 
-	need_bwrap();
+	e2e_need_boxes("");
 	fleet_add("adam");
 	fleet_start("adam",
 	    e2e_path("fake: run { echo key=$ANTHROPIC_API_KEY; "
@@ -222,7 +212,7 @@ START_TEST(a_conversation_is_kept_in_the_sandbox_and_resumed)
 {
 	int before;
 
-	need_bwrap();
+	e2e_need_boxes("");
 	fleet_add("adam");
 	e2e_has(transcript("adam"), "/.llmc/box/adam/claude/projects/");
 	fleet_start("adam", "fake: run echo 1 >one.txt");
@@ -244,7 +234,7 @@ START_TEST(a_changed_sandbox_restarts_the_session)
 {
 	int before;
 
-	need_bwrap();
+	e2e_need_boxes("");
 	fleet_add("adam");
 	before = fleet_agent_pid("adam");
 	fleet_do("config", "set", "defaults.sandbox", "off", NULL);
@@ -259,7 +249,7 @@ END_TEST
 /* What strangers wrote into the worktree runs there. */
 START_TEST(setup_runs_in_the_sandbox)
 {
-	need_bwrap();
+	e2e_need_boxes("");
 	fleet_do("config", "set", "repo.setup_command",
 	    "{ cat ~/secret; echo secret=$A_SECRET; } >setup.txt 2>&1; true",
 	    NULL);
@@ -274,7 +264,7 @@ END_TEST
 /* Outside, this check fails. The daemon's files are not open in it either. */
 START_TEST(checks_run_in_a_sandbox)
 {
-	need_bwrap();
+	e2e_need_boxes("");
 	auto_set("auto.check_command",
 	    "test -f t.txt && test ! -e ~/secret && test -z \"$A_SECRET\" && "
 	    "! ls -l /proc/self/fd | grep -F /checks/run-");
@@ -288,7 +278,7 @@ END_TEST
 /* It passes where the worker has left a file in its cache. */
 START_TEST(what_a_worker_left_in_its_sandbox_does_not_let_it_land)
 {
-	need_bwrap();
+	e2e_need_boxes("");
 	auto_set("auto.check_command", "test ! -e t.txt || test -e ~/.cache/t");
 	auto_task("t", "fake: run touch ~/.cache/t\nfake: commit t.txt x");
 	auto_up(NULL);
@@ -320,7 +310,7 @@ START_TEST(a_worker_goes_on_when_its_sandbox_can_be_made)
 {
 	const char *broken = e2e_path("%s/bwrap", unit_scratch());
 
-	need_bwrap();
+	e2e_need_boxes("");
 	e2e_script(broken,
 	    "#!/bin/sh\necho \"bwrap: Can't mount proc on "
 	    "/newroot/proc: Operation not permitted\" >&2\nexit 1\n");

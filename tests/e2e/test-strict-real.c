@@ -13,13 +13,7 @@ static void
 set_up(void)
 {
 	fleet_begin_real();
-	if (strcmp(e2e_sh(unit_scratch(),
-		       "bwrap --unshare-user --unshare-pid --unshare-net "
-		       "--ro-bind / / --proc /proc true >/dev/null 2>&1 && "
-		       "echo works")
-		       ->out,
-		"works\n") != 0)
-		unit_skip("bubblewrap cannot make a box here");
+	e2e_need_boxes("--unshare-net");
 	fleet_do("config", "set", "defaults.sandbox", "strict", NULL);
 	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
 }

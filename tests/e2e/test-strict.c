@@ -45,16 +45,6 @@ begin_server(void)
 	close(fd);
 }
 
-static void
-need_boxes(void)
-{
-	if (e2e_sh(fleet_root(),
-		"bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / "
-		"/ --proc /proc true")
-		->status != 0)
-		unit_skip("bubblewrap cannot make a box here");
-}
-
 /* Scripts for the agent's shell, in the scratch folder, which it sees. */
 static void
 write_scripts(void)
@@ -74,7 +64,7 @@ static void
 setup(void)
 {
 	fleet_begin();
-	need_boxes();
+	e2e_need_boxes("--unshare-net");
 	begin_server();
 	write_scripts();
 	fleet_do("config", "set", "defaults.sandbox", "strict", NULL);
