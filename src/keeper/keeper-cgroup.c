@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -134,6 +135,28 @@ keeper_cgroup_kill(void)
 {
 	if (kill_fd >= 0 && write(kill_fd, "1", 1) == -1)
 		return; /* what is left is ended one by one */
+}
+
+long
+keeper_cgroup_oom_kills(const struct keeper *keeper)
+{
+	static const char name[] = "\noom_kill ";
+	static char path[PATH_MAX], text[4096];
+	const char *dir = keeper->cgroup, *line;
+	int n;
+
+	/* A scope that was made for us; others have their own counts. */
+	if (dir == NULL && find_home() == 0 &&
+	    strstr(strrchr(home, '/'), "/llmc-") != NULL)
+		dir = home;
+	if (dir == NULL)
+		return 0;
+	n = snprintf(path, sizeof path, "%s/memory.events", dir);
+	if (n < 0 || (size_t)n >= sizeof path ||
+	    keeper_proc_read(path, text, sizeof text) < 0)
+		return 0;
+	line = strstr(text, name);
+	return line != NULL ? strtol(line + sizeof name - 1, NULL, 10) : 0;
 }
 
 void

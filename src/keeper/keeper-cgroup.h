@@ -23,6 +23,10 @@ void keeper_cgroup_leave(void);
 /* End all that is in it. Works in a process that is itself in it. */
 void keeper_cgroup_kill(void);
 
+/* How often the kernel has killed for memory in it, or if there is none, in the
+ * scope that the keeper was started in; 0 also if that is not known. */
+long keeper_cgroup_oom_kills(const struct keeper *keeper);
+
 /* Remove it, if we made it: it must be empty within a few seconds. */
 void keeper_cgroup_remove(const struct keeper *keeper);
 

@@ -68,7 +68,7 @@ start(struct keeper *keeper)
 static int
 save_record(struct keeper *keeper)
 {
-	int r = keeper_record_write(keeper, false);
+	int r = keeper_record_write(keeper, false, 0);
 
 	if (r < 0)
 		keeper_say("cannot write %s: %s", keeper->record, strerror(-r));
@@ -157,6 +157,7 @@ keeper_outer_run(struct keeper *keeper)
 {
 	sigset_t all;
 	int status = W_EXITCODE(KEEPER_FAILED, 0);
+	long oom_kills;
 
 	/* SIG_IGN would be inherited, and lose signals and zombies. */
 	signal(SIGCHLD, SIG_DFL);
@@ -173,8 +174,9 @@ keeper_outer_run(struct keeper *keeper)
 	}
 	keeper_cgroup_kill();
 	if (keeper_reaper_end_all()) {
+		oom_kills = keeper_cgroup_oom_kills(keeper);
 		keeper_cgroup_remove(keeper);
-		keeper_record_write(keeper, true);
+		keeper_record_write(keeper, true, oom_kills);
 	} else {
 		keeper_say("processes of %s are left: they cannot be ended",
 		    keeper->argv[0]);

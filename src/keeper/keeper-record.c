@@ -77,7 +77,7 @@ write_to(int fd)
 }
 
 int
-keeper_record_write(const struct keeper *keeper, bool ended)
+keeper_record_write(const struct keeper *keeper, bool ended, long oom_kills)
 {
 	static char temporary[PATH_MAX];
 	int n, fd, r;
@@ -94,7 +94,7 @@ keeper_record_write(const struct keeper *keeper, bool ended)
 	add_string("cgroup", keeper->cgroup);
 	add_string("mark", keeper->mark);
 	if (ended)
-		add(",\"ended\":true");
+		add(",\"ended\":true,\"oom_kills\":%ld", oom_kills);
 	add("}\n");
 	n = snprintf(temporary, sizeof temporary, "%s.%d", keeper->record,
 	    (int)getpid());

@@ -9,7 +9,9 @@
 struct keeper;
 
 /* Replace the file that the keeper's options name, if they do. ended: nothing
- * of the program is left. Negative errno. */
-int keeper_record_write(const struct keeper *keeper, bool ended);
+ * of the program is left, and the kernel has killed so often for memory.
+ * Negative errno. */
+int
+keeper_record_write(const struct keeper *keeper, bool ended, long oom_kills);
 
 #endif

@@ -14,6 +14,7 @@
 #include "fleet-world.h"
 #include "json.h"
 #include "mem.h"
+#include "remains.h"
 #include "unit.h"
 
 #define SETTINGS                                  \
@@ -149,6 +150,39 @@ START_TEST(a_session_starts_in_a_scope)
 }
 END_TEST
 
+/* In a scope, and in a session that an earlier daemon launched: the group is
+ * gone, and the keeper has counted. */
+START_TEST(words_come_from_the_record_where_there_is_no_cgroup)
+{
+	static const char counted[] = "{\"ended\":true,\"oom_kills\":2}";
+	struct cgroup_world cgroups = nowhere;
+	cleanup_free char *record = NULL;
+	struct fleet_world world;
+
+	cgroups.user_manager = "/";
+	cgroups.systemd_run = "/bin/systemd-run";
+	begin(&world, &cgroups);
+	if (_i == 1) {
+		fleet_world_reopen(&world);
+		world.floor.fleet->cgroups = &cgroups;
+		ck_assert_int_eq(world.told[EVENT_ADOPTED], 1);
+	}
+	record = remains_record(&world.floor.workspace, "adam");
+	ck_assert_int_eq(
+	    file_replace(record, counted, strlen(counted), 0600, NULL), 0);
+	fleet_world_kill(world.adam);
+	floor_world_wait_status(&world.floor, world.adam, WORKER_OFFLINE);
+	ck_assert_ptr_nonnull(strstr(world.reason, "memory_max (64 MiB)"));
+	/* The next session has its own count. */
+	fleet_world_wait_up(&world, world.adam);
+	xstrset(&world.reason, "");
+	fleet_world_kill(world.adam);
+	floor_world_wait_status(&world.floor, world.adam, WORKER_OFFLINE);
+	ck_assert_ptr_null(strstr(world.reason, "memory_max"));
+	fleet_world_end(&world);
+}
+END_TEST
+
 START_TEST(what_cannot_be_held_is_told_once_and_the_session_starts)
 {
 	cleanup_json struct json_object *keeper = NULL;
@@ -180,5 +214,6 @@ unit_suite(void)
 		a_session_starts_in_a_scope,
 		what_cannot_be_held_is_told_once_and_the_session_starts,
 		NULL });
+	unit_rows(s, words_come_from_the_record_where_there_is_no_cgroup, 2);
 	return s;
 }

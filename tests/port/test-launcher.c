@@ -349,11 +349,14 @@ START_TEST(agent_is_in_the_cgroup_of_the_file)
 	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
 	cleanup_claude_world struct claude_world w;
 	cleanup_free char *procs = file_join(group, "cgroup.procs");
+	cleanup_free char *events = file_join(group, "memory.events");
 	cleanup_free char *first = NULL, *second = NULL;
 	cleanup_ran struct ran ran, again;
 
 	write_into(group, "cgroup.procs");
 	write_into(group, "cgroup.kill");
+	ck_assert_int_eq(
+	    file_replace(events, "low 0\noom_kill 3\n", 17, 0600, NULL), 0);
 	buf_adds(&config, "[defaults]\n");
 	config_line(&config, "agent_command", agent_script("agent-group"));
 	claude_world_begin(&w, config.data);
@@ -365,6 +368,7 @@ START_TEST(agent_is_in_the_cgroup_of_the_file)
 	ck_assert_int_eq(file_read(procs, 4096, &text, NULL), 0);
 	ck_assert_int_gt(strtol(text.data, NULL, 10), 1);
 	ck_assert(file_exists(group)); /* for who made it to read */
+	ck_assert_int_eq(remains_oom_kills(&w.workspace, "ann"), 3);
 	/* One that is no cgroup: it starts all the same, and says so. */
 	write_into(none, "cgroup.kill");
 	w.launch.cgroup = none;

@@ -11,6 +11,7 @@
 #include "errtext.h"
 #include "id.h"
 #include "mem.h"
+#include "remains.h"
 #include "strv.h"
 #include "worker-limits.h"
 #include "workspace.h"
@@ -95,8 +96,19 @@ void
 worker_limits_ended(struct agent *agent, struct buf *out)
 {
 	struct worker_limits *limits = &agent->limits;
+	int64_t kills =
+	    limits->cgroup != NULL ? cgroup_oom_kills(limits->cgroup) : 0;
+	struct box_limits now;
 
-	if (limits->cgroup != NULL && cgroup_oom_kills(limits->cgroup) > 0)
+	/* A scope is gone by now, and what an earlier daemon launched is not
+	 * known here: the keeper has written it down. */
+	if (kills <= 0)
+		kills = remains_oom_kills(
+		    agent->core->workspace, agent->worker->name);
+	box_limits_of(agent->core->settings, agent->worker->name, &now);
+	if (limits->memory_max == 0)
+		limits->memory_max = now.values[BOX_LIMIT_MEMORY];
+	if (kills > 0 && limits->memory_max > 0)
 		box_limits_describe_oom(limits->memory_max, out);
 	forget(limits);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "cgroup.h"
 #include "clock.h"
 #include "errtext.h"
 #include "file.h"
@@ -74,6 +75,17 @@ remains_mode(const struct workspace *workspace, const char *worker)
 		return NULL;
 	mode = json_string_or(json, "mode", "");
 	return mode[0] != '\0' ? xstrdup(mode) : NULL;
+}
+
+int64_t
+remains_oom_kills(const struct workspace *workspace, const char *worker)
+{
+	cleanup_free char *file = remains_record(workspace, worker);
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_load(file, RECORD_MAX, &json, NULL) < 0)
+		return 0;
+	return json_int_or(json, "oom_kills", 0);
 }
 
 void
@@ -227,8 +239,14 @@ end_group(const struct remains *r)
 {
 	cleanup_free char *file = NULL;
 	cleanup_fd int fd = -1;
+	int64_t kills;
 
-	if (r->cgroup == NULL || rmdir(r->cgroup) == 0 || errno != EBUSY)
+	if (r->cgroup == NULL)
+		return true;
+	kills = cgroup_oom_kills(r->cgroup);
+	if (kills > 0)
+		json_set_int(r->json, "oom_kills", kills);
+	if (rmdir(r->cgroup) == 0 || errno != EBUSY)
 		return true;
 	file = file_join(r->cgroup, "cgroup.kill");
 	fd = open(file, O_WRONLY | O_CLOEXEC);

@@ -11,6 +11,8 @@
 #ifndef REMAINS_H
 #define REMAINS_H
 
+#include <stdint.h>
+
 struct err;
 struct loop;
 struct remains;
@@ -24,6 +26,11 @@ char *remains_mark(const struct workspace *workspace, const char *worker);
 /* The mode that the record names, NULL if there is none; for the caller to
  * free. */
 char *remains_mode(const struct workspace *workspace, const char *worker);
+
+/* How often the kernel killed for memory in its last session, as the record
+ * says; 0 also if that is not known. */
+int64_t
+remains_oom_kills(const struct workspace *workspace, const char *worker);
 
 /* A session is about to begin: until its keeper has written the record, that
  * says nothing, not even that the last keeper has ended. */
