@@ -3,8 +3,9 @@
 /*
  * What a sandbox costs: bench-box BUILD. For each mode, in a scratch repository
  * with the fake agent: from `llmc add` to the first idle (a worktree, a
- * session, SessionStart), a task from its start to the review, and the memory
- * of the keeper. Then a command of the daemon without a keeper and with one.
+ * session, SessionStart), a task from its start to the review, the memory of
+ * the keeper, and a hook that the session runs, until it has its answer. Then a
+ * command of the daemon without a keeper and with one.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -25,7 +26,11 @@
 #define WORKERS  10
 #define READ_MAX (64 * 1024)
 
+#define ROUNDS 10
+#define HOOKS  20 /* in a round */
+
 #define KEEPER_MAX_MB  0.5
+#define HOOK_MAX_MS    5
 #define COMMANDS       200
 #define COMMAND_MAX_MS 8
 
@@ -108,6 +113,77 @@ measure_command(struct bench *b, const char *mode)
 	    COMMANDS, "ms", mode != NULL ? COMMAND_MAX_MS : 0);
 }
 
+/* A line of sh that runs hooks of this worker, and writes the nanoseconds of
+ * each round into a file. */
+static char *
+hook_line(const struct bench *b, const char *worker, const char *file)
+{
+	return xasprintf("r=0; while [ $r -lt %d ]; do s=$(date +%%s%%N); n=0; "
+			 "while [ $n -lt %d ]; do echo '{\"session_id\":\"s\","
+			 "\"notification_type\":\"auth_success\"}' | '%s' hook "
+			 "Notification --worker %s --generation 1 "
+			 "--socket '%s/.llmc/run/%s/sock' "
+			 "--spool '%s/.llmc/run/%s/spool' || exit 1; "
+			 "n=$((n + 1)); done; echo $(($(date +%%s%%N) - s)); "
+			 "r=$((r + 1)); done >'%s'",
+	    ROUNDS, HOOKS, b->llmc, worker, b->repo, worker, b->repo, worker,
+	    file);
+}
+
+static void
+report_hooks(struct bench *b, const char *mode, const char *file)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+	double times[ROUNDS];
+	char *at;
+
+	bench_must(file_read(file, READ_MAX, &text, &err), file, &err);
+	at = text.data;
+	err_set(&err, -EIO, "a hook has failed");
+	for (int i = 0; i < ROUNDS; i++) {
+		char *end;
+
+		times[i] = strtod(at, &end) / HOOKS / 1e6;
+		bench_must(end == at ? -EIO : 0, file, &err);
+		at = end;
+	}
+	report(b, mode, "a hook", times, ROUNDS, "ms", HOOK_MAX_MS);
+}
+
+/* The hooks of a session, which runs them from its place; for the first mode
+ * also from here, where there is no keeper. */
+static void
+measure_hook(struct bench *b, const char *mode)
+{
+	cleanup_free char *name = xasprintf("%s-hook", mode);
+	cleanup_free char *here = file_join(b->scratch, "rounds");
+	cleanup_free char *there =
+	    xasprintf("%s/.worktrees/%s/rounds", b->repo, name);
+	cleanup_free char *outside = hook_line(b, name, here);
+	cleanup_free char *inside = hook_line(b, name, there);
+	cleanup_free char *prompt = xasprintf(
+	    "fake: run %s; git add rounds; git commit -qm rounds", inside);
+
+	llmc(b, (const char *[]){ "add", name, NULL });
+	llmc(b,
+	    (const char *[]){
+		"wait", name, "--until", "idle", "--timeout", "60s", NULL });
+	if (strcmp(mode, "off") == 0) {
+		bench_run(b->repo,
+		    (const char *[]){ "/bin/sh", "-c", outside, NULL });
+		report_hooks(b, "no keeper", here);
+	}
+	llmc(b,
+	    (const char *[]){
+		"start", "--worker", name, "--prompt", prompt, NULL });
+	llmc(b,
+	    (const char *[]){ "wait", name, "--until", "needs_review",
+		"--timeout", "60s", NULL });
+	report_hooks(b, mode, there);
+	llmc(b, (const char *[]){ "nuke", name, "--yes", NULL });
+}
+
 static void
 measure(struct bench *b, const char *mode)
 {
@@ -137,6 +213,7 @@ measure(struct bench *b, const char *mode)
 		task[i] = (double)(clock_mono_us() - start) / 1000;
 		llmc(b, (const char *[]){ "nuke", name, "--yes", NULL });
 	}
+	measure_hook(b, mode);
 	llmc(b, (const char *[]){ "down", NULL });
 	report(b, mode, "launch to SessionStart", launch, WORKERS, "ms", 0);
 	report(b, mode, "a task", task, WORKERS, "ms", 0);
