@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "box-plan.h"
+#include "box-probe.h"
+#include "box.h"
 #include "cli.h"
 #include "doctor-fleet.h"
 #include "doctor.h"
@@ -171,9 +174,10 @@ check_worker(struct doctor *d, const struct worker *w)
 		return true;
 	detail = xasprintf("%s: %s: %s", w->name, worker_status_name(w->status),
 	    w->reason != NULL ? w->reason : "unknown reason");
-	fix = xasprintf(
-	    "continue with: llmc message %s TEXT, or start over: llmc reset %s",
-	    w->name, w->name);
+	fix = xasprintf("continue with: llmc %s %s%s, or start over: llmc "
+			"reset %s",
+	    w->status == WORKER_PAUSED ? "resume" : "message", w->name,
+	    w->status == WORKER_PAUSED ? "" : " TEXT", w->name);
 	doctor_note(d, w->status == WORKER_ERROR ? VERDICT_FAIL : VERDICT_WARN,
 	    "worker", detail, fix);
 	return false;
@@ -190,6 +194,35 @@ check_workers(struct doctor *d)
 	detail = xasprintf("%zu, without problems", d->state.count);
 	if (well && d->state.count > 0)
 		doctor_note(d, VERDICT_OK, "workers", detail, NULL);
+}
+
+/* A sandbox that is set for single workers only; that of the defaults is one
+ * of the checks before a start. */
+static void
+check_own_sandbox(struct doctor *d)
+{
+	const char *const *names;
+	size_t count = settings_workers(d->settings, &names);
+	cleanup_free char *detail = NULL;
+	struct err err = { 0 };
+	size_t i = 0;
+
+	if (strcmp(settings_string(d->settings, "defaults.sandbox"), "off") !=
+	    0)
+		return;
+	while (i < count && box_mode_of(d->settings, names[i]) == BOX_OFF)
+		i++;
+	if (i == count)
+		return;
+	if (box_check(&err) == 0 && box_probe_run(&err) == 0) {
+		detail = xasprintf("%s runs in a sandbox (%s)", names[i],
+		    box_mode_name(box_mode_of(d->settings, names[i])));
+		doctor_note(d, VERDICT_OK, "sandbox", detail, NULL);
+		return;
+	}
+	detail = xasprintf("%s: %s", names[i], err.msg);
+	doctor_note(
+	    d, VERDICT_WARN, "sandbox", detail, "llmc doctor --sandbox");
 }
 
 static void
@@ -218,6 +251,8 @@ void
 doctor_fleet_check(struct doctor *d)
 {
 	check_daemon(d);
+	if (d->settings != NULL)
+		check_own_sandbox(d);
 	if (!d->have_state || d->settings == NULL)
 		return;
 	check_workers(d);

@@ -299,9 +299,15 @@ START_TEST(without_bubblewrap_a_worker_waits_and_says_so)
 	fleet_wait("adam", "paused");
 	e2e_has(reason("adam"), "install the package bubblewrap");
 	e2e_has(reason("adam"), "llmc doctor --sandbox");
+	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out,
+	    "continue with: llmc resume adam,");
 	/* Never silently off; off only because the user says so. */
 	fleet_do("config", "set", "defaults.sandbox", "off", NULL);
 	fleet_wait("adam", "idle");
+	/* A sandbox of its own is looked at before it is needed. */
+	fleet_do("config", "set", "workers.eve.sandbox", "strict", NULL);
+	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out,
+	    "eve: the sandbox needs bubblewrap");
 }
 END_TEST
 
