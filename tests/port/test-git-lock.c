@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "git-lock.h"
 #include "mem.h"
 #include "repo.h"
 #include "unit.h"
@@ -11,6 +13,16 @@
 #define WORK      "echo w >w.txt; git add .; git commit -qm w"
 #define ELSEWHERE "echo m >m.txt; git add .; git commit -qm m"
 #define GIT_DIR   "\"$(git rev-parse --git-dir)\""
+
+#define SOMEBODY 65534
+
+/* It runs when it has answered, until nobody writes to it. */
+#define RUNNING_GIT(dir)                                               \
+	"in=" dir "/in out=" dir "/out; export in out; "               \
+	"mkfifo \"$in\" \"$out\"; setsid sh -c 'sleep 120 >\"$in\" & " \
+	"exec git cat-file --batch-check <\"$in\" >\"$out\"' "         \
+	">/dev/null 2>&1 </dev/null & echo $! >" dir "/group; "        \
+	"echo HEAD >\"$in\"; read -r answer <\"$out\""
 
 static struct repo *
 with_tree(void)
@@ -69,19 +81,43 @@ START_TEST(a_lock_stays_while_a_git_runs_there)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
-	/* It runs when it has answered, until nobody writes to it. */
 	repo_wt(repo,
-	    "touch -d '1 minute ago' " GIT_DIR "/HEAD.lock; "
-	    "in=" GIT_DIR "/in out=" GIT_DIR "/out; export in out; "
-	    "mkfifo \"$in\" \"$out\"; "
-	    "setsid sh -c 'sleep 120 >\"$in\" & "
-	    "exec git cat-file --batch-check <\"$in\" >\"$out\"' "
-	    ">/dev/null 2>&1 </dev/null & echo $! >" GIT_DIR "/group; "
-	    "echo HEAD >\"$in\"; read -r answer <\"$out\"");
+	    "touch -d '1 minute ago' " GIT_DIR
+	    "/HEAD.lock; " RUNNING_GIT(GIT_DIR));
 	ck_assert_int_eq(repo_rebase(repo), -EBUSY);
 	ck_assert_str_eq(
 	    repo_wt(repo, "cd " GIT_DIR " && ls *.lock"), "HEAD.lock");
 	repo_wt(repo, "kill -- -$(cat " GIT_DIR "/group)");
+}
+END_TEST
+
+/* Others run git, too: a server, a cron job of root. */
+START_TEST(a_git_of_another_user_elsewhere_does_not_keep_a_lock)
+{
+	const char *dir = unit_path("w"), *lock = unit_path("g/HEAD.lock");
+	cleanup_free char *complaint =
+	    xasprintf("Unable to create '%s': File exists.", lock);
+	cleanup_free char *make =
+	    xasprintf("umask 022; cd '%s'; chmod 755 .; mkdir w g; "
+		      "echo 'gitdir: %s' >w/.git; "
+		      "touch -d '1 minute ago' g/HEAD.lock; chown -R %d g",
+		unit_scratch(), unit_path("g"), SOMEBODY);
+	cleanup_repo struct repo *repo = NULL;
+	bool seen, removed;
+
+	if (geteuid() != 0)
+		unit_skip("only root can have a process of another user");
+	repo = with_tree();
+	repo_sh(repo, RUNNING_GIT("\"$B\""));
+	repo_sh(repo, make);
+	ck_assert_int_eq(seteuid(SOMEBODY), 0);
+	seen = access(lock, F_OK) == 0;
+	removed = git_lock_remove_dead(dir, complaint);
+	ck_assert_int_eq(seteuid(0), 0);
+	repo_sh(repo, "kill -- -$(cat \"$B/group\")");
+	if (!seen)
+		unit_skip("TMPDIR is closed to other users");
+	ck_assert(removed);
 }
 END_TEST
 
@@ -110,6 +146,7 @@ unit_suite(void)
 	    (const TTest *[]){ a_rebase_that_meets_a_lock_takes_nothing_back,
 		a_lock_that_nobody_holds_is_taken_away,
 		a_lock_stays_while_a_git_runs_there,
+		a_git_of_another_user_elsewhere_does_not_keep_a_lock,
 		a_lock_of_the_main_tree_stays, NULL });
 	return s;
 }

@@ -53,8 +53,19 @@ is_own(const char *dir, const char *lock)
 	    own.st_ino == other.st_ino;
 }
 
+/* May this process, into which we may not look, have made a file of `owner`?
+ * Only a process of the same user, or any (NULL). */
 static bool
-is_git_in(const char *pid, const char *dir, bool below)
+may_be(const char *pid, const uid_t *owner)
+{
+	cleanup_free char *path = xasprintf("/proc/%s", pid);
+	struct stat st;
+
+	return owner == NULL || (stat(path, &st) == 0 && st.st_uid == *owner);
+}
+
+static bool
+is_git_in(const char *pid, const char *dir, bool below, const uid_t *owner)
 {
 	cleanup_free char *comm = xasprintf("/proc/%s/comm", pid);
 	cleanup_free char *cwd = xasprintf("/proc/%s/cwd", pid);
@@ -68,14 +79,14 @@ is_git_in(const char *pid, const char *dir, bool below)
 		return false;
 	n = readlink(cwd, where, sizeof where - 1);
 	if (n < 0)
-		return errno == EACCES; /* we may not look: it might be */
+		return errno == EACCES && may_be(pid, owner);
 	where[n] = '\0';
 	return strncmp(where, dir, len) == 0 &&
 	    (where[len] == '\0' || (below && where[len] == '/'));
 }
 
 static bool
-git_runs_in(const char *dir, bool below)
+git_runs_in(const char *dir, bool below, const uid_t *owner)
 {
 	cleanup_free char *real = realpath(dir, NULL);
 	DIR *proc = opendir("/proc");
@@ -84,7 +95,7 @@ git_runs_in(const char *dir, bool below)
 
 	while (!found && (entry = readdir(proc)) != NULL)
 		found = isdigit((unsigned char)entry->d_name[0]) &&
-		    is_git_in(entry->d_name, real, below);
+		    is_git_in(entry->d_name, real, below, owner);
 	if (proc != NULL)
 		closedir(proc);
 	return found;
@@ -99,7 +110,7 @@ git_lock_remove_dead(const char *dir, const char *complaint)
 	if (lock == NULL || !is_own(dir, lock) || stat(lock, &st) == -1)
 		return false;
 	if (clock_wall_ms() - clock_file_ms(&st.st_mtim) < FRESH_MS ||
-	    git_runs_in(dir, true))
+	    git_runs_in(dir, true, &st.st_uid))
 		return false;
 	return unlink(lock) == 0;
 }
@@ -107,5 +118,5 @@ git_lock_remove_dead(const char *dir, const char *complaint)
 bool
 git_lock_runs_at(const char *dir)
 {
-	return git_runs_in(dir, false);
+	return git_runs_in(dir, false, NULL);
 }
