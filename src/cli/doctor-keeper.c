@@ -49,8 +49,9 @@ static const struct {
 	{ "reaper", VERDICT_WARN,
 	    "a subreaper: an agent that kills it can leave processes behind",
 	    "a subreaper: an agent that kills it can leave processes behind",
-	    "allow user namespaces: sysctl -w user.max_user_namespaces=10000 "
-	    "(on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0)" },
+	    "allow user namespaces, as root: sysctl -w "
+	    "user.max_user_namespaces=15000 (on Ubuntu also "
+	    "kernel.apparmor_restrict_unprivileged_userns=0)" },
 };
 
 /* Let it keep a program that is always there; its record says the mode. The

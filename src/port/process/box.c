@@ -99,7 +99,8 @@ box_check(struct err *err)
 	if (kernel_number("/proc/sys/user/max_user_namespaces", 1) == 0)
 		return err_set(err, -EPERM,
 		    "the sandbox needs user namespaces, and they are turned "
-		    "off: sysctl user.max_user_namespaces=10000");
+		    "off; as root: sysctl -w "
+		    "user.max_user_namespaces=15000");
 	if (geteuid() != 0 &&
 	    kernel_number("/proc/sys/kernel/unprivileged_userns_clone", 1) == 0)
 		return err_set(err, -EPERM,
