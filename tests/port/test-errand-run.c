@@ -337,7 +337,10 @@ START_TEST(killed_anywhere_it_happens_once_at_most)
 		} else if (file_exists(effect)) {
 			cleanup_free char *text = text_of(effect);
 
-			ck_assert_msg(strcmp(text, "x\n") == 0, "stop %d", n);
+			/* The kill can come between its open and its write. */
+			ck_assert_msg(
+			    text[0] == '\0' || strcmp(text, "x\n") == 0,
+			    "stop %d: %s", n, text);
 			lost++;
 		}
 		run_release(&run);
