@@ -106,7 +106,7 @@ auto_pool(const char *script)
 
 	e2e_script(file,
 	    e2e_path("#!/bin/sh\nPOOL='%s'\n%s\n", e2e_dir("pool"), script));
-	auto_set("auto.task_pool_command", file);
+	auto_set("auto.task_pool_command", e2e_path("'%s'", file));
 }
 
 void
@@ -124,7 +124,7 @@ auto_gate(const char *name)
 {
 	const char *base = e2e_path("%s/gate-%s", unit_scratch(), name);
 
-	return e2e_path("touch %s.here; n=0; until [ -e %s.open ] || "
+	return e2e_path("touch '%s.here'; n=0; until [ -e '%s.open' ] || "
 			"[ $n -gt 1200 ]; do sleep 0.05; n=$((n + 1)); done",
 	    base, base);
 }

@@ -12,7 +12,7 @@ queue_check(const char *script)
 	const char *file = e2e_path("%s/check.sh", unit_scratch());
 
 	e2e_script(file, e2e_path("#!/bin/sh\n%s\n", script));
-	auto_set("auto.check_command", file);
+	auto_set("auto.check_command", e2e_path("'%s'", file));
 }
 
 /* Prints a line for each commit that is wrong, and the number of commits. */

@@ -155,7 +155,7 @@ END_TEST
 
 /* Hangs the first time, and does its work the second time. */
 static const char second_time[] =
-    "fake: run [ -e $FLEET/seen ] || { touch $FLEET/seen; "
+    "fake: run [ -e \"$FLEET/seen\" ] || { touch \"$FLEET/seen\"; "
     "tail --pid=$CLAUDE_PID -f /dev/null; }\n"
     "fake: commit second.txt x";
 

@@ -96,8 +96,8 @@ END_TEST
 
 START_TEST(a_pool_command_with_nothing_to_give_is_asked_again)
 {
-	auto_pool("n=$(cat $POOL/n 2>/dev/null || echo 0)\n"
-		  "echo $((n + 1)) >$POOL/n\n"
+	auto_pool("n=$(cat \"$POOL/n\" 2>/dev/null || echo 0)\n"
+		  "echo $((n + 1)) >\"$POOL/n\"\n"
 		  "case $n in 0) ;; 1) printf ' \\n\\n' ;; 2) exit 4 ;;\n"
 		  "3) echo 'fake: commit late.txt x' ;; esac");
 	auto_up(NULL);
@@ -115,9 +115,9 @@ END_TEST
 /* --- agents ------------------------------------------------------ */
 
 /* Commits once, then exits in the middle of its turn. */
-#define CRASH_ONCE                                              \
-	"fake: commit work.txt x\n"                             \
-	"fake: run [ -e $FLEET/once ] || { touch $FLEET/once; " \
+#define CRASH_ONCE                                                      \
+	"fake: commit work.txt x\n"                                     \
+	"fake: run [ -e \"$FLEET/once\" ] || { touch \"$FLEET/once\"; " \
 	"kill -KILL $CLAUDE_PID; }"
 
 START_TEST(an_agent_that_crashes_once_goes_on)
@@ -274,8 +274,8 @@ START_TEST(a_stopped_agent_is_started_again)
 {
 	auto_set("auto.worker_stall_timeout", "500ms");
 	auto_task("a.md",
-	    "A\nfake: commit work.txt x\nfake: run [ -e $FLEET/once ] || { "
-	    "touch $FLEET/once; kill -STOP $CLAUDE_PID; }");
+	    "A\nfake: commit work.txt x\nfake: run [ -e \"$FLEET/once\" ] || { "
+	    "touch \"$FLEET/once\"; kill -STOP $CLAUDE_PID; }");
 	auto_up(NULL);
 	auto_wait_finished("landed", 1);
 	auto_drain();
@@ -294,8 +294,8 @@ START_TEST(a_corrupt_worktree_stops_the_run)
 	e2e_skip_sandboxed("a worker in a box cannot replace .git, and its "
 			   "branch follows at the end of a turn");
 	auto_task("a.md",
-	    "A\nfake: commit work.txt x\nfake: run [ -e $FLEET/once ] || { "
-	    "touch $FLEET/once; echo dirt >dirt.txt; %s; }",
+	    "A\nfake: commit work.txt x\nfake: run [ -e \"$FLEET/once\" ] || { "
+	    "touch \"$FLEET/once\"; echo dirt >dirt.txt; %s; }",
 	    corruptions[_i]);
 	ck_assert_int_eq(auto_run(NULL), 1);
 	check_failure("worker_error", "auto-1", "t1", "", "git");
@@ -337,7 +337,7 @@ START_TEST(a_conflict_is_the_workers_to_resolve)
 {
 	e2e_skip_sandboxed("a worker in a box cannot commit to main");
 	auto_task("a.md",
-	    "fake: commit same.txt mine\nfake: resolve\nfake: run %s",
+	    "fake: commit same.txt mine\nfake: resolve\nfake: run '%s'",
 	    rival(1));
 	auto_up(NULL);
 	auto_wait_finished("landed", 1);
@@ -355,7 +355,7 @@ START_TEST(conflicts_without_end_stop_the_run)
 	e2e_skip_sandboxed("a worker in a box cannot commit to main");
 	auto_set("repo.max_conflicts", "1");
 	auto_task("a.md",
-	    "fake: commit same.txt mine\nfake: resolve\nfake: run %s",
+	    "fake: commit same.txt mine\nfake: resolve\nfake: run '%s'",
 	    rival(2));
 	ck_assert_int_eq(auto_run(NULL), 1);
 	check_failure("conflicts", "auto-1", "t1", "", "could not resolve");
@@ -397,8 +397,8 @@ START_TEST(locks_in_the_worktree_of_a_dead_agent_are_removed)
 	e2e_hurry(5);
 	auto_ails("fake: fail 400 too odd");
 	auto_task("a.md",
-	    "A\nfake: commit work.txt x\nfake: run [ -e $FLEET/once ] || { "
-	    "touch $FLEET/once; cd \"$(git rev-parse --git-dir)\"; "
+	    "A\nfake: commit work.txt x\nfake: run [ -e \"$FLEET/once\" ] || { "
+	    "touch \"$FLEET/once\"; cd \"$(git rev-parse --git-dir)\"; "
 	    "touch index.lock HEAD.lock; }");
 	auto_up(NULL);
 	auto_wait_event("task_retry", "too odd");
@@ -468,7 +468,7 @@ END_TEST
 START_TEST(a_failing_post_accept_command_stops_the_run)
 {
 	auto_set("auto.post_accept_command",
-	    "git log -1 --format=%s >>$FLEET/posts; [ $LLMC_TASK != t1 ] || { "
+	    "git log -1 --format=%s >>\"$FLEET/posts\"; [ $LLMC_TASK != t1 ] || { "
 	    "echo it does not build >&2; exit 5; }");
 	auto_task("a.md", "A\nfake: commit a.txt x");
 	auto_task("b.md", "B\nfake: commit b.txt x");

@@ -35,7 +35,7 @@ set_post(const char *script)
 	const char *file = unit_path("post.sh");
 
 	e2e_script(file, e2e_path("#!/bin/sh\n%s\n", script));
-	auto_set("auto.post_accept_command", file);
+	auto_set("auto.post_accept_command", e2e_path("'%s'", file));
 }
 
 /* --- post_accept_command ---------------------------------------------- */

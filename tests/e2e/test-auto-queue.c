@@ -240,7 +240,7 @@ START_TEST(a_red_branch_loses_the_commits_of_tasks)
 	e2e_script(strict,
 	    "#!/bin/sh\n[ -z \"$LLMC_CHECK_SLOT\" ] || [ ! -e a.txt ] || { "
 	    "echo no a.txt, please; exit 1; }\n");
-	auto_set("auto.check_command", strict);
+	auto_set("auto.check_command", e2e_path("'%s'", strict));
 	auto_task("b.md",
 	    "B\nfake: run git reset -q --hard HEAD~1\nfake: commit b.txt x");
 	auto_run("--until-empty", NULL);

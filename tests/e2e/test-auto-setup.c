@@ -63,7 +63,7 @@ setups(void)
 START_TEST(a_worktree_is_set_up_once)
 {
 	auto_set("repo.setup_command",
-	    "pwd >>$FLEET/setups; mkdir -p build; echo tools >build/tools");
+	    "pwd >>\"$FLEET/setups\"; mkdir -p build; echo tools >build/tools");
 	for (int i = 0; i < 2; i++)
 		auto_task(e2e_path("%d.md", i),
 		    "fake: run grep -q tools build/tools && echo x >%d.txt && "

@@ -178,7 +178,7 @@ END_TEST
 /* It commits only when it is allowed to. */
 static const char reluctant[] =
     "Reluctant\n"
-    "fake: run [ ! -e $FLEET/may ] || { echo x >>r.txt; git add r.txt; "
+    "fake: run [ ! -e \"$FLEET/may\" ] || { echo x >>r.txt; git add r.txt; "
     "git commit -q -m Reluctantly; }";
 
 START_TEST(a_failed_task_is_tried_again_when_asked_to)
@@ -237,7 +237,7 @@ END_TEST
 START_TEST(a_worker_that_is_reset_gives_its_task_back)
 {
 	auto_task("1.md",
-	    "One\nfake: run [ -e $FLEET/seen ] || { touch $FLEET/seen; %s; }"
+	    "One\nfake: run [ -e \"$FLEET/seen\" ] || { touch \"$FLEET/seen\"; %s; }"
 	    "\nfake: commit 1.txt x",
 	    auto_gate("g"));
 	auto_up("--until-empty", NULL);

@@ -83,8 +83,9 @@ START_TEST(a_repair_that_gives_up_needs_a_person)
 	ck_assert_int_eq(over_run(NULL), OVER_MANUAL);
 	e2e_has(over_output(), "manual_intervention_needed_1.txt");
 	remove(in_root("manual_intervention_needed_1.txt"));
-	auto_pool("[ -e $POOL/o ] || { touch $POOL/o; echo 'fake: commit "
-		  "work.txt x'; }");
+	auto_pool(
+	    "[ -e \"$POOL/o\" ] || { touch \"$POOL/o\"; echo 'fake: commit "
+	    "work.txt x'; }");
 	over_start();
 	over_daemon(0);
 	finish();

@@ -70,10 +70,10 @@ START_TEST(a_repair_that_hangs_needs_a_person)
 	auto_pool("exit 7");
 	over_hurry(5);
 	auto_set("overseer.remediation_timeout", "15s");
-	over_remedy(0, "fake: run touch $FLEET/hangs\nfake: hang hard");
+	over_remedy(0, "fake: run touch \"$FLEET/hangs\"\nfake: hang hard");
 	over_start();
 	over_wait_says("Entering remediation mode");
-	auto_wait_shell("[ -e $FLEET/hangs ]");
+	auto_wait_shell("[ -e \"$FLEET/hangs\" ]");
 	session = session_pid();
 	over_ends(OVER_UNREPAIRED, "overseer.remediation_timeout");
 	ck_assert(!over_alive(session));

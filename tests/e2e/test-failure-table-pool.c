@@ -45,9 +45,10 @@ START_TEST(an_empty_task_pool_is_waited_for)
 {
 	int daemon;
 
-	auto_pool("n=$(cat $POOL/n 2>/dev/null || echo 0)\n"
-		  "echo $((n + 1)) >$POOL/n\n"
-		  "[ ! -e $POOL/task ] || { cat $POOL/task; rm $POOL/task; }");
+	auto_pool(
+	    "n=$(cat \"$POOL/n\" 2>/dev/null || echo 0)\n"
+	    "echo $((n + 1)) >\"$POOL/n\"\n"
+	    "[ ! -e \"$POOL/task\" ] || { cat \"$POOL/task\"; rm \"$POOL/task\"; }");
 	auto_set("overseer.stall_timeout", "1s");
 	over_start();
 	daemon = over_daemon(0);
@@ -73,10 +74,11 @@ START_TEST(a_task_that_is_given_twice_is_done_twice)
 {
 	int daemon;
 
-	auto_pool("n=$(cat $POOL/n 2>/dev/null || echo 0)\n"
-		  "echo $((n + 1)) >$POOL/n\n[ $n -ge 2 ] || echo 'fake: run "
-		  "echo more >>twice.txt; git add twice.txt; git commit -q -m "
-		  "Twice'");
+	auto_pool(
+	    "n=$(cat \"$POOL/n\" 2>/dev/null || echo 0)\n"
+	    "echo $((n + 1)) >\"$POOL/n\"\n[ $n -ge 2 ] || echo 'fake: run "
+	    "echo more >>twice.txt; git add twice.txt; git commit -q -m "
+	    "Twice'");
 	over_start();
 	daemon = over_daemon(0);
 	auto_wait_finished("landed", 2);

@@ -39,7 +39,7 @@ set_check(const char *script)
 	const char *file = unit_path("check.sh");
 
 	e2e_script(file, e2e_path("#!/bin/sh\n%s\n", script));
-	auto_set("auto.check_command", file);
+	auto_set("auto.check_command", e2e_path("'%s'", file));
 }
 
 /* --- landing ---------------------------------------------------------- */

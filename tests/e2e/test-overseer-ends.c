@@ -177,10 +177,10 @@ START_TEST(a_second_ctrl_c_keeps_the_record_and_leaves_no_server)
 {
 	int agent;
 
-	over_remedy(0, "fake: run touch $FLEET/deaf\nfake: hang hard");
+	over_remedy(0, "fake: run touch \"$FLEET/deaf\"\nfake: hang hard");
 	agent = work_begun();
 	fleet_kill(fleet_daemon_pid());
-	auto_wait_shell("[ -e $FLEET/deaf ]");
+	auto_wait_shell("[ -e \"$FLEET/deaf\" ]");
 	over_signal(SIGINT);
 	over_wait_says("Press Ctrl-C again");
 	over_signal(SIGINT);

@@ -286,7 +286,7 @@ START_TEST(the_next_daemon_is_what_lies_on_path_then)
 	only_restart();
 	e2e_script(
 	    llmc, e2e_path("#!/bin/sh\nexec '%s' \"$@\"\n", e2e_llmc_path()));
-	auto_set("overseer.daemon_command", e2e_path("%s up --auto", llmc));
+	auto_set("overseer.daemon_command", e2e_path("'%s' up --auto", llmc));
 	over_start();
 	daemon = over_daemon(0);
 	e2e_script(e2e_path("%s.new", llmc),

@@ -68,7 +68,7 @@ static const char *const prompted[] = { "--", "[task 17] from the command line",
 		STATUS, "idle"                           \
 	}
 #define BOX     "❯\u00a0"
-#define HANGING "fake: run touch $HOOK_RECORD/mark; tail -f /dev/null"
+#define HANGING "fake: run touch \"$HOOK_RECORD/mark\"; tail -f /dev/null"
 #define TOOL    "PreToolUse PostToolUse PostToolBatch"
 
 static const struct scenario scenarios[] = {
@@ -125,8 +125,8 @@ static const struct scenario scenarios[] = {
 	    "UserPromptSubmit PreToolUse UserPromptSubmit PostToolUse "
 	    "PostToolBatch " TOOL " Stop",
 	    { { PASTE,
-		  "fake: run touch $HOOK_RECORD/begun; "
-		  "until [ -e $HOOK_RECORD/go ]; do :; done; "
+		  "fake: run touch \"$HOOK_RECORD/begun\"; "
+		  "until [ -e \"$HOOK_RECORD/go\" ]; do :; done; "
 		  "n=0; while [ $n -lt 99999 ]; do n=$((n+1)); done" },
 		{ WAIT, "UserPromptSubmit" }, { MARK, "begun" },
 		{ PASTE, "and\nfake: run touch second" },

@@ -370,7 +370,7 @@ START_TEST(a_crash_leaves_its_traces_and_can_be_resumed)
 
 	bed_paste(bed, "fake: crash");
 	ck_assert_int_eq(bed_wait_gone(bed), 128 + SIGKILL);
-	left = bed_shell(bed, "ls $HOME/.claude/sessions | wc -l");
+	left = bed_shell(bed, "ls \"$HOME/.claude/sessions\" | wc -l");
 	ck_assert_str_eq(left, "1");
 	check_events(bed, "SessionStart UserPromptSubmit PreToolUse");
 	bed_start(bed, args);
@@ -410,7 +410,8 @@ START_TEST(a_hard_hang_hears_no_sigterm)
 {
 	struct bed *bed = begin(NULL);
 
-	bed_paste(bed, "fake: run touch $HOOK_RECORD/mark\nfake: hang hard");
+	bed_paste(
+	    bed, "fake: run touch \"$HOOK_RECORD/mark\"\nfake: hang hard");
 	bed_wait(bed, "PostToolBatch");
 	bed_wait_status(bed, "busy");
 	bed_signal(bed, SIGTERM);
@@ -468,9 +469,10 @@ START_TEST(hooks_get_their_environment_and_are_matched)
 	struct bed *bed = begin_with_hooks(NULL,
 	    "{\"hooks\":{\"SessionStart\":["
 	    "{\"matcher\":\"startup|clear\",\"hooks\":[{\"type\":\"command\","
-	    "\"command\":\"env >$HOOK_RECORD/env; pwd >>$HOOK_RECORD/env\"}]},"
+	    "\"command\":\"env >\\\"$HOOK_RECORD/env\\\"; pwd "
+	    ">>\\\"$HOOK_RECORD/env\\\"\"}]},"
 	    "{\"matcher\":\"resume\",\"hooks\":[{\"type\":\"command\","
-	    "\"command\":\"touch $HOOK_RECORD/wrong\"}]}]}}");
+	    "\"command\":\"touch \\\"$HOOK_RECORD/wrong\\\"\"}]}]}}");
 	cleanup_buf struct buf env = BUF_INIT;
 	cleanup_free char *dir =
 	    xasprintf("CLAUDE_PROJECT_DIR=%s\n", bed_repo(bed));
