@@ -351,14 +351,23 @@ parent_of(pid_t pid)
 	return at != NULL ? (pid_t)strtol(at + 3, NULL, 10) : 0;
 }
 
-/* A pane has a keeper, the inner process of it, and the agent below that. */
+static bool
+boxed(void)
+{
+	return strcmp(e2e_sandbox(), "off") != 0;
+}
+
+/* A pane has a keeper, the inner process of it, and the agent below that; in a
+ * sandbox, bubblewrap is between them, twice. */
 static bool
 is_in_pane(const struct chaos_pane *panes, size_t count, pid_t pid)
 {
-	pid_t inner = parent_of(pid);
+	int most = boxed() ? 4 : 2;
 
-	return is_pane(panes, count, pid) || is_pane(panes, count, inner) ||
-	    is_pane(panes, count, parent_of(inner));
+	for (int i = 0; i <= most; i++, pid = parent_of(pid))
+		if (is_pane(panes, count, pid))
+			return true;
+	return false;
 }
 
 /* Every process below the root must be the daemon, tmux, or in a pane. */
@@ -503,6 +512,13 @@ check_worktree(int number, struct buf *problem)
 	    !is_silent(dir, (const char *[]){ "git", "rev-list", range, NULL },
 		problem))
 		return false;
+	/* In a sandbox HEAD is detached, and the branch follows it. */
+	if (boxed())
+		return is_silent(dir,
+		    (const char *[]){ "git", "-C", dir, "rev-list",
+			e2e_path("HEAD...refs/heads/llmc/auto-%d", number),
+			NULL },
+		    problem);
 	ask((const char *[]){ "git", "-C", dir, "symbolic-ref", "HEAD", NULL },
 	    &branch);
 	if (strstr(branch.data, e2e_path("/llmc/auto-%d\n", number)) == NULL)
@@ -522,9 +538,11 @@ check_repository(const struct chaos_view *view, struct buf *problem)
 		problem) &&
 	    is_silent("worktrees",
 		(const char *[]){ "sh", "-c",
-		    "git worktree list --porcelain | awk '"
-		    "/^worktree / { own = /\\/\\.llmc\\/checks\\// } "
-		    "/^(locked|prunable)/ || (/^detached/ && !own)'",
+		    e2e_path("git worktree list --porcelain | awk '"
+			     "/^worktree / { own = /%s/ } "
+			     "/^(locked|prunable)/ || (/^detached/ && !own)'",
+			boxed() ? "\\/\\.(llmc\\/checks|worktrees)\\/" :
+				  "\\/\\.llmc\\/checks\\/"),
 		    NULL },
 		problem);
 }
