@@ -40,7 +40,7 @@ extern const char *const task_outcome_words[OUTCOME_COUNT + 1];
 
 struct task {
 	char *id; /* "t17" */
-	char *source; /* "command", "files", "folder", "fix" */
+	char *source; /* "command", "files", "folder", "fix", "plan" */
 	char *key; /* the source's name for it */
 	char *title; /* first line, for people */
 	char *text; /* the prompt for the worker */

@@ -67,6 +67,29 @@ auto_is_held(const struct auto_mode *mode, const struct task *task)
 	return false;
 }
 
+/* --- the floor above ------------------------------------------------- */
+
+void
+auto_set_policy(
+    struct auto_mode *mode, const struct auto_policy *policy, void *arg)
+{
+	static const struct auto_policy none;
+
+	mode->policy = policy != NULL ? policy : &none;
+	mode->policy_arg = arg;
+}
+
+void
+auto_plan_changed(struct auto_mode *mode)
+{
+	outcome_settle_due(mode);
+	if (!mode->begun || mode->core->stopping)
+		return;
+	if (intake_count(mode, TASK_OFFERED) > 0)
+		intake_take(mode);
+	scheduler_look(mode);
+}
+
 /* --- events ---------------------------------------------------------- */
 
 /* An auto worker that cannot continue needs a person or a repair. */
@@ -439,6 +462,7 @@ auto_new(struct fleet *fleet, struct landings *landings, struct err *err)
 	mode->landings = landings;
 	mode->active = core->options->auto_mode;
 	mode->until_empty = core->options->until_empty;
+	auto_set_policy(mode, NULL, NULL);
 	/* Without auto mode the source is opened when it is needed: one that
 	 * fails to open must not block the other commands. */
 	if (mode->active && intake_source(mode, err) == NULL) {

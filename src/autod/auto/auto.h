@@ -44,7 +44,28 @@ struct loop_call;
 struct loop_timer;
 struct post_accept;
 struct source;
+struct source_offer;
 struct task;
+
+/* task->source of the tasks that the floor above offers. */
+#define AUTO_PLAN_SOURCE "plan"
+
+/* The floor above is one more source of tasks. Every question may be NULL.
+ * take and settle answer -EINPROGRESS while they are being recorded, and are
+ * asked again after auto_plan_changed(); both may be asked about a task that
+ * they have recorded before. */
+struct auto_policy {
+	/* The next task it wants done, except those in the state; its strings
+	 * are valid until the next question. false = none now. */
+	bool (*offer)(void *arg, struct source_offer *offer);
+	/* The offered task is saved: 0 = it may be assigned, -ESTALE = it is
+	 * not wanted any more. */
+	int (*take)(void *arg, const struct task *task, struct err *err);
+	/* The task has its outcome: 0 = the state need not keep it. */
+	int (*settle)(void *arg, const struct task *task, struct err *err);
+	/* Will there be more tasks without anyone's doing? */
+	bool (*expects)(void *arg);
+};
 
 struct auto_mode {
 	struct core *core;
@@ -64,6 +85,8 @@ struct auto_mode {
 	struct source *source; /* NULL = not opened yet */
 	bool worth_asking; /* the source may have something new */
 	char *quarantined; /* unusable tasks as last reported */
+	const struct auto_policy *policy; /* never NULL */
+	void *policy_arg;
 	struct ledger *ledger;
 	/* after-landing.c */
 	struct loop_timer *again; /* retries a landing that had to wait */
@@ -78,6 +101,12 @@ struct auto_mode *
 auto_new(struct fleet *fleet, struct landings *landings, struct err *err);
 /* Call before the floors below are freed. */
 void auto_free(struct auto_mode *mode);
+
+/* NULL = none. */
+void auto_set_policy(
+    struct auto_mode *mode, const struct auto_policy *policy, void *arg);
+/* The floor above may have a task, or has recorded something. */
+void auto_plan_changed(struct auto_mode *mode);
 
 /* Does auto mode give tasks to this worker? */
 bool auto_drives(const struct auto_mode *mode, const struct agent *agent);

@@ -45,6 +45,12 @@ intake_owns(const struct auto_mode *mode, const struct task *task)
 	return strcmp(task->source, source_kind(mode->source)) == 0;
 }
 
+bool
+intake_is_planned(const struct task *task)
+{
+	return strcmp(task->source, AUTO_PLAN_SOURCE) == 0;
+}
+
 size_t
 intake_count(const struct auto_mode *mode, enum task_step step)
 {
@@ -53,6 +59,21 @@ intake_count(const struct auto_mode *mode, enum task_step step)
 
 	for (size_t i = 0; i < state->task_count; i++)
 		count += state->tasks[i]->step == step;
+	return count;
+}
+
+size_t
+intake_unstarted(const struct auto_mode *mode, bool planned)
+{
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *t = state->tasks[i];
+
+		count += intake_is_planned(t) == planned &&
+		    (t->step == TASK_OFFERED || t->step == TASK_WAITING);
+	}
 	return count;
 }
 
@@ -65,6 +86,14 @@ intake_changed(struct auto_mode *mode)
 
 /* --- taking tasks ---------------------------------------------------- */
 
+static int
+take_from_plan(struct auto_mode *mode, const struct task *t, struct err *err)
+{
+	if (mode->policy->take == NULL)
+		return err_set(err, -ESTALE, "goals are off");
+	return mode->policy->take(mode->policy_arg, t, err);
+}
+
 /* Returns false if someone else took it. */
 static bool
 take(struct auto_mode *mode, struct task *t)
@@ -72,8 +101,12 @@ take(struct auto_mode *mode, struct task *t)
 	struct err err = { 0 };
 	int r = 0;
 
-	if (intake_owns(mode, t))
+	if (intake_is_planned(t))
+		r = take_from_plan(mode, t, &err);
+	else if (intake_owns(mode, t))
 		r = source_take(mode->source, t->key, "", &err);
+	if (r == -EINPROGRESS)
+		return true;
 	if (r == 0)
 		task_take(t, clock_wall_ms());
 	else
@@ -114,12 +147,13 @@ intake_take(struct auto_mode *mode)
 /* --- asking the source ----------------------------------------------- */
 
 static void
-add_offer(struct auto_mode *mode, const struct source_offer *offer)
+add_offer(struct auto_mode *mode, const char *source,
+    const struct source_offer *offer)
 {
 	struct state *state = &mode->core->state;
 	cleanup_free char *id = state_task_id(state);
-	struct task *t = task_new(id, source_kind(mode->source), offer->key,
-	    offer->title, offer->text, clock_wall_ms());
+	struct task *t = task_new(
+	    id, source, offer->key, offer->title, offer->text, clock_wall_ms());
 
 	t->priority = offer->priority;
 	xstrset(&t->label, offer->label);
@@ -160,7 +194,7 @@ on_answer(enum source_answer answer, const struct source_offer *offer,
 	report_quarantined(mode);
 	switch (answer) {
 	case SOURCE_OFFER:
-		add_offer(mode, offer);
+		add_offer(mode, source_kind(mode->source), offer);
 		break;
 	case SOURCE_EMPTY:
 		mode->worth_asking = false;
@@ -203,6 +237,38 @@ intake_ask(struct auto_mode *mode)
 
 	collect(state, labels, keys);
 	source_ask(mode->source, labels, keys, on_answer, mode);
+}
+
+void
+intake_ask_plan(struct auto_mode *mode, size_t wanted)
+{
+	struct source_offer offer = { 0 };
+
+	if (mode->policy->offer == NULL)
+		return;
+	for (size_t have = intake_unstarted(mode, true); have < wanted;
+	     have++) {
+		if (!mode->policy->offer(mode->policy_arg, &offer))
+			return;
+		add_offer(mode, AUTO_PLAN_SOURCE, &offer);
+	}
+}
+
+/* --- telling the source ---------------------------------------------- */
+
+int
+intake_settle(struct auto_mode *mode, const struct task *task, struct err *err)
+{
+	if (intake_is_planned(task))
+		return mode->policy->settle == NULL ?
+		    0 :
+		    mode->policy->settle(mode->policy_arg, task, err);
+	if (intake_source(mode, err) == NULL)
+		return err->code;
+	if (!intake_owns(mode, task))
+		return 0; /* a fix task, or the settings changed */
+	return source_settle(
+	    mode->source, task->key, task->outcome, task->reason, err);
 }
 
 /* --- begin and end of a run ------------------------------------------ */

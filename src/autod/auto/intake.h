@@ -16,8 +16,12 @@ struct source;
 struct source *intake_source(struct auto_mode *mode, struct err *err);
 /* Does the task come from the current source? The source must be open. */
 bool intake_owns(const struct auto_mode *mode, const struct task *task);
+/* Does it come from the floor above? */
+bool intake_is_planned(const struct task *task);
 /* How many tasks are at this step? */
 size_t intake_count(const struct auto_mode *mode, enum task_step step);
+/* How many tasks of the floor above, or of the others, wait for a worker? */
+size_t intake_unstarted(const struct auto_mode *mode, bool planned);
 
 /* Give back tasks that were taken but not started, then watch for more. */
 void intake_begin(struct auto_mode *mode);
@@ -25,6 +29,11 @@ void intake_begin(struct auto_mode *mode);
 void intake_take(struct auto_mode *mode);
 /* Ask the source for a task. Not while it is being asked. */
 void intake_ask(struct auto_mode *mode);
+/* Ask the floor above for tasks, so that `wanted` of them wait. */
+void intake_ask_plan(struct auto_mode *mode, size_t wanted);
+/* Tell where the task came from how it ended. -EINPROGRESS = ask again. */
+int
+intake_settle(struct auto_mode *mode, const struct task *task, struct err *err);
 /* The source may have new tasks: ask when a worker is free. */
 void intake_changed(struct auto_mode *mode);
 /* End of a run: give back tasks that were not started. */

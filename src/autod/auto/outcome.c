@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
+#include <errno.h>
 
 #include "after-landing.h"
 #include "agent.h"
@@ -29,16 +29,6 @@
 
 /* --- tasks ----------------------------------------------------------- */
 
-static int
-report_to_source(struct auto_mode *mode, const struct task *t, struct err *err)
-{
-	if (intake_source(mode, err) == NULL)
-		return err->code;
-	if (!intake_owns(mode, t))
-		return 0; /* a fix task, or the settings changed */
-	return source_settle(mode->source, t->key, t->outcome, t->reason, err);
-}
-
 int
 outcome_file(
     const struct auto_mode *mode, const struct task *t, struct err *err)
@@ -58,14 +48,17 @@ on_outcomes_written(void *arg)
 	struct auto_mode *mode = arg;
 	struct core *core = mode->core;
 	struct err err = { 0 };
+	int r;
 
 	for (size_t i = core->state.task_count; i-- > 0;) {
 		struct task *t = core->state.tasks[i];
 
 		if (t->step != TASK_SETTLING)
 			continue;
-		if (report_to_source(mode, t, &err) < 0 ||
-		    outcome_file(mode, t, &err) < 0) {
+		r = intake_settle(mode, t, &err);
+		if (r == -EINPROGRESS)
+			continue;
+		if (r < 0 || outcome_file(mode, t, &err) < 0) {
 			/* The next patrol tries again; the work itself is
 			 * safe. */
 			emit(core,

@@ -121,6 +121,13 @@ end_of_tasks(struct auto_mode *mode)
 	life_complete(core, "no task is left", false);
 }
 
+static bool
+expects_more(const struct auto_mode *mode)
+{
+	return mode->policy->expects != NULL &&
+	    mode->policy->expects(mode->policy_arg);
+}
+
 static void
 look(void *arg)
 {
@@ -130,19 +137,17 @@ look(void *arg)
 
 	if (!mode->begun || core->stopping || core->state.paused != NULL)
 		return;
-	left = give_out(mode);
+	left = give_out(mode) + landings_long_waits(mode->landings);
+	intake_ask_plan(mode, left);
 	if (scheduler_wants_worker(mode))
 		landings_kick(mode->landings); /* it may release one */
 	if (source_asking(mode->source))
 		return;
-	if (mode->worth_asking &&
-	    left + landings_long_waits(mode->landings) >
-		intake_count(mode, TASK_OFFERED) +
-		    intake_count(mode, TASK_WAITING))
+	if (mode->worth_asking && left > intake_unstarted(mode, false))
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
 	    core->state.task_count == intake_count(mode, TASK_PARKED) &&
-	    mode->post == NULL)
+	    mode->post == NULL && !expects_more(mode))
 		end_of_tasks(mode);
 }
 

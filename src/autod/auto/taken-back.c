@@ -75,8 +75,11 @@ static int
 give_to_source(struct auto_mode *mode, const struct task *old)
 {
 	struct err err = { 0 };
-	const struct source *source = intake_source(mode, &err);
+	const struct source *source;
 
+	if (intake_is_planned(old))
+		return 0; /* its take opens the node again */
+	source = intake_source(mode, &err);
 	if (source == NULL || !intake_owns(mode, old) ||
 	    (source_flags(source) & SOURCE_RETRIES) == 0)
 		return -ENOTSUP;

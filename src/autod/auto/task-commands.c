@@ -176,10 +176,12 @@ retry_filed(
 
 	id = state_task_id(state);
 	t = task_again(id, old, now);
-	task_take(t, now);
+	if (!intake_is_planned(t))
+		task_take(t, now);
 	task_note(t, "retried by a person", NULL, now);
 	state_add_task(state, t);
 	persist_changed(mode->core);
+	intake_take(mode);
 	scheduler_look(mode);
 	answer(mode, call, id, "waiting");
 }
