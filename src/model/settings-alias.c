@@ -11,16 +11,41 @@
 #define DEFAULTS "defaults."
 #define WORKERS  "workers."
 
+/* A row whose value is the setting's own. */
+#define SAME(name, path)                             \
+	{                                            \
+		name, path, NULL, NULL, .same = true \
+	}
+
 static const struct settings_alias aliases[] = {
-	{ "auto.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL },
-	{ "daemon.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL },
+	{ "auto.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
+	    false },
+	{ "daemon.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
+	    false },
 	{ DEFAULTS "skip_permissions", DEFAULTS "permission_mode",
-	    "bypassPermissions", "default" },
+	    "bypassPermissions", "default", false },
 	{ "overseer.heartbeat_timeout_secs", "overseer.heartbeat_timeout", NULL,
-	    NULL },
+	    NULL, false },
 	{ "overseer.restart_cooldown_secs", "overseer.restart_cooldown", NULL,
-	    NULL },
-	{ "overseer.stall_timeout_secs", "overseer.stall_timeout", NULL, NULL },
+	    NULL, false },
+	{ "overseer.stall_timeout_secs", "overseer.stall_timeout", NULL, NULL,
+	    false },
+
+	SAME("overseer.enabled", "plan.enabled"),
+	SAME("overseer.tickEvery", "plan.tick_every"),
+	SAME("overseer.idleAfter", "plan.idle_after"),
+	SAME("overseer.maxRetries", "plan.max_retries"),
+	SAME("overseer.minResendInterval", "plan.min_resend_interval"),
+	SAME("overseer.backoff.base", "plan.backoff_base"),
+	SAME("overseer.backoff.max", "plan.backoff_max"),
+	SAME("overseer.policy.allowAgents", "plan.allow_agents"),
+	SAME("overseer.policy.allowCrossAgent", "plan.allow_cross_agent"),
+	SAME("overseer.planner.model", "planner.model"),
+	SAME("overseer.planner.maxPlanPhases", "planner.max_phases"),
+	SAME("overseer.planner.maxTasksPerPhase", "planner.max_tasks"),
+	SAME("overseer.planner.maxSubtasksPerTask", "planner.max_subtasks"),
+	SAME("overseer.planner.maxRepairAttempts",
+	    "planner.max_repair_attempts"),
 };
 
 /* Length of "workers.adam." in a path, 0 for others. */
@@ -55,6 +80,18 @@ settings_alias_find(const char *path, char **ret_path)
 	return NULL;
 }
 
+bool
+settings_alias_section(const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < nitems(aliases); i++)
+		if (strncmp(aliases[i].name, path, len) == 0 &&
+		    aliases[i].name[len] == '.')
+			return true;
+	return false;
+}
+
 struct json_object *
 settings_alias_value(
     const struct settings_alias *alias, struct json_object *json)
@@ -62,6 +99,8 @@ settings_alias_value(
 	cleanup_json struct json_object *root = NULL;
 	cleanup_free char *text = NULL;
 
+	if (alias->same)
+		return json_object_get(json);
 	if (alias->yes == NULL)
 		return json_object_is_type(json, json_type_int) ?
 		    json_object_get(json) :

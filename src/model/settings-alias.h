@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Other names of settings, that a config file may use: times in plain seconds,
- * and a switch for the permission mode. */
+ * a switch for the permission mode, and other spellings. */
 #ifndef SETTINGS_ALIAS_H
 #define SETTINGS_ALIAS_H
+
+#include <stdbool.h>
 
 struct json_object;
 
@@ -12,12 +14,17 @@ struct settings_alias {
 	const char *path; /* of the setting */
 	const char *yes, *no; /* what true and false mean; NULL: its value is a
 			       * whole number, of seconds */
+	bool same; /* the same value under another spelling */
 };
 
 /* NULL if path is no other name. *ret_path, owned by the caller: the setting
  * that it means, of the same worker for "workers.adam.skip_permissions". */
 const struct settings_alias *
 settings_alias_find(const char *path, char **ret_path);
+
+/* Is path the name of a table that contains other names, such as
+ * "overseer.backoff"? */
+bool settings_alias_section(const char *path);
 
 /* The setting's value for a value under that name, owned by the caller; NULL if
  * it has the wrong type. */

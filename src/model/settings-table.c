@@ -6,6 +6,7 @@
  * doc`), and a test checks that they match.
  */
 #include "notice.h"
+#include "settings-plan.h"
 #include "settings-table.h"
 
 #define SECOND 1000
@@ -448,6 +449,8 @@ const struct setting settings_table[] = {
 	    .max = 1000000000000,
 	    .help = "US dollars for all auto workers in a day, estimated from "
 		    "[prices] while they work; 0 = no limit." },
+
+	SETTINGS_PLAN_ROWS,
 
 	{ .path = "overseer.remediation_prompt",
 	    .type = SETTING_STRING,

@@ -244,7 +244,8 @@ is_section(const char *path)
 {
 	size_t len = strlen(path);
 
-	if (strcmp(path, "workers") == 0 || strcmp(path, PRICES) == 0)
+	if (strcmp(path, "workers") == 0 || strcmp(path, PRICES) == 0 ||
+	    settings_alias_section(path))
 		return true;
 	for (size_t i = 0; i < settings_table_count; i++)
 		if (strncmp(settings_table[i].path, path, len) == 0 &&

@@ -486,6 +486,76 @@ START_TEST(other_names_are_checked)
 }
 END_TEST
 
+START_TEST(goals_have_the_names_of_their_design_too)
+{
+	cleanup_settings_world struct settings_world p = settings_world_parse(
+	    "[overseer]\nenabled = true\ntickEvery = \"1m\"\n"
+	    "idleAfter = \"20m\"\nmaxRetries = 3\n"
+	    "minResendInterval = \"7m\"\n"
+	    "backoff = { base = \"1m\", max = \"9m\" }\n"
+	    "[overseer.planner]\nmodel = \"opus\"\nmaxPlanPhases = 2\n"
+	    "maxTasksPerPhase = 3\nmaxSubtasksPerTask = 4\n"
+	    "maxRepairAttempts = 1\n"
+	    "[overseer.policy]\nallowAgents = [\"*\"]\n"
+	    "allowCrossAgent = true\n");
+	const struct settings *s = p.settings;
+	const char *const *agents;
+
+	ck_assert_uint_eq(p.problems.count, 0);
+	ck_assert(settings_bool(s, "plan.enabled"));
+	ck_assert_int_eq(settings_duration(s, "plan.tick_every"), 60000);
+	ck_assert_int_eq(settings_duration(s, "plan.idle_after"), 1200000);
+	ck_assert_int_eq(settings_int(s, "plan.max_retries"), 3);
+	ck_assert_int_eq(
+	    settings_duration(s, "plan.min_resend_interval"), 420000);
+	ck_assert_int_eq(settings_duration(s, "plan.backoff_base"), 60000);
+	ck_assert_int_eq(settings_duration(s, "plan.backoff_max"), 540000);
+	ck_assert(settings_bool(s, "plan.allow_cross_agent"));
+	ck_assert_uint_eq(settings_list(s, "plan.allow_agents", &agents), 1);
+	ck_assert_str_eq(agents[0], "*");
+	ck_assert_str_eq(settings_string(s, "planner.model"), "opus");
+	ck_assert_int_eq(settings_int(s, "planner.max_phases"), 2);
+	ck_assert_int_eq(settings_int(s, "planner.max_tasks"), 3);
+	ck_assert_int_eq(settings_int(s, "planner.max_subtasks"), 4);
+	ck_assert_int_eq(settings_int(s, "planner.max_repair_attempts"), 1);
+}
+END_TEST
+
+START_TEST(wrong_values_of_goals_are_refused_in_words)
+{
+	static const struct {
+		const char *text, *problem;
+	} cases[] = {
+		{ "plan.tick_every = \"often\"\n",
+		    "plan.tick_every: expected a duration" },
+		{ "plan.max_retries = -1\n",
+		    "plan.max_retries: expected a whole number from 0 to 100" },
+		{ "plan.allow_agents = \"main\"\n",
+		    "plan.allow_agents: expected a list" },
+		{ "overseer.backoff.base = 0\n",
+		    "plan.backoff_base: expected a duration" },
+		{ "overseer.backoff = 3\n",
+		    "overseer.backoff: expected a table" },
+		{ "overseer.backoff.bse = 3\n",
+		    "overseer.backoff.bse: no such setting" },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(cases[i].text);
+
+		ck_assert_uint_eq(p.problems.count, 1);
+		ck_assert_msg(
+		    strstr(p.problems.list[0].text, cases[i].problem) != NULL,
+		    "%s", p.problems.list[0].text);
+		ck_assert_int_eq(
+		    settings_duration(p.settings, "plan.tick_every"), 120000);
+		ck_assert_int_eq(
+		    settings_duration(p.settings, "plan.backoff_base"), 120000);
+	}
+}
+END_TEST
+
 /* Whichever is first in the file. */
 START_TEST(the_real_name_stands_over_another)
 {
@@ -553,7 +623,8 @@ unit_suite(void)
 	unit_case(s, "names",
 	    (const TTest *[]){ other_names_mean_the_same,
 		the_real_name_stands_over_another, other_names_are_checked,
-		NULL });
+		goals_have_the_names_of_their_design_too,
+		wrong_values_of_goals_are_refused_in_words, NULL });
 	unit_case(s, "workers",
 	    (const TTest *[]){ workers_stand_over_the_defaults,
 		many_workers_are_kept_apart, NULL });
