@@ -23,8 +23,8 @@
 #include "persist.h"
 #include "repo.h"
 #include "serve.h"
-#include "store-file.h"
-#include "store.h"
+#include "state-store-file.h"
+#include "state-store.h"
 #include "unit.h"
 #include "worker-op.h"
 
@@ -34,25 +34,25 @@
 /* --- a store that fails, or answers late ------------------------------ */
 
 struct world_store {
-	struct store store;
-	struct store *file;
+	struct state_store store;
+	struct state_store *file;
 	struct floor_world *world;
-	store_done_fn *fn; /* of the commit that is held */
+	state_store_done_fn *fn; /* of the commit that is held */
 	void *arg;
 };
 
 static int
-store_begin(struct store *store, struct err *err)
+store_begin(struct state_store *store, struct err *err)
 {
-	struct store *file = ((struct world_store *)store)->file;
+	struct state_store *file = ((struct world_store *)store)->file;
 
 	return file->kind->begin(file, err);
 }
 
 static int
-store_put(struct store *store, struct state *state, struct err *err)
+store_put(struct state_store *store, struct state *state, struct err *err)
 {
-	struct store *file = ((struct world_store *)store)->file;
+	struct state_store *file = ((struct world_store *)store)->file;
 
 	return file->kind->put(file, state, err);
 }
@@ -65,7 +65,7 @@ on_written(const struct err *err, void *arg)
 }
 
 static void
-store_commit(struct store *store, store_done_fn *fn, void *arg)
+store_commit(struct state_store *store, state_store_done_fn *fn, void *arg)
 {
 	struct world_store *s = (struct world_store *)store;
 	const struct floor_world *world = s->world;
@@ -88,7 +88,7 @@ store_commit(struct store *store, store_done_fn *fn, void *arg)
 static void
 store_answer(struct world_store *s)
 {
-	store_done_fn *fn = s->fn;
+	state_store_done_fn *fn = s->fn;
 
 	s->fn = NULL;
 	if (fn != NULL)
@@ -109,7 +109,7 @@ floor_world_store_answer(struct floor_world *world)
 }
 
 static int
-store_flush(struct store *store, struct state *state, struct err *err)
+store_flush(struct state_store *store, struct state *state, struct err *err)
 {
 	struct world_store *s = (struct world_store *)store;
 
@@ -120,26 +120,26 @@ store_flush(struct store *store, struct state *state, struct err *err)
 }
 
 static int
-store_is_foreign(struct store *store, const struct state *state)
+store_is_foreign(struct state_store *store, const struct state *state)
 {
-	struct store *file = ((struct world_store *)store)->file;
+	struct state_store *file = ((struct world_store *)store)->file;
 
 	return file->kind->is_foreign(file, state);
 }
 
 static void
-store_free(struct store *store)
+store_free(struct state_store *store)
 {
-	struct store *file = ((struct world_store *)store)->file;
+	struct state_store *file = ((struct world_store *)store)->file;
 
 	file->kind->free(file);
 	free(store);
 }
 
-static struct store *
+static struct state_store *
 world_store_new(struct floor_world *world)
 {
-	static const struct store_kind kind = {
+	static const struct state_store_kind kind = {
 		.begin = store_begin,
 		.put = store_put,
 		.commit = store_commit,
@@ -150,7 +150,7 @@ world_store_new(struct floor_world *world)
 	struct world_store *store = xcalloc(1, sizeof *store);
 
 	store->store.kind = &kind;
-	store->file = store_file_new(&world->workspace);
+	store->file = state_store_file_new(&world->workspace);
 	store->world = world;
 	world->store = store;
 	return &store->store;

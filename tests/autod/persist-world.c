@@ -12,14 +12,14 @@
 #include "mem.h"
 #include "persist-world.h"
 #include "persist.h"
-#include "store.h"
+#include "state-store.h"
 
 /* Saves a number from the state (its receipts) as a snapshot. */
 struct persist_store {
-	struct store store;
+	struct state_store store;
 	struct persist_world *world;
 	uint64_t picture;
-	store_done_fn *fn; /* of the commit in progress */
+	state_store_done_fn *fn; /* of the commit in progress */
 	void *arg;
 };
 
@@ -35,7 +35,7 @@ fails(const struct persist_world *world, enum persist_fails failing,
 }
 
 static int
-store_begin(struct store *store, struct err *err)
+store_begin(struct state_store *store, struct err *err)
 {
 	struct persist_store *s = (struct persist_store *)store;
 
@@ -44,7 +44,7 @@ store_begin(struct store *store, struct err *err)
 }
 
 static int
-store_put(struct store *store, struct state *state, struct err *err)
+store_put(struct state_store *store, struct state *state, struct err *err)
 {
 	struct persist_store *s = (struct persist_store *)store;
 
@@ -56,7 +56,7 @@ void
 persist_world_answer(struct persist_world *world)
 {
 	struct persist_store *s = world->store;
-	store_done_fn *fn = s->fn;
+	state_store_done_fn *fn = s->fn;
 	struct err err = { 0 };
 	int r = fails(world, FAILS_COMMIT, &err);
 
@@ -68,7 +68,7 @@ persist_world_answer(struct persist_world *world)
 }
 
 static void
-store_commit(struct store *store, store_done_fn *fn, void *arg)
+store_commit(struct state_store *store, state_store_done_fn *fn, void *arg)
 {
 	struct persist_store *s = (struct persist_store *)store;
 
@@ -80,7 +80,7 @@ store_commit(struct store *store, store_done_fn *fn, void *arg)
 }
 
 static int
-store_flush(struct store *store, struct state *state, struct err *err)
+store_flush(struct state_store *store, struct state *state, struct err *err)
 {
 	struct persist_store *s = (struct persist_store *)store;
 	int r = fails(s->world, FAILS_COMMIT, err);
@@ -93,7 +93,7 @@ store_flush(struct store *store, struct state *state, struct err *err)
 }
 
 static int
-store_is_foreign(struct store *store, const struct state *state)
+store_is_foreign(struct state_store *store, const struct state *state)
 {
 	struct persist_world *world = ((struct persist_store *)store)->world;
 	bool foreign = world->foreign;
@@ -104,13 +104,13 @@ store_is_foreign(struct store *store, const struct state *state)
 }
 
 static void
-store_free(struct store *store)
+store_free(struct state_store *store)
 {
 	((struct persist_store *)store)->world->freed++;
 	free(store);
 }
 
-static const struct store_kind store_kind = {
+static const struct state_store_kind store_kind = {
 	.begin = store_begin,
 	.put = store_put,
 	.commit = store_commit,

@@ -33,7 +33,7 @@
 #include "settings.h"
 #include "sibling.h"
 #include "state-file.h"
-#include "store-file.h"
+#include "state-store-file.h"
 #include "tmux.h"
 #include "watch.h"
 #include "worker-tree.h"
@@ -179,7 +179,7 @@ load_state(struct core *core, struct err *err)
 
 static struct core *
 allocate(struct loop *loop, const struct workspace *workspace,
-    const struct core_options *options, struct store *store)
+    const struct core_options *options, struct state_store *store)
 {
 	struct core *core = xcalloc(1, sizeof *core);
 	char instance[ID_UUID_SIZE];
@@ -200,7 +200,7 @@ allocate(struct loop *loop, const struct workspace *workspace,
 	if (!options->oneshot)
 		core->people = people_new(loop, workspace->root, "autod");
 	core->persist = persist_new(
-	    core, store != NULL ? store : store_file_new(workspace));
+	    core, store != NULL ? store : state_store_file_new(workspace));
 	core->serve = serve_new(core);
 	core->life = life_new(core);
 	core->reload = reload_new(core);
@@ -209,7 +209,7 @@ allocate(struct loop *loop, const struct workspace *workspace,
 
 int
 core_new(struct loop *loop, const struct workspace *workspace,
-    const struct core_options *options, struct store *store,
+    const struct core_options *options, struct state_store *store,
     struct core **ret_core, struct err *err)
 {
 	struct core *core = allocate(loop, workspace, options, store);

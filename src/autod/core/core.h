@@ -31,7 +31,7 @@ struct persist;
 struct reload;
 struct serve;
 struct settings;
-struct store;
+struct state_store;
 struct tmux;
 struct watch;
 struct workspace;
@@ -106,7 +106,7 @@ struct core {
 /* Open lock, settings, ports, state. store: where the state is saved, taken
  * over; NULL = the file. On negative errno nothing is held. */
 int core_new(struct loop *loop, const struct workspace *workspace,
-    const struct core_options *options, struct store *store,
+    const struct core_options *options, struct state_store *store,
     struct core **ret_core, struct err *err);
 /* Free the floors above first. */
 void core_free(struct core *core);

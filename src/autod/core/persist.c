@@ -10,7 +10,7 @@
 #include "mem.h"
 #include "persist.h"
 #include "root-guard.h"
-#include "store.h"
+#include "state-store.h"
 
 #define RETRY_MS 1000 /* a full disk may have space again by then */
 
@@ -25,7 +25,7 @@ TAILQ_HEAD(effects, effect);
 
 struct persist {
 	struct core *core;
-	struct store *store;
+	struct state_store *store;
 	bool dirty; /* there are changes that are not being saved */
 	bool committing; /* the store has not answered */
 	bool running; /* effects are running */
@@ -149,7 +149,7 @@ on_pass_end(void *arg)
 }
 
 struct persist *
-persist_new(struct core *core, struct store *store)
+persist_new(struct core *core, struct state_store *store)
 {
 	struct persist *p = xcalloc(1, sizeof *p);
 
@@ -266,7 +266,7 @@ persist_on_foreign(struct core *core, void (*fn)(void *arg), void *arg)
 void
 persist_check_foreign(struct core *core)
 {
-	struct store *store = core->persist->store;
+	struct state_store *store = core->persist->store;
 
 	if (root_guard_holds(core) &&
 	    store->kind->is_foreign(store, &core->state) == 1)

@@ -15,12 +15,12 @@
 struct core;
 struct err;
 struct persist;
-struct store;
+struct state_store;
 
 typedef void persist_fn(void *arg);
 
 /* Takes ownership of the store. */
-struct persist *persist_new(struct core *core, struct store *store);
+struct persist *persist_new(struct core *core, struct state_store *store);
 /* Effects without an owner (answers) are run, the others dropped. */
 void persist_free(struct persist *persist);
 
