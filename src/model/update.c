@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "shape.h"
+#include "strv.h"
+#include "update-block.h"
+#include "update.h"
+#include "word.h"
+
+#define MAYBE  (SHAPE_OPTIONAL | SHAPE_NULLABLE)
+#define ID_MAX 128
+
+static const char *const statuses[] = { "in_progress", "blocked", "done",
+	NULL };
+
+static const struct shape_field item = {
+	.type = SHAPE_STRING,
+	.max = UPDATE_TEXT_MAX,
+};
+static const struct shape items = { .fields = &item };
+
+#define TEXT_FIELD(key, most)                                        \
+	{                                                            \
+		.name = (key), .type = SHAPE_STRING, .flags = MAYBE, \
+		.max = (most)                                        \
+	}
+#define LIST_FIELD(key)                                             \
+	{                                                           \
+		.name = (key), .type = SHAPE_ARRAY, .flags = MAYBE, \
+		.of = &items, .max = UPDATE_ITEMS_MAX               \
+	}
+
+static const struct shape_field evidence_fields[] = {
+	LIST_FIELD("filesTouched"),
+	LIST_FIELD("commandsRun"),
+	LIST_FIELD("testsRun"),
+	LIST_FIELD("commits"),
+	LIST_FIELD("prs"),
+	LIST_FIELD("issues"),
+	LIST_FIELD("externalRefs"),
+	{ 0 },
+};
+static const struct shape evidence = { .fields = evidence_fields };
+
+static const struct shape_field decision_fields[] = {
+	{ .name = "decision",
+	    .type = SHAPE_STRING,
+	    .min = 1,
+	    .max = UPDATE_TEXT_MAX },
+	TEXT_FIELD("rationale", UPDATE_TEXT_MAX),
+	{ 0 },
+};
+static const struct shape decision = { .fields = decision_fields };
+static const struct shape_field decision_forms[] = {
+	{ .name = "a sentence",
+	    .type = SHAPE_STRING,
+	    .min = 1,
+	    .max = UPDATE_TEXT_MAX },
+	{ .name = "with its rationale", .type = SHAPE_OBJECT, .of = &decision },
+	{ 0 },
+};
+static const struct shape decision_form = { .fields = decision_forms };
+static const struct shape_field decision_item = {
+	.type = SHAPE_ONE,
+	.of = &decision_form,
+};
+static const struct shape decisions = { .fields = &decision_item };
+
+static const struct shape_field update_fields[] = {
+	TEXT_FIELD("goalId", ID_MAX),
+	TEXT_FIELD("workNodeId", ID_MAX),
+	{ .name = "status",
+	    .type = SHAPE_STRING,
+	    .flags = MAYBE,
+	    .choices = statuses },
+	TEXT_FIELD("summary", UPDATE_SUMMARY_MAX),
+	TEXT_FIELD("next", UPDATE_TEXT_MAX),
+	LIST_FIELD("blockers"),
+	{ .name = "evidence",
+	    .type = SHAPE_OBJECT,
+	    .flags = MAYBE,
+	    .of = &evidence },
+	{ .name = "decisions",
+	    .type = SHAPE_ARRAY,
+	    .flags = MAYBE,
+	    .of = &decisions,
+	    .max = UPDATE_ITEMS_MAX },
+	LIST_FIELD("openQuestions"),
+	{ 0 },
+};
+static const struct shape update_shape = { .fields = update_fields };
+static const struct shape_field update_field = {
+	.type = SHAPE_OBJECT,
+	.of = &update_shape,
+};
+
+/* The lists of strings of an update. */
+static const struct list {
+	const char *key;
+	size_t offset;
+	bool evidence; /* inside "evidence" */
+} lists[] = {
+	{ "blockers", offsetof(struct update, blockers), false },
+	{ "openQuestions", offsetof(struct update, open_questions), false },
+	{ "filesTouched", offsetof(struct update, files_touched), true },
+	{ "commandsRun", offsetof(struct update, commands_run), true },
+	{ "testsRun", offsetof(struct update, tests_run), true },
+	{ "commits", offsetof(struct update, commits), true },
+	{ "prs", offsetof(struct update, prs), true },
+	{ "issues", offsetof(struct update, issues), true },
+	{ "externalRefs", offsetof(struct update, external_refs), true },
+};
+
+static char ***
+list_of(struct update *update, const struct list *list)
+{
+	return (char ***)(void *)((char *)update + list->offset);
+}
+
+static char **
+list_get(const struct update *update, const struct list *list)
+{
+	return *(
+	    char **const *)(const void *)((const char *)update + list->offset);
+}
+
+const char *
+update_status_name(enum update_status status)
+{
+	return status == UPDATE_NONE ? "" : statuses[status - 1];
+}
+
+static char *
+take_text(struct json_object *json, const char *key)
+{
+	const char *text = json_string_or(json, key, NULL);
+
+	return text != NULL && text[0] != '\0' ? xstrdup(text) : NULL;
+}
+
+static void
+take_decisions(struct update *update, struct json_object *array)
+{
+	size_t count = array != NULL ? json_object_array_length(array) : 0;
+
+	if (count == 0)
+		return;
+	update->decisions = xcalloc(count, sizeof *update->decisions);
+	update->decision_count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *one = json_object_array_get_idx(array, i);
+		struct update_decision *into = &update->decisions[i];
+
+		if (json_object_is_type(one, json_type_string)) {
+			into->decision = xstrdup(json_object_get_string(one));
+			continue;
+		}
+		into->decision = xstrdup(json_string_or(one, "decision", ""));
+		into->rationale = take_text(one, "rationale");
+	}
+}
+
+static bool
+is_empty(const struct update *update)
+{
+	if (update->status != UPDATE_NONE || update->summary != NULL ||
+	    update->next != NULL || update->decision_count > 0)
+		return false;
+	for (size_t i = 0; i < nitems(lists); i++)
+		if (strv_count(list_get(update, &lists[i])) > 0)
+			return false;
+	return true;
+}
+
+int
+update_from_json(struct json_object *json, const char *at,
+    struct update **ret_update, struct err *err)
+{
+	cleanup_update struct update *update = NULL;
+	struct json_object *inner;
+	unsigned status;
+	int r = shape_check(&update_field, json, at, err);
+
+	if (r < 0)
+		return r;
+	update = xcalloc(1, sizeof *update);
+	update->goal_id = take_text(json, "goalId");
+	update->node_id = take_text(json, "workNodeId");
+	update->summary = take_text(json, "summary");
+	update->next = take_text(json, "next");
+	if (word_find(statuses, json_string_or(json, "status", ""), &status))
+		update->status = (enum update_status)(status + 1);
+	inner = json_object_object_get(json, "evidence");
+	for (size_t i = 0; i < nitems(lists); i++) {
+		struct json_object *from = lists[i].evidence ? inner : json;
+
+		*list_of(update, &lists[i]) = strv_from_json(from != NULL ?
+			json_object_object_get(from, lists[i].key) :
+			NULL);
+	}
+	take_decisions(update, json_object_object_get(json, "decisions"));
+	if (is_empty(update))
+		return err_set(err, -EINVAL,
+		    "%s: it says nothing; give at least a status and a "
+		    "summary",
+		    at);
+	*ret_update = take_ptr(&update);
+	return 0;
+}
+
+int
+update_find(
+    const char *text, size_t len, struct update **ret_update, struct err *err)
+{
+	static const struct shape_field root_fields[] = {
+		{ .name = UPDATE_KEY, .type = SHAPE_OBJECT },
+		{ 0 },
+	};
+	static const struct shape root_shape = { .fields = root_fields };
+	static const struct shape_field root_field = {
+		.type = SHAPE_OBJECT,
+		.of = &root_shape,
+	};
+	cleanup_json struct json_object *root = NULL;
+	const char *block;
+	size_t size;
+	int r;
+
+	if (text == NULL ||
+	    !update_block_last(
+		text, len, "json", "\"" UPDATE_KEY "\"", &block, &size))
+		return err_set(err, -ENOENT,
+		    "the reply has no block marked json with the key "
+		    "\"" UPDATE_KEY "\"");
+	r = json_parse(block, size, UPDATE_BLOCK_MAX, &root, err);
+	if (r < 0)
+		return r;
+	r = shape_check(&root_field, root, "", err);
+	if (r < 0)
+		return r;
+	return update_from_json(json_object_object_get(root, UPDATE_KEY),
+	    UPDATE_KEY, ret_update, err);
+}
+
+int
+update_find_first(const char *const *texts, size_t count,
+    struct update **ret_update, struct err *err)
+{
+	int worst = -ENOENT, r;
+
+	err_set(err, -ENOENT, "there is no reply");
+	for (size_t i = 0; i < count; i++) {
+		struct err why = { 0 };
+
+		if (texts[i] == NULL)
+			continue;
+		r = update_find(texts[i], strlen(texts[i]), ret_update, &why);
+		if (r == 0)
+			return 0;
+		if (r == -ENOENT && worst != -ENOENT)
+			continue;
+		worst = err_set(err, r, "%s", why.msg);
+	}
+	return worst;
+}
+
+struct json_object *
+update_to_json(const struct update *update)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *inner = json_object_new_object();
+	struct json_object *array;
+
+	if (update->goal_id != NULL)
+		json_set_string(json, "goalId", update->goal_id);
+	if (update->node_id != NULL)
+		json_set_string(json, "workNodeId", update->node_id);
+	if (update->status != UPDATE_NONE)
+		json_set_string(
+		    json, "status", update_status_name(update->status));
+	if (update->summary != NULL)
+		json_set_string(json, "summary", update->summary);
+	if (update->next != NULL)
+		json_set_string(json, "next", update->next);
+	for (size_t i = 0; i < nitems(lists); i++) {
+		char **list = list_get(update, &lists[i]);
+
+		if (strv_count(list) > 0)
+			json_set(lists[i].evidence ? inner : json, lists[i].key,
+			    strv_to_json(list));
+	}
+	if (json_object_object_length(inner) > 0)
+		json_set(json, "evidence", inner);
+	else
+		json_object_put(inner);
+	if (update->decision_count == 0)
+		return json;
+	array = json_object_new_array();
+	for (size_t i = 0; i < update->decision_count; i++) {
+		struct json_object *one = json_object_new_object();
+
+		json_set_string(one, "decision", update->decisions[i].decision);
+		if (update->decisions[i].rationale != NULL)
+			json_set_string(
+			    one, "rationale", update->decisions[i].rationale);
+		json_object_array_add(array, one);
+	}
+	json_set(json, "decisions", array);
+	return json;
+}
+
+static int
+bind_id(char **id, const char *wanted, const char *key, struct err *err)
+{
+	if (*id == NULL)
+		*id = wanted != NULL ? xstrdup(wanted) : NULL;
+	else if (wanted == NULL || strcmp(*id, wanted) != 0)
+		return err_set(err, -EINVAL,
+		    UPDATE_KEY ".%s: \"%s\" is not what this session works "
+			       "on; write \"%s\", or leave it out",
+		    key, *id, wanted != NULL ? wanted : "");
+	return 0;
+}
+
+int
+update_bind(struct update *update, const char *goal_id, const char *node_id,
+    struct err *err)
+{
+	int r = bind_id(&update->goal_id, goal_id, "goalId", err);
+
+	return r < 0 ? r :
+		       bind_id(&update->node_id, node_id, "workNodeId", err);
+}
+
+static void
+decisions_clear(struct update *update)
+{
+	for (size_t i = 0; i < update->decision_count; i++) {
+		free(update->decisions[i].decision);
+		free(update->decisions[i].rationale);
+	}
+	free(update->decisions);
+	update->decisions = NULL;
+	update->decision_count = 0;
+}
+
+void
+update_merge(struct update *update, const struct update *newer)
+{
+	if (newer->status != UPDATE_NONE)
+		update->status = newer->status;
+	if (newer->summary != NULL)
+		xstrset(&update->summary, newer->summary);
+	if (newer->next != NULL)
+		xstrset(&update->next, newer->next);
+	for (size_t i = 0; i < nitems(lists); i++) {
+		char **from = list_get(newer, &lists[i]);
+		char ***into = list_of(update, &lists[i]);
+
+		if (strv_count(from) == 0)
+			continue;
+		strv_clear(into);
+		strv_add_all(into, strv_const(from));
+	}
+	if (newer->decision_count == 0)
+		return;
+	decisions_clear(update);
+	update->decisions =
+	    xcalloc(newer->decision_count, sizeof *update->decisions);
+	update->decision_count = newer->decision_count;
+	for (size_t i = 0; i < newer->decision_count; i++) {
+		xstrset(&update->decisions[i].decision,
+		    newer->decisions[i].decision);
+		xstrset(&update->decisions[i].rationale,
+		    newer->decisions[i].rationale);
+	}
+}
+
+void
+update_free(struct update *update)
+{
+	if (update == NULL)
+		return;
+	free(update->goal_id);
+	free(update->node_id);
+	free(update->summary);
+	free(update->next);
+	for (size_t i = 0; i < nitems(lists); i++)
+		strv_clear(list_of(update, &lists[i]));
+	decisions_clear(update);
+	free(update);
+}
+
+void
+update_cleanup(struct update **update)
+{
+	update_free(*update);
+}
