@@ -5,7 +5,8 @@
  *
  * Reading changes only members whose fields are present and not null: the
  * caller sets the defaults before, and checks afterwards that the values are
- * consistent. Fields that are not in the table are ignored.
+ * consistent. Fields that are not in the table are ignored; record_known()
+ * refuses them.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -25,6 +26,7 @@ enum record_type {
 	RECORD_UINT64, /* uint64_t, up to INT64_MAX */
 	RECORD_WORD, /* an enum, by its words */
 	RECORD_OBJECT, /* struct json_object *, an object, owned */
+	RECORD_LIST, /* char **, as in strv.h, owned; empty is NULL */
 };
 
 enum record_flag {
@@ -32,7 +34,8 @@ enum record_flag {
 	RECORD_CLAMP = 1 << 1, /* a number out of range is clamped; a time
 				* before 1970 becomes "never" */
 	RECORD_ZERO_IS_NULL = 1 << 2, /* 0 is written as null */
-	RECORD_OMIT_NULL = 1 << 3, /* omit a string that is NULL */
+	RECORD_OMIT_UNSET = 1 << 3, /* omit what is NULL, 0 or false, and a word
+				     * outside the list */
 };
 
 struct record_field {
@@ -40,12 +43,15 @@ struct record_field {
 	enum record_type type;
 	size_t offset; /* of the member */
 	unsigned flags;
-	int64_t max; /* of a number; 0 = the largest that fits */
+	int64_t max; /* of a number, or entries of a list; 0 = no limit but the
+		      * type's */
+	size_t size; /* bytes of a string, or of an entry of a list; 0 = no
+		      * limit */
 	const char *const *words; /* of a WORD, NULL terminated */
 };
 
 /* A row of the table; its type follows from the member. It may be followed by
- * .flags, .max and .words. */
+ * .flags, .max, .size and .words. */
 #define RECORD_FIELD(owner, name, member, ...)                   \
 	{                                                        \
 		.key = (name),                                   \
@@ -56,6 +62,7 @@ struct record_field {
 #define RECORD_TYPE_OF(member) \
 	_Generic((member),                   \
 	    char *: RECORD_STRING,           \
+	    char **: RECORD_LIST,            \
 	    bool: RECORD_BOOL,               \
 	    int: RECORD_INT,                 \
 	    int64_t: RECORD_INT64,           \
@@ -73,7 +80,18 @@ void record_to_json(const struct record_field *fields, size_t count,
 int record_from_json(const struct record_field *fields, size_t count,
     struct json_object *json, const char *at, void *record, struct err *err);
 
-/* Free the strings and objects of a record and clear them. */
+/* Refuse a member of json that is not in the table, nor in `others` (NULL
+ * terminated, may be NULL), which the caller reads by hand. -EINVAL; the
+ * message has its path and suggests the nearest key. */
+int record_known(const struct record_field *fields, size_t count,
+    const char *const *others, struct json_object *json, const char *at,
+    struct err *err);
+
+/* Copy every member; what was there is freed. Objects are shared. */
+void record_copy(const struct record_field *fields, size_t count,
+    const void *record, void *copy);
+
+/* Free the strings, lists and objects of a record and clear them. */
 void
 record_release(const struct record_field *fields, size_t count, void *record);
 

@@ -7,6 +7,7 @@
 #include "api-shape.h"
 #include "api-task.h"
 #include "api.h"
+#include "mem.h"
 #include "rpc.h"
 #include "shape.h"
 
@@ -497,26 +498,38 @@ api_find(const char *name)
 	return NULL;
 }
 
-/* "busy"; NULL = not one of ours. */
+static const struct {
+	enum api_error code;
+	const char *word;
+} error_words[] = {
+	{ API_FAILED, "failed" },
+	{ API_BUSY, "busy" },
+	{ API_UNKNOWN, "unknown" },
+	{ API_STATUS, "wrong_status" },
+	{ API_CHANGED, "changed" },
+	{ API_REFUSED, "refused" },
+	{ API_E_TRANSITION, "E_TRANSITION" },
+	{ API_E_EVIDENCE, "E_EVIDENCE" },
+	{ API_E_REASON, "E_REASON" },
+	{ API_E_UNKNOWN, "E_UNKNOWN" },
+	{ API_E_EXISTS, "E_EXISTS" },
+	{ API_E_STARTED, "E_STARTED" },
+	{ API_E_CYCLE, "E_CYCLE" },
+	{ API_E_LEVEL, "E_LEVEL" },
+	{ API_E_LIMIT, "E_LIMIT" },
+	{ API_E_CLOSED, "E_CLOSED" },
+	{ API_E_ASSIGNED, "E_ASSIGNED" },
+	{ API_E_CHILDREN, "E_CHILDREN" },
+};
+
+/* NULL = not one of ours. */
 static const char *
 error_name(int code)
 {
-	switch (code) {
-	case API_FAILED:
-		return "failed";
-	case API_BUSY:
-		return "busy";
-	case API_UNKNOWN:
-		return "unknown";
-	case API_STATUS:
-		return "wrong_status";
-	case API_CHANGED:
-		return "changed";
-	case API_REFUSED:
-		return "refused";
-	default:
-		return NULL;
-	}
+	for (size_t i = 0; i < nitems(error_words); i++)
+		if ((int)error_words[i].code == code)
+			return error_words[i].word;
+	return NULL;
 }
 
 /* What the method did not find: the first thing that it is given. */

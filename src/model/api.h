@@ -22,6 +22,20 @@ enum api_error {
 	API_CHANGED = -32004, /* the work is not what the caller has seen */
 	API_REFUSED = -32005, /* not for this caller; any method may answer so
 			       */
+	/* Goals and plans: what the rules of model/plan-* refuse. They return
+	 * these codes, which are no errno, as they are. */
+	API_E_TRANSITION = -32020, /* that status does not follow this one */
+	API_E_EVIDENCE = -32021, /* done needs evidence or an override */
+	API_E_REASON = -32022, /* blocked, or an override, needs a reason */
+	API_E_UNKNOWN = -32023, /* no such goal, node or assignment */
+	API_E_EXISTS = -32024, /* the id is in use */
+	API_E_STARTED = -32025, /* the node has started */
+	API_E_CYCLE = -32026, /* nodes would wait for each other */
+	API_E_LEVEL = -32027, /* phases hold tasks, tasks hold subtasks */
+	API_E_LIMIT = -32028, /* too many, or too long */
+	API_E_CLOSED = -32029, /* the goal or the node has ended */
+	API_E_ASSIGNED = -32030, /* somebody works on the node already */
+	API_E_CHILDREN = -32031, /* its status follows from its children */
 };
 
 #define API_ONESHOT  1u /* works while no daemon runs (autod --oneshot) */

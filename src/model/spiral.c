@@ -37,11 +37,11 @@ static const struct record_field fields[] = {
 	FIELD("at_ms", at_ms, .flags = RECORD_REQUIRED),
 	FIELD("run_ms", run_ms),
 	FIELD("took_ms", took_ms), /* only for repairs */
-	FIELD("signature", signature, .flags = RECORD_OMIT_NULL),
-	FIELD("class", class, .flags = RECORD_OMIT_NULL),
-	FIELD("words", words, .flags = RECORD_OMIT_NULL),
-	FIELD("outcome", outcome, .flags = RECORD_OMIT_NULL),
-	FIELD("log", log, .flags = RECORD_OMIT_NULL),
+	FIELD("signature", signature, .flags = RECORD_OMIT_UNSET),
+	FIELD("class", class, .flags = RECORD_OMIT_UNSET),
+	FIELD("words", words, .flags = RECORD_OMIT_UNSET),
+	FIELD("outcome", outcome, .flags = RECORD_OMIT_UNSET),
+	FIELD("log", log, .flags = RECORD_OMIT_UNSET),
 };
 
 /* Summary of the events so far. */

@@ -35,7 +35,7 @@ struct thing {
 
 static const struct record_field fields[] = {
 	FIELD("t", text),
-	FIELD("o", omitted, .flags = RECORD_OMIT_NULL),
+	FIELD("o", omitted, .flags = RECORD_OMIT_UNSET),
 	FIELD("f", flag),
 	FIELD("c", count, .flags = RECORD_ZERO_IS_NULL),
 	FIELD("few", few, .flags = RECORD_CLAMP, .max = 4),

@@ -34,7 +34,7 @@ struct thing {
 
 static const struct record_field fields[] = {
 	FIELD("name", name, .flags = RECORD_REQUIRED),
-	FIELD("note", note, .flags = RECORD_OMIT_NULL),
+	FIELD("note", note, .flags = RECORD_OMIT_UNSET),
 	FIELD("on", on),
 	FIELD("count", count),
 	FIELD("grade", grade, .flags = RECORD_CLAMP, .max = 4),

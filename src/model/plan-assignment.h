@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * An assignment: a node of a plan bound to somebody who works on it, with every
+ * dispatch that was sent for it. Pure. All strings and objects are owned, NULL
+ * = not set; times are wall clock milliseconds, 0 = never.
+ */
+#ifndef PLAN_ASSIGNMENT_H
+#define PLAN_ASSIGNMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan-evidence.h"
+#include "plan-status.h"
+
+struct err;
+struct json_object;
+
+#define PLAN_DISPATCHES_MAX                               \
+	64 /* in the record of an assignment: the newest; \
+	    * the store has all of them */
+
+enum dispatch_mode {
+	DISPATCH_SEND, /* prompt a session that exists */
+	DISPATCH_SPAWN, /* a fresh worker */
+	DISPATCH_ESCALATE, /* a person */
+	DISPATCH_MODE_COUNT
+};
+
+enum dispatch_result {
+	DISPATCH_ACCEPTED, /* received */
+	DISPATCH_OK, /* received, and its turn ended well */
+	DISPATCH_TIMEOUT,
+	DISPATCH_ERROR,
+	DISPATCH_PENDING, /* stored, not yet carried out; not in the record */
+};
+
+enum recovery_policy {
+	RECOVERY_RESEND_LAST,
+	RECOVERY_NUDGE,
+	RECOVERY_REPLAN,
+	RECOVERY_REASSIGN,
+	RECOVERY_ESCALATE,
+	RECOVERY_UNSET, /* escalate */
+};
+
+extern const char *const dispatch_mode_words[DISPATCH_MODE_COUNT + 1];
+extern const char *const dispatch_result_words[DISPATCH_PENDING + 1];
+extern const char *const recovery_policy_words[RECOVERY_UNSET + 1];
+
+struct plan_dispatch {
+	char *id; /* "D_...": idempotency key and receipt */
+	char *assignment_id;
+	char *goal_id;
+	char *node_id;
+	int64_t ts_ms;
+	enum dispatch_mode mode;
+	char *action; /* "nudge", "resend", "assign", ...: the decision */
+	char *session_key; /* the target */
+	struct json_object *delivery_context;
+	char *instruction_hash;
+	enum dispatch_result result;
+	char *run_id;
+	char *notes;
+};
+
+void plan_dispatch_release(struct plan_dispatch *dispatch);
+void plan_dispatch_copy(
+    const struct plan_dispatch *dispatch, struct plan_dispatch *copy);
+struct json_object *plan_dispatch_to_json(const struct plan_dispatch *dispatch);
+int plan_dispatch_from_json(struct json_object *json, const char *at,
+    struct plan_dispatch *ret, struct err *err);
+
+struct plan_assignment {
+	/* Identity */
+	char *id; /* "A_..." */
+	char *goal_id;
+	char *node_id;
+
+	/* Target */
+	char *agent_id; /* "main": an auto worker */
+	char *worker; /* its name; NULL = none has it yet */
+	char *task; /* the task of auto mode, "t17" */
+	char *session_key;
+	struct json_object *delivery_context;
+
+	/* Dispatch state */
+	enum assignment_status status;
+	char *blocked_reason;
+	struct plan_override override; /* done without evidence */
+	char *crystal_id; /* the crystallization that shows that it is done */
+	char *instruction; /* the last one, at most PLAN_INSTRUCTION_MAX */
+	char *instruction_hash;
+	struct plan_dispatch *dispatches; /* oldest first */
+	size_t dispatch_count;
+
+	/* Run */
+	char *run_id; /* one per attempt */
+	char *spawned_by;
+
+	/* Liveness and recovery */
+	int64_t created_ms, updated_ms;
+	int64_t last_dispatch_ms;
+	int64_t last_activity_ms; /* observed */
+	int64_t expected_update_ms;
+	int64_t idle_after_ms; /* 0 = as configured */
+	int retry_count;
+	int64_t last_retry_ms;
+	int64_t backoff_until_ms;
+	enum recovery_policy recovery_policy;
+	bool follow_up; /* it was asked for the update that a reply lacked */
+	bool escalated; /* a person was told, and nothing moved since */
+	int64_t ended_ms;
+};
+
+struct plan_assignment *plan_assignment_new(
+    const char *id, const char *goal_id, const char *node_id, int64_t now_ms);
+void plan_assignment_free(struct plan_assignment *assignment);
+struct plan_assignment *
+plan_assignment_copy(const struct plan_assignment *assignment);
+
+/* Remember what is sent: cut to its bound between characters, and its hash. */
+void
+plan_assignment_instruct(struct plan_assignment *assignment, const char *text);
+/* The hash of an instruction: 16 hex digits. */
+#define PLAN_HASH_SIZE 17
+void plan_instruction_hash(const char *text, char out[PLAN_HASH_SIZE]);
+
+/* Append to the history a dispatch that is pending, with the assignment's
+ * target, run and hash; id and action are copied. Returns the entry, which the
+ * next call may move. */
+struct plan_dispatch *
+plan_assignment_dispatch(struct plan_assignment *assignment, const char *id,
+    enum dispatch_mode mode, const char *action, int64_t now_ms);
+
+/* NULL = none. */
+struct plan_dispatch *
+plan_assignment_last(const struct plan_assignment *assignment);
+struct plan_dispatch *plan_assignment_find(
+    const struct plan_assignment *assignment, const char *dispatch_id);
+
+/* Change the status by the table of plan-status. */
+struct plan_assignment_move {
+	enum assignment_status to;
+	const char *reason; /* blocked: why */
+	const char *crystal_id; /* done: its evidence */
+	const char *actor; /* an override: who, and why; instead of evidence */
+	const char *override_reason;
+};
+
+/* 0, or API_E_TRANSITION, API_E_EVIDENCE, API_E_REASON. */
+int plan_assignment_move(struct plan_assignment *assignment,
+    const struct plan_assignment_move *move, int64_t now_ms, struct err *err);
+
+/* As plan_node_to_json() and plan_node_from_json(). */
+struct json_object *
+plan_assignment_to_json(const struct plan_assignment *assignment);
+int plan_assignment_from_json(struct json_object *json, const char *at,
+    struct plan_assignment **ret_assignment, struct err *err);
+
+#endif

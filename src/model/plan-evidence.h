@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What shows that work was done: anchors, not the things themselves. And an
+ * override: somebody said so instead. Pure. Everything is owned; NULL and
+ * zeroes = nothing.
+ */
+#ifndef PLAN_EVIDENCE_H
+#define PLAN_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct json_object;
+
+/* Bounds of what the records of a plan hold. */
+#define PLAN_ID_MAX          64 /* bytes */
+#define PLAN_NAME_MAX        512
+#define PLAN_LINE_MAX        2048 /* an entry of a list, a short text */
+#define PLAN_TEXT_MAX        8192 /* a text; a summary */
+#define PLAN_INSTRUCTION_MAX 16384
+#define PLAN_LIST_MAX        128 /* entries */
+
+struct plan_evidence {
+	char **files_touched;
+	char **commands_run; /* without secrets: the caller masks them */
+	char **tests_run; /* with their results */
+	char **commits;
+	char **prs;
+	char **issues;
+	char **external_refs;
+};
+
+/* Is there anything? NULL is nothing. */
+bool plan_evidence_any(const struct plan_evidence *evidence);
+
+/* Add what is not there yet, as far as the bounds allow. */
+void plan_evidence_merge(
+    struct plan_evidence *evidence, const struct plan_evidence *more);
+
+/* An object, owned by the caller; only what is set. Reading refuses unknown
+ * keys: -EINVAL, *ret is unchanged then. */
+struct json_object *plan_evidence_to_json(const struct plan_evidence *evidence);
+int plan_evidence_from_json(struct json_object *json, const char *at,
+    struct plan_evidence *ret, struct err *err);
+
+void plan_evidence_copy(
+    const struct plan_evidence *evidence, struct plan_evidence *copy);
+void plan_evidence_release(struct plan_evidence *evidence);
+
+/* Why a status does not follow from the rules. */
+struct plan_override {
+	char *actor; /* NULL = there is no override */
+	char *reason;
+	int64_t at_ms;
+};
+
+/* API_E_REASON without an actor or a reason. */
+int plan_override_set(struct plan_override *override, const char *actor,
+    const char *reason, int64_t now_ms, struct err *err);
+
+struct json_object *plan_override_to_json(const struct plan_override *override);
+int plan_override_from_json(struct json_object *json, const char *at,
+    struct plan_override *ret, struct err *err);
+void plan_override_copy(
+    const struct plan_override *override, struct plan_override *copy);
+void plan_override_release(struct plan_override *override);
+
+/* Get the member `key` of json, an object; *ret is NULL if it is missing. With
+ * its path appended to ret_path. */
+struct buf;
+int plan_member(struct json_object *json, const char *at, const char *key,
+    struct json_object **ret, struct buf *ret_path, struct err *err);
+
+#endif

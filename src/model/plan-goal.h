@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A goal: what is to be reached, why, under which constraints, where its plan
+ * came from and how that changed. Pure. All strings, lists and objects are
+ * owned, NULL = not set; times are wall clock milliseconds, 0 = never.
+ */
+#ifndef PLAN_GOAL_H
+#define PLAN_GOAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan-evidence.h"
+#include "plan-status.h"
+#include "priority.h"
+
+struct err;
+struct json_object;
+
+#define PLAN_RISKS_MAX 32
+#define PLAN_REVISIONS_MAX                                  \
+	200 /* in the record: the newest; the event log has \
+	     * all of them */
+
+struct plan_risk {
+	char *risk;
+	char *impact;
+	char *mitigation;
+};
+
+/* One change of the plan. */
+struct plan_revision {
+	int64_t version; /* the plan's after it */
+	int64_t at_ms;
+	char *actor; /* "person", "planner", ... */
+	char *what; /* "split T1.2 into S1.2.1, S1.2.2" */
+	char *why; /* NULL = not said */
+	char **nodes; /* ids that it changed; the first PLAN_LIST_MAX */
+};
+
+struct plan_goal {
+	/* Identity */
+	char *id; /* "goal_01J..." */
+	char *title;
+	int64_t created_ms, updated_ms;
+	int64_t ended_ms; /* completed or cancelled */
+	enum goal_status status;
+	struct plan_override override; /* completed against the rollup */
+	enum priority priority;
+	char **tags;
+	bool implicit; /* of a task from a pool; not listed */
+
+	/* Definition */
+	char *problem_statement;
+	char **success_criteria;
+	char **non_goals;
+
+	/* Context */
+	char *source_session_key;
+	struct json_object *delivery_context;
+	char *owner;
+	char **stakeholders;
+	char *repo_context;
+
+	/* Constraints and risk */
+	char **constraints;
+	char **assumptions;
+	struct plan_risk *risks;
+	size_t risk_count;
+
+	/* Provenance */
+	char *model_ref;
+	char *template_id;
+	char *template_hash;
+	struct json_object *planner_inputs;
+	struct json_object *planner_output; /* the accepted JSON plan */
+	char **validation_errors;
+	int64_t version; /* of its plan; one more with each revision */
+	struct plan_revision *revisions; /* oldest first */
+	size_t revision_count;
+};
+
+struct plan_goal *
+plan_goal_new(const char *id, const char *title, int64_t now_ms);
+void plan_goal_free(struct plan_goal *goal);
+struct plan_goal *plan_goal_copy(const struct plan_goal *goal);
+
+void plan_goal_add_risk(struct plan_goal *goal, const char *risk,
+    const char *impact, const char *mitigation);
+
+/* One version more: what was changed, by whom and why (may be NULL). Returns
+ * the entry, which the next call may move. */
+struct plan_revision *plan_goal_revise(struct plan_goal *goal,
+    const char *actor, const char *what, const char *why, int64_t now_ms);
+
+/* Change the status by the table of plan-status. An actor makes it an override,
+ * and needs a reason. 0, API_E_TRANSITION or API_E_REASON. */
+int plan_goal_move(struct plan_goal *goal, enum goal_status to,
+    const char *actor, const char *reason, int64_t now_ms, struct err *err);
+
+/* As plan_node_to_json() and plan_node_from_json(). */
+struct json_object *plan_goal_to_json(const struct plan_goal *goal);
+int plan_goal_from_json(struct json_object *json, const char *at,
+    struct plan_goal **ret_goal, struct err *err);
+
+/* The record of one revision, for the event plan.updated. */
+struct json_object *plan_revision_to_json(const struct plan_revision *revision);
+
+#endif

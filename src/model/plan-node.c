@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-node.h"
+#include "record.h"
+#include "strv.h"
+#include "text.h"
+
+const char *const node_kind_words[] = {
+	[NODE_PHASE] = "phase",
+	[NODE_TASK] = "task",
+	[NODE_SUBTASK] = "subtask",
+	[NODE_KIND_COUNT] = NULL,
+};
+
+const char *const risk_level_words[] = {
+	[RISK_LOW] = "low",
+	[RISK_MED] = "med",
+	[RISK_HIGH] = "high",
+	[RISK_UNSET] = NULL,
+};
+
+/* The key of its id tells what a node is. */
+static const char *const id_keys[NODE_KIND_COUNT + 1] = {
+	[NODE_PHASE] = "phaseId",
+	[NODE_TASK] = "taskId",
+	[NODE_SUBTASK] = "subtaskId",
+	[NODE_KIND_COUNT] = NULL,
+};
+
+#define FIELD(key, member, ...)                     \
+	RECORD_FIELD(struct plan_node, key, member, \
+	    .flags = RECORD_OMIT_UNSET, ##__VA_ARGS__)
+#define LIST(key, member) \
+	FIELD(key, member, .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX)
+#define IDS(key, member) FIELD(key, member, .size = PLAN_ID_MAX)
+
+/* The id, the override and the evidence are read and written by hand. */
+static const struct record_field fields[] = {
+	RECORD_FIELD(struct plan_node, "goalId", goal_id,
+	    .flags = RECORD_REQUIRED, .size = PLAN_ID_MAX),
+	FIELD("parentId", parent_id, .size = PLAN_ID_MAX),
+	FIELD("order", order),
+	FIELD("spawnedFrom", spawned_from, .size = PLAN_ID_MAX),
+	IDS("replacedBy", replaced_by),
+	RECORD_FIELD(struct plan_node, "name", name, .flags = RECORD_REQUIRED,
+	    .size = PLAN_NAME_MAX),
+	FIELD("objective", objective, .size = PLAN_TEXT_MAX),
+	FIELD("expectedOutcome", expected_outcome, .size = PLAN_TEXT_MAX),
+	LIST("acceptanceCriteria", acceptance),
+	FIELD("definitionOfDone", definition_of_done, .size = PLAN_TEXT_MAX),
+	IDS("dependsOn", depends_on),
+	IDS("blocks", blocks),
+	FIELD("suggestedAgentId", suggested_agent_id, .size = PLAN_NAME_MAX),
+	FIELD(
+	    "suggestedAgentType", suggested_agent_type, .size = PLAN_NAME_MAX),
+	LIST("requiredTools", required_tools),
+	FIELD("estimatedEffort", estimated_effort, .size = PLAN_NAME_MAX),
+	FIELD("riskLevel", risk_level, .words = risk_level_words),
+	FIELD("priority", priority, .words = priority_words),
+	RECORD_FIELD(struct plan_node, "status", status,
+	    .flags = RECORD_REQUIRED, .words = node_status_words),
+	FIELD("blockedReason", blocked_reason, .size = PLAN_TEXT_MAX),
+	FIELD("attempts", attempts),
+	FIELD("createdAt", created_ms),
+	FIELD("updatedAt", updated_ms),
+	FIELD("startedAt", started_ms),
+	FIELD("endedAt", ended_ms),
+};
+
+static const char *const others[] = { "phaseId", "taskId", "subtaskId",
+	"override", "evidence", NULL };
+
+const char *
+node_kind_name(enum node_kind kind)
+{
+	return node_kind_words[kind];
+}
+
+bool
+plan_id_valid(const char *id)
+{
+	size_t len = strlen(id);
+
+	if (len == 0 || len > PLAN_ID_MAX || !isalnum((unsigned char)*id))
+		return false;
+	for (; *id != '\0'; id++)
+		if (!isalnum((unsigned char)*id) && strchr("._-", *id) == NULL)
+			return false;
+	return true;
+}
+
+static struct plan_node *
+node_alloc(void)
+{
+	struct plan_node *node = xcalloc(1, sizeof *node);
+
+	node->priority = PRIORITY_COUNT;
+	node->risk_level = RISK_UNSET;
+	return node;
+}
+
+struct plan_node *
+plan_node_new(const char *goal_id, enum node_kind kind, const char *id,
+    const char *name, int64_t now_ms)
+{
+	struct plan_node *node = node_alloc();
+
+	node->id = xstrdup(id);
+	node->goal_id = xstrdup(goal_id);
+	node->kind = kind;
+	node->name = xstrdup(name);
+	node->created_ms = node->updated_ms = now_ms;
+	return node;
+}
+
+void
+plan_node_free(struct plan_node *node)
+{
+	if (node == NULL)
+		return;
+	record_release(fields, nitems(fields), node);
+	plan_override_release(&node->override);
+	plan_evidence_release(&node->evidence);
+	free(node->id);
+	free(node->children);
+	free(node);
+}
+
+struct plan_node *
+plan_node_copy(const struct plan_node *node)
+{
+	struct plan_node *copy = node_alloc();
+
+	record_copy(fields, nitems(fields), node, copy);
+	copy->id = xstrdup(node->id);
+	copy->kind = node->kind;
+	plan_override_copy(&node->override, &copy->override);
+	plan_evidence_copy(&node->evidence, &copy->evidence);
+	return copy;
+}
+
+bool
+plan_node_started(const struct plan_node *node)
+{
+	return node->started_ms != 0 || node->status == NODE_IN_PROGRESS ||
+	    node->status == NODE_DONE;
+}
+
+/* --- moves ----------------------------------------------------------- */
+
+static bool
+is_blank(const char *s)
+{
+	return s == NULL || s[strspn(s, " \t\n")] == '\0';
+}
+
+/* The first rule that the move breaks. */
+static int
+check_move(const struct plan_node *node, const struct plan_node_move *move,
+    struct err *err)
+{
+	bool overrides = move->actor != NULL;
+
+	if (move->rolled_up)
+		return 0;
+	if (!node_status_may(node->status, move->to) &&
+	    !(overrides && move->to == NODE_DONE &&
+		node_status_open(node->status)))
+		return node_status_check(node->id, node->status, move->to, err);
+	if (move->to == NODE_BLOCKED && is_blank(move->reason))
+		return err_set(err, API_E_REASON,
+		    "%s: a blocked node needs a reason", node->id);
+	if (move->to == NODE_DONE && !overrides &&
+	    !plan_evidence_any(move->evidence) &&
+	    !plan_evidence_any(&node->evidence))
+		return err_set(err, API_E_EVIDENCE,
+		    "%s: done needs evidence (a commit, files, tests), or an "
+		    "override with a reason",
+		    node->id);
+	if (overrides && is_blank(move->override_reason))
+		return err_set(err, API_E_REASON,
+		    "%s: an override needs a reason", node->id);
+	return 0;
+}
+
+int
+plan_node_move(struct plan_node *node, const struct plan_node_move *move,
+    int64_t now_ms, struct err *err)
+{
+	int r = check_move(node, move, err);
+
+	if (r < 0)
+		return r;
+	if (node->status == NODE_DONE && move->to != NODE_DONE)
+		plan_evidence_release(&node->evidence);
+	plan_override_release(&node->override);
+	if (move->actor != NULL)
+		plan_override_set(&node->override, move->actor,
+		    move->override_reason, now_ms, NULL);
+	node->status = move->to;
+	node->updated_ms = now_ms;
+	xstrset(&node->blocked_reason,
+	    move->to == NODE_BLOCKED ? move->reason : NULL);
+	if (move->to == NODE_IN_PROGRESS && !move->rolled_up)
+		node->attempts++;
+	if (move->to == NODE_IN_PROGRESS && node->started_ms == 0)
+		node->started_ms = now_ms;
+	node->ended_ms = node_status_open(move->to) ? 0 : now_ms;
+	if (move->evidence != NULL)
+		plan_evidence_merge(&node->evidence, move->evidence);
+	return 0;
+}
+
+/* --- JSON ------------------------------------------------------------ */
+
+struct json_object *
+plan_node_to_json(const struct plan_node *node)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, id_keys[node->kind], node->id);
+	record_to_json(fields, nitems(fields), node, json);
+	if (node->override.actor != NULL)
+		json_set(
+		    json, "override", plan_override_to_json(&node->override));
+	if (plan_evidence_any(&node->evidence))
+		json_set(
+		    json, "evidence", plan_evidence_to_json(&node->evidence));
+	return json;
+}
+
+static int
+get_id(struct json_object *json, const char *at, struct plan_node *node,
+    struct err *err)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+	const char *id = NULL;
+	int r;
+
+	for (unsigned i = 0; i < NODE_KIND_COUNT; i++) {
+		if (json_object_object_get(json, id_keys[i]) == NULL)
+			continue;
+		json_path_key(&path, at, id_keys[i]);
+		if (node->id != NULL)
+			return err_set(err, -EINVAL,
+			    "%s: a node has one of phaseId, taskId and "
+			    "subtaskId",
+			    path.data);
+		r = json_get_string(json, at, id_keys[i], &id, err);
+		if (r < 0)
+			return r;
+		if (!plan_id_valid(id))
+			return err_set(
+			    err, -EINVAL, "%s: not an id", path.data);
+		node->kind = (enum node_kind)i;
+		node->id = xstrdup(id);
+		buf_clear(&path);
+	}
+	if (node->id != NULL)
+		return 0;
+	json_path_key(&path, at, "phaseId");
+	return err_set(err, -EINVAL,
+	    "%s: missing; a node has one of phaseId, taskId and subtaskId",
+	    path.data);
+}
+
+static int
+get_all(struct json_object *json, const char *at, struct plan_node *node,
+    struct err *err)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+	struct json_object *member;
+	int r;
+
+	r = record_known(fields, nitems(fields), others, json, at, err);
+	if (r == 0)
+		r = get_id(json, at, node, err);
+	if (r == 0)
+		r = record_from_json(
+		    fields, nitems(fields), json, at, node, err);
+	if (r == 0)
+		r = plan_member(json, at, "override", &member, &path, err);
+	if (r == 0 && member != NULL)
+		r = plan_override_from_json(
+		    member, path.data, &node->override, err);
+	if (r == 0)
+		r = plan_member(json, at, "evidence", &member, &path, err);
+	if (r == 0 && member != NULL)
+		r = plan_evidence_from_json(
+		    member, path.data, &node->evidence, err);
+	return r;
+}
+
+int
+plan_node_from_json(struct json_object *json, const char *at,
+    struct plan_node **ret_node, struct err *err)
+{
+	struct plan_node *node = node_alloc();
+	int r = get_all(json, at, node, err);
+
+	if (r == 0 && (node->parent_id == NULL) != (node->kind == NODE_PHASE))
+		r = err_set(err, -EINVAL, "%s%sparentId: %s", at,
+		    *at == '\0' ? "" : ".",
+		    node->kind == NODE_PHASE ? "a phase has no parent" :
+					       "missing");
+	if (r < 0) {
+		plan_node_free(node);
+		return -EINVAL;
+	}
+	*ret_node = node;
+	return 0;
+}

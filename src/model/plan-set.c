@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "buf.h"
+#include "errtext.h"
+#include "mem.h"
+#include "plan-set.h"
+
+#define NAMED_MAX 4 /* goals in a message */
+
+void
+plan_set_release(struct plan_set *set)
+{
+	for (size_t i = 0; i < set->plan_count; i++)
+		plan_free(set->plans[i]);
+	for (size_t i = 0; i < set->assignment_count; i++)
+		plan_assignment_free(set->assignments[i]);
+	for (size_t i = 0; i < set->crystal_count; i++)
+		plan_crystal_free(set->crystals[i]);
+	free(set->plans);
+	free(set->assignments);
+	free(set->crystals);
+	strmap_release(&set->by_goal);
+	strmap_release(&set->by_assignment);
+	strmap_release(&set->by_crystal);
+	*set = (struct plan_set){ 0 };
+}
+
+static size_t
+next_room(size_t room)
+{
+	return room == 0 ? 16 : room * 2;
+}
+
+struct plan *
+plan_set_plan(const struct plan_set *set, const char *goal_id)
+{
+	return goal_id == NULL ? NULL : strmap_get(&set->by_goal, goal_id);
+}
+
+struct plan_assignment *
+plan_set_assignment(const struct plan_set *set, const char *id)
+{
+	return id == NULL ? NULL : strmap_get(&set->by_assignment, id);
+}
+
+struct plan_crystal *
+plan_set_crystal(const struct plan_set *set, const char *id)
+{
+	return id == NULL ? NULL : strmap_get(&set->by_crystal, id);
+}
+
+static struct plan_node *
+find_node(const struct plan_set *set, const char *goal_id, const char *node_id)
+{
+	struct plan *plan = plan_set_plan(set, goal_id);
+
+	return plan == NULL ? NULL : plan_find(plan, node_id);
+}
+
+struct plan_node *
+plan_set_node_of(
+    const struct plan_set *set, const struct plan_assignment *assignment)
+{
+	return find_node(set, assignment->goal_id, assignment->node_id);
+}
+
+static int
+in_use(const char *id, struct err *err)
+{
+	return err_set(err, API_E_EXISTS, "%s: the id is in use", id);
+}
+
+int
+plan_set_add(struct plan_set *set, struct plan *plan, struct err *err)
+{
+	if (!strmap_add(&set->by_goal, plan->goal->id, plan))
+		return in_use(plan->goal->id, err);
+	if (set->plan_count == set->plan_room) {
+		set->plan_room = next_room(set->plan_room);
+		set->plans = xreallocarray(
+		    set->plans, set->plan_room, sizeof(struct plan *));
+	}
+	set->plans[set->plan_count++] = plan;
+	return 0;
+}
+
+int
+plan_set_add_assignment(
+    struct plan_set *set, struct plan_assignment *assignment, struct err *err)
+{
+	struct plan_node *node = plan_set_node_of(set, assignment);
+	bool open = assignment_status_open(assignment->status);
+
+	if (plan_set_assignment(set, assignment->id) != NULL)
+		return in_use(assignment->id, err);
+	if (open && node != NULL && node->assignment != NULL)
+		return err_set(err, API_E_ASSIGNED,
+		    "%s is assigned already (%s)", node->id,
+		    node->assignment->id);
+	strmap_add(&set->by_assignment, assignment->id, assignment);
+	if (set->assignment_count == set->assignment_room) {
+		set->assignment_room = next_room(set->assignment_room);
+		set->assignments = xreallocarray(set->assignments,
+		    set->assignment_room, sizeof(struct plan_assignment *));
+	}
+	set->assignments[set->assignment_count++] = assignment;
+	if (open && node != NULL)
+		node->assignment = assignment;
+	return 0;
+}
+
+int
+plan_set_add_crystal(
+    struct plan_set *set, struct plan_crystal *crystal, struct err *err)
+{
+	struct plan_node *node =
+	    find_node(set, crystal->goal_id, crystal->node_id);
+
+	if (!strmap_add(&set->by_crystal, crystal->id, crystal))
+		return in_use(crystal->id, err);
+	if (set->crystal_count == set->crystal_room) {
+		set->crystal_room = next_room(set->crystal_room);
+		set->crystals = xreallocarray(set->crystals, set->crystal_room,
+		    sizeof(struct plan_crystal *));
+	}
+	set->crystals[set->crystal_count++] = crystal;
+	if (node != NULL &&
+	    (node->crystal == NULL ||
+		node->crystal->created_ms <= crystal->created_ms))
+		node->crystal = crystal;
+	return 0;
+}
+
+void
+plan_set_relink(struct plan_set *set, struct plan_assignment *assignment)
+{
+	struct plan_node *node = plan_set_node_of(set, assignment);
+
+	if (node == NULL)
+		return;
+	if (assignment_status_open(assignment->status))
+		node->assignment = assignment;
+	else if (node->assignment == assignment)
+		node->assignment = NULL;
+}
+
+static void
+drop_assignments(struct plan_set *set, const char *goal_id)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < set->assignment_count; i++) {
+		struct plan_assignment *a = set->assignments[i];
+
+		if (strcmp(a->goal_id, goal_id) != 0) {
+			set->assignments[kept++] = a;
+			continue;
+		}
+		strmap_remove(&set->by_assignment, a->id);
+		plan_assignment_free(a);
+	}
+	set->assignment_count = kept;
+}
+
+static void
+drop_crystals(struct plan_set *set, const char *goal_id)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < set->crystal_count; i++) {
+		struct plan_crystal *c = set->crystals[i];
+
+		if (strcmp(c->goal_id, goal_id) != 0) {
+			set->crystals[kept++] = c;
+			continue;
+		}
+		strmap_remove(&set->by_crystal, c->id);
+		plan_crystal_free(c);
+	}
+	set->crystal_count = kept;
+}
+
+bool
+plan_set_drop(struct plan_set *set, const char *goal_id)
+{
+	struct plan *plan = strmap_remove(&set->by_goal, goal_id);
+	size_t kept = 0;
+
+	if (plan == NULL)
+		return false;
+	drop_assignments(set, plan->goal->id);
+	drop_crystals(set, plan->goal->id);
+	for (size_t i = 0; i < set->plan_count; i++)
+		if (set->plans[i] != plan)
+			set->plans[kept++] = set->plans[i];
+	set->plan_count = kept;
+	plan_free(plan);
+	return true;
+}
+
+/* How many plans have the node; the first one, and their names in words. */
+static size_t
+count_plans(const struct plan_set *set, const char *node_id, bool listed,
+    struct plan **ret_plan, struct buf *names)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < set->plan_count; i++) {
+		struct plan *plan = set->plans[i];
+
+		if (plan_find(plan, node_id) == NULL ||
+		    (listed &&
+			(plan->goal->implicit ||
+			    !goal_status_open(plan->goal->status))))
+			continue;
+		if (count++ == 0)
+			*ret_plan = plan;
+		if (count <= NAMED_MAX)
+			buf_addf(names, "%s%s", count == 1 ? "" : ", ",
+			    plan->goal->id);
+	}
+	return count;
+}
+
+int
+plan_set_find(const struct plan_set *set, const char *goal_id,
+    const char *node_id, struct plan **ret_plan, struct plan_node **ret_node,
+    struct err *err)
+{
+	cleanup_buf struct buf names = BUF_INIT;
+	struct plan *plan = plan_set_plan(set, goal_id);
+	size_t count;
+	int r;
+
+	if (goal_id != NULL && plan == NULL)
+		return err_set(
+		    err, API_E_UNKNOWN, "there is no goal %s", goal_id);
+	if (plan == NULL) {
+		count = count_plans(set, node_id, true, &plan, &names);
+		if (count == 0)
+			count = count_plans(set, node_id, false, &plan, &names);
+		if (count == 0)
+			return err_set(err, API_E_UNKNOWN,
+			    "no goal has a node %s", node_id);
+		if (count > 1)
+			return err_set(err, API_E_UNKNOWN,
+			    "%zu goals have a node %s; name the goal: %s%s",
+			    count, node_id, names.data,
+			    count > NAMED_MAX ? ", ..." : "");
+	}
+	r = plan_get(plan, node_id, ret_node, err);
+	if (r == 0)
+		*ret_plan = plan;
+	return r;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * All plans, with their assignments and crystallizations: what the tick looks
+ * at. Pure. The set owns everything that was added to it, and links a node to
+ * its open assignment and its newest crystallization. Lookups take constant
+ * time.
+ */
+#ifndef PLAN_SET_H
+#define PLAN_SET_H
+
+#include <stddef.h>
+
+#include "plan-assignment.h"
+#include "plan-crystal.h"
+#include "plan.h"
+#include "strmap.h"
+
+struct err;
+
+struct plan_set {
+	struct plan **plans; /* in the order they were added */
+	size_t plan_count, plan_room;
+	struct plan_assignment **assignments;
+	size_t assignment_count, assignment_room;
+	struct plan_crystal **crystals;
+	size_t crystal_count, crystal_room;
+	struct strmap by_goal, by_assignment, by_crystal;
+};
+
+/* Zeroes are an empty set. */
+void plan_set_release(struct plan_set *set);
+
+/* Add, and own. On failure (API_E_EXISTS: the id is in use) the caller still
+ * owns it. An assignment or a crystallization may belong to no plan of the set.
+ * An open assignment for a node that has one is API_E_ASSIGNED. */
+int plan_set_add(struct plan_set *set, struct plan *plan, struct err *err);
+int plan_set_add_assignment(
+    struct plan_set *set, struct plan_assignment *assignment, struct err *err);
+int plan_set_add_crystal(
+    struct plan_set *set, struct plan_crystal *crystal, struct err *err);
+
+/* Forget a goal with all that belongs to it; false if it is not there. */
+bool plan_set_drop(struct plan_set *set, const char *goal_id);
+
+/* NULL = none; the id may be NULL. */
+struct plan *plan_set_plan(const struct plan_set *set, const char *goal_id);
+struct plan_assignment *
+plan_set_assignment(const struct plan_set *set, const char *id);
+struct plan_crystal *
+plan_set_crystal(const struct plan_set *set, const char *id);
+
+/* The node of an assignment; NULL if it belongs to no plan of the set. */
+struct plan_node *plan_set_node_of(
+    const struct plan_set *set, const struct plan_assignment *assignment);
+
+/* After a status of the assignment was changed: link it to its node if it is
+ * open, or unlink it. */
+void plan_set_relink(struct plan_set *set, struct plan_assignment *assignment);
+
+/* A node by its id, and its goal's id or NULL: then the id must be unique among
+ * the goals that are neither implicit nor ended, or else among all.
+ * API_E_UNKNOWN; the message lists the goals if there are several. */
+int plan_set_find(const struct plan_set *set, const char *goal_id,
+    const char *node_id, struct plan **ret_plan, struct plan_node **ret_node,
+    struct err *err);
+
+#endif

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "plan.h"
+#include "strv.h"
+
+struct plan *
+plan_new(struct plan_goal *goal)
+{
+	struct plan *plan = xcalloc(1, sizeof *plan);
+
+	plan->goal = goal;
+	return plan;
+}
+
+void
+plan_free(struct plan *plan)
+{
+	if (plan == NULL)
+		return;
+	for (size_t i = 0; i < plan->count; i++)
+		plan_node_free(plan->nodes[i]);
+	free(plan->nodes);
+	free(plan->phases);
+	strmap_release(&plan->by_id);
+	plan_goal_free(plan->goal);
+	free(plan);
+}
+
+/* --- the tree -------------------------------------------------------- */
+
+/* A list of siblings, wherever it is kept. */
+struct siblings {
+	struct plan_node ***list;
+	size_t *count, *room;
+};
+
+static struct siblings
+siblings_below(struct plan *plan, struct plan_node *parent)
+{
+	if (parent == NULL)
+		return (struct siblings){ &plan->phases, &plan->phase_count,
+			&plan->phase_room };
+	return (struct siblings){ &parent->children, &parent->child_count,
+		&parent->child_room };
+}
+
+static void
+list_grow(struct plan_node ***list, size_t count, size_t *room)
+{
+	if (count < *room)
+		return;
+	*room = *room == 0 ? 4 : *room * 2;
+	*list = xreallocarray(*list, *room, sizeof(struct plan_node *));
+}
+
+static void
+list_insert(struct siblings s, size_t place, struct plan_node *node)
+{
+	struct plan_node **list;
+
+	list_grow(s.list, *s.count, s.room);
+	list = *s.list;
+	memmove(&list[place + 1], &list[place],
+	    (*s.count - place) * sizeof(struct plan_node *));
+	list[place] = node;
+	++*s.count;
+	for (size_t i = place; i < *s.count; i++)
+		list[i]->place = i;
+}
+
+static void
+list_remove(struct siblings s, size_t place)
+{
+	struct plan_node **list = *s.list;
+
+	--*s.count;
+	memmove(&list[place], &list[place + 1],
+	    (*s.count - place) * sizeof(struct plan_node *));
+	for (size_t i = place; i < *s.count; i++)
+		list[i]->place = i;
+}
+
+struct plan_node *
+plan_find(const struct plan *plan, const char *id)
+{
+	return id == NULL ? NULL : strmap_get(&plan->by_id, id);
+}
+
+int
+plan_get(const struct plan *plan, const char *id, struct plan_node **ret_node,
+    struct err *err)
+{
+	struct plan_node *node = plan_find(plan, id);
+
+	if (node == NULL)
+		return err_set(err, API_E_UNKNOWN, "goal %s has no node %s",
+		    plan->goal->id, id == NULL ? "" : id);
+	*ret_node = node;
+	return 0;
+}
+
+static int
+check_attach(const struct plan *plan, const struct plan_node *node,
+    const struct plan_node *parent, struct err *err)
+{
+	if (plan->count >= PLAN_NODES_MAX)
+		return err_set(err, API_E_LIMIT, "a goal has at most %d nodes",
+		    PLAN_NODES_MAX);
+	if (strcmp(node->goal_id, plan->goal->id) != 0)
+		return err_set(err, API_E_UNKNOWN,
+		    "%s belongs to goal %s, not to %s", node->id, node->goal_id,
+		    plan->goal->id);
+	if (node->parent_id != NULL && parent == NULL)
+		return err_set(err, API_E_UNKNOWN,
+		    "%s: goal %s has no node %s to put it below", node->id,
+		    plan->goal->id, node->parent_id);
+	if ((parent == NULL && node->kind != NODE_PHASE) ||
+	    (parent != NULL && node->kind != parent->kind + 1))
+		return err_set(err, API_E_LEVEL,
+		    "%s: a %s cannot be below %s%s", node->id,
+		    node_kind_name(node->kind), parent == NULL ? "" : "a ",
+		    parent == NULL ? "the goal" : node_kind_name(parent->kind));
+	return 0;
+}
+
+int
+plan_attach(struct plan *plan, struct plan_node *node, struct err *err)
+{
+	struct plan_node *parent = plan_find(plan, node->parent_id);
+	struct siblings s = siblings_below(plan, parent);
+	size_t place = *s.count;
+	int r = check_attach(plan, node, parent, err);
+
+	if (r < 0)
+		return r;
+	if (!strmap_add(&plan->by_id, node->id, node))
+		return err_set(err, API_E_EXISTS,
+		    "%s: goal %s has such a node already", node->id,
+		    plan->goal->id);
+	while (place > 0 && (*s.list)[place - 1]->order > node->order)
+		place--;
+	list_insert(s, place, node);
+	node->parent = parent;
+	list_grow(&plan->nodes, plan->count, &plan->room);
+	node->slot = plan->count;
+	plan->nodes[plan->count++] = node;
+	return 0;
+}
+
+void
+plan_detach(struct plan *plan, struct plan_node *node)
+{
+	struct plan_node *last = plan->nodes[--plan->count];
+
+	list_remove(siblings_below(plan, node->parent), node->place);
+	plan->nodes[node->slot] = last;
+	last->slot = node->slot;
+	strmap_remove(&plan->by_id, node->id);
+	node->parent = NULL;
+}
+
+/* The order of the siblings is their place from now on. */
+static void
+renumber(struct siblings s, struct plan_changes *changes)
+{
+	for (size_t i = 0; i < *s.count; i++) {
+		struct plan_node *node = (*s.list)[i];
+
+		if (node->order == (int)i)
+			continue;
+		node->order = (int)i;
+		plan_changed(changes, node);
+	}
+}
+
+void
+plan_put(struct plan *plan, struct plan_node *node, struct plan_node *parent,
+    size_t place, struct plan_changes *changes)
+{
+	struct siblings s = siblings_below(plan, parent);
+
+	list_remove(siblings_below(plan, node->parent), node->place);
+	list_insert(s, place < *s.count ? place : *s.count, node);
+	node->parent = parent;
+	xstrset(&node->parent_id, parent == NULL ? NULL : parent->id);
+	plan_changed(changes, node);
+	renumber(s, changes);
+}
+
+/* By kind, so that parents come first; then by order. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct plan_node *x = *(struct plan_node *const *)a;
+	const struct plan_node *y = *(struct plan_node *const *)b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
+	return strcmp(x->id, y->id);
+}
+
+int
+plan_build(struct plan_goal *goal, struct plan_node *const *nodes, size_t count,
+    struct plan **ret_plan, struct err *err)
+{
+	struct plan *plan = plan_new(goal);
+	struct plan_node **sorted = xcalloc(count + 1, sizeof *sorted);
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		sorted[i] = nodes[i];
+	if (count > 0)
+		qsort(sorted, count, sizeof(struct plan_node *), compare);
+	for (i = 0; i < count; i++)
+		if (plan_attach(plan, sorted[i], err) < 0)
+			break;
+	if (i == count) {
+		free(sorted);
+		*ret_plan = plan;
+		return 0;
+	}
+	for (; i < count; i++)
+		plan_node_free(sorted[i]);
+	free(sorted);
+	plan_free(plan);
+	return -EINVAL;
+}
+
+struct plan *
+plan_copy(const struct plan *plan)
+{
+	struct plan *copy = plan_new(plan_goal_copy(plan->goal));
+
+	for (struct plan_node *n = plan_next(plan, NULL); n != NULL;
+	     n = plan_next(plan, n))
+		plan_attach(copy, plan_node_copy(n), NULL);
+	return copy;
+}
+
+struct plan_node *const *
+plan_children(
+    const struct plan *plan, const struct plan_node *parent, size_t *ret_count)
+{
+	*ret_count = parent == NULL ? plan->phase_count : parent->child_count;
+	return parent == NULL ? plan->phases : parent->children;
+}
+
+struct plan_node *
+plan_next_beside(const struct plan *plan, const struct plan_node *node)
+{
+	struct plan_node *const *list;
+	size_t count;
+
+	for (; node != NULL; node = node->parent) {
+		list = plan_children(plan, node->parent, &count);
+		if (node->place + 1 < count)
+			return list[node->place + 1];
+	}
+	return NULL;
+}
+
+struct plan_node *
+plan_next(const struct plan *plan, const struct plan_node *node)
+{
+	if (node == NULL)
+		return plan->phase_count == 0 ? NULL : plan->phases[0];
+	if (node->child_count > 0)
+		return node->children[0];
+	return plan_next_beside(plan, node);
+}
+
+enum priority
+plan_priority(const struct plan *plan, const struct plan_node *node)
+{
+	for (; node != NULL; node = node->parent)
+		if (node->priority != PRIORITY_COUNT)
+			return node->priority;
+	return plan->goal->priority;
+}
+
+bool
+plan_above(const struct plan_node *upper, const struct plan_node *lower)
+{
+	for (lower = lower->parent; lower != NULL; lower = lower->parent)
+		if (lower == upper)
+			return true;
+	return false;
+}
+
+/* --- changes --------------------------------------------------------- */
+
+void
+plan_changed(struct plan_changes *changes, struct plan_node *node)
+{
+	if (changes == NULL || node->changed)
+		return;
+	list_grow(&changes->nodes, changes->count, &changes->room);
+	changes->nodes[changes->count++] = node;
+	node->changed = true;
+}
+
+void
+plan_changes_removed(struct plan_changes *changes, struct plan_node *node)
+{
+	strv_add(&changes->removed, node->id);
+	if (!node->changed)
+		return;
+	for (size_t i = 0; i < changes->count; i++)
+		if (changes->nodes[i] == node) {
+			changes->count--;
+			memmove(&changes->nodes[i], &changes->nodes[i + 1],
+			    (changes->count - i) * sizeof(struct plan_node *));
+			break;
+		}
+	node->changed = false;
+}
+
+void
+plan_changes_release(struct plan_changes *changes)
+{
+	for (size_t i = 0; i < changes->count; i++)
+		changes->nodes[i]->changed = false;
+	free(changes->nodes);
+	strv_free(changes->removed);
+	*changes = (struct plan_changes){ 0 };
+}
+
+/* --- dependencies ---------------------------------------------------- */
+
+static bool
+has(char *const *list, const char *s)
+{
+	for (; list != NULL && *list != NULL; list++)
+		if (strcmp(*list, s) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_id(char ***list, const char *id, struct plan_node *owner,
+    struct plan_changes *changes, int64_t now_ms)
+{
+	if (has(*list, id))
+		return;
+	strv_add(list, id);
+	owner->updated_ms = now_ms;
+	plan_changed(changes, owner);
+}
+
+static void
+remove_id(char ***list, const char *id, struct plan_node *owner,
+    struct plan_changes *changes, int64_t now_ms)
+{
+	if (!has(*list, id))
+		return;
+	strv_remove(*list, id);
+	if (strv_count(*list) == 0)
+		strv_clear(list);
+	owner->updated_ms = now_ms;
+	plan_changed(changes, owner);
+}
+
+void
+plan_depend(struct plan_changes *changes, struct plan_node *node,
+    struct plan_node *on, int64_t now_ms)
+{
+	add_id(&node->depends_on, on->id, node, changes, now_ms);
+	add_id(&on->blocks, node->id, on, changes, now_ms);
+}
+
+void
+plan_undepend(struct plan_changes *changes, struct plan_node *node,
+    struct plan_node *on, int64_t now_ms)
+{
+	remove_id(&node->depends_on, on->id, node, changes, now_ms);
+	remove_id(&on->blocks, node->id, on, changes, now_ms);
+}
+
+/* How many depend on each node, then the lists in one piece: adding to a list
+ * one by one takes quadratic time. */
+void
+plan_link_blocks(struct plan *plan)
+{
+	size_t *counts = xcalloc(plan->count + 1, sizeof *counts);
+	struct plan_node *on;
+
+	for (size_t i = 0; i < plan->count; i++)
+		for (char **d = plan->nodes[i]->depends_on;
+		     d != NULL && *d != NULL; d++)
+			if ((on = plan_find(plan, *d)) != NULL)
+				counts[on->slot]++;
+	for (size_t i = 0; i < plan->count; i++) {
+		strv_clear(&plan->nodes[i]->blocks);
+		if (counts[i] > 0)
+			plan->nodes[i]->blocks = xcalloc(
+			    counts[i] + 1, sizeof *plan->nodes[i]->blocks);
+		counts[i] = 0;
+	}
+	for (struct plan_node *n = plan_next(plan, NULL); n != NULL;
+	     n = plan_next(plan, n))
+		for (char **d = n->depends_on; d != NULL && *d != NULL; d++)
+			if ((on = plan_find(plan, *d)) != NULL)
+				on->blocks[counts[on->slot]++] = xstrdup(n->id);
+	free(counts);
+}
+
+/* --- JSON ------------------------------------------------------------ */
+
+struct json_object *
+plan_to_json(const struct plan *plan)
+{
+	struct json_object *json = plan_goal_to_json(plan->goal);
+	struct json_object *list = json_object_new_array();
+
+	for (struct plan_node *n = plan_next(plan, NULL); n != NULL;
+	     n = plan_next(plan, n))
+		json_object_array_add(list, plan_node_to_json(n));
+	json_set(json, "nodes", list);
+	return json;
+}
+
+static void
+free_nodes(struct plan_node **nodes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		plan_node_free(nodes[i]);
+}
+
+static int
+get_nodes(struct json_object *list, const char *at, struct plan_node **nodes,
+    struct err *err)
+{
+	cleanup_buf struct buf item = BUF_INIT;
+	size_t count = json_object_array_length(list);
+
+	for (size_t i = 0; i < count; i++) {
+		buf_clear(&item);
+		json_path_index(&item, at, i);
+		if (plan_node_from_json(json_object_array_get_idx(list, i),
+			item.data, &nodes[i], err) < 0) {
+			free_nodes(nodes, i);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* The goal's record is everything but the nodes. */
+static int
+get_goal(struct json_object *json, const char *at, struct plan_goal **ret_goal,
+    struct err *err)
+{
+	cleanup_json struct json_object *rest = json_object_new_object();
+
+	json_object_object_foreach(json, key, value)
+	{
+		if (strcmp(key, "nodes") != 0)
+			json_set(rest, key, json_object_get(value));
+	}
+	return plan_goal_from_json(rest, at, ret_goal, err);
+}
+
+int
+plan_from_json(struct json_object *json, const char *at, struct plan **ret_plan,
+    struct err *err)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+	struct json_object *list = NULL;
+	struct plan_node **nodes;
+	struct plan_goal *goal;
+	size_t count;
+	int r;
+
+	r = json_get_array(json, at, "nodes", &list, err);
+	if (r < 0)
+		return -EINVAL;
+	r = get_goal(json, at, &goal, err);
+	if (r < 0)
+		return r;
+	count = json_object_array_length(list);
+	nodes = xcalloc(count + 1, sizeof *nodes);
+	json_path_key(&path, at, "nodes");
+	r = get_nodes(list, path.data, nodes, err);
+	if (r < 0) {
+		plan_goal_free(goal);
+	} else {
+		r = plan_build(goal, nodes, count, ret_plan, err);
+		if (r < 0)
+			err_prefix(err, "%s", path.data);
+	}
+	free(nodes);
+	return r;
+}

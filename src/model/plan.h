@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A plan: a goal with its tree of phases, tasks and subtasks. Pure. The plan
+ * owns the goal and the nodes. Finding a node by its id takes constant time,
+ * building a plan of n nodes O(n log n).
+ */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan-goal.h"
+#include "plan-node.h"
+#include "strmap.h"
+
+struct err;
+struct json_object;
+
+#define PLAN_NODES_MAX 20000 /* of one goal */
+
+struct plan {
+	struct plan_goal *goal;
+	struct plan_node **nodes; /* in no order */
+	size_t count, room;
+	struct plan_node **phases; /* by order */
+	size_t phase_count, phase_room;
+	struct strmap by_id;
+};
+
+/* Takes the goal. */
+struct plan *plan_new(struct plan_goal *goal);
+void plan_free(struct plan *plan);
+struct plan *plan_copy(const struct plan *plan); /* without assignments and
+						  * crystallizations */
+
+/* A plan of these nodes, in any order. Takes the goal and the nodes (not the
+ * array), even on failure: -EINVAL for an id that is there twice, a parent that
+ * is missing or of the wrong kind, a node of another goal, too many nodes. */
+int plan_build(struct plan_goal *goal, struct plan_node *const *nodes,
+    size_t count, struct plan **ret_plan, struct err *err);
+
+/* NULL = none; id may be NULL. */
+struct plan_node *plan_find(const struct plan *plan, const char *id);
+/* API_E_UNKNOWN instead, with a message. */
+int plan_get(const struct plan *plan, const char *id,
+    struct plan_node **ret_node, struct err *err);
+
+/* Put a node below its parent (parent_id), by its order; behind those of the
+ * same order. The plan owns it then; on failure, the caller does. */
+int plan_attach(struct plan *plan, struct plan_node *node, struct err *err);
+
+/* Take a node without children out of the plan; the caller owns it. */
+void plan_detach(struct plan *plan, struct plan_node *node);
+
+/* Move a node with everything below it to a parent (NULL for a phase) and a
+ * place (from 0; past the end = last). The kinds must fit. */
+struct plan_changes;
+void plan_put(struct plan *plan, struct plan_node *node,
+    struct plan_node *parent, size_t place, struct plan_changes *changes);
+
+/* Every node in the order of the plan: a parent before its children. NULL =
+ * the first one; returns NULL after the last one. */
+struct plan_node *
+plan_next(const struct plan *plan, const struct plan_node *node);
+/* The next one that is not below the node. */
+struct plan_node *
+plan_next_beside(const struct plan *plan, const struct plan_node *node);
+
+/* The siblings of a node, itself included; or those below a parent (NULL = the
+ * phases). */
+struct plan_node *const *plan_children(
+    const struct plan *plan, const struct plan_node *parent, size_t *ret_count);
+
+/* Its own priority, or that of the nearest above it, or that of the goal. */
+enum priority
+plan_priority(const struct plan *plan, const struct plan_node *node);
+
+/* Is the one above the other? */
+bool plan_above(const struct plan_node *upper, const struct plan_node *lower);
+
+/* --- what was changed ------------------------------------------------ */
+
+/* The records to be stored: every node once, in the order of its first
+ * change. */
+struct plan_changes {
+	struct plan_node **nodes;
+	size_t count, room;
+	char **removed; /* ids of nodes that are no longer in the plan */
+	bool goal; /* the goal's record, too */
+};
+
+void plan_changed(struct plan_changes *changes, struct plan_node *node);
+/* A node that is about to be detached and freed. */
+void plan_changes_removed(struct plan_changes *changes, struct plan_node *node);
+/* Call it while the nodes exist. */
+void plan_changes_release(struct plan_changes *changes);
+
+/* --- dependencies ----------------------------------------------------- */
+
+/* Make the node depend on the other, or not, in the records of both. */
+void plan_depend(struct plan_changes *changes, struct plan_node *node,
+    struct plan_node *on, int64_t now_ms);
+void plan_undepend(struct plan_changes *changes, struct plan_node *node,
+    struct plan_node *on, int64_t now_ms);
+
+/* Set the blocks of every node from what the others depend on. */
+void plan_link_blocks(struct plan *plan);
+
+/* --- JSON -------------------------------------------------------------- */
+
+/* The goal's record with its nodes, in the order of the plan, as "nodes". */
+struct json_object *plan_to_json(const struct plan *plan);
+int plan_from_json(struct json_object *json, const char *at,
+    struct plan **ret_plan, struct err *err);
+
+#endif
