@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What a worker on a node of a plan is told: how to report, a request for its
+ * status, and the request that follows a reply without an update. Everything is
+ * appended to the caller's buf.
+ *
+ * The same facts give the same text, so that its hash (plan-assignment.h) tells
+ * whether it was sent before.
+ */
+#ifndef NUDGE_TEXT_H
+#define NUDGE_TEXT_H
+
+struct buf;
+
+/* Strings may be NULL if unknown. */
+struct nudge_facts {
+	const char *goal_id;
+	const char *goal_title;
+	const char *node_id;
+	const char *node_name;
+};
+
+/* How to report: the fenced block, its key and members. */
+void nudge_text_contract(const struct nudge_facts *facts, struct buf *out);
+
+/* Ask for Status, Next and Blockers, or DONE with evidence, and for the
+ * update. */
+void nudge_text_status(const struct nudge_facts *facts, struct buf *out);
+
+/* After a reply without a valid update. why: what is wrong with it
+ * (update_find()); NULL = there was none. */
+void nudge_text_follow_up(
+    const struct nudge_facts *facts, const char *why, struct buf *out);
+
+#endif
