@@ -20,6 +20,7 @@ command pkg-config   pkg-config
 module  libevent     libevent-dev
 module  json-c       libjson-c-dev
 module  libbsd       libbsd-dev
+module  sqlite3      libsqlite3-dev
 module  check        check
 command tmux         tmux
 command git          git

@@ -64,7 +64,7 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..17
+echo 1..18
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 verdict "port includes only model and base" "$(outside port port model base)"
@@ -103,6 +103,9 @@ verdict "processes are made, signalled and reaped in one place each" \
 		src/port/net/inside.c src/port/net/outside.c)"
 verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
+verdict "SQLite and threads are used in port/store only" \
+	"$(grep -rnE '#include <(sqlite3|pthread)\.h>' src |
+		grep -v '^src/port/store/' || true)"
 names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)
 verdict "every header name exists once" "$names"
 # The commands share commands.h.

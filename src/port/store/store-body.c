@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "remedy-mask.h"
+#include "store-body.h"
+#include "store-pool.h"
+#include "text.h"
+
+#define MASKED "[masked]"
+#define CUT    "... (cut)"
+
+struct column {
+	const char *key;
+	bool is_number;
+	bool optional;
+};
+
+struct shape {
+	const char *name;
+	const char *id_key; /* in the body; NULL = none */
+	struct column columns[STORE_COLUMN_MAX];
+	size_t max; /* bytes of the body */
+	const char *text_key; /* a string with a bound of its own */
+	size_t text_max;
+};
+
+static const struct shape shapes[STORE_KIND_COUNT] = {
+	[STORE_GOAL] = { .name = "goal",
+	    .id_key = "goalId",
+	    .columns = { { .key = "status" } },
+	    .max = STORE_GOAL_MAX },
+	[STORE_NODE] = { .name = "node",
+	    .columns = { { .key = "status" },
+		{ .key = "parentId", .optional = true } },
+	    .max = STORE_BODY_MAX },
+	[STORE_ASSIGNMENT] = { .name = "assignment",
+	    .id_key = "assignmentId",
+	    .columns = { { .key = "status" }, { .key = "workNodeId" },
+		{ .key = "agentId", .optional = true } },
+	    .max = STORE_BODY_MAX,
+	    .text_key = "lastInstructionText",
+	    .text_max = STORE_INSTRUCTION_MAX },
+	[STORE_DISPATCH] = { .name = "dispatch",
+	    .id_key = "dispatchId",
+	    .columns = { { .key = "assignmentId" },
+		{ .key = "ts", .is_number = true } },
+	    .max = STORE_BODY_MAX },
+	[STORE_CRYSTAL] = { .name = "crystallization",
+	    .columns = { { .key = "workNodeId", .optional = true } },
+	    .max = STORE_BODY_MAX,
+	    .text_key = "summary",
+	    .text_max = STORE_SUMMARY_MAX },
+};
+
+const char *
+store_kind_name(enum store_kind kind)
+{
+	return shapes[kind].name;
+}
+
+/* --- masking ------------------------------------------------------------ */
+
+static void
+cut_text(struct buf *text, size_t max)
+{
+	size_t len = max - strlen(CUT);
+
+	if (max == 0 || text->len <= max)
+		return;
+	while (len > 0 && ((unsigned char)text->data[len] & 0xc0) == 0x80)
+		len--;
+	buf_truncate(text, len);
+	buf_adds(text, CUT);
+}
+
+/* The value with what looks like a secret masked, by its own form or by the
+ * key before it ("password"). There the whole value is the secret, which may
+ * have blanks in it. */
+static void
+mask_text(const char *key, const char *value, size_t len, struct buf *out)
+{
+	cleanup_buf struct buf pair = BUF_INIT, masked = BUF_INIT;
+	size_t head;
+
+	remedy_mask(value, len, out);
+	if (key == NULL || len == 0)
+		return;
+	buf_addf(&pair, "%s=", key);
+	head = pair.len;
+	buf_add(&pair, value, len);
+	remedy_mask(pair.data, pair.len, &masked);
+	if (masked.len == head + out->len &&
+	    memcmp(masked.data, pair.data, head) == 0 &&
+	    memcmp(masked.data + head, out->data, out->len) == 0)
+		return;
+	buf_clear(out);
+	buf_adds(out, MASKED);
+}
+
+static struct json_object *
+masked_copy(const char *key, struct json_object *value, size_t max);
+
+static struct json_object *
+masked_string(const char *key, struct json_object *value, size_t max)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	mask_text(key, json_object_get_string(value),
+	    (size_t)json_object_get_string_len(value), &text);
+	cut_text(&text, max);
+	return json_object_new_string_len(text.data, (int)text.len);
+}
+
+static struct json_object *
+masked_array(const char *key, struct json_object *value, size_t max)
+{
+	struct json_object *copy = json_object_new_array();
+
+	for (size_t i = 0; i < json_object_array_length(value); i++)
+		json_object_array_add(copy,
+		    masked_copy(key, json_object_array_get_idx(value, i), max));
+	return copy;
+}
+
+static struct json_object *
+masked_members(struct json_object *value, size_t max)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *copy = json_object_new_object();
+
+	json_object_object_foreach(value, key, member)
+	{
+		buf_clear(&text);
+		mask_text(NULL, key, strlen(key), &text);
+		json_set(copy, text.data, masked_copy(key, member, max));
+	}
+	return copy;
+}
+
+/* key is the one before the value, or before the list that it is in. */
+static struct json_object *
+masked_copy(const char *key, struct json_object *value, size_t max)
+{
+	switch (json_object_get_type(value)) {
+	case json_type_string:
+		return masked_string(key, value, max);
+	case json_type_array:
+		return masked_array(key, value, max);
+	case json_type_object:
+		return masked_members(value, max);
+	default:
+		return json_object_get(value);
+	}
+}
+
+struct json_object *
+store_body_masked(struct json_object *value, size_t max)
+{
+	return masked_copy(NULL, value, max);
+}
+
+static char *
+pool_masked(struct store_pool *pool, const char *text, size_t max)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (text == NULL || text[0] == '\0')
+		return NULL;
+	mask_text(NULL, text, strlen(text), &out);
+	cut_text(&out, max);
+	return store_pool_bytes(pool, out.data, out.len);
+}
+
+/* --- records ------------------------------------------------------------ */
+
+static int
+parse_object(const char *text, size_t max, const char *what,
+    struct json_object **ret, struct err *err)
+{
+	cleanup_json struct json_object *value = NULL;
+	size_t len = strlen(text);
+	int r;
+
+	if (len > max)
+		return err_set(err, -E2BIG,
+		    "%s: %zu bytes of JSON, at most %zu are stored", what, len,
+		    max);
+	r = json_parse(text, len, max, &value, err);
+	if (r < 0) {
+		err_prefix(err, "%s", what);
+		return r;
+	}
+	if (!json_object_is_type(value, json_type_object))
+		return err_set(
+		    err, -EINVAL, "%s: expected a JSON object", what);
+	*ret = take_ptr(&value);
+	return 0;
+}
+
+static int
+check_id(const char *id, const char *what, struct err *err)
+{
+	cleanup_buf struct buf masked = BUF_INIT;
+
+	if (id == NULL || id[0] == '\0')
+		return err_set(err, -EINVAL, "%s: no id", what);
+	if (strlen(id) > STORE_ID_MAX)
+		return err_set(err, -E2BIG,
+		    "%s: the id is longer than %d bytes", what, STORE_ID_MAX);
+	if (!text_utf8_valid(id, strlen(id)))
+		return err_set(err, -EINVAL, "%s: the id is not UTF-8", what);
+	mask_text(NULL, id, strlen(id), &masked);
+	if (strcmp(masked.data, id) != 0)
+		return err_set(
+		    err, -EINVAL, "%s: the id looks like a password", what);
+	return 0;
+}
+
+static int
+check_same(struct json_object *body, const char *at, const char *key,
+    const char *want, struct err *err)
+{
+	const char *found = json_string_or(body, key, want);
+
+	if (strcmp(found, want) != 0)
+		return err_set(
+		    err, -EINVAL, "%s.%s: is %s, not %s", at, key, found, want);
+	return 0;
+}
+
+static int
+get_column(struct json_object *body, const char *at,
+    const struct column *column, struct store_pool *pool,
+    struct store_column *ret, struct err *err)
+{
+	const char *text = NULL;
+	int r;
+
+	if (column->is_number) {
+		ret->is_number = true;
+		return json_get_int(
+		    body, at, column->key, 0, INT64_MAX, &ret->number, err);
+	}
+	if (column->optional &&
+	    json_get_string(body, at, column->key, &text, NULL) == -ENOENT)
+		return 0;
+	r = json_get_string(body, at, column->key, &text, err);
+	if (r < 0)
+		return r;
+	if (text[0] == '\0' && !column->optional)
+		return err_set(
+		    err, -EINVAL, "%s.%s: is empty", at, column->key);
+	if (strlen(text) > STORE_ID_MAX)
+		return err_set(err, -E2BIG, "%s.%s: longer than %d bytes", at,
+		    column->key, STORE_ID_MAX);
+	ret->text = text[0] != '\0' ? store_pool_string(pool, text) : NULL;
+	return 0;
+}
+
+static int
+check_text(struct json_object *body, const char *at, const struct shape *shape,
+    struct err *err)
+{
+	const char *text = shape->text_key == NULL ?
+	    "" :
+	    json_string_or(body, shape->text_key, "");
+
+	if (strlen(text) > shape->text_max)
+		return err_set(err, -E2BIG,
+		    "%s.%s: %zu bytes, at most %zu are stored", at,
+		    shape->text_key, strlen(text), shape->text_max);
+	return 0;
+}
+
+static int
+check_body(const struct store_change *change, struct json_object *body,
+    const char *at, struct err *err)
+{
+	const struct shape *shape = &shapes[change->kind];
+	int r = 0;
+
+	if (shape->id_key != NULL)
+		r = check_same(body, at, shape->id_key, change->id, err);
+	if (r == 0 && change->kind != STORE_GOAL)
+		r = check_same(body, at, "goalId", change->goal_id, err);
+	if (r == 0 && change->kind == STORE_GOAL &&
+	    json_object_object_get_ex(body, "nodes", NULL))
+		r = err_set(err, -EINVAL,
+		    "%s.nodes: nodes are records of their own", at);
+	if (r == 0)
+		r = check_text(body, at, shape, err);
+	return r;
+}
+
+static int
+check_ids(struct store_change *change, struct store_pool *pool, char **ret_at,
+    struct err *err)
+{
+	const struct shape *shape = &shapes[change->kind];
+	cleanup_free char *at = NULL;
+	int r = check_id(change->id, shape->name, err);
+
+	if (r < 0)
+		return r;
+	at = xasprintf("%s %s", shape->name, change->id);
+	if (change->goal_id == NULL && change->kind == STORE_GOAL)
+		change->goal_id = store_pool_string(pool, change->id);
+	r = check_id(change->goal_id, at, err);
+	if (r == 0 && change->kind == STORE_GOAL &&
+	    strcmp(change->goal_id, change->id) != 0)
+		r = err_set(err, -EINVAL, "%s: of another goal, %s", at,
+		    change->goal_id);
+	if (r == 0)
+		*ret_at = take_ptr(&at);
+	return r;
+}
+
+int
+store_body_change(struct store_change *change, struct store_pool *pool,
+    struct store_columns *ret_columns, struct err *err)
+{
+	const struct shape *shape = &shapes[change->kind];
+	cleanup_json struct json_object *raw = NULL, *body = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *at = NULL;
+	struct store_columns columns = { .count = 0 };
+	int r = check_ids(change, pool, &at, err);
+
+	if (r == 0 && change->body != NULL)
+		r = parse_object(change->body, shape->max, at, &raw, err);
+	if (r < 0 || change->body == NULL)
+		return r;
+	body = masked_copy(NULL, raw, 0);
+	r = check_body(change, body, at, err);
+	for (size_t i = 0;
+	     r == 0 && i < STORE_COLUMN_MAX && shape->columns[i].key != NULL;
+	     i++)
+		r = get_column(body, at, &shape->columns[i], pool,
+		    &columns.list[columns.count++], err);
+	if (r < 0)
+		return r;
+	json_print(body, false, &text);
+	change->body = store_pool_bytes(pool, text.data, text.len);
+	*ret_columns = columns;
+	return 0;
+}
+
+/* --- events ------------------------------------------------------------- */
+
+/* Data that is still too long is replaced by its length. */
+static int
+event_data(struct store_event *event, struct store_pool *pool, struct err *err)
+{
+	cleanup_json struct json_object *raw = NULL, *data = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t len = strlen(event->data);
+	int r = 0;
+
+	if (len <= STORE_BODY_MAX)
+		r = parse_object(
+		    event->data, STORE_BODY_MAX, event->type, &raw, err);
+	if (r < 0)
+		return r;
+	if (raw != NULL) {
+		data = masked_copy(NULL, raw, STORE_DATA_STRING_MAX);
+		json_print(data, false, &text);
+	}
+	if (raw == NULL || text.len > STORE_DATA_MAX) {
+		buf_clear(&text);
+		buf_addf(&text, "{\"omittedBytes\":%zu}", len);
+	}
+	event->data = store_pool_bytes(pool, text.data, text.len);
+	return 0;
+}
+
+/* Two keys must not become the same by being masked or cut. */
+static char *
+event_key(struct store_pool *pool, const char *key)
+{
+	char *masked = pool_masked(pool, key, 0);
+	char hash[17];
+
+	if (masked == NULL ||
+	    (strcmp(masked, key) == 0 && strlen(key) <= 2 * STORE_ID_MAX))
+		return masked;
+	id_hash(key, hash, 16);
+	return store_pool_string(pool, hash);
+}
+
+int
+store_body_event(
+    struct store_event *event, struct store_pool *pool, struct err *err)
+{
+	if (event->type == NULL || event->type[0] == '\0')
+		return err_set(err, -EINVAL, "an event without a type");
+	event->type = pool_masked(pool, event->type, STORE_ID_MAX);
+	event->goal_id = pool_masked(pool, event->goal_id, STORE_ID_MAX);
+	event->assignment_id =
+	    pool_masked(pool, event->assignment_id, STORE_ID_MAX);
+	event->node_id = pool_masked(pool, event->node_id, STORE_ID_MAX);
+	event->worker = pool_masked(pool, event->worker, STORE_ID_MAX);
+	event->task = pool_masked(pool, event->task, 2 * STORE_ID_MAX);
+	event->key = event_key(pool, event->key);
+	return event->data != NULL ? event_data(event, pool, err) : 0;
+}
