@@ -104,3 +104,21 @@ nudge_text_follow_up(
 	}
 	nudge_text_contract(facts, out);
 }
+
+void
+nudge_text_escalation(
+    const struct nudge_facts *facts, const char *reason, struct buf *out)
+{
+	buf_adds(out, "A person is needed for");
+	add_node(facts, out);
+	buf_adds(out, ": ");
+	text_add_visible(out, reason, strlen(reason), false);
+	if (facts->node_id == NULL)
+		return;
+	buf_adds(out, ". When it can go on: llmc work unblock ");
+	if (facts->goal_id != NULL) {
+		text_add_shell(out, facts->goal_id);
+		buf_addc(out, ' ');
+	}
+	text_add_shell(out, facts->node_id);
+}

@@ -33,4 +33,8 @@ void nudge_text_status(const struct nudge_facts *facts, struct buf *out);
 void nudge_text_follow_up(
     const struct nudge_facts *facts, const char *why, struct buf *out);
 
+/* For a person: what needs one, why, and what to type afterwards. */
+void nudge_text_escalation(
+    const struct nudge_facts *facts, const char *reason, struct buf *out);
+
 #endif

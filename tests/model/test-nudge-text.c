@@ -57,6 +57,18 @@ START_TEST(a_follow_up_says_what_was_wrong)
 }
 END_TEST
 
+START_TEST(a_person_is_told_why_and_what_to_type)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	nudge_text_escalation(&facts, "no key\x1b[2J", &text);
+	ck_assert_str_eq(text.data,
+	    "A person is needed for S1.1.1 (Measure) of the goal \"Faster "
+	    "start\": no key\\x1b[2J. When it can go on: llmc work unblock "
+	    "goal_1 S1.1.1");
+}
+END_TEST
+
 START_TEST(unknown_facts_are_left_out)
 {
 	cleanup_buf struct buf text = BUF_INIT;
@@ -105,7 +117,9 @@ unit_suite(void)
 
 	unit_case(s, "nudge-text",
 	    (const TTest *[]){ a_nudge_asks_for_status_next_blockers_or_done,
-		a_follow_up_says_what_was_wrong, unknown_facts_are_left_out,
+		a_follow_up_says_what_was_wrong,
+		a_person_is_told_why_and_what_to_type,
+		unknown_facts_are_left_out,
 		names_from_outside_stay_on_their_line,
 		the_same_facts_give_the_same_hash, NULL });
 	return s;

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "nudge-text.h"
+#include "reconcile-ladder.h"
+#include "reconcile-work.h"
+#include "text.h"
+
+#define ASSIGNMENT_PREFIX "A_"
+#define REASON_MAX        2000 /* bytes */
+
+/* --- liveness --------------------------------------------------------- */
+
+static int64_t
+idle_of(const struct plan_assignment *a, const struct reconcile_config *config)
+{
+	return a->idle_after_ms > 0 ? a->idle_after_ms : config->idle_after_ms;
+}
+
+int64_t
+reconcile_idle_ms(const struct reconcile_case *c)
+{
+	return idle_of(c->assignment, c->run->config);
+}
+
+static int64_t
+last_sign_ms(const struct plan_assignment *a)
+{
+	int64_t last = a->last_dispatch_ms > a->last_activity_ms ?
+	    a->last_dispatch_ms :
+	    a->last_activity_ms;
+
+	return last > 0 ? last : a->created_ms;
+}
+
+static bool
+is_overdue(const struct plan_assignment *a, int64_t now_ms)
+{
+	return a->expected_update_ms > 0 && now_ms >= a->expected_update_ms;
+}
+
+bool
+reconcile_is_stale(const struct plan_assignment *a,
+    const struct reconcile_config *config, int64_t now_ms)
+{
+	if (a->status != ASSIGNMENT_DISPATCHED &&
+	    a->status != ASSIGNMENT_ACTIVE && a->status != ASSIGNMENT_STALLED)
+		return false;
+	return a->status == ASSIGNMENT_STALLED || is_overdue(a, now_ms) ||
+	    now_ms - last_sign_ms(a) >= idle_of(a, config);
+}
+
+bool
+reconcile_observe(struct reconcile_case *c)
+{
+	const struct reconcile_facts *facts = c->facts;
+	struct plan_assignment *a = c->assignment;
+	int64_t now = c->run->now_ms;
+	int64_t seen = facts->in_turn ? now : facts->activity_ms;
+	bool new_turn = facts->in_turn || facts->turn_ms > a->last_dispatch_ms;
+
+	if (seen > now)
+		seen = now;
+	if (!facts->in_turn &&
+	    (seen <= a->last_activity_ms || seen <= a->last_dispatch_ms))
+		return false;
+	/* What waits for a person goes on when somebody gives it a turn. */
+	if (a->status == ASSIGNMENT_BLOCKED && !(a->escalated && new_turn))
+		return facts->in_turn;
+	if (a->status == ASSIGNMENT_QUEUED)
+		return facts->in_turn;
+	a->escalated = false;
+	reconcile_progress(c, seen);
+	reconcile_move(c, ASSIGNMENT_ACTIVE,
+	    facts->in_turn ? "turn" : "activity",
+	    facts->in_turn ? "a turn is running" :
+			     "its session has shown activity since the last "
+			     "message");
+	reconcile_work_begin(c);
+	return facts->in_turn;
+}
+
+/* --- dispatches ------------------------------------------------------- */
+
+/* "D_<assignment>-<number>": the same tick gives the same id. */
+static char *
+dispatch_id(const struct plan_assignment *a)
+{
+	const struct plan_dispatch *last = plan_assignment_last(a);
+	const char *name = a->id, *dash;
+	int64_t number = (int64_t)a->dispatch_count;
+
+	if (strncmp(name, ASSIGNMENT_PREFIX, strlen(ASSIGNMENT_PREFIX)) == 0)
+		name += strlen(ASSIGNMENT_PREFIX);
+	dash = last != NULL ? strrchr(last->id, '-') : NULL;
+	if (dash != NULL)
+		text_parse_int(dash + 1, 0, INT32_MAX, &number);
+	return xasprintf("D_%s-%lld", name, (long long)number + 1);
+}
+
+static struct nudge_facts
+facts_for_text(const struct reconcile_case *c)
+{
+	return (struct nudge_facts){
+		.goal_id = c->assignment->goal_id,
+		.goal_title = c->plan != NULL ? c->plan->goal->title : NULL,
+		.node_id = c->assignment->node_id,
+		.node_name = c->node != NULL ? c->node->name : NULL,
+	};
+}
+
+struct message {
+	enum reconcile_kind kind;
+	enum dispatch_mode mode;
+	const char *code, *reason, *text;
+	bool same; /* the last dispatch again, with its id */
+};
+
+/* Record the dispatch, and decide to send it. */
+static void
+dispatch(struct reconcile_case *c, const struct message *m)
+{
+	struct plan_assignment *a = c->assignment;
+	struct plan_dispatch *d = plan_assignment_last(a);
+	const char *action = reconcile_kind_words[m->kind];
+	int64_t now = c->run->now_ms;
+	char hash[PLAN_HASH_SIZE];
+	struct json_object *data;
+
+	plan_instruction_hash(m->text, hash);
+	if (m->same) {
+		d->ts_ms = now;
+		d->result = DISPATCH_PENDING;
+		xstrset(&d->notes, "sent again: the delivery was uncertain");
+		a->last_dispatch_ms = now;
+	} else {
+		cleanup_free char *id = dispatch_id(a);
+
+		d = plan_assignment_dispatch(a, id, m->mode, action, now);
+		xstrset(&d->instruction_hash, hash);
+	}
+	a->expected_update_ms = now + reconcile_idle_ms(c);
+	reconcile_touch(c);
+	reconcile_decide(c, m->kind,
+	    &(struct reconcile_words){ .code = m->code,
+		.reason = m->reason,
+		.text = m->text,
+		.dispatch_id = d->id,
+		.mode = d->mode });
+	data = reconcile_data("dispatchId", d->id, "action", action, "mode",
+	    dispatch_mode_words[d->mode], "code", m->code, "reason", m->reason,
+	    "instructionHash", hash, NULL);
+	json_set_int(data, "retryCount", a->retry_count);
+	if (a->backoff_until_ms > 0)
+		json_set_int(data, "backoffUntil", a->backoff_until_ms);
+	reconcile_tell(c,
+	    m->kind == RECONCILE_ESCALATE ? "assignment.escalated" :
+					    "assignment.dispatch",
+	    data);
+}
+
+static void
+count_retry(struct reconcile_case *c)
+{
+	struct plan_assignment *a = c->assignment;
+
+	a->retry_count++;
+	a->last_retry_ms = c->run->now_ms;
+	a->backoff_until_ms = c->run->now_ms +
+	    reconcile_backoff_ms(c->run->config, a->retry_count);
+}
+
+void
+reconcile_escalate(
+    struct reconcile_case *c, const char *code, const char *words)
+{
+	struct nudge_facts facts = facts_for_text(c);
+	struct plan_assignment *a = c->assignment;
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *reason =
+	    xstrndup(words, text_cut(words, strlen(words), REASON_MAX));
+
+	reconcile_move(c, ASSIGNMENT_BLOCKED, code, reason);
+	reconcile_work_block(c, reason);
+	a->escalated = true;
+	a->retry_count = 0;
+	a->backoff_until_ms = 0;
+	nudge_text_escalation(&facts, reason, &text);
+	dispatch(c,
+	    &(struct message){ .kind = RECONCILE_ESCALATE,
+		.mode = DISPATCH_ESCALATE,
+		.code = code,
+		.reason = reason,
+		.text = text.data });
+}
+
+/* To a session that there is, or to a fresh worker. */
+static enum dispatch_mode
+mode_of(const struct reconcile_case *c)
+{
+	return c->assignment->session_key != NULL && !c->facts->lost ?
+	    DISPATCH_SEND :
+	    DISPATCH_SPAWN;
+}
+
+/* The instruction; without one, the request for the status, which names the
+ * node. */
+static void
+instruction(const struct reconcile_case *c, struct buf *out)
+{
+	struct nudge_facts facts = facts_for_text(c);
+
+	if (c->assignment->instruction != NULL)
+		buf_adds(out, c->assignment->instruction);
+	else
+		nudge_text_status(&facts, out);
+}
+
+void
+reconcile_assign(struct reconcile_case *c)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (!c->may_dispatch ||
+	    c->run->now_ms < c->assignment->backoff_until_ms ||
+	    !reconcile_move(c, ASSIGNMENT_DISPATCHED, "ready",
+		"the node is ready to be worked on"))
+		return;
+	instruction(c, &text);
+	dispatch(c,
+	    &(struct message){ .kind = RECONCILE_ASSIGN,
+		.mode = mode_of(c),
+		.code = "ready",
+		.reason = "the node is ready to be worked on",
+		.text = text.data });
+	reconcile_work_begin(c);
+}
+
+/* --- the ladder ------------------------------------------------------- */
+
+static bool
+was_delivered(const struct plan_dispatch *d)
+{
+	return d->result == DISPATCH_ACCEPTED || d->result == DISPATCH_OK;
+}
+
+/* Messages since the last update, or since a person was told. */
+static int
+count_messages(const struct reconcile_case *c)
+{
+	const struct plan_assignment *a = c->assignment;
+	int64_t since = c->node != NULL && c->node->crystal != NULL ?
+	    c->node->crystal->created_ms :
+	    0;
+	int count = 0;
+
+	for (size_t i = a->dispatch_count; i > 0; i--) {
+		const struct plan_dispatch *d = &a->dispatches[i - 1];
+
+		if (d->mode != DISPATCH_SEND || d->ts_ms <= since)
+			break;
+		count++;
+	}
+	return count;
+}
+
+/* The last dispatch again, once, because nothing shows that it arrived. */
+static bool
+resend_same(struct reconcile_case *c)
+{
+	struct nudge_facts facts = facts_for_text(c);
+	const struct plan_dispatch *d = plan_assignment_last(c->assignment);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (d == NULL || was_delivered(d) || d->notes != NULL)
+		return false;
+	if (d->action != NULL && strcmp(d->action, "nudge") == 0)
+		nudge_text_status(&facts, &text);
+	else if (d->action != NULL && strcmp(d->action, "follow_up") == 0)
+		nudge_text_follow_up(&facts, NULL, &text);
+	else
+		instruction(c, &text);
+	count_retry(c);
+	dispatch(c,
+	    &(struct message){ .kind = RECONCILE_RESEND,
+		.code = "undelivered",
+		.reason = "nothing shows that the last message arrived",
+		.text = text.data,
+		.same = true });
+	return true;
+}
+
+static void
+retry(struct reconcile_case *c, const char *code, const char *reason)
+{
+	bool again = c->assignment->recovery_policy == RECOVERY_RESEND_LAST &&
+	    c->assignment->instruction != NULL;
+	struct nudge_facts facts = facts_for_text(c);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (resend_same(c))
+		return;
+	if (again)
+		instruction(c, &text);
+	else
+		nudge_text_status(&facts, &text);
+	count_retry(c);
+	dispatch(c,
+	    &(struct message){
+		.kind = again ? RECONCILE_RESEND : RECONCILE_NUDGE,
+		.mode = DISPATCH_SEND,
+		.code = code,
+		.reason = reason,
+		.text = text.data });
+}
+
+/* "A_x" -> "A_x-r2" -> "A_x-r3" */
+static char *
+successor_id(const char *id)
+{
+	const char *mark = strrchr(id, '-');
+	int64_t number = 1;
+
+	if (mark == NULL || mark[1] != 'r' ||
+	    !text_parse_int(mark + 2, 2, INT32_MAX, &number))
+		mark = id + strlen(id);
+	return xasprintf(
+	    "%.*s-r%lld", (int)(mark - id), id, (long long)number + 1);
+}
+
+static bool
+reassign(struct reconcile_case *c, const char *code, const char *reason)
+{
+	struct plan_assignment *old = c->assignment, *new;
+	cleanup_free char *id = successor_id(old->id);
+	struct reconcile_facts none = { .assignment_id = id };
+	struct reconcile_case next = *c;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (strlen(id) > PLAN_ID_MAX ||
+	    plan_set_assignment(c->run->set, id) != NULL ||
+	    !reconcile_allows(c->run->config, NULL, NULL) ||
+	    !reconcile_move(c, ASSIGNMENT_CANCELLED, "reassigned", reason))
+		return false;
+	if (old->worker != NULL)
+		reconcile_decide(c, RECONCILE_CANCEL,
+		    &(struct reconcile_words){
+			.code = "reassigned", .reason = reason });
+	new =
+	    plan_assignment_new(id, old->goal_id, old->node_id, c->run->now_ms);
+	xstrset(&new->agent_id, RECONCILE_AGENT_MAIN);
+	xstrset(&new->spawned_by,
+	    old->session_key != NULL ? old->session_key : old->id);
+	new->delivery_context = json_object_get(old->delivery_context);
+	new->idle_after_ms = old->idle_after_ms;
+	new->recovery_policy = RECOVERY_ESCALATE;
+	next.assignment = new;
+	next.facts = &none;
+	if (old->instruction != NULL)
+		plan_assignment_instruct(new, old->instruction);
+	if (plan_set_add_assignment(c->run->set, new, NULL) < 0) {
+		plan_assignment_free(new);
+		return true;
+	}
+	reconcile_move(&next, ASSIGNMENT_DISPATCHED, code, reason);
+	instruction(&next, &text);
+	dispatch(&next,
+	    &(struct message){ .kind = RECONCILE_REASSIGN,
+		.mode = DISPATCH_SPAWN,
+		.code = code,
+		.reason = reason,
+		.text = text.data });
+	return true;
+}
+
+/* The retries are used up, or are of no use. */
+static void
+climb(struct reconcile_case *c, const char *code, const char *reason)
+{
+	struct plan_assignment *a = c->assignment;
+	int64_t wait = reconcile_backoff_ms(c->run->config, a->retry_count + 1);
+	int64_t idle = reconcile_idle_ms(c);
+
+	if (a->recovery_policy == RECOVERY_REPLAN && c->node != NULL) {
+		a->recovery_policy = RECOVERY_REASSIGN;
+		a->backoff_until_ms =
+		    c->run->now_ms + (wait > idle ? wait : idle);
+		a->last_retry_ms = c->run->now_ms;
+		reconcile_touch(c);
+		reconcile_decide(c, RECONCILE_REPLAN,
+		    &(struct reconcile_words){
+			.code = code, .reason = reason });
+		reconcile_tell(c, "assignment.replan",
+		    reconcile_data("code", code, "reason", reason, NULL));
+		return;
+	}
+	if (a->recovery_policy == RECOVERY_REASSIGN &&
+	    reassign(c, code, reason))
+		return;
+	reconcile_escalate(c, code, reason);
+}
+
+static void
+act(struct reconcile_case *c, const char *code, const char *reason)
+{
+	const struct reconcile_config *config = c->run->config;
+	const struct reconcile_facts *facts = c->facts;
+	struct plan_assignment *a = c->assignment;
+	cleanup_free char *words = NULL;
+
+	if (facts->sample == STALL_WAITING) {
+		reconcile_escalate(c, "waiting",
+		    facts->sample_why != NULL ? facts->sample_why :
+						"it waits for a person");
+	} else if (facts->sample == STALL_FAILED) {
+		climb(c, "failed",
+		    facts->sample_why != NULL ? facts->sample_why :
+						"its session has failed");
+	} else if (a->retry_count >= config->max_retries) {
+		words = xasprintf(
+		    "%s; %d messages did not help", reason, a->retry_count);
+		climb(c, "retries", words);
+	} else if (count_messages(c) >= reconcile_messages_max(config)) {
+		words = xasprintf("%d messages were sent, and no update came",
+		    count_messages(c));
+		climb(c, "messages", words);
+	} else {
+		retry(c, code, reason);
+	}
+}
+
+/* A reply to a nudge that has no valid update, once. */
+static bool
+follow_up(struct reconcile_case *c)
+{
+	const struct plan_dispatch *d = plan_assignment_last(c->assignment);
+	struct nudge_facts facts = facts_for_text(c);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (c->facts->update != NULL || c->assignment->follow_up || d == NULL ||
+	    d->action == NULL || strcmp(d->action, "nudge") != 0 ||
+	    c->facts->reply_ms <= d->ts_ms)
+		return false;
+	c->assignment->follow_up = true;
+	nudge_text_follow_up(&facts, c->facts->update_fault, &text);
+	dispatch(c,
+	    &(struct message){ .kind = RECONCILE_FOLLOW_UP,
+		.mode = DISPATCH_SEND,
+		.code = "no-update",
+		.reason = "its reply has no valid update",
+		.text = text.data });
+	return true;
+}
+
+/* A person who could not be told is told again. */
+static void
+escalate_again(struct reconcile_case *c)
+{
+	struct plan_assignment *a = c->assignment;
+	struct plan_dispatch *d = plan_assignment_last(a);
+	struct nudge_facts facts = facts_for_text(c);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (!a->escalated || d == NULL || d->mode != DISPATCH_ESCALATE ||
+	    (d->result != DISPATCH_TIMEOUT && d->result != DISPATCH_ERROR) ||
+	    a->retry_count >= c->run->config->max_retries)
+		return;
+	count_retry(c);
+	nudge_text_escalation(&facts,
+	    a->blocked_reason != NULL ? a->blocked_reason : "it is blocked",
+	    &text);
+	dispatch(c,
+	    &(struct message){ .kind = RECONCILE_ESCALATE,
+		.code = "untold",
+		.reason = "the last message to a person failed",
+		.text = text.data,
+		.same = true });
+}
+
+void
+reconcile_recover(struct reconcile_case *c)
+{
+	struct plan_assignment *a = c->assignment;
+	int64_t now = c->run->now_ms;
+	bool overdue = is_overdue(a, now);
+	cleanup_buf struct buf reason = BUF_INIT;
+	const char *code = overdue ? "overdue" : "idle";
+	bool gates = c->may_dispatch && now >= a->backoff_until_ms &&
+	    now > a->last_dispatch_ms &&
+	    (a->last_dispatch_ms == 0 ||
+		now - a->last_dispatch_ms >= c->run->config->min_resend_ms);
+
+	if (a->status == ASSIGNMENT_BLOCKED) {
+		if (gates)
+			escalate_again(c);
+		return;
+	}
+	if (gates && follow_up(c))
+		return;
+	if (!reconcile_is_stale(a, c->run->config, now))
+		return;
+	buf_adds(&reason, "no sign of life for ");
+	text_add_duration(&reason, now - last_sign_ms(a));
+	reconcile_move(c, ASSIGNMENT_STALLED, code, reason.data);
+	if (gates)
+		act(c, code, reason.data);
+}
