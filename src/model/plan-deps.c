@@ -66,6 +66,9 @@ edge_of(const struct walk *w, const struct plan_node *node, bool end,
 {
 	const struct plan_node *to;
 
+	/* Nothing waits for it, and it waits for nothing. */
+	if (node->status == NODE_CANCELLED)
+		return -1;
 	if (edge == 0) {
 		to = end ? node : node->parent;
 		if (to != NULL)

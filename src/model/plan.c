@@ -183,17 +183,24 @@ renumber(struct siblings s, struct plan_changes *changes)
 }
 
 void
-plan_put(struct plan *plan, struct plan_node *node, struct plan_node *parent,
-    size_t place, struct plan_changes *changes)
+plan_relocate(struct plan *plan, struct plan_node *node,
+    struct plan_node *parent, size_t place)
 {
 	struct siblings s = siblings_below(plan, parent);
 
 	list_remove(siblings_below(plan, node->parent), node->place);
 	list_insert(s, place < *s.count ? place : *s.count, node);
 	node->parent = parent;
+}
+
+void
+plan_put(struct plan *plan, struct plan_node *node, struct plan_node *parent,
+    size_t place, struct plan_changes *changes)
+{
+	plan_relocate(plan, node, parent, place);
 	xstrset(&node->parent_id, parent == NULL ? NULL : parent->id);
 	plan_changed(changes, node);
-	renumber(s, changes);
+	renumber(siblings_below(plan, parent), changes);
 }
 
 /* By kind, so that parents come first; then by order. */

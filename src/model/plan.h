@@ -61,6 +61,10 @@ struct plan_changes;
 void plan_put(struct plan *plan, struct plan_node *node,
     struct plan_node *parent, size_t place, struct plan_changes *changes);
 
+/* Only the links: to see what a move would mean, and back. */
+void plan_relocate(struct plan *plan, struct plan_node *node,
+    struct plan_node *parent, size_t place);
+
 /* Every node in the order of the plan: a parent before its children. NULL =
  * the first one; returns NULL after the last one. */
 struct plan_node *

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Changes of the tree of a plan: add, split, merge, move. Pure. As in
+ * plan-edit.h, each is all or nothing and ends with a revision.
+ */
+#ifndef PLAN_EDIT_TREE_H
+#define PLAN_EDIT_TREE_H
+
+#include <stddef.h>
+
+#include "plan-edit.h"
+
+struct err;
+struct plan_node;
+
+#define PLAN_LAST ((size_t)-1) /* a place: behind the others */
+
+/* A node to be made. */
+struct plan_spec {
+	const char *id; /* NULL = the next free one, as in "T1.3" */
+	const char *name;
+	const char *objective; /* NULL = none; the same for the others */
+	const char *outcome;
+	const char *const *acceptance; /* NULL terminated */
+	const char *const *depends_on; /* ids, also of nodes that are made
+					* together with it */
+	const enum priority *priority; /* NULL = that of its parent */
+};
+
+/* Add one below a parent (NULL: a phase). API_E_EXISTS, API_E_LIMIT,
+ * API_E_CYCLE; API_E_LEVEL below a subtask; API_E_STARTED or API_E_ASSIGNED if
+ * the parent is at work itself; API_E_CLOSED if it has ended. */
+int
+plan_edit_add(const struct plan_edit *edit, const char *parent_id, size_t place,
+    const struct plan_spec *spec, struct plan_node **ret_node, struct err *err);
+
+/* Split a node without children, on which nobody works. A phase or a task gets
+ * the parts as children. A subtask is cancelled, and the parts come behind it:
+ * they wait for what it waited for, and what waited for it waits for all of
+ * them. */
+int plan_edit_split(const struct plan_edit *edit, const char *id,
+    const struct plan_spec *parts, size_t count, struct err *err);
+
+/* Merge siblings without children that have not started into the first one:
+ * criteria and dependencies of all; the others are cancelled. ids is NULL
+ * terminated; at least two. name: the new one, NULL = that of the first. */
+int plan_edit_merge(const struct plan_edit *edit, const char *const *ids,
+    const char *name, struct err *err);
+
+/* Move a node with all below it to another parent of the same kind, or another
+ * place. parent_id NULL: a phase. */
+int plan_edit_move(const struct plan_edit *edit, const char *id,
+    const char *parent_id, size_t place, struct err *err);
+
+#endif

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "api.h"
+#include "buf.h"
+#include "mem.h"
+#include "plan-assignment.h"
+#include "plan-deps.h"
+#include "plan-edit-tree.h"
+#include "plan-world.h"
+#include "strv.h"
+#include "unit.h"
+
+static struct plan_changes changes;
+static struct err err;
+
+static struct plan_edit
+edit_of(struct plan *plan)
+{
+	plan_changes_release(&changes);
+	err = (struct err){ 0 };
+	return (struct plan_edit){ plan, "person", "why", NOW + 1, &changes };
+}
+
+/* Refused, and the plan is as before. */
+#define REFUSED(plan, call, code)                                           \
+	do {                                                                \
+		cleanup_free char *before = xstrdup(plan_world_json(plan)); \
+		ck_assert_int_eq(call, code);                               \
+		ck_assert_str_eq(plan_world_json(plan), before);            \
+		ck_assert_str_eq(plan_world_changes(&changes), "");         \
+	} while (0)
+
+static void
+finish(struct plan *plan)
+{
+	ck_assert_int_eq(plan_deps_check(plan, NULL, NULL), 0);
+	plan_changes_release(&changes);
+	plan_free(plan);
+}
+
+static void
+expect_list(char *const *list, const char *words)
+{
+	cleanup_buf struct buf got = BUF_INIT;
+
+	for (; list != NULL && *list != NULL; list++)
+		buf_addf(&got, "%s%s", got.len == 0 ? "" : " ", *list);
+	ck_assert_str_eq(got.data, words);
+}
+
+static void
+expect_what(const struct plan *plan, const char *what)
+{
+	ck_assert_str_eq(
+	    plan->goal->revisions[plan->goal->revision_count - 1].what, what);
+}
+
+START_TEST(a_node_is_added_with_the_next_free_id)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
+	struct plan_edit edit = edit_of(plan);
+	const struct plan_spec spec = { .name = "more" };
+	struct plan_node *node = NULL;
+
+	ck_assert_int_eq(
+	    plan_edit_add(&edit, "P1", PLAN_LAST, &spec, &node, &err), 0);
+	ck_assert_str_eq(node->id, "T1.3");
+	ck_assert_int_eq(node->kind, NODE_TASK);
+	ck_assert_str_eq(plan_world_changes(&changes), "T1.3 goal");
+	expect_what(plan, "added T1.3");
+	edit = edit_of(plan);
+	ck_assert_int_eq(
+	    plan_edit_add(&edit, "T1.3", PLAN_LAST, &spec, &node, &err), 0);
+	ck_assert_str_eq(node->id, "S1.3.1");
+	ck_assert_int_eq(plan_edit_add(&edit, NULL, 0, &spec, &node, &err), 0);
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P2 todo, P1 todo, T1.1 todo, T1.2 todo, T1.3 todo, S1.3.1 todo");
+	ck_assert_int_eq(plan_find(plan, "P1")->order, 1);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(an_added_node_depends_on_others_and_they_know)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
+	struct plan_edit edit = edit_of(plan);
+	const char *const deps[] = { "T1.1", "T1.2", NULL };
+	const struct plan_spec spec = {
+		.id = "X", .name = "x", .depends_on = deps
+	};
+
+	ck_assert_int_eq(
+	    plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err), 0);
+	expect_list(plan_find(plan, "X")->depends_on, "T1.1 T1.2");
+	expect_list(plan_find(plan, "T1.1")->blocks, "X");
+	ck_assert_str_eq(plan_world_changes(&changes), "X T1.1 T1.2 goal");
+	finish(plan);
+}
+END_TEST
+
+START_TEST(adding_is_refused_without_a_trace)
+{
+	struct plan *plan =
+	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2 T1.1", "T1.3");
+	struct plan_edit edit = edit_of(plan);
+	const char *const unknown[] = { "T9", NULL };
+	const char *const cycle[] = { "T1.2", NULL };
+	struct plan_spec spec = { .name = "x" };
+	cleanup_free char *longer = xcalloc(PLAN_NAME_MAX + 2, 1);
+
+	REFUSED(plan, plan_edit_add(&edit, "P9", PLAN_LAST, &spec, NULL, &err),
+	    API_E_UNKNOWN);
+	REFUSED(plan,
+	    plan_edit_add(&edit, "S1.1.1", PLAN_LAST, &spec, NULL, &err),
+	    API_E_LEVEL);
+	spec.id = "T1.1";
+	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
+	    API_E_EXISTS);
+	spec.id = "no id";
+	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
+	    API_E_LIMIT);
+	spec.id = NULL;
+	spec.depends_on = unknown;
+	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
+	    API_E_UNKNOWN);
+	spec.depends_on = cycle;
+	REFUSED(plan,
+	    plan_edit_add(&edit, "T1.1", PLAN_LAST, &spec, NULL, &err),
+	    API_E_CYCLE);
+	spec.depends_on = NULL;
+	memset(longer, 'a', PLAN_NAME_MAX + 1);
+	spec.name = longer;
+	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
+	    API_E_LIMIT);
+	spec.name = "";
+	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
+	    API_E_LIMIT);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(a_leaf_at_work_gets_no_children)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2", "T1.3", "T1.4");
+	struct plan_edit edit = edit_of(plan);
+	const struct plan_spec spec = { .name = "x" };
+	struct plan_assignment *a =
+	    plan_assignment_new("A_1", "goal_1", "T1.3", NOW);
+
+	plan_world_set(plan, "T1.1", NODE_IN_PROGRESS);
+	plan_world_set(plan, "T1.2", NODE_DONE);
+	plan_world_set(plan, "T1.4", NODE_CANCELLED);
+	plan_find(plan, "T1.3")->assignment = a;
+	REFUSED(plan,
+	    plan_edit_add(&edit, "T1.1", PLAN_LAST, &spec, NULL, &err),
+	    API_E_STARTED);
+	REFUSED(plan,
+	    plan_edit_add(&edit, "T1.2", PLAN_LAST, &spec, NULL, &err),
+	    API_E_CLOSED);
+	REFUSED(plan,
+	    plan_edit_add(&edit, "T1.3", PLAN_LAST, &spec, NULL, &err),
+	    API_E_ASSIGNED);
+	REFUSED(plan,
+	    plan_edit_add(&edit, "T1.4", PLAN_LAST, &spec, NULL, &err),
+	    API_E_CLOSED);
+	plan_assignment_free(a);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(adding_to_a_done_phase_opens_it_and_the_goal)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1");
+	struct plan_edit edit = edit_of(plan);
+	const struct plan_spec spec = { .name = "x" };
+
+	plan_world_set(plan, "T1.1", NODE_DONE);
+	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
+	ck_assert_int_eq(
+	    plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err), 0);
+	ck_assert_int_eq(plan->goal->status, GOAL_ACTIVE);
+	ck_assert_int_eq(plan_find(plan, "P1")->status, NODE_IN_PROGRESS);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(a_task_is_split_into_subtasks)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2 T1.1");
+	struct plan_edit edit = edit_of(plan);
+	const char *const first[] = { "a", NULL };
+	const struct plan_spec parts[] = { { .id = "a", .name = "one" },
+		{ .name = "two", .depends_on = first } };
+
+	ck_assert_int_eq(
+	    plan_edit_split(&edit, "T1.1", parts, nitems(parts), &err), 0);
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P1 todo, T1.1 todo, a todo, S1.1.2 todo, T1.2 todo");
+	expect_list(plan_find(plan, "S1.1.2")->depends_on, "a");
+	expect_list(plan_find(plan, "T1.2")->depends_on, "T1.1");
+	expect_what(plan, "split T1.1: a, S1.1.2");
+	finish(plan);
+}
+END_TEST
+
+START_TEST(a_subtask_is_split_into_siblings_that_take_its_place)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2 S1.1.1",
+	    "S1.1.3 S1.1.2", "T1.2 S1.1.2");
+	struct plan_edit edit = edit_of(plan);
+	const struct plan_spec parts[] = { { .name = "one" },
+		{ .name = "two" } };
+	struct plan_node *old = plan_find(plan, "S1.1.2");
+
+	old->priority = PRIORITY_HIGH;
+	ck_assert_int_eq(
+	    plan_edit_split(&edit, "S1.1.2", parts, nitems(parts), &err), 0);
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P1 todo, T1.1 todo, S1.1.1 todo, S1.1.2 cancelled, S1.1.4 todo, "
+	    "S1.1.5 todo, S1.1.3 todo, T1.2 todo");
+	expect_list(old->replaced_by, "S1.1.4 S1.1.5");
+	expect_list(plan_find(plan, "S1.1.4")->depends_on, "S1.1.1");
+	expect_list(plan_find(plan, "S1.1.5")->depends_on, "S1.1.1");
+	expect_list(plan_find(plan, "S1.1.3")->depends_on, "S1.1.4 S1.1.5");
+	expect_list(plan_find(plan, "T1.2")->depends_on, "S1.1.4 S1.1.5");
+	ck_assert_str_eq(plan_find(plan, "S1.1.4")->spawned_from, "S1.1.2");
+	ck_assert_int_eq(plan_find(plan, "S1.1.5")->priority, PRIORITY_HIGH);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(splitting_is_refused_without_a_trace)
+{
+	struct plan *plan =
+	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2 S1.1.1", "T1.2");
+	struct plan_edit edit = edit_of(plan);
+	const char *const after[] = { "S1.1.2", NULL };
+	const char *const other[] = { "b", NULL }, *const one[] = { "a", NULL };
+	const struct plan_spec plain = { .name = "x" };
+	const struct plan_spec behind = { .name = "x", .depends_on = after };
+	const struct plan_spec circle[] = {
+		{ .id = "a", .name = "a", .depends_on = other },
+		{ .id = "b", .name = "b", .depends_on = one },
+	};
+
+	REFUSED(plan, plan_edit_split(&edit, "T1.1", &plain, 1, &err),
+	    API_E_CHILDREN);
+	REFUSED(
+	    plan, plan_edit_split(&edit, "T1.2", &plain, 0, &err), API_E_LIMIT);
+	/* What waits for S1.1.1 would wait for its part, which waits for it. */
+	REFUSED(plan, plan_edit_split(&edit, "S1.1.1", &behind, 1, &err),
+	    API_E_CYCLE);
+	REFUSED(plan, plan_edit_split(&edit, "S1.1.1", circle, 2, &err),
+	    API_E_CYCLE);
+	REFUSED(
+	    plan, plan_edit_split(&edit, "T1.2", circle, 2, &err), API_E_CYCLE);
+	plan_world_set(plan, "T1.2", NODE_IN_PROGRESS);
+	REFUSED(plan, plan_edit_split(&edit, "T1.2", &plain, 1, &err),
+	    API_E_STARTED);
+	plan_world_set(plan, "T1.2", NODE_DONE);
+	REFUSED(plan, plan_edit_split(&edit, "T1.2", &plain, 1, &err),
+	    API_E_CLOSED);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(siblings_are_merged_into_the_first)
+{
+	struct plan *plan = PLAN_WORLD(
+	    "P1", "T1.1 T1.4", "T1.2 T1.1 T1.5", "T1.3 T1.2", "T1.4", "T1.5");
+	struct plan_edit edit = edit_of(plan);
+	const char *const ids[] = { "T1.1", "T1.2", NULL };
+
+	strv_add(&plan_find(plan, "T1.2")->acceptance, "it is fast");
+	ck_assert_int_eq(plan_edit_merge(&edit, ids, "both", &err), 0);
+	ck_assert_str_eq(plan_find(plan, "T1.1")->name, "both");
+	expect_list(plan_find(plan, "T1.1")->depends_on, "T1.4 T1.5");
+	expect_list(plan_find(plan, "T1.3")->depends_on, "T1.1");
+	ck_assert_uint_eq(strv_count(plan_find(plan, "T1.1")->acceptance), 2);
+	ck_assert_int_eq(plan_find(plan, "T1.2")->status, NODE_CANCELLED);
+	expect_list(plan_find(plan, "T1.2")->replaced_by, "T1.1");
+	expect_what(plan, "merged into T1.1: T1.2");
+	finish(plan);
+}
+END_TEST
+
+START_TEST(merging_is_refused_without_a_trace)
+{
+	struct plan *plan = PLAN_WORLD("P1", "T1.1 T1.3", "T1.2", "T1.3 T1.2",
+	    "T1.4", "T1.5", "S1.5.1", "P2", "T2.1");
+	struct plan_edit edit = edit_of(plan);
+	static const char *const circle[] = { "T1.1", "T1.2", NULL };
+	static const char *const parents[] = { "T1.1", "T2.1", NULL };
+	static const char *const twice[] = { "T1.1", "T1.1", NULL };
+	static const char *const alone[] = { "T1.1", NULL };
+	static const char *const started[] = { "T1.1", "T1.4", NULL };
+	static const char *const children[] = { "T1.2", "T1.5", NULL };
+
+	plan_world_set(plan, "T1.4", NODE_IN_PROGRESS);
+	plan_world_set(plan, "T1.4", NODE_QUEUED);
+	REFUSED(plan, plan_edit_merge(&edit, circle, NULL, &err), API_E_CYCLE);
+	REFUSED(plan, plan_edit_merge(&edit, parents, NULL, &err), API_E_LEVEL);
+	REFUSED(plan, plan_edit_merge(&edit, twice, NULL, &err), API_E_EXISTS);
+	REFUSED(plan, plan_edit_merge(&edit, alone, NULL, &err), API_E_LIMIT);
+	REFUSED(
+	    plan, plan_edit_merge(&edit, started, NULL, &err), API_E_STARTED);
+	REFUSED(
+	    plan, plan_edit_merge(&edit, children, NULL, &err), API_E_CHILDREN);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(a_node_moves_with_all_below_it)
+{
+	struct plan *plan =
+	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2", "P2 P1", "T2.1", "T2.2");
+	struct plan_edit edit = edit_of(plan);
+
+	ck_assert_int_eq(plan_edit_move(&edit, "T1.1", "P2", 1, &err), 0);
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P1 todo, T1.2 todo, P2 todo, T2.1 todo, T1.1 todo, S1.1.1 todo, "
+	    "T2.2 todo");
+	ck_assert_str_eq(plan_find(plan, "T1.1")->parent_id, "P2");
+	expect_what(plan, "moved T1.1 below P2");
+	/* P2 waits for P1: moving from there to P1 is no cycle. */
+	edit = edit_of(plan);
+	ck_assert_int_eq(
+	    plan_edit_move(&edit, "T2.2", "P1", PLAN_LAST, &err), 0);
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P1 todo, T1.2 todo, T2.2 todo, P2 todo, T2.1 todo, T1.1 todo, "
+	    "S1.1.1 todo");
+	/* The records say the same. */
+	{
+		struct plan *copy = plan_copy(plan);
+		cleanup_free char *before = xstrdup(plan_world_json(plan));
+
+		ck_assert_str_eq(plan_world_json(copy), before);
+		plan_free(copy);
+	}
+	finish(plan);
+}
+END_TEST
+
+START_TEST(moving_is_refused_without_a_trace)
+{
+	struct plan *plan =
+	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2 P2", "P2", "T2.1", "T2.2");
+	struct plan_edit edit = edit_of(plan);
+
+	plan_world_set(plan, "T2.2", NODE_IN_PROGRESS);
+	REFUSED(
+	    plan, plan_edit_move(&edit, "T1.1", "T2.1", 0, &err), API_E_LEVEL);
+	REFUSED(
+	    plan, plan_edit_move(&edit, "T1.1", NULL, 0, &err), API_E_LEVEL);
+	REFUSED(plan, plan_edit_move(&edit, "P1", "P2", 0, &err), API_E_LEVEL);
+	REFUSED(
+	    plan, plan_edit_move(&edit, "T1.2", "P2", 0, &err), API_E_CYCLE);
+	REFUSED(plan, plan_edit_move(&edit, "S1.1.1", "T2.2", 0, &err),
+	    API_E_STARTED);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(a_parent_without_children_is_open_again)
+{
+	struct plan *plan =
+	    PLAN_WORLD("P1", "T1.1", "S1.1.1", "T1.2", "S1.2.1");
+	struct plan_edit edit = edit_of(plan);
+
+	plan_world_set(plan, "S1.1.1", NODE_IN_PROGRESS);
+	ck_assert_int_eq(plan_edit_move(&edit, "S1.1.1", "T1.2", 0, &err), 0);
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P1 in_progress, T1.1 todo, T1.2 in_progress, S1.1.1 in_progress, "
+	    "S1.2.1 todo");
+	finish(plan);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("plan-edit-tree");
+	const TTest *const tests[] = { a_node_is_added_with_the_next_free_id,
+		an_added_node_depends_on_others_and_they_know,
+		adding_is_refused_without_a_trace,
+		a_leaf_at_work_gets_no_children,
+		adding_to_a_done_phase_opens_it_and_the_goal,
+		a_task_is_split_into_subtasks,
+		a_subtask_is_split_into_siblings_that_take_its_place,
+		splitting_is_refused_without_a_trace,
+		siblings_are_merged_into_the_first,
+		merging_is_refused_without_a_trace,
+		a_node_moves_with_all_below_it,
+		moving_is_refused_without_a_trace,
+		a_parent_without_children_is_open_again, NULL };
+
+	unit_case(suite, "plan-edit-tree", tests);
+	return suite;
+}
