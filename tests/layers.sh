@@ -64,7 +64,7 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..18
+echo 1..19
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 verdict "port includes only model and base" "$(outside port port model base)"
@@ -84,6 +84,9 @@ below="port model base"
 	verdict "autod's auto mode includes only the floors below it" \
 		"$(outside autod/auto autod/auto autod/landing autod/fleet \
 			autod/core $below)"
+	verdict "autod's goals include only the floors below them" \
+		"$(outside autod/plan autod/plan autod/auto autod/landing \
+			autod/fleet autod/core $below)"
 	verdict "autod includes no other program" "$(outside autod autod $below)"
 	verdict "overseer includes no other program" \
 		"$(outside overseer overseer $below)"

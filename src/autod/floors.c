@@ -6,6 +6,7 @@
 #include "fleet.h"
 #include "floors.h"
 #include "landing.h"
+#include "plan-floor.h"
 
 int
 floors_build(struct floors *floors, struct loop *loop,
@@ -21,15 +22,18 @@ floors_build(struct floors *floors, struct loop *loop,
 	floors->fleet = fleet_new(floors->core);
 	floors->landings = landings_new(floors->fleet);
 	floors->auto_mode = auto_new(floors->fleet, floors->landings, err);
-	if (floors->auto_mode != NULL)
-		return 0;
-	floors_free(floors);
-	return err->code;
+	if (floors->auto_mode == NULL) {
+		floors_free(floors);
+		return err->code;
+	}
+	floors->plan = plan_floor_new(floors->auto_mode);
+	return 0;
 }
 
 void
 floors_free(struct floors *floors)
 {
+	plan_floor_free(floors->plan);
 	auto_free(floors->auto_mode);
 	landings_free(floors->landings);
 	fleet_free(floors->fleet);

@@ -11,6 +11,7 @@ struct err;
 struct fleet;
 struct landings;
 struct loop;
+struct plan_floor;
 struct workspace;
 
 struct floors {
@@ -18,6 +19,7 @@ struct floors {
 	struct fleet *fleet;
 	struct landings *landings;
 	struct auto_mode *auto_mode;
+	struct plan_floor *plan;
 };
 
 /* On negative errno nothing is held. */

@@ -441,4 +441,6 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .text = "{reason}",
 	    .fields = "reason",
 	    .notice = NOTICE_BRANCH },
+
+#include "event-goals.h"
 };

@@ -112,6 +112,46 @@ enum event_kind {
 	EVENT_QUARANTINE, /* reason */
 	EVENT_POST_ACCEPT, /* task, commit, exit_code, duration_ms */
 	EVENT_POST_ACCEPT_FAILED, /* reason: auto mode continues */
+	/* Goals: each with goal; what has no list here has from, to, actor and
+	 * reason. The statuses are in the order of plan-status.h. */
+	EVENT_GOAL_CREATED, /* title, actor */
+	EVENT_GOAL_ACTIVE,
+	EVENT_GOAL_PAUSED,
+	EVENT_GOAL_COMPLETED,
+	EVENT_GOAL_CANCELLED,
+	EVENT_GOAL_ARCHIVED,
+	EVENT_PLAN_GENERATED, /* text: by what; count: nodes */
+	EVENT_PLAN_FAILED, /* reason: there is no plan */
+	EVENT_PLAN_UPDATED, /* count: version, text: what, actor, reason */
+	/* A node of its plan: the same, and node. */
+	EVENT_NODE_TODO,
+	EVENT_NODE_QUEUED,
+	EVENT_NODE_IN_PROGRESS,
+	EVENT_NODE_BLOCKED,
+	EVENT_NODE_DONE, /* commit too */
+	EVENT_NODE_CANCELLED,
+	EVENT_NODE_UPDATE, /* worker, status, text: an accepted update */
+	/* An assignment: goal, node, assignment, worker, task, from, to,
+	 * reason. */
+	EVENT_ASSIGNMENT_QUEUED,
+	EVENT_ASSIGNMENT_DISPATCHED,
+	EVENT_ASSIGNMENT_ACTIVE,
+	EVENT_ASSIGNMENT_STALLED,
+	EVENT_ASSIGNMENT_BLOCKED,
+	EVENT_ASSIGNMENT_DONE,
+	EVENT_ASSIGNMENT_CANCELLED,
+	EVENT_ASSIGNMENT_DISPATCH, /* dispatch, action too: it is intended */
+	EVENT_ASSIGNMENT_ESCALATED, /* the same */
+	EVENT_ASSIGNMENT_REPLAN,
+	EVENT_DISPATCH_ENDED, /* dispatch, result, reason */
+	/* The tick. */
+	EVENT_TICK, /* count: decisions, duration_ms, reason: who wanted it */
+	EVENT_ACTION, /* goal, node, assignment, worker, action, reason */
+	EVENT_STALLED, /* count: newly stalled assignments, text: which */
+	/* The store of goals. */
+	EVENT_STORE_CORRUPT, /* path: where it is now, reason */
+	EVENT_STORE_CLOSED, /* reason: goals are off */
+	EVENT_STORE_UNWRITTEN, /* reason */
 	EVENT_KIND_COUNT
 };
 

@@ -13,8 +13,8 @@
 
 const char *const notice_names[NOTICE_CLASS_COUNT] = { "failure", "repair",
 	"login", "worker", "task", "review", "budget", "limit", "outage",
-	"branch", "check", "checkout", "push", "settings", "state", "end",
-	NULL };
+	"branch", "check", "checkout", "push", "settings", "state", "goal",
+	"end", NULL };
 
 static const char *const words[NOTICE_CLASS_COUNT] = {
 	[NOTICE_FAILURE] = "llmc has stopped because of a failure",
@@ -32,6 +32,7 @@ static const char *const words[NOTICE_CLASS_COUNT] = {
 	[NOTICE_PUSH] = "a push failed",
 	[NOTICE_SETTINGS] = "the settings are not valid",
 	[NOTICE_STATE] = "the state was damaged",
+	[NOTICE_GOAL] = "a goal needs a person, or is reached",
 	[NOTICE_END] = "the run has ended",
 };
 

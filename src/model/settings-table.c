@@ -566,7 +566,8 @@ const struct setting settings_table[] = {
 	    .choices = notice_names,
 	    .fallback = "[\"failure\", \"login\", \"worker\", \"task\", "
 			"\"budget\", \"branch\", \"check\", "
-			"\"checkout\", \"push\", \"settings\", \"state\"]",
+			"\"checkout\", \"push\", \"settings\", \"state\", "
+			"\"goal\"]",
 	    .help = "What to run notify_command for." },
 
 	{ .path = "tmux.command",

@@ -9,6 +9,7 @@
 #include "failure-class.h"
 #include "json.h"
 #include "mem.h"
+#include "plan-status.h"
 #include "shape.h"
 #include "unit.h"
 
@@ -40,6 +41,11 @@ full(enum event_kind kind)
 		.path = "/p",
 		.key = "1.md",
 		.instance = "i",
+		.goal = "g",
+		.node = "T1",
+		.assignment = "A",
+		.dispatch = "D",
+		.actor = "person",
 		.attempt = 1,
 		.until_unix = 2,
 		.exit_code = 3,
@@ -284,9 +290,36 @@ START_TEST(records_have_the_members_that_programs_know)
 			ck_assert_msg(json_string_or(json, word, NULL) != NULL,
 			    "%s: %s", known[i].type, word);
 	}
-	for (int i = 0; i < EVENT_KIND_COUNT; i++)
+	for (int i = 0; i < EVENT_GOAL_CREATED; i++)
 		named += event_row((enum event_kind)i)->name != NULL;
 	ck_assert_uint_eq(named, nitems(known));
+}
+END_TEST
+
+/* Whoever tells of a status finds the kind by counting. */
+START_TEST(events_of_goals_follow_the_statuses)
+{
+	static const struct {
+		enum event_kind first;
+		const char *what;
+		const char *const *words;
+	} rows[] = {
+		{ EVENT_GOAL_ACTIVE, "goal", goal_status_words },
+		{ EVENT_NODE_TODO, "work", node_status_words },
+		{ EVENT_ASSIGNMENT_QUEUED, "assignment",
+		    assignment_status_words },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		for (size_t k = 0; rows[i].words[k] != NULL; k++) {
+			cleanup_free char *name =
+			    xasprintf("%s.%s", rows[i].what, rows[i].words[k]);
+
+			ck_assert_str_eq(
+			    event_row((enum event_kind)(rows[i].first + k))
+				->name,
+			    name);
+		}
 }
 END_TEST
 
@@ -353,7 +386,7 @@ unit_suite(void)
 		words_name_members_of_their_record, NULL });
 	unit_case(suite, "told",
 	    (const TTest *[]){ records_have_the_members_that_programs_know,
-		record_has_what_is_given,
+		events_of_goals_follow_the_statuses, record_has_what_is_given,
 		log_has_the_sentence_and_the_other_fields, NULL });
 	return suite;
 }

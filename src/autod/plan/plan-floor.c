@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "auto.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "life.h"
+#include "mem.h"
+#include "plan-floor.h"
+#include "plan-log.h"
+#include "plan-persist.h"
+#include "planbook.h"
+#include "serve.h"
+#include "settings.h"
+#include "store-aside.h"
+#include "workspace.h"
+
+/* --- the store ------------------------------------------------------- */
+
+static void
+opened(struct plan_floor *floor)
+{
+	if (floor->core->options->oneshot)
+		serve_release(floor->core);
+	if (floor->begin_waits) {
+		floor->begin_waits = false;
+		life_floor_begun(floor->core);
+	}
+	auto_plan_changed(floor->mode);
+}
+
+static void
+close_book(struct plan_floor *floor)
+{
+	plan_log_free(take_ptr(&floor->log));
+	planbook_free(take_ptr(&floor->book));
+}
+
+/* A damaged store is moved aside; all other reasons leave it where it is. */
+static void
+go_safe(struct plan_floor *floor, const struct err *err)
+{
+	cleanup_free char *path =
+	    workspace_path(floor->core->workspace, "store.db");
+	cleanup_free char *aside = NULL;
+	struct err err2 = { 0 };
+
+	close_book(floor);
+	floor->state = PLAN_SAFE;
+	if (err->code == -EUCLEAN &&
+	    store_aside(path, clock_wall_ms(), &aside, &err2) == 0) {
+		xstrset(&floor->why,
+		    "the store of goals is damaged; to get back what can be "
+		    "read, type: llmc store recover");
+		emit(floor->core,
+		    &(struct event){ .kind = EVENT_STORE_CORRUPT,
+			.path = aside,
+			.reason = err->msg });
+		return;
+	}
+	xstrset(&floor->why, err2.code != 0 ? err2.msg : err->msg);
+	emit(floor->core,
+	    &(struct event){
+		.kind = EVENT_STORE_CLOSED, .reason = floor->why });
+}
+
+static void
+on_book(const struct err *err, void *arg)
+{
+	struct plan_floor *floor = arg;
+	bool was_open = floor->state == PLAN_OPEN;
+
+	if (err != NULL)
+		go_safe(floor, err);
+	else
+		floor->state = PLAN_OPEN;
+	if (!was_open)
+		opened(floor);
+}
+
+static void
+open_store(struct plan_floor *floor)
+{
+	cleanup_free char *path =
+	    workspace_path(floor->core->workspace, "store.db");
+
+	if (!settings_bool(floor->core->settings, "plan.enabled") &&
+	    access(path, F_OK) == -1)
+		return;
+	floor->state = PLAN_OPENING;
+	if (floor->core->options->oneshot)
+		serve_hold(floor->core);
+	floor->book = planbook_new(floor->core, path, on_book, floor);
+	floor->log = plan_log_new(floor->core, plan_floor_persist(floor));
+}
+
+struct plan_set *
+plan_floor_set(struct plan_floor *floor)
+{
+	return planbook_set(floor->book);
+}
+
+struct plan_persist *
+plan_floor_persist(struct plan_floor *floor)
+{
+	return planbook_persist(floor->book);
+}
+
+/* --- the floor ------------------------------------------------------- */
+
+static void
+floor_begin(void *self)
+{
+	struct plan_floor *floor = self;
+
+	if (floor->state == PLAN_OPENING)
+		floor->begin_waits = true;
+	else
+		life_floor_begun(floor->core);
+}
+
+static bool
+floor_is_quiet(const void *self)
+{
+	const struct plan_floor *floor = self;
+
+	return floor->state != PLAN_OPEN ||
+	    plan_persist_is_idle(planbook_persist(floor->book));
+}
+
+struct plan_floor *
+plan_floor_new(struct auto_mode *mode)
+{
+	struct plan_floor *floor = xcalloc(1, sizeof *floor);
+
+	floor->core = mode->core;
+	floor->fleet = mode->fleet;
+	floor->landings = mode->landings;
+	floor->mode = mode;
+	floor->floor = (struct core_floor){
+		.self = floor,
+		.begin = floor_begin,
+		.is_quiet = floor_is_quiet,
+	};
+	core_add_floor(floor->core, &floor->floor);
+	open_store(floor);
+	return floor;
+}
+
+void
+plan_floor_free(struct plan_floor *floor)
+{
+	if (floor == NULL)
+		return;
+	close_book(floor);
+	free(floor->why);
+	free(floor);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * All goals that are active or paused, in memory, as the store has them. It is
+ * read once, at the start; from then on every change is made here and then
+ * stored (plan-persist.h).
+ *
+ * A store that is damaged or cannot be read closes the book: no plan is
+ * changed, nothing is dispatched, and workers and tasks go on (safe mode).
+ */
+#ifndef PLANBOOK_H
+#define PLANBOOK_H
+
+#include <stdbool.h>
+
+#include "plan-set.h"
+
+struct core;
+struct err;
+struct plan_persist;
+struct planbook;
+struct store;
+
+/* err NULL: the book is open. Otherwise it is closed, for good; this may also
+ * come later. err->code as in store.h; -EBADMSG for a record that no plan can
+ * be made of. */
+typedef void planbook_fn(const struct err *err, void *arg);
+
+/* fn is called from the loop. */
+struct planbook *
+planbook_new(struct core *core, const char *path, planbook_fn *fn, void *arg);
+/* Waits until everything is stored. */
+void planbook_free(struct planbook *book);
+
+bool planbook_is_open(const struct planbook *book);
+/* The members below are for an open book. */
+struct plan_set *planbook_set(struct planbook *book);
+struct plan_persist *planbook_persist(struct planbook *book);
+struct store *planbook_store(struct planbook *book);
+
+#endif
