@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-load.h"
+#include "plan-markdown.h"
+#include "plan.h"
+#include "record.h"
+#include "strv.h"
+
+#define NODE(key, member, ...) \
+	RECORD_FIELD(struct plan_node, key, member, ##__VA_ARGS__)
+#define GOAL(key, member, ...) \
+	RECORD_FIELD(struct plan_goal, key, member, ##__VA_ARGS__)
+#define LIST .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX
+
+static const struct record_field node_fields[] = {
+	NODE("id", id, .flags = RECORD_REQUIRED, .size = PLAN_ID_MAX),
+	NODE("name", name, .flags = RECORD_REQUIRED, .size = PLAN_NAME_MAX),
+	NODE("objective", objective, .size = PLAN_TEXT_MAX),
+	NODE("outcome", expected_outcome, .size = PLAN_TEXT_MAX),
+	NODE("acceptance", acceptance, LIST),
+	NODE("definitionOfDone", definition_of_done, .size = PLAN_TEXT_MAX),
+	NODE("deps", depends_on, .max = PLAN_LIST_MAX, .size = PLAN_ID_MAX),
+	NODE("suggestedAgentId", suggested_agent_id, .size = PLAN_NAME_MAX),
+	NODE("suggestedAgentType", suggested_agent_type, .size = PLAN_NAME_MAX),
+	NODE("requiredTools", required_tools, LIST),
+	NODE("estimatedEffort", estimated_effort, .size = PLAN_NAME_MAX),
+	NODE("riskLevel", risk_level, .words = risk_level_words),
+	NODE("priority", priority, .words = priority_words),
+};
+
+static const struct record_field goal_fields[] = {
+	GOAL("title", title, .size = PLAN_NAME_MAX),
+	GOAL("problemStatement", problem_statement, .size = PLAN_TEXT_MAX),
+	GOAL("successCriteria", success_criteria, LIST),
+	GOAL("nonGoals", non_goals, LIST),
+	GOAL("constraints", constraints, LIST),
+	GOAL("assumptions", assumptions, LIST),
+	GOAL("tags", tags, LIST),
+	GOAL("priority", priority, .words = priority_words),
+	GOAL("owner", owner, .size = PLAN_NAME_MAX),
+};
+
+static const char *const root_keys[] = { "planVersion", "goal", "phases",
+	NULL };
+
+/* The key of a node's children, and where they may be. */
+static const char *const phase_keys[] = { "tasks", NULL };
+static const char *const task_keys[] = { "subtasks", NULL };
+static const char *const *const child_keys[] = { phase_keys, task_keys, NULL };
+
+struct loader {
+	const struct plan_source *source;
+	struct plan *plan;
+	char **problems;
+	size_t count;
+	struct err first;
+};
+
+static void
+note(struct loader *loader, const char *words)
+{
+	if (loader->count++ == 0)
+		err_set(&loader->first, -EINVAL, "%s", words);
+	if (loader->count <= PLAN_PROBLEMS_MAX)
+		strv_add(&loader->problems, words);
+}
+
+static void
+note_at(
+    struct loader *loader, const char *at, const char *key, const char *words)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_path_key(&text, at, key);
+	buf_addf(&text, ": %s", words);
+	note(loader, text.data);
+}
+
+static void
+tell(void *context, const struct plan_node *node, const char *member,
+    const char *words)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	plan_check_path(node, member, &text);
+	buf_addf(&text, ": %s", words);
+	note(context, text.data);
+}
+
+/* Read a node and put it into the plan; NULL if that fails. */
+static struct plan_node *
+load_node(struct loader *loader, struct json_object *json, const char *at,
+    struct plan_node *parent, size_t place)
+{
+	enum node_kind kind = parent == NULL ? NODE_PHASE : parent->kind + 1;
+	struct plan_node *node = plan_node_new(
+	    loader->source->goal_id, kind, "", "", loader->source->now_ms);
+	struct err err = { 0 };
+	int r;
+
+	r = record_known(
+	    node_fields, nitems(node_fields), child_keys[kind], json, at, &err);
+	if (r == 0)
+		r = record_from_json(
+		    node_fields, nitems(node_fields), json, at, node, &err);
+	if (r < 0) {
+		note(loader, err.msg);
+	} else if (!plan_id_valid(node->id)) {
+		note_at(loader, at, "id",
+		    "not an id: letters, digits, '.', '_' and '-', at most 64");
+		r = -EINVAL;
+	} else {
+		xstrset(&node->parent_id, parent == NULL ? NULL : parent->id);
+		node->order = (int)place;
+		r = plan_attach(loader->plan, node, &err);
+		if (r < 0)
+			note_at(loader, at, "id", err.msg);
+	}
+	if (r < 0) {
+		plan_node_free(node);
+		return NULL;
+	}
+	return node;
+}
+
+/* The three levels, each below the one before. */
+static void
+load_list(struct loader *loader, struct json_object *json, const char *at,
+    const char *key, struct plan_node *parent)
+{
+	cleanup_buf struct buf path = BUF_INIT, item = BUF_INIT;
+	struct json_object *list = NULL, *entry;
+	struct err err = { 0 };
+	int r = json_get_array(json, at, key, &list, &err);
+
+	if (r == -ENOENT && parent != NULL)
+		return;
+	if (r < 0) {
+		note(loader, err.msg);
+		return;
+	}
+	json_path_key(&path, at, key);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct plan_node *node;
+
+		buf_clear(&item);
+		json_path_index(&item, path.data, i);
+		entry = json_object_array_get_idx(list, i);
+		node = load_node(loader, entry, item.data, parent, i);
+		if (node != NULL && node->kind != NODE_SUBTASK)
+			load_list(loader, entry, item.data,
+			    child_keys[node->kind][0], node);
+		if (loader->count >= PLAN_PROBLEMS_MAX)
+			return;
+	}
+}
+
+static void
+load_goal(struct loader *loader, struct json_object *json)
+{
+	struct plan_goal *goal = loader->plan->goal;
+	struct json_object *member = NULL;
+	struct err err = { 0 };
+	int r = json_get_object(json, "", "goal", &member, &err);
+
+	if (r == 0)
+		r = record_known(goal_fields, nitems(goal_fields), NULL, member,
+		    "goal", &err);
+	if (r == 0)
+		r = record_from_json(goal_fields, nitems(goal_fields), member,
+		    "goal", goal, &err);
+	if (r < 0 && r != -ENOENT)
+		note(loader, err.msg);
+	if (loader->source->title != NULL)
+		xstrset(&goal->title, loader->source->title);
+	if (*goal->title == '\0')
+		note(loader, "goal.title: missing");
+}
+
+static void
+load_version(struct loader *loader, struct json_object *json)
+{
+	struct err err = { 0 };
+	int64_t version = 0;
+	int r = json_get_int(json, "", "planVersion", 1, 1, &version, &err);
+
+	if (r < 0 && (r != -ENOENT || loader->source->planner))
+		note(loader, err.msg);
+}
+
+static void
+load_all(struct loader *loader, struct json_object *json)
+{
+	struct plan_limits limits = loader->source->limits;
+	struct err err = { 0 };
+
+	if (record_known(NULL, 0, root_keys, json, "", &err) < 0)
+		note(loader, err.msg);
+	if (!json_object_is_type(json, json_type_object))
+		return;
+	load_version(loader, json);
+	load_goal(loader, json);
+	load_list(loader, json, "", "phases", NULL);
+	if (loader->count > 0)
+		return;
+	limits.phase_acceptance |= loader->source->planner;
+	plan_link_blocks(loader->plan);
+	plan_check(loader->plan, &limits, tell, loader);
+}
+
+int
+plan_load(struct json_object *json, const struct plan_source *source,
+    struct plan **ret_plan, char ***ret_problems, struct err *err)
+{
+	struct loader loader = { .source = source };
+
+	loader.plan =
+	    plan_new(plan_goal_new(source->goal_id, "", source->now_ms));
+	load_all(&loader, json);
+	if (loader.count == 0) {
+		if (source->planner)
+			loader.plan->goal->planner_output =
+			    json_object_get(json);
+		*ret_plan = loader.plan;
+		return 0;
+	}
+	plan_free(loader.plan);
+	if (ret_problems != NULL)
+		*ret_problems = loader.problems;
+	else
+		strv_free(loader.problems);
+	if (loader.count == 1)
+		return err_set(err, -EINVAL, "%s", loader.first.msg);
+	return err_set(err, -EINVAL, "%s (the first of %zu problems)",
+	    loader.first.msg, loader.count);
+}
+
+int
+plan_load_text(const char *text, size_t len, const struct plan_source *source,
+    struct plan **ret_plan, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	size_t blank = 0;
+	int r;
+
+	while (blank < len && strchr(" \t\r\n", text[blank]) != NULL &&
+	    text[blank] != '\0')
+		blank++;
+	if (blank == len || text[blank] != '{')
+		return plan_markdown(text, len, source, ret_plan, err);
+	r = json_parse(text, len, PLAN_FILE_MAX, &json, err);
+	if (r < 0)
+		return -EINVAL;
+	return plan_load(json, source, ret_plan, NULL, err);
+}

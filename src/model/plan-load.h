@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A new plan from the JSON that planners write, or from a file: that JSON, or
+ * Markdown (plan-markdown.h). Pure.
+ *
+ *   { "planVersion": 1,
+ *     "goal": { "title", "successCriteria", "constraints", ... },
+ *     "phases": [ { "id", "name", "objective", "acceptance", "deps", "tasks":
+ *       [ { "id", "name", "outcome", "acceptance", "deps", "subtasks":
+ *         [ { "id", "name", "acceptance", "deps" } ] } ] } ] }
+ *
+ * Unknown keys are refused.
+ */
+#ifndef PLAN_LOAD_H
+#define PLAN_LOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan-check.h"
+
+struct err;
+struct json_object;
+struct plan;
+
+#define PLAN_FILE_MAX (1024 * 1024) /* bytes */
+
+struct plan_source {
+	const char *goal_id;
+	const char *title; /* NULL = as the plan says; required there then */
+	int64_t now_ms;
+	bool planner; /* it comes from the planner: the version is required,
+		       * phases need acceptance criteria, and the JSON is kept
+		       * with the goal */
+	struct plan_limits limits; /* bind the planner; zeroes for files */
+};
+
+/* -EINVAL; the message has the path of the first problem. ret_problems (may be
+ * NULL) gets all of them, up to PLAN_PROBLEMS_MAX, with their paths, for a
+ * repair prompt; the caller frees it (strv.h). */
+int plan_load(struct json_object *json, const struct plan_source *source,
+    struct plan **ret_plan, char ***ret_problems, struct err *err);
+
+/* A file: JSON if the first character is '{', else Markdown. */
+int plan_load_text(const char *text, size_t len,
+    const struct plan_source *source, struct plan **ret_plan, struct err *err);
+
+#endif

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "mem.h"
+#include "plan-draft.h"
+#include "plan-load.h"
+#include "plan-markdown.h"
+#include "plan.h"
+#include "strv.h"
+#include "text.h"
+
+enum label {
+	LABEL_NONE,
+	LABEL_ACCEPTANCE,
+	LABEL_DEPENDS,
+	LABEL_CONSTRAINTS,
+	LABEL_PRIORITY,
+	LABEL_OUTCOME,
+	LABEL_SUBTASKS,
+};
+
+static const struct {
+	const char *word;
+	enum label label;
+} labels[] = {
+	{ "acceptance criteria", LABEL_ACCEPTANCE },
+	{ "acceptance", LABEL_ACCEPTANCE },
+	{ "depends on", LABEL_DEPENDS },
+	{ "depends", LABEL_DEPENDS },
+	{ "constraints", LABEL_CONSTRAINTS },
+	{ "priority", LABEL_PRIORITY },
+	{ "outcome", LABEL_OUTCOME },
+	{ "subtasks", LABEL_SUBTASKS },
+};
+
+struct reader {
+	struct plan_draft draft;
+	struct plan *plan; /* of the draft */
+	struct plan_node *phase, *task, *subtask; /* the current ones */
+	int subtask_indent;
+	bool titled;
+	bool after_name; /* the line before was the subtask's own */
+	struct buf prose; /* of the current goal or node */
+	char fence; /* inside one: its character */
+
+	enum label list; /* the entries that come belong to this */
+	int list_indent; /* of its label */
+	int item_indent; /* of its last entry */
+	size_t items;
+};
+
+/* At the current line. */
+#define fail(r, ...) plan_draft_fail(&(r)->draft, (r)->draft.line, __VA_ARGS__)
+
+/* The node that text and lists belong to; NULL = the goal. */
+static struct plan_node *
+owner(const struct reader *r)
+{
+	if (r->subtask != NULL)
+		return r->subtask;
+	return r->task != NULL ? r->task : r->phase;
+}
+
+/* --- text -------------------------------------------------------------- */
+
+static int
+end_prose(struct reader *r)
+{
+	struct plan_node *node = owner(r);
+	char **to =
+	    node == NULL ? &r->plan->goal->problem_statement : &node->objective;
+	char *text = plan_draft_trim(r->prose.data, r->prose.len);
+
+	buf_clear(&r->prose);
+	if (*text == '\0') {
+		free(text);
+		return 0;
+	}
+	if (*to != NULL) {
+		char *both = xasprintf("%s\n\n%s", *to, text);
+
+		free(text);
+		text = both;
+	}
+	free(*to);
+	*to = text;
+	if (strlen(text) > PLAN_TEXT_MAX)
+		return fail(
+		    r, "the text above is longer than %d bytes", PLAN_TEXT_MAX);
+	return 0;
+}
+
+static void
+add_prose(struct reader *r, const char *line)
+{
+	buf_addf(&r->prose, "%s\n", line);
+}
+
+/* --- nodes ------------------------------------------------------------- */
+
+static int
+read_heading(struct reader *r, int level, const char *text)
+{
+	int e = end_prose(r);
+
+	if (e < 0)
+		return e;
+	r->list = LABEL_NONE;
+	r->subtask = NULL;
+	if (level == 1) {
+		if (r->titled || r->phase != NULL)
+			return fail(
+			    r, "the title (#) comes once, before everything");
+		if (strlen(text) > PLAN_NAME_MAX)
+			return fail(r, "the title is longer than %d bytes",
+			    PLAN_NAME_MAX);
+		r->titled = true;
+		xstrset(&r->plan->goal->title, text);
+		return 0;
+	}
+	r->task = NULL;
+	if (level == 2)
+		return plan_draft_add(&r->draft, NULL, text, &r->phase);
+	if (level > 3)
+		return fail(r,
+		    "a plan has phases (##), tasks (###) and subtasks (-), "
+		    "nothing below");
+	if (r->phase == NULL)
+		return fail(r, "a task (###) needs a phase (##) above");
+	return plan_draft_add(&r->draft, r->phase, text, &r->task);
+}
+
+/* --- lists --------------------------------------------------------------- */
+
+static int
+add_entry(struct reader *r, enum label label, const char *text)
+{
+	struct plan_node *node = owner(r);
+	struct plan_goal *goal = r->plan->goal;
+	char ***to = label == LABEL_CONSTRAINTS ? &goal->constraints :
+	    node == NULL                        ? &goal->success_criteria :
+						  &node->acceptance;
+
+	r->items++;
+	if (label == LABEL_DEPENDS) {
+		plan_draft_wish(&r->draft, node, text, strlen(text));
+		return 0;
+	}
+	if (strv_count(*to) >= PLAN_LIST_MAX)
+		return fail(r, "more than %d entries", PLAN_LIST_MAX);
+	if (strlen(text) > PLAN_LINE_MAX)
+		return fail(r, "longer than %d bytes", PLAN_LINE_MAX);
+	if (*text != '\0')
+		strv_add(to, text);
+	return 0;
+}
+
+/* "Acceptance:", also bold; what follows it on the line. */
+static enum label
+find_label(const char *text, const char **ret_rest)
+{
+	text += strspn(text, "*_");
+	for (size_t i = 0; i < nitems(labels); i++) {
+		size_t len = strlen(labels[i].word);
+		const char *rest = text + len;
+
+		if (strncasecmp(text, labels[i].word, len) != 0)
+			continue;
+		rest += strspn(rest, "*_");
+		if (*rest != ':')
+			continue;
+		rest++;
+		*ret_rest = rest + strspn(rest, "*_ \t");
+		return labels[i].label;
+	}
+	return LABEL_NONE;
+}
+
+static int
+read_value(struct reader *r, enum label label, const char *rest)
+{
+	struct plan_node *node = owner(r);
+	enum priority priority;
+
+	switch (label) {
+	case LABEL_PRIORITY:
+		if (!priority_parse(rest, &priority))
+			return fail(r,
+			    "the priority is one of urgent, high, normal and "
+			    "low");
+		if (node == NULL)
+			r->plan->goal->priority = priority;
+		else
+			node->priority = priority;
+		return 0;
+	case LABEL_OUTCOME:
+		if (node == NULL || *rest == '\0' ||
+		    strlen(rest) > PLAN_TEXT_MAX)
+			return fail(r,
+			    "an outcome is the text of a phase, task or "
+			    "subtask, on one line");
+		xstrset(&node->expected_outcome, rest);
+		return 0;
+	case LABEL_DEPENDS:
+		while (*rest != '\0') {
+			size_t len = strcspn(rest, ",;");
+
+			plan_draft_wish(&r->draft, node, rest, len);
+			rest += len + (rest[len] != '\0');
+		}
+		return 0;
+	default:
+		return *rest == '\0' ? 0 : add_entry(r, label, rest);
+	}
+}
+
+static int
+read_label(struct reader *r, enum label label, int indent, const char *rest)
+{
+	int e = end_prose(r);
+
+	if (e < 0)
+		return e;
+	if (indent <= r->subtask_indent)
+		r->subtask = NULL;
+	r->list = LABEL_NONE;
+	if (label == LABEL_DEPENDS && owner(r) == NULL)
+		return fail(r, "a goal depends on nothing");
+	if (label == LABEL_CONSTRAINTS && owner(r) != NULL)
+		return fail(r,
+		    "constraints are the goal's: put them above the first "
+		    "phase");
+	if (label == LABEL_SUBTASKS) {
+		if (r->task == NULL)
+			return fail(r, "subtasks need a task (###) above");
+		return 0;
+	}
+	/* Their lists are text on the line only. */
+	if (label != LABEL_PRIORITY && label != LABEL_OUTCOME &&
+	    *rest == '\0') {
+		r->list = label;
+		r->list_indent = indent;
+		r->items = 0;
+	}
+	return read_value(r, label, rest);
+}
+
+static int
+read_bullet(struct reader *r, int indent, const char *line, const char *text)
+{
+	int e;
+
+	if (r->list != LABEL_NONE && indent >= r->list_indent) {
+		r->item_indent = indent;
+		return add_entry(r, r->list, text);
+	}
+	r->list = LABEL_NONE;
+	if (r->phase == NULL ||
+	    (r->subtask != NULL && indent > r->subtask_indent)) {
+		add_prose(r, line);
+		return 0;
+	}
+	if (r->task == NULL)
+		return fail(r,
+		    "a subtask (-) needs a task (###) above; criteria need "
+		    "\"Acceptance:\" above");
+	e = end_prose(r);
+	if (e < 0)
+		return e;
+	if (strncmp(text, "[ ] ", 4) == 0)
+		text += 4;
+	r->subtask = NULL;
+	r->subtask_indent = indent;
+	r->after_name = true;
+	return plan_draft_add(&r->draft, r->task, text, &r->subtask);
+}
+
+/* --- lines --------------------------------------------------------------- */
+
+/* Text that goes on from the line before: an entry, or a subtask's name. */
+static int
+append_to(struct reader *r, char **to, const char *text, size_t max)
+{
+	char *both = xasprintf("%s %s", *to, text);
+
+	free(*to);
+	*to = both;
+	if (strlen(both) > max)
+		return fail(r, "longer than %zu bytes", max);
+	return 0;
+}
+
+static int
+read_text(struct reader *r, int indent, const char *line, const char *text)
+{
+	struct plan_node *node = owner(r);
+	char **list;
+
+	if (r->list != LABEL_NONE && r->items > 0 && indent > r->item_indent) {
+		if (r->list == LABEL_DEPENDS)
+			return r->draft.wish_count == 0 ?
+			    0 :
+			    append_to(r,
+				&r->draft.wishes[r->draft.wish_count - 1].words,
+				text, PLAN_NAME_MAX);
+		list = r->list == LABEL_CONSTRAINTS ?
+		    r->plan->goal->constraints :
+		    node == NULL ? r->plan->goal->success_criteria :
+				   node->acceptance;
+		if (strv_count(list) > 0)
+			return append_to(r, &list[strv_count(list) - 1], text,
+			    PLAN_LINE_MAX);
+	}
+	r->list = LABEL_NONE;
+	if (r->subtask != NULL && indent > r->subtask_indent && r->after_name)
+		return append_to(r, &r->subtask->name, text, PLAN_NAME_MAX);
+	if (r->subtask != NULL && indent <= r->subtask_indent) {
+		int e = end_prose(r);
+
+		r->subtask = NULL;
+		if (e < 0)
+			return e;
+	}
+	add_prose(r, r->subtask != NULL ? text : line);
+	return 0;
+}
+
+static bool
+is_rule(const char *text)
+{
+	return strlen(text) >= 3 && strchr("-*_", *text) != NULL &&
+	    text[strspn(text, (const char[]){ *text, ' ', '\0' })] == '\0';
+}
+
+static int
+read_shaped(struct reader *r, int indent, const char *line, const char *text)
+{
+	size_t hashes = strspn(text, "#");
+	const char *rest = NULL;
+	enum label label;
+
+	if (hashes > 0 && indent < 4 &&
+	    (text[hashes] == ' ' || text[hashes] == '\0'))
+		return read_heading(
+		    r, (int)hashes, text + hashes + strspn(text + hashes, " "));
+	if (is_rule(text))
+		return 0;
+	if (strchr("-*+", *text) != NULL && text[1] == ' ') {
+		r->after_name = false;
+		return read_bullet(
+		    r, indent, line, text + 1 + strspn(text + 1, " "));
+	}
+	label = find_label(text, &rest);
+	if (label != LABEL_NONE) {
+		r->after_name = false;
+		return read_label(r, label, indent, rest);
+	}
+	return read_text(r, indent, line, text);
+}
+
+static int
+read_line(struct reader *r, const char *line)
+{
+	int indent = 0;
+	const char *text = line;
+
+	for (; *text == ' ' || *text == '\t'; text++)
+		indent += *text == '\t' ? 4 - indent % 4 : 1;
+	if (r->fence != '\0' || strncmp(text, "```", 3) == 0 ||
+	    strncmp(text, "~~~", 3) == 0) {
+		if (r->fence == '\0')
+			r->fence = *text;
+		else if (strspn(text, (const char[]){ r->fence, '\0' }) >= 3)
+			r->fence = '\0';
+		r->list = LABEL_NONE;
+		r->after_name = false;
+		add_prose(r, line);
+		return 0;
+	}
+	if (*text == '\0') {
+		if (r->items > 0)
+			r->list = LABEL_NONE;
+		r->after_name = false;
+		add_prose(r, "");
+		return 0;
+	}
+	return read_shaped(r, indent, line, text);
+}
+
+static int
+read_lines(struct reader *r, const char *text, size_t len)
+{
+	size_t at = 0;
+
+	while (at < len) {
+		const char *end = memchr(text + at, '\n', len - at);
+		size_t size =
+		    end == NULL ? len - at : (size_t)(end - (text + at));
+		cleanup_free char *line = NULL;
+		size_t keep = size;
+		int e;
+
+		r->draft.line++;
+		if (!text_utf8_valid(text + at, size) ||
+		    memchr(text + at, '\0', size) != NULL)
+			return fail(r, "not valid UTF-8 text");
+		while (keep > 0 && isspace((unsigned char)text[at + keep - 1]))
+			keep--;
+		line = xstrndup(text + at, keep);
+		e = read_line(r, line);
+		if (e < 0)
+			return e;
+		at += size + 1;
+	}
+	return end_prose(r);
+}
+
+int
+plan_markdown(const char *text, size_t len, const struct plan_source *source,
+    struct plan **ret_plan, struct err *err)
+{
+	struct reader r = { .prose = BUF_INIT };
+	int e;
+
+	if (len > PLAN_FILE_MAX)
+		return err_set(err, -EINVAL, "the plan is longer than %d bytes",
+		    PLAN_FILE_MAX);
+	plan_draft_init(&r.draft, source);
+	r.plan = r.draft.plan;
+	e = read_lines(&r, text, len);
+	if (e == 0)
+		e = plan_draft_finish(&r.draft, ret_plan);
+	if (e < 0)
+		err_set(err, e, "%s", r.draft.err.msg);
+	plan_draft_release(&r.draft);
+	buf_release(&r.prose);
+	return e;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A new plan from Markdown. Pure.
+ *
+ *   # Title of the goal           optional if the caller knows the title
+ *   What is to be solved.
+ *   Constraints:                  and Acceptance:, the criteria of the goal
+ *   - no new dependency
+ *   ## A phase                    its text is the objective
+ *   ### T1.1: A task              an id of its own, or the next one
+ *   Acceptance:
+ *   - what can be verified
+ *   Depends: P1, another task     ids or names; a list as well
+ *   Priority: high
+ *   Subtasks:                     optional; or a blank line ends a list
+ *   - a subtask
+ *     Acceptance: what can be verified
+ *
+ * A subtask without criteria has those of its task. Lists begin with '-', '*'
+ * or '+'. Text inside fences is text.
+ */
+#ifndef PLAN_MARKDOWN_H
+#define PLAN_MARKDOWN_H
+
+#include <stddef.h>
+
+struct err;
+struct plan;
+struct plan_source;
+
+/* -EINVAL; the message names the line. */
+int plan_markdown(const char *text, size_t len,
+    const struct plan_source *source, struct plan **ret_plan, struct err *err);
+
+#endif
