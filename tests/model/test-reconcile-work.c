@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What replies and results change, and what is around them. */
+
+#include <string.h>
+
+#include "mem.h"
+#include "plan-crystal.h"
+#include "reconcile-scene.h"
+#include "settings-world.h"
+#include "settings.h"
+#include "unit.h"
+
+/* --- replies ---------------------------------------------------------- */
+
+START_TEST(a_question_is_for_a_person_at_once)
+{
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.facts->asked = true;
+	scene.facts->question = "Which database?";
+	scene.facts->activity_ms = scene.facts->reply_ms =
+	    scene.world.now_ms - 10;
+	scene_tick(0);
+	ck_assert_str_eq(scene_decided(RECONCILE_ESCALATE)->code, "question");
+	ck_assert_str_eq(scene.node->blocked_reason, "Which database?");
+	scene_tick(1000);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	/* Somebody answers: a turn begins. */
+	scene.facts->in_turn = true;
+	scene_tick(1000);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_ACTIVE);
+	ck_assert_int_eq(scene.node->status, NODE_IN_PROGRESS);
+	ck_assert_ptr_null(scene.node->blocked_reason);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(an_answered_question_is_not_asked_again)
+{
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.facts->asked = true;
+	scene.facts->reply_ms = scene.one->last_dispatch_ms;
+	scene.one->last_activity_ms = scene.world.now_ms;
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(what_a_person_blocked_stays_blocked)
+{
+	scene_begin(ASSIGNMENT_BLOCKED);
+	scene.facts->activity_ms = scene.facts->turn_ms =
+	    scene.world.now_ms - 1;
+	scene_tick(0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_BLOCKED);
+	scene.facts->in_turn = true;
+	scene_tick(100000);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_BLOCKED);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(an_update_counts_once)
+{
+	cleanup_update struct update *update =
+	    scene_update("{\"status\":\"in_progress\",\"summary\":\"half\","
+			 "\"next\":\"the rest\",\"blockers\":[\"slow disk\"],"
+			 "\"openQuestions\":[\"why?\"],\"decisions\":[\"x\"],"
+			 "\"evidence\":{\"commits\":[\"abc\"]}}");
+	const struct plan_crystal *crystal;
+
+	scene_begin(ASSIGNMENT_STALLED);
+	scene.one->retry_count = 1;
+	scene.one->follow_up = true;
+	scene.facts->update = update;
+	scene.facts->message_id = "m1";
+	scene.facts->reply_ms = scene.world.now_ms - 100;
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_ACTIVE);
+	ck_assert_int_eq(scene.one->retry_count, 0);
+	ck_assert(!scene.one->follow_up);
+	/* Blockers of somebody who goes on are only recorded. */
+	ck_assert_ptr_null(scene.one->blocked_reason);
+	ck_assert_uint_eq(scene.result.crystal_count, 1);
+	crystal = scene.result.crystals[0];
+	ck_assert_ptr_eq(scene.node->crystal, crystal);
+	ck_assert_str_eq(crystal->summary, "half");
+	ck_assert_str_eq(crystal->known_blockers[0], "slow disk");
+	ck_assert_str_eq(crystal->next_actions[0], "the rest");
+	ck_assert_str_eq(crystal->open_questions[0], "why?");
+	ck_assert_str_eq(crystal->decisions[0].decision, "x");
+	ck_assert_str_eq(crystal->evidence.commits[0], "abc");
+	ck_assert_str_eq(crystal->message_id, "m1");
+	ck_assert(scene_told("work.update"));
+	scene_tick(10);
+	ck_assert_uint_eq(scene.result.crystal_count, 0);
+	ck_assert_uint_eq(scene.result.event_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(a_blocked_update_tells_a_person_once)
+{
+	cleanup_update struct update *update =
+	    scene_update("{\"status\":\"blocked\",\"blockers\":[\"a\",\"b\"]}");
+
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.facts->update = update;
+	scene.facts->reply_ms = scene.facts->activity_ms =
+	    scene.world.now_ms - 1;
+	scene_tick(0);
+	ck_assert_str_eq(scene_decided(RECONCILE_ESCALATE)->code, "blocked");
+	ck_assert_str_eq(scene.one->blocked_reason, "a; b");
+	ck_assert_int_eq(scene.node->status, NODE_BLOCKED);
+	scene_tick(100000);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(a_reply_without_an_update_gets_one_follow_up)
+{
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	scene.world.config.max_retries = 5;
+	scene_tick(0);
+	scene_decided(RECONCILE_NUDGE);
+	plan_assignment_last(scene.one)->result = DISPATCH_OK;
+	scene.facts->activity_ms = scene.facts->reply_ms =
+	    scene.world.now_ms + 1;
+	scene.facts->update_fault = "overseerUpdate.status: no";
+	scene_tick(10);
+	scene_decided(RECONCILE_FOLLOW_UP);
+	ck_assert_ptr_nonnull(strstr(
+	    scene.result.decisions[0].text, "overseerUpdate.status: no"));
+	plan_assignment_last(scene.one)->result = DISPATCH_OK;
+	scene.facts->activity_ms = scene.facts->reply_ms =
+	    scene.world.now_ms + 1;
+	scene_tick(10);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_tick(5000);
+	scene_decided(RECONCILE_NUDGE);
+	scene_end();
+}
+END_TEST
+
+/* --- results ---------------------------------------------------------- */
+
+START_TEST(an_accepted_result_closes_the_node_with_its_evidence)
+{
+	struct plan_evidence evidence = {
+		.commits = (char *[]){ (char[]){ "abc" }, NULL },
+	};
+
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.facts->accepted = true;
+	scene.facts->evidence = &evidence;
+	scene.facts->accepted_by = "landing";
+	scene_tick(0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DONE);
+	ck_assert_int_eq(scene.node->status, NODE_DONE);
+	ck_assert_str_eq(scene.node->evidence.commits[0], "abc");
+	ck_assert_uint_eq(scene.result.crystal_count, 1);
+	ck_assert_int_eq(scene.result.crystals[0]->source, CRYSTAL_LANDING);
+	ck_assert_str_eq(scene.one->crystal_id, scene.result.crystals[0]->id);
+	ck_assert_ptr_null(scene.node->assignment);
+	ck_assert(scene_told("work.done") && scene_told("assignment.done"));
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(the_last_node_completes_the_goal)
+{
+	struct plan *plan;
+
+	scene_begin(ASSIGNMENT_ACTIVE);
+	plan = plan_set_plan(&scene.world.set, "goal_1");
+	reconcile_world_assign(
+	    &scene.world, "A_2", "goal_1", "S1.1.2", ASSIGNMENT_ACTIVE);
+	reconcile_world_facts(&scene.world, "A_1")->accepted = true;
+	reconcile_world_facts(&scene.world, "A_2")->accepted = true;
+	scene_tick(0);
+	ck_assert_int_eq(plan->goal->status, GOAL_COMPLETED);
+	ck_assert(scene_told("goal.completed"));
+	/* Of two results, a task, a phase and the goal. */
+	ck_assert_uint_eq(scene.result.crystal_count, 5);
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.event_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(a_failed_attempt_is_queued_again_up_to_the_limit)
+{
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.facts->failed = true;
+	scene.facts->failed_why = "the check failed";
+	scene_tick(0);
+	scene_decided(RECONCILE_RELEASE);
+	ck_assert_str_eq(
+	    scene.result.decisions[0].reason, "the check failed (attempt 1)");
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
+	ck_assert_int_eq(scene.node->status, NODE_QUEUED);
+	scene.one = reconcile_world_assign(
+	    &scene.world, "A_2", "goal_1", "S1.1.1", ASSIGNMENT_ACTIVE);
+	reconcile_world_facts(&scene.world, "A_2")->failed = true;
+	scene_tick(0);
+	ck_assert_str_eq(scene_decided(RECONCILE_ESCALATE)->code, "failed");
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
+	ck_assert_int_eq(scene.node->status, NODE_BLOCKED);
+	ck_assert_ptr_null(scene.node->assignment);
+	scene_end();
+}
+END_TEST
+
+START_TEST(what_nobody_works_on_is_queued_again)
+{
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.facts->lost = true;
+	scene_tick(0);
+	ck_assert_str_eq(scene_decided(RECONCILE_RELEASE)->code, "lost");
+	ck_assert_int_eq(scene.node->status, NODE_QUEUED);
+	scene_end();
+}
+END_TEST
+
+/* --- around it -------------------------------------------------------- */
+
+START_TEST(busy_records_and_decides_later)
+{
+	for (int i = 0; i < 2; i++) {
+		scene_begin(ASSIGNMENT_DISPATCHED);
+		scene.facts->busy = i == 0;
+		scene.world.busy = i == 1;
+		scene_tick(0);
+		ck_assert_uint_eq(scene.result.decision_count, 0);
+		ck_assert_int_eq(scene.one->status, ASSIGNMENT_STALLED);
+		scene.facts->busy = scene.world.busy = false;
+		scene_tick(0);
+		scene_decided(RECONCILE_NUDGE);
+		scene_end();
+	}
+}
+END_TEST
+
+START_TEST(a_paused_goal_decides_nothing)
+{
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	plan_set_plan(&scene.world.set, "goal_1")->goal->status = GOAL_PAUSED;
+	scene.facts->activity_ms = scene.world.now_ms - 1;
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_ACTIVE);
+	scene_tick(100000);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(an_ended_goal_ends_its_assignments)
+{
+	scene_begin(ASSIGNMENT_ACTIVE);
+	plan_set_plan(&scene.world.set, "goal_1")->goal->status =
+	    GOAL_CANCELLED;
+	scene_tick(0);
+	ck_assert_str_eq(scene_decided(RECONCILE_CANCEL)->code, "goal-ended");
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
+	scene_end();
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.node->status = NODE_DONE;
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DONE);
+	ck_assert_str_eq(scene.one->override.actor, "tick");
+	scene_end();
+}
+END_TEST
+
+START_TEST(one_tick_decides_a_bounded_number)
+{
+	size_t seen = 0;
+	int ticks = 0;
+
+	reconcile_world_init(&scene.world);
+	reconcile_world_goal(&scene.world, "goal_1", 5, 10, 12);
+	for (int p = 1; p <= 5; p++)
+		for (int t = 1; t <= 10; t++)
+			for (int s = 1; s <= 12; s++) {
+				cleanup_free char *at =
+				    xasprintf("S%d.%d.%d", p, t, s);
+				cleanup_free char *id = xasprintf("A_%s", at);
+
+				reconcile_world_assign(&scene.world, id,
+				    "goal_1", at, ASSIGNMENT_QUEUED);
+			}
+	for (; seen < 600 && ticks < 10; ticks++) {
+		scene_tick(0);
+		ck_assert_uint_le(
+		    scene.result.decision_count, RECONCILE_DECISIONS_MAX);
+		seen += scene.result.decision_count;
+	}
+	ck_assert_uint_eq(seen, 600);
+	ck_assert_int_eq(ticks, 3);
+	scene_end();
+}
+END_TEST
+
+START_TEST(the_configuration_comes_from_the_settings)
+{
+	cleanup_settings_world struct settings_world p =
+	    settings_world_parse("[plan]\nenabled = true\nmax_retries = 3\n");
+	struct reconcile_config config;
+
+	reconcile_config_read(p.settings, &config);
+	ck_assert(config.enabled && !config.allow_cross_agent);
+	ck_assert_int_eq(config.tick_every_ms, 120000);
+	ck_assert_int_eq(config.idle_after_ms, 900000);
+	ck_assert_int_eq(config.max_retries, 3);
+	ck_assert_int_eq(config.min_resend_ms, 300000);
+	ck_assert_int_eq(config.backoff_base_ms, 120000);
+	ck_assert_int_eq(config.backoff_max_ms, 1800000);
+	ck_assert_str_eq(config.allow_agents[0], "main");
+	ck_assert(reconcile_allows(&config, NULL, "auto-1"));
+	ck_assert(reconcile_allows(&config, "main", NULL));
+	ck_assert(!reconcile_allows(&config, "eve", "eve"));
+	config.allow_cross_agent = true;
+	ck_assert(!reconcile_allows(&config, "eve", "eve"));
+	config.allow_agents = (const char *const[]){ "eve", "auto-2", NULL };
+	ck_assert(reconcile_allows(&config, "eve", "eve"));
+	ck_assert(reconcile_allows(&config, "main", "auto-2"));
+	ck_assert(!reconcile_allows(&config, "main", "auto-1"));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("reconcile-work");
+
+	unit_case(s, "replies",
+	    (const TTest *[]){ a_question_is_for_a_person_at_once,
+		an_answered_question_is_not_asked_again,
+		what_a_person_blocked_stays_blocked, an_update_counts_once,
+		a_blocked_update_tells_a_person_once,
+		a_reply_without_an_update_gets_one_follow_up, NULL });
+	unit_case(s, "results",
+	    (const TTest *[]){
+		an_accepted_result_closes_the_node_with_its_evidence,
+		the_last_node_completes_the_goal,
+		a_failed_attempt_is_queued_again_up_to_the_limit,
+		what_nobody_works_on_is_queued_again, NULL });
+	unit_case(s, "around",
+	    (const TTest *[]){ busy_records_and_decides_later,
+		a_paused_goal_decides_nothing,
+		an_ended_goal_ends_its_assignments,
+		one_tick_decides_a_bounded_number,
+		the_configuration_comes_from_the_settings, NULL });
+	return s;
+}

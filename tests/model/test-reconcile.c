@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Who is alive, what is sent, and how the ladder is climbed. */
+
+#include <string.h>
+
+#include "mem.h"
+#include "reconcile-scene.h"
+#include "unit.h"
+
+/* --- dispatches ------------------------------------------------------- */
+
+START_TEST(a_queued_assignment_is_dispatched_once)
+{
+	const struct reconcile_decision *d;
+
+	scene_begin(ASSIGNMENT_QUEUED);
+	plan_assignment_instruct(scene.one, "Do it.");
+	scene_tick(0);
+	d = scene_decided(RECONCILE_ASSIGN);
+	ck_assert_int_eq(d->mode, DISPATCH_SEND);
+	ck_assert_str_eq(d->dispatch_id, "D_1-1");
+	ck_assert_str_eq(d->text, "Do it.");
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DISPATCHED);
+	ck_assert_int_eq(scene.node->status, NODE_IN_PROGRESS);
+	ck_assert_uint_eq(scene.one->dispatch_count, 1);
+	ck_assert_int_eq(scene.one->dispatches[0].result, DISPATCH_PENDING);
+	ck_assert_int_eq(
+	    scene.one->expected_update_ms, scene.world.now_ms + 1000);
+	ck_assert(scene_told("assignment.dispatch") &&
+	    scene_told("work.in_progress"));
+	ck_assert_uint_eq(scene.result.assignment_count, 1);
+	ck_assert_uint_eq(scene.result.plan_count, 1);
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_uint_eq(scene.result.event_count, 0);
+	ck_assert_uint_eq(scene.result.assignment_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(without_a_session_a_fresh_worker_gets_it)
+{
+	scene_begin(ASSIGNMENT_QUEUED);
+	xstrset(&scene.one->session_key, NULL);
+	scene_tick(0);
+	ck_assert_int_eq(scene_decided(RECONCILE_ASSIGN)->mode, DISPATCH_SPAWN);
+	scene_end();
+}
+END_TEST
+
+START_TEST(a_resend_keeps_the_id_when_the_delivery_is_uncertain)
+{
+	scene_begin(ASSIGNMENT_QUEUED);
+	scene.world.config.max_retries = 5;
+	plan_assignment_instruct(scene.one, "Do it.");
+	scene_tick(0);
+	plan_assignment_last(scene.one)->result = DISPATCH_TIMEOUT;
+	scene_tick(5000);
+	ck_assert_str_eq(scene_decided(RECONCILE_RESEND)->dispatch_id, "D_1-1");
+	ck_assert_str_eq(scene.result.decisions[0].text, "Do it.");
+	ck_assert_uint_eq(scene.one->dispatch_count, 1);
+	ck_assert_int_eq(scene.one->dispatches[0].result, DISPATCH_PENDING);
+	/* Once; then it is asked, under a new id. */
+	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
+	scene_tick(5000);
+	ck_assert_str_eq(scene_decided(RECONCILE_NUDGE)->dispatch_id, "D_1-2");
+	/* A nudge that failed is the same nudge again. */
+	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
+	scene_tick(10000);
+	ck_assert_str_eq(scene_decided(RECONCILE_RESEND)->dispatch_id, "D_1-2");
+	ck_assert_ptr_nonnull(
+	    strstr(scene.result.decisions[0].text, "Status:"));
+	scene_end();
+}
+END_TEST
+
+START_TEST(a_rerun_gets_a_new_id)
+{
+	scene_begin(ASSIGNMENT_QUEUED);
+	plan_assignment_instruct(scene.one, "Do it.");
+	scene.one->recovery_policy = RECOVERY_RESEND_LAST;
+	scene_tick(0);
+	plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
+	scene_tick(5000);
+	ck_assert_str_eq(scene_decided(RECONCILE_RESEND)->dispatch_id, "D_1-2");
+	ck_assert_str_eq(scene.result.decisions[0].text, "Do it.");
+	scene_end();
+}
+END_TEST
+
+START_TEST(nothing_is_sent_inside_the_interval)
+{
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	scene.world.config.min_resend_ms = 60000;
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_STALLED);
+	scene_tick(49999);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_tick(1);
+	scene_decided(RECONCILE_NUDGE);
+	scene_end();
+}
+END_TEST
+
+/* --- liveness --------------------------------------------------------- */
+
+START_TEST(a_worker_inside_a_turn_is_left_to_auto_mode)
+{
+	scene_begin(ASSIGNMENT_STALLED);
+	scene.one->retry_count = 7;
+	scene.one->backoff_until_ms = scene.world.now_ms + 5;
+	scene.one->expected_update_ms = scene.world.now_ms - 5;
+	scene.facts->in_turn = true;
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_ACTIVE);
+	ck_assert_int_eq(scene.one->retry_count, 0);
+	ck_assert_int_eq(scene.one->backoff_until_ms, 0);
+	ck_assert_int_eq(
+	    scene.one->expected_update_ms, scene.world.now_ms + 1000);
+	/* However long it takes. */
+	scene_tick(1000000);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_ACTIVE);
+	scene_end();
+}
+END_TEST
+
+START_TEST(activity_since_the_last_message_is_progress)
+{
+	scene_begin(ASSIGNMENT_STALLED);
+	scene.one->retry_count = 1;
+	scene.facts->activity_ms = scene.world.now_ms - 500;
+	scene_tick(0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_ACTIVE);
+	ck_assert_int_eq(scene.one->retry_count, 0);
+	ck_assert_int_eq(
+	    scene.one->expected_update_ms, scene.world.now_ms + 500);
+	scene_tick(499);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_uint_eq(scene.result.assignment_count, 0);
+	scene_tick(1);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_STALLED);
+	scene_decided(RECONCILE_NUDGE);
+	scene_end();
+}
+END_TEST
+
+START_TEST(activity_before_the_last_message_is_none)
+{
+	scene_begin(ASSIGNMENT_STALLED);
+	scene.facts->activity_ms = scene.one->last_dispatch_ms;
+	scene_tick(0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_STALLED);
+	scene_decided(RECONCILE_NUDGE);
+	scene_end();
+}
+END_TEST
+
+START_TEST(a_due_update_is_late_before_the_idle_time)
+{
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.world.config.idle_after_ms = 1000000;
+	scene.one->expected_update_ms = scene.world.now_ms + 1;
+	ck_assert(!reconcile_is_stale(
+	    scene.one, &scene.world.config, scene.world.now_ms));
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert(reconcile_is_stale(
+	    scene.one, &scene.world.config, scene.world.now_ms + 1));
+	scene_tick(1);
+	ck_assert_str_eq(scene_decided(RECONCILE_NUDGE)->code, "overdue");
+	scene_end();
+}
+END_TEST
+
+START_TEST(an_assignment_may_have_its_own_idle_time)
+{
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	scene.one->idle_after_ms = 20000;
+	scene_tick(9999);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DISPATCHED);
+	scene_tick(1);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_STALLED);
+	scene_end();
+}
+END_TEST
+
+/* --- the ladder ------------------------------------------------------- */
+
+START_TEST(nudges_then_a_person)
+{
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	scene.world.config.max_retries = 2;
+	scene_tick(0);
+	ck_assert_str_eq(scene_decided(RECONCILE_NUDGE)->code, "idle");
+	ck_assert_int_eq(scene.one->retry_count, 1);
+	ck_assert_int_eq(
+	    scene.one->backoff_until_ms, scene.world.now_ms + 2000);
+	plan_assignment_last(scene.one)->result = DISPATCH_OK;
+	scene_tick(1999);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_tick(1);
+	scene_decided(RECONCILE_NUDGE);
+	ck_assert_int_eq(
+	    scene.one->backoff_until_ms, scene.world.now_ms + 4000);
+	plan_assignment_last(scene.one)->result = DISPATCH_OK;
+	scene_tick(4000);
+	ck_assert_str_eq(scene_decided(RECONCILE_ESCALATE)->code, "retries");
+	ck_assert_int_eq(scene.result.decisions[0].mode, DISPATCH_ESCALATE);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_BLOCKED);
+	ck_assert_int_eq(scene.node->status, NODE_BLOCKED);
+	ck_assert(scene.one->escalated);
+	ck_assert(
+	    scene_told("assignment.escalated") && scene_told("work.blocked"));
+	scene_tick(10000000);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(the_policy_is_one_step_after_another)
+{
+	struct plan_assignment *next;
+
+	scene_begin(ASSIGNMENT_STALLED);
+	scene.one->retry_count = 1;
+	scene.one->recovery_policy = RECOVERY_REPLAN;
+	xstrset(&scene.one->worker, "auto-1");
+	scene_tick(0);
+	ck_assert_ptr_null(scene_decided(RECONCILE_REPLAN)->dispatch_id);
+	ck_assert(scene_told("assignment.replan"));
+	scene_tick(1);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_tick(10000);
+	ck_assert_uint_eq(scene.result.decision_count, 2);
+	ck_assert_int_eq(scene.result.decisions[0].kind, RECONCILE_CANCEL);
+	ck_assert_str_eq(scene.result.decisions[0].worker, "auto-1");
+	ck_assert_int_eq(scene.result.decisions[1].kind, RECONCILE_REASSIGN);
+	ck_assert_int_eq(scene.result.decisions[1].mode, DISPATCH_SPAWN);
+	ck_assert_str_eq(scene.result.decisions[1].assignment_id, "A_1-r2");
+	ck_assert_str_eq(scene.result.decisions[1].dispatch_id, "D_1-r2-1");
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
+	next = plan_set_assignment(&scene.world.set, "A_1-r2");
+	ck_assert_ptr_eq(scene.node->assignment, next);
+	ck_assert_int_eq(next->status, ASSIGNMENT_DISPATCHED);
+	/* The one that ends is stored first. */
+	ck_assert_ptr_eq(scene.result.assignments[0], scene.one);
+	ck_assert_ptr_eq(scene.result.assignments[1], next);
+	plan_assignment_last(next)->result = DISPATCH_ACCEPTED;
+	scene_tick(2000);
+	scene_decided(RECONCILE_NUDGE);
+	plan_assignment_last(next)->result = DISPATCH_ACCEPTED;
+	scene_tick(10000);
+	scene_decided(RECONCILE_ESCALATE);
+	scene_end();
+}
+END_TEST
+
+START_TEST(the_messages_of_a_stalled_session_shorten_the_ladder)
+{
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	scene.facts->sample = STALL_WAITING;
+	scene.facts->sample_why = "its last message asks a question";
+	scene_tick(0);
+	ck_assert_str_eq(scene_decided(RECONCILE_ESCALATE)->code, "waiting");
+	ck_assert_str_eq(
+	    scene.one->blocked_reason, "its last message asks a question");
+	scene_end();
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	scene.one->recovery_policy = RECOVERY_REASSIGN;
+	scene.facts->sample = STALL_FAILED;
+	scene_tick(0);
+	ck_assert_str_eq(scene_decided(RECONCILE_REASSIGN)->code, "failed");
+	scene_end();
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	scene.facts->sample = STALL_SLOW;
+	scene_tick(0);
+	scene_decided(RECONCILE_NUDGE);
+	scene_end();
+}
+END_TEST
+
+START_TEST(replies_without_an_update_do_not_go_on_for_ever)
+{
+	int messages = 0;
+
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	while (scene.one->status != ASSIGNMENT_BLOCKED && messages < 100) {
+		/* It answers each message with nothing. */
+		scene_tick(5000);
+		if (scene.result.decision_count == 0)
+			continue;
+		messages++;
+		plan_assignment_last(scene.one)->result = DISPATCH_OK;
+		scene.facts->activity_ms = scene.facts->reply_ms =
+		    scene.world.now_ms + 1;
+	}
+	ck_assert_int_le(
+	    messages, reconcile_messages_max(&scene.world.config) + 1);
+	ck_assert_str_eq(scene.result.decisions[0].code, "messages");
+	scene_end();
+}
+END_TEST
+
+START_TEST(a_person_who_could_not_be_told_is_told_again)
+{
+	scene_begin(ASSIGNMENT_STALLED);
+	scene.one->retry_count = 9;
+	scene_tick(0);
+	ck_assert_str_eq(
+	    scene_decided(RECONCILE_ESCALATE)->dispatch_id, "D_1-1");
+	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
+	scene_tick(60000);
+	ck_assert_str_eq(
+	    scene_decided(RECONCILE_ESCALATE)->dispatch_id, "D_1-1");
+	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
+	scene_tick(60000);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_end();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("reconcile");
+
+	unit_case(s, "dispatches",
+	    (const TTest *[]){ a_queued_assignment_is_dispatched_once,
+		without_a_session_a_fresh_worker_gets_it,
+		a_resend_keeps_the_id_when_the_delivery_is_uncertain,
+		a_rerun_gets_a_new_id, nothing_is_sent_inside_the_interval,
+		NULL });
+	unit_case(s, "liveness",
+	    (const TTest *[]){ a_worker_inside_a_turn_is_left_to_auto_mode,
+		activity_since_the_last_message_is_progress,
+		activity_before_the_last_message_is_none,
+		a_due_update_is_late_before_the_idle_time,
+		an_assignment_may_have_its_own_idle_time, NULL });
+	unit_case(s, "ladder",
+	    (const TTest *[]){ nudges_then_a_person,
+		the_policy_is_one_step_after_another,
+		the_messages_of_a_stalled_session_shorten_the_ladder,
+		replies_without_an_update_do_not_go_on_for_ever,
+		a_person_who_could_not_be_told_is_told_again, NULL });
+	return s;
+}
