@@ -491,7 +491,6 @@ reconcile_recover(struct reconcile_case *c)
 	cleanup_buf struct buf reason = BUF_INIT;
 	const char *code = overdue ? "overdue" : "idle";
 	bool gates = c->may_dispatch && now >= a->backoff_until_ms &&
-	    now > a->last_dispatch_ms &&
 	    (a->last_dispatch_ms == 0 ||
 		now - a->last_dispatch_ms >= c->run->config->min_resend_ms);
 

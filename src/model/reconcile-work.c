@@ -376,27 +376,27 @@ take_update(struct reconcile_case *c, const char *id)
 }
 
 bool
-reconcile_replied(struct reconcile_case *c)
+reconcile_updated(struct reconcile_case *c)
+{
+	const struct update *update = c->facts->update;
+	cleanup_free char *id = NULL;
+
+	if (update == NULL || c->assignment->status == ASSIGNMENT_QUEUED ||
+	    (update->status == UPDATE_BLOCKED && !c->may_dispatch))
+		return false;
+	id = update_crystal_id(c);
+	return plan_set_crystal(c->run->set, id) == NULL && take_update(c, id);
+}
+
+bool
+reconcile_asked(struct reconcile_case *c)
 {
 	const struct reconcile_facts *facts = c->facts;
-	struct plan_assignment *a = c->assignment;
-	bool waits = (facts->asked ||
-			 (facts->update != NULL &&
-			     facts->update->status == UPDATE_BLOCKED)) &&
-	    !c->may_dispatch;
+	const struct plan_assignment *a = c->assignment;
 
-	if (a->status == ASSIGNMENT_QUEUED || waits)
-		return false;
-	if (facts->update != NULL) {
-		cleanup_free char *id = update_crystal_id(c);
-
-		if (plan_set_crystal(c->run->set, id) == NULL &&
-		    take_update(c, id))
-			return true;
-	}
 	/* A question from before the last message was answered by it. */
-	if (!facts->asked || facts->in_turn ||
-	    a->status == ASSIGNMENT_BLOCKED ||
+	if (!facts->asked || !c->may_dispatch ||
+	    a->status == ASSIGNMENT_QUEUED || a->status == ASSIGNMENT_BLOCKED ||
 	    facts->reply_ms <= a->last_dispatch_ms)
 		return false;
 	reconcile_escalate(c, "question",

@@ -25,12 +25,14 @@ void reconcile_work_queue(struct reconcile_case *c);
 void reconcile_progress(struct reconcile_case *c, int64_t at_ms);
 
 /* Each returns true if the assignment needs nothing else in this tick: its goal
- * or its node has ended; its result was accepted; its attempt failed or nobody
- * works on it; its reply asks, or says that it is blocked. */
+ * or its node has ended; its result was accepted; its update says that it is
+ * blocked; its attempt failed or nobody works on it; its turn ended with a
+ * question. */
 bool reconcile_closed(struct reconcile_case *c);
 bool reconcile_accepted(struct reconcile_case *c);
+bool reconcile_updated(struct reconcile_case *c);
 bool reconcile_failed(struct reconcile_case *c);
-bool reconcile_replied(struct reconcile_case *c);
+bool reconcile_asked(struct reconcile_case *c);
 
 /* At the end of a tick: queue what became ready, and write the events and the
  * crystallizations of nodes and goals that changed. */

@@ -6,13 +6,18 @@
 #include "reconcile-work.h"
 #include "reconcile.h"
 
-/* The order matters: what is final first, then what was said, then signs of
- * life, and only then what to do about their absence. */
+/* The order matters: what is final first, then what was reported, then signs
+ * of life, and only then what to do about their absence. */
 static void
 reconcile_one(struct reconcile_case *c)
 {
-	if (reconcile_closed(c) || reconcile_accepted(c) ||
-	    reconcile_failed(c) || reconcile_replied(c) || reconcile_observe(c))
+	if (reconcile_closed(c) || reconcile_accepted(c))
+		return;
+	/* What was sent at this moment is newer than the telemetry. */
+	if (c->assignment->last_dispatch_ms >= c->run->now_ms)
+		return;
+	if (reconcile_updated(c) || reconcile_observe(c) ||
+	    reconcile_failed(c) || reconcile_asked(c))
 		return;
 	if (c->assignment->status == ASSIGNMENT_QUEUED)
 		reconcile_assign(c);
