@@ -153,17 +153,22 @@ store_world_fill(struct store_world *world)
 		    "{\"goalId\":\"G\",\"title\":\"Test\","
 		    "\"status\":\"active\"}" },
 		{ STORE_NODE, "G", "P1",
-		    "{\"status\":\"in_progress\",\"name\":\"Phase\"}" },
+		    "{\"phaseId\":\"P1\",\"goalId\":\"G\","
+		    "\"name\":\"Phase\",\"status\":\"in_progress\"}" },
 		{ STORE_NODE, "G", "T1.1",
-		    "{\"status\":\"in_progress\",\"parentId\":\"P1\"}" },
+		    "{\"taskId\":\"T1.1\",\"goalId\":\"G\","
+		    "\"parentId\":\"P1\",\"name\":\"Task\","
+		    "\"status\":\"in_progress\"}" },
 		{ STORE_ASSIGNMENT, "G", "A_1",
 		    "{\"assignmentId\":\"A_1\",\"goalId\":\"G\","
 		    "\"workNodeId\":\"T1.1\",\"status\":\"active\"}" },
 		{ STORE_DISPATCH, "G", "D_1",
 		    "{\"dispatchId\":\"D_1\",\"assignmentId\":\"A_1\","
-		    "\"ts\":5}" },
+		    "\"goalId\":\"G\",\"ts\":5,"
+		    "\"mode\":\"sessions_send\"}" },
 		{ STORE_CRYSTAL, "G", "C_1",
-		    "{\"workNodeId\":\"T1.1\",\"summary\":\"half\"}" },
+		    "{\"crystallizationId\":\"C_1\",\"goalId\":\"G\","
+		    "\"workNodeId\":\"T1.1\",\"summary\":\"half\"}" },
 	};
 	static const struct store_event events[] = {
 		{ .ts_ms = 1000, .type = "goal.created", .goal_id = "G" },

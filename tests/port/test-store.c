@@ -46,13 +46,18 @@ START_TEST(what_was_committed_is_loaded_again_in_its_order)
 	ck_assert_str_eq(world.text.data,
 	    "goal G/G {\"goalId\":\"G\",\"title\":\"Test\","
 	    "\"status\":\"active\"}\n"
-	    "node G/P1 {\"status\":\"in_progress\",\"name\":\"Phase\"}\n"
-	    "node G/T1.1 {\"status\":\"in_progress\",\"parentId\":\"P1\"}\n"
+	    "node G/P1 {\"phaseId\":\"P1\",\"goalId\":\"G\","
+	    "\"name\":\"Phase\",\"status\":\"in_progress\"}\n"
+	    "node G/T1.1 {\"taskId\":\"T1.1\",\"goalId\":\"G\","
+	    "\"parentId\":\"P1\",\"name\":\"Task\","
+	    "\"status\":\"in_progress\"}\n"
 	    "assignment G/A_1 {\"assignmentId\":\"A_1\",\"goalId\":\"G\","
 	    "\"workNodeId\":\"T1.1\",\"status\":\"active\"}\n"
 	    "dispatch G/D_1 {\"dispatchId\":\"D_1\","
-	    "\"assignmentId\":\"A_1\",\"ts\":5}\n"
-	    "crystallization G/C_1 {\"workNodeId\":\"T1.1\","
+	    "\"assignmentId\":\"A_1\",\"goalId\":\"G\",\"ts\":5,"
+	    "\"mode\":\"sessions_send\"}\n"
+	    "crystallization G/C_1 {\"crystallizationId\":\"C_1\","
+	    "\"goalId\":\"G\",\"workNodeId\":\"T1.1\","
 	    "\"summary\":\"half\"}\n");
 	store_world_close(&world);
 }

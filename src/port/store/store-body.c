@@ -16,6 +16,10 @@
 #define MASKED "[masked]"
 #define CUT    "... (cut)"
 
+#define PARSE_MAX ((size_t)128 * 1024) /* data of an event that is looked at \
+					*/
+#define COLUMN_MAX 1024 /* bytes of a name that is also a column */
+
 struct column {
 	const char *key;
 	bool is_number;
@@ -50,9 +54,10 @@ static const struct shape shapes[STORE_KIND_COUNT] = {
 	[STORE_DISPATCH] = { .name = "dispatch",
 	    .id_key = "dispatchId",
 	    .columns = { { .key = "assignmentId" },
-		{ .key = "ts", .is_number = true } },
+		{ .key = "ts", .is_number = true, .optional = true } },
 	    .max = STORE_BODY_MAX },
 	[STORE_CRYSTAL] = { .name = "crystallization",
+	    .id_key = "crystallizationId",
 	    .columns = { { .key = "workNodeId", .optional = true } },
 	    .max = STORE_BODY_MAX,
 	    .text_key = "summary",
@@ -67,16 +72,21 @@ store_kind_name(enum store_kind kind)
 
 /* --- masking ------------------------------------------------------------ */
 
+/* At most len bytes, not inside a character. */
+static size_t
+whole(const char *text, size_t len)
+{
+	while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+		len--;
+	return len;
+}
+
 static void
 cut_text(struct buf *text, size_t max)
 {
-	size_t len = max - strlen(CUT);
-
 	if (max == 0 || text->len <= max)
 		return;
-	while (len > 0 && ((unsigned char)text->data[len] & 0xc0) == 0x80)
-		len--;
-	buf_truncate(text, len);
+	buf_truncate(text, whole(text->data, max - strlen(CUT)));
 	buf_adds(text, CUT);
 }
 
@@ -110,10 +120,13 @@ masked_copy(const char *key, struct json_object *value, size_t max);
 static struct json_object *
 masked_string(const char *key, struct json_object *value, size_t max)
 {
+	size_t len = (size_t)json_object_get_string_len(value);
 	cleanup_buf struct buf text = BUF_INIT;
 
-	mask_text(key, json_object_get_string(value),
-	    (size_t)json_object_get_string_len(value), &text);
+	mask_text(key, json_object_get_string(value), len, &text);
+	/* What was within its bound must still be. */
+	if (text.len > len)
+		buf_truncate(&text, whole(text.data, len));
 	cut_text(&text, max);
 	return json_object_new_string_len(text.data, (int)text.len);
 }
@@ -245,6 +258,9 @@ get_column(struct json_object *body, const char *at,
 
 	if (column->is_number) {
 		ret->is_number = true;
+		if (column->optional &&
+		    !json_object_object_get_ex(body, column->key, NULL))
+			return 0;
 		return json_get_int(
 		    body, at, column->key, 0, INT64_MAX, &ret->number, err);
 	}
@@ -257,9 +273,9 @@ get_column(struct json_object *body, const char *at,
 	if (text[0] == '\0' && !column->optional)
 		return err_set(
 		    err, -EINVAL, "%s.%s: is empty", at, column->key);
-	if (strlen(text) > STORE_ID_MAX)
+	if (strlen(text) > COLUMN_MAX)
 		return err_set(err, -E2BIG, "%s.%s: longer than %d bytes", at,
-		    column->key, STORE_ID_MAX);
+		    column->key, COLUMN_MAX);
 	ret->text = text[0] != '\0' ? store_pool_string(pool, text) : NULL;
 	return 0;
 }
@@ -339,6 +355,10 @@ store_body_change(struct store_change *change, struct store_pool *pool,
 		return r;
 	body = masked_copy(NULL, raw, 0);
 	r = check_body(change, body, at, err);
+	/* An export has no other place for it. */
+	if (change->kind > STORE_NODE &&
+	    json_string_or(body, "goalId", NULL) == NULL)
+		json_set_string(body, "goalId", change->goal_id);
 	for (size_t i = 0;
 	     r == 0 && i < STORE_COLUMN_MAX && shape->columns[i].key != NULL;
 	     i++)
@@ -363,9 +383,9 @@ event_data(struct store_event *event, struct store_pool *pool, struct err *err)
 	size_t len = strlen(event->data);
 	int r = 0;
 
-	if (len <= STORE_BODY_MAX)
+	if (len <= PARSE_MAX)
 		r = parse_object(
-		    event->data, STORE_BODY_MAX, event->type, &raw, err);
+		    event->data, PARSE_MAX, event->type, &raw, err);
 	if (r < 0)
 		return r;
 	if (raw != NULL) {

@@ -47,12 +47,15 @@ const char *store_kind_name(enum store_kind kind); /* "goal" */
  *
  *   kind        id in the body           columns
  *   goal        goalId                   status
- *   node        -                        status, parentId (may be missing)
- *   assignment  assignmentId, goalId     workNodeId, status; agentId (may be
+ *   node        goalId (of its goal)     status, parentId (may be missing)
+ *   assignment  assignmentId, goalId     status, workNodeId, agentId (may be
  *                                        missing)
- *   dispatch    dispatchId               assignmentId, ts (integer)
- *   crystal     -                        workNodeId (may be missing)
+ *   dispatch    dispatchId, goalId       assignmentId, ts (an integer; may be
+ *                                        missing)
+ *   crystal     crystallizationId,       workNodeId (may be missing)
+ *               goalId
  *
+ * A goalId that is missing in the last three is added.
  * The key "nodes" of a goal is reserved: an export puts the goal's nodes there.
  */
 struct store_change {
@@ -80,8 +83,8 @@ struct store_event {
 #define STORE_ID_MAX          128
 #define STORE_INSTRUCTION_MAX ((size_t)16 * 1024) /* lastInstructionText */
 #define STORE_SUMMARY_MAX     ((size_t)8 * 1024) /* summary of a crystal */
-#define STORE_GOAL_MAX        ((size_t)1024 * 1024)
-#define STORE_BODY_MAX        ((size_t)128 * 1024) /* of other records */
+#define STORE_GOAL_MAX        ((size_t)8 * 1024 * 1024)
+#define STORE_BODY_MAX        ((size_t)2 * 1024 * 1024) /* of other records */
 #define STORE_DATA_MAX        ((size_t)16 * 1024) /* data of an event */
 #define STORE_DATA_STRING_MAX ((size_t)2 * 1024) /* one string in it */
 #define STORE_QUERY_MAX       10000 /* events that one query gives */
