@@ -361,8 +361,10 @@ copy_field(const struct record_field *field, const void *from, union member to)
 		    json_object_get(*(struct json_object *const *)from);
 		break;
 	case RECORD_LIST:
-		strv_free(*to.list);
-		*to.list = strv_copy(strv_const(*(char *const *const *)from));
+		strv_clear(to.list);
+		if (!is_unset(field, from))
+			*to.list = strv_copy(
+			    strv_const(*(char *const *const *)from));
 		break;
 	}
 }

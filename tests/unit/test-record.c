@@ -219,6 +219,93 @@ START_TEST(released_record_is_empty)
 }
 END_TEST
 
+struct list {
+	char **names;
+	char *text;
+	int count;
+	enum colour colour;
+};
+
+static const struct record_field list_fields[] = {
+	RECORD_FIELD(struct list, "names", names, .flags = RECORD_OMIT_UNSET,
+	    .max = 2, .size = 3),
+	RECORD_FIELD(
+	    struct list, "text", text, .flags = RECORD_OMIT_UNSET, .size = 3),
+	RECORD_FIELD(struct list, "count", count, .flags = RECORD_OMIT_UNSET),
+	RECORD_FIELD(struct list, "colour", colour, .flags = RECORD_OMIT_UNSET,
+	    .words = colour_words),
+};
+
+/* Known keys only, as the records of plans are read. */
+static int
+take_list(const char *text, struct list *list, struct err *err)
+{
+	static const char *const others[] = { "more", NULL };
+	cleanup_json struct json_object *json = NULL;
+	int r;
+
+	ck_assert_int_eq(
+	    json_parse(text, strlen(text), strlen(text), &json, NULL), 0);
+	r = record_known(
+	    list_fields, nitems(list_fields), others, json, "x", err);
+	if (r == 0)
+		r = record_from_json(
+		    list_fields, nitems(list_fields), json, "x", list, err);
+	return r;
+}
+
+START_TEST(lists_and_texts_are_bounded)
+{
+	static const struct {
+		const char *text, *words;
+	} rows[] = {
+		{ "{\"names\":[\"a\",\"b\",\"c\"]}",
+		    "x.names: has 3 entries, at most 2 are allowed" },
+		{ "{\"names\":[\"a\",\"abcd\"]}",
+		    "x.names[1]: longer than 3 bytes" },
+		{ "{\"names\":[null]}",
+		    "x.names[0]: expected a string, found null" },
+		{ "{\"text\":\"abcd\"}", "x.text: longer than 3 bytes" },
+		{ "{\"txt\":1}", "x.txt: unknown key; did you mean \"text\"?" },
+		{ "{\"zzzz\":1}", "x.zzzz: unknown key" },
+		{ "[]", "x: expected an object, found an array" },
+	};
+	struct list list = { 0 };
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		ck_assert_int_eq(take_list(rows[i].text, &list, &err), -EINVAL);
+		ck_assert_str_eq(err.msg, rows[i].words);
+	}
+	record_release(list_fields, nitems(list_fields), &list);
+}
+END_TEST
+
+START_TEST(what_is_not_set_is_omitted_and_a_copy_is_whole)
+{
+	cleanup_json struct json_object *json = json_object_new_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	struct list list = { .colour = BLUE + 1 }, copy = { .count = 1 };
+
+	record_to_json(list_fields, nitems(list_fields), &list, json);
+	ck_assert_int_eq(json_object_object_length(json), 0);
+	ck_assert_int_eq(take_list("{\"names\":[\"a\",\"\"],\"text\":\"t\","
+				   "\"more\":1,\"colour\":\"green\"}",
+			     &list, NULL),
+	    0);
+	record_copy(list_fields, nitems(list_fields), &list, &copy);
+	record_release(list_fields, nitems(list_fields), &list);
+	ck_assert_ptr_null(list.names);
+	record_to_json(list_fields, nitems(list_fields), &copy, json);
+	json_print(json, false, &text);
+	ck_assert_str_eq(text.data,
+	    "{\"names\":[\"a\",\"\"],\"text\":\"t\",\"colour\":\"green\"}");
+	record_copy(list_fields, nitems(list_fields), &list, &copy);
+	ck_assert_ptr_null(copy.names);
+	ck_assert_ptr_null(copy.text);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -230,6 +317,8 @@ unit_suite(void)
 		what_is_missing_or_null_stays_as_it_was,
 		what_was_there_is_replaced_and_freed,
 		numbers_out_of_bounds_are_brought_in_where_that_is_wanted,
-		errors_name_the_path, released_record_is_empty, NULL });
+		errors_name_the_path, released_record_is_empty,
+		lists_and_texts_are_bounded,
+		what_is_not_set_is_omitted_and_a_copy_is_whole, NULL });
 	return s;
 }

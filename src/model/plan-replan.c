@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-deps.h"
+#include "plan-replan.h"
+#include "plan.h"
+#include "strmap.h"
+#include "strv.h"
+
+/* What the replan of one plan is about. */
+struct replan {
+	struct plan *plan;
+	const struct plan *next;
+	struct strmap kept; /* ids of the nodes that stay as they are */
+	struct strmap parents; /* ids of those that had children */
+	struct plan_changes *changes; /* NULL: only to see */
+	int64_t now_ms;
+	size_t added, changed, removed;
+};
+
+/* The copy that is tried first has no assignments: what is kept is found in the
+ * plan itself, by id. */
+static void
+find_kept(const struct plan *plan, struct strmap *kept)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct plan_node *n = plan->nodes[i];
+
+		if (!plan_node_started(n) && n->assignment == NULL &&
+		    n->status != NODE_CANCELLED)
+			continue;
+		while (n != NULL && strmap_add(kept, n->id, n))
+			n = n->parent;
+	}
+}
+
+static bool
+is_kept(const struct replan *r, const struct plan_node *node)
+{
+	return strmap_get(&r->kept, node->id) != NULL;
+}
+
+/* --- checks ------------------------------------------------------------ */
+
+/* A kept node that was a leaf would become a parent. */
+static int
+check_new_parent(const struct plan_node *node, struct err *err)
+{
+	if (node->status == NODE_CANCELLED)
+		return err_set(err, API_E_CLOSED,
+		    "%s was cancelled and gets no children", node->id);
+	if (node->status == NODE_DONE || node->status == NODE_IN_PROGRESS ||
+	    node->assignment != NULL)
+		return err_set(err, API_E_STARTED,
+		    "%s is %s and gets no children", node->id,
+		    node->assignment != NULL ? "assigned" :
+					       node_status_name(node->status));
+	return 0;
+}
+
+static int
+check_next(const struct replan *r, struct err *err)
+{
+	int e = 0;
+
+	for (struct plan_node *n = plan_next(r->next, NULL);
+	     n != NULL && e == 0; n = plan_next(r->next, n)) {
+		const struct plan_node *old = plan_find(r->plan, n->id);
+
+		if (old == NULL || !is_kept(r, old))
+			continue;
+		if (old->kind != n->kind)
+			e = err_set(err, API_E_STARTED,
+			    "%s has started and stays a %s", n->id,
+			    node_kind_name(old->kind));
+		else if (plan_node_leaf(old) && !plan_node_leaf(n))
+			e = check_new_parent(old, err);
+	}
+	return e;
+}
+
+/* --- the change ---------------------------------------------------------- */
+
+static void
+drop_id(char ***list, const char *id)
+{
+	strv_remove(*list, id);
+	if (strv_count(*list) == 0)
+		strv_clear(list);
+}
+
+static void
+remove_node(struct replan *r, struct plan_node *node)
+{
+	for (char **id = node->blocks; id != NULL && *id != NULL; id++) {
+		struct plan_node *waits = plan_find(r->plan, *id);
+
+		if (waits != NULL)
+			drop_id(&waits->depends_on, node->id);
+	}
+	if (r->changes != NULL)
+		plan_changes_removed(r->changes, node);
+	strmap_remove(&r->parents, node->id);
+	plan_detach(r->plan, node);
+	plan_node_free(node);
+	r->removed++;
+}
+
+/* From the last one on: a removal moves only those behind it. */
+static void
+remove_below(struct replan *r, struct plan_node *parent)
+{
+	size_t i, count;
+
+	(void)plan_children(r->plan, parent, &i);
+	while (i-- > 0) {
+		struct plan_node *node =
+		    plan_children(r->plan, parent, &count)[i];
+		const struct plan_node *in_next = plan_find(r->next, node->id);
+
+		remove_below(r, node);
+		if (!is_kept(r, node) && plan_node_leaf(node) &&
+		    (in_next == NULL || in_next->kind != node->kind))
+			remove_node(r, node);
+	}
+}
+
+static void
+set_list(char ***to, char *const *from)
+{
+	strv_clear(to);
+	if (strv_count(from) > 0)
+		*to = strv_copy(strv_const(from));
+}
+
+static void
+change_node(struct plan_node *node, const struct plan_node *to, int64_t now_ms)
+{
+	xstrset(&node->name, to->name);
+	xstrset(&node->objective, to->objective);
+	xstrset(&node->expected_outcome, to->expected_outcome);
+	xstrset(&node->definition_of_done, to->definition_of_done);
+	xstrset(&node->suggested_agent_id, to->suggested_agent_id);
+	xstrset(&node->suggested_agent_type, to->suggested_agent_type);
+	xstrset(&node->estimated_effort, to->estimated_effort);
+	set_list(&node->acceptance, to->acceptance);
+	set_list(&node->depends_on, to->depends_on);
+	set_list(&node->required_tools, to->required_tools);
+	node->risk_level = to->risk_level;
+	/* A person's priority stays, unless the new plan has one. */
+	if (to->priority != PRIORITY_COUNT)
+		node->priority = to->priority;
+	node->updated_ms = now_ms;
+}
+
+/* The nodes of the next plan, parents first. */
+static int
+put_nodes(struct replan *r, struct err *err)
+{
+	for (struct plan_node *n = plan_next(r->next, NULL); n != NULL;
+	     n = plan_next(r->next, n)) {
+		struct plan_node *old = plan_find(r->plan, n->id);
+		struct plan_node *parent = plan_find(r->plan, n->parent_id);
+		int e;
+
+		if (old != NULL && is_kept(r, old))
+			continue;
+		if (old != NULL) {
+			change_node(old, n, r->now_ms);
+			plan_put(
+			    r->plan, old, parent, r->plan->count, r->changes);
+			r->changed++;
+			continue;
+		}
+		old = plan_node_copy(n);
+		old->order = PLAN_NODES_MAX;
+		old->created_ms = old->updated_ms = r->now_ms;
+		e = plan_attach(r->plan, old, err);
+		if (e < 0) {
+			plan_node_free(old);
+			return e;
+		}
+		r->added++;
+	}
+	return 0;
+}
+
+/* Orders are places again; parents that lost their children have a status of
+ * their own. */
+static void
+tidy(struct replan *r)
+{
+	const struct plan_node_move move = { .to = NODE_TODO,
+		.rolled_up = true };
+
+	for (size_t i = 0; i < r->plan->count; i++) {
+		struct plan_node *n = r->plan->nodes[i];
+
+		n->order = (int)n->place;
+		if (plan_node_leaf(n) && node_status_open(n->status) &&
+		    n->override.actor == NULL &&
+		    strmap_get(&r->parents, n->id) != NULL)
+			plan_node_move(n, &move, r->now_ms, NULL);
+		if (r->changes != NULL)
+			plan_changed(r->changes, n);
+	}
+	plan_link_blocks(r->plan);
+}
+
+static int
+apply(struct replan *r, struct err *err)
+{
+	int e;
+
+	for (size_t i = 0; i < r->plan->count; i++)
+		if (!plan_node_leaf(r->plan->nodes[i]))
+			strmap_add(&r->parents, r->plan->nodes[i]->id,
+			    r->plan->nodes[i]);
+	remove_below(r, NULL);
+	e = put_nodes(r, err);
+	if (e == 0)
+		tidy(r);
+	strmap_release(&r->parents);
+	return e == 0 ? plan_deps_check(r->plan, NULL, err) : e;
+}
+
+static void
+note_origin(struct plan_goal *goal, const struct plan_goal *from)
+{
+	xstrset(&goal->model_ref, from->model_ref);
+	xstrset(&goal->template_id, from->template_id);
+	xstrset(&goal->template_hash, from->template_hash);
+	set_list(&goal->validation_errors, from->validation_errors);
+	json_object_put(goal->planner_inputs);
+	goal->planner_inputs = json_object_get(from->planner_inputs);
+	json_object_put(goal->planner_output);
+	goal->planner_output = json_object_get(from->planner_output);
+}
+
+int
+plan_replan(
+    const struct plan_edit *edit, const struct plan *next, struct err *err)
+{
+	cleanup_free char *what = NULL;
+	struct replan r = {
+		.plan = edit->plan, .next = next, .now_ms = edit->now_ms
+	};
+	int e = plan_edit_begin(edit, err);
+
+	if (e < 0)
+		return e;
+	find_kept(edit->plan, &r.kept);
+	e = check_next(&r, err);
+	if (e == 0) {
+		r.plan = plan_copy(edit->plan);
+		e = apply(&r, err);
+		plan_free(r.plan);
+	}
+	if (e == 0) {
+		r.plan = edit->plan;
+		r.changes = edit->changes;
+		r.added = r.changed = r.removed = 0;
+		apply(&r, NULL);
+		note_origin(edit->plan->goal, next->goal);
+		what = xasprintf("replanned: %zu added, %zu changed, %zu "
+				 "removed",
+		    r.added, r.changed, r.removed);
+		plan_edit_end(edit, what);
+	}
+	strmap_release(&r.kept);
+	return e;
+}
