@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+#include "plan-load.h"
+#include "plan.h"
+#include "planner-prompt.h"
+#include "planner-result.h"
+#include "shape.h"
+#include "strv.h"
+
+#define MILLION  1000000
+#define COST_MAX 1000000.0 /* dollars; more is nonsense */
+
+#define TEXT(key)                                              \
+	{                                                      \
+		.name = (key), .type = SHAPE_STRING, .min = 1, \
+		.max = PLAN_NAME_MAX                           \
+	}
+#define WORDS(key)                                                            \
+	{                                                                     \
+		.name = (key), .type = SHAPE_STRING, .flags = SHAPE_OPTIONAL, \
+		.max = PLAN_TEXT_MAX                                          \
+	}
+#define LIST(key, more)                                              \
+	{                                                            \
+		.name = (key), .type = SHAPE_ARRAY, .flags = (more), \
+		.of = &strings                                       \
+	}
+
+static const struct shape_field string_field = { .type = SHAPE_STRING,
+	.min = 1 };
+static const struct shape strings = { .fields = &string_field };
+
+static const struct shape_field subtask_fields[] = {
+	TEXT("id"),
+	TEXT("name"),
+	WORDS("objective"),
+	LIST("acceptance", 0),
+	LIST("deps", SHAPE_OPTIONAL),
+	{ 0 },
+};
+static const struct shape subtask_shape = { .fields = subtask_fields };
+static const struct shape_field subtask_field = { .type = SHAPE_OBJECT,
+	.of = &subtask_shape };
+static const struct shape subtasks = { .fields = &subtask_field };
+
+static const struct shape_field task_fields[] = {
+	TEXT("id"),
+	TEXT("name"),
+	WORDS("outcome"),
+	LIST("acceptance", 0),
+	LIST("deps", SHAPE_OPTIONAL),
+	{ .name = "subtasks",
+	    .type = SHAPE_ARRAY,
+	    .flags = SHAPE_OPTIONAL,
+	    .of = &subtasks },
+	{ 0 },
+};
+static const struct shape task_shape = { .fields = task_fields };
+static const struct shape_field task_field = { .type = SHAPE_OBJECT,
+	.of = &task_shape };
+static const struct shape tasks = { .fields = &task_field };
+
+static const struct shape_field phase_fields[] = {
+	TEXT("id"),
+	TEXT("name"),
+	WORDS("objective"),
+	LIST("acceptance", 0),
+	LIST("deps", SHAPE_OPTIONAL),
+	{ .name = "tasks", .type = SHAPE_ARRAY, .of = &tasks },
+	{ 0 },
+};
+static const struct shape phase_shape = { .fields = phase_fields };
+static const struct shape_field phase_field = { .type = SHAPE_OBJECT,
+	.of = &phase_shape };
+static const struct shape phases = { .fields = &phase_field };
+
+static const struct shape_field goal_fields[] = {
+	TEXT("title"),
+	LIST("successCriteria", SHAPE_OPTIONAL),
+	LIST("constraints", SHAPE_OPTIONAL),
+	{ 0 },
+};
+static const struct shape goal_shape = { .fields = goal_fields };
+
+static const struct shape_field plan_fields[] = {
+	{ .name = "planVersion", .type = SHAPE_INT, .min = 1, .max = 1 },
+	{ .name = "goal",
+	    .type = SHAPE_OBJECT,
+	    .flags = SHAPE_OPTIONAL,
+	    .of = &goal_shape },
+	{ .name = "phases", .type = SHAPE_ARRAY, .min = 1, .of = &phases },
+	{ 0 },
+};
+static const struct shape plan_shape = { .fields = plan_fields };
+static const struct shape_field plan_field = { .type = SHAPE_OBJECT,
+	.of = &plan_shape };
+
+struct json_object *
+planner_schema(void)
+{
+	return shape_schema(&plan_field);
+}
+
+/* --- answers ----------------------------------------------------------- */
+
+static bool
+is_envelope(struct json_object *json)
+{
+	return json_object_is_type(json, json_type_object) &&
+	    strcmp(json_string_or(json, "type", ""), "result") == 0;
+}
+
+int
+planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
+    int64_t *ret_cost_millionths, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *inner = NULL;
+	const char *text;
+	double cost = 0;
+	int r = json_parse(answer, len, PLANNER_ANSWER_MAX, &json, err);
+
+	*ret_cost_millionths = 0;
+	if (r < 0)
+		return r;
+	if (!is_envelope(json)) {
+		*ret_json = take_ptr(&json);
+		return 0;
+	}
+	if (json_get_double(json, "", "total_cost_usd", &cost, NULL) == 0 &&
+	    cost > 0 && cost < COST_MAX)
+		*ret_cost_millionths = (int64_t)(cost * MILLION);
+	text = json_string_or(json, "result", "");
+	if (json_bool_or(json, "is_error", false))
+		return err_set(err, -EIO, "the planner failed: %.200s", text);
+	if (json_object_object_get_ex(json, "structured_output", &inner) &&
+	    json_object_is_type(inner, json_type_object)) {
+		*ret_json = json_object_get(inner);
+		return 0;
+	}
+	return json_parse(
+	    text, strlen(text), PLANNER_ANSWER_MAX, ret_json, err);
+}
+
+/* What the planner said, for the prompt that asks again. */
+static void
+previous_words(
+    struct json_object *json, const char *answer, size_t len, struct buf *out)
+{
+	if (json != NULL)
+		json_print(json, false, out);
+	else
+		buf_add(out, answer, len);
+}
+
+void
+planner_judge(const char *answer, size_t len, const struct plan_source *source,
+    int repairs, int max_repairs, struct planner_result *ret_result)
+{
+	cleanup_json struct json_object *json = NULL;
+	cleanup_buf struct buf previous = BUF_INIT, prompt = BUF_INIT;
+	struct err err = { 0 };
+	int r;
+
+	*ret_result = (struct planner_result){ .verdict = PLANNER_GIVE_UP };
+	r = planner_unwrap(
+	    answer, len, &json, &ret_result->cost_millionths, &err);
+	if (r == 0)
+		r = plan_load(json, source, &ret_result->plan,
+		    &ret_result->problems, &err);
+	if (r == 0) {
+		ret_result->verdict = PLANNER_ACCEPTED;
+		strv_clear(&ret_result->problems);
+		return;
+	}
+	if (strv_count(ret_result->problems) == 0)
+		strv_add(&ret_result->problems, err.msg);
+	if (repairs >= max_repairs || r == -EIO)
+		return;
+	previous_words(json, answer, len, &previous);
+	planner_prompt_repair(
+	    strv_const(ret_result->problems), previous.data, &prompt);
+	ret_result->prompt = buf_take(&prompt);
+	ret_result->verdict = PLANNER_ASK_AGAIN;
+}
+
+void
+planner_result_release(struct planner_result *result)
+{
+	if (result->plan != NULL)
+		plan_free(result->plan);
+	free(result->prompt);
+	strv_clear(&result->problems);
+	*result = (struct planner_result){ 0 };
+}
+
+/* --- without a planner -------------------------------------------------- */
+
+static struct plan_node *
+node_for(const struct plan_goal *goal, enum node_kind kind, const char *id,
+    const char *parent, int64_t now_ms)
+{
+	struct plan_node *node =
+	    plan_node_new(goal->id, kind, id, goal->title, now_ms);
+
+	xstrset(&node->parent_id, parent);
+	xstrset(&node->objective, goal->problem_statement);
+	strv_add_all(&node->acceptance, strv_const(goal->success_criteria));
+	if (strv_count(node->acceptance) == 0)
+		strv_add(&node->acceptance,
+		    "What the goal describes is there and works");
+	return node;
+}
+
+struct plan *
+planner_fallback(const struct plan_goal *goal, int64_t now_ms)
+{
+	struct plan_node *nodes[] = {
+		node_for(goal, NODE_PHASE, "P1", NULL, now_ms),
+		node_for(goal, NODE_TASK, "T1.1", "P1", now_ms),
+	};
+	struct plan *plan = NULL;
+	struct err err = { 0 };
+
+	if (plan_build(
+		plan_goal_copy(goal), nodes, nitems(nodes), &plan, &err) < 0)
+		fatalx("%s", err.msg);
+	return plan;
+}

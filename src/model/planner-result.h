@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What the planner answered: a plan that is valid, a reason to ask again, or
+ * the end of patience. Then the plan is the goal itself as one task: nothing is
+ * guessed. Pure.
+ */
+#ifndef PLANNER_RESULT_H
+#define PLANNER_RESULT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct json_object;
+struct plan;
+struct plan_goal;
+struct plan_source;
+
+#define PLANNER_ANSWER_MAX (1024 * 1024) /* bytes */
+
+enum planner_verdict {
+	PLANNER_ACCEPTED, /* plan */
+	PLANNER_ASK_AGAIN, /* prompt */
+	PLANNER_GIVE_UP, /* use planner_fallback() */
+};
+
+/* Owned by the caller. */
+struct planner_result {
+	enum planner_verdict verdict;
+	struct plan *plan;
+	char *prompt; /* that asks for a correction */
+	char **problems; /* with their paths */
+	int64_t cost_millionths; /* of a dollar, as reported; 0 = unknown */
+};
+
+/*
+ * Judge one answer: what a planner's command printed, which is the plan as JSON
+ * and nothing else, or Claude Code's own JSON with that in structured_output or
+ * result. repairs: how often it was asked again already.
+ */
+void
+planner_judge(const char *answer, size_t len, const struct plan_source *source,
+    int repairs, int max_repairs, struct planner_result *ret_result);
+void planner_result_release(struct planner_result *result);
+
+/* The JSON of an answer, out of Claude Code's own where it is in that; owned by
+ * the caller. -EINVAL or -E2BIG; -EIO if Claude Code reports an error. */
+int
+planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
+    int64_t *ret_cost_millionths, struct err *err);
+
+/* The goal as a plan of one task, whose acceptance criteria are the goal's. The
+ * same goal gives the same plan; owned by the caller. */
+struct plan *planner_fallback(const struct plan_goal *goal, int64_t now_ms);
+
+/* JSON Schema of a plan; owned by the caller. */
+struct json_object *planner_schema(void);
+
+#endif
