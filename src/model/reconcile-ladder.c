@@ -155,12 +155,16 @@ dispatch(struct reconcile_case *c, const struct message *m)
 	data = reconcile_data("dispatchId", d->id, "action", action, "mode",
 	    dispatch_mode_words[d->mode], "code", m->code, "reason", m->reason,
 	    "instructionHash", hash, NULL);
+	if (m->kind == RECONCILE_ASSIGN || m->kind == RECONCILE_REASSIGN) {
+		json_set_string(data, "from", "queued");
+		json_set_string(data, "to", "dispatched");
+	}
 	json_set_int(data, "retryCount", a->retry_count);
 	if (a->backoff_until_ms > 0)
 		json_set_int(data, "backoffUntil", a->backoff_until_ms);
 	reconcile_tell(c,
 	    m->kind == RECONCILE_ESCALATE ? "assignment.escalated" :
-					    "assignment.dispatch",
+					    "assignment.dispatched",
 	    data);
 }
 

@@ -19,7 +19,6 @@
 
 static const char *const assignment_events[] = {
 	[ASSIGNMENT_QUEUED] = "assignment.queued",
-	[ASSIGNMENT_DISPATCHED] = "assignment.dispatched",
 	[ASSIGNMENT_ACTIVE] = "assignment.active",
 	[ASSIGNMENT_STALLED] = "assignment.stalled",
 	[ASSIGNMENT_BLOCKED] = "assignment.blocked",
@@ -59,6 +58,9 @@ move_assignment(struct reconcile_case *c,
 		return false;
 	plan_set_relink(c->run->set, a);
 	reconcile_touch(c);
+	/* The dispatch itself tells that. */
+	if (a->status == ASSIGNMENT_DISPATCHED)
+		return true;
 	reconcile_tell(c, assignment_events[a->status],
 	    reconcile_data("from", from, "to",
 		assignment_status_name(a->status), "code", code, "reason",

@@ -27,7 +27,7 @@ START_TEST(a_queued_assignment_is_dispatched_once)
 	ck_assert_int_eq(scene.one->dispatches[0].result, DISPATCH_PENDING);
 	ck_assert_int_eq(
 	    scene.one->expected_update_ms, scene.world.now_ms + 1000);
-	ck_assert(scene_told("assignment.dispatch") &&
+	ck_assert(scene_told("assignment.dispatched") &&
 	    scene_told("work.in_progress"));
 	ck_assert_uint_eq(scene.result.assignment_count, 1);
 	ck_assert_uint_eq(scene.result.plan_count, 1);

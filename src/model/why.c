@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-assignment.h"
+#include "plan-crystal.h"
+#include "strv.h"
+#include "text.h"
+#include "why.h"
+
+#define WORDS_MAX 300 /* bytes of a reason */
+
+/* What an event says; its reason follows after a colon. */
+static const struct {
+	const char *type, *words;
+} sentences[] = {
+	{ "assignment.queued", "waits to be sent" },
+	{ "assignment.active", "makes progress" },
+	{ "assignment.stalled", "stalled" },
+	{ "assignment.blocked", "blocked" },
+	{ "assignment.escalated", "a person was told" },
+	{ "assignment.replan", "the planner was asked for smaller nodes" },
+	{ "assignment.done", "done" },
+	{ "assignment.cancelled", "ended without a result" },
+	{ "goal.created", "the goal was created" },
+	{ "goal.active", "the goal is active" },
+	{ "goal.paused", "the goal is paused" },
+	{ "goal.completed", "the goal is completed" },
+	{ "goal.cancelled", "the goal is cancelled" },
+	{ "goal.archived", "the goal is archived" },
+	{ "plan.generated", "the plan was made" },
+	{ "plan.updated", "the plan was changed" },
+};
+
+/* What was sent. */
+static const struct {
+	const char *action, *words;
+} actions[] = {
+	{ "assign", "the work was sent" },
+	{ "nudge", "its status was asked for" },
+	{ "follow_up", "the missing update was asked for" },
+	{ "resend", "the last message was sent again" },
+	{ "reassign", "a fresh worker got the work" },
+	{ "escalate", "a person was told" },
+};
+
+/* Where the reason of an event may be. */
+static const char *const reason_keys[] = { "reason", "summary", "what", "text",
+	"error", "message" };
+
+static void
+add_words(struct buf *out, const char *words)
+{
+	size_t len = strlen(words), part = text_cut(words, len, WORDS_MAX);
+
+	text_add_visible(out, words, part, false);
+	if (part < len)
+		buf_adds(out, "...");
+}
+
+static const char *
+action_words(const char *action)
+{
+	for (size_t i = 0; action != NULL && i < nitems(actions); i++)
+		if (strcmp(actions[i].action, action) == 0)
+			return actions[i].words;
+	return "a message was sent";
+}
+
+static const char *
+data_string(const struct why_event *event, const char *key)
+{
+	const char *s =
+	    event->data != NULL ? json_string_or(event->data, key, NULL) : NULL;
+
+	return s != NULL && s[0] != '\0' ? s : NULL;
+}
+
+static void
+add_reason(const struct why_event *event, struct buf *out)
+{
+	const char *reason;
+
+	for (size_t i = 0; i < nitems(reason_keys); i++) {
+		reason = data_string(event, reason_keys[i]);
+		if (reason == NULL)
+			continue;
+		buf_adds(out, ": ");
+		add_words(out, reason);
+		return;
+	}
+}
+
+/* "work.in_progress" -> "S1.1 is in progress" */
+static void
+add_node_status(const struct why_event *event, struct buf *out)
+{
+	add_words(out, event->node_id != NULL ? event->node_id : "a node");
+	buf_adds(out, " is ");
+	for (const char *c = strchr(event->type, '.') + 1; *c != '\0'; c++)
+		buf_addc(out, *c == '_' ? ' ' : *c);
+}
+
+/* The name of an event that is not known here. */
+static void
+add_type(const char *type, struct buf *out)
+{
+	size_t start = out->len;
+
+	add_words(out, type);
+	for (size_t i = start; i < out->len; i++)
+		if (out->data[i] == '.' || out->data[i] == '_')
+			out->data[i] = ' ';
+}
+
+static const char *
+known_words(const char *type)
+{
+	for (size_t i = 0; i < nitems(sentences); i++)
+		if (strcmp(sentences[i].type, type) == 0)
+			return sentences[i].words;
+	return NULL;
+}
+
+void
+why_sentence(const struct why_event *event, struct buf *out)
+{
+	const char *words = known_words(event->type);
+	const char *status, *id;
+
+	if (strcmp(event->type, "assignment.dispatched") == 0) {
+		buf_adds(out, action_words(data_string(event, "action")));
+		if (event->worker != NULL) {
+			buf_adds(out, ", ");
+			add_words(out, event->worker);
+		}
+		id = data_string(event, "dispatchId");
+		if (id != NULL) {
+			buf_adds(out, " (");
+			add_words(out, id);
+			buf_addc(out, ')');
+		}
+	} else if (strcmp(event->type, "work.update") == 0) {
+		status = data_string(event, "status");
+		buf_adds(out, "it reported");
+		if (status != NULL) {
+			buf_addc(out, ' ');
+			add_words(out, status);
+		}
+	} else if (strncmp(event->type, "work.", strlen("work.")) == 0) {
+		add_node_status(event, out);
+	} else if (words != NULL) {
+		buf_adds(out, words);
+	} else {
+		add_type(event->type, out);
+	}
+	add_reason(event, out);
+}
+
+static void
+add_ago(struct buf *out, int64_t ts_ms, int64_t now_ms)
+{
+	if (ts_ms >= now_ms) {
+		buf_adds(out, "now");
+		return;
+	}
+	text_add_duration(out, now_ms - ts_ms);
+	buf_adds(out, " ago");
+}
+
+void
+why_chain(const struct why_event *events, size_t count, int64_t now_ms,
+    struct buf *out)
+{
+	cleanup_buf struct buf line = BUF_INIT, next = BUF_INIT;
+	size_t same;
+
+	for (size_t i = 0; i < count; i += same) {
+		buf_clear(&line);
+		why_sentence(&events[i], &line);
+		for (same = 1; i + same < count; same++) {
+			buf_clear(&next);
+			why_sentence(&events[i + same], &next);
+			if (strcmp(line.data, next.data) != 0)
+				break;
+		}
+		add_ago(out, events[i].ts_ms, now_ms);
+		buf_addf(out, ": %s", line.data);
+		if (same > 1) {
+			buf_addf(out, " (%zu times, last ", same);
+			add_ago(out, events[i + same - 1].ts_ms, now_ms);
+			buf_addc(out, ')');
+		}
+		buf_addc(out, '\n');
+	}
+}
+
+/* --- the four questions ----------------------------------------------- */
+
+/* The newest event of a type about the assignment; NULL = none. */
+static const struct why_event *
+newest(const struct plan_assignment *a, const struct why_event *events,
+    size_t count, const char *type)
+{
+	for (size_t i = count; i > 0; i--) {
+		const struct why_event *e = &events[i - 1];
+
+		if (strcmp(e->type, type) == 0 &&
+		    (e->assignment_id == NULL ||
+			strcmp(e->assignment_id, a->id) == 0))
+			return e;
+	}
+	return NULL;
+}
+
+static char *
+answer_stalled(const struct plan_assignment *a, const struct why_event *events,
+    size_t count, int64_t now_ms)
+{
+	const struct why_event *event =
+	    newest(a, events, count, "assignment.stalled");
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (a->status != ASSIGNMENT_STALLED &&
+	    a->status != ASSIGNMENT_BLOCKED) {
+		buf_addf(
+		    &out, "no, it is %s", assignment_status_name(a->status));
+		return buf_take(&out);
+	}
+	buf_addf(&out, "yes, it is %s", assignment_status_name(a->status));
+	if (a->status == ASSIGNMENT_BLOCKED && a->blocked_reason != NULL) {
+		buf_adds(&out, ": ");
+		add_words(&out, a->blocked_reason);
+		if (a->escalated)
+			buf_adds(&out, "; a person was told");
+	} else if (event != NULL) {
+		buf_adds(&out, " since ");
+		add_ago(&out, event->ts_ms, now_ms);
+		add_reason(event, &out);
+	}
+	return buf_take(&out);
+}
+
+static const char *
+result_words(enum dispatch_result result)
+{
+	switch (result) {
+	case DISPATCH_ACCEPTED:
+		return "it was received";
+	case DISPATCH_OK:
+		return "it was received, and its turn ended";
+	case DISPATCH_TIMEOUT:
+		return "nothing shows that it was received";
+	case DISPATCH_ERROR:
+		return "it could not be sent";
+	default:
+		return "it is being sent";
+	}
+}
+
+static char *
+answer_dispatch(const struct plan_assignment *a, int64_t now_ms)
+{
+	const struct plan_dispatch *last = plan_assignment_last(a);
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (last == NULL)
+		return xstrdup("nothing was sent yet");
+	add_ago(&out, last->ts_ms, now_ms);
+	buf_addf(&out, ": %s (%s); %s", action_words(last->action), last->id,
+	    result_words(last->result));
+	if (last->notes != NULL) {
+		buf_adds(&out, "; ");
+		add_words(&out, last->notes);
+	}
+	return buf_take(&out);
+}
+
+static char *
+answer_backoff(const struct plan_assignment *a, int64_t now_ms)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (a->backoff_until_ms > now_ms) {
+		buf_adds(&out, "no more messages for ");
+		text_add_duration(&out, a->backoff_until_ms - now_ms);
+	} else {
+		buf_adds(&out, "none");
+	}
+	buf_addf(&out, "; %d message%s without progress", a->retry_count,
+	    a->retry_count == 1 ? "" : "s");
+	return buf_take(&out);
+}
+
+static void
+add_evidence(const struct plan_crystal *crystal, struct buf *out)
+{
+	static const char *const names[] = { "commit", "file", "test run" };
+	const size_t counts[] = { strv_count(crystal->evidence.commits),
+		strv_count(crystal->evidence.files_touched),
+		strv_count(crystal->evidence.tests_run) };
+
+	for (size_t i = 0; i < nitems(counts); i++)
+		if (counts[i] > 0)
+			buf_addf(out, ", %zu %s%s", counts[i], names[i],
+			    counts[i] == 1 ? "" : "s");
+}
+
+static char *
+answer_progress(const struct plan_assignment *a,
+    const struct plan_crystal *crystal, const struct why_event *events,
+    size_t count, int64_t now_ms)
+{
+	const struct why_event *event =
+	    newest(a, events, count, "assignment.active");
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (a->last_activity_ms > 0) {
+		buf_adds(&out, "activity ");
+		add_ago(&out, a->last_activity_ms, now_ms);
+		if (event != NULL)
+			add_reason(event, &out);
+	}
+	if (crystal != NULL) {
+		buf_addf(&out, "%sreport ", out.len > 0 ? "; " : "");
+		add_ago(&out, crystal->created_ms, now_ms);
+		if (crystal->summary != NULL) {
+			buf_adds(&out, ": ");
+			add_words(&out, crystal->summary);
+		}
+		add_evidence(crystal, &out);
+	}
+	if (out.len == 0)
+		buf_adds(&out, "nothing yet");
+	return buf_take(&out);
+}
+
+void
+why_answer(const struct plan_assignment *assignment,
+    const struct plan_crystal *crystal, const struct why_event *events,
+    size_t count, int64_t now_ms, struct why_answers *ret_answers)
+{
+	ret_answers->stalled =
+	    answer_stalled(assignment, events, count, now_ms);
+	ret_answers->dispatch = answer_dispatch(assignment, now_ms);
+	ret_answers->backoff = answer_backoff(assignment, now_ms);
+	ret_answers->progress =
+	    answer_progress(assignment, crystal, events, count, now_ms);
+}
+
+void
+why_answers_release(struct why_answers *answers)
+{
+	free(answers->stalled);
+	free(answers->dispatch);
+	free(answers->backoff);
+	free(answers->progress);
+	*answers = (struct why_answers){ 0 };
+}
+
+struct json_object *
+why_answers_json(const struct why_answers *answers)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "stalled", answers->stalled);
+	json_set_string(json, "dispatch", answers->dispatch);
+	json_set_string(json, "backoff", answers->backoff);
+	json_set_string(json, "progress", answers->progress);
+	return json;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Why did it do that? Events as a chain of sentences, and the answers to the
+ * four questions that a person has about an assignment: is it stalled, and why;
+ * what was sent last, and did it arrive; what does it wait for; and what shows
+ * that it makes progress? Pure.
+ */
+#ifndef WHY_H
+#define WHY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct json_object;
+struct plan_assignment;
+struct plan_crystal;
+
+/* One event of the log; strings and data may be NULL, except type. */
+struct why_event {
+	int64_t ts_ms;
+	const char *type; /* "assignment.stalled" */
+	const char *goal_id, *assignment_id, *node_id, *worker, *task;
+	struct json_object *data;
+};
+
+/* Append one event as a sentence, without its time and its end. */
+void why_sentence(const struct why_event *event, struct buf *out);
+
+/* Append a line for each event, oldest first: "4m ago: stalled: no sign of life
+ * for 15m". Events that say the same in a row become one line. */
+void why_chain(const struct why_event *events, size_t count, int64_t now_ms,
+    struct buf *out);
+
+/* Owned by the caller. */
+struct why_answers {
+	char *stalled;
+	char *dispatch;
+	char *backoff;
+	char *progress;
+};
+
+/* Events are oldest first, and may be fewer than there are; crystal is the
+ * newest of its node, NULL = none. */
+void why_answer(const struct plan_assignment *assignment,
+    const struct plan_crystal *crystal, const struct why_event *events,
+    size_t count, int64_t now_ms, struct why_answers *ret_answers);
+void why_answers_release(struct why_answers *answers);
+
+/* As an object with the keys stalled, dispatch, backoff and progress; owned by
+ * the caller. */
+struct json_object *why_answers_json(const struct why_answers *answers);
+
+#endif

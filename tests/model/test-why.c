@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-assignment.h"
+#include "plan-crystal.h"
+#include "reconcile-scene.h"
+#include "strv.h"
+#include "unit.h"
+#include "why.h"
+
+#define NOW 1000000
+
+static const struct {
+	const char *type, *data, *words;
+} cases[] = {
+	{ "assignment.dispatched",
+	    "{\"action\":\"nudge\",\"dispatchId\":\"D_1\",\"reason\":\"idle\"}",
+	    "its status was asked for, auto-1 (D_1): idle" },
+	{ "assignment.dispatched", "{\"action\":\"new one\"}",
+	    "a message was sent, auto-1" },
+	{ "assignment.stalled", "{\"reason\":\"silence\"}",
+	    "stalled: silence" },
+	{ "assignment.escalated", "{}", "a person was told" },
+	{ "assignment.cancelled", NULL, "ended without a result" },
+	{ "work.update", "{\"status\":\"done\",\"summary\":\"fixed\"}",
+	    "it reported done: fixed" },
+	{ "work.in_progress", NULL, "S1 is in progress" },
+	{ "work.blocked", "{\"reason\":\"no\\u001bkey\"}",
+	    "S1 is blocked: no\\x1bkey" },
+	{ "goal.completed", NULL, "the goal is completed" },
+	{ "worker.turn_ended", "{\"text\":\"ok\"}", "worker turn ended: ok" },
+};
+
+START_TEST(every_event_is_a_sentence)
+{
+	cleanup_json struct json_object *data =
+	    cases[_i].data != NULL ? json_tokener_parse(cases[_i].data) : NULL;
+	struct why_event event = { .type = cases[_i].type,
+		.node_id = "S1",
+		.worker = "auto-1",
+		.data = data };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	why_sentence(&event, &text);
+	ck_assert_str_eq(text.data, cases[_i].words);
+}
+END_TEST
+
+START_TEST(the_chain_has_times_and_joins_what_repeats)
+{
+	const struct why_event events[] = {
+		{ .ts_ms = NOW - 120000, .type = "assignment.stalled" },
+		{ .ts_ms = NOW - 60000, .type = "assignment.stalled" },
+		{ .ts_ms = NOW, .type = "goal.completed" },
+	};
+	cleanup_buf struct buf text = BUF_INIT;
+
+	why_chain(events, nitems(events), NOW, &text);
+	ck_assert_str_eq(text.data,
+	    "2m ago: stalled (2 times, last 1m ago)\n"
+	    "now: the goal is completed\n");
+	buf_clear(&text);
+	why_chain(events, 0, NOW, &text);
+	ck_assert_str_eq(text.data, "");
+}
+END_TEST
+
+START_TEST(a_quiet_assignment_has_short_answers)
+{
+	struct plan_assignment *a =
+	    plan_assignment_new("A_1", "goal_1", "S1", NOW);
+	struct why_answers answers;
+
+	why_answer(a, NULL, NULL, 0, NOW, &answers);
+	ck_assert_str_eq(answers.stalled, "no, it is queued");
+	ck_assert_str_eq(answers.dispatch, "nothing was sent yet");
+	ck_assert_str_eq(answers.backoff, "none; 0 messages without progress");
+	ck_assert_str_eq(answers.progress, "nothing yet");
+	why_answers_release(&answers);
+	plan_assignment_free(a);
+}
+END_TEST
+
+/* The events of the last tick, as the store gives them. */
+static struct why_event *
+events_of_tick(size_t *ret_count)
+{
+	struct why_event *events =
+	    xcalloc(scene.result.event_count, sizeof *events);
+
+	for (size_t i = 0; i < scene.result.event_count; i++) {
+		const struct reconcile_event *e = &scene.result.events[i];
+
+		events[i] = (struct why_event){ .ts_ms = scene.world.now_ms,
+			.type = e->type,
+			.assignment_id = e->assignment_id,
+			.node_id = e->node_id,
+			.worker = e->worker,
+			.data = e->data };
+	}
+	*ret_count = scene.result.event_count;
+	return events;
+}
+
+START_TEST(the_four_questions_are_answered_after_a_tick)
+{
+	cleanup_free struct why_event *events = NULL;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_buf struct buf chain = BUF_INIT;
+	struct why_answers answers;
+	struct plan_crystal *crystal = plan_crystal_new(
+	    "C_1", "goal_1", "S1.1.1", CRYSTAL_UPDATE, WORLD_NOW - 60000);
+	int64_t now;
+	size_t count;
+
+	plan_crystal_summarize(crystal, "half of it");
+	strv_add(&crystal->evidence.commits, "abc");
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.one->last_activity_ms = WORLD_NOW - 5000;
+	scene_tick(0);
+	now = scene.world.now_ms + 1000;
+	events = events_of_tick(&count);
+	why_answer(scene.one, crystal, events, count, now, &answers);
+	ck_assert_str_eq(answers.stalled,
+	    "yes, it is stalled since 1s ago: no sign of life for 5s");
+	ck_assert_str_eq(answers.dispatch,
+	    "1s ago: its status was asked for (D_1-1); it is being sent");
+	ck_assert_str_eq(answers.backoff,
+	    "no more messages for 1s; 1 message without progress");
+	ck_assert_str_eq(answers.progress,
+	    "activity 6s ago; report 1m1s ago: half of it, 1 commit");
+	json = why_answers_json(&answers);
+	ck_assert_str_eq(
+	    json_string_or(json, "dispatch", ""), answers.dispatch);
+	why_chain(events, count, now, &chain);
+	ck_assert_str_eq(chain.data,
+	    "1s ago: stalled: no sign of life for 5s\n"
+	    "1s ago: its status was asked for (D_1-1): no sign of life for "
+	    "5s\n");
+	why_answers_release(&answers);
+	plan_crystal_free(crystal);
+	scene_end();
+}
+END_TEST
+
+START_TEST(what_waits_for_a_person_says_so)
+{
+	struct why_answers answers;
+
+	scene_begin(ASSIGNMENT_ACTIVE);
+	scene.facts->asked = true;
+	scene.facts->question = "Which one?";
+	scene.facts->reply_ms = WORLD_NOW - 1;
+	scene_tick(0);
+	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
+	why_answer(scene.one, NULL, NULL, 0, scene.world.now_ms, &answers);
+	ck_assert_str_eq(answers.stalled,
+	    "yes, it is blocked: Which one?; a person was told");
+	ck_assert_str_eq(answers.dispatch,
+	    "now: a person was told (D_1-1); it could not be sent");
+	why_answers_release(&answers);
+	scene_end();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("why");
+
+	unit_rows(s, every_event_is_a_sentence, nitems(cases));
+	unit_case(s, "why",
+	    (const TTest *[]){ the_chain_has_times_and_joins_what_repeats,
+		a_quiet_assignment_has_short_answers,
+		the_four_questions_are_answered_after_a_tick,
+		what_waits_for_a_person_says_so, NULL });
+	return s;
+}
