@@ -314,12 +314,6 @@ plan_assignment_find(
 	return NULL;
 }
 
-static bool
-is_blank(const char *s)
-{
-	return s == NULL || s[strspn(s, " \t\n")] == '\0';
-}
-
 static int
 check_move(const struct plan_assignment *assignment,
     const struct plan_assignment_move *move, struct err *err)
@@ -329,14 +323,14 @@ check_move(const struct plan_assignment *assignment,
 
 	if (r < 0)
 		return r;
-	if (move->to == ASSIGNMENT_BLOCKED && is_blank(move->reason))
+	if (move->to == ASSIGNMENT_BLOCKED && plan_blank(move->reason))
 		return err_set(err, API_E_REASON,
 		    "%s: a blocked assignment needs a reason", assignment->id);
-	if (move->actor != NULL && is_blank(move->override_reason))
+	if (move->actor != NULL && plan_blank(move->override_reason))
 		return err_set(err, API_E_REASON,
 		    "%s: an override needs a reason", assignment->id);
 	if (move->to == ASSIGNMENT_DONE && move->actor == NULL &&
-	    is_blank(move->crystal_id))
+	    plan_blank(move->crystal_id))
 		return err_set(err, API_E_EVIDENCE,
 		    "%s: done needs a crystallization with evidence, or an "
 		    "override with a reason",
@@ -357,8 +351,9 @@ plan_assignment_move(struct plan_assignment *assignment,
 		    move->override_reason, now_ms, NULL);
 	if (move->to == ASSIGNMENT_DONE)
 		xstrset(&assignment->crystal_id, move->crystal_id);
-	xstrset(&assignment->blocked_reason,
-	    move->to == ASSIGNMENT_BLOCKED ? move->reason : NULL);
+	plan_cut(&assignment->blocked_reason,
+	    move->to == ASSIGNMENT_BLOCKED ? move->reason : NULL,
+	    PLAN_TEXT_MAX);
 	assignment->status = move->to;
 	assignment->updated_ms = now_ms;
 	if (!assignment_status_open(move->to))

@@ -51,12 +51,6 @@ static void __attribute__((format(printf, 4, 5))) problem(struct check *c,
 	c->tell(c->context, node, member, words);
 }
 
-static bool
-is_blank(const char *s)
-{
-	return s == NULL || s[strspn(s, " \t\n")] == '\0';
-}
-
 static void
 check_count(
     struct check *c, const struct plan_node *parent, enum node_kind kind)
@@ -84,7 +78,7 @@ needs_acceptance(const struct check *c, const struct plan_node *node)
 static void
 check_node(struct check *c, const struct plan_node *node)
 {
-	if (is_blank(node->name))
+	if (plan_blank(node->name))
 		problem(c, node, "name", "is empty");
 	if (strv_count(node->acceptance) == 0 && needs_acceptance(c, node))
 		problem(c, node, "acceptance",
@@ -92,7 +86,7 @@ check_node(struct check *c, const struct plan_node *node)
 		    "when it is done",
 		    node->id);
 	for (char **a = node->acceptance; a != NULL && *a != NULL; a++)
-		if (is_blank(*a))
+		if (plan_blank(*a))
 			problem(c, node, "acceptance",
 			    "%s has an empty acceptance criterion", node->id);
 	for (size_t i = 0; node->depends_on != NULL && node->depends_on[i];

@@ -11,7 +11,6 @@
 #include "plan-crystal.h"
 #include "plan-node.h"
 #include "record.h"
-#include "text.h"
 
 const char *const crystal_source_words[] = {
 	[CRYSTAL_UPDATE] = "update",
@@ -117,19 +116,10 @@ plan_crystal_copy(const struct plan_crystal *crystal)
 	return copy;
 }
 
-static char *
-cut(const char *s, size_t max)
-{
-	return s == NULL ? NULL : xstrndup(s, text_cut(s, strlen(s), max));
-}
-
 void
 plan_crystal_summarize(struct plan_crystal *crystal, const char *summary)
 {
-	char *text = cut(summary, PLAN_SUMMARY_MAX);
-
-	free(crystal->summary);
-	crystal->summary = text;
+	plan_cut(&crystal->summary, summary, PLAN_SUMMARY_MAX);
 }
 
 void
@@ -141,8 +131,8 @@ plan_crystal_decide(
 	if (crystal->decision_count == PLAN_DECISIONS_MAX)
 		return;
 	choice = add_choice(crystal);
-	choice->decision = cut(decision, PLAN_LINE_MAX);
-	choice->rationale = cut(rationale, PLAN_LINE_MAX);
+	plan_cut(&choice->decision, decision, PLAN_LINE_MAX);
+	plan_cut(&choice->rationale, rationale, PLAN_LINE_MAX);
 }
 
 /* --- JSON ------------------------------------------------------------ */

@@ -169,15 +169,6 @@ collect_names(const struct plan *plan, struct strmap *names)
 	}
 }
 
-static bool
-has(char *const *list, const char *s)
-{
-	for (; list != NULL && *list != NULL; list++)
-		if (strcmp(*list, s) == 0)
-			return true;
-	return false;
-}
-
 static int
 fulfil(struct plan_draft *draft, const struct plan_wish *wish,
     const struct strmap *names)
@@ -192,7 +183,7 @@ fulfil(struct plan_draft *draft, const struct plan_wish *wish,
 		    "%s depends on \"%.80s\", which is not the id or the name "
 		    "of one node",
 		    wish->node->id, wish->words);
-	if (has(wish->node->depends_on, on->id))
+	if (plan_has(wish->node->depends_on, on->id))
 		return 0;
 	if (strv_count(wish->node->depends_on) >= PLAN_LIST_MAX)
 		return plan_draft_fail(draft, wish->line,

@@ -429,15 +429,6 @@ get_merged(const struct plan_edit *edit, const char *const *ids,
 	return r;
 }
 
-static bool
-has(char *const *list, const char *s)
-{
-	for (; list != NULL && *list != NULL; list++)
-		if (strcmp(*list, s) == 0)
-			return true;
-	return false;
-}
-
 static void
 absorb(const struct plan_edit *edit, struct plan_node *into,
     struct plan_node *node)
@@ -445,7 +436,7 @@ absorb(const struct plan_edit *edit, struct plan_node *into,
 	char **ids = strv_copy(strv_const(node->depends_on));
 
 	for (char **a = node->acceptance; a != NULL && *a != NULL; a++)
-		if (!has(into->acceptance, *a))
+		if (!plan_has(into->acceptance, *a))
 			strv_add(&into->acceptance, *a);
 	for (char **d = ids; d != NULL && *d != NULL; d++) {
 		struct plan_node *on = plan_find(edit->plan, *d);

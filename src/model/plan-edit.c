@@ -10,12 +10,6 @@
 #include "plan-rollup.h"
 #include "plan.h"
 
-static bool
-is_blank(const char *s)
-{
-	return s == NULL || s[strspn(s, " \t\n")] == '\0';
-}
-
 int
 plan_edit_begin(const struct plan_edit *edit, struct err *err)
 {
@@ -91,9 +85,9 @@ set_done(const struct plan_edit *edit, struct plan_node *node,
 
 	if (plan_node_leaf(node)) {
 		r = plan_node_move(node, &move, edit->now_ms, err);
-		if (r == 0 || is_blank(edit->why))
+		if (r == 0 || plan_blank(edit->why))
 			return r;
-	} else if (is_blank(edit->why)) {
+	} else if (plan_blank(edit->why)) {
 		return err_set(err, API_E_CHILDREN,
 		    "%s is done when everything below it is; give a reason to "
 		    "override that",
@@ -131,7 +125,7 @@ plan_edit_block(const struct plan_edit *edit, const char *id, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (is_blank(edit->why))
+	if (plan_blank(edit->why))
 		return err_set(
 		    err, API_E_REASON, "%s: say why it is blocked", node->id);
 	if (!node_status_open(node->status))

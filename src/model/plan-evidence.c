@@ -57,15 +57,6 @@ plan_evidence_any(const struct plan_evidence *evidence)
 		strv_count(evidence->external_refs) > 0);
 }
 
-static bool
-has(char *const *list, const char *s)
-{
-	for (; list != NULL && *list != NULL; list++)
-		if (strcmp(*list, s) == 0)
-			return true;
-	return false;
-}
-
 void
 plan_evidence_merge(
     struct plan_evidence *evidence, const struct plan_evidence *more)
@@ -77,7 +68,8 @@ plan_evidence_merge(
 
 		for (char **s = *list_of(&from, i); s != NULL && *s != NULL;
 		     s++)
-			if (!has(*to, *s) && strv_count(*to) < PLAN_LIST_MAX)
+			if (!plan_has(*to, *s) &&
+			    strv_count(*to) < PLAN_LIST_MAX)
 				strv_take(to,
 				    xstrndup(*s,
 					text_cut(
@@ -127,21 +119,15 @@ plan_evidence_release(struct plan_evidence *evidence)
 	record_release(fields, nitems(fields), evidence);
 }
 
-static bool
-is_blank(const char *s)
-{
-	return s == NULL || s[strspn(s, " \t\n")] == '\0';
-}
-
 int
 plan_override_set(struct plan_override *override, const char *actor,
     const char *reason, int64_t now_ms, struct err *err)
 {
-	if (is_blank(actor) || is_blank(reason))
+	if (plan_blank(actor) || plan_blank(reason))
 		return err_set(err, API_E_REASON,
 		    "an override needs an actor and a reason");
-	xstrset(&override->actor, actor);
-	xstrset(&override->reason, reason);
+	plan_cut(&override->actor, actor, PLAN_NAME_MAX);
+	plan_cut(&override->reason, reason, PLAN_TEXT_MAX);
 	override->at_ms = now_ms;
 	return 0;
 }
@@ -189,22 +175,4 @@ plan_override_release(struct plan_override *override)
 {
 	record_release(override_fields, nitems(override_fields), override);
 	override->at_ms = 0;
-}
-
-int
-plan_member(struct json_object *json, const char *at, const char *key,
-    struct json_object **ret, struct buf *ret_path, struct err *err)
-{
-	struct err words = { 0 };
-	int r;
-
-	*ret = NULL;
-	r = json_get_object(json, at, key, ret, &words);
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return err_set(err, r, "%s", words.msg);
-	buf_clear(ret_path);
-	json_path_key(ret_path, at, key);
-	return 0;
 }

@@ -11,16 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "plan-text.h"
+
 struct err;
 struct json_object;
-
-/* Bounds of what the records of a plan hold. */
-#define PLAN_ID_MAX          64 /* bytes */
-#define PLAN_NAME_MAX        512
-#define PLAN_LINE_MAX        2048 /* an entry of a list, a short text */
-#define PLAN_TEXT_MAX        8192 /* a text; a summary */
-#define PLAN_INSTRUCTION_MAX 16384
-#define PLAN_LIST_MAX        128 /* entries */
 
 struct plan_evidence {
 	char **files_touched;
@@ -66,11 +60,5 @@ int plan_override_from_json(struct json_object *json, const char *at,
 void plan_override_copy(
     const struct plan_override *override, struct plan_override *copy);
 void plan_override_release(struct plan_override *override);
-
-/* Get the member `key` of json, an object; *ret is NULL if it is missing. With
- * its path appended to ret_path. */
-struct buf;
-int plan_member(struct json_object *json, const char *at, const char *key,
-    struct json_object **ret, struct buf *ret_path, struct err *err);
 
 #endif

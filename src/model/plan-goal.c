@@ -13,7 +13,6 @@
 #include "plan-node.h"
 #include "record.h"
 #include "strv.h"
-#include "text.h"
 
 #define FIELD(key, member, ...)                     \
 	RECORD_FIELD(struct plan_goal, key, member, \
@@ -189,12 +188,6 @@ add_revision(struct plan_goal *goal)
 	return revision;
 }
 
-static char *
-cut(const char *s, size_t max)
-{
-	return s == NULL ? NULL : xstrndup(s, text_cut(s, strlen(s), max));
-}
-
 struct plan_revision *
 plan_goal_revise(struct plan_goal *goal, const char *actor, const char *what,
     const char *why, int64_t now_ms)
@@ -203,9 +196,9 @@ plan_goal_revise(struct plan_goal *goal, const char *actor, const char *what,
 
 	revision->version = ++goal->version;
 	revision->at_ms = now_ms;
-	revision->actor = cut(actor, PLAN_NAME_MAX);
-	revision->what = cut(what, PLAN_LINE_MAX);
-	revision->why = cut(why, PLAN_TEXT_MAX);
+	plan_cut(&revision->actor, actor, PLAN_NAME_MAX);
+	plan_cut(&revision->what, what, PLAN_LINE_MAX);
+	plan_cut(&revision->why, why, PLAN_TEXT_MAX);
 	goal->updated_ms = now_ms;
 	return revision;
 }

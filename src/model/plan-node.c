@@ -13,7 +13,6 @@
 #include "plan-node.h"
 #include "record.h"
 #include "strv.h"
-#include "text.h"
 
 const char *const node_kind_words[] = {
 	[NODE_PHASE] = "phase",
@@ -158,12 +157,6 @@ plan_node_started(const struct plan_node *node)
 
 /* --- moves ----------------------------------------------------------- */
 
-static bool
-is_blank(const char *s)
-{
-	return s == NULL || s[strspn(s, " \t\n")] == '\0';
-}
-
 /* The first rule that the move breaks. */
 static int
 check_move(const struct plan_node *node, const struct plan_node_move *move,
@@ -177,7 +170,7 @@ check_move(const struct plan_node *node, const struct plan_node_move *move,
 	    !(overrides && move->to == NODE_DONE &&
 		node_status_open(node->status)))
 		return node_status_check(node->id, node->status, move->to, err);
-	if (move->to == NODE_BLOCKED && is_blank(move->reason))
+	if (move->to == NODE_BLOCKED && plan_blank(move->reason))
 		return err_set(err, API_E_REASON,
 		    "%s: a blocked node needs a reason", node->id);
 	if (move->to == NODE_DONE && !overrides &&
@@ -187,7 +180,7 @@ check_move(const struct plan_node *node, const struct plan_node_move *move,
 		    "%s: done needs evidence (a commit, files, tests), or an "
 		    "override with a reason",
 		    node->id);
-	if (overrides && is_blank(move->override_reason))
+	if (overrides && plan_blank(move->override_reason))
 		return err_set(err, API_E_REASON,
 		    "%s: an override needs a reason", node->id);
 	return 0;
@@ -209,8 +202,8 @@ plan_node_move(struct plan_node *node, const struct plan_node_move *move,
 		    move->override_reason, now_ms, NULL);
 	node->status = move->to;
 	node->updated_ms = now_ms;
-	xstrset(&node->blocked_reason,
-	    move->to == NODE_BLOCKED ? move->reason : NULL);
+	plan_cut(&node->blocked_reason,
+	    move->to == NODE_BLOCKED ? move->reason : NULL, PLAN_TEXT_MAX);
 	if (move->to == NODE_IN_PROGRESS && !move->rolled_up)
 		node->attempts++;
 	if (move->to == NODE_IN_PROGRESS && node->started_ms == 0)

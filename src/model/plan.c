@@ -345,20 +345,11 @@ plan_changes_release(struct plan_changes *changes)
 
 /* --- dependencies ---------------------------------------------------- */
 
-static bool
-has(char *const *list, const char *s)
-{
-	for (; list != NULL && *list != NULL; list++)
-		if (strcmp(*list, s) == 0)
-			return true;
-	return false;
-}
-
 static void
 add_id(char ***list, const char *id, struct plan_node *owner,
     struct plan_changes *changes, int64_t now_ms)
 {
-	if (has(*list, id))
+	if (plan_has(*list, id))
 		return;
 	strv_add(list, id);
 	owner->updated_ms = now_ms;
@@ -369,7 +360,7 @@ static void
 remove_id(char ***list, const char *id, struct plan_node *owner,
     struct plan_changes *changes, int64_t now_ms)
 {
-	if (!has(*list, id))
+	if (!plan_has(*list, id))
 		return;
 	strv_remove(*list, id);
 	if (strv_count(*list) == 0)

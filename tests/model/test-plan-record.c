@@ -481,7 +481,7 @@ START_TEST(a_list_over_its_bound_is_refused)
 	for (int i = 0; i < PLAN_LIST_MAX; i++)
 		buf_adds(&text, ",\"a\"");
 	buf_adds(&text, "]}");
-	refused(1, text.data, "x.acceptanceCriteria: has 129 entries");
+	refused(1, text.data, "x.acceptanceCriteria: has 201 entries");
 }
 END_TEST
 

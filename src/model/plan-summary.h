@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: ISC */
+
+/* How far a plan, or a part of it, is: its leaves by status. Pure. Leaves below
+ * an overridden node that is done or cancelled count as that. */
+#ifndef PLAN_SUMMARY_H
+#define PLAN_SUMMARY_H
+
+#include <stddef.h>
+
+#include "plan-status.h"
+
+struct json_object;
+struct plan;
+struct plan_node;
+
+struct plan_summary {
+	size_t leaves[NODE_STATUS_COUNT];
+	size_t total; /* without the cancelled ones */
+	size_t ready;
+	size_t assigned;
+	int percent; /* done of the total; 100 only if all are */
+};
+
+/* node NULL: the whole plan. */
+struct plan_summary
+plan_summary(const struct plan *plan, const struct plan_node *node);
+
+/* {"total", "percent", "ready", "assigned", "todo", "queued", ...}; owned by
+ * the caller. */
+struct json_object *plan_summary_to_json(const struct plan_summary *summary);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-text.h"
+#include "text.h"
+
+bool
+plan_blank(const char *s)
+{
+	return s == NULL || s[strspn(s, " \t\r\n")] == '\0';
+}
+
+void
+plan_cut(char **to, const char *text, size_t max)
+{
+	char *copy = text == NULL ?
+	    NULL :
+	    xstrndup(text, text_cut(text, strlen(text), max));
+
+	free(*to);
+	*to = copy;
+}
+
+bool
+plan_has(char *const *list, const char *s)
+{
+	for (; list != NULL && *list != NULL; list++)
+		if (strcmp(*list, s) == 0)
+			return true;
+	return false;
+}
+
+int
+plan_member(struct json_object *json, const char *at, const char *key,
+    struct json_object **ret, struct buf *ret_path, struct err *err)
+{
+	struct err words = { 0 };
+	int r;
+
+	*ret = NULL;
+	r = json_get_object(json, at, key, ret, &words);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return err_set(err, r, "%s", words.msg);
+	buf_clear(ret_path);
+	json_path_key(ret_path, at, key);
+	return 0;
+}
