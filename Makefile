@@ -30,7 +30,7 @@ bench: all
 		tests/bench/bench-box \
 		tests/bench/bench-auto tests/bench/bench-landing \
 		tests/bench/bench-overseer tests/bench/bench-queue \
-		tests/bench/bench-tick \
+		tests/bench/bench-store tests/bench/bench-tick \
 		tests/tools/beacon.so
 	@$(BUILD)/tests/bench/bench $(BUILD)
 	@$(BUILD)/tests/bench/bench-fleet $(BUILD)
@@ -38,6 +38,7 @@ bench: all
 	@$(BUILD)/tests/bench/bench-auto $(BUILD)
 	@$(BUILD)/tests/bench/bench-landing
 	@$(BUILD)/tests/bench/bench-tick
+	@$(BUILD)/tests/bench/bench-store $(BUILD)
 	@$(BUILD)/tests/bench/bench-queue $(BUILD)
 	@$(BUILD)/tests/bench/bench-overseer $(BUILD)
 

@@ -243,7 +243,19 @@ remedy_mask(const char *text, size_t len, struct buf *out)
 {
 	cleanup_buf struct buf clean = BUF_INIT, half = BUF_INIT;
 
+	/* One word, too short for a key. */
+	if (len < REMEDY_SHAPE_LEAST &&
+	    span_run((struct span){ text, len }, "._-") == len) {
+		buf_add(out, text, len);
+		return;
+	}
 	text_add_utf8(&clean, text, len);
 	mask_shapes((struct span){ clean.data, clean.len }, &half);
 	mask_names((struct span){ half.data, half.len }, out);
+}
+
+bool
+remedy_mask_name(const char *name)
+{
+	return name_find((struct span){ name, strlen(name) }) < nitems(names);
 }

@@ -5,6 +5,7 @@
 #ifndef REMEDY_MASK_H
 #define REMEDY_MASK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf;
@@ -16,5 +17,8 @@ struct buf;
  * ANY_KEY, GH_PAT ...). Invalid UTF-8 becomes
  * U+FFFD. */
 void remedy_mask(const char *text, size_t len, struct buf *out);
+
+/* Does the name say that its value is a key or password: "api_key"? */
+bool remedy_mask_name(const char *name);
 
 #endif

@@ -245,6 +245,17 @@ START_TEST(what_gives_nothing_away_is_kept)
 }
 END_TEST
 
+START_TEST(name_alone_says_whether_its_value_is_secret)
+{
+	ck_assert(remedy_mask_name("password"));
+	ck_assert(remedy_mask_name("GH_TOKEN"));
+	ck_assert(remedy_mask_name("apiKey"));
+	ck_assert(!remedy_mask_name("sessionKey"));
+	ck_assert(!remedy_mask_name("tokenizer"));
+	ck_assert(!remedy_mask_name(""));
+}
+END_TEST
+
 START_TEST(long_name_is_known_by_its_end)
 {
 	cleanup_buf struct buf text = BUF_INIT, wanted = BUF_INIT;
@@ -331,8 +342,9 @@ unit_suite(void)
 		values_of_options_are_masked,
 		unclosed_value_is_masked_to_the_end_of_the_line,
 		value_that_was_masked_in_part_is_masked_whole,
-		what_gives_nothing_away_is_kept, long_name_is_known_by_its_end,
-		NULL });
+		what_gives_nothing_away_is_kept,
+		name_alone_says_whether_its_value_is_secret,
+		long_name_is_known_by_its_end, NULL });
 	unit_case(suite, "bytes",
 	    (const TTest *[]){ invalid_bytes_are_replaced,
 		random_text_stays_valid_and_bounded,

@@ -16,8 +16,9 @@
 #define MASKED "[masked]"
 #define CUT    "... (cut)"
 
-#define PARSE_MAX ((size_t)128 * 1024) /* data of an event that is looked at \
-					*/
+#define PARSE_MAX                                                  \
+	((size_t)128 * 1024) /* data of an event that is looked at \
+			      */
 #define COLUMN_MAX 1024 /* bytes of a name that is also a column */
 
 struct column {
@@ -92,26 +93,15 @@ cut_text(struct buf *text, size_t max)
 
 /* The value with what looks like a secret masked, by its own form or by the
  * key before it ("password"). There the whole value is the secret, which may
- * have blanks in it. */
+ * have blanks in it, but a number is a count ("tokens"). */
 static void
 mask_text(const char *key, const char *value, size_t len, struct buf *out)
 {
-	cleanup_buf struct buf pair = BUF_INIT, masked = BUF_INIT;
-	size_t head;
-
-	remedy_mask(value, len, out);
-	if (key == NULL || len == 0)
-		return;
-	buf_addf(&pair, "%s=", key);
-	head = pair.len;
-	buf_add(&pair, value, len);
-	remedy_mask(pair.data, pair.len, &masked);
-	if (masked.len == head + out->len &&
-	    memcmp(masked.data, pair.data, head) == 0 &&
-	    memcmp(masked.data + head, out->data, out->len) == 0)
-		return;
-	buf_clear(out);
-	buf_adds(out, MASKED);
+	if (key != NULL && strspn(value, "0123456789") < len &&
+	    remedy_mask_name(key))
+		buf_adds(out, MASKED);
+	else
+		remedy_mask(value, len, out);
 }
 
 static struct json_object *
