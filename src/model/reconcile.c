@@ -14,7 +14,9 @@ reconcile_one(struct reconcile_case *c)
 	if (reconcile_closed(c) || reconcile_accepted(c))
 		return;
 	/* What was sent at this moment is newer than the telemetry. */
-	if (c->assignment->last_dispatch_ms >= c->run->now_ms)
+	if (c->assignment->last_dispatch_ms >= c->run->now_ms ||
+	    !reconcile_allows(
+		c->run->config, c->assignment->agent_id, c->assignment->worker))
 		return;
 	if (reconcile_updated(c) || reconcile_observe(c) ||
 	    reconcile_failed(c) || reconcile_asked(c))
@@ -38,10 +40,6 @@ run_assignment(struct reconcile_run *run, struct plan_assignment *assignment,
 		.facts = facts != NULL ? facts : &none,
 	};
 
-	if (!reconcile_allows(
-		run->config, assignment->agent_id, assignment->worker) &&
-	    !c.facts->accepted)
-		return;
 	c.may_dispatch = !run->telemetry->busy && !c.facts->busy &&
 	    (c.plan == NULL || c.plan->goal->status == GOAL_ACTIVE) &&
 	    run->result->decision_count + 2 <= RECONCILE_DECISIONS_MAX;

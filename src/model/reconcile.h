@@ -27,6 +27,7 @@
 #include "strmap.h"
 
 struct json_object;
+struct stall_diagnosis;
 struct update;
 
 #define RECONCILE_DECISIONS_MAX 256 /* of one tick; the others come next */
@@ -47,6 +48,7 @@ struct reconcile_facts {
 	bool busy; /* an operation, a landing or a write is pending */
 	enum stall_class sample; /* of a stale one (reconcile_is_stale()) */
 	const char *sample_why;
+	const struct stall_diagnosis *advice; /* the planner's; NULL = none */
 
 	/* The last reply */
 	int64_t reply_ms;

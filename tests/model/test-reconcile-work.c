@@ -280,6 +280,22 @@ START_TEST(an_ended_goal_ends_its_assignments)
 }
 END_TEST
 
+START_TEST(another_agent_is_left_alone_until_its_goal_ends)
+{
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	scene.world.config.allow_cross_agent = false;
+	xstrset(&scene.one->agent_id, "eve");
+	scene_tick(0);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DISPATCHED);
+	plan_set_plan(&scene.world.set, "goal_1")->goal->status =
+	    GOAL_CANCELLED;
+	scene_tick(0);
+	scene_decided(RECONCILE_CANCEL);
+	scene_end();
+}
+END_TEST
+
 START_TEST(one_tick_decides_a_bounded_number)
 {
 	size_t seen = 0;
@@ -357,6 +373,7 @@ unit_suite(void)
 	    (const TTest *[]){ busy_records_and_decides_later,
 		a_paused_goal_decides_nothing,
 		an_ended_goal_ends_its_assignments,
+		another_agent_is_left_alone_until_its_goal_ends,
 		one_tick_decides_a_bounded_number,
 		the_configuration_comes_from_the_settings, NULL });
 	return s;
