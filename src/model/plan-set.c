@@ -136,6 +136,20 @@ plan_set_add_crystal(
 }
 
 void
+plan_set_copy(const struct plan_set *set, struct plan_set *ret_copy)
+{
+	*ret_copy = (struct plan_set){ 0 };
+	for (size_t i = 0; i < set->plan_count; i++)
+		plan_set_add(ret_copy, plan_copy(set->plans[i]), NULL);
+	for (size_t i = 0; i < set->assignment_count; i++)
+		plan_set_add_assignment(
+		    ret_copy, plan_assignment_copy(set->assignments[i]), NULL);
+	for (size_t i = 0; i < set->crystal_count; i++)
+		plan_set_add_crystal(
+		    ret_copy, plan_crystal_copy(set->crystals[i]), NULL);
+}
+
+void
 plan_set_relink(struct plan_set *set, struct plan_assignment *assignment)
 {
 	struct plan_node *node = plan_set_node_of(set, assignment);

@@ -31,6 +31,9 @@ struct plan_set {
 /* Zeroes are an empty set. */
 void plan_set_release(struct plan_set *set);
 
+/* A set of its own, for a tick that shall change nothing. */
+void plan_set_copy(const struct plan_set *set, struct plan_set *ret_copy);
+
 /* Add, and own. On failure (API_E_EXISTS: the id is in use) the caller still
  * owns it. An assignment or a crystallization may belong to no plan of the set.
  * An open assignment for a node that has one is API_E_ASSIGNED. */

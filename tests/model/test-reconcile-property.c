@@ -238,13 +238,25 @@ static void
 check_determinism(struct run *run, struct reconcile_result *ret_result)
 {
 	cleanup_buf struct buf first = BUF_INIT, second = BUF_INIT;
-	struct reconcile_world copy;
+	cleanup_buf struct buf before = BUF_INIT, after = BUF_INIT;
+	struct reconcile_world copy, dry = run->world;
 	struct reconcile_result again;
 
+	/* A copy of the set is as good, and leaves the set as it is. */
+	plan_set_copy(&run->world.set, &dry.set);
+	reconcile_world_dump(&run->world, &before);
+	reconcile_world_tick(&dry, &again);
+	reconcile_result_dump(&again, &first);
+	reconcile_result_release(&again);
+	plan_set_release(&dry.set);
+	reconcile_world_dump(&run->world, &after);
+	ck_assert_str_eq(before.data, after.data);
 	reconcile_world_reload(&run->world, &copy);
 	reconcile_world_tick(&run->world, ret_result);
 	reconcile_world_tick(&copy, &again);
-	reconcile_result_dump(ret_result, &first);
+	reconcile_result_dump(ret_result, &second);
+	ck_assert_str_eq(first.data, second.data);
+	buf_clear(&second);
 	reconcile_result_dump(&again, &second);
 	reconcile_world_dump(&run->world, &first);
 	reconcile_world_dump(&copy, &second);
