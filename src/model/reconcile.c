@@ -18,7 +18,7 @@ reconcile_one(struct reconcile_case *c)
 	    !reconcile_allows(
 		c->run->config, c->assignment->agent_id, c->assignment->worker))
 		return;
-	if (reconcile_updated(c) || reconcile_observe(c) ||
+	if (reconcile_updated(c) || c->facts->waiting || reconcile_observe(c) ||
 	    reconcile_failed(c) || reconcile_asked(c))
 		return;
 	if (c->assignment->status == ASSIGNMENT_QUEUED)
@@ -27,18 +27,26 @@ reconcile_one(struct reconcile_case *c)
 		reconcile_recover(c);
 }
 
+static struct reconcile_case
+case_of(struct reconcile_run *run, struct plan_assignment *assignment,
+    const struct reconcile_facts *facts)
+{
+	return (struct reconcile_case){
+		.run = run,
+		.assignment = assignment,
+		.plan = plan_set_plan(run->set, assignment->goal_id),
+		.node = plan_set_node_of(run->set, assignment),
+		.facts = facts,
+	};
+}
+
 static void
 run_assignment(struct reconcile_run *run, struct plan_assignment *assignment,
     const struct reconcile_facts *facts)
 {
 	struct reconcile_facts none = { .assignment_id = assignment->id };
-	struct reconcile_case c = {
-		.run = run,
-		.assignment = assignment,
-		.plan = plan_set_plan(run->set, assignment->goal_id),
-		.node = plan_set_node_of(run->set, assignment),
-		.facts = facts != NULL ? facts : &none,
-	};
+	struct reconcile_case c =
+	    case_of(run, assignment, facts != NULL ? facts : &none);
 
 	c.may_dispatch = !run->telemetry->busy && !c.facts->busy &&
 	    (c.plan == NULL || c.plan->goal->status == GOAL_ACTIVE) &&
@@ -73,4 +81,22 @@ reconcile(struct plan_set *set, const struct reconcile_telemetry *telemetry,
 			    strmap_get(&facts, set->assignments[i]->id));
 	reconcile_work_finish(&run);
 	strmap_release(&facts);
+}
+
+void
+reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
+    const struct reconcile_facts *facts, const struct reconcile_config *config,
+    int64_t now_ms, struct reconcile_result *ret_result)
+{
+	const struct reconcile_telemetry telemetry = { .facts = facts,
+		.count = 1 };
+	struct reconcile_run run = { set, &telemetry, config, now_ms,
+		ret_result };
+	struct reconcile_case c = case_of(&run, assignment, facts);
+
+	*ret_result = (struct reconcile_result){ 0 };
+	c.may_dispatch = true;
+	if (assignment_status_open(assignment->status))
+		reconcile_one(&c);
+	reconcile_work_finish(&run);
 }

@@ -46,6 +46,8 @@ struct reconcile_facts {
 	int64_t activity_ms; /* newest hook, or growth of the transcript */
 	bool lost; /* nobody works on it any more, or ever will */
 	bool busy; /* an operation, a landing or a write is pending */
+	bool waiting; /* nobody has it, and that is as it should be: it waits
+		       * for a worker, or for its landing */
 	enum stall_class sample; /* of a stale one (reconcile_is_stale()) */
 	const char *sample_why;
 	const struct stall_diagnosis *advice; /* the planner's; NULL = none */
@@ -144,6 +146,12 @@ void
 reconcile(struct plan_set *set, const struct reconcile_telemetry *telemetry,
     const struct reconcile_config *config, int64_t now_ms,
     struct reconcile_result *ret_result);
+/* The same for one open assignment, whatever else there is, whether or not the
+ * tick is enabled and its goal paused: one that is to be dispatched for the
+ * first time, or whose attempt has ended. */
+void reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
+    const struct reconcile_facts *facts, const struct reconcile_config *config,
+    int64_t now_ms, struct reconcile_result *ret_result);
 void reconcile_result_release(struct reconcile_result *result);
 
 /* Would this assignment be stale at this time if nothing new is known about it?

@@ -8,10 +8,12 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
+#include "fleet.h"
 #include "intake.h"
 #include "json.h"
 #include "jsonl.h"
 #include "landing-record.h"
+#include "landing.h"
 #include "mem.h"
 #include "op-reset.h"
 #include "outcome.h"
@@ -201,6 +203,30 @@ outcome_worker_lost(
 	xstrset(&agent->worker->task, NULL);
 	persist_changed(mode->core);
 	scheduler_look(mode);
+}
+
+int
+outcome_drop(
+    struct auto_mode *mode, struct task *t, const char *reason, struct err *err)
+{
+	struct agent *agent =
+	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+	bool held =
+	    t->step == TASK_ASSIGNED && agent != NULL && auto_task(agent) == t;
+
+	if (t->step == TASK_LANDED || t->step == TASK_SETTLING)
+		return err_set(err, -EALREADY, "it has landed already");
+	if (held && agent_is_taken(agent))
+		return err_set(err, -EBUSY,
+		    "another operation on its worker is in progress; "
+		    "try again in a moment");
+	if (!landings_withdraw(mode->landings, t->id))
+		return err_set(
+		    err, -EBUSY, "its work is landing; try again in a moment");
+	if (held)
+		outcome_clear_worker(agent);
+	outcome_settle(mode, t, OUTCOME_ABORTED, reason);
+	return 0;
 }
 
 void

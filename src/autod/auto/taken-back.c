@@ -120,15 +120,19 @@ give_up(struct auto_mode *mode, struct task *t, const char *why)
 }
 
 static void
-act_on_failure(struct auto_mode *mode, const struct task *old, const char *why)
+act_on_revert(struct auto_mode *mode, const struct task *old, const char *why)
 {
 	struct core *core = mode->core;
 	cleanup_free char *id = state_task_id(&core->state);
 	struct task *t = task_again(id, old, clock_wall_ms());
 
-	t->attempts = old->attempts;
 	xstrset(&t->worker, old->worker);
 	xstrset(&t->reason, why);
+	if (why == NULL) {
+		do_again(mode, t, old, "taken back by a person");
+		return;
+	}
+	t->attempts = old->attempts;
 	if (old->attempts < settings_int(core->settings, "auto.max_attempts"))
 		do_again(mode, t, old, why);
 	else
@@ -158,7 +162,7 @@ taken_back(struct auto_mode *mode, const struct event *event)
 			.reason = err.msg });
 	if (event->reason != NULL && t->step == TASK_LANDED)
 		post_accept_reverted(mode, t);
-	else if (event->reason != NULL)
-		act_on_failure(mode, t, event->reason);
+	else if (event->reason != NULL || intake_is_planned(t))
+		act_on_revert(mode, t, event->reason);
 	task_free(filed);
 }

@@ -358,30 +358,15 @@ on_priority(void *arg, struct server_call *call, struct json_object *params)
 static void
 drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t)
 {
-	struct agent *agent =
-	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
-	bool held =
-	    t->step == TASK_ASSIGNED && agent != NULL && auto_task(agent) == t;
 	cleanup_free char *id = xstrdup(t->id);
+	struct err err = { 0 };
+	int r = outcome_drop(mode, t, "dropped by a person", &err);
 
-	if (has_landed(t)) {
-		serve_refuse(call, API_STATUS, "it has landed already");
+	if (r < 0) {
+		serve_refuse(
+		    call, r == -EBUSY ? API_BUSY : API_STATUS, "%s", err.msg);
 		return;
 	}
-	if (held && agent_is_taken(agent)) {
-		serve_refuse(call, API_BUSY,
-		    "another operation on its worker is in progress; "
-		    "try again in a moment");
-		return;
-	}
-	if (!landings_withdraw(mode->landings, id)) {
-		serve_refuse(call, API_BUSY,
-		    "its work is landing; try again in a moment");
-		return;
-	}
-	if (held)
-		outcome_clear_worker(agent);
-	outcome_settle(mode, t, OUTCOME_ABORTED, "dropped by a person");
 	answer(mode, call, id, "aborted");
 }
 

@@ -10,9 +10,11 @@
 #include "errtext.h"
 #include "life.h"
 #include "mem.h"
+#include "plan-dispatch.h"
 #include "plan-floor.h"
 #include "plan-log.h"
 #include "plan-persist.h"
+#include "plan-tasks.h"
 #include "planbook.h"
 #include "serve.h"
 #include "settings.h"
@@ -21,11 +23,22 @@
 
 /* --- the store ------------------------------------------------------- */
 
+/* Book and floors below are ready: go on where the last daemon stopped. */
+static void
+begin(struct plan_floor *floor)
+{
+	if (!floor->begun || floor->state != PLAN_OPEN)
+		return;
+	plan_dispatcher_begin(floor->dispatcher);
+	plan_tasks_begin(floor->tasks);
+}
+
 static void
 opened(struct plan_floor *floor)
 {
 	if (floor->core->options->oneshot)
 		serve_release(floor->core);
+	begin(floor);
 	if (floor->begin_waits) {
 		floor->begin_waits = false;
 		life_floor_begun(floor->core);
@@ -36,6 +49,9 @@ opened(struct plan_floor *floor)
 static void
 close_book(struct plan_floor *floor)
 {
+	if (floor->tasks != NULL)
+		plan_tasks_closed(floor->tasks);
+	plan_dispatcher_free(take_ptr(&floor->dispatcher));
 	plan_log_free(take_ptr(&floor->log));
 	planbook_free(take_ptr(&floor->book));
 }
@@ -96,18 +112,25 @@ open_store(struct plan_floor *floor)
 		serve_hold(floor->core);
 	floor->book = planbook_new(floor->core, path, on_book, floor);
 	floor->log = plan_log_new(floor->core, plan_floor_persist(floor));
+	floor->dispatcher = plan_dispatcher_new(floor);
 }
 
 struct plan_set *
-plan_floor_set(struct plan_floor *floor)
+plan_floor_set(const struct plan_floor *floor)
 {
 	return planbook_set(floor->book);
 }
 
 struct plan_persist *
-plan_floor_persist(struct plan_floor *floor)
+plan_floor_persist(const struct plan_floor *floor)
 {
 	return planbook_persist(floor->book);
+}
+
+void
+plan_floor_changed(struct plan_floor *floor)
+{
+	plan_tasks_changed(floor->tasks);
 }
 
 /* --- the floor ------------------------------------------------------- */
@@ -117,10 +140,19 @@ floor_begin(void *self)
 {
 	struct plan_floor *floor = self;
 
+	floor->begun = !floor->core->options->oneshot;
+	begin(floor);
 	if (floor->state == PLAN_OPENING)
 		floor->begin_waits = true;
 	else
 		life_floor_begun(floor->core);
+}
+
+static void
+floor_patrol(void *self, bool all)
+{
+	(void)all;
+	plan_floor_changed(self);
 }
 
 static bool
@@ -144,9 +176,11 @@ plan_floor_new(struct auto_mode *mode)
 	floor->floor = (struct core_floor){
 		.self = floor,
 		.begin = floor_begin,
+		.patrol = floor_patrol,
 		.is_quiet = floor_is_quiet,
 	};
 	core_add_floor(floor->core, &floor->floor);
+	floor->tasks = plan_tasks_new(floor);
 	open_store(floor);
 	return floor;
 }
@@ -157,6 +191,7 @@ plan_floor_free(struct plan_floor *floor)
 	if (floor == NULL)
 		return;
 	close_book(floor);
+	plan_tasks_free(floor->tasks);
 	free(floor->why);
 	free(floor);
 }

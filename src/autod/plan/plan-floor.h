@@ -7,6 +7,10 @@
  *   planbook.c       the plans in memory, as the store has them
  *   plan-persist.c   store, then act
  *   plan-log.c       what the daemon tells goes to the store's log
+ *   plan-apply.c     stores and tells what was decided
+ *   plan-tasks.c     ready nodes are tasks for auto mode
+ *   plan-bind.c      the assignment of a task, from its start to its outcome
+ *   plan-dispatch.c  messages, fresh workers, persons
  */
 #ifndef PLAN_FLOOR_H
 #define PLAN_FLOOR_H
@@ -18,9 +22,11 @@
 struct auto_mode;
 struct fleet;
 struct landings;
+struct plan_dispatcher;
 struct plan_log;
 struct plan_persist;
 struct plan_set;
+struct plan_tasks;
 struct planbook;
 
 enum plan_state {
@@ -41,6 +47,10 @@ struct plan_floor {
 	bool begin_waits; /* the floor begins when the book is open */
 	struct planbook *book; /* PLAN_OPENING, PLAN_OPEN */
 	struct plan_log *log;
+	struct plan_dispatcher *dispatcher; /* with the book */
+	struct plan_tasks *tasks;
+	bool begun; /* the floors below have begun */
+	int planning; /* plans that are being made: tasks are expected */
 };
 
 /* Registers itself as a floor, its policy and its methods. */
@@ -49,7 +59,11 @@ struct plan_floor *plan_floor_new(struct auto_mode *mode);
 void plan_floor_free(struct plan_floor *floor);
 
 /* For an open book only. */
-struct plan_set *plan_floor_set(struct plan_floor *floor);
-struct plan_persist *plan_floor_persist(struct plan_floor *floor);
+struct plan_set *plan_floor_set(const struct plan_floor *floor);
+struct plan_persist *plan_floor_persist(const struct plan_floor *floor);
+
+/* Call it after every change of a plan by a command or the planner: what became
+ * ready is offered, what is not wanted any more is taken back. */
+void plan_floor_changed(struct plan_floor *floor);
 
 #endif

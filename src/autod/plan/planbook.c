@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "core.h"
 #include "errtext.h"
@@ -35,6 +36,7 @@ struct planbook {
 	size_t draft_count;
 	struct strmap by_goal;
 	bool built; /* all nodes are there */
+	TAILQ_HEAD(, fetch) fetches;
 };
 
 /* --- reading --------------------------------------------------------- */
@@ -231,6 +233,94 @@ on_part(const struct store_part *part, void *arg)
 	book->fn(NULL, book->arg);
 }
 
+/* --- goals that have ended ------------------------------------------- */
+
+/* One that is being read again; it lives until its last part. */
+struct fetch {
+	TAILQ_ENTRY(fetch) entry;
+	struct planbook *book;
+	char *goal_id;
+	bool found;
+	planbook_fetch_fn *fn;
+	void *arg;
+};
+
+static void
+fetch_free(struct fetch *fetch)
+{
+	TAILQ_REMOVE(&fetch->book->fetches, fetch, entry);
+	free(fetch->goal_id);
+	free(fetch);
+}
+
+static void
+on_fetched(const struct store_part *part, void *arg)
+{
+	struct fetch *fetch = arg;
+	struct planbook *book = fetch->book;
+	struct err err = { 0 };
+	bool known =
+	    plan_set_plan(&book->set, fetch->goal_id) != NULL && !fetch->found;
+
+	/* Goal and nodes make the plan, the other records belong to it. */
+	for (size_t i = 0; i < part->record_count && err.code == 0 && !known;
+	     i++) {
+		fetch->found = true;
+		if (part->records[i].kind == STORE_GOAL)
+			book->built = false;
+		if (read_record(book, &part->records[i], &err) < 0)
+			err.code = -EBADMSG;
+	}
+	if (err.code == 0 && part->err != NULL)
+		err = *part->err;
+	if (err.code != 0)
+		book_close(book, &err);
+}
+
+static void
+on_fetched_last(const struct store_part *part, void *arg)
+{
+	struct fetch *fetch = arg;
+	struct planbook *book = fetch->book;
+	planbook_fetch_fn *fn = fetch->fn;
+	void *fn_arg = fetch->arg;
+	struct err err = { 0 };
+
+	on_fetched(part, arg);
+	if (!part->last)
+		return;
+	if (book->err.code == 0 && build_plans(book, &err) < 0) {
+		err.code = -EBADMSG;
+		book_close(book, &err);
+	}
+	drop_drafts(book);
+	fetch_free(fetch);
+	fn(fn_arg);
+}
+
+/* The store answers in the order of the questions: nobody else builds plans
+ * in between. */
+void
+planbook_fetch(struct planbook *book, const char *goal_id,
+    planbook_fetch_fn *fn, void *arg)
+{
+	static const enum store_kind kinds[] = { STORE_GOAL, STORE_NODE,
+		STORE_ASSIGNMENT, STORE_CRYSTAL };
+	struct fetch *fetch = xcalloc(1, sizeof *fetch);
+
+	fetch->book = book;
+	fetch->goal_id = xstrdup(goal_id);
+	fetch->fn = fn;
+	fetch->arg = arg;
+	TAILQ_INSERT_TAIL(&book->fetches, fetch, entry);
+	for (size_t i = 0; i < nitems(kinds); i++)
+		store_read(book->store, kinds[i], goal_id, NULL,
+		    kinds[i] == STORE_CRYSTAL ? on_fetched_last : on_fetched,
+		    fetch);
+}
+
+/* --- life ------------------------------------------------------------ */
+
 struct planbook *
 planbook_new(struct core *core, const char *path, planbook_fn *fn, void *arg)
 {
@@ -239,6 +329,7 @@ planbook_new(struct core *core, const char *path, planbook_fn *fn, void *arg)
 	book->core = core;
 	book->fn = fn;
 	book->arg = arg;
+	TAILQ_INIT(&book->fetches);
 	book->closed = loop_call_new(core->loop, tell_closed, book);
 	book->store = store_new(core->loop, path, NULL, NULL);
 	book->persist =
@@ -250,9 +341,13 @@ planbook_new(struct core *core, const char *path, planbook_fn *fn, void *arg)
 void
 planbook_free(struct planbook *book)
 {
+	struct fetch *fetch;
+
 	if (book == NULL)
 		return;
 	store_free(book->store);
+	while ((fetch = TAILQ_FIRST(&book->fetches)) != NULL)
+		fetch_free(fetch);
 	plan_persist_free(book->persist);
 	loop_call_free(book->closed);
 	drop_drafts(book);

@@ -38,4 +38,11 @@ struct plan_set *planbook_set(struct planbook *book);
 struct plan_persist *planbook_persist(struct planbook *book);
 struct store *planbook_store(struct planbook *book);
 
+/* Read a goal that is not in the set, because it has ended, into it; fn is
+ * called from the loop when it is there, or when it is known that there is
+ * none. Not while the goal is being read. */
+typedef void planbook_fetch_fn(void *arg);
+void planbook_fetch(struct planbook *book, const char *goal_id,
+    planbook_fetch_fn *fn, void *arg);
+
 #endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "emit.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-apply.h"
+#include "plan-assignment.h"
+#include "plan-dispatch.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan.h"
+#include "reconcile.h"
+
+static const enum event_kind node_events[NODE_STATUS_COUNT] = {
+	[NODE_TODO] = EVENT_NODE_TODO,
+	[NODE_QUEUED] = EVENT_NODE_QUEUED,
+	[NODE_IN_PROGRESS] = EVENT_NODE_IN_PROGRESS,
+	[NODE_BLOCKED] = EVENT_NODE_BLOCKED,
+	[NODE_DONE] = EVENT_NODE_DONE,
+	[NODE_CANCELLED] = EVENT_NODE_CANCELLED,
+};
+
+static const enum event_kind goal_events[GOAL_STATUS_COUNT] = {
+	[GOAL_ACTIVE] = EVENT_GOAL_ACTIVE,
+	[GOAL_PAUSED] = EVENT_GOAL_PAUSED,
+	[GOAL_COMPLETED] = EVENT_GOAL_COMPLETED,
+	[GOAL_CANCELLED] = EVENT_GOAL_CANCELLED,
+	[GOAL_ARCHIVED] = EVENT_GOAL_ARCHIVED,
+};
+
+/* --- records ---------------------------------------------------------- */
+
+void
+plan_apply_assignment(
+    struct plan_floor *floor, const struct plan_assignment *assignment)
+{
+	struct plan_persist *persist = plan_floor_persist(floor);
+	const struct plan_dispatch *last = plan_assignment_last(assignment);
+
+	plan_persist_record(
+	    persist, STORE_ASSIGNMENT, assignment->goal_id, assignment->id);
+	if (last != NULL)
+		plan_persist_dispatch(persist, last);
+}
+
+static void
+store_records(struct plan_floor *floor, const struct reconcile_result *result)
+{
+	struct plan_persist *persist = plan_floor_persist(floor);
+
+	for (size_t i = 0; i < result->plan_count; i++)
+		plan_persist_changes(persist, result->plans[i]->plan,
+		    &result->plans[i]->changes);
+	for (size_t i = 0; i < result->assignment_count; i++)
+		plan_apply_assignment(floor, result->assignments[i]);
+	for (size_t i = 0; i < result->crystal_count; i++)
+		plan_persist_record(persist, STORE_CRYSTAL,
+		    result->crystals[i]->goal_id, result->crystals[i]->id);
+}
+
+/* --- events ----------------------------------------------------------- */
+
+static void
+tell(struct plan_floor *floor, const struct reconcile_event *e)
+{
+	const struct event_row *row = event_row_named(e->type);
+	cleanup_buf struct buf data = BUF_INIT;
+	struct event event;
+
+	if (row == NULL)
+		return;
+	json_print(e->data, false, &data);
+	event = (struct event){
+		.kind = (enum event_kind)(row - event_row((enum event_kind)0)),
+		.goal = e->goal_id,
+		.node = e->node_id,
+		.assignment = e->assignment_id,
+		.worker = e->worker,
+		.task = e->task,
+		.from = json_string_or(e->data, "from", NULL),
+		.to = json_string_or(e->data, "to", NULL),
+		.reason = json_string_or(e->data, "reason", NULL),
+		.action = json_string_or(e->data, "action", NULL),
+		.status = json_string_or(e->data, "status", NULL),
+		.text = json_string_or(e->data, "summary", NULL),
+		.dispatch = json_string_or(e->data, "dispatchId", NULL),
+		.data = data.data,
+	};
+	emit(floor->core, &event);
+}
+
+/* Telling a person is the dispatch itself: not before it is stored. */
+static bool
+is_dispatch(const struct reconcile_event *e)
+{
+	return strcmp(e->type, event_row(EVENT_ASSIGNMENT_ESCALATED)->name) ==
+	    0;
+}
+
+void
+plan_apply(struct plan_floor *floor, const struct reconcile_result *result)
+{
+	store_records(floor, result);
+	for (size_t i = 0; i < result->event_count; i++)
+		if (!is_dispatch(&result->events[i]))
+			tell(floor, &result->events[i]);
+	for (size_t i = 0; i < result->decision_count; i++)
+		plan_dispatch_then(floor->dispatcher, &result->decisions[i]);
+}
+
+/* --- edits ------------------------------------------------------------ */
+
+void
+plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
+    const struct plan_changes *changes, enum goal_status before)
+{
+	const struct plan_goal *goal = plan->goal;
+	const struct plan_revision *r = goal->revision_count > 0 ?
+	    &goal->revisions[goal->revision_count - 1] :
+	    NULL;
+	cleanup_json struct json_object *json =
+	    r != NULL ? plan_revision_to_json(r) : NULL;
+	cleanup_buf struct buf data = BUF_INIT;
+
+	plan_persist_changes(plan_floor_persist(floor), plan, changes);
+	if (r != NULL) {
+		json_print(json, false, &data);
+		emit(floor->core,
+		    &(struct event){ .kind = EVENT_PLAN_UPDATED,
+			.goal = goal->id,
+			.count = r->version,
+			.text = r->what,
+			.actor = r->actor,
+			.reason = r->why,
+			.data = data.data });
+	}
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct plan_node *node = changes->nodes[i];
+
+		if (r != NULL && node->updated_ms == r->at_ms)
+			emit(floor->core,
+			    &(struct event){ .kind = node_events[node->status],
+				.goal = goal->id,
+				.node = node->id,
+				.to = node_status_name(node->status),
+				.actor = r->actor,
+				.reason = node->blocked_reason });
+	}
+	if (goal->status != before)
+		emit(floor->core,
+		    &(struct event){ .kind = goal_events[goal->status],
+			.goal = goal->id,
+			.from = goal_status_name(before),
+			.to = goal_status_name(goal->status),
+			.actor = r != NULL ? r->actor : NULL });
+}

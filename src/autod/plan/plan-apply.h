@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What was decided about plans, or changed in them, goes to the store, and what
+ * happened is told. Decisions are carried out once all of it is stored
+ * (plan-dispatch.h). For an open book only. */
+#ifndef PLAN_APPLY_H
+#define PLAN_APPLY_H
+
+#include "plan-status.h"
+
+struct plan;
+struct plan_assignment;
+struct plan_changes;
+struct plan_floor;
+struct reconcile_result;
+
+/* A run of the tick, or of one assignment. */
+void
+plan_apply(struct plan_floor *floor, const struct reconcile_result *result);
+
+/* A change by an edit (plan-edit.h): its revision, every changed node, and the
+ * goal if its status is not the one before. */
+void plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
+    const struct plan_changes *changes, enum goal_status before);
+
+/* The record of an assignment, with its last dispatch. */
+void plan_apply_assignment(
+    struct plan_floor *floor, const struct plan_assignment *assignment);
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auto.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "id.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "plan-apply.h"
+#include "plan-bind.h"
+#include "plan-dispatch.h"
+#include "plan-edit.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-ready.h"
+#include "plan-rollup.h"
+#include "plan-set.h"
+#include "plan-tasks.h"
+#include "reconcile.h"
+#include "settings.h"
+#include "strv.h"
+#include "task-json.h"
+#include "update.h"
+#include "workspace.h"
+
+/* --- finding ---------------------------------------------------------- */
+
+int
+plan_bind_key(
+    const char *key, char **ret_goal, char **ret_node, struct err *err)
+{
+	const char *slash = key != NULL ? strchr(key, '/') : NULL;
+
+	if (slash == NULL)
+		return err_set(err, -EINVAL, "the task names no node");
+	*ret_goal = xstrndup(key, (size_t)(slash - key));
+	*ret_node = xstrdup(slash + 1);
+	return 0;
+}
+
+int
+plan_bind_find(const struct plan_set *set, const char *key,
+    struct plan **ret_plan, struct plan_node **ret_node, struct err *err)
+{
+	cleanup_free char *goal = NULL, *id = NULL;
+	struct plan_node *node;
+	struct plan *plan;
+	int r = plan_bind_key(key, &goal, &id, err);
+
+	if (r < 0)
+		return r;
+	plan = plan_set_plan(set, goal);
+	node = plan != NULL ? plan_find(plan, id) : NULL;
+	if (node == NULL)
+		return err_set(err, -ENOENT, "there is no node %s", key);
+	*ret_plan = plan;
+	*ret_node = node;
+	return 0;
+}
+
+bool
+plan_bind_is_for(const struct task *task, const struct plan_assignment *a)
+{
+	cleanup_free char *key = xasprintf("%s/%s", a->goal_id, a->node_id);
+
+	return a->task != NULL && strcmp(a->task, task->id) == 0 &&
+	    task->key != NULL && strcmp(task->key, key) == 0;
+}
+
+struct plan_assignment *
+plan_bind_of(const struct plan_floor *floor, const struct task *task)
+{
+	const struct plan_set *set = plan_floor_set(floor);
+
+	for (size_t i = set->assignment_count; i-- > 0;)
+		if (plan_bind_is_for(task, set->assignments[i]))
+			return set->assignments[i];
+	return NULL;
+}
+
+bool
+plan_bind_wants_worker(
+    const struct plan_set *set, const struct plan_assignment *a)
+{
+	const struct plan_dispatch *d = plan_assignment_last(a);
+	const struct plan *plan = plan_set_plan(set, a->goal_id);
+
+	return assignment_status_open(a->status) && a->task == NULL &&
+	    d != NULL && d->mode == DISPATCH_SPAWN &&
+	    d->result == DISPATCH_PENDING && plan != NULL &&
+	    plan->goal->status == GOAL_ACTIVE;
+}
+
+/* --- beginning -------------------------------------------------------- */
+
+static int64_t
+now_after(const struct plan_assignment *a)
+{
+	int64_t now = clock_wall_ms();
+
+	return now > a->last_dispatch_ms ? now : a->last_dispatch_ms + 1;
+}
+
+/* What was done was taken back. */
+static int
+reopen(struct plan_floor *floor, struct plan *plan,
+    const struct plan_node *node, const struct task *t, struct err *err)
+{
+	enum goal_status before = plan->goal->status;
+	struct plan_changes changes = { 0 };
+	const struct plan_edit edit = { .plan = plan,
+		.actor = "landing",
+		.why = t->reason != NULL ? t->reason : "taken back",
+		.now_ms = clock_wall_ms(),
+		.changes = &changes };
+	int r = plan_edit_reopen(&edit, node->id, err);
+
+	if (r == 0)
+		plan_apply_edit(floor, plan, &changes, before);
+	plan_changes_release(&changes);
+	return r;
+}
+
+/* Another task on the node may be about to end. */
+static int
+refuse_held(const struct plan_floor *floor, const struct plan_node *node,
+    struct err *err)
+{
+	const struct task *t = plan_tasks_of(floor, node->assignment);
+
+	if (t != NULL && (t->step == TASK_SETTLING || t->step == TASK_LANDED))
+		return err_set(err, -EINPROGRESS, "%s is ending", t->id);
+	return err_set(err, -ESTALE, "somebody has it");
+}
+
+static int
+check(const struct plan_floor *floor, const struct plan *plan,
+    const struct plan_node *node, bool late, struct err *err)
+{
+	if (node->assignment != NULL)
+		return refuse_held(floor, node, err);
+	if (!plan_node_leaf(node) || !node_status_open(node->status) ||
+	    !goal_status_open(plan->goal->status))
+		return err_set(err, -ESTALE, "its node is %s",
+		    node_status_name(node->status));
+	if (!late && !plan_node_ready(plan, node))
+		return err_set(err, -ESTALE, "its node is not ready");
+	return 0;
+}
+
+static struct plan_assignment *
+add_assignment(struct plan_floor *floor, const struct plan_node *node,
+    const struct task *t)
+{
+	int64_t now = clock_wall_ms();
+	char ulid[ID_ULID_SIZE];
+	cleanup_free char *id = NULL;
+	struct plan_assignment *a;
+
+	id_ulid(now, ulid);
+	id = xasprintf("A_%s", ulid);
+	a = plan_assignment_new(id, node->goal_id, node->id, now);
+	xstrset(&a->agent_id, RECONCILE_AGENT_MAIN);
+	xstrset(&a->task, t->id);
+	if (t->text != NULL)
+		plan_assignment_instruct(a, t->text);
+	if (plan_set_add_assignment(plan_floor_set(floor), a, NULL) < 0) {
+		plan_assignment_free(a);
+		return NULL;
+	}
+	return a;
+}
+
+static void
+dispatch_first(struct plan_floor *floor, struct plan_assignment *a)
+{
+	const struct reconcile_facts none = { .assignment_id = a->id };
+	struct reconcile_config config;
+	struct reconcile_result result;
+
+	reconcile_config_read(floor->core->settings, &config);
+	reconcile_now(
+	    plan_floor_set(floor), a, &none, &config, now_after(a), &result);
+	plan_apply(floor, &result);
+	reconcile_result_release(&result);
+}
+
+int
+plan_bind(
+    struct plan_floor *floor, const struct task *t, bool late, struct err *err)
+{
+	struct plan_assignment *a;
+	struct plan_node *node;
+	struct plan *plan;
+
+	if (plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, err) <
+	    0)
+		return err_set(err, -ESTALE, "its node is gone");
+	if (node->assignment != NULL &&
+	    plan_bind_wants_worker(plan_floor_set(floor), node->assignment)) {
+		xstrset(&node->assignment->task, t->id);
+		plan_apply_assignment(floor, node->assignment);
+		return 0;
+	}
+	if (node->assignment == NULL && node->status == NODE_DONE &&
+	    t->landed_before != NULL && reopen(floor, plan, node, t, err) < 0)
+		return err_set(err, -ESTALE, "its node is done");
+	if (check(floor, plan, node, late, err) < 0)
+		return err->code;
+	a = add_assignment(floor, node, t);
+	if (a == NULL)
+		return err_set(err, -ESTALE, "somebody has it");
+	dispatch_first(floor, a);
+	if (t->worker != NULL)
+		plan_bind_worker(floor, a, t);
+	return 0;
+}
+
+void
+plan_bind_worker(
+    struct plan_floor *floor, struct plan_assignment *a, const struct task *t)
+{
+	struct plan_dispatch *d = plan_assignment_last(a);
+	cleanup_free char *run = NULL;
+	struct reconcile_config config;
+
+	if (t->worker == NULL || t->attempts == 0 || t->step != TASK_ASSIGNED ||
+	    !assignment_status_open(a->status))
+		return;
+	run = xasprintf("%s-%d", t->id, t->attempts);
+	if (a->worker != NULL && strcmp(a->worker, t->worker) == 0 &&
+	    a->run_id != NULL && strcmp(a->run_id, run) == 0)
+		return;
+	reconcile_config_read(floor->core->settings, &config);
+	xstrset(&a->worker, t->worker);
+	xstrset(&a->run_id, run);
+	free(a->session_key);
+	a->session_key = xasprintf("worker:%s", t->worker);
+	a->last_dispatch_ms = clock_wall_ms();
+	a->updated_ms = a->last_dispatch_ms;
+	a->expected_update_ms = a->last_dispatch_ms +
+	    (a->idle_after_ms > 0 ? a->idle_after_ms : config.idle_after_ms);
+	if (d != NULL && d->mode == DISPATCH_SPAWN &&
+	    d->result == DISPATCH_PENDING) {
+		xstrset(&d->run_id, run);
+		xstrset(&d->session_key, a->session_key);
+		plan_dispatch_ended(floor, a, d, DISPATCH_ACCEPTED, NULL);
+	}
+	plan_apply_assignment(floor, a);
+}
+
+/* --- ending ----------------------------------------------------------- */
+
+static void
+read_evidence(const struct plan_floor *floor, const struct task *t,
+    struct plan_evidence *evidence)
+{
+	const char *check =
+	    settings_string(floor->core->settings, "auto.check_command");
+	cleanup_free char *words = NULL;
+
+	if (t->commit == NULL) {
+		words = xasprintf("task %s: %s", t->id,
+		    t->reason != NULL ? "landed by hand" :
+					"nothing had to be changed");
+		strv_add(&evidence->external_refs, words);
+		return;
+	}
+	strv_add(&evidence->commits, t->commit);
+	if (check[0] != '\0') {
+		words = xasprintf("%s: passed", check);
+		strv_add(&evidence->tests_run, words);
+	}
+}
+
+void
+plan_bind_end(
+    struct plan_floor *floor, struct plan_assignment *a, const struct task *t)
+{
+	bool good =
+	    t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
+	struct plan_evidence evidence = { 0 };
+	cleanup_update struct update *update = NULL;
+	struct reconcile_facts facts = { .assignment_id = a->id,
+		.accepted = good,
+		.accepted_by = "landing",
+		.failed = !good,
+		.failed_why = t->reason };
+	struct reconcile_config config;
+	struct reconcile_result result;
+
+	reconcile_config_read(floor->core->settings, &config);
+	if (t->outcome == OUTCOME_ABORTED)
+		config.max_retries = -1; /* a person said so */
+	if (good)
+		read_evidence(floor, t, &evidence);
+	if (good && t->last_words != NULL &&
+	    update_find(t->last_words, strlen(t->last_words), &update, NULL) ==
+		0 &&
+	    update_bind(update, a->goal_id, a->node_id, NULL) == 0)
+		facts.update = update;
+	facts.evidence = &evidence;
+	reconcile_now(
+	    plan_floor_set(floor), a, &facts, &config, now_after(a), &result);
+	plan_apply(floor, &result);
+	reconcile_result_release(&result);
+	plan_evidence_release(&evidence);
+	if (assignment_status_open(a->status))
+		plan_bind_release(floor, a, "its task has ended");
+}
+
+void
+plan_bind_release(
+    struct plan_floor *floor, struct plan_assignment *a, const char *why)
+{
+	struct plan_set *set = plan_floor_set(floor);
+	struct plan *plan = plan_set_plan(set, a->goal_id);
+	struct plan_node *node = plan_set_node_of(set, a);
+	const char *from = assignment_status_name(a->status);
+	struct plan_changes changes = { 0 };
+	int64_t now = clock_wall_ms();
+
+	if (plan_assignment_move(a,
+		&(struct plan_assignment_move){ .to = ASSIGNMENT_CANCELLED },
+		now, NULL) < 0)
+		return;
+	plan_set_relink(set, a);
+	plan_apply_assignment(floor, a);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_ASSIGNMENT_CANCELLED,
+		.goal = a->goal_id,
+		.node = a->node_id,
+		.assignment = a->id,
+		.task = a->task,
+		.from = from,
+		.to = assignment_status_name(a->status),
+		.reason = why });
+	if (node == NULL || node->status != NODE_IN_PROGRESS)
+		return;
+	if (node->attempts > 0)
+		node->attempts--;
+	plan_node_move(
+	    node, &(struct plan_node_move){ .to = NODE_QUEUED }, now, NULL);
+	plan_changed(&changes, node);
+	plan_rollup_from(plan, node, now, &changes);
+	plan_persist_changes(plan_floor_persist(floor), plan, &changes);
+	plan_changes_release(&changes);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_NODE_QUEUED,
+		.goal = a->goal_id,
+		.node = a->node_id,
+		.to = node_status_name(node->status),
+		.reason = why });
+}
+
+/* --- catching up ------------------------------------------------------ */
+
+struct orphan {
+	struct plan_assignment *assignment;
+	struct task *filed; /* its record; NULL = none */
+};
+
+struct orphans {
+	struct orphan *list;
+	size_t count;
+};
+
+/* The last record of a task counts. */
+static bool
+on_record(struct json_object *record, void *arg)
+{
+	struct orphans *orphans = arg;
+	const char *id = json_string_or(record, "id", "");
+
+	for (size_t i = 0; i < orphans->count; i++) {
+		struct orphan *o = &orphans->list[i];
+		struct task *t = NULL;
+
+		if (strcmp(o->assignment->task, id) != 0 ||
+		    task_from_json(record, "", &t, NULL) < 0)
+			continue;
+		if (!plan_bind_is_for(t, o->assignment)) {
+			task_free(t);
+			continue;
+		}
+		task_free(o->filed);
+		o->filed = t;
+	}
+	return true;
+}
+
+static void
+find_orphans(struct plan_floor *floor, struct orphans *orphans)
+{
+	const struct plan_set *set = plan_floor_set(floor);
+
+	orphans->list =
+	    xcalloc(set->assignment_count + 1, sizeof *orphans->list);
+	for (size_t i = 0; i < set->assignment_count; i++) {
+		struct plan_assignment *a = set->assignments[i];
+
+		if (assignment_status_open(a->status) && a->task != NULL &&
+		    plan_tasks_of(floor, a) == NULL)
+			orphans->list[orphans->count++].assignment = a;
+	}
+}
+
+void
+plan_bind_catch_up(struct plan_floor *floor)
+{
+	cleanup_free char *file =
+	    workspace_path(floor->core->workspace, "tasks.jsonl");
+	struct orphans orphans = { 0 };
+
+	find_orphans(floor, &orphans);
+	if (orphans.count > 0)
+		jsonl_last(file, 0, on_record, &orphans, NULL);
+	for (size_t i = 0; i < orphans.count; i++) {
+		struct orphan *o = &orphans.list[i];
+
+		if (o->filed != NULL)
+			plan_bind_end(floor, o->assignment, o->filed);
+		else
+			plan_bind_release(
+			    floor, o->assignment, "no task is known for it");
+		task_free(o->filed);
+	}
+	free(orphans.list);
+}

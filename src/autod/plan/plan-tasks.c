@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "id.h"
+#include "intake.h"
+#include "loop.h"
+#include "mem.h"
+#include "outcome.h"
+#include "persist.h"
+#include "plan-apply.h"
+#include "plan-bind.h"
+#include "plan-dispatch.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-prompt.h"
+#include "plan-ready.h"
+#include "plan-set.h"
+#include "plan-tasks.h"
+#include "planbook.h"
+#include "settings.h"
+#include "source.h"
+
+#define OFFERS_MAX 64 /* looked for at once */
+
+/* Something about a task that is being stored, or a goal that is being read
+ * for it. */
+struct pending {
+	TAILQ_ENTRY(pending) entry;
+	struct plan_tasks *tasks;
+	char *id;
+};
+
+TAILQ_HEAD(pendings, pending);
+
+struct plan_tasks {
+	struct plan_floor *floor;
+	bool begun;
+	struct pendings storing; /* by task */
+	struct pendings reading; /* by goal */
+	struct pendings missing; /* goals that were read, and are not there */
+	/* The next offers, for one pass of the loop. */
+	char **ready; /* keys */
+	size_t ready_count, ready_at;
+	struct loop_call *forget_ready;
+	char *key, *title; /* of the last offer */
+	struct buf text;
+};
+
+/* --- what is pending -------------------------------------------------- */
+
+static struct pending *
+pending_find(const struct pendings *list, const char *id)
+{
+	struct pending *p;
+
+	TAILQ_FOREACH (p, list, entry)
+		if (strcmp(p->id, id) == 0)
+			return p;
+	return NULL;
+}
+
+static struct pending *
+pending_add(struct plan_tasks *tasks, struct pendings *list, const char *id)
+{
+	struct pending *p = xcalloc(1, sizeof *p);
+
+	p->tasks = tasks;
+	p->id = xstrdup(id);
+	TAILQ_INSERT_TAIL(list, p, entry);
+	return p;
+}
+
+static void
+pending_free(struct pendings *list, struct pending *p)
+{
+	TAILQ_REMOVE(list, p, entry);
+	free(p->id);
+	free(p);
+}
+
+static void
+pending_clear(struct pendings *list)
+{
+	struct pending *p;
+
+	while ((p = TAILQ_FIRST(list)) != NULL)
+		pending_free(list, p);
+}
+
+static void
+on_stored(void *arg)
+{
+	struct pending *p = arg;
+	struct plan_tasks *tasks = p->tasks;
+
+	pending_free(&tasks->storing, p);
+	auto_plan_changed(tasks->floor->mode);
+}
+
+/* Ask again when it is stored. */
+static int
+wait_stored(struct plan_tasks *tasks, const char *task, struct err *err)
+{
+	plan_persist_then(plan_floor_persist(tasks->floor), tasks, on_stored,
+	    pending_add(tasks, &tasks->storing, task));
+	return err_set(err, -EINPROGRESS, "it is being stored");
+}
+
+static void
+on_read(void *arg)
+{
+	struct pending *p = arg;
+	struct plan_tasks *tasks = p->tasks;
+
+	if (plan_set_plan(plan_floor_set(tasks->floor), p->id) == NULL)
+		pending_add(tasks, &tasks->missing, p->id);
+	pending_free(&tasks->reading, p);
+	auto_plan_changed(tasks->floor->mode);
+}
+
+/* The plan of a goal, also of one that has ended: -EINPROGRESS while it is
+ * read, -ENOENT if there is none. */
+static int
+find_plan(struct plan_tasks *tasks, const char *goal_id, struct plan **ret_plan,
+    struct err *err)
+{
+	*ret_plan = plan_set_plan(plan_floor_set(tasks->floor), goal_id);
+	if (*ret_plan != NULL)
+		return 0;
+	if (pending_find(&tasks->missing, goal_id) != NULL)
+		return err_set(err, -ENOENT, "there is no goal %s", goal_id);
+	if (pending_find(&tasks->reading, goal_id) == NULL)
+		planbook_fetch(tasks->floor->book, goal_id, on_read,
+		    pending_add(tasks, &tasks->reading, goal_id));
+	return err_set(err, -EINPROGRESS, "its goal is being read");
+}
+
+/* --- the state -------------------------------------------------------- */
+
+struct task *
+plan_tasks_of(
+    const struct plan_floor *floor, const struct plan_assignment *assignment)
+{
+	struct task *t = assignment->task == NULL ?
+	    NULL :
+	    state_task(&floor->core->state, assignment->task);
+
+	return t != NULL && plan_bind_is_for(t, assignment) ? t : NULL;
+}
+
+/* Nobody has begun it: nothing is lost with it. */
+static bool
+is_unstarted(const struct task *t)
+{
+	return t->step == TASK_OFFERED ||
+	    (t->step == TASK_WAITING && t->attempts == 0 && t->from == NULL);
+}
+
+/* --- offer ------------------------------------------------------------ */
+
+static void
+forget_ready(struct plan_tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->ready_count; i++)
+		free(tasks->ready[i]);
+	free(take_ptr(&tasks->ready));
+	tasks->ready_count = tasks->ready_at = 0;
+}
+
+static void
+on_pass_end(void *arg)
+{
+	forget_ready(arg);
+}
+
+static void
+add_ready(struct plan_tasks *tasks, const char *goal_id, const char *node_id)
+{
+	const struct state *state = &tasks->floor->core->state;
+	char *key = xasprintf("%s/%s", goal_id, node_id);
+
+	if (tasks->ready_count == OFFERS_MAX ||
+	    state_task_by_key(state, AUTO_PLAN_SOURCE, key) != NULL)
+		free(key);
+	else
+		tasks->ready[tasks->ready_count++] = key;
+}
+
+/* What is to be started anew comes first, then what is ready. */
+static void
+find_ready(struct plan_tasks *tasks)
+{
+	const struct plan_set *set = plan_floor_set(tasks->floor);
+	cleanup_free struct plan_ready *list = NULL;
+	size_t count;
+
+	forget_ready(tasks);
+	tasks->ready = xcalloc(OFFERS_MAX, sizeof(char *));
+	for (size_t i = 0; i < set->assignment_count; i++)
+		if (plan_bind_wants_worker(set, set->assignments[i]))
+			add_ready(tasks, set->assignments[i]->goal_id,
+			    set->assignments[i]->node_id);
+	count = plan_ready_list(set, &list);
+	for (size_t i = 0; i < count && tasks->ready_count < OFFERS_MAX; i++)
+		add_ready(tasks, list[i].plan->goal->id, list[i].node->id);
+	loop_call_request(tasks->forget_ready);
+}
+
+static bool
+is_enabled(const struct plan_tasks *tasks)
+{
+	return tasks->begun && tasks->floor->state == PLAN_OPEN &&
+	    settings_bool(tasks->floor->core->settings, "plan.enabled");
+}
+
+static bool
+offer_node(struct plan_tasks *tasks, const char *key, struct source_offer *ret)
+{
+	struct plan *plan;
+	struct plan_node *node;
+
+	if (state_task_by_key(
+		&tasks->floor->core->state, AUTO_PLAN_SOURCE, key) != NULL ||
+	    plan_bind_find(
+		plan_floor_set(tasks->floor), key, &plan, &node, NULL) < 0)
+		return false;
+	xstrset(&tasks->key, key);
+	xstrset(&tasks->title, node->name);
+	buf_clear(&tasks->text);
+	if (node->assignment != NULL && node->assignment->instruction != NULL)
+		buf_adds(&tasks->text, node->assignment->instruction);
+	else
+		plan_prompt(plan, node, &tasks->text);
+	*ret = (struct source_offer){ .key = tasks->key,
+		.title = tasks->title,
+		.text = tasks->text.data,
+		.priority = plan_priority(plan, node) };
+	return true;
+}
+
+static bool
+on_offer(void *arg, struct source_offer *offer)
+{
+	struct plan_tasks *tasks = arg;
+
+	if (!is_enabled(tasks))
+		return false;
+	if (tasks->ready == NULL)
+		find_ready(tasks);
+	while (tasks->ready_at < tasks->ready_count)
+		if (offer_node(tasks, tasks->ready[tasks->ready_at++], offer))
+			return true;
+	return false;
+}
+
+static bool
+on_expects(void *arg)
+{
+	struct plan_tasks *tasks = arg;
+	const struct plan_floor *floor = tasks->floor;
+
+	if (floor->state == PLAN_OPENING)
+		return true;
+	if (!is_enabled(tasks))
+		return false;
+	if (floor->planning > 0 ||
+	    !plan_persist_is_idle(planbook_persist(floor->book)))
+		return true;
+	if (tasks->ready == NULL)
+		find_ready(tasks);
+	return tasks->ready_at < tasks->ready_count;
+}
+
+/* --- take and settle -------------------------------------------------- */
+
+/* Shared by both: is anything known about the task yet? 1 = ask the plan. */
+static int
+begin_question(struct plan_tasks *tasks, const struct task *t,
+    struct plan **ret_plan, struct err *err)
+{
+	cleanup_free char *goal = NULL, *node = NULL;
+
+	if (tasks->floor->state == PLAN_OPENING ||
+	    (tasks->floor->state == PLAN_OPEN && !tasks->begun))
+		return err_set(err, -EINPROGRESS, "the store is being opened");
+	if (tasks->floor->state != PLAN_OPEN)
+		return err_set(err, -ESTALE, "goals are off");
+	if (pending_find(&tasks->storing, t->id) != NULL)
+		return err_set(err, -EINPROGRESS, "it is being stored");
+	if (plan_bind_key(t->key, &goal, &node, err) < 0)
+		return err->code;
+	return find_plan(tasks, goal, ret_plan, err);
+}
+
+static int
+on_take(void *arg, const struct task *t, struct err *err)
+{
+	struct plan_tasks *tasks = arg;
+	struct plan_floor *floor = tasks->floor;
+	struct plan_assignment *a;
+	struct plan *plan;
+	int r = begin_question(tasks, t, &plan, err);
+
+	if (r == -ENOENT || r == -EINVAL)
+		return err_set(err, -ESTALE, "its goal is gone");
+	if (r < 0)
+		return r;
+	a = plan_bind_of(floor, t);
+	if (a != NULL && assignment_status_open(a->status) &&
+	    plan->goal->status == GOAL_ACTIVE)
+		return 0;
+	if (a != NULL && assignment_status_open(a->status))
+		plan_bind_release(floor, a, "its goal is not active");
+	if (a != NULL)
+		return err_set(err, -ESTALE, "it is not wanted any more");
+	r = plan_bind(floor, t, false, err);
+	return r < 0 ? r : wait_stored(tasks, t->id, err);
+}
+
+static int
+on_settle(void *arg, const struct task *t, struct err *err)
+{
+	struct plan_tasks *tasks = arg;
+	struct plan_floor *floor = tasks->floor;
+	struct plan_assignment *a;
+	struct plan *plan;
+	int r = begin_question(tasks, t, &plan, err);
+
+	if (r == -EINPROGRESS)
+		return r;
+	/* The next daemon with a store finds the outcome in tasks.jsonl. */
+	if (r < 0)
+		return 0;
+	a = plan_bind_of(floor, t);
+	if (a == NULL) {
+		r = plan_bind(floor, t, true, err);
+		if (r < 0)
+			return r == -EINPROGRESS ? r : 0;
+		a = plan_bind_of(floor, t);
+	}
+	if (a == NULL || !assignment_status_open(a->status))
+		return 0;
+	plan_bind_end(floor, a, t);
+	return wait_stored(tasks, t->id, err);
+}
+
+static const struct auto_policy policy = {
+	.offer = on_offer,
+	.take = on_take,
+	.settle = on_settle,
+	.expects = on_expects,
+};
+
+/* --- what is not wanted any more -------------------------------------- */
+
+/* NULL = it is wanted. */
+static const char *
+why_unwanted(const struct plan *plan, const struct plan_node *node,
+    const struct plan_assignment *a)
+{
+	if (plan == NULL || node == NULL)
+		return "its goal has ended";
+	if (!goal_status_open(plan->goal->status))
+		return "its goal has ended";
+	if (!node_status_open(node->status))
+		return "its node has ended";
+	if (a != NULL && !assignment_status_open(a->status))
+		return "its assignment has ended";
+	return NULL;
+}
+
+static bool
+is_held_back(const struct plan *plan, const struct plan_node *node)
+{
+	return plan->goal->status == GOAL_PAUSED ||
+	    node->status == NODE_BLOCKED;
+}
+
+static void
+withdraw(struct plan_tasks *tasks, struct task *t, struct plan_assignment *a,
+    const char *why)
+{
+	struct plan_floor *floor = tasks->floor;
+
+	if (!is_unstarted(t)) {
+		outcome_drop(floor->mode, t, why, NULL); /* or next time */
+		return;
+	}
+	if (a != NULL && assignment_status_open(a->status))
+		plan_bind_release(floor, a, why);
+	state_remove_task(&floor->core->state, t->id);
+	persist_changed(floor->core);
+}
+
+static void
+align(struct plan_tasks *tasks, struct task *t)
+{
+	struct plan_floor *floor = tasks->floor;
+	struct plan *plan = NULL;
+	struct plan_node *node = NULL;
+	struct plan_assignment *a;
+	const char *why;
+
+	if (t->step == TASK_OFFERED || t->step == TASK_LANDED ||
+	    t->step == TASK_SETTLING)
+		return;
+	plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, NULL);
+	a = plan_bind_of(floor, t);
+	why = why_unwanted(plan, node, a);
+	if (why != NULL)
+		withdraw(tasks, t, a, why);
+	else if (is_unstarted(t) && is_held_back(plan, node))
+		withdraw(tasks, t, a, "its goal is paused, or it is blocked");
+	else if (a == NULL)
+		plan_bind(floor, t, true, NULL);
+	else
+		plan_bind_worker(floor, a, t);
+}
+
+void
+plan_tasks_changed(struct plan_tasks *tasks)
+{
+	const struct plan_floor *floor = tasks->floor;
+	const struct state *state = &floor->core->state;
+
+	if (!tasks->begun || floor->state != PLAN_OPEN)
+		return;
+	forget_ready(tasks);
+	pending_clear(&tasks->missing);
+	for (size_t i = state->task_count; i-- > 0;)
+		if (intake_is_planned(state->tasks[i]))
+			align(tasks, state->tasks[i]);
+	auto_plan_changed(floor->mode);
+}
+
+/* --- events ----------------------------------------------------------- */
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct plan_tasks *tasks = arg;
+	const struct plan_floor *floor = tasks->floor;
+	struct plan_assignment *a;
+	const struct task *t;
+
+	if (event->kind != EVENT_TASK_ASSIGNED || !tasks->begun ||
+	    floor->state != PLAN_OPEN)
+		return;
+	t = state_task(&floor->core->state, event->task);
+	if (t == NULL || !intake_is_planned(t))
+		return;
+	a = plan_bind_of(floor, t);
+	if (a != NULL)
+		plan_bind_worker(tasks->floor, a, t);
+}
+
+/* --- life ------------------------------------------------------------- */
+
+void
+plan_tasks_begin(struct plan_tasks *tasks)
+{
+	tasks->begun = true;
+	plan_bind_catch_up(tasks->floor);
+	plan_tasks_changed(tasks);
+}
+
+void
+plan_tasks_closed(struct plan_tasks *tasks)
+{
+	tasks->begun = false;
+	forget_ready(tasks);
+	pending_clear(&tasks->storing);
+	pending_clear(&tasks->reading);
+	pending_clear(&tasks->missing);
+}
+
+struct plan_tasks *
+plan_tasks_new(struct plan_floor *floor)
+{
+	struct plan_tasks *tasks = xcalloc(1, sizeof *tasks);
+
+	tasks->floor = floor;
+	TAILQ_INIT(&tasks->storing);
+	TAILQ_INIT(&tasks->reading);
+	TAILQ_INIT(&tasks->missing);
+	buf_init(&tasks->text);
+	tasks->forget_ready =
+	    loop_call_new(floor->core->loop, on_pass_end, tasks);
+	auto_set_policy(floor->mode, &policy, tasks);
+	emit_subscribe(floor->core, on_event, tasks);
+	return tasks;
+}
+
+void
+plan_tasks_free(struct plan_tasks *tasks)
+{
+	if (tasks == NULL)
+		return;
+	emit_unsubscribe(tasks->floor->core, on_event, tasks);
+	auto_set_policy(tasks->floor->mode, NULL, NULL);
+	plan_tasks_closed(tasks);
+	loop_call_free(tasks->forget_ready);
+	buf_release(&tasks->text);
+	free(tasks->key);
+	free(tasks->title);
+	free(tasks);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "mem.h"
+#include "persist.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-ready.h"
+#include "plan-world.h"
+#include "planbook.h"
+#include "store.h"
+
+/* --- the world ------------------------------------------------------- */
+
+void
+plan_world_begin(struct plan_world *world, const char *plan, const char *more)
+{
+	cleanup_free char *text = xasprintf("%s[plan]\nenabled = true\n%s",
+	    more != NULL ? more : "", plan != NULL ? plan : "");
+
+	memset(world, 0, sizeof *world);
+	world->words = "Done.";
+	auto_world_begin(&world->world, text);
+	world->floor = plan_floor_new(world->world.mode);
+}
+
+void
+plan_world_live(struct plan_world *world)
+{
+	auto_world_live(&world->world);
+}
+
+void
+plan_world_end(struct plan_world *world)
+{
+	plan_floor_free(world->floor);
+	auto_world_end(&world->world);
+}
+
+void
+plan_world_reopen(struct plan_world *world)
+{
+	plan_floor_free(world->floor);
+	auto_world_reopen(&world->world);
+	world->floor = plan_floor_new(world->world.mode);
+}
+
+static bool
+is_open(void *arg)
+{
+	const struct plan_world *world = arg;
+
+	return world->floor->state != PLAN_OPENING;
+}
+
+void
+plan_world_wait_open(struct plan_world *world)
+{
+	floor_world_wait(&world->world.floor, is_open, world);
+}
+
+/* --- goals ----------------------------------------------------------- */
+
+static void
+attach(struct plan *plan, struct plan_node *node, const char *parent)
+{
+	xstrset(&node->parent_id, parent);
+	ck_assert_int_eq(plan_attach(plan, node, NULL), 0);
+}
+
+void
+plan_world_goal(struct plan_world *world, const char *id, int tasks)
+{
+	int64_t now = clock_wall_ms();
+	struct plan_changes changes = { 0 };
+	struct plan_node *before = NULL;
+	struct plan *plan;
+
+	plan_world_wait_open(world);
+	ck_assert_int_eq(world->floor->state, PLAN_OPEN);
+	plan = plan_new(plan_goal_new(id, "A goal", now));
+	attach(plan, plan_node_new(id, NODE_PHASE, "P1", "A phase", now), NULL);
+	for (int i = 1; i <= tasks; i++) {
+		cleanup_free char *name = xasprintf("T1.%d", i);
+		struct plan_node *node =
+		    plan_node_new(id, NODE_TASK, name, name, now);
+
+		node->order = i;
+		attach(plan, node, "P1");
+		if (before != NULL)
+			plan_depend(&changes, node, before, now);
+		before = node;
+	}
+	for (size_t i = 0; i < plan->count; i++)
+		plan_changed(&changes, plan->nodes[i]);
+	changes.goal = true;
+	ck_assert_int_eq(
+	    plan_set_add(plan_floor_set(world->floor), plan, NULL), 0);
+	plan_ready_queue(plan, now, &changes);
+	plan_persist_changes(plan_floor_persist(world->floor), plan, &changes);
+	plan_changes_release(&changes);
+	plan_world_settle(world);
+	plan_floor_changed(world->floor);
+}
+
+struct plan *
+plan_world_plan(struct plan_world *world, const char *goal)
+{
+	return plan_set_plan(plan_floor_set(world->floor), goal);
+}
+
+struct plan_node *
+plan_world_node(struct plan_world *world, const char *goal, const char *node)
+{
+	return plan_find(plan_world_plan(world, goal), node);
+}
+
+void
+plan_world_is(struct plan_world *world, const char *goal, const char *want)
+{
+	const struct plan *plan = plan_world_plan(world, goal);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct plan_node *node = NULL;
+
+	ck_assert_ptr_nonnull(plan);
+	buf_addf(&text, "%s; ", goal_status_name(plan->goal->status));
+	while ((node = plan_next(plan, node)) != NULL)
+		if (plan_node_leaf(node))
+			buf_addf(&text, "%s %s; ", node->id,
+			    node_status_name(node->status));
+	ck_assert_str_eq(text.data, want);
+}
+
+/* --- working --------------------------------------------------------- */
+
+struct work {
+	struct plan_world *world;
+	floor_fn *fn;
+	void *arg;
+};
+
+/* End the turn that is running, with a commit. */
+static void
+work_once(struct plan_world *world)
+{
+	struct agent *agent = auto_world_agent(&world->world);
+	cleanup_free char *file = NULL;
+
+	if (agent == NULL || agent->op != NULL || auto_task(agent) == NULL ||
+	    !agent->worker->session.busy ||
+	    fake_session_prompts(agent->session) == 0 ||
+	    agent->worker->status == WORKER_STARTING)
+		return;
+	file = xasprintf("w%d.txt", ++world->works);
+	auto_world_work(&world->world, file);
+	fake_session_turn_ends(agent->session, world->words);
+}
+
+static bool
+work_until(void *arg)
+{
+	struct work *work = arg;
+
+	if (work->fn(work->arg))
+		return true;
+	work_once(work->world);
+	return false;
+}
+
+void
+plan_world_work(struct plan_world *world, floor_fn *fn, void *arg)
+{
+	struct work work = { world, fn, arg };
+
+	floor_world_wait(&world->world.floor, work_until, &work);
+}
+
+static bool
+is_stored(void *arg)
+{
+	const struct plan_world *world = arg;
+
+	return world->floor->state != PLAN_OPEN ||
+	    plan_persist_is_idle(plan_floor_persist(world->floor));
+}
+
+static bool
+is_all_done(void *arg)
+{
+	struct plan_world *world = arg;
+	cleanup_free struct plan_ready *ready = NULL;
+
+	return world->floor->state == PLAN_OPEN &&
+	    world->world.core->state.task_count == 0 && is_stored(world) &&
+	    plan_ready_list(plan_floor_set(world->floor), &ready) == 0;
+}
+
+void
+plan_world_work_all(struct plan_world *world)
+{
+	plan_world_work(world, is_all_done, world);
+	floor_world_settle(&world->world.floor);
+}
+
+struct changing {
+	struct plan_world *world;
+	struct buf last;
+	int left;
+};
+
+static void
+describe(struct plan_world *world, struct buf *out)
+{
+	const struct state *state = &world->world.core->state;
+	const struct plan_set *set;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		buf_addf(out, "%s %d, ", state->tasks[i]->id,
+		    (int)state->tasks[i]->step);
+	buf_addf(out, "%d; ", persist_is_idle(world->world.core));
+	if (world->floor->state != PLAN_OPEN)
+		return;
+	set = plan_floor_set(world->floor);
+	for (size_t i = 0; i < set->plan_count; i++)
+		for (size_t k = 0; k < set->plans[i]->count; k++)
+			buf_addf(
+			    out, "%d ", (int)set->plans[i]->nodes[k]->status);
+	for (size_t i = 0; i < set->assignment_count; i++) {
+		const struct plan_dispatch *d =
+		    plan_assignment_last(set->assignments[i]);
+
+		buf_addf(out, "%d/%d ", (int)set->assignments[i]->status,
+		    d != NULL ? (int)d->result : -1);
+	}
+	buf_addf(out, "%d", is_stored(world));
+}
+
+static bool
+has_changed(void *arg)
+{
+	struct changing *changing = arg;
+	cleanup_buf struct buf now = BUF_INIT;
+
+	describe(changing->world, &now);
+	if (strcmp(now.data, changing->last.data) != 0) {
+		buf_clear(&changing->last);
+		buf_adds(&changing->last, now.data);
+		changing->left--;
+	}
+	if (changing->left <= 0 || is_all_done(changing->world))
+		return true;
+	work_once(changing->world);
+	return false;
+}
+
+bool
+plan_world_work_changes(struct plan_world *world, int changes)
+{
+	struct changing changing = { .world = world, .left = changes };
+
+	buf_init(&changing.last);
+	floor_world_wait_closely(&world->world.floor, has_changed, &changing);
+	buf_release(&changing.last);
+	return changing.left <= 0;
+}
+
+void
+plan_world_settle(struct plan_world *world)
+{
+	floor_world_wait(&world->world.floor, is_stored, world);
+}
+
+struct counting {
+	int count;
+	bool done;
+};
+
+static void
+on_part(const struct store_part *part, void *arg)
+{
+	struct counting *counting = arg;
+
+	ck_assert_ptr_null(part->err);
+	counting->count += (int)part->event_count;
+	counting->done = part->last;
+}
+
+static bool
+is_counted(void *arg)
+{
+	return ((const struct counting *)arg)->done;
+}
+
+int
+plan_world_events(struct plan_world *world, const char *type)
+{
+	const struct store_filter filter = { .type = type };
+	struct counting counting = { 0 };
+
+	plan_world_settle(world);
+	store_query_events(
+	    planbook_store(world->floor->book), &filter, on_part, &counting);
+	floor_world_wait(&world->world.floor, is_counted, &counting);
+	return counting.count;
+}

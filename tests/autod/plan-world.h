@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The whole daemon with goals: auto-world.h and the floor of plans above it, on
+ * a real store. */
+#ifndef PLAN_WORLD_H
+#define PLAN_WORLD_H
+
+#include "auto-world.h"
+#include "plan-set.h"
+
+struct plan_floor;
+
+struct plan_world {
+	struct auto_world world;
+	struct plan_floor *floor;
+	int works; /* files that were committed so far */
+	const char *words; /* the end of every turn */
+};
+
+/* Goals are enabled. plan, more: lines for [plan] and [auto] in config.toml;
+ * may be NULL. */
+void
+plan_world_begin(struct plan_world *world, const char *plan, const char *more);
+void plan_world_live(struct plan_world *world);
+void plan_world_end(struct plan_world *world);
+/* This daemon dies at once: what the store was not given yet is lost. The next
+ * one is created. */
+void plan_world_reopen(struct plan_world *world);
+
+/* Run the loop until the store is open, or of no use. */
+void plan_world_wait_open(struct plan_world *world);
+/* A goal with a phase P1 and so many tasks T1.1, T1.2, ..., each of which
+ * depends on the one before. Stored when this returns. */
+void plan_world_goal(struct plan_world *world, const char *id, int tasks);
+
+struct plan *plan_world_plan(struct plan_world *world, const char *goal);
+struct plan_node *
+plan_world_node(struct plan_world *world, const char *goal, const char *node);
+/* "T1.1 done; T1.2 queued; ", and "goal active; " in front. */
+void
+plan_world_is(struct plan_world *world, const char *goal, const char *want);
+
+/* Run the loop until fn returns true; meanwhile every turn ends with a
+ * commit. */
+void plan_world_work(struct plan_world *world, floor_fn *fn, void *arg);
+/* The same until no task is left and everything is stored. */
+void plan_world_work_all(struct plan_world *world);
+/* Work until the state of tasks, nodes or assignments, or of what is being
+ * written, was seen to change so often, in any pass of the loop. False: all is
+ * done before that. */
+bool plan_world_work_changes(struct plan_world *world, int changes);
+/* Run the loop until everything is stored. */
+void plan_world_settle(struct plan_world *world);
+/* How many events of this type the store has. */
+int plan_world_events(struct plan_world *world, const char *type);
+
+#endif

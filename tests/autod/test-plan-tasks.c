@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Ready nodes of goals are tasks for auto workers, and their outcomes come
+ * back, whenever the daemon is killed. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "mem.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-world.h"
+#include "task.h"
+#include "unit.h"
+
+/* --- the way of a goal ------------------------------------------------ */
+
+START_TEST(a_goal_is_completed_node_by_node)
+{
+	struct plan_world world;
+	const struct plan_node *node;
+	const struct plan_set *set;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 2);
+	plan_world_is(&world, "goal_a", "active; T1.1 queued; T1.2 todo; ");
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; T1.2 done; ");
+	auto_world_filed(&world.world, "t1 landed; t2 landed; ");
+	node = plan_world_node(&world, "goal_a", "T1.1");
+	ck_assert_ptr_nonnull(node->evidence.commits);
+	ck_assert_uint_eq(strlen(node->evidence.commits[0]), 40);
+	ck_assert_int_eq(node->attempts, 1);
+	set = plan_floor_set(world.floor);
+	ck_assert_uint_eq(set->assignment_count, 2);
+	ck_assert_int_eq(set->assignments[0]->status, ASSIGNMENT_DONE);
+	ck_assert_str_eq(set->assignments[0]->worker, "auto-1");
+	ck_assert_str_eq(set->assignments[0]->run_id, "t1-1");
+	ck_assert_int_eq(
+	    set->assignments[0]->dispatches[0].result, DISPATCH_ACCEPTED);
+	ck_assert_int_eq(plan_world_events(&world, "work.done"), 3);
+	ck_assert_int_eq(plan_world_events(&world, "goal.completed"), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- failures ---------------------------------------------------------- */
+
+static bool
+has_told(void *arg)
+{
+	struct plan_world *world = arg;
+
+	return strstr(world->world.told.data, "assignment.escalated") != NULL;
+}
+
+/* The agent refuses in every turn. */
+static bool
+is_refused(void *arg)
+{
+	struct plan_world *world = arg;
+	struct agent *agent = auto_world_agent(&world->world);
+
+	if (has_told(arg))
+		return true;
+	if (agent->op == NULL && agent->worker->session.busy &&
+	    agent->worker->status != WORKER_STARTING)
+		fake_session_turn_ends(
+		    agent->session, "I cannot do that. I refuse.");
+	return false;
+}
+
+START_TEST(a_node_whose_task_fails_is_tried_again_and_then_a_person_is_told)
+{
+	struct plan_world world;
+	const struct plan_node *node;
+
+	plan_world_begin(&world, "max_retries = 1\n", "max_attempts = 1\n");
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	auto_world_turn(&world.world, 1);
+	floor_world_wait(&world.world.floor, is_refused, &world);
+	auto_world_filed(&world.world, "t1 failed; ");
+	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
+	node = plan_world_node(&world, "goal_a", "T1.1");
+	ck_assert_int_eq(node->attempts, 2);
+	ck_assert_ptr_nonnull(strstr(node->blocked_reason, "refused"));
+	ck_assert_ptr_null(node->assignment);
+	plan_world_work_all(&world);
+	auto_world_filed(&world.world, "t1 failed; t2 failed; ");
+	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
+	/* It is not told again by the next daemon. */
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_work_all(&world);
+	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- reverts ----------------------------------------------------------- */
+
+static bool
+is_reopened(void *arg)
+{
+	struct plan_world *world = arg;
+	const struct plan *plan = plan_world_plan(world, "goal_a");
+
+	return plan != NULL && plan->goal->status == GOAL_ACTIVE;
+}
+
+static void
+revert(struct plan_world *world, const char *commit)
+{
+	cleanup_free char *params = xasprintf("{\"commit\": \"%s\"}", commit);
+
+	ck_assert_ptr_null(floor_world_answer(&world->world.floor,
+	    floor_world_ask(&world->world.floor, "landing.revert", params)));
+}
+
+START_TEST(a_revert_opens_a_node_again_also_of_a_goal_that_was_completed)
+{
+	struct plan_world world;
+	cleanup_free char *commit = NULL;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	plan_world_work_all(&world);
+	commit = xstrdup(
+	    plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0]);
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	ck_assert_ptr_null(plan_world_plan(&world, "goal_a"));
+	revert(&world, commit);
+	floor_world_wait(&world.world.floor, is_reopened, &world);
+	ck_assert_int_eq(plan_world_events(&world, "goal.active"), 1);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	auto_world_filed(&world.world, "t1 landed; t1 landed; t2 landed; ");
+	ck_assert_str_ne(
+	    plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0],
+	    commit);
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- pause and cancel -------------------------------------------------- */
+
+static void
+move_goal(struct plan_world *world, enum goal_status to)
+{
+	struct plan *plan = plan_world_plan(world, "goal_a");
+
+	ck_assert_int_eq(
+	    plan_goal_move(plan->goal, to, NULL, NULL, 1, NULL), 0);
+	plan_persist_record(
+	    plan_floor_persist(world->floor), STORE_GOAL, "goal_a", "goal_a");
+	plan_floor_changed(world->floor);
+}
+
+START_TEST(while_a_goal_is_paused_turns_finish_and_nothing_begins)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 2);
+	auto_world_turn(&world.world, 1);
+	move_goal(&world, GOAL_PAUSED);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "paused; T1.1 done; T1.2 todo; ");
+	move_goal(&world, GOAL_ACTIVE);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; T1.2 done; ");
+	plan_world_end(&world);
+}
+END_TEST
+
+static bool
+is_offered(void *arg)
+{
+	const struct plan_world *world = arg;
+
+	return world->world.core->state.task_count > 0;
+}
+
+static bool
+is_waiting(void *arg)
+{
+	const struct plan_world *world = arg;
+	const struct state *state = &world->world.core->state;
+
+	return state->task_count > 0 && state->tasks[0]->step == TASK_WAITING;
+}
+
+START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	floor_world_wait_closely(&world.world.floor, is_offered, &world);
+	xstrset(&world.world.core->state.paused, "for the test");
+	floor_world_wait(&world.world.floor, is_waiting, &world);
+	move_goal(&world, GOAL_PAUSED);
+	ck_assert_uint_eq(world.world.core->state.task_count, 0);
+	plan_world_is(&world, "goal_a", "paused; T1.1 queued; ");
+	ck_assert_int_eq(
+	    plan_world_node(&world, "goal_a", "T1.1")->attempts, 0);
+	plan_world_settle(&world);
+	xstrset(&world.world.core->state.paused, NULL);
+	move_goal(&world, GOAL_ACTIVE);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(the_work_of_a_cancelled_goal_is_salvaged)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	auto_world_turn(&world.world, 1);
+	auto_world_work(&world.world, "saved.txt");
+	move_goal(&world, GOAL_CANCELLED);
+	plan_world_work_all(&world);
+	auto_world_filed(&world.world, "t1 aborted; ");
+	ck_assert_int_eq(plan_world_events(&world, "assignment.cancelled"), 1);
+	ck_assert_str_ne(
+	    floor_world_sh(&world.world.floor,
+		"git log --all --format=%H --grep 'add saved.txt'"),
+	    "");
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- the store --------------------------------------------------------- */
+
+START_TEST(without_its_store_workers_go_on_and_the_next_one_catches_up)
+{
+	struct plan_world world;
+	struct agent *agent;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	auto_world_turn(&world.world, 1);
+	plan_world_settle(&world);
+	plan_floor_free(take_ptr(&world.floor));
+	floor_world_sh(&world.world.floor,
+	    "cd .llmc; mkdir kept; cp store.db* kept; rm store.db*; "
+	    "head -c 8192 /dev/zero | tr '\\0' x >store.db");
+	auto_world_reopen(&world.world);
+	world.floor = plan_floor_new(world.world.mode);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	ck_assert_int_eq(world.floor->state, PLAN_SAFE);
+	agent = auto_world_turn(&world.world, 1);
+	auto_world_work(&world.world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait_done(&world.world);
+	auto_world_filed(&world.world, "t1 landed; ");
+	plan_floor_free(take_ptr(&world.floor));
+	floor_world_sh(&world.world.floor,
+	    "cd .llmc; rm -f store.db*; mv kept/store.db* .");
+	auto_world_reopen(&world.world);
+	world.floor = plan_floor_new(world.world.mode);
+	plan_world_live(&world);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	auto_world_filed(&world.world, "t1 landed; ");
+	plan_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("plan-tasks");
+
+	unit_case(suite, "goals",
+	    (const TTest *const[]){ a_goal_is_completed_node_by_node,
+		a_node_whose_task_fails_is_tried_again_and_then_a_person_is_told,
+		a_revert_opens_a_node_again_also_of_a_goal_that_was_completed,
+		while_a_goal_is_paused_turns_finish_and_nothing_begins,
+		a_task_of_a_paused_goal_that_waits_is_taken_back,
+		the_work_of_a_cancelled_goal_is_salvaged,
+		without_its_store_workers_go_on_and_the_next_one_catches_up,
+		NULL });
+	return suite;
+}
