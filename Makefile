@@ -30,13 +30,15 @@ bench: all
 		tests/bench/bench-box \
 		tests/bench/bench-auto tests/bench/bench-landing \
 		tests/bench/bench-overseer tests/bench/bench-queue \
-		tests/bench/bench-store tests/bench/bench-tick \
+		tests/bench/bench-plan tests/bench/bench-store \
+		tests/bench/bench-tick \
 		tests/tools/beacon.so
 	@$(BUILD)/tests/bench/bench $(BUILD)
 	@$(BUILD)/tests/bench/bench-fleet $(BUILD)
 	@$(BUILD)/tests/bench/bench-box $(BUILD)
 	@$(BUILD)/tests/bench/bench-auto $(BUILD)
 	@$(BUILD)/tests/bench/bench-landing
+	@$(BUILD)/tests/bench/bench-plan
 	@$(BUILD)/tests/bench/bench-tick
 	@$(BUILD)/tests/bench/bench-store $(BUILD)
 	@$(BUILD)/tests/bench/bench-queue $(BUILD)

@@ -257,6 +257,13 @@ read_field(struct json_object *json, const char *at,
 	return 0;
 }
 
+static bool
+is_missing(struct json_object *json, const char *key)
+{
+	return json_object_is_type(json, json_type_object) &&
+	    json_object_object_get(json, key) == NULL;
+}
+
 int
 record_from_json(const struct record_field *fields, size_t count,
     struct json_object *json, const char *at, void *record, struct err *err)
@@ -265,10 +272,12 @@ record_from_json(const struct record_field *fields, size_t count,
 	int r;
 
 	for (size_t i = 0; i < count; i++) {
+		/* The words of an error take longer than everything else. */
+		if ((fields[i].flags & RECORD_REQUIRED) == 0 &&
+		    is_missing(json, fields[i].key))
+			continue;
 		r = read_field(json, at, &fields[i],
 		    member_of(&fields[i], record), &words);
-		if (r == -ENOENT && (fields[i].flags & RECORD_REQUIRED) == 0)
-			continue;
 		if (r < 0)
 			return err_set(err, r, "%s", words.msg);
 	}
@@ -363,8 +372,8 @@ copy_field(const struct record_field *field, const void *from, union member to)
 	case RECORD_LIST:
 		strv_clear(to.list);
 		if (!is_unset(field, from))
-			*to.list = strv_copy(
-			    strv_const(*(char *const *const *)from));
+			*to.list =
+			    strv_copy(strv_const(*(char *const *const *)from));
 		break;
 	}
 }

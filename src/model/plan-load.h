@@ -24,7 +24,7 @@ struct err;
 struct json_object;
 struct plan;
 
-#define PLAN_FILE_MAX (1024 * 1024) /* bytes */
+#define PLAN_FILE_MAX (2 * 1024 * 1024) /* bytes */
 
 struct plan_source {
 	const char *goal_id;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,35 +160,56 @@ change_node(struct plan_node *node, const struct plan_node *to, int64_t now_ms)
 	node->updated_ms = now_ms;
 }
 
-/* The nodes of the next plan, parents first. */
+static int
+add_new(struct replan *r, const struct plan_node *from,
+    struct plan_node **ret_node, struct err *err)
+{
+	struct plan_node *node = plan_node_copy(from);
+	int e;
+
+	node->order = INT_MAX; /* last, until all are sorted */
+	node->created_ms = node->updated_ms = r->now_ms;
+	e = plan_attach(r->plan, node, err);
+	if (e < 0) {
+		plan_node_free(node);
+		return e;
+	}
+	r->added++;
+	*ret_node = node;
+	return 0;
+}
+
+/* The nodes of the next plan, parents first. Those that are kept stand before
+ * the others. */
 static int
 put_nodes(struct replan *r, struct err *err)
 {
+	for (size_t i = 0; i < r->plan->count; i++)
+		r->plan->nodes[i]->order = (int)r->plan->nodes[i]->place;
 	for (struct plan_node *n = plan_next(r->next, NULL); n != NULL;
 	     n = plan_next(r->next, n)) {
-		struct plan_node *old = plan_find(r->plan, n->id);
+		struct plan_node *node = plan_find(r->plan, n->id);
 		struct plan_node *parent = plan_find(r->plan, n->parent_id);
-		int e;
+		int e = 0;
 
-		if (old != NULL && is_kept(r, old))
+		if (node != NULL && is_kept(r, node))
 			continue;
-		if (old != NULL) {
-			change_node(old, n, r->now_ms);
-			plan_put(
-			    r->plan, old, parent, r->plan->count, r->changes);
+		if (node == NULL) {
+			e = add_new(r, n, &node, err);
+		} else {
+			change_node(node, n, r->now_ms);
 			r->changed++;
-			continue;
+			if (node->parent != parent) {
+				plan_relocate(
+				    r->plan, node, parent, r->plan->count);
+				xstrset(&node->parent_id, n->parent_id);
+			}
 		}
-		old = plan_node_copy(n);
-		old->order = PLAN_NODES_MAX;
-		old->created_ms = old->updated_ms = r->now_ms;
-		e = plan_attach(r->plan, old, err);
-		if (e < 0) {
-			plan_node_free(old);
+		if (e < 0)
 			return e;
-		}
-		r->added++;
+		node->order = PLAN_NODES_MAX + (int)n->place;
 	}
+	plan_sort(r->plan);
 	return 0;
 }
 

@@ -217,6 +217,23 @@ compare(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
+static void
+sort_siblings(struct siblings s)
+{
+	if (*s.count > 1)
+		qsort(*s.list, *s.count, sizeof(struct plan_node *), compare);
+	for (size_t i = 0; i < *s.count; i++)
+		(*s.list)[i]->place = i;
+}
+
+void
+plan_sort(struct plan *plan)
+{
+	sort_siblings(siblings_below(plan, NULL));
+	for (size_t i = 0; i < plan->count; i++)
+		sort_siblings(siblings_below(plan, plan->nodes[i]));
+}
+
 int
 plan_build(struct plan_goal *goal, struct plan_node *const *nodes, size_t count,
     struct plan **ret_plan, struct err *err)

@@ -65,6 +65,9 @@ void plan_put(struct plan *plan, struct plan_node *node,
 void plan_relocate(struct plan *plan, struct plan_node *node,
     struct plan_node *parent, size_t place);
 
+/* After orders were changed: put all siblings into theirs. */
+void plan_sort(struct plan *plan);
+
 /* Every node in the order of the plan: a parent before its children. NULL =
  * the first one; returns NULL after the last one. */
 struct plan_node *

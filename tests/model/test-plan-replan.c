@@ -64,6 +64,32 @@ START_TEST(what_has_not_begun_is_replaced)
 }
 END_TEST
 
+START_TEST(what_has_not_begun_is_moved_and_sorted)
+{
+	struct plan *plan = PLAN_WORLD(
+	    "P1", "T1.1", "T1.2", "T1.3", "P2", "T2.1", "T2.2", "T2.3");
+	struct plan *next = PLAN_WORLD("P2", "P1");
+	static const char *const tasks[] = { "T2.3", "T2.2", "T1.3", "T2.1",
+		"T1.2", "T9.9", "T1.1" };
+
+	for (size_t i = 0; i < nitems(tasks); i++) {
+		struct plan_node *node =
+		    plan_node_new("goal_1", NODE_TASK, tasks[i], "n", NOW);
+
+		xstrset(&node->parent_id, "P2");
+		node->order = (int)i;
+		ck_assert_int_eq(plan_attach(next, node, NULL), 0);
+	}
+	plan_world_set(plan, "T2.1", NODE_DONE);
+	ck_assert_int_eq(replan(plan, next), 0);
+	/* What has started, and is kept, comes first. */
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P2 in_progress, T2.1 done, T2.3 todo, T2.2 todo, T1.3 todo, T1.2 "
+	    "todo, T9.9 todo, T1.1 todo, P1 todo");
+	finish(plan);
+}
+END_TEST
+
 START_TEST(a_started_node_is_neither_removed_nor_renamed_nor_moved)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2",
@@ -173,6 +199,7 @@ unit_suite(void)
 {
 	Suite *suite = suite_create("plan-replan");
 	const TTest *const tests[] = { what_has_not_begun_is_replaced,
+		what_has_not_begun_is_moved_and_sorted,
 		a_started_node_is_neither_removed_nor_renamed_nor_moved,
 		an_assigned_node_counts_as_started,
 		a_task_whose_attempt_failed_can_get_subtasks,
