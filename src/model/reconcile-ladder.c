@@ -8,14 +8,13 @@
 #include "mem.h"
 #include "nudge-text.h"
 #include "reconcile-ladder.h"
+#include "reconcile-send.h"
 #include "reconcile-work.h"
 #include "stall-diagnosis.h"
 #include "strv.h"
 #include "text.h"
 
-#define ASSIGNMENT_PREFIX "A_"
-#define ADVICE            "advice" /* the code of what the planner advised */
-#define REASON_MAX        2000 /* bytes */
+#define ADVICE "advice" /* the code of what the planner advised */
 
 /* --- liveness --------------------------------------------------------- */
 
@@ -88,146 +87,6 @@ reconcile_observe(struct reconcile_case *c)
 	return facts->in_turn;
 }
 
-/* --- dispatches ------------------------------------------------------- */
-
-/* "D_<assignment>-<number>": the same tick gives the same id. */
-static char *
-dispatch_id(const struct plan_assignment *a)
-{
-	const struct plan_dispatch *last = plan_assignment_last(a);
-	const char *name = a->id, *dash;
-	int64_t number = (int64_t)a->dispatch_count;
-
-	if (strncmp(name, ASSIGNMENT_PREFIX, strlen(ASSIGNMENT_PREFIX)) == 0)
-		name += strlen(ASSIGNMENT_PREFIX);
-	dash = last != NULL ? strrchr(last->id, '-') : NULL;
-	if (dash != NULL)
-		text_parse_int(dash + 1, 0, INT32_MAX, &number);
-	return xasprintf("D_%s-%lld", name, (long long)number + 1);
-}
-
-static struct nudge_facts
-facts_for_text(const struct reconcile_case *c)
-{
-	return (struct nudge_facts){
-		.goal_id = c->assignment->goal_id,
-		.goal_title = c->plan != NULL ? c->plan->goal->title : NULL,
-		.node_id = c->assignment->node_id,
-		.node_name = c->node != NULL ? c->node->name : NULL,
-	};
-}
-
-struct message {
-	enum reconcile_kind kind;
-	enum dispatch_mode mode;
-	const char *code, *reason, *text;
-	bool same; /* the last dispatch again, with its id */
-};
-
-/* Record the dispatch, and decide to send it. */
-static void
-dispatch(struct reconcile_case *c, const struct message *m)
-{
-	struct plan_assignment *a = c->assignment;
-	struct plan_dispatch *d = plan_assignment_last(a);
-	const char *action = reconcile_kind_words[m->kind];
-	int64_t now = c->run->now_ms;
-	char hash[PLAN_HASH_SIZE];
-	struct json_object *data;
-
-	plan_instruction_hash(m->text, hash);
-	if (m->same) {
-		d->ts_ms = now;
-		d->result = DISPATCH_PENDING;
-		xstrset(&d->notes, "sent again: the delivery was uncertain");
-		a->last_dispatch_ms = now;
-	} else {
-		cleanup_free char *id = dispatch_id(a);
-
-		d = plan_assignment_dispatch(a, id, m->mode, action, now);
-		xstrset(&d->instruction_hash, hash);
-	}
-	a->expected_update_ms = now + reconcile_idle_ms(c);
-	reconcile_touch(c);
-	reconcile_decide(c, m->kind,
-	    &(struct reconcile_words){ .code = m->code,
-		.reason = m->reason,
-		.text = m->text,
-		.dispatch_id = d->id,
-		.mode = d->mode });
-	data = reconcile_data("dispatchId", d->id, "action", action, "mode",
-	    dispatch_mode_words[d->mode], "code", m->code, "reason", m->reason,
-	    "instructionHash", hash, NULL);
-	if (m->kind == RECONCILE_ASSIGN || m->kind == RECONCILE_REASSIGN) {
-		json_set_string(data, "from", "queued");
-		json_set_string(data, "to", "dispatched");
-	}
-	json_set_int(data, "retryCount", a->retry_count);
-	if (a->backoff_until_ms > 0)
-		json_set_int(data, "backoffUntil", a->backoff_until_ms);
-	reconcile_tell(c,
-	    m->kind == RECONCILE_ESCALATE ? "assignment.escalated" :
-					    "assignment.dispatched",
-	    data);
-}
-
-static void
-count_retry(struct reconcile_case *c)
-{
-	struct plan_assignment *a = c->assignment;
-
-	a->retry_count++;
-	a->last_retry_ms = c->run->now_ms;
-	a->backoff_until_ms = c->run->now_ms +
-	    reconcile_backoff_ms(c->run->config, a->retry_count);
-}
-
-void
-reconcile_escalate(
-    struct reconcile_case *c, const char *code, const char *words)
-{
-	struct nudge_facts facts = facts_for_text(c);
-	struct plan_assignment *a = c->assignment;
-	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_free char *reason =
-	    xstrndup(words, text_cut(words, strlen(words), REASON_MAX));
-
-	reconcile_move(c, ASSIGNMENT_BLOCKED, code, reason);
-	reconcile_work_block(c, reason);
-	a->escalated = true;
-	a->retry_count = 0;
-	a->backoff_until_ms = 0;
-	nudge_text_escalation(&facts, reason, &text);
-	dispatch(c,
-	    &(struct message){ .kind = RECONCILE_ESCALATE,
-		.mode = DISPATCH_ESCALATE,
-		.code = code,
-		.reason = reason,
-		.text = text.data });
-}
-
-/* To a session that there is, or to a fresh worker. */
-static enum dispatch_mode
-mode_of(const struct reconcile_case *c)
-{
-	return c->assignment->session_key != NULL && !c->facts->lost ?
-	    DISPATCH_SEND :
-	    DISPATCH_SPAWN;
-}
-
-/* The instruction; without one, the request for the status, which names the
- * node. */
-static void
-instruction(const struct reconcile_case *c, struct buf *out)
-{
-	struct nudge_facts facts = facts_for_text(c);
-
-	if (c->assignment->instruction != NULL)
-		buf_adds(out, c->assignment->instruction);
-	else
-		nudge_text_status(&facts, out);
-}
-
 void
 reconcile_assign(struct reconcile_case *c)
 {
@@ -238,10 +97,10 @@ reconcile_assign(struct reconcile_case *c)
 	    !reconcile_move(c, ASSIGNMENT_DISPATCHED, "ready",
 		"the node is ready to be worked on"))
 		return;
-	instruction(c, &text);
-	dispatch(c,
-	    &(struct message){ .kind = RECONCILE_ASSIGN,
-		.mode = mode_of(c),
+	reconcile_instruction(c, &text);
+	reconcile_send(c,
+	    &(struct reconcile_message){ .kind = RECONCILE_ASSIGN,
+		.mode = reconcile_mode(c),
 		.code = "ready",
 		.reason = "the node is ready to be worked on",
 		.text = text.data });
@@ -280,21 +139,15 @@ count_messages(const struct reconcile_case *c)
 static bool
 resend_same(struct reconcile_case *c)
 {
-	struct nudge_facts facts = facts_for_text(c);
 	const struct plan_dispatch *d = plan_assignment_last(c->assignment);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (d == NULL || was_delivered(d) || d->notes != NULL)
 		return false;
-	if (d->action != NULL && strcmp(d->action, "nudge") == 0)
-		nudge_text_status(&facts, &text);
-	else if (d->action != NULL && strcmp(d->action, "follow_up") == 0)
-		nudge_text_follow_up(&facts, NULL, &text);
-	else
-		instruction(c, &text);
-	count_retry(c);
-	dispatch(c,
-	    &(struct message){ .kind = RECONCILE_RESEND,
+	reconcile_dispatch_text(c->run->set, c->assignment, d, &text);
+	reconcile_count_retry(c);
+	reconcile_send(c,
+	    &(struct reconcile_message){ .kind = RECONCILE_RESEND,
 		.code = "undelivered",
 		.reason = "nothing shows that the last message arrived",
 		.text = text.data,
@@ -308,18 +161,18 @@ retry(struct reconcile_case *c, const char *code, const char *reason)
 	bool again = (c->assignment->recovery_policy == RECOVERY_RESEND_LAST ||
 			 strcmp(code, ADVICE) == 0) &&
 	    c->assignment->instruction != NULL;
-	struct nudge_facts facts = facts_for_text(c);
+	struct nudge_facts facts = reconcile_text_facts(c);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (resend_same(c))
 		return;
 	if (again)
-		instruction(c, &text);
+		reconcile_instruction(c, &text);
 	else
 		nudge_text_status(&facts, &text);
-	count_retry(c);
-	dispatch(c,
-	    &(struct message){
+	reconcile_count_retry(c);
+	reconcile_send(c,
+	    &(struct reconcile_message){
 		.kind = again ? RECONCILE_RESEND : RECONCILE_NUDGE,
 		.mode = DISPATCH_SEND,
 		.code = code,
@@ -376,9 +229,9 @@ reassign(struct reconcile_case *c, const char *code, const char *reason)
 		return true;
 	}
 	reconcile_move(&next, ASSIGNMENT_DISPATCHED, code, reason);
-	instruction(&next, &text);
-	dispatch(&next,
-	    &(struct message){ .kind = RECONCILE_REASSIGN,
+	reconcile_instruction(&next, &text);
+	reconcile_send(&next,
+	    &(struct reconcile_message){ .kind = RECONCILE_REASSIGN,
 		.mode = DISPATCH_SPAWN,
 		.code = code,
 		.reason = reason,
@@ -417,14 +270,14 @@ climb(struct reconcile_case *c, const char *code, const char *reason)
 static void
 nudge_with(struct reconcile_case *c, const char *message, const char *reason)
 {
-	struct nudge_facts facts = facts_for_text(c);
+	struct nudge_facts facts = reconcile_text_facts(c);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	buf_addf(&text, "%s\n\n", message);
 	nudge_text_contract(&facts, &text);
-	count_retry(c);
-	dispatch(c,
-	    &(struct message){ .kind = RECONCILE_NUDGE,
+	reconcile_count_retry(c);
+	reconcile_send(c,
+	    &(struct reconcile_message){ .kind = RECONCILE_NUDGE,
 		.mode = DISPATCH_SEND,
 		.code = ADVICE,
 		.reason = reason,
@@ -519,7 +372,7 @@ static bool
 follow_up(struct reconcile_case *c)
 {
 	const struct plan_dispatch *d = plan_assignment_last(c->assignment);
-	struct nudge_facts facts = facts_for_text(c);
+	struct nudge_facts facts = reconcile_text_facts(c);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (c->facts->update != NULL || c->assignment->follow_up || d == NULL ||
@@ -528,8 +381,8 @@ follow_up(struct reconcile_case *c)
 		return false;
 	c->assignment->follow_up = true;
 	nudge_text_follow_up(&facts, c->facts->update_fault, &text);
-	dispatch(c,
-	    &(struct message){ .kind = RECONCILE_FOLLOW_UP,
+	reconcile_send(c,
+	    &(struct reconcile_message){ .kind = RECONCILE_FOLLOW_UP,
 		.mode = DISPATCH_SEND,
 		.code = "no-update",
 		.reason = "its reply has no valid update",
@@ -543,19 +396,16 @@ escalate_again(struct reconcile_case *c)
 {
 	struct plan_assignment *a = c->assignment;
 	struct plan_dispatch *d = plan_assignment_last(a);
-	struct nudge_facts facts = facts_for_text(c);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (!a->escalated || d == NULL || d->mode != DISPATCH_ESCALATE ||
 	    (d->result != DISPATCH_TIMEOUT && d->result != DISPATCH_ERROR) ||
 	    a->retry_count >= c->run->config->max_retries)
 		return;
-	count_retry(c);
-	nudge_text_escalation(&facts,
-	    a->blocked_reason != NULL ? a->blocked_reason : "it is blocked",
-	    &text);
-	dispatch(c,
-	    &(struct message){ .kind = RECONCILE_ESCALATE,
+	reconcile_count_retry(c);
+	reconcile_dispatch_text(c->run->set, a, d, &text);
+	reconcile_send(c,
+	    &(struct reconcile_message){ .kind = RECONCILE_ESCALATE,
 		.code = "untold",
 		.reason = "the last message to a person failed",
 		.text = text.data,

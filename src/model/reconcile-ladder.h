@@ -23,8 +23,4 @@ void reconcile_assign(struct reconcile_case *c);
 /* Is it stalled, and what now? */
 void reconcile_recover(struct reconcile_case *c);
 
-/* Tell a person, and wait for one: assignment and node are blocked. */
-void reconcile_escalate(
-    struct reconcile_case *c, const char *code, const char *reason);
-
 #endif

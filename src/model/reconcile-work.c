@@ -10,6 +10,7 @@
 #include "plan-ready.h"
 #include "plan-rollup.h"
 #include "reconcile-ladder.h"
+#include "reconcile-send.h"
 #include "reconcile-work.h"
 #include "strv.h"
 #include "update.h"

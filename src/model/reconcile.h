@@ -26,6 +26,7 @@
 #include "stall-sample.h"
 #include "strmap.h"
 
+struct buf;
 struct json_object;
 struct stall_diagnosis;
 struct update;
@@ -153,6 +154,12 @@ void reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
     const struct reconcile_facts *facts, const struct reconcile_config *config,
     int64_t now_ms, struct reconcile_result *ret_result);
 void reconcile_result_release(struct reconcile_result *result);
+
+/* Append what a dispatch of the assignment says, from its records: for one that
+ * was stored and, after a crash, is to be carried out. */
+void reconcile_dispatch_text(const struct plan_set *set,
+    const struct plan_assignment *assignment,
+    const struct plan_dispatch *dispatch, struct buf *out);
 
 /* Would this assignment be stale at this time if nothing new is known about it?
  * The messages of those are worth reading (stall-sample.h). */

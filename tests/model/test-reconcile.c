@@ -90,6 +90,37 @@ START_TEST(a_rerun_gets_a_new_id)
 }
 END_TEST
 
+/* A crash between storing and sending loses no words. */
+START_TEST(a_stored_dispatch_can_still_be_sent)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct reconcile_world copy;
+	const struct plan_assignment *a;
+
+	scene_begin(ASSIGNMENT_QUEUED);
+	plan_assignment_instruct(scene.one, "Do it.");
+	for (int i = 0; i < 3; i++) {
+		scene_tick(i == 0 ? 0 : 20000);
+		ck_assert_uint_eq(scene.result.decision_count, 1);
+		reconcile_world_reload(&scene.world, &copy);
+		a = plan_set_assignment(&copy.set, "A_1");
+		ck_assert_int_eq(
+		    plan_assignment_last(a)->result, DISPATCH_PENDING);
+		ck_assert_str_eq(plan_assignment_last(a)->id,
+		    scene.result.decisions[0].dispatch_id);
+		buf_clear(&text);
+		reconcile_dispatch_text(
+		    &copy.set, a, plan_assignment_last(a), &text);
+		ck_assert_str_eq(text.data, scene.result.decisions[0].text);
+		reconcile_world_release(&copy);
+		plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
+	}
+	/* The work, a nudge and an escalation. */
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_BLOCKED);
+	scene_end();
+}
+END_TEST
+
 START_TEST(nothing_is_sent_inside_the_interval)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
@@ -384,7 +415,7 @@ unit_suite(void)
 		without_a_session_a_fresh_worker_gets_it,
 		a_resend_keeps_the_id_when_the_delivery_is_uncertain,
 		a_rerun_gets_a_new_id, nothing_is_sent_inside_the_interval,
-		NULL });
+		a_stored_dispatch_can_still_be_sent, NULL });
 	unit_case(s, "liveness",
 	    (const TTest *[]){ a_worker_inside_a_turn_is_left_to_auto_mode,
 		activity_since_the_last_message_is_progress,
