@@ -7,7 +7,12 @@
 
 #include "buf.h"
 #include "file.h"
+#include "json.h"
 #include "mem.h"
+#include "plan-assignment.h"
+#include "plan-crystal.h"
+#include "plan-goal.h"
+#include "plan-node.h"
 #include "store-world.h"
 #include "unit.h"
 
@@ -196,12 +201,56 @@ START_TEST(no_secret_reaches_the_file)
 }
 END_TEST
 
+/* --- the records of model/ ---------------------------------------------- */
+
+static void
+expect_stored(struct store_world *world, enum store_kind kind, const char *id,
+    struct json_object *body)
+{
+	cleanup_buf struct buf text = BUF_INIT, line = BUF_INIT;
+
+	json_print(body, false, &text);
+	json_object_put(body);
+	ck_assert_msg(store_world_put(world, kind, "G", id, text.data) == 0,
+	    "%s", world->err.msg);
+	store_world_read(world, kind, "G", id);
+	buf_addf(&line, "%s G/%s %s\n", store_kind_name(kind), id, text.data);
+	ck_assert_str_eq(world->text.data, line.data);
+}
+
+START_TEST(records_of_the_model_are_stored_as_they_are)
+{
+	struct plan_goal *goal = plan_goal_new("G", "Title", 5);
+	struct plan_node *node =
+	    plan_node_new("G", NODE_PHASE, "P1", "Phase", 5);
+	struct plan_crystal *crystal =
+	    plan_crystal_new("C_1", "G", "P1", CRYSTAL_LANDING, 5);
+	struct plan_assignment *assignment =
+	    plan_assignment_new("A_1", "G", "P1", 5);
+	struct store_world world;
+
+	begin(&world);
+	expect_stored(&world, STORE_GOAL, "G", plan_goal_to_json(goal));
+	expect_stored(&world, STORE_NODE, "P1", plan_node_to_json(node));
+	expect_stored(
+	    &world, STORE_CRYSTAL, "C_1", plan_crystal_to_json(crystal));
+	expect_stored(&world, STORE_ASSIGNMENT, "A_1",
+	    plan_assignment_to_json(assignment));
+	store_world_close(&world);
+	plan_goal_free(goal);
+	plan_node_free(node);
+	plan_crystal_free(crystal);
+	plan_assignment_free(assignment);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
 	const TTest *const tests[] = {
 		event_that_is_too_long_is_cut_and_kept,
 		no_secret_reaches_the_file,
+		records_of_the_model_are_stored_as_they_are,
 		NULL,
 	};
 	Suite *suite = suite_create("store-body");

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "buf.h"
 #include "dice.h"
 #include "errtext.h"
@@ -107,6 +109,37 @@ START_TEST(rest_of_a_creation_that_was_killed_is_replaced)
 	store_world_fill(&world);
 	store_world_close(&world);
 	ck_assert(!file_exists(unit_path("store.db.new-journal")));
+}
+END_TEST
+
+/* Whatever the size: no statement walks a table but those that want all of
+ * it. */
+START_TEST(queries_use_an_index)
+{
+	struct store_db *db = NULL;
+
+	ck_assert_int_eq(store_db_open(unit_path("store.db"), &db, NULL), 0);
+	for (unsigned i = 0; i < STORE_SQL_COUNT; i++) {
+		cleanup_free char *text =
+		    xasprintf("EXPLAIN QUERY PLAN %s", store_sql[i]);
+		struct sqlite3_stmt *plan = NULL;
+
+		ck_assert_int_eq(store_db_prepare(db, text, &plan, NULL), 0);
+		while (store_db_step(db, plan, NULL) == 1) {
+			const char *step =
+			    (const char *)sqlite3_column_text(plan, 3);
+			bool walks = strncmp(step, "SCAN", 4) == 0;
+			bool sorts = strstr(step, "TEMP B-TREE") != NULL;
+			bool all = strstr(store_sql[i], "WHERE") == NULL;
+
+			ck_assert_msg(
+			    all || !walks, "%s: %s", store_sql[i], step);
+			ck_assert_msg(i < STORE_SQL_EVENTS || !sorts, "%s: %s",
+			    store_sql[i], step);
+		}
+		sqlite3_finalize(plan);
+	}
+	store_db_close(db);
 }
 END_TEST
 
@@ -388,6 +421,7 @@ unit_suite(void)
 		new_store_is_private_and_has_no_log_when_closed,
 		folder_that_is_not_there_is_named,
 		rest_of_a_creation_that_was_killed_is_replaced,
+		queries_use_an_index,
 		older_store_is_migrated_and_keeps_its_records,
 		migration_that_fails_leaves_the_old_version,
 		newer_store_is_refused_and_not_touched,
