@@ -445,6 +445,13 @@ decide(struct overseer *o, const struct err *err)
 	}
 }
 
+static bool
+is_completed(const struct spiral_event *repair)
+{
+	return strcmp(repair->outcome, repair_outcome_name(REPAIR_COMPLETED)) ==
+	    0;
+}
+
 /* What follows a repair; its line is in the history. */
 static void
 follow_repair(struct overseer *o, const struct spiral_event *repair)
@@ -455,8 +462,7 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 
 	if (end_for_manual(o))
 		return;
-	if (strcmp(repair->outcome, repair_outcome_name(REPAIR_COMPLETED)) ==
-	    0) {
+	if (is_completed(repair)) {
 		console_say(o, CONSOLE_GREEN,
 		    "✓ Remediation completed in %.1fs",
 		    (double)repair->took_ms / 1000);
@@ -474,6 +480,22 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 	    o->evidence.dir != NULL ? o->evidence.dir : "none",
 	    log != NULL ? log : "nothing");
 	ending_begin(o, OVERSEER_UNREPAIRED, why);
+}
+
+/* What follows the repair of an earlier overseer. Whoever starts another one
+ * after a repair that failed may have removed the cause: the daemon is tried,
+ * and its next failure is a spiral. */
+static void
+follow_earlier(struct overseer *o, const struct spiral_event *repair)
+{
+	if (is_completed(repair)) {
+		follow_repair(o, repair);
+		return;
+	}
+	console_say(o, CONSOLE_YELLOW,
+	    "⚠ Its repair did not help: %s. The daemon is started once more.",
+	    repair->words != NULL ? repair->words : "unknown");
+	start_after(o, 0);
 }
 
 void
@@ -515,7 +537,7 @@ respond_ended(struct overseer *o)
 	if (run_ms(o) >= rules(o).cooldown_ms)
 		o->attempt = 0; /* a healthy run: begin to count anew */
 	if (repair != NULL)
-		follow_repair(o, repair);
+		follow_earlier(o, repair);
 	else if (!end_for_manual(o) && !end_for_class(o))
 		overseer_reload(o, decide);
 }
