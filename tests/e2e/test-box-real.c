@@ -68,6 +68,7 @@ set_scene(void)
 	e2e_write(e2e_path("%s/home/.secret", unit_scratch()), WORD "\n");
 	e2e_write(e2e_path("%s/home/.profile", unit_scratch()), "\n");
 	e2e_write(e2e_path("%s/private", fleet_root()), WORD "\n");
+	e2e_sh(fleet_root(), "git repack -q");
 	fleet_add("eve");
 	fleet_start("eve", "fake: commit " WORD ".txt " WORD);
 	fleet_wait("eve", "needs_review");
