@@ -40,6 +40,17 @@ call(const struct api_method *m, struct json_object *params,
 	return r == 0 ? 0 : code;
 }
 
+/* As many strings as it must have. */
+static struct json_object *
+sample_array(const struct shape_field *field)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (int64_t i = 0; i < field->min; i++)
+		json_object_array_add(list, json_object_new_string("nobody"));
+	return list;
+}
+
 /* A value of the field's type, or one of another type. */
 static struct json_object *
 sample(const struct shape_field *field, bool right)
@@ -56,6 +67,8 @@ sample(const struct shape_field *field, bool right)
 		return json_object_new_boolean(true);
 	case SHAPE_OBJECT:
 		return json_object_new_object();
+	case SHAPE_ARRAY:
+		return sample_array(field);
 	default:
 		ck_assert_int_eq(type, SHAPE_STRING);
 		return json_object_new_string(
@@ -301,11 +314,49 @@ call_task_methods(void)
 	must("task.drop", e2e_path("{\"task\":\"%s\"}", name));
 }
 
+#define GOAL(more) e2e_path("{\"goal\":\"%s\"" more "}", goal)
+
+static void
+call_goal_methods(void)
+{
+	struct json_object *result = must("overseer.goal.create",
+	    "{\"title\":\"Ship it\",\"plan\":\"## One\\n### A\\nAcceptance: "
+	    "x\\n### B\\nAcceptance: y\\n### C\\nAcceptance: z\\n\"}");
+	const char *goal = json_string_or(result, "goal", "");
+
+	must("overseer.status", "{}");
+	must("overseer.goal.list", "{\"all\":true}");
+	must("overseer.goal.show", GOAL(""));
+	must("overseer.goal.update", GOAL(",\"priority\":\"high\""));
+	must("overseer.goal.plan",
+	    GOAL(",\"plan\":\"## One\\n### A\\nAcceptance: x\\n### B\\n"
+		 "Acceptance: y\\n### C\\nAcceptance: z\\n\""));
+	must("overseer.goal.pause", GOAL(""));
+	must("overseer.work.list", "{\"all\":true}");
+	must("overseer.work.show", "{\"node\":\"T1.1\"}");
+	must("overseer.work.update",
+	    "{\"node\":\"T1.1\",\"status\":\"blocked\",\"reason\":\"r\"}");
+	must("overseer.work.add", "{\"parent\":\"P1\",\"name\":\"D\"}");
+	must("overseer.work.split",
+	    "{\"node\":\"T1.2\",\"names\":[\"E\",\"F\"]}");
+	must("overseer.work.move", "{\"node\":\"T1.3\",\"place\":1}");
+	must("overseer.work.merge", "{\"nodes\":[\"T1.3\",\"T1.4\"]}");
+	must("overseer.work.assign", "{\"node\":\"T1.3\",\"worker\":\"eve\"}");
+	must("overseer.goal.resume", GOAL(""));
+	must("overseer.goal.cancel", GOAL(""));
+	must("overseer.goal.archive", GOAL(""));
+}
+
 START_TEST(answers_are_as_the_table_says)
 {
+	fleet_do("config", "set", "plan.enabled", "true", NULL);
+	fleet_do("config", "set", "plan.allow_cross_agent", "true", NULL);
+	fleet_do("config", "set", "plan.allow_agents", "[\"*\"]", NULL);
 	fleet_up();
 	call_worker_methods();
 	call_task_methods();
+	must("worker.add", "{\"worker\":\"eve\"}");
+	call_goal_methods();
 	must("auto.resume", "{}");
 	must("daemon.info", "{}");
 	must("daemon.reload", "{}");

@@ -8,8 +8,10 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
+#include "goal-commands.h"
 #include "life.h"
 #include "mem.h"
+#include "plan-call.h"
 #include "plan-dispatch.h"
 #include "plan-floor.h"
 #include "plan-log.h"
@@ -19,6 +21,7 @@
 #include "serve.h"
 #include "settings.h"
 #include "store-aside.h"
+#include "work-commands.h"
 #include "workspace.h"
 
 /* --- the store ------------------------------------------------------- */
@@ -51,6 +54,7 @@ close_book(struct plan_floor *floor)
 {
 	if (floor->tasks != NULL)
 		plan_tasks_closed(floor->tasks);
+	plan_calls_closed(floor->calls);
 	plan_dispatcher_free(take_ptr(&floor->dispatcher));
 	plan_log_free(take_ptr(&floor->log));
 	planbook_free(take_ptr(&floor->book));
@@ -181,6 +185,9 @@ plan_floor_new(struct auto_mode *mode)
 	};
 	core_add_floor(floor->core, &floor->floor);
 	floor->tasks = plan_tasks_new(floor);
+	floor->calls = plan_calls_new(floor);
+	goal_commands_register(floor);
+	work_commands_register(floor);
 	open_store(floor);
 	return floor;
 }
@@ -191,6 +198,7 @@ plan_floor_free(struct plan_floor *floor)
 	if (floor == NULL)
 		return;
 	close_book(floor);
+	plan_calls_free(floor->calls);
 	plan_tasks_free(floor->tasks);
 	free(floor->why);
 	free(floor);

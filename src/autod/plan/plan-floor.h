@@ -11,6 +11,8 @@
  *   plan-tasks.c     ready nodes are tasks for auto mode
  *   plan-bind.c      the assignment of a task, from its start to its outcome
  *   plan-dispatch.c  messages, fresh workers, persons
+ *   goal-commands.c, work-commands.c, plan-call.c, plan-change.c, plan-view.c
+ *                    the methods overseer.goal.* and overseer.work.*
  */
 #ifndef PLAN_FLOOR_H
 #define PLAN_FLOOR_H
@@ -22,6 +24,7 @@
 struct auto_mode;
 struct fleet;
 struct landings;
+struct plan_calls;
 struct plan_dispatcher;
 struct plan_log;
 struct plan_persist;
@@ -49,6 +52,7 @@ struct plan_floor {
 	struct plan_log *log;
 	struct plan_dispatcher *dispatcher; /* with the book */
 	struct plan_tasks *tasks;
+	struct plan_calls *calls; /* that wait for the store */
 	bool begun; /* the floors below have begun */
 	int planning; /* plans that are being made: tasks are expected */
 };

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "goal-commands.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-call.h"
+#include "plan-change.h"
+#include "plan-floor.h"
+#include "plan-load.h"
+#include "plan-replan.h"
+#include "plan-set.h"
+#include "plan-view.h"
+#include "rpc.h"
+#include "serve.h"
+#include "strv.h"
+
+static bool
+is_blank(const char *s)
+{
+	return s == NULL || s[strspn(s, " \t\r\n")] == '\0';
+}
+
+/* --- what a goal says ------------------------------------------------ */
+
+struct text_member {
+	const char *key;
+	size_t offset;
+};
+
+static const struct text_member texts[] = {
+	{ "title", offsetof(struct plan_goal, title) },
+	{ "problem", offsetof(struct plan_goal, problem_statement) },
+	{ "owner", offsetof(struct plan_goal, owner) },
+};
+
+static const struct text_member lists[] = {
+	{ "success_criteria", offsetof(struct plan_goal, success_criteria) },
+	{ "constraints", offsetof(struct plan_goal, constraints) },
+	{ "non_goals", offsetof(struct plan_goal, non_goals) },
+	{ "tags", offsetof(struct plan_goal, tags) },
+};
+
+/* Set what params have; the words of what was changed are appended. */
+static void
+define(
+    struct plan_goal *goal, struct json_object *params, struct buf *ret_changed)
+{
+	struct json_object *member;
+	const char *text;
+
+	for (size_t i = 0; i < nitems(texts); i++) {
+		text = json_string_or(params, texts[i].key, NULL);
+		if (text == NULL)
+			continue;
+		xstrset((char **)(void *)((char *)goal + texts[i].offset),
+		    is_blank(text) ? NULL : text);
+		buf_addf(ret_changed, "%s%s", ret_changed->len > 0 ? ", " : "",
+		    texts[i].key);
+	}
+	for (size_t i = 0; i < nitems(lists); i++) {
+		char ***list =
+		    (char ***)(void *)((char *)goal + lists[i].offset);
+
+		if (!json_object_object_get_ex(params, lists[i].key, &member))
+			continue;
+		strv_clear(list);
+		if (json_object_array_length(member) > 0)
+			*list = strv_from_json(member);
+		buf_addf(ret_changed, "%s%s", ret_changed->len > 0 ? ", " : "",
+		    lists[i].key);
+	}
+	text = json_string_or(params, "priority", NULL);
+	if (text != NULL && priority_parse(text, &goal->priority))
+		buf_addf(ret_changed, "%spriority",
+		    ret_changed->len > 0 ? ", " : "");
+}
+
+/* --- create ---------------------------------------------------------- */
+
+static char *
+new_goal_id(int64_t now_ms)
+{
+	char ulid[ID_ULID_SIZE];
+
+	id_ulid(now_ms, ulid);
+	return xasprintf("goal_%s", ulid);
+}
+
+/* The plan that a text says; NULL = it says none. */
+static int
+read_plan(struct json_object *params, const char *goal_id, const char *title,
+    int64_t now_ms, struct plan **ret_plan, struct err *err)
+{
+	const char *text = json_string_or(params, "plan", NULL);
+	const struct plan_source source = {
+		.goal_id = goal_id,
+		.title = title,
+		.now_ms = now_ms,
+		.limits = { .shared_acceptance = true },
+	};
+	int r;
+
+	if (text == NULL) {
+		*ret_plan = NULL;
+		return 0;
+	}
+	r = plan_load_text(text, strlen(text), &source, ret_plan, err);
+	if (r < 0)
+		err_prefix(err, "the plan");
+	return r;
+}
+
+static void
+refuse_plan(struct server_call *call, const struct err *err)
+{
+	serve_refuse(call, RPC_INVALID_PARAMS, "%s", err->msg);
+}
+
+/* A goal with the plan's own words, and those of params instead of them. */
+static struct plan *
+make_goal(struct json_object *params, const char *id, const struct plan *next,
+    int64_t now_ms)
+{
+	const char *worker = json_string_or(params, "from_session", NULL);
+	struct plan_goal *goal = next != NULL ?
+	    plan_goal_copy(next->goal) :
+	    plan_goal_new(id, json_string_or(params, "title", ""), now_ms);
+	cleanup_buf struct buf changed = BUF_INIT;
+
+	define(goal, params, &changed);
+	xstrset(&goal->source_session_key, worker);
+	return plan_new(goal);
+}
+
+static void
+set_plan(struct plan_change *change, const struct plan *next)
+{
+	struct err err = { 0 };
+
+	/* The nodes of a plan that was just checked fit into an empty one. */
+	if (plan_replan(&change->edit, next, &err) < 0) {
+		plan_change_drop(change);
+		return;
+	}
+	emit(change->floor->core,
+	    &(struct event){ .kind = EVENT_PLAN_GENERATED,
+		.goal = change->plan->goal->id,
+		.text = "from a file",
+		.count = (int64_t)next->count });
+	plan_change_end(change);
+}
+
+static void
+add_goal(struct plan_floor *floor, struct server_call *call, struct plan *plan,
+    const struct plan *next)
+{
+	struct plan_change change;
+	struct err err = { 0 };
+
+	if (plan_set_add(plan_floor_set(floor), plan, &err) < 0) {
+		plan_free(plan);
+		plan_call_refuse(call, &err);
+		return;
+	}
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_GOAL_CREATED,
+		.goal = plan->goal->id,
+		.title = plan->goal->title,
+		.actor = PLAN_CHANGE_PERSON });
+	plan_change_begin(&change, floor, plan, NULL);
+	if (next != NULL)
+		set_plan(&change, next);
+	else
+		plan_change_end(&change);
+	plan_call_answer(floor, call, plan_view_changed(plan));
+}
+
+static void
+on_create(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct plan_floor *floor = arg;
+	const char *title = json_string_or(params, "title", NULL);
+	const char *worker = json_string_or(params, "from_session", NULL);
+	int64_t now = clock_wall_ms();
+	cleanup_free char *id = new_goal_id(now);
+	struct plan *next = NULL;
+	struct err err = { 0 };
+
+	if (!plan_call_begin(floor, call))
+		return;
+	if (is_blank(title) && json_string_or(params, "plan", NULL) == NULL) {
+		serve_refuse(call, RPC_INVALID_PARAMS,
+		    "params.title: a goal needs a title, or a plan that has "
+		    "one");
+		return;
+	}
+	if (worker != NULL && state_find(&floor->core->state, worker) == NULL) {
+		serve_refuse(call, API_E_UNKNOWN,
+		    "there is no worker %s; see: llmc status", worker);
+		return;
+	}
+	if (read_plan(params, id, is_blank(title) ? NULL : title, now, &next,
+		&err) < 0) {
+		refuse_plan(call, &err);
+		return;
+	}
+	add_goal(floor, call, make_goal(params, id, next, now), next);
+	plan_free(next);
+}
+
+/* --- plan and update ------------------------------------------------- */
+
+static void
+replan(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	struct plan_change change;
+	struct plan *next = NULL;
+	struct err err = { 0 };
+
+	if (json_string_or(params, "plan", NULL) == NULL) {
+		serve_refuse(call, API_FAILED,
+		    "there is no planner yet; give the goal a plan from a "
+		    "file with: llmc goal plan %s --plan-file FILE",
+		    plan->goal->id);
+		return;
+	}
+	if (read_plan(params, plan->goal->id, plan->goal->title,
+		clock_wall_ms(), &next, &err) < 0) {
+		refuse_plan(call, &err);
+		return;
+	}
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	if (plan_replan(&change.edit, next, &err) < 0) {
+		plan_change_drop(&change);
+		plan_call_refuse(call, &err);
+	} else {
+		plan_change_end(&change);
+		plan_call_answer(floor, call, plan_view_changed(plan));
+	}
+	plan_free(next);
+}
+
+static void
+update(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	const char *title = json_string_or(params, "title", NULL);
+	cleanup_buf struct buf changed = BUF_INIT;
+	cleanup_free char *what = NULL;
+	struct plan_change change;
+	struct err err = { 0 };
+
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	if (title != NULL && is_blank(title)) {
+		plan_change_drop(&change);
+		serve_refuse(call, RPC_INVALID_PARAMS,
+		    "params.title: a goal needs a title");
+		return;
+	}
+	if (plan_edit_begin(&change.edit, &err) < 0) {
+		plan_change_drop(&change);
+		plan_call_refuse(call, &err);
+		return;
+	}
+	define(plan->goal, params, &changed);
+	if (changed.len == 0) {
+		plan_change_drop(&change);
+		serve_refuse(call, RPC_INVALID_PARAMS,
+		    "params: nothing to change is given");
+		return;
+	}
+	what = xasprintf("changed the goal's %s", changed.data);
+	plan_edit_end(&change.edit, what);
+	plan_change_end(&change);
+	plan_call_answer(floor, call, plan_view_changed(plan));
+}
+
+/* --- pause, resume, cancel, archive ---------------------------------- */
+
+static void
+move(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan, enum goal_status to)
+{
+	struct plan_goal *goal = plan->goal;
+	struct plan_change change;
+	struct err err = { 0 };
+	int r = 0;
+
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	/* A completed goal becomes active by a revert, not by a command. */
+	if (to == GOAL_ACTIVE && goal->status != GOAL_PAUSED)
+		r = err_set(&err, API_E_TRANSITION, "goal %s is %s, not paused",
+		    goal->id, goal_status_name(goal->status));
+	else
+		r = plan_goal_move(
+		    goal, to, NULL, NULL, change.edit.now_ms, &err);
+	if (r < 0) {
+		plan_change_drop(&change);
+		plan_call_refuse(call, &err);
+		return;
+	}
+	plan_change_end(&change);
+	plan_call_answer(floor, call, plan_view_changed(plan));
+}
+
+static void
+pause_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	move(floor, call, params, plan, GOAL_PAUSED);
+}
+
+static void
+resume_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	move(floor, call, params, plan, GOAL_ACTIVE);
+}
+
+static void
+cancel_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	move(floor, call, params, plan, GOAL_CANCELLED);
+}
+
+static void
+archive_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	move(floor, call, params, plan, GOAL_ARCHIVED);
+}
+
+/* --- looking --------------------------------------------------------- */
+
+static void
+list_ended(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct json_object *ended)
+{
+	(void)params;
+	serve_reply(
+	    floor->core, call, plan_view_list(plan_floor_set(floor), ended));
+}
+
+static void
+on_list(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct plan_floor *floor = arg;
+
+	if (!plan_call_begin(floor, call))
+		return;
+	if (json_bool_or(params, "all", false))
+		plan_call_goals(floor, call, params, list_ended);
+	else
+		serve_reply(floor->core, call,
+		    plan_view_list(plan_floor_set(floor), NULL));
+}
+
+static void
+show(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	(void)params;
+	serve_reply(floor->core, call, plan_view_show(plan));
+}
+
+static void
+on_status(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct plan_floor *floor = arg;
+
+	(void)params;
+	serve_reply(floor->core, call, plan_view_status(floor));
+}
+
+/* --- registering ----------------------------------------------------- */
+
+#define ON_GOAL(name, fn)                                                    \
+	static void name(                                                    \
+	    void *arg, struct server_call *call, struct json_object *params) \
+	{                                                                    \
+		if (plan_call_begin(arg, call))                              \
+			plan_call_goal(arg, call, params, fn);               \
+	}
+
+ON_GOAL(on_show, show)
+ON_GOAL(on_plan, replan)
+ON_GOAL(on_update, update)
+ON_GOAL(on_pause, pause_goal)
+ON_GOAL(on_resume, resume_goal)
+ON_GOAL(on_cancel, cancel_goal)
+ON_GOAL(on_archive, archive_goal)
+
+void
+goal_commands_register(struct plan_floor *floor)
+{
+	struct core *core = floor->core;
+
+	serve_handle(core, "overseer.status", on_status, floor);
+	serve_handle(core, "overseer.goal.create", on_create, floor);
+	serve_handle(core, "overseer.goal.list", on_list, floor);
+	serve_handle(core, "overseer.goal.show", on_show, floor);
+	serve_handle(core, "overseer.goal.plan", on_plan, floor);
+	serve_handle(core, "overseer.goal.update", on_update, floor);
+	serve_handle(core, "overseer.goal.pause", on_pause, floor);
+	serve_handle(core, "overseer.goal.resume", on_resume, floor);
+	serve_handle(core, "overseer.goal.cancel", on_cancel, floor);
+	serve_handle(core, "overseer.goal.archive", on_archive, floor);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-call.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-set.h"
+#include "planbook.h"
+#include "rpc.h"
+#include "serve.h"
+#include "store.h"
+
+#define SHOWN_MAX 5 /* goals that a message lists */
+
+/* A call that waits for the store: for a goal, or until it may be answered. */
+struct waiting {
+	TAILQ_ENTRY(waiting) entry;
+	struct plan_calls *calls;
+	struct server_call *call;
+	struct json_object *params;
+	struct json_object *result; /* to be answered */
+	struct json_object *goals; /* that were read */
+	char *goal_id; /* that is being fetched */
+	plan_call_fn *fn;
+	plan_call_goals_fn *goals_fn;
+};
+
+struct plan_calls {
+	struct plan_floor *floor;
+	TAILQ_HEAD(, waiting) waiting;
+};
+
+/* --- life ------------------------------------------------------------ */
+
+struct plan_calls *
+plan_calls_new(struct plan_floor *floor)
+{
+	struct plan_calls *calls = xcalloc(1, sizeof *calls);
+
+	calls->floor = floor;
+	TAILQ_INIT(&calls->waiting);
+	return calls;
+}
+
+static struct waiting *
+wait_new(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params)
+{
+	struct waiting *w = xcalloc(1, sizeof *w);
+
+	w->calls = floor->calls;
+	w->call = call;
+	w->params = json_object_get(params);
+	TAILQ_INSERT_TAIL(&floor->calls->waiting, w, entry);
+	return w;
+}
+
+static void
+wait_free(struct waiting *w)
+{
+	TAILQ_REMOVE(&w->calls->waiting, w, entry);
+	json_object_put(w->params);
+	json_object_put(w->result);
+	json_object_put(w->goals);
+	free(w->goal_id);
+	free(w);
+}
+
+void
+plan_calls_closed(struct plan_calls *calls)
+{
+	struct waiting *w;
+
+	while ((w = TAILQ_FIRST(&calls->waiting)) != NULL) {
+		serve_refuse(w->call, API_FAILED,
+		    "the store of goals was closed before this was stored; "
+		    "type: llmc goal list");
+		wait_free(w);
+	}
+}
+
+void
+plan_calls_free(struct plan_calls *calls)
+{
+	if (calls == NULL)
+		return;
+	plan_calls_closed(calls);
+	free(calls);
+}
+
+/* --- may it? --------------------------------------------------------- */
+
+bool
+plan_call_begin(struct plan_floor *floor, struct server_call *call)
+{
+	switch (floor->state) {
+	case PLAN_OPEN:
+		return true;
+	case PLAN_OFF:
+		serve_refuse(call, API_FAILED,
+		    "goals are off; turn them on with: llmc config set "
+		    "plan.enabled true%s",
+		    floor->core->options->oneshot ?
+			"" :
+			", then restart the daemon");
+		break;
+	case PLAN_OPENING:
+		serve_refuse(call, API_BUSY,
+		    "the store of goals is being opened; try again in a "
+		    "moment");
+		break;
+	case PLAN_SAFE:
+		serve_refuse(call, API_FAILED, "goals are off: %s", floor->why);
+		break;
+	}
+	return false;
+}
+
+static bool
+is_api_error(int code)
+{
+	return code <= API_FAILED && code >= API_E_CHILDREN;
+}
+
+void
+plan_call_refuse(struct server_call *call, const struct err *err)
+{
+	serve_refuse(call, is_api_error(err->code) ? err->code : API_FAILED,
+	    "%s", err->msg);
+}
+
+/* --- goals ----------------------------------------------------------- */
+
+/* Ids of goals that a word may mean. */
+struct matches {
+	const char *word;
+	const char *exact;
+	const char *first;
+	size_t count;
+	struct buf shown;
+};
+
+static void
+match(struct matches *m, const char *id, const char *title)
+{
+	if (strcmp(id, m->word) == 0)
+		m->exact = id;
+	if (strcasestr(id, m->word) == NULL)
+		return;
+	if (m->count++ == 0)
+		m->first = id;
+	if (m->count <= SHOWN_MAX)
+		buf_addf(&m->shown, "%s%s (%.40s)", m->count > 1 ? ", " : "",
+		    id, title);
+}
+
+static const char *
+matched(const struct matches *m)
+{
+	if (m->exact != NULL)
+		return m->exact;
+	return m->count == 1 ? m->first : NULL;
+}
+
+static void
+refuse_goal(struct server_call *call, const struct matches *m)
+{
+	if (m->count == 0)
+		serve_refuse(call, API_E_UNKNOWN,
+		    "there is no goal %s; see: llmc goal list --all", m->word);
+	else
+		serve_refuse(call, API_E_UNKNOWN,
+		    "%s can be several goals; type more of the id: %s%s",
+		    m->word, m->shown.data,
+		    m->count > SHOWN_MAX ? ", ..." : "");
+}
+
+static void
+on_fetched(void *arg)
+{
+	struct waiting *w = arg;
+	struct plan_floor *floor = w->calls->floor;
+	struct plan *plan = plan_set_plan(plan_floor_set(floor), w->goal_id);
+
+	if (plan == NULL)
+		serve_refuse(w->call, API_E_UNKNOWN,
+		    "there is no goal %s; see: llmc goal list --all",
+		    w->goal_id);
+	else
+		w->fn(floor, w->call, w->params, plan);
+	wait_free(w);
+}
+
+static void
+match_read(struct waiting *w)
+{
+	struct matches m = { .word = json_string_or(w->params, "goal", ""),
+		.shown = BUF_INIT };
+	size_t count = json_object_array_length(w->goals);
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *goal =
+		    json_object_array_get_idx(w->goals, i);
+
+		match(&m, json_string_or(goal, "goalId", ""),
+		    json_string_or(goal, "title", ""));
+	}
+	if (matched(&m) != NULL) {
+		w->goal_id = xstrdup(matched(&m));
+		planbook_fetch(
+		    w->calls->floor->book, w->goal_id, on_fetched, w);
+	} else {
+		refuse_goal(w->call, &m);
+		wait_free(w);
+	}
+	buf_release(&m.shown);
+}
+
+static void
+add_read(struct waiting *w, const struct store_change *record)
+{
+	const struct plan_set *set = plan_floor_set(w->calls->floor);
+	struct json_object *json = NULL;
+
+	if (plan_set_plan(set, record->id) == NULL &&
+	    json_parse(record->body, strlen(record->body), STORE_GOAL_MAX,
+		&json, NULL) == 0)
+		json_object_array_add(w->goals, json);
+}
+
+static void
+on_goals(const struct store_part *part, void *arg)
+{
+	struct waiting *w = arg;
+
+	for (size_t i = 0; i < part->record_count; i++)
+		add_read(w, &part->records[i]);
+	if (!part->last)
+		return;
+	if (part->err != NULL) {
+		plan_call_refuse(w->call, part->err);
+		wait_free(w);
+	} else if (w->fn != NULL) {
+		match_read(w);
+	} else {
+		w->goals_fn(w->calls->floor, w->call, w->params, w->goals);
+		wait_free(w);
+	}
+}
+
+static struct waiting *
+read_goals(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params)
+{
+	struct waiting *w = wait_new(floor, call, params);
+
+	w->goals = json_object_new_array();
+	store_read(
+	    planbook_store(floor->book), STORE_GOAL, NULL, NULL, on_goals, w);
+	return w;
+}
+
+void
+plan_call_goals(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, plan_call_goals_fn *fn)
+{
+	read_goals(floor, call, params)->goals_fn = fn;
+}
+
+void
+plan_call_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, plan_call_fn *fn)
+{
+	const struct plan_set *set = plan_floor_set(floor);
+	struct matches m = { .word = json_string_or(params, "goal", ""),
+		.shown = BUF_INIT };
+
+	for (size_t i = 0; i < set->plan_count; i++)
+		match(&m, set->plans[i]->goal->id, set->plans[i]->goal->title);
+	if (matched(&m) != NULL)
+		fn(floor, call, params, plan_set_plan(set, matched(&m)));
+	else if (m.count > 0)
+		refuse_goal(call, &m);
+	else
+		read_goals(floor, call, params)->fn = fn;
+	buf_release(&m.shown);
+}
+
+/* --- answers --------------------------------------------------------- */
+
+static void
+on_stored(void *arg)
+{
+	struct waiting *w = arg;
+
+	serve_reply(w->calls->floor->core, w->call, take_ptr(&w->result));
+	wait_free(w);
+}
+
+void
+plan_call_answer(struct plan_floor *floor, struct server_call *call,
+    struct json_object *result)
+{
+	struct waiting *w = wait_new(floor, call, NULL);
+
+	w->result = result;
+	plan_persist_then(
+	    plan_floor_persist(floor), floor->calls, on_stored, w);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Calls about goals, from the request to the answer: refused while goals are
+ * off, given the goal that they are about (also one that has ended, and is only
+ * in the store), and answered once everything that they changed is stored.
+ */
+#ifndef PLAN_CALL_H
+#define PLAN_CALL_H
+
+#include <stdbool.h>
+
+struct err;
+struct json_object;
+struct plan;
+struct plan_calls;
+struct plan_floor;
+struct server_call;
+
+struct plan_calls *plan_calls_new(struct plan_floor *floor);
+void plan_calls_free(struct plan_calls *calls);
+/* The book is about to be closed: refuse what waits for it. */
+void plan_calls_closed(struct plan_calls *calls);
+
+/* Is the book open? If not, the call is refused, with what to type. */
+bool plan_call_begin(struct plan_floor *floor, struct server_call *call);
+
+/* Refuse it: err->code is a code of api.h, or an errno. */
+void plan_call_refuse(struct server_call *call, const struct err *err);
+
+/* Call fn with the goal that the member "goal" of params names. If there is
+ * none, or several, the call is refused; fn is not called then. */
+typedef void plan_call_fn(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan);
+void plan_call_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, plan_call_fn *fn);
+
+/* Read all goals of the store that are not in memory, oldest first; fn is
+ * called with their records (owned by the caller of fn), an array. */
+typedef void
+plan_call_goals_fn(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct json_object *goals);
+void plan_call_goals(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, plan_call_goals_fn *fn);
+
+/* Answer when everything so far is stored. Takes result. */
+void plan_call_answer(struct plan_floor *floor, struct server_call *call,
+    struct json_object *result);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Goals and plans as the answers of the methods (api-goal.h, api-work.h). Each
+ * returns an object that the caller owns. */
+#ifndef PLAN_VIEW_H
+#define PLAN_VIEW_H
+
+#include <stdbool.h>
+
+struct json_object;
+struct plan;
+struct plan_floor;
+struct plan_node;
+struct plan_set;
+
+/* After a change: what the goal is now. */
+struct json_object *plan_view_changed(const struct plan *plan);
+/* The same for a node, with the last revision of its plan. */
+struct json_object *
+plan_view_node_changed(const struct plan *plan, const struct plan_node *node);
+
+/* ended: records of goals that are not in the set; NULL = only the open goals
+ * that are not implicit. */
+struct json_object *
+plan_view_list(const struct plan_set *set, struct json_object *ended);
+struct json_object *plan_view_show(const struct plan *plan);
+struct json_object *plan_view_status(const struct plan_floor *floor);
+
+/* The nodes of one plan, or of all open goals (plan NULL). */
+struct json_object *
+plan_view_nodes(const struct plan_set *set, const struct plan *plan, bool all);
+struct json_object *
+plan_view_node(const struct plan *plan, const struct plan_node *node);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-call.h"
+#include "plan-change.h"
+#include "plan-edit-tree.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-prompt.h"
+#include "plan-set.h"
+#include "plan-view.h"
+#include "reconcile-config.h"
+#include "rpc.h"
+#include "serve.h"
+#include "strv.h"
+#include "work-commands.h"
+#include "worker.h"
+
+/* --- finding --------------------------------------------------------- */
+
+/* The node that tells which goal is meant, if params do not name it. */
+static const char *
+any_node(struct json_object *params)
+{
+	struct json_object *nodes = NULL;
+	const char *node = json_string_or(
+	    params, "node", json_string_or(params, "parent", NULL));
+
+	if (node == NULL && json_object_object_get_ex(params, "nodes", &nodes))
+		node =
+		    json_object_get_string(json_object_array_get_idx(nodes, 0));
+	return node;
+}
+
+/* Call fn with the plan of the node. */
+static void
+with_plan(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, plan_call_fn *fn)
+{
+	const char *id = any_node(params);
+	struct plan_node *node;
+	struct plan *plan;
+	struct err err = { 0 };
+
+	if (!plan_call_begin(floor, call))
+		return;
+	if (json_string_or(params, "goal", NULL) != NULL)
+		plan_call_goal(floor, call, params, fn);
+	else if (id == NULL)
+		serve_refuse(call, RPC_INVALID_PARAMS,
+		    "params.goal: missing; say which goal, or which node");
+	else if (plan_set_find(
+		     plan_floor_set(floor), NULL, id, &plan, &node, &err) < 0)
+		plan_call_refuse(call, &err);
+	else
+		fn(floor, call, params, plan);
+}
+
+/* --- looking --------------------------------------------------------- */
+
+static void
+list_plan(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	serve_reply(floor->core, call,
+	    plan_view_nodes(plan_floor_set(floor), plan,
+		json_bool_or(params, "all", false)));
+}
+
+static void
+on_list(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct plan_floor *floor = arg;
+
+	if (!plan_call_begin(floor, call))
+		return;
+	if (json_string_or(params, "goal", NULL) != NULL)
+		plan_call_goal(floor, call, params, list_plan);
+	else
+		list_plan(floor, call, params, NULL);
+}
+
+static void
+show(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	struct plan_node *node;
+	struct err err = { 0 };
+
+	if (plan_get(plan, json_string_or(params, "node", ""), &node, &err) < 0)
+		plan_call_refuse(call, &err);
+	else
+		serve_reply(floor->core, call, plan_view_node(plan, node));
+}
+
+/* --- changes --------------------------------------------------------- */
+
+/* r: what the edit returned; id: the node that the answer is about. */
+static void
+finish(struct plan_change *change, struct server_call *call, int r,
+    const char *id, const struct err *err)
+{
+	struct plan_floor *floor = change->floor;
+	struct plan *plan = change->plan;
+
+	if (r < 0) {
+		plan_change_drop(change);
+		plan_call_refuse(call, err);
+		return;
+	}
+	plan_change_end(change);
+	plan_call_answer(
+	    floor, call, plan_view_node_changed(plan, plan_find(plan, id)));
+}
+
+static int
+set_status(const struct plan_edit *edit, const char *id, const char *status,
+    struct json_object *params, struct err *err)
+{
+	struct json_object *json = NULL;
+	struct plan_evidence evidence = { 0 };
+	int r = 0;
+
+	if (strcmp(status, "blocked") == 0)
+		return plan_edit_block(edit, id, err);
+	if (strcmp(status, "queued") == 0)
+		return plan_edit_unblock(edit, id, err);
+	if (strcmp(status, "cancelled") == 0)
+		return plan_edit_cancel(edit, id, err);
+	if (json_object_object_get_ex(params, "evidence", &json))
+		r = plan_evidence_from_json(
+		    json, "params.evidence", &evidence, err);
+	if (r < 0)
+		return r;
+	r = plan_edit_done(
+	    edit, id, plan_evidence_any(&evidence) ? &evidence : NULL, err);
+	plan_evidence_release(&evidence);
+	return r;
+}
+
+static int
+set_priority(const struct plan_edit *edit, const char *id, const char *word,
+    struct err *err)
+{
+	enum priority priority = PRIORITY_COUNT;
+
+	if (strcmp(word, "inherited") != 0)
+		priority_parse(word, &priority);
+	return plan_edit_priority(edit, id, priority, err);
+}
+
+static void
+update(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	const char *id = json_string_or(params, "node", "");
+	const char *status = json_string_or(params, "status", NULL);
+	const char *priority = json_string_or(params, "priority", NULL);
+	struct plan_change change;
+	struct err err = { 0 };
+	int r = 0;
+
+	if (status == NULL && priority == NULL) {
+		serve_refuse(call, RPC_INVALID_PARAMS,
+		    "params.status: missing; give a status or a priority");
+		return;
+	}
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	if (status != NULL)
+		r = set_status(&change.edit, id, status, params, &err);
+	if (r == 0 && priority != NULL)
+		r = set_priority(&change.edit, id, priority, &err);
+	finish(&change, call, r, id, &err);
+}
+
+static size_t
+place_of(struct json_object *params)
+{
+	int64_t place = json_int_or(params, "place", 0);
+
+	return place > 0 ? (size_t)place - 1 : PLAN_LAST;
+}
+
+static char **
+list_of(struct json_object *params, const char *key)
+{
+	struct json_object *list = NULL;
+
+	json_object_object_get_ex(params, key, &list);
+	return strv_from_json(list);
+}
+
+static void
+add(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	cleanup_strv char **acceptance = list_of(params, "acceptance");
+	cleanup_strv char **depends = list_of(params, "depends_on");
+	const char *word = json_string_or(params, "priority", NULL);
+	enum priority priority = PRIORITY_NORMAL;
+	const struct plan_spec spec = {
+		.id = json_string_or(params, "id", NULL),
+		.name = json_string_or(params, "name", ""),
+		.objective = json_string_or(params, "objective", NULL),
+		.acceptance = strv_const(acceptance),
+		.depends_on = strv_const(depends),
+		.priority = word != NULL && priority_parse(word, &priority) ?
+		    &priority :
+		    NULL,
+	};
+	struct plan_node *node = NULL;
+	struct plan_change change;
+	struct err err = { 0 };
+	int r;
+
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	r = plan_edit_add(&change.edit, json_string_or(params, "parent", NULL),
+	    place_of(params), &spec, &node, &err);
+	finish(&change, call, r, node != NULL ? node->id : NULL, &err);
+}
+
+static void
+split(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	const char *id = json_string_or(params, "node", "");
+	cleanup_strv char **names = list_of(params, "names");
+	size_t count = strv_count(names);
+	cleanup_free struct plan_spec *parts =
+	    xcalloc(count + 1, sizeof *parts);
+	struct plan_change change;
+	struct err err = { 0 };
+	int r;
+
+	for (size_t i = 0; i < count; i++)
+		parts[i].name = names[i];
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	r = plan_edit_split(&change.edit, id, parts, count, &err);
+	finish(&change, call, r, id, &err);
+}
+
+static void
+merge(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	cleanup_strv char **ids = list_of(params, "nodes");
+	struct plan_change change;
+	struct err err = { 0 };
+	int r;
+
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	r = plan_edit_merge(&change.edit, strv_const(ids),
+	    json_string_or(params, "name", NULL), &err);
+	finish(&change, call, r, ids[0], &err);
+}
+
+static void
+move(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	const char *id = json_string_or(params, "node", "");
+	const struct plan_node *node = plan_find(plan, id);
+	struct plan_change change;
+	struct err err = { 0 };
+	int r;
+
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	r = plan_edit_move(&change.edit, id,
+	    json_string_or(
+		params, "parent", node != NULL ? node->parent_id : NULL),
+	    place_of(params), &err);
+	finish(&change, call, r, id, &err);
+}
+
+/* --- assign ---------------------------------------------------------- */
+
+/* May the node go to that worker? */
+static int
+check_assign(struct plan_floor *floor, const struct plan_node *node,
+    const char *worker, struct err *err)
+{
+	struct reconcile_config config;
+
+	if (state_find(&floor->core->state, worker) == NULL)
+		return err_set(err, API_E_UNKNOWN,
+		    "there is no worker %s; see: llmc status", worker);
+	if (worker_is_auto(worker))
+		return err_set(err, API_FAILED,
+		    "auto workers take ready nodes by themselves; to have it "
+		    "sooner, type: llmc work priority %s urgent",
+		    node->id);
+	reconcile_config_read(floor->core->settings, &config);
+	if (!reconcile_allows(&config, worker, worker))
+		return err_set(err, API_FAILED,
+		    "%s is driven by a person; to give it work, set "
+		    "plan.allow_cross_agent to true and add it to "
+		    "plan.allow_agents with: llmc config set",
+		    worker);
+	if (!plan_node_leaf(node))
+		return err_set(err, API_E_CHILDREN,
+		    "%s has nodes below it; assign one of them", node->id);
+	if (!node_status_open(node->status))
+		return err_set(err, API_E_CLOSED, "%s is %s", node->id,
+		    node_status_name(node->status));
+	if (node->assignment != NULL)
+		return err_set(err, API_E_ASSIGNED, "%s has %s already (%s)",
+		    node->assignment->worker != NULL ?
+			node->assignment->worker :
+			"somebody",
+		    node->id, node->assignment->id);
+	return 0;
+}
+
+/* The tick sends it. */
+static void
+make_assignment(struct plan_change *change, const struct plan_node *node,
+    const char *worker)
+{
+	struct plan_floor *floor = change->floor;
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *id = NULL;
+	char ulid[ID_ULID_SIZE];
+	struct plan_assignment *a;
+
+	id_ulid(change->edit.now_ms, ulid);
+	id = xasprintf("A_%s", ulid);
+	a = plan_assignment_new(
+	    id, node->goal_id, node->id, change->edit.now_ms);
+	xstrset(&a->agent_id, worker);
+	xstrset(&a->worker, worker);
+	xstrset(&a->session_key, worker);
+	plan_prompt(change->plan, node, &text);
+	plan_assignment_instruct(a, text.data);
+	if (plan_set_add_assignment(plan_floor_set(floor), a, NULL) < 0) {
+		plan_assignment_free(a);
+		return;
+	}
+	plan_persist_record(
+	    plan_floor_persist(floor), STORE_ASSIGNMENT, a->goal_id, a->id);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_ASSIGNMENT_QUEUED,
+		.goal = a->goal_id,
+		.node = a->node_id,
+		.assignment = a->id,
+		.worker = worker,
+		.to = assignment_status_name(a->status),
+		.reason = change->edit.why });
+}
+
+static void
+assign(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	const char *worker = json_string_or(params, "worker", "");
+	const char *id = json_string_or(params, "node", "");
+	cleanup_free char *what = NULL;
+	struct plan_change change;
+	struct plan_node *node;
+	struct err err = { 0 };
+	int r;
+
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	r = plan_edit_begin(&change.edit, &err);
+	if (r == 0)
+		r = plan_get(plan, id, &node, &err);
+	if (r == 0)
+		r = check_assign(floor, node, worker, &err);
+	if (r == 0) {
+		make_assignment(&change, node, worker);
+		xstrset(&node->suggested_agent_id, worker);
+		node->updated_ms = change.edit.now_ms;
+		plan_changed(&change.changes, node);
+		what = xasprintf("assigned %s to %s", node->id, worker);
+		plan_edit_end(&change.edit, what);
+	}
+	finish(&change, call, r, id, &err);
+}
+
+/* --- registering ----------------------------------------------------- */
+
+#define ON_NODE(name, fn)                                                    \
+	static void name(                                                    \
+	    void *arg, struct server_call *call, struct json_object *params) \
+	{                                                                    \
+		with_plan(arg, call, params, fn);                            \
+	}
+
+ON_NODE(on_show, show)
+ON_NODE(on_update, update)
+ON_NODE(on_add, add)
+ON_NODE(on_split, split)
+ON_NODE(on_merge, merge)
+ON_NODE(on_move, move)
+ON_NODE(on_assign, assign)
+
+void
+work_commands_register(struct plan_floor *floor)
+{
+	struct core *core = floor->core;
+
+	serve_handle(core, "overseer.work.list", on_list, floor);
+	serve_handle(core, "overseer.work.show", on_show, floor);
+	serve_handle(core, "overseer.work.update", on_update, floor);
+	serve_handle(core, "overseer.work.add", on_add, floor);
+	serve_handle(core, "overseer.work.split", on_split, floor);
+	serve_handle(core, "overseer.work.merge", on_merge, floor);
+	serve_handle(core, "overseer.work.move", on_move, floor);
+	serve_handle(core, "overseer.work.assign", on_assign, floor);
+}

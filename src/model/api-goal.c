@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "api-goal.h"
+#include "api-plan-record.h"
+#include "api-shape.h"
+#include "plan-evidence.h"
+#include "plan-load.h"
+#include "plan-status.h"
+#include "priority.h"
+
+#define GOAL \
+	FIELD("goal", SHAPE_STRING, "its id, or a part of it that no other has")
+#define TEXT(member, most, words)                                      \
+	{                                                              \
+		.name = (member), .type = SHAPE_STRING, .max = (most), \
+		.flags = SHAPE_OPTIONAL, .help = (words)               \
+	}
+#define LIST(member, words)                                    \
+	{                                                      \
+		.name = (member), .type = SHAPE_ARRAY,         \
+		.of = &api_plan_strings, .max = PLAN_LIST_MAX, \
+		.flags = SHAPE_OPTIONAL, .help = (words)       \
+	}
+#define PRIORITY                                                         \
+	{                                                                \
+		.name = "priority", .type = SHAPE_STRING,                \
+		.choices = priority_words, .flags = SHAPE_OPTIONAL,      \
+		.help = "how soon its work is wanted; if absent, normal" \
+	}
+
+/* --- parameters ------------------------------------------------------ */
+
+#define DEFINITION                                                            \
+	TEXT("problem", PLAN_TEXT_MAX, "what is to be solved"),               \
+	    LIST("success_criteria", "what can be verified when it is done"), \
+	    LIST("constraints", "what must hold"),                            \
+	    LIST("non_goals", "what it is not about"), LIST("tags", NULL),    \
+	    TEXT("owner", PLAN_NAME_MAX, "who answers for it"), PRIORITY
+
+#define PLAN                                                             \
+	TEXT("plan", PLAN_FILE_MAX,                                      \
+	    "phases, tasks and subtasks, as JSON or Markdown (the text " \
+	    "of a plan file)")
+
+const struct shape api_goal_create_params = {
+	.fields =
+	    FIELDS{
+		TEXT("title", PLAN_NAME_MAX, "if absent, as the plan says"),
+		DEFINITION,
+		PLAN,
+		MAY("from_session", SHAPE_STRING,
+		    "name of the worker whose session it came up in"),
+		END,
+	    },
+};
+
+const struct shape api_goal_update_params = {
+	.fields =
+	    FIELDS{
+		GOAL,
+		TEXT("title", PLAN_NAME_MAX, "its new title"),
+		DEFINITION,
+		TEXT("reason", PLAN_TEXT_MAX, "why it is changed"),
+		END,
+	    },
+};
+
+const struct shape api_goal_plan_params = {
+	.fields =
+	    FIELDS{
+		GOAL,
+		PLAN,
+		TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
+		END,
+	    },
+};
+
+const struct shape api_goal_params = {
+	.fields = FIELDS{ GOAL, END },
+};
+
+const struct shape api_goal_move_params = {
+	.fields =
+	    FIELDS{
+		GOAL,
+		TEXT("reason", PLAN_TEXT_MAX, "why"),
+		END,
+	    },
+};
+
+const struct shape api_goal_list_params = {
+	.fields =
+	    FIELDS{
+		MAY("all", SHAPE_BOOL,
+		    "goals that have ended, archived ones and those of "
+		    "single tasks, too"),
+		END,
+	    },
+};
+
+/* --- results --------------------------------------------------------- */
+
+#define RESULT_GOAL FIELD("goal", SHAPE_STRING, "its id")
+#define RESULT_STATUS                                   \
+	{                                               \
+		.name = "status", .type = SHAPE_STRING, \
+		.choices = goal_status_words            \
+	}
+#define RESULT_SUMMARY                                                      \
+	{                                                                   \
+		.name = "summary", .type = SHAPE_OBJECT,                    \
+		.of = &api_plan_summary, .flags = SHAPE_NULLABLE,           \
+		.help = "null: it has ended, and only show reads its nodes" \
+	}
+
+static const struct shape changed = {
+	.fields =
+	    FIELDS{
+		RESULT_GOAL,
+		FIELD("title", SHAPE_STRING, NULL),
+		RESULT_STATUS,
+		FIELD("version", SHAPE_INT, "of its plan"),
+		FIELD("nodes", SHAPE_INT, "of its plan; 0: it has none yet"),
+		END,
+	    },
+};
+
+const struct shape_field api_goal_result = RESULT(changed);
+
+static const struct shape entry = {
+	.fields =
+	    FIELDS{
+		RESULT_GOAL,
+		FIELD("title", SHAPE_STRING, NULL),
+		RESULT_STATUS,
+		{ .name = "priority",
+		    .type = SHAPE_STRING,
+		    .choices = priority_words },
+		{ .name = "tags",
+		    .type = SHAPE_ARRAY,
+		    .of = &api_plan_strings },
+		FIELD("version", SHAPE_INT, "of its plan"),
+		FIELD("created_ms", SHAPE_INT, NULL),
+		{ .name = "ended_ms",
+		    .type = SHAPE_INT,
+		    .flags = SHAPE_NULLABLE },
+		RESULT_SUMMARY,
+		END,
+	    },
+};
+
+static const struct shape entries = {
+	.fields =
+	    &(const struct shape_field){ .type = SHAPE_OBJECT, .of = &entry },
+};
+
+static const struct shape list = {
+	.fields =
+	    FIELDS{
+		{ .name = "goals", .type = SHAPE_ARRAY, .of = &entries },
+		END,
+	    },
+};
+
+const struct shape_field api_goal_list_result = RESULT(list);
+
+static const struct shape shown = {
+	.fields =
+	    FIELDS{
+		{ .name = "record",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_plan_goal },
+		{ .name = "summary",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_plan_summary },
+		{ .name = "assignments",
+		    .type = SHAPE_ARRAY,
+		    .of = &api_plan_assignments,
+		    .help = "open ones" },
+		END,
+	    },
+};
+
+const struct shape_field api_goal_show_result = RESULT(shown);
+
+static const struct shape goal_counts = {
+	.fields =
+	    FIELDS{
+		FIELD("active", SHAPE_INT, NULL),
+		FIELD("paused", SHAPE_INT, NULL),
+		END,
+	    },
+};
+
+static const struct shape assignment_counts = {
+	.fields =
+	    FIELDS{
+		FIELD("queued", SHAPE_INT, NULL),
+		FIELD("dispatched", SHAPE_INT, NULL),
+		FIELD("active", SHAPE_INT, NULL),
+		FIELD("stalled", SHAPE_INT, NULL),
+		FIELD("blocked", SHAPE_INT, NULL),
+		END,
+	    },
+};
+
+static const struct shape status = {
+	.fields =
+	    FIELDS{
+		{ .name = "state",
+		    .type = SHAPE_STRING,
+		    .choices =
+			(const char *const[]){ "off", "open", "safe", NULL },
+		    .help = "safe: the store cannot be used, and nothing is "
+			    "planned" },
+		{ .name = "reason",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "why it is not open, and what to type" },
+		FIELD("enabled", SHAPE_BOOL, "the setting plan.enabled"),
+		{ .name = "goals", .type = SHAPE_OBJECT, .of = &goal_counts },
+		{ .name = "summary",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_plan_summary,
+		    .help = "of all open goals together" },
+		{ .name = "assignments",
+		    .type = SHAPE_OBJECT,
+		    .of = &assignment_counts },
+		{ .name = "stalled",
+		    .type = SHAPE_ARRAY,
+		    .of = &api_plan_assignments,
+		    .help = "assignments that are stalled or blocked; the "
+			    "first 100" },
+		END,
+	    },
+};
+
+const struct shape_field api_goal_status_result = RESULT(status);

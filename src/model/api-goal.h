@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The parameters and results of the methods for goals, for api.c only. */
+#ifndef API_GOAL_H
+#define API_GOAL_H
+
+struct shape;
+struct shape_field;
+
+extern const struct shape api_goal_params; /* of show */
+extern const struct shape api_goal_create_params;
+extern const struct shape api_goal_list_params;
+extern const struct shape api_goal_move_params; /* pause, resume, ... */
+extern const struct shape api_goal_plan_params;
+extern const struct shape api_goal_update_params;
+
+extern const struct shape_field api_goal_list_result;
+extern const struct shape_field api_goal_result; /* of every change */
+extern const struct shape_field api_goal_show_result;
+extern const struct shape_field api_goal_status_result;
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "api-plan-record.h"
+#include "api-shape.h"
+#include "api-work.h"
+#include "plan-evidence.h"
+#include "plan-node.h"
+#include "plan-status.h"
+#include "priority.h"
+
+#define GOAL                                                      \
+	MAY("goal", SHAPE_STRING,                                 \
+	    "id of its goal, or a part of it; needed if several " \
+	    "goals have a node of that id")
+#define NODE FIELD("node", SHAPE_STRING, "its id, such as T1.2")
+#define REASON(words)                                                         \
+	{                                                                     \
+		.name = "reason", .type = SHAPE_STRING, .max = PLAN_TEXT_MAX, \
+		.flags = SHAPE_OPTIONAL, .help = (words)                      \
+	}
+#define LIST(member, words)                                    \
+	{                                                      \
+		.name = (member), .type = SHAPE_ARRAY,         \
+		.of = &api_plan_strings, .max = PLAN_LIST_MAX, \
+		.flags = SHAPE_OPTIONAL, .help = (words)       \
+	}
+#define PLACE                                                                \
+	{                                                                    \
+		.name = "place", .type = SHAPE_INT, .min = 1, .max = 100000, \
+		.flags = SHAPE_OPTIONAL,                                     \
+		.help = "among its siblings, from 1; if absent, the last"    \
+	}
+
+/* --- parameters ------------------------------------------------------ */
+
+const struct shape api_work_params = {
+	.fields = FIELDS{ GOAL, NODE, END },
+};
+
+const struct shape api_work_list_params = {
+	.fields =
+	    FIELDS{
+		MAY("goal", SHAPE_STRING, "only of this goal"),
+		MAY("all", SHAPE_BOOL,
+		    "nodes that are done or cancelled, and those with "
+		    "children, too"),
+		END,
+	    },
+};
+
+const struct shape api_work_update_params = {
+	.fields =
+	    FIELDS{
+		GOAL,
+		NODE,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .choices = (const char *const[]){ "done", "blocked",
+			"queued", "cancelled", NULL },
+		    .help = "queued: it is not blocked any more" },
+		{ .name = "priority",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .choices = (const char *const[]){ "urgent", "high",
+			"normal", "low", "inherited", NULL },
+		    .help = "inherited: that of the node above it" },
+		{ .name = "evidence",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_plan_evidence,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "what shows that it is done" },
+		REASON("why; done without evidence, and blocked, need it"),
+		END,
+	    },
+};
+
+const struct shape api_work_add_params = {
+	.fields =
+	    FIELDS{
+		GOAL,
+		MAY("parent", SHAPE_STRING,
+		    "node that it goes below; if absent, it is a phase of "
+		    "the goal"),
+		{ .name = "name",
+		    .type = SHAPE_STRING,
+		    .min = 1,
+		    .max = PLAN_NAME_MAX },
+		MAY("id", SHAPE_STRING, "if absent, the next free one"),
+		MAY("objective", SHAPE_STRING, NULL),
+		LIST("acceptance", "what can be verified when it is done"),
+		LIST("depends_on", "ids of nodes that must be done before"),
+		{ .name = "priority",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .choices = priority_words,
+		    .help = "if absent, that of its parent" },
+		PLACE,
+		REASON("why it is added"),
+		END,
+	    },
+};
+
+const struct shape api_work_split_params = {
+	.fields =
+	    FIELDS{
+		GOAL,
+		NODE,
+		{ .name = "names",
+		    .type = SHAPE_ARRAY,
+		    .of = &api_plan_strings,
+		    .min = 1,
+		    .max = PLAN_LIST_MAX,
+		    .help = "one for each part" },
+		REASON("why it is split"),
+		END,
+	    },
+};
+
+const struct shape api_work_merge_params = {
+	.fields =
+	    FIELDS{
+		GOAL,
+		{ .name = "nodes",
+		    .type = SHAPE_ARRAY,
+		    .of = &api_plan_strings,
+		    .min = 2,
+		    .max = PLAN_LIST_MAX,
+		    .help = "ids; all become part of the first" },
+		MAY("name", SHAPE_STRING, "if absent, that of the first"),
+		REASON("why they are merged"),
+		END,
+	    },
+};
+
+const struct shape api_work_move_params = {
+	.fields =
+	    FIELDS{
+		GOAL,
+		NODE,
+		MAY("parent", SHAPE_STRING,
+		    "node that it goes below; if absent, the one it has"),
+		PLACE,
+		REASON("why it is moved"),
+		END,
+	    },
+};
+
+const struct shape api_work_assign_params = {
+	.fields =
+	    FIELDS{
+		GOAL,
+		NODE,
+		FIELD("worker", SHAPE_STRING,
+		    "the one that gets it; one that a person drives"),
+		REASON("why"),
+		END,
+	    },
+};
+
+/* --- results --------------------------------------------------------- */
+
+#define RESULT_GOAL FIELD("goal", SHAPE_STRING, "id of its goal")
+#define RESULT_NODE FIELD("node", SHAPE_STRING, "its id")
+#define RESULT_STATUS                                   \
+	{                                               \
+		.name = "status", .type = SHAPE_STRING, \
+		.choices = node_status_words            \
+	}
+#define NULL_OR(member, words)                           \
+	{                                                \
+		.name = (member), .type = SHAPE_STRING,  \
+		.flags = SHAPE_NULLABLE, .help = (words) \
+	}
+
+static const struct shape changed = {
+	.fields =
+	    FIELDS{
+		RESULT_GOAL,
+		RESULT_NODE,
+		RESULT_STATUS,
+		FIELD("version", SHAPE_INT, "of the plan"),
+		FIELD("text", SHAPE_STRING, "what was changed"),
+		{ .name = "nodes",
+		    .type = SHAPE_ARRAY,
+		    .of = &api_plan_strings,
+		    .help = "ids of all nodes that were changed or added; the "
+			    "first 128" },
+		{ .name = "goal_status",
+		    .type = SHAPE_STRING,
+		    .choices = goal_status_words },
+		END,
+	    },
+};
+
+const struct shape_field api_work_result = RESULT(changed);
+
+static const struct shape entry = {
+	.fields =
+	    FIELDS{
+		RESULT_GOAL,
+		RESULT_NODE,
+		{ .name = "kind",
+		    .type = SHAPE_STRING,
+		    .choices = node_kind_words },
+		FIELD("name", SHAPE_STRING, NULL),
+		RESULT_STATUS,
+		{ .name = "priority",
+		    .type = SHAPE_STRING,
+		    .choices = priority_words,
+		    .help = "its own, or that of what is above it" },
+		FIELD("ready", SHAPE_BOOL, "it can be worked on now"),
+		NULL_OR("worker", "who works on it"),
+		NULL_OR("task", "the task of auto mode"),
+		FIELD("note", SHAPE_STRING,
+		    "what blocks it, who works on it, what it waits for"),
+		END,
+	    },
+};
+
+static const struct shape entries = {
+	.fields =
+	    &(const struct shape_field){ .type = SHAPE_OBJECT, .of = &entry },
+};
+
+static const struct shape list = {
+	.fields =
+	    FIELDS{
+		{ .name = "nodes", .type = SHAPE_ARRAY, .of = &entries },
+		END,
+	    },
+};
+
+const struct shape_field api_work_list_result = RESULT(list);
+
+static const struct shape shown = {
+	.fields =
+	    FIELDS{
+		{ .name = "record",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_plan_node },
+		FIELD("note", SHAPE_STRING,
+		    "what blocks it, who works on it, what it waits for"),
+		FIELD("ready", SHAPE_BOOL, "it can be worked on now"),
+		{ .name = "summary",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_plan_summary,
+		    .help = "of everything below it" },
+		{ .name = "assignment",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_plan_assignment,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "the open one" },
+		END,
+	    },
+};
+
+const struct shape_field api_work_show_result = RESULT(shown);

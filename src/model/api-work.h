@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The parameters and results of the methods for the nodes of plans, for api.c
+ * only. */
+#ifndef API_WORK_H
+#define API_WORK_H
+
+struct shape;
+struct shape_field;
+
+extern const struct shape api_work_params; /* of show */
+extern const struct shape api_work_add_params;
+extern const struct shape api_work_assign_params;
+extern const struct shape api_work_list_params;
+extern const struct shape api_work_merge_params;
+extern const struct shape api_work_move_params;
+extern const struct shape api_work_split_params;
+extern const struct shape api_work_update_params;
+
+extern const struct shape_field api_work_list_result;
+extern const struct shape_field api_work_result; /* of every change */
+extern const struct shape_field api_work_show_result;
+
+#endif
