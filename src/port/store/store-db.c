@@ -369,7 +369,7 @@ build(const char *path, const char *const *migrations, size_t version,
 	if (fd == -1)
 		return err_errno(err, -errno, "%s", path);
 	r = connect_to(path, SQLITE_OPEN_READWRITE, &db, err);
-	if (r < 0)
+	if (r < 0 || db == NULL)
 		return r;
 	r = store_db_exec(db, mark, err);
 	if (r == 0)
@@ -415,7 +415,7 @@ store_db_open_at(const char *path, const char *const *migrations,
 		r = create(path, migrations, version, err);
 	if (r == 0)
 		r = connect_to(path, SQLITE_OPEN_READWRITE, &db, err);
-	if (r < 0)
+	if (r < 0 || db == NULL)
 		return r;
 	r = store_db_exec(db, SETTINGS, err);
 	if (r == 0)
@@ -443,7 +443,7 @@ store_db_look(const char *path, struct store_db **ret_db, struct err *err)
 	struct store_db *db = NULL;
 	int r = connect_to(path, SQLITE_OPEN_READWRITE, &db, err);
 
-	if (r < 0)
+	if (r < 0 || db == NULL)
 		return r;
 	sqlite3_db_config(
 	    db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
