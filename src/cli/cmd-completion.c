@@ -35,6 +35,9 @@ static const struct {
 	{ .name = "WORKER", .list = "workers" },
 	{ .name = "TARGET", .list = "workers" },
 	{ .name = "ID", .list = "tasks" },
+	{ .name = "GOAL", .list = "goals" },
+	{ .name = "NODE", .list = "nodes" },
+	{ .name = "PARENT", .list = "nodes" },
 	{ .name = "KEY", .list = "keys" },
 	{ .name = "REF", .list = "salvage" },
 	{ .name = "FILE", .files = true },
@@ -547,11 +550,12 @@ completion_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_completion = {
 	.name = "completion",
-	.usage = "bash | zsh | fish | workers | tasks | keys | salvage",
+	.usage =
+	    "bash | zsh | fish | workers | tasks | goals | nodes | keys | salvage",
 	.summary = "print the completion script of a shell (internal)",
 	.help =
 	    "The scripts are generated from the table of commands and "
-	    "installed with llmc.\nThey call llmc completion workers, tasks, keys "
+	    "installed with llmc.\nThey call llmc completion workers, tasks, goals, nodes, keys "
 	    "and salvage for words that only\nthe repository knows.\n",
 	.hidden = true,
 	.min_args = 1,

@@ -17,6 +17,7 @@
 #include "task-view.h"
 #include "taskbook.h"
 #include "text.h"
+#include "verbs.h"
 
 #define ENDED_SHOWN 20
 
@@ -342,57 +343,22 @@ task_show(struct cli *cli, const struct cli_args *args)
 
 /* --- the command ----------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	int min_args, max_args;
-	unsigned flags; /* those that it takes, a bit each */
-	int (*run)(struct cli *cli, const struct cli_args *args);
-} task_verbs[] = {
-	{ "add", 0, 1000, 1u << FLAG_FILE | 1u << FLAG_PRIORITY, task_add },
-	{ "list", 0, 0, 1u << FLAG_ALL, task_list },
-	{ "show", 1, 1, 0, task_show },
-	{ "edit", 1, 1, 1u << FLAG_FILE, task_edit },
-	{ "priority", 2, 2, 0, task_priority },
-	{ "retry", 1, 1, 0, task_retry },
-	{ "drop", 1, 1, 0, task_drop },
+static const struct verb task_verbs[] = {
+	{ "add", 0, 1000, 1u << FLAG_FILE | 1u << FLAG_PRIORITY,
+	    "add [TEXT ...]", task_add },
+	{ "list", 0, 0, 1u << FLAG_ALL, "list [--all]", task_list },
+	{ "show", 1, 1, 0, "show ID", task_show },
+	{ "edit", 1, 1, 1u << FLAG_FILE, "edit ID", task_edit },
+	{ "priority", 2, 2, 0, "priority ID PRIORITY", task_priority },
+	{ "retry", 1, 1, 0, "retry ID", task_retry },
+	{ "drop", 1, 1, 0, "drop ID", task_drop },
+	{ NULL, 0, 0, 0, NULL, NULL },
 };
-
-static int
-run_verb(struct cli *cli, const struct cli_args *args, size_t verb)
-{
-	const char *name = task_verbs[verb].name;
-
-	for (int i = 0; task_flags[i].name != NULL; i++)
-		if (args->flags[i] != NULL &&
-		    (task_verbs[verb].flags & 1u << i) == 0)
-			return cli_misuse(cli, &cmd_task,
-			    "task %s takes no --%s", name, task_flags[i].name);
-	if (args->count - 1 < task_verbs[verb].min_args ||
-	    args->count - 1 > task_verbs[verb].max_args)
-		return cli_misuse(cli, &cmd_task, "task %s takes %d argument%s",
-		    name, task_verbs[verb].max_args,
-		    task_verbs[verb].max_args == 1 ? "" : "s");
-	return task_verbs[verb].run(cli, args);
-}
 
 static int
 task_run(struct cli *cli, const struct cli_args *args)
 {
-	const char *names[nitems(task_verbs) + 1], *near;
-
-	for (size_t i = 0; i < nitems(task_verbs); i++) {
-		names[i] = task_verbs[i].name;
-		if (strcmp(names[i], args->list[0]) == 0)
-			return run_verb(cli, args, i);
-	}
-	names[nitems(task_verbs)] = NULL;
-	near = text_nearest(args->list[0], names);
-	if (near != NULL)
-		return cli_misuse(cli, &cmd_task,
-		    "task %s: no such subcommand; did you mean \"%s\"?",
-		    args->list[0], near);
-	return cli_misuse(
-	    cli, &cmd_task, "task %s: no such subcommand", args->list[0]);
+	return verbs_run(cli, &cmd_task, task_verbs, args);
 }
 
 const struct cli_command cmd_task = {

@@ -13,6 +13,8 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_overseer,
 	&cmd_failures,
 	&cmd_task,
+	&cmd_goal,
+	&cmd_work,
 	&cmd_events,
 	&cmd_add,
 	&cmd_nuke,

@@ -17,6 +17,7 @@ extern const struct cli_command cmd_down;
 extern const struct cli_command cmd_errand;
 extern const struct cli_command cmd_events;
 extern const struct cli_command cmd_failures;
+extern const struct cli_command cmd_goal;
 extern const struct cli_command cmd_help;
 extern const struct cli_command cmd_hook;
 extern const struct cli_command cmd_init;
@@ -48,5 +49,6 @@ extern const struct cli_command cmd_trust;
 extern const struct cli_command cmd_up;
 extern const struct cli_command cmd_version;
 extern const struct cli_command cmd_wait;
+extern const struct cli_command cmd_work;
 
 #endif

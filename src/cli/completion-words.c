@@ -4,9 +4,11 @@
 
 #include "cli.h"
 #include "completion-words.h"
+#include "errtext.h"
 #include "git-ask.h"
 #include "json.h"
 #include "mem.h"
+#include "remote.h"
 #include "roster.h"
 #include "settings-table.h"
 #include "taskbook.h"
@@ -42,6 +44,38 @@ add_tasks(struct cli *cli)
 	taskbook_release(&book);
 }
 
+/* A member of every entry of the list that a method answers with. */
+static void
+add_answer(
+    struct cli *cli, const char *method, const char *list, const char *member)
+{
+	cleanup_json struct json_object *answer = NULL;
+	struct json_object *entries = NULL;
+	const char *code;
+	struct err err = { 0 };
+
+	if (!remote_try(cli, method, json_object_new_object(), 0, &answer,
+		&code, &err) ||
+	    !json_object_object_get_ex(answer, list, &entries))
+		return;
+	for (size_t i = 0; i < json_object_array_length(entries); i++)
+		buf_addf(&cli->text, "%s\n",
+		    json_string_or(
+			json_object_array_get_idx(entries, i), member, ""));
+}
+
+static void
+add_goals(struct cli *cli)
+{
+	add_answer(cli, "overseer.goal.list", "goals", "goal");
+}
+
+static void
+add_nodes(struct cli *cli)
+{
+	add_answer(cli, "overseer.work.list", "nodes", "node");
+}
+
 static void
 add_keys(struct cli *cli)
 {
@@ -66,6 +100,8 @@ static const struct {
 } lists[] = {
 	{ "workers", add_workers },
 	{ "tasks", add_tasks },
+	{ "goals", add_goals },
+	{ "nodes", add_nodes },
 	{ "keys", add_keys },
 	{ "salvage", add_refs },
 };

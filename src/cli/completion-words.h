@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Words that only the repository knows, for the completion scripts: workers,
- * tasks, keys of settings, refs of salvaged work. */
+ * tasks, goals, nodes of plans, keys of settings, refs of salvaged work. */
 #ifndef COMPLETION_WORDS_H
 #define COMPLETION_WORDS_H
 

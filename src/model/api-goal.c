@@ -113,7 +113,7 @@ const struct shape api_goal_list_params = {
 		.help = "null: it has ended, and only show reads its nodes" \
 	}
 
-static const struct shape changed = {
+const struct shape api_goal_changed = {
 	.fields =
 	    FIELDS{
 		RESULT_GOAL,
@@ -125,7 +125,7 @@ static const struct shape changed = {
 	    },
 };
 
-const struct shape_field api_goal_result = RESULT(changed);
+const struct shape_field api_goal_result = RESULT(api_goal_changed);
 
 static const struct shape entry = {
 	.fields =
@@ -154,7 +154,7 @@ static const struct shape entries = {
 	    &(const struct shape_field){ .type = SHAPE_OBJECT, .of = &entry },
 };
 
-static const struct shape list = {
+const struct shape api_goal_listed = {
 	.fields =
 	    FIELDS{
 		{ .name = "goals", .type = SHAPE_ARRAY, .of = &entries },
@@ -162,9 +162,9 @@ static const struct shape list = {
 	    },
 };
 
-const struct shape_field api_goal_list_result = RESULT(list);
+const struct shape_field api_goal_list_result = RESULT(api_goal_listed);
 
-static const struct shape shown = {
+const struct shape api_goal_shown = {
 	.fields =
 	    FIELDS{
 		{ .name = "record",
@@ -181,7 +181,7 @@ static const struct shape shown = {
 	    },
 };
 
-const struct shape_field api_goal_show_result = RESULT(shown);
+const struct shape_field api_goal_show_result = RESULT(api_goal_shown);
 
 static const struct shape goal_counts = {
 	.fields =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The parameters and results of the methods for goals, for api.c only. */
+/* The parameters and results of the methods for goals. */
 #ifndef API_GOAL_H
 #define API_GOAL_H
 
@@ -18,5 +18,10 @@ extern const struct shape_field api_goal_list_result;
 extern const struct shape_field api_goal_result; /* of every change */
 extern const struct shape_field api_goal_show_result;
 extern const struct shape_field api_goal_status_result;
+
+/* What they point to; llmc prints the same. */
+extern const struct shape api_goal_changed;
+extern const struct shape api_goal_listed;
+extern const struct shape api_goal_shown;
 
 #endif

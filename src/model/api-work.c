@@ -173,7 +173,7 @@ const struct shape api_work_assign_params = {
 		.flags = SHAPE_NULLABLE, .help = (words) \
 	}
 
-static const struct shape changed = {
+const struct shape api_work_changed = {
 	.fields =
 	    FIELDS{
 		RESULT_GOAL,
@@ -181,7 +181,7 @@ static const struct shape changed = {
 		RESULT_STATUS,
 		FIELD("version", SHAPE_INT, "of the plan"),
 		FIELD("text", SHAPE_STRING, "what was changed"),
-		{ .name = "nodes",
+		{ .name = "changed",
 		    .type = SHAPE_ARRAY,
 		    .of = &api_plan_strings,
 		    .help = "ids of all nodes that were changed or added; the "
@@ -193,7 +193,7 @@ static const struct shape changed = {
 	    },
 };
 
-const struct shape_field api_work_result = RESULT(changed);
+const struct shape_field api_work_result = RESULT(api_work_changed);
 
 static const struct shape entry = {
 	.fields =
@@ -223,7 +223,7 @@ static const struct shape entries = {
 	    &(const struct shape_field){ .type = SHAPE_OBJECT, .of = &entry },
 };
 
-static const struct shape list = {
+const struct shape api_work_listed = {
 	.fields =
 	    FIELDS{
 		{ .name = "nodes", .type = SHAPE_ARRAY, .of = &entries },
@@ -231,9 +231,9 @@ static const struct shape list = {
 	    },
 };
 
-const struct shape_field api_work_list_result = RESULT(list);
+const struct shape_field api_work_list_result = RESULT(api_work_listed);
 
-static const struct shape shown = {
+const struct shape api_work_shown = {
 	.fields =
 	    FIELDS{
 		{ .name = "record",
@@ -255,4 +255,4 @@ static const struct shape shown = {
 	    },
 };
 
-const struct shape_field api_work_show_result = RESULT(shown);
+const struct shape_field api_work_show_result = RESULT(api_work_shown);

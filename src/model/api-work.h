@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The parameters and results of the methods for the nodes of plans, for api.c
- * only. */
+/* The parameters and results of the methods for the nodes of plans. */
 #ifndef API_WORK_H
 #define API_WORK_H
 
@@ -20,5 +19,10 @@ extern const struct shape api_work_update_params;
 extern const struct shape_field api_work_list_result;
 extern const struct shape_field api_work_result; /* of every change */
 extern const struct shape_field api_work_show_result;
+
+/* What they point to; llmc prints the same. */
+extern const struct shape api_work_changed;
+extern const struct shape api_work_listed;
+extern const struct shape api_work_shown;
 
 #endif

@@ -14,6 +14,14 @@
 static const char *const open_values[] = {
 	"events.event", /* the file may be of another version */
 	"logs", /* a record has what belongs to its message */
+	/* What a planner or a channel says, kept as it came. */
+	"goal.record.plannerInputs",
+	"goal.record.rawPlannerOutputJson",
+	"goal.record.origin.originDeliveryContext",
+	"goal.assignments.deliveryContext",
+	"goal.assignments.dispatchHistory.target.deliveryContext",
+	"work.assignment.deliveryContext",
+	"work.assignment.dispatchHistory.target.deliveryContext",
 };
 
 /* Values that may be anything. */
@@ -120,6 +128,7 @@ static const struct {
 	{ "completion", { "bash" } },
 	{ "config", { "list" } },
 	{ "errand", { "none" } },
+	{ "goal", { "list" } },
 	{ "message", { "adam", "text" } },
 	{ "pane", { "none" } },
 	{ "peek", { "adam" } },
@@ -130,6 +139,7 @@ static const struct {
 	{ "task", { "list" } },
 	{ "up", { "--check" } },
 	{ "wait", { "adam", "--until=idle" } },
+	{ "work", { "list" } },
 };
 
 static void

@@ -309,8 +309,8 @@ is_refused(const char *command)
 START_TEST(some_commands_are_refused_inside_a_session)
 {
 	static const char refused[] =
-	    " init trust up down overseer pause resume stop nuke accept pick "
-	    "revert reset console ";
+	    " init trust up down overseer goal work pause resume stop nuke accept "
+	    "pick revert reset console ";
 	const char *const *names = commands();
 	const char *listed = e2e_llmc(NULL, "help", NULL)->out;
 

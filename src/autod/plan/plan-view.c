@@ -45,7 +45,7 @@ plan_view_node_changed(const struct plan *plan, const struct plan_node *node)
 	json_set_int(json, "version", goal->version);
 	json_set_string(json, "text", last != NULL ? last->what : "");
 	json_set(
-	    json, "nodes", strv_to_json(last != NULL ? last->nodes : NULL));
+	    json, "changed", strv_to_json(last != NULL ? last->nodes : NULL));
 	json_set_string(json, "goal_status", goal_status_name(goal->status));
 	return json;
 }

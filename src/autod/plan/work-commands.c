@@ -40,6 +40,17 @@ any_node(struct json_object *params)
 	return node;
 }
 
+/* Say where the ids are, if it has none of that name. */
+static void
+refuse(struct server_call *call, const struct err *err)
+{
+	if (err->code == API_E_UNKNOWN && strstr(err->msg, "llmc") == NULL)
+		serve_refuse(
+		    call, err->code, "%s; see: llmc work list --all", err->msg);
+	else
+		plan_call_refuse(call, err);
+}
+
 /* Call fn with the plan of the node. */
 static void
 with_plan(struct plan_floor *floor, struct server_call *call,
@@ -59,7 +70,7 @@ with_plan(struct plan_floor *floor, struct server_call *call,
 		    "params.goal: missing; say which goal, or which node");
 	else if (plan_set_find(
 		     plan_floor_set(floor), NULL, id, &plan, &node, &err) < 0)
-		plan_call_refuse(call, &err);
+		refuse(call, &err);
 	else
 		fn(floor, call, params, plan);
 }
@@ -96,7 +107,7 @@ show(struct plan_floor *floor, struct server_call *call,
 	struct err err = { 0 };
 
 	if (plan_get(plan, json_string_or(params, "node", ""), &node, &err) < 0)
-		plan_call_refuse(call, &err);
+		refuse(call, &err);
 	else
 		serve_reply(floor->core, call, plan_view_node(plan, node));
 }
@@ -113,7 +124,7 @@ finish(struct plan_change *change, struct server_call *call, int r,
 
 	if (r < 0) {
 		plan_change_drop(change);
-		plan_call_refuse(call, err);
+		refuse(call, err);
 		return;
 	}
 	plan_change_end(change);

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc goal: goals and their plans, which auto workers carry out. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api-goal.h"
+#include "commands.h"
+#include "draft.h"
+#include "errtext.h"
+#include "goal-view.h"
+#include "json.h"
+#include "mem.h"
+#include "priority.h"
+#include "remote.h"
+#include "shape.h"
+#include "text.h"
+#include "verbs.h"
+
+enum {
+	FLAG_TITLE,
+	FLAG_PLAN_FILE,
+	FLAG_PROBLEM,
+	FLAG_CRITERION,
+	FLAG_CONSTRAINT,
+	FLAG_TAG,
+	FLAG_PRIORITY,
+	FLAG_FROM_SESSION,
+	FLAG_REASON,
+	FLAG_ALL
+};
+
+#define BIT(flag) (1u << (flag))
+#define DEFINITION                                                   \
+	(BIT(FLAG_TITLE) | BIT(FLAG_PROBLEM) | BIT(FLAG_CRITERION) | \
+	    BIT(FLAG_CONSTRAINT) | BIT(FLAG_TAG) | BIT(FLAG_PRIORITY))
+
+static const struct cli_flag goal_flags[] = {
+	[FLAG_TITLE] = { "title", "TITLE",
+	    "for create and edit: what is to be reached, in one line" },
+	[FLAG_PLAN_FILE] = { "plan-file", "FILE",
+	    "for create and plan: its phases, tasks and subtasks, as Markdown "
+	    "or JSON (- is stdin)" },
+	[FLAG_PROBLEM] = { "problem", "TEXT",
+	    "for create and edit: what is to be solved" },
+	[FLAG_CRITERION] = { "criterion", "TEXT",
+	    "for create and edit: what can be verified at the end; may be "
+	    "given several times" },
+	[FLAG_CONSTRAINT] = { "constraint", "TEXT",
+	    "for create and edit: what must hold; may be given several "
+	    "times" },
+	[FLAG_TAG] = { "tag", "TAG",
+	    "for create and edit: may be given several times" },
+	[FLAG_PRIORITY] = { "priority", "PRIORITY",
+	    "for create and edit: urgent, high, normal or low" },
+	[FLAG_FROM_SESSION] = { "from-session", "WORKER",
+	    "for create: the worker in whose session it came up" },
+	[FLAG_REASON] = { "reason", "TEXT", "for changes: why; it is kept" },
+	[FLAG_ALL] = { "all", NULL, "for list: goals that have ended, too" },
+	{ NULL, NULL, NULL },
+};
+
+/* --- parameters ------------------------------------------------------ */
+
+static struct json_object *
+goal_params(const char *goal)
+{
+	struct json_object *params = json_object_new_object();
+
+	if (goal != NULL)
+		json_set_string(params, "goal", goal);
+	return params;
+}
+
+static void
+set_text(struct json_object *params, const char *key,
+    const struct cli_args *args, int flag)
+{
+	if (args->flags[flag] != NULL)
+		json_set_string(params, key, args->flags[flag]);
+}
+
+/* All values of a flag that may be given several times. */
+static void
+set_list(struct json_object *params, const char *key,
+    const struct cli_args *args, int flag)
+{
+	struct json_object *list;
+
+	if (args->flags[flag] == NULL)
+		return;
+	list = json_object_new_array();
+	for (int i = 0; i < args->given_count; i++)
+		if (args->given[i].flag == flag &&
+		    args->given[i].value[0] != '\0')
+			json_object_array_add(
+			    list, json_object_new_string(args->given[i].value));
+	json_set(params, key, list);
+}
+
+static void
+set_definition(struct json_object *params, const struct cli_args *args)
+{
+	set_text(params, "title", args, FLAG_TITLE);
+	set_text(params, "problem", args, FLAG_PROBLEM);
+	set_text(params, "priority", args, FLAG_PRIORITY);
+	set_list(params, "success_criteria", args, FLAG_CRITERION);
+	set_list(params, "constraints", args, FLAG_CONSTRAINT);
+	set_list(params, "tags", args, FLAG_TAG);
+}
+
+static int
+check_priority(struct cli *cli, const struct cli_args *args)
+{
+	const char *word = args->flags[FLAG_PRIORITY];
+	enum priority priority;
+
+	if (word == NULL || priority_parse(word, &priority))
+		return CLI_OK;
+	return cli_misuse(cli, &cmd_goal,
+	    "\"%s\" is not a priority; use urgent, high, normal or low", word);
+}
+
+/* Add the plan's text; errors about it name the file. */
+static int
+call_with_plan(struct cli *cli, const char *method, struct json_object *params,
+    const char *file)
+{
+	struct draft draft = DRAFT_INIT;
+	const char *code = NULL;
+	struct err err = { 0 };
+	int status = file != NULL ? draft_read(cli, file, &draft) : CLI_OK;
+
+	if (status != CLI_OK) {
+		json_object_put(params);
+		return draft_end(cli, &draft, status);
+	}
+	if (file != NULL)
+		json_set_string(params, "plan", draft.text.data);
+	if (!remote_try(cli, method, params, 0, &cli->result, &code, &err)) {
+		if (file != NULL && strncmp(err.msg, "the plan: ", 10) == 0) {
+			cleanup_free char *words = xstrdup(err.msg + 10);
+
+			err_set(&err, err.code, "%s: %s", file, words);
+		}
+		json_object_put(take_ptr(&cli->result));
+		status = cli_fail_err(cli, code, &err);
+	}
+	return draft_end(cli, &draft, status);
+}
+
+/* --- changes --------------------------------------------------------- */
+
+static int
+goal_create(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *params;
+	int64_t nodes;
+	int status = check_priority(cli, args);
+
+	if (status != CLI_OK)
+		return status;
+	if (args->flags[FLAG_TITLE] == NULL &&
+	    args->flags[FLAG_PLAN_FILE] == NULL)
+		return cli_misuse(cli, &cmd_goal,
+		    "goal create needs --title TITLE, or --plan-file FILE with "
+		    "a title in it");
+	params = json_object_new_object();
+	set_definition(params, args);
+	set_text(params, "from_session", args, FLAG_FROM_SESSION);
+	status = call_with_plan(
+	    cli, "overseer.goal.create", params, args->flags[FLAG_PLAN_FILE]);
+	if (status != CLI_OK)
+		return status;
+	nodes = json_int_or(cli->result, "nodes", 0);
+	buf_addf(
+	    &cli->text, "Created %s", json_string_or(cli->result, "goal", ""));
+	if (nodes > 0)
+		buf_addf(
+		    &cli->text, " with a plan of %" PRId64 " nodes.\n", nodes);
+	else
+		buf_addf(&cli->text,
+		    ".\nIt waits for a plan; give it one with: llmc goal plan "
+		    "%s --plan-file FILE\n",
+		    json_string_or(cli->result, "goal", ""));
+	return CLI_OK;
+}
+
+static void
+tell_plan(struct cli *cli)
+{
+	buf_addf(&cli->text,
+	    "%s: its plan has %" PRId64 " nodes, version %" PRId64 ".\n",
+	    json_string_or(cli->result, "goal", ""),
+	    json_int_or(cli->result, "nodes", 0),
+	    json_int_or(cli->result, "version", 0));
+}
+
+static int
+goal_plan(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *params = goal_params(args->list[1]);
+	int status;
+
+	set_text(params, "reason", args, FLAG_REASON);
+	status = call_with_plan(
+	    cli, "overseer.goal.plan", params, args->flags[FLAG_PLAN_FILE]);
+	if (status == CLI_OK)
+		tell_plan(cli);
+	return status;
+}
+
+static int
+goal_edit(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *params;
+	bool any = false;
+	int status = check_priority(cli, args);
+
+	if (status != CLI_OK)
+		return status;
+	for (int i = 0; goal_flags[i].name != NULL; i++)
+		any |= args->flags[i] != NULL && (DEFINITION & BIT(i)) != 0;
+	if (!any)
+		return cli_misuse(cli, &cmd_goal,
+		    "goal edit needs what is to be changed: --title, "
+		    "--problem, --criterion, --constraint, --tag or "
+		    "--priority; change its plan with: llmc work, or llmc goal "
+		    "plan");
+	params = goal_params(args->list[1]);
+	set_definition(params, args);
+	set_text(params, "reason", args, FLAG_REASON);
+	status =
+	    remote_call(cli, "overseer.goal.update", params, 0, &cli->result);
+	if (status == CLI_OK)
+		buf_addf(&cli->text, "%s: changed, version %" PRId64 ".\n",
+		    json_string_or(cli->result, "goal", ""),
+		    json_int_or(cli->result, "version", 0));
+	return status;
+}
+
+/* The method is named as the verb. */
+static int
+goal_move(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *params = goal_params(args->list[1]);
+	cleanup_free char *method =
+	    xasprintf("overseer.goal.%s", args->list[0]);
+	int status;
+
+	set_text(params, "reason", args, FLAG_REASON);
+	status = remote_call(cli, method, params, 0, &cli->result);
+	if (status == CLI_OK)
+		buf_addf(&cli->text, "%s: %s.\n",
+		    json_string_or(cli->result, "goal", ""),
+		    json_string_or(cli->result, "status", ""));
+	return status;
+}
+
+/* --- looking --------------------------------------------------------- */
+
+static int
+goal_list(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *params = json_object_new_object();
+	int status;
+
+	json_set_bool(params, "all", args->flags[FLAG_ALL] != NULL);
+	status =
+	    remote_call(cli, "overseer.goal.list", params, 0, &cli->result);
+	if (status == CLI_OK)
+		goal_view_list(cli, cli->result);
+	return status;
+}
+
+static int
+goal_show(struct cli *cli, const struct cli_args *args)
+{
+	int status = remote_call(cli, "overseer.goal.show",
+	    goal_params(args->list[1]), 0, &cli->result);
+
+	return status == CLI_OK ? goal_view_show(cli, cli->result) : status;
+}
+
+/* --- the command ----------------------------------------------------- */
+
+static const struct verb goal_verbs[] = {
+	{ "create", 0, 0,
+	    DEFINITION | BIT(FLAG_PLAN_FILE) | BIT(FLAG_FROM_SESSION),
+	    "create --title TITLE [--plan-file FILE]", goal_create },
+	{ "list", 0, 0, BIT(FLAG_ALL), "list [--all]", goal_list },
+	{ "show", 1, 1, 0, "show GOAL", goal_show },
+	{ "plan", 1, 1, BIT(FLAG_PLAN_FILE) | BIT(FLAG_REASON),
+	    "plan GOAL --plan-file FILE", goal_plan },
+	{ "edit", 1, 1, DEFINITION | BIT(FLAG_REASON),
+	    "edit GOAL --title TITLE", goal_edit },
+	{ "pause", 1, 1, BIT(FLAG_REASON), "pause GOAL", goal_move },
+	{ "resume", 1, 1, BIT(FLAG_REASON), "resume GOAL", goal_move },
+	{ "cancel", 1, 1, BIT(FLAG_REASON), "cancel GOAL", goal_move },
+	{ "archive", 1, 1, BIT(FLAG_REASON), "archive GOAL", goal_move },
+	{ NULL, 0, 0, 0, NULL, NULL },
+};
+
+static int
+goal_run(struct cli *cli, const struct cli_args *args)
+{
+	return verbs_run(cli, &cmd_goal, goal_verbs, args);
+}
+
+static const struct shape goal_forms = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "list",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_goal_listed },
+		{ .name = "show", .type = SHAPE_OBJECT, .of = &api_goal_shown },
+		{ .name = "every change",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_goal_changed },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_goal = {
+	.name = "goal",
+	.usage = "create --title TITLE | list | show GOAL | plan GOAL | edit "
+		 "GOAL | pause GOAL | resume GOAL | cancel GOAL | archive GOAL",
+	.summary = "show and change goals and their plans",
+	.help =
+	    "create   add a goal; --plan-file gives it a plan, otherwise it "
+	    "waits for one\n"
+	    "list     the goals that are active or paused; with --all, every "
+	    "goal\n"
+	    "show     a goal with its plan: progress, blockers, and who works "
+	    "on what\n"
+	    "plan     give it a plan, or another one for what has not begun\n"
+	    "edit     change its title, problem, criteria, constraints, tags "
+	    "or priority\n"
+	    "pause    begin nothing new; turns that run are finished\n"
+	    "resume   continue\n"
+	    "cancel   give it up; work in progress is salvaged\n"
+	    "archive  hide a goal that has ended\n\n"
+	    "GOAL is the id that list shows, or a part of it that no other "
+	    "goal has, such\nas its last letters. A plan file in Markdown has "
+	    "a phase for each \"## Name\", a\ntask for each \"### Name\", a "
+	    "subtask for each \"- name\" below a task, and lists\nafter "
+	    "\"Acceptance:\" and \"Depends:\". Change single nodes with llmc "
+	    "work. Goals are\noff until you type: llmc config set "
+	    "plan.enabled true\n",
+	.flags = goal_flags,
+	.min_args = 1,
+	.max_args = 2,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape =
+	    &(const struct shape_field){ .type = SHAPE_ONE, .of = &goal_forms },
+	.run = goal_run,
+};

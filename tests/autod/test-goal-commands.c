@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The methods overseer.goal.*, on a real store: what they change is stored when
+ * they answer, and told. */
+#include <check.h>
+#include <string.h>
+
+#include "api.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-floor.h"
+#include "plan-world.h"
+#include "rpc.h"
+#include "unit.h"
+
+#define PLAN                                                                 \
+	"## One\\n### First\\nAcceptance: x\\n### Second\\nAcceptance: y\\n" \
+	"Depends: First\\n"
+
+static struct plan_world world;
+
+static void
+begin(void)
+{
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+}
+
+static void
+end(void)
+{
+	plan_world_end(&world);
+}
+
+static struct json_object *
+must(const char *method, const char *params)
+{
+	struct floor_call *call =
+	    floor_world_ask(&world.world.floor, method, params);
+	const char *error = floor_world_answer(&world.world.floor, call);
+
+	ck_assert_msg(error == NULL, "%s: %s", method, error);
+	return floor_call_result(call);
+}
+
+static void
+refused(const char *method, const char *params, int code, const char *words)
+{
+	struct floor_call *call =
+	    floor_world_ask(&world.world.floor, method, params);
+	const char *error = floor_world_answer(&world.world.floor, call);
+
+	ck_assert_msg(error != NULL, "%s %s", method, params);
+	ck_assert_msg(floor_call_code(call) == code, "%s", error);
+	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
+}
+
+/* Its id, valid until the next one. */
+static const char *
+create(const char *more)
+{
+	static char id[64];
+	cleanup_free char *params =
+	    xasprintf("{\"title\":\"Ship it\",\"plan\":\"" PLAN "\"%s}", more);
+
+	strlcpy(id,
+	    json_string_or(must("overseer.goal.create", params), "goal", ""),
+	    sizeof id);
+	return id;
+}
+
+static const char *
+about(const char *goal, const char *more)
+{
+	static char params[2048];
+
+	snprintf(params, sizeof params, "{\"goal\":\"%s\"%s}", goal, more);
+	return params;
+}
+
+static size_t
+listed(const char *params)
+{
+	return json_object_array_length(json_object_object_get(
+	    must("overseer.goal.list", params), "goals"));
+}
+
+START_TEST(a_goal_is_created_with_its_plan_and_stored)
+{
+	const char *goal = create(",\"priority\":\"high\",\"tags\":[\"a\"]");
+	const struct plan *plan = plan_world_plan(&world, goal);
+
+	ck_assert_int_eq(plan->goal->priority, PRIORITY_HIGH);
+	ck_assert_int_eq(plan->goal->version, 1);
+	ck_assert_int_eq(plan_world_events(&world, "goal.created"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "plan.generated"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 1);
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	plan = plan_world_plan(&world, goal);
+	ck_assert_ptr_nonnull(plan);
+	ck_assert_uint_eq(plan->count, 3);
+	ck_assert_str_eq(plan->goal->tags[0], "a");
+}
+END_TEST
+
+START_TEST(a_goal_without_a_plan_waits_for_one)
+{
+	struct json_object *result =
+	    must("overseer.goal.create", "{\"title\":\"Later\"}");
+	cleanup_free char *goal = xstrdup(json_string_or(result, "goal", ""));
+
+	ck_assert_int_eq(json_int_or(result, "nodes", -1), 0);
+	ck_assert_str_eq(json_string_or(result, "status", ""), "active");
+	refused(
+	    "overseer.goal.plan", about(goal, ""), API_FAILED, "--plan-file");
+	result =
+	    must("overseer.goal.plan", about(goal, ",\"plan\":\"" PLAN "\""));
+	ck_assert_int_eq(json_int_or(result, "nodes", -1), 3);
+	ck_assert_int_eq(json_int_or(result, "version", -1), 1);
+}
+END_TEST
+
+START_TEST(a_wrong_plan_is_refused_and_changes_nothing)
+{
+	refused("overseer.goal.create", "{}", RPC_INVALID_PARAMS, "title");
+	refused("overseer.goal.create",
+	    "{\"title\":\"x\",\"plan\":\"## One\\n### A\\nDepends: Z\\n\"}",
+	    RPC_INVALID_PARAMS, "the plan: line 3");
+	refused("overseer.goal.create",
+	    "{\"title\":\"x\",\"plan\":\"{\\\"phases\\\":3}\"}",
+	    RPC_INVALID_PARAMS, "phases");
+	refused("overseer.goal.create",
+	    "{\"title\":\"x\",\"from_session\":\"nobody\"}", API_E_UNKNOWN,
+	    "no worker nobody");
+	ck_assert_uint_eq(listed("{\"all\":true}"), 0);
+}
+END_TEST
+
+START_TEST(a_goal_is_paused_resumed_cancelled_and_archived_in_order)
+{
+	const char *goal = create("");
+
+	refused("overseer.goal.resume", about(goal, ""), API_E_TRANSITION,
+	    "is active, not paused");
+	refused("overseer.goal.archive", about(goal, ""), API_E_TRANSITION,
+	    "active");
+	must("overseer.goal.pause", about(goal, ",\"reason\":\"holiday\""));
+	refused("overseer.goal.pause", about(goal, ""), API_E_TRANSITION, "");
+	must("overseer.goal.resume", about(goal, ""));
+	must("overseer.goal.cancel", about(goal, ""));
+	ck_assert_uint_eq(listed("{}"), 0);
+	refused("overseer.goal.update", about(goal, ",\"title\":\"x\""),
+	    API_E_CLOSED, "cancelled");
+	must("overseer.goal.archive", about(goal, ""));
+	ck_assert_int_eq(plan_world_events(&world, "goal.paused"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "goal.active"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "goal.cancelled"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "goal.archived"), 1);
+}
+END_TEST
+
+START_TEST(a_goal_that_has_ended_is_read_from_the_store)
+{
+	const char *goal = create("");
+	struct json_object *shown;
+
+	must("overseer.goal.cancel", about(goal, ""));
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	ck_assert_ptr_null(plan_world_plan(&world, goal));
+	ck_assert_uint_eq(listed("{}"), 0);
+	ck_assert_uint_eq(listed("{\"all\":true}"), 1);
+	/* The last letters are enough. */
+	shown = must("overseer.goal.show", about(goal + strlen(goal) - 8, ""));
+	ck_assert_uint_eq(
+	    json_object_array_length(json_object_object_get(
+		json_object_object_get(shown, "record"), "nodes")),
+	    3);
+	must("overseer.goal.archive", about(goal, ""));
+	ck_assert_uint_eq(listed("{\"all\":true}"), 1);
+}
+END_TEST
+
+START_TEST(goals_are_found_by_a_unique_part_of_their_id)
+{
+	create("");
+	create("");
+	refused("overseer.goal.show", about("goal_", ""), API_E_UNKNOWN,
+	    "type more of the id");
+	refused("overseer.goal.show", about("nothing", ""), API_E_UNKNOWN,
+	    "llmc goal list --all");
+}
+END_TEST
+
+START_TEST(an_update_is_a_revision)
+{
+	const char *goal = create("");
+	const struct plan_goal *g;
+
+	must("overseer.goal.update",
+	    about(goal,
+		",\"title\":\"New\",\"success_criteria\":[\"a\",\"b\"],"
+		"\"priority\":\"low\",\"reason\":\"because\""));
+	g = plan_world_plan(&world, goal)->goal;
+	ck_assert_str_eq(g->title, "New");
+	ck_assert_str_eq(g->success_criteria[1], "b");
+	ck_assert_int_eq(g->version, 2);
+	ck_assert_str_eq(g->revisions[1].why, "because");
+	ck_assert_str_eq(g->revisions[1].actor, "person");
+	refused("overseer.goal.update", about(goal, ",\"title\":\" \""),
+	    RPC_INVALID_PARAMS, "title");
+	refused("overseer.goal.update", about(goal, ""), RPC_INVALID_PARAMS,
+	    "nothing to change");
+	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 2);
+}
+END_TEST
+
+START_TEST(the_status_counts_goals_nodes_and_assignments)
+{
+	struct json_object *status;
+
+	create("");
+	status = must("overseer.status", "{}");
+	ck_assert_str_eq(json_string_or(status, "state", ""), "open");
+	ck_assert_int_eq(
+	    json_int_or(json_object_object_get(status, "goals"), "active", -1),
+	    1);
+	ck_assert_int_eq(
+	    json_int_or(json_object_object_get(status, "summary"), "total", -1),
+	    2);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("goal-commands");
+	const TTest *const all[] = { a_goal_is_created_with_its_plan_and_stored,
+		a_goal_without_a_plan_waits_for_one,
+		a_wrong_plan_is_refused_and_changes_nothing,
+		a_goal_is_paused_resumed_cancelled_and_archived_in_order,
+		a_goal_that_has_ended_is_read_from_the_store,
+		goals_are_found_by_a_unique_part_of_their_id,
+		an_update_is_a_revision,
+		the_status_counts_goals_nodes_and_assignments, NULL };
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 60);
+		tcase_add_checked_fixture(tc, begin, end);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(suite, tc);
+	}
+	return suite;
+}

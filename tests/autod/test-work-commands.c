@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The methods overseer.work.*, on a real store: each change is one version of
+ * the plan, with its events. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-floor.h"
+#include "plan-world.h"
+#include "rpc.h"
+#include "unit.h"
+
+static struct plan_world world;
+
+/* No daemon of auto mode: nobody takes the nodes meanwhile. */
+static void
+begin(void)
+{
+	plan_world_begin(&world,
+	    "allow_cross_agent = true\nallow_agents = [\"main\", \"eve\"]\n",
+	    NULL);
+	floor_world_add(&world.world.floor, "eve", WORKER_IDLE);
+	floor_world_add(&world.world.floor, "bob", WORKER_IDLE);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	plan_world_goal(&world, "goal_a", 2);
+	plan_world_plan(&world, "goal_a")->goal->status = GOAL_PAUSED;
+}
+
+static void
+end(void)
+{
+	plan_world_end(&world);
+}
+
+static struct json_object *
+must(const char *method, const char *params)
+{
+	struct floor_call *call =
+	    floor_world_ask(&world.world.floor, method, params);
+	const char *error = floor_world_answer(&world.world.floor, call);
+
+	ck_assert_msg(error == NULL, "%s: %s", method, error);
+	return floor_call_result(call);
+}
+
+static void
+refused(const char *method, const char *params, int code, const char *words)
+{
+	int64_t version = plan_world_plan(&world, "goal_a")->goal->version;
+	struct floor_call *call =
+	    floor_world_ask(&world.world.floor, method, params);
+	const char *error = floor_world_answer(&world.world.floor, call);
+
+	ck_assert_msg(error != NULL, "%s %s", method, params);
+	ck_assert_msg(floor_call_code(call) == code, "%d: %s",
+	    floor_call_code(call), error);
+	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
+	ck_assert_int_eq(
+	    plan_world_plan(&world, "goal_a")->goal->version, version);
+}
+
+static void
+update(const char *node, const char *more)
+{
+	cleanup_free char *params =
+	    xasprintf("{\"node\":\"%s\",%s}", node, more);
+
+	must("overseer.work.update", params);
+}
+
+START_TEST(done_needs_evidence_or_a_reason)
+{
+	const struct plan_node *node;
+	int64_t before;
+
+	refused("overseer.work.update",
+	    "{\"node\":\"T1.1\",\"status\":\"done\"}", API_E_TRANSITION,
+	    "T1.1");
+	before = plan_world_plan(&world, "goal_a")->goal->version;
+	update("T1.1",
+	    "\"status\":\"done\",\"reason\":\"seen\","
+	    "\"evidence\":{\"commits\":[\"abc\"]}");
+	node = plan_world_node(&world, "goal_a", "T1.1");
+	ck_assert_int_eq(node->status, NODE_DONE);
+	ck_assert_str_eq(node->evidence.commits[0], "abc");
+	ck_assert_str_eq(node->override.reason, "seen");
+	ck_assert_int_eq(
+	    plan_world_plan(&world, "goal_a")->goal->version, before + 1);
+	ck_assert_int_eq(plan_world_events(&world, "work.done"), 1);
+	refused("overseer.work.update",
+	    "{\"node\":\"T1.1\",\"status\":\"done\",\"reason\":\"x\"}",
+	    API_E_CLOSED, "done already");
+}
+END_TEST
+
+START_TEST(the_last_node_completes_the_goal)
+{
+	struct json_object *result;
+
+	update("T1.1", "\"status\":\"done\",\"reason\":\"r\"");
+	result = must("overseer.work.update",
+	    "{\"node\":\"T1.2\",\"status\":\"done\",\"reason\":\"r\"}");
+	ck_assert_str_eq(
+	    json_string_or(result, "goal_status", ""), "completed");
+	ck_assert_int_eq(plan_world_events(&world, "goal.completed"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "work.done"), 3);
+}
+END_TEST
+
+START_TEST(a_node_is_blocked_for_a_reason_and_unblocked)
+{
+	refused("overseer.work.update",
+	    "{\"node\":\"T1.1\",\"status\":\"blocked\"}", API_E_REASON,
+	    "say why");
+	update("T1.1", "\"status\":\"blocked\",\"reason\":\"Bob\"");
+	ck_assert_str_eq(
+	    plan_world_node(&world, "goal_a", "T1.1")->blocked_reason, "Bob");
+	update("T1.1", "\"status\":\"queued\"");
+	refused("overseer.work.update",
+	    "{\"node\":\"T1.1\",\"status\":\"queued\"}", API_E_TRANSITION,
+	    "not blocked");
+	ck_assert_int_eq(plan_world_events(&world, "work.blocked"), 1);
+}
+END_TEST
+
+START_TEST(a_node_has_a_priority_or_inherits_it)
+{
+	update("T1.1", "\"priority\":\"urgent\"");
+	ck_assert_int_eq(plan_world_node(&world, "goal_a", "T1.1")->priority,
+	    PRIORITY_URGENT);
+	update("T1.1", "\"priority\":\"inherited\"");
+	ck_assert_int_eq(plan_world_node(&world, "goal_a", "T1.1")->priority,
+	    PRIORITY_COUNT);
+	refused("overseer.work.update", "{\"node\":\"T1.1\"}",
+	    RPC_INVALID_PARAMS, "status");
+}
+END_TEST
+
+START_TEST(nodes_are_added_split_moved_merged_and_cancelled)
+{
+	struct json_object *result = must("overseer.work.add",
+	    "{\"parent\":\"P1\",\"name\":\"New\",\"acceptance\":[\"a\"],"
+	    "\"depends_on\":[\"T1.1\"],\"place\":1}");
+
+	ck_assert_str_eq(json_string_or(result, "node", ""), "T1.3");
+	ck_assert_uint_eq(plan_world_node(&world, "goal_a", "T1.3")->place, 0);
+	result = must(
+	    "overseer.work.add", "{\"goal\":\"goal_a\",\"name\":\"A phase\"}");
+	ck_assert_str_eq(json_string_or(result, "node", ""), "P2");
+	must("overseer.work.move", "{\"node\":\"T1.3\",\"parent\":\"P2\"}");
+	ck_assert_str_eq(
+	    plan_world_node(&world, "goal_a", "T1.3")->parent_id, "P2");
+	must("overseer.work.split",
+	    "{\"node\":\"T1.3\",\"names\":[\"a\",\"b\"]}");
+	ck_assert_uint_eq(
+	    plan_world_node(&world, "goal_a", "T1.3")->child_count, 2);
+	must("overseer.work.merge", "{\"nodes\":[\"S1.3.1\",\"S1.3.2\"]}");
+	must("overseer.work.update",
+	    "{\"node\":\"P2\",\"status\":\"cancelled\"}");
+	ck_assert_int_eq(plan_world_node(&world, "goal_a", "S1.3.1")->status,
+	    NODE_CANCELLED);
+	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 6);
+}
+END_TEST
+
+START_TEST(what_the_rules_refuse_changes_nothing)
+{
+	refused("overseer.work.show", "{\"node\":\"T9\"}", API_E_UNKNOWN,
+	    "llmc work list");
+	refused("overseer.work.show", "{\"goal\":\"zzz\",\"node\":\"T1.1\"}",
+	    API_E_UNKNOWN, "no goal zzz");
+	refused("overseer.work.add", "{\"name\":\"x\"}", RPC_INVALID_PARAMS,
+	    "params.goal");
+	refused("overseer.work.add",
+	    "{\"parent\":\"P1\",\"name\":\"x\",\"id\":\"T1.1\"}", API_E_EXISTS,
+	    "T1.1");
+	refused("overseer.work.move", "{\"node\":\"P1\",\"parent\":\"T1.1\"}",
+	    API_E_LEVEL, "P1");
+	refused("overseer.work.merge", "{\"nodes\":[\"T1.1\",\"P1\"]}",
+	    API_E_CHILDREN, "P1");
+	refused("overseer.work.split", "{\"node\":\"P1\",\"names\":[\"a\"]}",
+	    API_E_CHILDREN, "P1");
+}
+END_TEST
+
+START_TEST(a_node_goes_to_an_allowed_worker_that_a_person_drives)
+{
+	const struct plan_assignment *a;
+
+	refused("overseer.work.assign",
+	    "{\"node\":\"T1.1\",\"worker\":\"nobody\"}", API_E_UNKNOWN,
+	    "no worker nobody");
+	refused("overseer.work.assign",
+	    "{\"node\":\"T1.1\",\"worker\":\"bob\"}", API_FAILED,
+	    "plan.allow_agents");
+	refused("overseer.work.assign", "{\"node\":\"P1\",\"worker\":\"eve\"}",
+	    API_E_CHILDREN, "P1");
+	must("overseer.work.assign", "{\"node\":\"T1.1\",\"worker\":\"eve\"}");
+	a = plan_world_node(&world, "goal_a", "T1.1")->assignment;
+	ck_assert_ptr_nonnull(a);
+	ck_assert_str_eq(a->worker, "eve");
+	ck_assert_int_eq(a->status, ASSIGNMENT_QUEUED);
+	ck_assert_int_eq(plan_world_events(&world, "assignment.queued"), 1);
+	refused("overseer.work.assign",
+	    "{\"node\":\"T1.1\",\"worker\":\"eve\"}", API_E_ASSIGNED, "eve");
+}
+END_TEST
+
+START_TEST(nodes_are_listed_and_shown)
+{
+	struct json_object *result = must("overseer.work.list", "{}");
+
+	ck_assert_uint_eq(
+	    json_object_array_length(json_object_object_get(result, "nodes")),
+	    2);
+	result =
+	    must("overseer.work.list", "{\"goal\":\"goal_a\",\"all\":true}");
+	ck_assert_uint_eq(
+	    json_object_array_length(json_object_object_get(result, "nodes")),
+	    3);
+	result = must("overseer.work.show", "{\"node\":\"T1.2\"}");
+	ck_assert_str_eq(json_string_or(result, "note", ""), "waits for T1.1");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("work-commands");
+	const TTest *const all[] = { done_needs_evidence_or_a_reason,
+		the_last_node_completes_the_goal,
+		a_node_is_blocked_for_a_reason_and_unblocked,
+		a_node_has_a_priority_or_inherits_it,
+		nodes_are_added_split_moved_merged_and_cancelled,
+		what_the_rules_refuse_changes_nothing,
+		a_node_goes_to_an_allowed_worker_that_a_person_drives,
+		nodes_are_listed_and_shown, NULL };
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 60);
+		tcase_add_checked_fixture(tc, begin, end);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(suite, tc);
+	}
+	return suite;
+}
