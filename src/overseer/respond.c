@@ -128,6 +128,18 @@ find_repair(const struct overseer *o, const struct spiral_event *failure)
 	    NULL;
 }
 
+/* It has cost what a repair costs, and counts towards the day's limit. */
+static void
+note_cut_short(struct overseer *o)
+{
+	struct spiral_event event = { .kind = SPIRAL_REMEDY,
+		.outcome = xstrdup(repair_outcome_name(REPAIR_INTERRUPTED)),
+		.words = xstrdup("the overseer was killed"),
+		.signature = xstrdup(o->signature) };
+
+	remember(o, &event);
+}
+
 /* --- a verdict ------------------------------------------------------- */
 
 static const char *
@@ -534,6 +546,9 @@ respond_ended(struct overseer *o)
 		event.words = xstrdup(o->words);
 		remember(o, &event);
 	}
+	if (o->cut_short && repair == NULL)
+		note_cut_short(o);
+	o->cut_short = false;
 	if (run_ms(o) >= rules(o).cooldown_ms)
 		o->attempt = 0; /* a healthy run: begin to count anew */
 	if (repair != NULL)

@@ -260,6 +260,28 @@ START_TEST(a_failure_that_no_repair_helped_is_not_repaired_again)
 }
 END_TEST
 
+/* Otherwise one that is killed again and again would repair for ever. */
+START_TEST(a_repair_that_a_kill_cut_short_counts_for_the_day)
+{
+	int64_t end = clock_mono_ms() + 60000;
+
+	auto_pool("exit 7");
+	over_hurry(5);
+	auto_set("overseer.remediations_per_day", "1");
+	over_remedy(0, "fake: hang hard");
+	over_start();
+	while (strcmp(over_member("state"), "Remediating") != 0) {
+		ck_assert_msg(clock_mono_ms() < end, "no repair");
+		poll(NULL, 0, 5); /* a file of another program */
+	}
+	over_kill9();
+	over_start();
+	over_ends(OVER_SPIRAL, "limit of remediations per day is reached");
+	ck_assert_int_eq(over_remembered("failure", NULL), 1);
+	ck_assert_int_eq(over_remembered("remedy", "\"interrupted\""), 1);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -272,7 +294,8 @@ unit_suite(void)
 		a_daemon_of_people_is_left_alone,
 		a_daemon_that_was_told_to_end_is_not_called_dead,
 		a_repaired_failure_is_not_counted_or_repaired_again,
-		a_failure_that_no_repair_helped_is_not_repaired_again };
+		a_failure_that_no_repair_helped_is_not_repaired_again,
+		a_repair_that_a_kill_cut_short_counts_for_the_day };
 	Suite *s = suite_create("overseer-takeover");
 	TCase *tc = tcase_create("takeover");
 
