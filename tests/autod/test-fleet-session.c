@@ -20,6 +20,7 @@
 #include "file.h"
 #include "fleet-world.h"
 #include "git.h"
+#include "hooks.h"
 #include "json.h"
 #include "life.h"
 #include "loop.h"
@@ -396,6 +397,41 @@ START_TEST(one_that_left_something_does_not_delay_the_others)
 }
 END_TEST
 
+static void
+on_drained(void *arg)
+{
+	*(bool *)arg = true;
+}
+
+static bool
+is_set(void *arg)
+{
+	return *(bool *)arg;
+}
+
+/* A hook that arrived before its session was known to be lost. */
+START_TEST(a_spool_that_is_closed_half_drained_does_not_delay_the_others)
+{
+	struct fleet_world world;
+	struct hooks *hooks;
+	bool drained = false, again = false;
+
+	fleet_world_begin_idle(&world, NULL);
+	hooks = world.floor.fleet->hooks;
+	for (int i = 0; i < 300; i++)
+		fleet_world_spool(&world, world.adam, "PreToolUse", "{}");
+	hooks_drain(hooks);
+	world.adam->clearing = true;
+	hooks_drain_then(hooks, on_drained, &drained);
+	floor_world_wait(&world.floor, is_set, &drained);
+	ck_assert_int_gt(spooled(&world), 0);
+	world.adam->clearing = false;
+	hooks_drain_then(hooks, on_drained, &again);
+	floor_world_wait(&world.floor, is_set, &again);
+	fleet_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -406,7 +442,9 @@ unit_suite(void)
 	    (const TTest *const[]){ a_crash_is_resumed, crashes_end_in_error,
 		an_undelivered_prompt, four_launches_at_once,
 		tmux_fails_at_the_start, a_check_of_a_worktree_is_cut_off,
-		one_that_left_something_does_not_delay_the_others, NULL });
+		one_that_left_something_does_not_delay_the_others,
+		a_spool_that_is_closed_half_drained_does_not_delay_the_others,
+		NULL });
 	tcase_set_timeout(rows, 60);
 	tcase_add_loop_test(rows, an_unreported_start, 0, 2);
 	tcase_add_loop_test(rows, an_interruption_in_the_session, 0, 2);

@@ -153,9 +153,7 @@ is_closed(const struct box *box)
 static void
 drain_box(struct box *box)
 {
-	if (is_closed(box))
-		return;
-	box->full = inbox_drain(box->inbox);
+	box->full = !is_closed(box) && inbox_drain(box->inbox);
 	if (box->full)
 		loop_call_request(box->hooks->more);
 }
