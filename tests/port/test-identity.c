@@ -241,7 +241,19 @@ write_file(
 	ck_assert_int_eq(file_replace(path, text, strlen(text), 0600, NULL), 0);
 }
 
-/* Written in place, which nobody does, and with the old time: not noticed. */
+/* In place, which nobody does, and with the old time: not noticed. */
+static void
+overwrite(const char *path, const char *begin)
+{
+	cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+	struct stat st;
+
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert_int_eq(pwrite(fd, begin, strlen(begin), 0), strlen(begin));
+	ck_assert_int_eq(
+	    futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }), 0);
+}
+
 START_TEST(a_file_is_read_again_when_it_has_changed)
 {
 	cleanup_free char *root = xstrdup(unit_path("again"));
@@ -253,8 +265,6 @@ START_TEST(a_file_is_read_again_when_it_has_changed)
 	struct procref self = PROCREF_INIT;
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *text = NULL;
-	struct stat st;
-	int fd;
 
 	identity_add_repair(&panes, &workspace, &files);
 	ck_assert_uint_eq(panes.count, 0);
@@ -266,17 +276,20 @@ START_TEST(a_file_is_read_again_when_it_has_changed)
 	write_file(&workspace, "overseer.json", text);
 	identity_add_repair(&panes, &workspace, &files);
 	ck_assert_uint_eq(panes.count, 1);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	ck_assert_int_eq(fstat(fd, &st), 0);
-	ck_assert_int_eq(pwrite(fd, "no", 2, 0), 2);
-	ck_assert_int_eq(
-	    futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }), 0);
-	close(fd);
+	overwrite(path, "no");
 	identity_add_repair(&panes, &workspace, &files);
 	ck_assert_uint_eq(panes.count, 2);
 	write_file(&workspace, "overseer.json", "{}");
 	identity_add_repair(&panes, &workspace, &files);
 	ck_assert_uint_eq(panes.count, 2);
+	/* What could not be read is read again even so. */
+	text[0] = 'x';
+	write_file(&workspace, "overseer.json", text);
+	identity_add_repair(&panes, &workspace, &files);
+	ck_assert_uint_eq(panes.count, 2);
+	overwrite(path, "{");
+	identity_add_repair(&panes, &workspace, &files);
+	ck_assert_uint_eq(panes.count, 3);
 	identity_files_release(&files);
 	identity_release(&panes);
 }

@@ -89,11 +89,14 @@ load(const struct workspace *workspace, const char *name, const char *key,
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *member = NULL;
 
-	if (!is_known(path, file) &&
-	    json_load(path, FILE_BYTES_MAX, &json, NULL) == 0 &&
+	if (is_known(path, file))
+		return file->member;
+	if (json_load(path, FILE_BYTES_MAX, &json, NULL) == 0 &&
 	    json_object_is_type(json, json_type_object)) {
 		json_object_object_get_ex(json, key, &member);
 		file->member = json_object_get(member);
+	} else {
+		forget(file); /* it may work the next time */
 	}
 	return file->member;
 }
