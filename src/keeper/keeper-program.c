@@ -59,9 +59,9 @@ become(const struct keeper *keeper)
 }
 
 int
-keeper_program_become(char **argv)
+keeper_program_become(char **argv, bool scoped)
 {
-	int r = keeper_scope_enter(KEEPER_SCOPE_ABSTRACT);
+	int r = scoped ? keeper_scope_enter(KEEPER_SCOPE_ABSTRACT) : 0;
 
 	if (r < 0) {
 		keeper_say("cannot close abstract sockets: %s", strerror(-r));

@@ -4,11 +4,13 @@
 #ifndef KEEPER_PROGRAM_H
 #define KEEPER_PROGRAM_H
 
+#include <stdbool.h>
+
 struct keeper;
 
-/* Become it without keeping it, closed to abstract unix sockets of others. The
- * exit status if that fails. */
-int keeper_program_become(char **argv);
+/* Become it without keeping it, with the standard streams only. scoped: and
+ * closed to abstract unix sockets of others. The exit status if that fails. */
+int keeper_program_become(char **argv, bool scoped);
 
 /* Start it, pass signals on to it, collect orphans, and exit with its status
  * when it has ended, or when the keeper has. */

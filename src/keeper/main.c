@@ -6,9 +6,10 @@
  * Runs PROGRAM and ends with its status when it and everything that it started
  * are gone. See keeper.h.
  *
- * keeper --no-abstract -- PROGRAM ARG...
+ * keeper --bare [--no-abstract] -- PROGRAM ARG...
  *
- * Becomes PROGRAM, which cannot connect to abstract unix sockets of others.
+ * Becomes PROGRAM, which has nothing open but the standard streams, and cannot
+ * connect to abstract unix sockets of others.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ usage(void)
 		   "[--record FILE] [--mark MARK] [--cgroup DIR] "
 		   "[--mode auto|MODE,...] -- PROGRAM ARG...; "
 		   "modes: namespace, cgroup, scope, reaper, box; "
-		   "or: keeper --no-abstract -- PROGRAM ARG...");
+		   "or: keeper --bare [--no-abstract] -- PROGRAM ARG...");
 	return KEEPER_FAILED;
 }
 
@@ -89,12 +90,13 @@ main(int argc, char **argv)
 		{ "mark", required_argument, NULL, 'm' },
 		{ "mode", required_argument, NULL, 'M' },
 		{ "cgroup", required_argument, NULL, 'c' },
+		{ "bare", no_argument, NULL, 'b' },
 		{ "no-abstract", no_argument, NULL, 'A' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct keeper keeper;
 	const char *modes = getenv("LLMC_KEEPER_MODE");
-	bool scoped = false;
+	bool bare = false, scoped = false;
 	int option;
 
 	if (modes == NULL || modes[0] == '\0')
@@ -122,6 +124,9 @@ main(int argc, char **argv)
 		case 'c':
 			keeper.cgroup = optarg;
 			break;
+		case 'b':
+			bare = true;
+			break;
 		case 'A':
 			scoped = true;
 			break;
@@ -130,10 +135,11 @@ main(int argc, char **argv)
 		}
 	}
 	keeper.argv = &argv[optind];
-	if (scoped)
-		return optind == argc ? usage() :
-					keeper_program_become(keeper.argv);
-	if (optind == argc || !set_modes(&keeper, modes))
+	if (optind == argc || bare < scoped)
+		return usage();
+	if (bare)
+		return keeper_program_become(keeper.argv, scoped);
+	if (!set_modes(&keeper, modes))
 		return usage();
 	if (keeper.mark != NULL && setenv("LLMC_KEEPER", keeper.mark, 1) == -1)
 		return KEEPER_FAILED;

@@ -184,6 +184,22 @@ START_TEST(a_bwrap_that_becomes_root_is_left_as_it_is)
 }
 END_TEST
 
+/* Also where abstract sockets stay open. */
+START_TEST(nothing_is_open_in_a_box_with_the_hosts_network)
+{
+	struct box_net net = { 0 };
+	struct err err = { 0 };
+	const char *bwrap = unit_path("bwrap");
+
+	file_replace(bwrap, "", 0, 0755, NULL);
+	ck_assert_int_eq(chmod(bwrap, 04755), 0);
+	ck_assert_msg(box_net_share(bwrap, &net, &err) == 0, "%s", err.msg);
+	ck_assert_ptr_nonnull(net.before);
+	ck_assert_str_eq(net.before[1], "--bare");
+	box_net_release(&net);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -191,6 +207,7 @@ unit_suite(void)
 		a_session_reaches_the_hosts_of_the_settings_and_no_others,
 		git_in_a_strict_box_has_no_network_at_all,
 		a_bwrap_that_becomes_root_is_left_as_it_is,
+		nothing_is_open_in_a_box_with_the_hosts_network,
 		NULL,
 	};
 	Suite *suite = suite_create("box-net");

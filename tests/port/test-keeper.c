@@ -259,6 +259,19 @@ START_TEST(wrong_arguments_are_refused)
 	ck_assert_int_eq(run("--mode reaper,, -- true", false), 125);
 	ck_assert_int_eq(run("--mode reaper --", false), 125);
 	ck_assert_int_eq(run("--nonsense -- true", false), 125);
+	ck_assert_int_eq(run("--no-abstract -- true", false), 125);
+	ck_assert_int_eq(run("--bare --", false), 125);
+}
+END_TEST
+
+START_TEST(a_bare_program_gets_the_standard_streams_only)
+{
+	ck_assert_int_eq(
+	    run("-- sh -c 'test -e /proc/self/fd/7' 7</dev/null", false), 0);
+	ck_assert_int_eq(
+	    run("--bare -- sh -c '! test -e /proc/self/fd/7' 7</dev/null",
+		false),
+	    0);
 }
 END_TEST
 
@@ -310,6 +323,7 @@ unit_suite(void)
 	    (const TTest *const[]){ program_that_is_missing_is_named,
 		program_is_not_run_without_its_record,
 		wrong_arguments_are_refused,
+		a_bare_program_gets_the_standard_streams_only,
 		next_mode_is_used_where_one_is_not_to_be_had,
 		mode_of_the_environment_is_used, NULL });
 	return suite;

@@ -78,16 +78,17 @@ int
 box_net_share(const char *bwrap, struct box_net *ret_net, struct err *err)
 {
 	cleanup_free char *keeper = sibling_find("keeper");
-	const char *const before[] = { keeper, "--no-abstract", "--", NULL };
+	const char *const before[] = { keeper, "--bare", NULL };
 
-	if (!box_net_can_scope(bwrap))
-		return 0;
 	if (keeper == NULL)
 		return err_set(err, -ENOENT,
 		    "the sandbox needs the program keeper, which is not there: "
 		    "it belongs beside llmc or into its libexec folder; "
 		    "install llmc again");
 	strv_add_all(&ret_net->before, before);
+	if (box_net_can_scope(bwrap))
+		strv_add(&ret_net->before, "--no-abstract");
+	strv_add(&ret_net->before, "--");
 	return 0;
 }
 

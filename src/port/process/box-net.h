@@ -4,7 +4,8 @@
  * The words around a box for its network: without one of its own (sandbox =
  * "strict"), programs in it reach sandbox_hosts through a proxy
  * (net/outside.h); with that of the host ("worktree"), they cannot connect to
- * abstract unix sockets outside, if that can be forbidden (Landlock ABI 6).
+ * abstract unix sockets outside, if that can be forbidden (Landlock ABI 6). Of
+ * either, nothing is open inside but the standard streams.
  */
 #ifndef BOX_NET_H
 #define BOX_NET_H
@@ -28,7 +29,7 @@ int box_net_prepare(const struct workspace *workspace, const char *name,
 /* Can they be forbidden? bwrap: the program; one that becomes root by being
  * executed would not any more. */
 bool box_net_can_scope(const char *bwrap);
-/* For a box with the host's network: without words if they cannot. */
+/* For a box with the host's network; if they cannot, they stay open. */
 int box_net_share(const char *bwrap, struct box_net *ret_net, struct err *err);
 /* Only the file, if there is one. */
 void box_net_refresh(const struct workspace *workspace, const char *name,
