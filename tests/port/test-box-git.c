@@ -79,6 +79,7 @@ START_TEST(much_is_fetched_in_a_box)
 
 	box_world_need();
 	box_world_begin(&w, WORKTREE);
+	repo_sh(w.repo, "git config transfer.fsckObjects true");
 	works(w,
 	    "git init -q other && cd other && "
 	    "for i in $(seq 150); do echo $i >$i || exit; done && "

@@ -210,6 +210,8 @@ box_git_add_config(enum box_mode mode, char ***set)
 	if (mode == BOX_WORKTREE) {
 		add_setting(set, &n, "rerere.enabled", "false");
 		add_setting(set, &n, "fetch.unpackLimit", "100000000");
+		/* It takes a pack, and a worker can write any object. */
+		add_setting(set, &n, "fetch.fsckObjects", "false");
 		add_setting(set, &n, "core.bigFileThreshold", "2047m");
 	}
 	strv_take(set, xasprintf("GIT_CONFIG_COUNT=%d", (int)n));
