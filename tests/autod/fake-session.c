@@ -35,7 +35,15 @@ struct session {
 	int prompts, interrupts, launches;
 };
 
+static int64_t clear_ms;
+
 /* --- for the test ---------------------------------------------------- */
+
+void
+fake_session_leave_remains(int64_t ms)
+{
+	clear_ms = ms;
+}
 
 void
 fake_session_turn_ends(struct session *s, const char *last_words)
@@ -299,8 +307,14 @@ session_end(struct session *s, void (*fn)(void *arg), void *arg)
 void
 session_clear(struct session *s, void (*fn)(void *arg), void *arg)
 {
-	(void)s;
-	fn(arg);
+	if (clear_ms == 0) {
+		fn(arg);
+		return;
+	}
+	s->waiters[s->waiter_count].fn = fn;
+	s->waiters[s->waiter_count++].arg = arg;
+	s->phase = SESSION_ENDING;
+	s->end = loop_after(s->host->loop, clear_ms, on_end, s);
 }
 
 const struct err *

@@ -24,6 +24,10 @@ void fake_session_leaves(struct session *session);
 /* The age of its last sign of life, from now on. */
 void fake_session_is_quiet(struct session *session, int64_t ms);
 
+/* What lost sessions left takes so long to end, from now on; 0 = nothing is
+ * left. */
+void fake_session_leave_remains(int64_t ms);
+
 /* The last prompt that was submitted, "" = none. */
 const char *fake_session_prompt(const struct session *session);
 /* How often: prompts submitted, interrupted, launched. */

@@ -477,6 +477,25 @@ START_TEST(a_worker_in_error_is_a_failure_and_repaired)
 }
 END_TEST
 
+/* Not before: auto mode has begun by then. */
+START_TEST(a_worker_is_repaired_when_its_remains_are_gone)
+{
+	struct auto_world world;
+	struct agent *agent = begin_turn(&world, NULL);
+
+	agent_move(agent, WORKER_ERROR, "it is broken");
+	auto_world_fails(&world, "worker_error");
+	auto_world_told(&world, "failure t1 worker_error worker; ");
+	auto_world_reopen(&world);
+	fake_session_leave_remains(1500); /* more than adopt.c waits */
+	auto_world_live(&world);
+	auto_world_turn(&world, 1);
+	auto_world_told(&world, "task_retry t1; task_assigned t1; ");
+	auto_world_end(&world);
+	fake_session_leave_remains(0);
+}
+END_TEST
+
 /* A pause of the worker is not the fault of its task. */
 START_TEST(a_paused_worker_is_repaired)
 {
@@ -557,6 +576,7 @@ unit_suite(void)
 		conflicts_that_stay_are_a_failure, NULL });
 	unit_case(suite, "workers",
 	    (const TTest *const[]){ a_worker_in_error_is_a_failure_and_repaired,
+		a_worker_is_repaired_when_its_remains_are_gone,
 		a_paused_worker_is_repaired,
 		a_worker_that_is_reset_gives_its_task_back,
 		an_attempt_that_is_said_to_have_failed_counts, NULL });
