@@ -47,8 +47,8 @@ refuse(const struct caller *caller, const char *method, struct err *err)
 		    method);
 	if (caller->unknown)
 		return err_set(err, -EPERM,
-		    "%s is refused: the process that called has ended before "
-		    "it was known whose it is; let it wait for the answer",
+		    "%s is refused: the process that called ended before it "
+		    "was known whose it is; let it wait for the answer",
 		    method);
 	if (caller->session == NULL && caller->door == NULL)
 		return err_set(err, -EPERM,

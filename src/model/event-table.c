@@ -167,7 +167,7 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .text = "running session adopted",
 	    .fields = "worker" },
 	[EVENT_CLEARED] = { .level = INFO,
-	    .text = "nothing is waited for any more of its lost session",
+	    .text = "no longer waiting for what its lost session left",
 	    .fields = "worker" },
 	[EVENT_PROMPT_SUBMITTED] = { .level = INFO,
 	    .text = "prompt submitted",

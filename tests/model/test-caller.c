@@ -95,10 +95,11 @@ START_TEST(hooks_are_heard_from_their_own_session)
 		    "only the hooks of a worker's session" },
 		/* A process that has ended: only a sign of life. */
 		{ { "adam", NULL, true, false }, "adam", true, NULL },
-		{ { "adam", NULL, true, false }, "adam", false, "has ended" },
+		{ { "adam", NULL, true, false }, "adam", false,
+		    "called ended" },
 		{ { "adam", NULL, true, false }, "eve", true,
 		    "reports nothing for eve" },
-		{ { NULL, NULL, true, false }, "adam", true, "has ended" },
+		{ { NULL, NULL, true, false }, "adam", true, "called ended" },
 	};
 
 	for (size_t i = 0; i < nitems(rows); i++) {

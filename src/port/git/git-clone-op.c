@@ -144,7 +144,7 @@ keep_refuse(struct git_op *op, const char *why)
 
 	return git_op_fail(op, -EBUSY,
 	    "%s cannot become a worktree now (%s); have the worker finish "
-	    "that, or save and end it; type: llmc reset %s",
+	    "that first, or save its work and start over: llmc reset %s",
 	    op->dir, why, git_home(op->git, op->dir, &home) ? home.worker : "");
 }
 

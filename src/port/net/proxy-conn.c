@@ -186,10 +186,10 @@ conn_try_next(struct proxy_conn *conn)
 static void
 conn_refuse_address(struct proxy_conn *conn, const char *address)
 {
-	cleanup_free char *why = xasprintf(
-	    "is not in sandbox_hosts by its own name, and is at %s, %s, to "
-	    "which a rule with \"*.\" does not lead",
-	    address, proxy_address_kind(address));
+	cleanup_free char *why =
+	    xasprintf("is at %s, %s: a rule with \"*.\" does not allow that, "
+		      "sandbox_hosts must have its own name",
+		address, proxy_address_kind(address));
 
 	conn_refuse(conn, why);
 }
