@@ -137,6 +137,9 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .words = "{worker_name} asked for {text}, which is not in "
 		     "sandbox_hosts",
 	    .fields = "worker text" },
+	[EVENT_TURN_ENDED] = { .level = DEBUG,
+	    .text = "{worker}: its turn has ended",
+	    .fields = "worker task" },
 	[EVENT_TURN_END_FAILED] = { .level = INFO,
 	    .text = "{worker}: what its turn has left cannot be read: {reason}",
 	    .fields = "worker reason",

@@ -43,6 +43,7 @@ enum event_kind {
 	EVENT_SETUP_FAILED, /* worker, reason */
 	EVENT_LEFTOVERS_STAY, /* worker, reason: they cannot be committed */
 	EVENT_HOST_REFUSED, /* worker, text: a host that sandbox_hosts lacks */
+	EVENT_TURN_ENDED, /* worker, task, text: its last message */
 	EVENT_TURN_END_FAILED, /* worker, reason */
 	EVENT_GIT_FAILED, /* worker, reason */
 	/* Its session. */

@@ -188,6 +188,12 @@ turn_judge(const struct turn_facts *facts, struct buf *words)
 		return judge_untroubled(facts);
 	if (!facts->driven)
 		return judge_by_hand(facts, trouble, words);
+	if (trouble == TROUBLE_QUESTION && facts->asks_person) {
+		buf_adds(words, "it asks");
+		if (facts->words != NULL)
+			add_last_words(facts->words, words);
+		return TURN_PAUSE;
+	}
 	if (out_of_turns ||
 	    (troubles[trouble].action == TURN_NUDGE &&
 		facts->nudges >= TURN_NUDGES_MAX)) {

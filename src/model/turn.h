@@ -36,6 +36,8 @@ struct turn_facts {
 	int turns, turns_max; /* turns so far, with this one; turns_max 0 = no
 			       * limit */
 	int nudges;
+	bool asks_person; /* a question is not answered by "nobody can": it is
+			   * a person's */
 
 	/* Only used if not driven. */
 	int sent_back; /* times in this turn */
@@ -58,7 +60,8 @@ enum turn_action {
  * driven, the ending (a question or a refusal), a missing commit, the check.
  *
  * Driven: where a worker would be sent back, it is TURN_FAIL if turns_max is
- * reached or the nudges are used up. By hand: a worker that was sent back often
+ * reached or the nudges are used up; a question that a person answers is
+ * TURN_PAUSE. By hand: a worker that was sent back often
  * enough is paused if a rebase is unfinished, and its changes are committed for
  * it.
  *

@@ -32,6 +32,7 @@ static const struct record_field fields[] = {
 	FIELD("task", task),
 	FIELD("on_hold", on_hold),
 	FIELD("work_of", work_of),
+	FIELD("dispatch", dispatch),
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
 	FIELD("blocked", blocked),

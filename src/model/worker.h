@@ -37,6 +37,7 @@ struct worker {
 	bool on_hold; /* a person paused it: no new task until llmc resume */
 	char *work_of; /* task whose work lies in the worktree, which may be one
 			* that the worker has lost; NULL = none, or by hand */
+	char *dispatch; /* the last message of the tick that it was given */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
 	bool blocked; /* paused: its agent cannot be launched yet */

@@ -63,6 +63,9 @@ struct auto_policy {
 	int (*take)(void *arg, const struct task *task, struct err *err);
 	/* The task has its outcome: 0 = the state need not keep it. */
 	int (*settle)(void *arg, const struct task *task, struct err *err);
+	/* Does a question at the end of its turn go to a person? Then its
+	 * worker is paused until there is an answer. */
+	bool (*asks)(void *arg, const struct task *task);
 	/* Will there be more tasks without anyone's doing? */
 	bool (*expects)(void *arg);
 };

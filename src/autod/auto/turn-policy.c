@@ -4,6 +4,7 @@
 #include "agent.h"
 #include "auto.h"
 #include "emit.h"
+#include "intake.h"
 #include "mem.h"
 #include "op-check.h"
 #include "outcome.h"
@@ -53,6 +54,9 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->turns = t->turns;
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
 	facts->nudges = t->nudges;
+	facts->asks_person = intake_is_planned(t) &&
+	    mode->policy->asks != NULL &&
+	    mode->policy->asks(mode->policy_arg, t);
 	return true;
 }
 

@@ -277,6 +277,11 @@ turn_end_begin(
 		serve_reply(agent->core, call, NULL);
 		return;
 	}
+	emit(agent->core,
+	    &(struct event){ .kind = EVENT_TURN_ENDED,
+		.worker = w->name,
+		.task = w->task,
+		.text = last_words });
 	t = xcalloc(1, sizeof *t);
 	t->reason = (struct buf)BUF_INIT;
 	xstrset(&t->last_words, last_words);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-message.h"
 #include "agent.h"
 #include "buf.h"
 #include "emit.h"
@@ -165,50 +166,17 @@ answer_sent(struct agent *agent, struct server_call *call,
 	serve_reply(agent->core, call, result);
 }
 
-/* The status a message leads to; COUNT = unchanged, its own = not allowed. */
-static const enum worker_status message_leads_to[WORKER_STATUS_COUNT] = {
-	[WORKER_IDLE] = WORKER_IDLE,
-	[WORKER_OFFLINE] = WORKER_OFFLINE,
-	[WORKER_STARTING] = WORKER_STARTING,
-	[WORKER_ACCEPTING] = WORKER_ACCEPTING,
-	[WORKER_WORKING] = WORKER_STATUS_COUNT,
-	[WORKER_REVIEWING] = WORKER_STATUS_COUNT,
-	[WORKER_REJECTED] = WORKER_STATUS_COUNT,
-	[WORKER_REBASING] = WORKER_STATUS_COUNT,
-	[WORKER_NEEDS_REVIEW] = WORKER_REJECTED,
-	[WORKER_NO_CHANGES] = WORKER_WORKING,
-	[WORKER_PAUSED] = WORKER_STARTING,
-	[WORKER_LIMITED] = WORKER_STARTING,
-	[WORKER_ERROR] = WORKER_STARTING,
-};
-
-/* The status once the message is submitted. */
-static enum worker_status
-after_message(const struct worker *w, enum worker_status to)
-{
-	if (to == WORKER_STATUS_COUNT)
-		return w->status;
-	if (to != WORKER_STARTING)
-		return to;
-	return w->status != WORKER_ERROR &&
-		(w->before == WORKER_REJECTED || w->before == WORKER_REBASING ||
-		    w->before == WORKER_REVIEWING) ?
-	    w->before :
-	    WORKER_WORKING;
-}
-
 static void
 on_message(void *arg, struct agent *agent, struct server_call *call,
     struct json_object *params)
 {
 	const struct worker *w = agent->worker;
-	enum worker_status before = w->status, to = message_leads_to[before];
-	enum worker_status after = after_message(w, to);
+	enum worker_status before = w->status;
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *wanted = NULL;
 
 	(void)arg;
-	if (to == before) {
+	if (!agent_message_fits(agent)) {
 		wanted = xasprintf(
 		    "%s has no task; give it one with: llmc start --worker %s",
 		    w->name, w->name);
@@ -221,12 +189,11 @@ on_message(void *arg, struct agent *agent, struct server_call *call,
 	if (worker_commands_prompt_under_way(agent, call) ||
 	    !worker_commands_text(call, params, "text", &text))
 		return;
-	if (to != WORKER_STATUS_COUNT && agent_move(agent, to, NULL) < 0) {
+	if (agent_message(agent, text.data) < 0) {
 		worker_commands_wrong_status(
 		    call, w, "it cannot take a message now");
 		return;
 	}
-	agent_prompt(agent, text.data, false, after);
 	answer_sent(agent, call, before, json_object_new_object());
 }
 

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
 
+#include "agent-message.h"
+#include "agent.h"
 #include "auto.h"
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
-#include "json.h"
+#include "fleet.h"
+#include "loop.h"
 #include "mem.h"
+#include "nudge-text.h"
+#include "op-start.h"
+#include "persist.h"
 #include "plan-dispatch.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
@@ -26,6 +33,9 @@ struct order {
 
 struct plan_dispatcher {
 	struct plan_floor *floor;
+	bool begun;
+	bool waiting; /* a message waits for its worker */
+	struct loop_call *again;
 	TAILQ_HEAD(, order) orders;
 };
 
@@ -84,18 +94,148 @@ escalate(struct plan_floor *floor, struct plan_assignment *a,
 	plan_dispatch_ended(floor, a, d, DISPATCH_ACCEPTED, NULL);
 }
 
+/* --- a worker --------------------------------------------------------- */
+
+/* Not now, but soon: its session is starting, or something is done to it. */
+static bool
+is_taken(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	return agent_is_taken(agent) || w->status == WORKER_OFFLINE ||
+	    w->status == WORKER_STARTING || w->status == WORKER_LIMITED;
+}
+
+/* What a worker is marked with that was given the dispatch; another mark if it
+ * was sent again. */
+static char *
+mark_of(const struct plan_dispatch *d)
+{
+	return xasprintf("%s%s", d->id, d->notes != NULL ? "+" : "");
+}
+
+static bool
+is_given(const struct worker *w, const struct plan_dispatch *d)
+{
+	cleanup_free char *mark = mark_of(d);
+
+	return w->dispatch != NULL && strcmp(w->dispatch, mark) == 0;
+}
+
+/* NULL = it may get a message. */
+static const char *
+why_not(const struct agent *agent)
+{
+	const struct worker *w;
+
+	if (agent == NULL)
+		return "its worker is gone";
+	w = agent->worker;
+	if (w->session.busy || w->session.step != PROMPT_NONE)
+		return "a turn is running";
+	if (w->on_hold || w->over_budget || w->blocked)
+		return "its worker is paused";
+	if (w->status == WORKER_NEEDS_REVIEW)
+		return "its work waits to be accepted";
+	if (w->status == WORKER_IDLE ? worker_is_auto(w->name) :
+				       !agent_message_fits(agent))
+		return "its worker cannot take a message";
+	return NULL;
+}
+
+/* What the decision said, for one that was stored only. */
+static void
+add_text(const struct plan_floor *floor, const struct plan_assignment *a,
+    const struct plan_dispatch *d, struct buf *out)
+{
+	const struct plan_set *set = plan_floor_set(floor);
+	const struct plan *plan = plan_set_plan(set, a->goal_id);
+	const struct plan_node *node = plan_set_node_of(set, a);
+	const struct nudge_facts facts = {
+		.goal_id = a->goal_id,
+		.goal_title = plan != NULL ? plan->goal->title : NULL,
+		.node_id = a->node_id,
+		.node_name = node != NULL ? node->name : NULL,
+	};
+	const char *action = d->action != NULL ? d->action : "";
+
+	if (strcmp(action, "follow_up") == 0)
+		nudge_text_follow_up(&facts, NULL, out);
+	else if (strcmp(action, "nudge") == 0 || a->instruction == NULL)
+		nudge_text_status(&facts, out);
+	else
+		buf_adds(out, a->instruction);
+}
+
+/* A worker without a task begins with a fresh worktree. */
+static void
+give(struct agent *agent, const char *text)
+{
+	struct worker *w = agent->worker;
+
+	if (w->status != WORKER_IDLE) {
+		agent_message(agent, text);
+		return;
+	}
+	xstrset(&w->prompt, text);
+	xstrset(&w->prompt_command, AUTO_PLAN_SOURCE);
+	w->self_review = agent_flag(agent, "self_review");
+	w->self_reviewed = false;
+	if (agent_move(agent, WORKER_STARTING, NULL) == 0)
+		op_start(agent, NULL);
+}
+
+/* The id of the dispatch is saved with the prompt: the next daemon knows by it
+ * that the worker has it. */
+static void
+send(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
+    struct plan_dispatch *d, const char *text)
+{
+	struct plan_floor *floor = dispatcher->floor;
+	struct agent *agent =
+	    a->worker != NULL ? fleet_find(floor->fleet, a->worker) : NULL;
+	cleanup_buf struct buf words = BUF_INIT;
+	const char *why;
+
+	if (agent != NULL && is_given(agent->worker, d)) {
+		if (agent->worker->session.step == PROMPT_NONE &&
+		    agent->worker->status != WORKER_STARTING)
+			plan_dispatch_ended(
+			    floor, a, d, DISPATCH_ACCEPTED, NULL);
+		return;
+	}
+	if (agent != NULL && is_taken(agent)) {
+		dispatcher->waiting = true;
+		return;
+	}
+	why = why_not(agent);
+	if (why != NULL || agent == NULL) {
+		plan_dispatch_ended(floor, a, d, DISPATCH_ERROR, why);
+		return;
+	}
+	if (text == NULL)
+		add_text(floor, a, d, &words);
+	free(agent->worker->dispatch);
+	agent->worker->dispatch = mark_of(d);
+	give(agent, text != NULL ? text : words.data);
+	persist_changed(floor->core);
+}
+
 /* --- carrying out ----------------------------------------------------- */
 
+/* text: NULL = as it must have been. */
 static void
-carry_out(struct plan_floor *floor, struct plan_assignment *a,
-    struct plan_dispatch *d, const char *reason)
+carry_out(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
+    struct plan_dispatch *d, const char *reason, const char *text)
 {
 	switch (d->mode) {
 	case DISPATCH_ESCALATE:
-		escalate(floor, a, d, reason);
+		escalate(dispatcher->floor, a, d, reason);
+		break;
+	case DISPATCH_SEND:
+		send(dispatcher, a, d, text);
 		break;
 	case DISPATCH_SPAWN: /* plan-tasks offers it */
-	case DISPATCH_SEND:
 	case DISPATCH_MODE_COUNT:
 		break;
 	}
@@ -113,7 +253,7 @@ run_order(void *arg)
 	    NULL;
 
 	if (d != NULL && d->result == DISPATCH_PENDING)
-		carry_out(floor, a, d, order->reason);
+		carry_out(order->dispatcher, a, d, order->reason, order->text);
 	order_free(order);
 	plan_tasks_changed(floor->tasks);
 }
@@ -135,26 +275,88 @@ plan_dispatch_then(struct plan_dispatcher *dispatcher,
 	    run_order, order);
 }
 
-/* --- life ------------------------------------------------------------- */
+/* --- what is stored only ---------------------------------------------- */
 
-void
-plan_dispatcher_begin(struct plan_dispatcher *dispatcher)
+/* Is it about to be carried out anyway? */
+static bool
+is_ordered(const struct plan_dispatcher *dispatcher, const char *dispatch)
 {
-	struct plan_floor *floor = dispatcher->floor;
-	const struct plan_set *set = plan_floor_set(floor);
+	const struct order *order;
 
+	TAILQ_FOREACH (order, &dispatcher->orders, entry)
+		if (order->dispatch != NULL &&
+		    strcmp(order->dispatch, dispatch) == 0)
+			return true;
+	return false;
+}
+
+static void
+resume(struct plan_dispatcher *dispatcher)
+{
+	const struct plan_set *set = plan_floor_set(dispatcher->floor);
+
+	dispatcher->waiting = false;
 	for (size_t i = 0; i < set->assignment_count; i++) {
 		struct plan_assignment *a = set->assignments[i];
 		struct plan_dispatch *d = plan_assignment_last(a);
 		const struct plan_node *node = plan_set_node_of(set, a);
 		const char *reason = a->blocked_reason;
 
-		if (d == NULL || d->result != DISPATCH_PENDING)
+		if (d == NULL || d->result != DISPATCH_PENDING ||
+		    is_ordered(dispatcher, d->id))
 			continue;
 		if (reason == NULL && node != NULL)
 			reason = node->blocked_reason;
-		carry_out(floor, a, d, reason);
+		carry_out(dispatcher, a, d, reason, NULL);
 	}
+}
+
+static void
+on_submitted(struct plan_dispatcher *dispatcher, const char *name)
+{
+	const struct plan_set *set = plan_floor_set(dispatcher->floor);
+	const struct worker *w =
+	    state_find(&dispatcher->floor->core->state, name);
+
+	if (w == NULL || w->dispatch == NULL)
+		return;
+	for (size_t i = 0; i < set->assignment_count; i++) {
+		struct plan_assignment *a = set->assignments[i];
+		struct plan_dispatch *d = plan_assignment_last(a);
+
+		if (d != NULL && d->result == DISPATCH_PENDING &&
+		    is_given(w, d))
+			plan_dispatch_ended(
+			    dispatcher->floor, a, d, DISPATCH_ACCEPTED, NULL);
+	}
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct plan_dispatcher *dispatcher = arg;
+
+	if (!dispatcher->begun || event->worker == NULL)
+		return;
+	if (event->kind == EVENT_PROMPT_SUBMITTED)
+		on_submitted(dispatcher, event->worker);
+	else if (event->kind == EVENT_WORKER_MOVED && dispatcher->waiting)
+		loop_call_request(dispatcher->again);
+}
+
+static void
+on_pass_end(void *arg)
+{
+	resume(arg);
+}
+
+/* --- life ------------------------------------------------------------- */
+
+void
+plan_dispatcher_begin(struct plan_dispatcher *dispatcher)
+{
+	dispatcher->begun = true;
+	resume(dispatcher);
 }
 
 struct plan_dispatcher *
@@ -164,6 +366,9 @@ plan_dispatcher_new(struct plan_floor *floor)
 
 	dispatcher->floor = floor;
 	TAILQ_INIT(&dispatcher->orders);
+	dispatcher->again =
+	    loop_call_new(floor->core->loop, on_pass_end, dispatcher);
+	emit_subscribe(floor->core, on_event, dispatcher);
 	return dispatcher;
 }
 
@@ -174,6 +379,8 @@ plan_dispatcher_free(struct plan_dispatcher *dispatcher)
 
 	if (dispatcher == NULL)
 		return;
+	emit_unsubscribe(dispatcher->floor->core, on_event, dispatcher);
+	loop_call_free(dispatcher->again);
 	plan_persist_forget(plan_floor_persist(dispatcher->floor), dispatcher);
 	while ((order = TAILQ_FIRST(&dispatcher->orders)) != NULL)
 		order_free(order);

@@ -17,6 +17,7 @@
 #include "plan-log.h"
 #include "plan-persist.h"
 #include "plan-tasks.h"
+#include "plan-tick.h"
 #include "planbook.h"
 #include "serve.h"
 #include "settings.h"
@@ -34,6 +35,7 @@ begin(struct plan_floor *floor)
 		return;
 	plan_dispatcher_begin(floor->dispatcher);
 	plan_tasks_begin(floor->tasks);
+	plan_tick_begin(floor->tick);
 }
 
 static void
@@ -55,6 +57,7 @@ close_book(struct plan_floor *floor)
 	if (floor->tasks != NULL)
 		plan_tasks_closed(floor->tasks);
 	plan_calls_closed(floor->calls);
+	plan_tick_free(take_ptr(&floor->tick));
 	plan_dispatcher_free(take_ptr(&floor->dispatcher));
 	plan_log_free(take_ptr(&floor->log));
 	planbook_free(take_ptr(&floor->book));
@@ -117,6 +120,7 @@ open_store(struct plan_floor *floor)
 	floor->book = planbook_new(floor->core, path, on_book, floor);
 	floor->log = plan_log_new(floor->core, plan_floor_persist(floor));
 	floor->dispatcher = plan_dispatcher_new(floor);
+	floor->tick = plan_tick_new(floor);
 }
 
 struct plan_set *
@@ -135,6 +139,8 @@ void
 plan_floor_changed(struct plan_floor *floor)
 {
 	plan_tasks_changed(floor->tasks);
+	if (floor->tick != NULL)
+		plan_tick_wake(floor->tick, "plan changed");
 }
 
 /* --- the floor ------------------------------------------------------- */

@@ -10,6 +10,8 @@
  *   plan-apply.c     stores and tells what was decided
  *   plan-tasks.c     ready nodes are tasks for auto mode
  *   plan-bind.c      the assignment of a task, from its start to its outcome
+ *   plan-tick.c      when the tick runs, and what it tells
+ *   plan-telemetry.c what is known about the assignments
  *   plan-dispatch.c  messages, fresh workers, persons
  *   goal-commands.c, work-commands.c, plan-call.c, plan-change.c, plan-view.c
  *                    the methods overseer.goal.* and overseer.work.*
@@ -30,6 +32,7 @@ struct plan_log;
 struct plan_persist;
 struct plan_set;
 struct plan_tasks;
+struct plan_tick;
 struct planbook;
 
 enum plan_state {
@@ -51,6 +54,7 @@ struct plan_floor {
 	struct planbook *book; /* PLAN_OPENING, PLAN_OPEN */
 	struct plan_log *log;
 	struct plan_dispatcher *dispatcher; /* with the book */
+	struct plan_tick *tick; /* with the book */
 	struct plan_tasks *tasks;
 	struct plan_calls *calls; /* that wait for the store */
 	bool begun; /* the floors below have begun */

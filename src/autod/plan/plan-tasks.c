@@ -353,10 +353,21 @@ on_settle(void *arg, const struct task *t, struct err *err)
 	return wait_stored(tasks, t->id, err);
 }
 
+static bool
+on_asks(void *arg, const struct task *t)
+{
+	const struct plan_tasks *tasks = arg;
+	const struct plan_assignment *a =
+	    is_enabled(tasks) ? plan_bind_of(tasks->floor, t) : NULL;
+
+	return a != NULL && assignment_status_open(a->status);
+}
+
 static const struct auto_policy policy = {
 	.offer = on_offer,
 	.take = on_take,
 	.settle = on_settle,
+	.asks = on_asks,
 	.expects = on_expects,
 };
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The last messages of a conversation, to see why nothing happens. */
+#ifndef TRANSCRIPT_TAIL_H
+#define TRANSCRIPT_TAIL_H
+
+#include "stall-sample.h"
+
+struct buf;
+
+/* Class the last STALL_SAMPLE_MESSAGES messages of this file; appends why.
+ * Reads at most 256 KiB, at once. STALL_UNKNOWN if it cannot be read. */
+enum stall_class transcript_tail_class(const char *path, struct buf *why);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The tick in the daemon: what it sees, what it sends to workers and persons,
+ * and that it sends it once. The times have the ratios of the defaults. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "clock.h"
+#include "mem.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-tick.h"
+#include "plan-world.h"
+#include "reconcile.h"
+#include "unit.h"
+
+#define HOUR_MS ((int64_t)3600 * 1000)
+
+static const char fast[] = "tick_every = \"100ms\"\n"
+			   "idle_after = \"750ms\"\n"
+			   "min_resend_interval = \"250ms\"\n"
+			   "backoff_base = \"100ms\"\n"
+			   "backoff_max = \"1500ms\"\n";
+
+/* Between two turns, and nothing happens. */
+static void
+stall(struct agent *agent)
+{
+	agent->worker->session.busy = false;
+	fake_session_is_quiet(agent->session, HOUR_MS);
+	ck_assert_int_eq(agent_move(agent, WORKER_PAUSED, "the test"), 0);
+}
+
+static struct plan_assignment *
+assignment(struct plan_world *world)
+{
+	const struct plan_set *set = plan_floor_set(world->floor);
+
+	ck_assert_uint_gt(set->assignment_count, 0);
+	return set->assignments[set->assignment_count - 1];
+}
+
+static bool
+is_told(void *arg)
+{
+	struct plan_world *world = arg;
+
+	return strstr(world->world.told.data, "assignment.escalated") != NULL;
+}
+
+/* --- stalls ------------------------------------------------------------ */
+
+START_TEST(a_stalled_worker_is_asked_for_its_status_and_goes_on)
+{
+	struct plan_world world;
+	struct agent *agent;
+
+	plan_world_begin(&world, fast, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	agent = auto_world_turn(&world.world, 1);
+	stall(agent);
+	auto_world_turn(&world.world, 2);
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(agent->session), "Status"));
+	ck_assert_uint_eq(assignment(&world)->dispatch_count, 2);
+	ck_assert_int_eq(
+	    assignment(&world)->dispatches[1].result, DISPATCH_ACCEPTED);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	ck_assert_int_eq(plan_world_events(&world, "assignment.stalled"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "overseer.stalled"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "overseer.action"), 1);
+	ck_assert_int_eq(plan_world_events(&world, "dispatch.ended"), 2);
+	plan_world_end(&world);
+}
+END_TEST
+
+/* It takes every message, and nothing follows. */
+static bool
+is_deaf_until_told(void *arg)
+{
+	struct plan_world *world = arg;
+	struct agent *agent = auto_world_agent(&world->world);
+
+	if (agent->op == NULL && agent->worker->session.busy &&
+	    agent->worker->status == WORKER_WORKING)
+		stall(agent);
+	return is_told(world);
+}
+
+START_TEST(messages_that_do_not_help_end_with_a_person)
+{
+	struct plan_world world;
+	const struct plan_node *node;
+
+	plan_world_begin(&world, fast, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	auto_world_turn(&world.world, 1);
+	floor_world_wait(&world.world.floor, is_deaf_until_told, &world);
+	node = plan_world_node(&world, "goal_a", "T1.1");
+	ck_assert_int_eq(node->status, NODE_BLOCKED);
+	ck_assert_int_eq(assignment(&world)->status, ASSIGNMENT_BLOCKED);
+	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_dry_run_changes_nothing)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, "idle_after = \"100ms\"\n", NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	stall(auto_world_turn(&world.world, 1));
+	plan_world_settle(&world);
+	plan_tick_now(world.floor, "test", true, NULL, NULL);
+	ck_assert_uint_eq(assignment(&world)->dispatch_count, 1);
+	ck_assert(plan_persist_is_idle(plan_floor_persist(world.floor)));
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- questions --------------------------------------------------------- */
+
+START_TEST(a_question_goes_to_a_person_and_the_answer_to_the_worker)
+{
+	struct plan_world world;
+	struct agent *agent;
+
+	plan_world_begin(&world, fast, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	agent = auto_world_turn(&world.world, 1);
+	fake_session_is_quiet(agent->session, HOUR_MS);
+	fake_session_turn_ends(
+	    agent->session, "I looked.\n\nShall I use tabs or spaces?");
+	floor_world_wait(&world.world.floor, is_told, &world);
+	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	ck_assert_str_eq(
+	    plan_world_node(&world, "goal_a", "T1.1")->blocked_reason,
+	    "Shall I use tabs or spaces?");
+	ck_assert_ptr_null(floor_world_answer(&world.world.floor,
+	    floor_world_call(&world.world.floor, "worker.message", "auto-1",
+		", \"text\": \"Tabs.\"")));
+	auto_world_turn(&world.world, 2);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- updates ----------------------------------------------------------- */
+
+static const char update[] =
+    "Done.\n\n```json\n{\"overseerUpdate\": {\"status\": \"done\", "
+    "\"summary\": \"The file is there.\"}}\n```\n";
+
+START_TEST(an_update_is_kept_with_the_result)
+{
+	struct plan_world world;
+	const struct plan_set *set;
+	bool found = false;
+
+	plan_world_begin(&world, fast, NULL);
+	world.words = update;
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	set = plan_floor_set(world.floor);
+	for (size_t i = 0; i < set->crystal_count; i++)
+		found |= strcmp(set->crystals[i]->summary,
+			     "The file is there.") == 0;
+	ck_assert(found);
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- a worker that a person drives ------------------------------------- */
+
+static const char with_eve[] = "tick_every = \"100ms\"\n"
+			       "allow_agents = [\"main\", \"eve\"]\n"
+			       "allow_cross_agent = true\n";
+
+static void
+assign_to_eve(struct plan_world *world)
+{
+	struct plan_assignment *a =
+	    plan_assignment_new("A_eve", "goal_a", "T1.1", clock_wall_ms());
+
+	xstrset(&a->agent_id, "eve");
+	xstrset(&a->worker, "eve");
+	xstrset(&a->session_key, "worker:eve");
+	plan_assignment_instruct(a, "Do it, eve.");
+	ck_assert_int_eq(
+	    plan_set_add_assignment(plan_floor_set(world->floor), a, NULL), 0);
+	plan_persist_record(plan_floor_persist(world->floor), STORE_ASSIGNMENT,
+	    "goal_a", "A_eve");
+}
+
+static bool
+eve_has_it(void *arg)
+{
+	struct plan_world *world = arg;
+	const struct agent *eve = fleet_find(world->world.floor.fleet, "eve");
+
+	return eve != NULL && eve->op == NULL && eve->worker->session.busy &&
+	    assignment(world)->dispatch_count > 0 &&
+	    assignment(world)->dispatches[0].result == DISPATCH_ACCEPTED;
+}
+
+static void
+begin_eve(struct plan_world *world)
+{
+	plan_world_begin(world, with_eve, NULL);
+	floor_world_add(&world->world.floor, "eve", WORKER_OFFLINE)->retry_ms =
+	    0;
+	plan_world_wait_open(world);
+	plan_world_goal(world, "goal_a", 1);
+	assign_to_eve(world);
+	plan_world_settle(world);
+	plan_world_live(world);
+}
+
+START_TEST(a_worker_that_a_person_drives_gets_its_node_as_a_prompt)
+{
+	struct plan_world world;
+	const struct agent *eve;
+
+	begin_eve(&world);
+	floor_world_wait(&world.world.floor, eve_has_it, &world);
+	eve = fleet_find(world.world.floor.fleet, "eve");
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(eve->session), "Do it, eve."));
+	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
+	plan_world_is(&world, "goal_a", "active; T1.1 in_progress; ");
+	plan_world_end(&world);
+}
+END_TEST
+
+struct death {
+	struct plan_world *world;
+	int left; /* passes since the dispatch was decided */
+};
+
+static bool
+is_time_to_die(void *arg)
+{
+	struct death *death = arg;
+	const struct plan_assignment *a = assignment(death->world);
+
+	return a->dispatch_count > 0 && death->left-- <= 0;
+}
+
+/* _i passes after the decision: before it is stored, stored but not sent,
+ * given to the session, submitted. */
+START_TEST(killed_around_a_dispatch_it_is_sent_once)
+{
+	struct plan_world world;
+	struct death death = { &world, _i };
+	const struct plan_assignment *a;
+	const struct agent *eve;
+
+	begin_eve(&world);
+	floor_world_wait_closely(&world.world.floor, is_time_to_die, &death);
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	floor_world_wait(&world.world.floor, eve_has_it, &world);
+	plan_world_settle(&world);
+	a = assignment(&world);
+	eve = fleet_find(world.world.floor.fleet, "eve");
+	ck_assert_uint_eq(a->dispatch_count, 1);
+	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(eve->session), "Do it, eve."));
+	ck_assert_int_eq(plan_world_events(&world, "dispatch.ended"), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("plan-tick");
+
+	unit_case(suite, "tick",
+	    (const TTest *const[]){
+		a_stalled_worker_is_asked_for_its_status_and_goes_on,
+		messages_that_do_not_help_end_with_a_person,
+		a_dry_run_changes_nothing,
+		a_question_goes_to_a_person_and_the_answer_to_the_worker,
+		an_update_is_kept_with_the_result,
+		a_worker_that_a_person_drives_gets_its_node_as_a_prompt,
+		NULL });
+	unit_rows(suite, killed_around_a_dispatch_it_is_sent_once, 12);
+	return suite;
+}
