@@ -180,8 +180,8 @@ goal_create(struct cli *cli, const struct cli_args *args)
 		    &cli->text, " with a plan of %" PRId64 " nodes.\n", nodes);
 	else
 		buf_addf(&cli->text,
-		    ".\nIt waits for a plan; give it one with: llmc goal plan "
-		    "%s --plan-file FILE\n",
+		    ".\nThe planner makes its plan; to give it one yourself: "
+		    "llmc goal plan %s --plan-file FILE\n",
 		    json_string_or(cli->result, "goal", ""));
 	return CLI_OK;
 }
@@ -205,7 +205,10 @@ goal_plan(struct cli *cli, const struct cli_args *args)
 	set_text(params, "reason", args, FLAG_REASON);
 	status = call_with_plan(
 	    cli, "overseer.goal.plan", params, args->flags[FLAG_PLAN_FILE]);
-	if (status == CLI_OK)
+	if (status == CLI_OK && args->flags[FLAG_PLAN_FILE] == NULL)
+		buf_addf(&cli->text, "The planner makes a plan for %s.\n",
+		    json_string_or(cli->result, "goal", ""));
+	else if (status == CLI_OK)
 		tell_plan(cli);
 	return status;
 }
@@ -291,7 +294,7 @@ static const struct verb goal_verbs[] = {
 	{ "list", 0, 0, BIT(FLAG_ALL), "list [--all]", goal_list },
 	{ "show", 1, 1, 0, "show GOAL", goal_show },
 	{ "plan", 1, 1, BIT(FLAG_PLAN_FILE) | BIT(FLAG_REASON),
-	    "plan GOAL --plan-file FILE", goal_plan },
+	    "plan GOAL [--plan-file FILE]", goal_plan },
 	{ "edit", 1, 1, DEFINITION | BIT(FLAG_REASON),
 	    "edit GOAL --title TITLE", goal_edit },
 	{ "pause", 1, 1, BIT(FLAG_REASON), "pause GOAL", goal_move },
@@ -327,13 +330,14 @@ const struct cli_command cmd_goal = {
 		 "GOAL | pause GOAL | resume GOAL | cancel GOAL | archive GOAL",
 	.summary = "show and change goals and their plans",
 	.help =
-	    "create   add a goal; --plan-file gives it a plan, otherwise it "
-	    "waits for one\n"
+	    "create   add a goal; --plan-file gives it a plan, otherwise the "
+	    "planner does\n"
 	    "list     the goals that are active or paused; with --all, every "
 	    "goal\n"
 	    "show     a goal with its plan: progress, blockers, and who works "
 	    "on what\n"
-	    "plan     give it a plan, or another one for what has not begun\n"
+	    "plan     give it a plan, or another one for what has not begun; "
+	    "without\n         --plan-file, the planner makes it\n"
 	    "edit     change its title, problem, criteria, constraints, tags "
 	    "or priority\n"
 	    "pause    begin nothing new; turns that run are finished\n"

@@ -109,8 +109,16 @@ static const struct shape origin = {
 };
 
 static const struct shape planner = {
-	.fields = FIELDS{ TEXT("modelRef"), TEXT("promptTemplateId"),
-	    TEXT("promptTemplateHash"), END },
+	.fields =
+	    FIELDS{
+		TEXT("modelRef"),
+		TEXT("promptTemplateId"),
+		TEXT("promptTemplateHash"),
+		MAY("wanted", SHAPE_BOOL, "a person asked for a plan"),
+		MAY("attempts", SHAPE_INT, "since then, or since it began"),
+		MAY("failed", SHAPE_STRING, "why the planner gave up"),
+		END,
+	    },
 };
 
 static const struct shape risk = {

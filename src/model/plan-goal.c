@@ -60,6 +60,9 @@ static const struct record_field planner_fields[] = {
 	FIELD("modelRef", model_ref, .size = PLAN_NAME_MAX),
 	FIELD("promptTemplateId", template_id, .size = PLAN_NAME_MAX),
 	FIELD("promptTemplateHash", template_hash, .size = PLAN_NAME_MAX),
+	FIELD("wanted", plan_wanted),
+	FIELD("attempts", plan_attempts),
+	FIELD("failed", plan_fault, .size = PLAN_LINE_MAX),
 };
 
 #undef FIELD

@@ -77,6 +77,9 @@ struct plan_goal {
 	struct json_object *planner_inputs;
 	struct json_object *planner_output; /* the accepted JSON plan */
 	char **validation_errors;
+	bool plan_wanted; /* a person asked the planner for it (again) */
+	int64_t plan_attempts; /* of the planner, since it was asked */
+	char *plan_fault; /* why the planner gave up; NULL = it did not */
 	int64_t version; /* of its plan; one more with each revision */
 	struct plan_revision *revisions; /* oldest first */
 	size_t revision_count;

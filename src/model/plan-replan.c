@@ -259,6 +259,9 @@ note_origin(struct plan_goal *goal, const struct plan_goal *from)
 	xstrset(&goal->template_id, from->template_id);
 	xstrset(&goal->template_hash, from->template_hash);
 	set_list(&goal->validation_errors, from->validation_errors);
+	xstrset(&goal->plan_fault, NULL);
+	goal->plan_wanted = false;
+	goal->plan_attempts = 0;
 	json_object_put(goal->planner_inputs);
 	goal->planner_inputs = json_object_get(from->planner_inputs);
 	json_object_put(goal->planner_output);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,29 +120,48 @@ is_envelope(struct json_object *json)
 	    strcmp(json_string_or(json, "type", ""), "result") == 0;
 }
 
+static void
+read_bill(struct json_object *json, struct planner_bill *bill)
+{
+	struct json_object *models = NULL;
+	struct json_object_iter i;
+	double cost = 0;
+
+	if (json_get_double(json, "", "total_cost_usd", &cost, NULL) == 0 &&
+	    cost > 0 && cost < COST_MAX)
+		bill->cost_millionths = (int64_t)(cost * MILLION);
+	if (!json_object_object_get_ex(json, "modelUsage", &models) ||
+	    !json_object_is_type(models, json_type_object))
+		return;
+	json_object_object_foreachC(models, i)
+	{
+		snprintf(bill->model, sizeof bill->model, "%s", i.key);
+		return;
+	}
+}
+
 int
 planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
-    int64_t *ret_cost_millionths, struct err *err)
+    struct planner_bill *ret_bill, struct err *err)
 {
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *inner = NULL;
 	const char *text;
-	double cost = 0;
 	int r = json_parse(answer, len, PLANNER_ANSWER_MAX, &json, err);
 
-	*ret_cost_millionths = 0;
+	*ret_bill = (struct planner_bill){ 0 };
 	if (r < 0)
 		return r;
 	if (!is_envelope(json)) {
 		*ret_json = take_ptr(&json);
 		return 0;
 	}
-	if (json_get_double(json, "", "total_cost_usd", &cost, NULL) == 0 &&
-	    cost > 0 && cost < COST_MAX)
-		*ret_cost_millionths = (int64_t)(cost * MILLION);
+	read_bill(json, ret_bill);
 	text = json_string_or(json, "result", "");
 	if (json_bool_or(json, "is_error", false))
-		return err_set(err, -EIO, "the planner failed: %.200s", text);
+		return err_set(err, -EIO, "the planner failed: %.200s",
+		    text[0] != '\0' ? text :
+				      json_string_or(json, "subtype", ""));
 	if (json_object_object_get_ex(json, "structured_output", &inner) &&
 	    json_object_is_type(inner, json_type_object)) {
 		*ret_json = json_object_get(inner);
@@ -168,12 +188,13 @@ planner_judge(const char *answer, size_t len, const struct plan_source *source,
 {
 	cleanup_json struct json_object *json = NULL;
 	cleanup_buf struct buf previous = BUF_INIT, prompt = BUF_INIT;
+	struct planner_bill bill;
 	struct err err = { 0 };
 	int r;
 
 	*ret_result = (struct planner_result){ .verdict = PLANNER_GIVE_UP };
-	r = planner_unwrap(
-	    answer, len, &json, &ret_result->cost_millionths, &err);
+	r = planner_unwrap(answer, len, &json, &bill, &err);
+	ret_result->cost_millionths = bill.cost_millionths;
 	if (r == 0)
 		r = plan_load(json, source, &ret_result->plan,
 		    &ret_result->problems, &err);
@@ -201,6 +222,16 @@ planner_result_release(struct planner_result *result)
 	free(result->prompt);
 	strv_clear(&result->problems);
 	*result = (struct planner_result){ 0 };
+}
+
+bool
+planner_is_due(const struct plan *plan)
+{
+	const struct plan_goal *goal = plan->goal;
+
+	return goal->status == GOAL_ACTIVE && !goal->implicit &&
+	    (goal->plan_wanted ||
+		(plan->count == 0 && goal->plan_fault == NULL));
 }
 
 /* --- without a planner -------------------------------------------------- */

@@ -8,6 +8,7 @@
 #ifndef PLANNER_RESULT_H
 #define PLANNER_RESULT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,15 +45,26 @@ planner_judge(const char *answer, size_t len, const struct plan_source *source,
     int repairs, int max_repairs, struct planner_result *ret_result);
 void planner_result_release(struct planner_result *result);
 
+/* What Claude Code's own JSON says about the answer in it. */
+struct planner_bill {
+	int64_t cost_millionths; /* 0 = unknown */
+	char model[128]; /* "" = unknown */
+};
+
 /* The JSON of an answer, out of Claude Code's own where it is in that; owned by
- * the caller. -EINVAL or -E2BIG; -EIO if Claude Code reports an error. */
+ * the caller. -EINVAL or -E2BIG; -EIO if Claude Code reports an error. The bill
+ * is set in any case. */
 int
 planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
-    int64_t *ret_cost_millionths, struct err *err);
+    struct planner_bill *ret_bill, struct err *err);
 
 /* The goal as a plan of one task, whose acceptance criteria are the goal's. The
  * same goal gives the same plan; owned by the caller. */
 struct plan *planner_fallback(const struct plan_goal *goal, int64_t now_ms);
+
+/* Is the planner to make a plan for this goal? Not if it gave up, until a
+ * person asks again. */
+bool planner_is_due(const struct plan *plan);
 
 /* JSON Schema of a plan; owned by the caller. */
 struct json_object *planner_schema(void);

@@ -169,6 +169,9 @@ any_goal(void)
 	g->planner_inputs = any_object();
 	g->planner_output = any_object();
 	g->validation_errors = any_list();
+	g->plan_wanted = any(2);
+	g->plan_attempts = any(3);
+	g->plan_fault = any_text(PLAN_LINE_MAX);
 	for (unsigned n = any(3); n > 0; n--)
 		plan_goal_revise(
 		    g, "person", "what", any(2) ? "why" : NULL, any_time())

@@ -162,6 +162,20 @@ book(struct ledger *ledger, struct account *account, struct spent *change)
 	save_soon(ledger);
 }
 
+void
+ledger_planned(struct ledger *ledger, int64_t cost)
+{
+	struct state *state = &ledger->mode->core->state;
+	const struct spent change = { .cost = cost };
+
+	if (cost <= 0)
+		return;
+	spent_add(&daybook_day(&state->days, today())->spent, &change);
+	budget_spend(&state->today, today(), 0, cost);
+	save_soon(ledger);
+	spending_check(ledger->mode, NULL);
+}
+
 /* Returns true if something was booked. */
 static bool
 update(struct ledger *ledger, struct account *account,

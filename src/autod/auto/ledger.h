@@ -9,6 +9,8 @@
 #ifndef LEDGER_H
 #define LEDGER_H
 
+#include <stdint.h>
+
 struct agent;
 struct auto_mode;
 struct event;
@@ -27,6 +29,9 @@ void ledger_patrol(struct ledger *ledger);
 void ledger_prompted(struct ledger *ledger, const struct agent *agent);
 /* A task was assigned: an attempt. */
 void ledger_assigned(struct ledger *ledger, const struct event *event);
+
+/* A planner used this much, in millionths of a dollar, for the floor above. */
+void ledger_planned(struct ledger *ledger, int64_t cost);
 
 /* Parts of struct fleet_policy; mode is a struct auto_mode. */
 void ledger_used(

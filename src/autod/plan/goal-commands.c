@@ -17,6 +17,7 @@
 #include "plan-replan.h"
 #include "plan-set.h"
 #include "plan-view.h"
+#include "planner.h"
 #include "rpc.h"
 #include "serve.h"
 #include "strv.h"
@@ -226,10 +227,10 @@ replan(struct plan_floor *floor, struct server_call *call,
 	struct err err = { 0 };
 
 	if (json_string_or(params, "plan", NULL) == NULL) {
-		serve_refuse(call, API_FAILED,
-		    "there is no planner yet; give the goal a plan from a "
-		    "file with: llmc goal plan %s --plan-file FILE",
-		    plan->goal->id);
+		if (planner_ask(floor->planner, plan->goal->id, &err) < 0)
+			plan_call_refuse(call, &err);
+		else
+			plan_call_answer(floor, call, plan_view_changed(plan));
 		return;
 	}
 	if (read_plan(params, plan->goal->id, plan->goal->title,

@@ -19,6 +19,7 @@
 #include "plan-tasks.h"
 #include "plan-tick.h"
 #include "planbook.h"
+#include "planner.h"
 #include "serve.h"
 #include "settings.h"
 #include "store-aside.h"
@@ -36,6 +37,7 @@ begin(struct plan_floor *floor)
 	plan_dispatcher_begin(floor->dispatcher);
 	plan_tasks_begin(floor->tasks);
 	plan_tick_begin(floor->tick);
+	planner_look(floor->planner);
 }
 
 static void
@@ -59,6 +61,7 @@ close_book(struct plan_floor *floor)
 	plan_calls_closed(floor->calls);
 	plan_tick_free(take_ptr(&floor->tick));
 	plan_dispatcher_free(take_ptr(&floor->dispatcher));
+	planner_free(take_ptr(&floor->planner));
 	plan_log_free(take_ptr(&floor->log));
 	planbook_free(take_ptr(&floor->book));
 }
@@ -121,6 +124,7 @@ open_store(struct plan_floor *floor)
 	floor->log = plan_log_new(floor->core, plan_floor_persist(floor));
 	floor->dispatcher = plan_dispatcher_new(floor);
 	floor->tick = plan_tick_new(floor);
+	floor->planner = planner_new(floor);
 }
 
 struct plan_set *
@@ -161,8 +165,19 @@ floor_begin(void *self)
 static void
 floor_patrol(void *self, bool all)
 {
+	const struct plan_floor *floor = self;
+
 	(void)all;
 	plan_floor_changed(self);
+	planner_look(floor->planner);
+}
+
+static void
+floor_stop(void *self)
+{
+	const struct plan_floor *floor = self;
+
+	planner_stop(floor->planner);
 }
 
 static bool
@@ -187,6 +202,7 @@ plan_floor_new(struct auto_mode *mode)
 		.self = floor,
 		.begin = floor_begin,
 		.patrol = floor_patrol,
+		.stop = floor_stop,
 		.is_quiet = floor_is_quiet,
 	};
 	core_add_floor(floor->core, &floor->floor);

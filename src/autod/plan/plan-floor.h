@@ -15,6 +15,7 @@
  *   plan-dispatch.c  messages, fresh workers, persons
  *   goal-commands.c, work-commands.c, plan-call.c, plan-change.c, plan-view.c
  *                    the methods overseer.goal.* and overseer.work.*
+ *   planner.c        asks a model for plans
  */
 #ifndef PLAN_FLOOR_H
 #define PLAN_FLOOR_H
@@ -34,6 +35,7 @@ struct plan_set;
 struct plan_tasks;
 struct plan_tick;
 struct planbook;
+struct planner;
 
 enum plan_state {
 	PLAN_OFF, /* not enabled, and there is no store */
@@ -58,7 +60,7 @@ struct plan_floor {
 	struct plan_tasks *tasks;
 	struct plan_calls *calls; /* that wait for the store */
 	bool begun; /* the floors below have begun */
-	int planning; /* plans that are being made: tasks are expected */
+	struct planner *planner; /* with the book */
 };
 
 /* Registers itself as a floor, its policy and its methods. */

@@ -26,6 +26,7 @@
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "planbook.h"
+#include "planner.h"
 #include "settings.h"
 #include "source.h"
 
@@ -272,7 +273,7 @@ on_expects(void *arg)
 		return true;
 	if (!is_enabled(tasks))
 		return false;
-	if (floor->planning > 0 ||
+	if (planner_expects(floor->planner) ||
 	    !plan_persist_is_idle(planbook_persist(floor->book)))
 		return true;
 	if (tasks->ready == NULL)

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "clock.h"
+#include "core.h"
+#include "emit.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-apply.h"
+#include "plan-check.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-ready.h"
+#include "plan-replan.h"
+#include "plan-set.h"
+#include "plan-text.h"
+#include "planner-goal.h"
+#include "planner-talk.h"
+#include "settings.h"
+#include "strv.h"
+#include "text.h"
+
+#define MILLION 1000000.0
+
+struct plan_limits
+planner_goal_limits(const struct settings *settings)
+{
+	return (struct plan_limits){
+		.max_phases = (int)settings_int(settings, "planner.max_phases"),
+		.max_tasks = (int)settings_int(settings, "planner.max_tasks"),
+		.max_subtasks =
+		    (int)settings_int(settings, "planner.max_subtasks"),
+	};
+}
+
+/* --- where it came from ------------------------------------------------- */
+
+static void
+set_cut(struct json_object *json, const char *key, const char *text, size_t max)
+{
+	cleanup_free char *part =
+	    xstrndup(text, text_cut(text, strlen(text), max));
+
+	json_set_string(json, key, part);
+}
+
+static struct json_object *
+inputs_json(const char *prompt, const struct planner_outcome *outcome,
+    const struct settings *settings)
+{
+	struct plan_limits limits = planner_goal_limits(settings);
+	struct json_object *json = json_object_new_object();
+
+	set_cut(json, "prompt", prompt, PLAN_INSTRUCTION_MAX);
+	json_set_int(json, "maxPhases", limits.max_phases);
+	json_set_int(json, "maxTasksPerPhase", limits.max_tasks);
+	json_set_int(json, "maxSubtasksPerTask", limits.max_subtasks);
+	json_set_int(json, "repairs", outcome->repairs);
+	json_set(json, "costUsd",
+	    json_object_new_double((double)outcome->cost_millionths / MILLION));
+	if (outcome->err != NULL && outcome->answer != NULL)
+		set_cut(json, "lastAnswer", outcome->answer, PLAN_TEXT_MAX);
+	return json;
+}
+
+/* The model that answered; the one that was asked for; or the command. */
+static const char *
+model_of(const struct planner_outcome *outcome, const struct settings *settings)
+{
+	const char *model = settings_string(settings, "planner.model");
+
+	if (outcome->model[0] != '\0')
+		return outcome->model;
+	if (settings_string(settings, "planner.command")[0] != '\0')
+		return "planner.command";
+	return model[0] != '\0' ? model : "unknown";
+}
+
+static void
+sign(struct plan_goal *goal, enum planner_template template, const char *prompt,
+    const struct planner_outcome *outcome, const struct settings *settings)
+{
+	char hash[PLANNER_HASH_SIZE];
+
+	planner_template_hash(template, hash);
+	xstrset(&goal->model_ref, model_of(outcome, settings));
+	xstrset(&goal->template_id, planner_template_id(template));
+	xstrset(&goal->template_hash, hash);
+	strv_clear(&goal->validation_errors);
+	if (strv_count(outcome->problems) > 0)
+		goal->validation_errors =
+		    strv_copy(strv_const(outcome->problems));
+	json_object_put(goal->planner_inputs);
+	goal->planner_inputs = inputs_json(prompt, outcome, settings);
+}
+
+void
+planner_goal_sign(struct plan *next, enum planner_template template,
+    const char *prompt, const struct planner_outcome *outcome,
+    const struct settings *settings)
+{
+	sign(next->goal, template, prompt, outcome, settings);
+}
+
+/* --- the goal ----------------------------------------------------------- */
+
+static void
+store_goal(struct plan_floor *floor, const struct plan *plan)
+{
+	plan_persist_record(plan_floor_persist(floor), STORE_GOAL,
+	    plan->goal->id, plan->goal->id);
+}
+
+int
+planner_goal_apply(struct plan_floor *floor, const struct plan *next,
+    const char *text, const char *why, struct err *err)
+{
+	struct plan *plan =
+	    plan_set_plan(plan_floor_set(floor), next->goal->id);
+	enum goal_status before = plan->goal->status;
+	struct plan_changes changes = { 0 };
+	const struct plan_edit edit = { .plan = plan,
+		.actor = "planner",
+		.why = why,
+		.now_ms = clock_wall_ms(),
+		.changes = &changes };
+	int r = plan_replan(&edit, next, err);
+
+	if (r == 0)
+		plan_ready_queue(plan, edit.now_ms, &changes);
+	if (r == 0 && text != NULL)
+		emit(floor->core,
+		    &(struct event){ .kind = EVENT_PLAN_GENERATED,
+			.goal = plan->goal->id,
+			.count = (int64_t)plan->count,
+			.text = text });
+	if (r == 0) {
+		plan_apply_edit(floor, plan, &changes, before);
+		plan_floor_changed(floor);
+	}
+	plan_changes_release(&changes);
+	return r;
+}
+
+void
+planner_goal_fail(struct plan_floor *floor, struct plan *plan,
+    const char *prompt, const struct planner_outcome *outcome)
+{
+	struct plan_goal *goal = plan->goal;
+	cleanup_free char *reason = xasprintf(
+	    "%s; give it one: llmc goal plan %s --plan-file FILE, or ask the "
+	    "planner again: llmc goal plan %s",
+	    outcome->err->msg, goal->id, goal->id);
+
+	if (plan->count == 0)
+		sign(
+		    goal, PLANNER_PLAN, prompt, outcome, floor->core->settings);
+	xstrset(&goal->plan_fault, outcome->err->msg);
+	goal->plan_wanted = false;
+	goal->updated_ms = clock_wall_ms();
+	store_goal(floor, plan);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_PLAN_FAILED,
+		.goal = goal->id,
+		.reason = reason });
+}
+
+void
+planner_goal_count(struct plan_floor *floor, struct plan *plan, int by)
+{
+	plan->goal->plan_attempts += by;
+	store_goal(floor, plan);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Asks the planner, a model, where rules are not enough: for the plan of a goal
+ * that has none, for a change of a plan, for advice on a stall. Answers are
+ * checked strictly; what cannot be used is never guessed at: a goal stays
+ * without a plan, and a person is told what to type.
+ *
+ * That a goal waits for its plan, and how often that was tried, is in its
+ * record, so that the next daemon goes on with it. The other questions are
+ * forgotten with the daemon.
+ */
+#ifndef PLANNER_H
+#define PLANNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct plan;
+struct plan_floor;
+struct planner;
+struct stall_diagnosis;
+struct stall_message;
+
+/* For a floor with an open book. */
+struct planner *planner_new(struct plan_floor *floor);
+/* Ends what runs; no callback is called. */
+void planner_free(struct planner *planner);
+
+/* At the end of this pass: plan the goals that wait for it. */
+void planner_look(struct planner *planner);
+/* The daemon stops: what runs is ended, and does not count as an attempt. */
+void planner_stop(struct planner *planner);
+/* Will there be a plan without anyone's doing? */
+bool planner_expects(const struct planner *planner);
+
+/* A person wants a plan made (again). 0: it will be, see the events
+ * plan.generated and plan.failed. API_E_UNKNOWN, API_E_CLOSED; API_E_STARTED if
+ * somebody has worked on a node already. */
+int planner_ask(struct planner *planner, const char *goal_id, struct err *err);
+
+/* The goal's whole plan with the node divided, for planner_apply(); owned by
+ * the callee. NULL: err says why not. */
+typedef void
+planner_replan_fn(struct plan *next, const struct err *err, void *arg);
+/* 0: fn will be called, later. -EALREADY: this is being asked; -EAGAIN: too
+ * many questions wait; API_E_UNKNOWN. */
+int planner_replan(struct planner *planner, const char *goal_id,
+    const char *node_id, const char *reason, planner_replan_fn *fn, void *arg,
+    struct err *err);
+/* Make it the plan, as far as it has not begun (plan-replan.h, and its errors):
+ * a node that is to be divided must have been released before. */
+int planner_apply(struct planner *planner, const struct plan *next,
+    const char *why, struct err *err);
+
+/* The diagnosis is borrowed. NULL: err says why there is none. */
+typedef void planner_diagnose_fn(
+    const struct stall_diagnosis *diagnosis, const struct err *err, void *arg);
+/* As planner_replan(). messages: of its session, see planner-prompt.h. */
+int planner_diagnose(struct planner *planner, const char *goal_id,
+    const char *node_id, const char *reason,
+    const struct stall_message *messages, size_t count, planner_diagnose_fn *fn,
+    void *arg, struct err *err);
+
+/* Those callbacks that have this arg are not called any more. */
+void planner_forget(struct planner *planner, const void *arg);
+
+#endif

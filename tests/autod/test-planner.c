@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The planner of goals, played by a shell script: it is asked for plans, asked
+ * again, and given up. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "errtext.h"
+#include "event.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-edit.h"
+#include "plan-floor.h"
+#include "plan-persist.h"
+#include "plan-world.h"
+#include "planner.h"
+#include "stall-diagnosis.h"
+#include "stall-sample.h"
+#include "strv.h"
+#include "unit.h"
+
+#define PHASE(tasks)                                              \
+	"{\"planVersion\":1,\"phases\":[{\"id\":\"P1\",\"name\":" \
+	"\"Phase\",\"acceptance\":[\"it is there\"],\"tasks\":[" tasks "]}]}"
+#define TASK(id) \
+	"{\"id\":\"" id "\",\"name\":\"Task\",\"acceptance\":[\"it works\"]}"
+#define GOOD PHASE(TASK("T1.1"))
+#define BAD  PHASE("{\"id\":\"T1.1\",\"name\":\"Task\"}")
+
+#define PRINT(json) "cat <<'E'\n" json "\nE\n"
+#define HANG        "exec tail -f /dev/null\n"
+
+/* Settings for [planner], and what the planner does: a shell script in which $n
+ * says how often it was asked, and its prompt is in .llmc/prompt.$n. */
+static void
+begin(struct plan_world *world, const char *settings, const char *script)
+{
+	cleanup_free char *plan =
+	    xasprintf("backoff_base = \"100ms\"\nbackoff_max = \"100ms\"\n"
+		      "[planner]\ncommand = \"sh .llmc/planner.sh\"\n%s",
+		settings);
+	cleanup_free char *text = xasprintf("echo >>.llmc/runs\n"
+					    "n=$(wc -l <.llmc/runs)\n"
+					    "cat >.llmc/prompt.$n\n"
+					    "echo \"$LLMC_COMMAND\" "
+					    ">.llmc/whose\n%s",
+	    script);
+	cleanup_free char *path = NULL;
+
+	plan_world_begin(world, plan, NULL);
+	path = workspace_path(&world->world.floor.workspace, "planner.sh");
+	ck_assert_int_eq(file_replace(path, text, strlen(text), 0600, NULL), 0);
+	plan_world_live(world);
+	plan_world_wait_open(world);
+	ck_assert_int_eq(world->floor->state, PLAN_OPEN);
+}
+
+/* A goal without a plan. */
+static struct plan *
+add_goal(struct plan_world *world, const char *id)
+{
+	struct plan *plan =
+	    plan_new(plan_goal_new(id, "Make tea", clock_wall_ms()));
+
+	ck_assert_int_eq(
+	    plan_set_add(plan_floor_set(world->floor), plan, NULL), 0);
+	plan_persist_record(
+	    plan_floor_persist(world->floor), STORE_GOAL, id, id);
+	planner_look(world->floor->planner);
+	return plan;
+}
+
+static int
+runs(struct plan_world *world)
+{
+	return (int)strtol(floor_world_sh(&world->world.floor,
+			       "touch .llmc/runs; wc -l <.llmc/runs"),
+	    NULL, 10);
+}
+
+static const char *
+prompt(struct plan_world *world, int n)
+{
+	cleanup_free char *command = xasprintf("cat .llmc/prompt.%d", n);
+
+	return floor_world_sh(&world->world.floor, command);
+}
+
+struct wait {
+	struct plan_world *world;
+	const char *told;
+};
+
+static bool
+was_told(void *arg)
+{
+	const struct wait *wait = arg;
+
+	return strstr(wait->world->world.told.data, wait->told) != NULL;
+}
+
+static void
+wait_told(struct plan_world *world, const char *told)
+{
+	struct wait wait = { world, told };
+
+	floor_world_wait(&world->world.floor, was_told, &wait);
+	plan_world_settle(world);
+}
+
+static bool
+is_asked(void *arg)
+{
+	struct plan_world *world = arg;
+	cleanup_free char *path =
+	    workspace_path(&world->world.floor.workspace, "whose");
+
+	return file_exists(path);
+}
+
+/* --- plans --------------------------------------------------------------- */
+
+START_TEST(a_goal_without_a_plan_gets_one)
+{
+	struct plan_world world;
+	const struct plan_goal *goal;
+	cleanup_free char *root = NULL;
+
+	begin(&world, "", PRINT(GOOD));
+	goal = add_goal(&world, "goal_a")->goal;
+	wait_told(&world, "plan.generated");
+	ck_assert_ptr_nonnull(plan_world_node(&world, "goal_a", "T1.1"));
+	ck_assert_ptr_nonnull(strstr(prompt(&world, 1), "Make tea"));
+	ck_assert_int_eq(runs(&world), 1);
+	ck_assert_str_eq(goal->model_ref, "planner.command");
+	ck_assert_str_eq(goal->template_id, "plan.v1");
+	ck_assert_ptr_nonnull(goal->template_hash);
+	ck_assert_ptr_nonnull(goal->planner_output);
+	ck_assert_ptr_nonnull(strstr(
+	    json_string_or(goal->planner_inputs, "prompt", ""), "Make tea"));
+	ck_assert_int_eq(goal->plan_attempts, 0);
+	ck_assert_int_eq(plan_world_events(&world, "plan.generated"), 1);
+	/* It is no person. */
+	root = xstrdup(world.world.floor.workspace.root);
+	ck_assert_str_eq(
+	    floor_world_sh(&world.world.floor, "cat .llmc/whose"), root);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(an_invalid_answer_is_corrected)
+{
+	struct plan_world world;
+	const struct plan_goal *goal;
+
+	begin(&world, "",
+	    "if [ $n = 1 ]; then\n" PRINT(BAD) "else\n" PRINT(GOOD) "fi\n");
+	goal = add_goal(&world, "goal_a")->goal;
+	wait_told(&world, "plan.generated");
+	ck_assert_int_eq(runs(&world), 2);
+	/* Each run has no memory of the one before. */
+	ck_assert_ptr_nonnull(strstr(prompt(&world, 2), "Make tea"));
+	ck_assert_ptr_nonnull(
+	    strstr(prompt(&world, 2), "phases[0].tasks[0].acceptance"));
+	ck_assert_uint_eq(strv_count(goal->validation_errors), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(nothing_is_guessed_when_no_answer_is_valid)
+{
+	struct plan_world world;
+	struct plan *plan;
+	struct err err = { 0 };
+
+	begin(&world, "max_repair_attempts = 1\n",
+	    "if [ $n -le 2 ]; then\n" PRINT(BAD) "else\n" PRINT(GOOD) "fi\n");
+	plan = add_goal(&world, "goal_a");
+	wait_told(&world, "plan.failed");
+	ck_assert_int_eq(runs(&world), 2);
+	ck_assert_uint_eq(plan->count, 0);
+	ck_assert_ptr_nonnull(
+	    strstr(plan->goal->plan_fault, "phases[0].tasks[0].acceptance"));
+	/* The next daemon does not ask again by itself. */
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	plan_world_settle(&world);
+	ck_assert_int_eq(runs(&world), 2);
+	plan = plan_world_plan(&world, "goal_a");
+	ck_assert_ptr_nonnull(plan->goal->plan_fault);
+	ck_assert(!planner_expects(world.floor->planner));
+	ck_assert_int_eq(planner_ask(world.floor->planner, "goal_a", &err), 0);
+	ck_assert(planner_expects(world.floor->planner));
+	wait_told(&world, "plan.generated");
+	ck_assert_ptr_null(plan->goal->plan_fault);
+	ck_assert_int_eq(runs(&world), 3);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_slow_planner_is_ended_and_asked_again)
+{
+	struct plan_world world;
+	const struct plan *plan;
+
+	begin(&world, "timeout = \"300ms\"\n", HANG);
+	plan = add_goal(&world, "goal_a");
+	wait_told(&world, "plan.failed");
+	ck_assert_msg(strstr(plan->goal->plan_fault, "took longer") != NULL,
+	    "%s", plan->goal->plan_fault);
+	ck_assert_int_eq(plan->goal->plan_attempts, 3);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_huge_answer_is_not_read_to_its_end)
+{
+	struct plan_world world;
+	const struct plan *plan;
+
+	begin(&world, "max_repair_attempts = 1\n", "exec yes\n");
+	plan = add_goal(&world, "goal_a");
+	wait_told(&world, "plan.failed");
+	ck_assert_ptr_nonnull(
+	    strstr(plan->goal->plan_fault, "more than 1048576 bytes"));
+	ck_assert_int_eq(runs(&world), 2);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(an_exit_status_is_believed_before_the_answer)
+{
+	struct plan_world world;
+	const struct plan *plan;
+
+	begin(&world, "", PRINT(GOOD) "echo no luck >&2\nexit 3\n");
+	plan = add_goal(&world, "goal_a");
+	wait_told(&world, "plan.failed");
+	ck_assert_ptr_nonnull(strstr(plan->goal->plan_fault, "status 3"));
+	ck_assert_ptr_nonnull(strstr(plan->goal->plan_fault, "no luck"));
+	ck_assert_int_eq(runs(&world), 3);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(the_next_daemon_asks_again)
+{
+	struct plan_world world;
+
+	begin(&world, "", "[ $n = 1 ] && " HANG PRINT(GOOD));
+	add_goal(&world, "goal_a");
+	floor_world_wait(&world.world.floor, is_asked, &world);
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	wait_told(&world, "plan.generated");
+	ck_assert_int_eq(runs(&world), 2);
+	ck_assert_ptr_nonnull(plan_world_node(&world, "goal_a", "T1.1"));
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(daemons_that_die_of_it_do_not_try_for_ever)
+{
+	struct plan_world world;
+
+	begin(&world, "", "touch .llmc/asked.$n\n" HANG);
+	add_goal(&world, "goal_a");
+	for (int i = 1; i <= 3; i++) {
+		floor_world_wait(&world.world.floor, is_asked, &world);
+		floor_world_sh(&world.world.floor, "rm .llmc/whose");
+		plan_world_reopen(&world);
+		plan_world_live(&world);
+	}
+	wait_told(&world, "plan.failed");
+	ck_assert_int_eq(runs(&world), 3);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(the_planner_ends_with_its_goal)
+{
+	struct plan_world world;
+	struct plan *plan;
+
+	begin(&world, "", HANG);
+	plan = add_goal(&world, "goal_a");
+	floor_world_wait(&world.world.floor, is_asked, &world);
+	ck_assert(planner_expects(world.floor->planner));
+	ck_assert_int_eq(plan_goal_move(plan->goal, GOAL_CANCELLED, NULL, NULL,
+			     clock_wall_ms(), NULL),
+	    0);
+	planner_look(world.floor->planner);
+	floor_world_settle(&world.world.floor);
+	ck_assert(!planner_expects(world.floor->planner));
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(its_cost_counts_for_the_day)
+{
+	struct plan_world world;
+	const struct plan *plan;
+
+	begin(&world, "",
+	    PRINT("{\"type\":\"result\",\"is_error\":false,\"total_cost_usd\":"
+		  "0.25,\"modelUsage\":{\"claude-x\":{}},\"result\":\"\","
+		  "\"structured_output\":" GOOD "}"));
+	plan = add_goal(&world, "goal_a");
+	wait_told(&world, "plan.generated");
+	ck_assert_int_eq(world.world.core->state.today.cost, 250000);
+	ck_assert_str_eq(plan->goal->model_ref, "claude-x");
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- other questions ------------------------------------------------------ */
+
+struct answer {
+	struct plan *next;
+	char *words;
+	bool told;
+	struct err err;
+};
+
+static void
+on_replanned(struct plan *next, const struct err *err, void *arg)
+{
+	struct answer *answer = arg;
+
+	answer->told = true;
+	answer->next = next;
+	if (err != NULL)
+		answer->err = *err;
+}
+
+static void
+on_diagnosed(
+    const struct stall_diagnosis *diagnosis, const struct err *err, void *arg)
+{
+	struct answer *answer = arg;
+
+	answer->told = true;
+	if (err != NULL)
+		answer->err = *err;
+	else
+		answer->words = xasprintf("%s: %s",
+		    stall_advice_name(diagnosis->actions[0].type),
+		    diagnosis->actions[0].text);
+}
+
+static bool
+is_told(void *arg)
+{
+	return ((const struct answer *)arg)->told;
+}
+
+/* T1.1 has begun, T1.2 waits for it. */
+START_TEST(a_node_is_divided_and_what_has_begun_stays)
+{
+	struct plan_world world;
+	struct answer answer = { 0 };
+	struct err err = { 0 };
+	struct plan_node *node;
+
+	begin(&world, "",
+	    "if [ $n = 1 ]; then\n" PRINT(PHASE(
+		"{\"id\":\"T1.2\",\"name\":\"Task\",\"acceptance\":[\"x\"],"
+		"\"subtasks\":[{\"id\":\"T1.1\",\"name\":\"n\",\"acceptance\":"
+		"[\"x\"]}]}")) "else\n" PRINT(PHASE("{\"id\":\"T1.2\",\"name\":"
+						    "\"Task\",\"acceptance\":["
+						    "\"x\"],\"subtasks\":[{"
+						    "\"id\":\"S1\",\"name\":"
+						    "\"n\",\"acceptance\":["
+						    "\"x\"]}]}")) "fi\n");
+	plan_world_goal(&world, "goal_a", 2);
+	auto_world_turn(&world.world, 1);
+	plan_world_settle(&world);
+	ck_assert_int_eq(planner_replan(world.floor->planner, "goal_a", "T1.2",
+			     "it is too large", on_replanned, &answer, &err),
+	    0);
+	ck_assert_int_lt(planner_replan(world.floor->planner, "goal_a", "T1.2",
+			     "it is too large", on_replanned, &answer, &err),
+	    0);
+	floor_world_wait(&world.world.floor, is_told, &answer);
+	ck_assert_msg(answer.next != NULL, "%s", answer.err.msg);
+	ck_assert_int_eq(runs(&world), 2);
+	ck_assert_ptr_nonnull(strstr(prompt(&world, 1), "it is too large"));
+	ck_assert_ptr_nonnull(strstr(prompt(&world, 2), "T1.1 has started"));
+	ck_assert_int_eq(planner_apply(world.floor->planner, answer.next,
+			     "it is too large", &err),
+	    0);
+	plan_free(answer.next);
+	node = plan_world_node(&world, "goal_a", "T1.1");
+	ck_assert_ptr_nonnull(node);
+	ck_assert_str_eq(node->name, "T1.1");
+	node = plan_world_node(&world, "goal_a", "S1");
+	ck_assert_ptr_nonnull(node);
+	ck_assert_str_eq(node->parent_id, "T1.2");
+	plan_world_settle(&world);
+	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_plan_that_has_begun_is_not_made_again)
+{
+	struct plan_world world;
+	struct err err = { 0 };
+
+	begin(&world, "", PRINT(GOOD));
+	plan_world_goal(&world, "goal_a", 1);
+	auto_world_turn(&world.world, 1);
+	ck_assert_int_lt(planner_ask(world.floor->planner, "goal_a", &err), 0);
+	ck_assert_ptr_nonnull(strstr(err.msg, "--plan-file"));
+	ck_assert_int_lt(planner_ask(world.floor->planner, "goal_b", &err), 0);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_stall_is_diagnosed)
+{
+	struct plan_world world;
+	struct answer answer = { 0 };
+	struct err err = { 0 };
+	const struct stall_message message = { .role = STALL_ASSISTANT,
+		.text = "I am thinking about cups" };
+
+	begin(&world, "",
+	    "if [ $n = 1 ]; then\necho '{}'\nelse\n" PRINT(
+		"{\"actions\":[{\"type\":\"nudge\",\"message\":\"Go "
+		"on\"}]}") "fi\n");
+	plan_world_goal(&world, "goal_a", 2);
+	ck_assert_int_eq(
+	    planner_diagnose(world.floor->planner, "goal_a", "T1.2", "silence",
+		&message, 1, on_diagnosed, &answer, &err),
+	    0);
+	floor_world_wait(&world.world.floor, is_told, &answer);
+	ck_assert_msg(answer.words != NULL, "%s", answer.err.msg);
+	ck_assert_str_eq(answer.words, "nudge: Go on");
+	ck_assert_ptr_nonnull(strstr(prompt(&world, 2), "about cups"));
+	free(answer.words);
+	plan_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("planner");
+
+	unit_case(suite, "plans",
+	    (const TTest *const[]){ a_goal_without_a_plan_gets_one,
+		an_invalid_answer_is_corrected,
+		nothing_is_guessed_when_no_answer_is_valid,
+		a_slow_planner_is_ended_and_asked_again,
+		a_huge_answer_is_not_read_to_its_end,
+		an_exit_status_is_believed_before_the_answer,
+		the_next_daemon_asks_again,
+		daemons_that_die_of_it_do_not_try_for_ever,
+		the_planner_ends_with_its_goal, its_cost_counts_for_the_day,
+		NULL });
+	unit_case(suite, "other questions",
+	    (const TTest *const[]){ a_node_is_divided_and_what_has_begun_stays,
+		a_plan_that_has_begun_is_not_made_again, a_stall_is_diagnosed,
+		NULL });
+	return suite;
+}
