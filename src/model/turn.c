@@ -111,7 +111,7 @@ add_message(
 	buf_adds(words, troubles[trouble].message);
 	/* An unanswered question would only be asked again. */
 	if (facts->driven && troubles[trouble].action == TURN_BACK &&
-	    facts->ending == ENDING_QUESTION)
+	    facts->ending == ENDING_QUESTION && !facts->asks_person)
 		buf_addf(words, " %s", troubles[TROUBLE_QUESTION].message);
 }
 

@@ -33,6 +33,8 @@ START_TEST(a_goal_is_completed_node_by_node)
 	node = plan_world_node(&world, "goal_a", "T1.1");
 	ck_assert_ptr_nonnull(node->evidence.commits);
 	ck_assert_uint_eq(strlen(node->evidence.commits[0]), 40);
+	ck_assert_str_eq(node->evidence.files_touched[0], "w1.txt");
+	ck_assert_ptr_null(node->evidence.files_touched[1]);
 	ck_assert_int_eq(node->attempts, 1);
 	set = plan_floor_set(world.floor);
 	ck_assert_uint_eq(set->assignment_count, 2);

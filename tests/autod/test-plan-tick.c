@@ -109,6 +109,52 @@ START_TEST(messages_that_do_not_help_end_with_a_person)
 }
 END_TEST
 
+/* It never takes a message: each is tried again, then a person is told. */
+START_TEST(a_worker_that_takes_no_message_is_given_up_after_the_retries)
+{
+	struct plan_world world;
+	struct agent *agent;
+	const struct plan_assignment *a;
+
+	plan_world_begin(&world, fast, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	agent = auto_world_turn(&world.world, 1);
+	stall(agent);
+	agent->worker->status = WORKER_IDLE;
+	floor_world_wait(&world.world.floor, is_told, &world);
+	a = assignment(&world);
+	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
+	ck_assert_int_eq(a->status, ASSIGNMENT_BLOCKED);
+	ck_assert_int_eq(a->dispatches[1].result, DISPATCH_ERROR);
+	ck_assert_ptr_nonnull(strstr(a->blocked_reason, "2 messages"));
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_fresh_worker_gets_a_node_that_is_reassigned)
+{
+	struct plan_world world;
+	const struct plan_set *set;
+
+	plan_world_begin(&world, fast, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	stall(auto_world_turn(&world.world, 1));
+	assignment(&world)->recovery_policy = RECOVERY_REASSIGN;
+	assignment(&world)->retry_count = 2;
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	set = plan_floor_set(world.floor);
+	ck_assert_uint_eq(set->assignment_count, 2);
+	ck_assert_int_eq(set->assignments[0]->status, ASSIGNMENT_CANCELLED);
+	ck_assert_int_eq(set->assignments[1]->status, ASSIGNMENT_DONE);
+	ck_assert_str_eq(set->assignments[1]->task, "t2");
+	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(a_dry_run_changes_nothing)
 {
 	struct plan_world world;
@@ -295,6 +341,8 @@ unit_suite(void)
 	    (const TTest *const[]){
 		a_stalled_worker_is_asked_for_its_status_and_goes_on,
 		messages_that_do_not_help_end_with_a_person,
+		a_worker_that_takes_no_message_is_given_up_after_the_retries,
+		a_fresh_worker_gets_a_node_that_is_reassigned,
 		a_dry_run_changes_nothing,
 		a_question_goes_to_a_person_and_the_answer_to_the_worker,
 		an_update_is_kept_with_the_result,

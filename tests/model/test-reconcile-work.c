@@ -36,6 +36,49 @@ START_TEST(a_question_is_for_a_person_at_once)
 }
 END_TEST
 
+START_TEST(what_waits_for_a_worker_or_its_landing_does_not_stall)
+{
+	scene_begin(ASSIGNMENT_DISPATCHED);
+	scene.facts->waiting = true;
+	scene_tick(scene.world.config.idle_after_ms * 100);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DISPATCHED);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	/* Its result counts nevertheless. */
+	scene.facts->accepted = true;
+	scene_tick(1);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DONE);
+	scene_end();
+}
+END_TEST
+
+/* An outcome is recorded at once, also if the tick is off or the goal
+ * paused. */
+START_TEST(one_assignment_ends_whatever_the_tick_does)
+{
+	struct reconcile_config config;
+	const struct plan *plan;
+
+	scene_begin(ASSIGNMENT_ACTIVE);
+	plan = plan_set_plan(&scene.world.set, "goal_1");
+	plan_goal_move(
+	    plan->goal, GOAL_PAUSED, NULL, NULL, scene.world.now_ms, NULL);
+	config = scene.world.config;
+	config.enabled = false;
+	scene.facts->failed = true;
+	reconcile_result_release(&scene.result);
+	reconcile_now(&scene.world.set, scene.one, scene.facts, &config,
+	    scene.world.now_ms + 1, &scene.result);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
+	ck_assert_int_eq(scene.node->status, NODE_QUEUED);
+	scene_decided(RECONCILE_RELEASE);
+	reconcile_result_release(&scene.result);
+	reconcile_now(&scene.world.set, scene.one, scene.facts, &config,
+	    scene.world.now_ms + 2, &scene.result);
+	ck_assert_uint_eq(scene.result.event_count, 0);
+	scene_end();
+}
+END_TEST
+
 START_TEST(an_answered_question_is_not_asked_again)
 {
 	scene_begin(ASSIGNMENT_ACTIVE);
@@ -359,6 +402,8 @@ unit_suite(void)
 
 	unit_case(s, "replies",
 	    (const TTest *[]){ a_question_is_for_a_person_at_once,
+		what_waits_for_a_worker_or_its_landing_does_not_stall,
+		one_assignment_ends_whatever_the_tick_does,
 		an_answered_question_is_not_asked_again,
 		what_a_person_blocked_stays_blocked, an_update_counts_once,
 		a_blocked_update_tells_a_person_once,

@@ -152,6 +152,26 @@ START_TEST(bad_endings_are_nudged_a_bounded_number_of_times)
 }
 END_TEST
 
+START_TEST(a_question_that_a_person_answers_pauses_the_worker)
+{
+	struct turn_facts facts = good();
+
+	facts.ending = ENDING_QUESTION;
+	facts.words = "Tabs or spaces?";
+	facts.asks_person = true;
+	assert_judged(&facts, TURN_PAUSE, "it asks: Tabs or spaces?");
+	facts.turns = facts.turns_max = 3;
+	assert_judged(&facts, TURN_PAUSE, "it asks: Tabs or spaces?");
+	/* What it left over comes first. */
+	facts.turns_max = 0;
+	facts.dirt = 1;
+	assert_judged(&facts, TURN_BACK, "shows a clean worktree.");
+	facts.dirt = 0;
+	facts.ending = ENDING_REFUSAL;
+	assert_judged(&facts, TURN_NUDGE, ">You said");
+}
+END_TEST
+
 START_TEST(what_sends_back_fails_with_the_last_turn)
 {
 	struct turn_facts facts = good();
@@ -307,6 +327,7 @@ unit_suite(void)
 		no_commit_is_no_change_unless_one_is_wanted,
 		unfinished_rebase_outranks_all, dirt_outranks_the_ending,
 		bad_endings_are_nudged_a_bounded_number_of_times,
+		a_question_that_a_person_answers_pauses_the_worker,
 		what_sends_back_fails_with_the_last_turn, NULL });
 	unit_case(suite, "words",
 	    (const TTest *[]){ long_words_are_cut_at_their_beginning,

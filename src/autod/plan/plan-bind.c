@@ -260,7 +260,7 @@ plan_bind_worker(
 
 static void
 read_evidence(const struct plan_floor *floor, const struct task *t,
-    struct plan_evidence *evidence)
+    char *const *files, struct plan_evidence *evidence)
 {
 	const char *check =
 	    settings_string(floor->core->settings, "auto.check_command");
@@ -274,6 +274,8 @@ read_evidence(const struct plan_floor *floor, const struct task *t,
 		return;
 	}
 	strv_add(&evidence->commits, t->commit);
+	for (size_t i = 0; files != NULL && files[i] != NULL; i++)
+		strv_add(&evidence->files_touched, files[i]);
 	if (check[0] != '\0') {
 		words = xasprintf("%s: passed", check);
 		strv_add(&evidence->tests_run, words);
@@ -281,8 +283,8 @@ read_evidence(const struct plan_floor *floor, const struct task *t,
 }
 
 void
-plan_bind_end(
-    struct plan_floor *floor, struct plan_assignment *a, const struct task *t)
+plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
+    const struct task *t, char *const *files)
 {
 	bool good =
 	    t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
@@ -300,7 +302,7 @@ plan_bind_end(
 	if (t->outcome == OUTCOME_ABORTED)
 		config.max_retries = -1; /* a person said so */
 	if (good)
-		read_evidence(floor, t, &evidence);
+		read_evidence(floor, t, files, &evidence);
 	if (good && t->last_words != NULL &&
 	    update_find(t->last_words, strlen(t->last_words), &update, NULL) ==
 		0 &&
@@ -426,7 +428,7 @@ plan_bind_catch_up(struct plan_floor *floor)
 		struct orphan *o = &orphans.list[i];
 
 		if (o->filed != NULL)
-			plan_bind_end(floor, o->assignment, o->filed);
+			plan_bind_end(floor, o->assignment, o->filed, NULL);
 		else
 			plan_bind_release(
 			    floor, o->assignment, "no task is known for it");

@@ -45,9 +45,10 @@ int plan_bind(struct plan_floor *floor, const struct task *task, bool late,
 void plan_bind_worker(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *task);
 /* The task has its outcome: the assignment ends, and its node is done, queued
- * again, or blocked and a person told. */
+ * again, or blocked and a person told. files: what its commit changed, NULL
+ * terminated; NULL = not known. */
 void plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
-    const struct task *task);
+    const struct task *task, char *const *files);
 /* Nobody has begun it: the node goes back to the queue, as it was. */
 void plan_bind_release(
     struct plan_floor *floor, struct plan_assignment *a, const char *why);

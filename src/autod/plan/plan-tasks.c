@@ -19,6 +19,7 @@
 #include "plan-apply.h"
 #include "plan-bind.h"
 #include "plan-dispatch.h"
+#include "plan-files.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
 #include "plan-prompt.h"
@@ -45,6 +46,7 @@ TAILQ_HEAD(pendings, pending);
 struct plan_tasks {
 	struct plan_floor *floor;
 	bool begun;
+	struct plan_files *files;
 	struct pendings storing; /* by task */
 	struct pendings reading; /* by goal */
 	struct pendings missing; /* goals that were read, and are not there */
@@ -333,6 +335,7 @@ on_settle(void *arg, const struct task *t, struct err *err)
 	struct plan_tasks *tasks = arg;
 	struct plan_floor *floor = tasks->floor;
 	struct plan_assignment *a;
+	char *const *files = NULL;
 	struct plan *plan;
 	int r = begin_question(tasks, t, &plan, err);
 
@@ -350,7 +353,15 @@ on_settle(void *arg, const struct task *t, struct err *err)
 	}
 	if (a == NULL || !assignment_status_open(a->status))
 		return 0;
-	plan_bind_end(floor, a, t);
+	if (t->commit != NULL) {
+		files = plan_files_of(tasks->files, t->commit);
+		if (files == NULL)
+			return err_set(
+			    err, -EINPROGRESS, "its commit is being read");
+	}
+	plan_bind_end(floor, a, t, files);
+	if (t->commit != NULL)
+		plan_files_forget(tasks->files, t->commit);
 	return wait_stored(tasks, t->id, err);
 }
 
@@ -507,6 +518,7 @@ plan_tasks_new(struct plan_floor *floor)
 	buf_init(&tasks->text);
 	tasks->forget_ready =
 	    loop_call_new(floor->core->loop, on_pass_end, tasks);
+	tasks->files = plan_files_new(floor);
 	auto_set_policy(floor->mode, &policy, tasks);
 	emit_subscribe(floor->core, on_event, tasks);
 	return tasks;
@@ -520,6 +532,7 @@ plan_tasks_free(struct plan_tasks *tasks)
 	emit_unsubscribe(tasks->floor->core, on_event, tasks);
 	auto_set_policy(tasks->floor->mode, NULL, NULL);
 	plan_tasks_closed(tasks);
+	plan_files_free(tasks->files);
 	loop_call_free(tasks->forget_ready);
 	buf_release(&tasks->text);
 	free(tasks->key);
