@@ -25,6 +25,7 @@
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
+#include "op-reset.h"
 #include "procref.h"
 #include "remains.h"
 #include "unit.h"
@@ -432,6 +433,26 @@ START_TEST(a_spool_that_is_closed_half_drained_does_not_delay_the_others)
 }
 END_TEST
 
+/* A person's, say, while hooks of other workers are taken from a spool. */
+START_TEST(an_operation_that_begins_before_it_goes_on_is_left_alone)
+{
+	struct fleet_world world;
+
+	unit_hurry(4);
+	fleet_world_begin_idle(&world, NULL);
+	fleet_world_kill(world.adam);
+	leave_inner(&world, "adam");
+	fleet_world_reopen(&world);
+	world.adam->worker->status = WORKER_STARTING;
+	xstrset(&world.adam->worker->prompt, "Do it.");
+	op_reset(world.adam, NULL);
+	fleet_world_wait_up(&world, world.adam);
+	ck_assert_int_eq(world.told[EVENT_CLEARED], 1);
+	ck_assert_ptr_null(world.adam->worker->prompt);
+	fleet_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -444,6 +465,7 @@ unit_suite(void)
 		tmux_fails_at_the_start, a_check_of_a_worktree_is_cut_off,
 		one_that_left_something_does_not_delay_the_others,
 		a_spool_that_is_closed_half_drained_does_not_delay_the_others,
+		an_operation_that_begins_before_it_goes_on_is_left_alone,
 		NULL });
 	tcase_set_timeout(rows, 60);
 	tcase_add_loop_test(rows, an_unreported_start, 0, 2);

@@ -110,6 +110,8 @@ recover(struct agent *agent)
 	struct worker *w = agent->worker;
 
 	agent->adopting = false;
+	if (agent->op != NULL)
+		return; /* it began meanwhile, and says what comes next */
 	if (session_left(agent->session) != NULL) {
 		agent_give_up(agent, session_left(agent->session)->msg);
 		return;
