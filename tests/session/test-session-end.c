@@ -385,6 +385,7 @@ START_TEST(what_it_left_is_gone_before_its_exit_is_told)
 	world_begin(&w);
 	world_up(&w);
 	leave_stray(&w, &stray);
+	clock_virtual_end();
 	ck_assert(procref_alive(&stray));
 	world_agent_exits(&w);
 	world_until(&w, SESSION_NONE);
@@ -422,6 +423,7 @@ START_TEST(what_it_left_is_gone_before_its_end_is_told)
 
 	world_begin(&w);
 	leave_stray(&w, &stray);
+	clock_virtual_end();
 	session_end(w.session, world_on_end, &w);
 	ck_assert_int_eq(session_phase(w.session), SESSION_ENDING);
 	ck_assert_int_eq(w.ended, 0);
@@ -441,6 +443,7 @@ START_TEST(lost_session_is_cleared_and_its_screen_stays)
 
 	world_begin(&w);
 	leave_stray(&w, &stray);
+	clock_virtual_end(); /* a death takes real time */
 	session_clear(w.session, world_on_end, &w);
 	ck_assert_int_eq(session_phase(w.session), SESSION_ENDING);
 	world_until(&w, SESSION_NONE);
