@@ -12,6 +12,7 @@
 #define SUMMARY_ASKED "Your task is to create a detailed summary"
 #define REMINDER      "<system-reminder>"
 #define LOST          "[Tool call interrupted"
+#define STRUCTURED    "StructuredOutput"
 
 int64_t
 stub_tokens(struct json_object *json)
@@ -245,26 +246,53 @@ stub_tool(const struct script_action *action, struct json_object *block)
 	json_set(block, "input", input);
 }
 
+/* --json-schema: an answer in JSON is the call of a tool. NULL = it is not. */
 static struct json_object *
-stub_content(const struct script_action *action)
+stub_structured(struct json_object *request, const struct script_action *action)
+{
+	struct json_object *tools = NULL, *json = NULL;
+
+	if (action->kind == SCRIPT_DO_TOOL || action->say.len == 0 ||
+	    action->say.data[0] != '{' ||
+	    json_get_array(request, "", "tools", &tools, NULL) < 0 ||
+	    json_parse(action->say.data, action->say.len, action->say.len,
+		&json, NULL) < 0)
+		return NULL;
+	for (size_t i = 0; i < json_object_array_length(tools); i++)
+		if (strcmp(json_string_or(
+			       json_object_array_get_idx(tools, i), "name", ""),
+			STRUCTURED) == 0)
+			return json;
+	json_object_put(json);
+	return NULL;
+}
+
+/* input: of the tool for structured answers, NULL = none; taken. */
+static struct json_object *
+stub_content(const struct script_action *action, struct json_object *input)
 {
 	struct json_object *content = json_object_new_array(), *block;
 	char uuid[ID_UUID_SIZE], id[40];
 
-	if (action->say.len > 0) {
+	if (action->say.len > 0 && input == NULL) {
 		block = json_object_new_object();
 		json_set_string(block, "type", "text");
 		json_set_string(block, "text", action->say.data);
 		json_object_array_add(content, block);
 	}
-	if (action->kind != SCRIPT_DO_TOOL)
+	if (action->kind != SCRIPT_DO_TOOL && input == NULL)
 		return content;
 	id_uuid(uuid);
 	snprintf(id, sizeof(id), "toolu_%.23s", uuid);
 	block = json_object_new_object();
 	json_set_string(block, "type", "tool_use");
 	json_set_string(block, "id", id);
-	stub_tool(action, block);
+	if (input != NULL) {
+		json_set_string(block, "name", STRUCTURED);
+		json_set(block, "input", input);
+	} else {
+		stub_tool(action, block);
+	}
 	json_object_array_add(content, block);
 	return content;
 }
@@ -274,6 +302,7 @@ stub_message(struct json_object *request, const struct script_action *action,
     const int64_t *usage)
 {
 	struct json_object *message = json_object_new_object();
+	struct json_object *input = stub_structured(request, action);
 	const int64_t counted[STUB_TOKENS] = { stub_tokens(request),
 		(int64_t)(action->say.len + action->command.len) / 4 + 1 };
 	char uuid[ID_UUID_SIZE], id[40];
@@ -285,9 +314,10 @@ stub_message(struct json_object *request, const struct script_action *action,
 	json_set_string(message, "role", "assistant");
 	json_set_string(
 	    message, "model", json_string_or(request, "model", "stub"));
-	json_set(message, "content", stub_content(action));
 	json_set_string(message, "stop_reason",
-	    action->kind == SCRIPT_DO_TOOL ? "tool_use" : "end_turn");
+	    action->kind == SCRIPT_DO_TOOL || input != NULL ? "tool_use" :
+							      "end_turn");
+	json_set(message, "content", stub_content(action, input));
 	json_set_string(message, "stop_sequence", NULL);
 	json_set(message, "usage", stub_usage(usage != NULL ? usage : counted));
 	return message;

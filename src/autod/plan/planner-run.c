@@ -61,7 +61,7 @@ describe(const struct child_result *result, int64_t timeout_ms,
 	cleanup_buf struct buf how = BUF_INIT, last = BUF_INIT;
 	const struct buf *tail =
 	    result->err.tail.len > 0 ? &result->err.tail : &result->err.head;
-	size_t from = tail->len > SAID_MAX ? tail->len - SAID_MAX : 0;
+	size_t len = tail->len, from = len > SAID_MAX ? len - SAID_MAX : 0;
 
 	if (result->timed_out) {
 		buf_adds(&how, "took longer than ");
@@ -74,7 +74,9 @@ describe(const struct child_result *result, int64_t timeout_ms,
 		return err_set(err, -EIO, "%s (it %s)", said, how.data);
 	while (from < tail->len && (tail->data[from] & 0xc0) == 0x80)
 		from++; /* the middle of a character */
-	text_add_visible(&last, tail->data + from, tail->len - from, false);
+	while (len > from && tail->data[len - 1] == '\n')
+		len--;
+	text_add_visible(&last, tail->data + from, len - from, false);
 	return err_set(err, -EIO, "the planner %s%s%s", how.data,
 	    last.len > 0 ? ": " : "", last.data);
 }

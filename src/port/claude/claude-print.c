@@ -19,6 +19,17 @@ add_flag(char ***argv, const char *flag, const char *value)
 	strv_add(argv, value);
 }
 
+/* Claude Code refuses a schema that names the draft it is written in. */
+static void
+schema_text(struct json_object *schema, struct buf *out)
+{
+	cleanup_json struct json_object *copy = NULL;
+
+	json_object_deep_copy(schema, &copy, NULL);
+	json_object_object_del(copy, "$schema");
+	json_print(copy, false, out);
+}
+
 char **
 claude_print_argv(const struct claude_print *print)
 {
@@ -26,7 +37,7 @@ claude_print_argv(const struct claude_print *print)
 	cleanup_buf struct buf schema = BUF_INIT;
 	char **argv = NULL;
 
-	json_print(print->schema, false, &schema);
+	schema_text(print->schema, &schema);
 	strv_add(&argv, settings_string(s, "defaults.agent_command"));
 	strv_add(&argv, "-p");
 	add_flag(&argv, "--output-format", "json");
