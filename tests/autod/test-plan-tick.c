@@ -291,6 +291,37 @@ START_TEST(a_worker_that_a_person_drives_gets_its_node_as_a_prompt)
 }
 END_TEST
 
+static bool
+eve_is_done(void *arg)
+{
+	return plan_world_node(arg, "goal_a", "T1.1")->status == NODE_DONE;
+}
+
+START_TEST(work_of_such_a_worker_counts_when_a_person_accepts_it)
+{
+	struct plan_world world;
+	struct agent *eve;
+	const char *commit;
+
+	begin_eve(&world);
+	floor_world_wait(&world.world.floor, eve_has_it, &world);
+	eve = fleet_find(world.world.floor.fleet, "eve");
+	floor_world_wt(&world.world.floor, "eve",
+	    "echo e >e.txt; git add e.txt; git commit -qm 'add e.txt'");
+	fake_session_turn_ends(eve->session, "Done.");
+	floor_world_wait_status(&world.world.floor, eve, WORKER_NEEDS_REVIEW);
+	plan_world_is(&world, "goal_a", "active; T1.1 in_progress; ");
+	ck_assert_ptr_null(floor_world_answer(&world.world.floor,
+	    floor_world_call(&world.world.floor, "worker.accept", "eve", "")));
+	floor_world_wait(&world.world.floor, eve_is_done, &world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	commit = plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0];
+	ck_assert_str_eq(
+	    floor_world_sh(&world.world.floor, "git rev-parse main"), commit);
+	plan_world_end(&world);
+}
+END_TEST
+
 struct death {
 	struct plan_world *world;
 	int left; /* passes since the dispatch was decided */
@@ -347,7 +378,7 @@ unit_suite(void)
 		a_question_goes_to_a_person_and_the_answer_to_the_worker,
 		an_update_is_kept_with_the_result,
 		a_worker_that_a_person_drives_gets_its_node_as_a_prompt,
-		NULL });
+		work_of_such_a_worker_counts_when_a_person_accepts_it, NULL });
 	unit_rows(suite, killed_around_a_dispatch_it_is_sent_once, 12);
 	return suite;
 }

@@ -68,10 +68,13 @@ plan_bind_find(const struct plan_set *set, const char *key,
 bool
 plan_bind_is_for(const struct task *task, const struct plan_assignment *a)
 {
-	cleanup_free char *key = xasprintf("%s/%s", a->goal_id, a->node_id);
+	cleanup_free char *key = NULL;
 
-	return a->task != NULL && strcmp(a->task, task->id) == 0 &&
-	    task->key != NULL && strcmp(task->key, key) == 0;
+	if (a->task == NULL || task->key == NULL ||
+	    strcmp(a->task, task->id) != 0)
+		return false;
+	key = xasprintf("%s/%s", a->goal_id, a->node_id);
+	return strcmp(task->key, key) == 0;
 }
 
 struct plan_assignment *

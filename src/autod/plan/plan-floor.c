@@ -14,6 +14,7 @@
 #include "plan-call.h"
 #include "plan-dispatch.h"
 #include "plan-floor.h"
+#include "plan-landed.h"
 #include "plan-log.h"
 #include "plan-persist.h"
 #include "plan-tasks.h"
@@ -207,6 +208,7 @@ plan_floor_new(struct auto_mode *mode)
 	};
 	core_add_floor(floor->core, &floor->floor);
 	floor->tasks = plan_tasks_new(floor);
+	plan_landed_begin(floor);
 	floor->calls = plan_calls_new(floor);
 	goal_commands_register(floor);
 	work_commands_register(floor);
@@ -221,6 +223,7 @@ plan_floor_free(struct plan_floor *floor)
 		return;
 	close_book(floor);
 	plan_calls_free(floor->calls);
+	plan_landed_end(floor);
 	plan_tasks_free(floor->tasks);
 	free(floor->why);
 	free(floor);

@@ -10,6 +10,7 @@
  *   plan-apply.c     stores and tells what was decided
  *   plan-tasks.c     ready nodes are tasks for auto mode
  *   plan-bind.c      the assignment of a task, from its start to its outcome
+ *   plan-landed.c    work of hand-driven workers that lands; reverts
  *   plan-files.c     the files that a landed commit changed
  *   plan-tick.c      when the tick runs, and what it tells
  *   plan-telemetry.c what is known about the assignments

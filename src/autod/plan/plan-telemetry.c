@@ -22,6 +22,8 @@
 #include "turn-ending.h"
 #include "update.h"
 
+#define SAMPLES_MAX 4 /* transcripts that one tick reads */
+
 /* What a worker said last, and when. */
 struct memory {
 	char *worker;
@@ -43,6 +45,7 @@ struct plan_telemetry {
 	struct memory **memories;
 	size_t memory_count;
 	struct reconcile_telemetry out;
+	int samples; /* transcripts that were read for it */
 	struct reconcile_facts *facts;
 	struct backing *backings;
 	size_t count;
@@ -176,6 +179,42 @@ read_agent(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 	    strmap_get(&telemetry->by_worker, w->name), a, facts, backing);
 }
 
+static bool
+was_sent(const struct plan_assignment *a)
+{
+	const struct plan_dispatch *d = plan_assignment_last(a);
+
+	return d != NULL &&
+	    (d->result == DISPATCH_ACCEPTED || d->result == DISPATCH_OK);
+}
+
+/* Is something about to be done about it? */
+static bool
+is_due(const struct plan_assignment *a, const struct reconcile_config *config,
+    int64_t now)
+{
+	return reconcile_is_stale(a, config, now) &&
+	    now >= a->backoff_until_ms &&
+	    now - a->last_dispatch_ms >= config->min_resend_ms;
+}
+
+/* The others are due at the next tick. */
+static void
+sample(struct plan_telemetry *telemetry, const struct worker *w,
+    struct reconcile_facts *facts, struct backing *backing)
+{
+	if (w->session.transcript == NULL)
+		return;
+	if (telemetry->samples == SAMPLES_MAX) {
+		facts->busy = true;
+		return;
+	}
+	telemetry->samples++;
+	facts->sample =
+	    transcript_tail_class(w->session.transcript, &backing->why);
+	facts->sample_why = backing->why.len > 0 ? backing->why.data : NULL;
+}
+
 static void
 read_one(struct plan_telemetry *telemetry, const struct plan_assignment *a,
     const struct reconcile_config *config, int64_t now,
@@ -202,12 +241,11 @@ read_one(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 		return;
 	}
 	read_agent(telemetry, a, agent, t, facts, backing);
-	if (facts->in_turn || agent->worker->session.transcript == NULL ||
-	    !reconcile_is_stale(a, config, now))
-		return;
-	facts->sample = transcript_tail_class(
-	    agent->worker->session.transcript, &backing->why);
-	facts->sample_why = backing->why.len > 0 ? backing->why.data : NULL;
+	if (t == NULL && agent->worker->status == WORKER_IDLE && was_sent(a))
+		facts->lost = true; /* it was reset, or given up */
+	if (!facts->in_turn && !facts->busy && !facts->waiting &&
+	    is_due(a, config, now))
+		sample(telemetry, agent->worker, facts, backing);
 }
 
 /* --- all of them ------------------------------------------------------ */
@@ -231,6 +269,7 @@ plan_telemetry_read(struct plan_telemetry *telemetry,
 	const struct plan_set *set = plan_floor_set(telemetry->floor);
 
 	forget(telemetry);
+	telemetry->samples = 0;
 	telemetry->facts =
 	    xcalloc(set->assignment_count + 1, sizeof *telemetry->facts);
 	telemetry->backings =

@@ -10,7 +10,7 @@
 #include "transcript-open.h"
 #include "transcript-tail.h"
 
-#define TAIL_SIZE ((size_t)256 * 1024)
+#define TAIL_SIZE ((size_t)128 * 1024)
 
 /* The newest messages, oldest first; their texts belong to the lines. */
 struct tail {

@@ -9,7 +9,7 @@
 struct buf;
 
 /* Class the last STALL_SAMPLE_MESSAGES messages of this file; appends why.
- * Reads at most 256 KiB, at once. STALL_UNKNOWN if it cannot be read. */
+ * Reads at most 128 KiB, at once. STALL_UNKNOWN if it cannot be read. */
 enum stall_class transcript_tail_class(const char *path, struct buf *why);
 
 #endif
