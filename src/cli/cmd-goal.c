@@ -344,13 +344,11 @@ const struct cli_command cmd_goal = {
 	    "resume   continue\n"
 	    "cancel   give it up; work in progress is salvaged\n"
 	    "archive  hide a goal that has ended\n\n"
-	    "GOAL is the id that list shows, or a part of it that no other "
-	    "goal has, such\nas its last letters. A plan file in Markdown has "
-	    "a phase for each \"## Name\", a\ntask for each \"### Name\", a "
-	    "subtask for each \"- name\" below a task, and lists\nafter "
-	    "\"Acceptance:\" and \"Depends:\". Change single nodes with llmc "
-	    "work. Goals are\noff until you type: llmc config set "
-	    "plan.enabled true\n",
+	    "GOAL is the id that list shows, or four letters or more of it that no other goal\n"
+	    "has, such as its last ones. A plan file in Markdown has a phase for each\n"
+	    "\"## Name\", a task for each \"### Name\", a subtask for each \"- name\" below a task,\n"
+	    "and lists after \"Acceptance:\" and \"Depends:\". llmc work changes single nodes.\n"
+	    "Goals are off until you type: llmc config set plan.enabled true\n",
 	.flags = goal_flags,
 	.min_args = 1,
 	.max_args = 2,

@@ -16,6 +16,7 @@
 #include "landing-text.h"
 #include "mem.h"
 #include "oversight.h"
+#include "plan-digest.h"
 #include "push-record.h"
 #include "remains.h"
 #include "roster.h"
@@ -23,8 +24,9 @@
 #include "settings.h"
 #include "shape.h"
 #include "status-auto.h"
-#include "status-usage.h"
+#include "status-goals.h"
 #include "status-overseer.h"
+#include "status-usage.h"
 #include "status.h"
 #include "table.h"
 #include "text.h"
@@ -360,6 +362,7 @@ status_run(struct cli *cli, const struct cli_args *args)
 		show_workers(&s, "WORKERS", "workers", false);
 		show_workers(&s, "AUTO WORKERS", "auto_workers", true);
 		status_auto_show(&s);
+		status_goals_show(&s);
 		status_usage_show(&s);
 		show_push(&s);
 		show_summary(&s);
@@ -476,6 +479,11 @@ static const struct shape status_shape = {
 		    .of = &status_auto_shape,
 		    .flags = SHAPE_OPTIONAL,
 		    .help = "only where auto mode has been used" },
+		{ .name = "goals",
+		    .type = SHAPE_OBJECT,
+		    .of = &plan_digest_shape,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "only where goals are used" },
 		{ .name = "days",
 		    .type = SHAPE_ARRAY,
 		    .of =

@@ -329,8 +329,7 @@ work_done(struct cli *cli, const struct cli_args *args)
 		json_object_put(take_ptr(&cli->result));
 		return fail_done(cli, code, &err, args);
 	}
-	buf_addf(
-	    &cli->text, "%s: done.\n", json_string_or(cli->result, "node", ""));
+	tell_change(cli);
 	return CLI_OK;
 }
 

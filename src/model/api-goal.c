@@ -8,8 +8,9 @@
 #include "plan-status.h"
 #include "priority.h"
 
-#define GOAL \
-	FIELD("goal", SHAPE_STRING, "its id, or a part of it that no other has")
+#define GOAL                        \
+	FIELD("goal", SHAPE_STRING, \
+	    "its id, or four letters or more of it that no other has")
 #define TEXT(member, most, words)                                      \
 	{                                                              \
 		.name = (member), .type = SHAPE_STRING, .max = (most), \
@@ -34,7 +35,8 @@
 	TEXT("problem", PLAN_TEXT_MAX, "what is to be solved"),               \
 	    LIST("success_criteria", "what can be verified when it is done"), \
 	    LIST("constraints", "what must hold"),                            \
-	    LIST("non_goals", "what it is not about"), LIST("tags", NULL),    \
+	    LIST("non_goals", "what it is not about"),                        \
+	    LIST("tags", "words for people"),                                 \
 	    TEXT("owner", PLAN_NAME_MAX, "who answers for it"), PRIORITY
 
 #define PLAN                                                             \

@@ -107,7 +107,10 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "worker.add worker.nuke worker.reset worker.pause worker.stop "
 	    "worker.accept worker.pick "
 	    "landing.revert "
-	    "task.add task.edit task.priority task.retry task.drop");
+	    "task.add task.edit task.priority task.retry task.drop "
+	    "overseer.status "
+	    "overseer.goal.create overseer.goal.list overseer.goal.show overseer.goal.plan overseer.goal.update overseer.goal.pause overseer.goal.resume overseer.goal.cancel overseer.goal.archive "
+	    "overseer.work.list overseer.work.show overseer.work.update overseer.work.add overseer.work.split overseer.work.merge overseer.work.move overseer.work.assign");
 	assert_flagged(API_OWN, "hook.event sandbox.refused");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
 	assert_flagged(API_STREAM, "events.follow");
@@ -165,6 +168,24 @@ static const struct {
 	{ "daemon.stop", "p   " },
 	{ "events.follow", "prwR" },
 	{ "sandbox.refused", "  w " },
+	{ "overseer.status", "p   " },
+	{ "overseer.goal.create", "p   " },
+	{ "overseer.goal.list", "p   " },
+	{ "overseer.goal.show", "p   " },
+	{ "overseer.goal.plan", "p   " },
+	{ "overseer.goal.update", "p   " },
+	{ "overseer.goal.pause", "p   " },
+	{ "overseer.goal.resume", "p   " },
+	{ "overseer.goal.cancel", "p   " },
+	{ "overseer.goal.archive", "p   " },
+	{ "overseer.work.list", "p   " },
+	{ "overseer.work.show", "p   " },
+	{ "overseer.work.update", "p   " },
+	{ "overseer.work.add", "p   " },
+	{ "overseer.work.split", "p   " },
+	{ "overseer.work.merge", "p   " },
+	{ "overseer.work.move", "p   " },
+	{ "overseer.work.assign", "p   " },
 };
 
 START_TEST(each_method_has_its_callers)

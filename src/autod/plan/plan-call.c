@@ -18,6 +18,7 @@
 #include "store.h"
 
 #define SHOWN_MAX 5 /* goals that a message lists */
+#define PART_MIN  4 /* letters of an id that can stand for it */
 
 /* A call that waits for the store: for a goal, or until it may be answered. */
 struct waiting {
@@ -152,7 +153,7 @@ match(struct matches *m, const char *id, const char *title)
 {
 	if (strcmp(id, m->word) == 0)
 		m->exact = id;
-	if (strcasestr(id, m->word) == NULL)
+	if (strlen(m->word) < PART_MIN || strcasestr(id, m->word) == NULL)
 		return;
 	if (m->count++ == 0)
 		m->first = id;

@@ -17,6 +17,7 @@
 #include "plan-landed.h"
 #include "plan-log.h"
 #include "plan-persist.h"
+#include "plan-shown.h"
 #include "plan-tasks.h"
 #include "plan-tick.h"
 #include "planbook.h"
@@ -105,6 +106,7 @@ on_book(const struct err *err, void *arg)
 		go_safe(floor, err);
 	else
 		floor->state = PLAN_OPEN;
+	plan_shown_changed(floor->shown);
 	if (!was_open)
 		opened(floor);
 }
@@ -210,6 +212,7 @@ plan_floor_new(struct auto_mode *mode)
 	floor->tasks = plan_tasks_new(floor);
 	plan_landed_begin(floor);
 	floor->calls = plan_calls_new(floor);
+	floor->shown = plan_shown_new(floor);
 	goal_commands_register(floor);
 	work_commands_register(floor);
 	open_store(floor);
@@ -222,6 +225,7 @@ plan_floor_free(struct plan_floor *floor)
 	if (floor == NULL)
 		return;
 	close_book(floor);
+	plan_shown_free(floor->shown);
 	plan_calls_free(floor->calls);
 	plan_landed_end(floor);
 	plan_tasks_free(floor->tasks);

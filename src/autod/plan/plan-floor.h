@@ -34,6 +34,7 @@ struct plan_dispatcher;
 struct plan_log;
 struct plan_persist;
 struct plan_set;
+struct plan_shown;
 struct plan_tasks;
 struct plan_tick;
 struct planbook;
@@ -61,6 +62,7 @@ struct plan_floor {
 	struct plan_tick *tick; /* with the book */
 	struct plan_tasks *tasks;
 	struct plan_calls *calls; /* that wait for the store */
+	struct plan_shown *shown; /* in llmc status */
 	bool begun; /* the floors below have begun */
 	struct planner *planner; /* with the book */
 };

@@ -40,6 +40,7 @@ static const struct record_field fields[] = {
 	FIELD("paused", paused),
 	FIELD("outage_since_unix", outage_since_unix,
 	    .flags = RECORD_ZERO_IS_NULL),
+	FIELD("goals", goals, .flags = RECORD_OMIT_UNSET),
 };
 
 static const struct record_field today_fields[] = {
@@ -352,6 +353,7 @@ state_auto_release(struct state *state)
 	state->task_count = 0;
 	strv_clear(&state->auto_workers);
 	free(take_ptr(&state->paused));
+	json_object_put(take_ptr(&state->goals));
 }
 
 void

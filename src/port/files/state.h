@@ -58,6 +58,8 @@ struct state {
 	uint64_t errors; /* hard failures, ever */
 	char *paused; /* why no worker gets a task, or NULL */
 	int64_t outage_since_unix; /* the service is unavailable */
+	struct json_object *goals; /* plan-digest.h, owned; NULL = there are
+				    * none, or they are off */
 	struct json_object *rest; /* members this version does not know */
 	struct state_mark mark; /* of the file this was loaded from or saved
 				 * to; used by state-file.c only */

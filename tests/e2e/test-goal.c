@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc goal and llmc work, without a daemon and with one, in a folder with a
+ * blank in its name. */
+#include <string.h>
+
+#include "e2e.h"
+#include "mem.h"
+
+static const char plan[] = "# Parser rewrite\n"
+			   "The old one is slow.\n\n"
+			   "Acceptance:\n- twice as fast\n\n"
+			   "## Base\n"
+			   "### Lexer\nAcceptance:\n- all tokens\n\n"
+			   "### Parser\nAcceptance: a tree\nDepends: Lexer\n\n"
+			   "## Ship\n"
+			   "### Release\nAcceptance: out\nDepends: Base\n";
+
+static const char json_plan[] =
+    "{\"goal\":{\"title\":\"From JSON\"},\"phases\":[{\"id\":\"P1\",\"name\":"
+    "\"Only\",\"tasks\":[{\"id\":\"T1.1\",\"name\":\"One\",\"acceptance\":["
+    "\"x\"]}]}]}";
+
+static const char *dir;
+
+/* llmc with its words split at blanks; '~' is a blank in a word. */
+static struct e2e_run *
+llmc(const char *words)
+{
+	char *copy = xstrdup(words), *rest = copy, *word;
+	const char *args[20] = { NULL };
+	size_t count = 0;
+
+	while ((word = strsep(&rest, " ")) != NULL && count < 19) {
+		for (char *p = word; *p != '\0'; p++)
+			if (*p == '~')
+				*p = ' ';
+		args[count++] = word;
+	}
+	return e2e_llmcv(dir, args);
+}
+
+static void
+begin(void)
+{
+	dir = e2e_workspace("a place");
+	e2e_expect(llmc("config set plan.enabled true"), 0, NULL);
+	e2e_write(e2e_path("%s/the plan.md", dir), plan);
+}
+
+static const char *
+create(void)
+{
+	struct json_object *json =
+	    e2e_json(llmc("--json goal create --plan-file the~plan.md"), 0);
+
+	return json_string_or(json, "goal", "");
+}
+
+START_TEST(goals_are_off_until_they_are_turned_on)
+{
+	e2e_expect(llmc("config set plan.enabled false"), 0, NULL);
+	e2e_expect(llmc("goal list"), 1, "llmc config set plan.enabled true");
+	e2e_json_error(llmc("--json work list"), 1, "failed", "goals are off");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc/store.db", dir)));
+}
+END_TEST
+
+START_TEST(a_goal_from_a_file_is_listed_and_shown)
+{
+	const char *goal = create();
+	struct e2e_run *run = llmc(e2e_path("goal show %s", goal));
+
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "Parser rewrite (goal_");
+	e2e_has(run->out, "active, 0 of 3 done (0%), 1 ready");
+	e2e_has(run->out, "  - twice as fast");
+	e2e_has(run->out, "  T1.1 Lexer    queued  ready");
+	e2e_has(run->out, "waits for T1.1");
+	e2e_lacks(run->out, "\033");
+	e2e_has(llmc("goal list")->out, "0/3  Parser rewrite");
+	e2e_has(llmc("status")->out, "0/3  1 ready  Parser rewrite");
+	e2e_json(llmc("--json status"), 0);
+	e2e_json(llmc("--json goal list --all"), 0);
+	e2e_json(llmc(e2e_path("--json goal show %s", goal)), 0);
+	e2e_json(llmc("--json work list --all"), 0);
+	e2e_json(llmc("--json work show T1.2"), 0);
+	e2e_has(llmc("work show T1.2")->out, "depends on T1.1");
+	e2e_has(llmc("completion goals")->out, goal);
+	e2e_has(llmc("completion nodes")->out, "T1.1\n");
+}
+END_TEST
+
+START_TEST(a_plan_is_json_or_markdown_by_its_content)
+{
+	struct e2e_run *run;
+
+	e2e_write(e2e_path("%s/p", dir), json_plan);
+	run = llmc("goal create --plan-file p");
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "with a plan of 2 nodes.");
+	run =
+	    e2e_sh(dir, "\"$LLMC\" goal create --title Piped --plan-file - <p");
+	e2e_expect(run, 0, NULL);
+	e2e_has(llmc("goal list")->out, "From JSON");
+	e2e_has(llmc("goal list")->out, "Piped");
+}
+END_TEST
+
+START_TEST(a_wrong_file_is_told_by_its_line_or_its_path)
+{
+	e2e_write(e2e_path("%s/bad.md", dir),
+	    "## One\n### A\nAcceptance: x\nDepends: Nothing\n");
+	e2e_expect(llmc("goal create --title T --plan-file bad.md"), 1,
+	    "bad.md: line 4: ");
+	e2e_write(e2e_path("%s/bad.json", dir),
+	    "{\"phases\":[{\"id\":\"P1\",\"name\":\"x\",\"tasks\":[{\"id\":"
+	    "\"T1\",\"name\":\"y\"}]}]}");
+	e2e_expect(llmc("goal create --title T --plan-file bad.json"), 1,
+	    "bad.json: phases[0].tasks[0].acceptance");
+	e2e_json_error(
+	    llmc("--json goal create --title T --plan-file bad.json"), 1,
+	    "bad_value", "phases[0]");
+	e2e_expect(llmc("goal create --plan-file none.md"), 1,
+	    "none.md: No such file");
+	e2e_has(llmc("goal list --all")->out, "There are no goals");
+}
+END_TEST
+
+START_TEST(wrong_words_are_answered_with_the_right_ones)
+{
+	static const struct {
+		const char *words;
+		int status;
+		const char *answer;
+	} wrong[] = {
+		{ "goal create", 2, "--title TITLE" },
+		{ "goal crate", 2, "did you mean \"create\"?" },
+		{ "goal show", 2, "type: llmc goal show GOAL" },
+		{ "goal show nothing", 1, "llmc goal list --all" },
+		{ "goal edit x", 2, "--criterion" },
+		{ "goal list --title x", 2, "takes no --title" },
+		{ "goal create --title x --priority y", 2, "urgent, high" },
+		{ "goal plan", 2, "plan GOAL [--plan-file FILE]" },
+		{ "goal cancel 0", 1, "there is no goal 0" },
+		{ "work done", 2, "type: llmc work done NODE" },
+		{ "work done T9", 1, "llmc work list --all" },
+		{ "work done T1.1", 1, "llmc work done T1.1 --reason TEXT" },
+		{ "work unblock T1.1", 1, "not blocked" },
+		{ "work block T1.1", 1, "say why" },
+		{ "work priority T1.1 x", 2, "or inherited" },
+		{ "work move T1.1", 2, "--place N" },
+		{ "work move T1.1 P2 --place x", 2, "a number from 1" },
+		{ "work assign T1.1 auto-1", 1, "no worker auto-1" },
+		{ "work split T1.1 one", 2, "split NODE NAME NAME" },
+	};
+
+	e2e_expect(llmc("goal create --title T"), 0, NULL);
+	create();
+	for (size_t i = 0; i < nitems(wrong); i++)
+		e2e_expect(
+		    llmc(wrong[i].words), wrong[i].status, wrong[i].answer);
+	e2e_json_error(
+	    llmc("--json work done T1.1"), 1, "E_TRANSITION", "T1.1");
+	e2e_json_error(llmc("--json work show T9"), 1, "E_UNKNOWN", "T9");
+}
+END_TEST
+
+/* The way of a plan through a person's hands. */
+static void
+walk_through(void)
+{
+	const char *goal = create();
+	struct e2e_run *run;
+
+	e2e_expect(
+	    llmc("work done T1.1 --reason by~hand --commit abc"), 0, NULL);
+	e2e_expect(llmc("work block T1.2 waits for Bob"), 0, NULL);
+	e2e_has(llmc("work list")->out, "waits for Bob");
+	e2e_expect(llmc("work unblock T1.2"), 0, NULL);
+	e2e_expect(llmc("work add P2 Announce it --acceptance told"), 0, NULL);
+	e2e_expect(llmc(e2e_path("work add %s Afterwards", goal)), 0, NULL);
+	e2e_expect(llmc("work split T1.2 one two"), 0, NULL);
+	e2e_expect(llmc("work merge S1.2.1 S1.2.2 --name both"), 0, NULL);
+	e2e_expect(llmc("work move T2.2 --place 1"), 0, NULL);
+	e2e_expect(llmc("work priority T2.1 urgent"), 0, NULL);
+	e2e_expect(llmc("work cancel P3"), 0, NULL);
+	e2e_expect(llmc(e2e_path("goal edit %s --title New", goal)), 0, NULL);
+	e2e_expect(llmc(e2e_path("goal pause %s", goal)), 0, NULL);
+	e2e_expect(llmc(e2e_path("goal resume %s", goal)), 0, NULL);
+	run = llmc(e2e_path("goal show %s", goal));
+	e2e_has(run->out, "overridden by person: by hand");
+	e2e_has(run->out, "replaced by S1.2.1");
+	e2e_has(run->out, "plan, version 12");
+	e2e_expect(llmc("work done S1.2.1 --reason r"), 0, NULL);
+	e2e_expect(llmc("work done T2.2 --reason r"), 0, NULL);
+	run = llmc("work done T2.1 --reason r");
+	e2e_has(run->out, "is completed.");
+	e2e_has(llmc("goal list")->out, "There are no goals");
+	e2e_has(llmc("goal list --all")->out, "completed");
+	e2e_expect(llmc(e2e_path("goal archive %s", goal)), 0, NULL);
+	e2e_has(llmc(e2e_path("goal show %s", goal))->out, "archived");
+}
+
+START_TEST(a_plan_is_worked_through_without_a_daemon)
+{
+	walk_through();
+}
+END_TEST
+
+START_TEST(a_plan_is_worked_through_with_a_daemon)
+{
+	e2e_expect(llmc("up --detach"), 0, NULL);
+	walk_through();
+	e2e_expect(llmc("down"), 0, NULL);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("goal");
+	const TTest *const all[] = { goals_are_off_until_they_are_turned_on,
+		a_goal_from_a_file_is_listed_and_shown,
+		a_plan_is_json_or_markdown_by_its_content,
+		a_wrong_file_is_told_by_its_line_or_its_path,
+		wrong_words_are_answered_with_the_right_ones,
+		a_plan_is_worked_through_without_a_daemon,
+		a_plan_is_worked_through_with_a_daemon, NULL };
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 120);
+		tcase_add_checked_fixture(tc, begin, NULL);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(suite, tc);
+	}
+	return suite;
+}
