@@ -89,6 +89,12 @@
 		    API_ONESHOT, API_PERSON, &api_work_assign_params,            \
 		    &api_work_result,                                            \
 		    ERRORS{ API_E_UNKNOWN, API_E_CLOSED, API_E_ASSIGNED,         \
-			API_E_CHILDREN, API_FAILED, 0 } },
+			API_E_CHILDREN, API_FAILED, 0 } },                       \
+	    { "overseer.tick",                                                   \
+		    "compare the plans with what is done, now, and step in",     \
+		    0, API_PERSON, &api_goal_tick_params,                        \
+		    &api_goal_tick_result, ERRORS{ API_FAILED, 0 } },            \
+	    { "overseer.wake", "have a tick soon", 0, API_PERSON, &no_params,    \
+		    &nothing_result, ERRORS{ API_FAILED, 0 } },
 
 #endif

@@ -7,6 +7,7 @@
 #include "plan-load.h"
 #include "plan-status.h"
 #include "priority.h"
+#include "reconcile.h"
 
 #define GOAL                        \
 	FIELD("goal", SHAPE_STRING, \
@@ -96,6 +97,15 @@ const struct shape api_goal_list_params = {
 		MAY("all", SHAPE_BOOL,
 		    "goals that have ended, archived ones and those of "
 		    "single tasks, too"),
+		END,
+	    },
+};
+
+const struct shape api_goal_tick_params = {
+	.fields =
+	    FIELDS{
+		MAY("dry_run", SHAPE_BOOL,
+		    "only say what would be done; change nothing"),
 		END,
 	    },
 };
@@ -238,3 +248,43 @@ static const struct shape status = {
 };
 
 const struct shape_field api_goal_status_result = RESULT(status);
+
+#define NULL_OR(member, words)                           \
+	{                                                \
+		.name = (member), .type = SHAPE_STRING,  \
+		.flags = SHAPE_NULLABLE, .help = (words) \
+	}
+
+static const struct shape decision = {
+	.fields =
+	    FIELDS{
+		{ .name = "kind",
+		    .type = SHAPE_STRING,
+		    .choices = reconcile_kind_words },
+		FIELD("code", SHAPE_STRING, "why, in one word"),
+		FIELD("reason", SHAPE_STRING, "why, in a sentence"),
+		FIELD("goal", SHAPE_STRING, NULL),
+		FIELD("node", SHAPE_STRING, NULL),
+		FIELD("assignment", SHAPE_STRING, NULL),
+		NULL_OR("worker", NULL),
+		NULL_OR("dispatch", "id of what is sent"),
+		NULL_OR("text", "what is sent"),
+		END,
+	    },
+};
+
+static const struct shape decisions = {
+	.fields = &(
+	    const struct shape_field){ .type = SHAPE_OBJECT, .of = &decision },
+};
+
+static const struct shape ticked = {
+	.fields =
+	    FIELDS{
+		NULL_OR("gate", "why nothing was decided"),
+		{ .name = "decisions", .type = SHAPE_ARRAY, .of = &decisions },
+		END,
+	    },
+};
+
+const struct shape_field api_goal_tick_result = RESULT(ticked);

@@ -12,12 +12,14 @@ extern const struct shape api_goal_create_params;
 extern const struct shape api_goal_list_params;
 extern const struct shape api_goal_move_params; /* pause, resume, ... */
 extern const struct shape api_goal_plan_params;
+extern const struct shape api_goal_tick_params;
 extern const struct shape api_goal_update_params;
 
 extern const struct shape_field api_goal_list_result;
 extern const struct shape_field api_goal_result; /* of every change */
 extern const struct shape_field api_goal_show_result;
 extern const struct shape_field api_goal_status_result;
+extern const struct shape_field api_goal_tick_result;
 
 /* What they point to; llmc prints the same. */
 extern const struct shape api_goal_changed;

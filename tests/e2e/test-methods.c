@@ -343,6 +343,9 @@ call_goal_methods(void)
 	must("overseer.work.merge", "{\"nodes\":[\"T1.3\",\"T1.4\"]}");
 	must("overseer.work.assign", "{\"node\":\"T1.3\",\"worker\":\"eve\"}");
 	must("overseer.goal.resume", GOAL(""));
+	must("overseer.tick", "{\"dry_run\":true}");
+	must("overseer.tick", "{}");
+	must("overseer.wake", "{}");
 	must("overseer.goal.cancel", GOAL(""));
 	must("overseer.goal.archive", GOAL(""));
 }

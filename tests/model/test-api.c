@@ -186,6 +186,8 @@ static const struct {
 	{ "overseer.work.merge", "p   " },
 	{ "overseer.work.move", "p   " },
 	{ "overseer.work.assign", "p   " },
+	{ "overseer.tick", "p   " },
+	{ "overseer.wake", "p   " },
 };
 
 START_TEST(each_method_has_its_callers)

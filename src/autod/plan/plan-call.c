@@ -21,8 +21,8 @@
 #define PART_MIN  4 /* letters of an id that can stand for it */
 
 /* A call that waits for the store: for a goal, or until it may be answered. */
-struct waiting {
-	TAILQ_ENTRY(waiting) entry;
+struct plan_call_wait {
+	TAILQ_ENTRY(plan_call_wait) entry;
 	struct plan_calls *calls;
 	struct server_call *call;
 	struct json_object *params;
@@ -35,7 +35,7 @@ struct waiting {
 
 struct plan_calls {
 	struct plan_floor *floor;
-	TAILQ_HEAD(, waiting) waiting;
+	TAILQ_HEAD(, plan_call_wait) waiting;
 };
 
 /* --- life ------------------------------------------------------------ */
@@ -50,11 +50,11 @@ plan_calls_new(struct plan_floor *floor)
 	return calls;
 }
 
-static struct waiting *
+static struct plan_call_wait *
 wait_new(struct plan_floor *floor, struct server_call *call,
     struct json_object *params)
 {
-	struct waiting *w = xcalloc(1, sizeof *w);
+	struct plan_call_wait *w = xcalloc(1, sizeof *w);
 
 	w->calls = floor->calls;
 	w->call = call;
@@ -64,7 +64,7 @@ wait_new(struct plan_floor *floor, struct server_call *call,
 }
 
 static void
-wait_free(struct waiting *w)
+wait_free(struct plan_call_wait *w)
 {
 	TAILQ_REMOVE(&w->calls->waiting, w, entry);
 	json_object_put(w->params);
@@ -77,7 +77,7 @@ wait_free(struct waiting *w)
 void
 plan_calls_closed(struct plan_calls *calls)
 {
-	struct waiting *w;
+	struct plan_call_wait *w;
 
 	while ((w = TAILQ_FIRST(&calls->waiting)) != NULL) {
 		serve_refuse(w->call, API_FAILED,
@@ -186,7 +186,7 @@ refuse_goal(struct server_call *call, const struct matches *m)
 static void
 on_fetched(void *arg)
 {
-	struct waiting *w = arg;
+	struct plan_call_wait *w = arg;
 	struct plan_floor *floor = w->calls->floor;
 	struct plan *plan = plan_set_plan(plan_floor_set(floor), w->goal_id);
 
@@ -200,7 +200,7 @@ on_fetched(void *arg)
 }
 
 static void
-match_read(struct waiting *w)
+match_read(struct plan_call_wait *w)
 {
 	struct matches m = { .word = json_string_or(w->params, "goal", ""),
 		.shown = BUF_INIT };
@@ -225,7 +225,7 @@ match_read(struct waiting *w)
 }
 
 static void
-add_read(struct waiting *w, const struct store_change *record)
+add_read(struct plan_call_wait *w, const struct store_change *record)
 {
 	const struct plan_set *set = plan_floor_set(w->calls->floor);
 	struct json_object *json = NULL;
@@ -239,7 +239,7 @@ add_read(struct waiting *w, const struct store_change *record)
 static void
 on_goals(const struct store_part *part, void *arg)
 {
-	struct waiting *w = arg;
+	struct plan_call_wait *w = arg;
 
 	for (size_t i = 0; i < part->record_count; i++)
 		add_read(w, &part->records[i]);
@@ -256,11 +256,11 @@ on_goals(const struct store_part *part, void *arg)
 	}
 }
 
-static struct waiting *
+static struct plan_call_wait *
 read_goals(struct plan_floor *floor, struct server_call *call,
     struct json_object *params)
 {
-	struct waiting *w = wait_new(floor, call, params);
+	struct plan_call_wait *w = wait_new(floor, call, params);
 
 	w->goals = json_object_new_array();
 	store_read(
@@ -299,7 +299,7 @@ plan_call_goal(struct plan_floor *floor, struct server_call *call,
 static void
 on_stored(void *arg)
 {
-	struct waiting *w = arg;
+	struct plan_call_wait *w = arg;
 
 	serve_reply(w->calls->floor->core, w->call, take_ptr(&w->result));
 	wait_free(w);
@@ -309,9 +309,22 @@ void
 plan_call_answer(struct plan_floor *floor, struct server_call *call,
     struct json_object *result)
 {
-	struct waiting *w = wait_new(floor, call, NULL);
+	struct plan_call_wait *w = wait_new(floor, call, NULL);
 
 	w->result = result;
 	plan_persist_then(
 	    plan_floor_persist(floor), floor->calls, on_stored, w);
+}
+
+struct plan_call_wait *
+plan_call_hold(struct plan_floor *floor, struct server_call *call)
+{
+	return wait_new(floor, call, NULL);
+}
+
+void
+plan_call_reply(struct plan_call_wait *w, struct json_object *result)
+{
+	w->result = result;
+	on_stored(w);
 }

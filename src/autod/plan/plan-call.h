@@ -13,6 +13,7 @@
 struct err;
 struct json_object;
 struct plan;
+struct plan_call_wait;
 struct plan_calls;
 struct plan_floor;
 struct server_call;
@@ -46,5 +47,11 @@ void plan_call_goals(struct plan_floor *floor, struct server_call *call,
 /* Answer when everything so far is stored. Takes result. */
 void plan_call_answer(struct plan_floor *floor, struct server_call *call,
     struct json_object *result);
+
+/* The same for a caller who knows when everything is stored. Until it replies,
+ * which ends the wait, the call is refused if the book is closed. */
+struct plan_call_wait *
+plan_call_hold(struct plan_floor *floor, struct server_call *call);
+void plan_call_reply(struct plan_call_wait *wait, struct json_object *result);
 
 #endif

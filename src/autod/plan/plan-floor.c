@@ -25,6 +25,7 @@
 #include "serve.h"
 #include "settings.h"
 #include "store-aside.h"
+#include "tick-commands.h"
 #include "work-commands.h"
 #include "workspace.h"
 
@@ -215,6 +216,7 @@ plan_floor_new(struct auto_mode *mode)
 	floor->shown = plan_shown_new(floor);
 	goal_commands_register(floor);
 	work_commands_register(floor);
+	tick_commands_register(floor);
 	open_store(floor);
 	return floor;
 }
