@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "mem.h"
 #include "persist.h"
+#include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
 #include "plan-ready.h"
@@ -196,9 +197,15 @@ is_all_done(void *arg)
 {
 	struct plan_world *world = arg;
 	cleanup_free struct plan_ready *ready = NULL;
+	const struct plan_set *set;
 
-	return world->floor->state == PLAN_OPEN &&
-	    world->world.core->state.task_count == 0 && is_stored(world) &&
+	if (world->floor->state != PLAN_OPEN)
+		return false;
+	set = plan_floor_set(world->floor);
+	for (size_t i = 0; i < set->assignment_count; i++)
+		if (plan_bind_wants_worker(set, set->assignments[i]))
+			return false;
+	return world->world.core->state.task_count == 0 && is_stored(world) &&
 	    plan_ready_list(plan_floor_set(world->floor), &ready) == 0;
 }
 

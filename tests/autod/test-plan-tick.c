@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "auto.h"
 #include "clock.h"
+#include "file.h"
 #include "mem.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
@@ -15,6 +16,7 @@
 #include "plan-world.h"
 #include "reconcile.h"
 #include "unit.h"
+#include "workspace.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 
@@ -150,6 +152,36 @@ START_TEST(a_fresh_worker_gets_a_node_that_is_reassigned)
 	ck_assert_int_eq(set->assignments[0]->status, ASSIGNMENT_CANCELLED);
 	ck_assert_int_eq(set->assignments[1]->status, ASSIGNMENT_DONE);
 	ck_assert_str_eq(set->assignments[1]->task, "t2");
+	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
+	plan_world_end(&world);
+}
+END_TEST
+
+static const char divided[] =
+    "cat >/dev/null\ncat <<'E'\n{\"planVersion\":1,\"goal\":{\"title\":"
+    "\"A goal\"},\"phases\":[{\"id\":\"P1\",\"name\":\"A phase\","
+    "\"acceptance\":[\"x\"],\"tasks\":[{\"id\":\"T1.1\",\"name\":"
+    "\"T1.1\",\"acceptance\":[\"x\"],\"subtasks\":[{\"id\":\"S1\","
+    "\"name\":\"n\",\"acceptance\":[\"x\"]}]}]}]}\nE\n";
+
+START_TEST(a_node_that_is_too_large_is_divided_by_the_planner)
+{
+	struct plan_world world;
+	cleanup_free char *plan =
+	    xasprintf("%s[planner]\ncommand = \"sh .llmc/planner.sh\"\n", fast);
+	cleanup_free char *path = NULL;
+
+	plan_world_begin(&world, plan, NULL);
+	path = workspace_path(&world.world.floor.workspace, "planner.sh");
+	ck_assert_int_eq(
+	    file_replace(path, divided, strlen(divided), 0600, NULL), 0);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	stall(auto_world_turn(&world.world, 1));
+	assignment(&world)->recovery_policy = RECOVERY_REPLAN;
+	assignment(&world)->retry_count = 2;
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; S1 done; ");
 	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
 	plan_world_end(&world);
 }
@@ -374,6 +406,7 @@ unit_suite(void)
 		messages_that_do_not_help_end_with_a_person,
 		a_worker_that_takes_no_message_is_given_up_after_the_retries,
 		a_fresh_worker_gets_a_node_that_is_reassigned,
+		a_node_that_is_too_large_is_divided_by_the_planner,
 		a_dry_run_changes_nothing,
 		a_question_goes_to_a_person_and_the_answer_to_the_worker,
 		an_update_is_kept_with_the_result,

@@ -16,11 +16,13 @@
 #include "nudge-text.h"
 #include "op-start.h"
 #include "persist.h"
+#include "plan-bind.h"
 #include "plan-dispatch.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
 #include "plan-set.h"
 #include "plan-tasks.h"
+#include "planner.h"
 #include "reconcile.h"
 
 /* A decision that waits to be stored. */
@@ -241,6 +243,39 @@ carry_out(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
 	}
 }
 
+/* --- another plan ----------------------------------------------------- */
+
+/* Nobody works on the node while it is divided: its worker's work is salvaged.
+ * Without an answer the next step of the ladder comes. */
+static void
+on_replanned(struct plan *next, const struct err *err, void *arg)
+{
+	struct order *order = arg;
+	struct plan_floor *floor = order->dispatcher->floor;
+	struct plan_assignment *a =
+	    plan_set_assignment(plan_floor_set(floor), order->assignment);
+
+	(void)err;
+	if (next != NULL && a != NULL && assignment_status_open(a->status)) {
+		plan_bind_release(floor, a, "its node is planned anew");
+		planner_apply(floor->planner, next, order->reason, NULL);
+	}
+	plan_free(next);
+	order_free(order);
+	plan_floor_changed(floor);
+}
+
+static bool
+replan(struct order *order, const struct plan_assignment *a)
+{
+	struct planner *planner = order->dispatcher->floor->planner;
+
+	return order->kind == RECONCILE_REPLAN && a != NULL &&
+	    planner != NULL &&
+	    planner_replan(planner, a->goal_id, a->node_id, order->reason,
+		on_replanned, order, NULL) == 0;
+}
+
 static void
 run_order(void *arg)
 {
@@ -254,7 +289,8 @@ run_order(void *arg)
 
 	if (d != NULL && d->result == DISPATCH_PENDING)
 		carry_out(order->dispatcher, a, d, order->reason, order->text);
-	order_free(order);
+	if (!replan(order, a))
+		order_free(order);
 	plan_tasks_changed(floor->tasks);
 }
 
@@ -382,7 +418,10 @@ plan_dispatcher_free(struct plan_dispatcher *dispatcher)
 	emit_unsubscribe(dispatcher->floor->core, on_event, dispatcher);
 	loop_call_free(dispatcher->again);
 	plan_persist_forget(plan_floor_persist(dispatcher->floor), dispatcher);
-	while ((order = TAILQ_FIRST(&dispatcher->orders)) != NULL)
+	while ((order = TAILQ_FIRST(&dispatcher->orders)) != NULL) {
+		if (dispatcher->floor->planner != NULL)
+			planner_forget(dispatcher->floor->planner, order);
 		order_free(order);
+	}
 	free(dispatcher);
 }
