@@ -15,6 +15,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_task,
 	&cmd_goal,
 	&cmd_work,
+	&cmd_tick,
 	&cmd_events,
 	&cmd_add,
 	&cmd_nuke,

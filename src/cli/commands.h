@@ -45,6 +45,7 @@ extern const struct cli_command cmd_start;
 extern const struct cli_command cmd_status;
 extern const struct cli_command cmd_stop;
 extern const struct cli_command cmd_task;
+extern const struct cli_command cmd_tick;
 extern const struct cli_command cmd_trust;
 extern const struct cli_command cmd_up;
 extern const struct cli_command cmd_version;

@@ -137,6 +137,7 @@ static const struct {
 	{ "salvage", { "list" } },
 	{ "start", { "--prompt", "x" } },
 	{ "task", { "list" } },
+	{ "tick", { "--now" } },
 	{ "up", { "--check" } },
 	{ "wait", { "adam", "--until=idle" } },
 	{ "work", { "list" } },

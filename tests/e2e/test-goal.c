@@ -210,8 +210,16 @@ END_TEST
 
 START_TEST(a_plan_is_worked_through_with_a_daemon)
 {
+	struct e2e_run *run;
+
+	e2e_expect(llmc("tick --now"), 1, "llmc up --detach");
+	e2e_expect(llmc("tick"), 2, "llmc tick --dry-run");
 	e2e_expect(llmc("up --detach"), 0, NULL);
 	walk_through();
+	run = llmc("tick --dry-run");
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "Nothing needs to be done.");
+	e2e_json(llmc("--json tick --now"), 0);
 	e2e_expect(llmc("down"), 0, NULL);
 }
 END_TEST
