@@ -354,6 +354,45 @@ START_TEST(work_of_such_a_worker_counts_when_a_person_accepts_it)
 }
 END_TEST
 
+static bool
+is_accepted(void *arg)
+{
+	struct plan_world *world = arg;
+
+	return world->floor->state == PLAN_OPEN &&
+	    assignment(world)->dispatches[0].result == DISPATCH_ACCEPTED;
+}
+
+/* The daemon died after it gave the message to the worker, and before it
+ * stored that. */
+START_TEST(a_message_that_the_worker_has_is_not_sent_again)
+{
+	struct plan_world world;
+	struct agent *eve;
+
+	begin_eve(&world);
+	floor_world_wait(&world.world.floor, eve_has_it, &world);
+	eve = fleet_find(world.world.floor.fleet, "eve");
+	fake_session_turn_ends(eve->session, "Nothing to do.");
+	floor_world_wait_status(&world.world.floor, eve, WORKER_NO_CHANGES);
+	plan_world_settle(&world);
+	assignment(&world)->dispatches[0].result = DISPATCH_PENDING;
+	plan_persist_record(plan_floor_persist(world.floor), STORE_ASSIGNMENT,
+	    "goal_a", "A_eve");
+	plan_world_settle(&world);
+	floor_world_settle(&world.world.floor);
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	floor_world_wait(&world.world.floor, is_accepted, &world);
+	floor_world_settle(&world.world.floor);
+	eve = fleet_find(world.world.floor.fleet, "eve");
+	ck_assert_int_eq(fake_session_prompts(eve->session), 0);
+	ck_assert_int_eq(eve->worker->status, WORKER_NO_CHANGES);
+	plan_world_end(&world);
+}
+END_TEST
+
 struct death {
 	struct plan_world *world;
 	int left; /* passes since the dispatch was decided */
@@ -411,7 +450,8 @@ unit_suite(void)
 		a_question_goes_to_a_person_and_the_answer_to_the_worker,
 		an_update_is_kept_with_the_result,
 		a_worker_that_a_person_drives_gets_its_node_as_a_prompt,
-		work_of_such_a_worker_counts_when_a_person_accepts_it, NULL });
+		work_of_such_a_worker_counts_when_a_person_accepts_it,
+		a_message_that_the_worker_has_is_not_sent_again, NULL });
 	unit_rows(suite, killed_around_a_dispatch_it_is_sent_once, 12);
 	return suite;
 }
