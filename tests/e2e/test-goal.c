@@ -175,6 +175,7 @@ walk_through(void)
 
 	e2e_expect(
 	    llmc("work done T1.1 --reason by~hand --commit abc"), 0, NULL);
+	e2e_has(llmc("status")->out, "1/3  1 ready");
 	e2e_expect(llmc("work block T1.2 waits for Bob"), 0, NULL);
 	e2e_has(llmc("work list")->out, "waits for Bob");
 	e2e_expect(llmc("work unblock T1.2"), 0, NULL);
@@ -201,6 +202,15 @@ walk_through(void)
 	e2e_expect(llmc(e2e_path("goal archive %s", goal)), 0, NULL);
 	e2e_has(llmc(e2e_path("goal show %s", goal))->out, "archived");
 }
+
+START_TEST(a_store_that_is_of_no_use_is_told)
+{
+	create();
+	e2e_write(e2e_path("%s/.llmc/store.db", dir), "no database at all");
+	e2e_expect(llmc("goal list"), 1, "llmc store recover");
+	e2e_has(llmc("status")->out, "off  the store of goals is damaged");
+}
+END_TEST
 
 START_TEST(a_plan_is_worked_through_without_a_daemon)
 {
@@ -233,6 +243,7 @@ unit_suite(void)
 		a_plan_is_json_or_markdown_by_its_content,
 		a_wrong_file_is_told_by_its_line_or_its_path,
 		wrong_words_are_answered_with_the_right_ones,
+		a_store_that_is_of_no_use_is_told,
 		a_plan_is_worked_through_without_a_daemon,
 		a_plan_is_worked_through_with_a_daemon, NULL };
 

@@ -40,7 +40,7 @@ static const struct record_field fields[] = {
 	FIELD("paused", paused),
 	FIELD("outage_since_unix", outage_since_unix,
 	    .flags = RECORD_ZERO_IS_NULL),
-	FIELD("goals", goals, .flags = RECORD_OMIT_UNSET),
+	FIELD("goals", goals),
 };
 
 static const struct record_field today_fields[] = {
