@@ -121,10 +121,10 @@ START_TEST(a_row_that_nobody_carries_out)
 	    &world, missing, "{}", RPC_METHOD_NOT_FOUND, "no such method");
 	for (; missing != NULL; missing = serve_missing(world.core)) {
 		ck_assert_ptr_nonnull(api_find(missing));
+		count += strncmp(missing, "overseer.", 9) != 0;
 		serve_handle(world.core, missing, on_call, &h);
-		count++;
 	}
-	/* The landing floor and auto mode are not here. */
+	/* The landing floor, auto mode and goals are not here. */
 	ck_assert_int_eq(count, 12);
 	assert_served(&world, "auto.resume", "{}");
 	ck_assert_int_eq(h.calls, 1);
