@@ -21,6 +21,7 @@
 #include "mem.h"
 #include "oneshot.h"
 #include "root-mark.h"
+#include "store-task.h"
 #include "workspace.h"
 
 #define LOG_SIZE (50 * 1024 * 1024)
@@ -30,11 +31,14 @@ static const char usage[] =
     "usage: autod [--root DIR] [--oneshot]\n"
     "       autod [--root DIR] --auto [--until-empty] [--concurrency N]\n"
     "             [--task-pool-command CMD] [--post-accept-command CMD]\n"
+    "       autod [--root DIR] --store-task check|export|import|recover|compact\n"
+    "             [--file FILE] [--before MS]\n"
     "       autod --help | --version\n";
 
 struct options {
 	const char *root;
 	struct core_options core;
+	struct store_task store; /* name NULL = none */
 };
 
 /* Parse the option at argv[i]; returns the number of words used, 0 =
@@ -51,6 +55,10 @@ take_option(int argc, char **argv, int i, struct options *options)
 		{ "--auto", &options->core.auto_mode, NULL },
 		{ "--until-empty", &options->core.until_empty, NULL },
 		{ "--root", NULL, &options->root },
+		{ "--store-task", NULL, &options->store.name },
+		{ "--file", NULL, &options->store.file },
+		{ "--before", NULL, &options->store.before },
+		{ "--owner", NULL, &options->store.owner },
 		{ "--concurrency", NULL, &options->core.concurrency },
 		{ "--task-pool-command", NULL,
 		    &options->core.task_pool_command },
@@ -164,6 +172,8 @@ main(int argc, char **argv)
 	if (root_mark_check(&workspace, &err) < 0 ||
 	    (!options.core.oneshot && check_starter(&workspace, &err) < 0))
 		return fail(&err);
+	if (options.store.name != NULL)
+		return store_task_run(&workspace, &options.store);
 	log = workspace_path(&workspace, "logs/autod.log");
 	log_open(&(struct log_options){ .component = "autod",
 	    .path = log,

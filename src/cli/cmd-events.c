@@ -11,6 +11,7 @@
 #include "errtext.h"
 #include "event-feed.h"
 #include "event-filter.h"
+#include "event-store.h"
 #include "event-words.h"
 #include "file.h"
 #include "json.h"
@@ -29,7 +30,8 @@ enum {
 	FLAG_LINES,
 	FLAG_WORKER,
 	FLAG_TASK,
-	FLAG_KIND
+	FLAG_KIND,
+	FLAG_GOAL
 };
 
 static const struct cli_flag events_flags[] = {
@@ -40,6 +42,7 @@ static const struct cli_flag events_flags[] = {
 	[FLAG_WORKER] = { "worker", "WORKER", "only events about WORKER" },
 	[FLAG_TASK] = { "task", "ID", "only events about this task" },
 	[FLAG_KIND] = { "kind", "KIND", "only events of this kind" },
+	[FLAG_GOAL] = { "goal", "GOAL", "only events of this goal" },
 	{ NULL, NULL, NULL },
 };
 
@@ -126,6 +129,7 @@ fill_filter(struct events *events, const struct cli_args *args)
 		}
 		filter->kinds[kinds++] = value;
 	}
+	filter->goal = args->flags[FLAG_GOAL];
 	events->view = event_feed_view;
 	events->view.wants = event_filter_wants;
 	events->view.wants_arg = filter;
@@ -136,7 +140,7 @@ static bool
 is_filtered(const struct event_filter *filter)
 {
 	return filter->workers[0] != NULL || filter->tasks[0] != NULL ||
-	    filter->kinds[0] != NULL;
+	    filter->kinds[0] != NULL || filter->goal != NULL;
 }
 
 static int
@@ -145,7 +149,7 @@ events_run(struct cli *cli, const struct cli_args *args)
 	cleanup_free char *path =
 	    workspace_path(&cli->workspace, "logs/auto.log");
 	struct events events = { .cli = cli };
-	cleanup_json struct json_object *last = NULL;
+	cleanup_json struct json_object *last = NULL, *stored = NULL;
 	int64_t lines = LINES_DEFAULT;
 	int status = fill_filter(&events, args);
 
@@ -157,7 +161,16 @@ events_run(struct cli *cli, const struct cli_args *args)
 		    "--lines takes a number from 0 to %d", LINES_MAX);
 	if (args->flags[FLAG_FOLLOW] != NULL)
 		return follow(&events, path, (size_t)lines);
+	status = event_store_last(cli, &events.filter, (size_t)lines, &stored);
+	if (status != CLI_OK)
+		return status;
 	last = log_view_last(&events.view, path, UINT64_MAX, (size_t)lines);
+	if (stored != NULL) {
+		struct json_object *logged = last;
+
+		last = event_store_merge(stored, logged, (size_t)lines);
+		json_object_put(logged);
+	}
 	for (size_t i = 0; i < json_object_array_length(last); i++)
 		event_words_add(json_object_array_get_idx(last, i), cli->colour,
 		    &cli->text);
@@ -174,14 +187,15 @@ events_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_events = {
 	.name = "events",
 	.usage = "[--follow] [--lines N] [--worker WORKER] [--task ID] "
-		 "[--kind KIND]",
+		 "[--kind KIND] [--goal GOAL]",
 	.summary = "show the events of auto mode",
 	.help =
 	    "Prints one line per event, in local time; times in JSON are UTC. "
 	    "With --follow\nand --json, every event is one line of JSON.\n\n"
 	    "--worker, --task and --kind can be given several times: what "
 	    "matches one of\neach is shown. A kind is what --json shows as "
-	    "type, such as task_finished or\nfailure.\n",
+	    "type, such as task_finished or\nfailure. With goals, events are kept in "
+	    "their store too, for as long as nobody\ncompacts it.\n",
 	.flags = events_flags,
 	.letters = "fn",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

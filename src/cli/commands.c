@@ -16,6 +16,8 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_goal,
 	&cmd_work,
 	&cmd_tick,
+	&cmd_store,
+	&cmd_why,
 	&cmd_events,
 	&cmd_add,
 	&cmd_nuke,

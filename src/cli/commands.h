@@ -44,12 +44,14 @@ extern const struct cli_command cmd_schema;
 extern const struct cli_command cmd_start;
 extern const struct cli_command cmd_status;
 extern const struct cli_command cmd_stop;
+extern const struct cli_command cmd_store;
 extern const struct cli_command cmd_task;
 extern const struct cli_command cmd_tick;
 extern const struct cli_command cmd_trust;
 extern const struct cli_command cmd_up;
 extern const struct cli_command cmd_version;
 extern const struct cli_command cmd_wait;
+extern const struct cli_command cmd_why;
 extern const struct cli_command cmd_work;
 
 #endif

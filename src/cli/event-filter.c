@@ -25,6 +25,9 @@ event_filter_wants(struct json_object *record, const void *arg)
 
 	if (json_get_object(record, "", "event", &event, NULL) < 0)
 		return false;
+	if (filter->goal != NULL &&
+	    strcasestr(json_string_or(event, "goal", ""), filter->goal) == NULL)
+		return false;
 	return has(filter->workers, json_string_or(event, "worker_name", "")) &&
 	    has(filter->tasks, json_string_or(event, "task", "")) &&
 	    has(filter->kinds, json_string_or(event, "type", ""));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Which events a person wants to see: about these workers, these tasks, of
- * these kinds. */
+/* Which events a person wants to see: about these workers, these tasks, this
+ * goal, of these kinds. */
 #ifndef EVENT_FILTER_H
 #define EVENT_FILTER_H
 
@@ -17,6 +17,7 @@ struct event_filter {
 	const char *workers[CLI_GIVEN_MAX + 1];
 	const char *tasks[CLI_GIVEN_MAX + 1];
 	const char *kinds[CLI_GIVEN_MAX + 1];
+	const char *goal; /* its id or a part of it, NULL = any */
 };
 
 /* Is the record of auto.log wanted? filter: a struct event_filter. */

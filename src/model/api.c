@@ -7,6 +7,8 @@
 #include "api-goal.h"
 #include "api-landing.h"
 #include "api-shape.h"
+#include "api-store-rows.h"
+#include "api-store.h"
 #include "api-task.h"
 #include "api-work.h"
 #include "api.h"
@@ -486,7 +488,7 @@ const struct api_method api_methods[] = {
 	    "report a host that a worker's sandbox did not let it reach",
 	    API_OWN, API_WORKER, &refused_params, &nothing_result,
 	    ERRORS{ 0 } },
-	API_GOAL_ROWS{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+	API_GOAL_ROWS API_STORE_ROWS{ NULL, NULL, 0, 0, NULL, NULL, NULL },
 };
 
 const char *const api_caller_words[] = { "person", "repair", "worker", "reader",

@@ -13,6 +13,7 @@
 /* Objects that may have other members, on purpose. */
 static const char *const open_values[] = {
 	"events.event", /* the file may be of another version */
+	"why.events.event", /* the same */
 	"logs", /* a record has what belongs to its message */
 	/* What a planner or a channel says, kept as it came. */
 	"goal.record.plannerInputs",

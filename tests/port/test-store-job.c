@@ -362,6 +362,21 @@ START_TEST(pages_that_cannot_be_read_are_skipped)
 }
 END_TEST
 
+START_TEST(a_store_whose_end_is_missing_is_recovered_up_to_there)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
+
+	fill_much(unit_path("a.db"));
+	read_file(unit_path("a.db"), &bytes);
+	write_file(unit_path("a.db"), bytes.data, bytes.len / 8192 * 4096);
+	ck_assert_msg(
+	    job("recover", unit_path("b.db"), unit_path("a.db"), &out) == 0,
+	    "%s", out.data);
+	ck_assert_int_gt(number(&out, "gaps"), 0);
+	ck_assert_int_gt(number(&out, "records"), 0);
+}
+END_TEST
+
 START_TEST(everything_is_recovered_from_a_sound_store)
 {
 	cleanup_buf struct buf out = BUF_INIT, first = BUF_INIT,
@@ -458,6 +473,7 @@ unit_suite(void)
 		import_replaces_an_empty_store_and_no_other,
 		sound_store_has_no_problem,
 		pages_that_cannot_be_read_are_skipped,
+		a_store_whose_end_is_missing_is_recovered_up_to_there,
 		everything_is_recovered_from_a_sound_store,
 		store_without_its_tables_cannot_be_recovered,
 		old_events_of_ended_goals_become_milestones,

@@ -117,6 +117,11 @@ plan_call_begin(struct plan_floor *floor, struct server_call *call)
 		    "the store of goals is being opened; try again in a "
 		    "moment");
 		break;
+	case PLAN_JOB:
+		serve_refuse(call, API_BUSY,
+		    "the store of goals is being replaced; try again in a "
+		    "moment");
+		break;
 	case PLAN_SAFE:
 		serve_refuse(call, API_FAILED, "goals are off: %s", floor->why);
 		break;

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "emit.h"
 #include "errtext.h"
+#include "event-query.h"
 #include "goal-commands.h"
 #include "life.h"
 #include "mem.h"
@@ -18,6 +19,7 @@
 #include "plan-log.h"
 #include "plan-persist.h"
 #include "plan-shown.h"
+#include "plan-query.h"
 #include "plan-tasks.h"
 #include "plan-tick.h"
 #include "planbook.h"
@@ -26,6 +28,8 @@
 #include "settings.h"
 #include "store-aside.h"
 #include "tick-commands.h"
+#include "store-jobs.h"
+#include "why-command.h"
 #include "work-commands.h"
 #include "workspace.h"
 
@@ -54,6 +58,7 @@ opened(struct plan_floor *floor)
 		life_floor_begun(floor->core);
 	}
 	auto_plan_changed(floor->mode);
+	store_jobs_opened(floor->jobs);
 }
 
 static void
@@ -62,6 +67,7 @@ close_book(struct plan_floor *floor)
 	if (floor->tasks != NULL)
 		plan_tasks_closed(floor->tasks);
 	plan_calls_closed(floor->calls);
+	plan_queries_closed(floor->queries);
 	plan_tick_free(take_ptr(&floor->tick));
 	plan_dispatcher_free(take_ptr(&floor->dispatcher));
 	planner_free(take_ptr(&floor->planner));
@@ -112,14 +118,39 @@ on_book(const struct err *err, void *arg)
 		opened(floor);
 }
 
+/* A damaged store was moved aside, and nothing is in its place yet: that is
+ * still so for the next daemon. */
+static bool
+is_damaged(struct plan_floor *floor, const char *path)
+{
+	cleanup_free char *aside = NULL;
+
+	if (access(path, F_OK) == 0)
+		return false;
+	aside = store_aside_newest(path);
+	if (aside == NULL)
+		return false;
+	floor->state = PLAN_SAFE;
+	free(floor->why);
+	floor->why = xasprintf(
+	    "the store of goals was damaged and is now %s; to get back what "
+	    "can be read, type: llmc store recover; to do without it, move it "
+	    "elsewhere%s",
+	    aside,
+	    floor->core->options->oneshot ? "" : " and restart the daemon");
+	return true;
+}
+
 static void
 open_store(struct plan_floor *floor)
 {
 	cleanup_free char *path =
 	    workspace_path(floor->core->workspace, "store.db");
 
-	if (!settings_bool(floor->core->settings, "plan.enabled") &&
-	    access(path, F_OK) == -1)
+	floor->state = PLAN_OFF;
+	if (is_damaged(floor, path) ||
+	    (!settings_bool(floor->core->settings, "plan.enabled") &&
+		access(path, F_OK) == -1))
 		return;
 	floor->state = PLAN_OPENING;
 	if (floor->core->options->oneshot)
@@ -129,6 +160,21 @@ open_store(struct plan_floor *floor)
 	floor->dispatcher = plan_dispatcher_new(floor);
 	floor->tick = plan_tick_new(floor);
 	floor->planner = planner_new(floor);
+}
+
+void
+plan_floor_close(struct plan_floor *floor)
+{
+	close_book(floor);
+	floor->state = PLAN_JOB;
+}
+
+void
+plan_floor_open(struct plan_floor *floor)
+{
+	open_store(floor);
+	if (floor->state != PLAN_OPENING)
+		opened(floor);
 }
 
 struct plan_set *
@@ -160,6 +206,10 @@ floor_begin(void *self)
 
 	floor->begun = !floor->core->options->oneshot;
 	begin(floor);
+	if (floor->state == PLAN_SAFE)
+		emit(floor->core,
+		    &(struct event){
+			.kind = EVENT_STORE_CLOSED, .reason = floor->why });
 	if (floor->state == PLAN_OPENING)
 		floor->begin_waits = true;
 	else
@@ -217,6 +267,10 @@ plan_floor_new(struct auto_mode *mode)
 	goal_commands_register(floor);
 	work_commands_register(floor);
 	tick_commands_register(floor);
+	floor->queries = plan_queries_new(floor);
+	event_query_register(floor);
+	why_command_register(floor);
+	floor->jobs = store_jobs_new(floor);
 	open_store(floor);
 	return floor;
 }
@@ -226,10 +280,12 @@ plan_floor_free(struct plan_floor *floor)
 {
 	if (floor == NULL)
 		return;
+	store_jobs_free(floor->jobs);
 	close_book(floor);
 	plan_shown_free(floor->shown);
 	plan_calls_free(floor->calls);
 	plan_landed_end(floor);
+	plan_queries_free(floor->queries);
 	plan_tasks_free(floor->tasks);
 	free(floor->why);
 	free(floor);

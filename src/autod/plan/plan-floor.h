@@ -18,6 +18,9 @@
  *   goal-commands.c, work-commands.c, plan-call.c, plan-change.c, plan-view.c
  *                    the methods overseer.goal.* and overseer.work.*
  *   planner.c        asks a model for plans
+ *   event-query.c, why-command.c, plan-query.c
+ *                    the methods overseer.events and overseer.why
+ *   store-jobs.c     the methods overseer.store.*: jobs on the store's file
  */
 #ifndef PLAN_FLOOR_H
 #define PLAN_FLOOR_H
@@ -33,18 +36,21 @@ struct plan_calls;
 struct plan_dispatcher;
 struct plan_log;
 struct plan_persist;
+struct plan_queries;
 struct plan_set;
 struct plan_shown;
 struct plan_tasks;
 struct plan_tick;
 struct planbook;
 struct planner;
+struct store_jobs;
 
 enum plan_state {
 	PLAN_OFF, /* not enabled, and there is no store */
 	PLAN_OPENING,
 	PLAN_OPEN,
 	PLAN_SAFE, /* the store is of no use: nothing is planned */
+	PLAN_JOB, /* a job puts another store in its place: store-jobs.h */
 };
 
 struct plan_floor {
@@ -63,6 +69,8 @@ struct plan_floor {
 	struct plan_tasks *tasks;
 	struct plan_calls *calls; /* that wait for the store */
 	struct plan_shown *shown; /* in llmc status */
+	struct plan_queries *queries; /* the same */
+	struct store_jobs *jobs;
 	bool begun; /* the floors below have begun */
 	struct planner *planner; /* with the book */
 };
@@ -71,6 +79,11 @@ struct plan_floor {
 struct plan_floor *plan_floor_new(struct auto_mode *mode);
 /* Call before the floors below are freed. */
 void plan_floor_free(struct plan_floor *floor);
+
+/* For a job: close the book, whatever its state (not from inside a callback of
+ * the store), and open what is there now. */
+void plan_floor_close(struct plan_floor *floor);
+void plan_floor_open(struct plan_floor *floor);
 
 /* For an open book only. */
 struct plan_set *plan_floor_set(const struct plan_floor *floor);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "buf.h"
 #include "core.h"
@@ -14,6 +15,20 @@ struct plan_log {
 	struct core *core;
 	struct plan_persist *persist;
 };
+
+/* More than the record of auto.log has. */
+static void
+add_data(struct json_object *fields, const char *text)
+{
+	cleanup_json struct json_object *data = NULL;
+
+	if (json_parse(text, strlen(text), STORE_DATA_MAX, &data, NULL) == 0) {
+		json_object_object_foreach(data, key, value)
+		{
+			json_set(fields, key, json_object_get(value));
+		}
+	}
+}
 
 static void
 on_event(const struct event *event, void *arg)
@@ -30,6 +45,8 @@ on_event(const struct event *event, void *arg)
 	if (!json_object_object_get_ex(record, "event", &fields))
 		return;
 	json_object_object_del(fields, "type");
+	if (event->data != NULL)
+		add_data(fields, event->data);
 	json_print(fields, false, &data);
 	plan_persist_event(log->persist,
 	    &(struct store_event){ .ts_ms = event->at_ms,
@@ -39,7 +56,7 @@ on_event(const struct event *event, void *arg)
 		.node_id = event->node,
 		.worker = event->worker,
 		.task = event->task,
-		.data = event->data != NULL ? event->data : data.data });
+		.data = data.data });
 }
 
 struct plan_log *

@@ -26,6 +26,7 @@ digest(const struct plan_floor *floor)
 		return plan_digest(NULL, floor->why);
 	case PLAN_OFF:
 	case PLAN_OPENING:
+	case PLAN_JOB:
 		break;
 	}
 	return NULL;

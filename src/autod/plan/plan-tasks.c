@@ -271,7 +271,7 @@ on_expects(void *arg)
 	struct plan_tasks *tasks = arg;
 	const struct plan_floor *floor = tasks->floor;
 
-	if (floor->state == PLAN_OPENING)
+	if (floor->state == PLAN_OPENING || floor->state == PLAN_JOB)
 		return true;
 	if (!is_enabled(tasks))
 		return false;
@@ -293,6 +293,7 @@ begin_question(struct plan_tasks *tasks, const struct task *t,
 	cleanup_free char *goal = NULL, *node = NULL;
 
 	if (tasks->floor->state == PLAN_OPENING ||
+	    tasks->floor->state == PLAN_JOB ||
 	    (tasks->floor->state == PLAN_OPEN && !tasks->begun))
 		return err_set(err, -EINPROGRESS, "the store is being opened");
 	if (tasks->floor->state != PLAN_OPEN)

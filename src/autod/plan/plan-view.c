@@ -156,6 +156,7 @@ state_word(enum plan_state state)
 		return "safe";
 	case PLAN_OFF:
 	case PLAN_OPENING:
+	case PLAN_JOB:
 		break;
 	}
 	return "off";

@@ -100,9 +100,8 @@ is_aside(const char *name, const char *stem, const char *ending)
 	    strcmp(name + len - tail, ending) == 0;
 }
 
-/* The newest one that was moved aside without its log; NULL = none. */
-static char *
-half_moved(const char *path)
+char *
+store_aside_newest(const char *path)
 {
 	cleanup_free char *folder = folder_of(path), *stem = NULL, *best = NULL;
 	const char *ending;
@@ -117,11 +116,16 @@ half_moved(const char *path)
 	}
 	if (dir != NULL)
 		closedir(dir);
-	if (best == NULL)
-		return NULL;
-	free(stem);
-	stem = file_join(folder, best);
-	return has_beside(stem) ? NULL : take_ptr(&stem);
+	return best != NULL ? file_join(folder, best) : NULL;
+}
+
+/* The newest one, if it was moved aside without its log; NULL = none. */
+static char *
+half_moved(const char *path)
+{
+	cleanup_free char *newest = store_aside_newest(path);
+
+	return newest != NULL && !has_beside(newest) ? take_ptr(&newest) : NULL;
 }
 
 static char *

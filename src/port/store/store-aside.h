@@ -21,6 +21,10 @@ struct err;
 int store_aside(
     const char *path, int64_t wall_ms, char **ret_aside, struct err *err);
 
+/* The path of the store that was moved aside last, owned by the caller; NULL =
+ * none was. */
+char *store_aside_newest(const char *path);
+
 /* Give the closed database at fresh its name, durably. A log that was left at
  * path is moved aside first. */
 int store_files_place(const char *fresh, const char *path, struct err *err);

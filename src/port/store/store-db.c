@@ -447,6 +447,9 @@ store_db_look(const char *path, struct store_db **ret_db, struct err *err)
 		return r;
 	sqlite3_db_config(
 	    db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	/* SQLite then also reads a file whose end is missing. */
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
 	r = store_db_exec(db, "PRAGMA query_only = ON", err);
 	if (r < 0) {
 		store_db_close(db);

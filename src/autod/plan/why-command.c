@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "clock.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-bind.h"
+#include "plan-call.h"
+#include "plan-floor.h"
+#include "plan-query.h"
+#include "plan-set.h"
+#include "serve.h"
+#include "state.h"
+#include "task.h"
+#include "why-command.h"
+#include "why.h"
+
+#define EVENTS_SHOWN 100
+
+/* A call is under way as an object: the members of the answer, and "record":
+ * the assignment, as it is stored. */
+
+/* --- the answer ------------------------------------------------------ */
+
+/* Rows are newest first. */
+static void
+fill_events(
+    struct json_object *rows, struct why_event *events, struct json_object *out)
+{
+	size_t count = json_object_array_length(rows);
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *row =
+		    json_object_array_get_idx(rows, count - 1 - i);
+		struct json_object *data = NULL;
+
+		json_object_object_get_ex(row, "data", &data);
+		events[i] = (struct why_event){
+			.ts_ms = json_int_or(row, "ts", 0),
+			.type = json_string_or(row, "type", ""),
+			.goal_id = json_string_or(row, "goal", NULL),
+			.assignment_id =
+			    json_string_or(row, "assignment", NULL),
+			.node_id = json_string_or(row, "node", NULL),
+			.worker = json_string_or(row, "worker", NULL),
+			.task = json_string_or(row, "task", NULL),
+			.data = data,
+		};
+		json_object_array_add(out, plan_query_log_record(row));
+	}
+}
+
+static struct json_object *
+chain_of(const struct why_event *events, size_t count)
+{
+	struct json_object *lines = json_object_new_array();
+	cleanup_buf struct buf text = BUF_INIT;
+	char *rest, *line;
+
+	why_chain(events, count, clock_wall_ms(), &text);
+	rest = text.data;
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (line[0] != '\0')
+			json_object_array_add(
+			    lines, json_object_new_string(line));
+	return lines;
+}
+
+static void
+add_answers(struct plan_floor *floor, struct json_object *asked,
+    const struct why_event *events, size_t count)
+{
+	struct json_object *record = NULL;
+	struct plan_assignment *a = NULL;
+	struct why_answers answers;
+	const struct plan *plan;
+	const struct plan_node *node;
+
+	if (!json_object_object_get_ex(asked, "record", &record) ||
+	    plan_assignment_from_json(record, "", &a, NULL) < 0)
+		return;
+	plan = plan_set_plan(plan_floor_set(floor), a->goal_id);
+	node = plan_set_node_of(plan_floor_set(floor), a);
+	json_set_string(asked, "assignment", a->id);
+	json_set_string(asked, "goal", a->goal_id);
+	if (plan != NULL)
+		json_set_string(asked, "goal_title", plan->goal->title);
+	json_set_string(asked, "node", a->node_id);
+	if (a->worker != NULL)
+		json_set_string(asked, "worker", a->worker);
+	if (a->task != NULL)
+		json_set_string(asked, "task", a->task);
+	json_set_string(asked, "status", assignment_status_name(a->status));
+	why_answer(a, node != NULL ? node->crystal : NULL, events, count,
+	    clock_wall_ms(), &answers);
+	json_set_string(asked, "stalled", answers.stalled);
+	json_set_string(asked, "dispatch", answers.dispatch);
+	json_set_string(asked, "backoff", answers.backoff);
+	json_set_string(asked, "progress", answers.progress);
+	why_answers_release(&answers);
+	plan_assignment_free(a);
+}
+
+static void
+answer(struct plan_floor *floor, struct server_call *call,
+    struct json_object *asked, struct json_object *rows)
+{
+	size_t count = json_object_array_length(rows);
+	cleanup_free struct why_event *events =
+	    xcalloc(count + 1, sizeof *events);
+	struct json_object *records = json_object_new_array();
+
+	fill_events(rows, events, records);
+	add_answers(floor, asked, events, count);
+	json_object_object_del(asked, "record");
+	json_set(asked, "chain", chain_of(events, count));
+	json_set(asked, "events", records);
+	serve_reply(floor->core, call, json_object_get(asked));
+}
+
+/* --- what is meant --------------------------------------------------- */
+
+/* Of several assignments of a worker, a task or a node: the open one, else the
+ * newest. */
+static const struct plan_assignment *
+better(const struct plan_assignment *a, const struct plan_assignment *b)
+{
+	bool a_open, b_open;
+
+	if (a == NULL)
+		return b;
+	a_open = assignment_status_open(a->status);
+	b_open = assignment_status_open(b->status);
+	if (a_open != b_open)
+		return a_open ? a : b;
+	return b->created_ms >= a->created_ms ? b : a;
+}
+
+static bool
+is_same(const char *a, const char *b)
+{
+	return a != NULL && strcmp(a, b) == 0;
+}
+
+static const struct plan_assignment *
+find_assignment(const struct plan_set *set, const char *kind,
+    const char *subject, const struct plan_node *node)
+{
+	const struct plan_assignment *found = NULL;
+
+	for (size_t i = 0; i < set->assignment_count; i++) {
+		const struct plan_assignment *a = set->assignments[i];
+		bool fits;
+
+		if (node != NULL)
+			fits = plan_set_node_of(set, a) == node;
+		else if (strcmp(kind, "worker") == 0)
+			fits = is_same(a->worker, subject);
+		else
+			fits = is_same(a->task, subject);
+		if (fits)
+			found = better(found, a);
+	}
+	return found;
+}
+
+static struct json_object *
+asked_new(
+    const char *subject, const char *kind, const struct plan_assignment *a)
+{
+	struct json_object *asked = json_object_new_object();
+
+	json_set_string(asked, "subject", subject);
+	json_set_string(asked, "kind", kind);
+	if (a != NULL)
+		json_set(asked, "record", plan_assignment_to_json(a));
+	return asked;
+}
+
+static void
+ask(struct plan_floor *floor, struct server_call *call,
+    struct json_object *asked, struct store_filter *filter, plan_query_fn *fn)
+{
+	filter->newest_first = true;
+	filter->limit = EVENTS_SHOWN;
+	plan_query_events(floor, call, asked, filter, fn);
+}
+
+/* --- by what it was called ------------------------------------------- */
+
+static void
+refuse_unknown(struct server_call *call, const char *subject)
+{
+	serve_refuse(call, API_E_UNKNOWN,
+	    "nothing is known about %s; type the name of a worker, the id of a "
+	    "task, or an assignment or a node that llmc goal show lists",
+	    subject);
+}
+
+static void
+on_record(struct plan_floor *floor, struct server_call *call,
+    struct json_object *asked, struct json_object *rows)
+{
+	const char *subject = json_string_or(asked, "subject", "");
+	struct store_filter filter = { .assignment_id = subject };
+
+	if (json_object_array_length(rows) == 0) {
+		refuse_unknown(call, subject);
+		return;
+	}
+	json_set(asked, "record",
+	    json_object_get(json_object_array_get_idx(rows, 0)));
+	ask(floor, call, asked, &filter, answer);
+}
+
+static void
+why_node(struct plan_floor *floor, struct server_call *call,
+    const char *subject, const struct plan *plan, const struct plan_node *node)
+{
+	cleanup_json struct json_object *asked = asked_new(subject, "node",
+	    find_assignment(plan_floor_set(floor), "node", node->id, node));
+	struct store_filter filter = { .goal_id = plan->goal->id,
+		.node_id = node->id };
+
+	json_set_string(asked, "goal", plan->goal->id);
+	json_set_string(asked, "goal_title", plan->goal->title);
+	json_set_string(asked, "node", node->id);
+	ask(floor, call, asked, &filter, answer);
+}
+
+/* Is it the name of a node? Several have it: the call is refused. */
+static bool
+try_node(
+    struct plan_floor *floor, struct server_call *call, const char *subject)
+{
+	const struct plan_set *set = plan_floor_set(floor);
+	struct plan_node *node;
+	struct plan *plan;
+	struct err err = { 0 };
+	bool is_node = false;
+
+	if (plan_bind_find(set, subject, &plan, &node, NULL) == 0 ||
+	    plan_set_find(set, NULL, subject, &plan, &node, &err) == 0) {
+		why_node(floor, call, subject, plan, node);
+		return true;
+	}
+	for (size_t i = 0; i < set->plan_count; i++)
+		is_node |= plan_find(set->plans[i], subject) != NULL;
+	if (is_node)
+		serve_refuse(call, API_E_UNKNOWN, "%s; type: llmc why GOAL/%s",
+		    err.msg, subject);
+	return is_node;
+}
+
+/* Nothing that is there now: what the log knows about it. Each is tried until
+ * there are events. */
+static const char *const guesses[] = { "task", "worker", "node" };
+
+static void
+on_guess(struct plan_floor *floor, struct server_call *call,
+    struct json_object *asked, struct json_object *rows)
+{
+	const char *subject = json_string_or(asked, "subject", "");
+	const char *kind = json_string_or(asked, "kind", "");
+	struct store_filter filter = { 0 };
+	size_t next = 0;
+
+	while (strcmp(kind, guesses[next++]) != 0)
+		;
+	if (json_object_array_length(rows) > 0) {
+		answer(floor, call, asked, rows);
+		return;
+	}
+	if (next == nitems(guesses)) {
+		refuse_unknown(call, subject);
+		return;
+	}
+	json_set_string(asked, "kind", guesses[next]);
+	if (next == 1)
+		filter.worker = subject;
+	else
+		filter.node_id = subject;
+	ask(floor, call, asked, &filter, on_guess);
+}
+
+/* A task, by its id or by its name at its source. */
+static const char *
+task_id(const struct plan_floor *floor, const char *subject)
+{
+	const struct state *state = &floor->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		if (strcmp(state->tasks[i]->key, subject) == 0)
+			return state->tasks[i]->id;
+	return subject;
+}
+
+static void
+on_why(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct plan_floor *floor = arg;
+	const char *subject = json_string_or(params, "subject", "");
+	cleanup_json struct json_object *asked = NULL;
+	struct store_filter filter = { 0 };
+	bool is_worker;
+
+	if (!plan_call_begin(floor, call))
+		return;
+	if (strncmp(subject, "A_", 2) == 0) {
+		asked = asked_new(subject, "assignment", NULL);
+		plan_query_records(
+		    floor, call, asked, STORE_ASSIGNMENT, subject, on_record);
+		return;
+	}
+	if (try_node(floor, call, subject))
+		return;
+	is_worker = state_find(&floor->core->state, subject) != NULL;
+	if (!is_worker)
+		subject = task_id(floor, subject);
+	asked = asked_new(subject, is_worker ? "worker" : "task",
+	    find_assignment(plan_floor_set(floor),
+		is_worker ? "worker" : "task", subject, NULL));
+	if (is_worker)
+		filter.worker = subject;
+	else
+		filter.task = subject;
+	ask(floor, call, asked, &filter, is_worker ? answer : on_guess);
+}
+
+void
+why_command_register(struct plan_floor *floor)
+{
+	serve_handle(floor->core, "overseer.why", on_why, floor);
+}

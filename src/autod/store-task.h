@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * autod --store-task: one job on the store of goals (store-job.h), in a process
+ * of its own, because it may take long. The daemon starts it; a person may too,
+ * if no daemon runs.
+ */
+#ifndef STORE_TASK_H
+#define STORE_TASK_H
+
+struct workspace;
+
+struct store_task {
+	const char *name; /* check, export, import, recover, compact */
+	const char *file; /* NULL = none */
+	const char *before; /* compact: milliseconds since 1970 */
+	const char *owner; /* pid of the daemon that started it, NULL = none */
+};
+
+/* The report as a line of JSON on standard output, or what is wrong on standard
+ * error. Returns the exit status. */
+int store_task_run(
+    const struct workspace *workspace, const struct store_task *task);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Jobs on the store beside a running daemon (overseer.store.*), safe mode, and
+ * what overseer.events and overseer.why read from it. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api.h"
+#include "buf.h"
+#include "core.h"
+#include "file.h"
+#include "json.h"
+#include "mem.h"
+#include "plan-floor.h"
+#include "plan-world.h"
+#include "unit.h"
+#include "workspace.h"
+
+static struct plan_world world;
+
+/* The jobs need the real autod. */
+static void
+begin(const char *plan)
+{
+	cleanup_free char *autod = xstrdup(getenv("LLMC_AUTOD"));
+	cleanup_free char *path = NULL;
+
+	*strrchr(autod, '/') = '\0';
+	path = xasprintf("%s:%s", autod, getenv("PATH"));
+	setenv("PATH", path, 1);
+	plan_world_begin(&world, plan, NULL);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+}
+
+static struct json_object *
+must(const char *method, const char *params)
+{
+	struct floor_call *call =
+	    floor_world_ask(&world.world.floor, method, params);
+	const char *error = floor_world_answer(&world.world.floor, call);
+
+	ck_assert_msg(error == NULL, "%s: %s", method, error);
+	return floor_call_result(call);
+}
+
+static void
+refused(const char *method, const char *params, int code, const char *words)
+{
+	struct floor_call *call =
+	    floor_world_ask(&world.world.floor, method, params);
+	const char *error = floor_world_answer(&world.world.floor, call);
+
+	ck_assert_msg(error != NULL, "%s %s", method, params);
+	ck_assert_msg(floor_call_code(call) == code, "%s", error);
+	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
+}
+
+static char *
+store_path(void)
+{
+	return workspace_path(world.world.core->workspace, "store.db");
+}
+
+static char *
+file_params(const char *file)
+{
+	cleanup_json struct json_object *params = json_object_new_object();
+	cleanup_free char *path =
+	    file_join(world.world.core->workspace->root, file);
+
+	json_set_string(params, "file", path);
+	return xstrdup(json_object_to_json_string(params));
+}
+
+/* Everything from this byte on. */
+static void
+damage(const char *path, size_t from)
+{
+	cleanup_buf struct buf bytes = BUF_INIT;
+
+	ck_assert_int_eq(file_read(path, 64 << 20, &bytes, NULL), 0);
+	ck_assert_uint_gt(bytes.len, from);
+	memset(bytes.data + from, 0xa5, bytes.len - from);
+	ck_assert_int_eq(
+	    file_replace(path, bytes.data, bytes.len, 0600, NULL), 0);
+}
+
+/* --- jobs ------------------------------------------------------------- */
+
+START_TEST(a_check_and_an_export_run_beside_the_open_book)
+{
+	cleanup_free char *params = NULL;
+	struct json_object *report;
+
+	begin(NULL);
+	plan_world_goal(&world, "goal_a", 2);
+	report = must("overseer.store.check", "{}");
+	ck_assert(json_bool_or(report, "ok", false));
+	ck_assert_int_ge(json_int_or(report, "records", 0), 4);
+	params = file_params("out.json");
+	must("overseer.store.export", params);
+	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
+	refused("overseer.store.export", "{\"file\":\"out.json\"}", API_FAILED,
+	    "must begin with /");
+	refused("overseer.store.export", "{\"file\":\"/proc/none/x\"}",
+	    API_FAILED, "/proc/none/x");
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_store_with_something_in_it_is_not_replaced)
+{
+	cleanup_free char *params = NULL;
+
+	begin(NULL);
+	plan_world_goal(&world, "goal_a", 1);
+	params = file_params("out.json");
+	must("overseer.store.export", params);
+	refused("overseer.store.import", params, API_FAILED, "llmc down");
+	ck_assert_int_ne(world.floor->state, PLAN_JOB);
+	plan_world_wait_open(&world);
+	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
+	refused(
+	    "overseer.store.recover", "{}", API_FAILED, "nothing to recover");
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(one_job_at_a_time)
+{
+	struct floor_call *first;
+
+	begin(NULL);
+	first =
+	    floor_world_ask(&world.world.floor, "overseer.store.check", "{}");
+	refused("overseer.store.check", "{}", API_BUSY, "under way");
+	ck_assert_ptr_null(floor_world_answer(&world.world.floor, first));
+	must("overseer.store.check", "{}");
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- safe mode --------------------------------------------------------- */
+
+/* The store is damaged while no daemon runs; the next one moves it aside. */
+static void
+break_store(size_t from)
+{
+	cleanup_free char *path = store_path();
+
+	plan_floor_free(world.floor);
+	auto_world_reopen(&world.world);
+	damage(path, from);
+	world.floor = plan_floor_new(world.world.mode);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	ck_assert_int_eq(world.floor->state, PLAN_SAFE);
+	ck_assert(!file_exists(path));
+}
+
+START_TEST(safe_mode_lasts_over_a_restart_until_the_store_is_imported)
+{
+	cleanup_free char *params = NULL;
+
+	begin(NULL);
+	plan_world_goal(&world, "goal_a", 1);
+	params = file_params("out.json");
+	must("overseer.store.export", params);
+	break_store(0);
+	refused("overseer.goal.list", "{}", API_FAILED, "llmc store recover");
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	ck_assert_int_eq(world.floor->state, PLAN_SAFE);
+	refused("overseer.goal.list", "{}", API_FAILED, "llmc store recover");
+	refused("overseer.why", "{\"subject\":\"T1.1\"}", API_FAILED,
+	    "llmc store recover");
+	refused("overseer.store.check", "{}", API_FAILED, "llmc store recover");
+	ck_assert_ptr_nonnull(strstr(world.world.told.data, "store.closed"));
+	must("overseer.store.import", params);
+	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
+	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
+	plan_world_reopen(&world);
+	plan_world_wait_open(&world);
+	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
+	plan_world_end(&world);
+}
+END_TEST
+
+/* --- reading ----------------------------------------------------------- */
+
+START_TEST(events_of_a_goal_come_as_the_log_has_them)
+{
+	struct json_object *result, *events = NULL, *event = NULL;
+
+	begin(NULL);
+	plan_world_goal(&world, "goal_a", 1);
+	plan_world_goal(&world, "goal_b", 1);
+	plan_world_work_all(&world);
+	plan_world_settle(&world);
+	result = must("overseer.events",
+	    "{\"goal\":\"goal_a\",\"kinds\":[\"work.done\"]}");
+	json_object_object_get_ex(result, "events", &events);
+	ck_assert_uint_eq(json_object_array_length(events), 2);
+	json_object_object_get_ex(
+	    json_object_array_get_idx(events, 0), "event", &event);
+	ck_assert_str_eq(json_string_or(event, "goal", ""), "goal_a");
+	ck_assert_str_eq(json_string_or(event, "type", ""), "work.done");
+	result = must("overseer.events", "{\"lines\":1}");
+	ck_assert_int_gt(json_int_or(result, "before", 0), 1);
+	refused("overseer.events", "{\"goal\":\"nope\"}", API_E_UNKNOWN,
+	    "there is no goal nope");
+	plan_world_end(&world);
+}
+END_TEST
+
+static void
+says(struct json_object *result, const char *key, const char *words)
+{
+	const char *text = json_string_or(result, key, NULL);
+
+	ck_assert_msg(text != NULL && strstr(text, words) != NULL, "%s: %s",
+	    key, text != NULL ? text : "absent");
+}
+
+START_TEST(why_answers_for_an_assignment_its_node_its_task_and_its_worker)
+{
+	cleanup_free char *params = NULL;
+	struct json_object *result, *chain = NULL;
+	const struct plan_set *set;
+	const char *id;
+
+	begin(NULL);
+	plan_world_goal(&world, "goal_a", 1);
+	plan_world_work_all(&world);
+	plan_world_settle(&world);
+	set = plan_floor_set(world.floor);
+	ck_assert_uint_eq(set->assignment_count, 1);
+	id = set->assignments[0]->id;
+	params = xasprintf("{\"subject\":\"%s\"}", id);
+	result = must("overseer.why", params);
+	says(result, "kind", "assignment");
+	says(result, "status", "done");
+	says(result, "stalled", "no, it is done");
+	says(result, "dispatch", "it was received");
+	says(result, "backoff", "none");
+	json_object_object_get_ex(result, "chain", &chain);
+	ck_assert_uint_gt(json_object_array_length(chain), 0);
+	result = must("overseer.why", "{\"subject\":\"T1.1\"}");
+	says(result, "kind", "node");
+	says(result, "assignment", id);
+	says(must("overseer.why", "{\"subject\":\"goal_a/T1.1\"}"),
+	    "assignment", id);
+	result = must("overseer.why", "{\"subject\":\"t1\"}");
+	says(result, "kind", "task");
+	says(result, "assignment", id);
+	result = must("overseer.why", "{\"subject\":\"auto-1\"}");
+	says(result, "kind", "worker");
+	says(result, "assignment", id);
+	refused("overseer.why", "{\"subject\":\"nothing\"}", API_E_UNKNOWN,
+	    "nothing is known about nothing");
+	refused("overseer.why", "{\"subject\":\"A_nothing\"}", API_E_UNKNOWN,
+	    "nothing is known about A_nothing");
+	plan_world_goal(&world, "goal_b", 1);
+	plan_world_goal(&world, "goal_c", 1);
+	refused("overseer.why", "{\"subject\":\"T1.1\"}", API_E_UNKNOWN,
+	    "llmc why GOAL/T1.1");
+	plan_world_end(&world);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("store-jobs");
+	const TTest *const all[] = {
+		a_check_and_an_export_run_beside_the_open_book,
+		a_store_with_something_in_it_is_not_replaced, one_job_at_a_time,
+		safe_mode_lasts_over_a_restart_until_the_store_is_imported,
+		events_of_a_goal_come_as_the_log_has_them,
+		why_answers_for_an_assignment_its_node_its_task_and_its_worker,
+		NULL
+	};
+
+	for (size_t i = 0; all[i] != NULL; i++) {
+		TCase *tc = tcase_create(all[i]->name);
+
+		tcase_set_timeout(tc, 60);
+		tcase_add_test(tc, all[i]);
+		suite_add_tcase(suite, tc);
+	}
+	return suite;
+}
