@@ -205,7 +205,11 @@ START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 
 	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
+	/* Let it be taken, but not assigned. */
+	xstrset(&world.world.core->state.paused, "for the test");
 	plan_world_goal(&world, "goal_a", 1);
+	xstrset(&world.world.core->state.paused, NULL);
+	plan_floor_changed(world.floor);
 	floor_world_wait_closely(&world.world.floor, is_offered, &world);
 	xstrset(&world.world.core->state.paused, "for the test");
 	floor_world_wait(&world.world.floor, is_waiting, &world);

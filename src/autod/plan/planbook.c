@@ -187,8 +187,9 @@ static void
 tell_closed(void *arg)
 {
 	struct planbook *book = arg;
+	struct err err = book->err;
 
-	book->fn(&book->err, book->arg);
+	book->fn(&err, book->arg);
 }
 
 static void
