@@ -147,7 +147,7 @@ get_dispatch(struct json_object *json, const char *at,
     struct plan_dispatch *dispatch, struct err *err)
 {
 	cleanup_buf struct buf path = BUF_INIT;
-	struct json_object *target;
+	struct json_object *target = NULL;
 	int r;
 
 	r = record_known(dispatch_fields, nitems(dispatch_fields),

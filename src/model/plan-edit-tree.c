@@ -259,7 +259,7 @@ plan_edit_add(const struct plan_edit *edit, const char *parent_id, size_t place,
 		r = check_parent(parent, err);
 	if (r == 0)
 		r = make_all(edit, parent, spec, 1, &node, NULL, err);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	link_new(edit, node);
 	if (place != PLAN_LAST)
@@ -360,15 +360,15 @@ plan_edit_split(const struct plan_edit *edit, const char *id,
 		    "%s has children; split one of those", node->id);
 	if (r == 0 && count == 0)
 		r = err_set(err, API_E_LIMIT, "%s: into which parts?", id);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	subtask = node->kind == NODE_SUBTASK;
-	nodes = xcalloc(count + 1, sizeof *nodes);
-	as_one = xcalloc(count + 2, sizeof *as_one);
+	nodes = xcalloc(count + 1, sizeof(struct plan_node *));
+	as_one = xcalloc(count + 2, sizeof(struct plan_node *));
 	as_one[0] = node;
 	r = make_all(edit, subtask ? node->parent : node, parts, count, nodes,
 	    subtask ? as_one : NULL, err);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	for (size_t i = 0; i < count; i++)
 		link_new(edit, nodes[i]);
@@ -469,7 +469,7 @@ plan_edit_merge(const struct plan_edit *edit, const char *const *ids,
 		r = err_set(err, API_E_LIMIT, "name at least two nodes");
 	if (r < 0)
 		return r;
-	nodes = xcalloc(count + 1, sizeof *nodes);
+	nodes = xcalloc(count + 1, sizeof(struct plan_node *));
 	r = get_merged(edit, ids, nodes, err);
 	if (r == 0)
 		r = check_text(ids[0], "name", name, PLAN_NAME_MAX, err);
@@ -533,14 +533,14 @@ plan_edit_move(const struct plan_edit *edit, const char *id,
 		r = plan_get(edit->plan, parent_id, &parent, err);
 	if (r == 0)
 		r = check_target(node, parent, err);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	old = node->parent;
 	old_place = node->place;
 	plan_relocate(edit->plan, node, parent, place);
 	r = plan_deps_check(edit->plan, NULL, err);
 	plan_relocate(edit->plan, node, old, old_place);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	plan_put(edit->plan, node, parent, place, edit->changes);
 	node->updated_ms = edit->now_ms;

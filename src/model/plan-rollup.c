@@ -68,7 +68,7 @@ roll_node(struct plan_node *node, int64_t now_ms, struct plan_changes *changes)
 		return;
 	tally = count_children(node->children, node->child_count);
 	move.to = derive(&tally, node->child_count);
-	if (move.to == NODE_BLOCKED) {
+	if (move.to == NODE_BLOCKED && tally.blocked != NULL) {
 		/* Those below say which node it is already. */
 		if (plan_node_leaf(tally.blocked))
 			buf_addf(&reason, "%s: ", tally.blocked->id);

@@ -239,7 +239,8 @@ plan_build(struct plan_goal *goal, struct plan_node *const *nodes, size_t count,
     struct plan **ret_plan, struct err *err)
 {
 	struct plan *plan = plan_new(goal);
-	struct plan_node **sorted = xcalloc(count + 1, sizeof *sorted);
+	struct plan_node **sorted =
+	    xcalloc(count + 1, sizeof(struct plan_node *));
 	size_t i;
 
 	for (i = 0; i < count; i++)
@@ -504,7 +505,7 @@ plan_from_json(struct json_object *json, const char *at, struct plan **ret_plan,
 	if (r < 0)
 		return r;
 	count = json_object_array_length(list);
-	nodes = xcalloc(count + 1, sizeof *nodes);
+	nodes = xcalloc(count + 1, sizeof(struct plan_node *));
 	json_path_key(&path, at, "nodes");
 	r = get_nodes(list, path.data, nodes, err);
 	if (r < 0) {

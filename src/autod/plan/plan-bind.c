@@ -200,11 +200,12 @@ plan_bind(
     struct plan_floor *floor, const struct task *t, bool late, struct err *err)
 {
 	struct plan_assignment *a;
-	struct plan_node *node;
-	struct plan *plan;
+	struct plan_node *node = NULL;
+	struct plan *plan = NULL;
 
 	if (plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, err) <
-	    0)
+		0 ||
+	    node == NULL)
 		return err_set(err, -ESTALE, "its node is gone");
 	if (node->assignment != NULL &&
 	    plan_bind_wants_worker(plan_floor_set(floor), node->assignment)) {

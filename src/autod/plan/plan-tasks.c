@@ -311,13 +311,15 @@ on_take(void *arg, const struct task *t, struct err *err)
 	struct plan_tasks *tasks = arg;
 	struct plan_floor *floor = tasks->floor;
 	struct plan_assignment *a;
-	struct plan *plan;
+	struct plan *plan = NULL;
 	int r = begin_question(tasks, t, &plan, err);
 
 	if (r == -ENOENT || r == -EINVAL)
 		return err_set(err, -ESTALE, "its goal is gone");
 	if (r < 0)
 		return r;
+	if (plan == NULL)
+		return -EINPROGRESS;
 	a = plan_bind_of(floor, t);
 	if (a != NULL && assignment_status_open(a->status) &&
 	    plan->goal->status == GOAL_ACTIVE)

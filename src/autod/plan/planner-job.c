@@ -171,6 +171,7 @@ accept(
 		return;
 	outcome->err = &err;
 	planner_goal_fail(planner->floor, plan, job->prompt, outcome);
+	outcome->err = NULL;
 }
 
 static void

@@ -26,7 +26,7 @@ add(struct tail *tail, struct json_object *line,
 	if (tail->count == STALL_SAMPLE_MESSAGES) {
 		json_object_put(tail->lines[0]);
 		memmove(tail->lines, tail->lines + 1,
-		    (tail->count - 1) * sizeof tail->lines[0]);
+		    (tail->count - 1) * sizeof(struct json_object *));
 		memmove(tail->messages, tail->messages + 1,
 		    (tail->count - 1) * sizeof tail->messages[0]);
 		tail->count--;

@@ -154,7 +154,7 @@ git_aside_move(const char *dir, const struct git_aside *aside, const char *path,
     struct buf *words, struct err *err)
 {
 	cleanup_free char *place = make_place(dir, aside, path, err);
-	struct stat st;
+	struct stat st = { 0 };
 	int r;
 
 	if (place == NULL)
@@ -162,7 +162,7 @@ git_aside_move(const char *dir, const struct git_aside *aside, const char *path,
 	r = move(dir, path, place, &st);
 	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
 		return 0; /* gone by itself */
-	if (r < 0)
+	if (r != 0)
 		return err_set(err, r, "%s/%s cannot be moved to %s: %s", dir,
 		    path, place, strerror(-r));
 	add_words(words, path, place, &st);
