@@ -110,7 +110,9 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "task.add task.edit task.priority task.retry task.drop "
 	    "overseer.status "
 	    "overseer.goal.create overseer.goal.list overseer.goal.show overseer.goal.plan overseer.goal.update overseer.goal.pause overseer.goal.resume overseer.goal.cancel overseer.goal.archive "
-	    "overseer.work.list overseer.work.show overseer.work.update overseer.work.add overseer.work.split overseer.work.merge overseer.work.move overseer.work.assign");
+	    "overseer.work.list overseer.work.show overseer.work.update overseer.work.add overseer.work.split overseer.work.merge overseer.work.move overseer.work.assign "
+	    "overseer.store.check overseer.store.export overseer.store.import overseer.store.recover overseer.store.compact "
+	    "overseer.events overseer.why");
 	assert_flagged(API_OWN, "hook.event sandbox.refused");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
 	assert_flagged(API_STREAM, "events.follow");
@@ -188,6 +190,13 @@ static const struct {
 	{ "overseer.work.assign", "p   " },
 	{ "overseer.tick", "p   " },
 	{ "overseer.wake", "p   " },
+	{ "overseer.store.check", "p   " },
+	{ "overseer.store.export", "p   " },
+	{ "overseer.store.import", "p   " },
+	{ "overseer.store.recover", "p   " },
+	{ "overseer.store.compact", "p   " },
+	{ "overseer.events", "p   " },
+	{ "overseer.why", "p   " },
 };
 
 START_TEST(each_method_has_its_callers)
