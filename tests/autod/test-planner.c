@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent.h"
 #include "clock.h"
 #include "errtext.h"
 #include "event.h"
@@ -39,7 +40,9 @@ static void
 begin(struct plan_world *world, const char *settings, const char *script)
 {
 	cleanup_free char *plan =
-	    xasprintf("backoff_base = \"100ms\"\nbackoff_max = \"100ms\"\n"
+	    xasprintf("tick_every = \"100ms\"\nidle_after = \"3s\"\n"
+		      "min_resend_interval = \"250ms\"\n"
+		      "backoff_base = \"100ms\"\nbackoff_max = \"100ms\"\n"
 		      "[planner]\ncommand = \"sh .llmc/planner.sh\"\n%s",
 		settings);
 	cleanup_free char *text = xasprintf("echo >>.llmc/runs\n"
@@ -406,6 +409,37 @@ START_TEST(a_node_is_divided_and_what_has_begun_stays)
 }
 END_TEST
 
+/* Between two turns, and nothing happens; messages did not help. */
+static void
+stall(struct plan_world *world)
+{
+	struct agent *agent = auto_world_turn(&world->world, 1);
+	const struct plan_set *set = plan_floor_set(world->floor);
+	struct plan_assignment *a = set->assignments[0];
+
+	agent->worker->session.busy = false;
+	fake_session_is_quiet(agent->session, (int64_t)3600 * 1000);
+	ck_assert_int_eq(agent_move(agent, WORKER_PAUSED, "the test"), 0);
+	a->recovery_policy = RECOVERY_REPLAN;
+	a->retry_count = 2;
+}
+
+START_TEST(a_stalled_node_stays_as_it_is_without_a_valid_plan)
+{
+	struct plan_world world;
+	const struct plan_set *set;
+
+	begin(&world, "max_repair_attempts = 0\n", PRINT(BAD));
+	plan_world_goal(&world, "goal_a", 1);
+	stall(&world);
+	wait_told(&world, "not divided");
+	set = plan_floor_set(world.floor);
+	ck_assert_int_eq(set->assignments[0]->status, ASSIGNMENT_STALLED);
+	plan_world_is(&world, "goal_a", "active; T1.1 in_progress; ");
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(a_plan_that_has_begun_is_not_made_again)
 {
 	struct plan_world world;
@@ -465,6 +499,7 @@ unit_suite(void)
 		NULL });
 	unit_case(suite, "other questions",
 	    (const TTest *const[]){ a_node_is_divided_and_what_has_begun_stays,
+		a_stalled_node_stays_as_it_is_without_a_valid_plan,
 		a_plan_that_has_begun_is_not_made_again, a_stall_is_diagnosed,
 		NULL });
 	return suite;

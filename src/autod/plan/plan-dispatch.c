@@ -10,6 +10,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
+#include "errtext.h"
 #include "fleet.h"
 #include "loop.h"
 #include "mem.h"
@@ -255,8 +256,17 @@ on_replanned(struct plan *next, const struct err *err, void *arg)
 	struct plan_assignment *a =
 	    plan_set_assignment(plan_floor_set(floor), order->assignment);
 
-	(void)err;
-	if (next != NULL && a != NULL && assignment_status_open(a->status)) {
+	if (a != NULL && (next == NULL || a->status != ASSIGNMENT_STALLED)) {
+		emit(floor->core,
+		    &(struct event){ .kind = EVENT_ACTION,
+			.goal = a->goal_id,
+			.node = a->node_id,
+			.assignment = a->id,
+			.worker = a->worker,
+			.action = "not divided",
+			.reason = next == NULL ? err->msg :
+						 "it makes progress again" });
+	} else if (a != NULL) {
 		plan_bind_release(floor, a, "its node is planned anew");
 		planner_apply(floor->planner, next, order->reason, NULL);
 	}
