@@ -18,7 +18,7 @@
 #define ANSWER_MS 60000
 
 /* Methods that the running test has called, by their index in the table. */
-static bool called[64];
+static bool called[128];
 
 /* One call as any program makes it: 0, or the code of the error. */
 static int
@@ -316,6 +316,24 @@ call_task_methods(void)
 
 #define GOAL(more) e2e_path("{\"goal\":\"%s\"" more "}", goal)
 
+/* The store is replaced while the daemon runs. */
+static void
+call_store_methods(void)
+{
+	const char *file =
+	    e2e_path("{\"file\":\"%s\"}", unit_path("export.json"));
+
+	must("overseer.why", "{\"subject\":\"T1.3\"}");
+	must("overseer.events", "{\"workers\":[\"eve\",\"adam\"]}");
+	must("overseer.store.check", "{}");
+	must("overseer.store.compact", "{\"older_than\":0}");
+	must("overseer.store.export", file);
+	e2e_sh(fleet_root(), "rm .llmc/store.db*");
+	must("overseer.store.import", file);
+	e2e_sh(fleet_root(), "mv .llmc/store.db .llmc/store.corrupt-1.db");
+	must("overseer.store.recover", "{}");
+}
+
 static void
 call_goal_methods(void)
 {
@@ -346,6 +364,7 @@ call_goal_methods(void)
 	must("overseer.tick", "{\"dry_run\":true}");
 	must("overseer.tick", "{}");
 	must("overseer.wake", "{}");
+	call_store_methods();
 	must("overseer.goal.cancel", GOAL(""));
 	must("overseer.goal.archive", GOAL(""));
 }
