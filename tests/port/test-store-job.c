@@ -377,6 +377,22 @@ START_TEST(a_store_whose_end_is_missing_is_recovered_up_to_there)
 }
 END_TEST
 
+START_TEST(a_store_whose_first_bytes_are_damaged_is_recovered)
+{
+	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
+
+	fill_oddly(unit_path("a.db"));
+	read_file(unit_path("a.db"), &bytes);
+	memset(bytes.data, 0x5a, 100);
+	write_file(unit_path("a.db"), bytes.data, bytes.len);
+	ck_assert_int_eq(
+	    job("recover", unit_path("b.db"), unit_path("a.db"), &out), 0);
+	ck_assert_str_eq(
+	    out.data, "{\"records\":10,\"events\":5,\"refused\":0,\"gaps\":0}");
+	ck_assert(!file_exists(unit_path("b.db.mended")));
+}
+END_TEST
+
 START_TEST(everything_is_recovered_from_a_sound_store)
 {
 	cleanup_buf struct buf out = BUF_INIT, first = BUF_INIT,
@@ -474,6 +490,7 @@ unit_suite(void)
 		sound_store_has_no_problem,
 		pages_that_cannot_be_read_are_skipped,
 		a_store_whose_end_is_missing_is_recovered_up_to_there,
+		a_store_whose_first_bytes_are_damaged_is_recovered,
 		everything_is_recovered_from_a_sound_store,
 		store_without_its_tables_cannot_be_recovered,
 		old_events_of_ended_goals_become_milestones,

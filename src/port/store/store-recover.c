@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <sqlite3.h>
 
 #include "errtext.h"
+#include "file.h"
 #include "mem.h"
+#include "store-aside.h"
 #include "store-build.h"
 #include "store-db.h"
+#include "store-header.h"
 #include "store-recover.h"
 
 /* After a page that cannot be read, every rowid is tried, up to so many in
@@ -141,9 +148,86 @@ save_table(struct salvage *salvage, const char *sql, int kind, row_fn *save,
 	return r;
 }
 
-int
-store_recover(const char *path, const char *damaged,
-    struct store_recovered *ret, struct err *err)
+/* --- the header -------------------------------------------------------- */
+
+#define HEADER_SIZE 100
+#define PAGE_SIZE   4096
+
+static int
+copy_file(const char *from, const char *to, struct err *err)
+{
+	cleanup_fd int in = open(from, O_RDONLY | O_CLOEXEC);
+	cleanup_fd int out =
+	    open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	char bytes[65536];
+	ssize_t n;
+	int r = 0;
+
+	if (in == -1)
+		return err_errno(err, -errno, "%s", from);
+	if (out == -1)
+		return err_errno(err, -errno, "%s", to);
+	while (r == 0 && (n = read(in, bytes, sizeof bytes)) > 0)
+		r = file_write_all(out, bytes, (size_t)n);
+	if (r == 0 && n == -1)
+		r = -errno;
+	return r < 0 ? err_errno(err, r, "%s", to) : 0;
+}
+
+static void
+put_number(unsigned char *at, uint32_t number)
+{
+	for (int i = 0; i < 4; i++)
+		at[i] = (unsigned char)(number >> (24 - 8 * i));
+}
+
+/* The header of a new store, with the size of this one and no free pages. */
+static int
+write_header(const char *path, struct err *err)
+{
+	cleanup_free char *fresh = xasprintf("%s.new", path);
+	cleanup_fd int in = -1, out = open(path, O_RDWR | O_CLOEXEC);
+	unsigned char header[HEADER_SIZE];
+	struct stat st;
+	int r = store_db_create(fresh, err);
+
+	if (r == 0) {
+		in = open(fresh, O_RDONLY | O_CLOEXEC);
+		if (in == -1 || out == -1 || fstat(out, &st) == -1 ||
+		    pread(in, header, sizeof header, 0) != sizeof header)
+			r = err_set(err, -EIO, "%s cannot be read", path);
+	}
+	if (r == 0) {
+		put_number(header + 28, (uint32_t)(st.st_size / PAGE_SIZE));
+		memcpy(header + 92, header + 24, 4);
+		memset(header + 32, 0, 8);
+		if (pwrite(out, header, sizeof header, 0) != sizeof header)
+			r = err_set(err, -EIO, "%s cannot be written", path);
+	}
+	store_files_remove(fresh);
+	return r;
+}
+
+/* Of a store whose first bytes are damaged, a copy that SQLite reads. */
+static int
+mend(const char *damaged, const char *copy, struct err *err)
+{
+	cleanup_free char *log = xasprintf("%s-wal", damaged);
+	cleanup_free char *to = xasprintf("%s-wal", copy);
+	int r;
+
+	store_files_remove(copy);
+	r = copy_file(damaged, copy, err);
+	if (r == 0)
+		r = write_header(copy, err);
+	if (r == 0 && file_exists(log))
+		r = copy_file(log, to, err);
+	return r;
+}
+
+static int
+salvage_all(const char *path, const char *damaged, struct store_recovered *ret,
+    struct err *err)
 {
 	struct salvage salvage = { 0 };
 	int r = store_db_look(damaged, &salvage.from, err);
@@ -162,5 +246,21 @@ store_recover(const char *path, const char *damaged,
 	r = store_build_finish(salvage.build, err);
 	if (r == 0)
 		*ret = salvage.got;
+	return r;
+}
+
+int
+store_recover(const char *path, const char *damaged,
+    struct store_recovered *ret, struct err *err)
+{
+	cleanup_free char *copy = xasprintf("%s.mended", path);
+	int r;
+
+	if (store_header_check(damaged, NULL) != -EUCLEAN)
+		return salvage_all(path, damaged, ret, err);
+	r = mend(damaged, copy, err);
+	if (r == 0)
+		r = salvage_all(path, copy, ret, err);
+	store_files_remove(copy);
 	return r;
 }
