@@ -157,6 +157,10 @@ START_TEST(a_daemon_recovers_its_store_and_plans_again)
 	e2e_sh(root, CUT);
 	start_daemon();
 	recovers();
+	e2e_expect(e2e_sh(root,
+		       "\"${LLMC%/*}/../autod/autod\" --store-task import "
+		       "--file plan.md"),
+	    1, "type: llmc store import");
 	run = e2e_llmc(root, "why", "T1.1", NULL);
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "Ship it");

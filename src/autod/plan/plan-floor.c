@@ -131,6 +131,7 @@ is_damaged(struct plan_floor *floor, const char *path)
 	if (aside == NULL)
 		return false;
 	floor->state = PLAN_SAFE;
+	floor->safe_since_start = !floor->begun;
 	free(floor->why);
 	floor->why = xasprintf(
 	    "the store of goals was damaged and is now %s; to get back what "
@@ -206,7 +207,7 @@ floor_begin(void *self)
 
 	floor->begun = !floor->core->options->oneshot;
 	begin(floor);
-	if (floor->state == PLAN_SAFE)
+	if (floor->safe_since_start)
 		emit(floor->core,
 		    &(struct event){
 			.kind = EVENT_STORE_CLOSED, .reason = floor->why });

@@ -61,6 +61,7 @@ struct plan_floor {
 	struct core_floor floor;
 	enum plan_state state;
 	char *why; /* PLAN_SAFE: the reason, and what to type */
+	bool safe_since_start; /* to be told when the floor begins */
 	bool begin_waits; /* the floor begins when the book is open */
 	struct planbook *book; /* PLAN_OPENING, PLAN_OPEN */
 	struct plan_log *log;
