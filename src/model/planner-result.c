@@ -233,37 +233,3 @@ planner_is_due(const struct plan *plan)
 	    (goal->plan_wanted ||
 		(plan->count == 0 && goal->plan_fault == NULL));
 }
-
-/* --- without a planner -------------------------------------------------- */
-
-static struct plan_node *
-node_for(const struct plan_goal *goal, enum node_kind kind, const char *id,
-    const char *parent, int64_t now_ms)
-{
-	struct plan_node *node =
-	    plan_node_new(goal->id, kind, id, goal->title, now_ms);
-
-	xstrset(&node->parent_id, parent);
-	xstrset(&node->objective, goal->problem_statement);
-	strv_add_all(&node->acceptance, strv_const(goal->success_criteria));
-	if (strv_count(node->acceptance) == 0)
-		strv_add(&node->acceptance,
-		    "What the goal describes is there and works");
-	return node;
-}
-
-struct plan *
-planner_fallback(const struct plan_goal *goal, int64_t now_ms)
-{
-	struct plan_node *nodes[] = {
-		node_for(goal, NODE_PHASE, "P1", NULL, now_ms),
-		node_for(goal, NODE_TASK, "T1.1", "P1", now_ms),
-	};
-	struct plan *plan = NULL;
-	struct err err = { 0 };
-
-	if (plan_build(
-		plan_goal_copy(goal), nodes, nitems(nodes), &plan, &err) < 0)
-		fatalx("%s", err.msg);
-	return plan;
-}

@@ -23,7 +23,7 @@ struct plan_source;
 enum planner_verdict {
 	PLANNER_ACCEPTED, /* plan */
 	PLANNER_ASK_AGAIN, /* prompt */
-	PLANNER_GIVE_UP, /* use planner_fallback() */
+	PLANNER_GIVE_UP, /* a person has to help */
 };
 
 /* Owned by the caller. */
@@ -57,10 +57,6 @@ struct planner_bill {
 int
 planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
     struct planner_bill *ret_bill, struct err *err);
-
-/* The goal as a plan of one task, whose acceptance criteria are the goal's. The
- * same goal gives the same plan; owned by the caller. */
-struct plan *planner_fallback(const struct plan_goal *goal, int64_t now_ms);
 
 /* Is the planner to make a plan for this goal? Not if it gave up, until a
  * person asks again. */

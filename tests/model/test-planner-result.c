@@ -149,34 +149,6 @@ START_TEST(a_huge_answer_is_refused)
 }
 END_TEST
 
-START_TEST(without_a_planner_the_goal_is_one_task)
-{
-	struct plan_goal *goal = plan_goal_new("goal_1", "Start fast", 1);
-	const struct plan_limits limits = { .phase_acceptance = true };
-	struct plan *plan, *again;
-	cleanup_json struct json_object *one = NULL, *two = NULL;
-
-	strv_add(&goal->success_criteria, "below 100 ms");
-	plan = planner_fallback(goal, 5);
-	again = planner_fallback(goal, 5);
-	ck_assert_uint_eq(plan->count, 2);
-	ck_assert_str_eq(plan_find(plan, "T1.1")->name, "Start fast");
-	ck_assert_str_eq(
-	    plan_find(plan, "T1.1")->acceptance[0], "below 100 ms");
-	ck_assert_uint_eq(plan_check(plan, &limits, NULL, NULL), 0);
-	one = plan_to_json(plan);
-	two = plan_to_json(again);
-	ck_assert(json_object_equal(one, two));
-	plan_free(plan);
-	plan_free(again);
-	strv_clear(&goal->success_criteria);
-	plan = planner_fallback(goal, 5);
-	ck_assert_uint_eq(plan_check(plan, &limits, NULL, NULL), 0);
-	plan_free(plan);
-	plan_goal_free(goal);
-}
-END_TEST
-
 START_TEST(the_schema_has_the_three_levels)
 {
 	cleanup_json struct json_object *schema = planner_schema();
@@ -198,8 +170,7 @@ unit_suite(void)
 	unit_case(s, "planner-result",
 	    (const TTest *[]){ a_valid_plan_is_accepted,
 		the_json_of_claude_code_is_opened, patience_has_an_end,
-		a_huge_answer_is_refused,
-		without_a_planner_the_goal_is_one_task,
-		the_schema_has_the_three_levels, NULL });
+		a_huge_answer_is_refused, the_schema_has_the_three_levels,
+		NULL });
 	return s;
 }
