@@ -269,13 +269,14 @@ on_guess(struct plan_floor *floor, struct server_call *call,
 	struct store_filter filter = { 0 };
 	size_t next = 0;
 
-	while (strcmp(kind, guesses[next++]) != 0)
-		;
+	while (next < nitems(guesses) && strcmp(kind, guesses[next]) != 0)
+		next++;
+	next++;
 	if (json_object_array_length(rows) > 0) {
 		answer(floor, call, asked, rows);
 		return;
 	}
-	if (next == nitems(guesses)) {
+	if (next >= nitems(guesses)) {
 		refuse_unknown(call, subject);
 		return;
 	}

@@ -188,7 +188,7 @@ write_header(const char *path, struct err *err)
 	cleanup_free char *fresh = xasprintf("%s.new", path);
 	cleanup_fd int in = -1, out = open(path, O_RDWR | O_CLOEXEC);
 	unsigned char header[HEADER_SIZE];
-	struct stat st;
+	struct stat st = { 0 };
 	int r = store_db_create(fresh, err);
 
 	if (r == 0) {
