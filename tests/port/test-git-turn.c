@@ -270,8 +270,8 @@ START_TEST(a_clone_in_a_rebase_says_what_to_type)
 	    "cd \"$W\"; git stash -q; "
 	    "! git rebase -q -x false HEAD~1 >/dev/null 2>&1");
 	ck_assert_int_eq(turn(repo, false), -EBUSY);
-	ck_assert_msg(
-	    strstr(repo->msg, "type: llmc reset ann") != NULL, "%s", repo->msg);
+	ck_assert_msg(strstr(repo->msg, "start over: llmc reset ann") != NULL,
+	    "%s", repo->msg);
 }
 END_TEST
 
