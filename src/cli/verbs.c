@@ -29,7 +29,7 @@ verbs_run(struct cli *cli, const struct cli_command *command,
 {
 	const char *names[VERBS_MAX + 1] = { NULL }, *near;
 
-	for (size_t i = 0; verbs[i].name != NULL && i < VERBS_MAX; i++) {
+	for (size_t i = 0; i < VERBS_MAX && verbs[i].name != NULL; i++) {
 		names[i] = verbs[i].name;
 		if (strcmp(names[i], args->list[0]) == 0)
 			return run(cli, command, &verbs[i], args);

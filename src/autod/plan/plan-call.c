@@ -33,9 +33,11 @@ struct plan_call_wait {
 	plan_call_goals_fn *goals_fn;
 };
 
+TAILQ_HEAD(plan_call_waits, plan_call_wait);
+
 struct plan_calls {
 	struct plan_floor *floor;
-	TAILQ_HEAD(, plan_call_wait) waiting;
+	struct plan_call_waits waiting;
 };
 
 /* --- life ------------------------------------------------------------ */

@@ -34,12 +34,14 @@ struct order {
 	char *assignment, *dispatch, *reason, *text;
 };
 
+TAILQ_HEAD(orders, order);
+
 struct plan_dispatcher {
 	struct plan_floor *floor;
 	bool begun;
 	bool waiting; /* a message waits for its worker */
 	struct loop_call *again;
-	TAILQ_HEAD(, order) orders;
+	struct orders orders;
 };
 
 static void

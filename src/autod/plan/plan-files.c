@@ -23,9 +23,11 @@ struct look {
 	char **names;
 };
 
+TAILQ_HEAD(looks, look);
+
 struct plan_files {
 	struct plan_floor *floor;
-	TAILQ_HEAD(, look) looks;
+	struct looks looks;
 };
 
 static void

@@ -23,9 +23,11 @@ struct query {
 	plan_query_fn *fn;
 };
 
+TAILQ_HEAD(query_list, query);
+
 struct plan_queries {
 	struct plan_floor *floor;
-	TAILQ_HEAD(, query) list;
+	struct query_list list;
 };
 
 /* --- life ------------------------------------------------------------ */

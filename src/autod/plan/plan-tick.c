@@ -29,6 +29,8 @@ struct asked {
 	void *arg;
 };
 
+TAILQ_HEAD(asked_list, asked);
+
 struct plan_tick {
 	struct plan_floor *floor;
 	struct plan_telemetry *telemetry;
@@ -38,7 +40,7 @@ struct plan_tick {
 	char *stalled; /* as last told */
 	struct loop_timer *timer, *wake;
 	struct loop_call *call;
-	TAILQ_HEAD(, asked) asked;
+	struct asked_list asked;
 };
 
 /* --- telling ---------------------------------------------------------- */

@@ -21,6 +21,8 @@ struct draft {
 	size_t count, room;
 };
 
+TAILQ_HEAD(fetch_list, fetch);
+
 struct planbook {
 	struct core *core;
 	struct store *store;
@@ -36,7 +38,7 @@ struct planbook {
 	size_t draft_count;
 	struct strmap by_goal;
 	bool built; /* all nodes are there */
-	TAILQ_HEAD(, fetch) fetches;
+	struct fetch_list fetches;
 };
 
 /* --- reading --------------------------------------------------------- */

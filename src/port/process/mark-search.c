@@ -38,7 +38,9 @@ struct scan {
 	struct searches searches;
 };
 
-static LIST_HEAD(, scan) scans = LIST_HEAD_INITIALIZER(scans);
+LIST_HEAD(scan_list, scan);
+
+static struct scan_list scans = LIST_HEAD_INITIALIZER(scans);
 
 /* --- one process ------------------------------------------------------ */
 
