@@ -389,7 +389,7 @@ START_TEST(a_store_whose_first_bytes_are_damaged_is_recovered)
 	    job("recover", unit_path("b.db"), unit_path("a.db"), &out), 0);
 	ck_assert_str_eq(
 	    out.data, "{\"records\":10,\"events\":5,\"refused\":0,\"gaps\":0}");
-	ck_assert(!file_exists(unit_path("b.db.mended")));
+	ck_assert(!file_exists(unit_path("b.db.repaired")));
 }
 END_TEST
 

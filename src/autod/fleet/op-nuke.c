@@ -34,7 +34,7 @@ on_box_removed(const struct child_result *result, void *arg)
 {
 	struct nuke *n = arg;
 
-	(void)result; /* what is left is in nobody's way */
+	(void)result; /* what is left does no harm */
 	n->rm = NULL;
 	if (operation_arrived(&n->op.op, NULL))
 		operation_next(&n->op.op);

@@ -210,7 +210,7 @@ write_header(const char *path, struct err *err)
 
 /* Of a store whose first bytes are damaged, a copy that SQLite reads. */
 static int
-mend(const char *damaged, const char *copy, struct err *err)
+repair_copy(const char *damaged, const char *copy, struct err *err)
 {
 	cleanup_free char *log = xasprintf("%s-wal", damaged);
 	cleanup_free char *to = xasprintf("%s-wal", copy);
@@ -253,12 +253,12 @@ int
 store_recover(const char *path, const char *damaged,
     struct store_recovered *ret, struct err *err)
 {
-	cleanup_free char *copy = xasprintf("%s.mended", path);
+	cleanup_free char *copy = xasprintf("%s.repaired", path);
 	int r;
 
 	if (store_header_check(damaged, NULL) != -EUCLEAN)
 		return salvage_all(path, damaged, ret, err);
-	r = mend(damaged, copy, err);
+	r = repair_copy(damaged, copy, err);
 	if (r == 0)
 		r = salvage_all(path, copy, ret, err);
 	store_files_remove(copy);
