@@ -352,6 +352,32 @@ e2e_workspace(const char *name)
 	return dir;
 }
 
+void
+e2e_leave_behind(const char *script)
+{
+	struct child_spec spec = {
+		.shell = script, .cwd = unit_scratch(), .detach = true
+	};
+	cleanup_child_result struct child_result result;
+	struct err err = { 0 };
+
+	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
+}
+
+void
+e2e_guard(const char *root, const char *script)
+{
+	e2e_leave_behind(
+	    e2e_path("exec >/dev/null 2>&1 </dev/null\n"
+		     "tail --pid=%d -s 0.5 -f /dev/null\n"
+		     "[ -d '%s' ] || exit\n"
+		     "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
+		     "'%s/.llmc/daemon.json')\n"
+		     "[ -z \"$pid\" ] || kill -KILL \"$pid\"\n"
+		     "%s",
+		(int)getpid(), root, root, script));
+}
+
 const char *
 e2e_path(const char *fmt, ...)
 {

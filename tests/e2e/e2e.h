@@ -61,6 +61,13 @@ const char *e2e_empty_repo(const char *name);
 const char *e2e_repo(const char *name);
 const char *e2e_workspace(const char *name);
 
+/* Run a shell script beside the test, for it to end by itself. */
+void e2e_leave_behind(const char *script);
+/* A test that fails or is killed ends at once. When this one has ended, in
+ * whatever way, the daemon of the workspace is killed if it still runs, and the
+ * script is run ("" = none). */
+void e2e_guard(const char *root, const char *script);
+
 /* "dir/name", formatted as by printf. */
 const char *
 e2e_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

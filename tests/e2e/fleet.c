@@ -57,19 +57,6 @@ fleet_usage_file(void)
 	return e2e_path("%s/usage", unit_scratch());
 }
 
-/* Leave a program running that ends with this one, or soon after. */
-static void
-leave_behind(const char *script)
-{
-	struct child_spec spec = {
-		.shell = script, .cwd = unit_scratch(), .detach = true
-	};
-	cleanup_child_result struct child_result result;
-	struct err err = { 0 };
-
-	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
-}
-
 /* Shell: end the program that autorun.c started, if it is still running. */
 static const char *
 end_auto(void)
@@ -79,25 +66,15 @@ end_auto(void)
 	    unit_scratch());
 }
 
-/* A test that fails or is killed ends at once: a guard process cleans up. */
 static void
 guard(void)
 {
 	const char *socket =
 	    fleet_do("config", "get", "tmux.socket", NULL)->out;
 
-	leave_behind(e2e_path("exec >/dev/null 2>&1 </dev/null\n"
-			      "tail --pid=%d -s 0.5 -f /dev/null\n"
-			      "%s",
-	    (int)getpid(),
-	    e2e_path("[ -d '%s' ] || exit\n"
-		     "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
-		     "'%s/.llmc/daemon.json')\n"
-		     "[ -z \"$pid\" ] || kill -KILL \"$pid\"\n"
-		     "%s"
-		     "TMUX_TMPDIR='%s' tmux -L %.*s kill-server",
-		root, root, end_auto(), unit_scratch(),
-		(int)strcspn(socket, "\n"), socket)));
+	e2e_guard(root,
+	    e2e_path("%sTMUX_TMPDIR='%s' tmux -L %.*s kill-server", end_auto(),
+		unit_scratch(), (int)strcspn(socket, "\n"), socket));
 }
 
 /* In a box, the agent writes its log, and waits at gates, in the scratch
@@ -156,8 +133,8 @@ start_api(const char *stub)
 	const char *port = e2e_path("%s/port", unit_scratch());
 	int64_t end = clock_mono_ms() + 20000;
 
-	leave_behind(e2e_path("exec '%s' --with %d --log '%s' --usage '%s' "
-			      ">'%s' 2>/dev/null </dev/null",
+	e2e_leave_behind(e2e_path("exec '%s' --with %d --log '%s' --usage '%s' "
+				  ">'%s' 2>/dev/null </dev/null",
 	    stub, (int)getpid(), fleet_prompt_log(), fleet_usage_file(), port));
 	while (!e2e_exists(port) || strchr(e2e_read(port), '\n') == NULL) {
 		ck_assert_msg(clock_mono_ms() < end, "no stub of the API");

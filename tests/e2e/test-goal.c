@@ -44,6 +44,7 @@ static void
 begin(void)
 {
 	dir = e2e_workspace("a place");
+	e2e_guard(dir, "");
 	e2e_expect(llmc("config set plan.enabled true"), 0, NULL);
 	e2e_write(e2e_path("%s/the plan.md", dir), plan);
 }

@@ -14,6 +14,7 @@ static void
 make_goal(void)
 {
 	root = e2e_workspace("a b");
+	e2e_guard(root, "");
 	e2e_expect(
 	    e2e_llmc(root, "config", "set", "plan.enabled", "true", NULL), 0,
 	    NULL);
