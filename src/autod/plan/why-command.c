@@ -256,6 +256,32 @@ try_node(
 	return is_node;
 }
 
+static void
+why_in_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	const char *subject = json_string_or(params, "subject", "");
+	const struct plan_node *node =
+	    plan_find(plan, subject + strcspn(subject, "/") + 1);
+
+	if (node == NULL)
+		refuse_unknown(call, subject);
+	else
+		why_node(floor, call, subject, plan, node);
+}
+
+/* "GOAL/NODE" of a goal that has ended, and is only in the store. */
+static void
+why_ended(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params)
+{
+	const char *subject = json_string_or(params, "subject", "");
+	cleanup_free char *goal = xstrndup(subject, strcspn(subject, "/"));
+
+	json_set_string(params, "goal", goal);
+	plan_call_goal(floor, call, params, why_in_goal);
+}
+
 /* Nothing that is there now: what the log knows about it. Each is tried until
  * there are events. */
 static const char *const guesses[] = { "task", "worker", "node" };
@@ -322,6 +348,10 @@ on_why(void *arg, struct server_call *call, struct json_object *params)
 	is_worker = state_find(&floor->core->state, subject) != NULL;
 	if (!is_worker)
 		subject = task_id(floor, subject);
+	if (strchr(subject, '/') != NULL) {
+		why_ended(floor, call, params);
+		return;
+	}
 	asked = asked_new(subject, is_worker ? "worker" : "task",
 	    find_assignment(plan_floor_set(floor),
 		is_worker ? "worker" : "task", subject, NULL));
