@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +126,7 @@ read_reply(const struct memory *m, const struct plan_assignment *a,
 		backing->update = NULL;
 	}
 	facts->update = backing->update;
-	if (backing->update == NULL)
+	if (backing->update == NULL && r != -ENOENT)
 		facts->update_fault = backing->fault.msg;
 	facts->asked = turn_ending_read(m->words) == ENDING_QUESTION;
 	if (facts->asked)
