@@ -5,6 +5,7 @@
 #include "plan-assignment.h"
 #include "plan-node.h"
 #include "plan-status.h"
+#include "plan-text.h"
 #include "priority.h"
 
 #define TEXT(member)   MAY(member, SHAPE_STRING, NULL)
@@ -35,7 +36,8 @@
 #define FOREIGN(member, words) MAY(member, SHAPE_OBJECT, words)
 
 const struct shape api_plan_strings = {
-	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+	.fields = &(const struct shape_field){ .type = SHAPE_STRING,
+	    .max = PLAN_LINE_MAX },
 };
 
 const struct shape api_plan_evidence = {

@@ -9,6 +9,7 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-floor.h"
+#include "plan-text.h"
 #include "plan-world.h"
 #include "rpc.h"
 #include "unit.h"
@@ -138,6 +139,28 @@ START_TEST(a_wrong_plan_is_refused_and_changes_nothing)
 }
 END_TEST
 
+START_TEST(what_could_not_be_read_again_is_not_stored)
+{
+	cleanup_free char *goal = NULL, *params = NULL;
+	char line[PLAN_LINE_MAX + 2];
+
+	memset(line, 'x', sizeof line - 1);
+	line[sizeof line - 1] = '\0';
+	params = xasprintf("{\"title\":\"A\",\"constraints\":[\"%s\"]}", line);
+	refused("overseer.goal.create", params, RPC_INVALID_PARAMS,
+	    "constraints[0]");
+	goal = xstrdup(json_string_or(
+	    must("overseer.goal.create",
+		"{\"title\":\" \",\"plan\":\"# Own\\n" PLAN "\"}"),
+	    "goal", ""));
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
+	ck_assert_str_eq(plan_world_plan(&world, goal)->goal->title, "Own");
+}
+END_TEST
+
 START_TEST(a_goal_is_paused_resumed_cancelled_and_archived_in_order)
 {
 	const char *goal = create("");
@@ -241,6 +264,7 @@ unit_suite(void)
 	const TTest *const all[] = { a_goal_is_created_with_its_plan_and_stored,
 		a_goal_without_a_plan_waits_for_one,
 		a_wrong_plan_is_refused_and_changes_nothing,
+		what_could_not_be_read_again_is_not_stored,
 		a_goal_is_paused_resumed_cancelled_and_archived_in_order,
 		a_goal_that_has_ended_is_read_from_the_store,
 		goals_are_found_by_a_unique_part_of_their_id,

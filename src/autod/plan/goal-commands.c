@@ -58,8 +58,8 @@ define(
 
 	for (size_t i = 0; i < nitems(texts); i++) {
 		text = json_string_or(params, texts[i].key, NULL);
-		if (text == NULL)
-			continue;
+		if (text == NULL || (i == 0 && is_blank(text)))
+			continue; /* a goal keeps its title */
 		xstrset((char **)(void *)((char *)goal + texts[i].offset),
 		    is_blank(text) ? NULL : text);
 		buf_addf(ret_changed, "%s%s", ret_changed->len > 0 ? ", " : "",
