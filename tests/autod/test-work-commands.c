@@ -138,6 +138,12 @@ START_TEST(a_node_has_a_priority_or_inherits_it)
 	    PRIORITY_COUNT);
 	refused("overseer.work.update", "{\"node\":\"T1.1\"}",
 	    RPC_INVALID_PARAMS, "status");
+	refused("overseer.work.update",
+	    "{\"node\":\"T1.1\",\"status\":\"cancelled\","
+	    "\"priority\":\"low\"}",
+	    RPC_INVALID_PARAMS, "either");
+	ck_assert_int_eq(
+	    plan_world_node(&world, "goal_a", "T1.1")->status, NODE_QUEUED);
 }
 END_TEST
 

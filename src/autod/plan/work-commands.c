@@ -177,18 +177,19 @@ update(struct plan_floor *floor, struct server_call *call,
 	const char *priority = json_string_or(params, "priority", NULL);
 	struct plan_change change;
 	struct err err = { 0 };
-	int r = 0;
+	int r;
 
-	if (status == NULL && priority == NULL) {
+	/* With both, the first would stand if the second is refused. */
+	if ((status == NULL) == (priority == NULL)) {
 		serve_refuse(call, RPC_INVALID_PARAMS,
-		    "params.status: missing; give a status or a priority");
+		    "params.status: give either a status or a priority");
 		return;
 	}
 	plan_change_begin(
 	    &change, floor, plan, json_string_or(params, "reason", NULL));
 	if (status != NULL)
 		r = set_status(&change.edit, id, status, params, &err);
-	if (r == 0 && priority != NULL)
+	else
 		r = set_priority(&change.edit, id, priority, &err);
 	finish(&change, call, r, id, &err);
 }
