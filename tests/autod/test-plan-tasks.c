@@ -48,6 +48,20 @@ START_TEST(a_goal_is_completed_node_by_node)
 }
 END_TEST
 
+START_TEST(auto_workers_that_are_not_allowed_get_no_node)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, "allow_agents = [\"eve\"]\n", NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	floor_world_settle(&world.world.floor);
+	ck_assert_uint_eq(world.world.core->state.task_count, 0);
+	plan_world_is(&world, "goal_a", "active; T1.1 queued; ");
+	plan_world_end(&world);
+}
+END_TEST
+
 /* --- failures ---------------------------------------------------------- */
 
 static bool
@@ -294,6 +308,7 @@ unit_suite(void)
 
 	unit_case(suite, "goals",
 	    (const TTest *const[]){ a_goal_is_completed_node_by_node,
+		auto_workers_that_are_not_allowed_get_no_node,
 		a_node_whose_task_fails_is_tried_again_and_then_a_person_is_told,
 		a_revert_opens_a_node_again_also_of_a_goal_that_was_completed,
 		while_a_goal_is_paused_turns_finish_and_nothing_begins,

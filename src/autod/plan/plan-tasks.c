@@ -28,7 +28,7 @@
 #include "plan-tasks.h"
 #include "planbook.h"
 #include "planner.h"
-#include "settings.h"
+#include "reconcile-config.h"
 #include "source.h"
 
 #define OFFERS_MAX 64 /* looked for at once */
@@ -218,11 +218,17 @@ find_ready(struct plan_tasks *tasks)
 	loop_call_request(tasks->forget_ready);
 }
 
+/* May auto workers have nodes? */
 static bool
 is_enabled(const struct plan_tasks *tasks)
 {
-	return tasks->begun && tasks->floor->state == PLAN_OPEN &&
-	    settings_bool(tasks->floor->core->settings, "plan.enabled");
+	struct reconcile_config config;
+
+	if (!tasks->begun || tasks->floor->state != PLAN_OPEN)
+		return false;
+	reconcile_config_read(tasks->floor->core->settings, &config);
+	return config.enabled &&
+	    reconcile_allows(&config, RECONCILE_AGENT_MAIN, NULL);
 }
 
 static bool
