@@ -97,7 +97,12 @@ go_safe(struct plan_floor *floor, const struct err *err)
 			.reason = err->msg });
 		return;
 	}
-	xstrset(&floor->why, err2.code != 0 ? err2.msg : err->msg);
+	free(floor->why);
+	floor->why = xasprintf("%s%s", err2.code != 0 ? err2.msg : err->msg,
+	    err->code != -EBADMSG ? "" :
+				    "; type: llmc store export FILE, correct "
+				    "FILE, move .llmc/store.db elsewhere, and "
+				    "type: llmc store import FILE");
 	emit(floor->core,
 	    &(struct event){
 		.kind = EVENT_STORE_CLOSED, .reason = floor->why });
