@@ -36,6 +36,27 @@ plan_node_ready(const struct plan *plan, const struct plan_node *node)
 	return true;
 }
 
+const char *
+plan_why_unwanted(const struct plan *plan, const struct plan_node *node,
+    const struct plan_assignment *a)
+{
+	if (plan == NULL || node == NULL ||
+	    !goal_status_open(plan->goal->status))
+		return "its goal has ended";
+	if (!node_status_open(node->status))
+		return "its node has ended";
+	if (a != NULL && !assignment_status_open(a->status))
+		return "its assignment has ended";
+	return NULL;
+}
+
+bool
+plan_node_held_back(const struct plan *plan, const struct plan_node *node)
+{
+	return plan->goal->status == GOAL_PAUSED ||
+	    node->status == NODE_BLOCKED;
+}
+
 /* The first ready node from this one on; subtrees that are held back are
  * skipped as a whole. */
 static struct plan_node *

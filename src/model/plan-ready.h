@@ -16,6 +16,7 @@
 #include "priority.h"
 
 struct plan;
+struct plan_assignment;
 struct plan_changes;
 struct plan_node;
 struct plan_set;
@@ -27,6 +28,13 @@ struct plan_ready {
 };
 
 bool plan_node_ready(const struct plan *plan, const struct plan_node *node);
+
+/* Why nobody is to work on it any more; NULL = it is wanted. plan, node: NULL =
+ * gone; a: NULL = nobody has it. */
+const char *plan_why_unwanted(const struct plan *plan,
+    const struct plan_node *node, const struct plan_assignment *a);
+/* Nothing is begun on it for now, but later. */
+bool plan_node_held_back(const struct plan *plan, const struct plan_node *node);
 
 /* All ready nodes of the set: by priority, then by the order of the goals, then
  * by that of the plan. O(n); the caller frees the array. Returns the count. */

@@ -187,6 +187,24 @@ START_TEST(a_node_that_is_too_large_is_divided_by_the_planner)
 }
 END_TEST
 
+START_TEST(a_tick_that_is_off_leaves_no_record)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, fast, NULL);
+	plan_world_goal(&world, "goal_a", 1);
+	floor_world_sh(&world.world.floor,
+	    "sed -i 's/^enabled = true/enabled = false/' .llmc/config.toml");
+	floor_world_accept(&world.world.floor);
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	floor_world_settle(&world.world.floor);
+	ck_assert_int_eq(plan_world_events(&world, "overseer.tick"), 0);
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(a_dry_run_changes_nothing)
 {
 	struct plan_world world;
@@ -363,6 +381,36 @@ is_accepted(void *arg)
 	    assignment(world)->dispatches[0].result == DISPATCH_ACCEPTED;
 }
 
+/* It was accepted, and the store did not hear of it. */
+START_TEST(work_that_a_person_accepted_counts_for_the_next_daemon)
+{
+	struct plan_world world;
+	struct agent *eve;
+
+	begin_eve(&world);
+	floor_world_wait(&world.world.floor, eve_has_it, &world);
+	eve = fleet_find(world.world.floor.fleet, "eve");
+	floor_world_wt(&world.world.floor, "eve",
+	    "echo e >e.txt; git add e.txt; git commit -qm 'add e.txt'");
+	fake_session_turn_ends(eve->session, "Done.");
+	floor_world_wait_status(&world.world.floor, eve, WORKER_NEEDS_REVIEW);
+	plan_floor_close(world.floor);
+	ck_assert_ptr_null(floor_world_answer(&world.world.floor,
+	    floor_world_call(&world.world.floor, "worker.accept", "eve", "")));
+	floor_world_wait_status(&world.world.floor, eve, WORKER_IDLE);
+	floor_world_settle(&world.world.floor);
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	floor_world_wait(&world.world.floor, eve_is_done, &world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.world.floor, "git rev-parse main"),
+	    plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0]);
+	plan_world_end(&world);
+}
+END_TEST
+
 /* The daemon died after it gave the message to the worker, and before it
  * stored that. */
 START_TEST(a_message_that_the_worker_has_is_not_sent_again)
@@ -434,6 +482,79 @@ START_TEST(killed_around_a_dispatch_it_is_sent_once)
 }
 END_TEST
 
+static void
+move_goal(struct plan_world *world, enum goal_status to)
+{
+	struct plan *plan = plan_world_plan(world, "goal_a");
+
+	ck_assert_int_eq(
+	    plan_goal_move(plan->goal, to, NULL, NULL, clock_wall_ms(), NULL),
+	    0);
+	plan_persist_record(
+	    plan_floor_persist(world->floor), STORE_GOAL, "goal_a", "goal_a");
+	plan_floor_changed(world->floor);
+}
+
+static bool
+eve_is_idle(void *arg)
+{
+	struct plan_world *world = arg;
+	const struct agent *eve = fleet_find(world->world.floor.fleet, "eve");
+
+	return eve->worker->status == WORKER_IDLE && eve->op == NULL;
+}
+
+/* A message is decided, and the goal moves before it is sent. */
+static const struct agent *
+move_before_eve_has_it(struct plan_world *world, enum goal_status to)
+{
+	struct death now = { world, 0 };
+	const struct agent *eve;
+
+	begin_eve(world);
+	floor_world_wait_closely(&world->world.floor, is_time_to_die, &now);
+	move_goal(world, to);
+	floor_world_wait(&world->world.floor, eve_is_idle, world);
+	plan_world_settle(world);
+	floor_world_settle(&world->world.floor);
+	eve = fleet_find(world->world.floor.fleet, "eve");
+	ck_assert_int_eq(fake_session_prompts(eve->session), 0);
+	return eve;
+}
+
+static bool
+is_cancelled(void *arg)
+{
+	return assignment(arg)->status == ASSIGNMENT_CANCELLED;
+}
+
+START_TEST(a_message_for_a_goal_that_was_cancelled_is_not_sent)
+{
+	struct plan_world world;
+
+	move_before_eve_has_it(&world, GOAL_CANCELLED);
+	ck_assert_int_eq(
+	    assignment(&world)->dispatches[0].result, DISPATCH_ERROR);
+	floor_world_wait(&world.world.floor, is_cancelled, &world);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_message_for_a_goal_that_is_paused_is_sent_when_it_goes_on)
+{
+	struct plan_world world;
+	const struct agent *eve;
+
+	eve = move_before_eve_has_it(&world, GOAL_PAUSED);
+	ck_assert_int_eq(
+	    assignment(&world)->dispatches[0].result, DISPATCH_PENDING);
+	move_goal(&world, GOAL_ACTIVE);
+	floor_world_wait(&world.world.floor, eve_has_it, &world);
+	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -446,12 +567,16 @@ unit_suite(void)
 		a_worker_that_takes_no_message_is_given_up_after_the_retries,
 		a_fresh_worker_gets_a_node_that_is_reassigned,
 		a_node_that_is_too_large_is_divided_by_the_planner,
-		a_dry_run_changes_nothing,
+		a_tick_that_is_off_leaves_no_record, a_dry_run_changes_nothing,
 		a_question_goes_to_a_person_and_the_answer_to_the_worker,
 		an_update_is_kept_with_the_result,
 		a_worker_that_a_person_drives_gets_its_node_as_a_prompt,
 		work_of_such_a_worker_counts_when_a_person_accepts_it,
-		a_message_that_the_worker_has_is_not_sent_again, NULL });
+		work_that_a_person_accepted_counts_for_the_next_daemon,
+		a_message_that_the_worker_has_is_not_sent_again,
+		a_message_for_a_goal_that_was_cancelled_is_not_sent,
+		a_message_for_a_goal_that_is_paused_is_sent_when_it_goes_on,
+		NULL });
 	unit_rows(suite, killed_around_a_dispatch_it_is_sent_once, 12);
 	return suite;
 }

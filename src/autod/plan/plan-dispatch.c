@@ -21,6 +21,7 @@
 #include "plan-dispatch.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
+#include "plan-ready.h"
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "planner.h"
@@ -190,6 +191,27 @@ give(struct agent *agent, const char *text)
 		op_start(agent, NULL);
 }
 
+/* What has ended gets no message, and what is held back gets it later. */
+static bool
+is_wanted(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
+    struct plan_dispatch *d)
+{
+	const struct plan_set *set = plan_floor_set(dispatcher->floor);
+	const struct plan *plan = plan_set_plan(set, a->goal_id);
+	const struct plan_node *node = plan_set_node_of(set, a);
+	const char *why = plan_why_unwanted(plan, node, a);
+
+	if (why != NULL) {
+		plan_dispatch_ended(
+		    dispatcher->floor, a, d, DISPATCH_ERROR, why);
+		return false;
+	}
+	if (!plan_node_held_back(plan, node))
+		return true;
+	dispatcher->waiting = true;
+	return false;
+}
+
 /* The id of the dispatch is saved with the prompt: the next daemon knows by it
  * that the worker has it. */
 static void
@@ -209,6 +231,8 @@ send(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
 			    floor, a, d, DISPATCH_ACCEPTED, NULL);
 		return;
 	}
+	if (!is_wanted(dispatcher, a, d))
+		return;
 	if (agent != NULL && is_taken(agent)) {
 		dispatcher->waiting = true;
 		return;
@@ -379,6 +403,13 @@ on_submitted(struct plan_dispatcher *dispatcher, const char *name)
 	}
 }
 
+void
+plan_dispatcher_look(struct plan_dispatcher *dispatcher)
+{
+	if (dispatcher->begun && dispatcher->waiting)
+		loop_call_request(dispatcher->again);
+}
+
 static void
 on_event(const struct event *event, void *arg)
 {
@@ -388,8 +419,8 @@ on_event(const struct event *event, void *arg)
 		return;
 	if (event->kind == EVENT_PROMPT_SUBMITTED)
 		on_submitted(dispatcher, event->worker);
-	else if (event->kind == EVENT_WORKER_MOVED && dispatcher->waiting)
-		loop_call_request(dispatcher->again);
+	else if (event->kind == EVENT_WORKER_MOVED)
+		plan_dispatcher_look(dispatcher);
 }
 
 static void

@@ -26,6 +26,10 @@ void plan_dispatch_then(struct plan_dispatcher *dispatcher,
 /* The book is open: carry out what an earlier daemon has stored only. */
 void plan_dispatcher_begin(struct plan_dispatcher *dispatcher);
 
+/* A plan has changed: a message that waits may be sent now, or is not wanted
+ * any more. */
+void plan_dispatcher_look(struct plan_dispatcher *dispatcher);
+
 /* Record the result of a dispatch of this assignment; reason may be NULL. */
 void plan_dispatch_ended(struct plan_floor *floor,
     struct plan_assignment *assignment, struct plan_dispatch *dispatch,

@@ -43,6 +43,7 @@ begin(struct plan_floor *floor)
 		return;
 	plan_dispatcher_begin(floor->dispatcher);
 	plan_tasks_begin(floor->tasks);
+	plan_landed_catch_up(floor);
 	plan_tick_begin(floor->tick);
 	planner_look(floor->planner);
 }
@@ -199,6 +200,8 @@ void
 plan_floor_changed(struct plan_floor *floor)
 {
 	plan_tasks_changed(floor->tasks);
+	if (floor->dispatcher != NULL)
+		plan_dispatcher_look(floor->dispatcher);
 	if (floor->tick != NULL)
 		plan_tick_wake(floor->tick, "plan changed");
 }

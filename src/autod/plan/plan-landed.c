@@ -4,6 +4,8 @@
 
 #include "clock.h"
 #include "emit.h"
+#include "json.h"
+#include "jsonl.h"
 #include "mem.h"
 #include "plan-apply.h"
 #include "plan-edit.h"
@@ -12,21 +14,26 @@
 #include "plan-set.h"
 #include "reconcile.h"
 #include "strv.h"
+#include "workspace.h"
 
 /* --- landed ----------------------------------------------------------- */
 
-/* The open assignment of a worker that has no task; NULL = none. */
+/* Is it open, with a worker and without a task? */
+static bool
+is_driven(const struct plan_assignment *a)
+{
+	return assignment_status_open(a->status) && a->task == NULL &&
+	    a->status != ASSIGNMENT_QUEUED && a->worker != NULL;
+}
+
+/* That of this worker; NULL = none. */
 static struct plan_assignment *
 assignment_of(const struct plan_set *set, const char *worker)
 {
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		struct plan_assignment *a = set->assignments[i];
-
-		if (assignment_status_open(a->status) && a->task == NULL &&
-		    a->status != ASSIGNMENT_QUEUED && a->worker != NULL &&
-		    strcmp(a->worker, worker) == 0)
-			return a;
-	}
+	for (size_t i = 0; i < set->assignment_count; i++)
+		if (is_driven(set->assignments[i]) &&
+		    strcmp(set->assignments[i]->worker, worker) == 0)
+			return set->assignments[i];
 	return NULL;
 }
 
@@ -52,6 +59,54 @@ landed(struct plan_floor *floor, const char *worker, const char *commit)
 	reconcile_result_release(&result);
 	plan_evidence_release(&evidence);
 	plan_floor_changed(floor);
+}
+
+/* --- landed before the store knew ------------------------------------- */
+
+#define LOOK_BACK 1000 /* records of auto.log */
+
+/* A landing is in auto.log when it is told; the daemon may have ended before
+ * the store had it, or the store was of no use. */
+static bool
+on_record(struct json_object *record, void *arg)
+{
+	struct plan_floor *floor = arg;
+	struct json_object *event = NULL;
+	const struct plan_assignment *a;
+	char since[CLOCK_STAMP_SIZE];
+	const char *worker, *commit;
+
+	if (!json_object_object_get_ex(record, "event", &event) ||
+	    strcmp(json_string_or(event, "type", ""),
+		event_row(EVENT_LANDED)->name) != 0 ||
+	    json_string_or(event, "task", NULL) != NULL)
+		return true;
+	worker = json_string_or(event, "worker_name", NULL);
+	commit = json_string_or(event, "commit_sha", NULL);
+	a = worker != NULL && commit != NULL ?
+	    assignment_of(plan_floor_set(floor), worker) :
+	    NULL;
+	if (a == NULL)
+		return true;
+	clock_format_stamp(a->last_dispatch_ms, since);
+	if (strcmp(json_string_or(record, "timestamp", ""), since) >= 0)
+		landed(floor, worker, commit);
+	return true;
+}
+
+void
+plan_landed_catch_up(struct plan_floor *floor)
+{
+	const struct plan_set *set = plan_floor_set(floor);
+	cleanup_free char *file = NULL;
+	bool any = false;
+
+	for (size_t i = 0; i < set->assignment_count; i++)
+		any |= is_driven(set->assignments[i]);
+	if (!any)
+		return;
+	file = workspace_path(floor->core->workspace, "logs/auto.log");
+	jsonl_last(file, LOOK_BACK, on_record, floor, NULL);
 }
 
 /* --- taken back ------------------------------------------------------- */

@@ -11,4 +11,7 @@ struct plan_floor;
 void plan_landed_begin(struct plan_floor *floor);
 void plan_landed_end(struct plan_floor *floor);
 
+/* The book was opened: count what landed while it could not be told. */
+void plan_landed_catch_up(struct plan_floor *floor);
+
 #endif

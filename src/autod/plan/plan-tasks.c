@@ -394,29 +394,6 @@ static const struct auto_policy policy = {
 
 /* --- what is not wanted any more -------------------------------------- */
 
-/* NULL = it is wanted. */
-static const char *
-why_unwanted(const struct plan *plan, const struct plan_node *node,
-    const struct plan_assignment *a)
-{
-	if (plan == NULL || node == NULL)
-		return "its goal has ended";
-	if (!goal_status_open(plan->goal->status))
-		return "its goal has ended";
-	if (!node_status_open(node->status))
-		return "its node has ended";
-	if (a != NULL && !assignment_status_open(a->status))
-		return "its assignment has ended";
-	return NULL;
-}
-
-static bool
-is_held_back(const struct plan *plan, const struct plan_node *node)
-{
-	return plan->goal->status == GOAL_PAUSED ||
-	    node->status == NODE_BLOCKED;
-}
-
 static void
 withdraw(struct plan_tasks *tasks, struct task *t, struct plan_assignment *a,
     const char *why)
@@ -447,10 +424,10 @@ align(struct plan_tasks *tasks, struct task *t)
 		return;
 	plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, NULL);
 	a = plan_bind_of(floor, t);
-	why = why_unwanted(plan, node, a);
+	why = plan_why_unwanted(plan, node, a);
 	if (why != NULL)
 		withdraw(tasks, t, a, why);
-	else if (is_unstarted(t) && is_held_back(plan, node))
+	else if (is_unstarted(t) && plan_node_held_back(plan, node))
 		withdraw(tasks, t, a, "its goal is paused, or it is blocked");
 	else if (a == NULL)
 		plan_bind(floor, t, true, NULL);

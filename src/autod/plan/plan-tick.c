@@ -16,6 +16,7 @@
 #include "plan-telemetry.h"
 #include "plan-tick.h"
 #include "reconcile.h"
+#include "settings.h"
 
 #define WAKE_MS   1000 /* between two ticks that nobody asked for */
 #define NAMES_MAX 10 /* stalled assignments in an event */
@@ -205,7 +206,8 @@ on_wake(void *arg)
 	struct plan_tick *tick = arg;
 	const char *why = take_ptr(&tick->woken);
 
-	if (why != NULL)
+	if (why != NULL &&
+	    settings_bool(tick->floor->core->settings, "plan.enabled"))
 		plan_tick_now(tick->floor, why, false, NULL, NULL);
 }
 
