@@ -96,6 +96,17 @@ END_TEST
 
 /* --- damage -------------------------------------------------------------- */
 
+/* What the last daemon had not yet moved to the file is moved first. */
+static void
+damage(void)
+{
+	fleet_do("goal", "list", NULL);
+	e2e_expect(e2e_sh(fleet_root(),
+		       "[ ! -e .llmc/store.db-wal ] && printf 'no database' | "
+		       "dd of=.llmc/store.db conv=notrunc 2>/dev/null"),
+	    0, NULL);
+}
+
 START_TEST(a_goal_is_reached_after_its_store_was_damaged)
 {
 	const char *goal = create();
@@ -105,12 +116,7 @@ START_TEST(a_goal_is_reached_after_its_store_was_damaged)
 	auto_wait_gate("left");
 	auto_wait_gate("right");
 	auto_kill9_daemon();
-	/* What the last one had not yet moved to the file is moved first. */
-	fleet_do("goal", "list", NULL);
-	e2e_expect(e2e_sh(fleet_root(),
-		       "[ ! -e .llmc/store.db-wal ] && printf 'no database' | "
-		       "dd of=.llmc/store.db conv=notrunc 2>/dev/null"),
-	    0, NULL);
+	damage();
 	auto_up(NULL);
 	auto_wait_event("store.corrupt", NULL);
 	fleet_fails("llmc store recover", "goal", "list", NULL);
@@ -134,6 +140,21 @@ START_TEST(a_goal_is_reached_after_its_store_was_damaged)
 }
 END_TEST
 
+START_TEST(until_empty_is_no_success_without_the_store)
+{
+	const char *goal = create();
+
+	damage();
+	open_gates();
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	ck_assert_ptr_null(auto_failure());
+	ck_assert_int_eq(auto_landed(), 0);
+	fleet_do("store", "recover", NULL);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	is_built(goal);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -143,5 +164,7 @@ unit_suite(void)
 	    suite, begin, a_goal_is_reached_across_two_deaths_of_the_daemon);
 	scenarios_add_test(
 	    suite, begin, a_goal_is_reached_after_its_store_was_damaged);
+	scenarios_add_test(
+	    suite, begin, until_empty_is_no_success_without_the_store);
 	return suite;
 }

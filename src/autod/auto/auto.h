@@ -68,6 +68,8 @@ struct auto_policy {
 	bool (*asks)(void *arg, const struct task *task);
 	/* Will there be more tasks without anyone's doing? */
 	bool (*expects)(void *arg);
+	/* Is it not known what it wants done, until somebody helps? */
+	bool (*is_lost)(void *arg);
 };
 
 struct auto_mode {

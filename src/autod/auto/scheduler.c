@@ -94,6 +94,13 @@ is_at_rest(const struct auto_mode *mode)
 	return true;
 }
 
+static bool
+is_policy_lost(const struct auto_mode *mode)
+{
+	return mode->policy->is_lost != NULL &&
+	    mode->policy->is_lost(mode->policy_arg);
+}
+
 static void
 end_of_tasks(struct auto_mode *mode)
 {
@@ -116,7 +123,7 @@ end_of_tasks(struct auto_mode *mode)
 	if (!mode->until_empty || !is_at_rest(mode))
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL ||
-	    core->state.task_count > 0)
+	    core->state.task_count > 0 || is_policy_lost(mode))
 		core->exit_status = 1;
 	life_complete(core, "no task is left", false);
 }

@@ -220,15 +220,20 @@ find_ready(struct plan_tasks *tasks)
 
 /* May auto workers have nodes? */
 static bool
-is_enabled(const struct plan_tasks *tasks)
+is_allowed(const struct plan_tasks *tasks)
 {
 	struct reconcile_config config;
 
-	if (!tasks->begun || tasks->floor->state != PLAN_OPEN)
-		return false;
 	reconcile_config_read(tasks->floor->core->settings, &config);
 	return config.enabled &&
 	    reconcile_allows(&config, RECONCILE_AGENT_MAIN, NULL);
+}
+
+static bool
+is_enabled(const struct plan_tasks *tasks)
+{
+	return tasks->begun && tasks->floor->state == PLAN_OPEN &&
+	    is_allowed(tasks);
 }
 
 static bool
@@ -287,6 +292,14 @@ on_expects(void *arg)
 	if (tasks->ready == NULL)
 		find_ready(tasks);
 	return tasks->ready_at < tasks->ready_count;
+}
+
+static bool
+on_is_lost(void *arg)
+{
+	const struct plan_tasks *tasks = arg;
+
+	return tasks->floor->state == PLAN_SAFE && is_allowed(tasks);
 }
 
 /* --- take and settle -------------------------------------------------- */
@@ -390,6 +403,7 @@ static const struct auto_policy policy = {
 	.settle = on_settle,
 	.asks = on_asks,
 	.expects = on_expects,
+	.is_lost = on_is_lost,
 };
 
 /* --- what is not wanted any more -------------------------------------- */
