@@ -58,6 +58,14 @@ reconcile_is_stale(const struct plan_assignment *a,
 }
 
 bool
+reconcile_wants_advice(
+    const struct plan_assignment *a, const struct reconcile_config *config)
+{
+	return a->recovery_policy == RECOVERY_UNSET &&
+	    a->retry_count >= config->max_retries;
+}
+
+bool
 reconcile_observe(struct reconcile_case *c)
 {
 	const struct reconcile_facts *facts = c->facts;

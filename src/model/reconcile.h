@@ -165,5 +165,9 @@ void reconcile_dispatch_text(const struct plan_set *set,
  * The messages of those are worth reading (stall-sample.h). */
 bool reconcile_is_stale(const struct plan_assignment *assignment,
     const struct reconcile_config *config, int64_t now_ms);
+/* Of a stale one: nothing helped, and no policy says what is next, so that a
+ * person would be told. */
+bool reconcile_wants_advice(const struct plan_assignment *assignment,
+    const struct reconcile_config *config);
 
 #endif

@@ -162,6 +162,21 @@ stall_diagnosis_schema(void)
 }
 
 void
+stall_diagnosis_copy(
+    const struct stall_diagnosis *diagnosis, struct stall_diagnosis *copy)
+{
+	*copy = *diagnosis;
+	for (size_t i = 0; i < copy->count; i++) {
+		struct stall_action_item *item = &copy->actions[i];
+
+		item->text = item->text != NULL ? xstrdup(item->text) : NULL;
+		item->options = item->options != NULL ?
+		    strv_copy(strv_const(item->options)) :
+		    NULL;
+	}
+}
+
+void
 stall_diagnosis_release(struct stall_diagnosis *diagnosis)
 {
 	for (size_t i = 0; i < diagnosis->count; i++) {

@@ -50,6 +50,8 @@ int stall_diagnosis_from_json(
 /* JSON Schema of the answer; owned by the caller. */
 struct json_object *stall_diagnosis_schema(void);
 
+void stall_diagnosis_copy(
+    const struct stall_diagnosis *diagnosis, struct stall_diagnosis *copy);
 void stall_diagnosis_release(struct stall_diagnosis *diagnosis);
 
 #endif

@@ -14,6 +14,7 @@
  *   plan-files.c     the files that a landed commit changed
  *   plan-tick.c      when the tick runs, and what it tells
  *   plan-telemetry.c what is known about the assignments
+ *   plan-advice.c    what the planner advises about those that are stuck
  *   plan-dispatch.c  messages, fresh workers, persons
  *   goal-commands.c, work-commands.c, plan-call.c, plan-change.c, plan-view.c
  *                    the methods overseer.goal.* and overseer.work.*

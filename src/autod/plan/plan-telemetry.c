@@ -13,6 +13,7 @@
 #include "fleet.h"
 #include "landing-record.h"
 #include "mem.h"
+#include "plan-advice.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-set.h"
@@ -42,6 +43,8 @@ struct backing {
 
 struct plan_telemetry {
 	struct plan_floor *floor;
+	struct plan_advice *advice;
+	bool may_ask;
 	struct strmap by_worker;
 	struct memory **memories;
 	size_t memory_count;
@@ -201,7 +204,8 @@ is_due(const struct plan_assignment *a, const struct reconcile_config *config,
 
 /* The others are due at the next tick. */
 static void
-sample(struct plan_telemetry *telemetry, const struct worker *w,
+sample(struct plan_telemetry *telemetry, const struct plan_assignment *a,
+    const struct reconcile_config *config, const struct worker *w,
     struct reconcile_facts *facts, struct backing *backing)
 {
 	if (w->session.transcript == NULL)
@@ -214,6 +218,9 @@ sample(struct plan_telemetry *telemetry, const struct worker *w,
 	facts->sample =
 	    transcript_tail_class(w->session.transcript, &backing->why);
 	facts->sample_why = backing->why.len > 0 ? backing->why.data : NULL;
+	if (facts->sample != STALL_WAITING && reconcile_wants_advice(a, config))
+		facts->advice = plan_advice_of(telemetry->advice, a,
+		    w->session.transcript, telemetry->may_ask, &facts->busy);
 }
 
 static void
@@ -246,7 +253,7 @@ read_one(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 		facts->lost = true; /* it was reset, or given up */
 	if (!facts->in_turn && !facts->busy && !facts->waiting &&
 	    is_due(a, config, now))
-		sample(telemetry, agent->worker, facts, backing);
+		sample(telemetry, a, config, agent->worker, facts, backing);
 }
 
 /* --- all of them ------------------------------------------------------ */
@@ -265,12 +272,13 @@ forget(struct plan_telemetry *telemetry)
 
 const struct reconcile_telemetry *
 plan_telemetry_read(struct plan_telemetry *telemetry,
-    const struct reconcile_config *config, int64_t now_ms)
+    const struct reconcile_config *config, int64_t now_ms, bool dry_run)
 {
 	const struct plan_set *set = plan_floor_set(telemetry->floor);
 
 	forget(telemetry);
 	telemetry->samples = 0;
+	telemetry->may_ask = !dry_run;
 	telemetry->facts =
 	    xcalloc(set->assignment_count + 1, sizeof *telemetry->facts);
 	telemetry->backings =
@@ -300,6 +308,7 @@ plan_telemetry_new(struct plan_floor *floor)
 	struct plan_telemetry *telemetry = xcalloc(1, sizeof *telemetry);
 
 	telemetry->floor = floor;
+	telemetry->advice = plan_advice_new(floor);
 	emit_subscribe(floor->core, on_event, telemetry);
 	return telemetry;
 }
@@ -310,6 +319,7 @@ plan_telemetry_free(struct plan_telemetry *telemetry)
 	if (telemetry == NULL)
 		return;
 	emit_unsubscribe(telemetry->floor->core, on_event, telemetry);
+	plan_advice_free(telemetry->advice);
 	forget(telemetry);
 	strmap_release(&telemetry->by_worker);
 	for (size_t i = 0; i < telemetry->memory_count; i++) {

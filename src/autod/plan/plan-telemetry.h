@@ -8,6 +8,7 @@
 #ifndef PLAN_TELEMETRY_H
 #define PLAN_TELEMETRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "reconcile.h"
@@ -19,9 +20,10 @@ struct plan_telemetry;
 struct plan_telemetry *plan_telemetry_new(struct plan_floor *floor);
 void plan_telemetry_free(struct plan_telemetry *telemetry);
 
-/* The facts about all open assignments; valid until the next call. */
+/* The facts about all open assignments; valid until the next call. A dry run
+ * asks the planner nothing. */
 const struct reconcile_telemetry *
 plan_telemetry_read(struct plan_telemetry *telemetry,
-    const struct reconcile_config *config, int64_t now_ms);
+    const struct reconcile_config *config, int64_t now_ms, bool dry_run);
 
 #endif

@@ -103,16 +103,15 @@ read_tail(const char *path, struct buf *text)
 	return 0;
 }
 
-enum stall_class
-transcript_tail_class(const char *path, struct buf *why)
+void
+transcript_tail_read(const char *path, transcript_tail_fn *fn, void *arg)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct tail tail = { 0 };
-	enum stall_class class;
 	char *rest, *line;
 
 	if (read_tail(path, &text) < 0)
-		return STALL_UNKNOWN;
+		buf_clear(&text);
 	/* The first line may be cut: it is no JSON then. */
 	for (rest = text.data; (line = strsep(&rest, "\n")) != NULL;) {
 		cleanup_json struct json_object *json = NULL;
@@ -121,8 +120,29 @@ transcript_tail_class(const char *path, struct buf *why)
 		    json_parse(line, strlen(line), TAIL_SIZE, &json, NULL) == 0)
 			add_line(&tail, json);
 	}
-	class = stall_sample_classify(tail.messages, tail.count, why);
+	fn(tail.messages, tail.count, arg);
 	for (size_t i = 0; i < tail.count; i++)
 		json_object_put(tail.lines[i]);
-	return class;
+}
+
+struct classing {
+	enum stall_class class;
+	struct buf *why;
+};
+
+static void
+classify(const struct stall_message *messages, size_t count, void *arg)
+{
+	struct classing *classing = arg;
+
+	classing->class = stall_sample_classify(messages, count, classing->why);
+}
+
+enum stall_class
+transcript_tail_class(const char *path, struct buf *why)
+{
+	struct classing classing = { STALL_UNKNOWN, why };
+
+	transcript_tail_read(path, classify, &classing);
+	return classing.class;
 }
