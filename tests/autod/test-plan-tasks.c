@@ -73,18 +73,23 @@ has_told(void *arg)
 }
 
 /* The agent refuses in every turn. */
-static bool
-is_refused(void *arg)
+static void
+refuse(struct plan_world *world)
 {
-	struct plan_world *world = arg;
 	struct agent *agent = auto_world_agent(&world->world);
 
-	if (has_told(arg))
-		return true;
 	if (agent->op == NULL && agent->worker->session.busy &&
 	    agent->worker->status != WORKER_STARTING)
 		fake_session_turn_ends(
 		    agent->session, "I cannot do that. I refuse.");
+}
+
+static bool
+is_refused(void *arg)
+{
+	if (has_told(arg))
+		return true;
+	refuse(arg);
 	return false;
 }
 
@@ -241,6 +246,36 @@ START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 }
 END_TEST
 
+static bool
+is_given_back(void *arg)
+{
+	if (is_waiting(arg))
+		return true;
+	refuse(arg);
+	return false;
+}
+
+START_TEST(a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, NULL, "max_attempts = 2\n");
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	auto_world_turn(&world.world, 1);
+	move_goal(&world, GOAL_PAUSED);
+	floor_world_wait_closely(&world.world.floor, is_given_back, &world);
+	floor_world_settle(&world.world.floor);
+	ck_assert(is_waiting(&world));
+	ck_assert_int_eq(world.world.core->state.tasks[0]->attempts, 1);
+	move_goal(&world, GOAL_ACTIVE);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	auto_world_filed(&world.world, "t1 landed; ");
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(the_work_of_a_cancelled_goal_is_salvaged)
 {
 	struct plan_world world;
@@ -313,6 +348,7 @@ unit_suite(void)
 		a_revert_opens_a_node_again_also_of_a_goal_that_was_completed,
 		while_a_goal_is_paused_turns_finish_and_nothing_begins,
 		a_task_of_a_paused_goal_that_waits_is_taken_back,
+		a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on,
 		the_work_of_a_cancelled_goal_is_salvaged,
 		without_its_store_workers_go_on_and_the_next_one_catches_up,
 		NULL });

@@ -61,6 +61,8 @@ struct auto_policy {
 	/* The offered task is saved: 0 = it may be assigned, -ESTALE = it is
 	 * not wanted any more. */
 	int (*take)(void *arg, const struct task *task, struct err *err);
+	/* Is the task, which waits for a worker, to wait on? */
+	bool (*holds)(void *arg, const struct task *task);
 	/* The task has its outcome: 0 = the state need not keep it. */
 	int (*settle)(void *arg, const struct task *task, struct err *err);
 	/* Does a question at the end of its turn go to a person? Then its

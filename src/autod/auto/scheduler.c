@@ -44,6 +44,26 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 	op_start(agent, NULL);
 }
 
+/* The next task that a worker may have; NULL = none. */
+static struct task *
+next_task(const struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	const struct auto_policy *policy = mode->policy;
+	cleanup_free struct task **list =
+	    xcalloc(state->task_count + 1, sizeof(struct task *));
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		struct task *t = state->tasks[i];
+
+		if (policy->holds == NULL || !intake_is_planned(t) ||
+		    !policy->holds(mode->policy_arg, t))
+			list[count++] = t;
+	}
+	return task_next_waiting(list, count);
+}
+
 /* Assign waiting tasks to free workers; returns how many workers are left. */
 static size_t
 give_out(struct auto_mode *mode)
@@ -58,7 +78,7 @@ give_out(struct auto_mode *mode)
 
 		if (agent == NULL || !agent_is_free(agent))
 			continue;
-		t = task_next_waiting(state->tasks, state->task_count);
+		t = next_task(mode);
 		if (t != NULL)
 			assign(mode, agent, t);
 		else

@@ -351,6 +351,22 @@ on_take(void *arg, const struct task *t, struct err *err)
 	return r < 0 ? r : wait_stored(tasks, t->id, err);
 }
 
+/* A task that somebody has begun, and that waits for another attempt, of a goal
+ * that was paused. The others are withdrawn. */
+static bool
+on_holds(void *arg, const struct task *t)
+{
+	const struct plan_tasks *tasks = arg;
+	struct plan_node *node = NULL;
+	struct plan *plan = NULL;
+
+	if (!tasks->begun || tasks->floor->state != PLAN_OPEN)
+		return tasks->floor->state == PLAN_OPENING;
+	return plan_bind_find(plan_floor_set(tasks->floor), t->key, &plan,
+		   &node, NULL) == 0 &&
+	    plan->goal->status == GOAL_PAUSED;
+}
+
 static int
 on_settle(void *arg, const struct task *t, struct err *err)
 {
@@ -400,6 +416,7 @@ on_asks(void *arg, const struct task *t)
 static const struct auto_policy policy = {
 	.offer = on_offer,
 	.take = on_take,
+	.holds = on_holds,
 	.settle = on_settle,
 	.asks = on_asks,
 	.expects = on_expects,
