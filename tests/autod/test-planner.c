@@ -455,6 +455,28 @@ START_TEST(a_plan_that_has_begun_is_not_made_again)
 }
 END_TEST
 
+/* It would be tried again as it is, without end. */
+START_TEST(an_answer_that_does_not_divide_the_node_is_refused)
+{
+	struct plan_world world;
+	struct answer answer = { 0 };
+	struct err err = { 0 };
+
+	begin(&world, "max_repair_attempts = 1\n",
+	    PRINT(PHASE(TASK("T1.1") "," TASK("T1.2"))));
+	plan_world_goal(&world, "goal_a", 2);
+	ck_assert_int_eq(planner_replan(world.floor->planner, "goal_a", "T1.2",
+			     "it is too large", on_replanned, &answer, &err),
+	    0);
+	floor_world_wait(&world.world.floor, is_told, &answer);
+	ck_assert_ptr_null(answer.next);
+	ck_assert_int_eq(runs(&world), 2);
+	ck_assert_ptr_nonnull(
+	    strstr(prompt(&world, 2), "T1.2 is still one node"));
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(a_stall_is_diagnosed)
 {
 	struct plan_world world;
@@ -500,7 +522,8 @@ unit_suite(void)
 	unit_case(suite, "other questions",
 	    (const TTest *const[]){ a_node_is_divided_and_what_has_begun_stays,
 		a_stalled_node_stays_as_it_is_without_a_valid_plan,
-		a_plan_that_has_begun_is_not_made_again, a_stall_is_diagnosed,
-		NULL });
+		a_plan_that_has_begun_is_not_made_again,
+		an_answer_that_does_not_divide_the_node_is_refused,
+		a_stall_is_diagnosed, NULL });
 	return suite;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
+
 #include "buf.h"
 #include "clock.h"
 #include "errtext.h"
@@ -28,15 +30,23 @@ static int
 try_replan(const struct plan *plan, const char *node_id,
     const struct plan *next, struct err *err)
 {
-	struct plan *copy = plan_copy(plan);
-	struct plan_node *node = plan_find(copy, node_id);
+	const struct plan_node *part = plan_find(next, node_id);
+	struct plan *copy;
+	struct plan_node *node;
 	struct plan_changes changes = { 0 };
-	const struct plan_edit edit = { .plan = copy,
-		.actor = "planner",
+	struct plan_edit edit = { .actor = "planner",
 		.now_ms = clock_wall_ms(),
 		.changes = &changes };
 	int r;
 
+	/* It would be tried again as it is, without end. */
+	if (part != NULL && plan_node_leaf(part))
+		return err_set(err, -EINVAL,
+		    "%s is still one node; divide it into smaller ones that "
+		    "have other ids",
+		    node_id);
+	edit.plan = copy = plan_copy(plan);
+	node = plan_find(copy, node_id);
 	if (node != NULL && node_status_open(node->status))
 		node->status = NODE_QUEUED;
 	r = plan_replan(&edit, next, err);
