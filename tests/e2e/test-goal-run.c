@@ -140,6 +140,44 @@ START_TEST(a_goal_is_reached_after_its_store_was_damaged)
 }
 END_TEST
 
+/* Beneath a daemon that has it open, so that nothing of it can be read. */
+static void
+destroy(void)
+{
+	e2e_expect(e2e_sh(fleet_root(),
+		       "for f in .llmc/store.db*; do size=$(wc -c <\"$f\"); "
+		       "dd if=/dev/urandom of=\"$f\" bs=1024 "
+		       "count=$((size / 1024)) conv=notrunc 2>/dev/null; done"),
+	    0, NULL);
+}
+
+START_TEST(a_goal_is_reached_from_an_export_of_a_store_that_is_lost)
+{
+	const char *goal = create();
+	const char *file = e2e_path("%s/an export.json", unit_scratch());
+
+	auto_up(NULL);
+	auto_wait_gate("left");
+	auto_wait_gate("right");
+	fleet_do("store", "export", file, NULL);
+	destroy();
+	auto_open_gate("left");
+	auto_wait_event("store.corrupt", NULL);
+	auto_wait_finished("landed", 1);
+	fleet_fails("llmc store import FILE", "store", "recover", NULL);
+	auto_open_gate("right");
+	auto_wait_finished("landed", 2);
+	fleet_do("store", "import", file, NULL);
+	auto_wait_gate("beams");
+	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "done");
+	ck_assert_str_eq(goal_node(goal, "T1.2", "status"), "done");
+	open_gates();
+	auto_wait_finished("landed", 4);
+	auto_drain();
+	is_built(goal);
+}
+END_TEST
+
 START_TEST(until_empty_is_no_success_without_the_store)
 {
 	const char *goal = create();
@@ -164,6 +202,8 @@ unit_suite(void)
 	    suite, begin, a_goal_is_reached_across_two_deaths_of_the_daemon);
 	scenarios_add_test(
 	    suite, begin, a_goal_is_reached_after_its_store_was_damaged);
+	scenarios_add_test(suite, begin,
+	    a_goal_is_reached_from_an_export_of_a_store_that_is_lost);
 	scenarios_add_test(
 	    suite, begin, until_empty_is_no_success_without_the_store);
 	return suite;
