@@ -299,6 +299,37 @@ END_TEST
 
 /* --- the store --------------------------------------------------------- */
 
+static bool
+is_done(void *arg)
+{
+	return plan_world_node(arg, "goal_a", "T1.1")->status == NODE_DONE;
+}
+
+/* A damaged store has lost the assignment. */
+START_TEST(a_node_in_progress_that_nobody_works_on_is_begun_again)
+{
+	struct plan_world world;
+	struct plan_node *node;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_wait_open(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	node = plan_world_node(&world, "goal_a", "T1.1");
+	ck_assert_int_eq(plan_node_move(node,
+			     &(struct plan_node_move){ .to = NODE_IN_PROGRESS },
+			     node->updated_ms, NULL),
+	    0);
+	plan_world_live(&world);
+	plan_world_work(&world, is_done, &world);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	auto_world_filed(&world.world, "t1 landed; ");
+	ck_assert_int_eq(
+	    plan_world_node(&world, "goal_a", "T1.1")->attempts, 1);
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(without_its_store_workers_go_on_and_the_next_one_catches_up)
 {
 	struct plan_world world;
@@ -350,6 +381,7 @@ unit_suite(void)
 		a_task_of_a_paused_goal_that_waits_is_taken_back,
 		a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on,
 		the_work_of_a_cancelled_goal_is_salvaged,
+		a_node_in_progress_that_nobody_works_on_is_begun_again,
 		without_its_store_workers_go_on_and_the_next_one_catches_up,
 		NULL });
 	return suite;

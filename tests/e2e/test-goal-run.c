@@ -151,9 +151,10 @@ destroy(void)
 	    0, NULL);
 }
 
-START_TEST(a_goal_is_reached_from_an_export_of_a_store_that_is_lost)
+/* Export the store in the middle of a run, and lose it. */
+static const char *
+lose_store(void)
 {
-	const char *goal = create();
 	const char *file = e2e_path("%s/an export.json", unit_scratch());
 
 	auto_up(NULL);
@@ -167,6 +168,12 @@ START_TEST(a_goal_is_reached_from_an_export_of_a_store_that_is_lost)
 	fleet_fails("llmc store import FILE", "store", "recover", NULL);
 	auto_open_gate("right");
 	auto_wait_finished("landed", 2);
+	return file;
+}
+
+static void
+goes_on_from(const char *file, const char *goal)
+{
 	fleet_do("store", "import", file, NULL);
 	auto_wait_gate("beams");
 	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "done");
@@ -175,6 +182,29 @@ START_TEST(a_goal_is_reached_from_an_export_of_a_store_that_is_lost)
 	auto_wait_finished("landed", 4);
 	auto_drain();
 	is_built(goal);
+}
+
+START_TEST(a_goal_is_reached_from_an_export_of_a_store_that_is_lost)
+{
+	const char *goal = create();
+
+	goes_on_from(lose_store(), goal);
+}
+END_TEST
+
+/* As if recovery had not found them. */
+START_TEST(work_whose_assignment_is_lost_is_not_done_again)
+{
+	const char *goal = create();
+	const char *file = lose_store();
+	struct json_object *json = e2e_load(file);
+
+	ck_assert_ptr_nonnull(json);
+	json_object_object_add(json, "assignments", json_object_new_object());
+	json_object_object_add(json, "dispatchIndex", json_object_new_object());
+	e2e_write(file, json_object_to_json_string(json));
+	json_object_put(json);
+	goes_on_from(file, goal);
 }
 END_TEST
 
@@ -204,6 +234,8 @@ unit_suite(void)
 	    suite, begin, a_goal_is_reached_after_its_store_was_damaged);
 	scenarios_add_test(suite, begin,
 	    a_goal_is_reached_from_an_export_of_a_store_that_is_lost);
+	scenarios_add_test(
+	    suite, begin, work_whose_assignment_is_lost_is_not_done_again);
 	scenarios_add_test(
 	    suite, begin, until_empty_is_no_success_without_the_store);
 	return suite;

@@ -10,6 +10,7 @@
 #include "emit.h"
 #include "errtext.h"
 #include "id.h"
+#include "intake.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -322,6 +323,29 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 		plan_bind_release(floor, a, "its task has ended");
 }
 
+static void
+queue_again(struct plan_floor *floor, struct plan *plan, struct plan_node *node,
+    const char *why)
+{
+	struct plan_changes changes = { 0 };
+	int64_t now = clock_wall_ms();
+
+	if (node->attempts > 0)
+		node->attempts--;
+	plan_node_move(
+	    node, &(struct plan_node_move){ .to = NODE_QUEUED }, now, NULL);
+	plan_changed(&changes, node);
+	plan_rollup_from(plan, node, now, &changes);
+	plan_persist_changes(plan_floor_persist(floor), plan, &changes);
+	plan_changes_release(&changes);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_NODE_QUEUED,
+		.goal = node->goal_id,
+		.node = node->id,
+		.to = node_status_name(node->status),
+		.reason = why });
+}
+
 void
 plan_bind_release(
     struct plan_floor *floor, struct plan_assignment *a, const char *why)
@@ -330,12 +354,10 @@ plan_bind_release(
 	struct plan *plan = plan_set_plan(set, a->goal_id);
 	struct plan_node *node = plan_set_node_of(set, a);
 	const char *from = assignment_status_name(a->status);
-	struct plan_changes changes = { 0 };
-	int64_t now = clock_wall_ms();
 
 	if (plan_assignment_move(a,
 		&(struct plan_assignment_move){ .to = ASSIGNMENT_CANCELLED },
-		now, NULL) < 0)
+		clock_wall_ms(), NULL) < 0)
 		return;
 	plan_set_relink(set, a);
 	plan_apply_assignment(floor, a);
@@ -348,29 +370,20 @@ plan_bind_release(
 		.from = from,
 		.to = assignment_status_name(a->status),
 		.reason = why });
-	if (node == NULL || node->status != NODE_IN_PROGRESS)
-		return;
-	if (node->attempts > 0)
-		node->attempts--;
-	plan_node_move(
-	    node, &(struct plan_node_move){ .to = NODE_QUEUED }, now, NULL);
-	plan_changed(&changes, node);
-	plan_rollup_from(plan, node, now, &changes);
-	plan_persist_changes(plan_floor_persist(floor), plan, &changes);
-	plan_changes_release(&changes);
-	emit(floor->core,
-	    &(struct event){ .kind = EVENT_NODE_QUEUED,
-		.goal = a->goal_id,
-		.node = a->node_id,
-		.to = node_status_name(node->status),
-		.reason = why });
+	if (node != NULL && node->status == NODE_IN_PROGRESS)
+		queue_again(floor, plan, node, why);
 }
 
 /* --- catching up ------------------------------------------------------ */
 
+/* An assignment without a task, or a node in progress without an assignment:
+ * a damaged store may have lost it. */
 struct orphan {
-	struct plan_assignment *assignment;
-	struct task *filed; /* its record; NULL = none */
+	struct plan_assignment *assignment; /* NULL = of a node */
+	struct plan *plan; /* of a node */
+	struct plan_node *node;
+	char *key; /* of a node's tasks */
+	struct task *filed; /* the record of its task; NULL = none */
 };
 
 struct orphans {
@@ -378,21 +391,38 @@ struct orphans {
 	size_t count;
 };
 
+static bool
+is_record_of(const struct orphan *o, struct json_object *record)
+{
+	if (o->assignment != NULL)
+		return strcmp(o->assignment->task,
+			   json_string_or(record, "id", "")) == 0;
+	return strcmp(o->key, json_string_or(record, "key", "")) == 0;
+}
+
+/* An older task on the node is not the one that was lost. */
+static bool
+is_task_of(const struct orphan *o, const struct task *t)
+{
+	if (o->assignment != NULL)
+		return plan_bind_is_for(t, o->assignment);
+	return intake_is_planned(t) && t->finished_ms >= o->node->updated_ms;
+}
+
 /* The last record of a task counts. */
 static bool
 on_record(struct json_object *record, void *arg)
 {
 	struct orphans *orphans = arg;
-	const char *id = json_string_or(record, "id", "");
 
 	for (size_t i = 0; i < orphans->count; i++) {
 		struct orphan *o = &orphans->list[i];
 		struct task *t = NULL;
 
-		if (strcmp(o->assignment->task, id) != 0 ||
+		if (!is_record_of(o, record) ||
 		    task_from_json(record, "", &t, NULL) < 0)
 			continue;
-		if (!plan_bind_is_for(t, o->assignment)) {
+		if (!is_task_of(o, t)) {
 			task_free(t);
 			continue;
 		}
@@ -403,19 +433,64 @@ on_record(struct json_object *record, void *arg)
 }
 
 static void
+orphans_add(struct orphans *orphans, const struct orphan *o)
+{
+	orphans->list = xreallocarray(
+	    orphans->list, orphans->count + 1, sizeof *orphans->list);
+	orphans->list[orphans->count++] = *o;
+}
+
+static void
+find_nodes(
+    const struct plan_floor *floor, struct plan *plan, struct orphans *orphans)
+{
+	for (struct plan_node *n = plan_next(plan, NULL); n != NULL;
+	     n = plan_next(plan, n)) {
+		char *key;
+
+		if (!plan_node_leaf(n) || n->status != NODE_IN_PROGRESS ||
+		    n->assignment != NULL)
+			continue;
+		key = xasprintf("%s/%s", n->goal_id, n->id);
+		if (state_task_by_key(
+			&floor->core->state, AUTO_PLAN_SOURCE, key) == NULL)
+			orphans_add(orphans,
+			    &(struct orphan){
+				.plan = plan, .node = n, .key = key });
+		else
+			free(key);
+	}
+}
+
+static void
 find_orphans(struct plan_floor *floor, struct orphans *orphans)
 {
 	const struct plan_set *set = plan_floor_set(floor);
 
-	orphans->list =
-	    xcalloc(set->assignment_count + 1, sizeof *orphans->list);
 	for (size_t i = 0; i < set->assignment_count; i++) {
 		struct plan_assignment *a = set->assignments[i];
 
 		if (assignment_status_open(a->status) && a->task != NULL &&
 		    plan_tasks_of(floor, a) == NULL)
-			orphans->list[orphans->count++].assignment = a;
+			orphans_add(
+			    orphans, &(struct orphan){ .assignment = a });
 	}
+	for (size_t i = 0; i < set->plan_count; i++)
+		if (goal_status_open(set->plans[i]->goal->status))
+			find_nodes(floor, set->plans[i], orphans);
+}
+
+static void
+catch_up_node(struct plan_floor *floor, const struct orphan *o)
+{
+	struct plan_assignment *a = NULL;
+
+	if (o->filed != NULL && plan_bind(floor, o->filed, true, NULL) == 0)
+		a = plan_bind_of(floor, o->filed);
+	if (a != NULL)
+		plan_bind_end(floor, a, o->filed, NULL);
+	else
+		queue_again(floor, o->plan, o->node, "nobody works on it");
 }
 
 void
@@ -431,12 +506,15 @@ plan_bind_catch_up(struct plan_floor *floor)
 	for (size_t i = 0; i < orphans.count; i++) {
 		struct orphan *o = &orphans.list[i];
 
-		if (o->filed != NULL)
+		if (o->assignment == NULL)
+			catch_up_node(floor, o);
+		else if (o->filed != NULL)
 			plan_bind_end(floor, o->assignment, o->filed, NULL);
 		else
 			plan_bind_release(
 			    floor, o->assignment, "no task is known for it");
 		task_free(o->filed);
+		free(o->key);
 	}
 	free(orphans.list);
 }
