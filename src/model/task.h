@@ -75,7 +75,7 @@ struct task {
 	char *landed_before; /* the commit of an earlier task with this text,
 			      * when a landed task is done again */
 	char *reason; /* why the last attempt, or all of it, failed */
-	char *last_words; /* the agent's last message, cut at 4 KiB */
+	char *last_words; /* the agent's last message */
 	struct json_object *history; /* array of {at_unix, what, detail} */
 };
 

@@ -8,6 +8,7 @@
 #include "plan-advice.h"
 #include "plan-assignment.h"
 #include "plan-floor.h"
+#include "plan-set.h"
 #include "plan-tick.h"
 #include "planner.h"
 #include "settings.h"
@@ -23,9 +24,11 @@ struct item {
 	struct stall_diagnosis diagnosis; /* empty = there is none */
 };
 
+TAILQ_HEAD(items, item);
+
 struct plan_advice {
 	struct plan_floor *floor;
-	TAILQ_HEAD(, item) items;
+	struct items items;
 };
 
 static struct item *
@@ -49,6 +52,23 @@ item_free(struct item *item)
 	free(item->assignment);
 	free(item->dispatch);
 	free(item);
+}
+
+/* Nobody asks about an assignment that has ended. */
+static void
+drop_ended(struct plan_advice *advice)
+{
+	const struct plan_set *set = plan_floor_set(advice->floor);
+	struct item *item, *next;
+
+	for (item = TAILQ_FIRST(&advice->items); item != NULL; item = next) {
+		const struct plan_assignment *a =
+		    plan_set_assignment(set, item->assignment);
+
+		next = TAILQ_NEXT(item, entry);
+		if (a == NULL || !assignment_status_open(a->status))
+			item_free(item);
+	}
 }
 
 /* --- asking ----------------------------------------------------------- */
@@ -90,6 +110,7 @@ ask_planner(struct plan_advice *advice, const struct plan_assignment *a,
 	struct item *item = xcalloc(1, sizeof *item);
 	struct question q = { item, a };
 
+	drop_ended(advice);
 	item->advice = advice;
 	item->assignment = xstrdup(a->id);
 	item->dispatch = xstrdup(dispatch);
