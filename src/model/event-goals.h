@@ -207,10 +207,30 @@
 	    .colour = "1;31",
 	    .fields = "reason",
 	    .notice = NOTICE_STATE },
-    [EVENT_STORE_UNWRITTEN] = { .level = INFO,
+    [EVENT_STORE_UNWRITTEN] = { .name = "store.unwritten",
+	    .level = INFO,
 	    .text = "the store of goals cannot be written, all that concerns "
 		    "goals waits until it can: {reason}",
+	    .words = "the store of goals cannot be written; all that "
+		     "concerns goals waits[: {reason}]",
+	    .colour = "1;31",
 	    .fields = "reason",
+	    .notice = NOTICE_STATE },
+    [EVENT_STORE_WRITTEN] = { .name = "store.written",
+	    .level = INFO,
+	    .text = "the store of goals is written again after {duration_ms} "
+		    "ms; {count} events were not kept",
+	    .words = "the store of goals is written again after "
+		     "{duration_ms:ms}; {count} events were not kept",
+	    .fields = "duration_ms count" },
+    [EVENT_STORE_REFUSED] = { .name = "store.refused",
+	    .level = INFO,
+	    .text = "a change of {goal} cannot be stored and was undone: "
+		    "{reason}",
+	    .words = "a change of {goal} cannot be stored and was undone"
+		     "[: {reason}]",
+	    .colour = "1;31",
+	    .fields = "goal reason",
 	    .notice = NOTICE_STATE },
 
 #endif

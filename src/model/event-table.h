@@ -153,6 +153,8 @@ enum event_kind {
 	EVENT_STORE_CORRUPT, /* path: where it is now, reason */
 	EVENT_STORE_CLOSED, /* reason: goals are off */
 	EVENT_STORE_UNWRITTEN, /* reason */
+	EVENT_STORE_WRITTEN, /* again: duration_ms, count: events not kept */
+	EVENT_STORE_REFUSED, /* goal, reason */
 	EVENT_KIND_COUNT
 };
 

@@ -78,6 +78,10 @@ needs_acceptance(const struct check *c, const struct plan_node *node)
 static void
 check_node(struct check *c, const struct plan_node *node)
 {
+	const char *fault = plan_id_fault(node->id);
+
+	if (fault != NULL)
+		problem(c, node, "id", "%.*s... %s", 8, node->id, fault);
 	if (plan_blank(node->name))
 		problem(c, node, "name", "is empty");
 	if (strv_count(node->acceptance) == 0 && needs_acceptance(c, node))

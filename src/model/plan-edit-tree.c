@@ -83,11 +83,9 @@ check_spec(const struct plan_spec *spec, const char *id, struct err *err)
 {
 	int r;
 
-	if (!plan_id_valid(id))
-		return err_set(err, API_E_LIMIT,
-		    "\"%.64s\" is not an id: letters, digits, '.', '_' and "
-		    "'-', at most %d",
-		    id, PLAN_ID_MAX);
+	if (plan_id_fault(id) != NULL)
+		return err_set(err, API_E_LIMIT, "id \"%.8s\"...: %s", id,
+		    plan_id_fault(id));
 	if (spec->name == NULL || *spec->name == '\0')
 		return err_set(err, API_E_LIMIT, "%s: a node needs a name", id);
 	r = check_text(id, "name", spec->name, PLAN_NAME_MAX, err);

@@ -113,9 +113,8 @@ load_node(struct loader *loader, struct json_object *json, const char *at,
 		    node_fields, nitems(node_fields), json, at, node, &err);
 	if (r < 0) {
 		note(loader, err.msg);
-	} else if (!plan_id_valid(node->id)) {
-		note_at(loader, at, "id",
-		    "not an id: letters, digits, '.', '_' and '-', at most 64");
+	} else if (plan_id_fault(node->id) != NULL) {
+		note_at(loader, at, "id", plan_id_fault(node->id));
 		r = -EINVAL;
 	} else {
 		xstrset(&node->parent_id, parent == NULL ? NULL : parent->id);

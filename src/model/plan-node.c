@@ -12,6 +12,7 @@
 #include "mem.h"
 #include "plan-node.h"
 #include "record.h"
+#include "remedy-mask.h"
 #include "strv.h"
 
 const char *const node_kind_words[] = {
@@ -85,8 +86,8 @@ node_kind_name(enum node_kind kind)
 	return node_kind_words[kind];
 }
 
-bool
-plan_id_valid(const char *id)
+static bool
+has_shape(const char *id)
 {
 	size_t len = strlen(id);
 
@@ -96,6 +97,27 @@ plan_id_valid(const char *id)
 		if (!isalnum((unsigned char)*id) && strchr("._-", *id) == NULL)
 			return false;
 	return true;
+}
+
+const char *
+plan_id_fault(const char *id)
+{
+	cleanup_buf struct buf masked = BUF_INIT;
+
+	if (!has_shape(id))
+		return "not an id: letters, digits, '.', '_' and '-', at most "
+		       "64";
+	remedy_mask(id, strlen(id), &masked);
+	if (strcmp(masked.data, id) != 0)
+		return "looks like a key or a password, which is not stored; "
+		       "choose another id";
+	return NULL;
+}
+
+bool
+plan_id_valid(const char *id)
+{
+	return plan_id_fault(id) == NULL;
 }
 
 static struct plan_node *

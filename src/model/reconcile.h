@@ -154,6 +154,9 @@ void reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
     const struct reconcile_facts *facts, const struct reconcile_config *config,
     int64_t now_ms, struct reconcile_result *ret_result);
 void reconcile_result_release(struct reconcile_result *result);
+/* Forget the plans, assignments and crystallizations; decisions and events
+ * stay. */
+void reconcile_result_let_go(struct reconcile_result *result);
 
 /* Append what a dispatch of the assignment says, from its records: for one that
  * was stored and, after a crash, is to be carried out. */

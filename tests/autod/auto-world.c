@@ -34,7 +34,6 @@ static const char *const unnamed[EVENT_KIND_COUNT] = {
 	[EVENT_STATE_FOREIGN] = "foreign",
 	[EVENT_STATE_FOREIGN_LACKS] = "foreign_lacks",
 	[EVENT_STATE_UNWRITTEN] = "unwritten",
-	[EVENT_STORE_UNWRITTEN] = "store_unwritten",
 	[EVENT_STALL_GIVEN_UP] = "given_up",
 	[EVENT_FLEET_PAUSED] = "fleet_paused",
 	[EVENT_FLEET_RESUMED] = "fleet_resumed",

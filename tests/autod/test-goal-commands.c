@@ -139,6 +139,31 @@ START_TEST(a_wrong_plan_is_refused_and_changes_nothing)
 }
 END_TEST
 
+/* The store would mask them, and then refuse the records. */
+START_TEST(an_id_that_looks_like_a_key_is_refused_before_anything_changes)
+{
+	const char *goal;
+
+	refused("overseer.goal.create",
+	    "{\"title\":\"x\",\"plan\":\"{\\\"phases\\\":[{\\\"id\\\":"
+	    "\\\"sk-aaaaaaaaaaaaaaaaaaaaaaaa\\\",\\\"name\\\":\\\"n\\\"}]}\"}",
+	    RPC_INVALID_PARAMS, "phases[0].id: looks like a key");
+	refused("overseer.goal.create",
+	    "{\"title\":\"x\",\"plan\":\"## AKIAIOSFODNN7EXAMPLE: One\\n### A\\n"
+	    "Acceptance:\\n- b\\n\"}",
+	    RPC_INVALID_PARAMS, "looks like a key");
+	ck_assert_uint_eq(listed("{\"all\":true}"), 0);
+	goal = create("");
+	refused("overseer.work.add",
+	    about(goal,
+		",\"parent\":\"P1\",\"name\":\"n\","
+		"\"id\":\"sk-aaaaaaaaaaaaaaaaaaaaaaaa\""),
+	    API_E_LIMIT, "looks like a key");
+	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
+	must("overseer.goal.pause", about(goal, ""));
+}
+END_TEST
+
 START_TEST(what_could_not_be_read_again_is_not_stored)
 {
 	cleanup_free char *goal = NULL, *params = NULL;
@@ -264,6 +289,7 @@ unit_suite(void)
 	const TTest *const all[] = { a_goal_is_created_with_its_plan_and_stored,
 		a_goal_without_a_plan_waits_for_one,
 		a_wrong_plan_is_refused_and_changes_nothing,
+		an_id_that_looks_like_a_key_is_refused_before_anything_changes,
 		what_could_not_be_read_again_is_not_stored,
 		a_goal_is_paused_resumed_cancelled_and_archived_in_order,
 		a_goal_that_has_ended_is_read_from_the_store,

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The plans in memory are those of the store: read again, kept apart from a
- * store that is of no use, and written later when the disk is full. */
+/* The plans in memory are those of the store: read again, and kept apart from a
+ * store that is of no use. */
 #include <check.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "buf.h"
 #include "json.h"
@@ -16,8 +14,6 @@
 #include "planbook.h"
 #include "store.h"
 #include "unit.h"
-
-#define SMALL_FILE ((rlim_t)16 * 1024)
 
 static char *
 plan_text(struct plan_world *world)
@@ -54,16 +50,10 @@ START_TEST(what_was_stored_is_read_again)
 END_TEST
 
 static void
-count_call(void *arg)
-{
-	++*(int *)arg;
-}
-
-static void
-on_stored(const struct err *err, void *arg)
+count_call(const struct err *err, void *arg)
 {
 	ck_assert_ptr_null(err);
-	count_call(arg);
+	++*(int *)arg;
 }
 
 static bool
@@ -88,7 +78,7 @@ START_TEST(a_record_that_fits_no_plan_turns_goals_off)
 
 	begin(&world);
 	store_commit(planbook_store(world.floor->book), &lost, 1, NULL, 0,
-	    on_stored, &calls);
+	    count_call, &calls);
 	floor_world_wait(&world.world.floor, was_called, &calls);
 	plan_world_reopen(&world);
 	plan_world_wait_open(&world);
@@ -104,15 +94,6 @@ START_TEST(a_record_that_fits_no_plan_turns_goals_off)
 END_TEST
 
 static void
-limit_files(rlim_t size)
-{
-	const struct rlimit limit = { size, RLIM_INFINITY };
-
-	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
-/* More than the limit, so that the log of the database cannot grow to it. */
-static void
 tell_much(struct plan_world *world)
 {
 	cleanup_buf struct buf data = BUF_INIT;
@@ -127,35 +108,6 @@ tell_much(struct plan_world *world)
 			.goal_id = "goal_a",
 			.data = data.data });
 }
-
-static bool
-is_retried(void *arg)
-{
-	return strstr(((struct plan_world *)arg)->world.told.data,
-		   "store_unwritten; store_unwritten; ") != NULL;
-}
-
-START_TEST(what_the_disk_does_not_take_is_written_later)
-{
-	struct plan_world world;
-	int calls = 0;
-
-	signal(SIGXFSZ, SIG_IGN);
-	begin(&world);
-	limit_files(SMALL_FILE);
-	tell_much(&world);
-	plan_persist_then(
-	    plan_floor_persist(world.floor), &calls, count_call, &calls);
-	floor_world_wait(&world.world.floor, is_retried, &world);
-	ck_assert_int_eq(calls, 0);
-	limit_files(RLIM_INFINITY);
-	floor_world_wait(&world.world.floor, was_called, &calls);
-	ck_assert_int_eq(calls, 1);
-	ck_assert_int_eq(plan_world_events(&world, "test"), 40);
-	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
-	plan_world_end(&world);
-}
-END_TEST
 
 /* A record that changes twice is stored as it is in the end. */
 START_TEST(the_last_state_of_a_record_is_stored)
@@ -180,8 +132,9 @@ START_TEST(the_last_state_of_a_record_is_stored)
 END_TEST
 
 static void
-never(void *arg)
+never(const struct err *err, void *arg)
 {
+	(void)err;
 	(void)arg;
 	ck_abort_msg("its owner is gone");
 }
@@ -193,9 +146,10 @@ START_TEST(effects_of_an_owner_can_be_dropped)
 
 	begin(&world);
 	tell_much(&world);
-	plan_persist_then(plan_floor_persist(world.floor), &owner, never, NULL);
 	plan_persist_then(
-	    plan_floor_persist(world.floor), &calls, count_call, &calls);
+	    plan_floor_persist(world.floor), &owner, NULL, never, NULL);
+	plan_persist_then(
+	    plan_floor_persist(world.floor), &calls, NULL, count_call, &calls);
 	plan_persist_forget(plan_floor_persist(world.floor), &owner);
 	floor_world_wait(&world.world.floor, was_called, &calls);
 	plan_world_end(&world);
@@ -210,7 +164,6 @@ unit_suite(void)
 	unit_case(suite, "the store",
 	    (const TTest *const[]){ what_was_stored_is_read_again,
 		a_record_that_fits_no_plan_turns_goals_off,
-		what_the_disk_does_not_take_is_written_later,
 		the_last_state_of_a_record_is_stored,
 		effects_of_an_owner_can_be_dropped, NULL });
 	return suite;

@@ -253,6 +253,46 @@ try_store(const char *path)
 	return code;
 }
 
+START_TEST(store_without_one_of_its_columns_is_called_damaged)
+{
+	const char *path = unit_path("store.db");
+	struct store_db *db = NULL;
+
+	make_store(path);
+	ck_assert_int_eq(store_db_open(path, &db, NULL), 0);
+	ck_assert_int_eq(store_db_exec(db,
+			     "DROP INDEX events_worker;"
+			     "ALTER TABLE events RENAME COLUMN worker TO w",
+			     NULL),
+	    0);
+	store_db_close(db);
+	ck_assert_int_eq(try_store(path), -EUCLEAN);
+}
+END_TEST
+
+/* So that statements with more than three parameters are an SQLITE_ERROR. */
+static int
+allow_few(
+    sqlite3 *sqlite, const char **message, const struct sqlite3_api_routines *a)
+{
+	(void)message;
+	(void)a;
+	sqlite3_limit(sqlite, SQLITE_LIMIT_VARIABLE_NUMBER, 3);
+	return SQLITE_OK;
+}
+
+START_TEST(an_error_of_sqlite_itself_is_not_called_damage)
+{
+	const char *path = unit_path("store.db");
+
+	make_store(path);
+	sqlite3_auto_extension((void (*)(void))allow_few);
+	ck_assert_int_eq(try_store(path), -EIO);
+	sqlite3_reset_auto_extension();
+	ck_assert_int_eq(try_store(path), 0);
+}
+END_TEST
+
 START_TEST(file_cut_short_anywhere_is_called_damaged)
 {
 	const char *path = unit_path("store.db");
@@ -426,6 +466,8 @@ unit_suite(void)
 		migration_that_fails_leaves_the_old_version,
 		newer_store_is_refused_and_not_touched,
 		database_of_another_program_is_refused,
+		store_without_one_of_its_columns_is_called_damaged,
+		an_error_of_sqlite_itself_is_not_called_damage,
 		file_cut_short_anywhere_is_called_damaged,
 		flipped_bytes_are_survived,
 		damaged_store_moves_aside_with_its_log,

@@ -180,7 +180,7 @@ add_goal(struct plan_floor *floor, struct server_call *call, struct plan *plan,
 		set_plan(&change, next);
 	else
 		plan_change_end(&change);
-	plan_call_answer(floor, call, plan_view_changed(plan));
+	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
 }
 
 static void
@@ -194,7 +194,7 @@ on_create(void *arg, struct server_call *call, struct json_object *params)
 	struct plan *next = NULL;
 	struct err err = { 0 };
 
-	if (!plan_call_begin(floor, call))
+	if (!plan_call_begin_change(floor, call))
 		return;
 	if (is_blank(title) && json_string_or(params, "plan", NULL) == NULL) {
 		serve_refuse(call, RPC_INVALID_PARAMS,
@@ -230,7 +230,8 @@ replan(struct plan_floor *floor, struct server_call *call,
 		if (planner_ask(floor->planner, plan->goal->id, &err) < 0)
 			plan_call_refuse(call, &err);
 		else
-			plan_call_answer(floor, call, plan_view_changed(plan));
+			plan_call_answer(floor, call, plan->goal->id,
+			    plan_view_changed(plan));
 		return;
 	}
 	if (read_plan(params, plan->goal->id, plan->goal->title,
@@ -245,7 +246,8 @@ replan(struct plan_floor *floor, struct server_call *call,
 		plan_call_refuse(call, &err);
 	} else {
 		plan_change_end(&change);
-		plan_call_answer(floor, call, plan_view_changed(plan));
+		plan_call_answer(
+		    floor, call, plan->goal->id, plan_view_changed(plan));
 	}
 	plan_free(next);
 }
@@ -283,7 +285,7 @@ update(struct plan_floor *floor, struct server_call *call,
 	what = xasprintf("changed the goal's %s", changed.data);
 	plan_edit_end(&change.edit, what);
 	plan_change_end(&change);
-	plan_call_answer(floor, call, plan_view_changed(plan));
+	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
 }
 
 /* --- pause, resume, cancel, archive ---------------------------------- */
@@ -312,7 +314,7 @@ move(struct plan_floor *floor, struct server_call *call,
 		return;
 	}
 	plan_change_end(&change);
-	plan_call_answer(floor, call, plan_view_changed(plan));
+	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
 }
 
 static void
@@ -387,21 +389,21 @@ on_status(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- registering ----------------------------------------------------- */
 
-#define ON_GOAL(name, fn)                                                    \
+#define ON_GOAL(name, begin, fn)                                             \
 	static void name(                                                    \
 	    void *arg, struct server_call *call, struct json_object *params) \
 	{                                                                    \
-		if (plan_call_begin(arg, call))                              \
+		if (begin(arg, call))                                        \
 			plan_call_goal(arg, call, params, fn);               \
 	}
 
-ON_GOAL(on_show, show)
-ON_GOAL(on_plan, replan)
-ON_GOAL(on_update, update)
-ON_GOAL(on_pause, pause_goal)
-ON_GOAL(on_resume, resume_goal)
-ON_GOAL(on_cancel, cancel_goal)
-ON_GOAL(on_archive, archive_goal)
+ON_GOAL(on_show, plan_call_begin, show)
+ON_GOAL(on_plan, plan_call_begin_change, replan)
+ON_GOAL(on_update, plan_call_begin_change, update)
+ON_GOAL(on_pause, plan_call_begin_change, pause_goal)
+ON_GOAL(on_resume, plan_call_begin_change, resume_goal)
+ON_GOAL(on_cancel, plan_call_begin_change, cancel_goal)
+ON_GOAL(on_archive, plan_call_begin_change, archive_goal)
 
 void
 goal_commands_register(struct plan_floor *floor)

@@ -131,6 +131,19 @@ plan_call_begin(struct plan_floor *floor, struct server_call *call)
 	return false;
 }
 
+bool
+plan_call_begin_change(struct plan_floor *floor, struct server_call *call)
+{
+	struct err err = { 0 };
+
+	if (!plan_call_begin(floor, call))
+		return false;
+	if (plan_persist_ready(plan_floor_persist(floor), &err) == 0)
+		return true;
+	serve_refuse(call, API_FAILED, "%s", err.msg);
+	return false;
+}
+
 static bool
 is_api_error(int code)
 {
@@ -304,23 +317,29 @@ plan_call_goal(struct plan_floor *floor, struct server_call *call,
 /* --- answers --------------------------------------------------------- */
 
 static void
-on_stored(void *arg)
+on_stored(const struct err *err, void *arg)
 {
 	struct plan_call_wait *w = arg;
 
-	serve_reply(w->calls->floor->core, w->call, take_ptr(&w->result));
+	if (err != NULL)
+		serve_refuse(w->call, API_FAILED,
+		    "it could not be stored, and nothing was changed: %s",
+		    err->msg);
+	else
+		serve_reply(
+		    w->calls->floor->core, w->call, take_ptr(&w->result));
 	wait_free(w);
 }
 
 void
 plan_call_answer(struct plan_floor *floor, struct server_call *call,
-    struct json_object *result)
+    const char *goal_id, struct json_object *result)
 {
 	struct plan_call_wait *w = wait_new(floor, call, NULL);
 
 	w->result = result;
 	plan_persist_then(
-	    plan_floor_persist(floor), floor->calls, on_stored, w);
+	    plan_floor_persist(floor), floor->calls, goal_id, on_stored, w);
 }
 
 struct plan_call_wait *
@@ -333,5 +352,5 @@ void
 plan_call_reply(struct plan_call_wait *w, struct json_object *result)
 {
 	w->result = result;
-	on_stored(w);
+	on_stored(NULL, w);
 }

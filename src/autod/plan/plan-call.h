@@ -26,6 +26,10 @@ void plan_calls_closed(struct plan_calls *calls);
 /* Is the book open? If not, the call is refused, with what to type. */
 bool plan_call_begin(struct plan_floor *floor, struct server_call *call);
 
+/* The same for a call that changes a plan: also refused while the store cannot
+ * be written. */
+bool plan_call_begin_change(struct plan_floor *floor, struct server_call *call);
+
 /* Refuse it: err->code is a code of api.h, or an errno. */
 void plan_call_refuse(struct server_call *call, const struct err *err);
 
@@ -44,9 +48,10 @@ plan_call_goals_fn(struct plan_floor *floor, struct server_call *call,
 void plan_call_goals(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, plan_call_goals_fn *fn);
 
-/* Answer when everything so far is stored. Takes result. */
+/* Answer when everything so far is stored, or refuse the call if the store
+ * refuses what it changed in this goal. Takes result. */
 void plan_call_answer(struct plan_floor *floor, struct server_call *call,
-    struct json_object *result);
+    const char *goal_id, struct json_object *result);
 
 /* The same for a caller who knows when everything is stored. Until it replies,
  * which ends the wait, the call is refused if the book is closed. */

@@ -313,7 +313,7 @@ replan(struct order *order, const struct plan_assignment *a)
 }
 
 static void
-run_order(void *arg)
+run_order(const struct err *refused, void *arg)
 {
 	struct order *order = arg;
 	struct plan_floor *floor = order->dispatcher->floor;
@@ -323,9 +323,9 @@ run_order(void *arg)
 	    plan_assignment_find(a, order->dispatch) :
 	    NULL;
 
-	if (d != NULL && d->result == DISPATCH_PENDING)
+	if (refused == NULL && d != NULL && d->result == DISPATCH_PENDING)
 		carry_out(order->dispatcher, a, d, order->reason, order->text);
-	if (!replan(order, a))
+	if (refused != NULL || !replan(order, a))
 		order_free(order);
 	plan_tasks_changed(floor->tasks);
 }
@@ -344,7 +344,7 @@ plan_dispatch_then(struct plan_dispatcher *dispatcher,
 	xstrset(&order->text, decision->text);
 	TAILQ_INSERT_TAIL(&dispatcher->orders, order, entry);
 	plan_persist_then(plan_floor_persist(dispatcher->floor), dispatcher,
-	    run_order, order);
+	    decision->goal_id, run_order, order);
 }
 
 /* --- what is stored only ---------------------------------------------- */

@@ -20,6 +20,7 @@
 #include "plan-persist.h"
 #include "plan-shown.h"
 #include "plan-query.h"
+#include "plan-set.h"
 #include "plan-tasks.h"
 #include "plan-tick.h"
 #include "planbook.h"
@@ -124,6 +125,30 @@ on_book(const struct err *err, void *arg)
 		opened(floor);
 }
 
+/* The goal is as the store has it. What was refused would be refused again:
+ * a person has to look at it first. */
+static void
+on_refused(const char *goal_id, const struct err *err, void *arg)
+{
+	struct plan_floor *floor = arg;
+	struct plan *plan = plan_set_plan(plan_floor_set(floor), goal_id);
+
+	if (plan != NULL && plan->goal->status == GOAL_ACTIVE &&
+	    plan_goal_move(plan->goal, GOAL_PAUSED, NULL, NULL, clock_wall_ms(),
+		NULL) == 0) {
+		plan_persist_record(
+		    plan_floor_persist(floor), STORE_GOAL, goal_id, goal_id);
+		emit(floor->core,
+		    &(struct event){ .kind = EVENT_GOAL_PAUSED,
+			.goal = goal_id,
+			.from = goal_status_name(GOAL_ACTIVE),
+			.to = goal_status_name(GOAL_PAUSED),
+			.actor = "store",
+			.reason = err->msg });
+	}
+	plan_floor_changed(floor);
+}
+
 /* A damaged store was moved aside, and nothing is in its place yet: that is
  * still so for the next daemon. */
 static bool
@@ -162,7 +187,8 @@ open_store(struct plan_floor *floor)
 	floor->state = PLAN_OPENING;
 	if (floor->core->options->oneshot)
 		serve_hold(floor->core);
-	floor->book = planbook_new(floor->core, path, on_book, floor);
+	floor->book =
+	    planbook_new(floor->core, path, on_book, on_refused, floor);
 	floor->log = plan_log_new(floor->core, plan_floor_persist(floor));
 	floor->dispatcher = plan_dispatcher_new(floor);
 	floor->tick = plan_tick_new(floor);

@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
 
+#include "backoff.h"
 #include "buf.h"
 #include "clock.h"
 #include "core.h"
@@ -12,246 +14,74 @@
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "plan-assignment.h"
+#include "plan-batch.h"
 #include "plan-persist.h"
 #include "plan-set.h"
+#include "strv.h"
 
-#define RETRY_MS 1000 /* a full disk may have space again by then */
+/* A full disk may have space again. */
+static const struct backoff retry_waits = { .first_ms = 1000, .max_ms = 30000 };
 
-/* A record that was changed, by its name: what it says is looked up when it is
- * stored. body: of a dispatch, which is in no set. */
-struct dirty {
-	TAILQ_ENTRY(dirty) entry;
-	enum store_kind kind;
-	char *goal_id, *id;
-	char *name; /* in by_name */
-	char *body;
+TAILQ_HEAD(plan_batches, plan_batch);
+
+/* A goal about which nothing is stored, and why. */
+struct held {
+	TAILQ_ENTRY(held) entry;
+	char *goal_id;
+	struct err err;
 };
-
-#define EVENT_STRINGS 8
-
-struct happened {
-	TAILQ_ENTRY(happened) entry;
-	struct store_event event;
-	char *strings[EVENT_STRINGS]; /* of the event */
-};
-
-struct effect {
-	TAILQ_ENTRY(effect) entry;
-	void *owner;
-	plan_persist_fn *fn;
-	void *arg;
-};
-
-TAILQ_HEAD(dirties, dirty);
-TAILQ_HEAD(happenings, happened);
-TAILQ_HEAD(effects, effect);
-
-/* What one transaction stores. */
-struct batch {
-	struct dirties dirties;
-	struct happenings events;
-	struct effects effects;
-	struct strmap by_name;
-	size_t dirty_count, event_count;
-};
+TAILQ_HEAD(held_list, held);
 
 struct plan_persist {
 	struct core *core;
 	struct store *store;
 	const struct plan_set *set;
-	struct batch next; /* being collected */
-	struct batch covered; /* of the commit in progress */
-	bool committing, running, lost;
-	plan_persist_lost_fn *lost_fn;
-	void *lost_arg;
+	struct plan_persist_callbacks callbacks;
+	struct plan_batch *next; /* being collected */
+	struct plan_batches commits; /* in progress */
+	struct held_list held;
+	struct plan_batch *failing; /* effects of goals that are held */
+	bool running, lost;
+	/* While the store cannot be written. */
+	bool outage;
+	struct err why;
+	int64_t since_ms; /* monotonic */
+	int tries;
+	size_t dropped; /* events that were not kept */
 	struct loop_call *call;
 	struct loop_timer *retry;
 };
 
-/* --- batches --------------------------------------------------------- */
-
-static void
-batch_init(struct batch *batch)
+static struct held *
+held_find(const struct plan_persist *p, const char *goal_id)
 {
-	*batch = (struct batch){ 0 };
-	TAILQ_INIT(&batch->dirties);
-	TAILQ_INIT(&batch->events);
-	TAILQ_INIT(&batch->effects);
-}
+	struct held *held;
 
-static bool
-batch_is_empty(const struct batch *batch)
-{
-	return TAILQ_EMPTY(&batch->dirties) && TAILQ_EMPTY(&batch->events);
-}
-
-static void
-dirty_free(struct dirty *dirty)
-{
-	free(dirty->goal_id);
-	free(dirty->id);
-	free(dirty->name);
-	free(dirty->body);
-	free(dirty);
-}
-
-static void
-happened_free(struct happened *happened)
-{
-	for (size_t i = 0; i < EVENT_STRINGS; i++)
-		free(happened->strings[i]);
-	free(happened);
-}
-
-/* The records and events are stored, or of no use any more. */
-static void
-batch_clear(struct batch *batch)
-{
-	struct dirty *dirty;
-	struct happened *happened;
-
-	strmap_release(&batch->by_name);
-	while ((dirty = TAILQ_FIRST(&batch->dirties)) != NULL) {
-		TAILQ_REMOVE(&batch->dirties, dirty, entry);
-		dirty_free(dirty);
-	}
-	while ((happened = TAILQ_FIRST(&batch->events)) != NULL) {
-		TAILQ_REMOVE(&batch->events, happened, entry);
-		happened_free(happened);
-	}
-	batch->dirty_count = batch->event_count = 0;
-}
-
-static void
-batch_forget(struct batch *batch, const void *owner)
-{
-	struct effect *effect, *next;
-
-	for (effect = TAILQ_FIRST(&batch->effects); effect != NULL;
-	     effect = next) {
-		next = TAILQ_NEXT(effect, entry);
-		if (owner != NULL && effect->owner != owner)
-			continue;
-		TAILQ_REMOVE(&batch->effects, effect, entry);
-		free(effect);
-	}
-}
-
-/* Takes goal_id, id and body. */
-static void
-batch_add(struct batch *batch, enum store_kind kind, char *goal_id, char *id,
-    char *body)
-{
-	cleanup_free char *name =
-	    xasprintf("%s %s %s", store_kind_name(kind), goal_id, id);
-	struct dirty *dirty = strmap_get(&batch->by_name, name);
-
-	if (dirty == NULL) {
-		dirty = xcalloc(1, sizeof *dirty);
-		dirty->kind = kind;
-		dirty->goal_id = goal_id;
-		dirty->id = id;
-		dirty->name = take_ptr(&name);
-		strmap_add(&batch->by_name, dirty->name, dirty);
-		TAILQ_INSERT_TAIL(&batch->dirties, dirty, entry);
-		batch->dirty_count++;
-	} else {
-		free(goal_id);
-		free(id);
-	}
-	if (body != NULL) {
-		free(dirty->body);
-		dirty->body = body;
-	}
-}
-
-/* Put a batch that could not be stored before the one that comes after it. */
-static void
-batch_return(struct batch *failed, struct batch *next)
-{
-	struct batch both;
-	struct batch *const parts[] = { failed, next };
-
-	batch_init(&both);
-	for (size_t i = 0; i < nitems(parts); i++) {
-		struct dirty *dirty;
-
-		TAILQ_FOREACH (dirty, &parts[i]->dirties, entry)
-			batch_add(&both, dirty->kind, take_ptr(&dirty->goal_id),
-			    take_ptr(&dirty->id), take_ptr(&dirty->body));
-		TAILQ_CONCAT(&both.events, &parts[i]->events, entry);
-		TAILQ_CONCAT(&both.effects, &parts[i]->effects, entry);
-		both.event_count += parts[i]->event_count;
-		batch_clear(parts[i]);
-		batch_init(parts[i]);
-	}
-	batch_init(next);
-	TAILQ_CONCAT(&next->dirties, &both.dirties, entry);
-	TAILQ_CONCAT(&next->events, &both.events, entry);
-	TAILQ_CONCAT(&next->effects, &both.effects, entry);
-	next->by_name = both.by_name;
-	next->dirty_count = both.dirty_count;
-	next->event_count = both.event_count;
-}
-
-/* --- bodies ---------------------------------------------------------- */
-
-static struct json_object *
-record_json(const struct plan_set *set, const struct dirty *dirty)
-{
-	const struct plan *plan = plan_set_plan(set, dirty->goal_id);
-	const struct plan_node *node;
-	const struct plan_assignment *assignment;
-	const struct plan_crystal *crystal;
-
-	switch (dirty->kind) {
-	case STORE_GOAL:
-		return plan == NULL ? NULL : plan_goal_to_json(plan->goal);
-	case STORE_NODE:
-		node = plan == NULL ? NULL : plan_find(plan, dirty->id);
-		return node == NULL ? NULL : plan_node_to_json(node);
-	case STORE_ASSIGNMENT:
-		assignment = plan_set_assignment(set, dirty->id);
-		return assignment == NULL ? NULL :
-					    plan_assignment_to_json(assignment);
-	case STORE_CRYSTAL:
-		crystal = plan_set_crystal(set, dirty->id);
-		return crystal == NULL ? NULL : plan_crystal_to_json(crystal);
-	case STORE_DISPATCH:
-	case STORE_KIND_COUNT:
-		break;
-	}
+	TAILQ_FOREACH (held, &p->held, entry)
+		if (goal_id != NULL && strcmp(held->goal_id, goal_id) == 0)
+			return held;
 	return NULL;
 }
 
-static char *
-json_text(struct json_object *json)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (json == NULL)
-		return NULL;
-	json_print(json, false, &text);
-	json_object_put(json);
-	return xstrdup(text.data);
-}
-
-/* --- committing ------------------------------------------------------ */
-
 /* Effects that these request wait for the next commit. */
 static void
-run_effects(struct plan_persist *p)
+run_effects(
+    struct plan_persist *p, struct plan_batch *batch, const struct err *err)
 {
-	struct effect *effect;
+	struct plan_batch_effect *effect;
 
 	p->running = true;
-	while ((effect = TAILQ_FIRST(&p->covered.effects)) != NULL) {
-		TAILQ_REMOVE(&p->covered.effects, effect, entry);
-		effect->fn(effect->arg);
+	while ((effect = TAILQ_FIRST(&batch->effects)) != NULL) {
+		TAILQ_REMOVE(&batch->effects, effect, entry);
+		effect->fn(err, effect->arg);
+		free(effect->goal_id);
 		free(effect);
 	}
 	p->running = false;
 }
+
+/* --- what cannot be written ------------------------------------------ */
 
 static void
 commit_again(void *arg)
@@ -261,75 +91,232 @@ commit_again(void *arg)
 	loop_call_request(p->call);
 }
 
-/* A full disk may have space again; a damaged file stays damaged. */
+/* A damaged file stays damaged, and one of a newer llmc as it is. */
 static bool
 may_pass(int code)
 {
-	return code == -ENOSPC || code == -EDQUOT || code == -EIO ||
-	    code == -EAGAIN || code == -ENOMEM || code == -EROFS;
+	return code != -EUCLEAN && code != -EPROTONOSUPPORT &&
+	    code != -ESHUTDOWN;
 }
 
 static void
-commit_failed(struct plan_persist *p, const struct err *err)
+wait_and_retry(struct plan_persist *p)
 {
-	struct err copy = *err;
+	int64_t wait_ms = retry_waits.first_ms;
 
-	batch_return(&p->covered, &p->next);
+	if (p->retry != NULL && loop_timer_pending(p->retry))
+		return;
+	backoff_next(&retry_waits, p->tries++, &wait_ms);
+	loop_timer_free(p->retry);
+	p->retry = loop_after(p->core->loop, wait_ms, commit_again, p);
+}
+
+/* Put it before what came after it. */
+static void
+commit_failed(
+    struct plan_persist *p, struct plan_batch *batch, const struct err *err)
+{
+	struct plan_batch *both = plan_batch_new(p);
+
+	plan_batch_join(both, batch);
+	plan_batch_join(both, p->next);
+	plan_batch_free(p->next);
+	p->next = both;
+	if (p->lost)
+		return;
 	if (!may_pass(err->code)) {
 		p->lost = true;
-		p->lost_fn(&copy, p->lost_arg);
+		p->callbacks.lost(err, p->callbacks.arg);
 		return;
 	}
-	emit(p->core,
-	    &(struct event){
-		.kind = EVENT_STORE_UNWRITTEN, .reason = copy.msg });
-	loop_timer_free(p->retry);
-	p->retry = loop_after(p->core->loop, RETRY_MS, commit_again, p);
+	p->why = *err;
+	if (!p->outage) {
+		p->outage = true;
+		p->since_ms = clock_mono_ms();
+		p->tries = 0;
+		emit(p->core,
+		    &(struct event){
+			.kind = EVENT_STORE_UNWRITTEN, .reason = p->why.msg });
+	}
+	wait_and_retry(p);
 }
+
+static void
+written(struct plan_persist *p)
+{
+	const struct event end = { .kind = EVENT_STORE_WRITTEN,
+		.duration_ms = p->outage ? clock_mono_ms() - p->since_ms : 0,
+		.count = (int64_t)p->dropped };
+
+	if (!p->outage && p->dropped == 0)
+		return;
+	p->outage = false;
+	p->dropped = 0;
+	loop_timer_free(take_ptr(&p->retry));
+	emit(p->core, &end);
+}
+
+int
+plan_persist_ready(struct plan_persist *p, struct err *err)
+{
+	if (!p->outage)
+		return 0;
+	loop_timer_free(take_ptr(&p->retry));
+	loop_call_request(p->call);
+	return err_set(err, -EAGAIN,
+	    "the store of goals cannot be written, so no plan is changed now: "
+	    "%s",
+	    p->why.msg);
+}
+
+int
+plan_persist_tries(const struct plan_persist *p)
+{
+	return p->outage ? p->tries : 0;
+}
+
+/* --- what is refused ------------------------------------------------- */
+
+/* A fault of one record or event, whatever else is in the transaction. */
+static bool
+is_refusal(int code)
+{
+	return code == -EINVAL || code == -E2BIG || code == -EEXIST ||
+	    code == -ENOENT;
+}
+
+static void on_committed(const struct err *err, void *arg);
+
+static void
+commit(struct plan_persist *p, struct plan_batch *batch)
+{
+	TAILQ_INSERT_TAIL(&p->commits, batch, entry);
+	plan_batch_commit(batch, p->store, p->set, on_committed);
+}
+
+/* Every goal for itself, to see which one it is. What belongs to none comes
+ * last: the store answers in this order. */
+static void
+divide(struct plan_persist *p, struct plan_batch *batch)
+{
+	struct plan_batch *rest = plan_batch_new(p);
+	const char *goal_id;
+
+	rest->is_part = true;
+	while ((goal_id = plan_batch_any_goal(batch)) != NULL) {
+		struct plan_batch *part = plan_batch_new(p);
+
+		part->is_part = true;
+		part->goal_id = xstrdup(goal_id);
+		plan_batch_move_goal(batch, part->goal_id, part);
+		commit(p, part);
+	}
+	plan_batch_join(rest, batch);
+	commit(p, rest);
+}
+
+/* An event that cannot be stored, such as one without a type. */
+static void
+refuse_events(struct plan_persist *p, struct plan_batch *batch)
+{
+	p->dropped += batch->event_count;
+	run_effects(p, batch, NULL);
+}
+
+static void
+refuse(struct plan_persist *p, struct plan_batch *batch, const struct err *err)
+{
+	struct held *held = held_find(p, batch->goal_id);
+
+	/* What came since then is built on what was refused. */
+	plan_batch_move_goal(p->next, batch->goal_id, batch);
+	emit(p->core,
+	    &(struct event){ .kind = EVENT_STORE_REFUSED,
+		.goal = batch->goal_id,
+		.reason = err->msg });
+	if (held != NULL) {
+		run_effects(p, batch, err);
+		return;
+	}
+	held = xcalloc(1, sizeof *held);
+	held->goal_id = xstrdup(batch->goal_id);
+	held->err = *err;
+	TAILQ_INSERT_TAIL(&p->held, held, entry);
+	run_effects(p, batch, err);
+	p->callbacks.refused(held->goal_id, &held->err, p->callbacks.arg);
+}
+
+static void
+held_free(struct plan_persist *p, struct held *held)
+{
+	TAILQ_REMOVE(&p->held, held, entry);
+	free(held->goal_id);
+	free(held);
+}
+
+void
+plan_persist_go_on(struct plan_persist *p, const char *goal_id)
+{
+	struct held *held = held_find(p, goal_id);
+
+	if (held != NULL)
+		held_free(p, held);
+}
+
+/* --- committing ------------------------------------------------------ */
 
 static void
 on_committed(const struct err *err, void *arg)
 {
-	struct plan_persist *p = arg;
+	struct plan_batch *batch = arg;
+	struct plan_persist *p = batch->persist;
+	struct err copy = { 0 };
 
-	p->committing = false;
-	if (err != NULL) {
-		commit_failed(p, err);
-		return;
+	if (err != NULL)
+		copy = *err;
+	if (err == NULL) {
+		written(p);
+		run_effects(p, batch, NULL);
+	} else if (!is_refusal(copy.code)) {
+		commit_failed(p, batch, &copy);
+	} else if (!batch->is_part) {
+		divide(p, batch);
+	} else if (batch->goal_id == NULL) {
+		refuse_events(p, batch);
+	} else {
+		refuse(p, batch, &copy);
 	}
-	batch_clear(&p->covered);
-	run_effects(p);
-	if (!batch_is_empty(&p->next) || !TAILQ_EMPTY(&p->next.effects))
+	TAILQ_REMOVE(&p->commits, batch, entry);
+	plan_batch_free(batch);
+	if (!plan_batch_is_empty(p->next) || !TAILQ_EMPTY(&p->next->effects))
 		loop_call_request(p->call);
 }
 
 static void
-commit(struct plan_persist *p)
+run_failing(struct plan_persist *p)
 {
-	const struct batch *batch = &p->covered;
-	cleanup_free struct store_change *changes =
-	    xcalloc(batch->dirty_count + 1, sizeof *changes);
-	cleanup_free struct store_event *events =
-	    xcalloc(batch->event_count + 1, sizeof *events);
-	const struct happened *happened;
-	struct dirty *dirty;
-	size_t changed = 0, happenings = 0;
+	struct plan_batch *failing = p->failing;
+	const char *goal_id;
 
-	TAILQ_FOREACH (dirty, &batch->dirties, entry) {
-		if (dirty->kind != STORE_DISPATCH) {
-			free(dirty->body);
-			dirty->body = json_text(record_json(p->set, dirty));
-		}
-		changes[changed++] = (struct store_change){ .kind = dirty->kind,
-			.goal_id = dirty->goal_id,
-			.id = dirty->id,
-			.body = dirty->body };
+	p->failing = plan_batch_new(p);
+	/* An owner that is freed meanwhile finds its effects there. */
+	TAILQ_INSERT_TAIL(&p->commits, failing, entry);
+	while ((goal_id = plan_batch_any_goal(failing)) != NULL) {
+		struct plan_batch *part = plan_batch_new(p);
+		const struct held *held = held_find(p, goal_id);
+		struct err err = { -EAGAIN, "the goal was read again" };
+
+		if (held != NULL)
+			err = held->err;
+		part->goal_id = xstrdup(goal_id);
+		plan_batch_move_goal(failing, part->goal_id, part);
+		TAILQ_INSERT_TAIL(&p->commits, part, entry);
+		run_effects(p, part, &err);
+		TAILQ_REMOVE(&p->commits, part, entry);
+		plan_batch_free(part);
 	}
-	TAILQ_FOREACH (happened, &batch->events, entry)
-		events[happenings++] = happened->event;
-	p->committing = true;
-	store_commit(
-	    p->store, changes, changed, events, happenings, on_committed, p);
+	TAILQ_REMOVE(&p->commits, failing, entry);
+	plan_batch_free(failing);
 }
 
 /* Runs at the end of a pass of the loop. */
@@ -337,23 +324,22 @@ static void
 on_pass_end(void *arg)
 {
 	struct plan_persist *p = arg;
+	struct plan_batch *batch;
 
-	if (p->committing || p->running || p->lost ||
+	if (p->running || p->lost)
+		return;
+	run_failing(p);
+	if (!TAILQ_EMPTY(&p->commits) ||
 	    (p->retry != NULL && loop_timer_pending(p->retry)))
 		return;
-	p->covered = p->next;
-	/* The heads of lists cannot be copied. */
-	TAILQ_INIT(&p->covered.dirties);
-	TAILQ_INIT(&p->covered.events);
-	TAILQ_INIT(&p->covered.effects);
-	TAILQ_CONCAT(&p->covered.dirties, &p->next.dirties, entry);
-	TAILQ_CONCAT(&p->covered.events, &p->next.events, entry);
-	TAILQ_CONCAT(&p->covered.effects, &p->next.effects, entry);
-	batch_init(&p->next);
-	if (batch_is_empty(&p->covered))
-		run_effects(p);
-	else
-		commit(p);
+	batch = p->next;
+	p->next = plan_batch_new(p);
+	if (!plan_batch_is_empty(batch)) {
+		commit(p, batch);
+		return;
+	}
+	run_effects(p, batch, NULL);
+	plan_batch_free(batch);
 }
 
 /* --- what changed ---------------------------------------------------- */
@@ -362,7 +348,9 @@ void
 plan_persist_record(struct plan_persist *p, enum store_kind kind,
     const char *goal_id, const char *id)
 {
-	batch_add(&p->next, kind, xstrdup(goal_id), xstrdup(id), NULL);
+	if (held_find(p, goal_id) != NULL)
+		return;
+	plan_batch_record(p->next, kind, goal_id, id, NULL);
 	loop_call_request(p->call);
 }
 
@@ -370,8 +358,15 @@ void
 plan_persist_dispatch(
     struct plan_persist *p, const struct plan_dispatch *dispatch)
 {
-	batch_add(&p->next, STORE_DISPATCH, xstrdup(dispatch->goal_id),
-	    xstrdup(dispatch->id), json_text(plan_dispatch_to_json(dispatch)));
+	cleanup_json struct json_object *json = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (held_find(p, dispatch->goal_id) != NULL)
+		return;
+	json = plan_dispatch_to_json(dispatch);
+	json_print(json, false, &text);
+	plan_batch_record(p->next, STORE_DISPATCH, dispatch->goal_id,
+	    dispatch->id, buf_take(&text));
 	loop_call_request(p->call);
 }
 
@@ -392,69 +387,81 @@ plan_persist_changes(struct plan_persist *p, const struct plan *plan,
 		    p, STORE_NODE, goal_id, changes->nodes[i]->id);
 }
 
+/* Those of a goal belong to a change of its plan; new ones are refused while
+ * the store cannot be written, so that they are few. */
+static bool
+has_room(const struct plan_persist *p, const struct store_event *event)
+{
+	return event->goal_id != NULL ||
+	    (p->next->event_count < PLAN_PERSIST_EVENTS_MAX &&
+		p->next->event_bytes < PLAN_PERSIST_BYTES_MAX);
+}
+
 void
 plan_persist_event(struct plan_persist *p, const struct store_event *event)
 {
-	struct happened *happened = xcalloc(1, sizeof *happened);
-	struct store_event *e = &happened->event;
-	const char **const strings[EVENT_STRINGS] = { &e->type, &e->goal_id,
-		&e->assignment_id, &e->node_id, &e->worker, &e->task, &e->data,
-		&e->key };
+	struct store_event copy = *event;
 
-	*e = *event;
-	if (e->ts_ms == 0)
-		e->ts_ms = clock_wall_ms();
-	for (size_t i = 0; i < EVENT_STRINGS; i++) {
-		xstrset(&happened->strings[i], *strings[i]);
-		*strings[i] = happened->strings[i];
+	if (!has_room(p, event)) {
+		p->dropped++;
+		return;
 	}
-	TAILQ_INSERT_TAIL(&p->next.events, happened, entry);
-	p->next.event_count++;
+	if (copy.ts_ms == 0)
+		copy.ts_ms = clock_wall_ms();
+	plan_batch_event(p->next, &copy);
 	loop_call_request(p->call);
 }
 
 void
-plan_persist_then(
-    struct plan_persist *p, void *owner, plan_persist_fn *fn, void *arg)
+plan_persist_then(struct plan_persist *p, void *owner, const char *goal_id,
+    plan_persist_fn *fn, void *arg)
 {
-	struct effect *effect = xcalloc(1, sizeof *effect);
-
-	effect->owner = owner;
-	effect->fn = fn;
-	effect->arg = arg;
-	TAILQ_INSERT_TAIL(&p->next.effects, effect, entry);
+	plan_batch_effect(held_find(p, goal_id) != NULL ? p->failing : p->next,
+	    owner, goal_id, fn, arg);
 	loop_call_request(p->call);
 }
 
 void
 plan_persist_forget(struct plan_persist *p, const void *owner)
 {
-	batch_forget(&p->next, owner);
-	batch_forget(&p->covered, owner);
+	struct plan_batch *batch;
+
+	plan_batch_forget(p->next, owner);
+	plan_batch_forget(p->failing, owner);
+	TAILQ_FOREACH (batch, &p->commits, entry)
+		plan_batch_forget(batch, owner);
 }
 
 bool
 plan_persist_is_idle(const struct plan_persist *p)
 {
-	return !p->committing && batch_is_empty(&p->next) &&
-	    TAILQ_EMPTY(&p->next.effects) && TAILQ_EMPTY(&p->covered.effects);
+	return TAILQ_EMPTY(&p->commits) && plan_batch_is_empty(p->next) &&
+	    TAILQ_EMPTY(&p->next->effects) &&
+	    TAILQ_EMPTY(&p->failing->effects) && TAILQ_EMPTY(&p->held);
 }
 
 /* --- life ------------------------------------------------------------ */
 
+void
+plan_persist_stop(struct plan_persist *p)
+{
+	p->lost = true;
+}
+
 struct plan_persist *
 plan_persist_new(struct core *core, struct store *store,
-    const struct plan_set *set, plan_persist_lost_fn *lost, void *arg)
+    const struct plan_set *set, const struct plan_persist_callbacks *callbacks)
 {
 	struct plan_persist *p = xcalloc(1, sizeof *p);
 
 	p->core = core;
 	p->store = store;
 	p->set = set;
-	p->lost_fn = lost;
-	p->lost_arg = arg;
-	batch_init(&p->next);
-	batch_init(&p->covered);
+	p->callbacks = *callbacks;
+	p->next = plan_batch_new(p);
+	p->failing = plan_batch_new(p);
+	TAILQ_INIT(&p->commits);
+	TAILQ_INIT(&p->held);
 	p->call = loop_call_new(core->loop, on_pass_end, p);
 	return p;
 }
@@ -462,12 +469,17 @@ plan_persist_new(struct core *core, struct store *store,
 void
 plan_persist_free(struct plan_persist *p)
 {
-	struct batch *const batches[] = { &p->next, &p->covered };
+	struct plan_batch *batch;
+	struct held *held;
 
-	for (size_t i = 0; i < nitems(batches); i++) {
-		batch_forget(batches[i], NULL);
-		batch_clear(batches[i]);
+	while ((batch = TAILQ_FIRST(&p->commits)) != NULL) {
+		TAILQ_REMOVE(&p->commits, batch, entry);
+		plan_batch_free(batch);
 	}
+	while ((held = TAILQ_FIRST(&p->held)) != NULL)
+		held_free(p, held);
+	plan_batch_free(p->next);
+	plan_batch_free(p->failing);
 	loop_call_free(p->call);
 	loop_timer_free(p->retry);
 	free(p);

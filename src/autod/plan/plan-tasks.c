@@ -48,6 +48,7 @@ struct plan_tasks {
 	bool begun;
 	struct plan_files *files;
 	struct pendings storing; /* by task */
+	struct pendings refused; /* the store does not take them; by task */
 	struct pendings reading; /* by goal */
 	struct pendings missing; /* goals that were read, and are not there */
 	/* The next offers, for one pass of the loop. */
@@ -100,21 +101,25 @@ pending_clear(struct pendings *list)
 }
 
 static void
-on_stored(void *arg)
+on_stored(const struct err *err, void *arg)
 {
 	struct pending *p = arg;
 	struct plan_tasks *tasks = p->tasks;
 
+	if (err != NULL)
+		pending_add(tasks, &tasks->refused, p->id);
 	pending_free(&tasks->storing, p);
 	auto_plan_changed(tasks->floor->mode);
 }
 
 /* Ask again when it is stored. */
 static int
-wait_stored(struct plan_tasks *tasks, const char *task, struct err *err)
+wait_stored(struct plan_tasks *tasks, const struct task *t,
+    const struct plan *plan, struct err *err)
 {
-	plan_persist_then(plan_floor_persist(tasks->floor), tasks, on_stored,
-	    pending_add(tasks, &tasks->storing, task));
+	plan_persist_then(plan_floor_persist(tasks->floor), tasks,
+	    plan->goal->id, on_stored,
+	    pending_add(tasks, &tasks->storing, t->id));
 	return err_set(err, -EINPROGRESS, "it is being stored");
 }
 
@@ -319,6 +324,8 @@ begin_question(struct plan_tasks *tasks, const struct task *t,
 		return err_set(err, -ESTALE, "goals are off");
 	if (pending_find(&tasks->storing, t->id) != NULL)
 		return err_set(err, -EINPROGRESS, "it is being stored");
+	if (pending_find(&tasks->refused, t->id) != NULL)
+		return err_set(err, -ESTALE, "it cannot be stored");
 	if (plan_bind_key(t->key, &goal, &node, err) < 0)
 		return err->code;
 	return find_plan(tasks, goal, ret_plan, err);
@@ -348,7 +355,7 @@ on_take(void *arg, const struct task *t, struct err *err)
 	if (a != NULL)
 		return err_set(err, -ESTALE, "it is not wanted any more");
 	r = plan_bind(floor, t, false, err);
-	return r < 0 ? r : wait_stored(tasks, t->id, err);
+	return r < 0 ? r : wait_stored(tasks, t, plan, err);
 }
 
 /* A task that somebody has begun, and that waits for another attempt, of a goal
@@ -400,7 +407,7 @@ on_settle(void *arg, const struct task *t, struct err *err)
 	plan_bind_end(floor, a, t, files);
 	if (t->commit != NULL)
 		plan_files_forget(tasks->files, t->commit);
-	return wait_stored(tasks, t->id, err);
+	return wait_stored(tasks, t, plan, err);
 }
 
 static bool
@@ -519,6 +526,7 @@ plan_tasks_closed(struct plan_tasks *tasks)
 	tasks->begun = false;
 	forget_ready(tasks);
 	pending_clear(&tasks->storing);
+	pending_clear(&tasks->refused);
 	pending_clear(&tasks->reading);
 	pending_clear(&tasks->missing);
 }
@@ -530,6 +538,7 @@ plan_tasks_new(struct plan_floor *floor)
 
 	tasks->floor = floor;
 	TAILQ_INIT(&tasks->storing);
+	TAILQ_INIT(&tasks->refused);
 	TAILQ_INIT(&tasks->reading);
 	TAILQ_INIT(&tasks->missing);
 	buf_init(&tasks->text);

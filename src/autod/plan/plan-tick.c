@@ -152,10 +152,11 @@ asked_free(struct asked *asked)
 }
 
 static void
-on_stored(void *arg)
+on_stored(const struct err *err, void *arg)
 {
 	struct asked *asked = arg;
 
+	(void)err; /* it is about all goals */
 	asked->fn(&asked->result, asked->arg);
 	asked_free(asked);
 }
@@ -184,11 +185,14 @@ plan_tick_now(struct plan_floor *floor, const char *reason, bool dry_run,
 	}
 	asked = xcalloc(1, sizeof *asked);
 	asked->tick = tick;
+	/* A goal may be read again before this is stored. */
+	reconcile_result_let_go(&result);
 	asked->result = result;
 	asked->fn = fn;
 	asked->arg = arg;
 	TAILQ_INSERT_TAIL(&tick->asked, asked, entry);
-	plan_persist_then(plan_floor_persist(floor), tick, on_stored, asked);
+	plan_persist_then(
+	    plan_floor_persist(floor), tick, NULL, on_stored, asked);
 }
 
 /* --- when ------------------------------------------------------------- */
@@ -198,7 +202,8 @@ on_timer(void *arg)
 {
 	struct plan_tick *tick = arg;
 
-	plan_tick_now(tick->floor, "timer", false, NULL, NULL);
+	if (plan_persist_ready(plan_floor_persist(tick->floor), NULL) == 0)
+		plan_tick_now(tick->floor, "timer", false, NULL, NULL);
 }
 
 static void
@@ -208,6 +213,7 @@ on_wake(void *arg)
 	const char *why = take_ptr(&tick->woken);
 
 	if (why != NULL &&
+	    plan_persist_ready(plan_floor_persist(tick->floor), NULL) == 0 &&
 	    settings_bool(tick->floor->core->settings, "plan.enabled"))
 		plan_tick_now(tick->floor, why, false, NULL, NULL);
 }
@@ -263,6 +269,7 @@ on_event(const struct event *event, void *arg)
 	case EVENT_TURN_FAILED:
 	case EVENT_PROMPT_SUBMITTED:
 	case EVENT_TASK_FINISHED:
+	case EVENT_STORE_WRITTEN:
 		plan_tick_wake(tick, "event");
 		break;
 	default:

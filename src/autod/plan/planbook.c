@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -32,6 +33,7 @@ struct planbook {
 	struct err err; /* why it is closed */
 	struct loop_call *closed;
 	planbook_fn *fn;
+	planbook_refused_fn *refused;
 	void *arg;
 	/* While it is read. */
 	struct draft **drafts;
@@ -201,6 +203,7 @@ book_close(struct planbook *book, const struct err *err)
 		return;
 	book->open = false;
 	book->err = *err;
+	plan_persist_stop(book->persist);
 	loop_call_request(book->closed);
 }
 
@@ -236,48 +239,77 @@ on_part(const struct store_part *part, void *arg)
 	book->fn(NULL, book->arg);
 }
 
-/* --- goals that have ended ------------------------------------------- */
+/* --- goals that are read again ---------------------------------------- */
 
-/* One that is being read again; it lives until its last part. */
+/* Its records are kept until the last one is there: the set has the whole goal
+ * or nothing of it. */
 struct fetch {
 	TAILQ_ENTRY(fetch) entry;
 	struct planbook *book;
 	char *goal_id;
-	bool found;
-	planbook_fetch_fn *fn;
+	struct store_change *records;
+	size_t count, room;
+	planbook_fetch_fn *fn; /* NULL: a change was refused because of err */
 	void *arg;
+	struct err err;
 };
 
 static void
 fetch_free(struct fetch *fetch)
 {
 	TAILQ_REMOVE(&fetch->book->fetches, fetch, entry);
+	for (size_t i = 0; i < fetch->count; i++) {
+		free((char *)(uintptr_t)fetch->records[i].goal_id);
+		free((char *)(uintptr_t)fetch->records[i].id);
+		free((char *)(uintptr_t)fetch->records[i].body);
+	}
+	free(fetch->records);
 	free(fetch->goal_id);
 	free(fetch);
+}
+
+static void
+keep_record(struct fetch *fetch, const struct store_change *record)
+{
+	if (fetch->count == fetch->room) {
+		fetch->room = fetch->room == 0 ? 16 : fetch->room * 2;
+		fetch->records = xreallocarray(
+		    fetch->records, fetch->room, sizeof *fetch->records);
+	}
+	fetch->records[fetch->count++] =
+	    (struct store_change){ .kind = record->kind,
+		    .goal_id = xstrdup(record->goal_id),
+		    .id = xstrdup(record->id),
+		    .body = xstrdup(record->body) };
 }
 
 static void
 on_fetched(const struct store_part *part, void *arg)
 {
 	struct fetch *fetch = arg;
-	struct planbook *book = fetch->book;
-	struct err err = { 0 };
-	bool known =
-	    plan_set_plan(&book->set, fetch->goal_id) != NULL && !fetch->found;
 
-	/* Goal and nodes make the plan, the other records belong to it. */
-	for (size_t i = 0; i < part->record_count && err.code == 0 && !known;
-	     i++) {
-		fetch->found = true;
-		if (part->records[i].kind == STORE_GOAL)
-			book->built = false;
-		if (read_record(book, &part->records[i], &err) < 0)
-			err.code = -EBADMSG;
-	}
-	if (err.code == 0 && part->err != NULL)
-		err = *part->err;
-	if (err.code != 0)
+	for (size_t i = 0; i < part->record_count; i++)
+		keep_record(fetch, &part->records[i]);
+	if (part->err != NULL)
+		book_close(fetch->book, part->err);
+}
+
+static void
+build_fetched(struct planbook *book, const struct fetch *fetch)
+{
+	struct err err = { 0 };
+	int r = 0;
+
+	book->built = false;
+	for (size_t i = 0; r == 0 && i < fetch->count; i++)
+		r = read_record(book, &fetch->records[i], &err);
+	if (r == 0)
+		r = build_plans(book, &err);
+	drop_drafts(book);
+	if (r < 0) {
+		err.code = -EBADMSG;
 		book_close(book, &err);
+	}
 }
 
 static void
@@ -285,27 +317,27 @@ on_fetched_last(const struct store_part *part, void *arg)
 {
 	struct fetch *fetch = arg;
 	struct planbook *book = fetch->book;
-	planbook_fetch_fn *fn = fetch->fn;
-	void *fn_arg = fetch->arg;
-	struct err err = { 0 };
 
 	on_fetched(part, arg);
 	if (!part->last)
 		return;
-	if (book->err.code == 0 && build_plans(book, &err) < 0) {
-		err.code = -EBADMSG;
-		book_close(book, &err);
+	if (fetch->fn == NULL && book->err.code == 0)
+		plan_set_drop(&book->set, fetch->goal_id);
+	if (book->err.code == 0 &&
+	    plan_set_plan(&book->set, fetch->goal_id) == NULL)
+		build_fetched(book, fetch);
+	if (fetch->fn != NULL) {
+		fetch->fn(fetch->arg);
+	} else if (book->err.code == 0) {
+		plan_persist_go_on(book->persist, fetch->goal_id);
+		book->refused(fetch->goal_id, &fetch->err, book->arg);
 	}
-	drop_drafts(book);
 	fetch_free(fetch);
-	fn(fn_arg);
 }
 
-/* The store answers in the order of the questions: nobody else builds plans
- * in between. */
-void
-planbook_fetch(struct planbook *book, const char *goal_id,
-    planbook_fetch_fn *fn, void *arg)
+/* The store answers in the order of the questions. */
+static struct fetch *
+read_goal_again(struct planbook *book, const char *goal_id)
 {
 	static const enum store_kind kinds[] = { STORE_GOAL, STORE_NODE,
 		STORE_ASSIGNMENT, STORE_CRYSTAL };
@@ -313,30 +345,50 @@ planbook_fetch(struct planbook *book, const char *goal_id,
 
 	fetch->book = book;
 	fetch->goal_id = xstrdup(goal_id);
-	fetch->fn = fn;
-	fetch->arg = arg;
 	TAILQ_INSERT_TAIL(&book->fetches, fetch, entry);
 	for (size_t i = 0; i < nitems(kinds); i++)
 		store_read(book->store, kinds[i], goal_id, NULL,
 		    kinds[i] == STORE_CRYSTAL ? on_fetched_last : on_fetched,
 		    fetch);
+	return fetch;
+}
+
+void
+planbook_fetch(struct planbook *book, const char *goal_id,
+    planbook_fetch_fn *fn, void *arg)
+{
+	struct fetch *fetch = read_goal_again(book, goal_id);
+
+	fetch->fn = fn;
+	fetch->arg = arg;
+}
+
+static void
+on_refused(const char *goal_id, const struct err *err, void *arg)
+{
+	read_goal_again(arg, goal_id)->err = *err;
 }
 
 /* --- life ------------------------------------------------------------ */
 
 struct planbook *
-planbook_new(struct core *core, const char *path, planbook_fn *fn, void *arg)
+planbook_new(struct core *core, const char *path, planbook_fn *fn,
+    planbook_refused_fn *refused, void *arg)
 {
 	struct planbook *book = xcalloc(1, sizeof *book);
+	const struct plan_persist_callbacks callbacks = {
+		.lost = on_lost, .refused = on_refused, .arg = book
+	};
 
 	book->core = core;
 	book->fn = fn;
+	book->refused = refused;
 	book->arg = arg;
 	TAILQ_INIT(&book->fetches);
 	book->closed = loop_call_new(core->loop, tell_closed, book);
 	book->store = store_new(core->loop, path, NULL, NULL);
 	book->persist =
-	    plan_persist_new(core, book->store, &book->set, on_lost, book);
+	    plan_persist_new(core, book->store, &book->set, &callbacks);
 	store_load(book->store, on_part, book);
 	return book;
 }

@@ -5,7 +5,8 @@
  * read once, at the start; from then on every change is made here and then
  * stored (plan-persist.h).
  *
- * A store that is damaged or cannot be read closes the book: no plan is
+ * A change that the store refuses is undone: its goal is read again. A store
+ * that is damaged or cannot be read closes the book: no plan is
  * changed, nothing is dispatched, and workers and tasks go on (safe mode).
  */
 #ifndef PLANBOOK_H
@@ -26,9 +27,14 @@ struct store;
  * be made of. */
 typedef void planbook_fn(const struct err *err, void *arg);
 
-/* fn is called from the loop. */
-struct planbook *
-planbook_new(struct core *core, const char *path, planbook_fn *fn, void *arg);
+/* The store refused a change of this goal, because of err; the goal is now in
+ * the set as the store has it, or is not there if the store has it not. */
+typedef void
+planbook_refused_fn(const char *goal_id, const struct err *err, void *arg);
+
+/* The functions are called from the loop. */
+struct planbook *planbook_new(struct core *core, const char *path,
+    planbook_fn *fn, planbook_refused_fn *refused, void *arg);
 /* Waits until everything is stored. */
 void planbook_free(struct planbook *book);
 

@@ -224,7 +224,7 @@ ask(struct planner_job *job, struct json_object *schema,
 
 /* The attempt is stored. */
 static void
-ask_plan(void *arg)
+ask_plan(const struct err *err, void *arg)
 {
 	struct planner_job *job = arg;
 	const struct plan *plan = planner_job_plan(job);
@@ -233,7 +233,7 @@ ask_plan(void *arg)
 	cleanup_buf struct buf prompt = BUF_INIT;
 
 	job->storing = false;
-	if (plan == NULL) {
+	if (err != NULL || plan == NULL) {
 		planner_job_free(job);
 		return;
 	}
@@ -257,8 +257,8 @@ begin_plan(struct planner_job *job, struct plan *plan)
 	}
 	planner_goal_count(planner->floor, plan, 1);
 	job->storing = true;
-	plan_persist_then(
-	    plan_floor_persist(planner->floor), job, ask_plan, job);
+	plan_persist_then(plan_floor_persist(planner->floor), job, job->goal_id,
+	    ask_plan, job);
 }
 
 /* --- replan, diagnosis ---------------------------------------------------- */

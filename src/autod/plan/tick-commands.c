@@ -44,10 +44,12 @@ on_tick(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct plan_floor *floor = arg;
 
-	if (plan_call_begin(floor, call))
-		plan_tick_now(floor, "asked for by a person",
-		    json_bool_or(params, "dry_run", false), on_ticked,
-		    plan_call_hold(floor, call));
+	bool dry_run = json_bool_or(params, "dry_run", false);
+
+	if (dry_run ? plan_call_begin(floor, call) :
+		      plan_call_begin_change(floor, call))
+		plan_tick_now(floor, "asked for by a person", dry_run,
+		    on_ticked, plan_call_hold(floor, call));
 }
 
 static void

@@ -54,14 +54,15 @@ refuse(struct server_call *call, const struct err *err)
 /* Call fn with the plan of the node. */
 static void
 with_plan(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, plan_call_fn *fn)
+    struct json_object *params, bool changes, plan_call_fn *fn)
 {
 	const char *id = any_node(params);
 	struct plan_node *node;
 	struct plan *plan;
 	struct err err = { 0 };
 
-	if (!plan_call_begin(floor, call))
+	if (changes ? !plan_call_begin_change(floor, call) :
+		      !plan_call_begin(floor, call))
 		return;
 	if (json_string_or(params, "goal", NULL) != NULL)
 		plan_call_goal(floor, call, params, fn);
@@ -128,8 +129,8 @@ finish(struct plan_change *change, struct server_call *call, int r,
 		return;
 	}
 	plan_change_end(change);
-	plan_call_answer(
-	    floor, call, plan_view_node_changed(plan, plan_find(plan, id)));
+	plan_call_answer(floor, call, plan->goal->id,
+	    plan_view_node_changed(plan, plan_find(plan, id)));
 }
 
 static int
@@ -404,20 +405,20 @@ assign(struct plan_floor *floor, struct server_call *call,
 
 /* --- registering ----------------------------------------------------- */
 
-#define ON_NODE(name, fn)                                                    \
+#define ON_NODE(name, changes, fn)                                           \
 	static void name(                                                    \
 	    void *arg, struct server_call *call, struct json_object *params) \
 	{                                                                    \
-		with_plan(arg, call, params, fn);                            \
+		with_plan(arg, call, params, changes, fn);                   \
 	}
 
-ON_NODE(on_show, show)
-ON_NODE(on_update, update)
-ON_NODE(on_add, add)
-ON_NODE(on_split, split)
-ON_NODE(on_merge, merge)
-ON_NODE(on_move, move)
-ON_NODE(on_assign, assign)
+ON_NODE(on_show, false, show)
+ON_NODE(on_update, true, update)
+ON_NODE(on_add, true, add)
+ON_NODE(on_split, true, split)
+ON_NODE(on_merge, true, merge)
+ON_NODE(on_move, true, move)
+ON_NODE(on_assign, true, assign)
 
 void
 work_commands_register(struct plan_floor *floor)

@@ -9,10 +9,12 @@
 
 #include <sqlite3.h>
 
+#include "buf.h"
 #include "errtext.h"
 #include "file.h"
 #include "mem.h"
 #include "store-aside.h"
+#include "store-code.h"
 #include "store-db.h"
 #include "store-header.h"
 
@@ -89,42 +91,34 @@ store_db_error(struct store_db *db, int code, struct err *err)
 	const char *words =
 	    db->sqlite != NULL ? sqlite3_errmsg(db->sqlite) : "";
 
-	switch (code & 0xff) {
-	case SQLITE_CORRUPT:
-	case SQLITE_NOTADB:
-	case SQLITE_ERROR: /* a table or column is missing */
-	case SQLITE_MISMATCH:
+	int meaning = store_code_errno(code);
+
+	switch (meaning) {
+	case -EUCLEAN:
 		return err_set(
-		    err, -EUCLEAN, "%s is damaged: %s", db->path, words);
-	case SQLITE_FULL:
-		return err_set(err, -ENOSPC,
+		    err, meaning, "%s is damaged: %s", db->path, words);
+	case -ENOSPC:
+		return err_set(err, meaning,
 		    "no space left for %s; free some, nothing that was stored "
 		    "is lost",
 		    db->path);
-	case SQLITE_IOERR:
-		return io_error(db, err);
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return err_set(err, -EAGAIN,
+	case -EAGAIN:
+		return err_set(err, meaning,
 		    "another program is writing to %s; try again when it has "
 		    "ended",
 		    db->path);
-	case SQLITE_READONLY:
-		return err_set(err, -EROFS,
+	case -EROFS:
+		return err_set(err, meaning,
 		    "%s cannot be written; check its owner and permissions",
 		    db->path);
-	case SQLITE_CANTOPEN:
-	case SQLITE_PERM:
-	case SQLITE_AUTH:
+	case -EACCES:
 		return open_error(db, err);
-	case SQLITE_CONSTRAINT:
-		return err_set(err, -EEXIST, "%s: %s", db->path, words);
-	case SQLITE_NOMEM:
-		return err_set(err, -ENOMEM, "%s: out of memory", db->path);
-	case SQLITE_TOOBIG:
-		return err_set(err, -E2BIG, "%s: %s", db->path, words);
+	case -ENOMEM:
+		return err_set(err, meaning, "%s: out of memory", db->path);
 	default:
-		return err_set(err, -EIO, "%s: %s", db->path, words);
+		if ((code & 0xff) == SQLITE_IOERR)
+			return io_error(db, err);
+		return err_set(err, meaning, "%s: %s", db->path, words);
 	}
 }
 
@@ -343,6 +337,53 @@ store_db_refresh(struct store_db *db, struct err *err)
 	return 0;
 }
 
+/* --- the tables -------------------------------------------------------- */
+
+static int
+add_tables(struct store_db *db, struct buf *out, struct err *err)
+{
+	struct sqlite3_stmt *rows = NULL;
+	int r = store_db_prepare(db,
+	    "SELECT coalesce(s.sql, s.name) FROM sqlite_schema AS s"
+	    " ORDER BY s.type, s.name",
+	    &rows, err);
+
+	if (r < 0)
+		return r;
+	while ((r = store_db_step(db, rows, err)) == 1)
+		buf_addf(
+		    out, "%s\n", (const char *)sqlite3_column_text(rows, 0));
+	sqlite3_finalize(rows);
+	return r;
+}
+
+/* A statement cannot be prepared: is that because the tables are not those of
+ * this version? An error of SQLite itself is no damage. */
+static int
+check_tables(struct store_db *db, const char *const *migrations, size_t version,
+    struct err *err)
+{
+	cleanup_buf struct buf found = BUF_INIT, wanted = BUF_INIT;
+	struct err none = { 0 };
+	struct store_db *fresh = NULL;
+	int r;
+
+	r = connect_to(":memory:", SQLITE_OPEN_READWRITE, &fresh, &none);
+	if (r < 0 || fresh == NULL)
+		return err->code;
+	r = migrate(fresh, migrations, version, &none);
+	if (r == 0)
+		r = add_tables(fresh, &wanted, &none);
+	store_db_close(fresh);
+	if (r == 0)
+		r = add_tables(db, &found, err);
+	if (r == 0 && strcmp(found.data, wanted.data) != 0)
+		return err_set(err, -EUCLEAN,
+		    "%s is damaged: its tables are not those of version %zu",
+		    db->path, version);
+	return err->code;
+}
+
 static int
 prepare_all(struct store_db *db, struct err *err)
 {
@@ -409,6 +450,7 @@ store_db_open_at(const char *path, const char *const *migrations,
     size_t version, struct store_db **ret_db, struct err *err)
 {
 	struct store_db *db = NULL;
+	struct err own = { 0 };
 	int r = store_header_check(path, err);
 
 	if (r == -ENOENT)
@@ -420,8 +462,13 @@ store_db_open_at(const char *path, const char *const *migrations,
 	r = store_db_exec(db, SETTINGS, err);
 	if (r == 0)
 		r = migrate(db, migrations, version, err);
-	if (r == 0)
-		r = prepare_all(db, err);
+	if (r == 0) {
+		r = prepare_all(db, &own);
+		if (r == -EIO)
+			r = check_tables(db, migrations, version, &own);
+		if (r < 0 && err != NULL)
+			*err = own;
+	}
 	if (r < 0) {
 		store_db_close(db);
 		return r;
