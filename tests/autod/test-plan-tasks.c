@@ -12,6 +12,7 @@
 #include "plan-floor.h"
 #include "plan-persist.h"
 #include "plan-world.h"
+#include "strv.h"
 #include "task.h"
 #include "unit.h"
 
@@ -332,6 +333,79 @@ START_TEST(a_node_in_progress_that_nobody_works_on_is_begun_again)
 }
 END_TEST
 
+/* Keep the store as it is now, and put it back while no daemon runs: that is
+ * what can be recovered of one whose newest pages are lost. */
+static void
+keep_store(struct plan_world *world)
+{
+	plan_world_settle(world);
+	plan_floor_free(take_ptr(&world->floor));
+	floor_world_sh(&world->world.floor,
+	    "cd .llmc; rm -rf kept; mkdir kept; cp store.db* kept");
+	auto_world_reopen(&world->world);
+	world->floor = plan_floor_new(world->world.mode);
+	plan_world_wait_open(world);
+}
+
+static void
+put_store_back(struct plan_world *world)
+{
+	plan_world_settle(world);
+	plan_floor_free(take_ptr(&world->floor));
+	floor_world_sh(&world->world.floor,
+	    "cd .llmc; rm -f store.db*; cp kept/store.db* .");
+	auto_world_reopen(&world->world);
+	world->floor = plan_floor_new(world->world.mode);
+	plan_world_wait_open(world);
+}
+
+START_TEST(a_node_that_an_old_store_has_not_begun_is_not_done_twice)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_goal(&world, "goal_a", 2);
+	keep_store(&world);
+	plan_world_live(&world);
+	plan_world_work_all(&world);
+	auto_world_filed(&world.world, "t1 landed; t2 landed; ");
+	put_store_back(&world);
+	plan_world_is(&world, "goal_a", "active; T1.1 queued; T1.2 todo; ");
+	plan_world_live(&world);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; T1.2 done; ");
+	auto_world_filed(&world.world, "t1 landed; t2 landed; ");
+	ck_assert_uint_eq(
+	    strv_count(
+		plan_world_node(&world, "goal_a", "T1.2")->evidence.commits),
+	    1);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(what_was_taken_back_is_done_again_also_with_an_old_store)
+{
+	cleanup_free char *line = NULL;
+	struct plan_world world;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_goal(&world, "goal_a", 1);
+	keep_store(&world);
+	plan_world_live(&world);
+	plan_world_work_all(&world);
+	line = xasprintf("echo '{\"event\":{\"type\":\"reverted\",\"ref\":"
+			 "\"%s\"}}' >>.llmc/logs/auto.log",
+	    plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0]);
+	put_store_back(&world);
+	floor_world_sh(&world.world.floor, line);
+	plan_world_live(&world);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	auto_world_filed(&world.world, "t1 landed; t2 landed; ");
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(without_its_store_workers_go_on_and_the_next_one_catches_up)
 {
 	struct plan_world world;
@@ -384,6 +458,8 @@ unit_suite(void)
 		a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on,
 		the_work_of_a_cancelled_goal_is_salvaged,
 		a_node_in_progress_that_nobody_works_on_is_begun_again,
+		a_node_that_an_old_store_has_not_begun_is_not_done_twice,
+		what_was_taken_back_is_done_again_also_with_an_old_store,
 		without_its_store_workers_go_on_and_the_next_one_catches_up,
 		NULL });
 	return suite;

@@ -208,9 +208,9 @@ is_of(const char *found, const char *goal_id)
 static void
 move(struct plan_batch *from, const char *goal_id, struct plan_batch *to)
 {
-	struct plan_batch_record *record, *next_record;
-	struct plan_batch_event *event, *next_event;
-	struct plan_batch_effect *effect, *next_effect;
+	struct plan_batch_record *record = NULL, *next_record;
+	struct plan_batch_event *event = NULL, *next_event;
+	struct plan_batch_effect *effect = NULL, *next_effect;
 
 	TAILQ_FOREACH_SAFE(record, &from->records, entry, next_record)
 	{
@@ -311,8 +311,8 @@ plan_batch_commit(struct plan_batch *batch, struct store *store,
 	    xcalloc(batch->record_count + 1, sizeof *changes);
 	cleanup_free struct store_event *events =
 	    xcalloc(batch->event_count + 1, sizeof *events);
-	const struct plan_batch_event *event;
-	struct plan_batch_record *record;
+	const struct plan_batch_event *event = NULL;
+	struct plan_batch_record *record = NULL;
 	size_t changed = 0, happened = 0;
 
 	TAILQ_FOREACH (record, &batch->records, entry) {

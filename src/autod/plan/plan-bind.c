@@ -376,29 +376,22 @@ plan_bind_release(
 
 /* --- catching up ------------------------------------------------------ */
 
-/* An assignment without a task, or a node in progress without an assignment:
- * a damaged store may have lost it. */
+/* An assignment without a task, or a node without an assignment: a damaged
+ * store may have lost it, or have the node as it was before. */
 struct orphan {
 	struct plan_assignment *assignment; /* NULL = of a node */
 	struct plan *plan; /* of a node */
 	struct plan_node *node;
-	char *key; /* of a node's tasks */
+	char *key; /* of the records of its tasks: their id, or a node's key */
 	struct task *filed; /* the record of its task; NULL = none */
 };
 
 struct orphans {
-	struct orphan *list;
-	size_t count;
+	struct orphan **list;
+	size_t count, room;
+	struct strmap by_key;
+	bool any_filed; /* of a node */
 };
-
-static bool
-is_record_of(const struct orphan *o, struct json_object *record)
-{
-	if (o->assignment != NULL)
-		return strcmp(o->assignment->task,
-			   json_string_or(record, "id", "")) == 0;
-	return strcmp(o->key, json_string_or(record, "key", "")) == 0;
-}
 
 /* An older task on the node is not the one that was lost. */
 static bool
@@ -415,12 +408,14 @@ on_record(struct json_object *record, void *arg)
 {
 	struct orphans *orphans = arg;
 
-	for (size_t i = 0; i < orphans->count; i++) {
-		struct orphan *o = &orphans->list[i];
+	static const char *const keys[] = { "id", "key" };
+
+	for (size_t i = 0; i < nitems(keys); i++) {
+		struct orphan *o = strmap_get(
+		    &orphans->by_key, json_string_or(record, keys[i], ""));
 		struct task *t = NULL;
 
-		if (!is_record_of(o, record) ||
-		    task_from_json(record, "", &t, NULL) < 0)
+		if (o == NULL || task_from_json(record, "", &t, NULL) < 0)
 			continue;
 		if (!is_task_of(o, t)) {
 			task_free(t);
@@ -428,6 +423,33 @@ on_record(struct json_object *record, void *arg)
 		}
 		task_free(o->filed);
 		o->filed = t;
+		orphans->any_filed |= o->node != NULL;
+	}
+	return true;
+}
+
+/* Work that was taken back since then is not done. */
+static bool
+on_told(struct json_object *record, void *arg)
+{
+	struct orphans *orphans = arg;
+	struct json_object *event = NULL;
+	const char *ref;
+
+	if (!json_object_object_get_ex(record, "event", &event) ||
+	    strcmp(json_string_or(event, "type", ""),
+		event_row(EVENT_REVERTED)->name) != 0)
+		return true;
+	ref = json_string_or(event, "ref", "");
+	for (size_t i = 0; i < orphans->count; i++) {
+		struct orphan *o = orphans->list[i];
+
+		if (o->node != NULL && o->filed != NULL &&
+		    o->filed->commit != NULL &&
+		    strcmp(o->filed->commit, ref) == 0) {
+			task_free(o->filed);
+			o->filed = NULL;
+		}
 	}
 	return true;
 }
@@ -435,9 +457,28 @@ on_record(struct json_object *record, void *arg)
 static void
 orphans_add(struct orphans *orphans, const struct orphan *o)
 {
-	orphans->list = xreallocarray(
-	    orphans->list, orphans->count + 1, sizeof *orphans->list);
-	orphans->list[orphans->count++] = *o;
+	struct orphan *copy = xcalloc(1, sizeof *copy);
+
+	*copy = *o;
+	if (orphans->count == orphans->room) {
+		orphans->room = orphans->room == 0 ? 16 : orphans->room * 2;
+		orphans->list = xreallocarray(
+		    orphans->list, orphans->room, sizeof(struct orphan *));
+	}
+	orphans->list[orphans->count++] = copy;
+	strmap_add(&orphans->by_key, copy->key, copy);
+}
+
+static void
+orphans_release(struct orphans *orphans)
+{
+	strmap_release(&orphans->by_key);
+	for (size_t i = 0; i < orphans->count; i++) {
+		task_free(orphans->list[i]->filed);
+		free(orphans->list[i]->key);
+		free(orphans->list[i]);
+	}
+	free(orphans->list);
 }
 
 static void
@@ -448,8 +489,9 @@ find_nodes(
 	     n = plan_next(plan, n)) {
 		char *key;
 
-		if (!plan_node_leaf(n) || n->status != NODE_IN_PROGRESS ||
-		    n->assignment != NULL)
+		if (!plan_node_leaf(n) || n->assignment != NULL ||
+		    (n->status != NODE_IN_PROGRESS &&
+			n->status != NODE_QUEUED && n->status != NODE_TODO))
 			continue;
 		key = xasprintf("%s/%s", n->goal_id, n->id);
 		if (state_task_by_key(
@@ -472,12 +514,23 @@ find_orphans(struct plan_floor *floor, struct orphans *orphans)
 
 		if (assignment_status_open(a->status) && a->task != NULL &&
 		    plan_tasks_of(floor, a) == NULL)
-			orphans_add(
-			    orphans, &(struct orphan){ .assignment = a });
+			orphans_add(orphans,
+			    &(struct orphan){
+				.assignment = a, .key = xstrdup(a->task) });
 	}
 	for (size_t i = 0; i < set->plan_count; i++)
 		if (goal_status_open(set->plans[i]->goal->status))
 			find_nodes(floor, set->plans[i], orphans);
+}
+
+/* Its task may have failed before: only what is done need not be begun. */
+static bool
+is_behind(const struct orphan *o)
+{
+	return o->node->status == NODE_IN_PROGRESS ||
+	    (o->filed != NULL &&
+		(o->filed->outcome == OUTCOME_LANDED ||
+		    o->filed->outcome == OUTCOME_NO_CHANGES));
 }
 
 static void
@@ -485,26 +538,35 @@ catch_up_node(struct plan_floor *floor, const struct orphan *o)
 {
 	struct plan_assignment *a = NULL;
 
+	/* What it depends on may have been caught up with. */
+	if (!node_status_open(o->node->status) || o->node->assignment != NULL ||
+	    !is_behind(o))
+		return;
 	if (o->filed != NULL && plan_bind(floor, o->filed, true, NULL) == 0)
 		a = plan_bind_of(floor, o->filed);
 	if (a != NULL)
 		plan_bind_end(floor, a, o->filed, NULL);
-	else
+	else if (o->node->status == NODE_IN_PROGRESS)
 		queue_again(floor, o->plan, o->node, "nobody works on it");
 }
 
 void
 plan_bind_catch_up(struct plan_floor *floor)
 {
-	cleanup_free char *file =
+	cleanup_free char *tasks =
 	    workspace_path(floor->core->workspace, "tasks.jsonl");
+	cleanup_free char *log =
+	    workspace_path(floor->core->workspace, "logs/auto.log");
 	struct orphans orphans = { 0 };
 
 	find_orphans(floor, &orphans);
-	if (orphans.count > 0)
-		jsonl_last(file, 0, on_record, &orphans, NULL);
+	if (orphans.count > 0) {
+		jsonl_last(tasks, 0, on_record, &orphans, NULL);
+		if (orphans.any_filed)
+			jsonl_last(log, 0, on_told, &orphans, NULL);
+	}
 	for (size_t i = 0; i < orphans.count; i++) {
-		struct orphan *o = &orphans.list[i];
+		const struct orphan *o = orphans.list[i];
 
 		if (o->assignment == NULL)
 			catch_up_node(floor, o);
@@ -513,8 +575,6 @@ plan_bind_catch_up(struct plan_floor *floor)
 		else
 			plan_bind_release(
 			    floor, o->assignment, "no task is known for it");
-		task_free(o->filed);
-		free(o->key);
 	}
-	free(orphans.list);
+	orphans_release(&orphans);
 }

@@ -53,9 +53,9 @@ void plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 void plan_bind_release(
     struct plan_floor *floor, struct plan_assignment *a, const char *why);
 
-/* Open assignments whose task is not in the state any more, and nodes in
- * progress whose assignment a damaged store has lost: the record of the task
- * tells how it ended; without one, nobody has begun it. */
+/* Open assignments whose task is not in the state any more, and nodes whose
+ * assignment a damaged store has lost, or that it has as they were before: the
+ * record of the task tells how it ended; without one, nobody has begun it. */
 void plan_bind_catch_up(struct plan_floor *floor);
 
 #endif
