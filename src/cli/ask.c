@@ -13,16 +13,31 @@
 #include "terminal.h"
 #include "text.h"
 
-/* The first byte of the line that was typed; 0 = none. */
+/* The first byte of the line that was typed; 0 = none was. */
 static char
 read_answer(void)
 {
 	char first = 0, c = 0;
 
-	for (size_t n = 0; read(STDIN_FILENO, &c, 1) == 1 && c != '\n'; n++)
+	for (size_t n = 0; read(STDIN_FILENO, &c, 1) == 1; n++) {
 		if (n == 0)
 			first = c;
+		if (c == '\n')
+			break;
+	}
 	return first;
+}
+
+bool
+ask_again(struct cli *cli, const char *question)
+{
+	char answer;
+
+	if (cli->json || !terminal_here())
+		return false;
+	fprintf(stderr, "%s [Y/n] ", question);
+	answer = read_answer();
+	return answer != 0 && answer != 'n' && answer != 'N';
 }
 
 int

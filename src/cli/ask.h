@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Ask the person before something is lost. */
+/* Ask the person, as before something is lost. */
 #ifndef ASK_H
 #define ASK_H
 
@@ -13,5 +13,9 @@ struct cli;
  * is nobody to ask, as always with --json. */
 int ask_confirm(struct cli *cli, bool yes, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* "<question> [Y/n] ", about something that can be repeated. False for a no, or
+ * if there is nobody to ask. */
+bool ask_again(struct cli *cli, const char *question);
 
 #endif

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "draft.h"
 #include "errtext.h"
+#include "goal-edit.h"
 #include "goal-view.h"
 #include "json.h"
 #include "mem.h"
@@ -40,7 +41,7 @@ static const struct cli_flag goal_flags[] = {
 	    "for create and edit: what is to be reached, in one line" },
 	[FLAG_PLAN_FILE] = { "plan-file", "FILE",
 	    "for create and plan: its phases, tasks and subtasks, as Markdown "
-	    "or JSON (- is stdin)" },
+	    "or JSON (- is stdin); for edit: instead of the editor" },
 	[FLAG_PROBLEM] = { "problem", "TEXT",
 	    "for create and edit: what is to be solved" },
 	[FLAG_CRITERION] = { "criterion", "TEXT",
@@ -224,12 +225,13 @@ goal_edit(struct cli *cli, const struct cli_args *args)
 		return status;
 	for (int i = 0; goal_flags[i].name != NULL; i++)
 		any |= args->flags[i] != NULL && (DEFINITION & BIT(i)) != 0;
-	if (!any)
+	if (any && args->flags[FLAG_PLAN_FILE] != NULL)
 		return cli_misuse(cli, &cmd_goal,
-		    "goal edit needs what is to be changed: --title, "
-		    "--problem, --criterion, --constraint, --tag or "
-		    "--priority; change its plan with: llmc work, or llmc goal "
-		    "plan");
+		    "give --plan-file, or options for what is to be changed, "
+		    "not both");
+	if (!any)
+		return goal_edit_text(cli, args->list[1],
+		    args->flags[FLAG_PLAN_FILE], args->flags[FLAG_REASON]);
 	params = goal_params(args->list[1]);
 	set_definition(params, args);
 	set_text(params, "reason", args, FLAG_REASON);
@@ -295,8 +297,8 @@ static const struct verb goal_verbs[] = {
 	{ "show", 1, 1, 0, "show GOAL", goal_show },
 	{ "plan", 1, 1, BIT(FLAG_PLAN_FILE) | BIT(FLAG_REASON),
 	    "plan GOAL [--plan-file FILE]", goal_plan },
-	{ "edit", 1, 1, DEFINITION | BIT(FLAG_REASON),
-	    "edit GOAL --title TITLE", goal_edit },
+	{ "edit", 1, 1, DEFINITION | BIT(FLAG_PLAN_FILE) | BIT(FLAG_REASON),
+	    "edit GOAL", goal_edit },
 	{ "pause", 1, 1, BIT(FLAG_REASON), "pause GOAL", goal_move },
 	{ "resume", 1, 1, BIT(FLAG_REASON), "resume GOAL", goal_move },
 	{ "cancel", 1, 1, BIT(FLAG_REASON), "cancel GOAL", goal_move },
@@ -338,8 +340,9 @@ const struct cli_command cmd_goal = {
 	    "on what\n"
 	    "plan     give it a plan, or another one for what has not begun; "
 	    "without\n         --plan-file, the planner makes it\n"
-	    "edit     change its title, problem, criteria, constraints, tags "
-	    "or priority\n"
+	    "edit     change it and its plan as text, in an editor ($VISUAL, "
+	    "$EDITOR or vi);\n         or only what --title, --problem, "
+	    "--criterion, --constraint, --tag or\n         --priority say\n"
 	    "pause    begin nothing new; turns that run are finished\n"
 	    "resume   continue\n"
 	    "cancel   give it up; work in progress is salvaged\n"
@@ -347,7 +350,9 @@ const struct cli_command cmd_goal = {
 	    "GOAL is the id that list shows, or four letters or more of it that no other goal\n"
 	    "has, such as its last ones. A plan file in Markdown has a phase for each\n"
 	    "\"## Name\", a task for each \"### Name\", a subtask for each \"- name\" below a task,\n"
-	    "and lists after \"Acceptance:\" and \"Depends:\". llmc work changes single nodes.\n"
+	    "and lists after \"Acceptance:\" and \"Depends:\". \"Recovery:\" says what to do about\n"
+	    "work that has stalled: resend_last, nudge, replan, reassign or escalate. llmc work\n"
+	    "changes single nodes.\n"
 	    "Goals are off until you type: llmc config set plan.enabled true\n",
 	.flags = goal_flags,
 	.min_args = 1,

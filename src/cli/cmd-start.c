@@ -229,7 +229,7 @@ const struct cli_command cmd_start = {
 	    "branch, and\nsends it the task as a new conversation. If no "
 	    "worker is free but the session\nof one is still starting, waits "
 	    "for it. Without a task on the command line, an\neditor opens: "
-	    "$EDITOR, $VISUAL or vi.\n",
+	    "$VISUAL, $EDITOR or vi.\n",
 	.flags = start_flags,
 	.method = "worker.start",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -254,8 +254,9 @@ edit_text(
 {
 	struct draft draft = DRAFT_INIT;
 	struct json_object *params;
-	int status = file != NULL ? draft_read(cli, file, &draft) :
-				    draft_edit(cli, before, "task", &draft);
+	int status = file != NULL ?
+	    draft_read(cli, file, &draft) :
+	    draft_edit(cli, before, "task", "--file", &draft);
 
 	if (status == CLI_OK && is_same(before, &draft.text)) {
 		cli->result = task_params("task", key);
@@ -374,7 +375,7 @@ const struct cli_command cmd_task = {
 	    "show      everything that is known about one task, with its "
 	    "history\n"
 	    "edit      change the text of a task that nobody has taken yet, or "
-	    "that failed,\n          in an editor ($EDITOR, $VISUAL or vi)\n"
+	    "that failed,\n          in an editor ($VISUAL, $EDITOR or vi)\n"
 	    "priority  make a task urgent, high, normal or low\n"
 	    "retry     do a task again that failed or has landed\n"
 	    "drop      remove a task; its file goes to the folder's trash\n\n"

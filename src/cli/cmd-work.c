@@ -11,11 +11,13 @@
 #include "goal-view.h"
 #include "json.h"
 #include "mem.h"
+#include "plan-status.h"
 #include "priority.h"
 #include "remote.h"
 #include "shape.h"
 #include "text.h"
 #include "verbs.h"
+#include "word.h"
 
 enum {
 	FLAG_GOAL,
@@ -30,6 +32,7 @@ enum {
 	FLAG_ID,
 	FLAG_PLACE,
 	FLAG_NAME,
+	FLAG_RECOVERY,
 	FLAG_ALL
 };
 
@@ -58,6 +61,9 @@ static const struct cli_flag work_flags[] = {
 	[FLAG_PLACE] = { "place", "N",
 	    "for add and move: among its siblings, from 1" },
 	[FLAG_NAME] = { "name", "NAME", "for merge: the new name" },
+	[FLAG_RECOVERY] = { "recovery", "POLICY",
+	    "for assign: what is done when it has stalled: resend_last, nudge, "
+	    "replan, reassign or escalate" },
 	[FLAG_ALL] = { "all", NULL,
 	    "for list: what is done or cancelled, and parents, too" },
 	{ NULL, NULL, NULL },
@@ -361,9 +367,20 @@ work_cancel(struct cli *cli, const struct cli_args *args)
 static int
 work_assign(struct cli *cli, const struct cli_args *args)
 {
-	struct json_object *params = node_params(args);
+	const char *recovery = args->flags[FLAG_RECOVERY];
+	struct json_object *params;
+	unsigned policy;
 
+	if (recovery != NULL &&
+	    !word_find(recovery_policy_words, recovery, &policy))
+		return cli_misuse(cli, &cmd_work,
+		    "\"%s\" is not a recovery policy; use resend_last, nudge, "
+		    "replan, reassign or escalate",
+		    recovery);
+	params = node_params(args);
 	json_set_string(params, "worker", args->list[2]);
+	if (recovery != NULL)
+		json_set_string(params, "recovery", recovery);
 	return change(cli, "overseer.work.assign", params);
 }
 
@@ -424,7 +441,8 @@ static const struct verb work_verbs[] = {
 	{ "block", 1, 1000, CHANGE, "block NODE REASON", work_block },
 	{ "unblock", 1, 1, CHANGE, "unblock NODE", work_unblock },
 	{ "cancel", 1, 1, CHANGE, "cancel NODE", work_cancel },
-	{ "assign", 2, 2, CHANGE, "assign NODE WORKER", work_assign },
+	{ "assign", 2, 2, CHANGE | BIT(FLAG_RECOVERY), "assign NODE WORKER",
+	    work_assign },
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 

@@ -78,22 +78,24 @@ draft_read(struct cli *cli, const char *path, struct draft *draft)
 	return r;
 }
 
+/* NULL = none is set. */
 static const char *
-editor_command(void)
+chosen_editor(void)
 {
-	const char *const values[] = { getenv("EDITOR"), getenv("VISUAL") };
+	const char *const values[] = { getenv("VISUAL"), getenv("EDITOR") };
 
 	for (size_t i = 0; i < nitems(values); i++)
 		if (values[i] != NULL && values[i][0] != '\0')
 			return values[i];
-	return "vi";
+	return NULL;
 }
 
 /* Through the shell, as git does it: the variable may hold arguments. */
 static int
 run_editor(struct cli *cli, const char *file)
 {
-	const char *editor = editor_command();
+	const char *chosen = chosen_editor();
+	const char *editor = chosen != NULL ? chosen : "vi";
 	cleanup_free char *script = xasprintf("%s \"$1\"", editor);
 	const char *const argv[] = { "/bin/sh", "-c", script, "sh", file,
 		NULL };
@@ -146,20 +148,14 @@ cut_text(struct buf *text)
 		buf_truncate(text, (size_t)(p - text->data));
 }
 
+/* Its file is there. keep: it holds what was typed before. */
 static int
-edit(struct cli *cli, const char *kind, const char *initial, const char *below,
-    struct draft *draft)
+edit_file(struct cli *cli, struct draft *draft, bool keep)
 {
 	struct err err = { 0 };
-	int status;
+	int status = run_editor(cli, draft->file);
 
-	if (!terminal_here() || cli->json)
-		return cli_fail(cli, "no_terminal",
-		    "there is no terminal for an editor; give the text on the "
-		    "command line");
-	if (make_file(cli, kind, initial, below, draft, &err) < 0)
-		return cli_fail_err(cli, "io", &err);
-	status = run_editor(cli, draft->file);
+	buf_clear(&draft->text);
 	if (status == CLI_OK &&
 	    file_read(draft->file, DRAFT_FILE_MAX, &draft->text, &err) < 0)
 		status = cli_fail_err(cli, "io", &err);
@@ -171,17 +167,32 @@ edit(struct cli *cli, const char *kind, const char *initial, const char *below,
 		    cli, "empty", "the text is empty; nothing was sent");
 	if (status == CLI_OK && draft->text.len > PROMPT_MAX)
 		return too_long(cli, "the text"); /* and the file is kept */
-	if (status != CLI_OK) {
+	if (status != CLI_OK && !keep) {
 		unlink(draft->file);
 		free(take_ptr(&draft->file));
 	}
 	return status;
 }
 
+static int
+edit(struct cli *cli, const char *kind, const char *initial, const char *below,
+    struct draft *draft)
+{
+	struct err err = { 0 };
+
+	if (make_file(cli, kind, initial, below, draft, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	return edit_file(cli, draft, false);
+}
+
 int
 draft_fill(struct cli *cli, const char *typed, const char *kind,
     const char *below, struct draft *draft)
 {
+	if (typed == NULL && (!terminal_here() || cli->json))
+		return cli_fail(cli, "no_terminal",
+		    "there is no terminal for an editor; give the text on the "
+		    "command line");
 	if (typed == NULL)
 		return edit(cli, kind, NULL, below, draft);
 	if (strcmp(typed, "-") == 0)
@@ -193,10 +204,26 @@ draft_fill(struct cli *cli, const char *typed, const char *kind,
 }
 
 int
-draft_edit(
-    struct cli *cli, const char *text, const char *kind, struct draft *draft)
+draft_edit(struct cli *cli, const char *text, const char *kind,
+    const char *option, struct draft *draft)
 {
+	if (cli->json)
+		return cli_fail(cli, "no_terminal",
+		    "there is no editor with --json; give the text with %s "
+		    "FILE",
+		    option);
+	if (!terminal_here() && chosen_editor() == NULL)
+		return cli_fail(cli, "no_terminal",
+		    "there is no terminal for an editor; set EDITOR to one "
+		    "that needs none, or give the text with %s FILE",
+		    option);
 	return edit(cli, kind, text, NULL, draft);
+}
+
+int
+draft_again(struct cli *cli, struct draft *draft)
+{
+	return edit_file(cli, draft, true);
 }
 
 int

@@ -23,15 +23,19 @@ struct draft {
 	}
 
 /* Fill the draft: `typed` as it is, "-" from standard input, NULL in the
- * editor ($EDITOR, $VISUAL, vi), which shows the lines of `below` (may be
+ * editor ($VISUAL, $EDITOR, vi), which shows the lines of `below` (may be
  * NULL) under a line that ends the text. `kind` is a word for the file's name.
  * CLI_OK, or the failure (no terminal, an empty text too) is reported. */
 int draft_fill(struct cli *cli, const char *typed, const char *kind,
     const char *below, struct draft *draft);
 
-/* The same in the editor, which begins with this text. */
-int draft_edit(
-    struct cli *cli, const char *text, const char *kind, struct draft *draft);
+/* The same in the editor, which begins with this text. Without a terminal, it
+ * must be one that the environment names; otherwise the person is told of the
+ * option that names a file. */
+int draft_edit(struct cli *cli, const char *text, const char *kind,
+    const char *option, struct draft *draft);
+/* The editor once more, with the text as it is. */
+int draft_again(struct cli *cli, struct draft *draft);
 
 /* A NUL byte would cut the text off: CLI_OK, or the failure is reported. what:
  * where the text comes from. The others call it. */

@@ -164,7 +164,6 @@ show_plan(struct cli *cli, const struct plan *plan)
 	table_free(table);
 }
 
-/* The plan with its assignments, as the daemon has it. */
 static int
 read_plan(struct json_object *answer, struct plan_set *set,
     struct plan **ret_plan, struct err *err)
@@ -195,18 +194,26 @@ read_plan(struct json_object *answer, struct plan_set *set,
 }
 
 int
+goal_view_read(struct cli *cli, struct json_object *answer,
+    struct plan_set *set, struct plan **ret_plan)
+{
+	struct err err = { 0 };
+
+	if (read_plan(answer, set, ret_plan, &err) == 0)
+		return CLI_OK;
+	return cli_fail(cli, "failed",
+	    "the daemon is of another version of llmc (%s); restart it",
+	    err.msg);
+}
+
+int
 goal_view_show(struct cli *cli, struct json_object *answer)
 {
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
-	struct err err = { 0 };
-	int status = CLI_OK;
+	int status = goal_view_read(cli, answer, &set, &plan);
 
-	if (read_plan(answer, &set, &plan, &err) < 0)
-		status = cli_fail(cli, "failed",
-		    "the daemon is of another version of llmc (%s); restart it",
-		    err.msg);
-	else
+	if (status == CLI_OK)
 		show_plan(cli, plan);
 	plan_set_release(&set);
 	return status;
@@ -301,6 +308,9 @@ show_node(
 	show_line(cli, "below", n->parent_id);
 	if (n->priority != PRIORITY_COUNT)
 		show_line(cli, "priority", priority_name(n->priority));
+	if (n->recovery_policy != RECOVERY_UNSET)
+		show_line(
+		    cli, "recovery", recovery_policy_words[n->recovery_policy]);
 	show_words(cli, "depends on", n->depends_on);
 	show_words(cli, "blocks", n->blocks);
 	show_words(cli, "commits", n->evidence.commits);

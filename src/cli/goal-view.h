@@ -7,10 +7,16 @@
 
 struct cli;
 struct json_object;
+struct plan;
+struct plan_set;
 
 /* The answers of overseer.goal.list and .show. -EINVAL, reported: the answer
  * cannot be read, because the daemon is of another version. */
 void goal_view_list(struct cli *cli, struct json_object *answer);
+/* The plan of the answer of overseer.goal.show, with its assignments; the set
+ * (empty) owns it. CLI_OK, or the failure is reported. */
+int goal_view_read(struct cli *cli, struct json_object *answer,
+    struct plan_set *set, struct plan **ret_plan);
 int goal_view_show(struct cli *cli, struct json_object *answer);
 
 /* The answers of overseer.work.list and .show. */

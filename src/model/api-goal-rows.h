@@ -44,7 +44,8 @@
 	    { "overseer.goal.update", "change what a goal says", API_ONESHOT,    \
 		    API_PERSON, &api_goal_update_params, &api_goal_result,       \
 		    ERRORS{ API_E_UNKNOWN, API_E_CLOSED, API_E_LIMIT,            \
-			API_FAILED, 0 } },                                       \
+			API_E_STARTED, API_E_ASSIGNED, API_E_LEVEL,              \
+			API_CHANGED, API_FAILED, 0 } },                          \
 	    { "overseer.goal.pause",                                             \
 		    "begin nothing new of a goal; running turns finish",         \
 		    API_ONESHOT, API_PERSON, &api_goal_move_params,              \

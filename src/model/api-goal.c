@@ -63,6 +63,13 @@ const struct shape api_goal_update_params = {
 		GOAL,
 		TEXT("title", PLAN_NAME_MAX, "its new title"),
 		DEFINITION,
+		TEXT("text", PLAN_FILE_MAX,
+		    "instead of the members above: the goal and its plan as "
+		    "Markdown, as llmc goal edit shows them; what is different "
+		    "is changed"),
+		MAY("before", SHAPE_STRING,
+		    "the hash of the text that was edited, without comments; "
+		    "refused if it is another one by now"),
 		TEXT("reason", PLAN_TEXT_MAX, "why it is changed"),
 		END,
 	    },

@@ -154,6 +154,12 @@ const struct shape api_work_assign_params = {
 		NODE,
 		FIELD("worker", SHAPE_STRING,
 		    "the one that gets it; one that a person drives"),
+		{ .name = "recovery",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL,
+		    .choices = recovery_policy_words,
+		    .help = "what is done when it has stalled; if absent, as "
+			    "the plan says" },
 		REASON("why"),
 		END,
 	    },

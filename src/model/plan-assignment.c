@@ -30,15 +30,6 @@ const char *const dispatch_result_words[] = {
 	[DISPATCH_PENDING] = NULL,
 };
 
-const char *const recovery_policy_words[] = {
-	[RECOVERY_RESEND_LAST] = "resend_last",
-	[RECOVERY_NUDGE] = "nudge",
-	[RECOVERY_REPLAN] = "replan",
-	[RECOVERY_REASSIGN] = "reassign",
-	[RECOVERY_ESCALATE] = "escalate",
-	[RECOVERY_UNSET] = NULL,
-};
-
 #define MUST_BE(owner, key, member, ...) \
 	RECORD_FIELD(                    \
 	    owner, key, member, .flags = RECORD_REQUIRED, ##__VA_ARGS__)

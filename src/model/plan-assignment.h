@@ -37,18 +37,8 @@ enum dispatch_result {
 	DISPATCH_PENDING, /* stored, not yet carried out; not in the record */
 };
 
-enum recovery_policy {
-	RECOVERY_RESEND_LAST,
-	RECOVERY_NUDGE,
-	RECOVERY_REPLAN,
-	RECOVERY_REASSIGN,
-	RECOVERY_ESCALATE,
-	RECOVERY_UNSET, /* escalate */
-};
-
 extern const char *const dispatch_mode_words[DISPATCH_MODE_COUNT + 1];
 extern const char *const dispatch_result_words[DISPATCH_PENDING + 1];
-extern const char *const recovery_policy_words[RECOVERY_UNSET + 1];
 
 struct plan_dispatch {
 	char *id; /* "D_...": idempotency key and receipt */
@@ -109,7 +99,7 @@ struct plan_assignment {
 	int retry_count;
 	int64_t last_retry_ms;
 	int64_t backoff_until_ms;
-	enum recovery_policy recovery_policy;
+	enum recovery_policy recovery_policy; /* RECOVERY_UNSET = its node's */
 	bool follow_up; /* it was asked for the update that a reply lacked */
 	bool escalated; /* a person was told, and nothing moved since */
 	int64_t ended_ms;

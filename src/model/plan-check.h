@@ -20,6 +20,8 @@ struct plan_limits {
 	int max_phases, max_tasks, max_subtasks; /* of one parent; 0 = any */
 	bool phase_acceptance; /* phases need criteria as well */
 	bool shared_acceptance; /* a subtask needs none if its task has some */
+	const struct plan *known; /* what it was until now, NULL = a new one: a
+				   * node that had no criteria needs none */
 };
 
 /* Called for each problem. node NULL: the plan itself. member: as in the JSON

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "buf.h"
 #include "mem.h"
 #include "plan-draft.h"
 #include "plan-load.h"
@@ -86,17 +87,64 @@ own_id(const char *text, enum node_kind kind, const char **ret_name)
 	return len;
 }
 
+/* "name {#id}": where the mark begins; NULL = there is none. */
+static const char *
+id_mark(const char *text, char **ret_id)
+{
+	const char *mark = strrchr(text, '{');
+	size_t len = strlen(text);
+	char *id;
+
+	if (mark == NULL || mark == text || mark[-1] != ' ' || mark[1] != '#' ||
+	    text[len - 1] != '}')
+		return NULL;
+	id = xstrndup(mark + 2, (size_t)(text + len - 1 - (mark + 2)));
+	if (!plan_id_valid(id)) {
+		free(id);
+		return NULL;
+	}
+	*ret_id = id;
+	return mark;
+}
+
+void
+plan_draft_print(const char *id, const char *name, struct buf *out)
+{
+	cleanup_free char *usual = xasprintf("%s: %s", id, name);
+	cleanup_free char *other = NULL;
+	const char *rest;
+
+	if (own_id(usual, NODE_PHASE, &rest) == strlen(id) &&
+	    id_mark(usual, &other) == NULL)
+		buf_adds(out, usual);
+	else
+		buf_addf(out, "%s {#%s}", name, id);
+}
+
 /* The next id of a child, by its place in the file. */
 static char *
-numbered(const struct plan *plan, const struct plan_node *parent)
+numbered(const struct plan_draft *draft, const struct plan_node *parent)
 {
-	if (parent == NULL)
-		return xasprintf("P%zu", plan->phase_count + 1);
-	if (parent->kind == NODE_PHASE)
-		return xasprintf(
-		    "T%zu.%zu", parent->place + 1, parent->child_count + 1);
-	return xasprintf("S%zu.%zu.%zu", parent->parent->place + 1,
-	    parent->place + 1, parent->child_count + 1);
+	const struct plan *known = draft->source->limits.known;
+	const struct plan *plan = draft->plan;
+	size_t n = parent == NULL ? plan->phase_count : parent->child_count;
+
+	for (;;) {
+		char *id;
+
+		n++;
+		if (parent == NULL)
+			id = xasprintf("P%zu", n);
+		else if (parent->kind == NODE_PHASE)
+			id = xasprintf("T%zu.%zu", parent->place + 1, n);
+		else
+			id = xasprintf("S%zu.%zu.%zu",
+			    parent->parent->place + 1, parent->place + 1, n);
+		if (plan_find(plan, id) == NULL &&
+		    (known == NULL || plan_find(known, id) == NULL))
+			return id;
+		free(id);
+	}
 }
 
 int
@@ -106,13 +154,15 @@ plan_draft_add(struct plan_draft *draft, struct plan_node *parent,
 	enum node_kind kind = parent == NULL ? NODE_PHASE : parent->kind + 1;
 	struct plan *plan = draft->plan;
 	cleanup_free char *id = NULL, *name = NULL;
-	const char *rest = text;
-	size_t len = own_id(text, kind, &rest);
+	const char *mark = id_mark(text, &id), *rest = text;
+	size_t len = mark == NULL ? own_id(text, kind, &rest) : 0;
 	struct plan_node *node;
 	struct err why = { 0 };
 
-	id = len > 0 ? xstrndup(text, len) : numbered(plan, parent);
-	name = plan_draft_trim(rest, strlen(rest));
+	if (id == NULL)
+		id = len > 0 ? xstrndup(text, len) : numbered(draft, parent);
+	name = plan_draft_trim(
+	    rest, mark != NULL ? (size_t)(mark - rest) : strlen(rest));
 	if (*name == '\0' || strlen(name) > PLAN_NAME_MAX)
 		return plan_draft_fail(draft, draft->line,
 		    "a %s needs a name of 1 to %d bytes", node_kind_name(kind),

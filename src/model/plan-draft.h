@@ -13,6 +13,7 @@
 #include "errtext.h"
 #include "plan-node.h"
 
+struct buf;
 struct plan;
 struct plan_source;
 
@@ -41,8 +42,9 @@ int plan_draft_fail(struct plan_draft *draft, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Add the last child of a parent (NULL: a phase). The text is its name, perhaps
- * with its id in front: "T1.2: name", or "T1.2 name". Otherwise the id is made
- * of the numbers of the nodes above. */
+ * with its id: "T1.2: name", "T1.2 name", or "name {#id}". Otherwise the id is
+ * made of the numbers of the nodes above, and is one that the known plan
+ * (source->limits) does not have. */
 int plan_draft_add(struct plan_draft *draft, struct plan_node *parent,
     const char *text, struct plan_node **ret_node);
 
@@ -52,6 +54,9 @@ void plan_draft_wish(struct plan_draft *draft, struct plan_node *node,
 
 /* Resolve the words, and check the plan. It is the caller's then. */
 int plan_draft_finish(struct plan_draft *draft, struct plan **ret_plan);
+
+/* Append an id with a name, so that plan_draft_add() reads them. */
+void plan_draft_print(const char *id, const char *name, struct buf *out);
 
 /* Without blanks at both ends; the caller frees it. */
 char *plan_draft_trim(const char *s, size_t len);

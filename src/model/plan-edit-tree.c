@@ -32,9 +32,8 @@ check_idle(const struct plan_node *node, struct err *err)
 	return 0;
 }
 
-/* May it have one more child? NULL = the goal. */
-static int
-check_parent(const struct plan_node *parent, struct err *err)
+int
+plan_edit_check_parent(const struct plan_node *parent, struct err *err)
 {
 	if (parent == NULL)
 		return 0;
@@ -254,7 +253,7 @@ plan_edit_add(const struct plan_edit *edit, const char *parent_id, size_t place,
 	if (r == 0 && parent_id != NULL)
 		r = plan_get(edit->plan, parent_id, &parent, err);
 	if (r == 0)
-		r = check_parent(parent, err);
+		r = plan_edit_check_parent(parent, err);
 	if (r == 0)
 		r = make_all(edit, parent, spec, 1, &node, NULL, err);
 	if (r != 0)
@@ -498,13 +497,11 @@ check_target(const struct plan_node *node, const struct plan_node *parent,
 		    node_kind_name(node->kind),
 		    parent == NULL ? "the goal" : parent->id,
 		    parent == NULL ? "; name a parent" : "");
-	return parent == node->parent ? 0 : check_parent(parent, err);
+	return parent == node->parent ? 0 : plan_edit_check_parent(parent, err);
 }
 
-/* A parent that lost its last child has a status of its own again: what was
- * rolled up meant the children. */
-static void
-left_alone(const struct plan_edit *edit, struct plan_node *parent)
+void
+plan_edit_left_alone(const struct plan_edit *edit, struct plan_node *parent)
 {
 	const struct plan_node_move move = { .to = NODE_TODO,
 		.rolled_up = true };
@@ -542,7 +539,7 @@ plan_edit_move(const struct plan_edit *edit, const char *id,
 		return r;
 	plan_put(edit->plan, node, parent, place, edit->changes);
 	node->updated_ms = edit->now_ms;
-	left_alone(edit, old);
+	plan_edit_left_alone(edit, old);
 	what = xasprintf("moved %s below %s", node->id,
 	    parent == NULL ? "the goal" : parent->id);
 	plan_edit_end(edit, what);

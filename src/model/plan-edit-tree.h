@@ -53,4 +53,12 @@ int plan_edit_merge(const struct plan_edit *edit, const char *const *ids,
 int plan_edit_move(const struct plan_edit *edit, const char *id,
     const char *parent_id, size_t place, struct err *err);
 
+/* For plan-revise: may it have one more child (NULL = the goal)? API_E_LEVEL,
+ * API_E_CLOSED, API_E_ASSIGNED or API_E_STARTED. */
+int plan_edit_check_parent(const struct plan_node *parent, struct err *err);
+/* A parent that lost its last child has a status of its own again: what was
+ * rolled up meant the children. Others are left as they are. */
+void
+plan_edit_left_alone(const struct plan_edit *edit, struct plan_node *parent);
+
 #endif

@@ -32,6 +32,8 @@ static const struct record_field fields[] = {
 	RECORD_FIELD(struct plan_goal, "status", status,
 	    .flags = RECORD_REQUIRED, .words = goal_status_words),
 	FIELD("priority", priority, .words = priority_words),
+	FIELD(
+	    "recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	LIST("tags", tags),
 	FIELD("implicit", implicit),
 	FIELD("problemStatement", problem_statement, .size = PLAN_TEXT_MAX),
@@ -100,6 +102,7 @@ plan_goal_new(const char *id, const char *title, int64_t now_ms)
 	goal->id = xstrdup(id);
 	goal->title = xstrdup(title);
 	goal->priority = PRIORITY_NORMAL;
+	goal->recovery_policy = RECOVERY_UNSET;
 	goal->created_ms = goal->updated_ms = now_ms;
 	return goal;
 }
@@ -351,6 +354,13 @@ get_list(struct json_object *json, const char *at, bool risks,
 	return r;
 }
 
+int
+plan_goal_read_risks(struct json_object *json, const char *at,
+    struct plan_goal *goal, struct err *err)
+{
+	return get_list(json, at, true, goal, err) < 0 ? -EINVAL : 0;
+}
+
 static int
 get_all(struct json_object *json, const char *at, struct plan_goal *goal,
     struct err *err)
@@ -391,6 +401,7 @@ plan_goal_from_json(struct json_object *json, const char *at,
 	struct plan_goal *goal = xcalloc(1, sizeof *goal);
 
 	goal->priority = PRIORITY_NORMAL;
+	goal->recovery_policy = RECOVERY_UNSET;
 	if (get_all(json, at, goal, err) < 0) {
 		plan_goal_free(goal);
 		return -EINVAL;

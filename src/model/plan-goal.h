@@ -49,6 +49,8 @@ struct plan_goal {
 	enum goal_status status;
 	struct plan_override override; /* completed against the rollup */
 	enum priority priority;
+	enum recovery_policy recovery_policy; /* of its nodes, unless they have
+					       * their own */
 	char **tags;
 	bool implicit; /* of a task from a pool; not listed */
 
@@ -92,6 +94,10 @@ struct plan_goal *plan_goal_copy(const struct plan_goal *goal);
 
 void plan_goal_add_risk(struct plan_goal *goal, const char *risk,
     const char *impact, const char *mitigation);
+/* Add the member "risks" of json, if it has one: a list of objects with risk,
+ * impact and mitigation. -EINVAL with the path. */
+int plan_goal_read_risks(struct json_object *json, const char *at,
+    struct plan_goal *goal, struct err *err);
 
 /* One version more: what was changed, by whom and why (may be NULL). Returns
  * the entry, which the next call may move. */

@@ -34,6 +34,7 @@ static const struct record_field node_fields[] = {
 	NODE("estimatedEffort", estimated_effort, .size = PLAN_NAME_MAX),
 	NODE("riskLevel", risk_level, .words = risk_level_words),
 	NODE("priority", priority, .words = priority_words),
+	NODE("recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 };
 
 static const struct record_field goal_fields[] = {
@@ -45,9 +46,11 @@ static const struct record_field goal_fields[] = {
 	GOAL("assumptions", assumptions, LIST),
 	GOAL("tags", tags, LIST),
 	GOAL("priority", priority, .words = priority_words),
+	GOAL("recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	GOAL("owner", owner, .size = PLAN_NAME_MAX),
 };
 
+static const char *const goal_others[] = { "risks", NULL };
 static const char *const root_keys[] = { "planVersion", "goal", "phases",
 	NULL };
 
@@ -171,11 +174,13 @@ load_goal(struct loader *loader, struct json_object *json)
 	int r = json_get_object(json, "", "goal", &member, &err);
 
 	if (r == 0)
-		r = record_known(goal_fields, nitems(goal_fields), NULL, member,
-		    "goal", &err);
+		r = record_known(goal_fields, nitems(goal_fields), goal_others,
+		    member, "goal", &err);
 	if (r == 0)
 		r = record_from_json(goal_fields, nitems(goal_fields), member,
 		    "goal", goal, &err);
+	if (r == 0)
+		r = plan_goal_read_risks(member, "goal", goal, &err);
 	if (r < 0 && r != -ENOENT)
 		note(loader, err.msg);
 	if (loader->source->title != NULL)

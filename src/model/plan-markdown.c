@@ -15,6 +15,7 @@
 #include "plan.h"
 #include "strv.h"
 #include "text.h"
+#include "word.h"
 
 enum label {
 	LABEL_NONE,
@@ -22,6 +23,7 @@ enum label {
 	LABEL_DEPENDS,
 	LABEL_CONSTRAINTS,
 	LABEL_PRIORITY,
+	LABEL_RECOVERY,
 	LABEL_OUTCOME,
 	LABEL_SUBTASKS,
 };
@@ -36,6 +38,7 @@ static const struct {
 	{ "depends", LABEL_DEPENDS },
 	{ "constraints", LABEL_CONSTRAINTS },
 	{ "priority", LABEL_PRIORITY },
+	{ "recovery", LABEL_RECOVERY },
 	{ "outcome", LABEL_OUTCOME },
 	{ "subtasks", LABEL_SUBTASKS },
 };
@@ -49,6 +52,7 @@ struct reader {
 	bool after_name; /* the line before was the subtask's own */
 	struct buf prose; /* of the current goal or node */
 	char fence; /* inside one: its character */
+	bool comment; /* inside one */
 
 	enum label list; /* the entries that come belong to this */
 	int list_indent; /* of its label */
@@ -97,9 +101,14 @@ end_prose(struct reader *r)
 	return 0;
 }
 
+/* Text of a subtask stands further right. */
 static void
 add_prose(struct reader *r, const char *line)
 {
+	int most = r->subtask != NULL ? r->subtask_indent + 2 : 0;
+
+	for (int at = 0; at < most && (*line == ' ' || *line == '\t'); line++)
+		at += *line == '\t' ? 4 - at % 4 : 1;
 	buf_addf(&r->prose, "%s\n", line);
 }
 
@@ -155,6 +164,8 @@ add_entry(struct reader *r, enum label label, const char *text)
 	}
 	if (strv_count(*to) >= PLAN_LIST_MAX)
 		return fail(r, "more than %d entries", PLAN_LIST_MAX);
+	if (*text == '\\')
+		text++;
 	if (strlen(text) > PLAN_LINE_MAX)
 		return fail(r, "longer than %d bytes", PLAN_LINE_MAX);
 	if (*text != '\0')
@@ -166,6 +177,8 @@ add_entry(struct reader *r, enum label label, const char *text)
 static enum label
 find_label(const char *text, const char **ret_rest)
 {
+	const char *bold = strspn(text, "*_") > 0 ? "*_" : "";
+
 	text += strspn(text, "*_");
 	for (size_t i = 0; i < nitems(labels); i++) {
 		size_t len = strlen(labels[i].word);
@@ -173,11 +186,12 @@ find_label(const char *text, const char **ret_rest)
 
 		if (strncasecmp(text, labels[i].word, len) != 0)
 			continue;
-		rest += strspn(rest, "*_");
+		rest += strspn(rest, bold);
 		if (*rest != ':')
 			continue;
 		rest++;
-		*ret_rest = rest + strspn(rest, "*_ \t");
+		rest += strspn(rest, bold);
+		*ret_rest = rest + strspn(rest, " \t");
 		return labels[i].label;
 	}
 	return LABEL_NONE;
@@ -188,6 +202,7 @@ read_value(struct reader *r, enum label label, const char *rest)
 {
 	struct plan_node *node = owner(r);
 	enum priority priority;
+	unsigned policy;
 
 	switch (label) {
 	case LABEL_PRIORITY:
@@ -199,6 +214,17 @@ read_value(struct reader *r, enum label label, const char *rest)
 			r->plan->goal->priority = priority;
 		else
 			node->priority = priority;
+		return 0;
+	case LABEL_RECOVERY:
+		if (!word_find(recovery_policy_words, rest, &policy))
+			return fail(r,
+			    "the recovery is one of resend_last, nudge, "
+			    "replan, reassign and escalate");
+		if (node == NULL)
+			r->plan->goal->recovery_policy =
+			    (enum recovery_policy)policy;
+		else
+			node->recovery_policy = (enum recovery_policy)policy;
 		return 0;
 	case LABEL_OUTCOME:
 		if (node == NULL || *rest == '\0' ||
@@ -243,8 +269,8 @@ read_label(struct reader *r, enum label label, int indent, const char *rest)
 		return 0;
 	}
 	/* Their lists are text on the line only. */
-	if (label != LABEL_PRIORITY && label != LABEL_OUTCOME &&
-	    *rest == '\0') {
+	if (label != LABEL_PRIORITY && label != LABEL_RECOVERY &&
+	    label != LABEL_OUTCOME && *rest == '\0') {
 		r->list = label;
 		r->list_indent = indent;
 		r->items = 0;
@@ -328,7 +354,7 @@ read_text(struct reader *r, int indent, const char *line, const char *text)
 		if (e < 0)
 			return e;
 	}
-	add_prose(r, r->subtask != NULL ? text : line);
+	add_prose(r, line);
 	return 0;
 }
 
@@ -339,6 +365,44 @@ is_rule(const char *text)
 	    text[strspn(text, (const char[]){ *text, ' ', '\0' })] == '\0';
 }
 
+static bool
+is_bullet(const char *text)
+{
+	return strchr("-*+", *text) != NULL && text[1] == ' ';
+}
+
+static bool
+is_fence(const char *text)
+{
+	return strncmp(text, "```", 3) == 0 || strncmp(text, "~~~", 3) == 0;
+}
+
+static bool
+is_comment(const char *text)
+{
+	return strncmp(text, "<!--", 4) == 0;
+}
+
+bool
+plan_markdown_plain(const char *text, bool bullets)
+{
+	const char *rest;
+
+	return strchr("#\\", *text) == NULL && !is_rule(text) &&
+	    (bullets || !is_bullet(text)) && !is_fence(text) &&
+	    !is_comment(text) && find_label(text, &rest) == LABEL_NONE;
+}
+
+/* The line without the backslash in front of its text. */
+static int
+read_escaped(struct reader *r, int indent, const char *line, const char *text)
+{
+	cleanup_free char *plain =
+	    xasprintf("%.*s%s", (int)(text - line), line, text + 1);
+
+	return read_text(r, indent, plain, text + 1);
+}
+
 static int
 read_shaped(struct reader *r, int indent, const char *line, const char *text)
 {
@@ -346,13 +410,16 @@ read_shaped(struct reader *r, int indent, const char *line, const char *text)
 	const char *rest = NULL;
 	enum label label;
 
+	if (*text == '\\')
+		return read_escaped(r, indent, line, text);
+
 	if (hashes > 0 && indent < 4 &&
 	    (text[hashes] == ' ' || text[hashes] == '\0'))
 		return read_heading(
 		    r, (int)hashes, text + hashes + strspn(text + hashes, " "));
 	if (is_rule(text))
 		return 0;
-	if (strchr("-*+", *text) != NULL && text[1] == ' ') {
+	if (is_bullet(text)) {
 		r->after_name = false;
 		return read_bullet(
 		    r, indent, line, text + 1 + strspn(text + 1, " "));
@@ -373,8 +440,11 @@ read_line(struct reader *r, const char *line)
 
 	for (; *text == ' ' || *text == '\t'; text++)
 		indent += *text == '\t' ? 4 - indent % 4 : 1;
-	if (r->fence != '\0' || strncmp(text, "```", 3) == 0 ||
-	    strncmp(text, "~~~", 3) == 0) {
+	if (r->comment || (r->fence == '\0' && is_comment(text))) {
+		r->comment = strstr(text, "-->") == NULL;
+		return 0;
+	}
+	if (r->fence != '\0' || is_fence(text)) {
 		if (r->fence == '\0')
 			r->fence = *text;
 		else if (strspn(text, (const char[]){ r->fence, '\0' }) >= 3)

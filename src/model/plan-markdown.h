@@ -13,16 +13,20 @@
  *   - what can be verified
  *   Depends: P1, another task     ids or names; a list as well
  *   Priority: high
+ *   Recovery: replan              what is done about it when it has stalled
  *   Subtasks:                     optional; or a blank line ends a list
  *   - a subtask
  *     Acceptance: what can be verified
  *
  * A subtask without criteria has those of its task. Lists begin with '-', '*'
- * or '+'. Text inside fences is text.
+ * or '+'. Text inside fences is text; so is a line that begins with a
+ * backslash, without it. An id that is not like T1.1 stands at the end: "A task
+ * {#any-id}". Comments (<!-- -->) have lines of their own.
  */
 #ifndef PLAN_MARKDOWN_H
 #define PLAN_MARKDOWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
@@ -32,5 +36,9 @@ struct plan_source;
 /* -EINVAL; the message names the line. */
 int plan_markdown(const char *text, size_t len,
     const struct plan_source *source, struct plan **ret_plan, struct err *err);
+
+/* Is this line, without the blanks in front of it, read as text? bullets: they
+ * are text where it stands. */
+bool plan_markdown_plain(const char *text, bool bullets);
 
 #endif

@@ -67,6 +67,8 @@ static const struct record_field fields[] = {
 	FIELD("estimatedEffort", estimated_effort, .size = PLAN_NAME_MAX),
 	FIELD("riskLevel", risk_level, .words = risk_level_words),
 	FIELD("priority", priority, .words = priority_words),
+	FIELD(
+	    "recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	RECORD_FIELD(struct plan_node, "status", status,
 	    .flags = RECORD_REQUIRED, .words = node_status_words),
 	FIELD("blockedReason", blocked_reason, .size = PLAN_TEXT_MAX),
@@ -127,6 +129,7 @@ node_alloc(void)
 
 	node->priority = PRIORITY_COUNT;
 	node->risk_level = RISK_UNSET;
+	node->recovery_policy = RECOVERY_UNSET;
 	return node;
 }
 

@@ -70,6 +70,7 @@ struct plan_node {
 	char *estimated_effort;
 	enum risk_level risk_level;
 	enum priority priority; /* PRIORITY_COUNT = that of its parent */
+	enum recovery_policy recovery_policy; /* RECOVERY_UNSET the same */
 
 	/* State */
 	enum node_status status; /* of a node with children: rolled up, unless

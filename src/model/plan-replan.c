@@ -27,8 +27,8 @@ struct replan {
 
 /* The copy that is tried first has no assignments: what is kept is found in the
  * plan itself, by id. */
-static void
-find_kept(const struct plan *plan, struct strmap *kept)
+void
+plan_replan_kept(const struct plan *plan, struct strmap *kept)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		struct plan_node *n = plan->nodes[i];
@@ -133,14 +133,6 @@ remove_below(struct replan *r, struct plan_node *parent)
 }
 
 static void
-set_list(char ***to, char *const *from)
-{
-	strv_clear(to);
-	if (strv_count(from) > 0)
-		*to = strv_copy(strv_const(from));
-}
-
-static void
 change_node(struct plan_node *node, const struct plan_node *to, int64_t now_ms)
 {
 	xstrset(&node->name, to->name);
@@ -150,13 +142,15 @@ change_node(struct plan_node *node, const struct plan_node *to, int64_t now_ms)
 	xstrset(&node->suggested_agent_id, to->suggested_agent_id);
 	xstrset(&node->suggested_agent_type, to->suggested_agent_type);
 	xstrset(&node->estimated_effort, to->estimated_effort);
-	set_list(&node->acceptance, to->acceptance);
-	set_list(&node->depends_on, to->depends_on);
-	set_list(&node->required_tools, to->required_tools);
+	plan_set_list(&node->acceptance, to->acceptance);
+	plan_set_list(&node->depends_on, to->depends_on);
+	plan_set_list(&node->required_tools, to->required_tools);
 	node->risk_level = to->risk_level;
-	/* A person's priority stays, unless the new plan has one. */
+	/* What a person set stays, unless the new plan says otherwise. */
 	if (to->priority != PRIORITY_COUNT)
 		node->priority = to->priority;
+	if (to->recovery_policy != RECOVERY_UNSET)
+		node->recovery_policy = to->recovery_policy;
 	node->updated_ms = now_ms;
 }
 
@@ -258,7 +252,7 @@ note_origin(struct plan_goal *goal, const struct plan_goal *from)
 	xstrset(&goal->model_ref, from->model_ref);
 	xstrset(&goal->template_id, from->template_id);
 	xstrset(&goal->template_hash, from->template_hash);
-	set_list(&goal->validation_errors, from->validation_errors);
+	plan_set_list(&goal->validation_errors, from->validation_errors);
 	xstrset(&goal->plan_fault, NULL);
 	goal->plan_wanted = false;
 	goal->plan_attempts = 0;
@@ -280,7 +274,7 @@ plan_replan(
 
 	if (e < 0)
 		return e;
-	find_kept(edit->plan, &r.kept);
+	plan_replan_kept(edit->plan, &r.kept);
 	e = check_next(&r, err);
 	if (e == 0) {
 		r.plan = plan_copy(edit->plan);

@@ -15,6 +15,7 @@
 
 struct err;
 struct plan;
+struct strmap;
 
 /* next is of the same goal (plan-load.h); where it came from is noted in the
  * goal. API_E_STARTED if it puts a node that has started on another level, or
@@ -22,5 +23,8 @@ struct plan;
  * cancelled; API_E_CYCLE; API_E_LIMIT. */
 int plan_replan(
     const struct plan_edit *edit, const struct plan *next, struct err *err);
+
+/* Add the ids of the nodes that would stay as they are. */
+void plan_replan_kept(const struct plan *plan, struct strmap *kept);
 
 #endif

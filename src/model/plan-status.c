@@ -122,6 +122,15 @@ _Static_assert(GOAL_STATUS_COUNT == 5 && NODE_STATUS_COUNT == 6 &&
 	ASSIGNMENT_STATUS_COUNT == 7,
     "the tables know these statuses");
 
+const char *const recovery_policy_words[] = {
+	[RECOVERY_RESEND_LAST] = "resend_last",
+	[RECOVERY_NUDGE] = "nudge",
+	[RECOVERY_REPLAN] = "replan",
+	[RECOVERY_REASSIGN] = "reassign",
+	[RECOVERY_ESCALATE] = "escalate",
+	[RECOVERY_UNSET] = NULL,
+};
+
 const char *
 goal_status_name(enum goal_status status)
 {

@@ -42,10 +42,21 @@ enum assignment_status {
 	ASSIGNMENT_STATUS_COUNT
 };
 
+/* What is done about work that has stalled. */
+enum recovery_policy {
+	RECOVERY_RESEND_LAST, /* messages are the instruction again */
+	RECOVERY_NUDGE, /* messages ask how far it is */
+	RECOVERY_REPLAN, /* then plan it anew, then another worker */
+	RECOVERY_REASSIGN, /* then another worker */
+	RECOVERY_ESCALATE, /* messages, then a person */
+	RECOVERY_UNSET, /* the same, and the planner is asked for advice */
+};
+
 /* For reading records (word.h), NULL terminated. */
 extern const char *const goal_status_words[GOAL_STATUS_COUNT + 1];
 extern const char *const node_status_words[NODE_STATUS_COUNT + 1];
 extern const char *const assignment_status_words[ASSIGNMENT_STATUS_COUNT + 1];
+extern const char *const recovery_policy_words[RECOVERY_UNSET + 1];
 
 const char *goal_status_name(enum goal_status status); /* "active" */
 const char *node_status_name(enum node_status status);

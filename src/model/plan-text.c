@@ -9,6 +9,7 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-text.h"
+#include "strv.h"
 #include "text.h"
 
 bool
@@ -35,6 +36,14 @@ plan_has(char *const *list, const char *s)
 		if (strcmp(*list, s) == 0)
 			return true;
 	return false;
+}
+
+void
+plan_set_list(char ***to, char *const *from)
+{
+	strv_clear(to);
+	if (strv_count(from) > 0)
+		*to = strv_copy(strv_const(from));
 }
 
 int

@@ -29,6 +29,9 @@ void plan_cut(char **to, const char *text, size_t max);
 /* Is the string in the list? NULL is empty. */
 bool plan_has(char *const *list, const char *s);
 
+/* Replace an owned list by a copy of another one; an empty one becomes NULL. */
+void plan_set_list(char ***to, char *const *from);
+
 /* Get the member `key` of json, an object; *ret is NULL if it is missing. With
  * its path in ret_path. */
 int plan_member(struct json_object *json, const char *at, const char *key,

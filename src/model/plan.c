@@ -314,6 +314,15 @@ plan_priority(const struct plan *plan, const struct plan_node *node)
 	return plan->goal->priority;
 }
 
+enum recovery_policy
+plan_recovery(const struct plan *plan, const struct plan_node *node)
+{
+	for (; node != NULL; node = node->parent)
+		if (node->recovery_policy != RECOVERY_UNSET)
+			return node->recovery_policy;
+	return plan->goal->recovery_policy;
+}
+
 bool
 plan_above(const struct plan_node *upper, const struct plan_node *lower)
 {

@@ -85,6 +85,10 @@ struct plan_node *const *plan_children(
 enum priority
 plan_priority(const struct plan *plan, const struct plan_node *node);
 
+/* The same for what is done about it when it has stalled. */
+enum recovery_policy
+plan_recovery(const struct plan *plan, const struct plan_node *node);
+
 /* Is the one above the other? */
 bool plan_above(const struct plan_node *upper, const struct plan_node *lower);
 

@@ -57,11 +57,22 @@ reconcile_is_stale(const struct plan_assignment *a,
 	    now_ms - last_sign_ms(a) >= idle_of(a, config);
 }
 
+/* Its own, or that of its node, or of what is above it. */
+static enum recovery_policy
+policy_of(const struct plan_set *set, const struct plan_assignment *a)
+{
+	const struct plan *plan = plan_set_plan(set, a->goal_id);
+
+	if (a->recovery_policy != RECOVERY_UNSET || plan == NULL)
+		return a->recovery_policy;
+	return plan_recovery(plan, plan_set_node_of(set, a));
+}
+
 bool
-reconcile_wants_advice(
+reconcile_wants_advice(const struct plan_set *set,
     const struct plan_assignment *a, const struct reconcile_config *config)
 {
-	return a->recovery_policy == RECOVERY_UNSET &&
+	return policy_of(set, a) == RECOVERY_UNSET &&
 	    a->retry_count >= config->max_retries;
 }
 
@@ -166,8 +177,9 @@ resend_same(struct reconcile_case *c)
 static void
 retry(struct reconcile_case *c, const char *code, const char *reason)
 {
-	bool again = (c->assignment->recovery_policy == RECOVERY_RESEND_LAST ||
-			 strcmp(code, ADVICE) == 0) &&
+	bool again =
+	    (policy_of(c->run->set, c->assignment) == RECOVERY_RESEND_LAST ||
+		strcmp(code, ADVICE) == 0) &&
 	    c->assignment->instruction != NULL;
 	struct nudge_facts facts = reconcile_text_facts(c);
 	cleanup_buf struct buf text = BUF_INIT;
@@ -254,8 +266,9 @@ climb(struct reconcile_case *c, const char *code, const char *reason)
 	struct plan_assignment *a = c->assignment;
 	int64_t wait = reconcile_backoff_ms(c->run->config, a->retry_count + 1);
 	int64_t idle = reconcile_idle_ms(c);
+	enum recovery_policy policy = policy_of(c->run->set, a);
 
-	if (a->recovery_policy == RECOVERY_REPLAN && c->node != NULL) {
+	if (policy == RECOVERY_REPLAN && c->node != NULL) {
 		a->recovery_policy = RECOVERY_REASSIGN;
 		a->backoff_until_ms =
 		    c->run->now_ms + (wait > idle ? wait : idle);
@@ -268,8 +281,7 @@ climb(struct reconcile_case *c, const char *code, const char *reason)
 		    reconcile_data("code", code, "reason", reason, NULL));
 		return;
 	}
-	if (a->recovery_policy == RECOVERY_REASSIGN &&
-	    reassign(c, code, reason))
+	if (policy == RECOVERY_REASSIGN && reassign(c, code, reason))
 		return;
 	reconcile_escalate(c, code, reason);
 }

@@ -170,7 +170,8 @@ bool reconcile_is_stale(const struct plan_assignment *assignment,
     const struct reconcile_config *config, int64_t now_ms);
 /* Of a stale one: nothing helped, and no policy says what is next, so that a
  * person would be told. */
-bool reconcile_wants_advice(const struct plan_assignment *assignment,
+bool reconcile_wants_advice(const struct plan_set *set,
+    const struct plan_assignment *assignment,
     const struct reconcile_config *config);
 
 #endif

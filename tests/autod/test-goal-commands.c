@@ -9,6 +9,7 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-floor.h"
+#include "plan-revise.h"
 #include "plan-text.h"
 #include "plan-world.h"
 #include "rpc.h"
@@ -266,6 +267,45 @@ START_TEST(an_update_is_a_revision)
 }
 END_TEST
 
+START_TEST(an_edited_text_is_one_revision)
+{
+	const char *goal = create("");
+	struct plan *plan = plan_world_plan(&world, goal);
+	cleanup_free char *old = NULL;
+	char hash[PLAN_HASH_SIZE];
+	struct json_object *result;
+
+	plan_revise_hash(plan, hash);
+	old = xasprintf(",\"before\":\"%s\",\"text\":\"# Ship it\\n"
+			"## P1: Two\\n### T1.1: First\\nAcceptance: x\\n"
+			"### New\\nAcceptance: z\\n\"",
+	    hash);
+	result = must("overseer.goal.update", about(goal, old));
+	ck_assert_int_eq(json_int_or(result, "version", 0), 2);
+	ck_assert_str_eq(plan_find(plan, "P1")->name, "Two");
+	ck_assert_ptr_null(plan_find(plan, "T1.2"));
+	ck_assert_str_eq(plan_find(plan, "T1.3")->name, "New");
+	ck_assert_int_eq(plan_find(plan, "T1.3")->status, NODE_QUEUED);
+	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 2);
+	refused("overseer.goal.update", about(goal, old), API_CHANGED,
+	    "while you edited it");
+	refused("overseer.goal.update",
+	    about(goal, ",\"text\":\"# t\\n### x\\n\""), RPC_INVALID_PARAMS,
+	    "line 2");
+	plan_find(plan, "T1.1")->started_ms = 1;
+	refused("overseer.goal.update",
+	    about(goal, ",\"text\":\"# t\\n## P1: One\\n\""), API_E_STARTED,
+	    "P1");
+	ck_assert_int_eq(plan->goal->version, 2);
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	plan = plan_world_plan(&world, goal);
+	ck_assert_uint_eq(plan->count, 3);
+	ck_assert_str_eq(plan->phases[0]->children[1]->name, "New");
+}
+END_TEST
+
 START_TEST(the_status_counts_goals_nodes_and_assignments)
 {
 	struct json_object *status;
@@ -294,7 +334,7 @@ unit_suite(void)
 		a_goal_is_paused_resumed_cancelled_and_archived_in_order,
 		a_goal_that_has_ended_is_read_from_the_store,
 		goals_are_found_by_a_unique_part_of_their_id,
-		an_update_is_a_revision,
+		an_update_is_a_revision, an_edited_text_is_one_revision,
 		the_status_counts_goals_nodes_and_assignments, NULL };
 
 	for (size_t i = 0; all[i] != NULL; i++) {

@@ -206,11 +206,14 @@ START_TEST(a_node_goes_to_an_allowed_worker_that_a_person_drives)
 	    "plan.allow_agents");
 	refused("overseer.work.assign", "{\"node\":\"P1\",\"worker\":\"eve\"}",
 	    API_E_CHILDREN, "P1");
-	must("overseer.work.assign", "{\"node\":\"T1.1\",\"worker\":\"eve\"}");
+	must("overseer.work.assign",
+	    "{\"node\":\"T1.1\",\"worker\":\"eve\","
+	    "\"recovery\":\"reassign\"}");
 	a = plan_world_node(&world, "goal_a", "T1.1")->assignment;
 	ck_assert_ptr_nonnull(a);
 	ck_assert_str_eq(a->worker, "eve");
 	ck_assert_int_eq(a->status, ASSIGNMENT_QUEUED);
+	ck_assert_int_eq(a->recovery_policy, RECOVERY_REASSIGN);
 	ck_assert_int_eq(plan_world_events(&world, "assignment.queued"), 1);
 	refused("overseer.work.assign",
 	    "{\"node\":\"T1.1\",\"worker\":\"eve\"}", API_E_ASSIGNED, "eve");

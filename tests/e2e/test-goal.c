@@ -139,7 +139,9 @@ START_TEST(wrong_words_are_answered_with_the_right_ones)
 		{ "goal crate", 2, "did you mean \"create\"?" },
 		{ "goal show", 2, "type: llmc goal show GOAL" },
 		{ "goal show nothing", 1, "llmc goal list --all" },
-		{ "goal edit x", 2, "--criterion" },
+		{ "goal edit x", 1, "there is no goal x" },
+		{ "goal edit Parser~rewrite --title x --plan-file y", 2,
+		    "not both" },
 		{ "goal list --title x", 2, "takes no --title" },
 		{ "goal create --title x --priority y", 2, "urgent, high" },
 		{ "goal plan", 2, "plan GOAL [--plan-file FILE]" },
@@ -153,6 +155,7 @@ START_TEST(wrong_words_are_answered_with_the_right_ones)
 		{ "work move T1.1", 2, "--place N" },
 		{ "work move T1.1 P2 --place x", 2, "a number from 1" },
 		{ "work assign T1.1 auto-1", 1, "no worker auto-1" },
+		{ "work assign T1.1 auto-1 --recovery x", 2, "resend_last" },
 		{ "work split T1.1 one", 2, "split NODE NAME NAME" },
 	};
 
@@ -164,6 +167,87 @@ START_TEST(wrong_words_are_answered_with_the_right_ones)
 	e2e_json_error(
 	    llmc("--json work done T1.1"), 1, "E_TRANSITION", "T1.1");
 	e2e_json_error(llmc("--json work show T9"), 1, "E_UNKNOWN", "T9");
+}
+END_TEST
+
+/* The editor is a script that gets the name of the file. */
+static struct e2e_run *
+edit_with(const char *goal, const char *script, bool terminal)
+{
+	e2e_write(unit_path("edit.sh"), script);
+	return e2e_sh(dir,
+	    e2e_path(terminal ?
+		    "printf '\\n\\n' | VISUAL='sh \"%s\"' TERM=dumb script -qec '\"$LLMC\" goal "
+		    "edit %s' /dev/null" :
+		    "VISUAL='sh \"%s\"' EDITOR=false \"$LLMC\" goal edit %s "
+		    "</dev/null",
+		unit_path("edit.sh"), goal));
+}
+
+START_TEST(a_goal_and_its_plan_are_edited_as_text)
+{
+	const char *goal = create();
+	struct e2e_run *run;
+
+	run = edit_with(goal,
+	    "sed -i -e 's/^# .*/# New title/' -e 's/: Parser/: Trees/' \"$1\"; "
+	    "printf '### More\\nAcceptance: x\\n' >>\"$1\"\n",
+	    false);
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "changed, version 2; its plan has 6 nodes");
+	run = llmc(e2e_path("goal show %s", goal));
+	e2e_has(run->out, "New title");
+	e2e_has(run->out, "T1.2 Trees");
+	e2e_has(run->out, "T2.2 More");
+	e2e_has(edit_with(goal, "true", false)->out, "nothing was changed");
+	e2e_expect(edit_with(goal, "exit 3", false), 1, "status 3");
+	/* Without an editor that needs no terminal. */
+	e2e_expect(e2e_sh(dir,
+		       e2e_path("unset EDITOR VISUAL; \"$LLMC\" goal edit %s "
+				"</dev/null",
+			   goal)),
+	    1, "--plan-file FILE");
+	e2e_json_error(llmc(e2e_path("--json goal edit %s", goal)), 1,
+	    "no_terminal", "--plan-file FILE");
+	/* What was typed is kept, and can be used. */
+	e2e_expect(llmc("work done T1.1 --reason r"), 0, NULL);
+	run = edit_with(
+	    goal, "sed -i -e 's/: Lexer/: L/' -e 's/Trees/T/' \"$1\"", false);
+	e2e_expect(run, 1, "T1.1: its name cannot be changed any more");
+	e2e_has(run->err, "your text is saved in ");
+	e2e_has(e2e_sh(dir, "cat .llmc/drafts/goal-*.md")->out, "T1.2: T\n");
+	e2e_expect(e2e_sh(dir,
+		       e2e_path("sed -i 's/: L$/: Lexer/' .llmc/drafts/*.md; "
+				"\"$LLMC\" goal edit %s --plan-file "
+				".llmc/drafts/goal-*.md",
+			   goal)),
+	    0, NULL);
+	e2e_has(llmc("work list")->out, "T1.2");
+	e2e_expect(e2e_sh(dir,
+		       e2e_path("printf '{}' | \"$LLMC\" goal edit %s "
+				"--plan-file -",
+			   goal)),
+	    1, "llmc goal plan");
+}
+END_TEST
+
+START_TEST(a_text_that_is_refused_can_be_edited_again)
+{
+	const char *goal = create();
+	struct e2e_run *run;
+
+	if (e2e_sh(dir, "script -qec true /dev/null")->status != 0)
+		unit_skip("no script(1) that makes a terminal");
+	/* Wrong at first, right when the editor comes again. */
+	run = edit_with(goal,
+	    "if test -e once; then sed -i s/X9/T1.1/ \"$1\"\n"
+	    "else sed -i -e 's/Depends: T1.1/Depends: X9/' -e 's/: Parser/: Q/' "
+	    "\"$1\"; fi; touch once\n",
+	    true);
+	e2e_has(run->out, "depends on \"X9\"");
+	e2e_has(run->out, "Edit it again? [Y/n]");
+	e2e_has(run->out, "changed, version 2");
+	e2e_has(llmc("work list")->out, "Q");
 }
 END_TEST
 
@@ -244,6 +328,8 @@ unit_suite(void)
 		a_plan_is_json_or_markdown_by_its_content,
 		a_wrong_file_is_told_by_its_line_or_its_path,
 		wrong_words_are_answered_with_the_right_ones,
+		a_goal_and_its_plan_are_edited_as_text,
+		a_text_that_is_refused_can_be_edited_again,
 		a_store_that_is_of_no_use_is_told,
 		a_plan_is_worked_through_without_a_daemon,
 		a_plan_is_worked_through_with_a_daemon, NULL };

@@ -15,7 +15,7 @@ static const struct plan_source person = { .goal_id = "goal_1", .now_ms = NOW };
 static const struct plan_source planner = { .goal_id = "goal_1",
 	.now_ms = NOW,
 	.planner = true,
-	.limits = { 5, 7, 7, true, false } };
+	.limits = { 5, 7, 7, true, false, NULL } };
 
 /* Single quotes stand for double ones. */
 static struct json_object *
@@ -70,6 +70,33 @@ START_TEST(the_plan_of_the_seed_is_loaded)
 }
 END_TEST
 
+START_TEST(risks_and_what_to_do_about_stalled_work_are_kept)
+{
+	cleanup_json struct json_object *json = parse(
+	    "{'goal':{'title':'t','recoveryPolicy':'reassign','risks':["
+	    "{'risk':'r','impact':'i','mitigation':'m'},{'risk':'s'}]},"
+	    "'phases':[{'id':'P1','name':'n','recoveryPolicy':'replan','tasks'"
+	    ":[{'id':'T1.1','name':'n','acceptance':['a']},{'id':'T1.2','name'"
+	    ":'n','acceptance':['a'],'recoveryPolicy':'escalate'}]},{'id':'P2'"
+	    ",'name':'n'}]}");
+	struct plan *plan = NULL;
+	struct err err = { 0 };
+
+	ck_assert_msg(
+	    plan_load(json, &person, &plan, NULL, &err) == 0, "%s", err.msg);
+	ck_assert_uint_eq(plan->goal->risk_count, 2);
+	ck_assert_str_eq(plan->goal->risks[0].mitigation, "m");
+	ck_assert_str_eq(plan->goal->risks[1].risk, "s");
+	ck_assert_int_eq(
+	    plan_recovery(plan, plan_find(plan, "T1.1")), RECOVERY_REPLAN);
+	ck_assert_int_eq(
+	    plan_recovery(plan, plan_find(plan, "T1.2")), RECOVERY_ESCALATE);
+	ck_assert_int_eq(
+	    plan_recovery(plan, plan_find(plan, "P2")), RECOVERY_REASSIGN);
+	plan_free(plan);
+}
+END_TEST
+
 START_TEST(a_title_that_is_given_wins)
 {
 	cleanup_json struct json_object *json =
@@ -99,6 +126,12 @@ static const struct {
 	{ "{'goal':{'title':'t'},'phases':[]}", "planVersion" },
 	{ "{'planVersion':1,'goal':{},'phases':[]}", "goal.title: missing" },
 	{ "{'planVersion':1,'goal':{'title':'t'}}", "phases" },
+	{ "{'planVersion':1,'goal':{'title':'t','risks':[{'impact':'i'}]},"
+	  "'phases':[]}",
+	    "goal.risks[0].risk: missing" },
+	{ "{'planVersion':1,'goal':{'title':'t','recoveryPolicy':'pray'},"
+	  "'phases':[]}",
+	    "goal.recoveryPolicy" },
 	{ "{'planVersion':1,'goal':{'title':'t','x':1},'phases':[]}",
 	    "goal.x: unknown key" },
 	{ "{'planVersion':1,'goal':{'title':'t'},'phase':[]}",
@@ -246,6 +279,7 @@ unit_suite(void)
 {
 	Suite *suite = suite_create("plan-load");
 	const TTest *const tests[] = { the_plan_of_the_seed_is_loaded,
+		risks_and_what_to_do_about_stalled_work_are_kept,
 		a_title_that_is_given_wins,
 		all_problems_are_told_for_the_repair,
 		the_caps_bind_the_planner_only, a_file_is_json_or_markdown,

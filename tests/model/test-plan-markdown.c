@@ -142,8 +142,8 @@ START_TEST(a_subtask_goes_on_below_its_first_line)
 				      "Text of the task.\n");
 
 	ck_assert_str_eq(plan_find(plan, "S1.1.1")->name, "a long name");
-	ck_assert_str_eq(plan_find(plan, "S1.1.1")->objective,
-	    "What it is for.\n  - a note");
+	ck_assert_str_eq(
+	    plan_find(plan, "S1.1.1")->objective, "What it is for.\n- a note");
 	ck_assert_str_eq(plan_find(plan, "S1.1.2")->name, "second");
 	ck_assert_str_eq(
 	    plan_find(plan, "T1.1")->objective, "Text of the task.");
@@ -163,6 +163,40 @@ START_TEST(text_inside_fences_is_text)
 	ck_assert_str_eq(plan_world_words(plan), "P1 todo");
 	ck_assert_str_eq(plan_find(plan, "P1")->objective,
 	    "```\n## no phase\n- no subtask\n```");
+	plan_free(plan);
+}
+END_TEST
+
+START_TEST(a_backslash_makes_a_line_text_and_comments_are_none)
+{
+	struct plan *plan = read_plan("<!-- a\n# comment -->\n# t\n"
+				      "Recovery: reassign\n## p\n"
+				      "\\- no subtask\n"
+				      "  \\Acceptance: none\n"
+				      "<!-- one line -->\n"
+				      "\\\\ one backslash\n"
+				      "Recovery: nudge\n");
+
+	ck_assert_str_eq(plan_find(plan, "P1")->objective,
+	    "- no subtask\n  Acceptance: none\n\\ one backslash");
+	ck_assert_int_eq(
+	    plan_find(plan, "P1")->recovery_policy, RECOVERY_NUDGE);
+	ck_assert_int_eq(plan->goal->recovery_policy, RECOVERY_REASSIGN);
+	plan_free(plan);
+}
+END_TEST
+
+START_TEST(any_id_can_stand_behind_the_name)
+{
+	struct plan *plan = read_plan("# t\n## one {#a-b}\n## P2: two {#P9}\n"
+				      "## three {#no id}\n## P6: six\n"
+				      "## four\n## five\n");
+
+	ck_assert_str_eq(plan_world_words(plan),
+	    "a-b todo, P9 todo, P3 todo, P6 todo, P5 todo, P7 todo");
+	ck_assert_str_eq(plan_find(plan, "a-b")->name, "one");
+	ck_assert_str_eq(plan_find(plan, "P9")->name, "P2: two");
+	ck_assert_str_eq(plan_find(plan, "P3")->name, "three {#no id}");
 	plan_free(plan);
 }
 END_TEST
@@ -198,6 +232,7 @@ static const struct {
 	{ "# t\n## p\nConstraints:\n- c\n",
 	    "line 3: constraints are the goal's" },
 	{ "# t\n## p\nPriority: hi\n", "line 3: the priority is one of" },
+	{ "# t\n## p\nRecovery: none\n", "line 3: the recovery is one of" },
 	{ "# t\n## p\nDepends: P9\n",
 	    "line 3: P1 depends on \"P9\", which is not" },
 	{ "# t\n## same\n## same\n## x\nDepends:\n\n- same\n",
@@ -259,8 +294,10 @@ unit_suite(void)
 		headings_and_bullets_are_phases_tasks_and_subtasks,
 		a_node_may_name_its_own_id,
 		a_subtask_goes_on_below_its_first_line,
-		text_inside_fences_is_text, windows_line_ends_and_tabs_are_fine,
-		the_bounds_of_records_hold, NULL
+		a_backslash_makes_a_line_text_and_comments_are_none,
+		any_id_can_stand_behind_the_name, text_inside_fences_is_text,
+		windows_line_ends_and_tabs_are_fine, the_bounds_of_records_hold,
+		NULL
 	};
 
 	unit_case(suite, "plan-markdown", tests);

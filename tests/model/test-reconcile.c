@@ -291,6 +291,49 @@ START_TEST(the_policy_is_one_step_after_another)
 }
 END_TEST
 
+/* A person says it in the plan, and it decides. */
+START_TEST(the_policy_of_a_node_or_what_is_above_it_decides)
+{
+	struct plan *plan;
+
+	for (int i = 0; i < 3; i++) {
+		scene_begin(ASSIGNMENT_STALLED);
+		plan = plan_set_plan(&scene.world.set, "goal_1");
+		scene.one->retry_count = 1;
+		if (i == 0)
+			scene.node->recovery_policy = RECOVERY_REPLAN;
+		else if (i == 1)
+			scene.node->parent->recovery_policy = RECOVERY_REPLAN;
+		else
+			plan->goal->recovery_policy = RECOVERY_REPLAN;
+		ck_assert(!reconcile_wants_advice(
+		    &scene.world.set, scene.one, &scene.world.config));
+		scene_tick(0);
+		scene_decided(RECONCILE_REPLAN);
+		scene_tick(10000);
+		scene_decided(RECONCILE_REASSIGN);
+		scene_end();
+	}
+	/* That of the assignment wins. */
+	scene_begin(ASSIGNMENT_STALLED);
+	scene.one->retry_count = 1;
+	scene.node->recovery_policy = RECOVERY_REPLAN;
+	scene.one->recovery_policy = RECOVERY_ESCALATE;
+	scene_tick(0);
+	scene_decided(RECONCILE_ESCALATE);
+	scene_end();
+	/* The instruction again, and not a question. */
+	scene_begin(ASSIGNMENT_QUEUED);
+	plan_assignment_instruct(scene.one, "Do it.");
+	scene.node->recovery_policy = RECOVERY_RESEND_LAST;
+	scene_tick(0);
+	plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
+	scene_tick(5000);
+	scene_decided(RECONCILE_RESEND);
+	scene_end();
+}
+END_TEST
+
 START_TEST(the_messages_of_a_stalled_session_shorten_the_ladder)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
@@ -425,6 +468,7 @@ unit_suite(void)
 	unit_case(s, "ladder",
 	    (const TTest *[]){ nudges_then_a_person,
 		the_policy_is_one_step_after_another,
+		the_policy_of_a_node_or_what_is_above_it_decides,
 		the_messages_of_a_stalled_session_shorten_the_ladder,
 		advice_is_taken_within_the_limits,
 		replies_without_an_update_do_not_go_on_for_ever,

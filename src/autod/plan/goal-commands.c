@@ -15,6 +15,7 @@
 #include "plan-floor.h"
 #include "plan-load.h"
 #include "plan-replan.h"
+#include "plan-revise.h"
 #include "plan-set.h"
 #include "plan-view.h"
 #include "planner.h"
@@ -252,6 +253,34 @@ replan(struct plan_floor *floor, struct server_call *call,
 	plan_free(next);
 }
 
+/* The goal and its plan, as a person edited them. */
+static void
+revise(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
+{
+	const char *text = json_string_or(params, "text", "");
+	struct plan_change change;
+	struct err err = { 0 };
+	int64_t version = plan->goal->version;
+
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	if (plan_revise(&change.edit, text,
+		json_string_or(params, "before", NULL), &err) < 0) {
+		plan_change_drop(&change);
+		if (err.code == -EINVAL)
+			refuse_plan(call, &err);
+		else
+			plan_call_refuse(call, &err);
+		return;
+	}
+	if (plan->goal->version == version)
+		plan_change_drop(&change); /* nothing is different */
+	else
+		plan_change_end(&change);
+	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
+}
+
 static void
 update(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
@@ -262,6 +291,10 @@ update(struct plan_floor *floor, struct server_call *call,
 	struct plan_change change;
 	struct err err = { 0 };
 
+	if (json_string_or(params, "text", NULL) != NULL) {
+		revise(floor, call, params, plan);
+		return;
+	}
 	plan_change_begin(
 	    &change, floor, plan, json_string_or(params, "reason", NULL));
 	if (title != NULL && is_blank(title)) {

@@ -218,7 +218,8 @@ sample(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 	facts->sample =
 	    transcript_tail_class(w->session.transcript, &backing->why);
 	facts->sample_why = backing->why.len > 0 ? backing->why.data : NULL;
-	if (facts->sample != STALL_WAITING && reconcile_wants_advice(a, config))
+	if (facts->sample != STALL_WAITING &&
+	    reconcile_wants_advice(plan_floor_set(telemetry->floor), a, config))
 		facts->advice = plan_advice_of(telemetry->advice, a,
 		    w->session.transcript, telemetry->may_ask, &facts->busy);
 }

@@ -21,6 +21,7 @@
 #include "rpc.h"
 #include "serve.h"
 #include "strv.h"
+#include "word.h"
 #include "work-commands.h"
 #include "worker.h"
 
@@ -340,13 +341,14 @@ check_assign(struct plan_floor *floor, const struct plan_node *node,
 /* The tick sends it. */
 static void
 make_assignment(struct plan_change *change, const struct plan_node *node,
-    const char *worker)
+    const char *worker, const char *recovery)
 {
 	struct plan_floor *floor = change->floor;
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *id = NULL;
 	char ulid[ID_ULID_SIZE];
 	struct plan_assignment *a;
+	unsigned policy;
 
 	id_ulid(change->edit.now_ms, ulid);
 	id = xasprintf("A_%s", ulid);
@@ -355,6 +357,9 @@ make_assignment(struct plan_change *change, const struct plan_node *node,
 	xstrset(&a->agent_id, worker);
 	xstrset(&a->worker, worker);
 	xstrset(&a->session_key, worker);
+	if (recovery != NULL &&
+	    word_find(recovery_policy_words, recovery, &policy))
+		a->recovery_policy = (enum recovery_policy)policy;
 	plan_prompt(change->plan, node, &text);
 	plan_assignment_instruct(a, text.data);
 	if (plan_set_add_assignment(plan_floor_set(floor), a, NULL) < 0) {
@@ -393,7 +398,8 @@ assign(struct plan_floor *floor, struct server_call *call,
 	if (r == 0)
 		r = check_assign(floor, node, worker, &err);
 	if (r == 0) {
-		make_assignment(&change, node, worker);
+		make_assignment(&change, node, worker,
+		    json_string_or(params, "recovery", NULL));
 		xstrset(&node->suggested_agent_id, worker);
 		node->updated_ms = change.edit.now_ms;
 		plan_changed(&change.changes, node);

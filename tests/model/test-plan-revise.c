@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "api.h"
+#include "buf.h"
+#include "mem.h"
+#include "plan-assignment.h"
+#include "plan-deps.h"
+#include "plan-print.h"
+#include "plan-revise.h"
+#include "plan-world.h"
+#include "strv.h"
+#include "unit.h"
+
+static struct plan_changes changes;
+static struct err err;
+static struct buf text;
+
+/* The plan as text, in which what is there once is replaced. */
+static void
+print(const struct plan *plan)
+{
+	buf_clear(&text);
+	plan_print(plan, true, &text);
+}
+
+static void
+replace(const char *from, const char *to)
+{
+	cleanup_free char *old = xstrdup(text.data);
+	const char *at = strstr(old, from);
+
+	ck_assert_msg(at != NULL, "no \"%s\" in:\n%s", from, old);
+	buf_clear(&text);
+	buf_addf(
+	    &text, "%.*s%s%s", (int)(at - old), old, to, at + strlen(from));
+}
+
+static int
+revise_from(struct plan *plan, const char *before)
+{
+	const struct plan_edit edit = { plan, "person", "why", NOW + 1,
+		&changes };
+
+	plan_changes_release(&changes);
+	err = (struct err){ 0 };
+	return plan_revise(&edit, text.data, before, &err);
+}
+
+static int
+revise(struct plan *plan)
+{
+	return revise_from(plan, NULL);
+}
+
+static void
+finish(struct plan *plan)
+{
+	plan_changes_release(&changes);
+	buf_release(&text);
+	ck_assert_int_eq(plan_deps_check(plan, NULL, NULL), 0);
+	plan_free(plan);
+}
+
+static struct plan *
+world(void)
+{
+	struct plan *plan = PLAN_WORLD(
+	    "P1", "T1.1", "S1.1.1", "S1.1.2", "T1.2 T1.1", "P2 P1", "T2.1");
+
+	xstrset(&plan_find(plan, "T1.2")->suggested_agent_id, "eve");
+	xstrset(&plan_find(plan, "T1.2")->objective, "two  \nlines ");
+	return plan;
+}
+
+START_TEST(a_text_that_is_as_it_was_changes_nothing)
+{
+	struct plan *plan = world();
+	cleanup_free char *was = xstrdup(plan_world_json(plan));
+
+	print(plan);
+	ck_assert_int_eq(revise(plan), 0);
+	ck_assert_str_eq(plan_world_json(plan), was);
+	ck_assert_uint_eq(changes.count, 0);
+	ck_assert_int_eq(plan->goal->version, 0);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(only_what_is_different_is_changed_in_one_revision)
+{
+	struct plan *plan = world();
+	const struct plan_node *n;
+
+	print(plan);
+	replace("# title", "# Another title");
+	replace("### T1.2: name of T1.2", "### T1.2: printer");
+	replace("Depends: T1.1", "Depends: S1.1.2\nPriority: urgent");
+	ck_assert_int_eq(revise(plan), 0);
+	ck_assert_str_eq(plan->goal->title, "Another title");
+	n = plan_find(plan, "T1.2");
+	ck_assert_str_eq(n->name, "printer");
+	ck_assert_str_eq(n->depends_on[0], "S1.1.2");
+	ck_assert_uint_eq(strv_count(n->depends_on), 1);
+	ck_assert_ptr_null(plan_find(plan, "T1.1")->blocks);
+	ck_assert_str_eq(plan_find(plan, "S1.1.2")->blocks[0], "T1.2");
+	ck_assert_int_eq(n->priority, PRIORITY_URGENT);
+	/* What a text cannot say, or was not touched, is as it was. */
+	ck_assert_str_eq(n->suggested_agent_id, "eve");
+	ck_assert_str_eq(n->objective, "two  \nlines ");
+	ck_assert_int_eq(plan->goal->version, 1);
+	ck_assert_uint_eq(plan->goal->revision_count, 1);
+	ck_assert_str_eq(plan->goal->revisions[0].what,
+	    "edited the goal's title and the plan: 0 added, 1 changed, 0 "
+	    "removed");
+	ck_assert_str_eq(plan_world_changes(&changes), "T1.2 T1.1 S1.1.2 goal");
+	finish(plan);
+}
+END_TEST
+
+START_TEST(nodes_are_added_removed_and_moved)
+{
+	struct plan *plan = world();
+
+	print(plan);
+	replace("- S1.1.2: name of S1.1.2\n\n  Acceptance:\n  - it works\n",
+	    "- a new one\n");
+	replace("### T2.1: name of T2.1",
+	    "### First of all\nAcceptance: a\n### T2.1: name of T2.1");
+	replace("### T1.2: name of T1.2",
+	    "## P2: name of P2\n\nAcceptance:\n"
+	    "- it works\n\nDepends: P1\n\n"
+	    "### T1.2: name of T1.2");
+	replace("\n## P2: name of P2\n\nAcceptance:\n- it works\n\nDepends: "
+		"P1\n\n### First",
+	    "\n### First");
+	ck_assert_int_eq(revise(plan), 0);
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P1 todo, T1.1 todo, S1.1.1 todo, S1.1.3 todo, P2 todo, "
+	    "T1.2 todo, T2.2 todo, T2.1 todo");
+	ck_assert_str_eq(plan_find(plan, "T2.2")->name, "First of all");
+	ck_assert_str_eq(plan_find(plan, "T1.2")->parent_id, "P2");
+	ck_assert_str_eq(changes.removed[0], "S1.1.2");
+	ck_assert_str_eq(plan->goal->revisions[0].what,
+	    "edited the plan: 2 added, 1 changed, 1 removed");
+	finish(plan);
+}
+END_TEST
+
+/* A removal in front of a node moves it, but changes nothing of it. */
+START_TEST(a_parent_that_lost_its_children_can_be_worked_on)
+{
+	struct plan *plan = world();
+
+	print(plan);
+	replace("\nSubtasks:\n"
+		"- S1.1.1: name of S1.1.1\n\n  Acceptance:\n  - it works\n"
+		"- S1.1.2: name of S1.1.2\n\n  Acceptance:\n  - it works\n",
+	    "");
+	ck_assert_int_eq(revise(plan), 0);
+	ck_assert_str_eq(plan_world_words(plan),
+	    "P1 todo, T1.1 todo, T1.2 todo, P2 todo, T2.1 todo");
+	ck_assert(plan_node_leaf(plan_find(plan, "T1.1")));
+	ck_assert_str_eq(plan->goal->revisions[0].what,
+	    "edited the plan: 0 added, 0 changed, 2 removed");
+	finish(plan);
+}
+END_TEST
+
+START_TEST(a_goal_without_a_plan_gets_one)
+{
+	struct plan *plan = plan_new(plan_goal_new("goal_1", "title", NOW));
+
+	plan->goal->plan_wanted = true;
+	print(plan);
+	replace("# title", "# another");
+	ck_assert_int_eq(revise(plan), 0);
+	ck_assert_str_eq(plan->goal->title, "another");
+	ck_assert(plan->goal->plan_wanted);
+	print(plan);
+	buf_adds(&text, "## phase\n### task\nAcceptance: a\n");
+	ck_assert_int_eq(revise(plan), 0);
+	ck_assert_str_eq(plan_world_words(plan), "P1 todo, T1.1 todo");
+	ck_assert(!plan->goal->plan_wanted);
+	finish(plan);
+}
+END_TEST
+
+static const struct {
+	const char *from, *to;
+	int code;
+	const char *words;
+} refused[] = {
+	{ "- S1.1.1: name of S1.1.1", "- S1.1.1: other", API_E_STARTED,
+	    "S1.1.1: its name cannot be changed" },
+	{ "### T1.1: name of T1.1", "### T1.1: other", API_E_STARTED,
+	    "T1.1: its name cannot be changed" },
+	{ "## P1: name of P1\n", "## P1: name of P1\nNew text.\n",
+	    API_E_STARTED, "P1: its text cannot be changed" },
+	{ "- S1.1.1: name of S1.1.1\n  <!-- done: it stays as it is -->\n"
+	  "\n  Acceptance:\n  - it works\n",
+	    "", API_E_STARTED, "S1.1.1 is missing in the text" },
+	{ "- S1.1.1: name", "- S1.1.1: name of S1.1.1\n- more\n- name",
+	    API_E_STARTED, NULL },
+	{ "### T1.2: name of T1.2", "- S1.1.9: x\n", API_E_LEVEL, NULL },
+	{ "- S1.1.2: name of S1.1.2", "### S1.1.2: name", API_E_LEVEL,
+	    "S1.1.2 is a subtask and stays one" },
+	{ "Depends: P1", "Depends: P7", -EINVAL, "line 47: P2 depends on" },
+	{ "### T2.1: name of T2.1\n", "### T2.1: name of T2.1\nDepends: P2\n",
+	    -EINVAL, NULL },
+	{ "### T2.1: name of T2.1\n", "### new\n### T2.1: x\n", -EINVAL,
+	    "line 49: T2.2 has no acceptance criteria" },
+	{ "# title\n", "", -EINVAL, "line 1: the plan has no title" },
+};
+
+START_TEST(a_refusal_names_the_place_and_changes_nothing)
+{
+	struct plan *plan = world();
+	cleanup_free char *was = NULL;
+
+	plan_world_set(plan, "S1.1.1", NODE_DONE);
+	was = xstrdup(plan_world_json(plan));
+	print(plan);
+	replace(refused[_i].from, refused[_i].to);
+	ck_assert_int_lt(revise(plan), 0);
+	if (refused[_i].words != NULL) {
+		ck_assert_int_eq(err.code, refused[_i].code);
+		ck_assert_msg(strstr(err.msg, refused[_i].words) == err.msg,
+		    "%s", err.msg);
+	}
+	ck_assert_str_eq(plan_world_json(plan), was);
+	finish(plan);
+}
+END_TEST
+
+START_TEST(an_order_and_a_priority_can_be_changed_of_what_has_started)
+{
+	struct plan *plan = PLAN_WORLD("P1", "P2");
+
+	plan_world_set(plan, "P1", NODE_IN_PROGRESS);
+	print(plan);
+	replace("## P1: name of P1\n<!-- in_progress: it stays as it is "
+		"-->\n\nAcceptance:\n- it works\n",
+	    "");
+	buf_adds(&text,
+	    "\n## P1: name of P1\nAcceptance:\n- it works\n\nPriority: low\n");
+	ck_assert_int_eq(revise(plan), 0);
+	ck_assert_str_eq(plan_world_words(plan), "P2 todo, P1 in_progress");
+	ck_assert_int_eq(plan_find(plan, "P1")->priority, PRIORITY_LOW);
+	ck_assert_str_eq(plan->goal->revisions[0].what,
+	    "edited the plan: 0 added, 2 changed, 0 removed");
+	finish(plan);
+}
+END_TEST
+
+START_TEST(an_edit_of_an_old_text_is_refused)
+{
+	struct plan *plan = world();
+	char hash[PLAN_HASH_SIZE];
+
+	plan_revise_hash(plan, hash);
+	print(plan);
+	replace("# title", "# other");
+	/* A status is no change of the text. */
+	plan_world_set(plan, "S1.1.1", NODE_DONE);
+	ck_assert_int_eq(revise_from(plan, hash), 0);
+	ck_assert_int_eq(revise_from(plan, hash), API_CHANGED);
+	finish(plan);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("plan-revise");
+	const TTest *const tests[] = { a_text_that_is_as_it_was_changes_nothing,
+		only_what_is_different_is_changed_in_one_revision,
+		nodes_are_added_removed_and_moved,
+		a_parent_that_lost_its_children_can_be_worked_on,
+		a_goal_without_a_plan_gets_one,
+		an_order_and_a_priority_can_be_changed_of_what_has_started,
+		an_edit_of_an_old_text_is_refused, NULL };
+
+	unit_case(suite, "plan-revise", tests);
+	unit_rows(suite, a_refusal_names_the_place_and_changes_nothing,
+	    nitems(refused));
+	return suite;
+}
