@@ -125,11 +125,11 @@ const struct shape api_goal_tick_params = {
 		.name = "status", .type = SHAPE_STRING, \
 		.choices = goal_status_words            \
 	}
-#define RESULT_SUMMARY                                                      \
-	{                                                                   \
-		.name = "summary", .type = SHAPE_OBJECT,                    \
-		.of = &api_plan_summary, .flags = SHAPE_NULLABLE,           \
-		.help = "null: it has ended, and only show reads its nodes" \
+#define RESULT_SUMMARY                                             \
+	{                                                          \
+		.name = "summary", .type = SHAPE_OBJECT,           \
+		.of = &api_plan_summary, .flags = SHAPE_NULLABLE,  \
+		.help = "null: of a single task, and it has ended" \
 	}
 
 const struct shape api_goal_changed = {

@@ -317,3 +317,29 @@ plan_world_events(struct plan_world *world, const char *type)
 	floor_world_wait(&world->world.floor, is_counted, &counting);
 	return counting.count;
 }
+
+struct json_object *
+plan_world_must(
+    struct plan_world *world, const char *method, const char *params)
+{
+	struct floor_call *call =
+	    floor_world_ask(&world->world.floor, method, params);
+	const char *error = floor_world_answer(&world->world.floor, call);
+
+	ck_assert_msg(error == NULL, "%s: %s", method, error);
+	return floor_call_result(call);
+}
+
+void
+plan_world_refused(struct plan_world *world, const char *method,
+    const char *params, int code, const char *words)
+{
+	struct floor_call *call =
+	    floor_world_ask(&world->world.floor, method, params);
+	const char *error = floor_world_answer(&world->world.floor, call);
+
+	ck_assert_msg(error != NULL, "%s %s", method, params);
+	ck_assert_msg(floor_call_code(call) == code, "%d: %s",
+	    floor_call_code(call), error);
+	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
+}

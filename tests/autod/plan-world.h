@@ -40,6 +40,13 @@ plan_world_node(struct plan_world *world, const char *goal, const char *node);
 void
 plan_world_is(struct plan_world *world, const char *goal, const char *want);
 
+/* Call a method, which must succeed; the result is valid until the end. */
+struct json_object *plan_world_must(
+    struct plan_world *world, const char *method, const char *params);
+/* It must be refused with this code, and these words in the message. */
+void plan_world_refused(struct plan_world *world, const char *method,
+    const char *params, int code, const char *words);
+
 /* Run the loop until fn returns true; meanwhile every turn ends with a
  * commit. */
 void plan_world_work(struct plan_world *world, floor_fn *fn, void *arg);

@@ -35,28 +35,10 @@ end(void)
 	plan_world_end(&world);
 }
 
-static struct json_object *
-must(const char *method, const char *params)
-{
-	struct floor_call *call =
-	    floor_world_ask(&world.world.floor, method, params);
-	const char *error = floor_world_answer(&world.world.floor, call);
+#define must(method, params) plan_world_must(&world, method, params)
 
-	ck_assert_msg(error == NULL, "%s: %s", method, error);
-	return floor_call_result(call);
-}
-
-static void
-refused(const char *method, const char *params, int code, const char *words)
-{
-	struct floor_call *call =
-	    floor_world_ask(&world.world.floor, method, params);
-	const char *error = floor_world_answer(&world.world.floor, call);
-
-	ck_assert_msg(error != NULL, "%s %s", method, params);
-	ck_assert_msg(floor_call_code(call) == code, "%s", error);
-	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
-}
+#define refused(method, params, code, words) \
+	plan_world_refused(&world, method, params, code, words)
 
 /* Its id, valid until the next one. */
 static const char *
@@ -213,8 +195,10 @@ END_TEST
 START_TEST(a_goal_that_has_ended_is_read_from_the_store)
 {
 	const char *goal = create("");
-	struct json_object *shown;
+	struct json_object *shown, *entry;
 
+	must("overseer.work.update",
+	    "{\"node\":\"T1.1\",\"status\":\"done\",\"reason\":\"r\"}");
 	must("overseer.goal.cancel", about(goal, ""));
 	plan_world_reopen(&world);
 	plan_world_live(&world);
@@ -222,6 +206,13 @@ START_TEST(a_goal_that_has_ended_is_read_from_the_store)
 	ck_assert_ptr_null(plan_world_plan(&world, goal));
 	ck_assert_uint_eq(listed("{}"), 0);
 	ck_assert_uint_eq(listed("{\"all\":true}"), 1);
+	entry = json_object_array_get_idx(
+	    json_object_object_get(
+		must("overseer.goal.list", "{\"all\":true}"), "goals"),
+	    0);
+	ck_assert_int_eq(
+	    json_int_or(json_object_object_get(entry, "summary"), "done", 0),
+	    1);
 	/* The last letters are enough. */
 	shown = must("overseer.goal.show", about(goal + strlen(goal) - 8, ""));
 	ck_assert_uint_eq(

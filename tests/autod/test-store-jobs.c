@@ -34,28 +34,10 @@ begin(const char *plan)
 	plan_world_wait_open(&world);
 }
 
-static struct json_object *
-must(const char *method, const char *params)
-{
-	struct floor_call *call =
-	    floor_world_ask(&world.world.floor, method, params);
-	const char *error = floor_world_answer(&world.world.floor, call);
+#define must(method, params) plan_world_must(&world, method, params)
 
-	ck_assert_msg(error == NULL, "%s: %s", method, error);
-	return floor_call_result(call);
-}
-
-static void
-refused(const char *method, const char *params, int code, const char *words)
-{
-	struct floor_call *call =
-	    floor_world_ask(&world.world.floor, method, params);
-	const char *error = floor_world_answer(&world.world.floor, call);
-
-	ck_assert_msg(error != NULL, "%s %s", method, params);
-	ck_assert_msg(floor_call_code(call) == code, "%s", error);
-	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
-}
+#define refused(method, params, code, words) \
+	plan_world_refused(&world, method, params, code, words)
 
 static char *
 store_path(void)
@@ -262,10 +244,30 @@ START_TEST(why_answers_for_an_assignment_its_node_its_task_and_its_worker)
 	    "nothing is known about nothing");
 	refused("overseer.why", "{\"subject\":\"A_nothing\"}", API_E_UNKNOWN,
 	    "nothing is known about A_nothing");
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_node_is_that_of_the_open_goal_or_of_the_only_one)
+{
+	begin(NULL);
+	plan_world_goal(&world, "goal_a", 1);
+	plan_world_work_all(&world);
+	plan_world_settle(&world);
+	plan_world_reopen(&world); /* it has ended: only the store has it */
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	says(must("overseer.why", "{\"subject\":\"T1.1\"}"), "goal", "goal_a");
 	plan_world_goal(&world, "goal_b", 1);
-	plan_world_goal(&world, "goal_c", 1);
+	says(must("overseer.why", "{\"subject\":\"T1.1\"}"), "goal", "goal_b");
+	must("overseer.goal.cancel", "{\"goal\":\"goal_b\"}");
 	refused("overseer.why", "{\"subject\":\"T1.1\"}", API_E_UNKNOWN,
-	    "llmc why GOAL/T1.1");
+	    "2 goals have a node T1.1; type: llmc why goal_b/T1.1, or llmc why "
+	    "goal_a/T1.1");
+	plan_world_goal(&world, "goal_c", 1);
+	plan_world_goal(&world, "goal_d", 1);
+	refused("overseer.why", "{\"subject\":\"T1.1\"}", API_E_UNKNOWN,
+	    "type: llmc why goal_d/T1.1, or llmc why goal_c/T1.1");
 	plan_world_end(&world);
 }
 END_TEST
@@ -280,7 +282,7 @@ unit_suite(void)
 		safe_mode_lasts_over_a_restart_until_the_store_is_imported,
 		events_of_a_goal_come_as_the_log_has_them,
 		why_answers_for_an_assignment_its_node_its_task_and_its_worker,
-		NULL
+		a_node_is_that_of_the_open_goal_or_of_the_only_one, NULL
 	};
 
 	for (size_t i = 0; all[i] != NULL; i++) {

@@ -14,6 +14,7 @@
 #include "plan-change.h"
 #include "plan-floor.h"
 #include "plan-load.h"
+#include "plan-query.h"
 #include "plan-replan.h"
 #include "plan-revise.h"
 #include "plan-set.h"
@@ -380,13 +381,46 @@ archive_goal(struct plan_floor *floor, struct server_call *call,
 
 /* --- looking --------------------------------------------------------- */
 
+/* One goal after the other, so that none of them waits in memory: rows are the
+ * nodes of the first that has no summary yet. Goals of single tasks are many,
+ * and get none. */
+static void
+list_next(struct plan_floor *floor, struct server_call *call,
+    struct json_object *asked, struct json_object *rows)
+{
+	struct json_object *ended = json_object_object_get(asked, "ended");
+	struct json_object *done = json_object_object_get(asked, "summaries");
+	struct json_object *goal = NULL;
+	size_t at = json_object_array_length(done);
+
+	if (rows != NULL)
+		json_object_array_add(done,
+		    plan_view_summary(
+			json_object_array_get_idx(ended, at++), rows));
+	for (; at < json_object_array_length(ended); at++) {
+		goal = json_object_array_get_idx(ended, at);
+		if (!json_bool_or(goal, "implicit", false))
+			break;
+		json_object_array_add(done, NULL);
+	}
+	if (at == json_object_array_length(ended))
+		serve_reply(floor->core, call,
+		    plan_view_list(plan_floor_set(floor), ended, done));
+	else
+		plan_query_records(floor, call, asked, STORE_NODE,
+		    json_string_or(goal, "goalId", ""), NULL, list_next);
+}
+
 static void
 list_ended(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct json_object *ended)
 {
+	cleanup_json struct json_object *asked = json_object_new_object();
+
 	(void)params;
-	serve_reply(
-	    floor->core, call, plan_view_list(plan_floor_set(floor), ended));
+	json_set(asked, "ended", json_object_get(ended));
+	json_set(asked, "summaries", json_object_new_array());
+	list_next(floor, call, asked, NULL);
 }
 
 static void
@@ -400,7 +434,7 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 		plan_call_goals(floor, call, params, list_ended);
 	else
 		serve_reply(floor->core, call,
-		    plan_view_list(plan_floor_set(floor), NULL));
+		    plan_view_list(plan_floor_set(floor), NULL, NULL));
 }
 
 static void

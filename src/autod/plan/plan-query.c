@@ -151,10 +151,10 @@ plan_query_events(struct plan_floor *floor, struct server_call *call,
 
 void
 plan_query_records(struct plan_floor *floor, struct server_call *call,
-    struct json_object *context, enum store_kind kind, const char *id,
-    plan_query_fn *fn)
+    struct json_object *context, enum store_kind kind, const char *goal_id,
+    const char *id, plan_query_fn *fn)
 {
-	store_read(planbook_store(floor->book), kind, NULL, id, on_part,
+	store_read(planbook_store(floor->book), kind, goal_id, id, on_part,
 	    query_new(floor, call, context, fn));
 }
 

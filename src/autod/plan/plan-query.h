@@ -27,10 +27,10 @@ typedef void plan_query_fn(struct plan_floor *floor, struct server_call *call,
 void plan_query_events(struct plan_floor *floor, struct server_call *call,
     struct json_object *context, const struct store_filter *filter,
     plan_query_fn *fn);
-/* Rows: the bodies of records of this kind and id. */
+/* Rows: the bodies of records of this kind, goal and id (each NULL = any). */
 void plan_query_records(struct plan_floor *floor, struct server_call *call,
-    struct json_object *context, enum store_kind kind, const char *id,
-    plan_query_fn *fn);
+    struct json_object *context, enum store_kind kind, const char *goal_id,
+    const char *id, plan_query_fn *fn);
 
 /* A row of an event as a record of logs/auto.log, owned by the caller. */
 struct json_object *plan_query_log_record(struct json_object *row);

@@ -78,8 +78,24 @@ entry_of(const struct plan_goal *goal, struct json_object *summary)
 	return json;
 }
 
+struct json_object *
+plan_view_summary(struct json_object *goal, struct json_object *nodes)
+{
+	struct json_object *summary = NULL;
+	struct plan *plan;
+
+	json_set(goal, "nodes", json_object_get(nodes));
+	if (plan_from_json(goal, "", &plan, NULL) == 0) {
+		summary = summary_of(plan, NULL);
+		plan_free(plan);
+	}
+	json_object_object_del(goal, "nodes");
+	return summary;
+}
+
 static void
-add_ended(struct json_object *list, struct json_object *ended)
+add_ended(struct json_object *list, struct json_object *ended,
+    struct json_object *summaries)
 {
 	size_t count = json_object_array_length(ended);
 
@@ -89,13 +105,17 @@ add_ended(struct json_object *list, struct json_object *ended)
 		if (plan_goal_from_json(json_object_array_get_idx(ended, i), "",
 			&goal, NULL) < 0)
 			continue;
-		json_object_array_add(list, entry_of(goal, NULL));
+		json_object_array_add(list,
+		    entry_of(goal,
+			json_object_get(
+			    json_object_array_get_idx(summaries, i))));
 		plan_goal_free(goal);
 	}
 }
 
 struct json_object *
-plan_view_list(const struct plan_set *set, struct json_object *ended)
+plan_view_list(const struct plan_set *set, struct json_object *ended,
+    struct json_object *summaries)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *list = json_object_new_array();
@@ -111,7 +131,7 @@ plan_view_list(const struct plan_set *set, struct json_object *ended)
 		    list, entry_of(plan->goal, summary_of(plan, NULL)));
 	}
 	if (ended != NULL)
-		add_ended(list, ended);
+		add_ended(list, ended, summaries);
 	json_set(json, "goals", list);
 	return json;
 }

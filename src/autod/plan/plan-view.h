@@ -19,10 +19,14 @@ struct json_object *plan_view_changed(const struct plan *plan);
 struct json_object *
 plan_view_node_changed(const struct plan *plan, const struct plan_node *node);
 
-/* ended: records of goals that are not in the set; NULL = only the open goals
- * that are not implicit. */
+/* ended: records of goals that are not in the set, with their summaries in the
+ * same order; NULL = only the open goals that are not implicit. */
+struct json_object *plan_view_list(const struct plan_set *set,
+    struct json_object *ended, struct json_object *summaries);
+/* The summary of such a goal, from its record and those of its nodes; NULL if
+ * they are no plan. */
 struct json_object *
-plan_view_list(const struct plan_set *set, struct json_object *ended);
+plan_view_summary(struct json_object *goal, struct json_object *nodes);
 struct json_object *plan_view_show(const struct plan *plan);
 struct json_object *plan_view_status(const struct plan_floor *floor);
 

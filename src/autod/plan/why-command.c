@@ -5,7 +5,6 @@
 
 #include "buf.h"
 #include "clock.h"
-#include "errtext.h"
 #include "json.h"
 #include "mem.h"
 #include "plan-bind.h"
@@ -15,11 +14,13 @@
 #include "plan-set.h"
 #include "serve.h"
 #include "state.h"
+#include "strv.h"
 #include "task.h"
 #include "why-command.h"
 #include "why.h"
 
 #define EVENTS_SHOWN 100
+#define GOALS_SHOWN  4
 
 /* A call is under way as an object: the members of the answer, and "record":
  * the assignment, as it is stored. */
@@ -232,28 +233,45 @@ why_node(struct plan_floor *floor, struct server_call *call,
 	ask(floor, call, asked, &filter, answer);
 }
 
-/* Is it the name of a node? Several have it: the call is refused. */
+/* Several goals have the node: what to type, for the newest of them. */
+static void
+refuse_several(struct server_call *call, const char *node, char *const *goals)
+{
+	size_t count = strv_count(goals);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < count && i < GOALS_SHOWN; i++)
+		buf_addf(&text, "%sllmc why %s/%s", i > 0 ? ", or " : "",
+		    goals[count - 1 - i], node);
+	serve_refuse(call, API_E_UNKNOWN,
+	    "%zu goals have a node %s; type: %s%s", count, node, text.data,
+	    count > GOALS_SHOWN ? ", ..." : "");
+}
+
+/* Is it the name of a node of an open goal? Several have it: the call is
+ * refused. */
 static bool
 try_node(
     struct plan_floor *floor, struct server_call *call, const char *subject)
 {
 	const struct plan_set *set = plan_floor_set(floor);
+	cleanup_strv char **goals = NULL;
 	struct plan_node *node;
 	struct plan *plan;
-	struct err err = { 0 };
-	bool is_node = false;
 
 	if (plan_bind_find(set, subject, &plan, &node, NULL) == 0 ||
-	    plan_set_find(set, NULL, subject, &plan, &node, &err) == 0) {
+	    (plan_set_find(set, NULL, subject, &plan, &node, NULL) == 0 &&
+		goal_status_open(plan->goal->status))) {
 		why_node(floor, call, subject, plan, node);
 		return true;
 	}
 	for (size_t i = 0; i < set->plan_count; i++)
-		is_node |= plan_find(set->plans[i], subject) != NULL;
-	if (is_node)
-		serve_refuse(call, API_E_UNKNOWN, "%s; type: llmc why GOAL/%s",
-		    err.msg, subject);
-	return is_node;
+		if (goal_status_open(set->plans[i]->goal->status) &&
+		    plan_find(set->plans[i], subject) != NULL)
+			strv_add(&goals, set->plans[i]->goal->id);
+	if (goals != NULL)
+		refuse_several(call, subject, goals);
+	return goals != NULL;
 }
 
 static void
@@ -272,14 +290,32 @@ why_in_goal(struct plan_floor *floor, struct server_call *call,
 
 /* "GOAL/NODE" of a goal that has ended, and is only in the store. */
 static void
-why_ended(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params)
+why_ended(
+    struct plan_floor *floor, struct server_call *call, const char *subject)
 {
-	const char *subject = json_string_or(params, "subject", "");
 	cleanup_free char *goal = xstrndup(subject, strcspn(subject, "/"));
+	cleanup_json struct json_object *params = json_object_new_object();
 
+	json_set_string(params, "subject", subject);
 	json_set_string(params, "goal", goal);
 	plan_call_goal(floor, call, params, why_in_goal);
+}
+
+/* The goals of these rows, each once. */
+static char **
+goals_of(struct json_object *rows, const char *key)
+{
+	size_t count = json_object_array_length(rows);
+	char **goals = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *goal =
+		    json_string_or(json_object_array_get_idx(rows, i), key, "");
+
+		if (!plan_has(goals, goal))
+			strv_add(&goals, goal);
+	}
+	return goals;
 }
 
 /* Nothing that is there now: what the log knows about it. Each is tried until
@@ -293,11 +329,18 @@ on_guess(struct plan_floor *floor, struct server_call *call,
 	const char *subject = json_string_or(asked, "subject", "");
 	const char *kind = json_string_or(asked, "kind", "");
 	struct store_filter filter = { 0 };
+	cleanup_strv char **goals = NULL;
 	size_t next = 0;
 
 	while (next < nitems(guesses) && strcmp(kind, guesses[next]) != 0)
 		next++;
 	next++;
+	if (strcmp(kind, "node") == 0)
+		goals = goals_of(rows, "goal");
+	if (strv_count(goals) > 1) {
+		refuse_several(call, subject, goals);
+		return;
+	}
 	if (json_object_array_length(rows) > 0) {
 		answer(floor, call, asked, rows);
 		return;
@@ -312,6 +355,26 @@ on_guess(struct plan_floor *floor, struct server_call *call,
 	else
 		filter.node_id = subject;
 	ask(floor, call, asked, &filter, on_guess);
+}
+
+/* The nodes of that name, of goals that have ended. */
+static void
+on_nodes(struct plan_floor *floor, struct server_call *call,
+    struct json_object *asked, struct json_object *rows)
+{
+	const char *subject = json_string_or(asked, "subject", "");
+	cleanup_strv char **goals = goals_of(rows, "goalId");
+	struct store_filter filter = { .task = subject };
+	cleanup_free char *key = NULL;
+
+	if (strv_count(goals) > 1) {
+		refuse_several(call, subject, goals);
+	} else if (goals != NULL) {
+		key = xasprintf("%s/%s", goals[0], subject);
+		why_ended(floor, call, key);
+	} else {
+		ask(floor, call, asked, &filter, on_guess);
+	}
 }
 
 /* A task, by its id or by its name at its source. */
@@ -339,8 +402,8 @@ on_why(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	if (strncmp(subject, "A_", 2) == 0) {
 		asked = asked_new(subject, "assignment", NULL);
-		plan_query_records(
-		    floor, call, asked, STORE_ASSIGNMENT, subject, on_record);
+		plan_query_records(floor, call, asked, STORE_ASSIGNMENT, NULL,
+		    subject, on_record);
 		return;
 	}
 	if (try_node(floor, call, subject))
@@ -349,17 +412,19 @@ on_why(void *arg, struct server_call *call, struct json_object *params)
 	if (!is_worker)
 		subject = task_id(floor, subject);
 	if (strchr(subject, '/') != NULL) {
-		why_ended(floor, call, params);
+		why_ended(floor, call, subject);
 		return;
 	}
 	asked = asked_new(subject, is_worker ? "worker" : "task",
 	    find_assignment(plan_floor_set(floor),
 		is_worker ? "worker" : "task", subject, NULL));
-	if (is_worker)
+	if (is_worker) {
 		filter.worker = subject;
-	else
-		filter.task = subject;
-	ask(floor, call, asked, &filter, is_worker ? answer : on_guess);
+		ask(floor, call, asked, &filter, answer);
+	} else {
+		plan_query_records(
+		    floor, call, asked, STORE_NODE, NULL, subject, on_nodes);
+	}
 }
 
 void
