@@ -145,6 +145,35 @@ START_TEST(failed_commit_changes_nothing_and_the_others_of_its_pass_stand)
 }
 END_TEST
 
+/* The statement fails, not the check before it; there is no more in it that
+ * could be undone. */
+START_TEST(failed_commit_of_one_record_leaves_the_others_of_its_pass)
+{
+	const struct store_change second = { STORE_ASSIGNMENT, "G", "A_2",
+		"{\"workNodeId\":\"T1.1\",\"status\":\"queued\"}" };
+	struct store_event event = { .type = "test" };
+	struct store_world world;
+	int before;
+
+	begin(&world);
+	store_world_fill(&world);
+	before = world.answers;
+	store_commit(world.store, NULL, 0, &event, 1, store_world_done, &world);
+	store_commit(
+	    world.store, &second, 1, NULL, 0, store_world_done, &world);
+	store_world_wait(&world, before + 2);
+	ck_assert_int_eq(world.err.code, -EEXIST);
+	store_commit(world.store, NULL, 0, &event, 1, store_world_done, &world);
+	store_world_wait(&world, before + 3);
+	ck_assert_int_eq(world.err.code, 0);
+	store_world_events(&world, (struct store_filter){ .type = "test" });
+	ck_assert_uint_eq(world.events, 2);
+	store_world_read(&world, STORE_ASSIGNMENT, NULL, NULL);
+	ck_assert_uint_eq(world.records, 1);
+	store_world_close(&world);
+}
+END_TEST
+
 START_TEST(node_never_has_two_live_assignments)
 {
 	const char *second = "{\"workNodeId\":\"T1.1\",\"status\":\"queued\"}";
@@ -421,6 +450,7 @@ unit_suite(void)
 		what_was_committed_is_loaded_again_in_its_order,
 		only_open_goals_are_loaded_and_others_can_be_read,
 		record_is_replaced_and_deleted,
+		failed_commit_of_one_record_leaves_the_others_of_its_pass,
 		failed_commit_changes_nothing_and_the_others_of_its_pass_stand,
 		node_never_has_two_live_assignments,
 		event_with_a_known_key_is_not_added_again,

@@ -152,14 +152,21 @@ store_queue_take(struct store_queue *queue, struct store_requests *ret)
 	return some;
 }
 
+/* Together: a loop that is woken by each takes few at a time, and the next
+ * transaction is as small. */
 void
-store_queue_answer(struct store_queue *queue, struct store_answer *answer)
+store_queue_answer(struct store_queue *queue, struct store_answers *answers)
 {
+	const struct store_answer *answer;
+	size_t weight = 0;
+
+	TAILQ_FOREACH (answer, answers, entry)
+		weight += answer->weight;
 	pthread_mutex_lock(&queue->lock);
 	while (queue->weight > WEIGHT_MAX && !queue->ending)
 		pthread_cond_wait(&queue->drained, &queue->lock);
-	TAILQ_INSERT_TAIL(&queue->answers, answer, entry);
-	queue->weight += answer->weight;
+	TAILQ_CONCAT(&queue->answers, answers, entry);
+	queue->weight += weight;
 	signal_answers(queue);
 	pthread_mutex_unlock(&queue->lock);
 }

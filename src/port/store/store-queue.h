@@ -86,9 +86,10 @@ void store_queue_hear(
 /* No answer is taken any more; the thread ends when it has no request left. */
 void store_queue_end(struct store_queue *queue);
 
-/* The thread: wait for requests and take them all; false = the end. Answer,
- * waiting while too many lie there. */
+/* The thread: wait for requests and take them all; false = the end. Give all
+ * answers of the list, waiting while too many lie there. */
 bool store_queue_take(struct store_queue *queue, struct store_requests *ret);
-void store_queue_answer(struct store_queue *queue, struct store_answer *answer);
+void
+store_queue_answer(struct store_queue *queue, struct store_answers *answers);
 
 #endif

@@ -116,6 +116,20 @@ follows(int64_t row, int64_t last)
 	return row > last && (last == 0 || row - last < MISSES_MAX);
 }
 
+/* Of a damaged store, a table that is unknown is gone. */
+static int
+prepare(struct salvage *salvage, const char *sql, struct sqlite3_stmt **ret,
+    struct err *err)
+{
+	struct store_db *from = salvage->from;
+	int r = store_db_prepare(from, sql, ret, err);
+
+	if (r < 0 && (sqlite3_errcode(from->sqlite) & 0xff) == SQLITE_ERROR)
+		return err_set(err, -EUCLEAN, "%s is damaged: %s", from->path,
+		    sqlite3_errmsg(from->sqlite));
+	return r;
+}
+
 /* Every row that can be read. Negative errno only from the new store. */
 static int
 save_table(struct salvage *salvage, const char *sql, int kind, row_fn *save,
@@ -125,7 +139,7 @@ save_table(struct salvage *salvage, const char *sql, int kind, row_fn *save,
 	int64_t next = 1, misses = 0;
 	int found, r;
 
-	r = store_db_prepare(salvage->from, sql, &rows, err);
+	r = prepare(salvage, sql, &rows, err);
 	while (r == 0 && misses < MISSES_MAX) {
 		sqlite3_reset(rows);
 		store_db_bind_int(rows, 1, next);

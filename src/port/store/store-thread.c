@@ -22,20 +22,32 @@ struct owner {
 };
 
 static void
-answer(struct owner *owner, struct store_request *request)
+add_answer(struct store_answers *answers, struct store_request *request)
 {
 	struct store_answer *made = store_answer_new(request);
 
 	made->last = true;
 	made->err = request->err;
 	made->weight = request->pool.total + 1;
-	store_queue_answer(owner->queue, made);
+	TAILQ_INSERT_TAIL(answers, made, entry);
+}
+
+static void
+answer(struct owner *owner, struct store_request *request)
+{
+	struct store_answers answers = TAILQ_HEAD_INITIALIZER(answers);
+
+	add_answer(&answers, request);
+	store_queue_answer(owner->queue, &answers);
 }
 
 static void
 pass_on(struct store_answer *part, void *arg)
 {
-	store_queue_answer(arg, part);
+	struct store_answers answers = TAILQ_HEAD_INITIALIZER(answers);
+
+	TAILQ_INSERT_TAIL(&answers, part, entry);
+	store_queue_answer(arg, &answers);
 }
 
 static void
@@ -82,6 +94,7 @@ do_one(struct owner *owner, struct store_request *request)
 static void
 do_commits(struct owner *owner, struct store_requests *list)
 {
+	struct store_answers answers = TAILQ_HEAD_INITIALIZER(answers);
 	struct store_request *batch[BATCH_MAX], *request;
 	size_t count = 0;
 
@@ -92,7 +105,8 @@ do_commits(struct owner *owner, struct store_requests *list)
 	}
 	store_write(owner->db, batch, count);
 	for (size_t i = 0; i < count; i++)
-		answer(owner, batch[i]);
+		add_answer(&answers, batch[i]);
+	store_queue_answer(owner->queue, &answers);
 }
 
 static void *

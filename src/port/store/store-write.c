@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <sqlite3.h>
@@ -128,13 +129,16 @@ static int
 apply(struct store_db *db, struct store_request *request, struct err *err)
 {
 	int64_t last_seq = db->last_seq, latest_ms = db->latest_ms;
-	int r = run(db, STORE_SQL_SAVEPOINT, err);
+	/* A statement that fails changes nothing: one alone needs no point to
+	 * go back to, which would copy every page that it changes. */
+	bool several = request->change_count + request->event_count > 1;
+	int r = several ? run(db, STORE_SQL_SAVEPOINT, err) : 0;
 
 	if (r < 0)
 		return r;
 	r = apply_changes(db, request);
 	if (r == 0)
-		return run(db, STORE_SQL_RELEASE, err);
+		return several ? run(db, STORE_SQL_RELEASE, err) : 0;
 	db->last_seq = last_seq;
 	db->latest_ms = latest_ms;
 	if (!store_db_in_transaction(db) ||
@@ -142,6 +146,8 @@ apply(struct store_db *db, struct store_request *request, struct err *err)
 		*err = request->err;
 		return r;
 	}
+	if (!several)
+		return 0;
 	r = run(db, STORE_SQL_UNDO, err);
 	return r < 0 ? r : run(db, STORE_SQL_RELEASE, err);
 }
