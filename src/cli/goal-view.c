@@ -151,11 +151,16 @@ show_plan(struct cli *cli, const struct plan *plan)
 	show_text(cli, "problem", goal->problem_statement);
 	show_list(cli, "success criteria", goal->success_criteria);
 	show_list(cli, "constraints", goal->constraints);
+	show_text(cli, "the planner failed", goal->plan_fault);
 	if (plan->count == 0) {
 		buf_addf(&cli->text,
 		    "\nIt has no plan yet; give it one with: llmc goal plan %s "
 		    "--plan-file FILE\n",
 		    goal->id);
+		if (goal->plan_fault != NULL)
+			buf_addf(&cli->text,
+			    "or ask the planner again: llmc goal plan %s\n",
+			    goal->id);
 		return;
 	}
 	buf_addf(&cli->text, "\nplan, version %" PRId64 "\n", goal->version);

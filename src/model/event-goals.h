@@ -150,8 +150,9 @@
 		"goal node assignment dispatch worker task action reason" },
     [EVENT_ASSIGNMENT_ESCALATED] = { .name = "assignment.escalated",
 	    .level = INFO,
-	    .text = "{assignment} ({node} of {goal}) needs a person: "
-		    "{reason}",
+	    .text = "{assignment} needs a person: {reason}; answer, and let it "
+		    "go on, with: llmc work unblock {goal}/{node} --reason "
+		    "TEXT",
 	    .words = "{assignment} ({node} of {goal}) needs a person[: "
 		     "{reason}]",
 	    .colour = "1;33",

@@ -106,6 +106,20 @@ nudge_text_follow_up(
 }
 
 void
+nudge_text_unblocked(const char *words, struct buf *out)
+{
+	buf_adds(out, "What blocked this work is settled");
+	if (words != NULL) {
+		buf_adds(out, ": ");
+		text_add_utf8(out, words, strlen(words));
+		buf_adds(out, "\n\nGo on");
+	} else {
+		buf_adds(out, "; go on");
+	}
+	buf_adds(out, " with it. The instruction, once more:\n\n");
+}
+
+void
 nudge_text_escalation(
     const struct nudge_facts *facts, const char *reason, struct buf *out)
 {
@@ -118,7 +132,7 @@ nudge_text_escalation(
 	buf_adds(out, ". When it can go on: llmc work unblock ");
 	if (facts->goal_id != NULL) {
 		text_add_shell(out, facts->goal_id);
-		buf_addc(out, ' ');
+		buf_addc(out, '/');
 	}
 	text_add_shell(out, facts->node_id);
 }

@@ -33,6 +33,10 @@ void nudge_text_status(const struct nudge_facts *facts, struct buf *out);
 void nudge_text_follow_up(
     const struct nudge_facts *facts, const char *why, struct buf *out);
 
+/* In front of the instruction, when a person has unblocked the node. words:
+ * what they said; NULL = nothing. */
+void nudge_text_unblocked(const char *words, struct buf *out);
+
 /* For a person: what needs one, why, and what to type afterwards. */
 void nudge_text_escalation(
     const struct nudge_facts *facts, const char *reason, struct buf *out);

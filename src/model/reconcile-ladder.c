@@ -106,24 +106,50 @@ reconcile_observe(struct reconcile_case *c)
 	return facts->in_turn;
 }
 
-void
-reconcile_assign(struct reconcile_case *c)
+static void
+assign(struct reconcile_case *c, const char *code, const char *reason)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (!c->may_dispatch ||
 	    c->run->now_ms < c->assignment->backoff_until_ms ||
-	    !reconcile_move(c, ASSIGNMENT_DISPATCHED, "ready",
-		"the node is ready to be worked on"))
+	    !reconcile_move(c, ASSIGNMENT_DISPATCHED, code, reason))
 		return;
 	reconcile_instruction(c, &text);
 	reconcile_send(c,
 	    &(struct reconcile_message){ .kind = RECONCILE_ASSIGN,
 		.mode = reconcile_mode(c),
-		.code = "ready",
-		.reason = "the node is ready to be worked on",
+		.code = code,
+		.reason = reason,
 		.text = text.data });
 	reconcile_work_begin(c);
+}
+
+void
+reconcile_assign(struct reconcile_case *c)
+{
+	assign(c, "ready", "the node is ready to be worked on");
+}
+
+/* A person unblocked the node: who has it goes on. */
+static bool
+go_on(struct reconcile_case *c)
+{
+	static const char code[] = "unblocked";
+	static const char reason[] = "its node is not blocked any more";
+
+	if (c->node == NULL || c->node->status == NODE_BLOCKED)
+		return false;
+	if (!c->may_dispatch)
+		return true;
+	c->assignment->escalated = false;
+	if (c->facts->lost) {
+		reconcile_move(c, ASSIGNMENT_CANCELLED, code, reason);
+		return true;
+	}
+	reconcile_move(c, ASSIGNMENT_QUEUED, code, reason);
+	assign(c, code, reason);
+	return true;
 }
 
 /* --- the ladder ------------------------------------------------------- */
@@ -445,7 +471,7 @@ reconcile_recover(struct reconcile_case *c)
 		now - a->last_dispatch_ms >= c->run->config->min_resend_ms);
 
 	if (a->status == ASSIGNMENT_BLOCKED) {
-		if (gates)
+		if (!go_on(c) && gates)
 			escalate_again(c);
 		return;
 	}

@@ -139,15 +139,39 @@ reconcile_mode(const struct reconcile_case *c)
 	    DISPATCH_SPAWN;
 }
 
+/* What the person said who unblocked the node last; NULL = nothing. */
+static const char *
+unblocked_why(const struct plan_set *set, const struct plan_assignment *a)
+{
+	const struct plan *plan = plan_set_plan(set, a->goal_id);
+	cleanup_free char *what = xasprintf("unblocked %s", a->node_id);
+
+	for (size_t i = plan != NULL ? plan->goal->revision_count : 0; i-- > 0;)
+		if (strcmp(plan->goal->revisions[i].what, what) == 0)
+			return plan->goal->revisions[i].why;
+	return NULL;
+}
+
+/* last: the dispatch before this one, NULL = none. */
+static void
+add_instruction(const struct plan_set *set, const struct plan_assignment *a,
+    const struct plan_dispatch *last, struct buf *out)
+{
+	struct nudge_facts facts = text_facts(set, a);
+
+	if (last != NULL && last->mode == DISPATCH_ESCALATE)
+		nudge_text_unblocked(unblocked_why(set, a), out);
+	if (a->instruction != NULL)
+		buf_adds(out, a->instruction);
+	else
+		nudge_text_status(&facts, out);
+}
+
 void
 reconcile_instruction(const struct reconcile_case *c, struct buf *out)
 {
-	struct nudge_facts facts = reconcile_text_facts(c);
-
-	if (c->assignment->instruction != NULL)
-		buf_adds(out, c->assignment->instruction);
-	else
-		nudge_text_status(&facts, out);
+	add_instruction(c->run->set, c->assignment,
+	    plan_assignment_last(c->assignment), out);
 }
 
 static bool
@@ -172,9 +196,10 @@ reconcile_dispatch_text(const struct plan_set *set,
 		    out);
 	else if (is_action(dispatch, RECONCILE_FOLLOW_UP))
 		nudge_text_follow_up(&facts, NULL, out);
-	else if (is_action(dispatch, RECONCILE_NUDGE) ||
-	    assignment->instruction == NULL)
+	else if (is_action(dispatch, RECONCILE_NUDGE))
 		nudge_text_status(&facts, out);
 	else
-		buf_adds(out, assignment->instruction);
+		add_instruction(set, assignment,
+		    dispatch != assignment->dispatches ? dispatch - 1 : NULL,
+		    out);
 }

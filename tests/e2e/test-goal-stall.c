@@ -175,6 +175,43 @@ START_TEST(a_question_goes_to_a_person_at_once)
 }
 END_TEST
 
+START_TEST(a_question_is_answered_by_who_unblocks_the_node)
+{
+	const char *goal = goal_of_one_task("");
+	static const char *const tasks[] = { "T1.1", NULL };
+
+	auto_ails("fake: ask Tabs or spaces?");
+	auto_up("--until-empty", NULL);
+	goal_wait_notice(
+	    "goal", e2e_path("llmc work unblock %s/T1.1 --reason", goal));
+	auto_ails("fake: commit tabs.txt x");
+	fleet_do("work", "unblock", e2e_path("%s/T1.1", goal), "--reason",
+	    "Tabs.", NULL);
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	goal_is_reached(goal, tasks);
+	ck_assert_int_eq(fleet_prompts("settled: Tabs."), 1);
+	ck_assert_int_eq(goal_notices(), 1);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(why_there_is_no_plan_is_shown)
+{
+	const char *text, *goal;
+
+	auto_set("planner.command", "echo no luck >&2; exit 3");
+	goal = json_string_or(e2e_json(fleet_do("--json", "goal", "create",
+					   "--title", "Tea", NULL),
+				  0),
+	    "goal", "");
+	fleet_up();
+	goal_wait_notice("goal", "no luck");
+	text = fleet_do("goal", "show", goal, NULL)->out;
+	e2e_has(text, "no luck");
+	e2e_has(text, "ask the planner again: llmc goal plan goal_");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -184,6 +221,8 @@ unit_suite(void)
 		a_worker_that_never_reports_ends_with_a_person,
 		a_node_whose_attempts_all_fail_ends_with_a_person,
 		a_question_goes_to_a_person_at_once,
+		a_question_is_answered_by_who_unblocks_the_node,
+		why_there_is_no_plan_is_shown,
 	};
 	Suite *suite = suite_create("goal-stall");
 

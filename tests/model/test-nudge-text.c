@@ -65,7 +65,7 @@ START_TEST(a_person_is_told_why_and_what_to_type)
 	ck_assert_str_eq(text.data,
 	    "A person is needed for S1.1.1 (Measure) of the goal \"Faster "
 	    "start\": no key\\x1b[2J. When it can go on: llmc work unblock "
-	    "goal_1 S1.1.1");
+	    "goal_1/S1.1.1");
 }
 END_TEST
 

@@ -94,6 +94,7 @@ END_TEST
 START_TEST(what_a_person_blocked_stays_blocked)
 {
 	scene_begin(ASSIGNMENT_BLOCKED);
+	scene.node->status = NODE_BLOCKED;
 	scene.facts->activity_ms = scene.facts->turn_ms =
 	    scene.world.now_ms - 1;
 	scene_tick(0);

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "buf.h"
 #include "mem.h"
+#include "plan-edit.h"
 #include "reconcile-scene.h"
 #include "stall-diagnosis.h"
 #include "unit.h"
@@ -253,6 +255,70 @@ START_TEST(nudges_then_a_person)
 }
 END_TEST
 
+static void
+ask_and_unblock(const char *answer)
+{
+	struct plan_changes changes = { 0 };
+	struct plan_edit edit = { .plan = scene.world.set.plans[0],
+		.actor = "person",
+		.why = answer,
+		.changes = &changes };
+
+	scene.facts->asked = true;
+	scene.facts->reply_ms = scene.world.now_ms;
+	scene_tick(0);
+	ck_assert_str_eq(scene_decided(RECONCILE_ESCALATE)->code, "question");
+	plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
+	edit.now_ms = scene.world.now_ms;
+	ck_assert_int_eq(plan_edit_unblock(&edit, "S1.1.1", NULL), 0);
+	plan_changes_release(&changes);
+}
+
+START_TEST(who_asked_goes_on_with_the_answer_when_a_person_unblocks_it)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	scene_begin(ASSIGNMENT_ACTIVE);
+	xstrset(&scene.one->session_key, "worker:auto-1");
+	plan_assignment_instruct(scene.one, "Indent it.");
+	ask_and_unblock("Tabs.");
+	scene.world.busy = true;
+	scene_tick(1);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene.world.busy = false;
+	scene_tick(1);
+	ck_assert_str_eq(scene_decided(RECONCILE_ASSIGN)->code, "unblocked");
+	ck_assert_int_eq(scene.result.decisions[0].mode, DISPATCH_SEND);
+	ck_assert_str_eq(scene.result.decisions[0].text,
+	    "What blocked this work is settled: Tabs.\n\nGo on with it. The "
+	    "instruction, once more:\n\nIndent it.");
+	/* The next daemon says the same. */
+	reconcile_dispatch_text(&scene.world.set, scene.one,
+	    plan_assignment_last(scene.one), &text);
+	ck_assert_str_eq(text.data, scene.result.decisions[0].text);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DISPATCHED);
+	ck_assert_ptr_null(scene.one->blocked_reason);
+	ck_assert(!scene.one->escalated);
+	ck_assert_int_eq(scene.node->status, NODE_IN_PROGRESS);
+	scene_tick(1);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	scene_end();
+}
+END_TEST
+
+START_TEST(what_is_unblocked_goes_to_another_if_nobody_has_it)
+{
+	scene_begin(ASSIGNMENT_ACTIVE);
+	ask_and_unblock(NULL);
+	scene.facts->lost = true;
+	scene_tick(1);
+	ck_assert_uint_eq(scene.result.decision_count, 0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
+	ck_assert_int_eq(scene.node->status, NODE_QUEUED);
+	scene_end();
+}
+END_TEST
+
 START_TEST(the_policy_is_one_step_after_another)
 {
 	struct plan_assignment *next;
@@ -467,6 +533,8 @@ unit_suite(void)
 		an_assignment_may_have_its_own_idle_time, NULL });
 	unit_case(s, "ladder",
 	    (const TTest *[]){ nudges_then_a_person,
+		who_asked_goes_on_with_the_answer_when_a_person_unblocks_it,
+		what_is_unblocked_goes_to_another_if_nobody_has_it,
 		the_policy_is_one_step_after_another,
 		the_policy_of_a_node_or_what_is_above_it_decides,
 		the_messages_of_a_stalled_session_shorten_the_ladder,

@@ -14,7 +14,6 @@
 #include "fleet.h"
 #include "loop.h"
 #include "mem.h"
-#include "nudge-text.h"
 #include "op-start.h"
 #include "persist.h"
 #include "plan-bind.h"
@@ -149,30 +148,6 @@ why_not(const struct agent *agent)
 	return NULL;
 }
 
-/* What the decision said, for one that was stored only. */
-static void
-add_text(const struct plan_floor *floor, const struct plan_assignment *a,
-    const struct plan_dispatch *d, struct buf *out)
-{
-	const struct plan_set *set = plan_floor_set(floor);
-	const struct plan *plan = plan_set_plan(set, a->goal_id);
-	const struct plan_node *node = plan_set_node_of(set, a);
-	const struct nudge_facts facts = {
-		.goal_id = a->goal_id,
-		.goal_title = plan != NULL ? plan->goal->title : NULL,
-		.node_id = a->node_id,
-		.node_name = node != NULL ? node->name : NULL,
-	};
-	const char *action = d->action != NULL ? d->action : "";
-
-	if (strcmp(action, "follow_up") == 0)
-		nudge_text_follow_up(&facts, NULL, out);
-	else if (strcmp(action, "nudge") == 0 || a->instruction == NULL)
-		nudge_text_status(&facts, out);
-	else
-		buf_adds(out, a->instruction);
-}
-
 /* A worker without a task begins with a fresh worktree. */
 static void
 give(struct agent *agent, const char *text)
@@ -242,8 +217,8 @@ send(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
 		plan_dispatch_ended(floor, a, d, DISPATCH_ERROR, why);
 		return;
 	}
-	if (text == NULL)
-		add_text(floor, a, d, &words);
+	if (text == NULL) /* what the decision said */
+		reconcile_dispatch_text(plan_floor_set(floor), a, d, &words);
 	free(agent->worker->dispatch);
 	agent->worker->dispatch = mark_of(d);
 	give(agent, text != NULL ? text : words.data);
