@@ -57,6 +57,30 @@ fleet_usage_file(void)
 	return e2e_path("%s/usage", unit_scratch());
 }
 
+static const char *
+rules_file(void)
+{
+	return e2e_path("%s/rules", unit_scratch());
+}
+
+void
+fleet_answer(const char *words, const char *steps)
+{
+	struct json_object *rules = e2e_load(rules_file()),
+			   *rule = json_object_new_object();
+
+	if (rules == NULL)
+		rules = json_object_new_array();
+	json_set_string(rule, "words", words);
+	json_set_string(rule, "steps", steps);
+	json_object_array_add(rules, rule);
+	e2e_write(e2e_path("%s.new", rules_file()),
+	    json_object_to_json_string(rules));
+	ck_assert_int_eq(
+	    rename(e2e_path("%s.new", rules_file()), rules_file()), 0);
+	json_object_put(rules);
+}
+
 /* Shell: end the program that autorun.c started, if it is still running. */
 static const char *
 end_auto(void)
@@ -134,8 +158,9 @@ start_api(const char *stub)
 	int64_t end = clock_mono_ms() + 20000;
 
 	e2e_leave_behind(e2e_path("exec '%s' --with %d --log '%s' --usage '%s' "
-				  ">'%s' 2>/dev/null </dev/null",
-	    stub, (int)getpid(), fleet_prompt_log(), fleet_usage_file(), port));
+				  "--rules '%s' >'%s' 2>/dev/null </dev/null",
+	    stub, (int)getpid(), fleet_prompt_log(), fleet_usage_file(),
+	    rules_file(), port));
 	while (!e2e_exists(port) || strchr(e2e_read(port), '\n') == NULL) {
 		ck_assert_msg(clock_mono_ms() < end, "no stub of the API");
 		poll(NULL, 0, 5); /* a file of another program */

@@ -59,6 +59,10 @@ const char *fleet_prompt_log(void);
  * by the test. */
 const char *fleet_usage_file(void);
 
+/* The stub answers prompts with these words with these steps, and not with
+ * those in the prompt; of several such rules, the last one counts. */
+void fleet_answer(const char *words, const char *steps);
+
 /* How often the agent got a prompt with these words: according to the log of
  * the fake agent, or to what reached the model of the real one. */
 int fleet_prompts(const char *words);

@@ -45,8 +45,8 @@ goal_of_one_task(const char *steps)
 
 /* --- what is shown ---------------------------------------------------- */
 
-static struct json_object *
-record_of(const char *goal)
+struct json_object *
+goal_record(const char *goal)
 {
 	struct json_object *record = NULL,
 			   *json = e2e_json(
@@ -60,7 +60,7 @@ record_of(const char *goal)
 const char *
 goal_status(const char *goal)
 {
-	return auto_member(record_of(goal), "status");
+	return auto_member(goal_record(goal), "status");
 }
 
 static struct json_object *
@@ -85,7 +85,7 @@ find_node(struct json_object *record, const char *node)
 const char *
 goal_node(const char *goal, const char *node, const char *path)
 {
-	return auto_member(find_node(record_of(goal), node), path);
+	return auto_member(find_node(goal_record(goal), node), path);
 }
 
 static void
@@ -108,7 +108,7 @@ node_is_reached(struct json_object *record, const char *goal, const char *node)
 void
 goal_is_reached(const char *goal, const char *const *nodes)
 {
-	struct json_object *record = record_of(goal),
+	struct json_object *record = goal_record(goal),
 			   *seen = json_object_new_object();
 	size_t count = 0;
 

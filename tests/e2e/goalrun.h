@@ -20,7 +20,9 @@ const char *goal_create(const char *markdown);
 /* A phase of a plan with one task, whose work are these steps. */
 const char *goal_of_one_task(const char *steps);
 
-/* From goal show --json: of the goal, and of the node at this path. */
+/* From goal show --json: the record, and of the goal and of the node at this
+ * path. */
+struct json_object *goal_record(const char *goal);
 const char *goal_status(const char *goal);
 const char *goal_node(const char *goal, const char *node, const char *path);
 

@@ -12,6 +12,7 @@
 
 static const char *const script_verbs[] = {
 	[SCRIPT_AGENT] = "agent",
+	[SCRIPT_ANSWER] = "answer",
 	[SCRIPT_ASK] = "ask",
 	[SCRIPT_BACKGROUND] = "background",
 	[SCRIPT_COMMIT] = "commit",
@@ -180,6 +181,11 @@ script_tool(struct script_action *action, const struct script_step *step)
 		buf_adds(out, "true");
 		buf_adds(&action->text, step->rest);
 		action->agent = true;
+		break;
+	case SCRIPT_ANSWER:
+		buf_adds(out, "true");
+		buf_adds(&action->text, step->rest);
+		action->structured = true;
 		break;
 	case SCRIPT_FILE:
 		buf_adds(out, "true");

@@ -5,6 +5,8 @@
  * with "fake: " (at the start of the line, or after a blank). fake-claude runs
  * the steps itself; stub-api answers the real program so that it does the same.
  *
+ *   answer JSON          the structured answer that a schema asks for (only the
+ *                        real program; the fake one runs nothing)
  *   agent TEXT           a subagent of another model gets this prompt (only the
  *                        real program; the fake one runs nothing)
  *   commit FILE TEXT     write TEXT into FILE and commit it
@@ -39,6 +41,7 @@
 
 enum script_verb {
 	SCRIPT_AGENT,
+	SCRIPT_ANSWER,
 	SCRIPT_ASK,
 	SCRIPT_BACKGROUND,
 	SCRIPT_COMMIT,
@@ -98,6 +101,7 @@ struct script_action {
 	int status;
 	bool agent; /* the tool is a subagent, `text` its prompt */
 	bool file; /* the tool is Write, `text` the path */
+	bool structured; /* the tool is StructuredOutput, `text` its input */
 	bool background; /* the tool is left running */
 	bool permission; /* ask for permission first */
 	bool hard; /* a hang that ignores SIGTERM */

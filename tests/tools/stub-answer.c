@@ -36,16 +36,33 @@ stub_next(struct script *script, struct script_action *action)
 	    action->kind == SCRIPT_DO_IGNORE_ENTER);
 }
 
+/* What is to be done at a text: the steps in it, or those of the last rule for
+ * it. */
+static const char *
+stub_steps(const char *text, struct json_object *rules)
+{
+	for (size_t i = json_object_array_length(rules); i-- > 0;) {
+		struct json_object *rule = json_object_array_get_idx(rules, i);
+
+		if (strstr(text, json_string_or(rule, "words", "")) != NULL)
+			return json_string_or(rule, "steps", "");
+	}
+	return text;
+}
+
 /* A person's text starts over: the rest of the previous turn did not happen.
  * Text that comes with a tool result is part of the turn. */
 static void
-stub_play_text(struct script *script, const char *text, bool within)
+stub_play_text(struct script *script, const char *text, bool within,
+    struct json_object *rules)
 {
+	const char *steps = stub_steps(text, rules);
+
 	if (strncmp(text, REMINDER, strlen(REMINDER)) == 0)
 		return;
 	if (!within)
 		script_release(script);
-	script_add(script, text, strlen(text));
+	script_add(script, steps, strlen(steps));
 }
 
 static bool
@@ -62,7 +79,8 @@ stub_has_block(struct json_object *content, const char *type)
 }
 
 static void
-stub_play_user(struct script *script, struct json_object *content)
+stub_play_user(struct script *script, struct json_object *content,
+    struct json_object *rules)
 {
 	bool within = stub_has_block(content, "tool_result");
 	struct json_object *block;
@@ -72,7 +90,7 @@ stub_play_user(struct script *script, struct json_object *content)
 		block = json_object_array_get_idx(content, i);
 		text = json_string_or(block, "text", NULL);
 		if (text != NULL)
-			stub_play_text(script, text, within);
+			stub_play_text(script, text, within, rules);
 		/* Killed in the middle: the rest is dropped. */
 		if (strstr(json_string_or(block, "content", ""), LOST) != NULL)
 			script_release(script);
@@ -94,7 +112,8 @@ stub_play_assistant(struct script *script, struct json_object *content)
 }
 
 static void
-stub_play(struct script *script, struct json_object *message)
+stub_play(struct script *script, struct json_object *message,
+    struct json_object *rules)
 {
 	const char *role = json_string_or(message, "role", "");
 	const char *text = json_string_or(message, "content", NULL);
@@ -103,9 +122,9 @@ stub_play(struct script *script, struct json_object *message)
 
 	if (json_get_array(message, "", "content", &content, NULL) < 0) {
 		if (user && text != NULL)
-			stub_play_text(script, text, false);
+			stub_play_text(script, text, false, rules);
 	} else if (user) {
-		stub_play_user(script, content);
+		stub_play_user(script, content, rules);
 	} else if (strcmp(role, "assistant") == 0) {
 		stub_play_assistant(script, content);
 	}
@@ -175,7 +194,8 @@ stub_asks_summary(struct json_object *messages)
 }
 
 void
-stub_plan(struct json_object *request, struct script_action *action)
+stub_plan(struct json_object *request, struct json_object *rules,
+    struct script_action *action)
 {
 	struct json_object *messages = NULL;
 	struct script script = { 0 };
@@ -187,8 +207,8 @@ stub_plan(struct json_object *request, struct script_action *action)
 			return;
 		}
 		for (size_t i = 0; i < json_object_array_length(messages); i++)
-			stub_play(
-			    &script, json_object_array_get_idx(messages, i));
+			stub_play(&script,
+			    json_object_array_get_idx(messages, i), rules);
 	}
 	stub_next(&script, action);
 	script_release(&script);
@@ -219,16 +239,33 @@ stub_tool_name(const struct script_action *action)
 {
 	if (action->agent)
 		return "Agent";
+	if (action->structured)
+		return STRUCTURED;
 	return action->file ? "Write" : "Bash";
 }
 
-/* A command for the shell, a task for a subagent, or a file. */
+/* What --json-schema asks for; a mistake in a test is an empty answer. */
+static struct json_object *
+stub_structured(const struct script_action *action)
+{
+	struct json_object *json = NULL;
+
+	json_parse(
+	    action->text.data, action->text.len, action->text.len, &json, NULL);
+	return json != NULL ? json : json_object_new_object();
+}
+
+/* A command for the shell, a task for a subagent, a file, or an answer. */
 static void
 stub_tool(const struct script_action *action, struct json_object *block)
 {
-	struct json_object *input = json_object_new_object();
+	struct json_object *input = action->structured ?
+	    stub_structured(action) :
+	    json_object_new_object();
 
-	if (action->agent) {
+	if (action->structured) {
+		/* the input as it is */
+	} else if (action->agent) {
 		json_set_string(input, "prompt", action->text.data);
 		json_set_string(input, "subagent_type", "general-purpose");
 		json_set_string(input, "model", "haiku");
@@ -238,7 +275,7 @@ stub_tool(const struct script_action *action, struct json_object *block)
 	} else {
 		json_set_string(input, "command", action->command.data);
 	}
-	if (!action->file)
+	if (!action->file && !action->structured)
 		json_set_string(input, "description", "scripted by the test");
 	if (action->background)
 		json_set_bool(input, "run_in_background", true);
@@ -246,53 +283,26 @@ stub_tool(const struct script_action *action, struct json_object *block)
 	json_set(block, "input", input);
 }
 
-/* --json-schema: an answer in JSON is the call of a tool. NULL = it is not. */
 static struct json_object *
-stub_structured(struct json_object *request, const struct script_action *action)
-{
-	struct json_object *tools = NULL, *json = NULL;
-
-	if (action->kind == SCRIPT_DO_TOOL || action->say.len == 0 ||
-	    action->say.data[0] != '{' ||
-	    json_get_array(request, "", "tools", &tools, NULL) < 0 ||
-	    json_parse(action->say.data, action->say.len, action->say.len,
-		&json, NULL) < 0)
-		return NULL;
-	for (size_t i = 0; i < json_object_array_length(tools); i++)
-		if (strcmp(json_string_or(
-			       json_object_array_get_idx(tools, i), "name", ""),
-			STRUCTURED) == 0)
-			return json;
-	json_object_put(json);
-	return NULL;
-}
-
-/* input: of the tool for structured answers, NULL = none; taken. */
-static struct json_object *
-stub_content(const struct script_action *action, struct json_object *input)
+stub_content(const struct script_action *action)
 {
 	struct json_object *content = json_object_new_array(), *block;
 	char uuid[ID_UUID_SIZE], id[40];
 
-	if (action->say.len > 0 && input == NULL) {
+	if (action->say.len > 0) {
 		block = json_object_new_object();
 		json_set_string(block, "type", "text");
 		json_set_string(block, "text", action->say.data);
 		json_object_array_add(content, block);
 	}
-	if (action->kind != SCRIPT_DO_TOOL && input == NULL)
+	if (action->kind != SCRIPT_DO_TOOL)
 		return content;
 	id_uuid(uuid);
 	snprintf(id, sizeof(id), "toolu_%.23s", uuid);
 	block = json_object_new_object();
 	json_set_string(block, "type", "tool_use");
 	json_set_string(block, "id", id);
-	if (input != NULL) {
-		json_set_string(block, "name", STRUCTURED);
-		json_set(block, "input", input);
-	} else {
-		stub_tool(action, block);
-	}
+	stub_tool(action, block);
 	json_object_array_add(content, block);
 	return content;
 }
@@ -302,7 +312,6 @@ stub_message(struct json_object *request, const struct script_action *action,
     const int64_t *usage)
 {
 	struct json_object *message = json_object_new_object();
-	struct json_object *input = stub_structured(request, action);
 	const int64_t counted[STUB_TOKENS] = { stub_tokens(request),
 		(int64_t)(action->say.len + action->command.len) / 4 + 1 };
 	char uuid[ID_UUID_SIZE], id[40];
@@ -315,9 +324,8 @@ stub_message(struct json_object *request, const struct script_action *action,
 	json_set_string(
 	    message, "model", json_string_or(request, "model", "stub"));
 	json_set_string(message, "stop_reason",
-	    action->kind == SCRIPT_DO_TOOL || input != NULL ? "tool_use" :
-							      "end_turn");
-	json_set(message, "content", stub_content(action, input));
+	    action->kind == SCRIPT_DO_TOOL ? "tool_use" : "end_turn");
+	json_set(message, "content", stub_content(action));
 	json_set_string(message, "stop_sequence", NULL);
 	json_set(message, "usage", stub_usage(usage != NULL ? usage : counted));
 	return message;

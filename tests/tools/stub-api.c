@@ -4,7 +4,7 @@
  * A stub of the Messages API on 127.0.0.1, for the real Claude Code in tests:
  *
  *   stub-api [--port N] [--retry-after SECONDS] [--log FILE] [--with PID]
- *       [--usage FILE]
+ *       [--usage FILE] [--rules FILE]
  *
  * Prints "PORT n" when it listens (port 0, the default, uses a free one), and
  * exits with the process PID. The log has one line per request: the answer, and
@@ -12,7 +12,9 @@
  * steps in the prompt (script.h). Nothing is kept between requests: the
  * conversation itself shows which steps are done, so that a retry or a resumed
  * session gets the same answer again. While FILE exists, every answer claims to
- * have used the tokens that its five numbers say (stub.h).
+ * have used the tokens that its five numbers say (stub.h). The rules are an
+ * array in JSON (stub.h), read for each request, for prompts that a test cannot
+ * write itself; a missing file has none.
  */
 
 #include <event2/buffer.h>
@@ -44,6 +46,7 @@ struct stub {
 	int64_t with; /* pid */
 	const char *log;
 	const char *usage;
+	const char *rules;
 };
 
 /* An answer that is delayed. */
@@ -200,17 +203,33 @@ stub_reply_send(void *arg)
 	stub_reply_free(reply);
 }
 
+/* The caller owns them. */
+static struct json_object *
+stub_read_rules(const struct stub *stub)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *rules = NULL;
+
+	if (stub->rules != NULL &&
+	    file_read(stub->rules, BODY_MAX, &text, NULL) == 0)
+		json_parse(text.data, text.len, BODY_MAX, &rules, NULL);
+	return json_object_is_type(rules, json_type_array) ?
+	    rules :
+	    json_object_new_array();
+}
+
 static void
 stub_messages(
     struct stub *stub, struct evhttp_request *request, struct json_object *body)
 {
+	cleanup_json struct json_object *rules = stub_read_rules(stub);
 	struct stub_reply *reply = xcalloc(1, sizeof(*reply));
 
 	reply->stub = stub;
 	reply->request = request;
 	reply->body = json_object_get(body);
 	reply->action = (struct script_action)SCRIPT_ACTION_INIT;
-	stub_plan(body, &reply->action);
+	stub_plan(body, rules, &reply->action);
 	stub_log(stub, request, body, &reply->action);
 	evhttp_connection_set_closecb(
 	    evhttp_request_get_connection(request), stub_reply_lost, reply);
@@ -338,6 +357,10 @@ stub_options(struct stub *stub, int argc, char **argv)
 			stub->usage = argv[i + 1];
 			continue;
 		}
+		if (strcmp(argv[i], "--rules") == 0) {
+			stub->rules = argv[i + 1];
+			continue;
+		}
 		while (n < nitems(numbers) &&
 		    strcmp(argv[i], numbers[n].flag) != 0)
 			n++;
@@ -360,7 +383,8 @@ main(int argc, char **argv)
 
 	if (stub_options(&stub, argc, argv) < 0) {
 		fputs("usage: stub-api [--port N] [--retry-after SECONDS] "
-		      "[--log FILE] [--with PID] [--usage FILE]\n",
+		      "[--log FILE] [--with PID] [--usage FILE] "
+		      "[--rules FILE]\n",
 		    stderr);
 		return 2;
 	}

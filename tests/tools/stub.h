@@ -10,8 +10,11 @@ struct buf;
 struct json_object;
 struct script_action;
 
-/* What comes next in the conversation of a request. */
-void stub_plan(struct json_object *request, struct script_action *action);
+/* What comes next in the conversation of a request. rules: an array of objects
+ * with words and steps: a prompt with those words gets these steps, and not its
+ * own; the last such rule counts. */
+void stub_plan(struct json_object *request, struct json_object *rules,
+    struct script_action *action);
 
 /* The API's message for it; the caller owns it. usage: tokens of input, of
  * output, read from the cache, written to it for five minutes and for an hour;

@@ -193,17 +193,32 @@ static const struct {
 	{ ASK(USER("Your task is to create a detailed summary of")),
 	    "<summary>A short summary.</summary>" },
 	{ "{}", "done" },
+	/* Rules come before the steps of the prompt. */
+	{ ASK(USER("report, and try again\\nfake: run a")), "b" },
+	{ ASK(USER("report, and try again") "," CALLED
+					    "," BLOCKS(RESULT("ok"))),
+	    "c" },
+	{ ASK(USER("report\\nfake: run a")), "reported" },
+	{ ASK(USER("answer")), "true" },
 };
+
+static const char rules_text[] =
+    "[{\"words\":\"report\",\"steps\":\"fake: say reported\"},"
+    "{\"words\":\"try again\",\"steps\":\"fake: run b\\nfake: run c\"},"
+    "{\"words\":\"answer\",\"steps\":\"fake: answer {\\\"a\\\":1}\"}]";
 
 START_TEST(the_conversation_tells_what_is_next)
 {
 	struct script_action action = SCRIPT_ACTION_INIT;
-	cleanup_json struct json_object *request = NULL;
+	cleanup_json struct json_object *request = NULL, *rules = NULL;
 	const char *text = plans[_i].request;
 
 	ck_assert_int_eq(
+	    json_parse(rules_text, strlen(rules_text), 1 << 20, &rules, NULL),
+	    0);
+	ck_assert_int_eq(
 	    json_parse(text, strlen(text), 1 << 20, &request, NULL), 0);
-	stub_plan(request, &action);
+	stub_plan(request, rules, &action);
 	ck_assert_str_eq(action.kind == SCRIPT_DO_TOOL ? action.command.data :
 		action.kind == SCRIPT_DO_FAIL          ? action.text.data :
 							 action.say.data,
@@ -236,6 +251,26 @@ START_TEST(a_stream_holds_the_whole_message)
 }
 END_TEST
 
+START_TEST(a_structured_answer_is_the_call_of_a_tool)
+{
+	struct script_action action = SCRIPT_ACTION_INIT;
+	struct script script = { 0 };
+	cleanup_json struct json_object *request = json_object_new_object();
+	cleanup_json struct json_object *message = NULL;
+	const char *text = "fake: answer {\"a\":1}";
+
+	script_add(&script, text, strlen(text));
+	script_next(&script, &action);
+	message = stub_message(request, &action, NULL);
+	text = json_object_to_json_string(message);
+	ck_assert_ptr_nonnull(strstr(text, "\"StructuredOutput\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"input\": { \"a\": 1 }"));
+	ck_assert_ptr_nonnull(strstr(text, "\"tool_use\""));
+	script_action_release(&action);
+	script_release(&script);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -245,7 +280,8 @@ unit_suite(void)
 		words_and_delays_belong_to_the_answer_behind_them,
 		a_question_ends_the_answer, failures_have_a_status_and_words,
 		text_is_quoted_for_the_shell, a_mistyped_step_is_said,
-		a_stream_holds_the_whole_message, NULL };
+		a_stream_holds_the_whole_message,
+		a_structured_answer_is_the_call_of_a_tool, NULL };
 	TCase *tc = tcase_create("plans");
 
 	unit_case(s, "steps", steps);
