@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "api-store.h"
 #include "buf.h"
 #include "core.h"
 #include "errtext.h"
@@ -20,8 +21,10 @@
 #include "rpc.h"
 #include "serve.h"
 
-#define SETTLE_MS   5
-#define DEADLINE_MS (10 * 60 * 1000)
+#define SETTLE_MS 5
+/* Nothing takes longer than a job on the store, which has its own deadline; so
+ * has whoever waits for us. */
+#define DEADLINE_MS ((API_STORE_JOB_MS + API_STORE_WAIT_MS) / 2)
 
 /* We act as server and client: the request goes through our own socket, so that
  * it is handled like any other call. */

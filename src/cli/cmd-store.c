@@ -14,6 +14,7 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
+#include "progress.h"
 #include "remote.h"
 #include "shape.h"
 #include "text.h"
@@ -30,9 +31,16 @@ static const struct cli_flag store_flags[] = {
 };
 
 static int
-ask(struct cli *cli, const char *method, struct json_object *params)
+ask(struct cli *cli, const char *method, struct json_object *params,
+    const char *what)
 {
-	return remote_call(cli, method, params, REMOTE_LONG_MS, &cli->result);
+	int status;
+
+	progress_begin(what);
+	status =
+	    remote_call(cli, method, params, API_STORE_WAIT_MS, &cli->result);
+	progress_end();
+	return status;
 }
 
 /* The daemon's working directory is another one. */
@@ -70,7 +78,8 @@ static int
 store_check(struct cli *cli, const struct cli_args *args)
 {
 	struct json_object *problems = NULL;
-	int status = ask(cli, "overseer.store.check", json_object_new_object());
+	int status = ask(cli, "overseer.store.check", json_object_new_object(),
+	    "checking the store of goals");
 	size_t count = 0;
 
 	(void)args;
@@ -124,7 +133,8 @@ store_export(struct cli *cli, const struct cli_args *args)
 	cleanup_free char *own = workspace_path(&cli->workspace, name);
 	bool prints = args->count == 1;
 	int status = ask(cli, "overseer.store.export",
-	    file_params(prints ? own : args->list[1]));
+	    file_params(prints ? own : args->list[1]),
+	    "writing the store of goals");
 
 	if (status == CLI_OK && prints) {
 		json_object_put(take_ptr(&cli->result));
@@ -140,8 +150,8 @@ store_export(struct cli *cli, const struct cli_args *args)
 static int
 store_import(struct cli *cli, const struct cli_args *args)
 {
-	int status =
-	    ask(cli, "overseer.store.import", file_params(args->list[1]));
+	int status = ask(cli, "overseer.store.import",
+	    file_params(args->list[1]), "importing the store of goals");
 
 	if (status == CLI_OK) {
 		buf_adds(&cli->text, "Imported ");
@@ -154,8 +164,8 @@ store_import(struct cli *cli, const struct cli_args *args)
 static int
 store_recover(struct cli *cli, const struct cli_args *args)
 {
-	int status =
-	    ask(cli, "overseer.store.recover", json_object_new_object());
+	int status = ask(cli, "overseer.store.recover",
+	    json_object_new_object(), "recovering the store of goals");
 
 	(void)args;
 	if (status != CLI_OK)
@@ -189,7 +199,8 @@ store_compact(struct cli *cli, const struct cli_args *args)
 		}
 		json_set_int(params, "older_than", ms / 1000);
 	}
-	status = ask(cli, "overseer.store.compact", params);
+	status = ask(cli, "overseer.store.compact", params,
+	    "compacting the store of goals");
 	if (status != CLI_OK)
 		return status;
 	add_count(cli, "removed", "event");

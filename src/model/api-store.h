@@ -5,6 +5,8 @@
 #ifndef API_STORE_H
 #define API_STORE_H
 
+#include <stdint.h>
+
 struct shape;
 struct shape_field;
 
@@ -18,7 +20,11 @@ extern const struct shape_field api_events_result;
 extern const struct shape api_why_params;
 extern const struct shape_field api_why_result;
 
-#define API_EVENTS_MAX    1000 /* in one answer */
+#define API_EVENTS_MAX 1000 /* in one answer */
+/* A job is stopped after this time; who waits for its end waits longer, for the
+ * store has to be opened again then. */
+#define API_STORE_JOB_MS  (INT64_C(30) * 60 * 1000)
+#define API_STORE_WAIT_MS (2 * API_STORE_JOB_MS)
 #define API_COMPACT_AFTER (30 * 24 * 3600) /* seconds */
 
 #endif

@@ -118,6 +118,39 @@ START_TEST(a_store_of_a_newer_llmc_is_left_as_it_is)
 }
 END_TEST
 
+/* --- long jobs ---------------------------------------------------------- */
+
+/* A fifo in the place of the file that is written waits for a reader. */
+START_TEST(a_job_is_stopped_at_its_deadline_and_the_caller_is_told)
+{
+	make_goal();
+	e2e_sh(root, "mkfifo out.json.part");
+	e2e_hurry(600);
+	e2e_expect(store("export", "out.json"), 1,
+	    "stopped because it took more than 30 minutes");
+	e2e_env("LLMC_TIME_SCALE");
+	has_goal();
+}
+END_TEST
+
+START_TEST(on_a_terminal_a_long_job_tells_for_how_long)
+{
+	struct e2e_run *run;
+
+	make_goal();
+	if (e2e_sh(root, "script -qec true /dev/null")->status != 0)
+		return;
+	e2e_sh(root, "mkfifo out.json.part");
+	/* The reader comes when most of the second line is there. */
+	run = e2e_sh(root,
+	    "script -qec '\"$LLMC\" store export out.json' /dev/null | "
+	    "{ head -c 60; cat out.json.part >/dev/null & cat; wait; }");
+	e2e_has(run->out, "writing the store of goals: 1 s");
+	run = e2e_sh(root, "script -qec '\"$LLMC\" store check' /dev/null");
+	e2e_lacks(run->out, "checking the store of goals:");
+}
+END_TEST
+
 /* --- damage ------------------------------------------------------------- */
 
 /* The end of the file is missing. */
@@ -227,6 +260,8 @@ unit_suite(void)
 	const TTest *const all[] = { an_export_is_imported_without_loss,
 		wrong_input_is_refused_with_words,
 		a_store_of_a_newer_llmc_is_left_as_it_is,
+		a_job_is_stopped_at_its_deadline_and_the_caller_is_told,
+		on_a_terminal_a_long_job_tells_for_how_long,
 		a_damaged_store_means_safe_mode_until_it_is_recovered,
 		a_daemon_recovers_its_store_and_plans_again,
 		safe_mode_survives_a_restart_and_says_so,

@@ -22,8 +22,7 @@
 #include "store-jobs.h"
 #include "workspace.h"
 
-#define DEADLINE_MS (30 * 60 * 1000)
-#define REPORT_MAX  (1024 * 1024)
+#define REPORT_MAX (1024 * 1024)
 
 struct kind {
 	const char *method, *name;
@@ -82,6 +81,13 @@ read_report(const struct child_result *result, struct err *err)
 		child_output_text(&result->out, &text);
 		json_parse(text.data, text.len, REPORT_MAX, &report, err);
 		return report;
+	}
+	if (result->timed_out) {
+		err_set(err, API_FAILED,
+		    "it was stopped because it took more than %d minutes; the "
+		    "store of goals is as before",
+		    (int)(API_STORE_JOB_MS / 60000));
+		return NULL;
 	}
 	child_output_text(&result->err, &text);
 	buf_truncate(&text, strcspn(text.data, "\n"));
@@ -170,7 +176,7 @@ spawn(struct store_jobs *jobs, struct err *err)
 	return child_spawn(jobs->floor->core->loop,
 	    &(struct child_spec){ .argv = argv,
 		.output_max = REPORT_MAX,
-		.deadline_ms = DEADLINE_MS },
+		.deadline_ms = API_STORE_JOB_MS },
 	    on_child, jobs, &jobs->child, err);
 }
 
