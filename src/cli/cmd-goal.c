@@ -8,11 +8,11 @@
 #include "commands.h"
 #include "draft.h"
 #include "errtext.h"
+#include "flag-params.h"
 #include "goal-edit.h"
 #include "goal-view.h"
 #include "json.h"
 #include "mem.h"
-#include "priority.h"
 #include "remote.h"
 #include "shape.h"
 #include "text.h"
@@ -74,52 +74,14 @@ goal_params(const char *goal)
 }
 
 static void
-set_text(struct json_object *params, const char *key,
-    const struct cli_args *args, int flag)
-{
-	if (args->flags[flag] != NULL)
-		json_set_string(params, key, args->flags[flag]);
-}
-
-/* All values of a flag that may be given several times. */
-static void
-set_list(struct json_object *params, const char *key,
-    const struct cli_args *args, int flag)
-{
-	struct json_object *list;
-
-	if (args->flags[flag] == NULL)
-		return;
-	list = json_object_new_array();
-	for (int i = 0; i < args->given_count; i++)
-		if (args->given[i].flag == flag &&
-		    args->given[i].value[0] != '\0')
-			json_object_array_add(
-			    list, json_object_new_string(args->given[i].value));
-	json_set(params, key, list);
-}
-
-static void
 set_definition(struct json_object *params, const struct cli_args *args)
 {
-	set_text(params, "title", args, FLAG_TITLE);
-	set_text(params, "problem", args, FLAG_PROBLEM);
-	set_text(params, "priority", args, FLAG_PRIORITY);
-	set_list(params, "success_criteria", args, FLAG_CRITERION);
-	set_list(params, "constraints", args, FLAG_CONSTRAINT);
-	set_list(params, "tags", args, FLAG_TAG);
-}
-
-static int
-check_priority(struct cli *cli, const struct cli_args *args)
-{
-	const char *word = args->flags[FLAG_PRIORITY];
-	enum priority priority;
-
-	if (word == NULL || priority_parse(word, &priority))
-		return CLI_OK;
-	return cli_misuse(cli, &cmd_goal,
-	    "\"%s\" is not a priority; use urgent, high, normal or low", word);
+	flag_text(params, "title", args, FLAG_TITLE);
+	flag_text(params, "problem", args, FLAG_PROBLEM);
+	flag_text(params, "priority", args, FLAG_PRIORITY);
+	flag_list(params, "success_criteria", args, FLAG_CRITERION);
+	flag_list(params, "constraints", args, FLAG_CONSTRAINT);
+	flag_list(params, "tags", args, FLAG_TAG);
 }
 
 /* Add the plan's text; errors about it name the file. */
@@ -157,7 +119,7 @@ goal_create(struct cli *cli, const struct cli_args *args)
 {
 	struct json_object *params;
 	int64_t nodes;
-	int status = check_priority(cli, args);
+	int status = flag_priority(cli, &cmd_goal, args->flags[FLAG_PRIORITY]);
 
 	if (status != CLI_OK)
 		return status;
@@ -168,7 +130,7 @@ goal_create(struct cli *cli, const struct cli_args *args)
 		    "a title in it");
 	params = json_object_new_object();
 	set_definition(params, args);
-	set_text(params, "from_session", args, FLAG_FROM_SESSION);
+	flag_text(params, "from_session", args, FLAG_FROM_SESSION);
 	status = call_with_plan(
 	    cli, "overseer.goal.create", params, args->flags[FLAG_PLAN_FILE]);
 	if (status != CLI_OK)
@@ -203,7 +165,7 @@ goal_plan(struct cli *cli, const struct cli_args *args)
 	struct json_object *params = goal_params(args->list[1]);
 	int status;
 
-	set_text(params, "reason", args, FLAG_REASON);
+	flag_text(params, "reason", args, FLAG_REASON);
 	status = call_with_plan(
 	    cli, "overseer.goal.plan", params, args->flags[FLAG_PLAN_FILE]);
 	if (status == CLI_OK && args->flags[FLAG_PLAN_FILE] == NULL)
@@ -219,7 +181,7 @@ goal_edit(struct cli *cli, const struct cli_args *args)
 {
 	struct json_object *params;
 	bool any = false;
-	int status = check_priority(cli, args);
+	int status = flag_priority(cli, &cmd_goal, args->flags[FLAG_PRIORITY]);
 
 	if (status != CLI_OK)
 		return status;
@@ -234,7 +196,7 @@ goal_edit(struct cli *cli, const struct cli_args *args)
 		    args->flags[FLAG_PLAN_FILE], args->flags[FLAG_REASON]);
 	params = goal_params(args->list[1]);
 	set_definition(params, args);
-	set_text(params, "reason", args, FLAG_REASON);
+	flag_text(params, "reason", args, FLAG_REASON);
 	status =
 	    remote_call(cli, "overseer.goal.update", params, 0, &cli->result);
 	if (status == CLI_OK)
@@ -253,7 +215,7 @@ goal_move(struct cli *cli, const struct cli_args *args)
 	    xasprintf("overseer.goal.%s", args->list[0]);
 	int status;
 
-	set_text(params, "reason", args, FLAG_REASON);
+	flag_text(params, "reason", args, FLAG_REASON);
 	status = remote_call(cli, method, params, 0, &cli->result);
 	if (status == CLI_OK)
 		buf_addf(&cli->text, "%s: %s.\n",

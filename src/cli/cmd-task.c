@@ -8,9 +8,9 @@
 #include "commands.h"
 #include "draft.h"
 #include "errtext.h"
+#include "flag-params.h"
 #include "json.h"
 #include "mem.h"
-#include "priority.h"
 #include "remote.h"
 #include "shape.h"
 #include "source.h"
@@ -68,17 +68,6 @@ fill_draft(struct cli *cli, const struct cli_args *args, struct draft *draft)
 	return draft_fill(cli, typed.data, "task", NULL, draft);
 }
 
-static int
-check_priority(struct cli *cli, const char *word)
-{
-	enum priority priority;
-
-	if (priority_parse(word, &priority))
-		return CLI_OK;
-	return cli_misuse(cli, &cmd_task,
-	    "\"%s\" is not a priority; use urgent, high, normal or low", word);
-}
-
 static struct json_object *
 add_params(const struct draft *draft, const char *priority)
 {
@@ -94,10 +83,8 @@ task_add(struct cli *cli, const struct cli_args *args)
 {
 	const char *priority = args->flags[FLAG_PRIORITY];
 	struct draft draft = DRAFT_INIT;
-	int status = CLI_OK;
+	int status = flag_priority(cli, &cmd_task, priority);
 
-	if (priority != NULL)
-		status = check_priority(cli, priority);
 	if (status == CLI_OK)
 		status = fill_draft(cli, args, &draft);
 	if (status == CLI_OK)
@@ -181,7 +168,7 @@ static int
 task_priority(struct cli *cli, const struct cli_args *args)
 {
 	const char *priority = args->list[2];
-	int status = check_priority(cli, priority);
+	int status = flag_priority(cli, &cmd_task, priority);
 
 	if (status != CLI_OK)
 		return status;

@@ -8,6 +8,7 @@
 #include "api-work.h"
 #include "commands.h"
 #include "errtext.h"
+#include "flag-params.h"
 #include "goal-view.h"
 #include "json.h"
 #include "mem.h"
@@ -83,10 +84,8 @@ set_node(struct json_object *params, const char *key, const char *word,
 	json_set_string(params, key, slash != NULL ? slash + 1 : word);
 	if (goal != NULL)
 		json_set_string(params, "goal", goal);
-	if (args->flags[FLAG_GOAL] != NULL)
-		json_set_string(params, "goal", args->flags[FLAG_GOAL]);
-	if (args->flags[FLAG_REASON] != NULL)
-		json_set_string(params, "reason", args->flags[FLAG_REASON]);
+	flag_text(params, "goal", args, FLAG_GOAL);
+	flag_text(params, "reason", args, FLAG_REASON);
 }
 
 static struct json_object *
@@ -96,22 +95,6 @@ node_params(const struct cli_args *args)
 
 	set_node(params, "node", args->list[1], args);
 	return params;
-}
-
-static void
-set_list(struct json_object *params, const char *key,
-    const struct cli_args *args, int flag)
-{
-	struct json_object *list;
-
-	if (args->flags[flag] == NULL)
-		return;
-	list = json_object_new_array();
-	for (int i = 0; i < args->given_count; i++)
-		if (args->given[i].flag == flag)
-			json_object_array_add(
-			    list, json_object_new_string(args->given[i].value));
-	json_set(params, key, list);
 }
 
 /* The words from the n-th on. */
@@ -150,19 +133,6 @@ set_place(
 	return CLI_OK;
 }
 
-static int
-check_priority(struct cli *cli, const char *word, bool inherits)
-{
-	enum priority priority;
-
-	if (priority_parse(word, &priority) ||
-	    (inherits && strcmp(word, "inherited") == 0))
-		return CLI_OK;
-	return cli_misuse(cli, &cmd_work,
-	    "\"%s\" is not a priority; use urgent, high, normal%s low%s", word,
-	    inherits ? "," : " or", inherits ? " or inherited" : "");
-}
-
 /* --- changes --------------------------------------------------------- */
 
 static void
@@ -198,8 +168,8 @@ work_add(struct cli *cli, const struct cli_args *args)
 	const char *priority = args->flags[FLAG_PRIORITY];
 	int status = set_place(cli, params, args);
 
-	if (status == CLI_OK && priority != NULL)
-		status = check_priority(cli, priority, false);
+	if (status == CLI_OK)
+		status = flag_priority(cli, &cmd_work, priority);
 	if (status != CLI_OK) {
 		json_object_put(params);
 		return status;
@@ -207,20 +177,16 @@ work_add(struct cli *cli, const struct cli_args *args)
 	/* A goal as the parent: a phase. */
 	if (strncmp(parent, "goal_", 5) == 0 && strchr(parent, '/') == NULL) {
 		json_set_string(params, "goal", parent);
-		if (args->flags[FLAG_REASON] != NULL)
-			json_set_string(
-			    params, "reason", args->flags[FLAG_REASON]);
+		flag_text(params, "reason", args, FLAG_REASON);
 	} else {
 		set_node(params, "parent", parent, args);
 	}
 	join_from(args, 2, &name);
 	json_set_string(params, "name", name.data);
-	if (priority != NULL)
-		json_set_string(params, "priority", priority);
-	if (args->flags[FLAG_ID] != NULL)
-		json_set_string(params, "id", args->flags[FLAG_ID]);
-	set_list(params, "acceptance", args, FLAG_ACCEPTANCE);
-	set_list(params, "depends_on", args, FLAG_DEPENDS);
+	flag_text(params, "priority", args, FLAG_PRIORITY);
+	flag_text(params, "id", args, FLAG_ID);
+	flag_list(params, "acceptance", args, FLAG_ACCEPTANCE);
+	flag_list(params, "depends_on", args, FLAG_DEPENDS);
 	return change(cli, "overseer.work.add", params);
 }
 
@@ -248,8 +214,7 @@ work_merge(struct cli *cli, const struct cli_args *args)
 	json_object_put(nodes);
 	json_object_object_del(params, "node");
 	json_set(params, "nodes", all);
-	if (args->flags[FLAG_NAME] != NULL)
-		json_set_string(params, "name", args->flags[FLAG_NAME]);
+	flag_text(params, "name", args, FLAG_NAME);
 	return change(cli, "overseer.work.merge", params);
 }
 
@@ -286,10 +251,14 @@ static int
 work_priority(struct cli *cli, const struct cli_args *args)
 {
 	struct json_object *params;
-	int status = check_priority(cli, args->list[2], true);
+	enum priority priority;
 
-	if (status != CLI_OK)
-		return status;
+	if (strcmp(args->list[2], "inherited") != 0 &&
+	    !priority_parse(args->list[2], &priority))
+		return cli_misuse(cli, &cmd_work,
+		    "\"%s\" is not a priority; use urgent, high, normal, low "
+		    "or inherited",
+		    args->list[2]);
 	params = node_params(args);
 	json_set_string(params, "priority", args->list[2]);
 	return change(cli, "overseer.work.update", params);
@@ -321,10 +290,10 @@ work_done(struct cli *cli, const struct cli_args *args)
 	const char *code = NULL;
 	struct err err = { 0 };
 
-	set_list(evidence, "commits", args, FLAG_COMMIT);
-	set_list(evidence, "testsRun", args, FLAG_TEST);
-	set_list(evidence, "filesTouched", args, FLAG_TOUCHED);
-	set_list(evidence, "externalRefs", args, FLAG_REF);
+	flag_list(evidence, "commits", args, FLAG_COMMIT);
+	flag_list(evidence, "testsRun", args, FLAG_TEST);
+	flag_list(evidence, "filesTouched", args, FLAG_TOUCHED);
+	flag_list(evidence, "externalRefs", args, FLAG_REF);
 	json_set_string(params, "status", "done");
 	if (json_object_object_length(evidence) > 0)
 		json_set(params, "evidence", evidence);
@@ -379,8 +348,7 @@ work_assign(struct cli *cli, const struct cli_args *args)
 		    recovery);
 	params = node_params(args);
 	json_set_string(params, "worker", args->list[2]);
-	if (recovery != NULL)
-		json_set_string(params, "recovery", recovery);
+	flag_text(params, "recovery", args, FLAG_RECOVERY);
 	return change(cli, "overseer.work.assign", params);
 }
 

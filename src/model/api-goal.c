@@ -17,12 +17,6 @@
 		.name = (member), .type = SHAPE_STRING, .max = (most), \
 		.flags = SHAPE_OPTIONAL, .help = (words)               \
 	}
-#define LIST(member, words)                                    \
-	{                                                      \
-		.name = (member), .type = SHAPE_ARRAY,         \
-		.of = &api_plan_strings, .max = PLAN_LIST_MAX, \
-		.flags = SHAPE_OPTIONAL, .help = (words)       \
-	}
 #define PRIORITY                                                         \
 	{                                                                \
 		.name = "priority", .type = SHAPE_STRING,                \
@@ -32,12 +26,13 @@
 
 /* --- parameters ------------------------------------------------------ */
 
-#define DEFINITION                                                            \
-	TEXT("problem", PLAN_TEXT_MAX, "what is to be solved"),               \
-	    LIST("success_criteria", "what can be verified when it is done"), \
-	    LIST("constraints", "what must hold"),                            \
-	    LIST("non_goals", "what it is not about"),                        \
-	    LIST("tags", "words for people"),                                 \
+#define DEFINITION                                                           \
+	TEXT("problem", PLAN_TEXT_MAX, "what is to be solved"),              \
+	    API_PLAN_LIST(                                                   \
+		"success_criteria", "what can be verified when it is done"), \
+	    API_PLAN_LIST("constraints", "what must hold"),                  \
+	    API_PLAN_LIST("non_goals", "what it is not about"),              \
+	    API_PLAN_LIST("tags", "words for people"),                       \
 	    TEXT("owner", PLAN_NAME_MAX, "who answers for it"), PRIORITY
 
 #define PLAN                                                             \
@@ -256,12 +251,6 @@ static const struct shape status = {
 
 const struct shape_field api_goal_status_result = RESULT(status);
 
-#define NULL_OR(member, words)                           \
-	{                                                \
-		.name = (member), .type = SHAPE_STRING,  \
-		.flags = SHAPE_NULLABLE, .help = (words) \
-	}
-
 static const struct shape decision = {
 	.fields =
 	    FIELDS{
@@ -273,9 +262,9 @@ static const struct shape decision = {
 		FIELD("goal", SHAPE_STRING, NULL),
 		FIELD("node", SHAPE_STRING, NULL),
 		FIELD("assignment", SHAPE_STRING, NULL),
-		NULL_OR("worker", NULL),
-		NULL_OR("dispatch", "id of what is sent"),
-		NULL_OR("text", "what is sent"),
+		API_PLAN_NULL_OR("worker", NULL),
+		API_PLAN_NULL_OR("dispatch", "id of what is sent"),
+		API_PLAN_NULL_OR("text", "what is sent"),
 		END,
 	    },
 };
@@ -288,7 +277,7 @@ static const struct shape decisions = {
 static const struct shape ticked = {
 	.fields =
 	    FIELDS{
-		NULL_OR("gate", "why nothing was decided"),
+		API_PLAN_NULL_OR("gate", "why nothing was decided"),
 		{ .name = "decisions", .type = SHAPE_ARRAY, .of = &decisions },
 		END,
 	    },

@@ -5,7 +5,22 @@
 #ifndef API_PLAN_RECORD_H
 #define API_PLAN_RECORD_H
 
-struct shape;
+#include "plan-text.h"
+#include "shape.h"
+
+/* For api-goal.c and api-work.c: a parameter that is a list of texts, and a
+ * member of a result that is a text or null. */
+#define API_PLAN_LIST(member, words)                           \
+	{                                                      \
+		.name = (member), .type = SHAPE_ARRAY,         \
+		.of = &api_plan_strings, .max = PLAN_LIST_MAX, \
+		.flags = SHAPE_OPTIONAL, .help = (words)       \
+	}
+#define API_PLAN_NULL_OR(member, words)                  \
+	{                                                \
+		.name = (member), .type = SHAPE_STRING,  \
+		.flags = SHAPE_NULLABLE, .help = (words) \
+	}
 
 extern const struct shape api_plan_strings; /* elements of a list */
 extern const struct shape api_plan_evidence;

@@ -18,12 +18,6 @@
 		.name = "reason", .type = SHAPE_STRING, .max = PLAN_TEXT_MAX, \
 		.flags = SHAPE_OPTIONAL, .help = (words)                      \
 	}
-#define LIST(member, words)                                    \
-	{                                                      \
-		.name = (member), .type = SHAPE_ARRAY,         \
-		.of = &api_plan_strings, .max = PLAN_LIST_MAX, \
-		.flags = SHAPE_OPTIONAL, .help = (words)       \
-	}
 #define PLACE                                                                \
 	{                                                                    \
 		.name = "place", .type = SHAPE_INT, .min = 1, .max = 100000, \
@@ -89,8 +83,10 @@ const struct shape api_work_add_params = {
 		    .help = "in a few words" },
 		MAY("id", SHAPE_STRING, "if absent, the next free one"),
 		MAY("objective", SHAPE_STRING, "what it is for"),
-		LIST("acceptance", "what can be verified when it is done"),
-		LIST("depends_on", "ids of nodes that must be done before"),
+		API_PLAN_LIST(
+		    "acceptance", "what can be verified when it is done"),
+		API_PLAN_LIST(
+		    "depends_on", "ids of nodes that must be done before"),
 		{ .name = "priority",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_OPTIONAL,
@@ -174,12 +170,6 @@ const struct shape api_work_assign_params = {
 		.name = "status", .type = SHAPE_STRING, \
 		.choices = node_status_words            \
 	}
-#define NULL_OR(member, words)                           \
-	{                                                \
-		.name = (member), .type = SHAPE_STRING,  \
-		.flags = SHAPE_NULLABLE, .help = (words) \
-	}
-
 const struct shape api_work_changed = {
 	.fields =
 	    FIELDS{
@@ -217,8 +207,8 @@ static const struct shape entry = {
 		    .choices = priority_words,
 		    .help = "its own, or that of what is above it" },
 		FIELD("ready", SHAPE_BOOL, "it can be worked on now"),
-		NULL_OR("worker", "who works on it"),
-		NULL_OR("task", "the task of auto mode"),
+		API_PLAN_NULL_OR("worker", "who works on it"),
+		API_PLAN_NULL_OR("task", "the task of auto mode"),
 		FIELD("note", SHAPE_STRING,
 		    "what blocks it, who works on it, what it waits for"),
 		END,

@@ -49,6 +49,15 @@ begin(const struct plan_edit *edit, const char *id, struct plan_node **ret_node,
 	return r < 0 ? r : plan_get(edit->plan, id, ret_node, err);
 }
 
+static int
+check_open(const struct plan_node *node, struct err *err)
+{
+	if (node_status_open(node->status))
+		return 0;
+	return err_set(err, API_E_CLOSED, "%s is %s already", node->id,
+	    node_status_name(node->status));
+}
+
 static void
 end(const struct plan_edit *edit, struct plan_node *node, const char *what)
 {
@@ -105,9 +114,8 @@ plan_edit_done(const struct plan_edit *edit, const char *id,
 	struct plan_node *node;
 	int r = begin(edit, id, &node, err);
 
-	if (r == 0 && !node_status_open(node->status))
-		r = err_set(err, API_E_CLOSED, "%s is %s already", node->id,
-		    node_status_name(node->status));
+	if (r == 0)
+		r = check_open(node, err);
 	if (r == 0)
 		r = set_done(edit, node, evidence, err);
 	if (r == 0)
@@ -128,9 +136,9 @@ plan_edit_block(const struct plan_edit *edit, const char *id, struct err *err)
 	if (plan_blank(edit->why))
 		return err_set(
 		    err, API_E_REASON, "%s: say why it is blocked", node->id);
-	if (!node_status_open(node->status))
-		return err_set(err, API_E_CLOSED, "%s is %s", node->id,
-		    node_status_name(node->status));
+	r = check_open(node, err);
+	if (r < 0)
+		return r;
 	if (!plan_node_leaf(node)) {
 		move.rolled_up = true;
 		move.actor = edit->actor;
@@ -140,30 +148,6 @@ plan_edit_block(const struct plan_edit *edit, const char *id, struct err *err)
 	if (r == 0)
 		end(edit, node, "blocked");
 	return r;
-}
-
-int
-plan_edit_unblock(const struct plan_edit *edit, const char *id, struct err *err)
-{
-	const struct plan_node_move move = { .to = NODE_QUEUED };
-	struct plan_node *node;
-	int r = begin(edit, id, &node, err);
-
-	if (r < 0)
-		return r;
-	if (node->status != NODE_BLOCKED)
-		return err_set(err, API_E_TRANSITION, "%s is %s, not blocked",
-		    node->id, node_status_name(node->status));
-	if (plan_node_leaf(node))
-		plan_node_move(node, &move, edit->now_ms, NULL);
-	else if (node->override.actor != NULL)
-		plan_override_release(&node->override);
-	else
-		return err_set(err, API_E_CHILDREN,
-		    "%s is blocked by what is below it (%s)", node->id,
-		    node->blocked_reason);
-	end(edit, node, "unblocked");
-	return 0;
 }
 
 int
@@ -195,8 +179,10 @@ plan_edit_cancel(const struct plan_edit *edit, const char *id, struct err *err)
 	return 0;
 }
 
-int
-plan_edit_reopen(const struct plan_edit *edit, const char *id, struct err *err)
+/* What is blocked or done waits for somebody again. */
+static int
+queue_again(const struct plan_edit *edit, const char *id, enum node_status from,
+    const char *what, struct err *err)
 {
 	const struct plan_node_move move = { .to = NODE_QUEUED };
 	struct plan_node *node;
@@ -204,18 +190,35 @@ plan_edit_reopen(const struct plan_edit *edit, const char *id, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (node->status != NODE_DONE)
-		return err_set(err, API_E_TRANSITION, "%s is %s, not done",
-		    node->id, node_status_name(node->status));
+	if (node->status != from)
+		return err_set(err, API_E_TRANSITION, "%s is %s, not %s",
+		    node->id, node_status_name(node->status),
+		    node_status_name(from));
 	if (plan_node_leaf(node))
 		plan_node_move(node, &move, edit->now_ms, NULL);
 	else if (node->override.actor != NULL)
 		plan_override_release(&node->override);
+	else if (from == NODE_BLOCKED)
+		return err_set(err, API_E_CHILDREN,
+		    "%s is blocked by what is below it (%s)", node->id,
+		    node->blocked_reason);
 	else
 		return err_set(err, API_E_CHILDREN,
 		    "%s is done because everything below it is; open a node "
 		    "below it",
 		    node->id);
-	end(edit, node, "opened again:");
+	end(edit, node, what);
 	return 0;
+}
+
+int
+plan_edit_unblock(const struct plan_edit *edit, const char *id, struct err *err)
+{
+	return queue_again(edit, id, NODE_BLOCKED, "unblocked", err);
+}
+
+int
+plan_edit_reopen(const struct plan_edit *edit, const char *id, struct err *err)
+{
+	return queue_again(edit, id, NODE_DONE, "opened again:", err);
 }

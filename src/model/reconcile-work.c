@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "event.h"
 #include "id.h"
 #include "json.h"
 #include "mem.h"
@@ -27,22 +28,17 @@ static const char *const assignment_events[] = {
 	[ASSIGNMENT_CANCELLED] = "assignment.cancelled",
 };
 
-static const char *const node_events[] = {
-	[NODE_TODO] = "work.todo",
-	[NODE_QUEUED] = "work.queued",
-	[NODE_IN_PROGRESS] = "work.in_progress",
-	[NODE_BLOCKED] = "work.blocked",
-	[NODE_DONE] = "work.done",
-	[NODE_CANCELLED] = "work.cancelled",
-};
+static const char *
+node_event(enum node_status status)
+{
+	return event_row((enum event_kind)(EVENT_NODE_TODO + status))->name;
+}
 
-static const char *const goal_events[] = {
-	[GOAL_ACTIVE] = "goal.active",
-	[GOAL_PAUSED] = "goal.paused",
-	[GOAL_COMPLETED] = "goal.completed",
-	[GOAL_CANCELLED] = "goal.cancelled",
-	[GOAL_ARCHIVED] = "goal.archived",
-};
+static const char *
+goal_event(enum goal_status status)
+{
+	return event_row((enum event_kind)(EVENT_GOAL_ACTIVE + status))->name;
+}
 
 /* --- moves ------------------------------------------------------------ */
 
@@ -450,7 +446,7 @@ finish_plan(struct reconcile_run *run, struct reconcile_plan *changed)
 
 		if (node->updated_ms != run->now_ms)
 			continue;
-		reconcile_tell_node(run->result, node_events[node->status],
+		reconcile_tell_node(run->result, node_event(node->status),
 		    goal->id, node->id,
 		    reconcile_data("to", node_status_name(node->status),
 			"reason", node->blocked_reason, NULL));
@@ -460,7 +456,7 @@ finish_plan(struct reconcile_run *run, struct reconcile_plan *changed)
 	}
 	if (!changes->goal)
 		return;
-	reconcile_tell_node(run->result, goal_events[goal->status], goal->id,
+	reconcile_tell_node(run->result, goal_event(goal->status), goal->id,
 	    NULL, reconcile_data("to", goal_status_name(goal->status), NULL));
 	if (goal->status == GOAL_COMPLETED && goal->ended_ms == run->now_ms)
 		crystallize_rollup(run, changed->plan, NULL);

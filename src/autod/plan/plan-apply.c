@@ -14,23 +14,6 @@
 #include "plan.h"
 #include "reconcile.h"
 
-static const enum event_kind node_events[NODE_STATUS_COUNT] = {
-	[NODE_TODO] = EVENT_NODE_TODO,
-	[NODE_QUEUED] = EVENT_NODE_QUEUED,
-	[NODE_IN_PROGRESS] = EVENT_NODE_IN_PROGRESS,
-	[NODE_BLOCKED] = EVENT_NODE_BLOCKED,
-	[NODE_DONE] = EVENT_NODE_DONE,
-	[NODE_CANCELLED] = EVENT_NODE_CANCELLED,
-};
-
-static const enum event_kind goal_events[GOAL_STATUS_COUNT] = {
-	[GOAL_ACTIVE] = EVENT_GOAL_ACTIVE,
-	[GOAL_PAUSED] = EVENT_GOAL_PAUSED,
-	[GOAL_COMPLETED] = EVENT_GOAL_COMPLETED,
-	[GOAL_CANCELLED] = EVENT_GOAL_CANCELLED,
-	[GOAL_ARCHIVED] = EVENT_GOAL_ARCHIVED,
-};
-
 /* --- records ---------------------------------------------------------- */
 
 void
@@ -114,46 +97,62 @@ plan_apply(struct plan_floor *floor, const struct reconcile_result *result)
 /* --- edits ------------------------------------------------------------ */
 
 void
+plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
+    const struct plan_revision *r)
+{
+	cleanup_json struct json_object *json = plan_revision_to_json(r);
+	cleanup_buf struct buf data = BUF_INIT;
+
+	json_print(json, false, &data);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_PLAN_UPDATED,
+		.goal = goal->id,
+		.count = r->version,
+		.text = r->what,
+		.actor = r->actor,
+		.reason = r->why,
+		.data = data.data });
+}
+
+void
+plan_apply_status(struct plan_floor *floor, const struct plan_goal *goal,
+    enum goal_status before, const char *actor, const char *reason)
+{
+	if (goal->status == before)
+		return;
+	emit(floor->core,
+	    &(struct event){
+		.kind = (enum event_kind)(EVENT_GOAL_ACTIVE + goal->status),
+		.goal = goal->id,
+		.from = goal_status_name(before),
+		.to = goal_status_name(goal->status),
+		.actor = actor,
+		.reason = reason });
+}
+
+void
 plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
     const struct plan_changes *changes, enum goal_status before)
 {
 	const struct plan_goal *goal = plan->goal;
-	const struct plan_revision *r = goal->revision_count > 0 ?
-	    &goal->revisions[goal->revision_count - 1] :
-	    NULL;
-	cleanup_json struct json_object *json =
-	    r != NULL ? plan_revision_to_json(r) : NULL;
-	cleanup_buf struct buf data = BUF_INIT;
+	const struct plan_revision *r =
+	    &goal->revisions[goal->revision_count - 1];
 
 	plan_persist_changes(plan_floor_persist(floor), plan, changes);
-	if (r != NULL) {
-		json_print(json, false, &data);
-		emit(floor->core,
-		    &(struct event){ .kind = EVENT_PLAN_UPDATED,
-			.goal = goal->id,
-			.count = r->version,
-			.text = r->what,
-			.actor = r->actor,
-			.reason = r->why,
-			.data = data.data });
-	}
+	plan_apply_revision(floor, goal, r);
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct plan_node *node = changes->nodes[i];
 
-		if (r != NULL && node->updated_ms == r->at_ms)
+		if (node->updated_ms == r->at_ms)
 			emit(floor->core,
-			    &(struct event){ .kind = node_events[node->status],
+			    &(struct event){
+				.kind = (enum event_kind)(
+				    EVENT_NODE_TODO + node->status),
 				.goal = goal->id,
 				.node = node->id,
 				.to = node_status_name(node->status),
 				.actor = r->actor,
 				.reason = node->blocked_reason });
 	}
-	if (goal->status != before)
-		emit(floor->core,
-		    &(struct event){ .kind = goal_events[goal->status],
-			.goal = goal->id,
-			.from = goal_status_name(before),
-			.to = goal_status_name(goal->status),
-			.actor = r != NULL ? r->actor : NULL });
+	plan_apply_status(floor, goal, before, r->actor, NULL);
 }

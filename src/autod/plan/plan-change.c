@@ -2,11 +2,10 @@
 
 #include <stdlib.h>
 
-#include "buf.h"
 #include "clock.h"
 #include "emit.h"
-#include "json.h"
 #include "mem.h"
+#include "plan-apply.h"
 #include "plan-change.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
@@ -15,23 +14,6 @@
 struct node_before {
 	char *id; /* an edit may free the node */
 	enum node_status status;
-};
-
-static const enum event_kind node_events[NODE_STATUS_COUNT] = {
-	[NODE_TODO] = EVENT_NODE_TODO,
-	[NODE_QUEUED] = EVENT_NODE_QUEUED,
-	[NODE_IN_PROGRESS] = EVENT_NODE_IN_PROGRESS,
-	[NODE_BLOCKED] = EVENT_NODE_BLOCKED,
-	[NODE_DONE] = EVENT_NODE_DONE,
-	[NODE_CANCELLED] = EVENT_NODE_CANCELLED,
-};
-
-static const enum event_kind goal_events[GOAL_STATUS_COUNT] = {
-	[GOAL_ACTIVE] = EVENT_GOAL_ACTIVE,
-	[GOAL_PAUSED] = EVENT_GOAL_PAUSED,
-	[GOAL_COMPLETED] = EVENT_GOAL_COMPLETED,
-	[GOAL_CANCELLED] = EVENT_GOAL_CANCELLED,
-	[GOAL_ARCHIVED] = EVENT_GOAL_ARCHIVED,
 };
 
 void
@@ -66,31 +48,6 @@ plan_change_drop(struct plan_change *c)
 }
 
 static void
-tell_revisions(const struct plan_change *c)
-{
-	const struct plan_goal *goal = c->plan->goal;
-
-	for (size_t i = 0; i < goal->revision_count; i++) {
-		const struct plan_revision *r = &goal->revisions[i];
-		cleanup_json struct json_object *json = NULL;
-		cleanup_buf struct buf data = BUF_INIT;
-
-		if (r->version <= c->version)
-			continue;
-		json = plan_revision_to_json(r);
-		json_print(json, false, &data);
-		emit(c->floor->core,
-		    &(struct event){ .kind = EVENT_PLAN_UPDATED,
-			.goal = goal->id,
-			.count = r->version,
-			.text = r->what,
-			.actor = r->actor,
-			.reason = r->why,
-			.data = data.data });
-	}
-}
-
-static void
 tell_node(const struct plan_change *c, const struct plan_node *node)
 {
 	const struct node_before *before = strmap_get(&c->by_id, node->id);
@@ -100,7 +57,8 @@ tell_node(const struct plan_change *c, const struct plan_node *node)
 	if (node->status == from)
 		return;
 	emit(c->floor->core,
-	    &(struct event){ .kind = node_events[node->status],
+	    &(struct event){
+		.kind = (enum event_kind)(EVENT_NODE_TODO + node->status),
 		.goal = node->goal_id,
 		.node = node->id,
 		.from = node_status_name(from),
@@ -108,7 +66,7 @@ tell_node(const struct plan_change *c, const struct plan_node *node)
 		.commit = node->status == NODE_DONE && commits != NULL ?
 		    commits[0] :
 		    NULL,
-		.actor = PLAN_CHANGE_PERSON,
+		.actor = c->edit.actor,
 		.reason = node->status == NODE_BLOCKED ? node->blocked_reason :
 							 c->edit.why });
 }
@@ -122,17 +80,14 @@ plan_change_end(struct plan_change *c)
 	c->changes.goal = true;
 	plan_persist_changes(
 	    plan_floor_persist(c->floor), c->plan, &c->changes);
-	tell_revisions(c);
+	for (size_t i = 0; i < goal->revision_count; i++)
+		if (goal->revisions[i].version > c->version)
+			plan_apply_revision(
+			    c->floor, goal, &goal->revisions[i]);
 	for (size_t i = 0; i < c->changes.count; i++)
 		tell_node(c, c->changes.nodes[i]);
-	if (goal->status != c->status)
-		emit(c->floor->core,
-		    &(struct event){ .kind = goal_events[goal->status],
-			.goal = goal->id,
-			.from = goal_status_name(c->status),
-			.to = goal_status_name(goal->status),
-			.actor = PLAN_CHANGE_PERSON,
-			.reason = c->edit.why });
+	plan_apply_status(
+	    c->floor, goal, c->status, c->edit.actor, c->edit.why);
 	plan_change_drop(c);
 	plan_floor_changed(c->floor);
 }

@@ -8,11 +8,10 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "plan-apply.h"
+#include "plan-change.h"
 #include "plan-check.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
-#include "plan-ready.h"
 #include "plan-replan.h"
 #include "plan-set.h"
 #include "plan-text.h"
@@ -119,29 +118,24 @@ planner_goal_apply(struct plan_floor *floor, const struct plan *next,
 {
 	struct plan *plan =
 	    plan_set_plan(plan_floor_set(floor), next->goal->id);
-	enum goal_status before = plan->goal->status;
-	struct plan_changes changes = { 0 };
-	const struct plan_edit edit = { .plan = plan,
-		.actor = "planner",
-		.why = why,
-		.now_ms = clock_wall_ms(),
-		.changes = &changes };
-	int r = plan_replan(&edit, next, err);
+	struct plan_change change;
+	int r;
 
-	if (r == 0)
-		plan_ready_queue(plan, edit.now_ms, &changes);
-	if (r == 0 && text != NULL)
+	plan_change_begin(&change, floor, plan, why);
+	change.edit.actor = "planner";
+	r = plan_replan(&change.edit, next, err);
+	if (r < 0) {
+		plan_change_drop(&change);
+		return r;
+	}
+	if (text != NULL)
 		emit(floor->core,
 		    &(struct event){ .kind = EVENT_PLAN_GENERATED,
 			.goal = plan->goal->id,
 			.count = (int64_t)plan->count,
 			.text = text });
-	if (r == 0) {
-		plan_apply_edit(floor, plan, &changes, before);
-		plan_floor_changed(floor);
-	}
-	plan_changes_release(&changes);
-	return r;
+	plan_change_end(&change);
+	return 0;
 }
 
 void
