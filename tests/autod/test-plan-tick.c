@@ -164,29 +164,6 @@ static const char divided[] =
     "\"T1.1\",\"acceptance\":[\"x\"],\"subtasks\":[{\"id\":\"S1\","
     "\"name\":\"n\",\"acceptance\":[\"x\"]}]}]}]}\nE\n";
 
-START_TEST(a_node_that_is_too_large_is_divided_by_the_planner)
-{
-	struct plan_world world;
-	cleanup_free char *plan =
-	    xasprintf("%s[planner]\ncommand = \"sh .llmc/planner.sh\"\n", fast);
-	cleanup_free char *path = NULL;
-
-	plan_world_begin(&world, plan, NULL);
-	path = workspace_path(&world.world.floor.workspace, "planner.sh");
-	ck_assert_int_eq(
-	    file_replace(path, divided, strlen(divided), 0600, NULL), 0);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	stall(auto_world_turn(&world.world, 1));
-	assignment(&world)->recovery_policy = RECOVERY_REPLAN;
-	assignment(&world)->retry_count = 2;
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; S1 done; ");
-	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
-	plan_world_end(&world);
-}
-END_TEST
-
 static const char advised[] =
     "echo x >>.llmc/asked\ncat >.llmc/question\n"
     "echo '{\"actions\":[{\"type\":\"reassign\"}]}'\n";
@@ -194,27 +171,50 @@ static const char advised[] =
 static const char said[] = "{\"type\":\"assistant\",\"message\":{\"content\":"
 			   "\"I am thinking about cups.\"}}\n";
 
-START_TEST(the_planner_is_asked_once_before_a_person_is_told)
+/* A worker has T1.1, and makes no progress; the planner is this script. */
+static void
+stall_with_planner(
+    struct plan_world *world, const char *settings, const char *script)
 {
-	struct plan_world world;
 	cleanup_free char *plan =
-	    xasprintf("%s[planner]\ncommand = \"sh .llmc/planner.sh\"\n", fast);
+	    xasprintf("%s[planner]\ncommand = \"sh .llmc/planner.sh\"\n%s",
+		fast, settings);
 	cleanup_free char *path = NULL, *transcript = NULL;
 	struct agent *agent;
 
-	plan_world_begin(&world, plan, NULL);
-	path = workspace_path(&world.world.floor.workspace, "planner.sh");
-	transcript = workspace_path(&world.world.floor.workspace, "t.jsonl");
+	plan_world_begin(world, plan, NULL);
+	path = workspace_path(&world->world.floor.workspace, "planner.sh");
+	transcript = workspace_path(&world->world.floor.workspace, "t.jsonl");
 	ck_assert_int_eq(
-	    file_replace(path, advised, strlen(advised), 0600, NULL), 0);
+	    file_replace(path, script, strlen(script), 0600, NULL), 0);
 	ck_assert_int_eq(
 	    file_replace(transcript, said, strlen(said), 0600, NULL), 0);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	agent = auto_world_turn(&world.world, 1);
+	plan_world_live(world);
+	plan_world_goal(world, "goal_a", 1);
+	agent = auto_world_turn(&world->world, 1);
 	xstrset(&agent->worker->session.transcript, transcript);
 	stall(agent);
-	assignment(&world)->retry_count = 2;
+	assignment(world)->retry_count = 2;
+}
+
+START_TEST(a_node_that_is_too_large_is_divided_by_the_planner)
+{
+	struct plan_world world;
+
+	stall_with_planner(&world, "", divided);
+	assignment(&world)->recovery_policy = RECOVERY_REPLAN;
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; S1 done; ");
+	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(the_planner_is_asked_once_before_a_person_is_told)
+{
+	struct plan_world world;
+
+	stall_with_planner(&world, "", advised);
 	plan_world_work_all(&world);
 	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
 	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
@@ -224,6 +224,21 @@ START_TEST(the_planner_is_asked_once_before_a_person_is_told)
 	ck_assert_str_eq(floor_world_sh(&world.world.floor,
 			     "grep -c 'about cups' .llmc/question"),
 	    "1");
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_person_is_told_after_the_deadline_of_a_planner_that_hangs)
+{
+	struct plan_world world;
+
+	stall_with_planner(&world, "timeout = \"250ms\"\n",
+	    "echo x >>.llmc/asked\nexec tail -f /dev/null\n");
+	floor_world_wait(&world.world.floor, is_told, &world);
+	plan_world_settle(&world);
+	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
+	ck_assert_str_eq(
+	    floor_world_sh(&world.world.floor, "wc -l <.llmc/asked"), "1");
 	plan_world_end(&world);
 }
 END_TEST
@@ -614,6 +629,7 @@ unit_suite(void)
 		a_worker_that_takes_no_message_is_given_up_after_the_retries,
 		a_fresh_worker_gets_a_node_that_is_reassigned,
 		a_node_that_is_too_large_is_divided_by_the_planner,
+		a_person_is_told_after_the_deadline_of_a_planner_that_hangs,
 		the_planner_is_asked_once_before_a_person_is_told,
 		a_tick_that_is_off_leaves_no_record, a_dry_run_changes_nothing,
 		a_question_goes_to_a_person_and_the_answer_to_the_worker,

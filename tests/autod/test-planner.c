@@ -16,6 +16,7 @@
 #include "plan-edit.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
+#include "plan-tick.h"
 #include "plan-world.h"
 #include "planner.h"
 #include "stall-diagnosis.h"
@@ -34,15 +35,18 @@
 #define PRINT(json) "cat <<'E'\n" json "\nE\n"
 #define HANG        "exec tail -f /dev/null\n"
 
+/* planner.timeout in the ratio of the defaults to the times of begin(). */
+#define TIMEOUT "timeout = \"250ms\"\n"
+
 /* Settings for [planner], and what the planner does: a shell script in which $n
  * says how often it was asked, and its prompt is in .llmc/prompt.$n. */
 static void
 begin(struct plan_world *world, const char *settings, const char *script)
 {
 	cleanup_free char *plan =
-	    xasprintf("tick_every = \"100ms\"\nidle_after = \"3s\"\n"
+	    xasprintf("tick_every = \"100ms\"\nidle_after = \"750ms\"\n"
 		      "min_resend_interval = \"250ms\"\n"
-		      "backoff_base = \"100ms\"\nbackoff_max = \"100ms\"\n"
+		      "backoff_base = \"100ms\"\nbackoff_max = \"1500ms\"\n"
 		      "[planner]\ncommand = \"sh .llmc/planner.sh\"\n%s",
 		settings);
 	cleanup_free char *text = xasprintf("echo >>.llmc/runs\n"
@@ -210,7 +214,7 @@ START_TEST(a_slow_planner_is_ended_and_asked_again)
 	struct plan_world world;
 	const struct plan *plan;
 
-	begin(&world, "timeout = \"300ms\"\n", HANG);
+	begin(&world, TIMEOUT, HANG);
 	plan = add_goal(&world, "goal_a");
 	wait_told(&world, "plan.failed");
 	ck_assert_msg(strstr(plan->goal->plan_fault, "took longer") != NULL,
@@ -440,6 +444,63 @@ START_TEST(a_stalled_node_stays_as_it_is_without_a_valid_plan)
 }
 END_TEST
 
+static bool
+next_step_is_due(void *arg)
+{
+	const struct plan_world *world = arg;
+	const struct plan_assignment *a =
+	    plan_floor_set(world->floor)->assignments[0];
+
+	return is_asked(arg) && clock_wall_ms() > a->backoff_until_ms &&
+	    clock_wall_ms() > a->expected_update_ms;
+}
+
+/* The planner may take longer than the ladder waits between two steps. */
+START_TEST(a_stalled_node_waits_for_the_plan_that_divides_it)
+{
+	struct plan_world world;
+
+	begin(&world, "",
+	    "until [ -e .llmc/go ]; do sleep 0.05; done\n" PRINT(
+		PHASE("{\"id\":\"T1.1\",\"name\":\"Task\",\"acceptance\":"
+		      "[\"x\"],\"subtasks\":[{\"id\":\"S1\",\"name\":"
+		      "\"n\",\"acceptance\":[\"x\"]}]}")));
+	plan_world_goal(&world, "goal_a", 1);
+	stall(&world);
+	floor_world_wait(&world.world.floor, next_step_is_due, &world);
+	plan_tick_now(world.floor, "test", false, NULL, NULL);
+	plan_world_settle(&world);
+	ck_assert_uint_eq(plan_floor_set(world.floor)->assignment_count, 1);
+	floor_world_sh(&world.world.floor, "touch .llmc/go");
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; S1 done; ");
+	ck_assert_int_eq(runs(&world), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
+static bool
+is_reassigned(void *arg)
+{
+	const struct plan_world *world = arg;
+
+	return plan_floor_set(world->floor)->assignment_count == 2;
+}
+
+START_TEST(a_planner_that_hangs_holds_a_stalled_node_until_its_deadline)
+{
+	struct plan_world world;
+
+	begin(&world, TIMEOUT, HANG);
+	plan_world_goal(&world, "goal_a", 1);
+	stall(&world);
+	floor_world_wait(&world.world.floor, is_reassigned, &world);
+	ck_assert_ptr_nonnull(strstr(world.world.told.data, "not divided"));
+	ck_assert_int_eq(runs(&world), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(a_plan_that_has_begun_is_not_made_again)
 {
 	struct plan_world world;
@@ -521,6 +582,8 @@ unit_suite(void)
 		NULL });
 	unit_case(suite, "other questions",
 	    (const TTest *const[]){ a_node_is_divided_and_what_has_begun_stays,
+		a_stalled_node_waits_for_the_plan_that_divides_it,
+		a_planner_that_hangs_holds_a_stalled_node_until_its_deadline,
 		a_stalled_node_stays_as_it_is_without_a_valid_plan,
 		a_plan_that_has_begun_is_not_made_again,
 		an_answer_that_does_not_divide_the_node_is_refused,

@@ -19,6 +19,7 @@
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "plan-telemetry.h"
+#include "planner.h"
 #include "strmap.h"
 #include "transcript-tail.h"
 #include "turn-ending.h"
@@ -250,6 +251,9 @@ read_one(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 		return;
 	}
 	read_agent(telemetry, a, agent, t, facts, backing);
+	/* However long that takes, the next step comes after it. */
+	if (planner_is_replanning(floor->planner, a->goal_id, a->node_id))
+		facts->busy = true;
 	if (t == NULL && agent->worker->status == WORKER_IDLE && was_sent(a))
 		facts->lost = true; /* it was reset, or given up */
 	if (!facts->in_turn && !facts->busy && !facts->waiting &&

@@ -67,6 +67,14 @@ planner_replan(struct planner *planner, const char *goal_id,
 	return 0;
 }
 
+bool
+planner_is_replanning(
+    const struct planner *planner, const char *goal_id, const char *node_id)
+{
+	return planner != NULL &&
+	    planner_job_find(planner, PLANNER_REPLAN, goal_id, node_id) != NULL;
+}
+
 int
 planner_diagnose(struct planner *planner, const char *goal_id,
     const char *node_id, const char *reason,

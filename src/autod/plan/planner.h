@@ -49,6 +49,9 @@ planner_replan_fn(struct plan *next, const struct err *err, void *arg);
 int planner_replan(struct planner *planner, const char *goal_id,
     const char *node_id, const char *reason, planner_replan_fn *fn, void *arg,
     struct err *err);
+/* Is it being asked that? */
+bool planner_is_replanning(
+    const struct planner *planner, const char *goal_id, const char *node_id);
 /* Make it the plan, as far as it has not begun (plan-replan.h, and its errors):
  * a node that is to be divided must have been released before. */
 int planner_apply(struct planner *planner, const struct plan *next,
