@@ -40,6 +40,7 @@ const char *notice_name(enum notice_class class);
 /* Strings are borrowed, NULL = not given. */
 struct notice {
 	enum notice_class class;
+	const char *id; /* of one that is told once */
 	const char *what; /* a few words; NULL = those of the class */
 	const char *why; /* the details, and what to type */
 	const char *worker, *task;

@@ -11,6 +11,7 @@
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "outbox.h"
 #include "people.h"
 #include "procref.h"
 #include "settings.h"
@@ -87,6 +88,67 @@ START_TEST(the_command_gets_the_message_as_json)
 	ck_assert_str_eq(json_string_or(list[0], "worker", ""), "ad'am\"");
 	ck_assert_str_eq(json_string_or(list[0], "root", ""), "/r");
 	ck_assert_str_eq(json_string_or(list[0], "why", ""), big);
+	json_object_put(list[0]);
+}
+END_TEST
+
+/* Another program with the same outbox each time. */
+static void
+tell_with_outbox(const char *command, const struct notice *list, size_t count)
+{
+	struct loop *loop = loop_new();
+	struct people *people = people_new(loop, "/r", "autod");
+	struct settings *settings = settings_with(command, "");
+
+	people_use_outbox(people, settings, unit_path("outbox"));
+	for (size_t i = 0; i < count; i++)
+		people_tell(people, settings, &list[i]);
+	people_free(people);
+	settings_free(settings);
+	loop_free(loop);
+}
+
+START_TEST(a_notice_with_an_id_is_told_once)
+{
+	struct json_object *list[4];
+	cleanup_free char *command = xasprintf("cat >>%s", unit_path("once"));
+	const struct notice first = {
+		.class = NOTICE_GOAL, .id = "D_1", .why = "help"
+	};
+	const struct notice second = {
+		.class = NOTICE_GOAL, .id = "D_2", .why = "more help"
+	};
+
+	tell_with_outbox(command, &first, 1);
+	tell_with_outbox(command, &first, 1);
+	ck_assert_uint_eq(messages(unit_path("once"), list, 4), 1);
+	json_object_put(list[0]);
+	tell_with_outbox(command, &second, 1);
+	ck_assert_uint_eq(messages(unit_path("once"), list, 4), 2);
+	ck_assert_str_eq(json_string_or(list[1], "why", ""), "more help");
+	json_object_put(list[0]);
+	json_object_put(list[1]);
+}
+END_TEST
+
+/* The program was killed in the minute after another notice. */
+START_TEST(a_notice_that_waits_is_told_by_the_next_program)
+{
+	struct json_object *list[4], *message = json_object_new_object();
+	cleanup_free char *command = xasprintf("cat >>%s", unit_path("late"));
+	const struct notice same = {
+		.class = NOTICE_GOAL, .id = "D_1", .why = "help"
+	};
+
+	json_set_string(message, "class", "goal");
+	json_set_string(message, "why", "help");
+	ck_assert_int_eq(
+	    outbox_put(unit_path("outbox"), "D_1", message, NULL), 0);
+	json_object_put(message);
+	tell_with_outbox(command, &same, 1);
+	tell_with_outbox(command, NULL, 0);
+	ck_assert_uint_eq(messages(unit_path("late"), list, 4), 1);
+	ck_assert_str_eq(json_string_or(list[0], "why", ""), "help");
 	json_object_put(list[0]);
 }
 END_TEST
@@ -177,6 +239,8 @@ unit_suite(void)
 	unit_case(suite, "people",
 	    (const TTest *[]){ the_command_gets_the_message_as_json,
 		a_flood_starts_no_flood_of_processes,
+		a_notice_with_an_id_is_told_once,
+		a_notice_that_waits_is_told_by_the_next_program,
 		only_what_was_chosen_is_told,
 		the_older_name_of_the_command_is_used,
 		a_hanging_command_does_not_hold_us_up,

@@ -16,6 +16,7 @@
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
+#include "person.h"
 #include "registration.h"
 #include "reload.h"
 #include "serve.h"
@@ -180,6 +181,7 @@ life_begin(struct core *core, struct err *err)
 	if (r < 0)
 		return r;
 	failure_clear(core);
+	person_begin(core);
 	if (core->options->auto_mode)
 		core->heartbeat = heartbeat_new(core);
 	life->signals[0] =

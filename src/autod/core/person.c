@@ -66,9 +66,19 @@ on_event(const struct event *event, void *arg)
 	add_why(event, &why);
 	person_tell(core,
 	    &(struct notice){ .class = row->notice,
+		.id = event->receipt,
 		.why = why.data,
 		.worker = event->worker,
 		.task = event->task });
+}
+
+void
+person_begin(const struct core *core)
+{
+	cleanup_free char *dir = workspace_path(core->workspace, "outbox");
+
+	if (core->people != NULL && core->settings != NULL)
+		people_use_outbox(core->people, core->settings, dir);
 }
 
 void

@@ -18,6 +18,10 @@ struct core;
 /* Subscribe to the events of the core. */
 void person_subscribe(struct core *core);
 
+/* The daemon begins: tell what an earlier one could not. An event with a
+ * receipt is told once, whichever daemon emits it. */
+void person_begin(const struct core *core);
+
 /* Nothing if the user did not choose the class (people.notify_on). */
 void person_tell(const struct core *core, const struct notice *notice);
 

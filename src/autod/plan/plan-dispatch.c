@@ -79,19 +79,31 @@ plan_dispatch_ended(struct plan_floor *floor,
 		.reason = reason });
 }
 
+/* What a worker is marked with that was given the dispatch, and the receipt of
+ * a person's; another one if it was sent again. */
+static char *
+mark_of(const struct plan_dispatch *d)
+{
+	return xasprintf("%s%s", d->id, d->notes != NULL ? "+" : "");
+}
+
 /* --- a person --------------------------------------------------------- */
 
-/* The event is the message: its row has a notice. */
+/* The event is the message: its row has a notice, which is told once for each
+ * receipt. */
 static void
 escalate(struct plan_floor *floor, struct plan_assignment *a,
     struct plan_dispatch *d, const char *reason)
 {
+	cleanup_free char *receipt = mark_of(d);
+
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_ASSIGNMENT_ESCALATED,
 		.goal = a->goal_id,
 		.node = a->node_id,
 		.assignment = a->id,
 		.dispatch = d->id,
+		.receipt = receipt,
 		.worker = a->worker,
 		.task = a->task,
 		.action = d->action,
@@ -109,14 +121,6 @@ is_taken(const struct agent *agent)
 
 	return agent_is_taken(agent) || w->status == WORKER_OFFLINE ||
 	    w->status == WORKER_STARTING || w->status == WORKER_LIMITED;
-}
-
-/* What a worker is marked with that was given the dispatch; another mark if it
- * was sent again. */
-static char *
-mark_of(const struct plan_dispatch *d)
-{
-	return xasprintf("%s%s", d->id, d->notes != NULL ? "+" : "");
 }
 
 static bool

@@ -38,6 +38,7 @@ on_event(const struct event *event, void *arg)
 	cleanup_json struct json_object *record = NULL;
 	cleanup_buf struct buf data = BUF_INIT;
 	struct json_object *fields;
+	cleanup_free char *key = NULL;
 
 	if (row->name == NULL)
 		return;
@@ -48,6 +49,8 @@ on_event(const struct event *event, void *arg)
 	if (event->data != NULL)
 		add_data(fields, event->data);
 	json_print(fields, false, &data);
+	if (event->dispatch != NULL && event->receipt != NULL)
+		key = xasprintf("%s/%s", row->name, event->receipt);
 	plan_persist_event(log->persist,
 	    &(struct store_event){ .ts_ms = event->at_ms,
 		.type = row->name,
@@ -56,7 +59,8 @@ on_event(const struct event *event, void *arg)
 		.node_id = event->node,
 		.worker = event->worker,
 		.task = event->task,
-		.data = data.data });
+		.data = data.data,
+		.key = key });
 }
 
 struct plan_log *

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "outbox.h"
 #include "people.h"
 #include "settings.h"
 #include "strv.h"
@@ -23,6 +24,7 @@ struct slot {
 	struct people *people;
 	struct loop_timer *pause; /* NULL: the next notice is told at once */
 	struct json_object *waiting; /* until then; NULL = nothing */
+	char **ids; /* of what waits */
 	char *command; /* of what waits */
 };
 
@@ -36,6 +38,7 @@ struct telling {
 struct people {
 	struct loop *loop;
 	char *root, *program;
+	char *outbox; /* NULL = none */
 	struct slot slots[NOTICE_CLASS_COUNT];
 	LIST_HEAD(tellings, telling) running;
 	bool ending;
@@ -100,12 +103,25 @@ run(struct people *people, const char *command, struct json_object *message)
 
 static void on_pause_over(void *arg);
 
+/* It is told now, and never again. */
+static void
+note_told(const struct people *people, const char *id)
+{
+	struct err err = { 0 };
+
+	if (people->outbox != NULL && outbox_told(people->outbox, id, &err) < 0)
+		log_info("people.notify_command: %s", err.msg);
+}
+
 /* Tell, and begin the pause. */
 static void
 tell(struct slot *slot, const char *command, struct json_object *message)
 {
 	struct people *people = slot->people;
 
+	for (size_t i = 0; i < strv_count(slot->ids); i++)
+		note_told(people, slot->ids[i]);
+	strv_free(take_ptr(&slot->ids));
 	run(people, command, message);
 	loop_timer_free(slot->pause);
 	slot->pause =
@@ -161,12 +177,14 @@ people_free(struct people *people)
 		struct slot *slot = &people->slots[i];
 
 		if (slot->waiting != NULL)
-			run(people, slot->command, slot->waiting);
+			tell(slot, slot->command, slot->waiting);
 		loop_timer_free(slot->pause);
 		json_object_put(slot->waiting);
 		free(slot->command);
+		strv_free(slot->ids);
 	}
 	await_commands(people);
+	free(people->outbox);
 	free(people->root);
 	free(people->program);
 	free(people);
@@ -189,6 +207,30 @@ command_for(const struct settings *settings, enum notice_class class)
 	return "";
 }
 
+/* Tell it, or have it wait. Takes the message. */
+static void
+give(struct slot *slot, const char *command, const char *id,
+    struct json_object *message)
+{
+	const char *outbox = slot->people->outbox;
+	struct err err = { 0 };
+
+	if (id != NULL)
+		strv_add(&slot->ids, id);
+	if (slot->pause == NULL) {
+		tell(slot, command, message);
+		json_object_put(message);
+		return;
+	}
+	if (id != NULL && outbox != NULL &&
+	    outbox_put(outbox, id, message, &err) < 0)
+		log_info("people.notify_command: %s", err.msg);
+	slot->waiting = slot->waiting != NULL ?
+	    notice_merge(slot->waiting, message) :
+	    message;
+	xstrset(&slot->command, command);
+}
+
 void
 people_tell(struct people *people, const struct settings *settings,
     const struct notice *notice)
@@ -201,17 +243,47 @@ people_tell(struct people *people, const struct settings *settings,
 	if (notice->class == NOTICE_NONE)
 		return;
 	command = command_for(settings, notice->class);
-	if (*command == '\0')
+	if (*command == '\0' ||
+	    (notice->id != NULL && people->outbox != NULL &&
+		outbox_has(people->outbox, notice->id)))
 		return;
 	clock_format_stamp(clock_wall_ms(), stamp);
 	message = notice_json(notice, people->root, people->program, stamp);
-	if (slot->pause == NULL) {
-		tell(slot, command, message);
-		json_object_put(message);
+	give(slot, command, notice->id, message);
+}
+
+/* --- what an earlier daemon could not tell --------------------------- */
+
+struct resume {
+	struct people *people;
+	const struct settings *settings;
+};
+
+static void
+on_waiting(const char *id, struct json_object *message, void *arg)
+{
+	const struct resume *resume = arg;
+	const char *name = json_string_or(message, "class", "");
+	int class = NOTICE_NONE + 1;
+	const char *command;
+
+	while (class < NOTICE_CLASS_COUNT &&
+	    strcmp(notice_name((enum notice_class) class), name) != 0)
+		class ++;
+	if (class == NOTICE_CLASS_COUNT)
 		return;
-	}
-	slot->waiting = slot->waiting != NULL ?
-	    notice_merge(slot->waiting, message) :
-	    message;
-	xstrset(&slot->command, command);
+	command = command_for(resume->settings, (enum notice_class) class);
+	if (*command != '\0')
+		give(&resume->people->slots[class], command, id,
+		    json_object_get(message));
+}
+
+void
+people_use_outbox(
+    struct people *people, const struct settings *settings, const char *dir)
+{
+	struct resume resume = { people, settings };
+
+	xstrset(&people->outbox, dir);
+	outbox_each(dir, on_waiting, &resume);
 }

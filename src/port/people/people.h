@@ -26,6 +26,11 @@ people_new(struct loop *loop, const char *root, const char *program);
  * commands have ended, PEOPLE_END_MS at most. */
 void people_free(struct people *people);
 
+/* Notices with an id are told once, also by the next program that uses this
+ * folder (outbox.h); tells those that wait there. */
+void people_use_outbox(
+    struct people *people, const struct settings *settings, const char *dir);
+
 /* Nothing if the class is not in people.notify_on or there is no command. Never
  * blocks; what becomes of the command is only logged. */
 void people_tell(struct people *people, const struct settings *settings,
