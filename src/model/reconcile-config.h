@@ -37,8 +37,8 @@ reconcile_backoff_ms(const struct reconcile_config *config, int retries);
 bool reconcile_allows(const struct reconcile_config *config,
     const char *agent_id, const char *worker);
 
-/* How many messages an assignment gets before one of them is answered with an
- * update: activity alone begins the retries anew, but not for ever. */
+/* How many messages an assignment gets before a person is told: work between
+ * them begins the retries anew, but not for ever. */
 int reconcile_messages_max(const struct reconcile_config *config);
 
 #endif

@@ -160,20 +160,16 @@ was_delivered(const struct plan_dispatch *d)
 	return d->result == DISPATCH_ACCEPTED || d->result == DISPATCH_OK;
 }
 
-/* Messages since the last update, or since a person was told. */
+/* Messages to this worker, or since a person was told. An update is an answer
+ * in words, and begins nothing anew. */
 static int
 count_messages(const struct reconcile_case *c)
 {
 	const struct plan_assignment *a = c->assignment;
-	int64_t since = c->node != NULL && c->node->crystal != NULL ?
-	    c->node->crystal->created_ms :
-	    0;
 	int count = 0;
 
 	for (size_t i = a->dispatch_count; i > 0; i--) {
-		const struct plan_dispatch *d = &a->dispatches[i - 1];
-
-		if (d->mode != DISPATCH_SEND || d->ts_ms <= since)
+		if (a->dispatches[i - 1].mode != DISPATCH_SEND)
 			break;
 		count++;
 	}
@@ -405,7 +401,7 @@ act(struct reconcile_case *c, const char *code, const char *reason)
 		    "%s; %d messages did not help", reason, a->retry_count);
 		climb(c, "retries", words);
 	} else if (count_messages(c) >= reconcile_messages_max(config)) {
-		words = xasprintf("%d messages were sent, and no update came",
+		words = xasprintf("%d messages were sent, and no result came",
 		    count_messages(c));
 		climb(c, "messages", words);
 	} else {

@@ -116,16 +116,20 @@ reconcile_progress(struct reconcile_case *c, int64_t at_ms)
 {
 	struct plan_assignment *a = c->assignment;
 	int64_t due = at_ms + reconcile_idle_ms(c);
+	bool anew =
+	    !c->facts->talk && (a->retry_count > 0 || a->backoff_until_ms > 0);
 
-	if (a->last_activity_ms >= at_ms && a->retry_count == 0 &&
-	    a->backoff_until_ms == 0 && a->expected_update_ms >= due)
+	if (a->last_activity_ms >= at_ms && !anew &&
+	    a->expected_update_ms >= due)
 		return;
 	if (at_ms > a->last_activity_ms)
 		a->last_activity_ms = at_ms;
 	if (due > a->expected_update_ms)
 		a->expected_update_ms = due;
-	a->retry_count = 0;
-	a->backoff_until_ms = 0;
+	if (anew) {
+		a->retry_count = 0;
+		a->backoff_until_ms = 0;
+	}
 	reconcile_touch(c);
 }
 

@@ -20,8 +20,8 @@ void reconcile_work_begin(struct reconcile_case *c);
 void reconcile_work_block(struct reconcile_case *c, const char *reason);
 void reconcile_work_queue(struct reconcile_case *c);
 
-/* Progress was made at that moment: retries begin anew, the next update is due
- * later. */
+/* There was a sign of life at that moment: the next update is due later, and
+ * retries begin anew, unless it is only talk. */
 void reconcile_progress(struct reconcile_case *c, int64_t at_ms);
 
 /* Each returns true if the assignment needs nothing else in this tick: its goal

@@ -45,6 +45,8 @@ struct reconcile_facts {
 	bool in_turn; /* its run has not ended */
 	int64_t turn_ms; /* when its last turn began */
 	int64_t activity_ms; /* newest hook, or growth of the transcript */
+	bool talk; /* of that, all since the last message is an answer to it in
+		    * words: it is alive, but that is no progress */
 	bool lost; /* nobody works on it any more, or ever will */
 	bool busy; /* an operation, a landing or a write is pending */
 	bool waiting; /* nobody has it, and that is as it should be: it waits

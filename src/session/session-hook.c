@@ -132,6 +132,7 @@ on_tool_ends(
 	(void)data;
 	if (s->record->open_tools > 0)
 		s->record->open_tools--;
+	s->tool_ms = clock_mono_ms();
 	s->events.progressed(s->arg);
 	return false;
 }

@@ -77,7 +77,7 @@ struct session {
 
 	/* Signs of life, monotonic; -1 = never. */
 	struct transcript *transcript;
-	int64_t hook_ms, grew_ms, cpu_ms;
+	int64_t hook_ms, grew_ms, tool_ms, cpu_ms;
 	int64_t cpu_total_ms;
 	int64_t interrupted; /* interruptions in the transcript so far; -1 = it
 			      * was not read yet */

@@ -88,6 +88,7 @@ session_life(struct session *s, const struct proctree *tree,
 	*ret_life = (struct session_life){
 		.quiet_ms =
 		    age(s->hook_ms > s->grew_ms ? s->hook_ms : s->grew_ms),
+		.tool_ms = age(s->tool_ms),
 		.cpu_ms = age(s->cpu_ms),
 		.process = s->pane.pid != 0 && procref_alive(&s->pane),
 		.tool_open = s->record->open_tools > 0,

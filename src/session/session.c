@@ -135,7 +135,7 @@ session_new(const struct session_host *host, const char *name, const char *role,
 	s->name = tmux_session_name(name);
 	s->role = xstrdup(role);
 	s->pane = (struct procref)PROCREF_INIT;
-	s->hook_ms = s->grew_ms = s->cpu_ms = -1;
+	s->hook_ms = s->grew_ms = s->tool_ms = s->cpu_ms = -1;
 	TAILQ_INIT(&s->waiters);
 	TAILQ_INIT(&s->looks);
 	return s;

@@ -195,6 +195,7 @@ void session_screen(struct session *session,
  * CPU time is as at the last check. */
 struct session_life {
 	int64_t quiet_ms; /* the last hook, or growth of the transcript */
+	int64_t tool_ms; /* the last end of a tool: work, not words */
 	int64_t cpu_ms;
 	bool process; /* its process exists */
 	bool tool_open;

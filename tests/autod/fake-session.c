@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "clock.h"
 #include "fake-session.h"
 #include "file.h"
 #include "json.h"
@@ -22,7 +23,7 @@ struct session {
 	struct session_record *record;
 	char *name;
 	enum session_phase phase;
-	int64_t quiet_ms;
+	int64_t quiet_ms, tool_ms;
 	bool typing; /* the record is being saved before a prompt is typed */
 	struct loop_timer *end;
 	struct {
@@ -62,6 +63,7 @@ fake_session_turn_fails(struct session *s, const char *text)
 void
 fake_session_progresses(struct session *s)
 {
+	s->tool_ms = clock_mono_ms();
 	s->events.progressed(s->arg);
 }
 
@@ -362,6 +364,8 @@ session_life(struct session *s, const struct proctree *tree,
 {
 	(void)tree;
 	*ret_life = (struct session_life){ .quiet_ms = s->quiet_ms,
+		.tool_ms =
+		    s->tool_ms == 0 ? INT64_MAX : clock_mono_ms() - s->tool_ms,
 		.process = s->phase != SESSION_NONE,
 		.tool_open = s->record->open_tools > 0 };
 }

@@ -112,7 +112,7 @@ START_TEST(a_worker_that_never_reports_ends_with_a_person)
 
 	goal_wait_notice("goal", "T1.1");
 	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "blocked");
-	e2e_has(goal_node(goal, "T1.1", "blockedReason"), "no update came");
+	e2e_has(goal_node(goal, "T1.1", "blockedReason"), "did not help");
 	messages = fleet_prompts(NUDGE) + fleet_prompts(FOLLOW_UP);
 	ck_assert_int_ge(messages, 3);
 	ck_assert_int_le(messages, 9);

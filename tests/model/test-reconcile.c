@@ -182,6 +182,23 @@ START_TEST(activity_since_the_last_message_is_progress)
 }
 END_TEST
 
+START_TEST(an_answer_in_words_is_life_and_no_progress)
+{
+	scene_begin(ASSIGNMENT_STALLED);
+	scene.one->retry_count = 1;
+	scene.one->backoff_until_ms = scene.world.now_ms + 100;
+	scene.facts->activity_ms = scene.world.now_ms - 500;
+	scene.facts->talk = true;
+	scene_tick(0);
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_ACTIVE);
+	ck_assert_int_eq(
+	    scene.one->expected_update_ms, scene.world.now_ms + 500);
+	ck_assert_int_eq(scene.one->retry_count, 1);
+	ck_assert_int_gt(scene.one->backoff_until_ms, 0);
+	scene_end();
+}
+END_TEST
+
 START_TEST(activity_before_the_last_message_is_none)
 {
 	scene_begin(ASSIGNMENT_STALLED);
@@ -528,6 +545,7 @@ unit_suite(void)
 	unit_case(s, "liveness",
 	    (const TTest *[]){ a_worker_inside_a_turn_is_left_to_auto_mode,
 		activity_since_the_last_message_is_progress,
+		an_answer_in_words_is_life_and_no_progress,
 		activity_before_the_last_message_is_none,
 		a_due_update_is_late_before_the_idle_time,
 		an_assignment_may_have_its_own_idle_time, NULL });

@@ -180,6 +180,7 @@ read_agent(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 	session_life(agent->session, NULL, &life);
 	if (life.quiet_ms < now)
 		facts->activity_ms = now - life.quiet_ms;
+	facts->talk = life.tool_ms > now - a->last_dispatch_ms;
 	read_reply(
 	    strmap_get(&telemetry->by_worker, w->name), a, facts, backing);
 }
