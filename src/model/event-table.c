@@ -104,7 +104,7 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .fields = "worker" },
 	[EVENT_WORK_LANDED_ELSEWHERE] = { .level = INFO,
 	    .text = "its work is on the default branch already",
-	    .fields = "worker" },
+	    .fields = "worker commit" },
 	[EVENT_WORK_SALVAGED] = { .level = INFO,
 	    .text = "work salvaged",
 	    .fields = "worker task ref" },
@@ -276,9 +276,10 @@ const struct event_row event_table[EVENT_KIND_COUNT] = {
 	    .level = INFO,
 	    .text = "landed",
 	    .words = "the work of {worker_name}[ on {task}] has landed"
-		     "[ on {branch}][ as {commit_sha:sha}]",
+		     "[ on {branch}][ as {commit_sha:sha}]"
+		     "[; {ref:sha} has it already]",
 	    .colour = "32",
-	    .fields = "worker task branch commit" },
+	    .fields = "worker task branch commit ref" },
 	[EVENT_REVERTED] = { .name = "reverted",
 	    .level = INFO,
 	    .text = "reverted",

@@ -49,6 +49,7 @@ static const struct record_field fields[] = {
 	FIELD("commit", commit),
 	FIELD("move", move),
 	FIELD("place", place),
+	FIELD("held_by", held_by),
 	FIELD("landed_before", landed_before),
 	FIELD("reason", reason),
 	FIELD("last_words", last_words),

@@ -170,6 +170,7 @@ task_free(struct task *task)
 	free(task->from);
 	free(task->commit);
 	free(task->move);
+	free(task->held_by);
 	free(task->landed_before);
 	free(task->reason);
 	free(task->last_words);

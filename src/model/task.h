@@ -71,6 +71,8 @@ struct task {
 	bool kept; /* refs/llmc/task/<id> holds such a commit */
 	char *commit; /* the commit it landed as */
 	char *move; /* the commit that the branch moved to with it */
+	char *held_by; /* instead of both: the commit of the branch that had its
+			* work already */
 	int place; /* among the tasks of that move, in the order of commits */
 	char *landed_before; /* the commit of an earlier task with this text,
 			      * when a landed task is done again */

@@ -8,6 +8,7 @@
 #include "agent.h"
 #include "auto.h"
 #include "buf.h"
+#include "emit.h"
 #include "mem.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
@@ -104,7 +105,6 @@ START_TEST(a_node_whose_task_fails_is_tried_again_and_then_a_person_is_told)
 	plan_world_goal(&world, "goal_a", 1);
 	auto_world_turn(&world.world, 1);
 	floor_world_wait(&world.world.floor, is_refused, &world);
-	auto_world_filed(&world.world, "t1 failed; ");
 	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
 	node = plan_world_node(&world, "goal_a", "T1.1");
 	ck_assert_int_eq(node->attempts, 2);
@@ -118,6 +118,97 @@ START_TEST(a_node_whose_task_fails_is_tried_again_and_then_a_person_is_told)
 	plan_world_live(&world);
 	plan_world_work_all(&world);
 	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
+	plan_world_end(&world);
+}
+END_TEST
+
+static bool
+is_done(void *arg)
+{
+	return plan_world_node(arg, "goal_a", "T1.1")->status == NODE_DONE;
+}
+
+/* --- without a commit -------------------------------------------------- */
+
+/* The agent says that it is done, in every turn. */
+static bool
+is_only_said(void *arg)
+{
+	struct plan_world *world = arg;
+	struct agent *agent = auto_world_agent(&world->world);
+
+	if (has_told(world))
+		return true;
+	if (agent->op == NULL && agent->worker->session.busy &&
+	    agent->worker->status != WORKER_STARTING)
+		fake_session_turn_ends(agent->session, "It is done.");
+	return false;
+}
+
+START_TEST(a_task_without_a_change_does_not_finish_its_node)
+{
+	struct plan_world world;
+	const struct plan_node *node;
+
+	plan_world_begin(
+	    &world, "max_retries = 1\n", "require_commit = false\n");
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	auto_world_turn(&world.world, 1);
+	floor_world_wait(&world.world.floor, is_only_said, &world);
+	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
+	node = plan_world_node(&world, "goal_a", "T1.1");
+	ck_assert_int_eq(node->attempts, 2);
+	ck_assert_ptr_nonnull(
+	    strstr(node->blocked_reason, "llmc work done T1.1"));
+	ck_assert_ptr_nonnull(strstr(node->blocked_reason, "It is done."));
+	plan_world_work_all(&world);
+	auto_world_filed(&world.world, "t1 failed; t2 failed; ");
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_task_whose_work_the_branch_has_already_finishes_its_node)
+{
+	struct plan_world world;
+	const struct plan_node *node;
+	struct agent *agent;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	agent = auto_world_turn(&world.world, 1);
+	floor_world_wt(&world.world.floor, "auto-1",
+	    "echo a >a.txt; git add a.txt; git commit -qm 'add a.txt'");
+	floor_world_sh(&world.world.floor,
+	    "echo a >a.txt; git add a.txt; git commit -qm 'the same'");
+	fake_session_turn_ends(agent->session, "Done.");
+	plan_world_work(&world, is_done, &world);
+	plan_world_work_all(&world);
+	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
+	auto_world_filed(&world.world, "t1 no_changes; ");
+	node = plan_world_node(&world, "goal_a", "T1.1");
+	ck_assert_str_eq(
+	    floor_world_sh(&world.world.floor, "git rev-parse main"),
+	    node->evidence.commits[0]);
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(an_empty_commit_is_no_change)
+{
+	struct plan_world world;
+	struct agent *agent;
+
+	plan_world_begin(&world, "max_retries = 0\n", NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	agent = auto_world_turn(&world.world, 1);
+	floor_world_wt(&world.world.floor, "auto-1",
+	    "git commit -q --allow-empty -m 'nothing'");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait(&world.world.floor, is_refused, &world);
+	plan_world_is(&world, "goal_a", "active; T1.1 blocked; ");
 	plan_world_end(&world);
 }
 END_TEST
@@ -279,6 +370,56 @@ START_TEST(a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on)
 }
 END_TEST
 
+/* --- the end of a run -------------------------------------------------- */
+
+static void
+on_last_line(const struct event *event, void *arg)
+{
+	if (event->kind == EVENT_TASKS_EXHAUSTED)
+		buf_adds(arg, event->text);
+}
+
+START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task)
+{
+	struct plan_world world;
+	cleanup_buf struct buf said = BUF_INIT;
+
+	plan_world_begin(&world, NULL, "max_attempts = 2\n");
+	world.world.mode->until_empty = true;
+	emit_subscribe(world.world.core, on_last_line, &said);
+	plan_world_wait_open(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	plan_world_live(&world);
+	auto_world_turn(&world.world, 1);
+	move_goal(&world, GOAL_PAUSED);
+	floor_world_wait_closely(&world.world.floor, is_given_back, &world);
+	floor_world_wait_stopped(&world.world.floor);
+	ck_assert_int_eq(world.world.core->exit_status, 0);
+	ck_assert(is_waiting(&world));
+	ck_assert_str_eq(said.data, ", 1 of paused goals: llmc goal list");
+	plan_world_end(&world);
+}
+END_TEST
+
+START_TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
+{
+	struct plan_world world;
+	struct agent *agent;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	agent = auto_world_turn(&world.world, 1);
+	fake_session_turn_ends(agent->session, "Tabs or spaces?");
+	floor_world_wait(&world.world.floor, has_told, &world);
+	world.world.mode->until_empty = true;
+	move_goal(&world, GOAL_PAUSED);
+	floor_world_wait_stopped(&world.world.floor);
+	ck_assert_int_eq(world.world.core->exit_status, 0);
+	plan_world_end(&world);
+}
+END_TEST
+
 START_TEST(the_work_of_a_cancelled_goal_is_salvaged)
 {
 	struct plan_world world;
@@ -301,12 +442,6 @@ START_TEST(the_work_of_a_cancelled_goal_is_salvaged)
 END_TEST
 
 /* --- the store --------------------------------------------------------- */
-
-static bool
-is_done(void *arg)
-{
-	return plan_world_node(arg, "goal_a", "T1.1")->status == NODE_DONE;
-}
 
 /* A damaged store has lost the assignment. */
 START_TEST(a_node_in_progress_that_nobody_works_on_is_begun_again)
@@ -456,6 +591,11 @@ unit_suite(void)
 		while_a_goal_is_paused_turns_finish_and_nothing_begins,
 		a_task_of_a_paused_goal_that_waits_is_taken_back,
 		a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on,
+		a_task_without_a_change_does_not_finish_its_node,
+		a_task_whose_work_the_branch_has_already_finishes_its_node,
+		an_empty_commit_is_no_change,
+		a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task,
+		a_run_until_empty_ends_although_a_paused_goal_has_a_question,
 		the_work_of_a_cancelled_goal_is_salvaged,
 		a_node_in_progress_that_nobody_works_on_is_begun_again,
 		a_node_that_an_old_store_has_not_begun_is_not_done_twice,

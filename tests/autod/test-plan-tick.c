@@ -3,10 +3,13 @@
 /* The tick in the daemon: what it sees, what it sends to workers and persons,
  * and that it sends it once. The times have the ratios of the defaults. */
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent.h"
 #include "auto.h"
+#include "buf.h"
 #include "clock.h"
 #include "file.h"
 #include "mem.h"
@@ -70,6 +73,7 @@ START_TEST(a_stalled_worker_is_asked_for_its_status_and_goes_on)
 	ck_assert_uint_eq(assignment(&world)->dispatch_count, 2);
 	ck_assert_int_eq(
 	    assignment(&world)->dispatches[1].result, DISPATCH_ACCEPTED);
+	fake_session_is_quiet(agent->session, 0); /* however long that takes */
 	plan_world_work_all(&world);
 	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
 	ck_assert_int_eq(plan_world_events(&world, "assignment.stalled"), 1);
@@ -335,285 +339,130 @@ START_TEST(an_update_is_kept_with_the_result)
 }
 END_TEST
 
-/* --- a worker that a person drives ------------------------------------- */
+/* --- who acts ---------------------------------------------------------- */
 
-static const char with_eve[] = "tick_every = \"100ms\"\n"
-			       "allow_agents = [\"main\", \"eve\"]\n"
-			       "allow_cross_agent = true\n";
-
+/* Everything was long ago. */
 static void
-assign_to_eve(struct plan_world *world)
+let_it_be_overdue(struct plan_world *world, const struct agent *agent)
 {
-	struct plan_assignment *a =
-	    plan_assignment_new("A_eve", "goal_a", "T1.1", clock_wall_ms());
+	struct plan_assignment *a = assignment(world);
 
-	xstrset(&a->agent_id, "eve");
-	xstrset(&a->worker, "eve");
-	xstrset(&a->session_key, "worker:eve");
-	plan_assignment_instruct(a, "Do it, eve.");
-	ck_assert_int_eq(
-	    plan_set_add_assignment(plan_floor_set(world->floor), a, NULL), 0);
-	plan_persist_record(plan_floor_persist(world->floor), STORE_ASSIGNMENT,
-	    "goal_a", "A_eve");
+	fake_session_is_quiet(agent->session, INT64_MAX);
+	a->last_dispatch_ms = a->last_activity_ms = a->expected_update_ms = 1;
 }
 
-static bool
-eve_has_it(void *arg)
-{
-	struct plan_world *world = arg;
-	const struct agent *eve = fleet_find(world->world.floor.fleet, "eve");
-
-	return eve != NULL && eve->op == NULL && eve->worker->session.busy &&
-	    assignment(world)->dispatch_count > 0 &&
-	    assignment(world)->dispatches[0].result == DISPATCH_ACCEPTED;
-}
-
-static void
-begin_eve(struct plan_world *world)
-{
-	plan_world_begin(world, with_eve, NULL);
-	floor_world_add(&world->world.floor, "eve", WORKER_OFFLINE)->retry_ms =
-	    0;
-	plan_world_wait_open(world);
-	plan_world_goal(world, "goal_a", 1);
-	assign_to_eve(world);
-	plan_world_settle(world);
-	plan_world_live(world);
-}
-
-START_TEST(a_worker_that_a_person_drives_gets_its_node_as_a_prompt)
+/* That is the stall ladder of auto mode. */
+START_TEST(a_worker_in_its_turn_gets_no_message_from_the_tick)
 {
 	struct plan_world world;
-	const struct agent *eve;
+	struct agent *agent;
 
-	begin_eve(&world);
-	floor_world_wait(&world.world.floor, eve_has_it, &world);
-	eve = fleet_find(world.world.floor.fleet, "eve");
-	ck_assert_ptr_nonnull(
-	    strstr(fake_session_prompt(eve->session), "Do it, eve."));
-	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
-	plan_world_is(&world, "goal_a", "active; T1.1 in_progress; ");
-	plan_world_end(&world);
-}
-END_TEST
-
-static bool
-eve_is_done(void *arg)
-{
-	return plan_world_node(arg, "goal_a", "T1.1")->status == NODE_DONE;
-}
-
-START_TEST(work_of_such_a_worker_counts_when_a_person_accepts_it)
-{
-	struct plan_world world;
-	struct agent *eve;
-	const char *commit;
-
-	begin_eve(&world);
-	floor_world_wait(&world.world.floor, eve_has_it, &world);
-	eve = fleet_find(world.world.floor.fleet, "eve");
-	floor_world_wt(&world.world.floor, "eve",
-	    "echo e >e.txt; git add e.txt; git commit -qm 'add e.txt'");
-	fake_session_turn_ends(eve->session, "Done.");
-	floor_world_wait_status(&world.world.floor, eve, WORKER_NEEDS_REVIEW);
-	plan_world_is(&world, "goal_a", "active; T1.1 in_progress; ");
-	ck_assert_ptr_null(floor_world_answer(&world.world.floor,
-	    floor_world_call(&world.world.floor, "worker.accept", "eve", "")));
-	floor_world_wait(&world.world.floor, eve_is_done, &world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	commit = plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0];
-	ck_assert_str_eq(
-	    floor_world_sh(&world.world.floor, "git rev-parse main"), commit);
-	plan_world_end(&world);
-}
-END_TEST
-
-static bool
-is_accepted(void *arg)
-{
-	struct plan_world *world = arg;
-
-	return world->floor->state == PLAN_OPEN &&
-	    assignment(world)->dispatches[0].result == DISPATCH_ACCEPTED;
-}
-
-/* It was accepted, and the store did not hear of it. */
-START_TEST(work_that_a_person_accepted_counts_for_the_next_daemon)
-{
-	struct plan_world world;
-	struct agent *eve;
-
-	begin_eve(&world);
-	floor_world_wait(&world.world.floor, eve_has_it, &world);
-	eve = fleet_find(world.world.floor.fleet, "eve");
-	floor_world_wt(&world.world.floor, "eve",
-	    "echo e >e.txt; git add e.txt; git commit -qm 'add e.txt'");
-	fake_session_turn_ends(eve->session, "Done.");
-	floor_world_wait_status(&world.world.floor, eve, WORKER_NEEDS_REVIEW);
-	plan_floor_close(world.floor);
-	ck_assert_ptr_null(floor_world_answer(&world.world.floor,
-	    floor_world_call(&world.world.floor, "worker.accept", "eve", "")));
-	floor_world_wait_status(&world.world.floor, eve, WORKER_IDLE);
-	floor_world_settle(&world.world.floor);
-	plan_world_reopen(&world);
+	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
-	floor_world_wait(&world.world.floor, eve_is_done, &world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.world.floor, "git rev-parse main"),
-	    plan_world_node(&world, "goal_a", "T1.1")->evidence.commits[0]);
+	plan_world_goal(&world, "goal_a", 1);
+	agent = auto_world_turn(&world.world, 1);
+	let_it_be_overdue(&world, agent);
+	plan_tick_now(world.floor, "test", false, NULL, NULL);
+	plan_world_settle(&world);
+	ck_assert_uint_eq(assignment(&world)->dispatch_count, 1);
+	ck_assert_int_eq(assignment(&world)->status, ASSIGNMENT_ACTIVE);
+	/* Between two turns it is the tick's. */
+	stall(agent);
+	let_it_be_overdue(&world, agent);
+	plan_tick_now(world.floor, "test", false, NULL, NULL);
+	ck_assert_uint_eq(assignment(&world)->dispatch_count, 2);
+	auto_world_turn(&world.world, 2);
 	plan_world_end(&world);
 }
 END_TEST
 
-/* The daemon died after it gave the message to the worker, and before it
- * stored that. */
-START_TEST(a_message_that_the_worker_has_is_not_sent_again)
+START_TEST(what_is_busy_is_recorded_and_asked_later)
 {
 	struct plan_world world;
-	struct agent *eve;
+	struct agent *agent;
 
-	begin_eve(&world);
-	floor_world_wait(&world.world.floor, eve_has_it, &world);
-	eve = fleet_find(world.world.floor.fleet, "eve");
-	fake_session_turn_ends(eve->session, "Nothing to do.");
-	floor_world_wait_status(&world.world.floor, eve, WORKER_NO_CHANGES);
-	plan_world_settle(&world);
-	assignment(&world)->dispatches[0].result = DISPATCH_PENDING;
-	plan_persist_record(plan_floor_persist(world.floor), STORE_ASSIGNMENT,
-	    "goal_a", "A_eve");
-	plan_world_settle(&world);
-	floor_world_settle(&world.world.floor);
-	plan_world_reopen(&world);
+	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
-	plan_world_wait_open(&world);
-	floor_world_wait(&world.world.floor, is_accepted, &world);
-	floor_world_settle(&world.world.floor);
-	eve = fleet_find(world.world.floor.fleet, "eve");
-	ck_assert_int_eq(fake_session_prompts(eve->session), 0);
-	ck_assert_int_eq(eve->worker->status, WORKER_NO_CHANGES);
+	plan_world_goal(&world, "goal_a", 1);
+	agent = auto_world_turn(&world.world, 1);
+	stall(agent);
+	agent->worker->status = WORKER_LIMITED;
+	let_it_be_overdue(&world, agent);
+	plan_tick_now(world.floor, "test", false, NULL, NULL);
+	plan_world_settle(&world);
+	ck_assert_int_eq(assignment(&world)->status, ASSIGNMENT_STALLED);
+	ck_assert_uint_eq(assignment(&world)->dispatch_count, 1);
+	ck_assert_int_eq(plan_world_events(&world, "assignment.stalled"), 1);
+	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
+	agent->worker->status = WORKER_PAUSED;
+	plan_tick_now(world.floor, "test", false, NULL, NULL);
+	ck_assert_uint_eq(assignment(&world)->dispatch_count, 2);
+	auto_world_turn(&world.world, 2);
+	ck_assert_int_eq(plan_world_events(&world, "assignment.stalled"), 1);
 	plan_world_end(&world);
 }
 END_TEST
 
-struct death {
+/* --- a person ---------------------------------------------------------- */
+
+struct telling {
 	struct plan_world *world;
-	int left; /* passes since the dispatch was decided */
+	int left; /* passes since it was decided */
 };
 
 static bool
 is_time_to_die(void *arg)
 {
-	struct death *death = arg;
-	const struct plan_assignment *a = assignment(death->world);
+	struct telling *telling = arg;
+	const struct plan_assignment *a = assignment(telling->world);
 
-	return a->dispatch_count > 0 && death->left-- <= 0;
+	return a->escalated && telling->left-- <= 0;
 }
 
-/* _i passes after the decision: before it is stored, stored but not sent,
- * given to the session, submitted. */
-START_TEST(killed_around_a_dispatch_it_is_sent_once)
+/* What the store does not know, the worker asks again. */
+static bool
+asks_until_told(void *arg)
 {
-	struct plan_world world;
-	struct death death = { &world, _i };
-	const struct plan_assignment *a;
-	const struct agent *eve;
-	int given;
+	struct plan_world *world = arg;
+	struct agent *agent = auto_world_agent(&world->world);
+	const struct plan_dispatch *d = plan_assignment_last(assignment(world));
 
-	begin_eve(&world);
-	floor_world_wait_closely(&world.world.floor, is_time_to_die, &death);
-	eve = fleet_find(world.world.floor.fleet, "eve");
-	given = fake_session_prompts(eve->session);
+	if (d->mode != DISPATCH_ESCALATE && agent->op == NULL &&
+	    agent->worker->session.busy &&
+	    agent->worker->status == WORKER_WORKING)
+		fake_session_turn_ends(agent->session, "Tabs or spaces?");
+	return access(getenv("TOLD"), F_OK) == 0;
+}
+
+/* _i passes after the decision: before it is stored, stored but not told, told
+ * but that is not stored. */
+START_TEST(a_person_is_told_once_whenever_the_daemon_is_killed)
+{
+	cleanup_free char *settings = xasprintf(
+	    "%s[people]\nnotify_on = [\"goal\"]\nnotify_command = "
+	    "\"cat >>$TOLD.part; mv $TOLD.part $TOLD; echo x >>$TOLD.all\"\n",
+	    fast);
+	struct plan_world world;
+	struct telling telling = { &world, _i };
+	cleanup_buf struct buf all = BUF_INIT;
+	struct agent *agent;
+
+	setenv("TOLD", unit_path("told"), 1);
+	plan_world_begin(&world, settings, NULL);
+	plan_world_live(&world);
+	plan_world_goal(&world, "goal_a", 1);
+	agent = auto_world_turn(&world.world, 1);
+	fake_session_turn_ends(agent->session, "Tabs or spaces?");
+	floor_world_wait_closely(&world.world.floor, is_time_to_die, &telling);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
 	plan_world_wait_open(&world);
-	floor_world_wait(&world.world.floor, eve_has_it, &world);
+	floor_world_wait(&world.world.floor, asks_until_told, &world);
 	plan_world_settle(&world);
-	a = assignment(&world);
-	eve = fleet_find(world.world.floor.fleet, "eve");
-	ck_assert_uint_eq(a->dispatch_count, 1);
-	/* A slow machine gets as far as the turn before the death. */
-	if (given == 0 || fake_session_prompts(eve->session) > 0) {
-		ck_assert_int_eq(fake_session_prompts(eve->session), 1);
-		ck_assert_ptr_nonnull(
-		    strstr(fake_session_prompt(eve->session), "Do it, eve."));
-	}
-	ck_assert_int_eq(plan_world_events(&world, "dispatch.ended"), 1);
-	plan_world_end(&world);
-}
-END_TEST
-
-static void
-move_goal(struct plan_world *world, enum goal_status to)
-{
-	struct plan *plan = plan_world_plan(world, "goal_a");
-
-	ck_assert_int_eq(
-	    plan_goal_move(plan->goal, to, NULL, NULL, clock_wall_ms(), NULL),
-	    0);
-	plan_persist_record(
-	    plan_floor_persist(world->floor), STORE_GOAL, "goal_a", "goal_a");
-	plan_floor_changed(world->floor);
-}
-
-static bool
-eve_is_idle(void *arg)
-{
-	struct plan_world *world = arg;
-	const struct agent *eve = fleet_find(world->world.floor.fleet, "eve");
-
-	return eve->worker->status == WORKER_IDLE && eve->op == NULL;
-}
-
-/* A message is decided, and the goal moves before it is sent. */
-static const struct agent *
-move_before_eve_has_it(struct plan_world *world, enum goal_status to)
-{
-	struct death now = { world, 0 };
-	const struct agent *eve;
-
-	begin_eve(world);
-	floor_world_wait_closely(&world->world.floor, is_time_to_die, &now);
-	move_goal(world, to);
-	floor_world_wait(&world->world.floor, eve_is_idle, world);
-	plan_world_settle(world);
-	floor_world_settle(&world->world.floor);
-	eve = fleet_find(world->world.floor.fleet, "eve");
-	ck_assert_int_eq(fake_session_prompts(eve->session), 0);
-	return eve;
-}
-
-static bool
-is_cancelled(void *arg)
-{
-	return assignment(arg)->status == ASSIGNMENT_CANCELLED;
-}
-
-START_TEST(a_message_for_a_goal_that_was_cancelled_is_not_sent)
-{
-	struct plan_world world;
-
-	move_before_eve_has_it(&world, GOAL_CANCELLED);
-	ck_assert_int_eq(
-	    assignment(&world)->dispatches[0].result, DISPATCH_ERROR);
-	floor_world_wait(&world.world.floor, is_cancelled, &world);
-	plan_world_end(&world);
-}
-END_TEST
-
-START_TEST(a_message_for_a_goal_that_is_paused_is_sent_when_it_goes_on)
-{
-	struct plan_world world;
-	const struct agent *eve;
-
-	eve = move_before_eve_has_it(&world, GOAL_PAUSED);
-	ck_assert_int_eq(
-	    assignment(&world)->dispatches[0].result, DISPATCH_PENDING);
-	move_goal(&world, GOAL_ACTIVE);
-	floor_world_wait(&world.world.floor, eve_has_it, &world);
-	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
-	plan_world_end(&world);
+	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
+	plan_world_end(&world); /* and the commands have ended */
+	ck_assert_int_eq(file_read(unit_path("told.all"), 100, &all, NULL), 0);
+	ck_assert_str_eq(all.data, "x\n");
 }
 END_TEST
 
@@ -634,13 +483,9 @@ unit_suite(void)
 		a_tick_that_is_off_leaves_no_record, a_dry_run_changes_nothing,
 		a_question_goes_to_a_person_and_the_answer_to_the_worker,
 		an_update_is_kept_with_the_result,
-		a_worker_that_a_person_drives_gets_its_node_as_a_prompt,
-		work_of_such_a_worker_counts_when_a_person_accepts_it,
-		work_that_a_person_accepted_counts_for_the_next_daemon,
-		a_message_that_the_worker_has_is_not_sent_again,
-		a_message_for_a_goal_that_was_cancelled_is_not_sent,
-		a_message_for_a_goal_that_is_paused_is_sent_when_it_goes_on,
-		NULL });
-	unit_rows(suite, killed_around_a_dispatch_it_is_sent_once, 12);
+		a_worker_in_its_turn_gets_no_message_from_the_tick,
+		what_is_busy_is_recorded_and_asked_later, NULL });
+	unit_rows(
+	    suite, a_person_is_told_once_whenever_the_daemon_is_killed, 10);
 	return suite;
 }

@@ -137,6 +137,16 @@ store_world_read(struct store_world *world, enum store_kind kind,
 }
 
 int
+store_world_find(
+    struct store_world *world, enum store_kind kind, const char *text)
+{
+	forget(world);
+	store_find(world->store, kind, text, store_world_part, world);
+	store_world_wait(world, world->answers + 1);
+	return world->err.code;
+}
+
+int
 store_world_events(struct store_world *world, struct store_filter filter)
 {
 	forget(world);

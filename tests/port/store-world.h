@@ -40,6 +40,8 @@ int store_world_commit(struct store_world *world,
 int store_world_load(struct store_world *world);
 int store_world_read(struct store_world *world, enum store_kind kind,
     const char *goal, const char *id);
+int store_world_find(
+    struct store_world *world, enum store_kind kind, const char *text);
 int store_world_events(struct store_world *world, struct store_filter filter);
 
 /* For calls of a test's own. */

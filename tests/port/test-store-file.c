@@ -130,7 +130,8 @@ START_TEST(queries_use_an_index)
 			    (const char *)sqlite3_column_text(plan, 3);
 			bool walks = strncmp(step, "SCAN", 4) == 0;
 			bool sorts = strstr(step, "TEMP B-TREE") != NULL;
-			bool all = strstr(store_sql[i], "WHERE") == NULL;
+			bool all = strstr(store_sql[i], "WHERE") == NULL ||
+			    strstr(store_sql[i], "LIKE") != NULL;
 
 			ck_assert_msg(
 			    all || !walks, "%s: %s", store_sql[i], step);

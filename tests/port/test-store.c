@@ -87,6 +87,10 @@ START_TEST(only_open_goals_are_loaded_and_others_can_be_read)
 	ck_assert_uint_eq(world.records, 0);
 	store_world_read(&world, STORE_ASSIGNMENT, NULL, "A_1");
 	ck_assert_uint_eq(world.records, 1);
+	store_world_find(&world, STORE_NODE, "Task");
+	ck_assert_uint_eq(world.records, 1);
+	store_world_find(&world, STORE_NODE, "Nobody");
+	ck_assert_uint_eq(world.records, 0);
 	store_world_close(&world);
 }
 END_TEST

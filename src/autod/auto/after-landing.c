@@ -43,7 +43,7 @@ end_without_changes(struct auto_mode *mode, struct agent *agent, struct task *t)
 	struct worker *w = agent->worker;
 
 	emit_completed(agent, t);
-	outcome_settle(mode, t, OUTCOME_NO_CHANGES, t->last_words);
+	outcome_without_commit(mode, t, t->last_words);
 	agent_move(
 	    agent, w->session.ready ? WORKER_IDLE : WORKER_OFFLINE, NULL);
 	xstrset(&w->task, NULL);
@@ -380,6 +380,7 @@ after_landing_published(struct auto_mode *mode, const struct event *event)
 		return;
 	if (task_landed(t, event->commit, clock_wall_ms()) == 0) {
 		xstrset(&t->move, event->to);
+		xstrset(&t->held_by, event->ref);
 		t->place = (int)event->count;
 	}
 	mode->git_tries = 0;
@@ -397,7 +398,7 @@ landed(struct auto_mode *mode, const struct landing_end *end)
 	if (t == NULL || t->step != TASK_LANDED)
 		return;
 	if (t->commit == NULL)
-		outcome_settle(mode, t, OUTCOME_NO_CHANGES, NULL);
+		outcome_without_commit(mode, t, NULL);
 	else
 		post_accept_due(mode);
 }

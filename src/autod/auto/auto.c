@@ -168,7 +168,7 @@ on_worker_event(
 		outcome_worker_lost(mode, agent, event->reason);
 		break;
 	case EVENT_WORK_LANDED_ELSEWHERE:
-		outcome_landed_elsewhere(mode, agent);
+		outcome_landed_elsewhere(mode, agent, event->commit);
 		break;
 	case EVENT_WORK_FINISHED:
 		after_landing_begin(mode, agent);

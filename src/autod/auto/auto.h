@@ -61,7 +61,8 @@ struct auto_policy {
 	/* The offered task is saved: 0 = it may be assigned, -ESTALE = it is
 	 * not wanted any more. */
 	int (*take)(void *arg, const struct task *task, struct err *err);
-	/* Is the task, which waits for a worker, to wait on? */
+	/* Is the task, which waits for a worker or has one that waits for a
+	 * person, to wait on? Such tasks do not keep a run from its end. */
 	bool (*holds)(void *arg, const struct task *task);
 	/* The task has its outcome: 0 = the state need not keep it. */
 	int (*settle)(void *arg, const struct task *task, struct err *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <string.h>
 
 #include "after-landing.h"
 #include "agent.h"
@@ -125,6 +126,27 @@ outcome_settle(struct auto_mode *mode, struct task *t,
 		outcome_settled(mode, t);
 }
 
+void
+outcome_without_commit(
+    struct auto_mode *mode, struct task *t, const char *words)
+{
+	cleanup_free char *reason = NULL;
+	const char *node;
+
+	if (!intake_is_planned(t) || t->held_by != NULL) {
+		outcome_settle(mode, t, OUTCOME_NO_CHANGES, words);
+		return;
+	}
+	node = strchr(t->key, '/');
+	reason =
+	    xasprintf("it ended without a change; if none is needed, type: "
+		      "llmc work done %s --reason WHY%s%s%s",
+		node != NULL ? node + 1 : t->key,
+		words != NULL ? " (its worker says: " : "",
+		words != NULL ? words : "", words != NULL ? ")" : "");
+	outcome_settle(mode, t, OUTCOME_FAILED, reason);
+}
+
 /* --- attempts -------------------------------------------------------- */
 
 void
@@ -230,10 +252,16 @@ outcome_drop(
 }
 
 void
-outcome_landed_elsewhere(struct auto_mode *mode, struct agent *agent)
+outcome_landed_elsewhere(
+    struct auto_mode *mode, struct agent *agent, const char *commit)
 {
 	struct task *t = auto_task(agent);
 
-	if (t != NULL)
+	if (t == NULL)
+		return;
+	xstrset(&t->held_by, commit);
+	if (commit != NULL || !intake_is_planned(t))
 		outcome_settle(mode, t, OUTCOME_LANDED, "landed by hand");
+	else
+		outcome_without_commit(mode, t, NULL);
 }

@@ -17,6 +17,11 @@ struct err;
 /* End the task with this outcome; reason may be NULL. */
 void outcome_settle(struct auto_mode *mode, struct task *task,
     enum task_outcome outcome, const char *reason);
+/* It ended without a commit of its own; words (may be NULL): what its worker
+ * said. A node of a goal is done by what is on the branch: unless that has the
+ * work already, its task has failed. */
+void outcome_without_commit(
+    struct auto_mode *mode, struct task *task, const char *words);
 /* The task already has its outcome: count it, emit the event, do the rest. */
 void outcome_settled(struct auto_mode *mode, const struct task *task);
 /* Append it to tasks.jsonl; the last record of a task counts. */
@@ -47,7 +52,9 @@ void outcome_worker_failed(
  * it. */
 void outcome_worker_lost(
     struct auto_mode *mode, struct agent *agent, const char *reason);
-/* A person merged its work: its task is done. */
-void outcome_landed_elsewhere(struct auto_mode *mode, struct agent *agent);
+/* A person merged its work: its task is done. commit: its last one, which is on
+ * the branch; NULL = another one is. */
+void outcome_landed_elsewhere(
+    struct auto_mode *mode, struct agent *agent, const char *commit);
 
 #endif

@@ -515,7 +515,7 @@ begin_for(struct auto_mode *mode, struct task *t)
 
 	if (t->move == NULL && t->commit == NULL) {
 		if (!auto_is_held(mode, t))
-			outcome_settle(mode, t, OUTCOME_NO_CHANGES, NULL);
+			outcome_without_commit(mode, t, NULL);
 		return;
 	}
 	if (t->move == NULL) /* written by an older daemon */

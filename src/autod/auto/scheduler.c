@@ -44,23 +44,46 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 	op_start(agent, NULL);
 }
 
+/* Does it wait for a goal that is paused: for a worker, or with one that has
+ * asked a person? */
+static bool
+is_held(const struct auto_mode *mode, const struct task *t)
+{
+	const struct auto_policy *policy = mode->policy;
+	const struct agent *agent =
+	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+	bool rests = t->step == TASK_WAITING ||
+	    (t->step == TASK_ASSIGNED && agent != NULL &&
+		agent->worker->status == WORKER_PAUSED &&
+		!agent_is_taken(agent));
+
+	return rests && policy->holds != NULL && intake_is_planned(t) &&
+	    policy->holds(mode->policy_arg, t);
+}
+
+static size_t
+count_held(const struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		count += is_held(mode, state->tasks[i]);
+	return count;
+}
+
 /* The next task that a worker may have; NULL = none. */
 static struct task *
 next_task(const struct auto_mode *mode)
 {
 	const struct state *state = &mode->core->state;
-	const struct auto_policy *policy = mode->policy;
 	cleanup_free struct task **list =
 	    xcalloc(state->task_count + 1, sizeof(struct task *));
 	size_t count = 0;
 
-	for (size_t i = 0; i < state->task_count; i++) {
-		struct task *t = state->tasks[i];
-
-		if (policy->holds == NULL || !intake_is_planned(t) ||
-		    !policy->holds(mode->policy_arg, t))
-			list[count++] = t;
-	}
+	for (size_t i = 0; i < state->task_count; i++)
+		if (!is_held(mode, state->tasks[i]))
+			list[count++] = state->tasks[i];
 	return task_next_waiting(list, count);
 }
 
@@ -125,13 +148,18 @@ static void
 end_of_tasks(struct auto_mode *mode)
 {
 	struct core *core = mode->core;
+	size_t parked = intake_count(mode, TASK_PARKED);
+	size_t held = count_held(mode);
 	cleanup_buf struct buf more = BUF_INIT;
 
 	if (!mode->exhausted_reported) {
 		mode->exhausted_reported = true;
-		if (core->state.task_count > 0)
-			buf_addf(&more, ", %zu over budget: llmc task list",
-			    core->state.task_count);
+		if (parked > 0)
+			buf_addf(
+			    &more, ", %zu over budget: llmc task list", parked);
+		if (held > 0)
+			buf_addf(&more, ", %zu of paused goals: llmc goal list",
+			    held);
 		if (!mode->until_empty)
 			buf_adds(&more, "; waiting for more");
 		emit(core,
@@ -142,10 +170,13 @@ end_of_tasks(struct auto_mode *mode)
 	}
 	if (!mode->until_empty || !is_at_rest(mode))
 		return;
-	if (mode->failed > 0 || mode->quarantined != NULL ||
-	    core->state.task_count > 0 || is_policy_lost(mode))
+	if (mode->failed > 0 || mode->quarantined != NULL || parked > 0 ||
+	    is_policy_lost(mode))
 		core->exit_status = 1;
-	life_complete(core, "no task is left", false);
+	life_complete(core,
+	    held > 0 ? "no task is left, except those of paused goals" :
+		       "no task is left",
+	    false);
 }
 
 static bool
@@ -173,7 +204,8 @@ look(void *arg)
 	if (mode->worth_asking && left > intake_unstarted(mode, false))
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
-	    core->state.task_count == intake_count(mode, TASK_PARKED) &&
+	    core->state.task_count ==
+		intake_count(mode, TASK_PARKED) + count_held(mode) &&
 	    mode->post == NULL && !expects_more(mode))
 		end_of_tasks(mode);
 }

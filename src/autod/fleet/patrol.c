@@ -161,11 +161,13 @@ judge_worktree(struct agent *agent, const struct git_facts *facts)
 	const struct worker *w = agent->worker;
 	bool clean = facts->ahead == 0 && facts->changed == 0 &&
 	    facts->untracked == 0 && !facts->rebasing;
+	bool is_own = w->commit != NULL && strcmp(w->commit, facts->head) == 0;
 
 	if (w->status == WORKER_NEEDS_REVIEW && clean) {
 		emit(agent->core,
 		    &(struct event){ .kind = EVENT_WORK_LANDED_ELSEWHERE,
-			.worker = w->name });
+			.worker = w->name,
+			.commit = is_own ? w->commit : NULL });
 		agent_move(agent, WORKER_IDLE, NULL);
 	} else if (w->status == WORKER_IDLE && !clean) {
 		emit(agent->core,

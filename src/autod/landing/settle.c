@@ -178,9 +178,39 @@ tell_reverted(struct landings *landings, const struct landing_item *item)
 		    landings, item, own->list[own->count - 1 - i].commit);
 }
 
+static bool
+is_same(const char *a, const char *b)
+{
+	return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+/* Of work that changes nothing: the commit of the branch that has it. NULL for
+ * a task without any change of its own: its worker's word is no work. */
+static const char *
+holder_of(const struct landings *landings, const struct landing_item *item)
+{
+	const struct agent *agent = agent_of(landings, item);
+	bool merged = is_same(item->head, item->base);
+
+	if (!item->incorporated)
+		return NULL;
+	if (item->task != NULL &&
+	    (merged ? agent == NULL ||
+			!is_same(item->head, agent->worker->commit) :
+		      is_same(item->head_tree, item->base_tree)))
+		return NULL;
+	if (merged)
+		return item->head;
+	return item->commit != NULL ? item->commit :
+				      landings->queue->base_commit;
+}
+
 void
 settle_landed(struct landings *landings, struct landing_item *item)
 {
+	const char *holder = holder_of(landings, item);
+	cleanup_free char *ref = holder != NULL ? xstrdup(holder) : NULL;
+
 	item->step = ITEM_LANDED;
 	if (item->incorporated)
 		xstrset(&item->commit, NULL);
@@ -191,6 +221,7 @@ settle_landed(struct landings *landings, struct landing_item *item)
 			.task = item->task,
 			.branch = landings_moving(landings),
 			.commit = item->commit,
+			.ref = ref,
 			.to = item->commit != NULL ?
 			    landings->core->state.landings.to :
 			    NULL,

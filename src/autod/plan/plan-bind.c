@@ -273,9 +273,11 @@ read_evidence(const struct plan_floor *floor, const struct task *t,
 
 	if (t->commit == NULL) {
 		words = xasprintf("task %s: %s", t->id,
-		    t->reason != NULL ? "landed by hand" :
-					"nothing had to be changed");
+		    t->outcome == OUTCOME_LANDED ?
+			"landed by hand" :
+			"the branch had its work already");
 		strv_add(&evidence->external_refs, words);
+		strv_add(&evidence->commits, t->held_by);
 		return;
 	}
 	strv_add(&evidence->commits, t->commit);
@@ -291,8 +293,10 @@ void
 plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *t, char *const *files)
 {
-	bool good =
-	    t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
+	/* A worker's word closes nothing: a commit on the branch does. */
+	bool good = (t->outcome == OUTCOME_LANDED ||
+			t->outcome == OUTCOME_NO_CHANGES) &&
+	    (t->commit != NULL || t->held_by != NULL);
 	struct plan_evidence evidence = { 0 };
 	cleanup_update struct update *update = NULL;
 	struct reconcile_facts facts = { .assignment_id = a->id,

@@ -45,7 +45,8 @@ int plan_bind(struct plan_floor *floor, const struct task *task, bool late,
 void plan_bind_worker(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *task);
 /* The task has its outcome: the assignment ends, and its node is done, queued
- * again, or blocked and a person told. files: what its commit changed, NULL
+ * again, or blocked and a person told. Done is what is on the branch: a task
+ * that ended without a change has failed. files: what its commit changed, NULL
  * terminated; NULL = not known. */
 void plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *task, char *const *files);

@@ -44,7 +44,7 @@ begin(struct plan_floor *floor)
 		return;
 	plan_dispatcher_begin(floor->dispatcher);
 	plan_tasks_begin(floor->tasks);
-	plan_landed_catch_up(floor);
+	plan_landed_catch_up(floor->landed);
 	plan_tick_begin(floor->tick);
 	planner_look(floor->planner);
 }
@@ -75,6 +75,8 @@ close_book(struct plan_floor *floor)
 	planner_free(take_ptr(&floor->planner));
 	plan_log_free(take_ptr(&floor->log));
 	planbook_free(take_ptr(&floor->book));
+	if (floor->landed != NULL)
+		plan_landed_closed(floor->landed);
 }
 
 /* A damaged store is moved aside; all other reasons leave it where it is. */
@@ -296,7 +298,7 @@ plan_floor_new(struct auto_mode *mode)
 	};
 	core_add_floor(floor->core, &floor->floor);
 	floor->tasks = plan_tasks_new(floor);
-	plan_landed_begin(floor);
+	floor->landed = plan_landed_new(floor);
 	floor->calls = plan_calls_new(floor);
 	floor->shown = plan_shown_new(floor);
 	goal_commands_register(floor);
@@ -319,7 +321,7 @@ plan_floor_free(struct plan_floor *floor)
 	close_book(floor);
 	plan_shown_free(floor->shown);
 	plan_calls_free(floor->calls);
-	plan_landed_end(floor);
+	plan_landed_free(floor->landed);
 	plan_queries_free(floor->queries);
 	plan_tasks_free(floor->tasks);
 	free(floor->why);

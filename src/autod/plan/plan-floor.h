@@ -35,6 +35,7 @@ struct fleet;
 struct landings;
 struct plan_calls;
 struct plan_dispatcher;
+struct plan_landed;
 struct plan_log;
 struct plan_persist;
 struct plan_queries;
@@ -69,6 +70,7 @@ struct plan_floor {
 	struct plan_dispatcher *dispatcher; /* with the book */
 	struct plan_tick *tick; /* with the book */
 	struct plan_tasks *tasks;
+	struct plan_landed *landed;
 	struct plan_calls *calls; /* that wait for the store */
 	struct plan_shown *shown; /* in llmc status */
 	struct plan_queries *queries; /* the same */

@@ -46,6 +46,7 @@ TAILQ_HEAD(pendings, pending);
 struct plan_tasks {
 	struct plan_floor *floor;
 	bool begun;
+	bool looks_again; /* once everything is stored */
 	struct plan_files *files;
 	struct pendings storing; /* by task */
 	struct pendings refused; /* the store does not take them; by task */
@@ -281,6 +282,30 @@ on_offer(void *arg, struct source_offer *offer)
 	return false;
 }
 
+static void
+on_all_stored(const struct err *err, void *arg)
+{
+	struct plan_tasks *tasks = arg;
+
+	(void)err;
+	tasks->looks_again = false;
+	auto_plan_changed(tasks->floor->mode);
+}
+
+/* Nobody else says when the store has nothing to do any more. */
+static bool
+is_storing(struct plan_tasks *tasks)
+{
+	struct plan_persist *persist = plan_floor_persist(tasks->floor);
+
+	if (plan_persist_is_idle(persist))
+		return false;
+	if (!tasks->looks_again)
+		plan_persist_then(persist, tasks, NULL, on_all_stored, tasks);
+	tasks->looks_again = true;
+	return true;
+}
+
 static bool
 on_expects(void *arg)
 {
@@ -291,8 +316,7 @@ on_expects(void *arg)
 		return true;
 	if (!is_enabled(tasks))
 		return false;
-	if (planner_expects(floor->planner) ||
-	    !plan_persist_is_idle(planbook_persist(floor->book)))
+	if (planner_expects(floor->planner) || is_storing(tasks))
 		return true;
 	if (tasks->ready == NULL)
 		find_ready(tasks);
@@ -523,7 +547,7 @@ plan_tasks_begin(struct plan_tasks *tasks)
 void
 plan_tasks_closed(struct plan_tasks *tasks)
 {
-	tasks->begun = false;
+	tasks->begun = tasks->looks_again = false;
 	forget_ready(tasks);
 	pending_clear(&tasks->storing);
 	pending_clear(&tasks->refused);

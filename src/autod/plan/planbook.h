@@ -46,7 +46,7 @@ struct store *planbook_store(struct planbook *book);
 
 /* Read a goal that is not in the set, because it has ended, into it; fn is
  * called from the loop when it is there, or when it is known that there is
- * none. Not while the goal is being read. */
+ * none. */
 typedef void planbook_fetch_fn(void *arg);
 void planbook_fetch(struct planbook *book, const char *goal_id,
     planbook_fetch_fn *fn, void *arg);

@@ -35,6 +35,7 @@ struct store_request {
 	size_t event_count;
 	enum store_kind kind;
 	const char *goal_id, *id;
+	const char *like; /* instead of both */
 	struct store_filter filter;
 	struct err err; /* of a commit */
 	/* The loop's. */

@@ -114,6 +114,9 @@ read_some(struct reader *reader, struct err *err)
 	const struct store_request *request = reader->request;
 	const char *goal = request->goal_id, *id = request->id;
 
+	if (request->like != NULL)
+		return read_records(reader, request->kind, STORE_LIKE,
+		    request->like, NULL, err);
 	if (goal != NULL && id != NULL)
 		return read_records(
 		    reader, request->kind, STORE_BY_BOTH, goal, id, err);

@@ -89,6 +89,8 @@ const size_t store_version = nitems(store_migrations);
 	    AT(kind, STORE_BY_BOTH) =                                                   \
 		SELECT(table, "r.goal_id") " WHERE r.goal_id = $1 AND r.id = $2" ORDER( \
 		    "r.goal_id"),                                                       \
+	    AT(kind, STORE_LIKE) = SELECT(table,                                        \
+		"r.goal_id") " WHERE r.body LIKE $1" ORDER("r.goal_id"),                \
 	    AT(kind, STORE_OPEN) = SELECT(                                              \
 		table, "r.goal_id") " JOIN goals AS g ON g.id = r.goal_id"              \
 				    " WHERE " IS_OPEN ORDER("r.goal_id")
@@ -116,6 +118,8 @@ const char *const store_sql[STORE_SQL_COUNT] = {
 	    SELECT("goals", "r.id") " WHERE r.id = $1",
 	AT(STORE_GOAL, STORE_BY_BOTH) =
 	    SELECT("goals", "r.id") " WHERE r.id = $1 AND r.id = $2",
+	AT(STORE_GOAL, STORE_LIKE) =
+	    SELECT("goals", "r.id") " WHERE r.body LIKE $1" ORDER("r.id"),
 	AT(STORE_GOAL, STORE_OPEN) =
 	    "SELECT g.id, g.id, g.body"
 	    " FROM goals AS g WHERE " IS_OPEN " ORDER BY g.id",

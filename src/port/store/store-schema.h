@@ -30,6 +30,7 @@ enum store_verb {
 	STORE_BY_GOAL, /* goal */
 	STORE_BY_ID, /* id */
 	STORE_BY_BOTH, /* goal, id */
+	STORE_LIKE, /* a pattern of the body */
 	STORE_OPEN, /* of goals that are active or paused */
 	STORE_VERB_COUNT
 };

@@ -231,6 +231,19 @@ store_read(struct store *store, enum store_kind kind, const char *goal_id,
 }
 
 void
+store_find(struct store *store, enum store_kind kind, const char *text,
+    store_part_fn *fn, void *arg)
+{
+	struct store_request *request = store_request_new(STORE_OP_READ, arg);
+	cleanup_free char *pattern = xasprintf("%%%s%%", text);
+
+	request->part = fn;
+	request->kind = kind;
+	request->like = store_pool_string(&request->pool, pattern);
+	ask(store, request);
+}
+
+void
 store_query_events(struct store *store, const struct store_filter *filter,
     store_part_fn *fn, void *arg)
 {

@@ -145,6 +145,11 @@ void store_load(struct store *store, store_part_fn *fn, void *arg);
 void store_read(struct store *store, enum store_kind kind, const char *goal_id,
     const char *id, store_part_fn *fn, void *arg);
 
+/* Records of one kind that have this text anywhere in their body, by goal and
+ * id; all of them are looked at. Letters, digits and "-" only. */
+void store_find(struct store *store, enum store_kind kind, const char *text,
+    store_part_fn *fn, void *arg);
+
 /* Which events: all that is given must match. Oldest first, or newest first. */
 struct store_filter {
 	const char *goal_id, *assignment_id, *node_id, *worker, *task, *type;
