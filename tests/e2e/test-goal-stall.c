@@ -144,10 +144,15 @@ START_TEST(a_node_whose_attempts_all_fail_ends_with_a_person)
 	ck_assert_int_eq(goal_notices(), 1);
 	ck_assert_int_eq(fleet_prompts(NUDGE), 0);
 	e2e_has(why(goal), "attempt 3");
-	/* A person may let it go on. */
+	/* A person may let it go on, but only they may say that nothing has to
+	 * be changed. */
 	auto_set("auto.require_commit", "false");
 	fleet_do("work", "unblock", "T1.1", NULL);
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	e2e_has(goal_node(goal, "T1.1", "blockedReason"),
+	    "it ended without a change; if none is needed, type: llmc work "
+	    "done T1.1 --reason WHY (its worker says: I leave it at that.");
+	fleet_do("work", "done", "T1.1", "--reason", "All is there.", NULL);
 	ck_assert_str_eq(goal_status(goal), "completed");
 	auto_no_sessions();
 }
