@@ -33,12 +33,18 @@ fetch(struct cli *cli, const char *goal, struct goal_edit *edit)
 	cleanup_json struct json_object *answer = NULL;
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
+	struct plan_edit none = { 0 };
+	struct err err = { 0 };
 	int status;
 
 	json_set_string(params, "goal", goal);
 	status = remote_call(cli, "overseer.goal.show", params, 0, &answer);
 	if (status == CLI_OK)
 		status = goal_view_read(cli, answer, &set, &plan);
+	/* Nobody shall write what is refused then. */
+	none.plan = plan;
+	if (status == CLI_OK && plan_edit_begin(&none, &err) < 0)
+		status = cli_fail_err(cli, "E_CLOSED", &err);
 	if (status == CLI_OK) {
 		edit->goal = xstrdup(plan->goal->id);
 		edit->version = plan->goal->version;

@@ -76,7 +76,8 @@ own_id(const char *text, enum node_kind kind, const char **ret_name)
 	}
 	if (!digits || len > PLAN_ID_MAX)
 		return 0;
-	if (text[len] == ':' && text[len + 1] == ' ') {
+	if (text[len] == ':' &&
+	    (text[len + 1] == ' ' || text[len + 1] == '\0')) {
 		*ret_name = text + len + 1;
 		return len;
 	}

@@ -38,12 +38,10 @@ same_text(const char *a, const char *b)
 static bool
 same_list(char *const *a, char *const *b)
 {
-	size_t count = strv_count(a);
-
-	if (count != strv_count(b))
+	if (strv_count(a) != strv_count(b))
 		return false;
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(a[i], b[i]) != 0)
+	for (; a != NULL && b != NULL && *a != NULL; a++, b++)
+		if (strcmp(*a, *b) != 0)
 			return false;
 	return true;
 }

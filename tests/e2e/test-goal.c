@@ -200,6 +200,12 @@ START_TEST(a_goal_and_its_plan_are_edited_as_text)
 	e2e_has(run->out, "T1.2 Trees");
 	e2e_has(run->out, "T2.2 More");
 	e2e_has(edit_with(goal, "true", false)->out, "nothing was changed");
+	e2e_expect(edit_with(goal,
+		       "\"$LLMC\" work add P1 more --acceptance x; "
+		       "sed -i s/Trees/Roots/ \"$1\"",
+		       false),
+	    1, "was changed while you edited it");
+	e2e_expect(e2e_sh(dir, "rm .llmc/drafts/*"), 0, NULL);
 	e2e_expect(edit_with(goal, "exit 3", false), 1, "status 3");
 	/* Without an editor that needs no terminal. */
 	e2e_expect(e2e_sh(dir,
@@ -228,6 +234,9 @@ START_TEST(a_goal_and_its_plan_are_edited_as_text)
 				"--plan-file -",
 			   goal)),
 	    1, "llmc goal plan");
+	e2e_expect(llmc(e2e_path("goal cancel %s", goal)), 0, NULL);
+	e2e_expect(edit_with(goal, "touch edited", false), 1, "cancelled");
+	ck_assert(!e2e_exists(e2e_path("%s/edited", dir)));
 }
 END_TEST
 

@@ -223,6 +223,7 @@ static const struct {
 	{ "# t\n### k\n", "line 2: a task (###) needs a phase (##) above" },
 	{ "# t\n## p\n### k\n#### x\n", "line 4: a plan has phases (##)" },
 	{ "# t\n##\n", "line 2: a phase needs a name" },
+	{ "# t\n## P1:\n", "line 2: a phase needs a name" },
 	{ "# t\n## p\n- s\n", "line 3: a subtask (-) needs a task (###)" },
 	{ "# t\n## p\nSubtasks:\n", "line 3: subtasks need a task" },
 	{ "# t\n## p\n### k\n", "line 3: T1.1 has no acceptance criteria" },
