@@ -405,13 +405,13 @@ on_settle(void *arg, const struct task *t, struct err *err)
 	struct plan_floor *floor = tasks->floor;
 	struct plan_assignment *a;
 	char *const *files = NULL;
-	struct plan *plan;
+	struct plan *plan = NULL;
 	int r = begin_question(tasks, t, &plan, err);
 
 	if (r == -EINPROGRESS)
 		return r;
 	/* The next daemon with a store finds the outcome in tasks.jsonl. */
-	if (r < 0)
+	if (r < 0 || plan == NULL)
 		return 0;
 	a = plan_bind_of(floor, t);
 	if (a == NULL) {

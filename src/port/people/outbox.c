@@ -105,7 +105,7 @@ outbox_each(const char *dir, outbox_fn *fn, void *arg)
 	while ((entry = readdir(d)) != NULL)
 		strv_add(&names, entry->d_name);
 	closedir(d);
-	for (size_t i = 0; i < strv_count(names); i++) {
+	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
 		if (ends_with(names[i], WAITS))
 			read_one(dir, names[i], fn, arg);
 		else if (ends_with(names[i], TOLD))
