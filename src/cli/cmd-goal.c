@@ -57,7 +57,9 @@ static const struct cli_flag goal_flags[] = {
 	[FLAG_FROM_SESSION] = { "from-session", "WORKER",
 	    "for create: the worker in whose session it came up" },
 	[FLAG_REASON] = { "reason", "TEXT", "for changes: why; it is kept" },
-	[FLAG_ALL] = { "all", NULL, "for list: goals that have ended, too" },
+	[FLAG_ALL] = { "all", NULL,
+	    "for list: goals that have ended, and those of single "
+	    "tasks, too" },
 	{ NULL, NULL, NULL },
 };
 

@@ -25,10 +25,17 @@ is_waiting(const struct plan_node *node)
 	    (node->status == NODE_TODO || node->status == NODE_QUEUED);
 }
 
+/* Can it have ready nodes at all? */
+static bool
+is_active(const struct plan *plan)
+{
+	return plan->goal->status == GOAL_ACTIVE && !plan->goal->implicit;
+}
+
 bool
 plan_node_ready(const struct plan *plan, const struct plan_node *node)
 {
-	if (plan->goal->status != GOAL_ACTIVE || !is_waiting(node))
+	if (!is_active(plan) || !is_waiting(node))
 		return false;
 	for (; node != NULL; node = node->parent)
 		if (holds_back(plan, node))
@@ -79,7 +86,7 @@ list_plan(struct plan *plan, struct plan_ready *list, size_t count)
 {
 	struct plan_node *n;
 
-	if (plan->goal->status != GOAL_ACTIVE)
+	if (!is_active(plan))
 		return count;
 	for (n = find_ready(plan, plan_next(plan, NULL)); n != NULL;
 	     n = find_ready(plan, plan_next(plan, n)))
@@ -117,7 +124,7 @@ plan_ready_queue(
 	struct plan_node *n;
 	bool any = false;
 
-	if (plan->goal->status != GOAL_ACTIVE)
+	if (!is_active(plan))
 		return;
 	for (n = find_ready(plan, plan_next(plan, NULL)); n != NULL;
 	     n = find_ready(plan, plan_next(plan, n))) {

@@ -11,7 +11,8 @@
  * dispatch id, which is its idempotency key.
  *
  * A worker inside a turn belongs to the stall ladder of auto mode (stall.h).
- * The tick acts between turns, and where nobody holds a node.
+ * The tick acts between turns, and where nobody holds a node. It leaves the
+ * assignments of implicit goals alone: auto mode alone drives those tasks.
  */
 #ifndef RECONCILE_H
 #define RECONCILE_H

@@ -51,6 +51,7 @@ static const struct record_field fields[] = {
 	FIELD("place", place),
 	FIELD("held_by", held_by),
 	FIELD("landed_before", landed_before),
+	FIELD("goal", goal),
 	FIELD("reason", reason),
 	FIELD("last_words", last_words),
 };

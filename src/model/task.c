@@ -172,6 +172,7 @@ task_free(struct task *task)
 	free(task->move);
 	free(task->held_by);
 	free(task->landed_before);
+	free(task->goal);
 	free(task->reason);
 	free(task->last_words);
 	json_object_put(task->corrections);
@@ -224,6 +225,7 @@ task_again(const char *id, const struct task *old, int64_t now_ms)
 
 	xstrset(&task->label, old->label);
 	xstrset(&task->landed_before, task_earlier_commit(old));
+	xstrset(&task->goal, old->goal);
 	task->priority = old->priority;
 	task_note(task, "done again; it was", old->id, now_ms);
 	if (task->landed_before != NULL)

@@ -76,6 +76,8 @@ struct task {
 	int place; /* among the tasks of that move, in the order of commits */
 	char *landed_before; /* the commit of an earlier task with this text,
 			      * when a landed task is done again */
+	char *goal; /* the implicit goal that records it in the store of goals
+		     * (plan-implicit.h); NULL = none, or it is a node itself */
 	char *reason; /* why the last attempt, or all of it, failed */
 	char *last_words; /* the agent's last message */
 	struct json_object *history; /* array of {at_unix, what, detail} */

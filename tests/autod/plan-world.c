@@ -199,13 +199,14 @@ is_all_done(void *arg)
 	cleanup_free struct plan_ready *ready = NULL;
 	const struct plan_set *set;
 
-	if (world->floor->state != PLAN_OPEN)
+	if (world->floor->state != PLAN_OPEN || !world->world.mode->begun)
 		return false;
 	set = plan_floor_set(world->floor);
 	for (size_t i = 0; i < set->assignment_count; i++)
 		if (plan_bind_wants_worker(set, set->assignments[i]))
 			return false;
-	return world->world.core->state.task_count == 0 && is_stored(world) &&
+	return world->world.core->state.task_count == 0 &&
+	    !world->world.mode->worth_asking && is_stored(world) &&
 	    plan_ready_list(plan_floor_set(world->floor), &ready) == 0;
 }
 

@@ -20,7 +20,8 @@ edit_of(struct plan *plan)
 {
 	plan_changes_release(&changes);
 	err = (struct err){ 0 };
-	return (struct plan_edit){ plan, "person", "why", NOW + 1, &changes };
+	return (struct plan_edit){ plan, "person", "why", NOW + 1, &changes,
+		false };
 }
 
 /* Refused, and the plan is as before. */

@@ -17,7 +17,8 @@ edit_of(struct plan *plan, const char *why)
 {
 	plan_changes_release(&changes);
 	err = (struct err){ 0 };
-	return (struct plan_edit){ plan, "person", why, NOW + 1, &changes };
+	return (
+	    struct plan_edit){ plan, "person", why, NOW + 1, &changes, false };
 }
 
 /* The last revision, and the nodes that changed; then the end of the test. */

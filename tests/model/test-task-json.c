@@ -302,6 +302,7 @@ assert_same(const struct task *a, const struct task *b)
 	ck_assert(same_text(a->move, b->move));
 	ck_assert_int_eq(a->place, b->place);
 	ck_assert(same_text(a->landed_before, b->landed_before));
+	ck_assert(same_text(a->goal, b->goal));
 	ck_assert(same_text(a->reason, b->reason));
 	ck_assert(same_text(a->last_words, b->last_words));
 	ck_assert_int_eq(a->priority, b->priority);

@@ -64,7 +64,8 @@ struct auto_policy {
 	/* Is the task, which waits for a worker or has one that waits for a
 	 * person, to wait on? Such tasks do not keep a run from its end. */
 	bool (*holds)(void *arg, const struct task *task);
-	/* The task has its outcome: 0 = the state need not keep it. */
+	/* The task, of this or another source, has its outcome: 0 = the state
+	 * need not keep it. */
 	int (*settle)(void *arg, const struct task *task, struct err *err);
 	/* Does a question at the end of its turn go to a person? Then its
 	 * worker is paused until there is an answer. */

@@ -259,10 +259,12 @@ intake_ask_plan(struct auto_mode *mode, size_t wanted)
 int
 intake_settle(struct auto_mode *mode, const struct task *task, struct err *err)
 {
-	if (intake_is_planned(task))
-		return mode->policy->settle == NULL ?
-		    0 :
-		    mode->policy->settle(mode->policy_arg, task, err);
+	int r = mode->policy->settle == NULL ?
+	    0 :
+	    mode->policy->settle(mode->policy_arg, task, err);
+
+	if (r < 0 || intake_is_planned(task))
+		return r;
 	if (intake_source(mode, err) == NULL)
 		return err->code;
 	if (!intake_owns(mode, task))

@@ -13,6 +13,7 @@
 #include "plan-call.h"
 #include "plan-change.h"
 #include "plan-floor.h"
+#include "plan-implicit.h"
 #include "plan-load.h"
 #include "plan-query.h"
 #include "plan-replan.h"
@@ -229,7 +230,11 @@ replan(struct plan_floor *floor, struct server_call *call,
 	struct err err = { 0 };
 
 	if (json_string_or(params, "plan", NULL) == NULL) {
-		if (planner_ask(floor->planner, plan->goal->id, &err) < 0)
+		if (plan->goal->implicit) {
+			plan_implicit_refuse(plan->goal, &err);
+			plan_call_refuse(call, &err);
+		} else if (planner_ask(floor->planner, plan->goal->id, &err) <
+		    0)
 			plan_call_refuse(call, &err);
 		else
 			plan_call_answer(floor, call, plan->goal->id,
@@ -336,7 +341,9 @@ move(struct plan_floor *floor, struct server_call *call,
 	plan_change_begin(
 	    &change, floor, plan, json_string_or(params, "reason", NULL));
 	/* A completed goal becomes active by a revert, not by a command. */
-	if (to == GOAL_ACTIVE && goal->status != GOAL_PAUSED)
+	if (goal->implicit && !plan_implicit_may(plan, to))
+		r = plan_implicit_refuse(goal, &err);
+	else if (to == GOAL_ACTIVE && goal->status != GOAL_PAUSED)
 		r = err_set(&err, API_E_TRANSITION, "goal %s is %s, not paused",
 		    goal->id, goal_status_name(goal->status));
 	else

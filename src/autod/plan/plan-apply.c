@@ -10,8 +10,9 @@
 #include "plan-assignment.h"
 #include "plan-dispatch.h"
 #include "plan-floor.h"
+#include "plan-log.h"
 #include "plan-persist.h"
-#include "plan.h"
+#include "plan-set.h"
 #include "reconcile.h"
 
 /* --- records ---------------------------------------------------------- */
@@ -46,6 +47,18 @@ store_records(struct plan_floor *floor, const struct reconcile_result *result)
 
 /* --- events ----------------------------------------------------------- */
 
+void
+plan_apply_tell(struct plan_floor *floor, const struct event *event)
+{
+	const struct plan *plan =
+	    plan_set_plan(plan_floor_set(floor), event->goal);
+
+	if (plan != NULL && plan->goal->implicit)
+		plan_log_add(floor->log, event);
+	else
+		emit(floor->core, event);
+}
+
 static void
 tell(struct plan_floor *floor, const struct reconcile_event *e)
 {
@@ -72,7 +85,7 @@ tell(struct plan_floor *floor, const struct reconcile_event *e)
 		.dispatch = json_string_or(e->data, "dispatchId", NULL),
 		.data = data.data,
 	};
-	emit(floor->core, &event);
+	plan_apply_tell(floor, &event);
 }
 
 /* Telling a person is the dispatch itself: not before it is stored. */
@@ -104,7 +117,7 @@ plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
 	cleanup_buf struct buf data = BUF_INIT;
 
 	json_print(json, false, &data);
-	emit(floor->core,
+	plan_apply_tell(floor,
 	    &(struct event){ .kind = EVENT_PLAN_UPDATED,
 		.goal = goal->id,
 		.count = r->version,
@@ -120,7 +133,7 @@ plan_apply_status(struct plan_floor *floor, const struct plan_goal *goal,
 {
 	if (goal->status == before)
 		return;
-	emit(floor->core,
+	plan_apply_tell(floor,
 	    &(struct event){
 		.kind = (enum event_kind)(EVENT_GOAL_ACTIVE + goal->status),
 		.goal = goal->id,
@@ -144,7 +157,7 @@ plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
 		const struct plan_node *node = changes->nodes[i];
 
 		if (node->updated_ms == r->at_ms)
-			emit(floor->core,
+			plan_apply_tell(floor,
 			    &(struct event){
 				.kind = (enum event_kind)(
 				    EVENT_NODE_TODO + node->status),

@@ -8,6 +8,7 @@
 
 #include "plan-status.h"
 
+struct event;
 struct plan;
 struct plan_assignment;
 struct plan_changes;
@@ -35,5 +36,9 @@ void plan_apply_status(struct plan_floor *floor, const struct plan_goal *goal,
 /* The record of an assignment, with its last dispatch. */
 void plan_apply_assignment(
     struct plan_floor *floor, const struct plan_assignment *assignment);
+
+/* Tell what happened to a plan: everybody, or, for an implicit goal, only the
+ * log of the store. */
+void plan_apply_tell(struct plan_floor *floor, const struct event *event);
 
 #endif

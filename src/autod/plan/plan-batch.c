@@ -242,6 +242,17 @@ plan_batch_move_goal(
 	move(from, goal_id, to);
 }
 
+bool
+plan_batch_has_goal(const struct plan_batch *batch, const char *goal_id)
+{
+	const struct plan_batch_record *record;
+
+	TAILQ_FOREACH (record, &batch->records, entry)
+		if (strcmp(record->goal_id, goal_id) == 0)
+			return true;
+	return false;
+}
+
 const char *
 plan_batch_any_goal(const struct plan_batch *batch)
 {

@@ -66,6 +66,8 @@ void plan_batch_forget(struct plan_batch *batch, const void *owner);
 void plan_batch_join(struct plan_batch *first, struct plan_batch *second);
 /* The goal of something in it; NULL = of nothing. */
 const char *plan_batch_any_goal(const struct plan_batch *batch);
+/* Is there a record of this goal? */
+bool plan_batch_has_goal(const struct plan_batch *batch, const char *goal_id);
 /* Everything of this goal behind everything of the other. */
 void plan_batch_move_goal(
     struct plan_batch *from, const char *goal_id, struct plan_batch *to);

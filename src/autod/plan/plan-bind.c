@@ -19,7 +19,9 @@
 #include "plan-dispatch.h"
 #include "plan-edit.h"
 #include "plan-floor.h"
+#include "plan-implicit.h"
 #include "plan-persist.h"
+#include "plan-pool.h"
 #include "plan-ready.h"
 #include "plan-rollup.h"
 #include "plan-set.h"
@@ -69,13 +71,13 @@ plan_bind_find(const struct plan_set *set, const char *key,
 bool
 plan_bind_is_for(const struct task *task, const struct plan_assignment *a)
 {
-	cleanup_free char *key = NULL;
+	cleanup_free char *key = NULL, *own = NULL;
 
-	if (a->task == NULL || task->key == NULL ||
-	    strcmp(a->task, task->id) != 0)
+	if (a->task == NULL || strcmp(a->task, task->id) != 0)
 		return false;
+	own = plan_implicit_key(task, intake_is_planned(task));
 	key = xasprintf("%s/%s", a->goal_id, a->node_id);
-	return strcmp(task->key, key) == 0;
+	return own != NULL && strcmp(own, key) == 0;
 }
 
 struct plan_assignment *
@@ -123,7 +125,8 @@ reopen(struct plan_floor *floor, struct plan *plan,
 		.actor = "landing",
 		.why = t->reason != NULL ? t->reason : "taken back",
 		.now_ms = clock_wall_ms(),
-		.changes = &changes };
+		.changes = &changes,
+		.by_task = true };
 	int r = plan_edit_reopen(&edit, node->id, err);
 
 	if (r == 0)
@@ -185,11 +188,14 @@ add_assignment(struct plan_floor *floor, const struct plan_node *node,
 static void
 dispatch_first(struct plan_floor *floor, struct plan_assignment *a)
 {
+	static const char *const any[] = { RECONCILE_AGENT_ANY, NULL };
 	const struct reconcile_facts none = { .assignment_id = a->id };
 	struct reconcile_config config;
 	struct reconcile_result result;
 
 	reconcile_config_read(floor->core->settings, &config);
+	if (plan_implicit_is(plan_floor_set(floor), a))
+		config.allow_agents = any; /* auto mode gave it to a worker */
 	reconcile_now(
 	    plan_floor_set(floor), a, &none, &config, now_after(a), &result);
 	plan_apply(floor, &result);
@@ -200,12 +206,12 @@ int
 plan_bind(
     struct plan_floor *floor, const struct task *t, bool late, struct err *err)
 {
+	cleanup_free char *key = plan_implicit_key(t, intake_is_planned(t));
 	struct plan_assignment *a;
 	struct plan_node *node = NULL;
 	struct plan *plan = NULL;
 
-	if (plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, err) <
-		0 ||
+	if (plan_bind_find(plan_floor_set(floor), key, &plan, &node, err) < 0 ||
 	    node == NULL)
 		return err_set(err, -ESTALE, "its node is gone");
 	if (node->assignment != NULL &&
@@ -273,11 +279,12 @@ read_evidence(const struct plan_floor *floor, const struct task *t,
 
 	if (t->commit == NULL) {
 		words = xasprintf("task %s: %s", t->id,
-		    t->outcome == OUTCOME_LANDED ?
-			"landed by hand" :
-			"the branch had its work already");
+		    t->outcome == OUTCOME_LANDED ? "landed by hand" :
+			t->held_by != NULL ? "the branch had its work already" :
+					     "nothing had to be changed");
 		strv_add(&evidence->external_refs, words);
-		strv_add(&evidence->commits, t->held_by);
+		if (t->held_by != NULL)
+			strv_add(&evidence->commits, t->held_by);
 		return;
 	}
 	strv_add(&evidence->commits, t->commit);
@@ -293,10 +300,12 @@ void
 plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *t, char *const *files)
 {
-	/* A worker's word closes nothing: a commit on the branch does. */
+	bool implicit = plan_implicit_is(plan_floor_set(floor), a);
+	/* A worker's word closes nothing: a commit on the branch does, or, for
+	 * a task of a pool, what its source was told. */
 	bool good = (t->outcome == OUTCOME_LANDED ||
 			t->outcome == OUTCOME_NO_CHANGES) &&
-	    (t->commit != NULL || t->held_by != NULL);
+	    (t->commit != NULL || t->held_by != NULL || implicit);
 	struct plan_evidence evidence = { 0 };
 	cleanup_update struct update *update = NULL;
 	struct reconcile_facts facts = { .assignment_id = a->id,
@@ -307,6 +316,10 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 	struct reconcile_config config;
 	struct reconcile_result result;
 
+	if (!good && implicit) {
+		plan_pool_give_up(floor, a, t->reason);
+		return;
+	}
 	reconcile_config_read(floor->core->settings, &config);
 	if (t->outcome == OUTCOME_ABORTED)
 		config.max_retries = -1; /* a person said so */
@@ -342,7 +355,7 @@ queue_again(struct plan_floor *floor, struct plan *plan, struct plan_node *node,
 	plan_rollup_from(plan, node, now, &changes);
 	plan_persist_changes(plan_floor_persist(floor), plan, &changes);
 	plan_changes_release(&changes);
-	emit(floor->core,
+	plan_apply_tell(floor,
 	    &(struct event){ .kind = EVENT_NODE_QUEUED,
 		.goal = node->goal_id,
 		.node = node->id,
@@ -365,7 +378,7 @@ plan_bind_release(
 		return;
 	plan_set_relink(set, a);
 	plan_apply_assignment(floor, a);
-	emit(floor->core,
+	plan_apply_tell(floor,
 	    &(struct event){ .kind = EVENT_ASSIGNMENT_CANCELLED,
 		.goal = a->goal_id,
 		.node = a->node_id,
@@ -576,6 +589,9 @@ plan_bind_catch_up(struct plan_floor *floor)
 			catch_up_node(floor, o);
 		else if (o->filed != NULL)
 			plan_bind_end(floor, o->assignment, o->filed, NULL);
+		else if (plan_implicit_is(plan_floor_set(floor), o->assignment))
+			plan_pool_give_up(floor, o->assignment,
+			    "its task went back to its source");
 		else
 			plan_bind_release(
 			    floor, o->assignment, "no task is known for it");

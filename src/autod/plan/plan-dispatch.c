@@ -16,6 +16,7 @@
 #include "mem.h"
 #include "op-start.h"
 #include "persist.h"
+#include "plan-apply.h"
 #include "plan-bind.h"
 #include "plan-dispatch.h"
 #include "plan-floor.h"
@@ -69,7 +70,7 @@ plan_dispatch_ended(struct plan_floor *floor,
 	plan_persist_record(
 	    persist, STORE_ASSIGNMENT, assignment->goal_id, assignment->id);
 	plan_persist_dispatch(persist, dispatch);
-	emit(floor->core,
+	plan_apply_tell(floor,
 	    &(struct event){ .kind = EVENT_DISPATCH_ENDED,
 		.goal = assignment->goal_id,
 		.node = assignment->node_id,

@@ -18,6 +18,7 @@
 #include "plan-landed.h"
 #include "plan-log.h"
 #include "plan-persist.h"
+#include "plan-pool.h"
 #include "plan-shown.h"
 #include "plan-query.h"
 #include "plan-set.h"
@@ -68,6 +69,7 @@ close_book(struct plan_floor *floor)
 {
 	if (floor->tasks != NULL)
 		plan_tasks_closed(floor->tasks);
+	plan_pool_closed(floor->pool);
 	plan_calls_closed(floor->calls);
 	plan_queries_closed(floor->queries);
 	plan_tick_free(take_ptr(&floor->tick));
@@ -135,7 +137,9 @@ on_refused(const char *goal_id, const struct err *err, void *arg)
 	struct plan_floor *floor = arg;
 	struct plan *plan = plan_set_plan(plan_floor_set(floor), goal_id);
 
+	plan_pool_refused(floor->pool, goal_id);
 	if (plan != NULL && plan->goal->status == GOAL_ACTIVE &&
+	    !plan->goal->implicit &&
 	    plan_goal_move(plan->goal, GOAL_PAUSED, NULL, NULL, clock_wall_ms(),
 		NULL) == 0) {
 		plan_persist_record(
@@ -297,6 +301,7 @@ plan_floor_new(struct auto_mode *mode)
 		.is_quiet = floor_is_quiet,
 	};
 	core_add_floor(floor->core, &floor->floor);
+	floor->pool = plan_pool_new(floor);
 	floor->tasks = plan_tasks_new(floor);
 	floor->landed = plan_landed_new(floor);
 	floor->calls = plan_calls_new(floor);
@@ -324,6 +329,7 @@ plan_floor_free(struct plan_floor *floor)
 	plan_landed_free(floor->landed);
 	plan_queries_free(floor->queries);
 	plan_tasks_free(floor->tasks);
+	plan_pool_free(floor->pool);
 	free(floor->why);
 	free(floor);
 }

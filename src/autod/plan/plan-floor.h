@@ -10,6 +10,7 @@
  *   plan-apply.c     stores and tells what was decided
  *   plan-tasks.c     ready nodes are tasks for auto mode
  *   plan-bind.c      the assignment of a task, from its start to its outcome
+ *   plan-pool.c      implicit goals record the tasks of other sources
  *   plan-landed.c    work of hand-driven workers that lands; reverts
  *   plan-files.c     the files that a landed commit changed
  *   plan-tick.c      when the tick runs, and what it tells
@@ -38,6 +39,7 @@ struct plan_dispatcher;
 struct plan_landed;
 struct plan_log;
 struct plan_persist;
+struct plan_pool;
 struct plan_queries;
 struct plan_set;
 struct plan_shown;
@@ -69,6 +71,7 @@ struct plan_floor {
 	struct plan_log *log;
 	struct plan_dispatcher *dispatcher; /* with the book */
 	struct plan_tick *tick; /* with the book */
+	struct plan_pool *pool;
 	struct plan_tasks *tasks;
 	struct plan_landed *landed;
 	struct plan_calls *calls; /* that wait for the store */

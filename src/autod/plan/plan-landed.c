@@ -111,7 +111,8 @@ reopen(struct plan_floor *floor, struct plan *plan,
 		.actor = "landing",
 		.why = why,
 		.now_ms = clock_wall_ms(),
-		.changes = &changes };
+		.changes = &changes,
+		.by_task = true };
 
 	if (plan_edit_reopen(&edit, node->id, NULL) == 0)
 		plan_apply_edit(floor, plan, &changes, before);

@@ -30,10 +30,9 @@ add_data(struct json_object *fields, const char *text)
 	}
 }
 
-static void
-on_event(const struct event *event, void *arg)
+void
+plan_log_add(struct plan_log *log, const struct event *event)
 {
-	struct plan_log *log = arg;
 	const struct event_row *row = event_row(event->kind);
 	cleanup_json struct json_object *record = NULL;
 	cleanup_buf struct buf data = BUF_INIT;
@@ -61,6 +60,12 @@ on_event(const struct event *event, void *arg)
 		.task = event->task,
 		.data = data.data,
 		.key = key });
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	plan_log_add(arg, event);
 }
 
 struct plan_log *

@@ -6,11 +6,15 @@
 #define PLAN_LOG_H
 
 struct core;
+struct event;
 struct plan_log;
 struct plan_persist;
 
 struct plan_log *plan_log_new(struct core *core, struct plan_persist *persist);
 /* Call before the persist is freed. */
 void plan_log_free(struct plan_log *log);
+
+/* Store it, and tell nobody. */
+void plan_log_add(struct plan_log *log, const struct event *event);
 
 #endif

@@ -440,6 +440,18 @@ plan_persist_is_idle(const struct plan_persist *p)
 	    TAILQ_EMPTY(&p->failing->effects) && TAILQ_EMPTY(&p->held);
 }
 
+bool
+plan_persist_is_stored(const struct plan_persist *p, const char *goal_id)
+{
+	const struct plan_batch *batch;
+
+	TAILQ_FOREACH (batch, &p->commits, entry)
+		if (plan_batch_has_goal(batch, goal_id))
+			return false;
+	return !plan_batch_has_goal(p->next, goal_id) &&
+	    held_find(p, goal_id) == NULL;
+}
+
 /* --- life ------------------------------------------------------------ */
 
 void

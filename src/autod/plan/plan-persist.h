@@ -72,7 +72,7 @@ void plan_persist_forget(struct plan_persist *persist, const void *owner);
  * written; it is then tried again at once. */
 int plan_persist_ready(struct plan_persist *persist, struct err *err);
 
-/* How often the store could not be written since it could; for tests. */
+/* How often the store could not be written since it could; 0 = it can. */
 int plan_persist_tries(const struct plan_persist *persist);
 
 /* The set is as the store again, as far as this goal is concerned. */
@@ -80,6 +80,9 @@ void plan_persist_go_on(struct plan_persist *persist, const char *goal_id);
 
 /* Is everything stored, and no effect waiting? */
 bool plan_persist_is_idle(const struct plan_persist *persist);
+/* Is every record of this goal stored as it is? */
+bool
+plan_persist_is_stored(const struct plan_persist *persist, const char *goal_id);
 
 /* Store nothing any more: the book is closed. */
 void plan_persist_stop(struct plan_persist *persist);

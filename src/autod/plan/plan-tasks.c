@@ -22,6 +22,7 @@
 #include "plan-files.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
+#include "plan-pool.h"
 #include "plan-prompt.h"
 #include "plan-ready.h"
 #include "plan-set.h"
@@ -340,6 +341,9 @@ begin_question(struct plan_tasks *tasks, const struct task *t,
 {
 	cleanup_free char *goal = NULL, *node = NULL;
 
+	/* The next daemon finds the outcome of such a task in tasks.jsonl. */
+	if (tasks->floor->core->options->oneshot && !intake_is_planned(t))
+		return err_set(err, -ESTALE, "no daemon is running");
 	if (tasks->floor->state == PLAN_OPENING ||
 	    tasks->floor->state == PLAN_JOB ||
 	    (tasks->floor->state == PLAN_OPEN && !tasks->begun))
@@ -350,6 +354,8 @@ begin_question(struct plan_tasks *tasks, const struct task *t,
 		return err_set(err, -EINPROGRESS, "it is being stored");
 	if (pending_find(&tasks->refused, t->id) != NULL)
 		return err_set(err, -ESTALE, "it cannot be stored");
+	if (!intake_is_planned(t))
+		return plan_pool_bind(tasks->floor->pool, t, ret_plan, err);
 	if (plan_bind_key(t->key, &goal, &node, err) < 0)
 		return err->code;
 	return find_plan(tasks, goal, ret_plan, err);
@@ -420,8 +426,10 @@ on_settle(void *arg, const struct task *t, struct err *err)
 			return r == -EINPROGRESS ? r : 0;
 		a = plan_bind_of(floor, t);
 	}
-	if (a == NULL || !assignment_status_open(a->status))
+	if (a == NULL || !assignment_status_open(a->status)) {
+		plan_pool_forget(floor->pool, t);
 		return 0;
+	}
 	if (t->commit != NULL) {
 		files = plan_files_of(tasks->files, t->commit);
 		if (files == NULL)
@@ -510,6 +518,7 @@ plan_tasks_changed(struct plan_tasks *tasks)
 	for (size_t i = state->task_count; i-- > 0;)
 		if (intake_is_planned(state->tasks[i]))
 			align(tasks, state->tasks[i]);
+	plan_pool_changed(floor->pool);
 	auto_plan_changed(floor->mode);
 }
 
@@ -527,8 +536,12 @@ on_event(const struct event *event, void *arg)
 	    floor->state != PLAN_OPEN)
 		return;
 	t = state_task(&floor->core->state, event->task);
-	if (t == NULL || !intake_is_planned(t))
+	if (t == NULL)
 		return;
+	if (!intake_is_planned(t)) {
+		plan_pool_assigned(floor->pool, event->task);
+		return;
+	}
 	a = plan_bind_of(floor, t);
 	if (a != NULL)
 		plan_bind_worker(tasks->floor, a, t);

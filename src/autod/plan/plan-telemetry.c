@@ -16,6 +16,7 @@
 #include "plan-advice.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
+#include "plan-implicit.h"
 #include "plan-set.h"
 #include "plan-tasks.h"
 #include "plan-telemetry.h"
@@ -292,7 +293,8 @@ plan_telemetry_read(struct plan_telemetry *telemetry,
 	for (size_t i = 0; i < set->assignment_count; i++) {
 		size_t n = telemetry->count;
 
-		if (!assignment_status_open(set->assignments[i]->status))
+		if (!assignment_status_open(set->assignments[i]->status) ||
+		    plan_implicit_is(set, set->assignments[i]))
 			continue;
 		buf_init(&telemetry->backings[n].why);
 		read_one(telemetry, set->assignments[i], config, now_ms,

@@ -4,6 +4,7 @@
 #include "json.h"
 #include "mem.h"
 #include "plan-floor.h"
+#include "plan-implicit.h"
 #include "plan-ready.h"
 #include "plan-set.h"
 #include "plan-summary.h"
@@ -228,6 +229,8 @@ set_assignments(struct json_object *json, const struct plan_set *set)
 	for (size_t i = 0; i < set->assignment_count; i++) {
 		const struct plan_assignment *a = set->assignments[i];
 
+		if (plan_implicit_is(set, a))
+			continue;
 		counts[a->status]++;
 		if ((a->status == ASSIGNMENT_STALLED ||
 			a->status == ASSIGNMENT_BLOCKED) &&

@@ -207,15 +207,35 @@ on_record(struct plan_floor *floor, struct server_call *call,
     struct json_object *asked, struct json_object *rows)
 {
 	const char *subject = json_string_or(asked, "subject", "");
-	struct store_filter filter = { .assignment_id = subject };
+	bool is_task = strcmp(json_string_or(asked, "kind", ""), "task") == 0;
+	struct store_filter filter = { 0 };
 
-	if (json_object_array_length(rows) == 0) {
+	if (json_object_array_length(rows) > 0)
+		json_set(asked, "record",
+		    json_object_get(json_object_array_get_idx(rows, 0)));
+	else if (!is_task) {
 		refuse_unknown(call, subject);
 		return;
 	}
-	json_set(asked, "record",
-	    json_object_get(json_object_array_get_idx(rows, 0)));
+	if (is_task)
+		filter.task = subject;
+	else
+		filter.assignment_id = subject;
 	ask(floor, call, asked, &filter, answer);
+}
+
+/* The assignment of a task whose goal has ended is in the store only; its
+ * events name it. NULL = none of them does. */
+static const char *
+assignment_in(struct json_object *rows)
+{
+	size_t count = json_object_array_length(rows);
+	const char *id = NULL;
+
+	for (size_t i = 0; i < count && id == NULL; i++)
+		id = json_string_or(
+		    json_object_array_get_idx(rows, i), "assignment", NULL);
+	return id;
 }
 
 static void
@@ -267,6 +287,7 @@ try_node(
 	}
 	for (size_t i = 0; i < set->plan_count; i++)
 		if (goal_status_open(set->plans[i]->goal->status) &&
+		    !set->plans[i]->goal->implicit &&
 		    plan_find(set->plans[i], subject) != NULL)
 			strv_add(&goals, set->plans[i]->goal->id);
 	if (goals != NULL)
@@ -339,6 +360,12 @@ on_guess(struct plan_floor *floor, struct server_call *call,
 		goals = goals_of(rows, "goal");
 	if (strv_count(goals) > 1) {
 		refuse_several(call, subject, goals);
+		return;
+	}
+	if (next == 1 && !json_object_object_get_ex(asked, "record", NULL) &&
+	    assignment_in(rows) != NULL) {
+		plan_query_records(floor, call, asked, STORE_ASSIGNMENT, NULL,
+		    assignment_in(rows), on_record);
 		return;
 	}
 	if (json_object_array_length(rows) > 0) {

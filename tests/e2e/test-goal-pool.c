@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+
+/* With goals, a task of the folder is recorded like a node of a plan: across a
+ * death of the daemon, and without a trace where nobody asks for it. */
+#include <string.h>
+
+#include "goalrun.h"
+#include "json.h"
+#include "scenarios.h"
+
+static void
+begin(void)
+{
+	fleet_begin();
+	goal_enable();
+}
+
+static void
+has_not(const char *text, const char *words)
+{
+	ck_assert_msg(strstr(text, words) == NULL, "%s is in: %s", words, text);
+}
+
+/* The only goal, assignment or dispatch of an export. */
+static struct json_object *
+only(struct json_object *export, const char *key)
+{
+	struct json_object *list = json_object_object_get(export, key);
+	struct json_object_iterator at;
+
+	ck_assert_msg(list != NULL, "no %s in the export", key);
+	ck_assert_int_eq(json_object_object_length(list), 1);
+	at = json_object_iter_begin(list);
+	return json_object_iter_peek_value(&at);
+}
+
+static void
+is_recorded(void)
+{
+	const char *text = fleet_do("store", "export", NULL)->out;
+	struct json_object *export = NULL, *goal, *assignment;
+
+	ck_assert_int_eq(
+	    json_parse(text, strlen(text), SIZE_MAX / 2, &export, NULL), 0);
+	goal = only(export, "goals");
+	ck_assert_str_eq(auto_member(goal, "implicit"), "true");
+	ck_assert_str_eq(auto_member(goal, "status"), "completed");
+	ck_assert_str_eq(auto_member(goal, "plannerInputs.task"), "t1");
+	assignment = only(export, "assignments");
+	ck_assert_str_eq(auto_member(assignment, "status"), "done");
+	e2e_has(json_object_to_json_string(assignment), "t1-1");
+	e2e_has(json_object_to_json_string(assignment), "auto-1");
+	/* Of the task, of its phase and of the goal. */
+	ck_assert_int_eq(json_object_object_length(json_object_object_get(
+			     export, "crystallizations")),
+	    3);
+	ck_assert_ptr_nonnull(only(export, "dispatchIndex"));
+	e2e_has(json_object_to_json_string(goal), "wall.txt");
+	json_object_put(export);
+}
+
+START_TEST(a_task_of_the_folder_is_recorded_across_a_death_of_the_daemon)
+{
+	goal_set_notices();
+	auto_task("wall.md",
+	    "Build a wall\nfake: run %s\nfake: commit "
+	    "wall.txt x\n",
+	    auto_gate("wall"));
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("wall");
+	auto_kill9_daemon();
+	auto_up("--until-empty", NULL);
+	e2e_has(fleet_do("why", "t1", NULL)->out, "auto-1");
+	has_not(fleet_do("goal", "list", NULL)->out, "Build a wall");
+	has_not(fleet_do("work", "list", NULL)->out, "Build a wall");
+	has_not(fleet_do("status", NULL)->out, "goal_");
+	e2e_has(fleet_do("goal", "list", "--all", NULL)->out, "Build a wall");
+	auto_open_gate("wall");
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	auto_history("wall.txt: x", NULL);
+	ck_assert_int_eq(auto_landed(), 1);
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	ck_assert_str_eq(auto_folder("done"), "wall.md\n");
+	ck_assert_int_eq(fleet_prompts("fake: commit wall.txt"), 1);
+	ck_assert_int_eq(auto_logged("auto.log", "goal.completed"), 0);
+	ck_assert_int_eq(goal_notices(), 0);
+	is_recorded();
+	e2e_has(fleet_do("why", "t1", NULL)->out, "goal_");
+	has_not(fleet_do("goal", "list", NULL)->out, "Build a wall");
+	e2e_has(fleet_do("goal", "list", "--all", NULL)->out, "completed");
+	e2e_expect(e2e_llmc(fleet_root(), "store", "check", NULL), 0, NULL);
+	auto_no_complaints();
+	auto_no_sessions();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("goal-pool");
+
+	scenarios_add_test(suite, begin,
+	    a_task_of_the_folder_is_recorded_across_a_death_of_the_daemon);
+	return suite;
+}
