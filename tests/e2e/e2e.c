@@ -95,19 +95,6 @@ read_sandbox(void)
 	return xstrdup(mode != NULL ? mode : "off");
 }
 
-/* As in unit-main.c, for the programs that are run. */
-static void
-without_leak_search(void)
-{
-#if defined(__aarch64__)
-	const char *options = getenv("ASAN_OPTIONS");
-	cleanup_free char *edited =
-	    xasprintf("%s:detect_leaks=0", options != NULL ? options : "");
-
-	setenv("ASAN_OPTIONS", edited, 1);
-#endif
-}
-
 static void
 e2e_ready(void)
 {
@@ -118,7 +105,6 @@ e2e_ready(void)
 	e2e.source = need_env("LLMC_SOURCE");
 	e2e.sandbox = read_sandbox();
 	clear_environment();
-	without_leak_search();
 	setenv("LLMC", e2e.llmc, 1);
 	setenv("HOME", e2e_dir("home"), 1);
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
