@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "buf.h"
@@ -264,11 +266,50 @@ START_TEST(failures_of_the_api_are_told_apart)
 }
 END_TEST
 
+static struct {
+	int one_in; /* 0: all */
+	int seed;
+	int asked;
+} sample;
+
+void
+scenarios_real(void)
+{
+	const char *text = getenv("LLMC_REAL_SAMPLE");
+	char *end;
+
+	if (text != NULL) {
+		sample.one_in = (int)strtol(text, &end, 10);
+		sample.seed = *end == '/' ? (int)strtol(end + 1, NULL, 10) : 0;
+	}
+	if (fleet_real_agent() == NULL || !e2e_exists(fleet_real_agent()))
+		unit_skip_all("the real Claude Code is not here: "
+			      "LLMC_REAL_CLAUDE=$(tests/tools/real-claude.sh "
+			      "FOLDER) has it");
+	if (sample.one_in > 0)
+		printf("# a sample: the first test, and one in %d of the "
+		       "others, seed %d\n",
+		    sample.one_in, sample.seed);
+	fflush(stdout);
+}
+
+bool
+scenarios_sampled(void)
+{
+	int number = sample.asked++;
+
+	return number == 0 || sample.one_in == 0 ||
+	    (number + sample.seed) % sample.one_in == 0;
+}
+
 void
 scenarios_add_test(Suite *suite, SFun begin, const TTest *test)
 {
-	TCase *tc = tcase_create(test->name);
+	TCase *tc;
 
+	if (!scenarios_sampled())
+		return;
+	tc = tcase_create(test->name);
 	tcase_set_timeout(tc, TIMEOUT_S);
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, test);

@@ -7,6 +7,8 @@
 #ifndef SCENARIOS_H
 #define SCENARIOS_H
 
+#include <stdbool.h>
+
 #include "unit.h"
 
 /* Add them to a suite; begin() makes a running fleet. */
@@ -14,5 +16,13 @@ void scenarios_add(Suite *suite, SFun begin);
 
 /* Add a test with such a fixture, and fleet_end() after it. */
 void scenarios_add_test(Suite *suite, SFun begin, const TTest *test);
+
+/* For the tests of a suite that follow, the real Claude Code is needed: without
+ * it the whole program is skipped. As it is slow, LLMC_REAL_SAMPLE=N[/SEED] has
+ * only the first test of each program run, and one in N of the others. */
+void scenarios_real(void);
+
+/* Is the next test in the sample? scenarios_add_test() asks by itself. */
+bool scenarios_sampled(void);
 
 #endif

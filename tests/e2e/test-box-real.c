@@ -256,10 +256,7 @@ unit_suite(void)
 {
 	Suite *s;
 
-	if (fleet_real_agent() == NULL || !e2e_exists(fleet_real_agent()))
-		unit_skip_all("the real Claude Code is not here: "
-			      "LLMC_REAL_CLAUDE=$(tests/tools/real-claude.sh "
-			      "FOLDER) has it");
+	scenarios_real();
 	s = suite_create("box-real");
 	scenarios_add_test(s, begin, the_bash_tool_cannot_get_out);
 	scenarios_add_test(s, begin, the_write_tool_cannot_get_out);

@@ -324,10 +324,7 @@ unit_suite(void)
 	};
 	Suite *s;
 
-	if (fleet_real_agent() == NULL || !e2e_exists(fleet_real_agent()))
-		unit_skip_all("the real Claude Code is not here: "
-			      "LLMC_REAL_CLAUDE=$(tests/tools/real-claude.sh "
-			      "FOLDER) has it");
+	scenarios_real();
 	s = suite_create("goal-real");
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);

@@ -4,6 +4,7 @@
  * its API. */
 #include "mem.h"
 #include "overrun.h"
+#include "scenarios.h"
 
 #define TIMEOUT_S 180
 
@@ -66,14 +67,14 @@ unit_suite(void)
 		a_real_session_can_ask_for_a_person };
 	Suite *s;
 
-	if (fleet_real_agent() == NULL || !e2e_exists(fleet_real_agent()))
-		unit_skip_all("the real Claude Code is not here: "
-			      "LLMC_REAL_CLAUDE=$(tests/tools/real-claude.sh "
-			      "FOLDER) has it");
+	scenarios_real();
 	s = suite_create("overseer-real");
 	for (size_t i = 0; i < nitems(all); i++) {
-		TCase *tc = tcase_create(all[i]->name);
+		TCase *tc;
 
+		if (!scenarios_sampled())
+			continue;
+		tc = tcase_create(all[i]->name);
 		tcase_set_timeout(tc, TIMEOUT_S);
 		tcase_add_checked_fixture(tc, over_begin_real, over_end);
 		tcase_add_test(tc, all[i]);

@@ -128,10 +128,7 @@ unit_suite(void)
 {
 	Suite *s;
 
-	if (fleet_real_agent() == NULL || !e2e_exists(fleet_real_agent()))
-		unit_skip_all("the real Claude Code is not here: "
-			      "LLMC_REAL_CLAUDE=$(tests/tools/real-claude.sh "
-			      "FOLDER) has it");
+	scenarios_real();
 	s = suite_create("sandbox-real");
 	scenarios_add_test(
 	    s, begin, it_works_from_a_home_that_has_never_seen_it);
