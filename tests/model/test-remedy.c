@@ -252,35 +252,32 @@ START_TEST(too_much_of_everything_shortens_the_logs_first)
 }
 END_TEST
 
+static const char *const pieces[] = { "\xff", "`", "token=x ", "\xe2\x82\xac",
+	"\x1b[31m", "a\n", "sk-abcdefghijklmnopqrst " };
+
 START_TEST(nothing_makes_the_prompt_longer_than_its_bound)
 {
-	static const char *const pieces[] = { "\xff", "`", "token=x ",
-		"\xe2\x82\xac", "\x1b[31m", "a\n", "sk-abcdefghijklmnopqrst " };
+	cleanup_buf struct buf text = BUF_INIT, out = BUF_INIT;
 	struct remedy_log logs[40];
 	char path[4096];
+	const char *own, *t;
 
 	memset(path, 'x', sizeof path);
 	path[sizeof path - 1] = '\0';
-	for (size_t i = 0; i < nitems(pieces); i++) {
-		cleanup_buf struct buf text = BUF_INIT, out = BUF_INIT;
-		const char *own, *t;
-
-		while (text.len < 110000)
-			buf_adds(&text, pieces[i]);
-		own = text.data;
-		t = own + text.len - REMEDY_EXCERPT_MAX - 1000;
-		for (size_t n = 0; n < nitems(logs); n++)
-			logs[n] = (struct remedy_log){ "n", t };
-		logs[0].name = t;
-		remedy_prompt(
-		    &(struct remedy_facts){ own, t, t, t, t, INT64_MAX, t, t, t,
-			t, t, t, t, t, t, logs, nitems(logs), path, path },
-		    &out);
-		ck_assert_uint_le(out.len, REMEDY_SIZE_MAX);
-		ck_assert(text_utf8_valid(out.data, out.len));
-		assert_has(&out, "24 more logs are left out.");
-		assert_has(&out, path);
-	}
+	while (text.len < 110000)
+		buf_adds(&text, pieces[_i]);
+	own = text.data;
+	t = own + text.len - REMEDY_EXCERPT_MAX - 1000;
+	for (size_t n = 0; n < nitems(logs); n++)
+		logs[n] = (struct remedy_log){ "n", t };
+	logs[0].name = t;
+	remedy_prompt(&(struct remedy_facts){ own, t, t, t, t, INT64_MAX, t, t,
+			  t, t, t, t, t, t, t, logs, nitems(logs), path, path },
+	    &out);
+	ck_assert_uint_le(out.len, REMEDY_SIZE_MAX);
+	ck_assert(text_utf8_valid(out.data, out.len));
+	assert_has(&out, "24 more logs are left out.");
+	assert_has(&out, path);
 }
 END_TEST
 
@@ -335,8 +332,9 @@ unit_suite(void)
 		seconds_are_told_for_what_they_are_of,
 		secrets_are_masked_in_every_fact_but_the_instructions,
 		nothing_quoted_can_close_its_fence, log_has_its_last_lines_only,
-		too_much_of_everything_shortens_the_logs_first,
-		nothing_makes_the_prompt_longer_than_its_bound, NULL });
+		too_much_of_everything_shortens_the_logs_first, NULL });
+	unit_rows(suite, nothing_makes_the_prompt_longer_than_its_bound,
+	    nitems(pieces));
 	if (unit_vectors() != NULL)
 		unit_case(suite, "vectors",
 		    (const TTest *[]){
