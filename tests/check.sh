@@ -1,11 +1,13 @@
 #!/bin/sh
-# Run every test: tests/check.sh BUILD
+# Run every test: tests/check.sh BUILD [OPTION...]. Options are those of
+# meson test.
 #
 # Tests with the real Claude Code run if it is available: LLMC_REAL_CLAUDE names
 # it, or `claude` is the version that the tests are written for.
 set -u
 
 build=${1:?build folder}
+shift
 cd "$(dirname "$0")/.." || exit 1
 
 missing=
@@ -19,7 +21,7 @@ fi
 # Most tests of whole programs spend their time waiting.
 MESON_TESTTHREADS=${MESON_TESTTHREADS:-$((2 * $(nproc)))}
 export MESON_TESTTHREADS
-meson test -C "$build" --print-errorlogs
+meson test -C "$build" --print-errorlogs "$@"
 status=$?
 skipped=$(sed -n 's/^ok [0-9]* - \(.*\) # SKIP \(.*\)/  \1: \2/p' \
 	"$build/meson-logs/testlog.txt")

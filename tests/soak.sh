@@ -1,7 +1,9 @@
 #!/bin/sh
 # Long-running tests: tests/soak.sh BUILD
 #
-# Runs every test SOAK_REPEAT (20) times; makes every system call of llmc fail
+# What CI has no time for. Runs every test SOAK_REPEAT (20) times, once with the
+# sanitizers, and all checkers without a limit; tries the rules of the tick with
+# SOAK_RECONCILE (400) seeds; makes every system call of llmc fail
 # in every way, and those of the overseer during a repair; kills the daemon, and
 # sessions with each kind of keeper, SOAK_KILLS (200) times and the overseer
 # SOAK_OVERSEER_KILLS (1,000) times;
@@ -20,8 +22,10 @@ overseer_kills=${SOAK_OVERSEER_KILLS:-1000}
 seeds=${SOAK_SEEDS:-5}
 landings=${SOAK_LANDINGS:-1000}
 queue_steps=${SOAK_QUEUE_STEPS:-600}
+reconcile=${SOAK_RECONCILE:-400}
 cd "$(dirname "$0")/.." || exit 1
 failed=0
+parts=0
 
 part() { # what command...
 	what=$1
@@ -34,7 +38,19 @@ part() { # what command...
 		verdict='not ok'
 		failed=$((failed + 1))
 	fi
+	parts=$((parts + 1))
 	echo "$verdict - $what, $(($(date +%s) - began)) s"
+}
+
+# CI leaves out the suites slow and plain, and what they need from the build.
+sanitized() {
+	[ -f build-clang/build.ninja ] ||
+		CC=clang meson setup build-clang -Dfuzz=true -Db_lundef=false \
+			-Db_sanitize=address,undefined >/dev/null || return 1
+	ASAN_OPTIONS=detect_stack_use_after_return=1 \
+		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		meson test -C build-clang --print-errorlogs \
+		--timeout-multiplier 8 --logbase soak
 }
 
 chaos() { # number of seeds
@@ -56,6 +72,12 @@ cost() {
 part "every test $repeat times" \
 	meson test -C "$build" --repeat "$repeat" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak
+part "every test with the sanitizers" sanitized
+part "the checkers, without a limit" tests/lint.sh "$build"
+part "the rules of the tick with $reconcile seeds" \
+	env RECONCILE_SEEDS="$reconcile" meson test -C "$build" \
+	--print-errorlogs --timeout-multiplier "$((reconcile / 20 + 1))" \
+	--logbase soak-reconcile reconcile-property
 part "every system call fails" tests/torture.sh "$build" 1
 part "every system call of the overseer fails" \
 	env LLMC_TORTURE_SEED="$(date +%s)" tests/torture-overseer.sh "$build" 1
@@ -93,5 +115,5 @@ part "each fuzz target for $seconds s" \
 part "chaos with $seeds seeds" chaos "$seeds"
 part "the cost of 1,000 tasks" cost
 
-echo "$failed of 11 parts failed"
+echo "$failed of $parts parts failed"
 [ "$failed" -eq 0 ]
