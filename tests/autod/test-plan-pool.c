@@ -326,6 +326,32 @@ START_TEST(a_failed_task_that_is_done_again_has_another_goal)
 }
 END_TEST
 
+static bool
+is_offered(void *arg)
+{
+	const struct plan_world *world = arg;
+
+	return world->world.core->state.task_count > 0;
+}
+
+START_TEST(a_task_whose_goal_is_over_for_good_gets_another_one)
+{
+	struct plan_world world;
+	cleanup_free char *goal = NULL;
+
+	begin(&world, "max_attempts = 1\n");
+	wait_bound(&world);
+	floor_world_wait(&world.world.floor, is_filed, &world);
+	goal = xstrdup(listed(&world, 0, "goal"));
+	auto_world_task(&world.world, "b.md", "Add another file\n");
+	floor_world_wait_closely(&world.world.floor, is_offered, &world);
+	xstrset(&world.world.core->state.tasks[0]->goal, goal);
+	plan_world_work_all(&world);
+	is_listed(&world, "cancelled; completed; ");
+	plan_world_end(&world);
+}
+END_TEST
+
 /* --- what nobody may ----------------------------------------------------- */
 
 START_TEST(nobody_edits_plans_or_pauses_an_implicit_goal)
@@ -458,6 +484,7 @@ unit_suite(void)
 		every_attempt_is_a_run_of_the_same_assignment,
 		a_revert_opens_the_goal_and_the_folder_says_when_it_is_done_again,
 		a_failed_task_that_is_done_again_has_another_goal,
+		a_task_whose_goal_is_over_for_good_gets_another_one,
 		nobody_edits_plans_or_pauses_an_implicit_goal,
 		the_tick_leaves_the_tasks_of_auto_mode_alone,
 		without_goals_nothing_is_recorded,

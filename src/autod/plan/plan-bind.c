@@ -210,6 +210,7 @@ plan_bind(
 	struct plan_assignment *a;
 	struct plan_node *node = NULL;
 	struct plan *plan = NULL;
+	int r;
 
 	if (plan_bind_find(plan_floor_set(floor), key, &plan, &node, err) < 0 ||
 	    node == NULL)
@@ -223,8 +224,9 @@ plan_bind(
 	if (node->assignment == NULL && node->status == NODE_DONE &&
 	    t->landed_before != NULL && reopen(floor, plan, node, t, err) < 0)
 		return err_set(err, -ESTALE, "its node is done");
-	if (check(floor, plan, node, late, err) < 0)
-		return err->code;
+	r = check(floor, plan, node, late, err);
+	if (r < 0)
+		return r;
 	a = add_assignment(floor, node, t);
 	if (a == NULL)
 		return err_set(err, -ESTALE, "somebody has it");
