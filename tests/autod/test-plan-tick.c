@@ -434,35 +434,80 @@ asks_until_told(void *arg)
 	return access(getenv("TOLD"), F_OK) == 0;
 }
 
-/* _i passes after the decision: before it is stored, stored but not told, told
- * but that is not stored. */
-START_TEST(a_person_is_told_once_whenever_the_daemon_is_killed)
+/* Asks in its turn; the world goes on until a person is told. */
+static void
+begin_asking(struct plan_world *world)
 {
 	cleanup_free char *settings = xasprintf(
 	    "%s[people]\nnotify_on = [\"goal\"]\nnotify_command = "
 	    "\"cat >>$TOLD.part; mv $TOLD.part $TOLD; echo x >>$TOLD.all\"\n",
 	    fast);
-	struct plan_world world;
-	struct telling telling = { &world, _i };
-	cleanup_buf struct buf all = BUF_INIT;
 	struct agent *agent;
 
 	setenv("TOLD", unit_path("told"), 1);
-	plan_world_begin(&world, settings, NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	agent = auto_world_turn(&world.world, 1);
+	plan_world_begin(world, settings, NULL);
+	plan_world_live(world);
+	plan_world_goal(world, "goal_a", 1);
+	agent = auto_world_turn(&world->world, 1);
 	fake_session_turn_ends(agent->session, "Tabs or spaces?");
+}
+
+static void
+end_told_once(struct plan_world *world)
+{
+	cleanup_buf struct buf all = BUF_INIT;
+
+	plan_world_settle(world);
+	ck_assert_int_eq(plan_world_events(world, "assignment.escalated"), 1);
+	plan_world_end(world); /* and the commands have ended */
+	ck_assert_int_eq(file_read(unit_path("told.all"), 100, &all, NULL), 0);
+	ck_assert_str_eq(all.data, "x\n");
+}
+
+/* _i passes after the decision: before it is stored, stored but not told,
+ * told. */
+START_TEST(a_person_is_told_once_whenever_the_daemon_is_killed)
+{
+	struct plan_world world;
+	struct telling telling = { &world, _i };
+
+	begin_asking(&world);
 	floor_world_wait_closely(&world.world.floor, is_time_to_die, &telling);
 	plan_world_reopen(&world);
 	plan_world_live(&world);
 	plan_world_wait_open(&world);
 	floor_world_wait(&world.world.floor, asks_until_told, &world);
+	end_told_once(&world);
+}
+END_TEST
+
+static bool
+is_accepted(void *arg)
+{
+	struct plan_world *world = arg;
+
+	return world->floor->state == PLAN_OPEN &&
+	    assignment(world)->dispatches[1].result == DISPATCH_ACCEPTED;
+}
+
+/* The daemon died after it told the person, and before it stored that. */
+START_TEST(a_person_who_was_told_is_not_told_again)
+{
+	struct plan_world world;
+
+	begin_asking(&world);
+	floor_world_wait(&world.world.floor, asks_until_told, &world);
 	plan_world_settle(&world);
-	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
-	plan_world_end(&world); /* and the commands have ended */
-	ck_assert_int_eq(file_read(unit_path("told.all"), 100, &all, NULL), 0);
-	ck_assert_str_eq(all.data, "x\n");
+	ck_assert(is_accepted(&world));
+	assignment(&world)->dispatches[1].result = DISPATCH_PENDING;
+	plan_persist_record(plan_floor_persist(world.floor), STORE_ASSIGNMENT,
+	    "goal_a", assignment(&world)->id);
+	plan_world_settle(&world);
+	plan_world_reopen(&world);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	floor_world_wait(&world.world.floor, is_accepted, &world);
+	end_told_once(&world);
 }
 END_TEST
 
@@ -484,7 +529,8 @@ unit_suite(void)
 		a_question_goes_to_a_person_and_the_answer_to_the_worker,
 		an_update_is_kept_with_the_result,
 		a_worker_in_its_turn_gets_no_message_from_the_tick,
-		what_is_busy_is_recorded_and_asked_later, NULL });
+		what_is_busy_is_recorded_and_asked_later,
+		a_person_who_was_told_is_not_told_again, NULL });
 	unit_rows(
 	    suite, a_person_is_told_once_whenever_the_daemon_is_killed, 10);
 	return suite;
