@@ -10,6 +10,8 @@
 #include "buf.h"
 #include "json.h"
 #include "mem.h"
+#include "outcome.h"
+#include "persist.h"
 #include "plan-floor.h"
 #include "plan-implicit.h"
 #include "plan-ready.h"
@@ -352,6 +354,61 @@ START_TEST(a_task_whose_goal_is_over_for_good_gets_another_one)
 }
 END_TEST
 
+/* --- many ---------------------------------------------------------------- */
+
+#define MANY  1000
+#define BATCH 50
+
+static bool
+is_empty(void *arg)
+{
+	const struct plan_world *world = arg;
+
+	return world->world.core->state.task_count == 0;
+}
+
+/* Tasks that have ended, of no source that would have to be told. */
+static void
+end_many(struct plan_world *world)
+{
+	struct state *state = &world->world.core->state;
+
+	for (int i = 0; i < BATCH; i++) {
+		cleanup_free char *id = state_task_id(state);
+		struct task *t = task_new(id, "fix", id, NULL, "Fix it", 1);
+
+		ck_assert_int_eq(task_take(t, 1), 0);
+		ck_assert_int_eq(task_assign(t, "auto-1", 1), 0);
+		ck_assert_int_eq(
+		    task_settle(t, OUTCOME_NO_CHANGES, NULL, 1), 0);
+		state_add_task(state, t);
+	}
+	persist_changed(world->world.core);
+	outcome_settle_due(world->world.mode);
+	floor_world_wait(&world->world.floor, is_empty, world);
+}
+
+START_TEST(however_many_tasks_have_ended_none_is_left_in_memory)
+{
+	struct plan_world world;
+
+	plan_world_begin(&world, NULL, NULL);
+	plan_world_live(&world);
+	plan_world_wait_open(&world);
+	floor_world_settle(&world.world.floor);
+	for (int i = 0; i < MANY; i += BATCH) {
+		end_many(&world);
+		ck_assert_uint_eq(plan_floor_set(world.floor)->plan_count, 0);
+		ck_assert_uint_eq(
+		    plan_floor_set(world.floor)->assignment_count, 0);
+		ck_assert_uint_eq(
+		    plan_floor_set(world.floor)->crystal_count, 0);
+	}
+	ck_assert_int_eq(plan_world_events(&world, "goal.completed"), MANY);
+	plan_world_end(&world);
+}
+END_TEST
+
 /* --- what nobody may ----------------------------------------------------- */
 
 START_TEST(nobody_edits_plans_or_pauses_an_implicit_goal)
@@ -485,6 +542,7 @@ unit_suite(void)
 		a_revert_opens_the_goal_and_the_folder_says_when_it_is_done_again,
 		a_failed_task_that_is_done_again_has_another_goal,
 		a_task_whose_goal_is_over_for_good_gets_another_one,
+		however_many_tasks_have_ended_none_is_left_in_memory,
 		nobody_edits_plans_or_pauses_an_implicit_goal,
 		the_tick_leaves_the_tasks_of_auto_mode_alone,
 		without_goals_nothing_is_recorded,

@@ -303,7 +303,8 @@ plan_pool_changed(struct plan_pool *pool)
 	}
 	set = plan_floor_set(floor);
 	for (size_t i = set->plan_count; i-- > 0;)
-		if (!is_in_state(pool, set->plans[i]->goal->id))
+		if (set->plans[i]->goal->implicit &&
+		    !is_in_state(pool, set->plans[i]->goal->id))
 			drop(pool, set->plans[i]);
 }
 
