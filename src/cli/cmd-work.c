@@ -311,9 +311,13 @@ work_done(struct cli *cli, const struct cli_args *args)
 static int
 work_block(struct cli *cli, const struct cli_args *args)
 {
-	struct json_object *params = node_params(args);
 	cleanup_buf struct buf reason = BUF_INIT;
+	struct json_object *params;
 
+	if (args->count < 3 && args->flags[FLAG_REASON] == NULL)
+		return cli_misuse(cli, &cmd_work,
+		    "say why: llmc work block %s --reason TEXT", args->list[1]);
+	params = node_params(args);
 	join_from(args, 2, &reason);
 	if (reason.len > 0)
 		json_set_string(params, "reason", reason.data);

@@ -150,7 +150,7 @@ START_TEST(wrong_words_are_answered_with_the_right_ones)
 		{ "work done T9", 1, "llmc work list --all" },
 		{ "work done T1.1", 1, "llmc work done T1.1 --reason TEXT" },
 		{ "work unblock T1.1", 1, "not blocked" },
-		{ "work block T1.1", 1, "say why" },
+		{ "work block T1.1", 2, "llmc work block T1.1 --reason TEXT" },
 		{ "work priority T1.1 x", 2, "or inherited" },
 		{ "work move T1.1", 2, "--place N" },
 		{ "work move T1.1 P2 --place x", 2, "a number from 1" },
