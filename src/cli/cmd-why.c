@@ -45,7 +45,7 @@ add_head(struct cli *cli)
 		add_text(cli, task);
 	}
 	buf_adds(&cli->text, ": ");
-	add_text(cli, json_string_or(result, "status", "no assignment"));
+	add_text(cli, json_string_or(result, "now", "no assignment"));
 	buf_addc(&cli->text, '\n');
 }
 

@@ -132,6 +132,8 @@ static const struct shape reasons = {
 		MAY("worker", SHAPE_STRING, NULL),
 		MAY("task", SHAPE_STRING, NULL),
 		MAY("status", SHAPE_STRING, "of the assignment"),
+		MAY("now", SHAPE_STRING,
+		    "what is true now: the status, or as what it landed"),
 		MAY("stalled", SHAPE_STRING, "is it stalled, and why?"),
 		MAY("dispatch", SHAPE_STRING,
 		    "what was sent last, and was it received?"),

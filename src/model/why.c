@@ -8,11 +8,16 @@
 #include "mem.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
+#include "plan-node.h"
 #include "strv.h"
 #include "text.h"
 #include "why.h"
+#include "word.h"
 
-#define WORDS_MAX 300 /* bytes of a reason */
+#define WORDS_MAX     300 /* bytes of a reason */
+#define SHA_LEN       7
+#define WHY_LANDED    "accept_success"
+#define TASK_FINISHED "task_finished"
 
 /* What an event says; its reason follows after a colon. */
 static const struct {
@@ -34,6 +39,15 @@ static const struct {
 	{ "goal.archived", "the goal is archived" },
 	{ "plan.generated", "the plan was made" },
 	{ "plan.updated", "the plan was changed" },
+	{ "task_assigned", "a worker began the task" },
+	{ "task_completed", "its worker has ended its work" },
+	{ "task_retry", "it will be tried again" },
+	{ TASK_FINISHED, "the task has ended" },
+	{ "landing_queued", "it waits to land" },
+	{ WHY_LANDED, "it landed" },
+	{ "accept_failure", "it did not land" },
+	{ "sent_back", "its worker was sent back to it" },
+	{ "stall", "its worker shows no sign of life" },
 };
 
 /* What was sent. */
@@ -72,6 +86,23 @@ action_words(const char *action)
 }
 
 static const char *
+result_words(enum dispatch_result result)
+{
+	switch (result) {
+	case DISPATCH_ACCEPTED:
+		return "it was received";
+	case DISPATCH_OK:
+		return "it was received, and its turn ended";
+	case DISPATCH_TIMEOUT:
+		return "nothing shows that it was received";
+	case DISPATCH_ERROR:
+		return "it could not be sent";
+	default:
+		return "it is being sent";
+	}
+}
+
+static const char *
 data_string(const struct why_event *event, const char *key)
 {
 	const char *s =
@@ -103,6 +134,33 @@ add_node_status(const struct why_event *event, struct buf *out)
 	buf_adds(out, " is ");
 	for (const char *c = strchr(event->type, '.') + 1; *c != '\0'; c++)
 		buf_addc(out, *c == '_' ? ' ' : *c);
+}
+
+/* "the task has ended, landed", "it landed as 1234567" */
+static void
+add_detail(const struct why_event *event, struct buf *out)
+{
+	const char *outcome = data_string(event, "outcome");
+	const char *commit = data_string(event, "commit_sha");
+
+	if (strcmp(event->type, TASK_FINISHED) == 0 && outcome != NULL) {
+		buf_adds(out, ", ");
+		add_words(out, outcome);
+	} else if (strcmp(event->type, WHY_LANDED) == 0 && commit != NULL) {
+		buf_adds(out, " as ");
+		text_add_visible(out, commit, strnlen(commit, SHA_LEN), false);
+	}
+}
+
+static void
+add_dispatch_end(const struct why_event *event, struct buf *out)
+{
+	const char *name = data_string(event, "result");
+	unsigned result = DISPATCH_PENDING;
+
+	if (name != NULL)
+		word_find(dispatch_result_words, name, &result);
+	buf_adds(out, result_words((enum dispatch_result)result));
 }
 
 /* The name of an event that is not known here. */
@@ -153,8 +211,11 @@ why_sentence(const struct why_event *event, struct buf *out)
 		}
 	} else if (strncmp(event->type, "work.", strlen("work.")) == 0) {
 		add_node_status(event, out);
+	} else if (strcmp(event->type, "dispatch.ended") == 0) {
+		add_dispatch_end(event, out);
 	} else if (words != NULL) {
 		buf_adds(out, words);
+		add_detail(event, out);
 	} else {
 		add_type(event->type, out);
 	}
@@ -245,23 +306,6 @@ answer_stalled(const struct plan_assignment *a, const struct why_event *events,
 	return buf_take(&out);
 }
 
-static const char *
-result_words(enum dispatch_result result)
-{
-	switch (result) {
-	case DISPATCH_ACCEPTED:
-		return "it was received";
-	case DISPATCH_OK:
-		return "it was received, and its turn ended";
-	case DISPATCH_TIMEOUT:
-		return "nothing shows that it was received";
-	case DISPATCH_ERROR:
-		return "it could not be sent";
-	default:
-		return "it is being sent";
-	}
-}
-
 static char *
 answer_dispatch(const struct plan_assignment *a, int64_t now_ms)
 {
@@ -336,6 +380,56 @@ answer_progress(const struct plan_assignment *a,
 	}
 	if (out.len == 0)
 		buf_adds(&out, "nothing yet");
+	return buf_take(&out);
+}
+
+char *
+why_now(const char *task, const char *status, const struct why_event *events,
+    size_t count)
+{
+	bool done = status == NULL || strcmp(status, "done") == 0;
+	const char *outcome = NULL;
+
+	for (size_t i = count; task != NULL && i-- > 0;) {
+		const struct why_event *e = &events[i];
+		cleanup_buf struct buf out = BUF_INIT;
+
+		if (e->task == NULL || strcmp(e->task, task) != 0)
+			continue;
+		if (done && strcmp(e->type, WHY_LANDED) == 0 &&
+		    data_string(e, "commit_sha") != NULL) {
+			buf_adds(&out, "done: landed");
+			add_detail(e, &out);
+			return buf_take(&out);
+		}
+		if (outcome == NULL && strcmp(e->type, TASK_FINISHED) == 0)
+			outcome = data_string(e, "outcome");
+		if (strcmp(e->type, "task_assigned") == 0)
+			break;
+	}
+	if (outcome != NULL &&
+	    (status == NULL || strcmp(status, "cancelled") == 0))
+		return xstrdup(outcome);
+	return status != NULL ? xstrdup(status) : NULL;
+}
+
+char *
+why_node_now(const struct plan_node *node)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	char *const *commits = node->evidence.commits;
+	size_t count = strv_count(commits);
+
+	for (const char *c = node_status_name(node->status); *c != '\0'; c++)
+		buf_addc(&out, *c == '_' ? ' ' : *c);
+	if (node->status == NODE_BLOCKED && node->blocked_reason != NULL) {
+		buf_adds(&out, ": ");
+		add_words(&out, node->blocked_reason);
+	} else if (node->status == NODE_DONE && count > 0) {
+		buf_adds(&out, ": landed as ");
+		text_add_visible(&out, commits[count - 1],
+		    strnlen(commits[count - 1], SHA_LEN), false);
+	}
 	return buf_take(&out);
 }
 

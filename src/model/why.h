@@ -16,6 +16,7 @@ struct buf;
 struct json_object;
 struct plan_assignment;
 struct plan_crystal;
+struct plan_node;
 
 /* One event of the log; strings and data may be NULL, except type. */
 struct why_event {
@@ -32,6 +33,14 @@ void why_sentence(const struct why_event *event, struct buf *out);
  * for 15m". Events that say the same in a row become one line. */
 void why_chain(const struct why_event *events, size_t count, int64_t now_ms,
     struct buf *out);
+
+/* What is true now of a task (NULL = of none) whose assignment has this status
+ * (NULL = there is none): "done: landed as 1234567", its outcome, or the
+ * status. NULL = the events do not say it. Owned by the caller. */
+char *why_now(const char *task, const char *status,
+    const struct why_event *events, size_t count);
+/* The same of a node: "blocked: no key". */
+char *why_node_now(const struct plan_node *node);
 
 /* Owned by the caller. */
 struct why_answers {

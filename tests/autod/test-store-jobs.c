@@ -231,6 +231,7 @@ START_TEST(why_answers_for_an_assignment_its_node_its_task_and_its_worker)
 	ck_assert_uint_gt(json_object_array_length(chain), 0);
 	result = must("overseer.why", "{\"subject\":\"T1.1\"}");
 	says(result, "kind", "node");
+	says(result, "now", "done: landed as ");
 	says(result, "assignment", id);
 	says(must("overseer.why", "{\"subject\":\"goal_a/T1.1\"}"),
 	    "assignment", id);
@@ -258,6 +259,7 @@ START_TEST(a_node_is_that_of_the_open_goal_or_of_the_only_one)
 	plan_world_live(&world);
 	plan_world_wait_open(&world);
 	says(must("overseer.why", "{\"subject\":\"T1.1\"}"), "goal", "goal_a");
+	says(must("overseer.why", "{\"subject\":\"t1\"}"), "now", "done");
 	plan_world_goal(&world, "goal_b", 1);
 	says(must("overseer.why", "{\"subject\":\"T1.1\"}"), "goal", "goal_b");
 	must("overseer.goal.cancel", "{\"goal\":\"goal_b\"}");

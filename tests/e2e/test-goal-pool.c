@@ -85,7 +85,7 @@ START_TEST(a_task_of_the_folder_is_recorded_across_a_death_of_the_daemon)
 	ck_assert_int_eq(auto_logged("auto.log", "goal.completed"), 0);
 	ck_assert_int_eq(goal_notices(), 0);
 	is_recorded();
-	e2e_has(fleet_do("why", "t1", NULL)->out, "goal_");
+	e2e_has(fleet_do("why", "t1", NULL)->out, "t1: done: landed as ");
 	has_not(fleet_do("goal", "list", NULL)->out, "Build a wall");
 	e2e_has(fleet_do("goal", "list", "--all", NULL)->out, "completed");
 	e2e_expect(e2e_llmc(fleet_root(), "store", "check", NULL), 0, NULL);

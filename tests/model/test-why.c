@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
+#include "plan-node.h"
 #include "reconcile-scene.h"
 #include "strv.h"
 #include "unit.h"
@@ -33,6 +34,14 @@ static const struct {
 	{ "work.blocked", "{\"reason\":\"no\\u001bkey\"}",
 	    "S1 is blocked: no\\x1bkey" },
 	{ "goal.completed", NULL, "the goal is completed" },
+	{ "accept_success", "{\"commit_sha\":\"0123456789\"}",
+	    "it landed as 0123456" },
+	{ "landing_queued", NULL, "it waits to land" },
+	{ "dispatch.ended", "{\"result\":\"accepted\"}", "it was received" },
+	{ "dispatch.ended", "{\"result\":\"error\",\"reason\":\"gone\"}",
+	    "it could not be sent: gone" },
+	{ "task_finished", "{\"outcome\":\"failed\",\"reason\":\"no\"}",
+	    "the task has ended, failed: no" },
 	{ "worker.turn_ended", "{\"text\":\"ok\"}", "worker turn ended: ok" },
 };
 
@@ -67,6 +76,62 @@ START_TEST(the_chain_has_times_and_joins_what_repeats)
 	buf_clear(&text);
 	why_chain(events, 0, NOW, &text);
 	ck_assert_str_eq(text.data, "");
+}
+END_TEST
+
+START_TEST(a_task_that_landed_is_done_and_says_as_what)
+{
+	cleanup_json struct json_object *data =
+	    json_tokener_parse("{\"commit_sha\":\"0123456789\"}");
+	cleanup_json struct json_object *failed =
+	    json_tokener_parse("{\"outcome\":\"failed\"}");
+	const struct why_event events[] = {
+		{ .type = "task_assigned", .task = "t1" },
+		{ .type = "accept_success", .task = "t1", .data = data },
+		{ .type = "task_assigned", .task = "t2" },
+		{ .type = "task_finished", .task = "t3", .data = failed },
+	};
+	const struct {
+		const char *task, *status, *now;
+	} rows[] = {
+		{ "t1", "done", "done: landed as 0123456" },
+		{ "t1", NULL, "done: landed as 0123456" },
+		{ "t1", "cancelled", "cancelled" },
+		{ "t2", "dispatched", "dispatched" },
+		{ NULL, "done", "done" },
+		{ "t2", NULL, NULL },
+		{ "t3", "cancelled", "failed" },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_free char *now = why_now(
+		    rows[i].task, rows[i].status, events, nitems(events));
+
+		ck_assert_pstr_eq(now, rows[i].now);
+	}
+}
+END_TEST
+
+START_TEST(a_node_says_what_it_is_now)
+{
+	static const char reason[] = "no key";
+	static const char commit[] = "0123456789";
+	struct plan_node *node =
+	    plan_node_new("goal_1", NODE_TASK, "T1", "name", NOW);
+	cleanup_free char *begun = NULL, *blocked = NULL, *done = NULL;
+
+	node->status = NODE_IN_PROGRESS;
+	begun = why_node_now(node);
+	ck_assert_str_eq(begun, "in progress");
+	node->status = NODE_BLOCKED;
+	xstrset(&node->blocked_reason, reason);
+	blocked = why_node_now(node);
+	ck_assert_str_eq(blocked, "blocked: no key");
+	node->status = NODE_DONE;
+	strv_add(&node->evidence.commits, commit);
+	done = why_node_now(node);
+	ck_assert_str_eq(done, "done: landed as 0123456");
+	plan_node_free(node);
 }
 END_TEST
 
@@ -176,6 +241,8 @@ unit_suite(void)
 	unit_rows(s, every_event_is_a_sentence, nitems(cases));
 	unit_case(s, "why",
 	    (const TTest *[]){ the_chain_has_times_and_joins_what_repeats,
+		a_task_that_landed_is_done_and_says_as_what,
+		a_node_says_what_it_is_now,
 		a_quiet_assignment_has_short_answers,
 		the_four_questions_are_answered_after_a_tick,
 		what_waits_for_a_person_says_so, NULL });

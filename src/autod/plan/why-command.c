@@ -107,6 +107,19 @@ add_answers(struct plan_floor *floor, struct json_object *asked,
 }
 
 static void
+add_now(struct json_object *asked, const struct why_event *events, size_t count)
+{
+	bool is_task = strcmp(json_string_or(asked, "kind", ""), "task") == 0;
+	cleanup_free char *now =
+	    why_now(json_string_or(asked, "task",
+			is_task ? json_string_or(asked, "subject", "") : NULL),
+		json_string_or(asked, "status", NULL), events, count);
+
+	if (now != NULL && !json_object_object_get_ex(asked, "now", NULL))
+		json_set_string(asked, "now", now);
+}
+
+static void
 answer(struct plan_floor *floor, struct server_call *call,
     struct json_object *asked, struct json_object *rows)
 {
@@ -117,6 +130,7 @@ answer(struct plan_floor *floor, struct server_call *call,
 
 	fill_events(rows, events, records);
 	add_answers(floor, asked, events, count);
+	add_now(asked, events, count);
 	json_object_object_del(asked, "record");
 	json_set(asked, "chain", chain_of(events, count));
 	json_set(asked, "events", records);
@@ -244,9 +258,11 @@ why_node(struct plan_floor *floor, struct server_call *call,
 {
 	cleanup_json struct json_object *asked = asked_new(subject, "node",
 	    find_assignment(plan_floor_set(floor), "node", node->id, node));
+	cleanup_free char *now = why_node_now(node);
 	struct store_filter filter = { .goal_id = plan->goal->id,
 		.node_id = node->id };
 
+	json_set_string(asked, "now", now);
 	json_set_string(asked, "goal", plan->goal->id);
 	json_set_string(asked, "goal_title", plan->goal->title);
 	json_set_string(asked, "node", node->id);
