@@ -9,6 +9,7 @@
 #include "auto.h"
 #include "buf.h"
 #include "emit.h"
+#include "hold.h"
 #include "mem.h"
 #include "plan-floor.h"
 #include "plan-persist.h"
@@ -313,7 +314,6 @@ is_waiting(void *arg)
 START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 {
 	struct plan_world world;
-	struct worker *w;
 
 	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
@@ -323,8 +323,7 @@ START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 	xstrset(&world.world.core->state.paused, NULL);
 	plan_floor_changed(world.floor);
 	floor_world_wait_closely(&world.world.floor, is_offered, &world);
-	w = auto_world_agent(&world.world)->worker;
-	w->on_hold = true;
+	hold_begin(auto_world_agent(&world.world), false);
 	floor_world_wait(&world.world.floor, is_waiting, &world);
 	move_goal(&world, GOAL_PAUSED);
 	ck_assert_uint_eq(world.world.core->state.task_count, 0);
@@ -332,7 +331,7 @@ START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 	ck_assert_int_eq(
 	    plan_world_node(&world, "goal_a", "T1.1")->attempts, 0);
 	plan_world_settle(&world);
-	w->on_hold = false;
+	hold_resume(auto_world_agent(&world.world));
 	move_goal(&world, GOAL_ACTIVE);
 	plan_world_work_all(&world);
 	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
