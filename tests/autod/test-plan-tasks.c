@@ -161,7 +161,7 @@ START_TEST(a_task_without_a_change_does_not_finish_its_node)
 	node = plan_world_node(&world, "goal_a", "T1.1");
 	ck_assert_int_eq(node->attempts, 2);
 	ck_assert_ptr_nonnull(
-	    strstr(node->blocked_reason, "llmc work done T1.1"));
+	    strstr(node->blocked_reason, "llmc work done goal_a/T1.1"));
 	ck_assert_ptr_nonnull(strstr(node->blocked_reason, "It is done."));
 	plan_world_work_all(&world);
 	auto_world_filed(&world.world, "t1 failed; t2 failed; ");

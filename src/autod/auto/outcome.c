@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
-#include <string.h>
 
 #include "after-landing.h"
 #include "agent.h"
@@ -131,18 +130,15 @@ outcome_without_commit(
     struct auto_mode *mode, struct task *t, const char *words)
 {
 	cleanup_free char *reason = NULL;
-	const char *node;
 
 	if (!intake_is_planned(t) || t->held_by != NULL) {
 		outcome_settle(mode, t, OUTCOME_NO_CHANGES, words);
 		return;
 	}
-	node = strchr(t->key, '/');
 	reason =
 	    xasprintf("it ended without a change; if none is needed, type: "
 		      "llmc work done %s --reason WHY%s%s%s",
-		node != NULL ? node + 1 : t->key,
-		words != NULL ? " (its worker says: " : "",
+		t->key, words != NULL ? " (its worker says: " : "",
 		words != NULL ? words : "", words != NULL ? ")" : "");
 	outcome_settle(mode, t, OUTCOME_FAILED, reason);
 }
