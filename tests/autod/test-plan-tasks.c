@@ -294,12 +294,14 @@ START_TEST(while_a_goal_is_paused_turns_finish_and_nothing_begins)
 }
 END_TEST
 
-static bool
-is_offered(void *arg)
+/* A task is bound to its node before a worker gets it. */
+static void
+hold_when_bound(const struct event *event, void *arg)
 {
-	const struct plan_world *world = arg;
+	struct plan_world *world = arg;
 
-	return world->world.core->state.task_count > 0;
+	if (event->kind == EVENT_ASSIGNMENT_DISPATCHED)
+		hold_begin(auto_world_agent(&world->world), false);
 }
 
 static bool
@@ -320,11 +322,11 @@ START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 	/* Let it be taken, but not assigned. */
 	xstrset(&world.world.core->state.paused, "for the test");
 	plan_world_goal(&world, "goal_a", 1);
+	emit_subscribe(world.world.core, hold_when_bound, &world);
 	xstrset(&world.world.core->state.paused, NULL);
 	plan_floor_changed(world.floor);
-	floor_world_wait_closely(&world.world.floor, is_offered, &world);
-	hold_begin(auto_world_agent(&world.world), false);
 	floor_world_wait(&world.world.floor, is_waiting, &world);
+	emit_unsubscribe(world.world.core, hold_when_bound, &world);
 	move_goal(&world, GOAL_PAUSED);
 	ck_assert_uint_eq(world.world.core->state.task_count, 0);
 	plan_world_is(&world, "goal_a", "paused; T1.1 queued; ");
