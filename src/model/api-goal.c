@@ -97,8 +97,7 @@ const struct shape api_goal_list_params = {
 	.fields =
 	    FIELDS{
 		MAY("all", SHAPE_BOOL,
-		    "goals that have ended, archived ones and those of "
-		    "single tasks, too"),
+		    "goals that have ended and archived ones, too"),
 		END,
 	    },
 };
@@ -120,11 +119,11 @@ const struct shape api_goal_tick_params = {
 		.name = "status", .type = SHAPE_STRING, \
 		.choices = goal_status_words            \
 	}
-#define RESULT_SUMMARY                                             \
-	{                                                          \
-		.name = "summary", .type = SHAPE_OBJECT,           \
-		.of = &api_plan_summary, .flags = SHAPE_NULLABLE,  \
-		.help = "null: of a single task, and it has ended" \
+#define RESULT_SUMMARY                                            \
+	{                                                         \
+		.name = "summary", .type = SHAPE_OBJECT,          \
+		.of = &api_plan_summary, .flags = SHAPE_NULLABLE, \
+		.help = "null: its plan cannot be read"           \
 	}
 
 const struct shape api_goal_changed = {

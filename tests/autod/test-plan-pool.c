@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Tasks of a folder are recorded as implicit goals: nobody sees these unless he
- * asks, and the folder leads. */
+/* Tasks of a folder are recorded as implicit goals: these are in no list,
+ * and the folder leads. */
 #include <check.h>
 #include <string.h>
 
@@ -17,7 +17,9 @@
 #include "plan-ready.h"
 #include "plan-tick.h"
 #include "plan-world.h"
+#include "planbook.h"
 #include "reconcile.h"
+#include "store.h"
 #include "task.h"
 #include "unit.h"
 
@@ -53,29 +55,66 @@ refused(struct plan_world *world, const char *method, const char *format,
 	return words;
 }
 
-/* The n-th of all goals. */
-static const char *
-listed(struct plan_world *world, size_t n, const char *key)
-{
-	struct json_object *goals = json_object_object_get(
-	    ask(world, "overseer.goal.list", "{\"all\": true}"), "goals");
+/* All goals of the store, oldest first: those of single tasks are not listed.
+ */
+struct stored {
+	struct json_object *goals;
+	bool read;
+};
 
-	ck_assert_uint_gt(json_object_array_length(goals), n);
-	return json_string_or(json_object_array_get_idx(goals, n), key, NULL);
+static void
+on_goals(const struct store_part *part, void *arg)
+{
+	struct stored *stored = arg;
+	struct json_object *goal = NULL;
+
+	ck_assert_ptr_null(part->err);
+	for (size_t i = 0; i < part->record_count; i++) {
+		const char *body = part->records[i].body;
+
+		ck_assert_int_eq(
+		    json_parse(body, strlen(body), STORE_GOAL_MAX, &goal, NULL),
+		    0);
+		json_object_array_add(stored->goals, goal);
+	}
+	stored->read = part->last;
 }
 
-static size_t
-count_listed(struct plan_world *world, const char *params)
+static bool
+is_read(void *arg)
 {
-	return json_object_array_length(json_object_object_get(
-	    ask(world, "overseer.goal.list", params), "goals"));
+	const struct stored *stored = arg;
+
+	return stored->read;
+}
+
+/* The caller owns them. */
+static struct json_object *
+stored_goals(struct plan_world *world)
+{
+	struct stored stored = { .goals = json_object_new_array() };
+
+	store_read(planbook_store(world->floor->book), STORE_GOAL, NULL, NULL,
+	    on_goals, &stored);
+	floor_world_wait(&world->world.floor, is_read, &stored);
+	return stored.goals;
+}
+
+/* The n-th of them. */
+static char *
+stored_goal(struct plan_world *world, size_t n)
+{
+	cleanup_json struct json_object *goals = stored_goals(world);
+
+	ck_assert_uint_gt(json_object_array_length(goals), n);
+	return xstrdup(json_string_or(
+	    json_object_array_get_idx(goals, n), "goalId", NULL));
 }
 
 static void
-is_listed(struct plan_world *world, const char *want)
+is_stored(struct plan_world *world, const char *want)
 {
-	struct json_object *goals = json_object_object_get(
-	    ask(world, "overseer.goal.list", "{\"all\": true}"), "goals");
+	cleanup_json struct json_object *goals = stored_goals(world);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	for (size_t i = 0; i < json_object_array_length(goals); i++)
@@ -83,6 +122,13 @@ is_listed(struct plan_world *world, const char *want)
 		    json_string_or(
 			json_object_array_get_idx(goals, i), "status", ""));
 	ck_assert_str_eq(text.data, want);
+}
+
+static size_t
+count_listed(struct plan_world *world, const char *params)
+{
+	return json_object_array_length(json_object_object_get(
+	    ask(world, "overseer.goal.list", params), "goals"));
 }
 
 /* The only implicit plan in memory; NULL = none. */
@@ -157,7 +203,7 @@ END_TEST
 START_TEST(a_goal_whose_task_has_landed_is_completed_and_leaves_the_memory)
 {
 	struct plan_world world;
-	cleanup_free char *params = NULL;
+	cleanup_free char *params = NULL, *goal = NULL;
 	struct json_object *record, *node;
 
 	begin(&world, NULL);
@@ -167,8 +213,10 @@ START_TEST(a_goal_whose_task_has_landed_is_completed_and_leaves_the_memory)
 	ck_assert_uint_eq(plan_floor_set(world.floor)->assignment_count, 0);
 	ck_assert_uint_eq(plan_floor_set(world.floor)->crystal_count, 0);
 	ck_assert_uint_eq(count_listed(&world, "{}"), 0);
-	is_listed(&world, "completed; ");
-	params = xasprintf("{\"goal\": \"%s\"}", listed(&world, 0, "goal"));
+	ck_assert_uint_eq(count_listed(&world, "{\"all\": true}"), 0);
+	is_stored(&world, "completed; ");
+	goal = stored_goal(&world, 0);
+	params = xasprintf("{\"goal\": \"%s\"}", goal);
 	record = json_object_object_get(
 	    ask(&world, "overseer.goal.show", params), "record");
 	node = json_object_array_get_idx(
@@ -209,15 +257,16 @@ is_filed(void *arg)
 START_TEST(a_goal_whose_task_has_failed_is_cancelled_and_says_why)
 {
 	struct plan_world world;
-	cleanup_free char *params = NULL;
+	cleanup_free char *params = NULL, *goal = NULL;
 
 	begin(&world, "max_attempts = 2\n");
 	wait_bound(&world);
 	floor_world_wait(&world.world.floor, is_filed, &world);
 	auto_world_filed(&world.world, "t1 dead-letter; ");
 	ck_assert_ptr_null(in_memory(&world));
-	is_listed(&world, "cancelled; ");
-	params = xasprintf("{\"goal\": \"%s\"}", listed(&world, 0, "goal"));
+	is_stored(&world, "cancelled; ");
+	goal = stored_goal(&world, 0);
+	params = xasprintf("{\"goal\": \"%s\"}", goal);
 	ck_assert_ptr_nonnull(strstr(json_object_to_json_string(ask(
 					 &world, "overseer.goal.show", params)),
 	    "refused"));
@@ -253,7 +302,7 @@ START_TEST(a_goal_whose_task_needed_no_change_is_completed)
 	fake_session_turn_ends(agent->session, "It is there already.");
 	plan_world_work_all(&world);
 	auto_world_filed(&world.world, "t1 no_changes; ");
-	is_listed(&world, "completed; ");
+	is_stored(&world, "completed; ");
 	plan_world_end(&world);
 }
 END_TEST
@@ -268,7 +317,7 @@ START_TEST(every_attempt_is_a_run_of_the_same_assignment)
 	floor_world_wait(&world.world.floor, is_second_run, &world);
 	ck_assert_ptr_eq(plan_implicit_node(in_memory(&world))->assignment, a);
 	plan_world_work_all(&world);
-	is_listed(&world, "completed; ");
+	is_stored(&world, "completed; ");
 	plan_world_end(&world);
 }
 END_TEST
@@ -302,11 +351,11 @@ START_TEST(a_revert_opens_the_goal_and_the_folder_says_when_it_is_done_again)
 	    plan_ready_list(plan_floor_set(world.floor), &ready), 0);
 	plan_world_work_all(&world);
 	ck_assert_uint_eq(world.world.core->state.task_count, 0);
-	is_listed(&world, "active; ");
+	is_stored(&world, "active; ");
 	ask(&world, "task.retry", "{\"task\": \"t1\"}");
 	plan_world_work_all(&world);
 	auto_world_filed(&world.world, "t1 landed; t1 landed; t2 landed; ");
-	is_listed(&world, "completed; ");
+	is_stored(&world, "completed; ");
 	ck_assert_ptr_null(in_memory(&world));
 	ck_assert_int_eq(plan_world_events(&world, "goal.created"), 1);
 	ck_assert_int_eq(plan_world_events(&world, "goal.completed"), 2);
@@ -323,7 +372,7 @@ START_TEST(a_failed_task_that_is_done_again_has_another_goal)
 	floor_world_wait(&world.world.floor, is_filed, &world);
 	ask(&world, "task.retry", "{\"task\": \"t1\"}");
 	plan_world_work_all(&world);
-	is_listed(&world, "cancelled; completed; ");
+	is_stored(&world, "cancelled; completed; ");
 	plan_world_end(&world);
 }
 END_TEST
@@ -344,12 +393,12 @@ START_TEST(a_task_whose_goal_is_over_for_good_gets_another_one)
 	begin(&world, "max_attempts = 1\n");
 	wait_bound(&world);
 	floor_world_wait(&world.world.floor, is_filed, &world);
-	goal = xstrdup(listed(&world, 0, "goal"));
+	goal = stored_goal(&world, 0);
 	auto_world_task(&world.world, "b.md", "Add another file\n");
 	floor_world_wait_closely(&world.world.floor, is_offered, &world);
 	xstrset(&world.world.core->state.tasks[0]->goal, goal);
 	plan_world_work_all(&world);
-	is_listed(&world, "cancelled; completed; ");
+	is_stored(&world, "cancelled; completed; ");
 	plan_world_end(&world);
 }
 END_TEST
@@ -484,7 +533,7 @@ START_TEST(without_goals_nothing_is_recorded)
 	auto_world_turn(&world.world, 1);
 	plan_world_work_all(&world);
 	auto_world_filed(&world.world, "t1 landed; ");
-	is_listed(&world, "");
+	is_stored(&world, "");
 	plan_world_end(&world);
 }
 END_TEST
@@ -519,7 +568,7 @@ START_TEST(without_its_store_a_task_goes_on_and_the_next_daemon_catches_up)
 	plan_world_live(&world);
 	plan_world_work_all(&world);
 	auto_world_filed(&world.world, "t1 landed; t2 landed; ");
-	is_listed(&world, "completed; completed; ");
+	is_stored(&world, "completed; completed; ");
 	plan_floor_changed(world.floor);
 	ck_assert_ptr_null(in_memory(&world));
 	ck_assert_int_eq(plan_world_events(&world, "goal.created"), 2);

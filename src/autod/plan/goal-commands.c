@@ -389,33 +389,27 @@ archive_goal(struct plan_floor *floor, struct server_call *call,
 /* --- looking --------------------------------------------------------- */
 
 /* One goal after the other, so that none of them waits in memory: rows are the
- * nodes of the first that has no summary yet. Goals of single tasks are many,
- * and get none. */
+ * nodes of the first that has no summary yet. */
 static void
 list_next(struct plan_floor *floor, struct server_call *call,
     struct json_object *asked, struct json_object *rows)
 {
 	struct json_object *ended = json_object_object_get(asked, "ended");
 	struct json_object *done = json_object_object_get(asked, "summaries");
-	struct json_object *goal = NULL;
 	size_t at = json_object_array_length(done);
 
 	if (rows != NULL)
 		json_object_array_add(done,
 		    plan_view_summary(
 			json_object_array_get_idx(ended, at++), rows));
-	for (; at < json_object_array_length(ended); at++) {
-		goal = json_object_array_get_idx(ended, at);
-		if (!json_bool_or(goal, "implicit", false))
-			break;
-		json_object_array_add(done, NULL);
-	}
 	if (at == json_object_array_length(ended))
 		serve_reply(floor->core, call,
 		    plan_view_list(plan_floor_set(floor), ended, done));
 	else
 		plan_query_records(floor, call, asked, STORE_NODE,
-		    json_string_or(goal, "goalId", ""), NULL, list_next);
+		    json_string_or(
+			json_object_array_get_idx(ended, at), "goalId", ""),
+		    NULL, list_next);
 }
 
 static void

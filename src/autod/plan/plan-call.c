@@ -250,9 +250,14 @@ add_read(struct plan_call_wait *w, const struct store_change *record)
 	const struct plan_set *set = plan_floor_set(w->calls->floor);
 	struct json_object *json = NULL;
 
-	if (plan_set_plan(set, record->id) == NULL &&
+	if (plan_set_plan(set, record->id) != NULL ||
 	    json_parse(record->body, strlen(record->body), STORE_GOAL_MAX,
-		&json, NULL) == 0)
+		&json, NULL) < 0)
+		return;
+	/* There may be very many of them, and they are not listed. */
+	if (w->fn == NULL && json_bool_or(json, "implicit", false))
+		json_object_put(json);
+	else
 		json_object_array_add(w->goals, json);
 }
 

@@ -40,8 +40,9 @@ typedef void plan_call_fn(struct plan_floor *floor, struct server_call *call,
 void plan_call_goal(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, plan_call_fn *fn);
 
-/* Read all goals of the store that are not in memory, oldest first; fn is
- * called with their records (owned by the caller of fn), an array. */
+/* Read all goals of the store that are neither in memory nor implicit, oldest
+ * first; fn is called with their records (owned by the caller of fn), an array.
+ */
 typedef void
 plan_call_goals_fn(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct json_object *goals);

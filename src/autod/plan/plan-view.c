@@ -124,9 +124,8 @@ plan_view_list(const struct plan_set *set, struct json_object *ended,
 	for (size_t i = 0; i < set->plan_count; i++) {
 		const struct plan *plan = set->plans[i];
 
-		if (ended == NULL &&
-		    (plan->goal->implicit ||
-			!goal_status_open(plan->goal->status)))
+		if (plan->goal->implicit ||
+		    (ended == NULL && !goal_status_open(plan->goal->status)))
 			continue;
 		json_object_array_add(
 		    list, entry_of(plan->goal, summary_of(plan, NULL)));

@@ -20,7 +20,7 @@ struct json_object *
 plan_view_node_changed(const struct plan *plan, const struct plan_node *node);
 
 /* ended: records of goals that are not in the set, with their summaries in the
- * same order; NULL = only the open goals that are not implicit. */
+ * same order; NULL = only the open goals. Implicit ones are left out. */
 struct json_object *plan_view_list(const struct plan_set *set,
     struct json_object *ended, struct json_object *summaries);
 /* The summary of such a goal, from its record and those of its nodes; NULL if
