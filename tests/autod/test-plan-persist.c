@@ -278,6 +278,30 @@ START_TEST(while_the_store_cannot_be_written_no_plan_is_changed)
 }
 END_TEST
 
+START_TEST(who_finds_out_that_it_cannot_be_written_is_told_at_once)
+{
+	struct plan_world world;
+	const char *error;
+
+	begin_live(&world);
+	signal(SIGXFSZ, SIG_IGN);
+	limit_files(SMALL_FILE);
+	tell_much(&world);
+	error = ask(&world, "overseer.goal.pause", PAUSE);
+	ck_assert_msg(error != NULL && strstr(error, "the change is kept") &&
+		strstr(error, "space"),
+	    "%s", error);
+	limit_files(RLIM_INFINITY);
+	floor_world_wait(&world.world.floor, is_written, &world);
+	plan_world_settle(&world);
+	plan_world_reopen(&world);
+	plan_world_wait_open(&world);
+	ck_assert_int_eq(
+	    plan_world_plan(&world, "goal_a")->goal->status, GOAL_PAUSED);
+	plan_world_end(&world);
+}
+END_TEST
+
 /* --- what the store refuses -------------------------------------------- */
 
 struct answer {
@@ -448,6 +472,7 @@ unit_suite(void)
 		events_that_cannot_be_kept_are_counted_and_changes_are_kept,
 		events_that_are_large_are_counted_sooner,
 		while_the_store_cannot_be_written_no_plan_is_changed,
+		who_finds_out_that_it_cannot_be_written_is_told_at_once,
 		what_the_store_refuses_is_undone_and_the_rest_is_stored,
 		a_refused_change_is_the_error_of_its_caller,
 		nothing_is_stored_about_a_goal_that_is_read_again,

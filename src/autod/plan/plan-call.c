@@ -5,6 +5,7 @@
 #include <sys/queue.h>
 
 #include "buf.h"
+#include "emit.h"
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
@@ -40,17 +41,7 @@ struct plan_calls {
 	struct plan_call_waits waiting;
 };
 
-/* --- life ------------------------------------------------------------ */
-
-struct plan_calls *
-plan_calls_new(struct plan_floor *floor)
-{
-	struct plan_calls *calls = xcalloc(1, sizeof *calls);
-
-	calls->floor = floor;
-	TAILQ_INIT(&calls->waiting);
-	return calls;
-}
+/* --- waiting --------------------------------------------------------- */
 
 static struct plan_call_wait *
 wait_new(struct plan_floor *floor, struct server_call *call,
@@ -76,6 +67,50 @@ wait_free(struct plan_call_wait *w)
 	free(w);
 }
 
+/* The store cannot be written: it may take long until it can. A command without
+ * a daemon ends, and what it changed with it. */
+static void
+refuse_changes(struct plan_calls *calls, const char *why)
+{
+	const struct plan_floor *floor = calls->floor;
+	struct plan_call_wait *w, *next;
+
+	plan_persist_forget(plan_floor_persist(floor), calls);
+	for (w = TAILQ_FIRST(&calls->waiting); w != NULL; w = next) {
+		next = TAILQ_NEXT(w, entry);
+		if (w->result == NULL)
+			continue;
+		serve_refuse(w->call, API_FAILED,
+		    "the store of goals cannot be written%s: %s",
+		    floor->core->options->oneshot ?
+			", and nothing was changed" :
+			" now; the change is kept, and stored as soon as it "
+			"can be",
+		    why);
+		wait_free(w);
+	}
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	if (event->kind == EVENT_STORE_UNWRITTEN)
+		refuse_changes(arg, event->reason);
+}
+
+/* --- life ------------------------------------------------------------ */
+
+struct plan_calls *
+plan_calls_new(struct plan_floor *floor)
+{
+	struct plan_calls *calls = xcalloc(1, sizeof *calls);
+
+	calls->floor = floor;
+	TAILQ_INIT(&calls->waiting);
+	emit_subscribe(floor->core, on_event, calls);
+	return calls;
+}
+
 void
 plan_calls_closed(struct plan_calls *calls)
 {
@@ -94,6 +129,7 @@ plan_calls_free(struct plan_calls *calls)
 {
 	if (calls == NULL)
 		return;
+	emit_unsubscribe(calls->floor->core, on_event, calls);
 	plan_calls_closed(calls);
 	free(calls);
 }

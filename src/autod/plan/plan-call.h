@@ -3,7 +3,8 @@
 /*
  * Calls about goals, from the request to the answer: refused while goals are
  * off, given the goal that they are about (also one that has ended, and is only
- * in the store), and answered once everything that they changed is stored.
+ * in the store), and answered once everything that they changed is stored, or
+ * when it turns out that the store cannot be written.
  */
 #ifndef PLAN_CALL_H
 #define PLAN_CALL_H

@@ -275,13 +275,16 @@ floor_stop(void *self)
 	planner_stop(floor->planner);
 }
 
+/* A command without a daemon does not wait for space on the disk. */
 static bool
 floor_is_quiet(const void *self)
 {
 	const struct plan_floor *floor = self;
+	const struct plan_persist *persist =
+	    floor->state == PLAN_OPEN ? plan_floor_persist(floor) : NULL;
 
-	return floor->state != PLAN_OPEN ||
-	    plan_persist_is_idle(planbook_persist(floor->book));
+	return persist == NULL || plan_persist_is_idle(persist) ||
+	    (floor->core->options->oneshot && plan_persist_tries(persist) > 0);
 }
 
 struct plan_floor *
