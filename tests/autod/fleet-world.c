@@ -100,6 +100,8 @@ open_floor(struct fleet_world *world)
 	world->tmux = (struct fake_tmux *)world->floor.core->tmux;
 	world->tmux->spawn = spawn;
 	emit_subscribe(world->floor.core, on_event, world);
+	if (world->unbegun != NULL)
+		world->unbegun(world);
 	floor_world_live(&world->floor);
 	/* Served when the floors have begun. */
 	ck_assert_ptr_null(floor_world_answer(&world->floor,

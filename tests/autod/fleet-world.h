@@ -20,6 +20,8 @@ struct fleet_world {
 	struct buf moves; /* "adam:starting adam:working " */
 	char *reason; /* of the last event that had one */
 	int hooks; /* numbered so far */
+	/* Before the next daemon begins; NULL = nothing. */
+	void (*unbegun)(struct fleet_world *world);
 };
 
 /* A daemon without workers. settings: further ones of [repo], then of other

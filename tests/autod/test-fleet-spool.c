@@ -7,6 +7,7 @@
 
 #include "agent.h"
 #include "fleet-world.h"
+#include "fleet.h"
 #include "hooks.h"
 #include "unit.h"
 
@@ -137,6 +138,32 @@ START_TEST(a_stop_that_comes_again)
 	floor_world_wait(&world.floor, is_empty, &world);
 	floor_world_settle(&world.floor);
 	fleet_world_moved(&world, "adam:needs_review ");
+	fleet_world_end(&world);
+}
+END_TEST
+
+static void
+stop_early(struct fleet_world *world)
+{
+	fleet_world_spool(
+	    world, fleet_find(world->floor.fleet, "adam"), "Stop", "{}");
+	fleet_world_run(world, 50); /* whoever watches it looks */
+	ck_assert_int_eq(spooled(world), 1);
+}
+
+/* The next daemon is there, and has not found the session yet. */
+START_TEST(a_stop_before_the_session_is_adopted)
+{
+	struct fleet_world world;
+
+	fleet_world_begin_working(&world, NULL);
+	floor_world_wt(&world.floor, "adam",
+	    "echo two >b.txt; git add b.txt; git commit -qm 'by adam'");
+	floor_world_settle(&world.floor);
+	world.unbegun = stop_early;
+	fleet_world_reopen(&world);
+	floor_world_wait_status(&world.floor, world.adam, WORKER_NEEDS_REVIEW);
+	floor_world_wait(&world.floor, is_empty, &world);
 	fleet_world_end(&world);
 }
 END_TEST
@@ -306,8 +333,8 @@ unit_suite(void)
 	unit_case(suite, "spool",
 	    (const TTest *const[]){ removed_after_the_write,
 		many_that_wait_for_the_write, the_state_cannot_be_written,
-		the_spool_comes_first, a_full_spool, a_flood,
-		a_spool_counts_for_its_own_worker,
+		a_stop_before_the_session_is_adopted, the_spool_comes_first,
+		a_full_spool, a_flood, a_spool_counts_for_its_own_worker,
 		what_is_not_for_us_is_removed, NULL });
 	unit_rows(suite, a_daemon_that_dies_in_between, 2);
 	unit_rows(suite, a_stop_that_comes_again, 2);

@@ -43,6 +43,7 @@ struct hooks {
 	struct core *core;
 	struct boxes boxes; /* the common one first */
 	struct loop_call *more; /* goes on with the spools in the next pass */
+	bool open; /* the sessions are adopted, and hear what is spooled */
 	void (*drained)(void *arg); /* NULL = nobody waits */
 	void *drained_arg;
 };
@@ -153,7 +154,8 @@ is_closed(const struct box *box)
 static void
 drain_box(struct box *box)
 {
-	box->full = !is_closed(box) && inbox_drain(box->inbox);
+	box->full =
+	    box->hooks->open && !is_closed(box) && inbox_drain(box->inbox);
 	if (box->full)
 		loop_call_request(box->hooks->more);
 }
@@ -204,6 +206,7 @@ hooks_drain(struct hooks *hooks)
 void
 hooks_drain_then(struct hooks *hooks, void (*fn)(void *arg), void *arg)
 {
+	hooks->open = true;
 	hooks->drained = fn;
 	hooks->drained_arg = arg;
 	hooks_drain(hooks);
