@@ -16,7 +16,7 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "root-mark.h"
 #include "table.h"
 #include "text.h"
@@ -218,7 +218,7 @@ cli_load_settings(struct cli *cli, struct settings **ret_settings)
 static bool
 may_repair(const char *session)
 {
-	return session != NULL && strcmp(session, OVERSIGHT_NAME) == 0;
+	return session != NULL && strcmp(session, OVERSEER_NAME) == 0;
 }
 
 bool

@@ -9,7 +9,7 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "procref.h"
 #include "remote.h"
 #include "root-mark.h"
@@ -92,9 +92,9 @@ down_run(struct cli *cli, const struct cli_args *args)
 	bool force = args->flags[FLAG_FORCE] != NULL;
 	int ended = 0, status;
 
-	status = force ?
-	    CLI_OK :
-	    oversight_refuse(cli, "down", "--force stops the daemon anyway");
+	status = force ? CLI_OK :
+			 overseer_files_refuse(
+			     cli, "down", "--force stops the daemon anyway");
 	if (status == CLI_OK)
 		status = end_orphans(cli, &ended);
 	if (status == CLI_OK && ended == 0)

@@ -10,7 +10,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "remote.h"
 #include "roster.h"
 #include "sessions.h"
@@ -152,7 +152,7 @@ nuke_run(struct cli *cli, const struct cli_args *args)
 {
 	struct nuke n = { .cli = cli };
 	int status = args->flags[FLAG_ALL] != NULL ?
-	    oversight_refuse(cli, "nuke --all", NULL) :
+	    overseer_files_refuse(cli, "nuke --all", NULL) :
 	    CLI_OK;
 
 	if (status == CLI_OK)

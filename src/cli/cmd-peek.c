@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "json.h"
 #include "mem.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "roster.h"
 #include "sessions.h"
 #include "settings.h"
@@ -144,7 +144,7 @@ peek_run(struct cli *cli, const struct cli_args *args)
 	    !text_parse_int(args->flags[FLAG_LINES], 1, LINES_MAX, &lines))
 		return cli_misuse(cli, &cmd_peek,
 		    "--lines takes a number from 1 to %d", LINES_MAX);
-	if (target != NULL && strcmp(target, OVERSIGHT_NAME) == 0)
+	if (target != NULL && strcmp(target, OVERSEER_NAME) == 0)
 		return peek(cli, NULL, target, (int)lines);
 	status = roster_load(cli, &state);
 	if (status != CLI_OK)

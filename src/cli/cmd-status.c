@@ -15,7 +15,7 @@
 #include "json.h"
 #include "landing-text.h"
 #include "mem.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "plan-digest.h"
 #include "push-record.h"
 #include "remains.h"
@@ -345,7 +345,7 @@ static int
 status_run(struct cli *cli, const struct cli_args *args)
 {
 	struct status s = { .cli = cli, .now = clock_wall_ms() };
-	struct oversight oversight;
+	struct overseer_files overseer;
 	int status = load_settings(cli, &s.settings);
 
 	(void)args;
@@ -354,11 +354,11 @@ status_run(struct cli *cli, const struct cli_args *args)
 	status = roster_load(cli, &s.state);
 	if (status == CLI_OK) {
 		cli->result = json_object_new_object();
-		oversight_load(cli, &oversight);
-		s.overseen = oversight.active;
+		overseer_files_load(cli, &overseer);
+		s.overseen = overseer.active;
 		show_daemon(&s);
-		status_overseer_show(&s, &oversight);
-		oversight_release(&oversight);
+		status_overseer_show(&s, &overseer);
+		overseer_files_release(&overseer);
 		show_workers(&s, "WORKERS", "workers", false);
 		show_workers(&s, "AUTO WORKERS", "auto_workers", true);
 		status_auto_show(&s);

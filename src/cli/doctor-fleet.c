@@ -17,7 +17,7 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "remote.h"
 #include "sessions.h"
 #include "settings.h"
@@ -59,7 +59,7 @@ name_below(const char *dir, const char *path)
 
 	if (strncmp(path, dir, len) != 0 || path[len] != '/' ||
 	    !text_is_name(path + len + 1) ||
-	    strcmp(path + len + 1, OVERSIGHT_NAME) == 0)
+	    strcmp(path + len + 1, OVERSEER_NAME) == 0)
 		return NULL;
 	return path + len + 1;
 }

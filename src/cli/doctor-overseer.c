@@ -10,7 +10,7 @@
 #include "history.h"
 #include "json.h"
 #include "mem.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "settings.h"
 #include "text.h"
 
@@ -23,9 +23,9 @@ first_line(const char *words)
 
 /* Suggest an overseer only to those who run auto mode. */
 static void
-check_prompt(struct doctor *d, const struct oversight *oversight)
+check_prompt(struct doctor *d, const struct overseer_files *overseer)
 {
-	bool is_auto = oversight->json != NULL || oversight->active ||
+	bool is_auto = overseer->json != NULL || overseer->active ||
 	    (d->have_state &&
 		(d->state.auto_mode || d->state.auto_workers != NULL));
 
@@ -47,20 +47,19 @@ check_prompt(struct doctor *d, const struct oversight *oversight)
 }
 
 static void
-check_run(struct doctor *d, const struct oversight *oversight)
+check_run(struct doctor *d, const struct overseer_files *overseer)
 {
-	const char *state = json_string_or(oversight->json, "state", "");
+	const char *state = json_string_or(overseer->json, "state", "");
 	cleanup_free char *detail = NULL;
 
-	if (oversight->registered) {
+	if (overseer->registered) {
 		detail = xasprintf("running (pid %lld): %s",
-		    (long long)oversight_pid(oversight), state);
+		    (long long)overseer_files_pid(overseer), state);
 		doctor_note(d, VERDICT_OK, "oversight", detail, NULL);
-	} else if (oversight->active) {
+	} else if (overseer->active) {
 		doctor_note(d, VERDICT_OK, "oversight",
 		    "running, but not registered yet", NULL);
-	} else if (oversight->json != NULL &&
-	    strcmp(state, "Terminated") != 0) {
+	} else if (overseer->json != NULL && strcmp(state, "Terminated") != 0) {
 		detail = xasprintf(
 		    "overseer.json says \"%s\", but it is not running: it "
 		    "crashed or was killed",
@@ -112,15 +111,15 @@ check_failures(struct doctor *d)
 void
 doctor_overseer_check(struct doctor *d)
 {
-	struct oversight oversight;
+	struct overseer_files overseer;
 
 	if (!workspace_initialised(&d->cli->workspace))
 		return;
-	oversight_load(d->cli, &oversight);
+	overseer_files_load(d->cli, &overseer);
 	if (d->settings != NULL)
-		check_prompt(d, &oversight);
-	check_run(d, &oversight);
-	oversight_release(&oversight);
+		check_prompt(d, &overseer);
+	check_run(d, &overseer);
+	overseer_files_release(&overseer);
 	check_manual(d);
 	check_failures(d);
 }

@@ -13,7 +13,7 @@
 #include "file.h"
 #include "json.h"
 #include "mem.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "remote.h"
 #include "rpc.h"
 #include "run-dir.h"
@@ -32,7 +32,7 @@ remote_socket(struct cli *cli)
 
 	if (getenv("LLMC_AGENT") != NULL && worker != NULL &&
 	    worker[0] != '\0' && worker[0] != '.' &&
-	    strcmp(worker, OVERSIGHT_NAME) != 0 && strchr(worker, '/') == NULL)
+	    strcmp(worker, OVERSEER_NAME) != 0 && strchr(worker, '/') == NULL)
 		own = run_dir_socket(&cli->workspace, worker);
 	return own != NULL && file_exists(own) ?
 	    take_ptr(&own) :

@@ -9,7 +9,7 @@
 #include "json.h"
 #include "mem.h"
 #include "moment.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "shape.h"
 #include "status-overseer.h"
 #include "status.h"
@@ -25,7 +25,7 @@
 struct overseer_status {
 	struct status *status;
 	struct cli *cli;
-	const struct oversight *oversight;
+	const struct overseer_files *overseer;
 	struct json_object
 	    *file; /* overseer.json, where it is to be believed */
 	const char *state; /* as it is now */
@@ -49,13 +49,13 @@ seconds_since(const struct overseer_status *o, int64_t at_unix)
 /* --- what it is at --------------------------------------------------- */
 
 static const char *
-state_of(const struct oversight *oversight)
+state_of(const struct overseer_files *overseer)
 {
-	const char *told = json_string_or(oversight->json, "state", "");
+	const char *told = json_string_or(overseer->json, "state", "");
 
-	if (oversight->registered)
+	if (overseer->registered)
 		return told;
-	if (oversight->active)
+	if (overseer->active)
 		return STARTING;
 	return strcmp(told, TERMINATED) == 0 ? TERMINATED : LOST;
 }
@@ -112,7 +112,7 @@ static void
 show_state(struct overseer_status *o)
 {
 	struct buf *text = &o->cli->text;
-	int64_t status = exit_status(o), pid = oversight_pid(o->oversight);
+	int64_t status = exit_status(o), pid = overseer_files_pid(o->overseer);
 	int64_t up =
 	    seconds_since(o, json_int_or(o->file, "start_time_unix", 0));
 	int64_t until = json_int_or(o->file, "until_ms", 0);
@@ -132,10 +132,10 @@ show_state(struct overseer_status *o)
 		buf_adds(text, " (it crashed or was killed)");
 	}
 	buf_addc(text, '\n');
-	json_set_bool(o->json, "active", o->oversight->active);
+	json_set_bool(o->json, "active", o->overseer->active);
 	json_set_string(o->json, "state", o->state);
 	json_set_string(o->json, "registered_state",
-	    json_string_or(o->oversight->json, "state", NULL));
+	    json_string_or(o->overseer->json, "state", NULL));
 	json_set(o->json, "pid", pid > 0 ? json_object_new_int64(pid) : NULL);
 	json_set(
 	    o->json, "uptime_secs", pid > 0 ? json_object_new_int64(up) : NULL);
@@ -157,7 +157,7 @@ show_daemon(struct overseer_status *o)
 	struct json_object *json;
 	int64_t pid = json_int_or(daemon, "pid", 0), up;
 
-	if (!o->oversight->registered || pid <= 0) {
+	if (!o->overseer->registered || pid <= 0) {
 		json_set(o->json, "daemon", NULL);
 		return;
 	}
@@ -183,7 +183,7 @@ show_failure(struct overseer_status *o)
 {
 	int64_t attempt = json_int_or(o->file, "attempt", 0);
 	const char *failure = json_string_or(o->file, "failure", NULL);
-	bool at_it = o->oversight->registered && !is_state(o, RUNNING);
+	bool at_it = o->overseer->registered && !is_state(o, RUNNING);
 
 	json_set_int(o->json, "attempt", attempt);
 	json_set_string(o->json, "failure", failure);
@@ -236,7 +236,7 @@ fix_of(struct overseer_status *o, const char *manual)
 		    "overseer");
 	switch (exit_status(o)) {
 	case 3:
-		return oversight_is_over(o->cli, &words) ?
+		return overseer_files_is_over(o->cli, &words) ?
 		    xstrdup(
 			"see llmc failures, fix the cause, then: llmc overseer "
 			"--clear \"what was done\" and llmc overseer") :
@@ -270,21 +270,22 @@ show_fix(struct overseer_status *o)
 }
 
 void
-status_overseer_show(struct status *status, const struct oversight *oversight)
+status_overseer_show(
+    struct status *status, const struct overseer_files *overseer)
 {
 	static void (*const parts[])(struct overseer_status *) = { show_state,
 		show_daemon, show_failure, show_events, show_fix };
 	struct overseer_status o = { .status = status,
 		.cli = status->cli,
-		.oversight = oversight,
-		.state = state_of(oversight) };
+		.overseer = overseer,
+		.state = state_of(overseer) };
 
-	if (oversight->json == NULL && !oversight->active)
+	if (overseer->json == NULL && !overseer->active)
 		return;
 	/* The file knows nothing about an overseer that has not registered yet.
 	 */
-	if (oversight->registered || !oversight->active)
-		o.file = oversight->json;
+	if (overseer->registered || !overseer->active)
+		o.file = overseer->json;
 	o.json = json_object_new_object();
 	if (exit_status(&o) == 0)
 		buf_adds(&o.cli->text, "\nOverseer: "); /* one line */

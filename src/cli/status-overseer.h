@@ -4,13 +4,13 @@
 #ifndef STATUS_OVERSEER_H
 #define STATUS_OVERSEER_H
 
-struct oversight;
+struct overseer_files;
 struct shape;
 struct status;
 
 /* Likewise; its member of the JSON is "overseer". */
-void
-status_overseer_show(struct status *status, const struct oversight *oversight);
+void status_overseer_show(
+    struct status *status, const struct overseer_files *overseer);
 extern const struct shape status_overseer_shape;
 
 #endif

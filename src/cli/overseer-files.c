@@ -8,13 +8,13 @@
 #include "json.h"
 #include "lock.h"
 #include "mem.h"
-#include "oversight.h"
+#include "overseer-files.h"
 #include "roster.h"
 
 #define REGISTRATION_MAX ((size_t)256 * 1024)
 
 void
-oversight_load(struct cli *cli, struct oversight *ret_oversight)
+overseer_files_load(struct cli *cli, struct overseer_files *ret_overseer)
 {
 	cleanup_free char *file =
 	    workspace_path(&cli->workspace, "overseer.json");
@@ -22,42 +22,41 @@ oversight_load(struct cli *cli, struct oversight *ret_oversight)
 	    workspace_path(&cli->workspace, "overseer.lock");
 	cleanup_json struct json_object *json = NULL;
 
-	*ret_oversight =
-	    (struct oversight){ .active = lock_is_held(lock) == 1 };
+	*ret_overseer =
+	    (struct overseer_files){ .active = lock_is_held(lock) == 1 };
 	if (json_load(file, REGISTRATION_MAX, &json, NULL) < 0 ||
 	    !json_object_is_type(json, json_type_object))
 		return;
-	ret_oversight->registered =
-	    ret_oversight->active && roster_is_alive(json);
-	ret_oversight->json = take_ptr(&json);
+	ret_overseer->registered =
+	    ret_overseer->active && roster_is_alive(json);
+	ret_overseer->json = take_ptr(&json);
 }
 
 void
-oversight_release(struct oversight *oversight)
+overseer_files_release(struct overseer_files *overseer)
 {
-	json_object_put(oversight->json);
-	*oversight = (struct oversight){ 0 };
+	json_object_put(overseer->json);
+	*overseer = (struct overseer_files){ 0 };
 }
 
 int64_t
-oversight_pid(const struct oversight *oversight)
+overseer_files_pid(const struct overseer_files *overseer)
 {
-	return oversight->registered ? json_int_or(oversight->json, "pid", 0) :
-				       0;
+	return overseer->registered ? json_int_or(overseer->json, "pid", 0) : 0;
 }
 
 int
-oversight_refuse(struct cli *cli, const char *command, const char *way)
+overseer_files_refuse(struct cli *cli, const char *command, const char *way)
 {
-	struct oversight oversight;
+	struct overseer_files overseer;
 	cleanup_free char *kill = NULL;
 	int64_t pid;
 	bool active;
 
-	oversight_load(cli, &oversight);
-	active = oversight.active;
-	pid = oversight_pid(&oversight);
-	oversight_release(&oversight);
+	overseer_files_load(cli, &overseer);
+	active = overseer.active;
+	pid = overseer_files_pid(&overseer);
+	overseer_files_release(&overseer);
 	if (!active)
 		return CLI_OK;
 	if (pid > 0)
@@ -70,7 +69,7 @@ oversight_refuse(struct cli *cli, const char *command, const char *way)
 }
 
 bool
-oversight_is_over(struct cli *cli, struct buf *words)
+overseer_files_is_over(struct cli *cli, struct buf *words)
 {
 	struct history history;
 	bool over;
