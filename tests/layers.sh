@@ -94,7 +94,7 @@ below="port model base"
 }
 verdict "keeper includes nothing but itself" "$(outside keeper keeper)"
 verdict "model knows no clock, system call or loop" \
-	"$(grep -HnE '#include [<"](event2?/|time\.h|unistd\.h|sys/|fcntl\.h|signal\.h|clock\.h|loop\.h|file\.h|child\.h)' src/model/*.[ch] || true)"
+	"$(grep -rHnE '#include [<"](event2?/|time\.h|unistd\.h|sys/|fcntl\.h|signal\.h|clock\.h|loop\.h|file\.h|child\.h)' src/model --include='*.[ch]' || true)"
 verdict "processes are made, signalled and reaped in one place each" \
 	"$(uses '\b(v?fork|kill|killpg|waitpid|waitid|wait4|tgkill|posix_spawnp?|execvp?e?|execlp?)\(' \
 		src/base/child.c src/base/child-exec.c src/base/procref.c src/base/reaper.c \

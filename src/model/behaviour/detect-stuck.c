@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "detect-stuck.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "behaviour-step.h"
+#include "json.h"
+#include "mem.h"
+#include "thresholds.h"
+
+#define WINDOW          5 /* at least */
+#define CRITICAL        5 /* occurrences */
+#define CRITICAL_BEYOND 2 /* sameErrorCount, where that is higher */
+#define PROGRESS_LEAST  2.0 /* percent per iteration */
+#define BLOCKERS_SHOWN  5
+
+static const char *const recommendations[] = {
+	"Try a different approach to the step that fails",
+	"Divide the task into smaller steps",
+	"Find the cause of the error before changing more",
+	"Ask a person for help",
+	NULL,
+};
+
+static bool
+has_error(const struct behaviour_step *step, uint64_t error)
+{
+	for (unsigned i = 0; i < step->error_count; i++)
+		if (step->errors[i] == error)
+			return true;
+	return false;
+}
+
+/* What the best completion gained per iteration, up to the last one that is
+ * known of; NAN = not known. */
+static double
+progress_rate(const struct step_history *history, size_t window)
+{
+	size_t kept = step_history_kept(history, window), last = 0;
+	double now;
+
+	while (last < kept && isnan(step_history_at(history, last)->completion))
+		last++;
+	if (last == kept)
+		return NAN;
+	now = step_history_at(history, last)->best;
+	for (size_t back = kept - 1; back > last; back--) {
+		double then = step_history_at(history, back)->best;
+
+		if (!isnan(then))
+			return (now - then) / (double)(back - last);
+	}
+	return NAN;
+}
+
+/* Is there other evidence that nothing moves? */
+static bool
+stands_still(const struct step_history *history, size_t window, int least)
+{
+	size_t kept = step_history_kept(history, window);
+	int trees = 0, failing = 0;
+	bool same = true, passed = false;
+	uint64_t tree = 0;
+
+	for (size_t back = 0; back < kept; back++) {
+		const struct behaviour_step *step =
+		    step_history_at(history, back);
+
+		if (step->tree != 0) {
+			same = same && (trees == 0 || step->tree == tree);
+			tree = step->tree;
+			trees++;
+		}
+		failing += step->tests == 0;
+		passed = passed || step->tests > 0;
+	}
+	return (same && trees >= least) || (!passed && failing >= least);
+}
+
+/* The step whose errors are the latest that are known. */
+static const struct behaviour_step *
+latest(const struct step_history *history, size_t kept, unsigned *ret_back)
+{
+	for (size_t back = 0; back < kept; back++) {
+		const struct behaviour_step *step =
+		    step_history_at(history, back);
+
+		if (!step->errors_known)
+			continue;
+		*ret_back = (unsigned)back;
+		return step;
+	}
+	return NULL;
+}
+
+static void
+count_errors(const struct step_history *history, size_t kept,
+    const struct behaviour_step *last, struct stuck_finding *found)
+{
+	for (unsigned i = 0; i < last->error_count; i++) {
+		int count = 0;
+
+		for (size_t back = 0; back < kept; back++)
+			count += has_error(
+			    step_history_at(history, back), last->errors[i]);
+		if (count > found->occurrences) {
+			found->occurrences = count;
+			found->error = i;
+		}
+	}
+}
+
+enum severity
+detect_stuck(const struct step_history *history, const struct thresholds *t,
+    struct stuck_finding *ret_finding)
+{
+	size_t window = (size_t)t->no_progress_iterations;
+	size_t wide = window > WINDOW ? window : WINDOW;
+	int critical = t->same_error_count + CRITICAL_BEYOND;
+	const struct behaviour_step *last;
+	struct stuck_finding found = { .rate = NAN };
+	size_t kept;
+
+	if (wide < (size_t)t->same_error_count)
+		wide = (size_t)t->same_error_count;
+	kept = step_history_kept(history, wide);
+	last = latest(history, kept, &found.back);
+	if (last == NULL || last->error_count == 0)
+		return SEVERITY_NONE;
+	count_errors(history, kept, last, &found);
+	if (found.occurrences < t->same_error_count)
+		return SEVERITY_NONE;
+	found.rate = progress_rate(history, window);
+	if (isnan(found.rate) ?
+		!stands_still(history, wide, t->same_error_count) :
+		found.rate >= PROGRESS_LEAST)
+		return SEVERITY_NONE;
+	*ret_finding = found;
+	if (critical < CRITICAL)
+		critical = CRITICAL;
+	return found.occurrences >= critical ? SEVERITY_CRITICAL :
+					       SEVERITY_HIGH;
+}
+
+void
+detect_stuck_describe(const struct step_history *history,
+    const struct stuck_finding *finding, struct detection *detection)
+{
+	const struct iteration *source =
+	    step_history_at(history, finding->back)->source;
+	struct json_object *blockers = json_object_new_array();
+	size_t kept = step_history_kept(history, BLOCKERS_SHOWN);
+
+	detection->recommendations = recommendations;
+	detection->message = xasprintf(
+	    "Stuck: the same error in %d of the last iterations, without "
+	    "progress",
+	    finding->occurrences);
+	json_set_string(detection->evidence, "repeatedError",
+	    source == NULL ? "" : source->errors[finding->error]);
+	json_set_int(detection->evidence, "occurrences", finding->occurrences);
+	json_set(detection->evidence, "avgProgressRate",
+	    isnan(finding->rate) ? NULL :
+				   json_object_new_double(finding->rate / 100));
+	for (size_t back = kept; back-- > 0;) {
+		source = step_history_at(history, back)->source;
+		for (char **b = source == NULL ? NULL : source->blockers;
+		     b != NULL && *b != NULL; b++)
+			json_object_array_add(
+			    blockers, json_object_new_string(*b));
+	}
+	json_set(detection->evidence, "recentBlockers", blockers);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "error-signature.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "behaviour-hash.h"
+#include "buf.h"
+
+/* Where the signature goes: a buffer, or only its hash. */
+struct sink {
+	struct buf *out;
+	uint64_t hash;
+	bool blank; /* the last byte was one, or nothing was there */
+};
+
+struct scan {
+	const char *s;
+	size_t len, i;
+};
+
+static void
+put(struct sink *sink, const char *s, size_t len)
+{
+	if (sink->out != NULL)
+		buf_add(sink->out, s, len);
+	for (size_t i = 0; i < len; i++)
+		sink->hash =
+		    behaviour_hash_byte(sink->hash, (unsigned char)s[i]);
+	sink->blank = false;
+}
+
+static void
+put_word(struct sink *sink, const char *word)
+{
+	put(sink, word, strlen(word));
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_hex(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	    (unsigned char)c >= 0x80;
+}
+
+static bool
+is_word(char c)
+{
+	return is_letter(c) || is_digit(c);
+}
+
+static bool
+is_quote(char c)
+{
+	return c == '"' || c == '\'' || c == '`';
+}
+
+/* Of a token that may be a path. */
+static bool
+is_token(char c)
+{
+	return is_word(c) || c == '/' || c == '.' || c == '-' || c == '~' ||
+	    c == '+' || c == '@' || c == '%' || c == '\\' || c == '*' ||
+	    c == '#' || c == '?' || c == '&' || c == '=';
+}
+
+static char
+at(const struct scan *scan, size_t i)
+{
+	return i < scan->len ? scan->s[i] : '\0';
+}
+
+/* ":12:5", "(12,5)" after a path belong to it. */
+static size_t
+skip_position(const struct scan *scan, size_t i)
+{
+	while (at(scan, i) == ':' &&
+	    (is_digit(at(scan, i + 1)) || at(scan, i + 1) == '/')) {
+		i++;
+		while (is_token(at(scan, i)))
+			i++;
+	}
+	if (at(scan, i) == '(' && is_digit(at(scan, i + 1))) {
+		size_t end = i + 1;
+
+		while (is_digit(at(scan, end)) || at(scan, end) == ',')
+			end++;
+		if (at(scan, end) == ')')
+			i = end + 1;
+	}
+	return i;
+}
+
+/* A name such as main.c, which counts as a path before a position. */
+static bool
+is_file_name(const char *s, size_t len)
+{
+	size_t dot = len;
+
+	while (dot > 0 && s[dot - 1] != '.')
+		dot--;
+	if (dot < 2 || len == dot || len - dot > 5)
+		return false;
+	for (size_t i = dot; i < len; i++)
+		if (!is_word(s[i]))
+			return false;
+	return is_letter(s[dot]);
+}
+
+/* The end of the path that begins here, or 0. */
+static size_t
+path_end(const struct scan *scan)
+{
+	size_t i = scan->i, end, close;
+	bool slash = false;
+
+	/* In quotes, a path may have blanks. */
+	if (i > 0 && is_quote(scan->s[i - 1]) && scan->s[i] == '/') {
+		for (close = i; close < scan->len &&
+		     scan->s[close] != scan->s[i - 1] && scan->s[close] != '\n';
+		     close++)
+			;
+		if (at(scan, close) == scan->s[i - 1])
+			return close;
+	}
+	for (end = i; is_token(at(scan, end)); end++)
+		slash = slash || scan->s[end] == '/';
+	if (at(scan, end) == ':' && at(scan, end + 1) == '/')
+		slash = true; /* a URL */
+	while (end > i && scan->s[end - 1] == '.')
+		end--;
+	close = skip_position(scan, end);
+	if (slash && end - i > 1)
+		return close;
+	return close > end && is_file_name(scan->s + i, end - i) ? close : 0;
+}
+
+/* 0x7f.., a UUID or at least seven hexadecimal digits, not only letters: the
+ * end of it, or 0. */
+static size_t
+hash_end(const struct scan *scan, const char **ret_word)
+{
+	size_t i = scan->i, digits = 0, groups = 1, end;
+
+	if (scan->s[i] == '0' && (at(scan, i + 1) | 0x20) == 'x' &&
+	    is_hex(at(scan, i + 2))) {
+		for (end = i + 2; is_hex(at(scan, end)); end++)
+			;
+		*ret_word = "<addr>";
+		return is_word(at(scan, end)) ? 0 : end;
+	}
+	for (end = i; is_hex(at(scan, end)) ||
+	     (at(scan, end) == '-' && is_hex(at(scan, end + 1)));
+	     end++) {
+		digits += is_digit(scan->s[end]);
+		groups += scan->s[end] == '-';
+	}
+	if (is_word(at(scan, end)) || digits == 0 || digits == end - i)
+		return 0;
+	*ret_word = "<hash>";
+	if (groups == 1)
+		return end - i >= 7 ? end : 0;
+	return groups == 5 && end - i == 36 ? end : 0;
+}
+
+/* A number, a date, a time, or several with one sign between them. */
+static size_t
+number_end(const struct scan *scan)
+{
+	size_t i = scan->i;
+
+	for (;;) {
+		char c = at(scan, i);
+
+		if (is_digit(c))
+			i++;
+		else if (c != '\0' && strchr(".:,-+T", c) != NULL &&
+		    is_digit(at(scan, i + 1)))
+			i++;
+		else if (c == 'Z' && !is_word(at(scan, i + 1)))
+			i++;
+		else
+			return i;
+	}
+}
+
+/* The end of a terminal escape: its final letter. */
+static size_t
+escape_end(const struct scan *scan)
+{
+	size_t i = scan->i + 1;
+
+	if (at(scan, i) != '[')
+		return i;
+	for (i++; i < scan->len; i++)
+		if (scan->s[i] >= '@' && scan->s[i] <= '~')
+			return i + 1;
+	return scan->len;
+}
+
+/* At the beginning of a word. */
+static void
+take_word(struct scan *scan, struct sink *sink)
+{
+	const char *word = NULL;
+	size_t end = hash_end(scan, &word);
+
+	if (end == 0 && (end = path_end(scan)) != 0)
+		word = "<path>";
+	if (end == 0 && is_digit(scan->s[scan->i])) {
+		end = number_end(scan);
+		word = "<n>";
+	}
+	if (end != 0) {
+		put_word(sink, word);
+		scan->i = end;
+		return;
+	}
+	end = scan->i;
+	while (is_word(at(scan, end)))
+		end++;
+	if (end == scan->i)
+		end++;
+	put(sink, scan->s + scan->i, end - scan->i);
+	scan->i = end;
+}
+
+static void
+run(const char *text, size_t len, struct sink *sink)
+{
+	struct scan scan = { text,
+		len < ERROR_SIGNATURE_BYTES ? len : ERROR_SIGNATURE_BYTES, 0 };
+
+	sink->hash = BEHAVIOUR_HASH_INIT;
+	sink->blank = true;
+	while (scan.i < scan.len) {
+		unsigned char c = (unsigned char)scan.s[scan.i];
+
+		if (c == 0x1b) {
+			scan.i = escape_end(&scan);
+		} else if (c <= ' ' || c == 0x7f) {
+			if (!sink->blank)
+				put(sink, " ", 1);
+			sink->blank = true;
+			scan.i++;
+		} else {
+			take_word(&scan, sink);
+		}
+	}
+}
+
+void
+error_signature(const char *text, size_t len, struct buf *out)
+{
+	struct sink sink = { .out = out };
+	size_t before = out->len;
+
+	run(text, len, &sink);
+	if (sink.blank && out->len > before)
+		buf_truncate(out, out->len - 1);
+}
+
+uint64_t
+error_signature_hash(const char *text, size_t len)
+{
+	struct sink sink = { .out = NULL };
+
+	while (len > 0 && (unsigned char)text[len - 1] <= ' ')
+		len--;
+	run(text, len, &sink);
+	return behaviour_hash_end(sink.hash);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "thresholds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "text.h"
+
+enum kind {
+	KIND_INT,
+	KIND_NUMBER,
+	KIND_BOOL
+};
+
+struct row {
+	const char *group, *key;
+	enum kind kind;
+	size_t offset;
+	double min, max;
+	double value[PROFILE_COUNT]; /* by profile */
+};
+
+#define MEMBER(name) offsetof(struct thresholds, name)
+#define SAME(v)            \
+	{                  \
+		v, v, v, v \
+	}
+
+static const struct row rows[] = {
+	/* default, strict, exploratory, ci */
+	{ "stuck", "sameErrorCount", KIND_INT, MEMBER(same_error_count), 2,
+	    THRESHOLDS_WINDOW_MAX, { 3, 2, 5, 3 } },
+	{ "stuck", "noProgressIterations", KIND_INT,
+	    MEMBER(no_progress_iterations), 2, THRESHOLDS_WINDOW_MAX,
+	    { 5, 3, 8, 3 } },
+	{ "oscillation", "undoRedoCycles", KIND_INT, MEMBER(undo_redo_cycles),
+	    1, THRESHOLDS_WINDOW_MAX / 2, SAME(2) },
+	{ "oscillation", "fileChurnThreshold", KIND_NUMBER, MEMBER(file_churn),
+	    0, 1, SAME(0.8) },
+	{ "deviation", "objectiveSimilarity", KIND_NUMBER,
+	    MEMBER(objective_similarity), 0, 1, { 0.5, 0.5, 0.3, 0.5 } },
+	{ "deviation", "scopeCreepRatio", KIND_NUMBER,
+	    MEMBER(scope_creep_ratio), 0, 1000000, SAME(1.5) },
+	{ "resource", "costMultiplier", KIND_NUMBER, MEMBER(cost_multiplier), 0,
+	    1000000, { 2, 1.5, 3, 2 } },
+	{ "resource", "iterationMultiplier", KIND_NUMBER,
+	    MEMBER(iteration_multiplier), 0, 1000000, { 2, 1.5, 3, 2 } },
+	{ "regression", "testPassToFail", KIND_BOOL, MEMBER(test_pass_to_fail),
+	    0, 1, SAME(1) },
+	{ "regression", "coverageDropPercent", KIND_NUMBER,
+	    MEMBER(coverage_drop), 0, 100, { 10, 5, 10, 1 } },
+};
+
+const char *const thresholds_profile_words[] = {
+	[PROFILE_DEFAULT] = "default",
+	[PROFILE_STRICT] = "strict",
+	[PROFILE_EXPLORATORY] = "exploratory",
+	[PROFILE_CI] = "ci",
+	[PROFILE_COUNT] = NULL,
+};
+
+static void
+put(struct thresholds *thresholds, const struct row *row, double value)
+{
+	char *member = (char *)thresholds + row->offset;
+
+	switch (row->kind) {
+	case KIND_INT:
+		*(int *)(void *)member = (int)value;
+		break;
+	case KIND_NUMBER:
+		*(double *)(void *)member = value;
+		break;
+	case KIND_BOOL:
+		*(bool *)(void *)member = value > 0;
+		break;
+	}
+}
+
+void
+thresholds_init(struct thresholds *thresholds, enum thresholds_profile profile)
+{
+	for (size_t i = 0; i < nitems(rows); i++)
+		put(thresholds, &rows[i], rows[i].value[profile]);
+}
+
+static int
+take(struct thresholds *thresholds, const struct row *row, const char *path,
+    struct json_object *value, struct err *err)
+{
+	bool is_int = json_object_is_type(value, json_type_int);
+	double number;
+
+	if (row->kind == KIND_BOOL) {
+		if (!json_object_is_type(value, json_type_boolean))
+			return err_set(err, -EINVAL,
+			    "%s: expected true or false, found %s", path,
+			    json_type_words(value));
+		put(thresholds, row, json_object_get_boolean(value));
+		return 0;
+	}
+	if (!is_int &&
+	    (row->kind == KIND_INT ||
+		!json_object_is_type(value, json_type_double)))
+		return err_set(err, -EINVAL, "%s: expected %s, found %s", path,
+		    row->kind == KIND_INT ? "an integer" : "a number",
+		    json_type_words(value));
+	number = json_object_get_double(value);
+	if (!(number >= row->min && number <= row->max))
+		return err_set(err, -EINVAL, "%s: must be from %g to %g", path,
+		    row->min, row->max);
+	put(thresholds, row, number);
+	return 0;
+}
+
+/* The row of a key, or -EINVAL with the nearest one. An empty group stands for
+ * all of them. */
+static int
+find(const char *group, const char *key, const char *path,
+    const struct row **ret_row, struct err *err)
+{
+	const char *names[nitems(rows) + 1] = { NULL }, *near;
+	size_t count = 0;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		if (key == NULL) {
+			names[count++] = rows[i].group;
+			continue;
+		}
+		if (strcmp(rows[i].group, group) != 0)
+			continue;
+		names[count++] = rows[i].key;
+		if (strcmp(rows[i].key, key) == 0) {
+			*ret_row = &rows[i];
+			return 0;
+		}
+	}
+	if (count == 0)
+		return find(group, NULL, path, ret_row, err);
+	near = text_nearest(key == NULL ? group : key, names);
+	return err_set(err, -EINVAL,
+	    "%s: no such threshold; did you mean \"%s\"?", path,
+	    near != NULL ? near : names[0]);
+}
+
+static int
+merge_group(struct thresholds *next, const char *group,
+    struct json_object *json, const char *at, struct err *err)
+{
+	const struct row *row;
+	int r;
+
+	json_object_object_foreach(json, key, value)
+	{
+		cleanup_buf struct buf path = BUF_INIT;
+
+		json_path_key(&path, at, key);
+		r = find(group, key, path.data, &row, err);
+		if (r == 0 && value != NULL)
+			r = take(next, row, path.data, value, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int
+merge_groups(struct thresholds *next, struct json_object *json, const char *at,
+    struct err *err)
+{
+	int r;
+
+	json_object_object_foreach(json, group, value)
+	{
+		cleanup_buf struct buf path = BUF_INIT;
+
+		json_path_key(&path, at, group);
+		if (value == NULL)
+			continue;
+		if (!json_object_is_type(value, json_type_object))
+			return err_set(err, -EINVAL,
+			    "%s: expected an object, found %s", path.data,
+			    json_type_words(value));
+		r = merge_group(next, group, value, path.data, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int
+thresholds_merge(struct thresholds *thresholds, struct json_object *json,
+    const char *at, struct err *err)
+{
+	struct thresholds next = *thresholds;
+	int r;
+
+	if (json == NULL)
+		return 0;
+	if (!json_object_is_type(json, json_type_object))
+		return err_set(err, -EINVAL, "%s: expected an object, found %s",
+		    at, json_type_words(json));
+	r = merge_groups(&next, json, at, err);
+	if (r == 0)
+		*thresholds = next;
+	return r;
+}
+
+int
+thresholds_set(struct thresholds *thresholds, const char *text, struct err *err)
+{
+	const char *dot = strchr(text, '.'), *sign = strchr(text, '=');
+	cleanup_free char *group = NULL, *key = NULL;
+	cleanup_json struct json_object *value = NULL;
+	const struct row *row;
+	const char *word;
+	int r;
+
+	if (dot == NULL || sign == NULL || sign < dot)
+		return err_set(err, -EINVAL,
+		    "%s: expected a threshold such as "
+		    "\"stuck.sameErrorCount=3\"",
+		    text);
+	group = xstrndup(text, (size_t)(dot - text));
+	key = xstrndup(dot + 1, (size_t)(sign - dot - 1));
+	word = sign + 1;
+	r = find(group, key, text, &row, err);
+	if (r < 0)
+		return r;
+	if (json_parse(word, strlen(word), 64, &value, NULL) < 0)
+		return err_set(
+		    err, -EINVAL, "%s: \"%s\" is not a number", text, word);
+	return take(thresholds, row, text, value, err);
+}
+
+struct json_object *
+thresholds_to_json(const struct thresholds *thresholds)
+{
+	struct json_object *json = json_object_new_object(), *group = NULL;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		const struct row *row = &rows[i];
+		const char *member = (const char *)thresholds + row->offset;
+
+		if (!json_object_object_get_ex(json, row->group, &group)) {
+			group = json_object_new_object();
+			json_set(json, row->group, group);
+		}
+		if (row->kind == KIND_INT)
+			json_set_int(group, row->key,
+			    *(const int *)(const void *)member);
+		else if (row->kind == KIND_BOOL)
+			json_set_bool(group, row->key,
+			    *(const bool *)(const void *)member);
+		else
+			json_set(group, row->key,
+			    json_object_new_double(
+				*(const double *)(const void *)member));
+	}
+	return json;
+}

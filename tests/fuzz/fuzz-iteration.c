@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Any history of iterations: judged, or refused with a reason; what is read is
+ * written and read again to the same. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "behaviour.h"
+#include "buf.h"
+#include "error-signature.h"
+#include "errtext.h"
+#include "iteration.h"
+#include "json.h"
+#include "thresholds.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void
+round_trip(struct json_object *json)
+{
+	cleanup_iteration struct iteration *it = NULL, *again = NULL;
+	cleanup_json struct json_object *once = NULL, *twice = NULL;
+
+	if (iteration_from_json(json, "x", 1, &it, NULL) < 0)
+		return;
+	once = iteration_to_json(it);
+	check(iteration_from_json(once, "x", 1, &again, NULL) == 0);
+	twice = iteration_to_json(again);
+	check(json_object_equal(once, twice));
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	cleanup_json struct json_object *json = NULL, *found = NULL;
+	cleanup_buf struct buf signature = BUF_INIT, same = BUF_INIT;
+	struct thresholds thresholds;
+	struct err err = { 0 };
+
+	error_signature((const char *)data, size, &signature);
+	error_signature_hash((const char *)data, size);
+	error_signature((const char *)data, size, &same);
+	check(signature.len == same.len);
+	if (json_parse((const char *)data, size, 1 << 20, &json, NULL) < 0)
+		return 0;
+	thresholds_init(&thresholds, PROFILE_DEFAULT);
+	if (behaviour_check(&thresholds, json, &found, &err) < 0)
+		check(found == NULL && err.msg[0] != '\0');
+	else
+		check(json_object_is_type(found, json_type_array));
+	if (json_object_is_type(json, json_type_array))
+		for (size_t i = 0; i < json_object_array_length(json); i++)
+			round_trip(json_object_array_get_idx(json, i));
+	return 0;
+}

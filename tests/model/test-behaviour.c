@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: ISC */
+
+/* All detectors together: vectors, documents, steady progress. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "behaviour-scene.h"
+#include "behaviour.h"
+#include "buf.h"
+#include "errtext.h"
+#include "iteration.h"
+#include "json.h"
+#include "mem.h"
+#include "thresholds.h"
+#include "unit.h"
+
+#define found(words) ck_assert_str_eq(scene_found(), words)
+
+/* --- vectors --------------------------------------------------------- */
+
+/* The detector that a case is about; NULL = all. */
+static const char *
+detector_of(struct json_object *vector)
+{
+	static const struct {
+		const char *method, *type;
+	} names[] = { { "detectStuck", "stuck" },
+		{ "detectOscillation", "oscillation" },
+		{ "detectDeviation", "deviation" },
+		{ "detectResourceBurn", "resource_burn" },
+		{ "detectRegression", "regression" } };
+	const char *method = json_string_or(vector, "method", NULL);
+
+	for (size_t i = 0; method != NULL && i < nitems(names); i++)
+		if (strcmp(method, names[i].method) == 0)
+			return names[i].type;
+	return NULL;
+}
+
+static struct json_object *
+of_type(struct json_object *list, const char *type)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *d = json_object_array_get_idx(list, i);
+
+		if (type == NULL ||
+		    strcmp(json_string_or(d, "type", ""), type) == 0)
+			return d;
+	}
+	return NULL;
+}
+
+static void
+assert_evidence(struct json_object *wanted, struct json_object *got)
+{
+	json_object_object_foreach(wanted, key, value)
+	{
+		ck_assert_msg(
+		    json_object_equal(value, json_object_object_get(got, key)),
+		    "%s", key);
+	}
+}
+
+static void
+assert_expected(const char *id, struct json_object *got,
+    struct json_object *expected, const char *detector)
+{
+	struct json_object *evidence;
+
+	if (json_object_array_length(expected) == 0)
+		ck_assert_msg(of_type(got, detector) == NULL, "%s: %s", id,
+		    json_object_to_json_string(got));
+	for (size_t i = 0; i < json_object_array_length(expected); i++) {
+		struct json_object *want =
+		    json_object_array_get_idx(expected, i);
+		struct json_object *d =
+		    of_type(got, json_string_or(want, "type", ""));
+
+		ck_assert_msg(d != NULL &&
+			strcmp(json_string_or(d, "severity", ""),
+			    json_string_or(want, "severity", "")) == 0,
+		    "%s: %s", id, json_object_to_json_string(got));
+		if (json_object_object_get_ex(want, "evidence", &evidence))
+			assert_evidence(
+			    evidence, json_object_object_get(d, "evidence"));
+	}
+}
+
+START_TEST(vectors_hold)
+{
+	cleanup_free char *path =
+	    xasprintf("%s/oversight.json", unit_vectors());
+	cleanup_json struct json_object *file = NULL, *defaults = NULL;
+	struct json_object *list;
+	struct thresholds t;
+
+	ck_assert_int_eq(json_load(path, 1 << 20, &file, NULL), 0);
+	ck_assert_int_eq(json_get_array(file, "", "vectors", &list, NULL), 0);
+	ck_assert_uint_gt(json_object_array_length(list), 20);
+	thresholds_init(&t, PROFILE_DEFAULT);
+	defaults = thresholds_to_json(&t);
+	ck_assert_int_eq(
+	    thresholds_merge(
+		&t, json_object_object_get(file, "defaults"), "defaults", NULL),
+	    0);
+	{
+		cleanup_json struct json_object *merged =
+		    thresholds_to_json(&t);
+
+		ck_assert(json_object_equal(defaults, merged));
+	}
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		cleanup_json struct json_object *got = NULL;
+		const char *id = json_string_or(row, "id", "?");
+		struct err err = { 0 };
+
+		ck_assert_msg(
+		    behaviour_check(&t, json_object_object_get(row, "history"),
+			&got, &err) == 0,
+		    "%s: %s", id, err.msg);
+		assert_expected(id, got, json_object_object_get(row, "expect"),
+		    detector_of(row));
+	}
+}
+END_TEST
+
+/* --- documents ------------------------------------------------------- */
+
+static int
+check_text(const char *text, struct json_object **ret, struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct thresholds t;
+
+	thresholds_init(&t, PROFILE_DEFAULT);
+	ck_assert_int_eq(
+	    json_parse(text, strlen(text), 1 << 20, &json, NULL), 0);
+	return behaviour_check(&t, json, ret, err);
+}
+
+START_TEST(an_array_and_an_object_with_history_are_the_same)
+{
+#define TWICE                                      \
+	"[{\"analysis\":{\"testsPassing\":true}}," \
+	"{\"analysis\":{\"testsPassing\":false}}]"
+	cleanup_json struct json_object *bare = NULL, *whole = NULL;
+
+	ck_assert_int_eq(check_text(TWICE, &bare, NULL), 0);
+	ck_assert_int_eq(
+	    check_text("{\"history\":" TWICE "}", &whole, NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(bare), 1);
+	ck_assert(json_object_equal(bare, whole));
+}
+END_TEST
+
+START_TEST(thresholds_of_the_document_are_merged_key_by_key)
+{
+	cleanup_json struct json_object *got = NULL;
+
+	ck_assert_int_eq(
+	    check_text("{\"history\":" TWICE ",\"thresholds\":"
+		       "{\"regression\":{\"testPassToFail\":false}}}",
+		&got, NULL),
+	    0);
+	ck_assert_uint_eq(json_object_array_length(got), 0);
+}
+END_TEST
+
+START_TEST(a_wrong_document_is_refused_with_the_path)
+{
+	static const struct {
+		const char *text, *message;
+	} rows[] = {
+		{ "{}", "\"history\"" },
+		{ "{\"history\":[],\"treshold\":1}", "treshold" },
+		{ "{\"history\":[3]}", "history[0]: expected an object" },
+		{ "[{\"analysis\":{\"coveragePercent\":\"a\"}}]",
+		    "[0].analysis.coveragePercent: expected a number" },
+		{ "[{\"analysis\":{\"testsPassing\":1}}]", "testsPassing" },
+		{ "[{\"analysis\":{\"blockers\":[1]}}]", "analysis.blockers" },
+		{ "[{\"blobs\":{\"a\":1}}]", "[0].blobs" },
+		{ "{\"history\":[],\"thresholds\":{\"stuck\":{\"x\":1}}}",
+		    "thresholds.stuck.x: no such threshold" },
+	};
+	struct json_object *got = NULL;
+	struct err err = { 0 };
+
+	ck_assert_int_eq(check_text(rows[_i].text, &got, &err), -EINVAL);
+	ck_assert_ptr_null(got);
+	ck_assert_msg(strstr(err.msg, rows[_i].message) != NULL, "%s", err.msg);
+}
+END_TEST
+
+START_TEST(a_detection_has_all_its_parts)
+{
+	struct json_object *d, *part;
+
+	scene_begin(NULL);
+	scene_add("{'analysis':{'testsPassing':true}}");
+	scene_add("{'analysis':{'testsPassing':false}}");
+	d = scene_detection("regression");
+	ck_assert_str_ne(json_string_or(d, "message", ""), "");
+	ck_assert_int_eq(json_get_object(d, "", "evidence", &part, NULL), 0);
+	ck_assert_int_gt(json_object_object_length(part), 0);
+	ck_assert_int_eq(
+	    json_get_array(d, "", "recommendations", &part, NULL), 0);
+	ck_assert_uint_gt(json_object_array_length(part), 1);
+}
+END_TEST
+
+/* --- steady progress ------------------------------------------------- */
+
+static uint64_t
+dice(uint64_t *seed, uint64_t sides)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (*seed >> 33) % sides;
+}
+
+/* Any history in which the task moves on is silent: new content, no error
+ * again and again without progress, quality that does not fall, on the
+ * objective, within the budget. Anything may be unknown. */
+START_TEST(detectors_are_silent_on_steady_progress)
+{
+	static const char *const topics[] = { "login", "session", "password",
+		"token" };
+	static const char *const errors[] = { "null pointer", "timeout",
+		"bad request" };
+	uint64_t seed = (uint64_t)_i + 1;
+	int turns = 5 + (int)dice(&seed, 40);
+	double completion = 0, coverage = 40;
+
+	scene_begin(NULL);
+	for (int n = 1; n <= turns; n++) {
+		cleanup_buf struct buf text = BUF_INIT;
+
+		completion += 100.0 / turns;
+		coverage += (double)dice(&seed, 3) - (double)dice(&seed, 2);
+		buf_addf(&text,
+		    "{'treeHash':'t%d','scope':['src'],'cost':0.%d,"
+		    "'context':{'maxIterations':%d,'estimatedCost':%d,"
+		    "'objective':'Fix login session password and token of "
+		    "the service'},'analysis':{'artifactsModified':['src/a'",
+		    n, (int)dice(&seed, 9), turns, turns);
+		if (dice(&seed, 2) == 0)
+			buf_adds(&text, ",'src/b'");
+		buf_adds(&text, "]");
+		if (dice(&seed, 2) == 0)
+			buf_addf(&text, ",'failureClass':'%s'",
+			    errors[dice(&seed, 3)]);
+		/* A percentage below 2 per iteration does not show in this
+		 * window; long tasks are judged by the rest. */
+		if (turns < 40 && dice(&seed, 4) > 0)
+			buf_addf(
+			    &text, ",'completionPercentage':%.2f", completion);
+		if (dice(&seed, 2) == 0)
+			buf_adds(&text, ",'testsPassing':true");
+		if (dice(&seed, 2) == 0)
+			buf_addf(&text, ",'coveragePercent':%.1f", coverage);
+		if (dice(&seed, 3) > 0)
+			buf_addf(&text,
+			    ",'learnings':'Wrote part %d of the %s code, and "
+			    "checked the %s'",
+			    n, topics[dice(&seed, 4)], topics[dice(&seed, 4)]);
+		buf_addf(&text, "},'blobs':{'src/a':'a%d'}}", n);
+		scene_add("%s", text.data);
+		ck_assert_msg(scene_found()[0] == '\0',
+		    "seed %d, iteration %d of %d: %s\n%s", _i, n, turns,
+		    scene_found(), text.data);
+	}
+}
+END_TEST
+
+START_TEST(nothing_is_found_where_nothing_is_known)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 200; i++) {
+		scene_add("{}");
+		found("");
+	}
+}
+END_TEST
+
+START_TEST(the_state_does_not_depend_on_what_left_the_windows)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 5000; i++)
+		scene_add("{'analysis':{'artifactsModified':['f%d'],"
+			  "'failureClass':'kind %c'}}",
+		    i, 'a' + i % 7);
+	found("");
+	scene_repeat(
+	    5, "{'analysis':{'failureClass':'z','completionPercentage':9}}");
+	found("stuck critical");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("behaviour");
+
+	if (unit_vectors() != NULL)
+		unit_case(suite, "vectors",
+		    (const TTest *const[]){ vectors_hold, NULL });
+	unit_case(suite, "documents",
+	    (const TTest *const[]){
+		an_array_and_an_object_with_history_are_the_same,
+		thresholds_of_the_document_are_merged_key_by_key,
+		a_detection_has_all_its_parts,
+		nothing_is_found_where_nothing_is_known,
+		the_state_does_not_depend_on_what_left_the_windows, NULL });
+	unit_rows(suite, a_wrong_document_is_refused_with_the_path, 8);
+	unit_rows(suite, detectors_are_silent_on_steady_progress, 300);
+	return suite;
+}

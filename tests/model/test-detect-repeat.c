@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Stuck and oscillation at, just below and just above their thresholds, and the
+ * rules about what is known. */
+
+#include <string.h>
+
+#include "behaviour-scene.h"
+#include "json.h"
+#include "unit.h"
+
+#define found(words) ck_assert_str_eq(scene_found(), words)
+
+static struct json_object *
+evidence(const char *type)
+{
+	return json_object_object_get(scene_detection(type), "evidence");
+}
+
+/* --- stuck ----------------------------------------------------------- */
+
+#define FLAT "{'analysis':{'failureClass':'x','completionPercentage':10}}"
+
+START_TEST(stuck_begins_at_the_third_error)
+{
+	scene_begin(NULL);
+	scene_repeat(2, FLAT);
+	found("");
+	scene_repeat(1, FLAT);
+	found("stuck high");
+	scene_repeat(1, FLAT);
+	found("stuck high");
+	scene_repeat(1, FLAT);
+	found("stuck critical");
+}
+END_TEST
+
+START_TEST(stuck_counts_up_to_a_given_number)
+{
+	scene_begin("{'stuck':{'sameErrorCount':6}}");
+	scene_repeat(5, FLAT);
+	found("");
+	scene_repeat(1, FLAT);
+	found("stuck high");
+	scene_begin("{'stuck':{'sameErrorCount':2}}");
+	scene_repeat(1, FLAT);
+	found("");
+	scene_repeat(1, FLAT);
+	found("stuck high");
+}
+END_TEST
+
+START_TEST(stuck_needs_progress_below_two_percent)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 5; i++)
+		scene_add("{'analysis':{'failureClass':'x',"
+			  "'completionPercentage':%.2f}}",
+		    2.0 * i);
+	found("");
+	scene_begin(NULL);
+	for (int i = 0; i < 5; i++)
+		scene_add("{'analysis':{'failureClass':'x',"
+			  "'completionPercentage':%.2f}}",
+		    1.99 * i);
+	found("stuck critical");
+	ck_assert_double_eq_tol(json_object_get_double(json_object_object_get(
+				    evidence("stuck"), "avgProgressRate")),
+	    0.0199, 1e-9);
+}
+END_TEST
+
+START_TEST(progress_is_looked_for_in_the_given_window)
+{
+	scene_begin("{'stuck':{'noProgressIterations':8}}");
+	scene_add("{'analysis':{'completionPercentage':10}}");
+	scene_repeat(
+	    4, "{'analysis':{'failureClass':'x','completionPercentage':60}}");
+	found("");
+	scene_begin("{'stuck':{'noProgressIterations':3}}");
+	scene_add("{'analysis':{'completionPercentage':10}}");
+	scene_repeat(
+	    3, "{'analysis':{'failureClass':'x','completionPercentage':60}}");
+	found("stuck high");
+}
+END_TEST
+
+START_TEST(a_percentage_of_zero_is_known)
+{
+	scene_begin(NULL);
+	scene_repeat(
+	    3, "{'analysis':{'failureClass':'x','completionPercentage':0}}");
+	found("stuck high");
+}
+END_TEST
+
+START_TEST(an_unknown_percentage_is_no_evidence)
+{
+	scene_begin(NULL);
+	scene_repeat(6, "{'analysis':{'failureClass':'x'}}");
+	found("");
+	/* One value alone shows no trend. */
+	scene_add("{'analysis':{'failureClass':'x',"
+		  "'completionPercentage':10}}");
+	found("");
+}
+END_TEST
+
+START_TEST(a_gap_does_not_hide_that_there_is_no_progress)
+{
+	scene_begin(NULL);
+	scene_add(FLAT);
+	scene_add("{'analysis':{'failureClass':'x'}}");
+	scene_add(FLAT);
+	found("stuck high");
+}
+END_TEST
+
+START_TEST(progress_is_compared_with_the_best_so_far)
+{
+	scene_begin(NULL);
+	scene_add("{'analysis':{'completionPercentage':50}}");
+	for (int i = 0; i < 4; i++)
+		scene_add("{'analysis':{'failureClass':'x',"
+			  "'completionPercentage':%d}}",
+		    10 + 10 * i);
+	found("stuck high");
+}
+END_TEST
+
+START_TEST(an_unchanged_tree_shows_that_nothing_moves)
+{
+	scene_begin(NULL);
+	scene_repeat(3, "{'analysis':{'failureClass':'x'},'treeHash':'t'}");
+	found("stuck high");
+	scene_begin(NULL);
+	for (int i = 0; i < 3; i++)
+		scene_add("{'analysis':{'failureClass':'x'},"
+			  "'treeHash':'t%d'}",
+		    i);
+	found("");
+}
+END_TEST
+
+START_TEST(tests_that_keep_failing_show_that_nothing_moves)
+{
+	scene_begin(NULL);
+	scene_repeat(
+	    3, "{'analysis':{'failureClass':'x','testsPassing':false}}");
+	found("stuck high");
+	scene_begin(NULL);
+	scene_add("{'analysis':{'failureClass':'x','testsPassing':true}}");
+	scene_repeat(
+	    2, "{'analysis':{'failureClass':'x','testsPassing':false}}");
+	ck_assert_ptr_null(strstr(scene_found(), "stuck"));
+}
+END_TEST
+
+START_TEST(an_error_that_is_gone_is_not_reported)
+{
+	scene_begin(NULL);
+	scene_repeat(4, FLAT);
+	scene_add("{'analysis':{'failureClass':null,"
+		  "'completionPercentage':10}}");
+	found("");
+	scene_begin(NULL);
+	scene_repeat(4, FLAT);
+	scene_add("{'status':'success',"
+		  "'analysis':{'completionPercentage':10}}");
+	found("");
+	/* Another one took its place. */
+	scene_begin(NULL);
+	scene_repeat(4, FLAT);
+	scene_add("{'analysis':{'failureClass':'y',"
+		  "'completionPercentage':10}}");
+	found("");
+}
+END_TEST
+
+START_TEST(an_iteration_that_says_nothing_of_errors_changes_nothing)
+{
+	scene_begin(NULL);
+	scene_repeat(3, FLAT);
+	scene_add("{'analysis':{'completionPercentage':10}}");
+	found("stuck high");
+}
+END_TEST
+
+START_TEST(the_same_error_elsewhere_is_the_same_error)
+{
+	scene_begin(NULL);
+	scene_add("{'analysis':{'completionPercentage':10,'failureClass':"
+		  "'/a/b.c:12:5: read of 0x7f12 at 10:30:01 failed'}}");
+	scene_add("{'analysis':{'completionPercentage':10,'failureClass':"
+		  "'/home/x/c.c:9:1: read of 0xffa0 at 11:02:59 failed'}}");
+	scene_add("{'analysis':{'completionPercentage':10,'failureClass':"
+		  "'src/d.c:700: read of 0x01 at 23:00:00 failed'}}");
+	found("stuck high");
+}
+END_TEST
+
+START_TEST(one_of_several_errors_can_be_the_same_one)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 3; i++)
+		scene_add("{'analysis':{'completionPercentage':10,"
+			  "'errors':['kind%c','again']}}",
+		    'a' + i);
+	found("stuck high");
+	ck_assert_str_eq(
+	    json_string_or(evidence("stuck"), "repeatedError", ""), "again");
+}
+END_TEST
+
+/* --- oscillation ----------------------------------------------------- */
+
+#define BLOB(hash) \
+	"{'analysis':{'artifactsModified':['a']},'blobs':{'a':'" hash "'}}"
+
+START_TEST(content_that_returns_twice_oscillates)
+{
+	scene_begin(NULL);
+	scene_add(BLOB("1"));
+	scene_add(BLOB("2"));
+	scene_add(BLOB("1"));
+	found("");
+	scene_add(BLOB("2"));
+	found("oscillation high");
+	ck_assert_str_eq(
+	    json_string_or(json_object_object_get(
+			       evidence("oscillation"), "returnedBlobs"),
+		"a", ""),
+	    "2");
+}
+END_TEST
+
+START_TEST(new_content_in_the_same_file_is_work)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 20; i++) {
+		scene_add("{'analysis':{'artifactsModified':['%c']},"
+			  "'blobs':{'%c':'%d'}}",
+		    'a' + i % 2, 'a' + i % 2, i);
+		found("");
+	}
+}
+END_TEST
+
+START_TEST(content_that_stays_does_not_return)
+{
+	scene_begin(NULL);
+	scene_repeat(10, BLOB("1"));
+	found("");
+}
+END_TEST
+
+START_TEST(a_file_that_comes_and_goes_oscillates)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 4; i++)
+		scene_add("{'blobs':{'a':%s}}", i % 2 == 0 ? "'1'" : "null");
+	found("oscillation high");
+}
+END_TEST
+
+/* Five files; `back` of them flip, the others move on. */
+static void
+flip(int back)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 4; i++) {
+		char blobs[5][8];
+
+		for (int f = 0; f < 5; f++)
+			snprintf(blobs[f], sizeof blobs[f], "%d",
+			    f < back ? i % 2 : i);
+		scene_add("{'blobs':{'a':'%s','b':'%s','c':'%s','d':'%s',"
+			  "'e':'%s'}}",
+		    blobs[0], blobs[1], blobs[2], blobs[3], blobs[4]);
+	}
+}
+
+START_TEST(more_than_four_fifths_of_the_files_must_return)
+{
+	flip(3);
+	found("");
+	flip(4);
+	found("");
+	flip(5);
+	found("oscillation high");
+}
+END_TEST
+
+START_TEST(cycles_are_counted_up_to_the_threshold)
+{
+	scene_begin("{'oscillation':{'undoRedoCycles':3}}");
+	scene_add(BLOB("1"));
+	scene_add(BLOB("2"));
+	scene_add(BLOB("1"));
+	scene_add(BLOB("2"));
+	found("");
+	scene_add(BLOB("1"));
+	found("oscillation high");
+}
+END_TEST
+
+START_TEST(the_churn_threshold_can_be_lowered)
+{
+	scene_begin("{'oscillation':{'fileChurnThreshold':0.4}}");
+	for (int i = 0; i < 4; i++)
+		scene_add("{'blobs':{'a':'%d','b':'%d'}}", i % 2, i);
+	found("oscillation high");
+}
+END_TEST
+
+START_TEST(oscillation_that_ended_is_not_reported)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 4; i++)
+		scene_add("{'blobs':{'a':'%d'}}", i % 2);
+	found("oscillation high");
+	scene_add("{}");
+	found("oscillation high"); /* nothing is known to have changed */
+	scene_add(BLOB("9"));
+	found("");
+}
+END_TEST
+
+START_TEST(names_are_compared_where_blobs_are_unknown)
+{
+	scene_begin(NULL);
+	for (int i = 0; i < 3; i++)
+		scene_add(
+		    "{'analysis':{'artifactsModified':['%c']}}", 'a' + i % 2);
+	found("");
+	scene_add("{'analysis':{'artifactsModified':['b']}}");
+	found("oscillation high");
+	/* The same file all the time is work on it. */
+	scene_begin(NULL);
+	scene_repeat(8, "{'analysis':{'artifactsModified':['a']}}");
+	found("");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("detect-repeat");
+
+	unit_case(suite, "stuck",
+	    (const TTest *const[]){ stuck_begins_at_the_third_error,
+		stuck_counts_up_to_a_given_number,
+		stuck_needs_progress_below_two_percent,
+		progress_is_looked_for_in_the_given_window,
+		a_percentage_of_zero_is_known,
+		an_unknown_percentage_is_no_evidence,
+		a_gap_does_not_hide_that_there_is_no_progress,
+		progress_is_compared_with_the_best_so_far,
+		an_unchanged_tree_shows_that_nothing_moves,
+		tests_that_keep_failing_show_that_nothing_moves,
+		an_error_that_is_gone_is_not_reported,
+		an_iteration_that_says_nothing_of_errors_changes_nothing,
+		the_same_error_elsewhere_is_the_same_error,
+		one_of_several_errors_can_be_the_same_one, NULL });
+	unit_case(suite, "oscillation",
+	    (const TTest *const[]){ content_that_returns_twice_oscillates,
+		new_content_in_the_same_file_is_work,
+		content_that_stays_does_not_return,
+		a_file_that_comes_and_goes_oscillates,
+		more_than_four_fifths_of_the_files_must_return,
+		cycles_are_counted_up_to_the_threshold,
+		the_churn_threshold_can_be_lowered,
+		oscillation_that_ended_is_not_reported,
+		names_are_compared_where_blobs_are_unknown, NULL });
+	return suite;
+}
