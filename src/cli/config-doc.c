@@ -8,6 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "price.h"
+#include "settings-channels.h"
 #include "settings.h"
 
 #define WRAP 78
@@ -85,6 +86,30 @@ add_prices(struct buf *out)
 	}
 }
 
+/* Comments too: a section would be a channel. */
+static void
+add_channels(struct buf *out)
+{
+	buf_adds(out,
+	    "\n# Channels to people, a table for each; see NOTIFICATIONS in "
+	    "llmc.conf(5).\n# [people.channels.NAME]\n");
+	for (size_t i = 0; i < settings_channel_key_count; i++) {
+		const struct setting *row = &settings_channel_keys[i];
+		cleanup_buf struct buf text = BUF_INIT;
+
+		add_allowed(row, &text);
+		if (row->derived != NULL)
+			buf_addf(&text, " Default: %s.", row->derived);
+		buf_adds(out, "#\n");
+		add_wrapped(out, "# ", text.data, text.len);
+		buf_addf(out, "# %s = %s\n", row->path,
+		    row->fallback != NULL           ? row->fallback :
+			row->type == SETTING_LIST   ? "[...]" :
+			row->type == SETTING_CHOICE ? "\"desktop\"" :
+						      "\"...\"");
+	}
+}
+
 void
 config_doc_toml(struct buf *out)
 {
@@ -116,6 +141,7 @@ config_doc_toml(struct buf *out)
 	buf_adds(out,
 	    "\n# Every setting of [defaults] can be set for one worker:\n# "
 	    "[workers.adam]\n# model = \"opus\"\n");
+	add_channels(out);
 	add_prices(out);
 }
 
@@ -157,6 +183,20 @@ add_sentences(struct buf *out, const char *text)
 	}
 }
 
+static void
+add_item(struct buf *out, const char *key, const struct setting *row)
+{
+	const char *fallback =
+	    row->fallback != NULL ? row->fallback : row->derived;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_addf(out, ".It Ic %s\n", key);
+	add_allowed(row, &text);
+	if (fallback != NULL)
+		buf_addf(&text, " Default: %s.", fallback);
+	add_sentences(out, text.data);
+}
+
 void
 config_doc_mdoc(struct buf *out)
 {
@@ -165,7 +205,6 @@ config_doc_mdoc(struct buf *out)
 
 	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
-		cleanup_buf struct buf text = BUF_INIT;
 
 		len = section_len(row->path, &key);
 		if (len != last_len || strncmp(row->path, last, len) != 0)
@@ -173,12 +212,13 @@ config_doc_mdoc(struct buf *out)
 			    i > 0 ? ".El\n" : "", (int)len, row->path);
 		last = row->path;
 		last_len = len;
-		buf_addf(out, ".It Ic %s\n", key);
-		add_allowed(row, &text);
-		buf_addf(&text, " Default: %s.",
-		    row->fallback != NULL ? row->fallback : row->derived);
-		add_sentences(out, text.data);
+		add_item(out, key, row);
 	}
+	buf_adds(
+	    out, ".El\n.Ss [people.channels.NAME]\\&\n.Bl -tag -width Ds\n");
+	for (size_t i = 0; i < settings_channel_key_count; i++)
+		add_item(out, settings_channel_keys[i].path,
+		    &settings_channel_keys[i]);
 	buf_adds(out, ".El\n");
 }
 

@@ -41,6 +41,12 @@ const char *notice_name(enum notice_class class)
 	return class == NOTICE_NONE ? NULL : notice_names[class - 1];
 }
 
+const char *
+notice_title(const struct notice *n)
+{
+	return n->what != NULL ? n->what : words[n->class];
+}
+
 struct json_object *
 notice_json(const struct notice *n, const char *root, const char *program,
     const char *timestamp)
@@ -51,8 +57,7 @@ notice_json(const struct notice *n, const char *root, const char *program,
 	json_set_string(json, "root", root);
 	json_set_string(json, "program", program);
 	json_set_string(json, "class", notice_name(n->class));
-	json_set_string(
-	    json, "what", n->what != NULL ? n->what : words[n->class]);
+	json_set_string(json, "what", notice_title(n));
 	json_set_string(json, "why", n->why);
 	json_set_string(json, "worker", n->worker);
 	json_set_string(json, "task", n->task);

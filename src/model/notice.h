@@ -44,9 +44,14 @@ struct notice {
 	const char *what; /* a few words; NULL = those of the class */
 	const char *why; /* the details, and what to type */
 	const char *worker, *task;
+	const char *goal, *node; /* for channels only, as the signature is */
+	const char *signature; /* of the failure */
 	int exit_status; /* of the program that ends; 0 = none */
 	const char *failure, *evidence; /* what the overseer gave up on */
 };
+
+/* What it says in a few words; never NULL. */
+const char *notice_title(const struct notice *notice);
 
 /* The message for the user's command, as llmc.conf(5) describes it. The caller
  * owns it. */

@@ -99,6 +99,42 @@ is_host(const char *text)
 	return *text == '\0' || (*text == ':' && is_port(text + 1));
 }
 
+/* Nothing in it can end a line or a word of what it is written into. */
+static bool
+is_url(const char *text)
+{
+	size_t begin = strncmp(text, "https://", 8) == 0 ? 8 :
+	    strncmp(text, "http://", 7) == 0             ? 7 :
+							   0;
+
+	if (begin == 0 || text[begin] == '\0' || text[begin] == '/')
+		return false;
+	for (; *text != '\0'; text++)
+		if (*text <= ' ' || *text > '~' || *text == '"' ||
+		    *text == '\\')
+			return false;
+	return true;
+}
+
+static bool
+is_repo(const char *text)
+{
+	int slashes = 0;
+	char before = '/';
+
+	for (; *text != '\0'; text++) {
+		if (*text == '/' && (before == '/' || ++slashes > 1))
+			return false;
+		if (*text == '.' && before == '/')
+			return false;
+		if (*text != '/' && *text != '.' && *text != '-' &&
+		    *text != '_' && !is_letter(*text) && !is_digit(*text))
+			return false;
+		before = *text;
+	}
+	return slashes == 1 && before != '/';
+}
+
 static const struct {
 	bool (*fits)(const char *text);
 	const char *words;
@@ -112,6 +148,9 @@ static const struct {
 	[FORM_HOST] = { is_host,
 	    ("hosts such as [\"example.org\", \"example.org:8443\", "
 	     "\"*.example.org\"]") },
+	[FORM_NAME] = { is_variable, "the name of an environment variable" },
+	[FORM_URL] = { is_url, "a URL that begins with https:// or http://" },
+	[FORM_REPO] = { is_repo, "a repository such as \"owner/name\"" },
 };
 
 bool

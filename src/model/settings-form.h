@@ -14,6 +14,9 @@ enum setting_form {
 	FORM_VARIABLE, /* the name of an environment variable */
 	FORM_PLACE, /* an absolute path, or one that begins with ~ */
 	FORM_HOST, /* "name", "name:port" or "*.name" */
+	FORM_NAME, /* the name of one environment variable */
+	FORM_URL, /* of http or https, in printable ASCII */
+	FORM_REPO, /* "owner/name" */
 	FORM_COUNT
 };
 

@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "buf.h"
+#include "channel.h"
 #include "errtext.h"
 #include "id.h"
 #include "json.h"
 #include "log.h"
 #include "mem.h"
 #include "price.h"
-#include "settings-prices.h"
 #include "settings-alias.h"
+#include "settings-channels.h"
+#include "settings-prices.h"
+#include "settings-problem.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "stall.h"
@@ -24,12 +27,14 @@
 #define DEFAULTS "defaults."
 #define WORKERS  "workers."
 #define PRICES   "prices"
+#define CHANNELS "people.channels"
 
 struct settings {
 	struct value *values; /* one per row, then those of the workers */
 	size_t count;
 	char **workers;
 	struct price_list prices;
+	struct channel_list channels;
 	char *home;
 };
 
@@ -124,6 +129,13 @@ settings_describe_unknown(const char *path, struct buf *out)
 		    path);
 		return;
 	}
+	if (strncmp(path, CHANNELS ".", strlen(CHANNELS ".")) == 0) {
+		buf_addf(out,
+		    "%s: channels are tables; write them into "
+		    ".llmc/config.toml (see llmc.conf(5))",
+		    path);
+		return;
+	}
 	near = nearest(general);
 	buf_addf(out, "%s: no such setting", path);
 	if (near == NULL)
@@ -159,30 +171,6 @@ value_add(
 }
 
 static void
-problem_add(struct settings_problems *problems, bool fatal, unsigned line,
-    const char *text)
-{
-	struct settings_problem *p;
-
-	problems->list = xreallocarray(
-	    problems->list, problems->count + 1, sizeof *problems->list);
-	p = &problems->list[problems->count++];
-	p->fatal = fatal;
-	p->line = line;
-	p->text = xstrdup(text);
-	problems->fatal |= fatal;
-}
-
-void
-settings_problems_release(struct settings_problems *problems)
-{
-	for (size_t i = 0; i < problems->count; i++)
-		free(problems->list[i].text);
-	free(problems->list);
-	*problems = (struct settings_problems){ 0 };
-}
-
-static void
 problem_value(struct settings_problems *problems, bool fatal, const char *path,
     const struct setting *row, struct json_object *json)
 {
@@ -198,7 +186,7 @@ problem_value(struct settings_problems *problems, bool fatal, const char *path,
 		buf_addc(&text, ' ');
 		json_print(json, false, &text);
 	}
-	problem_add(problems, fatal, mark.line, text.data);
+	settings_problem_add(problems, fatal, mark.line, text.data);
 }
 
 static void
@@ -208,7 +196,7 @@ problem_unknown(
 	cleanup_buf struct buf text = BUF_INIT;
 
 	settings_describe_unknown(path, &text);
-	problem_add(problems, false, line, text.data);
+	settings_problem_add(problems, false, line, text.data);
 }
 
 static void
@@ -218,7 +206,7 @@ problem_bad_name(
 	cleanup_buf struct buf text = BUF_INIT;
 
 	describe_bad_name(path, strlen(path), &text);
-	problem_add(problems, true, line, text.data);
+	settings_problem_add(problems, true, line, text.data);
 }
 
 static void
@@ -229,13 +217,13 @@ problem_no_table(struct settings_problems *problems, const char *path,
 	cleanup_free char *text = xasprintf("%s: expected a table, found %s",
 	    path, toml_mark_type_name(mark.type));
 
-	problem_add(problems, true, mark.line, text);
+	settings_problem_add(problems, true, mark.line, text);
 }
 
 static void
-problem_price(void *problems, unsigned line, const char *text)
+problem_in_table(void *problems, unsigned line, const char *text)
 {
-	problem_add(problems, true, line, text);
+	settings_problem_add(problems, true, line, text);
 }
 
 /* Is path the name of a table that contains known keys? */
@@ -245,7 +233,7 @@ is_section(const char *path)
 	size_t len = strlen(path);
 
 	if (strcmp(path, "workers") == 0 || strcmp(path, PRICES) == 0 ||
-	    settings_alias_section(path))
+	    strcmp(path, CHANNELS) == 0 || settings_alias_section(path))
 		return true;
 	for (size_t i = 0; i < settings_table_count; i++)
 		if (strncmp(settings_table[i].path, path, len) == 0 &&
@@ -261,7 +249,7 @@ problem_twice(struct settings_problems *problems, const char *name,
 	cleanup_free char *text =
 	    xasprintf("%s is ignored: %s is the same setting", ignored, name);
 
-	problem_add(problems, false, line, text);
+	settings_problem_add(problems, false, line, text);
 }
 
 /* name: the one that it has in the file. Another name than the path gives way
@@ -318,7 +306,7 @@ take_alias(struct settings *settings, const char *name,
 	    settings_alias_allowed(alias),
 	    toml_mark_type_name(toml_mark_of(json).type));
 	/* Times have good defaults, but permissions are not guessed. */
-	problem_add(problems, alias->yes != NULL, line, text);
+	settings_problem_add(problems, alias->yes != NULL, line, text);
 	return true;
 }
 
@@ -356,8 +344,11 @@ walk(struct settings *settings, const char *prefix, struct json_object *table,
 		} else if (!json_object_is_type(json, json_type_object)) {
 			problem_no_table(problems, path.data, json);
 		} else if (strcmp(path.data, PRICES) == 0) {
-			settings_prices_read(
-			    json, &settings->prices, problem_price, problems);
+			settings_prices_read(json, &settings->prices,
+			    problem_in_table, problems);
+		} else if (strcmp(path.data, CHANNELS) == 0) {
+			settings_channels_read(json, settings->home,
+			    &settings->channels, problem_in_table, problems);
 		} else {
 			if (of_workers)
 				strv_add(&settings->workers, key);
@@ -414,7 +405,7 @@ check_stall(const struct settings *settings, struct settings_problems *problems)
 	buf_adds(&text, ": ");
 	text_add_duration(&text, longest);
 	buf_adds(&text, " (three quarters) is used");
-	problem_add(problems, false, worker->line, text.data);
+	settings_problem_add(problems, false, worker->line, text.data);
 }
 
 /* The message without "line 3: ": a problem stores its line separately. */
@@ -444,7 +435,8 @@ settings_parse(const char *text, size_t len, const struct settings_facts *facts,
 	for (size_t i = 0; i < settings_table_count; i++)
 		set_default(settings, &settings_table[i], facts);
 	if (toml_parse(text, len, &root, &line, &err) < 0)
-		problem_add(ret_problems, true, line, without_line(err.msg));
+		settings_problem_add(
+		    ret_problems, true, line, without_line(err.msg));
 	else
 		walk(settings, "", root, ret_problems);
 	check_stall(settings, ret_problems);
@@ -462,6 +454,7 @@ settings_free(struct settings *settings)
 	}
 	strv_free(settings->workers);
 	free(settings->prices.rows);
+	channel_list_release(&settings->channels);
 	free(settings->values);
 	free(settings->home);
 	free(settings);
@@ -581,6 +574,12 @@ const struct price_list *
 settings_prices(const struct settings *settings)
 {
 	return &settings->prices;
+}
+
+const struct channel_list *
+settings_channels(const struct settings *settings)
+{
+	return &settings->channels;
 }
 
 bool

@@ -18,6 +18,7 @@
 #include "settings-table.h"
 
 struct buf;
+struct channel_list;
 struct err;
 struct json_object;
 struct price_list;
@@ -88,6 +89,9 @@ size_t settings_workers(
 
 /* The rows of [prices], which come before the defaults (price.h). */
 const struct price_list *settings_prices(const struct settings *settings);
+
+/* The channels of [people.channels], in the order of the file. */
+const struct channel_list *settings_channels(const struct settings *settings);
 
 /* One effective value as JSON (a duration as text), owned by the caller, and
  * its origin: a line of the file, or 0 for a default. False if there is no such

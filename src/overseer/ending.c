@@ -23,6 +23,7 @@ tell_person(struct overseer *o, int status, const char *why)
 		.class = why != NULL ? NOTICE_FAILURE : NOTICE_END,
 		.what = "llmc overseer has stopped",
 		.why = why,
+		.signature = why != NULL ? o->signature : NULL,
 		.exit_status = status,
 		.failure = why != NULL ? o->words : NULL,
 		.evidence = why != NULL ? o->evidence.dir : NULL });

@@ -224,6 +224,7 @@ on_config(const struct buf *config, const struct err *err, void *arg)
 	} else {
 		settings_free(o->settings);
 		o->settings = fresh;
+		people_settings(o->people, fresh);
 	}
 	if (then != NULL)
 		then(o, &wrong);
@@ -249,7 +250,10 @@ load_settings(struct overseer *o, struct err *err)
 		return r;
 	o->branch = git_ask_default_branch(o->workspace.root);
 	o->reader = config_read_new(o->loop, &o->workspace, on_config, o);
-	return parse_settings(o, &text, &o->settings, err);
+	r = parse_settings(o, &text, &o->settings, err);
+	if (r == 0)
+		people_settings(o->people, o->settings);
+	return r;
 }
 
 /* A child that a killed overseer was just starting holds its lock until it

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "buf.h"
+#include "channel.h"
 #include "clock.h"
 #include "file.h"
+#include "id.h"
 #include "json.h"
 #include "loop.h"
 #include "mem.h"
+#include "outbox-record.h"
 #include "outbox.h"
 #include "people.h"
 #include "procref.h"
@@ -94,13 +97,14 @@ END_TEST
 
 /* Another program with the same outbox each time. */
 static void
-tell_with_outbox(const char *command, const struct notice *list, size_t count)
+tell_with_outbox(const char *command, const char *more,
+    const struct notice *list, size_t count)
 {
 	struct loop *loop = loop_new();
-	struct people *people = people_new(loop, "/r", "autod");
-	struct settings *settings = settings_with(command, "");
+	struct people *people = people_new(loop, unit_scratch(), "autod");
+	struct settings *settings = settings_with(command, more);
 
-	people_use_outbox(people, settings, unit_path("outbox"));
+	people_resume(people, settings);
 	for (size_t i = 0; i < count; i++)
 		people_tell(people, settings, &list[i]);
 	people_free(people);
@@ -108,48 +112,158 @@ tell_with_outbox(const char *command, const struct notice *list, size_t count)
 	loop_free(loop);
 }
 
+static char *
+channel_to(const char *file)
+{
+	return xasprintf("[people.channels.ops]\ntype = \"command\"\n"
+			 "command = \"cat >>%s\"\n",
+	    file);
+}
+
+static size_t
+count_messages(const char *file)
+{
+	struct json_object *list[8];
+	size_t count = messages(file, list, nitems(list));
+
+	for (size_t i = 0; i < count; i++)
+		json_object_put(list[i]);
+	return count;
+}
+
 START_TEST(a_notice_with_an_id_is_told_once)
 {
 	struct json_object *list[4];
 	cleanup_free char *command = xasprintf("cat >>%s", unit_path("once"));
-	const struct notice first = {
-		.class = NOTICE_GOAL, .id = "D_1", .why = "help"
-	};
-	const struct notice second = {
-		.class = NOTICE_GOAL, .id = "D_2", .why = "more help"
+	cleanup_free char *channel = channel_to(unit_path("ops"));
+	const struct notice both[] = {
+		{ .class = NOTICE_GOAL, .id = "D_1", .why = "help" },
+		{ .class = NOTICE_GOAL, .id = "D_2", .why = "more help" },
 	};
 
-	tell_with_outbox(command, &first, 1);
-	tell_with_outbox(command, &first, 1);
-	ck_assert_uint_eq(messages(unit_path("once"), list, 4), 1);
-	json_object_put(list[0]);
-	tell_with_outbox(command, &second, 1);
+	tell_with_outbox(command, channel, both, 1);
+	tell_with_outbox(command, channel, both, 1);
+	ck_assert_uint_eq(count_messages(unit_path("once")), 1);
+	ck_assert_uint_eq(count_messages(unit_path("ops")), 1);
+	tell_with_outbox(command, channel, both, 2);
 	ck_assert_uint_eq(messages(unit_path("once"), list, 4), 2);
 	ck_assert_str_eq(json_string_or(list[1], "why", ""), "more help");
+	ck_assert_int_eq((int)json_int_or(list[1], "count", 0), 1);
+	ck_assert_uint_eq(count_messages(unit_path("ops")), 2);
 	json_object_put(list[0]);
 	json_object_put(list[1]);
 }
 END_TEST
 
-/* The program was killed in the minute after another notice. */
+/* What a program leaves that was killed in the minute after another notice.
+ * Returns the id of the record. */
+static const char *
+leave(const struct channel_list *channels)
+{
+	static char id[ID_ULID_SIZE];
+	const struct escalation what = { .level = ESCALATION_WARNING,
+		.event = "D_1",
+		.by_command = true,
+		.class = "goal",
+		.title = "a goal needs a person, or is reached",
+		.text = "help",
+		.signature = "goal" };
+	struct outbox_record *record;
+
+	id_ulid(clock_wall_ms(), id);
+	record = outbox_record_new(&what, channels, id,
+	    "2026-01-01T00:00:00.000Z", unit_scratch(), "autod", 0);
+	ck_assert_int_eq(
+	    outbox_add(unit_path(".llmc/outbox"), record, NULL), 0);
+	outbox_record_free(record);
+	return id;
+}
+
 START_TEST(a_notice_that_waits_is_told_by_the_next_program)
 {
-	struct json_object *list[4], *message = json_object_new_object();
+	struct json_object *list[4];
 	cleanup_free char *command = xasprintf("cat >>%s", unit_path("late"));
 	const struct notice same = {
 		.class = NOTICE_GOAL, .id = "D_1", .why = "help"
 	};
 
-	json_set_string(message, "class", "goal");
-	json_set_string(message, "why", "help");
-	ck_assert_int_eq(
-	    outbox_put(unit_path("outbox"), "D_1", message, NULL), 0);
-	json_object_put(message);
-	tell_with_outbox(command, &same, 1);
-	tell_with_outbox(command, NULL, 0);
+	leave(&(struct channel_list){ 0 });
+	tell_with_outbox(command, "", &same, 1);
+	tell_with_outbox(command, "", NULL, 0);
 	ck_assert_uint_eq(messages(unit_path("late"), list, 4), 1);
+	ck_assert_str_eq(json_string_or(list[0], "class", ""), "goal");
 	ck_assert_str_eq(json_string_or(list[0], "why", ""), "help");
 	json_object_put(list[0]);
+}
+END_TEST
+
+/* The overseer sends what waits for the channel, and leaves the command. */
+START_TEST(the_command_of_another_program_is_left_to_it)
+{
+	cleanup_free char *command = xasprintf("cat >>%s", unit_path("told"));
+	cleanup_free char *channel = channel_to(unit_path("ops"));
+	struct settings *settings = settings_with(command, channel);
+	struct loop *loop = loop_new();
+	struct people *overseer = people_new(loop, unit_scratch(), "overseer");
+
+	leave(settings_channels(settings));
+	people_settings(overseer, settings);
+	people_free(overseer);
+	ck_assert_uint_eq(count_messages(unit_path("ops")), 1);
+	ck_assert_uint_eq(count_messages(unit_path("told")), 0);
+	tell_with_outbox(command, channel, NULL, 0);
+	ck_assert_uint_eq(count_messages(unit_path("ops")), 1);
+	ck_assert_uint_eq(count_messages(unit_path("told")), 1);
+	settings_free(settings);
+	loop_free(loop);
+}
+END_TEST
+
+START_TEST(a_command_that_is_not_set_any_more_is_given_up)
+{
+	struct outbox_record *record = NULL;
+	const char *id = leave(&(struct channel_list){ 0 });
+
+	tell_with_outbox("", "", NULL, 0);
+	ck_assert_int_eq(
+	    outbox_load(unit_path(".llmc/outbox"), id, &record, NULL), 0);
+	ck_assert_int_eq(record->deliveries[0].state, OUTBOX_SKIPPED);
+	outbox_record_free(record);
+}
+END_TEST
+
+static void
+stop_when_told(void *arg)
+{
+	if (count_messages(unit_path("told")) > 0)
+		loop_stop(arg, 0);
+}
+
+START_TEST(a_record_that_another_process_has_is_waited_for)
+{
+	cleanup_free char *command = xasprintf("cat >>%s", unit_path("told"));
+	const char *dir = unit_path(".llmc/outbox");
+	struct settings *settings = settings_with(command, "");
+	struct loop *loop = loop_new();
+	struct people *people = people_new(loop, unit_scratch(), "autod");
+	struct loop_timer *look;
+	struct outbox_entry *entry = NULL;
+	struct outbox_record *record = NULL;
+	const char *id = leave(&(struct channel_list){ 0 });
+
+	ck_assert_int_eq(outbox_claim(dir, id, &entry, NULL), 0);
+	people_resume(people, settings);
+	ck_assert_int_eq(outbox_load(dir, id, &record, NULL), 0);
+	ck_assert_int_eq(record->deliveries[0].state, OUTBOX_WAITING);
+	outbox_record_free(record);
+	outbox_release(entry);
+	look = loop_every(loop, 20, stop_when_told, loop);
+	loop_run(loop);
+	loop_timer_free(look);
+	people_free(people);
+	ck_assert_uint_eq(count_messages(unit_path("told")), 1);
+	settings_free(settings);
+	loop_free(loop);
 }
 END_TEST
 
@@ -241,6 +355,9 @@ unit_suite(void)
 		a_flood_starts_no_flood_of_processes,
 		a_notice_with_an_id_is_told_once,
 		a_notice_that_waits_is_told_by_the_next_program,
+		the_command_of_another_program_is_left_to_it,
+		a_command_that_is_not_set_any_more_is_given_up,
+		a_record_that_another_process_has_is_waited_for,
 		only_what_was_chosen_is_told,
 		the_older_name_of_the_command_is_used,
 		a_hanging_command_does_not_hold_us_up,

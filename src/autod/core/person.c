@@ -69,16 +69,16 @@ on_event(const struct event *event, void *arg)
 		.id = event->receipt,
 		.why = why.data,
 		.worker = event->worker,
-		.task = event->task });
+		.task = event->task,
+		.goal = event->goal,
+		.node = event->node });
 }
 
 void
 person_begin(const struct core *core)
 {
-	cleanup_free char *dir = workspace_path(core->workspace, "outbox");
-
 	if (core->people != NULL && core->settings != NULL)
-		people_use_outbox(core->people, core->settings, dir);
+		people_resume(core->people, core->settings);
 }
 
 void

@@ -10,6 +10,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "mem.h"
+#include "people.h"
 #include "reload.h"
 #include "settings.h"
 #include "toml.h"
@@ -71,6 +72,8 @@ apply(struct core *core, const struct buf *config, struct err *err)
 	}
 	settings_free(core->settings);
 	core->settings = fresh;
+	if (core->people != NULL)
+		people_settings(core->people, fresh);
 	return 0;
 }
 

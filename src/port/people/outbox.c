@@ -1,114 +1,285 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
-#include <stdint.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
 #include "errtext.h"
 #include "file.h"
+#include "id.h"
 #include "json.h"
+#include "lock.h"
 #include "mem.h"
+#include "outbox-record.h"
 #include "outbox.h"
 #include "strv.h"
 
-#define WAITS       ".json"
-#define TOLD        ".told"
-#define MESSAGE_MAX (1 << 20)
+#define SUFFIX ".json"
 
 static char *
-path_of(const char *dir, const char *id, const char *suffix)
+path_of(const char *dir, bool done, const char *id)
 {
-	return xasprintf("%s/%s%s", dir, id, suffix);
+	return xasprintf("%s/%s%s" SUFFIX, dir, done ? "done/" : "", id);
+}
+
+/* --- lists ------------------------------------------------------------ */
+
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* "01ARZ....json" */
+static bool
+is_entry(const char *name, char id[ID_ULID_SIZE])
+{
+	size_t len = strlen(name);
+
+	if (len != ID_ULID_SIZE - 1 + strlen(SUFFIX) ||
+	    strcmp(name + ID_ULID_SIZE - 1, SUFFIX) != 0)
+		return false;
+	memcpy(id, name, ID_ULID_SIZE - 1);
+	id[ID_ULID_SIZE - 1] = '\0';
+	return id_ulid_valid(id);
+}
+
+char **
+outbox_list(const char *dir, bool done)
+{
+	cleanup_free char *path = xasprintf("%s%s", dir, done ? "/done" : "");
+	DIR *folder = opendir(path);
+	char **list = xcalloc(1, sizeof(char *));
+	const struct dirent *entry;
+	size_t count = 0;
+	char id[ID_ULID_SIZE];
+
+	if (folder == NULL)
+		return list;
+	while ((entry = readdir(folder)) != NULL) {
+		if (!is_entry(entry->d_name, id))
+			continue;
+		list = xreallocarray(list, count + 2, sizeof(char *));
+		list[count++] = xstrdup(id);
+		list[count] = NULL;
+	}
+	closedir(folder);
+	if (count > 1)
+		qsort(list, count, sizeof(char *), compare);
+	return list;
+}
+
+/* --- one record ------------------------------------------------------- */
+
+static int
+save(const char *path, const struct outbox_record *record, struct err *err)
+{
+	cleanup_json struct json_object *json = outbox_record_to_json(record);
+
+	return json_save(path, json, 0600, err);
+}
+
+int
+outbox_add(const char *dir, const struct outbox_record *record, struct err *err)
+{
+	cleanup_free char *path = path_of(dir, false, record->id);
+	cleanup_free char *done = xasprintf("%s/done", dir);
+	cleanup_strv char **list = NULL;
+	int r = file_mkdirs(done, 0700, err);
+
+	if (r < 0)
+		return r;
+	list = outbox_list(dir, false);
+	if (strv_count(list) >= OUTBOX_WAITING_MAX && !file_exists(path))
+		return err_set(err, -ENOSPC,
+		    "%s: %d messages wait to be sent already", dir,
+		    OUTBOX_WAITING_MAX);
+	return save(path, record, err);
+}
+
+static int
+load_from(const char *path, const char *id, struct outbox_record **ret_record,
+    struct err *err)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct outbox_record *record = NULL;
+	int r = json_load(path, OUTBOX_FILE_MAX, &json, err);
+
+	if (r == 0)
+		r = outbox_record_from_json(json, &record, err);
+	if (r == 0 && strcmp(record->id, id) != 0) {
+		outbox_record_free(record);
+		r = err_set(err, -EINVAL, "%s: the id is another one", path);
+	}
+	if (r == 0)
+		*ret_record = record;
+	return r;
+}
+
+/* *ret_done: where it was. */
+static int
+load(const char *dir, const char *id, bool *ret_done,
+    struct outbox_record **ret_record, struct err *err)
+{
+	int r = -ENOENT;
+
+	/* Waiting, done, and again: it may be moved in between. */
+	for (int i = 0; i < 3 && r == -ENOENT; i++) {
+		cleanup_free char *path = path_of(dir, i == 1, id);
+
+		*ret_done = i == 1;
+		r = load_from(path, id, ret_record, err);
+	}
+	return r == -ENOENT ?
+	    err_set(err, -ENOENT, "there is no escalation %s", id) :
+	    r;
+}
+
+int
+outbox_load(const char *dir, const char *id, struct outbox_record **ret_record,
+    struct err *err)
+{
+	bool done;
+
+	return load(dir, id, &done, ret_record, err);
 }
 
 static bool
-ends_with(const char *name, const char *suffix)
+is_of(const char *dir, const char *id, const char *event)
 {
-	size_t len = strlen(name), n = strlen(suffix);
+	struct outbox_record *record = NULL;
+	bool is_so;
 
-	return len > n && strcmp(name + len - n, suffix) == 0;
+	outbox_load(dir, id, &record, NULL);
+	is_so = record != NULL && record->event != NULL &&
+	    strcmp(record->event, event) == 0;
+	outbox_record_free(record);
+	return is_so;
 }
 
 bool
-outbox_has(const char *dir, const char *id)
+outbox_knows(const char *dir, const char *event)
 {
-	cleanup_free char *waits = path_of(dir, id, WAITS);
-	cleanup_free char *told = path_of(dir, id, TOLD);
+	cleanup_strv char **waiting = outbox_list(dir, false);
+	cleanup_strv char **done = outbox_list(dir, true);
 
-	return access(waits, F_OK) == 0 || access(told, F_OK) == 0;
+	for (char **id = waiting; *id != NULL; id++)
+		if (is_of(dir, *id, event))
+			return true;
+	for (char **id = done; *id != NULL; id++)
+		if (is_of(dir, *id, event))
+			return true;
+	return false;
+}
+
+/* --- an entry of ours ------------------------------------------------- */
+
+static char *
+lock_path(const char *dir, const char *id)
+{
+	return xasprintf("%s/%s.lock", dir, id);
+}
+
+static void
+put_aside(const char *dir, const char *id)
+{
+	cleanup_free char *broken = xasprintf("%s/broken", dir);
+	cleanup_free char *from = path_of(dir, false, id);
+	cleanup_free char *to = xasprintf("%s/%s" SUFFIX, broken, id);
+
+	if (file_mkdirs(broken, 0700, NULL) < 0 || rename(from, to) < 0)
+		unlink(from);
+}
+
+/* The lock file goes with the lock: lock_try() knows that. */
+static void
+unlock(const char *dir, const char *id, int fd)
+{
+	cleanup_free char *path = lock_path(dir, id);
+
+	unlink(path);
+	fd_close(fd);
 }
 
 int
-outbox_put(const char *dir, const char *id, struct json_object *message,
+outbox_claim(const char *dir, const char *id, struct outbox_entry **ret_entry,
     struct err *err)
 {
-	cleanup_free char *path = path_of(dir, id, WAITS);
-	cleanup_buf struct buf text = BUF_INIT;
-	int r = file_mkdirs(dir, 0700, err);
+	cleanup_free char *path = lock_path(dir, id);
+	struct outbox_record *record = NULL;
+	bool done = false;
+	int fd, r;
 
-	json_print(message, false, &text);
-	return r < 0 ? r : file_replace(path, text.data, text.len, 0600, err);
-}
-
-/* A receipt is there before the message may be seen. */
-int
-outbox_told(const char *dir, const char *id, struct err *err)
-{
-	cleanup_free char *waits = path_of(dir, id, WAITS);
-	cleanup_free char *told = path_of(dir, id, TOLD);
-	int r;
-
-	if (rename(waits, told) == 0)
-		return 0;
-	r = file_mkdirs(dir, 0700, err);
-	return r < 0 ? r : file_replace(told, "", 0, 0600, err);
-}
-
-static void
-read_one(const char *dir, const char *name, outbox_fn *fn, void *arg)
-{
-	cleanup_free char *path = path_of(dir, name, "");
-	cleanup_free char *id = xstrndup(name, strlen(name) - strlen(WAITS));
-	cleanup_json struct json_object *message = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (file_read(path, MESSAGE_MAX, &text, NULL) == 0 &&
-	    json_parse(text.data, text.len, MESSAGE_MAX, &message, NULL) == 0)
-		fn(id, message, arg);
+	if (!id_ulid_valid(id))
+		return err_set(err, -ENOENT, "there is no escalation %s", id);
+	fd = lock_try(path, err);
+	if (fd < 0)
+		return fd;
+	r = load(dir, id, &done, &record, err);
+	if (r < 0) {
+		if ((r == -EINVAL || r == -E2BIG || r == -EFBIG) && !done)
+			put_aside(dir, id);
+		unlock(dir, id, fd);
+		return r;
+	}
+	*ret_entry = xcalloc(1, sizeof **ret_entry);
+	**ret_entry = (struct outbox_entry){ .dir = xstrdup(dir),
+		.id = xstrdup(id),
+		.lock = fd,
+		.done = done,
+		.record = record };
+	return 0;
 }
 
 static void
-remove_old(const char *dir, const char *name)
+trim_done(const char *dir)
 {
-	cleanup_free char *path = path_of(dir, name, "");
-	struct stat st;
+	cleanup_strv char **list = outbox_list(dir, true);
+	size_t count = strv_count(list);
 
-	if (stat(path, &st) == 0 &&
-	    clock_wall_ms() - (int64_t)st.st_mtime * 1000 > OUTBOX_KEEP_MS)
+	for (size_t i = 0; i + OUTBOX_DONE_MAX < count; i++) {
+		cleanup_free char *path = path_of(dir, true, list[i]);
+
 		unlink(path);
+	}
+}
+
+int
+outbox_save(struct outbox_entry *e, struct err *err)
+{
+	cleanup_free char *path = path_of(e->dir, e->done, e->id);
+	cleanup_free char *to = path_of(e->dir, true, e->id);
+	cleanup_free char *done = xasprintf("%s/done", e->dir);
+	int r = save(path, e->record, err);
+
+	if (r < 0 || e->done || !outbox_record_is_done(e->record))
+		return r;
+	if (file_mkdirs(done, 0700, err) < 0 || rename(path, to) < 0)
+		return err_errno(err, -errno, "%s", to);
+	e->done = true;
+	trim_done(e->dir);
+	return 0;
 }
 
 void
-outbox_each(const char *dir, outbox_fn *fn, void *arg)
+outbox_release(struct outbox_entry *e)
 {
-	cleanup_strv char **names = NULL;
-	struct dirent *entry;
-	DIR *d = opendir(dir);
-
-	if (d == NULL)
+	if (e == NULL)
 		return;
-	while ((entry = readdir(d)) != NULL)
-		strv_add(&names, entry->d_name);
-	closedir(d);
-	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
-		if (ends_with(names[i], WAITS))
-			read_one(dir, names[i], fn, arg);
-		else if (ends_with(names[i], TOLD))
-			remove_old(dir, names[i]);
-	}
+	unlock(e->dir, e->id, e->lock);
+	outbox_record_free(e->record);
+	free(e->dir);
+	free(e->id);
+	free(e);
+}
+
+int
+outbox_channel_lock(const char *dir, const char *channel)
+{
+	cleanup_free char *path = xasprintf("%s/channel-%s.lock", dir, channel);
+
+	return lock_try(path, NULL);
 }

@@ -1,32 +1,56 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Messages to people that are told once, whenever the daemon is killed: a
- * folder with a file for each, named by its id. "<id>.json" waits to be told,
- * "<id>.told" is the receipt of one whose command was started.
+ * The events for people that are to be sent, a file each in .llmc/outbox, and
+ * the last ones that were, in .llmc/outbox/done. Several processes may use it
+ * at once: whoever changes an entry holds its lock, which dies with its holder.
  */
 #ifndef OUTBOX_H
 #define OUTBOX_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 
 struct err;
-struct json_object;
+struct outbox_record;
 
-#define OUTBOX_KEEP_MS ((int64_t)7 * 24 * 3600 * 1000) /* receipts */
+#define OUTBOX_WAITING_MAX 500 /* entries; then no more are taken */
+#define OUTBOX_DONE_MAX    200 /* kept */
 
-/* Does it wait, or was it told? */
-bool outbox_has(const char *dir, const char *id);
-/* It has to wait. */
-int outbox_put(const char *dir, const char *id, struct json_object *message,
-    struct err *err);
-/* It is told now. */
-int outbox_told(const char *dir, const char *id, struct err *err);
+/* A new entry, written completely or not at all; replaces one of the same id,
+ * whose lock the caller holds. -ENOSPC: too many wait. */
+int outbox_add(
+    const char *dir, const struct outbox_record *record, struct err *err);
 
-/* Call fn with everything that waits; what cannot be read is left. Removes old
- * receipts. */
-typedef void outbox_fn(const char *id, struct json_object *message, void *arg);
-void outbox_each(const char *dir, outbox_fn *fn, void *arg);
+/* Ids of those that wait, or were done; the oldest first. The caller frees the
+ * list (strv_free). A missing directory is empty. */
+char **outbox_list(const char *dir, bool done);
+
+/* Is there a record of the event, waiting or done? */
+bool outbox_knows(const char *dir, const char *event);
+
+/* Read one, wherever it is. -ENOENT; -EINVAL: not a record. */
+int outbox_load(const char *dir, const char *id,
+    struct outbox_record **ret_record, struct err *err);
+
+/* An entry that is ours to change. */
+struct outbox_entry {
+	char *dir, *id;
+	int lock;
+	bool done; /* it is among those */
+	struct outbox_record *record;
+};
+
+/* Take its lock and read it. -EAGAIN: another process has it. A file that is no
+ * record is moved to dir/broken: -EINVAL. */
+int outbox_claim(const char *dir, const char *id,
+    struct outbox_entry **ret_entry, struct err *err);
+/* Write what has changed; what is done goes to the others. */
+int outbox_save(struct outbox_entry *entry, struct err *err);
+void outbox_release(struct outbox_entry *entry);
+
+/* The lock of a channel, so that it sends one message at a time: a descriptor,
+ * or negative errno as lock_try(). */
+int outbox_channel_lock(const char *dir, const char *channel);
 
 #endif

@@ -5,26 +5,31 @@
 #include <sys/queue.h>
 
 #include "buf.h"
+#include "channel.h"
 #include "child.h"
 #include "clock.h"
+#include "courier.h"
 #include "errtext.h"
+#include "escalation.h"
 #include "json.h"
 #include "kept.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "outbox-record.h"
 #include "outbox.h"
 #include "people.h"
 #include "settings.h"
 #include "strv.h"
 
 #define OUTPUT_MAX 4096
+#define CONTEST_MS 1000 /* another process has a record */
 
 struct slot {
 	struct people *people;
 	struct loop_timer *pause; /* NULL: the next notice is told at once */
 	struct json_object *waiting; /* until then; NULL = nothing */
-	char **ids; /* of what waits */
+	char **ids; /* of the records of what waits */
 	char *command; /* of what waits */
 };
 
@@ -37,12 +42,23 @@ struct telling {
 
 struct people {
 	struct loop *loop;
-	char *root, *program;
-	char *outbox; /* NULL = none */
+	char *root, *program, *outbox;
 	struct slot slots[NOTICE_CLASS_COUNT];
 	LIST_HEAD(tellings, telling) running;
+	struct courier *courier; /* the channels */
 	bool ending;
 };
+
+/* The last of what the end waits for has ended. */
+static void
+check_end(void *arg)
+{
+	const struct people *people = arg;
+
+	if (people->ending && LIST_EMPTY(&people->running) &&
+	    !courier_is_busy(people->courier))
+		loop_stop(people->loop, 0);
+}
 
 struct people *
 people_new(struct loop *loop, const char *root, const char *program)
@@ -52,9 +68,12 @@ people_new(struct loop *loop, const char *root, const char *program)
 	people->loop = loop;
 	people->root = xstrdup(root);
 	people->program = xstrdup(program);
+	people->outbox = xasprintf("%s/.llmc/outbox", root);
 	LIST_INIT(&people->running);
 	for (size_t i = 0; i < nitems(people->slots); i++)
 		people->slots[i].people = people;
+	people->courier = courier_new(loop, root, program);
+	courier_on_idle(people->courier, check_end, people);
 	return people;
 }
 
@@ -72,8 +91,7 @@ on_told(const struct child_result *result, void *arg)
 	}
 	LIST_REMOVE(telling, entry);
 	free(telling);
-	if (people->ending && LIST_EMPTY(&people->running))
-		loop_stop(people->loop, 0);
+	check_end(people);
 }
 
 static void
@@ -101,43 +119,46 @@ run(struct people *people, const char *command, struct json_object *message)
 	LIST_INSERT_HEAD(&people->running, telling, entry);
 }
 
-static void on_pause_over(void *arg);
-
-/* It is told now, and never again. */
-static void
-note_told(const struct people *people, const char *id)
+/* It is told now, and never again: on disk before anybody can see it. False:
+ * another process has one of the records. */
+static bool
+note_told(const struct slot *slot)
 {
-	struct err err = { 0 };
+	char *const *id = slot->ids;
 
-	if (people->outbox != NULL && outbox_told(people->outbox, id, &err) < 0)
-		log_info("people.notify_command: %s", err.msg);
+	for (; id != NULL && *id != NULL; id++)
+		if (!courier_end_command(
+			slot->people->courier, *id, OUTBOX_SENT, NULL))
+			return false;
+	return true;
 }
 
-/* Tell, and begin the pause. */
 static void
-tell(struct slot *slot, const char *command, struct json_object *message)
+run_waiting(struct slot *slot)
 {
-	struct people *people = slot->people;
+	cleanup_json struct json_object *message = take_ptr(&slot->waiting);
+	cleanup_free char *command = take_ptr(&slot->command);
 
-	for (size_t i = 0; i < strv_count(slot->ids); i++)
-		note_told(people, slot->ids[i]);
-	strv_free(take_ptr(&slot->ids));
-	run(people, command, message);
-	loop_timer_free(slot->pause);
-	slot->pause =
-	    loop_after(people->loop, PEOPLE_PAUSE_MS, on_pause_over, slot);
+	strv_clear(&slot->ids);
+	run(slot->people, command, message);
 }
 
+/* Tell what waits, and begin the pause. */
 static void
 on_pause_over(void *arg)
 {
 	struct slot *slot = arg;
-	cleanup_json struct json_object *message = take_ptr(&slot->waiting);
-	cleanup_free char *command = take_ptr(&slot->command);
+	int64_t pause = CONTEST_MS;
 
 	loop_timer_free(take_ptr(&slot->pause));
-	if (message != NULL)
-		tell(slot, command, message);
+	if (slot->waiting == NULL)
+		return;
+	if (note_told(slot)) {
+		run_waiting(slot);
+		pause = PEOPLE_PAUSE_MS;
+	}
+	slot->pause =
+	    loop_after(slot->people->loop, pause, on_pause_over, slot);
 }
 
 static void
@@ -155,7 +176,8 @@ await_commands(struct people *people)
 	struct loop_timer *end;
 	struct telling *telling;
 
-	if (LIST_EMPTY(&people->running))
+	courier_hurry(people->courier);
+	if (LIST_EMPTY(&people->running) && !courier_is_busy(people->courier))
 		return;
 	people->ending = true;
 	end = loop_after(people->loop, PEOPLE_END_MS, on_end_over, people);
@@ -176,17 +198,17 @@ people_free(struct people *people)
 	for (size_t i = 0; i < nitems(people->slots); i++) {
 		struct slot *slot = &people->slots[i];
 
-		if (slot->waiting != NULL)
-			tell(slot, slot->command, slot->waiting);
+		if (slot->waiting != NULL) {
+			note_told(slot);
+			run_waiting(slot);
+		}
 		loop_timer_free(slot->pause);
-		json_object_put(slot->waiting);
-		free(slot->command);
-		strv_free(slot->ids);
 	}
 	await_commands(people);
-	free(people->outbox);
+	courier_free(people->courier);
 	free(people->root);
 	free(people->program);
+	free(people->outbox);
 	free(people);
 }
 
@@ -207,83 +229,122 @@ command_for(const struct settings *settings, enum notice_class class)
 	return "";
 }
 
-/* Tell it, or have it wait. Takes the message. */
+void
+people_settings(struct people *people, const struct settings *settings)
+{
+	courier_channels(people->courier, settings_channels(settings));
+}
+
+void
+people_escalate(struct people *people, const struct settings *settings,
+    const struct escalation *what)
+{
+	people_settings(people, settings);
+	courier_put(people->courier, what);
+}
+
+/* Have it wait, or tell it at once; id: of its record, NULL = it has none.
+ * Takes the message. */
 static void
 give(struct slot *slot, const char *command, const char *id,
     struct json_object *message)
 {
-	const char *outbox = slot->people->outbox;
-	struct err err = { 0 };
-
 	if (id != NULL)
 		strv_add(&slot->ids, id);
-	if (slot->pause == NULL) {
-		tell(slot, command, message);
-		json_object_put(message);
-		return;
-	}
-	if (id != NULL && outbox != NULL &&
-	    outbox_put(outbox, id, message, &err) < 0)
-		log_info("people.notify_command: %s", err.msg);
 	slot->waiting = slot->waiting != NULL ?
 	    notice_merge(slot->waiting, message) :
 	    message;
 	xstrset(&slot->command, command);
+	if (slot->pause == NULL)
+		on_pause_over(slot);
+}
+
+/* False: it was told before. id stays empty if it has no record of its own. */
+static bool
+tell_channels(struct people *people, const struct settings *settings,
+    const struct notice *notice, bool by_command, char id[ID_ULID_SIZE])
+{
+	cleanup_buf struct buf signature = BUF_INIT;
+	struct escalation what;
+
+	if (notice->id == NULL && settings_channels(settings)->count == 0)
+		return true;
+	escalation_of_notice(notice, &signature, &what);
+	if (notice->id == NULL) {
+		people_escalate(people, settings, &what);
+		return true;
+	}
+	what.by_command = by_command;
+	people_settings(people, settings);
+	return courier_put_once(people->courier, &what, id);
 }
 
 void
 people_tell(struct people *people, const struct settings *settings,
     const struct notice *notice)
 {
-	struct slot *slot = &people->slots[notice->class];
 	const char *command;
-	struct json_object *message;
-	char stamp[CLOCK_STAMP_SIZE];
+	char stamp[CLOCK_STAMP_SIZE], id[ID_ULID_SIZE] = "";
 
 	if (notice->class == NOTICE_NONE)
 		return;
 	command = command_for(settings, notice->class);
-	if (*command == '\0' ||
-	    (notice->id != NULL && people->outbox != NULL &&
-		outbox_has(people->outbox, notice->id)))
+	if (!tell_channels(people, settings, notice, *command != '\0', id) ||
+	    *command == '\0')
 		return;
 	clock_format_stamp(clock_wall_ms(), stamp);
-	message = notice_json(notice, people->root, people->program, stamp);
-	give(slot, command, notice->id, message);
+	give(&people->slots[notice->class], command, *id != '\0' ? id : NULL,
+	    notice_json(notice, people->root, people->program, stamp));
 }
 
-/* --- what an earlier daemon could not tell --------------------------- */
+/* --- what an earlier process could not tell --------------------------- */
 
-struct resume {
-	struct people *people;
-	const struct settings *settings;
-};
+static enum notice_class
+class_of(const struct outbox_record *record)
+{
+	for (int i = NOTICE_NONE + 1; i < NOTICE_CLASS_COUNT; i++)
+		if (record->class != NULL &&
+		    strcmp(notice_names[i - 1], record->class) == 0)
+			return (enum notice_class)i;
+	return NOTICE_NONE;
+}
 
 static void
-on_waiting(const char *id, struct json_object *message, void *arg)
+resume(struct people *people, const struct settings *settings,
+    const struct outbox_record *record)
 {
-	const struct resume *resume = arg;
-	const char *name = json_string_or(message, "class", "");
-	int class = NOTICE_NONE + 1;
-	const char *command;
+	enum notice_class class = class_of(record);
+	const char *command =
+	    class != NOTICE_NONE ? command_for(settings, class) : "";
+	const struct notice notice = { .class = class,
+		.what = record->title,
+		.why = record->text,
+		.worker = record->worker,
+		.task = record->task };
 
-	while (class < NOTICE_CLASS_COUNT &&
-	    strcmp(notice_name((enum notice_class) class), name) != 0)
-		class ++;
-	if (class == NOTICE_CLASS_COUNT)
-		return;
-	command = command_for(resume->settings, (enum notice_class) class);
-	if (*command != '\0')
-		give(&resume->people->slots[class], command, id,
-		    json_object_get(message));
+	if (*command == '\0')
+		courier_end_command(people->courier, record->id, OUTBOX_SKIPPED,
+		    "the command is not in the settings any more");
+	else
+		give(&people->slots[class], command, record->id,
+		    notice_json(&notice, people->root, people->program,
+			record->timestamp));
 }
 
 void
-people_use_outbox(
-    struct people *people, const struct settings *settings, const char *dir)
+people_resume(struct people *people, const struct settings *settings)
 {
-	struct resume resume = { people, settings };
+	cleanup_strv char **list = outbox_list(people->outbox, false);
 
-	xstrset(&people->outbox, dir);
-	outbox_each(dir, on_waiting, &resume);
+	for (size_t i = 0; list[i] != NULL; i++) {
+		struct outbox_record *record = NULL;
+		const struct outbox_delivery *d;
+
+		if (outbox_load(people->outbox, list[i], &record, NULL) < 0)
+			continue;
+		d = outbox_record_delivery(record, OUTBOX_COMMAND);
+		if (d != NULL && d->state == OUTBOX_WAITING)
+			resume(people, settings, record);
+		outbox_record_free(record);
+	}
 }

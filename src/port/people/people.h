@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Tells a person what happened, through people.notify_command. Each class has
+ * Tells people what happened: through the channels of the settings (courier.h),
+ * and through people.notify_command. For the command, each class has
  * a minute of its own: the first notice is told at once, those that follow
  * within PEOPLE_PAUSE_MS become one message at its end. So a flood of events
  * starts as many processes in a minute as there are classes, at most.
@@ -11,6 +12,7 @@
 
 #include "notice.h"
 
+struct escalation;
 struct loop;
 struct people;
 struct settings;
@@ -23,17 +25,26 @@ struct settings;
 struct people *
 people_new(struct loop *loop, const char *root, const char *program);
 /* At the end of a program: tells what waits, and runs the loop until the
- * commands have ended, PEOPLE_END_MS at most. */
+ * commands have ended, PEOPLE_END_MS at most. What the channels have not got by
+ * then stays in the outbox. */
 void people_free(struct people *people);
 
-/* Notices with an id are told once, also by the next program that uses this
- * folder (outbox.h); tells those that wait there. */
-void people_use_outbox(
-    struct people *people, const struct settings *settings, const char *dir);
+/* The settings at the start, and whenever they change: what an earlier process
+ * has left in the outbox is sent. */
+void people_settings(struct people *people, const struct settings *settings);
 
-/* Nothing if the class is not in people.notify_on or there is no command. Never
- * blocks; what becomes of the command is only logged. */
+/* Run the command for what an earlier process of this program has left in the
+ * outbox, once. */
+void people_resume(struct people *people, const struct settings *settings);
+
+/* To the channels that take its level; the command is run if the class is in
+ * people.notify_on. A notice with an id is told once, by whichever process and
+ * whenever that dies. Never blocks; what becomes of it is only logged. */
 void people_tell(struct people *people, const struct settings *settings,
     const struct notice *notice);
+
+/* To the channels only. */
+void people_escalate(struct people *people, const struct settings *settings,
+    const struct escalation *what);
 
 #endif

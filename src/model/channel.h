@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A way to reach people, as [people.channels.<name>] describes it. Tokens are
+ * no part of it: only where they are found. */
+#ifndef CHANNEL_H
+#define CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "escalation.h"
+
+enum channel_type {
+	CHANNEL_DESKTOP, /* notify-send */
+	CHANNEL_WEBHOOK, /* JSON to a URL */
+	CHANNEL_GITEA, /* an issue for each kind of failure */
+	CHANNEL_GITHUB,
+	CHANNEL_COMMAND, /* JSON on the standard input of a shell command */
+	CHANNEL_TYPE_COUNT
+};
+
+enum channel_format {
+	CHANNEL_JSON,
+	CHANNEL_SLACK,
+	CHANNEL_DISCORD,
+	CHANNEL_FORMAT_COUNT
+};
+
+/* NULL terminated. */
+extern const char *const channel_type_words[CHANNEL_TYPE_COUNT + 1];
+extern const char *const channel_format_words[CHANNEL_FORMAT_COUNT + 1];
+
+/* Strings are owned; "" = not set. */
+struct channel {
+	char *name;
+	enum channel_type type;
+	enum channel_format format;
+	char *url, *repo, *command;
+	char *token_file, *token_env;
+	unsigned levels; /* a bit for each */
+	bool levels_given; /* the user has chosen them */
+	bool enabled;
+};
+
+struct channel_list {
+	struct channel *rows;
+	size_t count;
+};
+
+/* What a channel of this type gets if nothing else is said. */
+unsigned channel_default_levels(enum channel_type type);
+
+/* Does the channel get it? Of the interventions that are only for the session,
+ * those whose level the user has chosen. */
+bool
+channel_takes(const struct channel *channel, const struct escalation *what);
+
+const struct channel *
+channel_find(const struct channel_list *list, const char *name);
+
+void channel_copy(const struct channel *channel, struct channel *copy);
+void channel_release(struct channel *channel);
+void channel_list_release(struct channel_list *list);
+void
+channel_list_copy(const struct channel_list *list, struct channel_list *copy);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backoff.h"
+#include "buf.h"
+#include "channel.h"
+#include "errtext.h"
+#include "id.h"
+#include "json.h"
+#include "mem.h"
+#include "outbox-record.h"
+#include "record.h"
+#include "remedy-mask.h"
+#include "strv.h"
+#include "text.h"
+
+#define SECOND       1000
+#define HOUR         ((int64_t)60 * 60 * SECOND)
+#define WAIT_MAX_MS  (24 * HOUR) /* whatever a server asks for */
+#define NAME_MAX_LEN 512
+#define SENTENCE_MAX 200
+#define REASON_MAX   500
+#define OPTIONS_MAX  16
+
+const char *const outbox_state_words[OUTBOX_STATE_COUNT + 1] = {
+	[OUTBOX_WAITING] = "waiting",
+	[OUTBOX_SENT] = "sent",
+	[OUTBOX_FAILED] = "failed",
+	[OUTBOX_SKIPPED] = "skipped",
+};
+
+static const struct backoff again = {
+	.first_ms = (int64_t)30 * SECOND,
+	.max_ms = 2 * HOUR,
+	.tries_max = OUTBOX_TRIES_MAX,
+};
+
+#define FIELD(key, member, ...) \
+	RECORD_FIELD(struct outbox_record, key, member, ##__VA_ARGS__)
+#define OWN(key, member, ...) \
+	RECORD_FIELD(struct outbox_delivery, key, member, ##__VA_ARGS__)
+
+static const struct record_field fields[] = {
+	FIELD("id", id, .flags = RECORD_REQUIRED, .size = ID_ULID_SIZE),
+	FIELD("timestamp", timestamp, .flags = RECORD_REQUIRED, .size = 64),
+	FIELD("event", event, .size = NAME_MAX_LEN),
+	FIELD("program", program, .size = 64),
+	FIELD("root", root),
+	FIELD("level", level, .flags = RECORD_REQUIRED,
+	    .words = escalation_level_words),
+	FIELD("class", class, .size = 64),
+	FIELD(
+	    "title", title, .flags = RECORD_REQUIRED, .size = OUTBOX_TITLE_MAX),
+	FIELD("text", text, .size = OUTBOX_TEXT_MAX),
+	FIELD("signature", signature, .flags = RECORD_REQUIRED,
+	    .size = NAME_MAX_LEN),
+	FIELD("worker", worker, .size = NAME_MAX_LEN),
+	FIELD("task", task, .size = NAME_MAX_LEN),
+	FIELD("goal", goal, .size = NAME_MAX_LEN),
+	FIELD("node", node, .size = NAME_MAX_LEN),
+	FIELD("iteration", iteration, .flags = RECORD_ZERO_IS_NULL),
+	FIELD("intervention", intervention, .size = 64),
+	FIELD("options", options, .max = OPTIONS_MAX, .size = REASON_MAX),
+	FIELD("detection", detection),
+	FIELD("count", count),
+	FIELD("earlier", earlier, .max = OUTBOX_EARLIER_MAX,
+	    .size = SENTENCE_MAX),
+	FIELD("acked_ms", acked_ms, .flags = RECORD_ZERO_IS_NULL),
+	FIELD("answer", answer, .size = OUTBOX_TEXT_MAX),
+};
+
+static const struct record_field delivery_fields[] = {
+	OWN("channel", channel, .flags = RECORD_REQUIRED, .size = 64),
+	OWN("state", state, .flags = RECORD_REQUIRED,
+	    .words = outbox_state_words),
+	OWN("attempts", attempts, .max = OUTBOX_TRIES_MAX),
+	OWN("next_ms", next_ms),
+	OWN("reason", reason, .size = REASON_MAX),
+	OWN("ref", ref, .size = 64),
+};
+
+/* --- made of an escalation -------------------------------------------- */
+
+/* A copy without keys and passwords, in valid UTF-8, of at most max bytes. */
+static char *
+safe_copy(const char *text, size_t max)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (text == NULL)
+		return NULL;
+	remedy_mask(text, strlen(text), &out);
+	buf_truncate(&out, text_cut(out.data, out.len, max));
+	return buf_take(&out);
+}
+
+/* The same on one line. */
+static char *
+safe_line(const char *text, size_t max)
+{
+	char *line = safe_copy(text, max);
+
+	for (char *c = line; c != NULL && *c != '\0'; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	return line;
+}
+
+/* An id, which must stay what it is. */
+static char *
+id_copy(const char *id)
+{
+	return id != NULL && strlen(id) <= NAME_MAX_LEN ? xstrdup(id) : NULL;
+}
+
+static struct json_object *
+safe_detection(struct json_object *detection)
+{
+	cleanup_buf struct buf text = BUF_INIT, safe = BUF_INIT;
+	struct json_object *copy = NULL;
+
+	if (!json_object_is_type(detection, json_type_object))
+		return NULL;
+	json_print(detection, false, &text);
+	remedy_mask(text.data, text.len, &safe);
+	if (json_parse(safe.data, safe.len, OUTBOX_DETECTION_MAX, &copy, NULL) <
+		0 ||
+	    !json_object_is_type(copy, json_type_object)) {
+		json_object_put(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+static void
+set_text(struct outbox_record *record, const struct escalation *what)
+{
+	free(record->title);
+	free(record->text);
+	json_object_put(record->detection);
+	record->title = safe_line(
+	    what->title != NULL ? what->title : "llmc", OUTBOX_TITLE_MAX);
+	record->text = safe_copy(what->text, OUTBOX_TEXT_MAX);
+	record->detection = safe_detection(what->detection);
+	if (what->iteration > 0)
+		record->iteration = what->iteration;
+}
+
+static struct outbox_delivery *
+add_delivery(struct outbox_record *record, const char *channel)
+{
+	struct outbox_delivery *d;
+
+	record->deliveries = xreallocarray(record->deliveries,
+	    record->delivery_count + 1, sizeof *record->deliveries);
+	d = &record->deliveries[record->delivery_count++];
+	*d = (struct outbox_delivery){
+		.channel = channel != NULL ? xstrdup(channel) : NULL
+	};
+	return d;
+}
+
+struct outbox_record *
+outbox_record_new(const struct escalation *what,
+    const struct channel_list *channels, const char *id, const char *timestamp,
+    const char *root, const char *program, int64_t not_before_ms)
+{
+	struct outbox_record *record = xcalloc(1, sizeof *record);
+	const char *const *option = what->options;
+
+	for (size_t i = 0; i < channels->count; i++)
+		if (channel_takes(&channels->rows[i], what))
+			add_delivery(record, channels->rows[i].name)->next_ms =
+			    not_before_ms;
+	if (what->by_command)
+		add_delivery(record, OUTBOX_COMMAND)->next_ms = not_before_ms;
+	if (record->delivery_count == 0) {
+		outbox_record_free(record);
+		return NULL;
+	}
+	record->id = xstrdup(id);
+	record->timestamp = xstrdup(timestamp);
+	record->event = id_copy(what->event);
+	record->program = xstrdup(program);
+	record->root = xstrdup(root);
+	record->level = what->level;
+	record->count = 1;
+	record->class = safe_line(what->class, 64);
+	record->signature = safe_line(
+	    what->signature != NULL ? what->signature : "llmc", NAME_MAX_LEN);
+	record->worker = id_copy(what->worker);
+	record->task = id_copy(what->task);
+	record->goal = id_copy(what->goal);
+	record->node = id_copy(what->node);
+	record->intervention = safe_line(what->intervention, 64);
+	for (int i = 0; option != NULL && option[i] != NULL && i < OPTIONS_MAX;
+	     i++)
+		strv_take(&record->options, safe_line(option[i], REASON_MAX));
+	set_text(record, what);
+	return record;
+}
+
+void
+outbox_record_again(struct outbox_record *record, const struct escalation *what)
+{
+	const char *before =
+	    record->text != NULL ? record->text : record->title;
+
+	if (strv_count(record->earlier) < OUTBOX_EARLIER_MAX) {
+		size_t len = strcspn(before, "\n");
+
+		len = text_cut(before, len, SENTENCE_MAX);
+		strv_take(&record->earlier, xstrndup(before, len));
+	}
+	if (record->count < INT32_MAX)
+		record->count++;
+	if (what->level > record->level)
+		record->level = what->level;
+	set_text(record, what);
+}
+
+static void
+delivery_release(struct outbox_delivery *d)
+{
+	record_release(delivery_fields, nitems(delivery_fields), d);
+}
+
+void
+outbox_record_free(struct outbox_record *record)
+{
+	if (record == NULL)
+		return;
+	for (size_t i = 0; i < record->delivery_count; i++)
+		delivery_release(&record->deliveries[i]);
+	free(record->deliveries);
+	record_release(fields, nitems(fields), record);
+	free(record);
+}
+
+/* --- JSON ------------------------------------------------------------- */
+
+struct json_object *
+outbox_record_to_json(const struct outbox_record *record)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *list = json_object_new_array(), *one;
+
+	record_to_json(fields, nitems(fields), record, json);
+	for (size_t i = 0; i < record->delivery_count; i++) {
+		one = json_object_new_object();
+		record_to_json(delivery_fields, nitems(delivery_fields),
+		    &record->deliveries[i], one);
+		json_object_array_add(list, one);
+	}
+	json_set(json, "channels", list);
+	return json;
+}
+
+static int
+read_deliveries(
+    struct json_object *list, struct outbox_record *record, struct err *err)
+{
+	size_t count = json_object_array_length(list);
+	int r = 0;
+
+	if (count > OUTBOX_CHANNELS_MAX)
+		return err_set(err, -EINVAL, "channels: more than %d",
+		    OUTBOX_CHANNELS_MAX);
+	for (size_t i = 0; i < count && r == 0; i++) {
+		struct json_object *one = json_object_array_get_idx(list, i);
+		struct outbox_delivery d = { 0 };
+		cleanup_buf struct buf at = BUF_INIT;
+
+		json_path_index(&at, "channels", i);
+		r = record_known(delivery_fields, nitems(delivery_fields), NULL,
+		    one, at.data, err);
+		if (r == 0)
+			r = record_from_json(delivery_fields,
+			    nitems(delivery_fields), one, at.data, &d, err);
+		if (r == 0 &&
+		    ((!text_is_name(d.channel) &&
+			 strcmp(d.channel, OUTBOX_COMMAND) != 0) ||
+			outbox_record_delivery(record, d.channel) != NULL))
+			r = err_set(err, -EINVAL,
+			    "%s.channel: not a name, or there twice", at.data);
+		if (r < 0)
+			delivery_release(&d);
+		else
+			*add_delivery(record, NULL) = d;
+	}
+	return r;
+}
+
+static int
+check(const struct outbox_record *record, struct err *err)
+{
+	if (!id_ulid_valid(record->id))
+		return err_set(err, -EINVAL, "id: not a ULID");
+	if (record->count < 1)
+		return err_set(err, -EINVAL, "count: not at least 1");
+	return 0;
+}
+
+int
+outbox_record_from_json(struct json_object *json,
+    struct outbox_record **ret_record, struct err *err)
+{
+	static const char *const others[] = { "channels", NULL };
+	struct outbox_record *record = xcalloc(1, sizeof *record);
+	struct json_object *list = NULL;
+	int r = record_known(fields, nitems(fields), others, json, "", err);
+
+	record->count = 1;
+	if (r == 0)
+		r = record_from_json(
+		    fields, nitems(fields), json, "", record, err);
+	if (r == 0)
+		r = check(record, err);
+	if (r == 0)
+		r = json_get_array(json, "", "channels", &list, err);
+	if (r == 0)
+		r = read_deliveries(list, record, err);
+	if (r < 0) {
+		outbox_record_free(record);
+		return -EINVAL;
+	}
+	*ret_record = record;
+	return 0;
+}
+
+/* --- deliveries ------------------------------------------------------- */
+
+struct outbox_delivery *
+outbox_record_delivery(const struct outbox_record *record, const char *channel)
+{
+	for (size_t i = 0; i < record->delivery_count; i++)
+		if (strcmp(record->deliveries[i].channel, channel) == 0)
+			return &record->deliveries[i];
+	return NULL;
+}
+
+bool
+outbox_record_is_done(const struct outbox_record *record)
+{
+	for (size_t i = 0; i < record->delivery_count; i++)
+		if (record->deliveries[i].state == OUTBOX_WAITING)
+			return false;
+	return true;
+}
+
+int64_t
+outbox_delivery_wait_ms(const struct outbox_delivery *d, int64_t now_ms)
+{
+	if (d->next_ms <= now_ms || d->next_ms - now_ms > WAIT_MAX_MS)
+		return 0;
+	return d->next_ms - now_ms;
+}
+
+void
+outbox_delivery_begin(struct outbox_delivery *d, int64_t now_ms)
+{
+	int64_t wait = 0;
+
+	if (d->attempts < OUTBOX_TRIES_MAX)
+		d->attempts++;
+	if (!backoff_next(&again, d->attempts - 1, &wait))
+		wait = again.max_ms;
+	d->next_ms = now_ms + wait;
+}
+
+void
+outbox_delivery_failed(struct outbox_delivery *d, const char *reason,
+    int64_t retry_after_ms, int64_t now_ms)
+{
+	if (d->attempts >= OUTBOX_TRIES_MAX) {
+		outbox_delivery_end(d, OUTBOX_FAILED, reason, NULL);
+		return;
+	}
+	free(d->reason);
+	d->reason = safe_line(reason, REASON_MAX);
+	if (retry_after_ms > WAIT_MAX_MS)
+		retry_after_ms = WAIT_MAX_MS;
+	if (retry_after_ms > 0 && d->next_ms < now_ms + retry_after_ms)
+		d->next_ms = now_ms + retry_after_ms;
+}
+
+void
+outbox_delivery_end(struct outbox_delivery *d, enum outbox_state state,
+    const char *reason, const char *ref)
+{
+	d->state = state;
+	d->next_ms = 0;
+	free(d->reason);
+	d->reason = safe_line(reason, REASON_MAX);
+	free(d->ref);
+	d->ref = safe_line(ref, 64);
+}
+
+void
+outbox_record_ack(struct outbox_record *record, int64_t now_ms)
+{
+	record->acked_ms = now_ms;
+	for (size_t i = 0; i < record->delivery_count; i++)
+		if (record->deliveries[i].state == OUTBOX_WAITING)
+			outbox_delivery_end(&record->deliveries[i],
+			    OUTBOX_SKIPPED, "a person has seen it", NULL);
+}

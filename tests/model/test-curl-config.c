@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "curl-config.h"
+#include "mem.h"
+#include "unit.h"
+
+START_TEST(no_value_becomes_an_option)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct http_request r = { .method = "POST",
+		.url = "https://a/\"\noutput = \"/etc/x",
+		.authorization = "Bearer x\r\nproxy = evil\\",
+		.event_id = "id\nurl=b",
+		.body_file = "/a b/\"c\\\nd\te" };
+
+	curl_config(&r, &text);
+	ck_assert_ptr_null(strstr(text.data, "\noutput"));
+	ck_assert_ptr_null(strstr(text.data, "\nproxy"));
+	ck_assert_ptr_null(strstr(text.data, "\nurl=b"));
+	ck_assert_ptr_nonnull(
+	    strstr(text.data, "url = \"https://a/\\\"output = \\\"/etc/x\"\n"));
+	ck_assert_ptr_nonnull(strstr(text.data,
+	    "header = \"Authorization: Bearer xproxy = evil\\\\\"\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(text.data, "data-binary = \"@/a b/\\\"c\\\\\\nd\\te\"\n"));
+	ck_assert_ptr_nonnull(strstr(text.data, "proto = \"=http,https\"\n"));
+}
+END_TEST
+
+START_TEST(a_request_without_a_body_names_no_file)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct http_request r = { .method = "GET", .url = "https://a" };
+
+	curl_config(&r, &text);
+	ck_assert_ptr_null(strstr(text.data, "data"));
+	ck_assert_ptr_null(strstr(text.data, "Authorization"));
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int status;
+	int64_t retry;
+	const char *body;
+} rows[] = {
+	{ "HTTP/1.1 200 OK\r\nA: b\r\n\r\n{}", 200, -1, "{}" },
+	{ "HTTP/2 204\r\n\r\n", 204, -1, "" },
+	{ "HTTP/1.1 429 Too Many\r\nretry-after:  17\r\n\r\nx\n\ny", 429, 17,
+	    "x\n\ny" },
+	{ "HTTP/1.1 503 X\r\nRetry-After: Wed, 21 Oct 2026 07:28:00 "
+	  "GMT\r\n\r\n",
+	    503, -1, "" },
+	{ "HTTP/1.1 429 X\r\nRetry-After: 99999999999999999999999\r\n\r\n", 429,
+	    604800, "" },
+	{ "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n\r\nb", 201, -1,
+	    "b" },
+	{ "HTTP/1.1 200", 200, -1, "" },
+	{ "", 0, 0, NULL },
+	{ "garbage", 0, 0, NULL },
+	{ "HTTP/1.1 abc\r\n\r\n", 0, 0, NULL },
+	{ "HTTP/1.1 2000 OK\r\n\r\n", 0, 0, NULL },
+};
+
+START_TEST(answers_are_read)
+{
+	struct http_answer answer;
+	int r =
+	    http_answer_parse(rows[_i].text, strlen(rows[_i].text), &answer);
+
+	if (rows[_i].status == 0) {
+		ck_assert_int_eq(r, -EBADMSG);
+		return;
+	}
+	ck_assert_int_eq(r, 0);
+	ck_assert_int_eq(answer.status, rows[_i].status);
+	ck_assert_int_eq(answer.retry_after_s, rows[_i].retry);
+	ck_assert_uint_eq(answer.body_len, strlen(rows[_i].body));
+	ck_assert_mem_eq(answer.body, rows[_i].body, answer.body_len);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("curl-config");
+
+	unit_case(suite, "requests",
+	    (const TTest *const[]){ no_value_becomes_an_option,
+		a_request_without_a_body_names_no_file, NULL });
+	unit_rows(suite, answers_are_read, nitems(rows));
+	return suite;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "channel.h"
+#include "mem.h"
+#include "settings-world.h"
+#include "unit.h"
+
+#define HEAD "[people.channels.x]\n"
+
+START_TEST(a_channel_has_what_the_file_says)
+{
+	cleanup_settings_world struct settings_world w = settings_world_parse(
+	    "[people.channels.ops]\ntype = \"gitea\"\n"
+	    "url = \"https://git.example/\"\nrepo = \"a/b.c\"\n"
+	    "token_file = \"~/t\"\nlevels = [\"info\", \"emergency\"]\n"
+	    "[people.channels.desk]\ntype = \"desktop\"\nenabled = false\n");
+	const struct channel_list *list = settings_channels(w.settings);
+	const struct channel *c = channel_find(list, "ops");
+
+	ck_assert(!w.problems.fatal);
+	ck_assert_uint_eq(w.problems.count, 0);
+	ck_assert_uint_eq(list->count, 2);
+	ck_assert_int_eq(c->type, CHANNEL_GITEA);
+	ck_assert_str_eq(c->url, "https://git.example/");
+	ck_assert_str_eq(c->repo, "a/b.c");
+	ck_assert_str_eq(c->token_file, "/home/me/t");
+	ck_assert_uint_eq(
+	    c->levels, (1u << ESCALATION_INFO) | (1u << ESCALATION_EMERGENCY));
+	ck_assert(c->levels_given && c->enabled);
+	ck_assert(!channel_find(list, "desk")->enabled);
+	ck_assert_ptr_null(channel_find(list, "none"));
+}
+END_TEST
+
+static const struct {
+	const char *text, *words;
+} wrong[] = {
+	{ HEAD "url = \"https://a\"\n", "people.channels.x: type is missing" },
+	{ HEAD "type = \"mail\"\n", "people.channels.x.type: expected one of" },
+	{ HEAD "type = \"webhook\"\n", "url is missing" },
+	{ HEAD "type = \"webhook\"\nurl = \"ftp://a\"\n",
+	    "people.channels.x.url: expected a URL" },
+	{ HEAD "type = \"webhook\"\nurl = \"https://a b\"\n", "a URL" },
+	{ HEAD "type = \"webhook\"\nurl = \"https://a\\nproxy=b\"\n", "a URL" },
+	{ HEAD "type = \"gitea\"\nurl = \"https://a\"\ntoken_env = \"T\"\n",
+	    "repo is missing" },
+	{ HEAD "type = \"github\"\nrepo = \"a/b\"\n",
+	    "token_file or token_env is missing" },
+	{ HEAD "type = \"github\"\nrepo = \"a/../b\"\n", "a repository" },
+	{ HEAD "type = \"github\"\nrepo = \"a\"\n", "a repository" },
+	{ HEAD "type = \"command\"\n", "command is missing" },
+	{ HEAD "type = \"desktop\"\nlevel = [\"info\"]\n",
+	    "people.channels.x.level: no such setting; did you mean "
+	    "\"levels\"?" },
+	{ HEAD "type = \"desktop\"\nlevels = [\"loud\"]\n",
+	    "a list of any of" },
+	{ "[people.channels]\nx = 1\n", "expected a table" },
+	{ "[people.channels.\"X Y\"]\ntype = \"desktop\"\n",
+	    "not a valid name" },
+};
+
+START_TEST(what_is_wrong_is_named)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(wrong[_i].text);
+
+	ck_assert(w.problems.fatal);
+	ck_assert_msg(strstr(w.problems.list[0].text, wrong[_i].words) != NULL,
+	    "%s", w.problems.list[0].text);
+	ck_assert_uint_gt(w.problems.list[0].line, 0);
+	ck_assert_uint_eq(settings_channels(w.settings)->count, 0);
+}
+END_TEST
+
+/* The table of channels by level, and what is not sent by default. */
+static const struct {
+	const char *intervention, *severity;
+	enum escalation_level level;
+	bool desktop, issue, webhook;
+} rows[] = {
+	{ "log", "low", ESCALATION_INFO, false, false, false },
+	{ "warn", "medium", ESCALATION_WARNING, false, false, false },
+	{ "redirect", "high", ESCALATION_WARNING, true, false, false },
+	{ "redirect", "critical", ESCALATION_CRITICAL, true, true, false },
+	{ "pause", "critical", ESCALATION_CRITICAL, true, true, false },
+	{ "abort", "critical", ESCALATION_EMERGENCY, true, true, true },
+};
+
+START_TEST(each_intervention_goes_to_its_channels)
+{
+	struct escalation what = { .intervention = rows[_i].intervention };
+	struct channel desktop = { .type = CHANNEL_DESKTOP, .enabled = true };
+	struct channel issue = { .type = CHANNEL_GITEA, .enabled = true };
+	struct channel hook = { .type = CHANNEL_WEBHOOK, .enabled = true };
+	struct channel all = {
+		.enabled = true, .levels = 0xf, .levels_given = true
+	};
+
+	ck_assert(escalation_of_intervention(
+	    rows[_i].intervention, rows[_i].severity, &what.level));
+	ck_assert_int_eq(what.level, rows[_i].level);
+	desktop.levels = channel_default_levels(CHANNEL_DESKTOP);
+	issue.levels = channel_default_levels(CHANNEL_GITEA);
+	hook.levels = channel_default_levels(CHANNEL_WEBHOOK);
+	ck_assert(channel_takes(&desktop, &what) == rows[_i].desktop);
+	ck_assert(channel_takes(&issue, &what) == rows[_i].issue);
+	ck_assert(channel_takes(&hook, &what) == rows[_i].webhook);
+	ck_assert(channel_takes(&all, &what));
+	all.enabled = false;
+	ck_assert(!channel_takes(&all, &what));
+}
+END_TEST
+
+START_TEST(an_unknown_intervention_has_no_level)
+{
+	enum escalation_level level;
+
+	ck_assert(!escalation_of_intervention("shout", NULL, &level));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("settings-channels");
+
+	unit_case(suite, "channels",
+	    (const TTest *const[]){ a_channel_has_what_the_file_says,
+		an_unknown_intervention_has_no_level, NULL });
+	unit_rows(suite, what_is_wrong_is_named, nitems(wrong));
+	unit_rows(suite, each_intervention_goes_to_its_channels, nitems(rows));
+	return suite;
+}

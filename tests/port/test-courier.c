@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Events through a webhook at a server that is well, or not. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "channel.h"
+#include "child.h"
+#include "clock.h"
+#include "courier.h"
+#include "escalation.h"
+#include "file.h"
+#include "http-world.h"
+#include "id.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "outbox-record.h"
+#include "outbox.h"
+#include "settings.h"
+#include "strv.h"
+#include "unit.h"
+
+#define SECRET "tok-0123456789abcdef"
+#define HOOK   "token_env = \"LLMC_TEST_TOKEN\"\n"
+
+struct scene {
+	struct http_world *w;
+	struct settings *settings;
+	struct courier *courier;
+};
+
+static struct scene
+begin(enum http_mood mood, const char *type, const char *more)
+{
+	struct scene s = { .w = http_world_new() };
+
+	setenv("LLMC_TEST_TOKEN", SECRET, 1);
+	s.w->mood = mood;
+	s.settings = http_world_settings(s.w, type, more);
+	s.courier = courier_new(s.w->loop, s.w->root, "autod");
+	courier_channels(s.courier, settings_channels(s.settings));
+	return s;
+}
+
+static void
+end(struct scene *s)
+{
+	courier_free(s->courier);
+	settings_free(s->settings);
+	http_world_free(s->w);
+}
+
+static void
+put(struct scene *s, const char *signature, const char *text)
+{
+	courier_put(s->courier,
+	    &(struct escalation){ .level = ESCALATION_EMERGENCY,
+		.title = "it has ended",
+		.text = text,
+		.signature = signature,
+		.worker = "adam" });
+}
+
+static bool
+is_done(void *arg)
+{
+	const struct scene *s = arg;
+
+	return http_world_done(s->w) == 1 && http_world_waiting(s->w) == 0;
+}
+
+static bool
+has_failed(void *arg)
+{
+	const struct scene *s = arg;
+	cleanup_free char *reason = NULL, *state = NULL;
+
+	state = http_world_state(s->w, NULL, NULL, &reason);
+	return reason != NULL && reason[0] != '\0';
+}
+
+START_TEST(an_event_is_sent_once_and_noted)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", HOOK);
+	cleanup_free char *state = NULL;
+	int attempts = 0;
+
+	put(&s, "a", "so it is");
+	http_world_until(s.w, is_done, &s);
+	ck_assert_uint_eq(s.w->count, 1);
+	ck_assert_str_eq(s.w->seen[0].uri, "/hook");
+	ck_assert_str_eq(s.w->seen[0].authorization, "Bearer " SECRET);
+	ck_assert_str_eq(
+	    s.w->seen[0].key, json_string_or(s.w->seen[0].body, "id", ""));
+	ck_assert_str_eq(
+	    json_string_or(s.w->seen[0].body, "level", ""), "emergency");
+	state = http_world_state(s.w, &attempts, NULL, NULL);
+	ck_assert_str_eq(state, "sent");
+	ck_assert_int_eq(attempts, 1);
+	end(&s);
+}
+END_TEST
+
+static const struct {
+	enum http_mood mood;
+	const char *words; /* in the reason */
+	int64_t wait_ms; /* at least */
+} moods[] = {
+	{ HTTP_HANGS, "stopped after", 1 },
+	{ HTTP_500, "answered 500", 1 },
+	{ HTTP_429, "answered 429", 60 * 1000 },
+	{ HTTP_REDIRECT, "answered 302", 1 },
+	{ HTTP_DENIES, "answered 401", 1 },
+	{ HTTP_RAW, "curl", 1 },
+	{ HTTP_REFUSES, "curl", 1 },
+};
+
+/* It waits in the outbox, and arrives when the server is well again. */
+START_TEST(a_server_that_fails_gets_it_later)
+{
+	struct scene s = begin(moods[_i].mood, "webhook", HOOK);
+	cleanup_free char *reason = NULL, *state = NULL;
+	cleanup_free char *id = NULL;
+	int attempts = 0;
+	int64_t wait = 0;
+
+	put(&s, "a", "so it is");
+	http_world_until(s.w, has_failed, &s);
+	state = http_world_state(s.w, &attempts, &wait, &reason);
+	ck_assert_str_eq(state, "waiting");
+	ck_assert_int_ge(attempts, 1);
+	ck_assert_msg(strstr(reason, moods[_i].words) != NULL, "%s", reason);
+	ck_assert_ptr_null(strstr(reason, SECRET));
+	if (moods[_i].wait_ms > 1)
+		ck_assert_int_ge(wait, moods[_i].wait_ms);
+	if (s.w->count > 0)
+		id = xstrdup(s.w->seen[0].key);
+	s.w->mood = HTTP_WELL;
+	settings_free(s.settings);
+	s.settings = http_world_settings(s.w, "webhook", HOOK);
+	courier_channels(s.courier, settings_channels(s.settings));
+	http_world_until(s.w, is_done, &s);
+	if (id != NULL)
+		ck_assert_str_eq(s.w->seen[s.w->count - 1].key, id);
+	end(&s);
+}
+END_TEST
+
+/* One of them hangs, the other one is served. */
+START_TEST(each_channel_fails_alone)
+{
+	struct scene s = begin(HTTP_REFUSES, "webhook", HOOK);
+	cleanup_free char *text =
+	    xasprintf(HOOK "[people.channels.y]\ntype = \"webhook\"\nurl = "
+			   "\"http://127.0.0.1:%d/y\"\n",
+		s.w->port);
+
+	settings_free(s.settings);
+	s.settings = http_world_settings(s.w, "webhook", text);
+	courier_channels(s.courier, settings_channels(s.settings));
+	put(&s, "a", "so it is");
+	http_world_await(s.w, 1);
+	ck_assert_str_eq(s.w->seen[0].uri, "/y");
+	ck_assert_ptr_null(s.w->seen[0].authorization);
+	end(&s);
+}
+END_TEST
+
+/* What everybody can see of all processes. */
+static void
+look_at_processes(struct http_world *w, const struct http_seen *seen)
+{
+	cleanup_free char *url = xasprintf("127.0.0.1:%d/hook", w->port);
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	size_t curls = 0;
+
+	(void)seen;
+	while ((entry = readdir(proc)) != NULL) {
+		cleanup_free char *path =
+		    xasprintf("/proc/%s/cmdline", entry->d_name);
+		cleanup_buf struct buf line = BUF_INIT;
+
+		if (file_read(path, 1 << 20, &line, NULL) < 0)
+			continue;
+		for (size_t i = 0; i < line.len; i++)
+			if (line.data[i] == '\0')
+				line.data[i] = ' ';
+		curls += strcmp(line.data, "curl -q --config - ") == 0;
+		ck_assert_ptr_null(strstr(line.data, SECRET));
+		ck_assert_ptr_null(strstr(line.data, url));
+		ck_assert_ptr_null(strstr(line.data, "so it is"));
+	}
+	closedir(proc);
+	ck_assert_uint_ge(curls, 1);
+}
+
+/* While curl runs, and in what is left afterwards. */
+START_TEST(no_secret_shows_in_a_list_of_processes_or_on_disk)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", HOOK);
+	cleanup_free char *grep =
+	    xasprintf("grep -rq '" SECRET "' '%s/.llmc'", s.w->root);
+	cleanup_free char *find =
+	    xasprintf("test -z \"$(find '%s/.llmc/outbox' "
+		      "-type f ! -perm 600)\"",
+		s.w->root);
+	cleanup_free char *bodies = xasprintf(
+	    "test -z \"$(find '%s/.llmc' -name '*.body')\"", s.w->root);
+	struct child_spec spec = { .shell = grep };
+	cleanup_child_result struct child_result one, two, three;
+
+	child_result_init(&one);
+	child_result_init(&two);
+	child_result_init(&three);
+	s.w->on_seen = look_at_processes;
+	put(&s, "a", "so it is");
+	http_world_until(s.w, is_done, &s);
+	ck_assert_uint_eq(s.w->count, 1);
+	ck_assert_int_eq(child_run(&spec, &one, NULL), 0);
+	ck_assert_int_eq(one.status, 1);
+	spec.shell = find;
+	ck_assert_int_eq(child_run(&spec, &two, NULL), 0);
+	ck_assert(child_succeeded(&two));
+	spec.shell = bodies;
+	ck_assert_int_eq(child_run(&spec, &three, NULL), 0);
+	ck_assert(child_succeeded(&three));
+	end(&s);
+}
+END_TEST
+
+static mode_t body_mode;
+
+static void
+look_at_body(struct http_world *w, const struct http_seen *seen)
+{
+	cleanup_free char *path =
+	    xasprintf("%s/.llmc/outbox/%s-x.body", w->root, seen->key);
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	body_mode = st.st_mode & 0777;
+}
+
+START_TEST(only_the_owner_can_read_a_body)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+
+	umask(0);
+	s.w->on_seen = look_at_body;
+	put(&s, "a", "so it is");
+	http_world_until(s.w, is_done, &s);
+	ck_assert_uint_eq(body_mode, 0600);
+	end(&s);
+}
+END_TEST
+
+static const char *const bad_tokens[] = { "", "two words\n", "a\nb\n",
+	"\x01\n" };
+
+START_TEST(what_is_no_token_is_not_sent)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "token_file = \"t\"\n");
+	cleanup_free char *file = xasprintf("%s/t", s.w->root);
+	cleanup_free char *reason = NULL, *state = NULL;
+
+	ck_assert_int_eq(file_replace(file, bad_tokens[_i],
+			     strlen(bad_tokens[_i]), 0600, NULL),
+	    0);
+	put(&s, "a", "so it is");
+	http_world_until(s.w, has_failed, &s);
+	state = http_world_state(s.w, NULL, NULL, &reason);
+	ck_assert_ptr_nonnull(strstr(reason, "does not hold a token"));
+	ck_assert_uint_eq(s.w->count, 0);
+	/* It is sent with the one that is there later. */
+	ck_assert_int_eq(file_replace(file, "good\n", 5, 0600, NULL), 0);
+	http_world_until(s.w, is_done, &s);
+	ck_assert_str_eq(s.w->seen[0].authorization, "Bearer good");
+	end(&s);
+}
+END_TEST
+
+static bool
+is_two(void *arg)
+{
+	const struct scene *s = arg;
+
+	return http_world_done(s->w) == 2 && http_world_waiting(s->w) == 0;
+}
+
+START_TEST(a_flood_becomes_two_messages)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+	struct json_object *context;
+
+	for (int i = 0; i < 1000; i++)
+		put(&s, "a", "so it is");
+	http_world_until(s.w, is_two, &s);
+	ck_assert_uint_eq(s.w->count, 2);
+	context = json_object_object_get(s.w->seen[1].body, "context");
+	ck_assert_int_eq(json_int_or(context, "count", 0), 999);
+	end(&s);
+}
+END_TEST
+
+/* More different failures than the channel may send at once. */
+START_TEST(a_channel_rests_between_many_messages)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+	int64_t began = clock_mono_ms();
+
+	for (int i = 0; i < COURIER_BURST + 2; i++) {
+		cleanup_free char *name = xasprintf("s%d", i);
+
+		put(&s, name, "so it is");
+	}
+	http_world_await(s.w, COURIER_BURST + 2);
+	ck_assert_int_ge(clock_mono_ms() - began, COURIER_EACH_MS);
+	end(&s);
+}
+END_TEST
+
+/* --- death ------------------------------------------------------------ */
+
+static pid_t victim;
+
+static void
+kill_victim(struct http_world *w, const struct http_seen *seen)
+{
+	(void)w;
+	(void)seen;
+	if (victim == 0)
+		return;
+	ck_assert_int_eq(kill(victim, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(victim, NULL, 0), victim);
+	victim = 0;
+}
+
+static void
+send_and_wait(const char *root, const struct settings *settings)
+{
+	struct loop *loop = loop_new();
+	struct courier *courier = courier_new(loop, root, "overseer");
+
+	courier_channels(courier, settings_channels(settings));
+	courier_put(courier,
+	    &(struct escalation){ .level = ESCALATION_EMERGENCY,
+		.title = "it has ended",
+		.signature = "a" });
+	loop_run(loop);
+	_exit(1);
+}
+
+/* The sender is killed when its message has arrived, before it can note that:
+ * whoever comes next sends it again, with the same id. */
+START_TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+
+	courier_free(s.courier);
+	s.w->on_seen = kill_victim;
+	victim = fork();
+	ck_assert_int_ge(victim, 0);
+	if (victim == 0)
+		send_and_wait(s.w->root, s.settings);
+	http_world_await(s.w, 1);
+	ck_assert_uint_eq(http_world_waiting(s.w), 1);
+	s.courier = courier_new(s.w->loop, s.w->root, "autod");
+	courier_channels(s.courier, settings_channels(s.settings));
+	http_world_until(s.w, is_done, &s);
+	ck_assert_uint_eq(s.w->count, 2);
+	ck_assert_str_eq(s.w->seen[0].key, s.w->seen[1].key);
+	ck_assert_str_eq(
+	    json_string_or(s.w->seen[1].body, "program", ""), "overseer");
+	end(&s);
+}
+END_TEST
+
+/* Both see it; the one that has it keeps the other one away. */
+START_TEST(two_processes_send_a_message_once)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+	struct courier *other;
+
+	other = courier_new(s.w->loop, s.w->root, "overseer");
+	courier_channels(other, settings_channels(s.settings));
+	for (int i = 0; i < 5; i++) {
+		cleanup_free char *name = xasprintf("s%d", i);
+
+		put(&s, name, "so it is");
+	}
+	http_world_await(s.w, 5);
+	while (http_world_waiting(s.w) > 0)
+		http_world_await(s.w, s.w->count);
+	ck_assert_uint_eq(s.w->count, 5);
+	courier_free(other);
+	end(&s);
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_record_is_put_aside)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+	cleanup_free char *dir = xasprintf("%s/.llmc/outbox", s.w->root);
+	cleanup_free char *file =
+	    xasprintf("%s/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", dir);
+	cleanup_free char *aside =
+	    xasprintf("%s/broken/01ARZ3NDEKTSV4RRFFQ69G5FAV.json", dir);
+
+	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
+	ck_assert_int_eq(file_replace(file, "{}", 2, 0600, NULL), 0);
+	put(&s, "a", "so it is");
+	http_world_until(s.w, is_done, &s);
+	ck_assert(file_exists(aside));
+	end(&s);
+}
+END_TEST
+
+/* --- other channels --------------------------------------------------- */
+
+START_TEST(a_command_gets_the_event)
+{
+	cleanup_free char *more = xasprintf(
+	    "command = '''cat >'%s'; test \"$LLMC_TEST_TOKEN\" = \"\"'''\n" HOOK,
+	    unit_path("told"));
+	struct scene s = begin(HTTP_WELL, "command", more);
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *state = NULL;
+
+	put(&s, "a", "so it is");
+	http_world_until(s.w, is_done, &s);
+	state = http_world_state(s.w, NULL, NULL, NULL);
+	ck_assert_str_eq(state, "sent");
+	ck_assert_int_eq(json_load(unit_path("told"), 1 << 20, &json, NULL), 0);
+	ck_assert_str_eq(json_string_or(json, "level", ""), "emergency");
+	end(&s);
+}
+END_TEST
+
+START_TEST(without_a_session_a_desktop_is_skipped)
+{
+	cleanup_free char *state = NULL, *reason = NULL;
+	struct scene s;
+
+	unsetenv("DISPLAY");
+	unsetenv("WAYLAND_DISPLAY");
+	s = begin(HTTP_WELL, "desktop", "");
+	put(&s, "a", "so it is");
+	http_world_until(s.w, is_done, &s);
+	state = http_world_state(s.w, NULL, NULL, &reason);
+	ck_assert_str_eq(state, "skipped");
+	ck_assert_ptr_nonnull(strstr(reason, "desktop session"));
+	end(&s);
+}
+END_TEST
+
+START_TEST(a_desktop_with_a_session_shows_a_notice)
+{
+	static const char script[] =
+	    "#!/bin/sh\nfor a; do echo \"$a\"; done >\"$TOLD\"\n";
+	cleanup_free char *path =
+	    xasprintf("%s/bin:%s", unit_scratch(), getenv("PATH"));
+	cleanup_buf struct buf text = BUF_INIT;
+	struct scene s;
+
+	file_mkdirs(unit_path("bin"), 0700, NULL);
+	ck_assert_int_eq(file_replace(unit_path("bin/notify-send"), script,
+			     sizeof script - 1, 0700, NULL),
+	    0);
+	setenv("PATH", path, 1);
+	setenv("DISPLAY", ":99", 1);
+	setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/none", 1);
+	setenv("TOLD", unit_path("shown"), 1);
+	s = begin(HTTP_WELL, "desktop", "");
+	put(&s, "a", "<b>so it is</b>");
+	http_world_until(s.w, is_done, &s);
+	ck_assert_int_eq(
+	    file_read(unit_path("shown"), 1 << 16, &text, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(text.data,
+	    "--urgency\ncritical\n--\nllmc EMERGENCY: it has ended\n"
+	    "&lt;b&gt;so it is&lt;/b&gt;\n"));
+	end(&s);
+}
+END_TEST
+
+START_TEST(a_channel_that_is_gone_is_skipped)
+{
+	struct scene s = begin(HTTP_REFUSES, "webhook", "");
+	cleanup_free char *state = NULL;
+	struct settings *fresh;
+
+	put(&s, "a", "so it is");
+	http_world_until(s.w, has_failed, &s);
+	fresh = http_world_settings(s.w, "webhook", "enabled = false\n");
+	courier_channels(s.courier, settings_channels(fresh));
+	http_world_until(s.w, is_done, &s);
+	state = http_world_state(s.w, NULL, NULL, NULL);
+	ck_assert_str_eq(state, "skipped");
+	settings_free(fresh);
+	end(&s);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("courier");
+
+	unit_hurry(10);
+	unit_case(suite, "webhook",
+	    (const TTest *const[]){ an_event_is_sent_once_and_noted,
+		each_channel_fails_alone,
+		no_secret_shows_in_a_list_of_processes_or_on_disk,
+		only_the_owner_can_read_a_body, a_flood_becomes_two_messages,
+		a_channel_rests_between_many_messages, NULL });
+	unit_case(suite, "death",
+	    (const TTest *const[]){
+		a_message_of_a_killed_sender_comes_again_with_its_id,
+		two_processes_send_a_message_once,
+		a_file_that_is_no_record_is_put_aside, NULL });
+	unit_case(suite, "others",
+	    (const TTest *const[]){ a_command_gets_the_event,
+		without_a_session_a_desktop_is_skipped,
+		a_desktop_with_a_session_shows_a_notice,
+		a_channel_that_is_gone_is_skipped, NULL });
+	unit_rows(suite, a_server_that_fails_gets_it_later, nitems(moods));
+	unit_rows(suite, what_is_no_token_is_not_sent, nitems(bad_tokens));
+	return suite;
+}
