@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "settings-form.h"
+#include "thresholds.h"
 
 #define PORT_MAX 65535
 
@@ -135,6 +136,14 @@ is_repo(const char *text)
 	return slashes == 1 && before != '/';
 }
 
+static bool
+is_threshold(const char *text)
+{
+	struct thresholds thresholds;
+
+	return thresholds_set(&thresholds, text, NULL) == 0;
+}
+
 static const struct {
 	bool (*fits)(const char *text);
 	const char *words;
@@ -151,6 +160,9 @@ static const struct {
 	[FORM_NAME] = { is_variable, "the name of an environment variable" },
 	[FORM_URL] = { is_url, "a URL that begins with https:// or http://" },
 	[FORM_REPO] = { is_repo, "a repository such as \"owner/name\"" },
+	[FORM_THRESHOLD] = { is_threshold,
+	    ("thresholds such as [\"stuck.sameErrorCount=3\", "
+	     "\"regression.testPassToFail=false\"]") },
 };
 
 bool

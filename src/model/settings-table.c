@@ -6,8 +6,10 @@
  * doc`), and a test checks that they match.
  */
 #include "notice.h"
+#include "settings-oversight.h"
 #include "settings-plan.h"
 #include "settings-table.h"
+#include "thresholds.h"
 
 #define SECOND 1000
 #define MINUTE (60 * SECOND)
@@ -451,6 +453,8 @@ const struct setting settings_table[] = {
 		    "[prices] while they work; 0 = no limit." },
 
 	SETTINGS_PLAN_ROWS,
+
+	SETTINGS_OVERSIGHT_ROWS,
 
 	{ .path = "overseer.remediation_prompt",
 	    .type = SETTING_STRING,

@@ -12,6 +12,7 @@
 #include "iteration.h"
 #include "json.h"
 #include "mem.h"
+#include "shape.h"
 #include "thresholds.h"
 #include "unit.h"
 
@@ -120,6 +121,9 @@ START_TEST(vectors_hold)
 		    behaviour_check(&t, json_object_object_get(row, "history"),
 			&got, &err) == 0,
 		    "%s: %s", id, err.msg);
+		ck_assert_msg(
+		    shape_check(&detections_shape, got, id, &err) == 0, "%s",
+		    err.msg);
 		assert_expected(id, got, json_object_object_get(row, "expect"),
 		    detector_of(row));
 	}
@@ -179,6 +183,8 @@ START_TEST(a_wrong_document_is_refused_with_the_path)
 		{ "[{\"analysis\":{\"coveragePercent\":\"a\"}}]",
 		    "[0].analysis.coveragePercent: expected a number" },
 		{ "[{\"analysis\":{\"testsPassing\":1}}]", "testsPassing" },
+		{ "[{\"cost\":-1}]", "[0].cost: expected a number from 0" },
+		{ "[{\"cost\":1e300}]", "[0].cost: expected a number from 0" },
 		{ "[{\"analysis\":{\"blockers\":[1]}}]", "analysis.blockers" },
 		{ "[{\"blobs\":{\"a\":1}}]", "[0].blobs" },
 		{ "{\"history\":[],\"thresholds\":{\"stuck\":{\"x\":1}}}",
@@ -312,7 +318,7 @@ unit_suite(void)
 		a_detection_has_all_its_parts,
 		nothing_is_found_where_nothing_is_known,
 		the_state_does_not_depend_on_what_left_the_windows, NULL });
-	unit_rows(suite, a_wrong_document_is_refused_with_the_path, 8);
+	unit_rows(suite, a_wrong_document_is_refused_with_the_path, 10);
 	unit_rows(suite, detectors_are_silent_on_steady_progress, 300);
 	return suite;
 }

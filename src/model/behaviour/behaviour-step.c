@@ -90,6 +90,7 @@ behaviour_step_prepare(struct behaviour_step *step, const struct iteration *it,
 	memset(step, 0, offsetof(struct behaviour_step, errors));
 	step->source = it;
 	step->number = it->number;
+	step->duration_ms = it->duration_ms;
 	step->completion = it->completion;
 	step->coverage = it->coverage;
 	step->cost = it->cost;

@@ -28,6 +28,7 @@ struct behaviour_file {
 struct behaviour_step {
 	const struct iteration *source; /* for words in the evidence */
 	int64_t number;
+	int64_t duration_ms; /* -1 = not known */
 	double completion, coverage, cost; /* NAN = not known */
 	int64_t max_iterations; /* -1 = not known */
 	double estimated_cost;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "behaviour-metrics.h"
 #include "behaviour-step.h"
 #include "buf.h"
 #include "detect-burn.h"
@@ -24,6 +25,8 @@
 struct behaviour {
 	struct thresholds thresholds;
 	double best; /* completion; NAN = not known */
+	int64_t elapsed_ms; /* -1 = not known */
+	int tests; /* the last that is known; -1 = none */
 	enum severity severity[DETECTION_TYPES];
 	struct stuck_finding stuck;
 	struct oscillation_finding oscillation;
@@ -40,6 +43,7 @@ behaviour_new(const struct thresholds *thresholds)
 
 	b->thresholds = *thresholds;
 	b->best = NAN;
+	b->elapsed_ms = b->tests = -1;
 	burn_init(&b->burn);
 	regression_init(&b->regression);
 	return b;
@@ -84,6 +88,11 @@ behaviour_judge(struct behaviour *b, const struct behaviour_step *prepared)
 	if (!(b->best >= step->completion) && !isnan(step->completion))
 		b->best = step->completion;
 	step->best = b->best;
+	if (step->tests >= 0)
+		b->tests = step->tests;
+	if (step->duration_ms >= 0)
+		b->elapsed_ms =
+		    (b->elapsed_ms < 0 ? 0 : b->elapsed_ms) + step->duration_ms;
 	b->severity[DETECTION_STUCK] = detect_stuck(&b->history, t, &b->stuck);
 	b->severity[DETECTION_OSCILLATION] =
 	    detect_oscillation(&b->history, t, &b->oscillation);
@@ -146,6 +155,31 @@ behaviour_describe(const struct behaviour *b, enum detection_type type,
 	case DETECTION_TYPES:
 		break;
 	}
+}
+
+void
+behaviour_measure(
+    const struct behaviour *b, struct behaviour_metrics *ret_metrics)
+{
+	const struct regression *r = &b->regression;
+	struct stuck_finding stuck = { .rate = NAN };
+
+	if (b->history.count > 0)
+		stuck_measure(&b->history, &b->thresholds, &stuck);
+	*ret_metrics = (struct behaviour_metrics){
+		.progress_rate = stuck.rate,
+		.repeated_errors = stuck.occurrences,
+		.iteration_ratio = b->burn.expected > 0 ?
+		    (double)b->burn.iterations / (double)b->burn.expected :
+		    NAN,
+		.cost_ratio = b->burn.estimate > 0 ?
+		    b->burn.cost / b->burn.estimate :
+		    NAN,
+		.elapsed_ms = b->elapsed_ms,
+		.tests = b->tests,
+		.coverage = r->coverage,
+		.coverage_change = r->coverage - r->best,
+	};
 }
 
 struct json_object *

@@ -15,6 +15,7 @@
 #include "detection.h"
 
 struct behaviour;
+struct behaviour_metrics;
 struct behaviour_step;
 struct err;
 struct iteration;
@@ -42,6 +43,10 @@ enum severity behaviour_worst(const struct behaviour *behaviour);
 /* In words; the severity must not be none. Release it. */
 void behaviour_describe(const struct behaviour *behaviour,
     enum detection_type type, struct detection *ret_detection);
+
+/* All that is watched, after the last iteration. */
+void behaviour_measure(
+    const struct behaviour *behaviour, struct behaviour_metrics *ret_metrics);
 
 /* An array of all detections; the caller owns it. */
 struct json_object *behaviour_to_json(const struct behaviour *behaviour);

@@ -112,29 +112,52 @@ count_errors(const struct step_history *history, size_t kept,
 	}
 }
 
+/* How far back errors are counted. */
+static size_t
+error_window(const struct thresholds *t)
+{
+	int window = WINDOW;
+
+	if (window < t->no_progress_iterations)
+		window = t->no_progress_iterations;
+	if (window < t->same_error_count)
+		window = t->same_error_count;
+	return (size_t)window;
+}
+
+static struct stuck_finding
+find_errors(const struct step_history *history, const struct thresholds *t)
+{
+	struct stuck_finding found = { .rate = NAN };
+	size_t kept = step_history_kept(history, error_window(t));
+	const struct behaviour_step *last = latest(history, kept, &found.back);
+
+	if (last != NULL)
+		count_errors(history, kept, last, &found);
+	return found;
+}
+
+void
+stuck_measure(const struct step_history *history, const struct thresholds *t,
+    struct stuck_finding *ret_finding)
+{
+	*ret_finding = find_errors(history, t);
+	ret_finding->rate =
+	    progress_rate(history, (size_t)t->no_progress_iterations);
+}
+
 enum severity
 detect_stuck(const struct step_history *history, const struct thresholds *t,
     struct stuck_finding *ret_finding)
 {
-	size_t window = (size_t)t->no_progress_iterations;
-	size_t wide = window > WINDOW ? window : WINDOW;
+	struct stuck_finding found = find_errors(history, t);
 	int critical = t->same_error_count + CRITICAL_BEYOND;
-	const struct behaviour_step *last;
-	struct stuck_finding found = { .rate = NAN };
-	size_t kept;
 
-	if (wide < (size_t)t->same_error_count)
-		wide = (size_t)t->same_error_count;
-	kept = step_history_kept(history, wide);
-	last = latest(history, kept, &found.back);
-	if (last == NULL || last->error_count == 0)
-		return SEVERITY_NONE;
-	count_errors(history, kept, last, &found);
 	if (found.occurrences < t->same_error_count)
 		return SEVERITY_NONE;
-	found.rate = progress_rate(history, window);
+	found.rate = progress_rate(history, (size_t)t->no_progress_iterations);
 	if (isnan(found.rate) ?
-		!stands_still(history, wide, t->same_error_count) :
+		!stands_still(history, error_window(t), t->same_error_count) :
 		found.rate >= PROGRESS_LEAST)
 		return SEVERITY_NONE;
 	*ret_finding = found;

@@ -21,6 +21,10 @@ struct stuck_finding {
 	double rate; /* progress in percent per iteration; NAN = not known */
 };
 
+/* The most frequent of the latest errors, and the progress. */
+void stuck_measure(const struct step_history *history,
+    const struct thresholds *thresholds, struct stuck_finding *ret_finding);
+
 enum severity detect_stuck(const struct step_history *history,
     const struct thresholds *thresholds, struct stuck_finding *ret_finding);
 

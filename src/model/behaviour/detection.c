@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "json.h"
-#include "mem.h"
+#include "shape.h"
 
 const char *const detection_type_words[] = {
 	[DETECTION_STUCK] = "stuck",
@@ -24,6 +24,101 @@ const char *const severity_words[] = {
 	[SEVERITY_CRITICAL] = "critical",
 	[SEVERITY_COUNT] = NULL,
 };
+
+#define END                  \
+	{                    \
+		.name = NULL \
+	}
+#define MAYBE(n, t)                                               \
+	{                                                         \
+		.name = (n), .type = (t), .flags = SHAPE_OPTIONAL \
+	}
+#define MAYBE_OF(n, t, shape)                                      \
+	{                                                          \
+		.name = (n), .type = (t), .flags = SHAPE_OPTIONAL, \
+		.of = (shape)                                      \
+	}
+
+static const struct shape texts = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_STRING } },
+};
+
+static const struct shape lists_of_texts = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_ARRAY,
+	    .of = &texts } },
+};
+
+static const struct shape example = {
+	.fields = (const struct shape_field[]){ { .name = "iteration",
+						    .type = SHAPE_INT },
+	    { .name = "similarity", .type = SHAPE_NUMBER },
+	    { .name = "artifacts", .type = SHAPE_ARRAY, .of = &texts }, END },
+};
+
+static const struct shape examples = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+	    .of = &example } },
+};
+
+static const struct shape regression = {
+	.fields = (const struct shape_field[]){ { .name = "iteration",
+						    .type = SHAPE_INT },
+	    { .name = "message", .type = SHAPE_STRING },
+	    MAYBE("from", SHAPE_NUMBER), MAYBE("to", SHAPE_NUMBER), END },
+};
+
+static const struct shape regressions = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+	    .of = &regression } },
+};
+
+/* Each type has its own. */
+static const struct shape evidence = {
+	.fields = (const struct shape_field[]){ MAYBE("repeatedError",
+						    SHAPE_STRING),
+	    MAYBE("occurrences", SHAPE_INT),
+	    { .name = "avgProgressRate",
+		.type = SHAPE_NUMBER,
+		.flags = SHAPE_OPTIONAL | SHAPE_NULLABLE },
+	    MAYBE_OF("recentBlockers", SHAPE_ARRAY, &texts),
+	    MAYBE("undoRedoCycles", SHAPE_INT),
+	    MAYBE_OF("recentFileChanges", SHAPE_ARRAY, &lists_of_texts),
+	    MAYBE_OF("returnedBlobs", SHAPE_MAP, &texts),
+	    MAYBE("originalObjective", SHAPE_STRING),
+	    MAYBE_OF("deviationExamples", SHAPE_ARRAY, &examples),
+	    MAYBE("averageSimilarity", SHAPE_NUMBER),
+	    MAYBE("filesOutside", SHAPE_INT), MAYBE("filesInside", SHAPE_INT),
+	    MAYBE("estimatedIterations", SHAPE_INT),
+	    MAYBE("actualIterations", SHAPE_INT),
+	    MAYBE("iterationRatio", SHAPE_NUMBER),
+	    MAYBE("estimatedCost", SHAPE_NUMBER),
+	    MAYBE("actualCost", SHAPE_NUMBER), MAYBE("costRatio", SHAPE_NUMBER),
+	    MAYBE("completionPercent", SHAPE_NUMBER),
+	    MAYBE("efficiency", SHAPE_NUMBER),
+	    MAYBE_OF("regressions", SHAPE_ARRAY, &regressions), END },
+};
+
+static const struct shape detection_object = {
+	.fields = (const struct shape_field[]){ { .name = "type",
+						    .type = SHAPE_STRING,
+						    .choices =
+							detection_type_words },
+	    { .name = "severity",
+		.type = SHAPE_STRING,
+		.choices = severity_words },
+	    { .name = "message", .type = SHAPE_STRING },
+	    { .name = "evidence", .type = SHAPE_OBJECT, .of = &evidence },
+	    { .name = "recommendations", .type = SHAPE_ARRAY, .of = &texts },
+	    END },
+};
+
+static const struct shape detection_list = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+	    .of = &detection_object } },
+};
+
+const struct shape_field detections_shape = { .type = SHAPE_ARRAY,
+	.of = &detection_list };
 
 static const char *const no_recommendations[] = { NULL };
 

@@ -6,6 +6,7 @@
 #define DETECTION_H
 
 struct json_object;
+struct shape_field;
 
 enum detection_type {
 	DETECTION_STUCK,
@@ -27,6 +28,9 @@ enum severity {
 
 extern const char *const detection_type_words[];
 extern const char *const severity_words[];
+
+/* An array of detections as JSON. */
+extern const struct shape_field detections_shape;
 
 struct detection {
 	enum detection_type type;

@@ -154,18 +154,6 @@ read_text(
 }
 
 static void
-read_number(
-    struct reader *r, const struct place *place, const char *key, double *ret)
-{
-	double value;
-
-	if (r->status == 0 && place->json != NULL &&
-	    settle(r,
-		json_get_double(place->json, place->at, key, &value, r->err)))
-		*ret = value;
-}
-
-static void
 read_int(struct reader *r, const struct place *place, const char *key,
     int64_t max, int64_t *ret)
 {
@@ -188,6 +176,22 @@ wrong(struct reader *r, const struct place *place, const char *key,
 	r->status =
 	    err_set(r->err, -EINVAL, "%s: expected %s", path.data, wanted);
 	return r->status;
+}
+
+static void
+read_number(
+    struct reader *r, const struct place *place, const char *key, double *ret)
+{
+	double value;
+
+	if (r->status < 0 || place->json == NULL ||
+	    !settle(r,
+		json_get_double(place->json, place->at, key, &value, r->err)))
+		return;
+	if (value >= 0 && value <= ITERATION_VALUE_MAX)
+		*ret = value;
+	else
+		wrong(r, place, key, "a number from 0 to 1e12");
 }
 
 /* A list of strings; a single one is a list too. */
@@ -342,7 +346,7 @@ read_all(struct reader *r, struct iteration *it)
 
 	read_int(r, &r->top, "number", ITERATION_NUMBER_MAX, &it->number);
 	read_text(r, &r->top, "status", &it->status);
-	read_int(r, &r->top, "durationMs", INT64_MAX, &it->duration_ms);
+	read_int(r, &r->top, "durationMs", ITERATION_MS_MAX, &it->duration_ms);
 	read_errors(r, it);
 	read_list(r, a, "blockers", ITERATION_BLOCKERS, ITERATION_ERROR_MAX,
 	    &it->blockers);

@@ -38,6 +38,8 @@ struct json_object;
 #define ITERATION_BLOCKERS   16
 #define ITERATION_FILES      4096
 #define ITERATION_NUMBER_MAX 1000000000
+#define ITERATION_MS_MAX     INT64_C(1000000000000)
+#define ITERATION_VALUE_MAX  1e12 /* of a cost or a percentage */
 
 struct iteration_blob {
 	char *path;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "fleet-pattern.h"
+
+#include <string.h>
+
+#include "behaviour-hash.h"
+
+size_t
+fleet_pattern_see(struct fleet_pattern *fleet, uint64_t signature,
+    const char *worker, int64_t now_ms)
+{
+	uint64_t who = behaviour_hash(worker, strlen(worker));
+	struct fleet_sighting *own = NULL;
+	size_t workers = 1;
+	bool told = false;
+
+	for (size_t i = 0; i < FLEET_PATTERN_KEPT; i++) {
+		struct fleet_sighting *s = &fleet->seen[i];
+
+		if (s->signature != signature ||
+		    now_ms - s->at_ms > FLEET_PATTERN_MS)
+			continue;
+		told = told || s->told;
+		if (s->worker == who)
+			own = s;
+		else
+			workers++;
+	}
+	if (own == NULL)
+		own = &fleet->seen[fleet->next++ % FLEET_PATTERN_KEPT];
+	*own = (struct fleet_sighting){ signature, who, now_ms,
+		told || workers >= FLEET_PATTERN_WORKERS };
+	return !told && workers >= FLEET_PATTERN_WORKERS ? workers : 0;
+}
