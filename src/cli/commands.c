@@ -18,6 +18,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_tick,
 	&cmd_store,
 	&cmd_why,
+	&cmd_oversight,
 	&cmd_events,
 	&cmd_add,
 	&cmd_nuke,

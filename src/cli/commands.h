@@ -27,6 +27,7 @@ extern const struct cli_command cmd_logs;
 extern const struct cli_command cmd_message;
 extern const struct cli_command cmd_nuke;
 extern const struct cli_command cmd_overseer;
+extern const struct cli_command cmd_oversight;
 extern const struct cli_command cmd_pane;
 extern const struct cli_command cmd_pause;
 extern const struct cli_command cmd_peek;
