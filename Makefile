@@ -31,7 +31,7 @@ bench: all
 		tests/bench/bench-auto tests/bench/bench-landing \
 		tests/bench/bench-overseer tests/bench/bench-queue \
 		tests/bench/bench-plan tests/bench/bench-store \
-		tests/bench/bench-tick \
+		tests/bench/bench-tick tests/bench/bench-oversight \
 		tests/tools/beacon.so
 	@$(BUILD)/tests/bench/bench $(BUILD)
 	@$(BUILD)/tests/bench/bench-fleet $(BUILD)
@@ -40,6 +40,7 @@ bench: all
 	@$(BUILD)/tests/bench/bench-landing
 	@$(BUILD)/tests/bench/bench-plan
 	@$(BUILD)/tests/bench/bench-tick
+	@$(BUILD)/tests/bench/bench-oversight
 	@$(BUILD)/tests/bench/bench-store $(BUILD)
 	@$(BUILD)/tests/bench/bench-queue $(BUILD)
 	@$(BUILD)/tests/bench/bench-overseer $(BUILD)

@@ -20,6 +20,7 @@ add_file(struct behaviour_step *step, const char *path, uint64_t content)
 	uint64_t hash = behaviour_hash(path, strlen(path));
 	size_t at = step->file_count;
 
+	step->paths |= UINT64_C(1) << (hash % 64);
 	while (at > 0 && step->files[at - 1].path >= hash)
 		at--;
 	if (at < step->file_count && step->files[at].path == hash) {
@@ -117,6 +118,8 @@ behaviour_step_prepare(struct behaviour_step *step, const struct iteration *it,
 const struct behaviour_file *
 behaviour_step_file(const struct behaviour_step *step, uint64_t path)
 {
+	if ((step->paths & UINT64_C(1) << (path % 64)) == 0)
+		return NULL;
 	for (size_t i = 0; i < step->file_count; i++)
 		if (step->files[i].path >= path)
 			return step->files[i].path == path ? &step->files[i] :

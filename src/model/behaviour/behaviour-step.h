@@ -33,6 +33,8 @@ struct behaviour_step {
 	int64_t max_iterations; /* -1 = not known */
 	double estimated_cost;
 	uint64_t tree; /* 0 = not known */
+	uint64_t paths; /* a bit for each file, to find quickly what is not
+			 * among them */
 	uint64_t said; /* the words of the objective, see objective-words.h */
 	int tests; /* -1 = not known */
 	bool spoke; /* enough was said to be judged */

@@ -158,7 +158,7 @@ objective_words_judge(struct objective_words *words, uint64_t said)
 	for (uint64_t rest = said; rest != 0; rest &= rest - 1)
 		words->said[__builtin_ctzll(rest)]++;
 	got = weigh(words, said);
-	best = weigh(words, words->best);
+	best = words->best == said ? got : weigh(words, words->best);
 	if (got >= best) {
 		best = got;
 		words->best = said;

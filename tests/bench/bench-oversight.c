@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What the five detectors cost, compared with their targets: bench-oversight.
+ * 10,000 turns of one worker, with texts (errors and words are taken apart) and
+ * from prepared ones. The first and the last thousand show whether the cost
+ * grows with the history. Time of the processor.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench.h"
+#include "behaviour-step.h"
+#include "behaviour.h"
+#include "buf.h"
+#include "iteration.h"
+#include "json.h"
+#include "mem.h"
+#include "strv.h"
+#include "table.h"
+#include "thresholds.h"
+
+#define TURNS  10000
+#define PART   1000
+#define ROUNDS 15
+
+#define TARGET_TEXTS    200000
+#define TARGET_PREPARED 1000000
+
+static struct iteration *turns[TURNS];
+static struct behaviour_step steps[TURNS];
+
+static struct iteration *
+make_turn(int n)
+{
+	struct iteration *it = iteration_new(n + 1);
+
+	it->objective = xstrdup("Repair the login of the web service: sessions "
+				"expire too early, and passwords with spaces "
+				"are refused");
+	it->learnings = xasprintf(
+	    "Looked at the session store and found that the expiry is read "
+	    "in seconds; part %d of the login code now converts it, and the "
+	    "password form no longer trims spaces. Tests of the web service "
+	    "were extended.",
+	    n);
+	for (int f = 0; f < 3; f++) {
+		cleanup_free char *path =
+		    xasprintf("src/login/part-%d.c", (n + f) % 40);
+		cleanup_free char *blob = xasprintf("%040d", n * 3 + f);
+
+		strv_add(&it->files, path);
+		iteration_add_blob(it, path, blob);
+	}
+	it->files_known = true;
+	strv_add(&it->scope, "src/login");
+	it->completion = 100.0 * n / TURNS;
+	it->tests = n % 3 != 0 ? 1 : -1;
+	it->coverage = 80;
+	it->max_iterations = TURNS;
+	it->cost = 0.01;
+	it->estimated_cost = 0.02 * TURNS;
+	it->tree = xasprintf("%040d", n);
+	it->errors_known = true;
+	if (n % 3 == 0) {
+		cleanup_free char *error = xasprintf(
+		    "src/login/part-%d.c:%d:5: error: expected ';' before "
+		    "'return' at 0x%x, case %c",
+		    n % 40, n, (unsigned)n * 77, 'a' + n % 20);
+
+		iteration_add_error(it, error);
+	}
+	return it;
+}
+
+static double
+cpu_seconds(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* Seconds for a part of the turns. */
+static double
+judge(struct behaviour *b, bool prepared, int from, int to)
+{
+	double start = cpu_seconds();
+
+	for (int i = from; i < to; i++) {
+		if (prepared)
+			behaviour_judge(b, &steps[i]);
+		else
+			behaviour_add(b, turns[i]);
+		if (behaviour_worst(b) != SEVERITY_NONE)
+			json_object_put(behaviour_to_json(b));
+	}
+	return cpu_seconds() - start;
+}
+
+struct result {
+	double rate, first, last; /* per second */
+};
+
+static double
+median(double *seconds, int count)
+{
+	bench_sort(seconds, ROUNDS);
+	return count / (seconds[ROUNDS / 2] > 0 ? seconds[ROUNDS / 2] : 1e-6);
+}
+
+static struct result
+run(const struct thresholds *thresholds, bool prepared)
+{
+	double all[ROUNDS], first[ROUNDS], last[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		cleanup_behaviour struct behaviour *b =
+		    behaviour_new(thresholds);
+
+		if (prepared)
+			for (int n = 0; n < TURNS; n++)
+				behaviour_prepare(b, turns[n], &steps[n]);
+		first[i] = judge(b, prepared, 0, PART);
+		all[i] = first[i] + judge(b, prepared, PART, TURNS - PART);
+		last[i] = judge(b, prepared, TURNS - PART, TURNS);
+		all[i] += last[i];
+	}
+	return (struct result){ median(all, TURNS), median(first, PART),
+		median(last, PART) };
+}
+
+static void
+add_row(struct table *table, const char *what, double target,
+    const struct result *result)
+{
+	cleanup_free char *wanted = xasprintf(">= %.0f/s", target);
+	cleanup_free char *rate = xasprintf("%.0f/s", result->rate);
+	cleanup_free char *first = xasprintf("%.0f/s", result->first);
+	cleanup_free char *last = xasprintf("%.0f/s", result->last);
+
+	table_row(table,
+	    (const char *[]){ what, wanted, rate, first, last,
+		result->rate >= target ? "reached" : "missed" });
+}
+
+int
+main(void)
+{
+	const struct table_column columns[] = { { .title = "WHAT" },
+		{ .title = "TARGET", .right = true },
+		{ .title = "MEDIAN", .right = true },
+		{ .title = "FIRST 1000", .right = true },
+		{ .title = "LAST 1000", .right = true }, { .title = "" } };
+	struct table *table = table_new(columns, nitems(columns));
+	cleanup_buf struct buf text = BUF_INIT;
+	struct thresholds thresholds;
+	struct result result;
+
+	thresholds_init(&thresholds, PROFILE_DEFAULT);
+	for (int i = 0; i < TURNS; i++)
+		turns[i] = make_turn(i);
+	result = run(&thresholds, false);
+	add_row(table, "iterations through all detectors, with their texts",
+	    TARGET_TEXTS, &result);
+	result = run(&thresholds, true);
+	add_row(table, "iterations through all detectors, prepared",
+	    TARGET_PREPARED, &result);
+	table_print(table, 0, false, &text);
+	table_free(table);
+	fputs(text.data, stdout);
+	for (int i = 0; i < TURNS; i++)
+		iteration_unref(turns[i]);
+	return 0;
+}
