@@ -239,7 +239,7 @@ START_TEST(wrong_thresholds_are_refused_and_change_nothing)
 	static const char *const texts[] = { "", "stuck", "stuck.", "a.b=1",
 		"stuck.sameErrorCount",
 		"stuck.sameErrorCount=", "stuck.sameErrorCount=x",
-		"stuck.sameErrorCount=1.5", "stuck.sameErrorCount=1",
+		"stuck.sameErrorCount=1.5", "stuck.sameErrorCount=0",
 		"stuck.sameErrorCount=33", "stuck.sameErrorCount=[]",
 		"oscillation.fileChurnThreshold=1.1",
 		"regression.testPassToFail=1" };

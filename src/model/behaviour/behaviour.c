@@ -236,7 +236,7 @@ behaviour_check(const struct thresholds *thresholds,
     struct err *err)
 {
 	struct thresholds merged = *thresholds;
-	struct json_object *history, *given;
+	struct json_object *history = NULL, *given = NULL;
 	cleanup_behaviour struct behaviour *b = NULL;
 	bool bare = json_object_is_type(document, json_type_array);
 	int r = take_parts(document, &history, &given, err);

@@ -34,13 +34,13 @@ struct row {
 
 static const struct row rows[] = {
 	/* default, strict, exploratory, ci */
-	{ "stuck", "sameErrorCount", KIND_INT, MEMBER(same_error_count), 2,
+	{ "stuck", "sameErrorCount", KIND_INT, MEMBER(same_error_count), 1,
 	    THRESHOLDS_WINDOW_MAX, { 3, 2, 5, 3 } },
 	{ "stuck", "noProgressIterations", KIND_INT,
 	    MEMBER(no_progress_iterations), 2, THRESHOLDS_WINDOW_MAX,
 	    { 5, 3, 8, 3 } },
 	{ "oscillation", "undoRedoCycles", KIND_INT, MEMBER(undo_redo_cycles),
-	    1, THRESHOLDS_WINDOW_MAX / 2, SAME(2) },
+	    1, 16, SAME(2) },
 	{ "oscillation", "fileChurnThreshold", KIND_NUMBER, MEMBER(file_churn),
 	    0, 1, SAME(0.8) },
 	{ "deviation", "objectiveSimilarity", KIND_NUMBER,
