@@ -168,6 +168,11 @@ START_TEST(an_error_that_is_gone_is_not_reported)
 	scene_add("{'status':'success',"
 		  "'analysis':{'completionPercentage':10}}");
 	found("");
+	/* An analysis that names none has found none. */
+	scene_begin(NULL);
+	scene_repeat(4, FLAT);
+	scene_add("{'analysis':{'completionPercentage':10}}");
+	found("");
 	/* Another one took its place. */
 	scene_begin(NULL);
 	scene_repeat(4, FLAT);
@@ -181,7 +186,9 @@ START_TEST(an_iteration_that_says_nothing_of_errors_changes_nothing)
 {
 	scene_begin(NULL);
 	scene_repeat(3, FLAT);
-	scene_add("{'analysis':{'completionPercentage':10}}");
+	scene_add("{}");
+	found("stuck high");
+	scene_add("{'analysis':{}}");
 	found("stuck high");
 }
 END_TEST

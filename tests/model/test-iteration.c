@@ -122,6 +122,19 @@ START_TEST(no_failure_is_known_by_null_and_by_success)
 }
 END_TEST
 
+START_TEST(errors_that_are_not_known_stay_so)
+{
+	cleanup_iteration struct iteration *it = iteration_new(1);
+	cleanup_iteration struct iteration *again = NULL;
+	cleanup_json struct json_object *json = NULL;
+
+	it->coverage = 80;
+	json = iteration_to_json(it);
+	ck_assert_int_eq(iteration_from_json(json, "x", 1, &again, NULL), 0);
+	ck_assert(again->coverage == 80 && !again->errors_known);
+}
+END_TEST
+
 START_TEST(lists_and_texts_are_bounded)
 {
 	cleanup_buf struct buf text = BUF_INIT;
@@ -280,7 +293,8 @@ unit_suite(void)
 		every_field_survives_writing_and_reading,
 		optional_fields_are_found_in_the_analysis_and_the_context_too,
 		no_failure_is_known_by_null_and_by_success,
-		lists_and_texts_are_bounded, equal_signatures_have_equal_hashes,
+		errors_that_are_not_known_stay_so, lists_and_texts_are_bounded,
+		equal_signatures_have_equal_hashes,
 		profiles_have_the_values_of_the_design,
 		one_threshold_is_set_by_its_name,
 		a_merge_with_a_mistake_changes_nothing, NULL });

@@ -256,6 +256,14 @@ succeeded(const char *status)
 		strcmp(status, "passed") == 0 || strcmp(status, "ok") == 0);
 }
 
+static bool
+is_null(struct json_object *json, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(json, key, &value) && value == NULL;
+}
+
 static void
 read_errors(struct reader *r, struct iteration *it)
 {
@@ -269,8 +277,8 @@ read_errors(struct reader *r, struct iteration *it)
 	if (r->status < 0)
 		return;
 	it->errors_known = listed || class != NULL || succeeded(it->status) ||
-	    (analysis != NULL &&
-		json_object_object_get_ex(analysis, "failureClass", NULL));
+	    (analysis != NULL && json_object_object_length(analysis) > 0 &&
+		!is_null(analysis, "errors"));
 	if (class != NULL && class[0] != '\0')
 		iteration_add_error(it, class);
 	for (char **e = errors; e != NULL && *e != NULL; e++)
@@ -441,6 +449,8 @@ analysis_json(const struct iteration *it)
 	set_number(json, "coveragePercent", it->coverage);
 	if (it->files_known)
 		json_set(json, "artifactsModified", strv_to_json(it->files));
+	if (!it->errors_known && json_object_object_length(json) > 0)
+		json_set(json, "errors", NULL);
 	return json;
 }
 

@@ -14,10 +14,11 @@
  *     "context": { "objective", "maxIterations", "estimatedCost" },
  *     "cost", "tokens", "scope", "blobs", "treeHash" }
  *
- * failureClass is the first of errors; null means that there was none, and
- * missing that it is not known, and so does a status of success. cost is in US
- * dollars, scope a list of paths, folders and patterns, blobs an object of
- * hashes by path (null: the file is gone).
+ * failureClass is the first of errors. An analysis that says anything and names
+ * no error has found none, and so has a status of success; without an analysis,
+ * and where errors is null, it is not known. cost is in US dollars, scope a
+ * list of paths, folders and patterns, blobs an object of hashes by path (null:
+ * the file is gone).
  *
  * An iteration is counted: iteration_new() and iteration_from_json() give the
  * first reference. It is not changed once it has been handed on.
