@@ -16,6 +16,7 @@
 #include "config.h"
 #include "doctor-auto.h"
 #include "doctor-box.h"
+#include "doctor-channels.h"
 #include "doctor-fleet.h"
 #include "doctor-keeper.h"
 #include "doctor-overseer.h"
@@ -385,7 +386,7 @@ check_all(struct doctor *d)
 	static void (*const checks[])(struct doctor *) = { check_config,
 		check_repository, check_start, check_used_branch, check_state,
 		check_permissions, check_exclude, doctor_auto_check,
-		doctor_overseer_check };
+		doctor_overseer_check, doctor_channels_check };
 
 	for (size_t i = 0; i < nitems(checks); i++)
 		checks[i](d);

@@ -12,6 +12,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_down,
 	&cmd_overseer,
 	&cmd_failures,
+	&cmd_escalations,
 	&cmd_task,
 	&cmd_goal,
 	&cmd_work,

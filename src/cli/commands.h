@@ -15,6 +15,7 @@ extern const struct cli_command cmd_console;
 extern const struct cli_command cmd_doctor;
 extern const struct cli_command cmd_down;
 extern const struct cli_command cmd_errand;
+extern const struct cli_command cmd_escalations;
 extern const struct cli_command cmd_events;
 extern const struct cli_command cmd_failures;
 extern const struct cli_command cmd_goal;

@@ -12,6 +12,7 @@
 
 /* Objects that may have other members, on purpose. */
 static const char *const open_values[] = {
+	"escalations.detection", /* evidence of each kind of detection */
 	"events.event", /* the file may be of another version */
 	"why.events.event", /* the same */
 	"logs", /* a record has what belongs to its message */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "goalrun.h"
+#include "json.h"
 #include "mem.h"
 #include "scenarios.h"
 
@@ -219,6 +220,32 @@ START_TEST(why_there_is_no_plan_is_shown)
 }
 END_TEST
 
+/* By a channel, and back through its id. */
+START_TEST(an_answer_to_an_escalation_reaches_the_session_that_asked)
+{
+	const char *goal = goal_of_one_task("fake: ask Tabs or spaces?");
+	const char *config = e2e_path("%s/.llmc/config.toml", fleet_root());
+	const char *told = e2e_path("%s/event", unit_scratch());
+	static const char *const tasks[] = { "T1.1", NULL };
+	struct json_object *event;
+
+	e2e_write(config,
+	    e2e_path("%s\n[people.channels.x]\ntype = \"command\"\n"
+		     "command = \"cat >'%s.part'; mv '%s.part' '%s'\"\n",
+		e2e_read(config), told, told, told));
+	auto_up("--until-empty", NULL);
+	auto_wait_shell(e2e_path("test -s '%s'", told));
+	event = e2e_load(told);
+	e2e_has(json_object_to_json_string(event), "Tabs or spaces?");
+	e2e_has(json_object_to_json_string(event), goal);
+	fleet_do("escalations", "answer", json_string_or(event, "id", ""),
+	    "Tabs.\nfake: commit tabs.txt x", NULL);
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	goal_is_reached(goal, tasks);
+	e2e_has(fleet_do("escalations", "list", "--all", NULL)->out, "x sent");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -230,6 +257,7 @@ unit_suite(void)
 		a_question_goes_to_a_person_at_once,
 		a_question_is_answered_by_who_unblocks_the_node,
 		why_there_is_no_plan_is_shown,
+		an_answer_to_an_escalation_reaches_the_session_that_asked,
 	};
 	Suite *suite = suite_create("goal-stall");
 

@@ -257,6 +257,32 @@ START_TEST(a_person_is_told_why_a_repair_failed)
 }
 END_TEST
 
+/* The daemon is dead by then. */
+START_TEST(a_channel_gets_the_end_of_the_overseer)
+{
+	const char *config = in_root("config.toml");
+	const char *file = e2e_path("%s/event", unit_scratch());
+	struct json_object *event;
+
+	auto_pool("exit 7");
+	over_hurry(5);
+	auto_set("overseer.remediation_timeout", "10s");
+	e2e_write(config,
+	    e2e_path("%s\n[people.channels.x]\ntype = \"command\"\n"
+		     "command = \"cat >'%s.part'; mv '%s.part' '%s'\"\n"
+		     "levels = [\"emergency\"]\n",
+		e2e_read(config), file, file, file));
+	over_remedy(0, "fake: hang hard");
+	over_start();
+	over_ends(OVER_UNREPAIRED, NULL);
+	auto_wait_shell(e2e_path("test -s '%s'", file));
+	event = e2e_load(file);
+	ck_assert_str_eq(auto_member(event, "program"), "overseer");
+	ck_assert_str_eq(auto_member(event, "level"), "emergency");
+	json_object_put(event);
+}
+END_TEST
+
 /* Somebody else writes to the checkout while it is repaired. */
 START_TEST(a_log_that_grows_during_a_repair_is_no_failure)
 {
@@ -490,6 +516,7 @@ unit_suite(void)
 		a_second_ctrl_c_ends_a_daemon_that_takes_its_time,
 		down_without_a_daemon_ends_the_sessions,
 		a_person_is_told_why_a_repair_failed,
+		a_channel_gets_the_end_of_the_overseer,
 		a_log_that_grows_during_a_repair_is_no_failure,
 		the_record_has_all_that_was_said_and_done,
 		each_session_of_a_repair_is_in_its_record,

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc escalations: what people are told of through channels: shown, marked as
+ * seen, answered; and a channel tried. The outbox is shared by processes, so no
+ * daemon is needed but for an answer. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api-people.h"
+#include "channel.h"
+#include "clock.h"
+#include "commands.h"
+#include "deliver.h"
+#include "errtext.h"
+#include "file.h"
+#include "id.h"
+#include "json.h"
+#include "loop.h"
+#include "mem.h"
+#include "moment.h"
+#include "outbox-record.h"
+#include "outbox.h"
+#include "remote.h"
+#include "settings.h"
+#include "shape.h"
+#include "strv.h"
+#include "table.h"
+#include "text.h"
+#include "verbs.h"
+
+#define ID_LEAST    4 /* characters of its end that name one */
+#define PATIENCE_MS (45 * 1000)
+#define LOOK_MS     50
+
+enum {
+	FLAG_ALL
+};
+
+static const struct cli_flag escalations_flags[] = {
+	[FLAG_ALL] = { "all", NULL, "for list: also what was seen" },
+	{ NULL, NULL, NULL },
+};
+
+static char *
+outbox_dir(struct cli *cli)
+{
+	return workspace_path(&cli->workspace, "outbox");
+}
+
+/* --- list ------------------------------------------------------------- */
+
+/* "ops sent #3, desk waiting (2 tries)" */
+static void
+add_channels(const struct outbox_record *record, struct buf *out)
+{
+	for (size_t i = 0; i < record->delivery_count; i++) {
+		const struct outbox_delivery *d = &record->deliveries[i];
+
+		buf_addf(out, "%s%s %s", i > 0 ? ", " : "", d->channel,
+		    outbox_state_words[d->state]);
+		if (d->ref != NULL)
+			buf_addf(out, " %s", d->ref);
+		if (d->state == OUTBOX_WAITING && d->attempts > 0)
+			buf_addf(out, " (%d %s)", d->attempts,
+			    d->attempts == 1 ? "try" : "tries");
+	}
+}
+
+static void
+add_row(struct table *table, const struct outbox_record *record)
+{
+	cleanup_buf struct buf channels = BUF_INIT;
+	const char *cells[] = { record->id, record->timestamp,
+		escalation_level_words[record->level],
+		record->worker != NULL ? record->worker : "-", NULL,
+		record->title };
+
+	add_channels(record, &channels);
+	cells[4] = channels.data;
+	table_row(table, cells);
+}
+
+/* Of one folder. */
+static void
+list_some(const char *dir, bool done, bool all, struct table *table,
+    struct json_object *array)
+{
+	cleanup_strv char **ids = outbox_list(dir, done);
+
+	for (size_t i = 0; ids[i] != NULL; i++) {
+		struct outbox_record *record = NULL;
+
+		if (outbox_load(dir, ids[i], &record, NULL) < 0)
+			continue;
+		if (all || record->acked_ms == 0) {
+			add_row(table, record);
+			json_object_array_add(
+			    array, outbox_record_to_json(record));
+		}
+		outbox_record_free(record);
+	}
+}
+
+static int
+escalations_list(struct cli *cli, const struct cli_args *args)
+{
+	static const struct table_column columns[] = { { "ID", false, false },
+		{ "TIME", false, false }, { "LEVEL", false, false },
+		{ "WORKER", false, false }, { "CHANNELS", false, false },
+		{ "WHAT", false, true } };
+	cleanup_free char *dir = outbox_dir(cli);
+	struct table *table = table_new(columns, nitems(columns));
+	bool all = args->flags[FLAG_ALL] != NULL;
+
+	cli->result = json_object_new_array();
+	list_some(dir, true, all, table, cli->result);
+	list_some(dir, false, all, table, cli->result);
+	if (json_object_array_length(cli->result) == 0)
+		buf_addf(&cli->text, "Nothing%s.\n",
+		    all ? "" : " that nobody has seen; see all with --all");
+	else
+		table_print(table, cli->width, cli->colour, &cli->text);
+	table_free(table);
+	return CLI_OK;
+}
+
+/* --- one of them ------------------------------------------------------ */
+
+static void
+find_in(
+    const char *dir, bool done, const char *typed, char **found, size_t *count)
+{
+	cleanup_strv char **ids = outbox_list(dir, done);
+	size_t len = strlen(typed);
+
+	for (size_t i = 0; ids[i] != NULL; i++) {
+		size_t whole = strlen(ids[i]);
+
+		if (len > whole || len < ID_LEAST ||
+		    strcasecmp(ids[i] + whole - len, typed) != 0)
+			continue;
+		xstrset(found, ids[i]);
+		(*count)++;
+	}
+}
+
+/* Another process has an entry for as long as it sends it. */
+struct patience {
+	struct loop *loop;
+	const char *dir, *id;
+	struct outbox_entry **entry;
+	struct err *err;
+	int64_t until_ms;
+	int r;
+};
+
+static void
+on_look(void *arg)
+{
+	struct patience *p = arg;
+
+	p->r = outbox_claim(p->dir, p->id, p->entry, p->err);
+	if (p->r != -EAGAIN || clock_mono_ms() > p->until_ms)
+		loop_stop(p->loop, 0);
+}
+
+static int
+claim_patiently(const char *dir, const char *id, struct outbox_entry **entry,
+    struct err *err)
+{
+	struct patience p = { .loop = loop_new(),
+		.dir = dir,
+		.id = id,
+		.entry = entry,
+		.err = err,
+		.until_ms = clock_mono_ms() + PATIENCE_MS };
+	struct loop_timer *timer = loop_every(p.loop, LOOK_MS, on_look, &p);
+
+	loop_run(p.loop);
+	loop_timer_free(timer);
+	loop_free(p.loop);
+	return p.r;
+}
+
+/* By its id, or the end of it. */
+static int
+claim(struct cli *cli, const char *dir, const char *typed,
+    struct outbox_entry **ret_entry)
+{
+	cleanup_free char *id = NULL;
+	struct err err = { 0 };
+	size_t count = 0;
+	int r;
+
+	find_in(dir, false, typed, &id, &count);
+	find_in(dir, true, typed, &id, &count);
+	if (count != 1)
+		return cli_fail(cli, "failed",
+		    "%s: %s; see: llmc escalations list --all", typed,
+		    count == 0 ? "there is no such escalation" :
+				 "several escalations end like this");
+	r = claim_patiently(dir, id, ret_entry, &err);
+	if (r == -EAGAIN)
+		return cli_fail(
+		    cli, "busy", "%s is being sent; try again in a moment", id);
+	return r < 0 ? cli_fail_err(cli, "io", &err) : CLI_OK;
+}
+
+static int
+finish(struct cli *cli, struct outbox_entry *entry)
+{
+	struct err err = { 0 };
+	int status = CLI_OK;
+
+	if (outbox_save(entry, &err) < 0)
+		status = cli_fail_err(cli, "io", &err);
+	else if (cli->result == NULL)
+		cli->result = outbox_record_to_json(entry->record);
+	outbox_release(entry);
+	return status;
+}
+
+static int
+escalations_ack(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_free char *dir = outbox_dir(cli);
+	struct outbox_entry *entry = NULL;
+	int status = claim(cli, dir, args->list[1], &entry);
+
+	if (status != CLI_OK)
+		return status;
+	outbox_record_ack(entry->record, clock_wall_ms());
+	buf_addf(&cli->text, "%s is marked as seen.\n", entry->id);
+	return finish(cli, entry);
+}
+
+/* --- answer ----------------------------------------------------------- */
+
+/* The words, or the option of that number. */
+static void
+add_answer(const struct outbox_record *record, const struct cli_args *args,
+    struct buf *out)
+{
+	size_t count = strv_count(record->options);
+	int64_t number;
+
+	if (args->count == 3 && count > 0 &&
+	    text_parse_int(args->list[2], 1, (int64_t)count, &number)) {
+		buf_adds(out, record->options[number - 1]);
+		return;
+	}
+	for (int i = 2; i < args->count; i++)
+		buf_addf(out, "%s%s", i > 2 ? " " : "", args->list[i]);
+}
+
+static bool
+send_to_worker(struct cli *cli, const struct outbox_record *record,
+    const char *answer, struct err *err)
+{
+	struct json_object *params = remote_worker(record->worker);
+	struct json_object *result = NULL;
+	const char *code = NULL;
+	bool good;
+
+	json_set_string(params, "text", answer);
+	good =
+	    remote_try(cli, "worker.message", params, 0, &result, &code, err);
+	json_object_put(result);
+	if (good)
+		buf_addf(&cli->text, "Sent to %s.\n", record->worker);
+	return good;
+}
+
+static bool
+unblock(struct cli *cli, const struct outbox_record *record, const char *answer,
+    struct err *err)
+{
+	struct json_object *params = json_object_new_object();
+	struct json_object *result = NULL;
+	const char *code = NULL;
+	bool good;
+
+	json_set_string(params, "goal", record->goal);
+	json_set_string(params, "node", record->node);
+	json_set_string(params, "status", "queued");
+	json_set_string(params, "reason", answer);
+	good = remote_try(
+	    cli, "overseer.work.update", params, 0, &result, &code, err);
+	json_object_put(result);
+	if (good)
+		buf_addf(
+		    &cli->text, "%s can be worked on again.\n", record->node);
+	return good;
+}
+
+/* A turn unblocks what waits for a person; without a session that can have one,
+ * the node is given out again. */
+static bool
+deliver_answer(struct cli *cli, const struct outbox_record *record,
+    const char *answer, struct err *err)
+{
+	bool node = record->goal != NULL && record->node != NULL;
+
+	if (record->worker == NULL && !node) {
+		err_set(err, -EINVAL,
+		    "nobody waits for an answer; mark it as seen with: llmc "
+		    "escalations ack %s",
+		    record->id);
+		return false;
+	}
+	if (record->worker != NULL && send_to_worker(cli, record, answer, err))
+		return true;
+	return node && unblock(cli, record, answer, err);
+}
+
+static int
+escalations_answer(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_free char *dir = outbox_dir(cli);
+	cleanup_buf struct buf answer = BUF_INIT;
+	struct outbox_entry *entry = NULL;
+	struct err err = { 0 };
+	int status = claim(cli, dir, args->list[1], &entry);
+
+	if (status != CLI_OK)
+		return status;
+	add_answer(entry->record, args, &answer);
+	if (!deliver_answer(cli, entry->record, answer.data, &err)) {
+		outbox_release(entry);
+		return cli_fail_err(cli, "failed", &err);
+	}
+	buf_truncate(
+	    &answer, text_cut(answer.data, answer.len, OUTBOX_TEXT_MAX));
+	xstrset(&entry->record->answer, answer.data);
+	outbox_record_ack(entry->record, clock_wall_ms());
+	return finish(cli, entry);
+}
+
+/* --- test ------------------------------------------------------------- */
+
+struct attempt {
+	struct loop *loop;
+	enum outbox_state state;
+	char *reason, *ref;
+};
+
+static void
+on_delivered(const struct deliver_result *result, void *arg)
+{
+	struct attempt *attempt = arg;
+
+	attempt->state = result->state;
+	xstrset(&attempt->reason, result->reason);
+	xstrset(&attempt->ref, result->ref);
+	loop_stop(attempt->loop, 0);
+}
+
+static struct outbox_record *
+test_record(struct cli *cli, const struct channel *channel)
+{
+	struct channel always = *channel;
+	struct channel_list one = { &always, 1 };
+	struct escalation what = { .level = ESCALATION_INFO,
+		.class = "test",
+		.title = "a test of this channel",
+		.text = "llmc escalations test was run. Nothing is wrong.",
+		.signature = "test" };
+	char id[ID_ULID_SIZE], stamp[CLOCK_STAMP_SIZE];
+
+	always.enabled = always.levels_given = true;
+	always.levels = 1u << ESCALATION_INFO;
+	id_ulid(clock_wall_ms(), id);
+	clock_format_stamp(clock_wall_ms(), stamp);
+	return outbox_record_new(
+	    &what, &one, id, stamp, cli->workspace.root, "llmc", 0);
+}
+
+static int
+try_channel(struct cli *cli, const struct channel *channel)
+{
+	cleanup_free char *dir = outbox_dir(cli);
+	struct outbox_record *record = test_record(cli, channel);
+	struct attempt attempt = { .loop = loop_new() };
+	struct err err = { 0 };
+	int status = CLI_OK;
+
+	if (file_mkdirs(dir, 0700, &err) < 0) {
+		status = cli_fail_err(cli, "io", &err);
+	} else {
+		deliver_start(attempt.loop, dir, cli->workspace.root, channel,
+		    record, on_delivered, &attempt);
+		loop_run(attempt.loop);
+		if (attempt.state != OUTBOX_SENT)
+			status = cli_fail(cli, "failed", "%s: not sent: %s",
+			    channel->name,
+			    attempt.reason != NULL ? attempt.reason :
+						     "unknown");
+	}
+	if (status == CLI_OK) {
+		outbox_delivery_end(
+		    &record->deliveries[0], OUTBOX_SENT, NULL, attempt.ref);
+		cli->result = outbox_record_to_json(record);
+		buf_addf(&cli->text, "%s: sent%s%s.\n", channel->name,
+		    attempt.ref != NULL ? " as " : "",
+		    attempt.ref != NULL ? attempt.ref : "");
+	}
+	loop_free(attempt.loop);
+	outbox_record_free(record);
+	free(attempt.reason);
+	free(attempt.ref);
+	return status;
+}
+
+static int
+escalations_test(struct cli *cli, const struct cli_args *args)
+{
+	struct settings *settings = NULL;
+	const struct channel *channel;
+	int status = cli_load_settings(cli, &settings);
+
+	if (status != CLI_OK)
+		return status;
+	channel = channel_find(settings_channels(settings), args->list[1]);
+	status = channel != NULL ?
+	    try_channel(cli, channel) :
+	    cli_fail(cli, "failed",
+		"there is no channel %s; describe it in .llmc/config.toml as "
+		"[people.channels.%s] (see llmc.conf(5))",
+		args->list[1], args->list[1]);
+	settings_free(settings);
+	return status;
+}
+
+/* --- the command ------------------------------------------------------ */
+
+static const struct verb escalations_verbs[] = {
+	{ "list", 0, 0, 1u << FLAG_ALL, "list [--all]", escalations_list },
+	{ "ack", 1, 1, 0, "ack ID", escalations_ack },
+	{ "answer", 2, 1000, 0, "answer ID TEXT, or the number of an option",
+	    escalations_answer },
+	{ "test", 1, 1, 0, "test CHANNEL", escalations_test },
+	{ NULL, 0, 0, 0, NULL, NULL },
+};
+
+static int
+escalations_run(struct cli *cli, const struct cli_args *args)
+{
+	return verbs_run(cli, &cmd_escalations, escalations_verbs, args);
+}
+
+static const struct shape escalations_forms = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "list",
+		    .type = SHAPE_ARRAY,
+		    .of = &api_people_records },
+		{ .name = "ack, answer, test",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_people_record },
+		{ .name = NULL },
+	    },
+};
+
+const struct cli_command cmd_escalations = {
+	.name = "escalations",
+	.usage = "list [--all] | ack ID | answer ID TEXT ... | test CHANNEL",
+	.summary = "show and answer what people were told through channels",
+	.help = "list    what was sent, or waits to be, and nobody has marked "
+		"as seen\n"
+		"ack     mark it as seen; what has not been sent is not sent "
+		"any more\n"
+		"answer  send TEXT, or the option of that number, to the "
+		"session that waits, or\n        let its node be worked on "
+		"again\n"
+		"test    send a message through a channel of the settings\n\n"
+		"ID may be the end of an id.\n",
+	.flags = escalations_flags,
+	.min_args = 1,
+	.max_args = 1001,
+	.guarded = true,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &(const struct shape_field){ .type = SHAPE_ONE,
+	    .of = &escalations_forms },
+	.run = escalations_run,
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "api-people.h"
+#include "api-shape.h"
+#include "escalation.h"
+#include "outbox-record.h"
+
+#define UNSURE(member, kind, words)                                        \
+	{                                                                  \
+		.name = (member), .type = (kind), .flags = SHAPE_NULLABLE, \
+		.help = (words)                                            \
+	}
+#define LIST(member, words)                                            \
+	{                                                              \
+		.name = (member), .type = SHAPE_ARRAY, .of = &strings, \
+		.flags = SHAPE_NULLABLE, .help = (words)               \
+	}
+
+static const struct shape strings = { .fields =
+					  FIELDS{ { .type = SHAPE_STRING } } };
+
+static const struct shape delivery = {
+	.fields =
+	    FIELDS{
+		FIELD("channel", SHAPE_STRING, NULL),
+		{ .name = "state",
+		    .type = SHAPE_STRING,
+		    .choices = outbox_state_words },
+		FIELD("attempts", SHAPE_INT, NULL),
+		FIELD("next_ms", SHAPE_INT,
+		    "when it is tried again, in ms since 1970"),
+		UNSURE("reason", SHAPE_STRING, "why the last try failed"),
+		UNSURE("ref", SHAPE_STRING, "the issue"),
+		END,
+	    },
+};
+
+static const struct shape deliveries = { .fields = FIELDS{ RESULT(delivery) } };
+
+const struct shape api_people_record = {
+	.fields =
+	    FIELDS{
+		FIELD("id", SHAPE_STRING, NULL),
+		FIELD("timestamp", SHAPE_STRING, "when it happened, in UTC"),
+		UNSURE("event", SHAPE_STRING, "that is told once"),
+		UNSURE("program", SHAPE_STRING, "that tells it"),
+		UNSURE("root", SHAPE_STRING, "the repository"),
+		{ .name = "level",
+		    .type = SHAPE_STRING,
+		    .choices = escalation_level_words },
+		UNSURE("class", SHAPE_STRING, "of people.notify_on"),
+		FIELD("title", SHAPE_STRING, "what happened"),
+		UNSURE("text", SHAPE_STRING, "why, and what to type"),
+		FIELD("signature", SHAPE_STRING,
+		    "equal for events of the same failure"),
+		UNSURE("worker", SHAPE_STRING, NULL),
+		UNSURE("task", SHAPE_STRING, NULL),
+		UNSURE("goal", SHAPE_STRING, NULL),
+		UNSURE("node", SHAPE_STRING, NULL),
+		UNSURE("iteration", SHAPE_INT, NULL),
+		UNSURE("intervention", SHAPE_STRING, "that was made"),
+		LIST("options", "that the answer can be chosen from"),
+		UNSURE("detection", SHAPE_OBJECT, "what was found"),
+		FIELD("count", SHAPE_INT, "of events in it"),
+		LIST("earlier", "the first lines of those before"),
+		UNSURE("acked_ms", SHAPE_INT, "when a person has seen it"),
+		UNSURE("answer", SHAPE_STRING, "that a person gave"),
+		{ .name = "channels", .type = SHAPE_ARRAY, .of = &deliveries },
+		END,
+	    },
+};
+
+const struct shape api_people_records = { .fields = FIELDS{
+					      RESULT(api_people_record) } };

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What programs see of the messages to people: a record of the outbox. */
+#ifndef API_PEOPLE_H
+#define API_PEOPLE_H
+
+struct shape;
+struct shape_field;
+
+extern const struct shape api_people_record;
+extern const struct shape api_people_records; /* a list of them */
+
+#endif
