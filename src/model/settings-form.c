@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "coverage-pattern.h"
 #include "settings-form.h"
 #include "thresholds.h"
 
@@ -160,6 +161,9 @@ static const struct {
 	[FORM_NAME] = { is_variable, "the name of an environment variable" },
 	[FORM_URL] = { is_url, "a URL that begins with https:// or http://" },
 	[FORM_REPO] = { is_repo, "a repository such as \"owner/name\"" },
+	[FORM_COVERAGE] = { coverage_pattern_valid,
+	    ("an extended regular expression with a group, such as "
+	     "\"total: ([0-9.]+)%\"") },
 	[FORM_THRESHOLD] = { is_threshold,
 	    ("thresholds such as [\"stuck.sameErrorCount=3\", "
 	     "\"regression.testPassToFail=false\"]") },

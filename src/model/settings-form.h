@@ -17,6 +17,7 @@ enum setting_form {
 	FORM_NAME, /* the name of one environment variable */
 	FORM_URL, /* of http or https, in printable ASCII */
 	FORM_REPO, /* "owner/name" */
+	FORM_COVERAGE, /* see coverage-pattern.h */
 	FORM_THRESHOLD, /* "stuck.sameErrorCount=3", see thresholds.h */
 	FORM_COUNT
 };

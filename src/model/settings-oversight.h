@@ -47,6 +47,7 @@
 			    "landing checks are used." },                      \
 	    { .path = "oversight.coverage_pattern",                            \
 		    .type = SETTING_STRING,                                    \
+		    .form = FORM_COVERAGE,                                     \
 		    .fallback = "\"\"",                                        \
 		    .help = "Extended regular expression whose first group "   \
 			    "is the coverage in percent, in the output of "    \

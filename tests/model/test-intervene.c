@@ -8,6 +8,8 @@
 #include "behaviour-metrics.h"
 #include "behaviour.h"
 #include "buf.h"
+#include "cost-estimate.h"
+#include "coverage-pattern.h"
 #include "error-signature.h"
 #include "fleet-pattern.h"
 #include "intervene-text.h"
@@ -430,6 +432,45 @@ START_TEST(positives_are_counted_by_detector)
 }
 END_TEST
 
+START_TEST(coverage_is_read_from_the_last_match)
+{
+	static const char pattern[] = "total:? +([0-9.]+)%";
+
+	ck_assert(coverage_pattern_find(
+		      pattern, "total: 10%\nx\ntotal 81.25%\n") == 81.25);
+	ck_assert(coverage_pattern_find(pattern, "total: 0%") == 0);
+	ck_assert(
+	    coverage_pattern_find("^cov ([0-9]+)", "a cov 3\ncov 7\n") == 7);
+	ck_assert(isnan(coverage_pattern_find("", "total: 1%")));
+	ck_assert(isnan(coverage_pattern_find(pattern, "nothing")));
+	ck_assert(isnan(coverage_pattern_find(pattern, "total: 101%")));
+	ck_assert(isnan(coverage_pattern_find(pattern, "total: ..%")));
+	ck_assert(isnan(coverage_pattern_find("(x*)", "abc\n")));
+	ck_assert(isnan(coverage_pattern_find("(", "abc")));
+}
+END_TEST
+
+START_TEST(a_pattern_needs_a_group)
+{
+	ck_assert(coverage_pattern_valid(""));
+	ck_assert(coverage_pattern_valid("([0-9]+)%"));
+	ck_assert(!coverage_pattern_valid("[0-9]+%"));
+	ck_assert(!coverage_pattern_valid("([0-9]+%"));
+}
+END_TEST
+
+START_TEST(a_cost_is_estimated_from_five_landed_tasks)
+{
+	static const double landed[] = { 9, 1, 3, 2, 8, 4 };
+
+	ck_assert(cost_estimate(2.5, landed, 6) == 2.5);
+	ck_assert(isnan(cost_estimate(NAN, landed, 4)));
+	ck_assert(cost_estimate(NAN, landed, 5) == 3);
+	ck_assert(cost_estimate(NAN, landed, 6) == 3.5);
+	ck_assert(isnan(cost_estimate(NAN, NULL, 0)));
+}
+END_TEST
+
 START_TEST(settings_begin_with_their_profile)
 {
 	cleanup_settings_world struct settings_world plain =
@@ -489,6 +530,8 @@ unit_suite(void)
 		every_type_has_its_own_texts, long_texts_of_others_are_cut,
 		all_five_metrics_are_measured, the_report_says_what_to_tune,
 		positives_are_counted_by_detector,
+		coverage_is_read_from_the_last_match, a_pattern_needs_a_group,
+		a_cost_is_estimated_from_five_landed_tasks,
 		settings_begin_with_their_profile, a_wrong_threshold_is_refused,
 		NULL });
 	return suite;
