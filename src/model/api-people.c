@@ -72,3 +72,14 @@ const struct shape api_people_record = {
 
 const struct shape api_people_records = { .fields = FIELDS{
 					      RESULT(api_people_record) } };
+
+const struct shape api_people_ack_params = {
+	.fields = FIELDS{ FIELD("id", SHAPE_STRING, "of a message"), END },
+};
+
+const struct shape_field api_people_ack_result = RESULT(api_people_record);
+
+const struct shape_field api_people_list_result = {
+	.type = SHAPE_ARRAY,
+	.of = &api_people_records,
+};

@@ -10,4 +10,8 @@ struct shape_field;
 extern const struct shape api_people_record;
 extern const struct shape api_people_records; /* a list of them */
 
+extern const struct shape api_people_ack_params;
+extern const struct shape_field api_people_ack_result;
+extern const struct shape_field api_people_list_result;
+
 #endif

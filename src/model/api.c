@@ -7,6 +7,7 @@
 #include "api-goal.h"
 #include "api-landing.h"
 #include "api-shape.h"
+#include "api-people.h"
 #include "api-store-rows.h"
 #include "api-store.h"
 #include "api-task.h"
@@ -488,6 +489,12 @@ const struct api_method api_methods[] = {
 	    "report a host that a worker's sandbox did not let it reach",
 	    API_OWN, API_WORKER, &refused_params, &nothing_result,
 	    ERRORS{ 0 } },
+	{ "people.list", "show what people were told through channels", 0,
+	    API_PERSON, &no_params, &api_people_list_result, ERRORS{ 0 } },
+	{ "people.ack",
+	    "mark a message to people as seen; what was not sent is not sent",
+	    0, API_PERSON, &api_people_ack_params, &api_people_ack_result,
+	    ERRORS{ API_BUSY, API_FAILED, 0 } },
 	API_GOAL_ROWS API_STORE_ROWS{ NULL, NULL, 0, 0, NULL, NULL, NULL },
 };
 

@@ -318,6 +318,19 @@ call_task_methods(void)
 
 /* The store is replaced while the daemon runs. */
 static void
+call_people_methods(void)
+{
+	e2e_sh(fleet_root(), "mkdir -p .llmc/outbox/done");
+	e2e_write(e2e_path("%s/.llmc/outbox/01ARZ3NDEKTSV4RRFFQ69G5FAV.json",
+		      fleet_root()),
+	    "{\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\",\"timestamp\":\"t\","
+	    "\"level\":\"info\",\"title\":\"t\",\"signature\":\"s\","
+	    "\"channels\":[{\"channel\":\"x\",\"state\":\"waiting\"}]}");
+	must("people.list", "{}");
+	must("people.ack", "{\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FAV\"}");
+}
+
+static void
 call_store_methods(void)
 {
 	const char *file =
@@ -364,6 +377,7 @@ call_goal_methods(void)
 	must("overseer.tick", "{\"dry_run\":true}");
 	must("overseer.tick", "{}");
 	must("overseer.wake", "{}");
+	call_people_methods();
 	call_store_methods();
 	must("overseer.goal.cancel", GOAL(""));
 	must("overseer.goal.archive", GOAL(""));

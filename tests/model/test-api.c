@@ -170,6 +170,8 @@ static const struct {
 	{ "daemon.stop", "p   " },
 	{ "events.follow", "prwR" },
 	{ "sandbox.refused", "  w " },
+	{ "people.list", "p   " },
+	{ "people.ack", "p   " },
 	{ "overseer.status", "p   " },
 	{ "overseer.goal.create", "p   " },
 	{ "overseer.goal.list", "p   " },

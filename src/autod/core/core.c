@@ -23,6 +23,7 @@
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
+#include "people-commands.h"
 #include "people.h"
 #include "persist.h"
 #include "person.h"
@@ -234,6 +235,7 @@ core_new(struct loop *loop, const struct workspace *workspace,
 	}
 	core->stream = event_stream_new(core);
 	daemon_commands_register(core);
+	people_commands_register(core);
 	*ret_core = core;
 	return 0;
 }

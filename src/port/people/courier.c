@@ -155,9 +155,9 @@ static void
 on_write(void *arg)
 {
 	struct courier *c = arg;
-	struct recent *r;
+	struct recent *r = LIST_FIRST(&c->recents);
 
-	LIST_FOREACH (r, &c->recents, link) {
+	for (; r != NULL; r = LIST_NEXT(r, link)) {
 		if (r->held != NULL && r->unwritten)
 			put_in(c, r->held);
 		r->unwritten = false;
