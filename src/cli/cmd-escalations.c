@@ -229,7 +229,7 @@ escalations_ack(struct cli *cli, const struct cli_args *args)
 	struct outbox_entry *entry = NULL;
 	int status = claim(cli, dir, args->list[1], &entry);
 
-	if (status != CLI_OK)
+	if (entry == NULL)
 		return status;
 	outbox_record_ack(entry->record, clock_wall_ms());
 	buf_addf(&cli->text, "%s is marked as seen.\n", entry->id);
@@ -324,7 +324,7 @@ escalations_answer(struct cli *cli, const struct cli_args *args)
 	struct err err = { 0 };
 	int status = claim(cli, dir, args->list[1], &entry);
 
-	if (status != CLI_OK)
+	if (entry == NULL)
 		return status;
 	add_answer(entry->record, args, &answer);
 	if (!deliver_answer(cli, entry->record, answer.data, &err)) {

@@ -3,6 +3,7 @@
 /* Any text as the values of a request: each line of the options is one of ours.
  * And any bytes as what curl prints. */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

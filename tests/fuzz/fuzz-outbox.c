@@ -3,6 +3,7 @@
 /* Any JSON as a record of the outbox: an accepted one is written and read back
  * unchanged, and every channel can send it. */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
