@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "channel.h"
 #include "commands.h"
 #include "config.h"
 #include "errtext.h"
@@ -280,6 +281,24 @@ tell_command(const struct init *init, const char *path)
 	buf_addf(&init->cli->text, "  %s = %s\n", path, text.data);
 }
 
+static void
+tell_channels(const struct init *init)
+{
+	const struct channel_list *list = settings_channels(init->settings);
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct channel *channel = &list->rows[i];
+
+		if (channel->command[0] == '\0')
+			continue;
+		buf_addf(&init->cli->text,
+		    "  people.channels.%s.command = ", channel->name);
+		text_add_json(&init->cli->text, channel->command,
+		    strlen(channel->command));
+		buf_addc(&init->cli->text, '\n');
+	}
+}
+
 /* It is accepted now: say what it runs. */
 static void
 tell_commands(const struct init *init)
@@ -303,6 +322,7 @@ tell_commands(const struct init *init)
 
 		tell_command(init, path);
 	}
+	tell_channels(init);
 	if (out->len == before)
 		buf_adds(out, "  nothing of its own\n");
 }

@@ -130,6 +130,17 @@ START_TEST(a_channel_of_a_wrong_kind_is_told_with_its_line)
 }
 END_TEST
 
+START_TEST(init_says_which_commands_the_channels_of_a_clone_run)
+{
+	root = e2e_repo("clone");
+	e2e_sh(root, "mkdir .llmc");
+	e2e_write(e2e_path("%s/.llmc/config.toml", root),
+	    "[people.channels.x]\ntype = \"command\"\ncommand = \"bait\"\n");
+	says(e2e_llmc(root, "init", NULL),
+	    "  people.channels.x.command = \"bait\"\n");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -140,6 +151,7 @@ unit_suite(void)
 		a_channel_that_fails_says_why,
 		what_waits_is_listed_and_marked_as_seen,
 		an_answer_needs_somebody_who_waits, doctor_looks_at_tokens,
-		a_channel_of_a_wrong_kind_is_told_with_its_line, NULL });
+		a_channel_of_a_wrong_kind_is_told_with_its_line,
+		init_says_which_commands_the_channels_of_a_clone_run, NULL });
 	return suite;
 }
