@@ -51,6 +51,35 @@ START_TEST(a_new_parser_knows_nothing)
 }
 END_TEST
 
+START_TEST(the_last_errors_are_kept)
+{
+	struct transcript_parser *parser = transcript_parser_new();
+
+	take(parser,
+	    "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":"
+	    "\"tool_result\",\"is_error\":true,\"content\":\"no file\"},"
+	    "{\"type\":\"tool_result\",\"content\":\"fine\"},{\"type\":"
+	    "\"tool_result\",\"is_error\":true,\"content\":[{\"type\":"
+	    "\"text\",\"text\":\"exit 1\"}]}]}}");
+	take(parser,
+	    "{\"type\":\"assistant\",\"isApiErrorMessage\":true,"
+	    "\"message\":{\"content\":[{\"type\":\"text\",\"text\":"
+	    "\"API Error: 500\"}]}}");
+	ck_assert_str_eq(transcript_parser_error(parser, 0), "no file");
+	ck_assert_str_eq(transcript_parser_error(parser, 1), "exit 1");
+	ck_assert_str_eq(transcript_parser_error(parser, 2), "API Error: 500");
+	ck_assert_ptr_null(transcript_parser_error(parser, 3));
+	ck_assert_ptr_null(transcript_parser_error(parser, -1));
+	for (int i = 0; i < TRANSCRIPT_ERRORS; i++)
+		take(parser,
+		    "{\"type\":\"user\",\"message\":{\"content\":[{"
+		    "\"type\":\"tool_result\",\"is_error\":true}]}}");
+	ck_assert_ptr_null(transcript_parser_error(parser, 2));
+	ck_assert_str_eq(transcript_parser_error(parser, 3), "");
+	transcript_parser_free(parser);
+}
+END_TEST
+
 START_TEST(prompts_are_what_somebody_typed)
 {
 	static const struct {
@@ -466,7 +495,7 @@ unit_suite(void)
 
 	unit_case(s, "lines",
 	    (const TTest *const[]){ a_new_parser_knows_nothing,
-		prompts_are_what_somebody_typed,
+		the_last_errors_are_kept, prompts_are_what_somebody_typed,
 		a_message_on_several_lines_is_counted_once,
 		messages_without_an_id_are_counted_each,
 		a_long_session_is_counted_to_its_end,

@@ -14,6 +14,7 @@
 
 #define JSON_MAX    (4 * TAIL_LINE_MAX) /* a repaired line is longer */
 #define TEXT_MAX    (64 * 1024)
+#define ERROR_MAX   1024
 #define TOKENS_MAX  (INT64_C(1) << 40) /* more in one message is invalid */
 #define COST_MAX    1e9 /* dollars */
 #define MICROS      1e6
@@ -38,6 +39,7 @@ struct transcript_parser {
 	size_t next; /* index in recent that is used next */
 	char since[CLOCK_STAMP_SIZE]; /* older messages do not count */
 	bool in_side; /* this line is from a subagent's file */
+	struct buf errors[TRANSCRIPT_ERRORS]; /* by their number */
 };
 
 struct transcript_parser *
@@ -46,6 +48,8 @@ transcript_parser_new(void)
 	struct transcript_parser *parser = xcalloc(1, sizeof *parser);
 
 	buf_init(&parser->text);
+	for (size_t i = 0; i < TRANSCRIPT_ERRORS; i++)
+		buf_init(&parser->errors[i]);
 	return parser;
 }
 
@@ -55,6 +59,8 @@ transcript_parser_free(struct transcript_parser *parser)
 	if (parser == NULL)
 		return;
 	buf_release(&parser->text);
+	for (size_t i = 0; i < TRANSCRIPT_ERRORS; i++)
+		buf_release(&parser->errors[i]);
 	free(parser);
 }
 
@@ -91,6 +97,22 @@ const char *
 transcript_parser_last_text(const struct transcript_parser *parser)
 {
 	return parser->text.data;
+}
+
+static int64_t
+count_errors(const struct transcript_parser *parser)
+{
+	return parser->totals.tool_errors + parser->totals.api_errors;
+}
+
+const char *
+transcript_parser_error(const struct transcript_parser *parser, int64_t n)
+{
+	int64_t count = count_errors(parser);
+
+	return n < 0 || n >= count || n < count - TRANSCRIPT_ERRORS ?
+	    NULL :
+	    parser->errors[n % TRANSCRIPT_ERRORS].data;
 }
 
 static struct json_object *
@@ -152,10 +174,38 @@ count_blocks(struct json_object *content, const char *type, const char *flag)
 }
 
 static void
-keep_text(struct buf *kept, const struct buf *text)
+keep_text(struct buf *kept, const struct buf *text, size_t max)
 {
 	buf_clear(kept);
-	buf_add(kept, text->data, text_cut(text->data, text->len, TEXT_MAX));
+	buf_add(kept, text->data, text_cut(text->data, text->len, max));
+}
+
+/* Before it is counted. */
+static void
+keep_error(struct transcript_parser *parser, const struct buf *text)
+{
+	keep_text(&parser->errors[count_errors(parser) % TRANSCRIPT_ERRORS],
+	    text, ERROR_MAX);
+}
+
+static void
+take_tool_errors(struct transcript_parser *parser, struct json_object *content)
+{
+	if (!json_object_is_type(content, json_type_array))
+		return;
+	for (size_t i = 0; i < json_object_array_length(content); i++) {
+		struct json_object *block =
+		    json_object_array_get_idx(content, i);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		if (strcmp(json_string_or(block, "type", ""), "tool_result") !=
+			0 ||
+		    !json_bool_or(block, "is_error", false))
+			continue;
+		message_text(member(block, "content"), &text);
+		keep_error(parser, &text);
+		parser->totals.tool_errors++;
+	}
 }
 
 /* Was it typed, and not written by the program itself? Newer versions say so.
@@ -188,7 +238,7 @@ line_user(struct transcript_parser *parser, struct json_object *line)
 	struct transcript_totals *totals = &parser->totals;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	totals->tool_errors += count_blocks(content, "tool_result", "is_error");
+	take_tool_errors(parser, content);
 	message_text(content, &text);
 	/* What ends a subagent does not end the turn. */
 	if (starts_with(text.data, INTERRUPTED))
@@ -320,6 +370,7 @@ line_assistant(struct transcript_parser *parser, struct json_object *line)
 
 	message_text(content, &text);
 	if (is_api_error(line, message, text.data)) {
+		keep_error(parser, &text);
 		parser->totals.api_errors++;
 		return;
 	}
@@ -331,7 +382,7 @@ line_assistant(struct transcript_parser *parser, struct json_object *line)
 	}
 	if (text.len > 0 && !parser->in_side &&
 	    !json_bool_or(line, "isSidechain", false))
-		keep_text(&parser->text, &text);
+		keep_text(&parser->text, &text, TEXT_MAX);
 }
 
 static void

@@ -53,4 +53,10 @@ transcript_parser_totals(const struct transcript_parser *parser);
 const char *transcript_parser_last_text(
     const struct transcript_parser *parser); /* "" = none */
 
+/* The n-th error of a tool or of the API, from 0 (there are tool_errors +
+ * api_errors); NULL = it is not kept any more. Cut at 1 KiB. */
+#define TRANSCRIPT_ERRORS 32 /* the last ones are kept */
+const char *
+transcript_parser_error(const struct transcript_parser *parser, int64_t n);
+
 #endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "git-snapshot.h"
+#include "repo.h"
+#include "unit.h"
+
+static char tree[GIT_ID_SIZE];
+
+static void
+on_snapshot(
+    const struct git_snapshot *snapshot, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	repo_answered(repo, err);
+	loop_stop(repo->loop, 0);
+	if (err != NULL)
+		return;
+	snprintf(tree, sizeof tree, "%s", snapshot->tree);
+	if (!snapshot->compared)
+		buf_adds(&text, "not compared");
+	for (size_t i = 0; i < snapshot->count; i++) {
+		const struct git_snapshot_change *c = &snapshot->changes[i];
+
+		buf_addf(&text, "%s%s %.4s;", c->path, c->own ? "" : " (main)",
+		    c->blob[0] != '\0' ? c->blob : "gone");
+	}
+	snprintf(repo->text, sizeof repo->text, "%s", text.data);
+}
+
+static const char *
+snapshot(struct repo *repo, const char *before, bool dirty)
+{
+	repo_begin(repo);
+	git_snapshot(
+	    repo->git, repo->dir, "main", before, dirty, on_snapshot, repo);
+	repo_wait(repo);
+	ck_assert_msg(repo->code == 0, "%s", repo->msg);
+	return repo->text;
+}
+
+/* "1\n" is d00491, "2\n" 0cfbf0, "3\n" 00750e. */
+START_TEST(uncommitted_files_count_and_nothing_is_touched)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	char first[GIT_ID_SIZE];
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_wt(repo,
+	    "echo 1 >one; git add one; git commit -qm one; echo 2 >two; "
+	    "echo 3 >one; rm a.txt; echo x >.gitignore; touch x");
+	repo_wt(repo, "git status --porcelain >$B/before");
+	ck_assert_str_eq(snapshot(repo, "", true),
+	    ".gitignore 587b;a.txt gone;one 0075;two 0cfb;");
+	memcpy(first, tree, sizeof first);
+	repo_wt(repo, "git status --porcelain | cmp - $B/before");
+	repo_wt(repo, "! ls $(git rev-parse --git-dir) | grep snapshot");
+	/* The same again, and what changes then. */
+	ck_assert_str_eq(snapshot(repo, first, true), "");
+	ck_assert_str_eq(tree, first);
+	repo_wt(repo, "echo 1 >one; rm two");
+	ck_assert_str_eq(
+	    snapshot(repo, first, true), "one d004;two (main) gone;");
+}
+END_TEST
+
+START_TEST(a_clean_tree_is_that_of_its_commit)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_wt(repo, "echo 1 >one; git add one; git commit -qm one");
+	ck_assert_str_eq(snapshot(repo, "", false), "one d004;");
+	ck_assert_str_eq(tree, repo_wt(repo, "git rev-parse HEAD^{tree}"));
+}
+END_TEST
+
+START_TEST(what_came_from_the_branch_is_not_its_own)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	char first[GIT_ID_SIZE];
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_wt(repo, "echo 1 >one; git add one; git commit -qm one");
+	snapshot(repo, "", false);
+	memcpy(first, tree, sizeof first);
+	repo_sh(repo, "echo 2 >two; git add two; git commit -qm two");
+	repo_wt(repo, "git rebase -q main; echo 3 >one");
+	ck_assert_str_eq(
+	    snapshot(repo, first, true), "one 0075;two (main) 0cfb;");
+}
+END_TEST
+
+START_TEST(an_earlier_tree_may_be_gone)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	ck_assert_str_eq(
+	    snapshot(repo, "1234567890123456789012345678901234567890", true),
+	    "not compared");
+	ck_assert_str_eq(tree, repo_wt(repo, "git rev-parse HEAD^{tree}"));
+}
+END_TEST
+
+START_TEST(a_conflict_is_no_obstacle)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_wt(repo, "echo 1 >one; git add one; git commit -qm one");
+	repo_sh(repo, "echo 2 >one; git add one; git commit -qm two");
+	repo_wt(repo, "! git rebase -q main 2>/dev/null; echo 3 >one");
+	ck_assert_str_eq(snapshot(repo, "", true), "one 0075;");
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("git-snapshot");
+
+	unit_case(suite, "snapshot",
+	    (const TTest *const[]){
+		uncommitted_files_count_and_nothing_is_touched,
+		a_clean_tree_is_that_of_its_commit,
+		what_came_from_the_branch_is_not_its_own,
+		an_earlier_tree_may_be_gone, a_conflict_is_no_obstacle, NULL });
+	return suite;
+}
