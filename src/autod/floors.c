@@ -6,6 +6,7 @@
 #include "fleet.h"
 #include "floors.h"
 #include "landing.h"
+#include "oversight-floor.h"
 #include "plan-floor.h"
 
 int
@@ -27,12 +28,14 @@ floors_build(struct floors *floors, struct loop *loop,
 		return err->code;
 	}
 	floors->plan = plan_floor_new(floors->auto_mode);
+	floors->oversight = oversight_floor_new(floors->auto_mode);
 	return 0;
 }
 
 void
 floors_free(struct floors *floors)
 {
+	oversight_floor_free(floors->oversight);
 	plan_floor_free(floors->plan);
 	auto_free(floors->auto_mode);
 	landings_free(floors->landings);

@@ -11,6 +11,7 @@ struct err;
 struct fleet;
 struct landings;
 struct loop;
+struct oversight_floor;
 struct plan_floor;
 struct workspace;
 
@@ -20,6 +21,7 @@ struct floors {
 	struct landings *landings;
 	struct auto_mode *auto_mode;
 	struct plan_floor *plan;
+	struct oversight_floor *oversight;
 };
 
 /* On negative errno nothing is held. */

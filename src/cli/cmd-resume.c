@@ -8,6 +8,15 @@
 #include "remote.h"
 #include "text.h"
 
+enum {
+	FLAG_NOTE
+};
+
+static const struct cli_flag resume_flags[] = {
+	[FLAG_NOTE] = { "note", "TEXT", "what the worker is told first" },
+	{ NULL, NULL, NULL },
+};
+
 static int
 resume_run(struct cli *cli, const struct cli_args *args)
 {
@@ -15,8 +24,15 @@ resume_run(struct cli *cli, const struct cli_args *args)
 	    remote_worker(args->list[0]) :
 	    json_object_new_object();
 	const char *message;
-	int status = remote_call(cli, "auto.resume", params, 0, &cli->result);
+	int status;
 
+	if (args->flags[FLAG_NOTE] != NULL && args->count == 0) {
+		json_object_put(params);
+		return cli_misuse(cli, &cmd_resume, "--note needs a WORKER");
+	}
+	if (args->flags[FLAG_NOTE] != NULL)
+		json_set_string(params, "note", args->flags[FLAG_NOTE]);
+	status = remote_call(cli, "auto.resume", params, 0, &cli->result);
 	if (status != CLI_OK)
 		return status;
 	message = json_string_or(cli->result, "message", "Resumed.");
@@ -27,7 +43,7 @@ resume_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_resume = {
 	.name = "resume",
-	.usage = "[WORKER | TASK]",
+	.usage = "[WORKER | TASK] [--note TEXT]",
 	.summary = "let paused workers and parked tasks continue",
 	.help =
 	    "For workers that you have paused or stopped (llmc pause, llmc "
@@ -35,7 +51,9 @@ const struct cli_command cmd_resume = {
 	    "why. When the budget of the\nday is used up, all of auto mode "
 	    "pauses; a task that has used up its own is\nparked and its worker "
 	    "does another one. Resuming grants the same amount once\nmore. "
-	    "Without a name, everything that is paused or parked continues.\n",
+	    "Without a name, everything that is paused or parked continues,\nbut "
+	    "no worker that oversight has paused: name it.\n",
+	.flags = resume_flags,
 	.max_args = 1,
 	.method = "auto.resume",
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

@@ -20,6 +20,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_store,
 	&cmd_why,
 	&cmd_oversight,
+	&cmd_iterations,
 	&cmd_events,
 	&cmd_add,
 	&cmd_nuke,

@@ -23,6 +23,7 @@ extern const struct cli_command cmd_help;
 extern const struct cli_command cmd_hook;
 extern const struct cli_command cmd_init;
 extern const struct cli_command cmd_inside;
+extern const struct cli_command cmd_iterations;
 extern const struct cli_command cmd_landing;
 extern const struct cli_command cmd_logs;
 extern const struct cli_command cmd_message;

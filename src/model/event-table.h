@@ -72,6 +72,8 @@ enum event_kind {
 	EVENT_STALL, /* worker, task, action */
 	EVENT_STALL_GIVEN_UP, /* worker, task */
 	EVENT_BUDGET, /* scope, worker, task, reason */
+	EVENT_OVERSIGHT, /* worker, task, class: what was found, action: what
+			  * is done, reason */
 	EVENT_COST_UNKNOWN, /* worker, task, reason */
 	EVENT_FLEET_PAUSED, /* reason */
 	EVENT_FLEET_RESUMED,

@@ -35,6 +35,7 @@ static const struct record_field fields[] = {
 	FIELD("dispatch", dispatch),
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
+	FIELD("oversight", oversight),
 	FIELD("blocked", blocked),
 	FIELD("commit", commit),
 	FIELD("reviewed", reviewed),

@@ -132,6 +132,7 @@ forget_task(struct worker *worker)
 	xstrset(&worker->task, NULL);
 	worker->stalls = 0;
 	worker->over_budget = false;
+	worker->oversight = false;
 	worker->blocked = false;
 	xstrset(&worker->commit, NULL);
 	xstrset(&worker->reviewed, NULL);
@@ -215,7 +216,8 @@ worker_transition(struct worker *worker, enum worker_status to,
 	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
 		worker->until_ms = 0;
 	if (from == WORKER_PAUSED && to != WORKER_PAUSED)
-		worker->over_budget = worker->blocked = false;
+		worker->over_budget = worker->oversight = worker->blocked =
+		    false;
 	worker->status = to;
 	worker->activity_ms = now_ms;
 	if (to != from)

@@ -40,6 +40,8 @@ struct worker {
 	char *dispatch; /* the last message of the tick that it was given */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
+	bool oversight; /* paused for how its work goes; only llmc resume with
+			 * its name continues */
 	bool blocked; /* paused: its agent cannot be launched yet */
 	char *commit; /* HEAD when it finished */
 	char *reviewed; /* the commit that a person was shown last */
@@ -92,8 +94,8 @@ void worker_free(struct worker *worker);
  * if the status stays the same);
  * - to limited and paused: remembers the status before, unless it is one of
  *   these two;
- * - from limited: clears until; from paused and to idle: clears over_budget and
- *   blocked;
+ * - from limited: clears until; from paused and to idle: clears over_budget,
+ *   oversight and blocked;
  * - to offline: the session is neither ready nor busy, and no tool is open.
  *
  * A worker that waits for a decision needs no session: it keeps its status when

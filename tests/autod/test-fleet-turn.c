@@ -210,10 +210,11 @@ policy_facts(void *arg, struct agent *agent, const char *last_words,
 }
 
 static bool
-policy_held(void *arg, struct agent *agent)
+policy_held(void *arg, struct agent *agent, const char *words)
 {
 	const struct policy *policy = arg;
 
+	(void)words;
 	if (policy->holds)
 		agent_move(agent, WORKER_PAUSED, "no money is left");
 	return policy->holds;

@@ -226,6 +226,8 @@ after_landing_ejected(void *arg, struct agent *agent, const char *task,
 		scheduler_look(mode);
 		return LANDING_RETURN_TAKEN;
 	}
+	if (mode->watch->checked != NULL)
+		mode->watch->checked(mode->watch_arg, agent, false, words);
 	return send_back(mode, agent, t, words) ? LANDING_RETURN_AGENT :
 						  LANDING_RETURN_TAKEN;
 }

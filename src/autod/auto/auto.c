@@ -80,6 +80,16 @@ auto_set_policy(
 }
 
 void
+auto_set_watch(
+    struct auto_mode *mode, const struct auto_watch *watch, void *arg)
+{
+	static const struct auto_watch none;
+
+	mode->watch = watch != NULL ? watch : &none;
+	mode->watch_arg = arg;
+}
+
+void
 auto_plan_changed(struct auto_mode *mode)
 {
 	outcome_settle_due(mode);
@@ -141,7 +151,7 @@ repair_worker(struct auto_mode *mode, struct agent *agent)
 		outcome_attempt_failed(mode, agent,
 		    w->reason != NULL ? w->reason : "worker in error");
 	} else if (w->status == WORKER_PAUSED && !w->over_budget &&
-	    !w->on_hold) {
+	    !w->on_hold && !w->oversight) {
 		outcome_worker_lost(mode, agent, "its worker was paused");
 		outcome_clear_worker(agent);
 	}
@@ -216,7 +226,10 @@ policy_drives(void *mode, const struct agent *agent)
 static const struct fleet_policy fleet_policy = {
 	.drives = policy_drives,
 	.turn_facts = turn_policy_facts,
+	.turn_before = turn_policy_before,
+	.turn_seen = turn_policy_seen,
 	.turn_held = turn_policy_held,
+	.preface = turn_policy_preface,
 	.turn_judged = turn_policy_judged,
 	.turn_error = turn_policy_error,
 	.silence = stalls_silence,
@@ -463,6 +476,7 @@ auto_new(struct fleet *fleet, struct landings *landings, struct err *err)
 	mode->active = core->options->auto_mode;
 	mode->until_empty = core->options->until_empty;
 	auto_set_policy(mode, NULL, NULL);
+	auto_set_watch(mode, NULL, NULL);
 	/* Without auto mode the source is opened when it is needed: one that
 	 * fails to open must not block the other commands. */
 	if (mode->active && intake_source(mode, err) == NULL) {

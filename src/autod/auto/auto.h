@@ -36,8 +36,10 @@
 #include "core.h"
 
 struct agent;
+struct buf;
 struct err;
 struct fleet;
+struct git_snapshot;
 struct landings;
 struct ledger;
 struct loop_call;
@@ -76,6 +78,24 @@ struct auto_policy {
 	bool (*is_lost)(void *arg);
 };
 
+/* The floor that watches how the work on tasks goes. Every question may be
+ * NULL; `arg` is what auto_set_watch() got. */
+struct auto_watch {
+	/* As in struct fleet_policy, for workers with a task. */
+	const char *(*before)(void *arg, struct agent *agent);
+	void (*seen)(void *arg, struct agent *agent,
+	    const struct git_snapshot *snapshot, const char *last_words);
+	void (*preface)(void *arg, struct agent *agent, struct buf *out);
+	/* Its work was checked after its turn; output: of the check, or what
+	 * its worker is told. */
+	void (*checked)(
+	    void *arg, struct agent *agent, bool passed, const char *output);
+	/* It would be sent back with these words. True: do not. */
+	bool (*held)(void *arg, struct agent *agent, const char *words);
+	/* Its turn ended with this error. */
+	void (*failed)(void *arg, struct agent *agent, const char *text);
+};
+
 struct auto_mode {
 	struct core *core;
 	struct fleet *fleet;
@@ -96,6 +116,8 @@ struct auto_mode {
 	char *quarantined; /* unusable tasks as last reported */
 	const struct auto_policy *policy; /* never NULL */
 	void *policy_arg;
+	const struct auto_watch *watch; /* never NULL */
+	void *watch_arg;
 	struct ledger *ledger;
 	/* after-landing.c */
 	struct loop_timer *again; /* retries a landing that had to wait */
@@ -114,6 +136,9 @@ void auto_free(struct auto_mode *mode);
 /* NULL = none. */
 void auto_set_policy(
     struct auto_mode *mode, const struct auto_policy *policy, void *arg);
+/* NULL = none. */
+void auto_set_watch(
+    struct auto_mode *mode, const struct auto_watch *watch, void *arg);
 /* The floor above may have a task, or has recorded something. */
 void auto_plan_changed(struct auto_mode *mode);
 

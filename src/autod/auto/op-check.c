@@ -26,6 +26,7 @@
 #include "salvage.h"
 #include "settings.h"
 #include "strv.h"
+#include "turn-policy.h"
 #include "turn.h"
 #include "worker-op.h"
 #include "worker-tree.h"
@@ -44,6 +45,7 @@ struct op_check {
 	bool passed;
 	bool unjudged; /* neither passed nor failed */
 	bool to_blame; /* it failed, and what it began with passes */
+	struct buf output;
 	struct buf words; /* the message to the worker if it failed */
 };
 
@@ -91,12 +93,13 @@ on_exited(const struct child_result *result, void *arg)
 	struct op_check *check = arg;
 	struct operation *op = &check->op.op;
 	struct worker *w = check->op.agent->worker;
-	cleanup_buf struct buf how = BUF_INIT, output = BUF_INIT;
+	cleanup_buf struct buf how = BUF_INIT;
+	struct buf *output = &check->output;
 	char key[CHECK_KEY_SIZE];
 
 	check->child = NULL;
 	child_result_describe(result, &how);
-	child_output_text(&result->out, &output);
+	child_output_text(&result->out, output);
 	check->passed = child_succeeded(result);
 	check->unjudged =
 	    result->exited && result->status == CHECK_EXIT_UNJUDGED;
@@ -109,10 +112,10 @@ on_exited(const struct child_result *result, void *arg)
 		xstrset(&w->checked_key, key);
 		w->checked_ms = result->duration_ms;
 	}
-	write_log(check, result, how.data, output.data);
+	write_log(check, result, how.data, output->data);
 	if (!check->passed)
 		turn_check_words(
-		    check->command, how.data, output.data, &check->words);
+		    check->command, how.data, output->data, &check->words);
 	if (op->stopping)
 		step_reset(op); /* cancelled: no step follows this one */
 	if (operation_arrived(op, NULL))
@@ -225,12 +228,17 @@ act(struct op_check *check)
 	/* The task was taken away, or the next daemon will check it. */
 	if (t == NULL || mode->core->stopping)
 		return;
+	if (!check->unjudged && (check->passed || check->to_blame) &&
+	    mode->watch->checked != NULL)
+		mode->watch->checked(mode->watch_arg, agent, check->passed,
+		    check->passed ? check->output.data : words);
 	if (!check->to_blame) {
 		agent_finish(agent, check->head);
 	} else if (t->turns >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
-	} else if (!hold_turn_ended(agent, words)) {
+	} else if (!turn_policy_held(mode, agent, words) &&
+	    !hold_turn_ended(agent, words)) {
 		emit(mode->core,
 		    &(struct event){ .kind = EVENT_SENT_BACK,
 			.worker = agent->worker->name,
@@ -252,6 +260,7 @@ end(struct operation *op, const struct err *err)
 		act(check);
 	else if (err->code != -ECANCELED)
 		agent_move(check->op.agent, WORKER_ERROR, err->msg);
+	buf_release(&check->output);
 	buf_release(&check->words);
 	free(check->command);
 	free(check);
@@ -278,6 +287,7 @@ op_check_begin(struct auto_mode *mode, struct agent *agent, const char *head)
 	check->mode = mode;
 	check->command = xstrdup(
 	    settings_string(mode->core->settings, "auto.check_command"));
+	buf_init(&check->output);
 	buf_init(&check->words);
 	snprintf(check->head, sizeof check->head, "%s", head);
 	worker_op_begin(&check->op, &kind, agent, NULL);

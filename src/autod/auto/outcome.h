@@ -32,6 +32,9 @@ int outcome_file(
  * landing is busy. */
 int outcome_drop(struct auto_mode *mode, struct task *task, const char *reason,
     struct err *err);
+/* The same for one that goes wrong: it has failed, and is not tried again. */
+int outcome_abort(struct auto_mode *mode, struct task *task, const char *reason,
+    struct err *err);
 /* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);
 

@@ -259,8 +259,26 @@ resume_fleet(struct auto_mode *mode)
 	end_pause(mode);
 }
 
+/* What oversight has paused goes on only by name. True: it does not. */
+static bool
+tell_oversight(const struct worker *w, bool named, struct buf *told)
+{
+	if (!w->oversight)
+		return false;
+	if (named)
+		buf_addf(told, "\n%s was %s", w->name,
+		    w->reason != NULL ? w->reason : "paused by oversight");
+	else
+		buf_addf(told,
+		    "\n%s stays paused by oversight; to let it go on, type: "
+		    "llmc resume %s",
+		    w->name, w->name);
+	return !named;
+}
+
 static struct json_object *
-resume_workers(struct auto_mode *mode, const char *name)
+resume_workers(struct auto_mode *mode, const char *name, const char *note,
+    struct buf *told)
 {
 	struct json_object *list = json_object_new_array();
 
@@ -272,8 +290,10 @@ resume_workers(struct auto_mode *mode, const char *name)
 		if (agent_is_taken(agent) ||
 		    (name != NULL && strcmp(name, w->name) != 0))
 			continue;
+		if (tell_oversight(w, name != NULL, told))
+			continue;
 		agent->past_budget = name != NULL;
-		held = hold_resume(agent);
+		held = hold_resume(agent, note);
 		if (w->over_budget)
 			resume_worker(agent);
 		else if (!held)
@@ -305,6 +325,8 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	struct auto_mode *mode = arg;
 	struct core *core = mode->core;
 	const char *name = json_string_or(params, "worker", NULL);
+	const char *note = json_string_or(params, "note", NULL);
+	cleanup_buf struct buf told = BUF_INIT, text = BUF_INIT;
 	struct json_object *result, *list;
 	bool fleet = name == NULL && core->state.paused != NULL, landing;
 
@@ -316,16 +338,19 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	if (fleet)
 		resume_fleet(mode);
 	landing = name == NULL && landings_retry(mode->landings);
-	list = resume_workers(mode, name);
+	list = resume_workers(mode, name, note, &told);
 	resume_tasks(mode, name, list);
 	result = json_object_new_object();
-	json_set_string(result, "message",
+	buf_adds(&text,
 	    fleet ? "The fleet continues." :
 		json_object_array_length(list) > 0 ?
 		    "Continuing." :
 		landing ?
 		    "What waited to land or to be pushed is tried again." :
-		    "Nothing is paused.");
+		told.len > 0 ? "Nothing else is paused." :
+			       "Nothing is paused.");
+	buf_adds(&text, told.data);
+	json_set_string(result, "message", text.data);
 	json_set(result, "resumed", list);
 	scheduler_look(mode);
 	serve_reply(core, call, result);

@@ -60,11 +60,44 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	return true;
 }
 
+const char *
+turn_policy_before(void *arg, struct agent *agent)
+{
+	const struct auto_mode *mode = arg;
+
+	return auto_task(agent) == NULL || mode->watch->before == NULL ?
+	    NULL :
+	    mode->watch->before(mode->watch_arg, agent);
+}
+
+void
+turn_policy_seen(void *arg, struct agent *agent,
+    const struct git_snapshot *snapshot, const char *last_words)
+{
+	const struct auto_mode *mode = arg;
+
+	if (auto_task(agent) != NULL && mode->watch->seen != NULL)
+		mode->watch->seen(mode->watch_arg, agent, snapshot, last_words);
+}
+
+void
+turn_policy_preface(void *arg, struct agent *agent, struct buf *out)
+{
+	const struct auto_mode *mode = arg;
+
+	if (auto_task(agent) != NULL && mode->watch->preface != NULL)
+		mode->watch->preface(mode->watch_arg, agent, out);
+}
+
 /* Only if it would be sent back: finished work lands, whatever it cost. */
 bool
-turn_policy_held(void *mode, struct agent *agent)
+turn_policy_held(void *arg, struct agent *agent, const char *words)
 {
-	return spending_turn_ended(mode, agent);
+	struct auto_mode *mode = arg;
+
+	return (mode->watch->held != NULL &&
+		   mode->watch->held(mode->watch_arg, agent, words)) ||
+	    spending_turn_ended(mode, agent);
 }
 
 void
@@ -103,11 +136,16 @@ turn_policy_error(void *arg, struct agent *agent, const char *text)
 	if (agent_is_taken(agent))
 		return true; /* the running operation decides what comes next */
 	xstrset(&t->last_words, text);
+	if (mode->watch->failed != NULL)
+		mode->watch->failed(mode->watch_arg, agent, text);
 	if (t->nudges >= TURN_NUDGES_MAX) {
 		outcome_attempt_failed(mode, agent, text);
 		return true;
 	}
 	t->nudges++;
+	if (mode->watch->held != NULL &&
+	    mode->watch->held(mode->watch_arg, agent, error_nudge))
+		return true;
 	emit(mode->core,
 	    &(struct event){ .kind = EVENT_SENT_BACK,
 		.worker = agent->worker->name,

@@ -13,10 +13,16 @@
 #include "turn.h"
 
 struct agent;
+struct buf;
+struct git_snapshot;
 
 bool turn_policy_facts(void *mode, struct agent *agent, const char *last_words,
     struct turn_facts *facts);
-bool turn_policy_held(void *mode, struct agent *agent);
+const char *turn_policy_before(void *mode, struct agent *agent);
+void turn_policy_seen(void *mode, struct agent *agent,
+    const struct git_snapshot *snapshot, const char *last_words);
+bool turn_policy_held(void *mode, struct agent *agent, const char *words);
+void turn_policy_preface(void *mode, struct agent *agent, struct buf *out);
 void turn_policy_judged(void *mode, struct agent *agent,
     enum turn_action action, const char *head, const char *reason);
 bool turn_policy_error(void *mode, struct agent *agent, const char *text);

@@ -235,11 +235,16 @@ agent_prompt(
 	struct core *core = agent->core;
 	cleanup_free char *receipt =
 	    xasprintf("%llu", (unsigned long long)++core->state.receipts);
+	cleanup_buf struct buf whole = BUF_INIT;
 
+	if (clear)
+		buf_adds(&whole, text);
+	else
+		fleet_preface(agent, text, &whole);
 	agent->worker->after = after;
 	agent->sent_back = 0;
 	persist_changed(core);
-	session_prompt(agent->session, text, receipt, clear);
+	session_prompt(agent->session, whole.data, receipt, clear);
 	agent_tick_later(agent, 1);
 }
 

@@ -32,6 +32,18 @@ fleet_find(const struct fleet *fleet, const char *name)
 	return NULL;
 }
 
+void
+fleet_preface(struct agent *agent, const char *text, struct buf *out)
+{
+	const struct fleet *fleet = agent->fleet;
+
+	if (fleet->policy->preface != NULL)
+		fleet->policy->preface(fleet->policy_arg, agent, out);
+	if (out->len > 0)
+		buf_adds(out, "\n\n");
+	buf_adds(out, text);
+}
+
 bool
 fleet_drives(const struct agent *agent)
 {

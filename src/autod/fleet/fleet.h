@@ -16,9 +16,11 @@
 #include "turn.h"
 
 struct agent;
+struct buf;
 struct cgroup_world;
 struct fleet;
 struct fleet_method;
+struct git_snapshot;
 struct hold;
 struct hooks;
 struct hosts;
@@ -37,8 +39,18 @@ struct fleet_policy {
 	 * about its task; false: it has no task, a person judges. */
 	bool (*turn_facts)(void *arg, struct agent *agent,
 	    const char *last_words, struct turn_facts *facts);
-	/* It is about to be sent back. True: do not, it was paused instead. */
-	bool (*turn_held)(void *arg, struct agent *agent);
+	/* Its turn has ended: the tree that its files are compared with before
+	 * it is judged, "" = where its work began; NULL: they need not be. */
+	const char *(*turn_before)(void *arg, struct agent *agent);
+	/* What was found; snapshot: NULL = it could not be told. */
+	void (*turn_seen)(void *arg, struct agent *agent,
+	    const struct git_snapshot *snapshot, const char *last_words);
+	/* It is about to be sent back with this. True: do not, it was paused
+	 * or has lost its task instead. */
+	bool (*turn_held)(void *arg, struct agent *agent, const char *words);
+	/* It is about to be told something in its conversation: append what it
+	 * must read first. */
+	void (*preface)(void *arg, struct agent *agent, struct buf *out);
 	/* The verdict on a turn of a worker with a task: NUDGE and BACK before
 	 * it is sent back; NO_CHANGES, CHECK and FAIL are left to the policy.
 	 * head: its HEAD; reason: for BACK, NUDGE, FAIL. */
@@ -96,6 +108,8 @@ void fleet_set_policy(
     struct fleet *fleet, const struct fleet_policy *policy, void *arg);
 
 struct agent *fleet_find(const struct fleet *fleet, const char *name);
+/* Put what the policy wants it to read first in front of a message. */
+void fleet_preface(struct agent *agent, const char *text, struct buf *out);
 /* Does the policy drive it? */
 bool fleet_drives(const struct agent *agent);
 

@@ -18,6 +18,11 @@ static const char continue_text[] =
     "the worktree (git status, git log) and continue the task from where it "
     "stopped.";
 
+static const char look_again_text[] =
+    "You were paused because of how the work went, and may continue now. Look "
+    "at the state of the worktree (git status, git log) and think about what "
+    "to do differently.";
+
 struct hold {
 	struct fleet *fleet;
 	struct loop_call *settle;
@@ -73,6 +78,26 @@ hold_turn_ended(struct agent *agent, const char *text)
 	return true;
 }
 
+bool
+hold_for_oversight(struct agent *agent, const char *reason, const char *words)
+{
+	struct worker *w = agent->worker;
+	enum worker_status status = w->status;
+	bool busy = w->session.busy;
+
+	if (!worker_in_turn(status) ||
+	    agent_move(agent, WORKER_PAUSED, reason) < 0)
+		return false;
+	w->oversight = true;
+	w->session.busy = false;
+	persist_changed(agent->core);
+	if (busy)
+		agent_interrupt(agent);
+	if (words != NULL)
+		agent_prompt(agent, words, false, status);
+	return true;
+}
+
 /* Workers on hold that have become idle. */
 static void
 settle(void *arg)
@@ -99,20 +124,36 @@ on_event(const struct event *event, void *arg)
 
 /* --- continuing ------------------------------------------------------- */
 
-/* In its session if it has one; otherwise the next one is told to continue. */
+/* A person has something to say: in front of what it would be told anyway. */
 static void
-continue_turn(struct agent *agent, enum worker_status status)
+add_note(struct agent *agent, const char *text, const char *note)
 {
 	struct worker *w = agent->worker;
+	cleanup_free char *words = xasprintf("A person says: %s\n\n%s", note,
+	    w->session.step != PROMPT_NONE && w->session.pending != NULL ?
+		w->session.pending :
+		text);
+
+	agent_prompt(agent, words, false, w->after);
+}
+
+/* In its session if it has one; otherwise the next one is told to continue. */
+static void
+continue_turn(struct agent *agent, enum worker_status status, const char *note)
+{
+	struct worker *w = agent->worker;
+	const char *text = w->oversight ? look_again_text : continue_text;
 
 	if (w->session.step == PROMPT_NONE)
 		w->after = worker_in_turn(status) ? status : WORKER_WORKING;
+	if (note != NULL)
+		add_note(agent, text, note);
 	if (session_phase(agent->session) != SESSION_UP) {
 		agent_move(agent, WORKER_OFFLINE, NULL);
 		w->session.busy = w->session.step == PROMPT_NONE;
 	} else if (agent_move(agent, WORKER_STARTING, NULL) == 0 &&
 	    w->session.step == PROMPT_NONE) {
-		agent_prompt(agent, continue_text, false, w->after);
+		agent_prompt(agent, text, false, w->after);
 	}
 }
 
@@ -131,7 +172,7 @@ continue_idle(struct agent *agent)
 }
 
 bool
-hold_resume(struct agent *agent)
+hold_resume(struct agent *agent, const char *note)
 {
 	struct worker *w = agent->worker;
 	enum worker_status before = w->before;
@@ -143,7 +184,7 @@ hold_resume(struct agent *agent)
 	if (w->status != WORKER_PAUSED || w->over_budget)
 		return was;
 	if (worker_in_turn(before) || before == WORKER_STARTING)
-		continue_turn(agent, before);
+		continue_turn(agent, before, note);
 	else if (before == WORKER_IDLE || before == WORKER_OFFLINE)
 		continue_idle(agent);
 	else

@@ -27,9 +27,16 @@ void hold_begin(struct agent *agent, bool now);
  * it is paused and told when it is resumed. */
 bool hold_turn_ended(struct agent *agent, const char *text);
 
+/* Pause a worker with a task until a person lets it go on, in the middle of a
+ * turn too; its session stays. words: what it is told then; NULL = to continue.
+ * False: its status does not allow it. It must not be taken. */
+bool
+hold_for_oversight(struct agent *agent, const char *reason, const char *words);
+
 /* Take the mark away, and let a paused worker continue from where it was, for
  * whatever reason it was paused; not if it was for a budget, which is granted
- * elsewhere. False: there was nothing to resume. It must not be taken. */
-bool hold_resume(struct agent *agent);
+ * elsewhere. note: what a person tells it, NULL = nothing. False: there was
+ * nothing to resume. It must not be taken. */
+bool hold_resume(struct agent *agent, const char *note);
 
 #endif

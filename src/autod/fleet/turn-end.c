@@ -9,6 +9,7 @@
 #include "errtext.h"
 #include "git-facts.h"
 #include "git-salvage.h"
+#include "git-snapshot.h"
 #include "hold.h"
 #include "json.h"
 #include "mem.h"
@@ -22,6 +23,7 @@ const char turn_end_leftover_message[] = "Work left uncommitted";
 
 enum {
 	STEP_FACTS,
+	STEP_SNAPSHOT,
 	STEP_COMMIT,
 	STEP_FACTS_AGAIN
 };
@@ -30,6 +32,7 @@ struct turn_end {
 	struct worker_op op;
 	char *last_words; /* may be NULL */
 	char head[GIT_ID_SIZE];
+	struct git_facts facts;
 	bool has_task;
 	enum turn_action action;
 	struct buf reason;
@@ -38,9 +41,10 @@ struct turn_end {
 /* --- judging ---------------------------------------------------------- */
 
 static void
-judge(struct turn_end *t, const struct git_facts *git)
+judge(struct turn_end *t)
 {
 	struct agent *agent = t->op.agent;
+	const struct git_facts *git = &t->facts;
 	const struct fleet *fleet = agent->fleet;
 	enum worker_status status = agent->worker->status;
 	struct turn_facts facts = {
@@ -67,13 +71,8 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 
 	if (!operation_arrived(&t->op.op, err))
 		return;
-	judge(t, facts);
-	/* Commit leftovers before answering the Stop: if we die in between, the
-	 * hook keeps its event for the next daemon. */
-	if (t->action == TURN_COMMIT)
-		operation_next(&t->op.op);
-	else
-		operation_done(&t->op.op);
+	t->facts = *facts;
+	operation_next(&t->op.op);
 }
 
 static void
@@ -90,6 +89,54 @@ static void
 facts(struct operation *op)
 {
 	ask_facts(op, on_facts);
+}
+
+static void
+decide(struct turn_end *t)
+{
+	judge(t);
+	/* Commit leftovers before answering the Stop: if we die in between, the
+	 * hook keeps its event for the next daemon. */
+	if (t->action == TURN_COMMIT)
+		operation_next(&t->op.op);
+	else
+		operation_done(&t->op.op);
+}
+
+static void
+on_snapshot(
+    const struct git_snapshot *snapshot, const struct err *err, void *arg)
+{
+	struct turn_end *t = arg;
+	const struct fleet *fleet = t->op.agent->fleet;
+
+	(void)err; /* the turn can be judged without it */
+	if (!operation_arrived(&t->op.op, NULL))
+		return;
+	if (fleet->policy->turn_seen != NULL)
+		fleet->policy->turn_seen(
+		    fleet->policy_arg, t->op.agent, snapshot, t->last_words);
+	decide(t);
+}
+
+static void
+snapshot(struct operation *op)
+{
+	struct turn_end *t = (struct turn_end *)op;
+	struct core *core = t->op.agent->core;
+	const struct fleet *fleet = t->op.agent->fleet;
+	const char *before = fleet->policy->turn_before == NULL ?
+	    NULL :
+	    fleet->policy->turn_before(fleet->policy_arg, t->op.agent);
+
+	if (before == NULL)
+		decide(t);
+	else
+		git_snapshot(core->git, t->op.agent->worker->worktree,
+		    core_branch(core), before,
+		    t->facts.changed + t->facts.untracked + t->facts.conflicts >
+			0,
+		    on_snapshot, operation_await(op));
 }
 
 static void
@@ -145,6 +192,7 @@ send_back(struct turn_end *t)
 {
 	struct agent *agent = t->op.agent;
 	int sent_back = agent->sent_back;
+	cleanup_buf struct buf words = BUF_INIT;
 
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_SENT_BACK,
@@ -155,8 +203,9 @@ send_back(struct turn_end *t)
 		agent_prompt(
 		    agent, t->reason.data, false, agent->worker->status);
 	} else {
+		fleet_preface(agent, t->reason.data, &words);
 		serve_reply(agent->core, take_ptr(&t->op.call),
-		    session_hook_stop_answer(t->reason.data));
+		    session_hook_stop_answer(words.data));
 		agent->worker->session.busy = true;
 		persist_changed(agent->core);
 	}
@@ -179,7 +228,8 @@ is_held(const struct turn_end *t)
 	const struct fleet *fleet = t->op.agent->fleet;
 
 	return t->has_task && fleet->policy->turn_held != NULL &&
-	    fleet->policy->turn_held(fleet->policy_arg, t->op.agent);
+	    fleet->policy->turn_held(
+		fleet->policy_arg, t->op.agent, t->reason.data);
 }
 
 static void
@@ -240,6 +290,7 @@ end(struct operation *op, const struct err *err)
 
 static const struct operation_step steps[] = {
 	[STEP_FACTS] = { .name = "facts", .run = facts },
+	[STEP_SNAPSHOT] = { .name = "snapshot", .run = snapshot },
 	[STEP_COMMIT] = { .name = "commit", .run = commit },
 	[STEP_FACTS_AGAIN] = { .name = "facts-again", .run = facts_again },
 };

@@ -147,7 +147,7 @@ waits_for_person(const struct worker *w)
 {
 	return w->status == WORKER_NEEDS_REVIEW || w->status == WORKER_ERROR ||
 	    (w->status == WORKER_PAUSED &&
-		(w->on_hold || w->over_budget || w->blocked));
+		(w->on_hold || w->over_budget || w->oversight || w->blocked));
 }
 
 static bool

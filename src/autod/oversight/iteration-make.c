@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "git-snapshot.h"
+#include "iteration-make.h"
+#include "iteration.h"
+#include "mem.h"
+#include "oversight-config.h"
+#include "strv.h"
+#include "text.h"
+#include "transcript-parser.h"
+#include "watched.h"
+
+#define MICROS 1e6
+
+static char *
+cut(const char *text, size_t max)
+{
+	return xstrndup(text, text_cut(text, strlen(text), max));
+}
+
+/* --- files ----------------------------------------------------------- */
+
+/* What a rebase brought is not the work of this turn. */
+static void
+add_files(struct iteration *it, const struct watched *w,
+    const struct git_snapshot *snapshot)
+{
+	size_t count = 0;
+
+	if (snapshot == NULL)
+		return;
+	it->tree = xstrdup(snapshot->tree);
+	it->files_known = snapshot->compared;
+	for (size_t i = 0; i < snapshot->count && count < ITERATION_FILES;
+	     i++) {
+		const struct git_snapshot_change *c = &snapshot->changes[i];
+
+		if (!c->own && !watched_touched(w, c->path))
+			continue;
+		strv_add(&it->files, c->path);
+		iteration_add_blob(it, c->path, c->blob);
+		count++;
+	}
+}
+
+/* --- the transcript -------------------------------------------------- */
+
+static void
+add_errors(struct iteration *it, struct watched_mark *mark,
+    const struct agent *agent, const struct transcript_parser *parser)
+{
+	const struct transcript_totals *totals =
+	    transcript_parser_totals(parser);
+	const char *path = agent->worker->session.transcript;
+	int64_t count = totals->tool_errors + totals->api_errors;
+	bool same = mark->errors <= count &&
+	    (path == NULL) == (mark->transcript == NULL) &&
+	    (path == NULL || strcmp(path, mark->transcript) == 0);
+
+	for (int64_t i = same ? mark->errors : 0; i < count; i++) {
+		const char *text = transcript_parser_error(parser, i);
+
+		if (text != NULL && text[0] != '\0')
+			iteration_add_error(it, text);
+	}
+	it->errors_known = true;
+	mark->errors = count;
+	xstrset(&mark->transcript, path);
+}
+
+static void
+add_words(struct iteration *it, const char *words,
+    const struct transcript_parser *parser)
+{
+	if (words == NULL && parser != NULL)
+		words = transcript_parser_last_text(parser);
+	if (words != NULL && words[0] != '\0')
+		it->learnings = cut(words, ITERATION_TEXT_MAX);
+}
+
+/* --- what it cost ---------------------------------------------------- */
+
+static int64_t
+beyond(int64_t now, int64_t *mark)
+{
+	int64_t more = now > *mark ? now - *mark : 0;
+
+	*mark = now;
+	return more;
+}
+
+static void
+add_spent(
+    struct iteration *it, struct watched_mark *mark, const struct spent *spent)
+{
+	static const enum iteration_token kinds[USAGE_KINDS] = {
+		[USAGE_INPUT] = ITERATION_INPUT,
+		[USAGE_OUTPUT] = ITERATION_OUTPUT,
+		[USAGE_CACHE_READ] = ITERATION_CACHE_READ,
+		[USAGE_CACHE_WRITE_5M] = ITERATION_CACHE_WRITE,
+		[USAGE_CACHE_WRITE_1H] = ITERATION_CACHE_WRITE,
+	};
+	int64_t tokens[ITERATION_TOKEN_KINDS] = { 0 };
+
+	if (usage_is_empty(&spent->usage))
+		return;
+	for (size_t i = 0; i < spent->usage.count; i++)
+		for (int k = 0; k < USAGE_KINDS; k++)
+			tokens[kinds[k]] += spent->usage.models[i].tokens[k];
+	for (int k = 0; k < ITERATION_TOKEN_KINDS; k++)
+		it->tokens[k] = beyond(tokens[k], &mark->tokens[k]);
+	if (spent_source(spent) != COST_UNKNOWN)
+		it->cost = (double)beyond(spent->cost, &mark->cost) / MICROS;
+}
+
+struct iteration *
+iteration_make(struct watched *w, const struct agent *agent,
+    const struct oversight_config *config, const struct iteration_facts *facts)
+{
+	const struct task *t = auto_task(agent);
+	const struct transcript_parser *parser =
+	    session_transcript(agent->session);
+	struct iteration *it = iteration_new(w->count + 1);
+
+	it->duration_ms = facts->duration_ms;
+	it->max_iterations = config->expected_iterations;
+	it->estimated_cost = facts->estimated_cost;
+	add_files(it, w, facts->snapshot);
+	if (parser != NULL)
+		add_errors(it, &w->mark, agent, parser);
+	if (facts->error != NULL) {
+		it->status = xstrdup("failed");
+		it->errors_known = true;
+		iteration_add_error(it, facts->error);
+	}
+	add_words(it, facts->last_words, parser);
+	if (t != NULL && t->text != NULL)
+		it->objective = cut(t->text, ITERATION_TEXT_MAX);
+	if (t != NULL)
+		add_spent(it, &w->mark, &t->spent);
+	return it;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: ISC */
+
+/* An iteration out of what is known at the end of a turn. */
+#ifndef ITERATION_MAKE_H
+#define ITERATION_MAKE_H
+
+#include <stdint.h>
+
+struct agent;
+struct git_snapshot;
+struct iteration;
+struct oversight_config;
+struct watched;
+
+struct iteration_facts {
+	const struct git_snapshot *snapshot; /* NULL = not known */
+	const char *last_words; /* NULL = see the transcript */
+	const char *error; /* that ended the turn, NULL = none */
+	int64_t duration_ms; /* -1 = not known */
+	double estimated_cost; /* US dollars, NAN = not known */
+};
+
+/* The next one of the worker's task; what it counts is marked. The caller owns
+ * it. */
+struct iteration *
+iteration_make(struct watched *watched, const struct agent *agent,
+    const struct oversight_config *config, const struct iteration_facts *facts);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "behaviour.h"
+#include "buf.h"
+#include "clock.h"
+#include "emit.h"
+#include "errtext.h"
+#include "file.h"
+#include "hold.h"
+#include "intervene-text.h"
+#include "json.h"
+#include "log.h"
+#include "mem.h"
+#include "outcome.h"
+#include "oversight-act.h"
+#include "oversight-floor.h"
+#include "person.h"
+#include "watched.h"
+#include "workspace.h"
+
+#define EVIDENCE_MAX ((size_t)8 * 1024 * 1024)
+
+static void
+tell(const struct oversight_floor *floor, const struct agent *agent,
+    const struct watched *w, const struct detection *d)
+{
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_OVERSIGHT,
+		.worker = agent->worker->name,
+		.task = w->task,
+		.class = detection_type_words[d->type],
+		.action = intervention_words[w->due[d->type]],
+		.reason = d->message });
+}
+
+/* Is something of this type due? Then describe it. */
+static bool
+describe(const struct watched *w, int type, struct detection *ret_detection)
+{
+	if (w->due[type] == INTERVENTION_NONE ||
+	    behaviour_severity(w->behaviour, (enum detection_type)type) ==
+		SEVERITY_NONE)
+		return false;
+	behaviour_describe(
+	    w->behaviour, (enum detection_type)type, ret_detection);
+	return true;
+}
+
+static void
+deliver(const struct oversight_floor *floor, struct watched *w,
+    const struct agent *agent, const struct detection *d)
+{
+	tell(floor, agent, w, d);
+	watched_delivered(w, agent->worker->name, d);
+}
+
+void
+oversight_act_log(
+    struct oversight_floor *floor, struct watched *w, const struct agent *agent)
+{
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		struct detection d;
+
+		if (w->due[i] != INTERVENTION_LOG || !describe(w, i, &d))
+			continue;
+		deliver(floor, w, agent, &d);
+		detection_release(&d);
+	}
+}
+
+/* Another approach comes before warnings. */
+static void
+add_texts(struct oversight_floor *floor, struct watched *w,
+    const struct agent *agent, enum intervention level, struct buf *out)
+{
+	const struct task *t = auto_task(agent);
+
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		struct detection d;
+
+		if (w->due[i] != level || !describe(w, i, &d))
+			continue;
+		if (out->len > 0)
+			buf_adds(out, "\n\n");
+		if (level == INTERVENTION_REDIRECT)
+			intervene_redirection(
+			    &d, t != NULL ? t->text : NULL, out);
+		else
+			intervene_warning(&d, out);
+		deliver(floor, w, agent, &d);
+		detection_release(&d);
+	}
+}
+
+void
+oversight_act_preface(struct oversight_floor *floor, struct watched *w,
+    const struct agent *agent, struct buf *out)
+{
+	add_texts(floor, w, agent, INTERVENTION_REDIRECT, out);
+	add_texts(floor, w, agent, INTERVENTION_WARN, out);
+}
+
+/* --- pause ----------------------------------------------------------- */
+
+static bool
+pause_worker(struct oversight_floor *floor, struct watched *w,
+    struct agent *agent, const struct detection *d, const char *words)
+{
+	cleanup_buf struct buf reason = BUF_INIT;
+	const char *name = agent->worker->name;
+
+	buf_adds(&reason, "paused by oversight: ");
+	intervene_reason(d, &reason);
+	buf_addf(&reason,
+	    "; look at it with: llmc iterations %s, continue with: llmc resume "
+	    "%s",
+	    w->task, name);
+	/* It was paused just before the daemon died. */
+	if (!agent->worker->oversight &&
+	    !hold_for_oversight(agent, reason.data, words))
+		return false;
+	deliver(floor, w, agent, d);
+	if (floor->config.auto_escalate)
+		person_tell(floor->core,
+		    &(struct notice){ .class = NOTICE_WORKER,
+			.why = reason.data,
+			.worker = name,
+			.task = w->task });
+	return true;
+}
+
+/* --- abort ----------------------------------------------------------- */
+
+static void
+keep_iterations(const struct watched *w, const char *dir)
+{
+	cleanup_free char *copy = file_join(dir, "iterations.jsonl");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	if (file_read(w->file, EVIDENCE_MAX, &text, &err) < 0 ||
+	    file_replace(copy, text.data, text.len, 0600, &err) < 0)
+		log_debug("%s", err.msg);
+}
+
+static struct json_object *
+evidence(const struct watched *w, const struct agent *agent,
+    const struct detection *d, const char *reason)
+{
+	struct json_object *json = json_object_new_object();
+	const struct worker *worker = agent->worker;
+
+	json_set_string(json, "task", w->task);
+	json_set_string(json, "worker", worker->name);
+	json_set_string(json, "actor", "oversight");
+	json_set_string(json, "reason", reason);
+	json_set_int(json, "at_ms", clock_wall_ms());
+	json_set_string(json, "transcript", worker->session.transcript);
+	json_set_string(json, "tree", w->tree);
+	json_set(json, "detection", detection_to_json(d));
+	return json;
+}
+
+/* What cannot be written is missing. */
+static void
+keep_evidence(const struct oversight_floor *floor, const struct watched *w,
+    struct json_object *json)
+{
+	cleanup_free char *name = xasprintf("aborted/%s", w->task);
+	cleanup_free char *dir = workspace_path(floor->core->workspace, name);
+	cleanup_free char *file = file_join(dir, "abort.json");
+	struct err err = { 0 };
+
+	if (file_mkdirs(dir, 0700, &err) < 0 ||
+	    json_save(file, json, 0600, &err) < 0)
+		log_debug("%s", err.msg);
+	keep_iterations(w, dir);
+}
+
+static bool
+abort_task(struct oversight_floor *floor, struct watched *w,
+    struct agent *agent, const struct detection *d)
+{
+	cleanup_json struct json_object *json = NULL;
+	cleanup_buf struct buf reason = BUF_INIT;
+	struct task *t = auto_task(agent);
+	struct err err = { 0 };
+	int r;
+
+	if (t == NULL || t->step != TASK_ASSIGNED)
+		return false;
+	buf_adds(&reason, "aborted by oversight: ");
+	intervene_reason(d, &reason);
+	buf_addf(&reason, "; the evidence is in .llmc/aborted/%s", w->task);
+	json = evidence(w, agent, d, reason.data);
+	floor->aborting = w;
+	r = outcome_abort(floor->mode, t, reason.data, &err);
+	floor->aborting = NULL;
+	if (r < 0) {
+		log_debug("%s", err.msg); /* tried again */
+		return false;
+	}
+	deliver(floor, w, agent, d);
+	keep_evidence(floor, w, json);
+	oversight_floor_forget(w);
+	return true;
+}
+
+bool
+oversight_act_stop(struct oversight_floor *floor, struct watched *w,
+    struct agent *agent, const char *words)
+{
+	enum detection_type type = DETECTION_STUCK;
+	enum intervention level = watched_due(w, &type);
+	struct detection d;
+	bool done;
+
+	if (level < INTERVENTION_PAUSE || agent_is_taken(agent) ||
+	    floor->core->stopping || !describe(w, (int)type, &d))
+		return false;
+	done = level == INTERVENTION_PAUSE ?
+	    pause_worker(floor, w, agent, &d, words) :
+	    abort_task(floor, w, agent, &d);
+	detection_release(&d);
+	return done;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "buf.h"
+#include "clock.h"
+#include "cost-estimate.h"
+#include "coverage-pattern.h"
+#include "emit.h"
+#include "error-signature.h"
+#include "fleet.h"
+#include "iteration-make.h"
+#include "json.h"
+#include "jsonl.h"
+#include "life.h"
+#include "loop.h"
+#include "mem.h"
+#include "oversight-act.h"
+#include "oversight-floor.h"
+#include "settings.h"
+#include "strv.h"
+#include "workspace.h"
+
+#define MICROS 1e6
+
+static const char all_workers[] = "fleet"; /* not a type of detection */
+
+struct turn_clock {
+	char *worker;
+	int64_t since_ms; /* monotonic */
+};
+
+/* --- watched tasks --------------------------------------------------- */
+
+static struct watched *
+find(const struct oversight_floor *floor, const char *task)
+{
+	struct watched *w;
+
+	LIST_FOREACH (w, &floor->watched, entry)
+		if (strcmp(w->task, task) == 0)
+			return w;
+	return NULL;
+}
+
+/* That of the worker; NULL: it has no task, or nobody watches. */
+static struct watched *
+watched_of(struct oversight_floor *floor, const struct agent *agent)
+{
+	const struct task *t = auto_task(agent);
+	struct watched *w;
+
+	if (!floor->config.enabled || t == NULL)
+		return NULL;
+	w = find(floor, t->id);
+	if (w == NULL) {
+		w = watched_new(
+		    floor->core->workspace, t->id, &floor->config.thresholds);
+		LIST_INSERT_HEAD(&floor->watched, w, entry);
+	}
+	return w;
+}
+
+void
+oversight_floor_forget(struct watched *w)
+{
+	LIST_REMOVE(w, entry);
+	watched_free(w);
+}
+
+static void
+forget_all(struct oversight_floor *floor)
+{
+	struct watched *w;
+
+	while ((w = LIST_FIRST(&floor->watched)) != NULL)
+		oversight_floor_forget(w);
+}
+
+/* --- durations and costs --------------------------------------------- */
+
+static struct turn_clock *
+clock_of(struct oversight_floor *floor, const char *worker)
+{
+	struct turn_clock *clock;
+
+	for (size_t i = 0; i < floor->clock_count; i++)
+		if (strcmp(floor->clocks[i].worker, worker) == 0)
+			return &floor->clocks[i];
+	floor->clocks = xreallocarray(
+	    floor->clocks, floor->clock_count + 1, sizeof *floor->clocks);
+	clock = &floor->clocks[floor->clock_count++];
+	*clock = (struct turn_clock){ .worker = xstrdup(worker) };
+	return clock;
+}
+
+/* Of the turn that ends now; the next part begins. */
+static int64_t
+take_duration(struct oversight_floor *floor, const struct agent *agent)
+{
+	struct turn_clock *clock = clock_of(floor, agent->worker->name);
+	int64_t now = clock_mono_ms(), since = clock->since_ms;
+
+	clock->since_ms = now;
+	return since == 0 ? -1 : now - since;
+}
+
+static void
+note_cost(struct oversight_floor *floor, int64_t cost)
+{
+	if (cost > 0)
+		floor->costs[floor->cost_count++ % OVERSIGHT_COSTS] =
+		    (double)cost / MICROS;
+}
+
+static bool
+on_filed(struct json_object *record, void *arg)
+{
+	if (strcmp(json_string_or(record, "outcome", ""), "landed") == 0)
+		note_cost(arg, json_int_or(record, "cost", 0));
+	return true;
+}
+
+static void
+load_costs(struct oversight_floor *floor)
+{
+	cleanup_free char *file =
+	    workspace_path(floor->core->workspace, "tasks.jsonl");
+
+	floor->cost_count = 0;
+	jsonl_last(file, OVERSIGHT_COSTS * 2, on_filed, floor, NULL);
+}
+
+static double
+estimate(const struct oversight_floor *floor)
+{
+	size_t count = floor->cost_count < OVERSIGHT_COSTS ? floor->cost_count :
+							     OVERSIGHT_COSTS;
+
+	return cost_estimate(NAN, floor->costs, count);
+}
+
+/* --- iterations ------------------------------------------------------ */
+
+/* The same error on several workers is one event of them all. */
+static void
+look_at_fleet(struct oversight_floor *floor, const struct agent *agent,
+    const struct iteration *it)
+{
+	for (size_t i = 0; i < strv_count(it->errors); i++) {
+		uint64_t hash =
+		    error_signature_hash(it->errors[i], strlen(it->errors[i]));
+		size_t workers = fleet_pattern_see(&floor->pattern, hash,
+		    agent->worker->name, clock_mono_ms());
+		cleanup_free char *reason = NULL;
+
+		if (workers == 0)
+			continue;
+		reason = xasprintf("%zu workers have the same error: %.200s",
+		    workers, it->errors[i]);
+		emit(floor->core,
+		    &(struct event){ .kind = EVENT_OVERSIGHT,
+			.class = all_workers,
+			.action = "log",
+			.reason = reason });
+	}
+}
+
+static void
+begin(struct oversight_floor *floor, struct watched *w,
+    const struct agent *agent, struct iteration_facts *facts)
+{
+	struct iteration *it;
+
+	facts->duration_ms = take_duration(floor, agent);
+	facts->estimated_cost = estimate(floor);
+	it = iteration_make(w, agent, &floor->config, facts);
+	look_at_fleet(floor, agent, it);
+	watched_begin(w, agent->worker->name, it);
+}
+
+static void
+judge(
+    struct oversight_floor *floor, struct watched *w, const struct agent *agent)
+{
+	struct intervene_policy policy = {
+		.by_hand = !auto_drives(floor->mode, agent),
+		.abort_on_regression = floor->config.abort_on_regression,
+	};
+
+	if (w->open == NULL)
+		return;
+	watched_judge(
+	    w, agent->worker->name, &policy, agent->worker->oversight);
+	oversight_act_log(floor, w, agent);
+	loop_call_request(floor->settle);
+}
+
+/* --- what auto mode asks --------------------------------------------- */
+
+static const char *
+watch_before(void *arg, struct agent *agent)
+{
+	const struct watched *w = watched_of(arg, agent);
+
+	return w != NULL ? w->tree : NULL;
+}
+
+static void
+watch_seen(void *arg, struct agent *agent, const struct git_snapshot *snapshot,
+    const char *last_words)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w = watched_of(floor, agent);
+
+	if (w == NULL)
+		return;
+	judge(floor, w, agent); /* of the turn before: its check did not end */
+	begin(floor, w, agent,
+	    &(struct iteration_facts){
+		.snapshot = snapshot, .last_words = last_words });
+}
+
+static void
+watch_failed(void *arg, struct agent *agent, const char *text)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w = watched_of(floor, agent);
+
+	if (w == NULL)
+		return;
+	judge(floor, w, agent);
+	begin(floor, w, agent, &(struct iteration_facts){ .error = text });
+}
+
+static void
+watch_checked(void *arg, struct agent *agent, bool passed, const char *output)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w = watched_of(floor, agent);
+
+	if (w == NULL || w->open == NULL)
+		return;
+	w->open->tests = passed;
+	w->open->coverage =
+	    coverage_pattern_find(settings_string(floor->core->settings,
+				      "oversight.coverage_pattern"),
+		output);
+	judge(floor, w, agent);
+}
+
+static bool
+watch_held(void *arg, struct agent *agent, const char *words)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w = watched_of(floor, agent);
+
+	if (w == NULL)
+		return false;
+	judge(floor, w, agent);
+	return oversight_act_stop(floor, w, agent, words);
+}
+
+static void
+watch_preface(void *arg, struct agent *agent, struct buf *out)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w = watched_of(floor, agent);
+
+	if (w != NULL)
+		oversight_act_preface(floor, w, agent, out);
+}
+
+static const struct auto_watch watch = {
+	.before = watch_before,
+	.seen = watch_seen,
+	.preface = watch_preface,
+	.checked = watch_checked,
+	.held = watch_held,
+	.failed = watch_failed,
+};
+
+/* --- events ---------------------------------------------------------- */
+
+/* A worker was taken, or not in a turn, when something was due. */
+static void
+settle(void *arg)
+{
+	struct oversight_floor *floor = arg;
+
+	for (size_t i = 0; i < floor->fleet->count; i++) {
+		struct agent *agent = floor->fleet->agents[i];
+		struct watched *w = watched_of(floor, agent);
+
+		if (w != NULL)
+			oversight_act_stop(floor, w, agent, NULL);
+	}
+}
+
+/* What lands has passed the check, if there is one. */
+static void
+ended(struct oversight_floor *floor, const struct event *event)
+{
+	struct watched *w = find(floor, event->task);
+	const struct task *t = state_task(&floor->core->state, event->task);
+	bool landed =
+	    event->outcome != NULL && strcmp(event->outcome, "landed") == 0;
+	struct intervene_policy policy = { .by_hand = true };
+
+	if (landed && t != NULL)
+		note_cost(floor, t->spent.cost);
+	if (w == NULL || w == floor->aborting)
+		return;
+	if (w->open != NULL && landed &&
+	    settings_string(floor->core->settings, "auto.check_command")[0] !=
+		'\0')
+		w->open->tests = 1;
+	watched_judge(w, event->worker, &policy, false);
+	watched_end(w, landed);
+	oversight_floor_forget(w);
+}
+
+static void
+read_settings(struct oversight_floor *floor)
+{
+	oversight_config_read(floor->core->settings, &floor->config);
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct oversight_floor *floor = arg;
+
+	switch (event->kind) {
+	case EVENT_PROMPT_SUBMITTED:
+		clock_of(floor, event->worker)->since_ms = clock_mono_ms();
+		break;
+	case EVENT_WORKER_MOVED:
+		if (floor->config.enabled)
+			loop_call_request(floor->settle);
+		break;
+	case EVENT_TASK_FINISHED:
+		ended(floor, event);
+		break;
+	case EVENT_SETTINGS_READ: /* the files have everything */
+		forget_all(floor);
+		read_settings(floor);
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- the floor ------------------------------------------------------- */
+
+static void
+floor_begin(void *self)
+{
+	struct oversight_floor *floor = self;
+
+	if (floor->config.enabled) {
+		watched_prune(floor->core->workspace);
+		load_costs(floor);
+		loop_call_request(floor->settle);
+	}
+	life_floor_begun(floor->core);
+}
+
+static void
+floor_patrol(void *self, bool all)
+{
+	struct oversight_floor *floor = self;
+
+	(void)all;
+	settle(floor);
+	if (floor->config.enabled)
+		watched_prune(floor->core->workspace);
+}
+
+struct oversight_floor *
+oversight_floor_new(struct auto_mode *mode)
+{
+	struct oversight_floor *floor = xcalloc(1, sizeof *floor);
+	struct core *core = mode->core;
+
+	floor->core = core;
+	floor->fleet = mode->fleet;
+	floor->mode = mode;
+	LIST_INIT(&floor->watched);
+	read_settings(floor);
+	floor->floor = (struct core_floor){
+		.self = floor,
+		.begin = floor_begin,
+		.patrol = floor_patrol,
+	};
+	floor->settle = loop_call_new(core->loop, settle, floor);
+	core_add_floor(core, &floor->floor);
+	auto_set_watch(mode, &watch, floor);
+	emit_subscribe(core, on_event, floor);
+	return floor;
+}
+
+void
+oversight_floor_free(struct oversight_floor *floor)
+{
+	if (floor == NULL)
+		return;
+	emit_unsubscribe(floor->core, on_event, floor);
+	auto_set_watch(floor->mode, NULL, NULL);
+	loop_call_free(floor->settle);
+	forget_all(floor);
+	for (size_t i = 0; i < floor->clock_count; i++)
+		free(floor->clocks[i].worker);
+	free(floor->clocks);
+	free(floor);
+}

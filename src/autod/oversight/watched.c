@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "behaviour-metrics.h"
+#include "behaviour.h"
+#include "clock.h"
+#include "errtext.h"
+#include "file.h"
+#include "json.h"
+#include "jsonl.h"
+#include "log.h"
+#include "mem.h"
+#include "strv.h"
+#include "watched.h"
+#include "word.h"
+#include "workspace.h"
+
+#define FILE_SIZE ((int64_t)4 * 1024 * 1024)
+#define FILE_KEEP 1
+#define TASKS_MAX 200 /* whose files are kept */
+
+/* --- records --------------------------------------------------------- */
+
+static void
+append(const struct watched *w, const char *worker, struct json_object *record)
+{
+	struct err err = { 0 };
+
+	json_set_int(record, "at_ms", clock_wall_ms());
+	if (worker != NULL)
+		json_set_string(record, "worker", worker);
+	if (jsonl_append(w->file, record, FILE_SIZE, FILE_KEEP, &err) < 0)
+		log_debug("%s", err.msg);
+	json_object_put(record);
+}
+
+static struct json_object *
+mark_to_json(const struct watched_mark *mark)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *tokens = json_object_new_array();
+
+	json_set_int(json, "cost", mark->cost);
+	for (int i = 0; i < ITERATION_TOKEN_KINDS; i++)
+		json_object_array_add(
+		    tokens, json_object_new_int64(mark->tokens[i]));
+	json_set(json, "tokens", tokens);
+	json_set_int(json, "errors", mark->errors);
+	json_set_string(json, "transcript", mark->transcript);
+	return json;
+}
+
+static void
+mark_from_json(struct watched_mark *mark, struct json_object *json)
+{
+	struct json_object *tokens = NULL;
+
+	mark->cost = json_int_or(json, "cost", 0);
+	json_object_object_get_ex(json, "tokens", &tokens);
+	for (size_t i = 0; i < ITERATION_TOKEN_KINDS &&
+	     json_object_is_type(tokens, json_type_array) &&
+	     i < json_object_array_length(tokens);
+	     i++)
+		mark->tokens[i] =
+		    json_object_get_int64(json_object_array_get_idx(tokens, i));
+	mark->errors = json_int_or(json, "errors", 0);
+	xstrset(&mark->transcript, json_string_or(json, "transcript", NULL));
+}
+
+static struct json_object *
+due_to_json(const struct watched *w)
+{
+	struct json_object *json = json_object_new_object();
+
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		if (w->due[i] != INTERVENTION_NONE)
+			json_set_string(json, detection_type_words[i],
+			    intervention_words[w->due[i]]);
+	return json;
+}
+
+static void
+due_from_json(struct watched *w, struct json_object *json)
+{
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		unsigned level = INTERVENTION_NONE;
+
+		word_find(intervention_words,
+		    json_string_or(json, detection_type_words[i], ""), &level);
+		w->due[i] = (enum intervention)level;
+	}
+}
+
+/* --- what follows from an iteration ---------------------------------- */
+
+static void
+touch(struct watched *w, const char *path)
+{
+	char *name;
+
+	if (strmap_get(&w->touched, path) != NULL)
+		return;
+	name = xstrdup(path);
+	strv_take(&w->touched_names, name);
+	strmap_add(&w->touched, name, name);
+}
+
+bool
+watched_touched(const struct watched *w, const char *path)
+{
+	return strmap_get(&w->touched, path) != NULL;
+}
+
+static void
+tell_outcome(const struct watched *w, const struct watched_trial *t)
+{
+	enum intervene_outcome outcome =
+	    intervene_judge(t->before, t->after, t->count);
+	struct json_object *record = json_object_new_object();
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "type", detection_type_words[t->type]);
+	json_set_string(json, "level", intervention_words[t->level]);
+	json_set_int(json, "iteration", t->iteration);
+	json_set_string(json, "outcome", intervene_outcome_words[outcome]);
+	json_set(record, "outcome", json);
+	append(w, NULL, record);
+}
+
+/* After behaviour_add(). tell: the file does not have it yet. */
+static void
+judge_trials(struct watched *w, bool tell)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->trial_count; i++) {
+		struct watched_trial *t = &w->trials[i];
+
+		t->after[t->count++] =
+		    behaviour_severity(w->behaviour, t->type);
+		if (t->count < INTERVENE_PATIENCE)
+			w->trials[kept++] = *t;
+		else if (tell)
+			tell_outcome(w, t);
+	}
+	w->trial_count = kept;
+}
+
+static void
+take(struct watched *w, const struct iteration *iteration, bool tell)
+{
+	behaviour_add(w->behaviour, iteration);
+	w->count = iteration->number;
+	if (iteration->tree != NULL)
+		xstrset(&w->tree, iteration->tree);
+	for (size_t i = 0; i < strv_count(iteration->files); i++)
+		touch(w, iteration->files[i]);
+	judge_trials(w, tell);
+}
+
+static void
+add_trial(struct watched *w, const struct watched_trial *trial)
+{
+	w->trials =
+	    xreallocarray(w->trials, w->trial_count + 1, sizeof *w->trials);
+	w->trials[w->trial_count++] = *trial;
+}
+
+/* --- replay ---------------------------------------------------------- */
+
+static void
+replay_intervention(struct watched *w, struct json_object *json)
+{
+	unsigned type, level, severity;
+
+	if (word_get(json, "", "type", detection_type_words, &type, NULL) < 0 ||
+	    word_get(json, "", "level", intervention_words, &level, NULL) < 0 ||
+	    word_get(json, "", "severity", severity_words, &severity, NULL) < 0)
+		return;
+	w->due[type] = INTERVENTION_NONE;
+	add_trial(w,
+	    &(struct watched_trial){ .type = (enum detection_type)type,
+		.level = (enum intervention)level,
+		.before = (enum severity)severity,
+		.iteration = json_int_or(json, "iteration", 0) });
+}
+
+static bool
+on_record(struct json_object *record, void *arg)
+{
+	struct watched *w = arg;
+	struct json_object *json = NULL;
+	struct iteration *iteration = NULL;
+
+	if (json_object_object_get_ex(record, "mark", &json))
+		mark_from_json(&w->mark, json);
+	if (json_object_object_get_ex(record, "intervene", &json))
+		intervene_from_json(&w->intervene, json, "", NULL);
+	if (json_object_object_get_ex(record, "due", &json))
+		due_from_json(w, json);
+	if (json_object_object_get_ex(record, "intervention", &json))
+		replay_intervention(w, json);
+	if (json_object_object_get_ex(record, "open", &json) &&
+	    iteration_from_json(json, "", w->count + 1, &iteration, NULL) ==
+		0) {
+		iteration_unref(w->open);
+		w->open = iteration;
+	}
+	if (json_object_object_get_ex(record, "iteration", &json) &&
+	    iteration_from_json(json, "", w->count + 1, &iteration, NULL) ==
+		0) {
+		iteration_unref(take_ptr(&w->open));
+		take(w, iteration, false);
+		iteration_unref(iteration);
+	}
+	return true;
+}
+
+struct watched *
+watched_new(const struct workspace *workspace, const char *task,
+    const struct thresholds *thresholds)
+{
+	cleanup_free char *dir = workspace_path(workspace, "iterations");
+	cleanup_free char *name = xasprintf("%s.jsonl", task);
+	struct watched *w = xcalloc(1, sizeof *w);
+	struct err err = { 0 };
+
+	w->task = xstrdup(task);
+	w->file = file_join(dir, name);
+	w->tree = xstrdup("");
+	w->behaviour = behaviour_new(thresholds);
+	if (file_mkdirs(dir, 0700, &err) < 0)
+		log_debug("%s", err.msg);
+	jsonl_last(w->file, 0, on_record, w, NULL);
+	return w;
+}
+
+void
+watched_free(struct watched *w)
+{
+	if (w == NULL)
+		return;
+	iteration_unref(w->open);
+	behaviour_free(w->behaviour);
+	strmap_release(&w->touched);
+	strv_free(w->touched_names);
+	free(w->mark.transcript);
+	free(w->trials);
+	free(w->tree);
+	free(w->file);
+	free(w->task);
+	free(w);
+}
+
+/* --- the next one ---------------------------------------------------- */
+
+void
+watched_begin(
+    struct watched *w, const char *worker, struct iteration *iteration)
+{
+	struct json_object *record = json_object_new_object();
+
+	iteration_unref(w->open);
+	w->open = iteration;
+	json_set(record, "open", iteration_to_json(iteration));
+	json_set(record, "mark", mark_to_json(&w->mark));
+	append(w, worker, record);
+}
+
+static struct json_object *
+check_to_json(const struct watched *w, bool paused)
+{
+	enum severity worst = behaviour_worst(w->behaviour);
+	struct json_object *check = json_object_new_object();
+	struct behaviour_metrics metrics;
+	bool aborts = false;
+
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		aborts = aborts || w->due[i] == INTERVENTION_ABORT;
+		paused = paused || w->due[i] == INTERVENTION_PAUSE;
+	}
+	behaviour_measure(w->behaviour, &metrics);
+	json_set_string(check, "status",
+	    oversight_status_words[oversight_status(worst, paused, aborts)]);
+	json_set(check, "metrics", behaviour_metrics_to_json(&metrics));
+	json_set(check, "detections", behaviour_to_json(w->behaviour));
+	return check;
+}
+
+void
+watched_judge(struct watched *w, const char *worker,
+    const struct intervene_policy *policy, bool paused)
+{
+	struct iteration *iteration = take_ptr(&w->open);
+	struct json_object *record;
+	enum severity severity[DETECTION_TYPES];
+
+	if (iteration == NULL)
+		return;
+	take(w, iteration, true);
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		severity[i] =
+		    behaviour_severity(w->behaviour, (enum detection_type)i);
+	intervene_step(&w->intervene, severity, policy, w->due);
+	record = json_object_new_object();
+	json_set(record, "iteration", iteration_to_json(iteration));
+	json_set(record, "mark", mark_to_json(&w->mark));
+	json_set(record, "check", check_to_json(w, paused));
+	json_set(record, "due", due_to_json(w));
+	json_set(record, "intervene", intervene_to_json(&w->intervene));
+	append(w, worker, record);
+	iteration_unref(iteration);
+}
+
+void
+watched_delivered(
+    struct watched *w, const char *worker, const struct detection *detection)
+{
+	struct watched_trial trial = { .type = detection->type,
+		.level = w->due[detection->type],
+		.before = detection->severity,
+		.iteration = w->count };
+	struct json_object *record = json_object_new_object();
+	struct json_object *json = json_object_new_object();
+
+	intervene_delivered(&w->intervene, detection->type);
+	w->due[detection->type] = INTERVENTION_NONE;
+	add_trial(w, &trial);
+	json_set_string(json, "type", detection_type_words[trial.type]);
+	json_set_string(json, "level", intervention_words[trial.level]);
+	json_set_string(json, "severity", severity_words[trial.before]);
+	json_set_int(json, "iteration", trial.iteration);
+	json_set_string(json, "message", detection->message);
+	json_set(record, "intervention", json);
+	json_set(record, "intervene", intervene_to_json(&w->intervene));
+	append(w, worker, record);
+}
+
+void
+watched_end(struct watched *w, bool landed)
+{
+	for (size_t i = 0; i < w->trial_count; i++) {
+		struct watched_trial *t = &w->trials[i];
+		enum severity last =
+		    t->count > 0 ? t->after[t->count - 1] : t->before;
+
+		while (t->count < INTERVENE_PATIENCE)
+			t->after[t->count++] = landed ? SEVERITY_NONE : last;
+		tell_outcome(w, t);
+	}
+	w->trial_count = 0;
+}
+
+enum intervention
+watched_due(const struct watched *w, enum detection_type *ret_type)
+{
+	enum intervention most = INTERVENTION_NONE;
+
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		if (w->due[i] > most) {
+			most = w->due[i];
+			*ret_type = (enum detection_type)i;
+		}
+	return most;
+}
+
+/* --- old files ------------------------------------------------------- */
+
+static int
+by_age(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*b)->d_name, (*a)->d_name);
+}
+
+/* Ids grow: the highest are the newest. Each task has FILE_KEEP + 1 files. */
+void
+watched_prune(const struct workspace *workspace)
+{
+	cleanup_free char *dir = workspace_path(workspace, "iterations");
+	struct dirent **list = NULL;
+	int count = scandir(dir, &list, NULL, by_age), kept = 0;
+
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *path = file_join(dir, list[i]->d_name);
+
+		if (list[i]->d_name[0] != '.' &&
+		    kept++ >= TASKS_MAX * (FILE_KEEP + 1))
+			unlink(path);
+		free(list[i]);
+	}
+	free(list);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A task that is watched: its iterations, what the detectors think of them, and
+ * what is to be done about it. It is kept in .llmc/iterations/<task>.jsonl, a
+ * record a line, and read again by the next daemon:
+ *
+ *   {"at_ms", "worker", "open": an iteration whose check is not over,
+ *    "mark"}
+ *   {"at_ms", "worker", "iteration", "mark", "check": {"status", "metrics",
+ *    "detections"}, "due": {type: level}, "intervene"}
+ *   {"at_ms", "worker", "intervention": {"type", "level", "severity",
+ *    "iteration", "message"}, "intervene"}
+ *   {"at_ms", "outcome": {"type", "level", "iteration", "outcome"}}
+ *
+ * What is in the file survives a kill. The file is bounded; what was rotated
+ * away is forgotten.
+ */
+#ifndef WATCHED_H
+#define WATCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "intervene.h"
+#include "iteration.h"
+#include "strmap.h"
+
+struct behaviour;
+struct detection;
+struct thresholds;
+struct workspace;
+
+/* What had been counted at the last iteration. */
+struct watched_mark {
+	int64_t cost; /* millionths of a dollar */
+	int64_t tokens[ITERATION_TOKEN_KINDS];
+	int64_t errors; /* of that conversation */
+	char *transcript; /* path, NULL = none */
+};
+
+/* An intervention whose effect is not known yet. */
+struct watched_trial {
+	enum detection_type type;
+	enum intervention level;
+	enum severity before, after[INTERVENE_PATIENCE];
+	int count;
+	int64_t iteration;
+};
+
+struct watched {
+	LIST_ENTRY(watched) entry;
+	char *task, *file;
+	struct behaviour *behaviour;
+	struct intervene intervene;
+	enum intervention due[DETECTION_TYPES]; /* not delivered yet */
+	int64_t count; /* iterations */
+	char *tree; /* of the last snapshot, "" = none */
+	struct watched_mark mark;
+	struct strmap touched; /* files that the task has changed */
+	char **touched_names;
+	struct iteration *open; /* NULL = none */
+	struct watched_trial *trials;
+	size_t trial_count;
+};
+
+LIST_HEAD(watched_list, watched);
+
+/* With what its file has; the caller frees it. */
+struct watched *watched_new(const struct workspace *workspace, const char *task,
+    const struct thresholds *thresholds);
+void watched_free(struct watched *watched);
+
+bool watched_touched(const struct watched *watched, const char *path);
+
+/* The next iteration, taken over. It is not judged yet. */
+void watched_begin(
+    struct watched *watched, const char *worker, struct iteration *iteration);
+/* Judge the iteration that was begun, if any; `due` changes. */
+void watched_judge(struct watched *watched, const char *worker,
+    const struct intervene_policy *policy, bool paused);
+
+/* What is due of this type has reached the session, or was done. */
+void watched_delivered(struct watched *watched, const char *worker,
+    const struct detection *detection);
+
+/* The task has ended: what is still open has helped if it landed. */
+void watched_end(struct watched *watched, bool landed);
+
+/* The highest that is due; its type if it is not NONE. */
+enum intervention
+watched_due(const struct watched *watched, enum detection_type *ret_type);
+
+/* Remove the files of all but the newest tasks. */
+void watched_prune(const struct workspace *workspace);
+
+#endif

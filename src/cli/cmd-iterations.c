@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc iterations: the turns on a task as oversight has recorded them. Only
+ * reads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "roster.h"
+#include "shape.h"
+#include "table.h"
+#include "text.h"
+#include "worker.h"
+
+static const char *const shown[] = { "at_ms", "worker", "iteration", "check",
+	"intervention", "outcome" };
+
+/* Without what only the daemon needs. */
+static bool
+on_record(struct json_object *record, void *arg)
+{
+	struct json_object *copy = json_object_new_object(), *json = NULL;
+
+	for (size_t i = 0; i < nitems(shown); i++)
+		if (json_object_object_get_ex(record, shown[i], &json))
+			json_set(copy, shown[i], json_object_get(json));
+	if (json_object_object_length(copy) > 2 ||
+	    json_object_object_get_ex(copy, "outcome", NULL))
+		json_object_array_add(arg, copy);
+	else
+		json_object_put(copy);
+	return true;
+}
+
+/* --- for people ------------------------------------------------------ */
+
+static struct json_object *
+member(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (json_object_is_type(object, json_type_object))
+		json_object_object_get_ex(object, key, &value);
+	return value;
+}
+
+static size_t
+length(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array) ?
+	    json_object_array_length(list) :
+	    0;
+}
+
+/* One error is only the failureClass. */
+static size_t
+error_count(struct json_object *analysis)
+{
+	struct json_object *list = member(analysis, "errors");
+
+	return list == NULL ? member(analysis, "failureClass") != NULL :
+			      length(list);
+}
+
+static const char *
+tests_word(struct json_object *analysis)
+{
+	struct json_object *tests = member(analysis, "testsPassing");
+
+	return tests == NULL               ? "" :
+	    json_object_get_boolean(tests) ? "pass" :
+					     "fail";
+}
+
+/* "stuck high, regression low" */
+static void
+add_detections(struct json_object *list, struct buf *out)
+{
+	for (size_t i = 0; i < length(list); i++) {
+		struct json_object *d = json_object_array_get_idx(list, i);
+
+		buf_addf(out, "%s%s %s", i > 0 ? ", " : "",
+		    json_string_or(d, "type", ""),
+		    json_string_or(d, "severity", ""));
+	}
+}
+
+static void
+add_iteration(struct table *table, struct json_object *record)
+{
+	struct json_object *it = member(record, "iteration");
+	struct json_object *analysis = member(it, "analysis");
+	struct json_object *check = member(record, "check");
+	struct json_object *cost = member(it, "cost");
+	int64_t ms = json_int_or(it, "durationMs", -1);
+	cleanup_buf struct buf time = BUF_INIT, found = BUF_INIT;
+	cleanup_free char *number =
+	    xasprintf("%d", (int)json_int_or(it, "number", 0));
+	cleanup_free char *files =
+	    xasprintf("%zu", length(member(analysis, "artifactsModified")));
+	cleanup_free char *errors = xasprintf("%zu", error_count(analysis));
+	cleanup_free char *dollars = cost == NULL ?
+	    NULL :
+	    xasprintf("$%.2f", json_object_get_double(cost));
+
+	if (ms >= 0)
+		text_add_duration(&time, ms);
+	add_detections(member(check, "detections"), &found);
+	table_row(table,
+	    (const char *[]){ number, json_string_or(record, "worker", ""),
+		time.data, files, errors, tests_word(analysis), dollars,
+		json_string_or(check, "status", ""), found.data });
+}
+
+static void
+add_act(struct cli *cli, struct json_object *record)
+{
+	struct json_object *act = member(record, "intervention");
+	struct json_object *outcome = member(record, "outcome");
+	struct json_object *what = act != NULL ? act : outcome;
+	const char *words = json_string_or(act, "message", "");
+
+	if (what == NULL)
+		return;
+	buf_addf(&cli->text,
+	    "after %d: %s for %s: ", (int)json_int_or(what, "iteration", 0),
+	    json_string_or(what, "level", ""),
+	    json_string_or(what, "type", ""));
+	if (act != NULL)
+		text_add_visible(&cli->text, words, strlen(words), false);
+	else
+		buf_adds(&cli->text, json_string_or(what, "outcome", ""));
+	buf_addc(&cli->text, '\n');
+}
+
+static void
+show(struct cli *cli, const char *task)
+{
+	static const struct table_column columns[] = {
+		{ "N", true, false },
+		{ "WORKER", false, false },
+		{ "TIME", true, false },
+		{ "FILES", true, false },
+		{ "ERRORS", true, false },
+		{ "TESTS", false, false },
+		{ "COST", true, false },
+		{ "STATUS", false, false },
+		{ "FOUND", false, true },
+	};
+	struct table *table = table_new(columns, nitems(columns));
+	size_t count = json_object_array_length(cli->result), rows = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *record =
+		    json_object_array_get_idx(cli->result, i);
+
+		if (member(record, "iteration") == NULL)
+			continue;
+		add_iteration(table, record);
+		rows++;
+	}
+	if (rows == 0)
+		buf_addf(&cli->text,
+		    "No iteration of %s is recorded (oversight.enabled).\n",
+		    task);
+	else
+		table_print(table, cli->width, cli->colour, &cli->text);
+	table_free(table);
+	for (size_t i = 0; i < count; i++)
+		add_act(cli, json_object_array_get_idx(cli->result, i));
+}
+
+/* The task of the worker of that name; else it is a task's id. */
+static int
+find_task(struct cli *cli, const char *name, char **ret_task)
+{
+	struct state state = { 0 };
+	const struct worker *worker;
+	int status = roster_load(cli, &state);
+
+	if (status != CLI_OK)
+		return status;
+	worker = state_find(&state, name);
+	if (worker == NULL || worker->task != NULL)
+		*ret_task = xstrdup(worker != NULL ? worker->task : name);
+	else
+		status = cli_fail(cli, "no_task",
+		    "%s has no task; type: llmc iterations TASK", name);
+	state_release(&state);
+	return status;
+}
+
+static int
+iterations_run(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_free char *task = NULL, *name = NULL, *file = NULL;
+	int status = find_task(cli, args->list[0], &task);
+
+	if (status != CLI_OK)
+		return status;
+	if (strchr(task, '/') != NULL)
+		return cli_fail(cli, "unknown",
+		    "%s is neither a worker nor the id of a task; type: llmc "
+		    "task list",
+		    task);
+	name = xasprintf("iterations/%s.jsonl", task);
+	file = workspace_path(&cli->workspace, name);
+	cli->result = json_object_new_array();
+	jsonl_last(file, 0, on_record, cli->result, NULL);
+	show(cli, task);
+	return CLI_OK;
+}
+
+static const struct shape record_shape = {
+	.fields =
+	    (const struct shape_field[]){
+		{ .name = "at_ms", .type = SHAPE_INT },
+		{ .name = "worker",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_OPTIONAL },
+		{ .name = "iteration",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "as llmc oversight check reads it" },
+		{ .name = "check",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "status, metrics and detections after it" },
+		{ .name = "intervention",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "what was done" },
+		{ .name = "outcome",
+		    .type = SHAPE_OBJECT,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "whether an intervention helped" },
+		{ .name = NULL },
+	    },
+};
+
+static const struct shape record_list = {
+	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
+	    .of = &record_shape } },
+};
+
+static const struct shape_field iterations_shape = { .type = SHAPE_ARRAY,
+	.of = &record_list };
+
+const struct cli_command cmd_iterations = {
+	.name = "iterations",
+	.usage = "WORKER | TASK",
+	.summary = "show the turns on a task, and what oversight found in them",
+	.help = "One line for each turn: how long it took, how many files it "
+		"changed, errors of\ntools, whether the check passed, the "
+		"cost, and what the detectors found; then what\nwas done about "
+		"it. Turns are recorded where oversight.enabled is set.\n",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
+	.shape = &iterations_shape,
+	.run = iterations_run,
+};
