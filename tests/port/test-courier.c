@@ -383,6 +383,14 @@ START_TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
 }
 END_TEST
 
+static bool
+is_empty(void *arg)
+{
+	const struct scene *s = arg;
+
+	return http_world_waiting(s->w) == 0;
+}
+
 /* Both see it; the one that has it keeps the other one away. */
 START_TEST(two_processes_send_a_message_once)
 {
@@ -397,8 +405,7 @@ START_TEST(two_processes_send_a_message_once)
 		put(&s, name, "so it is");
 	}
 	http_world_await(s.w, 5);
-	while (http_world_waiting(s.w) > 0)
-		http_world_await(s.w, s.w->count);
+	http_world_until(s.w, is_empty, &s);
 	ck_assert_uint_eq(s.w->count, 5);
 	courier_free(other);
 	end(&s);
