@@ -9,6 +9,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "oversight-shape.h"
 #include "roster.h"
 #include "shape.h"
 #include "table.h"
@@ -199,7 +200,7 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 	cleanup_free char *task = NULL, *name = NULL, *file = NULL;
 	int status = find_task(cli, args->list[0], &task);
 
-	if (status != CLI_OK)
+	if (status != CLI_OK || task == NULL)
 		return status;
 	if (strchr(task, '/') != NULL)
 		return cli_fail(cli, "unknown",
@@ -214,40 +215,8 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct shape record_shape = {
-	.fields =
-	    (const struct shape_field[]){
-		{ .name = "at_ms", .type = SHAPE_INT },
-		{ .name = "worker",
-		    .type = SHAPE_STRING,
-		    .flags = SHAPE_OPTIONAL },
-		{ .name = "iteration",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "as llmc oversight check reads it" },
-		{ .name = "check",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "status, metrics and detections after it" },
-		{ .name = "intervention",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "what was done" },
-		{ .name = "outcome",
-		    .type = SHAPE_OBJECT,
-		    .flags = SHAPE_OPTIONAL,
-		    .help = "whether an intervention helped" },
-		{ .name = NULL },
-	    },
-};
-
-static const struct shape record_list = {
-	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
-	    .of = &record_shape } },
-};
-
 static const struct shape_field iterations_shape = { .type = SHAPE_ARRAY,
-	.of = &record_list };
+	.of = &oversight_record_list };
 
 const struct cli_command cmd_iterations = {
 	.name = "iterations",

@@ -6,8 +6,23 @@
 #include "commands.h"
 #include "detection.h"
 #include "errtext.h"
+#include "iteration-tally.h"
 #include "json.h"
+#include "oversight-config.h"
+#include "oversight-report.h"
+#include "oversight-shape.h"
+#include "settings.h"
+#include "shape.h"
 #include "thresholds.h"
+
+enum {
+	FLAG_TASK
+};
+
+static const struct cli_flag oversight_flags[] = {
+	[FLAG_TASK] = { "task", "ID", "the task that is replayed" },
+	{ NULL, NULL, NULL },
+};
 
 #define HISTORY_MAX ((size_t)64 << 20) /* bytes of a file */
 
@@ -29,31 +44,101 @@ check(struct cli *cli, const char *file)
 	return CLI_OK;
 }
 
+/* --- recorded iterations --------------------------------------------- */
+
+static int
+replay(struct cli *cli, const char *task)
+{
+	struct settings *settings = NULL;
+	struct oversight_config config;
+	cleanup_json struct json_object *history = NULL;
+	struct err err = { 0 };
+	int status = cli_load_settings(cli, &settings);
+
+	if (status != CLI_OK)
+		return status;
+	oversight_config_read(settings, &config);
+	settings_free(settings);
+	if (strchr(task, '/') == NULL)
+		history = iteration_tally_history(&cli->workspace, task);
+	if (history == NULL || json_object_array_length(history) == 0)
+		return cli_fail(cli, "unknown",
+		    "no iteration of %s is recorded; type: llmc task list",
+		    task);
+	if (behaviour_check(&config.thresholds, history, &cli->result, &err) <
+	    0)
+		return cli_fail_err(cli, "bad_history", &err);
+	json_print(cli->result, true, &cli->text);
+	return CLI_OK;
+}
+
+static int
+report(struct cli *cli)
+{
+	struct oversight_tally tally;
+
+	iteration_tally(&cli->workspace, &tally);
+	cli->result = oversight_report_json(&tally);
+	oversight_report_text(&tally, &cli->text);
+	return CLI_OK;
+}
+
+/* check works anywhere, the others where llmc init was run. */
 static int
 oversight_run(struct cli *cli, const struct cli_args *args)
 {
-	if (strcmp(args->list[0], "check") != 0)
+	const char *action = args->list[0], *task = args->flags[FLAG_TASK];
+	bool replays = strcmp(action, "replay") == 0;
+	int status;
+
+	if (strcmp(action, "check") == 0)
+		return args->count < 2 ?
+		    cli_misuse(cli, &cmd_oversight, "check needs a FILE") :
+		    check(cli, args->list[1]);
+	if (!replays && strcmp(action, "report") != 0)
 		return cli_misuse(cli, &cmd_oversight,
 		    "%s: no such action; type: llmc oversight check FILE",
-		    args->list[0]);
-	if (args->count < 2)
-		return cli_misuse(cli, &cmd_oversight, "check needs a FILE");
-	return check(cli, args->list[1]);
+		    action);
+	if (args->count > 1 || (replays && task == NULL))
+		return cli_misuse(cli, &cmd_oversight,
+		    replays ? "replay needs --task ID, and nothing else" :
+			      "report takes no argument");
+	status = cli_find_workspace(cli, CLI_NEEDS_REPO | CLI_NEEDS_INIT);
+	if (status != CLI_OK)
+		return status;
+	return replays ? replay(cli, task) : report(cli);
 }
+
+static const struct shape_field oversight_choices[] = {
+	{ .name = "check, replay", .type = SHAPE_ARRAY, .of = &detection_list },
+	{ .name = "report",
+	    .type = SHAPE_OBJECT,
+	    .of = &oversight_report_shape },
+	{ .name = NULL },
+};
+
+static const struct shape oversight_either = { .fields = oversight_choices };
+
+static const struct shape_field oversight_shape = { .type = SHAPE_ONE,
+	.of = &oversight_either };
 
 const struct cli_command cmd_oversight = {
 	.name = "oversight",
-	.usage = "check FILE",
-	.summary = "look for pathological work in a history",
+	.usage = "check FILE | replay --task ID | report",
+	.summary = "look for pathological work, and what was done about it",
 	.help =
 	    "check reads a history of iterations from a JSON file, and prints "
 	    "what the\ndetectors find after the last one, as a JSON array: "
 	    "stuck, oscillation, deviation,\nresource_burn, regression. The "
 	    "file is an array of iterations, or an object with\n\"history\" "
 	    "and \"thresholds\", which are merged key by key over the "
-	    "defaults.\n",
+	    "defaults.\n\nreplay does the same with the recorded iterations of "
+	    "a task, with the thresholds of\n[oversight]. report says what "
+	    "was found and done in all recorded tasks, whether it\nhelped, "
+	    "and which thresholds should be changed.\n",
+	.flags = oversight_flags,
 	.min_args = 1,
 	.max_args = 2,
-	.shape = &detections_shape,
+	.shape = &oversight_shape,
 	.run = oversight_run,
 };

@@ -30,6 +30,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_pause,
 	&cmd_resume,
 	&cmd_stop,
+	&cmd_abort,
 	&cmd_attach,
 	&cmd_peek,
 	&cmd_console,

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 
+extern const struct cli_command cmd_abort;
 extern const struct cli_command cmd_accept;
 extern const struct cli_command cmd_add;
 extern const struct cli_command cmd_attach;

@@ -31,6 +31,16 @@ const struct shape api_task_params = {
 	    },
 };
 
+const struct shape api_task_abort_params = {
+	.fields =
+	    FIELDS{
+		FIELD("task", SHAPE_STRING,
+		    "its number such as t17, or the worker that has it"),
+		MAY("reason", SHAPE_STRING, "for the record"),
+		END,
+	    },
+};
+
 const struct shape api_task_priority_params = {
 	.fields =
 	    FIELDS{
@@ -99,6 +109,19 @@ static const struct shape dropped = {
 };
 
 const struct shape_field api_task_drop_result = RESULT(dropped);
+
+static const struct shape aborted = {
+	.fields =
+	    FIELDS{
+		RESULT_TASK,
+		{ .name = "status",
+		    .type = SHAPE_STRING,
+		    .choices = (const char *const[]){ "failed", NULL } },
+		END,
+	    },
+};
+
+const struct shape_field api_task_abort_result = RESULT(aborted);
 
 static const struct shape prioritized = {
 	.fields =

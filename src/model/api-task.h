@@ -8,10 +8,12 @@ struct shape;
 struct shape_field;
 
 extern const struct shape api_task_params; /* of retry and drop */
+extern const struct shape api_task_abort_params;
 extern const struct shape api_task_add_params;
 extern const struct shape api_task_edit_params;
 extern const struct shape api_task_priority_params;
 
+extern const struct shape_field api_task_abort_result;
 extern const struct shape_field api_task_add_result;
 extern const struct shape_field api_task_drop_result;
 extern const struct shape_field api_task_edit_result;

@@ -394,6 +394,40 @@ START_TEST(a_task_that_burns_is_warned_then_aborted)
 }
 END_TEST
 
+/* Whether oversight is on or not. */
+START_TEST(a_person_aborts_a_task)
+{
+	static const char *const settings[] = { "max_turns = 9\n", ON };
+	struct world w;
+	struct agent *agent;
+	struct floor_call *call;
+	const char *text;
+
+	begin(&w, settings[_i]);
+	agent = auto_world_turn(&w.world, 1);
+	sh(&w, "echo 1 >one.txt");
+	call = floor_world_ask(&w.world.floor, "task.abort",
+	    "{\"task\": \"auto-2\", \"reason\": \"x\"}");
+	has(floor_world_answer(&w.world.floor, call), "llmc task list");
+	call = floor_world_ask(&w.world.floor, "task.abort",
+	    "{\"task\": \"auto-1\", \"reason\": \"wrong way\"}");
+	ck_assert_ptr_null(floor_world_answer(&w.world.floor, call));
+	auto_world_wait_done(&w.world);
+	auto_world_filed(&w.world, "t1 failed; ");
+	floor_world_wait_status(&w.world.floor, agent, WORKER_IDLE);
+	text = floor_world_sh(
+	    &w.world.floor, "tr -d '\\n' <.llmc/aborted/t1/abort.json");
+	has(text, "\"a person\"");
+	has(text, "wrong way");
+	ck_assert_str_eq(
+	    floor_world_sh(&w.world.floor,
+		"git show \"$(git for-each-ref --format='%(refname)' "
+		"refs/llmc/salvage | head -1)\":one.txt"),
+	    "1");
+	end(&w);
+}
+END_TEST
+
 /* --- regression ------------------------------------------------------ */
 
 /* Passes in the worktree, but not in the landing; then there neither. */
@@ -462,6 +496,7 @@ Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("oversight-floor");
+	TCase *aborts = tcase_create("aborts");
 
 	unit_case(suite, "records",
 	    (const TTest *const[]){ every_turn_is_recorded_with_its_facts,
@@ -474,5 +509,8 @@ unit_suite(void)
 		a_task_that_burns_is_warned_then_aborted,
 		a_regression_is_warned_of_then_aborted,
 		a_regression_that_is_repaired_lands, NULL });
+	tcase_set_timeout(aborts, 60);
+	tcase_add_loop_test(aborts, a_person_aborts_a_task, 0, 2);
+	suite_add_tcase(suite, aborts);
 	return suite;
 }

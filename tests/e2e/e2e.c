@@ -497,8 +497,8 @@ check_schema(const struct e2e_run *run, struct json_object *value)
 	    all_schemas(), failed ? "error" : run->json_of, &schema);
 	/* A command that does not exist fails without a schema. */
 	ck_assert_msg(schema != NULL, "no schema of %s", run->json_of);
-	ck_assert_msg(schema_matches(schema, value, "", &why), "%s: %s in: %s",
-	    run->command, why.data, e2e_shown(run->out));
+	ck_assert_msg(schema_matches(schema, value, "", &why),
+	    "%s: %s in: %.2000s", run->command, why.data, e2e_shown(run->out));
 }
 
 struct json_object *

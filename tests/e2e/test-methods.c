@@ -312,6 +312,12 @@ call_task_methods(void)
 		     "\"text\":\"Do that\"}",
 		name));
 	must("task.drop", e2e_path("{\"task\":\"%s\"}", name));
+	e2e_write(e2e_path("%s/.llmc/tasks.jsonl", fleet_root()),
+	    "{\"id\":\"t90\",\"source\":\"fix\",\"title\":\"x\",\"text\":"
+	    "\"x\",\"step\":\"settling\",\"outcome\":\"failed\"}\n");
+	name = json_string_or(
+	    must("task.retry", "{\"task\":\"t90\"}"), "task", "");
+	must("task.abort", e2e_path("{\"task\":\"%s\"}", name));
 }
 
 #define GOAL(more) e2e_path("{\"goal\":\"%s\"" more "}", goal)

@@ -141,6 +141,11 @@ START_TEST(a_task_that_burns_is_warned_of_and_aborted)
 	e2e_has(iterations("t1"), "warn for resource_burn");
 	e2e_has(iterations("t1"), "abort for resource_burn");
 	auto_wait_shell("grep -q resource_burn .llmc/aborted/t1/abort.json");
+	e2e_has(fleet_do("oversight", "replay", "--task", "t1", NULL)->out,
+	    "\"resource_burn\"");
+	e2e_has(fleet_do("oversight", "report", NULL)->out, "resource_burn");
+	fleet_fails("no iteration of t99", "oversight", "replay", "--task",
+	    "t99", NULL);
 	fleet_wait("auto-1", "idle");
 	auto_salvaged("auto-1", "left.txt");
 	/* The worker does the next one. */

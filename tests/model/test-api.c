@@ -163,6 +163,7 @@ static const struct {
 	{ "task.priority", "prw " },
 	{ "task.retry", "prw " },
 	{ "task.drop", "prw " },
+	{ "task.abort", "p   " },
 	{ "auto.resume", "p   " },
 	{ "daemon.info", "prwR" },
 	{ "daemon.reload", "p   " },

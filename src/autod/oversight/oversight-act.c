@@ -7,23 +7,17 @@
 #include "auto.h"
 #include "behaviour.h"
 #include "buf.h"
-#include "clock.h"
 #include "emit.h"
 #include "errtext.h"
-#include "file.h"
 #include "hold.h"
 #include "intervene-text.h"
-#include "json.h"
 #include "log.h"
 #include "mem.h"
-#include "outcome.h"
+#include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
 #include "person.h"
 #include "watched.h"
-#include "workspace.h"
-
-#define EVIDENCE_MAX ((size_t)8 * 1024 * 1024)
 
 static void
 tell(const struct oversight_floor *floor, const struct agent *agent,
@@ -136,77 +130,28 @@ pause_worker(struct oversight_floor *floor, struct watched *w,
 
 /* --- abort ----------------------------------------------------------- */
 
-static void
-keep_iterations(const struct watched *w, const char *dir)
-{
-	cleanup_free char *copy = file_join(dir, "iterations.jsonl");
-	cleanup_buf struct buf text = BUF_INIT;
-	struct err err = { 0 };
-
-	if (file_read(w->file, EVIDENCE_MAX, &text, &err) < 0 ||
-	    file_replace(copy, text.data, text.len, 0600, &err) < 0)
-		log_debug("%s", err.msg);
-}
-
-static struct json_object *
-evidence(const struct watched *w, const struct agent *agent,
-    const struct detection *d, const char *reason)
-{
-	struct json_object *json = json_object_new_object();
-	const struct worker *worker = agent->worker;
-
-	json_set_string(json, "task", w->task);
-	json_set_string(json, "worker", worker->name);
-	json_set_string(json, "actor", "oversight");
-	json_set_string(json, "reason", reason);
-	json_set_int(json, "at_ms", clock_wall_ms());
-	json_set_string(json, "transcript", worker->session.transcript);
-	json_set_string(json, "tree", w->tree);
-	json_set(json, "detection", detection_to_json(d));
-	return json;
-}
-
-/* What cannot be written is missing. */
-static void
-keep_evidence(const struct oversight_floor *floor, const struct watched *w,
-    struct json_object *json)
-{
-	cleanup_free char *name = xasprintf("aborted/%s", w->task);
-	cleanup_free char *dir = workspace_path(floor->core->workspace, name);
-	cleanup_free char *file = file_join(dir, "abort.json");
-	struct err err = { 0 };
-
-	if (file_mkdirs(dir, 0700, &err) < 0 ||
-	    json_save(file, json, 0600, &err) < 0)
-		log_debug("%s", err.msg);
-	keep_iterations(w, dir);
-}
-
 static bool
 abort_task(struct oversight_floor *floor, struct watched *w,
     struct agent *agent, const struct detection *d)
 {
-	cleanup_json struct json_object *json = NULL;
-	cleanup_buf struct buf reason = BUF_INIT;
+	cleanup_buf struct buf why = BUF_INIT;
 	struct task *t = auto_task(agent);
 	struct err err = { 0 };
 	int r;
 
 	if (t == NULL || t->step != TASK_ASSIGNED)
 		return false;
-	buf_adds(&reason, "aborted by oversight: ");
-	intervene_reason(d, &reason);
-	buf_addf(&reason, "; the evidence is in .llmc/aborted/%s", w->task);
-	json = evidence(w, agent, d, reason.data);
+	intervene_reason(d, &why);
 	floor->aborting = w;
-	r = outcome_abort(floor->mode, t, reason.data, &err);
+	r = oversight_abort(floor, t,
+	    &(struct oversight_abort){ "oversight", why.data, d }, &err);
 	floor->aborting = NULL;
 	if (r < 0) {
 		log_debug("%s", err.msg); /* tried again */
 		return false;
 	}
 	deliver(floor, w, agent, d);
-	keep_evidence(floor, w, json);
+	oversight_abort_keep_iterations(floor, w->task);
 	oversight_floor_forget(w);
 	return true;
 }

@@ -19,6 +19,7 @@
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
+#include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
 #include "settings.h"
@@ -400,6 +401,7 @@ oversight_floor_new(struct auto_mode *mode)
 	floor->settle = loop_call_new(core->loop, settle, floor);
 	core_add_floor(core, &floor->floor);
 	auto_set_watch(mode, &watch, floor);
+	oversight_abort_register(floor);
 	emit_subscribe(core, on_event, floor);
 	return floor;
 }

@@ -8,6 +8,7 @@
  *   iteration-make.c  an iteration out of facts
  *   watched.c         the iterations of a task, and what they mean
  *   oversight-act.c   warnings, redirections, pauses, aborts
+ *   oversight-abort.c a task ended as failed, with evidence
  */
 #ifndef OVERSIGHT_FLOOR_H
 #define OVERSIGHT_FLOOR_H

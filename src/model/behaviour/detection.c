@@ -112,7 +112,7 @@ static const struct shape detection_object = {
 	    END },
 };
 
-static const struct shape detection_list = {
+const struct shape detection_list = {
 	.fields = (const struct shape_field[]){ { .type = SHAPE_OBJECT,
 	    .of = &detection_object } },
 };

@@ -6,6 +6,7 @@
 #define DETECTION_H
 
 struct json_object;
+struct shape;
 struct shape_field;
 
 enum detection_type {
@@ -30,6 +31,7 @@ extern const char *const detection_type_words[];
 extern const char *const severity_words[];
 
 /* An array of detections as JSON. */
+extern const struct shape detection_list;
 extern const struct shape_field detections_shape;
 
 struct detection {
