@@ -262,6 +262,9 @@ START_TEST(a_record_that_another_process_has_is_waited_for)
 	loop_timer_free(look);
 	people_free(people);
 	ck_assert_uint_eq(count_messages(unit_path("told")), 1);
+	ck_assert_int_eq(outbox_load(dir, id, &record, NULL), 0);
+	ck_assert_int_eq(record->deliveries[0].state, OUTBOX_SENT);
+	outbox_record_free(record);
 	settings_free(settings);
 	loop_free(loop);
 }
