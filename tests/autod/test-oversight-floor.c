@@ -353,6 +353,77 @@ START_TEST(iterations_are_replayed_after_a_death)
 }
 END_TEST
 
+/* --- inside a turn --------------------------------------------------- */
+
+static bool
+is_recorded(void *arg)
+{
+	int count;
+
+	recorded(arg, "iteration", &count);
+	return count == 3;
+}
+
+/* Three parts of one turn with the same error: it is told in the turn; and
+ * tests are not judged there. */
+START_TEST(a_long_turn_is_looked_at_in_parts)
+{
+	struct world w;
+	struct agent *agent;
+	int count;
+
+	begin(&w, ON "slice_tools = 4\n");
+	agent = auto_world_turn(&w.world, 1);
+	sh(&w, "echo 1 >one.txt");
+	for (int n = 1; n <= 3; n++) {
+		tool_fails(&w, agent, n);
+		for (int i = 0; i < 4; i++) {
+			recorded(&w, "iteration", &count);
+			ck_assert_int_eq(count, n - 1);
+			fake_session_progresses(agent->session);
+		}
+		floor_world_settle(&w.world.floor);
+	}
+	floor_world_wait(&w.world.floor, is_recorded, &w);
+	has(recorded(&w, "iteration", NULL), "\"number\":3");
+	lacks(recorded(&w, "iteration", NULL), "testsPassing");
+	agent = auto_world_turn(&w.world, 2);
+	has(fake_session_prompt(agent->session), REDIRECT);
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	/* The rest of the turn is the last part. */
+	sh(&w, "git add one.txt; git commit -qm 'add one'");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait_done(&w.world);
+	auto_world_filed(&w.world, "t1 landed; ");
+	has(recorded(&w, "iteration", NULL), "\"number\":4");
+	end(&w);
+}
+END_TEST
+
+/* In the middle of a turn, too. */
+START_TEST(a_turn_is_interrupted_for_a_pause)
+{
+	struct world w;
+	struct agent *agent;
+
+	begin(&w, ON "slice_tools = 1\n");
+	agent = auto_world_turn(&w.world, 1);
+	sh(&w, "echo 1 >one.txt");
+	for (int n = 1; n <= 5; n++) {
+		tool_fails(&w, agent, n);
+		fake_session_progresses(agent->session);
+		floor_world_settle(&w.world.floor);
+		if (n == 3)
+			auto_world_turn(&w.world, 2);
+	}
+	paused(&w);
+	ck_assert(agent->worker->oversight);
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 2);
+	end(&w);
+}
+END_TEST
+
 /* --- burn ------------------------------------------------------------ */
 
 #define BURN                           \
@@ -506,6 +577,8 @@ unit_suite(void)
 		only_a_person_who_names_it_wakes_it,
 		a_pause_survives_the_daemon,
 		iterations_are_replayed_after_a_death,
+		a_long_turn_is_looked_at_in_parts,
+		a_turn_is_interrupted_for_a_pause,
 		a_task_that_burns_is_warned_then_aborted,
 		a_regression_is_warned_of_then_aborted,
 		a_regression_that_is_repaired_lands, NULL });

@@ -156,6 +156,53 @@ START_TEST(a_task_that_burns_is_warned_of_and_aborted)
 }
 END_TEST
 
+#define FAIL  "fake: run sleep 0.3; ls ./missing.c\n"
+#define FAIL4 FAIL FAIL FAIL FAIL
+
+/* One turn that would go on for long. */
+START_TEST(a_long_turn_is_stopped_in_the_middle)
+{
+	auto_set("oversight.slice_tools", "1");
+	auto_task("a.md", "fake: write left.txt x\n%s",
+	    FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4);
+	auto_up(NULL);
+	fleet_wait_prompt("CHANGE THE APPROACH");
+	auto_wait_event("oversight", "redirect");
+	e2e_has(iterations("t1"), "redirect for stuck");
+	/* A person has seen enough. */
+	fleet_do("pause", "auto-1", NULL);
+	fleet_wait("auto-1", "paused");
+	e2e_has(fleet_do("abort", "auto-1", "--reason", "wrong way", NULL)->out,
+	    "t1 has failed");
+	auto_wait_finished("failed", 1);
+	auto_wait_shell("grep -q 'wrong way' .llmc/aborted/t1/abort.json && "
+			"grep -q missing.c .llmc/aborted/t1/iterations.jsonl");
+	auto_wait_shell(
+	    "git for-each-ref refs/llmc/salvage/auto-1 | grep -q .");
+	auto_salvaged("auto-1", "left.txt");
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+/* Tests are not judged inside of a turn. */
+START_TEST(red_inside_a_turn_and_then_green_is_good_work)
+{
+	auto_set("oversight.slice_tools", "1");
+	auto_set("auto.check_command", e2e_path(CHECK, "no"));
+	auto_task("a.md",
+	    "fake: commit b.txt x\nfake: run sleep 0.5\n"
+	    "fake: run sleep 0.5\nfake: commit good.txt x");
+	auto_up(NULL);
+	auto_wait_finished("landed", 1);
+	assert_last("testsPassing", "true");
+	ck_assert_int_eq(auto_events("oversight", NULL), 0);
+	e2e_lacks(iterations("t1"), "fail");
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
 /* Twice the same error, and then the work is done: nobody steps in. */
 START_TEST(good_work_is_left_alone)
 {
@@ -181,6 +228,8 @@ unit_suite(void)
 		a_stuck_worker_is_redirected_paused_and_helped,
 		work_that_goes_back_and_forth_is_stopped,
 		a_task_that_burns_is_warned_of_and_aborted,
+		a_long_turn_is_stopped_in_the_middle,
+		red_inside_a_turn_and_then_green_is_good_work,
 		good_work_is_left_alone
 	};
 

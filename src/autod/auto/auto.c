@@ -223,6 +223,16 @@ policy_drives(void *mode, const struct agent *agent)
 	return auto_drives(mode, agent);
 }
 
+static void
+policy_progressed(void *arg, struct agent *agent)
+{
+	const struct auto_mode *mode = arg;
+
+	stalls_progressed(arg, agent);
+	if (auto_task(agent) != NULL && mode->watch->progressed != NULL)
+		mode->watch->progressed(mode->watch_arg, agent);
+}
+
 static const struct fleet_policy fleet_policy = {
 	.drives = policy_drives,
 	.turn_facts = turn_policy_facts,
@@ -234,7 +244,7 @@ static const struct fleet_policy fleet_policy = {
 	.turn_error = turn_policy_error,
 	.silence = stalls_silence,
 	.limited = outage_limited,
-	.progressed = stalls_progressed,
+	.progressed = policy_progressed,
 	.used = ledger_used,
 	.left = ledger_left,
 };

@@ -92,6 +92,8 @@ struct auto_watch {
 	    void *arg, struct agent *agent, bool passed, const char *output);
 	/* It would be sent back with these words. True: do not. */
 	bool (*held)(void *arg, struct agent *agent, const char *words);
+	/* One of its tools ended, in a turn. */
+	void (*progressed)(void *arg, struct agent *agent);
 	/* Its turn ended with this error. */
 	void (*failed)(void *arg, struct agent *agent, const char *text);
 };

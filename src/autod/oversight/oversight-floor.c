@@ -22,6 +22,7 @@
 #include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
+#include "oversight-slice.h"
 #include "settings.h"
 #include "strv.h"
 #include "workspace.h"
@@ -29,11 +30,6 @@
 #define MICROS 1e6
 
 static const char all_workers[] = "fleet"; /* not a type of detection */
-
-struct turn_clock {
-	char *worker;
-	int64_t since_ms; /* monotonic */
-};
 
 /* --- watched tasks --------------------------------------------------- */
 
@@ -49,8 +45,9 @@ find(const struct oversight_floor *floor, const char *task)
 }
 
 /* That of the worker; NULL: it has no task, or nobody watches. */
-static struct watched *
-watched_of(struct oversight_floor *floor, const struct agent *agent)
+struct watched *
+oversight_floor_watched(
+    struct oversight_floor *floor, const struct agent *agent)
 {
 	const struct task *t = auto_task(agent);
 	struct watched *w;
@@ -84,8 +81,8 @@ forget_all(struct oversight_floor *floor)
 
 /* --- durations and costs --------------------------------------------- */
 
-static struct turn_clock *
-clock_of(struct oversight_floor *floor, const char *worker)
+struct turn_clock *
+oversight_floor_clock(struct oversight_floor *floor, const char *worker)
 {
 	struct turn_clock *clock;
 
@@ -103,10 +100,12 @@ clock_of(struct oversight_floor *floor, const char *worker)
 static int64_t
 take_duration(struct oversight_floor *floor, const struct agent *agent)
 {
-	struct turn_clock *clock = clock_of(floor, agent->worker->name);
+	struct turn_clock *clock =
+	    oversight_floor_clock(floor, agent->worker->name);
 	int64_t now = clock_mono_ms(), since = clock->since_ms;
 
 	clock->since_ms = now;
+	clock->tools = 0;
 	return since == 0 ? -1 : now - since;
 }
 
@@ -171,8 +170,8 @@ look_at_fleet(struct oversight_floor *floor, const struct agent *agent,
 	}
 }
 
-static void
-begin(struct oversight_floor *floor, struct watched *w,
+void
+oversight_floor_begin(struct oversight_floor *floor, struct watched *w,
     const struct agent *agent, struct iteration_facts *facts)
 {
 	struct iteration *it;
@@ -184,8 +183,8 @@ begin(struct oversight_floor *floor, struct watched *w,
 	watched_begin(w, agent->worker->name, it);
 }
 
-static void
-judge(
+void
+oversight_floor_judge(
     struct oversight_floor *floor, struct watched *w, const struct agent *agent)
 {
 	struct intervene_policy policy = {
@@ -206,7 +205,7 @@ judge(
 static const char *
 watch_before(void *arg, struct agent *agent)
 {
-	const struct watched *w = watched_of(arg, agent);
+	const struct watched *w = oversight_floor_watched(arg, agent);
 
 	return w != NULL ? w->tree : NULL;
 }
@@ -216,12 +215,13 @@ watch_seen(void *arg, struct agent *agent, const struct git_snapshot *snapshot,
     const char *last_words)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = watched_of(floor, agent);
+	struct watched *w = oversight_floor_watched(floor, agent);
 
 	if (w == NULL)
 		return;
-	judge(floor, w, agent); /* of the turn before: its check did not end */
-	begin(floor, w, agent,
+	oversight_floor_judge(
+	    floor, w, agent); /* of the turn before: its check did not end */
+	oversight_floor_begin(floor, w, agent,
 	    &(struct iteration_facts){
 		.snapshot = snapshot, .last_words = last_words });
 }
@@ -230,19 +230,20 @@ static void
 watch_failed(void *arg, struct agent *agent, const char *text)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = watched_of(floor, agent);
+	struct watched *w = oversight_floor_watched(floor, agent);
 
 	if (w == NULL)
 		return;
-	judge(floor, w, agent);
-	begin(floor, w, agent, &(struct iteration_facts){ .error = text });
+	oversight_floor_judge(floor, w, agent);
+	oversight_floor_begin(
+	    floor, w, agent, &(struct iteration_facts){ .error = text });
 }
 
 static void
 watch_checked(void *arg, struct agent *agent, bool passed, const char *output)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = watched_of(floor, agent);
+	struct watched *w = oversight_floor_watched(floor, agent);
 
 	if (w == NULL || w->open == NULL)
 		return;
@@ -251,18 +252,18 @@ watch_checked(void *arg, struct agent *agent, bool passed, const char *output)
 	    coverage_pattern_find(settings_string(floor->core->settings,
 				      "oversight.coverage_pattern"),
 		output);
-	judge(floor, w, agent);
+	oversight_floor_judge(floor, w, agent);
 }
 
 static bool
 watch_held(void *arg, struct agent *agent, const char *words)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = watched_of(floor, agent);
+	struct watched *w = oversight_floor_watched(floor, agent);
 
 	if (w == NULL)
 		return false;
-	judge(floor, w, agent);
+	oversight_floor_judge(floor, w, agent);
 	return oversight_act_stop(floor, w, agent, words);
 }
 
@@ -270,7 +271,7 @@ static void
 watch_preface(void *arg, struct agent *agent, struct buf *out)
 {
 	struct oversight_floor *floor = arg;
-	struct watched *w = watched_of(floor, agent);
+	struct watched *w = oversight_floor_watched(floor, agent);
 
 	if (w != NULL)
 		oversight_act_preface(floor, w, agent, out);
@@ -282,6 +283,7 @@ static const struct auto_watch watch = {
 	.preface = watch_preface,
 	.checked = watch_checked,
 	.held = watch_held,
+	.progressed = oversight_slice_progressed,
 	.failed = watch_failed,
 };
 
@@ -295,7 +297,7 @@ settle(void *arg)
 
 	for (size_t i = 0; i < floor->fleet->count; i++) {
 		struct agent *agent = floor->fleet->agents[i];
-		struct watched *w = watched_of(floor, agent);
+		struct watched *w = oversight_floor_watched(floor, agent);
 
 		if (w != NULL)
 			oversight_act_stop(floor, w, agent, NULL);
@@ -325,6 +327,17 @@ ended(struct oversight_floor *floor, const struct event *event)
 	oversight_floor_forget(w);
 }
 
+/* A turn begins, unless one is being counted. */
+static void
+began(struct oversight_floor *floor, const char *worker)
+{
+	struct turn_clock *clock = oversight_floor_clock(floor, worker);
+
+	if (clock->tools > 0)
+		return;
+	clock->since_ms = clock_mono_ms();
+}
+
 static void
 read_settings(struct oversight_floor *floor)
 {
@@ -337,8 +350,8 @@ on_event(const struct event *event, void *arg)
 	struct oversight_floor *floor = arg;
 
 	switch (event->kind) {
-	case EVENT_PROMPT_SUBMITTED:
-		clock_of(floor, event->worker)->since_ms = clock_mono_ms();
+	case EVENT_PROMPT_SUBMITTED: /* perhaps in the middle of a turn */
+		began(floor, event->worker);
 		break;
 	case EVENT_WORKER_MOVED:
 		if (floor->config.enabled)
@@ -378,6 +391,7 @@ floor_patrol(void *self, bool all)
 
 	(void)all;
 	settle(floor);
+	oversight_slice_patrol(floor);
 	if (floor->config.enabled)
 		watched_prune(floor->core->workspace);
 }
@@ -392,6 +406,7 @@ oversight_floor_new(struct auto_mode *mode)
 	floor->fleet = mode->fleet;
 	floor->mode = mode;
 	LIST_INIT(&floor->watched);
+	LIST_INIT(&floor->slices);
 	read_settings(floor);
 	floor->floor = (struct core_floor){
 		.self = floor,
@@ -414,6 +429,7 @@ oversight_floor_free(struct oversight_floor *floor)
 	emit_unsubscribe(floor->core, on_event, floor);
 	auto_set_watch(floor->mode, NULL, NULL);
 	loop_call_free(floor->settle);
+	oversight_slice_drop(floor);
 	forget_all(floor);
 	for (size_t i = 0; i < floor->clock_count; i++)
 		free(floor->clocks[i].worker);

@@ -6,6 +6,7 @@
  * model/intervene decides.
  *
  *   iteration-make.c  an iteration out of facts
+ *   oversight-slice.c iterations inside a long turn
  *   watched.c         the iterations of a task, and what they mean
  *   oversight-act.c   warnings, redirections, pauses, aborts
  *   oversight-abort.c a task ended as failed, with evidence
@@ -18,10 +19,22 @@
 #include "oversight-config.h"
 #include "watched.h"
 
+struct agent;
 struct auto_mode;
 struct fleet;
+struct iteration_facts;
 struct loop_call;
-struct turn_clock;
+struct slice;
+
+LIST_HEAD(slice_list, slice);
+
+/* The turn of a worker, or the part of it since the last iteration. */
+struct turn_clock {
+	char *worker;
+	int64_t since_ms; /* monotonic; 0 = not known */
+	int tools; /* that have ended */
+	bool looking; /* a part of it is about to be recorded */
+};
 
 #define OVERSIGHT_COSTS 64 /* of landed tasks that are remembered */
 
@@ -35,14 +48,26 @@ struct oversight_floor {
 	const struct watched *aborting; /* its outcome is being set */
 	struct loop_call *settle; /* does what had to wait */
 	struct fleet_pattern pattern;
-	struct turn_clock *clocks; /* when the turns of workers began */
+	struct turn_clock *clocks;
 	size_t clock_count;
+	struct slice_list slices; /* see oversight-slice.c */
 	double costs[OVERSIGHT_COSTS]; /* of landed tasks, US dollars */
 	size_t cost_count; /* ever seen */
 };
 
 /* Registers itself as a floor, and with auto mode. */
 struct oversight_floor *oversight_floor_new(struct auto_mode *mode);
+/* The task that the worker has; NULL: none, or nobody watches. */
+struct watched *oversight_floor_watched(
+    struct oversight_floor *floor, const struct agent *agent);
+struct turn_clock *
+oversight_floor_clock(struct oversight_floor *floor, const char *worker);
+/* The next iteration of the worker's task is there; and it is judged. */
+void
+oversight_floor_begin(struct oversight_floor *floor, struct watched *watched,
+    const struct agent *agent, struct iteration_facts *facts);
+void oversight_floor_judge(struct oversight_floor *floor,
+    struct watched *watched, const struct agent *agent);
 /* The task has ended. */
 void oversight_floor_forget(struct watched *watched);
 /* Call before the floors below are freed. */
