@@ -30,7 +30,7 @@ abort_run(struct cli *cli, const struct cli_args *args)
 		return status;
 	task = json_string_or(cli->result, "task", "");
 	buf_addf(&cli->text,
-	    "%s has failed, and is not tried again; its work is saved (llmc "
+	    "%s is aborted, and is not tried again; its work is saved (llmc "
 	    "salvage), and what\nis known of it is in .llmc/aborted/%s.\n",
 	    task, task);
 	return CLI_OK;
@@ -39,9 +39,9 @@ abort_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_abort = {
 	.name = "abort",
 	.usage = "WORKER | TASK [--reason TEXT]",
-	.summary = "end a task that goes wrong, as failed",
+	.summary = "end a task that goes wrong, for good",
 	.help = "The worker's turn is ended, its work is saved, and it is free "
-		"for another task.\nThe task has failed and is not tried "
+		"for another task.\nThe task counts as failed and is not tried "
 		"again; llmc task retry does it once more.\nTo let a worker "
 		"wait instead, use llmc pause; to take back a task that nobody "
 		"wants,\nllmc task drop.\n",

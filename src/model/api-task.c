@@ -116,7 +116,7 @@ static const struct shape aborted = {
 		RESULT_TASK,
 		{ .name = "status",
 		    .type = SHAPE_STRING,
-		    .choices = (const char *const[]){ "failed", NULL } },
+		    .choices = (const char *const[]){ "aborted", NULL } },
 		END,
 	    },
 };

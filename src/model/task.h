@@ -24,7 +24,7 @@ enum task_outcome {
 	OUTCOME_LANDED,
 	OUTCOME_NO_CHANGES, /* done, and nothing had to be changed */
 	OUTCOME_FAILED, /* of an attempt; of a task that is not tried again */
-	OUTCOME_ABORTED, /* dropped by a person */
+	OUTCOME_ABORTED, /* dropped by a person, or stopped by oversight */
 	OUTCOME_DEAD_LETTER, /* every attempt failed */
 	OUTCOME_COUNT
 };

@@ -445,7 +445,7 @@ START_TEST(a_task_that_burns_is_warned_then_aborted)
 	lacks(sent_back(&w, 4), "OVERSIGHT");
 	fake_session_turn_ends(agent->session, "Still not done.");
 	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 failed; ");
+	auto_world_filed(&w.world, "t1 aborted; ");
 	auto_world_folder(&w.world, "failed: a.md; failed: a.md.why; ");
 	floor_world_wait_status(&w.world.floor, agent, WORKER_IDLE);
 	/* Its work is saved, with the evidence. */
@@ -484,7 +484,7 @@ START_TEST(a_person_aborts_a_task)
 	    "{\"task\": \"auto-1\", \"reason\": \"wrong way\"}");
 	ck_assert_ptr_null(floor_world_answer(&w.world.floor, call));
 	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 failed; ");
+	auto_world_filed(&w.world, "t1 aborted; ");
 	floor_world_wait_status(&w.world.floor, agent, WORKER_IDLE);
 	text = floor_world_sh(
 	    &w.world.floor, "tr -d '\\n' <.llmc/aborted/t1/abort.json");
@@ -537,7 +537,7 @@ START_TEST(a_regression_is_warned_of_then_aborted)
 	auto_world_work(&w.world, "c.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 failed; ");
+	auto_world_filed(&w.world, "t1 aborted; ");
 	end(&w);
 }
 END_TEST

@@ -135,7 +135,7 @@ START_TEST(a_task_that_burns_is_warned_of_and_aborted)
 	    "oversight.thresholds", "[\"resource.iterationMultiplier=1\"]");
 	auto_task("a.md", "fake: write left.txt x");
 	auto_up(NULL);
-	auto_wait_finished("failed", 1);
+	auto_wait_finished("aborted", 1);
 	auto_wait_event("oversight", "abort");
 	ck_assert_str_eq(auto_folder("failed"), "a.md\na.md.why\n");
 	e2e_has(iterations("t1"), "warn for resource_burn");
@@ -173,8 +173,8 @@ START_TEST(a_long_turn_is_stopped_in_the_middle)
 	fleet_do("pause", "auto-1", NULL);
 	fleet_wait("auto-1", "paused");
 	e2e_has(fleet_do("abort", "auto-1", "--reason", "wrong way", NULL)->out,
-	    "t1 has failed");
-	auto_wait_finished("failed", 1);
+	    "t1 is aborted");
+	auto_wait_finished("aborted", 1);
 	auto_wait_shell("grep -q 'wrong way' .llmc/aborted/t1/abort.json && "
 			"grep -q missing.c .llmc/aborted/t1/iterations.jsonl");
 	auto_wait_shell(

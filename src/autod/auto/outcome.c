@@ -223,9 +223,9 @@ outcome_worker_lost(
 	scheduler_look(mode);
 }
 
-static int
-end_task(struct auto_mode *mode, struct task *t, enum task_outcome outcome,
-    const char *reason, struct err *err)
+int
+outcome_drop(
+    struct auto_mode *mode, struct task *t, const char *reason, struct err *err)
 {
 	struct agent *agent =
 	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
@@ -243,22 +243,8 @@ end_task(struct auto_mode *mode, struct task *t, enum task_outcome outcome,
 		    err, -EBUSY, "its work is landing; try again in a moment");
 	if (held)
 		outcome_clear_worker(agent);
-	outcome_settle(mode, t, outcome, reason);
+	outcome_settle(mode, t, OUTCOME_ABORTED, reason);
 	return 0;
-}
-
-int
-outcome_drop(
-    struct auto_mode *mode, struct task *t, const char *reason, struct err *err)
-{
-	return end_task(mode, t, OUTCOME_ABORTED, reason, err);
-}
-
-int
-outcome_abort(
-    struct auto_mode *mode, struct task *t, const char *reason, struct err *err)
-{
-	return end_task(mode, t, OUTCOME_FAILED, reason, err);
 }
 
 void

@@ -27,13 +27,10 @@ void outcome_settled(struct auto_mode *mode, const struct task *task);
 /* Append it to tasks.jsonl; the last record of a task counts. */
 int outcome_file(
     const struct auto_mode *mode, const struct task *task, struct err *err);
-/* Nobody wants it any more: its worker is reset, which salvages its work, and
- * it is aborted. -EALREADY: it has landed; -EBUSY: not now, its worker or its
- * landing is busy. */
+/* Nobody wants it any more, or it goes wrong: its worker is reset, which
+ * salvages its work, and it is aborted. -EALREADY: it has landed; -EBUSY: not
+ * now, its worker or its landing is busy. */
 int outcome_drop(struct auto_mode *mode, struct task *task, const char *reason,
-    struct err *err);
-/* The same for one that goes wrong: it has failed, and is not tried again. */
-int outcome_abort(struct auto_mode *mode, struct task *task, const char *reason,
     struct err *err);
 /* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);

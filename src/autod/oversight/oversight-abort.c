@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +19,12 @@
 #include "outcome.h"
 #include "oversight-abort.h"
 #include "oversight-floor.h"
+#include "remove-tree.h"
 #include "serve.h"
 #include "workspace.h"
 
 #define EVIDENCE_MAX ((size_t)8 * 1024 * 1024)
+#define TASKS_MAX    200 /* that there is evidence of */
 
 /* --- evidence -------------------------------------------------------- */
 
@@ -49,6 +52,30 @@ oversight_abort_keep_iterations(
 	if (file_read(file, EVIDENCE_MAX, &text, &err) < 0 ||
 	    file_replace(copy, text.data, text.len, 0600, &err) < 0)
 		log_debug("%s", err.msg);
+}
+
+static int
+newest_first(const struct dirent **a, const struct dirent **b)
+{
+	return strverscmp((*b)->d_name, (*a)->d_name);
+}
+
+static void
+prune(const struct oversight_floor *floor)
+{
+	cleanup_free char *dir =
+	    workspace_path(floor->core->workspace, "aborted");
+	struct dirent **list = NULL;
+	int count = scandir(dir, &list, NULL, newest_first), kept = 0;
+
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *path = file_join(dir, list[i]->d_name);
+
+		if (list[i]->d_name[0] != '.' && kept++ >= TASKS_MAX)
+			remove_tree(path);
+		free(list[i]);
+	}
+	free(list);
 }
 
 /* Before the worker forgets its session. */
@@ -87,6 +114,7 @@ keep_evidence(const struct oversight_floor *floor, const char *task,
 	    json_save(file, json, 0600, &err) < 0)
 		log_debug("%s", err.msg);
 	oversight_abort_keep_iterations(floor, task);
+	prune(floor);
 }
 
 int
@@ -99,7 +127,7 @@ oversight_abort(struct oversight_floor *floor, struct task *t,
 	    xasprintf("aborted by %s%s%s; the evidence is in .llmc/aborted/%s",
 		how->actor, how->why != NULL ? ": " : "",
 		how->why != NULL ? how->why : "", id);
-	int r = outcome_abort(floor->mode, t, reason, err);
+	int r = outcome_drop(floor->mode, t, reason, err);
 
 	if (r == 0)
 		keep_evidence(floor, id, json);
@@ -147,7 +175,7 @@ on_abort(void *arg, struct server_call *call, struct json_object *params)
 	}
 	result = json_object_new_object();
 	json_set_string(result, "task", id);
-	json_set_string(result, "status", "failed");
+	json_set_string(result, "status", "aborted");
 	serve_reply(floor->core, call, result);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A task that goes wrong is ended, by oversight or by a person: it has failed,
- * is not tried again, its work is salvaged, and .llmc/aborted/<task>/ says why.
+/* A task that goes wrong is ended, by oversight or by a person: it is aborted,
+ * not tried again, its work is salvaged, and .llmc/aborted/<task>/ says why.
  */
 #ifndef OVERSIGHT_ABORT_H
 #define OVERSIGHT_ABORT_H

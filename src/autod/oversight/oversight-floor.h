@@ -9,7 +9,7 @@
  *   oversight-slice.c iterations inside a long turn
  *   watched.c         the iterations of a task, and what they mean
  *   oversight-act.c   warnings, redirections, pauses, aborts
- *   oversight-abort.c a task ended as failed, with evidence
+ *   oversight-abort.c a task ended for good, with evidence
  */
 #ifndef OVERSIGHT_FLOOR_H
 #define OVERSIGHT_FLOOR_H
