@@ -128,6 +128,10 @@ worker_remark(const struct worker *w, struct buf *out)
 		    w->name);
 	else if (!worker_is_auto(w->name))
 		worker_add_advice(w, out);
+	else if (w->health != NULL && strcmp(w->health, "healthy") != 0)
+		buf_addf(out,
+		    "oversight says %s; look at it with: llmc iterations %s",
+		    w->health, w->name);
 }
 
 static struct json_object *
@@ -156,6 +160,7 @@ worker_json(const struct status *s, const struct worker *w)
 	worker_remark(w, &remark);
 	json_set_string(json, "remark", remark.len > 0 ? remark.data : NULL);
 	json_set_bool(json, "on_hold", w->on_hold);
+	json_set_string(json, "oversight", w->health);
 	json_set_string(json, "task", w->task);
 	json_set_string(json, "task_title", task != NULL ? task->title : NULL);
 	json_set(json, "until_unix",
@@ -407,6 +412,11 @@ static const struct shape worker_shape = {
 		{ .name = "on_hold",
 		    .type = SHAPE_BOOL,
 		    .help = "a person paused or stopped it: no new task" },
+		{ .name = "oversight",
+		    .type = SHAPE_STRING,
+		    .flags = SHAPE_NULLABLE,
+		    .help = "what was found after its last turn: healthy, "
+			    "warning, critical, paused or aborted" },
 		{ .name = "task",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,

@@ -36,6 +36,7 @@ static const struct record_field fields[] = {
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
 	FIELD("oversight", oversight),
+	FIELD("health", health),
 	FIELD("blocked", blocked),
 	FIELD("commit", commit),
 	FIELD("reviewed", reviewed),

@@ -37,6 +37,7 @@ worker_free(struct worker *worker)
 	free(worker->task);
 	free(worker->work_of);
 	free(worker->dispatch);
+	free(worker->health);
 	free(worker->commit);
 	free(worker->reviewed);
 	session_record_release(&worker->session);
@@ -133,6 +134,7 @@ forget_task(struct worker *worker)
 	worker->stalls = 0;
 	worker->over_budget = false;
 	worker->oversight = false;
+	xstrset(&worker->health, NULL);
 	worker->blocked = false;
 	xstrset(&worker->commit, NULL);
 	xstrset(&worker->reviewed, NULL);

@@ -42,6 +42,7 @@ struct worker {
 	bool over_budget; /* paused for that; llmc resume continues */
 	bool oversight; /* paused for how its work goes; only llmc resume with
 			 * its name continues */
+	char *health; /* oversight's last word on its task; NULL = none */
 	bool blocked; /* paused: its agent cannot be launched yet */
 	char *commit; /* HEAD when it finished */
 	char *reviewed; /* the commit that a person was shown last */

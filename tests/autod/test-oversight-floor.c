@@ -248,7 +248,9 @@ get_paused(struct world *w)
 
 	sh(w, "echo 1 >one.txt");
 	lacks(get_stuck(w, 1, 2), "OVERSIGHT");
+	ck_assert_str_eq(agent->worker->health, "healthy");
 	has(get_stuck(w, 3, 3), REDIRECT);
+	ck_assert_str_eq(agent->worker->health, "warning");
 	lacks(get_stuck(w, 4, 4), "OVERSIGHT"); /* once is enough */
 	tool_fails(w, agent, 99);
 	fake_session_turn_ends(agent->session, "Again.");

@@ -74,6 +74,8 @@ assert_paused(const char *words)
 	e2e_has(auto_member(worker, "reason"), "llmc resume auto-1");
 	e2e_has(fleet_do("status", NULL)->out, words);
 	auto_wait_event("oversight", "pause");
+	e2e_has(fleet_do("--json", "status", NULL)->out,
+	    "\"oversight\": \"paused\"");
 	json_object_put(worker);
 }
 

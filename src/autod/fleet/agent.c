@@ -200,6 +200,7 @@ agent_forget(struct agent *agent)
 	xstrset(&w->checked, NULL);
 	xstrset(&w->checked_key, NULL);
 	xstrset(&w->task, NULL);
+	xstrset(&w->health, NULL);
 	w->session.step = PROMPT_NONE;
 	w->session.busy = false;
 	w->accepted = w->approved = false;

@@ -23,6 +23,7 @@
 #include "oversight-act.h"
 #include "oversight-floor.h"
 #include "oversight-slice.h"
+#include "persist.h"
 #include "settings.h"
 #include "strv.h"
 #include "workspace.h"
@@ -196,6 +197,8 @@ oversight_floor_judge(
 		return;
 	watched_judge(
 	    w, agent->worker->name, &policy, agent->worker->oversight);
+	xstrset(&agent->worker->health, oversight_status_words[w->status]);
+	persist_changed(floor->core);
 	oversight_act_log(floor, w, agent);
 	loop_call_request(floor->settle);
 }

@@ -274,7 +274,7 @@ watched_begin(
 }
 
 static struct json_object *
-check_to_json(const struct watched *w, bool paused)
+check_to_json(struct watched *w, bool paused)
 {
 	enum severity worst = behaviour_worst(w->behaviour);
 	struct json_object *check = json_object_new_object();
@@ -286,8 +286,8 @@ check_to_json(const struct watched *w, bool paused)
 		paused = paused || w->due[i] == INTERVENTION_PAUSE;
 	}
 	behaviour_measure(w->behaviour, &metrics);
-	json_set_string(check, "status",
-	    oversight_status_words[oversight_status(worst, paused, aborts)]);
+	w->status = oversight_status(worst, paused, aborts);
+	json_set_string(check, "status", oversight_status_words[w->status]);
 	json_set(check, "metrics", behaviour_metrics_to_json(&metrics));
 	json_set(check, "detections", behaviour_to_json(w->behaviour));
 	return check;

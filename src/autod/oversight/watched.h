@@ -57,6 +57,7 @@ struct watched {
 	struct intervene intervene;
 	enum intervention due[DETECTION_TYPES]; /* not delivered yet */
 	int64_t count; /* iterations */
+	enum oversight_status status; /* after the last one that was judged */
 	char *tree; /* of the last snapshot, "" = none */
 	struct watched_mark mark;
 	struct strmap touched; /* files that the task has changed */
