@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "autorun.h"
-#include "json.h"
 #include "mem.h"
 #include "scenarios.h"
+#include "watchlog.h"
 
 /* Main passes; the work does once good.txt is there. What the check prints is
  * what the agent does next. */
@@ -38,73 +38,57 @@ iterations(const char *what)
 	return fleet_do("iterations", what, NULL)->out;
 }
 
-/* The last iteration has this member below "analysis" or at its top, with
- * these words; and what was recorded is shown if not. */
+/* An agent that does this as soon as a prompt has the words. */
 static void
-assert_last(const char *member, const char *words)
+heeds(const char *words, const char *command)
 {
-	struct json_object *list =
-	    e2e_json(fleet_do("--json", "iterations", "t1", NULL), 0);
-	struct json_object *it = NULL, *analysis = NULL, *value = NULL;
+	auto_ails(e2e_path("fake: run tail -n 1 \"$FLEET/prompts.jsonl\" | "
+			   "grep -q '%s' || exit 0; %s\n",
+	    words, command));
+}
 
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		if (json_object_object_get_ex(
-			json_object_array_get_idx(list, i), "iteration",
-			&value))
-			it = value;
-	ck_assert_ptr_nonnull(it);
-	json_object_object_get_ex(it, "analysis", &analysis);
-	value = NULL;
-	if (!json_object_object_get_ex(it, member, &value))
-		json_object_object_get_ex(analysis, member, &value);
-	ck_assert_msg(value != NULL &&
-		strstr(json_object_to_json_string(value), words) != NULL,
-	    "%s is not %s in %s", member, words,
-	    json_object_to_json_string(it));
+#define COMMIT(file, text)                                                 \
+	"echo " text " >" file "; git add " file "; git commit -qm '" file \
+	": " text "'"
+
+/* The daemon dies when so many iterations were judged, whatever it does. */
+static void
+die_after(int count)
+{
+	watchlog_wait("t1", count);
+	auto_kill9_daemon();
+	auto_up(NULL);
 }
 
 static void
-assert_paused(const char *words)
+lands(void)
 {
-	struct json_object *worker;
-
-	fleet_wait("auto-1", "paused");
-	worker = fleet_worker("auto-1");
-	e2e_has(auto_member(worker, "reason"), words);
-	e2e_has(auto_member(worker, "reason"), "llmc resume auto-1");
-	e2e_has(fleet_do("status", NULL)->out, words);
-	auto_wait_event("oversight", "pause");
-	e2e_has(fleet_do("--json", "status", NULL)->out,
-	    "\"oversight\": \"paused\"");
-	json_object_put(worker);
-}
-
-/* A person helps, and the work lands. */
-static void
-recover(void)
-{
-	e2e_has(fleet_do("resume", "auto-1", "--note",
-		    "fake: commit good.txt x", NULL)
-		    ->out,
-	    "was paused by oversight");
 	auto_wait_finished("landed", 1);
-	assert_last("testsPassing", "true");
+	watchlog_last("t1", "testsPassing", "true");
+	watchlog_last("t1", "status", "healthy");
+	watchlog_whole("t1");
 	auto_drain();
 	auto_no_complaints();
-	ck_assert_int_eq(fleet_prompts("A person says"), 1);
 }
 
 START_TEST(a_stuck_worker_is_redirected_paused_and_helped)
 {
+	int at;
+
 	begin_task("fake: run ls ./missing.c");
-	assert_paused("Stuck");
-	assert_last("failureClass", "missing.c");
-	assert_last("treeHash", "");
-	assert_last("testsPassing", "false");
-	assert_last("tokens", "");
+	die_after(3);
+	watchlog_paused("auto-1", "Stuck");
+	watchlog_last("t1", "failureClass", "missing.c");
+	watchlog_last("t1", "treeHash", "");
+	watchlog_last("t1", "testsPassing", "false");
+	watchlog_last("t1", "tokens", "");
+	watchlog_last("t1", "status", "paused");
 	ck_assert_int_ge(fleet_prompts("CHANGE THE APPROACH"), 1);
+	at = watchlog_at("t1", "redirect", "stuck");
+	ck_assert_int_eq(watchlog_with("t1", "missing.c", at), 3);
+	at = watchlog_at("t1", "pause", "stuck");
+	ck_assert_int_eq(watchlog_with("t1", "missing.c", at), 5);
 	e2e_has(iterations("auto-1"), "redirect for stuck");
-	e2e_has(iterations("t1"), "pause for stuck");
 	/* Its session is there for a look, and nobody else wakes it. */
 	ck_assert_int_gt(fleet_agent_pid("auto-1"), 0);
 	e2e_has(fleet_do("resume", NULL)->out, "stays paused by oversight");
@@ -113,20 +97,77 @@ START_TEST(a_stuck_worker_is_redirected_paused_and_helped)
 	/* The next daemon knows. */
 	auto_kill9_daemon();
 	auto_up(NULL);
-	assert_paused("Stuck");
-	recover();
+	watchlog_paused("auto-1", "Stuck");
+	e2e_has(fleet_do("resume", "auto-1", "--note",
+		    "fake: commit good.txt x", NULL)
+		    ->out,
+	    "was paused by oversight");
+	lands();
+	ck_assert_int_eq(fleet_prompts("A person says"), 1);
 }
 END_TEST
 
-START_TEST(work_that_goes_back_and_forth_is_stopped)
+START_TEST(work_that_goes_back_and_forth_is_redirected)
 {
+	heeds("CHANGE THE APPROACH", COMMIT("good.txt", "x"));
 	begin_task(
 	    "fake: run if grep -q A t.txt; then echo B >t.txt; else echo A "
 	    ">t.txt; fi; git add t.txt; git commit -qm flip");
-	assert_paused("Oscillation");
-	assert_last("blobs", "t.txt");
-	e2e_has(iterations("t1"), "redirect for oscillation");
-	recover();
+	die_after(3);
+	auto_wait_event("oversight", "oscillation");
+	watchlog_last("t1", "blobs", "t.txt");
+	lands();
+	/* Neither, A, B, A, B */
+	ck_assert_int_eq(watchlog_at("t1", "redirect", "oscillation"), 5);
+	ck_assert_int_eq(fleet_prompts("CHANGE THE APPROACH"), 1);
+}
+END_TEST
+
+#define THERMOSTAT "The thermostat of the kettle respects temperature limits."
+#define POEM       "I wrote a poem on dolphins in the moonlight."
+
+/* What it says is somewhere else, until it is told twice. */
+static const char wanders[] =
+    "#!/bin/sh\n"
+    "test -e b.txt || exit 0\n"
+    "test ! -e good.txt || exit 0\n"
+    "if grep -q 'CHANGE THE APPROACH' \"$FLEET/prompts.jsonl\"; then\n"
+    "	echo 'fake: commit good.txt x'\n"
+    "	echo 'fake: say " THERMOSTAT "'\n"
+    "else\n"
+    "	echo 'fake: run echo line >>poem.txt; git add .; git commit -qm p'\n"
+    "	echo 'fake: say " POEM "'\n"
+    "fi\n"
+    "exit 1\n";
+
+static void
+set_check(const char *script)
+{
+	const char *file = e2e_path("%s/check.sh", unit_scratch());
+
+	e2e_script(file, script);
+	auto_set("auto.check_command", e2e_path("'%s'", file));
+}
+
+START_TEST(work_that_wanders_off_is_called_back)
+{
+	int at;
+
+	set_check(wanders);
+	auto_task("a.md",
+	    "Have the thermostat of the kettle respect its temperature "
+	    "limits.\nfake: commit b.txt x\nfake: say " THERMOSTAT);
+	auto_up(NULL);
+	die_after(2);
+	fleet_wait_prompt("OVERSIGHT WARNING: Deviation");
+	at = watchlog_at("t1", "warn", "deviation");
+	ck_assert_int_eq(watchlog_with("t1", "dolphins", at), 2);
+	lands();
+	watchlog_last("t1", "learnings", "thermostat");
+	watchlog_last("t1", "objective", "kettle");
+	ck_assert_int_eq(watchlog_with("t1", "dolphins",
+			     watchlog_at("t1", "redirect", "deviation")),
+	    5);
 }
 END_TEST
 
@@ -137,11 +178,16 @@ START_TEST(a_task_that_burns_is_warned_of_and_aborted)
 	    "oversight.thresholds", "[\"resource.iterationMultiplier=1\"]");
 	auto_task("a.md", "fake: write left.txt x");
 	auto_up(NULL);
+	die_after(2);
 	auto_wait_finished("aborted", 1);
 	auto_wait_event("oversight", "abort");
 	ck_assert_str_eq(auto_folder("failed"), "a.md\na.md.why\n");
-	e2e_has(iterations("t1"), "warn for resource_burn");
-	e2e_has(iterations("t1"), "abort for resource_burn");
+	watchlog_whole("t1");
+	watchlog_last("t1", "maxIterations", "2");
+	watchlog_last("t1", "status", "aborted");
+	ck_assert_int_eq(watchlog_at("t1", "warn", "resource_burn"), 3);
+	ck_assert_int_eq(watchlog_at("t1", "abort", "resource_burn"), 5);
+	ck_assert_int_eq(fleet_prompts("OVERSIGHT WARNING: Resource burn"), 1);
 	auto_wait_shell("grep -q resource_burn .llmc/aborted/t1/abort.json");
 	e2e_has(fleet_do("oversight", "replay", "--task", "t1", NULL)->out,
 	    "\"resource_burn\"");
@@ -153,6 +199,111 @@ START_TEST(a_task_that_burns_is_warned_of_and_aborted)
 	/* The worker does the next one. */
 	auto_task("b.md", "fake: commit c.txt x");
 	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+/* The coverage in cov.txt, and four percent less after each turn. */
+static const char erodes[] = "#!/bin/sh\n"
+			     "test -e b.txt || exit 0\n"
+			     "n=$(cat cov.txt 2>/dev/null || echo 90)\n"
+			     "echo \"coverage: $n.5%\"\n"
+			     "test ! -e good.txt || exit 0\n"
+			     "echo \"fake: commit cov.txt $((n - 4))\"\n"
+			     "exit 1\n";
+
+START_TEST(coverage_that_sinks_slowly_is_noticed)
+{
+	auto_set("oversight.coverage_pattern", "coverage: ([0-9.]+)%");
+	heeds("OVERSIGHT WARNING",
+	    COMMIT("cov.txt", "91") "; " COMMIT("good.txt", "x"));
+	set_check(erodes);
+	auto_task("a.md", "fake: commit b.txt x");
+	auto_up(NULL);
+	die_after(2);
+	fleet_wait_prompt("OVERSIGHT WARNING: Regression: coverage dropped "
+			  "by 12.0%");
+	lands();
+	watchlog_last("t1", "coveragePercent", "91.5");
+	ck_assert_int_eq(watchlog_at("t1", "warn", "regression"), 4);
+}
+END_TEST
+
+/* Three checks of each: two fail, and what they say is heard. */
+static const char mends[] =
+    "#!/bin/sh\n"
+    "for f in [0-9]*.txt; do\n"
+    "	test -e \"$f\" || continue\n"
+    "	case $(cat \"$f\") in\n"
+    "	rough) echo \"fake: run ls ./lost-$f\"; "
+    "echo \"fake: commit $f half\" ;;\n"
+    "	half) echo \"fake: commit $f whole\" ;;\n"
+    "	*) continue ;;\n"
+    "	esac\n"
+    "	echo \"fake: say The number in $f is better, not finished.\"\n"
+    "	exit 1\n"
+    "done\n";
+
+#define RUN   "fake: run true\n"
+#define RUN8  RUN RUN RUN RUN RUN RUN RUN RUN
+#define RUN64 RUN8 RUN8 RUN8 RUN8 RUN8 RUN8 RUN8 RUN8
+
+/* All settings of oversight are the defaults. */
+START_TEST(steady_work_is_left_alone_and_is_what_others_are_measured_by)
+{
+	set_check(mends);
+	for (int i = 1; i <= 5; i++)
+		auto_task(e2e_path("%d.md", i),
+		    "Write the number into the file %d.txt\n"
+		    "fake: commit %d.txt rough\n"
+		    "fake: say Wrote the number into %d.txt.",
+		    i, i, i);
+	auto_up(NULL);
+	auto_wait_finished("landed", 5);
+	ck_assert_int_eq(auto_events("oversight", NULL), 0);
+	for (int i = 1; i <= 5; i++) {
+		const char *task = e2e_path("t%d", i);
+
+		watchlog_whole(task);
+		watchlog_last(task, "cost", "");
+		watchlog_last(task, "testsPassing", "true");
+		watchlog_last(task, "status", "healthy");
+		ck_assert_int_ge(watchlog_with(task, "lost-", 9), 1);
+	}
+	/* Far more than the others, in one turn. */
+	auto_task("6.md", "fake: write left.txt x\n%s",
+	    RUN64 RUN64 "fake: sleep 60000");
+	auto_wait_finished("aborted", 1);
+	watchlog_last("t6", "estimatedCost", "0.");
+	watchlog_at("t6", "abort", "resource_burn");
+	auto_wait_shell("grep -q costRatio .llmc/aborted/t6/abort.json");
+	auto_task("7.md", "fake: commit 7.txt whole");
+	auto_wait_finished("landed", 6);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(the_other_worker_is_left_alone)
+{
+	auto_set("auto.concurrency", "2");
+	heeds("CHANGE THE APPROACH", COMMIT("good.txt", "x"));
+	auto_set("auto.check_command", e2e_path(CHECK, "fake: run ls ./a.c"));
+	auto_task("a.md", "fake: commit b.txt x");
+	auto_task(
+	    "b.md", "fake: run %s\nfake: commit c.txt x", auto_gate("other"));
+	auto_up(NULL);
+	auto_wait_gate("other");
+	auto_wait_event("oversight", "redirect");
+	auto_open_gate("other");
+	auto_wait_finished("landed", 2);
+	watchlog_last("t1", "status", "healthy");
+	watchlog_last("t2", "status", "healthy");
+	ck_assert_int_eq(auto_events("oversight", "\"t2\""), 0);
+	ck_assert_int_eq(
+	    auto_events("oversight", NULL), auto_events("oversight", "\"t1\""));
+	ck_assert_int_eq(fleet_prompts("OVERSIGHT"), 1);
 	auto_drain();
 	auto_no_complaints();
 }
@@ -197,7 +348,7 @@ START_TEST(red_inside_a_turn_and_then_green_is_good_work)
 	    "fake: run sleep 0.5\nfake: commit good.txt x");
 	auto_up(NULL);
 	auto_wait_finished("landed", 1);
-	assert_last("testsPassing", "true");
+	watchlog_last("t1", "testsPassing", "true");
 	ck_assert_int_eq(auto_events("oversight", NULL), 0);
 	e2e_lacks(iterations("t1"), "fail");
 	auto_drain();
@@ -215,7 +366,7 @@ START_TEST(good_work_is_left_alone)
 	    "fake: commit b.txt x\nfake: commit good.txt x");
 	auto_up(NULL);
 	auto_wait_finished("landed", 1);
-	assert_last("errors", "missing.c");
+	watchlog_last("t1", "errors", "missing.c");
 	ck_assert_int_eq(auto_events("oversight", NULL), 0);
 	auto_drain();
 	auto_no_complaints();
@@ -228,8 +379,12 @@ unit_suite(void)
 	Suite *s = suite_create("oversight-run");
 	const TTest *const all[] = {
 		a_stuck_worker_is_redirected_paused_and_helped,
-		work_that_goes_back_and_forth_is_stopped,
+		work_that_goes_back_and_forth_is_redirected,
+		work_that_wanders_off_is_called_back,
 		a_task_that_burns_is_warned_of_and_aborted,
+		coverage_that_sinks_slowly_is_noticed,
+		steady_work_is_left_alone_and_is_what_others_are_measured_by,
+		the_other_worker_is_left_alone,
 		a_long_turn_is_stopped_in_the_middle,
 		red_inside_a_turn_and_then_green_is_good_work,
 		good_work_is_left_alone
