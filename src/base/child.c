@@ -198,6 +198,7 @@ child_input_close(struct child *child)
 {
 	loop_watch_free(take_ptr(&child->input_watch));
 	child->input_fd = fd_close(child->input_fd);
+	explicit_bzero(child->input.data, child->input.len); /* a token */
 	buf_release(&child->input);
 }
 

@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "deliver.h"
 #include "errtext.h"
+#include "escalation-answer.h"
 #include "file.h"
 #include "id.h"
 #include "json.h"
@@ -22,7 +23,6 @@
 #include "moment.h"
 #include "outbox-record.h"
 #include "outbox.h"
-#include "remote.h"
 #include "settings.h"
 #include "shape.h"
 #include "strv.h"
@@ -238,103 +238,23 @@ escalations_ack(struct cli *cli, const struct cli_args *args)
 
 /* --- answer ----------------------------------------------------------- */
 
-/* The words, or the option of that number. */
-static void
-add_answer(const struct outbox_record *record, const struct cli_args *args,
-    struct buf *out)
-{
-	size_t count = strv_count(record->options);
-	int64_t number;
-
-	if (args->count == 3 && count > 0 &&
-	    text_parse_int(args->list[2], 1, (int64_t)count, &number)) {
-		buf_adds(out, record->options[number - 1]);
-		return;
-	}
-	for (int i = 2; i < args->count; i++)
-		buf_addf(out, "%s%s", i > 2 ? " " : "", args->list[i]);
-}
-
-static bool
-send_to_worker(struct cli *cli, const struct outbox_record *record,
-    const char *answer, struct err *err)
-{
-	struct json_object *params = remote_worker(record->worker);
-	struct json_object *result = NULL;
-	const char *code = NULL;
-	bool good;
-
-	json_set_string(params, "text", answer);
-	good =
-	    remote_try(cli, "worker.message", params, 0, &result, &code, err);
-	json_object_put(result);
-	if (good)
-		buf_addf(&cli->text, "Sent to %s.\n", record->worker);
-	return good;
-}
-
-static bool
-unblock(struct cli *cli, const struct outbox_record *record, const char *answer,
-    struct err *err)
-{
-	struct json_object *params = json_object_new_object();
-	struct json_object *result = NULL;
-	const char *code = NULL;
-	bool good;
-
-	json_set_string(params, "goal", record->goal);
-	json_set_string(params, "node", record->node);
-	json_set_string(params, "status", "queued");
-	json_set_string(params, "reason", answer);
-	good = remote_try(
-	    cli, "overseer.work.update", params, 0, &result, &code, err);
-	json_object_put(result);
-	if (good)
-		buf_addf(
-		    &cli->text, "%s can be worked on again.\n", record->node);
-	return good;
-}
-
-/* A turn unblocks what waits for a person; without a session that can have one,
- * the node is given out again. */
-static bool
-deliver_answer(struct cli *cli, const struct outbox_record *record,
-    const char *answer, struct err *err)
-{
-	bool node = record->goal != NULL && record->node != NULL;
-
-	if (record->worker == NULL && !node) {
-		err_set(err, -EINVAL,
-		    "nobody waits for an answer; mark it as seen with: llmc "
-		    "escalations ack %s",
-		    record->id);
-		return false;
-	}
-	if (record->worker != NULL && send_to_worker(cli, record, answer, err))
-		return true;
-	return node && unblock(cli, record, answer, err);
-}
-
 static int
 escalations_answer(struct cli *cli, const struct cli_args *args)
 {
 	cleanup_free char *dir = outbox_dir(cli);
-	cleanup_buf struct buf answer = BUF_INIT;
+	cleanup_buf struct buf words = BUF_INIT;
 	struct outbox_entry *entry = NULL;
 	struct err err = { 0 };
 	int status = claim(cli, dir, args->list[1], &entry);
 
 	if (entry == NULL)
 		return status;
-	add_answer(entry->record, args, &answer);
-	if (!deliver_answer(cli, entry->record, answer.data, &err)) {
+	for (int i = 2; i < args->count; i++)
+		buf_addf(&words, "%s%s", i > 2 ? " " : "", args->list[i]);
+	if (!escalation_answer(cli, entry->record, words.data, &err)) {
 		outbox_release(entry);
 		return cli_fail_err(cli, "failed", &err);
 	}
-	buf_truncate(
-	    &answer, text_cut(answer.data, answer.len, OUTBOX_TEXT_MAX));
-	xstrset(&entry->record->answer, answer.data);
-	outbox_record_ack(entry->record, clock_wall_ms());
 	return finish(cli, entry);
 }
 
@@ -471,9 +391,10 @@ const struct cli_command cmd_escalations = {
 		"as seen\n"
 		"ack     mark it as seen; what has not been sent is not sent "
 		"any more\n"
-		"answer  send TEXT, or the option of that number, to the "
-		"session that waits, or\n        let its node be worked on "
-		"again\n"
+		"answer  send TEXT, or an option (its number or its words), to "
+		"who waits: a paused\n        worker continues with it, a "
+		"session that asked gets it, a node of a plan\n        can be "
+		"worked on again\n"
 		"test    send a message through a channel of the settings\n\n"
 		"ID may be the end of an id.\n",
 	.flags = escalations_flags,

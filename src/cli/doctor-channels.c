@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "buf.h"
 #include "channel.h"
@@ -40,24 +39,30 @@ token_trouble(const struct channel *channel, const char *root, char **ret_fix)
 	cleanup_free char *path = http_token_path(channel, root);
 	cleanup_buf struct buf token = BUF_INIT;
 	struct err err = { 0 };
-	struct stat st;
 	int r = http_token(channel, root, &token, &err);
 
 	explicit_bzero(token.data, token.len);
+	if (r == -EPERM) {
+		*ret_fix = xasprintf("run: chmod 600 '%s'", path);
+		return xasprintf("others can read or change %s, so it is not "
+				 "used",
+		    path);
+	}
 	if (r < 0) {
 		*ret_fix = xstrdup("put the token there, alone on a line");
 		return xstrdup(err.msg);
-	}
-	if (path != NULL && stat(path, &st) == 0 && (st.st_mode & 077) != 0) {
-		*ret_fix = xasprintf("run: chmod 600 '%s'", path);
-		return xasprintf("others can read or change %s (mode %03o)",
-		    path, (unsigned)(st.st_mode & 0777));
 	}
 	if (path == NULL && channel->token_env[0] != '\0') {
 		*ret_fix = xstrdup("put the token into a file, and set "
 				   "token_file instead");
 		return xasprintf(
 		    "the sessions of workers inherit %s", channel->token_env);
+	}
+	if ((path != NULL || channel->token_env[0] != '\0') &&
+	    !channel_is_private(channel)) {
+		*ret_fix = xstrdup("use a URL that begins with https://");
+		return xstrdup("sends its token so that everybody on the way "
+			       "can read it");
 	}
 	return NULL;
 }

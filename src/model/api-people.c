@@ -55,6 +55,7 @@ const struct shape api_people_record = {
 		    "equal for events of the same failure"),
 		UNSURE("worker", SHAPE_STRING, NULL),
 		UNSURE("task", SHAPE_STRING, NULL),
+		UNSURE("task_title", SHAPE_STRING, "what it is about"),
 		UNSURE("goal", SHAPE_STRING, NULL),
 		UNSURE("node", SHAPE_STRING, NULL),
 		UNSURE("iteration", SHAPE_INT, NULL),

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "channel.h"
 #include "mem.h"
@@ -38,12 +39,51 @@ channel_default_levels(enum channel_type type)
 	return levels[type];
 }
 
+int64_t
+channel_rest_ms(int64_t paid_ms, int64_t now_ms, int64_t *ret_paid_ms)
+{
+	const int64_t most = (int64_t)CHANNEL_BURST * CHANNEL_EACH_MS;
+
+	if (paid_ms < now_ms || paid_ms - now_ms > most)
+		paid_ms = now_ms;
+	if (paid_ms - now_ms > most - CHANNEL_EACH_MS)
+		return paid_ms - now_ms - (most - CHANNEL_EACH_MS);
+	*ret_paid_ms = paid_ms + CHANNEL_EACH_MS;
+	return 0;
+}
+
 bool
 channel_takes(const struct channel *channel, const struct escalation *what)
 {
 	return channel->enabled &&
 	    (channel->levels & (1u << what->level)) != 0 &&
 	    (channel->levels_given || !escalation_is_quiet(what->intervention));
+}
+
+bool
+channel_is_private(const struct channel *channel)
+{
+	static const char *const here[] = { "localhost", "127.0.0.1", "[::1]" };
+	static const char plain[] = "http://";
+	const char *host = channel->url + strlen(plain), *at;
+	size_t len;
+
+	if (strncasecmp(channel->url, plain, strlen(plain)) != 0)
+		return true;
+	len = strcspn(host, "/?#");
+	at = memrchr(host, '@', len); /* after a user's name */
+	if (at != NULL) {
+		len -= (size_t)(at + 1 - host);
+		host = at + 1;
+	}
+	for (size_t i = 0; i < nitems(here); i++) {
+		size_t n = strlen(here[i]);
+
+		if (len >= n && strncasecmp(host, here[i], n) == 0 &&
+		    (len == n || host[n] == ':'))
+			return true;
+	}
+	return false;
 }
 
 const struct channel *

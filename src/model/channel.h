@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "escalation.h"
 
@@ -47,6 +48,15 @@ struct channel_list {
 	size_t count;
 };
 
+#define CHANNEL_BURST   10 /* messages of one channel at once ... */
+#define CHANNEL_EACH_MS (6 * 1000) /* ... and one more in this time */
+
+/* How long a channel must rest before its next message: 0 = it may be sent, and
+ * *ret_paid_ms is the next paid_ms, the time until which its messages use up
+ * its share. One that is further away than it can be comes from a clock that
+ * was set back. */
+int64_t channel_rest_ms(int64_t paid_ms, int64_t now_ms, int64_t *ret_paid_ms);
+
 /* What a channel of this type gets if nothing else is said. */
 unsigned channel_default_levels(enum channel_type type);
 
@@ -54,6 +64,9 @@ unsigned channel_default_levels(enum channel_type type);
  * those whose level the user has chosen. */
 bool
 channel_takes(const struct channel *channel, const struct escalation *what);
+
+/* Can only its server read what is sent there: https, or this machine? */
+bool channel_is_private(const struct channel *channel);
 
 const struct channel *
 channel_find(const struct channel_list *list, const char *name);

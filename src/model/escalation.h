@@ -36,6 +36,7 @@ struct escalation {
 	const char *text; /* why, and what to type */
 	const char *signature; /* of the failure: equal ones are one issue */
 	const char *worker, *task, *goal, *node;
+	const char *task_title; /* what the task is about */
 	int64_t iteration; /* 0 = none */
 	const char *intervention; /* "pause"; NULL = none was made */
 	const char *const *options; /* that the person can choose from */

@@ -87,7 +87,8 @@ context_json(const struct outbox_record *r)
 
 	json_set_string(
 	    context, "loopId", r->task != NULL ? r->task : r->worker);
-	json_set_string(context, "taskDescription", r->title);
+	json_set_string(context, "taskDescription",
+	    r->task_title != NULL ? r->task_title : r->title);
 	json_set(context, "iterationNumber",
 	    r->iteration > 0 ? json_object_new_int64(r->iteration) : NULL);
 	json_set_string(context, "reason", reason_of(r));
@@ -237,10 +238,14 @@ add_facts(const struct outbox_record *r, struct buf *out)
 {
 	cleanup_free char *iteration =
 	    r->iteration > 0 ? xasprintf("%" PRId64, r->iteration) : NULL;
+	cleanup_free char *task = r->task != NULL ?
+	    xasprintf("%s%s%s", r->task, r->task_title != NULL ? ": " : "",
+		r->task_title != NULL ? r->task_title : "") :
+	    NULL;
 
 	add_row(out, "Level", escalation_level_words[r->level]);
 	add_row(out, "Worker", r->worker);
-	add_row(out, "Task", r->task);
+	add_row(out, "Task", task);
 	add_row(out, "Goal", r->goal);
 	add_row(out, "Node", r->node);
 	add_row(out, "Iteration", iteration);
@@ -293,7 +298,7 @@ static void
 add_actions(const struct outbox_record *r, struct buf *out)
 {
 	buf_adds(out,
-	    "\n### What to do\n\n- [ ] Look at what happened: `llmc status`, "
+	    "\n### Actions required\n\n- [ ] Look at what happened: `llmc status`, "
 	    "`llmc events`\n");
 	if (r->worker != NULL)
 		buf_adds(out, "- [ ] Decide whether the work goes on\n");
@@ -322,7 +327,7 @@ add_report(const struct outbox_record *r, struct buf *out)
 	cleanup_buf struct buf options = BUF_INIT, earlier = BUF_INIT;
 
 	add_facts(r, out);
-	buf_adds(out, "\n### What happened\n\n");
+	buf_adds(out, "\n### Issue\n\n");
 	add_fenced(reason_of(r), "", out);
 	for (size_t i = 0; r->options != NULL && r->options[i] != NULL; i++)
 		buf_addf(&options, "%zu. %s\n", i + 1, r->options[i]);
@@ -342,6 +347,7 @@ add_report(const struct outbox_record *r, struct buf *out)
 	if (r->intervention != NULL) {
 		buf_adds(out, "\n### Intervention\n\n");
 		add_row(out, "Level", r->intervention);
+		add_row(out, "Reason", r->title);
 	}
 }
 

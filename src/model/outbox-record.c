@@ -59,6 +59,7 @@ static const struct record_field fields[] = {
 	    .size = NAME_MAX_LEN),
 	FIELD("worker", worker, .size = NAME_MAX_LEN),
 	FIELD("task", task, .size = NAME_MAX_LEN),
+	FIELD("task_title", task_title, .size = OUTBOX_TITLE_MAX),
 	FIELD("goal", goal, .size = NAME_MAX_LEN),
 	FIELD("node", node, .size = NAME_MAX_LEN),
 	FIELD("iteration", iteration, .flags = RECORD_ZERO_IS_NULL),
@@ -193,6 +194,7 @@ outbox_record_new(const struct escalation *what,
 	    what->signature != NULL ? what->signature : "llmc", NAME_MAX_LEN);
 	record->worker = id_copy(what->worker);
 	record->task = id_copy(what->task);
+	record->task_title = safe_line(what->task_title, OUTBOX_TITLE_MAX);
 	record->goal = id_copy(what->goal);
 	record->node = id_copy(what->node);
 	record->intervention = safe_line(what->intervention, 64);

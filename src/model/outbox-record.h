@@ -58,6 +58,7 @@ struct outbox_record {
 	enum escalation_level level;
 	char *class, *title, *text, *signature;
 	char *worker, *task, *goal, *node;
+	char *task_title;
 	int64_t iteration;
 	char *intervention;
 	char **options;

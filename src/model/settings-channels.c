@@ -76,9 +76,9 @@ const struct setting settings_channel_keys[] = {
 	[KEY_TOKEN_FILE] = { .path = "token_file",
 	    .type = SETTING_PATH,
 	    .derived = "none",
-	    .help = "File with the token, which only you should be able to "
-		    "read; a relative path starts at the top of the "
-		    "repository." },
+	    .help = "File with the token. It is not used if others can read or "
+		    "change it (chmod 600). A relative path starts at the top "
+		    "of the repository." },
 	[KEY_TOKEN_ENV] = { .path = "token_env",
 	    .type = SETTING_STRING,
 	    .form = FORM_NAME,

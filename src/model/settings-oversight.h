@@ -64,7 +64,7 @@
 	    { .path = "oversight.auto_escalate",                               \
 		    .type = SETTING_BOOL,                                      \
 		    .fallback = "true",                                        \
-		    .help = "Tell people when oversight pauses a worker; an"   \
+		    .help = "Tell people what oversight does to a worker; an"  \
 			    " aborted task is always told. The profile "       \
 			    "exploratory tells only of those." },              \
 	{                                                                      \

@@ -95,9 +95,15 @@ START_TEST(an_answer_needs_somebody_who_waits)
 	waiting("");
 	e2e_expect(e2e_llmc(root, "escalations", "answer", ID, "yes", NULL), 1,
 	    "nobody waits for an answer");
+	waiting("\"goal\":\"goal_x\",\"node\":\"T1\",");
+	e2e_expect(e2e_llmc(root, "escalations", "answer", ID, "yes", NULL), 1,
+	    "goals are off");
 	waiting("\"worker\":\"adam\",");
 	e2e_expect(e2e_llmc(root, "escalations", "answer", ID, "yes", NULL), 1,
-	    "llmc up");
+	    "adam does not wait for this answer any more");
+	waiting("\"worker\":\"adam\",\"answer\":\"no\",");
+	e2e_expect(e2e_llmc(root, "escalations", "answer", ID, "yes", NULL), 1,
+	    "it was answered already: no");
 	/* It is not lost, nor marked as seen. */
 	says(e2e_llmc(root, "escalations", "list", NULL), "adam");
 }

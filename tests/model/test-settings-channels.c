@@ -121,6 +121,47 @@ START_TEST(an_unknown_intervention_has_no_level)
 }
 END_TEST
 
+START_TEST(a_channel_sends_a_few_at_once_and_then_one_at_a_time)
+{
+	int64_t now = 1000000, paid = 0;
+
+	for (int i = 0; i < CHANNEL_BURST; i++)
+		ck_assert_int_eq(channel_rest_ms(paid, now, &paid), 0);
+	ck_assert_int_eq(channel_rest_ms(paid, now, &paid), CHANNEL_EACH_MS);
+	now += CHANNEL_EACH_MS - 1;
+	ck_assert_int_eq(channel_rest_ms(paid, now, &paid), 1);
+	ck_assert_int_eq(channel_rest_ms(paid, now + 1, &paid), 0);
+	/* The clock was set back by a year, or the file holds nonsense. */
+	ck_assert_int_eq(channel_rest_ms(INT64_MAX, 0, &paid), 0);
+	ck_assert_int_eq(paid, CHANNEL_EACH_MS);
+}
+END_TEST
+
+static const struct {
+	const char *url;
+	bool private;
+} urls[] = {
+	{ "https://example.org/x", true },
+	{ "", true }, /* the public API of GitHub */
+	{ "http://localhost:3000/", true },
+	{ "http://127.0.0.1", true },
+	{ "http://me@[::1]:80/x", true },
+	{ "HTTP://example.org/", false },
+	{ "http://localhost.example.org/", false },
+	{ "http://localhost@example.org/", false },
+	{ "http://example.org/@localhost", false },
+	{ "http://127.0.0.1.example.org", false },
+};
+
+START_TEST(what_everybody_on_the_way_can_read_is_known)
+{
+	cleanup_free char *url = xstrdup(urls[_i].url);
+	struct channel channel = { .url = url };
+
+	ck_assert_int_eq(channel_is_private(&channel), urls[_i].private);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -128,8 +169,11 @@ unit_suite(void)
 
 	unit_case(suite, "channels",
 	    (const TTest *const[]){ a_channel_has_what_the_file_says,
-		an_unknown_intervention_has_no_level, NULL });
+		an_unknown_intervention_has_no_level,
+		a_channel_sends_a_few_at_once_and_then_one_at_a_time, NULL });
 	unit_rows(suite, what_is_wrong_is_named, nitems(wrong));
+	unit_rows(
+	    suite, what_everybody_on_the_way_can_read_is_known, nitems(urls));
 	unit_rows(suite, each_intervention_goes_to_its_channels, nitems(rows));
 	return suite;
 }

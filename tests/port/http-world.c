@@ -134,6 +134,15 @@ answer_well(struct http_world *w, struct evhttp_request *request,
 }
 
 static void
+reply_echo(struct evhttp_request *request, const struct http_seen *seen)
+{
+	cleanup_free char *text =
+	    xasprintf("{\"message\": \"bad: %s\"}", seen->authorization);
+
+	reply(request, 401, text);
+}
+
+static void
 on_request(struct evhttp_request *request, void *arg)
 {
 	struct http_world *w = arg;
@@ -164,6 +173,9 @@ on_request(struct evhttp_request *request, void *arg)
 	case HTTP_REDIRECT:
 		reply(request, 302, "");
 		break;
+	case HTTP_ECHOES:
+		reply_echo(request, seen);
+		break;
 	case HTTP_DENIES:
 		reply(request, 401, "{\"message\": \"who are you?\"}");
 		break;
@@ -175,13 +187,20 @@ on_request(struct evhttp_request *request, void *arg)
 static void
 on_raw(int fd, unsigned what, void *arg)
 {
-	static const char words[] = "SSH-2.0-not-http\r\n\r\n";
+	static const char half[] = "HTTP/1.1 200 OK\r\nContent-Length: "
+				   "1000\r\n\r\n{\"id\": 1, ";
+	static const char endless[] = "HTTP/1.1 200 OK\r\nContent-Length: "
+				      "99999999999\r\n\r\n";
+	const struct http_world *w = arg;
+	const char *words = w->mood == HTTP_HALF ? half :
+	    w->mood == HTTP_ENDLESS              ? endless :
+	    w->mood == HTTP_CLOSES               ? "" :
+						   "SSH-2.0-not-http\r\n\r\n";
 	cleanup_fd int peer = accept(fd, NULL, NULL);
 
 	(void)what;
-	(void)arg;
 	if (peer >= 0)
-		file_write_all(peer, words, sizeof words - 1);
+		file_write_all(peer, words, strlen(words));
 }
 
 static int
@@ -260,9 +279,9 @@ http_world_settings(
 {
 	struct settings_facts facts = { .root = w->root };
 	struct settings_problems problems;
-	int port = w->mood == HTTP_RAW ? w->raw_port :
-	    w->mood == HTTP_REFUSES    ? w->no_port :
-					 w->port;
+	int port = w->mood == HTTP_REFUSES ? w->no_port :
+	    w->mood >= HTTP_RAW            ? w->raw_port :
+					     w->port;
 	cleanup_free char *text =
 	    xasprintf("[people.channels.x]\ntype = \"%s\"\n"
 		      "url = \"http://127.0.0.1:%d/hook\"\n%s",

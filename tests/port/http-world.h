@@ -27,7 +27,11 @@ enum http_mood {
 	HTTP_HTML, /* 200, but no JSON */
 	HTTP_REDIRECT,
 	HTTP_DENIES, /* 401 */
+	HTTP_ECHOES, /* 401, with the token that it got */
 	HTTP_RAW, /* what is no HTTP */
+	HTTP_HALF, /* an answer that breaks off */
+	HTTP_CLOSES, /* nothing at all */
+	HTTP_ENDLESS, /* more than anybody wants */
 	HTTP_REFUSES, /* nobody listens */
 	HTTP_MOOD_COUNT
 };
@@ -43,7 +47,7 @@ struct http_world {
 	struct loop *loop;
 	struct evhttp *http;
 	int port;
-	int raw; /* a socket that answers with garbage; -1 = none */
+	int raw; /* a socket that answers with what is no HTTP */
 	int raw_port, no_port;
 	struct loop_watch *raw_watch;
 	enum http_mood mood;

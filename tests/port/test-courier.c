@@ -118,7 +118,11 @@ static const struct {
 	{ HTTP_429, "answered 429", 60 * 1000 },
 	{ HTTP_REDIRECT, "answered 302", 1 },
 	{ HTTP_DENIES, "answered 401", 1 },
+	{ HTTP_ECHOES, "answered 401", 1 },
 	{ HTTP_RAW, "curl", 1 },
+	{ HTTP_HALF, "curl", 1 },
+	{ HTTP_CLOSES, "curl", 1 },
+	{ HTTP_ENDLESS, "curl", 1 },
 	{ HTTP_REFUSES, "curl", 1 },
 };
 
@@ -153,7 +157,13 @@ START_TEST(a_server_that_fails_gets_it_later)
 }
 END_TEST
 
-/* One of them hangs, the other one is served. */
+static bool
+other_has_it(void *arg)
+{
+	return file_exists(arg);
+}
+
+/* One of them is dead, the other one is served. */
 START_TEST(each_channel_fails_alone)
 {
 	struct scene s = begin(HTTP_REFUSES, "webhook", HOOK);
@@ -169,6 +179,30 @@ START_TEST(each_channel_fails_alone)
 	http_world_await(s.w, 1);
 	ck_assert_str_eq(s.w->seen[0].uri, "/y");
 	ck_assert_ptr_null(s.w->seen[0].authorization);
+	end(&s);
+}
+END_TEST
+
+/* While one hangs, not only after it. */
+START_TEST(a_channel_that_hangs_does_not_delay_others)
+{
+	struct scene s = begin(HTTP_HANGS, "webhook", HOOK);
+	cleanup_free char *other = xstrdup(unit_path("other"));
+	cleanup_free char *text =
+	    xasprintf(HOOK "[people.channels.y]\ntype = \"command\"\n"
+			   "command = \"cat >'%s'\"\n",
+		other);
+	cleanup_free char *state = NULL;
+	int attempts = 0;
+
+	settings_free(s.settings);
+	s.settings = http_world_settings(s.w, "webhook", text);
+	courier_channels(s.courier, settings_channels(s.settings));
+	put(&s, "a", "so it is");
+	http_world_until(s.w, other_has_it, other);
+	state = http_world_state(s.w, &attempts, NULL, NULL);
+	ck_assert_str_eq(state, "waiting");
+	ck_assert_int_eq(attempts, 1);
 	end(&s);
 }
 END_TEST
@@ -287,6 +321,26 @@ START_TEST(what_is_no_token_is_not_sent)
 }
 END_TEST
 
+START_TEST(a_token_that_others_can_read_is_not_used)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "token_file = \"t\"\n");
+	cleanup_free char *file = xasprintf("%s/t", s.w->root);
+	cleanup_free char *reason = NULL, *state = NULL;
+
+	ck_assert_int_eq(file_replace(file, "good\n", 5, 0600, NULL), 0);
+	ck_assert_int_eq(chmod(file, 0640), 0);
+	put(&s, "a", "so it is");
+	http_world_until(s.w, has_failed, &s);
+	state = http_world_state(s.w, NULL, NULL, &reason);
+	ck_assert_ptr_nonnull(strstr(reason, "type: chmod 600"));
+	ck_assert_uint_eq(s.w->count, 0);
+	ck_assert_int_eq(chmod(file, 0600), 0);
+	http_world_until(s.w, is_done, &s);
+	ck_assert_str_eq(s.w->seen[0].authorization, "Bearer good");
+	end(&s);
+}
+END_TEST
+
 static bool
 is_two(void *arg)
 {
@@ -316,13 +370,95 @@ START_TEST(a_channel_rests_between_many_messages)
 	struct scene s = begin(HTTP_WELL, "webhook", "");
 	int64_t began = clock_mono_ms();
 
-	for (int i = 0; i < COURIER_BURST + 2; i++) {
+	for (int i = 0; i < CHANNEL_BURST + 2; i++) {
 		cleanup_free char *name = xasprintf("s%d", i);
 
 		put(&s, name, "so it is");
 	}
-	http_world_await(s.w, COURIER_BURST + 2);
-	ck_assert_int_ge(clock_mono_ms() - began, COURIER_EACH_MS);
+	http_world_await(s.w, CHANNEL_BURST + 2);
+	ck_assert_int_ge(clock_mono_ms() - began, CHANNEL_EACH_MS);
+	end(&s);
+}
+END_TEST
+
+static bool
+is_empty(void *arg)
+{
+	const struct scene *s = arg;
+
+	return http_world_waiting(s->w) == 0;
+}
+
+/* The share is one of the channel, not of each process. */
+START_TEST(a_channel_rests_whichever_processes_send)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+	int64_t began = clock_wall_ms();
+
+	for (int i = 0; i < CHANNEL_BURST + 2; i++) {
+		cleanup_free char *name = xasprintf("s%d", i);
+
+		courier_free(s.courier);
+		s.courier = courier_new(s.w->loop, s.w->root, "autod");
+		courier_channels(s.courier, settings_channels(s.settings));
+		put(&s, name, "so it is");
+		http_world_await(s.w, (size_t)i + 1);
+		http_world_until(s.w, is_empty, &s);
+	}
+	ck_assert_int_ge(clock_wall_ms() - began, CHANNEL_EACH_MS);
+	end(&s);
+}
+END_TEST
+
+/* --- a disk that is full, an outbox that is full ---------------------- */
+
+START_TEST(what_could_not_be_written_is_sent_when_it_can)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+	cleanup_free char *dir = xasprintf("%s/.llmc/outbox", s.w->root);
+
+	ck_assert_int_eq(file_replace(dir, "", 0, 0600, NULL), 0);
+	put(&s, "a", "so it is");
+	ck_assert_int_eq(unlink(dir), 0);
+	http_world_until(s.w, is_done, &s);
+	ck_assert_uint_eq(s.w->count, 1);
+	end(&s);
+}
+END_TEST
+
+static void
+fill(const char *dir, const struct channel_list *channels)
+{
+	const struct escalation what = { .level = ESCALATION_EMERGENCY,
+		.title = "old",
+		.signature = "old" };
+
+	for (int i = 0; i < OUTBOX_WAITING_MAX; i++) {
+		struct outbox_record *record;
+		char id[ID_ULID_SIZE];
+
+		id_ulid(1000 + i, id);
+		record = outbox_record_new(
+		    &what, channels, id, "2026", "/r", "autod", 0);
+		record->deliveries[0].next_ms = clock_wall_ms() + 3600 * 1000;
+		ck_assert_int_eq(outbox_add(dir, record, NULL), 0);
+		outbox_record_free(record);
+	}
+}
+
+/* As after a day with a dead server: what is new is sent. */
+START_TEST(a_full_outbox_gives_up_its_oldest)
+{
+	struct scene s = begin(HTTP_WELL, "webhook", "");
+	cleanup_free char *dir = xasprintf("%s/.llmc/outbox", s.w->root);
+
+	fill(dir, settings_channels(s.settings));
+	put(&s, "a", "so it is");
+	http_world_await(s.w, 1);
+	ck_assert_ptr_nonnull(
+	    strstr(json_object_to_json_string(s.w->seen[0].body), "so it is"));
+	ck_assert_uint_le(http_world_waiting(s.w), OUTBOX_WAITING_MAX);
+	ck_assert_uint_ge(http_world_done(s.w), 1);
 	end(&s);
 }
 END_TEST
@@ -382,14 +518,6 @@ START_TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
 	end(&s);
 }
 END_TEST
-
-static bool
-is_empty(void *arg)
-{
-	const struct scene *s = arg;
-
-	return http_world_waiting(s->w) == 0;
-}
 
 /* Both see it; the one that has it keeps the other one away. */
 START_TEST(two_processes_send_a_message_once)
@@ -524,9 +652,14 @@ unit_suite(void)
 	unit_case(suite, "webhook",
 	    (const TTest *const[]){ an_event_is_sent_once_and_noted,
 		each_channel_fails_alone,
+		a_channel_that_hangs_does_not_delay_others,
+		a_token_that_others_can_read_is_not_used,
 		no_secret_shows_in_a_list_of_processes_or_on_disk,
 		only_the_owner_can_read_a_body, a_flood_becomes_two_messages,
-		a_channel_rests_between_many_messages, NULL });
+		a_channel_rests_between_many_messages,
+		a_channel_rests_whichever_processes_send,
+		what_could_not_be_written_is_sent_when_it_can,
+		a_full_outbox_gives_up_its_oldest, NULL });
 	unit_case(suite, "death",
 	    (const TTest *const[]){
 		a_message_of_a_killed_sender_comes_again_with_its_id,

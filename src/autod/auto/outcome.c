@@ -83,10 +83,18 @@ outcome_settle_due(struct auto_mode *mode)
 		persist_then(mode->core, mode, on_outcomes_written, mode);
 }
 
+char *
+outcome_aborted_event(const char *task)
+{
+	return xasprintf("aborted/%s", task);
+}
+
 void
 outcome_settled(struct auto_mode *mode, const struct task *t)
 {
 	struct core *core = mode->core;
+	cleanup_free char *event =
+	    t->outcome == OUTCOME_ABORTED ? outcome_aborted_event(t->id) : NULL;
 	bool good =
 	    t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
 
@@ -108,6 +116,7 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 	if (!good) {
 		person_tell(core,
 		    &(struct notice){ .class = NOTICE_TASK,
+			.id = event,
 			.why = t->reason,
 			.worker = t->worker,
 			.task = t->id });

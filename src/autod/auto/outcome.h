@@ -32,6 +32,9 @@ int outcome_file(
  * now, its worker or its landing is busy. */
 int outcome_drop(struct auto_mode *mode, struct task *task, const char *reason,
     struct err *err);
+/* What people are told of an aborted task, once; whoever knows more of it tells
+ * it first. The caller frees it. */
+char *outcome_aborted_event(const char *task);
 /* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);
 

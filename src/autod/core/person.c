@@ -44,6 +44,14 @@ person_tell(const struct core *core, const struct notice *notice)
 	people_tell(core->people, core->settings, notice);
 }
 
+void
+person_escalate(const struct core *core, const struct escalation *what,
+    enum notice_class class)
+{
+	if (core->people != NULL && core->settings != NULL)
+		people_escalate(core->people, core->settings, what, class);
+}
+
 /* The sentence of the event, and its reason if that is not part of it. */
 static void
 add_why(const struct event *event, struct buf *out)

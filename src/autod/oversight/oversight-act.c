@@ -16,7 +16,7 @@
 #include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
-#include "person.h"
+#include "oversight-tell.h"
 #include "watched.h"
 
 static void
@@ -45,11 +45,19 @@ describe(const struct watched *w, int type, struct detection *ret_detection)
 	return true;
 }
 
+/* text: for people, NULL = what was found. Of an abort they know already. */
 static void
 deliver(const struct oversight_floor *floor, struct watched *w,
-    const struct agent *agent, const struct detection *d)
+    const struct agent *agent, const struct detection *d, const char *text)
 {
+	cleanup_buf struct buf reason = BUF_INIT;
+	enum intervention level = w->due[d->type];
+
+	intervene_reason(d, &reason);
 	tell(floor, agent, w, d);
+	if (level != INTERVENTION_ABORT)
+		oversight_tell(floor, w, agent->worker->name, d, level,
+		    text != NULL ? text : reason.data);
 	watched_delivered(w, agent->worker->name, d);
 }
 
@@ -62,7 +70,7 @@ oversight_act_log(
 
 		if (w->due[i] != INTERVENTION_LOG || !describe(w, i, &d))
 			continue;
-		deliver(floor, w, agent, &d);
+		deliver(floor, w, agent, &d, NULL);
 		detection_release(&d);
 	}
 }
@@ -86,7 +94,7 @@ add_texts(struct oversight_floor *floor, struct watched *w,
 			    &d, t != NULL ? t->text : NULL, out);
 		else
 			intervene_warning(&d, out);
-		deliver(floor, w, agent, &d);
+		deliver(floor, w, agent, &d, NULL);
 		detection_release(&d);
 	}
 }
@@ -118,13 +126,7 @@ pause_worker(struct oversight_floor *floor, struct watched *w,
 	if (!agent->worker->oversight &&
 	    !hold_for_oversight(agent, reason.data, words))
 		return false;
-	deliver(floor, w, agent, d);
-	if (floor->config.auto_escalate)
-		person_tell(floor->core,
-		    &(struct notice){ .class = NOTICE_WORKER,
-			.why = reason.data,
-			.worker = name,
-			.task = w->task });
+	deliver(floor, w, agent, d, reason.data);
 	return true;
 }
 
@@ -143,14 +145,16 @@ abort_task(struct oversight_floor *floor, struct watched *w,
 		return false;
 	intervene_reason(d, &why);
 	floor->aborting = w;
+	floor->abort_cause = d;
 	r = oversight_abort(floor, t,
 	    &(struct oversight_abort){ "oversight", why.data, d }, &err);
 	floor->aborting = NULL;
+	floor->abort_cause = NULL;
 	if (r < 0) {
 		log_debug("%s", err.msg); /* tried again */
 		return false;
 	}
-	deliver(floor, w, agent, d);
+	deliver(floor, w, agent, d, NULL);
 	oversight_abort_keep_iterations(floor, w->task);
 	oversight_floor_forget(w);
 	return true;

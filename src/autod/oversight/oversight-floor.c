@@ -23,6 +23,7 @@
 #include "oversight-act.h"
 #include "oversight-floor.h"
 #include "oversight-slice.h"
+#include "oversight-tell.h"
 #include "persist.h"
 #include "settings.h"
 #include "strv.h"
@@ -319,6 +320,9 @@ ended(struct oversight_floor *floor, const struct event *event)
 
 	if (landed && t != NULL)
 		note_cost(floor, t->spent.cost);
+	if (w != NULL && w == floor->aborting) /* it cannot fail any more */
+		oversight_tell(floor, w, event->worker, floor->abort_cause,
+		    INTERVENTION_ABORT, event->reason);
 	if (w == NULL || w == floor->aborting)
 		return;
 	if (w->open != NULL && landed &&

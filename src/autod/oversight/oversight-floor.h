@@ -10,6 +10,7 @@
  *   watched.c         the iterations of a task, and what they mean
  *   oversight-act.c   warnings, redirections, pauses, aborts
  *   oversight-abort.c a task ended for good, with evidence
+ *   oversight-tell.c  people are told
  */
 #ifndef OVERSIGHT_FLOOR_H
 #define OVERSIGHT_FLOOR_H
@@ -21,6 +22,7 @@
 
 struct agent;
 struct auto_mode;
+struct detection;
 struct fleet;
 struct iteration_facts;
 struct loop_call;
@@ -45,7 +47,8 @@ struct oversight_floor {
 	struct core_floor floor;
 	struct oversight_config config;
 	struct watched_list watched;
-	const struct watched *aborting; /* its outcome is being set */
+	const struct watched *aborting; /* its outcome is being set ... */
+	const struct detection *abort_cause; /* ... because of this */
 	struct loop_call *settle; /* does what had to wait */
 	struct fleet_pattern pattern;
 	struct turn_clock *clocks;

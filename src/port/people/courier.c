@@ -18,6 +18,7 @@
 #include "outbox-record.h"
 #include "outbox.h"
 #include "strv.h"
+#include "unsaved.h"
 
 #define RECENT_MAX 64 /* failures that are merged */
 #define HELD_MS    (5 * 1000) /* until others send what we hold back */
@@ -35,19 +36,10 @@ struct recent {
 	bool unwritten;
 };
 
-/* How much of a channel was used. */
-struct meter {
-	LIST_ENTRY(meter) link;
-	char *channel;
-	int64_t tat_ms; /* monotonic: when all that was sent is paid for */
-	bool busy;
-};
-
 struct sending {
 	LIST_ENTRY(sending) link;
 	struct courier *courier;
 	struct claim *claim;
-	struct meter *meter;
 	struct channel channel; /* a copy: the settings may change */
 	int lock;
 	struct delivery_try *try;
@@ -59,8 +51,8 @@ struct courier {
 	struct channel_list channels;
 	LIST_HEAD(recents, recent) recents;
 	struct claims claims;
-	LIST_HEAD(meters, meter) meters;
 	LIST_HEAD(sendings, sending) sendings;
+	struct unsaved unsaved;
 	struct loop_timer *timer;
 	struct loop_call *look, *write;
 	int64_t next_ms; /* of a look: how long to wait for the next one */
@@ -143,15 +135,6 @@ recent_count(const struct courier *c)
 }
 
 static void
-put_in(struct courier *c, const struct outbox_record *record)
-{
-	struct err err = { 0 };
-
-	if (outbox_add(c->dir, record, &err) < 0)
-		log_info("a message to people is lost: %s", err.msg);
-}
-
-static void
 on_write(void *arg)
 {
 	struct courier *c = arg;
@@ -159,7 +142,7 @@ on_write(void *arg)
 
 	for (; r != NULL; r = LIST_NEXT(r, link)) {
 		if (r->held != NULL && r->unwritten)
-			put_in(c, r->held);
+			unsaved_try(c->dir, r->held);
 		r->unwritten = false;
 	}
 }
@@ -172,8 +155,7 @@ let_go(struct recent *r)
 
 	for (size_t i = 0; i < held->delivery_count; i++)
 		held->deliveries[i].next_ms = 0;
-	put_in(r->courier, held);
-	outbox_record_free(take_ptr(&r->held));
+	unsaved_put(&r->courier->unsaved, r->courier->dir, take_ptr(&r->held));
 	loop_call_request(r->courier->look);
 }
 
@@ -239,9 +221,8 @@ put_now(
 
 	if (record == NULL)
 		return false;
-	put_in(c, record);
 	strlcpy(ret_id, record->id, ID_ULID_SIZE);
-	outbox_record_free(record);
+	unsaved_put(&c->unsaved, c->dir, record);
 	if (c->channels.count > 0)
 		loop_call_request(c->look);
 	return true;
@@ -251,7 +232,8 @@ bool
 courier_put_once(
     struct courier *c, const struct escalation *what, char ret_id[ID_ULID_SIZE])
 {
-	return !outbox_knows(c->dir, what->event) && put_now(c, what, ret_id);
+	return unsaved_find(&c->unsaved, NULL, what->event) == NULL &&
+	    !outbox_knows(c->dir, what->event) && put_now(c, what, ret_id);
 }
 
 void
@@ -278,29 +260,15 @@ courier_put(struct courier *c, const struct escalation *what)
 
 /* --- sending ---------------------------------------------------------- */
 
-static struct meter *
-meter_of(struct courier *c, const char *channel)
+static bool
+is_sending(const struct courier *c, const char *channel)
 {
-	struct meter *m;
+	const struct sending *s;
 
-	LIST_FOREACH (m, &c->meters, link)
-		if (strcmp(m->channel, channel) == 0)
-			return m;
-	m = xcalloc(1, sizeof *m);
-	m->channel = xstrdup(channel);
-	LIST_INSERT_HEAD(&c->meters, m, link);
-	return m;
-}
-
-/* How long the channel must rest. */
-static int64_t
-meter_wait_ms(const struct meter *m, int64_t now)
-{
-	int64_t ahead = m->tat_ms - now;
-
-	return ahead > (int64_t)(COURIER_BURST - 1) * COURIER_EACH_MS ?
-	    ahead - (int64_t)(COURIER_BURST - 1) * COURIER_EACH_MS :
-	    0;
+	LIST_FOREACH (s, &c->sendings, link)
+		if (strcmp(s->channel.name, channel) == 0)
+			return true;
+	return false;
 }
 
 static void
@@ -328,7 +296,6 @@ sending_free(struct sending *s)
 	struct claim *claim = s->claim;
 
 	LIST_REMOVE(s, link);
-	s->meter->busy = false;
 	fd_close(s->lock);
 	channel_release(&s->channel);
 	claim->sendings--;
@@ -381,18 +348,25 @@ bool
 courier_end_command(struct courier *c, const char *id, enum outbox_state state,
     const char *reason)
 {
+	const struct outbox_record *record =
+	    unsaved_find(&c->unsaved, id, NULL);
 	struct claim *claim = NULL;
 	struct outbox_delivery *d;
-	int r = claims_take(&c->claims, c->dir, id, &claim);
+	int r =
+	    record != NULL ? 0 : claims_take(&c->claims, c->dir, id, &claim);
 
 	if (r < 0)
 		return r != -EAGAIN;
-	d = outbox_record_delivery(claim->entry->record, OUTBOX_COMMAND);
+	if (claim != NULL)
+		record = claim->entry->record;
+	d = outbox_record_delivery(record, OUTBOX_COMMAND);
 	if (d != NULL && d->state == OUTBOX_WAITING) {
 		outbox_delivery_end(d, state, reason, NULL);
-		save(c, claim);
+		if (claim != NULL)
+			save(c, claim);
 	}
-	claim_release(claim);
+	if (claim != NULL)
+		claim_release(claim);
 	return true;
 }
 
@@ -425,13 +399,11 @@ give_up(struct courier *c, const char *id, const char *channel)
 }
 
 static void
-send(struct courier *c, const char *id, const struct channel *channel,
-    struct meter *meter, int lock)
+send(struct courier *c, const char *id, const struct channel *channel, int lock)
 {
 	struct claim *claim = claim_take(c, id);
 	struct outbox_delivery *d =
 	    claim != NULL ? due(claim, channel->name) : NULL;
-	int64_t now = clock_mono_ms();
 	struct sending *s;
 
 	if (d != NULL) /* on disk before it is done */
@@ -445,13 +417,10 @@ send(struct courier *c, const char *id, const struct channel *channel,
 	s = xcalloc(1, sizeof *s);
 	s->courier = c;
 	s->claim = claim;
-	s->meter = meter;
 	s->lock = lock;
+	outbox_channel_count(lock, clock_wall_ms());
 	channel_copy(channel, &s->channel);
 	claim->sendings++;
-	meter->busy = true;
-	meter->tat_ms =
-	    (meter->tat_ms > now ? meter->tat_ms : now) + COURIER_EACH_MS;
 	LIST_INSERT_HEAD(&c->sendings, s, link);
 	s->try = deliver_start(c->loop, c->dir, c->root, &s->channel,
 	    claim->entry->record, on_delivered, s);
@@ -461,25 +430,21 @@ static void
 try_send(struct courier *c, const char *id, const char *name)
 {
 	const struct channel *channel = channel_find(&c->channels, name);
-	struct meter *meter = meter_of(c, name);
-	int64_t wait = meter_wait_ms(meter, clock_mono_ms());
+	int64_t rest = CONTEST_MS;
 	int lock;
 
 	if (channel == NULL || !channel->enabled) {
 		give_up(c, id, name);
 		return;
 	}
-	if (meter->busy)
+	if (is_sending(c, name))
 		return;
-	if (wait > 0) {
-		look_again_in(c, wait);
-		return;
-	}
-	lock = outbox_channel_lock(c->dir, name);
-	if (lock < 0)
-		look_again_in(c, lock == -EAGAIN ? CONTEST_MS : TROUBLE_MS);
+	lock = outbox_channel_lock(c->dir, name, clock_wall_ms(), &rest);
+	if (lock >= 0)
+		send(c, id, channel, lock);
 	else
-		send(c, id, channel, meter, lock);
+		look_again_in(
+		    c, lock == -EAGAIN || lock == -EBUSY ? rest : TROUBLE_MS);
 }
 
 /* --- the outbox ------------------------------------------------------- */
@@ -546,8 +511,10 @@ static void
 on_look(void *arg)
 {
 	struct courier *c = arg;
-	cleanup_strv char **list = outbox_list(c->dir, false);
+	cleanup_strv char **list = NULL;
 
+	unsaved_flush(&c->unsaved, c->dir);
+	list = outbox_list(c->dir, false);
 	c->next_ms = COURIER_LOOK_MS;
 	for (size_t i = 0; list[i] != NULL; i++)
 		if (!is_held(c, list[i]))
@@ -561,23 +528,19 @@ void
 courier_free(struct courier *c)
 {
 	struct recent *r;
-	struct meter *m;
 	struct sending *s;
 
 	if (c == NULL)
 		return;
 	on_write(c);
+	unsaved_flush(&c->unsaved, c->dir);
+	unsaved_release(&c->unsaved);
 	while ((s = LIST_FIRST(&c->sendings)) != NULL) {
 		deliver_cancel(s->try);
 		sending_free(s);
 	}
 	while ((r = LIST_FIRST(&c->recents)) != NULL)
 		recent_free(r);
-	while ((m = LIST_FIRST(&c->meters)) != NULL) {
-		LIST_REMOVE(m, link);
-		free(m->channel);
-		free(m);
-	}
 	loop_timer_free(c->timer);
 	loop_call_free(c->look);
 	loop_call_free(c->write);

@@ -3,8 +3,8 @@
 /*
  * Takes what people are told of to the outbox, and what is due in the outbox
  * through the channels: at least once, each channel by itself and one message
- * at a time, again after a failure, not too many in a minute. What another
- * process has left in the outbox, alive or dead, is sent too.
+ * at a time, again after a failure, not too many in a minute (channel_rest_ms).
+ * What another process has left in the outbox, alive or dead, is sent too.
  *
  * The first event of a failure is sent at once; those that follow it within
  * COURIER_PAUSE_MS become one message at its end.
@@ -23,8 +23,6 @@ struct escalation;
 struct loop;
 
 #define COURIER_PAUSE_MS (60 * 1000)
-#define COURIER_BURST    10 /* messages of one channel at once ... */
-#define COURIER_EACH_MS  (6 * 1000) /* ... and one more in this time */
 #define COURIER_LOOK_MS  (60 * 1000) /* between looks at the outbox */
 
 /* Both strings are copied. */

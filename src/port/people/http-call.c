@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -162,6 +163,21 @@ is_token(const char *text)
 	return true;
 }
 
+/* As ssh does it with keys: one of ours that others can read is none. */
+static int
+read_file(const char *path, struct buf *out, struct err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && st.st_uid == geteuid() &&
+	    (st.st_mode & 077) != 0)
+		return err_set(err, -EPERM,
+		    "others can read or change %s (mode %03o), so it is not "
+		    "used; type: chmod 600 '%s'",
+		    path, (unsigned)(st.st_mode & 0777), path);
+	return file_read(path, TOKEN_MAX, out, err);
+}
+
 int
 http_token(const struct channel *channel, const char *root, struct buf *out,
     struct err *err)
@@ -172,7 +188,7 @@ http_token(const struct channel *channel, const char *root, struct buf *out,
 	int r = 0;
 
 	if (path != NULL) {
-		r = file_read(path, TOKEN_MAX, &text, err);
+		r = read_file(path, &text, err);
 	} else if (channel->token_env[0] != '\0') {
 		value = getenv(channel->token_env);
 		if (value == NULL)

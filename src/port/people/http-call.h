@@ -35,8 +35,9 @@ http_call_start(struct loop *loop, const struct http_request *request,
 /* End it; done is not called. */
 void http_call_cancel(struct http_call *call);
 
-/* Append the token of the channel; nothing if it has none. -EINVAL, -ENOENT
- * ... with words that do not contain it. root: where relative paths begin. */
+/* Append the token of the channel; nothing if it has none. -EINVAL, -ENOENT,
+ * -EPERM (others can read its file) ... with words that do not contain it.
+ * root: where relative paths begin. */
 int http_token(const struct channel *channel, const char *root, struct buf *out,
     struct err *err);
 /* The path of its token file, for the caller to free; NULL = it has none. */

@@ -2,20 +2,24 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "channel.h"
 #include "errtext.h"
 #include "file.h"
 #include "id.h"
 #include "json.h"
 #include "lock.h"
+#include "log.h"
 #include "mem.h"
 #include "outbox-record.h"
 #include "outbox.h"
 #include "strv.h"
+#include "text.h"
 
 #define SUFFIX ".json"
 
@@ -82,6 +86,8 @@ save(const char *path, const struct outbox_record *record, struct err *err)
 	return json_save(path, json, 0600, err);
 }
 
+static void make_room(const char *dir, char *const *list);
+
 int
 outbox_add(const char *dir, const struct outbox_record *record, struct err *err)
 {
@@ -94,9 +100,7 @@ outbox_add(const char *dir, const struct outbox_record *record, struct err *err)
 		return r;
 	list = outbox_list(dir, false);
 	if (strv_count(list) >= OUTBOX_WAITING_MAX && !file_exists(path))
-		return err_set(err, -ENOSPC,
-		    "%s: %d messages wait to be sent already", dir,
-		    OUTBOX_WAITING_MAX);
+		make_room(dir, list);
 	return save(path, record, err);
 }
 
@@ -264,6 +268,24 @@ outbox_save(struct outbox_entry *e, struct err *err)
 	return 0;
 }
 
+/* A channel that is dead for long must not keep others from what is new: the
+ * oldest that nobody sends just now is given up. */
+static void
+make_room(const char *dir, char *const *list)
+{
+	struct outbox_entry *e = NULL;
+
+	while (*list != NULL && outbox_claim(dir, *list, &e, NULL) == -EAGAIN)
+		list++;
+	for (size_t i = 0; e != NULL && i < e->record->delivery_count; i++)
+		if (e->record->deliveries[i].state == OUTBOX_WAITING)
+			outbox_delivery_end(&e->record->deliveries[i],
+			    OUTBOX_FAILED, "too many messages wait", NULL);
+	if (e != NULL)
+		outbox_save(e, NULL);
+	outbox_release(e);
+}
+
 void
 outbox_release(struct outbox_entry *e)
 {
@@ -276,10 +298,49 @@ outbox_release(struct outbox_entry *e)
 	free(e);
 }
 
+/* The file of the lock holds the time until which the channel has used up its
+ * share. */
+static int64_t
+read_paid(int fd)
+{
+	char text[32] = "";
+	int64_t paid = 0;
+
+	if (pread(fd, text, sizeof text - 1, 0) <= 0 ||
+	    !text_parse_int(text, 0, INT64_MAX, &paid))
+		return 0;
+	return paid;
+}
+
 int
-outbox_channel_lock(const char *dir, const char *channel)
+outbox_channel_lock(
+    const char *dir, const char *channel, int64_t now_ms, int64_t *ret_rest_ms)
 {
 	cleanup_free char *path = xasprintf("%s/channel-%s.lock", dir, channel);
+	cleanup_fd int fd = lock_try(path, NULL);
+	int64_t next, rest;
 
-	return lock_try(path, NULL);
+	if (fd < 0)
+		return fd;
+	rest = channel_rest_ms(read_paid(fd), now_ms, &next);
+	if (rest > 0) {
+		*ret_rest_ms = rest;
+		return -EBUSY;
+	}
+	return take_fd(&fd);
+}
+
+void
+outbox_channel_count(int lock, int64_t now_ms)
+{
+	char text[32];
+	int64_t next = 0;
+	int len;
+
+	if (channel_rest_ms(read_paid(lock), now_ms, &next) > 0)
+		return;
+	len = snprintf(text, sizeof text, "%020" PRId64, next);
+	/* What cannot be noted is not counted. */
+	if (pwrite(lock, text, (size_t)len, 0) != len)
+		log_debug("a message of a channel is not counted");
 }

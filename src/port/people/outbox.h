@@ -10,15 +10,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct err;
 struct outbox_record;
 
-#define OUTBOX_WAITING_MAX 500 /* entries; then no more are taken */
+#define OUTBOX_WAITING_MAX 500 /* entries; then the oldest is given up */
 #define OUTBOX_DONE_MAX    200 /* kept */
 
 /* A new entry, written completely or not at all; replaces one of the same id,
- * whose lock the caller holds. -ENOSPC: too many wait. */
+ * whose lock the caller holds. */
 int outbox_add(
     const char *dir, const struct outbox_record *record, struct err *err);
 
@@ -49,8 +50,12 @@ int outbox_claim(const char *dir, const char *id,
 int outbox_save(struct outbox_entry *entry, struct err *err);
 void outbox_release(struct outbox_entry *entry);
 
-/* The lock of a channel, so that it sends one message at a time: a descriptor,
- * or negative errno as lock_try(). */
-int outbox_channel_lock(const char *dir, const char *channel);
+/* The lock of a channel, so that it sends one message at a time, and not too
+ * many, whichever processes do: a descriptor, or negative errno as lock_try().
+ * -EBUSY: it must rest for *ret_rest_ms. */
+int outbox_channel_lock(
+    const char *dir, const char *channel, int64_t now_ms, int64_t *ret_rest_ms);
+/* A message is sent under this lock now. */
+void outbox_channel_count(int lock, int64_t now_ms);
 
 #endif

@@ -223,7 +223,7 @@ command_for(const struct settings *settings, enum notice_class class)
 
 	if (*command == '\0')
 		command = settings_string(settings, "overseer.notify_command");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; class != NOTICE_NONE && i < count; i++)
 		if (strcmp(wanted[i], notice_name(class)) == 0)
 			return command;
 	return "";
@@ -233,14 +233,6 @@ void
 people_settings(struct people *people, const struct settings *settings)
 {
 	courier_channels(people->courier, settings_channels(settings));
-}
-
-void
-people_escalate(struct people *people, const struct settings *settings,
-    const struct escalation *what)
-{
-	people_settings(people, settings);
-	courier_put(people->courier, what);
 }
 
 /* Have it wait, or tell it at once; id: of its record, NULL = it has none.
@@ -262,39 +254,59 @@ give(struct slot *slot, const char *command, const char *id,
 /* False: it was told before. id stays empty if it has no record of its own. */
 static bool
 tell_channels(struct people *people, const struct settings *settings,
-    const struct notice *notice, bool by_command, char id[ID_ULID_SIZE])
+    const struct escalation *what, char id[ID_ULID_SIZE])
 {
-	cleanup_buf struct buf signature = BUF_INIT;
-	struct escalation what;
-
-	if (notice->id == NULL && settings_channels(settings)->count == 0)
+	if (what->event == NULL && settings_channels(settings)->count == 0)
 		return true;
-	escalation_of_notice(notice, &signature, &what);
-	if (notice->id == NULL) {
-		people_escalate(people, settings, &what);
-		return true;
-	}
-	what.by_command = by_command;
 	people_settings(people, settings);
-	return courier_put_once(people->courier, &what, id);
+	if (what->event != NULL)
+		return courier_put_once(people->courier, what, id);
+	courier_put(people->courier, what);
+	return true;
+}
+
+/* notice: the same for the command. */
+static void
+tell(struct people *people, const struct settings *settings,
+    struct escalation *what, const struct notice *notice)
+{
+	const char *command = command_for(settings, notice->class);
+	char stamp[CLOCK_STAMP_SIZE], id[ID_ULID_SIZE] = "";
+
+	what->by_command = what->event != NULL && *command != '\0';
+	if (!tell_channels(people, settings, what, id) || *command == '\0')
+		return;
+	clock_format_stamp(clock_wall_ms(), stamp);
+	give(&people->slots[notice->class], command, *id != '\0' ? id : NULL,
+	    notice_json(notice, people->root, people->program, stamp));
 }
 
 void
 people_tell(struct people *people, const struct settings *settings,
     const struct notice *notice)
 {
-	const char *command;
-	char stamp[CLOCK_STAMP_SIZE], id[ID_ULID_SIZE] = "";
+	cleanup_buf struct buf signature = BUF_INIT;
+	struct escalation what;
 
 	if (notice->class == NOTICE_NONE)
 		return;
-	command = command_for(settings, notice->class);
-	if (!tell_channels(people, settings, notice, *command != '\0', id) ||
-	    *command == '\0')
-		return;
-	clock_format_stamp(clock_wall_ms(), stamp);
-	give(&people->slots[notice->class], command, *id != '\0' ? id : NULL,
-	    notice_json(notice, people->root, people->program, stamp));
+	escalation_of_notice(notice, &signature, &what);
+	tell(people, settings, &what, notice);
+}
+
+void
+people_escalate(struct people *people, const struct settings *settings,
+    const struct escalation *what, enum notice_class class)
+{
+	struct escalation copy = *what;
+	const struct notice notice = { .class = class,
+		.what = what->title,
+		.why = what->text,
+		.worker = what->worker,
+		.task = what->task };
+
+	copy.class = notice_name(class);
+	tell(people, settings, &copy, &notice);
 }
 
 /* --- what an earlier process could not tell --------------------------- */

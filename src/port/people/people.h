@@ -43,8 +43,9 @@ void people_resume(struct people *people, const struct settings *settings);
 void people_tell(struct people *people, const struct settings *settings,
     const struct notice *notice);
 
-/* To the channels only. */
+/* The same with all that is known of it: an event with an id is told once.
+ * class is that of the command; NOTICE_NONE: the channels only. */
 void people_escalate(struct people *people, const struct settings *settings,
-    const struct escalation *what);
+    const struct escalation *what, enum notice_class class);
 
 #endif

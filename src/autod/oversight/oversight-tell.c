@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "buf.h"
+#include "detection.h"
+#include "error-signature.h"
+#include "escalation.h"
+#include "json.h"
+#include "mem.h"
+#include "outcome.h"
+#include "oversight-floor.h"
+#include "oversight-tell.h"
+#include "person.h"
+#include "watched.h"
+
+static const char *const titles[INTERVENTION_COUNT] = {
+	[INTERVENTION_NONE] = "oversight has seen something",
+	[INTERVENTION_LOG] = "oversight has seen something",
+	[INTERVENTION_WARN] = "oversight has warned a worker",
+	[INTERVENTION_REDIRECT] = "oversight has redirected a worker",
+	[INTERVENTION_PAUSE] = "oversight has paused a worker",
+	[INTERVENTION_ABORT] = "oversight has aborted a task",
+};
+
+/* What llmc escalations answer does with the words itself. */
+static const char *const choices[] = { "continue", "abort", NULL };
+
+/* The same error of several workers is one failure; anything else is one of
+ * its task. */
+static void
+add_signature(const struct detection *d, const char *task, struct buf *out)
+{
+	const char *error = json_string_or(d->evidence, "repeatedError", "");
+
+	buf_addf(out, "oversight %s ", detection_type_words[d->type]);
+	if (d->type == DETECTION_STUCK && *error != '\0')
+		error_signature(error, strlen(error), out);
+	else
+		buf_adds(out, task);
+}
+
+/* The command is told of what it was told of before there were levels. */
+static enum notice_class
+class_of(enum intervention level)
+{
+	return level == INTERVENTION_PAUSE ? NOTICE_WORKER :
+	    level == INTERVENTION_ABORT    ? NOTICE_TASK :
+					     NOTICE_NONE;
+}
+
+void
+oversight_tell(const struct oversight_floor *floor, const struct watched *w,
+    const char *worker, const struct detection *d, enum intervention level,
+    const char *text)
+{
+	cleanup_buf struct buf signature = BUF_INIT;
+	cleanup_json struct json_object *detection = detection_to_json(d);
+	const struct task *t = state_task(&floor->core->state, w->task);
+	cleanup_free char *event = level == INTERVENTION_ABORT ?
+	    outcome_aborted_event(w->task) :
+	    xasprintf("oversight/%s/%" PRId64 "/%s/%s", w->task, w->count,
+		detection_type_words[d->type], intervention_words[level]);
+	struct escalation what = { .event = event,
+		.title = titles[level],
+		.text = text,
+		.worker = worker,
+		.task = w->task,
+		.task_title = t != NULL ? t->title : NULL,
+		.iteration = w->count,
+		.intervention = intervention_words[level],
+		.detection = detection,
+		.options = level == INTERVENTION_PAUSE ? choices : NULL };
+
+	if ((level != INTERVENTION_ABORT && !floor->config.auto_escalate) ||
+	    !escalation_of_intervention(intervention_words[level],
+		severity_words[d->severity], &what.level))
+		return;
+	add_signature(d, w->task, &signature);
+	what.signature = signature.data;
+	person_escalate(floor->core, &what, class_of(level));
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: ISC */
+
+/* People are told of what oversight does, with the evidence: as urgently as
+ * model/escalation says, and once, whenever the daemon dies. */
+#ifndef OVERSIGHT_TELL_H
+#define OVERSIGHT_TELL_H
+
+#include "intervene.h"
+
+struct detection;
+struct oversight_floor;
+struct watched;
+
+/* worker: its name; text: what happened and what to type. Where people do not
+ * want to be told (oversight.auto_escalate), only of an abort. */
+void oversight_tell(const struct oversight_floor *floor,
+    const struct watched *watched, const char *worker,
+    const struct detection *detection, enum intervention level,
+    const char *text);
+
+#endif

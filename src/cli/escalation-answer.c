@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "errtext.h"
+#include "escalation-answer.h"
+#include "json.h"
+#include "mem.h"
+#include "outbox-record.h"
+#include "remote.h"
+#include "state-file.h"
+#include "state.h"
+#include "strv.h"
+#include "text.h"
+#include "worker.h"
+
+/* The words; or an option, by its number or its words. */
+static const char *
+choose(const struct outbox_record *record, const char *words, struct err *err)
+{
+	size_t count = strv_count(record->options);
+	int64_t number;
+
+	for (size_t i = 0; i < count; i++)
+		if (strcasecmp(record->options[i], words) == 0)
+			return record->options[i];
+	if (count == 0 || !text_parse_int(words, 0, INT64_MAX, &number))
+		return words;
+	if (number >= 1 && number <= (int64_t)count)
+		return record->options[number - 1];
+	err_set(err, -EINVAL,
+	    "there is no option %s, only %zu; see them with: llmc --json "
+	    "escalations list --all",
+	    words, count);
+	return NULL;
+}
+
+/* What an answer is about: the worker as it is now, if that still waits. */
+struct asked {
+	struct cli *cli;
+	const struct outbox_record *record;
+	const char *answer;
+	const struct worker *worker; /* NULL = it does not wait */
+};
+
+/* Ask the daemon; then the words are added to the output. */
+static bool
+ask(struct cli *cli, const char *method, struct json_object *params,
+    const char *words, struct err *err)
+{
+	struct json_object *result = NULL;
+	const char *code = NULL;
+	bool good = remote_try(cli, method, params, 0, &result, &code, err);
+
+	json_object_put(result);
+	if (good)
+		buf_addf(&cli->text, "%s\n", words);
+	return good;
+}
+
+static bool
+send_message(const struct asked *a, struct err *err)
+{
+	struct json_object *params = remote_worker(a->worker->name);
+	cleanup_free char *words = xasprintf("Sent to %s.", a->worker->name);
+
+	json_set_string(params, "text", a->answer);
+	return ask(a->cli, "worker.message", params, words, err);
+}
+
+static bool
+resume(const struct asked *a, struct err *err)
+{
+	struct json_object *params = remote_worker(a->worker->name);
+	cleanup_free char *words = xasprintf(
+	    "%s continues, and is told your answer.", a->worker->name);
+
+	json_set_string(params, "note", a->answer);
+	return ask(a->cli, "auto.resume", params, words, err);
+}
+
+static bool
+abort_task(const struct asked *a, struct err *err)
+{
+	struct json_object *params = json_object_new_object();
+	cleanup_free char *words = xasprintf("%s is aborted.", a->record->task);
+
+	json_set_string(params, "task", a->record->task);
+	json_set_string(params, "reason", "that was the answer");
+	return ask(a->cli, "task.abort", params, words, err);
+}
+
+static bool
+unblock(const struct asked *a, struct err *err)
+{
+	struct json_object *params = json_object_new_object();
+	cleanup_free char *words =
+	    xasprintf("%s can be worked on again.", a->record->node);
+
+	json_set_string(params, "goal", a->record->goal);
+	json_set_string(params, "node", a->record->node);
+	json_set_string(params, "status", "queued");
+	json_set_string(params, "reason", a->answer);
+	return ask(a->cli, "overseer.work.update", params, words, err);
+}
+
+/* Its worker, if that is still what it was when people were told. */
+static const struct worker *
+waiting_worker(const struct state *state, const struct outbox_record *r)
+{
+	const struct worker *w =
+	    r->worker != NULL ? state_find(state, r->worker) : NULL;
+	bool paused =
+	    r->intervention != NULL && strcmp(r->intervention, "pause") == 0;
+
+	if (w == NULL || (paused && !w->oversight) ||
+	    (r->task != NULL &&
+		(w->task == NULL || strcmp(w->task, r->task) != 0)))
+		return NULL;
+	return w;
+}
+
+static bool
+tell_worker(const struct asked *a, struct err *err)
+{
+	const struct outbox_record *r = a->record;
+
+	if (a->worker == NULL)
+		return err_set(err, -ESTALE,
+			   "%s does not wait for this answer any more; mark "
+			   "it as seen with: llmc escalations ack %s",
+			   r->worker, r->id) == 0;
+	if (!a->worker->oversight)
+		return send_message(a, err);
+	if (r->options != NULL && strcmp(a->answer, "abort") == 0)
+		return abort_task(a, err);
+	return resume(a, err);
+}
+
+/* A turn unblocks what waits for a person; without a session that can have one,
+ * the node is given out again. */
+static bool
+deliver(const struct asked *a, struct err *err)
+{
+	const struct outbox_record *r = a->record;
+	bool node = r->goal != NULL && r->node != NULL;
+
+	if (r->worker == NULL && !node) {
+		err_set(err, -EINVAL,
+		    "nobody waits for an answer; mark it as seen with: llmc "
+		    "escalations ack %s",
+		    r->id);
+		return false;
+	}
+	if (r->worker != NULL && tell_worker(a, err))
+		return true;
+	return node && unblock(a, err);
+}
+
+bool
+escalation_answer(struct cli *cli, struct outbox_record *record,
+    const char *words, struct err *err)
+{
+	struct asked a = { cli, record, choose(record, words, err), NULL };
+	cleanup_free char *recovered = NULL;
+	struct state state;
+	bool good;
+
+	if (record->answer != NULL) {
+		err_set(err, -EALREADY, "it was answered already: %.100s",
+		    record->answer);
+		return false;
+	}
+	if (a.answer == NULL ||
+	    state_file_load(
+		&cli->workspace, clock_wall_ms(), &state, &recovered, err) < 0)
+		return false;
+	a.worker = waiting_worker(&state, record);
+	good = deliver(&a, err);
+	state_release(&state);
+	if (good) {
+		free(record->answer);
+		record->answer = xstrndup(a.answer,
+		    text_cut(a.answer, strlen(a.answer), OUTBOX_TEXT_MAX));
+		outbox_record_ack(record, clock_wall_ms());
+	}
+	return good;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: ISC */
+
+/* People are told of what oversight does, and what they answer is done. */
+#include <string.h>
+
+#include "autorun.h"
+#include "json.h"
+#include "mem.h"
+#include "scenarios.h"
+
+/* Main passes; the work does once good.txt is there. What the check prints is
+ * what the agent does next. */
+#define CHECK "test ! -e b.txt || test -e good.txt || { echo '%s'; exit 1; }"
+#define NO_ID "01ARZ3NDEKTSV4RRFFQ69G5FAV"
+
+static const char *
+told_file(void)
+{
+	return e2e_path("%s/told", unit_scratch());
+}
+
+/* Everything goes through a channel; and the command gets its classes. */
+static void
+begin(void)
+{
+	const char *config, *told = told_file();
+
+	fleet_begin();
+	config = e2e_path("%s/.llmc/config.toml", fleet_root());
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_set("oversight.enabled", "true");
+	auto_set("auto.max_turns", "30");
+	auto_set("people.notify_command",
+	    e2e_path(
+		"cat >'%s'.$$; cat '%s'.$$ >>'%s.command'", told, told, told));
+	auto_ails("");
+	e2e_write(config,
+	    e2e_path("%s\n[people.channels.x]\ntype = \"command\"\n"
+		     "command = \"cat >'%s'.$$; cat '%s'.$$ >>'%s'\"\n",
+		e2e_read(config), told, told, told));
+}
+
+static void
+get_stuck(void)
+{
+	auto_set(
+	    "auto.check_command", e2e_path(CHECK, "fake: run ls ./missing.c"));
+	auto_task("a.md", "fake: commit b.txt x");
+	auto_up(NULL);
+	fleet_wait("auto-1", "paused");
+}
+
+static void
+wait_told(const char *words)
+{
+	auto_wait_shell(e2e_path("grep -qF '%s' '%s'", words, told_file()));
+}
+
+/* The only message with these words. */
+static struct json_object *
+told(const char *words)
+{
+	struct e2e_run *run;
+
+	wait_told(words);
+	run = e2e_sh(
+	    fleet_root(), e2e_path("grep -F '%s' '%s'", words, told_file()));
+	ck_assert_msg(strchr(run->out, '\n') == run->out + strlen(run->out) - 1,
+	    "several: %s", e2e_shown(run->out));
+	return e2e_json(run, 0);
+}
+
+#define PAUSE "\"intervention\":{\"level\":\"pause\""
+
+static const char *
+pause_id(void)
+{
+	return json_string_or(told(PAUSE), "id", "");
+}
+
+START_TEST(a_pause_is_told_once_with_its_evidence)
+{
+	struct json_object *event, *context = NULL, *detection = NULL;
+
+	get_stuck();
+	event = told(PAUSE);
+	ck_assert_str_eq(json_string_or(event, "level", ""), "critical");
+	json_object_object_get_ex(event, "context", &context);
+	json_object_object_get_ex(context, "detection", &detection);
+	ck_assert_str_eq(json_string_or(context, "worker", ""), "auto-1");
+	ck_assert_str_eq(json_string_or(context, "task", ""), "t1");
+	ck_assert_int_gt(json_int_or(context, "iterationNumber", 0), 0);
+	ck_assert_str_eq(json_string_or(detection, "type", ""), "stuck");
+	e2e_has(json_object_to_json_string(detection), "missing.c");
+	e2e_has(json_object_to_json_string(detection), "recommendations");
+	event = told("\"intervention\":{\"level\":\"redirect\"");
+	ck_assert_str_eq(json_string_or(event, "level", ""), "warning");
+	auto_wait_shell(
+	    e2e_path("grep -c '\"class\":\"worker\"' '%s.command' | grep -qx 1",
+		told_file()));
+	/* Whenever the daemon dies. */
+	auto_kill9_daemon();
+	auto_up(NULL);
+	fleet_wait("auto-1", "paused");
+	told(PAUSE);
+	auto_no_complaints();
+}
+END_TEST
+
+START_TEST(an_answer_lets_the_worker_go_on)
+{
+	const char *id, *redirect;
+
+	get_stuck();
+	id = e2e_path("%s", pause_id());
+	redirect = e2e_path("%s",
+	    json_string_or(
+		told("\"intervention\":{\"level\":\"redirect\""), "id", ""));
+	fleet_fails(
+	    "there is no option 3", "escalations", "answer", id, "3", NULL);
+	e2e_has(fleet_do("escalations", "answer", id, "fake: commit good.txt x",
+		    NULL)
+		    ->out,
+	    "auto-1 continues");
+	auto_wait_finished("landed", 1);
+	ck_assert_int_eq(fleet_prompts("A person says"), 1);
+	fleet_fails(
+	    "answered already", "escalations", "answer", id, "no", NULL);
+	fleet_fails("does not wait for this answer any more", "escalations",
+	    "answer", redirect, "no", NULL);
+	fleet_fails(
+	    "no such escalation", "escalations", "answer", NO_ID, "no", NULL);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+static void
+abort_by(const char *id, const char *option)
+{
+	e2e_has(fleet_do("escalations", "answer", id, option, NULL)->out,
+	    "t1 is aborted");
+	auto_wait_finished("aborted", 1);
+	auto_drain();
+}
+
+START_TEST(a_task_is_aborted_by_the_word_of_an_option)
+{
+	get_stuck();
+	abort_by(e2e_path("%s", pause_id()), "Abort");
+}
+END_TEST
+
+/* And not without a daemon, which is told with what to type. */
+START_TEST(a_task_is_aborted_by_the_number_of_an_option)
+{
+	const char *id;
+
+	get_stuck();
+	id = e2e_path("%s", pause_id());
+	auto_kill9_daemon();
+	fleet_fails("llmc up", "escalations", "answer", id, "2", NULL);
+	auto_up(NULL);
+	fleet_wait("auto-1", "paused");
+	abort_by(id, "2");
+}
+END_TEST
+
+START_TEST(an_abort_is_an_emergency_and_told_once)
+{
+	struct json_object *event;
+
+	auto_set("oversight.expected_iterations", "2");
+	auto_set(
+	    "oversight.thresholds", "[\"resource.iterationMultiplier=1\"]");
+	auto_task("a.md", "fake: write left.txt x");
+	auto_up(NULL);
+	auto_wait_finished("aborted", 1);
+	event = told("\"intervention\":{\"level\":\"abort\"");
+	ck_assert_str_eq(json_string_or(event, "level", ""), "emergency");
+	e2e_has(json_object_to_json_string(event), "resource_burn");
+	e2e_has(json_object_to_json_string(event), "aborted by oversight");
+	told("aborted by oversight");
+	auto_wait_shell(
+	    e2e_path("grep -c '\"class\":\"task\"' '%s.command' | grep -qx 1",
+		told_file()));
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("oversight-people");
+	const TTest *const all[] = { a_pause_is_told_once_with_its_evidence,
+		an_answer_lets_the_worker_go_on,
+		a_task_is_aborted_by_the_word_of_an_option,
+		a_task_is_aborted_by_the_number_of_an_option,
+		an_abort_is_an_emergency_and_told_once };
+
+	for (size_t i = 0; i < nitems(all); i++)
+		scenarios_add_test(s, begin, all[i]);
+	return s;
+}
