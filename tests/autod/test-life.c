@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "mem.h"
 #include "serve.h"
+#include "settings.h"
 #include "unit.h"
 
 /* --- the beginning ---------------------------------------------------- */
@@ -190,6 +191,50 @@ START_TEST(settings_are_taken_again)
 }
 END_TEST
 
+static void
+write_settings(struct life_world *house, const char *text)
+{
+	cleanup_free char *file =
+	    workspace_path(&house->world.workspace, "config.toml");
+
+	ck_assert_int_eq(file_replace(file, text, strlen(text), 0600, NULL), 0);
+	floor_world_accept(&house->world);
+	life_reload(house->world.core);
+}
+
+static const char *
+command(const struct life_world *house)
+{
+	return settings_string(
+	    house->world.core->settings, "people.notify_command");
+}
+
+static bool
+has_no_command(void *arg)
+{
+	return *command(arg) == '\0';
+}
+
+/* Or a person who saves a file with a typo is not told of it. */
+START_TEST(settings_that_are_just_being_written_are_waited_for)
+{
+	struct life_world house = { 0 };
+
+	life_world_begin(&house, "[people]\nnotify_command = \"a\"\n");
+	ck_assert_int_eq(life_world_run(&house, 1000), LIFE_GOES_ON);
+	write_settings(&house, "");
+	ck_assert_int_eq(life_world_run(&house, 1000), LIFE_GOES_ON);
+	ck_assert_str_eq(command(&house), "a");
+	write_settings(&house, "[people]\nnotify_command = \"b\"\n");
+	ck_assert_int_eq(life_world_run(&house, 1000), LIFE_GOES_ON);
+	ck_assert_str_eq(command(&house), "b");
+	/* They may be empty. */
+	write_settings(&house, "");
+	floor_world_wait(&house.world, has_no_command, &house);
+	life_world_end(&house);
+}
+END_TEST
+
 /* --- the end ---------------------------------------------------------- */
 
 START_TEST(a_stop_waits_until_all_are_quiet)
@@ -336,8 +381,9 @@ unit_suite(void)
 		a_stop_before_all_have_begun, it_says_who_it_is,
 		a_place_that_cannot_be_listened_at, NULL });
 	unit_case(suite, "patrols",
-	    (const TTest *const[]){
-		patrols_come_from_the_top, settings_are_taken_again, NULL });
+	    (const TTest *const[]){ patrols_come_from_the_top,
+		settings_are_taken_again,
+		settings_that_are_just_being_written_are_waited_for, NULL });
 	unit_case(suite, "end",
 	    (const TTest *const[]){ a_stop_waits_until_all_are_quiet,
 		at_most_fifteen_seconds, the_second_stop_is_now,

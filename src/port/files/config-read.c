@@ -18,6 +18,8 @@
 /* A lock that stays for longer was left by a git that died. */
 #define LOCK_MS    200
 #define LOCK_LOOKS 150
+/* An editor empties a file before it writes it. */
+#define EMPTY_LOOKS 10
 
 struct config_read {
 	struct loop *loop;
@@ -28,6 +30,7 @@ struct config_read {
 	struct child *child; /* git; NULL = is not asked */
 	struct loop_timer *again;
 	int looks; /* that found git's lock */
+	int empty; /* looks that found an empty file */
 };
 
 static void read_file(struct config_read *reader);
@@ -120,6 +123,11 @@ read_file(struct config_read *reader)
 
 	buf_clear(&reader->text);
 	r = file_read(file, TOML_SIZE_MAX, &reader->text, &err);
+	if (r == 0 && reader->text.len == 0 && reader->empty++ < EMPTY_LOOKS) {
+		reader->again =
+		    loop_after(reader->loop, LOCK_MS, on_again, reader);
+		return;
+	}
 	if (r == -ENOENT)
 		r = 0; /* all defaults */
 	if (r == 0)
@@ -134,6 +142,6 @@ void
 config_read_begin(struct config_read *reader)
 {
 	give_up(reader);
-	reader->looks = 0;
+	reader->looks = reader->empty = 0;
 	read_file(reader);
 }

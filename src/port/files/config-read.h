@@ -24,7 +24,8 @@ struct config_read *config_read_new(struct loop *loop,
 void config_read_free(struct config_read *reader);
 
 /* Read the file as it is now; fn is called once, from here or later. A reading
- * in progress is given up for it. */
+ * in progress is given up for it. An empty file is looked at again for two
+ * seconds: it is just being written, perhaps. */
 void config_read_begin(struct config_read *reader);
 
 #endif
