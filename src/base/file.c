@@ -51,9 +51,8 @@ file_open_regular(const char *path, int flags, mode_t mode, struct stat *ret_st)
 	return take_fd(&fd);
 }
 
-/* Read until end of file. st_size cannot be trusted: files in /proc report
- * 0. */
-static int
+/* st_size cannot be trusted: files in /proc report 0. */
+int
 file_read_fd(int fd, size_t max, struct buf *buf)
 {
 	size_t before = buf->len;

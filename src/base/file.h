@@ -21,6 +21,10 @@ struct stat;
  * but a regular file is -EINVAL. */
 int file_read(const char *path, size_t max, struct buf *buf, struct err *err);
 
+/* The same from a descriptor of any kind, up to its end. Negative errno; what
+ * was read so far is in buf then. */
+int file_read_fd(int fd, size_t max, struct buf *buf);
+
 /* Replace or create a file: temporary file in the same directory, fsync,
  * rename, fsync of the directory. A reader sees either the old or the new
  * bytes, even after a power cut. Follows a symbolic link at path. An existing

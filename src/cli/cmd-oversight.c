@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "behaviour.h"
+#include "buf.h"
 #include "commands.h"
 #include "detection.h"
 #include "errtext.h"
+#include "file.h"
 #include "iteration-tally.h"
 #include "json.h"
+#include "mem.h"
 #include "oversight-config.h"
 #include "oversight-report.h"
 #include "oversight-shape.h"
@@ -26,6 +32,25 @@ static const struct cli_flag oversight_flags[] = {
 
 #define HISTORY_MAX ((size_t)64 << 20) /* bytes of a file */
 
+/* A file of any kind; "-" is standard input. */
+static int
+load(const char *file, struct json_object **ret_document, struct err *err)
+{
+	bool is_input = strcmp(file, "-") == 0;
+	cleanup_buf struct buf text = BUF_INIT;
+	int fd = is_input ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	int r = fd == -1 ? -errno : file_read_fd(fd, HISTORY_MAX, &text);
+
+	if (!is_input)
+		fd_close(fd);
+	if (r < 0)
+		return err_errno(err, r, "cannot read %s", file);
+	r = json_parse(text.data, text.len, HISTORY_MAX, ret_document, err);
+	if (r < 0)
+		err_prefix(err, "%s", file);
+	return r;
+}
+
 static int
 check(struct cli *cli, const char *file)
 {
@@ -33,7 +58,7 @@ check(struct cli *cli, const char *file)
 	struct thresholds thresholds;
 	struct err err = { 0 };
 
-	if (json_load(file, HISTORY_MAX, &document, &err) < 0)
+	if (load(file, &document, &err) < 0)
 		return cli_fail_err(cli, "bad_file", &err);
 	thresholds_init(&thresholds, PROFILE_DEFAULT);
 	if (behaviour_check(&thresholds, document, &cli->result, &err) < 0) {
@@ -127,12 +152,12 @@ const struct cli_command cmd_oversight = {
 	.usage = "check FILE | replay --task ID | report",
 	.summary = "look for pathological work, and what was done about it",
 	.help =
-	    "check reads a history of iterations from a JSON file, and prints "
-	    "what the\ndetectors find after the last one, as a JSON array: "
-	    "stuck, oscillation, deviation,\nresource_burn, regression. The "
-	    "file is an array of iterations, or an object with\n\"history\" "
-	    "and \"thresholds\", which are merged key by key over the "
-	    "defaults.\n\nreplay does the same with the recorded iterations of "
+	    "check reads a history of iterations from a JSON file (- is "
+	    "standard input), and\nprints what the detectors find after the "
+	    "last one, as a JSON array: stuck,\noscillation, deviation, "
+	    "resource_burn, regression. The file is an array of\niterations, "
+	    "or an object with \"history\" and \"thresholds\", which are "
+	    "merged key by\nkey over the defaults.\n\nreplay does the same with the recorded iterations of "
 	    "a task, with the thresholds of\n[oversight]. report says what "
 	    "was found and done in all recorded tasks, whether it\nhelped, "
 	    "and which thresholds should be changed.\n",

@@ -222,8 +222,8 @@ START_TEST(coverage_that_sinks_slowly_is_noticed)
 	auto_task("a.md", "fake: commit b.txt x");
 	auto_up(NULL);
 	die_after(2);
-	fleet_wait_prompt("OVERSIGHT WARNING: Regression: coverage dropped "
-			  "by 12.0%");
+	fleet_wait_prompt(
+	    "OVERSIGHT WARNING: Regression: Coverage dropped 12.0%");
 	lands();
 	watchlog_last("t1", "coveragePercent", "91.5");
 	ck_assert_int_eq(watchlog_at("t1", "warn", "regression"), 4);

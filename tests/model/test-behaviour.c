@@ -165,10 +165,24 @@ START_TEST(thresholds_of_the_document_are_merged_key_by_key)
 
 	ck_assert_int_eq(
 	    check_text("{\"history\":" TWICE ",\"thresholds\":"
-		       "{\"regression\":{\"testPassToFail\":false}}}",
+		       "{\"regression\":{\"testPassToFail\":false},"
+		       "\"stuck\":{\"sameErrorCount\":4.0}}}",
 		&got, NULL),
 	    0);
 	ck_assert_uint_eq(json_object_array_length(got), 0);
+}
+END_TEST
+
+START_TEST(nothing_is_known_of_an_iteration_that_is_null)
+{
+	cleanup_json struct json_object *got = NULL;
+
+	ck_assert_int_eq(
+	    check_text("[{\"analysis\":{\"testsPassing\":true}},null,"
+		       "{\"analysis\":{\"testsPassing\":false}},null]",
+		&got, NULL),
+	    0);
+	ck_assert_uint_eq(json_object_array_length(got), 1);
 }
 END_TEST
 
@@ -180,6 +194,12 @@ START_TEST(a_wrong_document_is_refused_with_the_path)
 		{ "{}", "\"history\"" },
 		{ "{\"history\":[],\"treshold\":1}", "treshold" },
 		{ "{\"history\":[3]}", "history[0]: expected an object" },
+		{ "{\"history\":[],\"thresholds\":{\"stuk\":{}}}",
+		    "thresholds.stuk: no such threshold; did you mean "
+		    "\"stuck\"?" },
+		{ "{\"history\":[],\"thresholds\":{\"stuck\":"
+		  "{\"sameErrorCount\":2.5}}}",
+		    "thresholds.stuck.sameErrorCount: expected an integer" },
 		{ "[{\"analysis\":{\"coveragePercent\":\"a\"}}]",
 		    "[0].analysis.coveragePercent: expected a number" },
 		{ "[{\"analysis\":{\"testsPassing\":1}}]", "testsPassing" },
@@ -315,10 +335,11 @@ unit_suite(void)
 	    (const TTest *const[]){
 		an_array_and_an_object_with_history_are_the_same,
 		thresholds_of_the_document_are_merged_key_by_key,
+		nothing_is_known_of_an_iteration_that_is_null,
 		a_detection_has_all_its_parts,
 		nothing_is_found_where_nothing_is_known,
 		the_state_does_not_depend_on_what_left_the_windows, NULL });
-	unit_rows(suite, a_wrong_document_is_refused_with_the_path, 10);
+	unit_rows(suite, a_wrong_document_is_refused_with_the_path, 12);
 	unit_rows(suite, detectors_are_silent_on_steady_progress, 300);
 	return suite;
 }

@@ -41,7 +41,14 @@ START_TEST(stuck_counts_up_to_a_given_number)
 	scene_repeat(5, FLAT);
 	found("");
 	scene_repeat(1, FLAT);
+	found("stuck critical");
+	scene_begin("{'stuck':{'sameErrorCount':4}}");
+	scene_repeat(3, FLAT);
+	found("");
+	scene_repeat(1, FLAT);
 	found("stuck high");
+	scene_repeat(1, FLAT);
+	found("stuck critical");
 	scene_begin("{'stuck':{'sameErrorCount':2}}");
 	scene_repeat(1, FLAT);
 	found("");
@@ -203,6 +210,27 @@ START_TEST(the_same_error_elsewhere_is_the_same_error)
 	scene_add("{'analysis':{'completionPercentage':10,'failureClass':"
 		  "'src/d.c:700: read of 0x01 at 23:00:00 failed'}}");
 	found("stuck high");
+}
+END_TEST
+
+START_TEST(stuck_is_described_as_it_was_counted)
+{
+	struct json_object *stuck, *blockers;
+
+	scene_begin(NULL);
+	scene_repeat(4,
+	    "{'analysis':{'failureClass':'Missing null check',"
+	    "'blockers':['Unhandled null'],'completionPercentage':12}}");
+	stuck = scene_detection("stuck");
+	ck_assert_str_eq(json_string_or(stuck, "message", ""),
+	    "Stuck: Same error repeated 4 times with minimal progress");
+	stuck = evidence("stuck");
+	ck_assert_str_eq(
+	    json_string_or(stuck, "repeatedError", ""), "Missing null check");
+	ck_assert_int_eq(json_int_or(stuck, "occurrences", 0), 4);
+	ck_assert_int_eq(
+	    json_get_array(stuck, "", "recentBlockers", &blockers, NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(blockers), 4);
 }
 END_TEST
 
@@ -368,6 +396,7 @@ unit_suite(void)
 		an_error_that_is_gone_is_not_reported,
 		an_iteration_that_says_nothing_of_errors_changes_nothing,
 		the_same_error_elsewhere_is_the_same_error,
+		stuck_is_described_as_it_was_counted,
 		one_of_several_errors_can_be_the_same_one, NULL });
 	unit_case(suite, "oscillation",
 	    (const TTest *const[]){ content_that_returns_twice_oscillates,

@@ -483,7 +483,7 @@ START_TEST(settings_begin_with_their_profile)
 	struct oversight_config c;
 
 	oversight_config_read(plain.settings, &c);
-	ck_assert(c.enabled && c.auto_escalate && !c.abort_on_regression);
+	ck_assert(c.auto_escalate && !c.abort_on_regression);
 	ck_assert_int_eq(c.thresholds.same_error_count, 3);
 	ck_assert_int_eq(c.expected_iterations, -1);
 	ck_assert_int_eq(c.slice_ms, 600000);

@@ -15,7 +15,8 @@
 /* Insert by path; of too many, the largest is dropped. A path that is there
  * already gets the content. */
 static void
-add_file(struct behaviour_step *step, const char *path, uint64_t content)
+add_file(struct behaviour_step *step, const char *path, uint64_t content,
+    bool outside)
 {
 	uint64_t hash = behaviour_hash(path, strlen(path));
 	size_t at = step->file_count;
@@ -34,53 +35,68 @@ add_file(struct behaviour_step *step, const char *path, uint64_t content)
 		step->file_count++;
 	memmove(&step->files[at + 1], &step->files[at],
 	    (step->file_count - at - 1) * sizeof step->files[0]);
-	step->files[at].path = hash;
-	step->files[at].content = content;
+	step->files[at] = (struct behaviour_file){ hash, content, outside };
+}
+
+/* Without "./". */
+static const char *
+plain_path(const char *path)
+{
+	while (path[0] == '.' && path[1] == '/')
+		path += 2;
+	return path[0] == '.' && path[1] == '\0' ? "" : path;
 }
 
 static bool
-in_scope(char *const *scope, const char *path)
+in_scope(char *const *scope, const char *file)
 {
-	for (; *scope != NULL; scope++) {
-		size_t len = strlen(*scope);
+	const char *path = plain_path(file);
 
-		while (len > 0 && (*scope)[len - 1] == '/')
+	for (; *scope != NULL; scope++) {
+		const char *place = plain_path(*scope);
+		size_t len = strlen(place);
+
+		while (len > 0 && place[len - 1] == '/')
 			len--;
-		if (strncmp(*scope, path, len) == 0 &&
-		    (path[len] == '\0' || path[len] == '/'))
+		if (len == 0 ||
+		    (strncmp(place, path, len) == 0 &&
+			(path[len] == '\0' || path[len] == '/')))
 			return true;
-		if (strpbrk(*scope, "*?[") != NULL &&
-		    fnmatch(*scope, path, 0) == 0)
+		if (strpbrk(place, "*?[") != NULL &&
+		    fnmatch(place, path, 0) == 0)
 			return true;
 	}
 	return false;
 }
 
+/* A file of which it matters whether it is in the scope. */
 static void
-add_scope(struct behaviour_step *step, const char *path)
+add_changed(struct behaviour_step *step, const char *path, uint64_t content)
 {
-	if (!step->scope_known)
-		return;
-	if (in_scope(step->source->scope, path))
-		step->inside++;
-	else
+	bool outside =
+	    step->scope_known && !in_scope(step->source->scope, path);
+
+	add_file(step, path, content, outside);
+	if (outside)
 		step->outside++;
+	else
+		step->inside += step->scope_known;
 }
 
 static void
 add_files(struct behaviour_step *step, const struct iteration *it)
 {
-	for (char **file = it->files; file != NULL && *file != NULL; file++) {
-		add_file(step, *file, 0);
-		add_scope(step, *file);
-	}
+	for (char **file = it->files; file != NULL && *file != NULL; file++)
+		add_changed(step, *file, 0);
 	for (size_t i = 0; i < it->blob_count; i++) {
 		const struct iteration_blob *blob = &it->blobs[i];
+		uint64_t content =
+		    behaviour_hash(blob->hash, strlen(blob->hash));
 
-		add_file(step, blob->path,
-		    behaviour_hash(blob->hash, strlen(blob->hash)));
-		if (!it->files_known)
-			add_scope(step, blob->path);
+		if (it->files_known)
+			add_file(step, blob->path, content, false);
+		else
+			add_changed(step, blob->path, content);
 	}
 }
 
@@ -142,6 +158,26 @@ step_history_at(const struct step_history *history, size_t back)
 {
 	return &history->steps[(history->count - 1 - back) %
 	    THRESHOLDS_WINDOW_MAX];
+}
+
+double
+step_history_progress(const struct step_history *history, size_t window)
+{
+	size_t kept = step_history_kept(history, window), last = 0;
+	double now;
+
+	while (last < kept && isnan(step_history_at(history, last)->completion))
+		last++;
+	if (last == kept)
+		return NAN;
+	now = step_history_at(history, last)->best;
+	for (size_t back = kept - 1; back > last; back--) {
+		double then = step_history_at(history, back)->best;
+
+		if (!isnan(then))
+			return (now - then) / (double)(back - last);
+	}
+	return NAN;
 }
 
 struct behaviour_step *

@@ -23,6 +23,7 @@ struct objective_words;
 struct behaviour_file {
 	uint64_t path;
 	uint64_t content; /* 0 = not known */
+	bool outside; /* the task's scope */
 };
 
 struct behaviour_step {
@@ -67,6 +68,12 @@ size_t step_history_kept(const struct step_history *history, size_t window);
 /* The step this many before the last one; it must be kept. */
 const struct behaviour_step *
 step_history_at(const struct step_history *history, size_t back);
+
+/* Percent per iteration that the best completion gained in the window, up to
+ * the last one that is known of; NAN = not known. */
+double step_history_progress(const struct step_history *history, size_t window);
+
+#define PROGRESS_LEAST 2.0 /* less is none */
 
 /* Room for the next step, with a reference to the oldest one's iteration given
  * back. The caller fills it. */

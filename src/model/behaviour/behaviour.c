@@ -249,10 +249,15 @@ behaviour_check(const struct thresholds *thresholds,
 	for (size_t i = 0; i < json_object_array_length(history); i++) {
 		cleanup_iteration struct iteration *it = NULL;
 		cleanup_buf struct buf at = BUF_INIT;
+		struct json_object *json;
 
 		json_path_index(&at, bare ? "" : "history", i);
-		r = iteration_from_json(json_object_array_get_idx(history, i),
-		    at.data, (int64_t)i + 1, &it, err);
+		json = json_object_array_get_idx(history, i);
+		if (json == NULL)
+			it = iteration_new((int64_t)i + 1);
+		else
+			r = iteration_from_json(
+			    json, at.data, (int64_t)i + 1, &it, err);
 		if (r < 0)
 			return r;
 		behaviour_add(b, it);

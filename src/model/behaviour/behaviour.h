@@ -52,7 +52,8 @@ void behaviour_measure(
 struct json_object *behaviour_to_json(const struct behaviour *behaviour);
 
 /* {"history": [iterations], "thresholds": {...}} or an array of iterations:
- * the detections after the last one. Thresholds are merged over `thresholds`.
+ * the detections after the last one. Of an iteration that is null nothing is
+ * known. Thresholds are merged over `thresholds`.
  * -EINVAL with the path of what is wrong. */
 int behaviour_check(const struct thresholds *thresholds,
     struct json_object *document, struct json_object **ret_detections,

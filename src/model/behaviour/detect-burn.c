@@ -10,24 +10,26 @@
 #include "mem.h"
 #include "thresholds.h"
 
-#define CRITICAL        2.5 /* times the estimate */
-#define CRITICAL_BEYOND 1.25 /* times the multiplier, where that is more */
-#define NEARLY_DONE     90.0 /* percent */
-#define HALF_DONE       50.0
+#define CRITICAL    2.5 /* times the estimate */
+#define NEARLY_DONE 90.0 /* percent */
+#define HALF_DONE   50.0
 
-#define SHARED                                        \
-	"Find out why the estimate was wrong",        \
-	    "Divide what remains into smaller tasks", \
-	    "Have a person decide whether to go on"
+/* Three times 0.1 is above 0.3: what equals a limit is not above it. */
+#define ROUNDING 1e-9
+
+#define SHARED                                         \
+	"Analyze why estimates were incorrect",        \
+	    "Break remaining work into smaller tasks", \
+	    "Request human decision on continuation"
 
 static const char *const stop_rather[] = {
-	"Stop, unless most of the work is done already",
+	"Consider aborting if little progress made",
 	SHARED,
 	NULL,
 };
 
 static const char *const go_on_rather[] = {
-	"Raise the budget, if the task is worth it",
+	"Increase iteration budget if task is viable",
 	SHARED,
 	NULL,
 };
@@ -47,13 +49,9 @@ ratio(double actual, double estimate)
 static enum severity
 judge(double times, double multiplier)
 {
-	double critical = multiplier * CRITICAL_BEYOND;
-
-	if (times <= multiplier)
+	if (times <= multiplier + ROUNDING)
 		return SEVERITY_NONE;
-	return times >= (critical > CRITICAL ? critical : CRITICAL) ?
-	    SEVERITY_CRITICAL :
-	    SEVERITY_HIGH;
+	return times >= CRITICAL - ROUNDING ? SEVERITY_CRITICAL : SEVERITY_HIGH;
 }
 
 enum severity
@@ -92,18 +90,20 @@ detect_burn_describe(const struct burn *burn, struct detection *detection)
 	struct json_object *evidence = detection->evidence;
 	cleanup_buf struct buf message = BUF_INIT;
 
-	buf_addf(&message, "Resource burn: %lld iterations",
-	    (long long)burn->iterations);
+	buf_addf(
+	    &message, "Resource burn: Used %lld", (long long)burn->iterations);
 	if (burn->expected > 0) {
 		double times =
 		    ratio((double)burn->iterations, (double)burn->expected);
 
-		buf_addf(&message, ", %.0f%% of the %lld expected", times * 100,
-		    (long long)burn->expected);
+		buf_addf(&message, "/%lld iterations (%.0f%% of budget)",
+		    (long long)burn->expected, times * 100);
 		json_set_int(evidence, "estimatedIterations", burn->expected);
 		json_set_int(evidence, "actualIterations", burn->iterations);
 		json_set(
 		    evidence, "iterationRatio", json_object_new_double(times));
+	} else {
+		buf_adds(&message, " iterations");
 	}
 	if (burn->estimate > 0) {
 		buf_addf(&message, "; %.2f of %.2f US dollars", burn->cost,

@@ -17,10 +17,10 @@
 #define SCOPE_WINDOW 5 /* iterations with changes */
 
 static const char *const recommendations[] = {
-	"Read the objective and its criteria again",
-	"Return to the work that it asks for",
-	"Ask a person if the scope is not clear",
-	"Write down why the scope has to change, if it has to",
+	"Review original objective and criteria",
+	"Realign current work with stated goals",
+	"Confirm scope with human if uncertain",
+	"Document any necessary scope changes",
 	NULL,
 };
 
@@ -52,23 +52,75 @@ push(struct deviation *deviation, const struct behaviour_step *step)
 		    deviation->turns[--deviation->turn_count].source);
 	memmove(&deviation->turns[1], &deviation->turns[0],
 	    deviation->turn_count * sizeof deviation->turns[0]);
-	deviation->turns[0] = (struct deviation_turn){ step->number,
-		objective_words_judge(&deviation->words, step->said),
-		iteration_ref(step->source) };
+	deviation->turns[0] = (struct deviation_turn){ .number = step->number,
+		.said = step->said,
+		.source = iteration_ref(step->source) };
 	deviation->turn_count++;
+	objective_words_count(&deviation->words, step->said);
 }
 
+/* Are the latest turn and another one below the threshold? */
 static bool
-has_drifted(const struct deviation *deviation, double threshold)
+are_far(struct deviation *deviation, double threshold,
+    double (*judge)(const struct objective_words *words, uint64_t said))
 {
 	int below = 0;
 
-	if (deviation->turn_count == 0 ||
-	    deviation->turns[0].similarity >= threshold)
-		return false;
-	for (size_t i = 0; i < deviation->turn_count; i++)
-		below += deviation->turns[i].similarity < threshold;
+	for (size_t i = 0; i < deviation->turn_count; i++) {
+		struct deviation_turn *turn = &deviation->turns[i];
+
+		turn->similarity = judge(&deviation->words, turn->said);
+		below += turn->similarity < threshold;
+		if (below == 0)
+			return false;
+	}
 	return below >= LEAST;
+}
+
+static bool
+has_drifted(struct deviation *deviation, const struct step_history *history,
+    const struct thresholds *t)
+{
+	double threshold = t->objective_similarity;
+
+	return are_far(deviation, threshold, objective_words_near) &&
+	    (!(step_history_progress(history,
+		   (size_t)t->no_progress_iterations) >= PROGRESS_LEAST) ||
+		are_far(deviation, threshold, objective_words_plain));
+}
+
+/* Has a later step changed the file too? */
+static bool
+is_later(const struct step_history *history, size_t back, uint64_t path)
+{
+	while (back-- > 0)
+		if (behaviour_step_file(step_history_at(history, back), path) !=
+		    NULL)
+			return true;
+	return false;
+}
+
+/* Count the files of a step that no later one has changed; all of them where
+ * not all are kept. */
+static void
+count_files(struct deviation *deviation, const struct step_history *history,
+    size_t back)
+{
+	const struct behaviour_step *step = step_history_at(history, back);
+
+	if (step->inside + step->outside != step->file_count) {
+		deviation->inside += step->inside;
+		deviation->outside += step->outside;
+		return;
+	}
+	for (size_t i = 0; i < step->file_count; i++) {
+		if (is_later(history, back, step->files[i].path))
+			continue;
+		if (step->files[i].outside)
+			deviation->outside++;
+		else
+			deviation->inside++;
+	}
 }
 
 static bool
@@ -88,8 +140,7 @@ has_crept(struct deviation *deviation, const struct step_history *history,
 		if (looked++ == 0 && step->outside == 0)
 			return false;
 		left += step->outside > 0;
-		deviation->inside += step->inside;
-		deviation->outside += step->outside;
+		count_files(deviation, history, back);
 	}
 	return left >= LEAST &&
 	    (double)deviation->outside > ratio * (double)deviation->inside;
@@ -103,7 +154,7 @@ detect_deviation(struct deviation *deviation,
 
 	if (now->spoke)
 		push(deviation, now);
-	deviation->drifted = has_drifted(deviation, t->objective_similarity);
+	deviation->drifted = has_drifted(deviation, history, t);
 	deviation->crept = has_crept(deviation, history, t->scope_creep_ratio);
 	return deviation->drifted || deviation->crept ? SEVERITY_MEDIUM :
 							SEVERITY_NONE;
@@ -121,9 +172,9 @@ describe_drift(const struct deviation *deviation, double threshold,
 		const struct deviation_turn *turn = &deviation->turns[i];
 		struct json_object *json;
 
-		sum += turn->similarity;
 		if (turn->similarity >= threshold)
 			continue;
+		sum += turn->similarity;
 		json = json_object_new_object();
 		json_set_int(json, "iteration", turn->number);
 		json_set(json, "similarity",
@@ -136,7 +187,8 @@ describe_drift(const struct deviation *deviation, double threshold,
 	json_set_string(evidence, "originalObjective", deviation->objective);
 	json_set(evidence, "deviationExamples", examples);
 	json_set(evidence, "averageSimilarity",
-	    json_object_new_double(sum / (double)deviation->turn_count));
+	    json_object_new_double(
+		sum / (double)json_object_array_length(examples)));
 }
 
 void
@@ -148,7 +200,7 @@ detect_deviation_describe(const struct deviation *deviation,
 	buf_adds(&message, "Deviation: ");
 	if (deviation->drifted) {
 		buf_adds(&message,
-		    "the last iterations say little about the objective");
+		    "Recent work may have drifted from the original objective");
 		describe_drift(
 		    deviation, t->objective_similarity, detection->evidence);
 	}

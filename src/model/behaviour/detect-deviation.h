@@ -5,7 +5,8 @@
  *
  * - What a turn says is compared with the objective (objective-words.h). Two of
  *   the last three turns that said something, the latest among them, must be
- *   below the threshold. A turn that said nothing is not looked at.
+ *   below the threshold. A turn that said nothing is not looked at. While the
+ *   task progresses, a word that all turns say counts as much as others.
  * - The files outside the task's scope are compared with those inside, over the
  *   last iterations that changed files. At least two must have left the scope,
  *   the latest among them.
@@ -30,7 +31,8 @@ struct thresholds;
 
 struct deviation_turn {
 	int64_t number;
-	double similarity;
+	uint64_t said; /* see objective-words.h */
+	double similarity; /* as judged last */
 	struct iteration *source; /* a reference */
 };
 

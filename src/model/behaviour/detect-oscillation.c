@@ -16,10 +16,10 @@
 #define RETURNS_SHOWN 10
 
 static const char *const recommendations[] = {
-	"Decide for one of the approaches and keep to it",
-	"Look for feedback that contradicts itself",
-	"Compare the approaches before the next change",
-	"Ask a person which way to go",
+	"Commit to one approach instead of alternating",
+	"Review feedback quality - may be conflicting",
+	"Pause and assess which approach is better",
+	"Request human decision on direction",
 	NULL,
 };
 
@@ -191,7 +191,7 @@ detect_oscillation_describe(const struct step_history *history,
 			    files_json(step_history_at(history, back)->source));
 	detection->recommendations = recommendations;
 	detection->message =
-	    xasprintf("Oscillation: work was undone and done again, %d times",
+	    xasprintf("Oscillation: %d undo/redo cycles in recent iterations",
 		finding->cycles);
 	json_set_int(detection->evidence, "undoRedoCycles", finding->cycles);
 	json_set(detection->evidence, "recentFileChanges", changes);

@@ -13,10 +13,10 @@
 #define ROUNDING 1e-9
 
 static const char *const recommendations[] = {
-	"Make no further changes that break tests",
-	"Repair what broke the tests; do not delete or disable them",
-	"Go back to the last state that passed, if need be",
-	"Add tests for code that has lost its own",
+	"Stop making changes that break tests",
+	"Fix tests instead of deleting or disabling them",
+	"Review anti-laziness rules: weaken nothing to make it pass",
+	"Restore previous working state if needed",
 	NULL,
 };
 
@@ -61,48 +61,39 @@ detect_regression(struct regression *regression,
 	return SEVERITY_HIGH;
 }
 
-static struct json_object *
-entry(int64_t iteration, char *owned_message)
+static void
+add_entry(struct json_object *list, int64_t iteration, const char *message,
+    double from, double to)
 {
 	struct json_object *json = json_object_new_object();
-	cleanup_free char *message = owned_message;
 
 	json_set_int(json, "iteration", iteration);
 	json_set_string(json, "message", message);
-	return json;
+	if (!isnan(from)) {
+		json_set(json, "from", json_object_new_double(from));
+		json_set(json, "to", json_object_new_double(to));
+	}
+	json_object_array_add(list, json);
 }
 
 void
 detect_regression_describe(
     const struct regression *regression, struct detection *detection)
 {
-	struct json_object *list = json_object_new_array(), *json;
-	double drop = regression->best - regression->coverage;
+	static const char *const fell = "Tests went from passing to failing";
+	struct json_object *list = json_object_new_array();
+	cleanup_free char *dropped = xasprintf(
+	    "Coverage dropped %.1f%%", regression->best - regression->coverage);
+	bool tests = regression->tests_fell;
+	bool coverage = regression->coverage_fell;
 
-	if (regression->tests_fell)
-		json_object_array_add(list,
-		    entry(regression->failed_at,
-			regression->failing > 1 ?
-			    xasprintf("The tests passed before, and have "
-				      "failed %d times since",
-				regression->failing) :
-			    xstrdup("The tests passed before, and fail now")));
-	if (regression->coverage_fell) {
-		json = entry(regression->sank_at,
-		    xasprintf("Coverage dropped by %.1f%%", drop));
-		json_set(
-		    json, "from", json_object_new_double(regression->best));
-		json_set(
-		    json, "to", json_object_new_double(regression->coverage));
-		json_object_array_add(list, json);
-	}
+	if (tests)
+		add_entry(list, regression->failed_at, fell, NAN, NAN);
+	if (coverage)
+		add_entry(list, regression->sank_at, dropped, regression->best,
+		    regression->coverage);
 	json_set(detection->evidence, "regressions", list);
 	detection->recommendations = recommendations;
-	detection->message = regression->tests_fell ?
-	    regression->coverage_fell ?
-	    xasprintf("Regression: the tests fail, and coverage dropped by "
-		      "%.1f%%",
-		drop) :
-	    xstrdup("Regression: tests that passed before fail") :
-	    xasprintf("Regression: coverage dropped by %.1f%%", drop);
+	detection->message = xasprintf("Regression: %s%s%s", tests ? fell : "",
+	    tests && coverage ? "; " : "", coverage ? dropped : "");
 }

@@ -10,17 +10,15 @@
 #include "mem.h"
 #include "thresholds.h"
 
-#define WINDOW          5 /* at least */
-#define CRITICAL        5 /* occurrences */
-#define CRITICAL_BEYOND 2 /* sameErrorCount, where that is higher */
-#define PROGRESS_LEAST  2.0 /* percent per iteration */
-#define BLOCKERS_SHOWN  5
+#define WINDOW         5 /* at least */
+#define CRITICAL       5 /* occurrences */
+#define BLOCKERS_SHOWN 5
 
 static const char *const recommendations[] = {
-	"Try a different approach to the step that fails",
-	"Divide the task into smaller steps",
-	"Find the cause of the error before changing more",
-	"Ask a person for help",
+	"Change approach or strategy",
+	"Break task into smaller sub-tasks",
+	"Request human intervention",
+	"Review and address root cause",
 	NULL,
 };
 
@@ -31,28 +29,6 @@ has_error(const struct behaviour_step *step, uint64_t error)
 		if (step->errors[i] == error)
 			return true;
 	return false;
-}
-
-/* What the best completion gained per iteration, up to the last one that is
- * known of; NAN = not known. */
-static double
-progress_rate(const struct step_history *history, size_t window)
-{
-	size_t kept = step_history_kept(history, window), last = 0;
-	double now;
-
-	while (last < kept && isnan(step_history_at(history, last)->completion))
-		last++;
-	if (last == kept)
-		return NAN;
-	now = step_history_at(history, last)->best;
-	for (size_t back = kept - 1; back > last; back--) {
-		double then = step_history_at(history, back)->best;
-
-		if (!isnan(then))
-			return (now - then) / (double)(back - last);
-	}
-	return NAN;
 }
 
 /* Is there other evidence that nothing moves? */
@@ -143,7 +119,7 @@ stuck_measure(const struct step_history *history, const struct thresholds *t,
 {
 	*ret_finding = find_errors(history, t);
 	ret_finding->rate =
-	    progress_rate(history, (size_t)t->no_progress_iterations);
+	    step_history_progress(history, (size_t)t->no_progress_iterations);
 }
 
 enum severity
@@ -151,19 +127,17 @@ detect_stuck(const struct step_history *history, const struct thresholds *t,
     struct stuck_finding *ret_finding)
 {
 	struct stuck_finding found = find_errors(history, t);
-	int critical = t->same_error_count + CRITICAL_BEYOND;
 
 	if (found.occurrences < t->same_error_count)
 		return SEVERITY_NONE;
-	found.rate = progress_rate(history, (size_t)t->no_progress_iterations);
+	found.rate =
+	    step_history_progress(history, (size_t)t->no_progress_iterations);
 	if (isnan(found.rate) ?
 		!stands_still(history, error_window(t), t->same_error_count) :
 		found.rate >= PROGRESS_LEAST)
 		return SEVERITY_NONE;
 	*ret_finding = found;
-	if (critical < CRITICAL)
-		critical = CRITICAL;
-	return found.occurrences >= critical ? SEVERITY_CRITICAL :
+	return found.occurrences >= CRITICAL ? SEVERITY_CRITICAL :
 					       SEVERITY_HIGH;
 }
 
@@ -178,8 +152,7 @@ detect_stuck_describe(const struct step_history *history,
 
 	detection->recommendations = recommendations;
 	detection->message = xasprintf(
-	    "Stuck: the same error in %d of the last iterations, without "
-	    "progress",
+	    "Stuck: Same error repeated %d times with minimal progress",
 	    finding->occurrences);
 	json_set_string(detection->evidence, "repeatedError",
 	    source == NULL ? "" : source->errors[finding->error]);

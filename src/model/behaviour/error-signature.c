@@ -7,6 +7,7 @@
 
 #include "behaviour-hash.h"
 #include "buf.h"
+#include "mem.h"
 
 /* Where the signature goes: a buffer, or only its hash. */
 struct sink {
@@ -104,27 +105,49 @@ skip_position(const struct scan *scan, size_t i)
 	return i;
 }
 
-/* A name such as main.c, which counts as a path before a position. */
 static bool
-is_file_name(const char *s, size_t len)
+is_one_of(const char *const *words, size_t count, const char *s, size_t len)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(words[i]) == len && memcmp(words[i], s, len) == 0)
+			return true;
+	return false;
+}
+
+/* The ending of a name such as main.c, which counts as a path before a
+ * position; 0 = it has none. */
+static size_t
+ending_of(const char *s, size_t len)
 {
 	size_t dot = len;
 
 	while (dot > 0 && s[dot - 1] != '.')
 		dot--;
-	if (dot < 2 || len == dot || len - dot > 5)
-		return false;
+	if (dot < 2 || len == dot || len - dot > 5 || !is_letter(s[dot]))
+		return 0;
 	for (size_t i = dot; i < len; i++)
 		if (!is_word(s[i]))
-			return false;
-	return is_letter(s[dot]);
+			return 0;
+	return dot;
+}
+
+/* One that is the name of a file anywhere: obj.name may be none. */
+static bool
+is_source(const char *ending, size_t len)
+{
+	static const char *const endings[] = { "c", "cc", "cpp", "cs", "css",
+		"go", "h", "hpp", "html", "java", "js", "json", "jsx", "kt",
+		"md", "php", "py", "rb", "rs", "sh", "sql", "swift", "toml",
+		"ts", "tsx", "txt", "xml", "yaml", "yml" };
+
+	return is_one_of(endings, nitems(endings), ending, len);
 }
 
 /* The end of the path that begins here, or 0. */
 static size_t
 path_end(const struct scan *scan)
 {
-	size_t i = scan->i, end, close;
+	size_t i = scan->i, end, close, dot;
 	bool slash = false;
 
 	/* In quotes, a path may have blanks. */
@@ -145,7 +168,11 @@ path_end(const struct scan *scan)
 	close = skip_position(scan, end);
 	if (slash && end - i > 1)
 		return close;
-	return close > end && is_file_name(scan->s + i, end - i) ? close : 0;
+	dot = ending_of(scan->s + i, end - i);
+	return dot > 0 &&
+		(close > end || is_source(scan->s + i + dot, end - i - dot)) ?
+	    close :
+	    0;
 }
 
 /* 0x7f.., a UUID or at least seven hexadecimal digits, not only letters: the
@@ -176,6 +203,38 @@ hash_end(const struct scan *scan, const char **ret_word)
 	return groups == 5 && end - i == 36 ? end : 0;
 }
 
+/* The end of a word that begins here. */
+static size_t
+word_end(const struct scan *scan, size_t i)
+{
+	while (is_word(at(scan, i)))
+		i++;
+	return i;
+}
+
+/* The end of the unit of a time, which goes with the number before it. */
+static size_t
+unit_end(const struct scan *scan, size_t i)
+{
+	static const char *const units[] = { "h", "m", "min", "ms", "ns", "s",
+		"sec", "us" };
+	size_t end = word_end(scan, i);
+
+	return is_one_of(units, nitems(units), scan->s + i, end - i) ? end : i;
+}
+
+/* "Mon", "Nov" and "PM" of a time. */
+static bool
+is_date(const char *s, size_t len)
+{
+	static const char *const words[] = { "AM", "PM", "Mon", "Tue", "Wed",
+		"Thu", "Fri", "Sat", "Sun", "Jan", "Feb", "Mar", "Apr", "May",
+		"Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+
+	return s[0] >= 'A' && s[0] <= 'Z' &&
+	    is_one_of(words, nitems(words), s, len);
+}
+
 /* A number, a date, a time, or several with one sign between them. */
 static size_t
 number_end(const struct scan *scan)
@@ -193,7 +252,7 @@ number_end(const struct scan *scan)
 		else if (c == 'Z' && !is_word(at(scan, i + 1)))
 			i++;
 		else
-			return i;
+			return unit_end(scan, i);
 	}
 }
 
@@ -229,12 +288,13 @@ take_word(struct scan *scan, struct sink *sink)
 		scan->i = end;
 		return;
 	}
-	end = scan->i;
-	while (is_word(at(scan, end)))
-		end++;
+	end = word_end(scan, scan->i);
 	if (end == scan->i)
 		end++;
-	put(sink, scan->s + scan->i, end - scan->i);
+	if (is_date(scan->s + scan->i, end - scan->i))
+		put_word(sink, "<n>");
+	else
+		put(sink, scan->s + scan->i, end - scan->i);
 	scan->i = end;
 }
 

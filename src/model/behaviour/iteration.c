@@ -367,7 +367,8 @@ read_all(struct reader *r, struct iteration *it)
 	read_text(r, c, "objective", &it->objective);
 	read_int(
 	    r, c, "maxIterations", ITERATION_NUMBER_MAX, &it->max_iterations);
-	read_number(r, c, "estimatedCost", &it->estimated_cost);
+	read_number(r, anywhere(r, "estimatedCost"), "estimatedCost",
+	    &it->estimated_cost);
 	read_number(r, anywhere(r, "cost"), "cost", &it->cost);
 	read_tokens(r, it);
 	read_list(r, anywhere(r, "scope"), "scope", ITERATION_FILES,

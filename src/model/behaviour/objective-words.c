@@ -9,11 +9,18 @@
 #include "mem.h"
 
 #define SPOKEN_LEAST 3 /* words of four letters or more */
-#define WEIGHT_LEAST 0.4 /* of a word that every turn says */
+#define WEIGHT_LEAST 0.2 /* of a word that every turn says, compared with 1 */
+#define COMMON       0.4 /* of a word that belongs to any task */
+#define MUCH         (1 / 3.0) /* of the objective, however often it is said */
 #define WORD_MAX     48
 
-/* One turn cannot say all of a long objective. */
+/* One turn cannot say all of a long objective: from one to three words. */
 #define EXPECTED_DIVISOR 8.0
+#define EXPECTED_MOST    3.0
+
+/* Not of the objective. */
+#define IS_COMMON OBJECTIVE_WORDS_MAX
+#define IS_FILLER (OBJECTIVE_WORDS_MAX + 1)
 
 static const char *const fillers[] = { "a", "about", "after", "again", "all",
 	"also", "an", "and", "any", "are", "as", "at", "be", "been", "before",
@@ -25,6 +32,16 @@ static const char *const fillers[] = { "a", "about", "after", "again", "all",
 	"these", "they", "this", "to", "too", "up", "use", "using", "want",
 	"was", "we", "were", "what", "when", "where", "which", "while", "who",
 	"will", "with", "would", "you", "your" };
+
+/* Words that belong to any task: they hardly say what it is about. */
+static const char *const commons[] = { "add", "bug", "build", "change", "check",
+	"clean", "code", "commit", "complete", "continue", "create", "done",
+	"error", "everything", "fail", "file", "find", "finish", "first", "fix",
+	"good", "implement", "improve", "issue", "just", "last", "look", "move",
+	"next", "part", "pass", "problem", "progress", "refactor", "remain",
+	"remove", "repair", "rest", "start", "step", "still", "success",
+	"successfully", "support", "task", "test", "turn", "update", "well",
+	"work", "write" };
 
 /* A byte of a word in lower case; 0 = it is between words. */
 static unsigned char
@@ -70,16 +87,6 @@ next_word(const char **text, char word[static WORD_MAX])
 	return len;
 }
 
-static bool
-is_filler(const char *word, size_t len)
-{
-	for (size_t i = 0; i < nitems(fillers); i++)
-		if (strlen(fillers[i]) == len &&
-		    memcmp(fillers[i], word, len) == 0)
-			return true;
-	return false;
-}
-
 /* The slot of a word, or the free one where it belongs. */
 static size_t
 slot_of(const struct objective_words *words, uint64_t hash)
@@ -91,22 +98,54 @@ slot_of(const struct objective_words *words, uint64_t hash)
 	return slot;
 }
 
+/* The slot of the next word of a text; false = no more. */
+static bool
+next_slot(const struct objective_words *words, const char **text,
+    size_t *ret_slot, size_t *ret_len, uint64_t *ret_hash)
+{
+	char word[WORD_MAX];
+
+	*ret_len = next_word(text, word);
+	*ret_hash = behaviour_hash(word, stem(word, *ret_len));
+	*ret_slot = slot_of(words, *ret_hash);
+	return *ret_len > 0;
+}
+
+static void
+put_all(struct objective_words *words, const char *const *list, size_t count,
+    uint8_t index)
+{
+	size_t slot, len;
+	uint64_t hash;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *text = list[i];
+
+		next_slot(words, &text, &slot, &len, &hash);
+		words->hash[slot] = hash;
+		words->index[slot] = index;
+	}
+}
+
 void
 objective_words_init(struct objective_words *words, const char *objective)
 {
-	char word[WORD_MAX];
-	size_t len;
+	size_t slot, len;
+	uint64_t hash;
 
 	memset(words, 0, sizeof *words);
+	put_all(words, commons, nitems(commons), IS_COMMON);
+	put_all(words, fillers, nitems(fillers), IS_FILLER);
 	while (words->count < OBJECTIVE_WORDS_MAX &&
-	    (len = next_word(&objective, word)) > 0) {
-		uint64_t hash = behaviour_hash(word, stem(word, len));
-		size_t slot = slot_of(words, hash);
+	    next_slot(words, &objective, &slot, &len, &hash)) {
+		bool common = words->index[slot] == IS_COMMON;
 
-		if (len < 2 || words->hash[slot] != 0 || is_filler(word, len))
+		if (len < 2 || (words->hash[slot] != 0 && !common))
 			continue;
 		words->hash[slot] = hash;
-		words->index[slot] = (uint8_t)words->count++;
+		words->index[slot] = (uint8_t)words->count;
+		words->all += common ? COMMON : 1;
+		words->common |= (uint64_t)common << words->count++;
 	}
 }
 
@@ -114,58 +153,86 @@ bool
 objective_words_match(
     const struct objective_words *words, const char *text, uint64_t *ret_said)
 {
-	char word[WORD_MAX];
-	uint64_t said = 0;
-	size_t len, spoken = 0;
+	uint64_t said = 0, hash;
+	size_t slot, len, spoken = 0;
 
-	while ((len = next_word(&text, word)) > 0) {
-		uint64_t hash = behaviour_hash(word, stem(word, len));
-		size_t slot = slot_of(words, hash);
-
-		spoken += len >= 4;
-		if (words->hash[slot] != 0)
+	while (next_slot(words, &text, &slot, &len, &hash))
+		if (words->hash[slot] == 0)
+			spoken += len >= 4;
+		else if (words->index[slot] < OBJECTIVE_WORDS_MAX)
 			said |= (uint64_t)1 << words->index[slot];
-	}
 	if (words->count == 0 || (spoken < SPOKEN_LEAST && said == 0))
 		return false;
 	*ret_said = said;
 	return true;
 }
 
-/* 1 for a word that at most half of the turns said, less for one that more
- * said. A few turns show little: one more is added that did not say it. */
+/* --- weights --------------------------------------------------------- */
+
+static double
+weigh_plainly(const struct objective_words *words, uint64_t said)
+{
+	int common = __builtin_popcountll(said & words->common);
+
+	return __builtin_popcountll(said) - common + COMMON * common;
+}
+
+/* All of it for a word that at most half of the turns said, less for one that
+ * more said. A few turns show little: one more is added that did not say it. */
 static double
 weigh(const struct objective_words *words, uint64_t said)
 {
-	double sum = 0, turns = (double)words->turns + 1;
+	double sum = weigh_plainly(words, said);
+	double turns = (double)words->turns + 1;
 
 	for (; said != 0; said &= said - 1) {
 		double with = words->said[__builtin_ctzll(said)];
 
-		sum += 2 * with <= turns ?
-		    1 :
-		    WEIGHT_LEAST + (1 - WEIGHT_LEAST) * log2(turns / with);
+		if (2 * with > turns)
+			sum -=
+			    ((said & -said & words->common) != 0 ? COMMON : 1) *
+			    (1 - WEIGHT_LEAST) * (1 - log2(turns / with));
 	}
 	return sum;
 }
 
-double
-objective_words_judge(struct objective_words *words, uint64_t said)
+void
+objective_words_count(struct objective_words *words, uint64_t said)
 {
-	double got, expected = (double)words->count / EXPECTED_DIVISOR, best;
-
 	words->turns++;
 	for (uint64_t rest = said; rest != 0; rest &= rest - 1)
 		words->said[__builtin_ctzll(rest)]++;
-	got = weigh(words, said);
-	best = words->best == said ? got : weigh(words, words->best);
-	if (got >= best) {
-		best = got;
+	if (said != words->best &&
+	    weigh(words, said) >= weigh(words, words->best))
 		words->best = said;
-	}
-	if (best <= 0)
-		return 0;
+}
+
+/* What is said, by what is expected of a turn that can say `most`. */
+static double
+part(const struct objective_words *words, double got, double most)
+{
+	double expected = words->all / EXPECTED_DIVISOR;
+
 	expected = expected < 1 ? 1 : expected;
-	expected = best < expected ? best : expected;
-	return got < expected ? got / expected : 1;
+	expected = expected > EXPECTED_MOST ? EXPECTED_MOST : expected;
+	expected = expected > most ? most : expected;
+	return got <= 0 ? 0 : got < expected ? got / expected : 1;
+}
+
+double
+objective_words_plain(const struct objective_words *words, uint64_t said)
+{
+	return part(words, weigh_plainly(words, said), words->all);
+}
+
+double
+objective_words_near(const struct objective_words *words, uint64_t said)
+{
+	double plain = objective_words_plain(words, said);
+	double near;
+
+	if (weigh_plainly(words, said) >= MUCH * words->all)
+		return plain;
+	near = part(words, weigh(words, said), weigh(words, words->best));
+	return near < plain ? near : plain;
 }

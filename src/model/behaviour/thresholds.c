@@ -3,6 +3,7 @@
 #include "thresholds.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,8 +95,7 @@ static int
 take(struct thresholds *thresholds, const struct row *row, const char *path,
     struct json_object *value, struct err *err)
 {
-	bool is_int = json_object_is_type(value, json_type_int);
-	double number;
+	double number = json_object_get_double(value);
 
 	if (row->kind == KIND_BOOL) {
 		if (!json_object_is_type(value, json_type_boolean))
@@ -105,13 +105,12 @@ take(struct thresholds *thresholds, const struct row *row, const char *path,
 		put(thresholds, row, json_object_get_boolean(value));
 		return 0;
 	}
-	if (!is_int &&
-	    (row->kind == KIND_INT ||
-		!json_object_is_type(value, json_type_double)))
+	if (!json_object_is_type(value, json_type_int) &&
+	    (!json_object_is_type(value, json_type_double) ||
+		(row->kind == KIND_INT && number != floor(number))))
 		return err_set(err, -EINVAL, "%s: expected %s, found %s", path,
 		    row->kind == KIND_INT ? "an integer" : "a number",
 		    json_type_words(value));
-	number = json_object_get_double(value);
 	if (!(number >= row->min && number <= row->max))
 		return err_set(err, -EINVAL, "%s: must be from %g to %g", path,
 		    row->min, row->max);
@@ -119,31 +118,31 @@ take(struct thresholds *thresholds, const struct row *row, const char *path,
 	return 0;
 }
 
-/* The row of a key, or -EINVAL with the nearest one. An empty group stands for
- * all of them. */
+/* Without a key, any row of the group. NULL = there is none. */
+static const struct row *
+find(const char *group, const char *key)
+{
+	for (size_t i = 0; i < nitems(rows); i++)
+		if (strcmp(rows[i].group, group) == 0 &&
+		    (key == NULL || strcmp(rows[i].key, key) == 0))
+			return &rows[i];
+	return NULL;
+}
+
+/* -EINVAL with the nearest key, or the nearest group where that is unknown. */
 static int
-find(const char *group, const char *key, const char *path,
-    const struct row **ret_row, struct err *err)
+no_such(const char *group, const char *key, const char *path, struct err *err)
 {
 	const char *names[nitems(rows) + 1] = { NULL }, *near;
+	bool known = find(group, NULL) != NULL;
 	size_t count = 0;
 
-	for (size_t i = 0; i < nitems(rows); i++) {
-		if (key == NULL) {
+	for (size_t i = 0; i < nitems(rows); i++)
+		if (!known)
 			names[count++] = rows[i].group;
-			continue;
-		}
-		if (strcmp(rows[i].group, group) != 0)
-			continue;
-		names[count++] = rows[i].key;
-		if (strcmp(rows[i].key, key) == 0) {
-			*ret_row = &rows[i];
-			return 0;
-		}
-	}
-	if (count == 0)
-		return find(group, NULL, path, ret_row, err);
-	near = text_nearest(key == NULL ? group : key, names);
+		else if (strcmp(rows[i].group, group) == 0)
+			names[count++] = rows[i].key;
+	near = text_nearest(known ? key : group, names);
 	return err_set(err, -EINVAL,
 	    "%s: no such threshold; did you mean \"%s\"?", path,
 	    near != NULL ? near : names[0]);
@@ -153,16 +152,16 @@ static int
 merge_group(struct thresholds *next, const char *group,
     struct json_object *json, const char *at, struct err *err)
 {
-	const struct row *row;
-	int r;
-
 	json_object_object_foreach(json, key, value)
 	{
+		const struct row *row = find(group, key);
 		cleanup_buf struct buf path = BUF_INIT;
+		int r = 0;
 
 		json_path_key(&path, at, key);
-		r = find(group, key, path.data, &row, err);
-		if (r == 0 && value != NULL)
+		if (row == NULL)
+			return no_such(group, key, path.data, err);
+		if (value != NULL)
 			r = take(next, row, path.data, value, err);
 		if (r < 0)
 			return r;
@@ -181,6 +180,8 @@ merge_groups(struct thresholds *next, struct json_object *json, const char *at,
 		cleanup_buf struct buf path = BUF_INIT;
 
 		json_path_key(&path, at, group);
+		if (find(group, NULL) == NULL)
+			return no_such(group, NULL, path.data, err);
 		if (value == NULL)
 			continue;
 		if (!json_object_is_type(value, json_type_object))
@@ -220,7 +221,6 @@ thresholds_set(struct thresholds *thresholds, const char *text, struct err *err)
 	cleanup_json struct json_object *value = NULL;
 	const struct row *row;
 	const char *word;
-	int r;
 
 	if (dot == NULL || sign == NULL || sign < dot)
 		return err_set(err, -EINVAL,
@@ -230,9 +230,9 @@ thresholds_set(struct thresholds *thresholds, const char *text, struct err *err)
 	group = xstrndup(text, (size_t)(dot - text));
 	key = xstrndup(dot + 1, (size_t)(sign - dot - 1));
 	word = sign + 1;
-	r = find(group, key, text, &row, err);
-	if (r < 0)
-		return r;
+	row = find(group, key);
+	if (row == NULL)
+		return no_such(group, key, text, err);
 	if (json_parse(word, strlen(word), 64, &value, NULL) < 0)
 		return err_set(
 		    err, -EINVAL, "%s: \"%s\" is not a number", text, word);
