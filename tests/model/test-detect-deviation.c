@@ -94,6 +94,9 @@ START_TEST(words_of_any_task_weigh_little_from_the_beginning)
 	found("");
 	scene_add(SAY("Fixed the colours of several icons"));
 	found("deviation medium");
+	scene_begin(NULL);
+	scene_repeat(2, SAY("Fixed API documentation examples"));
+	found("deviation medium");
 	/* Where nothing else is asked for, they are enough. */
 	scene_begin(NULL);
 	for (int i = 0; i < 4; i++)
@@ -108,7 +111,7 @@ START_TEST(words_of_any_task_say_nothing)
 	static const char *const words[] = {
 		"Completed part 2 of the work, and started with the next one",
 		"Everything is done so far; all tests pass",
-		"Good progress: this is the last step that was still to be done"
+		"Good progress: this is the last step that was to be fixed"
 	};
 
 	scene_begin(NULL);

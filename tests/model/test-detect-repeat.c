@@ -60,11 +60,12 @@ END_TEST
 START_TEST(stuck_needs_progress_below_two_percent)
 {
 	scene_begin(NULL);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 15; i++) {
 		scene_add("{'analysis':{'failureClass':'x',"
 			  "'completionPercentage':%.2f}}",
-		    2.0 * i);
-	found("");
+		    10.8 + 2.0 * i);
+		found("");
+	}
 	scene_begin(NULL);
 	for (int i = 0; i < 5; i++)
 		scene_add("{'analysis':{'failureClass':'x',"
@@ -89,6 +90,35 @@ START_TEST(progress_is_looked_for_in_the_given_window)
 	scene_repeat(
 	    3, "{'analysis':{'failureClass':'x','completionPercentage':60}}");
 	found("stuck high");
+}
+END_TEST
+
+/* Whether `turns`, from the oldest, are stuck: x has an error, - has none. */
+static bool
+is_stuck(const char *thresholds, const char *turns)
+{
+	scene_begin(thresholds);
+	for (; *turns != '\0'; turns++)
+		scene_add("{'analysis':{'completionPercentage':10,"
+			  "'failureClass':%s}}",
+		    *turns == 'x' ? "'x'" : "null");
+	return strcmp(scene_found(), "stuck high") == 0;
+}
+
+START_TEST(errors_are_counted_in_five_iterations_or_more)
+{
+	static const char *const short_one =
+	    "{'stuck':{'noProgressIterations':3}}";
+	static const char *const long_one =
+	    "{'stuck':{'noProgressIterations':6}}";
+
+	ck_assert(is_stuck(NULL, "x-x-x"));
+	ck_assert(!is_stuck(NULL, "x-x--x"));
+	ck_assert(is_stuck(short_one, "x-x-x"));
+	ck_assert(!is_stuck(short_one, "x-x--x"));
+	ck_assert(is_stuck(long_one, "x-x--x"));
+	ck_assert(!is_stuck(long_one, "x-x---x"));
+	ck_assert(!is_stuck("{'stuck':{'sameErrorCount':7}}", "xxxxxx"));
 }
 END_TEST
 
@@ -158,7 +188,7 @@ START_TEST(tests_that_keep_failing_show_that_nothing_moves)
 	scene_begin(NULL);
 	scene_add("{'analysis':{'failureClass':'x','testsPassing':true}}");
 	scene_repeat(
-	    2, "{'analysis':{'failureClass':'x','testsPassing':false}}");
+	    3, "{'analysis':{'failureClass':'x','testsPassing':false}}");
 	ck_assert_ptr_null(strstr(scene_found(), "stuck"));
 }
 END_TEST
@@ -370,6 +400,22 @@ START_TEST(names_are_compared_where_blobs_are_unknown)
 	found("");
 	scene_add("{'analysis':{'artifactsModified':['b']}}");
 	found("oscillation high");
+	/* So is that while the task progresses; contents are still looked at.
+	 */
+	for (int rate = 1; rate <= 2; rate++) {
+		scene_begin(NULL);
+		for (int i = 0; i < 6; i++)
+			scene_add("{'analysis':{'artifactsModified':['%c'],"
+				  "'completionPercentage':%d}}",
+			    'a' + i % 2, rate * i);
+		found(rate < 2 ? "oscillation high" : "");
+	}
+	scene_begin(NULL);
+	for (int i = 0; i < 6; i++)
+		scene_add("{'analysis':{'completionPercentage':%d},"
+			  "'blobs':{'a':'%d'}}",
+		    10 * i, i % 2);
+	found("oscillation high");
 	/* The same file all the time is work on it. */
 	scene_begin(NULL);
 	scene_repeat(8, "{'analysis':{'artifactsModified':['a']}}");
@@ -387,6 +433,7 @@ unit_suite(void)
 		stuck_counts_up_to_a_given_number,
 		stuck_needs_progress_below_two_percent,
 		progress_is_looked_for_in_the_given_window,
+		errors_are_counted_in_five_iterations_or_more,
 		a_percentage_of_zero_is_known,
 		an_unknown_percentage_is_no_evidence,
 		a_gap_does_not_hide_that_there_is_no_progress,

@@ -180,6 +180,14 @@ step_history_progress(const struct step_history *history, size_t window)
 	return NAN;
 }
 
+bool
+step_history_moves_on(
+    const struct step_history *history, const struct thresholds *t)
+{
+	return step_history_progress(history,
+		   (size_t)t->no_progress_iterations) >= PROGRESS_LEAST;
+}
+
 struct behaviour_step *
 step_history_next(struct step_history *history)
 {

@@ -73,7 +73,12 @@ step_history_at(const struct step_history *history, size_t back);
  * the last one that is known of; NAN = not known. */
 double step_history_progress(const struct step_history *history, size_t window);
 
-#define PROGRESS_LEAST 2.0 /* less is none */
+#define PROGRESS_LEAST (2.0 - THRESHOLDS_ROUNDING) /* less is none */
+
+/* Is that enough? False where it is not known. Weak evidence does not count
+ * then. */
+bool step_history_moves_on(
+    const struct step_history *history, const struct thresholds *thresholds);
 
 /* Room for the next step, with a reference to the oldest one's iteration given
  * back. The caller fills it. */

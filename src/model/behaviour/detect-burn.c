@@ -14,9 +14,6 @@
 #define NEARLY_DONE 90.0 /* percent */
 #define HALF_DONE   50.0
 
-/* Three times 0.1 is above 0.3: what equals a limit is not above it. */
-#define ROUNDING 1e-9
-
 #define SHARED                                         \
 	"Analyze why estimates were incorrect",        \
 	    "Break remaining work into smaller tasks", \
@@ -49,9 +46,10 @@ ratio(double actual, double estimate)
 static enum severity
 judge(double times, double multiplier)
 {
-	if (times <= multiplier + ROUNDING)
+	if (times <= multiplier + THRESHOLDS_ROUNDING)
 		return SEVERITY_NONE;
-	return times >= CRITICAL - ROUNDING ? SEVERITY_CRITICAL : SEVERITY_HIGH;
+	return times >= CRITICAL - THRESHOLDS_ROUNDING ? SEVERITY_CRITICAL :
+							 SEVERITY_HIGH;
 }
 
 enum severity

@@ -84,8 +84,7 @@ has_drifted(struct deviation *deviation, const struct step_history *history,
 	double threshold = t->objective_similarity;
 
 	return are_far(deviation, threshold, objective_words_near) &&
-	    (!(step_history_progress(history,
-		   (size_t)t->no_progress_iterations) >= PROGRESS_LEAST) ||
+	    (!step_history_moves_on(history, t) ||
 		are_far(deviation, threshold, objective_words_plain));
 }
 
@@ -143,7 +142,8 @@ has_crept(struct deviation *deviation, const struct step_history *history,
 		count_files(deviation, history, back);
 	}
 	return left >= LEAST &&
-	    (double)deviation->outside > ratio * (double)deviation->inside;
+	    (double)deviation->outside >
+	    ratio * (double)deviation->inside + THRESHOLDS_ROUNDING;
 }
 
 enum severity

@@ -28,7 +28,8 @@ static bool
 nearly_all(unsigned part, unsigned whole, double threshold)
 {
 	return whole > 0 &&
-	    (part == whole || (double)part > threshold * (double)whole);
+	    (part == whole ||
+		(double)part > threshold * (double)whole + THRESHOLDS_ROUNDING);
 }
 
 /* Has the file had this content before, and another one since? */
@@ -90,7 +91,8 @@ names_return(const struct step_history *history, size_t kept, double threshold)
 }
 
 static bool
-is_cycle(const struct step_history *history, size_t kept, double threshold)
+is_cycle(
+    const struct step_history *history, size_t kept, const struct thresholds *t)
 {
 	const struct behaviour_step *now = step_history_at(history, 0);
 	unsigned known = 0, back = 0;
@@ -101,8 +103,9 @@ is_cycle(const struct step_history *history, size_t kept, double threshold)
 		known++;
 		back += returns(history, kept, &now->files[i]);
 	}
-	return known > 0 ? nearly_all(back, known, threshold) :
-			   names_return(history, kept, threshold);
+	return known > 0 ? nearly_all(back, known, t->file_churn) :
+			   names_return(history, kept, t->file_churn) &&
+		!step_history_moves_on(history, t);
 }
 
 enum severity
@@ -116,7 +119,7 @@ detect_oscillation(struct step_history *history, const struct thresholds *t,
 	int cycles = 0;
 
 	if (now->file_count > 0)
-		now->cycle = is_cycle(history, kept, t->file_churn);
+		now->cycle = is_cycle(history, kept, t);
 	for (size_t back = 0; back < kept && changes < window; back++) {
 		const struct behaviour_step *step =
 		    step_history_at(history, back);

@@ -4,7 +4,8 @@
  * Oscillation: work that is undone and done again. A cycle is an iteration in
  * which nearly all changed files return to a content that they had before, with
  * another one in between. Where contents are not known, names are compared: the
- * files of the last change but one come back, and those of the last one do not.
+ * files of the last change but one come back, and those of the last one do not,
+ * and the task does not progress.
  * Iterations that change no file are left out. Several cycles are needed, and
  * the latest change must be one.
  */

@@ -9,9 +9,6 @@
 #include "mem.h"
 #include "thresholds.h"
 
-/* 0.3 - 0.2 is not 0.1: a drop that equals the threshold is not above it. */
-#define ROUNDING 1e-9
-
 static const char *const recommendations[] = {
 	"Stop making changes that break tests",
 	"Fix tests instead of deleting or disabling them",
@@ -52,7 +49,7 @@ detect_regression(struct regression *regression,
 	regression->tests_fell =
 	    t->test_pass_to_fail && regression->failing > 0;
 	regression->coverage_fell = regression->best - regression->coverage >
-	    t->coverage_drop + ROUNDING;
+	    t->coverage_drop + THRESHOLDS_ROUNDING;
 	if (!regression->tests_fell && !regression->coverage_fell)
 		return SEVERITY_NONE;
 	if (regression->tests_fell &&

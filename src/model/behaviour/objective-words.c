@@ -8,7 +8,7 @@
 #include "behaviour-hash.h"
 #include "mem.h"
 
-#define SPOKEN_LEAST 3 /* words of four letters or more */
+#define SPOKEN_LEAST 2 /* own words of four letters or more */
 #define WEIGHT_LEAST 0.2 /* of a word that every turn says, compared with 1 */
 #define COMMON       0.4 /* of a word that belongs to any task */
 #define MUCH         (1 / 3.0) /* of the objective, however often it is said */
@@ -37,11 +37,11 @@ static const char *const fillers[] = { "a", "about", "after", "again", "all",
 static const char *const commons[] = { "add", "bug", "build", "change", "check",
 	"clean", "code", "commit", "complete", "continue", "create", "done",
 	"error", "everything", "fail", "file", "find", "finish", "first", "fix",
-	"good", "implement", "improve", "issue", "just", "last", "look", "move",
-	"next", "part", "pass", "problem", "progress", "refactor", "remain",
-	"remove", "repair", "rest", "start", "step", "still", "success",
-	"successfully", "support", "task", "test", "turn", "update", "well",
-	"work", "write" };
+	"good", "great", "implement", "improve", "issue", "item", "just",
+	"last", "look", "made", "move", "next", "nothing", "part", "pass",
+	"problem", "progress", "refactor", "remain", "remove", "repair", "rest",
+	"start", "step", "still", "success", "successfully", "support", "task",
+	"test", "thing", "turn", "update", "well", "work", "write", "wrote" };
 
 /* A byte of a word in lower case; 0 = it is between words. */
 static unsigned char
@@ -161,7 +161,8 @@ objective_words_match(
 			spoken += len >= 4;
 		else if (words->index[slot] < OBJECTIVE_WORDS_MAX)
 			said |= (uint64_t)1 << words->index[slot];
-	if (words->count == 0 || (spoken < SPOKEN_LEAST && said == 0))
+	if (words->count == 0 ||
+	    (spoken < SPOKEN_LEAST && (said & ~words->common) == 0))
 		return false;
 	*ret_said = said;
 	return true;

@@ -40,6 +40,10 @@ struct thresholds {
 	double coverage_drop;
 };
 
+/* Three times 0.1 is more than 0.3: what differs from a threshold by this
+ * equals it. */
+#define THRESHOLDS_ROUNDING 1e-9
+
 void
 thresholds_init(struct thresholds *thresholds, enum thresholds_profile profile);
 
