@@ -245,56 +245,168 @@ dice(uint64_t *seed, uint64_t sides)
 	return (*seed >> 33) % sides;
 }
 
+/* What is the same in all turns of a history. */
+struct manner {
+	int turns;
+	bool rated; /* the percentage is known each time */
+	bool blobs;
+	bool same_error;
+	bool red_first;
+};
+
+static void
+add_files(struct buf *text, const struct manner *m, int n, uint64_t *seed)
+{
+	bool both = dice(seed, 2) == 0;
+	char first = m->blobs || dice(seed, 2) == 0 ? 'a' : 'b';
+
+	buf_addf(text, ",'artifactsModified':['src/%c'%s]}", first,
+	    both ? ",'src/c'" : "");
+	if (m->blobs)
+		buf_addf(text, ",'blobs':{'src/a':'%d'}", n);
+}
+
+static void
+add_words(struct buf *text, int n, uint64_t *seed)
+{
+	static const char *const topics[] = { "login", "session", "password",
+		"token" };
+	static const char *const hollow[] = { "Completed part 3 of the work",
+		"Good progress, now the next step of the task", "Fixed 2", "" };
+
+	if (dice(seed, 4) == 0)
+		buf_addf(text, ",'learnings':'%s'", hollow[dice(seed, 4)]);
+	else if (dice(seed, 3) > 0)
+		buf_addf(text,
+		    ",'learnings':'Wrote part %d of the %s code, and "
+		    "checked the %s'",
+		    n, topics[dice(seed, 4)], topics[dice(seed, 4)]);
+}
+
+static void
+add_results(struct buf *text, const struct manner *m, int n, uint64_t *seed)
+{
+	static const char *const errors[] = { "null pointer", "timeout",
+		"bad request" };
+
+	if (m->same_error)
+		buf_adds(text, ",'failureClass':'the same'");
+	else if (dice(seed, 2) == 0)
+		buf_addf(text, ",'failureClass':'%s'", errors[dice(seed, 3)]);
+	if (m->rated || (m->turns < 40 && dice(seed, 4) > 0))
+		buf_addf(text, ",'completionPercentage':%.2f",
+		    0.8 + n * (m->rated ? 2.0 : 99.0 / m->turns));
+	if (dice(seed, 2) == 0)
+		buf_addf(text, ",'testsPassing':%s",
+		    m->red_first && n < m->turns / 2 ? "false" : "true");
+	if (dice(seed, 2) == 0)
+		buf_addf(text, ",'coveragePercent':%.1f",
+		    40 + 0.5 * n - (double)dice(seed, 8));
+	else if (dice(seed, 2) == 0)
+		buf_adds(text, ",'coveragePercent':null");
+}
+
 /* Any history in which the task moves on is silent: new content, no error
  * again and again without progress, quality that does not fall, on the
  * objective, within the budget. Anything may be unknown. */
 START_TEST(detectors_are_silent_on_steady_progress)
 {
-	static const char *const topics[] = { "login", "session", "password",
-		"token" };
-	static const char *const errors[] = { "null pointer", "timeout",
-		"bad request" };
 	uint64_t seed = (uint64_t)_i + 1;
-	int turns = 5 + (int)dice(&seed, 40);
-	double completion = 0, coverage = 40;
+	struct manner m = { .turns = 5 + (int)dice(&seed, 40) };
 
+	/* Without contents, or with the same error, progress must be known. */
+	m.blobs = dice(&seed, 2) == 0;
+	m.same_error = dice(&seed, 4) == 0;
+	m.rated = !m.blobs || m.same_error || dice(&seed, 2) == 0;
+	m.red_first = dice(&seed, 3) == 0 && m.rated;
 	scene_begin(NULL);
-	for (int n = 1; n <= turns; n++) {
+	for (int n = 1; n <= m.turns; n++) {
 		cleanup_buf struct buf text = BUF_INIT;
 
-		completion += 100.0 / turns;
-		coverage += (double)dice(&seed, 3) - (double)dice(&seed, 2);
 		buf_addf(&text,
 		    "{'treeHash':'t%d','scope':['src'],'cost':0.%d,"
 		    "'context':{'maxIterations':%d,'estimatedCost':%d,"
 		    "'objective':'Fix login session password and token of "
-		    "the service'},'analysis':{'artifactsModified':['src/a'",
-		    n, (int)dice(&seed, 9), turns, turns);
-		if (dice(&seed, 2) == 0)
-			buf_adds(&text, ",'src/b'");
-		buf_adds(&text, "]");
-		if (dice(&seed, 2) == 0)
-			buf_addf(&text, ",'failureClass':'%s'",
-			    errors[dice(&seed, 3)]);
-		/* A percentage below 2 per iteration does not show in this
-		 * window; long tasks are judged by the rest. */
-		if (turns < 40 && dice(&seed, 4) > 0)
-			buf_addf(
-			    &text, ",'completionPercentage':%.2f", completion);
-		if (dice(&seed, 2) == 0)
-			buf_adds(&text, ",'testsPassing':true");
-		if (dice(&seed, 2) == 0)
-			buf_addf(&text, ",'coveragePercent':%.1f", coverage);
-		if (dice(&seed, 3) > 0)
-			buf_addf(&text,
-			    ",'learnings':'Wrote part %d of the %s code, and "
-			    "checked the %s'",
-			    n, topics[dice(&seed, 4)], topics[dice(&seed, 4)]);
-		buf_addf(&text, "},'blobs':{'src/a':'a%d'}}", n);
+		    "the service'},'analysis':{'blockers':[]",
+		    n, (int)dice(&seed, 9), m.turns, m.turns);
+		add_results(&text, &m, n, &seed);
+		add_words(&text, n, &seed);
+		add_files(&text, &m, n, &seed);
+		buf_adds(&text, "}");
 		scene_add("%s", text.data);
 		ck_assert_msg(scene_found()[0] == '\0',
-		    "seed %d, iteration %d of %d: %s\n%s", _i, n, turns,
+		    "seed %d, iteration %d of %d: %s\n%s", _i, n, m.turns,
 		    scene_found(), text.data);
+	}
+}
+END_TEST
+
+/* --- the order of things --------------------------------------------- */
+
+/* A history with something of everything, one prefix of it after the other. */
+#define WILD                                                                  \
+	"{\"blobs\":{\"a\":\"1\"},\"analysis\":{\"failureClass\":\"x\","      \
+	"\"completionPercentage\":10,\"testsPassing\":true}},"                \
+	"{\"analysis\":{\"testsPassing\":false,\"failureClass\":\"x\","       \
+	"\"completionPercentage\":10},\"blobs\":{\"a\":\"2\"}},"              \
+	"{\"blobs\":{\"a\":\"1\"},\"analysis\":{\"completionPercentage\":10," \
+	"\"failureClass\":\"x\",\"coveragePercent\":50}},"                    \
+	"{\"analysis\":{\"coveragePercent\":30,\"failureClass\":\"x\"},"      \
+	"\"context\":{\"maxIterations\":1},\"blobs\":{\"a\":\"2\"}}"
+
+START_TEST(the_order_of_members_does_not_matter)
+{
+#define TURNED                                                                \
+	"{\"analysis\":{\"testsPassing\":true,\"completionPercentage\":10,"   \
+	"\"failureClass\":\"x\"},\"blobs\":{\"a\":\"1\"}},"                   \
+	"{\"blobs\":{\"a\":\"2\"},\"analysis\":{\"completionPercentage\":10," \
+	"\"failureClass\":\"x\",\"testsPassing\":false}},"                    \
+	"{\"analysis\":{\"coveragePercent\":50,\"failureClass\":\"x\","       \
+	"\"completionPercentage\":10},\"blobs\":{\"a\":\"1\"}},"              \
+	"{\"blobs\":{\"a\":\"2\"},\"context\":{\"maxIterations\":1},"         \
+	"\"analysis\":{\"failureClass\":\"x\",\"coveragePercent\":30}}"
+	cleanup_json struct json_object *one = NULL, *other = NULL;
+
+	ck_assert_int_eq(check_text("[" WILD "]", &one, NULL), 0);
+	ck_assert_int_eq(
+	    check_text(
+		"{\"thresholds\":{},\"history\":[" TURNED "]}", &other, NULL),
+	    0);
+	ck_assert_uint_eq(json_object_array_length(one), 4);
+	ck_assert(json_object_equal(one, other));
+}
+END_TEST
+
+START_TEST(each_iteration_is_judged_as_the_history_up_to_it)
+{
+	cleanup_json struct json_object *history = NULL;
+	cleanup_behaviour struct behaviour *b = NULL;
+	struct thresholds t;
+
+	thresholds_init(&t, PROFILE_DEFAULT);
+	b = behaviour_new(&t);
+	ck_assert_int_eq(
+	    json_parse("[" WILD "," WILD "]", strlen("[" WILD "," WILD "]"),
+		1 << 20, &history, NULL),
+	    0);
+	for (size_t i = 0; i < json_object_array_length(history); i++) {
+		cleanup_json struct json_object *prefix =
+		    json_object_new_array();
+		cleanup_json struct json_object *whole = NULL, *next = NULL;
+		cleanup_iteration struct iteration *it = NULL;
+
+		for (size_t k = 0; k <= i; k++)
+			json_object_array_add(prefix,
+			    json_object_get(
+				json_object_array_get_idx(history, k)));
+		ck_assert_int_eq(behaviour_check(&t, prefix, &whole, NULL), 0);
+		ck_assert_int_eq(
+		    iteration_from_json(json_object_array_get_idx(history, i),
+			"", (int64_t)i + 1, &it, NULL),
+		    0);
+		behaviour_add(b, it);
+		next = behaviour_to_json(b);
+		ck_assert(json_object_equal(whole, next));
 	}
 }
 END_TEST
@@ -338,8 +450,10 @@ unit_suite(void)
 		nothing_is_known_of_an_iteration_that_is_null,
 		a_detection_has_all_its_parts,
 		nothing_is_found_where_nothing_is_known,
+		the_order_of_members_does_not_matter,
+		each_iteration_is_judged_as_the_history_up_to_it,
 		the_state_does_not_depend_on_what_left_the_windows, NULL });
 	unit_rows(suite, a_wrong_document_is_refused_with_the_path, 12);
-	unit_rows(suite, detectors_are_silent_on_steady_progress, 300);
+	unit_rows(suite, detectors_are_silent_on_steady_progress, 500);
 	return suite;
 }

@@ -59,8 +59,16 @@ START_TEST(burn_without_an_estimate_is_not_known)
 	scene_begin(NULL);
 	scene_repeat(100, "{'cost':9}");
 	found("");
-	scene_repeat(1, "{'context':{'maxIterations':0}}");
+	scene_repeat(1, "{'context':{'maxIterations':0,'estimatedCost':0}}");
 	found("");
+	/* Zero takes no estimate away. */
+	burn(21, "");
+	scene_add("{'context':{'maxIterations':0}}");
+	found("resource_burn high");
+	scene_begin(NULL);
+	scene_add("{'cost':2.2,'context':{'estimatedCost':1}}");
+	scene_add("{'context':{'estimatedCost':0}}");
+	found("resource_burn high");
 }
 END_TEST
 
@@ -158,6 +166,14 @@ START_TEST(tests_that_fail_after_passing_are_high_then_critical)
 	found("regression high");
 	scene_add(TESTS("false"));
 	found("regression critical");
+	/* It began with the third iteration. */
+	ck_assert_int_eq(
+	    json_int_or(json_object_array_get_idx(
+			    json_object_object_get(
+				evidence("regression"), "regressions"),
+			    0),
+		"iteration", 0),
+	    3);
 	scene_add(TESTS("true"));
 	found("");
 }
@@ -214,6 +230,9 @@ START_TEST(slow_erosion_counts_as_much_as_a_drop)
 	found("");
 	scene_add("{'analysis':{'coveragePercent':74}}");
 	found("regression high");
+	ck_assert_str_eq(
+	    json_string_or(scene_detection("regression"), "message", ""),
+	    "Regression: Coverage dropped 11.0%");
 	scene_add("{'analysis':{'coveragePercent':75}}");
 	found("");
 }
