@@ -124,35 +124,36 @@ iteration_tally_history(const struct workspace *workspace, const char *task)
 
 /* --- all of them ----------------------------------------------------- */
 
+/* The tasks that were stopped, and how many of them landed after all. */
+struct stopped {
+	char **tasks;
+	int landed;
+};
+
 static bool
 on_filed(struct json_object *record, void *arg)
 {
-	char ***landed = arg;
+	struct stopped *stopped = arg;
+	const char *id = json_string_or(record, "id", "");
 
-	if (strcmp(json_string_or(record, "outcome", ""), "landed") == 0)
-		strv_add(landed, json_string_or(record, "id", ""));
+	if (strcmp(json_string_or(record, "outcome", ""), "landed") != 0)
+		return true;
+	for (char **task = stopped->tasks; task != NULL && *task != NULL;
+	     task++)
+		stopped->landed += strcmp(*task, id) == 0;
 	return true;
-}
-
-static bool
-has(char *const *list, const char *word)
-{
-	for (size_t i = 0; i < strv_count(list); i++)
-		if (strcmp(list[i], word) == 0)
-			return true;
-	return false;
 }
 
 static void
 count_task(const struct workspace *workspace, const char *task,
-    char *const *landed, struct oversight_tally *tally)
+    struct oversight_tally *tally, char ***stopped)
 {
 	cleanup_free char *file = file_of(workspace, task);
 	struct counter c = { .tally = tally };
 
 	jsonl_last(file, 0, on_record, &c, NULL);
-	tally->tasks_stopped += c.stopped;
-	tally->tasks_stopped_landed += c.stopped && has(landed, task);
+	if (c.stopped)
+		strv_add(stopped, task);
 }
 
 void
@@ -161,21 +162,25 @@ iteration_tally(
 {
 	cleanup_free char *dir = workspace_path(workspace, "iterations");
 	cleanup_free char *tasks = workspace_path(workspace, "tasks.jsonl");
-	cleanup_strv char **landed = NULL;
+	struct stopped stopped = { NULL, 0 };
 	struct dirent **list = NULL;
 	int count = scandir(dir, &list, NULL, alphasort);
 
 	*ret_tally = (struct oversight_tally){ 0 };
-	jsonl_last(tasks, 0, on_filed, &landed, NULL);
 	for (int i = 0; i < count; i++) {
 		char *name = list[i]->d_name;
 		size_t len = strlen(name), end = strlen(SUFFIX);
 
 		if (len > end && strcmp(name + len - end, SUFFIX) == 0) {
 			name[len - end] = '\0';
-			count_task(workspace, name, landed, ret_tally);
+			count_task(workspace, name, ret_tally, &stopped.tasks);
 		}
 		free(list[i]);
 	}
 	free(list);
+	if (stopped.tasks != NULL)
+		jsonl_last(tasks, 0, on_filed, &stopped, NULL);
+	ret_tally->tasks_stopped = (int)strv_count(stopped.tasks);
+	ret_tally->tasks_stopped_landed = stopped.landed;
+	strv_free(stopped.tasks);
 }

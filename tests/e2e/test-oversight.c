@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc oversight check: local, without a daemon or a repository. */
+/* llmc oversight: local, without a daemon; check without a repository too. */
 
 #include <string.h>
 
@@ -39,6 +39,21 @@ START_TEST(a_history_is_judged_without_a_repository)
 }
 END_TEST
 
+START_TEST(a_history_comes_from_anywhere)
+{
+	const char *script = e2e_path("cat '%s' | '%s' oversight check -",
+	    write_history(RED), e2e_llmc_path());
+	struct e2e_run *run = e2e_sh(NULL, script);
+
+	ck_assert_uint_eq(json_object_array_length(e2e_json(run, 0)), 1);
+	script = e2e_path("cat '%s' | '%s' oversight check /dev/stdin",
+	    write_history(RED), e2e_llmc_path());
+	ck_assert_str_eq(e2e_sh(NULL, script)->out, run->out);
+	script = e2e_path("echo '[' | '%s' oversight check -", e2e_llmc_path());
+	e2e_expect(e2e_sh(NULL, script), 1, "-: byte");
+}
+END_TEST
+
 START_TEST(thresholds_of_the_file_are_used)
 {
 	const char *file =
@@ -71,6 +86,115 @@ START_TEST(mistakes_are_named)
 }
 END_TEST
 
+/* --- what was recorded ----------------------------------------------- */
+
+/* The number in the report at one of its paths. */
+static int64_t
+count(struct json_object *report, const char *group, const char *key,
+    const char *last)
+{
+	struct json_object *json = json_object_object_get(report, group);
+
+	if (last != NULL)
+		json = json_object_object_get(json, key);
+	return json_int_or(json, last != NULL ? last : key, -1);
+}
+
+START_TEST(the_report_of_nothing_is_empty)
+{
+	const char *root = e2e_workspace("a b");
+	struct e2e_run *run = e2e_llmc(root, "oversight", "report", NULL);
+
+	e2e_has(run->out, "0 iterations");
+	e2e_has(run->out, "Nothing to adjust.");
+	run = e2e_llmc(root, "oversight", "replay", "--task", "t1", NULL);
+	e2e_expect(run, 1, "no iteration of t1 is recorded");
+	run =
+	    e2e_llmc(root, "oversight", "replay", "--task", "../config", NULL);
+	e2e_expect(run, 1, "no iteration of ../config is recorded");
+}
+END_TEST
+
+#define TURN(detections)                                                      \
+	"{\"iteration\":{\"number\":1,\"analysis\":{\"failureClass\":\"x\","  \
+	"\"completionPercentage\":9}},\"check\":{\"detections\":[" detections \
+	"]}}\n"
+#define FOUND(type, severity) \
+	"{\"type\":\"" type "\",\"severity\":\"" severity "\"}"
+#define ACT(level) \
+	"{\"intervention\":{\"type\":\"stuck\",\"level\":\"" level "\"}}\n"
+#define OUTCOME(type, word) \
+	"{\"outcome\":{\"type\":\"" type "\",\"outcome\":\"" word "\"}}\n"
+
+START_TEST(the_report_adds_up_all_tasks)
+{
+	const char *root = e2e_workspace("a b");
+	struct json_object *report, *tips;
+
+	e2e_dir("a b/.llmc/iterations");
+	for (int i = 1; i <= 4; i++)
+		e2e_write(e2e_path("%s/.llmc/iterations/t%d.jsonl", root, i),
+		    TURN("") TURN(FOUND("stuck", "high")) ACT("pause")
+			OUTCOME("stuck", "improved") OUTCOME("burn", "improved")
+			    OUTCOME("regression", "unchanged")
+				OUTCOME("regression", "worse")
+				    OUTCOME("regression", "pending")
+					TURN(FOUND("resource_burn", "critical"))
+					    ACT("warn"));
+	e2e_write(e2e_path("%s/.llmc/iterations/t5.jsonl", root),
+	    TURN("") "torn{\n" ACT("abort"));
+	e2e_write(e2e_path("%s/.llmc/tasks.jsonl", root),
+	    "{\"id\":\"t1\",\"outcome\":\"landed\"}\n"
+	    "{\"id\":\"t2\",\"outcome\":\"landed\"}\n"
+	    "{\"id\":\"t3\",\"outcome\":\"landed\"}\n"
+	    "{\"id\":\"t4\",\"outcome\":\"failed\"}\n"
+	    "{\"id\":\"t9\",\"outcome\":\"landed\"}\n");
+	report =
+	    e2e_json(e2e_llmc(root, "--json", "oversight", "report", NULL), 0);
+	ck_assert_int_eq(json_int_or(report, "iterations", 0), 13);
+	ck_assert_int_eq(count(report, "detections", "stuck", "high"), 4);
+	ck_assert_int_eq(
+	    count(report, "detections", "resource_burn", "critical"), 4);
+	ck_assert_int_eq(count(report, "interventions", "pause", NULL), 4);
+	ck_assert_int_eq(count(report, "interventions", "warn", NULL), 4);
+	ck_assert_int_eq(count(report, "interventions", "abort", NULL), 1);
+	ck_assert_int_eq(count(report, "positives", "stuck", "true"), 4);
+	ck_assert_int_eq(count(report, "positives", "regression", "false"), 8);
+	/* Three of five that were stopped have landed. */
+	tips = json_object_object_get(report, "indicators");
+	ck_assert_uint_eq(json_object_array_length(tips), 3);
+	ck_assert_str_eq(
+	    json_string_or(json_object_array_get_idx(tips, 0), "name", ""),
+	    "stops_good_work");
+	ck_assert_str_eq(
+	    json_string_or(json_object_array_get_idx(tips, 2), "name", ""),
+	    "burns_late");
+}
+END_TEST
+
+START_TEST(a_recorded_task_is_replayed_with_the_thresholds_of_the_settings)
+{
+	const char *root = e2e_workspace("a b");
+	struct json_object *list;
+
+	e2e_dir("a b/.llmc/iterations");
+	e2e_write(e2e_path("%s/.llmc/iterations/t1.jsonl", root),
+	    TURN("") TURN("") ACT("warn") TURN(""));
+	list = e2e_json(
+	    e2e_llmc(root, "oversight", "replay", "--task", "t1", NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(list), 1);
+	ck_assert_str_eq(
+	    json_string_or(json_object_array_get_idx(list, 0), "type", ""),
+	    "stuck");
+	e2e_expect(e2e_llmc(root, "config", "set", "oversight.profile",
+		       "exploratory", NULL),
+	    0, "");
+	list = e2e_json(
+	    e2e_llmc(root, "oversight", "replay", "--task", "t1", NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(list), 0);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -78,6 +202,10 @@ unit_suite(void)
 
 	unit_case(suite, "oversight",
 	    (const TTest *const[]){ a_history_is_judged_without_a_repository,
-		thresholds_of_the_file_are_used, mistakes_are_named, NULL });
+		a_history_comes_from_anywhere, thresholds_of_the_file_are_used,
+		mistakes_are_named, the_report_of_nothing_is_empty,
+		the_report_adds_up_all_tasks,
+		a_recorded_task_is_replayed_with_the_thresholds_of_the_settings,
+		NULL });
 	return suite;
 }

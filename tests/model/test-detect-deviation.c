@@ -291,6 +291,8 @@ START_TEST(one_iteration_outside_the_scope_is_an_outlier)
 	found("");
 	scene_add(SCOPED("'x5'"));
 	found("deviation medium");
+	scene_add(SCOPED("")); /* changes nothing */
+	found("deviation medium");
 }
 END_TEST
 

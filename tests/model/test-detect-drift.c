@@ -98,24 +98,25 @@ START_TEST(what_equals_the_limit_is_not_above_it)
 }
 END_TEST
 
+static const char *
+first_recommendation(const char *type)
+{
+	return json_object_get_string(json_object_array_get_idx(
+	    json_object_object_get(scene_detection(type), "recommendations"),
+	    0));
+}
+
 START_TEST(burn_is_described_by_what_was_used)
 {
-	struct json_object *list;
-
 	burn(22, "'completionPercentage':45");
 	ck_assert_str_eq(
 	    json_string_or(scene_detection("resource_burn"), "message", ""),
 	    "Resource burn: Used 22/10 iterations (220% of budget); 45% done");
-	list = json_object_object_get(
-	    scene_detection("resource_burn"), "recommendations");
-	ck_assert_str_eq(
-	    json_object_get_string(json_object_array_get_idx(list, 0)),
+	burn(22, "'completionPercentage':50");
+	ck_assert_str_eq(first_recommendation("resource_burn"),
 	    "Consider aborting if little progress made");
 	burn(22, "'completionPercentage':51");
-	list = json_object_object_get(
-	    scene_detection("resource_burn"), "recommendations");
-	ck_assert_str_eq(
-	    json_object_get_string(json_object_array_get_idx(list, 0)),
+	ck_assert_str_eq(first_recommendation("resource_burn"),
 	    "Increase iteration budget if task is viable");
 }
 END_TEST
