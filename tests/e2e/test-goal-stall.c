@@ -246,6 +246,43 @@ START_TEST(an_answer_to_an_escalation_reaches_the_session_that_asked)
 }
 END_TEST
 
+/* The id of the message about the node. */
+static const char *
+message_about(const char *node)
+{
+	struct json_object *list = e2e_json(
+	    fleet_do("--json", "escalations", "list", "--all", NULL), 0);
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *one = json_object_array_get_idx(list, i);
+
+		if (strcmp(json_string_or(one, "node", ""), node) == 0)
+			return json_string_or(one, "id", "");
+	}
+	ck_abort_msg("nobody was told of %s", node);
+	return NULL;
+}
+
+/* Without a daemon, too: the plan has the answer. */
+START_TEST(an_answer_lets_a_node_without_a_session_be_worked_on_again)
+{
+	const char *goal = goal_of_one_task("fake: say I leave it at that.");
+	const char *id;
+
+	auto_set("auto.require_commit", "true");
+	auto_set("auto.max_turns", "1");
+	auto_set("auto.max_attempts", "1");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
+	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "blocked");
+	id = message_about("T1.1");
+	e2e_has(fleet_do("escalations", "answer", id, "Use tabs.", NULL)->out,
+	    "T1.1 can be worked on again.");
+	ck_assert_str_ne(goal_node(goal, "T1.1", "status"), "blocked");
+	fleet_fails("answered already: Use tabs.", "escalations", "answer", id,
+	    "Spaces.", NULL);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -258,6 +295,7 @@ unit_suite(void)
 		a_question_is_answered_by_who_unblocks_the_node,
 		why_there_is_no_plan_is_shown,
 		an_answer_to_an_escalation_reaches_the_session_that_asked,
+		an_answer_lets_a_node_without_a_session_be_worked_on_again,
 	};
 	Suite *suite = suite_create("goal-stall");
 

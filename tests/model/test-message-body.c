@@ -109,6 +109,41 @@ START_TEST(discord_gets_no_more_than_it_takes)
 }
 END_TEST
 
+/* In this order. */
+START_TEST(an_issue_says_what_was_found_and_done_and_what_to_do)
+{
+	static const char *const parts[] = { "## ", "**Worker:** `adam`",
+		"**Task:** `t-1: Fix the tests`", "**Iteration:** `7`",
+		"**Time:** `2026-01-01T00:00:00Z`", "### Issue", "it is so",
+		"### Detection", "**Type:** `stuck`", "**Severity:** `high`",
+		"**Message:** `the same error`", "Evidence:", "```json\n",
+		"\"occurrences\"", "Recommendations:", "1. Rest\n",
+		"2. Think\n", "### Intervention", "**Level:** `pause`",
+		"### Actions required", "- [ ] ", "llmc escalations answer" };
+	static const char found[] =
+	    "{\"type\":\"stuck\",\"severity\":\"high\",\"message\":"
+	    "\"the same error\",\"evidence\":{\"occurrences\":5},"
+	    "\"recommendations\":[\"Rest\",\"Think\"]}";
+	cleanup_buf struct buf text = BUF_INIT;
+	struct outbox_record r = sample();
+	char about[] = "Fix the tests", reason[] = "it is so";
+	const char *at_part;
+
+	r.task_title = about;
+	r.text = reason;
+	ck_assert_int_eq(
+	    json_parse(found, strlen(found), 1 << 16, &r.detection, NULL), 0);
+	message_issue_body(&r, &text);
+	at_part = text.data;
+	for (size_t i = 0; i < nitems(parts); i++) {
+		at_part = strstr(at_part, parts[i]);
+		ck_assert_msg(
+		    at_part != NULL, "no %s in %s", parts[i], text.data);
+	}
+	json_object_put(r.detection);
+}
+END_TEST
+
 START_TEST(an_issue_is_found_by_its_own_marker_only)
 {
 	cleanup_buf struct buf body = BUF_INIT, comment = BUF_INIT;
@@ -188,6 +223,7 @@ unit_suite(void)
 	    (const TTest *const[]){ a_webhook_gets_level_context_and_time,
 		slack_and_discord_mention_nobody,
 		discord_gets_no_more_than_it_takes,
+		an_issue_says_what_was_found_and_done_and_what_to_do,
 		an_issue_is_found_by_its_own_marker_only,
 		a_text_of_others_cannot_leave_its_block, a_title_is_one_line,
 		a_desktop_shows_no_markup, NULL });
