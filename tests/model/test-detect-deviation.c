@@ -188,11 +188,20 @@ END_TEST
 
 START_TEST(the_average_is_that_of_the_examples)
 {
-	struct json_object *average;
+	struct json_object *average, *example;
 
 	scene_begin(NULL);
 	scene_add(NEAR);
-	scene_repeat(2, FAR);
+	scene_add(FAR);
+	scene_add("{'analysis':{'artifactsModified':['icons.c'],'learnings':"
+		  "'Painted several icons for mobile phones'}}");
+	example = json_object_array_get_idx(
+	    json_object_object_get(evidence("deviation"), "deviationExamples"),
+	    1);
+	ck_assert_int_eq(json_int_or(example, "iteration", 0), 3);
+	ck_assert_str_eq(json_object_get_string(json_object_array_get_idx(
+			     json_object_object_get(example, "artifacts"), 0)),
+	    "icons.c");
 	average =
 	    json_object_object_get(evidence("deviation"), "averageSimilarity");
 	ck_assert_double_eq_tol(json_object_get_double(average), 0, 1e-9);
@@ -293,6 +302,12 @@ START_TEST(one_iteration_outside_the_scope_is_an_outlier)
 	found("deviation medium");
 	scene_add(SCOPED("")); /* changes nothing */
 	found("deviation medium");
+	/* Of five changes, only the last one left it. */
+	scene_begin(NULL);
+	scene_add(SCOPED("'x1','x2','x3','x4'"));
+	scene_repeat(4, SCOPED("'src/a/1'"));
+	scene_add(SCOPED("'x5'"));
+	found("");
 }
 END_TEST
 

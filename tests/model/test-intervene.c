@@ -19,7 +19,9 @@
 #include "mem.h"
 #include "oversight-config.h"
 #include "oversight-report.h"
+#include "oversight-shape.h"
 #include "settings-world.h"
+#include "shape.h"
 #include "settings.h"
 #include "strv.h"
 #include "thresholds.h"
@@ -432,6 +434,28 @@ START_TEST(positives_are_counted_by_detector)
 }
 END_TEST
 
+START_TEST(rates_are_those_of_all_detectors)
+{
+	struct oversight_tally t = { .helped = { 1, 2 }, .useless = { 0, 1 } };
+	cleanup_json struct json_object *json = oversight_report_json(&t);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	ck_assert_double_eq_tol(json_object_get_double(json_object_object_get(
+				    json, "truePositiveRate")),
+	    0.75, 1e-9);
+	ck_assert_double_eq_tol(json_object_get_double(json_object_object_get(
+				    json, "falsePositiveRate")),
+	    0.25, 1e-9);
+	ck_assert_int_eq(
+	    shape_check(&(const struct shape_field){ .type = SHAPE_OBJECT,
+			    .of = &oversight_report_shape },
+		json, "report", NULL),
+	    0);
+	oversight_report_text(&t, &text);
+	ck_assert_ptr_nonnull(strstr(text.data, "Helped: 3 of 4 (75%)"));
+}
+END_TEST
+
 START_TEST(coverage_is_read_from_the_last_match)
 {
 	static const char pattern[] = "total:? +([0-9.]+)%";
@@ -530,6 +554,7 @@ unit_suite(void)
 		every_type_has_its_own_texts, long_texts_of_others_are_cut,
 		all_five_metrics_are_measured, the_report_says_what_to_tune,
 		positives_are_counted_by_detector,
+		rates_are_those_of_all_detectors,
 		coverage_is_read_from_the_last_match, a_pattern_needs_a_group,
 		a_cost_is_estimated_from_five_landed_tasks,
 		settings_begin_with_their_profile, a_wrong_threshold_is_refused,

@@ -179,9 +179,7 @@ describe_drift(const struct deviation *deviation, double threshold,
 		json_set_int(json, "iteration", turn->number);
 		json_set(json, "similarity",
 		    json_object_new_double(turn->similarity));
-		json_set(json, "artifacts",
-		    strv_to_json(
-			turn->source == NULL ? NULL : turn->source->files));
+		json_set(json, "artifacts", strv_to_json(turn->source->files));
 		json_object_array_add(examples, json);
 	}
 	json_set_string(evidence, "originalObjective", deviation->objective);

@@ -27,9 +27,8 @@ static const char *const recommendations[] = {
 static bool
 nearly_all(unsigned part, unsigned whole, double threshold)
 {
-	return whole > 0 &&
-	    (part == whole ||
-		(double)part > threshold * (double)whole + THRESHOLDS_ROUNDING);
+	return part == whole ||
+	    (double)part > threshold * (double)whole + THRESHOLDS_ROUNDING;
 }
 
 /* Has the file had this content before, and another one since? */
@@ -142,8 +141,6 @@ files_json(const struct iteration *it)
 	struct json_object *list = json_object_new_array();
 	size_t shown = 0;
 
-	if (it == NULL)
-		return list;
 	for (char **f = it->files; f != NULL && *f != NULL; f++)
 		if (shown++ < FILES_SHOWN)
 			json_object_array_add(list, json_object_new_string(*f));
@@ -162,7 +159,7 @@ returned_json(const struct step_history *history, size_t kept)
 	const struct iteration *it = step_history_at(history, 0)->source;
 	int shown = 0;
 
-	for (size_t i = 0; it != NULL && i < it->blob_count; i++) {
+	for (size_t i = 0; i < it->blob_count; i++) {
 		const char *path = it->blobs[i].path;
 		const struct behaviour_file *file =
 		    behaviour_step_file(step_history_at(history, 0),

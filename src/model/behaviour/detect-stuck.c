@@ -155,15 +155,14 @@ detect_stuck_describe(const struct step_history *history,
 	    "Stuck: Same error repeated %d times with minimal progress",
 	    finding->occurrences);
 	json_set_string(detection->evidence, "repeatedError",
-	    source == NULL ? "" : source->errors[finding->error]);
+	    source->errors[finding->error]);
 	json_set_int(detection->evidence, "occurrences", finding->occurrences);
 	json_set(detection->evidence, "avgProgressRate",
 	    isnan(finding->rate) ? NULL :
 				   json_object_new_double(finding->rate / 100));
 	for (size_t back = kept; back-- > 0;) {
 		source = step_history_at(history, back)->source;
-		for (char **b = source == NULL ? NULL : source->blockers;
-		     b != NULL && *b != NULL; b++)
+		for (char **b = source->blockers; b != NULL && *b != NULL; b++)
 			json_object_array_add(
 			    blockers, json_object_new_string(*b));
 	}

@@ -31,6 +31,16 @@ found(const struct oversight_tally *tally, enum detection_type type)
 	return sum;
 }
 
+static int
+sum(const int counts[DETECTION_TYPES])
+{
+	int all = 0;
+
+	for (int type = 0; type < DETECTION_TYPES; type++)
+		all += counts[type];
+	return all;
+}
+
 /* --- what the counts say --------------------------------------------- */
 
 static bool
@@ -125,6 +135,12 @@ positives_json(const struct oversight_tally *tally)
 }
 
 static struct json_object *
+rate_json(int part, int whole)
+{
+	return whole > 0 ? json_object_new_double((double)part / whole) : NULL;
+}
+
+static struct json_object *
 indicators_json(const struct oversight_tally *tally)
 {
 	struct json_object *list = json_object_new_array(), *row;
@@ -146,6 +162,7 @@ oversight_report_json(const struct oversight_tally *tally)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *levels = json_object_new_object();
+	int helped = sum(tally->helped), useless = sum(tally->useless);
 
 	for (int i = INTERVENTION_LOG; i < INTERVENTION_COUNT; i++)
 		json_set_int(
@@ -154,6 +171,9 @@ oversight_report_json(const struct oversight_tally *tally)
 	json_set(json, "detections", detections_json(tally));
 	json_set(json, "interventions", levels);
 	json_set(json, "positives", positives_json(tally));
+	json_set(json, "truePositiveRate", rate_json(helped, helped + useless));
+	json_set(
+	    json, "falsePositiveRate", rate_json(useless, helped + useless));
 	json_set(json, "indicators", indicators_json(tally));
 	return json;
 }
@@ -161,6 +181,7 @@ oversight_report_json(const struct oversight_tally *tally)
 void
 oversight_report_text(const struct oversight_tally *tally, struct buf *out)
 {
+	int helped = sum(tally->helped), useless = sum(tally->useless);
 	bool any = false;
 
 	buf_addf(out,
@@ -179,6 +200,9 @@ oversight_report_text(const struct oversight_tally *tally, struct buf *out)
 	for (int i = INTERVENTION_LOG; i < INTERVENTION_COUNT; i++)
 		buf_addf(out, "%s %d %s", i == INTERVENTION_LOG ? "" : ",",
 		    tally->interventions[i], intervention_words[i]);
+	if (helped + useless > 0)
+		buf_addf(out, "\nHelped: %d of %d (%.0f%%)", helped,
+		    helped + useless, 100.0 * helped / (helped + useless));
 	buf_adds(out, "\n\n## Tuning\n\n");
 	for (size_t i = 0; i < nitems(indicators); i++)
 		if (indicators[i].holds(tally)) {

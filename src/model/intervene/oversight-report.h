@@ -28,7 +28,9 @@ struct oversight_tally {
 void oversight_tally_outcome(struct oversight_tally *tally,
     enum detection_type type, enum intervene_outcome outcome);
 
-/* {"iterations", "detections", "interventions", "positives", "indicators"} */
+/* {"iterations", "detections", "interventions", "positives",
+ * "truePositiveRate", "falsePositiveRate", "indicators"}; a rate of nothing is
+ * null. */
 struct json_object *oversight_report_json(const struct oversight_tally *tally);
 
 /* The same for people, in Markdown. */

@@ -165,5 +165,7 @@ const struct shape oversight_report_shape = {
 	    OF("detections", SHAPE_MAP, &counts_by_type),
 	    OF("interventions", SHAPE_MAP, &counts),
 	    OF("positives", SHAPE_MAP, &counts_by_type),
+	    NULLABLE("truePositiveRate", SHAPE_NUMBER),
+	    NULLABLE("falsePositiveRate", SHAPE_NUMBER),
 	    OF("indicators", SHAPE_ARRAY, &indicators), END },
 };
