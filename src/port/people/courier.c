@@ -228,11 +228,21 @@ put_now(
 	return true;
 }
 
+static bool
+is_wanted(const struct courier *c, const struct escalation *what)
+{
+	for (size_t i = 0; i < c->channels.count; i++)
+		if (channel_takes(&c->channels.rows[i], what))
+			return true;
+	return what->by_command;
+}
+
 bool
 courier_put_once(
     struct courier *c, const struct escalation *what, char ret_id[ID_ULID_SIZE])
 {
-	return unsaved_find(&c->unsaved, NULL, what->event) == NULL &&
+	return is_wanted(c, what) &&
+	    unsaved_find(&c->unsaved, NULL, what->event) == NULL &&
 	    !outbox_knows(c->dir, what->event) && put_now(c, what, ret_id);
 }
 
