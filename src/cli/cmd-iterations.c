@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "iteration-words.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -138,6 +139,17 @@ add_act(struct cli *cli, struct json_object *record)
 }
 
 static void
+add_words(struct cli *cli, struct json_object *record, char **objective)
+{
+	struct json_object *iteration = member(record, "iteration");
+
+	if (iteration != NULL)
+		iteration_words(iteration, json_string_or(record, "worker", ""),
+		    objective, &cli->text);
+	add_act(cli, record);
+}
+
+static void
 show(struct cli *cli, const char *task)
 {
 	static const struct table_column columns[] = {
@@ -153,6 +165,7 @@ show(struct cli *cli, const char *task)
 	};
 	struct table *table = table_new(columns, nitems(columns));
 	size_t count = json_object_array_length(cli->result), rows = 0;
+	cleanup_free char *objective = NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *record =
@@ -171,7 +184,8 @@ show(struct cli *cli, const char *task)
 		table_print(table, cli->width, cli->colour, &cli->text);
 	table_free(table);
 	for (size_t i = 0; i < count; i++)
-		add_act(cli, json_object_array_get_idx(cli->result, i));
+		add_words(
+		    cli, json_object_array_get_idx(cli->result, i), &objective);
 }
 
 /* The task of the worker of that name; else it is a task's id. */
@@ -222,10 +236,12 @@ const struct cli_command cmd_iterations = {
 	.name = "iterations",
 	.usage = "WORKER | TASK",
 	.summary = "show the turns on a task, and what oversight found in them",
-	.help = "One line for each turn: how long it took, how many files it "
-		"changed, errors of\ntools, whether the check passed, the "
-		"cost, and what the detectors found; then what\nwas done about "
-		"it. Turns are recorded where oversight.enabled is set.\n",
+	.help =
+	    "A line for each turn, or part of a long one: how long it took, "
+	    "how many files it\nchanged, errors of tools, whether the "
+	    "tests passed, the cost, and what the\ndetectors found. Then "
+	    "all that is known of each, and what was done about it. Turns\n"
+	    "are recorded where oversight.enabled is set.\n",
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

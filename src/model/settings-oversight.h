@@ -43,8 +43,9 @@
 		    .fallback = "\"\"",                                        \
 		    .flags = SETTING_RUNS,                                     \
 		    .help = "Shell command that tests the work at the end "    \
-			    "of a turn; empty means that the results of "      \
-			    "landing checks are used." },                      \
+			    "of a turn, in the worktree and within "           \
+			    "auto.check_timeout; empty means that the "        \
+			    "results of landing checks are used." },           \
 	    { .path = "oversight.coverage_pattern",                            \
 		    .type = SETTING_STRING,                                    \
 		    .form = FORM_COVERAGE,                                     \
@@ -59,8 +60,9 @@
 		    .min = 0,                                                  \
 		    .max = 1000000,                                            \
 		    .help = "How many turns, or parts of long ones, a task "   \
-			    "should need; 0 means that only the effort of a"   \
-			    " plan's node says so." },                         \
+			    "should need; 0 means that the effort of a "       \
+			    "plan's node says so: a number, or xs (3), "       \
+			    "s (6), m (12), l (24), xl (48)." },               \
 	    { .path = "oversight.auto_escalate",                               \
 		    .type = SETTING_BOOL,                                      \
 		    .fallback = "true",                                        \

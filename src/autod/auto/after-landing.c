@@ -209,11 +209,13 @@ send_to_another(
 
 enum landing_return
 after_landing_ejected(void *arg, struct agent *agent, const char *task,
-    const char *from, const char *words)
+    const char *from, bool conflict, const char *words)
 {
 	struct auto_mode *mode = arg;
 	struct task *t = state_task(&mode->core->state, task);
 
+	if (t != NULL && !conflict && mode->watch->ejected != NULL)
+		mode->watch->ejected(mode->watch_arg, t, agent, words);
 	if (t != NULL && t->step == TASK_QUEUED) {
 		send_to_another(mode, t, from, words);
 		return LANDING_RETURN_TAKEN;
@@ -226,8 +228,6 @@ after_landing_ejected(void *arg, struct agent *agent, const char *task,
 		scheduler_look(mode);
 		return LANDING_RETURN_TAKEN;
 	}
-	if (mode->watch->checked != NULL)
-		mode->watch->checked(mode->watch_arg, agent, false, words);
 	return send_back(mode, agent, t, words) ? LANDING_RETURN_AGENT :
 						  LANDING_RETURN_TAKEN;
 }

@@ -23,7 +23,7 @@ void after_landing_published(struct auto_mode *mode, const struct event *event);
 void after_landing_ended(struct auto_mode *mode, const struct landing_end *end);
 
 enum landing_return after_landing_ejected(void *arg, struct agent *agent,
-    const char *task, const char *from, const char *words);
+    const char *task, const char *from, bool conflict, const char *words);
 bool after_landing_frees(void *arg, struct agent *agent, const char *task);
 bool after_landing_keeps(void *arg, const char *task);
 void after_landing_blocked(void *arg, const char *class, const char *worker,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,16 @@ auto_set_watch(
 
 	mode->watch = watch != NULL ? watch : &none;
 	mode->watch_arg = arg;
+}
+
+struct auto_known
+auto_known(const struct auto_mode *mode, const struct task *task)
+{
+	struct auto_known known = { .percent = NAN };
+
+	if (mode->policy->known != NULL)
+		mode->policy->known(mode->policy_arg, task, &known);
+	return known;
 }
 
 void
@@ -238,6 +249,8 @@ static const struct fleet_policy fleet_policy = {
 	.turn_facts = turn_policy_facts,
 	.turn_before = turn_policy_before,
 	.turn_seen = turn_policy_seen,
+	.turn_test = turn_policy_test,
+	.turn_tested = turn_policy_tested,
 	.turn_held = turn_policy_held,
 	.preface = turn_policy_preface,
 	.turn_judged = turn_policy_judged,

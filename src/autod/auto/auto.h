@@ -37,6 +37,7 @@
 
 struct agent;
 struct buf;
+struct child_result;
 struct err;
 struct fleet;
 struct git_snapshot;
@@ -51,6 +52,12 @@ struct task;
 
 /* task->source of the tasks that the floor above offers. */
 #define AUTO_PLAN_SOURCE "plan"
+
+/* What the floor above knows about a task. */
+struct auto_known {
+	const char *effort; /* a word; NULL = none; borrowed */
+	double percent; /* that is done of it; NAN = not known */
+};
 
 /* The floor above is one more source of tasks. Every question may be NULL.
  * take and settle answer -EINPROGRESS while they are being recorded, and are
@@ -72,6 +79,9 @@ struct auto_policy {
 	/* Does a question at the end of its turn go to a person? Then its
 	 * worker is paused until there is an answer. */
 	bool (*asks)(void *arg, const struct task *task);
+	/* What is planned for the task, and how far it is. */
+	void (*known)(
+	    void *arg, const struct task *task, struct auto_known *known);
 	/* Will there be more tasks without anyone's doing? */
 	bool (*expects)(void *arg);
 	/* Is it not known what it wants done, until somebody helps? */
@@ -86,10 +96,17 @@ struct auto_watch {
 	void (*seen)(void *arg, struct agent *agent,
 	    const struct git_snapshot *snapshot, const char *last_words);
 	void (*preface)(void *arg, struct agent *agent, struct buf *out);
-	/* Its work was checked after its turn; output: of the check, or what
-	 * its worker is told. */
+	const char *(*test)(void *arg, struct agent *agent);
+	void (*tested)(
+	    void *arg, struct agent *agent, const struct child_result *result);
+	/* Its work was checked after its turn. What passed is about to
+	 * land. */
 	void (*checked)(
 	    void *arg, struct agent *agent, bool passed, const char *output);
+	/* Its work failed the check when it was about to land. agent: NULL = no
+	 * worker has it; output: what its worker is told. */
+	void (*ejected)(void *arg, const struct task *task, struct agent *agent,
+	    const char *output);
 	/* It would be sent back with these words. True: do not. */
 	bool (*held)(void *arg, struct agent *agent, const char *words);
 	/* One of its tools ended, in a turn. */
@@ -141,6 +158,9 @@ void auto_set_policy(
 /* NULL = none. */
 void auto_set_watch(
     struct auto_mode *mode, const struct auto_watch *watch, void *arg);
+/* What is known about a task; nothing, if nobody knows it. */
+struct auto_known
+auto_known(const struct auto_mode *mode, const struct task *task);
 /* The floor above may have a task, or has recorded something. */
 void auto_plan_changed(struct auto_mode *mode);
 

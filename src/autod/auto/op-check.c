@@ -7,7 +7,6 @@
 
 #include "agent.h"
 #include "auto.h"
-#include "box.h"
 #include "buf.h"
 #include "check-book.h"
 #include "child.h"
@@ -16,20 +15,17 @@
 #include "errtext.h"
 #include "git-facts.h"
 #include "hold.h"
-#include "identity.h"
 #include "json.h"
 #include "jsonl.h"
-#include "kept.h"
 #include "mem.h"
 #include "op-check.h"
 #include "outcome.h"
 #include "salvage.h"
 #include "settings.h"
-#include "strv.h"
+#include "tree-command.h"
 #include "turn-policy.h"
 #include "turn.h"
 #include "worker-op.h"
-#include "worker-tree.h"
 #include "workspace.h"
 
 #define CHECK_LOG_SIZE (20 * 1024 * 1024)
@@ -126,45 +122,10 @@ static void
 step_run(struct operation *op)
 {
 	struct op_check *check = (struct op_check *)op;
-	struct agent *agent = check->op.agent;
-	const struct settings *settings = agent->core->settings;
-	cleanup_free char *task =
-	    xasprintf("LLMC_TASK=%s", agent->worker->task);
-	cleanup_free char *whose =
-	    identity_command(agent->core->workspace->root);
-	const char *const env[] = { task, whose, NULL };
-	cleanup_free char *command = NULL;
-	cleanup_strv char **argv = NULL;
-	struct child_spec spec = {
-		.cwd = agent->worker->worktree,
-		.env = env,
-		.deadline_ms =
-		    settings_duration(settings, "auto.check_timeout"),
-		.merge_stderr = true,
-	};
 	struct err err = { 0 };
-	struct box box = { 0 };
 
-	if (box_prepare(&(struct box_spec){ .kind = BOX_COMMAND,
-			    .workspace = agent->core->workspace,
-			    .settings = settings,
-			    .worker = agent->worker->name,
-			    .tree = agent->worker->worktree,
-			    .at_least = worker_tree_is_clone(agent->worker) ?
-				BOX_STRICT :
-				BOX_OFF,
-			    .network = true },
-		&box, &err) < 0) {
-		operation_fail(op, &err);
-		return;
-	}
-	command = box_shell(strv_const(box.prefix), check->command);
-	check->boxed = box.prefix != NULL;
-	argv = kept_shell(command, 0);
-	spec.argv = strv_const(argv);
-	box_release(&box);
-	if (child_spawn(agent->core->loop, &spec, on_exited, check,
-		&check->child, &err) < 0)
+	if (tree_command_spawn(check->op.agent, check->command, on_exited,
+		check, &check->child, &check->boxed, &err) < 0)
 		operation_fail(op, &err);
 	else
 		operation_await(op);
@@ -230,8 +191,8 @@ act(struct op_check *check)
 		return;
 	if (!check->unjudged && (check->passed || check->to_blame) &&
 	    mode->watch->checked != NULL)
-		mode->watch->checked(mode->watch_arg, agent, check->passed,
-		    check->passed ? check->output.data : words);
+		mode->watch->checked(
+		    mode->watch_arg, agent, check->passed, check->output.data);
 	if (!check->to_blame) {
 		agent_finish(agent, check->head);
 	} else if (t->turns >=

@@ -80,6 +80,26 @@ turn_policy_seen(void *arg, struct agent *agent,
 		mode->watch->seen(mode->watch_arg, agent, snapshot, last_words);
 }
 
+const char *
+turn_policy_test(void *arg, struct agent *agent)
+{
+	const struct auto_mode *mode = arg;
+
+	return auto_task(agent) == NULL || mode->watch->test == NULL ?
+	    NULL :
+	    mode->watch->test(mode->watch_arg, agent);
+}
+
+void
+turn_policy_tested(
+    void *arg, struct agent *agent, const struct child_result *result)
+{
+	const struct auto_mode *mode = arg;
+
+	if (auto_task(agent) != NULL && mode->watch->tested != NULL)
+		mode->watch->tested(mode->watch_arg, agent, result);
+}
+
 void
 turn_policy_preface(void *arg, struct agent *agent, struct buf *out)
 {

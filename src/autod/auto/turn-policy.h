@@ -14,6 +14,7 @@
 
 struct agent;
 struct buf;
+struct child_result;
 struct git_snapshot;
 
 bool turn_policy_facts(void *mode, struct agent *agent, const char *last_words,
@@ -21,6 +22,9 @@ bool turn_policy_facts(void *mode, struct agent *agent, const char *last_words,
 const char *turn_policy_before(void *mode, struct agent *agent);
 void turn_policy_seen(void *mode, struct agent *agent,
     const struct git_snapshot *snapshot, const char *last_words);
+const char *turn_policy_test(void *mode, struct agent *agent);
+void turn_policy_tested(
+    void *mode, struct agent *agent, const struct child_result *result);
 bool turn_policy_held(void *mode, struct agent *agent, const char *words);
 void turn_policy_preface(void *mode, struct agent *agent, struct buf *out);
 void turn_policy_judged(void *mode, struct agent *agent,

@@ -18,6 +18,7 @@
 struct agent;
 struct buf;
 struct cgroup_world;
+struct child_result;
 struct fleet;
 struct fleet_method;
 struct git_snapshot;
@@ -45,6 +46,11 @@ struct fleet_policy {
 	/* What was found; snapshot: NULL = it could not be told. */
 	void (*turn_seen)(void *arg, struct agent *agent,
 	    const struct git_snapshot *snapshot, const char *last_words);
+	/* The command that tests its work before it is judged, NULL = none;
+	 * and how that ended. */
+	const char *(*turn_test)(void *arg, struct agent *agent);
+	void (*turn_tested)(
+	    void *arg, struct agent *agent, const struct child_result *result);
 	/* It is about to be sent back with this. True: do not, it was paused
 	 * or has lost its task instead. */
 	bool (*turn_held)(void *arg, struct agent *agent, const char *words);

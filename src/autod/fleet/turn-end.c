@@ -12,10 +12,13 @@
 #include "git-snapshot.h"
 #include "hold.h"
 #include "json.h"
+#include "log.h"
 #include "mem.h"
 #include "persist.h"
+#include "salvage.h"
 #include "serve.h"
 #include "session-hook.h"
+#include "tree-command.h"
 #include "turn-end.h"
 #include "worker-op.h"
 
@@ -24,6 +27,9 @@ const char turn_end_leftover_message[] = "Work left uncommitted";
 enum {
 	STEP_FACTS,
 	STEP_SNAPSHOT,
+	STEP_TEST,
+	STEP_RESET,
+	STEP_DECIDE,
 	STEP_COMMIT,
 	STEP_FACTS_AGAIN
 };
@@ -34,6 +40,7 @@ struct turn_end {
 	char head[GIT_ID_SIZE];
 	struct git_facts facts;
 	bool has_task;
+	struct child *child; /* while tests run */
 	enum turn_action action;
 	struct buf reason;
 };
@@ -92,15 +99,17 @@ facts(struct operation *op)
 }
 
 static void
-decide(struct turn_end *t)
+decide(struct operation *op)
 {
+	struct turn_end *t = (struct turn_end *)op;
+
 	judge(t);
 	/* Commit leftovers before answering the Stop: if we die in between, the
 	 * hook keeps its event for the next daemon. */
 	if (t->action == TURN_COMMIT)
-		operation_next(&t->op.op);
+		operation_next(op);
 	else
-		operation_done(&t->op.op);
+		operation_done(op);
 }
 
 static void
@@ -116,7 +125,7 @@ on_snapshot(
 	if (fleet->policy->turn_seen != NULL)
 		fleet->policy->turn_seen(
 		    fleet->policy_arg, t->op.agent, snapshot, t->last_words);
-	decide(t);
+	operation_next(&t->op.op);
 }
 
 static void
@@ -130,7 +139,7 @@ snapshot(struct operation *op)
 	    fleet->policy->turn_before(fleet->policy_arg, t->op.agent);
 
 	if (before == NULL)
-		decide(t);
+		operation_go(op, STEP_DECIDE);
 	else
 		git_snapshot(core->git, t->op.agent->worker->worktree,
 		    core_branch(core), before,
@@ -138,6 +147,86 @@ snapshot(struct operation *op)
 			0,
 		    on_snapshot, operation_await(op));
 }
+
+/* --- tests ------------------------------------------------------------ */
+
+static bool
+is_clean(const struct git_facts *git)
+{
+	return git->changed + git->untracked + git->conflicts == 0 &&
+	    !git->rebasing;
+}
+
+/* What tests leave in a clean worktree is no work. In another one nobody can
+ * tell. */
+static void
+reset(struct operation *op)
+{
+	struct turn_end *t = (struct turn_end *)op;
+
+	if (is_clean(&t->facts))
+		worker_op_salvage(&t->op,
+		    &(struct salvage_what){ .then = SALVAGE_RESET,
+			.onto = t->facts.head,
+			.check = true },
+		    NULL);
+	else if (!op->stopping)
+		operation_next(op);
+}
+
+static void
+on_tested(const struct child_result *result, void *arg)
+{
+	struct turn_end *t = arg;
+	struct operation *op = &t->op.op;
+	const struct fleet *fleet = t->op.agent->fleet;
+
+	t->child = NULL;
+	if (op->stopping)
+		reset(op); /* cancelled: no step follows this one */
+	else
+		fleet->policy->turn_tested(
+		    fleet->policy_arg, t->op.agent, result);
+	if (operation_arrived(op, NULL))
+		operation_next(op);
+}
+
+/* The turn is over for the session: tests may take longer than a hook. */
+static void
+test(struct operation *op)
+{
+	struct turn_end *t = (struct turn_end *)op;
+	struct agent *agent = t->op.agent;
+	const struct fleet *fleet = agent->fleet;
+	const char *command = fleet->policy->turn_test == NULL ||
+		t->facts.rebasing || t->facts.conflicts > 0 ?
+	    NULL :
+	    fleet->policy->turn_test(fleet->policy_arg, agent);
+	struct err err = { 0 };
+	bool boxed;
+
+	if (command == NULL) {
+		operation_go(op, STEP_DECIDE);
+	} else if (tree_command_spawn(agent, command, on_tested, t, &t->child,
+		       &boxed, &err) < 0) {
+		log_debug("the tests do not run: %s", err.msg);
+		operation_go(op, STEP_DECIDE);
+	} else {
+		serve_reply(agent->core, take_ptr(&t->op.call), NULL);
+		operation_await(op);
+	}
+}
+
+static void
+cancel_test(struct operation *op)
+{
+	struct turn_end *t = (struct turn_end *)op;
+
+	if (t->child != NULL)
+		child_cancel(t->child);
+}
+
+/* --- leftovers -------------------------------------------------------- */
 
 static void
 on_committed(const struct err *err, void *arg)
@@ -271,6 +360,8 @@ end(struct operation *op, const struct err *err)
 	struct turn_end *t = (struct turn_end *)op;
 	struct agent *agent = t->op.agent;
 
+	if (t->child != NULL)
+		child_abandon(t->child); /* the operation was dropped */
 	worker_op_release(&t->op);
 	if (err == NULL) {
 		act(t);
@@ -291,6 +382,9 @@ end(struct operation *op, const struct err *err)
 static const struct operation_step steps[] = {
 	[STEP_FACTS] = { .name = "facts", .run = facts },
 	[STEP_SNAPSHOT] = { .name = "snapshot", .run = snapshot },
+	[STEP_TEST] = { .name = "test", .run = test, .cancel = cancel_test },
+	[STEP_RESET] = { .name = "reset", .run = reset, .firm = true },
+	[STEP_DECIDE] = { .name = "decide", .run = decide },
 	[STEP_COMMIT] = { .name = "commit", .run = commit },
 	[STEP_FACTS_AGAIN] = { .name = "facts-again", .run = facts_again },
 };

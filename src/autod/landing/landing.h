@@ -58,10 +58,11 @@ struct landing_policy {
 	/* Is this its task, with nobody watching? Then it waits for what is in
 	 * the way. */
 	bool (*keeps)(void *arg, const char *task);
-	/* agent: NULL = its worker was released; from: the commit with its
-	 * work, where it could go on. */
+	/* It failed its check, or conflicts. agent: NULL = its worker was
+	 * released; from: the commit with its work, where it could go on. */
 	enum landing_return (*ejected)(void *arg, struct agent *agent,
-	    const char *task, const char *from, const char *words);
+	    const char *task, const char *from, bool conflict,
+	    const char *words);
 	/* The work of this task will wait long: is its worker needed for
 	 * another task? If so, the task has no worker from here on. */
 	bool (*frees)(void *arg, struct agent *agent, const char *task);

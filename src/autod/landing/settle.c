@@ -398,7 +398,7 @@ eject_failed(
 	err_set(&err, -EBADMSG, "%s", fails);
 	if (policy != NULL && policy->ejected != NULL && item->task != NULL)
 		how = policy->ejected(landings->policy_arg, agent, item->task,
-		    item->commit != NULL ? item->commit : item->head,
+		    item->commit != NULL ? item->commit : item->head, false,
 		    item->words);
 	switch (how) {
 	case LANDING_RETURN_AGENT:
@@ -490,7 +490,7 @@ give_to_another(struct landings *landings, const struct landing_item *item)
 	    branch, item->words != NULL ? ": " : ".",
 	    item->words != NULL ? item->words : "", branch);
 	return policy->ejected(landings->policy_arg, NULL, item->task,
-		   item->head, words) == LANDING_RETURN_TAKEN;
+		   item->head, true, words) == LANDING_RETURN_TAKEN;
 }
 
 /* A pick, a revert, and work whose worker was reset have nobody who could

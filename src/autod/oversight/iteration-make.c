@@ -10,10 +10,10 @@
 #include "iteration-make.h"
 #include "iteration.h"
 #include "mem.h"
-#include "oversight-config.h"
 #include "strv.h"
 #include "text.h"
 #include "transcript-parser.h"
+#include "update.h"
 #include "watched.h"
 
 #define MICROS 1e6
@@ -74,14 +74,52 @@ add_errors(struct iteration *it, struct watched_mark *mark,
 	xstrset(&mark->transcript, path);
 }
 
+/* The update in these words, if they have one that is about this task. */
+static struct update *
+find_update(const struct task *t, const char *words)
+{
+	const char *slash = strchr(t->key != NULL ? t->key : "", '/');
+	cleanup_free char *goal = NULL;
+	struct update *update = NULL;
+
+	if (update_find(words, strlen(words), &update, NULL) < 0 ||
+	    strcmp(t->source, AUTO_PLAN_SOURCE) != 0 || slash == NULL)
+		return update;
+	goal = xstrndup(t->key, (size_t)(slash - t->key));
+	if (update_bind(update, goal, slash + 1, NULL) == 0)
+		return update;
+	update_free(update);
+	return NULL;
+}
+
 static void
-add_words(struct iteration *it, const char *words,
+add_blockers(struct iteration *it, const struct update *update)
+{
+	size_t count = strv_count(update->blockers);
+
+	for (size_t i = 0; i < count && i < ITERATION_BLOCKERS; i++)
+		strv_add(&it->blockers, update->blockers[i]);
+	if (count == 0 && update->status == UPDATE_BLOCKED &&
+	    update->summary != NULL)
+		strv_add(&it->blockers, update->summary);
+}
+
+static void
+add_words(struct iteration *it, const struct task *t, const char *words,
     const struct transcript_parser *parser)
 {
+	cleanup_update struct update *update = NULL;
+
 	if (words == NULL && parser != NULL)
 		words = transcript_parser_last_text(parser);
-	if (words != NULL && words[0] != '\0')
-		it->learnings = cut(words, ITERATION_TEXT_MAX);
+	if (words == NULL || words[0] == '\0')
+		return;
+	update = t != NULL ? find_update(t, words) : NULL;
+	if (update != NULL)
+		add_blockers(it, update);
+	if (update != NULL && update->summary != NULL)
+		words = update->summary;
+	it->learnings = cut(words, ITERATION_TEXT_MAX);
 }
 
 /* --- what it cost ---------------------------------------------------- */
@@ -91,13 +129,12 @@ beyond(int64_t now, int64_t *mark)
 {
 	int64_t more = now > *mark ? now - *mark : 0;
 
-	*mark = now;
+	*mark += more; /* an estimate that was too high has been counted */
 	return more;
 }
 
 static void
-add_spent(
-    struct iteration *it, struct watched_mark *mark, const struct spent *spent)
+count_tokens(const struct spent *spent, int64_t tokens[ITERATION_TOKEN_KINDS])
 {
 	static const enum iteration_token kinds[USAGE_KINDS] = {
 		[USAGE_INPUT] = ITERATION_INPUT,
@@ -106,22 +143,51 @@ add_spent(
 		[USAGE_CACHE_WRITE_5M] = ITERATION_CACHE_WRITE,
 		[USAGE_CACHE_WRITE_1H] = ITERATION_CACHE_WRITE,
 	};
+
+	for (size_t i = 0; i < spent->usage.count; i++)
+		for (int k = 0; k < USAGE_KINDS; k++)
+			tokens[kinds[k]] += spent->usage.models[i].tokens[k];
+}
+
+/* What is not known yet is counted when it is. */
+void
+iteration_add_spent(
+    struct iteration *it, struct watched_mark *mark, const struct spent *spent)
+{
 	int64_t tokens[ITERATION_TOKEN_KINDS] = { 0 };
 
 	if (usage_is_empty(&spent->usage))
 		return;
-	for (size_t i = 0; i < spent->usage.count; i++)
-		for (int k = 0; k < USAGE_KINDS; k++)
-			tokens[kinds[k]] += spent->usage.models[i].tokens[k];
+	count_tokens(spent, tokens);
 	for (int k = 0; k < ITERATION_TOKEN_KINDS; k++)
-		it->tokens[k] = beyond(tokens[k], &mark->tokens[k]);
+		it->tokens[k] = (it->tokens[k] > 0 ? it->tokens[k] : 0) +
+		    beyond(tokens[k], &mark->tokens[k]);
 	if (spent_source(spent) != COST_UNKNOWN)
-		it->cost = (double)beyond(spent->cost, &mark->cost) / MICROS;
+		it->cost = (it->cost > 0 ? it->cost : 0) +
+		    (double)beyond(spent->cost, &mark->cost) / MICROS;
+}
+
+bool
+iteration_is_counted(const struct watched_mark *mark, const struct agent *agent)
+{
+	const struct task *t = auto_task(agent);
+	const char *path = agent->worker->session.transcript;
+	int64_t tokens[ITERATION_TOKEN_KINDS] = { 0 };
+
+	if (t == NULL || path == NULL || mark->transcript == NULL ||
+	    strcmp(path, mark->transcript) != 0 ||
+	    mark->tokens[ITERATION_OUTPUT] == 0)
+		return false;
+	count_tokens(&t->spent, tokens);
+	for (int k = 0; k < ITERATION_TOKEN_KINDS; k++)
+		if (tokens[k] > mark->tokens[k])
+			return false;
+	return true;
 }
 
 struct iteration *
 iteration_make(struct watched *w, const struct agent *agent,
-    const struct oversight_config *config, const struct iteration_facts *facts)
+    const struct iteration_facts *facts)
 {
 	const struct task *t = auto_task(agent);
 	const struct transcript_parser *parser =
@@ -129,7 +195,8 @@ iteration_make(struct watched *w, const struct agent *agent,
 	struct iteration *it = iteration_new(w->count + 1);
 
 	it->duration_ms = facts->duration_ms;
-	it->max_iterations = config->expected_iterations;
+	it->max_iterations = facts->expected;
+	it->completion = facts->completion;
 	it->estimated_cost = facts->estimated_cost;
 	add_files(it, w, facts->snapshot);
 	if (parser != NULL)
@@ -139,10 +206,12 @@ iteration_make(struct watched *w, const struct agent *agent,
 		it->errors_known = true;
 		iteration_add_error(it, facts->error);
 	}
-	add_words(it, facts->last_words, parser);
+	add_words(it, t, facts->last_words, parser);
 	if (t != NULL && t->text != NULL)
 		it->objective = cut(t->text, ITERATION_TEXT_MAX);
-	if (t != NULL)
-		add_spent(it, &w->mark, &t->spent);
+	if (t != NULL) {
+		iteration_add_spent(it, &w->mark, &t->spent);
+		w->mark.attempt = t->attempts;
+	}
 	return it;
 }

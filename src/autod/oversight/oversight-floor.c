@@ -9,7 +9,6 @@
 #include "buf.h"
 #include "clock.h"
 #include "cost-estimate.h"
-#include "coverage-pattern.h"
 #include "emit.h"
 #include "error-signature.h"
 #include "fleet.h"
@@ -22,9 +21,11 @@
 #include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
+#include "oversight-results.h"
 #include "oversight-slice.h"
 #include "oversight-tell.h"
 #include "persist.h"
+#include "plan-effort.h"
 #include "settings.h"
 #include "strv.h"
 #include "workspace.h"
@@ -52,9 +53,16 @@ oversight_floor_watched(
     struct oversight_floor *floor, const struct agent *agent)
 {
 	const struct task *t = auto_task(agent);
+
+	return t != NULL ? oversight_floor_task(floor, t) : NULL;
+}
+
+struct watched *
+oversight_floor_task(struct oversight_floor *floor, const struct task *t)
+{
 	struct watched *w;
 
-	if (!floor->config.enabled || t == NULL)
+	if (!floor->config.enabled)
 		return NULL;
 	w = find(floor, t->id);
 	if (w == NULL) {
@@ -176,11 +184,18 @@ void
 oversight_floor_begin(struct oversight_floor *floor, struct watched *w,
     const struct agent *agent, struct iteration_facts *facts)
 {
+	const struct task *t = auto_task(agent);
+	struct auto_known known = auto_known(floor->mode, t);
 	struct iteration *it;
 
+	oversight_floor_judge(floor, w, agent);
 	facts->duration_ms = take_duration(floor, agent);
 	facts->estimated_cost = estimate(floor);
-	it = iteration_make(w, agent, &floor->config, facts);
+	facts->completion = known.percent;
+	facts->expected = floor->config.expected_iterations > 0 ?
+	    floor->config.expected_iterations :
+	    plan_effort_iterations(known.effort);
+	it = iteration_make(w, agent, facts);
 	look_at_fleet(floor, agent, it);
 	watched_begin(w, agent->worker->name, it);
 }
@@ -211,7 +226,10 @@ watch_before(void *arg, struct agent *agent)
 {
 	const struct watched *w = oversight_floor_watched(arg, agent);
 
-	return w != NULL ? w->tree : NULL;
+	if (w == NULL)
+		return NULL;
+	/* Another attempt begins without the files of the last one. */
+	return w->mark.attempt == auto_task(agent)->attempts ? w->tree : "";
 }
 
 static void
@@ -223,11 +241,16 @@ watch_seen(void *arg, struct agent *agent, const struct git_snapshot *snapshot,
 
 	if (w == NULL)
 		return;
-	oversight_floor_judge(
-	    floor, w, agent); /* of the turn before: its check did not end */
+	/* The same turn once more: its end was not judged, its check was
+	 * cancelled, or the last daemon died before the next prompt. */
+	if (w->open != NULL ||
+	    (oversight_floor_clock(floor, agent->worker->name)->since_ms == 0 &&
+		iteration_is_counted(&w->mark, agent)))
+		return;
 	oversight_floor_begin(floor, w, agent,
 	    &(struct iteration_facts){
 		.snapshot = snapshot, .last_words = last_words });
+	oversight_results_known(floor, w);
 }
 
 static void
@@ -238,25 +261,8 @@ watch_failed(void *arg, struct agent *agent, const char *text)
 
 	if (w == NULL)
 		return;
-	oversight_floor_judge(floor, w, agent);
 	oversight_floor_begin(
 	    floor, w, agent, &(struct iteration_facts){ .error = text });
-}
-
-static void
-watch_checked(void *arg, struct agent *agent, bool passed, const char *output)
-{
-	struct oversight_floor *floor = arg;
-	struct watched *w = oversight_floor_watched(floor, agent);
-
-	if (w == NULL || w->open == NULL)
-		return;
-	w->open->tests = passed;
-	w->open->coverage =
-	    coverage_pattern_find(settings_string(floor->core->settings,
-				      "oversight.coverage_pattern"),
-		output);
-	oversight_floor_judge(floor, w, agent);
 }
 
 static bool
@@ -285,7 +291,10 @@ static const struct auto_watch watch = {
 	.before = watch_before,
 	.seen = watch_seen,
 	.preface = watch_preface,
-	.checked = watch_checked,
+	.test = oversight_results_test,
+	.tested = oversight_results_tested,
+	.checked = oversight_results_checked,
+	.ejected = oversight_results_ejected,
 	.held = watch_held,
 	.progressed = oversight_slice_progressed,
 	.failed = watch_failed,
@@ -308,7 +317,6 @@ settle(void *arg)
 	}
 }
 
-/* What lands has passed the check, if there is one. */
 static void
 ended(struct oversight_floor *floor, const struct event *event)
 {
@@ -325,24 +333,29 @@ ended(struct oversight_floor *floor, const struct event *event)
 		    INTERVENTION_ABORT, event->reason);
 	if (w == NULL || w == floor->aborting)
 		return;
-	if (w->open != NULL && landed &&
-	    settings_string(floor->core->settings, "auto.check_command")[0] !=
-		'\0')
-		w->open->tests = 1;
+	if (w->open != NULL && t != NULL)
+		iteration_add_spent(w->open, &w->mark, &t->spent);
+	if (w->open != NULL && landed)
+		oversight_results_landed(floor, w);
 	watched_judge(w, event->worker, &policy, false);
 	watched_end(w, landed);
 	oversight_floor_forget(w);
 }
 
-/* A turn begins, unless one is being counted. */
+/* A turn begins, unless one is being counted: nothing more comes for the turn
+ * before. */
 static void
 began(struct oversight_floor *floor, const char *worker)
 {
 	struct turn_clock *clock = oversight_floor_clock(floor, worker);
+	const struct agent *agent = fleet_find(floor->fleet, worker);
+	struct watched *w =
+	    agent != NULL ? oversight_floor_watched(floor, agent) : NULL;
 
-	if (clock->tools > 0)
-		return;
-	clock->since_ms = clock_mono_ms();
+	if (w != NULL)
+		oversight_floor_judge(floor, w, agent);
+	if (clock->tools == 0)
+		clock->since_ms = clock_mono_ms();
 }
 
 static void
@@ -370,6 +383,8 @@ on_event(const struct event *event, void *arg)
 	case EVENT_SETTINGS_READ: /* the files have everything */
 		forget_all(floor);
 		read_settings(floor);
+		if (floor->config.enabled)
+			load_costs(floor);
 		break;
 	default:
 		break;

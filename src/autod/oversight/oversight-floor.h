@@ -6,6 +6,7 @@
  * model/intervene decides.
  *
  *   iteration-make.c  an iteration out of facts
+ *   oversight-results.c  what tests say about the work of a turn
  *   oversight-slice.c iterations inside a long turn
  *   watched.c         the iterations of a task, and what they mean
  *   oversight-act.c   warnings, redirections, pauses, aborts
@@ -27,6 +28,7 @@ struct fleet;
 struct iteration_facts;
 struct loop_call;
 struct slice;
+struct task;
 
 LIST_HEAD(slice_list, slice);
 
@@ -63,9 +65,13 @@ struct oversight_floor *oversight_floor_new(struct auto_mode *mode);
 /* The task that the worker has; NULL: none, or nobody watches. */
 struct watched *oversight_floor_watched(
     struct oversight_floor *floor, const struct agent *agent);
+/* The same by the task itself. */
+struct watched *
+oversight_floor_task(struct oversight_floor *floor, const struct task *task);
 struct turn_clock *
 oversight_floor_clock(struct oversight_floor *floor, const char *worker);
-/* The next iteration of the worker's task is there; and it is judged. */
+/* The next iteration of the worker's task is there, and the one before is
+ * judged; and it is judged itself. */
 void
 oversight_floor_begin(struct oversight_floor *floor, struct watched *watched,
     const struct agent *agent, struct iteration_facts *facts);

@@ -52,6 +52,7 @@ mark_to_json(const struct watched_mark *mark)
 		    tokens, json_object_new_int64(mark->tokens[i]));
 	json_set(json, "tokens", tokens);
 	json_set_int(json, "errors", mark->errors);
+	json_set_int(json, "attempt", mark->attempt);
 	json_set_string(json, "transcript", mark->transcript);
 	return json;
 }
@@ -70,6 +71,7 @@ mark_from_json(struct watched_mark *mark, struct json_object *json)
 		mark->tokens[i] =
 		    json_object_get_int64(json_object_array_get_idx(tokens, i));
 	mark->errors = json_int_or(json, "errors", 0);
+	mark->attempt = (int)json_int_or(json, "attempt", 0);
 	xstrset(&mark->transcript, json_string_or(json, "transcript", NULL));
 }
 
@@ -261,16 +263,22 @@ watched_free(struct watched *w)
 /* --- the next one ---------------------------------------------------- */
 
 void
-watched_begin(
-    struct watched *w, const char *worker, struct iteration *iteration)
+watched_changed(struct watched *w, const char *worker)
 {
 	struct json_object *record = json_object_new_object();
 
-	iteration_unref(w->open);
-	w->open = iteration;
-	json_set(record, "open", iteration_to_json(iteration));
+	json_set(record, "open", iteration_to_json(w->open));
 	json_set(record, "mark", mark_to_json(&w->mark));
 	append(w, worker, record);
+}
+
+void
+watched_begin(
+    struct watched *w, const char *worker, struct iteration *iteration)
+{
+	iteration_unref(w->open);
+	w->open = iteration;
+	watched_changed(w, worker);
 }
 
 static struct json_object *

@@ -39,6 +39,7 @@ struct watched_mark {
 	int64_t tokens[ITERATION_TOKEN_KINDS];
 	int64_t errors; /* of that conversation */
 	char *transcript; /* path, NULL = none */
+	int attempt; /* of the task */
 };
 
 /* An intervention whose effect is not known yet. */
@@ -79,6 +80,8 @@ bool watched_touched(const struct watched *watched, const char *path);
 /* The next iteration, taken over. It is not judged yet. */
 void watched_begin(
     struct watched *watched, const char *worker, struct iteration *iteration);
+/* More is known of the iteration that is open. */
+void watched_changed(struct watched *watched, const char *worker);
 /* Judge the iteration that was begun, if any; `due` changes. */
 void watched_judge(struct watched *watched, const char *worker,
     const struct intervene_policy *policy, bool paused);

@@ -21,6 +21,7 @@
 #include "plan-dispatch.h"
 #include "plan-files.h"
 #include "plan-floor.h"
+#include "plan-known.h"
 #include "plan-persist.h"
 #include "plan-pool.h"
 #include "plan-prompt.h"
@@ -452,12 +453,22 @@ on_asks(void *arg, const struct task *t)
 	return a != NULL && assignment_status_open(a->status);
 }
 
+static void
+on_known(void *arg, const struct task *t, struct auto_known *known)
+{
+	const struct plan_tasks *tasks = arg;
+
+	if (tasks->begun && tasks->floor->state == PLAN_OPEN)
+		plan_known(plan_floor_set(tasks->floor), t, known);
+}
+
 static const struct auto_policy policy = {
 	.offer = on_offer,
 	.take = on_take,
 	.holds = on_holds,
 	.settle = on_settle,
 	.asks = on_asks,
+	.known = on_known,
 	.expects = on_expects,
 	.is_lost = on_is_lost,
 };

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The whole daemon with oversight: auto-world.h with one task, and what is
+ * recorded of its turns. */
+#ifndef OVERSIGHT_WORLD_H
+#define OVERSIGHT_WORLD_H
+
+#include "auto-world.h"
+#include "buf.h"
+
+struct oversight_floor;
+
+#define OVERSIGHT_ON "max_turns = 50\n[oversight]\nenabled = true\n"
+#define REDIRECT     "OVERSIGHT: CHANGE THE APPROACH"
+#define WARNING      "OVERSIGHT WARNING"
+
+struct oversight_world {
+	struct auto_world world;
+	struct oversight_floor *floor;
+	struct buf transcript; /* of auto-1 */
+};
+
+/* settings: lines for [auto], and other tables after them. */
+void oversight_world_begin(struct oversight_world *world, const char *settings);
+void oversight_world_end(struct oversight_world *world);
+/* The daemon dies, and the next one takes over. */
+void oversight_world_die(struct oversight_world *world);
+
+/* In the worktree of auto-1. */
+void oversight_world_sh(struct oversight_world *world, const char *text);
+/* The agent says something: a line of its transcript. Or a tool fails. */
+void oversight_world_talk(
+    struct oversight_world *world, struct agent *agent, const char *line);
+void oversight_world_tool_fails(
+    struct oversight_world *world, struct agent *agent, int line);
+/* Turn n ends with a file that is not committed: it is sent back. Returns the
+ * prompt. */
+const char *oversight_world_sent_back(struct oversight_world *world, int n);
+/* Run the loop until auto-1 is paused. */
+void oversight_world_paused(struct oversight_world *world);
+
+/* The last record of t1 with this member, in short, and how many there are (may
+ * be NULL); valid until the next call. */
+const char *oversight_world_recorded(
+    struct oversight_world *world, const char *member, int *ret_count);
+
+/* Are these words in the text? */
+void oversight_world_has(const char *text, const char *words);
+void oversight_world_lacks(const char *text, const char *words);
+
+#endif

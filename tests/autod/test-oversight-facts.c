@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The facts of an iteration: words, attempts, costs. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "life.h"
+#include "mem.h"
+#include "oversight-floor.h"
+#include "oversight-world.h"
+#include "unit.h"
+
+static const char *
+last(struct oversight_world *w, int count)
+{
+	const char *text;
+	int recorded;
+
+	text = oversight_world_recorded(w, "iteration", &recorded);
+	ck_assert_int_eq(recorded, count);
+	return text;
+}
+
+/* --- words ----------------------------------------------------------- */
+
+static void
+turn_with_words(struct oversight_world *w, int n, const char *words)
+{
+	struct agent *agent = auto_world_turn(&w->world, n);
+
+	fake_session_turn_ends(agent->session, words);
+	auto_world_turn(&w->world, n + 1);
+}
+
+START_TEST(an_update_says_what_was_learned_and_what_blocks)
+{
+	struct oversight_world w;
+	const char *text;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	turn_with_words(&w, 1,
+	    "A long story.\n\n```json\n{\"overseerUpdate\": {\"summary\": "
+	    "\"The sums are right\", \"blockers\": [\"no key\", "
+	    "\"no network\"]}}\n```\n");
+	text = last(&w, 1);
+	oversight_world_has(text, "\"learnings\":\"The sums are right\"");
+	oversight_world_has(text, "\"blockers\":[\"no key\",\"no network\"]");
+	turn_with_words(&w, 2,
+	    "```json\n{\"overseerUpdate\": {\"status\": \"blocked\", "
+	    "\"summary\": \"Nobody answers\"}}\n```\n");
+	oversight_world_has(last(&w, 2), "\"blockers\":[\"Nobody answers\"]");
+	/* Nothing is guessed from other text. */
+	turn_with_words(&w, 3, "I am blocked by the network.");
+	text = last(&w, 3);
+	oversight_world_has(
+	    text, "\"learnings\":\"I am blocked by the network.\"");
+	oversight_world_lacks(text, "\"blockers\":[\"");
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* --- attempts -------------------------------------------------------- */
+
+START_TEST(iterations_are_counted_over_all_attempts)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	const char *text;
+
+	oversight_world_begin(&w,
+	    "max_attempts = 3\nmax_turns = 2\n[oversight]\nenabled = true\n"
+	    "expected_iterations = 9\n");
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt; echo 1 >two.txt");
+	oversight_world_sent_back(&w, 1);
+	fake_session_turn_ends(agent->session, "Not done.");
+	/* The attempt has failed; the next one begins without its files. */
+	agent = auto_world_turn(&w.world, 3);
+	oversight_world_has(last(&w, 2), "\"number\":2");
+	oversight_world_sh(&w, "test ! -e one.txt; echo 2 >two.txt");
+	fake_session_turn_ends(agent->session, "Not done.");
+	auto_world_turn(&w.world, 4);
+	text = last(&w, 3);
+	oversight_world_has(text, "\"number\":3");
+	oversight_world_has(text, "\"maxIterations\":9");
+	oversight_world_has(text, "\"artifactsModified\":[\"two.txt\"]");
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* --- costs ----------------------------------------------------------- */
+
+/* No price is known for this model. */
+#define USED(id, tokens)                                    \
+	"{\"type\":\"assistant\",\"message\":{\"id\":\"" id \
+	"\",\"model\":\"somebody-else-1\",\"content\":[{"   \
+	"\"type\":\"text\",\"text\":\"x\"}],\"usage\":{"    \
+	"\"input_tokens\":" tokens ",\"output_tokens\":7,"  \
+	"\"cache_read_input_tokens\":5}}}"
+#define COST(dollars, tokens, more)                                     \
+	"{\"type\":\"cost-state\",\"totalCostUSD\":" dollars            \
+	",\"modelUsage\":{\"somebody-else-1\":{\"inputTokens\":" tokens \
+	",\"outputTokens\":" more ",\"cacheReadInputTokens\":" more "}}}"
+
+START_TEST(a_cost_that_comes_late_is_counted_once)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	const char *text;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_talk(&w, agent, USED("m1", "100"));
+	oversight_world_sent_back(&w, 1);
+	text = last(&w, 1);
+	oversight_world_has(text, "\"input\":100");
+	oversight_world_has(text, "\"output\":7");
+	oversight_world_has(text, "\"cacheRead\":5");
+	oversight_world_lacks(text, "\"cost\":");
+	/* Now Claude Code says what both turns have cost. */
+	oversight_world_talk(&w, agent, USED("m2", "50"));
+	oversight_world_talk(&w, agent, COST("0.75", "150", "14"));
+	oversight_world_sent_back(&w, 2);
+	text = last(&w, 2);
+	oversight_world_has(text, "\"input\":50");
+	oversight_world_has(text, "\"cost\":0.75");
+	oversight_world_sent_back(&w, 3);
+	text = last(&w, 3);
+	oversight_world_has(text, "\"input\":0");
+	oversight_world_has(text, "\"cost\":0.0");
+	/* What is known only when it has landed is of the last turn. */
+	oversight_world_sh(&w, "git add one.txt; git commit -qm 'add one'");
+	agent = auto_world_turn(&w.world, 4);
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_status(&w.world.floor, agent, WORKER_ACCEPTING);
+	oversight_world_talk(&w, agent, USED("m3", "50"));
+	oversight_world_talk(&w, agent, COST("1.00", "200", "21"));
+	auto_world_wait_done(&w.world);
+	auto_world_filed(&w.world, "t1 landed; ");
+	oversight_world_has(last(&w, 4), "\"cost\":0.25");
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* The daemon died after it had judged a turn, and before the next prompt. The
+ * turn's end is seen again. */
+START_TEST(a_turn_that_is_seen_again_after_a_death_is_not_another_one)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	const struct auto_mode *mode;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_talk(&w, agent, USED("m1", "100"));
+	oversight_world_sent_back(&w, 1);
+	/* As the next daemon has it. */
+	oversight_floor_clock(w.floor, "auto-1")->since_ms = 0;
+	mode = w.world.mode;
+	mode->watch->seen(mode->watch_arg, agent, NULL, "I tried again.");
+	mode->watch->held(mode->watch_arg, agent, "Go on.");
+	last(&w, 1);
+	/* But what it said since then is. */
+	oversight_world_talk(&w, agent, USED("m2", "1"));
+	mode->watch->seen(mode->watch_arg, agent, NULL, "Once more.");
+	mode->watch->held(mode->watch_arg, agent, "Go on.");
+	oversight_world_has(last(&w, 2), "Once more.");
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* Of landed tasks only; and not of four. */
+START_TEST(the_median_of_five_landed_tasks_is_the_estimate)
+{
+	static const char *const costs[] = { "900000", "100000", "750000",
+		"200000", "250000" };
+	struct oversight_world w;
+
+	memset(&w, 0, sizeof w);
+	buf_init(&w.transcript);
+	auto_world_begin(&w.world, OVERSIGHT_ON);
+	w.floor = oversight_floor_new(w.world.mode);
+	for (int i = 0; i < 4 + _i; i++) {
+		cleanup_free char *line = xasprintf(
+		    "echo '{\"id\":\"x%d\",\"outcome\":\"landed\",\"cost\":%s}"
+		    "\n{\"id\":\"y%d\",\"outcome\":\"failed\",\"cost\":9}' "
+		    ">>.llmc/tasks.jsonl",
+		    i, costs[i], i);
+
+		floor_world_sh(&w.world.floor, line);
+	}
+	auto_world_task(&w.world, "a.md", "Make the numbers add up\n");
+	auto_world_live(&w.world);
+	auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_sent_back(&w, 1);
+	if (_i > 0)
+		oversight_world_has(last(&w, 1), "\"estimatedCost\":0.25");
+	else
+		oversight_world_lacks(last(&w, 1), "estimatedCost");
+	oversight_world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("oversight-facts");
+	TCase *median = tcase_create("median");
+
+	unit_case(suite, "facts",
+	    (const TTest *const[]){
+		an_update_says_what_was_learned_and_what_blocks,
+		iterations_are_counted_over_all_attempts,
+		a_cost_that_comes_late_is_counted_once,
+		a_turn_that_is_seen_again_after_a_death_is_not_another_one,
+		NULL });
+	tcase_set_timeout(median, 60);
+	tcase_add_loop_test(
+	    median, the_median_of_five_landed_tasks_is_the_estimate, 0, 2);
+	suite_add_tcase(suite, median);
+	return suite;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What a plan says about the iterations of a task on one of its nodes. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "json.h"
+#include "mem.h"
+#include "oversight-floor.h"
+#include "plan.h"
+#include "plan-world.h"
+#include "unit.h"
+
+#define ON "max_turns = 50\n[oversight]\nenabled = true\n"
+
+struct world {
+	struct plan_world plan;
+	struct oversight_floor *floor;
+};
+
+static struct agent *
+begin(struct world *w, const char *effort)
+{
+	memset(w, 0, sizeof *w);
+	plan_world_begin(&w->plan, NULL, ON);
+	w->floor = oversight_floor_new(w->plan.world.mode);
+	plan_world_live(&w->plan);
+	plan_world_goal(&w->plan, "goal_a", 1);
+	xstrset(&plan_world_node(&w->plan, "goal_a", "T1.1")->estimated_effort,
+	    effort);
+	return auto_world_turn(&w->plan.world, 1);
+}
+
+static void
+end(struct world *w)
+{
+	oversight_floor_free(w->floor);
+	plan_world_end(&w->plan);
+}
+
+/* Turn n ends with a file that is not committed. Returns what is recorded. */
+static const char *
+turn(struct world *w, int n, const char *words)
+{
+	struct agent *agent = auto_world_turn(&w->plan.world, n);
+
+	floor_world_wt(&w->plan.world.floor, "auto-1", "echo 1 >one.txt");
+	fake_session_turn_ends(agent->session, words);
+	auto_world_turn(&w->plan.world, n + 1);
+	return floor_world_sh(&w->plan.world.floor,
+	    "grep '\"iteration\":' .llmc/iterations/t1.jsonl | tail -1");
+}
+
+static void
+has(const char *text, const char *words)
+{
+	ck_assert_msg(
+	    strstr(text, words) != NULL, "\"%s\" is not in: %s", words, text);
+}
+
+static void
+lacks(const char *text, const char *words)
+{
+	ck_assert_msg(
+	    strstr(text, words) == NULL, "\"%s\" is in: %s", words, text);
+}
+
+START_TEST(the_effort_of_a_node_says_how_many_are_expected)
+{
+	struct world w;
+	const char *text;
+
+	begin(&w, "small");
+	text = turn(&w, 1, "Working.");
+	has(text, "\"maxIterations\":6");
+	/* It is not known how far it is: that is not 0. */
+	lacks(text, "completionPercentage");
+	lacks(text, "\"scope\"");
+	end(&w);
+}
+END_TEST
+
+START_TEST(without_an_effort_nothing_is_expected)
+{
+	struct world w;
+
+	begin(&w, NULL);
+	lacks(turn(&w, 1, "Working."), "maxIterations");
+	end(&w);
+}
+END_TEST
+
+/* It was divided while its worker had it. */
+START_TEST(the_parts_of_a_node_say_how_far_it_is)
+{
+	struct world w;
+	struct plan *plan;
+
+	begin(&w, NULL);
+	plan = plan_world_plan(&w.plan, "goal_a");
+	for (int i = 1; i <= 2; i++) {
+		cleanup_free char *id = xasprintf("S1.1.%d", i);
+		struct plan_node *part =
+		    plan_node_new("goal_a", NODE_SUBTASK, id, id, 1);
+
+		xstrset(&part->parent_id, "T1.1");
+		part->order = i;
+		part->status = i == 1 ? NODE_DONE : NODE_BLOCKED;
+		ck_assert_int_eq(plan_attach(plan, part, NULL), 0);
+	}
+	has(turn(&w, 1, "Working."), "\"completionPercentage\":50");
+	end(&w);
+}
+END_TEST
+
+START_TEST(an_update_about_another_node_says_nothing)
+{
+	struct world w;
+	const char *text;
+
+	begin(&w, NULL);
+	text = turn(&w, 1,
+	    "Words.\n```json\n{\"overseerUpdate\": {\"workNodeId\": \"T9.9\", "
+	    "\"summary\": \"All well\", \"blockers\": [\"x\"]}}\n```\n");
+	lacks(text, "\"learnings\":\"All well\"");
+	lacks(text, "\"blockers\":[\"x\"]");
+	text = turn(&w, 2,
+	    "Words.\n```json\n{\"overseerUpdate\": {\"workNodeId\": \"T1.1\", "
+	    "\"summary\": \"All well\", \"blockers\": [\"x\"]}}\n```\n");
+	has(text, "\"learnings\":\"All well\"");
+	has(text, "\"blockers\":[\"x\"]");
+	end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("oversight-plan");
+
+	unit_case(suite, "plan",
+	    (const TTest *const[]){
+		the_effort_of_a_node_says_how_many_are_expected,
+		without_an_effort_nothing_is_expected,
+		the_parts_of_a_node_say_how_far_it_is,
+		an_update_about_another_node_says_nothing, NULL });
+	return suite;
+}

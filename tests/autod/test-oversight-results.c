@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What tests and checks say about the work of a turn, and when. */
+#include <check.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "check-book.h"
+#include "mem.h"
+#include "op-reset.h"
+#include "operation.h"
+#include "oversight-world.h"
+#include "state.h"
+#include "turn-end.h"
+#include "unit.h"
+#include "worker-op.h"
+
+#define PASSED "\"testsPassing\":true"
+#define FAILED "\"testsPassing\":false"
+#define RESULT "testsPassing"
+
+static const char *
+last(struct oversight_world *w, int count)
+{
+	const char *text;
+	int recorded;
+
+	text = oversight_world_recorded(w, "iteration", &recorded);
+	ck_assert_int_eq(recorded, count);
+	return text;
+}
+
+static void
+land(struct oversight_world *w)
+{
+	auto_world_wait_done(&w->world);
+	auto_world_filed(&w->world, "t1 landed; ");
+}
+
+/* --- oversight.test_command ------------------------------------------ */
+
+/* Says for which task, tells the coverage, and leaves a file. */
+#define TESTS                                                             \
+	OVERSIGHT_ON                                                      \
+	"test_command = \"echo $LLMC_TASK >>../../runs; touch junk; cat " \
+	"cover 2>&1; test ! -e red.txt\"\n"                               \
+	"coverage_pattern = \"total: ([0-9.]+)%\"\n"
+
+START_TEST(own_tests_run_at_the_end_of_every_turn)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	const char *text;
+
+	oversight_world_begin(&w, "check_command = \"true\"\n" TESTS);
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 'total: 81.5%' >cover");
+	oversight_world_sent_back(&w, 1);
+	text = last(&w, 1);
+	oversight_world_has(text, PASSED);
+	oversight_world_has(text, "\"coveragePercent\":81.5");
+	oversight_world_sh(&w, "rm junk; echo 1 >red.txt");
+	oversight_world_sent_back(&w, 2);
+	oversight_world_has(last(&w, 2), FAILED);
+	oversight_world_sh(&w,
+	    "rm -f junk red.txt; git add cover; git commit -qm 'add cover'");
+	fake_session_turn_ends(agent->session, "Done.");
+	land(&w);
+	text = last(&w, 3);
+	oversight_world_has(text, PASSED);
+	oversight_world_has(text, "\"completionPercentage\":100");
+	ck_assert_str_eq(
+	    floor_world_sh(&w.world.floor, "cat runs"), "t1\nt1\nt1");
+	/* What they left in a clean worktree is no work. */
+	ck_assert_str_eq(
+	    floor_world_sh(&w.world.floor, "ls"), "a.txt\ncover\nruns");
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* The check judges what lands, and says nothing about these tests. */
+START_TEST(own_tests_are_not_mixed_with_the_check)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(
+	    &w, "check_command = \"test ! -e b.txt\"\n" TESTS);
+	agent = auto_world_turn(&w.world, 1);
+	auto_world_work(&w.world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	agent = auto_world_turn(&w.world, 2);
+	oversight_world_has(
+	    fake_session_prompt(agent->session), "The check of your work");
+	oversight_world_has(last(&w, 1), PASSED);
+	oversight_world_end(&w);
+}
+END_TEST
+
+START_TEST(parts_of_a_turn_are_not_tested)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, TESTS "slice_tools = 1\n");
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >red.txt");
+	fake_session_progresses(agent->session);
+	floor_world_settle(&w.world.floor);
+	oversight_world_lacks(last(&w, 1), RESULT);
+	ck_assert_str_eq(
+	    floor_world_sh(&w.world.floor, "ls | grep runs; true"), "");
+	oversight_world_end(&w);
+}
+END_TEST
+
+START_TEST(what_own_tests_do_not_judge_is_not_known)
+{
+	struct oversight_world w;
+
+	oversight_world_begin(&w, OVERSIGHT_ON "test_command = \"exit 75\"\n");
+	auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_sent_back(&w, 1);
+	oversight_world_lacks(last(&w, 1), RESULT);
+	oversight_world_end(&w);
+}
+END_TEST
+
+START_TEST(own_tests_have_the_deadline_of_the_check)
+{
+	struct oversight_world w;
+
+	oversight_world_begin(&w,
+	    "check_timeout = \"100ms\"\n" OVERSIGHT_ON
+	    "test_command = \"exec sleep 1000\"\n");
+	auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_sent_back(&w, 1);
+	oversight_world_has(last(&w, 1), FAILED);
+	oversight_world_end(&w);
+}
+END_TEST
+
+#define SLOW                                                              \
+	OVERSIGHT_ON "test_command = \"until test -e ../../go; do sleep " \
+		     "0.05; done\"\n"
+
+/* Its end is judged again, and it is still one turn. */
+START_TEST(a_turn_whose_tests_were_cancelled_is_recorded_once)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, SLOW);
+	agent = auto_world_turn(&w.world, 1);
+	auto_world_work(&w.world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(&w.world.floor, agent, "test");
+	operation_cancel(&agent->op->op, "the test wants it");
+	floor_world_settle(&w.world.floor);
+	ck_assert(turn_end_is_due(agent));
+	floor_world_sh(&w.world.floor, "touch go");
+	turn_end_begin(agent, NULL, NULL);
+	land(&w);
+	oversight_world_has(last(&w, 1), PASSED);
+	oversight_world_end(&w);
+}
+END_TEST
+
+START_TEST(a_daemon_that_dies_while_tests_run_loses_no_turn)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, SLOW);
+	agent = auto_world_turn(&w.world, 1);
+	auto_world_work(&w.world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(&w.world.floor, agent, "test");
+	floor_world_sh(&w.world.floor, "touch go");
+	oversight_world_die(&w);
+	agent = auto_world_turn(&w.world, 1); /* it is told to go on */
+	oversight_world_lacks(last(&w, 1), RESULT);
+	fake_session_turn_ends(agent->session, "Done.");
+	land(&w);
+	oversight_world_has(last(&w, 2), PASSED);
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* --- auto.check_command ---------------------------------------------- */
+
+/* Passes in the worktree, but not in the queue. */
+#define CHECK                                                           \
+	"check_command = \"case $PWD in */checks/*) test ! -e b.txt;; " \
+	"*) test ! -e red.txt;; esac\"\n"
+
+/* Its branch has moved, so that the landing checks again. */
+START_TEST(what_fails_in_the_landing_queue_has_failed)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, CHECK OVERSIGHT_ON);
+	agent = auto_world_turn(&w.world, 1);
+	floor_world_sh(&w.world.floor,
+	    "echo 1 >x.txt; git add x.txt; git commit -qm 'add x'");
+	auto_world_work(&w.world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	agent = auto_world_turn(&w.world, 2);
+	oversight_world_has(last(&w, 1), FAILED);
+	oversight_world_lacks(last(&w, 1), "completionPercentage");
+	/* It did not get worse. */
+	oversight_world_lacks(fake_session_prompt(agent->session), "OVERSIGHT");
+	oversight_world_sh(&w, "git mv b.txt d.txt; git commit -qm fixed");
+	fake_session_turn_ends(agent->session, "Done.");
+	land(&w);
+	oversight_world_has(last(&w, 2), PASSED);
+	oversight_world_end(&w);
+}
+END_TEST
+
+START_TEST(a_check_that_does_not_judge_says_nothing)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w,
+	    "check_command = \"case $PWD in */checks/*) test ! -e b.txt;; "
+	    "*) exit 75;; esac\"\n" OVERSIGHT_ON);
+	agent = auto_world_turn(&w.world, 1);
+	auto_world_work(&w.world, "b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	agent = auto_world_turn(&w.world, 2);
+	/* The queue has judged. */
+	oversight_world_has(last(&w, 1), FAILED);
+	oversight_world_sh(&w, "echo 2 >c.txt");
+	fake_session_turn_ends(agent->session, "Wait.");
+	auto_world_turn(&w.world, 3);
+	oversight_world_lacks(last(&w, 2), RESULT);
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* What the book knows of exactly this tree. A single failure may be a flake. */
+START_TEST(a_result_that_is_known_of_the_tree_counts)
+{
+	static const struct {
+		enum check_verdict verdict;
+		int times;
+		const char *want;
+	} rows[] = {
+		{ CHECK_PASSED, 1, PASSED },
+		{ CHECK_FAILED, 2, FAILED },
+		{ CHECK_FAILED, 1, NULL },
+		{ CHECK_UNJUDGED, 1, NULL },
+	};
+	struct oversight_world w;
+	struct check_book *book;
+	char key[CHECK_KEY_SIZE];
+	const char *tree;
+
+	oversight_world_begin(&w, "check_command = \"true\"\n" OVERSIGHT_ON);
+	auto_world_turn(&w.world, 1);
+	tree = floor_world_wt(&w.world.floor, "auto-1",
+	    "echo 1 >one.txt; git add one.txt; git write-tree; git reset -q");
+	book = &w.world.core->state.landings.checks;
+	check_book_key("true", key);
+	for (int i = 0; i < rows[_i].times; i++)
+		check_book_note(book, tree, key, rows[_i].verdict, i + 1, 1, 0);
+	oversight_world_sent_back(&w, 1);
+	if (rows[_i].want != NULL)
+		oversight_world_has(last(&w, 1), rows[_i].want);
+	else
+		oversight_world_lacks(last(&w, 1), RESULT);
+	oversight_world_end(&w);
+}
+END_TEST
+
+START_TEST(what_the_task_began_with_is_not_its_work)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	char key[CHECK_KEY_SIZE];
+
+	oversight_world_begin(&w, "check_command = \"true\"\n" OVERSIGHT_ON);
+	agent = auto_world_turn(&w.world, 1);
+	check_book_key("true", key);
+	check_book_note(&w.world.core->state.landings.checks,
+	    floor_world_sh(&w.world.floor, "git rev-parse main^{tree}"), key,
+	    CHECK_PASSED, 1, 1, 0);
+	fake_session_turn_ends(agent->session, "Which one do you want?");
+	auto_world_turn(&w.world, 2);
+	oversight_world_lacks(last(&w, 1), RESULT);
+	oversight_world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("oversight-results");
+	TCase *known = tcase_create("known");
+
+	unit_case(suite, "own tests",
+	    (const TTest *const[]){ own_tests_run_at_the_end_of_every_turn,
+		own_tests_are_not_mixed_with_the_check,
+		parts_of_a_turn_are_not_tested,
+		what_own_tests_do_not_judge_is_not_known,
+		own_tests_have_the_deadline_of_the_check,
+		a_turn_whose_tests_were_cancelled_is_recorded_once,
+		a_daemon_that_dies_while_tests_run_loses_no_turn, NULL });
+	unit_case(suite, "checks",
+	    (const TTest *const[]){ what_fails_in_the_landing_queue_has_failed,
+		a_check_that_does_not_judge_says_nothing,
+		what_the_task_began_with_is_not_its_work, NULL });
+	tcase_set_timeout(known, 60);
+	tcase_add_loop_test(
+	    known, a_result_that_is_known_of_the_tree_counts, 0, 4);
+	suite_add_tcase(suite, known);
+	return suite;
+}
