@@ -230,6 +230,38 @@ START_TEST(coverage_that_sinks_slowly_is_noticed)
 }
 END_TEST
 
+/* They run after every turn, whatever is committed. */
+START_TEST(tests_of_its_own_say_what_got_worse)
+{
+	const char *words;
+
+	auto_set("oversight.test_command",
+	    "echo \"total: $(ls | wc -l)%\"; test ! -e red.txt");
+	auto_set("oversight.coverage_pattern", "total: ([0-9.]+)%");
+	auto_ails("fake: run if tail -n 1 \"$FLEET/prompts.jsonl\" | grep -q "
+		  "'OVERSIGHT WARNING'; then rm red.txt; git add .; git commit "
+		  "-qm good; elif test -e two.txt; then touch red.txt; else "
+		  "touch two.txt; fi\n");
+	auto_task("a.md", "fake: write one.txt x");
+	auto_up(NULL);
+	fleet_wait_prompt("OVERSIGHT WARNING: Regression");
+	ck_assert_int_eq(watchlog_at("t1", "warn", "regression"), 2);
+	lands();
+	watchlog_last("t1", "number", "3");
+	watchlog_last("t1", "coveragePercent", "");
+	watchlog_last("t1", "completionPercentage", "100");
+	words = iterations("t1");
+	e2e_has(words, "Iteration 2, auto-1, ");
+	e2e_has(words, "  objective fake: write one.txt x");
+	e2e_has(words, "red.txt removed");
+	e2e_has(words, "  tests     fail, coverage ");
+	e2e_has(words, "  done      100%");
+	e2e_has(words, "  tokens    ");
+	e2e_has(words, "  learned   done");
+	e2e_has(words, "  tree      ");
+}
+END_TEST
+
 /* Three checks of each: two fail, and what they say is heard. */
 static const char mends[] =
     "#!/bin/sh\n"
@@ -383,6 +415,7 @@ unit_suite(void)
 		work_that_wanders_off_is_called_back,
 		a_task_that_burns_is_warned_of_and_aborted,
 		coverage_that_sinks_slowly_is_noticed,
+		tests_of_its_own_say_what_got_worse,
 		steady_work_is_left_alone_and_is_what_others_are_measured_by,
 		the_other_worker_is_left_alone,
 		a_long_turn_is_stopped_in_the_middle,
