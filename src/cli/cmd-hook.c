@@ -5,6 +5,9 @@
  * Always exits with 0 and prints nothing, unless the daemon has an answer for
  * Claude. If no daemon listens, the event is kept for the next one. Reads no
  * configuration.
+ *
+ * The hooks of tools wait for an answer only if the daemon has something to
+ * say (run-dir.h).
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,6 +22,7 @@
 #include "id.h"
 #include "json.h"
 #include "mem.h"
+#include "run-dir.h"
 #include "shape.h"
 #include "spool.h"
 #include "text.h"
@@ -51,20 +55,21 @@ static const struct cli_flag hook_flags[] = {
 static const struct {
 	const char *event;
 	bool life; /* only a sign of life */
+	bool told; /* waits if the daemon has something to say */
 	int64_t answer_ms;
 } hook_events[] = {
-	{ "PreToolUse", true, 0 },
-	{ "PostToolUse", true, 0 },
-	{ "PostToolUseFailure", true, 0 },
-	{ "SubagentStop", true, 0 },
-	{ "Stop", false, STOP_MS },
+	{ "PreToolUse", true, false, 0 },
+	{ "PostToolUse", true, true, 0 },
+	{ "PostToolUseFailure", true, true, 0 },
+	{ "SubagentStop", true, false, 0 },
+	{ "Stop", false, false, STOP_MS },
 };
 
 /* The members that the daemon uses: the megabytes of a tool are not sent. */
 static const char *const hook_members[] = { "session_id", "transcript_path",
 	"source", "reason", "prompt", "notification_type", "message",
 	"stop_hook_active", "last_assistant_message", "background_tasks",
-	"error", "trigger", "agent_type", "tool_name" };
+	"error", "trigger", "agent_id", "agent_type", "tool_name" };
 
 /* Read everything, even if only a part is kept: a writer whose pipe is closed
  * gets an error, and may report it as an error of the hook. */
@@ -170,7 +175,7 @@ hook_run(struct cli *cli, const struct cli_args *args)
 	cleanup_json struct json_object *data = NULL, *params = NULL,
 					*result = NULL;
 	int64_t answer_ms = ANSWER_MS;
-	bool life = false;
+	bool life = false, waits = true;
 	int r, code = 0;
 
 	if (args->flags[FLAG_WORKER] == NULL || socket == NULL ||
@@ -185,12 +190,13 @@ hook_run(struct cli *cli, const struct cli_args *args)
 		if (strcmp(hook_events[i].event, event) != 0)
 			continue;
 		life = hook_events[i].life;
+		waits = !life || (hook_events[i].told && run_dir_waits(socket));
 		if (hook_events[i].answer_ms > 0)
 			answer_ms = hook_events[i].answer_ms;
 	}
 	json_parse(input.data, input.len, INPUT_MAX, &data, NULL);
 	params = event_params(event, args, data);
-	r = client_call(socket, "hook.event", params, answer_ms, !life, &result,
+	r = client_call(socket, "hook.event", params, answer_ms, waits, &result,
 	    &code, NULL);
 	if (r == 0)
 		print_decision(cli, result);

@@ -26,7 +26,8 @@ enum hook_kind {
 	HOOK_KIND_COUNT
 };
 
-/* Only a sign of life: whoever sent it did not wait for the answer. */
+/* Only a sign of life: whoever sent it does not wait for the answer, unless it
+ * was told to (run-dir.h). */
 bool hook_kind_is_life(enum hook_kind kind);
 
 #define HOOK_EVENT_ID_MAX 64 /* bytes */

@@ -299,3 +299,15 @@ session_hook_stop_answer(const char *reason)
 	json_set_string(answer, "reason", reason);
 	return answer;
 }
+
+struct json_object *
+session_hook_tool_answer(const char *event, const char *text)
+{
+	struct json_object *answer = json_object_new_object();
+	struct json_object *output = json_object_new_object();
+
+	json_set_string(output, "hookEventName", event);
+	json_set_string(output, "additionalContext", text);
+	json_set(answer, "hookSpecificOutput", output);
+	return answer;
+}

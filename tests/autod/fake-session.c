@@ -358,6 +358,13 @@ session_hook_stop_answer(const char *reason)
 	return reason != NULL ? json_object_new_string(reason) : NULL;
 }
 
+struct json_object *
+session_hook_tool_answer(const char *event, const char *text)
+{
+	(void)event;
+	return json_object_new_string(text);
+}
+
 void
 session_life(struct session *s, const struct proctree *tree,
     struct session_life *ret_life)

@@ -213,80 +213,6 @@ START_TEST(iterations_are_replayed_after_a_death)
 }
 END_TEST
 
-/* --- inside a turn --------------------------------------------------- */
-
-static bool
-is_recorded(void *arg)
-{
-	int count;
-
-	oversight_world_recorded(arg, "iteration", &count);
-	return count == 3;
-}
-
-/* Three parts of one turn with the same error: it is told in the turn; and
- * tests are not judged there. */
-START_TEST(a_long_turn_is_looked_at_in_parts)
-{
-	struct oversight_world w;
-	struct agent *agent;
-	int count;
-
-	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 4\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	for (int n = 1; n <= 3; n++) {
-		oversight_world_tool_fails(&w, agent, n);
-		for (int i = 0; i < 4; i++) {
-			oversight_world_recorded(&w, "iteration", &count);
-			ck_assert_int_eq(count, n - 1);
-			fake_session_progresses(agent->session);
-		}
-		floor_world_settle(&w.world.floor);
-	}
-	floor_world_wait(&w.world.floor, is_recorded, &w);
-	oversight_world_has(
-	    oversight_world_recorded(&w, "iteration", NULL), "\"number\":3");
-	oversight_world_lacks(
-	    oversight_world_recorded(&w, "iteration", NULL), "testsPassing");
-	agent = auto_world_turn(&w.world, 2);
-	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
-	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
-	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
-	/* The rest of the turn is the last part. */
-	oversight_world_sh(&w, "git add one.txt; git commit -qm 'add one'");
-	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 landed; ");
-	oversight_world_has(
-	    oversight_world_recorded(&w, "iteration", NULL), "\"number\":4");
-	oversight_world_end(&w);
-}
-END_TEST
-
-/* In the middle of a turn, too. */
-START_TEST(a_turn_is_interrupted_for_a_pause)
-{
-	struct oversight_world w;
-	struct agent *agent;
-
-	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 1\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	for (int n = 1; n <= 5; n++) {
-		oversight_world_tool_fails(&w, agent, n);
-		fake_session_progresses(agent->session);
-		floor_world_settle(&w.world.floor);
-		if (n == 3)
-			auto_world_turn(&w.world, 2);
-	}
-	oversight_world_paused(&w);
-	ck_assert(agent->worker->oversight);
-	ck_assert_int_eq(fake_session_interrupts(agent->session), 2);
-	oversight_world_end(&w);
-}
-END_TEST
-
 /* --- burn ------------------------------------------------------------ */
 
 #define BURN                                     \
@@ -432,8 +358,6 @@ unit_suite(void)
 		only_a_person_who_names_it_wakes_it,
 		a_pause_survives_the_daemon,
 		iterations_are_replayed_after_a_death,
-		a_long_turn_is_looked_at_in_parts,
-		a_turn_is_interrupted_for_a_pause,
 		a_task_that_burns_is_warned_then_aborted,
 		a_regression_is_warned_of_then_aborted,
 		a_regression_that_is_repaired_lands, NULL });

@@ -54,6 +54,32 @@ START_TEST(signs_of_life_do_not_wait)
 }
 END_TEST
 
+/* While the daemon has something to say, the hooks of tools wait. */
+START_TEST(a_tool_is_told_what_the_daemon_has_to_say)
+{
+	static const char said[] =
+	    "{\"hookSpecificOutput\":{\"hookEventName\":\"PostToolUse\","
+	    "\"additionalContext\":\"x\"}}";
+	cleanup_world struct world w;
+
+	world_begin(&w, "told");
+	world_listen(&w, ANSWER, said);
+	w.expected = 1; /* sent, and not waited for */
+	fire(&w, "PostToolUse", "{\"agent_id\":\"a1\"}");
+	expect_printed(&w, "");
+	e2e_has(w.heard.data, "\"agent_id\":\"a1\"");
+	e2e_write(e2e_path("%s.wait", w.socket), "");
+	fire(&w, "PostToolUse", "{}");
+	expect_printed(&w, e2e_path("%s\n", said));
+	fire(&w, "PostToolUseFailure", "{}");
+	expect_printed(&w, e2e_path("%s\n", said));
+	w.expected = 1;
+	fire(&w, "PreToolUse", "{}");
+	expect_printed(&w, "");
+	ck_assert(!e2e_exists(w.spool));
+}
+END_TEST
+
 START_TEST(dead_and_strange_sockets_are_nobody)
 {
 	cleanup_world struct world w;
@@ -467,7 +493,8 @@ unit_suite(void)
 
 	unit_case(suite, "nobody",
 	    (const TTest *const[]){ without_a_daemon_the_event_waits,
-		signs_of_life_do_not_wait, dead_and_strange_sockets_are_nobody,
+		signs_of_life_do_not_wait,
+		a_tool_is_told_what_the_daemon_has_to_say, dead_and_strange_sockets_are_nobody,
 		spool_that_cannot_be_is_no_trouble,
 		permission_is_denied_by_the_hook_itself,
 		place_and_environment_do_not_matter, NULL });

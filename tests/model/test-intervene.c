@@ -24,6 +24,7 @@
 #include "shape.h"
 #include "settings.h"
 #include "strv.h"
+#include "telling.h"
 #include "thresholds.h"
 #include "unit.h"
 
@@ -276,12 +277,100 @@ END_TEST
 
 START_TEST(workers_further_apart_are_no_event)
 {
+	for (int later = -1; later <= 1; later++) {
+		struct fleet_pattern fleet = { 0 };
+
+		ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 0), 0);
+		ck_assert_uint_eq(
+		    fleet_pattern_see(&fleet, 1, "bert", MINUTE), 0);
+		ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "carl",
+				      15 * MINUTE + later),
+		    later <= 0 ? 3 : 0);
+	}
+}
+END_TEST
+
+/* An event goes on for as long as somebody has the error. */
+START_TEST(an_event_is_repeated_after_it_was_quiet)
+{
+	static const char *const workers[] = { "adam", "bert", "carl" };
+
+	for (int quiet = 0; quiet <= 1; quiet++) {
+		struct fleet_pattern fleet = { 0 };
+		int64_t last = 0;
+		size_t told = 0;
+
+		for (int i = 0; i < 30; i++) {
+			last = i * 10 * MINUTE;
+			for (int k = 0; k < 3; k++)
+				told += fleet_pattern_see(
+				    &fleet, 1, workers[k], last + k);
+		}
+		ck_assert_uint_eq(told, 3);
+		last += 2 + 15 * MINUTE + quiet;
+		for (int k = 0; k < 3; k++)
+			told +=
+			    fleet_pattern_see(&fleet, 1, workers[k], last + k);
+		ck_assert_uint_eq(told, quiet ? 6 : 3);
+	}
+}
+END_TEST
+
+/* Whatever is seen, it takes no more memory, and forgets the oldest. */
+START_TEST(other_errors_hide_nothing_that_is_new)
+{
 	struct fleet_pattern fleet = { 0 };
 
-	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 0), 0);
-	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "bert", MINUTE), 0);
-	ck_assert_uint_eq(
-	    fleet_pattern_see(&fleet, 1, "carl", 15 * MINUTE + 1), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 1), 0);
+	for (uint64_t i = 0; i < FLEET_PATTERN_KEPT; i++)
+		ck_assert_uint_eq(
+		    fleet_pattern_see(&fleet, 100 + i, "adam", 2), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "bert", 3), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "carl", 4), 0);
+	ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 5), 3);
+}
+END_TEST
+
+/* --- in a turn ------------------------------------------------------- */
+
+START_TEST(a_turn_is_told_after_a_tool_and_interrupted_without_one)
+{
+	static const struct {
+		enum intervention due;
+		int64_t waited; /* in a slice of 10 */
+		enum telling telling;
+	} rows[] = {
+		{ INTERVENTION_NONE, 99, TELLING_NOTHING },
+		{ INTERVENTION_LOG, 99, TELLING_NOTHING },
+		{ INTERVENTION_WARN, 0, TELLING_CONTEXT },
+		{ INTERVENTION_WARN, 29, TELLING_CONTEXT },
+		{ INTERVENTION_WARN, 30, TELLING_INTERRUPT },
+		{ INTERVENTION_REDIRECT, 0, TELLING_CONTEXT },
+		{ INTERVENTION_REDIRECT, 9, TELLING_CONTEXT },
+		{ INTERVENTION_REDIRECT, 10, TELLING_INTERRUPT },
+		{ INTERVENTION_PAUSE, 0, TELLING_INTERRUPT },
+		{ INTERVENTION_ABORT, 0, TELLING_INTERRUPT },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		ck_assert_msg(telling_now(rows[i].due, rows[i].waited, 10) ==
+			rows[i].telling,
+		    "row %zu", i);
+}
+END_TEST
+
+START_TEST(what_was_said_in_vain_is_said_again)
+{
+	ck_assert(telling_again(
+	    INTERVENTION_REDIRECT, SEVERITY_HIGH, SEVERITY_HIGH));
+	ck_assert(telling_again(
+	    INTERVENTION_REDIRECT, SEVERITY_MEDIUM, SEVERITY_HIGH));
+	ck_assert(!telling_again(
+	    INTERVENTION_REDIRECT, SEVERITY_HIGH, SEVERITY_MEDIUM));
+	ck_assert(!telling_again(
+	    INTERVENTION_REDIRECT, SEVERITY_HIGH, SEVERITY_NONE));
+	ck_assert(
+	    !telling_again(INTERVENTION_WARN, SEVERITY_HIGH, SEVERITY_HIGH));
 }
 END_TEST
 
@@ -551,6 +640,10 @@ unit_suite(void)
 		an_outcome_is_judged_after_three_iterations,
 		the_same_error_on_three_workers_is_one_event,
 		workers_further_apart_are_no_event,
+		an_event_is_repeated_after_it_was_quiet,
+		other_errors_hide_nothing_that_is_new,
+		a_turn_is_told_after_a_tool_and_interrupted_without_one,
+		what_was_said_in_vain_is_said_again,
 		every_type_has_its_own_texts, long_texts_of_others_are_cut,
 		all_five_metrics_are_measured, the_report_says_what_to_tune,
 		positives_are_counted_by_detector,

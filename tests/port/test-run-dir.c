@@ -112,6 +112,32 @@ START_TEST(sockets_of_deep_roots_are_elsewhere)
 }
 END_TEST
 
+START_TEST(hooks_wait_while_they_are_told_to)
+{
+	struct workspace w = make_root("wait");
+	cleanup_free char *socket = run_dir_socket(&w, "adam");
+	cleanup_free char *file = xasprintf("%s.wait", socket);
+	cleanup_free char *other = file_join(w.root, "other");
+
+	run_dir_wait(&w, "adam", true); /* no folder: not an error */
+	ck_assert(!run_dir_waits(socket));
+	ck_assert_int_eq(run_dir_make(&w, "adam", NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		run_dir_wait(&w, "adam", true);
+		run_dir_wait(&w, "adam", true);
+		ck_assert(run_dir_waits(socket));
+		run_dir_wait(&w, "adam", false);
+		run_dir_wait(&w, "adam", false);
+		ck_assert(!run_dir_waits(socket));
+	}
+	/* Of a link nothing is made. */
+	ck_assert_int_eq(symlink(other, file), 0);
+	run_dir_wait(&w, "adam", true);
+	ck_assert(!file_exists(other));
+	release(&w);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -119,6 +145,7 @@ unit_suite(void)
 
 	unit_case(suite, "folders",
 	    (const TTest *[]){ folders_are_private_and_removed_whole,
-		links_are_refused, sockets_of_deep_roots_are_elsewhere, NULL });
+		links_are_refused, sockets_of_deep_roots_are_elsewhere,
+		hooks_wait_while_they_are_told_to, NULL });
 	return suite;
 }

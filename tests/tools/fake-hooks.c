@@ -203,6 +203,7 @@ fake_fired_free(struct fake_fired *fired)
 	}
 	loop_timer_free(fired->none);
 	buf_release(&fired->answer.reason);
+	buf_release(&fired->answer.context);
 	free(fired);
 }
 
@@ -220,9 +221,11 @@ fake_fired_finish(struct fake_fired *fired)
 
 	/* The callback may fire the next one, or cancel all. */
 	buf_init(&fired->answer.reason);
+	buf_init(&fired->answer.context);
 	fired->fn(fired->fake, &answer, fired->arg);
 	fake_fired_free(fired);
 	buf_release(&answer.reason);
+	buf_release(&answer.context);
 }
 
 static void
@@ -246,6 +249,7 @@ fake_answer_word(struct fake_answer *answer, const char *word)
 static void
 fake_answer_specific(struct fake_answer *answer, struct json_object *specific)
 {
+	const char *event = json_string_or(specific, "hookEventName", "");
 	struct json_object *decision = NULL;
 
 	if (json_string_or(specific, "permissionDecision", NULL) != NULL) {
@@ -259,8 +263,10 @@ fake_answer_specific(struct fake_answer *answer, struct json_object *specific)
 		    answer, json_string_or(decision, "behavior", ""));
 		fake_answer_reason(answer, decision, "message");
 	}
-	if (strcmp(json_string_or(specific, "hookEventName", ""), "Stop") ==
-		0 &&
+	if (strncmp(event, "PostToolUse", strlen("PostToolUse")) == 0)
+		buf_adds(&answer->context,
+		    json_string_or(specific, "additionalContext", ""));
+	if (strcmp(event, "Stop") == 0 &&
 	    json_string_or(specific, "additionalContext", NULL) != NULL) {
 		answer->block = true;
 		fake_answer_reason(answer, specific, "additionalContext");

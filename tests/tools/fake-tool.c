@@ -66,9 +66,16 @@ fake_tool_batch(struct fake *fake, const struct fake_answer *answer, void *arg)
 {
 	struct fake_tool *tool = &fake->tool;
 	struct json_object *event, *calls, *call;
+	cleanup_buf struct buf context = BUF_INIT;
 
-	(void)answer;
 	(void)arg;
+	if (answer != NULL && answer->context.len > 0) {
+		buf_addf(&context,
+		    "PostToolUse:Bash hook additional context: %s",
+		    answer->context.data);
+		fake_log_prompt(fake, context.data);
+		fake_term_say(fake, "  ", context.data);
+	}
 	call = json_object_new_object();
 	json_set_string(call, "tool_name", "Bash");
 	json_set(call, "tool_input", fake_tool_input(tool));

@@ -77,6 +77,7 @@ struct fake_answer {
 	bool allow;
 	bool ask;
 	struct buf reason;
+	struct buf context; /* for the model, after a tool */
 };
 typedef void
 fake_answer_fn(struct fake *fake, const struct fake_answer *answer, void *arg);

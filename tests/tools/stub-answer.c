@@ -13,6 +13,7 @@
 #define REMINDER      "<system-reminder>"
 #define LOST          "[Tool call interrupted"
 #define STRUCTURED    "StructuredOutput"
+#define CONTEXT       "hook additional context:"
 
 int64_t
 stub_tokens(struct json_object *json)
@@ -154,6 +155,14 @@ stub_add_prompts(struct json_object *list, struct json_object *message)
 			json_object_array_get_idx(content, i), "text", NULL));
 }
 
+/* What a hook adds is said by the system. */
+static bool
+stub_is_context(struct json_object *message)
+{
+	return strcmp(json_string_or(message, "role", ""), "system") == 0 &&
+	    strstr(json_object_to_json_string(message), CONTEXT) != NULL;
+}
+
 struct json_object *
 stub_prompts(struct json_object *request)
 {
@@ -164,7 +173,8 @@ stub_prompts(struct json_object *request)
 		return list;
 	for (size_t i = 0; i < json_object_array_length(messages); i++) {
 		message = json_object_array_get_idx(messages, i);
-		if (strcmp(json_string_or(message, "role", ""), "user") == 0)
+		if (strcmp(json_string_or(message, "role", ""), "user") == 0 ||
+		    stub_is_context(message))
 			stub_add_prompts(list, message);
 	}
 	return list;

@@ -258,6 +258,7 @@ static const struct fleet_policy fleet_policy = {
 	.silence = stalls_silence,
 	.limited = outage_limited,
 	.progressed = policy_progressed,
+	.tool_ended = turn_policy_tool_ended,
 	.used = ledger_used,
 	.left = ledger_left,
 };

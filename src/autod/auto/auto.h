@@ -46,6 +46,7 @@ struct ledger;
 struct loop_call;
 struct loop_timer;
 struct post_accept;
+struct server_call;
 struct source;
 struct source_offer;
 struct task;
@@ -111,6 +112,9 @@ struct auto_watch {
 	bool (*held)(void *arg, struct agent *agent, const char *words);
 	/* One of its tools ended, in a turn. */
 	void (*progressed)(void *arg, struct agent *agent);
+	/* As in struct fleet_policy. */
+	bool (*tool_ended)(void *arg, struct agent *agent,
+	    struct server_call *call, const char *event);
 	/* Its turn ended with this error. */
 	void (*failed)(void *arg, struct agent *agent, const char *text);
 };

@@ -109,6 +109,16 @@ turn_policy_preface(void *arg, struct agent *agent, struct buf *out)
 		mode->watch->preface(mode->watch_arg, agent, out);
 }
 
+bool
+turn_policy_tool_ended(
+    void *arg, struct agent *agent, struct server_call *call, const char *event)
+{
+	const struct auto_mode *mode = arg;
+
+	return mode->watch->tool_ended != NULL &&
+	    mode->watch->tool_ended(mode->watch_arg, agent, call, event);
+}
+
 /* Only if it would be sent back: finished work lands, whatever it cost. */
 bool
 turn_policy_held(void *arg, struct agent *agent, const char *words)

@@ -16,6 +16,7 @@ struct agent;
 struct buf;
 struct child_result;
 struct git_snapshot;
+struct server_call;
 
 bool turn_policy_facts(void *mode, struct agent *agent, const char *last_words,
     struct turn_facts *facts);
@@ -29,6 +30,8 @@ bool turn_policy_held(void *mode, struct agent *agent, const char *words);
 void turn_policy_preface(void *mode, struct agent *agent, struct buf *out);
 void turn_policy_judged(void *mode, struct agent *agent,
     enum turn_action action, const char *head, const char *reason);
+bool turn_policy_tool_ended(void *mode, struct agent *agent,
+    struct server_call *call, const char *event);
 bool turn_policy_error(void *mode, struct agent *agent, const char *text);
 
 #endif

@@ -73,6 +73,11 @@ struct fleet_policy {
 	    const char *text, int64_t until_ms);
 	/* One of its tools or turns ended. */
 	void (*progressed)(void *arg, struct agent *agent);
+	/* A tool of its own conversation has ended, and the hook (this event)
+	 * waits. True: the call has been or will be answered, with
+	 * session_hook_tool_answer(). */
+	bool (*tool_ended)(void *arg, struct agent *agent,
+	    struct server_call *call, const char *event);
 	/* Its transcript has grown. */
 	void (*used)(void *arg, struct agent *agent,
 	    const struct transcript_parser *parser);

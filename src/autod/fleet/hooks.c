@@ -16,6 +16,7 @@
 #include "mem.h"
 #include "run-dir.h"
 #include "serve.h"
+#include "server.h"
 #include "session-hook.h"
 #include "workspace.h"
 
@@ -50,6 +51,21 @@ struct hooks {
 
 /* --- events ----------------------------------------------------------- */
 
+/* What is said to a tool of a subagent does not reach the conversation. */
+static bool
+answers_tool(struct agent *agent, struct server_call *call,
+    const struct hook_event *event)
+{
+	const struct fleet *fleet = agent->fleet;
+
+	return call != NULL && event->kind == HOOK_TOOL_ENDS &&
+	    event->generation == agent->worker->session.generation &&
+	    json_string_or(event->data, "agent_id", NULL) == NULL &&
+	    server_call_waits(call) && fleet->policy->tool_ended != NULL &&
+	    fleet->policy->tool_ended(
+		fleet->policy_arg, agent, call, event->event);
+}
+
 /* True if the call will be answered later. */
 static bool
 take(struct hooks *hooks, struct server_call *call, struct json_object *params)
@@ -69,7 +85,8 @@ take(struct hooks *hooks, struct server_call *call, struct json_object *params)
 		agent->stirred = true;
 		agent->worker->activity_ms = clock_wall_ms();
 	}
-	return session_hook(agent->session, call, params);
+	return session_hook(agent->session, call, params) ||
+	    answers_tool(agent, call, &event);
 }
 
 static void

@@ -12,53 +12,107 @@
 #include "hold.h"
 #include "intervene-text.h"
 #include "log.h"
+#include "loop.h"
 #include "mem.h"
 #include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
 #include "oversight-tell.h"
+#include "persist.h"
 #include "watched.h"
 
 static void
-tell(const struct oversight_floor *floor, const struct agent *agent,
-    const struct watched *w, const struct detection *d)
+tell(const struct oversight_floor *floor, const char *worker,
+    const struct watched *w, const struct detection *d, enum intervention level)
 {
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_OVERSIGHT,
-		.worker = agent->worker->name,
+		.worker = worker,
 		.task = w->task,
 		.class = detection_type_words[d->type],
-		.action = intervention_words[w->due[d->type]],
+		.action = intervention_words[level],
 		.reason = d->message });
 }
 
-/* Is something of this type due? Then describe it. */
+/* Is the pattern there? Then describe it. */
 static bool
-describe(const struct watched *w, int type, struct detection *ret_detection)
+describe_any(const struct watched *w, int type, struct detection *ret_detection)
 {
-	if (w->due[type] == INTERVENTION_NONE ||
-	    behaviour_severity(w->behaviour, (enum detection_type)type) ==
-		SEVERITY_NONE)
+	if (behaviour_severity(w->behaviour, (enum detection_type)type) ==
+	    SEVERITY_NONE)
 		return false;
 	behaviour_describe(
 	    w->behaviour, (enum detection_type)type, ret_detection);
 	return true;
 }
 
-/* text: for people, NULL = what was found. Of an abort they know already. */
+/* Is something of this type due, and not being delivered? */
+static bool
+describe(const struct watched *w, int type, struct detection *ret_detection)
+{
+	return w->due[type] != INTERVENTION_NONE &&
+	    w->giving[type].level == INTERVENTION_NONE &&
+	    describe_any(w, type, ret_detection);
+}
+
 static void
 deliver(const struct oversight_floor *floor, struct watched *w,
-    const struct agent *agent, const struct detection *d, const char *text)
+    const char *worker, const struct detection *d)
+{
+	tell(floor, worker, w, d, w->due[d->type]);
+	watched_delivered(w, worker, d);
+}
+
+/* --- delivered, then recorded ---------------------------------------- */
+
+void
+oversight_act_given(
+    struct oversight_floor *floor, struct watched *w, const char *worker)
+{
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		struct detection d;
+
+		if (w->giving[i].level == INTERVENTION_NONE)
+			continue;
+		if (describe_any(w, i, &d)) {
+			deliver(floor, w, worker, &d);
+			detection_release(&d);
+		}
+		w->giving[i] = (struct watched_giving){ 0 };
+	}
+}
+
+/* What waited for the state (answers, too) has been done in this pass. */
+static void
+on_saved(void *arg)
+{
+	const struct oversight_floor *floor = arg;
+
+	loop_call_request(floor->given);
+}
+
+/* text: NULL = what was found. */
+static void
+tell_people(const struct oversight_floor *floor, const struct watched *w,
+    const char *worker, const struct detection *d, const char *text)
 {
 	cleanup_buf struct buf reason = BUF_INIT;
-	enum intervention level = w->due[d->type];
 
 	intervene_reason(d, &reason);
-	tell(floor, agent, w, d);
-	if (level != INTERVENTION_ABORT)
-		oversight_tell(floor, w, agent->worker->name, d, level,
-		    text != NULL ? text : reason.data);
-	watched_delivered(w, agent->worker->name, d);
+	oversight_tell(floor, w, worker, d, w->due[d->type],
+	    text != NULL ? text : reason.data);
+}
+
+/* Whoever dies before it is recorded does it again; never not at all. text: for
+ * people. */
+static void
+give(struct oversight_floor *floor, struct watched *w, const char *worker,
+    const struct detection *d, const char *text, bool context)
+{
+	tell_people(floor, w, worker, d, text);
+	w->giving[d->type] =
+	    (struct watched_giving){ w->due[d->type], context };
+	persist_then(floor->core, floor, on_saved, floor);
 }
 
 void
@@ -70,41 +124,64 @@ oversight_act_log(
 
 		if (w->due[i] != INTERVENTION_LOG || !describe(w, i, &d))
 			continue;
-		deliver(floor, w, agent, &d, NULL);
+		tell_people(floor, w, agent->worker->name, &d, NULL);
+		deliver(floor, w, agent->worker->name, &d);
 		detection_release(&d);
 	}
 }
 
-/* Another approach comes before warnings. */
 static void
-add_texts(struct oversight_floor *floor, struct watched *w,
-    const struct agent *agent, enum intervention level, struct buf *out)
+add_text(const struct agent *agent, const struct detection *d,
+    enum intervention level, struct buf *out)
 {
 	const struct task *t = auto_task(agent);
 
+	if (out->len > 0)
+		buf_adds(out, "\n\n");
+	if (level == INTERVENTION_REDIRECT)
+		intervene_redirection(d, t != NULL ? t->text : NULL, out);
+	else
+		intervene_warning(d, out);
+}
+
+static void
+add_texts(struct oversight_floor *floor, struct watched *w,
+    const struct agent *agent, enum intervention level, bool context,
+    struct buf *out)
+{
 	for (int i = 0; i < DETECTION_TYPES; i++) {
 		struct detection d;
 
 		if (w->due[i] != level || !describe(w, i, &d))
 			continue;
-		if (out->len > 0)
-			buf_adds(out, "\n\n");
-		if (level == INTERVENTION_REDIRECT)
-			intervene_redirection(
-			    &d, t != NULL ? t->text : NULL, out);
-		else
-			intervene_warning(&d, out);
-		deliver(floor, w, agent, &d, NULL);
+		add_text(agent, &d, level, out);
+		give(floor, w, agent->worker->name, &d, NULL, context);
 		detection_release(&d);
 	}
 }
 
 void
-oversight_act_preface(struct oversight_floor *floor, struct watched *w,
-    const struct agent *agent, struct buf *out)
+oversight_act_add(struct oversight_floor *floor, struct watched *w,
+    const struct agent *agent, bool context, struct buf *out)
 {
-	add_texts(floor, w, agent, INTERVENTION_REDIRECT, out);
-	add_texts(floor, w, agent, INTERVENTION_WARN, out);
+	add_texts(floor, w, agent, INTERVENTION_REDIRECT, context, out);
+	add_texts(floor, w, agent, INTERVENTION_WARN, context, out);
+}
+
+void
+oversight_act_again(const struct oversight_floor *floor,
+    const struct watched *w, const struct agent *agent, struct buf *out)
+{
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		struct detection d;
+
+		if (!watched_is_vain(w, (enum detection_type)i) ||
+		    !describe_any(w, i, &d))
+			continue;
+		add_text(agent, &d, INTERVENTION_REDIRECT, out);
+		tell(floor, agent->worker->name, w, &d, INTERVENTION_REDIRECT);
+		detection_release(&d);
+	}
 }
 
 /* --- pause ----------------------------------------------------------- */
@@ -126,7 +203,7 @@ pause_worker(struct oversight_floor *floor, struct watched *w,
 	if (!agent->worker->oversight &&
 	    !hold_for_oversight(agent, reason.data, words))
 		return false;
-	deliver(floor, w, agent, d, reason.data);
+	give(floor, w, name, d, reason.data, false);
 	return true;
 }
 
@@ -154,7 +231,8 @@ abort_task(struct oversight_floor *floor, struct watched *w,
 		log_debug("%s", err.msg); /* tried again */
 		return false;
 	}
-	deliver(floor, w, agent, d, NULL);
+	/* People know already. */
+	deliver(floor, w, agent->worker->name, d);
 	oversight_abort_keep_iterations(floor, w->task);
 	oversight_floor_forget(w);
 	return true;

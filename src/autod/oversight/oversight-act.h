@@ -15,9 +15,20 @@ struct watched;
 void oversight_act_log(struct oversight_floor *floor, struct watched *watched,
     const struct agent *agent);
 
-/* Append the warnings and redirections that are due: they are delivered. */
-void oversight_act_preface(struct oversight_floor *floor,
-    struct watched *watched, const struct agent *agent, struct buf *out);
+/* Append the warnings and redirections that are due, another approach first, to
+ * a prompt or an answer that is about to be sent; context: which the session
+ * reads in the middle of its turn. They are recorded as delivered once the
+ * state is saved and the answer sent: if the daemon dies before, the next one
+ * delivers them again. */
+void oversight_act_add(struct oversight_floor *floor, struct watched *watched,
+    const struct agent *agent, bool context, struct buf *out);
+/* Record what was sent. */
+void oversight_act_given(
+    struct oversight_floor *floor, struct watched *watched, const char *worker);
+/* Append the redirections that were read in the middle of the turn and did not
+ * help. */
+void oversight_act_again(const struct oversight_floor *floor,
+    const struct watched *watched, const struct agent *agent, struct buf *out);
 
 /* Pause or abort it if that is due and possible now. words: what it would have
  * been told, NULL = nothing. True: it was; after an abort the watched task is

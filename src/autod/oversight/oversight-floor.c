@@ -106,6 +106,20 @@ oversight_floor_clock(struct oversight_floor *floor, const char *worker)
 	return clock;
 }
 
+/* Workers that are gone. */
+static void
+drop_clocks(struct oversight_floor *floor)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < floor->clock_count; i++)
+		if (fleet_find(floor->fleet, floor->clocks[i].worker) != NULL)
+			floor->clocks[kept++] = floor->clocks[i];
+		else
+			free(floor->clocks[i].worker);
+	floor->clock_count = kept;
+}
+
 /* Of the turn that ends now; the next part begins. */
 static int64_t
 take_duration(struct oversight_floor *floor, const struct agent *agent)
@@ -113,10 +127,12 @@ take_duration(struct oversight_floor *floor, const struct agent *agent)
 	struct turn_clock *clock =
 	    oversight_floor_clock(floor, agent->worker->name);
 	int64_t now = clock_mono_ms(), since = clock->since_ms;
+	bool known = since != 0 && !clock->partial;
 
 	clock->since_ms = now;
+	clock->partial = false;
 	clock->tools = 0;
-	return since == 0 ? -1 : now - since;
+	return known ? now - since : -1;
 }
 
 static void
@@ -211,6 +227,7 @@ oversight_floor_judge(
 
 	if (w->open == NULL)
 		return;
+	oversight_act_given(floor, w, agent->worker->name);
 	watched_judge(
 	    w, agent->worker->name, &policy, agent->worker->oversight);
 	xstrset(&agent->worker->health, oversight_status_words[w->status]);
@@ -284,7 +301,7 @@ watch_preface(void *arg, struct agent *agent, struct buf *out)
 	struct watched *w = oversight_floor_watched(floor, agent);
 
 	if (w != NULL)
-		oversight_act_preface(floor, w, agent, out);
+		oversight_act_add(floor, w, agent, false, out);
 }
 
 static const struct auto_watch watch = {
@@ -297,6 +314,7 @@ static const struct auto_watch watch = {
 	.ejected = oversight_results_ejected,
 	.held = watch_held,
 	.progressed = oversight_slice_progressed,
+	.tool_ended = oversight_slice_tool_ended,
 	.failed = watch_failed,
 };
 
@@ -314,6 +332,22 @@ settle(void *arg)
 
 		if (w != NULL)
 			oversight_act_stop(floor, w, agent, NULL);
+	}
+}
+
+static void
+given(void *arg)
+{
+	struct oversight_floor *floor = arg;
+	const struct task *t;
+	struct watched *w;
+
+	for (size_t i = 0; i < floor->fleet->count; i++) {
+		t = auto_task(floor->fleet->agents[i]);
+		w = t != NULL ? find(floor, t->id) : NULL;
+		if (w != NULL)
+			oversight_act_given(
+			    floor, w, floor->fleet->agents[i]->worker->name);
 	}
 }
 
@@ -337,6 +371,7 @@ ended(struct oversight_floor *floor, const struct event *event)
 		iteration_add_spent(w->open, &w->mark, &t->spent);
 	if (w->open != NULL && landed)
 		oversight_results_landed(floor, w);
+	oversight_act_given(floor, w, event->worker);
 	watched_judge(w, event->worker, &policy, false);
 	watched_end(w, landed);
 	oversight_floor_forget(w);
@@ -354,8 +389,10 @@ began(struct oversight_floor *floor, const char *worker)
 
 	if (w != NULL)
 		oversight_floor_judge(floor, w, agent);
-	if (clock->tools == 0)
-		clock->since_ms = clock_mono_ms();
+	if (clock->tools > 0)
+		return;
+	clock->since_ms = clock_mono_ms();
+	clock->partial = false;
 }
 
 static void
@@ -398,6 +435,7 @@ floor_begin(void *self)
 {
 	struct oversight_floor *floor = self;
 
+	oversight_slice_begin(floor);
 	if (floor->config.enabled) {
 		watched_prune(floor->core->workspace);
 		load_costs(floor);
@@ -412,6 +450,7 @@ floor_patrol(void *self, bool all)
 	struct oversight_floor *floor = self;
 
 	(void)all;
+	drop_clocks(floor);
 	settle(floor);
 	oversight_slice_patrol(floor);
 	if (floor->config.enabled)
@@ -436,6 +475,7 @@ oversight_floor_new(struct auto_mode *mode)
 		.patrol = floor_patrol,
 	};
 	floor->settle = loop_call_new(core->loop, settle, floor);
+	floor->given = loop_call_new(core->loop, given, floor);
 	core_add_floor(core, &floor->floor);
 	auto_set_watch(mode, &watch, floor);
 	oversight_abort_register(floor);
@@ -450,7 +490,9 @@ oversight_floor_free(struct oversight_floor *floor)
 		return;
 	emit_unsubscribe(floor->core, on_event, floor);
 	auto_set_watch(floor->mode, NULL, NULL);
+	persist_forget(floor->core, floor);
 	loop_call_free(floor->settle);
+	loop_call_free(floor->given);
 	oversight_slice_drop(floor);
 	forget_all(floor);
 	for (size_t i = 0; i < floor->clock_count; i++)

@@ -7,7 +7,7 @@
  *
  *   iteration-make.c  an iteration out of facts
  *   oversight-results.c  what tests say about the work of a turn
- *   oversight-slice.c iterations inside a long turn
+ *   oversight-slice.c iterations inside a long turn, which is told of them
  *   watched.c         the iterations of a task, and what they mean
  *   oversight-act.c   warnings, redirections, pauses, aborts
  *   oversight-abort.c a task ended for good, with evidence
@@ -37,7 +37,10 @@ struct turn_clock {
 	char *worker;
 	int64_t since_ms; /* monotonic; 0 = not known */
 	int tools; /* that have ended */
+	bool partial; /* it had begun before */
 	bool looking; /* a part of it is about to be recorded */
+	int64_t due_ms; /* since when it is to be told something, 0 = not */
+	bool waited; /* its tools wait for that */
 };
 
 #define OVERSIGHT_COSTS 64 /* of landed tasks that are remembered */
@@ -52,6 +55,7 @@ struct oversight_floor {
 	const struct watched *aborting; /* its outcome is being set ... */
 	const struct detection *abort_cause; /* ... because of this */
 	struct loop_call *settle; /* does what had to wait */
+	struct loop_call *given; /* records what was delivered */
 	struct fleet_pattern pattern;
 	struct turn_clock *clocks;
 	size_t clock_count;

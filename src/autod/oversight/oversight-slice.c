@@ -5,6 +5,7 @@
 
 #include "agent.h"
 #include "auto.h"
+#include "buf.h"
 #include "clock.h"
 #include "git-snapshot.h"
 #include "iteration-make.h"
@@ -12,6 +13,10 @@
 #include "oversight-act.h"
 #include "oversight-floor.h"
 #include "oversight-slice.h"
+#include "run-dir.h"
+#include "serve.h"
+#include "session-hook.h"
+#include "telling.h"
 
 static const char go_on[] =
     "You were interrupted because of how the work went. Continue the task in this "
@@ -43,20 +48,74 @@ is_in_turn(const struct agent *agent)
 	    w->session.step == PROMPT_NONE && !agent_is_taken(agent);
 }
 
-/* Another approach cannot wait for the end of the turn, a warning can. It goes
- * in front of the message. */
-static void
-tell(struct oversight_floor *floor, struct watched *w, struct agent *agent)
-{
-	enum detection_type type;
+/* --- telling --------------------------------------------------------- */
 
-	if (oversight_act_stop(floor, w, agent, NULL) ||
-	    watched_due(w, &type) != INTERVENTION_REDIRECT)
+static void
+let_wait(const struct oversight_floor *floor, struct turn_clock *clock, bool on)
+{
+	if (clock->waited == on)
 		return;
-	agent->worker->session.busy = false;
-	agent_interrupt(agent);
-	agent_prompt(agent, go_on, false, agent->worker->status);
+	clock->waited = on;
+	run_dir_wait(floor->core->workspace, clock->worker, on);
 }
+
+/* What is due goes in front of it. */
+static void
+interrupt(struct agent *agent, struct buf *words)
+{
+	buf_addf(words, "%s%s", words->len > 0 ? "\n\n" : "", go_on);
+	agent_interrupt(agent);
+	agent_prompt(agent, words->data, false, agent->worker->status);
+}
+
+/* again: what was said in this turn, and in vain. The watched task may be
+ * gone. */
+static void
+tell(struct oversight_floor *floor, struct watched *w, struct agent *agent,
+    struct buf *again)
+{
+	struct turn_clock *clock =
+	    oversight_floor_clock(floor, agent->worker->name);
+	enum detection_type type = DETECTION_STUCK;
+	enum intervention due;
+	enum telling telling;
+
+	if (oversight_act_stop(floor, w, agent, NULL))
+		return;
+	due = watched_due(w, &type);
+	if (due <= INTERVENTION_LOG)
+		clock->due_ms = 0;
+	else if (clock->due_ms == 0)
+		clock->due_ms = clock_mono_ms();
+	telling = telling_now(
+	    due, clock_mono_ms() - clock->due_ms, floor->config.slice_ms);
+	let_wait(floor, clock, telling == TELLING_CONTEXT && again->len == 0);
+	if (due < INTERVENTION_PAUSE &&
+	    (telling == TELLING_INTERRUPT || again->len > 0))
+		interrupt(agent, again);
+}
+
+bool
+oversight_slice_tool_ended(
+    void *arg, struct agent *agent, struct server_call *call, const char *event)
+{
+	struct oversight_floor *floor = arg;
+	struct watched *w = oversight_floor_watched(floor, agent);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	let_wait(
+	    floor, oversight_floor_clock(floor, agent->worker->name), false);
+	if (w == NULL || !is_in_turn(agent))
+		return false;
+	oversight_act_add(floor, w, agent, true, &text);
+	if (text.len == 0)
+		return false;
+	serve_reply(
+	    floor->core, call, session_hook_tool_answer(event, text.data));
+	return true;
+}
+
+/* --- looking --------------------------------------------------------- */
 
 static void
 on_snapshot(
@@ -68,24 +127,31 @@ on_snapshot(
 	struct watched *w =
 	    agent != NULL ? oversight_floor_watched(floor, agent) : NULL;
 
+	cleanup_buf struct buf again = BUF_INIT;
+
 	(void)err;
-	oversight_floor_clock(floor, slice->worker)->looking = false;
+	if (agent != NULL)
+		oversight_floor_clock(floor, slice->worker)->looking = false;
 	if (w != NULL && strcmp(w->task, slice->task) == 0 &&
 	    is_in_turn(agent)) {
 		oversight_floor_begin(floor, w, agent,
 		    &(struct iteration_facts){ .snapshot = snapshot });
 		oversight_floor_judge(floor, w, agent);
-		tell(floor, w, agent);
+		oversight_act_again(floor, w, agent, &again);
+		tell(floor, w, agent, &again);
 	}
 	slice_free(slice);
 }
 
 static bool
-is_due(const struct oversight_floor *floor, const struct turn_clock *clock)
+is_due(const struct oversight_floor *floor, struct turn_clock *clock)
 {
+	if (clock->since_ms == 0) {
+		clock->since_ms = clock_mono_ms();
+		clock->partial = true;
+	}
 	return clock->tools >= floor->config.slice_tools ||
-	    (clock->since_ms != 0 &&
-		clock_mono_ms() - clock->since_ms >= floor->config.slice_ms);
+	    clock_mono_ms() - clock->since_ms >= floor->config.slice_ms;
 }
 
 static void
@@ -97,8 +163,8 @@ look(struct oversight_floor *floor, struct agent *agent)
 	struct core *core = floor->core;
 	struct slice *slice;
 
-	if (w == NULL || clock->looking || !is_due(floor, clock) ||
-	    !is_in_turn(agent) || core->stopping)
+	if (w == NULL || clock->looking || !is_in_turn(agent) ||
+	    !is_due(floor, clock) || core->stopping)
 		return;
 	slice = xcalloc(1, sizeof *slice);
 	slice->floor = floor;
@@ -124,10 +190,31 @@ oversight_slice_progressed(void *arg, struct agent *agent)
 void
 oversight_slice_patrol(struct oversight_floor *floor)
 {
-	if (!floor->config.enabled)
-		return;
+	struct buf none = BUF_INIT;
+
+	for (size_t i = 0; i < floor->fleet->count; i++) {
+		struct agent *agent = floor->fleet->agents[i];
+		struct watched *w = oversight_floor_watched(floor, agent);
+		struct turn_clock *clock =
+		    oversight_floor_clock(floor, agent->worker->name);
+
+		if (w != NULL && is_in_turn(agent)) {
+			look(floor, agent);
+			tell(floor, w, agent, &none);
+		} else {
+			clock->due_ms = 0;
+			let_wait(floor, clock, false);
+		}
+		buf_release(&none);
+	}
+}
+
+void
+oversight_slice_begin(const struct oversight_floor *floor)
+{
 	for (size_t i = 0; i < floor->fleet->count; i++)
-		look(floor, floor->fleet->agents[i]);
+		run_dir_wait(floor->core->workspace,
+		    floor->fleet->agents[i]->worker->name, false);
 }
 
 void

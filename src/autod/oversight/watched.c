@@ -17,6 +17,7 @@
 #include "log.h"
 #include "mem.h"
 #include "strv.h"
+#include "telling.h"
 #include "watched.h"
 #include "word.h"
 #include "workspace.h"
@@ -190,7 +191,8 @@ replay_intervention(struct watched *w, struct json_object *json)
 	    &(struct watched_trial){ .type = (enum detection_type)type,
 		.level = (enum intervention)level,
 		.before = (enum severity)severity,
-		.iteration = json_int_or(json, "iteration", 0) });
+		.iteration = json_int_or(json, "iteration", 0),
+		.context = json_string_or(json, "by", NULL) != NULL });
 }
 
 static bool
@@ -333,18 +335,22 @@ watched_delivered(
 	struct watched_trial trial = { .type = detection->type,
 		.level = w->due[detection->type],
 		.before = detection->severity,
-		.iteration = w->count };
+		.iteration = w->count,
+		.context = w->giving[detection->type].context };
 	struct json_object *record = json_object_new_object();
 	struct json_object *json = json_object_new_object();
 
 	intervene_delivered(&w->intervene, detection->type);
 	w->due[detection->type] = INTERVENTION_NONE;
+	w->giving[detection->type] = (struct watched_giving){ 0 };
 	add_trial(w, &trial);
 	json_set_string(json, "type", detection_type_words[trial.type]);
 	json_set_string(json, "level", intervention_words[trial.level]);
 	json_set_string(json, "severity", severity_words[trial.before]);
 	json_set_int(json, "iteration", trial.iteration);
 	json_set_string(json, "message", detection->message);
+	if (trial.context)
+		json_set_string(json, "by", "context");
 	json_set(record, "intervention", json);
 	json_set(record, "intervene", intervene_to_json(&w->intervene));
 	append(w, worker, record);
@@ -365,13 +371,26 @@ watched_end(struct watched *w, bool landed)
 	w->trial_count = 0;
 }
 
+bool
+watched_is_vain(const struct watched *w, enum detection_type type)
+{
+	for (size_t i = 0; i < w->trial_count; i++) {
+		const struct watched_trial *t = &w->trials[i];
+
+		if (t->type == type && t->context && t->count == 1 &&
+		    telling_again(t->level, t->before, t->after[0]))
+			return true;
+	}
+	return false;
+}
+
 enum intervention
 watched_due(const struct watched *w, enum detection_type *ret_type)
 {
 	enum intervention most = INTERVENTION_NONE;
 
 	for (int i = 0; i < DETECTION_TYPES; i++)
-		if (w->due[i] > most) {
+		if (w->due[i] > most && w->giving[i].level != w->due[i]) {
 			most = w->due[i];
 			*ret_type = (enum detection_type)i;
 		}

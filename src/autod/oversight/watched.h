@@ -10,7 +10,8 @@
  *   {"at_ms", "worker", "iteration", "mark", "check": {"status", "metrics",
  *    "detections"}, "due": {type: level}, "intervene"}
  *   {"at_ms", "worker", "intervention": {"type", "level", "severity",
- *    "iteration", "message"}, "intervene"}
+ *    "iteration", "message", "by": "context" (in the middle of a turn)},
+ *    "intervene"}
  *   {"at_ms", "outcome": {"type", "level", "iteration", "outcome"}}
  *
  * What is in the file survives a kill. The file is bounded; what was rotated
@@ -49,6 +50,13 @@ struct watched_trial {
 	enum severity before, after[INTERVENE_PATIENCE];
 	int count;
 	int64_t iteration;
+	bool context; /* it was read in the middle of a turn */
+};
+
+/* It is being delivered: recorded when it has been sent. */
+struct watched_giving {
+	enum intervention level; /* NONE = it is not */
+	bool context;
 };
 
 struct watched {
@@ -57,6 +65,7 @@ struct watched {
 	struct behaviour *behaviour;
 	struct intervene intervene;
 	enum intervention due[DETECTION_TYPES]; /* not delivered yet */
+	struct watched_giving giving[DETECTION_TYPES];
 	int64_t count; /* iterations */
 	enum oversight_status status; /* after the last one that was judged */
 	char *tree; /* of the last snapshot, "" = none */
@@ -93,7 +102,12 @@ void watched_delivered(struct watched *watched, const char *worker,
 /* The task has ended: what is still open has helped if it landed. */
 void watched_end(struct watched *watched, bool landed);
 
-/* The highest that is due; its type if it is not NONE. */
+/* It was told of in the middle of the turn, and that did not help by the next
+ * iteration, which was the last one. */
+bool watched_is_vain(const struct watched *watched, enum detection_type type);
+
+/* The highest that is due and not being delivered; its type if it is not NONE.
+ */
 enum intervention
 watched_due(const struct watched *watched, enum detection_type *ret_type);
 

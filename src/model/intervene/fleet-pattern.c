@@ -18,7 +18,7 @@ fleet_pattern_see(struct fleet_pattern *fleet, uint64_t signature,
 	for (size_t i = 0; i < FLEET_PATTERN_KEPT; i++) {
 		struct fleet_sighting *s = &fleet->seen[i];
 
-		if (s->signature != signature ||
+		if (s->worker == 0 || s->signature != signature ||
 		    now_ms - s->at_ms > FLEET_PATTERN_MS)
 			continue;
 		told = told || s->told;

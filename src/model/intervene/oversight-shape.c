@@ -120,7 +120,8 @@ static const struct shape check = {
 static const struct shape act = {
 	.fields = FIELDS{ WORD("type", detection_type_words),
 	    WORD("level", intervention_words), WORD("severity", severity_words),
-	    IS("iteration", SHAPE_INT), IS("message", SHAPE_STRING), END },
+	    IS("iteration", SHAPE_INT), IS("message", SHAPE_STRING),
+	    MAY("by", SHAPE_STRING), END },
 };
 
 static const struct shape outcome = {

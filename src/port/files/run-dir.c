@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "errtext.h"
 #include "file.h"
 #include "id.h"
+#include "log.h"
 #include "mem.h"
 #include "remove-tree.h"
 #include "run-dir.h"
@@ -19,6 +21,7 @@
 
 #define SOCKET "sock"
 #define SPOOL  "spool"
+#define WAIT   ".wait"
 
 static bool
 fits(const char *dir)
@@ -129,6 +132,32 @@ run_dir_make_outside(const char *socket, struct err *err)
 
 	*strrchr(dir, '/') = '\0';
 	return make_private(dir, err);
+}
+
+void
+run_dir_wait(const struct workspace *workspace, const char *name, bool wait)
+{
+	cleanup_free char *socket = run_dir_socket(workspace, name);
+	cleanup_free char *file = xasprintf("%s" WAIT, socket);
+	int fd;
+
+	if (!wait) {
+		unlink(file);
+		return;
+	}
+	fd = open(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		log_debug("%s: %s", file, strerror(errno));
+	else
+		close(fd);
+}
+
+bool
+run_dir_waits(const char *socket)
+{
+	cleanup_free char *file = xasprintf("%s" WAIT, socket);
+
+	return access(file, F_OK) == 0;
 }
 
 void

@@ -12,6 +12,8 @@
 #ifndef RUN_DIR_H
 #define RUN_DIR_H
 
+#include <stdbool.h>
+
 struct err;
 struct workspace;
 
@@ -31,6 +33,13 @@ int run_dir_make(
     const struct workspace *workspace, const char *name, struct err *err);
 /* Only the folder of this socket, which lies outside of .llmc. */
 int run_dir_make_outside(const char *socket, struct err *err);
+
+/* Shall the hooks of its tools wait for the daemon's answer? A file beside the
+ * socket says so, because they are not to wait each time. What cannot be
+ * created is not waited for. */
+void
+run_dir_wait(const struct workspace *workspace, const char *name, bool wait);
+bool run_dir_waits(const char *socket);
 
 /* Remove all of them, with what is in them. */
 void run_dir_remove(const struct workspace *workspace, const char *name);

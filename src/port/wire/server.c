@@ -442,6 +442,12 @@ server_call_gone(const struct server_call *call)
 	return call->conn == NULL || server_conn_gone(call->conn);
 }
 
+bool
+server_call_waits(const struct server_call *call)
+{
+	return call->conn != NULL && call->id != NULL;
+}
+
 void
 server_call_peer(const struct server_call *call, struct server_peer *ret_peer)
 {

@@ -79,6 +79,8 @@ void server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg);
 /* Has the client gone? What server_on_gone() waits for. Means nothing for a
  * notification: nobody waits for its answer. */
 bool server_call_gone(const struct server_call *call);
+/* Not a notification: its answer is sent. */
+bool server_call_waits(const struct server_call *call);
 
 /* Who connected. Valid as long as the connection: ask while the call is being
  * handed out. */

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Long turns are looked at in parts, and told of what is found, in the middle
+ * of them or by an interruption. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "json.h"
+#include "mem.h"
+#include "oversight-world.h"
+#include "run-dir.h"
+#include "unit.h"
+
+struct wanted {
+	struct oversight_world *w;
+	int count;
+};
+
+static bool
+is_recorded(void *arg)
+{
+	const struct wanted *wanted = arg;
+	int count;
+
+	oversight_world_recorded(wanted->w, "iteration", &count);
+	return count >= wanted->count;
+}
+
+/* A part of the turn, with the same error as the others. */
+static void
+get_stuck_inside(struct oversight_world *w, struct agent *agent, int part)
+{
+	oversight_world_tool_fails(w, agent, part);
+	fake_session_progresses(agent->session);
+	floor_world_wait(&w->world.floor, is_recorded,
+	    &(struct wanted){ .w = w, .count = part });
+	floor_world_settle(&w->world.floor);
+}
+
+static bool
+waits(struct oversight_world *w)
+{
+	cleanup_free char *socket =
+	    run_dir_socket(&w->world.floor.workspace, "auto-1");
+
+	return run_dir_waits(socket);
+}
+
+/* A tool ends, and its hook waits: what it is told. */
+static const char *
+tool_ends(
+    struct oversight_world *w, const struct agent *agent, const char *data)
+{
+	static int ids;
+	cleanup_free char *socket =
+	    run_dir_socket(&w->world.floor.workspace, "auto-1");
+	cleanup_free char *params =
+	    xasprintf("{\"event\": \"PostToolUse\", \"worker\": \"auto-1\", "
+		      "\"generation\": %d, \"id\": \"h%d\", \"data\": %s}",
+		(int)agent->worker->session.generation, ++ids, data);
+	struct floor_call *call =
+	    floor_world_ask_at(&w->world.floor, socket, "hook.event", params);
+	struct json_object *result;
+
+	ck_assert_ptr_null(floor_world_answer(&w->world.floor, call));
+	floor_world_settle(&w->world.floor);
+	result = floor_call_result(call);
+	return result != NULL ? json_object_get_string(result) : "";
+}
+
+/* Three parts of one turn with the same error: the next tool of the session
+ * itself is told, once; and tests are not judged there. */
+START_TEST(a_long_turn_is_looked_at_in_parts)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	int count;
+
+	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 4\n");
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	for (int n = 1; n <= 3; n++) {
+		ck_assert(!waits(&w));
+		oversight_world_tool_fails(&w, agent, n);
+		for (int i = 0; i < 4; i++) {
+			oversight_world_recorded(&w, "iteration", &count);
+			ck_assert_int_eq(count, n - 1);
+			fake_session_progresses(agent->session);
+		}
+		floor_world_wait(&w.world.floor, is_recorded,
+		    &(struct wanted){ .w = &w, .count = n });
+		floor_world_settle(&w.world.floor);
+	}
+	oversight_world_has(
+	    oversight_world_recorded(&w, "iteration", NULL), "\"number\":3");
+	oversight_world_lacks(
+	    oversight_world_recorded(&w, "iteration", NULL), "testsPassing");
+	ck_assert(waits(&w));
+	ck_assert_str_eq(tool_ends(&w, agent, "{\"agent_id\": \"a1\"}"), "");
+	oversight_world_recorded(&w, "intervention", &count);
+	ck_assert_int_eq(count, 0);
+	oversight_world_has(tool_ends(&w, agent, "{}"), REDIRECT);
+	ck_assert(!waits(&w));
+	oversight_world_has(
+	    oversight_world_recorded(&w, "intervention", &count),
+	    "\"by\":\"context\"");
+	ck_assert_int_eq(count, 1);
+	ck_assert_str_eq(tool_ends(&w, agent, "{}"), "");
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
+	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
+	/* The rest of the turn is the last part. */
+	oversight_world_sh(&w, "git add one.txt; git commit -qm 'add one'");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait_done(&w.world);
+	auto_world_filed(&w.world, "t1 landed; ");
+	oversight_world_has(
+	    oversight_world_recorded(&w, "iteration", NULL), "\"number\":4");
+	oversight_world_end(&w);
+}
+END_TEST
+
+static bool
+is_interrupted(void *arg)
+{
+	const struct agent *agent = arg;
+
+	return fake_session_interrupts(agent->session) > 0;
+}
+
+/* It was told, and goes on as before: once more, and so that it must listen. */
+START_TEST(a_redirection_that_does_not_help_interrupts)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	int count;
+
+	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 1\n");
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	for (int n = 1; n <= 3; n++)
+		get_stuck_inside(&w, agent, n);
+	oversight_world_has(tool_ends(&w, agent, "{}"), REDIRECT);
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
+	get_stuck_inside(&w, agent, 4);
+	auto_world_turn(&w.world, 2);
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
+	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
+	oversight_world_has(
+	    fake_session_prompt(agent->session), "You were interrupted");
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	oversight_world_recorded(&w, "intervention", &count);
+	ck_assert_int_eq(count, 1); /* it is the same one */
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* It has ended by itself when Escape comes, with work that could land. */
+START_TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 1\n");
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(
+	    &w, "echo 1 >one.txt; git add one.txt; git commit -qm 'add one'");
+	for (int n = 1; n <= 3; n++)
+		get_stuck_inside(&w, agent, n);
+	oversight_world_has(tool_ends(&w, agent, "{}"), REDIRECT);
+	w.world.floor.store_held = true;
+	oversight_world_tool_fails(&w, agent, 4);
+	fake_session_progresses(agent->session);
+	floor_world_wait(&w.world.floor, is_interrupted, agent);
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_store_answer(&w.world.floor);
+	auto_world_turn(&w.world, 2);
+	floor_world_settle(&w.world.floor);
+	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
+	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait_done(&w.world);
+	auto_world_filed(&w.world, "t1 landed; ");
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* No tool of its own ends after it. */
+START_TEST(a_turn_without_tools_is_interrupted_after_a_slice)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(
+	    &w, OVERSIGHT_ON "slice_tools = 1\nslice = \"2s\"\n");
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	for (int n = 1; n <= 3; n++)
+		get_stuck_inside(&w, agent, n);
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
+	oversight_world_tool_fails(&w, agent, 4); /* of a subagent */
+	while (fake_session_interrupts(agent->session) == 0)
+		auto_world_patrol(&w.world);
+	auto_world_turn(&w.world, 2);
+	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* The next one says it, if the first died before it was said. */
+START_TEST(what_is_due_in_a_turn_survives_the_daemon)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 1\n");
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	for (int n = 1; n <= 3; n++)
+		get_stuck_inside(&w, agent, n);
+	ck_assert(waits(&w));
+	oversight_world_die(&w);
+	agent = auto_world_turn(&w.world, 1);
+	ck_assert(!waits(&w));
+	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* In the middle of a turn, too. */
+START_TEST(a_turn_is_interrupted_for_a_pause)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 1\n");
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	for (int n = 1; n <= 5; n++) {
+		get_stuck_inside(&w, agent, n);
+		if (n == 3)
+			oversight_world_has(
+			    tool_ends(&w, agent, "{}"), REDIRECT);
+		if (n == 4)
+			auto_world_turn(&w.world, 2);
+	}
+	oversight_world_paused(&w);
+	ck_assert(agent->worker->oversight);
+	ck_assert_int_eq(fake_session_interrupts(agent->session), 2);
+	oversight_world_end(&w);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("oversight-slice");
+
+	unit_case(suite, "slices",
+	    (const TTest *const[]){ a_long_turn_is_looked_at_in_parts,
+		a_redirection_that_does_not_help_interrupts,
+		a_turn_that_ends_while_it_is_interrupted_goes_on,
+		a_turn_without_tools_is_interrupted_after_a_slice,
+		what_is_due_in_a_turn_survives_the_daemon,
+		a_turn_is_interrupted_for_a_pause, NULL });
+	return suite;
+}
