@@ -30,7 +30,10 @@
 		    .max = 24 * HOUR,                                          \
 		    .help = "A longer turn is looked at in parts: one ends "   \
 			    "after this time, or after "                       \
-			    "oversight.slice_tools." },                        \
+			    "oversight.slice_tools. The session is told of it" \
+			    " after its next tool, or by an interruption if "  \
+			    "no tool ends within a slice, or within three "    \
+			    "for a warning." },                                \
 	    { .path = "oversight.slice_tools",                                 \
 		    .type = SETTING_INT,                                       \
 		    .fallback = "30",                                          \

@@ -494,7 +494,8 @@ unit_suite(void)
 	unit_case(suite, "nobody",
 	    (const TTest *const[]){ without_a_daemon_the_event_waits,
 		signs_of_life_do_not_wait,
-		a_tool_is_told_what_the_daemon_has_to_say, dead_and_strange_sockets_are_nobody,
+		a_tool_is_told_what_the_daemon_has_to_say,
+		dead_and_strange_sockets_are_nobody,
 		spool_that_cannot_be_is_no_trouble,
 		permission_is_denied_by_the_hook_itself,
 		place_and_environment_do_not_matter, NULL });

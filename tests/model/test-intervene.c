@@ -283,8 +283,8 @@ START_TEST(workers_further_apart_are_no_event)
 		ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "adam", 0), 0);
 		ck_assert_uint_eq(
 		    fleet_pattern_see(&fleet, 1, "bert", MINUTE), 0);
-		ck_assert_uint_eq(fleet_pattern_see(&fleet, 1, "carl",
-				      15 * MINUTE + later),
+		ck_assert_uint_eq(
+		    fleet_pattern_see(&fleet, 1, "carl", 15 * MINUTE + later),
 		    later <= 0 ? 3 : 0);
 	}
 }
@@ -361,8 +361,8 @@ END_TEST
 
 START_TEST(what_was_said_in_vain_is_said_again)
 {
-	ck_assert(telling_again(
-	    INTERVENTION_REDIRECT, SEVERITY_HIGH, SEVERITY_HIGH));
+	ck_assert(
+	    telling_again(INTERVENTION_REDIRECT, SEVERITY_HIGH, SEVERITY_HIGH));
 	ck_assert(telling_again(
 	    INTERVENTION_REDIRECT, SEVERITY_MEDIUM, SEVERITY_HIGH));
 	ck_assert(!telling_again(

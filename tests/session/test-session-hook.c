@@ -327,13 +327,14 @@ START_TEST(a_stop_is_answered_as_claude_reads_it)
 {
 	cleanup_json struct json_object *answer =
 	    session_hook_stop_answer("commit it");
+	cleanup_json struct json_object *context = NULL;
 
 	ck_assert_str_eq(json_string_or(answer, "decision", ""), "block");
 	ck_assert_str_eq(json_string_or(answer, "reason", ""), "commit it");
 	ck_assert_ptr_null(session_hook_stop_answer(NULL));
 	context = session_hook_tool_answer("PostToolUseFailure", "look");
-	ck_assert_str_eq(json_object_to_json_string_ext(
-			     context, JSON_C_TO_STRING_PLAIN),
+	ck_assert_str_eq(
+	    json_object_to_json_string_ext(context, JSON_C_TO_STRING_PLAIN),
 	    "{\"hookSpecificOutput\":{\"hookEventName\":"
 	    "\"PostToolUseFailure\",\"additionalContext\":\"look\"}}");
 }

@@ -418,7 +418,9 @@ turn_end_begin(
 		agent_move(agent, w->after, NULL);
 	w->session.busy = false;
 	persist_changed(agent->core);
-	if (agent->op != NULL || !worker_in_turn(w->status)) {
+	/* It goes on with the prompt that is on its way to it. */
+	if (agent->op != NULL || !worker_in_turn(w->status) ||
+	    w->session.step != PROMPT_NONE) {
 		serve_reply(agent->core, call, NULL);
 		return;
 	}

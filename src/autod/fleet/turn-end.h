@@ -17,7 +17,8 @@ struct server_call;
 extern const char turn_end_leftover_message[];
 
 /* call NULL: nobody waits for the answer (the Stop was spooled or lost).
- * Otherwise it is always answered. */
+ * Otherwise it is always answered. A turn whose next prompt is on its way is
+ * not judged: the next one is. */
 void turn_end_begin(
     struct agent *agent, struct server_call *call, const char *last_words);
 

@@ -25,6 +25,7 @@
 #include "oversight-slice.h"
 #include "oversight-tell.h"
 #include "persist.h"
+#include "person.h"
 #include "plan-effort.h"
 #include "settings.h"
 #include "strv.h"
@@ -172,7 +173,32 @@ estimate(const struct oversight_floor *floor)
 
 /* --- iterations ------------------------------------------------------ */
 
-/* The same error on several workers is one event of them all. */
+/* One event, and one message to people, not one for each worker. */
+static void
+tell_of_fleet(
+    const struct oversight_floor *floor, size_t workers, const char *error)
+{
+	cleanup_buf struct buf signature = BUF_INIT;
+	cleanup_free char *reason =
+	    xasprintf("%zu workers have the same error: %.200s; look at them "
+		      "with: llmc status",
+		workers, error);
+
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_OVERSIGHT,
+		.class = all_workers,
+		.action = "log",
+		.reason = reason });
+	if (!floor->config.auto_escalate)
+		return;
+	error_signature(error, strlen(error), &signature);
+	person_tell(floor->core,
+	    &(struct notice){ .class = NOTICE_WORKER,
+		.what = "several workers have the same error",
+		.why = reason,
+		.signature = signature.data });
+}
+
 static void
 look_at_fleet(struct oversight_floor *floor, const struct agent *agent,
     const struct iteration *it)
@@ -182,17 +208,9 @@ look_at_fleet(struct oversight_floor *floor, const struct agent *agent,
 		    error_signature_hash(it->errors[i], strlen(it->errors[i]));
 		size_t workers = fleet_pattern_see(&floor->pattern, hash,
 		    agent->worker->name, clock_mono_ms());
-		cleanup_free char *reason = NULL;
 
-		if (workers == 0)
-			continue;
-		reason = xasprintf("%zu workers have the same error: %.200s",
-		    workers, it->errors[i]);
-		emit(floor->core,
-		    &(struct event){ .kind = EVENT_OVERSIGHT,
-			.class = all_workers,
-			.action = "log",
-			.reason = reason });
+		if (workers > 0)
+			tell_of_fleet(floor, workers, it->errors[i]);
 	}
 }
 

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Workers with the same error at the same time: one event, told once. */
+#include "autorun.h"
+#include "fleet.h"
+#include "mem.h"
+#include "scenarios.h"
+
+static const char *
+told_file(void)
+{
+	return e2e_path("%s/told", unit_scratch());
+}
+
+static void
+begin(void)
+{
+	fleet_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_set("oversight.enabled", "true");
+	auto_set("auto.concurrency", "3");
+	auto_set("people.notify_command", e2e_path("cat >>'%s'", told_file()));
+	auto_ails("");
+}
+
+/* Each has it twice, with another path and another line. */
+static void
+begin_tasks(int count)
+{
+	for (int i = 1; i <= count; i++)
+		auto_task(e2e_path("%d.md", i),
+		    "fake: run echo \"/x%d/y.c:%d: no such host\"; exit 1\n"
+		    "fake: run echo \"/x%d/y.c:%d: no such host\"; exit 1\n"
+		    "fake: commit %d.txt x",
+		    i, i, i, i + 7, i);
+	auto_up(NULL);
+	auto_wait_finished("landed", count);
+}
+
+START_TEST(three_workers_with_the_same_error_are_told_of_once)
+{
+	begin_tasks(3);
+	auto_wait_event("oversight", "3 workers have the same error");
+	ck_assert_int_eq(auto_events("oversight", "\"fleet\""), 1);
+	auto_wait_shell(
+	    e2e_path("grep -q 'several workers' '%s'", told_file()));
+	auto_drain();
+	auto_no_complaints();
+	ck_assert_str_eq(
+	    e2e_sh(fleet_root(),
+		e2e_path("grep -c 'several workers' '%s'", told_file()))
+		->out,
+	    "1\n");
+}
+END_TEST
+
+START_TEST(two_workers_with_the_same_error_are_no_event)
+{
+	begin_tasks(2);
+	auto_drain();
+	ck_assert_int_eq(auto_events("oversight", NULL), 0);
+	auto_no_complaints();
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *s = suite_create("oversight-fleet");
+
+	scenarios_add_test(
+	    s, begin, three_workers_with_the_same_error_are_told_of_once);
+	scenarios_add_test(
+	    s, begin, two_workers_with_the_same_error_are_no_event);
+	return s;
+}
