@@ -217,9 +217,12 @@ worker_transition(struct worker *worker, enum worker_status to,
 		xstrset(&worker->reason, NULL);
 	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
 		worker->until_ms = 0;
-	if (from == WORKER_PAUSED && to != WORKER_PAUSED)
+	if (from == WORKER_PAUSED && to != WORKER_PAUSED) {
+		if (worker->oversight) /* its word is "paused" */
+			xstrset(&worker->health, NULL);
 		worker->over_budget = worker->oversight = worker->blocked =
 		    false;
+	}
 	worker->status = to;
 	worker->activity_ms = now_ms;
 	if (to != from)

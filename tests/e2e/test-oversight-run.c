@@ -73,6 +73,7 @@ lands(void)
 
 START_TEST(a_stuck_worker_is_redirected_paused_and_helped)
 {
+	const char *text;
 	int at;
 
 	begin_task("fake: run ls ./missing.c");
@@ -98,10 +99,16 @@ START_TEST(a_stuck_worker_is_redirected_paused_and_helped)
 	auto_kill9_daemon();
 	auto_up(NULL);
 	watchlog_paused("auto-1", "Stuck");
-	e2e_has(fleet_do("resume", "auto-1", "--note",
-		    "fake: commit good.txt x", NULL)
-		    ->out,
-	    "was paused by oversight");
+	text = fleet_do("resume", "auto-1", "--note",
+	    e2e_path(
+		"fake: run %s\nfake: commit good.txt x", auto_gate("helped")),
+	    NULL)
+		   ->out;
+	e2e_has(text, "was paused by oversight: Stuck");
+	e2e_lacks(text, "llmc resume");
+	auto_wait_gate("helped");
+	e2e_lacks(fleet_do("status", NULL)->out, "oversight says");
+	auto_open_gate("helped");
 	lands();
 	ck_assert_int_eq(fleet_prompts("A person says"), 1);
 }
@@ -195,6 +202,7 @@ START_TEST(a_task_that_burns_is_warned_of_and_aborted)
 	fleet_fails("no iteration of t99", "oversight", "replay", "--task",
 	    "t99", NULL);
 	fleet_wait("auto-1", "idle");
+	e2e_lacks(fleet_do("status", NULL)->out, "oversight says");
 	auto_salvaged("auto-1", "left.txt");
 	/* The worker does the next one. */
 	auto_task("b.md", "fake: commit c.txt x");
@@ -370,6 +378,60 @@ START_TEST(a_long_turn_is_stopped_in_the_middle)
 }
 END_TEST
 
+/* The defaults, 600 times as fast: daemon.patrol_interval is 30s, a slice 10m,
+ * a worker stalls after 30m. */
+START_TEST(a_long_turn_is_looked_at_before_it_counts_as_stalled)
+{
+	int agent;
+
+	auto_set("auto.max_turns", "10");
+	auto_set("oversight.slice", "1s");
+	auto_set("auto.worker_stall_timeout", "3s");
+	auto_set("auto.check_command", e2e_path(CHECK, "no"));
+	heeds("CHANGE THE APPROACH", COMMIT("good.txt", "x"));
+	auto_task("a.md",
+	    "Fill the kettle, which takes a while, and then heat it up.\n"
+	    "fake: commit b.txt x\nfake: run sleep 2\n%s",
+	    FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4);
+	auto_up(NULL);
+	fleet_wait("auto-1", "working");
+	agent = fleet_agent_pid("auto-1");
+	fleet_wait_prompt("CHANGE THE APPROACH");
+	ck_assert_int_eq(fleet_agent_pid("auto-1"), agent);
+	lands();
+	/* The slices without an error, and those with it. */
+	ck_assert_int_ge(watchlog_at("t1", "redirect", "stuck"), 4);
+	ck_assert_int_eq(auto_events("stall", NULL), 0);
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
+}
+END_TEST
+
+/* The next daemon does not drive it: people tell it what to do. */
+START_TEST(a_worker_that_people_drive_is_only_watched)
+{
+	auto_task(
+	    "a.md", "fake: commit b.txt x\nfake: run %s", auto_gate("half"));
+	auto_up(NULL);
+	auto_wait_gate("half");
+	auto_kill9_daemon();
+	auto_open_gate("half");
+	fleet_up();
+	/* The next message closes a turn: nobody checks it before. */
+	for (int turn = 1; turn <= 6; turn++) {
+		fleet_wait("auto-1", "needs_review");
+		fleet_do("message", "auto-1", "fake: run ls ./missing.c", NULL);
+		watchlog_wait("t1", turn);
+	}
+	auto_wait_event("oversight", "stuck");
+	watchlog_last("t1", "failureClass", "missing.c");
+	ck_assert_int_ge(watchlog_at("t1", "log", "stuck"), 3);
+	ck_assert_int_eq(watchlog_events(), 0);
+	ck_assert_int_eq(fleet_prompts("OVERSIGHT"), 0);
+	fleet_wait("auto-1", "needs_review");
+	auto_no_complaints();
+}
+END_TEST
+
 /* Tests are not judged inside of a turn. */
 START_TEST(red_inside_a_turn_and_then_green_is_good_work)
 {
@@ -419,6 +481,8 @@ unit_suite(void)
 		steady_work_is_left_alone_and_is_what_others_are_measured_by,
 		the_other_worker_is_left_alone,
 		a_long_turn_is_stopped_in_the_middle,
+		a_long_turn_is_looked_at_before_it_counts_as_stalled,
+		a_worker_that_people_drive_is_only_watched,
 		red_inside_a_turn_and_then_green_is_good_work,
 		good_work_is_left_alone
 	};

@@ -493,7 +493,9 @@ START_TEST(the_report_says_what_to_tune)
 	ck_assert(!indicated(&t, "stops_good_work"));
 	t.tasks_stopped_landed = 2;
 	ck_assert(indicated(&t, "stops_good_work"));
-	t.detections[DETECTION_STUCK][SEVERITY_HIGH] = 3;
+	t.detections[DETECTION_STUCK][SEVERITY_HIGH] = 9;
+	ck_assert(!indicated(&t, "misses_oscillation"));
+	t.detections[DETECTION_STUCK][SEVERITY_HIGH] = 10;
 	ck_assert(indicated(&t, "misses_oscillation"));
 	t.detections[DETECTION_OSCILLATION][SEVERITY_HIGH] = 1;
 	ck_assert(!indicated(&t, "misses_oscillation"));

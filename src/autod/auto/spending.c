@@ -263,11 +263,16 @@ resume_fleet(struct auto_mode *mode)
 static bool
 tell_oversight(const struct worker *w, bool named, struct buf *told)
 {
+	const char *why = w->reason != NULL ? w->reason : "paused by oversight";
+
 	if (!w->oversight)
 		return false;
-	if (named)
-		buf_addf(told, "\n%s was %s", w->name,
-		    w->reason != NULL ? w->reason : "paused by oversight");
+	if (named) /* without what could be typed about it */
+		buf_addf(told, "\n%s was %.*s", w->name,
+		    (int)(strstr(why, "; look at it with: ") != NULL ?
+			    strrchr(why, ';') - why :
+			    (ptrdiff_t)strlen(why)),
+		    why);
 	else
 		buf_addf(told,
 		    "\n%s stays paused by oversight; to let it go on, type: "

@@ -8,7 +8,7 @@
 #include "json.h"
 #include "mem.h"
 
-#define MANY 10 /* of records that only log */
+#define MANY 10 /* records */
 #define SOME 3
 
 void
@@ -63,7 +63,7 @@ stops_good_work(const struct oversight_tally *t)
 static bool
 misses_oscillation(const struct oversight_tally *t)
 {
-	return found(t, DETECTION_STUCK) >= SOME &&
+	return found(t, DETECTION_STUCK) >= MANY && /* one task is few */
 	    found(t, DETECTION_OSCILLATION) == 0;
 }
 
