@@ -402,11 +402,18 @@ outbox_delivery_end(struct outbox_delivery *d, enum outbox_state state,
 }
 
 void
+outbox_record_end(
+    struct outbox_record *record, enum outbox_state state, const char *reason)
+{
+	for (size_t i = 0; i < record->delivery_count; i++)
+		if (record->deliveries[i].state == OUTBOX_WAITING)
+			outbox_delivery_end(
+			    &record->deliveries[i], state, reason, NULL);
+}
+
+void
 outbox_record_ack(struct outbox_record *record, int64_t now_ms)
 {
 	record->acked_ms = now_ms;
-	for (size_t i = 0; i < record->delivery_count; i++)
-		if (record->deliveries[i].state == OUTBOX_WAITING)
-			outbox_delivery_end(&record->deliveries[i],
-			    OUTBOX_SKIPPED, "a person has seen it", NULL);
+	outbox_record_end(record, OUTBOX_SKIPPED, "a person has seen it");
 }

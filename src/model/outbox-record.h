@@ -110,6 +110,9 @@ void outbox_delivery_failed(struct outbox_delivery *delivery,
 void outbox_delivery_end(struct outbox_delivery *delivery,
     enum outbox_state state, const char *reason, const char *ref);
 
+/* What waits is not sent any more. */
+void outbox_record_end(
+    struct outbox_record *record, enum outbox_state state, const char *reason);
 /* A person has seen it: what has not been sent is not sent any more. */
 void outbox_record_ack(struct outbox_record *record, int64_t now_ms);
 

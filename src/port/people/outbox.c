@@ -277,12 +277,10 @@ make_room(const char *dir, char *const *list)
 
 	while (*list != NULL && outbox_claim(dir, *list, &e, NULL) == -EAGAIN)
 		list++;
-	for (size_t i = 0; e != NULL && i < e->record->delivery_count; i++)
-		if (e->record->deliveries[i].state == OUTBOX_WAITING)
-			outbox_delivery_end(&e->record->deliveries[i],
-			    OUTBOX_FAILED, "too many messages wait", NULL);
-	if (e != NULL)
-		outbox_save(e, NULL);
+	if (e == NULL)
+		return;
+	outbox_record_end(e->record, OUTBOX_FAILED, "too many messages wait");
+	outbox_save(e, NULL);
 	outbox_release(e);
 }
 
