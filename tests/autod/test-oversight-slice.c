@@ -5,13 +5,18 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "agent.h"
+#include "behaviour.h"
 #include "json.h"
 #include "mem.h"
 #include "oversight-world.h"
 #include "run-dir.h"
+#include "thresholds.h"
 #include "unit.h"
+#include "watched.h"
+#include "workspace.h"
 
 struct wanted {
 	struct oversight_world *w;
@@ -252,6 +257,59 @@ START_TEST(a_turn_is_interrupted_for_a_pause)
 }
 END_TEST
 
+/* --- the file -------------------------------------------------------- */
+
+static int64_t
+size_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+/* What was rotated away is forgotten, and the rest is enough. */
+START_TEST(a_long_history_is_bounded_and_goes_on_after_a_death)
+{
+	struct workspace workspace = { .root = xstrdup(unit_scratch()) };
+	const struct intervene_policy policy = { 0 };
+	struct thresholds thresholds;
+	struct watched *w;
+	cleanup_free char *old = NULL;
+	char words[4001];
+
+	memset(words, 'w', sizeof words - 1);
+	words[sizeof words - 1] = '\0';
+	workspace.dir = xstrdup(unit_scratch());
+	thresholds_init(&thresholds, PROFILE_DEFAULT);
+	w = watched_new(&workspace, "t1", &thresholds);
+	for (int i = 1; i <= 1500; i++) {
+		struct iteration *it = iteration_new(i);
+
+		it->learnings = xstrdup(words);
+		it->tree = xstrdup("0123456789012345678901234567890123456789");
+		iteration_add_error(it, "it is broken");
+		it->errors_known = true;
+		watched_begin(w, "adam", it);
+		if (i < 1500)
+			watched_judge(w, "adam", &policy, false);
+	}
+	old = xasprintf("%s.1", w->file);
+	ck_assert_int_gt(size_of(old), 0);
+	ck_assert_int_lt(size_of(w->file) + size_of(old), 9 * 1024 * 1024);
+	watched_free(w);
+	w = watched_new(&workspace, "t1", &thresholds);
+	ck_assert_int_eq(w->count, 1499);
+	ck_assert_ptr_nonnull(w->open);
+	ck_assert_int_ne(
+	    behaviour_severity(w->behaviour, DETECTION_STUCK), SEVERITY_NONE);
+	watched_judge(w, "adam", &policy, false);
+	ck_assert_int_eq(w->count, 1500);
+	watched_free(w);
+	free(workspace.root);
+	free(workspace.dir);
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -263,6 +321,7 @@ unit_suite(void)
 		a_turn_that_ends_while_it_is_interrupted_goes_on,
 		a_turn_without_tools_is_interrupted_after_a_slice,
 		what_is_due_in_a_turn_survives_the_daemon,
-		a_turn_is_interrupted_for_a_pause, NULL });
+		a_turn_is_interrupted_for_a_pause,
+		a_long_history_is_bounded_and_goes_on_after_a_death, NULL });
 	return suite;
 }

@@ -5,12 +5,19 @@
  * 10,000 turns of one worker, with texts (errors and words are taken apart) and
  * from prepared ones. The first and the last thousand show whether the cost
  * grows with the history. Time of the processor.
+ *
+ * And what is added to a Stop hook beyond git's own calls: the iteration made,
+ * recorded, judged, decided about and recorded again, in files that are rotated
+ * meanwhile; and how long the next daemon takes to read them.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "behaviour-step.h"
@@ -19,9 +26,12 @@
 #include "iteration.h"
 #include "json.h"
 #include "mem.h"
+#include "remove-tree.h"
 #include "strv.h"
 #include "table.h"
 #include "thresholds.h"
+#include "watched.h"
+#include "workspace.h"
 
 #define TURNS  10000
 #define PART   1000
@@ -29,6 +39,7 @@
 
 #define TARGET_TEXTS    200000
 #define TARGET_PREPARED 1000000
+#define TARGET_STOP_US  1000
 
 static struct iteration *turns[TURNS];
 static struct behaviour_step steps[TURNS];
@@ -149,6 +160,97 @@ add_row(struct table *table, const char *what, double target,
 		result->rate >= target ? "reached" : "missed" });
 }
 
+/* --- the end of a turn ----------------------------------------------- */
+
+static double
+now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
+}
+
+static void
+deliver(struct watched *w)
+{
+	for (int i = 0; i < DETECTION_TYPES; i++) {
+		struct detection d;
+
+		if (w->due[i] == INTERVENTION_NONE)
+			continue;
+		behaviour_describe(w->behaviour, (enum detection_type)i, &d);
+		watched_delivered(w, "adam", &d);
+		detection_release(&d);
+	}
+}
+
+static void
+end_turns(struct watched *w, double *times)
+{
+	const struct intervene_policy policy = { 0 };
+
+	for (int i = 0; i < TURNS; i++) {
+		double start = now_us();
+
+		watched_begin(w, "adam", make_turn(i));
+		watched_judge(w, "adam", &policy, false);
+		deliver(w);
+		times[i] = now_us() - start;
+	}
+}
+
+static double
+p99(double *times, size_t count)
+{
+	bench_sort(times, count);
+	return times[count * 99 / 100];
+}
+
+static void
+print_stop(double all, double first, double last, double replay)
+{
+	cleanup_free char *total = bench_time(all, false);
+	cleanup_free char *begin = bench_time(first, false);
+	cleanup_free char *end = bench_time(last, false);
+	cleanup_free char *read = bench_time(replay, false);
+
+	printf(
+	    "\nAdded to a Stop hook beyond git's own calls, p99: %s (target "
+	    "<= 1 ms: %s);\nof the first 1000 turns %s, of the last 1000 %s; "
+	    "all read again in %s.\n",
+	    total, all <= TARGET_STOP_US ? "reached" : "missed", begin, end,
+	    read);
+}
+
+static void
+measure_stop(const struct thresholds *thresholds)
+{
+	static double times[TURNS], part[PART];
+	char dir[] = "/tmp/bench-oversight-XXXXXX";
+	struct workspace workspace = { .root = dir, .dir = dir };
+	struct watched *w;
+	double first, last, start;
+
+	bench_must(mkdtemp(dir) == NULL ? -1 : 0, "mkdtemp", NULL);
+	w = watched_new(&workspace, "t1", thresholds);
+	end_turns(w, times);
+	watched_free(w);
+	start = now_us();
+	w = watched_new(&workspace, "t1", thresholds);
+	start = now_us() - start;
+	if (w->count != TURNS)
+		printf(
+		    "only %lld turns were read again\n", (long long)w->count);
+	watched_free(w);
+	memcpy(part, times, sizeof part);
+	first = p99(part, PART);
+	memcpy(part, times + TURNS - PART, sizeof part);
+	last = p99(part, PART);
+	print_stop(p99(times, TURNS), first, last, start);
+	remove_tree(dir);
+}
+
 int
 main(void)
 {
@@ -174,6 +276,7 @@ main(void)
 	table_print(table, 0, false, &text);
 	table_free(table);
 	fputs(text.data, stdout);
+	measure_stop(&thresholds);
 	for (int i = 0; i < TURNS; i++)
 		iteration_unref(turns[i]);
 	return 0;
