@@ -400,7 +400,15 @@ START_TEST(names_are_compared_where_blobs_are_unknown)
 	found("");
 	scene_add("{'analysis':{'artifactsModified':['b']}}");
 	found("oscillation high");
-	/* So is that while the task progresses; contents are still looked at.
+	/* Turns that change nothing are left out. */
+	scene_begin(NULL);
+	for (int i = 0; i < 4; i++) {
+		scene_add(
+		    "{'analysis':{'artifactsModified':['%c']}}", 'a' + i % 2);
+		scene_add("{'analysis':{'artifactsModified':[]}}");
+	}
+	found("oscillation high");
+	/* Neither is it seen while the task progresses; contents still are.
 	 */
 	for (int rate = 1; rate <= 2; rate++) {
 		scene_begin(NULL);
