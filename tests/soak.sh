@@ -1,7 +1,8 @@
 #!/bin/sh
 # Long-running tests: tests/soak.sh BUILD
 #
-# What CI has no time for. Runs every test SOAK_REPEAT (20) times, once with the
+# What CI has no time for. Runs every test, with all of its random trials
+# (UNIT_WHOLE), SOAK_REPEAT (20) times, once with the
 # sanitizers, and all checkers without a limit; tries the rules of the tick with
 # SOAK_RECONCILE (400) seeds; makes every system call of llmc fail
 # in every way, and those of the overseer during a repair; kills the daemon, and
@@ -26,6 +27,8 @@ reconcile=${SOAK_RECONCILE:-400}
 cd "$(dirname "$0")/.." || exit 1
 failed=0
 parts=0
+UNIT_WHOLE=1
+export UNIT_WHOLE
 
 part() { # what command...
 	what=$1

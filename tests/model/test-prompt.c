@@ -262,7 +262,7 @@ START_TEST(random_texts_clean_to_a_fixed_point)
 		"\xf0\x9f", "\x7f", "\xff", "@/src/x", "[llmc 1] " };
 	struct dice dice = { 0x5eed0004 };
 
-	for (int i = 0; i < 50000; i++) {
+	for (int i = 0; i < unit_times(50000); i++) {
 		cleanup_buf struct buf text = BUF_INIT, once = BUF_INIT,
 				       twice = BUF_INIT;
 

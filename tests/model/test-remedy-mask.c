@@ -291,8 +291,8 @@ START_TEST(random_text_stays_valid_and_bounded)
 		"AKIAIOSFODNN7EXAMPLE", "curl", " -u ", "login ", "machine ",
 		"_KEY", "ya29." };
 
-	for (uint64_t seed = 1; seed <= 3000; seed++) {
-		struct dice dice = { seed * 0x9e3779b97f4a7c15 };
+	for (int seed = 1; seed <= unit_times(3000); seed++) {
+		struct dice dice = { (uint64_t)seed * 0x9e3779b97f4a7c15 };
 		cleanup_buf struct buf text = BUF_INIT, out = BUF_INIT;
 
 		dice_text(&dice, pieces, nitems(pieces), 400, &text);

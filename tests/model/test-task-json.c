@@ -330,7 +330,7 @@ START_TEST(random_records_come_back_identical)
 {
 	struct dice dice = { 0x5eed0003 };
 
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < unit_times(3000); i++) {
 		cleanup_task struct task *task =
 		    task_new("t9", NULL, NULL, NULL, NULL, NOW);
 		cleanup_task struct task *again = NULL;

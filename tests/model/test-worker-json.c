@@ -307,7 +307,7 @@ START_TEST(random_records_come_back_identical)
 {
 	struct dice dice = { 0x5eed0002 };
 
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < unit_times(3000); i++) {
 		cleanup_worker struct worker *worker = worker_new("a-1", NOW);
 		cleanup_worker struct worker *again = NULL;
 		cleanup_json struct json_object *json = NULL, *read = NULL,

@@ -117,6 +117,12 @@ unit_path(const char *name)
 	return kept[count++];
 }
 
+int
+unit_times(int whole)
+{
+	return getenv("UNIT_WHOLE") != NULL ? whole : (whole + 9) / 10;
+}
+
 const char *
 unit_vectors(void)
 {

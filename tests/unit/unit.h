@@ -31,6 +31,10 @@ const char *unit_path(const char *name);
  * time. */
 void unit_hurry(int times);
 
+/* How often to try something random that tests/soak.sh (UNIT_WHOLE) tries whole
+ * times: a tenth of that. */
+int unit_times(int whole);
+
 /* The directory of test vectors (LLMC_VECTORS, else ../shared/vectors from the
  * source tree), or NULL if it does not exist. Set by meson. */
 const char *unit_vectors(void);
