@@ -147,6 +147,37 @@ START_TEST(a_cost_that_comes_late_is_counted_once)
 }
 END_TEST
 
+/* $4 for a million tokens of input. */
+#define ESTIMATED(id)                                                   \
+	"{\"type\":\"assistant\",\"message\":{\"id\":\"" id             \
+	"\",\"model\":\"claude-opus-5-5\",\"content\":[],\"usage\":{\"" \
+	"input_tokens\":1000000}}}"
+#define REPORTED(dollars, tokens)                            \
+	"{\"type\":\"cost-state\",\"totalCostUSD\":" dollars \
+	",\"modelUsage\":{\"claude-opus-5-5\":{\"inputTokens\":" tokens "}}}"
+
+START_TEST(an_estimate_that_was_too_high_is_made_up_for)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_talk(&w, agent, ESTIMATED("m1"));
+	oversight_world_sent_back(&w, 1);
+	oversight_world_has(last(&w, 1), "\"cost\":4.0");
+	oversight_world_talk(&w, agent, REPORTED("1.0", "1000000"));
+	oversight_world_sent_back(&w, 2);
+	oversight_world_has(last(&w, 2), "\"cost\":0.0");
+	oversight_world_talk(&w, agent, ESTIMATED("m2"));
+	oversight_world_talk(&w, agent, REPORTED("4.5", "2000000"));
+	oversight_world_sent_back(&w, 3);
+	oversight_world_has(last(&w, 3), "\"cost\":0.5");
+	oversight_world_end(&w);
+}
+END_TEST
+
 /* The daemon died after it had judged a turn, and before the next prompt. The
  * turn's end is seen again. */
 START_TEST(a_turn_that_is_seen_again_after_a_death_is_not_another_one)
@@ -219,6 +250,7 @@ unit_suite(void)
 		an_update_says_what_was_learned_and_what_blocks,
 		iterations_are_counted_over_all_attempts,
 		a_cost_that_comes_late_is_counted_once,
+		an_estimate_that_was_too_high_is_made_up_for,
 		a_turn_that_is_seen_again_after_a_death_is_not_another_one,
 		NULL });
 	tcase_set_timeout(median, 60);

@@ -7,8 +7,9 @@
 #include "agent.h"
 #include "auto.h"
 #include "check-book.h"
+#include "check-slot.h"
+#include "clock.h"
 #include "mem.h"
-#include "op-reset.h"
 #include "operation.h"
 #include "oversight-world.h"
 #include "state.h"
@@ -222,6 +223,56 @@ START_TEST(what_fails_in_the_landing_queue_has_failed)
 }
 END_TEST
 
+/* In the queue it waits for permission, and fails. */
+#define CHECK_LATER                                                            \
+	"check_command = \"test -z \\\"$LLMC_CHECK_SLOT\\\" && exit 0; until " \
+	"test -e ../../go; do test -e ../../config.toml || exit; sleep "       \
+	"0.05; done; test ! -e b.txt\"\n"
+
+/* The check is known to take an hour. */
+static void
+expect_an_hour(struct oversight_world *w)
+{
+	struct check_book *book = &w->world.core->state.landings.checks;
+	char key[CHECK_KEY_SIZE];
+
+	check_slot_key(w->world.core, key);
+	check_book_note(
+	    book, "t", key, CHECK_PASSED, clock_wall_ms(), 3600000, 0);
+	for (size_t i = 0; i < book->command_count; i++)
+		book->commands[i].took_ms = 3600000;
+}
+
+/* Its worker has another task by then: whoever goes on with it begins with what
+ * is known. */
+START_TEST(what_fails_in_the_queue_without_a_worker_has_failed)
+{
+	struct oversight_world w;
+	struct agent *agent;
+
+	oversight_world_begin(&w, CHECK_LATER OVERSIGHT_ON);
+	agent = auto_world_turn_on(&w.world, "t1");
+	auto_world_work(&w.world, "b.txt");
+	floor_world_sh(&w.world.floor,
+	    "echo m >m.txt; git add m.txt; git commit -qm meanwhile");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_status(&w.world.floor, agent, WORKER_ACCEPTING);
+	floor_world_settle(&w.world.floor);
+	expect_an_hour(&w);
+	auto_world_task(&w.world, "b.md", "Second\n");
+	auto_world_patrol(&w.world);
+	agent = auto_world_turn_on(&w.world, "t2");
+	last(&w, 0); /* nobody knows yet */
+	floor_world_sh(&w.world.floor, "touch .llmc/go");
+	auto_world_wait(&w.world, "sent_back t1; ");
+	auto_world_work(&w.world, "c.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_turn_on(&w.world, "t1");
+	oversight_world_has(last(&w, 1), FAILED);
+	oversight_world_end(&w);
+}
+END_TEST
+
 START_TEST(a_check_that_does_not_judge_says_nothing)
 {
 	struct oversight_world w;
@@ -314,6 +365,7 @@ unit_suite(void)
 		a_daemon_that_dies_while_tests_run_loses_no_turn, NULL });
 	unit_case(suite, "checks",
 	    (const TTest *const[]){ what_fails_in_the_landing_queue_has_failed,
+		what_fails_in_the_queue_without_a_worker_has_failed,
 		a_check_that_does_not_judge_says_nothing,
 		what_the_task_began_with_is_not_its_work, NULL });
 	tcase_set_timeout(known, 60);
