@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc abort: end a task that goes wrong. */
+#include <pwd.h>
+#include <unistd.h>
+
 #include "commands.h"
 #include "json.h"
+#include "progress.h"
 #include "remote.h"
 
 enum {
@@ -18,14 +22,19 @@ static int
 abort_run(struct cli *cli, const struct cli_args *args)
 {
 	struct json_object *params = json_object_new_object();
+	const struct passwd *user = getpwuid(getuid());
 	const char *task;
 	int status;
 
 	json_set_string(params, "task", args->list[0]);
 	if (args->flags[FLAG_REASON] != NULL)
 		json_set_string(params, "reason", args->flags[FLAG_REASON]);
+	if (user != NULL)
+		json_set_string(params, "user", user->pw_name);
+	progress_begin("waiting for the worker to let go of its task");
 	status = remote_call(
 	    cli, "task.abort", params, REMOTE_LONG_MS, &cli->result);
+	progress_end();
 	if (status != CLI_OK)
 		return status;
 	task = json_string_or(cli->result, "task", "");
@@ -42,7 +51,9 @@ const struct cli_command cmd_abort = {
 	.summary = "end a task that goes wrong, for good",
 	.help = "The worker's turn is ended, its work is saved, and it is free "
 		"for another task.\nThe task counts as failed and is not tried "
-		"again; llmc task retry does it once more.\nTo let a worker "
+		"again; llmc task retry does it once more.\nA check that runs "
+		"is ended, a shorter operation waited for; work whose landing "
+		"has\nbegun to move the branch lands.\nTo let a worker "
 		"wait instead, use llmc pause; to take back a task that nobody "
 		"wants,\nllmc task drop.\n",
 	.flags = abort_flags,

@@ -31,6 +31,7 @@
 #include "table.h"
 #include "text.h"
 #include "tmux.h"
+#include "worker-json.h"
 #include "worker.h"
 
 #define SHA_LEN 7
@@ -118,6 +119,8 @@ worker_task(const struct status *s, const struct worker *w)
 static void
 worker_remark(const struct worker *w, struct buf *out)
 {
+	unsigned holds = worker_holds(w);
+
 	if (w->reason != NULL)
 		buf_adds(out, w->reason);
 	else if (w->on_hold)
@@ -132,6 +135,11 @@ worker_remark(const struct worker *w, struct buf *out)
 		buf_addf(out,
 		    "oversight says %s; look at it with: llmc iterations %s",
 		    w->health, w->name);
+	if ((holds & (holds - 1)) != 0) { /* more than one */
+		buf_adds(out, " (paused for: ");
+		worker_add_holds(holds, out);
+		buf_addc(out, ')');
+	}
 }
 
 static struct json_object *
@@ -160,6 +168,7 @@ worker_json(const struct status *s, const struct worker *w)
 	worker_remark(w, &remark);
 	json_set_string(json, "remark", remark.len > 0 ? remark.data : NULL);
 	json_set_bool(json, "on_hold", w->on_hold);
+	json_set(json, "paused_for", worker_holds_to_json(worker_holds(w)));
 	json_set_string(json, "oversight", w->health);
 	json_set_string(json, "task", w->task);
 	json_set_string(json, "task_title", task != NULL ? task->title : NULL);
@@ -378,6 +387,10 @@ status_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
+static const struct shape hold_names = {
+	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
+};
+
 static const struct shape worker_shape = {
 	.fields =
 	    (const struct shape_field[]){
@@ -412,6 +425,11 @@ static const struct shape worker_shape = {
 		{ .name = "on_hold",
 		    .type = SHAPE_BOOL,
 		    .help = "a person paused or stopped it: no new task" },
+		{ .name = "paused_for",
+		    .type = SHAPE_ARRAY,
+		    .of = &hold_names,
+		    .help = "why it does not go on, or will not after its "
+			    "turn: person, budget, oversight, trust" },
 		{ .name = "oversight",
 		    .type = SHAPE_STRING,
 		    .flags = SHAPE_NULLABLE,

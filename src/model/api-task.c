@@ -37,6 +37,7 @@ const struct shape api_task_abort_params = {
 		FIELD("task", SHAPE_STRING,
 		    "its number such as t17, or the worker that has it"),
 		MAY("reason", SHAPE_STRING, "for the record"),
+		MAY("user", SHAPE_STRING, "who asks, for the record"),
 		END,
 	    },
 };

@@ -258,6 +258,28 @@ static const struct shape names = {
 	.fields = &(const struct shape_field){ .type = SHAPE_STRING },
 };
 
+static const struct shape resume_change = {
+	.fields =
+	    FIELDS{
+		RESULT_WORKER,
+		{ .name = "cleared",
+		    .type = SHAPE_ARRAY,
+		    .of = &names,
+		    .help = "reasons that are gone: person, budget, oversight, "
+			    "trust" },
+		{ .name = "left",
+		    .type = SHAPE_ARRAY,
+		    .of = &names,
+		    .help = "reasons for which it stays paused" },
+		END,
+	    },
+};
+
+static const struct shape resume_changes = {
+	.fields = &(const struct shape_field){ .type = SHAPE_OBJECT,
+	    .of = &resume_change },
+};
+
 static const struct shape resumed = {
 	.fields =
 	    FIELDS{
@@ -265,6 +287,10 @@ static const struct shape resumed = {
 		    .type = SHAPE_ARRAY,
 		    .of = &names,
 		    .help = "workers that continue" },
+		{ .name = "changes",
+		    .type = SHAPE_ARRAY,
+		    .of = &resume_changes,
+		    .help = "the workers that were paused for a reason" },
 		FIELD("message", SHAPE_STRING, "a sentence for people"),
 		END,
 	    },

@@ -86,6 +86,18 @@ worker_to_json(const struct worker *worker)
 	return json;
 }
 
+struct json_object *
+worker_holds_to_json(unsigned holds)
+{
+	struct json_object *json = json_object_new_array();
+
+	for (unsigned i = 0; i < WORKER_HOLDS; i++)
+		if ((holds & 1U << i) != 0)
+			json_object_array_add(
+			    json, json_object_new_string(worker_hold_words[i]));
+	return json;
+}
+
 static void
 end_at(int64_t *time_ms, int64_t now_ms)
 {

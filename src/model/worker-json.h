@@ -21,4 +21,7 @@ struct json_object *worker_to_json(const struct worker *worker);
 int worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
     struct worker **ret_worker, struct err *err);
 
+/* The names of a set of enum worker_hold, in an array. */
+struct json_object *worker_holds_to_json(unsigned holds);
+
 #endif

@@ -61,6 +61,30 @@ worker_in_turn(enum worker_status status)
 	    status == WORKER_REVIEWING || status == WORKER_REBASING;
 }
 
+const char *const worker_hold_words[WORKER_HOLDS + 1] = { "person", "budget",
+	"oversight", "trust", NULL };
+
+unsigned
+worker_holds(const struct worker *worker)
+{
+	return (worker->on_hold ? WORKER_HOLD_PERSON : 0) |
+	    (worker->over_budget ? WORKER_HOLD_BUDGET : 0) |
+	    (worker->oversight ? WORKER_HOLD_OVERSIGHT : 0) |
+	    (worker->blocked ? WORKER_HOLD_TRUST : 0);
+}
+
+void
+worker_add_holds(unsigned holds, struct buf *out)
+{
+	const char *comma = "";
+
+	for (unsigned i = 0; i < WORKER_HOLDS; i++)
+		if ((holds & 1U << i) != 0) {
+			buf_addf(out, "%s%s", comma, worker_hold_words[i]);
+			comma = ", ";
+		}
+}
+
 bool
 worker_is_quiet(const struct worker *worker)
 {

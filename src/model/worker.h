@@ -17,6 +17,17 @@
 struct buf;
 struct err;
 
+/* Why a worker does not go on: a set, and any of them may come at any time. */
+enum worker_hold {
+	WORKER_HOLD_PERSON = 1, /* llmc pause, llmc stop */
+	WORKER_HOLD_BUDGET = 2,
+	WORKER_HOLD_OVERSIGHT = 4,
+	WORKER_HOLD_TRUST = 8, /* its agent cannot be launched yet */
+};
+#define WORKER_HOLDS 4
+
+extern const char *const worker_hold_words[WORKER_HOLDS + 1];
+
 /* One worker, as in state.json. All strings are owned, NULL = not set. Times
  * are wall clock milliseconds, 0 = never. */
 struct worker {
@@ -112,6 +123,11 @@ bool worker_waits(enum worker_status status);
 
 /* Is it a status with a running turn, which is judged at its end? */
 bool worker_in_turn(enum worker_status status);
+
+/* Why it does not go on, or will not when its turn ends: a set of enum
+ * worker_hold. Its names, with commas, appended. */
+unsigned worker_holds(const struct worker *worker);
+void worker_add_holds(unsigned holds, struct buf *out);
 
 /* Is no turn running, and no prompt on its way? */
 bool worker_is_quiet(const struct worker *worker);

@@ -316,6 +316,7 @@ is_waiting(void *arg)
 START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 {
 	struct plan_world world;
+	struct hold_change change;
 
 	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
@@ -333,7 +334,7 @@ START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 	ck_assert_int_eq(
 	    plan_world_node(&world, "goal_a", "T1.1")->attempts, 0);
 	plan_world_settle(&world);
-	hold_resume(auto_world_agent(&world.world), NULL);
+	hold_resume(auto_world_agent(&world.world), HOLD_ANY, NULL, &change);
 	move_goal(&world, GOAL_ACTIVE);
 	plan_world_work_all(&world);
 	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");

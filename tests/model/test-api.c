@@ -368,7 +368,10 @@ START_TEST(results_are_described)
 		    "\"needs_conflict_resolution\":false,"
 		    "\"already_incorporated\":false}",
 		    NULL },
-		{ "auto.resume", "{\"message\":\"\",\"resumed\":[\"auto-1\"]}",
+		{ "auto.resume",
+		    "{\"message\":\"\",\"resumed\":[\"auto-1\"],"
+		    "\"changes\":[{\"worker\":\"auto-1\","
+		    "\"cleared\":[\"oversight\"],\"left\":[]}]}",
 		    NULL },
 		{ "daemon.reload", "null", NULL },
 		{ "daemon.stop", "4711", NULL },

@@ -237,6 +237,7 @@ static const struct operation_kind kind = {
 	.name = "check",
 	.steps = steps,
 	.count = nitems(steps),
+	.yields = true,
 	.end = end,
 };
 

@@ -12,6 +12,7 @@
 #include "intake.h"
 #include "json.h"
 #include "jsonl.h"
+#include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
 #include "mem.h"
@@ -69,6 +70,8 @@ on_outcomes_written(void *arg)
 				.reason = err.msg });
 			continue;
 		}
+		if (t->outcome == OUTCOME_ABORTED && t->from != NULL)
+			task_ref_salvage(mode, t, t->from);
 		task_ref_drop(mode, t);
 		state_remove_task(&core->state, t->id);
 		persist_changed(core);
@@ -238,18 +241,32 @@ outcome_drop(
 {
 	struct agent *agent =
 	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+	const struct landing_item *item =
+	    landing_record_of_task(&mode->core->state.landings, t->id);
 	bool held =
 	    t->step == TASK_ASSIGNED && agent != NULL && auto_task(agent) == t;
+	cleanup_free char *work = NULL; /* that no worker has */
 
-	if (t->step == TASK_LANDED || t->step == TASK_SETTLING)
+	if (t->step == TASK_LANDED)
 		return err_set(err, -EALREADY, "it has landed already");
+	if (t->step == TASK_SETTLING)
+		return err_set(err, -EALREADY, "it has ended already: %s",
+		    task_outcome_name(t->outcome));
 	if (held && agent_is_taken(agent))
 		return err_set(err, -EBUSY,
 		    "another operation on its worker is in progress; "
 		    "try again in a moment");
+	if (item != NULL && item->step == ITEM_QUEUED && item->commit != NULL)
+		return err_set(err, -EINPROGRESS,
+		    "its work is landing, and a branch that moves is not "
+		    "stopped; look at it with: llmc landing");
+	if (item != NULL && !held)
+		work = xstrdup(item->head);
 	if (!landings_withdraw(mode->landings, t->id))
 		return err_set(
 		    err, -EBUSY, "its work is landing; try again in a moment");
+	if (work != NULL)
+		xstrset(&t->from, work);
 	if (held)
 		outcome_clear_worker(agent);
 	outcome_settle(mode, t, OUTCOME_ABORTED, reason);

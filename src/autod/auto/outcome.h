@@ -28,8 +28,9 @@ void outcome_settled(struct auto_mode *mode, const struct task *task);
 int outcome_file(
     const struct auto_mode *mode, const struct task *task, struct err *err);
 /* Nobody wants it any more, or it goes wrong: its worker is reset, which
- * salvages its work, and it is aborted. -EALREADY: it has landed; -EBUSY: not
- * now, its worker or its landing is busy. */
+ * salvages its work, and it is aborted; work that no worker has is salvaged,
+ * too. -EALREADY: it has landed or ended; -EINPROGRESS: it is landing; -EBUSY:
+ * not now, its worker is busy. */
 int outcome_drop(struct auto_mode *mode, struct task *task, const char *reason,
     struct err *err);
 /* What people are told of an aborted task, once; whoever knows more of it tells

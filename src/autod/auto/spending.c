@@ -20,12 +20,9 @@
 #include "serve.h"
 #include "settings.h"
 #include "spending.h"
+#include "worker-json.h"
 
 #define DAY_MS (24 * 3600 * (int64_t)1000)
-
-static const char budget_over[] =
-    "You were paused because a budget was used up; it has been raised. "
-    "Continue the task from where it stopped.";
 
 static int64_t
 today(void)
@@ -187,23 +184,17 @@ grant(struct task *t)
 	t->time_allowed_ms = clock_wall_ms() - t->assigned_ms;
 }
 
-static void
-resume_worker(struct agent *agent)
+/* For these reasons; true: there was something to resume. */
+static bool
+resume_worker(struct agent *agent, unsigned may, const char *note,
+    struct hold_change *ret_change)
 {
-	struct worker *w = agent->worker;
-	enum worker_status before = w->before;
 	struct task *t = auto_task(agent);
+	bool held = hold_resume(agent, may, note, ret_change);
 
-	if (t != NULL)
+	if (t != NULL && (ret_change->cleared & WORKER_HOLD_BUDGET) != 0)
 		grant(t);
-	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
-		return;
-	w->over_budget = false;
-	agent_prompt(agent, budget_over, false,
-	    before == WORKER_STARTING || before == WORKER_OFFLINE ?
-		WORKER_WORKING :
-		before);
-	agent_tick_later(agent, 1);
+	return held;
 }
 
 static void
@@ -228,11 +219,10 @@ resume_at_new_day(struct auto_mode *mode)
 	end_pause(mode);
 	for (size_t i = 0; i < mode->fleet->count; i++) {
 		struct agent *agent = mode->fleet->agents[i];
+		struct hold_change change;
 
-		if (agent->worker->on_hold)
-			agent->worker->over_budget = false;
-		else if (agent->worker->over_budget)
-			resume_worker(agent);
+		if (agent->worker->over_budget)
+			resume_worker(agent, WORKER_HOLD_BUDGET, NULL, &change);
 	}
 	scheduler_look(mode);
 }
@@ -259,51 +249,113 @@ resume_fleet(struct auto_mode *mode)
 	end_pause(mode);
 }
 
-/* What oversight has paused goes on only by name. True: it does not. */
-static bool
-tell_oversight(const struct worker *w, bool named, struct buf *told)
+/* Of a reason, without what could be typed about it. */
+static int
+told_length(const char *reason)
 {
-	const char *why = w->reason != NULL ? w->reason : "paused by oversight";
+	const char *end = NULL;
 
-	if (!w->oversight)
-		return false;
-	if (named) /* without what could be typed about it */
-		buf_addf(told, "\n%s was %.*s", w->name,
-		    (int)(strstr(why, "; look at it with: ") != NULL ?
-			    strrchr(why, ';') - why :
-			    (ptrdiff_t)strlen(why)),
-		    why);
-	else
+	if (reason == NULL)
+		return 0;
+	if (strstr(reason, "; look at it with: ") != NULL)
+		end = strrchr(reason, ';');
+	return (int)(end != NULL ? (size_t)(end - reason) : strlen(reason));
+}
+
+/* Which reasons are gone, and what stays. */
+static void
+tell_change(const struct worker *w, const struct hold_change *change,
+    const char *was, struct buf *told)
+{
+	if (change->cleared != 0) {
+		buf_addf(told, "\n%s%s%.*s; cleared: ", w->name,
+		    was != NULL ? " was " : "", told_length(was),
+		    was != NULL ? was : "");
+		worker_add_holds(change->cleared, told);
+	}
+	if ((change->cleared & WORKER_HOLD_BUDGET) != 0)
+		buf_adds(told, " (the same amount is granted once more)");
+	if ((change->left & WORKER_HOLD_OVERSIGHT) != 0)
 		buf_addf(told,
 		    "\n%s stays paused by oversight; to let it go on, type: "
 		    "llmc resume %s",
 		    w->name, w->name);
-	return !named;
+	else if (change->left != 0)
+		buf_addf(told, "\n%s stays paused: %s", w->name,
+		    w->reason != NULL ? w->reason : "it cannot be launched");
+}
+
+/* A person asks for it, and there is nothing to resume. */
+static void
+tell_nothing(const struct worker *w, bool taken, struct buf *told)
+{
+	cleanup_buf struct buf advice = BUF_INIT;
+
+	worker_add_advice(w, &advice);
+	if (taken)
+		buf_addf(told,
+		    "\n%s is in the middle of an operation; try again in a "
+		    "moment",
+		    w->name);
+	else if (advice.len > 0)
+		buf_addf(told, "\n%s is %s; %s", w->name,
+		    worker_status_name(w->status), advice.data);
+}
+
+static struct json_object *
+change_to_json(const struct worker *w, const struct hold_change *change)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "worker", w->name);
+	json_set(json, "cleared", worker_holds_to_json(change->cleared));
+	json_set(json, "left", worker_holds_to_json(change->left));
+	return json;
+}
+
+/* named: what oversight has paused goes on only so, and past the budget of the
+ * day if that was a reason. True: it goes on. */
+static bool
+resume_one(struct agent *agent, bool named, const char *note, struct buf *told,
+    struct json_object *changes)
+{
+	const struct worker *w = agent->worker;
+	cleanup_free char *was =
+	    w->oversight && w->reason != NULL ? xstrdup(w->reason) : NULL;
+	struct hold_change change = { 0 };
+	bool held;
+
+	if (agent_is_taken(agent)) {
+		if (named)
+			tell_nothing(w, true, told);
+		return false;
+	}
+	held = resume_worker(agent,
+	    named ? HOLD_ANY : ~(unsigned)WORKER_HOLD_OVERSIGHT, note, &change);
+	if (!held && named && change.left == 0)
+		tell_nothing(w, false, told);
+	agent->past_budget =
+	    named && (change.cleared & WORKER_HOLD_BUDGET) != 0;
+	tell_change(w, &change, was, told);
+	if ((change.cleared | change.left) != 0)
+		json_object_array_add(changes, change_to_json(w, &change));
+	return held && change.left == 0;
 }
 
 static struct json_object *
 resume_workers(struct auto_mode *mode, const char *name, const char *note,
-    struct buf *told)
+    struct buf *told, struct json_object *changes)
 {
 	struct json_object *list = json_object_new_array();
 
 	for (size_t i = 0; i < mode->fleet->count; i++) {
 		struct agent *agent = mode->fleet->agents[i];
-		const struct worker *w = agent->worker;
-		bool held;
+		const char *worker = agent->worker->name;
 
-		if (agent_is_taken(agent) ||
-		    (name != NULL && strcmp(name, w->name) != 0))
-			continue;
-		if (tell_oversight(w, name != NULL, told))
-			continue;
-		agent->past_budget = name != NULL;
-		held = hold_resume(agent, note);
-		if (w->over_budget)
-			resume_worker(agent);
-		else if (!held)
-			continue;
-		json_object_array_add(list, json_object_new_string(w->name));
+		if ((name == NULL || strcmp(name, worker) == 0) &&
+		    resume_one(agent, name != NULL, note, told, changes))
+			json_object_array_add(
+			    list, json_object_new_string(worker));
 	}
 	return list;
 }
@@ -332,7 +384,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	const char *name = json_string_or(params, "worker", NULL);
 	const char *note = json_string_or(params, "note", NULL);
 	cleanup_buf struct buf told = BUF_INIT, text = BUF_INIT;
-	struct json_object *result, *list;
+	struct json_object *result, *list, *changes;
 	bool fleet = name == NULL && core->state.paused != NULL, landing;
 
 	if (name != NULL && fleet_find(mode->fleet, name) == NULL &&
@@ -343,7 +395,8 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	if (fleet)
 		resume_fleet(mode);
 	landing = name == NULL && landings_retry(mode->landings);
-	list = resume_workers(mode, name, note, &told);
+	changes = json_object_new_array();
+	list = resume_workers(mode, name, note, &told, changes);
 	resume_tasks(mode, name, list);
 	result = json_object_new_object();
 	buf_adds(&text,
@@ -357,6 +410,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	buf_adds(&text, told.data);
 	json_set_string(result, "message", text.data);
 	json_set(result, "resumed", list);
+	json_set(result, "changes", changes);
 	scheduler_look(mode);
 	serve_reply(core, call, result);
 }

@@ -16,6 +16,7 @@
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
+#include "op-reset.h"
 #include "op-start.h"
 #include "persist.h"
 #include "session.h"
@@ -83,6 +84,15 @@ lose(struct agent *agent)
 	session_clear(agent->session, on_cleared, agent);
 }
 
+/* Was its task taken from it, and the daemon ended before its worktree was set
+ * back? */
+static bool
+is_unsaved(const struct worker *w)
+{
+	return w->status == WORKER_OFFLINE && w->task == NULL &&
+	    w->prompt == NULL && w->work_of != NULL && worker_is_quiet(w);
+}
+
 static void
 adopt_one(struct agent *agent, const struct tmux_info *found)
 {
@@ -114,6 +124,11 @@ recover(struct agent *agent)
 		return; /* it began meanwhile, and says what comes next */
 	if (session_left(agent->session) != NULL) {
 		agent_give_up(agent, session_left(agent->session)->msg);
+		return;
+	}
+	if (agent->unsaved) {
+		agent->unsaved = false;
+		op_reset(agent, NULL);
 		return;
 	}
 	if (w->status == WORKER_STARTING && w->session.step == PROMPT_NONE &&
@@ -178,6 +193,8 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 	fleet->clearing = 1;
 	for (size_t i = 0; i < fleet->count; i++) {
 		fleet->agents[i]->adopting = true;
+		fleet->agents[i]->unsaved =
+		    is_unsaved(fleet->agents[i]->worker);
 		adopt_one(fleet->agents[i],
 		    find(list, count, session_name(fleet->agents[i]->session)));
 	}

@@ -28,6 +28,7 @@ struct agent {
 	struct salvage *salvage; /* part of that operation */
 	struct loop_timer *timer;
 	bool adopting; /* it does not go on yet: adopt.h */
+	bool unsaved; /* it has lost its task, and its work was not saved */
 	bool clearing; /* what its lost session left is being ended: its spool
 			* waits */
 	bool stirred; /* something happened since its worktree was last

@@ -8,6 +8,7 @@
 #include "emit.h"
 #include "hold.h"
 #include "json.h"
+#include "launch-block.h"
 #include "loop.h"
 #include "mem.h"
 #include "persist.h"
@@ -22,6 +23,10 @@ static const char look_again_text[] =
     "You were paused because of how the work went, and may continue now. Look "
     "at the state of the worktree (git status, git log) and think about what "
     "to do differently.";
+
+static const char budget_text[] =
+    "You were paused because a budget was used up; it has been raised. "
+    "Continue the task from where it stopped.";
 
 struct hold {
 	struct fleet *fleet;
@@ -82,7 +87,8 @@ bool
 hold_for_oversight(struct agent *agent, const char *reason, const char *words)
 {
 	struct worker *w = agent->worker;
-	enum worker_status status = w->status;
+	enum worker_status status =
+	    w->status == WORKER_PAUSED ? w->before : w->status;
 	bool busy = w->session.busy;
 
 	if (!worker_in_turn(status) ||
@@ -124,6 +130,14 @@ on_event(const struct event *event, void *arg)
 
 /* --- continuing ------------------------------------------------------- */
 
+static const char *
+text_for(const struct worker *w)
+{
+	if (w->oversight)
+		return look_again_text;
+	return w->over_budget ? budget_text : continue_text;
+}
+
 /* A person has something to say: in front of what it would be told anyway. */
 static void
 add_note(struct agent *agent, const char *text, const char *note)
@@ -142,12 +156,14 @@ static void
 continue_turn(struct agent *agent, enum worker_status status, const char *note)
 {
 	struct worker *w = agent->worker;
-	const char *text = w->oversight ? look_again_text : continue_text;
+	const char *text = text_for(w);
 
 	if (w->session.step == PROMPT_NONE)
 		w->after = worker_in_turn(status) ? status : WORKER_WORKING;
 	if (note != NULL)
 		add_note(agent, text, note);
+	else if (w->session.step == PROMPT_NONE && text != continue_text)
+		agent_prompt(agent, text, false, w->after);
 	if (session_phase(agent->session) != SESSION_UP) {
 		agent_move(agent, WORKER_OFFLINE, NULL);
 		w->session.busy = w->session.step == PROMPT_NONE;
@@ -171,25 +187,54 @@ continue_idle(struct agent *agent)
 	}
 }
 
-bool
-hold_resume(struct agent *agent, const char *note)
+static void
+continue_from(struct agent *agent, enum worker_status before, const char *note)
 {
-	struct worker *w = agent->worker;
-	enum worker_status before = w->before;
-	bool was = w->on_hold;
-
-	w->on_hold = false;
-	persist_changed(agent->core);
-	agent_tick_later(agent, 1);
-	if (w->status != WORKER_PAUSED || w->over_budget)
-		return was;
 	if (worker_in_turn(before) || before == WORKER_STARTING)
 		continue_turn(agent, before, note);
 	else if (before == WORKER_IDLE || before == WORKER_OFFLINE)
 		continue_idle(agent);
 	else
 		agent_move(agent, before, NULL);
-	return true;
+}
+
+/* For fewer reasons than before. */
+static void
+stay(struct agent *agent, unsigned left, const char *reason, const char *note)
+{
+	struct worker *w = agent->worker;
+
+	if (note != NULL)
+		add_note(agent, text_for(w), note);
+	w->over_budget = (left & WORKER_HOLD_BUDGET) != 0;
+	w->oversight = (left & WORKER_HOLD_OVERSIGHT) != 0;
+	if (reason != NULL)
+		agent_move(agent, WORKER_PAUSED, reason);
+}
+
+bool
+hold_resume(struct agent *agent, unsigned may, const char *note,
+    struct hold_change *ret_change)
+{
+	struct worker *w = agent->worker;
+	unsigned holds = worker_holds(w);
+	unsigned left = holds & ~may & ~(unsigned)WORKER_HOLD_TRUST;
+	bool paused = w->status == WORKER_PAUSED;
+	cleanup_buf struct buf launch = BUF_INIT;
+
+	if (w->blocked)
+		launch_block_reason(agent, &launch);
+	if (launch.len > 0)
+		left |= WORKER_HOLD_TRUST;
+	*ret_change = (struct hold_change){ holds & ~left, left };
+	w->on_hold = (left & WORKER_HOLD_PERSON) != 0;
+	persist_changed(agent->core);
+	agent_tick_later(agent, 1);
+	if (paused && left == 0)
+		continue_from(agent, w->before, note);
+	else if (paused)
+		stay(agent, left, launch.len > 0 ? launch.data : NULL, note);
+	return ret_change->cleared != 0 || (paused && left == 0);
 }
 
 /* --- worker.pause ----------------------------------------------------- */
@@ -197,13 +242,18 @@ hold_resume(struct agent *agent, const char *note)
 static void
 describe(const struct worker *w, struct buf *out)
 {
+	unsigned others = worker_holds(w) & ~(unsigned)WORKER_HOLD_PERSON;
 	const char *what = "takes no new task";
 
 	if (w->status == WORKER_PAUSED)
 		what = "is paused";
 	else if (is_in_progress(w))
 		what = "pauses at the end of its turn";
-	buf_addf(out, "%s%s %s.", out->len > 0 ? "\n" : "", w->name, what);
+	buf_addf(out, "%s%s %s", out->len > 0 ? "\n" : "", w->name, what);
+	if (others != 0)
+		buf_adds(out, ", and was already for: ");
+	worker_add_holds(others, out);
+	buf_addc(out, '.');
 }
 
 static void

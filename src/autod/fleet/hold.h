@@ -28,15 +28,23 @@ void hold_begin(struct agent *agent, bool now);
 bool hold_turn_ended(struct agent *agent, const char *text);
 
 /* Pause a worker with a task until a person lets it go on, in the middle of a
- * turn too; its session stays. words: what it is told then; NULL = to continue.
- * False: its status does not allow it. It must not be taken. */
+ * turn too; its session stays. One that is paused for another reason has this
+ * one as well. words: what it is told then; NULL = to continue. False: its
+ * status does not allow it. It must not be taken. */
 bool
 hold_for_oversight(struct agent *agent, const char *reason, const char *words);
 
-/* Take the mark away, and let a paused worker continue from where it was, for
- * whatever reason it was paused; not if it was for a budget, which is granted
- * elsewhere. note: what a person tells it, NULL = nothing. False: there was
- * nothing to resume. It must not be taken. */
-bool hold_resume(struct agent *agent, const char *note);
+struct hold_change {
+	unsigned cleared, left; /* sets of enum worker_hold */
+};
+
+/* Take these reasons away (a set of enum worker_hold); an agent that cannot be
+ * launched stays so. When none is left, a paused worker continues from where it
+ * was, for whatever reason it was paused; a budget is granted by the caller.
+ * note: what a person tells it, NULL = nothing. False: there was nothing to
+ * resume. It must not be taken. */
+bool hold_resume(struct agent *agent, unsigned may, const char *note,
+    struct hold_change *ret_change);
+#define HOLD_ANY (~0U)
 
 #endif

@@ -20,8 +20,8 @@ struct launch_block {
 	struct watch *watch; /* on Claude Code's file; NULL = not needed yet */
 };
 
-static void
-add_reason(const struct agent *agent, struct buf *out)
+void
+launch_block_reason(const struct agent *agent, struct buf *out)
 {
 	struct preflight_facts facts;
 	struct preflight preflight;
@@ -42,7 +42,7 @@ is_over(const struct agent *agent)
 {
 	cleanup_buf struct buf reason = BUF_INIT;
 
-	add_reason(agent, &reason);
+	launch_block_reason(agent, &reason);
 	return reason.len == 0;
 }
 
@@ -66,7 +66,10 @@ look(void *arg)
 		emit(fleet->core,
 		    &(struct event){
 			.kind = EVENT_LAUNCH_UNBLOCKED, .worker = w->name });
-		agent_move(agent, w->before, NULL);
+		w->blocked = false;
+		persist_changed(fleet->core);
+		if (worker_holds(w) == 0)
+			agent_move(agent, w->before, NULL);
 		agent_tick_later(agent, 1);
 	}
 }
@@ -112,7 +115,7 @@ launch_block_check(struct agent *agent)
 {
 	cleanup_buf struct buf reason = BUF_INIT;
 
-	add_reason(agent, &reason);
+	launch_block_reason(agent, &reason);
 	if (reason.len == 0 || agent->worker->blocked)
 		return reason.len > 0;
 	watch_file(agent->fleet->block);

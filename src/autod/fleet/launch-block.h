@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 struct agent;
+struct buf;
 struct fleet;
 struct launch_block;
 
@@ -22,6 +23,9 @@ void launch_block_free(struct launch_block *block);
 /* Is a launch of this agent in vain? Then its worker is paused with the reason,
  * a person is told, and it is watched for. */
 bool launch_block_check(struct agent *agent);
+
+/* Why it cannot be launched now, appended; nothing if it can. */
+void launch_block_reason(const struct agent *agent, struct buf *out);
 
 /* Let those go on whose reason is gone. */
 void launch_block_look(struct launch_block *block);

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +15,29 @@
 #include "errtext.h"
 #include "file.h"
 #include "json.h"
+#include "jsonl.h"
 #include "log.h"
+#include "loop.h"
 #include "mem.h"
 #include "outcome.h"
 #include "oversight-abort.h"
 #include "oversight-floor.h"
 #include "remove-tree.h"
 #include "serve.h"
+#include "source.h"
+#include "worker-op.h"
 #include "workspace.h"
 
 #define EVIDENCE_MAX ((size_t)8 * 1024 * 1024)
 #define TASKS_MAX    200 /* that there is evidence of */
+#define CHECKS_MAX   50 /* of all workers that are looked at */
+#define FILED_MAX    2000
+#define AGAIN_MS     100
+
+struct filed {
+	const char *task;
+	char outcome[32]; /* "" = none */
+};
 
 /* --- evidence -------------------------------------------------------- */
 
@@ -78,6 +91,45 @@ prune(const struct oversight_floor *floor)
 	free(list);
 }
 
+/* Its last checks in its worktree. */
+struct checks {
+	const char *task;
+	struct buf text;
+};
+
+static bool
+on_check(struct json_object *record, void *arg)
+{
+	struct checks *checks = arg;
+
+	if (strcmp(json_string_or(record, "task", ""), checks->task) == 0) {
+		buf_adds(&checks->text,
+		    json_object_to_json_string_ext(
+			record, JSON_C_TO_STRING_PLAIN));
+		buf_addc(&checks->text, '\n');
+	}
+	return true;
+}
+
+static void
+keep_checks(const struct oversight_floor *floor, const char *task)
+{
+	cleanup_free char *dir = folder(floor, task);
+	cleanup_free char *copy = file_join(dir, "checks.jsonl");
+	cleanup_free char *file =
+	    workspace_path(floor->core->workspace, "logs/check.log");
+	struct checks checks = { .task = task };
+	struct err err = { 0 };
+
+	buf_init(&checks.text);
+	jsonl_last(file, CHECKS_MAX, on_check, &checks, NULL);
+	if (checks.text.len > 0 &&
+	    file_replace(copy, checks.text.data, checks.text.len, 0600, &err) <
+		0)
+		log_debug("%s", err.msg);
+	buf_release(&checks.text);
+}
+
 /* Before the worker forgets its session. */
 static struct json_object *
 evidence(const struct oversight_floor *floor, const struct task *t,
@@ -91,6 +143,7 @@ evidence(const struct oversight_floor *floor, const struct task *t,
 	json_set_string(json, "title", t->title);
 	json_set_string(json, "worker", t->worker);
 	json_set_string(json, "actor", how->actor);
+	json_set_string(json, "user", how->user);
 	json_set_string(json, "reason", how->why);
 	json_set_int(json, "at_ms", clock_wall_ms());
 	if (agent != NULL && auto_task(agent) == t)
@@ -114,6 +167,7 @@ keep_evidence(const struct oversight_floor *floor, const char *task,
 	    json_save(file, json, 0600, &err) < 0)
 		log_debug("%s", err.msg);
 	oversight_abort_keep_iterations(floor, task);
+	keep_checks(floor, task);
 	prune(floor);
 }
 
@@ -123,10 +177,12 @@ oversight_abort(struct oversight_floor *floor, struct task *t,
 {
 	cleanup_json struct json_object *json = evidence(floor, t, how);
 	cleanup_free char *id = xstrdup(t->id);
-	cleanup_free char *reason =
-	    xasprintf("aborted by %s%s%s; the evidence is in .llmc/aborted/%s",
-		how->actor, how->why != NULL ? ": " : "",
-		how->why != NULL ? how->why : "", id);
+	cleanup_free char *who = how->user != NULL ?
+	    xasprintf("%s (%s)", how->actor, how->user) :
+	    xstrdup(how->actor);
+	cleanup_free char *reason = xasprintf(
+	    "aborted by %s%s%s; the evidence is in .llmc/aborted/%s", who,
+	    how->why != NULL ? ": " : "", how->why != NULL ? how->why : "", id);
 	int r = outcome_drop(floor->mode, t, reason, err);
 
 	if (r == 0)
@@ -136,14 +192,137 @@ oversight_abort(struct oversight_floor *floor, struct task *t,
 
 /* --- task.abort ------------------------------------------------------ */
 
-/* By its id, or that of a worker. */
-static struct task *
+/* It is done as soon as its worker is free. Nothing says when that is, so it is
+ * tried again and again. */
+struct abort_wait {
+	LIST_ENTRY(abort_wait) entry;
+	struct oversight_floor *floor;
+	struct server_call *call;
+	struct loop_timer *again;
+	char *task, *why, *user;
+};
+
+static void
+wait_free(struct abort_wait *wait)
+{
+	LIST_REMOVE(wait, entry);
+	loop_timer_free(wait->again);
+	free(wait->task);
+	free(wait->why);
+	free(wait->user);
+	free(wait);
+}
+
+/* What may last long is not waited for. */
+static void
+interrupt(const struct oversight_floor *floor, const struct task *t)
+{
+	struct agent *agent =
+	    t->worker != NULL ? fleet_find(floor->fleet, t->worker) : NULL;
+
+	if (agent != NULL && auto_task(agent) == t && agent->op != NULL &&
+	    agent->op->op.kind->yields && !agent->op->op.cancelled)
+		operation_cancel(&agent->op->op, "its task is aborted");
+}
+
+static bool
+on_filed(struct json_object *record, void *arg)
+{
+	struct filed *filed = arg;
+
+	if (strcmp(json_string_or(record, "id", ""), filed->task) == 0)
+		snprintf(filed->outcome, sizeof filed->outcome, "%s",
+		    json_string_or(record, "outcome", ""));
+	return true;
+}
+
+static void
+refuse_unknown(const struct oversight_floor *floor, struct server_call *call,
+    const char *name)
+{
+	cleanup_free char *file =
+	    workspace_path(floor->core->workspace, "tasks.jsonl");
+	struct filed filed = { .task = name };
+
+	if (fleet_find(floor->fleet, name) != NULL) {
+		serve_refuse(call, API_STATUS,
+		    "%s has no task of auto mode; to free it, type: llmc reset "
+		    "%s",
+		    name, name);
+		return;
+	}
+	jsonl_last(file, FILED_MAX, on_filed, &filed, NULL);
+	if (filed.outcome[0] != '\0')
+		serve_refuse(call, API_STATUS, "%s has ended already: %s", name,
+		    filed.outcome);
+	else
+		serve_refuse(call, API_UNKNOWN,
+		    "%s is neither a worker nor a task that is in progress; "
+		    "type: llmc task list; one that nobody has taken is "
+		    "removed with: llmc task drop %s",
+		    name, name);
+}
+
+/* True: it is answered. */
+static bool
+try_abort(struct abort_wait *wait)
+{
+	struct oversight_floor *floor = wait->floor;
+	struct task *t = state_task(&floor->core->state, wait->task);
+	struct oversight_abort how = {
+		.actor = "a person", .user = wait->user, .why = wait->why
+	};
+	struct json_object *result;
+	struct err err = { 0 };
+	int r;
+
+	if (t == NULL) {
+		refuse_unknown(floor, wait->call, wait->task);
+		return true;
+	}
+	r = oversight_abort(floor, t, &how, &err);
+	if (r == -EBUSY) {
+		interrupt(floor, t);
+		return false;
+	}
+	if (r < 0) {
+		serve_refuse(wait->call, API_STATUS, "%s is not aborted: %s",
+		    wait->task, err.msg);
+		return true;
+	}
+	result = json_object_new_object();
+	json_set_string(result, "task", wait->task);
+	json_set_string(result, "status", "aborted");
+	serve_reply(floor->core, wait->call, result);
+	return true;
+}
+
+static void
+on_again(void *arg)
+{
+	struct abort_wait *wait = arg;
+
+	loop_timer_free(take_ptr(&wait->again));
+	if (try_abort(wait))
+		wait_free(wait);
+	else
+		wait->again = loop_after(
+		    wait->floor->core->loop, AGAIN_MS, on_again, wait);
+}
+
+/* By its id, by its name at its source, or that of a worker. */
+static const struct task *
 find_task(const struct oversight_floor *floor, const char *name)
 {
 	const struct agent *agent = fleet_find(floor->fleet, name);
+	const struct state *state = &floor->core->state;
+	const struct task *t =
+	    agent != NULL ? auto_task(agent) : state_task(state, name);
 
-	return agent != NULL ? auto_task(agent) :
-			       state_task(&floor->core->state, name);
+	if (t == NULL && agent == NULL && floor->mode->source != NULL)
+		t = state_task_by_key(
+		    state, source_kind(floor->mode->source), name);
+	return t;
 }
 
 static void
@@ -151,32 +330,37 @@ on_abort(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct oversight_floor *floor = arg;
 	const char *name = json_string_or(params, "task", "");
-	struct task *t = find_task(floor, name);
-	struct oversight_abort how = { "a person",
-		json_string_or(params, "reason", NULL), NULL };
-	struct json_object *result;
-	struct err err = { 0 };
-	cleanup_free char *id = NULL;
-	int r;
+	const char *why = json_string_or(params, "reason", NULL);
+	const char *user = json_string_or(params, "user", NULL);
+	const struct task *t = find_task(floor, name);
+	struct abort_wait *wait;
 
 	if (t == NULL) {
-		serve_refuse(call, API_UNKNOWN,
-		    "%s is neither a worker with a task nor a task that is in "
-		    "progress; type: llmc task list",
-		    name);
+		refuse_unknown(floor, call, name);
 		return;
 	}
-	id = xstrdup(t->id);
-	r = oversight_abort(floor, t, &how, &err);
-	if (r < 0) {
-		serve_refuse(
-		    call, r == -EBUSY ? API_BUSY : API_STATUS, "%s", err.msg);
-		return;
+	wait = xcalloc(1, sizeof *wait);
+	wait->floor = floor;
+	wait->call = call;
+	wait->task = xstrdup(t->id);
+	wait->why = why != NULL ? xstrdup(why) : NULL;
+	wait->user = user != NULL ? xstrdup(user) : NULL;
+	LIST_INSERT_HEAD(&floor->aborts, wait, entry);
+	on_again(wait);
+}
+
+void
+oversight_abort_stop(struct oversight_floor *floor)
+{
+	struct abort_wait *wait;
+
+	while ((wait = LIST_FIRST(&floor->aborts)) != NULL) {
+		serve_refuse(wait->call, API_STATUS,
+		    "%s is not aborted: the daemon is stopping; try again when "
+		    "it is running",
+		    wait->task);
+		wait_free(wait);
 	}
-	result = json_object_new_object();
-	json_set_string(result, "task", id);
-	json_set_string(result, "status", "aborted");
-	serve_reply(floor->core, call, result);
 }
 
 void

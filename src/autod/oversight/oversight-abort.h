@@ -13,12 +13,12 @@ struct task;
 
 struct oversight_abort {
 	const char *actor;
+	const char *user; /* NULL = not known, or no person */
 	const char *why; /* NULL = not given */
 	const struct detection *detection; /* NULL = none */
 };
 
-/* -EALREADY: it has landed; -EBUSY: not now. The task may be gone on
- * success. */
+/* As outcome_drop(). The task may be gone on success. */
 int oversight_abort(struct oversight_floor *floor, struct task *task,
     const struct oversight_abort *how, struct err *err);
 
@@ -26,7 +26,9 @@ int oversight_abort(struct oversight_floor *floor, struct task *task,
 void oversight_abort_keep_iterations(
     const struct oversight_floor *floor, const char *task);
 
-/* The method task.abort. */
+/* The method task.abort: it waits for the worker's operation, or ends it. */
 void oversight_abort_register(struct oversight_floor *floor);
+/* Refuse those who wait. */
+void oversight_abort_stop(struct oversight_floor *floor);
 
 #endif

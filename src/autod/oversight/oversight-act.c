@@ -203,6 +203,8 @@ pause_worker(struct oversight_floor *floor, struct watched *w,
 	if (!agent->worker->oversight &&
 	    !hold_for_oversight(agent, reason.data, words))
 		return false;
+	xstrset(
+	    &agent->worker->health, oversight_status_words[OVERSIGHT_PAUSED]);
 	give(floor, w, name, d, reason.data, false);
 	return true;
 }
@@ -224,7 +226,9 @@ abort_task(struct oversight_floor *floor, struct watched *w,
 	floor->aborting = w;
 	floor->abort_cause = d;
 	r = oversight_abort(floor, t,
-	    &(struct oversight_abort){ "oversight", why.data, d }, &err);
+	    &(struct oversight_abort){
+		.actor = "oversight", .why = why.data, .detection = d },
+	    &err);
 	floor->aborting = NULL;
 	floor->abort_cause = NULL;
 	if (r < 0) {

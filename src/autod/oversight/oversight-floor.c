@@ -48,6 +48,17 @@ find(const struct oversight_floor *floor, const char *task)
 	return NULL;
 }
 
+static struct watched *
+load(struct oversight_floor *floor, const char *task)
+{
+	struct watched *w = watched_new(
+	    floor->core->workspace, task, &floor->config.thresholds);
+
+	LIST_INSERT_HEAD(&floor->watched, w, entry);
+	floor->unpruned = floor->unpruned || w->count == 0;
+	return w;
+}
+
 /* That of the worker; NULL: it has no task, or nobody watches. */
 struct watched *
 oversight_floor_watched(
@@ -66,12 +77,7 @@ oversight_floor_task(struct oversight_floor *floor, const struct task *t)
 	if (!floor->config.enabled)
 		return NULL;
 	w = find(floor, t->id);
-	if (w == NULL) {
-		w = watched_new(
-		    floor->core->workspace, t->id, &floor->config.thresholds);
-		LIST_INSERT_HEAD(&floor->watched, w, entry);
-	}
-	return w;
+	return w != NULL ? w : load(floor, t->id);
 }
 
 void
@@ -88,6 +94,48 @@ forget_all(struct oversight_floor *floor)
 
 	while ((w = LIST_FIRST(&floor->watched)) != NULL)
 		oversight_floor_forget(w);
+}
+
+static bool
+is_in_progress(const void *arg, const char *task)
+{
+	const struct oversight_floor *floor = arg;
+
+	return state_task(&floor->core->state, task) != NULL;
+}
+
+/* When there are more files than before. */
+static void
+prune(struct oversight_floor *floor)
+{
+	if (!floor->config.enabled || !floor->unpruned)
+		return;
+	floor->unpruned = false;
+	watched_prune(floor->core->workspace, is_in_progress, floor);
+}
+
+/* Does nobody work on it, and no landing? Its file has everything. */
+static bool
+is_left(const struct oversight_floor *floor, const struct watched *w)
+{
+	const struct task *t = state_task(&floor->core->state, w->task);
+
+	return !w->unwritten &&
+	    (t == NULL ||
+		(w->open == NULL &&
+		    (t->step == TASK_WAITING || t->step == TASK_PARKED)));
+}
+
+static void
+forget_left(struct oversight_floor *floor)
+{
+	struct watched *w, *next;
+
+	for (w = LIST_FIRST(&floor->watched); w != NULL; w = next) {
+		next = LIST_NEXT(w, entry);
+		if (is_left(floor, w))
+			oversight_floor_forget(w);
+	}
 }
 
 /* --- durations and costs --------------------------------------------- */
@@ -380,6 +428,8 @@ ended(struct oversight_floor *floor, const struct event *event)
 
 	if (landed && t != NULL)
 		note_cost(floor, t->spent.cost);
+	if (w == NULL && floor->config.enabled && t != NULL && t->attempts > 0)
+		w = load(floor, event->task); /* its worker had let it go */
 	if (w != NULL && w == floor->aborting) /* it cannot fail any more */
 		oversight_tell(floor, w, event->worker, floor->abort_cause,
 		    INTERVENTION_ABORT, event->reason);
@@ -454,8 +504,9 @@ floor_begin(void *self)
 	struct oversight_floor *floor = self;
 
 	oversight_slice_begin(floor);
+	floor->unpruned = true;
+	prune(floor);
 	if (floor->config.enabled) {
-		watched_prune(floor->core->workspace);
 		load_costs(floor);
 		loop_call_request(floor->settle);
 	}
@@ -471,8 +522,14 @@ floor_patrol(void *self, bool all)
 	drop_clocks(floor);
 	settle(floor);
 	oversight_slice_patrol(floor);
-	if (floor->config.enabled)
-		watched_prune(floor->core->workspace);
+	forget_left(floor);
+	prune(floor);
+}
+
+static void
+floor_stop(void *self)
+{
+	oversight_abort_stop(self);
 }
 
 struct oversight_floor *
@@ -486,11 +543,13 @@ oversight_floor_new(struct auto_mode *mode)
 	floor->mode = mode;
 	LIST_INIT(&floor->watched);
 	LIST_INIT(&floor->slices);
+	LIST_INIT(&floor->aborts);
 	read_settings(floor);
 	floor->floor = (struct core_floor){
 		.self = floor,
 		.begin = floor_begin,
 		.patrol = floor_patrol,
+		.stop = floor_stop,
 	};
 	floor->settle = loop_call_new(core->loop, settle, floor);
 	floor->given = loop_call_new(core->loop, given, floor);
@@ -512,6 +571,7 @@ oversight_floor_free(struct oversight_floor *floor)
 	loop_call_free(floor->settle);
 	loop_call_free(floor->given);
 	oversight_slice_drop(floor);
+	oversight_abort_stop(floor);
 	forget_all(floor);
 	for (size_t i = 0; i < floor->clock_count; i++)
 		free(floor->clocks[i].worker);

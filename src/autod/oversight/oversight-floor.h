@@ -21,6 +21,7 @@
 #include "oversight-config.h"
 #include "watched.h"
 
+struct abort_wait;
 struct agent;
 struct auto_mode;
 struct detection;
@@ -31,6 +32,7 @@ struct slice;
 struct task;
 
 LIST_HEAD(slice_list, slice);
+LIST_HEAD(abort_list, abort_wait);
 
 /* The turn of a worker, or the part of it since the last iteration. */
 struct turn_clock {
@@ -52,6 +54,7 @@ struct oversight_floor {
 	struct core_floor floor;
 	struct oversight_config config;
 	struct watched_list watched;
+	bool unpruned; /* there may be too many files of theirs */
 	const struct watched *aborting; /* its outcome is being set ... */
 	const struct detection *abort_cause; /* ... because of this */
 	struct loop_call *settle; /* does what had to wait */
@@ -60,6 +63,7 @@ struct oversight_floor {
 	struct turn_clock *clocks;
 	size_t clock_count;
 	struct slice_list slices; /* see oversight-slice.c */
+	struct abort_list aborts; /* see oversight-abort.c */
 	double costs[OVERSIGHT_COSTS]; /* of landed tasks, US dollars */
 	size_t cost_count; /* ever seen */
 };

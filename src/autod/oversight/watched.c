@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,22 +23,29 @@
 #include "word.h"
 #include "workspace.h"
 
-#define FILE_SIZE ((int64_t)4 * 1024 * 1024)
-#define FILE_KEEP 1
-#define TASKS_MAX 200 /* whose files are kept */
+#define FILE_SIZE   ((int64_t)4 * 1024 * 1024)
+#define FILE_KEEP   1
+#define TASKS_MAX   200 /* whose files are kept */
+#define TOUCHED_MAX 20000 /* files of a task that are remembered */
+#define REPLAY_MAX  100 /* records; a carry stands for those before */
 
 /* --- records --------------------------------------------------------- */
 
+/* Whatever cannot be written is known to this daemon. */
 static void
-append(const struct watched *w, const char *worker, struct json_object *record)
+append(struct watched *w, const char *worker, struct json_object *record)
 {
 	struct err err = { 0 };
 
 	json_set_int(record, "at_ms", clock_wall_ms());
 	if (worker != NULL)
 		json_set_string(record, "worker", worker);
-	if (jsonl_append(w->file, record, FILE_SIZE, FILE_KEEP, &err) < 0)
-		log_debug("%s", err.msg);
+	if (jsonl_append(w->file, record, FILE_SIZE, FILE_KEEP, &err) < 0 &&
+	    !w->unwritten) {
+		w->unwritten = true;
+		log_info("what oversight sees of %s is not recorded: %s",
+		    w->task, err.msg);
+	}
 	json_object_put(record);
 }
 
@@ -100,6 +108,39 @@ due_from_json(struct watched *w, struct json_object *json)
 	}
 }
 
+/* --- what came before ------------------------------------------------- */
+
+static void
+carry_add(struct watched_carry *carry, const struct iteration *it)
+{
+	carry->number = it->number;
+	if (!isnan(it->cost))
+		carry->cost =
+		    isnan(carry->cost) ? it->cost : carry->cost + it->cost;
+	if (it->duration_ms > 0)
+		carry->duration_ms += it->duration_ms;
+	if (it->completion > carry->completion || isnan(carry->completion))
+		carry->completion = it->completion;
+	if (it->coverage > carry->coverage || isnan(carry->coverage))
+		carry->coverage = it->coverage;
+	carry->passed = carry->passed || it->tests == 1;
+}
+
+/* As one iteration, in which nothing was said or changed. */
+static struct json_object *
+carry_to_json(const struct watched_carry *carry)
+{
+	cleanup_iteration struct iteration *it = iteration_new(carry->number);
+
+	it->cost = carry->cost;
+	it->duration_ms = carry->duration_ms > 0 ? carry->duration_ms : -1;
+	it->completion = carry->completion;
+	it->coverage = carry->coverage;
+	if (carry->passed)
+		it->tests = 1;
+	return iteration_to_json(it);
+}
+
 /* --- what follows from an iteration ---------------------------------- */
 
 static void
@@ -107,8 +148,10 @@ touch(struct watched *w, const char *path)
 {
 	char *name;
 
-	if (strmap_get(&w->touched, path) != NULL)
+	if (w->touched_count >= TOUCHED_MAX ||
+	    strmap_get(&w->touched, path) != NULL)
 		return;
+	w->touched_count++;
 	name = xstrdup(path);
 	strv_take(&w->touched_names, name);
 	strmap_add(&w->touched, name, name);
@@ -121,7 +164,7 @@ watched_touched(const struct watched *w, const char *path)
 }
 
 static void
-tell_outcome(const struct watched *w, const struct watched_trial *t)
+tell_outcome(struct watched *w, const struct watched_trial *t)
 {
 	enum intervene_outcome outcome =
 	    intervene_judge(t->before, t->after, t->count);
@@ -159,6 +202,7 @@ static void
 take(struct watched *w, const struct iteration *iteration, bool tell)
 {
 	behaviour_add(w->behaviour, iteration);
+	carry_add(&w->carry, iteration);
 	w->count = iteration->number;
 	if (iteration->tree != NULL)
 		xstrset(&w->tree, iteration->tree);
@@ -186,6 +230,12 @@ replay_intervention(struct watched *w, struct json_object *json)
 	    word_get(json, "", "level", intervention_words, &level, NULL) < 0 ||
 	    word_get(json, "", "severity", severity_words, &severity, NULL) < 0)
 		return;
+	/* A task that is still there was not aborted: its daemon died. */
+	if (level == INTERVENTION_ABORT) {
+		w->due[type] = INTERVENTION_ABORT;
+		w->intervene.tracks[type].delivered = false;
+		return;
+	}
 	w->due[type] = INTERVENTION_NONE;
 	add_trial(w,
 	    &(struct watched_trial){ .type = (enum detection_type)type,
@@ -202,6 +252,12 @@ on_record(struct json_object *record, void *arg)
 	struct json_object *json = NULL;
 	struct iteration *iteration = NULL;
 
+	if (w->count == 0 &&
+	    json_object_object_get_ex(record, "carry", &json) &&
+	    iteration_from_json(json, "", 1, &iteration, NULL) == 0) {
+		take(w, iteration, false);
+		iteration_unref(iteration);
+	}
 	if (json_object_object_get_ex(record, "mark", &json))
 		mark_from_json(&w->mark, json);
 	if (json_object_object_get_ex(record, "intervene", &json))
@@ -239,9 +295,10 @@ watched_new(const struct workspace *workspace, const char *task,
 	w->file = file_join(dir, name);
 	w->tree = xstrdup("");
 	w->behaviour = behaviour_new(thresholds);
+	w->carry.cost = w->carry.completion = w->carry.coverage = NAN;
 	if (file_mkdirs(dir, 0700, &err) < 0)
 		log_debug("%s", err.msg);
-	jsonl_last(w->file, 0, on_record, w, NULL);
+	jsonl_last(w->file, REPLAY_MAX, on_record, w, NULL);
 	return w;
 }
 
@@ -308,17 +365,20 @@ watched_judge(struct watched *w, const char *worker,
     const struct intervene_policy *policy, bool paused)
 {
 	struct iteration *iteration = take_ptr(&w->open);
-	struct json_object *record;
+	struct json_object *record, *carry;
 	enum severity severity[DETECTION_TYPES];
 
 	if (iteration == NULL)
 		return;
+	carry = w->count > 0 ? carry_to_json(&w->carry) : NULL;
 	take(w, iteration, true);
 	for (int i = 0; i < DETECTION_TYPES; i++)
 		severity[i] =
 		    behaviour_severity(w->behaviour, (enum detection_type)i);
 	intervene_step(&w->intervene, severity, policy, w->due);
 	record = json_object_new_object();
+	if (carry != NULL)
+		json_set(record, "carry", carry);
 	json_set(record, "iteration", iteration_to_json(iteration));
 	json_set(record, "mark", mark_to_json(&w->mark));
 	json_set(record, "check", check_to_json(w, paused));
@@ -407,7 +467,8 @@ by_age(const struct dirent **a, const struct dirent **b)
 
 /* Ids grow: the highest are the newest. Each task has FILE_KEEP + 1 files. */
 void
-watched_prune(const struct workspace *workspace)
+watched_prune(
+    const struct workspace *workspace, watched_keeps_fn *keeps, const void *arg)
 {
 	cleanup_free char *dir = workspace_path(workspace, "iterations");
 	struct dirent **list = NULL;
@@ -415,9 +476,11 @@ watched_prune(const struct workspace *workspace)
 
 	for (int i = 0; i < count; i++) {
 		cleanup_free char *path = file_join(dir, list[i]->d_name);
+		cleanup_free char *task =
+		    xstrndup(list[i]->d_name, strcspn(list[i]->d_name, "."));
 
-		if (list[i]->d_name[0] != '.' &&
-		    kept++ >= TASKS_MAX * (FILE_KEEP + 1))
+		if (task[0] != '\0' && kept++ >= TASKS_MAX * (FILE_KEEP + 1) &&
+		    !keeps(arg, task))
 			unlink(path);
 		free(list[i]);
 	}

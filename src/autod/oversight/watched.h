@@ -7,15 +7,16 @@
  *
  *   {"at_ms", "worker", "open": an iteration whose check is not over,
  *    "mark"}
- *   {"at_ms", "worker", "iteration", "mark", "check": {"status", "metrics",
- *    "detections"}, "due": {type: level}, "intervene"}
+ *   {"at_ms", "worker", "carry": those before as one, "iteration", "mark",
+ *    "check": {"status", "metrics", "detections"}, "due": {type: level},
+ *    "intervene"}
  *   {"at_ms", "worker", "intervention": {"type", "level", "severity",
  *    "iteration", "message", "by": "context" (in the middle of a turn)},
  *    "intervene"}
  *   {"at_ms", "outcome": {"type", "level", "iteration", "outcome"}}
  *
- * What is in the file survives a kill. The file is bounded; what was rotated
- * away is forgotten.
+ * What is in the file survives a kill. The file is bounded, and so is what is
+ * read again: of what came earlier only its sums are known.
  */
 #ifndef WATCHED_H
 #define WATCHED_H
@@ -41,6 +42,13 @@ struct watched_mark {
 	int64_t errors; /* of that conversation */
 	char *transcript; /* path, NULL = none */
 	int attempt; /* of the task */
+};
+
+/* All iterations so far; NAN = not known. */
+struct watched_carry {
+	int64_t number, duration_ms;
+	double cost, completion, coverage; /* the latter two: the best */
+	bool passed; /* its tests, at least once */
 };
 
 /* An intervention whose effect is not known yet. */
@@ -70,8 +78,11 @@ struct watched {
 	enum oversight_status status; /* after the last one that was judged */
 	char *tree; /* of the last snapshot, "" = none */
 	struct watched_mark mark;
+	struct watched_carry carry;
+	bool unwritten; /* that was logged */
 	struct strmap touched; /* files that the task has changed */
 	char **touched_names;
+	size_t touched_count;
 	struct iteration *open; /* NULL = none */
 	struct watched_trial *trials;
 	size_t trial_count;
@@ -111,7 +122,10 @@ bool watched_is_vain(const struct watched *watched, enum detection_type type);
 enum intervention
 watched_due(const struct watched *watched, enum detection_type *ret_type);
 
-/* Remove the files of all but the newest tasks. */
-void watched_prune(const struct workspace *workspace);
+/* Remove the files of all but the newest tasks, and of those that keeps()
+ * wants. */
+typedef bool watched_keeps_fn(const void *arg, const char *task);
+void watched_prune(const struct workspace *workspace, watched_keeps_fn *keeps,
+    const void *arg);
 
 #endif

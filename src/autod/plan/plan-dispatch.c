@@ -143,7 +143,7 @@ why_not(const struct agent *agent)
 	w = agent->worker;
 	if (w->session.busy || w->session.step != PROMPT_NONE)
 		return "a turn is running";
-	if (w->on_hold || w->over_budget || w->oversight || w->blocked)
+	if (worker_holds(w) != 0)
 		return "its worker is paused";
 	if (w->status == WORKER_NEEDS_REVIEW)
 		return "its work waits to be accepted";

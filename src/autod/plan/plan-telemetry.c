@@ -146,8 +146,7 @@ static bool
 waits_for_person(const struct worker *w)
 {
 	return w->status == WORKER_NEEDS_REVIEW || w->status == WORKER_ERROR ||
-	    (w->status == WORKER_PAUSED &&
-		(w->on_hold || w->over_budget || w->oversight || w->blocked));
+	    (w->status == WORKER_PAUSED && worker_holds(w) != 0);
 }
 
 static bool

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "file.h"
+#include "json.h"
+#include "jsonl.h"
+#include "mem.h"
+#include "oversight-floor.h"
+#include "stuck-world.h"
+#include "unit.h"
+
+void
+stuck_world_begin(struct stuck_world *w, const char *settings)
+{
+	memset(w, 0, sizeof *w);
+	buf_init(&w->transcript);
+	auto_world_begin(&w->world, settings);
+	w->floor = oversight_floor_new(w->world.mode);
+	auto_world_task(&w->world, "a.md", "Make the numbers add up\n");
+	auto_world_live(&w->world);
+}
+
+void
+stuck_world_end(struct stuck_world *w)
+{
+	oversight_floor_free(w->floor);
+	auto_world_end(&w->world);
+	buf_release(&w->transcript);
+}
+
+void
+stuck_world_reopen(struct stuck_world *w)
+{
+	oversight_floor_free(w->floor);
+	auto_world_reopen(&w->world);
+	w->floor = oversight_floor_new(w->world.mode);
+}
+
+void
+stuck_world_die(struct stuck_world *w)
+{
+	stuck_world_reopen(w);
+	auto_world_live(&w->world);
+}
+
+void
+stuck_world_sh(struct stuck_world *w, const char *text)
+{
+	floor_world_wt(&w->world.floor, "auto-1", text);
+}
+
+void
+stuck_world_tool_fails(struct stuck_world *w, struct agent *agent, int line)
+{
+	const char *path = unit_path("transcript.jsonl");
+
+	buf_addf(&w->transcript,
+	    "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":"
+	    "\"tool_result\",\"is_error\":true,\"content\":"
+	    "\"sum.c:%d: undefined reference to add\"}]}}\n",
+	    line);
+	ck_assert_int_eq(file_replace(path, w->transcript.data,
+			     w->transcript.len, 0600, NULL),
+	    0);
+	fake_session_reads(agent->session, path);
+}
+
+const char *
+stuck_world_sent_back(struct stuck_world *w, int n)
+{
+	struct agent *agent = auto_world_turn(&w->world, n);
+
+	fake_session_turn_ends(agent->session, "I tried again.");
+	agent = auto_world_turn(&w->world, n + 1);
+	return fake_session_prompt(agent->session);
+}
+
+void
+stuck_world_get_paused(struct stuck_world *w)
+{
+	struct agent *agent = auto_world_turn(&w->world, 1);
+
+	stuck_world_sh(w, "echo 1 >one.txt");
+	for (int n = 1; n <= 4; n++) {
+		stuck_world_tool_fails(w, agent, n);
+		stuck_world_sent_back(w, n);
+	}
+	stuck_world_tool_fails(w, agent, 99);
+	fake_session_turn_ends(agent->session, "Again.");
+	floor_world_wait_status(&w->world.floor, agent, WORKER_PAUSED);
+	floor_world_settle(&w->world.floor);
+}
+
+const char *
+stuck_world_ask(struct stuck_world *w, const char *method, const char *params)
+{
+	return floor_world_answer(
+	    &w->world.floor, floor_world_ask(&w->world.floor, method, params));
+}
+
+const char *
+stuck_world_resume(struct stuck_world *w, const char *worker, const char *more)
+{
+	struct floor_call *call =
+	    floor_world_call(&w->world.floor, "auto.resume", worker, more);
+
+	ck_assert_ptr_null(floor_world_answer(&w->world.floor, call));
+	return json_string_or(floor_call_result(call), "message", "");
+}
+
+/* --- records --------------------------------------------------------- */
+
+struct search {
+	const char *member;
+	struct json_object *last;
+	int count;
+};
+
+static bool
+on_record(struct json_object *record, void *arg)
+{
+	struct search *search = arg;
+	struct json_object *json = NULL;
+
+	if (json_object_object_get_ex(record, search->member, &json)) {
+		json_object_put(search->last);
+		search->last = json_object_get(json);
+		search->count++;
+	}
+	return true;
+}
+
+const char *
+stuck_world_recorded(struct stuck_world *w, const char *member, int *ret_count)
+{
+	static char *text;
+	cleanup_free char *file =
+	    workspace_path(&w->world.floor.workspace, "iterations/t1.jsonl");
+	struct search search = { .member = member };
+
+	ck_assert_int_eq(jsonl_last(file, 0, on_record, &search, NULL), 0);
+	if (ret_count != NULL)
+		*ret_count = search.count;
+	free(text);
+	text = xstrdup(search.last == NULL ?
+		"" :
+		json_object_to_json_string_ext(
+		    search.last, JSON_C_TO_STRING_PLAIN));
+	json_object_put(search.last);
+	return text;
+}
+
+void
+stuck_world_has(const char *text, const char *words)
+{
+	ck_assert_msg(text != NULL && strstr(text, words) != NULL,
+	    "\"%s\" is not in: %s", words, text);
+}

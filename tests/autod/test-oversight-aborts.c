@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A person ends a task, whatever its worker does just then; and its daemon may
+ * be killed at any moment. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "check-book.h"
+#include "check-slot.h"
+#include "clock.h"
+#include "json.h"
+#include "life.h"
+#include "mem.h"
+#include "oversight-floor.h"
+#include "stuck-world.h"
+#include "persist.h"
+#include "unit.h"
+#include "worker-op.h"
+
+#define has stuck_world_has
+
+static const char *
+abort_it(struct stuck_world *w, const char *name)
+{
+	cleanup_free char *params =
+	    xasprintf("{\"task\": \"%s\", \"reason\": \"wrong way\", "
+		      "\"user\": \"ann\"}",
+		name);
+
+	return stuck_world_ask(w, "task.abort", params);
+}
+
+static const char *
+salvaged(struct stuck_world *w, const char *file)
+{
+	cleanup_free char *script = xasprintf(
+	    "for r in $(git for-each-ref --format='%%(refname)' "
+	    "refs/llmc/salvage); do git show $r:%s 2>/dev/null && break; done",
+	    file);
+
+	return floor_world_sh(&w->world.floor, script);
+}
+
+/* It has ended once, its work is saved, and its worker can do another one. */
+static void
+is_aborted(struct stuck_world *w, const char *file)
+{
+	const char *text;
+
+	auto_world_wait_done(&w->world);
+	ck_assert_str_eq(floor_world_sh(&w->world.floor,
+			     "grep -v '\"id\":\"t1\".*\"outcome\":\"aborted\"' "
+			     ".llmc/tasks.jsonl || true"),
+	    "");
+	auto_world_folder(&w->world, "failed: a.md; failed: a.md.why; ");
+	floor_world_wait_status(
+	    &w->world.floor, auto_world_agent(&w->world), WORKER_IDLE);
+	floor_world_settle(&w->world.floor);
+	text = floor_world_sh(
+	    &w->world.floor, "tr -d '\\n' <.llmc/aborted/t1/abort.json");
+	has(text, "wrong way");
+	has(text, "ann");
+	if (file != NULL)
+		ck_assert_str_eq(salvaged(w, file), "1");
+	ck_assert_str_eq(
+	    floor_world_wt(&w->world.floor, "auto-1", "git status --short"),
+	    "");
+}
+
+START_TEST(all_kinds_of_work_are_salvaged)
+{
+	struct stuck_world w;
+
+	stuck_world_begin(&w, STUCK_ON);
+	auto_world_turn(&w.world, 1);
+	stuck_world_sh(&w,
+	    "echo 1 >c.txt; git add c.txt; git commit -qm c; echo 1 >s.txt; "
+	    "git add s.txt; echo 1 >u.txt");
+	ck_assert_ptr_null(abort_it(&w, "auto-1"));
+	is_aborted(&w, "c.txt");
+	ck_assert_str_eq(salvaged(&w, "s.txt"), "1");
+	ck_assert_str_eq(salvaged(&w, "u.txt"), "1");
+	has(floor_world_sh(&w.world.floor, "cat .llmc/tasks/failed/a.md.why"),
+	    "aborted by a person (ann): wrong way");
+	/* Twice: it has ended. */
+	has(abort_it(&w, "t1"), "t1 has ended already: aborted");
+	has(abort_it(&w, "auto-1"), "auto-1 has no task of auto mode");
+	has(abort_it(&w, "b.md"), "llmc task drop b.md");
+	stuck_world_end(&w);
+}
+END_TEST
+
+START_TEST(a_check_that_runs_is_ended)
+{
+	struct stuck_world w;
+	struct agent *agent;
+	int64_t began = clock_mono_ms();
+
+	stuck_world_begin(&w, "check_command = \"sleep 100\"\n" STUCK_ON);
+	agent = auto_world_turn(&w.world, 1);
+	stuck_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(&w.world.floor, agent, "run");
+	ck_assert_ptr_null(abort_it(&w, "t1"));
+	is_aborted(&w, "b.txt");
+	ck_assert_int_lt(clock_mono_ms() - began, 90 * 1000);
+	has(floor_world_sh(&w.world.floor, "cat .llmc/aborted/t1/checks.jsonl"),
+	    "sleep 100");
+	stuck_world_end(&w);
+}
+END_TEST
+
+static const char *const short_steps[] = { "reset" };
+
+/* It starts: that is waited for. */
+START_TEST(a_start_is_waited_for)
+{
+	struct stuck_world w;
+
+	stuck_world_begin(&w, STUCK_ON);
+	auto_world_wait(&w.world, "task_assigned t1");
+	floor_world_wait_step(
+	    &w.world.floor, auto_world_agent(&w.world), short_steps[_i]);
+	ck_assert_ptr_null(abort_it(&w, "t1"));
+	is_aborted(&w, NULL);
+	stuck_world_end(&w);
+}
+END_TEST
+
+#define SLOW_LANDING \
+	"check_command = \"case $PWD in */checks/*) sleep 100;; esac\"\n" STUCK_ON
+
+/* Its branch has moved, so that the landing checks again. */
+static void
+begin_landing(struct stuck_world *w)
+{
+	struct agent *agent;
+
+	stuck_world_begin(w, SLOW_LANDING);
+	agent = auto_world_turn(&w->world, 1);
+	floor_world_sh(&w->world.floor,
+	    "echo 1 >x.txt; git add x.txt; git commit -qm 'add x'");
+	stuck_world_sh(w, "echo 1 >b.txt; git add .; git commit -qm b");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_status(&w->world.floor, agent, WORKER_ACCEPTING);
+}
+
+START_TEST(work_in_the_queue_is_taken_out)
+{
+	struct stuck_world w;
+
+	begin_landing(&w);
+	ck_assert_ptr_null(abort_it(&w, "auto-1"));
+	is_aborted(&w, "b.txt");
+	stuck_world_end(&w);
+}
+END_TEST
+
+/* Its worker does something else already. */
+START_TEST(queued_work_that_no_worker_has_is_salvaged)
+{
+	struct stuck_world w;
+	struct check_book *book;
+	char key[CHECK_KEY_SIZE];
+
+	begin_landing(&w);
+	book = &w.world.core->state.landings.checks;
+	check_slot_key(w.world.core, key);
+	check_book_note(
+	    book, "t", key, CHECK_PASSED, clock_wall_ms(), 3600000, 0);
+	for (size_t i = 0; i < book->command_count; i++)
+		book->commands[i].took_ms = 3600000;
+	auto_world_task(&w.world, "b.md", "Second\n");
+	auto_world_patrol(&w.world);
+	auto_world_turn_on(&w.world, "t2");
+	ck_assert_int_eq(
+	    state_task(&w.world.core->state, "t1")->step, TASK_QUEUED);
+	ck_assert_ptr_null(abort_it(&w, "t1"));
+	ck_assert_ptr_null(abort_it(&w, "t2"));
+	auto_world_wait_done(&w.world);
+	auto_world_filed(&w.world, "t1 aborted; t2 aborted; ");
+	floor_world_settle(&w.world.floor);
+	ck_assert_str_eq(salvaged(&w, "b.txt"), "1");
+	stuck_world_end(&w);
+}
+END_TEST
+
+static const enum worker_status held[] = { WORKER_PAUSED, WORKER_ERROR,
+	WORKER_NEEDS_REVIEW, WORKER_LIMITED };
+
+START_TEST(whatever_its_worker_waits_for)
+{
+	struct stuck_world w;
+	struct agent *agent;
+
+	stuck_world_begin(&w, STUCK_ON);
+	agent = auto_world_turn(&w.world, 1);
+	stuck_world_sh(&w, "echo 1 >one.txt");
+	agent->worker->on_hold = held[_i] != WORKER_ERROR;
+	agent->worker->for_person = true;
+	agent_move(agent, held[_i], "a test");
+	agent->worker->until_ms = clock_wall_ms() + 1000000;
+	ck_assert_ptr_null(abort_it(&w, "auto-1"));
+	agent->worker->on_hold = false;
+	is_aborted(&w, "one.txt");
+	stuck_world_end(&w);
+}
+END_TEST
+
+/* Its budget is used up: it waits for a person, with its work. */
+START_TEST(a_parked_task_and_its_work)
+{
+	struct stuck_world w;
+	struct agent *agent;
+
+	stuck_world_begin(&w,
+	    "max_turns = 50\n[oversight]\nenabled = true\n[budget]\n"
+	    "task_tokens = 1000\n");
+	agent = auto_world_turn(&w.world, 1);
+	stuck_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
+	fake_session_uses(agent->session, 2000);
+	floor_world_wait_status(&w.world.floor, agent, WORKER_IDLE);
+	floor_world_settle(&w.world.floor);
+	ck_assert_int_eq(
+	    state_task(&w.world.core->state, "t1")->step, TASK_PARKED);
+	ck_assert_ptr_null(abort_it(&w, "t1"));
+	is_aborted(&w, "b.txt");
+	stuck_world_end(&w);
+}
+END_TEST
+
+/* --- kills ----------------------------------------------------------- */
+
+static bool
+is_there(struct stuck_world *w)
+{
+	return state_task(&w->world.core->state, "t1") != NULL;
+}
+
+#define CHANGES_MAX 60
+
+/* What is seen of the daemon from outside, and of its operations. */
+static void
+describe(struct stuck_world *w, struct buf *out)
+{
+	const struct task *t = state_task(&w->world.core->state, "t1");
+	const struct agent *agent = auto_world_agent(&w->world);
+	int count;
+
+	stuck_world_recorded(w, "intervention", &count);
+	buf_addf(out, "%d %d %d %d %s %d %d", t != NULL ? (int)t->step : -1,
+	    (int)agent->worker->status, (int)worker_holds(agent->worker),
+	    (int)session_phase(agent->session),
+	    agent->op != NULL ? operation_step_name(&agent->op->op) : "",
+	    persist_is_idle(w->world.core), count);
+}
+
+struct changing {
+	struct stuck_world *w;
+	int left;
+	bool over; /* all is done */
+	struct buf last;
+};
+
+static bool
+has_changed(void *arg)
+{
+	struct changing *changing = arg;
+	const struct agent *agent = auto_world_agent(&changing->w->world);
+	cleanup_buf struct buf now = BUF_INIT;
+
+	describe(changing->w, &now);
+	if (strcmp(now.data, changing->last.data) != 0) {
+		buf_clear(&changing->last);
+		buf_adds(&changing->last, now.data);
+		changing->left--;
+	}
+	changing->over = persist_is_idle(changing->w->world.core) &&
+	    (agent->worker->oversight ||
+		(!is_there(changing->w) &&
+		    agent->worker->status == WORKER_IDLE));
+	return changing->left < 0 || changing->over;
+}
+
+/* Until the n-th change; 0: the state is not even saved. False: all is done. */
+static bool
+let_change(struct stuck_world *w, int n)
+{
+	struct changing changing = { .w = w, .left = n };
+
+	if (n == 0)
+		return true;
+	buf_init(&changing.last);
+	describe(w, &changing.last);
+	floor_world_wait_closely(&w->world.floor, has_changed, &changing);
+	buf_release(&changing.last);
+	return !changing.over;
+}
+
+/* It dies at the n-th change after the call. False: all was done by then. */
+static bool
+die_in_abort(int n)
+{
+	struct stuck_world w;
+	const struct task *t;
+	bool there;
+	int fd;
+
+	stuck_world_begin(&w, STUCK_ON);
+	auto_world_turn(&w.world, 1);
+	stuck_world_sh(&w, "echo 1 >one.txt");
+	fd = floor_world_send(&w.world.floor, "task.abort",
+	    "{\"task\": \"t1\", \"reason\": \"wrong way\", \"user\": \"ann\"}");
+	there = let_change(&w, n);
+	stuck_world_die(&w);
+	close(fd);
+	t = state_task(&w.world.core->state, "t1");
+	/* Nobody was told that it has ended. */
+	if (t != NULL && t->step != TASK_SETTLING)
+		ck_assert_ptr_null(abort_it(&w, "t1"));
+	is_aborted(&w, "one.txt");
+	stuck_world_end(&w);
+	return there;
+}
+
+START_TEST(killed_at_any_moment_of_an_abort)
+{
+	int n = 0;
+
+	while (n < CHANGES_MAX && die_in_abort(n))
+		n++;
+	printf("# %d kills\n", n);
+	ck_assert_int_gt(n, 3);
+	ck_assert_int_lt(n, CHANGES_MAX);
+}
+END_TEST
+
+struct judging {
+	struct stuck_world *w;
+	int count;
+};
+
+static bool
+is_judged(void *arg)
+{
+	const struct judging *judging = arg;
+	int count;
+
+	stuck_world_recorded(judging->w, "iteration", &count);
+	return count >= judging->count;
+}
+
+/* In the same pass of the loop. */
+static void
+wait_judged(struct stuck_world *w, int iterations)
+{
+	struct judging judging = { w, iterations };
+
+	floor_world_wait_closely(&w->world.floor, is_judged, &judging);
+}
+
+#define BURN "expected_iterations = 1\n"
+
+static bool
+is_stopped(void *arg)
+{
+	struct stuck_world *w = arg;
+	struct agent *agent = auto_world_agent(&w->world);
+
+	if (!is_there(w) || agent->worker->oversight)
+		return true;
+	/* Its turn is not over for the next daemon. */
+	if (agent->worker->status == WORKER_WORKING &&
+	    agent->worker->session.busy && !agent_is_taken(agent))
+		fake_session_turn_ends(agent->session, "Not done.");
+	return false;
+}
+
+static bool
+die_in_own_abort(int n)
+{
+	struct stuck_world w;
+	struct agent *agent;
+	bool there;
+
+	stuck_world_begin(&w, STUCK_ON BURN);
+	agent = auto_world_turn(&w.world, 1);
+	stuck_world_sh(&w, "echo 1 >one.txt");
+	stuck_world_sent_back(&w, 1);
+	stuck_world_sent_back(&w, 2);
+	fake_session_turn_ends(agent->session, "Not done.");
+	wait_judged(&w, 3);
+	there = let_change(&w, n);
+	stuck_world_die(&w);
+	floor_world_wait(&w.world.floor, is_stopped, &w);
+	auto_world_wait_done(&w.world);
+	ck_assert_str_eq(floor_world_sh(&w.world.floor,
+			     "grep -v '\"id\":\"t1\".*\"outcome\":\"aborted\"' "
+			     ".llmc/tasks.jsonl || true"),
+	    "");
+	auto_world_folder(&w.world, "failed: a.md; failed: a.md.why; ");
+	agent = auto_world_agent(&w.world);
+	floor_world_wait_status(&w.world.floor, agent, WORKER_IDLE);
+	floor_world_settle(&w.world.floor);
+	ck_assert_str_eq(salvaged(&w, "one.txt"), "1");
+	has(floor_world_sh(&w.world.floor,
+		"tr -d '\\n' <.llmc/aborted/t1/abort.json; "
+		"tail -n 3 .llmc/aborted/t1/iterations.jsonl"),
+	    "resource_burn");
+	stuck_world_recorded(&w, "iteration", &n);
+	ck_assert_int_le(n, 4); /* and not three turns later */
+	stuck_world_end(&w);
+	return there;
+}
+
+START_TEST(killed_at_any_moment_of_an_abort_by_oversight)
+{
+	int n = 0;
+
+	while (n < CHANGES_MAX && die_in_own_abort(n))
+		n++;
+	printf("# %d kills\n", n);
+	ck_assert_int_lt(n, CHANGES_MAX);
+}
+END_TEST
+
+static bool
+die_in_pause(int n)
+{
+	struct stuck_world w;
+	struct agent *agent;
+	bool there;
+
+	stuck_world_begin(&w, STUCK_ON);
+	agent = auto_world_turn(&w.world, 1);
+	stuck_world_sh(&w, "echo 1 >one.txt");
+	for (int i = 1; i <= 4; i++) {
+		stuck_world_tool_fails(&w, agent, i);
+		stuck_world_sent_back(&w, i);
+	}
+	stuck_world_tool_fails(&w, agent, 99);
+	fake_session_turn_ends(agent->session, "Again.");
+	wait_judged(&w, 5);
+	there = let_change(&w, n);
+	stuck_world_die(&w);
+	floor_world_wait(&w.world.floor, is_stopped, &w);
+	floor_world_settle(&w.world.floor);
+	agent = auto_world_agent(&w.world);
+	ck_assert_uint_eq(worker_holds(agent->worker), WORKER_HOLD_OVERSIGHT);
+	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
+	has(stuck_world_recorded(&w, "intervention", NULL),
+	    "\"level\":\"pause\"");
+	stuck_world_recorded(&w, "iteration", &n);
+	ck_assert_int_le(n, 6);
+	stuck_world_end(&w);
+	return there;
+}
+
+START_TEST(killed_at_any_moment_of_a_pause)
+{
+	int n = 0;
+
+	while (n < CHANGES_MAX && die_in_pause(n))
+		n++;
+	printf("# %d kills\n", n);
+	ck_assert_int_lt(n, CHANGES_MAX);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("oversight-aborts");
+	TCase *loops = tcase_create("loops");
+
+	unit_case(suite, "aborts",
+	    (const TTest *const[]){ all_kinds_of_work_are_salvaged,
+		a_check_that_runs_is_ended, work_in_the_queue_is_taken_out,
+		queued_work_that_no_worker_has_is_salvaged,
+		a_parked_task_and_its_work, NULL });
+	tcase_set_timeout(loops, 600);
+	tcase_add_loop_test(
+	    loops, whatever_its_worker_waits_for, 0, (int)nitems(held));
+	tcase_add_loop_test(
+	    loops, a_start_is_waited_for, 0, (int)nitems(short_steps));
+	tcase_add_test(loops, killed_at_any_moment_of_an_abort);
+	tcase_add_test(loops, killed_at_any_moment_of_an_abort_by_oversight);
+	tcase_add_test(loops, killed_at_any_moment_of_a_pause);
+	suite_add_tcase(suite, loops);
+	return suite;
+}

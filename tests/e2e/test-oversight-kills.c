@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The daemon is killed at one step of an abort or of a pause, and started
+ * again. A step is a program that it starts or a file that it puts in place
+ * (tests/tools/stepkill.c). In the end the task has ended once, or its worker
+ * is paused; and no work is lost.
+ *
+ *   OVERSIGHT_KILLS  number of steps to kill at, spread over all of them (4)
+ *   OVERSIGHT_STEPS  at each of the first so many steps instead
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autorun.h"
+#include "clock.h"
+#include "mem.h"
+#include "watchlog.h"
+
+#define KILLS       4
+#define ABORT_STEPS 60 /* about as many as there are */
+#define PAUSE_STEPS 60
+#define WAIT_MS     60000
+#define LOOK_MS     30
+
+static int
+step_of(int row, int steps)
+{
+	int count = e2e_number("OVERSIGHT_KILLS", KILLS);
+
+	if (e2e_number("OVERSIGHT_STEPS", 0) > 0)
+		return row + 1;
+	return (2 * row + 1) * steps / (2 * count);
+}
+
+static int
+row_count(void)
+{
+	int all = e2e_number("OVERSIGHT_STEPS", 0);
+
+	return all > 0 ? all : e2e_number("OVERSIGHT_KILLS", KILLS);
+}
+
+static void
+kill_at(int step)
+{
+	const char *llmc = e2e_llmc_path();
+
+	/* Only a folder may have a space in its name. */
+	e2e_env(e2e_path("LD_LIBRARY_PATH=%.*s/../../tests/tools",
+	    (int)(strrchr(llmc, '/') - llmc), llmc));
+	e2e_env("LD_PRELOAD=stepkill.so");
+	e2e_env("STEPKILL_PROGRAM=autod");
+	e2e_env(e2e_path("STEPKILL_ARM=%s", unit_path("arm")));
+	e2e_env(e2e_path("STEPKILL_COUNT=%s", unit_path("steps")));
+	e2e_env(e2e_path("STEPKILL_N=%d", step));
+}
+
+static void
+arm(void)
+{
+	e2e_write(unit_path("arm"), "");
+}
+
+/* Wait until the script succeeds; a daemon that was killed starts again. */
+static void
+wait_with_restarts(const char *script)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	int kills = 0;
+
+	while (e2e_sh(fleet_root(), script)->status != 0) {
+		if (auto_has_ended()) {
+			ck_assert_msg(kills++ == 0, "it ended again: %s",
+			    e2e_shown(auto_output()));
+			auto_up(NULL);
+		}
+		if (clock_mono_ms() > end)
+			auto_wait_shell(script); /* says what is known */
+		poll(NULL, 0, LOOK_MS); /* waits for other programs */
+	}
+}
+
+static void
+disarm(int step)
+{
+	const char *last = e2e_sh("/",
+	    e2e_path("tail -n 1 '%s' 2>/dev/null || true", unit_path("steps")))
+			       ->out;
+	bool killed = !e2e_exists(unit_path("arm"));
+
+	remove(unit_path("arm"));
+	if (auto_has_ended())
+		auto_up(NULL);
+	printf("# step %d: %s, %s\n", step, killed ? "killed" : "not reached",
+	    e2e_shown(last));
+	fflush(stdout);
+}
+
+static void
+begin(void)
+{
+	fleet_begin();
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_set("oversight.enabled", "true");
+	auto_set("auto.max_turns", "30");
+	auto_ails("");
+}
+
+/* A task with work of all kinds, in the middle of a turn. */
+static void
+begin_turn(void)
+{
+	auto_task("a.md",
+	    "fake: commit done.txt x\nfake: write left.txt x\nfake: run %s",
+	    auto_gate("work"));
+	auto_up(NULL);
+	auto_wait_gate("work");
+}
+
+/* It has ended once, and its worker does another one. */
+static void
+is_aborted(void)
+{
+	fleet_wait("auto-1", "idle");
+	auto_wait_shell(
+	    "git for-each-ref refs/llmc/salvage/auto-1 | grep -q .");
+	auto_salvaged("auto-1", "left.txt");
+	auto_salvaged("auto-1", "done.txt");
+	ck_assert_str_eq(auto_folder("failed"), "a.md\na.md.why\n");
+	ck_assert_int_eq(auto_finished(NULL), auto_finished("aborted"));
+	e2e_has(e2e_sh(fleet_root(), "cat .llmc/aborted/t1/abort.json")->out,
+	    "wrong way");
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
+	auto_task("b.md", "fake: commit c.txt x");
+	auto_wait_finished("landed", 1);
+}
+
+#define ABORT "\"$LLMC\" abort t1 --reason 'wrong way' >/dev/null 2>&1; "
+#define ENDED "grep -q '\"outcome\":\"aborted\"' .llmc/tasks.jsonl"
+
+START_TEST(an_abort)
+{
+	int step = step_of(_i, ABORT_STEPS);
+
+	kill_at(step);
+	begin_turn();
+	arm();
+	/* Whoever gets no answer types it again. */
+	wait_with_restarts(ABORT ENDED);
+	wait_with_restarts("grep -q '\"status\": *\"idle\"' .llmc/state.json");
+	disarm(step);
+	is_aborted();
+	auto_drain();
+}
+END_TEST
+
+#define HELD "grep -q '\"oversight\": *true' .llmc/state.json"
+
+START_TEST(a_pause)
+{
+	int step = step_of(_i, PAUSE_STEPS);
+
+	kill_at(step);
+	auto_set("auto.check_command",
+	    "test ! -e b.txt || test -e good.txt || { echo 'fake: run ls "
+	    "./missing.c'; exit 1; }");
+	auto_task("a.md", "fake: commit b.txt x");
+	auto_up(NULL);
+	watchlog_wait("t1", 4);
+	arm();
+	wait_with_restarts(HELD);
+	disarm(step);
+	watchlog_paused("auto-1", "Stuck");
+	watchlog_whole("t1");
+	e2e_has(fleet_do("status", "--json", NULL)->out, "\"oversight\"");
+	e2e_has(fleet_do("resume", "auto-1", "--note",
+		    "fake: commit good.txt x", NULL)
+		    ->out,
+	    "cleared: oversight");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+}
+END_TEST
+
+/* The next daemon saves the work. */
+START_TEST(down_right_after_an_abort)
+{
+	begin_turn();
+	e2e_has(fleet_do("abort", "t1", "--reason", "wrong way", NULL)->out,
+	    "t1 is aborted");
+	fleet_do("down", NULL);
+	auto_wait_exit();
+	auto_up(NULL);
+	is_aborted();
+	auto_drain();
+}
+END_TEST
+
+/* tmux dies with every session: the pause stays. */
+START_TEST(the_end_of_tmux)
+{
+	auto_set("auto.check_command",
+	    "test ! -e b.txt || test -e good.txt || { echo 'fake: run ls "
+	    "./missing.c'; exit 1; }");
+	auto_task("a.md", "fake: commit b.txt x");
+	auto_up(NULL);
+	watchlog_paused("auto-1", "Stuck");
+	e2e_has(fleet_do("pause", "auto-1", NULL)->out, "oversight");
+	e2e_has(
+	    fleet_do("status", NULL)->out, "(paused for: person, oversight)");
+	e2e_expect(
+	    e2e_sh(fleet_root(),
+		"tmux -L \"$(\"$LLMC\" config get tmux.socket)\" kill-server"),
+	    0, NULL);
+	watchlog_paused("auto-1", "Stuck");
+	e2e_has(fleet_do("resume", "auto-1", "--note",
+		    "fake: commit good.txt x", NULL)
+		    ->out,
+	    "cleared: person, oversight");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+}
+END_TEST
+
+static void
+add(Suite *suite, const TTest *test, int rows)
+{
+	TCase *loop = tcase_create(test->name);
+
+	tcase_set_timeout(loop, 240);
+	tcase_add_checked_fixture(loop, begin, fleet_end);
+	tcase_add_loop_test(loop, test, 0, rows);
+	suite_add_tcase(suite, loop);
+}
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("oversight-kills");
+
+	add(suite, an_abort, row_count());
+	add(suite, a_pause, row_count());
+	add(suite, down_right_after_an_abort, 1);
+	add(suite, the_end_of_tmux, 1);
+	return suite;
+}
