@@ -207,6 +207,36 @@ START_TEST(beside_a_user_nothing_is_lost)
 }
 END_TEST
 
+/* On a busy machine: from reading HEAD to writing it takes it half a second. */
+static const char slow_hook[] =
+    "cat >.git/hooks/reference-transaction <<'E'\n"
+    "#!/bin/sh\n"
+    "[ \"$1\" = prepared ] && grep -q refs/heads/slow || exit 0\n"
+    ">\"$B/read\"; while [ ! -e \"$B/go\" ]; do sleep 0.01; done; sleep 0.5\n"
+    "E\n"
+    "chmod +x .git/hooks/reference-transaction; >user.txt; git add .; "
+    "git commit -qm files; setsid sh -c 'git switch -q -c slow; "
+    ">\"$B/there\"' >/dev/null 2>&1 </dev/null & "
+    "while [ ! -e \"$B/read\" ]; do sleep 0.01; done";
+
+START_TEST(a_slow_switch_takes_nothing_along)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	repo_sh(repo, slow_hook);
+	build(repo, 1);
+	repo_sh(repo, ">\"$B/go\"");
+	ck_assert_int_eq(
+	    repo_land(repo, "refs/tags/onto", "refs/tags/id", true),
+	    GIT_LANDED);
+	ck_assert_str_eq(
+	    repo_sh(repo,
+		"while [ ! -e \"$B/there\" ]; do sleep 0.01; done; "
+		"git symbolic-ref --short HEAD; git status --porcelain"),
+	    "slow");
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -215,6 +245,7 @@ unit_suite(void)
 
 	tcase_set_timeout(race, (double)deadline_ms() / 1000);
 	tcase_add_test(race, beside_a_user_nothing_is_lost);
+	tcase_add_test(race, a_slow_switch_takes_nothing_along);
 	suite_add_tcase(s, race);
 	return s;
 }

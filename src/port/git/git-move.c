@@ -16,8 +16,9 @@
 #include "mem.h"
 #include "strv.h"
 
-/* Another git that read HEAD before us writes it within this time. */
-#define QUIET_MS       100
+/* Another git that read HEAD before us writes it within this time, even on a
+ * busy machine. */
+#define QUIET_MS       1000
 #define QUIET_LOOK_MS  10
 #define SYNC_FILES_MAX 100 /* one by one; more: the whole file system */
 #define CLAIM_MS       100 /* between two looks at another landing */
