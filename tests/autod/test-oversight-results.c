@@ -9,8 +9,10 @@
 #include "check-book.h"
 #include "check-slot.h"
 #include "clock.h"
+#include "file.h"
 #include "mem.h"
 #include "operation.h"
+#include "oversight-floor.h"
 #include "oversight-world.h"
 #include "state.h"
 #include "turn-end.h"
@@ -38,6 +40,45 @@ land(struct oversight_world *w)
 	auto_world_wait_done(&w->world);
 	auto_world_filed(&w->world, "t1 landed; ");
 }
+
+static bool
+is_open(void *arg)
+{
+	const struct oversight_world *w = arg;
+	const struct watched *watched = LIST_FIRST(&w->floor->watched);
+
+	return watched != NULL && watched->open != NULL;
+}
+
+/* As the real program writes it: after the hook. */
+START_TEST(what_the_transcript_has_late_is_of_that_turn)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	cleanup_free char *go = xstrdup(unit_path("go"));
+	cleanup_free char *settings = xasprintf(
+	    "check_command = \"test -e a || exit 0; until test -e '%s'; do "
+	    "sleep 0.01; done; test -e good\"\n" OVERSIGHT_ON,
+	    go);
+
+	oversight_world_begin(&w, settings);
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_tool_fails(&w, agent, 1);
+	oversight_world_sh(&w, "touch a; git add a; git commit -qm 'add a'");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait(&w.world.floor, is_open, &w);
+	oversight_world_talk(&w, agent,
+	    "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":"
+	    "\"tool_result\",\"is_error\":true,\"content\":\"late\"}]}}");
+	ck_assert_int_eq(file_replace(go, "", 0, 0600, NULL), 0);
+	auto_world_turn(&w.world, 2);
+	oversight_world_has(last(&w, 1), "\"late\"");
+	/* And it is not of the next one. */
+	oversight_world_sent_back(&w, 2);
+	oversight_world_lacks(last(&w, 2), "late");
+	oversight_world_end(&w);
+}
+END_TEST
 
 /* --- oversight.test_command ------------------------------------------ */
 
@@ -356,7 +397,9 @@ unit_suite(void)
 	TCase *known = tcase_create("known");
 
 	unit_case(suite, "own tests",
-	    (const TTest *const[]){ own_tests_run_at_the_end_of_every_turn,
+	    (const TTest *const[]){
+		what_the_transcript_has_late_is_of_that_turn,
+		own_tests_run_at_the_end_of_every_turn,
 		own_tests_are_not_mixed_with_the_check,
 		parts_of_a_turn_are_not_tested,
 		what_own_tests_do_not_judge_is_not_known,

@@ -270,6 +270,29 @@ START_TEST(tests_of_its_own_say_what_got_worse)
 }
 END_TEST
 
+/* What it broke stays broken, whatever it is told. */
+START_TEST(tests_that_stay_broken_end_the_task)
+{
+	auto_set("oversight.test_command", "test ! -e red.txt");
+	begin_task("fake: run date +%N >>red.txt; git add .; git commit -qm r");
+	die_after(1);
+	auto_wait_finished("aborted", 1);
+	watchlog_whole("t1");
+	watchlog_last("t1", "testsPassing", "false");
+	watchlog_last("t1", "status", "aborted");
+	ck_assert_int_eq(watchlog_at("t1", "warn", "regression"), 2);
+	ck_assert_int_eq(watchlog_at("t1", "abort", "regression"), 3);
+	ck_assert_int_eq(fleet_prompts("OVERSIGHT WARNING: Regression"), 1);
+	auto_wait_shell("grep -q regression .llmc/aborted/t1/abort.json");
+	fleet_wait("auto-1", "idle");
+	auto_salvaged("auto-1", "red.txt");
+	auto_task("b.md", "fake: commit c.txt x");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
 /* Three checks of each: two fail, and what they say is heard. */
 static const char mends[] =
     "#!/bin/sh\n"
@@ -478,6 +501,7 @@ unit_suite(void)
 		a_task_that_burns_is_warned_of_and_aborted,
 		coverage_that_sinks_slowly_is_noticed,
 		tests_of_its_own_say_what_got_worse,
+		tests_that_stay_broken_end_the_task,
 		steady_work_is_left_alone_and_is_what_others_are_measured_by,
 		the_other_worker_is_left_alone,
 		a_long_turn_is_stopped_in_the_middle,

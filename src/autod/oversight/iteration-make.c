@@ -51,14 +51,21 @@ add_files(struct iteration *it, const struct watched *w,
 
 /* --- the transcript -------------------------------------------------- */
 
+static int64_t
+count_errors(const struct transcript_parser *parser)
+{
+	const struct transcript_totals *totals =
+	    transcript_parser_totals(parser);
+
+	return totals->tool_errors + totals->api_errors;
+}
+
 static void
 add_errors(struct iteration *it, struct watched_mark *mark,
     const struct agent *agent, const struct transcript_parser *parser)
 {
-	const struct transcript_totals *totals =
-	    transcript_parser_totals(parser);
 	const char *path = agent->worker->session.transcript;
-	int64_t count = totals->tool_errors + totals->api_errors;
+	int64_t count = count_errors(parser);
 	bool same = mark->errors <= count &&
 	    (path == NULL) == (mark->transcript == NULL) &&
 	    (path == NULL || strcmp(path, mark->transcript) == 0);
@@ -183,6 +190,24 @@ iteration_is_counted(const struct watched_mark *mark, const struct agent *agent)
 		if (tokens[k] > mark->tokens[k])
 			return false;
 	return true;
+}
+
+/* The program writes its transcript a moment later than it tells of the end of
+ * a turn. */
+void
+iteration_catch_up(struct watched *w, const struct agent *agent)
+{
+	const struct task *t = auto_task(agent);
+	const char *path = agent->worker->session.transcript;
+	const struct transcript_parser *parser =
+	    session_transcript(agent->session);
+
+	if (parser != NULL && path != NULL && w->mark.transcript != NULL &&
+	    strcmp(path, w->mark.transcript) == 0 &&
+	    count_errors(parser) > w->mark.errors)
+		add_errors(w->open, &w->mark, agent, parser);
+	if (t != NULL)
+		iteration_add_spent(w->open, &w->mark, &t->spent);
 }
 
 struct iteration *

@@ -29,6 +29,10 @@ struct iteration_facts {
 struct iteration *iteration_make(struct watched *watched,
     const struct agent *agent, const struct iteration_facts *facts);
 
+/* What has become known since the open iteration was made is of it. Call before
+ * the next turn begins. */
+void iteration_catch_up(struct watched *watched, const struct agent *agent);
+
 /* What the task has spent since the last iteration is of this one. */
 void iteration_add_spent(struct iteration *iteration, struct watched_mark *mark,
     const struct spent *spent);

@@ -248,42 +248,22 @@ tell_of_fleet(
 }
 
 static void
-look_at_fleet(struct oversight_floor *floor, const struct agent *agent,
+look_at_fleet(struct oversight_floor *floor, const char *worker,
     const struct iteration *it)
 {
 	for (size_t i = 0; i < strv_count(it->errors); i++) {
 		uint64_t hash =
 		    error_signature_hash(it->errors[i], strlen(it->errors[i]));
-		size_t workers = fleet_pattern_see(&floor->pattern, hash,
-		    agent->worker->name, clock_mono_ms());
+		size_t workers = fleet_pattern_see(
+		    &floor->pattern, hash, worker, clock_mono_ms());
 
 		if (workers > 0)
 			tell_of_fleet(floor, workers, it->errors[i]);
 	}
 }
 
-void
-oversight_floor_begin(struct oversight_floor *floor, struct watched *w,
-    const struct agent *agent, struct iteration_facts *facts)
-{
-	const struct task *t = auto_task(agent);
-	struct auto_known known = auto_known(floor->mode, t);
-	struct iteration *it;
-
-	oversight_floor_judge(floor, w, agent);
-	facts->duration_ms = take_duration(floor, agent);
-	facts->estimated_cost = estimate(floor);
-	facts->completion = known.percent;
-	facts->expected = floor->config.expected_iterations > 0 ?
-	    floor->config.expected_iterations :
-	    plan_effort_iterations(known.effort);
-	it = iteration_make(w, agent, facts);
-	look_at_fleet(floor, agent, it);
-	watched_begin(w, agent->worker->name, it);
-}
-
-void
-oversight_floor_judge(
+static void
+judge(
     struct oversight_floor *floor, struct watched *w, const struct agent *agent)
 {
 	struct intervene_policy policy = {
@@ -293,6 +273,7 @@ oversight_floor_judge(
 
 	if (w->open == NULL)
 		return;
+	look_at_fleet(floor, agent->worker->name, w->open);
 	oversight_act_given(floor, w, agent->worker->name);
 	watched_judge(
 	    w, agent->worker->name, &policy, agent->worker->oversight);
@@ -300,6 +281,32 @@ oversight_floor_judge(
 	persist_changed(floor->core);
 	oversight_act_log(floor, w, agent);
 	loop_call_request(floor->settle);
+}
+
+void
+oversight_floor_begin(struct oversight_floor *floor, struct watched *w,
+    const struct agent *agent, struct iteration_facts *facts)
+{
+	const struct task *t = auto_task(agent);
+	struct auto_known known = auto_known(floor->mode, t);
+
+	judge(floor, w, agent);
+	facts->duration_ms = take_duration(floor, agent);
+	facts->estimated_cost = estimate(floor);
+	facts->completion = known.percent;
+	facts->expected = floor->config.expected_iterations > 0 ?
+	    floor->config.expected_iterations :
+	    plan_effort_iterations(known.effort);
+	watched_begin(w, agent->worker->name, iteration_make(w, agent, facts));
+}
+
+void
+oversight_floor_judge(
+    struct oversight_floor *floor, struct watched *w, const struct agent *agent)
+{
+	if (w->open != NULL)
+		iteration_catch_up(w, agent);
+	judge(floor, w, agent);
 }
 
 /* --- what auto mode asks --------------------------------------------- */
@@ -439,6 +446,8 @@ ended(struct oversight_floor *floor, const struct event *event)
 		iteration_add_spent(w->open, &w->mark, &t->spent);
 	if (w->open != NULL && landed)
 		oversight_results_landed(floor, w);
+	if (w->open != NULL && event->worker != NULL)
+		look_at_fleet(floor, event->worker, w->open);
 	oversight_act_given(floor, w, event->worker);
 	watched_judge(w, event->worker, &policy, false);
 	watched_end(w, landed);
