@@ -241,7 +241,7 @@ const struct cli_command cmd_iterations = {
 	    "how many files it\nchanged, errors of tools, whether the "
 	    "tests passed, the cost, and what the\ndetectors found. Then "
 	    "all that is known of each, and what was done about it. Turns\n"
-	    "are recorded where oversight.enabled is set.\n",
+	    "are recorded unless oversight.enabled is false.\n",
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,

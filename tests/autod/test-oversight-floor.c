@@ -66,7 +66,8 @@ START_TEST(nothing_is_recorded_where_nobody_wants_it)
 {
 	struct oversight_world w;
 
-	oversight_world_begin(&w, "max_turns = 50\n");
+	oversight_world_begin(
+	    &w, "max_turns = 50\n[oversight]\nenabled = false\n");
 	auto_world_turn(&w.world, 1);
 	oversight_world_sh(&w, "echo 1 >one.txt");
 	oversight_world_sent_back(&w, 1);
