@@ -178,7 +178,9 @@ show(struct cli *cli, const char *task)
 	}
 	if (rows == 0)
 		buf_addf(&cli->text,
-		    "No iteration of %s is recorded (oversight.enabled).\n",
+		    "No turn of %s is recorded. Turns on tasks of auto mode "
+		    "are, while oversight.enabled is true; to see the tasks, "
+		    "type: llmc task list\n",
 		    task);
 	else
 		table_print(table, cli->width, cli->colour, &cli->text);

@@ -113,8 +113,9 @@ watchlog_whole(const char *task)
 	int count = 0;
 
 	while ((record = next(list, &at, "iteration")) != NULL) {
-		ck_assert_msg(number_of(record) == ++count, "not %d in %s",
-		    count, shown(list));
+		count++;
+		ck_assert_msg(number_of(record) == count, "not %d in %s", count,
+		    shown(list));
 		ck_assert_msg(json_object_object_get(record, "check") != NULL,
 		    "not judged: %s", shown(record));
 	}
