@@ -7,7 +7,7 @@
 #define SETTINGS_OVERSIGHT_ROWS                                                \
 	{ .path = "oversight.enabled",                                         \
 		.type = SETTING_BOOL,                                          \
-		.fallback = "true",                                           \
+		.fallback = "true",                                            \
 		.help = "Look for pathological work of auto workers, "         \
 			"and step in." },                                      \
 	    { .path = "oversight.profile",                                     \
