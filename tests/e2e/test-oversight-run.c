@@ -194,7 +194,9 @@ START_TEST(a_task_that_burns_is_warned_of_and_aborted)
 	watchlog_last("t1", "status", "aborted");
 	ck_assert_int_eq(watchlog_at("t1", "warn", "resource_burn"), 3);
 	ck_assert_int_eq(watchlog_at("t1", "abort", "resource_burn"), 5);
-	ck_assert_int_eq(fleet_prompts("OVERSIGHT WARNING: Resource burn"), 1);
+	/* In a prompt, or in the answer to the end of a turn. */
+	auto_wait_shell("grep -rqs --include='*.jsonl' "
+			"'OVERSIGHT WARNING: Resource burn' \"$HOME\"");
 	auto_wait_shell("grep -q resource_burn .llmc/aborted/t1/abort.json");
 	e2e_has(fleet_do("oversight", "replay", "--task", "t1", NULL)->out,
 	    "\"resource_burn\"");
