@@ -251,3 +251,13 @@ jsonl_last(
 	free(parts.at);
 	return r;
 }
+
+void
+jsonl_remove(const char *path, int keep)
+{
+	for (int i = 0; i <= keep; i++) {
+		cleanup_free char *name = jsonl_name(path, i);
+
+		unlink(name);
+	}
+}

@@ -31,4 +31,7 @@ typedef bool jsonl_fn(struct json_object *record, void *arg);
 int jsonl_last(
     const char *path, size_t count, jsonl_fn *fn, void *arg, struct err *err);
 
+/* Remove path, path.1, ... path.<keep>. */
+void jsonl_remove(const char *path, int keep);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "hand-task.h"
 #include "iteration-words.h"
 #include "json.h"
 #include "jsonl.h"
@@ -150,7 +151,7 @@ add_words(struct cli *cli, struct json_object *record, char **objective)
 }
 
 static void
-show(struct cli *cli, const char *task)
+show(struct cli *cli, const char *name)
 {
 	static const struct table_column columns[] = {
 		{ "N", true, false },
@@ -178,10 +179,10 @@ show(struct cli *cli, const char *task)
 	}
 	if (rows == 0)
 		buf_addf(&cli->text,
-		    "No turn of %s is recorded. Turns on tasks of auto mode "
-		    "are, while oversight.enabled is true; to see the tasks, "
+		    "No turn of %s is recorded. Turns on tasks are, while "
+		    "oversight.enabled is true; to see the tasks of auto mode, "
 		    "type: llmc task list\n",
-		    task);
+		    name);
 	else
 		table_print(table, cli->width, cli->colour, &cli->text);
 	table_free(table);
@@ -190,7 +191,8 @@ show(struct cli *cli, const char *task)
 		    cli, json_object_array_get_idx(cli->result, i), &objective);
 }
 
-/* The task of the worker of that name; else it is a task's id. */
+/* The task of the worker of that name, or the latest one by hand; else it is a
+ * task's id. */
 static int
 find_task(struct cli *cli, const char *name, char **ret_task)
 {
@@ -201,11 +203,11 @@ find_task(struct cli *cli, const char *name, char **ret_task)
 	if (status != CLI_OK)
 		return status;
 	worker = state_find(&state, name);
-	if (worker == NULL || worker->task != NULL)
-		*ret_task = xstrdup(worker != NULL ? worker->task : name);
+	if (worker == NULL)
+		*ret_task = xstrdup(name);
 	else
-		status = cli_fail(cli, "no_task",
-		    "%s has no task; type: llmc iterations TASK", name);
+		*ret_task = worker->task != NULL ? xstrdup(worker->task) :
+						   hand_task_name(name);
 	state_release(&state);
 	return status;
 }
@@ -227,7 +229,7 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 	file = workspace_path(&cli->workspace, name);
 	cli->result = json_object_new_array();
 	jsonl_last(file, 0, on_record, cli->result, NULL);
-	show(cli, task);
+	show(cli, args->list[0]);
 	return CLI_OK;
 }
 

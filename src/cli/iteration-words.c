@@ -22,12 +22,19 @@ label(struct buf *out, const char *name)
 	buf_addf(out, "  %-9s ", name);
 }
 
+/* On one line. */
 static void
 add_text(struct buf *out, const char *text)
 {
 	size_t len = strlen(text), cut = text_cut(text, len, TEXT_MAX);
 
-	text_add_visible(out, text, cut, false);
+	for (size_t i = 0, part; i < cut; i += part + 1) {
+		part = strcspn(text + i, "\n");
+		if (part > cut - i)
+			part = cut - i;
+		buf_adds(out, i > 0 ? " " : "");
+		text_add_visible(out, text + i, part, false);
+	}
 	if (cut < len)
 		buf_adds(out, "...");
 }

@@ -457,6 +457,47 @@ START_TEST(a_worker_that_people_drive_is_only_watched)
 }
 END_TEST
 
+/* What people give to a worker has no id: its turns are the worker's. */
+START_TEST(a_task_by_hand_is_only_watched)
+{
+	fleet_up();
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit b.txt x");
+	for (int turn = 1; turn <= 6; turn++) {
+		fleet_wait("adam", "needs_review");
+		watchlog_wait("by-hand-adam", turn);
+		fleet_do("message", "adam", "fake: run ls ./missing.c", NULL);
+	}
+	watchlog_wait("by-hand-adam", 7);
+	auto_wait_event("oversight", "stuck");
+	watchlog_whole("by-hand-adam");
+	watchlog_last("by-hand-adam", "failureClass", "missing.c");
+	watchlog_last("by-hand-adam", "objective", "commit b.txt");
+	watchlog_last("by-hand-adam", "tokens", "");
+	watchlog_last("by-hand-adam", "treeHash", "");
+	ck_assert_int_ge(watchlog_at("by-hand-adam", "log", "stuck"), 3);
+	e2e_has(iterations("adam"), "log for stuck");
+	ck_assert_int_eq(watchlog_events(), 0);
+	ck_assert_int_eq(fleet_prompts("OVERSIGHT"), 0);
+	/* The next daemon goes on counting; the next task begins anew. */
+	auto_kill9_daemon();
+	fleet_up();
+	fleet_wait("adam", "needs_review");
+	fleet_do("message", "adam", "fake: run ls ./missing.c", NULL);
+	watchlog_wait("by-hand-adam", 8);
+	fleet_wait("adam", "needs_review");
+	fleet_do("reset", "adam", NULL);
+	fleet_wait("adam", "idle");
+	fleet_start("adam", "fake: commit c.txt x");
+	fleet_wait("adam", "needs_review");
+	watchlog_wait("by-hand-adam", 1);
+	watchlog_whole("by-hand-adam");
+	watchlog_last("by-hand-adam", "objective", "commit c.txt");
+	watchlog_last("by-hand-adam", "status", "healthy");
+	auto_no_complaints();
+}
+END_TEST
+
 /* Tests are not judged inside of a turn. */
 START_TEST(red_inside_a_turn_and_then_green_is_good_work)
 {
@@ -509,6 +550,7 @@ unit_suite(void)
 		a_long_turn_is_stopped_in_the_middle,
 		a_long_turn_is_looked_at_before_it_counts_as_stalled,
 		a_worker_that_people_drive_is_only_watched,
+		a_task_by_hand_is_only_watched,
 		red_inside_a_turn_and_then_green_is_good_work,
 		good_work_is_left_alone
 	};

@@ -95,7 +95,7 @@ auto_known(const struct auto_mode *mode, const struct task *task)
 {
 	struct auto_known known = { .percent = NAN };
 
-	if (mode->policy->known != NULL)
+	if (task != NULL && mode->policy->known != NULL)
 		mode->policy->known(mode->policy_arg, task, &known);
 	return known;
 }
@@ -240,7 +240,7 @@ policy_progressed(void *arg, struct agent *agent)
 	const struct auto_mode *mode = arg;
 
 	stalls_progressed(arg, agent);
-	if (auto_task(agent) != NULL && mode->watch->progressed != NULL)
+	if (mode->watch->progressed != NULL)
 		mode->watch->progressed(mode->watch_arg, agent);
 }
 

@@ -92,7 +92,8 @@ struct auto_policy {
 /* The floor that watches how the work on tasks goes. Every question may be
  * NULL; `arg` is what auto_set_watch() got. */
 struct auto_watch {
-	/* As in struct fleet_policy, for workers with a task. */
+	/* As in struct fleet_policy: before and seen for every worker,
+	 * preface for those with a task. */
 	const char *(*before)(void *arg, struct agent *agent);
 	void (*seen)(void *arg, struct agent *agent,
 	    const struct git_snapshot *snapshot, const char *last_words);

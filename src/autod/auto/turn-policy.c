@@ -65,7 +65,7 @@ turn_policy_before(void *arg, struct agent *agent)
 {
 	const struct auto_mode *mode = arg;
 
-	return auto_task(agent) == NULL || mode->watch->before == NULL ?
+	return mode->watch->before == NULL ?
 	    NULL :
 	    mode->watch->before(mode->watch_arg, agent);
 }
@@ -76,7 +76,7 @@ turn_policy_seen(void *arg, struct agent *agent,
 {
 	const struct auto_mode *mode = arg;
 
-	if (auto_task(agent) != NULL && mode->watch->seen != NULL)
+	if (mode->watch->seen != NULL)
 		mode->watch->seen(mode->watch_arg, agent, snapshot, last_words);
 }
 

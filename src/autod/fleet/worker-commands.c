@@ -178,11 +178,9 @@ on_message(void *arg, struct agent *agent, struct server_call *call,
 	(void)arg;
 	if (!agent_message_fits(agent)) {
 		wanted = xasprintf(w->oversight ?
-			"oversight has paused %s; to let it go on with a "
-			"message, type: llmc resume %s --note TEXT" :
-			"%s has no task; give it one with: llmc start "
-			"--worker %s",
-		    w->name, w->name);
+			"with a message: llmc resume %s --note TEXT" :
+			"give it a task with: llmc start --worker %s",
+		    w->name);
 		worker_commands_wrong_status(call, w,
 		    before == WORKER_IDLE || before == WORKER_OFFLINE ||
 			    w->oversight ?

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "agent.h"
 #include "auto.h"
 #include "git-snapshot.h"
 #include "iteration-make.h"
 #include "iteration.h"
 #include "mem.h"
+#include "state-auto.h"
 #include "strv.h"
 #include "text.h"
 #include "transcript-parser.h"
@@ -174,18 +176,34 @@ iteration_add_spent(
 		    (double)beyond(spent->cost, &mark->cost) / MICROS;
 }
 
+/* On its task; by hand, in this conversation. NULL = not known. */
+static const struct spent *
+spent_of(const struct agent *agent)
+{
+	const struct task *t = auto_task(agent);
+	const struct session_record *s = &agent->worker->session;
+	const struct account *account = t != NULL || s->transcript == NULL ?
+	    NULL :
+	    state_auto_account(
+		&agent->core->state, s->transcript, s->history_ms);
+
+	if (t != NULL)
+		return &t->spent;
+	return account != NULL ? &account->spent : NULL;
+}
+
 bool
 iteration_is_counted(const struct watched_mark *mark, const struct agent *agent)
 {
-	const struct task *t = auto_task(agent);
+	const struct spent *spent = spent_of(agent);
 	const char *path = agent->worker->session.transcript;
 	int64_t tokens[ITERATION_TOKEN_KINDS] = { 0 };
 
-	if (t == NULL || path == NULL || mark->transcript == NULL ||
+	if (spent == NULL || path == NULL || mark->transcript == NULL ||
 	    strcmp(path, mark->transcript) != 0 ||
 	    mark->tokens[ITERATION_OUTPUT] == 0)
 		return false;
-	count_tokens(&t->spent, tokens);
+	count_tokens(spent, tokens);
 	for (int k = 0; k < ITERATION_TOKEN_KINDS; k++)
 		if (tokens[k] > mark->tokens[k])
 			return false;
@@ -197,7 +215,7 @@ iteration_is_counted(const struct watched_mark *mark, const struct agent *agent)
 void
 iteration_catch_up(struct watched *w, const struct agent *agent)
 {
-	const struct task *t = auto_task(agent);
+	const struct spent *spent = spent_of(agent);
 	const char *path = agent->worker->session.transcript;
 	const struct transcript_parser *parser =
 	    session_transcript(agent->session);
@@ -206,8 +224,22 @@ iteration_catch_up(struct watched *w, const struct agent *agent)
 	    strcmp(path, w->mark.transcript) == 0 &&
 	    count_errors(parser) > w->mark.errors)
 		add_errors(w->open, &w->mark, agent, parser);
-	if (t != NULL)
-		iteration_add_spent(w->open, &w->mark, &t->spent);
+	if (spent != NULL)
+		iteration_add_spent(w->open, &w->mark, spent);
+}
+
+/* By hand, each conversation is counted from its begin. */
+static void
+begin_counting(struct watched_mark *mark, const struct agent *agent)
+{
+	const char *path = agent->worker->session.transcript;
+
+	if (auto_task(agent) != NULL ||
+	    (path != NULL && mark->transcript != NULL &&
+		strcmp(path, mark->transcript) == 0))
+		return;
+	mark->cost = 0;
+	memset(mark->tokens, 0, sizeof mark->tokens);
 }
 
 struct iteration *
@@ -215,6 +247,8 @@ iteration_make(struct watched *w, const struct agent *agent,
     const struct iteration_facts *facts)
 {
 	const struct task *t = auto_task(agent);
+	const char *text = t != NULL ? t->text : agent->worker->prompt;
+	const struct spent *spent = spent_of(agent);
 	const struct transcript_parser *parser =
 	    session_transcript(agent->session);
 	struct iteration *it = iteration_new(w->count + 1);
@@ -224,6 +258,7 @@ iteration_make(struct watched *w, const struct agent *agent,
 	it->completion = facts->completion;
 	it->estimated_cost = facts->estimated_cost;
 	add_files(it, w, facts->snapshot);
+	begin_counting(&w->mark, agent);
 	if (parser != NULL)
 		add_errors(it, &w->mark, agent, parser);
 	if (facts->error != NULL) {
@@ -232,11 +267,11 @@ iteration_make(struct watched *w, const struct agent *agent,
 		iteration_add_error(it, facts->error);
 	}
 	add_words(it, t, facts->last_words, parser);
-	if (t != NULL && t->text != NULL)
-		it->objective = cut(t->text, ITERATION_TEXT_MAX);
-	if (t != NULL) {
-		iteration_add_spent(it, &w->mark, &t->spent);
+	if (text != NULL)
+		it->objective = cut(text, ITERATION_TEXT_MAX);
+	if (spent != NULL)
+		iteration_add_spent(it, &w->mark, spent);
+	if (t != NULL)
 		w->mark.attempt = t->attempts;
-	}
 	return it;
 }

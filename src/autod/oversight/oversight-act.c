@@ -8,6 +8,7 @@
 #include "behaviour.h"
 #include "buf.h"
 #include "emit.h"
+#include "hand-task.h"
 #include "errtext.h"
 #include "hold.h"
 #include "intervene-text.h"
@@ -28,7 +29,7 @@ tell(const struct oversight_floor *floor, const char *worker,
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_OVERSIGHT,
 		.worker = worker,
-		.task = w->task,
+		.task = hand_task_worker(w->task) == NULL ? w->task : NULL,
 		.class = detection_type_words[d->type],
 		.action = intervention_words[level],
 		.reason = d->message });

@@ -8,19 +8,18 @@
 #include "auto.h"
 #include "buf.h"
 #include "clock.h"
-#include "cost-estimate.h"
 #include "emit.h"
 #include "error-signature.h"
 #include "fleet.h"
 #include "iteration-make.h"
 #include "json.h"
-#include "jsonl.h"
 #include "life.h"
 #include "loop.h"
 #include "mem.h"
 #include "oversight-abort.h"
 #include "oversight-act.h"
 #include "oversight-floor.h"
+#include "oversight-hand.h"
 #include "oversight-results.h"
 #include "oversight-slice.h"
 #include "oversight-tell.h"
@@ -30,8 +29,6 @@
 #include "settings.h"
 #include "strv.h"
 #include "workspace.h"
-
-#define MICROS 1e6
 
 static const char all_workers[] = "fleet"; /* not a type of detection */
 
@@ -59,6 +56,14 @@ load(struct oversight_floor *floor, const char *task)
 	return w;
 }
 
+struct watched *
+oversight_floor_find(struct oversight_floor *floor, const char *task)
+{
+	struct watched *w = find(floor, task);
+
+	return w != NULL ? w : load(floor, task);
+}
+
 /* That of the worker; NULL: it has no task, or nobody watches. */
 struct watched *
 oversight_floor_watched(
@@ -66,18 +71,15 @@ oversight_floor_watched(
 {
 	const struct task *t = auto_task(agent);
 
-	return t != NULL ? oversight_floor_task(floor, t) : NULL;
+	return t != NULL ? oversight_floor_task(floor, t) :
+			   oversight_hand_watched(floor, agent);
 }
 
 struct watched *
 oversight_floor_task(struct oversight_floor *floor, const struct task *t)
 {
-	struct watched *w;
-
-	if (!floor->config.enabled)
-		return NULL;
-	w = find(floor, t->id);
-	return w != NULL ? w : load(floor, t->id);
+	return floor->config.enabled ? oversight_floor_find(floor, t->id) :
+				       NULL;
 }
 
 void
@@ -101,7 +103,8 @@ is_in_progress(const void *arg, const char *task)
 {
 	const struct oversight_floor *floor = arg;
 
-	return state_task(&floor->core->state, task) != NULL;
+	return state_task(&floor->core->state, task) != NULL ||
+	    oversight_hand_is_held(floor, task);
 }
 
 /* When there are more files than before. */
@@ -120,7 +123,7 @@ is_left(const struct oversight_floor *floor, const struct watched *w)
 {
 	const struct task *t = state_task(&floor->core->state, w->task);
 
-	return !w->unwritten &&
+	return !w->unwritten && !oversight_hand_is_held(floor, w->task) &&
 	    (t == NULL ||
 		(w->open == NULL &&
 		    (t->step == TASK_WAITING || t->step == TASK_PARKED)));
@@ -138,7 +141,7 @@ forget_left(struct oversight_floor *floor)
 	}
 }
 
-/* --- durations and costs --------------------------------------------- */
+/* --- durations ------------------------------------------------------- */
 
 struct turn_clock *
 oversight_floor_clock(struct oversight_floor *floor, const char *worker)
@@ -182,41 +185,6 @@ take_duration(struct oversight_floor *floor, const struct agent *agent)
 	clock->partial = false;
 	clock->tools = 0;
 	return known ? now - since : -1;
-}
-
-static void
-note_cost(struct oversight_floor *floor, int64_t cost)
-{
-	if (cost > 0)
-		floor->costs[floor->cost_count++ % OVERSIGHT_COSTS] =
-		    (double)cost / MICROS;
-}
-
-static bool
-on_filed(struct json_object *record, void *arg)
-{
-	if (strcmp(json_string_or(record, "outcome", ""), "landed") == 0)
-		note_cost(arg, json_int_or(record, "cost", 0));
-	return true;
-}
-
-static void
-load_costs(struct oversight_floor *floor)
-{
-	cleanup_free char *file =
-	    workspace_path(floor->core->workspace, "tasks.jsonl");
-
-	floor->cost_count = 0;
-	jsonl_last(file, OVERSIGHT_COSTS * 2, on_filed, floor, NULL);
-}
-
-static double
-estimate(const struct oversight_floor *floor)
-{
-	size_t count = floor->cost_count < OVERSIGHT_COSTS ? floor->cost_count :
-							     OVERSIGHT_COSTS;
-
-	return cost_estimate(NAN, floor->costs, count);
 }
 
 /* --- iterations ------------------------------------------------------ */
@@ -292,7 +260,7 @@ oversight_floor_begin(struct oversight_floor *floor, struct watched *w,
 
 	judge(floor, w, agent);
 	facts->duration_ms = take_duration(floor, agent);
-	facts->estimated_cost = estimate(floor);
+	facts->estimated_cost = oversight_costs_estimate(&floor->costs);
 	facts->completion = known.percent;
 	facts->expected = floor->config.expected_iterations > 0 ?
 	    floor->config.expected_iterations :
@@ -315,11 +283,12 @@ static const char *
 watch_before(void *arg, struct agent *agent)
 {
 	const struct watched *w = oversight_floor_watched(arg, agent);
+	const struct task *t = auto_task(agent);
 
 	if (w == NULL)
 		return NULL;
 	/* Another attempt begins without the files of the last one. */
-	return w->mark.attempt == auto_task(agent)->attempts ? w->tree : "";
+	return t == NULL || w->mark.attempt == t->attempts ? w->tree : "";
 }
 
 static void
@@ -328,9 +297,12 @@ watch_seen(void *arg, struct agent *agent, const struct git_snapshot *snapshot,
 {
 	struct oversight_floor *floor = arg;
 	struct watched *w = oversight_floor_watched(floor, agent);
+	bool by_hand = auto_task(agent) == NULL;
 
 	if (w == NULL)
 		return;
+	if (by_hand) /* nobody checks it */
+		oversight_floor_judge(floor, w, agent);
 	/* The same turn once more: its end was not judged, its check was
 	 * cancelled, or the last daemon died before the next prompt. */
 	if (w->open != NULL ||
@@ -340,7 +312,10 @@ watch_seen(void *arg, struct agent *agent, const struct git_snapshot *snapshot,
 	oversight_floor_begin(floor, w, agent,
 	    &(struct iteration_facts){
 		.snapshot = snapshot, .last_words = last_words });
-	oversight_results_known(floor, w);
+	if (by_hand)
+		oversight_floor_judge(floor, w, agent);
+	else
+		oversight_results_known(floor, w);
 }
 
 static void
@@ -434,7 +409,7 @@ ended(struct oversight_floor *floor, const struct event *event)
 	struct intervene_policy policy = { .by_hand = true };
 
 	if (landed && t != NULL)
-		note_cost(floor, t->spent.cost);
+		oversight_costs_add(&floor->costs, t->spent.cost);
 	if (w == NULL && floor->config.enabled && t != NULL && t->attempts > 0)
 		w = load(floor, event->task); /* its worker had let it go */
 	if (w != NULL && w == floor->aborting) /* it cannot fail any more */
@@ -498,7 +473,8 @@ on_event(const struct event *event, void *arg)
 		forget_all(floor);
 		read_settings(floor);
 		if (floor->config.enabled)
-			load_costs(floor);
+			oversight_costs_load(
+			    &floor->costs, floor->core->workspace);
 		break;
 	default:
 		break;
@@ -516,7 +492,7 @@ floor_begin(void *self)
 	floor->unpruned = true;
 	prune(floor);
 	if (floor->config.enabled) {
-		load_costs(floor);
+		oversight_costs_load(&floor->costs, floor->core->workspace);
 		loop_call_request(floor->settle);
 	}
 	life_floor_begun(floor->core);

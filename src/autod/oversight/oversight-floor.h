@@ -19,6 +19,7 @@
 #include "core.h"
 #include "fleet-pattern.h"
 #include "oversight-config.h"
+#include "oversight-costs.h"
 #include "watched.h"
 
 struct abort_wait;
@@ -45,8 +46,6 @@ struct turn_clock {
 	bool waited; /* its tools wait for that */
 };
 
-#define OVERSIGHT_COSTS 64 /* of landed tasks that are remembered */
-
 struct oversight_floor {
 	struct core *core;
 	struct fleet *fleet;
@@ -64,8 +63,7 @@ struct oversight_floor {
 	size_t clock_count;
 	struct slice_list slices; /* see oversight-slice.c */
 	struct abort_list aborts; /* see oversight-abort.c */
-	double costs[OVERSIGHT_COSTS]; /* of landed tasks, US dollars */
-	size_t cost_count; /* ever seen */
+	struct oversight_costs costs;
 };
 
 /* Registers itself as a floor, and with auto mode. */
@@ -76,6 +74,9 @@ struct watched *oversight_floor_watched(
 /* The same by the task itself. */
 struct watched *
 oversight_floor_task(struct oversight_floor *floor, const struct task *task);
+/* By its name, with what its file has if it is not in memory. */
+struct watched *
+oversight_floor_find(struct oversight_floor *floor, const char *task);
 struct turn_clock *
 oversight_floor_clock(struct oversight_floor *floor, const char *worker);
 /* The next iteration of the worker's task is there, and the one before is

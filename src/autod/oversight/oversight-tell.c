@@ -7,6 +7,7 @@
 #include "detection.h"
 #include "error-signature.h"
 #include "escalation.h"
+#include "hand-task.h"
 #include "json.h"
 #include "mem.h"
 #include "outcome.h"
@@ -73,7 +74,8 @@ oversight_tell(const struct oversight_floor *floor, const struct watched *w,
 		.detection = detection,
 		.options = level == INTERVENTION_PAUSE ? choices : NULL };
 
-	if ((level != INTERVENTION_ABORT && !floor->config.auto_escalate) ||
+	if (hand_task_worker(w->task) != NULL ||
+	    (level != INTERVENTION_ABORT && !floor->config.auto_escalate) ||
 	    !escalation_of_intervention(intervention_words[level],
 		severity_words[d->severity], &what.level))
 		return;

@@ -206,6 +206,7 @@ take(struct watched *w, const struct iteration *iteration, bool tell)
 	w->count = iteration->number;
 	if (iteration->tree != NULL)
 		xstrset(&w->tree, iteration->tree);
+	xstrset(&w->objective, iteration->objective);
 	for (size_t i = 0; i < strv_count(iteration->files); i++)
 		touch(w, iteration->files[i]);
 	judge_trials(w, tell);
@@ -282,6 +283,14 @@ on_record(struct json_object *record, void *arg)
 	return true;
 }
 
+static void
+init(struct watched *w, const struct thresholds *thresholds)
+{
+	w->tree = xstrdup("");
+	w->behaviour = behaviour_new(thresholds);
+	w->carry.cost = w->carry.completion = w->carry.coverage = NAN;
+}
+
 struct watched *
 watched_new(const struct workspace *workspace, const char *task,
     const struct thresholds *thresholds)
@@ -293,13 +302,25 @@ watched_new(const struct workspace *workspace, const char *task,
 
 	w->task = xstrdup(task);
 	w->file = file_join(dir, name);
-	w->tree = xstrdup("");
-	w->behaviour = behaviour_new(thresholds);
-	w->carry.cost = w->carry.completion = w->carry.coverage = NAN;
+	init(w, thresholds);
 	if (file_mkdirs(dir, 0700, &err) < 0)
 		log_debug("%s", err.msg);
 	jsonl_last(w->file, REPLAY_MAX, on_record, w, NULL);
 	return w;
+}
+
+/* All but its name. */
+static void
+release(struct watched *w)
+{
+	iteration_unref(w->open);
+	behaviour_free(w->behaviour);
+	strmap_release(&w->touched);
+	strv_free(w->touched_names);
+	free(w->mark.transcript);
+	free(w->objective);
+	free(w->trials);
+	free(w->tree);
 }
 
 void
@@ -307,16 +328,25 @@ watched_free(struct watched *w)
 {
 	if (w == NULL)
 		return;
-	iteration_unref(w->open);
-	behaviour_free(w->behaviour);
-	strmap_release(&w->touched);
-	strv_free(w->touched_names);
-	free(w->mark.transcript);
-	free(w->trials);
-	free(w->tree);
+	release(w);
 	free(w->file);
 	free(w->task);
 	free(w);
+}
+
+void
+watched_restart(struct watched *w, const struct thresholds *thresholds)
+{
+	struct watched fresh = { .entry = w->entry,
+		.task = w->task,
+		.file = w->file,
+		.mark = w->mark };
+
+	w->mark.transcript = NULL; /* taken over */
+	release(w);
+	*w = fresh;
+	init(w, thresholds);
+	jsonl_remove(w->file, FILE_KEEP);
 }
 
 /* --- the next one ---------------------------------------------------- */
@@ -337,6 +367,7 @@ watched_begin(
 {
 	iteration_unref(w->open);
 	w->open = iteration;
+	xstrset(&w->objective, iteration->objective);
 	watched_changed(w, worker);
 }
 

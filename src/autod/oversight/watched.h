@@ -77,6 +77,7 @@ struct watched {
 	int64_t count; /* iterations */
 	enum oversight_status status; /* after the last one that was judged */
 	char *tree; /* of the last snapshot, "" = none */
+	char *objective; /* of the last iteration, NULL = none */
 	struct watched_mark mark;
 	struct watched_carry carry;
 	bool unwritten; /* that was logged */
@@ -94,6 +95,9 @@ LIST_HEAD(watched_list, watched);
 struct watched *watched_new(const struct workspace *workspace, const char *task,
     const struct thresholds *thresholds);
 void watched_free(struct watched *watched);
+/* Another task under the same name: forget all but what had been counted. */
+void
+watched_restart(struct watched *watched, const struct thresholds *thresholds);
 
 bool watched_touched(const struct watched *watched, const char *path);
 
