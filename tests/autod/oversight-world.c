@@ -34,11 +34,17 @@ oversight_world_end(struct oversight_world *w)
 }
 
 void
-oversight_world_die(struct oversight_world *w)
+oversight_world_reopen(struct oversight_world *w)
 {
 	oversight_floor_free(w->floor);
 	auto_world_reopen(&w->world);
 	w->floor = oversight_floor_new(w->world.mode);
+}
+
+void
+oversight_world_die(struct oversight_world *w)
+{
+	oversight_world_reopen(w);
 	auto_world_live(&w->world);
 }
 
@@ -93,6 +99,41 @@ oversight_world_paused(struct oversight_world *w)
 	floor_world_settle(&w->world.floor);
 }
 
+void
+oversight_world_get_paused(struct oversight_world *w)
+{
+	struct agent *agent = auto_world_turn(&w->world, 1);
+
+	oversight_world_sh(w, "echo 1 >one.txt");
+	for (int n = 1; n <= 4; n++) {
+		oversight_world_tool_fails(w, agent, n);
+		oversight_world_sent_back(w, n);
+	}
+	oversight_world_tool_fails(w, agent, 99);
+	fake_session_turn_ends(agent->session, "Again.");
+	floor_world_wait_status(&w->world.floor, agent, WORKER_PAUSED);
+	floor_world_settle(&w->world.floor);
+}
+
+const char *
+oversight_world_ask(
+    struct oversight_world *w, const char *method, const char *params)
+{
+	return floor_world_answer(
+	    &w->world.floor, floor_world_ask(&w->world.floor, method, params));
+}
+
+const char *
+oversight_world_resume(
+    struct oversight_world *w, const char *worker, const char *more)
+{
+	struct floor_call *call =
+	    floor_world_call(&w->world.floor, "auto.resume", worker, more);
+
+	ck_assert_ptr_null(floor_world_answer(&w->world.floor, call));
+	return json_string_or(floor_call_result(call), "message", "");
+}
+
 /* --- records --------------------------------------------------------- */
 
 struct search {
@@ -139,8 +180,8 @@ oversight_world_recorded(
 void
 oversight_world_has(const char *text, const char *words)
 {
-	ck_assert_msg(
-	    strstr(text, words) != NULL, "\"%s\" is not in: %s", words, text);
+	ck_assert_msg(text != NULL && strstr(text, words) != NULL,
+	    "\"%s\" is not in: %s", words, text);
 }
 
 void

@@ -23,8 +23,9 @@ struct oversight_world {
 /* settings: lines for [auto], and other tables after them. */
 void oversight_world_begin(struct oversight_world *world, const char *settings);
 void oversight_world_end(struct oversight_world *world);
-/* The daemon dies, and the next one takes over. */
+/* The daemon dies, and the next one takes over; or it is only there. */
 void oversight_world_die(struct oversight_world *world);
+void oversight_world_reopen(struct oversight_world *world);
 
 /* In the worktree of auto-1. */
 void oversight_world_sh(struct oversight_world *world, const char *text);
@@ -38,13 +39,22 @@ void oversight_world_tool_fails(
 const char *oversight_world_sent_back(struct oversight_world *world, int n);
 /* Run the loop until auto-1 is paused. */
 void oversight_world_paused(struct oversight_world *world);
+/* From the first turn on, until auto-1 is stuck and paused. */
+void oversight_world_get_paused(struct oversight_world *world);
+
+/* Call a method; the answer: the error's message, or NULL. */
+const char *oversight_world_ask(
+    struct oversight_world *world, const char *method, const char *params);
+/* The message of auto.resume. worker: NULL = all. */
+const char *oversight_world_resume(
+    struct oversight_world *world, const char *worker, const char *more);
 
 /* The last record of t1 with this member, in short, and how many there are (may
  * be NULL); valid until the next call. */
 const char *oversight_world_recorded(
     struct oversight_world *world, const char *member, int *ret_count);
 
-/* Are these words in the text? */
+/* Are these words in the text? It may be NULL. */
 void oversight_world_has(const char *text, const char *words);
 void oversight_world_lacks(const char *text, const char *words);
 

@@ -16,26 +16,26 @@
 #include "life.h"
 #include "mem.h"
 #include "oversight-floor.h"
-#include "stuck-world.h"
+#include "oversight-world.h"
 #include "persist.h"
 #include "unit.h"
 #include "worker-op.h"
 
-#define has stuck_world_has
+#define has oversight_world_has
 
 static const char *
-abort_it(struct stuck_world *w, const char *name)
+abort_it(struct oversight_world *w, const char *name)
 {
 	cleanup_free char *params =
 	    xasprintf("{\"task\": \"%s\", \"reason\": \"wrong way\", "
 		      "\"user\": \"ann\"}",
 		name);
 
-	return stuck_world_ask(w, "task.abort", params);
+	return oversight_world_ask(w, "task.abort", params);
 }
 
 static const char *
-salvaged(struct stuck_world *w, const char *file)
+salvaged(struct oversight_world *w, const char *file)
 {
 	cleanup_free char *script = xasprintf(
 	    "for r in $(git for-each-ref --format='%%(refname)' "
@@ -47,7 +47,7 @@ salvaged(struct stuck_world *w, const char *file)
 
 /* It has ended once, its work is saved, and its worker can do another one. */
 static void
-is_aborted(struct stuck_world *w, const char *file)
+is_aborted(struct oversight_world *w, const char *file)
 {
 	const char *text;
 
@@ -73,11 +73,11 @@ is_aborted(struct stuck_world *w, const char *file)
 
 START_TEST(all_kinds_of_work_are_salvaged)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 
-	stuck_world_begin(&w, STUCK_ON);
+	oversight_world_begin(&w, OVERSIGHT_ON);
 	auto_world_turn(&w.world, 1);
-	stuck_world_sh(&w,
+	oversight_world_sh(&w,
 	    "echo 1 >c.txt; git add c.txt; git commit -qm c; echo 1 >s.txt; "
 	    "git add s.txt; echo 1 >u.txt");
 	ck_assert_ptr_null(abort_it(&w, "auto-1"));
@@ -90,19 +90,20 @@ START_TEST(all_kinds_of_work_are_salvaged)
 	has(abort_it(&w, "t1"), "t1 has ended already: aborted");
 	has(abort_it(&w, "auto-1"), "auto-1 has no task of auto mode");
 	has(abort_it(&w, "b.md"), "llmc task drop b.md");
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 START_TEST(a_check_that_runs_is_ended)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct agent *agent;
 	int64_t began = clock_mono_ms();
 
-	stuck_world_begin(&w, "check_command = \"sleep 100\"\n" STUCK_ON);
+	oversight_world_begin(
+	    &w, "check_command = \"sleep 100\"\n" OVERSIGHT_ON);
 	agent = auto_world_turn(&w.world, 1);
-	stuck_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
+	oversight_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait_step(&w.world.floor, agent, "run");
 	ck_assert_ptr_null(abort_it(&w, "t1"));
@@ -110,7 +111,7 @@ START_TEST(a_check_that_runs_is_ended)
 	ck_assert_int_lt(clock_mono_ms() - began, 90 * 1000);
 	has(floor_world_sh(&w.world.floor, "cat .llmc/aborted/t1/checks.jsonl"),
 	    "sleep 100");
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
@@ -119,51 +120,51 @@ static const char *const short_steps[] = { "reset" };
 /* It starts: that is waited for. */
 START_TEST(a_start_is_waited_for)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 
-	stuck_world_begin(&w, STUCK_ON);
+	oversight_world_begin(&w, OVERSIGHT_ON);
 	auto_world_wait(&w.world, "task_assigned t1");
 	floor_world_wait_step(
 	    &w.world.floor, auto_world_agent(&w.world), short_steps[_i]);
 	ck_assert_ptr_null(abort_it(&w, "t1"));
 	is_aborted(&w, NULL);
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 #define SLOW_LANDING \
-	"check_command = \"case $PWD in */checks/*) sleep 100;; esac\"\n" STUCK_ON
+	"check_command = \"case $PWD in */checks/*) sleep 100;; esac\"\n" OVERSIGHT_ON
 
 /* Its branch has moved, so that the landing checks again. */
 static void
-begin_landing(struct stuck_world *w)
+begin_landing(struct oversight_world *w)
 {
 	struct agent *agent;
 
-	stuck_world_begin(w, SLOW_LANDING);
+	oversight_world_begin(w, SLOW_LANDING);
 	agent = auto_world_turn(&w->world, 1);
 	floor_world_sh(&w->world.floor,
 	    "echo 1 >x.txt; git add x.txt; git commit -qm 'add x'");
-	stuck_world_sh(w, "echo 1 >b.txt; git add .; git commit -qm b");
+	oversight_world_sh(w, "echo 1 >b.txt; git add .; git commit -qm b");
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait_status(&w->world.floor, agent, WORKER_ACCEPTING);
 }
 
 START_TEST(work_in_the_queue_is_taken_out)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 
 	begin_landing(&w);
 	ck_assert_ptr_null(abort_it(&w, "auto-1"));
 	is_aborted(&w, "b.txt");
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 /* Its worker does something else already. */
 START_TEST(queued_work_that_no_worker_has_is_salvaged)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct check_book *book;
 	char key[CHECK_KEY_SIZE];
 
@@ -185,7 +186,7 @@ START_TEST(queued_work_that_no_worker_has_is_salvaged)
 	auto_world_filed(&w.world, "t1 aborted; t2 aborted; ");
 	floor_world_settle(&w.world.floor);
 	ck_assert_str_eq(salvaged(&w, "b.txt"), "1");
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
@@ -194,12 +195,12 @@ static const enum worker_status held[] = { WORKER_PAUSED, WORKER_ERROR,
 
 START_TEST(whatever_its_worker_waits_for)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct agent *agent;
 
-	stuck_world_begin(&w, STUCK_ON);
+	oversight_world_begin(&w, OVERSIGHT_ON);
 	agent = auto_world_turn(&w.world, 1);
-	stuck_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_sh(&w, "echo 1 >one.txt");
 	agent->worker->on_hold = held[_i] != WORKER_ERROR;
 	agent->worker->for_person = true;
 	agent_move(agent, held[_i], "a test");
@@ -207,21 +208,21 @@ START_TEST(whatever_its_worker_waits_for)
 	ck_assert_ptr_null(abort_it(&w, "auto-1"));
 	agent->worker->on_hold = false;
 	is_aborted(&w, "one.txt");
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 /* Its budget is used up: it waits for a person, with its work. */
 START_TEST(a_parked_task_and_its_work)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct agent *agent;
 
-	stuck_world_begin(&w,
+	oversight_world_begin(&w,
 	    "max_turns = 50\n[oversight]\nenabled = true\n[budget]\n"
 	    "task_tokens = 1000\n");
 	agent = auto_world_turn(&w.world, 1);
-	stuck_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
+	oversight_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
 	fake_session_uses(agent->session, 2000);
 	floor_world_wait_status(&w.world.floor, agent, WORKER_IDLE);
 	floor_world_settle(&w.world.floor);
@@ -229,14 +230,14 @@ START_TEST(a_parked_task_and_its_work)
 	    state_task(&w.world.core->state, "t1")->step, TASK_PARKED);
 	ck_assert_ptr_null(abort_it(&w, "t1"));
 	is_aborted(&w, "b.txt");
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 /* --- kills ----------------------------------------------------------- */
 
 static bool
-is_there(struct stuck_world *w)
+is_there(struct oversight_world *w)
 {
 	return state_task(&w->world.core->state, "t1") != NULL;
 }
@@ -245,13 +246,13 @@ is_there(struct stuck_world *w)
 
 /* What is seen of the daemon from outside, and of its operations. */
 static void
-describe(struct stuck_world *w, struct buf *out)
+describe(struct oversight_world *w, struct buf *out)
 {
 	const struct task *t = state_task(&w->world.core->state, "t1");
 	const struct agent *agent = auto_world_agent(&w->world);
 	int count;
 
-	stuck_world_recorded(w, "intervention", &count);
+	oversight_world_recorded(w, "intervention", &count);
 	buf_addf(out, "%d %d %d %d %s %d %d", t != NULL ? (int)t->step : -1,
 	    (int)agent->worker->status, (int)worker_holds(agent->worker),
 	    (int)session_phase(agent->session),
@@ -260,7 +261,7 @@ describe(struct stuck_world *w, struct buf *out)
 }
 
 struct changing {
-	struct stuck_world *w;
+	struct oversight_world *w;
 	int left;
 	bool over; /* all is done */
 	struct buf last;
@@ -288,7 +289,7 @@ has_changed(void *arg)
 
 /* Until the n-th change; 0: the state is not even saved. False: all is done. */
 static bool
-let_change(struct stuck_world *w, int n)
+let_change(struct oversight_world *w, int n)
 {
 	struct changing changing = { .w = w, .left = n };
 
@@ -305,25 +306,25 @@ let_change(struct stuck_world *w, int n)
 static bool
 die_in_abort(int n)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	const struct task *t;
 	bool there;
 	int fd;
 
-	stuck_world_begin(&w, STUCK_ON);
+	oversight_world_begin(&w, OVERSIGHT_ON);
 	auto_world_turn(&w.world, 1);
-	stuck_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_sh(&w, "echo 1 >one.txt");
 	fd = floor_world_send(&w.world.floor, "task.abort",
 	    "{\"task\": \"t1\", \"reason\": \"wrong way\", \"user\": \"ann\"}");
 	there = let_change(&w, n);
-	stuck_world_die(&w);
+	oversight_world_die(&w);
 	close(fd);
 	t = state_task(&w.world.core->state, "t1");
 	/* Nobody was told that it has ended. */
 	if (t != NULL && t->step != TASK_SETTLING)
 		ck_assert_ptr_null(abort_it(&w, "t1"));
 	is_aborted(&w, "one.txt");
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 	return there;
 }
 
@@ -340,7 +341,7 @@ START_TEST(killed_at_any_moment_of_an_abort)
 END_TEST
 
 struct judging {
-	struct stuck_world *w;
+	struct oversight_world *w;
 	int count;
 };
 
@@ -350,13 +351,13 @@ is_judged(void *arg)
 	const struct judging *judging = arg;
 	int count;
 
-	stuck_world_recorded(judging->w, "iteration", &count);
+	oversight_world_recorded(judging->w, "iteration", &count);
 	return count >= judging->count;
 }
 
 /* In the same pass of the loop. */
 static void
-wait_judged(struct stuck_world *w, int iterations)
+wait_judged(struct oversight_world *w, int iterations)
 {
 	struct judging judging = { w, iterations };
 
@@ -368,7 +369,7 @@ wait_judged(struct stuck_world *w, int iterations)
 static bool
 is_stopped(void *arg)
 {
-	struct stuck_world *w = arg;
+	struct oversight_world *w = arg;
 	struct agent *agent = auto_world_agent(&w->world);
 
 	if (!is_there(w) || agent->worker->oversight)
@@ -383,19 +384,19 @@ is_stopped(void *arg)
 static bool
 die_in_own_abort(int n)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct agent *agent;
 	bool there;
 
-	stuck_world_begin(&w, STUCK_ON BURN);
+	oversight_world_begin(&w, OVERSIGHT_ON BURN);
 	agent = auto_world_turn(&w.world, 1);
-	stuck_world_sh(&w, "echo 1 >one.txt");
-	stuck_world_sent_back(&w, 1);
-	stuck_world_sent_back(&w, 2);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_sent_back(&w, 1);
+	oversight_world_sent_back(&w, 2);
 	fake_session_turn_ends(agent->session, "Not done.");
 	wait_judged(&w, 3);
 	there = let_change(&w, n);
-	stuck_world_die(&w);
+	oversight_world_die(&w);
 	floor_world_wait(&w.world.floor, is_stopped, &w);
 	auto_world_wait_done(&w.world);
 	ck_assert_str_eq(floor_world_sh(&w.world.floor,
@@ -411,9 +412,9 @@ die_in_own_abort(int n)
 		"tr -d '\\n' <.llmc/aborted/t1/abort.json; "
 		"tail -n 3 .llmc/aborted/t1/iterations.jsonl"),
 	    "resource_burn");
-	stuck_world_recorded(&w, "iteration", &n);
+	oversight_world_recorded(&w, "iteration", &n);
 	ck_assert_int_le(n, 4); /* and not three turns later */
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 	return there;
 }
 
@@ -431,32 +432,32 @@ END_TEST
 static bool
 die_in_pause(int n)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct agent *agent;
 	bool there;
 
-	stuck_world_begin(&w, STUCK_ON);
+	oversight_world_begin(&w, OVERSIGHT_ON);
 	agent = auto_world_turn(&w.world, 1);
-	stuck_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_sh(&w, "echo 1 >one.txt");
 	for (int i = 1; i <= 4; i++) {
-		stuck_world_tool_fails(&w, agent, i);
-		stuck_world_sent_back(&w, i);
+		oversight_world_tool_fails(&w, agent, i);
+		oversight_world_sent_back(&w, i);
 	}
-	stuck_world_tool_fails(&w, agent, 99);
+	oversight_world_tool_fails(&w, agent, 99);
 	fake_session_turn_ends(agent->session, "Again.");
 	wait_judged(&w, 5);
 	there = let_change(&w, n);
-	stuck_world_die(&w);
+	oversight_world_die(&w);
 	floor_world_wait(&w.world.floor, is_stopped, &w);
 	floor_world_settle(&w.world.floor);
 	agent = auto_world_agent(&w.world);
 	ck_assert_uint_eq(worker_holds(agent->worker), WORKER_HOLD_OVERSIGHT);
 	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
-	has(stuck_world_recorded(&w, "intervention", NULL),
+	has(oversight_world_recorded(&w, "intervention", NULL),
 	    "\"level\":\"pause\"");
-	stuck_world_recorded(&w, "iteration", &n);
+	oversight_world_recorded(&w, "iteration", &n);
 	ck_assert_int_le(n, 6);
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 	return there;
 }
 

@@ -9,10 +9,10 @@
 #include "auto.h"
 #include "json.h"
 #include "mem.h"
-#include "stuck-world.h"
+#include "oversight-world.h"
 #include "unit.h"
 
-#define has stuck_world_has
+#define has oversight_world_has
 
 static const char *const drift[] = {
 	"Painted the banner of the landing page in a warmer orange.",
@@ -24,7 +24,7 @@ static const char *const drift[] = {
 
 /* A turn that says something else than its task: what it is told next. */
 static const char *
-say(struct stuck_world *w, int n, const char *words)
+say(struct oversight_world *w, int n, const char *words)
 {
 	struct agent *agent = auto_world_turn(&w->world, n);
 
@@ -34,14 +34,14 @@ say(struct stuck_world *w, int n, const char *words)
 }
 
 static const char *
-drifts(struct stuck_world *w, int n)
+drifts(struct oversight_world *w, int n)
 {
 	return say(w, n, drift[(size_t)n % nitems(drift)]);
 }
 
 /* The turn at whose end it is told these words; each before has none. */
 static int
-drifts_until(struct stuck_world *w, int n, const char *words)
+drifts_until(struct oversight_world *w, int n, const char *words)
 {
 	for (int i = n; i < n + 9; i++) {
 		const char *prompt = drifts(w, i);
@@ -55,7 +55,7 @@ drifts_until(struct stuck_world *w, int n, const char *words)
 }
 
 static const char *
-outcomes(struct stuck_world *w)
+outcomes(struct oversight_world *w)
 {
 	return floor_world_sh(&w->world.floor,
 	    "grep -o '\"outcome\":{[^}]*}' .llmc/iterations/t1.jsonl || true");
@@ -63,15 +63,16 @@ outcomes(struct stuck_world *w)
 
 START_TEST(a_medium_pattern_goes_up_to_a_pause_and_down_again)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct agent *agent;
 	int warned, redirected;
 
-	stuck_world_begin(&w, STUCK_ON);
+	oversight_world_begin(&w, OVERSIGHT_ON);
 	agent = auto_world_turn(&w.world, 1);
-	stuck_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_sh(&w, "echo 1 >one.txt");
 	warned = drifts_until(&w, 1, "OVERSIGHT WARNING");
-	has(stuck_world_recorded(&w, "check", NULL), "\"status\":\"warning\"");
+	has(oversight_world_recorded(&w, "check", NULL),
+	    "\"status\":\"warning\"");
 	ck_assert_str_eq(outcomes(&w), "");
 	redirected = drifts_until(&w, warned + 1, "CHANGE THE APPROACH");
 	ck_assert_int_eq(redirected, warned + 3);
@@ -83,20 +84,22 @@ START_TEST(a_medium_pattern_goes_up_to_a_pause_and_down_again)
 	floor_world_wait_status(&w.world.floor, agent, WORKER_PAUSED);
 	floor_world_settle(&w.world.floor);
 	has(agent->worker->reason, "paused by oversight: Deviation");
-	has(stuck_world_recorded(&w, "check", NULL), "\"status\":\"paused\"");
+	has(oversight_world_recorded(&w, "check", NULL),
+	    "\"status\":\"paused\"");
 	/* It gets well. */
-	stuck_world_resume(&w, "auto-1", "");
+	oversight_world_resume(&w, "auto-1", "");
 	for (int n = redirected + 4; n < redirected + 14; n++)
 		if (strstr(say(&w, n,
 			       "The numbers add up now: make numbers "
 			       "add up."),
 			"OVERSIGHT") != NULL)
 			ck_abort_msg("it is well, and told again");
-	has(stuck_world_recorded(&w, "check", NULL), "\"status\":\"healthy\"");
+	has(oversight_world_recorded(&w, "check", NULL),
+	    "\"status\":\"healthy\"");
 	ck_assert_str_eq(auto_world_agent(&w.world)->worker->health, "healthy");
 	has(outcomes(&w), "\"level\":\"pause\"");
 	has(outcomes(&w), "\"outcome\":\"improved\"");
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
@@ -105,13 +108,13 @@ START_TEST(each_check_has_the_five_metrics)
 {
 	static const char *const metrics[] = { "progressRate", "errorPatterns",
 		"resourceUsage", "timeElapsedMs", "qualityTrajectory" };
-	struct stuck_world w;
+	struct oversight_world w;
 
-	stuck_world_begin(&w, STUCK_ON);
-	stuck_world_get_paused(&w);
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	oversight_world_get_paused(&w);
 	for (size_t i = 0; i < nitems(metrics); i++)
-		has(stuck_world_recorded(&w, "check", NULL), metrics[i]);
-	stuck_world_end(&w);
+		has(oversight_world_recorded(&w, "check", NULL), metrics[i]);
+	oversight_world_end(&w);
 }
 END_TEST
 

@@ -9,14 +9,14 @@
 #include "hold.h"
 #include "json.h"
 #include "mem.h"
-#include "stuck-world.h"
+#include "oversight-world.h"
 #include "persist.h"
 #include "unit.h"
 
-#define has stuck_world_has
+#define has oversight_world_has
 
 static const char *
-pause_it(struct stuck_world *w)
+pause_it(struct oversight_world *w)
 {
 	struct floor_call *call =
 	    floor_world_call(&w->world.floor, "worker.pause", "auto-1", "");
@@ -26,53 +26,54 @@ pause_it(struct stuck_world *w)
 }
 
 static struct worker *
-worker(struct stuck_world *w)
+worker(struct oversight_world *w)
 {
 	return auto_world_agent(&w->world)->worker;
 }
 
 START_TEST(a_person_adds_a_reason_and_resume_clears_both_and_says_so)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 
-	stuck_world_begin(&w, STUCK_ON);
-	stuck_world_get_paused(&w);
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	oversight_world_get_paused(&w);
 	has(pause_it(&w), "is paused, and was already for: oversight");
 	ck_assert_uint_eq(worker_holds(worker(&w)),
 	    WORKER_HOLD_PERSON | WORKER_HOLD_OVERSIGHT);
 	/* The next daemon has both. */
-	stuck_world_die(&w);
+	oversight_world_die(&w);
 	floor_world_settle(&w.world.floor);
 	ck_assert_uint_eq(worker_holds(worker(&w)),
 	    WORKER_HOLD_PERSON | WORKER_HOLD_OVERSIGHT);
-	has(stuck_world_resume(&w, "auto-1", ""), "cleared: person, oversight");
+	has(oversight_world_resume(&w, "auto-1", ""),
+	    "cleared: person, oversight");
 	ck_assert_uint_eq(worker_holds(worker(&w)), 0);
 	auto_world_turn(&w.world, 1);
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 START_TEST(resume_of_all_takes_the_other_reasons_and_leaves_oversight)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	const char *text;
 
-	stuck_world_begin(&w, STUCK_ON);
-	stuck_world_get_paused(&w);
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	oversight_world_get_paused(&w);
 	pause_it(&w);
-	text = stuck_world_resume(&w, NULL, "");
+	text = oversight_world_resume(&w, NULL, "");
 	has(text, "cleared: person");
 	has(text, "auto-1 stays paused by oversight");
 	has(text, "llmc resume auto-1");
 	ck_assert_uint_eq(worker_holds(worker(&w)), WORKER_HOLD_OVERSIGHT);
 	ck_assert_int_eq(worker(&w)->status, WORKER_PAUSED);
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 /* As if the budget of the day was used up. */
 static void
-pause_at_budget(struct stuck_world *w)
+pause_at_budget(struct oversight_world *w)
 {
 	struct agent *agent = auto_world_agent(&w->world);
 
@@ -83,11 +84,11 @@ pause_at_budget(struct stuck_world *w)
 
 START_TEST(oversight_adds_its_reason_to_that_of_a_budget)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct agent *agent;
 	const struct task *t;
 
-	stuck_world_begin(&w, STUCK_ON);
+	oversight_world_begin(&w, OVERSIGHT_ON);
 	agent = auto_world_turn(&w.world, 1);
 	t = auto_task(agent);
 	agent->worker->session.busy = false;
@@ -97,62 +98,62 @@ START_TEST(oversight_adds_its_reason_to_that_of_a_budget)
 	    WORKER_HOLD_BUDGET | WORKER_HOLD_OVERSIGHT);
 	/* The next day, or all of them, ends the one and not the other. */
 	auto_world_patrol(&w.world);
-	has(stuck_world_resume(&w, NULL, ""),
+	has(oversight_world_resume(&w, NULL, ""),
 	    "cleared: budget (the same amount is granted once more)");
 	ck_assert_uint_eq(worker_holds(agent->worker), WORKER_HOLD_OVERSIGHT);
 	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
 	ck_assert(!agent->past_budget);
 	ck_assert_int_ne(t->time_allowed_ms, 0);
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 START_TEST(a_budget_is_granted_only_where_it_was_a_reason)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	const struct agent *agent;
 
-	stuck_world_begin(&w, STUCK_ON);
-	stuck_world_get_paused(&w);
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	oversight_world_get_paused(&w);
 	agent = auto_world_agent(&w.world);
-	stuck_world_resume(&w, "auto-1", "");
+	oversight_world_resume(&w, "auto-1", "");
 	ck_assert_int_eq(auto_task(agent)->time_allowed_ms, 0);
 	ck_assert_int_eq(auto_task(agent)->turns_allowed, 0);
 	ck_assert(!agent->past_budget);
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 /* It was lost where a budget was the reason. */
 START_TEST(a_note_reaches_a_worker_that_was_paused_at_a_budget)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct agent *agent;
 
-	stuck_world_begin(&w, STUCK_ON);
+	oversight_world_begin(&w, OVERSIGHT_ON);
 	agent = auto_world_turn(&w.world, 1);
 	agent->worker->session.busy = false;
 	pause_at_budget(&w);
-	has(stuck_world_resume(&w, "auto-1", ", \"note\": \"be quick\""),
+	has(oversight_world_resume(&w, "auto-1", ", \"note\": \"be quick\""),
 	    "cleared: budget");
 	agent = auto_world_turn(&w.world, 2);
 	has(fake_session_prompt(agent->session), "A person says: be quick");
 	has(fake_session_prompt(agent->session), "a budget was used up");
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
 START_TEST(what_waits_for_something_else_is_said)
 {
-	struct stuck_world w;
+	struct oversight_world w;
 	struct agent *agent;
 
-	stuck_world_begin(&w, "accept = false\n" STUCK_ON);
+	oversight_world_begin(&w, "accept = false\n" OVERSIGHT_ON);
 	agent = auto_world_turn(&w.world, 1);
 	agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
-	has(stuck_world_resume(&w, "auto-1", ""), "llmc review auto-1");
+	has(oversight_world_resume(&w, "auto-1", ""), "llmc review auto-1");
 	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
-	stuck_world_end(&w);
+	oversight_world_end(&w);
 }
 END_TEST
 
