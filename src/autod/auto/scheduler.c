@@ -61,6 +61,18 @@ is_held(const struct auto_mode *mode, const struct task *t)
 	    policy->holds(mode->policy_arg, t);
 }
 
+/* Has oversight paused whoever has it? */
+static bool
+is_overseen(const struct auto_mode *mode, const struct task *t)
+{
+	const struct agent *agent =
+	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+
+	return t->step == TASK_ASSIGNED && agent != NULL &&
+	    auto_task(agent) == t && agent->worker->oversight &&
+	    agent->worker->status == WORKER_PAUSED && !agent_is_taken(agent);
+}
+
 static size_t
 count_held(const struct auto_mode *mode)
 {
@@ -69,6 +81,18 @@ count_held(const struct auto_mode *mode)
 
 	for (size_t i = 0; i < state->task_count; i++)
 		count += is_held(mode, state->tasks[i]);
+	return count;
+}
+
+static size_t
+count_overseen(const struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		count += !is_held(mode, state->tasks[i]) &&
+		    is_overseen(mode, state->tasks[i]);
 	return count;
 }
 
@@ -150,6 +174,7 @@ end_of_tasks(struct auto_mode *mode)
 	struct core *core = mode->core;
 	size_t parked = intake_count(mode, TASK_PARKED);
 	size_t held = count_held(mode);
+	size_t overseen = count_overseen(mode);
 	cleanup_buf struct buf more = BUF_INIT;
 
 	if (!mode->exhausted_reported) {
@@ -160,6 +185,9 @@ end_of_tasks(struct auto_mode *mode)
 		if (held > 0)
 			buf_addf(&more, ", %zu of paused goals: llmc goal list",
 			    held);
+		if (overseen > 0)
+			buf_addf(&more,
+			    ", %zu paused by oversight: llmc status", overseen);
 		if (!mode->until_empty)
 			buf_adds(&more, "; waiting for more");
 		emit(core,
@@ -171,11 +199,27 @@ end_of_tasks(struct auto_mode *mode)
 	if (!mode->until_empty || !is_at_rest(mode))
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL || parked > 0 ||
-	    is_policy_lost(mode))
+	    overseen > 0 || is_policy_lost(mode))
 		core->exit_status = 1;
 	life_complete(core,
-	    held > 0 ? "no task is left, except those of paused goals" :
-		       "no task is left",
+	    overseen > 0 ? "no task is left, except those that oversight has "
+			   "paused; look at them with: llmc status" :
+		held > 0 ? "no task is left, except those of paused goals" :
+			   "no task is left",
+	    false);
+}
+
+/* Tasks are left, and nobody who could do them before a person has looked. */
+static void
+end_of_workers(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+
+	if (!is_at_rest(mode))
+		return;
+	core->exit_status = 1;
+	life_complete(core,
+	    "oversight has paused every worker; look at them with: llmc status",
 	    false);
 }
 
@@ -184,6 +228,42 @@ expects_more(const struct auto_mode *mode)
 {
 	return mode->policy->expects != NULL &&
 	    mode->policy->expects(mode->policy_arg);
+}
+
+/* Has oversight paused every worker? */
+static bool
+are_all_overseen(const struct state *state)
+{
+	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
+		const struct worker *w =
+		    state_find(state, state->auto_workers[i]);
+
+		if (w != NULL && (w->status != WORKER_PAUSED || !w->oversight))
+			return false;
+	}
+	return state->auto_workers[0] != NULL;
+}
+
+/* All that do not go on by themselves. */
+static size_t
+count_resting(const struct auto_mode *mode)
+{
+	return intake_count(mode, TASK_PARKED) + count_held(mode) +
+	    count_overseen(mode);
+}
+
+/* Does nothing go on before a person has looked? */
+static bool
+is_stuck(const struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		count += state->tasks[i]->step == TASK_WAITING &&
+		    !is_held(mode, state->tasks[i]);
+	return are_all_overseen(state) &&
+	    count_resting(mode) + count == state->task_count;
 }
 
 static void
@@ -204,10 +284,11 @@ look(void *arg)
 	if (mode->worth_asking && left > intake_unstarted(mode, false))
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
-	    core->state.task_count ==
-		intake_count(mode, TASK_PARKED) + count_held(mode) &&
+	    core->state.task_count == count_resting(mode) &&
 	    mode->post == NULL && !expects_more(mode))
 		end_of_tasks(mode);
+	else if (mode->until_empty && is_stuck(mode) && mode->post == NULL)
+		end_of_workers(mode);
 }
 
 void
