@@ -175,6 +175,8 @@ task_free(struct task *task)
 	free(task->goal);
 	free(task->reason);
 	free(task->last_words);
+	free(task->abort_why);
+	free(task->abort_user);
 	json_object_put(task->corrections);
 	json_object_put(task->history);
 	free(task);

@@ -78,6 +78,9 @@ struct task {
 			      * when a landed task is done again */
 	char *goal; /* the implicit goal that records it in the store of goals
 		     * (plan-implicit.h); NULL = none, or it is a node itself */
+	char *abort_why; /* a person wants it ended as soon as its worker is
+			  * free: why, "" = not said; NULL = nobody does */
+	char *abort_user; /* who; NULL = not known */
 	char *reason; /* why the last attempt, or all of it, failed */
 	char *last_words; /* the agent's last message */
 	struct json_object *history; /* array of {at_unix, what, detail} */

@@ -115,6 +115,25 @@ START_TEST(a_check_that_runs_is_ended)
 }
 END_TEST
 
+START_TEST(own_tests_that_run_are_ended)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	int64_t began = clock_mono_ms();
+
+	oversight_world_begin(
+	    &w, OVERSIGHT_ON "test_command = \"sleep 100\"\n");
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
+	fake_session_turn_ends(agent->session, "Done.");
+	floor_world_wait_step(&w.world.floor, agent, "test");
+	ck_assert_ptr_null(abort_it(&w, "t1"));
+	is_aborted(&w, "b.txt");
+	ck_assert_int_lt(clock_mono_ms() - began, 90 * 1000);
+	oversight_world_end(&w);
+}
+END_TEST
+
 static const char *const short_steps[] = { "reset" };
 
 /* It starts: that is waited for. */
@@ -234,6 +253,36 @@ START_TEST(a_parked_task_and_its_work)
 }
 END_TEST
 
+static bool
+is_recorded(void *arg)
+{
+	const struct oversight_world *w = arg;
+	const struct task *t = state_task(&w->world.core->state, "t1");
+
+	return t->abort_why != NULL;
+}
+
+/* Its worker is not free before the daemon dies. */
+START_TEST(an_abort_that_waits_survives_the_daemon)
+{
+	struct oversight_world w;
+	int fd;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	auto_world_wait(&w.world, "task_assigned t1");
+	floor_world_wait_step(
+	    &w.world.floor, auto_world_agent(&w.world), "reset");
+	fd = floor_world_send(&w.world.floor, "task.abort",
+	    "{\"task\": \"t1\", \"reason\": \"wrong way\", \"user\": \"ann\"}");
+	floor_world_wait_closely(&w.world.floor, is_recorded, &w);
+	ck_assert_int_eq(persist_flush(w.world.core, NULL), 0);
+	oversight_world_die(&w);
+	close(fd);
+	is_aborted(&w, NULL);
+	oversight_world_end(&w);
+}
+END_TEST
+
 /* --- kills ----------------------------------------------------------- */
 
 static bool
@@ -320,8 +369,8 @@ die_in_abort(int n)
 	oversight_world_die(&w);
 	close(fd);
 	t = state_task(&w.world.core->state, "t1");
-	/* Nobody was told that it has ended. */
-	if (t != NULL && t->step != TASK_SETTLING)
+	/* Nobody was told that it has ended, or will be. */
+	if (t != NULL && t->step != TASK_SETTLING && t->abort_why == NULL)
 		ck_assert_ptr_null(abort_it(&w, "t1"));
 	is_aborted(&w, "one.txt");
 	oversight_world_end(&w);
@@ -480,7 +529,9 @@ unit_suite(void)
 
 	unit_case(suite, "aborts",
 	    (const TTest *const[]){ all_kinds_of_work_are_salvaged,
-		a_check_that_runs_is_ended, work_in_the_queue_is_taken_out,
+		a_check_that_runs_is_ended, own_tests_that_run_are_ended,
+		an_abort_that_waits_survives_the_daemon,
+		work_in_the_queue_is_taken_out,
 		queued_work_that_no_worker_has_is_salvaged,
 		a_parked_task_and_its_work, NULL });
 	tcase_set_timeout(loops, 600);

@@ -4,10 +4,12 @@
  */
 #include <check.h>
 
+#include "agent-message.h"
 #include "agent.h"
 #include "auto.h"
 #include "hold.h"
 #include "json.h"
+#include "life.h"
 #include "mem.h"
 #include "oversight-world.h"
 #include "persist.h"
@@ -143,6 +145,61 @@ START_TEST(a_note_reaches_a_worker_that_was_paused_at_a_budget)
 }
 END_TEST
 
+/* It was recorded as delivered, and never read. */
+START_TEST(a_message_instead_of_a_parked_prompt_loses_no_redirection)
+{
+	struct oversight_world w;
+	struct agent *agent;
+	const char *text;
+	int count;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	agent = auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	for (int n = 1; n <= 3; n++) {
+		oversight_world_tool_fails(&w, agent, n);
+		if (n < 3)
+			oversight_world_sent_back(&w, n);
+	}
+	pause_it(&w);
+	fake_session_turn_ends(agent->session, "Again.");
+	oversight_world_paused(&w);
+	has(agent->worker->session.pending, REDIRECT);
+	oversight_world_recorded(&w, "intervention", &count);
+	ck_assert_int_eq(count, 0);
+	ck_assert_int_eq(agent_message(agent, "use two spaces"), 0);
+	agent = auto_world_turn(&w.world, 4);
+	text = fake_session_prompt(agent->session);
+	has(text, REDIRECT);
+	has(text, "use two spaces");
+	floor_world_settle(&w.world.floor);
+	oversight_world_recorded(&w, "intervention", &count);
+	ck_assert_int_eq(count, 1);
+	oversight_world_end(&w);
+}
+END_TEST
+
+/* Nothing goes on before a person has looked. */
+START_TEST(a_run_until_empty_ends_when_its_last_worker_is_paused)
+{
+	struct oversight_world w;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	oversight_world_get_paused(&w);
+	if (_i == 1)
+		auto_world_task(&w.world, "b.md", "Another one\n");
+	w.world.mode->until_empty = true;
+	life_patrol(w.world.core);
+	floor_world_wait_stopped(&w.world.floor);
+	ck_assert_int_eq(w.world.core->exit_status, 1);
+	/* The next run finds it as it was. */
+	oversight_world_die(&w);
+	ck_assert_uint_eq(worker_holds(worker(&w)), WORKER_HOLD_OVERSIGHT);
+	ck_assert_str_eq(worker(&w)->task, "t1");
+	oversight_world_end(&w);
+}
+END_TEST
+
 START_TEST(what_waits_for_something_else_is_said)
 {
 	struct oversight_world w;
@@ -161,6 +218,7 @@ Suite *
 unit_suite(void)
 {
 	Suite *suite = suite_create("oversight-pauses");
+	TCase *loops = tcase_create("loops");
 
 	unit_case(suite, "pauses",
 	    (const TTest *const[]){
@@ -169,6 +227,11 @@ unit_suite(void)
 		oversight_adds_its_reason_to_that_of_a_budget,
 		a_budget_is_granted_only_where_it_was_a_reason,
 		a_note_reaches_a_worker_that_was_paused_at_a_budget,
+		a_message_instead_of_a_parked_prompt_loses_no_redirection,
 		what_waits_for_something_else_is_said, NULL });
+	tcase_set_timeout(loops, 120);
+	tcase_add_loop_test(
+	    loops, a_run_until_empty_ends_when_its_last_worker_is_paused, 0, 2);
+	suite_add_tcase(suite, loops);
 	return suite;
 }

@@ -244,6 +244,15 @@ policy_progressed(void *arg, struct agent *agent)
 		mode->watch->progressed(mode->watch_arg, agent);
 }
 
+static void
+policy_freed(void *arg)
+{
+	const struct auto_mode *mode = arg;
+
+	if (mode->watch->freed != NULL)
+		mode->watch->freed(mode->watch_arg);
+}
+
 static const struct fleet_policy fleet_policy = {
 	.drives = policy_drives,
 	.turn_facts = turn_policy_facts,
@@ -257,6 +266,7 @@ static const struct fleet_policy fleet_policy = {
 	.turn_error = turn_policy_error,
 	.silence = stalls_silence,
 	.limited = outage_limited,
+	.freed = policy_freed,
 	.progressed = policy_progressed,
 	.tool_ended = turn_policy_tool_ended,
 	.used = ledger_used,

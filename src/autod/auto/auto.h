@@ -111,6 +111,8 @@ struct auto_watch {
 	    const char *output);
 	/* It would be sent back with these words. True: do not. */
 	bool (*held)(void *arg, struct agent *agent, const char *words);
+	/* As in struct fleet_policy. */
+	void (*freed)(void *arg);
 	/* One of its tools ended, in a turn. */
 	void (*progressed)(void *arg, struct agent *agent);
 	/* As in struct fleet_policy. */

@@ -258,7 +258,10 @@ agent_interrupt(struct agent *agent)
 static void
 on_session_ended(void *arg)
 {
-	agent_tick_later(arg, 1);
+	struct agent *agent = arg;
+
+	fleet_freed(agent->fleet);
+	agent_tick_later(agent, 1);
 }
 
 void

@@ -39,9 +39,19 @@ fleet_preface(struct agent *agent, const char *text, struct buf *out)
 
 	if (fleet->policy->preface != NULL)
 		fleet->policy->preface(fleet->policy_arg, agent, out);
+	/* What was parked and not submitted may be part of the text. */
+	if (out->len > 0 && strstr(text, out->data) != NULL)
+		buf_clear(out);
 	if (out->len > 0)
 		buf_adds(out, "\n\n");
 	buf_adds(out, text);
+}
+
+void
+fleet_freed(const struct fleet *fleet)
+{
+	if (fleet->policy->freed != NULL)
+		fleet->policy->freed(fleet->policy_arg);
 }
 
 bool

@@ -71,6 +71,9 @@ struct fleet_policy {
 	/* A limit or an outage: it waits until then. */
 	void (*limited)(void *arg, struct agent *agent, bool outage,
 	    const char *text, int64_t until_ms);
+	/* An operation on a worker, or its session, has ended; another one may
+	 * have begun before the loop goes on. */
+	void (*freed)(void *arg);
 	/* One of its tools or turns ended. */
 	void (*progressed)(void *arg, struct agent *agent);
 	/* A tool of its own conversation has ended, and the hook (this event)
@@ -121,6 +124,8 @@ void fleet_set_policy(
 struct agent *fleet_find(const struct fleet *fleet, const char *name);
 /* Put what the policy wants it to read first in front of a message. */
 void fleet_preface(struct agent *agent, const char *text, struct buf *out);
+/* Tell the policy that a worker may be free. */
+void fleet_freed(const struct fleet *fleet);
 /* Does the policy drive it? */
 bool fleet_drives(const struct agent *agent);
 

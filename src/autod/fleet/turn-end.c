@@ -393,6 +393,7 @@ static const struct operation_kind kind = {
 	.name = "end of turn",
 	.steps = steps,
 	.count = nitems(steps),
+	.yields = true,
 	.end = end,
 };
 

@@ -34,6 +34,7 @@ worker_op_release(struct worker_op *op)
 {
 	persist_forget(op->agent->core, op);
 	op->agent->op = NULL;
+	fleet_freed(op->agent->fleet);
 	agent_tick_later(op->agent, 1);
 }
 

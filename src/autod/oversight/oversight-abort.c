@@ -17,14 +17,15 @@
 #include "json.h"
 #include "jsonl.h"
 #include "log.h"
-#include "loop.h"
 #include "mem.h"
 #include "outcome.h"
 #include "oversight-abort.h"
 #include "oversight-floor.h"
+#include "persist.h"
 #include "remove-tree.h"
 #include "serve.h"
 #include "source.h"
+#include "strv.h"
 #include "worker-op.h"
 #include "workspace.h"
 
@@ -32,7 +33,6 @@
 #define TASKS_MAX    200 /* that there is evidence of */
 #define CHECKS_MAX   50 /* of all workers that are looked at */
 #define FILED_MAX    2000
-#define AGAIN_MS     100
 
 struct filed {
 	const char *task;
@@ -192,24 +192,18 @@ oversight_abort(struct oversight_floor *floor, struct task *t,
 
 /* --- task.abort ------------------------------------------------------ */
 
-/* It is done as soon as its worker is free. Nothing says when that is, so it is
- * tried again and again. */
+/* The task knows that it is to be aborted; this is who waits for it. */
 struct abort_wait {
 	LIST_ENTRY(abort_wait) entry;
-	struct oversight_floor *floor;
 	struct server_call *call;
-	struct loop_timer *again;
-	char *task, *why, *user;
+	char *task;
 };
 
 static void
 wait_free(struct abort_wait *wait)
 {
 	LIST_REMOVE(wait, entry);
-	loop_timer_free(wait->again);
 	free(wait->task);
-	free(wait->why);
-	free(wait->user);
 	free(wait);
 }
 
@@ -263,60 +257,88 @@ refuse_unknown(const struct oversight_floor *floor, struct server_call *call,
 		    name, name);
 }
 
-/* True: it is answered. */
-static bool
-try_abort(struct abort_wait *wait)
+/* Answer those who wait for this task. err: NULL = it is aborted. */
+static void
+answer(struct oversight_floor *floor, const char *task, const struct err *err)
 {
-	struct oversight_floor *floor = wait->floor;
-	struct task *t = state_task(&floor->core->state, wait->task);
-	struct oversight_abort how = {
-		.actor = "a person", .user = wait->user, .why = wait->why
-	};
+	struct abort_wait *wait, *next;
 	struct json_object *result;
-	struct err err = { 0 };
-	int r;
 
-	if (t == NULL) {
-		refuse_unknown(floor, wait->call, wait->task);
-		return true;
+	for (wait = LIST_FIRST(&floor->aborts); wait != NULL; wait = next) {
+		next = LIST_NEXT(wait, entry);
+		if (strcmp(wait->task, task) != 0)
+			continue;
+		if (err != NULL) {
+			serve_refuse(wait->call, API_STATUS,
+			    "%s is not aborted: %s", task, err->msg);
+		} else {
+			result = json_object_new_object();
+			json_set_string(result, "task", task);
+			json_set_string(result, "status", "aborted");
+			serve_reply(floor->core, wait->call, result);
+		}
+		wait_free(wait);
 	}
-	r = oversight_abort(floor, t, &how, &err);
-	if (r == -EBUSY) {
-		interrupt(floor, t);
-		return false;
-	}
-	if (r < 0) {
-		serve_refuse(wait->call, API_STATUS, "%s is not aborted: %s",
-		    wait->task, err.msg);
-		return true;
-	}
-	result = json_object_new_object();
-	json_set_string(result, "task", wait->task);
-	json_set_string(result, "status", "aborted");
-	serve_reply(floor->core, wait->call, result);
-	return true;
 }
 
 static void
-on_again(void *arg)
+settle_one(struct oversight_floor *floor, struct task *t)
 {
-	struct abort_wait *wait = arg;
+	cleanup_free char *id = xstrdup(t->id);
+	cleanup_free char *why = xstrdup(t->abort_why);
+	cleanup_free char *user =
+	    t->abort_user != NULL ? xstrdup(t->abort_user) : NULL;
+	struct oversight_abort how = { .actor = "a person",
+		.user = user,
+		.why = why[0] != '\0' ? why : NULL };
+	struct err err = { 0 };
+	int r = oversight_abort(floor, t, &how, &err);
 
-	loop_timer_free(take_ptr(&wait->again));
-	if (try_abort(wait))
+	if (r == -EBUSY) {
+		interrupt(floor, t);
+		return;
+	}
+	t = state_task(&floor->core->state, id);
+	if (t != NULL) {
+		xstrset(&t->abort_why, NULL);
+		xstrset(&t->abort_user, NULL);
+		persist_changed(floor->core);
+	}
+	answer(floor, id, r < 0 ? &err : NULL);
+}
+
+void
+oversight_abort_settle(struct oversight_floor *floor)
+{
+	const struct state *state = &floor->core->state;
+	cleanup_strv char **ids = NULL;
+	struct abort_wait *wait, *next;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		if (state->tasks[i]->abort_why != NULL)
+			strv_add(&ids, state->tasks[i]->id);
+	for (char **id = ids; id != NULL && *id != NULL; id++) {
+		struct task *t = state_task(state, *id);
+
+		if (t != NULL && t->abort_why != NULL)
+			settle_one(floor, t);
+	}
+	for (wait = LIST_FIRST(&floor->aborts); wait != NULL; wait = next) {
+		next = LIST_NEXT(wait, entry);
+		if (state_task(state, wait->task) != NULL)
+			continue;
+		refuse_unknown(floor, wait->call, wait->task);
 		wait_free(wait);
-	else
-		wait->again = loop_after(
-		    wait->floor->core->loop, AGAIN_MS, on_again, wait);
+	}
 }
 
 /* By its id, by its name at its source, or that of a worker. */
-static const struct task *
+static struct task *
 find_task(const struct oversight_floor *floor, const char *name)
 {
 	const struct agent *agent = fleet_find(floor->fleet, name);
 	const struct state *state = &floor->core->state;
-	const struct task *t =
+	struct task *t =
 	    agent != NULL ? auto_task(agent) : state_task(state, name);
 
 	if (t == NULL && agent == NULL && floor->mode->source != NULL)
@@ -332,21 +354,21 @@ on_abort(void *arg, struct server_call *call, struct json_object *params)
 	const char *name = json_string_or(params, "task", "");
 	const char *why = json_string_or(params, "reason", NULL);
 	const char *user = json_string_or(params, "user", NULL);
-	const struct task *t = find_task(floor, name);
+	struct task *t = find_task(floor, name);
 	struct abort_wait *wait;
 
 	if (t == NULL) {
 		refuse_unknown(floor, call, name);
 		return;
 	}
+	xstrset(&t->abort_why, why != NULL ? why : "");
+	xstrset(&t->abort_user, user);
+	persist_changed(floor->core);
 	wait = xcalloc(1, sizeof *wait);
-	wait->floor = floor;
 	wait->call = call;
 	wait->task = xstrdup(t->id);
-	wait->why = why != NULL ? xstrdup(why) : NULL;
-	wait->user = user != NULL ? xstrdup(user) : NULL;
 	LIST_INSERT_HEAD(&floor->aborts, wait, entry);
-	on_again(wait);
+	oversight_abort_settle(floor);
 }
 
 void
@@ -356,8 +378,8 @@ oversight_abort_stop(struct oversight_floor *floor)
 
 	while ((wait = LIST_FIRST(&floor->aborts)) != NULL) {
 		serve_refuse(wait->call, API_STATUS,
-		    "%s is not aborted: the daemon is stopping; try again when "
-		    "it is running",
+		    "%s is not aborted yet: the daemon is stopping; the next "
+		    "one does it",
 		    wait->task);
 		wait_free(wait);
 	}

@@ -26,7 +26,12 @@ int oversight_abort(struct oversight_floor *floor, struct task *task,
 void oversight_abort_keep_iterations(
     const struct oversight_floor *floor, const char *task);
 
-/* The method task.abort: it waits for the worker's operation, or ends it. */
+/* Abort what people want aborted, where it is possible now; what may last long
+ * is ended for it. Call when a worker may have become free. */
+void oversight_abort_settle(struct oversight_floor *floor);
+
+/* The method task.abort: it waits for the worker's operation, or ends it; the
+ * next daemon does what this one did not come to. */
 void oversight_abort_register(struct oversight_floor *floor);
 /* Refuse those who wait. */
 void oversight_abort_stop(struct oversight_floor *floor);

@@ -66,14 +66,31 @@ deliver(const struct oversight_floor *floor, struct watched *w,
 
 /* --- delivered, then recorded ---------------------------------------- */
 
+/* Is it part of a prompt, or of an answer to a hook? */
+static bool
+is_said(const struct watched_giving *giving)
+{
+	return giving->level != INTERVENTION_NONE &&
+	    giving->level < INTERVENTION_PAUSE && !giving->context;
+}
+
 void
-oversight_act_given(
-    struct oversight_floor *floor, struct watched *w, const char *worker)
+oversight_act_replaced(struct watched *w)
+{
+	for (int i = 0; i < DETECTION_TYPES; i++)
+		if (is_said(&w->giving[i]))
+			w->giving[i] = (struct watched_giving){ 0 };
+}
+
+void
+oversight_act_given(struct oversight_floor *floor, struct watched *w,
+    const char *worker, bool parked)
 {
 	for (int i = 0; i < DETECTION_TYPES; i++) {
 		struct detection d;
 
-		if (w->giving[i].level == INTERVENTION_NONE)
+		if (w->giving[i].level == INTERVENTION_NONE ||
+		    (parked && is_said(&w->giving[i])))
 			continue;
 		if (describe_any(w, i, &d)) {
 			deliver(floor, w, worker, &d);

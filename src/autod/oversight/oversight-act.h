@@ -22,9 +22,11 @@ void oversight_act_log(struct oversight_floor *floor, struct watched *watched,
  * delivers them again. */
 void oversight_act_add(struct oversight_floor *floor, struct watched *watched,
     const struct agent *agent, bool context, struct buf *out);
-/* Record what was sent. */
-void oversight_act_given(
-    struct oversight_floor *floor, struct watched *watched, const char *worker);
+/* Record what was sent. parked: a prompt was not submitted yet. */
+void oversight_act_given(struct oversight_floor *floor, struct watched *watched,
+    const char *worker, bool parked);
+/* That prompt will never be: what it says is due again. */
+void oversight_act_replaced(struct watched *watched);
 /* Append the redirections that were read in the middle of the turn and did not
  * help. */
 void oversight_act_again(const struct oversight_floor *floor,

@@ -9,7 +9,6 @@
 #include "buf.h"
 #include "clock.h"
 #include "emit.h"
-#include "error-signature.h"
 #include "fleet.h"
 #include "iteration-make.h"
 #include "json.h"
@@ -24,13 +23,10 @@
 #include "oversight-slice.h"
 #include "oversight-tell.h"
 #include "persist.h"
-#include "person.h"
 #include "plan-effort.h"
 #include "settings.h"
 #include "strv.h"
 #include "workspace.h"
-
-static const char all_workers[] = "fleet"; /* not a type of detection */
 
 /* --- watched tasks --------------------------------------------------- */
 
@@ -189,47 +185,6 @@ take_duration(struct oversight_floor *floor, const struct agent *agent)
 
 /* --- iterations ------------------------------------------------------ */
 
-/* One event, and one message to people, not one for each worker. */
-static void
-tell_of_fleet(
-    const struct oversight_floor *floor, size_t workers, const char *error)
-{
-	cleanup_buf struct buf signature = BUF_INIT;
-	cleanup_free char *reason =
-	    xasprintf("%zu workers have the same error: %.200s; look at them "
-		      "with: llmc status",
-		workers, error);
-
-	emit(floor->core,
-	    &(struct event){ .kind = EVENT_OVERSIGHT,
-		.class = all_workers,
-		.action = "log",
-		.reason = reason });
-	if (!floor->config.auto_escalate)
-		return;
-	error_signature(error, strlen(error), &signature);
-	person_tell(floor->core,
-	    &(struct notice){ .class = NOTICE_WORKER,
-		.what = "several workers have the same error",
-		.why = reason,
-		.signature = signature.data });
-}
-
-static void
-look_at_fleet(struct oversight_floor *floor, const char *worker,
-    const struct iteration *it)
-{
-	for (size_t i = 0; i < strv_count(it->errors); i++) {
-		uint64_t hash =
-		    error_signature_hash(it->errors[i], strlen(it->errors[i]));
-		size_t workers = fleet_pattern_see(
-		    &floor->pattern, hash, worker, clock_mono_ms());
-
-		if (workers > 0)
-			tell_of_fleet(floor, workers, it->errors[i]);
-	}
-}
-
 static void
 judge(
     struct oversight_floor *floor, struct watched *w, const struct agent *agent)
@@ -241,8 +196,8 @@ judge(
 
 	if (w->open == NULL)
 		return;
-	look_at_fleet(floor, agent->worker->name, w->open);
-	oversight_act_given(floor, w, agent->worker->name);
+	oversight_tell_fleet(floor, agent->worker->name, w->open);
+	oversight_act_given(floor, w, agent->worker->name, false);
 	watched_judge(
 	    w, agent->worker->name, &policy, agent->worker->oversight);
 	xstrset(&agent->worker->health, oversight_status_words[w->status]);
@@ -348,8 +303,19 @@ watch_preface(void *arg, struct agent *agent, struct buf *out)
 	struct oversight_floor *floor = arg;
 	struct watched *w = oversight_floor_watched(floor, agent);
 
-	if (w != NULL)
-		oversight_act_add(floor, w, agent, false, out);
+	if (w == NULL)
+		return;
+	if (agent->worker->session.step != PROMPT_NONE)
+		oversight_act_replaced(w);
+	oversight_act_add(floor, w, agent, false, out);
+}
+
+static void
+watch_freed(void *arg)
+{
+	struct oversight_floor *floor = arg;
+
+	loop_call_request(floor->settle);
 }
 
 static const struct auto_watch watch = {
@@ -361,6 +327,7 @@ static const struct auto_watch watch = {
 	.checked = oversight_results_checked,
 	.ejected = oversight_results_ejected,
 	.held = watch_held,
+	.freed = watch_freed,
 	.progressed = oversight_slice_progressed,
 	.tool_ended = oversight_slice_tool_ended,
 	.failed = watch_failed,
@@ -374,6 +341,9 @@ settle(void *arg)
 {
 	struct oversight_floor *floor = arg;
 
+	if (floor->core->stopping)
+		return;
+	oversight_abort_settle(floor);
 	for (size_t i = 0; i < floor->fleet->count; i++) {
 		struct agent *agent = floor->fleet->agents[i];
 		struct watched *w = oversight_floor_watched(floor, agent);
@@ -383,20 +353,26 @@ settle(void *arg)
 	}
 }
 
+/* parked: what is in a prompt that was not submitted yet is not recorded. */
+static void
+record_given(struct oversight_floor *floor, bool parked)
+{
+	for (size_t i = 0; i < floor->fleet->count; i++) {
+		const struct agent *agent = floor->fleet->agents[i];
+		const struct task *t = auto_task(agent);
+		struct watched *w = t != NULL ? find(floor, t->id) : NULL;
+
+		if (w != NULL)
+			oversight_act_given(floor, w, agent->worker->name,
+			    parked &&
+				agent->worker->session.step != PROMPT_NONE);
+	}
+}
+
 static void
 given(void *arg)
 {
-	struct oversight_floor *floor = arg;
-	const struct task *t;
-	struct watched *w;
-
-	for (size_t i = 0; i < floor->fleet->count; i++) {
-		t = auto_task(floor->fleet->agents[i]);
-		w = t != NULL ? find(floor, t->id) : NULL;
-		if (w != NULL)
-			oversight_act_given(
-			    floor, w, floor->fleet->agents[i]->worker->name);
-	}
+	record_given(arg, true);
 }
 
 static void
@@ -422,8 +398,8 @@ ended(struct oversight_floor *floor, const struct event *event)
 	if (w->open != NULL && landed)
 		oversight_results_landed(floor, w);
 	if (w->open != NULL && event->worker != NULL)
-		look_at_fleet(floor, event->worker, w->open);
-	oversight_act_given(floor, w, event->worker);
+		oversight_tell_fleet(floor, event->worker, w->open);
+	oversight_act_given(floor, w, event->worker, false);
 	watched_judge(w, event->worker, &policy, false);
 	watched_end(w, landed);
 	oversight_floor_forget(w);
@@ -439,6 +415,8 @@ began(struct oversight_floor *floor, const char *worker)
 	struct watched *w =
 	    agent != NULL ? oversight_floor_watched(floor, agent) : NULL;
 
+	if (w != NULL)
+		oversight_act_given(floor, w, worker, false);
 	if (w != NULL)
 		oversight_floor_judge(floor, w, agent);
 	if (clock->tools > 0)
@@ -463,13 +441,13 @@ on_event(const struct event *event, void *arg)
 		began(floor, event->worker);
 		break;
 	case EVENT_WORKER_MOVED:
-		if (floor->config.enabled)
-			loop_call_request(floor->settle);
+		loop_call_request(floor->settle);
 		break;
 	case EVENT_TASK_FINISHED:
 		ended(floor, event);
 		break;
 	case EVENT_SETTINGS_READ: /* the files have everything */
+		record_given(floor, false);
 		forget_all(floor);
 		read_settings(floor);
 		if (floor->config.enabled)
@@ -477,6 +455,8 @@ on_event(const struct event *event, void *arg)
 			    &floor->costs, floor->core->workspace);
 		break;
 	default:
+		if (!LIST_EMPTY(&floor->aborts))
+			loop_call_request(floor->settle);
 		break;
 	}
 }
@@ -491,10 +471,9 @@ floor_begin(void *self)
 	oversight_slice_begin(floor);
 	floor->unpruned = true;
 	prune(floor);
-	if (floor->config.enabled) {
+	if (floor->config.enabled)
 		oversight_costs_load(&floor->costs, floor->core->workspace);
-		loop_call_request(floor->settle);
-	}
+	loop_call_request(floor->settle);
 	life_floor_begun(floor->core);
 }
 

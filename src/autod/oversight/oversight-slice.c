@@ -133,7 +133,7 @@ on_snapshot(
 	if (agent != NULL)
 		oversight_floor_clock(floor, slice->worker)->looking = false;
 	if (w != NULL && strcmp(w->task, slice->task) == 0 &&
-	    is_in_turn(agent)) {
+	    is_in_turn(agent) && !floor->core->stopping) {
 		oversight_floor_begin(floor, w, agent,
 		    &(struct iteration_facts){ .snapshot = snapshot });
 		oversight_floor_judge(floor, w, agent);

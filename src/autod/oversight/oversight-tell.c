@@ -4,16 +4,20 @@
 #include <string.h>
 
 #include "buf.h"
+#include "clock.h"
 #include "detection.h"
+#include "emit.h"
 #include "error-signature.h"
 #include "escalation.h"
 #include "hand-task.h"
+#include "iteration.h"
 #include "json.h"
 #include "mem.h"
 #include "outcome.h"
 #include "oversight-floor.h"
 #include "oversight-tell.h"
 #include "person.h"
+#include "strv.h"
 #include "watched.h"
 
 static const char *const titles[INTERVENTION_COUNT] = {
@@ -82,4 +86,47 @@ oversight_tell(const struct oversight_floor *floor, const struct watched *w,
 	add_signature(d, w->task, &signature);
 	what.signature = signature.data;
 	person_escalate(floor->core, &what, class_of(level));
+}
+
+/* --- several workers -------------------------------------------------- */
+
+/* One event, and one message to people, not one for each worker. */
+static void
+tell_of_fleet(
+    const struct oversight_floor *floor, size_t workers, const char *error)
+{
+	cleanup_buf struct buf signature = BUF_INIT;
+	cleanup_free char *reason =
+	    xasprintf("%zu workers have the same error: %.200s; look at them "
+		      "with: llmc status",
+		workers, error);
+
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_OVERSIGHT,
+		.class = "fleet", /* not a type of detection */
+		.action = "log",
+		.reason = reason });
+	if (!floor->config.auto_escalate)
+		return;
+	error_signature(error, strlen(error), &signature);
+	person_tell(floor->core,
+	    &(struct notice){ .class = NOTICE_WORKER,
+		.what = "several workers have the same error",
+		.why = reason,
+		.signature = signature.data });
+}
+
+void
+oversight_tell_fleet(struct oversight_floor *floor, const char *worker,
+    const struct iteration *it)
+{
+	for (size_t i = 0; i < strv_count(it->errors); i++) {
+		uint64_t hash =
+		    error_signature_hash(it->errors[i], strlen(it->errors[i]));
+		size_t workers = fleet_pattern_see(
+		    &floor->pattern, hash, worker, clock_mono_ms());
+
+		if (workers > 0)
+			tell_of_fleet(floor, workers, it->errors[i]);
+	}
 }

@@ -8,6 +8,7 @@
 #include "intervene.h"
 
 struct detection;
+struct iteration;
 struct oversight_floor;
 struct watched;
 
@@ -17,5 +18,10 @@ void oversight_tell(const struct oversight_floor *floor,
     const struct watched *watched, const char *worker,
     const struct detection *detection, enum intervention level,
     const char *text);
+
+/* This worker has had these errors: tell of those that others have had lately,
+ * once. */
+void oversight_tell_fleet(struct oversight_floor *floor, const char *worker,
+    const struct iteration *iteration);
 
 #endif
