@@ -497,7 +497,8 @@ START_TEST(a_task_is_not_dropped_during_the_move)
 	begin_moving(&world);
 	call = floor_world_ask(&world.floor, "task.drop", "{\"task\": \"t1\"}");
 	ck_assert_str_eq(floor_world_answer(&world.floor, call),
-	    "its work is landing; try again in a moment");
+	    "its work is landing, and a branch that moves is not stopped; "
+	    "look at it with: llmc landing");
 	floor_world_store_answer(&world.floor);
 	auto_world_wait_done(&world);
 	auto_world_filed(&world, "t1 landed; ");

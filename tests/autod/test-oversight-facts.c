@@ -63,6 +63,27 @@ START_TEST(an_update_says_what_was_learned_and_what_blocks)
 }
 END_TEST
 
+START_TEST(an_outage_is_no_error_of_the_work)
+{
+	struct oversight_world w;
+	const char *text;
+
+	oversight_world_begin(&w, OVERSIGHT_ON);
+	auto_world_turn(&w.world, 1);
+	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_talk(&w, auto_world_agent(&w.world),
+	    "{\"type\":\"assistant\",\"isApiErrorMessage\":true,\"message\":"
+	    "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
+	    "\"text\":\"API Error: 529 Overloaded\"}]}}\n");
+	oversight_world_tool_fails(&w, auto_world_agent(&w.world), 7);
+	turn_with_words(&w, 1, "It works.");
+	text = last(&w, 1);
+	oversight_world_has(text, "\"failureClass\"");
+	oversight_world_lacks(text, "Overloaded");
+	oversight_world_end(&w);
+}
+END_TEST
+
 /* --- attempts -------------------------------------------------------- */
 
 START_TEST(iterations_are_counted_over_all_attempts)
@@ -246,7 +267,7 @@ unit_suite(void)
 	TCase *median = tcase_create("median");
 
 	unit_case(suite, "facts",
-	    (const TTest *const[]){
+	    (const TTest *const[]){ an_outage_is_no_error_of_the_work,
 		an_update_says_what_was_learned_and_what_blocks,
 		iterations_are_counted_over_all_attempts,
 		a_cost_that_comes_late_is_counted_once,

@@ -480,13 +480,13 @@ START_TEST(a_task_by_hand_is_only_watched)
 	ck_assert_int_eq(watchlog_events(), 0);
 	ck_assert_int_eq(fleet_prompts("OVERSIGHT"), 0);
 	/* The next daemon goes on counting; the next task begins anew. */
-	auto_kill9_daemon();
+	fleet_kill(fleet_daemon_pid());
 	fleet_up();
 	fleet_wait("adam", "needs_review");
 	fleet_do("message", "adam", "fake: run ls ./missing.c", NULL);
 	watchlog_wait("by-hand-adam", 8);
 	fleet_wait("adam", "needs_review");
-	fleet_do("reset", "adam", NULL);
+	fleet_do("reset", "adam", "--yes", NULL);
 	fleet_wait("adam", "idle");
 	fleet_start("adam", "fake: commit c.txt x");
 	fleet_wait("adam", "needs_review");

@@ -10,6 +10,7 @@
 #include "git-snapshot.h"
 #include "iteration-make.h"
 #include "iteration.h"
+#include "limit.h"
 #include "mem.h"
 #include "state-auto.h"
 #include "strv.h"
@@ -62,6 +63,20 @@ count_errors(const struct transcript_parser *parser)
 	return totals->tool_errors + totals->api_errors;
 }
 
+/* A limit or an outage, in the words of the program: not what the worker did.
+ * Tools of its own may say similar things. */
+static bool
+is_of_service(const char *text)
+{
+	static const char *const openings[] = { "API Error", "You've ",
+		"Claude " };
+
+	for (size_t i = 0; i < nitems(openings); i++)
+		if (strncmp(text, openings[i], strlen(openings[i])) == 0)
+			return limit_classify(NULL, text) != LIMIT_NONE;
+	return false;
+}
+
 static void
 add_errors(struct iteration *it, struct watched_mark *mark,
     const struct agent *agent, const struct transcript_parser *parser)
@@ -75,7 +90,7 @@ add_errors(struct iteration *it, struct watched_mark *mark,
 	for (int64_t i = same ? mark->errors : 0; i < count; i++) {
 		const char *text = transcript_parser_error(parser, i);
 
-		if (text != NULL && text[0] != '\0')
+		if (text != NULL && text[0] != '\0' && !is_of_service(text))
 			iteration_add_error(it, text);
 	}
 	it->errors_known = true;

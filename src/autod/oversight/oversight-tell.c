@@ -90,6 +90,8 @@ oversight_tell(const struct oversight_floor *floor, const struct watched *w,
 
 /* --- several workers -------------------------------------------------- */
 
+static const char all_workers[] = "fleet"; /* not a type of detection */
+
 /* One event, and one message to people, not one for each worker. */
 static void
 tell_of_fleet(
@@ -103,7 +105,7 @@ tell_of_fleet(
 
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_OVERSIGHT,
-		.class = "fleet", /* not a type of detection */
+		.class = all_workers,
 		.action = "log",
 		.reason = reason });
 	if (!floor->config.auto_escalate)
