@@ -542,9 +542,10 @@ START_TEST(an_attempt_that_is_said_to_have_failed_counts)
 		if (turn == 2)
 			auto_world_turn(&world, turn);
 	}
-	auto_world_wait(&world, "task_finished t1 dead-letter; ");
+	auto_world_wait(&world, "exhausted; ");
 	auto_world_told(&world,
-	    "task_retry t1; task_assigned t1; task_finished t1 dead-letter; ");
+	    "task_retry t1; task_assigned t1; task_finished t1 dead-letter; "
+	    "exhausted; ");
 	auto_world_end(&world);
 }
 END_TEST

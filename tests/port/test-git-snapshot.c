@@ -55,11 +55,11 @@ START_TEST(uncommitted_files_count_and_nothing_is_touched)
 	repo_wt(repo,
 	    "echo 1 >one; git add one; git commit -qm one; echo 2 >two; "
 	    "echo 3 >one; rm a.txt; echo x >.gitignore; touch x");
-	repo_wt(repo, "git status --porcelain >$B/before");
+	repo_wt(repo, "git status --porcelain >\"$B/before\"");
 	ck_assert_str_eq(snapshot(repo, "", true),
 	    ".gitignore 587b;a.txt gone;one 0075;two 0cfb;");
 	memcpy(first, tree, sizeof first);
-	repo_wt(repo, "git status --porcelain | cmp - $B/before");
+	repo_wt(repo, "git status --porcelain | cmp - \"$B/before\"");
 	repo_wt(repo, "! ls $(git rev-parse --git-dir) | grep snapshot");
 	/* The same again, and what changes then. */
 	ck_assert_str_eq(snapshot(repo, first, true), "");

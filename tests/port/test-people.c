@@ -26,7 +26,7 @@ settings_with(const char *command, const char *more)
 	struct settings_facts facts = { .root = "/r" };
 	struct settings_problems problems;
 	cleanup_free char *text =
-	    xasprintf("[people]\nnotify_command = '''%s'''\n%s", command, more);
+	    xasprintf("[people]\nnotify_command = \"%s\"\n%s", command, more);
 	struct settings *settings =
 	    settings_parse(text, strlen(text), &facts, &problems);
 
@@ -76,7 +76,7 @@ messages(const char *file, struct json_object **list, size_t max)
 START_TEST(the_command_gets_the_message_as_json)
 {
 	struct json_object *list[2];
-	cleanup_free char *command = xasprintf("cat >%s", unit_path("told"));
+	cleanup_free char *command = xasprintf("cat >'%s'", unit_path("told"));
 	cleanup_free char *big = xmalloc(300001);
 	struct notice n = { .class = NOTICE_BUDGET,
 		.why = big,
@@ -116,7 +116,7 @@ static char *
 channel_to(const char *file)
 {
 	return xasprintf("[people.channels.ops]\ntype = \"command\"\n"
-			 "command = \"cat >>%s\"\n",
+			 "command = \"cat >>'%s'\"\n",
 	    file);
 }
 
@@ -134,7 +134,7 @@ count_messages(const char *file)
 START_TEST(a_notice_with_an_id_is_told_once)
 {
 	struct json_object *list[4];
-	cleanup_free char *command = xasprintf("cat >>%s", unit_path("once"));
+	cleanup_free char *command = xasprintf("cat >>'%s'", unit_path("once"));
 	cleanup_free char *channel = channel_to(unit_path("ops"));
 	const struct notice both[] = {
 		{ .class = NOTICE_GOAL, .id = "D_1", .why = "help" },
@@ -182,7 +182,7 @@ leave(const struct channel_list *channels)
 START_TEST(a_notice_that_waits_is_told_by_the_next_program)
 {
 	struct json_object *list[4];
-	cleanup_free char *command = xasprintf("cat >>%s", unit_path("late"));
+	cleanup_free char *command = xasprintf("cat >>'%s'", unit_path("late"));
 	const struct notice same = {
 		.class = NOTICE_GOAL, .id = "D_1", .why = "help"
 	};
@@ -200,7 +200,7 @@ END_TEST
 /* The overseer sends what waits for the channel, and leaves the command. */
 START_TEST(the_command_of_another_program_is_left_to_it)
 {
-	cleanup_free char *command = xasprintf("cat >>%s", unit_path("told"));
+	cleanup_free char *command = xasprintf("cat >>'%s'", unit_path("told"));
 	cleanup_free char *channel = channel_to(unit_path("ops"));
 	struct settings *settings = settings_with(command, channel);
 	struct loop *loop = loop_new();
@@ -241,7 +241,7 @@ stop_when_told(void *arg)
 
 START_TEST(a_record_that_another_process_has_is_waited_for)
 {
-	cleanup_free char *command = xasprintf("cat >>%s", unit_path("told"));
+	cleanup_free char *command = xasprintf("cat >>'%s'", unit_path("told"));
 	const char *dir = unit_path(".llmc/outbox");
 	struct settings *settings = settings_with(command, "");
 	struct loop *loop = loop_new();
@@ -274,8 +274,9 @@ END_TEST
 START_TEST(a_flood_starts_no_flood_of_processes)
 {
 	struct json_object *list[4];
-	cleanup_free char *command = xasprintf("cat >%s.$$; cat %s.$$ >>%s",
-	    unit_path("part"), unit_path("part"), unit_path("flood"));
+	cleanup_free char *command =
+	    xasprintf("cat >'%s'.$$; cat '%s'.$$ >>'%s'", unit_path("part"),
+		unit_path("part"), unit_path("flood"));
 	struct notice n = { .class = NOTICE_TASK, .why = "it failed" };
 	int64_t sum;
 
@@ -291,7 +292,8 @@ END_TEST
 
 START_TEST(only_what_was_chosen_is_told)
 {
-	cleanup_free char *command = xasprintf("cat >>%s", unit_path("chosen"));
+	cleanup_free char *command =
+	    xasprintf("cat >>'%s'", unit_path("chosen"));
 	struct json_object *list[4];
 	struct notice limit = { .class = NOTICE_LIMIT, .why = "429" };
 	struct notice failure = { .class = NOTICE_FAILURE, .why = "dead" };
@@ -309,7 +311,7 @@ END_TEST
 START_TEST(the_older_name_of_the_command_is_used)
 {
 	cleanup_free char *more = xasprintf(
-	    "[overseer]\nnotify_command = '''cat >%s'''\n", unit_path("older"));
+	    "[overseer]\nnotify_command = \"cat >'%s'\"\n", unit_path("older"));
 	struct notice n = { .class = NOTICE_FAILURE };
 
 	tell("", more, n, 1);
@@ -322,7 +324,7 @@ START_TEST(a_hanging_command_does_not_hold_us_up)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *command =
-	    xasprintf("echo $$ >%s; exec sleep 600", unit_path("hanging"));
+	    xasprintf("echo $$ >'%s'; exec sleep 600", unit_path("hanging"));
 	struct procref ref = PROCREF_INIT;
 	struct notice n = { .class = NOTICE_FAILURE };
 	int64_t took = tell(command, "", n, 1);
