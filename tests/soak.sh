@@ -9,7 +9,8 @@
 # sessions with each kind of keeper, SOAK_KILLS (200) times and the overseer
 # SOAK_OVERSEER_KILLS (1,000) times;
 # ends a landing at each of its points, by a kill and by a power cut; kills the
-# daemon at each of the first SOAK_QUEUE_STEPS (600) steps of a batch;
+# daemon at each of the first SOAK_QUEUE_STEPS (600) steps of a batch, and of an
+# abort and a pause;
 # lands SOAK_LANDINGS (1,000) times beside a user in the same checkout;
 # runs each fuzz target for SOAK_FUZZ (300) seconds and the full chaos run with
 # SOAK_SEEDS (5) seeds; measures the cost of 1,000 tasks. Prints what it did.
@@ -108,6 +109,10 @@ part "the daemon is killed at $queue_steps steps of a batch" \
 	--print-errorlogs --verbose \
 	--timeout-multiplier "$((queue_steps / 40 + 1))" \
 	--logbase soak-queue-kills e2e-queue-kills
+part "ends at each of 60 steps of an abort and of a pause" \
+	env OVERSIGHT_STEPS=60 meson test -C "$build" \
+	--print-errorlogs --timeout-multiplier 10 --logbase soak \
+	e2e-oversight-kills
 part "$landings landings beside a user in the same checkout" \
 	env RACE_LANDINGS="$landings" RACE_SEED="$(($(date +%s) % 100000 + 1))" \
 	meson test -C "$build" --print-errorlogs --verbose \
