@@ -54,7 +54,7 @@ struct channel_list {
 /* How long a channel must rest before its next message: 0 = it may be sent, and
  * *ret_paid_ms is the next paid_ms, the time until which its messages use up
  * its share. One that is further away than it can be comes from a clock that
- * was set back. */
+ * was turned back. */
 int64_t channel_rest_ms(int64_t paid_ms, int64_t now_ms, int64_t *ret_paid_ms);
 
 /* What a channel of this type gets if nothing else is said. */

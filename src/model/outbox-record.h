@@ -97,7 +97,7 @@ outbox_record_delivery(const struct outbox_record *record, const char *channel);
 bool outbox_record_is_done(const struct outbox_record *record);
 
 /* How long to wait for the next try; 0 = it is due. A time that is further away
- * than any wait can be comes from a clock that was set back. */
+ * than any wait can be comes from a clock that was turned back. */
 int64_t
 outbox_delivery_wait_ms(const struct outbox_delivery *delivery, int64_t now_ms);
 

@@ -16,6 +16,7 @@
 #include "autorun.h"
 #include "clock.h"
 #include "mem.h"
+#include "stepkills.h"
 #include "watchlog.h"
 
 #define KILLS       4
@@ -31,7 +32,7 @@ step_of(int row, int steps)
 
 	if (e2e_number("OVERSIGHT_STEPS", 0) > 0)
 		return row + 1;
-	return (2 * row + 1) * steps / (2 * count);
+	return stepkills_spread(row, count, steps);
 }
 
 static int
@@ -40,27 +41,6 @@ row_count(void)
 	int all = e2e_number("OVERSIGHT_STEPS", 0);
 
 	return all > 0 ? all : e2e_number("OVERSIGHT_KILLS", KILLS);
-}
-
-static void
-kill_at(int step)
-{
-	const char *llmc = e2e_llmc_path();
-
-	/* Only a folder may have a space in its name. */
-	e2e_env(e2e_path("LD_LIBRARY_PATH=%.*s/../../tests/tools",
-	    (int)(strrchr(llmc, '/') - llmc), llmc));
-	e2e_env("LD_PRELOAD=stepkill.so");
-	e2e_env("STEPKILL_PROGRAM=autod");
-	e2e_env(e2e_path("STEPKILL_ARM=%s", unit_path("arm")));
-	e2e_env(e2e_path("STEPKILL_COUNT=%s", unit_path("steps")));
-	e2e_env(e2e_path("STEPKILL_N=%d", step));
-}
-
-static void
-arm(void)
-{
-	e2e_write(unit_path("arm"), "");
 }
 
 /* Wait until the script succeeds; a daemon that was killed starts again. */
@@ -144,9 +124,9 @@ START_TEST(an_abort)
 {
 	int step = step_of(_i, ABORT_STEPS);
 
-	kill_at(step);
+	stepkills_at(step);
 	begin_turn();
-	arm();
+	stepkills_arm();
 	/* Whoever gets no answer types it again. */
 	wait_with_restarts(ABORT ENDED);
 	wait_with_restarts("grep -q '\"status\": *\"idle\"' .llmc/state.json");
@@ -162,14 +142,14 @@ START_TEST(a_pause)
 {
 	int step = step_of(_i, PAUSE_STEPS);
 
-	kill_at(step);
+	stepkills_at(step);
 	auto_set("auto.check_command",
 	    "test ! -e b.txt || test -e good.txt || { echo 'fake: run ls "
 	    "./missing.c'; exit 1; }");
 	auto_task("a.md", "fake: commit b.txt x");
 	auto_up(NULL);
 	watchlog_wait("t1", 4);
-	arm();
+	stepkills_arm();
 	wait_with_restarts(HELD);
 	disarm(step);
 	watchlog_paused("auto-1", "Stuck");

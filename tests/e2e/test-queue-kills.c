@@ -19,6 +19,7 @@
 #include "mem.h"
 #include "queue-scenarios.h"
 #include "scenarios.h"
+#include "stepkills.h"
 
 #define KILLS       4
 #define BATCH_STEPS 520 /* about as many as there are */
@@ -35,7 +36,7 @@ step_of(int row, int steps)
 
 	if (e2e_number("QUEUE_STEPS", 0) > 0)
 		return row + 1;
-	return (2 * row + 1) * steps / (2 * count);
+	return stepkills_spread(row, count, steps);
 }
 
 static int
@@ -46,27 +47,6 @@ row_count(int steps)
 	if (all > 0)
 		return all < steps * 2 ? all : steps * 2;
 	return e2e_number("QUEUE_KILLS", KILLS);
-}
-
-static void
-kill_at(int step)
-{
-	const char *llmc = e2e_llmc_path();
-
-	/* Only a folder may have a space in its name. */
-	e2e_env(e2e_path("LD_LIBRARY_PATH=%.*s/../../tests/tools",
-	    (int)(strrchr(llmc, '/') - llmc), llmc));
-	e2e_env("LD_PRELOAD=stepkill.so");
-	e2e_env("STEPKILL_PROGRAM=autod");
-	e2e_env(e2e_path("STEPKILL_ARM=%s", unit_path("arm")));
-	e2e_env(e2e_path("STEPKILL_COUNT=%s", unit_path("steps")));
-	e2e_env(e2e_path("STEPKILL_N=%d", step));
-}
-
-static void
-arm(void)
-{
-	e2e_write(unit_path("arm"), "");
 }
 
 /* Wait until the script succeeds; a daemon that was killed starts again. */
@@ -255,12 +235,12 @@ START_TEST(a_batch)
 		auto_task(e2e_path("%c.md", *name),
 		    "%c\nfake: run %s\nfake: commit %c.txt x", *name,
 		    auto_gate("work"), *name);
-	kill_at(step);
+	stepkills_at(step);
 	auto_up(NULL);
 	auto_wait_events("task_assigned", NULL, 4);
 	auto_wait_shell("[ $(grep -c '\"status\": *\"working\"' "
 			".llmc/state.json) -ge 4 ]");
-	arm();
+	stepkills_arm();
 	auto_open_gate("work");
 	wait_with_restarts(SETTLED);
 	disarm();
@@ -288,11 +268,11 @@ START_TEST(a_revert)
 	e2e_dir("first"); /* no others come */
 	auto_task("c.md", "C\nfake: commit c.txt x");
 	auto_task("d.md", "D\nfake: commit d.txt x");
-	kill_at(step);
+	stepkills_at(step);
 	auto_up(NULL);
 	auto_wait_finished("landed", 2);
 	auto_wait_state("workers.auto-1.status", "idle");
-	arm();
+	stepkills_arm();
 	e2e_sh(fleet_root(), "\"$LLMC\" revert c.md --yes");
 	/* It may have been killed before it knew of it. */
 	wait_with_restarts("\"$LLMC\" landing | grep -q '^Nothing waits'");

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The daemon is killed at one of its steps: a program that it starts, or a file
+ * that it puts in place (tests/tools/stepkill.c). Steps count from
+ * stepkills_arm() on; the file unit_path("arm") is gone when it was killed, and
+ * unit_path("steps") names the steps.
+ */
+#ifndef STEPKILLS_H
+#define STEPKILLS_H
+
+/* In the environment of the programs that are started from now on. */
+void stepkills_at(int step);
+void stepkills_arm(void);
+
+/* The step of a row out of `count`, spread over all steps. */
+int stepkills_spread(int row, int count, int steps);
+
+#endif
