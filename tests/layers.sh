@@ -64,7 +64,7 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..20
+echo 1..21
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 verdict "port includes only model and base" "$(outside port port model base)"
@@ -90,6 +90,9 @@ below="port model base"
 	verdict "autod's oversight includes only the floors below it" \
 		"$(outside autod/oversight autod/oversight autod/plan autod/auto \
 			autod/landing autod/fleet autod/core $below)"
+	verdict "autod's team includes only the floors below it" \
+		"$(outside autod/team autod/team autod/oversight autod/plan \
+			autod/auto autod/landing autod/fleet autod/core $below)"
 	verdict "autod includes no other program" "$(outside autod autod $below)"
 	verdict "overseer includes no other program" \
 		"$(outside overseer overseer $below)"

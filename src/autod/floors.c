@@ -8,6 +8,7 @@
 #include "landing.h"
 #include "oversight-floor.h"
 #include "plan-floor.h"
+#include "team-floor.h"
 
 int
 floors_build(struct floors *floors, struct loop *loop,
@@ -29,12 +30,14 @@ floors_build(struct floors *floors, struct loop *loop,
 	}
 	floors->plan = plan_floor_new(floors->auto_mode);
 	floors->oversight = oversight_floor_new(floors->auto_mode);
+	floors->team = team_floor_new(floors->plan);
 	return 0;
 }
 
 void
 floors_free(struct floors *floors)
 {
+	team_floor_free(floors->team);
 	oversight_floor_free(floors->oversight);
 	plan_floor_free(floors->plan);
 	auto_free(floors->auto_mode);

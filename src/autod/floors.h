@@ -13,6 +13,7 @@ struct landings;
 struct loop;
 struct oversight_floor;
 struct plan_floor;
+struct team_floor;
 struct workspace;
 
 struct floors {
@@ -22,6 +23,7 @@ struct floors {
 	struct auto_mode *auto_mode;
 	struct plan_floor *plan;
 	struct oversight_floor *oversight;
+	struct team_floor *team;
 };
 
 /* On negative errno nothing is held. */

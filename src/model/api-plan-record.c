@@ -2,6 +2,7 @@
 
 #include "api-plan-record.h"
 #include "api-shape.h"
+#include "api-team.h"
 #include "plan-assignment.h"
 #include "plan-node.h"
 #include "plan-status.h"
@@ -86,6 +87,9 @@ const struct shape api_plan_node = {
 		WORD("riskLevel", risk_level_words),
 		WORD("priority", priority_words),
 		WORD("recoveryPolicy", recovery_policy_words),
+		LIST("scopePaths"),
+		PART("verification", api_contract),
+		FOREIGN("spawn", "how an agent asked for it"),
 		WORD("status", node_status_words),
 		TEXT("blockedReason"),
 		NUMBER("attempts"),

@@ -11,6 +11,8 @@
 #include "api-store-rows.h"
 #include "api-store.h"
 #include "api-task.h"
+#include "api-team-rows.h"
+#include "api-team.h"
 #include "api-work.h"
 #include "api.h"
 #include "mem.h"
@@ -525,7 +527,7 @@ const struct api_method api_methods[] = {
 	    "mark a message to people as seen; what was not sent is not sent",
 	    0, API_PERSON, &api_people_ack_params, &api_people_ack_result,
 	    ERRORS{ API_BUSY, API_FAILED, 0 } },
-	API_GOAL_ROWS API_STORE_ROWS{ NULL, NULL, 0, 0, NULL, NULL, NULL },
+	API_GOAL_ROWS API_STORE_ROWS API_TEAM_ROWS{ NULL, NULL, 0, 0, NULL, NULL, NULL },
 };
 
 const char *const api_caller_words[] = { "person", "repair", "worker", "reader",
@@ -562,6 +564,11 @@ static const struct {
 	{ API_E_CLOSED, "E_CLOSED" },
 	{ API_E_ASSIGNED, "E_ASSIGNED" },
 	{ API_E_CHILDREN, "E_CHILDREN" },
+	{ API_E_UNAUTHORIZED, "E_UNAUTHORIZED" },
+	{ API_E_INVALID_PLAN, "E_INVALID_PLAN" },
+	{ API_E_CONFLICT, "E_CONFLICT" },
+	{ API_E_NOT_FOUND, "E_NOT_FOUND" },
+	{ API_E_RATE, "E_RATE" },
 };
 
 /* NULL = not one of ours. */

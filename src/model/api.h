@@ -36,6 +36,12 @@ enum api_error {
 	API_E_CLOSED = -32029, /* the goal or the node has ended */
 	API_E_ASSIGNED = -32030, /* somebody works on the node already */
 	API_E_CHILDREN = -32031, /* its status follows from its children */
+	/* Delegation. */
+	API_E_UNAUTHORIZED = -32040, /* not for this actor */
+	API_E_INVALID_PLAN = -32041, /* no plan, or it breaks the rules */
+	API_E_CONFLICT = -32042, /* the plan has another version by now */
+	API_E_NOT_FOUND = -32043, /* no such actor, mail, request or plan */
+	API_E_RATE = -32044, /* too often, or too many that wait */
 };
 
 #define API_ONESHOT  1u /* works while no daemon runs (autod --oneshot) */
@@ -43,6 +49,9 @@ enum api_error {
 #define API_STOPPING 4u /* is served while the daemon stops */
 #define API_STREAM   8u /* stays open and sends notifications until closed */
 #define API_EARLY    16u /* served before the daemon has finished starting */
+#define API_TOOL     32u /* a tool of llmc mcp, by the name after the dot. The
+			  * server adds the member "worker" to its parameters:
+			  * whose socket it is. */
 
 /* Who may call a method; how a caller is known: caller.h. */
 #define API_PERSON 1u /* no process of an agent's session */

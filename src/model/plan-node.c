@@ -69,6 +69,9 @@ static const struct record_field fields[] = {
 	FIELD("priority", priority, .words = priority_words),
 	FIELD(
 	    "recoveryPolicy", recovery_policy, .words = recovery_policy_words),
+	LIST("scopePaths", scope_paths),
+	FIELD("verification", verification),
+	FIELD("spawn", spawn),
 	RECORD_FIELD(struct plan_node, "status", status,
 	    .flags = RECORD_REQUIRED, .words = node_status_words),
 	FIELD("blockedReason", blocked_reason, .size = PLAN_TEXT_MAX),

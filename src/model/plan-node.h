@@ -71,6 +71,10 @@ struct plan_node {
 	enum risk_level risk_level;
 	enum priority priority; /* PRIORITY_COUNT = that of its parent */
 	enum recovery_policy recovery_policy; /* RECOVERY_UNSET the same */
+	char **scope_paths; /* that work on it may change; NULL = everything */
+	struct json_object *verification; /* its contract (api_contract) */
+	struct json_object *spawn; /* how an agent asked for it: a struct
+				    * task_run (task-run.h); NULL = none did */
 
 	/* State */
 	enum node_status status; /* of a node with children: rolled up, unless

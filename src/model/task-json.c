@@ -11,6 +11,7 @@
 #include "mem.h"
 #include "record.h"
 #include "task-json.h"
+#include "task-run.h"
 #include "task.h"
 #include "text.h"
 #include "word.h"
@@ -67,6 +68,8 @@ task_to_json(const struct task *task)
 	spent_to_json(&task->spent, json);
 	json_set_string(json, "priority", priority_name(task->priority));
 	json_set(json, "history", json_object_get(task->history));
+	if (task->run != NULL)
+		json_set(json, "run", task_run_to_json(task->run));
 	return json;
 }
 
@@ -136,6 +139,20 @@ get_history(struct json_object *json, const char *at, struct task *task,
 	return 0;
 }
 
+static int
+get_run(struct json_object *json, const char *at, struct task *task,
+    struct err *err)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+	struct json_object *run = NULL;
+	int r = json_get_object(json, at, "run", &run, err);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	json_path_key(&path, at, "run");
+	return task_run_from_json(run, path.data, &task->run, err);
+}
+
 /* Repair combinations that do not fit together, since the file may have been
  * edited by hand: a task without a worker, or without an outcome, waits. */
 static void
@@ -170,6 +187,8 @@ task_from_json(struct json_object *json, const char *at, struct task **ret_task,
 		r = get_priority(json, at, task, &words);
 	if (r == 0)
 		r = get_history(json, at, task, &words);
+	if (r == 0)
+		r = get_run(json, at, task, &words);
 	if (r < 0) {
 		task_free(task);
 		return err_set(err, -EINVAL, "%s", words.msg);

@@ -9,6 +9,7 @@
 #include "excerpt.h"
 #include "json.h"
 #include "mem.h"
+#include "task-run.h"
 #include "task.h"
 #include "text.h"
 #include "word.h"
@@ -177,6 +178,7 @@ task_free(struct task *task)
 	free(task->last_words);
 	free(task->abort_why);
 	free(task->abort_user);
+	task_run_free(task->run);
 	json_object_put(task->corrections);
 	json_object_put(task->history);
 	free(task);

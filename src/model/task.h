@@ -18,6 +18,7 @@
 struct buf;
 struct err;
 struct json_object;
+struct task_run;
 
 enum task_outcome {
 	OUTCOME_NONE,
@@ -78,6 +79,7 @@ struct task {
 			      * when a landed task is done again */
 	char *goal; /* the implicit goal that records it in the store of goals
 		     * (plan-implicit.h); NULL = none, or it is a node itself */
+	struct task_run *run; /* delegation (task-run.h); NULL = none of it */
 	char *abort_why; /* a person wants it ended as soon as its worker is
 			  * free: why, "" = not said; NULL = nobody does */
 	char *abort_user; /* who; NULL = not known */

@@ -20,7 +20,7 @@ START_TEST(each_row_is_complete)
 
 		ck_assert_msg(group > 0 && m->name[group] == '.' &&
 			m->name[group + 1] != '\0' &&
-			strspn(m->name, "abcdefghijklmnopqrstuvwxyz.") ==
+			strspn(m->name, "abcdefghijklmnopqrstuvwxyz._") ==
 			    strlen(m->name),
 		    "%s", m->name);
 		ck_assert_msg(m->help != NULL && m->help[0] != '\0' &&
@@ -112,18 +112,33 @@ START_TEST(flags_are_those_that_callers_rely_on)
 	    "overseer.goal.create overseer.goal.list overseer.goal.show overseer.goal.plan overseer.goal.update overseer.goal.pause overseer.goal.resume overseer.goal.cancel overseer.goal.archive "
 	    "overseer.work.list overseer.work.show overseer.work.update overseer.work.add overseer.work.split overseer.work.merge overseer.work.move overseer.work.assign "
 	    "overseer.store.check overseer.store.export overseer.store.import overseer.store.recover overseer.store.compact "
-	    "overseer.events overseer.why");
+	    "overseer.events overseer.why "
+	    "mail.send mail.inbox mail.show mail.ack team.tree");
 	assert_flagged(API_OWN, "hook.event sandbox.refused");
 	assert_flagged(API_STOPPING, "hook.event daemon.stop");
 	assert_flagged(API_STREAM, "events.follow");
 	assert_flagged(API_EARLY, "daemon.stop");
+	assert_flagged(API_TOOL,
+	    "team.report_progress "
+	    "team.report_completion "
+	    "team.agent_spawn "
+	    "team.agent_status "
+	    "team.mail_send "
+	    "team.mail_inbox "
+	    "team.mail_ack "
+	    "team.mail_reserve "
+	    "team.mail_release "
+	    "team.mail_list_reservations "
+	    "team.request_orchestrator "
+	    "team.respond_orchestrator_request "
+	    "team.plan_review_needed");
 }
 END_TEST
 
 START_TEST(flags_do_not_contradict_each_other)
 {
-	const unsigned all =
-	    API_ONESHOT | API_OWN | API_STOPPING | API_STREAM | API_EARLY;
+	const unsigned all = API_ONESHOT | API_OWN | API_STOPPING | API_STREAM |
+	    API_EARLY | API_TOOL;
 	/* Each of these needs a daemon that keeps running. */
 	const unsigned running = API_STOPPING | API_STREAM | API_EARLY;
 
@@ -200,6 +215,24 @@ static const struct {
 	{ "overseer.store.compact", "p   " },
 	{ "overseer.events", "p   " },
 	{ "overseer.why", "p   " },
+	{ "team.report_progress", "  w " },
+	{ "team.report_completion", "  w " },
+	{ "team.agent_spawn", "  w " },
+	{ "team.agent_status", "  w " },
+	{ "team.mail_send", "  w " },
+	{ "team.mail_inbox", "  w " },
+	{ "team.mail_ack", "  w " },
+	{ "team.mail_reserve", "  w " },
+	{ "team.mail_release", "  w " },
+	{ "team.mail_list_reservations", "  w " },
+	{ "team.request_orchestrator", "  w " },
+	{ "team.respond_orchestrator_request", "  w " },
+	{ "team.plan_review_needed", "  w " },
+	{ "mail.send", "p   " },
+	{ "mail.inbox", "p   " },
+	{ "mail.show", "p   " },
+	{ "mail.ack", "p   " },
+	{ "team.tree", "prwo" },
 };
 
 START_TEST(each_method_has_its_callers)

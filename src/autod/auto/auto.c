@@ -90,6 +90,15 @@ auto_set_watch(
 	mode->watch_arg = arg;
 }
 
+void
+auto_set_team(struct auto_mode *mode, const struct auto_team *team, void *arg)
+{
+	static const struct auto_team none;
+
+	mode->team = team != NULL ? team : &none;
+	mode->team_arg = arg;
+}
+
 struct auto_known
 auto_known(const struct auto_mode *mode, const struct task *task)
 {
@@ -511,6 +520,7 @@ auto_new(struct fleet *fleet, struct landings *landings, struct err *err)
 	mode->until_empty = core->options->until_empty;
 	auto_set_policy(mode, NULL, NULL);
 	auto_set_watch(mode, NULL, NULL);
+	auto_set_team(mode, NULL, NULL);
 	/* Without auto mode the source is opened when it is needed: one that
 	 * fails to open must not block the other commands. */
 	if (mode->active && intake_source(mode, err) == NULL) {

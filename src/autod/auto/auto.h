@@ -122,6 +122,30 @@ struct auto_watch {
 	void (*failed)(void *arg, struct agent *agent, const char *text);
 };
 
+/* The floor on which agents work together. Every question may be NULL; `arg`
+ * is what auto_set_team() got. */
+struct auto_team {
+	/* Its turn on its task has ended. Does it wait for agents that it has
+	 * asked for? Then it is neither judged nor stalled. */
+	bool (*waits)(void *arg, struct agent *agent);
+	/* Does one of its tools wait for somebody's answer? Then its silence
+	 * is no stall. */
+	bool (*asks)(void *arg, const struct agent *agent);
+	/* Its work on its task is finished, and committed up to head. True: it
+	 * is being verified first; auto_verified() follows. */
+	bool (*verify)(void *arg, struct agent *agent, const char *head);
+	/* What it is told at the end of its turn, instead of the end being
+	 * judged: mail, for example. False: nothing. */
+	bool (*stop_words)(void *arg, struct agent *agent, struct buf *out);
+	/* As in struct fleet_policy. */
+	void (*preface)(void *arg, struct agent *agent, struct buf *out);
+	bool (*tool_ended)(void *arg, struct agent *agent,
+	    struct server_call *call, const char *event);
+	/* The prompt of its task is made: append what the agent must know of
+	 * the team. */
+	void (*task_text)(void *arg, const struct task *task, struct buf *out);
+};
+
 struct auto_mode {
 	struct core *core;
 	struct fleet *fleet;
@@ -144,6 +168,8 @@ struct auto_mode {
 	void *policy_arg;
 	const struct auto_watch *watch; /* never NULL */
 	void *watch_arg;
+	const struct auto_team *team; /* never NULL */
+	void *team_arg;
 	struct ledger *ledger;
 	/* after-landing.c */
 	struct loop_timer *again; /* retries a landing that had to wait */
@@ -165,6 +191,9 @@ void auto_set_policy(
 /* NULL = none. */
 void auto_set_watch(
     struct auto_mode *mode, const struct auto_watch *watch, void *arg);
+/* NULL = none. */
+void
+auto_set_team(struct auto_mode *mode, const struct auto_team *team, void *arg);
 /* What is known about a task; nothing, if nobody knows it. */
 struct auto_known
 auto_known(const struct auto_mode *mode, const struct task *task);

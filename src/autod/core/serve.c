@@ -148,6 +148,18 @@ hold(struct serve *serve, const struct handler *handler,
 	TAILQ_INSERT_TAIL(&serve->held, held, entry);
 }
 
+/* A tool acts for the session at whose socket it is called, whatever the call
+ * says. */
+static void
+name_speaker(const struct door *door, struct json_object *params)
+{
+	if (!json_object_is_type(params, json_type_object))
+		return;
+	json_object_object_del(params, "worker");
+	if (door_worker(door) != NULL)
+		json_set_string(params, "worker", door_worker(door));
+}
+
 static void
 on_call(struct server_call *call, const char *name, struct json_object *params,
     void *arg)
@@ -160,6 +172,8 @@ on_call(struct server_call *call, const char *name, struct json_object *params,
 
 	if (params == NULL)
 		params = empty;
+	if (handler != NULL && (handler->method->flags & API_TOOL))
+		name_speaker(door, params);
 	if (handler == NULL)
 		serve_refuse(
 		    call, RPC_METHOD_NOT_FOUND, "%s: no such method", name);

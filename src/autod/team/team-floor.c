@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <stdlib.h>
+
+#include "agent.h"
+#include "auto.h"
+#include "json.h"
+#include "life.h"
+#include "mem.h"
+#include "plan-floor.h"
+#include "serve.h"
+#include "team-floor.h"
+#include "team-mail.h"
+#include "team-report.h"
+#include "team-request.h"
+#include "team-reserve.h"
+#include "team-spawn.h"
+#include "team-tree.h"
+
+struct agent *
+team_floor_speaker(struct team_floor *floor, struct server_call *call,
+    struct json_object *params, struct task **ret_task)
+{
+	const char *worker = json_string_or(params, "worker", "");
+	struct agent *agent = fleet_find(floor->fleet, worker);
+
+	if (agent == NULL)
+		serve_refuse(call, API_UNKNOWN,
+		    "this session belongs to no worker any more");
+	else if (ret_task != NULL)
+		*ret_task = auto_task(agent);
+	return agent;
+}
+
+static void
+floor_begin(void *self)
+{
+	const struct team_floor *floor = self;
+
+	life_floor_begun(floor->core);
+}
+
+static const struct auto_team team_policy = { 0 };
+
+struct team_floor *
+team_floor_new(struct plan_floor *plan)
+{
+	struct team_floor *floor = xcalloc(1, sizeof *floor);
+
+	floor->core = plan->core;
+	floor->fleet = plan->fleet;
+	floor->mode = plan->mode;
+	floor->plan = plan;
+	floor->floor = (struct core_floor){
+		.self = floor,
+		.begin = floor_begin,
+	};
+	core_add_floor(floor->core, &floor->floor);
+	auto_set_team(floor->mode, &team_policy, floor);
+	team_mail_register(floor);
+	team_report_register(floor);
+	team_request_register(floor);
+	team_reserve_register(floor);
+	team_spawn_register(floor);
+	team_tree_register(floor);
+	return floor;
+}
+
+void
+team_floor_free(struct team_floor *floor)
+{
+	if (floor == NULL)
+		return;
+	auto_set_team(floor->mode, NULL, NULL);
+	free(floor);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The top floor: delegation. Agents report, write mail, ask each other and ask
+ * for other agents; the daemon answers as actor:system:overseer.
+ *
+ *   team-report.c   report_progress, report_completion
+ *   team-spawn.c    agent_spawn, agent_status
+ *   team-mail.c     mail_send, mail_inbox, mail_ack, and mail.* for people
+ *   team-reserve.c  mail_reserve, mail_release, mail_list_reservations
+ *   team-request.c  request_orchestrator, respond_orchestrator_request,
+ *                   plan_review_needed
+ *   team-tree.c     team.tree
+ */
+#ifndef TEAM_FLOOR_H
+#define TEAM_FLOOR_H
+
+#include "core.h"
+
+struct agent;
+struct auto_mode;
+struct fleet;
+struct json_object;
+struct plan_floor;
+struct server_call;
+struct task;
+
+struct team_floor {
+	struct core *core;
+	struct fleet *fleet;
+	struct auto_mode *mode;
+	struct plan_floor *plan;
+	struct core_floor floor;
+};
+
+/* Registers itself as a floor, its policy and its methods. */
+struct team_floor *team_floor_new(struct plan_floor *plan);
+/* Call before the floors below are freed. */
+void team_floor_free(struct team_floor *floor);
+
+/* Whose tool call it is, by the socket it came to; NULL: the call was refused,
+ * because there is no such worker any more. ret_task (may be NULL): its task,
+ * NULL = none. */
+struct agent *
+team_floor_speaker(struct team_floor *floor, struct server_call *call,
+    struct json_object *params, struct task **ret_task);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "mem.h"
+#include "serve.h"
+#include "team-floor.h"
+#include "team-tree.h"
+
+static void
+absent(void *arg, struct server_call *call, struct json_object *params)
+{
+	(void)arg;
+	(void)params;
+	serve_refuse(call, API_FAILED, "not built yet");
+}
+
+void
+team_tree_register(struct team_floor *floor)
+{
+	static const char *const methods[] = {
+		"team.tree",
+	};
+
+	for (size_t i = 0; i < nitems(methods); i++)
+		serve_handle(floor->core, methods[i], absent, floor);
+}

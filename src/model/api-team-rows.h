@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The methods for delegation: a part of the table in api.c, and for it only.
+ * Those with API_TOOL are the tools of llmc mcp; the help is what the agent
+ * reads. */
+#ifndef API_TEAM_ROWS_H
+#define API_TEAM_ROWS_H
+
+#define TEAM_TOOL(tool, words, params, ...)                           \
+	{                                                             \
+		"team." tool, words, API_TOOL, API_WORKER, &(params), \
+		    &api_team_answer, ERRORS                          \
+		{                                                     \
+			__VA_ARGS__                                   \
+		}                                                     \
+	}
+
+#define API_TEAM_ROWS                                                          \
+	TEAM_TOOL("report_progress",                                           \
+	    "Say how far your work is. It returns at once; at most one "       \
+	    "report in 30 seconds and 100 in a run are kept.",                 \
+	    api_team_progress_params, API_E_RATE, API_FAILED, 0),              \
+	    TEAM_TOOL("report_completion",                                     \
+		"Say how your work ended. Call it as your very last tool, "    \
+		"when everything is committed.",                               \
+		api_team_completion_params, API_FAILED, 0),                    \
+	    TEAM_TOOL("agent_spawn",                                           \
+		"Ask for other agents to do parts of your task.",              \
+		api_team_spawn_params, API_E_UNAUTHORIZED, API_E_INVALID_PLAN, \
+		API_E_NOT_FOUND, API_FAILED, 0),                               \
+	    TEAM_TOOL("agent_status",                                          \
+		"See how the agents that you asked for are doing.",            \
+		api_team_status_params, API_E_NOT_FOUND, API_FAILED, 0),       \
+	    TEAM_TOOL("mail_send",                                             \
+		"Send mail to another agent, to your parent, to the "          \
+		"overseer or to a person.",                                    \
+		api_team_send_params, API_E_UNAUTHORIZED, API_E_NOT_FOUND,     \
+		API_FAILED, 0),                                                \
+	    TEAM_TOOL("mail_inbox", "Read your mail.", api_team_inbox_params,  \
+		API_FAILED, 0),                                                \
+	    TEAM_TOOL("mail_ack",                                              \
+		"Confirm that you have read mail and act on it.",              \
+		api_team_ack_params, API_E_NOT_FOUND, API_FAILED, 0),          \
+	    TEAM_TOOL("mail_reserve",                                          \
+		"Reserve files or folders that you are about to change, so "   \
+		"that no other agent changes them.",                           \
+		api_team_reserve_params, API_E_CONFLICT, API_E_INVALID_PLAN,   \
+		API_FAILED, 0),                                                \
+	    TEAM_TOOL("mail_release", "Release what you have reserved.",       \
+		api_team_release_params, API_E_NOT_FOUND, API_FAILED, 0),      \
+	    TEAM_TOOL("mail_list_reservations",                                \
+		"See what is reserved, and by whom.", api_team_no_params,      \
+		API_FAILED, 0),                                                \
+	    TEAM_TOOL("request_orchestrator",                                  \
+		"Ask the agent that you work for a question, and wait for "    \
+		"the answer.",                                                 \
+		api_team_request_params, API_E_RATE, API_FAILED, 0),           \
+	    TEAM_TOOL("respond_orchestrator_request",                          \
+		"Answer a question of an agent that works for you.",           \
+		api_team_respond_params, API_E_NOT_FOUND, API_E_CONFLICT,      \
+		API_FAILED, 0),                                                \
+	    TEAM_TOOL("plan_review_needed",                                    \
+		"Say that the plan does not fit, and why.",                    \
+		api_team_review_params, API_FAILED, 0),                        \
+	    { "mail.send", "send mail to an agent", API_ONESHOT, API_PERSON,   \
+		    &api_mail_send_params, &api_mail_result,                   \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
+	    { "mail.inbox", "list mail", API_ONESHOT, API_PERSON,              \
+		    &api_mail_inbox_params, &api_mail_list_result,             \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
+	    { "mail.show", "show one piece of mail", API_ONESHOT, API_PERSON,  \
+		    &api_mail_params, &api_mail_result,                        \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
+	    { "mail.ack", "confirm mail that was sent to a person",            \
+		    API_ONESHOT, API_PERSON, &api_mail_params,                 \
+		    &api_mail_result,                                          \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                \
+	    { "team.tree", "show who spawned whom, and how they are doing",    \
+		    API_ONESHOT, ALL, &no_params, &api_team_tree_result,       \
+		    ERRORS{ API_FAILED, 0 } },
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "api-shape.h"
+#include "api-team.h"
+
+/* An id of the tool call, by which a call that is made again after the daemon
+ * was away is known. llmc mcp adds it; the agent does not see it. */
+#define CALL                                                           \
+	{                                                              \
+		.name = "call", .type = SHAPE_STRING, .max = 128,      \
+		.flags = SHAPE_OPTIONAL, .help = "id of the tool call" \
+	}
+/* The daemon adds it; what a caller sends is replaced. */
+#define SELF                                                        \
+	{                                                           \
+		.name = "worker", .type = SHAPE_STRING,             \
+		.flags = SHAPE_OPTIONAL, .help = "whose call it is" \
+	}
+#define TEXT(member, bytes, words)                                \
+	{                                                         \
+		.name = (member), .type = SHAPE_STRING, .min = 1, \
+		.max = (bytes), .help = (words)                   \
+	}
+#define MAY_TEXT(member, bytes, words)                                  \
+	{                                                               \
+		.name = (member), .type = SHAPE_STRING, .max = (bytes), \
+		.flags = SHAPE_OPTIONAL, .help = (words)                \
+	}
+#define MAY_WORD(member, list, words)                                      \
+	{                                                                  \
+		.name = (member), .type = SHAPE_STRING, .choices = (list), \
+		.flags = SHAPE_OPTIONAL, .help = (words)                   \
+	}
+#define MAY_INT(member, low, high, words)                               \
+	{                                                               \
+		.name = (member), .type = SHAPE_INT, .min = (low),      \
+		.max = (high), .flags = SHAPE_OPTIONAL, .help = (words) \
+	}
+#define MAY_STRINGS(member, count, words)                                \
+	{                                                                \
+		.name = (member), .type = SHAPE_ARRAY, .of = &strings,   \
+		.max = (count), .flags = SHAPE_OPTIONAL, .help = (words) \
+	}
+#define MAY_LIST(member, shape, count, words)                            \
+	{                                                                \
+		.name = (member), .type = SHAPE_ARRAY, .of = &(shape),   \
+		.max = (count), .flags = SHAPE_OPTIONAL, .help = (words) \
+	}
+
+#define BODY_MAX       65536
+#define LINE_MAX_BYTES 1024
+
+static const struct shape strings = {
+	.fields = FIELDS{ { .type = SHAPE_STRING, .max = 4096 } }
+};
+
+const struct shape api_team_no_params = { .fields = FIELDS{ SELF, CALL, END } };
+
+/* --- reports ---------------------------------------------------------- */
+
+static const struct shape any_values = { .fields =
+					     FIELDS{ { .type = SHAPE_ANY } } };
+
+const struct shape api_team_progress_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		TEXT("phase", LINE_MAX_BYTES, "the phase or step you are in"),
+		{ .name = "percentComplete",
+		    .type = SHAPE_NUMBER,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "from 0 to 100" },
+		MAY_TEXT(
+		    "level", 64, "L0_operational, L1_plan_update or L2_detail"),
+		{ .name = "metrics",
+		    .type = SHAPE_MAP,
+		    .of = &any_values,
+		    .flags = SHAPE_OPTIONAL,
+		    .max = 50,
+		    .help = "names with a string or a number" },
+		END,
+	    },
+};
+
+static const struct shape artifact = {
+	.fields =
+	    FIELDS{
+		TEXT("path", 4096, "relative to the top of the worktree"),
+		MAY_TEXT("description", 4096, "what it is"),
+		END,
+	    },
+};
+
+static const struct shape artifacts = { .fields = FIELDS{ RESULT(artifact) } };
+
+const struct shape api_team_completion_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		MAY_TEXT("status", 64, "complete, partial or failed"),
+		MAY_TEXT("confidence", 64, "high, medium or low"),
+		MAY_LIST("artifacts", artifacts, 200, "files you have made"),
+		MAY_STRINGS("blockers", 200, "what kept you from the rest"),
+		MAY_TEXT("summary", BODY_MAX, "what was accomplished"),
+		MAY_STRINGS("warnings", 200, "what the reader should know"),
+		END,
+	    },
+};
+
+/* --- spawning --------------------------------------------------------- */
+
+static const struct shape contract_artifact = {
+	.fields =
+	    FIELDS{
+		TEXT("path", 4096, "of a file, relative to the worktree"),
+		MAY("json", SHAPE_BOOL, "it must be valid JSON"),
+		MAY_INT("minItems", 0, 1000000000,
+		    "it must be a JSON array with at least so many items"),
+		MAY_STRINGS("requiredKeys", 200,
+		    "every item of that array must have these keys"),
+		MAY_INT("minBytes", 0, 1000000000, "its least size"),
+		END,
+	    },
+};
+
+static const struct shape contract_artifacts = { .fields = FIELDS{ RESULT(
+						     contract_artifact) } };
+
+const struct shape api_contract = {
+	.fields =
+	    FIELDS{
+		MAY_LIST("artifacts", contract_artifacts, 200,
+		    "files that must be there, changed by this work"),
+		MAY("requireCompletionReport", SHAPE_BOOL,
+		    "its last tool call must be report_completion"),
+		MAY_WORD("onFailure",
+		    ((const char *const[]){
+			"retry_once", "escalate", "fail", NULL }),
+		    "what happens if a check fails; fail is the default"),
+		MAY_INT("verificationTimeoutMs", 1, 3600000,
+		    "for all checks; 30000 is the default"),
+		END,
+	    },
+};
+
+static const struct shape subagent = {
+	.fields =
+	    FIELDS{
+		TEXT("role", 64, "such as coder, reviewer or fixer"),
+		TEXT("task", BODY_MAX,
+		    "what it is to do, complete in itself: it sees nothing of "
+		    "your conversation"),
+		MAY_TEXT("suggested_actor_id", 128, "such as team:backend"),
+		MAY_INT("local_max_depth", 0, 100,
+		    "how deep agents may be below it"),
+		MAY_TEXT("agent", 64, "name of an agent of the fleet table"),
+		MAY_TEXT("label", 100, "a short name for people"),
+		MAY_TEXT("model", 128, "the model it runs on"),
+		MAY_TEXT("thinking", 32, "how hard it thinks"),
+		MAY_INT("runTimeoutSeconds", 1, 604800,
+		    "the attempt ends after this time"),
+		MAY_STRINGS("toolsAllow", 200, "only these tools"),
+		MAY_STRINGS("toolsDeny", 200, "not these tools"),
+		MAY_STRINGS(
+		    "scope_paths", 200, "files and folders that it may change"),
+		{ .name = "verification",
+		    .type = SHAPE_OBJECT,
+		    .of = &api_contract,
+		    .flags = SHAPE_OPTIONAL,
+		    .help = "what must be there when it ends" },
+		MAY("completionReport", SHAPE_BOOL,
+		    "it is told to end with report_completion"),
+		MAY("progressReporting", SHAPE_BOOL,
+		    "it is told to report its progress"),
+		END,
+	    },
+};
+
+static const struct shape subagents = { .fields = FIELDS{ RESULT(subagent) } };
+
+const struct shape api_team_spawn_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		TEXT("spawn_reason", 4096, "why the task is to be split"),
+		{ .name = "requested_subagents",
+		    .type = SHAPE_ARRAY,
+		    .of = &subagents,
+		    .min = 1,
+		    .max = 20,
+		    .help = "one entry for each agent" },
+		MAY("wait", SHAPE_BOOL,
+		    "wait for the decision; true is the default. Results come "
+		    "later by themselves."),
+		END,
+	    },
+};
+
+const struct shape api_team_status_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		MAY_TEXT("actor_id", 128,
+		    "one of them; if absent, all that are below you"),
+		END,
+	    },
+};
+
+/* --- mail ------------------------------------------------------------- */
+
+static const char *const mail_kinds[] = { "instruction", "info", "alert",
+	NULL };
+
+#define MAIL_FIELDS                                                   \
+	TEXT("subject", LINE_MAX_BYTES, "such as result.ready:T1.2"), \
+	    TEXT("body", BODY_MAX, "the text"),                       \
+	    MAY_WORD("kind", mail_kinds, "info is the default"),      \
+	    MAY("ack_required", SHAPE_BOOL,                           \
+		"it is delivered again until it is confirmed"),       \
+	    MAY_TEXT("reply_to", 128, "id of the mail that this answers")
+
+const struct shape api_team_send_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		TEXT("to", 128,
+		    "an actor id, a worker's name, \"parent\", \"overseer\" or "
+		    "\"person\""),
+		MAIL_FIELDS,
+		END,
+	    },
+};
+
+const struct shape api_team_inbox_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		MAY("unread", SHAPE_BOOL, "only what you have not read"),
+		MAY_INT("limit", 1, 200, "the newest; 20 is the default"),
+		END,
+	    },
+};
+
+const struct shape api_team_ack_params = {
+	.fields = FIELDS{ SELF, CALL, TEXT("id", 128, "of the mail"), END },
+};
+
+const struct shape api_mail_send_params = {
+	.fields =
+	    FIELDS{
+		TEXT("to", 128, "an actor id, or a worker's name"),
+		MAIL_FIELDS,
+		END,
+	    },
+};
+
+const struct shape api_mail_inbox_params = {
+	.fields =
+	    FIELDS{
+		MAY_TEXT("of", 128,
+		    "an actor id or a worker's name; if absent, the person's"),
+		MAY("all", SHAPE_BOOL, "of everybody"),
+		MAY("unread", SHAPE_BOOL, "only what was not read"),
+		MAY_INT("limit", 1, 1000, "the newest; 50 is the default"),
+		END,
+	    },
+};
+
+const struct shape api_mail_params = {
+	.fields = FIELDS{ TEXT("id", 128, "of the mail"), END },
+};
+
+static const struct shape mail = {
+	.fields = FIELDS{ FIELD("id", SHAPE_STRING, NULL), END },
+	.open = true,
+	.help = "one piece of mail",
+};
+
+static const struct shape mails = { .fields = FIELDS{ RESULT(mail) } };
+
+const struct shape_field api_mail_result = RESULT(mail);
+const struct shape_field api_mail_list_result = {
+	.type = SHAPE_ARRAY,
+	.of = &mails,
+};
+
+/* --- reservations ------------------------------------------------------ */
+
+const struct shape api_team_reserve_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		{ .name = "paths",
+		    .type = SHAPE_ARRAY,
+		    .of = &strings,
+		    .min = 1,
+		    .max = 200,
+		    .help = "files, or folders with all that is in them, "
+			    "relative to the top of the worktree" },
+		MAY_INT("ttl_seconds", 1, 86400, "3600 is the default"),
+		MAY_TEXT("reason", LINE_MAX_BYTES, "what for"),
+		END,
+	    },
+};
+
+const struct shape api_team_release_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		MAY_STRINGS("paths", 200, "if absent, all of yours"),
+		END,
+	    },
+};
+
+/* --- questions --------------------------------------------------------- */
+
+const struct shape api_team_request_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		TEXT("message", BODY_MAX, "the question, complete in itself"),
+		MAY_STRINGS("options", 20, "answers to choose from"),
+		MAY_INT("timeoutSeconds", 1, 1000000000,
+		    "from 10 to 3600; 300 is the default"),
+		END,
+	    },
+};
+
+const struct shape api_team_respond_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		TEXT("requestId", 128, "of the question"),
+		TEXT("response", BODY_MAX, "the answer"),
+		END,
+	    },
+};
+
+const struct shape api_team_review_params = {
+	.fields =
+	    FIELDS{
+		SELF,
+		CALL,
+		TEXT("reason", 4096, "what does not fit"),
+		MAY_TEXT("suggestion", 4096, "what would"),
+		END,
+	    },
+};
+
+/* --- answers ----------------------------------------------------------- */
+
+static const struct shape answer = { .fields = FIELDS{ END }, .open = true };
+const struct shape_field api_team_answer = RESULT(answer);
+
+static const struct shape tree_member = {
+	.fields = FIELDS{ FIELD("actor_id", SHAPE_STRING, NULL), END },
+	.open = true,
+	.help = "one agent",
+};
+
+static const struct shape tree = { .fields = FIELDS{ RESULT(tree_member) } };
+
+const struct shape_field api_team_tree_result = {
+	.type = SHAPE_ARRAY,
+	.of = &tree,
+};

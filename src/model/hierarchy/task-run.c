@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "task-run.h"
+#include "task.h"
+
+const char *const verification_state_words[VERIFICATION_STATE_COUNT + 1] = {
+	[VERIFICATION_NONE] = "none",
+	[VERIFICATION_PENDING] = "pending",
+	[VERIFICATION_RUNNING] = "running",
+	[VERIFICATION_PASSED] = "passed",
+	[VERIFICATION_FAILED] = "failed",
+};
+
+#define FIELD(key, member, ...)                                                \
+	RECORD_FIELD(struct task_run, key, member, .flags = RECORD_OMIT_UNSET, \
+	    ##__VA_ARGS__)
+
+static const struct record_field fields[] = {
+	FIELD("actor", actor),
+	FIELD("parent", parent),
+	FIELD("parent_actor", parent_actor),
+	FIELD("root_actor", root_actor),
+	FIELD("depth", depth),
+	FIELD("max_depth", max_depth),
+	FIELD("local_max_depth", local_max_depth),
+	FIELD("request", request),
+	FIELD("role", role),
+	FIELD("label", label),
+	FIELD("agent", agent),
+	FIELD("model", model),
+	FIELD("thinking", thinking),
+	FIELD("timeout_s", timeout_s),
+	FIELD("tools_allow", tools_allow),
+	FIELD("tools_deny", tools_deny),
+	FIELD("tools_scoped", tools_scoped),
+	FIELD("scope_paths", scope_paths),
+	FIELD("completion_report", completion_report),
+	FIELD("progress_reporting", progress_reporting),
+	FIELD("contract", contract),
+	FIELD("verification", verification, .words = verification_state_words),
+	FIELD("verified", verified),
+	FIELD("retried_ms", retried_ms),
+	FIELD("retry_of", retry_of),
+	FIELD("last_tool", last_tool),
+	FIELD("report", report),
+	FIELD("progress", progress),
+	FIELD("progress_count", progress_count),
+	FIELD("progress_ms", progress_ms),
+	FIELD("announced", announced),
+};
+
+struct task_run *
+task_run_new(void)
+{
+	return xcalloc(1, sizeof(struct task_run));
+}
+
+void
+task_run_free(struct task_run *run)
+{
+	if (run == NULL)
+		return;
+	record_release(fields, nitems(fields), run);
+	free(run);
+}
+
+struct task_run *
+task_run_copy(const struct task_run *run)
+{
+	struct task_run *copy;
+
+	if (run == NULL)
+		return NULL;
+	copy = task_run_new();
+	record_copy(fields, nitems(fields), run, copy);
+	return copy;
+}
+
+struct json_object *
+task_run_to_json(const struct task_run *run)
+{
+	struct json_object *json = json_object_new_object();
+
+	record_to_json(fields, nitems(fields), run, json);
+	return json;
+}
+
+int
+task_run_from_json(struct json_object *json, const char *at,
+    struct task_run **ret_run, struct err *err)
+{
+	struct task_run *run;
+	int r;
+
+	if (!json_object_is_type(json, json_type_object))
+		return err_set(err, -EINVAL, "%s: expected an object", at);
+	run = task_run_new();
+	r = record_from_json(fields, nitems(fields), json, at, run, err);
+	if (r < 0) {
+		task_run_free(run);
+		return r;
+	}
+	*ret_run = run;
+	return 0;
+}
+
+char *
+task_run_id(const struct task *task)
+{
+	return xasprintf("%s-%d", task->id, task->attempts);
+}
+
+char *
+task_run_actor(const struct task *task)
+{
+	return task->run != NULL && task->run->actor != NULL ?
+	    xstrdup(task->run->actor) :
+	    xasprintf("actor:task:%s", task->id);
+}
+
+struct task_run *
+task_run_of(struct task *task)
+{
+	if (task->run == NULL)
+		task->run = task_run_new();
+	return task->run;
+}

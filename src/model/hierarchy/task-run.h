@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What delegation knows about a task: who asked for it and below whom it
+ * stands, how its agent is launched, what must be there when it ends, and what
+ * it has reported. A part of the task's record. Pure; all strings, lists and
+ * objects are owned, NULL = not set; times are wall clock milliseconds, 0 =
+ * never.
+ *
+ * A run is one attempt at a task; its id is made of both (task_run_id()).
+ */
+#ifndef TASK_RUN_H
+#define TASK_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct json_object;
+struct task;
+
+/* The identity of the daemon itself, in mail and in plans. */
+#define ACTOR_OVERSEER "actor:system:overseer"
+/* A person at the command line. */
+#define ACTOR_PERSON "actor:system:person"
+
+enum verification_state {
+	VERIFICATION_NONE, /* there is no contract */
+	VERIFICATION_PENDING, /* it has not ended yet */
+	VERIFICATION_RUNNING, /* written before the checks begin */
+	VERIFICATION_PASSED,
+	VERIFICATION_FAILED,
+	VERIFICATION_STATE_COUNT
+};
+
+extern const char *const verification_state_words[VERIFICATION_STATE_COUNT + 1];
+
+struct task_run {
+	/* Its place in the tree. */
+	char *actor; /* NULL: that of task_run_actor() */
+	char *parent; /* task id of whoever spawned it; NULL = nobody did */
+	char *parent_actor, *root_actor;
+	int depth, max_depth, local_max_depth; /* set if it has a parent */
+	char *request; /* id of the spawn request */
+
+	/* How it is launched; NULL and 0 = as its agent or worker is set. */
+	char *role, *label;
+	char *agent; /* the name of a card, [agents.<name>] */
+	char *model, *thinking;
+	int timeout_s; /* of an attempt */
+	char **tools_allow, **tools_deny;
+	bool tools_scoped; /* tools_allow counts, even if it is empty */
+	char **scope_paths; /* that it may write to; NULL = everywhere */
+	bool completion_report, progress_reporting; /* its prompt asks for it */
+
+	/* The contract. */
+	struct json_object *contract;
+	enum verification_state verification;
+	struct json_object *verified; /* the result */
+	int64_t retried_ms; /* retry_once was used */
+	char *retry_of; /* the run that failed */
+
+	/* What this run has reported. */
+	char *last_tool; /* that its own conversation used */
+	struct json_object *report; /* of its end */
+	struct json_object *progress; /* the latest */
+	int progress_count;
+	int64_t progress_ms;
+
+	bool announced; /* its parent was told how it ended */
+};
+
+struct task_run *task_run_new(void);
+void task_run_free(struct task_run *run);
+struct task_run *task_run_copy(const struct task_run *run);
+
+/* Only what is set. */
+struct json_object *task_run_to_json(const struct task_run *run);
+/* -EINVAL with the path of what is wrong. */
+int task_run_from_json(struct json_object *json, const char *at,
+    struct task_run **ret_run, struct err *err);
+
+/* "t17-2", the second attempt; the caller frees it. The id that assignments
+ * have. */
+char *task_run_id(const struct task *task);
+/* Who works on the task: "actor:task:t17", or the name it was given; the caller
+ * frees it. */
+char *task_run_actor(const struct task *task);
+/* The record of the task, made if it has none. */
+struct task_run *task_run_of(struct task *task);
+
+#endif
