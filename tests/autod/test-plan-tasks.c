@@ -320,12 +320,8 @@ START_TEST(a_task_of_a_paused_goal_that_waits_is_taken_back)
 
 	plan_world_begin(&world, NULL, NULL);
 	plan_world_live(&world);
-	/* Let it be taken, but not assigned. */
-	xstrset(&world.world.core->state.paused, "for the test");
-	plan_world_goal(&world, "goal_a", 1);
 	emit_subscribe(world.world.core, hold_when_bound, &world);
-	xstrset(&world.world.core->state.paused, NULL);
-	plan_floor_changed(world.floor);
+	plan_world_goal(&world, "goal_a", 1);
 	floor_world_wait(&world.world.floor, is_waiting, &world);
 	emit_unsubscribe(world.world.core, hold_when_bound, &world);
 	move_goal(&world, GOAL_PAUSED);
