@@ -20,7 +20,7 @@
 #include "shape.h"
 #include "worker.h"
 
-#define METHODS_MAX 64
+#define METHODS_MAX 128
 
 struct handler {
 	const struct api_method *method;
