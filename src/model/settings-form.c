@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "coverage-pattern.h"
+#include "provider-limit.h"
 #include "settings-form.h"
 #include "thresholds.h"
 
@@ -167,6 +168,8 @@ static const struct {
 	[FORM_THRESHOLD] = { is_threshold,
 	    ("thresholds such as [\"stuck.sameErrorCount=3\", "
 	     "\"regression.testPassToFail=false\"]") },
+	[FORM_PROVIDER] = { provider_limit_valid,
+	    "limits such as [\"anthropic=4\", \"openai=1\"]" },
 };
 
 bool

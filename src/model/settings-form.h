@@ -19,6 +19,7 @@ enum setting_form {
 	FORM_REPO, /* "owner/name" */
 	FORM_COVERAGE, /* see coverage-pattern.h */
 	FORM_THRESHOLD, /* "stuck.sameErrorCount=3", see thresholds.h */
+	FORM_PROVIDER, /* "openai=1", see provider-limit.h */
 	FORM_COUNT
 };
 

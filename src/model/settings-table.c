@@ -9,6 +9,7 @@
 #include "settings-oversight.h"
 #include "settings-plan.h"
 #include "settings-table.h"
+#include "settings-team.h"
 #include "thresholds.h"
 
 #define SECOND 1000
@@ -30,6 +31,7 @@ static const char *const post_accept_failures[] = { "shutdown", "continue",
 static const char *const log_failure_levels[] = { "warn", "error", "never",
 	NULL };
 
+static const char *const parent_ends[] = { "cancel", "hand_over", NULL };
 static const char *const permission_modes[] = { "bypassPermissions",
 	"acceptEdits", "dontAsk", "plan", "auto", "default", NULL };
 
@@ -455,6 +457,8 @@ const struct setting settings_table[] = {
 	SETTINGS_PLAN_ROWS,
 
 	SETTINGS_OVERSIGHT_ROWS,
+
+	SETTINGS_TEAM_ROWS,
 
 	{ .path = "overseer.remediation_prompt",
 	    .type = SETTING_STRING,

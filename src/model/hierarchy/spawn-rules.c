@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "mem.h"
+#include "provider-limit.h"
+#include "spawn-rules.h"
+#include "strv.h"
+#include "task-run.h"
+
+#define PREFIX   "actor:team:"
+#define WORD_MAX 40 /* bytes of a part of a name */
+
+/* --- one entry --------------------------------------------------------- */
+
+/* What is accepted so far counts for those behind it. */
+struct judge {
+	const struct spawn_facts *facts;
+	char **models, **actors; /* of what is accepted */
+	size_t accepted;
+};
+
+static bool
+has(char *const *list, const char *s)
+{
+	for (; list != NULL && *list != NULL; list++)
+		if (strcmp(*list, s) == 0)
+			return true;
+	return false;
+}
+
+/* A word that can stand between the colons of a name. */
+static bool
+is_word(const char *s)
+{
+	size_t len = strlen(s);
+
+	if (len == 0 || len > WORD_MAX)
+		return false;
+	for (; *s != '\0'; s++)
+		if (!isalnum((unsigned char)*s) && strchr("._-", *s) == NULL)
+			return false;
+	return true;
+}
+
+/* "backend" out of "team:backend" or "actor:team:backend"; NULL: the role. */
+static const char *
+group_of(struct json_object *entry)
+{
+	const char *s = json_string_or(entry, "suggested_actor_id", NULL);
+
+	if (s == NULL || *s == '\0')
+		return json_string_or(entry, "role", "");
+	if (strncmp(s, "actor:", 6) == 0)
+		s += 6;
+	if (strncmp(s, "team:", 5) == 0)
+		s += 5;
+	return s;
+}
+
+static const struct spawn_card *
+card_of(const struct spawn_facts *facts, struct json_object *entry)
+{
+	const char *name = json_string_or(entry, "agent", NULL);
+
+	for (size_t i = 0; name != NULL && i < facts->card_count; i++)
+		if (strcmp(facts->cards[i].name, name) == 0)
+			return &facts->cards[i];
+	return NULL;
+}
+
+static const char *
+model_of(const struct spawn_facts *facts, struct json_object *entry)
+{
+	const struct spawn_card *card = card_of(facts, entry);
+	const char *model = json_string_or(entry, "model", "");
+
+	if (*model == '\0' && card != NULL && card->model != NULL)
+		model = card->model;
+	if (*model == '\0' && facts->default_model != NULL)
+		model = facts->default_model;
+	return model;
+}
+
+static char **
+list_of(struct json_object *entry, const char *key)
+{
+	struct json_object *list = NULL;
+
+	json_object_object_get_ex(entry, key, &list);
+	return strv_from_json(list);
+}
+
+static void
+deny(struct spawn_verdict *v, const char *reason, char *message)
+{
+	v->reason = reason;
+	v->message = message;
+}
+
+/* --- the rules, each of which may deny it ------------------------------ */
+
+static void
+check_depth(const struct judge *j, struct spawn_verdict *v)
+{
+	const struct hierarchy_place *place = &j->facts->place;
+	enum hierarchy_verdict verdict = hierarchy_may_spawn(place);
+
+	switch (verdict) {
+	case HIERARCHY_ALLOW:
+		break;
+	case HIERARCHY_MALFORMED:
+		deny(v, hierarchy_reason(verdict),
+		    xasprintf("depth %d of at most %d, here %d, is no place in "
+			      "the tree",
+			place->depth, place->max_depth,
+			place->local_max_depth));
+		break;
+	case HIERARCHY_GLOBAL_LIMIT:
+		deny(v, hierarchy_reason(verdict),
+		    xasprintf("you are at depth %d, and agents may be at most "
+			      "at depth %d",
+			place->depth, place->max_depth));
+		break;
+	case HIERARCHY_LOCAL_LIMIT:
+		deny(v, hierarchy_reason(verdict),
+		    xasprintf("you are at depth %d, and agents below you may "
+			      "be at most at depth %d",
+			place->depth, place->local_max_depth));
+		break;
+	}
+}
+
+/* A path inside the worktree that says where it leads. */
+static bool
+is_inside(const char *path)
+{
+	if (*path == '\0' || *path == '/')
+		return false;
+	for (;; path++) {
+		size_t len = strcspn(path, "/");
+
+		if (len == 2 && strncmp(path, "..", 2) == 0)
+			return false;
+		path += len;
+		if (*path == '\0')
+			return true;
+	}
+}
+
+static const char *
+outside_of(char *const *paths)
+{
+	for (; paths != NULL && *paths != NULL; paths++)
+		if (!is_inside(*paths))
+			return *paths;
+	return NULL;
+}
+
+static void
+check_form(struct json_object *entry, struct spawn_verdict *v)
+{
+	const char *task = json_string_or(entry, "task", "");
+	cleanup_strv char **paths = list_of(entry, "scope_paths");
+
+	if (!is_word(json_string_or(entry, "role", "")))
+		deny(v, "malformed",
+		    xasprintf("role: up to %d letters, digits, '.', '_' and "
+			      "'-'",
+			WORD_MAX));
+	else if (!is_word(group_of(entry)))
+		deny(v, "malformed",
+		    xasprintf("suggested_actor_id: such as team:backend, with "
+			      "up to %d letters, digits, '.', '_' and '-'",
+			WORD_MAX));
+	else if (task[strspn(task, " \t\r\n")] == '\0')
+		deny(v, "malformed", xstrdup("task: say what it is to do"));
+	else if (outside_of(paths) != NULL)
+		deny(v, "malformed",
+		    xasprintf("scope_paths: %s is not below the top of the "
+			      "worktree",
+			outside_of(paths)));
+}
+
+static void
+check_policy(
+    const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
+{
+	const struct spawn_facts *f = j->facts;
+	const char *role = json_string_or(entry, "role", "");
+	const char *agent = json_string_or(entry, "agent", NULL);
+
+	if (strv_count(f->roles) > 0 && !has(f->roles, role))
+		deny(v, "policy_violation",
+		    xasprintf("the role %s is not allowed here", role));
+	else if (agent != NULL && card_of(f, entry) == NULL)
+		deny(v, "forbidden",
+		    xasprintf("there is no agent %s in the fleet", agent));
+}
+
+/* A caller cannot get more through its children than it has itself. */
+static void
+check_tools(
+    const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
+{
+	const struct spawn_card *card = card_of(j->facts, entry);
+	const struct task_run *caller = j->facts->caller;
+	cleanup_strv char **allow = list_of(entry, "toolsAllow");
+
+	for (char **t = allow; t != NULL && *t != NULL; t++) {
+		const char *who = NULL;
+
+		if (card != NULL && card->tools != NULL &&
+		    !has(card->tools, *t))
+			who = card->name;
+		else if (caller != NULL &&
+		    ((caller->tools_scoped && !has(caller->tools_allow, *t)) ||
+			has(caller->tools_deny, *t)))
+			who = "the caller";
+		if (who == NULL)
+			continue;
+		deny(v, "tools_widened",
+		    xasprintf("%s does not have the tool %s", who, *t));
+		return;
+	}
+}
+
+/* Is the path one of these, or below one? */
+static bool
+is_below(char *const *folders, const char *path)
+{
+	for (; folders != NULL && *folders != NULL; folders++) {
+		size_t len = strlen(*folders);
+
+		while (len > 0 && (*folders)[len - 1] == '/')
+			len--;
+		if (strncmp(path, *folders, len) == 0 &&
+		    (path[len] == '\0' || path[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
+static void
+check_scope(
+    const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
+{
+	const struct task_run *caller = j->facts->caller;
+	cleanup_strv char **paths = list_of(entry, "scope_paths");
+
+	if (caller == NULL || caller->scope_paths == NULL)
+		return;
+	for (char **p = paths; p != NULL && *p != NULL; p++)
+		if (!is_below(caller->scope_paths, *p)) {
+			deny(v, "policy_violation",
+			    xasprintf("you may not change %s yourself", *p));
+			return;
+		}
+}
+
+static void
+check_room(const struct judge *j, struct spawn_verdict *v)
+{
+	const struct spawn_facts *f = j->facts;
+
+	if (strv_count(f->models) + j->accepted >= f->max_concurrent)
+		deny(v, "resource_exhausted",
+		    xasprintf("no more than %zu spawned agents may be at work",
+			f->max_concurrent));
+	else if (f->children + j->accepted >= f->max_children)
+		deny(v, "resource_exhausted",
+		    xasprintf("no more than %zu of your agents may be at work",
+			f->max_children));
+}
+
+static size_t
+count_covered(const char *limit, char *const *models)
+{
+	size_t count = 0;
+
+	for (; models != NULL && *models != NULL; models++)
+		count += provider_limit_covers(limit, *models);
+	return count;
+}
+
+static void
+check_provider(
+    const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
+{
+	const char *model = model_of(j->facts, entry);
+
+	for (char *const *l = j->facts->provider_limits;
+	     l != NULL && *l != NULL; l++) {
+		if (!provider_limit_covers(*l, model) ||
+		    count_covered(*l, j->facts->models) +
+			    count_covered(*l, j->models) <
+			provider_limit_count(*l))
+			continue;
+		deny(v, "provider_limit",
+		    xasprintf("no more than %zu spawned agents may use %.*s",
+			provider_limit_count(*l), (int)strcspn(*l, "="), *l));
+		return;
+	}
+}
+
+/* --- the whole --------------------------------------------------------- */
+
+static char *
+name_for(const struct judge *j, struct json_object *entry)
+{
+	for (int n = 1;; n++) {
+		char *actor = xasprintf(PREFIX "%s:%s-%d", group_of(entry),
+		    json_string_or(entry, "role", ""), n);
+
+		if (!has(j->facts->actors, actor) && !has(j->actors, actor))
+			return actor;
+		free(actor);
+	}
+}
+
+static void
+judge_one(struct judge *j, struct json_object *entry, struct spawn_verdict *v)
+{
+	check_depth(j, v);
+	if (v->reason == NULL)
+		check_form(entry, v);
+	if (v->reason == NULL)
+		check_policy(j, entry, v);
+	if (v->reason == NULL)
+		check_tools(j, entry, v);
+	if (v->reason == NULL)
+		check_scope(j, entry, v);
+	if (v->reason == NULL)
+		check_room(j, v);
+	if (v->reason == NULL)
+		check_provider(j, entry, v);
+	if (v->reason != NULL)
+		return;
+	v->place = hierarchy_child(&j->facts->place,
+	    (int)json_int_or(entry, "local_max_depth", 0), &v->clamped);
+	v->actor = name_for(j, entry);
+	strv_add(&j->actors, v->actor);
+	strv_add(&j->models, model_of(j->facts, entry));
+	j->accepted++;
+}
+
+void
+spawn_decide(const struct spawn_facts *facts, struct json_object *requested,
+    struct spawn_decision *ret)
+{
+	struct judge j = { .facts = facts };
+	size_t count = json_object_array_length(requested);
+
+	*ret = (struct spawn_decision){ .count = count };
+	ret->agents = xcalloc(count + 1, sizeof *ret->agents);
+	for (size_t i = 0; i < count; i++)
+		judge_one(&j, json_object_array_get_idx(requested, i),
+		    &ret->agents[i]);
+	ret->accepted = j.accepted;
+	strv_free(j.models);
+	strv_free(j.actors);
+}
+
+void
+spawn_decision_release(struct spawn_decision *d)
+{
+	for (size_t i = 0; i < d->count; i++) {
+		free(d->agents[i].message);
+		free(d->agents[i].actor);
+	}
+	free(d->agents);
+	*d = (struct spawn_decision){ 0 };
+}
+
+/* The reason that all of them have; NULL = there are several. */
+static const char *
+common_reason(const struct spawn_decision *d)
+{
+	for (size_t i = 1; i < d->count; i++)
+		if (strcmp(d->agents[i].reason, d->agents[0].reason) != 0)
+			return NULL;
+	return d->count > 0 ? d->agents[0].reason : NULL;
+}
+
+static bool
+is_depth(const char *reason)
+{
+	return reason != NULL &&
+	    (strcmp(reason, "depth_limit_exceeded") == 0 ||
+		strcmp(reason, "local_limit_exceeded") == 0);
+}
+
+const char *
+spawn_decision_reason(const struct spawn_decision *d)
+{
+	const char *reason;
+
+	if (d->accepted == d->count)
+		return NULL;
+	if (d->accepted > 0)
+		return "some_agents_denied";
+	reason = common_reason(d);
+	if (is_depth(reason))
+		return "all_requests_exceed_depth_limit";
+	return reason != NULL ? reason : "all_requests_denied";
+}
+
+const char *
+spawn_decision_message(const struct spawn_decision *d)
+{
+	if (d->accepted == d->count)
+		return NULL;
+	return d->accepted > 0 ? "some agents were denied" :
+				 "all requested agents were denied";
+}
+
+const char *
+spawn_decision_suggestion(const struct spawn_decision *d)
+{
+	const char *reason;
+
+	if (d->accepted == d->count)
+		return NULL;
+	reason = d->accepted == 0 ? common_reason(d) : NULL;
+	if (is_depth(reason))
+		return "Complete the task yourself, or call plan_review_needed "
+		       "to have the plan revised.";
+	if (reason != NULL &&
+	    (strcmp(reason, "resource_exhausted") == 0 ||
+		strcmp(reason, "provider_limit") == 0))
+		return "Do the work yourself, or ask again when one of the "
+		       "agents has ended.";
+	return "Correct what the messages name and ask again for those agents, "
+	       "or do their work yourself.";
+}
+
+/* --- records ----------------------------------------------------------- */
+
+struct json_object *
+spawn_request_body(const struct spawn_facts *facts, struct json_object *params)
+{
+	struct json_object *body = json_object_new_object();
+	struct json_object *requested =
+	    json_object_object_get(params, "requested_subagents");
+
+	json_set_string(
+	    body, "spawn_reason", json_string_or(params, "spawn_reason", ""));
+	json_set_int(body, "caller_depth", facts->place.depth);
+	json_set_int(body, "caller_max_depth", facts->place.max_depth);
+	json_set_int(
+	    body, "caller_local_max_depth", facts->place.local_max_depth);
+	json_set(body, "requested_subagents", json_object_get(requested));
+	return body;
+}
+
+struct json_object *
+spawn_denied_agents(
+    const struct spawn_decision *d, struct json_object *requested)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < d->count; i++) {
+		struct json_object *one;
+
+		if (d->agents[i].reason == NULL)
+			continue;
+		one = json_object_new_object();
+		json_set_string(one, "role",
+		    json_string_or(
+			json_object_array_get_idx(requested, i), "role", ""));
+		json_set_string(one, "reason", d->agents[i].reason);
+		json_set_string(one, "message", d->agents[i].message);
+		json_object_array_add(list, one);
+	}
+	return list;
+}
+
+/* NULL for "", so that it is not set. */
+static void
+set(char **to, struct json_object *entry, const char *key)
+{
+	const char *text = json_string_or(entry, key, "");
+
+	xstrset(to, *text == '\0' ? NULL : text);
+}
+
+static void
+set_tools(struct task_run *run, const struct task_run *caller,
+    struct json_object *entry)
+{
+	if (json_object_object_get_ex(entry, "toolsAllow", NULL)) {
+		run->tools_allow = list_of(entry, "toolsAllow");
+		run->tools_scoped = true;
+	} else if (caller != NULL && caller->tools_scoped) {
+		run->tools_allow = strv_copy(strv_const(caller->tools_allow));
+		run->tools_scoped = true;
+	}
+	run->tools_deny = list_of(entry, "toolsDeny");
+	for (char **t = caller != NULL ? caller->tools_deny : NULL;
+	     t != NULL && *t != NULL; t++)
+		if (!has(run->tools_deny, *t))
+			strv_add(&run->tools_deny, *t);
+}
+
+struct task_run *
+spawn_run(const struct spawn_facts *facts, const struct spawn_verdict *v,
+    struct json_object *entry)
+{
+	struct task_run *run = task_run_new();
+	struct json_object *contract = NULL;
+
+	xstrset(&run->actor, v->actor);
+	xstrset(&run->root_actor, ACTOR_OVERSEER);
+	run->depth = v->place.depth;
+	run->max_depth = v->place.max_depth;
+	run->local_max_depth = v->place.local_max_depth;
+	set(&run->role, entry, "role");
+	set(&run->label, entry, "label");
+	set(&run->agent, entry, "agent");
+	set(&run->model, entry, "model");
+	set(&run->thinking, entry, "thinking");
+	run->timeout_s = (int)json_int_or(entry, "runTimeoutSeconds", 0);
+	set_tools(run, facts->caller, entry);
+	run->scope_paths = list_of(entry, "scope_paths");
+	if (strv_count(run->scope_paths) == 0 && facts->caller != NULL) {
+		strv_clear(&run->scope_paths);
+		if (facts->caller->scope_paths != NULL)
+			run->scope_paths =
+			    strv_copy(strv_const(facts->caller->scope_paths));
+	}
+	run->completion_report = json_bool_or(entry, "completionReport", false);
+	run->progress_reporting =
+	    json_bool_or(entry, "progressReporting", false);
+	if (json_object_object_get_ex(entry, "verification", &contract)) {
+		run->contract = json_object_get(contract);
+		run->verification = VERIFICATION_PENDING;
+	}
+	return run;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * An agent asks for other agents: who of them is accepted, at which place and
+ * under which name, and why the others are denied. Pure.
+ *
+ * The place of the caller and all counts come from the daemon's own records,
+ * never from the request.
+ */
+#ifndef SPAWN_RULES_H
+#define SPAWN_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hierarchy.h"
+
+struct json_object;
+struct task_run;
+
+/* An agent of the fleet, [agents.<name>]. */
+struct spawn_card {
+	const char *name;
+	const char *model; /* NULL or "" = the default */
+	char *const *tools; /* NULL = all */
+};
+
+/* What a request is judged by; everything is borrowed. */
+struct spawn_facts {
+	struct hierarchy_place place; /* of the caller */
+	const struct task_run *caller; /* what it may itself; NULL = all */
+	/* [team] */
+	size_t max_concurrent, max_children;
+	char *const *roles; /* that are allowed; empty = all */
+	char *const *provider_limits; /* as in provider-limit.h */
+	/* Agents that were spawned and have not ended. */
+	size_t children; /* of the caller */
+	char *const *models; /* of all of them, "" = the default */
+	char *const *actors; /* names that are in use */
+	const struct spawn_card *cards;
+	size_t card_count;
+	const char *default_model; /* of an agent without a card */
+};
+
+/* What becomes of one entry of the request. */
+struct spawn_verdict {
+	const char *reason; /* the code of a denial; NULL = accepted */
+	char *message; /* its sentence */
+	struct hierarchy_place place; /* if accepted; the same for the others */
+	bool clamped; /* it asked for more depth than its parent has */
+	char *actor; /* "actor:team:backend:coder-1" */
+};
+
+struct spawn_decision {
+	struct spawn_verdict *agents; /* in the order of the request */
+	size_t count, accepted;
+};
+
+/* requested: an array of entries as in the shape of team.agent_spawn. */
+void spawn_decide(const struct spawn_facts *facts,
+    struct json_object *requested, struct spawn_decision *ret_decision);
+void spawn_decision_release(struct spawn_decision *decision);
+
+/* If anyone was denied: a code and a sentence for the whole request ("some
+ * agents were denied"), and what the caller can do. NULL = nobody was. */
+const char *spawn_decision_reason(const struct spawn_decision *decision);
+const char *spawn_decision_message(const struct spawn_decision *decision);
+const char *spawn_decision_suggestion(const struct spawn_decision *decision);
+
+/* The body of the mail spawn.request, with the caller's true place; owned by
+ * the caller of this. params: those of team.agent_spawn. */
+struct json_object *
+spawn_request_body(const struct spawn_facts *facts, struct json_object *params);
+/* [{role, reason, message}], owned by the caller. */
+struct json_object *spawn_denied_agents(
+    const struct spawn_decision *decision, struct json_object *requested);
+
+/* The launch of one that was accepted, out of its entry of the request; what
+ * restricts the caller restricts it too. The rest of the record (parent,
+ * request) is the caller's to fill in. Owned by the caller. */
+struct task_run *spawn_run(const struct spawn_facts *facts,
+    const struct spawn_verdict *verdict, struct json_object *entry);
+
+#endif

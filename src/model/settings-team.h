@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The rows of [team]: a part of settings-table.c, and for it only. */
+#ifndef SETTINGS_TEAM_H
+#define SETTINGS_TEAM_H
+
+#define SETTINGS_TEAM_ROWS                                                     \
+	{ .path = "team.max_depth",                                            \
+		.type = SETTING_INT,                                           \
+		.fallback = "3",                                               \
+		.min = 1,                                                      \
+		.max = 100,                                                    \
+		.help = "How deep agents may ask for other agents: a worker "  \
+			"is at depth 1, and those that it asks for at "        \
+			"depth 2." },                                          \
+	    { .path = "team.max_concurrent",                                   \
+		    .type = SETTING_INT,                                       \
+		    .fallback = "10",                                          \
+		    .min = 0,                                                  \
+		    .max = 1000,                                               \
+		    .help = "How many agents that others asked for may be at " \
+			    "work; they do not count in auto.concurrency. 0 "  \
+			    "means that no agent can ask for others." },       \
+	    { .path = "team.max_children",                                     \
+		    .type = SETTING_INT,                                       \
+		    .fallback = "5",                                           \
+		    .min = 1,                                                  \
+		    .max = 1000,                                               \
+		    .help = "How many of them may work for one agent." },      \
+	    { .path = "team.allowed_roles",                                    \
+		    .type = SETTING_LIST,                                      \
+		    .fallback = "[]",                                          \
+		    .help = "The roles that they may have, such as coder and " \
+			    "reviewer; empty means every role." },             \
+	    { .path = "team.provider_limits",                                  \
+		    .type = SETTING_LIST,                                      \
+		    .fallback = "[]",                                          \
+		    .form = FORM_PROVIDER,                                     \
+		    .help = "How many of them may use the models of a "        \
+			    "provider (openai=1 for openai/...; a model "      \
+			    "without one is of anthropic), or models whose "   \
+			    "names begin with a word (claude-opus=2)." },      \
+	    { .path = "team.on_parent_end",                                    \
+		    .type = SETTING_CHOICE,                                    \
+		    .fallback = "\"cancel\"",                                  \
+		    .choices = parent_ends,                                    \
+		    .help = "What becomes of them when the agent that asked "  \
+			    "for them ends without its result: cancel (their " \
+			    "work is kept), or hand_over (to the agent above " \
+			    "it)." },                                          \
+	{                                                                      \
+		.path = "team.ci_may_apply", .type = SETTING_BOOL,             \
+		.fallback = "false",                                           \
+		.help = "Allow agents with the role ci to apply plans, which " \
+			"only a person and the daemon may do otherwise."       \
+	}
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The rules of the tree of agents; the rows of foxctl_hierarchy.json. */
+
+#include <string.h>
+
+#include "errtext.h"
+#include "hierarchy.h"
+#include "json.h"
+#include "mail-subject.h"
+#include "mem.h"
+#include "provider-limit.h"
+#include "settings-world.h"
+#include "unit.h"
+
+#define ROWS_LEAST 295
+#define MAX        1048576
+
+static const char *
+reason(int depth, int max, int local)
+{
+	const struct hierarchy_place place = { depth, max, local };
+	const char *code = hierarchy_reason(hierarchy_may_spawn(&place));
+
+	return code != NULL ? code : "";
+}
+
+START_TEST(an_agent_below_both_limits_may_spawn)
+{
+	ck_assert_str_eq(reason(0, 3, 3), "");
+	ck_assert_str_eq(reason(1, 3, 2), "");
+	ck_assert_str_eq(reason(2, 3, 3), "");
+}
+END_TEST
+
+START_TEST(the_limit_of_the_tree_comes_before_the_local_one)
+{
+	ck_assert_str_eq(reason(3, 3, 3), "depth_limit_exceeded");
+	ck_assert_str_eq(reason(4, 3, 5), "depth_limit_exceeded");
+	ck_assert_str_eq(reason(2, 3, 2), "local_limit_exceeded");
+	ck_assert_str_eq(reason(2, 3, 1), "local_limit_exceeded");
+}
+END_TEST
+
+START_TEST(what_is_no_place_is_malformed)
+{
+	ck_assert_str_eq(reason(-1, 3, 3), "malformed");
+	ck_assert_str_eq(reason(0, 0, 3), "malformed");
+	ck_assert_str_eq(reason(0, 3, 0), "malformed");
+	ck_assert_str_eq(reason(0, 3, -1), "malformed");
+}
+END_TEST
+
+START_TEST(a_child_is_one_deeper_and_its_limit_only_tightens)
+{
+	const struct hierarchy_place parent = { 1, 5, 3 };
+	bool clamped = true;
+	struct hierarchy_place child = hierarchy_child(&parent, 2, &clamped);
+
+	ck_assert(child.depth == 2 && child.max_depth == 5 &&
+	    child.local_max_depth == 2 && !clamped);
+	child = hierarchy_child(&parent, 4, &clamped);
+	ck_assert(child.local_max_depth == 3 && clamped);
+	child = hierarchy_child(&parent, 0, &clamped);
+	ck_assert(child.local_max_depth == 3 && !clamped);
+}
+END_TEST
+
+START_TEST(the_tree_of_the_seed_is_as_it_says)
+{
+	struct hierarchy_place coder = hierarchy_root_worker(3), reviewer;
+
+	ck_assert(coder.depth == 1 && coder.local_max_depth == 3);
+	coder.local_max_depth = 2;
+	reviewer = hierarchy_child(&coder, 1, NULL);
+	ck_assert(reviewer.depth == 2 && reviewer.local_max_depth == 1);
+	/* Such a child is a leaf. */
+	ck_assert_str_eq(reason(reviewer.depth, reviewer.max_depth,
+			     reviewer.local_max_depth),
+	    "local_limit_exceeded");
+}
+END_TEST
+
+static struct json_object *
+rows_of(struct json_object *root, const char *key)
+{
+	struct json_object *rows = json_object_object_get(root, key);
+
+	ck_assert(json_object_is_type(rows, json_type_array));
+	return rows;
+}
+
+static struct hierarchy_place
+place_of(struct json_object *row)
+{
+	return (struct hierarchy_place){
+		.depth = (int)json_int_or(row, "depth", 0),
+		.max_depth = (int)json_int_or(row, "max", 0),
+		.local_max_depth = (int)json_int_or(row, "local_max", 0),
+	};
+}
+
+static void
+validate_row(struct json_object *row)
+{
+	const struct hierarchy_place place = place_of(row);
+
+	ck_assert_msg(strcmp(json_string_or(row, "reason", ""),
+			  reason(place.depth, place.max_depth,
+			      place.local_max_depth)) == 0,
+	    "%s", json_object_to_json_string(row));
+	ck_assert_int_eq(hierarchy_may_spawn(&place) == HIERARCHY_ALLOW,
+	    json_bool_or(row, "allow", false));
+}
+
+static void
+child_row(struct json_object *row)
+{
+	const struct hierarchy_place place = place_of(row);
+	const struct hierarchy_place child = hierarchy_child(
+	    &place, (int)json_int_or(row, "requested", 0), NULL);
+	const int got[] = { child.depth, child.max_depth,
+		child.local_max_depth };
+	struct json_object *want = json_object_object_get(row, "child");
+
+	for (size_t i = 0; i < nitems(got); i++)
+		ck_assert_msg(json_object_get_int(
+				  json_object_array_get_idx(want, i)) == got[i],
+		    "%s", json_object_to_json_string(row));
+}
+
+START_TEST(all_rows_of_the_vectors_hold)
+{
+	cleanup_free char *path = NULL;
+	cleanup_json struct json_object *root = NULL;
+	struct json_object *rows;
+	struct err err = { 0 };
+	size_t count = 0;
+
+	if (unit_vectors() == NULL)
+		unit_skip("the vectors are absent: set LLMC_VECTORS");
+	path = xasprintf("%s/foxctl_hierarchy.json", unit_vectors());
+	ck_assert_msg(json_load(path, MAX, &root, &err) == 0, "%s", err.msg);
+	rows = rows_of(root, "validate");
+	for (size_t i = 0; i < json_object_array_length(rows); i++, count++)
+		validate_row(json_object_array_get_idx(rows, i));
+	rows = rows_of(root, "child_limits");
+	for (size_t i = 0; i < json_object_array_length(rows); i++, count++)
+		child_row(json_object_array_get_idx(rows, i));
+	ck_assert_uint_ge(count, ROWS_LEAST);
+}
+END_TEST
+
+/* --- subjects ---------------------------------------------------------- */
+
+START_TEST(subjects_are_made_and_read_back)
+{
+	static const char *const subjects[] = {
+		"spawn.request:goal_1:T1.2",
+		"spawn.accepted:goal_1:req_9",
+		"spawn.denied:goal_1:req_9",
+		"agent.completed:01KB",
+		"result.ready:t17",
+		"plan.created:goal_1",
+		"plan.updated:goal_1",
+		"plan.review_needed:goal_1",
+	};
+
+	for (size_t i = 0; i < nitems(subjects); i++) {
+		cleanup_free char *first = NULL, *second = NULL, *again = NULL;
+		enum mail_subject kind =
+		    mail_subject_parse(subjects[i], &first, &second);
+
+		ck_assert_int_eq(kind, SUBJECT_SPAWN_REQUEST + (int)i);
+		again = mail_subject_make(kind, first, second);
+		ck_assert_str_eq(again, subjects[i]);
+	}
+}
+END_TEST
+
+START_TEST(other_subjects_are_free_text)
+{
+	static const char *const subjects[] = {
+		"",
+		"hello",
+		"re: the tests",
+		"spawn.request",
+		"spawn.request:",
+		"spawn.request:goal_1",
+		"spawn.request:goal_1:",
+		"spawn.request::T1",
+		"spawn.request:goal_1:T1:x",
+		"agent.completed:",
+		"Spawn.request:a:b",
+	};
+	char *first = NULL, *second = NULL;
+
+	for (size_t i = 0; i < nitems(subjects); i++)
+		ck_assert_msg(mail_subject_parse(subjects[i], &first,
+				  &second) == SUBJECT_OTHER,
+		    "%s", subjects[i]);
+	ck_assert(first == NULL && second == NULL);
+}
+END_TEST
+
+/* --- limits of providers ----------------------------------------------- */
+
+START_TEST(a_limit_is_a_name_and_a_number)
+{
+	ck_assert(provider_limit_valid("openai=1"));
+	ck_assert(provider_limit_valid("claude-opus=0"));
+	ck_assert(!provider_limit_valid(""));
+	ck_assert(!provider_limit_valid("openai"));
+	ck_assert(!provider_limit_valid("=1"));
+	ck_assert(!provider_limit_valid("openai="));
+	ck_assert(!provider_limit_valid("openai=-1"));
+	ck_assert(!provider_limit_valid("openai=x"));
+	ck_assert(!provider_limit_valid("open ai=1"));
+	ck_assert_uint_eq(provider_limit_count("openai=12"), 12);
+}
+END_TEST
+
+START_TEST(a_limit_covers_a_provider_or_the_beginning_of_a_name)
+{
+	ck_assert(provider_limit_covers("openai=1", "openai/gpt-5"));
+	ck_assert(!provider_limit_covers("openai=1", "openai2/gpt-5"));
+	ck_assert(!provider_limit_covers("openai=1", "opus"));
+	ck_assert(provider_limit_covers("anthropic=1", "opus"));
+	ck_assert(provider_limit_covers("anthropic=1", ""));
+	ck_assert(provider_limit_covers("anthropic=1", NULL));
+	ck_assert(!provider_limit_covers("anthropic=1", "openai/gpt-5"));
+	ck_assert(provider_limit_covers("claude-opus=1", "claude-opus-4-5"));
+	ck_assert(!provider_limit_covers("claude-opus=1", "claude-opus2"));
+	ck_assert(provider_limit_covers("gpt=1", "openai/gpt-5"));
+	ck_assert(!provider_limit_covers("opus=1", ""));
+}
+END_TEST
+
+/* --- settings ---------------------------------------------------------- */
+
+START_TEST(the_defaults_are_those_of_the_vectors)
+{
+	cleanup_settings_world struct settings_world world =
+	    settings_world_parse("");
+
+	ck_assert_int_eq(settings_int(world.settings, "team.max_depth"), 3);
+	ck_assert_int_eq(
+	    settings_int(world.settings, "team.max_concurrent"), 10);
+	ck_assert_int_eq(settings_int(world.settings, "team.max_children"), 5);
+	ck_assert(!settings_bool(world.settings, "team.ci_may_apply"));
+	ck_assert_str_eq(
+	    settings_string(world.settings, "team.on_parent_end"), "cancel");
+}
+END_TEST
+
+START_TEST(a_wrong_limit_of_a_provider_is_refused)
+{
+	cleanup_settings_world struct settings_world good =
+	    settings_world_parse("team.provider_limits = [\"openai=1\"]\n");
+	cleanup_settings_world struct settings_world bad = settings_world_parse(
+	    "[team]\nprovider_limits = [\"openai\"]\non_parent_end = "
+	    "\"keep\"\n");
+
+	ck_assert_uint_eq(good.problems.count, 0);
+	ck_assert_uint_eq(bad.problems.count, 2);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("hierarchy");
+
+	unit_case(suite, "depth",
+	    (const TTest *const[]){ an_agent_below_both_limits_may_spawn,
+		the_limit_of_the_tree_comes_before_the_local_one,
+		what_is_no_place_is_malformed,
+		a_child_is_one_deeper_and_its_limit_only_tightens,
+		the_tree_of_the_seed_is_as_it_says,
+		all_rows_of_the_vectors_hold, NULL });
+	unit_case(suite, "subjects",
+	    (const TTest *const[]){ subjects_are_made_and_read_back,
+		other_subjects_are_free_text, NULL });
+	unit_case(suite, "limits",
+	    (const TTest *const[]){ a_limit_is_a_name_and_a_number,
+		a_limit_covers_a_provider_or_the_beginning_of_a_name,
+		the_defaults_are_those_of_the_vectors,
+		a_wrong_limit_of_a_provider_is_refused, NULL });
+	return suite;
+}

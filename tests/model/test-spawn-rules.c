@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Which of the requested agents are accepted. */
+
+#include <string.h>
+
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "spawn-rules.h"
+#include "strv.h"
+#include "task-run.h"
+#include "unit.h"
+
+#define LIST(...) list((const char *const[]){ __VA_ARGS__, NULL })
+
+/* Kept until the program ends. */
+static char **
+list(const char *const *words)
+{
+	static char **kept[64];
+	static size_t count;
+
+	ck_assert_uint_lt(count, nitems(kept));
+	return kept[count++] = strv_copy(words);
+}
+
+static const struct spawn_facts root = {
+	.place = { 1, 3, 3 }, .max_concurrent = 10, .max_children = 5
+};
+
+static struct json_object *
+parse(const char *text)
+{
+	struct json_object *json = NULL;
+	struct err err = { 0 };
+
+	ck_assert_msg(json_parse(text, strlen(text), 65536, &json, &err) == 0,
+	    "%s", err.msg);
+	return json;
+}
+
+/* "actor:..." for those that are accepted, the code for the others; "; " behind
+ * each, then the message of all. */
+static void
+becomes(
+    const struct spawn_facts *facts, const char *requested, const char *want)
+{
+	cleanup_json struct json_object *asked = parse(requested);
+	cleanup_buf struct buf got = BUF_INIT;
+	struct spawn_decision d;
+	const char *all;
+
+	spawn_decide(facts, asked, &d);
+	for (size_t i = 0; i < d.count; i++) {
+		ck_assert_int_eq(
+		    d.agents[i].reason == NULL, d.agents[i].message == NULL);
+		buf_addf(&got, "%s; ",
+		    d.agents[i].reason != NULL ? d.agents[i].reason :
+						 d.agents[i].actor);
+	}
+	all = spawn_decision_message(&d);
+	buf_adds(&got, all != NULL ? all : "all accepted");
+	ck_assert_int_eq(all != NULL, spawn_decision_suggestion(&d) != NULL);
+	ck_assert_str_eq(got.data, want);
+	spawn_decision_release(&d);
+}
+
+static void
+denied_as(
+    const struct spawn_facts *facts, const char *requested, const char *reason)
+{
+	cleanup_json struct json_object *asked = parse(requested);
+	struct spawn_decision d;
+
+	spawn_decide(facts, asked, &d);
+	ck_assert_uint_eq(d.accepted, 0);
+	ck_assert_str_eq(spawn_decision_reason(&d), reason);
+	ck_assert_str_eq(
+	    spawn_decision_message(&d), "all requested agents were denied");
+	spawn_decision_release(&d);
+}
+
+#define CODER    "{\"role\":\"coder\",\"task\":\"do it\"}"
+#define REVIEWER "{\"role\":\"reviewer\",\"task\":\"look\"}"
+
+START_TEST(accepted_agents_get_unique_names)
+{
+	struct spawn_facts f = root;
+
+	becomes(&f, "[" CODER "," CODER "]",
+	    "actor:team:coder:coder-1; actor:team:coder:coder-2; all accepted");
+	f.actors = LIST("actor:team:backend:coder-1");
+	becomes(&f,
+	    "[{\"role\":\"coder\",\"task\":\"x\",\"suggested_actor_id\":"
+	    "\"team:backend\"},{\"role\":\"coder\",\"task\":\"x\","
+	    "\"suggested_actor_id\":\"actor:team:ui\"}]",
+	    "actor:team:backend:coder-2; actor:team:ui:coder-1; all accepted");
+}
+END_TEST
+
+START_TEST(depth_is_that_of_the_records_and_not_of_the_request)
+{
+	struct spawn_facts f = root;
+
+	f.place = (struct hierarchy_place){ 3, 3, 3 };
+	denied_as(
+	    &f, "[" CODER "," REVIEWER "]", "all_requests_exceed_depth_limit");
+	f.place = (struct hierarchy_place){ 2, 3, 1 };
+	becomes(&f, "[{\"role\":\"coder\",\"task\":\"x\",\"depth\":0}]",
+	    "local_limit_exceeded; all requested agents were denied");
+}
+END_TEST
+
+START_TEST(a_limit_above_that_of_the_caller_is_clamped)
+{
+	cleanup_json struct json_object *asked =
+	    parse("[{\"role\":\"coder\",\"task\":\"x\",\"local_max_depth\":9},"
+		  "{\"role\":\"coder\",\"task\":\"x\",\"local_max_depth\":1}]");
+	struct spawn_decision d;
+
+	spawn_decide(&root, asked, &d);
+	ck_assert_uint_eq(d.accepted, 2);
+	ck_assert(d.agents[0].clamped && d.agents[0].place.depth == 2 &&
+	    d.agents[0].place.local_max_depth == 3);
+	/* A leaf. */
+	ck_assert(
+	    !d.agents[1].clamped && d.agents[1].place.local_max_depth == 1);
+	ck_assert_ptr_null(spawn_decision_reason(&d));
+	spawn_decision_release(&d);
+}
+END_TEST
+
+START_TEST(a_role_that_is_not_allowed_violates_the_policy)
+{
+	struct spawn_facts f = root;
+
+	f.roles = LIST("coder");
+	becomes(&f, "[{\"role\":\"planner\",\"task\":\"x\"}," CODER "]",
+	    "policy_violation; actor:team:coder:coder-1; some agents were "
+	    "denied");
+}
+END_TEST
+
+START_TEST(no_more_agents_than_may_be_at_work)
+{
+	struct spawn_facts f = root;
+
+	f.max_concurrent = 2;
+	f.models = LIST("");
+	becomes(&f, "[" CODER "," REVIEWER "]",
+	    "actor:team:coder:coder-1; resource_exhausted; some agents were "
+	    "denied");
+	f.models = LIST("", "");
+	denied_as(&f, "[" CODER "]", "resource_exhausted");
+	f = root;
+	f.children = 4;
+	becomes(&f, "[" CODER "," REVIEWER "]",
+	    "actor:team:coder:coder-1; resource_exhausted; some agents were "
+	    "denied");
+}
+END_TEST
+
+START_TEST(a_full_provider_blocks_only_its_own_models)
+{
+	struct spawn_facts f = root;
+
+	f.provider_limits = LIST("openai=1");
+	f.models = LIST("openai/gpt-5", "");
+	becomes(&f,
+	    "[{\"role\":\"a\",\"task\":\"x\",\"model\":\"openai/o4\"}," CODER
+	    "]",
+	    "provider_limit; actor:team:coder:coder-1; some agents were "
+	    "denied");
+	/* One that was accepted counts for the next. */
+	f.models = LIST("");
+	becomes(&f,
+	    "[{\"role\":\"a\",\"task\":\"x\",\"model\":\"openai/o4\"},"
+	    "{\"role\":\"b\",\"task\":\"x\",\"model\":\"openai/o4\"}]",
+	    "actor:team:a:a-1; provider_limit; some agents were denied");
+	/* That of its card, and that of everybody. */
+	f.models = LIST("openai/gpt-5");
+	f.cards = &(const struct spawn_card){ "fox", "openai/gpt-5", NULL };
+	f.card_count = 1;
+	denied_as(&f, "[{\"role\":\"a\",\"task\":\"x\",\"agent\":\"fox\"}]",
+	    "provider_limit");
+	f.default_model = "openai/gpt-5";
+	denied_as(&f, "[" CODER "]", "provider_limit");
+}
+END_TEST
+
+START_TEST(an_agent_that_is_not_in_the_fleet_is_forbidden)
+{
+	denied_as(&root, "[{\"role\":\"a\",\"task\":\"x\",\"agent\":\"fox\"}]",
+	    "forbidden");
+}
+END_TEST
+
+START_TEST(what_is_no_request_is_malformed)
+{
+	denied_as(&root, "[{\"role\":\"a b\",\"task\":\"x\"}]", "malformed");
+	denied_as(&root, "[{\"role\":\"a\",\"task\":\" \\n\"}]", "malformed");
+	denied_as(&root,
+	    "[{\"role\":\"a\",\"task\":\"x\",\"suggested_actor_id\":"
+	    "\"actor:system:overseer\"}]",
+	    "malformed");
+	denied_as(&root,
+	    "[{\"role\":\"a\",\"task\":\"x\",\"scope_paths\":[\"src/../..\"]}]",
+	    "malformed");
+	denied_as(&root,
+	    "[{\"role\":\"a\",\"task\":\"x\",\"scope_paths\":[\"/etc\"]}]",
+	    "malformed");
+}
+END_TEST
+
+START_TEST(several_reasons_have_a_code_of_their_own)
+{
+	struct spawn_facts f = root;
+
+	f.roles = LIST("reviewer");
+	denied_as(&f, "[" CODER ",{\"role\":\"reviewer\",\"task\":\"\"}]",
+	    "all_requests_denied");
+}
+END_TEST
+
+START_TEST(nobody_gets_more_tools_or_paths_than_its_parent)
+{
+	struct task_run caller = { .tools_scoped = true,
+		.tools_allow = LIST("Read", "Edit"),
+		.tools_deny = LIST("Edit"),
+		.scope_paths = LIST("src/") };
+	struct spawn_facts f = root;
+
+	f.caller = &caller;
+	becomes(&f,
+	    "[{\"role\":\"a\",\"task\":\"x\",\"toolsAllow\":[\"Read\"],"
+	    "\"scope_paths\":[\"src/a.c\"]},"
+	    "{\"role\":\"b\",\"task\":\"x\",\"toolsAllow\":[\"Bash\"]},"
+	    "{\"role\":\"c\",\"task\":\"x\",\"toolsAllow\":[\"Edit\"]},"
+	    "{\"role\":\"d\",\"task\":\"x\",\"scope_paths\":[\"srcs\"]}]",
+	    "actor:team:a:a-1; tools_widened; tools_widened; "
+	    "policy_violation; some agents were denied");
+	f.caller = NULL;
+	f.cards = &(const struct spawn_card){ "fox", NULL, LIST("Read") };
+	f.card_count = 1;
+	denied_as(&f,
+	    "[{\"role\":\"a\",\"task\":\"x\",\"agent\":\"fox\","
+	    "\"toolsAllow\":[\"Read\",\"Bash\"]}]",
+	    "tools_widened");
+}
+END_TEST
+
+START_TEST(an_accepted_agent_inherits_what_restricts_its_parent)
+{
+	struct task_run caller = { .tools_scoped = true,
+		.tools_allow = LIST("Read"),
+		.tools_deny = LIST("Bash"),
+		.scope_paths = LIST("src") };
+	cleanup_json struct json_object *asked =
+	    parse("[{\"role\":\"a\",\"task\":\"x\",\"toolsDeny\":[\"Web\"],"
+		  "\"label\":\"L\",\"model\":\"opus\",\"thinking\":\"high\","
+		  "\"runTimeoutSeconds\":60,\"completionReport\":true,"
+		  "\"verification\":{\"requireCompletionReport\":true}}]");
+	struct spawn_facts f = root;
+	struct spawn_decision d;
+	struct task_run *run;
+
+	f.caller = &caller;
+	spawn_decide(&f, asked, &d);
+	ck_assert_uint_eq(d.accepted, 1);
+	run = spawn_run(&f, &d.agents[0], json_object_array_get_idx(asked, 0));
+	ck_assert_str_eq(run->actor, "actor:team:a:a-1");
+	ck_assert_str_eq(run->root_actor, ACTOR_OVERSEER);
+	ck_assert(run->depth == 2 && run->max_depth == 3);
+	ck_assert(run->tools_scoped && strv_count(run->tools_allow) == 1);
+	ck_assert_str_eq(run->tools_allow[0], "Read");
+	ck_assert_uint_eq(strv_count(run->tools_deny), 2);
+	ck_assert_str_eq(run->scope_paths[0], "src");
+	ck_assert_str_eq(run->label, "L");
+	ck_assert_str_eq(run->model, "opus");
+	ck_assert_str_eq(run->thinking, "high");
+	ck_assert_int_eq(run->timeout_s, 60);
+	ck_assert(run->completion_report && !run->progress_reporting);
+	ck_assert(run->contract != NULL);
+	ck_assert_int_eq(run->verification, VERIFICATION_PENDING);
+	task_run_free(run);
+	spawn_decision_release(&d);
+}
+END_TEST
+
+START_TEST(the_mail_of_a_request_has_the_true_depth)
+{
+	cleanup_json struct json_object *params =
+	    parse("{\"spawn_reason\":\"two parts\",\"caller_depth\":0,"
+		  "\"requested_subagents\":[" CODER "]}");
+	cleanup_json struct json_object *body =
+	    spawn_request_body(&root, params);
+
+	ck_assert_int_eq(json_int_or(body, "caller_depth", -1), 1);
+	ck_assert_int_eq(json_int_or(body, "caller_max_depth", -1), 3);
+	ck_assert_int_eq(json_int_or(body, "caller_local_max_depth", -1), 3);
+	ck_assert_str_eq(json_string_or(body, "spawn_reason", ""), "two parts");
+	ck_assert_uint_eq(json_object_array_length(json_object_object_get(
+			      body, "requested_subagents")),
+	    1);
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("spawn-rules");
+
+	unit_case(suite, "spawn",
+	    (const TTest *const[]){ accepted_agents_get_unique_names,
+		depth_is_that_of_the_records_and_not_of_the_request,
+		a_limit_above_that_of_the_caller_is_clamped,
+		a_role_that_is_not_allowed_violates_the_policy,
+		no_more_agents_than_may_be_at_work,
+		a_full_provider_blocks_only_its_own_models,
+		an_agent_that_is_not_in_the_fleet_is_forbidden,
+		what_is_no_request_is_malformed,
+		several_reasons_have_a_code_of_their_own,
+		nobody_gets_more_tools_or_paths_than_its_parent,
+		an_accepted_agent_inherits_what_restricts_its_parent,
+		the_mail_of_a_request_has_the_true_depth, NULL });
+	return suite;
+}
