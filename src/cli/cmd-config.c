@@ -11,6 +11,7 @@
 #include "errtext.h"
 #include "json.h"
 #include "mem.h"
+#include "settings-agents.h"
 #include "settings.h"
 #include "shape.h"
 #include "table.h"
@@ -140,6 +141,23 @@ list_worker(struct cli *cli, struct table *table,
 	}
 }
 
+/* Rows that an agent has. */
+static void
+list_agent(struct cli *cli, struct table *table,
+    const struct settings *settings, const char *agent)
+{
+	for (size_t i = 0; i < settings_agent_key_count; i++) {
+		cleanup_free char *path = xasprintf("agents.%s.%s", agent,
+		    settings_agent_keys[i].path + strlen(SETTINGS_AGENT));
+		cleanup_json struct json_object *value = NULL;
+		unsigned line = 0;
+
+		settings_value(settings, path, &value, &line);
+		if (line > 0)
+			list_row(cli, table, settings, path);
+	}
+}
+
 static int
 config_list(struct cli *cli, const struct cli_args *args)
 {
@@ -148,7 +166,7 @@ config_list(struct cli *cli, const struct cli_args *args)
 		{ .title = "VALUE", .flexible = true }, { .title = "FROM" } };
 	struct table *table;
 	struct settings *settings = NULL;
-	const char *const *workers;
+	const char *const *workers, *const *agents;
 	size_t count;
 	int status = load(cli, &settings);
 
@@ -162,6 +180,9 @@ config_list(struct cli *cli, const struct cli_args *args)
 	count = settings_workers(settings, &workers);
 	for (size_t i = 0; i < count; i++)
 		list_worker(cli, table, settings, workers[i]);
+	count = settings_agents(settings, &agents);
+	for (size_t i = 0; i < count; i++)
+		list_agent(cli, table, settings, agents[i]);
 	table_print(table, cli->width, cli->colour, &cli->text);
 	table_free(table);
 	settings_free(settings);
@@ -374,7 +395,8 @@ const struct cli_command cmd_config = {
 	    ".llmc/config.toml; comments and order are kept\nunset  remove a "
 	    "setting from the file, so that its default applies\ndoc    every "
 	    "key with its default and its meaning\n\nKeys of [defaults] can be "
-	    "set for one worker: workers.NAME.model\nDurations are written "
+	    "set for one worker: workers.NAME.model\nAgents that can be "
+	    "asked for have keys too: agents.NAME.model\nDurations are written "
 	    "500ms, 30s, 5m, 1h, or in seconds.\nLists are written [\"a\", "
 	    "\"b\"].\n",
 	.flags = config_flags,

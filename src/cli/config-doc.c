@@ -8,6 +8,7 @@
 #include "json.h"
 #include "mem.h"
 #include "price.h"
+#include "settings-agents.h"
 #include "settings-channels.h"
 #include "settings.h"
 
@@ -86,15 +87,23 @@ add_prices(struct buf *out)
 	}
 }
 
-/* Comments too: a section would be a channel. */
-static void
-add_channels(struct buf *out)
+/* The key alone: that of an agent has the name of its table before it. */
+static const char *
+key_of(const struct setting *row)
 {
-	buf_adds(out,
-	    "\n# Channels to people, a table for each; see NOTIFICATIONS in "
-	    "llmc.conf(5).\n# [people.channels.NAME]\n");
-	for (size_t i = 0; i < settings_channel_key_count; i++) {
-		const struct setting *row = &settings_channel_keys[i];
+	const char *dot = strrchr(row->path, '.');
+
+	return dot != NULL ? dot + 1 : row->path;
+}
+
+/* Comments too: a section would be a channel, or an agent. */
+static void
+add_named(struct buf *out, const char *words, const struct setting *rows,
+    size_t count)
+{
+	buf_adds(out, words);
+	for (size_t i = 0; i < count; i++) {
+		const struct setting *row = &rows[i];
 		cleanup_buf struct buf text = BUF_INIT;
 
 		add_allowed(row, &text);
@@ -102,7 +111,7 @@ add_channels(struct buf *out)
 			buf_addf(&text, " Default: %s.", row->derived);
 		buf_adds(out, "#\n");
 		add_wrapped(out, "# ", text.data, text.len);
-		buf_addf(out, "# %s = %s\n", row->path,
+		buf_addf(out, "# %s = %s\n", key_of(row),
 		    row->fallback != NULL           ? row->fallback :
 			row->type == SETTING_LIST   ? "[...]" :
 			row->type == SETTING_CHOICE ? "\"desktop\"" :
@@ -141,7 +150,14 @@ config_doc_toml(struct buf *out)
 	buf_adds(out,
 	    "\n# Every setting of [defaults] can be set for one worker:\n# "
 	    "[workers.adam]\n# model = \"opus\"\n");
-	add_channels(out);
+	add_named(out,
+	    "\n# Agents that can be asked for, a table for each; see Agents in "
+	    "llmc.conf(5).\n# [agents.NAME]\n",
+	    settings_agent_keys, settings_agent_key_count);
+	add_named(out,
+	    "\n# Channels to people, a table for each; see NOTIFICATIONS in "
+	    "llmc.conf(5).\n# [people.channels.NAME]\n",
+	    settings_channel_keys, settings_channel_key_count);
 	add_prices(out);
 }
 
@@ -214,6 +230,10 @@ config_doc_mdoc(struct buf *out)
 		last_len = len;
 		add_item(out, key, row);
 	}
+	buf_adds(out, ".El\n.Ss [agents.NAME]\\&\n.Bl -tag -width Ds\n");
+	for (size_t i = 0; i < settings_agent_key_count; i++)
+		add_item(out, key_of(&settings_agent_keys[i]),
+		    &settings_agent_keys[i]);
 	buf_adds(
 	    out, ".El\n.Ss [people.channels.NAME]\\&\n.Bl -tag -width Ds\n");
 	for (size_t i = 0; i < settings_channel_key_count; i++)

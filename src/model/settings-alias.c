@@ -5,11 +5,11 @@
 
 #include "json.h"
 #include "mem.h"
+#include "settings-agents.h"
 #include "settings-alias.h"
 #include "toml.h"
 
 #define DEFAULTS "defaults."
-#define WORKERS  "workers."
 
 /* A row whose value is the setting's own. */
 #define SAME(name, path)                             \
@@ -46,26 +46,44 @@ static const struct settings_alias aliases[] = {
 	SAME("overseer.planner.maxSubtasksPerTask", "planner.max_subtasks"),
 	SAME("overseer.planner.maxRepairAttempts",
 	    "planner.max_repair_attempts"),
+	SAME(SETTINGS_AGENT "costTier", SETTINGS_AGENT "cost_tier"),
+	SAME(SETTINGS_AGENT "typicalLatency", SETTINGS_AGENT "typical_latency"),
 };
 
-/* Length of "workers.adam." in a path, 0 for others. */
-static size_t
-worker_part(const char *path)
-{
-	const char *dot;
+/* Tables with a table for every name, and what the keys of it begin with in the
+ * list above. */
+static const struct {
+	const char *prefix, *general;
+} named[] = {
+	{ "workers.", DEFAULTS },
+	{ "agents.", SETTINGS_AGENT },
+};
 
-	if (strncmp(path, WORKERS, strlen(WORKERS)) != 0)
-		return 0;
-	dot = strchr(path + strlen(WORKERS), '.');
-	return dot != NULL ? (size_t)(dot + 1 - path) : 0;
+/* Length of "workers.adam." in a path, 0 for others; *ret_general: what is to
+ * stand there instead. */
+static size_t
+named_part(const char *path, const char **ret_general)
+{
+	for (size_t i = 0; i < nitems(named); i++) {
+		size_t len = strlen(named[i].prefix);
+		const char *dot;
+
+		if (strncmp(path, named[i].prefix, len) != 0)
+			continue;
+		*ret_general = named[i].general;
+		dot = strchr(path + len, '.');
+		return dot != NULL ? (size_t)(dot + 1 - path) : 0;
+	}
+	return 0;
 }
 
 const struct settings_alias *
 settings_alias_find(const char *path, char **ret_path)
 {
-	size_t part = worker_part(path);
+	const char *prefix = "";
+	size_t part = named_part(path, &prefix);
 	cleanup_free char *general =
-	    part > 0 ? xasprintf(DEFAULTS "%s", path + part) : xstrdup(path);
+	    part > 0 ? xasprintf("%s%s", prefix, path + part) : xstrdup(path);
 
 	for (size_t i = 0; i < nitems(aliases); i++) {
 		const char *setting = aliases[i].path;
@@ -74,7 +92,7 @@ settings_alias_find(const char *path, char **ret_path)
 			continue;
 		*ret_path = part == 0 ? xstrdup(setting) :
 					xasprintf("%.*s%s", (int)part, path,
-					    setting + strlen(DEFAULTS));
+					    setting + strlen(prefix));
 		return &aliases[i];
 	}
 	return NULL;

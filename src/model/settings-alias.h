@@ -18,7 +18,8 @@ struct settings_alias {
 };
 
 /* NULL if path is no other name. *ret_path, owned by the caller: the setting
- * that it means, of the same worker for "workers.adam.skip_permissions". */
+ * that it means, of the same worker for "workers.adam.skip_permissions", of the
+ * same agent for "agents.coder.costTier". */
 const struct settings_alias *
 settings_alias_find(const char *path, char **ret_path);
 

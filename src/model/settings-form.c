@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <string.h>
+#include <strings.h>
 
+#include "agent-card.h"
 #include "coverage-pattern.h"
 #include "provider-limit.h"
 #include "settings-form.h"
 #include "thresholds.h"
+#include "word.h"
 
 #define PORT_MAX 65535
 
@@ -146,6 +149,40 @@ is_threshold(const char *text)
 	return thresholds_set(&thresholds, text, NULL) == 0;
 }
 
+static bool
+is_cost(const char *text)
+{
+	for (size_t i = 0; cost_tier_words[i] != NULL; i++)
+		if (strcasecmp(text, cost_tier_words[i]) == 0)
+			return true;
+	return *text == '\0';
+}
+
+static bool
+is_effort(const char *text)
+{
+	static const char *const words[] = { "", "low", "medium", "high",
+		"xhigh", "max", NULL };
+	unsigned ignored;
+
+	return word_find(words, text, &ignored);
+}
+
+/* Rules such as Bash(git *) are none: what runs inside a tool cannot be told
+ * from its name. */
+static bool
+is_tool(const char *text)
+{
+	if (strcmp(text, "*") == 0)
+		return true;
+	if (!is_letter(*text) && *text != '_')
+		return false; /* no option of a command line */
+	while (
+	    is_letter(*text) || is_digit(*text) || *text == '_' || *text == '-')
+		text++;
+	return *text == '\0';
+}
+
 static const struct {
 	bool (*fits)(const char *text);
 	const char *words;
@@ -170,6 +207,14 @@ static const struct {
 	     "\"regression.testPassToFail=false\"]") },
 	[FORM_PROVIDER] = { provider_limit_valid,
 	    "limits such as [\"anthropic=4\", \"openai=1\"]" },
+	[FORM_COST] = { is_cost,
+	    ("one of free, cheap, medium and expensive, or \"\" if it is not "
+	     "known") },
+	[FORM_EFFORT] = { is_effort,
+	    ("one of low, medium, high, xhigh and max, or \"\" for the "
+	     "agent's own default") },
+	[FORM_TOOL] = { is_tool,
+	    "names of tools, such as [\"Read\", \"Grep\"]" },
 };
 
 bool

@@ -20,6 +20,9 @@ enum setting_form {
 	FORM_COVERAGE, /* see coverage-pattern.h */
 	FORM_THRESHOLD, /* "stuck.sameErrorCount=3", see thresholds.h */
 	FORM_PROVIDER, /* "openai=1", see provider-limit.h */
+	FORM_COST, /* a cost tier, any case, or "" */
+	FORM_EFFORT, /* how hard a model thinks, or "" */
+	FORM_TOOL, /* the whole name of a tool, or "*" */
 	FORM_COUNT
 };
 

@@ -12,8 +12,10 @@
 #include "log.h"
 #include "mem.h"
 #include "price.h"
+#include "settings-agents.h"
 #include "settings-alias.h"
 #include "settings-channels.h"
+#include "settings-names.h"
 #include "settings-prices.h"
 #include "settings-problem.h"
 #include "settings-value.h"
@@ -24,129 +26,14 @@
 #include "toml-edit.h"
 #include "toml.h"
 
-#define DEFAULTS "defaults."
-#define WORKERS  "workers."
-#define PRICES   "prices"
-#define CHANNELS "people.channels"
-
 struct settings {
 	struct value *values; /* one per row, then those of the workers */
 	size_t count;
-	char **workers;
+	char **names[SETTINGS_NAMED_COUNT]; /* of [workers], of [agents] */
 	struct price_list prices;
 	struct channel_list channels;
 	char *home;
 };
-
-/* "workers.adam.model": the part after the name, or NULL. */
-static const char *
-worker_key(const char *path)
-{
-	const char *dot;
-
-	if (strncmp(path, WORKERS, strlen(WORKERS)) != 0)
-		return NULL;
-	dot = strchr(path + strlen(WORKERS), '.');
-	return dot != NULL ? dot + 1 : NULL;
-}
-
-/* Length of the name in "workers.adam" and "workers.adam.model", 0 for other
- * paths. */
-static size_t
-worker_name_len(const char *path)
-{
-	if (strncmp(path, WORKERS, strlen(WORKERS)) != 0)
-		return 0;
-	return strcspn(path + strlen(WORKERS), ".");
-}
-
-static bool
-worker_name_ok(const char *path)
-{
-	cleanup_free char *name =
-	    xstrndup(path + strlen(WORKERS), worker_name_len(path));
-
-	return text_is_name(name);
-}
-
-const struct setting *
-settings_find(const char *path, bool *ret_worker)
-{
-	const char *key = worker_key(path);
-	cleanup_free char *general =
-	    key != NULL ? xasprintf(DEFAULTS "%s", key) : xstrdup(path);
-
-	if (key != NULL && !worker_name_ok(path))
-		return NULL;
-	for (size_t i = 0; i < settings_table_count; i++) {
-		if (strcmp(settings_table[i].path, general) != 0)
-			continue;
-		if (ret_worker != NULL)
-			*ret_worker = key != NULL;
-		return &settings_table[i];
-	}
-	return NULL;
-}
-
-static const char *
-nearest(const char *path)
-{
-	cleanup_free const char **names =
-	    xcalloc(settings_table_count + 1, sizeof *names);
-
-	for (size_t i = 0; i < settings_table_count; i++)
-		names[i] = settings_table[i].path;
-	return text_nearest(path, names);
-}
-
-/* For the first len bytes of path: "workers.Adam". */
-static void
-describe_bad_name(const char *path, size_t len, struct buf *out)
-{
-	buf_addf(out,
-	    "%.*s: not a valid name for a worker; use up to 32 lower case "
-	    "letters, digits, - and _, starting with a letter or digit",
-	    (int)len, path);
-}
-
-void
-settings_describe_unknown(const char *path, struct buf *out)
-{
-	const char *key = worker_key(path), *near;
-	size_t len = worker_name_len(path);
-	cleanup_free char *general =
-	    key != NULL ? xasprintf(DEFAULTS "%s", key) : xstrdup(path);
-
-	if (strncmp(path, WORKERS, strlen(WORKERS)) == 0 &&
-	    !worker_name_ok(path)) {
-		describe_bad_name(path, strlen(WORKERS) + len, out);
-		return;
-	}
-	if (strncmp(path, PRICES ".", strlen(PRICES ".")) == 0) {
-		buf_addf(out,
-		    "%s: prices are tables, one for each model; write them "
-		    "into .llmc/config.toml (see llmc.conf(5))",
-		    path);
-		return;
-	}
-	if (strncmp(path, CHANNELS ".", strlen(CHANNELS ".")) == 0) {
-		buf_addf(out,
-		    "%s: channels are tables; write them into "
-		    ".llmc/config.toml (see llmc.conf(5))",
-		    path);
-		return;
-	}
-	near = nearest(general);
-	buf_addf(out, "%s: no such setting", path);
-	if (near == NULL)
-		return;
-	if (key != NULL && strncmp(near, DEFAULTS, strlen(DEFAULTS)) == 0)
-		buf_addf(out, "; did you mean \"%.*s.%s\"?",
-		    (int)(strlen(WORKERS) + len), path,
-		    near + strlen(DEFAULTS));
-	else
-		buf_addf(out, "; did you mean \"%s\"?", near);
-}
 
 static struct value *
 value_find(const struct settings *settings, const char *path)
@@ -205,7 +92,7 @@ problem_bad_name(
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	describe_bad_name(path, strlen(path), &text);
+	settings_describe_unknown(path, &text);
 	settings_problem_add(problems, true, line, text.data);
 }
 
@@ -232,8 +119,10 @@ is_section(const char *path)
 {
 	size_t len = strlen(path);
 
-	if (strcmp(path, "workers") == 0 || strcmp(path, PRICES) == 0 ||
-	    strcmp(path, CHANNELS) == 0 || settings_alias_section(path))
+	if (settings_named_table(path) >= 0 ||
+	    strcmp(path, SETTINGS_PRICES) == 0 ||
+	    strcmp(path, SETTINGS_CHANNELS) == 0 ||
+	    settings_alias_section(path))
 		return true;
 	for (size_t i = 0; i < settings_table_count; i++)
 		if (strncmp(settings_table[i].path, path, len) == 0 &&
@@ -270,7 +159,7 @@ take_value(struct settings *settings, const char *path, const char *name,
 	}
 	if (value != NULL && value->line > 0)
 		problem_twice(problems, name, value->name, value->line);
-	if (value == NULL) /* of one worker */
+	if (value == NULL) /* of one worker or agent */
 		value = value_add(settings, path, row);
 	if (value_set(value, json, settings->home)) {
 		value->line = line;
@@ -278,7 +167,7 @@ take_value(struct settings *settings, const char *path, const char *name,
 		return;
 	}
 	problem_value(problems, own, path, row, json);
-	/* Drop an invalid worker key. */
+	/* Drop an invalid key of one of them. */
 	if (settings->count > before) {
 		settings->count--;
 		free(value->path);
@@ -324,7 +213,7 @@ static void
 walk(struct settings *settings, const char *prefix, struct json_object *table,
     struct settings_problems *problems)
 {
-	bool of_workers = strcmp(prefix, "workers") == 0;
+	int named = settings_named_table(prefix);
 
 	json_object_object_foreach(table, key, json)
 	{
@@ -337,21 +226,21 @@ walk(struct settings *settings, const char *prefix, struct json_object *table,
 			    problems);
 		} else if (take_alias(settings, path.data, json, problems)) {
 			continue;
-		} else if (of_workers && !text_is_name(key)) {
+		} else if (named >= 0 && !text_is_name(key)) {
 			problem_bad_name(problems, path.data, line);
-		} else if (!of_workers && !is_section(path.data)) {
+		} else if (named < 0 && !is_section(path.data)) {
 			problem_unknown(problems, path.data, line);
 		} else if (!json_object_is_type(json, json_type_object)) {
 			problem_no_table(problems, path.data, json);
-		} else if (strcmp(path.data, PRICES) == 0) {
+		} else if (strcmp(path.data, SETTINGS_PRICES) == 0) {
 			settings_prices_read(json, &settings->prices,
 			    problem_in_table, problems);
-		} else if (strcmp(path.data, CHANNELS) == 0) {
+		} else if (strcmp(path.data, SETTINGS_CHANNELS) == 0) {
 			settings_channels_read(json, settings->home,
 			    &settings->channels, problem_in_table, problems);
 		} else {
-			if (of_workers)
-				strv_add(&settings->workers, key);
+			if (named >= 0)
+				strv_add(&settings->names[named], key);
 			walk(settings, path.data, json, problems);
 		}
 	}
@@ -434,6 +323,8 @@ settings_parse(const char *text, size_t len, const struct settings_facts *facts,
 		settings->home = xstrdup(facts->home);
 	for (size_t i = 0; i < settings_table_count; i++)
 		set_default(settings, &settings_table[i], facts);
+	for (size_t i = 0; i < settings_agent_key_count; i++)
+		set_default(settings, &settings_agent_keys[i], facts);
 	if (toml_parse(text, len, &root, &line, &err) < 0)
 		settings_problem_add(
 		    ret_problems, true, line, without_line(err.msg));
@@ -452,7 +343,8 @@ settings_free(struct settings *settings)
 		value_clear(&settings->values[i]);
 		free(settings->values[i].path);
 	}
-	strv_free(settings->workers);
+	for (int i = 0; i < SETTINGS_NAMED_COUNT; i++)
+		strv_free(settings->names[i]);
 	free(settings->prices.rows);
 	channel_list_release(&settings->channels);
 	free(settings->values);
@@ -483,7 +375,8 @@ settings_override(struct settings *settings, const char *path,
 	return 0;
 }
 
-/* A worker's key that is not set falls back to the general one. */
+/* A key of one worker or agent that is not set falls back to the general one.
+ */
 static const struct value *
 value_get(const struct settings *settings, const char *path)
 {
@@ -556,18 +449,25 @@ settings_worker_path(const struct settings *settings, const char *worker,
 {
 	size_t before = out->len;
 
-	buf_addf(out, WORKERS "%s.%s", worker, key);
+	buf_addf(out, "workers.%s.%s", worker, key);
 	if (value_find(settings, out->data + before) != NULL)
 		return;
 	buf_truncate(out, before);
-	buf_addf(out, DEFAULTS "%s", key);
+	buf_addf(out, "defaults.%s", key);
 }
 
 size_t
 settings_workers(const struct settings *settings, const char *const **ret_names)
 {
-	*ret_names = strv_const(settings->workers);
-	return strv_count(settings->workers);
+	*ret_names = strv_const(settings->names[SETTINGS_NAMED_WORKERS]);
+	return strv_count(settings->names[SETTINGS_NAMED_WORKERS]);
+}
+
+size_t
+settings_agents(const struct settings *settings, const char *const **ret_names)
+{
+	*ret_names = strv_const(settings->names[SETTINGS_NAMED_AGENTS]);
+	return strv_count(settings->names[SETTINGS_NAMED_AGENTS]);
 }
 
 const struct price_list *

@@ -6,7 +6,8 @@
  * that table. Pure: takes text and facts, returns values and problems.
  *
  * Keys of [defaults] may also appear in [workers.<name>] and then apply to that
- * worker only.
+ * worker only. [agents.<name>] has keys of its own, the same for every agent
+ * (settings-agents.h).
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H
@@ -24,13 +25,14 @@ struct json_object;
 struct price_list;
 struct settings;
 
-/* The row for a path ("workers.adam.model" finds "defaults.model"), or NULL.
+/* The row for a path ("workers.adam.model" finds "defaults.model",
+ * "agents.coder.model" finds "agents.NAME.model"), or NULL.
  * *ret_worker (may be NULL) is true for a key in a worker's section. */
 const struct setting *settings_find(const char *path, bool *ret_worker);
 
 /* Append why settings_find() does not know a path: "tmux.colums: no such
  * setting; did you mean \"tmux.columns\"?", or what is wrong with the name of a
- * worker in it. */
+ * worker or an agent in it. */
 void settings_describe_unknown(const char *path, struct buf *out);
 
 /* Facts that are not in the file. All strings are copied. */
@@ -86,6 +88,11 @@ int settings_override(struct settings *settings, const char *path,
 /* Names of the workers that have a section, in the order of the file. */
 size_t settings_workers(
     const struct settings *settings, const char *const **ret_names);
+
+/* Names of the agents that have a section, in the order of the file; what is in
+ * it: agent-card.h. */
+size_t
+settings_agents(const struct settings *settings, const char *const **ret_names);
 
 /* The rows of [prices], which come before the defaults (price.h). */
 const struct price_list *settings_prices(const struct settings *settings);

@@ -382,6 +382,28 @@ START_TEST(byte_order_mark_and_crlf_are_kept)
 }
 END_TEST
 
+START_TEST(agents_have_keys_of_their_own)
+{
+	const char *dir = e2e_workspace("r");
+
+	set(dir, "agents.coder.model", "opus");
+	set(dir, "agents.coder.tags", "[\"code\", \"fix\"]");
+	ck_assert_str_eq(get(dir, "agents.coder.model"), "opus");
+	ck_assert_str_eq(get(dir, "agents.coder.tools"), "[\"*\"]");
+	ck_assert_ptr_nonnull(row_of(list(dir), "agents.coder.tags"));
+	ck_assert_ptr_null(row_of(list(dir), "agents.coder.notes"));
+	e2e_expect(e2e_llmc(dir, "config", "set", "agents.coder.cost_tier",
+		       "huge", NULL),
+	    1, "expected one of free, cheap");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "agents.Coder.model", "x", NULL), 1,
+	    "not a valid name for an agent");
+	e2e_expect(e2e_llmc(dir, "config", "unset", "agents.coder.model", NULL),
+	    0, NULL);
+	ck_assert_str_eq(get(dir, "agents.coder.model"), "");
+}
+END_TEST
+
 START_TEST(doc_needs_no_repository_and_lists_every_key)
 {
 	const char *plain = e2e_dir("plain");
@@ -449,6 +471,7 @@ unit_suite(void)
 	    (const TTest *[]){ list_shows_every_key_and_where_it_is_from,
 		get_prints_the_bare_value, set_takes_every_type,
 		durations_are_exact, worker_keys_stand_over_the_defaults,
+		agents_have_keys_of_their_own,
 		home_is_expanded_where_it_is_known,
 		default_branch_is_that_of_origin,
 		socket_is_stable_and_one_per_root, NULL });

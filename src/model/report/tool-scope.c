@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <errno.h>
+#include <string.h>
+
+#include "agent-card.h"
+#include "buf.h"
+#include "errtext.h"
+#include "json.h"
+#include "mem.h"
+#include "record.h"
+#include "settings-form.h"
+#include "strv.h"
+#include "task-run.h"
+#include "text.h"
+#include "tool-scope.h"
+
+#define MCP "mcp__"
+
+static const char *const report_tools[] = { TOOL_REPORT_PROGRESS,
+	TOOL_REPORT_COMPLETION, NULL };
+
+static const struct record_field fields[] = {
+	RECORD_FIELD(struct tool_scope, "all", all),
+	RECORD_FIELD(struct tool_scope, "allow", allow),
+	RECORD_FIELD(struct tool_scope, "deny", deny),
+};
+
+void
+tool_scope_release(struct tool_scope *scope)
+{
+	strv_clear(&scope->allow);
+	strv_clear(&scope->deny);
+}
+
+/* Does what a rule names include this tool, or this form of it? */
+static bool
+covers(const char *rule, const char *tool)
+{
+	size_t len = strlen(rule);
+
+	if (strncmp(rule, tool, len) != 0)
+		return false;
+	if (tool[len] == '\0' || tool[len] == '(')
+		return true;
+	/* "mcp__github" is a server: there is no other "__" in it. */
+	return strncmp(rule, MCP, strlen(MCP)) == 0 &&
+	    strstr(rule + strlen(MCP), "__") == NULL &&
+	    strncmp(tool + len, "__", 2) == 0;
+}
+
+static bool
+any_covers(const char *const *rules, const char *tool)
+{
+	for (; *rules != NULL; rules++)
+		if (covers(*rules, tool))
+			return true;
+	return false;
+}
+
+static bool
+names(const char *const *list, const char *word)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(*list, word) == 0)
+			return true;
+	return false;
+}
+
+/* "Bash", or "Bash(rm *)" where forms count. */
+static bool
+is_rule(const char *text, bool forms)
+{
+	size_t len = strlen(text), name = strcspn(text, "(");
+	cleanup_free char *tool = xstrndup(text, name);
+
+	if (strcmp(tool, "*") == 0 || !settings_form_fits(FORM_TOOL, tool))
+		return false;
+	if (name == len)
+		return true;
+	/* It becomes a word of a command line and a line of a file. */
+	for (const char *c = text; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ')
+			return false;
+	return forms && text[len - 1] == ')';
+}
+
+static int
+bad_rule(const char *text, bool forms, struct err *err)
+{
+	cleanup_buf struct buf shown = BUF_INIT;
+
+	text_add_visible(
+	    &shown, text, text_cut(text, strlen(text), 100), false);
+	if (!forms && is_rule(text, true))
+		return err_set(err, -EINVAL,
+		    "%s: a tool is allowed as a whole or not at all; allow "
+		    "%.*s, or deny forms of it",
+		    shown.data, (int)strcspn(shown.data, "("), shown.data);
+	return err_set(err, -EINVAL,
+	    "%s: not the name of a tool; use names such as Read or "
+	    "mcp__github__get_issue",
+	    shown.data);
+}
+
+static int
+check_rules(const char *const *list, bool forms, struct err *err)
+{
+	for (; list != NULL && *list != NULL; list++)
+		if (!is_rule(*list, forms))
+			return bad_rule(*list, forms, err);
+	return 0;
+}
+
+static int
+widens(const struct agent_card *card, const char *tool, struct err *err)
+{
+	cleanup_buf struct buf has = BUF_INIT;
+
+	for (char **t = card->tools; t != NULL && *t != NULL; t++)
+		buf_addf(&has, "%s%s", has.len > 0 ? ", " : "", *t);
+	return err_set(err, -EINVAL,
+	    "%s is not a tool of the agent %s, and a spawn can only take tools "
+	    "away; it has: %s",
+	    tool, card->name, has.len > 0 ? has.data : "none");
+}
+
+/* Those of the agent that are allowed too. */
+static int
+intersect(const struct agent_card *card, const char *const *allow,
+    struct tool_scope *scope, struct err *err)
+{
+	const char *const *own = strv_const(card != NULL ? card->tools : NULL);
+	bool all = card == NULL || card->all_tools;
+
+	if (allow == NULL) {
+		scope->all = all;
+		strv_add_all(&scope->allow, own);
+		return 0;
+	}
+	for (; *allow != NULL; allow++) {
+		if (!all && !any_covers(own, *allow) &&
+		    !names(report_tools, *allow))
+			return widens(card, *allow, err);
+		strv_add(&scope->allow, *allow);
+	}
+	return 0;
+}
+
+static void
+subtract(struct tool_scope *scope)
+{
+	cleanup_strv char **left = NULL;
+
+	for (char **t = scope->allow; t != NULL && *t != NULL; t++)
+		if (!any_covers(strv_const(scope->deny), *t) &&
+		    !names(strv_const(left), *t))
+			strv_add(&left, *t);
+	for (const char *const *t = report_tools; !scope->all && *t != NULL;
+	     t++)
+		if (!any_covers(strv_const(scope->deny), *t) &&
+		    !any_covers(strv_const(left), *t))
+			strv_add(&left, *t);
+	strv_free(scope->allow);
+	scope->allow = take_ptr(&left);
+}
+
+int
+tool_scope_make(const struct agent_card *card, const char *const *allow,
+    const char *const *deny, struct tool_scope *ret_scope, struct err *err)
+{
+	cleanup_tool_scope struct tool_scope scope = { 0 };
+	int r;
+
+	*ret_scope = (struct tool_scope){ 0 };
+	/* To allow everything is to say nothing. */
+	if (allow != NULL && names(allow, "*")) {
+		if (card != NULL && !card->all_tools)
+			return widens(card, "*", err);
+		allow = NULL;
+	}
+	if ((r = check_rules(allow, false, err)) < 0 ||
+	    (r = check_rules(deny, true, err)) < 0 ||
+	    (r = intersect(card, allow, &scope, err)) < 0)
+		return r;
+	if (deny != NULL)
+		strv_add_all(&scope.deny, deny);
+	subtract(&scope);
+	*ret_scope = scope;
+	scope = (struct tool_scope){ 0 };
+	return 0;
+}
+
+int
+tool_scope_of_run(const struct agent_card *card, const struct task_run *run,
+    struct tool_scope *ret_scope, struct err *err)
+{
+	return tool_scope_make(card,
+	    run != NULL && run->tools_scoped ? strv_const(run->tools_allow) :
+					       NULL,
+	    run != NULL ? strv_const(run->tools_deny) : NULL, ret_scope, err);
+}
+
+bool
+tool_scope_permits(const struct tool_scope *scope, const char *tool)
+{
+	if (any_covers(strv_const(scope->deny), tool))
+		return false;
+	return scope->all || any_covers(strv_const(scope->allow), tool);
+}
+
+bool
+tool_scope_is_limited(const struct tool_scope *scope)
+{
+	return !scope->all || strv_count(scope->deny) > 0;
+}
+
+char *
+tool_scope_tools(const struct tool_scope *scope)
+{
+	cleanup_buf struct buf joined = BUF_INIT;
+
+	if (scope->all)
+		return NULL;
+	for (char **t = scope->allow; t != NULL && *t != NULL; t++)
+		if (strncmp(*t, MCP, strlen(MCP)) != 0)
+			buf_addf(
+			    &joined, "%s%s", joined.len > 0 ? "," : "", *t);
+	return xstrdup(joined.len > 0 ? joined.data : "");
+}
+
+struct json_object *
+tool_scope_to_json(const struct tool_scope *scope)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_bool(json, "all", scope->all);
+	json_set(json, "allow", strv_to_json(scope->allow));
+	json_set(json, "deny", strv_to_json(scope->deny));
+	return json;
+}
+
+int
+tool_scope_from_json(struct json_object *json, const char *at,
+    struct tool_scope *ret_scope, struct err *err)
+{
+	cleanup_tool_scope struct tool_scope scope = { 0 };
+	int r;
+
+	*ret_scope = (struct tool_scope){ 0 };
+	if (!json_object_is_type(json, json_type_object))
+		return err_set(err, -EINVAL, "%s: expected an object", at);
+	r = record_from_json(fields, nitems(fields), json, at, &scope, err);
+	if (r < 0)
+		return r;
+	*ret_scope = scope;
+	scope = (struct tool_scope){ 0 };
+	return 0;
+}

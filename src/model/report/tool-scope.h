@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Which tools an agent has: (those of its card, cut down to those that its
+ * spawn allows) without those that its spawn denies. llmc's two report tools
+ * stay unless they are denied. A spawn can only take tools away. Pure.
+ *
+ * A tool is named exactly. Two names mean more than one tool: "Bash" stands for
+ * every form of it, "Bash(...)", and "mcp__github" for every tool of that
+ * server. Forms can be denied (Claude Code itself checks them), not allowed:
+ * what runs inside a tool cannot be told from its name.
+ */
+#ifndef TOOL_SCOPE_H
+#define TOOL_SCOPE_H
+
+#include <stdbool.h>
+
+struct agent_card;
+struct err;
+struct json_object;
+struct task_run;
+
+#define TOOL_REPORT_PROGRESS   "mcp__llmc__report_progress"
+#define TOOL_REPORT_COMPLETION "mcp__llmc__report_completion"
+
+struct tool_scope {
+	bool all; /* every tool that is not denied */
+	char **allow; /* otherwise these; may be NULL = none */
+	char **deny; /* may be NULL */
+};
+
+void tool_scope_release(struct tool_scope *scope);
+#define cleanup_tool_scope __attribute__((cleanup(tool_scope_release)))
+
+/* card NULL = every tool; allow NULL = not cut down (an empty list is: only the
+ * report tools are left); deny may be NULL. -EINVAL with the name of a tool
+ * that is allowed but not the agent's, or of what is no name of a tool;
+ * ret_scope is empty then. */
+int tool_scope_make(const struct agent_card *card, const char *const *allow,
+    const char *const *deny, struct tool_scope *ret_scope, struct err *err);
+
+/* The same for a run, whose record has what its spawn said; run may be NULL. */
+int tool_scope_of_run(const struct agent_card *card, const struct task_run *run,
+    struct tool_scope *ret_scope, struct err *err);
+
+/* May the agent use the tool that has this name in a hook? */
+bool tool_scope_permits(const struct tool_scope *scope, const char *tool);
+
+/* Is there anything to enforce? */
+bool tool_scope_is_limited(const struct tool_scope *scope);
+
+/* The value of --tools, which removes every other built-in tool from Claude
+ * Code ("" = all of them); NULL if there is none to give. The caller frees it.
+ * Tools of MCP servers are not removed by it: the hook refuses those, and llmc
+ * mcp does not offer its own. deny is for --disallowedTools, which removes
+ * tools of both kinds. */
+char *tool_scope_tools(const struct tool_scope *scope);
+
+/* {"all":false,"allow":[...],"deny":[...]}, as the policy file has it. From
+ * JSON: -EINVAL with the path of what is wrong. */
+struct json_object *tool_scope_to_json(const struct tool_scope *scope);
+int tool_scope_from_json(struct json_object *json, const char *at,
+    struct tool_scope *ret_scope, struct err *err);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "buf.h"
+#include "mem.h"
+#include "settings-agents.h"
+#include "settings-names.h"
+#include "settings.h"
+#include "text.h"
+
+static const struct named {
+	const char *prefix; /* of a path in a file */
+	const char *general; /* of the rows of its keys */
+	const char *what;
+} named_tables[SETTINGS_NAMED_COUNT] = {
+	[SETTINGS_NAMED_WORKERS] = { "workers.", "defaults.", "a worker" },
+	[SETTINGS_NAMED_AGENTS] = { "agents.", SETTINGS_AGENT, "an agent" },
+};
+
+int
+settings_named_table(const char *path)
+{
+	size_t len = strlen(path);
+
+	for (int i = 0; i < SETTINGS_NAMED_COUNT; i++)
+		if (strlen(named_tables[i].prefix) == len + 1 &&
+		    strncmp(path, named_tables[i].prefix, len) == 0)
+			return i;
+	return -1;
+}
+
+/* The table that a path begins with: "workers.adam", "workers.adam.model". */
+static const struct named *
+named_of(const char *path)
+{
+	for (int i = 0; i < SETTINGS_NAMED_COUNT; i++) {
+		const char *prefix = named_tables[i].prefix;
+
+		if (strncmp(path, prefix, strlen(prefix)) == 0)
+			return &named_tables[i];
+	}
+	return NULL;
+}
+
+/* Length of "workers.adam" in "workers.adam.model". */
+static size_t
+named_len(const struct named *named, const char *path)
+{
+	size_t len = strlen(named->prefix);
+
+	return len + strcspn(path + len, ".");
+}
+
+static bool
+name_ok(const struct named *named, const char *path)
+{
+	size_t len = strlen(named->prefix);
+	cleanup_free char *name =
+	    xstrndup(path + len, named_len(named, path) - len);
+
+	return text_is_name(name);
+}
+
+/* The path of the row that a path would have; the caller frees it. */
+static char *
+general_path(const char *path)
+{
+	const struct named *named = named_of(path);
+	const char *rest;
+
+	if (named == NULL)
+		return xstrdup(path);
+	rest = path + named_len(named, path);
+	return rest[0] == '.' ? xasprintf("%s%s", named->general, rest + 1) :
+				xstrdup(path);
+}
+
+static const struct setting *
+row_at(size_t i)
+{
+	if (i < settings_table_count)
+		return &settings_table[i];
+	i -= settings_table_count;
+	return i < settings_agent_key_count ? &settings_agent_keys[i] : NULL;
+}
+
+const struct setting *
+settings_find(const char *path, bool *ret_worker)
+{
+	const struct named *named = named_of(path);
+	cleanup_free char *general = general_path(path);
+	const struct setting *row;
+
+	if (named != NULL && !name_ok(named, path))
+		return NULL;
+	for (size_t i = 0; (row = row_at(i)) != NULL; i++) {
+		if (strcmp(row->path, general) != 0)
+			continue;
+		if (ret_worker != NULL)
+			*ret_worker =
+			    named == &named_tables[SETTINGS_NAMED_WORKERS];
+		return row;
+	}
+	return NULL;
+}
+
+static const char *
+nearest(const char *path)
+{
+	cleanup_free const char **names =
+	    xcalloc(settings_table_count + settings_agent_key_count + 1,
+		sizeof(const char *));
+	const struct setting *row;
+
+	for (size_t i = 0; (row = row_at(i)) != NULL; i++)
+		names[i] = row->path;
+	return text_nearest(path, names);
+}
+
+/* "workers.adam.modle", if the row of the nearest one is one of that table. */
+static void
+describe_near(const char *path, struct buf *out)
+{
+	const struct named *named = named_of(path);
+	cleanup_free char *general = general_path(path);
+	const char *near = nearest(general);
+	size_t len;
+
+	if (near == NULL)
+		return;
+	if (named == NULL || strcmp(general, path) == 0) {
+		/* That of an agent has no name that can be typed. */
+		if (strncmp(near, SETTINGS_AGENT, strlen(SETTINGS_AGENT)) != 0)
+			buf_addf(out, "; did you mean \"%s\"?", near);
+		return;
+	}
+	len = strlen(named->general);
+	if (strncmp(near, named->general, len) == 0)
+		buf_addf(out, "; did you mean \"%.*s.%s\"?",
+		    (int)named_len(named, path), path, near + len);
+	else
+		buf_addf(out, "; did you mean \"%s\"?", near);
+}
+
+void
+settings_describe_unknown(const char *path, struct buf *out)
+{
+	const struct named *named = named_of(path);
+
+	if (named != NULL && !name_ok(named, path))
+		buf_addf(out,
+		    "%.*s: not a valid name for %s; use up to 32 lower case "
+		    "letters, digits, - and _, starting with a letter or digit",
+		    (int)named_len(named, path), path, named->what);
+	else if (strncmp(path, SETTINGS_PRICES ".",
+		     strlen(SETTINGS_PRICES ".")) == 0)
+		buf_addf(out,
+		    "%s: prices are tables, one for each model; write them "
+		    "into .llmc/config.toml (see llmc.conf(5))",
+		    path);
+	else if (strncmp(path, SETTINGS_CHANNELS ".",
+		     strlen(SETTINGS_CHANNELS ".")) == 0)
+		buf_addf(out,
+		    "%s: channels are tables; write them into "
+		    ".llmc/config.toml (see llmc.conf(5))",
+		    path);
+	else {
+		buf_addf(out, "%s: no such setting", path);
+		describe_near(path, out);
+	}
+}

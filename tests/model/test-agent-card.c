@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: ISC */
+
+#include <string.h>
+
+#include "agent-card.h"
+#include "json.h"
+#include "mem.h"
+#include "settings-agents.h"
+#include "settings-world.h"
+#include "strv.h"
+#include "unit.h"
+
+#define HEAD "[agents.x]\n"
+
+START_TEST(a_card_has_what_the_file_says)
+{
+	cleanup_settings_world struct settings_world w = settings_world_parse(
+	    HEAD "description = \"Finds bugs\"\nmodel = \"opus\"\n"
+		 "thinking = \"high\"\ntags = [\"bugs\", \"C code\"]\n"
+		 "cost_tier = \"expensive\"\ntypical_latency = \"5m\"\n"
+		 "notes = \"Slow.\"\ntools = [\"Read\", \"mcp__a__b\"]\n");
+	cleanup_agent_card struct agent_card *card =
+	    agent_card_new(w.settings, "x");
+
+	ck_assert_uint_eq(w.problems.count, 0);
+	ck_assert_str_eq(card->name, "x");
+	ck_assert_str_eq(card->description, "Finds bugs");
+	ck_assert_str_eq(card->model, "opus");
+	ck_assert_str_eq(card->thinking, "high");
+	ck_assert_str_eq(card->tags[1], "c code");
+	ck_assert_int_eq(card->cost, COST_EXPENSIVE);
+	ck_assert_str_eq(card->latency, "5m");
+	ck_assert_str_eq(card->notes, "Slow.");
+	ck_assert(!card->all_tools);
+	ck_assert_uint_eq(strv_count(card->tools), 2);
+}
+END_TEST
+
+START_TEST(an_empty_table_is_a_card_with_every_tool)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(HEAD);
+	cleanup_agent_card struct agent_card *card =
+	    agent_card_new(w.settings, "x");
+
+	ck_assert_uint_eq(w.problems.count, 0);
+	ck_assert_str_eq(card->description, "");
+	ck_assert_str_eq(card->model, "");
+	ck_assert_ptr_null(card->tags);
+	ck_assert_int_eq(card->cost, COST_UNKNOWN);
+	ck_assert(card->all_tools);
+}
+END_TEST
+
+START_TEST(an_empty_list_of_tools_is_none)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(HEAD "tools = []\n");
+	cleanup_agent_card struct agent_card *card =
+	    agent_card_new(w.settings, "x");
+
+	ck_assert(!card->all_tools);
+	ck_assert_uint_eq(strv_count(card->tools), 0);
+}
+END_TEST
+
+/* The names and the spelling of the vector. */
+START_TEST(values_are_normalised_and_other_names_count)
+{
+	cleanup_settings_world struct settings_world w = settings_world_parse(
+	    HEAD "tags = [\" Research \", \"synthesis\", \"re\", "
+		 "\"SYNTHESIS\"]\ncostTier = \"CHEAP\"\n"
+		 "typicalLatency = \" 90S \"\n");
+	cleanup_agent_card struct agent_card *card =
+	    agent_card_new(w.settings, "x");
+
+	ck_assert_uint_eq(w.problems.count, 0);
+	ck_assert_uint_eq(strv_count(card->tags), 2);
+	ck_assert_str_eq(card->tags[0], "research");
+	ck_assert_str_eq(card->tags[1], "synthesis");
+	ck_assert_int_eq(card->cost, COST_CHEAP);
+	ck_assert_str_eq(card->latency, "90s");
+}
+END_TEST
+
+START_TEST(a_role_without_an_agent_finds_the_card_of_its_name)
+{
+	static const struct {
+		const char *agent, *role, *expect;
+	} cases[] = {
+		{ NULL, "coder", "coder" },
+		{ "", "coder", "coder" },
+		{ "tester", "coder", "tester" },
+		{ "none", "coder", NULL },
+		{ NULL, "none", NULL },
+		{ NULL, "Not A Name.x", NULL },
+		{ NULL, NULL, NULL },
+	};
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse("[agents.coder]\n[agents.tester]\n");
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_agent_card struct agent_card *card =
+		    agent_card_for(w.settings, cases[i].agent, cases[i].role);
+
+		if (cases[i].expect == NULL)
+			ck_assert_ptr_null(card);
+		else
+			ck_assert_str_eq(card->name, cases[i].expect);
+	}
+}
+END_TEST
+
+START_TEST(cards_are_in_the_order_of_the_file)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse("[agents.b]\n[agents.a]\n");
+	cleanup_agent_cards struct agent_cards cards = { 0 };
+
+	agent_cards_load(w.settings, &cards);
+	ck_assert_uint_eq(cards.count, 2);
+	ck_assert_str_eq(cards.list[0]->name, "b");
+	ck_assert_str_eq(cards.list[1]->name, "a");
+}
+END_TEST
+
+static const struct {
+	const char *text, *words;
+	bool fatal;
+} wrong[] = {
+	{ HEAD "cost_tier = \"huge\"\n",
+	    "agents.x.cost_tier: expected one of free, cheap", true },
+	{ HEAD "thinking = \"much\"\n",
+	    "agents.x.thinking: expected one of low, medium", true },
+	{ HEAD "tools = [\"Bash(git *)\"]\n",
+	    "agents.x.tools: expected a list of names of tools", true },
+	{ HEAD "tags = \"a\"\n", "agents.x.tags: expected a list", true },
+	{ HEAD "modle = \"opus\"\n",
+	    "agents.x.modle: no such setting; did you mean "
+	    "\"agents.x.model\"?",
+	    false },
+	{ "[agents.\"X Y\"]\n", "not a valid name for an agent", true },
+	{ "[agents]\nx = 1\n", "agents.x: expected a table", true },
+	{ "agents = 1\n", "agents: expected a table", true },
+};
+
+START_TEST(what_is_wrong_is_named)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(wrong[_i].text);
+
+	ck_assert_uint_eq(w.problems.count, 1);
+	ck_assert_int_eq(w.problems.fatal, wrong[_i].fatal);
+	ck_assert_msg(strstr(w.problems.list[0].text, wrong[_i].words) != NULL,
+	    "%s", w.problems.list[0].text);
+	ck_assert_uint_gt(w.problems.list[0].line, 0);
+}
+END_TEST
+
+START_TEST(every_key_can_be_asked_for)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(HEAD "model = \"opus\"\n");
+
+	for (size_t i = 0; i < settings_agent_key_count; i++) {
+		const struct setting *row = &settings_agent_keys[i];
+		cleanup_free char *path = xasprintf(
+		    "agents.x.%s", row->path + strlen(SETTINGS_AGENT));
+		cleanup_json struct json_object *value = NULL;
+		unsigned line = 0;
+
+		ck_assert_ptr_eq(settings_find(path, NULL), row);
+		ck_assert(settings_value(w.settings, path, &value, &line));
+		ck_assert_uint_eq(
+		    line > 0, strcmp(path, "agents.x.model") == 0);
+	}
+	ck_assert_ptr_null(settings_find("agents.NAME.model", NULL));
+	ck_assert_ptr_null(settings_find("agents.x", NULL));
+	ck_assert_ptr_null(settings_find("agents.x.sandbox", NULL));
+}
+END_TEST
+
+Suite *
+unit_suite(void)
+{
+	Suite *suite = suite_create("agent-card");
+
+	unit_case(suite, "card",
+	    (const TTest *const[]){ a_card_has_what_the_file_says,
+		an_empty_table_is_a_card_with_every_tool,
+		an_empty_list_of_tools_is_none,
+		values_are_normalised_and_other_names_count,
+		a_role_without_an_agent_finds_the_card_of_its_name,
+		cards_are_in_the_order_of_the_file, every_key_can_be_asked_for,
+		NULL });
+	unit_rows(suite, what_is_wrong_is_named, nitems(wrong));
+	return suite;
+}
