@@ -46,6 +46,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_logs,
 	&cmd_wait,
 	&cmd_schema,
+	&cmd_verify,
 	&cmd_version,
 	&cmd_help,
 	&cmd_hook,

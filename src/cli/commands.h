@@ -53,6 +53,7 @@ extern const struct cli_command cmd_task;
 extern const struct cli_command cmd_tick;
 extern const struct cli_command cmd_trust;
 extern const struct cli_command cmd_up;
+extern const struct cli_command cmd_verify;
 extern const struct cli_command cmd_version;
 extern const struct cli_command cmd_wait;
 extern const struct cli_command cmd_why;

@@ -12,6 +12,7 @@
 #include "task-run.h"
 #include "task.h"
 #include "text.h"
+#include "verification.h"
 #include "word.h"
 
 #define DETAIL_MAX 1024
@@ -274,6 +275,7 @@ task_assign(struct task *task, const char *worker, int64_t now_ms)
 		task->turns_before += task->turns;
 		task->turns = 0;
 		task->nudges = 0;
+		verification_attempt(task);
 	}
 	task_note(task, "assigned", worker, now_ms);
 	return 0;
@@ -425,9 +427,14 @@ void
 task_text(const struct task *task, struct buf *out)
 {
 	int failed = task->attempts - (task->step == TASK_ASSIGNED ? 1 : 0);
+	cleanup_buf struct buf known = BUF_INIT; /* a reason that is told */
 
-	if (task->text != NULL)
+	if (verification_is_retry(task)) {
+		verification_retry_text(task, out);
+		verification_reason(task, &known);
+	} else if (task->text != NULL) {
 		buf_adds(out, task->text);
+	}
 	if (task->landed_before != NULL) {
 		end_line(out);
 		buf_addf(out,
@@ -436,7 +443,8 @@ task_text(const struct task *task, struct buf *out)
 		    "of it since.\n",
 		    task->landed_before);
 	}
-	if (task->reason == NULL)
+	if (task->reason == NULL ||
+	    (known.len > 0 && strcmp(task->reason, known.data) == 0))
 		return;
 	end_line(out);
 	if (task->from != NULL)

@@ -45,6 +45,7 @@ static const struct record_field fields[] = {
 	FIELD("completion_report", completion_report),
 	FIELD("progress_reporting", progress_reporting),
 	FIELD("contract", contract),
+	FIELD("base", base),
 	FIELD("verification", verification, .words = verification_state_words),
 	FIELD("verified", verified),
 	FIELD("retried_ms", retried_ms),

@@ -55,6 +55,7 @@ struct task_run {
 
 	/* The contract. */
 	struct json_object *contract;
+	char *base; /* the commit where the attempt began; NULL = not known */
 	enum verification_state verification;
 	struct json_object *verified; /* the result */
 	int64_t retried_ms; /* retry_once was used */

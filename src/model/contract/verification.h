@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The verification of a task's work against its contract: when it is due, and
+ * what follows from its result. Its state is a part of the task (task-run.h).
+ * Pure.
+ *
+ *   none -> there is no contract
+ *   pending -> running -> passed, and running again for another commit
+ *                      -> failed: one more attempt (pending), or the end
+ */
+#ifndef VERIFICATION_H
+#define VERIFICATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct json_object;
+struct task;
+
+/* Set the contract of a task that has not begun; NULL = none. */
+void verification_set(struct task *task, struct json_object *contract);
+/* A new attempt begins: it has reported nothing, and nothing is verified. */
+void verification_attempt(struct task *task);
+
+/* Must this commit ("" = none) be verified before it goes on? */
+bool verification_is_due(const struct task *task, const char *commit);
+/* It is about to be. Save the state before the checks run. */
+void verification_begin(struct task *task);
+
+/* Has this attempt ended with a completion report? One that was there when its
+ * work was verified before counts, when the work is sent back later. */
+bool verification_reported(const struct task *task);
+
+enum verification_next {
+	VERIFICATION_GO_ON,
+	VERIFICATION_RETRY, /* one more attempt, marked in the task by now */
+	VERIFICATION_GIVE_UP /* the task has failed, whatever may be tried */
+};
+
+/* The checks of that commit have ended with this result (artifact-check.h),
+ * which is kept in the task. Saved before anything else is done, a retry
+ * happens once. */
+enum verification_next verification_end(struct task *task,
+    struct json_object *result, const char *commit, int64_t now_ms);
+
+/* Why it failed: a sentence, appended. */
+void verification_reason(const struct task *task, struct buf *out);
+
+/* Is the attempt one that follows a failed verification? */
+bool verification_is_retry(const struct task *task);
+/* The prompt of such an attempt, with the reasons, appended. */
+void verification_retry_text(const struct task *task, struct buf *out);
+
+/* Has it failed its contract in a way that concerns only the agent that asked
+ * for it, and nobody else? */
+bool verification_is_parents(const struct task *task);
+
+#endif
