@@ -301,8 +301,8 @@ END_TEST
 START_TEST(the_program_refuses_what_it_does_not_understand)
 {
 	static const char *const inputs[] = { "", "x", "[]", "{}",
-		"{\"root\": \"/\", \"commit\": \"\", \"base\": \"\", "
-		"\"contract\": {\"command\": \"true\"}}" };
+		("{\"root\": \"/\", \"commit\": \"\", \"base\": \"\", "
+		 "\"contract\": {\"command\": \"true\"}}") };
 
 	for (size_t i = 0; i < nitems(inputs); i++) {
 		cleanup_child_result struct child_result run;
